@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: ISC
+# GNU make. make, make STATIC=1 CC=musl-gcc, make check, lint, bench, install.
+
+VERSION = 0.1.0
+PREFIX = /usr/local
+CC = cc
+CFLAGS = -Os
+WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
+DEFS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib
+SECTIONS = -ffunction-sections -fdata-sections -Wl,--gc-sections
+# of a program of a few pages, the padding between segments is a good part
+SECTIONS += -Wl,-z,noseparate-code -fno-asynchronous-unwind-tables
+ifdef STATIC
+SECTIONS += -static -fno-pie -no-pie -Wl,-z,norelro
+# musl has no control-flow enforcement that the marks would serve
+SECTIONS += $(shell $(CC) -fcf-protection=none -E - </dev/null >/dev/null 2>&1 && \
+	echo -fcf-protection=none)
+ifndef DEBUG
+SECTIONS += -s
+endif
+endif
+COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(SECTIONS) $(LDFLAGS)
+
+# A tool is a file in bin/, a manager a directory in trace-hooks/. What they
+# share is lib/: each links against all of it and keeps what it calls.
+TOOLS := $(patsubst %.c,%,$(wildcard bin/*.c))
+SUBSYSTEMS := $(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c))
+MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
+# container-tracer's code looks for "manager.*", its document for "manager"
+ALIASES := $(addsuffix .tfs,$(MANAGERS))
+HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
+PAGES := $(wildcard bin/*.1 lib/*.1 lib/*.5 lib/*.7)
+MANAGER_C := $(addprefix lib/,manager.c recipe.c request.c rundir.c session.c)
+LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
+HEADERS := $(wildcard lib/*.h)
+
+all: $(TOOLS) $(MANAGERS) $(ALIASES)
+
+# Built again when the compiler or a flag is another, and not otherwise.
+.build: FORCE
+	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+FORCE:
+
+$(TOOLS): %: %.c $(LIB_C) $(HEADERS) .build
+	$(COMPILE) -o $@ $< $(LIB_C)
+
+bin/syscall-nr: bin/syscall-nr.h
+bin/syscall-nr.h: .build
+	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
+	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
+
+$(MANAGERS): %/manager: %/subsystem.c $(LIB_C) $(MANAGER_C) $(HEADERS) .build
+	$(COMPILE) -o $@ $< $(MANAGER_C) $(LIB_C)
+
+%/manager.tfs: %/manager
+	ln -sf manager $@
+
+check: all
+	t/run
+
+lint:
+	t/lint
+
+bench: all
+	t/bench/run
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+HOOKDIR = $(DESTDIR)$(PREFIX)/lib/trace-hooks
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+
+install: all
+	install -d $(BINDIR)
+	install $(TOOLS) $(BINDIR)
+	for s in $(notdir $(SUBSYSTEMS)); do \
+		install -d $(HOOKDIR)/$$s/hooks.d && \
+		install trace-hooks/$$s/manager $(HOOKDIR)/$$s && \
+		ln -sf manager $(HOOKDIR)/$$s/manager.tfs && \
+		install trace-hooks/$$s/hooks.d/* $(HOOKDIR)/$$s/hooks.d || exit; \
+	done
+	for p in $(PAGES); do \
+		install -d $(MANDIR)/man$${p##*.} && \
+		install -m 644 $$p $(MANDIR)/man$${p##*.} || exit; \
+	done
+
+uninstall:
+	rm -f $(addprefix $(BINDIR)/,$(notdir $(TOOLS)))
+	for s in $(notdir $(SUBSYSTEMS)); do \
+		rm -f $(HOOKDIR)/$$s/manager $(HOOKDIR)/$$s/manager.tfs; \
+	done
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
+	for s in $(notdir $(SUBSYSTEMS)); do \
+		rmdir $(HOOKDIR)/$$s/hooks.d $(HOOKDIR)/$$s; \
+	done
+	-rmdir $(HOOKDIR)
+	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
+
+clean:
+	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
+	rm -rf build
+
+.PHONY: all check lint bench install uninstall clean FORCE

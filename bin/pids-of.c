@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * pids-of - print the pids that selectors name, one a line, ascending
+ *
+ * Requires: procfs ($TRACER_PROCFS_PATH, /proc) and nothing of tracefs.
+ *	PID...       these tasks
+ *	-c CGROUP    tasks of the cgroup (its path as in /proc/PID/cgroup, or a
+ *	             PID: the cgroup of that one) and of those below it
+ *	-n PID       tasks in the pid namespace of PID
+ *	-u UID       tasks whose real uid is UID
+ *	-C COMM      tasks whose comm is COMM
+ *	-d           and their descendants
+ *	-t           and the threads of all those
+ * Selectors add up. What is printed was true at one look at procfs.
+ * Exit: 0 printed some, 1 none matched, 100 misused, 111 refused.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "pids-of",
+	.usage = "pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...",
+	.purpose = "print the pids that selectors name, one a line",
+	.letters = "dtc:n:u:C:",
+};
+
+static pid_t pid_or_misused(const char *s)
+{
+	pid_t pid = pid_number(s);
+
+	if (!pid)
+		misused(&tool, "not a pid: '%.80s'", s);
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	struct selector *selectors = calloc((size_t)argc, sizeof(*selectors));
+	struct pids found = { 0 };
+	size_t n = 0;
+	int c, flags = 0;
+
+	if (!selectors)
+		die(REFUSED, "out of memory");
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'd':
+			flags |= SELECT_DESCENDANTS;
+			break;
+		case 't':
+			flags |= SELECT_THREADS;
+			break;
+		case 'c':
+			selectors[n++] = (struct selector){
+				.kind = SELECT_CGROUP, .pid = pid_number(optarg),
+				.text = optarg };
+			break;
+		case 'n':
+			selectors[n++] = (struct selector){
+				.kind = SELECT_PIDNS, .pid = pid_or_misused(optarg) };
+			break;
+		case 'u':
+			if (number(optarg, 0, UINT_MAX, &selectors[n].number) < 0)
+				misused(&tool, "not a uid: '%.80s'", optarg);
+			selectors[n++].kind = SELECT_UID;
+			break;
+		default:
+			selectors[n++] = (struct selector){
+				.kind = SELECT_COMM, .text = optarg };
+		}
+	for (argv += optind; *argv; argv++)
+		selectors[n++] = (struct selector){
+			.kind = SELECT_PID, .pid = pid_or_misused(*argv) };
+	if (!n)
+		misused(&tool, "no pid and no selector");
+	if (select_pids(selectors, n, flags, &found) < 0)
+		return REFUSED;
+	for (size_t i = 0; i < found.n; i++)
+		print("%d\n", (int)found.v[i]);
+	flush();
+	c = found.n ? DONE : NO;
+	pids_clear(&found);
+	free(selectors);
+	return c;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * sigwait-run - wait for a signal, a time limit or the end of tasks; then undo
+ *
+ * Requires: procfs for -p. Knows nothing of tracing.
+ *	-t MS        wait no longer than MS milliseconds
+ *	-p PID       wait until this task is gone; given more often, all of them
+ *	-u COMMAND   the undo: a command for sh -c, run once, however it ended
+ *	PROG...      run it meanwhile; its end ends the wait. When something
+ *	             else does, it is sent SIGTERM and waited for
+ * Signals that end the wait: HUP INT QUIT TERM USR1 USR2. It sleeps at one
+ * point, with no handler and no polling.
+ * Exit: 0 the tasks are gone, PROG's own status, 99 time is up, 128+n signal n,
+ * 100 misused, 111 refused, or the undo failed; 126 127 PROG.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "sigwait-run",
+	.usage = "sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]",
+	.purpose = "wait for a signal, a time limit or the end of tasks; then undo",
+	.letters = "t:p:u:",
+};
+
+static sigset_t inherited;
+
+/* Start argv with the signals as we found them; its exec failing is 126/127. */
+static pid_t start(char *const *argv)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		complain_errno("unable to fork");
+	if (pid)
+		return pid;
+	sigprocmask(SIG_SETMASK, &inherited, NULL);
+	execvp(argv[0], argv);
+	complain_errno("unable to run %s", argv[0]);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* The status that a shell would give for it. */
+static int finish(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return REFUSED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int tasks(void *arg, struct pids *out)
+{
+	const struct pids *given = arg;
+
+	for (size_t i = 0; i < given->n; i++)
+		pids_add(out, given->v[i]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
+				      SIGUSR2, SIGCHLD };
+	struct pids given = { 0 };
+	struct waiting w = { .ms = -1, .fd = -1, .arg = &given };
+	const char *undo = NULL;
+	unsigned long ms;
+	pid_t child = 0, pid;
+	sigset_t set;
+	int c, signo = 0, r, status;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 't':
+			if (number(optarg, 0, INT_MAX, &ms) < 0)
+				misused(&tool, "not a number of milliseconds: '%.80s'", optarg);
+			w.ms = (long)ms;
+			break;
+		case 'p':
+			pid = pid_number(optarg);
+			if (!pid)
+				misused(&tool, "not a pid: '%.80s'", optarg);
+			pids_add(&given, pid);
+			break;
+		default:
+			undo = optarg;
+		}
+	argv += optind;
+	pids_sort(&given);
+	if (given.n)
+		w.tasks = tasks;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&set, ending[i]);
+	w.signals = &set;
+	/* somebody may have left SIGCHLD ignored, and a child would vanish */
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &set, &inherited);
+	if (*argv && (child = start(argv)) < 0)
+		return REFUSED;
+	do
+		r = wait_for(&w, &signo);
+	while (r == ENDED_SIGNAL && signo == SIGCHLD && !child);
+
+	status = r == ENDED_TASKS ? DONE : r == ENDED_TIME ? TIMED_OUT :
+		 r == ENDED_SIGNAL ? 128 + signo : REFUSED;
+	if (child && r == ENDED_SIGNAL && signo == SIGCHLD) {
+		status = finish(child);
+	} else if (child) {
+		kill(child, SIGTERM);
+		finish(child);
+	}
+	if (undo) {
+		char *const sh[] = { "sh", "-c", (char *)undo, NULL };
+
+		child = start(sh);
+		if (child < 0 || finish(child)) {
+			complain("the undo failed: %s", undo);
+			status = REFUSED;
+		}
+	}
+	pids_clear(&given);
+	return status;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-catpipe - stream an instance's trace as text until told to stop
+ *
+ * Requires: tracefs; no other reader of the instance's trace_pipe.
+ *	-l           standard output is a FIFO: one line a packet, so that each
+ *	             read of 4096 bytes or more gets exactly one line
+ *	-s KB        write no more than KB kilobytes
+ *	-w MS        when stopping: give up a reader that takes nothing for MS
+ *	             milliseconds; default 2000
+ *	-R ROOT      take ROOT for the tracefs root, unchecked
+ *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
+ * The text is the kernel's, to the byte. HUP INT TERM USR1 tell it to stop:
+ * it writes what the buffer still holds, which ends when tracing is off or
+ * the buffer found empty, and, if any event did not get through, a last line
+ *	# lost N events ...
+ * N counts from the making of the buffer. Delivered and lost are all there
+ * were.
+ * Exit: 0 stopped, 99 the reader was given up, 100 misused, 111 refused,
+ * 141 the reader is gone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-catpipe",
+	.usage = "tfs-catpipe [-l] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
+	.purpose = "stream an instance's trace as text until told to stop",
+	.letters = "ls:w:R:i:",
+};
+
+/*
+ * While a reader waits on the buffer, the kernel wakes it at every event, at
+ * the cost of the traced program. So having found the buffer empty it looks
+ * away for this long, and is woken once for what came meanwhile.
+ */
+#define GATHER_MS 2
+
+/* Room that a size limit leaves for the last line. */
+#define LAST_LINE 256
+
+struct stream {
+	int dir, in, out, signals;
+	int packets;            /* one line a write */
+	int stopping;
+	int full;               /* nothing more can be written */
+	unsigned long patience;
+	long long left;         /* bytes that may still be written; < 0 any */
+	unsigned long long cut; /* lines read from the buffer and not written */
+};
+
+/*
+ * The one wait point: for events on fd, for being told to stop, for the
+ * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
+ * were told to stop just now.
+ */
+static int wait_on(struct stream *s, int fd, short events, int ms)
+{
+	struct pollfd p[] = {
+		{ .fd = fd, .events = events },
+		{ .fd = s->stopping ? -1 : s->signals, .events = POLLIN },
+		{ .fd = s->out, .events = 0 },
+	};
+	struct signalfd_siginfo si;
+
+	while (poll(p, 3, ms) < 0)
+		if (errno != EINTR)
+			exit(REFUSED);
+	if (p[1].revents && read(s->signals, &si, sizeof(si)) == sizeof(si))
+		s->stopping = 1;
+	if (p[2].revents & POLLERR) {
+		/* die as a filter does, of the signal */
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+		exit(128 + SIGPIPE);
+	}
+	return p[0].revents != 0;
+}
+
+static unsigned long long lines(const char *text, size_t n)
+{
+	const char *end = text + n;
+	unsigned long long count = 0;
+
+	while (text < end && (text = memchr(text, '\n', (size_t)(end - text))))
+		count++, text++;
+	return count;
+}
+
+/* Write all of it, waiting for the reader. Sets full when that cannot be. */
+static void put(struct stream *s, const char *text, size_t n)
+{
+	if (!s->full && s->left >= 0 && (long long)n > s->left)
+		s->full = 1;
+	while (n && !s->full) {
+		ssize_t done = write(s->out, text, n);
+
+		if (done >= 0) {
+			text += done;
+			n -= (size_t)done;
+			if (s->left >= 0)
+				s->left -= done;
+		} else if (errno == EAGAIN) {
+			int stopping = s->stopping;
+
+			if (!wait_on(s, s->out, POLLOUT,
+				     stopping ? (int)s->patience : -1) && stopping)
+				s->full = TIMED_OUT;
+		} else if (errno != EINTR) {
+			complain_errno("unable to write the trace");
+			s->full = REFUSED;
+		}
+	}
+	if (s->full)
+		s->cut += lines(text, n);
+}
+
+/* The length of the first line, newline included; n when there is no end. */
+static size_t line_length(const char *text, size_t n)
+{
+	const char *end = memchr(text, '\n', n);
+
+	return end ? (size_t)(end - text) + 1 : n;
+}
+
+/* A packet holds PIPE_BUF bytes: the reader puts longer lines together. */
+static void put_packets(struct stream *s, const char *text, size_t n)
+{
+	while (n) {
+		size_t len = line_length(text, n);
+
+		for (size_t part; len; len -= part, text += part, n -= part) {
+			part = len < PIPE_BUF ? len : PIPE_BUF;
+			put(s, text, part);
+		}
+	}
+}
+
+/* One line after another as long as they fit below the size limit. */
+static size_t fitting(const struct stream *s, const char *text, size_t n)
+{
+	size_t fit = 0, len;
+
+	if (s->left < 0 || (long long)n <= s->left)
+		return n;
+	while ((len = line_length(text + fit, n - fit)) &&
+	       (long long)(fit + len) <= s->left)
+		fit += len;
+	return fit;
+}
+
+/* What the buffer holds now. 0 when it was found empty, -1 said. */
+static int pump(struct stream *s)
+{
+	static char text[64 * 1024];
+	ssize_t n = read(s->in, text, sizeof(text));
+	size_t fit;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return complain_errno("unable to read trace_pipe");
+	fit = fitting(s, text, (size_t)n);
+	(s->packets ? put_packets : put)(s, text, fit);
+	if (fit < (size_t)n) {
+		s->full = s->full ? s->full : 1;
+		s->cut += lines(text + fit, (size_t)n - fit);
+	}
+	return n > 0;
+}
+
+/* A number of per_cpu/cpuN/stats, added up over the processors. */
+static unsigned long long total(const struct stream *s, const char *const *keys)
+{
+	unsigned long long sum = 0;
+	int fd = openat(s->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		const char *p;
+		char file[300], *text;
+
+		if (*e->d_name == '.')
+			continue;
+		format(file, sizeof(file), "per_cpu/%s/stats", e->d_name);
+		text = ctl_read(s->dir, file, NULL);
+		for (const char *const *k = keys; text && *k; k++)
+			for (p = text; (p = strstr(p, *k));) {
+				int whole = p == text || p[-1] == '\n';
+
+				p += strlen(*k);
+				sum += whole ? digits_at(&p) : 0;
+			}
+		free(text);
+	}
+	if (d)
+		closedir(d);
+	return sum;
+}
+
+/*
+ * Read until nothing is left. A writer that was caught in the middle of an
+ * event finishes it after the buffer seemed empty, so entries decide; but
+ * some entries have no text, so not for ever.
+ */
+static int drain(struct stream *s)
+{
+	static const char *const entries[] = { "entries: ", NULL };
+	int r = 1;
+
+	for (int tries = 0; r >= 0 && !s->full && tries < 3; tries++) {
+		while (!s->full && (r = pump(s)) > 0)
+			;
+		if (!total(s, entries))
+			break;
+		wait_on(s, -1, 0, 1);
+	}
+	return r;
+}
+
+static void tell_losses(struct stream *s)
+{
+	static const char *const keys[] = { "overrun: ", "commit overrun: ",
+					    "dropped events: ", NULL };
+	static const char *const left[] = { "entries: ", NULL };
+	unsigned long long over = total(s, keys), cut = s->cut;
+	char line[LAST_LINE];
+	size_t n;
+
+	if (s->full)
+		cut += total(s, left);
+	if (!over && !cut)
+		return;
+	n = format(line, sizeof(line), "# lost %llu events: %llu overwritten in a "
+		     "full buffer, %llu not written\n", over + cut, over, cut);
+	if (s->full == 1) /* the size limit, which left room for this */
+		s->full = 0;
+	s->left = -1;
+	put(s, line, n);
+}
+
+/*
+ * A description of our own for a pipe: packets and non-blocking writes are
+ * its flags, and standard output may be shared with somebody.
+ */
+static int own_output(int packets)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode)) {
+		if (packets)
+			misused(&tool, "-l needs a FIFO or pipe as standard output");
+		return STDOUT_FILENO;
+	}
+	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		complain_errno("unable to open %s", path);
+		exit(REFUSED);
+	}
+	/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
+	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
+		complain_errno("unable to write packets");
+		exit(REFUSED);
+	}
+	fcntl(fd, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
+	close(STDOUT_FILENO);
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	struct stream s = { .patience = 2000, .left = -1 };
+	const char *root = NULL, *instance = NULL;
+	unsigned long kb;
+	sigset_t set;
+	int c, r = 1;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'l':
+			s.packets = 1;
+			break;
+		case 's':
+			if (number(optarg, 1, LONG_MAX / 1024, &kb) < 0)
+				misused(&tool, "not a number of kilobytes: '%.80s'", optarg);
+			s.left = (long long)kb * 1024 - LAST_LINE;
+			break;
+		case 'w':
+			if (number(optarg, 0, INT_MAX, &s.patience) < 0)
+				misused(&tool, "not a number of milliseconds: '%.80s'",
+					optarg);
+			break;
+		case 'R':
+			root = optarg;
+			break;
+		default:
+			instance = optarg;
+		}
+	if (argv[optind])
+		misused(&tool, "unexpected operand '%.80s'", argv[optind]);
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s.dir = open_tracefs(root, instance, NULL);
+	if (s.dir < 0)
+		return REFUSED;
+	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (s.in < 0) {
+		complain_errno("unable to open trace_pipe");
+		return REFUSED;
+	}
+	s.out = own_output(s.packets);
+
+	while (r >= 0 && !s.stopping) {
+		if (s.full) { /* the newest stay in the buffer */
+			wait_on(&s, -1, 0, -1);
+			continue;
+		}
+		r = pump(&s);
+		if (r)
+			continue;
+		wait_on(&s, -1, 0, GATHER_MS);
+		if (!s.stopping)
+			wait_on(&s, s.in, POLLIN, -1);
+	}
+	if (r >= 0)
+		r = drain(&s);
+	tell_losses(&s);
+	return r < 0 ? REFUSED : s.full > 1 ? s.full : DONE;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-instance - make, hold, list and remove instances of tracefs
+ *
+ * Requires: tracefs, and permission to make directories in it.
+ *	make NAME...       make them; one that exists is refused, never adopted
+ *	hold NAME PROG...  make tfs.NAME, lock it, and become PROG with
+ *	                   TFS_INSTANCE set; it is stale once PROG is gone
+ *	list               all names, one a line
+ *	remove NAME...     remove them, waiting for readers that are letting go
+ *	-s                 list, remove: the stale ones, those that a session
+ *	                   or "hold" made and whose owner is dead
+ *	-t MS              remove: how long to wait at most; default 2000
+ *	-R ROOT            take ROOT for the tracefs root, unchecked
+ * Exit: 0 done, 1 list: none, 100 misused, 111 refused, 126 127 PROG.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-instance",
+	.usage = "tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] "
+		 "[NAME]... [PROG...]",
+	.purpose = "make, hold, list and remove instances of tracefs",
+	.letters = "st:R:",
+};
+
+static unsigned long patience = 2000;
+
+static int print_stale(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)arg, (void)dir;
+	if (owner == OWNER_NONE)
+		print("%s\n", name);
+	return owner == OWNER_NONE;
+}
+
+static int remove_one(int dir, const char *name)
+{
+	if (!instance_remove(dir, name, (long)patience))
+		return 0;
+	return complain_errno("unable to remove instance %s", name);
+}
+
+static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)arg;
+	return owner == OWNER_NONE && remove_one(dir, name) < 0;
+}
+
+static int list_all(const char *path)
+{
+	char **names = names_in(path), **name;
+	int shown;
+
+	if (!names)
+		return complain_errno("unable to list %s", path);
+	for (name = names; *name; name++)
+		print("%s\n", *name);
+	shown = name > names;
+	free(names);
+	return shown;
+}
+
+static int make_all(int dir, char **names)
+{
+	for (; *names; names++)
+		if (mkdirat(dir, *names, 0750) < 0)
+			return complain_errno("unable to make instance %s", *names);
+	return 0;
+}
+
+static int hold(int dir, char **argv)
+{
+	char name[256];
+	int fd;
+
+	format(name, sizeof(name), INSTANCE_PREFIX "%s", argv[0]);
+	fd = owned_make(dir, name, 0750);
+	if (fd < 0) {
+		complain_errno("unable to make instance %s", name);
+		return REFUSED;
+	}
+	/* the lock lasts as long as a descriptor of it is open: leave it so */
+	fcntl(fd, F_SETFD, 0);
+	setenv("TFS_INSTANCE", name, 1);
+	execvp(argv[1], argv + 1);
+	complain_errno("unable to run %s", argv[1]);
+	fd = errno;
+	instance_remove(dir, name, 0);
+	return fd == ENOENT ? 127 : 126;
+}
+
+static void check_names(char **names, const char *command)
+{
+	if (!*names)
+		misused(&tool, "%s what?", command);
+	for (; *names; names++)
+		if (!name_ok(*names))
+			misused(&tool, "not an instance's name: '%.80s'", *names);
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *command = NULL;
+	char path[PATH_MAX];
+	int c, dir, stale = 0, r;
+
+	for (;;) {
+		c = next_option(&tool, argc, argv);
+		if (c == -1 && !command && argv[optind])
+			command = argv[optind++];
+		else if (c == -1)
+			break;
+		else if (c == 's')
+			stale = 1;
+		else if (c == 'R')
+			root = optarg;
+		else if (number(optarg, 0, INT_MAX, &patience) < 0)
+			misused(&tool, "not a number of milliseconds: '%s'", optarg);
+	}
+	argv += optind;
+	if (!command)
+		misused(&tool, "nothing to do");
+	if (!strcmp(command, "hold")) {
+		if (!*argv || !argv[1])
+			misused(&tool, "hold what, for which program?");
+		if (!name_ok(*argv))
+			misused(&tool, "not an instance's name: '%.80s'", *argv);
+	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
+		check_names(argv, command);
+	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
+		misused(&tool, "no such command: '%.80s'", command);
+	} else if (*argv) {
+		misused(&tool, "unexpected operand '%.80s'", *argv);
+	}
+
+	dir = open_tracefs(root, "", path);
+	if (dir < 0)
+		return REFUSED;
+	strncat(path, "/instances", sizeof(path) - strlen(path) - 1);
+	dir = openat(dir, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		complain_errno("unable to open %s", path);
+		return REFUSED;
+	}
+	if (*command == 'm')
+		return make_all(dir, argv) < 0 ? REFUSED : DONE;
+	if (*command == 'h')
+		return hold(dir, argv);
+	if (*command == 'r') {
+		r = stale ? owned_each(dir, INSTANCE_PREFIX, remove_stale, NULL) : 0;
+		for (; !r && *argv; argv++)
+			r = remove_one(dir, *argv);
+		return r ? REFUSED : DONE;
+	}
+	r = stale ? owned_each(dir, INSTANCE_PREFIX, print_stale, NULL) : list_all(path);
+	flush();
+	return r < 0 ? REFUSED : r ? DONE : NO;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-pidfilter - say whose events an instance records
+ *
+ * Requires: tracefs.
+ *	set PID...     these and no others
+ *	add PID...     these as well
+ *	remove PID...  these no more
+ *	list           print them, one a line
+ *	-f             the function tracers' filter as well
+ *	-R ROOT        take ROOT for the tracefs root, unchecked
+ *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
+ * No PID, or "-": they come from standard input, parted by blanks or lines.
+ * Children are followed from their fork on, and forgotten when they are gone.
+ * With a list that was never set, an instance records everybody.
+ * Exit: 0 done, 1 list: nobody, 100 misused, 111 refused.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-pidfilter",
+	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list [PID]...",
+	.purpose = "say whose events an instance records",
+	.letters = "fR:i:",
+};
+
+static void add_word(struct pids *s, const char *word)
+{
+	pid_t pid = pid_number(word);
+
+	if (!pid)
+		misused(&tool, "not a pid: '%.80s'", word);
+	pids_add(s, pid);
+}
+
+static void read_pids(struct pids *s)
+{
+	struct reader in = { 0 };
+	char *line, *word, *save;
+
+	while (next_line(&in, &line) >= 0)
+		for (word = strtok_r(line, " \t\n", &save); word;
+		     word = strtok_r(NULL, " \t\n", &save))
+			add_word(s, word);
+	free(in.text);
+}
+
+static int print_list(int dir)
+{
+	struct pids s = { 0 };
+	int r;
+
+	if (pidfilter_list(dir, &s) < 0)
+		return REFUSED;
+	for (size_t i = 0; i < s.n; i++)
+		print("%d\n", (int)s.v[i]);
+	flush();
+	r = s.n ? DONE : NO;
+	pids_clear(&s);
+	return r;
+}
+
+/* The new ones first: at no time is the list empty, which means everybody. */
+static int set(int dir, struct pids *s, int functions)
+{
+	struct pids old = { 0 };
+	int r = pidfilter_list(dir, &old);
+
+	if (!r)
+		r = pidfilter_add(dir, s, functions);
+	pids_minus(&old, s);
+	if (!r)
+		r = pidfilter_remove(dir, &old, functions);
+	pids_clear(&old);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *instance = NULL, *command;
+	struct pids s = { 0 };
+	int c, dir, functions = 0, r;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'f':
+			functions = 1;
+			break;
+		case 'R':
+			root = optarg;
+			break;
+		default:
+			instance = optarg;
+		}
+	argv += optind;
+	command = *argv ? *argv++ : "";
+	if (!strcmp(command, "list")) {
+		if (*argv)
+			misused(&tool, "unexpected operand '%.80s'", *argv);
+		dir = open_tracefs(root, instance, NULL);
+		return dir < 0 ? REFUSED : print_list(dir);
+	}
+	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
+		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			command);
+	if (!*argv || !strcmp(*argv, "-"))
+		read_pids(&s);
+	else
+		while (*argv)
+			add_word(&s, *argv++);
+	pids_sort(&s);
+	if (!s.n)
+		misused(&tool, "no pids");
+	dir = open_tracefs(root, instance, NULL);
+	if (dir < 0)
+		return REFUSED;
+	if (*command == 's')
+		r = set(dir, &s, functions);
+	else if (*command == 'a')
+		r = pidfilter_add(dir, &s, functions);
+	else
+		r = pidfilter_remove(dir, &s, functions);
+	pids_clear(&s);
+	return r < 0 ? REFUSED : DONE;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-write - put records into control files of tracefs
+ *
+ * Requires: tracefs, and permission to write the files.
+ *	-c           clear each file first; without it nothing is truncated
+ *	-R ROOT      take ROOT for the tracefs root, unchecked
+ *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
+ * Each FILE is relative to the root or the instance; each RECORD is one write
+ * of its own and ends in a newline. A RECORD of "-" stands for the lines of
+ * standard input, a record each. All files are looked up before the first is
+ * written; records are written in order, up to the first that is refused,
+ * which is shown with the kernel's reason.
+ * Exit: 0 all written, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-write",
+	.usage = "tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...",
+	.purpose = "put records into control files of tracefs",
+	.letters = "cR:i:",
+};
+
+static int put(int dir, const char *file, const char *record, int flags)
+{
+	if (!ctl_write(dir, file, record, flags))
+		return 0;
+	ctl_caret(dir, record);
+	return -1;
+}
+
+static int put_lines(int dir, const char *file, int flags)
+{
+	struct reader in = { 0 };
+	char *line;
+	ssize_t n;
+	int r = 0;
+
+	/* clear once, in front of the first line, and without one as well */
+	if (flags & CTL_TRUNCATE)
+		r = put(dir, file, "", flags);
+	while (!r && (n = next_line(&in, &line)) >= 0)
+		if (strlen(line) != (size_t)n)
+			r = complain("a NUL byte in a record for %s", file);
+		else
+			r = put(dir, file, line, 0);
+	free(in.text);
+	return r;
+}
+
+static void check(int dir, char *file, char *record)
+{
+	struct stat st;
+
+	if (strchr(record, '\n'))
+		misused(&tool, "a newline in the record for %s: give each record "
+			"a FILE of its own", file);
+	if (fstatat(dir, file, &st, 0) < 0 || faccessat(dir, file, W_OK, AT_EACCESS) < 0) {
+		complain_errno("unable to write %s", file);
+		exit(REFUSED);
+	}
+	if (S_ISDIR(st.st_mode))
+		die(REFUSED, "unable to write %s: it is a directory", file);
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *instance = NULL;
+	int c, dir, flags = 0;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'c':
+			flags = CTL_TRUNCATE;
+			break;
+		case 'R':
+			root = optarg;
+			break;
+		default:
+			instance = optarg;
+		}
+	argc -= optind;
+	argv += optind;
+	if (!argc || argc % 2)
+		misused(&tool, argc ? "no record for %s" : "nothing to write",
+			argc ? argv[argc - 1] : "");
+	dir = open_tracefs(root, instance, NULL);
+	if (dir < 0)
+		return REFUSED;
+	for (int i = 0; i < argc; i += 2)
+		check(dir, argv[i], argv[i + 1]);
+	for (int i = 0; i < argc; i += 2)
+		if ((strcmp(argv[i + 1], "-") ? put(dir, argv[i], argv[i + 1], flags)
+					      : put_lines(dir, argv[i], flags)) < 0)
+			return REFUSED;
+	return DONE;
+}

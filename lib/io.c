@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * io.c - text in and out
+ *
+ * printf and its streams are a third of a small static program, most of it
+ * for floating point. This is the rest of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+/* The digits of n, ending at end; returns the first. */
+static char *digits(char *end, unsigned long long n)
+{
+	do
+		*--end = (char)('0' + n % 10);
+	while (n /= 10);
+	return end;
+}
+
+size_t vformat(char *buf, size_t size, const char *f, va_list ap)
+{
+	size_t n = 0;
+
+	for (; *f; f++) {
+		char number[24], *end = number + sizeof(number);
+		const char *s = f;
+		size_t len = 1, most = SIZE_MAX;
+		int longs = 0;
+
+		if (*f == '%') {
+			f++;
+			if (*f == '.' && f[1] == '*') {
+				most = (size_t)va_arg(ap, int);
+				f += 2;
+			} else if (*f == '.') {
+				for (most = 0, f++; *f >= '0' && *f <= '9'; f++)
+					most = 10 * most + (size_t)(*f - '0');
+			}
+			for (; *f == 'l' || *f == 'z'; f++)
+				longs += *f == 'l' ? 1 : (int)(sizeof(size_t) / sizeof(long));
+			if (*f == 's') {
+				s = va_arg(ap, const char *);
+				len = strnlen(s, most);
+			} else if (*f == 'd') {
+				long long d = longs > 1 ? va_arg(ap, long long) :
+					      longs ? va_arg(ap, long) : va_arg(ap, int);
+
+				s = digits(end, d < 0 ? 0 - (unsigned long long)d
+						      : (unsigned long long)d);
+				if (d < 0)
+					*(char *)--s = '-';
+				len = (size_t)(end - s);
+			} else if (*f == 'u') {
+				s = digits(end, longs > 1 ? va_arg(ap, unsigned long long) :
+					   longs ? va_arg(ap, unsigned long)
+						 : va_arg(ap, unsigned));
+				len = (size_t)(end - s);
+			} else if (*f == 'c') {
+				*number = (char)va_arg(ap, int);
+				s = number;
+			} else {
+				s = f; /* %% */
+			}
+		}
+		if (n < size)
+			memcpy(buf + n, s, len < size - n ? len : size - n);
+		n += len;
+	}
+	if (size)
+		buf[n < size ? n : size - 1] = '\0';
+	return n;
+}
+
+size_t format(char *buf, size_t size, const char *f, ...)
+{
+	va_list ap;
+	size_t n;
+
+	va_start(ap, f);
+	n = vformat(buf, size, f, ap);
+	va_end(ap);
+	return n;
+}
+
+int write_all(int fd, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, text, n);
+
+		if (done < 0 && errno != EINTR)
+			return -1;
+		if (done > 0) {
+			text += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+static char pending[4096];
+static size_t npending;
+
+void flush(void)
+{
+	if (write_all(STDOUT_FILENO, pending, npending) < 0) {
+		complain_errno("unable to write to standard output");
+		_exit(REFUSED);
+	}
+	npending = 0;
+}
+
+void print(const char *f, ...)
+{
+	char *text = pending + npending, *more = NULL;
+	va_list ap;
+	size_t n;
+
+	va_start(ap, f);
+	n = vformat(text, sizeof(pending) - npending, f, ap);
+	va_end(ap);
+	if (n < sizeof(pending) - npending) {
+		npending += n;
+		return;
+	}
+	/* not in what was left of it: make room, then it may, or be too long */
+	flush();
+	text = pending;
+	if (n >= sizeof(pending))
+		text = more = malloc(n + 1);
+	if (!text)
+		die(REFUSED, "out of memory");
+	va_start(ap, f);
+	vformat(text, n + 1, f, ap);
+	va_end(ap);
+	if (more && write_all(STDOUT_FILENO, more, n) < 0)
+		npending = 0, complain_errno("unable to write to standard output"),
+		_exit(REFUSED);
+	npending = more ? 0 : n;
+	free(more);
+}
+
+ssize_t next_line(struct reader *r, char **line)
+{
+	for (;;) {
+		char *end = r->n ? memchr(r->text + r->at, '\n', r->n) : NULL;
+		ssize_t got;
+
+		*line = r->text + r->at;
+		if (end || (r->ended && r->n)) {
+			size_t len = end ? (size_t)(end - *line) : r->n;
+
+			(*line)[len] = '\0';
+			r->at += len + (end != NULL);
+			r->n -= len + (end != NULL);
+			return (ssize_t)len;
+		}
+		if (r->ended)
+			return -1;
+		if (r->n)
+			memmove(r->text, r->text + r->at, r->n);
+		r->at = 0;
+		if (r->room - r->n < 2) {
+			r->room = r->room ? 2 * r->room : 4096;
+			r->text = realloc(r->text, r->room);
+			if (!r->text)
+				die(REFUSED, "out of memory");
+		}
+		got = read(STDIN_FILENO, r->text + r->n, r->room - r->n - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			complain_errno("unable to read standard input");
+			exit(REFUSED);
+		}
+		r->n += (size_t)got;
+		r->ended = !got;
+	}
+}

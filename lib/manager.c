@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * manager - run the trace hooks of one subsystem
+ *
+ * Requires: what the subsystem requires; the hooks in hooks.d/ beside it.
+ *	-g, --get-all        print the names of all hooks
+ *	-d, --describe HOOK  say what a hook does and which options it has
+ *	-c, --clear          end and remove all sessions, reset the subsystem
+ *	-r, --run HOOK       run a session until a signal, its time limit or the
+ *	                     end of the traced tasks; prints the absolute path
+ *	                     that the trace is read from, once it records
+ *	-a, --args "WORDS"   the hook's options, split as a shell splits words
+ * Exit: 0 done, 100 misused, 111 refused, 128+n signal n before it recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+static const char usage[] =
+	"manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]";
+
+static const struct option_name {
+	const char *name;
+	char letter;
+	int takes;
+} names[] = {
+	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
+	{ "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
+	{ "version", 'V', 0 },
+};
+
+/* No path of ours may land in a file that the caller left no room for. */
+static void occupy_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int run(const char *dir, const char *hook, const char *args)
+{
+	static const char *const near[] = { "../../bin", "../../../bin", NULL };
+	char tools[PATH_MAX], path[PATH_MAX], trial[PATH_MAX + 256];
+	const char *argv[16];
+	struct recipe recipe;
+	struct request rq;
+	int root;
+
+	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
+		return MISUSED;
+	root = subsystem.root(path);
+	if (root < 0 || procfs_is_initial() < 0 ||
+	    check_requirements(&recipe, root, path) < 0 || subsystem.check(&rq, root) < 0)
+		return REFUSED;
+	close(root);
+	subsystem.stream(&rq, argv);
+	if (find_near(dir, tools, near) < 0 ||
+	    format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
+	    access(trial, X_OK) < 0) {
+		complain("no tools near %s: the tree is not complete", dir);
+		return REFUSED;
+	}
+	return run_session(&rq, tools);
+}
+
+static int clear(void)
+{
+	int r = clear_sessions();
+
+	return subsystem.reset() < 0 || r < 0 ? REFUSED : DONE;
+}
+
+static int describe(const char *dir, const char *hook)
+{
+	struct recipe recipe;
+
+	if (read_recipe(&recipe, dir, hook) < 0)
+		return MISUSED;
+	describe_recipe(&recipe);
+	return DONE;
+}
+
+/* Which of names a word is, its value or NULL when it must be the next word. */
+static const struct option_name *find_name(const char *word, const char **value)
+{
+	*value = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i].name);
+
+		if (word[0] == '-' && word[1] == names[i].letter && !word[2])
+			return &names[i];
+		if (strncmp(word, "--", 2) || strncmp(word + 2, names[i].name, n))
+			continue;
+		if (!word[2 + n])
+			return &names[i];
+		if (word[2 + n] == '=' && names[i].takes) {
+			*value = word + 3 + n;
+			return &names[i];
+		}
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *hook = NULL, *args = NULL, *value;
+	char dir[PATH_MAX], verb = 0;
+	int status = DONE;
+
+	prog = "manager";
+	occupy_standard_descriptors();
+	for (int i = 1; i < argc; i++) {
+		const struct option_name *o = find_name(argv[i], &value);
+
+		if (!o)
+			die(MISUSED, "no such option: '%.80s'; usage: %s", argv[i], usage);
+		if (o->takes && !value && !(value = argv[++i]))
+			die(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
+		if (o->letter == 'a' ? args != NULL : verb != 0)
+			die(MISUSED, "--%s is one too many; usage: %s", o->name, usage);
+		if (o->letter == 'a') {
+			args = value;
+			continue;
+		}
+		verb = o->letter;
+		hook = value;
+	}
+	if (!verb)
+		die(MISUSED, "nothing to do; usage: %s", usage);
+	if (args && verb != 'r')
+		die(MISUSED, "--args goes with --run; usage: %s", usage);
+	if (own_directory(dir) < 0)
+		return REFUSED;
+	switch (verb) {
+	case 'g':
+		status = list_recipes(dir) < 0 ? REFUSED : DONE;
+		break;
+	case 'd':
+		status = describe(dir, hook);
+		break;
+	case 'c':
+		return clear();
+	case 'r':
+		return run(dir, hook, args ? args : "");
+	case 'h':
+		print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
+		       subsystem.name);
+		break;
+	case 'V':
+		print("manager %s\n", VERSION);
+		break;
+	}
+	flush();
+	return status;
+}

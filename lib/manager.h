@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * manager.h - what every manager is made of
+ *
+ * A manager is this dispatch linked with one struct subsystem. It knows
+ * sessions and recipes, nothing about any event: what a recipe wants is in its
+ * head (recipe.c), what a caller wants in a request (request.c), and what a
+ * session is made of in the subsystem.
+ */
+#ifndef MANAGER_H
+#define MANAGER_H
+
+#include "tfs.h"
+
+/* ---- recipe.c: the machine-read head of a hook ------------------------------ */
+
+enum type {
+	TYPE_FLAG,   /* no value */
+	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
+	TYPE_PID,    /* of a task that is alive */
+	TYPE_NUMBER, /* N */
+	TYPE_MS, TYPE_KB, TYPE_UID,
+	TYPE_TEXT,   /* anything printable */
+	TYPE_CHOICE, /* one|of|these */
+};
+
+struct option {
+	char letter;        /* 0: long form only */
+	char name[32];
+	enum type type;
+	char prefix[32];    /* may stand before a value, and is taken off */
+	char choices[96];
+	int many, may_be_empty;
+	const char *line;   /* as written, for --describe */
+	/* what the caller gave; words of the request */
+	int given;
+	const char **v;
+	size_t n;
+};
+
+#define MOST_OPTIONS 40
+
+struct recipe {
+	const char *name;
+	char path[PATH_MAX];
+	char *head;                 /* owns all text below */
+	const char *description;
+	const char *requires[16];
+	size_t nrequires;
+	struct option options[MOST_OPTIONS]; /* the common ones first */
+	size_t noptions, ncommon;
+};
+
+/*
+ * Parse option lines of a head's text (destroyed) into r. file names it in
+ * messages. 0 or -1 said.
+ */
+int parse_head(struct recipe *r, char *text, const char *file);
+
+/* The hook of that name from hooks.d/ beside the program. 0 or -1 said. */
+int read_recipe(struct recipe *r, const char *dir, const char *name);
+
+/* The hooks' names, one a line, ascending. 0 or -1 said. */
+int list_recipes(const char *dir);
+
+void describe_recipe(const struct recipe *r);
+
+/*
+ * Is everything in the head's "requires" lines there, below root? {option} in
+ * a path stands for each of the option's values. 0 or -1 said.
+ */
+int check_requirements(const struct recipe *r, int root, const char *path);
+
+/* The option of that name among the common ones, which are always there. */
+const struct option *common(const struct recipe *r, const char *name);
+
+/* ---- request.c: what the caller asked for ------------------------------------- */
+
+enum output { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE };
+
+struct request {
+	struct recipe *recipe;
+	char **words;                /* owns every value */
+	char session[128];           /* its name */
+	struct selector *who;
+	size_t nwho;
+	struct pids parents;         /* their children, not they */
+	int everybody;
+	long ms;                     /* time limit, -1 none */
+	enum output output;
+	unsigned long buffer_kb;     /* a processor; 0: the kernel's default */
+	unsigned long size_kb;       /* of a file */
+	const char *clock;           /* NULL: the kernel's default */
+};
+
+/* The common options, as lines of a head. */
+extern const char common_options[];
+
+/*
+ * Check the words of args against the recipe's options and fill the request.
+ * Nothing is made. 0 or -1 said.
+ */
+int parse_request(struct request *rq, struct recipe *r, const char *args);
+
+/* The environment of the recipe: its options as HOOK_NAME, and no stranger's. */
+char **recipe_environment(const struct request *rq, const char *tools,
+			  const char *place);
+
+/* ---- rundir.c: the directories of sessions --------------------------------------- */
+
+/* $TFS_RUNDIR or /run/tfs, and the subsystem's in it; path as open_tracefs. */
+int open_rundir(const char *subsystem, char *path);
+
+/* Remove a session's directory; a finished file only with files set. */
+int remove_rundir(int dir, const char *name, int files);
+
+/* ---- session.c: from the request to the last trace of it -------------------------- */
+
+/*
+ * What differs between subsystems. Each call says what went wrong and returns
+ * -1. Those marked J run in the janitor.
+ */
+struct subsystem {
+	const char *name;
+	/* The directory that "requires" is relative to; path as open_tracefs. */
+	int (*root)(char *path);
+	/* Can the kernel do what the common options ask for? */
+	int (*check)(const struct request *rq, int root);
+	/* J: make the session's kernel side, who is traced included, unarmed. */
+	int (*open)(const struct request *rq);
+	/*
+	 * J: the directory that the recipe runs in, after open; *variable is
+	 * the one that tells its tools where to work, as "NAME=VALUE".
+	 */
+	int (*place)(const struct request *rq, const char **variable);
+	/* J: what comes after the recipe: begin to record. */
+	int (*arm)(const struct request *rq);
+	/* J: the tool that streams to standard output; argv has room for 16. */
+	void (*stream)(const struct request *rq, const char **argv);
+	/* J: record no more. */
+	void (*disarm)(void);
+	/* J: remove what open made, in any state of completeness. */
+	int (*close)(const struct request *rq);
+	/* The tasks that the session follows now. */
+	int (*members)(const struct request *rq, struct pids *out);
+	/* Remove what sessions left whose janitor is dead. */
+	int (*sweep)(void);
+	/* What --clear resets besides sessions. */
+	int (*reset)(void);
+};
+
+extern const struct subsystem subsystem;
+
+/* Run the session to its end. The manager's exit status. */
+int run_session(const struct request *rq, const char *tools);
+
+/* End and remove every session of the subsystem. 0 or -1 said. */
+int clear_sessions(void);
+
+#endif

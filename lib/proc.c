@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: ISC */
+/* proc.c - tasks, read from procfs; see proc(5) for its formats */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+/* include/linux/proc_ns.h: the initial pid namespace has a fixed inode */
+#define PROC_PID_INIT_INO 0xEFFFFFFCU
+/* include/uapi/linux/pidfd.h, since Linux 6.9 */
+#define PIDFD_THREAD_FLAG O_EXCL
+
+int task_read(pid_t pid, struct task *t)
+{
+	char path[PATH_MAX], text[1024], *open_p, *close_p;
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	format(path, sizeof(path), "%s/%d/stat", procfs(), (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	/* a comm may hold ") R 1": its end is the last parenthesis */
+	open_p = strchr(text, '(');
+	close_p = strrchr(text, ')');
+	if (!open_p || !close_p || close_p < open_p || !close_p[1] || !close_p[2])
+		return -1;
+	*close_p = '\0';
+	t->pid = pid;
+	format(t->comm, sizeof(t->comm), "%s", open_p + 1);
+	t->state = close_p[2];
+	/* behind the state: ppid is field 4, num_threads field 20 */
+	p = close_p + 3;
+	for (int field = 4; field <= 20 && *p == ' '; field++) {
+		unsigned long long value;
+
+		p += 1 + (p[1] == '-');
+		value = digits_at(&p);
+		if (field == 4)
+			t->ppid = (pid_t)value;
+		t->threads = (long)value;
+	}
+	return 0;
+}
+
+int task_alive(pid_t pid)
+{
+	struct task t;
+
+	if (task_read(pid, &t) < 0 || t.state == 'X' || t.state == 'x')
+		return 0;
+	/* a leader that exited before its threads is counted with them */
+	return t.state != 'Z' || t.threads > 1;
+}
+
+/* The inode of a task's pid namespace, 0 when it is not to be had. */
+static ino_t pidns(const char *task)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	format(path, sizeof(path), "%s/%s/ns/pid", procfs(), task);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+int procfs_is_initial(void)
+{
+	ino_t ns = pidns("1");
+
+	if (ns && ns != PROC_PID_INIT_INO)
+		return complain("%s shows the pids of a container, tracefs takes the "
+				"host's: set TRACER_PROCFS_PATH to the host's /proc",
+				procfs());
+	return 0;
+}
+
+int task_fd(pid_t pid)
+{
+	int fd;
+
+	/* pidfd_open counts in our own namespace, procfs perhaps in another */
+	if (pidns("self") != pidns("1"))
+		return -1;
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		fd = (int)syscall(SYS_pidfd_open, pid, PIDFD_THREAD_FLAG);
+	return fd;
+}
+
+int each_process(int (*fn)(void *, pid_t), void *arg)
+{
+	DIR *d = opendir(procfs());
+	struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return complain_errno("unable to read %s", procfs());
+	while (r >= 0 && (e = readdir(d))) {
+		pid_t pid = pid_number(e->d_name);
+
+		if (pid)
+			r = fn(arg, pid);
+	}
+	closedir(d);
+	return r < 0 ? -1 : 0;
+}
+
+/* The process that a task is a thread of; itself when it cannot be told. */
+static pid_t leader_of(pid_t pid)
+{
+	char path[PATH_MAX], text[4096];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	format(path, sizeof(path), "%s/%d/status", procfs(), (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pid;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strstr(text, "\nTgid:\t");
+	if (p)
+		p += 7;
+	return p ? (pid_t)digits_at(&p) : pid;
+}
+
+void add_threads(struct pids *out, const struct task *t)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	pids_add(out, t->pid);
+	/* /proc/TID/task lists the whole group, whichever thread TID is */
+	if (t->threads < 2 || leader_of(t->pid) != t->pid)
+		return;
+	format(path, sizeof(path), "%s/%d/task", procfs(), (int)t->pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		pid_t tid = pid_number(e->d_name);
+
+		if (tid && tid != t->pid)
+			pids_add(out, tid);
+	}
+	if (d)
+		closedir(d);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: ISC */
+/* request.c - what the caller asked for: every value checked, nothing made */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+const char common_options[] =
+	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
+	"# option: --parent PID...  trace the descendants of these, and not themselves\n"
+	"# option: --cgroup TEXT...  tasks of a cgroup: its path, or a pid for that one's\n"
+	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
+	"# option: --uid UID...  tasks of this user\n"
+	"# option: --comm TEXT...  tasks of this name\n"
+	"# option: --all  everybody but the session itself\n"
+	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
+	"# option: -t, --time MS  end after so many milliseconds\n"
+	"# option: --output lines|fifo|file  one line a packet (default), whole blocks, or a file that stays\n"
+	"# option: --size KB  the most that a file may hold, default 65536\n"
+	"# option: --buffer KB  the ring buffer of each processor\n"
+	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
+
+/* ---- values ---------------------------------------------------------------- */
+
+static int printable(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return 0;
+	return 1;
+}
+
+static int is_choice(const char *choices, const char *s)
+{
+	size_t n = strlen(s), m;
+
+	for (; n && *choices; choices += m + (choices[m] == '|')) {
+		m = strcspn(choices, "|");
+		if (m == n && !strncmp(choices, s, n))
+			return 1;
+	}
+	return 0;
+}
+
+static int check_value(const struct option *o, const char *s)
+{
+	static const unsigned long most = INT_MAX;
+	const char *what = "";
+	unsigned long n;
+
+	switch (o->type) {
+	case TYPE_FLAG:
+		return complain("--%s takes no value: '%.80s'", o->name, s);
+	case TYPE_NAME:
+		if (name_ok(s))
+			return 0;
+		what = "a name: letters, digits, _ . - and 64 of them at most";
+		break;
+	case TYPE_PID:
+		if (!pid_number(s)) {
+			what = "a pid";
+			break;
+		}
+		if (task_alive(pid_number(s)))
+			return 0;
+		return complain("--%s: no task %s is alive", o->name, s);
+	case TYPE_NUMBER:
+		if (!number(s, 0, ULONG_MAX, &n))
+			return 0;
+		what = "a number";
+		break;
+	case TYPE_MS:
+		if (!number(s, 1, most, &n))
+			return 0;
+		what = "a number of milliseconds";
+		break;
+	case TYPE_KB:
+		if (!number(s, 1, most, &n))
+			return 0;
+		what = "a number of kilobytes";
+		break;
+	case TYPE_UID:
+		if (!number(s, 0, UINT_MAX, &n))
+			return 0;
+		what = "a numeric user id";
+		break;
+	case TYPE_TEXT:
+		if (*s && printable(s))
+			return 0;
+		what = "printable text";
+		break;
+	case TYPE_CHOICE:
+		if (is_choice(o->choices, s))
+			return 0;
+		what = o->choices;
+		break;
+	}
+	return complain("--%s: '%.80s' is not %s%s", o->name, s,
+			o->type == TYPE_CHOICE ? "one of " : "", what);
+}
+
+/* ---- words to options -------------------------------------------------------- */
+
+static struct option *find_option(struct recipe *r, const char *word, const char **value)
+{
+	const char *equals = strchr(word, '=');
+	size_t n = equals ? (size_t)(equals - word) : strlen(word);
+
+	*value = equals ? equals + 1 : NULL;
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct option *o = &r->options[i];
+
+		if (n == 2 && !equals && o->letter && word[1] == o->letter)
+			return o;
+		if (n == strlen(o->name) + 2 && word[1] == '-' &&
+		    !strncmp(word + 2, o->name, n - 2))
+			return o;
+	}
+	return NULL;
+}
+
+static int add_value(struct option *o, const char *s)
+{
+	const char **more;
+	size_t n = strlen(o->prefix);
+
+	if (n && !strncmp(s, o->prefix, n))
+		s += n;
+	if (check_value(o, s) < 0)
+		return -1;
+	if (o->n && !o->many)
+		return complain("--%s takes one value, and '%.80s' is one too many",
+				o->name, s);
+	/* room doubles at the powers of two */
+	if (!(o->n & (o->n - 1))) {
+		more = realloc(o->v, (o->n ? 2 * o->n : 1) * sizeof(*o->v));
+		if (!more)
+			die(REFUSED, "out of memory");
+		o->v = more;
+	}
+	o->v[o->n++] = s;
+	return 0;
+}
+
+static int parse_words(struct recipe *r, char **words)
+{
+	struct option *o = NULL;
+	const char *value;
+
+	for (; *words; words++) {
+		if (**words == '-') {
+			o = find_option(r, *words, &value);
+			if (!o)
+				return complain("%s has no option '%.80s'; --describe %s "
+						"lists them", r->name, *words, r->name);
+			o->given = 1;
+			if (value && add_value(o, value) < 0)
+				return -1;
+		} else if (!o) {
+			return complain("'%.80s' stands before any option", *words);
+		} else if (add_value(o, *words) < 0) {
+			return -1;
+		}
+	}
+	for (size_t i = 0; i < r->noptions; i++) {
+		o = &r->options[i];
+		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
+			return complain("--%s needs a value", o->name);
+	}
+	return 0;
+}
+
+/* ---- the request ---------------------------------------------------------------- */
+
+static void add_selectors(struct request *rq, const struct option *o, int kind)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct selector *s = &rq->who[rq->nwho++];
+
+		*s = (struct selector){ .text = o->v[i] };
+		switch (kind) {
+		case SELECT_PID:
+			s->kind = SELECT_PID;
+			s->pid = pid_number(o->v[i]);
+			break;
+		case SELECT_PIDNS:
+			s->kind = SELECT_PIDNS;
+			s->pid = pid_number(o->v[i]);
+			break;
+		case SELECT_CGROUP:
+			s->kind = SELECT_CGROUP;
+			s->pid = pid_number(o->v[i]);
+			break;
+		case SELECT_UID:
+			s->kind = SELECT_UID;
+			number(o->v[i], 0, UINT_MAX, &s->number);
+			break;
+		default:
+			s->kind = SELECT_COMM;
+		}
+	}
+}
+
+static const char *one(const struct recipe *r, const char *name)
+{
+	const struct option *o = common(r, name);
+
+	return o->n ? o->v[0] : NULL;
+}
+
+static unsigned long kilobytes(const struct recipe *r, const char *name, unsigned long n)
+{
+	const char *s = one(r, name);
+
+	if (s)
+		number(s, 1, INT_MAX, &n);
+	return n;
+}
+
+/* Whom: the selectors, in one list. At least one must be there, or --all. */
+static int fill_who(struct request *rq)
+{
+	static const struct { const char *name; int kind; } selectors[] = {
+		{ "pid", SELECT_PID }, { "parent", SELECT_PID },
+		{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
+		{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
+	};
+	const struct recipe *r = rq->recipe;
+	const struct option *parent = common(r, "parent");
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		n += common(r, selectors[i].name)->n;
+	rq->everybody = common(r, "all")->given;
+	if (!n && !rq->everybody)
+		return complain("%s: nobody to trace; name them with --pid, or see "
+				"--describe %s", r->name, r->name);
+	if (n && rq->everybody)
+		return complain("%s: --all is everybody already; leave the other "
+				"selectors out", r->name);
+	rq->who = calloc(n + 1, sizeof(*rq->who));
+	if (!rq->who)
+		die(REFUSED, "out of memory");
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		add_selectors(rq, common(r, selectors[i].name), selectors[i].kind);
+	for (size_t i = 0; i < parent->n; i++)
+		pids_add(&rq->parents, pid_number(parent->v[i]));
+	pids_sort(&rq->parents);
+	return 0;
+}
+
+/* HOOK.PID.MILLISECONDS tells people whose it is and since when. */
+static void name_session(struct request *rq)
+{
+	const char *name = one(rq->recipe, "instance");
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	if (name)
+		format(rq->session, sizeof(rq->session), "%s", name);
+	else
+		format(rq->session, sizeof(rq->session), "%s.%d.%lld", rq->recipe->name,
+			 (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
+}
+
+int parse_request(struct request *rq, struct recipe *r, const char *args)
+{
+	const char *why = NULL, *s;
+	unsigned long ms;
+
+	*rq = (struct request){ .recipe = r, .ms = -1 };
+	rq->words = split_words(args, &why);
+	if (!rq->words)
+		return complain("--args: %s", why);
+	if (parse_words(r, rq->words) < 0 || fill_who(rq) < 0)
+		return -1;
+	name_session(rq);
+	s = one(r, "time");
+	if (s && !number(s, 1, INT_MAX, &ms))
+		rq->ms = (long)ms;
+	s = one(r, "output");
+	rq->output = !s || !strcmp(s, "lines") ? OUTPUT_LINES :
+		     !strcmp(s, "fifo") ? OUTPUT_FIFO : OUTPUT_FILE;
+	rq->buffer_kb = kilobytes(r, "buffer", 0);
+	rq->size_kb = kilobytes(r, "size", 65536);
+	rq->clock = one(r, "clock");
+	return 0;
+}
+
+/* ---- for the recipe ---------------------------------------------------------------- */
+
+/* "NAME=VALUE" as one string of our own. */
+static char *variable(const char *name, const char *value)
+{
+	size_t size = strlen(name) + strlen(value) + 2;
+	char *s = malloc(size);
+
+	if (!s)
+		die(REFUSED, "out of memory");
+	format(s, size, "%s=%s", name, value);
+	return s;
+}
+
+/* HOOK_NAME_OF_OPTION=the values, parted by blanks; a flag is "1". */
+static char *option_variable(const struct option *o)
+{
+	size_t size = sizeof("HOOK_=1") + strlen(o->name), n;
+	char *s;
+
+	for (size_t i = 0; i < o->n; i++)
+		size += strlen(o->v[i]) + 1;
+	s = malloc(size);
+	if (!s)
+		die(REFUSED, "out of memory");
+	n = format(s, size, "HOOK_%s=%s", o->name, o->type == TYPE_FLAG ? "1" : "");
+	for (char *p = s; *p != '='; p++)
+		*p = (char)(*p == '-' ? '_' : *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+	for (size_t i = 0; i < o->n; i++)
+		n += format(s + n, size - n, "%s%s", i ? " " : "", o->v[i]);
+	return s;
+}
+
+char **recipe_environment(const struct request *rq, const char *tools,
+			  const char *place)
+{
+	static const char *const kept[] = { "TRACER_PROCFS_PATH", "TRACER_SYSFS_PATH" };
+	char path[PATH_MAX + 64], **env = calloc(MOST_OPTIONS + 5, sizeof(*env));
+	size_t n = 0;
+
+	if (!env)
+		die(REFUSED, "out of memory");
+	format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
+	env[n++] = variable("PATH", path);
+	env[n++] = (char *)(size_t)place;
+	for (size_t i = 0; i < 2; i++)
+		if (getenv(kept[i]))
+			env[n++] = variable(kept[i], getenv(kept[i]));
+	for (size_t i = rq->recipe->ncommon; i < rq->recipe->noptions; i++)
+		if (rq->recipe->options[i].given)
+			env[n++] = option_variable(&rq->recipe->options[i]);
+	return env;
+}

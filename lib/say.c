@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+/* say.c - the one error grammar: "PROG: fatal: MESSAGE", one line, one write */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+const char *prog = "tfs";
+
+static void say(const char *fmt, va_list ap, const char *reason)
+{
+	char line[1024];
+	size_t room = sizeof(line) - 1, n, len;
+
+	n = format(line, room, "%s: fatal: ", prog);
+	len = vformat(line + n, room - n, fmt, ap);
+	if (len < room - n)
+		n += len;
+	else /* the tail of a long value is the least that it has to tell */
+		n = (size_t)(stpcpy(line + room - 4, "...") - line);
+	if (reason && n + strlen(reason) + 2 < room)
+		n = (size_t)(stpcpy(stpcpy(line + n, ": "), reason) - line);
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody listens: the status still tells */
+}
+
+int complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap, NULL);
+	va_end(ap);
+	return -1;
+}
+
+int complain_errno(const char *fmt, ...)
+{
+	int e = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap, strerror(e));
+	va_end(ap);
+	errno = e;
+	return -1;
+}
+
+void die(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap, NULL);
+	va_end(ap);
+	exit(status);
+}

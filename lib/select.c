@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: ISC */
+/* select.c - selectors to pids: one look at procfs, then closures over it */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+struct look {
+	struct selector *selectors;
+	size_t n;
+	int flags;
+	struct pids *out;
+	/* every process and its parent, for the descendants */
+	struct parent { pid_t pid, ppid; int in; } *all;
+	size_t nall, room;
+};
+
+/* A small file of a task, NUL-terminated; 0 or -1. */
+static int task_file(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+	int fd;
+
+	format(path, sizeof(path), "%s/%d/%s", procfs(), (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	if (n < 0)
+		return -1;
+	buf[n] = '\0';
+	return 0;
+}
+
+static ino_t pidns_of(pid_t pid)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	format(path, sizeof(path), "%s/%d/ns/pid", procfs(), (int)pid);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+/*
+ * Is the cgroup at path, or one below it, among the task's? The lines of
+ * /proc/PID/cgroup are HIERARCHY:CONTROLLERS:PATH (cgroups(7)).
+ */
+static int in_cgroup(pid_t pid, const char *path)
+{
+	char text[8192], *line, *next;
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (task_file(pid, "cgroup", text, sizeof(text)) < 0)
+		return 0;
+	for (line = text; line; line = next) {
+		char *p = strchr(line, ':');
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		p = p ? strchr(p + 1, ':') : NULL;
+		if (p && !strncmp(p + 1, path, len) &&
+		    (!p[1 + len] || p[1 + len] == '/' || len == 1))
+			return 1;
+	}
+	return 0;
+}
+
+/* The cgroup that tells a container from others: the longest of its paths. */
+static int cgroup_of(pid_t pid, char *path, size_t size)
+{
+	char text[8192], *line, *next;
+
+	*path = '\0';
+	if (task_file(pid, "cgroup", text, sizeof(text)) < 0)
+		return -1;
+	for (line = text; line; line = next) {
+		char *p = strchr(line, ':');
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		p = p ? strchr(p + 1, ':') : NULL;
+		if (p && strlen(p + 1) > strlen(path))
+			format(path, size, "%s", p + 1);
+	}
+	return 0;
+}
+
+static int uid_is(pid_t pid, unsigned long uid)
+{
+	char text[4096];
+	const char *p;
+
+	if (task_file(pid, "status", text, sizeof(text)) < 0)
+		return 0;
+	p = strstr(text, "\nUid:\t");
+	if (!p)
+		return 0;
+	p += 6;
+	return digits_at(&p) == uid;
+}
+
+static int matches(const struct selector *s, const struct task *t, ino_t ns)
+{
+	switch (s->kind) {
+	case SELECT_PID:
+		break; /* those are a set of their own */
+	case SELECT_CGROUP:
+		return in_cgroup(t->pid, s->text);
+	case SELECT_PIDNS:
+		return ns && ns == (ino_t)s->number;
+	case SELECT_UID:
+		return uid_is(t->pid, s->number);
+	case SELECT_COMM:
+		return !strcmp(t->comm, s->text);
+	}
+	return 0;
+}
+
+static int look_at(void *arg, pid_t pid)
+{
+	struct look *l = arg;
+	struct parent *p;
+	struct task t;
+	ino_t ns = 0;
+
+	if (task_read(pid, &t) < 0)
+		return 0; /* gone since the directory was read */
+	if (l->nall == l->room) {
+		l->room = l->room ? 2 * l->room : 1024;
+		l->all = realloc(l->all, l->room * sizeof(*l->all));
+		if (!l->all)
+			die(REFUSED, "out of memory");
+	}
+	p = &l->all[l->nall++];
+	*p = (struct parent){ .pid = pid, .ppid = t.ppid };
+	for (size_t i = 0; i < l->n && !p->in; i++) {
+		if (l->selectors[i].kind == SELECT_PIDNS && !ns)
+			ns = pidns_of(pid);
+		p->in = matches(&l->selectors[i], &t, ns);
+	}
+	return 0;
+}
+
+/* A child can have a lower number than its parent: go on until none is new. */
+static void add_descendants(struct look *l)
+{
+	int more = 1;
+
+	while (more) {
+		struct pids in = { 0 };
+
+		for (size_t i = 0; i < l->nall; i++)
+			if (l->all[i].in)
+				pids_add(&in, l->all[i].pid);
+		pids_sort(&in);
+		more = 0;
+		for (size_t i = 0; i < l->nall; i++)
+			if (!l->all[i].in && pids_has(&in, l->all[i].ppid))
+				more = l->all[i].in = 1;
+		pids_clear(&in);
+	}
+}
+
+/*
+ * Replace the pid of a selector by what it stands for: its cgroup's path,
+ * which the caller frees, or its namespace's inode. 0 or -1 said.
+ */
+static int resolve(struct selector *s)
+{
+	char path[PATH_MAX];
+
+	if (!s->pid)
+		return 0;
+	if (!task_alive(s->pid))
+		return complain("no task %d is alive", (int)s->pid);
+	if (s->kind == SELECT_CGROUP) {
+		if (cgroup_of(s->pid, path, sizeof(path)) < 0)
+			return complain_errno("unable to read the cgroup of %d",
+					      (int)s->pid);
+		if (!strcmp(path, "/"))
+			return complain("task %d is in no cgroup but the root, which "
+					"is everybody", (int)s->pid);
+		s->text = strdup(path);
+		if (!s->text)
+			die(REFUSED, "out of memory");
+	} else if (s->kind == SELECT_PIDNS) {
+		s->number = (unsigned long)pidns_of(s->pid);
+		if (!s->number)
+			return complain_errno("unable to read the pid namespace of %d",
+					      (int)s->pid);
+	}
+	return 0;
+}
+
+/* The tasks found, and the plain pids, with their threads. */
+static void gather(const struct look *l, struct pids *plain, struct pids *out)
+{
+	struct task t;
+
+	for (size_t i = 0; i < l->nall; i++)
+		if (l->all[i].in)
+			pids_add(plain, l->all[i].pid);
+	pids_sort(plain);
+	for (size_t i = 0; i < plain->n; i++)
+		if (!(l->flags & SELECT_THREADS))
+			pids_add(out, plain->v[i]);
+		else if (!task_read(plain->v[i], &t))
+			add_threads(out, &t);
+	pids_sort(out);
+}
+
+int select_pids(const struct selector *given, size_t n, int flags, struct pids *out)
+{
+	struct look l = { .flags = flags };
+	/*
+	 * Plain pids are a set: 10,000 of them need no 10,000 comparisons
+	 * with each task, and without descendants no look at procfs at all.
+	 */
+	struct pids plain = { 0 };
+	int r = 0;
+
+	l.selectors = calloc(n + 1, sizeof(*l.selectors));
+	if (!l.selectors)
+		die(REFUSED, "out of memory");
+	for (size_t i = 0; i < n && !r; i++) {
+		l.selectors[l.n] = given[i];
+		r = resolve(&l.selectors[l.n]);
+		if (given[i].kind == SELECT_PID)
+			pids_add(&plain, given[i].pid);
+		else
+			l.n++;
+	}
+	pids_sort(&plain);
+	if (!r && (l.n || flags & SELECT_DESCENDANTS))
+		r = each_process(look_at, &l);
+	for (size_t i = 0; i < l.nall; i++)
+		l.all[i].in |= pids_has(&plain, l.all[i].pid);
+	if (flags & SELECT_DESCENDANTS)
+		add_descendants(&l);
+	if (!r)
+		gather(&l, &plain, out);
+	for (size_t i = 0; i < l.n; i++)
+		if (l.selectors[i].kind == SELECT_CGROUP && l.selectors[i].pid)
+			free((void *)l.selectors[i].text);
+	free(l.selectors);
+	free(l.all);
+	pids_clear(&plain);
+	return r;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * session.c - one session: the manager that waits, the janitor that undoes
+ *
+ * The janitor makes everything and holds the one end of a socket whose other
+ * end is the manager's. When the manager is done, or dead, the socket tells,
+ * and the janitor takes down what there is, in the one place where that is
+ * done. A janitor that is killed leaves locks that nobody holds (owned.c): the
+ * manager sweeps that up, or the next one that runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+/* A recipe that takes longer hangs. */
+#define RECIPE_MS 30000
+/* A session that ended by itself waits this long for a reader to come. */
+#define LATE_READER_MS 1000
+/* A reader may take this long for what the buffer holds at the end. */
+#define DRAIN_MS 60000
+/* How long to wait for a session that was told to end. */
+#define CLEAR_MS 10000
+
+/* What the manager says over the socket: it ended, but nobody asked it to. */
+#define BY_ITSELF 'e'
+
+struct janitor {
+	const struct request *rq;
+	const char *tools;
+	int manager;      /* our end of the socket */
+	int signals;      /* CHLD, and TERM from --clear */
+	int rundir, dir;  /* of all sessions, of this one */
+	int is_open;      /* subsystem.open was called */
+	pid_t stream;
+	int stream_status;
+	char path[PATH_MAX];
+};
+
+/* ---- the janitor's children ---------------------------------------------------- */
+
+/* fork, and the child dies with us even by SIGKILL. */
+static pid_t fork_bound(void)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (pid < 0)
+		complain_errno("unable to fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+	}
+	return pid;
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/*
+ * Wait until the child is gone, at most ms; stop waiting when the manager
+ * hangs up, if asked to. 1 and its status; 0 it still runs.
+ */
+static int await(struct janitor *j, pid_t pid, long ms, int hangup, int *status)
+{
+	long long end = now_ms() + ms, left;
+
+	for (;;) {
+		struct pollfd p[] = {
+			{ .fd = j->signals, .events = POLLIN },
+			{ .fd = hangup ? j->manager : -1, .events = POLLIN },
+		};
+		struct signalfd_siginfo si;
+
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return 1;
+		left = end - now_ms();
+		if (left < 0 || poll(p, 2, (int)left) == 0)
+			return 0;
+		if (p[0].revents && read(j->signals, &si, sizeof(si)) == sizeof(si) &&
+		    si.ssi_signo == SIGTERM && hangup)
+			return 0;
+		if (p[1].revents)
+			return 0;
+	}
+}
+
+static int run_recipe(struct janitor *j)
+{
+	const char *name = j->rq->recipe->name, *variable;
+	char *argv[] = { (char *)(size_t)name, NULL };
+	pid_t pid = fork_bound();
+	sigset_t none;
+	int status;
+
+	if (pid < 0)
+		return -1;
+	if (!pid) {
+		setpgid(0, 0);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGPIPE, SIG_DFL);
+		if (fchdir(subsystem.place(j->rq, &variable)) < 0)
+			_exit(REFUSED);
+		execve(j->rq->recipe->path, argv,
+		       recipe_environment(j->rq, j->tools, variable));
+		complain_errno("unable to run %s", j->rq->recipe->path);
+		_exit(126);
+	}
+	setpgid(pid, pid); /* whoever of us two comes first */
+	if (!await(j, pid, RECIPE_MS, 1, &status)) {
+		kill(-pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		return complain("%s: the recipe was stopped before its end", name);
+	}
+	if (exit_status(status))
+		return complain("%s: the recipe failed with status %d", name,
+				exit_status(status));
+	return 0;
+}
+
+/*
+ * The child that becomes the streaming tool. On a FIFO it waits for the reader
+ * in open(), where all signals but SIGKILL stay pending: one that comes before
+ * the tool is ready for it is not lost.
+ */
+static int start_stream(struct janitor *j)
+{
+	const char *argv[16], *base;
+	char tool[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	j->stream = fork_bound();
+	if (j->stream)
+		return j->stream < 0 ? -1 : 0;
+	close(j->manager);
+	fd = openat(j->dir, "trace", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
+	    !(j->rq->output == OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
+		_exit(REFUSED);
+	dup2(fd, STDOUT_FILENO);
+	subsystem.stream(j->rq, argv);
+	base = argv[0];
+	format(tool, sizeof(tool), "%s/%s", j->tools, base);
+	execv(tool, (char *const *)argv);
+	_exit(127);
+}
+
+/* ---- set-up and undo ------------------------------------------------------------ */
+
+static int make_output(struct janitor *j)
+{
+	const char *name = j->rq->session;
+	int fd, r;
+
+	j->dir = owned_make(j->rundir, name, 0700);
+	if (j->dir < 0)
+		return complain_errno("unable to make session directory %s", j->path);
+	strcat(strcat(strcat(j->path, "/"), name), "/trace");
+	if (j->rq->output == OUTPUT_FILE) {
+		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		r = fd < 0 ? fd : close(fd);
+	} else {
+		r = mkfifoat(j->dir, "trace", 0600);
+	}
+	return r < 0 ? complain_errno("unable to make %s", j->path) : 0;
+}
+
+static int set_up(struct janitor *j)
+{
+	j->is_open = 1;
+	if (subsystem.open(j->rq) < 0 || make_output(j) < 0 || run_recipe(j) < 0 ||
+	    subsystem.arm(j->rq) < 0 || start_stream(j) < 0)
+		return -1;
+	return 0;
+}
+
+static int reader_is_there(const struct janitor *j)
+{
+	int fd = openat(j->dir, "trace", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Let the stream write what is left; for ever is no option. */
+static void end_stream(struct janitor *j, int by_itself)
+{
+	int status;
+
+	if (j->stream <= 0)
+		return;
+	kill(j->stream, SIGTERM);
+	if (!reader_is_there(j) &&
+	    await(j, j->stream, by_itself ? LATE_READER_MS : 0, 0, &status))
+		goto ended;
+	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0, &status))
+		goto ended;
+	kill(j->stream, SIGKILL);
+	waitpid(j->stream, &status, 0);
+	return; /* nobody read: that is the reader's affair */
+ended:
+	j->stream_status = exit_status(status);
+}
+
+/* The one undo, whatever there is and whoever wanted it. */
+static int take_down(struct janitor *j, int by_itself)
+{
+	int r = 0;
+
+	if (j->is_open) {
+		subsystem.disarm();
+		end_stream(j, by_itself);
+		r = subsystem.close(j->rq);
+	}
+	if (j->dir >= 0) {
+		/* a file stays, unless the session never began */
+		if (remove_rundir(j->rundir, j->rq->session, j->stream <= 0) < 0)
+			r = -1;
+		close(j->dir);
+	}
+	return r;
+}
+
+/* ---- the janitor ------------------------------------------------------------------ */
+
+/* The stream ended though nobody told it to. 0: it goes on with a new one. */
+static int stream_ended(struct janitor *j, int status)
+{
+	j->stream = 0;
+	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE)
+		return start_stream(j); /* the reader died; another may come */
+	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
+	return -1;
+}
+
+/* Until the manager hangs up. 1: its session ended by itself. */
+static int watch(struct janitor *j)
+{
+	struct pollfd p[] = { { .fd = j->manager, .events = POLLIN },
+			      { .fd = j->signals, .events = POLLIN } };
+	struct signalfd_siginfo si;
+	char how;
+	int status;
+
+	for (;;) {
+		if (waitpid(j->stream, &status, WNOHANG) == j->stream &&
+		    stream_ended(j, status) < 0)
+			return 0;
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			return read(j->manager, &how, 1) == 1 && how == BY_ITSELF;
+		if (read(j->signals, &si, sizeof(si)) == sizeof(si) &&
+		    si.ssi_signo == SIGTERM)
+			return 0;
+	}
+}
+
+/* Streams end well when stopped; a reader that went away is no error of ours. */
+static int stream_failed(const struct janitor *j)
+{
+	return j->stream_status && j->stream_status != TIMED_OUT &&
+	       j->stream_status != 128 + SIGPIPE;
+}
+
+static void to_null(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, fd);
+		close(null);
+	}
+}
+
+/* All of it. stderr is a pipe to the manager until the session has begun. */
+static int janitor(const struct request *rq, const char *tools, int manager)
+{
+	struct janitor j = { .rq = rq, .tools = tools, .manager = manager, .dir = -1 };
+	sigset_t mine;
+	int by_itself = 0, r;
+
+	setsid(); /* a terminal's ^C is the manager's to hear */
+	to_null(STDIN_FILENO);
+	to_null(STDOUT_FILENO);
+	sigemptyset(&mine);
+	sigaddset(&mine, SIGCHLD);
+	sigaddset(&mine, SIGTERM);
+	j.signals = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+	j.rundir = open_rundir(subsystem.name, j.path);
+	if (j.signals < 0 || j.rundir < 0)
+		return REFUSED;
+	r = set_up(&j);
+	if (!r) {
+		size_t n = strlen(j.path);
+
+		to_null(STDERR_FILENO);
+		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
+			by_itself = watch(&j);
+	}
+	if (take_down(&j, by_itself) < 0 || r || stream_failed(&j))
+		return REFUSED;
+	return DONE;
+}
+
+/* ---- the manager --------------------------------------------------------------------- */
+
+static int members(void *arg, struct pids *out)
+{
+	return subsystem.members(arg, out);
+}
+
+/* The first line that the janitor or the recipe said, as ours. */
+static void pass_on(int errors)
+{
+	char line[1100];
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < sizeof(line) - 1 && !memchr(line, '\n', n) &&
+	       (got = read(errors, line + n, sizeof(line) - 1 - n)) > 0)
+		n += (size_t)got;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (!*line)
+		complain("the session could not be made");
+	else if (!strncmp(line, prog, strlen(prog)) &&
+		 !strncmp(line + strlen(prog), ": fatal: ", 9))
+		complain("%s", line + strlen(prog) + 9);
+	else
+		complain("%s", line);
+}
+
+/* Wait for the path. 0; otherwise the status to leave with, the reason said. */
+static int await_path(int janitor, int errors, const sigset_t *signals, char *path)
+{
+	struct waiting w = { .signals = signals, .ms = -1, .fd = janitor };
+	int signo;
+	ssize_t n;
+
+	if (wait_for(&w, &signo) == ENDED_SIGNAL) {
+		shutdown(janitor, SHUT_WR);
+		return 128 + signo;
+	}
+	n = recv(janitor, path, PATH_MAX - 2, 0);
+	if (n <= 0) {
+		pass_on(errors);
+		return REFUSED;
+	}
+	path[n] = '\0';
+	return 0;
+}
+
+/* A session whose janitor was killed: what it held is nobody's now. */
+static int sweep_up(const struct request *rq)
+{
+	char path[PATH_MAX];
+	int dir = open_rundir(subsystem.name, path), r;
+
+	if (dir < 0)
+		return -1;
+	r = remove_rundir(dir, rq->session, 0);
+	close(dir);
+	return subsystem.sweep() < 0 ? -1 : r;
+}
+
+static int end_of(pid_t pid, const struct request *rq)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return REFUSED;
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	sweep_up(rq);
+	return REFUSED;
+}
+
+static int remove_stale(void *files, int dir, const char *name, pid_t owner)
+{
+	return owner == OWNER_NONE ? -(remove_rundir(dir, name, *(int *)files) < 0) : 0;
+}
+
+static int sweep_rundir(int dir, int files)
+{
+	return owned_each(dir, "", remove_stale, &files) < 0 ? -1 : 0;
+}
+
+/* A file must fit where it goes: others live there too. */
+static int check_size(const struct request *rq, int dir, const char *path)
+{
+	struct statvfs fs;
+	unsigned long long kb;
+
+	if (rq->output != OUTPUT_FILE || fstatvfs(dir, &fs) < 0)
+		return 0;
+	kb = (unsigned long long)fs.f_bavail * fs.f_frsize / 1024;
+	if (rq->size_kb <= kb)
+		return 0;
+	return complain("--size: %lu KB do not fit into %s, which has %llu left",
+			rq->size_kb, path, kb);
+}
+
+int run_session(const struct request *rq, const char *tools)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
+	struct waiting w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
+	int ends[2], errors[2], status, r, signo = 0, rundir;
+	char path[PATH_MAX], byte = BY_ITSELF;
+	sigset_t signals, all;
+	pid_t pid;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&signals, ending[i]);
+	all = signals;
+	sigaddset(&all, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the statuses away */
+	signal(SIGPIPE, SIG_IGN);
+
+	rundir = open_rundir(subsystem.name, path);
+	if (rundir < 0 || check_size(rq, rundir, path) < 0)
+		return REFUSED;
+	/* what the dead left is in nobody's way for long; we do not insist */
+	sweep_rundir(rundir, 0);
+	close(rundir);
+	subsystem.sweep();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
+	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		complain_errno("unable to start the session");
+		return REFUSED;
+	}
+	if (!pid) {
+		close(ends[0]);
+		dup2(errors[1], STDERR_FILENO);
+		close(errors[0]);
+		close(errors[1]);
+		_exit(janitor(rq, tools, ends[1]));
+	}
+	close(ends[1]);
+	close(errors[1]);
+
+	status = await_path(ends[0], errors[0], &signals, path);
+	if (!status && write_all(STDOUT_FILENO, path, strlen(strcat(path, "\n"))) < 0) {
+		complain_errno("unable to print the path");
+		status = REFUSED;
+	}
+	close(errors[0]);
+	if (status) {
+		close(ends[0]);
+		r = end_of(pid, rq);
+		return status ? status : r;
+	}
+	to_null(STDOUT_FILENO);
+	to_null(STDERR_FILENO);
+
+	w.signals = &signals;
+	w.fd = ends[0];
+	w.tasks = rq->everybody ? NULL : members;
+	r = wait_for(&w, &signo);
+	if ((r == ENDED_TIME || r == ENDED_TASKS) &&
+	    send(ends[0], &byte, 1, MSG_NOSIGNAL) < 0)
+		r = ENDED_FD; /* the janitor ended it before us */
+	close(ends[0]);
+	status = end_of(pid, rq);
+	return r < 0 ? REFUSED : status;
+}
+
+/* ---- clear ------------------------------------------------------------------------------ */
+
+static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)dir, (void)name;
+	if (owner > 0)
+		pids_add(arg, owner);
+	return 0;
+}
+
+/* Tell a janitor to end its session and wait until it has. */
+static void end_session(pid_t pid)
+{
+	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
+
+	kill(pid, SIGTERM);
+	if (p.fd >= 0 && poll(&p, 1, CLEAR_MS) == 0)
+		kill(pid, SIGKILL);
+	if (p.fd < 0)
+		return;
+	poll(&p, 1, CLEAR_MS);
+	close(p.fd);
+}
+
+int clear_sessions(void)
+{
+	struct pids owners = { 0 };
+	char path[PATH_MAX];
+	int dir = open_rundir(subsystem.name, path), r = 0;
+
+	if (dir < 0)
+		return -1;
+	owned_each(dir, "", collect_owner, &owners);
+	for (size_t i = 0; i < owners.n; i++)
+		end_session(owners.v[i]);
+	pids_clear(&owners);
+	if (sweep_rundir(dir, 1) < 0)
+		r = -1;
+	close(dir);
+	return subsystem.sweep() < 0 ? -1 : r;
+}

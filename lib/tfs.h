@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs.h - the dictionary: everything that two tools share, a family a file.
+ *
+ * Conventions. A function that can fail returns -1 after it has said why, one
+ * line on stderr in the error grammar (say.c); its caller only decides what to
+ * undo and with which status to leave. Where silence is meant, the comment
+ * says "silent" and errno tells. Directories are passed as descriptors, so
+ * that a root, an instance and a test's plain directory are reached alike.
+ */
+#ifndef TFS_H
+#define TFS_H
+
+#include <limits.h>
+#include <stdarg.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The one table of exit statuses; 126, 127 and 128+n are the shell's own. */
+enum {
+	DONE = 0,      /* done */
+	NO = 1,        /* a truthful "no": nothing matched, nothing there */
+	TIMED_OUT = 99, /* the time limit came first */
+	MISUSED = 100, /* the caller asked for something that cannot be */
+	REFUSED = 111, /* the system refused */
+};
+
+/* ---- say.c: the one error grammar -------------------------------------- */
+
+/* The program's name in messages; set once by main. The only global. */
+extern const char *prog;
+
+/*
+ * Write one line "PROG: fatal: MESSAGE" to stderr in a single write. Control
+ * characters of hostile values become '?', long ones are cut. Returns -1.
+ */
+int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same with ": strerror(errno)" behind it; errno is kept. Returns -1. */
+int complain_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* complain, then exit with the status. */
+_Noreturn void die(int status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- io.c: text in and out ------------------------------------------------ */
+
+/*
+ * snprintf for %s %d %u %c with l, ll, z and a precision; the length that the
+ * whole text needs.
+ */
+size_t format(char *buf, size_t size, const char *f, ...)
+	__attribute__((format(printf, 3, 4)));
+size_t vformat(char *buf, size_t size, const char *f, va_list);
+
+/* To standard output, buffered; exits REFUSED when it cannot be written. */
+void print(const char *f, ...) __attribute__((format(printf, 1, 2)));
+
+/* Write what print holds back: call last. */
+void flush(void);
+
+/* write(2) until all is written. 0, or -1 and errno, silent. */
+int write_all(int fd, const char *text, size_t n);
+
+/* Lines of standard input; all zero at first. */
+struct reader {
+	char *text;
+	size_t at, n, room;
+	int ended;
+};
+
+/*
+ * The next line's length, its newline cut off, in *line until the next call;
+ * -1 at the end. Exits REFUSED when it cannot be read.
+ */
+ssize_t next_line(struct reader *, char **line);
+
+/* ---- opt.c: options of the tools --------------------------------------- */
+
+/*
+ * One tool's face. usage is the synopsis without the word "usage", the same
+ * string in --help, the man page and the README; purpose is the line after
+ * the dash in the tool's first comment; letters is getopt's string.
+ */
+struct tool {
+	const char *name, *usage, *purpose, *letters;
+};
+
+/*
+ * The next option's letter, -1 at the end (optind then points at the first
+ * operand, optarg as in getopt). Answers --help and --version itself; exits
+ * MISUSED with the synopsis on anything else unknown.
+ */
+int next_option(const struct tool *t, int argc, char **argv);
+
+/* Complain about the operands and exit MISUSED with the synopsis. */
+_Noreturn void misused(const struct tool *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- text.c: words and numbers that a stranger may have sent ------------ */
+
+/*
+ * A decimal number of digits only, low <= *n <= high. Silent: 0, or -1 for
+ * anything else (sign, blank, overflow, empty).
+ */
+int number(const char *s, unsigned long low, unsigned long high,
+	   unsigned long *n);
+
+/* The digits at *s as a number, and *s behind them; 0 when there are none. */
+unsigned long long digits_at(const char **s);
+
+/* A pid: a number from 1 to the kernel's PID_MAX_LIMIT; 0 for none. Silent. */
+pid_t pid_number(const char *s);
+
+/* Is it a name: 1 to 64 of [A-Za-z0-9_.-], not starting with dot or dash? */
+int name_ok(const char *s);
+
+/*
+ * Split s as a shell splits words: blanks and newlines part words; ' " and \
+ * quote; nothing is expanded. One allocation: the vector, NULL at its end,
+ * with the words behind it; free() it. NULL: *why is a sentence that tells
+ * what was wrong.
+ */
+char **split_words(const char *s, const char **why);
+
+/*
+ * Append word to buf (size bytes, NUL-terminated), quoted so that split_words
+ * gives it back. -1, silent: it does not fit.
+ */
+int quote_word(char *buf, size_t size, const char *word);
+
+/* ---- root.c: where the kernel's files are ------------------------------- */
+
+/* $TRACER_PROCFS_PATH, or /proc. */
+const char *procfs(void);
+
+/*
+ * Open the tracefs root, or the directory of an instance in it; its path goes
+ * to path (PATH_MAX bytes) unless that is NULL. root NULL: it is searched for
+ * as KERNEL facts have it ($TRACER_SYSFS_PATH/kernel/tracing, the debugfs
+ * automount, the mount table) and must be a mounted tracefs; given, it is
+ * taken as it is. instance NULL: $TFS_INSTANCE, if set; instance "": the root
+ * itself. Returns a descriptor (close-on-exec), -1 said.
+ */
+int open_tracefs(const char *root, const char *instance, char *path);
+
+/* ---- ctl.c: control files, below a directory ----------------------------- */
+
+enum { CTL_TRUNCATE = 1 }; /* clear the list first; never without being asked */
+
+/*
+ * Put one record into a control file: one newline-terminated write, the rest
+ * of a short write (word lists take a word at a time) following it. A refusal
+ * is said with the file, the record and the kernel's own reason from
+ * error_log, where it left one. 0 or -1.
+ */
+int ctl_write(int dir, const char *file, const char *record, int flags);
+
+/* The same, silent: 0 or -errno. */
+int ctl_try(int dir, const char *file, const char *record, int flags);
+
+/*
+ * Print the two last lines of the kernel's error_log (the command and its
+ * caret) to stderr when they are about record.
+ */
+void ctl_caret(int dir, const char *record);
+
+/*
+ * A whole file, NUL-terminated, length in *len unless NULL; free() it. NULL
+ * and errno, silent.
+ */
+char *ctl_read(int dir, const char *file, size_t *len);
+
+/*
+ * The names in a directory, without those that start with a dot, ascending;
+ * NULL at the end. One allocation. NULL and errno, silent.
+ */
+char **names_in(const char *path);
+
+/* Does the path exist below dir? */
+int ctl_exists(int dir, const char *path);
+
+/* ---- pids.c: sorted sets of pids ------------------------------------------ */
+
+struct pids {
+	pid_t *v;      /* ascending, no pid twice */
+	size_t n, room;
+};
+
+void pids_add(struct pids *, pid_t);            /* exits REFUSED out of memory */
+int pids_has(const struct pids *, pid_t);
+void pids_sort(struct pids *);                  /* after the last pids_add */
+void pids_minus(struct pids *, const struct pids *gone);
+void pids_clear(struct pids *);                 /* frees; may be used again */
+void pids_parse(struct pids *, const char *);   /* numbers out of a list */
+
+/* ---- proc.c: tasks, read from procfs -------------------------------------- */
+
+struct task {
+	pid_t pid, ppid;
+	char state;             /* as in /proc/PID/stat */
+	long threads;
+	char comm[64];          /* may hold any byte but NUL */
+};
+
+/* One task or thread by its number. 0, or -1 when there is none. Silent. */
+int task_read(pid_t, struct task *);
+
+/*
+ * Is it running or able to? A zombie is not, unless threads of it live on.
+ * Silent.
+ */
+int task_alive(pid_t);
+
+/*
+ * A descriptor that polls readable once the task is gone: a pidfd, of the
+ * thread itself where the kernel has PIDFD_THREAD. -1, silent: this kernel or
+ * this pid namespace has no such thing; look again from time to time.
+ */
+int task_fd(pid_t);
+
+/*
+ * Does procfs show the pids that tracefs uses, those of the initial pid
+ * namespace? 0, or -1 said.
+ */
+int procfs_is_initial(void);
+
+/* Every process (not thread) now in procfs, ascending; one look. -1 said. */
+int each_process(int (*fn)(void *, pid_t), void *arg);
+
+/* Add a process with its threads; of a thread that leads none, only itself. */
+void add_threads(struct pids *, const struct task *);
+
+/* ---- select.c: selectors to pids ------------------------------------------- */
+
+struct selector {
+	enum {
+		SELECT_PID,     /* this task */
+		SELECT_CGROUP,  /* tasks of the cgroup at path text, or of pid's */
+		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
+		SELECT_UID,     /* tasks whose real uid is number */
+		SELECT_COMM,    /* tasks whose comm is text */
+	} kind;
+	pid_t pid;
+	unsigned long number;
+	const char *text;
+};
+
+enum { SELECT_THREADS = 1, SELECT_DESCENDANTS = 2 };
+
+/*
+ * The tasks that any of the n selectors names now, with their threads and
+ * their descendants as flags say, sorted, into out. -1 said (a pid that is
+ * not there; procfs cannot be read).
+ */
+int select_pids(const struct selector *, size_t n, int flags, struct pids *out);
+
+/* ---- owned.c: directories that live as long as their maker ------------------ */
+
+/*
+ * Make the directory below parent and lock it in the caller's name: whoever
+ * asks later learns whether the maker still lives, across pid namespaces and
+ * restarts, with no pid or start time to compare. The lock goes with the
+ * caller's process; it is not inherited by fork and is lost when the process
+ * closes *any* descriptor of the directory, so reach into it through the one
+ * returned. -1 and errno, silent (EEXIST: somebody made it before).
+ */
+int owned_make(int parent, const char *name, mode_t mode);
+
+enum { OWNER_NONE = 0, OWNER_ELSEWHERE = -2 };
+
+/*
+ * The maker's pid as this pid namespace knows it, OWNER_ELSEWHERE when it is
+ * alive in another, OWNER_NONE when it is dead; -1, silent: no such directory.
+ */
+pid_t owned_by(int parent, const char *name);
+
+/*
+ * Call fn for each directory below parent whose name starts with prefix while
+ * nobody can make or sweep one there; sum of what fn returns.
+ */
+int owned_each(int parent, const char *prefix,
+	       int (*fn)(void *, int parent, const char *name, pid_t owner),
+	       void *arg);
+
+/* ---- instance.c: instances of tracefs ----------------------------------------- */
+
+/* Every instance of a session is called this and the session's name. */
+#define INSTANCE_PREFIX "tfs."
+
+/*
+ * Remove the instance below the instances directory; waits up to ms for
+ * readers that are letting go of it (EBUSY). 0 or -1 and errno, silent.
+ */
+int instance_remove(int instances, const char *name, long ms);
+
+/* ---- pidfilter.c: who is traced in an instance --------------------------------- */
+
+/*
+ * Trace these pids too, and their children from the fork on. Fork following
+ * is switched on before the first pid is in. functions: the function tracers'
+ * filter as well. -1 said.
+ */
+int pidfilter_add(int instance, const struct pids *, int functions);
+
+/*
+ * Trace these pids no more. The kernel has no way to take one pid out of
+ * set_event_pid, and emptying the list traces everybody: they go to
+ * set_event_notrace_pid. -1 said.
+ */
+int pidfilter_remove(int instance, const struct pids *, int functions);
+
+/* The pids that are traced now, sorted. -1 said. */
+int pidfilter_list(int instance, struct pids *out);
+
+/* ---- wait.c: one wait point for signal, time, tasks ------------------------------ */
+
+struct waiting {
+	const sigset_t *signals; /* blocked by the caller */
+	long ms;                 /* limit from now, -1 none */
+	int fd;                  /* ends the wait when it polls ready; -1 none */
+	/*
+	 * Fill the set with the tasks to outlive; called again when all of
+	 * those are gone, since others may have been born meanwhile. NULL:
+	 * no tasks to wait for.
+	 */
+	int (*tasks)(void *arg, struct pids *);
+	void *arg;
+};
+
+enum ended { ENDED_SIGNAL, ENDED_TIME, ENDED_TASKS, ENDED_FD };
+
+/* Wait for the first of them without ever waking up in between. -1 said. */
+int wait_for(const struct waiting *, int *signo);
+
+/* Milliseconds on the monotonic clock. */
+long long now_ms(void);
+
+/* ---- tree.c: where the programs of this tree are ----------------------------------- */
+
+/*
+ * The directory of the running program, by /proc/self/exe, never the
+ * caller's: PATH_MAX bytes. -1 said.
+ */
+int own_directory(char *dir);
+
+/*
+ * The first of the candidate paths (relative to dir, NULL ends) that exists,
+ * into path. -1, silent.
+ */
+int find_near(const char *dir, char *path, const char *const *candidates);
+
+#endif

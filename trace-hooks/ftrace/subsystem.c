@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: ISC */
+/* subsystem.c - ftrace: a session is an instance of tracefs, tfs.SESSION */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+/* Readers let go of an instance when they die; not all at once. */
+#define REMOVE_MS 5000
+
+static int instances = -1, instance = -1; /* of the janitor's session */
+
+static const char *instance_name(const struct request *rq)
+{
+	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session)];
+
+	format(name, sizeof(name), INSTANCE_PREFIX "%s", rq->session);
+	return name;
+}
+
+static int open_root(char *path)
+{
+	return open_tracefs(NULL, "", path);
+}
+
+static int open_instances(void)
+{
+	int root = open_tracefs(NULL, "", NULL), fd;
+
+	if (root < 0)
+		return -1;
+	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(root);
+	return fd < 0 ? complain_errno("unable to open instances") : fd;
+}
+
+/* ---- before anything exists --------------------------------------------------- */
+
+static int check_clock(const char *clock, int root)
+{
+	char *clocks = ctl_read(root, "trace_clock", NULL), *p, *save;
+	int found = 0;
+
+	if (!clocks)
+		return complain_errno("unable to read trace_clock");
+	/* "[local] global counter": the brackets are around the current one */
+	for (p = strtok_r(clocks, " []\n", &save); p; p = strtok_r(NULL, " []\n", &save))
+		found |= !strcmp(p, clock);
+	free(clocks);
+	return found ? 0 : complain("--clock: this kernel has no clock %s; trace_clock "
+				    "lists them", clock);
+}
+
+/*
+ * A buffer that memory has no room for would be paid for by somebody else's
+ * process: the kernel looks for one to kill.
+ */
+static int check_buffer(unsigned long kb)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long long most;
+	char path[PATH_MAX], *text;
+	const char *p;
+
+	format(path, sizeof(path), "%s/meminfo", procfs());
+	text = ctl_read(AT_FDCWD, path, NULL);
+	p = text ? strstr(text, "MemAvailable:") : NULL;
+	if (p)
+		p += strcspn(p, "0123456789");
+	most = p ? digits_at(&p) / 2 / (cpus > 0 ? (unsigned long)cpus : 1) : ULLONG_MAX;
+	free(text);
+	if (kb <= most)
+		return 0;
+	return complain("--buffer: %lu KB for each of %ld processors is more than half "
+			"of the memory that is free; %llu would fit", kb, cpus, most);
+}
+
+static int check(const struct request *rq, int root)
+{
+	struct pids found = { 0 };
+	int plain = 0, r = 0;
+
+	if (!ctl_exists(root, "instances"))
+		return complain("this kernel has no instances; it needs CONFIG_TRACING");
+	if (rq->clock && check_clock(rq->clock, root) < 0)
+		return -1;
+	if (rq->buffer_kb && check_buffer(rq->buffer_kb) < 0)
+		return -1;
+	/* a pid that was given lives; whom the others name must be looked for */
+	for (size_t i = 0; i < rq->nwho; i++)
+		plain |= rq->who[i].kind == SELECT_PID;
+	if (!plain && !rq->everybody) {
+		r = select_pids(rq->who, rq->nwho, 0, &found);
+		if (!r && !found.n)
+			r = complain("nobody to trace: the selectors match no task");
+		pids_clear(&found);
+	}
+	return r;
+}
+
+/* ---- who ------------------------------------------------------------------------- */
+
+/* The given pids at once: from here on the kernel follows their children. */
+static int follow(const struct request *rq)
+{
+	struct pids known = { 0 }, now = { 0 };
+	int r;
+
+	for (size_t i = 0; i < rq->nwho; i++)
+		if (rq->who[i].kind == SELECT_PID)
+			pids_add(&known, rq->who[i].pid);
+	pids_sort(&known);
+	r = pidfilter_add(instance, &known, 0);
+	/*
+	 * Then those that were born before. They may have children while we
+	 * look, so look until nobody new is found.
+	 */
+	while (!r) {
+		pids_clear(&now);
+		r = select_pids(rq->who, rq->nwho, SELECT_THREADS | SELECT_DESCENDANTS,
+				&now);
+		pids_minus(&now, &known);
+		if (r || !now.n)
+			break;
+		r = pidfilter_add(instance, &now, 0);
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		pids_sort(&known);
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+/* Everybody but the session's own processes and what they start. */
+static int leave_us_out(void)
+{
+	char path[PATH_MAX], text[32] = "";
+	struct pids us = { 0 };
+	struct task t;
+	ssize_t n;
+	int r;
+
+	/* our number in procfs, which may be another than getpid's */
+	format(path, sizeof(path), "%s/self", procfs());
+	n = readlink(path, text, sizeof(text) - 1);
+	if (n <= 0 || task_read(pid_number(text), &t) < 0)
+		return complain_errno("unable to find ourselves in %s", procfs());
+	pids_add(&us, t.pid);
+	pids_add(&us, t.ppid);
+	pids_sort(&us);
+	r = ctl_write(instance, "options/event-fork", "1", 0);
+	if (!r)
+		r = pidfilter_remove(instance, &us, 0);
+	pids_clear(&us);
+	return r;
+}
+
+/*
+ * --parent: the filter must hold the parents, or the kernel would not follow
+ * their children, so their own events are filtered out of each event that the
+ * recipe enabled.
+ */
+static int leave_parents_out(const struct request *rq)
+{
+	char filter[4096] = "", whole[4096 + 8], file[512], *enabled, *old, *p, *save;
+	struct pids all = { 0 };
+	struct task t;
+	size_t n = 0;
+	int r = 0;
+
+	if (!rq->parents.n)
+		return 0;
+	for (size_t i = 0; i < rq->parents.n; i++)
+		if (!task_read(rq->parents.v[i], &t))
+			add_threads(&all, &t);
+	pids_sort(&all);
+	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
+		n += format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
+				      i ? " && " : "", (int)all.v[i]);
+	pids_clear(&all);
+	/* the kernel takes less than a page (trace_events.c, event_filter_write) */
+	if (n >= sizeof(filter) - 512)
+		return complain("--parent: too many parents and threads of theirs for "
+				"one event filter");
+	enabled = ctl_read(instance, "set_event", NULL);
+	if (!enabled)
+		return complain_errno("unable to read set_event");
+	for (p = strtok_r(enabled, " \n", &save); p && !r; p = strtok_r(NULL, " \n", &save)) {
+		char *colon = strchr(p, ':');
+
+		if (!colon)
+			continue;
+		format(file, sizeof(file), "events/%.*s/%s/filter", (int)(colon - p), p,
+			 colon + 1);
+		old = ctl_read(instance, file, NULL);
+		if (old)
+			old[strcspn(old, "\n")] = '\0';
+		if (old && strcmp(old, "none"))
+			r = format(whole, sizeof(whole), "(%s) && %s", old, filter) <
+			    sizeof(whole) ? ctl_write(instance, file, whole, 0)
+			    : complain("--parent: %s is too long already", file);
+		else
+			r = ctl_write(instance, file, filter, 0);
+		free(old);
+	}
+	free(enabled);
+	return r;
+}
+
+/* ---- the session -------------------------------------------------------------------- */
+
+static int open_session(const struct request *rq)
+{
+	char kb[32];
+
+	instances = open_instances();
+	if (instances < 0)
+		return -1;
+	instance = owned_make(instances, instance_name(rq), 0750);
+	if (instance < 0 && errno == EEXIST)
+		return complain("instance %s exists already; give --instance another name",
+				instance_name(rq));
+	if (instance < 0)
+		return complain_errno("unable to make instance %s", instance_name(rq));
+	if (ctl_write(instance, "tracing_on", "0", 0) < 0)
+		return -1;
+	format(kb, sizeof(kb), "%lu", rq->buffer_kb);
+	if (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0)
+		return -1;
+	if (rq->clock && ctl_write(instance, "trace_clock", rq->clock, 0) < 0)
+		return -1;
+	return rq->everybody ? leave_us_out() : follow(rq);
+}
+
+static int place(const struct request *rq, const char **variable)
+{
+	static char text[128 + sizeof(rq->session)];
+
+	format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
+	*variable = text;
+	return instance;
+}
+
+static int arm(const struct request *rq)
+{
+	return leave_parents_out(rq) < 0 ? -1 : ctl_write(instance, "tracing_on", "1", 0);
+}
+
+static void stream(const struct request *rq, const char **argv)
+{
+	static char kb[32];
+	size_t n = 0;
+
+	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	argv[n++] = "tfs-catpipe";
+	argv[n++] = "-i";
+	argv[n++] = instance_name(rq);
+	if (rq->output == OUTPUT_LINES)
+		argv[n++] = "-l";
+	if (rq->output == OUTPUT_FILE) {
+		argv[n++] = "-s";
+		argv[n++] = kb;
+	}
+	argv[n] = NULL;
+}
+
+static void disarm(void)
+{
+	if (instance >= 0)
+		ctl_try(instance, "tracing_on", "0", 0);
+}
+
+static int close_session(const struct request *rq)
+{
+	if (instance < 0)
+		return 0;
+	/* removed before the lock goes: nobody else takes it for a stale one */
+	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
+		return complain_errno("unable to remove instance %s", instance_name(rq));
+	close(instance);
+	close(instances);
+	return 0;
+}
+
+static int members(const struct request *rq, struct pids *out)
+{
+	int dir = open_instances(), fd, r;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, instance_name(rq), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return 0; /* removed under us: nobody is followed any more */
+	r = pidfilter_list(fd, out);
+	close(fd);
+	return r;
+}
+
+static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)arg;
+	if (owner != OWNER_NONE || !instance_remove(dir, name, REMOVE_MS) ||
+	    errno == ENOENT)
+		return 0;
+	return complain_errno("unable to remove stale instance %s", name);
+}
+
+static int sweep(void)
+{
+	int dir = open_instances(), r;
+
+	if (dir < 0)
+		return -1;
+	r = owned_each(dir, INSTANCE_PREFIX, remove_stale, NULL);
+	close(dir);
+	return r < 0 ? -1 : 0;
+}
+
+/* ---- clear ------------------------------------------------------------------------------ */
+
+/* Write value to a top-level file unless it reads as usual already. */
+static int restore(int root, const char *file, const char *usual, const char *value,
+		   int flags)
+{
+	char *now = ctl_read(root, file, NULL);
+	int r = 0;
+
+	if (now && !strstr(now, usual))
+		r = ctl_write(root, file, value, flags);
+	free(now);
+	return r;
+}
+
+static int reset(void)
+{
+	static const struct { const char *file, *usual, *value; int flags; } defaults[] = {
+		{ "current_tracer", "nop\n", "nop", 0 },
+		{ "events/enable", "0\n", "0", 0 },
+		{ "set_event_pid", "no pid", "", CTL_TRUNCATE },
+		{ "set_event_notrace_pid", "no pid", "", CTL_TRUNCATE },
+		{ "set_ftrace_pid", "no pid", "", CTL_TRUNCATE },
+		{ "options/event-fork", "0\n", "0", 0 },
+		{ "options/function-fork", "0\n", "0", 0 },
+		{ "trace_clock", "[local]", "local", 0 },
+		{ "trace", "entries-in-buffer/entries-written: 0/0", "", CTL_TRUNCATE },
+		{ "tracing_on", "1\n", "1", 0 },
+	};
+	int root = open_tracefs(NULL, "", NULL), r = 0;
+
+	if (root < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
+		r |= restore(root, defaults[i].file, defaults[i].usual, defaults[i].value,
+			     defaults[i].flags);
+	close(root);
+	return r;
+}
+
+const struct subsystem subsystem = {
+	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
+	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+};
