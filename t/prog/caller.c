@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * caller - read a trace as container-tracer does
+ *
+ *	caller PATH
+ * A new buffer of 4096 bytes for every line: the first line of each read is
+ * kept, what came with it in the same read is dropped, and a line without an
+ * end is continued from the next read. Prints the lines it kept.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char buf[4096];
+	ssize_t n;
+	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
+
+	if (fd < 0) {
+		perror("caller: open");
+		return 111;
+	}
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		char *end = memchr(buf, '\n', (size_t)n);
+
+		fwrite(buf, 1, end ? (size_t)(end + 1 - buf) : (size_t)n, stdout);
+	}
+	return fflush(stdout) ? 111 : 0;
+}
