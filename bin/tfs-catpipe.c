@@ -59,6 +59,14 @@ struct stream {
 	unsigned long long cut; /* lines read from the buffer and not written */
 };
 
+/* As a filter does, of the signal, even where the caller ignores it. */
+static _Noreturn void die_of_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	exit(128 + SIGPIPE); /* the signal is blocked */
+}
+
 /*
  * The one wait point: for events on fd, for being told to stop, for the
  * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
@@ -78,12 +86,8 @@ static int wait_on(struct stream *s, int fd, short events, int ms)
 			exit(REFUSED);
 	if (p[1].revents && read(s->signals, &si, sizeof(si)) == sizeof(si))
 		s->stopping = 1;
-	if (p[2].revents & POLLERR) {
-		/* die as a filter does, of the signal */
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-		exit(128 + SIGPIPE);
-	}
+	if (p[2].revents & POLLERR)
+		die_of_pipe();
 	return p[0].revents != 0;
 }
 
@@ -116,6 +120,8 @@ static void put(struct stream *s, const char *text, size_t n)
 			if (!wait_on(s, s->out, POLLOUT,
 				     stopping ? (int)s->patience : -1) && stopping)
 				s->full = TIMED_OUT;
+		} else if (errno == EPIPE) {
+			die_of_pipe();
 		} else if (errno != EINTR) {
 			complain_errno("unable to write the trace");
 			s->full = REFUSED;

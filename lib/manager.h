@@ -111,7 +111,10 @@ char **recipe_environment(const struct request *rq, const char *tools,
 /* $TFS_RUNDIR or /run/tfs, and the subsystem's in it; path as open_tracefs. */
 int open_rundir(const char *subsystem, char *path);
 
-/* Remove a session's directory; a finished file only with files set. */
+/*
+ * Remove a session's directory; one that holds a file only with files set.
+ * 0, or -1 and errno, silent.
+ */
 int remove_rundir(int dir, const char *name, int files);
 
 /* ---- session.c: from the request to the last trace of it -------------------------- */
@@ -143,8 +146,11 @@ struct subsystem {
 	int (*close)(const struct request *rq);
 	/* The tasks that the session follows now. */
 	int (*members)(const struct request *rq, struct pids *out);
-	/* Remove what sessions left whose janitor is dead. */
-	int (*sweep)(void);
+	/*
+	 * Remove what sessions left whose janitor is dead; insisting means to
+	 * wait for what is busy, and to say what could not be removed.
+	 */
+	int (*sweep)(int insist);
 	/* What --clear resets besides sessions. */
 	int (*reset)(void);
 };

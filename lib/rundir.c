@@ -38,11 +38,11 @@ static int make_all(char *path)
 }
 
 /* Make and open one directory below another. */
-static int enter(int at, const char *name, const char *path)
+static int enter(int at, const char *name, mode_t mode, const char *path)
 {
 	int fd;
 
-	if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
+	if (mkdirat(at, name, mode) < 0 && errno != EEXIST)
 		return complain_errno("unable to make %s; TFS_RUNDIR may name "
 				      "another directory", path);
 	fd = openat(at, name, OPEN_DIR);
@@ -69,11 +69,12 @@ int open_rundir(const char *name, char *path)
 	umask(022); /* what we make is as we say, whatever the caller's */
 	if (make_all(path) < 0)
 		return -1;
-	fd = enter(AT_FDCWD, path, path);
+	fd = enter(AT_FDCWD, path, 0755, path);
 	if (fd < 0)
 		return -1;
 	strcat(strcat(path, "/"), name);
-	sub = enter(fd, name, path);
+	/* whoever could open this one could hold its lock for ever (owned.c) */
+	sub = enter(fd, name, 0700, path);
 	close(fd);
 	return sub;
 }
@@ -84,7 +85,7 @@ int remove_rundir(int dir, const char *name, int files)
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : complain_errno("unable to open %s", name);
+		return errno == ENOENT ? 0 : -1;
 	if (!files && !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
 	    S_ISREG(st.st_mode)) {
 		close(fd);
@@ -92,7 +93,5 @@ int remove_rundir(int dir, const char *name, int files)
 	}
 	unlinkat(fd, "trace", 0);
 	close(fd);
-	if (unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return complain_errno("unable to remove session directory %s", name);
-	return 0;
+	return unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -1 : 0;
 }

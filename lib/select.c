@@ -232,6 +232,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 	if (!l.selectors)
 		die(REFUSED, "out of memory");
 	for (size_t i = 0; i < n && !r; i++) {
+		if (given[i].pid && flags & SELECT_GONE_OK && !task_alive(given[i].pid))
+			continue;
 		l.selectors[l.n] = given[i];
 		r = resolve(&l.selectors[l.n]);
 		if (given[i].kind == SELECT_PID)

@@ -43,7 +43,8 @@ struct janitor {
 	int signals;      /* CHLD, and TERM from --clear */
 	int rundir, dir;  /* of all sessions, of this one */
 	int is_open;      /* subsystem.open was called */
-	pid_t stream;
+	int began;        /* the path was told: a file is the caller's from then on */
+	pid_t stream;     /* 0: none runs */
 	int stream_status;
 	char path[PATH_MAX];
 };
@@ -229,9 +230,8 @@ static int take_down(struct janitor *j, int by_itself)
 		r = subsystem.close(j->rq);
 	}
 	if (j->dir >= 0) {
-		/* a file stays, unless the session never began */
-		if (remove_rundir(j->rundir, j->rq->session, j->stream <= 0) < 0)
-			r = -1;
+		if (remove_rundir(j->rundir, j->rq->session, !j->began) < 0)
+			r = complain_errno("unable to remove %s", j->path);
 		close(j->dir);
 	}
 	return r;
@@ -243,8 +243,9 @@ static int take_down(struct janitor *j, int by_itself)
 static int stream_ended(struct janitor *j, int status)
 {
 	j->stream = 0;
-	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE)
-		return start_stream(j); /* the reader died; another may come */
+	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE &&
+	    !start_stream(j))
+		return 0; /* the reader died; another may come */
 	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
 	return -1;
 }
@@ -259,7 +260,7 @@ static int watch(struct janitor *j)
 	int status;
 
 	for (;;) {
-		if (waitpid(j->stream, &status, WNOHANG) == j->stream &&
+		if (j->stream > 0 && waitpid(j->stream, &status, WNOHANG) == j->stream &&
 		    stream_ended(j, status) < 0)
 			return 0;
 		if (poll(p, 2, -1) < 0)
@@ -311,6 +312,7 @@ static int janitor(const struct request *rq, const char *tools, int manager)
 		size_t n = strlen(j.path);
 
 		to_null(STDERR_FILENO);
+		j.began = 1;
 		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
 			by_itself = watch(&j);
 	}
@@ -377,7 +379,7 @@ static int sweep_up(const struct request *rq)
 		return -1;
 	r = remove_rundir(dir, rq->session, 0);
 	close(dir);
-	return subsystem.sweep() < 0 ? -1 : r;
+	return subsystem.sweep(1) < 0 ? -1 : r;
 }
 
 static int end_of(pid_t pid, const struct request *rq)
@@ -393,14 +395,18 @@ static int end_of(pid_t pid, const struct request *rq)
 	return REFUSED;
 }
 
-static int remove_stale(void *files, int dir, const char *name, pid_t owner)
+static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
 {
-	return owner == OWNER_NONE ? -(remove_rundir(dir, name, *(int *)files) < 0) : 0;
+	if (owner != OWNER_NONE || !remove_rundir(dir, name, *(int *)clear) ||
+	    !*(int *)clear)
+		return 0;
+	return complain_errno("unable to remove session directory %s", name);
 }
 
-static int sweep_rundir(int dir, int files)
+/* With clear: files that were to stay too, and what cannot be removed is said. */
+static int sweep_rundir(int dir, int clear)
 {
-	return owned_each(dir, "", remove_stale, &files) < 0 ? -1 : 0;
+	return owned_each(dir, "", remove_stale, &clear) < 0 ? -1 : 0;
 }
 
 /* A file must fit where it goes: others live there too. */
@@ -439,11 +445,11 @@ int run_session(const struct request *rq, const char *tools)
 	rundir = open_rundir(subsystem.name, path);
 	if (rundir < 0 || check_size(rq, rundir, path) < 0)
 		return REFUSED;
-	/* what the dead left is in nobody's way for long; we do not insist */
+	/* what the dead left; where that does not work it is --clear's to say */
 	sweep_rundir(rundir, 0);
 	close(rundir);
-	subsystem.sweep();
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
+	subsystem.sweep(0);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
 		complain_errno("unable to start the session");
 		return REFUSED;
@@ -523,5 +529,5 @@ int clear_sessions(void)
 	if (sweep_rundir(dir, 1) < 0)
 		r = -1;
 	close(dir);
-	return subsystem.sweep() < 0 ? -1 : r;
+	return subsystem.sweep(1) < 0 ? -1 : r;
 }

@@ -248,12 +248,15 @@ struct selector {
 	const char *text;
 };
 
-enum { SELECT_THREADS = 1, SELECT_DESCENDANTS = 2 };
+enum {
+	SELECT_THREADS = 1,     /* their threads too */
+	SELECT_DESCENDANTS = 2, /* and their descendants */
+	SELECT_GONE_OK = 4,     /* a pid that is not there names nobody */
+};
 
 /*
- * The tasks that any of the n selectors names now, with their threads and
- * their descendants as flags say, sorted, into out. -1 said (a pid that is
- * not there; procfs cannot be read).
+ * The tasks that any of the n selectors names now, sorted, into out. -1 said
+ * (a pid that is not there; procfs cannot be read).
  */
 int select_pids(const struct selector *, size_t n, int flags, struct pids *out);
 

@@ -103,33 +103,32 @@ static int check(const struct request *rq, int root)
 
 /* ---- who ------------------------------------------------------------------------- */
 
-/* The given pids at once: from here on the kernel follows their children. */
+/*
+ * All that live now, in one write: a second one waits for every processor to
+ * forget the first list. From there on the kernel follows their children;
+ * those born between our look and the write are found by another look.
+ */
 static int follow(const struct request *rq)
 {
 	struct pids known = { 0 }, now = { 0 };
 	int r;
 
-	for (size_t i = 0; i < rq->nwho; i++)
-		if (rq->who[i].kind == SELECT_PID)
-			pids_add(&known, rq->who[i].pid);
-	pids_sort(&known);
-	r = pidfilter_add(instance, &known, 0);
-	/*
-	 * Then those that were born before. They may have children while we
-	 * look, so look until nobody new is found.
-	 */
-	while (!r) {
+	for (;;) {
 		pids_clear(&now);
-		r = select_pids(rq->who, rq->nwho, SELECT_THREADS | SELECT_DESCENDANTS,
-				&now);
+		r = select_pids(rq->who, rq->nwho, SELECT_THREADS |
+				SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
 		pids_minus(&now, &known);
 		if (r || !now.n)
 			break;
 		r = pidfilter_add(instance, &now, 0);
+		if (r)
+			break;
 		for (size_t i = 0; i < now.n; i++)
 			pids_add(&known, now.v[i]);
 		pids_sort(&known);
 	}
+	if (!r && !known.n)
+		r = complain("nobody to trace: the tasks are gone");
 	pids_clear(&known);
 	pids_clear(&now);
 	return r;
@@ -301,22 +300,22 @@ static int members(const struct request *rq, struct pids *out)
 	return r;
 }
 
-static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+static int remove_stale(void *insist, int dir, const char *name, pid_t owner)
 {
-	(void)arg;
-	if (owner != OWNER_NONE || !instance_remove(dir, name, REMOVE_MS) ||
-	    errno == ENOENT)
+	if (owner != OWNER_NONE ||
+	    !instance_remove(dir, name, *(int *)insist ? REMOVE_MS : 0) ||
+	    errno == ENOENT || !*(int *)insist)
 		return 0;
 	return complain_errno("unable to remove stale instance %s", name);
 }
 
-static int sweep(void)
+static int sweep(int insist)
 {
 	int dir = open_instances(), r;
 
 	if (dir < 0)
 		return -1;
-	r = owned_each(dir, INSTANCE_PREFIX, remove_stale, NULL);
+	r = owned_each(dir, INSTANCE_PREFIX, remove_stale, &insist);
 	close(dir);
 	return r < 0 ? -1 : 0;
 }
