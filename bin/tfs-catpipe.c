@@ -19,7 +19,6 @@
  * Exit: 0 stopped, 99 the reader was given up, 100 misused, 111 refused,
  * 141 the reader is gone.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -185,36 +184,6 @@ static int pump(struct stream *s)
 	return n > 0;
 }
 
-/* A number of per_cpu/cpuN/stats, added up over the processors. */
-static unsigned long long total(const struct stream *s, const char *const *keys)
-{
-	unsigned long long sum = 0;
-	int fd = openat(s->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		const char *p;
-		char file[300], *text;
-
-		if (*e->d_name == '.')
-			continue;
-		format(file, sizeof(file), "per_cpu/%s/stats", e->d_name);
-		text = ctl_read(s->dir, file, NULL);
-		for (const char *const *k = keys; text && *k; k++)
-			for (p = text; (p = strstr(p, *k));) {
-				int whole = p == text || p[-1] == '\n';
-
-				p += strlen(*k);
-				sum += whole ? digits_at(&p) : 0;
-			}
-		free(text);
-	}
-	if (d)
-		closedir(d);
-	return sum;
-}
-
 /*
  * Read until nothing is left. A writer that was caught in the middle of an
  * event finishes it after the buffer seemed empty, so entries decide; but
@@ -222,13 +191,12 @@ static unsigned long long total(const struct stream *s, const char *const *keys)
  */
 static int drain(struct stream *s)
 {
-	static const char *const entries[] = { "entries: ", NULL };
 	int r = 1;
 
 	for (int tries = 0; r >= 0 && !s->full && tries < 3; tries++) {
 		while (!s->full && (r = pump(s)) > 0)
 			;
-		if (!total(s, entries))
+		if (!buffer_count(s->dir, "entries: "))
 			break;
 		wait_on(s, -1, 0, 1);
 	}
@@ -237,15 +205,15 @@ static int drain(struct stream *s)
 
 static void tell_losses(struct stream *s)
 {
-	static const char *const keys[] = { "overrun: ", "commit overrun: ",
-					    "dropped events: ", NULL };
-	static const char *const left[] = { "entries: ", NULL };
-	unsigned long long over = total(s, keys), cut = s->cut;
+	unsigned long long over = buffer_count(s->dir, "overrun: ") +
+				  buffer_count(s->dir, "commit overrun: ") +
+				  buffer_count(s->dir, "dropped events: ");
+	unsigned long long cut = s->cut;
 	char line[LAST_LINE];
 	size_t n;
 
 	if (s->full)
-		cut += total(s, left);
+		cut += buffer_count(s->dir, "entries: ");
 	if (!over && !cut)
 		return;
 	n = format(line, sizeof(line), "# lost %llu events: %llu overwritten in a "

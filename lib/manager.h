@@ -140,8 +140,8 @@ struct subsystem {
 	int (*arm)(const struct request *rq);
 	/* J: the tool that streams to standard output; argv has room for 16. */
 	void (*stream)(const struct request *rq, const char **argv);
-	/* J: record no more. */
-	void (*disarm)(void);
+	/* J: record no more. Is anything there that was not read? */
+	int (*disarm)(void);
 	/* J: remove what open made, in any state of completeness. */
 	int (*close)(const struct request *rq);
 	/* The tasks that the session follows now. */

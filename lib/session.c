@@ -200,7 +200,7 @@ static int reader_is_there(const struct janitor *j)
 }
 
 /* Let the stream write what is left; for ever is no option. */
-static void end_stream(struct janitor *j, int by_itself)
+static void end_stream(struct janitor *j, int wait_for_reader)
 {
 	int status;
 
@@ -208,7 +208,7 @@ static void end_stream(struct janitor *j, int by_itself)
 		return;
 	kill(j->stream, SIGTERM);
 	if (!reader_is_there(j) &&
-	    await(j, j->stream, by_itself ? LATE_READER_MS : 0, 0, &status))
+	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0, &status))
 		goto ended;
 	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0, &status))
 		goto ended;
@@ -225,8 +225,7 @@ static int take_down(struct janitor *j, int by_itself)
 	int r = 0;
 
 	if (j->is_open) {
-		subsystem.disarm();
-		end_stream(j, by_itself);
+		end_stream(j, subsystem.disarm() && by_itself);
 		r = subsystem.close(j->rq);
 	}
 	if (j->dir >= 0) {

@@ -299,6 +299,12 @@ int owned_each(int parent, const char *prefix,
  */
 int instance_remove(int instances, const char *name, long ms);
 
+/*
+ * One count of the ring buffer (a line of per_cpu/cpuN/stats, key with its
+ * colon and blank), added up over the processors of an instance.
+ */
+unsigned long long buffer_count(int instance, const char *key);
+
 /* ---- pidfilter.c: who is traced in an instance --------------------------------- */
 
 /*

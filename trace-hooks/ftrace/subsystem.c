@@ -267,10 +267,12 @@ static void stream(const struct request *rq, const char **argv)
 	argv[n] = NULL;
 }
 
-static void disarm(void)
+static int disarm(void)
 {
-	if (instance >= 0)
-		ctl_try(instance, "tracing_on", "0", 0);
+	if (instance < 0)
+		return 0;
+	ctl_try(instance, "tracing_on", "0", 0);
+	return buffer_count(instance, "entries: ") > 0;
 }
 
 static int close_session(const struct request *rq)
