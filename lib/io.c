@@ -149,10 +149,10 @@ ssize_t next_line(struct reader *r, char **line)
 		char *end = r->n ? memchr(r->text + r->at, '\n', r->n) : NULL;
 		ssize_t got;
 
-		*line = r->text + r->at;
 		if (end || (r->ended && r->n)) {
-			size_t len = end ? (size_t)(end - *line) : r->n;
+			size_t len = end ? (size_t)(end - r->text) - r->at : r->n;
 
+			*line = r->text + r->at;
 			(*line)[len] = '\0';
 			r->at += len + (end != NULL);
 			r->n -= len + (end != NULL);

@@ -37,7 +37,8 @@ int task_read(pid_t pid, struct task *t)
 	if (!open_p || !close_p || close_p < open_p || !close_p[1] || !close_p[2])
 		return -1;
 	*close_p = '\0';
-	t->pid = pid;
+	/* of a line that ends early, the rest is zero */
+	*t = (struct task){ .pid = pid };
 	format(t->comm, sizeof(t->comm), "%s", open_p + 1);
 	t->state = close_p[2];
 	/* behind the state: ppid is field 4, num_threads field 20 */

@@ -13,16 +13,17 @@ const char *prog = "tfs";
 static void say(const char *fmt, va_list ap, const char *reason)
 {
 	char line[1024];
-	size_t room = sizeof(line) - 1, n, len;
+	/* a long value may be cut, the reason behind it is what one needs */
+	size_t room = sizeof(line) - 2 - (reason ? strlen(reason) + 2 : 0);
+	size_t n = format(line, room, "%s: fatal: ", prog), len;
 
-	n = format(line, room, "%s: fatal: ", prog);
 	len = vformat(line + n, room - n, fmt, ap);
 	if (len < room - n)
 		n += len;
-	else /* the tail of a long value is the least that it has to tell */
+	else
 		n = (size_t)(stpcpy(line + room - 4, "...") - line);
-	if (reason && n + strlen(reason) + 2 < room)
-		n = (size_t)(stpcpy(stpcpy(line + n, ": "), reason) - line);
+	if (reason)
+		n += format(line + n, sizeof(line) - n, ": %s", reason);
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
