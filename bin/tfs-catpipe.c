@@ -241,6 +241,8 @@ static int own_output(int packets)
 	}
 	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENXIO)
+		die_of_pipe(); /* who opened the FIFO is gone already */
 	if (fd < 0) {
 		complain_errno("unable to open %s", path);
 		exit(REFUSED);

@@ -3,7 +3,8 @@
  * tfs-write - put records into control files of tracefs
  *
  * Requires: tracefs, and permission to write the files.
- *	-c           clear each file first; without it nothing is truncated
+ *	-c           clear each file before its first record; without it
+ *	             nothing is truncated
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
  * Each FILE is relative to the root or the instance; each RECORD is one write
@@ -71,6 +72,15 @@ static void check(int dir, char *file, char *record)
 		die(REFUSED, "unable to write %s: it is a directory", file);
 }
 
+/* Whether to clear the file of pair i: where it is named first, if at all. */
+static int flags_of(char **argv, int i, int flags)
+{
+	for (int j = 0; j < i; j += 2)
+		if (!strcmp(argv[j], argv[i]))
+			return 0;
+	return flags;
+}
+
 int main(int argc, char **argv)
 {
 	const char *root = NULL, *instance = NULL;
@@ -97,9 +107,12 @@ int main(int argc, char **argv)
 		return REFUSED;
 	for (int i = 0; i < argc; i += 2)
 		check(dir, argv[i], argv[i + 1]);
-	for (int i = 0; i < argc; i += 2)
-		if ((strcmp(argv[i + 1], "-") ? put(dir, argv[i], argv[i + 1], flags)
-					      : put_lines(dir, argv[i], flags)) < 0)
+	for (int i = 0; i < argc; i += 2) {
+		int now = flags ? flags_of(argv, i, flags) : 0;
+
+		if ((strcmp(argv[i + 1], "-") ? put(dir, argv[i], argv[i + 1], now)
+					      : put_lines(dir, argv[i], now)) < 0)
 			return REFUSED;
+	}
 	return DONE;
 }

@@ -105,8 +105,11 @@ void ctl_caret(int dir, const char *record)
 {
 	char *command, *log = newest_error(dir, record, &command);
 
-	if (log && write(STDERR_FILENO, command, strlen(command)) < 0)
-		errno = 0; /* nobody listens */
+	for (char *p = log ? command : ""; *p; p++)
+		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
+			*p = '?';
+	if (log)
+		write_all(STDERR_FILENO, command, strlen(command));
 	free(log);
 }
 

@@ -147,10 +147,11 @@ struct subsystem {
 	/* The tasks that the session follows now. */
 	int (*members)(const struct request *rq, struct pids *out);
 	/*
-	 * Remove what sessions left whose janitor is dead; insisting means to
-	 * wait for what is busy, and to say what could not be removed.
+	 * Remove what sessions left whose janitor is dead. What is busy of the
+	 * named one is waited for; of all with NULL, which is also to say what
+	 * could not be removed.
 	 */
-	int (*sweep)(int insist);
+	int (*sweep)(const char *session);
 	/* What --clear resets besides sessions. */
 	int (*reset)(void);
 };

@@ -43,7 +43,7 @@ int next_option(const struct tool *t, int argc, char **argv)
 	format(letters, sizeof(letters), "+:%s", t->letters);
 	c = getopt(argc, argv, letters);
 	if (c == '?' && (!optopt || optopt == '-'))
-		misused(t, "no such option: %s", argv[optind > 1 ? optind - 1 : 1]);
+		misused(t, "no such option: %s", argv[optind]);
 	if (c == '?')
 		misused(t, "no such option: -%c", optopt);
 	if (c == ':')

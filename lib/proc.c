@@ -86,16 +86,35 @@ int procfs_is_initial(void)
 	return 0;
 }
 
+/* What procfs calls the task behind a pidfd; 0 when it knows no such task. */
+static pid_t pid_behind(int fd)
+{
+	char path[PATH_MAX], *text;
+	const char *p;
+	pid_t pid = 0;
+
+	format(path, sizeof(path), "%s/self/fdinfo/%d", procfs(), fd);
+	text = ctl_read(AT_FDCWD, path, NULL);
+	p = text ? strstr(text, "\nPid:\t") : NULL;
+	if (p) {
+		p += 6;
+		pid = (pid_t)digits_at(&p);
+	}
+	free(text);
+	return pid;
+}
+
 int task_fd(pid_t pid)
 {
-	int fd;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	/* pidfd_open counts in our own namespace, procfs perhaps in another */
-	if (pidns("self") != pidns("1"))
-		return -1;
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		fd = (int)syscall(SYS_pidfd_open, pid, PIDFD_THREAD_FLAG);
+	/* pidfd_open counts in our own namespace, procfs perhaps in another */
+	if (fd >= 0 && pid_behind(fd) != pid) {
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -73,9 +74,9 @@ static int exit_status(int status)
 
 /*
  * Wait until the child is gone, at most ms; stop waiting when the manager
- * hangs up, if asked to. 1 and its status; 0 it still runs.
+ * hangs up, if asked to. 1: its status is there to be had; 0 it still runs.
  */
-static int await(struct janitor *j, pid_t pid, long ms, int hangup, int *status)
+static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 {
 	long long end = now_ms() + ms, left;
 
@@ -85,8 +86,10 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup, int *status)
 			{ .fd = hangup ? j->manager : -1, .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
+		siginfo_t gone = { .si_pid = 0 };
 
-		if (waitpid(pid, status, WNOHANG) == pid)
+		if (!waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOHANG | WNOWAIT) &&
+		    gone.si_pid)
 			return 1;
 		left = end - now_ms();
 		if (left < 0 || poll(p, 2, (int)left) == 0)
@@ -105,7 +108,7 @@ static int run_recipe(struct janitor *j)
 	char *argv[] = { (char *)(size_t)name, NULL };
 	pid_t pid = fork_bound();
 	sigset_t none;
-	int status;
+	int status, ended;
 
 	if (pid < 0)
 		return -1;
@@ -122,11 +125,12 @@ static int run_recipe(struct janitor *j)
 		_exit(126);
 	}
 	setpgid(pid, pid); /* whoever of us two comes first */
-	if (!await(j, pid, RECIPE_MS, 1, &status)) {
-		kill(-pid, SIGKILL);
-		waitpid(pid, &status, 0);
+	ended = await(j, pid, RECIPE_MS, 1);
+	/* what it left running, too: the group's number is ours until the wait */
+	kill(-pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (!ended)
 		return complain("%s: the recipe was stopped before its end", name);
-	}
 	if (exit_status(status))
 		return complain("%s: the recipe failed with status %d", name,
 				exit_status(status));
@@ -208,14 +212,15 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		return;
 	kill(j->stream, SIGTERM);
 	if (!reader_is_there(j) &&
-	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0, &status))
+	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
 		goto ended;
-	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0, &status))
+	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0))
 		goto ended;
 	kill(j->stream, SIGKILL);
 	waitpid(j->stream, &status, 0);
 	return; /* nobody read: that is the reader's affair */
 ended:
+	waitpid(j->stream, &status, 0);
 	j->stream_status = exit_status(status);
 }
 
@@ -242,9 +247,9 @@ static int take_down(struct janitor *j, int by_itself)
 static int stream_ended(struct janitor *j, int status)
 {
 	j->stream = 0;
-	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE &&
-	    !start_stream(j))
-		return 0; /* the reader died; another may come */
+	/* the reader died; another may come */
+	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE)
+		return start_stream(j) < 0 ? j->stream_status = REFUSED, -1 : 0;
 	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
 	return -1;
 }
@@ -327,17 +332,38 @@ static int members(void *arg, struct pids *out)
 	return subsystem.members(arg, out);
 }
 
-/* The first line that the janitor or the recipe said, as ours. */
-static void pass_on(int errors)
-{
-	char line[1100];
-	size_t n = 0;
-	ssize_t got;
+/* The beginning of what the janitor and the recipe said. */
+struct said {
+	char text[1100];
+	size_t n;
+};
 
-	while (n < sizeof(line) - 1 && !memchr(line, '\n', n) &&
-	       (got = read(errors, line + n, sizeof(line) - 1 - n)) > 0)
-		n += (size_t)got;
-	line[n] = '\0';
+/*
+ * Read what there is of it, so that nobody waits for room to say more. 0 at
+ * the end, -1 there is nothing now.
+ */
+static int hear(int errors, struct said *s)
+{
+	char rest[4096];
+	ssize_t n = read(errors, rest, sizeof(rest));
+	size_t room = sizeof(s->text) - 1 - s->n;
+
+	if (n <= 0)
+		return (int)n;
+	if ((size_t)n < room)
+		room = (size_t)n;
+	memcpy(s->text + s->n, rest, room);
+	s->n += room;
+	return 1;
+}
+
+/* The first line of it, as ours. */
+static void pass_on(struct said *s)
+{
+	char *line = s->text;
+
+	s->text[s->n] = '\0';
+	line += strspn(line, "\n");
 	line[strcspn(line, "\n")] = '\0';
 	if (!*line)
 		complain("the session could not be made");
@@ -351,47 +377,39 @@ static void pass_on(int errors)
 /* Wait for the path. 0; otherwise the status to leave with, the reason said. */
 static int await_path(int janitor, int errors, const sigset_t *signals, char *path)
 {
-	struct waiting w = { .signals = signals, .ms = -1, .fd = janitor };
-	int signo;
+	struct epoll_event in = { .events = EPOLLIN };
+	struct waiting w = { .signals = signals, .ms = -1 };
+	struct said said = { .n = 0 };
+	int signo, r;
 	ssize_t n;
 
-	if (wait_for(&w, &signo) == ENDED_SIGNAL) {
-		shutdown(janitor, SHUT_WR);
-		return 128 + signo;
+	w.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w.fd < 0 || epoll_ctl(w.fd, EPOLL_CTL_ADD, janitor, &in) < 0 ||
+	    epoll_ctl(w.fd, EPOLL_CTL_ADD, errors, &in) < 0) {
+		complain_errno("unable to wait for the session");
+		return REFUSED;
 	}
-	n = recv(janitor, path, PATH_MAX - 2, 0);
+	do {
+		r = wait_for(&w, &signo);
+		if (r == ENDED_SIGNAL || r < 0) {
+			shutdown(janitor, SHUT_WR);
+			close(w.fd);
+			return r < 0 ? REFUSED : 128 + signo;
+		}
+		if (!hear(errors, &said))
+			epoll_ctl(w.fd, EPOLL_CTL_DEL, errors, NULL);
+		n = recv(janitor, path, PATH_MAX - 2, MSG_DONTWAIT);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	close(w.fd);
 	if (n <= 0) {
-		pass_on(errors);
+		/* all that the janitor said is in the pipe by now */
+		while (said.n < sizeof(said.text) - 1 && hear(errors, &said) > 0)
+			;
+		pass_on(&said);
 		return REFUSED;
 	}
 	path[n] = '\0';
 	return 0;
-}
-
-/* A session whose janitor was killed: what it held is nobody's now. */
-static int sweep_up(const struct request *rq)
-{
-	char path[PATH_MAX];
-	int dir = open_rundir(subsystem.name, path), r;
-
-	if (dir < 0)
-		return -1;
-	r = remove_rundir(dir, rq->session, 0);
-	close(dir);
-	return subsystem.sweep(1) < 0 ? -1 : r;
-}
-
-static int end_of(pid_t pid, const struct request *rq)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return REFUSED;
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	sweep_up(rq);
-	return REFUSED;
 }
 
 static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
@@ -406,6 +424,42 @@ static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
 static int sweep_rundir(int dir, int clear)
 {
 	return owned_each(dir, "", remove_stale, &clear) < 0 ? -1 : 0;
+}
+
+/* The recipe's processes are in the janitor's session (setsid(2)). */
+static int kill_member(void *janitor, pid_t pid)
+{
+	if (getsid(pid) == *(pid_t *)janitor)
+		kill(pid, SIGKILL);
+	return 0;
+}
+
+/*
+ * The janitor's status. When it was killed, what it held is nobody's now:
+ * take that down, and nothing that is another's by the same name.
+ */
+static int end_of(pid_t pid, const struct request *rq)
+{
+	siginfo_t gone = { .si_pid = 0 };
+	char path[PATH_MAX];
+	int status, dir;
+
+	while (waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			return REFUSED;
+	if (gone.si_code != CLD_EXITED) /* its number is taken until the wait */
+		each_process(kill_member, &pid);
+	if (waitpid(pid, &status, 0) != pid)
+		return REFUSED;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	dir = open_rundir(subsystem.name, path);
+	if (dir >= 0) {
+		sweep_rundir(dir, 0);
+		close(dir);
+	}
+	subsystem.sweep(rq->session);
+	return REFUSED;
 }
 
 /* A file must fit where it goes: others live there too. */
@@ -447,7 +501,7 @@ int run_session(const struct request *rq, const char *tools)
 	/* what the dead left; where that does not work it is --clear's to say */
 	sweep_rundir(rundir, 0);
 	close(rundir);
-	subsystem.sweep(0);
+	subsystem.sweep("");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
 		complain_errno("unable to start the session");
@@ -462,6 +516,7 @@ int run_session(const struct request *rq, const char *tools)
 	}
 	close(ends[1]);
 	close(errors[1]);
+	fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
 	status = await_path(ends[0], errors[0], &signals, path);
 	if (!status && write_all(STDOUT_FILENO, path, strlen(strcat(path, "\n"))) < 0) {
@@ -499,17 +554,18 @@ static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
 	return 0;
 }
 
-/* Tell a janitor to end its session and wait until it has. */
-static void end_session(pid_t pid)
+/* Wait until a janitor that was told to end has. */
+static void await_end(pid_t pid, long long end)
 {
 	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
+	long long left = end - now_ms();
 
-	kill(pid, SIGTERM);
-	if (p.fd >= 0 && poll(&p, 1, CLEAR_MS) == 0)
-		kill(pid, SIGKILL);
 	if (p.fd < 0)
 		return;
-	poll(&p, 1, CLEAR_MS);
+	if (poll(&p, 1, left > 0 ? (int)left : 0) == 0) {
+		kill(pid, SIGKILL);
+		poll(&p, 1, CLEAR_MS);
+	}
 	close(p.fd);
 }
 
@@ -517,16 +573,20 @@ int clear_sessions(void)
 {
 	struct pids owners = { 0 };
 	char path[PATH_MAX];
+	long long end;
 	int dir = open_rundir(subsystem.name, path), r = 0;
 
 	if (dir < 0)
 		return -1;
 	owned_each(dir, "", collect_owner, &owners);
 	for (size_t i = 0; i < owners.n; i++)
-		end_session(owners.v[i]);
+		kill(owners.v[i], SIGTERM);
+	end = now_ms() + CLEAR_MS;
+	for (size_t i = 0; i < owners.n; i++)
+		await_end(owners.v[i], end);
 	pids_clear(&owners);
 	if (sweep_rundir(dir, 1) < 0)
 		r = -1;
 	close(dir);
-	return subsystem.sweep(1) < 0 ? -1 : r;
+	return subsystem.sweep(NULL) < 0 ? -1 : r;
 }

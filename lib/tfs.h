@@ -163,7 +163,7 @@ int ctl_try(int dir, const char *file, const char *record, int flags);
 
 /*
  * Print the two last lines of the kernel's error_log (the command and its
- * caret) to stderr when they are about record.
+ * caret) to stderr when they are about record, without control characters.
  */
 void ctl_caret(int dir, const char *record);
 

@@ -32,6 +32,8 @@ teardown() {
 	for pid in "${CHILDREN[@]}"; do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
+	# what else a file's tests make, its own undo takes away
+	! declare -F undo >/dev/null || undo
 	for i in "$TRACEFS"/instances/"$MARK"*; do
 		[ -d "$i" ] && tfs-instance remove "${i##*/}"
 	done
@@ -86,7 +88,7 @@ eventually() {
 
 # background COMMAND...: run it; its pid is in $PID and it ends with the test
 background() {
-	"$@" 3>&- &
+	"$@" <&0 3>&- & # or bash gives it /dev/null
 	PID=$!
 	CHILDREN+=("$PID")
 }
@@ -124,4 +126,142 @@ path_or_error() {
 # ended PID: its exit status becomes ours
 ended() {
 	wait "$1"
+}
+
+# finishes PID STATUS: it ends before the deadline, and with exactly that. The
+# deadline is a read from a FIFO that nobody writes: it costs nothing.
+finishes() {
+	local status=0 dog i
+	[ -p never ] || mkfifo never
+	{ read -rt 60 _ <>never || kill -KILL "$1"; } 3>&- &
+	dog=$!
+	wait "$1" || status=$?
+	kill -KILL "$dog"
+	wait "$dog" 2>/dev/null || :
+	# its number may be another's soon, whom teardown must not kill
+	for i in "${!CHILDREN[@]}"; do
+		[ "${CHILDREN[i]}" != "$1" ] || CHILDREN[i]=
+	done
+	[ "$status" = "$2" ] || { echo "status $status instead of $2"; return 1; }
+}
+
+# stop_session [SIGNAL]: it ends with status 0, has said nothing but its path,
+# and nothing is left of it
+stop_session() {
+	kill "-${1:-INT}" "$SESSION"
+	session_ends
+}
+
+session_ends() {
+	finishes "$SESSION" 0
+	[ "$(cat out)" = "$TRACE" ]
+	[ ! -s err ]
+	nothing_left
+}
+
+nothing_left() {
+	[ -z "$(our_sessions)" ] || { our_sessions; return 1; }
+}
+
+# refused STATUS MESSAGE WORD...: the manager leaves with that status, says
+# exactly that and on one line, and nothing was begun
+refused() {
+	local status=0 before
+	before=$(ls -A "$TFS_RUNDIR" 2>&1) || : # most often there is none
+	"$MANAGER" "${@:3}" >out 2>err || status=$?
+	if [ "$status" != "$1" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] ||
+		[ "$(cat err)" != "manager: fatal: $2" ] ||
+		[ "$(ls -A "$TFS_RUNDIR" 2>&1)" != "$before" ]; then
+		printf 'of: %.200s\nexpected: %s: %s\nstatus: %s\nout: %s\nerr: %s\n' "${*:3}" \
+			"$1" "$2" "$status" "$(cat out)" "$(cat err)"
+		return 1
+	fi
+}
+
+# A tree of the test's own: the manager and the hooks copied, so that recipes
+# can be added, the tools where they are. MANAGER is then the copy.
+own_tree() {
+	mkdir -p tree/trace-hooks/ftrace
+	cp -r "$TREE/trace-hooks/ftrace/hooks.d" "$TREE/trace-hooks/ftrace/manager" \
+		tree/trace-hooks/ftrace
+	ln -s "$TREE/bin" tree/bin
+	HOOKS=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace/hooks.d
+	MANAGER=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace/manager
+}
+
+# recipe NAME: the lines of stdin behind "#!/bin/sh" are a hook of own_tree
+recipe() {
+	{ echo '#!/bin/sh'; cat; } >"$HOOKS/$1"
+	chmod +x "$HOOKS/$1"
+}
+
+# children PID: the pids of its children, one a line
+children() {
+	tr ' ' '\n' <"/proc/$1/task/$1/children" | grep .
+}
+
+# The pids whose lines are in these files, ascending, one a line.
+pids_in() {
+	sed -En 's/^.{16}-([0-9]+) +\[.*/\1/p' "$@" | sort -un
+}
+
+# fails STATUS LINE COMMAND...: it ends with this status, says this line and
+# nothing more, and prints nothing
+fails() {
+	local want=$1 line=$2 status=0
+	shift 2
+	"$@" >fails.out 2>fails.err || status=$?
+	if [ "$status" != "$want" ] || [ -s fails.out ] ||
+		! printf '%s\n' "$line" | cmp -s - fails.err; then
+		echo "ended with $status, said:"
+		cat -v fails.err fails.out
+		return 1
+	fi
+}
+
+# to_full COMMAND...: its standard output is a disk without room
+to_full() {
+	"$@" >/dev/full
+}
+
+# exactly FILE TEXT: its bytes are these
+exactly() {
+	printf '%s' "$2" | cmp - "$1"
+}
+
+# blocks PID: it has taken its signals in hand, SIGHUP among them
+blocks() {
+	local key mask
+	while read -r key mask; do
+		[ "$key" = SigBlk: ] && return $((!(0x$mask & 1)))
+	done 2>/dev/null <"/proc/$1/status"
+	return 1
+}
+
+gone() {
+	local state
+	state=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+	[[ ${state##*) } == Z* ]]
+}
+
+# from FILE COMMAND...: it reads this
+from() {
+	local file=$1
+	shift
+	"$@" <"$file"
+}
+
+# plainly COMMAND...: without root's right to pass closed doors; needs setpriv
+plainly() {
+	[ "$(id -u)" != 0 ] || set -- setpriv --inh-caps=-all --bounding-set=-all "$@"
+	"$@"
+}
+
+# read_by COMMAND...: it reads the trace on its standard input; the path is
+# open before we go on. Its pid is in $READER.
+read_by() {
+	exec 8<"$TRACE"
+	background "$@" <&8
+	READER=$PID
+	exec 8<&-
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "manager.h"
@@ -302,24 +303,41 @@ static int members(const struct request *rq, struct pids *out)
 	return r;
 }
 
-static int remove_stale(void *insist, int dir, const char *name, pid_t owner)
+struct sweep {
+	const char *session; /* NULL: all */
+	int last;            /* say what could not be removed */
+};
+
+/* 1: it is to be tried again. */
+static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
-	if (owner != OWNER_NONE ||
-	    !instance_remove(dir, name, *(int *)insist ? REMOVE_MS : 0) ||
-	    errno == ENOENT || !*(int *)insist)
+	const struct sweep *s = arg;
+
+	if (owner != OWNER_NONE || !instance_remove(dir, name, 0) || errno == ENOENT)
 		return 0;
-	return complain_errno("unable to remove stale instance %s", name);
+	if (s->session && strcmp(name + strlen(INSTANCE_PREFIX), s->session))
+		return 0;
+	if (s->last && !s->session)
+		complain_errno("unable to remove stale instance %s", name);
+	return 1;
 }
 
-static int sweep(int insist)
+/* Nobody can make an instance during a look: wait between two of them. */
+static int sweep(const char *session)
 {
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = now_ms() + REMOVE_MS;
+	struct sweep s = { .session = session };
 	int dir = open_instances(), r;
 
 	if (dir < 0)
 		return -1;
-	r = owned_each(dir, INSTANCE_PREFIX, remove_stale, &insist);
+	while ((r = owned_each(dir, INSTANCE_PREFIX, remove_stale, &s)) > 0 && !s.last) {
+		s.last = now_ms() >= end;
+		nanosleep(&pause, NULL);
+	}
 	close(dir);
-	return r < 0 ? -1 : 0;
+	return r ? -1 : 0;
 }
 
 /* ---- clear ------------------------------------------------------------------------------ */

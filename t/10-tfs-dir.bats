@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-dir: where tracefs is, which every other tool finds in the same way
+
+load helper
+
+USAGE='tfs-dir [-R ROOT] [-i INSTANCE]'
+
+misuse() {
+	fails 100 "tfs-dir: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# no_tracefs SYSFS: and none in the mount table
+no_tracefs() {
+	mkdir -p "$1" no-procfs
+	export TRACER_SYSFS_PATH=$PWD/$1 TRACER_PROCFS_PATH=$PWD/no-procfs
+}
+
+@test "tfs-dir: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-dir --help
+	[ "$output" = "usage: $USAGE
+tfs-dir - print the tracefs root, or the directory of an instance" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-dir: --version prints name and version" {
+	run -0 --separate-stderr tfs-dir --version
+	[[ $output =~ ^tfs-dir\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-dir: an unknown letter is named and the usage shown" {
+	misuse "no such option: -x" tfs-dir -x
+}
+
+@test "tfs-dir: an unknown long option is named" {
+	misuse "no such option: --instance" tfs-dir --instance x
+}
+
+@test "tfs-dir: an unknown long option behind others is named" {
+	misuse "no such option: --instance" tfs-dir -R / --instance
+}
+
+@test "tfs-dir: an escape as an option letter does not reach the terminal" {
+	misuse "no such option: -?" tfs-dir -$'\e'
+}
+
+@test "tfs-dir: an option without its value is named" {
+	misuse "option -R needs a value" tfs-dir -R
+	misuse "option -i needs a value" tfs-dir -i
+}
+
+@test "tfs-dir: an operand is refused" {
+	misuse "unexpected operand 'x'" tfs-dir x
+	misuse "unexpected operand '-R'" tfs-dir -- -R
+}
+
+@test "tfs-dir: newlines and control bytes in an operand keep the error on one line" {
+	misuse "unexpected operand 'a?b??[31mc?'" tfs-dir $'a\nb\r\e[31mc\177'
+}
+
+@test "tfs-dir: an operand of 100000 bytes is cut in the message" {
+	run -100 --separate-stderr tfs-dir "$(printf '%0100000d' 0)"
+	[ -z "$output" ]
+	[[ $stderr != *$'\n'* ]]
+	[ "${#stderr}" -lt 1024 ]
+}
+
+@test "tfs-dir: plain directory: prints the root that -R names, as it was given" {
+	mkdir -p root
+	run -0 tfs-dir -R root
+	[ "$output" = root ]
+	run -0 tfs-dir -R "$PWD/./root/"
+	[ "$output" = "$PWD/./root/" ]
+}
+
+@test "tfs-dir: plain directory: -i names an instance below the root" {
+	mkdir -p root/instances/one
+	run -0 tfs-dir -R root -i one
+	[ "$output" = root/instances/one ]
+}
+
+@test "tfs-dir: plain directory: TFS_INSTANCE is the default of -i" {
+	mkdir -p root/instances/one root/instances/two
+	TFS_INSTANCE=two run -0 tfs-dir -R root
+	[ "$output" = root/instances/two ]
+	TFS_INSTANCE=two run -0 tfs-dir -R root -i one
+	[ "$output" = root/instances/one ]
+}
+
+@test "tfs-dir: plain directory: an empty instance is the root itself" {
+	mkdir -p root/instances/two
+	TFS_INSTANCE=two run -0 tfs-dir -R root -i ''
+	[ "$output" = root ]
+	TFS_INSTANCE='' run -0 tfs-dir -R root
+	[ "$output" = root ]
+}
+
+@test "tfs-dir: plain directory: the last of several roots counts" {
+	mkdir -p a b
+	run -0 tfs-dir -R a -R b
+	[ "$output" = b ]
+}
+
+@test "tfs-dir: a root that is not there is named with the reason" {
+	fails 111 "tfs-dir: fatal: unable to open nowhere: No such file or directory" \
+		tfs-dir -R nowhere
+}
+
+@test "tfs-dir: a root that is a file is named with the reason" {
+	: >file
+	fails 111 "tfs-dir: fatal: unable to open file: Not a directory" tfs-dir -R file
+}
+
+@test "tfs-dir: a root with a newline in its name keeps the error on one line" {
+	fails 111 "tfs-dir: fatal: unable to open a?b: No such file or directory" \
+		tfs-dir -R $'a\nb'
+}
+
+@test "tfs-dir: a root longer than a path can be is refused on one line" {
+	run -111 --separate-stderr tfs-dir -R "$(printf '%05000d' 0)"
+	[ -z "$output" ]
+	[[ $stderr != *$'\n'* ]]
+	[[ $stderr == "tfs-dir: fatal: unable to open 0000"*"...: File name too long" ]]
+}
+
+@test "tfs-dir: an instance that is not there is named with its root" {
+	mkdir -p root/instances
+	fails 111 "tfs-dir: fatal: unable to open instance one in root: No such file or directory" \
+		tfs-dir -R root -i one
+}
+
+@test "tfs-dir: no name of an instance leaves the instances directory" {
+	mkdir -p root/instances/one root/events
+	for name in .. . ../events one/.. one/../../events /etc one/ .hidden; do
+		fails 111 "tfs-dir: fatal: not an instance's name: '$name'" \
+			tfs-dir -R root -i "$name"
+		TFS_INSTANCE=$name fails 111 \
+			"tfs-dir: fatal: not an instance's name: '$name'" tfs-dir -R root
+	done
+}
+
+@test "tfs-dir: an instance's name of more than 255 bytes is refused" {
+	mkdir -p root/instances
+	local long
+	long=$(printf '%0256d' 0)
+	fails 111 "tfs-dir: fatal: not an instance's name: '$long'" tfs-dir -R root -i "$long"
+	fails 111 "tfs-dir: fatal: unable to open instance ${long#0} in root: No such file or directory" \
+		tfs-dir -R root -i "${long#0}"
+}
+
+@test "tfs-dir: control bytes in an instance's name keep the error on one line" {
+	mkdir -p root
+	fails 111 "tfs-dir: fatal: unable to open instance a?b?[2J in root: No such file or directory" \
+		tfs-dir -R root -i $'a\nb\e[2J'
+}
+
+@test "tfs-dir: a full standard output is an error" {
+	mkdir -p root
+	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-dir -R root
+}
+
+@test "tfs-dir: a full standard output is an error for --help and --version" {
+	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-dir --help
+	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-dir --version
+}
+
+@test "tfs-dir: a closed standard output is an error" {
+	mkdir -p root
+	closed() { tfs-dir -R root >&-; }
+	fails 111 "tfs-dir: fatal: unable to write to standard output: Bad file descriptor" closed
+}
+
+@test "tfs-dir: a closed standard error takes no status away" {
+	run -111 bash -c 'tfs-dir -R nowhere 2>&-'
+	[ -z "$output" ]
+}
+
+@test "tfs-dir: without any tracefs the error is the mount command" {
+	no_tracefs sys
+	fails 111 "tfs-dir: fatal: no tracefs at $PWD/sys/kernel/tracing: as root, mount -t tracefs nodev $PWD/sys/kernel/tracing" \
+		tfs-dir
+}
+
+@test "tfs-dir: an empty mount point is no tracefs" {
+	no_tracefs sys
+	mkdir -p sys/kernel/tracing sys/kernel/debug/tracing
+	run -111 --separate-stderr tfs-dir
+	[[ $stderr == "tfs-dir: fatal: no tracefs at $PWD/sys/kernel/tracing: as root, mount "* ]]
+}
+
+@test "tfs-dir: a mount table that lies about a plain directory is not believed" {
+	no_tracefs sys
+	mkdir -p plain no-procfs/1
+	echo "nodev $PWD/plain tracefs rw 0 0" >no-procfs/1/mounts
+	run -111 --separate-stderr tfs-dir
+	[[ $stderr == "tfs-dir: fatal: no tracefs at "* ]]
+}
+
+@test "tfs-dir: a tracefs without permission is told from none" {
+	need_tool setpriv
+	no_tracefs sys
+	mkdir -p sys/kernel
+	chmod 0 sys/kernel
+	fails 111 "tfs-dir: fatal: no permission for $PWD/sys/kernel/tracing: run this as root, or remount it with gid= of a group of yours" \
+		plainly tfs-dir
+	chmod 700 sys/kernel
+}
+
+@test "tfs-dir: kernel: prints the mounted root" {
+	need_tracefs
+	run -0 --separate-stderr tfs-dir
+	[ "$output" = "$TRACEFS" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-dir: kernel: prints the directory of an instance" {
+	new_instance
+	run -0 tfs-dir -i "$INSTANCE"
+	[ "$output" = "$TRACEFS/instances/$INSTANCE" ]
+	[ -e "$output/trace_pipe" ]
+}
+
+@test "tfs-dir: kernel: TRACER_SYSFS_PATH moves the search" {
+	need_tracefs
+	no_tracefs sys
+	mkdir -p sys/kernel
+	ln -s "$TRACEFS" sys/kernel/tracing
+	run -0 tfs-dir
+	[ "$output" = "$PWD/sys/kernel/tracing" ]
+}
+
+@test "tfs-dir: kernel: the place below debugfs comes second" {
+	need_tracefs
+	no_tracefs sys
+	mkdir -p sys/kernel/debug sys/kernel/tracing
+	ln -s "$TRACEFS" sys/kernel/debug/tracing
+	run -0 tfs-dir
+	[ "$output" = "$PWD/sys/kernel/debug/tracing" ]
+}
+
+@test "tfs-dir: kernel: the mount table comes third" {
+	need_tracefs
+	no_tracefs sys
+	mkdir -p no-procfs/1
+	echo "nodev /nowhere tracefs rw 0 0
+nodev $TRACEFS tracefs_not rw 0 0
+tracefs $PWD/elsewhere tracefs rw,relatime 0 0" >no-procfs/1/mounts
+	ln -s "$TRACEFS" elsewhere
+	run -0 tfs-dir
+	[ "$output" = "$PWD/elsewhere" ]
+}
+
+@test "tfs-dir: kernel: our own mount table counts where that of pid 1 is not to be had" {
+	need_tracefs
+	no_tracefs sys
+	mkdir -p no-procfs/self
+	echo "tracefs $PWD/elsewhere tracefs rw 0 0" >no-procfs/self/mounts
+	ln -s "$TRACEFS" elsewhere
+	run -0 tfs-dir
+	[ "$output" = "$PWD/elsewhere" ]
+}
+
+@test "tfs-dir: kernel: a path below /sys in the mount table is sought below TRACER_SYSFS_PATH" {
+	need_tracefs
+	no_tracefs sys
+	mkdir -p no-procfs/1 sys/odd
+	echo "nodev /sys/odd/place tracefs rw 0 0" >no-procfs/1/mounts
+	ln -s "$TRACEFS" sys/odd/place
+	run -0 tfs-dir
+	[ "$output" = "$PWD/sys/odd/place" ]
+}
+
+@test "tfs-dir: kernel: empty TRACER variables are as good as none" {
+	need_tracefs
+	[ "$TRACEFS" = /sys/kernel/tracing ] || skip "needs tracefs at /sys/kernel/tracing"
+	TRACER_SYSFS_PATH='' TRACER_PROCFS_PATH='' run -0 tfs-dir
+	[ "$output" = /sys/kernel/tracing ]
+}

@@ -1,0 +1,409 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-instance: made by one, told dead from alive by all
+
+load helper
+
+USAGE='tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] [NAME]... [PROG...]'
+
+misuse() {
+	fails 100 "tfs-instance: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# A program that holds tfs.$MARK$1 until it is killed; its pid is in $HOLDER.
+holder() {
+	mkfifo "hold$1"
+	background tfs-instance hold "$MARK$1" cat <>"hold$1" >/dev/null
+	HOLDER=$PID
+	eventually is_cat "$HOLDER"
+}
+
+is_cat() {
+	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = cat ]
+}
+
+# lists ARGUMENT... NAME: is the name among them?
+lists() {
+	tfs-instance list "${@:1:$#-1}" | grep -qxF "${!#}"
+}
+
+# How often has it gone to sleep?
+slept() {
+	awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"
+}
+
+slept_often() {
+	[ "$(slept "$1")" -ge 5 ]
+}
+
+@test "tfs-instance: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-instance --help
+	[ "$output" = "usage: $USAGE
+tfs-instance - make, hold, list and remove instances of tracefs" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-instance: --version prints name and version" {
+	run -0 --separate-stderr tfs-instance --version
+	[[ $output =~ ^tfs-instance\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-instance: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" tfs-instance -x
+	misuse "no such option: --stale" tfs-instance --stale
+	misuse "no such option: --stale" tfs-instance list --stale
+	misuse "no such option: -x" tfs-instance list -x
+	misuse "no such option: -s-" tfs-instance list -s-
+	misuse "option -R needs a value" tfs-instance list -R
+	misuse "option -t needs a value" tfs-instance -t
+}
+
+@test "tfs-instance: what is no number of milliseconds is refused" {
+	for ms in '' -1 +1 1.5 1s ' 1' 2147483648 18446744073709551617; do
+		misuse "not a number of milliseconds: '$ms'" tfs-instance remove -t "$ms" x
+	done
+	misuse "not a number of milliseconds: '1?2?'" tfs-instance remove -t $'1\n2\e' x
+}
+
+@test "tfs-instance: no command is a misuse" {
+	misuse "nothing to do" tfs-instance
+	misuse "nothing to do" tfs-instance -s
+}
+
+@test "tfs-instance: an unknown command is quoted" {
+	misuse "no such command: 'destroy'" tfs-instance destroy x
+	misuse "no such command: 'a?b'" tfs-instance $'a\nb'
+	misuse "no such command: ''" tfs-instance ''
+}
+
+@test "tfs-instance: make and remove without a name are misuses" {
+	misuse "make what?" tfs-instance make
+	misuse "remove what?" tfs-instance remove
+}
+
+@test "tfs-instance: hold needs a name and a program" {
+	misuse "hold what, for which program?" tfs-instance hold
+	misuse "hold what, for which program?" tfs-instance hold x
+}
+
+@test "tfs-instance: list takes no name, and remove -s none" {
+	misuse "unexpected operand 'x'" tfs-instance list x
+	misuse "unexpected operand 'x'" tfs-instance remove -s x
+}
+
+@test "tfs-instance: a name that could be a path, an option or hidden is refused before anything is made" {
+	mkdir -p root/instances/one
+	local long
+	long=$(printf '%065d' 0)
+	# shellcheck disable=SC2016 # not to be expanded, that is the point
+	for name in a/b / ../x .. . .hidden '' 'a b' 'a;b' "a'" '$(a)' '*' ä "$long"; do
+		for command in make remove; do
+			misuse "not an instance's name: '$name'" \
+				tfs-instance -R root "$command" two "$name"
+		done
+		misuse "not an instance's name: '$name'" tfs-instance -R root hold "$name" touch ran
+	done
+	misuse "not an instance's name: '-x'" tfs-instance -R root make -- two -x
+	misuse "not an instance's name: 'a?b??[2J'" tfs-instance -R root make $'a\nb\177\e[2J'
+	[ ! -e ran ]
+	[ "$(ls root/instances)" = one ]
+}
+
+@test "tfs-instance: a root that is not there is named with the reason" {
+	fails 111 "tfs-instance: fatal: unable to open nowhere: No such file or directory" \
+		tfs-instance -R nowhere list
+}
+
+@test "tfs-instance: a root without instances is named with the reason" {
+	mkdir root
+	for command in list 'make x' 'hold x true' 'remove x' 'remove -s'; do
+		# shellcheck disable=SC2086 # words
+		fails 111 "tfs-instance: fatal: unable to open root/instances: No such file or directory" \
+			tfs-instance -R root $command
+	done
+}
+
+@test "tfs-instance: plain directory: make makes a directory a name, for the owner and the group" {
+	mkdir -p root/instances
+	umask 0
+	run -0 --separate-stderr tfs-instance -R root make one Two_2.x-y
+	[ -z "$output$stderr" ]
+	[ "$(stat -c '%a %n' root/instances/*)" = "750 root/instances/one
+750 root/instances/Two_2.x-y" ] || [ "$(stat -c '%a %n' root/instances/*)" = "750 root/instances/Two_2.x-y
+750 root/instances/one" ]
+}
+
+@test "tfs-instance: plain directory: a name of 64 bytes is a name" {
+	mkdir -p root/instances
+	tfs-instance -R root make "$(printf '%064d' 0)"
+	[ -d "root/instances/$(printf '%064d' 0)" ]
+}
+
+@test "tfs-instance: plain directory: options go in front of the command and behind it" {
+	mkdir -p root/instances
+	tfs-instance make -R root one
+	tfs-instance -t 0 remove -R root one
+	[ -z "$(ls root/instances)" ]
+}
+
+@test "tfs-instance: plain directory: make refuses a name that is there, and those behind it" {
+	mkdir -p root/instances/two
+	fails 111 "tfs-instance: fatal: unable to make instance two: File exists" \
+		tfs-instance -R root make one two three
+	[ "$(ls root/instances)" = $'one\ntwo' ]
+}
+
+@test "tfs-instance: plain directory: TFS_INSTANCE does not move the instances" {
+	mkdir -p root/instances/one
+	TFS_INSTANCE=one tfs-instance -R root make two
+	[ "$(ls root/instances)" = $'one\ntwo' ]
+}
+
+@test "tfs-instance: plain directory: list prints the names, one a line, ascending" {
+	mkdir -p root/instances/{b,a,tfs.c,.hidden}
+	run -0 --separate-stderr tfs-instance -R root list
+	[ "$output" = $'a\nb\ntfs.c' ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-instance: plain directory: list exits 1 when there is none" {
+	mkdir -p root/instances
+	run -1 --separate-stderr tfs-instance -R root list
+	[ -z "$output$stderr" ]
+	run -1 --separate-stderr tfs-instance -R root list -s
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-instance: plain directory: list -s prints ours that nobody holds, and not what others made" {
+	mkdir -p root/instances/{other,tfs.dead,tfsx,tfs.}
+	run -0 tfs-instance -R root list -s
+	[ "$(sort <<<"$output")" = $'tfs.\ntfs.dead' ]
+}
+
+@test "tfs-instance: plain directory: list cannot be written to a full disk" {
+	mkdir -p root/instances/tfs.one
+	for stale in '' -s; do
+		fails 111 "tfs-instance: fatal: unable to write to standard output: No space left on device" \
+			to_full tfs-instance -R root list $stale
+	done
+}
+
+@test "tfs-instance: plain directory: remove removes them" {
+	mkdir -p root/instances/{one,two,three}
+	run -0 --separate-stderr tfs-instance -R root remove one three
+	[ "$(ls root/instances)" = two ]
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-instance: plain directory: remove names what is not there, with the reason" {
+	mkdir -p root/instances
+	fails 111 "tfs-instance: fatal: unable to remove instance one: No such file or directory" \
+		tfs-instance -R root remove one
+}
+
+@test "tfs-instance: plain directory: remove removes nothing that is not an instance" {
+	mkdir -p root/instances/full/below
+	: >root/instances/file
+	fails 111 "tfs-instance: fatal: unable to remove instance full: Directory not empty" \
+		tfs-instance -R root remove full
+	fails 111 "tfs-instance: fatal: unable to remove instance file: Not a directory" \
+		tfs-instance -R root remove file
+	ln -s full root/instances/link
+	fails 111 "tfs-instance: fatal: unable to remove instance link: Not a directory" \
+		tfs-instance -R root remove link
+	[ -d root/instances/full/below ]
+}
+
+@test "tfs-instance: plain directory: remove -s removes the stale ones and no other" {
+	mkdir -p root/instances/{other,tfs.dead,tfs.gone,tfsx}
+	run -0 --separate-stderr tfs-instance -R root remove -s
+	[ "$(ls root/instances)" = $'other\ntfsx' ]
+	[ -z "$output$stderr" ]
+	run -0 --separate-stderr tfs-instance -R root remove -s
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-instance: plain directory: remove -s goes on past one that it cannot remove" {
+	mkdir -p root/instances/{tfs.a,tfs.b/below,tfs.c}
+	fails 111 "tfs-instance: fatal: unable to remove instance tfs.b: Directory not empty" \
+		tfs-instance -R root remove -s
+	[ "$(ls root/instances)" = tfs.b ]
+}
+
+@test "tfs-instance: plain directory: hold becomes the program, with TFS_INSTANCE set" {
+	mkdir -p root/instances
+	# shellcheck disable=SC2016 # the program's own
+	background tfs-instance -R root hold one sh -c 'echo $$ $TFS_INSTANCE "$@"; exit 7' sh 'a b' -s >out
+	finishes "$PID" 7
+	exactly out "$PID tfs.one a b -s"$'\n'
+	[ -d root/instances/tfs.one ]
+}
+
+@test "tfs-instance: plain directory: hold refuses a name that is there, dead or alive" {
+	mkdir -p root/instances/tfs.one
+	fails 111 "tfs-instance: fatal: unable to make instance tfs.one: File exists" \
+		tfs-instance -R root hold one touch ran
+	[ ! -e ran ]
+}
+
+@test "tfs-instance: plain directory: hold exits 127 without the program, and leaves nothing" {
+	mkdir -p root/instances
+	fails 127 "tfs-instance: fatal: unable to run no-such-program: No such file or directory" \
+		tfs-instance -R root hold one no-such-program
+	[ -z "$(ls root/instances)" ]
+}
+
+@test "tfs-instance: plain directory: hold exits 126 when the program cannot be run, and leaves nothing" {
+	mkdir -p root/instances
+	fails 126 "tfs-instance: fatal: unable to run ./root: Permission denied" \
+		tfs-instance -R root hold one ./root
+	[ -z "$(ls root/instances)" ]
+}
+
+@test "tfs-instance: plain directory: what a live program holds is not stale until it is killed" {
+	mkdir -p root/instances
+	mkfifo in
+	background tfs-instance -R root hold one cat <>in
+	eventually is_cat "$PID"
+	run -1 tfs-instance -R root list -s
+	[ -z "$output" ]
+	run -0 tfs-instance -R root remove -s
+	[ -d root/instances/tfs.one ]
+	kill -KILL "$PID"
+	finishes "$PID" 137
+	run -0 tfs-instance -R root list -s
+	[ "$output" = tfs.one ]
+	tfs-instance -R root remove -s
+	[ -z "$(ls root/instances)" ]
+}
+
+@test "tfs-instance: plain directory: a child of the holder does not hold" {
+	mkdir -p root/instances
+	mkfifo in
+	background tfs-instance -R root hold one sh -c 'cat <>in & echo $! >child; wait' <>in
+	eventually test -s child
+	run -1 tfs-instance -R root list -s
+	kill -KILL "$PID"
+	finishes "$PID" 137
+	run ! gone "$(cat child)"
+	run -0 tfs-instance -R root list -s
+	kill -KILL "$(cat child)"
+	[ "$output" = tfs.one ]
+}
+
+@test "tfs-instance: kernel: make makes an instance with the kernel's files in it" {
+	new_instance
+	[ -e "$DIR/trace_pipe" ]
+	[ -e "$DIR/events/enable" ]
+	lists "$INSTANCE"
+}
+
+@test "tfs-instance: kernel: make refuses an instance that is there" {
+	new_instance
+	fails 111 "tfs-instance: fatal: unable to make instance $INSTANCE: File exists" \
+		tfs-instance make "$INSTANCE"
+	[ -d "$DIR" ]
+}
+
+@test "tfs-instance: kernel: remove removes it" {
+	new_instance
+	run -0 --separate-stderr tfs-instance remove "$INSTANCE"
+	[ -z "$output$stderr" ]
+	[ ! -e "$DIR" ]
+	run ! lists "$INSTANCE"
+}
+
+@test "tfs-instance: kernel: remove waits for a reader that lets go" {
+	new_instance
+	exec 8<"$DIR/trace_pipe"
+	background tfs-instance remove -t 20000 "$INSTANCE" 8>&-
+	eventually slept_often "$PID"
+	[ -d "$DIR" ]
+	exec 8<&-
+	finishes "$PID" 0
+	[ ! -e "$DIR" ]
+}
+
+@test "tfs-instance: kernel: remove gives a reader up after -t MS, and names it busy" {
+	new_instance
+	exec 8<"$DIR/trace_pipe"
+	for ms in 0 50; do
+		run -111 --separate-stderr tfs-instance remove -t $ms "$INSTANCE"
+		[ -z "$output" ]
+		# the word before it differs between libcs
+		[[ $stderr == "tfs-instance: fatal: unable to remove instance $INSTANCE: "*[Rr]"esource busy" ]]
+		[ -d "$DIR" ]
+	done
+	exec 8<&-
+	tfs-instance remove -t 20000 "$INSTANCE"
+}
+
+@test "tfs-instance: kernel: remove -t waits as long as it says" {
+	new_instance
+	exec 8<"$DIR/trace_pipe"
+	local before=${EPOCHREALTIME/./}
+	run -111 tfs-instance remove -t 150 "$INSTANCE"
+	[ $((${EPOCHREALTIME/./} - before)) -ge 150000 ]
+	exec 8<&-
+}
+
+@test "tfs-instance: kernel: hold makes an instance that its program works in" {
+	need_tracefs
+	local name=tfs.${MARK}hold
+	run -0 tfs-instance hold "${MARK}hold" sh -c 'tfs-dir; tfs-write tracing_on 0; tfs-instance list -s || :'
+	[ "${lines[0]}" = "$TRACEFS/instances/$name" ]
+	[[ $output$'\n' != *$'\n'"$name"$'\n'* ]]
+	exactly "$TRACEFS/instances/$name/tracing_on" $'0\n'
+	lists -s "$name"
+	tfs-instance remove "$name"
+}
+
+@test "tfs-instance: kernel: what a live program holds is not stale, for another process either" {
+	need_tracefs
+	holder a
+	local first=$HOLDER
+	holder b
+	lists "tfs.${MARK}a"
+	run ! lists -s "tfs.${MARK}a"
+	run ! bash -c "tfs-instance list -s | grep -xF tfs.${MARK}a"
+	run ! lists -s "tfs.${MARK}b"
+	kill -KILL "$HOLDER"
+	finishes "$HOLDER" 137
+	# at once: there is nothing to wait for
+	lists -s "tfs.${MARK}b"
+	run ! lists -s "tfs.${MARK}a"
+	tfs-instance remove "tfs.${MARK}b"
+	kill -TERM "$first"
+	finishes "$first" 143
+	lists -s "tfs.${MARK}a"
+	tfs-instance remove "tfs.${MARK}a"
+}
+
+@test "tfs-instance: kernel: a holder in another pid namespace is alive" {
+	need_tracefs
+	need_tool unshare
+	unshare --pid --fork true || skip "needs pid namespaces"
+	mkfifo in
+	background unshare --pid --fork --kill-child tfs-instance hold "$MARK" cat <>in >/dev/null
+	eventually test -d "$TRACEFS/instances/tfs.$MARK"
+	run ! lists -s "tfs.$MARK"
+	kill -KILL "$PID"
+	finishes "$PID" 137
+	eventually lists -s "tfs.$MARK"
+	tfs-instance remove "tfs.$MARK"
+}
+
+@test "tfs-instance: kernel: 20 that make the same name at once: one has it" {
+	need_tracefs
+	local i made=0 pids=()
+	for i in {1..20}; do
+		tfs-instance make "$MARK" 2>/dev/null 3>&- &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		! wait "$i" || made=$((made + 1))
+	done
+	[ $made = 1 ]
+	tfs-instance remove "$MARK"
+}

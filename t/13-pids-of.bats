@@ -1,0 +1,465 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# pids-of: from selectors to pids. A plain directory serves as procfs where the
+# tasks must be known to the last one; "kernel" is the real one.
+
+load helper
+
+USAGE='pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...'
+ODD=') R 1 (x'
+
+misuse() {
+	fails 100 "pids-of: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+undo() {
+	[ -z "${CGROUP-}" ] || rmdir "$CGROUP" 2>/dev/null || :
+}
+
+# task PID PPID [COMM [STATE [TID...]]]: put a process into the plain procfs
+task() {
+	local dir=$TRACER_PROCFS_PATH/$1 tid
+	mkdir -p "$dir/ns" "$dir/task/$1"
+	printf '%s (%s) %s %s 1 1 0 -1 4194304 0 0 0 0 1 2 3 4 20 0 %s 0 100 0 0\n' \
+		"$1" "${3-prog}" "${4-S}" "$2" $(($# > 4 ? $# - 3 : 1)) >"$dir/stat"
+	printf 'Name:\t%s\nUmask:\t0022\nState:\tS\nTgid:\t%s\nNgid:\t0\nPid:\t%s\nPPid:\t%s\nUid:\t1000\t0\t0\t0\n' \
+		"${3-prog}" "$1" "$1" "$2" >"$dir/status"
+	printf '3:cpu,cpuacct:/\n0::/\n' >"$dir/cgroup"
+	for tid in "${@:5}"; do
+		mkdir -p "$dir/task/$tid" "$TRACER_PROCFS_PATH/$tid"
+		sed "s/^$1 /$tid /" "$dir/stat" >"$TRACER_PROCFS_PATH/$tid/stat"
+		sed "s/^Pid:.*/Pid:\t$tid/" "$dir/status" >"$TRACER_PROCFS_PATH/$tid/status"
+	done
+}
+
+plain_procfs() {
+	export TRACER_PROCFS_PATH=$PWD/proc
+	mkdir -p proc
+}
+
+# gives PIDS COMMAND...: it prints these, one a line, and says nothing
+gives() {
+	local want
+	want=$(tr ' ' '\n' <<<"$1")
+	shift
+	run -0 --separate-stderr "$@"
+	[ -z "$stderr" ]
+	[ "$output" = "$want" ] || { echo "got: $output"; return 1; }
+}
+
+# nobody COMMAND...: it exits 1 and prints nothing
+nobody() {
+	run -1 --separate-stderr "$@"
+	[ -z "$output$stderr" ]
+}
+
+# threads PID: as the kernel lists them
+threads() {
+	find "/proc/$1/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n
+}
+
+# A dead pid, ours and waited for
+dead_pid() {
+	: 3>&- &
+	wait $!
+	echo $!
+}
+
+@test "pids-of: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr pids-of --help
+	[ "$output" = "usage: $USAGE
+pids-of - print the pids that selectors name, one a line" ]
+	[ -z "$stderr" ]
+}
+
+@test "pids-of: --version prints name and version" {
+	run -0 --separate-stderr pids-of --version
+	[[ $output =~ ^pids-of\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "pids-of: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" pids-of -x
+	misuse "no such option: --uid" pids-of --uid 0
+	for letter in c n u C; do
+		misuse "option -$letter needs a value" pids-of -dt -$letter
+	done
+}
+
+@test "pids-of: no selector is a misuse" {
+	misuse "no pid and no selector" pids-of
+	misuse "no pid and no selector" pids-of -d -t
+}
+
+@test "pids-of: what is no pid is refused" {
+	local huge
+	huge=$(printf '9%079d' 0)
+	for pid in 0 00 +1 1x ' 1' '1 ' 1.0 0x1 4194305 4294967297 18446744073709551617 \
+		../1 /proc/1 '*' "$huge"; do
+		misuse "not a pid: '$pid'" pids-of "$pid"
+		misuse "not a pid: '$pid'" pids-of -n "$pid"
+	done
+	misuse "not a pid: ''" pids-of ''
+	misuse "not a pid: '-1'" pids-of -- -1
+	misuse "not a pid: '1?2?[2J'" pids-of $'1\n2\e[2J'
+	misuse "not a pid: '$huge'" pids-of "${huge}1"
+}
+
+@test "pids-of: what is no uid is refused" {
+	for uid in '' root -1 +1 '1 ' 4294967296 18446744073709551616; do
+		misuse "not a uid: '$uid'" pids-of -u "$uid"
+	done
+	misuse "not a uid: '0?1'" pids-of -u $'0\n1'
+}
+
+@test "pids-of: an empty cgroup is a misuse, and not everybody" {
+	misuse "not a cgroup: ''" pids-of -c ''
+}
+
+@test "pids-of: a procfs that is not there is named with the reason" {
+	export TRACER_PROCFS_PATH=$PWD/nowhere
+	fails 111 "pids-of: fatal: unable to read $PWD/nowhere: No such file or directory" \
+		pids-of -u 0
+}
+
+@test "pids-of: plain directory: pids come sorted by number, none twice" {
+	plain_procfs
+	task 9 1; task 10 1; task 100 1
+	gives "9 10 100" pids-of 100 9 10 9 100
+}
+
+@test "pids-of: plain directory: a pid that is not there is named, and none printed" {
+	plain_procfs
+	task 9 1
+	fails 111 "pids-of: fatal: no task 10 is alive" pids-of 9 10
+	fails 111 "pids-of: fatal: no task 10 is alive" pids-of -n 10
+	fails 111 "pids-of: fatal: no task 10 is alive" pids-of -c 10
+}
+
+@test "pids-of: plain directory: a zombie is not alive, unless threads of it are" {
+	plain_procfs
+	task 9 1 prog Z
+	task 10 1 prog X
+	task 11 1 prog Z 12
+	fails 111 "pids-of: fatal: no task 9 is alive" pids-of 9
+	fails 111 "pids-of: fatal: no task 10 is alive" pids-of 10
+	gives 11 pids-of 11
+}
+
+@test "pids-of: plain directory: -C takes the whole comm, blanks and parentheses included" {
+	plain_procfs
+	task 9 1 prog
+	task 10 1 program
+	task 11 1 "$ODD"
+	task 12 11 ') Z 9 0 (y) '
+	task 13 11 $'a\nb\e'
+	task 14 11 ''
+	gives 9 pids-of -C prog
+	gives 11 pids-of -C "$ODD"
+	gives 12 pids-of -C ') Z 9 0 (y) '
+	gives 13 pids-of -C $'a\nb\e'
+	gives 14 pids-of -C ''
+	nobody pids-of -C pro
+	nobody pids-of -C 'pro*'
+}
+
+@test "pids-of: plain directory: a comm that looks like the rest of the line has no parent" {
+	plain_procfs
+	task 9 1 ') Z 10 (x'
+	task 10 1
+	gives 9 pids-of 9
+	gives 10 pids-of -d 10
+	gives "9 10" pids-of -u 1000
+}
+
+@test "pids-of: plain directory: -u takes the real uid" {
+	plain_procfs
+	task 9 1
+	task 10 1
+	sed -i 's/^Uid:.*/Uid:\t4294967295\t1000\t1000\t1000/' proc/10/status
+	gives 9 pids-of -u 1000
+	gives 10 pids-of -u 4294967295
+	nobody pids-of -u 0
+}
+
+@test "pids-of: plain directory: -u is not taken in by a comm that looks like the line" {
+	plain_procfs
+	task 9 1 'Uid: 0'
+	# what the kernel makes of a newline there
+	sed -i 's/^Name:.*/Name:\tx\\nUid:\t0/' proc/9/status
+	nobody pids-of -u 0
+	gives 9 pids-of -u 1000
+}
+
+@test "pids-of: plain directory: -d adds descendants of descendants, those with lower numbers too" {
+	plain_procfs
+	task 5 300; task 100 1; task 200 100; task 300 200; task 400 1; task 6 5
+	gives "5 6 100 200 300" pids-of -d 100
+	gives "5 6 200 300 400" pids-of -d 400 200
+	gives 100 pids-of 100
+}
+
+@test "pids-of: plain directory: -d follows what any selector named" {
+	plain_procfs
+	task 9 1 here
+	task 10 9 there
+	task 11 1 there
+	gives "9 10" pids-of -d -C here
+}
+
+@test "pids-of: plain directory: parents in a circle come to an end" {
+	plain_procfs
+	task 9 10; task 10 9; task 11 11
+	gives "9 10" pids-of -d 9
+	gives 11 pids-of -d 11
+}
+
+@test "pids-of: plain directory: -t adds the threads of processes" {
+	plain_procfs
+	task 9 1 prog S 12 11
+	task 10 9 prog S 20
+	gives 9 pids-of 9
+	gives "9 11 12" pids-of -t 9
+	gives "9 11 12" pids-of -t 9 12
+	gives "9 10 11 12 20" pids-of -t -d 9
+}
+
+@test "pids-of: plain directory: a thread that leads no process stands for itself" {
+	plain_procfs
+	task 9 1 prog S 12 11
+	mkdir -p proc/12/task/{9,11,12}
+	gives 12 pids-of 12
+	gives 12 pids-of -t 12
+}
+
+@test "pids-of: plain directory: -c takes a cgroup and those below it, and no other" {
+	plain_procfs
+	for pid in 9 10 11 12 13; do task $pid 1; done
+	printf '0::/a\n' >proc/9/cgroup
+	printf '0::/a/b\n' >proc/10/cgroup
+	printf '0::/ab\n' >proc/11/cgroup
+	printf '4:memory:/x/a\n3:name=systemd:/\n0::/c:/a\n' >proc/12/cgroup
+	printf '2:cpu,cpuacct:/a\n0::/' >proc/13/cgroup
+	gives "9 10 13" pids-of -c /a
+	gives "9 10 13" pids-of -c /a/
+	gives "9 10 13" pids-of -c /a//
+	gives 10 pids-of -c /a/b
+	gives 12 pids-of -c /c:/a
+	nobody pids-of -c a
+	nobody pids-of -c /a/b/c
+	nobody pids-of -c '/*'
+	nobody pids-of -c /a/../a
+	gives "9 10 11 12 13" pids-of -c /
+}
+
+@test "pids-of: plain directory: -c with a pid takes the longest of its paths" {
+	plain_procfs
+	for pid in 9 10 11; do task $pid 1; done
+	printf '3:cpu:/short\n2:memory:/container/one\n0::/\n' >proc/9/cgroup
+	printf '3:cpu:/short\n0::/\n' >proc/10/cgroup
+	printf '2:memory:/container/one/more\n0::/\n' >proc/11/cgroup
+	gives "9 11" pids-of -c 9
+}
+
+@test "pids-of: plain directory: -c with a pid in no cgroup is refused: it would be everybody" {
+	plain_procfs
+	task 9 1
+	fails 111 "pids-of: fatal: task 9 is in no cgroup but the root, which is everybody" \
+		pids-of -c 9
+}
+
+@test "pids-of: plain directory: -c with a pid whose cgroup cannot be read says so" {
+	plain_procfs
+	task 9 1
+	rm proc/9/cgroup
+	fails 111 "pids-of: fatal: unable to read the cgroup of 9: No such file or directory" \
+		pids-of -c 9
+}
+
+@test "pids-of: plain directory: -n takes those with the same namespace" {
+	plain_procfs
+	for pid in 9 10 11; do task $pid 1; done
+	: >proc/9/ns/pid
+	: >proc/10/ns/pid
+	ln proc/9/ns/pid proc/11/ns/pid
+	gives "9 11" pids-of -n 9
+	gives 10 pids-of -n 10
+	gives "9 11" pids-of -n 11
+}
+
+@test "pids-of: plain directory: -n with a pid whose namespace cannot be read says so" {
+	plain_procfs
+	task 9 1
+	fails 111 "pids-of: fatal: unable to read the pid namespace of 9: No such file or directory" \
+		pids-of -n 9
+}
+
+@test "pids-of: plain directory: selectors add up" {
+	plain_procfs
+	task 9 1 one; task 10 1 two; task 11 1 three; task 12 1 four; task 13 1 five; task 14 1 six
+	printf '0::/a\n' >proc/11/cgroup
+	: >proc/12/ns/pid
+	sed -i 's/^Uid:.*/Uid:\t77\t0\t0\t0/' proc/13/status
+	gives "9 10 11 12 13" pids-of -C one -c /a -n 12 -u 77 10
+	gives "9 10" pids-of -C one -C two
+}
+
+@test "pids-of: plain directory: broken and strange entries are passed over" {
+	plain_procfs
+	task 9 1
+	mkdir -p proc/{10,11,12,self,99999999,1x,-5}
+	: >proc/10/stat
+	echo "11 (unended" >proc/11/stat
+	echo garbage >proc/12/stat
+	gives 9 pids-of -u 1000
+	gives 9 pids-of -C prog
+	fails 111 "pids-of: fatal: no task 11 is alive" pids-of 11
+}
+
+@test "pids-of: plain directory: 10000 pids at once" {
+	plain_procfs
+	local pid
+	for pid in {10..19}; do task "$pid" 1; done
+	# shellcheck disable=SC2046 # that many words
+	gives "$(echo {10..19})" pids-of $(yes "$(echo {19..10})" | head -n 1000)
+}
+
+@test "pids-of: a full standard output is an error" {
+	plain_procfs
+	task 9 1
+	fails 111 "pids-of: fatal: unable to write to standard output: No space left on device" \
+		to_full pids-of 9
+}
+
+@test "pids-of: kernel: a pid is itself, and a dead one is named" {
+	gives $$ pids-of $$
+	local dead
+	dead=$(dead_pid)
+	fails 111 "pids-of: fatal: no task $dead is alive" pids-of $$ "$dead"
+}
+
+@test "pids-of: kernel: a comm that ends the field early is read whole" {
+	cp "$PROG/calls" "./$ODD"
+	mkfifo in
+	background "./$ODD" 1 <>in >ready
+	eventually grep -q ready ready
+	run -0 pids-of -C "$ODD"
+	grep -qx "$PID" <<<"$output"
+	gives "$PID" pids-of "$PID"
+	run -0 pids-of -d $$
+	grep -qx "$PID" <<<"$output"
+	run -0 pids-of -d 1
+	grep -qx "$PID" <<<"$output"
+}
+
+@test "pids-of: kernel: a comm may hold newlines and escapes" {
+	cp "$PROG/calls" $'./a\n) Z\e[2J'
+	mkfifo in
+	background $'./a\n) Z\e[2J' 1 <>in >ready
+	eventually grep -q ready ready
+	gives "$PID" pids-of -C $'a\n) Z\e[2J'
+}
+
+@test "pids-of: kernel: a process that names itself anew is found by the new name" {
+	mkfifo in
+	background bash -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
+	eventually grep -q ready ready
+	run -0 pids-of -C ') R 1'
+	grep -qx "$PID" <<<"$output"
+	gives "$PID" pids-of "$PID"
+}
+
+@test "pids-of: kernel: all threads of a process, and a thread alone" {
+	calls -e 1 8
+	run -0 pids-of -t "$CALLS"
+	[ "$output" = "$(threads "$CALLS")" ]
+	[ "${#lines[@]}" = 8 ]
+	local thread=${lines[3]}
+	gives "$CALLS" pids-of "$CALLS"
+	gives "$thread" pids-of -t "$thread"
+}
+
+@test "pids-of: kernel: a thousand threads" {
+	calls -e 1 1000
+	pids-of -t "$CALLS" >out
+	threads "$CALLS" | cmp - out
+	[ "$(wc -l <out)" = 1000 ]
+}
+
+@test "pids-of: kernel: descendants, and the threads of each" {
+	calls -e 1 3 4
+	all_there() { [ "$(pids-of -dt "$CALLS" | wc -l)" = 13 ]; }
+	eventually all_there
+	run -0 pids-of -d "$CALLS"
+	[ "$output" = "$( (echo "$CALLS"; children "$CALLS") | sort -n)" ]
+	[ "${#lines[@]}" = 5 ]
+}
+
+@test "pids-of: kernel: -u takes our own" {
+	run -0 pids-of -u "$(id -ru)"
+	grep -qx $$ <<<"$output"
+}
+
+@test "pids-of: kernel: a cgroup by its path and by a pid in it" {
+	need_root
+	local root=
+	for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		[ ! -e $dir/cgroup.controllers ] || root=$dir
+	done
+	[ -n "$root" ] || skip "needs cgroup v2"
+	# longer than what this shell is in elsewhere
+	local name
+	name=tfs-$MARK-$(printf '%0180d' 0)
+	CGROUP=$root/$name
+	mkdir "$CGROUP" 2>/dev/null || skip "needs a cgroup v2 that we may use"
+	calls 1
+	local first=$CALLS
+	calls 1
+	echo "$first" >"$CGROUP/cgroup.procs" || skip "needs a cgroup v2 that we may use"
+	gives "$first" pids-of -c "/$name"
+	gives "$first" pids-of -c "$first"
+	nobody pids-of -c "/${name}0"
+	kill -KILL "$first"
+	wait "$first" || :
+	nobody pids-of -c "/$name"
+}
+
+@test "pids-of: kernel: a version 1 cgroup by its path" {
+	need_root
+	local root=/sys/fs/cgroup/pids
+	[ -e $root/cgroup.procs ] || skip "needs cgroup v1"
+	CGROUP=$root/tfs-$MARK
+	mkdir "$CGROUP" 2>/dev/null || skip "needs a cgroup v1 that we may use"
+	calls 1
+	echo "$CALLS" >"$CGROUP/cgroup.procs"
+	gives "$CALLS" pids-of -c "/tfs-$MARK"
+	kill -KILL "$CALLS"
+	wait "$CALLS" || :
+}
+
+@test "pids-of: kernel: those in a pid namespace, from outside" {
+	need_tool unshare
+	unshare --pid --fork true 2>/dev/null || skip "needs pid namespaces"
+	mkfifo in
+	background unshare --pid --fork --mount-proc --kill-child \
+		sh -c 'cat <>in & cat <>in & echo ready; wait' <>in >ready
+	eventually grep -q ready ready
+	local init
+	init=$(children "$PID")
+	run -0 pids-of -n "$init"
+	[ "$output" = "$( (echo "$init"; children "$init") | sort -n)" ]
+	[ "${#lines[@]}" = 3 ]
+	run ! grep -qx $$ <<<"$output"
+	run -0 pids-of -n $$
+	grep -qx $$ <<<"$output"
+	run ! grep -qx "$init" <<<"$output"
+}
+
+@test "pids-of: kernel: inside a pid namespace pids are its own" {
+	need_tool unshare
+	unshare --pid --fork true 2>/dev/null || skip "needs pid namespaces"
+	# shellcheck disable=SC2016 # the inner shell's
+	run -0 unshare --pid --fork --mount-proc sh -c 'pids-of $$ && pids-of -d 1'
+	[ "${lines[0]}" = 1 ]
+	[ "${lines[1]}" = 1 ]
+}

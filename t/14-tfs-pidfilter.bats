@@ -1,0 +1,371 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-pidfilter: whose events an instance records
+
+load helper
+
+USAGE='tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list [PID]...'
+
+misuse() {
+	fails 100 "tfs-pidfilter: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# A root with the files of both filters, empty.
+plain_root() {
+	local dir
+	mkdir -p root/instances/one
+	for dir in root root/instances/one; do
+		mkdir -p $dir/options
+		touch $dir/options/{event,function}-fork \
+			$dir/set_{event,ftrace}_{pid,notrace_pid}
+	done
+}
+
+# holds FILE PID...: the kernel's list, in any state of emptiness
+holds() {
+	local file=$1
+	shift
+	[ "$(grep '[0-9]' "$DIR/$file" | sort -n | tr '\n' ' ')" = "${*:+$* }" ]
+}
+
+# The pids that the trace has events of, once, ascending
+traced() {
+	grep -v '^#' "$DIR/trace" | sed -n 's/^ *.*-\([0-9]*\) *\[.*/\1/p' | sort -nu
+}
+
+# Record the calls of getppid, whatever this kernel has for it. After the pids
+# are set: until then it is everybody's.
+getppids() {
+	if [ -e "$DIR/events/syscalls" ]; then
+		tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
+	elif [ -e "$DIR/events/raw_syscalls" ]; then
+		tfs-write -i "$INSTANCE" \
+			events/raw_syscalls/sys_enter/filter "id == $(syscall-nr getppid)" \
+			events/raw_syscalls/sys_enter/enable 1
+	else
+		skip "needs events/raw_syscalls in tracefs"
+	fi
+}
+
+@test "tfs-pidfilter: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-pidfilter --help
+	[ "$output" = "usage: $USAGE
+tfs-pidfilter - say whose events an instance records" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-pidfilter: --version prints name and version" {
+	run -0 --separate-stderr tfs-pidfilter --version
+	[[ $output =~ ^tfs-pidfilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-pidfilter: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" tfs-pidfilter -x
+	misuse "no such option: --set" tfs-pidfilter --set 1
+	misuse "option -R needs a value" tfs-pidfilter -f -R
+	misuse "option -i needs a value" tfs-pidfilter -i
+}
+
+@test "tfs-pidfilter: no command is a misuse, and an unknown one is quoted" {
+	misuse "nothing to do" tfs-pidfilter
+	misuse "nothing to do" tfs-pidfilter -f
+	misuse "no such command: 'clear'" tfs-pidfilter clear
+	misuse "no such command: '1'" tfs-pidfilter 1
+	misuse "no such command: 'a?b?'" tfs-pidfilter $'a\nb\e'
+}
+
+@test "tfs-pidfilter: list takes no pid" {
+	misuse "unexpected operand '1'" tfs-pidfilter list 1
+}
+
+@test "tfs-pidfilter: what is no pid is refused, and none is written" {
+	plain_root
+	for pid in '' 0 -1 +1 1x '1 2' 4194305 18446744073709551617 ../1 '*' -R; do
+		misuse "not a pid: '$pid'" tfs-pidfilter -R root set 5 "$pid"
+	done
+	misuse "not a pid: '1?2?[2J'" tfs-pidfilter -R root add $'1\n2\e[2J'
+	exactly root/set_event_pid ''
+	exactly root/options/event-fork ''
+}
+
+@test "tfs-pidfilter: what is no pid is refused from standard input too" {
+	plain_root
+	echo '5 6 x7' >pids
+	misuse "not a pid: 'x7'" from pids tfs-pidfilter -R root set
+	printf '5\0006\n' >pids
+	misuse "a NUL byte among the pids" from pids tfs-pidfilter -R root add -
+	printf '5 \033[2J' >pids
+	misuse "not a pid: '?[2J'" from pids tfs-pidfilter -R root remove
+	exactly root/set_event_pid ''
+	exactly root/set_event_notrace_pid ''
+}
+
+@test "tfs-pidfilter: - stands alone: with pids it is none" {
+	plain_root
+	for pids in '- 5' '5 -' '- -'; do
+		# shellcheck disable=SC2086 # words
+		misuse "not a pid: '-'" from /dev/null tfs-pidfilter -R root add $pids
+	done
+	exactly root/set_event_pid ''
+}
+
+@test "tfs-pidfilter: no pids on standard input are a misuse: the list would be everybody's" {
+	plain_root
+	for command in set add remove 'set -'; do
+		# shellcheck disable=SC2086 # words
+		misuse "no pids" from /dev/null tfs-pidfilter -R root $command
+	done
+	printf ' \n\t\n' >blank
+	misuse "no pids" from blank tfs-pidfilter -R root set
+	exactly root/set_event_pid ''
+}
+
+@test "tfs-pidfilter: a closed standard input is an error" {
+	plain_root
+	closed() { tfs-pidfilter -R root set <&-; }
+	fails 111 "tfs-pidfilter: fatal: unable to read standard input: Bad file descriptor" closed
+	exactly root/set_event_pid ''
+}
+
+@test "tfs-pidfilter: a root or an instance that is not there is named" {
+	plain_root
+	fails 111 "tfs-pidfilter: fatal: unable to open nowhere: No such file or directory" \
+		tfs-pidfilter -R nowhere list
+	fails 111 "tfs-pidfilter: fatal: unable to open instance two in root: No such file or directory" \
+		tfs-pidfilter -R root -i two set 5
+	fails 111 "tfs-pidfilter: fatal: not an instance's name: '../..'" \
+		tfs-pidfilter -R root -i ../.. set 5
+}
+
+@test "tfs-pidfilter: plain directory: set writes who as one record, and follows forks" {
+	plain_root
+	run -0 --separate-stderr tfs-pidfilter -R root set 30 4 30 100
+	[ -z "$output$stderr" ]
+	exactly root/options/event-fork $'1\n'
+	exactly root/set_event_pid $'4 30 100\n'
+	exactly root/set_event_notrace_pid ''
+	exactly root/options/function-fork ''
+	exactly root/set_ftrace_pid ''
+}
+
+@test "tfs-pidfilter: plain directory: -f writes the function tracers' filter as well" {
+	plain_root
+	tfs-pidfilter -f -R root set 5 6
+	exactly root/options/event-fork $'1\n'
+	exactly root/set_event_pid $'5 6\n'
+	exactly root/options/function-fork $'1\n'
+	exactly root/set_ftrace_pid $'5 6\n'
+	tfs-pidfilter -f -R root remove 5
+	exactly root/set_event_notrace_pid $'5\n'
+	exactly root/set_ftrace_notrace_pid $'5\n'
+}
+
+@test "tfs-pidfilter: plain directory: forks are followed before the first pid is in" {
+	need_tool strace
+	plain_root
+	strace -o log -e trace=openat tfs-pidfilter -R root add 5 || skip "needs ptrace"
+	local order
+	order=$(sed -n 's/.*"\(options\/event-fork\|set_event_pid\)", O_WRONLY.*/\1/p' log)
+	[ "$order" = $'options/event-fork\nset_event_pid' ]
+	run ! grep -q O_TRUNC log
+}
+
+@test "tfs-pidfilter: plain directory: pids come from standard input in any spacing" {
+	plain_root
+	printf '7\t 6\n\n5\n8 ' >pids
+	tfs-pidfilter -R root set <pids
+	exactly root/set_event_pid $'5 6 7 8\n'
+	tfs-pidfilter -R root add - <<<9
+	exactly root/set_event_pid $'5 6 7 8\n9\n'
+}
+
+@test "tfs-pidfilter: plain directory: set takes those who were there before away" {
+	plain_root
+	echo '5 6 7' >root/set_event_pid
+	tfs-pidfilter -R root set 6 8
+	exactly root/set_event_pid $'5 6 7\n6 8\n'
+	exactly root/set_event_notrace_pid $'5 7\n'
+	run -0 tfs-pidfilter -R root list
+	[ "$output" = $'6\n8' ]
+}
+
+@test "tfs-pidfilter: plain directory: add takes back what remove said" {
+	plain_root
+	tfs-pidfilter -R root set 5 6 7
+	tfs-pidfilter -R root remove 6 7
+	exactly root/set_event_notrace_pid $'6 7\n'
+	tfs-pidfilter -R root add 6
+	exactly root/set_event_notrace_pid $'7\n'
+	exactly root/set_event_pid $'5 6 7\n6\n'
+	run -0 tfs-pidfilter -R root list
+	[ "$output" = $'5\n6' ]
+}
+
+@test "tfs-pidfilter: plain directory: list prints them ascending, one a line" {
+	plain_root
+	printf '100\n20\n3\n' >root/set_event_pid
+	echo 20 >root/set_event_notrace_pid
+	run -0 --separate-stderr tfs-pidfilter -R root list
+	[ "$output" = $'3\n100' ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-pidfilter: plain directory: list exits 1 when there is nobody" {
+	plain_root
+	run -1 --separate-stderr tfs-pidfilter -R root list
+	[ -z "$output$stderr" ]
+	echo 'no pid' >root/set_event_pid
+	run -1 --separate-stderr tfs-pidfilter -R root list
+	[ -z "$output$stderr" ]
+	echo 5 | tee root/set_event_pid >root/set_event_notrace_pid
+	run -1 --separate-stderr tfs-pidfilter -R root list
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-pidfilter: plain directory: -i and TFS_INSTANCE choose the instance" {
+	plain_root
+	tfs-pidfilter -R root -i one set 5
+	TFS_INSTANCE=one tfs-pidfilter -R root add 6
+	exactly root/instances/one/set_event_pid $'5\n6\n'
+	TFS_INSTANCE=one run -0 tfs-pidfilter -R root list
+	[ "$output" = $'5\n6' ]
+	exactly root/set_event_pid ''
+}
+
+@test "tfs-pidfilter: plain directory: 10000 pids are one record" {
+	need_tool strace
+	plain_root
+	printf '%s\n' {10001..20000} >pids
+	strace -o log -e trace=write tfs-pidfilter -R root set <pids || skip "needs ptrace"
+	exactly root/set_event_pid "$(echo {10001..20000})"$'\n'
+	[ "$(grep -c '^write(' log)" = 2 ]
+	tfs-pidfilter -R root list | cmp - pids
+}
+
+@test "tfs-pidfilter: a file that is not there or not ours to write is named" {
+	plain_root
+	rm root/options/event-fork
+	fails 111 "tfs-pidfilter: fatal: unable to write '1' to options/event-fork: No such file or directory" \
+		tfs-pidfilter -R root add 5
+	plain_root
+	rm root/set_event_pid
+	fails 111 "tfs-pidfilter: fatal: unable to read set_event_pid: No such file or directory" \
+		tfs-pidfilter -R root list
+	fails 111 "tfs-pidfilter: fatal: unable to write 2 pids to set_event_pid: No such file or directory" \
+		tfs-pidfilter -R root add 5 6
+	plain_root
+	rm root/set_event_notrace_pid
+	fails 111 "tfs-pidfilter: fatal: unable to read set_event_notrace_pid: No such file or directory" \
+		tfs-pidfilter -R root add 5
+	fails 111 "tfs-pidfilter: fatal: unable to write 1 pids to set_event_notrace_pid: No such file or directory" \
+		tfs-pidfilter -R root remove 5
+}
+
+@test "tfs-pidfilter: a full disk is an error" {
+	plain_root
+	ln -sf /dev/full root/set_event_notrace_pid
+	fails 111 "tfs-pidfilter: fatal: unable to write 1 pids to set_event_notrace_pid: No space left on device" \
+		tfs-pidfilter -R root remove 5
+	echo 5 >root/set_event_pid
+	: >empty
+	ln -sf "$PWD/empty" root/set_event_notrace_pid
+	fails 111 "tfs-pidfilter: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-pidfilter -R root list
+}
+
+@test "tfs-pidfilter: kernel: set, add, remove and list agree with it" {
+	new_instance
+	# threads of one that forks nobody meanwhile
+	calls -e 1 3
+	local all
+	mapfile -t all < <(pids-of -t "$CALLS")
+	tfs-pidfilter -i "$INSTANCE" set "${all[1]}" "${all[0]}"
+	exactly "$DIR/options/event-fork" $'1\n'
+	holds set_event_pid "${all[@]:0:2}"
+	run -0 tfs-pidfilter -i "$INSTANCE" list
+	[ "$output" = "${all[0]}"$'\n'"${all[1]}" ]
+	tfs-pidfilter -i "$INSTANCE" add "${all[2]}"
+	holds set_event_pid "${all[@]}"
+	tfs-pidfilter -i "$INSTANCE" remove "${all[0]}"
+	run -0 tfs-pidfilter -i "$INSTANCE" list
+	[ "$output" = "${all[1]}"$'\n'"${all[2]}" ]
+	tfs-pidfilter -i "$INSTANCE" set "${all[0]}"
+	run -0 tfs-pidfilter -i "$INSTANCE" list
+	[ "$output" = "${all[0]}" ]
+}
+
+@test "tfs-pidfilter: kernel: list exits 1 in a new instance" {
+	new_instance
+	run -1 --separate-stderr tfs-pidfilter -i "$INSTANCE" list
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-pidfilter: kernel: -f sets the functions' list and its fork option" {
+	new_instance
+	cat "$DIR"/set_ftrace_{notrace_,}pid >/dev/null 2>&1 ||
+		skip "needs a readable set_ftrace_notrace_pid in tracefs"
+	calls 1
+	tfs-pidfilter -f -i "$INSTANCE" set "$CALLS"
+	exactly "$DIR/options/function-fork" $'1\n'
+	holds set_ftrace_pid "$CALLS"
+	tfs-pidfilter -f -i "$INSTANCE" remove "$CALLS"
+	holds set_ftrace_notrace_pid "$CALLS"
+}
+
+@test "tfs-pidfilter: kernel: only those that were set are recorded, and all their calls" {
+	new_instance
+	calls 1000
+	local other=$CALLS other_go=$GO
+	calls 1000
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	getppids
+	release
+	GO=$other_go release
+	finishes "$CALLS" 0
+	finishes "$other" 0
+	[ "$(traced)" = "$CALLS" ]
+	[ "$(grep -cv '^#' "$DIR/trace")" = 1000 ]
+}
+
+@test "tfs-pidfilter: kernel: children are followed from their fork on, and forgotten when they are gone" {
+	new_instance
+	calls 100 2 3
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	getppids
+	release
+	finishes "$CALLS" 0
+	[ "$(grep -cv '^#' "$DIR/trace")" = 600 ]
+	[ "$(traced | wc -l)" = 6 ]
+	run -1 tfs-pidfilter -i "$INSTANCE" list
+}
+
+@test "tfs-pidfilter: kernel: who was removed is not recorded any more, the others are" {
+	new_instance
+	calls 50
+	local other=$CALLS other_go=$GO
+	calls 50
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS" "$other"
+	tfs-pidfilter -i "$INSTANCE" remove "$other"
+	getppids
+	release
+	GO=$other_go release
+	finishes "$CALLS" 0
+	finishes "$other" 0
+	[ "$(traced)" = "$CALLS" ]
+	[ "$(grep -cv '^#' "$DIR/trace")" = 50 ]
+}
+
+@test "tfs-pidfilter: kernel: what pids-of prints is what it takes" {
+	new_instance
+	calls -e 10 4 3
+	all_there() { [ "$(pids-of -dt "$CALLS" | wc -l)" = 13 ]; }
+	eventually all_there
+	pids-of -dt "$CALLS" | tfs-pidfilter -i "$INSTANCE" set
+	tfs-pidfilter -i "$INSTANCE" list >listed
+	pids-of -dt "$CALLS" | cmp - listed
+	getppids
+	release
+	finishes "$CALLS" 0
+	[ "$(grep -cv '^#' "$DIR/trace")" = 120 ]
+}

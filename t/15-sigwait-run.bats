@@ -1,0 +1,423 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# sigwait-run: one wait, one end, one undo
+
+load helper
+
+USAGE='sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]'
+UNDO='echo undone >>undone'
+
+misuse() {
+	fails 100 "sigwait-run: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# The undo has run, and once
+undone() {
+	exactly undone $'undone\n'
+}
+
+# waiting ARGUMENT...: sigwait-run with an undo, in the background, at its wait;
+# its pid is in $PID
+waiting() {
+	background sigwait-run -u "$UNDO" "$@" >out 2>err
+	eventually blocks "$PID"
+}
+
+# How often it went to sleep and how often it was put aside
+switches() {
+	grep ctxt_switches "/proc/$1/status"
+}
+
+sleeps() {
+	local state
+	state=$(cat "/proc/$1/stat") || return 1
+	[[ ${state##*) } == S* ]]
+}
+
+@test "sigwait-run: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr sigwait-run --help
+	[ "$output" = "usage: $USAGE
+sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
+	[ -z "$stderr" ]
+}
+
+@test "sigwait-run: --version prints name and version" {
+	run -0 --separate-stderr sigwait-run --version
+	[[ $output =~ ^sigwait-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "sigwait-run: --help into a full standard output is an error" {
+	fails 111 "sigwait-run: fatal: unable to write to standard output: No space left on device" \
+		to_full sigwait-run --help
+}
+
+@test "sigwait-run: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" sigwait-run -u "$UNDO" -x
+	misuse "no such option: --undo" sigwait-run --undo "$UNDO"
+	for letter in t p u; do
+		misuse "option -$letter needs a value" sigwait-run -$letter
+	done
+	[ ! -e undone ]
+}
+
+@test "sigwait-run: what is no number of milliseconds is refused, and nothing started or undone" {
+	for ms in '' -1 +1 1.5 1s ' 1' 0x1 2147483648 18446744073709551617; do
+		misuse "not a number of milliseconds: '$ms'" \
+			sigwait-run -u "$UNDO" -t "$ms" touch started
+	done
+	misuse "not a number of milliseconds: '1?2?[2J'" sigwait-run -t $'1\n2\e[2J'
+	[ ! -e undone ]
+	[ ! -e started ]
+}
+
+@test "sigwait-run: what is no pid is refused, and nothing started or undone" {
+	for pid in '' 0 -1 +1 1x 4194305 18446744073709551617 self ../1; do
+		misuse "not a pid: '$pid'" sigwait-run -u "$UNDO" -p 1 -p "$pid" touch started
+	done
+	misuse "not a pid: '1?2?'" sigwait-run -p $'1\n2\e'
+	[ ! -e undone ]
+	[ ! -e started ]
+}
+
+@test "sigwait-run: exits 99 when the time is up, and the undo has run" {
+	run -99 --separate-stderr sigwait-run -t 10 -u "$UNDO"
+	[ -z "$output$stderr" ]
+	undone
+}
+
+@test "sigwait-run: no time at all is up at once" {
+	run -99 sigwait-run -t 0 -u "$UNDO"
+	undone
+}
+
+@test "sigwait-run: waits as long as it says" {
+	local before=${EPOCHREALTIME/[.,]/}
+	run -99 sigwait-run -t 150
+	[ $((${EPOCHREALTIME/[.,]/} - before)) -ge 150000 ]
+}
+
+@test "sigwait-run: the longest time limit does not wrap" {
+	waiting -t 2147483647
+	run -99 sigwait-run -t 20
+	run ! gone "$PID"
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	undone
+}
+
+@test "sigwait-run: each of its signals ends the wait with 128 and its number, and the undo runs once" {
+	local signal
+	for signal in HUP INT QUIT USR1 USR2 TERM; do
+		waiting
+		kill "-$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l $signal)))
+		undone
+		rm undone
+		[ ! -s out ]
+		[ ! -s err ]
+	done
+}
+
+@test "sigwait-run: a signal that the caller ignores ends the wait all the same" {
+	ignoring() {
+		trap '' HUP INT QUIT TERM USR1 USR2
+		exec sigwait-run -u "$UNDO"
+	}
+	local signal
+	for signal in HUP INT QUIT USR1 USR2 TERM; do
+		background ignoring
+		eventually blocks "$PID"
+		kill "-$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l $signal)))
+		undone
+		rm undone
+	done
+}
+
+@test "sigwait-run: a signal that was blocked and pending before it began is heard" {
+	need_tool perl
+	# shellcheck disable=SC2016 # perl's
+	run -143 perl -MPOSIX -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); kill TERM => $$; exec @ARGV' \
+		sigwait-run -t 20000 -u "$UNDO"
+	undone
+}
+
+@test "sigwait-run: more signals while the undo runs do not run it again, nor cut it short" {
+	mkfifo go
+	# shellcheck disable=SC2016 # the shell's own
+	background sigwait-run -u 'echo begun >>undone; read -r line <go; echo "$line" >>undone'
+	eventually blocks "$PID"
+	kill -TERM "$PID"
+	eventually test -s undone
+	kill -TERM "$PID"
+	kill -INT "$PID"
+	kill -HUP "$PID"
+	echo ended >go
+	finishes "$PID" 143
+	exactly undone $'begun\nended\n'
+}
+
+@test "sigwait-run: a signal that it does not wait for is none of its business" {
+	waiting
+	kill -CHLD "$PID"
+	kill -WINCH "$PID"
+	kill -CONT "$PID"
+	run -99 sigwait-run -t 20
+	run ! gone "$PID"
+	kill -USR1 "$PID"
+	finishes "$PID" 138
+	undone
+}
+
+@test "sigwait-run: -p: exits 0 when the task is gone, and the undo has run" {
+	calls 1
+	waiting -p "$CALLS"
+	run -99 sigwait-run -t 20 -p "$CALLS"
+	[ ! -e undone ]
+	release
+	finishes "$PID" 0
+	undone
+	[ ! -s out ]
+	[ ! -s err ]
+}
+
+@test "sigwait-run: -p: a task that was never there is gone" {
+	: 3>&- &
+	wait $!
+	run -0 --separate-stderr sigwait-run -p $! -u "$UNDO"
+	[ -z "$output$stderr" ]
+	undone
+}
+
+@test "sigwait-run: -p: a zombie is gone" {
+	mkfifo in go
+	# its parent does not wait for it
+	# shellcheck disable=SC2016 # the shell's own
+	background sh -c 'read -r _ <go & echo $! >zombie; exec cat' <>in
+	eventually test -s zombie
+	named_cat() { [ "$(cat "/proc/$PID/comm")" = cat ]; }
+	eventually named_cat
+	echo >go
+	eventually gone "$(cat zombie)"
+	grep -q 'State:.*Z' "/proc/$(cat zombie)/status"
+	run -0 sigwait-run -t 20000 -p "$(cat zombie)" -u "$UNDO"
+	undone
+}
+
+@test "sigwait-run: -p: waits for the last of several, in whatever order they go" {
+	calls 1; local a=$CALLS a_go=$GO
+	calls 1; local b=$CALLS b_go=$GO
+	calls 1; local c=$CALLS c_go=$GO
+	waiting -p "$b" -p "$a" -p "$c" -p "$b"
+	local waiter=$PID
+	GO=$b_go release
+	finishes "$b" 0
+	GO=$c_go release
+	finishes "$c" 0
+	run -99 sigwait-run -t 20
+	run ! gone "$waiter"
+	[ ! -e undone ]
+	GO=$a_go release
+	finishes "$waiter" 0
+	undone
+}
+
+@test "sigwait-run: -p: takes a thread that leads no process" {
+	calls -e 1 3
+	local thread
+	thread=$(pids-of -t "$CALLS" | tail -n 1)
+	[ "$thread" != "$CALLS" ]
+	waiting -p "$thread"
+	run -99 sigwait-run -t 20 -p "$thread"
+	run ! gone "$PID"
+	[ ! -e undone ]
+	release
+	finishes "$PID" 0
+	undone
+}
+
+@test "sigwait-run: -p: a signal ends the wait before the task does, and leaves the task alone" {
+	calls 1
+	waiting -p "$CALLS"
+	kill -INT "$PID"
+	finishes "$PID" 130
+	undone
+	run ! gone "$CALLS"
+}
+
+@test "sigwait-run: PROG's own status is its status, and the undo has run" {
+	local want
+	for want in 0 1 7 99 111 255; do
+		run "-$want" --separate-stderr sigwait-run -u "$UNDO" sh -c "echo out; echo err >&2; exit $want"
+		[ "$output" = out ]
+		[ "$stderr" = err ]
+		undone
+		rm undone
+	done
+}
+
+@test "sigwait-run: PROG's own options are its own" {
+	run -0 sigwait-run -t 20000 printf '%s %s %s\n' -t -u --help
+	[ "$output" = "-t -u --help" ]
+	run -0 sigwait-run -t 20000 -- printf '%s\n' x
+	[ "$output" = x ]
+}
+
+@test "sigwait-run: PROG reads our standard input" {
+	run -0 sigwait-run cat <<<hello
+	[ "$output" = hello ]
+}
+
+@test "sigwait-run: a PROG that a signal kills gives 128 and its number, and the undo has run" {
+	# shellcheck disable=SC2016 # the program's
+	run -137 sigwait-run -u "$UNDO" sh -c 'kill -KILL $$'
+	undone
+	rm undone
+	# shellcheck disable=SC2016 # the program's
+	run -143 sigwait-run -u "$UNDO" sh -c 'kill -TERM $$'
+	undone
+}
+
+@test "sigwait-run: exits 127 without the PROG, and the undo has run" {
+	fails 127 "sigwait-run: fatal: unable to run no-such-program: No such file or directory" \
+		sigwait-run -u "$UNDO" no-such-program
+	undone
+	fails 127 "sigwait-run: fatal: unable to run ./a?b?[2J: No such file or directory" \
+		sigwait-run $'./a\nb\e[2J'
+}
+
+@test "sigwait-run: exits 126 when PROG cannot be run, and the undo has run" {
+	: >plain
+	fails 126 "sigwait-run: fatal: unable to run ./plain: Permission denied" \
+		sigwait-run -u "$UNDO" ./plain
+	undone
+}
+
+@test "sigwait-run: the time limit sends PROG a SIGTERM and waits for its end" {
+	mkfifo in
+	# shellcheck disable=SC2016 # the program's
+	run -99 sigwait-run -t 50 -u "$UNDO; cat told" \
+		sh -c 'trap "echo told >told; exit 5" TERM; echo begun; while read -r _ <>in; do :; done'
+	[ "$output" = $'begun\ntold' ]
+	undone
+}
+
+@test "sigwait-run: a signal sends PROG a SIGTERM, and the status is the signal's" {
+	mkfifo in
+	local signal
+	for signal in HUP INT QUIT USR1 USR2 TERM; do
+		background sigwait-run -u "$UNDO" cat <>in
+		eventually blocks "$PID"
+		eventually children "$PID" >child
+		kill "-$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l $signal)))
+		gone "$(tail -n 1 child)"
+		undone
+		rm undone
+	done
+}
+
+@test "sigwait-run: the end of -p sends PROG a SIGTERM, and exits 0" {
+	mkfifo in
+	calls 1
+	waiting -p "$CALLS" cat <>in
+	eventually children "$PID" >child
+	release
+	finishes "$PID" 0
+	gone "$(tail -n 1 child)"
+	undone
+}
+
+@test "sigwait-run: PROG starts with the signals as they were" {
+	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
+	# the shell in between might change its own
+	run -0 sigwait-run grep -E '^Sig(Blk|Ign):' /proc/self/status
+	[ "$output" = "$(cat expected)" ]
+}
+
+@test "sigwait-run: a caller that ignores SIGCHLD does not take PROG's status away" {
+	need_tool perl
+	# shellcheck disable=SC2016 # perl's
+	run -7 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' sigwait-run -t 20000 -u "$UNDO" sh -c 'exit 7'
+	undone
+}
+
+@test "sigwait-run: a child that is not PROG does not end the wait" {
+	mkfifo in
+	# one that the shell had before it became sigwait-run
+	# shellcheck disable=SC2016 # the shell's own
+	background sh -c 'true & exec sigwait-run -u "$1" cat' sh "$UNDO" <>in
+	eventually blocks "$PID"
+	run -99 sigwait-run -t 20
+	run ! gone "$PID"
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	undone
+}
+
+@test "sigwait-run: a PROG that is stopped and goes on does not end the wait" {
+	mkfifo in
+	waiting cat <>in
+	eventually children "$PID" >child
+	local prog
+	prog=$(tail -n 1 child)
+	kill -STOP "$prog"
+	stopped() { grep -q 'State:.*T' "/proc/$prog/status"; }
+	eventually stopped
+	kill -CONT "$prog"
+	run -99 sigwait-run -t 20
+	run ! gone "$PID"
+	kill -USR1 "$PID"
+	finishes "$PID" 138
+	gone "$prog"
+	undone
+}
+
+@test "sigwait-run: children that end meanwhile do not move the time limit" {
+	# one of them ends each 200 ms, for six seconds
+	# shellcheck disable=SC2016 # the shell's own
+	background sh -c 'for i in 1 2 3 4 5; do for j in 0 2 4 6 8 10; do
+			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & last=$!
+		done; done; echo $last >last; exec sigwait-run -t 300'
+	finishes "$PID" 99
+	run ! gone "$(cat last)"
+}
+
+@test "sigwait-run: an undo that fails is quoted, and exits 111 whatever came before" {
+	fails 111 "sigwait-run: fatal: the undo failed: exit 3" sigwait-run -t 0 -u 'exit 3'
+	fails 111 "sigwait-run: fatal: the undo failed: exit 1" sigwait-run -u 'exit 1' true
+	fails 111 "sigwait-run: fatal: the undo failed: false # ?[2J?" \
+		sigwait-run -u $'false # \e[2J\n' sh -c 'exit 7'
+}
+
+@test "sigwait-run: the last of several undos counts" {
+	run -99 sigwait-run -t 0 -u 'echo one' -u 'echo two'
+	[ "$output" = two ]
+}
+
+@test "sigwait-run: an undo runs with the signals as they were" {
+	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
+	run -99 sigwait-run -t 0 -u "grep -E '^Sig(Blk|Ign):' /proc/self/status"
+	[ "$output" = "$(cat expected)" ]
+}
+
+@test "sigwait-run: -p needs a procfs only of the tasks it names" {
+	calls 1
+	TRACER_PROCFS_PATH=$PWD/nowhere run -0 sigwait-run -t 20000 -p "$CALLS"
+	run ! gone "$CALLS"
+}
+
+@test "sigwait-run: does not wake up while it waits" {
+	calls 1
+	waiting -t 60000 -p "$CALLS" -p $$
+	eventually sleeps "$PID"
+	local before
+	before=$(switches "$PID")
+	# what goes on elsewhere meanwhile takes a good part of a second
+	run -99 sigwait-run -t 300
+	[ "$(switches "$PID")" = "$before" ]
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	undone
+}

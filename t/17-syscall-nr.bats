@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# syscall-nr: the numbers of system calls
+
+load helper
+
+USAGE='syscall-nr [NAME]...'
+
+@test "syscall-nr: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr syscall-nr --help
+	[ "$output" = "usage: $USAGE
+syscall-nr - print the number of a system call, or the names of all" ]
+	[ -z "$stderr" ]
+}
+
+@test "syscall-nr: --version prints name and version" {
+	run -0 --separate-stderr syscall-nr --version
+	[[ $output =~ ^syscall-nr\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "syscall-nr: an unknown option is named" {
+	fails 100 "syscall-nr: fatal: no such option: -x; usage: $USAGE" syscall-nr -x
+	fails 100 "syscall-nr: fatal: no such option: --all; usage: $USAGE" syscall-nr --all
+}
+
+@test "syscall-nr: prints the numbers, one a line, in the order that was asked for" {
+	run -0 --separate-stderr syscall-nr write read write
+	[ -z "$stderr" ]
+	[ "${#lines[@]}" = 3 ]
+	[ "${lines[0]}" = "${lines[2]}" ]
+	[ "${lines[0]}" != "${lines[1]}" ]
+	local number
+	for number in "${lines[@]}"; do [[ $number =~ ^[0-9]+$ ]]; done
+}
+
+@test "syscall-nr: the numbers are those of the machine's headers" {
+	need_tool "${CC:-cc}"
+	printf '#include <sys/syscall.h>\nopenat SYS_openat\ngetppid SYS_getppid\nexecve SYS_execve\nsetns SYS_setns\n' >calls.c
+	"${CC:-cc}" -E -P calls.c 2>/dev/null | grep -E '^(openat|getppid|execve|setns) [0-9]+$' >expected ||
+		skip "needs sys/syscall.h with plain numbers"
+	[ "$(wc -l <expected)" = 4 ]
+	while read -r name number; do
+		run -0 syscall-nr "$name"
+		[ "$output" = "$number" ]
+	done <expected
+}
+
+@test "syscall-nr: without a name it lists all, number and name" {
+	syscall-nr >all
+	[ "$(wc -l <all)" -gt 200 ]
+	run ! grep -qvE '^[0-9]+ [a-z0-9_]+$' all
+	[ "$(sort all | uniq -d)" = '' ]
+	local number name
+	while read -r number name; do
+		echo "$number"
+	done <all >numbers
+	# shellcheck disable=SC2046 # a word a name
+	syscall-nr $(cut -d ' ' -f 2 all) | cmp - numbers
+}
+
+@test "syscall-nr: a call under the name of its kernel function is the same call" {
+	syscall-nr >all
+	local name
+	for name in stat uname fstat; do
+		grep -q " $name$" all || continue
+		[ "$(syscall-nr new$name)" = "$(syscall-nr $name)" ]
+		found=1
+	done
+	[ "${found-}" = 1 ]
+}
+
+@test "syscall-nr: a name that is no call exits 1 and is quoted" {
+	for name in nosuch getppi getppidd GETPPID '' ../read 'read write' new 39; do
+		fails 1 "syscall-nr: fatal: no system call '$name' here; syscall-nr lists them" \
+			syscall-nr "$name"
+	done
+	fails 1 "syscall-nr: fatal: no system call '-x' here; syscall-nr lists them" \
+		syscall-nr -- -x
+	fails 1 "syscall-nr: fatal: no system call 'a?b?[2J' here; syscall-nr lists them" \
+		syscall-nr $'a\nb\e[2J'
+}
+
+@test "syscall-nr: one unknown name among others prints no number" {
+	fails 1 "syscall-nr: fatal: no system call 'nosuch' here; syscall-nr lists them" \
+		syscall-nr read nosuch write
+}
+
+@test "syscall-nr: a name of 100000 bytes is cut in the message" {
+	run -1 --separate-stderr syscall-nr "$(printf '%0100000d' 0)"
+	[ -z "$output" ]
+	[ "$stderr" = "syscall-nr: fatal: no system call '$(printf '%080d' 0)' here; syscall-nr lists them" ]
+}
+
+@test "syscall-nr: a full standard output is an error" {
+	fails 111 "syscall-nr: fatal: unable to write to standard output: No space left on device" \
+		to_full syscall-nr read
+	fails 111 "syscall-nr: fatal: unable to write to standard output: No space left on device" \
+		to_full syscall-nr
+}
+
+@test "syscall-nr: kernel: the number is that of the event's field" {
+	new_instance
+	[ -e "$DIR/events/raw_syscalls" ] || skip "needs events/raw_syscalls in tracefs"
+	calls 7
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	tfs-write -i "$INSTANCE" events/raw_syscalls/sys_enter/enable 1
+	release
+	finishes "$CALLS" 0
+	[ "$(grep -c "sys_enter: NR $(syscall-nr getppid) " "$DIR/trace")" = 7 ]
+}
