@@ -53,6 +53,8 @@ int main(int argc, char **argv)
 			flags |= SELECT_THREADS;
 			break;
 		case 'c':
+			if (!*optarg)
+				misused(&tool, "not a cgroup: ''");
 			selectors[n++] = (struct selector){
 				.kind = SELECT_CGROUP, .pid = pid_number(optarg),
 				.text = optarg };

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ static int tasks(void *arg, struct pids *out)
 int main(int argc, char **argv)
 {
 	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
-				      SIGUSR2, SIGCHLD };
+				      SIGUSR2 };
 	struct pids given = { 0 };
 	struct waiting w = { .ms = -1, .fd = -1, .arg = &given };
 	const char *undo = NULL;
@@ -107,13 +108,14 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, &inherited);
 	if (*argv && (child = start(argv)) < 0)
 		return REFUSED;
-	do
-		r = wait_for(&w, &signo);
-	while (r == ENDED_SIGNAL && signo == SIGCHLD && !child);
+	/* not SIGCHLD, which other children and a stopped one send as well */
+	if (child && (w.fd = (int)syscall(SYS_pidfd_open, child, 0)) < 0)
+		complain_errno("unable to wait for %s", *argv);
+	r = child && w.fd < 0 ? -1 : wait_for(&w, &signo);
 
 	status = r == ENDED_TASKS ? DONE : r == ENDED_TIME ? TIMED_OUT :
 		 r == ENDED_SIGNAL ? 128 + signo : REFUSED;
-	if (child && r == ENDED_SIGNAL && signo == SIGCHLD) {
+	if (child && r == ENDED_FD) {
 		status = finish(child);
 	} else if (child) {
 		kill(child, SIGTERM);

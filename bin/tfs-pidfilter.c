@@ -41,11 +41,15 @@ static void read_pids(struct pids *s)
 {
 	struct reader in = { 0 };
 	char *line, *word, *save;
+	ssize_t n;
 
-	while (next_line(&in, &line) >= 0)
+	while ((n = next_line(&in, &line)) >= 0) {
+		if (strlen(line) != (size_t)n)
+			misused(&tool, "a NUL byte among the pids");
 		for (word = strtok_r(line, " \t\n", &save); word;
 		     word = strtok_r(NULL, " \t\n", &save))
 			add_word(s, word);
+	}
 	free(in.text);
 }
 
@@ -107,7 +111,7 @@ int main(int argc, char **argv)
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
 		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
 			command);
-	if (!*argv || !strcmp(*argv, "-"))
+	if (!*argv || (!strcmp(*argv, "-") && !argv[1]))
 		read_pids(&s);
 	else
 		while (*argv)

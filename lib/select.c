@@ -238,8 +238,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 		r = resolve(&l.selectors[l.n]);
 		if (given[i].kind == SELECT_PID)
 			pids_add(&plain, given[i].pid);
-		else
-			l.n++;
+		else if (!r)
+			l.n++; /* what resolve gave it is freed below */
 	}
 	pids_sort(&plain);
 	if (!r && (l.n || flags & SELECT_DESCENDANTS))

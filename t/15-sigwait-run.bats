@@ -378,10 +378,13 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	# one of them ends each 200 ms, for six seconds
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'for i in 1 2 3 4 5; do for j in 0 2 4 6 8 10; do
-			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & last=$!
-		done; done; echo $last >last; exec sigwait-run -t 300'
+			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & echo $! >>others
+		done; done; exec sigwait-run -t 300'
 	finishes "$PID" 99
-	run ! gone "$(cat last)"
+	local others
+	mapfile -t others <others
+	CHILDREN+=("${others[@]}")
+	run ! gone "${others[-1]}"
 }
 
 @test "sigwait-run: an undo that fails is quoted, and exits 111 whatever came before" {

@@ -1,0 +1,450 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-catpipe: the kernel's text, to the byte; delivered and lost are all
+
+load helper
+
+USAGE='tfs-catpipe [-l] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]'
+
+misuse() {
+	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# A root whose trace_pipe is a FIFO that the test holds, with the counters of
+# two processors. feed writes into it.
+plain_root() {
+	mkdir -p root/per_cpu/cpu0 root/per_cpu/cpu1 root/instances
+	mkfifo root/trace_pipe
+	exec 8<>root/trace_pipe
+	stats 0
+	stats 1
+}
+
+# stats CPU [OVERRUN [COMMIT [DROPPED [ENTRIES]]]]
+stats() {
+	printf 'entries: %d\noverrun: %d\ncommit overrun: %d\nbytes: 568\noldest event ts:  3865.555847\nnow ts:  3865.559362\ndropped events: %d\nread events: 99\n' \
+		"${5-0}" "${2-0}" "${3-0}" "${4-0}" >"root/per_cpu/cpu$1/stats"
+}
+
+feed() {
+	printf "$@" >&8
+}
+
+# catpipe ARGUMENT...: in the background, at work; its pid is in $PID
+catpipe() {
+	background tfs-catpipe -R root "$@" 2>err 8>&-
+	eventually blocks "$PID"
+}
+
+# stops [STATUS [SIGNAL]]
+stops() {
+	kill "-${2-TERM}" "$PID"
+	finishes "$PID" "${1-0}"
+}
+
+# has FILE TEXT: it is all there
+has() {
+	cmp -s "$1" <(printf '%s' "$2")
+}
+
+# An instance that records each getppid of calls N, released by release.
+recording() {
+	new_instance
+	[ -e "$DIR/events/syscalls" ] || skip "needs events/syscalls in tracefs"
+	[ -z "${2-}" ] || tfs-write -i "$INSTANCE" buffer_size_kb "$2"
+	calls "$1"
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
+}
+
+# reading ARGUMENT...: a tfs-catpipe of the instance, its pid in $CATPIPE
+reading() {
+	background tfs-catpipe -i "$INSTANCE" "$@" 2>err
+	CATPIPE=$PID
+	eventually blocks "$CATPIPE"
+}
+
+delivered() {
+	grep -c ': sys_getppid()$' "$1" || :
+}
+
+# The number in the last line, if that tells of losses
+lost() {
+	sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$1" | grep . || echo 0
+}
+
+@test "tfs-catpipe: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-catpipe --help
+	[ "$output" = "usage: $USAGE
+tfs-catpipe - stream an instance's trace as text until told to stop" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-catpipe: --version prints name and version" {
+	run -0 --separate-stderr tfs-catpipe --version
+	[[ $output =~ ^tfs-catpipe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-catpipe: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" tfs-catpipe -x
+	misuse "no such option: --lines" tfs-catpipe -l --lines
+	for letter in s w R i; do
+		misuse "option -$letter needs a value" tfs-catpipe -$letter
+	done
+}
+
+@test "tfs-catpipe: what is no size or time is refused" {
+	for n in '' -1 +1 1k ' 1' 18446744073709551617; do
+		misuse "not a number of kilobytes: '$n'" tfs-catpipe -s "$n"
+		misuse "not a number of milliseconds: '$n'" tfs-catpipe -w "$n"
+	done
+	misuse "not a number of kilobytes: '0'" tfs-catpipe -s 0
+	misuse "not a number of milliseconds: '2147483648'" tfs-catpipe -w 2147483648
+	misuse "not a number of kilobytes: '1?2?[2J'" tfs-catpipe -s $'1\n2\e[2J'
+	misuse "not a number of milliseconds: '1?2?[2J'" tfs-catpipe -w $'1\n2\e[2J'
+}
+
+@test "tfs-catpipe: an operand is refused" {
+	misuse "unexpected operand 'x'" tfs-catpipe -l x
+	misuse "unexpected operand 'a?b?'" tfs-catpipe $'a\nb\e'
+}
+
+@test "tfs-catpipe: -l needs a pipe" {
+	plain_root
+	into_file() { tfs-catpipe -R root -l >file; }
+	misuse "-l needs a FIFO or pipe as standard output" into_file
+}
+
+@test "tfs-catpipe: a root, an instance or a trace_pipe that is not there is named" {
+	mkdir -p root/instances
+	fails 111 "tfs-catpipe: fatal: unable to open nowhere: No such file or directory" \
+		tfs-catpipe -R nowhere
+	fails 111 "tfs-catpipe: fatal: unable to open instance one in root: No such file or directory" \
+		tfs-catpipe -R root -i one
+	fails 111 "tfs-catpipe: fatal: not an instance's name: '../one'" \
+		tfs-catpipe -R root -i ../one
+	fails 111 "tfs-catpipe: fatal: unable to open trace_pipe: No such file or directory" \
+		tfs-catpipe -R root
+}
+
+@test "tfs-catpipe: a trace_pipe that cannot be read is named" {
+	mkdir -p root/trace_pipe
+	fails 111 "tfs-catpipe: fatal: unable to read trace_pipe: Is a directory" \
+		tfs-catpipe -R root
+}
+
+@test "tfs-catpipe: plain directory: the text comes through to the byte, as it comes" {
+	plain_root
+	catpipe >out
+	feed 'one\n'
+	eventually has out $'one\n'
+	feed '# two\r\033\n\nthree'
+	eventually has out $'one\n# two\r\e\n\nthree'
+	feed '\n'
+	stops
+	exactly out $'one\n# two\r\e\n\nthree\n'
+	exactly err ''
+}
+
+@test "tfs-catpipe: plain directory: each stop signal drains what is there, and exits 0" {
+	plain_root
+	local signal
+	for signal in HUP INT TERM USR1; do
+		catpipe >out
+		feed 'one\ntwo\n'
+		stops 0 $signal
+		exactly out $'one\ntwo\n'
+		exactly err ''
+	done
+}
+
+@test "tfs-catpipe: plain directory: a signal that was blocked and pending before it began is heard" {
+	need_tool perl
+	plain_root
+	feed 'one\n'
+	# shellcheck disable=SC2016 # perl's
+	perl -MPOSIX -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); kill TERM => $$; exec @ARGV' \
+		tfs-catpipe -R root >out
+	exactly out $'one\n'
+}
+
+@test "tfs-catpipe: plain directory: losses of all processors are told in a last line" {
+	plain_root
+	catpipe >out
+	feed 'one\n'
+	stats 0 100 20 3
+	stats 1 4000 0 0
+	stops
+	exactly out $'one\n# lost 4123 events: 4123 overwritten in a full buffer, 0 not written\n'
+}
+
+@test "tfs-catpipe: plain directory: counters that are not there are no losses" {
+	plain_root
+	rm -r root/per_cpu
+	catpipe >out
+	feed 'one\n'
+	stops
+	exactly out $'one\n'
+}
+
+@test "tfs-catpipe: plain directory: entries without text do not keep it for ever" {
+	plain_root
+	stats 0 0 0 0 5
+	catpipe >out
+	feed 'one\n'
+	stops
+	exactly out $'one\n'
+}
+
+@test "tfs-catpipe: plain directory: -s leaves whole lines, and counts those that it cut" {
+	plain_root
+	catpipe -s 1 >out
+	# 768 bytes are for these, the rest is for the last line
+	feed '%0255d\n%0255d\n%0254d\n%0255d\n\n' 1 2 3 4
+	stops
+	exactly out "$(printf '%0255d\n%0255d\n%0254d\n%s' 1 2 3 \
+		'# lost 2 events: 0 overwritten in a full buffer, 2 not written')"$'\n'
+	[ "$(stat -c %s out)" -le 1024 ]
+}
+
+@test "tfs-catpipe: plain directory: -s counts what stays in the buffer as well" {
+	plain_root
+	catpipe -s 1 >out
+	feed '%0767d\n' 1
+	eventually has out "$(printf '%0767d' 1)"$'\n'
+	feed 'x\n'
+	eventually grep -q 'State:.*S' "/proc/$PID/status"
+	stats 1 5 0 0 7
+	stops
+	[ "$(tail -n 1 out)" = "# lost 13 events: 5 overwritten in a full buffer, 8 not written" ]
+}
+
+@test "tfs-catpipe: plain directory: -l writes one line a packet" {
+	plain_root
+	mkfifo fifo
+	background "$PROG/caller" fifo >out
+	local reader=$PID
+	catpipe -l >fifo
+	local line
+	for line in {1..200}; do feed 'line %d\n' "$line"; done
+	stops
+	finishes "$reader" 0
+	seq -f 'line %g' 200 | cmp - out
+}
+
+@test "tfs-catpipe: plain directory: -l parts a line longer than a packet, and a reader has it all" {
+	plain_root
+	mkfifo fifo
+	background "$PROG/caller" fifo >out
+	local reader=$PID
+	catpipe -l >fifo
+	feed '%010000d\nnext\n' 7
+	stops
+	finishes "$reader" 0
+	exactly out "$(printf '%010000d\nnext' 7)"$'\n'
+}
+
+@test "tfs-catpipe: plain directory: a reader that stalls is given up after -w MS, with status 99" {
+	plain_root
+	rm root/trace_pipe
+	# more than any pipe takes
+	yes 0123456789 | head -c 3000000 >root/trace_pipe
+	mkfifo fifo
+	exec 9<>fifo
+	for ms in 0 50; do
+		background tfs-catpipe -R root -w $ms >fifo 2>err
+		eventually blocks "$PID"
+		stops 99
+		exactly err ''
+		run ! gone $$
+	done
+	exec 9<&-
+}
+
+@test "tfs-catpipe: plain directory: a reader that is late but takes all is waited for" {
+	plain_root
+	rm root/trace_pipe
+	yes 0123456789 | head -c 3000000 >root/trace_pipe
+	mkfifo fifo
+	exec 9<>fifo
+	background tfs-catpipe -R root -w 20000 >fifo 2>err 9<&-
+	eventually blocks "$PID"
+	kill -TERM "$PID"
+	local writer=$PID
+	run -99 sigwait-run -t 50 -p "$writer"
+	background cat <fifo >out 9<&-
+	local reader=$PID
+	exec 9<&-
+	finishes "$writer" 0
+	finishes "$reader" 0
+	cmp root/trace_pipe out
+	exactly err ''
+}
+
+@test "tfs-catpipe: plain directory: a reader that dies gives 141, while there is nothing to say too" {
+	plain_root
+	mkfifo fifo
+	exec 9<>fifo
+	background tfs-catpipe -R root >fifo 2>err 8>&- 9<&-
+	eventually blocks "$PID"
+	exec 9<&-
+	finishes "$PID" 141
+	exactly err ''
+}
+
+@test "tfs-catpipe: plain directory: a reader that dies in the middle gives 141" {
+	plain_root
+	feed 'one\n'
+	local status=(0 0)
+	tfs-catpipe -R root 8>&- | head -n 1 >out || status=("${PIPESTATUS[@]}")
+	[ "${status[0]}" = 141 ] || [ "${status[0]}" = 0 ]
+	exactly out $'one\n'
+	# shellcheck disable=SC2016 # the shell's own
+	run -0 bash -c 'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
+	[ "$output" = 141 ]
+}
+
+@test "tfs-catpipe: plain directory: a caller that ignores SIGPIPE gets 141 all the same" {
+	plain_root
+	# shellcheck disable=SC2016 # the shell's own
+	run -0 bash -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
+	[ "$output" = 141 ]
+}
+
+@test "tfs-catpipe: plain directory: a full disk is an error once it is told to stop" {
+	plain_root
+	feed 'one\n'
+	background tfs-catpipe -R root >/dev/full 2>err 8>&-
+	eventually test -s err
+	stops 111
+	exactly err $'tfs-catpipe: fatal: unable to write the trace: No space left on device\n'
+}
+
+@test "tfs-catpipe: plain directory: -i and TFS_INSTANCE choose the instance" {
+	mkdir -p root/instances/one
+	mkfifo root/instances/one/trace_pipe
+	exec 8<>root/instances/one/trace_pipe
+	catpipe -i one >out
+	feed 'one\n'
+	stops
+	exactly out $'one\n'
+	export TFS_INSTANCE=one
+	catpipe >out
+	feed 'two\n'
+	stops
+	exactly out $'two\n'
+}
+
+@test "tfs-catpipe: kernel: N calls are N lines" {
+	recording 20000 8192
+	reading >got
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(delivered got)" = 20000 ]
+	[ "$(wc -l <got)" = 20000 ]
+	exactly err ''
+}
+
+@test "tfs-catpipe: kernel: N calls are N lines through a pipe" {
+	recording 20000 8192
+	mkfifo fifo
+	background cat fifo >got
+	local reader=$PID
+	reading >fifo
+	release
+	finishes "$CALLS" 0
+	kill -INT "$CATPIPE"
+	finishes "$CATPIPE" 0
+	finishes "$reader" 0
+	[ "$(delivered got)" = 20000 ]
+	[ "$(wc -l <got)" = 20000 ]
+}
+
+@test "tfs-catpipe: kernel: -l: N calls are N lines to a reader that keeps one line of each 4096 bytes" {
+	recording 20000 8192
+	mkfifo fifo
+	background "$PROG/caller" fifo >got
+	local reader=$PID
+	reading -l -w 20000 >fifo
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	finishes "$reader" 0
+	[ "$(delivered got)" = 20000 ]
+	[ "$(wc -l <got)" = 20000 ]
+}
+
+@test "tfs-catpipe: kernel: with a small buffer, delivered and lost are all" {
+	recording 20000 8
+	release
+	finishes "$CALLS" 0
+	reading >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(lost got)" -gt 0 ]
+	[ $(($(delivered got) + $(lost got))) = 20000 ]
+	[ "$(tail -n 1 got)" = "# lost $(lost got) events: $(lost got) overwritten in a full buffer, 0 not written" ]
+}
+
+@test "tfs-catpipe: kernel: with a small buffer and a reader at work, delivered and lost are all" {
+	recording 100000 8
+	reading >got
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ $(($(delivered got) + $(lost got))) = 100000 ]
+}
+
+@test "tfs-catpipe: kernel: -s: the file keeps below the limit, delivered and lost are all" {
+	recording 20000 8192
+	reading -s 64 >got
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(stat -c %s got)" -le 65536 ]
+	[ "$(stat -c %s got)" -gt 64000 ]
+	[ "$(lost got)" -gt 0 ]
+	[ $(($(delivered got) + $(lost got))) = 20000 ]
+}
+
+@test "tfs-catpipe: kernel: what came before it began is there" {
+	recording 100
+	release
+	finishes "$CALLS" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	reading >got
+	kill -USR1 "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(delivered got)" = 100 ]
+}
+
+@test "tfs-catpipe: kernel: an instance without events gives nothing, and it sleeps meanwhile" {
+	new_instance
+	reading >got
+	eventually grep -q 'State:.*S' "/proc/$CATPIPE/status"
+	settled() {
+		local before
+		before=$(grep ctxt "/proc/$CATPIPE/status")
+		sigwait-run -t 30 || :
+		[ "$(grep ctxt "/proc/$CATPIPE/status")" = "$before" ]
+	}
+	eventually settled
+	kill -HUP "$CATPIPE"
+	finishes "$CATPIPE" 0
+	exactly got ''
+	exactly err ''
+}
+
+@test "tfs-catpipe: kernel: the instance can be removed once it has ended" {
+	new_instance
+	reading >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	tfs-instance remove -t 0 "$INSTANCE"
+}
