@@ -88,10 +88,9 @@ uninstall:
 		rm -f $(HOOKDIR)/$$s/manager $(HOOKDIR)/$$s/manager.tfs; \
 	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
-	for s in $(notdir $(SUBSYSTEMS)); do \
+	-for s in $(notdir $(SUBSYSTEMS)); do \
 		rmdir $(HOOKDIR)/$$s/hooks.d $(HOOKDIR)/$$s; \
-	done
-	-rmdir $(HOOKDIR)
+	done; rmdir $(HOOKDIR)
 	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
 
 clean:

@@ -77,12 +77,11 @@ int main(int argc, char **argv)
 			.kind = SELECT_PID, .pid = pid_or_misused(*argv) };
 	if (!n)
 		misused(&tool, "no pid and no selector");
-	if (select_pids(selectors, n, flags, &found) < 0)
-		return REFUSED;
+	c = select_pids(selectors, n, flags, &found);
 	for (size_t i = 0; i < found.n; i++)
 		print("%d\n", (int)found.v[i]);
 	flush();
-	c = found.n ? DONE : NO;
+	c = c < 0 ? REFUSED : found.n ? DONE : NO;
 	pids_clear(&found);
 	free(selectors);
 	return c;

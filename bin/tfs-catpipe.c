@@ -40,10 +40,13 @@ static const struct tool tool = {
 
 /*
  * While a reader waits on the buffer, the kernel wakes it at every event, at
- * the cost of the traced program. So having found the buffer empty it looks
- * away for this long, and is woken once for what came meanwhile.
+ * the cost of the traced program; and one that reads again at once what it
+ * has all but emptied runs after each event as well. So after a read that got
+ * less than SHORT bytes, where a full one gets a page or more, it looks away for
+ * this long, and then takes together what came meanwhile.
  */
-#define GATHER_MS 2
+#define GATHER_MS 5
+#define SHORT 2048
 
 /* Room that a size limit leaves for the last line. */
 #define LAST_LINE 256
@@ -164,7 +167,7 @@ static size_t fitting(const struct stream *s, const char *text, size_t n)
 	return fit;
 }
 
-/* What the buffer holds now. 0 when it was found empty, -1 said. */
+/* What the buffer holds now. 0 when it was found empty, 1 it is nearly, -1 said. */
 static int pump(struct stream *s)
 {
 	static char text[64 * 1024];
@@ -181,7 +184,7 @@ static int pump(struct stream *s)
 		s->full = s->full ? s->full : 1;
 		s->cut += lines(text + fit, (size_t)n - fit);
 	}
-	return n > 0;
+	return n < SHORT ? n > 0 : 2;
 }
 
 /*
@@ -312,10 +315,10 @@ int main(int argc, char **argv)
 			continue;
 		}
 		r = pump(&s);
-		if (r)
+		if (r < 0 || r > 1)
 			continue;
 		wait_on(&s, -1, 0, GATHER_MS);
-		if (!s.stopping)
+		if (!s.stopping && !r)
 			wait_on(&s, s.in, POLLIN, -1);
 	}
 	if (r >= 0)

@@ -121,8 +121,8 @@ int main(int argc, char **argv)
 		misused(&tool, "no pids");
 	dir = open_tracefs(root, instance, NULL);
 	if (dir < 0)
-		return REFUSED;
-	if (*command == 's')
+		r = -1;
+	else if (*command == 's')
 		r = set(dir, &s, functions);
 	else if (*command == 'a')
 		r = pidfilter_add(dir, &s, functions);

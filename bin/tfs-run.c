@@ -154,7 +154,7 @@ static int open_trace(int from)
  * Copy the trace to its end. Once PROG is gone, or we are told to stop, the
  * manager is told, and what the buffer holds still comes.
  */
-static void copy(int trace, pid_t manager, pid_t child, int signals)
+static int copy(int trace, pid_t manager, pid_t child, int signals)
 {
 	static char text[64 * 1024];
 	struct pollfd p[] = { { .fd = trace, .events = POLLIN },
@@ -180,11 +180,11 @@ static void copy(int trace, pid_t manager, pid_t child, int signals)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;
+			return DONE;
 		if (write_all(STDOUT_FILENO, text, (size_t)n) < 0) {
 			complain_errno("unable to write the trace");
 			kill(manager, SIGINT);
-			return;
+			return REFUSED;
 		}
 	}
 }
@@ -239,11 +239,14 @@ int main(int argc, char **argv)
 		status = finish(pid);
 		return status ? status : REFUSED;
 	}
+	signal(SIGPIPE, SIG_IGN); /* somebody may have killed PROG meanwhile */
 	if (command && write(release, "", 1) != 1)
 		complain_errno("unable to release %s", *command);
-	copy(trace, pid, child, signals);
+	signal(SIGPIPE, SIG_DFL);
+	r = copy(trace, pid, child, signals);
 	close(trace);
-	r = finish(pid);
+	status = finish(pid);
+	r = r ? r : status;
 	status = child ? finish(child) : 0;
 	return r ? r : status;
 }

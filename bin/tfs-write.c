@@ -7,7 +7,7 @@
  *	             nothing is truncated
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
- * Each FILE is relative to the root or the instance; each RECORD is one write
+ * Each FILE is below the root or the instance; each RECORD is one write
  * of its own and ends in a newline. A RECORD of "-" stands for the lines of
  * standard input, a record each. All files are looked up before the first is
  * written; records are written in order, up to the first that is refused,
@@ -61,6 +61,8 @@ static void check(int dir, char *file, char *record)
 {
 	struct stat st;
 
+	if (*file == '/' || !strncmp(file, "../", 3) || strstr(file, "/../"))
+		misused(&tool, "%.200s is not below the root or instance", file);
 	if (strchr(record, '\n'))
 		misused(&tool, "a newline in the record for %s: give each record "
 			"a FILE of its own", file);

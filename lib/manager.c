@@ -73,8 +73,13 @@ static int run(const char *dir, const char *hook, const char *args)
 
 static int clear(void)
 {
-	int r = clear_sessions();
+	char path[PATH_MAX];
+	int root = subsystem.root(path), r;
 
+	if (root < 0)
+		return REFUSED;
+	close(root);
+	r = clear_sessions();
 	return subsystem.reset() < 0 || r < 0 ? REFUSED : DONE;
 }
 

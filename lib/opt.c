@@ -26,6 +26,7 @@ void misused(const struct tool *t, const char *fmt, ...)
 int next_option(const struct tool *t, int argc, char **argv)
 {
 	char letters[64];
+	const char *word;
 	int c;
 
 	prog = t->name;
@@ -41,9 +42,10 @@ int next_option(const struct tool *t, int argc, char **argv)
 	}
 	/* '+': operands end the options on glibc too; ':': we do the talking */
 	format(letters, sizeof(letters), "+:%s", t->letters);
+	word = optind < argc ? argv[optind] : NULL; /* getopt may be past it then */
 	c = getopt(argc, argv, letters);
 	if (c == '?' && (!optopt || optopt == '-'))
-		misused(t, "no such option: %s", argv[optind]);
+		misused(t, "no such option: %s", word);
 	if (c == '?')
 		misused(t, "no such option: -%c", optopt);
 	if (c == ':')

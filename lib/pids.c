@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* pids.c - sorted sets of pids */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tfs.h"
 
@@ -30,6 +31,11 @@ int pids_has(const struct pids *s, pid_t pid)
 			high = middle;
 	}
 	return 0;
+}
+
+int pids_same(const struct pids *a, const struct pids *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
 }
 
 /* Shell's sort: in place, and quick on what is sorted already, as pids are. */

@@ -81,7 +81,7 @@ int open_rundir(const char *name, char *path)
 
 int remove_rundir(int dir, const char *name, int files)
 {
-	int fd = openat(dir, name, OPEN_DIR);
+	int fd = openat(dir, name, OPEN_DIR), fifo;
 	struct stat st;
 
 	if (fd < 0)
@@ -91,7 +91,14 @@ int remove_rundir(int dir, const char *name, int files)
 		close(fd);
 		return 0;
 	}
+	/*
+	 * A reader that is in open() still would stay there for ever: a writer
+	 * that is there while the name goes lets it out, to an end of file.
+	 */
+	fifo = openat(fd, "trace", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	unlinkat(fd, "trace", 0);
+	if (fifo >= 0)
+		close(fifo);
 	close(fd);
 	return unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -1 : 0;
 }

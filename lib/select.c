@@ -170,6 +170,80 @@ static void add_descendants(struct look *l)
 	}
 }
 
+/* With more pids than these, one look at all of procfs is cheaper. */
+#define MOST_ROOTS 256
+#define MOST_WALKS 8
+
+/*
+ * The roots and their descendants into tree, by each thread's own list of
+ * children; every thread that was asked into threads. It costs what the tree
+ * has, not what the machine runs.
+ */
+static void walk(const struct pids *roots, struct pids *tree, struct pids *threads)
+{
+	struct task t;
+
+	for (size_t i = 0; i < roots->n; i++)
+		pids_add(tree, roots->v[i]);
+	for (size_t i = 0; i < tree->n; i++) {
+		size_t first = threads->n;
+
+		if (!task_read(tree->v[i], &t))
+			add_threads(threads, &t);
+		for (size_t k = first; k < threads->n; k++) {
+			struct pids children = { 0 };
+			char path[PATH_MAX], *text;
+
+			format(path, sizeof(path), "%s/%d/task/%d/children", procfs(),
+			       (int)tree->v[i], (int)threads->v[k]);
+			text = ctl_read(AT_FDCWD, path, NULL);
+			if (text)
+				pids_parse(&children, text);
+			for (size_t c = 0; c < children.n; c++)
+				pids_add(tree, children.v[c]);
+			pids_clear(&children);
+			free(text);
+		}
+	}
+	pids_sort(tree);
+	pids_sort(threads);
+}
+
+/*
+ * proc(5): a child may be missing in a list when a sibling goes while it is
+ * read. The sibling is in that list and in no later one, and so is a thread
+ * that hands its children over as it goes: two walks that agree are complete.
+ * 0: this kernel has no such lists, or the tree never keeps still.
+ */
+static int walked(struct pids *plain)
+{
+	struct pids tree = { 0 }, threads = { 0 }, tree2, threads2;
+	char path[PATH_MAX];
+	int agree = 0;
+
+	format(path, sizeof(path), "%s/thread-self/children", procfs());
+	if (plain->n > MOST_ROOTS || !ctl_exists(AT_FDCWD, path))
+		return 0;
+	walk(plain, &tree, &threads);
+	for (int i = 0; i < MOST_WALKS && !agree; i++) {
+		tree2 = tree;
+		threads2 = threads;
+		tree = threads = (struct pids){ 0 };
+		walk(plain, &tree, &threads);
+		agree = pids_same(&tree, &tree2) && pids_same(&threads, &threads2);
+		pids_clear(&tree2);
+		pids_clear(&threads2);
+	}
+	pids_clear(&threads);
+	if (agree) {
+		pids_clear(plain);
+		*plain = tree;
+	} else {
+		pids_clear(&tree);
+	}
+	return agree;
+}
+
 /*
  * Replace the pid of a selector by what it stands for: its cgroup's path,
  * which the caller frees, or its namespace's inode. 0 or -1 said.
@@ -242,6 +316,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 			l.n++; /* what resolve gave it is freed below */
 	}
 	pids_sort(&plain);
+	if (!r && !l.n && flags & SELECT_DESCENDANTS && walked(&plain))
+		flags = l.flags &= ~SELECT_DESCENDANTS;
 	if (!r && (l.n || flags & SELECT_DESCENDANTS))
 		r = each_process(look_at, &l);
 	for (size_t i = 0; i < l.nall; i++)

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "manager.h"
@@ -173,8 +174,12 @@ static int make_output(struct janitor *j)
 	int fd, r;
 
 	j->dir = owned_make(j->rundir, name, 0700);
+	if (j->dir < 0 && errno == EEXIST)
+		return complain("%s/%s is there, with what a session of that name left; "
+				"remove it, or give --instance another name", j->path, name);
 	if (j->dir < 0)
-		return complain_errno("unable to make session directory %s", j->path);
+		return complain_errno("unable to make session directory %s/%s", j->path,
+				      name);
 	strcat(strcat(strcat(j->path, "/"), name), "/trace");
 	if (j->rq->output == OUTPUT_FILE) {
 		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -560,6 +565,10 @@ static void await_end(pid_t pid, long long end)
 	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
 	long long left = end - now_ms();
 
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+
+	while (p.fd < 0 && !kill(pid, 0) && now_ms() < end) /* no pidfds here */
+		nanosleep(&pause, NULL);
 	if (p.fd < 0)
 		return;
 	if (poll(&p, 1, left > 0 ? (int)left : 0) == 0) {

@@ -193,6 +193,7 @@ void pids_add(struct pids *, pid_t);            /* exits REFUSED out of memory *
 int pids_has(const struct pids *, pid_t);
 void pids_sort(struct pids *);                  /* after the last pids_add */
 void pids_minus(struct pids *, const struct pids *gone);
+int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees; may be used again */
 void pids_parse(struct pids *, const char *);   /* numbers out of a list */
 

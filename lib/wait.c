@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* wait.c - one wait point for signal, time and the end of tasks */
 #include <poll.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,11 +28,6 @@ long long now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-static int same(const struct pids *a, const struct pids *b)
-{
-	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
-}
-
 /* Find a task that lives: 1 and its descriptor or -1 in t->fd; 0 all gone. */
 static int choose(const struct waiting *w, struct tasks *t)
 {
@@ -54,7 +48,7 @@ static int choose(const struct waiting *w, struct tasks *t)
 		t->next = 0;
 		if (w->tasks(w->arg, &t->now) < 0)
 			return -1;
-		if (same(&t->now, &t->before))
+		if (pids_same(&t->now, &t->before))
 			return 0;
 	}
 }

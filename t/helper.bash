@@ -28,17 +28,18 @@ setup() {
 # Nothing of the test outlives it, and what should have gone by itself must
 # have: that is asserted here once for all tests.
 teardown() {
-	local pid i left
+	local pid i left undone=
 	for pid in "${CHILDREN[@]}"; do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
 	# what else a file's tests make, its own undo takes away
-	! declare -F undo >/dev/null || undo
+	! declare -F undo >/dev/null || undo || undone=no
 	for i in "$TRACEFS"/instances/"$MARK"*; do
 		[ -d "$i" ] && tfs-instance remove "${i##*/}"
 	done
 	left=$(our_sessions)
 	[ -z "$left" ] || { echo "left over: $left"; return 1; }
+	[ -z "$undone" ]
 }
 
 # Instances and directories of sessions that this test began.

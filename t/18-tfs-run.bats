@@ -1,0 +1,336 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-run: a hook's trace, for people. A tree with a manager of the test's own
+# shows what it is told; "kernel" is the real one.
+
+load helper
+
+USAGE='tfs-run [-m SUBSYSTEM] [HOOK [OPTION]... [-- PROG...]]'
+
+misuse() {
+	fails 100 "tfs-run: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# fake_tree: a copy of tfs-run whose manager is the shell script on stdin. It
+# finds its arguments in "$@"; $HOME is the test's directory.
+fake_tree() {
+	mkdir -p fake/bin fake/trace-hooks/ftrace
+	cp "$TREE/bin/tfs-run" fake/bin
+	{ echo '#!/bin/sh'; cat; } >fake/trace-hooks/ftrace/manager
+	chmod +x fake/trace-hooks/ftrace/manager
+	RUN=$PWD/fake/bin/tfs-run
+	export HERE=$PWD
+}
+
+# A manager that notes its arguments and has a trace of one line.
+noting_tree() {
+	mkfifo trace
+	fake_tree <<'END'
+printf '%s\n' "$@" >"$HERE/args"
+trap exit INT
+echo "$HERE/trace"
+exec >&-
+echo one >"$HERE/trace"
+END
+}
+
+@test "tfs-run: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-run --help
+	[ "$output" = "usage: $USAGE
+tfs-run - run a trace hook and show its trace, for people" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-run: --version prints name and version" {
+	run -0 --separate-stderr tfs-run --version
+	[[ $output =~ ^tfs-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-run: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" tfs-run -x
+	misuse "no such option: --list" tfs-run --list
+	misuse "option -m needs a value" tfs-run -m
+}
+
+@test "tfs-run: a subsystem's name that could be a path is refused" {
+	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b'; do
+		misuse "not a subsystem's name: '$name'" tfs-run -m "$name"
+	done
+	misuse "not a subsystem's name: 'a?b?[2J'" tfs-run -m $'a\nb\e[2J'
+}
+
+@test "tfs-run: a subsystem that is not there is named" {
+	fails 100 "tfs-run: fatal: no subsystem nosuch in $(realpath "$TREE")/bin/../trace-hooks" \
+		tfs-run -m nosuch
+}
+
+@test "tfs-run: nothing behind -- is a misuse" {
+	misuse "nothing behind --" tfs-run trace_syscalls --
+	misuse "nothing behind --" tfs-run trace_syscalls --all --
+}
+
+@test "tfs-run: without a hook it lists them" {
+	run -0 --separate-stderr tfs-run
+	[ "$output" = "$("$MANAGER" --get-all)" ]
+	grep -qx trace_syscalls <<<"$output"
+	[ -z "$stderr" ]
+	local all=$output
+	run -0 tfs-run -m ftrace
+	[ "$output" = "$all" ]
+}
+
+@test "tfs-run: -m runs the manager of that subsystem" {
+	fake_tree </dev/null
+	mkdir fake/trace-hooks/other
+	printf '#!/bin/sh\necho other "$@"\n' >fake/trace-hooks/other/manager
+	chmod +x fake/trace-hooks/other/manager
+	run -0 "$RUN" -m other
+	[ "$output" = "other --get-all" ]
+}
+
+@test "tfs-run: an installed tree is found below lib" {
+	mkdir -p pre/bin pre/lib/trace-hooks/ftrace
+	cp "$TREE/bin/tfs-run" pre/bin
+	printf '#!/bin/sh\necho installed "$@"\n' >pre/lib/trace-hooks/ftrace/manager
+	chmod +x pre/lib/trace-hooks/ftrace/manager
+	run -0 pre/bin/tfs-run
+	[ "$output" = "installed --get-all" ]
+}
+
+@test "tfs-run: a manager that cannot be run is named" {
+	fake_tree </dev/null
+	chmod -x fake/trace-hooks/ftrace/manager
+	fails 111 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager" "$RUN"
+	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
+		"$RUN" hook
+	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
+		"$RUN" hook -- touch ran
+	[ ! -e ran ]
+}
+
+@test "tfs-run: the manager gets the hook, and the options as one string" {
+	noting_tree
+	# shellcheck disable=SC2016 # not to be expanded, that is the point
+	run -0 --separate-stderr "$RUN" hook --syscall openat -s "a b" --text "it's" '$(x)' ''
+	[ "$output" = one ]
+	[ -z "$stderr" ]
+	exactly args "--run
+hook
+--args
+--output fifo '--syscall' 'openat' '-s' 'a b' '--text' 'it'\\''s' '\$(x)' ''
+"
+}
+
+@test "tfs-run: the manager gets PROG's pid, and PROG its own words" {
+	noting_tree
+	# shellcheck disable=SC2016 # the shell's own
+	run -0 "$RUN" hook --returns -- sh -c 'echo "$$ $*" >prog' sh -- --returns 'a b'
+	read -r pid rest <prog
+	[ "$rest" = "-- --returns a b" ]
+	[ "$(tail -n 1 args)" = "--output fifo '--returns' --pid $pid" ]
+}
+
+@test "tfs-run: PROG does not start before the manager has printed its path" {
+	mkfifo trace
+	fake_tree <<'END'
+trap exit INT
+[ ! -e "$HERE/ran" ] && echo held >"$HERE/held"
+echo "$HERE/trace"
+exec >&-
+echo one >"$HERE/trace"
+END
+	run -0 "$RUN" hook -- touch ran
+	[ -e held ]
+	[ -e ran ]
+}
+
+@test "tfs-run: a manager that refuses gives its status and its reason, and PROG never runs" {
+	fake_tree <<'END'
+echo "manager: fatal: not today" >&2
+exit 100
+END
+	fails 100 "manager: fatal: not today" "$RUN" hook
+	fails 100 "manager: fatal: not today" "$RUN" hook -- touch ran
+	[ ! -e ran ]
+}
+
+@test "tfs-run: a manager that ends well without a path is an error" {
+	fake_tree <<<'exit 0'
+	run -111 "$RUN" hook
+	run -111 "$RUN" hook -- touch ran
+	[ ! -e ran ]
+}
+
+@test "tfs-run: a path that cannot be opened is named" {
+	fake_tree <<'END'
+trap 'exit 0' INT
+echo /nowhere/trace
+END
+	fails 111 "tfs-run: fatal: unable to open /nowhere/trace: No such file or directory" "$RUN" hook
+	fails 111 "tfs-run: fatal: unable to open /nowhere/trace: No such file or directory" \
+		"$RUN" hook -- touch ran
+	[ ! -e ran ]
+}
+
+@test "tfs-run: a manager's own failure at the end is the status" {
+	mkfifo trace
+	fake_tree <<'END'
+trap : INT
+echo "$HERE/trace"
+exec >&-
+echo one >"$HERE/trace"
+exit 111
+END
+	run -111 "$RUN" hook -- true
+}
+
+@test "tfs-run: a PROG that is killed before its release gives its status" {
+	mkfifo trace
+	fake_tree <<'END'
+trap : INT
+pid=${4##*--pid }
+kill -KILL "$pid"
+until grep -q 'State:.*Z' "/proc/$pid/status"; do :; done
+echo "$HERE/trace"
+exec >&-
+echo one >"$HERE/trace"
+END
+	run -137 --separate-stderr "$RUN" hook -- touch ran
+	[ "$output" = one ]
+	[ "$stderr" = "tfs-run: fatal: unable to release touch: Broken pipe" ]
+	[ ! -e ran ]
+}
+
+@test "tfs-run: a full standard output is an error" {
+	noting_tree
+	fails 111 "tfs-run: fatal: unable to write the trace: No space left on device" \
+		to_full "$RUN" hook
+}
+
+# ---- the kernel ------------------------------------------------------------------
+
+# The session of this test records: its recipe is done, tracing_on came last.
+armed() {
+	local dir=$TRACEFS/instances/tfs.$MARK
+	[ -d "$dir" ] && [ -n "$(cat "$dir/set_event")" ] && [ "$(cat "$dir/tracing_on")" = 1 ]
+}
+
+# hook WORD...: trace_syscalls as a session of this test
+hook() {
+	tfs-run trace_syscalls --instance "$MARK" "$@"
+}
+
+@test "tfs-run: kernel: PROG's first event, its execve, is there, and nothing is left" {
+	need_tracefs events/syscalls
+	hook --syscall execve -- /bin/true >out 2>err
+	exactly err ''
+	[ "$(grep -c ': sys_execve(' out)" = 1 ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: N calls of PROG are N lines, beside PROG's own output" {
+	need_tracefs events/syscalls
+	hook --syscall getppid -- "$PROG/calls" 5000 </dev/null >out 2>err
+	exactly err ''
+	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
+	[ "$(grep -cx ready out)" = 1 ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: PROG's own status comes through" {
+	need_tracefs events/syscalls
+	for status in 0 1 7 99 255; do
+		run "-$status" hook --syscall execve -- sh -c "exit $status"
+	done
+	# shellcheck disable=SC2016 # the shell's own
+	run -143 hook --syscall execve -- sh -c 'kill -TERM $$'
+	nothing_left
+}
+
+@test "tfs-run: kernel: exits 127 without the PROG, 126 when it cannot be run" {
+	need_tracefs events/syscalls
+	: >plain
+	run -127 --separate-stderr hook --syscall execve -- ./nosuch
+	[ "$stderr" = "tfs-run: fatal: unable to run ./nosuch: No such file or directory" ]
+	run -126 --separate-stderr hook --syscall execve -- ./plain
+	[ "$stderr" = "tfs-run: fatal: unable to run ./plain: Permission denied" ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: SIGINT, SIGTERM and SIGHUP end it cleanly, with what the buffer held" {
+	need_tracefs events/syscalls
+	local signal
+	for signal in INT TERM HUP; do
+		calls 100
+		local caller=$CALLS
+		local go=$GO
+		calls 1 # it stays, and the session with it
+		background tfs-run trace_syscalls --instance "$MARK" --syscall getppid \
+			--pid "$caller" "$CALLS" >out 2>err
+		local runner=$PID
+		eventually armed
+		GO=$go release
+		finishes "$caller" 0
+		kill "-$signal" "$runner"
+		finishes "$runner" 0
+		exactly err ''
+		[ "$(grep -c ': sys_getppid()$' out)" = 100 ]
+		nothing_left
+	done
+}
+
+@test "tfs-run: kernel: it ends with the last of the traced tasks" {
+	need_tracefs events/syscalls
+	calls 10
+	background tfs-run trace_syscalls --instance "$MARK" --syscall getppid --pid "$CALLS" >out 2>err
+	local runner=$PID
+	eventually armed
+	release
+	finishes "$runner" 0
+	[ "$(grep -c ': sys_getppid()$' out)" = 10 ]
+	exactly err ''
+	nothing_left
+}
+
+@test "tfs-run: kernel: --time ends it" {
+	need_tracefs events/syscalls
+	calls 1
+	run -0 --separate-stderr tfs-run trace_syscalls --instance "$MARK" --time 50 --pid "$CALLS"
+	[ -z "$stderr" ]
+	run ! gone "$CALLS"
+	nothing_left
+}
+
+@test "tfs-run: kernel: what the manager refuses is said on one line" {
+	need_tracefs events/syscalls
+	run -100 --separate-stderr tfs-run nosuch --pid $$
+	[ -z "$output" ]
+	[[ $stderr == "manager: fatal: "* ]]
+	[[ $stderr != *$'\n'* ]]
+	run -100 --separate-stderr hook --syscall $'a\nb\e' -- touch ran
+	[ -z "$output" ]
+	[[ $stderr == "manager: fatal: "* ]]
+	[[ $stderr != *[$'\n\e']* ]]
+	[ ! -e ran ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: a reader that goes away ends it, and leaves nothing" {
+	need_tracefs events/syscalls
+	# shellcheck disable=SC2016 # the shell's own
+	run -0 bash -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
+	[ "$output" = 1 ]
+	eventually nothing_left
+}
+
+@test "tfs-run: kernel: SIGKILL of it leaves nothing" {
+	need_tracefs events/syscalls
+	calls 1
+	background tfs-run trace_syscalls --instance "$MARK" --pid "$CALLS" >out 2>err
+	eventually test -d "$TRACEFS/instances/tfs.$MARK"
+	kill -KILL "$PID"
+	finishes "$PID" 137
+	release
+	eventually nothing_left
+}

@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# documents: what pages, README and code say of each other is true
+
+load helper
+
+# The tools' names, from their sources.
+tools() {
+	local source
+	for source in "$TREE"/bin/*.c; do
+		basename "$source" .c
+	done
+}
+
+# PAGE as plain text, no line broken.
+text_of() {
+	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
+}
+
+# PAGE SECTION: its words, one blank between them.
+section() {
+	text_of "$1" | awk -v name="$2" '
+		/^[^ \t]/ { inside = $0 == name; next }
+		inside { printf "%s ", $0 }' | tr -s ' \t\n' ' ' | sed 's/^ //; s/ $//'
+}
+
+# The synopsis that TOOL --help prints.
+usage() {
+	"$1" --help | sed -n 's/^usage: //p'
+}
+
+# SOURCE...: of each message that the code can print its longest part that is
+# always there, one a line. A message is a string among the arguments of the
+# functions that print one (say.c, opt.c).
+messages() {
+	cat "$@" | awk '
+	function longest(s,   n, i, part, best) {
+		sub(/; usage: %s$/, "", s)
+		gsub(/%(\.[0-9*]+)?[lz]*[sduc]/, "\n", s)
+		n = split(s, part, "\n")
+		for (i = 1; i <= n; i++) {
+			gsub(/^ +| +$/, "", part[i])
+			if (length(part[i]) > length(best))
+				best = part[i]
+		}
+		if (length(best) > 3)
+			print best
+	}
+	{ all = all $0 "\n" }
+	END {
+		while (match(all, /(complain|complain_errno|die|misused)\(/)) {
+			all = substr(all, RSTART + RLENGTH)
+			depth = 1; text = ""; open = 0; quiet = 1
+			for (i = 1; depth; i++) {
+				c = substr(all, i, 1)
+				if (open && c == "\\") {
+					text = text substr(all, ++i, 1)
+				} else if (c == "\"") {
+					open = !open; quiet = 0
+				} else if (open) {
+					text = text c
+				} else if (c !~ /[ \t\n]/) { # strings side by side are one
+					if (!quiet && depth == 1)
+						longest(text)
+					text = ""; quiet = 1
+					depth += (c == "(") - (c == ")")
+				}
+			}
+		}
+	}' | sort -u
+}
+
+# The heads of all recipes, as HOOK-FILE:LINE.
+heads() {
+	local recipe
+	for recipe in "$TREE"/trace-hooks/*/hooks.d/*; do
+		awk -v f="${recipe##*/}" '!/^#/ { exit } { print f ":" $0 }' "$recipe"
+	done
+}
+
+@test "documents: each tool has a page, and each page its tool" {
+	local page
+	for page in "$TREE"/bin/*.1; do
+		basename "$page" .1
+	done >pages
+	[ "$(tools)" = "$(cat pages)" ]
+	[ "$(tools | wc -l)" -ge 9 ]
+}
+
+@test "documents: a page's SYNOPSIS is what the tool's --help prints" {
+	need_tool mandoc
+	local tool
+	for tool in $(tools); do
+		echo "$tool"
+		[ -n "$(usage "$tool")" ]
+		[ "$(section "$TREE/bin/$tool.1" SYNOPSIS)" = "$(usage "$tool")" ]
+	done
+	# shellcheck disable=SC2153 # the helper's
+	[ "$(section "$TREE/lib/manager.1" SYNOPSIS)" = "$(usage "$MANAGER")" ]
+}
+
+@test "documents: a page's NAME is the second line of the tool's --help" {
+	need_tool mandoc
+	local tool
+	for tool in $(tools); do
+		[ "$(section "$TREE/bin/$tool.1" NAME)" = "$("$tool" --help | tail -n 1)" ]
+	done
+}
+
+@test "documents: the README has each tool's purpose and synopsis in its table" {
+	local tool purpose
+	for tool in $(tools); do
+		purpose=$("$tool" --help | sed -n "s/^$tool - //p")
+		echo "$tool | $purpose | $(usage "$tool")"
+		sed 's/\\|/|/g' "$TREE/README.md" |
+			grep -qxF "| \`$tool\` | $purpose | \`$(usage "$tool")\` |"
+	done
+}
+
+@test "documents: the README has each hook in its table" {
+	local hook n=0
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		echo "${hook##*/}"
+		grep -q "^| \`${hook##*/}\` |" "$TREE/README.md"
+		n=$((n + 1))
+	done
+	[ "$n" -ge 1 ]
+}
+
+@test "documents: each option letter of a tool is an item of its page" {
+	local tool letters i
+	for tool in $(tools); do
+		letters=$(sed -n 's/.*\.letters = "\(.*\)".*/\1/p' "$TREE/bin/$tool.c" | tr -d :)
+		for ((i = 0; i < ${#letters}; i++)); do
+			echo "$tool -${letters:i:1}"
+			grep -Eq "^\.It Fl ${letters:i:1}( |$)" "$TREE/bin/$tool.1"
+		done
+	done
+}
+
+@test "documents: each page of a program answers what one opens it for" {
+	need_tool mandoc
+	local page name
+	for page in "$TREE"/bin/*.1 "$TREE/lib/manager.1"; do
+		for name in SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'ERROR MESSAGES' \
+			COST 'SEE ALSO'; do
+			echo "${page##*/} $name"
+			[ -n "$(section "$page" "$name")" ]
+		done
+	done
+}
+
+@test "documents: mandoc finds nothing to say about any page" {
+	need_tool mandoc
+	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/lib/*.[157]
+	[ "$output" = "" ]
+}
+
+@test "documents: each message in a tool's source is in its page, with a remedy" {
+	need_tool mandoc
+	local tool message n=0
+	for tool in $(tools); do
+		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page
+		messages "$TREE/bin/$tool.c" >wanted
+		while IFS= read -r message; do
+			grep -qF -- "$message" page || echo "$tool: $message" >>missing
+			n=$((n + 1))
+		done <wanted
+	done
+	[ ! -e missing ] || { cat missing; false; }
+	[ "$n" -ge 30 ]
+}
+
+@test "documents: each message in the manager's sources and in lib/ is in a page" {
+	need_tool mandoc
+	local page message n=0
+	for page in "$TREE"/bin/*.1 "$TREE"/lib/*.[157]; do
+		section "$page" 'ERROR MESSAGES'
+		echo
+	done >pages
+	messages "$TREE"/lib/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
+	while IFS= read -r message; do
+		grep -qF -- "$message" pages || echo "$message" >>missing
+		n=$((n + 1))
+	done <wanted
+	[ ! -e missing ] || { cat missing; false; }
+	[ "$n" -ge 50 ]
+}
+
+@test "documents: each common option of the hooks is in trace-hooks(7)" {
+	local name n=0
+	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/request.c" >names
+	while IFS= read -r name; do
+		echo "$name"
+		grep -Eq "^\.It Fl (. , -|-)$name( |$)" "$TREE/lib/trace-hooks.7"
+		n=$((n + 1))
+	done <names
+	[ "$n" -ge 13 ]
+}
+
+@test "documents: the recipe in CONTRIBUTING is the one in trace-recipe(5)" {
+	sed -n '/^# description:/,/^```/p' "$TREE/CONTRIBUTING.md" | sed '$d' >contributing
+	sed -n '/^# description:/,/^\.Ed/p' "$TREE/lib/trace-recipe.5" | sed '$d' >page
+	[ -s page ]
+	cmp contributing page
+}
+
+@test "documents: each recipe's head parses, and is described by its first line" {
+	local manager hook n=0
+	for manager in "$TREE"/trace-hooks/*/manager; do
+		for hook in "${manager%/*}"/hooks.d/*; do
+			run -0 --separate-stderr "$manager" --describe "${hook##*/}"
+			# shellcheck disable=SC2154 # set by run
+			[ "$stderr" = "" ]
+			[ "${lines[0]}" = "$(sed -n 's/^# description: *//p' "$hook")" ]
+			n=$((n + 1))
+		done
+	done
+	[ "$n" -ge 1 ]
+}
+
+@test "documents: no recipe's head has a key that nobody reads" {
+	heads >all
+	grep -q ':# description: ' all
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|requires|option): ' all)
+	run -1 grep -Ei ':#[[:blank:]]*(desc|req|opt)[a-z]*[[:blank:]]*:' \
+		<(grep -Ev ':# (description|requires|option): ' all)
+}
+
+@test "documents: every file that can has its SPDX tag at the top" {
+	need_tool git
+	cd "$TREE"
+	git ls-files >"$BATS_TEST_TMPDIR/files" 2>/dev/null || skip "needs a git checkout"
+	[ -s "$BATS_TEST_TMPDIR/files" ] || skip "needs a git checkout"
+	while IFS= read -r file; do
+		case $file in
+		LICENSE | .gitignore | *.md | */corpus/*) continue ;;
+		esac
+		[ -f "$file" ] || continue
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ISC' ||
+			echo "$file" >>"$BATS_TEST_TMPDIR/missing"
+	done <"$BATS_TEST_TMPDIR/files"
+	[ ! -e "$BATS_TEST_TMPDIR/missing" ] || { cat "$BATS_TEST_TMPDIR/missing"; false; }
+}
+
+@test "documents: NEWS begins with the version that the programs print" {
+	[ "$(grep -m 1 '^## ' "$TREE/NEWS.md")" = "## $(tfs-dir --version | sed 's/.* //')" ]
+}

@@ -1,0 +1,1055 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
+# The contract of a manager, sentence by sentence, against the running kernel.
+
+load helper
+
+DIRECTORY=$TREE/trace-hooks/ftrace
+
+# What a test made besides instances and processes.
+undo() {
+	[ -z "${CGROUP-}" ] || rmdir "$CGROUP"
+}
+
+# The executable files of hooks.d, as a listing must give them.
+hooks() {
+	local hook
+	for hook in "$DIRECTORY"/hooks.d/*; do
+		[ -f "$hook" ] && [ -x "$hook" ] && echo "${hook##*/}"
+	done | LC_ALL=C sort
+}
+
+# control FILE: a file of the session's instance, in one line
+control() {
+	tr -s ' \n' ' ' <"$TRACEFS/instances/tfs.$MARK/$1" | sed 's/ $//'
+}
+
+# getppids FILE: how many calls of getppid the trace has
+getppids() {
+	grep -c ': sys_getppid()$' "$1" || :
+}
+
+# filter_is PID...: just these are traced now
+filter_is() {
+	[ "$(control set_event_pid)" = "$*" ]
+}
+
+# ready_are N: so many children of calls -e are ready
+ready_are() {
+	[ "$(grep -c ready ready)" = "$1" ]
+}
+
+# begin WORDS: a session of getppid and a reader that keeps what it reads
+begin() {
+	need_tracefs events/syscalls
+	start_session trace_syscalls --output fifo --syscall getppid "$@"
+	read_by cat >got
+}
+
+# ---- discovery -----------------------------------------------------------------
+
+@test "manager: has both names in each subsystem directory, and no third" {
+	for dir in "$TREE"/trace-hooks/*/; do
+		[ -x "$dir/manager" ]
+		[ "$(readlink "$dir/manager.tfs")" = manager ]
+		run -0 find "$dir" -maxdepth 1 -name 'manager.*'
+		[ "$output" = "$dir""manager.tfs" ]
+	done
+}
+
+@test "manager: --get-all prints the names of the hooks, one a line, ascending" {
+	"$MANAGER" --get-all >out 2>err
+	hooks | cmp - out
+	grep -qx trace_syscalls out
+	[ ! -s err ]
+}
+
+@test "manager: -g is --get-all" {
+	"$MANAGER" -g >out
+	hooks | cmp - out
+}
+
+@test "manager: --get-all exits 0 on a host with neither tracefs nor procfs" {
+	TRACER_SYSFS_PATH=/nonexistent TRACER_PROCFS_PATH=/nonexistent \
+		"$MANAGER" --get-all >out 2>err
+	hooks | cmp - out
+	[ ! -s err ]
+}
+
+@test "manager: --get-all needs no environment at all" {
+	env -i "$MANAGER" --get-all >out
+	hooks | cmp - out
+}
+
+@test "manager: lists the same from wherever and under whatever name it is run" {
+	(cd "$DIRECTORY" && ./manager.tfs --get-all) >inside
+	(cd "$TREE" && trace-hooks/ftrace/manager.tfs --get-all) >relative
+	(cd / && "$DIRECTORY/manager.tfs" --get-all) >absolute
+	ln -s "$MANAGER" elsewhere
+	./elsewhere --get-all >linked
+	PATH=$DIRECTORY:$PATH manager --get-all >searched
+	for listing in inside relative absolute linked searched; do
+		hooks | cmp - "$listing"
+	done
+}
+
+@test "manager: no name of a hook has a blank in it" {
+	run -0 "$MANAGER" --get-all
+	for name in "${lines[@]}"; do
+		[[ $name =~ ^[A-Za-z0-9_-]+$ ]]
+	done
+}
+
+@test "manager: describes each of the hooks that it lists" {
+	for hook in $("$MANAGER" --get-all); do
+		"$MANAGER" --describe "$hook" >out 2>err
+		[ -s out ]
+		[ ! -s err ]
+		run -1 grep -n '^[[:space:]]*$' out
+	done
+}
+
+@test "manager: --describe prints what the hook does, then its options, then the common ones" {
+	"$MANAGER" --describe trace_syscalls >out
+	cat >expected <<-'END'
+	System calls made by the given tasks
+	-s, --syscall [[sys_enter_]NAME...]  only these calls; all when none is given
+	--returns  the return of each call as well
+	-p, --pid PID...  trace these tasks, their threads and descendants
+	--parent PID...  trace the descendants of these, and not themselves
+	--cgroup TEXT...  tasks of a cgroup: its path, or a pid for that one's
+	--pidns PID...  tasks in the pid namespace of this one
+	--uid UID...  tasks of this user
+	--comm TEXT...  tasks of this name
+	--all  everybody but the session itself
+	-i, --instance NAME  the session's name; the instance is tfs.NAME
+	-t, --time MS  end after so many milliseconds
+	--output lines|fifo|file  one line a packet (default), whole blocks, or a file that stays
+	--size KB  the most that a file may hold, default 65536
+	--buffer KB  the ring buffer of each processor
+	--clock NAME  the clock of the time stamps, one of trace_clock
+	END
+	diff expected out
+}
+
+@test "manager: -d HOOK and --describe=HOOK are --describe HOOK, tracefs or not" {
+	"$MANAGER" --describe trace_syscalls >long
+	"$MANAGER" -d trace_syscalls >short
+	"$MANAGER" --describe=trace_syscalls >equals
+	TRACER_SYSFS_PATH=/nonexistent TRACER_PROCFS_PATH=/nonexistent \
+		"$MANAGER" --describe trace_syscalls >without
+	cmp long short
+	cmp long equals
+	cmp long without
+}
+
+@test "manager: --help prints the synopsis, --version a version" {
+	run -0 --separate-stderr "$MANAGER" --help
+	[ "${lines[0]}" = "usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]" ]
+	[ "${lines[1]}" = "manager - run the trace hooks of ftrace" ]
+	[ -z "$stderr" ]
+	[ "$("$MANAGER" -h)" = "$output" ]
+	run -0 --separate-stderr "$MANAGER" --version
+	[[ $output =~ ^manager\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ "$("$MANAGER" -V)" = "$output" ]
+}
+
+# ---- misuse ---------------------------------------------------------------------
+
+USAGE="usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]"
+
+@test "manager: refuses a command line that is none, and tells the synopsis" {
+	refused 100 "nothing to do; $USAGE"
+	refused 100 "no such option: 'trace_syscalls'; $USAGE" trace_syscalls
+	refused 100 "no such option: '--nosuch'; $USAGE" --nosuch
+	refused 100 "no such option: '-x'; $USAGE" -x
+	refused 100 "no such option: '-gd'; $USAGE" -gd
+	refused 100 "no such option: '--get'; $USAGE" --get
+	refused 100 "no such option: '--get-all=yes'; $USAGE" --get-all=yes
+	refused 100 "no such option: ''; $USAGE" ''
+	refused 100 "--run needs a value; $USAGE" --run
+	refused 100 "--describe needs a value; $USAGE" -d
+	refused 100 "--args needs a value; $USAGE" --run trace_syscalls --args
+	refused 100 "--args goes with --run; $USAGE" --get-all --args x
+	refused 100 "--args goes with --run; $USAGE" --args x --describe trace_syscalls
+	refused 100 "--args is one too many; $USAGE" -r trace_syscalls -a x -a y
+	refused 100 "--describe is one too many; $USAGE" --get-all --describe x
+	refused 100 "--run is one too many; $USAGE" --run x --run y
+}
+
+@test "manager: refuses a name that is no hook" {
+	refused 100 "no hook 'nosuch'; --get-all lists them" --describe nosuch
+	refused 100 "no hook 'nosuch'; --get-all lists them" --run nosuch --args "--pid $$"
+	refused 100 "no hook 'trace_syscall'; --get-all lists them" -r trace_syscall
+}
+
+# not ARGS MESSAGE: what the manager says to these of trace_syscalls
+not() {
+	refused 100 "$2" --run trace_syscalls --args "$1"
+}
+
+@test "manager: refuses an option that the hook has not" {
+	not "--pid $$ --nosuch" "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them"
+	not "--pid $$ -x 1" "trace_syscalls has no option '-x'; --describe trace_syscalls lists them"
+}
+
+@test "manager: refuses a value that its option cannot have, and names both" {
+	not "--pid $$ --time soon" "--time: 'soon' is not a number of milliseconds"
+	not "--pid $$ --buffer 0" "--buffer: '0' is not a number of kilobytes"
+	not "--pid $$ --size much" "--size: 'much' is not a number of kilobytes"
+	not "--uid root" "--uid: 'root' is not a numeric user id"
+	not "--pid $$ --output tape" "--output: 'tape' is not one of lines|fifo|file"
+	not "--pid $$ --instance a/b" "--instance: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
+	not "--pid $$ --clock a/b" "--clock: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
+	not "--pid $$ --returns yes" "--returns takes no value: 'yes'"
+	not "--pid $$ --time" "--time needs a value"
+	not "--pid" "--pid needs a value"
+}
+
+@test "manager: refuses a pid that is no number, and one that is not alive" {
+	not "--pid init" "--pid: 'init' is not a pid"
+	not "--parent 0" "--parent: '0' is not a pid"
+	not "--pidns -1" "trace_syscalls has no option '-1'; --describe trace_syscalls lists them"
+	background true
+	finishes "$PID" 0
+	not "--pid $$ $PID" "--pid: no task $PID is alive"
+	not "--parent $PID" "--parent: no task $PID is alive"
+	not "--pidns $PID" "--pidns: no task $PID is alive"
+}
+
+@test "manager: refuses to trace nobody" {
+	not "" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
+	not "--time 5" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
+	not "--all --pid $$" "trace_syscalls: --all is everybody already; leave the other selectors out"
+	need_tracefs events/syscalls
+	refused 111 "nobody to trace: the selectors match no task" \
+		--run trace_syscalls --args "--comm $MARK"
+}
+
+@test "manager: refuses a call that this kernel has not, and says where to look" {
+	need_tracefs events/syscalls
+	refused 111 "trace_syscalls: no events/syscalls/sys_enter_nosuch in this kernel; look in $TRACEFS/events/syscalls" \
+		--run trace_syscalls --args "--pid $$ --syscall getppid nosuch"
+}
+
+@test "manager: refuses a clock that this kernel has not" {
+	need_tracefs
+	refused 111 "--clock: this kernel has no clock sundial; trace_clock lists them" \
+		--run trace_syscalls --args "--pid $$ --clock sundial"
+}
+
+@test "manager: refuses a buffer and a file for which there is no room" {
+	need_tracefs
+	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
+		--args "--pid $$ --buffer 2147483647"
+	[ -z "$output" ]
+	[[ $stderr =~ ^'manager: fatal: --buffer: 2147483647 KB for each of '[0-9]+' processors is more than half of the memory that is free; '[0-9]+' would fit'$ ]]
+	[ ! -e "$TFS_RUNDIR" ]
+	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
+		--args "--pid $$ --output file --size 2147483647"
+	[ -z "$output" ]
+	[[ $stderr =~ ^'manager: fatal: --size: 2147483647 KB do not fit into '$TFS_RUNDIR'/ftrace, which has '[0-9]+' left'$ ]]
+	nothing_left
+}
+
+@test "manager: tells a host without tracefs how to mount it" {
+	need_root
+	export TRACER_SYSFS_PATH=/nonexistent
+	refused 111 "no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing" \
+		--run trace_syscalls --args "--pid $$"
+}
+
+@test "manager: tells a user without the rights how to get them" {
+	need_tracefs
+	need_tool setpriv
+	[ "$(stat -c %a "$TRACEFS")" = 700 ] || skip "needs a tracefs that is root's alone"
+	user=(setpriv --reuid 4242 --regid 4242 --clear-groups)
+	"${user[@]}" test -x "$MANAGER" || skip "needs a tree that others may read"
+	run --separate-stderr -111 "${user[@]}" "$MANAGER" --run trace_syscalls \
+		--args "--pid $$"
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: no permission for $TRACEFS: run this as root, or remount it with gid= of a group of yours" ]
+	[ ! -e "$TFS_RUNDIR" ]
+}
+
+@test "manager: refuses what the kernel was built without, and names the setting" {
+	need_tracefs events/syscalls
+	need_tool unshare
+	# a kernel without: empty directories over those that are there
+	cat >without <<-'END'
+	mount -t tmpfs none "$1/events/syscalls" && mount -t tmpfs none "$1/events/raw_syscalls" &&
+	exec "$2" --run trace_syscalls --args "--pid 1"
+	END
+	run --separate-stderr -111 unshare -m sh without "$TRACEFS" "$MANAGER"
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: trace_syscalls: no events/syscalls/enable in this kernel; look in $TRACEFS/events/syscalls" ]
+	[ ! -e "$TFS_RUNDIR" ]
+}
+
+@test "manager: a path that cannot be printed ends the session with an error" {
+	need_tracefs
+	calls 0
+	# shellcheck disable=SC2016 # the shell's own parameters
+	run -111 bash -c '"$1" --run trace_syscalls --args "$2" 2>&1 >/dev/full' - \
+		"$MANAGER" "--pid $CALLS --instance $MARK"
+	[ "$output" = "manager: fatal: unable to print the path: No space left on device" ]
+	nothing_left
+}
+
+# ---- success ------------------------------------------------------------------------
+
+@test "manager: prints one line, an absolute path, once the session records" {
+	calls 1
+	begin --pid "$CALLS"
+	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	[ "$(wc -l <out)" = 1 ]
+	[ -p "$TRACE" ]
+	[ "$(control tracing_on)" = 1 ]
+	[ "$(control set_event)" = syscalls:sys_enter_getppid ]
+	[ "$(control set_event_pid)" = "$CALLS" ]
+	[ "$(control options/event-fork)" = 1 ]
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 1 ]
+	[ "$(getppids got)" = 1 ]
+}
+
+@test "manager: prints nothing before the recipe is done" {
+	need_tracefs events/syscalls
+	own_tree
+	mkfifo gate
+	recipe gated <<-END
+	# description: waits
+	echo running >"$BATS_TEST_TMPDIR/running"
+	read -r _ <"$BATS_TEST_TMPDIR/gate"
+	END
+	background "$MANAGER" --run gated --args "--pid $$ --instance $MARK" >out 2>err
+	SESSION=$PID
+	eventually test -s running
+	[ ! -s out ]
+	[ "$(control tracing_on)" = 0 ]
+	echo >gate
+	eventually path_or_error
+	TRACE=$(cat out)
+	[ "$(control tracing_on)" = 1 ]
+	stop_session
+}
+
+@test "manager: has the path within the five seconds that a caller waits" {
+	need_tracefs
+	calls 0
+	SECONDS=0
+	start_session trace_syscalls --pid "$CALLS"
+	[ "$SECONDS" -lt 5 ]
+	stop_session
+}
+
+@test "manager: -r and -a, and the forms with =, run a session as the long ones do" {
+	need_tracefs
+	for words in "-r trace_syscalls -a" "--run=trace_syscalls --args" "-a" "--args="; do
+		calls 0
+		args="-p $CALLS -i $MARK"
+		case $words in
+		-a) set -- -a "$args" -r trace_syscalls ;;
+		--args=) set -- "--args=$args" --run=trace_syscalls ;;
+		*) IFS=' ' read -ra list <<<"$words"; set -- "${list[@]}" "$args" ;;
+		esac
+		: >out; : >err
+		background "$MANAGER" "$@" >out 2>err
+		SESSION=$PID
+		eventually path_or_error
+		TRACE=$TFS_RUNDIR/ftrace/$MARK/trace
+		[ "$(cat out)" = "$TRACE" ]
+		release
+		session_ends
+	done
+}
+
+@test "manager: runs from its own directory as ./manager.tfs, as container-tracer does" {
+	need_tracefs
+	calls 1
+	cat >caller.sh <<-'END'
+	cd "$1" && exec ./manager.tfs --run trace_syscalls --args "$2"
+	END
+	MANAGER=/bin/false
+	: >out; : >err
+	background sh caller.sh "$DIRECTORY" "--pid $CALLS --instance $MARK" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	release
+	session_ends
+}
+
+@test "manager: an option takes all words up to the next one, in every form" {
+	calls 1
+	other=$CALLS gate=$GO
+	calls 1
+	begin --pid="$other" "$CALLS" --returns -s sys_enter_gettid
+	[ "$(control set_event_pid)" = "$(printf '%s\n' "$other" "$CALLS" | sort -n | paste -sd ' ')" ]
+	[ "$(control set_event | tr ' ' '\n' | sort | paste -sd ' ')" = \
+		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
+	release
+	echo >"$gate"
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 4 ]
+}
+
+@test "manager: --args is split as a shell splits words" {
+	calls 0
+	begin $'--pid\t'"'$CALLS'"$'\n --clock "glo"\'bal\' --buffer \\6\\\n4'
+	[[ $(control trace_clock) = *'[global]'* ]]
+	stop_session
+}
+
+@test "manager: stdout and stderr end with it, although the path is still read" {
+	need_tracefs
+	calls 0
+	mkfifo o e
+	background cat o >out
+	reader_o=$PID
+	background cat e >err
+	reader_e=$PID
+	background "$MANAGER" --run trace_syscalls --args "--pid $CALLS -i $MARK" >o 2>e
+	SESSION=$PID
+	eventually test -s out
+	exec 8<"$(cat out)"
+	kill -INT "$SESSION"
+	finishes "$SESSION" 0
+	finishes "$reader_o" 0
+	finishes "$reader_e" 0
+	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	[ ! -s err ]
+	# and so does the path
+	cat <&8 >rest
+	exec 8<&-
+	nothing_left
+}
+
+# ---- the end ----------------------------------------------------------------------
+
+@test "manager: ends with status 0 on SIGINT, SIGTERM, SIGHUP and SIGUSR1" {
+	calls 0
+	for signal in INT TERM HUP USR1; do
+		begin --pid "$CALLS"
+		stop_session "$signal"
+		finishes "$READER" 0
+	done
+}
+
+@test "manager: ends with status 0 when nobody ever read" {
+	need_tracefs
+	calls 1
+	start_session trace_syscalls --pid "$CALLS"
+	stop_session
+}
+
+@test "manager: a reader that opens while the session ends is not left waiting" {
+	need_tracefs
+	calls 0
+	for _ in {1..5}; do
+		start_session trace_syscalls --pid "$CALLS"
+		kill -INT "$SESSION"
+		readers=()
+		while kill -0 "$SESSION" 2>/dev/null && [ "${#readers[@]}" -lt 20 ]; do
+			# gone already, or to its end: only for ever is wrong
+			# shellcheck disable=SC2016 # the shell's own parameter
+			background bash -c 'exec <"$1" || exit 0; while read -r _; do :; done' \
+				- "$TRACE" 2>late
+			readers+=("$PID")
+		done
+		session_ends
+		for reader in "${readers[@]}"; do
+			finishes "$reader" 0
+		done
+	done
+}
+
+@test "manager: ends with status 0 at the time limit, and not before" {
+	calls 0
+	SECONDS=0
+	begin --pid "$CALLS" --time 1500
+	session_ends
+	[ "$SECONDS" -ge 1 ]
+	finishes "$READER" 0
+}
+
+@test "manager: ends with status 0 when the last of the traced tasks has ended" {
+	calls 1
+	one=$CALLS gate=$GO
+	calls 1
+	begin --pid "$one" "$CALLS"
+	echo >"$gate"
+	finishes "$one" 0
+	eventually filter_is "$CALLS"
+	kill -0 "$SESSION"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 2 ]
+}
+
+@test "manager: goes on while descendants outlive the pid that was given" {
+	# the child that calls makes after the release lives on without it
+	mkfifo go outlive
+	cat >parent <<-'END'
+	read -r _
+	"$1" 5 <outlive >ready &
+	echo "$!" >child
+	END
+	: >ready
+	background sh parent "$PROG/calls" <>go
+	parent=$PID
+	begin --pid "$parent"
+	echo >go
+	finishes "$parent" 0
+	exec 8<>outlive
+	eventually grep -q ready ready
+	eventually filter_is "$(cat child)"
+	kill -0 "$SESSION"
+	echo >&8
+	session_ends
+	exec 8<&-
+	finishes "$READER" 0
+	[ "$(getppids got)" = 5 ]
+}
+
+@test "manager: a signal before the session records ends it without a path" {
+	need_tracefs
+	own_tree
+	mkfifo gate
+	recipe hangs <<-END
+	# description: hangs
+	echo running >"$BATS_TEST_TMPDIR/running"
+	read -r _ <"$BATS_TEST_TMPDIR/gate"
+	END
+	background "$MANAGER" --run hangs --args "--pid $$ -i $MARK" >out 2>err
+	eventually test -s running
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	[ ! -s out ]
+	nothing_left
+}
+
+# ---- whom ---------------------------------------------------------------------------
+
+@test "manager: --pid follows the threads that exist" {
+	calls -e 10 4
+	begin --pid "$CALLS"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 40 ]
+	[ "$(pids_in got | wc -l)" = 4 ]
+}
+
+@test "manager: --pid follows the threads and the children to come" {
+	calls 10 2 3
+	begin --pid "$CALLS"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 60 ]
+	[ "$(pids_in got | wc -l)" = 6 ]
+}
+
+@test "manager: --pid follows the children that exist, and their threads" {
+	calls -e 10 2 3
+	eventually ready_are 3
+	begin --pid "$CALLS"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 60 ]
+	[ "$(pids_in got | wc -l)" = 6 ]
+}
+
+@test "manager: traces nobody but those it was given" {
+	calls 1000
+	stranger=$CALLS gate=$GO
+	calls 10
+	begin --pid "$CALLS"
+	echo >"$gate"
+	finishes "$stranger" 0
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 10 ]
+	[ "$(pids_in got)" = "$CALLS" ]
+}
+
+@test "manager: --parent traces the children that exist and not the parent" {
+	need_tracefs
+	calls -e 10 1 2
+	parent=$CALLS
+	eventually ready_are 2
+	children "$parent" >kids
+	start_session trace_syscalls --output fifo --parent "$parent"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+	pids_in got | cmp - kids
+}
+
+@test "manager: --parent traces the children to come and not the parent" {
+	need_tracefs
+	calls 10 1 2
+	parent=$CALLS
+	start_session trace_syscalls --output fifo --parent "$parent"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+	[ "$(pids_in got | wc -l)" = 2 ]
+	run -1 grep -e "-$parent " got
+}
+
+@test "manager: --cgroup PATH traces the tasks of a cgroup and those below it" {
+	need_cgroup
+	calls -e 10 1 2
+	eventually ready_are 2
+	for kid in $(children "$CALLS"); do
+		echo "$kid" >"$CGROUP/cgroup.procs"
+	done
+	begin --cgroup "/${CGROUP##*/}"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+	[ "$(pids_in got | wc -l)" = 2 ]
+}
+
+@test "manager: --cgroup PID traces all tasks of that one's cgroup" {
+	need_cgroup
+	calls 10
+	one=$CALLS gate=$GO
+	calls 10
+	echo "$one" >"$CGROUP/cgroup.procs"
+	echo "$CALLS" >"$CGROUP/cgroup.procs"
+	begin --cgroup "$one"
+	echo >"$gate"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+	[ "$(pids_in got | wc -l)" = 2 ]
+}
+
+# A cgroup of this test, in any hierarchy. Its name is the longest that its
+# tasks have, so that it is the one that tells them from others.
+need_cgroup() {
+	local root
+	need_tracefs
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
+		[ -e "$root/cgroup.procs" ] || continue
+		CGROUP=$root/$MARK-$(printf '%.s-' {1..150})
+		mkdir "$CGROUP" 2>/dev/null && return
+	done
+	CGROUP=
+	skip "needs a cgroup hierarchy to make a cgroup in"
+}
+
+@test "manager: --pidns PID traces all tasks in that one's pid namespace" {
+	need_tracefs
+	need_tool unshare
+	mkfifo go
+	: >ready
+	# the first process of the namespace makes no call itself
+	background unshare -pf "$PROG/calls" -e 10 1 2 <>go >ready
+	eventually ready_are 2
+	first=$(children "$PID")
+	one=$(children "$first" | head -n 1)
+	begin --pidns "$one"
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+	[ "$(pids_in got | wc -l)" = 2 ]
+}
+
+@test "manager: --uid traces the tasks of a user" {
+	need_tracefs
+	need_tool python3
+	# a number that is nobody's; the program is there before it is
+	uid=$((2000000000 + $$))
+	mkfifo go
+	cat >user.py <<-'END'
+	import os, sys
+	os.setresuid(int(sys.argv[1]), int(sys.argv[1]), int(sys.argv[1]))
+	os.write(1, b"ready\n")
+	os.read(0, 1)
+	for _ in range(10):
+	    os.getppid()
+	END
+	: >ready
+	background python3 user.py "$uid" <>go >ready
+	eventually grep -q ready ready
+	calls 10
+	begin --uid "$uid"
+	release
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 10 ]
+	[ "$(pids_in got)" != "$CALLS" ]
+}
+
+@test "manager: --comm traces the tasks of a name" {
+	need_tracefs
+	calls 10
+	ln -s "$PROG/calls" "$MARK"
+	mkfifo go
+	: >named
+	background "./$MARK" 10 <>go >named
+	named=$PID
+	eventually grep -q ready named
+	begin --comm "$MARK"
+	release
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 10 ]
+	[ "$(pids_in got)" = "$named" ]
+}
+
+@test "manager: selectors add up" {
+	calls 10
+	ln -s "$PROG/calls" "$MARK"
+	mkfifo go
+	: >named
+	background "./$MARK" 10 <>go >named
+	eventually grep -q ready named
+	begin --comm "$MARK" --pid "$CALLS"
+	release
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 20 ]
+}
+
+@test "manager: --all traces everybody, those to come as well, but not the session" {
+	need_tracefs events/syscalls
+	calls 1
+	before=$CALLS
+	# the session's own stream is executed once all is armed, and says so
+	start_session trace_syscalls --all --syscall exit_group execve sendto read \
+		--output fifo --buffer 16384
+	read_by cat >got
+	janitor=$(children "$SESSION")
+	eventually children "$janitor" >stream
+	printf '%s\n' "$SESSION" "$janitor" "$(cat stream)" >ours
+	release
+	finishes "$before" 0
+	calls 1
+	release
+	finishes "$CALLS" 0
+	kill -0 "$SESSION"
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -c -e "-$before  *\[.*: sys_exit_group(" got)" = 1 ]
+	[ "$(grep -c -e "-$CALLS  *\[.*: sys_exit_group(" got)" = 1 ]
+	[ "$(grep -c -e "-$CALLS  *\[.*: sys_execve(" got)" = 1 ]
+	pids_in got >seen
+	run -1 grep -Fxf ours seen
+}
+
+# ---- common options -----------------------------------------------------------------
+
+@test "manager: -i NAME makes the instance tfs.NAME, and --instance NAME too" {
+	calls 0
+	need_tracefs
+	for option in -i --instance; do
+		: >out; : >err
+		background "$MANAGER" --run trace_syscalls \
+			--args "--pid $CALLS $option $MARK.x" >out 2>err
+		SESSION=$PID
+		eventually path_or_error
+		TRACE=$(cat out)
+		[ -d "$TRACEFS/instances/tfs.$MARK.x" ]
+		[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK.x/trace" ]
+		stop_session
+	done
+}
+
+@test "manager: without a name the session has the hook's, its pid and the time" {
+	calls 0
+	need_tracefs
+	: >out; : >err
+	background "$MANAGER" --run trace_syscalls --args "--pid $CALLS" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	[[ $TRACE =~ ^"$TFS_RUNDIR/ftrace/trace_syscalls.$SESSION."([0-9]{13})/trace$ ]]
+	instance=$TRACEFS/instances/tfs.trace_syscalls.$SESSION.${BASH_REMATCH[1]}
+	[ -d "$instance" ]
+	stop_session
+	[ ! -e "$instance" ]
+}
+
+@test "manager: a name that is taken is refused and not adopted" {
+	calls 1
+	begin --pid "$CALLS"
+	cp out mine
+	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
+		--run trace_syscalls --args "--pid $$ --instance $MARK"
+	[ "$(control set_event_pid)" = "$CALLS" ]
+	[ "$(control tracing_on)" = 1 ]
+	[ -p "$TRACE" ]
+	cp mine out
+	: >err
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 1 ]
+}
+
+@test "manager: an instance that somebody holds is refused and not adopted" {
+	need_tracefs
+	mkfifo go
+	background tfs-instance hold "$MARK" cat <>go
+	holder=$PID
+	eventually test -e "$TRACEFS/instances/tfs.$MARK/set_event"
+	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
+		--args "--pid $$ --instance $MARK"
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: instance tfs.$MARK exists already; give --instance another name" ]
+	[ -d "$TRACEFS/instances/tfs.$MARK" ]
+	[ -z "$(control set_event)" ]
+	[ "$(control tracing_on)" = 1 ]
+	kill -KILL "$holder"
+	finishes "$holder" 137
+	tfs-instance remove "tfs.$MARK"
+}
+
+@test "manager: --clock sets the clock of the time stamps" {
+	calls 0
+	begin --pid "$CALLS" --clock mono
+	[[ $(control trace_clock) = *'[mono]'* ]]
+	stop_session
+}
+
+@test "manager: without --clock and --buffer they are the kernel's own" {
+	new_instance
+	calls 0
+	begin --pid "$CALLS"
+	cmp "$DIR/trace_clock" "$TRACEFS/instances/tfs.$MARK/trace_clock"
+	cmp "$DIR/buffer_size_kb" "$TRACEFS/instances/tfs.$MARK/buffer_size_kb"
+	stop_session
+}
+
+@test "manager: --buffer sets the size of each processor's ring buffer" {
+	calls 0
+	begin --pid "$CALLS" --buffer 256
+	kb=$(control buffer_size_kb)
+	# the kernel rounds up to whole pages of its own
+	[ "$kb" -ge 256 ]
+	[ "$kb" -lt 512 ]
+	stop_session
+}
+
+@test "manager: --output lines, the default, hands out one line a read" {
+	need_tracefs
+	calls 1000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS"
+	background "$PROG/caller" "$TRACE" >got
+	reader=$PID
+	release
+	session_ends
+	finishes "$reader" 0
+	[ "$(getppids got)" = 1000 ]
+	[ "$(wc -l <got)" = 1000 ]
+}
+
+@test "manager: --output fifo hands out whole blocks" {
+	calls 1000
+	need_tracefs
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
+	release
+	finishes "$CALLS" 0
+	# the first read of a reader that comes late is as full as it can be
+	dd if="$TRACE" bs=4096 count=1 of=got 2>/dev/null
+	[ "$(wc -c <got)" = 4096 ]
+	session_ends
+}
+
+@test "manager: --output file makes a regular file that stays after the session" {
+	need_tracefs
+	calls 100
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
+	[ -f "$TRACE" ]
+	release
+	finishes "$SESSION" 0
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+	[ "$(stat -c %a "$TRACE")" = 600 ]
+	[ "$(getppids "$TRACE")" = 100 ]
+	[ "$(wc -l <"$TRACE")" = 100 ]
+}
+
+@test "manager: a session does not take the place of a file that stayed" {
+	need_tracefs
+	calls 1
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
+	release
+	finishes "$SESSION" 0
+	refused 111 "$TFS_RUNDIR/ftrace/$MARK is there, with what a session of that name left; remove it, or give --instance another name" \
+		--run trace_syscalls --args "--pid $$ --instance $MARK"
+	[ "$(getppids "$TRACE")" = 1 ]
+	nothing_left
+}
+
+@test "manager: --size is the most that a file holds, and the rest is told" {
+	need_tracefs
+	calls 1000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --size 16
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -c <"$TRACE")" -le 16384 ]
+	[ "$(wc -c <"$TRACE")" -gt 15360 ]
+	lost=$(sed -n '$s/^# lost \([0-9]*\) events: 0 overwritten in a full buffer, \1 not written$/\1/p' "$TRACE")
+	[ "$(($(getppids "$TRACE") + lost))" = 1000 ]
+}
+
+@test "manager: the session's directory is 0700 and its FIFO 0600, whatever the umask" {
+	need_tracefs
+	calls 0
+	for mask in 000 077 777; do
+		umask "$mask"
+		start_session trace_syscalls --pid "$CALLS"
+		umask 022
+		[ "$(stat -c %a "${TRACE%/*}")" = 700 ]
+		[ "$(stat -c %a "$TRACE")" = 600 ]
+		[ "$(stat -c %a "$TFS_RUNDIR")" = 755 ]
+		stop_session
+		rm -r "$TFS_RUNDIR" out err
+	done
+}
+
+@test "manager: TRACER_SYSFS_PATH and TRACER_PROCFS_PATH are where it looks" {
+	need_tracefs events/syscalls
+	need_tool unshare
+	calls 10
+	mkdir -p host/proc host/sys
+	cat >elsewhere <<-'END'
+	mount -t proc none host/proc && mount -t sysfs none host/sys &&
+	mount -t tracefs none host/sys/kernel/tracing || exit 9
+	# and the usual places have nothing
+	mount -t tmpfs none "$1" && mount --bind host/proc host/proc || exit 9
+	exec "$2" --run trace_syscalls --args "$3"
+	END
+	export TRACER_SYSFS_PATH=$BATS_TEST_TMPDIR/host/sys
+	export TRACER_PROCFS_PATH=$BATS_TEST_TMPDIR/host/proc
+	background unshare -m sh elsewhere "$TRACEFS" "$MANAGER" \
+		"--pid $CALLS --instance $MARK --syscall getppid --output fifo" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	cat err
+	TRACE=$(cat out)
+	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 10 ]
+}
+
+# ---- clear ---------------------------------------------------------------------------
+
+# --clear resets the top-level buffer: only where there is nothing to reset.
+may_clear() {
+	need_tracefs
+	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
+	[ "$(cat "$TRACEFS/current_tracer")" = nop ] || skip "needs nop in $TRACEFS/current_tracer"
+	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
+}
+
+# cleared WORD: it does its work without a word
+cleared() {
+	"$MANAGER" "${1---clear}" >clear.out 2>clear.err
+	[ ! -s clear.out ]
+	[ ! -s clear.err ]
+}
+
+@test "manager: --clear ends a session that lives, whose manager leaves with 0" {
+	may_clear
+	calls 0
+	begin --pid "$CALLS"
+	cleared
+	nothing_left
+	session_ends
+	finishes "$READER" 0
+}
+
+@test "manager: -c is --clear" {
+	may_clear
+	calls 0
+	begin --pid "$CALLS"
+	cleared -c
+	session_ends
+}
+
+@test "manager: --clear removes a session whose processes were killed" {
+	may_clear
+	calls 0
+	begin --pid "$CALLS"
+	janitor=$(children "$SESSION")
+	kill -STOP "$SESSION" # or it would see to what its janitor left
+	kill -KILL "$janitor"
+	kill -KILL "$SESSION"
+	finishes "$SESSION" 137
+	finishes "$READER" 0
+	cleared
+	nothing_left
+}
+
+@test "manager: --clear removes a file that stayed" {
+	may_clear
+	calls 1
+	start_session trace_syscalls --pid "$CALLS" --output file
+	release
+	finishes "$SESSION" 0
+	[ -f "$TRACE" ]
+	cleared
+	[ ! -e "${TRACE%/*}" ]
+}
+
+@test "manager: --clear leaves the instances of others as they are" {
+	may_clear
+	new_instance
+	echo syscalls:sys_enter_getppid >"$DIR/set_event"
+	mkfifo go
+	background tfs-instance hold "$MARK.held" cat <>go
+	holder=$PID
+	eventually test -e "$TRACEFS/instances/tfs.$MARK.held/set_event"
+	cleared
+	[ "$(cat "$DIR/set_event")" = syscalls:sys_enter_getppid ]
+	[ -d "$TRACEFS/instances/tfs.$MARK.held" ]
+	kill -KILL "$holder"
+	finishes "$holder" 137
+	tfs-instance remove "tfs.$MARK.held"
+}
+
+@test "manager: --clear is idempotent, and at home where nothing ever ran" {
+	may_clear
+	for file in set_event current_tracer tracing_on set_event_pid trace_clock; do
+		cat "$TRACEFS/$file"
+	done >before
+	cleared
+	cleared
+	for file in set_event current_tracer tracing_on set_event_pid trace_clock; do
+		cat "$TRACEFS/$file"
+	done | cmp before -
+}
+
+@test "manager: --clear without tracefs says so on one line" {
+	export TRACER_SYSFS_PATH=/nonexistent
+	run --separate-stderr -111 "$MANAGER" --clear
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing" ]
+}

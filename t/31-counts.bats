@@ -1,0 +1,364 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# Exact counts: N calls are N lines, and what is lost is told to the event.
+
+load helper
+
+# Where nothing may be lost: a million events of 24 bytes are 24 MB, and one
+# processor may have to hold them all.
+ROOM=(--buffer 65536)
+
+count() {
+	grep -c ": sys_${2:-getppid}[( ]" "$1" || :
+}
+
+# delivered_and_lost FILE NAME: the lines of the call, and the number in the
+# last line, which is there only if there is anything to tell
+delivered_and_lost() {
+	local lost
+	lost=$(sed -En '$s/^# lost ([0-9]+) events: .*/\1/p' "$1")
+	[ "$(grep -c '^#' "$1")" = "${lost:+1}" ] || [ -z "$lost" ]
+	LOST=${lost:-0}
+	echo $(($(count "$1" "${2-}") + LOST))
+}
+
+# session WORDS: one of getppid, of the program that calls started
+session() {
+	need_tracefs events/syscalls
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$@"
+}
+
+# all_are N: it ended by itself, and got has N lines and nothing but them
+all_are() {
+	session_ends
+	finishes "$READER" 0
+	[ "$(count got)" = "$1" ]
+	[ "$(wc -l <got)" = "$1" ]
+}
+
+by_lines() {
+	calls "$1"
+	session "${ROOM[@]}"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	all_are "$1"
+}
+
+by_fifo() {
+	calls "$1"
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are "$1"
+}
+
+in_file() {
+	calls "$1"
+	session "${ROOM[@]}" --output file --size 262144
+	release
+	finishes "$SESSION" 0
+	[ "$(count "$TRACE")" = "$1" ]
+	[ "$(wc -l <"$TRACE")" = "$1" ]
+}
+
+@test "trace_syscalls: one call is one line, for a caller that keeps a line a read" {
+	by_lines 1
+}
+
+@test "trace_syscalls: one call is one line, for cat" {
+	by_fifo 1
+}
+
+@test "trace_syscalls: one call is one line, in a file" {
+	in_file 1
+}
+
+@test "trace_syscalls: 1000 calls are 1000 lines, for a caller that keeps a line a read" {
+	by_lines 1000
+}
+
+@test "trace_syscalls: 1000 calls are 1000 lines, for cat" {
+	by_fifo 1000
+}
+
+@test "trace_syscalls: 1000 calls are 1000 lines, in a file" {
+	in_file 1000
+}
+
+@test "trace_syscalls: 100000 calls are as many lines, for a caller that keeps a line a read" {
+	by_lines 100000
+}
+
+@test "trace_syscalls: 100000 calls are as many lines, for cat" {
+	by_fifo 100000
+}
+
+@test "trace_syscalls: 100000 calls are as many lines, in a file" {
+	in_file 100000
+}
+
+@test "trace_syscalls: a million calls are as many lines, for a caller that keeps a line a read" {
+	by_lines 1000000
+}
+
+@test "trace_syscalls: a million calls are as many lines, for cat" {
+	by_fifo 1000000
+}
+
+@test "trace_syscalls: a million calls are as many lines, in a file" {
+	in_file 1000000
+}
+
+# ---- losses ------------------------------------------------------------------------
+
+# The session goes on after the calls were made: it has another task to trace.
+lasting_session() {
+	need_tracefs events/syscalls
+	mkfifo stay
+	background cat <>stay
+	STAY=$PID
+	calls "$1"
+	start_session trace_syscalls --syscall getppid --pid "$STAY" "$CALLS" "${@:2}"
+}
+
+# accounted FILE N: delivered and lost are N, and some were lost
+accounted() {
+	[ "$(delivered_and_lost "$1")" = "$2" ] || {
+		echo "$(count "$1") delivered"
+		tail -n 1 "$1"
+		return 1
+	}
+	[[ $(tail -n 1 "$1") = '# lost '* ]]
+}
+
+@test "trace_syscalls: a caller that comes late gets the newest lines and the number of the rest" {
+	lasting_session 50000 --buffer 64
+	release
+	finishes "$CALLS" 0
+	read_by "$PROG/caller" /dev/stdin >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 50000
+}
+
+@test "trace_syscalls: a cat that comes late gets the newest lines and the number of the rest" {
+	lasting_session 50000 --buffer 64 --output fifo
+	release
+	finishes "$CALLS" 0
+	read_by cat >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 50000
+}
+
+@test "trace_syscalls: the default buffer loses to a late reader, and tells how many" {
+	lasting_session 300000 --output fifo
+	release
+	finishes "$CALLS" 0
+	read_by cat >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 300000
+}
+
+@test "trace_syscalls: a caller that stops half way and goes on misses what is told" {
+	lasting_session 200000 --buffer 64
+	mkfifo narrow gate
+	# what the caller prints is taken up to the first line, and then not
+	exec 9<>narrow
+	# shellcheck disable=SC2016 # the shell's own variable
+	background sh -c 'read -r line; echo "$line"; read -r _ <gate; cat' \
+		<narrow >got 9>&-
+	last=$PID
+	read_by "$PROG/caller" /dev/stdin >&9 9>&-
+	exec 9>&-
+	release
+	finishes "$CALLS" 0
+	kill -INT "$SESSION"
+	echo >gate
+	session_ends
+	finishes "$READER" 0
+	finishes "$last" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up loses, for a cat, what it tells" {
+	calls 200000
+	session --buffer 64 --output fifo
+	read_by cat >got
+	overrun
+	session_ends
+	finishes "$READER" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up loses, for a caller, what it tells" {
+	calls 200000
+	session --buffer 64
+	read_by "$PROG/caller" /dev/stdin >got
+	overrun
+	session_ends
+	finishes "$READER" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up loses, in a file, what it tells" {
+	calls 200000
+	session --buffer 64 --output file
+	overrun
+	finishes "$SESSION" 0
+	accounted "$TRACE" 200000
+}
+
+# The calls are made while the stream stands still.
+overrun() {
+	local janitor stream
+	janitor=$(children "$SESSION")
+	stream=$(children "$janitor")
+	kill -STOP "$stream"
+	release
+	finishes "$CALLS" 0
+	kill -CONT "$stream"
+}
+
+@test "trace_syscalls: a file that is full ends with the number of what it has not" {
+	calls 100000
+	session "${ROOM[@]}" --output file --size 256
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -c <"$TRACE")" -le $((256 * 1024)) ]
+	accounted "$TRACE" 100000
+	[[ $(tail -n 1 "$TRACE") =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
+}
+
+# ---- whom and what -------------------------------------------------------------------
+
+@test "trace_syscalls: threads that exist are as many times the lines" {
+	calls -e 2000 8
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are 16000
+}
+
+@test "trace_syscalls: threads to come are as many times the lines" {
+	calls 2000 8
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are 16000
+}
+
+@test "trace_syscalls: children to come and their threads are as many times the lines" {
+	calls 2000 2 8
+	session "${ROOM[@]}"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	all_are 32000
+}
+
+@test "trace_syscalls: --returns doubles the lines" {
+	calls 2000
+	session "${ROOM[@]}" --output fifo --returns
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 2000 ]
+	[ "$(grep -c ': sys_getppid -> 0x' got)" = 2000 ]
+	[ "$(wc -l <got)" = 4000 ]
+}
+
+@test "trace_syscalls: several names, each as NAME or as sys_enter_NAME" {
+	calls 1000
+	need_tracefs events/syscalls
+	start_session trace_syscalls --pid "$CALLS" --output fifo \
+		-s sys_enter_getppid exit_group
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(count got getppid)" = 1000 ]
+	[ "$(count got exit_group)" = 1 ]
+	[ "$(wc -l <got)" = 1001 ]
+}
+
+@test "trace_syscalls: openat and sys_enter_openat are the same call" {
+	need_tracefs events/syscalls
+	need_tool dash
+	touch a b c
+	mkfifo go
+	for name in openat sys_enter_openat; do
+		background dash -c 'read -r _; : <a; : <b; : <c' <>go
+		start_session trace_syscalls --pid "$PID" --output fifo --syscall "$name"
+		read_by cat >got
+		echo >go
+		session_ends
+		finishes "$READER" 0
+		[ "$(count got openat)" = 3 ]
+		[ "$(wc -l <got)" = 3 ]
+	done
+}
+
+@test "trace_syscalls: without --syscall, and with it and no name, all calls are traced" {
+	need_tracefs events/syscalls
+	need_tool dash
+	touch a
+	mkfifo go
+	for option in "" --syscall; do
+		background dash -c 'read -r _; : <a; umask 0' <>go
+		# shellcheck disable=SC2086 # a word or none
+		start_session trace_syscalls --pid "$PID" --output fifo $option
+		read_by cat >got
+		echo >go
+		session_ends
+		finishes "$READER" 0
+		for name in openat exit_group; do
+			[ "$(count got "$name")" = 1 ]
+		done
+		for name in umask close; do
+			[ "$(count got "$name")" -ge 1 ]
+		done
+	done
+}
+
+@test "trace_syscalls: all calls and their returns pair up" {
+	need_tracefs events/syscalls
+	calls 1000
+	start_session trace_syscalls --pid "$CALLS" --output fifo --returns
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
+	[ "$(grep -c ': sys_getppid -> 0x' got)" = 1000 ]
+	# the read that was under way returns, and exit_group never does
+	[ "$(grep -c ': sys_[a-z0-9_]* -> ' got)" = "$(grep -c ': sys_[a-z0-9_]*(' got)" ]
+}
+
+@test "trace_syscalls: two sessions at once each have their own" {
+	need_tracefs events/syscalls
+	calls 3000
+	one=$CALLS gate=$GO
+	calls 5000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo "${ROOM[@]}"
+	read_by cat >got
+	second=$READER session=$SESSION
+	background "$MANAGER" --run trace_syscalls --args \
+		"-i $MARK.two --pid $one -s getppid --output file ${ROOM[*]}" >two
+	SESSION=$PID
+	eventually test -s two
+	echo >"$gate"
+	release
+	finishes "$SESSION" 0
+	finishes "$session" 0
+	finishes "$second" 0
+	[ "$(count got)" = 5000 ]
+	[ "$(count "$(cat two)")" = 3000 ]
+	[ "$(pids_in got)" = "$CALLS" ]
+	[ "$(pids_in "$(cat two)")" = "$one" ]
+	nothing_left
+}

@@ -1,0 +1,406 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016 # what must not be expanded stands in single quotes
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # bats and the helper use them
+# A user of the REST side, who chooses the hook's name and all of --args,
+# gains nothing; nor does another user of the machine.
+
+load helper
+
+NAME="is not a name: letters, digits, _ . - and 64 of them at most"
+
+# Each test here also proves that nothing was evaluated.
+undo() {
+	local made
+	made=$(find / -xdev -maxdepth 2 -name "*$CANARY*"
+		find "$BATS_TEST_TMPDIR" "$TREE/trace-hooks" "$TREE/bin" -name "*$CANARY*")
+	[ -z "${PLACE-}" ] || rm -r "$PLACE"
+	[ -z "$made" ] || { echo "evaluated: $made"; return 1; }
+}
+
+# The file that a value would make if it were evaluated.
+CANARY=canary$$
+
+# not ARGS MESSAGE: what the manager says to these of trace_syscalls
+not() {
+	refused 100 "$2" --run trace_syscalls --args "$1"
+}
+
+no_option() {
+	not "$1" "trace_syscalls has no option '$2'; --describe trace_syscalls lists them"
+}
+
+hostile_names=(
+	../../x ../x x/.. / /etc/passwd a/b ./a .. . .hidden '$(touch '"$CANARY"')'
+	'`touch '"$CANARY"'`' "; touch $CANARY" "a;touch $CANARY" "a|b" "a&b" "a b" 'a*' '?' '[a]'
+	'~' '$HOME' '${IFS}' 'a=b' 'a:b' 'a,b' 'a%s%n' 'a!b' 'a#b' 'a@b' 'a+b' $'\xc3\xa9' $'\xff'
+	"a'b" 'a"b' 'a\b' '{a,b}' '<x' '>x' '(x)'
+)
+
+@test "hostile: a name is letters, digits, _ . - and nothing else" {
+	for name in "${hostile_names[@]}"; do
+		quoted=\'${name//\'/\'\\\'\'}\'
+		for option in instance syscall clock; do
+			not "--pid $$ --$option $quoted" "--$option: '$name' $NAME"
+			not "--pid $$ --$option=$quoted" "--$option: '$name' $NAME"
+		done
+	done
+	not "--pid $$ --instance=-x" "--instance: '-x' $NAME"
+	not "--pid $$ --instance=" "--instance: '' $NAME"
+	not "--pid $$ --instance ''" "--instance: '' $NAME"
+	long=$(printf 'a%.0s' {1..65})
+	not "--pid $$ --instance $long" "--instance: '$long' $NAME"
+}
+
+@test "hostile: control characters of a value reach neither the kernel nor the terminal" {
+	not $'--pid 1 --instance \'a\nb\'' "--instance: 'a?b' $NAME"
+	not $'--pid 1 --instance \'a\tb\'' "--instance: 'a?b' $NAME"
+	not $'--pid 1 --instance a\x1b[31m' "--instance: 'a?[31m' $NAME"
+	not $'--pid 1 --instance a\x7f' "--instance: 'a?' $NAME"
+	not $'--comm \'a\nb\'' "--comm: 'a?b' is not printable text"
+	not $'--cgroup \'/a\x01\'' "--cgroup: '/a?' is not printable text"
+	not $'--pid 1 \'--x\ny\'' "trace_syscalls has no option '--x?y'; --describe trace_syscalls lists them"
+	not $'--pid 1\r' "--pid: '1?' is not a pid"
+}
+
+@test "hostile: a NUL ends a word of exec, and what follows is a word of its own" {
+	run -123 --separate-stderr bash -c 'printf "%s\0" --run trace_syscalls --args "--pid 1 --time 1\0--clear" | xargs -0 "$1"' - "$MANAGER"
+	[ -z "$output" ]
+	run -123 --separate-stderr bash -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: --clear is one too many; usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]" ]
+}
+
+@test "hostile: text is text, whatever it would be to a shell" {
+	need_tracefs events/syscalls
+	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
+		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
+		quoted=\'${text//\'/\'\\\'\'}\'
+		for option in comm cgroup; do
+			refused 111 "nobody to trace: the selectors match no task" \
+				--run trace_syscalls --args "--$option $quoted"
+		done
+	done
+}
+
+@test "hostile: a task whose name is a command is traced and not run" {
+	need_tracefs events/syscalls
+	text='$(>'$CANARY')'
+	ln -s "$PROG/calls" "$text"
+	mkfifo go
+	background "./$text" 5 <>go >named
+	eventually test -s named
+	rm "$text"
+	start_session trace_syscalls --syscall getppid --output fifo --comm "'$text'"
+	read_by cat >got
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 5 ]
+}
+
+@test "hostile: an option cannot be smuggled in" {
+	not "--pid 1 --output=../../x" "--output: '../../x' is not one of lines|fifo|file"
+	not "--pid 1 --output 'file --size 1'" "--output: 'file --size 1' is not one of lines|fifo|file"
+	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file"
+	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file"
+	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file"
+	no_option "-i=" "-i="
+	no_option "-i=x" "-i=x"
+	no_option "-ix" "-ix"
+	no_option "-p1" "-p1"
+	no_option "--pi 1" "--pi"
+	no_option "--pidx 1" "--pidx"
+	no_option "---pid 1" "---pid"
+	no_option "--pid 1 --" "--"
+	no_option "--pid 1 -" "-"
+	no_option "--pid 1 --=x" "--=x"
+	no_option "--pid 1 -=x" "-=x"
+	no_option "--pid 1 '--time 5'" "--time 5"
+	no_option "--Pid 1" "--Pid"
+	no_option "--run trace_syscalls" "--run"
+	not "1 --pid 1" "'1' stands before any option"
+	not "'' --pid 1" "'' stands before any option"
+	not "--pid=1=2" "--pid: '1=2' is not a pid"
+	not "--all=1" "--all takes no value: '1'"
+	not "--all=" "--all takes no value: ''"
+	not "--all all" "--all takes no value: 'all'"
+}
+
+@test "hostile: an option given twice, or with values too many, is refused" {
+	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many"
+	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many"
+	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many"
+	not "--pid $$ --output fifo lines" "--output takes one value, and 'lines' is one too many"
+	not "--pid $$ -i a --instance b" "--instance takes one value, and 'b' is one too many"
+	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many"
+}
+
+@test "hostile: a number is decimal digits in its range, and nothing else" {
+	for bad in +1 0x1 1e3 1.0 '1,' ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
+		$'\xd9\xa1' 0b1 1_000 '$((1))'; do
+		not "--pid '$bad'" "--pid: '$bad' is not a pid"
+		not "--parent '$bad'" "--parent: '$bad' is not a pid"
+		not "--uid '$bad'" "--uid: '$bad' is not a numeric user id"
+		for option in time:milliseconds size:kilobytes buffer:kilobytes; do
+			not "--pid $$ --${option%:*} '$bad'" \
+				"--${option%:*}: '$bad' is not a number of ${option#*:}"
+		done
+	done
+	for bad in 0 -1 4194305 4294967297; do
+		not "--pid=$bad" "--pid: '$bad' is not a pid"
+	done
+	for bad in 0 -1 2147483648; do
+		not "--pid $$ --time=$bad" "--time: '$bad' is not a number of milliseconds"
+		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not a number of kilobytes"
+		not "--pid $$ --size=$bad" "--size: '$bad' is not a number of kilobytes"
+	done
+	for bad in -1 4294967296; do
+		not "--uid=$bad" "--uid: '$bad' is not a numeric user id"
+	done
+}
+
+@test "hostile: quotes left open and a backslash at the end are refused" {
+	not "--pid $$ --instance 'x" "--args: a single quote is left open"
+	not "--pid $$ --instance \"x" "--args: a double quote is left open"
+	not "--pid $$ --instance x\\" "--args: a backslash at the end quotes nothing"
+	not "--pid $$ --instance \"x\\" "--args: a backslash at the end quotes nothing"
+	not '"' "--args: a double quote is left open"
+	not "'\\" "--args: a single quote is left open"
+}
+
+# Near the 128 KiB that the kernel takes for one word of exec.
+long_text() {
+	head -c "$1" /dev/zero | tr '\0' "${2-a}"
+}
+
+@test "hostile: a value of 128 KiB is refused, and cut in the message" {
+	need_tracefs events/syscalls
+	text=$(long_text 131000)
+	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
+	no_option "--$text" "--${text:0:78}"
+	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
+	refused 111 "nobody to trace: the selectors match no task" \
+		--run trace_syscalls --args "--comm $text"
+	refused 111 "nobody to trace: the selectors match no task" \
+		--run trace_syscalls --args "--cgroup /$text"
+	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"
+	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"
+}
+
+@test "hostile: an --args of 65,000 words is looked through to its end" {
+	need_tracefs events/syscalls
+	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
+	not "--uid $ones x" "--uid: 'x' is not a numeric user id"
+	not "$ones" "'1' stands before any option"
+	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many"
+	refused 111 "trace_syscalls: no events/syscalls/sys_enter_1 in this kernel; look in $TRACEFS/events/syscalls" \
+		--run trace_syscalls --args "--pid $$ --syscall $ones"
+	not "$(long_text 131000 ' ')" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
+	not "$(long_text 130998 \')\"" "--args: a double quote is left open"
+	not "$(long_text 131001 \')" "--args: a single quote is left open"
+}
+
+@test "hostile: a hook is a name in hooks.d and never a path" {
+	for name in ../hooks.d/trace_syscalls ../manager ../../../bin/tfs-dir /bin/sh hooks.d . .. '' \
+		trace_syscalls/ ./trace_syscalls /trace_syscalls .hidden -x 'trace_syscalls ' \
+		'trace_*' '$(touch '"$CANARY"')' "trace_syscalls;touch $CANARY" trace_syscalls.bak; do
+		for verb in --describe= --run=; do
+			refused 100 "no hook '$name'; --get-all lists them" "$verb$name"
+		done
+	done
+	refused 100 "no hook 'a?b'; --get-all lists them" --run=$'a\nb'
+}
+
+@test "hostile: what in hooks.d is no executable file of a hook's name is no hook" {
+	own_tree
+	for name in .hidden plain backup.orig 'with blank' "-dash" directory; do
+		cp "$HOOKS/trace_syscalls" "$HOOKS/$name"
+	done
+	chmod -x "$HOOKS/plain"
+	rm "$HOOKS/directory"
+	mkdir "$HOOKS/directory"
+	mkfifo -m 755 "$HOOKS/fifo"
+	ln -s nowhere "$HOOKS/dangling"
+	[ "$("$MANAGER" --get-all)" = "$(cd "$TREE/trace-hooks/ftrace/hooks.d" && LC_ALL=C ls)" ]
+	for name in .hidden plain backup.orig 'with blank' "-dash" directory fifo dangling; do
+		refused 100 "no hook '$name'; --get-all lists them" "--describe=$name"
+		refused 100 "no hook '$name'; --get-all lists them" "--run=$name" --args "--pid $$"
+	done
+}
+
+# ---- where sessions live --------------------------------------------------------------
+
+# wont_run_in DIRECTORY REASON
+wont_run_in() {
+	local status=0
+	TFS_RUNDIR=$1 "$MANAGER" --run trace_syscalls --args "--pid $$ --instance $MARK" \
+		>out 2>err || status=$?
+	[ "$(cat err)" = "manager: fatal: $2" ]
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[ ! -d "$TRACEFS/instances/tfs.$MARK" ]
+}
+
+@test "hostile: a run directory that another may write is refused" {
+	need_tracefs
+	for mode in 777 775 757 1777; do
+		mkdir -m "$mode" open
+		wont_run_in "$PWD/open" "$PWD/open must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+		rmdir open
+	done
+	mkdir theirs
+	chown 4242 theirs
+	wont_run_in "$PWD/theirs" "$PWD/theirs must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+	mkdir -p tfs/ftrace
+	chown 4242 tfs/ftrace
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+	chown 0 tfs/ftrace
+	chmod 777 tfs/ftrace
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+}
+
+@test "hostile: a run directory that is a symbolic link, a file or no absolute path is refused" {
+	need_tracefs
+	mkdir elsewhere
+	ln -s elsewhere link
+	touch file
+	wont_run_in "$PWD/link" "unable to open $PWD/link: Not a directory"
+	wont_run_in "$PWD/file" "unable to open $PWD/file: Not a directory"
+	wont_run_in relative "TFS_RUNDIR must be an absolute path: 'relative'"
+	mkdir tfs
+	ln -s ../elsewhere tfs/ftrace
+	wont_run_in "$PWD/tfs" "unable to open $PWD/tfs/ftrace: Not a directory"
+	[ -z "$(ls -A elsewhere)" ]
+}
+
+@test "hostile: a symbolic link in a session's place is neither followed nor replaced" {
+	need_tracefs
+	mkdir -p "$TFS_RUNDIR/ftrace" elsewhere
+	ln -s "$PWD/elsewhere" "$TFS_RUNDIR/ftrace/$MARK"
+	for output in lines file; do
+		refused 111 "$TFS_RUNDIR/ftrace/$MARK is there, with what a session of that name left; remove it, or give --instance another name" \
+			--run trace_syscalls --args "--pid $$ --instance $MARK --output $output"
+		[ "$(readlink "$TFS_RUNDIR/ftrace/$MARK")" = "$PWD/elsewhere" ]
+		[ -z "$(ls -A elsewhere)" ]
+	done
+	rm "$TFS_RUNDIR/ftrace/$MARK"
+}
+
+@test "hostile: a link that stands for the trace is not written through" {
+	need_tracefs events/syscalls
+	mkfifo gate
+	echo precious >precious
+	own_tree
+	# whoever could plant one in the session's directory, at the latest moment
+	recipe planted <<-END
+	# description: a trace that is a link
+	ln -sf "$BATS_TEST_TMPDIR/precious" "$TFS_RUNDIR/ftrace/$MARK/trace"
+	END
+	calls 1
+	: >out; : >err
+	background "$MANAGER" --run planted --args \
+		"--pid $CALLS --instance $MARK --output file" >out 2>err
+	finishes "$PID" 111
+	[ "$(cat precious)" = precious ]
+	rm -rf "$TFS_RUNDIR/ftrace/$MARK"
+}
+
+@test "hostile: another user can neither read a session's path nor put another in its place" {
+	need_tracefs
+	need_tool setpriv
+	# below a directory that all may enter
+	PLACE=$(mktemp -d /tmp/tfs-test.XXXXXX)
+	chmod 755 "$PLACE"
+	export TFS_RUNDIR=$PLACE/run
+	calls 1
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
+	inode=$(stat -c %i "$TRACE")
+	user=(setpriv --reuid 4242 --regid 4242 --clear-groups env -C / "PATH=$PATH")
+	"${user[@]}" test -d "$TFS_RUNDIR/ftrace"
+	run -1 "${user[@]}" cat "$TRACE"
+	run -1 "${user[@]}" rm -f "$TRACE"
+	run -1 "${user[@]}" mv "${TRACE%/*}" "$TFS_RUNDIR/ftrace/moved"
+	run -1 "${user[@]}" ln -sf /etc/passwd "$TRACE"
+	run -1 "${user[@]}" mkfifo "$TFS_RUNDIR/ftrace/new"
+	run -1 "${user[@]}" mv "$TFS_RUNDIR/ftrace" "$TFS_RUNDIR/moved"
+	run -2 "${user[@]}" ls "${TRACE%/*}"
+	[ "$(stat -c %i "$TRACE")" = "$inode" ]
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 1 ]
+}
+
+# ---- what a recipe is given ------------------------------------------------------------
+
+@test "hostile: a recipe gets no variable of the caller's but the documented ones" {
+	need_tracefs
+	own_tree
+	recipe environment <<-'END'
+	# description: shows its environment
+	# option: --to TEXT  the file
+	# option: --loud  a flag
+	# option: --many-names NAME...  several
+	# option: --unused NAME  not given
+	tr '\0' '\n' </proc/$$/environ | grep -v -e '^_=' >"$HOOK_TO"
+	END
+	calls 0
+	export HOOK_SYSCALL=evil HOOK_UNUSED=evil TFS_INSTANCE="" IFS=x ENV=$PWD/$CANARY BASH_ENV=$PWD/$CANARY
+	export LD_LIBRARY_PATH=/evil GCONV_PATH=/evil CDPATH=/evil TFS_ROOT=/evil PS4='$(touch '"$CANARY"')'
+	: >out; : >err
+	TRACER_PROCFS_PATH=/proc TRACER_SYSFS_PATH=/sys background env PATH="/evil:$PATH" "$MANAGER" \
+		--run environment --args \
+		"--pid $CALLS -i $MARK --to $PWD/seen --many-names a b --loud" >out 2>err
+	SESSION=$PID
+	IFS=$' \t\n'
+	eventually path_or_error
+	TRACE=$(cat out)
+	stop_session
+	cat >expected <<-END
+	HOOK_LOUD=1
+	HOOK_MANY_NAMES=a b
+	HOOK_TO=$PWD/seen
+	PATH=$(realpath "$MANAGER" | sed 's,/trace-hooks/.*,,')/trace-hooks/ftrace/../../bin:/usr/sbin:/usr/bin:/sbin:/bin
+	TFS_INSTANCE=tfs.$MARK
+	TRACER_PROCFS_PATH=/proc
+	TRACER_SYSFS_PATH=/sys
+	END
+	LC_ALL=C sort seen | diff expected -
+}
+
+@test "hostile: a recipe has nothing to read, and what it prints is not the path" {
+	need_tracefs
+	own_tree
+	recipe chatty <<-END
+	# description: talks and listens
+	echo /etc/passwd
+	cat >"$BATS_TEST_TMPDIR/heard"
+	END
+	calls 0
+	echo secret | start_session_of chatty
+	[ ! -s heard ]
+}
+
+# start_session_of HOOK: and its end; whatever is on stdin is there for it too
+start_session_of() {
+	local status=0
+	"$MANAGER" --run "$1" --args "--pid $CALLS --instance $MARK --time 1" \
+		>out 2>err || status=$?
+	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	[ ! -s err ]
+	[ "$status" = 0 ]
+}
+
+@test "hostile: a flood of names in one option ends in a session or in one line" {
+	need_tracefs events/syscalls
+	calls 1
+	names=$(yes getppid | head -n 1000 | tr '\n' ' ')
+	start_session trace_syscalls --pid "$CALLS" --output fifo --syscall "$names"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 1 ]
+}

@@ -1,0 +1,313 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# make install and uninstall; a hook is one file, a subsystem one directory.
+
+load helper
+
+# What is built in a test must not look like what is built here.
+export MAKEFLAGS=
+
+# A tree of this test's own, with its sources and with what is built, so that
+# make has nothing to do but what is new.
+source_tree() {
+	need_tool make cc
+	mkdir source
+	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build) | tar -xf - -C source
+	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
+}
+
+# make with the compiler and the flags of what is built
+remake() {
+	# shellcheck disable=SC2046 # words
+	make -s -C source $(built_with) "$@" 3>&-
+}
+
+# The compiler that .build names; flags other than the usual build all again.
+built_with() {
+	echo "CC=$(cut -d ' ' -f 1 "$TREE/.build")"
+}
+
+# names DIRECTORY: every file and link below it
+names() {
+	(cd "$1" && find . ! -type d | LC_ALL=C sort)
+}
+
+@test "make install: puts every tool, manager, alias, hook and page below DESTDIR and PREFIX" {
+	source_tree
+	remake install DESTDIR="$PWD/root" PREFIX=/opt/tfs
+	{
+		for tool in source/bin/*.c; do
+			name=$(basename "$tool" .c)
+			echo "./opt/tfs/bin/$name"
+		done
+		for hook in source/trace-hooks/ftrace/hooks.d/*; do
+			echo "./opt/tfs/lib/${hook#source/}"
+		done
+		echo ./opt/tfs/lib/trace-hooks/ftrace/manager
+		echo ./opt/tfs/lib/trace-hooks/ftrace/manager.tfs
+		for page in source/bin/*.1 source/lib/*.[157]; do
+			[ -e "$page" ] || continue
+			echo "./opt/tfs/share/man/man${page##*.}/${page##*/}"
+		done
+	} | LC_ALL=C sort >expected
+	names root | diff expected -
+	[ "$(readlink root/opt/tfs/lib/trace-hooks/ftrace/manager.tfs)" = manager ]
+	run -0 find root -type f ! -perm 755 ! -path '*/share/man/*'
+	[ -z "$output" ]
+}
+
+@test "make install: without a name it goes to /usr/local below DESTDIR" {
+	source_tree
+	remake install DESTDIR="$PWD/root"
+	[ -x root/usr/local/bin/tfs-dir ]
+	[ -x root/usr/local/lib/trace-hooks/ftrace/manager ]
+}
+
+@test "make install: what it put works from where it is" {
+	need_tracefs events/syscalls
+	source_tree
+	remake install DESTDIR="$PWD/root" PREFIX=/usr
+	mv root moved
+	rm -r source
+	MANAGER=$PWD/moved/usr/lib/trace-hooks/ftrace/manager.tfs
+	"$MANAGER" --get-all >names
+	grep -qx trace_syscalls names
+	calls 100
+	start_session trace_syscalls --syscall getppid --pid "$CALLS"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 100 ]
+	# and from bin, for people
+	moved/usr/bin/tfs-run >list
+	cmp names list
+	moved/usr/bin/tfs-run trace_syscalls --syscall getppid -- "$PROG/calls" 7 </dev/null >shown
+	[ "$(grep -c ': sys_getppid()$' shown)" = 7 ]
+}
+
+@test "make uninstall: removes every file that install put, and only those" {
+	source_tree
+	mkdir -p root/opt/bin root/opt/share/man/man1 root/opt/lib
+	touch root/opt/bin/other root/opt/share/man/man1/other.1 root/opt/lib/other
+	names root >before
+	remake install DESTDIR="$PWD/root" PREFIX=/opt
+	remake uninstall DESTDIR="$PWD/root" PREFIX=/opt
+	names root | diff before -
+	[ ! -e root/opt/lib/trace-hooks ]
+}
+
+@test "make uninstall: leaves a hook that somebody added" {
+	source_tree
+	remake install DESTDIR="$PWD/root" PREFIX=/opt
+	touch root/opt/lib/trace-hooks/ftrace/hooks.d/own
+	remake uninstall DESTDIR="$PWD/root" PREFIX=/opt
+	[ "$(names root)" = ./opt/lib/trace-hooks/ftrace/hooks.d/own ]
+}
+
+@test "make: does nothing when there is nothing to do" {
+	source_tree
+	remake
+	before=$(stat -c '%n %Y' source/bin/* source/trace-hooks/ftrace/manager)
+	remake
+	[ "$(stat -c '%n %Y' source/bin/* source/trace-hooks/ftrace/manager)" = "$before" ]
+}
+
+@test "hook: a new one is one file, listed, described, checked and run" {
+	need_tracefs events/syscalls
+	own_tree
+	recipe my_hook <<-'END'
+	# description: Calls of getppid, for once
+	# requires: events/syscalls/sys_enter_getppid
+	# option: --with exit|nothing  what else
+	set -eu
+
+	tfs-write events/syscalls/sys_enter_getppid/enable 1
+	[ "${HOOK_WITH-}" != exit ] || tfs-write events/syscalls/sys_enter_exit_group/enable 1
+	END
+	"$MANAGER" --get-all | grep -qx my_hook
+	"$MANAGER" --describe my_hook >described
+	head -n 2 described | diff - <(printf '%s\n' "Calls of getppid, for once" \
+		"--with exit|nothing  what else")
+	refused 100 "--with: 'all' is not one of exit|nothing" --run my_hook --args "--pid $$ --with all"
+	calls 20
+	start_session my_hook --pid "$CALLS" --output fifo --with exit
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(wc -l <got)" = 21 ]
+}
+
+# A subsystem whose kernel side is a directory of files, and one hook of it.
+demo_subsystem() {
+	source_tree
+	mkdir -p source/trace-hooks/demo/hooks.d kernel
+	cat >source/trace-hooks/demo/subsystem.c <<-'END'
+	/* SPDX-License-Identifier: ISC */
+	/* subsystem.c - demo: a session is a directory below $TRACER_SYSFS_PATH */
+	#include <errno.h>
+	#include <fcntl.h>
+	#include <stdlib.h>
+	#include <sys/stat.h>
+	#include <unistd.h>
+
+	#include "manager.h"
+
+	static int root = -1, dir = -1;
+
+	static int open_root(char *path)
+	{
+		format(path, PATH_MAX, "%s", getenv("TRACER_SYSFS_PATH"));
+		root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return root < 0 ? complain_errno("unable to open %s", path) : dup(root);
+	}
+
+	static int check(const struct request *rq, int at)
+	{
+		(void)rq, (void)at;
+		return 0;
+	}
+
+	static int open_session(const struct request *rq)
+	{
+		dir = owned_make(root, rq->session, 0700);
+		return dir < 0 ? complain_errno("unable to make %s", rq->session) : 0;
+	}
+
+	static int place(const struct request *rq, const char **variable)
+	{
+		(void)rq;
+		*variable = "DEMO=yes";
+		return dir;
+	}
+
+	static int arm(const struct request *rq)
+	{
+		(void)rq;
+		return ctl_exists(dir, "greeting") ? 0 : complain("nobody greets");
+	}
+
+	static void stream(const struct request *rq, const char **argv)
+	{
+		static char path[PATH_MAX];
+
+		format(path, sizeof(path), "%s/%s/greeting", getenv("TRACER_SYSFS_PATH"),
+		       rq->session);
+		argv[0] = "demo-stream";
+		argv[1] = path;
+		argv[2] = NULL;
+	}
+
+	static int disarm(void)
+	{
+		return 0;
+	}
+
+	static int close_session(const struct request *rq)
+	{
+		if (dir < 0)
+			return 0;
+		unlinkat(dir, "greeting", 0);
+		return unlinkat(root, rq->session, AT_REMOVEDIR);
+	}
+
+	static int members(const struct request *rq, struct pids *out)
+	{
+		return select_pids(rq->who, rq->nwho, SELECT_GONE_OK, out);
+	}
+
+	static int sweep(const char *session)
+	{
+		(void)session;
+		return 0;
+	}
+
+	static int reset(void)
+	{
+		return 0;
+	}
+
+	const struct subsystem subsystem = {
+		.name = "demo", .root = open_root, .check = check, .open = open_session,
+		.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+		.close = close_session, .members = members, .sweep = sweep,
+		.reset = reset,
+	};
+	END
+	cat >source/trace-hooks/demo/hooks.d/hello <<-'END'
+	#!/bin/sh
+	# description: Says hello
+	# requires: greetings (CONFIG_GREETINGS)
+	# option: --name NAME...  to whom
+	for name in $HOOK_NAME; do echo "hello, $name ($DEMO)"; done >greeting
+	END
+	# the tool that streams: all there is, and then it waits to be told to stop
+	cat >source/bin/demo-stream.c <<-'END'
+	/* SPDX-License-Identifier: ISC */
+	#include <fcntl.h>
+	#include <unistd.h>
+
+	#include "tfs.h"
+
+	int main(int argc, char **argv)
+	{
+		struct waiting w = { .ms = -1, .fd = -1 };
+		char text[4096];
+		sigset_t term;
+		int signo, fd = open(argv[argc - 1], O_RDONLY);
+		ssize_t n;
+
+		sigemptyset(&term);
+		sigaddset(&term, SIGTERM);
+		sigprocmask(SIG_BLOCK, &term, NULL);
+		w.signals = &term;
+		while ((n = read(fd, text, sizeof(text))) > 0)
+			if (write_all(STDOUT_FILENO, text, (size_t)n) < 0)
+				return REFUSED;
+		return wait_for(&w, &signo) < 0 ? REFUSED : DONE;
+	}
+	END
+	chmod +x source/trace-hooks/demo/hooks.d/hello
+	touch kernel/greetings
+	export TRACER_SYSFS_PATH=$PWD/kernel
+	remake 2>warnings
+	cat warnings
+	[ ! -s warnings ]
+	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/demo/manager
+}
+
+@test "subsystem: a new one is one directory, built, listed, described and run" {
+	demo_subsystem
+	[ "$(readlink "$MANAGER.tfs")" = manager ]
+	[ "$("$MANAGER.tfs" --get-all)" = hello ]
+	"$MANAGER" --describe hello | head -n 2 | diff - <(printf '%s\n' "Says hello" \
+		"--name NAME...  to whom")
+	[ "$("$MANAGER" --help | tail -n 1)" = "manager - run the trace hooks of demo" ]
+
+	start_session hello --pid $$ --name you me --output fifo
+	[ "$TRACE" = "$TFS_RUNDIR/demo/$MARK/trace" ]
+	read_by cat >got
+	eventually grep -q "hello, me" got
+	stop_session
+	finishes "$READER" 0
+	[ "$(cat got)" = "hello, you (yes)
+hello, me (yes)" ]
+	[ ! -e "kernel/$MARK" ]
+
+	rm kernel/greetings
+	refused 111 "hello: no greetings in this kernel; it needs (CONFIG_GREETINGS)" \
+		--run hello --args "--pid $$ --name you"
+	"$MANAGER" --clear
+}
+
+@test "subsystem: a new one is installed and uninstalled like the others" {
+	demo_subsystem
+	remake install DESTDIR="$PWD/root" PREFIX=/opt
+	[ "$(root/opt/lib/trace-hooks/demo/manager.tfs --get-all)" = hello ]
+	[ "$(root/opt/bin/tfs-run -m demo)" = hello ]
+	remake uninstall DESTDIR="$PWD/root" PREFIX=/opt
+	[ -z "$(names root)" ]
+}

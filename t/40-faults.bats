@@ -1,0 +1,722 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
+# 40-faults - whatever ends a session, and whenever: no instance, no enabled
+# event, no FIFO, no process is left of it
+#
+# FAULT_SEED=N repeats the random moments of a run that printed it.
+
+load helper
+
+# Waits of a test that ends early would leave their processes to nobody.
+undo() {
+	local pid
+	for pid in $(processes "$MARK" | grep -Eo '[0-9]+' | sort -u); do
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+	eventually no_processes || :
+}
+
+# processes NAME: files of those whose command line or environment has it. The
+# name is in a file, or grep would find itself.
+processes() {
+	echo "$1" >name
+	grep -aslFf name /proc/[0-9]*/cmdline /proc/[0-9]*/environ
+}
+
+no_processes() {
+	[ -z "$(processes "$MARK")" ]
+}
+
+all_gone() {
+	nothing_left >/dev/null && no_processes
+}
+
+# leaves_nothing: it is all gone, soon
+leaves_nothing() {
+	eventually all_gone || { our_sessions; processes "$MARK"; return 1; }
+}
+
+# is_gone NAME [RUNDIR]: session NAME has no instance and no directory
+is_gone() {
+	[ ! -e "$TRACEFS/instances/tfs.$1" ] && [ ! -e "${2:-$TFS_RUNDIR}/ftrace/$1" ]
+}
+
+# pause SECONDS: a moment that nothing tells the end of
+pause() {
+	[ -p never ] || mkfifo never
+	read -rt "$1" _ <>never || :
+}
+
+# begin WORD...: a session of a tree of our own or of this one, in the
+# background: $SESSION, or $JANITOR of it; what it says in out and err
+begin() {
+	: >out; : >err
+	background "$MANAGER" --run "$1" --args "--instance $MARK ${*:2}" >out 2>err
+	SESSION=$PID
+}
+
+# the janitor is the manager's only child
+janitor_is_there() {
+	JANITOR=$(children "$SESSION" 2>/dev/null)
+}
+
+# session WORD...: it has begun: $SESSION, $JANITOR, $STREAM, $TRACE
+session() {
+	start_session trace_syscalls "$@"
+	JANITOR=$(children "$SESSION")
+	STREAM=$(children "$JANITOR")
+}
+
+# says STATUS LINE: the session ends with it, has said this on stderr ("": no
+# word) and printed no path, and nothing is left
+says() {
+	finishes "$SESSION" "$1"
+	[ ! -s out ] || { echo "printed: $(cat out)"; return 1; }
+	[ "$(cat err)" = "${2:+manager: fatal: $2}" ] || { echo "said: $(cat err)"; return 1; }
+	leaves_nothing
+}
+
+# ---- at every step -----------------------------------------------------------
+
+# at_step STEP SIGNAL WHOSE WORD...: one session, ended by its time limit if by
+# nothing else, its manager ("") or janitor ("-c") sent a signal at that step.
+# Its run directory is its own, so that no other session sweeps there.
+at_step() {
+	local step=$1 signal=$2 whose=$3 name=$MARK.$1 status=0
+	shift 3
+	TFS_RUNDIR=$PWD/run.$step "$PROG/atstep" ${whose:+"$whose"} -o "step.$step" "$signal" \
+		"$step" "$MANAGER" --run trace_syscalls \
+		--args "--instance $name --pid $CALLS $*" >"out.$step" 2>"err.$step" || status=$?
+	echo "$status" >"status.$step"
+	is_gone "$name" "$PWD/run.$step" || : >"left.$step"
+}
+
+# at_steps FIRST LAST SIGNALS WHOSE WORD...: at each of them, six at a time;
+# the signals take turns
+at_steps() {
+	local step pids=() last=$2 whose=$4 signals
+	read -ra signals <<<"$3"
+	for ((step = $1; step <= last; step++)); do
+		at_step "$step" "${signals[step % ${#signals[@]}]}" "$whose" "${@:5}" 3>&- &
+		pids+=("$!")
+		[ ${#pids[@]} = 6 ] || [ "$step" = "$last" ] || continue
+		wait "${pids[@]}"
+		pids=()
+	done
+}
+
+# how many steps: "" of a manager or -c of a janitor
+steps() {
+	at_step 9999 9 "$1" --time 20
+	[ "$(cat status.9999)" = 0 ] || { cat err.9999; return 1; }
+	cat step.9999
+}
+
+none_left() {
+	! compgen -G "$PWD/run.*/*/*" && all_gone
+}
+
+@test "manager: killed at any of its steps, all of the session goes" {
+	need_tracefs
+	calls 1
+	last=$(steps '')
+	[ "$last" -gt 50 ]
+	at_steps 2 "$last" 9 '' --time 20
+	for ((i = 2; i <= last; i++)); do
+		[ "$(cat "status.$i")" = 137 ] || { echo "$i: $(cat "status.$i")"; return 1; }
+		[ ! -s "err.$i" ] || { echo "$i: $(cat "err.$i")"; return 1; }
+	done
+	eventually none_left || { ls -d run.*/*/* ; our_sessions; return 1; }
+}
+
+@test "manager: its janitor killed at any step, it takes all down itself and exits 111" {
+	need_tracefs
+	calls 1
+	last=$(steps -c)
+	[ "$last" -gt 50 ]
+	at_steps 1 "$last" 9 -c --time 20
+	for ((i = 1; i <= last; i++)); do
+		[ "$(cat "status.$i")" = 111 ] || { echo "$i: $(cat "status.$i")"; return 1; }
+		[ ! -e "left.$i" ] || { echo "$i: left over"; return 1; }
+		if [ -s "out.$i" ]; then
+			[ "$(cat "out.$i")" = "$PWD/run.$i/ftrace/$MARK.$i/trace" ]
+			[ ! -s "err.$i" ] || { echo "$i: a path and $(cat "err.$i")"; return 1; }
+		else
+			[ "$(cat "err.$i")" = "manager: fatal: the session could not be made" ]
+		fi
+	done
+	eventually none_left
+}
+
+@test "manager: INT TERM HUP USR1 at any step of starting end it: 128+n and no path, or 0" {
+	need_tracefs
+	calls 1
+	background at_step 9999 9 '' --time 60000
+	# its last step is the wait: the path is told, and it sleeps
+	waits() {
+		manager=$(pgrep -fx "$MANAGER --run .*--instance $MARK.9999 .*" | head -n 1) &&
+			[ -s out.9999 ] && last=$(cat step.9999) &&
+			[[ $(cat "/proc/$manager/wchan") == *poll* ]] && [ "$last" = "$(cat step.9999)" ]
+	}
+	eventually waits
+	kill -INT "$manager"
+	wait "$PID"
+	[ "$(cat status.9999)" = 0 ]
+	# three runs of it, so that each step meets three of the four signals
+	for turn in '1 2 10 15' '2 10 15 1' '10 15 1 2'; do
+		at_steps 2 "$last" "$turn" '' --time 60000
+		read -ra signals <<<"$turn"
+		for ((i = 2; i <= last; i++)); do
+			status=$(cat "status.$i")
+			path=
+			[ "$status" != 0 ] || path=$PWD/run.$i/ftrace/$MARK.$i/trace
+			echo "step $i: $status '$(cat "out.$i")' '$(cat "err.$i")'"
+			[ ! -s "err.$i" ] && [ "$(cat "out.$i")" = "$path" ]
+			[ "$status" = 0 ] || [ "$status" = $((128 + signals[i % 4])) ]
+			[ ! -e "left.$i" ]
+		done
+	done
+	eventually none_left
+}
+
+# ---- single deaths -------------------------------------------------------------
+
+@test "manager: with its stream killed it ends with 111" {
+	need_tracefs
+	calls 1
+	session --pid "$CALLS"
+	kill -KILL "$STREAM"
+	finishes "$SESSION" 111
+	leaves_nothing
+}
+
+@test "manager: with its stream killed while somebody reads, the reader gets its end" {
+	need_tracefs
+	calls 1
+	keep=$CALLS
+	calls 1000
+	session --output fifo --pid "$CALLS" "$keep"
+	background cat "$TRACE" >got
+	reader=$PID
+	release
+	eventually test -s got
+	kill -KILL "$(children "$JANITOR")"
+	finishes "$reader" 0
+	finishes "$SESSION" 111
+	leaves_nothing
+}
+
+@test "manager: a janitor killed while it waits is noticed: all goes, with 111" {
+	need_tracefs
+	calls 1
+	session --pid "$CALLS"
+	kill -KILL "$JANITOR"
+	finishes "$SESSION" 111
+	nothing_left
+	leaves_nothing
+}
+
+# Both of them: the stream goes with them, the rest is for whoever comes next.
+both_killed() {
+	calls 1
+	session --pid "$CALLS"
+	kill -KILL "$SESSION" "$JANITOR"
+	wait "$SESSION" || [ $? = 137 ]
+	eventually no_processes
+	[ -p "$TRACE" ]
+}
+
+@test "manager: what the two left that were killed at once, the next --run removes" {
+	need_tracefs
+	both_killed
+	"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $CALLS"
+	eventually nothing_left
+}
+
+defaults() {
+	local file text
+	while read -r file text; do
+		[[ $(cat "$TRACEFS/$file") == *"$text"* ]] ||
+			skip "needs the top-level $file at its default"
+	done <<-'EOF'
+		tracing_on 1
+		current_tracer nop
+		set_event_pid no pid
+		trace_clock [local]
+		trace entries-in-buffer/entries-written: 0/0
+	EOF
+	[ ! -s "$TRACEFS/set_event" ] || [ -z "$(cat "$TRACEFS/set_event")" ] ||
+		skip "needs the top-level set_event at its default"
+}
+
+@test "manager: what the two left that were killed at once, --clear removes" {
+	need_tracefs
+	defaults
+	both_killed
+	run -0 "$MANAGER" --clear
+	[ -z "$output" ]
+	nothing_left
+}
+
+@test "manager: who waits for a writer of a dead session's FIFO is let go by the next" {
+	need_tracefs
+	both_killed
+	background cat "$TRACE" >got
+	reader=$PID
+	opens() { [[ $(cat "/proc/$reader/wchan") == *wait_for_partner* ]]; }
+	eventually opens
+	"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $CALLS"
+	finishes "$reader" 0
+	[ ! -s got ]
+}
+
+@test "manager: a second one by the same name, its janitor killed, takes nothing of the first's" {
+	need_tracefs
+	calls 1
+	session --pid "$CALLS"
+	for step in 1 3 6 9; do
+		run -111 "$PROG/atstep" -c -o step 9 "$step" "$MANAGER" --run trace_syscalls \
+			--args "--instance $MARK --pid $CALLS"
+		[ -p "$TRACE" ]
+	done
+	stop_session
+}
+
+@test "manager: killed at random moments, any of its processes, nothing is left of any round" {
+	need_tracefs
+	seed=${FAULT_SEED:-$RANDOM}
+	echo "FAULT_SEED=$seed"
+	RANDOM=$seed
+	rounds=0
+	calls 1
+	keep=$CALLS
+	end=$((SECONDS + 12))
+	while [ "$SECONDS" -lt "$end" ]; do
+		rounds=$((rounds + 1))
+		calls 100000
+		begin trace_syscalls --output fifo --pid "$CALLS"
+		release
+		if ((RANDOM % 2)); then
+			eventually path_or_error
+			background cat "$(cat out)" >/dev/null
+		fi
+		pause "0.0$(printf %02d $((RANDOM % 60)))"
+		janitor_is_there || :
+		case $((RANDOM % 4)) in
+		0) kill -KILL "$SESSION" ;;
+		1) kill -KILL "$JANITOR" || kill -INT "$SESSION" ;;
+		2) kill -KILL "$SESSION" "$JANITOR" || : ;;
+		3) kill -KILL "$(children "$JANITOR")" || kill -INT "$SESSION" ;;
+		esac 2>/dev/null
+		wait "$SESSION" 2>/dev/null || :
+		eventually no_processes
+		"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $keep" >/dev/null
+		leaves_nothing || { echo "round $rounds"; return 1; }
+	done
+	echo "# $rounds rounds" >&3
+	[ "$rounds" -ge 5 ]
+}
+
+# ---- recipes ---------------------------------------------------------------------
+
+@test "manager: a recipe that fails half way: its status is told and nothing is left" {
+	need_tracefs
+	own_tree
+	calls 1
+	recipe half <<-'EOF'
+		# description: enables one event and fails
+		tfs-write events/sched/sched_switch/enable 1
+		exit 3
+	EOF
+	begin half --pid "$CALLS"
+	says 111 'half: the recipe failed with status 3'
+	recipe half <<-'EOF'
+		# description: fails in a tool
+		tfs-write events/sched/sched_switch/enable 1
+		tfs-write events/sched/sched_switch/filter 'no such field == 1'
+	EOF
+	begin half --pid "$CALLS"
+	finishes "$SESSION" 111
+	[[ "$(cat err)" == "manager: fatal: tfs-write: fatal: unable to write 'no such field == 1' to "* ]]
+	[ "$(wc -l <err)" = 1 ]
+	leaves_nothing
+}
+
+@test "manager: a recipe that is killed: its status is told and nothing is left" {
+	need_tracefs
+	own_tree
+	calls 1
+	recipe dies <<-'EOF'
+		# description: kills itself
+		tfs-write events/sched/sched_switch/enable 1
+		kill -KILL $$
+	EOF
+	begin dies --pid "$CALLS"
+	says 111 'dies: the recipe failed with status 137'
+}
+
+# The shell waits for a tool that waits for ever, which holds stderr.
+hanging() {
+	need_tracefs
+	own_tree
+	calls 1
+	mkfifo hold
+	recipe hangs <<-EOF
+		# description: hangs
+		cat $PWD/hold
+		true
+	EOF
+	begin hangs --pid "$CALLS"
+	hangs() { TOOL=$(pgrep -fx "cat $PWD/hold"); }
+	eventually hangs
+	JANITOR=$(children "$SESSION")
+}
+
+@test "manager: told to stop while its recipe hangs: 130, and no process of the recipe is left" {
+	hanging
+	kill -INT "$SESSION"
+	says 130 ''
+	eventually gone "$TOOL"
+}
+
+@test "manager: killed while its recipe hangs: no process of the recipe is left" {
+	hanging
+	kill -KILL "$SESSION"
+	eventually gone "$TOOL"
+	leaves_nothing
+}
+
+@test "manager: its janitor killed while the recipe hangs: 111 at once, and nothing is left" {
+	hanging
+	kill -KILL "$JANITOR"
+	says 111 'the session could not be made'
+	eventually gone "$TOOL"
+}
+
+@test "manager: the shell of its recipe killed: 111, and nothing of the recipe is left" {
+	hanging
+	kill -KILL "$(children "$JANITOR")"
+	says 111 'hangs: the recipe failed with status 137'
+	eventually gone "$TOOL"
+}
+
+@test "manager: a recipe that writes 1 MiB to stderr and is content: stderr stays silent" {
+	need_tracefs
+	own_tree
+	calls 1
+	recipe loud <<-'EOF'
+		# description: writes much
+		head -c 1048576 /dev/zero | tr '\0' '\n' >&2
+	EOF
+	start_session loud --pid "$CALLS"
+	stop_session
+}
+
+@test "manager: a recipe that writes 1 MiB to stderr and fails: its first line is told" {
+	need_tracefs
+	own_tree
+	calls 1
+	recipe loud <<-'EOF'
+		# description: writes much
+		echo one >&2
+		head -c 1048576 /dev/zero | tr '\0' x >&2
+		exit 1
+	EOF
+	begin loud --pid "$CALLS"
+	says 111 one
+}
+
+@test "manager: what a recipe left running ends with it, and keeps nothing busy" {
+	need_tracefs
+	own_tree
+	calls 1
+	mkfifo hold
+	recipe leaves <<-EOF
+		# description: leaves a child that holds stderr and a file of the instance
+		cat $PWD/hold 9<set_event &
+	EOF
+	start_session leaves --pid "$CALLS"
+	run -1 pgrep -fx "cat $PWD/hold"
+	stop_session
+	recipe leaves <<-EOF
+		# description: leaves a child that holds stderr, and fails
+		cat $PWD/hold 9<set_event &
+		exit 7
+	EOF
+	begin leaves --pid "$CALLS"
+	says 111 'leaves: the recipe failed with status 7'
+	run -1 pgrep -fx "cat $PWD/hold"
+}
+
+# ---- readers ------------------------------------------------------------------------
+
+@test "manager: a reader that opens and leaves at once does not end the session" {
+	need_tracefs
+	calls 100
+	session --output fifo --pid "$CALLS"
+	for ((i = 0; i < 20; i++)); do
+		: <"$TRACE"
+		kill -0 "$SESSION"
+	done
+	background cat "$TRACE" >got
+	reader=$PID
+	release
+	session_ends
+	finishes "$reader" 0
+	[ "$(grep -c getppid got)" = 100 ]
+}
+
+@test "manager: a reader that dies in the middle is followed by another" {
+	need_tracefs
+	calls 1000000
+	session --output fifo --pid "$CALLS"
+	release
+	head -n 1000 "$TRACE" >got
+	[ "$(wc -l <got)" = 1000 ]
+	head -n 1000 "$TRACE" >got
+	[ "$(wc -l <got)" = 1000 ]
+	stop_session
+}
+
+@test "manager: a reader that opens and never reads is given up: it ends within 10 s" {
+	need_tracefs
+	calls 100000
+	session --output fifo --pid "$CALLS"
+	exec 9<"$TRACE"
+	release
+	eventually gone "$CALLS"
+	# it ended by itself, or is told to, whichever is first
+	kill -INT "$SESSION" || :
+	begun=$SECONDS
+	session_ends
+	exec 9<&-
+	[ $((SECONDS - begun)) -le 10 ]
+}
+
+@test "manager: a reader that never comes: a signal, the time, the tasks' end still end it" {
+	need_tracefs
+	calls 1000
+	session --pid "$CALLS"
+	release
+	begun=$SECONDS
+	session_ends
+	calls 1000
+	session --pid "$CALLS" --time 50
+	session_ends
+	session --pid "$CALLS"
+	stop_session
+	[ $((SECONDS - begun)) -le 10 ]
+}
+
+@test "manager: a reader that comes just after the tasks ended gets every line" {
+	need_tracefs
+	calls 1000
+	session --syscall getppid --output fifo --pid "$CALLS"
+	release
+	wait "$CALLS"
+	cat "$TRACE" >got
+	session_ends
+	[ "$(grep -c 'sys_getppid' got)" = 1000 ]
+	[ "$(wc -l <got)" = 1000 ]
+}
+
+# ---- the ground taken away ------------------------------------------------------------
+
+# small SIZE INODES COMMAND...: with a file system of this size at $TFS_RUNDIR
+small() {
+	mkdir -p "$TFS_RUNDIR"
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount -t tmpfs -o "$1,mode=755" tmpfs "$TFS_RUNDIR" && shift && exec "$@"' \
+		small "size=$1,nr_inodes=$2" "${@:3}"
+}
+
+need_unshare() {
+	need_tracefs
+	need_tool unshare
+	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"
+}
+
+@test "manager: no inode is left in its run directory: one clear line, and nothing is left" {
+	need_unshare
+	calls 1
+	no='No space left on device'
+	set -- "$MANAGER" --run trace_syscalls --args "--instance $MARK --time 20 --pid $CALLS"
+	fails 111 "manager: fatal: unable to make $TFS_RUNDIR/ftrace; TFS_RUNDIR may name another directory: $no" \
+		small 64k 1 "$@"
+	nothing_left
+	fails 111 "manager: fatal: unable to make session directory $TFS_RUNDIR/ftrace: $no" small 64k 2 "$@"
+	nothing_left
+	fails 111 "manager: fatal: unable to make $TFS_RUNDIR/ftrace/$MARK/trace: $no" small 64k 3 "$@"
+	nothing_left
+	small 64k 4 "$@" >out
+	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	leaves_nothing
+}
+
+@test "manager: no byte is left in its run directory: a FIFO needs none, a file is refused" {
+	need_unshare
+	calls 1
+	cat >full <<-'EOF'
+		head -c 1000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
+		exec "$@"
+	EOF
+	set -- small 64k 100 sh full "$MANAGER" --run trace_syscalls
+	"$@" --args "--instance $MARK --time 20 --pid $CALLS" >out
+	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	fails 111 "manager: fatal: --size: 8 KB do not fit into $TFS_RUNDIR/ftrace, which has 0 left" \
+		"$@" --args "--instance $MARK --time 20 --pid $CALLS --output file --size 8"
+	leaves_nothing
+}
+
+@test "manager: its run directory is full in the middle: what a file has stays, with 111" {
+	need_unshare
+	calls 20000
+	mkfifo begun filled
+	cat >middle <<-'EOF'
+		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
+		until [ -s out ]; do :; done
+		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
+		echo >"$2"
+		status=0
+		wait $! || status=$?
+		cat "$(cat out)" >got
+		ls "$TFS_RUNDIR/ftrace" >left
+		exit $status
+	EOF
+	MANAGER=$MANAGER run -111 small 256k 100 sh middle \
+		"--instance $MARK --pid $CALLS --output file --size 200" "$GO"
+	[ ! -s err ]
+	[ "$(cat left)" = "$MARK" ]
+	# a page was there before the rest was filled, or was not
+	run ! grep -v getppid <(head -n -1 got | grep -v '^#')
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+	leaves_nothing
+}
+
+@test "manager: its instance removed while it waits for a reader: the reader gets its end, 111" {
+	need_tracefs
+	calls 1
+	session --pid "$CALLS"
+	tfs-instance remove "tfs.$MARK"
+	cat "$TRACE" >got
+	[ ! -s got ]
+	finishes "$SESSION" 111
+	leaves_nothing
+	session --pid "$CALLS"
+	tfs-instance remove "tfs.$MARK"
+	stop_session
+}
+
+@test "manager: recording switched off by a stranger: what was recorded comes, and it ends well" {
+	need_tracefs
+	calls 1000
+	session --syscall getppid --output fifo --pid "$CALLS"
+	tfs-write -i "tfs.$MARK" tracing_on 0
+	background cat "$TRACE" >got
+	reader=$PID
+	release
+	session_ends
+	finishes "$reader" 0
+	[ ! -s got ]
+}
+
+@test "manager: a tracefs mounted read-only: one clear line, and nothing is left" {
+	need_unshare
+	calls 1
+	# shellcheck disable=SC2016 # for the inner shell
+	fails 111 "manager: fatal: unable to make instance tfs.$MARK: Read-only file system" \
+		unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"' \
+		"$TRACEFS" "$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS"
+	leaves_nothing
+}
+
+# ---- descriptors and zombies ------------------------------------------------------------
+
+# open_files PID: what its descriptors are, one a line
+open_files() {
+	local fd
+	for fd in "/proc/$1/fd"/*; do
+		readlink "$fd"
+	done | sed 's/:\[[0-9]*\]//' | sort
+}
+
+# A manager that inherits standard descriptors and no other.
+clean_manager() {
+	local fd
+	for fd in "/proc/$BASHPID/fd"/*; do
+		fd=${fd##*/}
+		[ "$fd" -le 2 ] || eval "exec $fd>&-"
+	done 2>/dev/null
+	exec "$MANAGER" "$@"
+}
+
+@test "manager: a recipe inherits three descriptors and no more" {
+	need_tracefs
+	own_tree
+	calls 1
+	recipe stops <<-'EOF'
+		# description: stops
+		kill -STOP $$
+	EOF
+	: >out; : >err
+	background clean_manager --run stops --args "--instance $MARK --pid $CALLS" >out 2>err
+	SESSION=$PID
+	stopped() {
+		janitor_is_there && SHELL_PID=$(children "$JANITOR") &&
+			[[ $(cat "/proc/$SHELL_PID/stat") == *') T '* ]]
+	}
+	eventually stopped
+	# the shell has its script open
+	[ "$(open_files "$SHELL_PID" | grep -Fxv "$HOOKS/stops")" = $'/dev/null\n/dev/null\npipe' ]
+	kill -CONT "$SHELL_PID"
+	eventually path_or_error
+	TRACE=$(cat out)
+	stop_session
+}
+
+@test "manager: its stream has what it needs open, and no more" {
+	need_tracefs
+	calls 1
+	: >out; : >err
+	background clean_manager --run trace_syscalls --args "--instance $MARK --pid $CALLS" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	exec 9<"$TRACE"
+	JANITOR=$(children "$SESSION")
+	STREAM=$(children "$JANITOR")
+	# its standard input and what nobody hears, its signals, the instance, both ends
+	expected=$(sort <<-EOF
+		/dev/null
+		anon_inode:[signalfd]
+		pipe
+		$TRACEFS/instances/tfs.$MARK
+		$TRACEFS/instances/tfs.$MARK/trace_pipe
+		$TRACE
+	EOF
+	)
+	streams() { [ "$(open_files "$STREAM")" = "$expected" ]; }
+	eventually streams || { open_files "$STREAM"; return 1; }
+	exec 9<&-
+	stop_session
+}
+
+@test "manager: of streams that died with their readers no zombie is left" {
+	need_tracefs
+	calls 1000000
+	session --output fifo --pid "$CALLS"
+	release
+	for ((i = 0; i < 5; i++)); do
+		head -n 10 "$TRACE" >/dev/null
+		another() {
+			[ "$(children "$JANITOR" | wc -l)" = 1 ] &&
+				[ "$(children "$JANITOR")" != "$STREAM" ]
+		}
+		eventually another
+		STREAM=$(children "$JANITOR")
+		! gone "$STREAM"
+	done
+	[ "$(children "$SESSION")" = "$JANITOR" ]
+	stop_session
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
+# 41-scale - many sessions, many pids, many threads, and the cost of waiting
+
+load helper
+
+report() {
+	echo "# $*" >&3
+}
+
+now_ms() {
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# ---- many sessions --------------------------------------------------------------
+
+# The sessions with an even number follow a second task, which does nothing:
+# they end when they are told to, the others with their task.
+one_session() {
+	local i=$1 second=
+	((i % 2)) || second=$KEEP
+	background "$MANAGER" --run trace_syscalls --args "--instance $MARK.$i --output fifo \
+		--syscall getppid --buffer 512 --pid ${TASK[i]} $second" >"out.$i" 2>"err.$i"
+	MANAGERS[i]=$PID
+}
+
+all_began() {
+	local i
+	for ((i = 0; i < SESSIONS; i++)); do
+		[ -s "out.$i" ] || [ -s "err.$i" ] || return 1
+	done
+}
+
+@test "manager: 100 sessions, begun and ended in any order: each has its task's calls and no other" {
+	need_tracefs
+	seed=${SCALE_SEED:-$RANDOM}
+	echo "SCALE_SEED=$seed"
+	RANDOM=$seed
+	SESSIONS=100
+	TASK=() GATE=() MANAGERS=() READER=()
+	calls 1
+	KEEP=$CALLS
+	for ((i = 0; i < SESSIONS; i++)); do
+		calls $((100 + i))
+		TASK[i]=$CALLS GATE[i]=$GO
+	done
+	shuffled() { shuf -i 0-$((SESSIONS - 1)) --random-source=<(yes "$RANDOM"); }
+	begun=$(now_ms)
+	for i in $(shuffled); do
+		one_session "$i"
+	done
+	eventually all_began
+	report "$SESSIONS sessions begun at once: $(($(now_ms) - begun)) ms"
+	for ((i = 0; i < SESSIONS; i++)); do
+		[ "$(cat "out.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ] || { cat "err.$i"; return 1; }
+		background cat "$(cat "out.$i")" >"got.$i"
+		READER[i]=$PID
+	done
+	for i in $(shuffled); do
+		echo >"${GATE[i]}"
+	done
+	for ((i = 0; i < SESSIONS; i++)); do
+		wait "${TASK[i]}"
+	done
+	begun=$(now_ms)
+	for i in $(shuffled); do
+		((i % 2)) || kill -INT "${MANAGERS[i]}"
+	done
+	for ((i = 0; i < SESSIONS; i++)); do
+		finishes "${MANAGERS[i]}" 0
+		finishes "${READER[i]}" 0
+		[ ! -s "err.$i" ]
+		[ "$(grep -c 'sys_getppid' "got.$i")" = $((100 + i)) ]
+		[ "$(wc -l <"got.$i")" = $((100 + i)) ]
+		[ "$(pids_in "got.$i")" = "${TASK[i]}" ]
+	done
+	report "$SESSIONS sessions ended: $(($(now_ms) - begun)) ms"
+	nothing_left
+}
+
+# ---- many tasks ------------------------------------------------------------------
+
+# crowd N: so many tasks; their pids are in the file crowd, they go when $GO
+# gets its end
+crowd() {
+	local kb
+	[ "$(cat /proc/sys/kernel/pid_max)" -gt $(($1 + 5000)) ] ||
+		skip "needs /proc/sys/kernel/pid_max above $(($1 + 5000))"
+	kb=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+	[ "$kb" -gt $(($1 * 400)) ] || skip "needs $(($1 * 400)) KB of free memory"
+	mkfifo gate
+	background "$PROG/crowd" "$1" <gate >crowd
+	CROWD=$PID
+	exec 8>gate
+	eventually grep -q ' ' crowd
+	[ "$(wc -w <crowd)" = "$1" ]
+}
+
+@test "manager: 10,000 pids in one --args: recording within 5 s, all followed, ended with the last" {
+	need_tracefs
+	crowd 10000
+	begun=$(now_ms)
+	start_session trace_syscalls --syscall getppid --pid "$(cat crowd)"
+	took=$(($(now_ms) - begun))
+	report "10000 pids: path after $took ms"
+	[ "$took" -lt 5000 ]
+	tfs-pidfilter -i "tfs.$MARK" list >followed
+	tr ' ' '\n' <crowd | sort -n | cmp - followed
+	begun=$(now_ms)
+	exec 8>&-
+	finishes "$CROWD" 0
+	session_ends
+	report "10000 pids: ended $(($(now_ms) - begun)) ms after they were told to go"
+}
+
+@test "manager: 1,000 threads, named by pids-of -t or by their leader: each one's calls are there" {
+	need_tracefs
+	for how in threads leader; do
+		calls -e 10 1000
+		pids-of -t "$CALLS" >threads
+		[ "$(wc -l <threads)" = 1000 ]
+		leader=$CALLS
+		start_session trace_syscalls --syscall getppid --output fifo --buffer 4096 \
+			--pid "$(paste -sd ' ' "$([ "$how" = leader ] && echo <(echo "$leader") || echo threads)")"
+		background cat "$TRACE" >got
+		reader=$PID
+		release
+		session_ends
+		finishes "$reader" 0
+		[ "$(grep -c 'sys_getppid' got)" = 10000 ]
+		[ "$(wc -l <got)" = 10000 ]
+		pids_in got | cmp - threads
+		rm go.*
+	done
+}
+
+@test "manager: a session of 20 tasks that end one by one ends with the last, and not before" {
+	need_tracefs
+	crowd 20
+	start_session trace_syscalls --syscall getppid --pid "$(cat crowd)"
+	left=20
+	for pid in $(tr ' ' '\n' <crowd | shuf); do
+		kill -KILL "$pid"
+		left=$((left - 1))
+		[ "$left" -gt 0 ] || break
+		fewer() { [ "$(tfs-pidfilter -i "tfs.$MARK" list | wc -l)" = "$left" ]; }
+		eventually fewer
+		kill -0 "$SESSION"
+	done
+	session_ends
+	exec 8>&-
+}
+
+# ---- waiting -------------------------------------------------------------------------
+
+# switches PID...: how often each was switched to another, and whether it sleeps
+switches() {
+	local pid
+	for pid; do
+		awk '/^(State|(non)?voluntary_ctxt_switches):/ { print $2 }' "/proc/$pid/status"
+	done
+}
+
+sleeps() {
+	! switches "$@" | grep -Eq '^[A-RT-Z]' || return 1
+	[ "$(switches "$@")" = "$(switches "$@")" ]
+}
+
+resident() {
+	awk '/^VmRSS:/ { print $2, $3 }' "/proc/$1/status"
+}
+
+# waits_still WHEN: while others make 100,000 calls nobody of the session wakes
+waits_still() {
+	local before after
+	set -- "$1" "$SESSION" "$JANITOR" "$STREAM"
+	eventually sleeps "${@:2}"
+	before=$(switches "${@:2}")
+	calls 100000
+	release
+	wait "$CALLS"
+	after=$(switches "${@:2}")
+	report "$1: resident: manager $(resident "$2"), janitor $(resident "$3"), stream $(resident "$4")"
+	[ "$before" = "$after" ] || { diff <(echo "$before") <(echo "$after"); return 1; }
+}
+
+@test "manager: a session that waits does not wake up for what others do" {
+	need_tracefs
+	calls 1
+	start_session trace_syscalls --pid "$CALLS"
+	JANITOR=$(children "$SESSION")
+	STREAM=$(children "$JANITOR")
+	waits_still 'no reader yet'
+	exec 9<"$TRACE"
+	streams() { [[ $(tr '\0' ' ' <"/proc/$STREAM/cmdline") == tfs-catpipe* ]]; }
+	eventually streams
+	waits_still 'with a reader'
+	stop_session
+	exec 9<&-
+}

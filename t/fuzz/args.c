@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * args.c - --args for a hook that has an option of every type
+ *
+ * Input: the words. Whether they are to be accepted is told by a second,
+ * plainer reading of the options.
+ */
+#include "fuzz.h"
+
+static const char every_type[] =
+	"#!/bin/sh\n"
+	"# description: an option of every type\n"
+	"# option: -s, --syscall [[sys_enter_]NAME...]  calls\n"
+	"# option: --returns  the return of each call as well\n"
+	"# option: -n, --number N...  numbers\n"
+	"# option: --task PID  a task\n"
+	"# option: --text [TEXT...]  text\n"
+	"# option: --kind [k_]one|two|three...  some\n"
+	"# option: --user UID  somebody\n"
+	"# option: --a-long-name-of-31-characters-x MS  time\n";
+
+static struct option *look_up(struct recipe *r, const char *word)
+{
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct option *o = &r->options[i];
+		char letter[] = { '-', o->letter, '\0' }, name[64] = "--";
+
+		strcat(name, o->name);
+		if ((o->letter && !strcmp(word, letter)) || !strcmp(word, name))
+			return o;
+	}
+	return NULL;
+}
+
+/* Will the words do? r is a recipe to count in. */
+static int acceptable(struct recipe *r, char **words)
+{
+	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
+	struct option *o = NULL;
+	size_t who = 0;
+
+	for (; *words; words++) {
+		char word[64] = "", *equals = strchr(*words, '=');
+		const char *value = *words;
+
+		if (**words == '-') {
+			size_t n = equals ? (size_t)(equals - *words) : strlen(*words);
+
+			if (n >= sizeof(word))
+				return 0;
+			memcpy(word, *words, n);
+			o = look_up(r, word);
+			if (!o || (equals && n == 2))
+				return 0;
+			o->given = 1;
+			if (!equals)
+				continue;
+			value = equals + 1;
+		}
+		if (!o)
+			return 0;
+		if (!strncmp(value, o->prefix, strlen(o->prefix)))
+			value += strlen(o->prefix);
+		if (!valid(o, value) || (o->n++ && !o->many))
+			return 0;
+	}
+	for (size_t i = 0; i < r->noptions; i++) {
+		o = &r->options[i];
+		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
+			return 0;
+	}
+	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
+		who += look_up(r, strcat((char[16]){ "--" }, whom[i]))->n;
+	return (who > 0) != (look_up(r, "--all")->given != 0);
+}
+
+/* Twice the same recipe: one for the parser, one for the oracle. */
+static void make(struct recipe *r, char **commons, char **head)
+{
+	*r = (struct recipe){ .name = "every_type" };
+	*commons = strdup(common_options);
+	*head = strdup(every_type);
+	must(!parse_head(r, *commons, "common options"));
+	r->ncommon = r->noptions;
+	must(!parse_head(r, *head, "every_type"));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct recipe first, r, second;
+	static int prepared;
+	char *args = next_part(&data, &size), **words;
+	const char *why;
+	struct request rq;
+	int result, ok;
+
+	if (!prepared) {
+		char *texts[2];
+
+		prepare_procfs();
+		make(&first, &texts[0], &texts[1]);
+		prepared = 1;
+	}
+	r = second = first;
+	words = split_words(args, &why);
+	ok = words && acceptable(&second, words);
+	free(words);
+
+	listen_to_stderr();
+	result = parse_request(&rq, &r, args);
+	must_be_said(result);
+	must((result == 0) == ok);
+	if (!result)
+		check_request(&rq);
+	free_request(&rq);
+	free(args);
+	return 0;
+}

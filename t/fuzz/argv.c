@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * argv.c - the options of the tools and of the manager
+ *
+ * Input: argv[1] NUL argv[2] ...; the first byte chooses whose.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fuzz.h"
+
+static jmp_buf left;
+static int status;
+
+static _Noreturn void leave(int with)
+{
+	status = with;
+	longjmp(left, 1);
+}
+
+static _Noreturn void leave_saying(int with, const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vformat(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	complain("%s", text);
+	leave(with);
+}
+
+/* The two sources, but a way out that leads back here. */
+#define exit leave
+#define die leave_saying
+#define main manager_main
+#include "../../lib/opt.c"
+#include "../../lib/manager.c"
+#undef exit
+#undef die
+#undef main
+
+/* ---- what the manager's main calls --------------------------------------------- */
+
+static int calls;
+
+int list_recipes(const char *dir)
+{
+	must(dir && *dir == '/');
+	calls++;
+	return 0;
+}
+
+int read_recipe(struct recipe *r, const char *dir, const char *name)
+{
+	(void)r;
+	must(dir && name);
+	calls++;
+	return complain("no hook '%.80s'", name);
+}
+
+void describe_recipe(const struct recipe *r)
+{
+	(void)r;
+}
+
+int check_requirements(const struct recipe *r, int root, const char *path)
+{
+	(void)r, (void)root, (void)path;
+	return 0;
+}
+
+int parse_request(struct request *rq, struct recipe *r, const char *args)
+{
+	(void)rq, (void)r, (void)args;
+	return 0;
+}
+
+int run_session(const struct request *rq, const char *tools)
+{
+	(void)rq, (void)tools;
+	return 0;
+}
+
+int clear_sessions(void)
+{
+	calls++;
+	return 0;
+}
+
+static int nothing(void)
+{
+	return 0;
+}
+
+const struct subsystem subsystem = { .name = "none", .reset = nothing };
+
+/* ---- the tools ---------------------------------------------------------------------- */
+
+static const struct tool tools[] = {
+	{ "pids-of", "pids-of ...", "print pids", "dtc:n:u:C:" },
+	{ "tfs-write", "tfs-write ...", "put records", "cR:i:" },
+	{ "syscall-nr", "syscall-nr [NAME]...", "print numbers", "" },
+	{ "tfs-run", "tfs-run ...", "run a hook", "m:" },
+};
+
+static void run_tool(const struct tool *t, int argc, char **argv)
+{
+	int c;
+
+	while ((c = next_option(t, argc, argv)) != -1) {
+		const char *letter = strchr(t->letters, c);
+
+		must(c > 0 && c != ':' && letter);
+		must((letter[1] == ':') == (optarg != NULL));
+	}
+	must(optind >= 1 && optind <= argc);
+	status = -1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char name[] = "tool", *none[] = { name, NULL };
+	char *argv[20] = { name };
+	int argc = 1, which;
+	size_t said;
+
+	if (!size)
+		return 0;
+	which = *data++ % 5;
+	for (size--; size && argc < 19; argc++)
+		argv[argc] = next_part(&data, &size);
+	listen_to_stderr();
+	/* begin anew: an optind of 0 makes the C library forget a half-read word */
+	optind = 0;
+	getopt(1, none, "");
+	opterr = 0;
+	calls = 0;
+	status = -1;
+	if (setjmp(left))
+		which = -1;
+	else if (which == 4)
+		status = manager_main(argc, argv);
+	else
+		run_tool(&tools[which], argc, argv);
+	heard(&said);
+	must(status == -1 || status == DONE || status == MISUSED);
+	must_be_said(status == MISUSED ? -1 : 0);
+	must(which != -1 || calls == 0);
+	must(calls <= 1);
+	for (int i = 1; i < argc; i++)
+		free(argv[i]);
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * errorlog.c - the kernel's reason, out of an error_log in a plain directory
+ *
+ * Input: the record, NUL, the log.
+ */
+#include <fcntl.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int dir = -1;
+	static const char key[] = "  Command: ";
+	char *record = next_part(&data, &size), *log = next_part(&data, &size), *text;
+	const char *caret;
+	size_t n;
+
+	put_file("ctl/error_log", log, strlen(log));
+	if (dir < 0) {
+		char path[PATH_MAX];
+
+		format(path, sizeof(path), "%s/ctl", place());
+		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		put_file("ctl/plain", "old", 3);
+	}
+	/* a file that is not there is refused with one of the two errors */
+	listen_to_stderr();
+	must_be_said(ctl_write(dir, "refuses", record, 0));
+
+	listen_to_stderr();
+	ctl_caret(dir, record);
+	caret = heard(&n);
+	if (n) {
+		const char *text_of = caret + strlen(key);
+		char *command = strndup(text_of, strcspn(text_of, "\n"));
+
+		must(!strncmp(caret, key, strlen(key)) && strlen(caret) == n);
+		must(strlen(log) >= n && !strcmp(log + strlen(log) - n, caret));
+		must(strstr(record, command));
+		free(command);
+	}
+
+	listen_to_stderr();
+	must_be_said(ctl_write(dir, "plain", record, CTL_TRUNCATE));
+	text = ctl_read(dir, "plain", &n);
+	must(text && !strncmp(text, record, strlen(record)));
+	must(!strcmp(text + strlen(record), *record ? "\n" : ""));
+	free(text);
+	free(record);
+	free(log);
+	return 0;
+}

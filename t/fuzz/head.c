@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * head.c - a recipe's head, then --args for it, then its requirements
+ *
+ * Input: the head, NUL, the words of --args.
+ */
+#include "fuzz.h"
+
+static int root = -1;
+
+/* Of a requirement that is one plain path, stat has the last word. */
+static int missing(const struct recipe *r)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < r->nrequires; i++)
+		n += !strpbrk(r->requires[i], " \t|!({") && *r->requires[i] &&
+		     strlen(r->requires[i]) < PATH_MAX && !ctl_exists(root, r->requires[i]);
+	return n;
+}
+
+static void try_request(struct recipe *r, const char *args)
+{
+	struct request rq;
+	int result;
+
+	listen_to_stderr();
+	result = parse_request(&rq, r, args);
+	must_be_said(result);
+	if (!result) {
+		check_request(&rq);
+		listen_to_stderr();
+		result = check_requirements(r, root, "/tracing");
+		must_be_said(result);
+		must(result < 0 || !missing(r));
+	}
+	free_request(&rq);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *head = next_part(&data, &size), *args = next_part(&data, &size);
+	char *commons = strdup(common_options);
+	static struct recipe r;
+	int result;
+
+	if (root < 0) {
+		prepare_procfs();
+		root = prepare_tracing();
+	}
+	listen_to_stderr();
+	r = (struct recipe){ .name = "hook" };
+	must(!parse_head(&r, commons, "common options"));
+	r.ncommon = r.noptions;
+	result = parse_head(&r, head, "hooks.d/hook");
+	must_be_said(result);
+	if (!result) {
+		check_recipe(&r);
+		if (!r.description)
+			r.description = "";
+		describe_recipe(&r);
+		flush();
+		try_request(&r, args);
+	}
+	free(commons);
+	free(head);
+	free(args);
+	return 0;
+}

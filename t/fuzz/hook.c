@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: ISC */
+/* hook.c - what must be true of an accepted recipe and of a request */
+#include <errno.h>
+#include <stdio.h>
+
+#include "fuzz.h"
+
+static int in_range(const char *s, unsigned long low, unsigned long high)
+{
+	unsigned long n;
+	char *end;
+
+	for (const char *p = s; *p; p++)
+		if (!strchr("0123456789", *p))
+			return 0;
+	errno = 0;
+	n = strtoul(s, &end, 10);
+	return *s && !*end && !errno && n >= low && n <= high;
+}
+
+static int plain_name(const char *s)
+{
+	int ok = *s && strchr(".-", *s) == NULL && strlen(s) <= 64;
+
+	for (; *s; s++)
+		ok &= (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+		      (*s >= '0' && *s <= '9') || *s == '_' || *s == '.' || *s == '-';
+	return ok;
+}
+
+static int lives(const char *s)
+{
+	static const int alive[] = { ALIVE, ALSO_ALIVE, ZOMBIE_WITH_THREADS };
+	int found = 0;
+
+	for (size_t i = 0; i < sizeof(alive) / sizeof(*alive); i++)
+		found |= atoi(s) == alive[i];
+	return found;
+}
+
+static int one_of(const char *choices, const char *s)
+{
+	char *all, *with_bars;
+	int found;
+
+	must(asprintf(&all, "|%s|", choices) >= 0);
+	must(asprintf(&with_bars, "|%s|", s) >= 0);
+	found = *s && !strchr(s, '|') && strstr(all, with_bars);
+	free(all);
+	free(with_bars);
+	return found;
+}
+
+int valid(const struct option *o, const char *s)
+{
+	switch (o->type) {
+	case TYPE_FLAG:
+		return 0;
+	case TYPE_NAME:
+		return plain_name(s);
+	case TYPE_PID:
+		return in_range(s, 1, 1 << 22) && lives(s);
+	case TYPE_NUMBER:
+		return in_range(s, 0, ULONG_MAX);
+	case TYPE_MS:
+	case TYPE_KB:
+		return in_range(s, 1, INT_MAX);
+	case TYPE_UID:
+		return in_range(s, 0, UINT_MAX);
+	case TYPE_TEXT:
+		for (const char *p = s; *p; p++)
+			if ((*p > 0 && *p < ' ') || *p == 0x7f)
+				return 0;
+		return *s != '\0';
+	case TYPE_CHOICE:
+		return one_of(o->choices, s);
+	}
+	return 0;
+}
+
+/* The line of an option alone, in a head of its own, is that option again. */
+static void check_option(const struct option *o)
+{
+	static struct recipe again;
+	char *head;
+
+	must(*o->name && *o->name != '-' && strlen(o->name) < sizeof(o->name));
+	must(strspn(o->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(o->name));
+	must(!o->many || o->type != TYPE_FLAG);
+	must(o->many || !o->may_be_empty);
+	must((o->type == TYPE_CHOICE) == (*o->choices != '\0'));
+	must(asprintf(&head, "# option: %s", o->line) >= 0);
+	again = (struct recipe){ 0 };
+	must(!parse_head(&again, head, "again") && again.noptions == 1);
+	must(again.options[0].letter == o->letter && again.options[0].type == o->type);
+	must(!strcmp(again.options[0].name, o->name));
+	must(!strcmp(again.options[0].prefix, o->prefix));
+	must(!strcmp(again.options[0].choices, o->choices));
+	must(again.options[0].many == o->many);
+	must(again.options[0].may_be_empty == o->may_be_empty);
+	free(head);
+}
+
+void check_recipe(const struct recipe *r)
+{
+	must(r->noptions <= MOST_OPTIONS && r->ncommon <= r->noptions);
+	must(r->nrequires <= sizeof(r->requires) / sizeof(*r->requires));
+	for (size_t i = 0; i < r->noptions; i++) {
+		const struct option *a = &r->options[i];
+
+		check_option(a);
+		for (size_t j = 0; j < i; j++)
+			must(strcmp(a->name, r->options[j].name) &&
+			     (!a->letter || a->letter != r->options[j].letter));
+	}
+}
+
+static void check_environment(const struct request *rq)
+{
+	char **env = recipe_environment(rq, "/tools", "TFS_INSTANCE=x");
+	size_t n = 0, given = 0;
+
+	for (size_t i = rq->recipe->ncommon; i < rq->recipe->noptions; i++)
+		given += rq->recipe->options[i].given != 0;
+	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x"));
+	for (char **e = env; *e; e++) {
+		size_t name = strspn(*e, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+		must((*e)[name] == '=' && !strchr(*e, '\n'));
+		n += !strncmp(*e, "HOOK_", 5);
+	}
+	must(n == given);
+	for (char **e = env; *e; e++)
+		if (e != env + 1)
+			free(*e);
+	free(env);
+}
+
+void check_request(const struct request *rq)
+{
+	const struct recipe *r = rq->recipe;
+	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
+	size_t who = 0;
+
+	for (size_t i = 0; i < r->noptions; i++) {
+		const struct option *o = &r->options[i];
+
+		must(o->given || !o->n);
+		must(o->n <= 1 || o->many);
+		must(!o->given || o->n || o->type == TYPE_FLAG || o->may_be_empty);
+		for (size_t j = 0; j < o->n; j++)
+			must(valid(o, o->v[j]));
+	}
+	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
+		who += common(r, whom[i])->n;
+	must(rq->nwho == who && (who > 0) != (rq->everybody != 0));
+	must(rq->parents.n <= common(r, "parent")->n);
+	must(plain_name(rq->session) && !strchr(rq->session, '/'));
+	must(rq->ms == -1 || (rq->ms > 0 && rq->ms <= INT_MAX));
+	must(rq->size_kb > 0 && rq->size_kb <= INT_MAX && rq->buffer_kb <= INT_MAX);
+	check_environment(rq);
+}
+
+void free_request(struct request *rq)
+{
+	for (size_t i = 0; i < rq->recipe->noptions; i++)
+		free(rq->recipe->options[i].v);
+	free(rq->words);
+	free(rq->who);
+	pids_clear(&rq->parents);
+}

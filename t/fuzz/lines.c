@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+/* lines.c - the lines of standard input, any bytes in them */
+#include <sys/mman.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int prepared;
+	struct reader in = { 0 };
+	const uint8_t *end = data + size;
+	ssize_t n;
+	char *line;
+
+	if (!prepared) {
+		must(dup2(memfd_create("stdin", 0), STDIN_FILENO) == STDIN_FILENO);
+		prepared = 1;
+	}
+	must(!ftruncate(STDIN_FILENO, 0));
+	must(!size || pwrite(STDIN_FILENO, data, size, 0) == (ssize_t)size);
+	must(!lseek(STDIN_FILENO, 0, SEEK_SET));
+	while ((n = next_line(&in, &line)) >= 0) {
+		must(data + n <= end && !memcmp(data, line, (size_t)n) && !line[n]);
+		must(!memchr(line, '\n', (size_t)n));
+		data += n;
+		must(data == end ? n > 0 : *data == '\n');
+		data += data < end;
+	}
+	must(data == end && next_line(&in, &line) == -1);
+	free(in.text);
+	return 0;
+}

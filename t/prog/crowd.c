@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * crowd - many processes that do nothing
+ *
+ *	crowd N
+ * Prints the pids of N of them in one line, parted by blanks, and waits for
+ * the end of standard input; then, or when it dies, they are gone.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	long n = argc == 2 ? atol(argv[1]) : 0;
+	pid_t self = getpid(), *pids = calloc((size_t)n + 1, sizeof(*pids));
+	char c;
+
+	if (n < 1 || !pids)
+		return 100;
+	for (long i = 0; i < n; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0) {
+			perror("crowd: unable to fork");
+			return 111; /* and those that are there die with us */
+		}
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			while (getppid() == self)
+				pause();
+			_exit(0);
+		}
+	}
+	for (long i = 0; i < n; i++)
+		printf("%s%d", i ? " " : "", (int)pids[i]);
+	puts("");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
+	for (long i = 0; i < n; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
