@@ -88,10 +88,10 @@ uninstall:
 		rm -f $(HOOKDIR)/$$s/manager $(HOOKDIR)/$$s/manager.tfs; \
 	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
-	-for s in $(notdir $(SUBSYSTEMS)); do \
-		rmdir $(HOOKDIR)/$$s/hooks.d $(HOOKDIR)/$$s; \
-	done; rmdir $(HOOKDIR)
 	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
+# a hook that somebody added stays, and so does its directory
+	-rmdir $(foreach s,$(notdir $(SUBSYSTEMS)),$(HOOKDIR)/$s/hooks.d $(HOOKDIR)/$s) \
+		$(HOOKDIR) 2>/dev/null
 
 clean:
 	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build

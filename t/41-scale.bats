@@ -69,20 +69,22 @@ all_began() {
 	done
 	for ((i = 0; i < SESSIONS; i++)); do
 		finishes "${MANAGERS[i]}" 0
-		finishes "${READER[i]}" 0
+	done
+	report "$SESSIONS sessions ended: $(($(now_ms) - begun)) ms"
+	nothing_left
+	for ((i = 0; i < SESSIONS; i++)); do
+		wait "${READER[i]}"
 		[ ! -s "err.$i" ]
 		[ "$(grep -c 'sys_getppid' "got.$i")" = $((100 + i)) ]
 		[ "$(wc -l <"got.$i")" = $((100 + i)) ]
 		[ "$(pids_in "got.$i")" = "${TASK[i]}" ]
 	done
-	report "$SESSIONS sessions ended: $(($(now_ms) - begun)) ms"
-	nothing_left
 }
 
 # ---- many tasks ------------------------------------------------------------------
 
-# crowd N: so many tasks; their pids are in the file crowd, they go when $GO
-# gets its end
+# crowd N: so many tasks; their pids are in the file crowd, they go when a line
+# is written to the FIFO gate
 crowd() {
 	local kb
 	[ "$(cat /proc/sys/kernel/pid_max)" -gt $(($1 + 5000)) ] ||
@@ -90,9 +92,8 @@ crowd() {
 	kb=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
 	[ "$kb" -gt $(($1 * 400)) ] || skip "needs $(($1 * 400)) KB of free memory"
 	mkfifo gate
-	background "$PROG/crowd" "$1" <gate >crowd
+	background "$PROG/crowd" "$1" <>gate >crowd
 	CROWD=$PID
-	exec 8>gate
 	eventually grep -q ' ' crowd
 	[ "$(wc -w <crowd)" = "$1" ]
 }
@@ -108,7 +109,7 @@ crowd() {
 	tfs-pidfilter -i "tfs.$MARK" list >followed
 	tr ' ' '\n' <crowd | sort -n | cmp - followed
 	begun=$(now_ms)
-	exec 8>&-
+	echo >gate
 	finishes "$CROWD" 0
 	session_ends
 	report "10000 pids: ended $(($(now_ms) - begun)) ms after they were told to go"
@@ -120,9 +121,10 @@ crowd() {
 		calls -e 10 1000
 		pids-of -t "$CALLS" >threads
 		[ "$(wc -l <threads)" = 1000 ]
-		leader=$CALLS
+		pids=$CALLS
+		[ "$how" = leader ] || pids=$(paste -sd ' ' threads)
 		start_session trace_syscalls --syscall getppid --output fifo --buffer 4096 \
-			--pid "$(paste -sd ' ' "$([ "$how" = leader ] && echo <(echo "$leader") || echo threads)")"
+			--pid "$pids"
 		background cat "$TRACE" >got
 		reader=$PID
 		release
@@ -131,7 +133,6 @@ crowd() {
 		[ "$(grep -c 'sys_getppid' got)" = 10000 ]
 		[ "$(wc -l <got)" = 10000 ]
 		pids_in got | cmp - threads
-		rm go.*
 	done
 }
 
@@ -149,7 +150,6 @@ crowd() {
 		kill -0 "$SESSION"
 	done
 	session_ends
-	exec 8>&-
 }
 
 # ---- waiting -------------------------------------------------------------------------

@@ -4,7 +4,7 @@
  *
  *	crowd N
  * Prints the pids of N of them in one line, parted by blanks, and waits for
- * the end of standard input; then, or when it dies, they are gone.
+ * a line of standard input; then, or when it dies, they are gone.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 
 	if (n < 1 || !pids)
 		return 100;
+	signal(SIGCHLD, SIG_IGN); /* no zombies: the kernel lists them as alive */
 	for (long i = 0; i < n; i++) {
 		pids[i] = fork();
 		if (pids[i] < 0) {
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 		printf("%s%d", i ? " " : "", (int)pids[i]);
 	puts("");
 	fflush(stdout);
-	while (read(STDIN_FILENO, &c, 1) > 0)
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
 		;
 	for (long i = 0; i < n; i++)
 		kill(pids[i], SIGKILL);
