@@ -54,6 +54,7 @@ static int run(const char *dir, const char *hook, const char *args)
 	struct request rq;
 	int root;
 
+	hold_signals();
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
 	root = subsystem.root(path);

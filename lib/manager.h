@@ -158,6 +158,12 @@ struct subsystem {
 
 extern const struct subsystem subsystem;
 
+/*
+ * Keep the signals that end a session until it waits for them. To be called
+ * first: one that the caller's shell left ignored is lost until then.
+ */
+void hold_signals(void);
+
 /* Run the session to its end. The manager's exit status. */
 int run_session(const struct request *rq, const char *tools);
 

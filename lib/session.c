@@ -332,6 +332,9 @@ static int janitor(const struct request *rq, const char *tools, int manager)
 
 /* ---- the manager --------------------------------------------------------------------- */
 
+/* What ends a session, blocked from hold_signals on. */
+static sigset_t signals;
+
 static int members(void *arg, struct pids *out)
 {
 	return subsystem.members(arg, out);
@@ -380,10 +383,10 @@ static void pass_on(struct said *s)
 }
 
 /* Wait for the path. 0; otherwise the status to leave with, the reason said. */
-static int await_path(int janitor, int errors, const sigset_t *signals, char *path)
+static int await_path(int janitor, int errors, char *path)
 {
 	struct epoll_event in = { .events = EPOLLIN };
-	struct waiting w = { .signals = signals, .ms = -1 };
+	struct waiting w = { .signals = &signals, .ms = -1 };
 	struct said said = { .n = 0 };
 	int signo, r;
 	ssize_t n;
@@ -482,14 +485,10 @@ static int check_size(const struct request *rq, int dir, const char *path)
 			rq->size_kb, path, kb);
 }
 
-int run_session(const struct request *rq, const char *tools)
+void hold_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-	struct waiting w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
-	int ends[2], errors[2], status, r, signo = 0, rundir;
-	char path[PATH_MAX], byte = BY_ITSELF;
-	sigset_t signals, all;
-	pid_t pid;
+	sigset_t all;
 
 	sigemptyset(&signals);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
@@ -499,6 +498,14 @@ int run_session(const struct request *rq, const char *tools)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the statuses away */
 	signal(SIGPIPE, SIG_IGN);
+}
+
+int run_session(const struct request *rq, const char *tools)
+{
+	struct waiting w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
+	int ends[2], errors[2], status, r, signo = 0, rundir;
+	char path[PATH_MAX], byte = BY_ITSELF;
+	pid_t pid;
 
 	rundir = open_rundir(subsystem.name, path);
 	if (rundir < 0 || check_size(rq, rundir, path) < 0)
@@ -523,7 +530,7 @@ int run_session(const struct request *rq, const char *tools)
 	close(errors[1]);
 	fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
-	status = await_path(ends[0], errors[0], &signals, path);
+	status = await_path(ends[0], errors[0], path);
 	if (!status && write_all(STDOUT_FILENO, path, strlen(strcat(path, "\n"))) < 0) {
 		complain_errno("unable to print the path");
 		status = REFUSED;

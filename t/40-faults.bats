@@ -312,13 +312,13 @@ next_one_sweeps() {
 		release
 		if ((RANDOM % 2)); then
 			eventually path_or_error
-			background cat "$(cat out)" >/dev/null
+			[ ! -s out ] || background cat "$(cat out)" >/dev/null
 		fi
 		pause "0.0$(printf %02d $((RANDOM % 60)))"
 		janitor_is_there || :
 		after=leaves_nothing
 		case $((RANDOM % 4)) in
-		0) kill -KILL "$SESSION" ;;
+		0) kill -KILL "$SESSION" || : ;; # its task may have come to its end
 		1) kill -KILL "$JANITOR" || kill -INT "$SESSION" ;;
 		2) kill -KILL "$SESSION" "$JANITOR" || : ; after=next_one_sweeps ;;
 		3) kill -KILL "$(children "$JANITOR")" || kill -INT "$SESSION" ;;

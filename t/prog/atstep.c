@@ -103,6 +103,9 @@ static pid_t start(char **argv, long options)
 	int status;
 
 	if (!pid) {
+		/* a shell starts what it puts into the background deaf to some */
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
 		raise(SIGSTOP);
 		execv(*argv, argv);
 		_exit(127);
