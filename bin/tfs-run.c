@@ -230,6 +230,7 @@ int main(int argc, char **argv)
 		child = hold(command, &release);
 	args = make_args(argv + 1, child);
 	pid = start_manager(manager, hook, args, &from);
+	free(args);
 	trace = open_trace(from);
 	if (trace < 0) {
 		close(release);

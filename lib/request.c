@@ -18,7 +18,8 @@ const char common_options[] =
 	"# option: --all  everybody but the session itself\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
 	"# option: -t, --time MS  end after so many milliseconds\n"
-	"# option: --output lines|fifo|file  one line a packet (default), whole blocks, or a file that stays\n"
+	"# option: --output lines|fifo|file  one line a packet (default), whole blocks, "
+	"or a file that stays\n"
 	"# option: --size KB  the most that a file may hold, default 65536\n"
 	"# option: --buffer KB  the ring buffer of each processor\n"
 	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
