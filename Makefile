@@ -30,7 +30,7 @@ MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
 ALIASES := $(addsuffix .tfs,$(MANAGERS))
 HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
 PAGES := $(wildcard bin/*.1 lib/*.1 lib/*.5 lib/*.7)
-MANAGER_C := $(addprefix lib/,manager.c recipe.c request.c rundir.c session.c)
+MANAGER_C := $(addprefix lib/,janitor.c manager.c recipe.c request.c rundir.c session.c)
 LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
 HEADERS := $(wildcard lib/*.h)
 
@@ -57,6 +57,12 @@ $(MANAGERS): %/manager: %/subsystem.c $(LIB_C) $(MANAGER_C) $(HEADERS) .build
 
 check: all
 	t/run
+
+# one guest of t/vm/guests: make check-vm KERNEL=5.10 ARCH=amd64
+KERNEL = 6.1
+ARCH = amd64
+check-vm:
+	t/vm/run $(KERNEL) $(ARCH)
 
 lint:
 	t/lint
@@ -97,4 +103,4 @@ clean:
 	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
 	rm -rf build
 
-.PHONY: all check lint bench install uninstall clean FORCE
+.PHONY: all check check-vm lint bench install uninstall clean FORCE

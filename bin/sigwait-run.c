@@ -46,17 +46,6 @@ static pid_t start(char *const *argv)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The status that a shell would give for it. */
-static int finish(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return REFUSED;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static int tasks(void *arg, struct pids *out)
 {
 	const struct pids *given = arg;

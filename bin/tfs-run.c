@@ -121,16 +121,6 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 	return pid;
 }
 
-static int finish(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return REFUSED;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* The path that the manager prints. Its absence was explained by it. */
 static int open_trace(int from)
 {

@@ -117,7 +117,7 @@ int open_rundir(const char *subsystem, char *path);
  */
 int remove_rundir(int dir, const char *name, int files);
 
-/* ---- session.c: from the request to the last trace of it -------------------------- */
+/* ---- janitor.c: what a session is made of, and the process that undoes it -------- */
 
 /*
  * What differs between subsystems. Each call says what went wrong and returns
@@ -157,6 +157,18 @@ struct subsystem {
 };
 
 extern const struct subsystem subsystem;
+
+/*
+ * Make the session, tell its path over the socket to the manager, and take it
+ * down when that hangs up. Runs in a process of its own, whose stderr the
+ * manager hears until the session has begun. The janitor's exit status.
+ */
+int janitor(const struct request *rq, const char *tools, int manager);
+
+/* What the manager says before it hangs up: nobody asked for the end. */
+#define BY_ITSELF 'e'
+
+/* ---- session.c: from the request to the last trace of it -------------------------- */
 
 /*
  * Keep the signals that end a session until it waits for them. To be called

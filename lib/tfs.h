@@ -348,6 +348,17 @@ int wait_for(const struct waiting *, int *signo);
 /* Milliseconds on the monotonic clock. */
 long long now_ms(void);
 
+/* ---- child.c: processes that we start ------------------------------------------------- */
+
+/* The status that a shell gives for what waitpid says. */
+int exit_status(int status);
+
+/* Wait for the child's end; its exit_status. */
+int finish(pid_t);
+
+/* Let the descriptor lead to /dev/null. */
+void to_null(int fd);
+
 /* ---- tree.c: where the programs of this tree are ----------------------------------- */
 
 /*

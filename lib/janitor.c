@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * janitor.c - the process that makes a session and takes it down
+ *
+ * It makes everything and undoes everything, the latter in one place and
+ * whatever the reason: the manager is done, or dead, or --clear sent SIGTERM.
+ * When it is killed itself, it leaves locks that nobody holds (owned.c): the
+ * manager sweeps that up, or the next one that runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+/* A recipe that takes longer hangs. */
+#define RECIPE_MS 30000
+/* A session that ended by itself waits this long for a reader to come. */
+#define LATE_READER_MS 1000
+/* A reader may take this long for what the buffer holds at the end. */
+#define DRAIN_MS 60000
+
+struct janitor {
+	const struct request *rq;
+	const char *tools;
+	int manager;      /* our end of the socket */
+	int signals;      /* CHLD, and TERM from --clear */
+	int rundir, dir;  /* of all sessions, of this one */
+	int is_open;      /* subsystem.open was called */
+	int began;        /* the path was told: a file is the caller's from then on */
+	pid_t stream;     /* 0: none runs */
+	int stream_status;
+	char path[PATH_MAX];
+};
+
+/* ---- its children ----------------------------------------------------------- */
+
+/* fork, and the child dies with us even by SIGKILL. */
+static pid_t fork_bound(void)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (pid < 0)
+		complain_errno("unable to fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+	}
+	return pid;
+}
+
+/*
+ * Wait until the child is gone, at most ms; stop waiting when the manager
+ * hangs up, if asked to. 1: its status is there to be had; 0 it still runs.
+ */
+static int await(struct janitor *j, pid_t pid, long ms, int hangup)
+{
+	long long end = now_ms() + ms, left;
+
+	for (;;) {
+		struct pollfd p[] = {
+			{ .fd = j->signals, .events = POLLIN },
+			{ .fd = hangup ? j->manager : -1, .events = POLLIN },
+		};
+		struct signalfd_siginfo si;
+		siginfo_t gone = { .si_pid = 0 };
+
+		if (!waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOHANG | WNOWAIT) &&
+		    gone.si_pid)
+			return 1;
+		left = end - now_ms();
+		if (left < 0 || poll(p, 2, (int)left) == 0)
+			return 0;
+		if (p[0].revents && read(j->signals, &si, sizeof(si)) == sizeof(si) &&
+		    si.ssi_signo == SIGTERM && hangup)
+			return 0;
+		if (p[1].revents)
+			return 0;
+	}
+}
+
+static int run_recipe(struct janitor *j)
+{
+	const char *name = j->rq->recipe->name, *variable;
+	char *argv[] = { (char *)(size_t)name, NULL };
+	pid_t pid = fork_bound();
+	sigset_t none;
+	int status, ended;
+
+	if (pid < 0)
+		return -1;
+	if (!pid) {
+		setpgid(0, 0);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGPIPE, SIG_DFL);
+		if (fchdir(subsystem.place(j->rq, &variable)) < 0)
+			_exit(REFUSED);
+		execve(j->rq->recipe->path, argv,
+		       recipe_environment(j->rq, j->tools, variable));
+		complain_errno("unable to run %s", j->rq->recipe->path);
+		_exit(126);
+	}
+	setpgid(pid, pid); /* whoever of us two comes first */
+	ended = await(j, pid, RECIPE_MS, 1);
+	/* what it left running, too: the group's number is ours until the wait */
+	kill(-pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (!ended)
+		return complain("%s: the recipe was stopped before its end", name);
+	if (exit_status(status))
+		return complain("%s: the recipe failed with status %d", name,
+				exit_status(status));
+	return 0;
+}
+
+/*
+ * The child that becomes the streaming tool. On a FIFO it waits for the reader
+ * in open(), where all signals but SIGKILL stay pending: one that comes before
+ * the tool is ready for it is not lost.
+ */
+static int start_stream(struct janitor *j)
+{
+	const char *argv[16], *base;
+	char tool[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	j->stream = fork_bound();
+	if (j->stream)
+		return j->stream < 0 ? -1 : 0;
+	close(j->manager);
+	fd = openat(j->dir, "trace", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
+	    !(j->rq->output == OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
+		_exit(REFUSED);
+	dup2(fd, STDOUT_FILENO);
+	subsystem.stream(j->rq, argv);
+	base = argv[0];
+	format(tool, sizeof(tool), "%s/%s", j->tools, base);
+	execv(tool, (char *const *)argv);
+	_exit(127);
+}
+
+/* ---- set-up and undo ------------------------------------------------------------ */
+
+static int make_output(struct janitor *j)
+{
+	const char *name = j->rq->session;
+	int fd, r;
+
+	j->dir = owned_make(j->rundir, name, 0700);
+	if (j->dir < 0 && errno == EEXIST)
+		return complain("%s/%s is there, with what a session of that name left; "
+				"remove it, or give --instance another name", j->path, name);
+	if (j->dir < 0)
+		return complain_errno("unable to make session directory %s/%s", j->path,
+				      name);
+	strcat(strcat(strcat(j->path, "/"), name), "/trace");
+	if (j->rq->output == OUTPUT_FILE) {
+		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		r = fd < 0 ? fd : close(fd);
+	} else {
+		r = mkfifoat(j->dir, "trace", 0600);
+	}
+	return r < 0 ? complain_errno("unable to make %s", j->path) : 0;
+}
+
+static int set_up(struct janitor *j)
+{
+	j->is_open = 1;
+	if (subsystem.open(j->rq) < 0 || make_output(j) < 0 || run_recipe(j) < 0 ||
+	    subsystem.arm(j->rq) < 0 || start_stream(j) < 0)
+		return -1;
+	return 0;
+}
+
+static int reader_is_there(const struct janitor *j)
+{
+	int fd = openat(j->dir, "trace", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Let the stream write what is left; for ever is no option. */
+static void end_stream(struct janitor *j, int wait_for_reader)
+{
+	int status;
+
+	if (j->stream <= 0)
+		return;
+	kill(j->stream, SIGTERM);
+	if (!reader_is_there(j) &&
+	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
+		goto ended;
+	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0))
+		goto ended;
+	kill(j->stream, SIGKILL);
+	waitpid(j->stream, &status, 0);
+	return; /* nobody read: that is the reader's affair */
+ended:
+	waitpid(j->stream, &status, 0);
+	j->stream_status = exit_status(status);
+}
+
+/* The one undo, whatever there is and whoever wanted it. */
+static int take_down(struct janitor *j, int by_itself)
+{
+	int r = 0;
+
+	if (j->is_open) {
+		end_stream(j, subsystem.disarm() && by_itself);
+		r = subsystem.close(j->rq);
+	}
+	if (j->dir >= 0) {
+		if (remove_rundir(j->rundir, j->rq->session, !j->began) < 0)
+			r = complain_errno("unable to remove %s", j->path);
+		close(j->dir);
+	}
+	return r;
+}
+
+/* ---- the janitor ------------------------------------------------------------------ */
+
+/* The stream ended though nobody told it to. 0: it goes on with a new one. */
+static int stream_ended(struct janitor *j, int status)
+{
+	j->stream = 0;
+	/* the reader died; another may come */
+	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE)
+		return start_stream(j) < 0 ? j->stream_status = REFUSED, -1 : 0;
+	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
+	return -1;
+}
+
+/* Until the manager hangs up. 1: its session ended by itself. */
+static int watch(struct janitor *j)
+{
+	struct pollfd p[] = { { .fd = j->manager, .events = POLLIN },
+			      { .fd = j->signals, .events = POLLIN } };
+	struct signalfd_siginfo si;
+	char how;
+	int status;
+
+	for (;;) {
+		if (j->stream > 0 && waitpid(j->stream, &status, WNOHANG) == j->stream &&
+		    stream_ended(j, status) < 0)
+			return 0;
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			return read(j->manager, &how, 1) == 1 && how == BY_ITSELF;
+		if (read(j->signals, &si, sizeof(si)) == sizeof(si) &&
+		    si.ssi_signo == SIGTERM)
+			return 0;
+	}
+}
+
+/* Streams end well when stopped; a reader that went away is no error of ours. */
+static int stream_failed(const struct janitor *j)
+{
+	return j->stream_status && j->stream_status != TIMED_OUT &&
+	       j->stream_status != 128 + SIGPIPE;
+}
+
+int janitor(const struct request *rq, const char *tools, int manager)
+{
+	struct janitor j = { .rq = rq, .tools = tools, .manager = manager, .dir = -1 };
+	sigset_t mine;
+	int by_itself = 0, r;
+
+	setsid(); /* a terminal's ^C is the manager's to hear */
+	to_null(STDIN_FILENO);
+	to_null(STDOUT_FILENO);
+	sigemptyset(&mine);
+	sigaddset(&mine, SIGCHLD);
+	sigaddset(&mine, SIGTERM);
+	j.signals = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+	j.rundir = open_rundir(subsystem.name, j.path);
+	if (j.signals < 0 || j.rundir < 0)
+		return REFUSED;
+	r = set_up(&j);
+	if (!r) {
+		size_t n = strlen(j.path);
+
+		to_null(STDERR_FILENO);
+		j.began = 1;
+		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
+			by_itself = watch(&j);
+	}
+	if (take_down(&j, by_itself) < 0 || r || stream_failed(&j))
+		return REFUSED;
+	return DONE;
+}
