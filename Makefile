@@ -64,7 +64,7 @@ ARCH = amd64
 check-vm:
 	t/vm/run $(KERNEL) $(ARCH)
 
-lint:
+lint: bin/syscall-nr.h
 	t/lint
 
 bench: all
