@@ -247,6 +247,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: PROG's own status is its status, and the undo has run" {
+	need_pidfd
 	local want
 	for want in 0 1 7 99 111 255; do
 		run "-$want" --separate-stderr sigwait-run -u "$UNDO" sh -c "echo out; echo err >&2; exit $want"
@@ -258,6 +259,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: PROG's own options are its own" {
+	need_pidfd
 	run -0 sigwait-run -t 20000 printf '%s %s %s\n' -t -u --help
 	[ "$output" = "-t -u --help" ]
 	run -0 sigwait-run -t 20000 -- printf '%s\n' x
@@ -265,11 +267,13 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: PROG reads our standard input" {
+	need_pidfd
 	run -0 sigwait-run cat <<<hello
 	[ "$output" = hello ]
 }
 
 @test "sigwait-run: a PROG that a signal kills gives 128 and its number, and the undo has run" {
+	need_pidfd
 	# shellcheck disable=SC2016 # the program's
 	run -137 sigwait-run -u "$UNDO" sh -c 'kill -KILL $$'
 	undone
@@ -280,6 +284,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: exits 127 without the PROG, and the undo has run" {
+	need_pidfd
 	fails 127 "sigwait-run: fatal: unable to run no-such-program: No such file or directory" \
 		sigwait-run -u "$UNDO" no-such-program
 	undone
@@ -288,6 +293,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: exits 126 when PROG cannot be run, and the undo has run" {
+	need_pidfd
 	: >plain
 	fails 126 "sigwait-run: fatal: unable to run ./plain: Permission denied" \
 		sigwait-run -u "$UNDO" ./plain
@@ -295,6 +301,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: the time limit sends PROG a SIGTERM and waits for its end" {
+	need_pidfd
 	mkfifo in
 	# shellcheck disable=SC2016 # the program's
 	run -99 sigwait-run -t 50 -u "$UNDO; cat told" \
@@ -330,6 +337,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: PROG starts with the signals as they were" {
+	need_pidfd
 	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
 	# the shell in between might change its own
 	run -0 sigwait-run grep -E '^Sig(Blk|Ign):' /proc/self/status
@@ -337,6 +345,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: a caller that ignores SIGCHLD does not take PROG's status away" {
+	need_pidfd
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's
 	run -7 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' sigwait-run -t 20000 -u "$UNDO" sh -c 'exit 7'
@@ -388,6 +397,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: an undo that fails is quoted, and exits 111 whatever came before" {
+	need_pidfd
 	fails 111 "sigwait-run: fatal: the undo failed: exit 3" sigwait-run -t 0 -u 'exit 3'
 	fails 111 "sigwait-run: fatal: the undo failed: exit 1" sigwait-run -u 'exit 1' true
 	fails 111 "sigwait-run: fatal: the undo failed: false # ?[2J?" \

@@ -64,6 +64,10 @@ need_tracefs() {
 	[ -e "$TRACEFS/${1:-instances}" ] || skip "needs $1 in tracefs"
 }
 
+need_pidfd() {
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs pidfd_open, which valgrind lacks"
+}
+
 need_tool() {
 	local tool
 	for tool; do
