@@ -281,6 +281,7 @@ hook() {
 }
 
 @test "tfs-run: kernel: it ends with the last of the traced tasks" {
+	need_pending_signals
 	need_tracefs events/syscalls
 	calls 10
 	background tfs-run trace_syscalls --instance "$MARK" --syscall getppid --pid "$CALLS" >out 2>err

@@ -68,6 +68,12 @@ need_pidfd() {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs pidfd_open, which valgrind lacks"
 }
 
+# The stream of a session that ends at once is told so before its exec.
+need_pending_signals() {
+	[ "${TFS_VARIANT-}" != valgrind ] ||
+		skip "needs a signal that stays pending over exec, which valgrind drops"
+}
+
 need_tool() {
 	local tool
 	for tool; do
