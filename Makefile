@@ -11,7 +11,7 @@ SECTIONS = -ffunction-sections -fdata-sections -Wl,--gc-sections
 # of a program of a few pages, the padding between segments is a good part
 SECTIONS += -Wl,-z,noseparate-code -fno-asynchronous-unwind-tables
 ifdef STATIC
-SECTIONS += -static -fno-pie -no-pie -Wl,-z,norelro
+SECTIONS += -static -fno-pie -no-pie -flto -Wl,-z,norelro
 # musl has no control-flow enforcement that the marks would serve
 SECTIONS += $(shell $(CC) -fcf-protection=none -E - </dev/null >/dev/null 2>&1 && \
 	echo -fcf-protection=none)
