@@ -65,19 +65,18 @@ int task_alive(pid_t pid)
 	return t.state != 'Z' || t.threads > 1;
 }
 
-/* The inode of a task's pid namespace, 0 when it is not to be had. */
-static ino_t pidns(const char *task)
+ino_t task_pidns(pid_t pid)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	format(path, sizeof(path), "%s/%s/ns/pid", procfs(), task);
+	format(path, sizeof(path), "%s/%d/ns/pid", procfs(), (int)pid);
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 int procfs_is_initial(void)
 {
-	ino_t ns = pidns("1");
+	ino_t ns = task_pidns(1);
 
 	if (ns && ns != PROC_PID_INIT_INO)
 		return complain("%s shows the pids of a container, tracefs takes the "

@@ -176,32 +176,17 @@ static int parse_words(struct recipe *r, char **words)
 
 /* ---- the request ---------------------------------------------------------------- */
 
-static void add_selectors(struct request *rq, const struct option *o, int kind)
+static void add_selectors(struct request *rq, const struct option *o,
+			  enum selector_kind kind)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		struct selector *s = &rq->who[rq->nwho++];
 
-		*s = (struct selector){ .text = o->v[i] };
-		switch (kind) {
-		case SELECT_PID:
-			s->kind = SELECT_PID;
-			s->pid = pid_number(o->v[i]);
-			break;
-		case SELECT_PIDNS:
-			s->kind = SELECT_PIDNS;
-			s->pid = pid_number(o->v[i]);
-			break;
-		case SELECT_CGROUP:
-			s->kind = SELECT_CGROUP;
-			s->pid = pid_number(o->v[i]);
-			break;
-		case SELECT_UID:
-			s->kind = SELECT_UID;
+		*s = (struct selector){ .kind = kind, .text = o->v[i] };
+		if (kind == SELECT_UID)
 			number(o->v[i], 0, UINT_MAX, &s->number);
-			break;
-		default:
-			s->kind = SELECT_COMM;
-		}
+		else if (kind != SELECT_COMM)
+			s->pid = pid_number(o->v[i]);
 	}
 }
 
@@ -224,7 +209,7 @@ static unsigned long kilobytes(const struct recipe *r, const char *name, unsigne
 /* Whom: the selectors, in one list. At least one must be there, or --all. */
 static int fill_who(struct request *rq)
 {
-	static const struct { const char *name; int kind; } selectors[] = {
+	static const struct { const char *name; enum selector_kind kind; } selectors[] = {
 		{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 		{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 		{ "uid", SELECT_UID }, { "comm", SELECT_COMM },

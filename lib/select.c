@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tfs.h"
@@ -35,15 +34,6 @@ static int task_file(pid_t pid, const char *name, char *buf, size_t size)
 		return -1;
 	buf[n] = '\0';
 	return 0;
-}
-
-static ino_t pidns_of(pid_t pid)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	format(path, sizeof(path), "%s/%d/ns/pid", procfs(), (int)pid);
-	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 /*
@@ -144,7 +134,7 @@ static int look_at(void *arg, pid_t pid)
 	*p = (struct parent){ .pid = pid, .ppid = t.ppid };
 	for (size_t i = 0; i < l->n && !p->in; i++) {
 		if (l->selectors[i].kind == SELECT_PIDNS && !ns)
-			ns = pidns_of(pid);
+			ns = task_pidns(pid);
 		p->in = matches(&l->selectors[i], &t, ns);
 	}
 	return 0;
@@ -267,7 +257,7 @@ static int resolve(struct selector *s)
 		if (!s->text)
 			die(REFUSED, "out of memory");
 	} else if (s->kind == SELECT_PIDNS) {
-		s->number = (unsigned long)pidns_of(s->pid);
+		s->number = (unsigned long)task_pidns(s->pid);
 		if (!s->number)
 			return complain_errno("unable to read the pid namespace of %d",
 					      (int)s->pid);

@@ -222,6 +222,9 @@ int task_alive(pid_t);
  */
 int task_fd(pid_t);
 
+/* The inode of a task's pid namespace; 0, silent: not to be had, errno tells. */
+ino_t task_pidns(pid_t);
+
 /*
  * Does procfs show the pids that tracefs uses, those of the initial pid
  * namespace? 0, or -1 said.
@@ -237,7 +240,7 @@ void add_threads(struct pids *, const struct task *);
 /* ---- select.c: selectors to pids ------------------------------------------- */
 
 struct selector {
-	enum {
+	enum selector_kind {
 		SELECT_PID,     /* this task */
 		SELECT_CGROUP,  /* tasks of the cgroup at path text, or of pid's */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
