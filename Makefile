@@ -58,11 +58,14 @@ $(MANAGERS): %/manager: %/subsystem.c $(LIB_C) $(MANAGER_C) $(HEADERS) .build
 check: all
 	t/run
 
-# one guest of t/vm/guests: make check-vm KERNEL=5.10 ARCH=amd64
-KERNEL = 6.1
-ARCH = amd64
+# the guests of t/vm/guests, or some: make check-vm KERNEL=5.10 ARCH=amd64
+KERNEL = *
+ARCH = *
 check-vm:
-	t/vm/run $(KERNEL) $(ARCH)
+	t/vm/matrix '$(KERNEL)-$(ARCH)'
+
+soak: all
+	t/soak $(SECONDS)
 
 lint: bin/syscall-nr.h
 	t/lint
@@ -103,4 +106,4 @@ clean:
 	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
 	rm -rf build
 
-.PHONY: all check check-vm lint bench install uninstall clean FORCE
+.PHONY: all check check-vm soak lint bench install uninstall clean FORCE

@@ -93,18 +93,29 @@ static int wait_on(struct stream *s, int fd, short events, int ms)
 	return p[0].revents != 0;
 }
 
+/* The length of the first line, newline included; n when there is no end. */
+static size_t line_length(const char *text, size_t n)
+{
+	const char *end = memchr(text, '\n', n);
+
+	return end ? (size_t)(end - text) + 1 : n;
+}
+
+/* One without its end too: Linux 5.10 keeps that for the next read. */
 static unsigned long long lines(const char *text, size_t n)
 {
-	const char *end = text + n;
 	unsigned long long count = 0;
 
-	while (text < end && (text = memchr(text, '\n', (size_t)(end - text))))
-		count++, text++;
+	for (size_t len; n; text += len, n -= len, count++)
+		len = line_length(text, n);
 	return count;
 }
 
-/* Write all of it, waiting for the reader. Sets full when that cannot be. */
-static void put(struct stream *s, const char *text, size_t n)
+/*
+ * Write all of it, waiting for the reader. Sets full when that cannot be.
+ * Returns how many bytes of it were not written.
+ */
+static size_t put(struct stream *s, const char *text, size_t n)
 {
 	if (!s->full && s->left >= 0 && (long long)n > s->left)
 		s->full = 1;
@@ -129,29 +140,23 @@ static void put(struct stream *s, const char *text, size_t n)
 			s->full = REFUSED;
 		}
 	}
-	if (s->full)
-		s->cut += lines(text, n);
-}
-
-/* The length of the first line, newline included; n when there is no end. */
-static size_t line_length(const char *text, size_t n)
-{
-	const char *end = memchr(text, '\n', n);
-
-	return end ? (size_t)(end - text) + 1 : n;
+	return n;
 }
 
 /* A packet holds PIPE_BUF bytes: the reader puts longer lines together. */
-static void put_packets(struct stream *s, const char *text, size_t n)
+static size_t put_packets(struct stream *s, const char *text, size_t n)
 {
-	while (n) {
-		size_t len = line_length(text, n);
+	size_t rest = 0;
 
-		for (size_t part; len; len -= part, text += part, n -= part) {
+	while (n && !rest) {
+		size_t len = line_length(text, n), part;
+
+		for (; len && !rest; len -= part, text += part, n -= part) {
 			part = len < PIPE_BUF ? len : PIPE_BUF;
-			put(s, text, part);
+			rest = put(s, text, part);
 		}
 	}
+	return n + rest;
 }
 
 /* One line after another as long as they fit below the size limit. */
@@ -172,18 +177,17 @@ static int pump(struct stream *s)
 {
 	static char text[64 * 1024];
 	ssize_t n = read(s->in, text, sizeof(text));
-	size_t fit;
+	size_t fit, done;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n < 0)
 		return complain_errno("unable to read trace_pipe");
 	fit = fitting(s, text, (size_t)n);
-	(s->packets ? put_packets : put)(s, text, fit);
-	if (fit < (size_t)n) {
-		s->full = s->full ? s->full : 1;
-		s->cut += lines(text + fit, (size_t)n - fit);
-	}
+	done = fit - (s->packets ? put_packets : put)(s, text, fit);
+	if (fit < (size_t)n && !s->full)
+		s->full = 1;
+	s->cut += lines(text + done, (size_t)n - done);
 	return n < SHORT ? n > 0 : 2;
 }
 

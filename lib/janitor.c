@@ -35,7 +35,6 @@ struct janitor {
 	int signals;      /* CHLD, and TERM from --clear */
 	int rundir, dir;  /* of all sessions, of this one */
 	int is_open;      /* subsystem.open was called */
-	int began;        /* the path was told: a file is the caller's from then on */
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
 	char path[PATH_MAX];
@@ -167,7 +166,7 @@ static int make_output(struct janitor *j)
 				      name);
 	strcat(strcat(strcat(j->path, "/"), name), "/trace");
 	if (j->rq->output == OUTPUT_FILE) {
-		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNTOLD);
 		r = fd < 0 ? fd : close(fd);
 	} else {
 		r = mkfifoat(j->dir, "trace", 0600);
@@ -224,7 +223,7 @@ static int take_down(struct janitor *j, int by_itself)
 		r = subsystem.close(j->rq);
 	}
 	if (j->dir >= 0) {
-		if (remove_rundir(j->rundir, j->rq->session, !j->began) < 0)
+		if (remove_rundir(j->rundir, j->rq->session, 0) < 0)
 			r = complain_errno("unable to remove %s", j->path);
 		close(j->dir);
 	}
@@ -295,7 +294,6 @@ int janitor(const struct request *rq, const char *tools, int manager)
 		size_t n = strlen(j.path);
 
 		to_null(STDERR_FILENO);
-		j.began = 1;
 		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
 			by_itself = watch(&j);
 	}

@@ -10,6 +10,8 @@
 #ifndef MANAGER_H
 #define MANAGER_H
 
+#include <sys/stat.h>
+
 #include "tfs.h"
 
 /* ---- recipe.c: the machine-read head of a hook ------------------------------ */
@@ -112,8 +114,14 @@ char **recipe_environment(const struct request *rq, const char *tools,
 int open_rundir(const char *subsystem, char *path);
 
 /*
- * Remove a session's directory; one that holds a file only with files set.
- * 0, or -1 and errno, silent.
+ * The mode of a session's file whose path the caller was not told yet; the
+ * sticky bit means nothing on a file. Once told, it is the caller's and 0600.
+ */
+#define UNTOLD (S_ISVTX | 0600)
+
+/*
+ * Remove a session's directory; one that holds a file which the caller was
+ * told of only with files set. 0, or -1 and errno, silent.
  */
 int remove_rundir(int dir, const char *name, int files);
 

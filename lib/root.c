@@ -114,7 +114,8 @@ static int open_found(char *path)
 		return fd;
 	if (denied || errno == EACCES)
 		return complain("no permission for %s/kernel/tracing: run this as root, "
-				"or remount it with gid= of a group of yours", sysfs());
+				"or remount it with mode=750 and gid= of a group of yours",
+				sysfs());
 	return complain("no tracefs at %s/kernel/tracing: as root, "
 			"mount -t tracefs nodev %s/kernel/tracing", sysfs(), sysfs());
 }

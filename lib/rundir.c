@@ -87,7 +87,7 @@ int remove_rundir(int dir, const char *name, int files)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	if (!files && !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
-	    S_ISREG(st.st_mode)) {
+	    S_ISREG(st.st_mode) && !(st.st_mode & S_ISVTX)) {
 		close(fd);
 		return 0;
 	}

@@ -112,6 +112,22 @@ static int await_path(int janitor, int errors, char *path)
 	return 0;
 }
 
+/* From here on a file is the caller's. 0, or the status to leave with. */
+static int tell(const struct request *rq, char *path)
+{
+	size_t n = strlen(path);
+
+	path[n] = '\n';
+	if (write_all(STDOUT_FILENO, path, n + 1) < 0) {
+		complain_errno("unable to print the path");
+		return REFUSED;
+	}
+	path[n] = '\0';
+	if (rq->output == OUTPUT_FILE)
+		chmod(path, 0600);
+	return 0;
+}
+
 static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
 {
 	if (owner != OWNER_NONE || !remove_rundir(dir, name, *(int *)clear) ||
@@ -223,10 +239,8 @@ int run_session(const struct request *rq, const char *tools)
 	fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
 	status = await_path(ends[0], errors[0], path);
-	if (!status && write_all(STDOUT_FILENO, path, strlen(strcat(path, "\n"))) < 0) {
-		complain_errno("unable to print the path");
-		status = REFUSED;
-	}
+	if (!status)
+		status = tell(rq, path);
 	close(errors[0]);
 	if (status) {
 		close(ends[0]);

@@ -297,7 +297,7 @@ tfs-write - put records into control files of tracefs" ]
 
 @test "tfs-write: a closed standard input is an error" {
 	plain_root
-	run -111 --separate-stderr bash -c 'tfs-write -R root file - <&-'
+	run -111 --separate-stderr "$BASH" -c 'tfs-write -R root file - <&-'
 	[[ $stderr == "tfs-write: fatal: unable to read standard input: "* ]]
 	[[ $stderr != *$'\n'* ]]
 	exactly root/file ''

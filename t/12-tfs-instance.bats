@@ -378,7 +378,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	holder b
 	lists "tfs.${MARK}a"
 	run ! lists -s "tfs.${MARK}a"
-	run ! bash -c "tfs-instance list -s | grep -xF tfs.${MARK}a"
+	run ! "$BASH" -c "tfs-instance list -s | grep -xF tfs.${MARK}a"
 	run ! lists -s "tfs.${MARK}b"
 	kill -KILL "$HOLDER"
 	finishes "$HOLDER" 137

@@ -55,7 +55,7 @@ nobody() {
 
 # threads PID: as the kernel lists them
 threads() {
-	find "/proc/$1/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n
+	(cd "/proc/$1/task" && printf '%s\n' *) | sort -n
 }
 
 # A dead pid, ours and waited for
@@ -362,7 +362,7 @@ pids-of - print the pids that selectors name, one a line" ]
 
 @test "pids-of: kernel: a process that names itself anew is found by the new name" {
 	mkfifo in
-	background bash -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
+	background "$BASH" -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
 	eventually grep -q ready ready
 	run -0 pids-of -C ') R 1'
 	grep -qx "$PID" <<<"$output"

@@ -43,7 +43,7 @@ getppids() {
 			events/raw_syscalls/sys_enter/filter "id == $(syscall-nr getppid)" \
 			events/raw_syscalls/sys_enter/enable 1
 	else
-		skip "needs events/raw_syscalls in tracefs"
+		lacks events/raw_syscalls
 	fi
 }
 
@@ -304,7 +304,7 @@ tfs-pidfilter - say whose events an instance records" ]
 @test "tfs-pidfilter: kernel: -f sets the functions' list and its fork option" {
 	new_instance
 	cat "$DIR"/set_ftrace_{notrace_,}pid >/dev/null 2>&1 ||
-		skip "needs a readable set_ftrace_notrace_pid in tracefs"
+		lacks set_ftrace_notrace_pid
 	calls 1
 	tfs-pidfilter -f -i "$INSTANCE" set "$CALLS"
 	exactly "$DIR/options/function-fork" $'1\n'

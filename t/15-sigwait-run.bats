@@ -392,8 +392,8 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	finishes "$PID" 99
 	local others
 	mapfile -t others <others
-	CHILDREN+=("${others[@]}")
 	run ! gone "${others[-1]}"
+	kill -KILL "${others[@]}" 2>/dev/null || : # most are gone
 }
 
 @test "sigwait-run: an undo that fails is quoted, and exits 111 whatever came before" {
@@ -410,8 +410,10 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: an undo runs with the signals as they were" {
-	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
-	run -99 sigwait-run -t 0 -u "grep -E '^Sig(Blk|Ign):' /proc/self/status"
+	# busybox's shell ignores SIGQUIT of itself
+	look="grep -E '^Sig(Blk|Ign):' /proc/self/status"
+	sh -c "$look" >expected
+	run -99 sigwait-run -t 0 -u "$look"
 	[ "$output" = "$(cat expected)" ]
 }
 

@@ -51,7 +51,7 @@ has() {
 # An instance that records each getppid of calls N, released by release.
 recording() {
 	new_instance
-	[ -e "$DIR/events/syscalls" ] || skip "needs events/syscalls in tracefs"
+	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
 	[ -z "${2-}" ] || tfs-write -i "$INSTANCE" buffer_size_kb "$2"
 	calls "$1"
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
@@ -209,6 +209,23 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$(stat -c %s out)" -le 1024 ]
 }
 
+@test "tfs-catpipe: plain directory: -s counts a line whose end the kernel still holds" {
+	for how in '' -l; do
+		rm -rf root
+		plain_root
+		mkfifo "fifo$how"
+		background cat "fifo$how" >"out$how"
+		reader=$PID
+		catpipe -s 1 $how >"fifo$how"
+		# as Linux 5.10 does when a page ends just before the end of a line
+		feed '%0255d\n%0255d\n%0254d\n%0255d\n%0255d' 1 2 3 4 5
+		stops
+		finishes "$reader" 0
+		[ "$(tail -n 1 "out$how")" = "# lost 2 events: 0 overwritten in a full buffer, 2 not written" ]
+		[ "$(wc -l <"out$how")" = 4 ]
+	done
+}
+
 @test "tfs-catpipe: plain directory: -s counts what stays in the buffer as well" {
 	plain_root
 	catpipe -s 1 >out
@@ -231,7 +248,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	for line in {1..200}; do feed 'line %d\n' "$line"; done
 	stops
 	finishes "$reader" 0
-	seq -f 'line %g' 200 | cmp - out
+	seq 200 | sed 's/^/line /' | cmp - out
 }
 
 @test "tfs-catpipe: plain directory: -l parts a line longer than a packet, and a reader has it all" {
@@ -297,17 +314,17 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	plain_root
 	feed 'one\n'
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 bash -c 'tfs-catpipe -R root 8>&- | head -n 1; echo "${PIPESTATUS[0]}"'
+	run -0 "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 1; echo "${PIPESTATUS[0]}"'
 	[ "$output" = $'one\n141' ]
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 bash -c 'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
+	run -0 "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
 	[ "$output" = 141 ]
 }
 
 @test "tfs-catpipe: plain directory: a caller that ignores SIGPIPE gets 141 all the same" {
 	plain_root
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 bash -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
+	run -0 "$BASH" -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
 	[ "$output" = 141 ]
 }
 

@@ -101,7 +101,7 @@ syscall-nr - print the number of a system call, or the names of all" ]
 
 @test "syscall-nr: kernel: the number is that of the event's field" {
 	new_instance
-	[ -e "$DIR/events/raw_syscalls" ] || skip "needs events/raw_syscalls in tracefs"
+	[ -e "$DIR/events/raw_syscalls" ] || lacks events/raw_syscalls
 	calls 7
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
 	tfs-write -i "$INSTANCE" events/raw_syscalls/sys_enter/enable 1

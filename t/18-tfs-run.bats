@@ -320,7 +320,7 @@ hook() {
 @test "tfs-run: kernel: a reader that goes away ends it, and leaves nothing" {
 	need_tracefs events/syscalls
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 bash -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
+	run -0 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
 	[ "$output" = 1 ]
 	eventually nothing_left
 }

@@ -227,6 +227,19 @@ heads() {
 		<(grep -Ev ':# (description|requires|option): ' all)
 }
 
+@test "documents: the table of kernels has each guest, each tool and each hook" {
+	sed -n '/^<!-- guests:/,/^<!-- end of guests -->/p' "$TREE/README.md" >table
+	while read -r kernel arch _; do
+		[ "$kernel" = '#' ] || printf ' %s %s |' "$kernel" "$arch"
+	done <"$TREE/t/vm/guests" >guests
+	[ "$(sed -n 's/^| |//p' table)" = "$(cat guests)" ]
+	for file in "$TREE"/bin/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+		name=${file##*/}
+		grep -qF "| \`${name%.c}\` |" table || { echo "no ${name%.c}"; return 1; }
+	done
+	run -1 grep FAILED table
+}
+
 @test "documents: every file that can has its SPDX tag at the top" {
 	need_tool git
 	cd "$TREE"

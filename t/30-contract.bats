@@ -269,7 +269,7 @@ not() {
 	run --separate-stderr -111 "${user[@]}" "$MANAGER" --run trace_syscalls \
 		--args "--pid $$"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: no permission for $TRACEFS: run this as root, or remount it with gid= of a group of yours" ]
+	[ "$stderr" = "manager: fatal: no permission for $TRACEFS: run this as root, or remount it with mode=750 and gid= of a group of yours" ]
 	[ ! -e "$TFS_RUNDIR" ]
 }
 
@@ -291,7 +291,7 @@ not() {
 	need_tracefs
 	calls 0
 	# shellcheck disable=SC2016 # the shell's own parameters
-	run -111 bash -c '"$1" --run trace_syscalls --args "$2" 2>&1 >/dev/full' - \
+	run -111 "$BASH" -c '"$1" --run trace_syscalls --args "$2" 2>&1 >/dev/full' - \
 		"$MANAGER" "--pid $CALLS --instance $MARK"
 	[ "$output" = "manager: fatal: unable to print the path: No space left on device" ]
 	nothing_left
@@ -459,7 +459,7 @@ not() {
 		while kill -0 "$SESSION" 2>/dev/null && [ "${#readers[@]}" -lt 20 ]; do
 			# gone already, or to its end: only for ever is wrong
 			# shellcheck disable=SC2016 # the shell's own parameter
-			background bash -c 'exec <"$1" || exit 0; while read -r _; do :; done' \
+			background "$BASH" -c 'exec <"$1" || exit 0; while read -r _; do :; done' \
 				- "$TRACE" 2>late
 			readers+=("$PID")
 		done
@@ -868,15 +868,15 @@ need_cgroup() {
 	[ "$(wc -l <got)" = 1000 ]
 }
 
-@test "manager: --output fifo hands out whole blocks" {
+@test "manager: --output fifo hands out many lines a read" {
 	calls 1000
 	need_tracefs
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
 	release
 	finishes "$CALLS" 0
-	# the first read of a reader that comes late is as full as it can be
+	# the kernel makes a page of text at a time
 	dd if="$TRACE" bs=4096 count=1 of=got 2>/dev/null
-	[ "$(wc -c <got)" = 4096 ]
+	[ "$(wc -l <got)" -ge 40 ]
 	session_ends
 }
 
@@ -1033,7 +1033,8 @@ cleared() {
 	[ -d "$TRACEFS/instances/tfs.$MARK.held" ]
 	kill -KILL "$holder"
 	finishes "$holder" 137
-	tfs-instance remove "tfs.$MARK.held"
+	# or somebody else's manager has swept it up
+	tfs-instance remove "tfs.$MARK.held" || [ ! -e "$TRACEFS/instances/tfs.$MARK.held" ]
 }
 
 @test "manager: --clear is idempotent, and at home where nothing ever ran" {

@@ -3,11 +3,13 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # Exact counts: N calls are N lines, and what is lost is told to the event.
 
+# In a guest the larger numbers are a tenth of what the sentences say.
+
 load helper
 
 # Where nothing may be lost: a million events of 24 bytes are 24 MB, and one
 # processor may have to hold them all.
-ROOM=(--buffer 65536)
+ROOM=(--buffer "$(so_many 65536)")
 
 count() {
 	grep -c ": sys_${2:-getppid}[( ]" "$1" || :
@@ -56,7 +58,7 @@ by_fifo() {
 
 in_file() {
 	calls "$1"
-	session "${ROOM[@]}" --output file --size 262144
+	session "${ROOM[@]}" --output file --size "$(so_many 262144)"
 	release
 	finishes "$SESSION" 0
 	[ "$(count "$TRACE")" = "$1" ]
@@ -88,27 +90,27 @@ in_file() {
 }
 
 @test "trace_syscalls: 100000 calls are as many lines, for a caller that keeps a line a read" {
-	by_lines 100000
+	by_lines "$(so_many 100000)"
 }
 
 @test "trace_syscalls: 100000 calls are as many lines, for cat" {
-	by_fifo 100000
+	by_fifo "$(so_many 100000)"
 }
 
 @test "trace_syscalls: 100000 calls are as many lines, in a file" {
-	in_file 100000
+	in_file "$(so_many 100000)"
 }
 
 @test "trace_syscalls: a million calls are as many lines, for a caller that keeps a line a read" {
-	by_lines 1000000
+	by_lines "$(so_many 1000000)"
 }
 
 @test "trace_syscalls: a million calls are as many lines, for cat" {
-	by_fifo 1000000
+	by_fifo "$(so_many 1000000)"
 }
 
 @test "trace_syscalls: a million calls are as many lines, in a file" {
-	in_file 1000000
+	in_file "$(so_many 1000000)"
 }
 
 # ---- losses ------------------------------------------------------------------------
@@ -288,11 +290,11 @@ overrun() {
 
 @test "trace_syscalls: openat and sys_enter_openat are the same call" {
 	need_tracefs events/syscalls
-	need_tool dash
+	small_shell
 	touch a b c
 	mkfifo go
 	for name in openat sys_enter_openat; do
-		background dash -c 'read -r _; : <a; : <b; : <c' <>go
+		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; : <b; : <c' <>go
 		start_session trace_syscalls --pid "$PID" --output fifo --syscall "$name"
 		read_by cat >got
 		echo >go
@@ -305,11 +307,11 @@ overrun() {
 
 @test "trace_syscalls: without --syscall, and with it and no name, all calls are traced" {
 	need_tracefs events/syscalls
-	need_tool dash
+	small_shell
 	touch a
 	mkfifo go
 	for option in "" --syscall; do
-		background dash -c 'read -r _; : <a; umask 0' <>go
+		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; umask 0' <>go
 		# shellcheck disable=SC2086 # a word or none
 		start_session trace_syscalls --pid "$PID" --output fifo $option
 		read_by cat >got

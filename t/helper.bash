@@ -13,15 +13,19 @@ TREE=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 PROG=$TREE/build/t
 MANAGER=$TREE/trace-hooks/ftrace/manager
 TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing
+DEADLINE=20
+[ "${TFS_VARIANT-}" != vm ] || DEADLINE=120
 PATH=$TREE/bin:$PATH
-export PATH
 
 setup() {
+	# in a guest the product sees busybox, and not what the harness is made of
+	[ "${TFS_VARIANT-}" != vm ] || PATH=$TREE/bin:/harness/tools:/bin
+	export PATH
 	unset TFS_INSTANCE
 	export TFS_RUNDIR=$BATS_TEST_TMPDIR/run/tfs
 	# names of ours begin with this, so that strangers' stay out of sight
 	MARK=t$$-$BATS_TEST_NUMBER
-	CHILDREN=()
+	GATES=0
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -29,7 +33,7 @@ setup() {
 # have: that is asserted here once for all tests.
 teardown() {
 	local pid i left undone=
-	for pid in "${CHILDREN[@]}"; do
+	for pid in $(jobs -pr; jobs -ps); do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
 	# what else a file's tests make, its own undo takes away
@@ -47,7 +51,8 @@ our_sessions() {
 	local i
 	for i in "$TRACEFS"/instances/tfs."$MARK"* "$TFS_RUNDIR"/*/*; do
 		[ -p "$i" ] || [ -d "$i" ] || continue
-		[ -f "$i/trace" ] && continue # a file that was to stay
+		# a file that was to stay; an instance has one of that name too
+		[ -f "$i/trace" ] && [ ! -d "$i/events" ] && continue
 		echo "$i"
 	done
 }
@@ -61,7 +66,19 @@ need_root() {
 need_tracefs() {
 	need_root
 	[ -d "$TRACEFS/events" ] || skip "needs tracefs at $TRACEFS"
-	[ -e "$TRACEFS/${1:-instances}" ] || skip "needs $1 in tracefs"
+	[ -e "$TRACEFS/${1:-instances}" ] || lacks "${1:-instances}"
+}
+
+# lacks FILE: skip, since tracefs has none, for want of an option of the kernel
+lacks() {
+	local option
+	case $1 in
+	events/syscalls) option=CONFIG_FTRACE_SYSCALLS ;;
+	events/raw_syscalls) option=CONFIG_HAVE_SYSCALL_TRACEPOINTS ;;
+	set_ftrace_notrace_pid) option=CONFIG_FUNCTION_TRACER ;;
+	*) option=CONFIG_TRACING ;;
+	esac
+	skip "needs $1 in tracefs ($option)"
 }
 
 need_pidfd() {
@@ -81,6 +98,18 @@ need_tool() {
 	done
 }
 
+# A shell whose own system calls are few and known.
+small_shell() {
+	SMALL_SHELL=(dash)
+	command -v dash >/dev/null || SMALL_SHELL=(busybox ash)
+	need_tool "${SMALL_SHELL[0]}"
+}
+
+# so_many N: N, and a tenth of it in a guest, which has no processor of its own
+so_many() {
+	if [ "${TFS_VARIANT-}" = vm ]; then echo $(($1 / 10)); else echo "$1"; fi
+}
+
 # An instance of this test; its name is in $INSTANCE, its directory in $DIR.
 new_instance() {
 	need_tracefs
@@ -91,7 +120,7 @@ new_instance() {
 
 # eventually COMMAND...: it becomes true before a generous deadline
 eventually() {
-	local end=$((SECONDS + 20))
+	local end=$((SECONDS + DEADLINE))
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || { echo "never true: $*"; return 1; }
 	done
@@ -101,14 +130,13 @@ eventually() {
 background() {
 	"$@" <&0 3>&- & # or bash gives it /dev/null
 	PID=$!
-	CHILDREN+=("$PID")
 }
 
 # calls [-e] N [THREADS [CHILDREN]]: the program of that name, held before its
 # first call; its pid is in $CALLS. release lets it go.
 calls() {
-	mkfifo "go.$BATS_TEST_NUMBER.${#CHILDREN[@]}"
-	GO=$BATS_TEST_TMPDIR/go.$BATS_TEST_NUMBER.${#CHILDREN[@]}
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
 	: >ready
 	background "$PROG/calls" "$@" <>"$GO" >ready
 	CALLS=$PID
@@ -142,17 +170,13 @@ ended() {
 # finishes PID STATUS: it ends before the deadline, and with exactly that. The
 # deadline is a read from a FIFO that nobody writes: it costs nothing.
 finishes() {
-	local status=0 dog i
+	local status=0 dog
 	[ -p never ] || mkfifo never
-	{ read -rt 60 _ <>never || kill -KILL "$1"; } 3>&- &
+	{ read -rt $((3 * DEADLINE)) _ <>never || kill -KILL "$1"; } 3>&- &
 	dog=$!
 	wait "$1" || status=$?
 	kill -KILL "$dog"
 	wait "$dog" 2>/dev/null || :
-	# its number may be another's soon, whom teardown must not kill
-	for i in "${!CHILDREN[@]}"; do
-		[ "${CHILDREN[i]}" != "$1" ] || CHILDREN[i]=
-	done
 	[ "$status" = "$2" ] || { echo "status $status instead of $2"; return 1; }
 }
 

@@ -342,14 +342,17 @@ static int sweep(const char *session)
 
 /* ---- clear ------------------------------------------------------------------------------ */
 
-/* Write value to a top-level file unless it reads as usual already. */
+/*
+ * Write value to a top-level file unless it reads as usual already. A list of no
+ * pids reads as "no pid" or as nothing, by file and kernel.
+ */
 static int restore(int root, const char *file, const char *usual, const char *value,
 		   int flags)
 {
 	char *now = ctl_read(root, file, NULL);
 	int r = 0;
 
-	if (now && !strstr(now, usual))
+	if (now && *now && !strstr(now, usual))
 		r = ctl_write(root, file, value, flags);
 	free(now);
 	return r;

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
+# 42-soak - t/soak for a short time, and that it finds what is left; make soak is
+# the long one
+
+load helper
+
+# soak SECONDS: its sessions, instances and marks by a name of this test's
+soak() {
+	SOAK_NAME=$MARK.soak exec "$BASH" "$TREE/t/soak" "$1" 2>&1
+}
+
+# What outlives our patience is taken for left, also what only takes its time: so
+# give it some, and not too long, for here it never goes.
+finds() {
+	need_tracefs events/syscalls
+	SOAK_SEED=7 SOAK_SETTLE=$((DEADLINE / 2)) run -1 soak 0
+	[ "${lines[0]}" = "t/soak: 0 seconds, seed 7" ]
+	[ "${lines[1]}" = "t/soak: left: $1" ]
+	[[ ${lines[2]} =~ ^'soak: '[0-9]+' s, 9 sessions, '[0-9]+' killed, seed 7: 1 wrong'$ ]]
+	[ "${#lines[@]}" = 3 ]
+}
+
+@test "soak: of sessions that start, stop and are killed at random nothing is left" {
+	need_tracefs events/syscalls
+	run -0 soak 15
+	printf '# %s\n' "${lines[@]:1}" >&3
+	[ "$(awk '{ gsub(/-?[0-9]+/, "N"); print }' <<<"${lines[1]}")" = "t/soak: KB that nobody accounts for:\
+ N, and N after it; slab and the like: N, and N; open files: N, and N" ]
+	[[ ${lines[0]} =~ ^'t/soak: 15 seconds, seed '([0-9]+)$ ]]
+	[[ ${lines[2]} =~ ^'soak: '([0-9]+)' s, '([0-9]+)' sessions, '([0-9]+)' killed, '\
+"seed ${BASH_REMATCH[1]}: nothing left"$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 15 ]
+	[ "${BASH_REMATCH[2]}" -ge 11 ] # nine to warm up, and a round of one and one
+	[ "${BASH_REMATCH[3]}" -ge 2 ]
+	[ "${#lines[@]}" = 3 ]
+}
+
+@test "soak: an instance that is left is found and named, and it fails" {
+	need_tracefs
+	mkfifo hold
+	background tfs-instance hold "$MARK.soak.leak" env -u TFS_INSTANCE cat <>hold >/dev/null
+	eventually test -d "$TRACEFS/instances/tfs.$MARK.soak.leak"
+	finds "instance tfs.$MARK.soak.leak"
+}
+
+@test "soak: a process that is left is found and named, and it fails" {
+	mkfifo hold
+	TFS_INSTANCE=tfs.$MARK.soak.leak background cat <>hold >/dev/null
+	finds "process $PID: cat"
+}
+
+@test "soak: an event that is enabled at the top level is found and named, and it fails" {
+	[ "${TFS_VARIANT-}" = vm ] || skip "needs a machine of its own: enables an event for all"
+	need_tracefs events/syscalls
+	: >out
+	SOAK_SEED=7 SOAK_SETTLE=$((DEADLINE / 2)) background soak 0 >out
+	eventually grep -q seed out
+	tfs-write events/syscalls/sys_enter_acct/enable 1
+	finishes "$PID" 1
+	tfs-write events/syscalls/sys_enter_acct/enable 0
+	[ "$(sed -n 2p out)" = "t/soak: left: top level: syscalls:sys_enter_acct" ]
+}
+
+@test "soak: told to stop in the middle it leaves nothing" {
+	need_tracefs events/syscalls
+	export TMPDIR=$PWD/tmp
+	mkdir tmp
+	background soak 60 >out
+	eventually compgen -G "$TRACEFS/instances/tfs.$MARK.soak.*" >/dev/null
+	kill -TERM "$PID"
+	finishes "$PID" 130
+	[ -z "$(ls tmp)" ]
+	run ! compgen -G "$TRACEFS/instances/tfs.$MARK*"
+	run ! grep -asF "TFS_RUNDIR=$PWD/tmp" /proc/[0-9]*/environ
+}

@@ -1,0 +1,880 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # each test is a subshell; helper.bash
+# 60-guest - the faults that only a guest can bear: file systems without room,
+# memory that is used up, processors that go, tracefs remounted, the top level
+# in use. Anywhere else each test skips.
+
+load helper
+
+NO_ROOM='No space left on device'
+NO_MEMORY='Out of memory' # musl's words: the toolbox is static in a guest
+
+# How many sessions the test of memory makes: some four minutes of emulation.
+SESSIONS=1000
+[ "$(uname -m)" = x86_64 ] || SESSIONS=200
+
+need_guest() {
+	[ "${TFS_VARIANT-}" = vm ] || skip "needs a guest (make check-vm)"
+	need_tracefs events/syscalls
+}
+
+# later COMMAND...: it runs when the test is over, the last one first. One that
+# has nothing to do succeeds.
+LATER=()
+later() {
+	LATER+=("$(printf '%q ' "$@")")
+}
+
+undo() {
+	local i status=0
+	for ((i = ${#LATER[@]} - 1; i >= 0; i--)); do
+		eval "${LATER[i]}" || { echo "not undone: ${LATER[i]}"; status=1; }
+	done
+	return $status
+}
+
+report() {
+	echo "# $*" >&3
+}
+
+OUTPUT=fifo
+
+# begin WORD...: a session of getppid
+begin() {
+	start_session trace_syscalls --syscall getppid --output "$OUTPUT" "$@"
+}
+
+# session WORD...: that, and a reader that keeps what it reads in got
+session() {
+	begin "$@"
+	read_by cat >got
+}
+
+# has N: the session ended by itself, and its reader has just so many calls
+has() {
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = "$1" ]
+	[ "$(wc -l <got)" = "$1" ]
+}
+
+# works [WORD...]: so does a session now
+works() {
+	calls 20
+	session --pid "$CALLS" "$@"
+	release
+	has 20
+}
+
+# tells STATUS LINE COMMAND...: as fails says, and nothing is left of a session
+tells() {
+	fails "$@"
+	nothing_left
+}
+
+# run_now WORD...: a session that ends at once, on its own standard output
+run_now() {
+	"$MANAGER" --run trace_syscalls \
+		--args "--instance $MARK --syscall getppid --time 1 --pid $CALLS $*"
+}
+
+# to FILE COMMAND...: its standard output is this file
+to() {
+	local file=$1
+	shift
+	"$@" >"$file"
+}
+
+# ---- no room -------------------------------------------------------------------
+
+# need_tmpfs DIR: it is one, and has limits
+need_tmpfs() {
+	grep -q "^[^ ]* $1 " /proc/mounts || skip "needs a file system at $1"
+	[ "$(stat -f -c %b "$1")" -gt 0 ] || skip "needs CONFIG_TMPFS for $1"
+}
+
+# fill DIR WHAT: its tmpfs has no byte, or no inode, more than it needs now. A
+# size of 0 would be none at all, so something lies there.
+fill() {
+	local blocks free bytes inodes inodes_free
+	need_tmpfs "$1"
+	later rm -f "$1/filled"
+	to "$1/filled" echo x
+	read -r blocks free bytes inodes inodes_free <<<"$(stat -f -c '%b %f %s %c %d' "$1")"
+	later mount -o "remount,size=$((blocks * bytes)),nr_inodes=$inodes" "$1"
+	case $2 in
+	bytes) mount -o "remount,size=$(((blocks - free) * bytes))" "$1" ;;
+	inodes) mount -o "remount,nr_inodes=$((inodes - inodes_free))" "$1" ;;
+	esac
+}
+
+# make_room: what fill took is there again
+make_room() {
+	undo
+	LATER=()
+}
+
+# At /run, where sessions are by themselves, and below /, where only TFS_RUNDIR
+# puts them.
+run_directories() {
+	[ -d /run ] || skip "needs /run"
+	later rm -rf /run/tfs "/$MARK" /run/a /run/b /run/c /run/d
+	RUN_DIRECTORIES="/run/tfs /$MARK"
+}
+
+@test "manager: no byte is left on / and /run: FIFOs need none, a file is refused, later it works" {
+	need_guest
+	run_directories
+	fill / bytes
+	fill /run bytes
+	run ! to "/run/$MARK" echo x
+	run ! to "/$MARK" echo x
+	rm "/run/$MARK" "/$MARK"
+	for TFS_RUNDIR in $RUN_DIRECTORIES; do
+		for OUTPUT in lines fifo; do
+			works
+		done
+		refused 111 "--size: 4 KB do not fit into $TFS_RUNDIR/ftrace, which has 0 left" \
+			--run trace_syscalls --args "--pid $$ --output file --size 4"
+	done
+	tfs-instance make "$MARK"
+	tfs-write -i "$MARK" events/syscalls/sys_enter_getppid/enable 1
+	tfs-instance remove "$MARK"
+	make_room
+	run_directories
+	OUTPUT='file'
+	for TFS_RUNDIR in $RUN_DIRECTORIES; do
+		calls 20
+		begin --size 64 --pid "$CALLS"
+		release
+		session_ends
+		[ "$(grep -c ': sys_getppid()$' "$TRACE")" = 20 ]
+	done
+}
+
+@test "manager: no inode is left on / and /run: one clear line, a session that runs is not hurt" {
+	need_guest
+	run_directories
+	calls 20
+	export TFS_RUNDIR=/run/tfs
+	session --pid "$CALLS"
+	fill / inodes
+	fill /run inodes
+	release
+	has 20
+	# the session's own two are free again
+	mkdir /run/tfs/a /run/tfs/b
+	run ! mkdir /run/tfs/c
+	run ! mkdir "/$MARK"
+	calls 1
+	for output in lines fifo file; do
+		tells 111 "manager: fatal: unable to make session directory /run/tfs/ftrace/$MARK: $NO_ROOM" \
+			run_now --size 4 --output "$output"
+		TFS_RUNDIR=/$MARK tells 111 "manager: fatal: unable to make /$MARK; TFS_RUNDIR may name another directory: $NO_ROOM" \
+			run_now --size 4 --output "$output"
+	done
+	rmdir /run/tfs/a /run/tfs/b /run/tfs/ftrace /run/tfs
+	mkdir /run/a /run/b /run/c /run/d
+	tells 111 "manager: fatal: unable to make /run/tfs; TFS_RUNDIR may name another directory: $NO_ROOM" \
+		run_now
+	rmdir /run/a /run/b /run/c /run/d
+	make_room
+	run_directories
+	for TFS_RUNDIR in $RUN_DIRECTORIES; do
+		works
+	done
+}
+
+@test "manager: without /run it makes that; where it cannot, it says that TFS_RUNDIR may help" {
+	need_guest
+	if grep -q ' /run ' /proc/mounts; then
+		later mount -t tmpfs run /run
+		umount /run
+	fi
+	if [ -d /run ]; then
+		later mkdir -p /run
+		rmdir /run
+	else
+		later rmdir /run
+	fi
+	later rm -rf /run/tfs
+	calls 1
+	later mount -o remount,rw /
+	mount -o remount,ro /
+	unset_rundir() { env -u TFS_RUNDIR "$MANAGER" --run trace_syscalls \
+		--args "--instance $MARK --time 1 --pid $CALLS"; }
+	tells 111 "manager: fatal: unable to make /run; TFS_RUNDIR may name another directory: Read-only file system" \
+		unset_rundir
+	run -0 run_now
+	[ "$output" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	mount -o remount,rw /
+	run -0 unset_rundir
+	[ "$output" = "/run/tfs/ftrace/$MARK/trace" ]
+	[ "$(stat -c '%a %u' /run /run/tfs /run/tfs/ftrace | paste -sd ' ')" = '755 0 755 0 700 0' ]
+	[ -z "$(ls -A /run/tfs/ftrace)" ]
+	nothing_left
+}
+
+# ---- no memory -------------------------------------------------------------------
+
+# memory NAME: this line of meminfo, in KB
+memory() {
+	awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo
+}
+
+# free_kb: what is free, in the processors' own lists too, once the caches are
+# empty. The kernel gives some of it back late.
+free_kb() {
+	local pages
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	pages=$(awk '$1 == "count:" { n += $2 } END { print n + 0 }' /proc/zoneinfo)
+	echo $(($(memory MemFree) + pages * $(page_kb)))
+}
+
+page_kb() {
+	awk '$1 == "KernelPageSize:" { print $2; exit }' /proc/self/smaps
+}
+
+# bystander: a program that nobody may kill for the memory that a test takes
+bystander() {
+	calls 1
+	BYSTANDER=$CALLS
+	KILLS=$(grep '^oom_kill ' /proc/vmstat) || skip "needs oom_kill in /proc/vmstat"
+}
+
+bystander_lives() {
+	[ "$(grep '^oom_kill ' /proc/vmstat)" = "$KILLS" ] && ! gone "$BYSTANDER"
+}
+
+# unmeasured COMMAND...: where nobody can tell how much memory is available
+unmeasured() {
+	grep -v '^MemAvailable:' /proc/meminfo >meminfo
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh "$@"
+}
+
+@test "manager: --buffer above half of the memory is refused, what is said to fit does fit" {
+	need_guest
+	bystander
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	kb=$(memory MemTotal)
+	run --separate-stderr -111 run_now --buffer "$kb"
+	[ -z "$output" ]
+	[[ $stderr =~ ^"manager: fatal: --buffer: $kb KB for each of $cpus processors is more than half of the memory that is free; "([0-9]+)" would fit"$ ]]
+	fits=${BASH_REMATCH[1]}
+	[ "$fits" -gt $(($(memory MemAvailable) * 2 / 5 / cpus)) ]
+	nothing_left
+	before=$(free_kb)
+	# what is available is another number a moment later
+	works --buffer $((fits * 9 / 10))
+	after=$(free_kb)
+	report "--buffer $((fits * 9 / 10)): $before KB free before, $after after"
+	[ "$after" -gt $((before - fits / 10)) ]
+	bystander_lives
+}
+
+@test "manager: --buffer is for all processors, though it may run on one of them only" {
+	need_guest
+	need_tool taskset
+	calls 1
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	kb=$(memory MemTotal)
+	run --separate-stderr -111 taskset 1 "$MANAGER" --run trace_syscalls \
+		--args "--instance $MARK --time 1 --pid $CALLS --buffer $kb"
+	[[ $stderr == "manager: fatal: --buffer: $kb KB for each of $cpus processors is more "* ]]
+	nothing_left
+}
+
+@test "manager: a buffer that the kernel cannot make is told with its reason, and nothing is kept" {
+	need_guest
+	need_tool unshare
+	bystander
+	before=$(free_kb)
+	# too much for one processor, and for the second only
+	for kb in "$(memory MemTotal)" $(($(memory MemAvailable) * 3 / 4)); do
+		tells 111 "manager: fatal: unable to write '$kb' to buffer_size_kb: $NO_MEMORY" \
+			unmeasured "$MANAGER" --run trace_syscalls \
+			--args "--instance $MARK --time 1 --pid $CALLS --buffer $kb"
+	done
+	after=$(free_kb)
+	report "$before KB free before, $after after"
+	[ "$after" -gt $((before - before / 20)) ]
+	bystander_lives
+	works
+}
+
+# use_up: no memory is available, though the kernel keeps enough for the tests
+use_up() {
+	local watermark kb n=0
+	watermark=$(cat /proc/sys/vm/watermark_scale_factor)
+	later to /proc/sys/vm/watermark_scale_factor echo "$watermark"
+	echo 1000 >/proc/sys/vm/watermark_scale_factor
+	mkdir memory
+	mount -t tmpfs -o size=100% tmpfs memory
+	later umount memory
+	while kb=$(memory MemAvailable); [ "$kb" -gt 0 ]; do
+		n=$((n + 1))
+		head -c $((kb * 1024)) /dev/zero >"memory/$n"
+	done
+	# and some more, for what others free while a test goes on
+	head -c 33554432 /dev/zero >memory/more
+}
+
+@test "manager: no memory is left: one clear line, a session that runs loses nothing, later it works" {
+	need_guest
+	bystander
+	calls 1000
+	session --pid "$CALLS"
+	use_up
+	release
+	has 1000
+	CALLS=$BYSTANDER
+	tells 111 "manager: fatal: unable to make instance tfs.$MARK: $NO_MEMORY" run_now
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	tells 111 "manager: fatal: --buffer: 4 KB for each of $cpus processors is more than half of the memory that is free; 0 would fit" \
+		run_now --buffer 4
+	fails 111 "tfs-instance: fatal: unable to make instance $MARK: $NO_MEMORY" \
+		tfs-instance make "$MARK"
+	bystander_lives
+	make_room
+	works
+}
+
+# row NUMBER N: so many sessions, one after the other
+row() {
+	local i name=$MARK.$1
+	for ((i = 0; i < $2; i++)); do
+		"$MANAGER" --run trace_syscalls \
+			--args "--instance $name --syscall getppid --time 1 --pid $CALLS"
+	done 3>&- >"row.$1" 2>&1
+}
+
+# rows N: so many sessions, a fourth of them in each of four rows: each waits for
+# the kernel most of the time
+rows() {
+	local i pids=()
+	for i in 1 2 3 4; do
+		row "$i" $(($1 / 4)) &
+		pids+=("$!")
+	done
+	wait "${pids[@]}"
+	for i in 1 2 3 4; do
+		[ "$(wc -l <"row.$i")" = $(($1 / 4)) ]
+		[ "$(uniq "row.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ]
+	done
+}
+
+# how many programs run
+programs() {
+	readlink /proc/[0-9]*/exe | wc -l
+}
+
+@test "manager: after $SESSIONS sessions as much memory is free as before, and nothing is left" {
+	need_guest
+	calls 1
+	rows 40
+	running=$(programs)
+	before=$(free_kb)
+	slab=$(memory Slab)
+	begun=$SECONDS
+	rows "$SESSIONS"
+	took=$((SECONDS - begun))
+	after=$(free_kb)
+	report "$SESSIONS sessions in $took s: $before KB free before, $after after;" \
+		"$slab KB of slab before, $(memory Slab) after"
+	# less than a single instance takes
+	[ "$after" -gt $((before - 2048)) ]
+	[ "$(memory Slab)" -lt $((slab + 2048)) ]
+	[ "$(programs)" = "$running" ]
+	[ -z "$(ls -A "$TRACEFS/instances")$(ls -A "$TFS_RUNDIR/ftrace")" ]
+}
+
+# ---- processors come and go ------------------------------------------------------
+
+# need_cpu1: there are two processors, and the second can go
+need_cpu1() {
+	CPU1=/sys/devices/system/cpu/cpu1
+	need_tool taskset
+	[ -d "$CPU1" ] || skip "needs two processors"
+	[ -w "$CPU1/online" ] || skip "needs CONFIG_HOTPLUG_CPU"
+	later to "$CPU1/online" echo 1
+}
+
+# cpu1 0|1: it goes, it comes
+cpu1() {
+	echo "$1" >"$CPU1/online"
+	[ "$(cat "$CPU1/online")" = "$1" ]
+}
+
+# task N: one more program of so many calls, held: TASK[i], GATE[i]
+task() {
+	calls "$1"
+	TASK+=("$CALLS")
+	GATE+=("$GO")
+}
+
+# call I CPU: the I-th makes its calls on this processor, and ends
+call() {
+	taskset -p "$((1 << $2))" "${TASK[$1]}" >/dev/null
+	echo >"${GATE[$1]}"
+	finishes "${TASK[$1]}" 0
+}
+
+# called I CPU: how many calls of the I-th on this processor are in got
+called() {
+	grep -c -- "-${TASK[$1]} *\[00$2\] .*: sys_getppid()\$" got || :
+}
+
+@test "manager: a processor goes and comes back during a session: each call on it is delivered" {
+	need_guest
+	need_cpu1
+	task 300
+	task 200
+	task 400
+	session --pid "${TASK[*]}"
+	call 0 1
+	cpu1 0
+	call 1 0
+	cpu1 1
+	call 2 1
+	has 900
+	[ "$(called 0 1) $(called 1 0) $(called 2 1)" = '300 200 400' ]
+}
+
+@test "manager: what a processor recorded that has gone since is there for a late reader" {
+	need_guest
+	need_cpu1
+	task 300
+	task 1
+	begin --pid "${TASK[*]}"
+	call 0 1
+	cpu1 0
+	read_by cat >got
+	call 1 0
+	has 301
+	[ "$(called 0 1) $(called 1 0)" = '300 1' ]
+}
+
+@test "manager: what was overwritten on a processor that has gone since is told as lost" {
+	need_guest
+	need_cpu1
+	many=$((500 * $(page_kb))) # the smallest buffer has a few pages
+	task "$many"
+	task 1
+	begin --buffer 4 --pid "${TASK[*]}"
+	call 0 1
+	cpu1 0
+	read_by cat >got
+	call 1 0
+	session_ends
+	finishes "$READER" 0
+	[[ $(tail -n 1 got) =~ ^'# lost '([0-9]+)' events: '([0-9]+)' overwritten in a full buffer, 0 not written'$ ]]
+	lost=${BASH_REMATCH[1]}
+	[ "$lost" -gt 0 ]
+	[ "${BASH_REMATCH[2]}" = "$lost" ]
+	[ $(($(called 0 1) + lost)) = "$many" ]
+	[ "$(called 1 0)" = 1 ]
+}
+
+@test "manager: a processor that comes after the session began is recorded as well" {
+	need_guest
+	need_cpu1
+	task 200
+	task 300
+	cpu1 0
+	session --pid "${TASK[*]}"
+	call 0 0
+	cpu1 1
+	call 1 1
+	has 500
+	[ "$(called 0 0) $(called 1 1)" = '200 300' ]
+}
+
+# ---- tracefs is remounted ----------------------------------------------------------
+
+# tracefs OPTION: remount it so; as before when the test is over
+tracefs() {
+	mount -o "remount,$1" "$TRACEFS"
+}
+
+@test "manager: tracefs is read-only: one clear line and nothing left, writable again it works" {
+	need_guest
+	new_instance
+	"$MANAGER" --clear
+	calls 1
+	later tracefs rw
+	tracefs ro
+	no='Read-only file system'
+	tells 111 "manager: fatal: unable to make instance tfs.$MARK: $no" run_now
+	fails 111 "tfs-instance: fatal: unable to make instance $MARK.b: $no" \
+		tfs-instance make "$MARK.b"
+	fails 111 "tfs-instance: fatal: unable to remove instance $MARK: $no" \
+		tfs-instance remove "$MARK"
+	fails 111 "tfs-write: fatal: unable to write tracing_on: $no" \
+		tfs-write -i "$MARK" tracing_on 1
+	fails 111 "tfs-pidfilter: fatal: unable to write '1' to options/event-fork: $no" \
+		tfs-pidfilter -i "$MARK" set 1
+	fails 111 "manager: fatal: unable to make instance tfs.$MARK: $no" \
+		tfs-run trace_syscalls --instance "$MARK" -- true
+	# what needs to write nothing does its work
+	[ "$(tfs-dir -i "$MARK")" = "$TRACEFS/instances/$MARK" ]
+	[ "$(tfs-instance list)" = "$MARK" ]
+	run -1 tfs-pidfilter -i "$MARK" list
+	[ -z "$output" ]
+	run -0 "$MANAGER" --clear
+	[ -z "$output" ]
+	tracefs rw
+	works
+}
+
+@test "manager: tracefs becomes read-only during a session: 111, --clear names what is left, later it goes" {
+	need_guest
+	"$MANAGER" --clear
+	calls 50
+	session --pid "$CALLS"
+	later tracefs rw
+	tracefs ro
+	release
+	finishes "$SESSION" 111
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 50 ]
+	[ -z "$(ls -A "$TFS_RUNDIR/ftrace")" ]
+	[ "$(tfs-instance list -s)" = "tfs.$MARK" ]
+	fails 111 "manager: fatal: unable to remove stale instance tfs.$MARK: Read-only file system" \
+		"$MANAGER" --clear
+	tracefs rw
+	calls 1
+	run -0 "$MANAGER" --run trace_syscalls --args "--instance $MARK.b --time 1 --pid $CALLS"
+	nothing_left
+}
+
+# ---- without root -------------------------------------------------------------------
+
+USER_ID=4242 GROUP_ID=4343
+
+# user COMMAND...: somebody who is in the group and has no right of root's
+user() {
+	setpriv --reuid "$USER_ID" --regid "$GROUP_ID" --clear-groups "$@"
+}
+
+# need_user: there is such a user, and a run directory that can be made by him
+need_user() {
+	need_tool setpriv
+	export TFS_RUNDIR=/tmp/$MARK.run
+	later rm -rf "$TFS_RUNDIR"
+	later tracefs uid=0,gid=0,mode=700
+}
+
+# streams: what sigwait-run started as $reader has its signals in hand
+streams() {
+	STREAM=$(children "$reader") && blocks "$STREAM"
+}
+
+# as_user: sessions are the user's. By its path: busybox has a setpriv as well.
+as_user() {
+	printf '#!/bin/sh\nexec %s %s "$@"\n' \
+		"$(command -v setpriv) --reuid $USER_ID --regid $GROUP_ID --clear-groups" \
+		"$MANAGER" >manager
+	chmod +x manager
+	MANAGER=$PWD/manager
+}
+
+@test "tfs-dir: gid= alone opens tracefs to nobody, and the remedy is told" {
+	need_guest
+	need_user
+	tracefs "gid=$GROUP_ID"
+	[ "$(stat -c '%a %g' "$TRACEFS")" = "700 $GROUP_ID" ]
+	remedy="run this as root, or remount it with mode=750 and gid= of a group of yours"
+	for tool in tfs-dir 'tfs-write tracing_on 1' 'tfs-instance list' 'tfs-pidfilter list' tfs-catpipe; do
+		# shellcheck disable=SC2086 # its words
+		fails 111 "${tool%% *}: fatal: no permission for $TRACEFS: $remedy" user $tool
+	done
+	as_user
+	calls 1
+	tells 111 "manager: fatal: no permission for $TRACEFS: $remedy" run_now
+	tracefs "gid=$GROUP_ID,mode=750"
+	[ "$(user tfs-dir)" = "$TRACEFS" ]
+}
+
+@test "gid=: the group sees what root traces, old instances and new" {
+	need_guest
+	need_user
+	new_instance
+	tracefs "gid=$GROUP_ID,mode=750"
+	tfs-instance make "$MARK.b"
+	[ "$(user tfs-instance list | sort)" = "$(printf '%s\n' "$MARK" "$MARK.b")" ]
+	for TFS_INSTANCE in "$MARK" "$MARK.b"; do
+		export TFS_INSTANCE
+		[ "$(user tfs-dir)" = "$TRACEFS/instances/$TFS_INSTANCE" ]
+		calls 20
+		echo "$CALLS" | tfs-pidfilter set
+		tfs-write events/syscalls/sys_enter_getppid/enable 1
+		[ "$(user tfs-pidfilter list)" = "$CALLS" ]
+		background user sigwait-run -p "$CALLS" tfs-catpipe >got
+		reader=$PID
+		eventually streams
+		release
+		finishes "$reader" 0
+		[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
+		# into a pipe of his own, too
+		calls 20
+		echo "$CALLS" | tfs-pidfilter set
+		release
+		finishes "$CALLS" 0
+		user sh -c "tfs-catpipe | head -n 20" >got
+		[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
+	done
+}
+
+@test "gid=: the group writes nothing but trace_marker" {
+	need_guest
+	"$MANAGER" --clear
+	need_user
+	new_instance
+	tracefs "gid=$GROUP_ID,mode=750"
+	no='Permission denied'
+	fails 111 "tfs-write: fatal: unable to write tracing_on: $no" \
+		user tfs-write tracing_on 1
+	fails 111 "tfs-write: fatal: unable to write events/sched/sched_switch/enable: $no" \
+		user tfs-write -i "$MARK" events/sched/sched_switch/enable 1
+	fails 111 "tfs-pidfilter: fatal: unable to write '1' to options/event-fork: $no" \
+		user tfs-pidfilter -i "$MARK" set 1
+	fails 111 "tfs-instance: fatal: unable to make instance $MARK.b: $no" \
+		user tfs-instance make "$MARK.b"
+	fails 111 "tfs-instance: fatal: unable to remove instance $MARK: $no" \
+		user tfs-instance remove "$MARK"
+	user tfs-write trace_marker "$MARK was here"
+	[ "$(grep -c ": tracing_mark_write: $MARK was here\$" "$TRACEFS/trace")" = 1 ]
+	tfs-write -c trace ''
+	calls 1
+	fails 111 "manager: fatal: unable to make instance tfs.$MARK.c: $no" \
+		user tfs-run trace_syscalls --instance "$MARK.c" -- true
+	as_user
+	tells 111 "manager: fatal: unable to make instance tfs.$MARK: $no" run_now
+	run -0 "$MANAGER" --clear
+	[ -z "$output" ]
+	[ "$("$MANAGER" --get-all)" = "$("$TREE/trace-hooks/ftrace/manager" --get-all)" ]
+}
+
+# by_hand: the user traces 20 calls in instance $MARK with the tools
+by_hand() {
+	calls 20
+	export TFS_INSTANCE=$MARK
+	user sh -c "pids-of $CALLS | tfs-pidfilter set"
+	user tfs-write events/syscalls/sys_enter_getppid/enable 1
+	background user sigwait-run -p "$CALLS" -u 'tfs-write tracing_on 0' tfs-catpipe >got
+	reader=$PID
+	eventually streams
+	release
+	finishes "$reader" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
+	[ "$(wc -l <got)" = 20 ]
+	[ "$(cat "$DIR/tracing_on")" = 0 ]
+}
+
+@test "gid=: in an instance that root made and opened with chmod -R g+w the group traces by hand" {
+	need_guest
+	need_user
+	new_instance
+	tracefs "gid=$GROUP_ID,mode=750"
+	chmod -R g+w "$DIR"
+	by_hand
+}
+
+@test "gid=: in an instance that root made and gave away with chown -R its owner traces by hand" {
+	need_guest
+	need_user
+	new_instance
+	tracefs "gid=$GROUP_ID,mode=750"
+	chown -R "$USER_ID" "$DIR"
+	by_hand
+}
+
+@test "gid=: whoever may write to instances but not to their files: one clear line, nothing left" {
+	need_guest
+	need_user
+	tracefs "gid=$GROUP_ID,mode=750"
+	later chmod 750 "$TRACEFS/instances"
+	chmod 770 "$TRACEFS/instances"
+	as_user
+	calls 1
+	tells 111 "manager: fatal: unable to write '0' to tracing_on: Permission denied" run_now
+}
+
+@test "manager: runs without root for the owner of instances, who made all of it" {
+	need_guest
+	"$MANAGER" --clear
+	need_user
+	tracefs "gid=$GROUP_ID,mode=750"
+	later chown 0 "$TRACEFS/instances"
+	chown "$USER_ID" "$TRACEFS/instances"
+	as_user
+	works
+	[ "$(stat -c '%u %a' "$TFS_RUNDIR" "$TFS_RUNDIR/ftrace" | paste -sd ' ')" = "$USER_ID 755 $USER_ID 700" ]
+	user tfs-run trace_syscalls --instance "$MARK" --syscall getppid -- "$PROG/calls" 20 </dev/null >got
+	[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
+	nothing_left
+	run -0 "$MANAGER" --clear
+	[ -z "$output" ]
+}
+
+@test "uid=: where it reaches the files its user runs sessions, where not he is refused" {
+	need_guest
+	"$MANAGER" --clear
+	need_user
+	tracefs "uid=$USER_ID,gid=$GROUP_ID,mode=750"
+	[ "$(stat -c '%u' "$TRACEFS")" = "$USER_ID" ]
+	as_user
+	case $(stat -c %u "$TRACEFS/instances") in
+	0)
+		calls 1
+		tells 111 "manager: fatal: unable to make instance tfs.$MARK: Permission denied" run_now
+		;;
+	"$USER_ID")
+		works
+		run -0 "$MANAGER" --clear
+		[ -z "$output" ]
+		user tfs-write tracing_on 1
+		;;
+	*) false ;;
+	esac
+}
+
+# ---- the top level in use -----------------------------------------------------------
+
+all_again() {
+	until [ -e enough ]; do
+		tfs-write tracing_on 0 current_tracer "$(tracer)" tracing_on 1 current_tracer nop
+		: >round
+	done
+}
+
+@test "manager: whatever is done at the top level, a session counts to the call" {
+	need_guest
+	need_tool taskset
+	later "$MANAGER" --clear
+	later tfs-write buffer_size_kb "$(buffer_kb)"
+	steps=(
+		'tracing_on 0'
+		'tracing_on 1'
+		"current_tracer $(tracer)"
+		'events/syscalls/sys_enter_getppid/enable 1'
+		'current_tracer nop'
+		'trace_clock counter'
+		'set_event_pid 1'
+		'buffer_size_kb 64'
+		'events/syscalls/sys_enter_getppid/filter common_pid==1'
+		'events/syscalls/sys_enter_getppid/trigger traceoff'
+		'events/enable 0'
+		'events/syscalls/sys_enter_getppid/trigger !traceoff'
+		'events/syscalls/sys_enter_getppid/filter 0'
+	)
+	for ((i = 0; i <= ${#steps[@]}; i++)); do task 100; done
+	# and one that calls while others are at it, again and again
+	task 3000
+	session --pid "${TASK[*]}"
+	for i in "${!steps[@]}"; do
+		# shellcheck disable=SC2086 # a file and a record
+		tfs-write ${steps[i]}
+		call "$i" 0
+	done
+	background all_again
+	again=$PID
+	eventually test -e round
+	call "$((${#steps[@]} + 1))" 1
+	: >enough
+	finishes "$again" 0
+	tfs-write -c trace ''
+	call "${#steps[@]}" 0
+	has $((100 * (${#steps[@]} + 1) + 3000))
+	for i in "${!steps[@]}"; do
+		[ "$(called "$i" 0)" = 100 ]
+	done
+}
+
+# buffer_kb: the size of the top level's, or what it is to be once it is used
+buffer_kb() {
+	grep -o '[0-9]*' "$TRACEFS/buffer_size_kb" | tail -n 1
+}
+
+# tracer: one that the kernel has besides nop
+tracer() {
+	grep -ow function "$TRACEFS/available_tracers" || echo nop
+}
+
+# state DIR FILE...: what these read as
+state() {
+	local file dir=$1
+	shift
+	for file; do
+		echo "$file: $(cat "$dir/$file")"
+	done
+}
+
+@test "manager: --clear ends sessions, puts back what it promises and leaves strangers alone" {
+	need_guest
+	# a stranger's instance
+	new_instance
+	calls 30
+	tfs-write -i "$MARK" trace_clock counter buffer_size_kb 64
+	echo "$CALLS" | tfs-pidfilter -i "$MARK" set
+	tfs-write -i "$MARK" events/syscalls/sys_enter_getppid/enable 1
+	release
+	finishes "$CALLS" 0
+	calls 1
+	echo "$CALLS" | tfs-pidfilter -i "$MARK" set
+	theirs=(trace trace_clock buffer_size_kb set_event set_event_pid tracing_on current_tracer
+		options/event-fork)
+	state "$DIR" "${theirs[@]}" >before
+	[ "$(grep -c ': sys_getppid()$' before)" = 30 ]
+	# a file that stays, a session whose two are dead, one that lives
+	"$MANAGER" --run trace_syscalls \
+		--args "--instance $MARK.file --output file --size 4 --time 1 --pid $CALLS" >out
+	[ -f "$(cat out)" ]
+	: >out
+	background "$MANAGER" --run trace_syscalls --args "--instance $MARK.dead --pid $CALLS" >out
+	dead=$PID
+	eventually test -s out
+	janitor=$(children "$dead")
+	start_session trace_syscalls --pid "$CALLS"
+	kill -KILL "$dead" "$janitor"
+	eventually gone "$janitor"
+	# the top level in use
+	kb=$(buffer_kb)
+	later "$MANAGER" --clear
+	later tfs-write buffer_size_kb "$kb" events/sched/sched_switch/filter 0 \
+		events/sched/sched_switch/trigger '!stacktrace:3'
+	left_alone=(events/sched/sched_switch/filter events/sched/sched_switch/trigger buffer_size_kb)
+	tfs-write trace_clock mono buffer_size_kb 128 \
+		events/sched/sched_switch/filter 'prev_pid == 1' \
+		events/sched/sched_switch/trigger stacktrace:3 events/sched/enable 1 \
+		options/event-fork 1 set_event_pid 1 set_event_notrace_pid 2 \
+		current_tracer "$(tracer)" trace_marker "$MARK" tracing_on 0
+	[ "$(tracer)" = nop ] || tfs-write options/function-fork 1 set_ftrace_pid 1
+	state "$TRACEFS" "${left_alone[@]}" >alone
+	run -0 "$MANAGER" --clear
+	[ -z "$output" ]
+	# as trace-hooks(7) says; the trigger keeps its event ready, and disabled
+	[ "$(cat "$TRACEFS/current_tracer")" = nop ]
+	[ "$(cat "$TRACEFS/set_event")" = sched:sched_switch ]
+	[ "$(cat "$TRACEFS/events/sched/sched_switch/enable")" = '0*' ]
+	for file in set_event_pid set_event_notrace_pid set_ftrace_pid; do
+		[ ! -e "$TRACEFS/$file" ] || [[ $(cat "$TRACEFS/$file") =~ ^('no pid')?$ ]]
+	done
+	for file in event-fork function-fork; do
+		[ ! -e "$TRACEFS/options/$file" ] || [ "$(cat "$TRACEFS/options/$file")" = 0 ]
+	done
+	[[ $(cat "$TRACEFS/trace_clock") == *'[local]'* ]]
+	grep -q '^# entries-in-buffer/entries-written: 0/0 ' "$TRACEFS/trace"
+	[ "$(cat "$TRACEFS/tracing_on")" = 1 ]
+	# and no more than that
+	state "$TRACEFS" "${left_alone[@]}" | diff alone -
+	state "$DIR" "${theirs[@]}" | diff before -
+	finishes "$SESSION" 0
+	[ "$(cat out)" = "$TRACE" ]
+	[ ! -s err ]
+	[ -z "$(ls -A "$TFS_RUNDIR/ftrace")" ]
+	nothing_left
+}

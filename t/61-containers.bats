@@ -1,0 +1,534 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; the helper uses them
+# Containers of a real runtime (crun, cgroup v2), seen and traced from the host
+# and from a container. t/vm/run puts crun into the guest.
+
+load helper
+
+# Its containers end with the test, and what the runtime made for them goes.
+undo() {
+	local dir status=0
+	for dir in crun/*/; do
+		[ ! -d "$dir" ] || oci delete -f "$(basename "$dir")" || status=1
+	done
+	[ ! -d "$CGROUPS/$MARK" ] || rmdir "$CGROUPS/$MARK" || status=1
+	return "$status"
+}
+
+CGROUPS=/sys/fs/cgroup
+
+need_containers() {
+	local file
+	need_tracefs events/syscalls
+	need_tool crun busybox
+	[ -e "$CGROUPS/cgroup.controllers" ] || skip "needs cgroup v2 at $CGROUPS"
+	for file in "$(command -v busybox)" "$PROG/calls" "$MANAGER"; do
+		! grep -q '/ld-\(linux\|musl\)' "$file" || skip "needs ${file##*/} to be static"
+	done
+}
+
+# oci WORD...: the runtime, with its state below the test's directory
+oci() {
+	crun --root "$BATS_TEST_TMPDIR/crun" --cgroup-manager cgroupfs "$@" 3>&-
+}
+
+# as_json WORD...: a list of them
+as_json() {
+	local list
+	list=$(printf ', "%s"' "$@")
+	echo "[${list#, }]"
+}
+
+# What the containers of a test may have besides their rootfs.
+MOUNTS='{"destination": "/proc", "type": "proc", "source": "proc"}'
+NAMESPACES='{"type": "mount"}, {"type": "ipc"}, {"type": "uts"}, {"type": "cgroup"}'
+OWN_PIDS=', {"type": "pid"}'
+ENVIRONMENT=(PATH=/bin TRACER_PROCFS_PATH=/host/proc TRACER_SYSFS_PATH=/host/sys)
+
+# bundle NAME COMMAND...: a directory of that name that makes a container
+bundle() {
+	mkdir -p "$1"/rootfs/{bin,dev,proc}
+	cp "$(command -v busybox)" "$PROG/calls" "$1/rootfs/bin"
+	ln -s busybox "$1/rootfs/bin/sh"
+	mkfifo "$1/go"
+	cat >"$1/config.json" <<-END
+	{
+		"ociVersion": "1.0.2",
+		"process": { "cwd": "/", "args": $(as_json "${@:2}"),
+			"env": $(as_json "${ENVIRONMENT[@]}") },
+		"root": { "path": "rootfs" },
+		"mounts": [ $MOUNTS ],
+		"linux": { "cgroupsPath": "/$MARK/$1",
+			"namespaces": [ $NAMESPACES$OWN_PIDS ] }
+	}
+	END
+}
+
+# create NAME COMMAND...: a container that has everything but its command's
+# first step; INIT is its first process. A guest's root cannot be pivoted.
+create() {
+	bundle "$@"
+	oci create --no-pivot -b "$1" --pid-file "$PWD/pid" "$1" <>"$1/go" >"$1/said" 2>&1 ||
+		{ cat "$1/said"; return 1; }
+	INIT=$(cat pid)
+}
+
+# run_ready N NAME COMMAND...: one that runs, and whose command is ready N times
+run_ready() {
+	create "${@:2}"
+	oci start "$2"
+	eventually ready_are "$1" "$2"
+}
+
+ready_are() {
+	[ "$(grep -c ready "$2/said")" = "$1" ]
+}
+
+# let_go NAME: its command has its line of standard input
+let_go() {
+	echo >"$1/go"
+}
+
+# trace WORDS: a session of getppid, and a reader that keeps what it reads
+trace() {
+	start_session trace_syscalls --output fifo --syscall getppid "$@"
+	read_by cat >got
+}
+
+# traced: the session ended by itself, and nothing is left of it
+traced() {
+	session_ends
+	finishes "$READER" 0
+}
+
+# all_traced: and so did those of another
+all_traced() {
+	local pid
+	for pid in "${OTHERS[@]}"; do
+		finishes "$pid" 0
+	done
+	! cat err.* | grep .
+	nothing_left
+}
+
+# got N CALL [FILE]: that call is so many lines of the trace
+got() {
+	[ "$(grep -c ": sys_$2[( ]" "${3-got}")" = "$1" ]
+}
+
+# same FILE COMMAND...: it prints just what the file has, which it has sorted
+same() {
+	local file=$1
+	shift
+	"$@" >same.out
+	sort -n "$file" | cmp - same.out
+}
+
+# ---- pids-of -------------------------------------------------------------------------
+
+@test "pids-of: -c PATH lists the tasks of a container by the host's pids, and its threads with -t" {
+	need_containers
+	run_ready 2 one calls -e 1 3 2
+	grep -qx "NSpid:	$INIT	1" "/proc/$INIT/status"
+	same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -c "/$MARK/one"
+	[ "$(wc -l <same.out)" = 3 ]
+	grep -qx "$INIT" same.out
+	same "$CGROUPS/$MARK/one/cgroup.threads" pids-of -t -c "/$MARK/one"
+	[ "$(wc -l <same.out)" = 7 ]
+}
+
+@test "pids-of: -c PID and -n PID list them too, whichever of them PID is" {
+	need_containers
+	run_ready 2 one calls -e 1 3 2
+	pids=$(pids-of -c "/$MARK/one")
+	[ "$(wc -w <<<"$pids")" = 3 ]
+	for pid in $pids; do
+		same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -c "$pid"
+		same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -n "$pid"
+		same "$CGROUPS/$MARK/one/cgroup.threads" pids-of -t -c "$pid"
+		same "$CGROUPS/$MARK/one/cgroup.threads" pids-of -t -n "$pid"
+	done
+}
+
+@test "pids-of: a container that is made and not started is one task" {
+	need_containers
+	create one calls 1
+	for selector in "-c /$MARK/one" "-c $INIT" "-n $INIT"; do
+		# shellcheck disable=SC2086 # two words
+		run -0 pids-of -t $selector
+		[ "$output" = "$INIT" ]
+	done
+}
+
+@test "pids-of: of two containers each has its own, and the cgroup above has both" {
+	need_containers
+	run_ready 1 one calls -e 1 2
+	one=$INIT
+	run_ready 2 two calls -e 1 1 2
+	same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -n "$one"
+	[ "$(cat same.out)" = "$one" ]
+	same "$CGROUPS/$MARK/two/cgroup.procs" pids-of -n "$INIT"
+	[ "$(wc -l <same.out)" = 3 ]
+	cat "$CGROUPS/$MARK"/{one,two}/cgroup.threads >both
+	same both pids-of -t -c "/$MARK"
+	[ "$(wc -l <same.out)" = 5 ]
+}
+
+@test "pids-of: a container that has ended is nobody, before it is deleted and after" {
+	need_containers
+	run_ready 1 one calls 1
+	let_go one
+	eventually gone "$INIT"
+	[ -d "$CGROUPS/$MARK/one" ]
+	run -1 pids-of -c "/$MARK/one"
+	[ -z "$output" ]
+	oci delete one
+	[ ! -e "$CGROUPS/$MARK/one" ]
+	run -1 pids-of -c "/$MARK/one"
+	[ -z "$output" ]
+}
+
+# ---- one container -------------------------------------------------------------------
+
+# from_the_first WORDS: a session of a container that is made and not started
+# has all it does from its command's exec on, and nothing of the host's
+from_the_first() {
+	local container=$INIT
+	start_session trace_syscalls --output fifo --syscall getppid execve "$@"
+	read_by cat >got
+	calls 50
+	oci start one
+	eventually ready_are 1 one
+	release
+	finishes "$CALLS" 0
+	let_go one
+	traced
+	head -n 1 got | grep -q ': sys_execve('
+	got 1 execve
+	got 100 getppid
+	[ "$(wc -l <got)" = 101 ]
+	[ "$(pids_in got)" = "$container" ]
+}
+
+@test "manager: --cgroup PATH has a container's calls from its exec on, by the host's pid" {
+	need_containers
+	create one calls 100
+	from_the_first --cgroup "/$MARK/one"
+}
+
+@test "manager: --cgroup PID has a container's calls from its exec on, by the host's pid" {
+	need_containers
+	create one calls 100
+	from_the_first --cgroup "$INIT"
+}
+
+@test "manager: --pidns PID has a container's calls from its exec on, by the host's pid" {
+	need_containers
+	create one calls 100
+	from_the_first --pidns "$INIT"
+}
+
+@test "manager: --pid PID, which is what a caller knows of a container, has its calls too" {
+	need_containers
+	create one calls 100
+	from_the_first --pid "$INIT"
+}
+
+@test "manager: a container's children and threads to come are traced from their first call" {
+	need_containers
+	create one calls 100 3 2
+	trace --cgroup "/$MARK/one"
+	oci start one
+	let_go one
+	traced
+	got 600 getppid
+	[ "$(wc -l <got)" = 600 ]
+	[ "$(pids_in got | wc -l)" = 6 ]
+}
+
+@test "manager: all tasks that are in a container already are traced, however they are named" {
+	need_containers
+	for selector in --cgroup --pidns --pid "--cgroup /$MARK/one --pid"; do
+		run_ready 2 one calls -e 100 3 2
+		trace "$selector $INIT"
+		let_go one
+		traced
+		got 600 getppid
+		[ "$(wc -l <got)" = 600 ]
+		[ "$(pids_in got | wc -l)" = 6 ]
+		oci delete one
+		rm -r one
+	done
+}
+
+@test "manager: what a container's shell starts is traced: children, and children of theirs" {
+	need_containers
+	run_ready 1 one sh -c 'echo ready; read go; calls 50 & (calls 50; calls 50) </dev/null; wait'
+	trace --cgroup "$INIT"
+	let_go one
+	traced
+	got 150 getppid
+	[ "$(pids_in got | wc -l)" = 3 ]
+}
+
+@test "manager: a caller that keeps one line a read gets all lines of a container" {
+	need_containers
+	n=$(so_many 10000)
+	create one calls "$n"
+	start_session trace_syscalls --syscall getppid --pid "$INIT"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	oci start one
+	let_go one
+	traced
+	got "$n" getppid
+	[ "$(wc -l <got)" = "$n" ]
+}
+
+# ---- several -------------------------------------------------------------------------
+
+# another NAME WORDS: a session besides start_session's, and its reader, whose
+# trace goes to got.NAME; the pids of both are in OTHERS
+another() {
+	background "$MANAGER" --run trace_syscalls --args \
+		"--instance $MARK.$1 --output fifo --syscall getppid ${*:2}" >"out.$1" 2>"err.$1"
+	OTHERS+=("$PID")
+	eventually test -s "out.$1"
+	exec 8<"$(cat "out.$1")"
+	background cat <&8 >"got.$1"
+	exec 8<&-
+	OTHERS+=("$PID")
+}
+
+@test "manager: sessions of two containers at once each have their own" {
+	need_containers
+	create one calls 100
+	one=$INIT
+	create two calls 200
+	another one --cgroup "/$MARK/one"
+	another two --pidns "$INIT"
+	oci start one
+	oci start two
+	let_go one
+	let_go two
+	all_traced
+	got 100 getppid got.one
+	got 200 getppid got.two
+	[ "$(wc -l <got.one) $(wc -l <got.two)" = "100 200" ]
+	[ "$(pids_in got.one)" = "$one" ]
+	[ "$(pids_in got.two)" = "$INIT" ]
+}
+
+@test "manager: --cgroup of the cgroup above has both containers, and ends with the last" {
+	need_containers
+	create one calls 100
+	one=$INIT
+	create two calls 200
+	trace --cgroup "/$MARK"
+	oci start one
+	let_go one
+	eventually gone "$one"
+	oci delete one
+	kill -0 "$SESSION" # it goes on
+	oci start two
+	let_go two
+	traced
+	got 300 getppid
+	[ "$(wc -l <got)" = 300 ]
+	[ "$(pids_in got)" = "$(printf '%s\n' "$one" "$INIT" | sort -n)" ]
+}
+
+@test "manager: what enters a container later is in no session that runs, and in the next" {
+	need_containers
+	run_ready 1 one calls 100
+	trace --cgroup "/$MARK/one"
+	mkfifo enter
+	background oci exec one calls 10 <>enter >entered
+	entered=$PID
+	eventually grep -q ready entered
+	[ "$(pids-of -c "/$MARK/one" | wc -l)" = 2 ]
+	another next --cgroup "/$MARK/one"
+	echo >enter
+	finishes "$entered" 0
+	let_go one
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ ! -s err ]
+	got 100 getppid
+	[ "$(pids_in got)" = "$INIT" ]
+	all_traced
+	got 110 getppid got.next
+	[ "$(pids_in got.next | wc -l)" = 2 ]
+}
+
+# ---- the end of a container ------------------------------------------------------------
+
+@test "manager: a session ends when the container that crun run waits for does" {
+	need_containers
+	bundle one calls 100
+	background oci run --no-pivot -b one --pid-file "$PWD/pid" one <>one/go >one/said
+	running=$PID
+	eventually ready_are 1 one
+	trace --cgroup "$(cat pid)"
+	let_go one
+	finishes "$running" 0
+	traced
+	got 100 getppid
+	[ "$(wc -l <got)" = 100 ]
+	[ ! -e "$CGROUPS/$MARK/one" ]
+}
+
+# busy: a container that calls and calls, and a session that has it; its tasks
+# are in the file tasks
+busy() {
+	run_ready 1 one calls 1000000000 2 2
+	trace --cgroup "/$MARK/one"
+	let_go one
+	eventually has_tasks 5
+	pids-of -t -c "/$MARK/one" >tasks
+	eventually test -s got
+}
+
+has_tasks() {
+	[ "$(wc -l <"$CGROUPS/$MARK/one/cgroup.threads")" = "$1" ]
+}
+
+# whole: each line of the trace is one call of these tasks, or the kernel's or
+# our word of a loss. The kernel may have forgotten a name, which is <...> then.
+whole() {
+	local call='^ +(calls|<\.\.\.>)-[0-9]+ +\[[0-9]{3}\] .{5} +[0-9]+\.[0-9]{6}: sys_getppid\(\)$'
+	grep -Eq "$call" got
+	! grep -Ev "$call" got | grep -Ev '^CPU:[0-9]+ \[LOST [0-9]+ EVENTS\]$|^# lost [0-9]+ events: '
+	! pids_in got | grep -vxFf tasks
+}
+
+@test "manager: a container killed in the middle ends its session, and nothing is left" {
+	need_containers
+	busy
+	oci kill one KILL
+	traced
+	whole
+	eventually gone "$INIT"
+	oci delete one
+	[ ! -e "$CGROUPS/$MARK/one" ]
+}
+
+@test "manager: a container deleted by force in the middle ends its session, and nothing is left" {
+	need_containers
+	busy
+	oci delete -f one
+	traced
+	whole
+	[ ! -e "$CGROUPS/$MARK/one" ]
+}
+
+@test "manager: a container deleted before it was started ends its session without a line" {
+	need_containers
+	create one calls 100
+	trace --cgroup "/$MARK/one"
+	oci delete -f one
+	traced
+	[ ! -s got ]
+}
+
+@test "manager: a session of a paused container begins, and ends, while it is paused" {
+	need_containers
+	run_ready 1 one calls 100
+	oci pause one
+	trace --cgroup "/$MARK/one"
+	let_go one
+	stop_session
+	finishes "$READER" 0
+	[ ! -s got ]
+	trace --cgroup "/$MARK/one"
+	oci resume one
+	traced
+	got 100 getppid
+	[ "$(wc -l <got)" = 100 ]
+}
+
+# ---- the manager in a container ----------------------------------------------------------
+
+# tracer NAME WORDS: a container that holds the tree, the host's proc, sys and
+# tracefs, and a run directory, and runs a session
+tracer() {
+	local own='{"destination": "/proc", "type": "proc", "source": "proc"}' from to
+	mkdir -p run
+	for from in "$TREE /tfs" "/proc /host/proc" "/sys /host/sys" "$PWD/run /run"; do
+		to=${from#* }
+		own+=", {\"destination\": \"$to\", \"type\": \"bind\", \"source\": \"${from% *}\","
+		own+=" \"options\": [\"rbind\"]}"
+	done
+	MOUNTS=$own create "$1" /tfs/trace-hooks/ftrace/manager --run \
+		trace_syscalls --args "--instance $MARK.$1 --output fifo --syscall getppid ${*:2}"
+	oci start "$1"
+	eventually test -s "$1/said"
+	grep . "$1/said"
+	[ "$(cat "$1/said")" = "/run/tfs/ftrace/$MARK.$1/trace" ]
+	TRACE=$TFS_RUNDIR/ftrace/$MARK.$1/trace
+	TRACER=$INIT
+}
+
+# ours WORDS: the instances of this test that tfs-instance lists
+ours() {
+	tfs-instance list "$@" | grep -F "$MARK"
+}
+
+@test "manager: in a container of its own, without a capability, it traces another" {
+	need_containers
+	for OWN_PIDS in '' ', {"type": "pid"}'; do
+		create one calls 100
+		one=$INIT
+		tracer two --cgroup "$one"
+		grep -qx 'CapEff:	0000000000000000' "/proc/$TRACER/status"
+		read_by cat >got
+		oci start one
+		let_go one
+		finishes "$READER" 0
+		eventually gone "$TRACER"
+		got 100 getppid
+		[ "$(pids_in got)" = "$one" ]
+		nothing_left
+		oci delete one
+		oci delete two
+		rm -r one two
+	done
+}
+
+@test "manager: in a container of its own, a signal of the runtime ends it and leaves nothing" {
+	need_containers
+	create one calls 100
+	tracer two --cgroup "$INIT"
+	read_by cat >got
+	oci start one
+	eventually ready_are 1 one
+	oci kill two INT
+	finishes "$READER" 0
+	eventually gone "$TRACER"
+	[ ! -s got ]
+	[ "$(wc -l <two/said)" = 1 ]
+	nothing_left
+}
+
+@test "manager: its own container deleted in the middle, the next --run sweeps up, from another" {
+	need_containers
+	create one calls 100
+	one=$INIT
+	tracer two --cgroup "$one"
+	read_by cat >got
+	oci delete -f two
+	finishes "$READER" 0
+	[ "$(ours -s)" = "tfs.$MARK.two" ]
+	[ -p "$TRACE" ]
+	tracer three --cgroup "$one"
+	[ "$(ours)" = "tfs.$MARK.three" ]
+	[ "$(ls "$TFS_RUNDIR/ftrace")" = "$MARK.three" ]
+	read_by cat >got
+	oci start one
+	let_go one
+	finishes "$READER" 0
+	eventually gone "$TRACER"
+	got 100 getppid
+	nothing_left
+}

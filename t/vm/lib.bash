@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # what is set here, the scripts use
+# lib.bash - how a guest is made and started: what run and crash share
+#
+# They load it at the top of the tree, and call these in this order.
+
+out=${TFS_VM_OUT:-build/vm}
+export TFS_VM_CACHE=${TFS_VM_CACHE:-$PWD/build/vm}
+
+# find_guest KERNEL ARCH: its row of t/vm/guests into variables, and the
+# packages that this machine needs for it
+find_guest() {
+	local row
+	kernel=$1 arch=$2
+	row=$(grep -E "^$kernel +$arch " t/vm/guests) || {
+		echo "$0: no guest $kernel $arch in t/vm/guests" >&2
+		exit 100
+	}
+	read -r _ _ suite package harness qemu <<<"$row"
+	mkdir -p "$out"
+	t/packages cpio make "${qemu%% *}" "$(t/vm/cc "$arch")"
+}
+
+# fetch_guest PACKAGE...: the kernel unpacked in $root; busybox, the libc to
+# build with and the packages in $tools
+fetch_guest() {
+	root=$(t/vm/fetch "$suite" "$arch" "META:$package") &&
+		tools=$(t/vm/fetch "$harness" "$arch" busybox-static musl-dev "$@")
+}
+
+# make_guest: its file system in $guest, below $work: busybox, and in /tfs the
+# tree with product and test programs, static
+make_guest() {
+	local tree source
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	guest=$work/root
+	tree=$guest/tfs
+	mkdir -p "$tree"
+	git ls-files -co --exclude-standard | cpio -pdm --quiet "$tree"
+	make -s -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
+	mkdir -p "$tree/build/t"
+	for source in t/prog/*.c; do
+		t/vm/cc "$arch" -std=c11 -D_GNU_SOURCE -O2 -pthread -o \
+			"$tree/build/t/$(basename "$source" .c)" "$source"
+	done
+	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin}
+	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"
+	cp "$tools"/bin/busybox "$guest/bin"
+	cp t/vm/init "$guest/init"
+}
+
+# add_libraries NAME...: these of $tools, and the program that loads them
+add_libraries() {
+	local dir name file target
+	for dir in lib lib64 usr/lib; do
+		for file in "$tools/$dir"/*/ld*.so.* "$tools/$dir"/ld*.so.* $(
+			for name; do echo "$tools/$dir"/*/"lib$name".so.*; done
+		); do
+			[ -e "$file" ] || [ -L "$file" ] || continue
+			target=$guest/${file#"$tools"/}
+			mkdir -p "${target%/*}"
+			cp -a "$file" "$target"
+		done
+	done
+}
+
+# pack_guest: $guest as the initial file system of a kernel
+pack_guest() {
+	(cd "$guest" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
+	for image in "$root"/boot/vmlinu[xz]-* "$root"/usr/lib/modules/*/vmlinuz; do
+		[ ! -e "$image" ] || break
+	done
+	echo "# $kernel $arch: $image"
+}
+
+# boot SECONDS WORDS [ARGUMENT]...: run it, at most so long, with these words
+# more for the kernel and these arguments for qemu; its console is our output
+boot() {
+	# shellcheck disable=SC2086 # the words of the table
+	timeout "$1" $qemu" quiet panic=-1 $2" -nographic -no-reboot -smp 2 \
+		-accel tcg,thread=single -kernel "$image" -initrd "$work/initrd" "${@:3}" \
+		</dev/null 2>&1
+}
