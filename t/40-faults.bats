@@ -297,11 +297,16 @@ untold_files() {
 
 # Both of them: the stream goes with them, the rest is for whoever comes next.
 both_killed() {
+	local pid streams
 	calls 1
 	session --pid "$CALLS"
+	streams=$(children "$JANITOR")
 	kill -KILL "$SESSION" "$JANITOR"
 	wait "$SESSION" || [ $? = 137 ]
-	eventually no_processes
+	# a killed process has no environment any more before it lets its files go
+	for pid in "$JANITOR" $streams; do
+		eventually gone "$pid"
+	done
 	[ -p "$TRACE" ]
 }
 
@@ -309,7 +314,7 @@ both_killed() {
 	need_tracefs
 	both_killed
 	"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $CALLS"
-	eventually nothing_left
+	nothing_left
 }
 
 defaults() {
@@ -347,13 +352,9 @@ defaults() {
 	# what it sleeps in is to open the path: it has no file yet
 	opens() { [ "$(cat "/proc/$reader/comm")" = cat ] && asleep "$reader"; }
 	eventually opens
-	# a killed process has no environment any more before it lets its files go
-	next() {
-		"$MANAGER" --run trace_syscalls \
-			--args "--instance $MARK.next --time 1 --pid $CALLS" >/dev/null
-		nothing_left
-	}
-	eventually next
+	"$MANAGER" --run trace_syscalls \
+		--args "--instance $MARK.next --time 1 --pid $CALLS" >/dev/null
+	nothing_left
 	finishes "$reader" 0
 	[ ! -s got ]
 }
