@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * live.c - an instance's buffers, read page by page while it records
+ *
+ * A record that one processor made before another's may be found after it,
+ * when that buffer was looked at too early. But whatever was made before a
+ * record that a look found is there for the next look at all buffers, if that
+ * empties them. So what a look finds is held until the next one is done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live.h"
+#include "tfs.h"
+
+/* Bytes that a processor's pages may take; four of them at least. */
+#define HELD_BYTES (128 * 1024)
+
+/* The merge has taken all records of the lane's page: the next one. */
+static int next_page(void *arg, unsigned i, struct page *page)
+{
+	struct live *l = arg;
+	struct held *h = &l->cpu[i];
+
+	if (h->open) {
+		h->open = 0;
+		h->first = (h->first + 1) % l->room;
+		h->n--;
+		l->held--;
+		if (h->old) {
+			h->old--;
+			l->old--;
+		}
+	}
+	if (!h->n)
+		return h->empty ? MORE_NONE : MORE_LATER;
+	h->open = 1;
+	page_open(page, &l->format, h->pages + h->first * l->page, l->page, (int)i);
+	return MORE_PAGE;
+}
+
+static int open_buffer(struct held *h, int per_cpu, unsigned cpu)
+{
+	char path[40];
+
+	format(path, sizeof(path), "cpu%u/trace_pipe_raw", cpu);
+	h->fd = openat(per_cpu, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (h->fd < 0 && errno != ENOENT) /* numbers may have holes */
+		return complain_errno("unable to open per_cpu/%s", path);
+	return 0;
+}
+
+int live_open(struct live *l, int dir)
+{
+	size_t n = 0;
+	char *text = ctl_read(dir, "events/header_page", &n);
+	int per_cpu;
+
+	*l = (struct live){ .format.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+	if (!text)
+		return complain_errno("unable to read events/header_page");
+	if (page_format_parse(&l->format, text, n) < 0) {
+		free(text);
+		return complain("unable to make sense of events/header_page");
+	}
+	free(text);
+	l->page = l->format.size;
+	l->room = (unsigned)(HELD_BYTES / l->page > 4 ? HELD_BYTES / l->page : 4);
+
+	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (per_cpu < 0)
+		return complain_errno("unable to open per_cpu");
+	l->ncpus = cpu_count(per_cpu);
+	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));
+	l->merge = (struct merge){
+		.lanes = calloc(l->ncpus, sizeof(*l->merge.lanes)),
+		.n = l->ncpus,
+		.more = next_page,
+		.arg = l,
+		.gate = &l->old,
+	};
+	if (!l->ncpus || !l->cpu || !l->merge.lanes)
+		return complain("out of memory");
+	for (unsigned i = 0; i < l->ncpus; i++)
+		if (open_buffer(&l->cpu[i], per_cpu, i) < 0)
+			return -1;
+	close(per_cpu);
+	return 0;
+}
+
+/* Pages of one processor, until its buffer is empty or there is no more room. */
+static long fill(struct live *l, struct held *h)
+{
+	long n = 0;
+
+	h->empty = 0;
+	while (h->n < l->room) {
+		unsigned char *page;
+		ssize_t got;
+
+		if (!h->pages && !(h->pages = malloc(l->room * l->page)))
+			return complain("out of memory");
+		page = h->pages + (h->first + h->n) % l->room * l->page;
+		got = read(h->fd, page, l->page);
+		if (got <= 0) {
+			if (got < 0 && errno == EINTR)
+				continue;
+			h->empty = 1;
+			/* a processor that never was there refuses otherwise */
+			if (!got || errno == EAGAIN)
+				break;
+			return complain_errno("unable to read trace_pipe_raw");
+		}
+		memset(page + got, 0, l->page - (size_t)got);
+		h->n++;
+		n++;
+	}
+	return n;
+}
+
+long live_fill(struct live *l)
+{
+	long n = 0;
+
+	l->old = l->held;
+	l->merge.running = 0; /* whoever had nothing may be first now */
+	for (unsigned i = 0; i < l->ncpus; i++) {
+		struct held *h = &l->cpu[i];
+		long more;
+
+		h->old = h->n;
+		l->merge.lanes[i].none = 0;
+		more = h->fd < 0 ? 0 : fill(l, h);
+		if (more < 0)
+			return -1;
+		n += more;
+		l->held += (size_t)more;
+	}
+	return n;
+}
+
+int live_next(struct live *l, struct record *r, int64_t *lost)
+{
+	return merge_next(&l->merge, r, lost);
+}
+
+unsigned long long live_rest(const struct live *l)
+{
+	unsigned long long n = 0;
+	struct record r;
+	struct page p;
+
+	for (unsigned i = 0; i < l->ncpus; i++) {
+		const struct held *h = &l->cpu[i];
+
+		n += (unsigned)l->merge.lanes[i].has;
+		p = l->merge.lanes[i].page;
+		for (unsigned k = 0; k < h->n; k++) {
+			if (k || !h->open)
+				page_open(&p, &l->format, h->pages +
+					  (h->first + k) % l->room * l->page, l->page, 0);
+			while (page_next(&p, &r))
+				n++;
+		}
+	}
+	return n;
+}
