@@ -26,6 +26,7 @@ struct page_format {
 	uint32_t commit;        /* offset of the length of the data */
 	uint32_t commit_size;   /* 4 or 8 bytes: the kernel's long */
 	uint32_t data;          /* offset of the first record */
+	uint32_t size;          /* of the whole page, where the text says so */
 	int big;                /* big-endian; set by page_format_parse's caller */
 };
 

@@ -29,7 +29,7 @@ static uint32_t number_behind(const char *text, const char *end, const char *key
 	if (!text)
 		return UINT32_MAX;
 	for (text += n; text < end && *text >= '0' && *text <= '9'; text++)
-		v = v > 65535 ? v : v * 10 + (uint32_t)(*text - '0');
+		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*text - '0');
 	return v;
 }
 
@@ -40,7 +40,7 @@ int page_format_parse(struct page_format *f, const char *text, size_t len)
 	const char *data = memmem(text, len, " data;", 6);
 
 	*f = (struct page_format){
-		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long),
+		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long), .size = 4096,
 		.big = f->big,
 	};
 	if (!commit || !data)
@@ -49,12 +49,15 @@ int page_format_parse(struct page_format *f, const char *text, size_t len)
 	uint32_t at = number_behind(commit, end, "offset:");
 	uint32_t size = number_behind(commit, end, "size:");
 	uint32_t first = number_behind(data, end, "offset:");
+	uint32_t room = number_behind(data, end, "size:");
 
 	if ((size != 4 && size != 8) || at > 64 || first > 128 || at + size > first)
 		return -1;
 	f->commit = at;
 	f->commit_size = size;
 	f->data = first;
+	if (room <= 65536 * 8)
+		f->size = first + room;
 	return 0;
 }
 

@@ -641,7 +641,7 @@ static int named_type(struct compiler *c, struct type *t)
 		{ "ino_t", 0, 0 }, { "dma_addr_t", 8, 0 }, { "phys_addr_t", 8, 0 },
 		{ "blk_opf_t", 4, 0 }, { "ktime_t", 8, 1 }, { "time64_t", 8, 1 },
 		{ "fmode_t", 4, 0 }, { "uintptr_t", 0, 0 }, { "uid_t", 4, 0 },
-		{ "gid_t", 4, 0 }, { "isolate_mode_t", 4, 0 },
+		{ "gid_t", 4, 0 },
 	};
 	size_t n = (size_t)(c->s - c->from);
 
@@ -652,8 +652,7 @@ static int named_type(struct compiler *c, struct type *t)
 			t->size = types[i].size ? types[i].size
 						: (uint8_t)c->evs->long_size;
 			t->is_signed = types[i].is_signed;
-			t->is_bool = !strcmp(types[i].name + (*types[i].name == '_'),
-					     types[i].name[0] == '_' ? "Bool" : "bool");
+			t->is_bool = is(c, "bool") || is(c, "_Bool");
 			return 1;
 		}
 	/* not known, and not a constant that the kernel did not resolve */

@@ -189,6 +189,22 @@ void put_padded(struct out *, char *start, unsigned flags, int width, int precis
 /* trace_print_time's; raw: as a number. */
 void put_time(struct out *, uint64_t ts, int raw);
 
+/* "00" to "99" */
+extern const char two_digits[];
+
+static inline char *six_digits(char *p, uint32_t v)
+{
+	uint32_t high = v / 10000, rest = v - high * 10000, mid = rest / 100;
+
+	memcpy(p, two_digits + 2 * high, 2);
+	memcpy(p + 2, two_digits + 2 * mid, 2);
+	memcpy(p + 4, two_digits + 2 * (rest - mid * 100), 2);
+	return p + 6;
+}
+
+/* What event_print is made of. */
+void run_event(struct events *, const struct record *, int raw_clock, struct out *);
+
 /* ---- pointer.c ---------------------------------------------------------------- */
 
 /*
