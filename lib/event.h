@@ -116,7 +116,7 @@ struct comms {
 
 /*
  * All that is known of the kernel which wrote the pages. Zero it, set the
- * first five, then event_add.
+ * first six, then event_add.
  */
 struct events {
 	int big;                /* its byte order */
@@ -128,6 +128,11 @@ struct events {
 	 */
 	struct symbols *(*load_symbols)(void *arg);
 	void *arg;
+	/*
+	 * Address of its array of struct page, which memory events' page= counts
+	 * from; 0 where it is not known: page= is then as if it were there.
+	 */
+	uint64_t vmemmap;
 
 	struct event **by_id;   /* may hold NULLs */
 	uint32_t size;

@@ -26,6 +26,7 @@ struct ex {
 	uint8_t size, is_signed;        /* its type: 1 2 4 8 bytes; 0 not known */
 	uint8_t read_size, read_signed; /* X_FIELD: as it lies in the record */
 	uint8_t pointer;                /* a number that is an address */
+	uint8_t page;                   /* one of struct page */
 	uint8_t elem, elem_signed;      /* memory: what is in it */
 	uint8_t place;                  /* X_LOC */
 	uint32_t n;                     /* offset */
@@ -50,6 +51,12 @@ struct compiler {
 	uint64_t number;
 	uint8_t number_size, number_signed;
 	uint32_t text_at;               /* text behind it is of no step yet */
+	struct local {                  /* of a statement in parentheses, as min() */
+		const char *name;
+		size_t len;
+		struct ex x;
+	} locals[4];
+	unsigned nlocals;
 	int bad, depth, stack;
 };
 
@@ -479,6 +486,14 @@ static struct ex operate(struct compiler *c, enum operator op, struct ex a, stru
 	}
 	if (!is_number(&a) || !is_number(&b))
 		return bad(c);
+	if (a.page && op == ADD) { /* an array of them */
+		b.size = 8;
+		b = operate(c, MUL, b, constant(64, 8, 0));
+		a.page = 0;
+		a = operate(c, op, a, b);
+		a.pointer = 1;
+		return a;
+	}
 	common_type(&a, &b, &size, &is_signed);
 	if (op == SHL || op == SHR) {
 		size = a.size ? a.size : 8;
@@ -599,7 +614,7 @@ static struct ex unary_operate(struct compiler *c, enum operator op, struct ex a
 
 struct type {
 	uint8_t size, is_signed;        /* of what it is, or points to; 0: who knows */
-	uint8_t pointer, is_bool;
+	uint8_t pointer, is_bool, is_page;
 };
 
 /* u8 __u8 s64 be16 uint32_t: the number in it says it all. */
@@ -695,6 +710,7 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 			if (c->token != T_NAME || named)
 				break;
 			named = 1;
+			t->is_page = is(c, "page");
 			t->size = is_enum ? 4 : 0;
 			t->is_signed = 0;
 		} else if (!is(c, "int")) {
@@ -723,6 +739,9 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 		next(c);
 		return 1;
 	}
+	/* "int x": the name was taken for a type */
+	if (behind == T_NAME && words && c->token == '=' && !c->bad)
+		return 1;
 	*c = was;
 	return 0;
 }
@@ -744,6 +763,7 @@ static struct ex cast(struct compiler *c, const struct type *t, struct ex x)
 		x.size = (uint8_t)c->evs->long_size;
 		x.is_signed = 0;
 		x.pointer = 1;
+		x.page = t->is_page;
 		return x;
 	}
 	if (!t->size) /* as wide as it is */
@@ -871,10 +891,20 @@ static uint32_t table(struct compiler *c)
 
 	while (!c->bad && accept(c, '{')) {
 		struct ex x = ternary(c, 0);
-		struct name *name = more(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
 		uint32_t text = c->p->ntext;
+		struct name *name;
 
 		expect(c, ',');
+		if (c->token != T_STRING && !c->bad) { /* { -1, NULL }, the end */
+			x = ternary(c, 0);
+			if (x.kind != X_CONST || x.k)
+				bad(c);
+			accept(c, ',');
+			expect(c, '}');
+			accept(c, ',');
+			break;
+		}
+		name = more(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
 		if (!name || x.kind != X_CONST || c->token != T_STRING) {
 			bad(c);
 			break;
@@ -1014,6 +1044,88 @@ static struct ex own(struct compiler *c, enum own which)
 	return done();
 }
 
+/*
+ * Constants that the kernel leaves as names in some print fmts, those that have
+ * been the same in all versions.
+ */
+static struct ex known_constant(struct compiler *c)
+{
+	static const struct {
+		const char *prefix, *names; /* in their order, from first on */
+		unsigned first;
+	} known[] = {
+		{ "IOPRIO_CLASS_", "NONE RT BE IDLE - - - INVALID ", 0 },
+		{ "HRTIMER_MODE_", "ABS REL ABS_PINNED REL_PINNED ABS_SOFT REL_SOFT "
+			"ABS_PINNED_SOFT REL_PINNED_SOFT ABS_HARD REL_HARD "
+			"ABS_PINNED_HARD REL_PINNED_HARD ", 0 },
+		{ "TCP_", "ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE "
+			"CLOSE_WAIT LAST_ACK LISTEN CLOSING NEW_SYN_RECV BOUND_INACTIVE ", 1 },
+	};
+	size_t len = (size_t)(c->s - c->from);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		size_t n = strlen(known[i].prefix);
+		unsigned v = known[i].first;
+
+		if (len <= n || memcmp(c->from, known[i].prefix, n))
+			continue;
+		for (const char *p = known[i].names; *p; v++) {
+			size_t word = strcspn(p, " ");
+
+			if (word == len - n && !memcmp(p, c->from + n, word)) {
+				next(c);
+				return constant(v, 4, 1);
+			}
+			p += word + 1;
+		}
+	}
+	return bad(c);
+}
+
+static int is_local(const struct compiler *c, const struct local *l)
+{
+	return l->len == (size_t)(c->s - c->from) && !memcmp(l->name, c->from, l->len);
+}
+
+/* { TYPE NAME = EXPRESSION; ... EXPRESSION; } as min() and max() are made of */
+static struct ex statements(struct compiler *c)
+{
+	struct type t;
+	struct ex x = { 0 };
+
+	while (!c->bad) {
+		struct compiler was = *c;
+		struct local *l = &c->locals[c->nlocals];
+
+		/* a declaration, or the value */
+		if (c->token == T_NAME && (is(c, "__auto_type") || is(c, "typeof") ||
+					   is(c, "const") || type_name(c, &t, T_NAME))) {
+			if (c->nlocals == sizeof(c->locals) / sizeof(*c->locals))
+				return bad(c);
+			/* the name is the one in front of the '=' */
+			*c = was;
+			l = &c->locals[c->nlocals];
+			for (; c->token != '=' && c->token != T_END && c->token != ';'; next(c)) {
+				l->name = c->from;
+				l->len = (size_t)(c->s - c->from);
+			}
+			expect(c, '=');
+			x = ternary(c, 0);
+			if (!is_number(&x) || !is_lazy(&x))
+				return bad(c);
+			c->locals[c->nlocals++].x = x;
+			expect(c, ';');
+			continue;
+		}
+		*c = was;
+		x = ternary(c, 0);
+		expect(c, ';');
+		if (accept(c, '}'))
+			return x;
+	}
+	return bad(c);
+}
+
 /* A function call; its name is the token. */
 static struct ex call(struct compiler *c)
 {
@@ -1087,7 +1199,16 @@ static struct ex call(struct compiler *c)
 			return bad(c);
 		return constant(0, 4, 1);
 	}
-	return bad(c);
+	for (unsigned i = 0; i < c->nlocals; i++)
+		if (is_local(c, &c->locals[i])) {
+			next(c);
+			return c->locals[i].x;
+		}
+	if (is(c, "vmemmap_base") || is(c, "vmemmap")) {
+		next(c);
+		return constant(c->evs->vmemmap, 8, 0);
+	}
+	return known_constant(c);
 }
 
 /* ---- expressions ------------------------------------------------------------- */
@@ -1103,6 +1224,11 @@ static struct ex primary(struct compiler *c, int emit)
 		x = (struct ex){ .kind = X_TEXT, .s = c->from };
 		next(c);
 	} else if (accept(c, '(')) {
+		if (accept(c, '{')) {
+			x = statements(c);
+			expect(c, ')');
+			return x;
+		}
 		if (is(c, "REC")) { /* (REC)->field */
 			struct compiler was = *c;
 
@@ -1677,6 +1803,7 @@ static void forget(struct compiler *c)
 	*p = (struct program){ 0 };
 	c->bad = c->depth = c->stack = 0;
 	c->text_at = 0;
+	c->nlocals = 0;
 }
 
 struct program *program_make(const struct events *evs, struct event *e)

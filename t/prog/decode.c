@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-B] [-l BYTES] [-V VERSION] [-c] [-t] [-n TIMES] [-o] INSTANCE [ROOT]
+ * decode [-B] [-l BYTES] [-V VERSION] [-c] [-t] [-n TIMES] [-o] [-h] [-m VMEMMAP] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has what instances
@@ -11,6 +11,8 @@
  *	-c  the clock is a counter; -t with thread groups
  *	-n  print nothing, but how many ns an event takes, decoded so many times
  *	-o  print the names of the formats that could not be compiled, all compiled
+ *	-h  the header too, for a buffer of nothing
+ *	-m  the address of the kernel's array of struct page
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -169,7 +171,7 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "Bl:V:ctn:oh")) != -1)
+	while ((c = getopt(argc, argv, "Bl:V:ctn:ohm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
 		case 'l': events.long_size = atoi(optarg); break;
@@ -179,6 +181,7 @@ int main(int argc, char **argv)
 		case 'n': times = atol(optarg); break;
 		case 'o': opaque = 1; break;
 		case 'h': header = 1; break;
+		case 'm': events.vmemmap = strtoull(optarg, NULL, 16); break;
 		default: return 100;
 		}
 	if (!argv[optind])
