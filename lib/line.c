@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: ISC */
+/* line.c - the lines around and in front of the events' text, as `trace` has them */
+#include <stdlib.h>
+
+#include "run.h"
+
+/* as run.c */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O2")
+#endif
+
+/* ---- who a pid is -------------------------------------------------------------- */
+
+static struct comm *slot(const struct comms *t, int pid)
+{
+	uint32_t i = (uint32_t)pid * 2654435761u;
+
+	for (i &= t->size - 1; t->v[i].pid && t->v[i].pid != pid; i = (i + 1) & (t->size - 1))
+		;
+	return &t->v[i];
+}
+
+const struct comm *comms_find(const struct comms *t, int pid)
+{
+	const struct comm *c = t->v && pid > 0 ? slot(t, pid) : NULL;
+
+	return c && c->pid ? c : NULL;
+}
+
+/* The entry of the pid, made if need be; NULL: no such pid, or no memory. */
+static struct comm *entry(struct comms *t, int pid)
+{
+	struct comm *c;
+
+	if (pid <= 0)
+		return NULL;
+	if (t->n >= t->size / 2) {
+		struct comms grown = { .size = t->size ? 2 * t->size : 256 };
+
+		grown.v = calloc(grown.size, sizeof(*grown.v));
+		if (!grown.v)
+			return NULL;
+		for (uint32_t i = 0; i < t->size; i++)
+			if (t->v[i].pid)
+				*slot(&grown, t->v[i].pid) = t->v[i];
+		grown.n = t->n;
+		free(t->v);
+		*t = grown;
+	}
+	c = slot(t, pid);
+	t->n += !c->pid;
+	c->pid = pid;
+	return c;
+}
+
+int comms_add(struct comms *t, int pid, const char *name)
+{
+	struct comm *c = entry(t, pid);
+	size_t n = strnlen(name, sizeof(c->name) - 1);
+
+	if (!c)
+		return pid <= 0 ? 0 : -1;
+	memcpy(c->name, name, n);
+	memset(c->name + n, 0, sizeof(c->name) - n);
+	return 0;
+}
+
+/* Each line's first number and what is behind its blank. */
+static int each_line(struct comms *t, const char *text, size_t len, int tgids)
+{
+	const char *end = text + len, *next;
+
+	for (; text < end; text = next) {
+		char word[16] = "";
+		uint32_t pid = 0, tgid = 0;
+		size_t n;
+
+		next = memchr(text, '\n', (size_t)(end - text));
+		next = next ? next + 1 : end;
+		for (; text < next && *text >= '0' && *text <= '9'; text++)
+			pid = pid > 99999999 ? 0 : pid * 10 + (uint32_t)(*text - '0');
+		if (!pid || text == next || *text++ != ' ')
+			continue;
+		n = (size_t)(next - text) - (next > text && next[-1] == '\n');
+		memcpy(word, text, n < 15 ? n : 15);
+		if (tgids) {
+			struct comm *c = entry(t, (int)pid);
+
+			for (const char *p = word; *p >= '0' && *p <= '9' && tgid < 99999999; p++)
+				tgid = tgid * 10 + (uint32_t)(*p - '0');
+			if (!c)
+				return -1;
+			c->tgid = (int32_t)tgid;
+		} else if (comms_add(t, (int)pid, word) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int comms_parse(struct comms *t, const char *text, size_t len)
+{
+	return each_line(t, text, len, 0);
+}
+
+int tgids_parse(struct comms *t, const char *text, size_t len)
+{
+	return each_line(t, text, len, 1);
+}
+
+/* ---- a line ---------------------------------------------------------------------- */
+
+void line_changed(struct line *l)
+{
+	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
+		l->heads[i].len = 0;
+	l->second_len = 0;
+}
+
+/* "%16s-%-7d ", and the thread group where it is asked for. */
+static void make_head(struct line *l, struct head *h, int pid)
+{
+	static const struct conversion number = { .letter = 'd', .size = 4 };
+	const struct comm *comm = comms_find(&l->events->comms, pid);
+	struct out o = { h->text, h->text + sizeof(h->text) };
+	const char *name = !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name
+				? comm->name : "<...>";
+
+	put(&o, name, strnlen(name, sizeof(comm->name)));
+	put_padded(&o, h->text, 0, 16, -1);
+	put_char(&o, '-');
+	put_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
+	put_char(&o, ' ');
+	if (l->tgid) {
+		if (comm && comm->tgid) {
+			put_char(&o, '(');
+			put_number(&o, &number, 7, -1, (uint64_t)comm->tgid);
+			put(&o, ") ", 2);
+		} else {
+			put(&o, "(-------) ", 10);
+		}
+	}
+	h->pid = pid;
+	h->len = (uint8_t)(o.at - h->text);
+}
+
+static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
+			       unsigned preempt)
+{
+	enum { IRQS_OFF = 1, LAZY = 2, RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16,
+	       PREEMPT_RESCHED = 32, NMI = 64, BH_OFF = 128 };
+	unsigned v = evs->version ? evs->version : KERNEL(99, 0);
+	/* by RESCHED, PREEMPT_RESCHED, LAZY */
+	static const char resched[8] = { '.', 'n', 'p', 'N', 'l', 'b', 'L', 'B' };
+	int lazy = v >= KERNEL(6, 13), bh = v >= KERNEL(5, 17) && flags & BH_OFF;
+	unsigned which = (flags & RESCHED ? 1u : 0) | (flags & PREEMPT_RESCHED ? 2u : 0) |
+			 (flags & LAZY && lazy ? 4u : 0);
+
+	*p++ = flags & IRQS_OFF ? bh ? 'D' : 'd' : bh ? 'b'
+	       : flags & LAZY && !lazy ? 'X' : '.';
+	*p++ = resched[which];
+	*p++ = flags & NMI ? flags & HARDIRQ ? 'Z' : 'z'
+	       : flags & HARDIRQ ? flags & SOFTIRQ ? 'H' : 'h'
+	       : flags & SOFTIRQ ? 's' : '.';
+	if (v < KERNEL(5, 13)) { /* the whole byte is one number */
+		if (preempt > 15)
+			*p++ = "0123456789abcdef"[preempt >> 4];
+		*p++ = preempt ? "0123456789abcdef"[preempt & 15] : '.';
+		return p;
+	}
+	*p++ = preempt & 15 ? "0123456789abcdef"[preempt & 15] : '.';
+	*p++ = preempt >> 4 ? "0123456789abcdef"[preempt >> 4] : '.';
+	return p;
+}
+
+static char *put_cpu(char *p, int cpu)
+{
+	unsigned n = cpu < 0 ? 0 : (unsigned)cpu;
+	struct out o;
+
+	*p++ = '[';
+	if (n > 999) {
+		o = (struct out){ p, p + 12 };
+		put_decimal(&o, n);
+		p = o.at;
+	} else {
+		*p++ = (char)('0' + n / 100);
+		memcpy(p, two_digits + 2 * (n % 100), 2);
+		p += 2;
+	}
+	*p++ = ']';
+	*p++ = ' ';
+	return p;
+}
+
+static char *line_time(struct line *l, char *p, uint64_t ts)
+{
+	uint64_t us = (ts + 500) / 1000;
+	struct out o;
+
+	if (l->raw_clock) {
+		o = (struct out){ p, p + 24 };
+		put_time(&o, ts, 1);
+		return o.at;
+	}
+	/* lines of the same second follow each other */
+	if (us - l->second >= 1000000 || !l->second_len) {
+		l->second = us - us % 1000000;
+		o = (struct out){ l->second_text, l->second_text + sizeof(l->second_text) };
+		put_time(&o, l->second * 1000, 0);
+		l->second_len = (uint32_t)(o.at - l->second_text) - 6;
+	}
+	memcpy(p, l->second_text, sizeof(l->second_text));
+	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
+}
+
+enum { HEAD_ROOM = 128 };
+
+size_t event_line(struct line *l, const struct record *r, char *buf, size_t size)
+{
+	struct events *evs = l->events;
+	int pid = record_pid(evs, r);
+	struct head *h = &l->heads[(unsigned)pid % (sizeof(l->heads) / sizeof(*l->heads))];
+	struct out o = { buf, buf + size };
+	char *p = buf;
+
+	if (size < HEAD_ROOM)
+		return 0;
+	if (!h->len || h->pid != pid)
+		make_head(l, h, pid);
+	memcpy(p, h->text, sizeof(h->text));
+	p = put_cpu(p + h->len, r->cpu);
+	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
+		p = put_flags_letters(evs, p, r->data[evs->flags_at],
+				      r->data[evs->preempt_at]);
+	p = line_time(l, p, r->ts);
+	*p++ = ':';
+	*p++ = ' ';
+	o.at = p;
+	run_event(evs, r, l->raw_clock, &o);
+	return (size_t)(o.at - buf);
+}
+
+/* ---- other lines ------------------------------------------------------------------ */
+
+size_t lost_line(int cpu, int64_t lost, char *buf, size_t size)
+{
+	struct out o = { buf, buf + size };
+
+	put(&o, "CPU:", 4);
+	put_decimal(&o, cpu < 0 ? 0 : (uint64_t)cpu);
+	put(&o, " [LOST ", 7);
+	if (lost != LOST_UNKNOWN) {
+		put_decimal(&o, (uint64_t)lost);
+		put_char(&o, ' ');
+	}
+	put(&o, "EVENTS]\n", 8);
+	return (size_t)(o.at - buf);
+}
+
+size_t header_lines(const struct line *l, const char *tracer, uint64_t entries,
+		    uint64_t written, unsigned cpus, char *buf, size_t size)
+{
+	/* what is in front, over the thread group's column, and behind it */
+	static const struct {
+		const char *before, *column, *behind;
+	} lines[] = {
+#define ROOM "                            ", "            "
+		/* since 5.13 */
+		{ ROOM, "  _-----=> irqs-off/BH-disabled\n" },
+		{ ROOM, " / _----=> need-resched\n" },
+		{ ROOM, "| / _---=> hardirq/softirq\n" },
+		{ ROOM, "|| / _--=> preempt-depth\n" },
+		{ ROOM, "||| / _-=> migrate-disable\n" },
+		{ ROOM, "|||| /     delay\n" },
+		{ "           TASK-PID  ", "     TGID   ", " CPU#  |||||  TIMESTAMP  FUNCTION\n" },
+		{ "              | |    ", "       |    ", "   |   |||||     |         |\n" },
+		/* before */
+		{ ROOM, "  _-----=> irqs-off\n" },
+		{ ROOM, " / _----=> need-resched\n" },
+		{ ROOM, "| / _---=> hardirq/softirq\n" },
+		{ ROOM, "|| / _--=> preempt-depth\n" },
+		{ ROOM, "||| /     delay\n" },
+		{ "           TASK-PID  ", "     TGID   ", " CPU#  ||||   TIMESTAMP  FUNCTION\n" },
+		{ "              | |    ", "       |    ", "   |   ||||      |         |\n" },
+		/* without irq-info */
+		{ "           TASK-PID    ", "   TGID   ", " CPU#     TIMESTAMP  FUNCTION\n" },
+		{ "              | |      ", "     |    ", "   |         |         |\n" },
+	};
+	unsigned version = l->events->version ? l->events->version : KERNEL(99, 0);
+	size_t first = 0, last = 8;
+	struct out o = { buf, buf + size };
+
+	if (l->no_irq_info) {
+		first = 15;
+		last = 17;
+	} else if (version < KERNEL(5, 13)) {
+		first = 8;
+		last = 15;
+	}
+	put(&o, "# tracer: ", 10);
+	put(&o, tracer, strlen(tracer));
+	put(&o, "\n#\n# entries-in-buffer/entries-written: ", 41);
+	put_decimal(&o, entries);
+	put_char(&o, '/');
+	put_decimal(&o, written);
+	put(&o, "   #P:", 6);
+	put_decimal(&o, cpus);
+	put(&o, "\n#\n", 3);
+	for (size_t i = first; i < last; i++) {
+		size_t n = l->tgid ? strlen(lines[i].column) : l->no_irq_info ? 0 : 2;
+		/* once it was the other name */
+		int old_name = i == 0 && version < KERNEL(5, 17);
+
+		put_char(&o, '#');
+		put(&o, lines[i].before, strlen(lines[i].before));
+		put(&o, lines[i].column, n);
+		put(&o, lines[old_name ? 8 : i].behind, strlen(lines[old_name ? 8 : i].behind));
+	}
+	return (size_t)(o.at - buf);
+}

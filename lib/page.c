@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * page.c - the records of a sub-buffer of the ring buffer
+ *
+ * A page: a time stamp of 8 bytes, a word of the kernel's long with the length
+ * of the data and two flags, then records, each behind a u32 of type and time
+ * since the one before.
+ */
+#include "run.h"
+
+enum {
+	LENGTH_MASK = (1 << 27) - 1,
+	PADDING = 29,           /* its length in the next word; 0 time: to the end */
+	TIME_EXTEND = 30,       /* 27 bits of time, the next word has those above */
+	TIME_STAMP = 31,        /* the same, absolute */
+};
+#define MISSED_EVENTS (1u << 31)        /* before this page */
+#define MISSED_STORED (1u << 30)        /* how many: a long behind the data */
+
+/* The top bits of a time, which an absolute stamp of 59 bits lacks. */
+#define STAMP_MISSING 0xf800000000000000ull
+
+static uint32_t number_behind(const char *text, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+	uint32_t v = 0;
+
+	text = memmem(text, (size_t)(end - text), key, n);
+	if (!text)
+		return UINT32_MAX;
+	for (text += n; text < end && *text >= '0' && *text <= '9'; text++)
+		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*text - '0');
+	return v;
+}
+
+int page_format_parse(struct page_format *f, const char *text, size_t len)
+{
+	const char *end = text + len;
+	const char *commit = memmem(text, len, " commit;", 8);
+	const char *data = memmem(text, len, " data;", 6);
+
+	*f = (struct page_format){
+		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long), .size = 4096,
+		.big = f->big,
+	};
+	if (!commit || !data)
+		return -1;
+	/* the lines' own ends; a text without them finds the next line's */
+	uint32_t at = number_behind(commit, end, "offset:");
+	uint32_t size = number_behind(commit, end, "size:");
+	uint32_t first = number_behind(data, end, "offset:");
+	uint32_t room = number_behind(data, end, "size:");
+
+	if ((size != 4 && size != 8) || at > 64 || first > 128 || at + size > first)
+		return -1;
+	f->commit = at;
+	f->commit_size = size;
+	f->data = first;
+	if (room <= 65536 * 8)
+		f->size = first + room;
+	return 0;
+}
+
+int page_open(struct page *p, const struct page_format *f, const void *data, size_t size,
+	      int cpu)
+{
+	const unsigned char *bytes = data;
+	uint64_t commit, length;
+
+	*p = (struct page){ .cpu = cpu, .big = f->big };
+	if (size < f->data || size < 8 || size < f->commit + f->commit_size)
+		return -1;
+	p->ts = get(bytes, 8, 0, f->big);
+	commit = get(bytes + f->commit, f->commit_size, 0, f->big);
+	length = commit & LENGTH_MASK;
+	if (length > size - f->data)
+		length = size - f->data;
+	p->at = bytes + f->data;
+	p->end = p->at + length;
+	if (!(commit & MISSED_EVENTS))
+		return 0;
+	p->lost = LOST_UNKNOWN;
+	if (commit & MISSED_STORED && size - f->data - length >= f->commit_size) {
+		/* a long, and a plausible one */
+		p->lost = (int64_t)get(p->end, f->commit_size, 0, f->big);
+		if (p->lost <= 0)
+			p->lost = LOST_UNKNOWN;
+	}
+	return 0;
+}
+
+int page_next(struct page *p, struct record *r)
+{
+	while (p->end - p->at >= 4) {
+		uint32_t word = (uint32_t)get(p->at, 4, 0, p->big), more = 0;
+		/* on a big-endian kernel its bit fields start at the other end */
+		uint32_t type = p->big ? word >> 27 : word & 31;
+		uint64_t delta = p->big ? word & LENGTH_MASK : word >> 5;
+		size_t left = (size_t)(p->end - p->at) - 4;
+		const unsigned char *data = p->at + 4;
+
+		if (type == 0 || type >= PADDING) {
+			if (left < 4)
+				break;
+			more = (uint32_t)get(data, 4, 0, p->big);
+		}
+		if (type && type < PADDING) {
+			more = type * 4;
+		} else if (type == TIME_EXTEND || type == TIME_STAMP) {
+			delta |= (uint64_t)more << 27;
+			if (type == TIME_EXTEND) {
+				p->ts += delta;
+			} else {
+				if (p->ts & STAMP_MISSING) {
+					delta |= p->ts & STAMP_MISSING;
+					if (delta < p->ts)
+						delta += 1ull << 59;
+				}
+				p->ts = delta;
+			}
+			p->at += 8;
+			continue;
+		} else if (type == PADDING) {
+			/* an event that was taken back; the time is not its */
+			if (!delta || more > left || more < 4)
+				break;
+			p->at = data + more;
+			continue;
+		} else { /* the length counts its own word */
+			if (more < 4 || more > left)
+				break;
+			data += 4;
+			left -= 4;
+			more -= 4;
+		}
+		if (more > left)
+			break;
+		p->ts += delta;
+		p->at = data + ((more + 3) & ~3u);
+		if (p->at > p->end)
+			p->at = p->end;
+		*r = (struct record){ p->ts, data, more, p->cpu };
+		return 1;
+	}
+	p->at = p->end;
+	return 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * decode [-B] [-l BYTES] [-V VERSION] [-c] [-t] [-n TIMES] [-o] [-h] [-m VMEMMAP] INSTANCE [ROOT]
+ *
+ * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
+ * text of all, merged by time, without the header. ROOT has what instances
+ * lack: saved_cmdlines, printk_formats; by default ../.. of the instance. Both
+ * may be plain directories of the same files.
+ *	-B  the pages are a big-endian kernel's, -l 4 or 8: with a long of that size
+ *	-V  of that version; default this one's
+ *	-c  the clock is a counter; -t with thread groups
+ *	-n  print nothing, but how many ns an event takes, decoded so many times
+ *	-o  print the names of the formats that could not be compiled, all compiled
+ *	-h  the header too, for a buffer of nothing
+ *	-m  the address of the kernel's array of struct page
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "event.h"
+#include "tfs.h"
+
+enum { MOST_CPUS = 64, LINE = 65536 };
+
+struct stream {
+	char *pages;
+	size_t n, at;
+	struct page page;
+	struct record r;
+	int more, first;
+};
+
+static struct events events;
+static struct line line = { .events = &events };
+static struct page_format page_format;
+static struct stream streams[MOST_CPUS];
+
+static char *slurp(int dir, const char *file, size_t *len)
+{
+	char *text = ctl_read(dir, file, len);
+
+	if (!text)
+		*len = 0;
+	return text;
+}
+
+static void read_formats(int dir)
+{
+	int fd = openat(dir, "events", O_RDONLY | O_DIRECTORY);
+	DIR *systems = fdopendir(fd), *names;
+	struct dirent *s, *e;
+	char path[600];
+	size_t len;
+
+	while (systems && (s = readdir(systems))) {
+		snprintf(path, sizeof(path), "events/%s", s->d_name);
+		fd = *s->d_name == '.' ? -1 : openat(dir, path, O_RDONLY | O_DIRECTORY);
+		names = fd < 0 ? NULL : fdopendir(fd);
+		while (names && (e = readdir(names))) {
+			char *text;
+
+			snprintf(path, sizeof(path), "events/%s/%s/format", s->d_name, e->d_name);
+			text = *e->d_name == '.' ? NULL : slurp(dir, path, &len);
+			if (text && !event_add(&events, s->d_name, text, len))
+				fprintf(stderr, "no format: %s\n", path);
+			free(text);
+		}
+		if (names)
+			closedir(names);
+	}
+}
+
+static void read_pages(struct stream *s, int fd)
+{
+	size_t room = 0;
+	ssize_t n;
+
+	for (;; s->n += (size_t)n) {
+		if (room - s->n < page_format.size) {
+			room = 2 * room + page_format.size;
+			s->pages = realloc(s->pages, room);
+		}
+		n = read(fd, s->pages + s->n, page_format.size);
+		if (n <= 0)
+			break;
+	}
+}
+
+/* The stream's next record into r; 0 at its end. */
+static int advance(struct stream *s, int cpu)
+{
+	for (;;) {
+		if (page_next(&s->page, &s->r))
+			return 1;
+		if (s->at >= s->n)
+			return 0;
+		size_t size = s->n - s->at < page_format.size ? s->n - s->at : page_format.size;
+
+		page_open(&s->page, &page_format, s->pages + s->at, size, cpu);
+		s->at += size;
+		s->first = 1;
+	}
+}
+
+/* All lines, to out if it is not NULL; how many. */
+static unsigned long decode(FILE *out)
+{
+	static char buf[LINE];
+	unsigned long n = 0;
+
+	for (int i = 0; i < MOST_CPUS; i++) {
+		streams[i].at = 0;
+		streams[i].more = advance(&streams[i], i);
+	}
+	for (;; n++) {
+		int best = -1;
+		size_t len;
+
+		for (int i = 0; i < MOST_CPUS; i++)
+			if (streams[i].more &&
+			    (best < 0 || streams[i].r.ts < streams[best].r.ts))
+				best = i;
+		if (best < 0)
+			return n;
+		struct stream *s = &streams[best];
+
+		if (s->first && s->page.lost) {
+			len = lost_line(best, s->page.lost, buf, sizeof(buf));
+			if (out)
+				fwrite(buf, 1, len, out);
+		}
+		s->first = 0;
+		len = event_line(&line, &s->r, buf, sizeof(buf));
+		if (out)
+			fwrite(buf, 1, len, out);
+		s->more = advance(s, best);
+	}
+}
+
+/* The same, of one CPU after the other: no merging. */
+static unsigned long decode_only(void)
+{
+	static char buf[LINE];
+	unsigned long n = 0;
+
+	for (int i = 0; i < MOST_CPUS; i++) {
+		struct stream *s = &streams[i];
+
+		for (s->at = 0; advance(s, i); n++)
+			event_line(&line, &s->r, buf, sizeof(buf));
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	struct utsname un;
+	char path[PATH_MAX], *text;
+	size_t len;
+	long times = 0;
+	int c, dir, root, opaque = 0, header = 0;
+
+	uname(&un);
+	events.long_size = sizeof(long);
+	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	events.version = kernel_version(un.release);
+	events.load_symbols = symbols_load;
+	while ((c = getopt(argc, argv, "Bl:V:ctn:ohm:")) != -1)
+		switch (c) {
+		case 'B': events.big = 1; break;
+		case 'l': events.long_size = atoi(optarg); break;
+		case 'V': events.version = kernel_version(optarg); break;
+		case 'c': line.raw_clock = 1; break;
+		case 't': line.tgid = 1; break;
+		case 'n': times = atol(optarg); break;
+		case 'o': opaque = 1; break;
+		case 'h': header = 1; break;
+		case 'm': events.vmemmap = strtoull(optarg, NULL, 16); break;
+		default: return 100;
+		}
+	if (!argv[optind])
+		return 100;
+	dir = open(argv[optind], O_RDONLY | O_DIRECTORY);
+	root = argv[optind + 1] ? open(argv[optind + 1], O_RDONLY | O_DIRECTORY)
+				: openat(dir, "../..", O_RDONLY | O_DIRECTORY);
+	if (dir < 0 || root < 0) {
+		perror(argv[optind]);
+		return 111;
+	}
+	page_format.big = events.big;
+	text = slurp(dir, "events/header_page", &len);
+	if (!text)
+		text = slurp(root, "events/header_page", &len);
+	if (page_format_parse(&page_format, text ? text : "", len) < 0)
+		fprintf(stderr, "no header_page\n");
+	free(text);
+	read_formats(dir);
+	text = slurp(root, "saved_cmdlines", &len);
+	comms_parse(&events.comms, text, len);
+	free(text);
+	text = slurp(root, "saved_tgids", &len);
+	tgids_parse(&events.comms, text, len);
+	free(text);
+	text = slurp(root, "printk_formats", &len);
+	events_strings(&events, text, len);
+	free(text);
+	if (opaque) {
+		for (uint32_t id = 0; id < events.size; id++) {
+			struct event *e = event_by_id(&events, id);
+
+			if (e && event_prepare(&events, e) < 0)
+				printf("%s:%s\n", e->system, e->name);
+		}
+		return 0;
+	}
+	for (int i = 0; i < MOST_CPUS; i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace_pipe_raw", i);
+		fd = openat(dir, path, O_RDONLY | O_NONBLOCK);
+		if (fd >= 0)
+			read_pages(&streams[i], fd);
+	}
+	if (header) {
+		len = header_lines(&line, "nop", 0, 0, 0, path, sizeof(path));
+		fwrite(path, 1, len, stdout);
+	}
+	if (times) {
+		struct timespec a, b;
+		unsigned long n = decode_only();
+		double ns;
+
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		for (long i = 0; i < times; i++)
+			decode_only();
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+		printf("%lu events, %.1f ns each\n", n, ns / (double)times / (double)n);
+		return 0;
+	}
+	decode(stdout);
+	return 0;
+}
