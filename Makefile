@@ -22,7 +22,7 @@ endif
 COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(SECTIONS) $(LDFLAGS)
 
 # A tool is a file in bin/, a manager a directory in trace-hooks/. What they
-# share is lib/: each links against all of it and keeps what it calls.
+# share is lib/: each is linked with all of it and keeps what it calls.
 TOOLS := $(patsubst %.c,%,$(wildcard bin/*.c))
 SUBSYSTEMS := $(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c))
 MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
@@ -32,6 +32,7 @@ HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
 PAGES := $(wildcard bin/*.1 lib/*.1 lib/*.5 lib/*.7)
 MANAGER_C := $(addprefix lib/,janitor.c manager.c recipe.c request.c rundir.c session.c)
 LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
+OBJECTS = $(patsubst lib/%.c,build/lib/%.o,$(1))
 HEADERS := $(wildcard lib/*.h)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES)
@@ -41,16 +42,20 @@ all: $(TOOLS) $(MANAGERS) $(ALIASES)
 	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
 FORCE:
 
-$(TOOLS): %: %.c $(LIB_C) $(HEADERS) .build
-	$(COMPILE) -o $@ $< $(LIB_C)
+build/lib/%.o: lib/%.c $(HEADERS) .build
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+$(TOOLS): %: %.c $(call OBJECTS,$(LIB_C)) $(HEADERS) .build
+	$(COMPILE) -o $@ $< $(call OBJECTS,$(LIB_C))
 
 bin/syscall-nr: bin/syscall-nr.h
 bin/syscall-nr.h: .build
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 
-$(MANAGERS): %/manager: %/subsystem.c $(LIB_C) $(MANAGER_C) $(HEADERS) .build
-	$(COMPILE) -o $@ $< $(MANAGER_C) $(LIB_C)
+$(MANAGERS): %/manager: %/subsystem.c $(call OBJECTS,$(MANAGER_C) $(LIB_C)) $(HEADERS) .build
+	$(COMPILE) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
 
 %/manager.tfs: %/manager
 	ln -sf manager $@
@@ -104,6 +109,6 @@ uninstall:
 
 clean:
 	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
-	rm -rf build
+	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 
 .PHONY: all check check-vm soak lint bench install uninstall clean FORCE
