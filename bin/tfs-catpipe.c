@@ -3,6 +3,8 @@
  * tfs-catpipe - stream an instance's trace as text until told to stop
  *
  * Requires: tracefs; no other reader of the instance's trace_pipe.
+ *	-k           the text as the kernel makes it, from trace_pipe: slower, and
+ *	             more is lost in a full buffer
  *	-l           standard output is a FIFO: one line a packet, so that each
  *	             read of 4096 bytes or more gets exactly one line
  *	-s KB        write no more than KB kilobytes
@@ -10,7 +12,9 @@
  *	             milliseconds; default 2000
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
- * The text is the kernel's, to the byte. HUP INT TERM USR1 tell it to stop:
+ * The text is the kernel's, to the byte, but for tasks' names, of which more
+ * are known; it is made here, from raw pages of the buffer. With another tracer
+ * than nop, or an option that changes how lines look, as with -k. HUP INT TERM USR1 tell it to stop:
  * it writes what the buffer still holds, which ends when tracing is off or
  * the buffer found empty, and, if any event did not get through, a last line
  *	# lost N events ...
@@ -27,38 +31,56 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "kernel.h"
+#include "live.h"
 #include "tfs.h"
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-l] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
+	.usage = "tfs-catpipe [-kl] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "ls:w:R:i:",
+	.letters = "kls:w:R:i:",
 };
 
 /*
  * While a reader waits on the buffer, the kernel wakes it at every event, at
  * the cost of the traced program; and one that reads again at once what it
- * has all but emptied runs after each event as well. So after a read that got
- * less than SHORT bytes, where a full one gets a page or more, it looks away for
- * this long, and then takes together what came meanwhile.
+ * has all but emptied runs after each event as well. So it looks away for this
+ * long, and then takes together what came meanwhile: less where events come so
+ * fast that a quarter of the buffer would be full before; of the kernel's text,
+ * only after a read that got less than SHORT bytes, where a full one gets a page.
  */
-#define GATHER_MS 5
+#define GATHER_US 5000
 #define SHORT 2048
+
+/* Names are looked up again after this long: an exec gives a task another. */
+#define NAMES_MS 100
+
+/* Text that is written at once, of so many events at most. */
+#define CHUNK (64 * 1024)
+#define MOST_EVENTS 1024
+#define MOST_LINE (16 * 1024)
 
 /* Room that a size limit leaves for the last line. */
 #define LAST_LINE 256
 
 struct stream {
 	int dir, in, out, signals;
+	int text;               /* the kernel's, from trace_pipe */
+	struct kernel kernel;
+	struct live live;
+	long quarter;           /* of one processor's buffer, in pages */
+	long gather;            /* for how long to look away, in us */
+	long long looked, moment; /* when: us of the last live_fill; ms of the names */
 	int packets;            /* one line a write */
 	int stopping;
 	int full;               /* nothing more can be written */
 	unsigned long patience;
 	long long left;         /* bytes that may still be written; < 0 any */
-	unsigned long long cut; /* lines read from the buffer and not written */
+	unsigned long long cut; /* events read from the buffer and not written */
 };
 
 /* As a filter does, of the signal, even where the caller ignores it. */
@@ -74,8 +96,9 @@ static _Noreturn void die_of_pipe(void)
  * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
  * were told to stop just now.
  */
-static int wait_on(struct stream *s, int fd, short events, int ms)
+static int wait_on(struct stream *s, int fd, short events, long us)
 {
+	struct timespec limit = { us / 1000000, us % 1000000 * 1000 };
 	struct pollfd p[] = {
 		{ .fd = fd, .events = events },
 		{ .fd = s->stopping ? -1 : s->signals, .events = POLLIN },
@@ -83,7 +106,7 @@ static int wait_on(struct stream *s, int fd, short events, int ms)
 	};
 	struct signalfd_siginfo si;
 
-	while (poll(p, 3, ms) < 0)
+	while (ppoll(p, 3, us < 0 ? NULL : &limit, NULL) < 0)
 		if (errno != EINTR)
 			exit(REFUSED);
 	if (p[1].revents && read(s->signals, &si, sizeof(si)) == sizeof(si))
@@ -131,7 +154,7 @@ static size_t put(struct stream *s, const char *text, size_t n)
 			int stopping = s->stopping;
 
 			if (!wait_on(s, s->out, POLLOUT,
-				     stopping ? (int)s->patience : -1) && stopping)
+				     stopping ? (long)s->patience * 1000 : -1) && stopping)
 				s->full = TIMED_OUT;
 		} else if (errno == EPIPE) {
 			die_of_pipe();
@@ -172,8 +195,10 @@ static size_t fitting(const struct stream *s, const char *text, size_t n)
 	return fit;
 }
 
-/* What the buffer holds now. 0 when it was found empty, 1 it is nearly, -1 said. */
-static int pump(struct stream *s)
+/* ---- the kernel's text ----------------------------------------------------- */
+
+/* As pump, of trace_pipe. */
+static int pump_text(struct stream *s)
 {
 	static char text[64 * 1024];
 	ssize_t n = read(s->in, text, sizeof(text));
@@ -188,7 +213,130 @@ static int pump(struct stream *s)
 	if (fit < (size_t)n && !s->full)
 		s->full = 1;
 	s->cut += lines(text + done, (size_t)n - done);
+	s->gather = GATHER_US;
 	return n < SHORT ? n > 0 : 2;
+}
+
+/* ---- our text ---------------------------------------------------------------- */
+
+/*
+ * The next records as text, ends of each in ends: how many. *over: there was
+ * one more, which the size limit has no room for.
+ */
+static size_t chunk(struct stream *s, char *text, uint32_t *ends, int *over)
+{
+	size_t n = 0, len = 0;
+	struct record r;
+	int64_t lost;
+
+	while (n < MOST_EVENTS && CHUNK - len >= MOST_LINE &&
+	       live_next(&s->live, &r, &lost)) {
+		if (lost)
+			len += lost_line(r.cpu, lost, text + len, MOST_LINE);
+		kernel_knows(&s->kernel, &r);
+		len += event_line(&s->kernel.line, &r, text + len, CHUNK - len);
+		*over = s->left >= 0 && (long long)len > s->left;
+		if (*over)
+			break;
+		ends[n++] = (uint32_t)len;
+	}
+	return n;
+}
+
+static void give(struct stream *s)
+{
+	static char text[CHUNK];
+	static uint32_t ends[MOST_EVENTS];
+	size_t n, len, done;
+	int over = 0;
+
+	do {
+		n = chunk(s, text, ends, &over);
+		len = n ? ends[n - 1] : 0;
+		done = len - (s->packets ? put_packets : put)(s, text, len);
+		for (s->cut += (unsigned)over; n && ends[n - 1] > done; n--)
+			s->cut++;
+		if (over && !s->full)
+			s->full = 1;
+	} while (n && !s->full);
+}
+
+static long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* As pump, of raw pages. */
+static int pump_raw(struct stream *s)
+{
+	long long now = now_us(), since = now - s->looked;
+	long n = live_fill(&s->live);
+
+	s->looked = now;
+	if (n < 0)
+		return -1;
+	if (now / 1000 - s->moment >= NAMES_MS) {
+		s->moment = now / 1000;
+		kernel_moment(&s->kernel);
+	}
+	give(s);
+	if (s->full)
+		return 1;
+	s->gather = n && since < GATHER_US * s->quarter / n ?
+			    (long)(since * s->quarter / n) : GATHER_US;
+	if (n < s->quarter) {
+		/* what was found is all there was before: it need not wait for more */
+		if (live_fill(&s->live) < 0)
+			return -1;
+		give(s);
+	}
+	return n || s->live.held ? n < s->quarter ? 1 : 2 : 0;
+}
+
+/*
+ * Raw pages, unless lines look in a way that only the kernel knows. 0 or -1
+ * said.
+ */
+static int open_raw(struct stream *s, const char *root)
+{
+	int top = open_tracefs(root, "", NULL), r;
+	unsigned long kb = 0;
+	char *text;
+
+	if (top < 0)
+		return -1;
+	r = kernel_open(&s->kernel, s->dir, top);
+	if (r) {
+		s->text = 1;
+		return r < 0 ? r : 0;
+	}
+	if (live_open(&s->live, s->dir) < 0)
+		return -1;
+	text = ctl_read(s->dir, "buffer_size_kb", NULL);
+	if (text) {
+		const char *p = text;
+
+		kb = (unsigned long)digits_at(&p);
+	}
+	free(text);
+	s->quarter = (long)(kb * 1024 / s->live.page / 4);
+	if (!s->quarter)
+		s->quarter = 1;
+	return 0;
+}
+
+/* ---- both ------------------------------------------------------------------------ */
+
+/*
+ * What the buffer holds now. 0 when it was found empty, 1 it is nearly, 2 it
+ * may not be; -1 said.
+ */
+static int pump(struct stream *s)
+{
+	return s->text ? pump_text(s) : pump_raw(s);
 }
 
 /*
@@ -205,7 +353,7 @@ static int drain(struct stream *s)
 			;
 		if (!buffer_count(s->dir, "entries: "))
 			break;
-		wait_on(s, -1, 0, 1);
+		wait_on(s, -1, 0, 1000);
 	}
 	return r;
 }
@@ -219,8 +367,11 @@ static void tell_losses(struct stream *s)
 	char line[LAST_LINE];
 	size_t n;
 
-	if (s->full)
+	if (s->full) {
 		cut += buffer_count(s->dir, "entries: ");
+		if (!s->text)
+			cut += live_rest(&s->live);
+	}
 	if (!over && !cut)
 		return;
 	n = format(line, sizeof(line), "# lost %llu events: %llu overwritten in a "
@@ -274,6 +425,9 @@ int main(int argc, char **argv)
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'k':
+			s.text = 1;
+			break;
 		case 'l':
 			s.packets = 1;
 			break;
@@ -311,6 +465,8 @@ int main(int argc, char **argv)
 		complain_errno("unable to open trace_pipe");
 		return REFUSED;
 	}
+	if (!s.text && open_raw(&s, root) < 0)
+		return REFUSED;
 	s.out = own_output(s.packets);
 
 	while (r >= 0 && !s.stopping) {
@@ -321,7 +477,7 @@ int main(int argc, char **argv)
 		r = pump(&s);
 		if (r < 0 || r > 1)
 			continue;
-		wait_on(&s, -1, 0, GATHER_MS);
+		wait_on(&s, -1, 0, s.gather);
 		if (!s.stopping && !r)
 			wait_on(&s, s.in, POLLIN, -1);
 	}

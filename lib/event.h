@@ -109,6 +109,7 @@ struct comms {
 	struct comm {
 		int32_t pid;
 		int32_t tgid;
+		uint32_t seen;  /* comms_seen */
 		char name[16];
 	} *v;                   /* an open hash of size a power of two, or NULL */
 	uint32_t n, size;
@@ -214,6 +215,8 @@ int tgids_parse(struct comms *, const char *text, size_t len);
 /* A name that was seen; the newest counts. */
 int comms_add(struct comms *, int pid, const char *name);
 const struct comm *comms_find(const struct comms *, int pid);
+/* It was looked for then; is made without a name if need be. */
+void comms_seen(struct comms *, int pid, uint32_t when);
 
 /* How lines look; zero it, set the first four, then the rest is its own. */
 struct line {

@@ -55,3 +55,19 @@ unsigned long long buffer_count(int instance, const char *key)
 		closedir(d);
 	return sum;
 }
+
+unsigned cpu_count(int per_cpu)
+{
+	int fd = openat(per_cpu, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	unsigned long n, most = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "cpu", 3) && !number(e->d_name + 3, 0, 65535, &n) &&
+		    n >= most)
+			most = n + 1;
+	if (d)
+		closedir(d);
+	return (unsigned)most;
+}

@@ -98,6 +98,14 @@ static int each_line(struct comms *t, const char *text, size_t len, int tgids)
 	return 0;
 }
 
+void comms_seen(struct comms *t, int pid, uint32_t when)
+{
+	struct comm *c = entry(t, pid);
+
+	if (c)
+		c->seen = when;
+}
+
 int comms_parse(struct comms *t, const char *text, size_t len)
 {
 	return each_line(t, text, len, 0);

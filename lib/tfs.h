@@ -231,6 +231,9 @@ ino_t task_pidns(pid_t);
  */
 int procfs_is_initial(void);
 
+/* The same, silent: 1 or 0. Where it cannot be told, it is taken to. */
+int procfs_shows_initial(void);
+
 /* Every process (not thread) now in procfs, ascending; one look. -1 said. */
 int each_process(int (*fn)(void *, pid_t), void *arg);
 
@@ -308,6 +311,9 @@ int instance_remove(int instances, const char *name, long ms);
  * colon and blank), added up over the processors of an instance.
  */
 unsigned long long buffer_count(int instance, const char *key);
+
+/* How many processors a per_cpu directory has: the highest number + 1. */
+unsigned cpu_count(int per_cpu);
 
 /* ---- pidfilter.c: who is traced in an instance --------------------------------- */
 
