@@ -710,7 +710,7 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 			if (c->token != T_NAME || named)
 				break;
 			named = 1;
-			t->is_page = is(c, "page");
+			t->is_page = (uint8_t)is(c, "page");
 			t->size = is_enum ? 4 : 0;
 			t->is_signed = 0;
 		} else if (!is(c, "int")) {
