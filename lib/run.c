@@ -598,7 +598,7 @@ static inline void put_plain(struct out *o, unsigned letter, uint64_t v, int is_
 	if (letter == 'x') {
 		put_hex(o, v);
 	} else {
-		if (is_signed && (int64_t)v < 0) {
+		if (letter == 'd' && is_signed && (int64_t)v < 0) {
 			put_char(o, '-');
 			v = 0 - v;
 		}

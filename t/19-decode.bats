@@ -161,30 +161,31 @@ same_lines() {
 @test "decode: the header is that of trace" {
 	need_tracefs events/raw_syscalls
 	record raw_syscalls/enable
-	grep '^#' trace | sed 's,[0-9]*/[0-9]* .*,0/0   #P:0,' >theirs
-	"$PROG/decode" -h "$DIR" | grep '^#' | diff theirs -
+	grep -a '^#' trace | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -h "$DIR" | diff theirs -
 	new_instance t
 	echo 1 >"$DIR/options/record-tgid"
-	grep '^#' "$DIR/trace" | sed 's,[0-9]*/[0-9]* .*,0/0   #P:0,' >theirs
-	"$PROG/decode" -th "$DIR" | grep '^#' | diff theirs -
+	grep '^#' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -th "$DIR" | diff theirs -
 	echo 0 >"$DIR/options/irq-info"
-	grep '^#' "$DIR/trace" | sed 's,[0-9]*/[0-9]* .*,0/0   #P:0,' >theirs
-	"$PROG/decode" -tqh "$DIR" | grep '^#' | diff theirs -
+	grep '^#' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -tqh "$DIR" | diff theirs -
 }
 
 @test "decode: delivered and lost are all there were" {
 	need_tracefs events/raw_syscalls
 	new_instance
+	# an event that leaves room in its page for the number; sys_enter does not
 	echo 64 >"$DIR/buffer_size_kb"
 	calls "$(so_many 20000)"
 	"$TREE/bin/tfs-pidfilter" -i "$INSTANCE" set "$CALLS"
-	echo 'id == '"$("$TREE/bin/syscall-nr" getppid)" >"$DIR/events/raw_syscalls/sys_enter/filter"
-	echo 1 >"$DIR/events/raw_syscalls/sys_enter/enable"
+	echo 'id == '"$("$TREE/bin/syscall-nr" getppid)" >"$DIR/events/raw_syscalls/sys_exit/filter"
+	echo 1 >"$DIR/events/raw_syscalls/sys_exit/enable"
 	release
 	wait "$CALLS"
 	echo 0 >"$DIR/tracing_on"
 	"$PROG/decode" "$DIR" >decoded
-	n=$(grep -c 'sys_enter: NR' decoded)
+	n=$(grep -c 'sys_exit: NR' decoded)
 	lost=$(sed -n 's/^CPU:[0-9]* \[LOST \([0-9]*\) EVENTS\]$/\1/p' decoded |
 		awk '{ n += $1 } END { print n + 0 }')
 	[ "$lost" -gt 0 ]
@@ -311,7 +312,7 @@ plain() {
 	page 0 $((1 << 60)) "$(head_word 31 5000)$(number 4 0)$(head_word 5 0)$(demo 1 abc)"
 	plain >out
 	diff - out <<-END
-	            hand-42      [003] d....  1152921504.606852: demo: a=1 s=abc
+	            hand-42      [003] d.... 1152921504.606852: demo: a=1 s=abc
 	END
 }
 
@@ -388,8 +389,6 @@ text() {
 	[ "$(text '"%8s|%-8s|%.2s|%.*s|", __get_str(s), __get_str(s), __get_str(s), 1, __get_str(s)')" = \
 		"     abc|abc     |ab|a|" ]
 	[ "$(text '"%s %s", __print_symbolic(REC->a, { -1, "minus" }, { 2, "two" }), __print_flags(5, "|", { 1, "one" }, { 2, "two" })')" = \
-		"0xffffffffffffffff one|0x4" ] || \
-		[ "$(text '"%s %s", __print_symbolic(REC->a, { -1, "minus" }, { 2, "two" }), __print_flags(5, "|", { 1, "one" }, { 2, "two" })')" = \
 		"minus one|0x4" ]
 	[ "$(text '"%s %s", __print_hex(__get_dynamic_array(s), 3), __print_hex_str(__get_str(s), __get_dynamic_array_len(s))')" = \
 		"61 62 63 61626300" ]
@@ -403,11 +402,11 @@ text() {
 }
 
 @test "decode: a print fmt that is not understood leaves the fields" {
-	[ "$(text '"%d", some_function(REC->a)' | sed 's/.*demo/demo/')" = "demo: a=-1 s=abc" ]
+	[ "$(text '"%d", some_function(REC->a)')" = "a=-1 s=abc" ]
 	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
-	[ "$(text '"%d %d", REC->a' | sed 's/.*demo/demo/')" = "demo: a=-1 s=abc" ]
-	[ "$(text '"%d", REC->nothing' | sed 's/.*demo/demo/')" = "demo: a=-1 s=abc" ]
-	[ "$(text '"unfinished' | sed 's/.*demo/demo/')" = "demo: a=-1 s=abc" ]
+	[ "$(text '"%d %d", REC->a')" = "a=-1 s=abc" ]
+	[ "$(text '"%d", REC->nothing')" = "a=-1 s=abc" ]
+	[ "$(text '"unfinished')" = "a=-1 s=abc" ]
 }
 
 @test "decode: a nanosecond has its price, and an event of few words costs few" {

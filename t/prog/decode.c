@@ -12,7 +12,7 @@
  *	    -s with sym-offset; -a with sym-addr
  *	-n  print nothing, but how many ns an event takes, decoded so many times
  *	-o  print the names of the formats that could not be compiled, all compiled
- *	-h  the header too, for a buffer of nothing
+ *	-h  print the header only, that of a buffer of nothing
  *	-m  the address of the kernel's array of struct page
  */
 #include <dirent.h>
@@ -234,6 +234,7 @@ int main(int argc, char **argv)
 	if (header) {
 		len = header_lines(&line, "nop", 0, 0, 0, path, sizeof(path));
 		fwrite(path, 1, len, stdout);
+		return 0;
 	}
 	if (times) {
 		struct timespec a, b;
