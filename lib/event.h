@@ -117,7 +117,7 @@ struct comms {
 
 /*
  * All that is known of the kernel which wrote the pages. Zero it, set the
- * first six, then event_add.
+ * first eight, then event_add.
  */
 struct events {
 	int big;                /* its byte order */
@@ -134,6 +134,7 @@ struct events {
 	 * from; 0 where it is not known: page= is then as if it were there.
 	 */
 	uint64_t vmemmap;
+	int sym_offset, sym_addr; /* options of these names are on */
 
 	struct event **by_id;   /* may hold NULLs */
 	uint32_t size;

@@ -295,6 +295,7 @@ size_t header_lines(const struct line *l, const char *tracer, uint64_t entries,
 		{ "           TASK-PID    ", "   TGID   ", " CPU#     TIMESTAMP  FUNCTION\n" },
 		{ "              | |      ", "     |    ", "   |         |         |\n" },
 	};
+	static const char entries_written[] = "\n#\n# entries-in-buffer/entries-written: ";
 	unsigned version = l->events->version ? l->events->version : KERNEL(99, 0);
 	size_t first = 0, last = 8;
 	struct out o = { buf, buf + size };
@@ -308,7 +309,7 @@ size_t header_lines(const struct line *l, const char *tracer, uint64_t entries,
 	}
 	put(&o, "# tracer: ", 10);
 	put(&o, tracer, strlen(tracer));
-	put(&o, "\n#\n# entries-in-buffer/entries-written: ", 41);
+	put(&o, entries_written, sizeof(entries_written) - 1);
 	put_decimal(&o, entries);
 	put_char(&o, '/');
 	put_decimal(&o, written);

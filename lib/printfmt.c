@@ -617,6 +617,16 @@ struct type {
 	uint8_t pointer, is_bool, is_page;
 };
 
+/* Is the token a variable of statements in parentheses? */
+static const struct ex *local(const struct compiler *c)
+{
+	for (unsigned i = 0; i < c->nlocals; i++)
+		if (c->locals[i].len == (size_t)(c->s - c->from) &&
+		    !memcmp(c->locals[i].name, c->from, c->locals[i].len))
+			return &c->locals[i].x;
+	return NULL;
+}
+
 /* u8 __u8 s64 be16 uint32_t: the number in it says it all. */
 static int sized_type(const char *s, size_t n, struct type *t)
 {
@@ -660,6 +670,8 @@ static int named_type(struct compiler *c, struct type *t)
 	};
 	size_t n = (size_t)(c->s - c->from);
 
+	if (local(c))
+		return 0;
 	if (sized_type(c->from, n, t))
 		return 1;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
@@ -710,7 +722,7 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 			if (c->token != T_NAME || named)
 				break;
 			named = 1;
-			t->is_page = is(c, "page");
+			t->is_page = (uint8_t)is(c, "page");
 			t->size = is_enum ? 4 : 0;
 			t->is_signed = 0;
 		} else if (!is(c, "int")) {
@@ -1082,11 +1094,6 @@ static struct ex known_constant(struct compiler *c)
 	return bad(c);
 }
 
-static int is_local(const struct compiler *c, const struct local *l)
-{
-	return l->len == (size_t)(c->s - c->from) && !memcmp(l->name, c->from, l->len);
-}
-
 /* { TYPE NAME = EXPRESSION; ... EXPRESSION; } as min() and max() are made of */
 static struct ex statements(struct compiler *c)
 {
@@ -1199,11 +1206,11 @@ static struct ex call(struct compiler *c)
 			return bad(c);
 		return constant(0, 4, 1);
 	}
-	for (unsigned i = 0; i < c->nlocals; i++)
-		if (is_local(c, &c->locals[i])) {
-			next(c);
-			return c->locals[i].x;
-		}
+	if (local(c)) {
+		x = *local(c);
+		next(c);
+		return x;
+	}
 	if (is(c, "vmemmap_base") || is(c, "vmemmap")) {
 		next(c);
 		return constant(c->evs->vmemmap, 8, 0);

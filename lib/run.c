@@ -374,42 +374,52 @@ static void put_array(struct machine *m, uint64_t where, uint64_t count, uint64_
 
 /* ---- what only the kernel's own entries have ------------------------------------- */
 
+/* " <00...ADDRESS>" */
+static void put_address(struct machine *m, uint64_t ip)
+{
+	static const struct conversion number = { .letter = 'x', .size = 8, .flags = F_ZERO };
+
+	put(&m->o, " <", 2);
+	put_number(&m->o, &number, 2 * m->evs->long_size, -1, ip);
+	put_char(&m->o, '>');
+}
+
 /* seq_print_ip_sym */
 static void put_ip(struct machine *m, uint64_t ip)
 {
-	if (!ip)
+	if (!ip) {
 		put_char(&m->o, '0');
-	else
-		put_symbol(m->evs, &m->o, ip, 0, 0, 8);
+		return;
+	}
+	put_symbol(m->evs, &m->o, ip, m->evs->sym_offset, m->evs->sym_offset, 8);
+	if (m->evs->sym_addr)
+		put_address(m, ip);
 }
 
 static void put_stack(struct machine *m, uint64_t where, int user)
 {
-	size_t len;
-	const unsigned char *s = memory(m, where, &len);
+	uint32_t at = (uint32_t)where, len = (uint32_t)(where >> 32);
+	const unsigned char *s = m->r->data + at;
 	unsigned size = (unsigned)m->evs->long_size;
 	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX;
 
+	if (at > m->r->len)
+		return;
 	/* a kernel's goes to the end of the record, whatever the format says */
-	if (!user) {
-		len = m->r->len - (size_t)(s - m->r->data);
-	}
+	if (!user || len > m->r->len - at)
+		len = m->r->len - at;
 	for (; len >= size; s += size, len -= size) {
 		uint64_t ip = get(s, size, 0, m->evs->big);
 
 		if (user ? !ip : ip == last)
 			break;
 		put(&m->o, " => ", 4);
-		if (user) {
-			put(&m->o, " <", 2);
-			put_number(&m->o, &(struct conversion){ .letter = 'x', .size = 8,
-				   .flags = F_ZERO }, (int)(2 * size), -1, ip);
-			put_char(&m->o, '>');
-		} else if (ip == INT32_MAX) {
+		if (user)
+			put_address(m, ip);
+		else if (ip == INT32_MAX)
 			put(&m->o, "[FTRACE TRAMPOLINE]", 19);
-		} else {
+		else
 			put_ip(m, ip);
-		}
 		put_char(&m->o, '\n');
 	}
 }
@@ -588,7 +598,7 @@ static inline void put_plain(struct out *o, unsigned letter, uint64_t v, int is_
 	if (letter == 'x') {
 		put_hex(o, v);
 	} else {
-		if (is_signed && (int64_t)v < 0) {
+		if (letter == 'd' && is_signed && (int64_t)v < 0) {
 			put_char(o, '-');
 			v = 0 - v;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-B] [-l BYTES] [-V VERSION] [-c] [-t] [-n TIMES] [-o] [-h] [-m VMEMMAP] INSTANCE [ROOT]
+ * decode [-B] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has what instances
@@ -8,10 +8,11 @@
  * may be plain directories of the same files.
  *	-B  the pages are a big-endian kernel's, -l 4 or 8: with a long of that size
  *	-V  of that version; default this one's
- *	-c  the clock is a counter; -t with thread groups
+ *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
+ *	    -s with sym-offset; -a with sym-addr
  *	-n  print nothing, but how many ns an event takes, decoded so many times
  *	-o  print the names of the formats that could not be compiled, all compiled
- *	-h  the header too, for a buffer of nothing
+ *	-h  print the header only, that of a buffer of nothing
  *	-m  the address of the kernel's array of struct page
  */
 #include <dirent.h>
@@ -171,7 +172,7 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "Bl:V:ctn:ohm:")) != -1)
+	while ((c = getopt(argc, argv, "Bl:V:ctqsan:ohm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
 		case 'l': events.long_size = atoi(optarg); break;
@@ -180,6 +181,9 @@ int main(int argc, char **argv)
 		case 't': line.tgid = 1; break;
 		case 'n': times = atol(optarg); break;
 		case 'o': opaque = 1; break;
+		case 's': events.sym_offset = 1; break;
+		case 'a': events.sym_addr = 1; break;
+		case 'q': line.no_irq_info = 1; break;
 		case 'h': header = 1; break;
 		case 'm': events.vmemmap = strtoull(optarg, NULL, 16); break;
 		default: return 100;
@@ -230,6 +234,7 @@ int main(int argc, char **argv)
 	if (header) {
 		len = header_lines(&line, "nop", 0, 0, 0, path, sizeof(path));
 		fwrite(path, 1, len, stdout);
+		return 0;
 	}
 	if (times) {
 		struct timespec a, b;

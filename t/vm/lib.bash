@@ -42,8 +42,9 @@ make_guest() {
 	make -s -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
 	mkdir -p "$tree/build/t"
 	for source in t/prog/*.c; do
+		# shellcheck disable=SC2046 # several words
 		t/vm/cc "$arch" -std=c11 -D_GNU_SOURCE -O2 -pthread -o \
-			"$tree/build/t/$(basename "$source" .c)" "$source"
+			"$tree/build/t/$(basename "$source" .c)" "$source" $(t/library "$source")
 	done
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin}
 	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"

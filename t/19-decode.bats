@@ -1,0 +1,423 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# Raw pages decoded, against the kernel's own text and against pages made by hand.
+
+load helper
+
+# A little of everything that a machine without a network does.
+workload() {
+	local i
+	for i in a b c; do
+		echo "$i" >"$i"
+		cp "$i" "$i.copy"
+		mv "$i.copy" "$i.moved"
+		ln -s "$i" "$i.link"
+		rm "$i.moved" "$i.link"
+	done
+	cat a b >/dev/null
+	mkdir -p deep/er
+	rmdir deep/er deep
+	sleep 0.02 &
+	kill "$!"
+	wait "$!" || :
+	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)
+	echo abc | tr a b | cat >/dev/null
+	ls -la /proc/self >/dev/null
+	find /proc/self/ -maxdepth 2 >/dev/null 2>&1 || :
+	readlink /proc/self/exe >/dev/null
+	sync .
+	if command -v python3 >/dev/null; then
+		python3 "$TREE/t/prog/busy.py" 2>/dev/null || :
+	fi
+	[ -z "${DIR-}" ] || {
+		echo "a mark" >"$DIR/trace_marker"
+		printf 'without its newline' >"$DIR/trace_marker"
+		printf '\1\0\0\0abcdefg' 2>/dev/null >"$DIR/trace_marker_raw" || :
+	}
+}
+
+# record EVENTS: the workload in a new instance, with what `trace` says of it in
+# "trace"; plain addresses where the kernel can be told to print them
+record() {
+	new_instance
+	HASHED=yes
+	[ ! -e "$DIR/options/hash-ptr" ] || {
+		echo 0 >"$DIR/options/hash-ptr"
+		HASHED=
+	}
+	set_up_record
+	echo "${KB:-4000}" >"$DIR/buffer_size_kb"
+	echo 1 >"$DIR/events/$1"
+	workload >/dev/null 2>&1
+	echo 0 >"$DIR/tracing_on"
+	echo 0 >"$DIR/events/$1"
+	cat "$DIR/trace" >trace
+}
+
+set_up_record() { :; }
+
+# Where page= of the memory events counts from, out of the kernel's own text.
+vmemmap() {
+	local page pfn
+	read -r page pfn <<<"$(grep -aom 1 'page=[0-9a-f]* pfn=0x[0-9a-f]*' trace)" || :
+	if [ -n "$HASHED" ] || [ -z "$page" ]; then
+		echo 0
+	else
+		printf '%x\n' $((0x${page#page=} - 64 * ${pfn#pfn=}))
+	fi
+}
+
+# decoded [OPTION]...: into "decoded"; the formats that are printed as fields, and
+# what the kernel overwrote, are of no account here
+decoded() {
+	"$PROG/decode" -o "$DIR" | sed 's/.*://' >opaque
+	"$PROG/decode" -m "$(vmemmap)" "$@" "$DIR" >decoded
+	grep -av '^CPU:[0-9]* \[LOST' decoded >ours
+	grep -av '^#' trace >theirs
+	[ -s theirs ]
+}
+
+# The same lines. A name that the kernel does not know any more we may; a hashed
+# address is one word of so many digits.
+same_lines() {
+	awk -v hashed="$HASHED" '
+		FILENAME == "opaque" { opaque[$1 ":"] = 1; next }
+		FILENAME == "theirs" {
+			if ((getline ours <"ours") < 1) ours = "(the end)"
+			theirs = $0
+			if (theirs == ours) next
+			if (substr(theirs, 12, 5) == "<...>") {
+				theirs = substr(theirs, 17)
+				ours = substr(ours, 17)
+			}
+			if (hashed) {
+				gsub(/[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/,
+					"H", theirs)
+				gsub(/[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/,
+					"H", ours)
+			}
+			if (theirs == ours) next
+			name = theirs
+			sub(/^.*\[[0-9]+\] [^:]*: /, "", name)
+			sub(/ .*/, "", name)
+			if (name in opaque) next
+			print "- " theirs
+			print "+ " ours
+			if (bad++ > 20) exit
+		}
+		END { exit bad > 0 }' opaque theirs
+	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
+}
+
+@test "decode: every event of the machine reads as in trace, to the byte" {
+	record enable
+	decoded
+	same_lines
+	sed -E 's/^.{16}-[0-9]+ +\[[0-9]+\] [^:]*: ([^ (:]*).*/\1/' theirs | sort -u >names
+	[ "$(wc -l <names)" -gt 100 ]
+	# few formats are beyond us
+	[ "$(wc -l <opaque)" -lt 200 ]
+}
+
+@test "decode: with stacks of kernel and program in between" {
+	set_up_record() {
+		echo 1 >"$DIR/options/stacktrace"
+		echo 1 >"$DIR/options/userstacktrace"
+	}
+	need_tracefs events/sched
+	record sched/enable
+	decoded
+	same_lines
+	[ "$(grep -c '^ => ' theirs)" -gt 100 ]
+}
+
+@test "decode: clocks that count, thread groups, lines without irq-info" {
+	local clock
+	need_tracefs events/raw_syscalls
+	for clock in counter mono boot; do
+		grep -qw "$clock" "$TRACEFS/trace_clock" || continue
+		set_up_record() { echo "$clock" >"$DIR/trace_clock"; }
+		KB=200 record raw_syscalls/enable
+		if [ "$clock" = counter ]; then decoded -c; else decoded; fi
+		same_lines
+		tfs-instance remove "$INSTANCE"
+	done
+	set_up_record() { echo 1 >"$DIR/options/record-tgid"; }
+	KB=200 record raw_syscalls/enable
+	decoded -t
+	same_lines
+	tfs-instance remove "$INSTANCE"
+	set_up_record() { echo 0 >"$DIR/options/irq-info"; }
+	KB=200 record raw_syscalls/enable
+	decoded -q
+	same_lines
+	tfs-instance remove "$INSTANCE"
+	set_up_record() { echo 1 >"$DIR/options/sym-offset"; echo 1 >"$DIR/options/sym-addr"; }
+	KB=200 record raw_syscalls/enable
+	decoded -sa
+	same_lines
+}
+
+@test "decode: the header is that of trace" {
+	need_tracefs events/raw_syscalls
+	record raw_syscalls/enable
+	grep -a '^#' trace | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -h "$DIR" | diff theirs -
+	new_instance t
+	echo 1 >"$DIR/options/record-tgid"
+	grep '^#' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -th "$DIR" | diff theirs -
+	echo 0 >"$DIR/options/irq-info"
+	grep '^#' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	"$PROG/decode" -tqh "$DIR" | diff theirs -
+}
+
+@test "decode: delivered and lost are all there were" {
+	need_tracefs events/raw_syscalls
+	new_instance
+	# an event that leaves room in its page for the number; sys_enter does not
+	echo 64 >"$DIR/buffer_size_kb"
+	calls "$(so_many 20000)"
+	"$TREE/bin/tfs-pidfilter" -i "$INSTANCE" set "$CALLS"
+	echo 'id == '"$("$TREE/bin/syscall-nr" getppid)" >"$DIR/events/raw_syscalls/sys_exit/filter"
+	echo 1 >"$DIR/events/raw_syscalls/sys_exit/enable"
+	release
+	wait "$CALLS"
+	echo 0 >"$DIR/tracing_on"
+	"$PROG/decode" "$DIR" >decoded
+	n=$(grep -c 'sys_exit: NR' decoded)
+	lost=$(sed -n 's/^CPU:[0-9]* \[LOST \([0-9]*\) EVENTS\]$/\1/p' decoded |
+		awk '{ n += $1 } END { print n + 0 }')
+	[ "$lost" -gt 0 ]
+	[ $((n + lost)) = "$(so_many 20000)" ]
+}
+
+# ---- pages made by hand ------------------------------------------------------
+
+# number BYTES VALUE: its bytes in the page's order, as hexadecimal digits
+number() {
+	local hex out i
+	hex=$(printf "%0$(($1 * 2))x" "$2")
+	if [ -n "$BIG" ]; then
+		printf %s "$hex"
+		return
+	fi
+	for ((i = $1 * 2 - 2; i >= 0; i -= 2)); do out=${out-}${hex:i:2}; done
+	printf %s "$out"
+}
+
+# head TYPE DELTA: what is in front of a record
+head_word() {
+	if [ -n "$BIG" ]; then
+		number 4 $(($1 << 27 | $2))
+	else
+		number 4 $(($2 << 5 | $1))
+	fi
+}
+
+# demo A TEXT: a record of the event demo; TEXT has three letters
+demo() {
+	number 2 300; printf 0100; number 4 42
+	number 4 "$1"; number 4 $((4 << 16 | 16))
+	printf '%02x%02x%02x00' "'${2:0:1}" "'${2:1:1}" "'${2:2:1}"
+}
+
+# page FLAGS TIME DATA [STORED]: one page, $LONG and $SIZE as set, appended
+page() {
+	local data=$3 hex
+	hex=$(number 8 "$2")$(number "$LONG" $(($1 | ${#data} / 2)))$data${4-}
+	while [ ${#hex} -lt $((2 * SIZE)) ]; do
+		hex+=$(printf '%064d' 0)
+	done
+	hex=${hex:0:2 * SIZE}
+	# shellcheck disable=SC2001 # a pattern of each two
+	printf "$(sed 's/../\\x&/g' <<<"$hex")" >>plain/per_cpu/cpu3/trace_pipe_raw
+}
+
+# directory: a plain one, of a kernel with $LONG and $SIZE
+directory() {
+	mkdir -p plain/per_cpu/cpu3 plain/events/demo/demo
+	printf '42 hand\n' >plain/saved_cmdlines
+	: >plain/per_cpu/cpu3/trace_pipe_raw
+	cat >plain/events/header_page <<END
+	field: u64 timestamp;	offset:0;	size:8;	signed:0;
+	field: local_t commit;	offset:8;	size:$LONG;	signed:1;
+	field: int overwrite;	offset:8;	size:1;	signed:1;
+	field: char data;	offset:$((8 + LONG));	size:$((SIZE - 8 - LONG));	signed:0;
+END
+	cat >plain/events/demo/demo/format <<END
+name: demo
+ID: 300
+format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+	field:int a;	offset:8;	size:4;	signed:1;
+	field:__data_loc char[] s;	offset:12;	size:4;	signed:0;
+
+print fmt: ${FMT-'"a=%d s=%s", REC->a, __get_str(s)'}
+END
+}
+
+plain() {
+	local big=()
+	[ -z "$BIG" ] || big=(-B)
+	"$PROG/decode" ${big[@]+"${big[@]}"} -l "$LONG" -V "${VERSION:-6.18}" plain plain
+}
+
+@test "decode: pages of both byte orders, both longs and large sub-buffers" {
+	for BIG in '' yes; do
+		for LONG in 4 8; do
+			for SIZE in 4096 16384 65536; do
+				directory
+				page 0 1000001000 "$(head_word 5 0)$(demo 7 abc)$(
+					head_word 5 2000)$(demo 4294967295 xyz)"
+				plain >out
+				diff - out <<-END
+				            hand-42      [003] d....     1.000001: demo: a=7 s=abc
+				            hand-42      [003] d....     1.000003: demo: a=-1 s=xyz
+				END
+			done
+		done
+	done
+}
+
+@test "decode: time extends, absolute stamps, padding and long records" {
+	SIZE=4096
+	for BIG in '' yes; do
+		for LONG in 4 8; do
+			directory
+			# 1 s and 2^27 ns; then absolute; a discarded event of 8 bytes; a
+			# record with a length of its own; what is behind the end
+			page 0 1000000000 "$(head_word 30 0)$(number 4 1)$(head_word 5 0)$(demo 1 one
+				)$(head_word 31 1000)$(number 4 100)$(head_word 5 0)$(demo 2 two
+				)$(head_word 29 1)$(number 4 8)$(number 4 0
+				)$(head_word 0 1000)$(number 4 24)$(demo 3 thr
+				)$(head_word 29 0)$(number 4 0)$(head_word 5 0)$(demo 4 not)"
+			plain >out
+			diff - out <<-END
+			            hand-42      [003] d....     1.134218: demo: a=1 s=one
+			            hand-42      [003] d....    13.421774: demo: a=2 s=two
+			            hand-42      [003] d....    13.421775: demo: a=3 s=thr
+			END
+		done
+	done
+}
+
+@test "decode: an absolute stamp gets the bits above its 59 from the time before" {
+	BIG='' LONG=8 SIZE=4096
+	directory
+	page 0 $((1 << 60)) "$(head_word 31 5000)$(number 4 0)$(head_word 5 0)$(demo 1 abc)"
+	plain >out
+	diff - out <<-END
+	            hand-42      [003] d.... 1152921504.606852: demo: a=1 s=abc
+	END
+}
+
+@test "decode: events missed, with their number and without" {
+	SIZE=4096
+	for BIG in '' yes; do
+		for LONG in 4 8; do
+			directory
+			page $((1 << 31)) 1000000000 "$(head_word 5 0)$(demo 1 one)"
+			page $((3 << 30)) 2000000000 "$(head_word 5 0)$(demo 2 two)" \
+				"$(number "$LONG" 4711)"
+			plain >out
+			diff - out <<-END
+			CPU:3 [LOST EVENTS]
+			            hand-42      [003] d....     1.000000: demo: a=1 s=one
+			CPU:3 [LOST 4711 EVENTS]
+			            hand-42      [003] d....     2.000000: demo: a=2 s=two
+			END
+		done
+	done
+}
+
+@test "decode: lengths that cannot be end the page and nothing else" {
+	BIG='' LONG=8 SIZE=4096
+	directory
+	page 0 1000000000 "$(head_word 5 0)$(demo 1 one)$(head_word 0 0)$(number 4 4294967295)"
+	page 0 2000000000 "$(head_word 28 0)$(demo 2 two)"
+	page $((1 << 26)) 3000000000 "$(head_word 5 0)$(demo 3 thr)$(head_word 0 0)$(number 4 2)"
+	printf 'short' >>plain/per_cpu/cpu3/trace_pipe_raw
+	plain >out
+	diff - out <<-END
+	            hand-42      [003] d....     1.000000: demo: a=1 s=one
+	            hand-42      [003] d....     3.000000: demo: a=3 s=thr
+	END
+}
+
+@test "decode: the letters of a line are those of the kernel's version" {
+	BIG='' LONG=8 SIZE=4096
+	directory
+	page 0 1000000000 "$(head_word 5 0)$(demo 1 one | sed 's/^\(....\)..../\1c722/')$(
+		head_word 5 0)$(demo 1 two | sed 's/^\(....\)..../\10610/')"
+	VERSION=5.10 plain >out
+	VERSION=6.1 plain >>out
+	VERSION=6.18 plain >>out
+	diff - out <<-END
+	            hand-42      [003] dnz22     1.000000: demo: a=1 s=one
+	            hand-42      [003] Xn.10     1.000000: demo: a=1 s=two
+	            hand-42      [003] Dnz22     1.000000: demo: a=1 s=one
+	            hand-42      [003] Xn..1     1.000000: demo: a=1 s=two
+	            hand-42      [003] Dbz22     1.000000: demo: a=1 s=one
+	            hand-42      [003] .b..1     1.000000: demo: a=1 s=two
+	END
+}
+
+# text FMT: what a record with a = -1 and s = "abc" is printed as
+text() {
+	BIG='' LONG=${LONG:-8} SIZE=4096 FMT=$1
+	directory
+	page 0 0 "$(head_word 5 0)$(demo "${A:-4294967295}" abc)"
+	plain | sed 's/.*: demo: //'
+}
+
+@test "decode: a print fmt means what C means by it" {
+	[ "$(text '"%u %x %d %lx %llu", REC->a, REC->a, REC->a, REC->a, REC->a')" = \
+		"4294967295 ffffffff -1 ffffffffffffffff 18446744073709551615" ]
+	[ "$(LONG=4 text '"%lx %llx", (unsigned long)REC->a, (u64)(u32)REC->a')" = \
+		"ffffffff ffffffff" ]
+	[ "$(text '"%5d|%-5d|%05d|%+d|% d|%#x|%.3d|%*d", REC->a, REC->a, REC->a, 5, 5, 5, 5, 4, 7')" = \
+		"   -1|-1   |-0001|+5| 5|0x5|005|   7" ]
+	[ "$(text '"%s" "%%" "\t%c\x41\101", REC->a ? "yes" : "no", 0x42')" = "$(printf 'yes%%\tBAA')" ]
+	[ "$(text '"%d %d %d", 1 + 2 * 3 - 4 / 2 % 3, (1 << 4 | 3) & ~1, !5 || 3 > 2 && 1 != 2')" = \
+		"5 18 1" ]
+	[ "$(text '"%d %d", -1 < 1U, (unsigned char)REC->a == 255')" = "0 1" ]
+	[ "$(text '"%8s|%-8s|%.2s|%.*s|", __get_str(s), __get_str(s), __get_str(s), 1, __get_str(s)')" = \
+		"     abc|abc     |ab|a|" ]
+	[ "$(text '"%s %s", __print_symbolic(REC->a, { -1, "minus" }, { 2, "two" }), __print_flags(5, "|", { 1, "one" }, { 2, "two" })')" = \
+		"minus one|0x4" ]
+	[ "$(text '"%s %s", __print_hex(__get_dynamic_array(s), 3), __print_hex_str(__get_str(s), __get_dynamic_array_len(s))')" = \
+		"61 62 63 61626300" ]
+	[ "$(text '"%s", __print_array(__get_dynamic_array(s), 2, 2)')" = "{0x6261,0x63}" ]
+	[ "$(text '"%c%d", __get_str(s)[1], ((u8 *)__get_dynamic_array(s))[2]')" = "b99" ]
+	[ "$(text '"%d", ({ int x = (REC->a); int y = (5); ((x) < (y) ? (x) : (y)); })')" = "-1" ]
+	[ "$(A=16777343 text '"%pI4 %d", &REC->a, sizeof(u32)')" = "127.0.0.1 4" ]
+	[ "$(text '"%*pbl %s", 32, &REC->a, __get_bitmask(s)')" = "0-31 00636261" ]
+	[ "$(text '"%px %p %ps", (void *)0x1234, 0, (void *)0x10')" = \
+		"0000000000001234 0000000000000000 0x10" ]
+}
+
+@test "decode: a print fmt that is not understood leaves the fields" {
+	[ "$(text '"%d", some_function(REC->a)')" = "a=-1 s=abc" ]
+	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
+	[ "$(text '"%d %d", REC->a')" = "a=-1 s=abc" ]
+	[ "$(text '"%d", REC->nothing')" = "a=-1 s=abc" ]
+	[ "$(text '"unfinished')" = "a=-1 s=abc" ]
+}
+
+@test "decode: a nanosecond has its price, and an event of few words costs few" {
+	[ -z "${TFS_VARIANT-}" ] || skip "measures time"
+	need_tracefs events/syscalls
+	new_instance
+	echo 1 >"$DIR/events/syscalls/sys_enter_getppid/enable"
+	calls 20000
+	release
+	wait "$CALLS"
+	"$PROG/decode" -n 20 "$DIR" >out
+	# a bound for a machine that does other things, too; t/bench has the figures
+	awk '{ sub(/,.*/, "", $2); exit !($3 < 500) }' out
+}
