@@ -233,7 +233,6 @@ static size_t chunk(struct stream *s, char *text, uint32_t *ends, int *over)
 	       live_next(&s->live, &r, &lost)) {
 		if (lost)
 			len += lost_line(r.cpu, lost, text + len, MOST_LINE);
-		kernel_knows(&s->kernel, &r);
 		len += event_line(&s->kernel.line, &r, text + len, CHUNK - len);
 		*over = s->left >= 0 && (long long)len > s->left;
 		if (*over)

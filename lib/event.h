@@ -128,6 +128,8 @@ struct events {
 	 * NULL, or a result of NULL: addresses stay numbers.
 	 */
 	struct symbols *(*load_symbols)(void *arg);
+	/* Called for a record whose event is not known: add it, if it can be had. */
+	void (*missing)(void *arg, const struct record *);
 	void *arg;
 	/*
 	 * Address of its array of struct page, which memory events' page= counts
@@ -225,6 +227,9 @@ struct line {
 	int raw_clock;          /* counter, x86-tsc: time as it is, not secs.usecs */
 	int no_irq_info;        /* options/irq-info is off */
 	int tgid;               /* options/record-tgid is on */
+	/* Called before the name of a task is looked up in events->comms. */
+	void (*who)(void *arg, int pid);
+	void *arg;
 
 	struct head {
 		int32_t pid;

@@ -234,8 +234,11 @@ size_t event_line(struct line *l, const struct record *r, char *buf, size_t size
 
 	if (size < HEAD_ROOM)
 		return 0;
-	if (!h->len || h->pid != pid)
+	if (!h->len || h->pid != pid) {
+		if (l->who && pid > 0)
+			l->who(l->arg, pid);
 		make_head(l, h, pid);
+	}
 	memcpy(p, h->text, sizeof(h->text));
 	p = put_cpu(p + h->len, r->cpu);
 	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
