@@ -4,11 +4,6 @@
 
 #include "run.h"
 
-/* as run.c */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O2")
-#endif
-
 /* ---- who a pid is -------------------------------------------------------------- */
 
 static struct comm *slot(const struct comms *t, int pid)
@@ -152,7 +147,7 @@ static void make_head(struct line *l, struct head *h, int pid)
 	h->len = (uint8_t)(o.at - h->text);
 }
 
-static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
+HOT static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
 			       unsigned preempt)
 {
 	enum { IRQS_OFF = 1, LAZY = 2, RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16,
@@ -181,7 +176,7 @@ static char *put_flags_letters(const struct events *evs, char *p, unsigned flags
 	return p;
 }
 
-static char *put_cpu(char *p, int cpu)
+HOT static char *put_cpu(char *p, int cpu)
 {
 	unsigned n = cpu < 0 ? 0 : (unsigned)cpu;
 	struct out o;
@@ -201,7 +196,7 @@ static char *put_cpu(char *p, int cpu)
 	return p;
 }
 
-static char *line_time(struct line *l, char *p, uint64_t ts)
+HOT static char *line_time(struct line *l, char *p, uint64_t ts)
 {
 	uint64_t us = (ts + 500) / 1000;
 	struct out o;
@@ -224,7 +219,7 @@ static char *line_time(struct line *l, char *p, uint64_t ts)
 
 enum { HEAD_ROOM = 128 };
 
-size_t event_line(struct line *l, const struct record *r, char *buf, size_t size)
+HOT size_t event_line(struct line *l, const struct record *r, char *buf, size_t size)
 {
 	struct events *evs = l->events;
 	int pid = record_pid(evs, r);

@@ -292,6 +292,13 @@ static void next(struct compiler *c)
 	c->token = (unsigned char)*c->s++;
 }
 
+/* Back to the token that started there. */
+static void go_back(struct compiler *c, const char *from)
+{
+	c->s = from;
+	next(c);
+}
+
 static int accept(struct compiler *c, int token)
 {
 	if (c->token != token)
@@ -694,7 +701,7 @@ static int named_type(struct compiler *c, struct type *t)
 /* A type and what token is behind it: 1, taken; 0: none, nothing taken. */
 static int type_name(struct compiler *c, struct type *t, int behind)
 {
-	struct compiler was = *c;
+	const char *was = c->from;
 	int words = 0, longs = 0, u = 0, s = 0, named = 0;
 	uint8_t size = 4;
 
@@ -754,7 +761,7 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 	/* "int x": the name was taken for a type */
 	if (behind == T_NAME && words && c->token == '=' && !c->bad)
 		return 1;
-	*c = was;
+	go_back(c, was);
 	return 0;
 }
 
@@ -1101,7 +1108,7 @@ static struct ex statements(struct compiler *c)
 	struct ex x = { 0 };
 
 	while (!c->bad) {
-		struct compiler was = *c;
+		const char *was = c->from;
 		struct local *l = &c->locals[c->nlocals];
 
 		/* a declaration, or the value */
@@ -1110,8 +1117,7 @@ static struct ex statements(struct compiler *c)
 			if (c->nlocals == sizeof(c->locals) / sizeof(*c->locals))
 				return bad(c);
 			/* the name is the one in front of the '=' */
-			*c = was;
-			l = &c->locals[c->nlocals];
+			go_back(c, was);
 			for (; c->token != '=' && c->token != T_END && c->token != ';'; next(c)) {
 				l->name = c->from;
 				l->len = (size_t)(c->s - c->from);
@@ -1124,7 +1130,7 @@ static struct ex statements(struct compiler *c)
 			expect(c, ';');
 			continue;
 		}
-		*c = was;
+		go_back(c, was);
 		x = ternary(c, 0);
 		expect(c, ';');
 		if (accept(c, '}'))
@@ -1237,12 +1243,12 @@ static struct ex primary(struct compiler *c, int emit)
 			return x;
 		}
 		if (is(c, "REC")) { /* (REC)->field */
-			struct compiler was = *c;
+			const char *was = c->from;
 
 			next(c);
 			if (accept(c, ')') && c->token == T_ARROW)
 				return record_field(c);
-			*c = was;
+			go_back(c, was);
 		}
 		x = ternary(c, emit);
 		expect(c, ')');
@@ -1332,14 +1338,14 @@ static struct ex unary(struct compiler *c, int emit)
 		}
 	} else {
 		int paren = c->token == '(';
-		struct compiler was = *c;
+		const char *was = c->from;
 
 		if (paren)
 			next(c);
 		if (paren && type_name(c, &t, ')')) {
 			x = cast(c, &t, unary(c, emit));
 		} else {
-			*c = was;
+			go_back(c, was);
 			x = primary(c, emit);
 			while (!c->bad && accept(c, '[')) {
 				x = element(c, x, ternary(c, 0));

@@ -10,11 +10,6 @@
 
 #include "run.h"
 
-/* The one place where a nanosecond counts, in a build that is made small. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O2")
-#endif
-
 /* ---- output ------------------------------------------------------------------ */
 
 static size_t room(const struct out *o)
@@ -31,7 +26,7 @@ void put(struct out *o, const char *s, size_t n)
 }
 
 /* The same of a program's text, behind which there is more to read. */
-static inline void put_text(struct out *o, const char *s, size_t n)
+HOT static inline void put_text(struct out *o, const char *s, size_t n)
 {
 	if (n <= 16 && room(o) >= 16)
 		memcpy(o->at, s, 16);
@@ -56,7 +51,7 @@ const char two_digits[] =
 	"8081828384858687888990919293949596979899";
 
 /* The digits of v, ending at end; the first. */
-static inline char *decimal(char *end, uint64_t v)
+HOT static inline char *decimal(char *end, uint64_t v)
 {
 	while (v > UINT32_MAX) { /* the division by a constant of 64 bits is dear */
 		uint64_t q = v / 100;
@@ -80,7 +75,7 @@ static inline char *decimal(char *end, uint64_t v)
 	}
 }
 
-void put_decimal(struct out *o, uint64_t v)
+HOT void put_decimal(struct out *o, uint64_t v)
 {
 	char digits[24], *first;
 
@@ -93,7 +88,7 @@ void put_decimal(struct out *o, uint64_t v)
 }
 
 /* Eight hexadecimal digits, the first in the lowest byte in memory. */
-static inline void eight_hex(char *p, uint32_t v)
+HOT static inline void eight_hex(char *p, uint32_t v)
 {
 	uint64_t x = (uint64_t)(v >> 16) << 32 | (v & 0xffff), tens;
 
@@ -105,7 +100,7 @@ static inline void eight_hex(char *p, uint32_t v)
 	memcpy(p, &x, 8);
 }
 
-void put_hex(struct out *o, uint64_t v)
+HOT void put_hex(struct out *o, uint64_t v)
 {
 	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
 	char digits[16];
@@ -269,7 +264,7 @@ static const unsigned char *memory(const struct machine *m, uint64_t where, size
 	return m->r->data + at;
 }
 
-static inline uint64_t number_at(const struct machine *m, uint32_t at, unsigned size,
+HOT static inline uint64_t number_at(const struct machine *m, uint32_t at, unsigned size,
 				 int is_signed)
 {
 	if (at > m->r->len || size > m->r->len - at)
@@ -593,7 +588,7 @@ static void put_fields(struct machine *m)
 
 /* ---- the machine ------------------------------------------------------------------- */
 
-static inline void put_plain(struct out *o, unsigned letter, uint64_t v, int is_signed)
+HOT static inline void put_plain(struct out *o, unsigned letter, uint64_t v, int is_signed)
 {
 	if (letter == 'x') {
 		put_hex(o, v);
@@ -624,7 +619,7 @@ static void dump(struct machine *m, const struct step *s, const uint64_t *v)
 		 v[4] < len ? (size_t)v[4] : len, v[5] != 0, m->evs->big);
 }
 
-static void run(struct machine *m)
+HOT static void run(struct machine *m)
 {
 	const struct program *p = m->p;
 	const struct step *s = p->steps;
@@ -819,7 +814,7 @@ static void run(struct machine *m)
 	}
 }
 
-void run_event(struct events *evs, const struct record *r, int raw_clock, struct out *o)
+HOT void run_event(struct events *evs, const struct record *r, int raw_clock, struct out *o)
 {
 	struct event *e = event_of(evs, r);
 	struct machine m;

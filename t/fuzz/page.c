@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * page.c - sub-buffers of any bytes, printed by fixed formats; and header_page
+ *
+ * Input: a byte of how (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
+ * header_page's text up to a NUL, and a page), then the page.
+ */
+#include "event.h"
+#include "fuzz.h"
+
+#define COMMON "ID: %d\nformat:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const struct {
+	const char *system, *text;
+} formats[] = {
+	{ "ftrace", "name: print\n" COMMON
+		"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n" },
+	{ "ftrace", "name: kernel_stack\n" COMMON
+		"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "ftrace", "name: bprint\n" COMMON
+		"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n" },
+	{ "ftrace", "name: raw_data\n" COMMON
+		"\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n" },
+	{ "syscalls", "name: sys_enter_write\n" COMMON
+		"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:const char * buf;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:size_t count;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] __buf_val;\toffset:32;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "demo", "name: all\n" COMMON
+		"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		"\tfield:__data_loc char[] s;\toffset:24;\tsize:4;\tsigned:0;\n"
+		"\tfield:__rel_loc u32[] a;\toffset:28;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc cpumask_t[] m;\toffset:32;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%s %10.4s %s %s %s %s %*pbl %pISpc %pI6c %pU %pM %*phC\", REC->comm, "
+		"__get_str(s), __get_bitmask(m), __print_hex(__get_rel_dynamic_array(a), "
+		"__get_rel_dynamic_array_len(a)), __print_array(__get_rel_dynamic_array(a), "
+		"__get_rel_dynamic_array_len(a) / 4, 4), __print_hex_dump(\"x\", 2, 16, 4, "
+		"__get_dynamic_array(s), __get_dynamic_array_len(s), 1), "
+		"__get_dynamic_array_len(m) * 8, __get_dynamic_array(m), "
+		"__get_dynamic_array(s), __get_dynamic_array(s), __get_dynamic_array(s), "
+		"__get_dynamic_array(s), __get_dynamic_array_len(s), __get_dynamic_array(s)\n" },
+};
+
+static void one_page(struct events *evs, const struct page_format *f, const uint8_t *data,
+		     size_t size)
+{
+	static char buf[65536];
+	struct line l = { .events = evs };
+	size_t n = 0, printed = 0;
+	struct record r;
+	struct page p;
+
+	if (page_open(&p, f, data, size, 1) < 0) {
+		must(size < f->data || size < f->commit + f->commit_size || size < 8);
+		return;
+	}
+	must(p.lost >= LOST_UNKNOWN);
+	must(lost_line(1, p.lost, buf, sizeof(buf)) < 64);
+	for (; page_next(&p, &r); n++) {
+		must(r.data >= data + f->data && r.data <= data + size);
+		must(r.len <= (size_t)(data + size - r.data));
+		if (n < 64)
+			printed += event_line(&l, &r, buf, sizeof(buf));
+	}
+	must(n <= size / 4 && (!n || printed) && !page_next(&p, &r));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct events kinds[4];
+	struct page_format f;
+	unsigned how;
+	char *text, page_text[512];
+	uint8_t *page;
+
+	if (!size)
+		return 0;
+	how = *data;
+	data++;
+	size--;
+	for (unsigned k = 0; k < 4 && !kinds[k].long_size; k++) {
+		kinds[k].big = k & 1;
+		kinds[k].long_size = k & 2 ? 4 : 8;
+		must(!events_strings(&kinds[k], "0x10 : \"%d %s %5.*llx %p %c\\n\"\n", 31));
+		for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+			char format_text[4096];
+			const char *id = strstr(formats[i].text, "%d");
+			struct event *e;
+
+			must(id);
+			format(format_text, sizeof(format_text), "%.*s%zu%s",
+			       (int)(id - formats[i].text), formats[i].text, i + 1, id + 2);
+			e = event_add(&kinds[k], formats[i].system, format_text,
+				      strlen(format_text));
+			must(e && !event_prepare(&kinds[k], e));
+		}
+	}
+	format(page_text, sizeof(page_text),
+	       "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+	       "\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;\n"
+	       "\tfield: char data;\toffset:%d;\tsize:4080;\tsigned:0;\n",
+	       how & 2 ? 4 : 8, how & 2 ? 12 : 16);
+	f.big = how & 1;
+	must(!page_format_parse(&f, page_text, strlen(page_text)));
+	must(f.data == (how & 2 ? 12 : 16) && f.commit == 8 && f.size == f.data + 4080);
+	if (how & 4) {
+		text = next_part(&data, &size);
+		page_format_parse(&f, text, strlen(text));
+		must(f.commit + f.commit_size <= f.data && f.data <= 128);
+		free(text);
+	}
+	page = malloc(size ? size : 1);
+	must(page);
+	memcpy(page, data, size);
+	one_page(&kinds[how & 3], &f, page, size);
+	free(page);
+	return 0;
+}
