@@ -226,14 +226,14 @@ static int pump_text(struct stream *s)
 static size_t chunk(struct stream *s, char *text, uint32_t *ends, int *over)
 {
 	size_t n = 0, len = 0;
-	struct record r;
+	const struct record *r;
 	int64_t lost;
 
 	while (n < MOST_EVENTS && CHUNK - len >= MOST_LINE &&
-	       live_next(&s->live, &r, &lost)) {
+	       (r = live_next(&s->live, &lost))) {
 		if (lost)
-			len += lost_line(r.cpu, lost, text + len, MOST_LINE);
-		len += event_line(&s->kernel.line, &r, text + len, CHUNK - len);
+			len += lost_line(r->cpu, lost, text + len, MOST_LINE);
+		len += event_line(&s->kernel.line, r, text + len, CHUNK - len);
 		*over = s->left >= 0 && (long long)len > s->left;
 		if (*over)
 			break;

@@ -266,7 +266,7 @@ struct event *event_by_id(const struct events *evs, unsigned id)
 	return id < evs->size ? evs->by_id[id] : NULL;
 }
 
-struct event *event_of(const struct events *evs, const struct record *r)
+HOT struct event *event_of(const struct events *evs, const struct record *r)
 {
 	return r->len < 2 ? NULL : event_by_id(evs, (unsigned)get(r->data, 2, 0, evs->big));
 }
@@ -352,7 +352,7 @@ uint64_t field_element(const struct events *evs, const struct field *f, const st
 	return get(v->data + i * f->elem, f->elem, f->is_signed, evs->big);
 }
 
-int record_pid(const struct events *evs, const struct record *r)
+HOT int record_pid(const struct events *evs, const struct record *r)
 {
 	if (!evs->pid_size || r->len < evs->pid_at + (uint32_t)evs->pid_size)
 		return 0;

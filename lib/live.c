@@ -142,9 +142,9 @@ long live_fill(struct live *l)
 	return n;
 }
 
-int live_next(struct live *l, struct record *r, int64_t *lost)
+const struct record *live_next(struct live *l, int64_t *lost)
 {
-	return merge_next(&l->merge, r, lost);
+	return merge_next(&l->merge, lost);
 }
 
 unsigned long long live_rest(const struct live *l)

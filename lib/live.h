@@ -41,7 +41,7 @@ int live_open(struct live *, int dir);
 long live_fill(struct live *);
 
 /* As merge_next. */
-int live_next(struct live *, struct record *, int64_t *lost);
+const struct record *live_next(struct live *, int64_t *lost);
 
 /* How many records are held that live_next has not given. */
 unsigned long long live_rest(const struct live *);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* merge.c - records of several processors in the order of time */
 #include "merge.h"
+#include "run.h"
 
 /* Its oldest record into next. As more has it. */
-static int look(struct merge *m, unsigned i)
+HOT static int look(struct merge *m, unsigned i)
 {
 	struct lane *l = &m->lanes[i];
 	int r;
@@ -57,7 +58,7 @@ static int choose(struct merge *m)
 	return MORE_PAGE;
 }
 
-int merge_next(struct merge *m, struct record *r, int64_t *lost)
+HOT const struct record *merge_next(struct merge *m, int64_t *lost)
 {
 	struct lane *l = m->lanes + m->run;
 
@@ -66,14 +67,13 @@ int merge_next(struct merge *m, struct record *r, int64_t *lost)
 	    l->next.ts > m->until || (l->next.ts == m->until && m->run > m->rival)) {
 		m->running = choose(m) == MORE_PAGE;
 		if (!m->running)
-			return 0;
+			return NULL;
 		l = m->lanes + m->run;
 	}
 	if (m->gate && !*m->gate)
-		return 0;
-	*r = l->next;
+		return NULL;
 	*lost = l->lost;
 	l->lost = 0;
 	l->has = 0;
-	return 1;
+	return &l->next;
 }

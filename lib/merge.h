@@ -45,8 +45,8 @@ struct merge {
 /*
  * The next record, of equal ones that of the first processor, as the kernel
  * has it; *lost is how many events were lost in front of it, as in struct
- * page. It is good until the next call. 0: none that may be given now.
+ * page. It is good until the next call. NULL: none that may be given now.
  */
-int merge_next(struct merge *, struct record *, int64_t *lost);
+const struct record *merge_next(struct merge *, int64_t *lost);
 
 #endif

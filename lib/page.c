@@ -89,7 +89,7 @@ int page_open(struct page *p, const struct page_format *f, const void *data, siz
 	return 0;
 }
 
-int page_next(struct page *p, struct record *r)
+HOT int page_next(struct page *p, struct record *r)
 {
 	while (p->end - p->at >= 4) {
 		uint32_t word = (uint32_t)get(p->at, 4, 0, p->big), more = 0;

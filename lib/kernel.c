@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: ISC */
+/* kernel.c - formats, options and names of the kernel that we run on */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "tfs.h"
+
+/* Options that change the text of events, as trace_options has them by default. */
+static const char *const plain[] = {
+	"noraw", "nohex", "nobin", "noverbose", "nofields", "nolatency-format",
+	"context-info", "nosym-offset", "nosym-addr", "nosym-userobj",
+	"noblk_cgname", "noblk_classic",
+};
+
+/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+static int clock_is_raw(const char *clocks)
+{
+	static const char *const raw[] = { "[counter]", "[uptime]", "[x86-tsc]", "[ppc-tb]" };
+
+	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
+		if (strstr(clocks, raw[i]))
+			return 1;
+	return 0;
+}
+
+static int has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += n)
+		if ((p == text || strchr(" \n", p[-1])) && (!p[n] || strchr(" \n", p[n])))
+			return 1;
+	return 0;
+}
+
+static void add_format(struct kernel *k, const char *system, const char *name)
+{
+	char path[600], *text;
+	size_t len;
+
+	if (format(path, sizeof(path), "events/%s/%s/format", system, name) >= sizeof(path))
+		return;
+	text = ctl_read(k->dir, path, &len);
+	if (text)
+		event_add(&k->events, system, text, len);
+	free(text);
+}
+
+/* Those that are enabled, if others are than at the last look. */
+static void add_enabled(struct kernel *k)
+{
+	char *list = ctl_read(k->dir, "set_event", NULL), *line, *next, *colon;
+
+	if (!list || (k->enabled && !strcmp(list, k->enabled))) {
+		free(list);
+		return;
+	}
+	free(k->enabled);
+	k->enabled = strdup(list);
+	k->scanned = 0;
+	for (line = list; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		colon = strchr(line, ':');
+		if (!colon || *line == '.' || strchr(line, '/'))
+			continue;
+		*colon++ = '\0';
+		colon[strcspn(colon, " :/")] = '\0';
+		add_format(k, line, colon);
+	}
+	free(list);
+}
+
+/* Every event of a system, or with NULL of all; k->events has some already. */
+static void add_system(struct kernel *k, const char *system)
+{
+	char path[300];
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	format(path, sizeof(path), "events%s%s", system ? "/" : "", system ? system : "");
+	fd = openat(k->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		if (system)
+			add_format(k, system, e->d_name);
+		else /* nothing happens for what is no directory */
+			add_system(k, e->d_name);
+	}
+	closedir(d);
+}
+
+static void learn_format(void *kernel, const struct record *r)
+{
+	struct kernel *k = kernel;
+
+	add_enabled(k);
+	if (event_of(&k->events, r))
+		return;
+	/* enabled no more; there are thousands, so this is done once */
+	if (!k->scanned)
+		add_system(k, NULL);
+	k->scanned = 1;
+}
+
+static void learn_name(void *kernel, int pid);
+
+int kernel_open(struct kernel *k, int dir, int root)
+{
+	char *tracer = ctl_read(dir, "current_tracer", NULL);
+	char *options = ctl_read(dir, "trace_options", NULL);
+	char *clock = ctl_read(dir, "trace_clock", NULL);
+	int known = tracer && !strncmp(tracer, "nop", 3);
+	struct utsname un;
+	char *text;
+	size_t len;
+
+	*k = (struct kernel){
+		.dir = dir,
+		.root = root,
+		.now = 1,
+		.procfs = procfs_shows_initial(),
+		.events = {
+			.long_size = sizeof(long),
+			.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+			.load_symbols = symbols_load,
+			.missing = learn_format,
+			.arg = k,
+		},
+	};
+	k->line = (struct line){ .events = &k->events, .who = learn_name, .arg = k };
+	if (!uname(&un))
+		k->events.version = kernel_version(un.release);
+	for (size_t i = 0; options && i < sizeof(plain) / sizeof(*plain); i++)
+		/* an option that this kernel lacks changes nothing */
+		if (has_word(options, *plain[i] == 'n' ? plain[i] + 2 : "nocontext-info"))
+			known = 0;
+	if (options) {
+		k->line.no_irq_info = has_word(options, "noirq-info");
+		k->line.tgid = has_word(options, "record-tgid");
+	}
+	if (clock)
+		k->line.raw_clock = clock_is_raw(clock);
+	free(tracer);
+	free(options);
+	free(clock);
+	if (!known)
+		return 1;
+	add_system(k, "ftrace");
+	add_enabled(k);
+	text = ctl_read(root, "printk_formats", &len);
+	if (text)
+		events_strings(&k->events, text, len);
+	free(text);
+	return 0;
+}
+
+/* ---- names -------------------------------------------------------------------- */
+
+static void read_saved(struct kernel *k)
+{
+	size_t len;
+	char *text = ctl_read(k->root, "saved_cmdlines", &len);
+
+	if (text)
+		comms_parse(&k->events.comms, text, len);
+	free(text);
+}
+
+static void add_task(struct comms *c, const struct task *t)
+{
+	char name[16];
+	size_t n = strlen(t->comm);
+	const char *colon;
+
+	/* procfs puts behind a worker's name what it works on, and the trace does not */
+	if (!strncmp(t->comm, "kworker/", 8) && (colon = strchr(t->comm, ':')))
+		n = (size_t)(colon - t->comm) + strcspn(colon, "-+");
+	format(name, sizeof(name), "%.*s", (int)(n < 15 ? n : 15), t->comm);
+	comms_add(c, t->pid, name);
+}
+
+static void learn_name(void *kernel, int pid)
+{
+	struct kernel *k = kernel;
+	struct comms *comms = &k->events.comms;
+	const struct comm *c = comms_find(comms, pid);
+	struct task t;
+
+	if (c && c->seen == k->now)
+		return;
+	if (k->procfs && !task_read(pid, &t))
+		add_task(comms, &t);
+	else if (!c || !*c->name) /* of a dead one, what was known stays */
+		read_saved(k);
+	comms_seen(comms, pid, k->now);
+}
+
+void kernel_moment(struct kernel *k)
+{
+	k->now++;
+	line_changed(&k->line);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * kernel.h - this machine's kernel, as the decoder wants to know it
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "event.h"
+
+struct kernel {
+	int dir;                /* the instance; the caller's */
+	int root;               /* tracefs itself; the caller's */
+	struct events events;
+	struct line line;
+	char *enabled;          /* set_event when last looked at */
+	int scanned;            /* since then all events were looked at */
+	uint32_t now;           /* counts kernel_moment */
+	int procfs;             /* it shows the pids that tracefs has */
+};
+
+/*
+ * Learn how the instance prints and which events it records. 0 or -1 said;
+ * 1, silent: it prints in a way that only the kernel knows (another tracer, an
+ * option that changes lines).
+ */
+int kernel_open(struct kernel *, int dir, int root);
+
+/*
+ * The name of any task may have changed since: look again. Formats and names
+ * are learnt as records come that want them.
+ */
+void kernel_moment(struct kernel *);
+
+#endif
