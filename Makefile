@@ -7,19 +7,24 @@ CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
 DEFS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib
-SECTIONS = -ffunction-sections -fdata-sections -Wl,--gc-sections
+CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 # of a program of a few pages, the padding between segments is a good part
-SECTIONS += -Wl,-z,noseparate-code -fno-asynchronous-unwind-tables
+LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
+# optimized as a whole, where compiler and linker can
+CODE += $(shell echo 'int main(void) { return 0; }' | \
+	$(CC) -flto=auto -o /dev/null -x c - -x none 2>/dev/null && echo -flto=auto)
 ifdef STATIC
-SECTIONS += -static -fno-pie -no-pie -flto -Wl,-z,norelro
+CODE += -fno-pie
+LINK += -static -no-pie -Wl,-z,norelro
 # musl has no control-flow enforcement that the marks would serve
-SECTIONS += $(shell $(CC) -fcf-protection=none -E - </dev/null >/dev/null 2>&1 && \
+CODE += $(shell $(CC) -fcf-protection=none -E - </dev/null >/dev/null 2>&1 && \
 	echo -fcf-protection=none)
 ifndef DEBUG
-SECTIONS += -s
+LINK += -s
 endif
 endif
-COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(SECTIONS) $(LDFLAGS)
+COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE)
+BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # A tool is a file in bin/, a manager a directory in trace-hooks/. What they
 # share is lib/: each is linked with all of it and keeps what it calls.
@@ -39,7 +44,7 @@ all: $(TOOLS) $(MANAGERS) $(ALIASES)
 
 # Built again when the compiler or a flag is another, and not otherwise.
 .build: FORCE
-	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+	@echo '$(BUILD)' | cmp -s - $@ || echo '$(BUILD)' >$@
 FORCE:
 
 build/lib/%.o: lib/%.c $(HEADERS) .build
@@ -47,7 +52,7 @@ build/lib/%.o: lib/%.c $(HEADERS) .build
 	$(COMPILE) -c -o $@ $<
 
 $(TOOLS): %: %.c $(call OBJECTS,$(LIB_C)) $(HEADERS) .build
-	$(COMPILE) -o $@ $< $(call OBJECTS,$(LIB_C))
+	$(BUILD) -o $@ $< $(call OBJECTS,$(LIB_C))
 
 bin/syscall-nr: bin/syscall-nr.h
 bin/syscall-nr.h: .build
@@ -55,7 +60,7 @@ bin/syscall-nr.h: .build
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 
 $(MANAGERS): %/manager: %/subsystem.c $(call OBJECTS,$(MANAGER_C) $(LIB_C)) $(HEADERS) .build
-	$(COMPILE) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
+	$(BUILD) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
 
 %/manager.tfs: %/manager
 	ln -sf manager $@
