@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 # Raw pages decoded, against the kernel's own text and against pages made by hand.
 
+# shellcheck disable=SC2030 # each test sets its own machine
 load helper
 
 # A little of everything that a machine without a network does.
@@ -230,7 +231,7 @@ page() {
 		hex+=$(printf '%064d' 0)
 	done
 	hex=${hex:0:2 * SIZE}
-	# shellcheck disable=SC2001 # a pattern of each two
+	# shellcheck disable=SC2059 # a format of nothing but escapes
 	printf "$(sed 's/../\\x&/g' <<<"$hex")" >>plain/per_cpu/cpu3/trace_pipe_raw
 }
 
@@ -369,6 +370,7 @@ plain() {
 
 # text FMT: what a record with a = -1 and s = "abc" is printed as
 text() {
+	# shellcheck disable=SC2031 # it is this test's own
 	BIG='' LONG=${LONG:-8} SIZE=4096 FMT=$1
 	directory
 	page 0 0 "$(head_word 5 0)$(demo "${A:-4294967295}" abc)"
