@@ -177,7 +177,7 @@ same_lines() {
 	need_tracefs events/raw_syscalls
 	new_instance
 	# an event that leaves room in its page for the number; sys_enter does not
-	echo 64 >"$DIR/buffer_size_kb"
+	echo 16 >"$DIR/buffer_size_kb"
 	calls "$(so_many 20000)"
 	"$TREE/bin/tfs-pidfilter" -i "$INSTANCE" set "$CALLS"
 	echo 'id == '"$("$TREE/bin/syscall-nr" getppid)" >"$DIR/events/raw_syscalls/sys_exit/filter"
@@ -231,7 +231,7 @@ page() {
 		hex+=$(printf '%064d' 0)
 	done
 	hex=${hex:0:2 * SIZE}
-	# shellcheck disable=SC2059 # a format of nothing but escapes
+	# shellcheck disable=SC2059,SC2001 # a format of nothing but escapes
 	printf "$(sed 's/../\\x&/g' <<<"$hex")" >>plain/per_cpu/cpu3/trace_pipe_raw
 }
 
