@@ -227,12 +227,9 @@ demo() {
 page() {
 	local data=$3 hex
 	hex=$(number 8 "$2")$(number "$LONG" $(($1 | ${#data} / 2)))$data${4-}
-	while [ ${#hex} -lt $((2 * SIZE)) ]; do
-		hex+=$(printf '%064d' 0)
-	done
-	hex=${hex:0:2 * SIZE}
 	# shellcheck disable=SC2059,SC2001 # a format of nothing but escapes
 	printf "$(sed 's/../\\x&/g' <<<"$hex")" >>plain/per_cpu/cpu3/trace_pipe_raw
+	head -c $((SIZE - ${#hex} / 2)) /dev/zero >>plain/per_cpu/cpu3/trace_pipe_raw
 }
 
 # directory: a plain one, of a kernel with $LONG and $SIZE
