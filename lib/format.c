@@ -3,16 +3,15 @@
 #include <stdlib.h>
 
 #include "run.h"
+#include "tfs.h"
 
 unsigned kernel_version(const char *release)
 {
-	char *end;
-	unsigned long major = strtoul(release, &end, 10), minor;
+	unsigned long long major = digits_at(&release);
 
-	if (end == release || *end != '.')
+	if (!major || *release++ != '.')
 		return 0;
-	minor = strtoul(end + 1, NULL, 10);
-	return KERNEL(major & 0x7fff, minor & 0xffff);
+	return KERNEL(major & 0x7fff, digits_at(&release) & 0xffff);
 }
 
 static int is_name(char c)
@@ -359,6 +358,23 @@ HOT int record_pid(const struct events *evs, const struct record *r)
 	return (int)get(r->data + evs->pid_at, evs->pid_size, 1, evs->big);
 }
 
+uint64_t hex_at(const char **s, const char *end)
+{
+	uint64_t v = 0;
+
+	for (; *s < end; ++*s) {
+		int c = **s | 0x20;
+
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (unsigned)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			v = v << 4 | (unsigned)(c - 'a' + 10);
+		else
+			break;
+	}
+	return v;
+}
+
 /* printk_formats: lines of 0xADDRESS : "TEXT", quotes and escapes as in C */
 int events_strings(struct events *evs, const char *text, size_t len)
 {
@@ -376,21 +392,13 @@ int events_strings(struct events *evs, const char *text, size_t len)
 	if (!evs->strings || !out)
 		return -1;
 	for (const char *p = text; p < end; p = next) {
-		uint64_t address = 0;
 		const char *open, *close;
+		uint64_t address;
 
 		next = memchr(p, '\n', (size_t)(end - p));
 		next = next ? next + 1 : end;
-		for (p += next - p > 2 && p[1] == 'x' ? 2 : 0; p < next; p++) {
-			int c = *p | 0x20;
-
-			if (c >= '0' && c <= '9')
-				address = address << 4 | (unsigned)(c - '0');
-			else if (c >= 'a' && c <= 'f')
-				address = address << 4 | (unsigned)(c - 'a' + 10);
-			else
-				break;
-		}
+		p += next - p > 2 && p[1] == 'x' ? 2 : 0;
+		address = hex_at(&p, next);
 		open = memchr(p, '"', (size_t)(next - p));
 		close = open ? memrchr(open + 1, '"', (size_t)(next - open - 1)) : NULL;
 		if (!close)

@@ -14,6 +14,9 @@
 
 #include "run.h"
 
+/* Inlined where it is called once, as it is to be small, each is larger. */
+#define SMALL __attribute__((noinline))
+
 enum kind {
 	X_BAD, X_CONST, X_FIELD, X_STACK,       /* numbers */
 	X_HERE, X_LOC, X_REGION,                /* memory */
@@ -30,9 +33,11 @@ struct ex {
 	uint8_t elem, elem_signed;      /* memory: what is in it */
 	uint8_t place;                  /* X_LOC */
 	uint32_t n;                     /* offset */
-	uint64_t k;                     /* constant; bytes of X_HERE */
-	const char *s;
-	const struct field *field;
+	union {
+		uint64_t k;             /* constant; bytes of X_HERE */
+		const char *s;
+		const struct field *field; /* X_FIELD */
+	};
 };
 
 enum token {
@@ -635,7 +640,7 @@ static const struct ex *local(const struct compiler *c)
 }
 
 /* u8 __u8 s64 be16 uint32_t: the number in it says it all. */
-static int sized_type(const char *s, size_t n, struct type *t)
+SMALL static int sized_type(const char *s, size_t n, struct type *t)
 {
 	const char *end = s + n;
 	unsigned bits = 0;
@@ -765,7 +770,7 @@ static int type_name(struct compiler *c, struct type *t, int behind)
 	return 0;
 }
 
-static struct ex cast(struct compiler *c, const struct type *t, struct ex x)
+SMALL static struct ex cast(struct compiler *c, const struct type *t, struct ex x)
 {
 	struct step *s;
 
@@ -903,7 +908,7 @@ static void push_memory(struct compiler *c, struct ex *x)
 }
 
 /* { value, "name" }, ... ) */
-static uint32_t table(struct compiler *c)
+SMALL static uint32_t table(struct compiler *c)
 {
 	struct table *t = more(c, &c->p->tables, c->p->ntables, sizeof(*t), 4096);
 	uint32_t first = c->p->nnames;
@@ -950,7 +955,7 @@ static struct ex done(void)
 }
 
 /* The functions that write text; their name was taken. -1: it is none. */
-static struct ex writer(struct compiler *c, int which)
+SMALL static struct ex writer(struct compiler *c, int which)
 {
 	struct ex x, y, z;
 	struct step *s;
@@ -1102,7 +1107,7 @@ static struct ex known_constant(struct compiler *c)
 }
 
 /* { TYPE NAME = EXPRESSION; ... EXPRESSION; } as min() and max() are made of */
-static struct ex statements(struct compiler *c)
+SMALL static struct ex statements(struct compiler *c)
 {
 	struct type t;
 	struct ex x = { 0 };
@@ -1140,7 +1145,7 @@ static struct ex statements(struct compiler *c)
 }
 
 /* A function call; its name is the token. */
-static struct ex call(struct compiler *c)
+SMALL static struct ex call(struct compiler *c)
 {
 	static const char *const memory[] = {
 		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
@@ -1156,7 +1161,7 @@ static struct ex call(struct compiler *c)
 	static const char *const owns[] = {
 		[OWN_IP] = "__own_ip", [OWN_BYTES] = "__own_bytes", [OWN_STACK] = "__own_stack",
 		[OWN_USER_STACK] = "__own_user_stack", [OWN_TIME] = "__own_time",
-		[OWN_COMM] = "__own_comm", [OWN_BPRINT] = "__own_bprint",
+		[OWN_BPRINT] = "__own_bprint",
 	};
 	struct ex x;
 
@@ -1226,7 +1231,7 @@ static struct ex call(struct compiler *c)
 
 /* ---- expressions ------------------------------------------------------------- */
 
-static struct ex primary(struct compiler *c, int emit)
+SMALL static struct ex primary(struct compiler *c, int emit)
 {
 	struct ex x;
 
@@ -1591,7 +1596,7 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 }
 
 /* The conversion's arguments, of which the comma in front is the token. */
-static void conversion(struct compiler *c, const struct conversion *v)
+SMALL static void conversion(struct compiler *c, const struct conversion *v)
 {
 	struct ex x;
 	struct step *s;
@@ -1708,18 +1713,10 @@ static const struct {
 		"REC->parent_ip ? \" <-\" : \"\", "
 		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\", REC->count, "
 		"__own_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
-#define STATES "{ 0, \"R\" }, { 1, \"S\" }, { 2, \"D\" }, { 3, \"T\" }, { 4, \"t\" }, " \
-	"{ 5, \"X\" }, { 6, \"Z\" }, { 7, \"P\" }, { 8, \"I\" }"
-#define SWITCH(arrow) "\" %7d:%3d:%s " arrow " [%03d] %7d:%3d:%s %s\", REC->prev_pid, " \
-	"REC->prev_prio, __print_symbolic(REC->prev_state, " STATES "), REC->next_cpu, " \
-	"REC->next_pid, REC->next_prio, __print_symbolic(REC->next_state, " STATES "), " \
-	"__own_comm(REC->next_pid)"
-	{ "context_switch", SWITCH("==>") },
-	{ "wakeup", SWITCH("  +") },
 };
 
 /* sys_NAME(argument: value, ...) */
-static void system_call(struct compiler *c, const char *name)
+SMALL static void system_call(struct compiler *c, const char *name)
 {
 	const struct event *e = c->e;
 	int n = 0;
@@ -1773,7 +1770,7 @@ static void system_call(struct compiler *c, const char *name)
 	add_text(c, ")\n");
 }
 
-static void whole(struct compiler *c)
+SMALL static void whole(struct compiler *c)
 {
 	const struct event *e = c->e;
 	const char *fmt = e->print_fmt;

@@ -494,7 +494,6 @@ static void put_buffer(struct machine *m, uint64_t length, uint64_t where)
 
 static void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 {
-	const struct comm *comm;
 	size_t len;
 
 	switch (which) {
@@ -519,15 +518,6 @@ static void put_own(struct machine *m, enum own which, uint64_t v, uint64_t belo
 		break;
 	case OWN_TIME:
 		put_time(&m->o, m->r->ts - v, m->raw_clock);
-		break;
-	case OWN_COMM:
-		comm = comms_find(&m->evs->comms, (int)v);
-		if (!v)
-			put(&m->o, "<idle>", 6);
-		else if (comm)
-			put(&m->o, comm->name, strnlen(comm->name, sizeof(comm->name)));
-		else
-			put(&m->o, "<...>", 5);
 		break;
 	case OWN_BPRINT:
 		put_bprint(m, below, v);

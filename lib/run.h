@@ -62,7 +62,7 @@ enum op {
 
 /* What OP_OWN writes, in k. */
 enum own { OWN_IP, OWN_PROBE, OWN_PROBE_BARE, OWN_BYTES, OWN_STACK, OWN_USER_STACK,
-	   OWN_TIME, OWN_COMM, OWN_BPRINT, OWN_BUFFER };
+	   OWN_TIME, OWN_BPRINT, OWN_BUFFER };
 
 enum operator {
 	ADD, SUB, MUL, DIV, MOD, SHL, SHR, AND, OR, XOR,
@@ -164,6 +164,9 @@ uint64_t calculate(enum operator, uint64_t a, uint64_t b, unsigned size, int is_
 
 /* The region that the u32 at n of the record locates, cut to the record. */
 uint64_t locate(const struct events *, const struct record *, uint32_t at, int place);
+
+/* The hexadecimal digits at *s, and *s behind them. */
+uint64_t hex_at(const char **s, const char *end);
 
 /* ---- compile: printfmt.c -------------------------------------------------- */
 

@@ -80,11 +80,11 @@ struct symbols *symbols_parse(char *text, size_t len)
 	for (char *p = text; (next = memchr(p, '\n', len - (size_t)(p - text))); p = next + 1) {
 		const char *module, *name;
 		uint32_t n, mlen;
-		char *end;
+		const char *end = p;
 		uint64_t address;
 
 		*next = '\0';
-		address = strtoull(p, &end, 16);
+		address = hex_at(&end, next);
 		/* " T n" at least */
 		if (end == p || *end != ' ' || !end[1] || end[2] != ' ' || !end[3])
 			continue;
