@@ -74,11 +74,16 @@ ino_t task_pidns(pid_t pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
-int procfs_is_initial(void)
+int procfs_shows_initial(void)
 {
 	ino_t ns = task_pidns(1);
 
-	if (ns && ns != PROC_PID_INIT_INO)
+	return !ns || ns == PROC_PID_INIT_INO;
+}
+
+int procfs_is_initial(void)
+{
+	if (!procfs_shows_initial())
 		return complain("%s shows the pids of a container, tracefs takes the "
 				"host's: set TRACER_PROCFS_PATH to the host's /proc",
 				procfs());

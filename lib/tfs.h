@@ -231,6 +231,9 @@ ino_t task_pidns(pid_t);
  */
 int procfs_is_initial(void);
 
+/* The same, silent: 1 or 0. Where it cannot be told, it is taken to. */
+int procfs_shows_initial(void);
+
 /* Every process (not thread) now in procfs, ascending; one look. -1 said. */
 int each_process(int (*fn)(void *, pid_t), void *arg);
 
