@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: ISC */
+/* comms.c - a table from pid to name, an open hash */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comms.h"
+
+/* Where the pid is, or the empty slot where it would be; there is one. */
+static struct comm *slot(const struct comms *c, pid_t pid)
+{
+	/* pids come in runs, and runs would collide: Knuth's multiplier */
+	size_t i = (uint32_t)pid * 2654435769U >> 7;
+
+	for (;; i++) {
+		struct comm *at = &c->v[i & (c->room - 1)];
+
+		if (!at->pid || at->pid == pid)
+			return at;
+	}
+}
+
+static void grow(struct comms *c)
+{
+	struct comms more = { .n = c->n, .room = c->room ? 2 * c->room : 256 };
+
+	more.v = calloc(more.room, sizeof(*more.v));
+	if (!more.v)
+		die(REFUSED, "out of memory");
+	for (size_t i = 0; i < c->room; i++)
+		if (c->v[i].pid)
+			*slot(&more, c->v[i].pid) = c->v[i];
+	free(c->v);
+	*c = more;
+}
+
+int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
+{
+	struct comm *at;
+	int known;
+
+	if (pid <= 0)
+		return 0;
+	if (c->n >= c->room / 2)
+		grow(c);
+	at = slot(c, pid);
+	known = at->pid != 0;
+	c->n += !known;
+	at->pid = pid;
+	if (n > sizeof(at->name) - 1)
+		n = sizeof(at->name) - 1;
+	for (size_t i = 0; i < n; i++)
+		at->name[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
+	at->name[n] = '\0';
+	return !known;
+}
+
+const char *comms_find(const struct comms *c, pid_t pid)
+{
+	const struct comm *at;
+
+	if (!pid)
+		return "<idle>";
+	at = c->room ? slot(c, pid) : NULL;
+	return at && at->pid ? at->name : NULL;
+}
+
+size_t comms_parse(struct comms *c, const char *text, size_t n)
+{
+	size_t new = 0;
+
+	for (const char *end = text + n, *next; text < end; text = next) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text)), *p = text;
+		pid_t pid = 0;
+
+		next = eol ? eol + 1 : end;
+		if (!eol)
+			eol = end;
+		/* below the kernel's PID_MAX_LIMIT, so it cannot overflow */
+		for (; p < eol && *p >= '0' && *p <= '9' && pid <= 1 << 22; p++)
+			pid = 10 * pid + (*p - '0');
+		if (p == eol || *p != ' ' || pid > 1 << 22)
+			continue;
+		while (p < eol && *p == ' ')
+			p++;
+		if (p < eol)
+			new += (size_t)comms_add(c, pid, p, (size_t)(eol - p));
+	}
+	return new;
+}
+
+static size_t add_task(struct comms *c, const struct task *t)
+{
+	size_t n = strlen(t->comm);
+	const char *colon;
+
+	/*
+	 * procfs puts behind a worker's name what it works on now, with '-' or
+	 * '+' between, and the trace does not.
+	 */
+	if (!strncmp(t->comm, "kworker/", 8) && (colon = strchr(t->comm, ':')))
+		n = (size_t)(colon - t->comm) + strcspn(colon, "-+");
+	/* sizeof(task_struct.comm), which only workers exceed in procfs */
+	if (n > 15)
+		n = 15;
+	return (size_t)comms_add(c, t->pid, t->comm, n);
+}
+
+static size_t add_pids(struct comms *c, const struct pids *pids)
+{
+	size_t new = 0;
+	struct task t;
+
+	for (size_t i = 0; i < pids->n; i++)
+		if (!task_read(pids->v[i], &t))
+			new += add_task(c, &t);
+	return new;
+}
+
+struct walk {
+	struct comms *comms;
+	size_t new;
+};
+
+static int add_process(void *arg, pid_t pid)
+{
+	struct walk *w = arg;
+	struct pids threads = { 0 };
+	struct task t;
+
+	if (task_read(pid, &t) < 0)
+		return 0;
+	w->new += add_task(w->comms, &t);
+	if (t.threads < 2)
+		return 0;
+	add_threads(&threads, &t);
+	w->new += add_pids(w->comms, &threads);
+	pids_clear(&threads);
+	return 0;
+}
+
+size_t comms_procfs(struct comms *c, const struct pids *only)
+{
+	struct walk w = { .comms = c };
+
+	if (!procfs_shows_initial() || access(procfs(), R_OK | X_OK) < 0)
+		return 0;
+	if (only)
+		return add_pids(c, only);
+	each_process(add_process, &w);
+	return w.new;
+}
+
+void comms_clear(struct comms *c)
+{
+	free(c->v);
+	*c = (struct comms){ 0 };
+}

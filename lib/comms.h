@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * comms.h - what the tasks of a trace are called: a table from pid to name
+ *
+ * Events carry pids alone. The kernel remembers the names of the tasks that
+ * recorded last, 128 of them (saved_cmdlines); procfs knows those that live.
+ * Who looks at both from time to time knows nearly all.
+ */
+#ifndef COMMS_H
+#define COMMS_H
+
+#include "tfs.h"
+
+struct comm {
+	pid_t pid;              /* 0: an empty slot */
+	char name[32];          /* NUL-terminated; the kernel's are 16, may grow */
+};
+
+/* All zero at first. Found by pid in a step or two; grows as it fills. */
+struct comms {
+	struct comm *v;         /* room slots, the next free one takes who collides */
+	size_t n, room;         /* tasks; slots, a power of two */
+};
+
+/*
+ * The task is called so from now on: the n bytes of name, or less if that is
+ * longer than a name can be; control characters become '?'. 1 when the pid was
+ * not known, else 0. Exits REFUSED out of memory.
+ */
+int comms_add(struct comms *, pid_t, const char *name, size_t n);
+
+/* The name, "<idle>" for pid 0; NULL: not known. Valid until the next add. */
+const char *comms_find(const struct comms *, pid_t);
+
+/*
+ * Add the lines "PID NAME" of a saved_cmdlines of n bytes; others are passed
+ * over. How many were not known.
+ */
+size_t comms_parse(struct comms *, const char *text, size_t n);
+
+/*
+ * Add what procfs calls all tasks, their threads too, that live now, or with
+ * only not NULL those. Nothing, silent, when procfs cannot be read or shows
+ * the pids of a container. How many were not known.
+ */
+size_t comms_procfs(struct comms *, const struct pids *only);
+
+/* Forget all; may be used again. */
+void comms_clear(struct comms *);
+
+#endif

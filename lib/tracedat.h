@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tracedat.h - trace.dat: a trace as raw pages of the ring buffer in one file
+ *
+ * trace-cmd.dat.v6(5) has the format. In front is the head: what the kernel
+ * says of its pages and events, names of tasks, options, and a table of where
+ * each processor's pages are. The pages follow, a processor's one behind the
+ * other. A number has the byte order of the kernel that recorded.
+ *
+ * A page, or sub-buffer: u64 time stamp, the commit word (as long as a long;
+ * how many bytes of events follow in its low 20 bits, flags at bits 30 and 31),
+ * the events. An event begins with u32: type_len (5 bits), time_delta (27).
+ */
+#ifndef TRACEDAT_H
+#define TRACEDAT_H
+
+#include "comms.h"
+#include "tfs.h"
+
+/* Bytes that grow; all zero at first. free(v). */
+struct bytes {
+	char *v;
+	size_t n, room;
+};
+
+void bytes_add(struct bytes *, const void *, size_t n); /* exits REFUSED out of memory */
+void bytes_string(struct bytes *, const char *);        /* with its NUL */
+void bytes_u32(struct bytes *, uint32_t);               /* in our own byte order */
+void bytes_u64(struct bytes *, uint64_t);
+
+/* Ids of options; those of version 7, 3 and from 16 on, are sections. */
+enum dat_option {
+	DAT_DONE = 0,
+	DAT_CPUSTAT = 2,        /* text, NUL: "CPU: N\n" and its stats */
+	DAT_BUFFER = 3,
+	DAT_TRACECLOCK = 4,     /* empty: the clock follows the table */
+	DAT_UNAME = 5,          /* text, NUL: system, name, release, machine */
+	DAT_HEADER_INFO = 16,
+	DAT_FTRACE_EVENTS = 17,
+	DAT_EVENT_FORMATS = 18,
+	DAT_KALLSYMS = 19,
+	DAT_PRINTK = 20,
+	DAT_CMDLINES = 21,
+};
+
+/* ---- datpage.c: pages, for who counts their events ------------------------- */
+
+/* How a page is laid out; from events/header_page, or from a file. */
+struct dat_layout {
+	size_t page;            /* bytes of a page */
+	size_t data;            /* where its events begin */
+	unsigned wide;          /* bytes of the kernel's long: 4 or 8 */
+	int big;                /* big-endian */
+};
+
+/* Out of the text of events/header_page; big is left alone. -1: cannot be. */
+int dat_layout(struct dat_layout *, const char *header_page);
+
+/*
+ * How many events a page holds; padding and time stamps are none. A damaged
+ * page has those in front of the damage.
+ */
+size_t dat_count(const struct dat_layout *, const void *page);
+
+/* ---- datwrite.c: the head of a file, from a tracefs ------------------------ */
+
+/* One event's format, as the kernel tells it. */
+struct dat_format {
+	char *system, *event;   /* one allocation: system */
+	char *text;
+	size_t len;
+};
+
+/* What a head is made of; dir and root are the caller's, all else is zero at first. */
+struct dat_head {
+	int dir, root;          /* an instance, and tracefs itself */
+	struct dat_layout layout;
+	unsigned cpus;          /* of per_cpu, the highest number + 1 */
+	struct dat_format *formats;
+	size_t nformats, bytes; /* how many, and all their bytes in a head */
+	char *enabled;          /* set_event when last looked at */
+	int symbols;            /* something records addresses of code */
+	struct comms comms;
+	char *clock;            /* of trace_clock */
+};
+
+/*
+ * Read what does not change: layout, number of processors, formats of ftrace's
+ * own. -1 said.
+ */
+int dat_begin(struct dat_head *);
+
+/*
+ * Learn what may have come since: events that were enabled, tasks' names. With
+ * all, also the names of those that live and the clock. How many names were
+ * not known.
+ */
+size_t dat_look(struct dat_head *, int all);
+
+/* Forget the names. */
+void dat_forget(struct dat_head *);
+
+/*
+ * The head into out, up to the table: no more than most bytes, for which names
+ * and symbols are left out. -1, silent: not even the rest fits.
+ */
+int dat_head(const struct dat_head *, struct bytes *out, size_t most);
+
+/* The table and what is behind it: its length, or itself with offset and size of each. */
+size_t dat_table_size(const struct dat_head *);
+void dat_table(const struct dat_head *, struct bytes *out, const uint64_t *offset,
+	       const uint64_t *size);
+
+#endif
