@@ -88,7 +88,7 @@ struct recording {
 
 static uint64_t page_up(const struct recording *r, uint64_t n)
 {
-	size_t page = r->head.layout.page;
+	size_t page = r->head.layout.size;
 
 	return (n + page - 1) / page * page;
 }
@@ -173,14 +173,14 @@ static int hold_ballast(struct recording *r)
 /* How many events n bytes of pages hold, from there on in the file. */
 static unsigned long long events_in(const struct recording *r, int fd, uint64_t at, uint64_t n)
 {
-	size_t page = r->head.layout.page;
+	size_t page = r->head.layout.size;
 	char *text = malloc(page);
 	unsigned long long count = 0;
 
 	if (!text)
 		die(REFUSED, "out of memory");
 	for (; n >= page && pread(fd, text, page, (off_t)at) == (ssize_t)page; n -= page)
-		count += dat_count(&r->head.layout, text), at += page;
+		count += page_count(&r->head.layout, text, r->head.layout.size), at += page;
 	free(text);
 	return count;
 }
@@ -193,7 +193,7 @@ static unsigned long long events_in(const struct recording *r, int fd, uint64_t 
  */
 static void spill(struct recording *r, struct part *p, uint64_t written)
 {
-	size_t page = r->head.layout.page, have = written % page;
+	size_t page = r->head.layout.size, have = written % page;
 	uint64_t whole = written - have;
 	char *text = malloc(page);
 	ssize_t n;
@@ -206,7 +206,7 @@ static void spill(struct recording *r, struct part *p, uint64_t written)
 		have += (size_t)n;
 		if (have < page)
 			continue;
-		r->cut += dat_count(&r->head.layout, text);
+		r->cut += page_count(&r->head.layout, text, r->head.layout.size);
 		have = 0;
 	}
 	free(text);
@@ -262,7 +262,7 @@ static void store(struct recording *r, struct part *p, size_t n)
 /* One page to the part's end. */
 static void store_page(struct recording *r, struct part *p, const char *text)
 {
-	size_t page = r->head.layout.page;
+	size_t page = r->head.layout.size;
 
 	if (p->fd < 0)
 		p->fd = open_unnamed(r);
@@ -270,7 +270,7 @@ static void store_page(struct recording *r, struct part *p, const char *text)
 			 (ssize_t)page) {
 		complain_errno("unable to write %s", r->path);
 		r->full = REFUSED;
-		r->cut += dat_count(&r->head.layout, text);
+		r->cut += page_count(&r->head.layout, text, r->head.layout.size);
 		return;
 	}
 	p->size += page;
@@ -290,7 +290,7 @@ static size_t room_for(const struct recording *r, size_t pages)
 
 	if (!r->most)
 		return pages;
-	left = taken < r->most ? (r->most - taken) / r->head.layout.page : 0;
+	left = taken < r->most ? (r->most - taken) / r->head.layout.size : 0;
 	return left < pages ? (size_t)left : pages;
 }
 
@@ -300,7 +300,7 @@ static size_t room_for(const struct recording *r, size_t pages)
  */
 static ssize_t take(struct recording *r, unsigned cpu, size_t most)
 {
-	size_t page = r->head.layout.page, all = 0;
+	size_t page = r->head.layout.size, all = 0;
 
 	while (r->raw[cpu] >= 0 && all < most && !r->full) {
 		size_t room = room_for(r, most - all < r->pipe_pages ? most - all : r->pipe_pages);
@@ -331,7 +331,7 @@ static ssize_t take(struct recording *r, unsigned cpu, size_t most)
 /* What of a page is written, as a page: read(2) gives it, splice does not. */
 static ssize_t take_rest(struct recording *r, unsigned cpu)
 {
-	size_t page = r->head.layout.page;
+	size_t page = r->head.layout.size;
 	char *text;
 	ssize_t n;
 
@@ -351,7 +351,7 @@ static ssize_t take_rest(struct recording *r, unsigned cpu)
 		n = 0;
 	else if (n < 0)
 		complain_errno("unable to read cpu%u/trace_pipe_raw", cpu);
-	else if (n > 0 && dat_count(&r->head.layout, text))
+	else if (n > 0 && page_count(&r->head.layout, text, r->head.layout.size))
 		store_page(r, &r->parts[cpu], text);
 	free(text);
 	return n;
@@ -412,7 +412,7 @@ static uint64_t move(struct recording *r, int from, uint64_t from_at, int to, ui
 	}
 	if (done < n)
 		complain_errno("unable to write %s", r->path);
-	return done / r->head.layout.page * r->head.layout.page;
+	return done / r->head.layout.size * r->head.layout.size;
 }
 
 /*
@@ -684,7 +684,7 @@ static void reserve_room(struct recording *r)
 				(uint64_t)r->head.cpus * 256);
 	r->formats = r->head.bytes;
 	free(head.v);
-	least = r->reserve + (uint64_t)r->head.cpus * r->head.layout.page;
+	least = r->reserve + (uint64_t)r->head.cpus * r->head.layout.size;
 	if (r->most && r->most < least)
 		misused(&tool, "too few kilobytes for a file: %llu, it takes %llu",
 			(unsigned long long)r->most / 1024,
@@ -720,7 +720,7 @@ static void open_files(struct recording *r)
 		r->polls[cpu] = (struct pollfd){ .fd = fd, .events = POLLIN };
 		text = ctl_read(r->head.dir, "per_cpu/cpu0/buffer_size_kb", NULL);
 		p = text ? text : "";
-		r->holds = (size_t)(digits_at(&p) * 1024 / r->head.layout.page) + 1;
+		r->holds = (size_t)(digits_at(&p) * 1024 / r->head.layout.size) + 1;
 		free(text);
 	}
 	if (pipe2(r->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {

@@ -34,19 +34,28 @@ static void grow(struct comms *c)
 	*c = more;
 }
 
-int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
+struct comm *comms_entry(struct comms *c, pid_t pid)
 {
 	struct comm *at;
-	int known;
 
 	if (pid <= 0)
-		return 0;
+		return NULL;
 	if (c->n >= c->room / 2)
 		grow(c);
 	at = slot(c, pid);
-	known = at->pid != 0;
-	c->n += !known;
+	c->n += !at->pid;
 	at->pid = pid;
+	return at;
+}
+
+int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
+{
+	struct comm *at = comms_entry(c, pid);
+	int known;
+
+	if (!at)
+		return 0;
+	known = *at->name != '\0';
 	if (n > sizeof(at->name) - 1)
 		n = sizeof(at->name) - 1;
 	for (size_t i = 0; i < n; i++)
@@ -55,41 +64,65 @@ int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
 	return !known;
 }
 
-const char *comms_find(const struct comms *c, pid_t pid)
+const struct comm *comms_find(const struct comms *c, pid_t pid)
 {
-	const struct comm *at;
+	const struct comm *at = c->room && pid > 0 ? slot(c, pid) : NULL;
 
-	if (!pid)
-		return "<idle>";
-	at = c->room ? slot(c, pid) : NULL;
-	return at && at->pid ? at->name : NULL;
+	return at && at->pid ? at : NULL;
+}
+
+/* The next line that begins with a pid and a blank: 1, what is behind in *rest. */
+static int next_pid(const char **text, const char *end, pid_t *pid, const char **rest,
+		    size_t *n)
+{
+	while (*text < end) {
+		const char *p = *text, *eol = memchr(p, '\n', (size_t)(end - p));
+
+		*text = eol ? eol + 1 : end;
+		if (!eol)
+			eol = end;
+		/* below the kernel's PID_MAX_LIMIT, so it cannot overflow */
+		for (*pid = 0; p < eol && *p >= '0' && *p <= '9' && *pid <= 1 << 22; p++)
+			*pid = 10 * *pid + (*p - '0');
+		if (p == eol || *p != ' ' || *pid > 1 << 22)
+			continue;
+		while (p < eol && *p == ' ')
+			p++;
+		*rest = p;
+		*n = (size_t)(eol - p);
+		if (*n)
+			return 1;
+	}
+	return 0;
 }
 
 size_t comms_parse(struct comms *c, const char *text, size_t n)
 {
+	const char *end = text + n, *name;
 	size_t new = 0;
+	pid_t pid;
 
-	for (const char *end = text + n, *next; text < end; text = next) {
-		const char *eol = memchr(text, '\n', (size_t)(end - text)), *p = text;
-		pid_t pid = 0;
-
-		next = eol ? eol + 1 : end;
-		if (!eol)
-			eol = end;
-		/* below the kernel's PID_MAX_LIMIT, so it cannot overflow */
-		for (; p < eol && *p >= '0' && *p <= '9' && pid <= 1 << 22; p++)
-			pid = 10 * pid + (*p - '0');
-		if (p == eol || *p != ' ' || pid > 1 << 22)
-			continue;
-		while (p < eol && *p == ' ')
-			p++;
-		if (p < eol)
-			new += (size_t)comms_add(c, pid, p, (size_t)(eol - p));
-	}
+	while (next_pid(&text, end, &pid, &name, &n))
+		new += (size_t)comms_add(c, pid, name, n);
 	return new;
 }
 
-static size_t add_task(struct comms *c, const struct task *t)
+void tgids_parse(struct comms *c, const char *text, size_t n)
+{
+	const char *end = text + n, *p;
+	pid_t pid, tgid;
+
+	while (next_pid(&text, end, &pid, &p, &n)) {
+		struct comm *at = comms_entry(c, pid);
+
+		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= 1 << 22; p++, n--)
+			tgid = 10 * tgid + (*p - '0');
+		if (at)
+			at->tgid = tgid;
+	}
+}
+
+int comms_add_task(struct comms *c, const struct task *t)
 {
 	size_t n = strlen(t->comm);
 	const char *colon;
@@ -103,7 +136,7 @@ static size_t add_task(struct comms *c, const struct task *t)
 	/* sizeof(task_struct.comm), which only workers exceed in procfs */
 	if (n > 15)
 		n = 15;
-	return (size_t)comms_add(c, t->pid, t->comm, n);
+	return comms_add(c, t->pid, t->comm, n);
 }
 
 static size_t add_pids(struct comms *c, const struct pids *pids)
@@ -113,7 +146,7 @@ static size_t add_pids(struct comms *c, const struct pids *pids)
 
 	for (size_t i = 0; i < pids->n; i++)
 		if (!task_read(pids->v[i], &t))
-			new += add_task(c, &t);
+			new += (size_t)comms_add_task(c, &t);
 	return new;
 }
 
@@ -130,7 +163,7 @@ static int add_process(void *arg, pid_t pid)
 
 	if (task_read(pid, &t) < 0)
 		return 0;
-	w->new += add_task(w->comms, &t);
+	w->new += (size_t)comms_add_task(w->comms, &t);
 	if (t.threads < 2)
 		return 0;
 	add_threads(&threads, &t);

@@ -13,7 +13,9 @@
 
 struct comm {
 	pid_t pid;              /* 0: an empty slot */
-	char name[32];          /* NUL-terminated; the kernel's are 16, may grow */
+	pid_t tgid;             /* of its leader; 0: not known */
+	uint32_t seen;          /* the caller's: when it was looked for */
+	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
 };
 
 /* All zero at first. Found by pid in a step or two; grows as it fills. */
@@ -29,14 +31,23 @@ struct comms {
  */
 int comms_add(struct comms *, pid_t, const char *name, size_t n);
 
-/* The name, "<idle>" for pid 0; NULL: not known. Valid until the next add. */
-const char *comms_find(const struct comms *, pid_t);
+/* The same of a task that procfs shows. */
+int comms_add_task(struct comms *, const struct task *);
+
+/* The task; NULL: not known. Valid until the next add. */
+const struct comm *comms_find(const struct comms *, pid_t);
+
+/* The same, made without a name if need be; NULL: no pid. */
+struct comm *comms_entry(struct comms *, pid_t);
 
 /*
  * Add the lines "PID NAME" of a saved_cmdlines of n bytes; others are passed
  * over. How many were not known.
  */
 size_t comms_parse(struct comms *, const char *text, size_t n);
+
+/* Add the lines "PID TGID" of a saved_tgids of n bytes. */
+void tgids_parse(struct comms *, const char *text, size_t n);
 
 /*
  * Add what procfs calls all tasks, their threads too, that live now, or with

@@ -147,8 +147,9 @@ static struct pids *traced_tasks(int dir, struct pids *out)
 
 int dat_begin(struct dat_head *h)
 {
-	char *text = ctl_read(h->dir, "events/header_page", NULL);
-	int fd, r = text ? dat_layout(&h->layout, text) : -1;
+	size_t len;
+	char *text = ctl_read(h->dir, "events/header_page", &len);
+	int fd, r = text ? page_format_parse(&h->layout, text, len) : -1;
 	struct dirent *e;
 	DIR *d;
 
@@ -160,17 +161,10 @@ int dat_begin(struct dat_head *h)
 	h->layout.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	fd = openat(h->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d)
+	if (fd < 0)
 		return complain_errno("unable to read per_cpu");
-	while ((e = readdir(d))) {
-		unsigned long n;
-
-		if (!strncmp(e->d_name, "cpu", 3) &&
-		    !number(e->d_name + 3, 0, 65535, &n) && n >= h->cpus)
-			h->cpus = (unsigned)n + 1;
-	}
-	closedir(d);
+	h->cpus = cpu_count(fd);
+	close(fd);
 	if (!h->cpus)
 		return complain("no processor in per_cpu");
 
@@ -322,8 +316,8 @@ int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 	out->n = 0;
 	bytes_add(out, "\x17\x08\x44" "tracing6", 12); /* and the NUL */
 	bytes_add(out, h->layout.big ? "\1" : "\0", 1);
-	bytes_add(out, h->layout.wide == 8 ? "\10" : "\4", 1);
-	bytes_u32(out, (uint32_t)h->layout.page);
+	bytes_add(out, h->layout.commit_size == 8 ? "\10" : "\4", 1);
+	bytes_u32(out, h->layout.size);
 	bytes_string(out, "header_page");
 	add_file(out, h->dir, "events/header_page", sizeof(uint64_t));
 	bytes_string(out, "header_event");

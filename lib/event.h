@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "comms.h"
+
 /* ---- page.c: the records of a sub-buffer ------------------------------- */
 
 /* Where a page keeps what, as events/header_page has it. */
@@ -64,6 +66,9 @@ int page_open(struct page *, const struct page_format *, const void *data,
 /* The next record: 1; 0 at the end, or where the rest makes no sense. */
 int page_next(struct page *, struct record *);
 
+/* How many records the size bytes of a page hold. */
+size_t page_count(const struct page_format *, const void *data, size_t size);
+
 /* ---- format.c: what the events are ---------------------------------------- */
 
 enum field_kind {
@@ -103,17 +108,6 @@ struct string {
 };
 
 struct symbols;
-
-/* A table of pids; all zero at first. */
-struct comms {
-	struct comm {
-		int32_t pid;
-		int32_t tgid;
-		uint32_t seen;  /* comms_seen */
-		char name[16];
-	} *v;                   /* an open hash of size a power of two, or NULL */
-	uint32_t n, size;
-};
 
 /*
  * All that is known of the kernel which wrote the pages. Zero it, set the
@@ -210,16 +204,6 @@ int record_pid(const struct events *, const struct record *);
 int events_strings(struct events *, const char *text, size_t len);
 
 /* ---- line.c: a line, as `trace` has it -------------------------------------- */
-
-/* Who a pid is. Lines of "PID COMM", as saved_cmdlines has them. -1: no memory. */
-int comms_parse(struct comms *, const char *text, size_t len);
-/* Lines of "PID TGID", as saved_tgids has them. */
-int tgids_parse(struct comms *, const char *text, size_t len);
-/* A name that was seen; the newest counts. */
-int comms_add(struct comms *, int pid, const char *name);
-const struct comm *comms_find(const struct comms *, int pid);
-/* It was looked for then; is made without a name if need be. */
-void comms_seen(struct comms *, int pid, uint32_t when);
 
 /* How lines look; zero it, set the first four, then the rest is its own. */
 struct line {

@@ -292,7 +292,7 @@ void events_free(struct events *evs)
 	free(evs->by_id);
 	free(evs->strings);
 	free(evs->strings_text);
-	free(evs->comms.v);
+	comms_clear(&evs->comms);
 	if (evs->symbols)
 		symbols_free(evs->symbols);
 	memset(evs, 0, sizeof(*evs));

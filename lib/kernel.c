@@ -178,19 +178,6 @@ static void read_saved(struct kernel *k)
 	free(text);
 }
 
-static void add_task(struct comms *c, const struct task *t)
-{
-	char name[16];
-	size_t n = strlen(t->comm);
-	const char *colon;
-
-	/* procfs puts behind a worker's name what it works on, and the trace does not */
-	if (!strncmp(t->comm, "kworker/", 8) && (colon = strchr(t->comm, ':')))
-		n = (size_t)(colon - t->comm) + strcspn(colon, "-+");
-	format(name, sizeof(name), "%.*s", (int)(n < 15 ? n : 15), t->comm);
-	comms_add(c, t->pid, name);
-}
-
 static void learn_name(void *kernel, int pid)
 {
 	struct kernel *k = kernel;
@@ -201,10 +188,10 @@ static void learn_name(void *kernel, int pid)
 	if (c && c->seen == k->now)
 		return;
 	if (k->procfs && !task_read(pid, &t))
-		add_task(comms, &t);
+		comms_add_task(comms, &t);
 	else if (!c || !*c->name) /* of a dead one, what was known stays */
 		read_saved(k);
-	comms_seen(comms, pid, k->now);
+	comms_entry(comms, pid)->seen = k->now;
 }
 
 void kernel_moment(struct kernel *k)

@@ -151,20 +151,16 @@ unsigned long long live_rest(const struct live *l)
 {
 	unsigned long long n = 0;
 	struct record r;
-	struct page p;
 
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		const struct held *h = &l->cpu[i];
+		struct page p = l->merge.lanes[i].page;
 
-		n += (unsigned)l->merge.lanes[i].has;
-		p = l->merge.lanes[i].page;
-		for (unsigned k = 0; k < h->n; k++) {
-			if (k || !h->open)
-				page_open(&p, &l->format, h->pages +
-					  (h->first + k) % l->room * l->page, l->page, 0);
-			while (page_next(&p, &r))
-				n++;
-		}
+		for (n += (unsigned)l->merge.lanes[i].has; page_next(&p, &r); n++)
+			;
+		for (unsigned k = (unsigned)h->open; k < h->n; k++)
+			n += page_count(&l->format, h->pages + (h->first + k) % l->room * l->page,
+					l->page);
 	}
 	return n;
 }

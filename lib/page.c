@@ -145,3 +145,15 @@ HOT int page_next(struct page *p, struct record *r)
 	p->at = p->end;
 	return 0;
 }
+
+size_t page_count(const struct page_format *f, const void *data, size_t size)
+{
+	struct record r;
+	struct page p;
+	size_t n = 0;
+
+	page_open(&p, f, data, size, 0);
+	while (page_next(&p, &r))
+		n++;
+	return n;
+}

@@ -14,7 +14,7 @@
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
 
-#include "comms.h"
+#include "event.h"
 #include "tfs.h"
 
 /* Bytes that grow; all zero at first. free(v). */
@@ -43,25 +43,6 @@ enum dat_option {
 	DAT_CMDLINES = 21,
 };
 
-/* ---- datpage.c: pages, for who counts their events ------------------------- */
-
-/* How a page is laid out; from events/header_page, or from a file. */
-struct dat_layout {
-	size_t page;            /* bytes of a page */
-	size_t data;            /* where its events begin */
-	unsigned wide;          /* bytes of the kernel's long: 4 or 8 */
-	int big;                /* big-endian */
-};
-
-/* Out of the text of events/header_page; big is left alone. -1: cannot be. */
-int dat_layout(struct dat_layout *, const char *header_page);
-
-/*
- * How many events a page holds; padding and time stamps are none. A damaged
- * page has those in front of the damage.
- */
-size_t dat_count(const struct dat_layout *, const void *page);
-
 /* ---- datwrite.c: the head of a file, from a tracefs ------------------------ */
 
 /* One event's format, as the kernel tells it. */
@@ -74,7 +55,7 @@ struct dat_format {
 /* What a head is made of; dir and root are the caller's, all else is zero at first. */
 struct dat_head {
 	int dir, root;          /* an instance, and tracefs itself */
-	struct dat_layout layout;
+	struct page_format layout;
 	unsigned cpus;          /* of per_cpu, the highest number + 1 */
 	struct dat_format *formats;
 	size_t nformats, bytes; /* how many, and all their bytes in a head */
