@@ -10,7 +10,8 @@
  *	-V  of that version; default this one's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr
- *	-n  print nothing, but how many ns an event takes, decoded so many times
+ *	-n  print nothing, but how many ns of processor an event takes, decoded so
+ *	    many times
  *	-o  print the names of the formats that could not be compiled, all compiled
  *	-h  print the header only, that of a buffer of nothing
  *	-m  the address of the kernel's array of struct page
@@ -241,10 +242,10 @@ int main(int argc, char **argv)
 		unsigned long n = decode_only();
 		double ns;
 
-		clock_gettime(CLOCK_MONOTONIC, &a);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 		for (long i = 0; i < times; i++)
 			decode_only();
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 		ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
 		printf("%lu events, %.1f ns each\n", n, ns / (double)times / (double)n);
 		return 0;
