@@ -269,9 +269,9 @@ END
 }
 
 plain() {
-	local big=()
-	[ -z "$BIG" ] || big=(-B)
-	"$PROG/decode" ${big[@]+"${big[@]}"} -l "$LONG" -V "${VERSION:-6.18}" plain plain
+	local order=-L
+	[ -z "$BIG" ] || order=-B
+	"$PROG/decode" "$order" -l "$LONG" -V "${VERSION:-6.18}" plain plain
 }
 
 @test "decode: pages of both byte orders, both longs and large sub-buffers" {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-B] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
+ * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has what instances
  * lack: saved_cmdlines, printk_formats; by default ../.. of the instance. Both
  * may be plain directories of the same files.
- *	-B  the pages are a big-endian kernel's, -l 4 or 8: with a long of that size
+ *	-B  the pages are a big-endian kernel's; -L a little-endian one's; -l 4
+ *	    or 8: with a long of that size; default this machine's
  *	-V  of that version; default this one's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr
@@ -173,9 +174,10 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "Bl:V:ctqsan:ohm:")) != -1)
+	while ((c = getopt(argc, argv, "BLl:V:ctqsan:ohm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
+		case 'L': events.big = 0; break;
 		case 'l': events.long_size = atoi(optarg); break;
 		case 'V': events.version = kernel_version(optarg); break;
 		case 'c': line.raw_clock = 1; break;
