@@ -218,7 +218,7 @@ struct line {
 	struct head {
 		int32_t pid;
 		uint8_t len;
-		char text[43];
+		char text[51];  /* 43, and room to copy it in pieces */
 	} heads[64];            /* "   COMM-PID     ", by pid */
 	uint64_t second;        /* in usecs; text below is that second's */
 	uint32_t second_len;

@@ -185,7 +185,7 @@ static void learn_name(void *kernel, int pid)
 	const struct comm *c = comms_find(comms, pid);
 	struct task t;
 
-	if (c && c->seen == k->now)
+	if (pid <= 0 || (c && c->seen == k->now))
 		return;
 	if (k->procfs && !task_read(pid, &t))
 		comms_add_task(comms, &t);

@@ -18,7 +18,7 @@ static void make_head(struct line *l, struct head *h, int pid)
 {
 	static const struct conversion number = { .letter = 'd', .size = 4 };
 	const struct comm *comm = comms_find(&l->events->comms, pid);
-	struct out o = { h->text, h->text + sizeof(h->text) };
+	struct out o = { h->text, h->text + sizeof(h->text) - 8 };
 	const char *name = !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name
 				? comm->name : "<...>";
 
@@ -106,7 +106,8 @@ HOT static char *line_time(struct line *l, char *p, uint64_t ts)
 		put_time(&o, l->second * 1000, 0);
 		l->second_len = (uint32_t)(o.at - l->second_text) - 6;
 	}
-	memcpy(p, l->second_text, sizeof(l->second_text));
+	for (size_t i = 0; i < l->second_len; i += 8)
+		memcpy(p + i, l->second_text + i, 8);
 	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
 }
 

@@ -6,13 +6,11 @@
  * known, what is written by whoever writes it; a stack deep enough and jumps
  * that only go forward are the compiler's promise.
  */
-#include <endian.h>
-
 #include "run.h"
 
 /* ---- output ------------------------------------------------------------------ */
 
-static size_t room(const struct out *o)
+HOT static inline size_t room(const struct out *o)
 {
 	return (size_t)(o->end - o->at);
 }
@@ -28,14 +26,12 @@ void put(struct out *o, const char *s, size_t n)
 /* The same of a program's text, behind which there is more to read. */
 HOT static inline void put_text(struct out *o, const char *s, size_t n)
 {
-	if (n <= 16 && room(o) >= 16)
-		memcpy(o->at, s, 16);
-	else if (n <= 32 && room(o) >= 32)
-		memcpy(o->at, s, 32);
-	else {
+	if (n > 32 || room(o) < 32) {
 		put(o, s, n);
 		return;
 	}
+	for (size_t i = 0; i < n; i += 8)
+		memcpy(o->at + i, s + i, 8);
 	o->at += n;
 }
 
@@ -77,14 +73,15 @@ HOT static inline char *decimal(char *end, uint64_t v)
 
 HOT void put_decimal(struct out *o, uint64_t v)
 {
-	char digits[24], *first;
+	char digits[24 + 24], *first;
 
-	if (v < 10) {
-		put_char(o, (char)('0' + v));
+	if (v < 10 && o->at < o->end) {
+		*o->at++ = (char)('0' + v);
 		return;
 	}
-	first = decimal(digits + sizeof(digits), v);
-	put(o, first, (size_t)(digits + sizeof(digits) - first));
+	/* at the start of 24 bytes more, so that it can be copied in pieces */
+	first = decimal(digits + 24, v);
+	put_text(o, first, (size_t)(digits + 24 - first));
 }
 
 /* Eight hexadecimal digits, the first in the lowest byte in memory. */
@@ -96,7 +93,7 @@ HOT static inline void eight_hex(char *p, uint32_t v)
 	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0full;
 	tens = (x + 0x0606060606060606ull) >> 4 & 0x0101010101010101ull;
 	x += 0x3030303030303030ull + tens * ('a' - '0' - 10);
-	x = htobe64(x);
+	x = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? x : __builtin_bswap64(x);
 	memcpy(p, &x, 8);
 }
 
@@ -639,7 +636,7 @@ HOT static void run(struct machine *m)
 			put_text(&m->o, p->text + s->text, s->len);
 			v = number_at(m, s->n, s->size, 0);
 			if (v >= 10 && !s->what)
-				put_text(&m->o, "0x              ", 2);
+				put(&m->o, "0x", 2);
 			put_hex(&m->o, v);
 			break;
 		case OP_HERE:

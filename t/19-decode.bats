@@ -79,9 +79,12 @@ decoded() {
 }
 
 # The same lines. A name that the kernel does not know any more we may; a hashed
-# address is one word of so many digits.
+# address is one word of so many digits. Linux 6.1 of s390x leaves out the first
+# string of each event (comm= pid=1): there ours may have one more.
 same_lines() {
-	awk -v hashed="$HASHED" '
+	local hollow=
+	! grep -aq 'comm= pid=' theirs || hollow=yes
+	awk -v hashed="$HASHED" -v hollow="$hollow" '
 		FILENAME == "opaque" { opaque[$1 ":"] = 1; next }
 		FILENAME == "theirs" {
 			if ((getline ours <"ours") < 1) ours = "(the end)"
@@ -98,6 +101,12 @@ same_lines() {
 					"H", ours)
 			}
 			if (theirs == ours) next
+			if (hollow) {
+				for (n = 1; substr(theirs, n, 1) == substr(ours, n, 1); n++)
+					;
+				rest = substr(theirs, n)
+				if (substr(ours, length(ours) - length(rest) + 1) == rest) next
+			}
 			name = theirs
 			sub(/^.*\[[0-9]+\] [^:]*: /, "", name)
 			sub(/ .*/, "", name)
@@ -162,7 +171,7 @@ same_lines() {
 @test "decode: the header is that of trace" {
 	need_tracefs events/raw_syscalls
 	record raw_syscalls/enable
-	grep -a '^#' trace | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
+	grep -a '^#' trace | grep -v '^##### CPU' | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
 	"$PROG/decode" -h "$DIR" | diff theirs -
 	new_instance t
 	echo 1 >"$DIR/options/record-tgid"
@@ -260,9 +269,9 @@ END
 }
 
 plain() {
-	local big=()
-	[ -z "$BIG" ] || big=(-B)
-	"$PROG/decode" ${big[@]+"${big[@]}"} -l "$LONG" -V "${VERSION:-6.18}" plain plain
+	local order=-L
+	[ -z "$BIG" ] || order=-B
+	"$PROG/decode" "$order" -l "$LONG" -V "${VERSION:-6.18}" plain plain
 }
 
 @test "decode: pages of both byte orders, both longs and large sub-buffers" {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-B] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
+ * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has what instances
  * lack: saved_cmdlines, printk_formats; by default ../.. of the instance. Both
  * may be plain directories of the same files.
- *	-B  the pages are a big-endian kernel's, -l 4 or 8: with a long of that size
+ *	-B  the pages are a big-endian kernel's; -L a little-endian one's; -l 4
+ *	    or 8: with a long of that size; default this machine's
  *	-V  of that version; default this one's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr
- *	-n  print nothing, but how many ns an event takes, decoded so many times
+ *	-n  print nothing, but how many ns of processor an event takes, decoded so
+ *	    many times
  *	-o  print the names of the formats that could not be compiled, all compiled
  *	-h  print the header only, that of a buffer of nothing
  *	-m  the address of the kernel's array of struct page
@@ -172,9 +174,10 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "Bl:V:ctqsan:ohm:")) != -1)
+	while ((c = getopt(argc, argv, "BLl:V:ctqsan:ohm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
+		case 'L': events.big = 0; break;
 		case 'l': events.long_size = atoi(optarg); break;
 		case 'V': events.version = kernel_version(optarg); break;
 		case 'c': line.raw_clock = 1; break;
@@ -241,10 +244,10 @@ int main(int argc, char **argv)
 		unsigned long n = decode_only();
 		double ns;
 
-		clock_gettime(CLOCK_MONOTONIC, &a);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 		for (long i = 0; i < times; i++)
 			decode_only();
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 		ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
 		printf("%lu events, %.1f ns each\n", n, ns / (double)times / (double)n);
 		return 0;
