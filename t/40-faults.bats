@@ -210,7 +210,7 @@ none_left() {
 	# that was not reached ends by its time, the others long before that.
 	for turn in '1 2 10 15' '2 10 15 1' '10 15 1 2'; do
 		tried 2 "$last"
-		at_steps "$turn" '' --time 8000
+		at_steps "$turn" '' --time $((8000 * SLOW))
 		read -ra signals <<<"$turn"
 		for i in "${STEPS[@]}"; do
 			status=$(cat "status.$i")
@@ -220,7 +220,7 @@ none_left() {
 			[ ! -s "err.$i" ] && [ "$(cat "out.$i")" = "$path" ]
 			[ "$status" = 0 ] || [ "$status" = $((128 + signals[i % 4])) ]
 			[ ! -e "left.$i" ]
-			! reached "$i" || [ "$(took "$i")" -lt 7500 ]
+			! reached "$i" || [ "$(took "$i")" -lt $((7500 * SLOW)) ]
 		done
 		reached "${STEPS[3]}"
 	done
@@ -590,7 +590,7 @@ hanging() {
 	begun=$SECONDS
 	session_ends
 	exec 9<&-
-	[ $((SECONDS - begun)) -le 10 ]
+	[ $((SECONDS - begun)) -le $((10 * SLOW)) ]
 }
 
 @test "manager: a reader that never comes: a signal, the time, the tasks' end still end it" {
@@ -605,7 +605,7 @@ hanging() {
 	session_ends
 	session --pid "$CALLS"
 	stop_session
-	[ $((SECONDS - begun)) -le 10 ]
+	[ $((SECONDS - begun)) -le $((10 * SLOW)) ]
 }
 
 @test "manager: a reader that comes just after the tasks ended gets every line" {
