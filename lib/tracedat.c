@@ -411,8 +411,11 @@ static struct at section(struct at *a, uint64_t at, const char *what)
 	n = number_at(&s, 8);
 	if (!s.failed && flags & COMPRESSED)
 		damaged(&s, "a section is compressed, by nothing that it names");
-	if (!s.failed && n < s.end - s.at)
-		s.end = s.at + n;
+	at = s.at;
+	if (pass(&s, n)) {
+		s.end = s.at;
+		s.at = at;
+	}
 	return s;
 }
 
