@@ -749,7 +749,7 @@ static int take_signals(void)
 
 int main(int argc, char **argv)
 {
-	struct recording r = { .ballast = -1, .look_ms = LOOK_MS };
+	static struct recording r = { .ballast = -1, .look_ms = LOOK_MS };
 	const char *root = NULL, *instance = NULL;
 	unsigned long kb;
 	int c, signals, status;

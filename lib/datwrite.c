@@ -65,6 +65,10 @@ static void add_format(struct dat_head *h, const char *system, const char *event
 	text = ctl_read(h->dir, file, &len);
 	if (!text)
 		return;
+	/* there may be thousands, and what was read has room to spare */
+	text = realloc(text, len + 1);
+	if (!text)
+		die(REFUSED, "out of memory");
 	/* what prints an address as a symbol needs the symbols; see vsprintf.c */
 	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
 		h->symbols |= p[2] && strchr("sSfFB", p[2]);

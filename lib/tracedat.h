@@ -35,6 +35,7 @@ enum dat_option {
 	DAT_BUFFER = 3,
 	DAT_TRACECLOCK = 4,     /* empty: the clock follows the table */
 	DAT_UNAME = 5,          /* text, NUL: system, name, release, machine */
+	DAT_CPUCOUNT = 8,
 	DAT_HEADER_INFO = 16,
 	DAT_FTRACE_EVENTS = 17,
 	DAT_EVENT_FORMATS = 18,
@@ -91,5 +92,80 @@ int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 size_t dat_table_size(const struct dat_head *);
 void dat_table(const struct dat_head *, struct bytes *out, const uint64_t *offset,
 	       const uint64_t *size);
+
+/* ---- tracedat.c: a file of version 6 or 7 that somebody gave us ------------ */
+
+/* A part of the file, which is not in memory; inside the file, always. */
+struct dat_extent {
+	uint64_t at, n;
+};
+
+/* The pages of one processor; n is a multiple of the page. */
+struct dat_cpu {
+	unsigned cpu;
+	struct dat_extent pages;
+};
+
+/* One instance's buffer: the first of a file, or of version 6, has no name. */
+struct dat_buffer {
+	char name[64];          /* longer ones are cut */
+	char clock[32];         /* "local"; "" when it is not told */
+	size_t page;            /* bytes of a page, as in the layout but of its own */
+	struct dat_cpu *cpus;   /* of version 6 all, of 7 those that have pages */
+	size_t ncpus;
+};
+
+struct dat {
+	const char *path;       /* the caller's */
+	int fd;
+	uint64_t size;          /* of the file */
+	unsigned version;       /* 6 or 7 */
+	struct page_format layout;
+	unsigned cpus;          /* that the machine had; 0 not told */
+	struct dat_extent ftrace, events; /* formats, see dat_formats */
+	struct dat_extent kallsyms, printk, cmdlines;
+	struct dat_buffer *buffers;
+	size_t nbuffers;
+};
+
+/*
+ * Open the file and read its head and its table; every extent has been checked
+ * against the size of the file. d is filled anew; path stays the caller's. -1
+ * said in one line: no such file, no trace.dat, one that ends too early or is
+ * damaged, compressed, or of another version; d needs no dat_close then.
+ */
+int dat_open(struct dat *d, const char *path);
+void dat_close(struct dat *d);
+
+/*
+ * Call fn with each event's format: the system ("ftrace" first), and the n
+ * bytes of text, NUL-terminated, valid during the call. It ends when fn
+ * returns other than 0, and returns that; -1 said: damaged, or not readable.
+ */
+int dat_formats(const struct dat *d,
+		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg);
+
+/* An extent's bytes, NUL-terminated; free() them. NULL said. */
+char *dat_text(const struct dat *d, struct dat_extent);
+
+/* Add the names of the tasks. -1 said. */
+int dat_comms(const struct dat *d, struct comms *);
+
+/* Going through the pages of one processor, some of them in memory at a time. */
+struct dat_pages {
+	const struct dat *dat;
+	size_t page;
+	struct dat_extent left; /* in the file, behind what is in text */
+	char *text;
+	size_t at, n;           /* in text */
+	int failed;             /* it ended since it could not be read, which was said */
+};
+
+/* dat and the processor's extent must live as long as it. */
+void dat_pages_begin(struct dat_pages *, const struct dat *, const struct dat_buffer *,
+		     const struct dat_cpu *);
+/* The next page, valid until the next call; NULL at the end or when failed. */
+const void *dat_pages_next(struct dat_pages *);
+void dat_pages_end(struct dat_pages *);
 
 #endif

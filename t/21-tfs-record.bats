@@ -102,6 +102,12 @@ lost() {
 	sed -n 's/^tfs-record: lost \([0-9]*\) events: .*/\1/p' err | grep . || echo 0
 }
 
+# What trace-cmd makes of a file; it says nothing but that.
+report() {
+	trace-cmd report -i "$1" >text 2>said
+	[ ! -s said ] || { cat said; return 1; }
+}
+
 nothing_unfinished() {
 	[ -z "$(find . -name '.tfs-record*')" ]
 }
@@ -415,19 +421,17 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	recording 20000 8192 file
 	all_made
 	stops
-	trace-cmd report -i file >report 2>said
-	[ "$(grep -c '^ *calls-'"$CALLS"' .*: sys_enter_getppid:' report)" = 20000 ]
-	[ "$(wc -l <report)" = 20001 ] # the first tells how many processors
-	[ ! -s said ] || { cat said; return 1; }
+	report file
+	[ "$(grep -c '^ *calls-'"$CALLS"' .*: sys_enter_getppid:' text)" = 20000 ]
+	[ "$(wc -l <text)" = 20001 ] # the first tells how many processors
 }
 
 @test "tfs-record: kernel: trace-cmd report shows nothing of nothing" {
 	need_tool trace-cmd
 	recording 0 64 file
 	stops
-	trace-cmd report -i file >report 2>said
-	run -1 grep getppid report
-	[ ! -s said ] || { cat said; return 1; }
+	report file
+	run -1 grep getppid text
 	[ "$(what file events)" = 0 ]
 }
 

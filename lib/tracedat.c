@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tracedat.c - read a trace.dat of version 6 or 7
+ *
+ * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). Nothing in a file is
+ * believed: whatever is read is inside the file, what is allocated is no
+ * larger than the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracedat.h"
+
+/* Pages that are in memory at a time, in bytes; one if that is more. */
+#define AHEAD (128 * 1024)
+/* What is read of a head at a time */
+#define SOME 4096
+/* A chain of options that is longer than this is a ring. */
+#define SECTIONS 1000
+/* The flag of a section that is compressed */
+#define COMPRESSED 1
+
+/* Where we are in the file. What goes wrong is said once, and all else is 0. */
+struct at {
+	const struct dat *d;
+	uint64_t at, end;       /* nothing of it is read from end on */
+	const char *what;       /* for messages */
+	int failed;
+	uint64_t from;          /* what text holds */
+	size_t n;
+	unsigned char text[SOME];
+};
+
+static void damaged(struct at *a, const char *why)
+{
+	if (!a->failed)
+		complain("%s is damaged: %s", a->d->path, why);
+	a->failed = 1;
+}
+
+static int read_at(const struct dat *d, void *out, size_t n, uint64_t at)
+{
+	while (n) {
+		ssize_t got = pread(d->fd, out, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return complain_errno("unable to read %s", d->path);
+		if (!got)
+			return complain("%s became shorter", d->path);
+		out = (char *)out + got;
+		n -= (size_t)got;
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
+/* Go past n bytes; 1 when there are as many. */
+static int pass(struct at *a, uint64_t n)
+{
+	if (!a->failed && n > a->end - a->at) {
+		complain("%s ends in %s: it is damaged, or was cut short", a->d->path, a->what);
+		a->failed = 1;
+	}
+	if (a->failed)
+		return 0;
+	a->at += n;
+	return 1;
+}
+
+/* n bytes, no more than SOME, valid until the next call; NULL failed. */
+static const unsigned char *next(struct at *a, size_t n)
+{
+	uint64_t at = a->at;
+
+	if (!pass(a, n))
+		return NULL;
+	if (at < a->from || at + n > a->from + a->n) {
+		a->from = at;
+		a->n = a->end - at < SOME ? (size_t)(a->end - at) : SOME;
+		if (read_at(a->d, a->text, a->n, at) < 0) {
+			a->failed = 1;
+			a->n = 0;
+			return NULL;
+		}
+	}
+	return a->text + (at - a->from);
+}
+
+/* A number of n bytes */
+static uint64_t number_at(struct at *a, size_t n)
+{
+	const unsigned char *p = next(a, n);
+	uint64_t value = 0;
+
+	for (size_t i = 0; p && i < n; i++)
+		value |= (uint64_t)p[i] << 8 * (a->d->layout.big ? n - 1 - i : i);
+	return value;
+}
+
+/* A string with its NUL, into out, cut to size; 1 to SOME - 1 bytes else. */
+static void string_at(struct at *a, char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	for (const unsigned char *p; (p = next(a, 1)) && *p;) {
+		if (++n == SOME)
+			damaged(a, "a name without an end");
+		if (n < size) {
+			out[n - 1] = (char)*p;
+			out[n] = '\0';
+		}
+	}
+}
+
+static void expect(struct at *a, const char *word, size_t n, const char *why)
+{
+	const unsigned char *p = next(a, n);
+
+	if (p && memcmp(p, word, n))
+		damaged(a, why);
+}
+
+/* An extent behind its length of size bytes */
+static struct dat_extent extent(struct at *a, size_t size)
+{
+	uint64_t n = number_at(a, size);
+	struct dat_extent e = { .at = a->at, .n = n };
+
+	return pass(a, n) ? e : (struct dat_extent){ 0 };
+}
+
+/* From there on in the file, or up to n bytes behind it */
+static struct at begin(const struct dat *d, uint64_t at, uint64_t n, const char *what)
+{
+	return (struct at){ .d = d, .at = at, .end = at + n, .what = what };
+}
+
+char *dat_text(const struct dat *d, struct dat_extent e)
+{
+	char *text = e.n < SIZE_MAX ? malloc((size_t)e.n + 1) : NULL;
+
+	if (!text) {
+		complain("%s: no memory for %llu bytes", d->path, (unsigned long long)e.n);
+		return NULL;
+	}
+	if (read_at(d, text, (size_t)e.n, e.at) < 0) {
+		free(text);
+		return NULL;
+	}
+	text[e.n] = '\0';
+	return text;
+}
+
+/* ---- parts of a head that both versions have ------------------------------- */
+
+static void header_pages(struct at *a, struct dat *d)
+{
+	struct dat_extent e;
+	uint32_t page = d->layout.size;
+	char *text;
+
+	a->what = "its header_page";
+	expect(a, "header_page", 12, "no header_page");
+	e = extent(a, 8);
+	if (!a->failed && e.n > 1 << 20)
+		damaged(a, "a header_page that cannot be");
+	text = a->failed ? NULL : dat_text(d, e);
+	if (!a->failed && !text)
+		a->failed = 1;
+	if (text && page_format_parse(&d->layout, text, (size_t)e.n) < 0)
+		damaged(a, "a header_page that cannot be");
+	free(text);
+	/* the file's own is what its pages are */
+	d->layout.size = page;
+	if (!a->failed && d->layout.data + 4 > page)
+		damaged(a, "pages that are too small");
+	a->what = "its header_event";
+	expect(a, "header_event", 13, "no header_event");
+	extent(a, 8);
+}
+
+/* Formats behind their count, which fn wants; NULL: none does. */
+static int some_formats(struct at *a, const char *system,
+			int (*fn)(void *, const char *, const char *, size_t), void *arg)
+{
+	int r = 0;
+
+	for (uint64_t n = number_at(a, 4); n && !r && !a->failed; n--) {
+		struct dat_extent e = extent(a, 8);
+		char *text = fn && !a->failed ? dat_text(a->d, e) : NULL;
+
+		if (text)
+			r = fn(arg, system, text, (size_t)e.n);
+		else if (fn)
+			a->failed = 1;
+		free(text);
+	}
+	return a->failed ? -1 : r;
+}
+
+static int all_systems(struct at *a, int (*fn)(void *, const char *, const char *, size_t),
+		       void *arg)
+{
+	char system[256];
+	int r = 0;
+
+	for (uint64_t n = number_at(a, 4); n && !r && !a->failed; n--) {
+		string_at(a, system, sizeof(system));
+		r = some_formats(a, system, fn, arg);
+	}
+	return a->failed ? -1 : r;
+}
+
+/* What is between here and where walk ends */
+static struct dat_extent passed(struct at *a, int systems)
+{
+	struct dat_extent e = { .at = a->at };
+
+	if (systems)
+		all_systems(a, NULL, NULL);
+	else
+		some_formats(a, NULL, NULL, NULL);
+	e.n = a->at - e.at;
+	return e;
+}
+
+int dat_formats(const struct dat *d,
+		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg)
+{
+	struct at a = begin(d, d->ftrace.at, d->ftrace.n, "its formats");
+	int r = d->ftrace.n ? some_formats(&a, "ftrace", fn, arg) : 0;
+
+	if (r || !d->events.n)
+		return r;
+	a = begin(d, d->events.at, d->events.n, "its formats");
+	return all_systems(&a, fn, arg);
+}
+
+int dat_comms(const struct dat *d, struct comms *c)
+{
+	char *text = dat_text(d, d->cmdlines);
+
+	if (!text)
+		return -1;
+	comms_parse(c, text, (size_t)d->cmdlines.n);
+	free(text);
+	return 0;
+}
+
+static struct dat_buffer *add_buffer(struct dat *d)
+{
+	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
+	if (!d->buffers)
+		die(REFUSED, "out of memory");
+	d->buffers[d->nbuffers] = (struct dat_buffer){ .page = d->layout.size };
+	return &d->buffers[d->nbuffers++];
+}
+
+/* The next processor of a buffer: where its pages are. */
+static void add_cpu(struct at *a, struct dat_buffer *b, unsigned cpu)
+{
+	struct dat_extent e;
+
+	e.at = number_at(a, 8);
+	e.n = number_at(a, 8);
+	if (a->failed)
+		return;
+	if (e.n && (e.at > a->d->size || e.n > a->d->size - e.at)) {
+		complain("%s ends in the pages of cpu %u: it was cut short, or the recording "
+			 "was killed", a->d->path, cpu);
+		a->failed = 1;
+	}
+	if (e.n % b->page)
+		damaged(a, "a part of a page");
+	if (!e.n)
+		e.at = 0;
+	if (!(b->ncpus & (b->ncpus - 1))) {
+		b->cpus = realloc(b->cpus, (b->ncpus ? 2 * b->ncpus : 1) * sizeof(*b->cpus));
+		if (!b->cpus)
+			die(REFUSED, "out of memory");
+	}
+	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .pages = e };
+}
+
+/* Out of the text of a trace_clock: the word in brackets, or all of it. */
+static void set_clock(struct dat_buffer *b, const char *text)
+{
+	const char *open = strchr(text, '['), *from = open ? open + 1 : text;
+
+	format(b->clock, sizeof(b->clock), "%.*s", (int)strcspn(from, open ? "]\n" : "\n"), from);
+}
+
+/* ---- version 6 ----------------------------------------------------------------- */
+
+/* The table of a buffer, and the clock behind it where there is one. */
+static void table6(struct at *a, struct dat *d, const char *name, int clock)
+{
+	struct dat_buffer *b = add_buffer(d);
+	struct dat_extent e;
+	char *text;
+
+	a->what = "its table";
+	format(b->name, sizeof(b->name), "%s", name);
+	for (unsigned cpu = 0; cpu < d->cpus && !a->failed; cpu++)
+		add_cpu(a, b, cpu);
+	if (!clock || a->failed)
+		return;
+	e = extent(a, 8);
+	if (!a->failed && e.n > SOME)
+		damaged(a, "a clock that cannot be");
+	text = a->failed ? NULL : dat_text(d, e);
+	if (text)
+		set_clock(b, text);
+	else
+		a->failed = 1;
+	free(text);
+}
+
+/* Which kind of data comes here: pages, or a text that we do not read. */
+static void flyrecord(struct at *a)
+{
+	const unsigned char *p = next(a, 10);
+
+	if (p && !memcmp(p, "latency  ", 10))
+		damaged(a, "it has a latency tracer's text, and no pages");
+	else if (p && memcmp(p, "flyrecord", 10))
+		damaged(a, "no table of pages");
+}
+
+struct instances {
+	struct { uint64_t at; char name[64]; } *v;
+	size_t n;
+};
+
+static void options6(struct at *a, struct instances *others, int *clock)
+{
+	uint16_t id;
+
+	while ((id = (uint16_t)number_at(a, 2)) != DAT_DONE && !a->failed) {
+		struct dat_extent e = extent(a, 4);
+		struct at o = begin(a->d, e.at, e.n, "its options");
+
+		if (a->failed || (id != DAT_TRACECLOCK && id != DAT_BUFFER))
+			continue;
+		if (id == DAT_TRACECLOCK) {
+			*clock = 1;
+			continue;
+		}
+		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
+		if (!others->v)
+			die(REFUSED, "out of memory");
+		others->v[others->n].at = number_at(&o, 8);
+		string_at(&o, others->v[others->n].name, sizeof(others->v->name));
+		others->n++;
+		a->failed |= o.failed;
+	}
+}
+
+static void version6(struct at *a, struct dat *d)
+{
+	struct instances others = { 0 };
+	const unsigned char *p;
+	int clock = 0;
+
+	header_pages(a, d);
+	a->what = "its formats";
+	d->ftrace = passed(a, 0);
+	d->events = passed(a, 1);
+	a->what = "its symbols";
+	d->kallsyms = extent(a, 4);
+	d->printk = extent(a, 4);
+	a->what = "its names";
+	d->cmdlines = extent(a, 8);
+	d->cpus = (unsigned)number_at(a, 4);
+	a->what = "its options";
+	p = next(a, 10);
+	if (p && !memcmp(p, "options  ", 10))
+		options6(a, &others, &clock);
+	else
+		a->at -= p ? 10 : 0;
+	flyrecord(a);
+	table6(a, d, "", clock);
+	for (size_t i = 0; i < others.n && !a->failed; i++) {
+		a->at = others.v[i].at < d->size ? others.v[i].at : d->size;
+		flyrecord(a);
+		table6(a, d, others.v[i].name, clock);
+	}
+	free(others.v);
+}
+
+/* ---- version 7 ----------------------------------------------------------------- */
+
+/* A section that begins there: its data; failed when it is compressed. */
+static struct at section(struct at *a, uint64_t at, const char *what)
+{
+	struct at s = begin(a->d, at < a->d->size ? at : a->d->size,
+			    at < a->d->size ? a->d->size - at : 0, what);
+	unsigned flags;
+	uint64_t n;
+
+	number_at(&s, 2);
+	flags = (unsigned)number_at(&s, 2);
+	number_at(&s, 4);
+	n = number_at(&s, 8);
+	if (!s.failed && flags & COMPRESSED)
+		damaged(&s, "a section is compressed, by nothing that it names");
+	at = s.at;
+	if (pass(&s, n)) {
+		s.end = s.at;
+		s.at = at;
+	}
+	return s;
+}
+
+static void buffer7(struct at *o, struct dat *d)
+{
+	struct dat_buffer *b = add_buffer(d);
+	char clock[256];
+
+	number_at(o, 8); /* a section, which has the pages that are told of here */
+	string_at(o, b->name, sizeof(b->name));
+	string_at(o, clock, sizeof(clock));
+	set_clock(b, clock);
+	b->page = (size_t)number_at(o, 4);
+	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
+		damaged(o, "pages of a size that cannot be");
+	for (uint64_t n = number_at(o, 4); n && !o->failed; n--)
+		add_cpu(o, b, (unsigned)number_at(o, 4));
+}
+
+/* One option; its data is the extent. */
+static void option7(struct at *a, struct dat *d, unsigned id, struct dat_extent e)
+{
+	struct at o = begin(d, e.at, e.n, "its options"), s;
+	uint64_t at;
+
+	if (id == DAT_BUFFER)
+		buffer7(&o, d);
+	else if (id == DAT_CPUCOUNT)
+		d->cpus = (unsigned)number_at(&o, 4);
+	a->failed |= o.failed;
+	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
+		return;
+	at = number_at(&o, 8);
+	if (o.failed) {
+		a->failed = 1;
+		return;
+	}
+	s = section(&o, at, "a section");
+	if (id == DAT_HEADER_INFO)
+		header_pages(&s, d);
+	else if (id == DAT_FTRACE_EVENTS)
+		d->ftrace = passed(&s, 0);
+	else if (id == DAT_EVENT_FORMATS)
+		d->events = passed(&s, 1);
+	else if (id == DAT_KALLSYMS)
+		d->kallsyms = extent(&s, 4);
+	else if (id == DAT_PRINTK)
+		d->printk = extent(&s, 4);
+	else
+		d->cmdlines = extent(&s, 8);
+	a->failed |= s.failed;
+}
+
+static void version7(struct at *a, struct dat *d)
+{
+	char algorithm[64], version[64];
+	uint64_t at;
+
+	a->what = "its head";
+	string_at(a, algorithm, sizeof(algorithm));
+	string_at(a, version, sizeof(version));
+	at = number_at(a, 8);
+	if (!a->failed && strcmp(algorithm, "none")) {
+		complain("%s is compressed by %s: make another of it with "
+			 "trace-cmd convert --file-version 6", d->path, algorithm);
+		a->failed = 1;
+	}
+	for (int n = 0; at && !a->failed; n++) {
+		struct at s = section(a, at, "its options");
+
+		at = 0;
+		if (n == SECTIONS)
+			damaged(&s, "options without an end");
+		while (!s.failed && s.at < s.end) {
+			unsigned id = (unsigned)number_at(&s, 2);
+			struct dat_extent e = extent(&s, 4);
+			struct at o = begin(d, e.at, e.n, "its options");
+
+			if (s.failed)
+				break;
+			if (id == DAT_DONE) {
+				at = e.n ? number_at(&o, 8) : 0;
+				s.failed |= o.failed;
+				break;
+			}
+			option7(&s, d, id, e);
+		}
+		a->failed |= s.failed;
+	}
+	if (!a->failed && !d->layout.commit_size)
+		damaged(a, "no header_page");
+}
+
+/* ---- a file ---------------------------------------------------------------------- */
+
+int dat_open(struct dat *d, const char *path)
+{
+	struct at a;
+	struct stat st;
+	char version[8];
+	const unsigned char *p;
+	uint64_t page, wide;
+
+	*d = (struct dat){ .path = path };
+	/* a FIFO would have us wait for its writer */
+	d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (d->fd < 0)
+		return complain_errno("unable to open %s", path);
+	if (fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(d->fd);
+		return complain("%s is not a regular file", path);
+	}
+	d->size = (uint64_t)st.st_size;
+	a = begin(d, 0, d->size, "its head");
+	p = d->size < 12 ? NULL : next(&a, 10);
+	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
+		complain("%s is no trace.dat", path);
+		a.failed = 1;
+	}
+	string_at(&a, version, sizeof(version));
+	if (!a.failed && strcmp(version, "6") && strcmp(version, "7")) {
+		complain("%s is a trace.dat of version %s, and 6 and 7 are known", path, version);
+		a.failed = 1;
+	}
+	d->version = version[0] == '6' ? 6 : 7;
+	d->layout.big = number_at(&a, 1) != 0;
+	wide = number_at(&a, 1);
+	page = number_at(&a, 4);
+	if (!a.failed && ((wide != 4 && wide != 8) || page < 64 || page > 1 << 24))
+		damaged(&a, "pages of a size that cannot be");
+	d->layout.size = (uint32_t)page;
+	if (a.failed)
+		;
+	else if (d->version == 6)
+		version6(&a, d);
+	else
+		version7(&a, d);
+	if (a.failed)
+		dat_close(d);
+	return a.failed ? -1 : 0;
+}
+
+void dat_close(struct dat *d)
+{
+	for (size_t i = 0; i < d->nbuffers; i++)
+		free(d->buffers[i].cpus);
+	free(d->buffers);
+	d->buffers = NULL;
+	d->nbuffers = 0;
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+void dat_pages_begin(struct dat_pages *p, const struct dat *d, const struct dat_buffer *b,
+		     const struct dat_cpu *cpu)
+{
+	*p = (struct dat_pages){ .dat = d, .page = b->page, .left = cpu->pages };
+}
+
+const void *dat_pages_next(struct dat_pages *p)
+{
+	size_t most = p->page > AHEAD ? p->page : AHEAD / p->page * p->page;
+
+	if (p->failed)
+		return NULL;
+	if (p->at == p->n) {
+		p->at = 0;
+		p->n = p->left.n < most ? (size_t)p->left.n : most;
+		if (!p->n)
+			return NULL;
+		if (!p->text)
+			p->text = malloc(p->n); /* the first is the largest */
+		if (!p->text)
+			die(REFUSED, "out of memory");
+		if (read_at(p->dat, p->text, p->n, p->left.at) < 0) {
+			p->failed = 1;
+			return NULL;
+		}
+		p->left.at += p->n;
+		p->left.n -= p->n;
+	}
+	p->at += p->page;
+	return p->text + p->at - p->page;
+}
+
+void dat_pages_end(struct dat_pages *p)
+{
+	free(p->text);
+	p->text = NULL;
+}

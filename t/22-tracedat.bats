@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# lib/tracedat.c: trace.dat of versions 6 and 7, whole and damaged; by datinfo
+
+load helper
+
+CORPUS=$BATS_TEST_DIRNAME/fuzz/corpus/tracedat
+
+datinfo() {
+	"$PROG/datinfo" "$@"
+}
+
+# sees FILE LINE...: these are the lines of datinfo that begin with version,
+# layout, format, buffer or cpu
+sees() {
+	datinfo "$1" >seen
+	grep -E '^(version|layout|format|buffer|cpu) ' seen >got
+	printf '%s\n' "${@:2}" | diff - got
+}
+
+# refused FILE WORDS: one line that says so
+refuses() {
+	fails 111 "datinfo: fatal: $1 $2" datinfo "$1"
+}
+
+# bytes FILE OFFSET BYTES: these are written there, as printf has them
+bytes() {
+	# shellcheck disable=SC2059 # it is a format
+	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+@test "trace.dat: version 6, as tfs-record writes it" {
+	cp "$CORPUS/v6" file
+	sees file 'version 6' 'layout 128 16 8 little' 'format ftrace:print 26' \
+		'format one:two 24' "buffer '' local 128" 'cpu 0 2 7' 'cpu 1 1 5'
+}
+
+@test "trace.dat: version 7, as trace-cmd writes it" {
+	cp "$CORPUS/v7" file
+	sees file 'version 7' 'layout 128 16 8 little' 'format ftrace:print 26' \
+		'format one:two 24' "buffer '' local 128" 'cpu 0 2 7' 'cpu 1 1 5'
+}
+
+@test "trace.dat: of a kernel of 32 bits and the other byte order, with an instance" {
+	cp "$CORPUS/v6-big" big
+	cp "$CORPUS/v6-instance" little
+	for order in big little; do
+		sees $order 'version 6' "layout 128 12 4 $order" 'format ftrace:two 24' \
+			'format one:two 24' "buffer '' local 128" 'cpu 0 1 3' 'cpu 1 0 0' \
+			"buffer 'ins' local 128" 'cpu 0 1 4' 'cpu 1 1 14'
+	done
+}
+
+@test "trace.dat: without any event" {
+	cp "$CORPUS/v6-empty" file
+	sees file 'version 6' 'layout 128 16 8 little' 'format ftrace:print 26' \
+		'format one:two 24' "buffer '' local 128" 'cpu 0 0 0' 'cpu 1 0 0'
+}
+
+@test "trace.dat: what is no trace.dat is named" {
+	: >empty
+	echo 'some text that is longer than the magic' >text
+	refuses empty 'is no trace.dat'
+	refuses text 'is no trace.dat'
+	refuses . 'is not a regular file'
+	mkfifo fifo
+	refuses fifo 'is not a regular file'
+	fails 111 'datinfo: fatal: unable to open nowhere: No such file or directory' \
+		datinfo nowhere
+	cp "$CORPUS/v9" file
+	refuses file 'is a trace.dat of version 9, and 6 and 7 are known'
+}
+
+@test "trace.dat: one that is compressed is refused by the algorithm's name" {
+	cp "$CORPUS/v7-zstd" file
+	refuses file 'is compressed by zstd: make another of it with trace-cmd convert --file-version 6'
+}
+
+@test "trace.dat: a latency tracer's is refused" {
+	cp "$CORPUS/v6-latency" file
+	refuses file "is damaged: it has a latency tracer's text, and no pages"
+}
+
+@test "trace.dat: numbers that cannot be are named" {
+	cp "$CORPUS/v6" file
+	bytes file 14 '\1\0\0\0'
+	refuses file 'is damaged: pages of a size that cannot be'
+	cp "$CORPUS/v6" file
+	bytes file 18 'x'
+	refuses file 'is damaged: no header_page'
+	cp "$CORPUS/v6" file
+	bytes file 30 '\377\377\377\377\377\377\377\377'
+	refuses file 'ends in its header_page: it is damaged, or was cut short'
+}
+
+@test "trace.dat: cut short anywhere, it is one line or what was there" {
+	for version in v6 v7; do
+		size=$(stat -c %s "$CORPUS/$version")
+		for ((n = 0; n < size; n += 13)); do
+			head -c "$n" "$CORPUS/$version" >short
+			status=0
+			datinfo short >out 2>err || status=$?
+			case $status in
+			0) [ ! -s err ] ;;
+			111) [ "$(wc -l <err)" = 1 ] && grep -q '^datinfo: fatal: short ' err ;;
+			*) false ;;
+			esac || { echo "$version cut to $n: $status"; cat err; return 1; }
+		done
+		[ "$status" = 111 ]
+	done
+}
+
+@test "trace.dat: any byte of it changed, it is one line or something" {
+	for version in v6 v7; do
+		size=$(stat -c %s "$CORPUS/$version")
+		for ((n = 0; n < size; n += 11)); do
+			cp "$CORPUS/$version" file
+			bytes file "$n" '\377'
+			status=0
+			datinfo file >out 2>err || status=$?
+			case $status in
+			0) [ ! -s err ] ;;
+			111) [ "$(wc -l <err)" = 1 ] && grep -q '^datinfo: fatal: file' err ;;
+			*) false ;;
+			esac || { echo "$version at $n: $status"; cat err; return 1; }
+		done
+	done
+}
+
+@test "trace.dat: what trace-cmd converts to version 7 and back is the same" {
+	need_tool trace-cmd
+	cp "$CORPUS/v6" six
+	trace-cmd convert -i six -o seven --file-version 7 --compression none >said 2>&1 ||
+		skip "needs a trace-cmd that converts (3.1)"
+	trace-cmd convert -i seven -o again --file-version 6 >said 2>&1
+	datinfo six | grep -E '^(format|cpu )' >seen
+	for file in seven again; do
+		datinfo $file | grep -E '^(format|cpu )' | diff seen -
+	done
+}
+
+@test "trace.dat: a large one is read with little memory" {
+	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
+	cp "$CORPUS/v6-empty" file
+	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
+	at=$(grep -abo flyrecord file | cut -d : -f 1)
+	bytes file $((at + 10)) '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0'
+	truncate -s $((1024 + 1073741824)) file
+	(
+		ulimit -v 20000
+		datinfo file
+	) >seen
+	grep -x 'cpu 0 8388608 0' seen
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tracedat.c - a trace.dat, damaged or not
+ *
+ * Input: the file. What is told of it must be inside it, and be told the same
+ * way twice.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "fuzz.h"
+#include "tracedat.h"
+
+static int count_format(void *arg, const char *system, const char *text, size_t n)
+{
+	size_t *bytes = arg;
+
+	must(strlen(system) < 256 && !text[n]);
+	*bytes += n;
+	return 0;
+}
+
+static void inside(const struct dat *d, struct dat_extent e)
+{
+	must(e.at <= d->size && e.n <= d->size - e.at);
+}
+
+static void check_pages(const struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu)
+{
+	struct page_format l = d->layout;
+	struct dat_pages p;
+	const void *page;
+	uint64_t n = 0;
+
+	l.size = (uint32_t)b->page;
+	inside(d, cpu->pages);
+	must(!(cpu->pages.n % b->page));
+	dat_pages_begin(&p, d, b, cpu);
+	while ((page = dat_pages_next(&p))) {
+		/* in memory of its own, where a step too far shows */
+		char *copy = malloc(b->page);
+
+		must(copy);
+		memcpy(copy, page, b->page);
+		must(page_count(&l, copy, b->page) <= b->page / 8);
+		free(copy);
+		n += b->page;
+	}
+	must(!p.failed && n == cpu->pages.n);
+	dat_pages_end(&p);
+}
+
+static void check(const struct dat *d)
+{
+	size_t bytes = 0, again = 0;
+	struct comms comms = { 0 };
+	int r;
+
+	must(d->version == 6 || d->version == 7);
+	must(d->layout.data + 4 <= d->layout.size);
+	inside(d, d->ftrace);
+	inside(d, d->events);
+	inside(d, d->kallsyms);
+	inside(d, d->printk);
+	inside(d, d->cmdlines);
+	r = dat_formats(d, count_format, &bytes);
+	must(!r && !dat_formats(d, count_format, &again) && bytes == again);
+	must(bytes <= d->ftrace.n + d->events.n);
+	must(!dat_comms(d, &comms) && comms.n <= d->cmdlines.n / 3 + 1);
+	comms_clear(&comms);
+	for (size_t i = 0; i < d->nbuffers; i++) {
+		const struct dat_buffer *b = &d->buffers[i];
+
+		must(b->page >= d->layout.data + 4);
+		for (size_t j = 0; j < b->ncpus && j < 64; j++)
+			check_pages(d, b, &b->cpus[j]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	static char path[64];
+	struct dat d;
+	int r;
+
+	if (fd < 0) {
+		fd = memfd_create("trace.dat", 0);
+		must(fd >= 0);
+		format(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	must(!ftruncate(fd, 0));
+	must(!size || pwrite(fd, data, size, 0) == (ssize_t)size);
+	listen_to_stderr();
+	r = dat_open(&d, path);
+	must_be_said(r);
+	if (!r) {
+		check(&d);
+		dat_close(&d);
+	}
+	return 0;
+}
