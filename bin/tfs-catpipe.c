@@ -7,6 +7,7 @@
  *	             more is lost in a full buffer
  *	-l           standard output is a FIFO: one line a packet, so that each
  *	             read of 4096 bytes or more gets exactly one line
+ *	-n           record how tasks get their names, too, and do not print that
  *	-s KB        write no more than KB kilobytes
  *	-w MS        when stopping: give up a reader that takes nothing for MS
  *	             milliseconds; default 2000
@@ -40,9 +41,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-kl] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
+	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "kls:w:R:i:",
+	.letters = "klns:w:R:i:",
 };
 
 /*
@@ -75,6 +76,7 @@ struct stream {
 	long quarter;           /* of one processor's buffer, in pages */
 	long gather;            /* for how long to look away, in us */
 	long long looked, moment; /* when: us of the last live_fill; ms of the names */
+	int names;              /* are to be recorded */
 	int packets;            /* one line a write */
 	int stopping;
 	int full;               /* nothing more can be written */
@@ -219,45 +221,56 @@ static int pump_text(struct stream *s)
 
 /* ---- our text ---------------------------------------------------------------- */
 
-/*
- * The next records as text, ends of each in ends: how many. *over: there was
- * one more, which the size limit has no room for.
- */
-static size_t chunk(struct stream *s, char *text, uint32_t *ends, int *over)
+/* The next records as text. */
+struct chunk {
+	char text[CHUNK];
+	size_t len;
+	uint32_t ends[MOST_EVENTS]; /* of each record in text */
+	size_t n;
+	int over;               /* there was one more, which the size limit has no room for */
+	int done;               /* there are no more now */
+};
+
+static void fill_chunk(struct stream *s, struct chunk *c)
 {
-	size_t n = 0, len = 0;
 	const struct record *r;
+	size_t len = 0;
 	int64_t lost;
 
-	while (n < MOST_EVENTS && CHUNK - len >= MOST_LINE &&
-	       (r = live_next(&s->live, &lost))) {
-		if (lost)
-			len += lost_line(r->cpu, lost, text + len, MOST_LINE);
-		len += event_line(&s->kernel.line, r, text + len, CHUNK - len);
-		*over = s->left >= 0 && (long long)len > s->left;
-		if (*over)
+	c->n = c->len = 0;
+	c->over = c->done = 0;
+	while (c->n < MOST_EVENTS && CHUNK - len >= MOST_LINE) {
+		r = live_next(&s->live, &lost);
+		c->done = !r;
+		if (!r)
 			break;
-		ends[n++] = (uint32_t)len;
+		if (lost)
+			len += lost_line(r->cpu, lost, c->text + len, MOST_LINE);
+		if (kernel_learn(&s->kernel, r, lost))
+			continue;
+		len += event_line(&s->kernel.line, r, c->text + len, CHUNK - len);
+		c->over = s->left >= 0 && (long long)len > s->left;
+		if (c->over)
+			return;
+		c->ends[c->n++] = (uint32_t)len;
+		c->len = len;
 	}
-	return n;
+	c->len = len;
 }
 
 static void give(struct stream *s)
 {
-	static char text[CHUNK];
-	static uint32_t ends[MOST_EVENTS];
-	size_t n, len, done;
-	int over = 0;
+	static struct chunk c;
+	size_t done;
 
 	do {
-		n = chunk(s, text, ends, &over);
-		len = n ? ends[n - 1] : 0;
-		done = len - (s->packets ? put_packets : put)(s, text, len);
-		for (s->cut += (unsigned)over; n && ends[n - 1] > done; n--)
+		fill_chunk(s, &c);
+		done = c.len - (s->packets ? put_packets : put)(s, c.text, c.len);
+		for (s->cut += (unsigned)c.over; c.n && c.ends[c.n - 1] > done; c.n--)
 			s->cut++;
-		if (over && !s->full)
+		if (c.over && !s->full)
 			s->full = 1;
-	} while (n && !s->full);
+	} while (!c.done && !s->full);
 }
 
 static long long now_us(void)
@@ -321,6 +334,8 @@ static int open_raw(struct stream *s, const char *root)
 		kb = (unsigned long)digits_at(&p);
 	}
 	free(text);
+	if (s->names)
+		kernel_names_begin(&s->kernel);
 	s->quarter = (long)(kb * 1024 / s->live.page / 4);
 	if (!s->quarter)
 		s->quarter = 1;
@@ -430,6 +445,9 @@ int main(int argc, char **argv)
 		case 'l':
 			s.packets = 1;
 			break;
+		case 'n':
+			s.names = 1;
+			break;
 		case 's':
 			if (number(optarg, 1, LONG_MAX / 1024, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", optarg);
@@ -480,6 +498,8 @@ int main(int argc, char **argv)
 		if (!s.stopping && !r)
 			wait_on(&s, s.in, POLLIN, -1);
 	}
+	if (!s.text)
+		kernel_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
 	tell_losses(&s);

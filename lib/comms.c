@@ -6,6 +6,9 @@
 
 #include "comms.h"
 
+/* The kernel's PID_MAX_LIMIT: what a damaged trace has above it takes no room. */
+#define PID_LIMIT (1 << 22)
+
 /* Where the pid is, or the empty slot where it would be; there is one. */
 static struct comm *slot(const struct comms *c, pid_t pid)
 {
@@ -38,7 +41,7 @@ struct comm *comms_entry(struct comms *c, pid_t pid)
 {
 	struct comm *at;
 
-	if (pid <= 0)
+	if (pid <= 0 || pid > PID_LIMIT)
 		return NULL;
 	if (c->n >= c->room / 2)
 		grow(c);
@@ -81,10 +84,9 @@ static int next_pid(const char **text, const char *end, pid_t *pid, const char *
 		*text = eol ? eol + 1 : end;
 		if (!eol)
 			eol = end;
-		/* below the kernel's PID_MAX_LIMIT, so it cannot overflow */
-		for (*pid = 0; p < eol && *p >= '0' && *p <= '9' && *pid <= 1 << 22; p++)
+		for (*pid = 0; p < eol && *p >= '0' && *p <= '9' && *pid <= PID_LIMIT; p++)
 			*pid = 10 * *pid + (*p - '0');
-		if (p == eol || *p != ' ' || *pid > 1 << 22)
+		if (p == eol || *p != ' ' || *pid > PID_LIMIT)
 			continue;
 		while (p < eol && *p == ' ')
 			p++;
@@ -115,7 +117,7 @@ void tgids_parse(struct comms *c, const char *text, size_t n)
 	while (next_pid(&text, end, &pid, &p, &n)) {
 		struct comm *at = comms_entry(c, pid);
 
-		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= 1 << 22; p++, n--)
+		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
 		if (at)
 			at->tgid = tgid;
@@ -182,6 +184,31 @@ size_t comms_procfs(struct comms *c, const struct pids *only)
 		return add_pids(c, only);
 	each_process(add_process, &w);
 	return w.new;
+}
+
+size_t comms_traced(struct comms *c, int dir)
+{
+	char *text = ctl_read(dir, "set_event_pid", NULL);
+	struct pids only = { 0 };
+	size_t new;
+
+	if (text)
+		pids_parse(&only, text);
+	free(text);
+	new = comms_procfs(c, only.n ? &only : NULL);
+	pids_clear(&only);
+	return new;
+}
+
+void comms_prune(struct comms *c, int (*keep)(void *, struct comm *), void *arg)
+{
+	struct comms old = *c;
+
+	*c = (struct comms){ 0 };
+	for (size_t i = 0; i < old.room; i++)
+		if (old.v[i].pid && keep(arg, &old.v[i]))
+			*comms_entry(c, old.v[i].pid) = old.v[i];
+	free(old.v);
 }
 
 void comms_clear(struct comms *c)

@@ -15,6 +15,7 @@ struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* of its leader; 0: not known */
 	uint32_t seen;          /* the caller's: when it was looked for */
+	uint32_t told;          /* the caller's: since when the trace tells it */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
 };
 
@@ -55,6 +56,12 @@ void tgids_parse(struct comms *, const char *text, size_t n);
  * the pids of a container. How many were not known.
  */
 size_t comms_procfs(struct comms *, const struct pids *only);
+
+/* The same of those whose events the instance at dir records: all, or by pid. */
+size_t comms_traced(struct comms *, int dir);
+
+/* Drop all that keep does not want. */
+void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
 
 /* Forget all; may be used again. */
 void comms_clear(struct comms *);

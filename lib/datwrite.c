@@ -137,18 +137,6 @@ static int records_addresses(int dir)
 	       is_on(dir, "options/func_stack_trace");
 }
 
-/* The tasks whose events the instance records; NULL: not by task. */
-static struct pids *traced_tasks(int dir, struct pids *out)
-{
-	char *text = ctl_read(dir, "set_event_pid", NULL);
-
-	*out = (struct pids){ 0 };
-	if (text)
-		pids_parse(out, text);
-	free(text);
-	return out->n ? out : NULL;
-}
-
 int dat_begin(struct dat_head *h)
 {
 	size_t len;
@@ -184,7 +172,6 @@ int dat_begin(struct dat_head *h)
 
 size_t dat_look(struct dat_head *h, int all)
 {
-	struct pids traced;
 	size_t n = 0, len;
 	char *text;
 
@@ -196,8 +183,7 @@ size_t dat_look(struct dat_head *h, int all)
 	free(text);
 	if (!all)
 		return n;
-	n += comms_procfs(&h->comms, traced_tasks(h->dir, &traced));
-	pids_clear(&traced);
+	n += comms_traced(&h->comms, h->dir);
 	free(h->clock);
 	h->clock = ctl_read(h->dir, "trace_clock", NULL);
 	return n;

@@ -142,6 +142,7 @@ struct events {
 	struct comms comms;
 	/* offsets of common_pid, common_flags, common_preempt_count */
 	uint16_t pid_at, flags_at, preempt_at;
+	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
 	uint8_t pid_size;
 };
 
@@ -214,6 +215,7 @@ struct line {
 	/* Called before the name of a task is looked up in events->comms. */
 	void (*who)(void *arg, int pid);
 	void *arg;
+	uint32_t told, seen;    /* go into struct comm by line_learn */
 
 	struct head {
 		int32_t pid;
@@ -227,6 +229,12 @@ struct line {
 
 /* comms or the clock are others now: forget what was kept of them. */
 void line_changed(struct line *);
+
+/*
+ * Is it a record of the two events by which a task gets its name? It has that
+ * from here on, then: 1.
+ */
+int line_learn(struct line *, const struct record *);
 
 /*
  * The whole line of a record, its newline (or newlines, of a stack) included.

@@ -257,6 +257,10 @@ struct event *event_add(struct events *evs, const char *system, const char *text
 		return NULL;
 	}
 	common(evs, e);
+	if (!strcmp(system, "task") && !strcmp(e->name, "task_newtask"))
+		evs->newtask = e->id;
+	if (!strcmp(system, "task") && !strcmp(e->name, "task_rename"))
+		evs->rename = e->id;
 	return e;
 }
 

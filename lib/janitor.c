@@ -140,9 +140,17 @@ static int start_stream(struct janitor *j)
 	close(j->manager);
 	fd = openat(j->dir, "trace", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
-	    !(j->rq->output == OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
+	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
 		_exit(REFUSED);
-	dup2(fd, STDOUT_FILENO);
+	if (j->rq->output == OUTPUT_DAT) {
+		/* without us it makes a file of what it has; nobody kills it for being ours */
+		setsid();
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (fchdir(j->dir) < 0)
+			_exit(REFUSED);
+	} else {
+		dup2(fd, STDOUT_FILENO);
+	}
 	subsystem.stream(j->rq, argv);
 	base = argv[0];
 	format(tool, sizeof(tool), "%s/%s", j->tools, base);
@@ -165,7 +173,7 @@ static int make_output(struct janitor *j)
 		return complain_errno("unable to make session directory %s/%s", j->path,
 				      name);
 	strcat(strcat(strcat(j->path, "/"), name), "/trace");
-	if (j->rq->output == OUTPUT_FILE) {
+	if (j->rq->output >= OUTPUT_FILE) {
 		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNTOLD);
 		r = fd < 0 ? fd : close(fd);
 	} else {
@@ -216,14 +224,18 @@ ended:
 /* The one undo, whatever there is and whoever wanted it. */
 static int take_down(struct janitor *j, int by_itself)
 {
-	int r = 0;
+	int r = 0, files;
+	struct stat st;
 
+	/* nobody was told of it yet */
+	files = j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
+		st.st_mode & S_ISVTX;
 	if (j->is_open) {
 		end_stream(j, subsystem.disarm() && by_itself);
 		r = subsystem.close(j->rq);
 	}
 	if (j->dir >= 0) {
-		if (remove_rundir(j->rundir, j->rq->session, 0) < 0)
+		if (remove_rundir(j->rundir, j->rq->session, files) < 0)
 			r = complain_errno("unable to remove %s", j->path);
 		close(j->dir);
 	}
@@ -237,7 +249,7 @@ static int stream_ended(struct janitor *j, int status)
 {
 	j->stream = 0;
 	/* the reader died; another may come */
-	if (exit_status(status) == 128 + SIGPIPE && j->rq->output != OUTPUT_FILE)
+	if (exit_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
 		return start_stream(j) < 0 ? j->stream_status = REFUSED, -1 : 0;
 	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
 	return -1;

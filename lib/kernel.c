@@ -28,6 +28,9 @@ static int clock_is_raw(const char *clocks)
 	return 0;
 }
 
+/* Every so many moments the dead of a long stream are dropped. */
+#define PRUNE 20
+
 static int has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -38,17 +41,19 @@ static int has_word(const char *text, const char *word)
 	return 0;
 }
 
-static void add_format(struct kernel *k, const char *system, const char *name)
+static struct event *add_format(struct kernel *k, const char *system, const char *name)
 {
+	struct event *e = NULL;
 	char path[600], *text;
 	size_t len;
 
 	if (format(path, sizeof(path), "events/%s/%s/format", system, name) >= sizeof(path))
-		return;
+		return NULL;
 	text = ctl_read(k->dir, path, &len);
 	if (text)
-		event_add(&k->events, system, text, len);
+		e = event_add(&k->events, system, text, len);
 	free(text);
+	return e;
 }
 
 /* Those that are enabled, if others are than at the last look. */
@@ -183,19 +188,82 @@ static void learn_name(void *kernel, int pid)
 	struct kernel *k = kernel;
 	struct comms *comms = &k->events.comms;
 	const struct comm *c = comms_find(comms, pid);
+	struct comm *entry;
 	struct task t;
 
-	if (pid <= 0 || (c && c->seen == k->now))
+	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->named))))
 		return;
 	if (k->procfs && !task_read(pid, &t))
 		comms_add_task(comms, &t);
 	else if (!c || !*c->name) /* of a dead one, what was known stays */
 		read_saved(k);
-	comms_entry(comms, pid)->seen = k->now;
+	entry = comms_entry(comms, pid);
+	if (entry)
+		entry->seen = k->now;
+}
+
+/* The events of a dead one may be in the buffer still: it goes at a later look. */
+static int is_wanted(void *kernel, struct comm *c)
+{
+	const struct kernel *k = kernel;
+
+	if (task_alive(c->pid))
+		return 1;
+	if (c->told) {
+		c->told = 0;
+		c->seen = k->now;
+	}
+	return k->now - c->seen < PRUNE;
 }
 
 void kernel_moment(struct kernel *k)
 {
+	struct comms *comms = &k->events.comms;
+
 	k->now++;
 	line_changed(&k->line);
+	if (k->now % PRUNE || comms->n < 2 * k->pruned + 4096)
+		return;
+	if (k->procfs)
+		comms_prune(comms, is_wanted, k);
+	k->pruned = comms->n;
+}
+
+static const char *const naming[] = { "task_newtask", "task_rename" };
+
+void kernel_names_begin(struct kernel *k)
+{
+	struct comms *comms = &k->events.comms;
+	int known = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct event *e = add_format(k, "task", naming[i]);
+		char file[64], *old;
+
+		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
+		old = ctl_read(k->dir, file, NULL);
+		known += e && old && *old == '1';
+		if (e && old && *old == '0' && !ctl_try(k->dir, file, "1", 0)) {
+			k->own[i] = e->id;
+			known++;
+		}
+		free(old);
+	}
+	if (known < 2)
+		return;
+	k->named = 1;
+	comms_traced(comms, k->dir);
+	for (size_t i = 0; i < comms->room; i++)
+		comms->v[i].told = k->named;
+}
+
+void kernel_names_end(struct kernel *k)
+{
+	char file[64];
+
+	for (size_t i = 0; i < 2; i++) {
+		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
+		if (k->own[i])
+			ctl_try(k->dir, file, "0", 0);
+	}
 }

@@ -16,6 +16,9 @@ struct kernel {
 	int scanned;            /* since then all events were looked at */
 	uint32_t now;           /* counts kernel_moment */
 	int procfs;             /* it shows the pids that tracefs has */
+	uint32_t named;         /* how many times events were lost, + 1; 0: nothing tells names */
+	size_t pruned;          /* names that were left when the dead were dropped */
+	unsigned own[2];        /* ids of the events that we enabled; 0 none */
 };
 
 /*
@@ -30,5 +33,30 @@ int kernel_open(struct kernel *, int dir, int root);
  * are learnt as records come that want them.
  */
 void kernel_moment(struct kernel *);
+
+/*
+ * Record how tasks get their names, too (task:task_newtask, task:task_rename):
+ * from there on each has at each event the one that it had then, however short
+ * it lives. Without a word nothing happens where that cannot be.
+ */
+void kernel_names_begin(struct kernel *);
+void kernel_names_end(struct kernel *);
+
+/*
+ * Take from a record what it tells of names, before its line is made. 1: that
+ * is all that it was recorded for.
+ */
+static inline int kernel_learn(struct kernel *k, const struct record *r, int64_t lost)
+{
+	const struct event *e;
+
+	k->named += k->named && lost; /* what was lost may have told another name */
+	k->line.told = k->named;
+	k->line.seen = k->now;
+	if (!line_learn(&k->line, r))
+		return 0;
+	e = event_of(&k->events, r);
+	return e->id == k->own[0] || e->id == k->own[1];
+}
 
 #endif

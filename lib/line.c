@@ -111,6 +111,33 @@ HOT static char *line_time(struct line *l, char *p, uint64_t ts)
 	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
 }
 
+HOT int line_learn(struct line *l, const struct record *r)
+{
+	struct events *evs = l->events;
+	const struct event *e = event_of(evs, r);
+	const struct field *field;
+	struct value v;
+	struct comm *comm;
+	int pid;
+
+	if (!e || (e->id != evs->newtask && e->id != evs->rename))
+		return 0;
+	/* a task that was renamed is who did it, where there is no such field */
+	field = event_field(e, "pid");
+	pid = field && !field_value(evs, field, r, &v) ? (int)v.i : record_pid(evs, r);
+	field = event_field(e, e->id == evs->newtask ? "comm" : "newcomm");
+	if (!field || field_value(evs, field, r, &v) < 0 || v.kind != FIELD_STRING)
+		return 1;
+	comms_add(&evs->comms, pid, (const char *)v.data, v.n);
+	comm = comms_entry(&evs->comms, pid);
+	if (comm) {
+		comm->told = l->told;
+		comm->seen = l->seen;
+	}
+	l->heads[(unsigned)pid % (sizeof(l->heads) / sizeof(*l->heads))].len = 0;
+	return 1;
+}
+
 enum { HEAD_ROOM = 128 };
 
 HOT size_t event_line(struct line *l, const struct record *r, char *buf, size_t size)

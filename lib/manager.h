@@ -78,7 +78,7 @@ const struct option *common(const struct recipe *r, const char *name);
 
 /* ---- request.c: what the caller asked for ------------------------------------- */
 
-enum output { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE };
+enum output { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* files last */
 
 struct request {
 	struct recipe *recipe;
@@ -146,7 +146,11 @@ struct subsystem {
 	int (*place)(const struct request *rq, const char **variable);
 	/* J: what comes after the recipe: begin to record. */
 	int (*arm)(const struct request *rq);
-	/* J: the tool that streams to standard output; argv has room for 16. */
+	/*
+	 * J: the tool that streams to standard output, or with OUTPUT_DAT puts
+	 * its file in the place of "trace" when it is told to stop; argv has
+	 * room for 16.
+	 */
 	void (*stream)(const struct request *rq, const char **argv);
 	/* J: record no more. Is anything there that was not read? */
 	int (*disarm)(void);

@@ -18,8 +18,8 @@ const char common_options[] =
 	"# option: --all  everybody but the session itself\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
 	"# option: -t, --time MS  end after so many milliseconds\n"
-	"# option: --output lines|fifo|file  one line a packet (default), whole blocks, "
-	"or a file that stays\n"
+	"# option: --output lines|fifo|file|dat  one line a packet (default), whole blocks, "
+	"or a file that stays: text, or trace.dat\n"
 	"# option: --size KB  the most that a file may hold, default 65536\n"
 	"# option: --buffer KB  the ring buffer of each processor\n"
 	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
@@ -269,7 +269,8 @@ int parse_request(struct request *rq, struct recipe *r, const char *args)
 		rq->ms = (long)ms;
 	s = one(r, "output");
 	rq->output = !s || !strcmp(s, "lines") ? OUTPUT_LINES :
-		     !strcmp(s, "fifo") ? OUTPUT_FIFO : OUTPUT_FILE;
+		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
+		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
 	rq->buffer_kb = kilobytes(r, "buffer", 0);
 	rq->size_kb = kilobytes(r, "size", 65536);
 	rq->clock = one(r, "clock");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* rundir.c - the directories of sessions: /run/tfs/SUBSYSTEM/SESSION */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -82,7 +83,9 @@ int open_rundir(const char *name, char *path)
 int remove_rundir(int dir, const char *name, int files)
 {
 	int fd = openat(dir, name, OPEN_DIR), fifo;
+	struct dirent *e;
 	struct stat st;
+	DIR *d;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
@@ -99,6 +102,11 @@ int remove_rundir(int dir, const char *name, int files)
 	unlinkat(fd, "trace", 0);
 	if (fifo >= 0)
 		close(fifo);
-	close(fd);
+	d = fdopendir(fd);
+	if (!d)
+		return close(fd), -1;
+	while ((e = readdir(d))) /* a tool was killed halfway to that name */
+		unlinkat(fd, e->d_name, 0);
+	closedir(d);
 	return unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -1 : 0;
 }

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-kl] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -463,4 +463,55 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	kill -TERM "$CATPIPE"
 	finishes "$CATPIPE" 0
 	tfs-instance remove -t 0 "$INSTANCE"
+}
+
+# ---- names ------------------------------------------------------------------------
+
+# An instance that follows a shell, which makes 300 tasks of two names once it is
+# let go, none of which lives long.
+short_lives() {
+	new_instance
+	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
+	tfs-write -i "$INSTANCE" options/event-fork 1 \
+		events/syscalls/sys_enter_exit_group/enable 1
+	cp "$(command -v busybox)" ./busybox-short
+	mkfifo gate
+	# shellcheck disable=SC2016 # for the inner shell
+	background sh -c 'read -r _
+		for i in $(seq 100); do (exit 0); ./busybox-short true; ./busybox-short true; done' <>gate
+	SHELL_PID=$PID
+	tfs-pidfilter -i "$INSTANCE" set "$SHELL_PID"
+}
+
+@test "tfs-catpipe: with -n a task has its name however short it lived" {
+	command -v busybox >/dev/null || lacks busybox
+	short_lives
+	background tfs-catpipe -n -i "$INSTANCE" >got
+	reader=$PID
+	eventually grep -q 1 "$DIR/events/task/task_rename/enable"
+	echo >gate
+	finishes "$SHELL_PID" 0
+	kill "$reader"
+	finishes "$reader" 0
+	run ! grep -F '<...>' got
+	[ "$(grep -c '^ *busybox-short-' got)" = 200 ]
+	run ! grep -v 'sys_exit_group' got
+}
+
+@test "tfs-catpipe: -n leaves the events of names as they were, and prints those of others" {
+	new_instance
+	for was in 0 1; do
+		tfs-write -i "$INSTANCE" events/task/task_rename/enable "$was"
+		background tfs-catpipe -n -i "$INSTANCE" >got
+		eventually grep -q 1 "$DIR/events/task/task_newtask/enable"
+		# followed is this shell, which gets another name and its own again
+		tfs-pidfilter -i "$INSTANCE" add "$BASHPID"
+		printf renamed >"/proc/$BASHPID/comm"
+		printf bats >"/proc/$BASHPID/comm"
+		kill "$PID"
+		finishes "$PID" 0
+		[ "$(cat "$DIR/events/task/task_newtask/enable")" = 0 ]
+		[ "$(cat "$DIR/events/task/task_rename/enable")" = "$was" ]
+		[ "$(grep -c ' oldcomm=renamed newcomm=bats ' got)" = "$was" ]
+	done
 }

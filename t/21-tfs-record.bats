@@ -52,12 +52,17 @@ page() {
 # whole ones alone
 feed() {
 	local n
-	for n in "${@:2}"; do page "$n"; done >pages
+	for n in "${@:2}"; do
+		[ -e "page.$n" ] || page "$n" >"page.$n"
+	done
+	# shellcheck disable=SC2046 # several words
+	cat $(printf 'page.%s ' "${@:2}") >pages # one write of them all
 	cat pages >&"$1"
 }
 
+ORDER=$(printf '\1\0' | od -An -tu2 | tr -d ' ')
 little() {
-	[ "$(printf '\1\0' | od -An -tu2 | tr -d ' ')" = 1 ]
+	[ "$ORDER" = 1 ]
 }
 
 # recorder ARGUMENT...: in the background, at work; its pid is in $RECORDER.

@@ -893,6 +893,32 @@ need_cgroup() {
 	[ "$(wc -l <"$TRACE")" = 100 ]
 }
 
+@test "manager: --output dat makes a trace.dat of all events, which is there at the end" {
+	need_tracefs
+	calls 5000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat
+	[ -f "$TRACE" ]
+	[ ! -s "$TRACE" ]
+	release
+	finishes "$SESSION" 0
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+	[ "$(stat -c %a "$TRACE")" = 600 ]
+	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" = 5000 ]
+	[ "$(ls -A "${TRACE%/*}")" = trace ]
+}
+
+@test "manager: a trace.dat is no larger than --size" {
+	need_tracefs
+	calls 100000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat --size 1024
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -c <"$TRACE")" -le 1048576 ]
+	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" -gt 10000 ]
+	refused 111 '--size: 1023 KB is too little for a trace.dat, 1024 would do' \
+		--run trace_syscalls --args "--pid $$ --output dat --size 1023"
+}
+
 @test "manager: a session does not take the place of a file that stayed" {
 	need_tracefs
 	calls 1

@@ -359,6 +359,20 @@ defaults() {
 	[ ! -s got ]
 }
 
+@test "manager: its janitor killed, a trace.dat is made of what was recorded" {
+	need_tracefs
+	calls 1
+	keep=$CALLS # or it ends when the calls are made
+	calls 1000
+	session --syscall getppid --output dat --pid "$CALLS" "$keep"
+	release
+	finishes "$CALLS" 0
+	kill -KILL "$(children "$SESSION")"
+	finishes "$SESSION" 111
+	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" = 1000 ]
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+}
+
 @test "manager: a second one by the same name, its janitor killed, takes nothing of the first's" {
 	need_tracefs
 	calls 1
@@ -790,9 +804,12 @@ clean_manager() {
 	exec 9<"$TRACE"
 	JANITOR=$(children "$SESSION")
 	STREAM=$(children "$JANITOR")
-	# its standard input and what nobody hears, its signals, the instance, both ends
+	# its standard input and what nobody hears, its signals, tracefs for names and
+	# formats, the instance, both ends
 	expected=$(sort <<-EOF
 		/dev/null
+		$TRACEFS
+		$(printf '%s\n' "$TRACEFS/instances/tfs.$MARK/per_cpu"/cpu*/trace_pipe_raw)
 		anon_inode:[signalfd]
 		pipe
 		$TRACEFS/instances/tfs.$MARK

@@ -256,15 +256,16 @@ static void stream(const struct request *rq, const char **argv)
 	size_t n = 0;
 
 	format(kb, sizeof(kb), "%lu", rq->size_kb);
-	argv[n++] = "tfs-catpipe";
+	argv[n++] = rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe";
 	argv[n++] = "-i";
 	argv[n++] = instance_name(rq);
-	if (rq->output == OUTPUT_LINES)
-		argv[n++] = "-l";
-	if (rq->output == OUTPUT_FILE) {
-		argv[n++] = "-s";
+	if (rq->output >= OUTPUT_FILE) {
+		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
 		argv[n++] = kb;
 	}
+	if (rq->output == OUTPUT_LINES)
+		argv[n++] = "-l";
+	argv[n++] = rq->output == OUTPUT_DAT ? "trace" : "-n";
 	argv[n] = NULL;
 }
 
