@@ -354,7 +354,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 @test "tfs-record: plain directory: a limit on sizes cuts at a page, and is an error" {
 	plain_root
 	limited() {
-		ulimit -f 40
+		ulimit -f 80
 		exec tfs-record -R root file
 	}
 	background limited 2>err 8>&- 9>&-
@@ -366,7 +366,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	stops 111
 	grep -qx 'tfs-record: fatal: unable to write file: File too large' err
 	[ "$(what file events)" -lt 4000 ]
-	[ "$(stat -c %s file)" -le 40960 ]
+	[ "$(stat -c %s file)" -le 81920 ]
 }
 
 @test "tfs-record: plain directory: killed, it leaves nothing" {
