@@ -334,8 +334,7 @@ static int open_raw(struct stream *s, const char *root)
 		kb = (unsigned long)digits_at(&p);
 	}
 	free(text);
-	if (s->names)
-		kernel_names_begin(&s->kernel);
+	kernel_names_begin(&s->kernel, s->names);
 	s->quarter = (long)(kb * 1024 / s->live.page / 4);
 	if (!s->quarter)
 		s->quarter = 1;

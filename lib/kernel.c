@@ -231,23 +231,22 @@ void kernel_moment(struct kernel *k)
 
 static const char *const naming[] = { "task_newtask", "task_rename" };
 
-void kernel_names_begin(struct kernel *k)
+void kernel_names_begin(struct kernel *k, int hide)
 {
 	struct comms *comms = &k->events.comms;
 	int known = 0;
 
+	k->hidden = hide;
 	for (size_t i = 0; i < 2; i++) {
-		struct event *e = add_format(k, "task", naming[i]);
-		char file[64], *old;
+		char file[64], *now;
 
 		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
-		old = ctl_read(k->dir, file, NULL);
-		known += e && old && *old == '1';
-		if (e && old && *old == '0' && !ctl_try(k->dir, file, "1", 0)) {
-			k->own[i] = e->id;
-			known++;
-		}
-		free(old);
+		now = ctl_read(k->dir, file, NULL);
+		if (now && *now == '0' && hide)
+			k->own[i] = !ctl_try(k->dir, file, "1", 0);
+		if (now && (*now == '1' || k->own[i]))
+			known += add_format(k, "task", naming[i]) != NULL;
+		free(now);
 	}
 	if (known < 2)
 		return;

@@ -18,7 +18,8 @@ struct kernel {
 	int procfs;             /* it shows the pids that tracefs has */
 	uint32_t named;         /* how many times events were lost, + 1; 0: nothing tells names */
 	size_t pruned;          /* names that were left when the dead were dropped */
-	unsigned own[2];        /* ids of the events that we enabled; 0 none */
+	int hidden;             /* events of names are not to be printed */
+	int own[2];             /* those were enabled by us */
 };
 
 /*
@@ -35,28 +36,24 @@ int kernel_open(struct kernel *, int dir, int root);
 void kernel_moment(struct kernel *);
 
 /*
- * Record how tasks get their names, too (task:task_newtask, task:task_rename):
- * from there on each has at each event the one that it had then, however short
- * it lives. Without a word nothing happens where that cannot be.
+ * Where the instance records how tasks get their names (task:task_newtask,
+ * task:task_rename), each has at each event the one that it had then, however
+ * short it lives. With hide those events are enabled for that, and not for
+ * printing; where that cannot be, nothing happens, without a word.
  */
-void kernel_names_begin(struct kernel *);
+void kernel_names_begin(struct kernel *, int hide);
 void kernel_names_end(struct kernel *);
 
 /*
- * Take from a record what it tells of names, before its line is made. 1: that
- * is all that it was recorded for.
+ * Take from a record what it tells of names, before its line is made. 1: there
+ * is no line to be made.
  */
 static inline int kernel_learn(struct kernel *k, const struct record *r, int64_t lost)
 {
-	const struct event *e;
-
 	k->named += k->named && lost; /* what was lost may have told another name */
 	k->line.told = k->named;
 	k->line.seen = k->now;
-	if (!line_learn(&k->line, r))
-		return 0;
-	e = event_of(&k->events, r);
-	return e->id == k->own[0] || e->id == k->own[1];
+	return line_learn(&k->line, r) && k->hidden;
 }
 
 #endif

@@ -498,20 +498,30 @@ short_lives() {
 	run ! grep -v 'sys_exit_group' got
 }
 
-@test "tfs-catpipe: -n leaves the events of names as they were, and prints those of others" {
+@test "tfs-catpipe: -n leaves the events of names as they were; without it they are printed" {
 	new_instance
+	local me=$BASHPID was
 	for was in 0 1; do
 		tfs-write -i "$INSTANCE" events/task/task_rename/enable "$was"
-		background tfs-catpipe -n -i "$INSTANCE" >got
+		background tfs-catpipe -n -i "$INSTANCE" >hidden
 		eventually grep -q 1 "$DIR/events/task/task_newtask/enable"
 		# followed is this shell, which gets another name and its own again
-		tfs-pidfilter -i "$INSTANCE" add "$BASHPID"
-		printf renamed >"/proc/$BASHPID/comm"
-		printf bats >"/proc/$BASHPID/comm"
+		tfs-pidfilter -i "$INSTANCE" add "$me"
+		printf renamed >"/proc/$me/comm"
+		printf bats >"/proc/$me/comm"
 		kill "$PID"
 		finishes "$PID" 0
 		[ "$(cat "$DIR/events/task/task_newtask/enable")" = 0 ]
 		[ "$(cat "$DIR/events/task/task_rename/enable")" = "$was" ]
-		[ "$(grep -c ' oldcomm=renamed newcomm=bats ' got)" = "$was" ]
+		[ ! -s hidden ]
 	done
+	tfs-write -i "$INSTANCE" events/task/enable 1
+	background tfs-catpipe -i "$INSTANCE" >got
+	eventually blocks "$PID"
+	printf renamed >"/proc/$me/comm"
+	printf bats >"/proc/$me/comm"
+	kill "$PID"
+	finishes "$PID" 0
+	[ "$(grep -c "^ *renamed-$me .*oldcomm=bats newcomm=renamed" got)" = 1 ]
+	[ "$(grep -c "^ *bats-$me .*oldcomm=renamed newcomm=bats" got)" = 1 ]
 }

@@ -25,6 +25,11 @@ control() {
 	tr -s ' \n' ' ' <"$TRACEFS/instances/tfs.$MARK/$1" | sed 's/ $//'
 }
 
+# The events that are enabled, but for those by which names are known
+events_asked_for() {
+	control set_event | tr ' ' '\n' | grep -v '^task:' | sort | paste -sd ' '
+}
+
 # getppids FILE: how many calls of getppid the trace has
 getppids() {
 	grep -c ': sys_getppid()$' "$1" || :
@@ -125,7 +130,7 @@ begin() {
 	--all  everybody but the session itself
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
 	-t, --time MS  end after so many milliseconds
-	--output lines|fifo|file  one line a packet (default), whole blocks, or a file that stays
+	--output lines|fifo|file|dat  one line a packet (default), whole blocks, or a file that stays: text, or trace.dat
 	--size KB  the most that a file may hold, default 65536
 	--buffer KB  the ring buffer of each processor
 	--clock NAME  the clock of the time stamps, one of trace_clock
@@ -199,7 +204,7 @@ not() {
 	not "--pid $$ --buffer 0" "--buffer: '0' is not a number of kilobytes"
 	not "--pid $$ --size much" "--size: 'much' is not a number of kilobytes"
 	not "--uid root" "--uid: 'root' is not a numeric user id"
-	not "--pid $$ --output tape" "--output: 'tape' is not one of lines|fifo|file"
+	not "--pid $$ --output tape" "--output: 'tape' is not one of lines|fifo|file|dat"
 	not "--pid $$ --instance a/b" "--instance: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
 	not "--pid $$ --clock a/b" "--clock: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
 	not "--pid $$ --returns yes" "--returns takes no value: 'yes'"
@@ -306,7 +311,7 @@ not() {
 	[ "$(wc -l <out)" = 1 ]
 	[ -p "$TRACE" ]
 	[ "$(control tracing_on)" = 1 ]
-	[ "$(control set_event)" = syscalls:sys_enter_getppid ]
+	[ "$(events_asked_for)" = syscalls:sys_enter_getppid ]
 	[ "$(control set_event_pid)" = "$CALLS" ]
 	[ "$(control options/event-fork)" = 1 ]
 	release
@@ -390,7 +395,7 @@ not() {
 	calls 1
 	begin --pid="$other" "$CALLS" --returns -s sys_enter_gettid
 	[ "$(control set_event_pid)" = "$(printf '%s\n' "$other" "$CALLS" | sort -n | paste -sd ' ')" ]
-	[ "$(control set_event | tr ' ' '\n' | sort | paste -sd ' ')" = \
+	[ "$(events_asked_for)" = \
 		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
 	release
 	echo >"$gate"

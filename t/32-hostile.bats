@@ -100,11 +100,11 @@ hostile_names=(
 }
 
 @test "hostile: an option cannot be smuggled in" {
-	not "--pid 1 --output=../../x" "--output: '../../x' is not one of lines|fifo|file"
-	not "--pid 1 --output 'file --size 1'" "--output: 'file --size 1' is not one of lines|fifo|file"
-	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file"
-	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file"
-	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file"
+	not "--pid 1 --output=../../x" "--output: '../../x' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output 'file --size 1'" "--output: 'file --size 1' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file|dat"
 	no_option "-i=" "-i="
 	no_option "-i=x" "-i=x"
 	no_option "-ix" "-ix"

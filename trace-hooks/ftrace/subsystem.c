@@ -13,6 +13,7 @@
 #define REMOVE_MS 5000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
+static int for_names; /* events are recorded for that alone */
 
 static const char *instance_name(const struct request *rq)
 {
@@ -245,9 +246,34 @@ static int place(const struct request *rq, const char **variable)
 	return instance;
 }
 
+/*
+ * The trace is to tell tasks' names from its first event on, also of those that
+ * are dead when a reader comes; unless the recipe wants these events itself.
+ */
+static void record_names(void)
+{
+	static const char *const files[] = {
+		"events/task/task_newtask/enable", "events/task/task_rename/enable",
+	};
+	char *enabled[2];
+
+	for (size_t i = 0; i < 2; i++)
+		enabled[i] = ctl_read(instance, files[i], NULL);
+	for_names = enabled[0] && enabled[1] && *enabled[0] == '0' && *enabled[1] == '0';
+	for (size_t i = 0; i < 2; i++) {
+		free(enabled[i]);
+		if (for_names)
+			ctl_try(instance, files[i], "1", 0);
+	}
+}
+
 static int arm(const struct request *rq)
 {
-	return leave_parents_out(rq) < 0 ? -1 : ctl_write(instance, "tracing_on", "1", 0);
+	if (leave_parents_out(rq) < 0)
+		return -1;
+	if (rq->output != OUTPUT_DAT)
+		record_names();
+	return ctl_write(instance, "tracing_on", "1", 0);
 }
 
 static void stream(const struct request *rq, const char **argv)
@@ -265,7 +291,10 @@ static void stream(const struct request *rq, const char **argv)
 	}
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";
-	argv[n++] = rq->output == OUTPUT_DAT ? "trace" : "-n";
+	if (for_names)
+		argv[n++] = "-n";
+	if (rq->output == OUTPUT_DAT)
+		argv[n++] = "trace";
 	argv[n] = NULL;
 }
 
