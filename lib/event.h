@@ -54,6 +54,7 @@ struct page {
 	uint64_t ts;
 	int64_t lost;           /* events missing before this page; or LOST_UNKNOWN */
 	int cpu, big;
+	int bad;                /* its rest makes no sense; set by page_next */
 };
 
 /*
@@ -99,6 +100,7 @@ struct event {
 	uint16_t id;
 	/* its print fmt could not be compiled: field=value is printed */
 	uint8_t opaque;
+	uint8_t picked;         /* pick.c's: 0 not asked yet */
 };
 
 /* An address, and the text that is there. */
@@ -164,6 +166,9 @@ struct event *event_by_id(const struct events *, unsigned id);
 /* The event of a record; NULL: too short, or not known. */
 struct event *event_of(const struct events *, const struct record *);
 
+/* The same, and missing was asked for it. */
+struct event *event_wanted(struct events *, const struct record *);
+
 /* The field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 
@@ -224,6 +229,12 @@ struct line {
 	uint32_t second_len;
 	char second_text[24];
 };
+
+/* What the task is called in lines; NULL: not known, "<...>" there. */
+const char *task_name(const struct events *, int pid);
+
+/* Does the clock of that name count something else than nanoseconds? */
+int clock_counts(const char *name);
 
 /* comms or the clock are others now: forget what was kept of them. */
 void line_changed(struct line *);

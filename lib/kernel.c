@@ -17,15 +17,16 @@ static const char *const plain[] = {
 	"noblk_cgname", "noblk_classic",
 };
 
-/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+/* Does the chosen one, in brackets, count something else than nanoseconds? */
 static int clock_is_raw(const char *clocks)
 {
-	static const char *const raw[] = { "[counter]", "[uptime]", "[x86-tsc]", "[ppc-tb]" };
+	const char *open = strchr(clocks, '[');
+	char name[32];
 
-	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
-		if (strstr(clocks, raw[i]))
-			return 1;
-	return 0;
+	if (!open)
+		return 0;
+	format(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "]"), open + 1);
+	return clock_counts(name);
 }
 
 static int has_word(const char *text, const char *word)
@@ -155,15 +156,13 @@ int kernel_open(struct kernel *k, int dir, int root)
 	free(tracer);
 	free(options);
 	free(clock);
-	if (!known)
-		return 1;
 	add_system(k, "ftrace");
 	add_enabled(k);
 	text = ctl_read(root, "printk_formats", &len);
 	if (text)
 		events_strings(&k->events, text, len);
 	free(text);
-	return 0;
+	return !known;
 }
 
 /* ---- names -------------------------------------------------------------------- */

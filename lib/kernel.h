@@ -19,9 +19,9 @@ struct kernel {
 };
 
 /*
- * Learn how the instance prints and which events it records. 0 or -1 said;
- * 1, silent: it prints in a way that only the kernel knows (another tracer, an
- * option that changes lines).
+ * Learn how the instance prints and which events it records. 0; 1, silent: it
+ * prints in a way that only the kernel knows (another tracer, an option that
+ * changes lines), and only fields can be had.
  */
 int kernel_open(struct kernel *, int dir, int root);
 

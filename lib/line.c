@@ -13,15 +13,34 @@ void line_changed(struct line *l)
 	l->second_len = 0;
 }
 
+const char *task_name(const struct events *evs, int pid)
+{
+	const struct comm *comm = comms_find(&evs->comms, pid);
+
+	return !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name ? comm->name : NULL;
+}
+
+/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+int clock_counts(const char *name)
+{
+	static const char *const raw[] = { "counter", "uptime", "x86-tsc", "ppc-tb" };
+
+	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
+		if (!strcmp(name, raw[i]))
+			return 1;
+	return 0;
+}
+
 /* "%16s-%-7d ", and the thread group where it is asked for. */
 static void make_head(struct line *l, struct head *h, int pid)
 {
 	static const struct conversion number = { .letter = 'd', .size = 4 };
 	const struct comm *comm = comms_find(&l->events->comms, pid);
 	struct out o = { h->text, h->text + sizeof(h->text) - 8 };
-	const char *name = !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name
-				? comm->name : "<...>";
+	const char *name = task_name(l->events, pid);
 
+	if (!name)
+		name = "<...>";
 	put(&o, name, strnlen(name, sizeof(comm->name)));
 	put_padded(&o, h->text, 0, 16, -1);
 	put_char(&o, '-');
