@@ -45,9 +45,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-kl] [-s KB] [-w MS] " SHOW_USAGE " [-R ROOT] [-i INSTANCE]",
+	.usage = "tfs-catpipe [-kl] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... "
+		 "[-t FROM-TO] [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "kls:w:" SHOW_LETTERS "R:i:",
+	.letters = "kls:w:e:p:t:jHR:i:",
 };
 
 /*

@@ -26,9 +26,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-report",
-	.usage = "tfs-report " SHOW_USAGE " [-i INSTANCE] FILE",
+	.usage = "tfs-report [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] "
+		 "[-i INSTANCE] FILE",
 	.purpose = "print the events of a trace.dat as text or JSON",
-	.letters = SHOW_LETTERS "i:",
+	.letters = "e:p:t:jHi:",
 };
 
 #define CHUNK (64 * 1024)

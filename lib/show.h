@@ -14,9 +14,6 @@
 #include "json.h"
 #include "pick.h"
 
-#define SHOW_LETTERS "e:p:t:jH"
-#define SHOW_USAGE "[-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO]"
-
 /* All zero at first. */
 struct show {
 	struct pick pick;
