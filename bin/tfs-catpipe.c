@@ -9,18 +9,22 @@
  *	             read of 4096 bytes or more gets exactly one line
  *	-n           record how tasks get their names, too, and do not print that
  *	-s KB        write no more than KB kilobytes
+ *	-e GLOB, -p PID,..., -t FROM-TO, -j, -H
+ *	             only these events, tasks, this time; lines of JSON; the comment
+ *	             lines of `trace` first: as in tfs-report, and not with -k
  *	-w MS        when stopping: give up a reader that takes nothing for MS
  *	             milliseconds; default 2000
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
  * The text is the kernel's, to the byte, but for tasks' names, of which more
  * are known; it is made here, from raw pages of the buffer. With another tracer
- * than nop, or an option that changes how lines look, as with -k. HUP INT TERM USR1 tell it to stop:
- * it writes what the buffer still holds, which ends when tracing is off or
- * the buffer found empty, and, if any event did not get through, a last line
+ * than nop, or an option that changes how lines look, as with -k. HUP INT TERM
+ * USR1 tell it to stop: it writes what the buffer still holds, which ends when
+ * tracing is off or the buffer found empty, and, if any event did not get
+ * through, a last line
  *	# lost N events ...
- * N counts from the making of the buffer. Delivered and lost are all there
- * were.
+ * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts from the making
+ * of the buffer. Delivered, left out as told and lost are all there were.
  * Exit: 0 stopped, 99 the reader was given up, 100 misused, 111 refused,
  * 141 the reader is gone.
  */
@@ -37,13 +41,15 @@
 
 #include "kernel.h"
 #include "live.h"
+#include "show.h"
 #include "tfs.h"
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]",
+	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... "
+		 "[-t FROM-TO] [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "klns:w:R:i:",
+	.letters = "klns:w:e:p:t:jHR:i:",
 };
 
 /*
@@ -63,7 +69,6 @@ static const struct tool tool = {
 /* Text that is written at once, of so many events at most. */
 #define CHUNK (64 * 1024)
 #define MOST_EVENTS 1024
-#define MOST_LINE (16 * 1024)
 
 /* Room that a size limit leaves for the last line. */
 #define LAST_LINE 256
@@ -73,10 +78,10 @@ struct stream {
 	int text;               /* the kernel's, from trace_pipe */
 	struct kernel kernel;
 	struct live live;
+	struct show show;
 	long quarter;           /* of one processor's buffer, in pages */
 	long gather;            /* for how long to look away, in us */
 	long long looked, moment; /* when: us of the last live_fill; ms of the names */
-	int names;              /* are to be recorded */
 	int packets;            /* one line a write */
 	int stopping;
 	int full;               /* nothing more can be written */
@@ -221,56 +226,71 @@ static int pump_text(struct stream *s)
 
 /* ---- our text ---------------------------------------------------------------- */
 
-/* The next records as text. */
-struct chunk {
-	char text[CHUNK];
-	size_t len;
-	uint32_t ends[MOST_EVENTS]; /* of each record in text */
-	size_t n;
-	int over;               /* there was one more, which the size limit has no room for */
-	int done;               /* there are no more now */
-};
-
-static void fill_chunk(struct stream *s, struct chunk *c)
+/*
+ * The next records as text, their ends in ends: how many, and *len. *over:
+ * there was one more, which the size limit has no room for.
+ */
+static size_t chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, int *over)
 {
 	const struct record *r;
-	size_t len = 0;
+	size_t n = 0;
 	int64_t lost;
+	int shown;
 
-	c->n = c->len = 0;
-	c->over = c->done = 0;
-	while (c->n < MOST_EVENTS && CHUNK - len >= MOST_LINE) {
-		r = live_next(&s->live, &lost);
-		c->done = !r;
-		if (!r)
+	*len = 0;
+	while (n < MOST_EVENTS && CHUNK - *len >= SHOW_ROOM && !*over &&
+	       (r = live_next(&s->live, &lost))) {
+		size_t more = show_record(&s->show, r, lost, text + *len, CHUNK - *len,
+					  &shown);
+
+		if (s->left >= 0 && (long long)(*len + more) > s->left) {
+			/* a line of losses alone is no event */
+			*over = 1 + shown;
 			break;
-		if (lost)
-			len += lost_line(r->cpu, lost, c->text + len, MOST_LINE);
-		if (kernel_learn(&s->kernel, r, lost))
-			continue;
-		len += event_line(&s->kernel.line, r, c->text + len, CHUNK - len);
-		c->over = s->left >= 0 && (long long)len > s->left;
-		if (c->over)
-			return;
-		c->ends[c->n++] = (uint32_t)len;
-		c->len = len;
+		}
+		*len += more;
+		if (shown)
+			ends[n++] = (uint32_t)*len;
 	}
-	c->len = len;
+	return n;
 }
 
 static void give(struct stream *s)
 {
-	static struct chunk c;
-	size_t done;
+	static char text[CHUNK];
+	static uint32_t ends[MOST_EVENTS];
+	size_t n, len, done;
+	int over = 0;
 
 	do {
-		fill_chunk(s, &c);
-		done = c.len - (s->packets ? put_packets : put)(s, c.text, c.len);
-		for (s->cut += (unsigned)c.over; c.n && c.ends[c.n - 1] > done; c.n--)
+		n = chunk(s, text, &len, ends, &over);
+		done = len - (s->packets ? put_packets : put)(s, text, len);
+		for (s->cut += over > 1; n && ends[n - 1] > done; n--)
 			s->cut++;
-		if (c.over && !s->full)
+		if (over && !s->full)
 			s->full = 1;
-	} while (!c.done && !s->full);
+	} while (len && !s->full);
+}
+
+/*
+ * How many events that were to be shown are left. With some left out, those in
+ * the buffer have to be read to be told; no more of them than there are now.
+ */
+static unsigned long long left_over(struct stream *s)
+{
+	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0;
+	const struct record *r;
+	int64_t lost;
+
+	if (s->text)
+		return there;
+	if (s->show.pick.all && !s->show.hide_names)
+		return there + live_rest(&s->live, show_counts, &s->show);
+	do
+		for (; (r = live_next(&s->live, &lost)); seen++)
+			n += show_counts(&s->show, r) != 0;
+	while (seen < there && live_fill(&s->live) > 0);
+	return n + live_rest(&s->live, show_counts, &s->show);
 }
 
 static long long now_us(void)
@@ -293,6 +313,7 @@ static int pump_raw(struct stream *s)
 	if (now / 1000 - s->moment >= NAMES_MS) {
 		s->moment = now / 1000;
 		kernel_moment(&s->kernel);
+		show_changed(&s->show);
 	}
 	give(s);
 	if (s->full)
@@ -321,10 +342,15 @@ static int open_raw(struct stream *s, const char *root)
 	if (top < 0)
 		return -1;
 	r = kernel_open(&s->kernel, s->dir, top);
-	if (r) {
+	if (r && !s->show.json) {
 		s->text = 1;
-		return r < 0 ? r : 0;
+		return !s->show.asked ? 0 :
+		       complain("unable to show events otherwise than the kernel does: "
+				"current_tracer is not nop, or an option in trace_options "
+				"changes lines");
 	}
+	kernel_names_begin(&s->kernel, s->show.hide_names);
+	show_begin(&s->show, &s->kernel.line);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
 	text = ctl_read(s->dir, "buffer_size_kb", NULL);
@@ -334,7 +360,6 @@ static int open_raw(struct stream *s, const char *root)
 		kb = (unsigned long)digits_at(&p);
 	}
 	free(text);
-	kernel_names_begin(&s->kernel, s->names);
 	s->quarter = (long)(kb * 1024 / s->live.page / 4);
 	if (!s->quarter)
 		s->quarter = 1;
@@ -380,15 +405,14 @@ static void tell_losses(struct stream *s)
 	char line[LAST_LINE];
 	size_t n;
 
-	if (s->full) {
-		cut += buffer_count(s->dir, "entries: ");
-		if (!s->text)
-			cut += live_rest(&s->live);
-	}
+	if (s->full)
+		cut += left_over(s);
 	if (!over && !cut)
 		return;
-	n = format(line, sizeof(line), "# lost %llu events: %llu overwritten in a "
-		     "full buffer, %llu not written\n", over + cut, over, cut);
+	n = format(line, sizeof(line), s->show.json ?
+		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
+		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
+		   over + cut, over, cut);
 	if (s->full == 1) /* the size limit, which left room for this */
 		s->full = 0;
 	s->left = -1;
@@ -428,9 +452,19 @@ static int own_output(int packets)
 	return fd;
 }
 
+static void give_header(struct stream *s)
+{
+	char text[2048];
+	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
+
+	if (s->left >= 0 && (long long)n > s->left)
+		s->full = 1;
+	(s->packets ? put_packets : put)(s, text, n);
+}
+
 int main(int argc, char **argv)
 {
-	struct stream s = { .patience = 2000, .left = -1 };
+	static struct stream s = { .patience = 2000, .left = -1 };
 	const char *root = NULL, *instance = NULL;
 	unsigned long kb;
 	sigset_t set;
@@ -445,7 +479,7 @@ int main(int argc, char **argv)
 			s.packets = 1;
 			break;
 		case 'n':
-			s.names = 1;
+			s.show.hide_names = 1;
 			break;
 		case 's':
 			if (number(optarg, 1, LONG_MAX / 1024, &kb) < 0)
@@ -460,11 +494,16 @@ int main(int argc, char **argv)
 		case 'R':
 			root = optarg;
 			break;
-		default:
+		case 'i':
 			instance = optarg;
+			break;
+		default:
+			show_option(&s.show, &tool, c);
 		}
 	if (argv[optind])
 		misused(&tool, "unexpected operand '%.80s'", argv[optind]);
+	if (s.text && s.show.asked)
+		misused(&tool, "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it");
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
@@ -484,6 +523,7 @@ int main(int argc, char **argv)
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
 	s.out = own_output(s.packets);
+	give_header(&s);
 
 	while (r >= 0 && !s.stopping) {
 		if (s.full) { /* the newest stay in the buffer */

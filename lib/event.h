@@ -54,6 +54,7 @@ struct page {
 	uint64_t ts;
 	int64_t lost;           /* events missing before this page; or LOST_UNKNOWN */
 	int cpu, big;
+	int bad;                /* its rest makes no sense; set by page_next */
 };
 
 /*
@@ -99,6 +100,7 @@ struct event {
 	uint16_t id;
 	/* its print fmt could not be compiled: field=value is printed */
 	uint8_t opaque;
+	uint8_t picked;         /* pick.c's: 0 not asked yet */
 };
 
 /* An address, and the text that is there. */
@@ -165,6 +167,9 @@ struct event *event_by_id(const struct events *, unsigned id);
 /* The event of a record; NULL: too short, or not known. */
 struct event *event_of(const struct events *, const struct record *);
 
+/* The same, and missing was asked for it. */
+struct event *event_wanted(struct events *, const struct record *);
+
 /* The field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 
@@ -215,7 +220,11 @@ struct line {
 	/* Called before the name of a task is looked up in events->comms. */
 	void (*who)(void *arg, int pid);
 	void *arg;
-	uint32_t told, seen;    /* go into struct comm by line_learn */
+	/*
+	 * Go into struct comm by line_learn. told is for a live trace that tells
+	 * all names from 1 on, and counts losses, which may have told another.
+	 */
+	uint32_t told, seen;
 
 	struct head {
 		int32_t pid;
@@ -227,14 +236,25 @@ struct line {
 	char second_text[24];
 };
 
+/* What the task is called in lines; NULL: not known, "<...>" there. */
+const char *task_name(const struct events *, int pid);
+
+/* Does the clock of that name count something else than nanoseconds? */
+int clock_counts(const char *name);
+
 /* comms or the clock are others now: forget what was kept of them. */
 void line_changed(struct line *);
 
-/*
- * Is it a record of the two events by which a task gets its name? It has that
- * from here on, then: 1.
- */
-int line_learn(struct line *, const struct record *);
+/* Is it a record of the two events by which a task gets its name? 1 or 0. */
+static inline int tells_name(const struct events *evs, const struct record *r)
+{
+	const struct event *e = event_of(evs, r);
+
+	return e && (e->id == evs->newtask || e->id == evs->rename);
+}
+
+/* The task has the name which such a record tells from here on. */
+void line_learn(struct line *, const struct record *);
 
 /*
  * The whole line of a record, its newline (or newlines, of a stack) included.

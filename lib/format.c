@@ -274,6 +274,16 @@ HOT struct event *event_of(const struct events *evs, const struct record *r)
 	return r->len < 2 ? NULL : event_by_id(evs, (unsigned)get(r->data, 2, 0, evs->big));
 }
 
+HOT struct event *event_wanted(struct events *evs, const struct record *r)
+{
+	struct event *e = event_of(evs, r);
+
+	if (e || !evs->missing)
+		return e;
+	evs->missing(evs->arg, r);
+	return event_of(evs, r);
+}
+
 const struct field *event_field(const struct event *e, const char *name)
 {
 	for (unsigned i = 0; i < e->nfields; i++)

@@ -17,15 +17,16 @@ static const char *const plain[] = {
 	"noblk_cgname", "noblk_classic",
 };
 
-/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+/* Does the chosen one, in brackets, count something else than nanoseconds? */
 static int clock_is_raw(const char *clocks)
 {
-	static const char *const raw[] = { "[counter]", "[uptime]", "[x86-tsc]", "[ppc-tb]" };
+	const char *open = strchr(clocks, '[');
+	char name[32];
 
-	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
-		if (strstr(clocks, raw[i]))
-			return 1;
-	return 0;
+	if (!open)
+		return 0;
+	format(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "]"), open + 1);
+	return clock_counts(name);
 }
 
 /* Every so many moments the dead of a long stream are dropped. */
@@ -160,15 +161,13 @@ int kernel_open(struct kernel *k, int dir, int root)
 	free(tracer);
 	free(options);
 	free(clock);
-	if (!known)
-		return 1;
 	add_system(k, "ftrace");
 	add_enabled(k);
 	text = ctl_read(root, "printk_formats", &len);
 	if (text)
 		events_strings(&k->events, text, len);
 	free(text);
-	return 0;
+	return !known;
 }
 
 /* ---- names -------------------------------------------------------------------- */
@@ -191,7 +190,7 @@ static void learn_name(void *kernel, int pid)
 	struct comm *entry;
 	struct task t;
 
-	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->named))))
+	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->line.told))))
 		return;
 	if (k->procfs && !task_read(pid, &t))
 		comms_add_task(comms, &t);
@@ -220,7 +219,7 @@ void kernel_moment(struct kernel *k)
 {
 	struct comms *comms = &k->events.comms;
 
-	k->now++;
+	k->line.seen = ++k->now;
 	line_changed(&k->line);
 	if (k->now % PRUNE || comms->n < 2 * k->pruned + 4096)
 		return;
@@ -231,18 +230,17 @@ void kernel_moment(struct kernel *k)
 
 static const char *const naming[] = { "task_newtask", "task_rename" };
 
-void kernel_names_begin(struct kernel *k, int hide)
+void kernel_names_begin(struct kernel *k, int enable)
 {
 	struct comms *comms = &k->events.comms;
 	int known = 0;
 
-	k->hidden = hide;
 	for (size_t i = 0; i < 2; i++) {
 		char file[64], *now;
 
 		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
 		now = ctl_read(k->dir, file, NULL);
-		if (now && *now == '0' && hide)
+		if (now && *now == '0' && enable)
 			k->own[i] = !ctl_try(k->dir, file, "1", 0);
 		if (now && (*now == '1' || k->own[i]))
 			known += add_format(k, "task", naming[i]) != NULL;
@@ -250,10 +248,10 @@ void kernel_names_begin(struct kernel *k, int hide)
 	}
 	if (known < 2)
 		return;
-	k->named = 1;
+	k->line.told = 1;
 	comms_traced(comms, k->dir);
 	for (size_t i = 0; i < comms->room; i++)
-		comms->v[i].told = k->named;
+		comms->v[i].told = k->line.told;
 }
 
 void kernel_names_end(struct kernel *k)

@@ -13,15 +13,34 @@ void line_changed(struct line *l)
 	l->second_len = 0;
 }
 
+const char *task_name(const struct events *evs, int pid)
+{
+	const struct comm *comm = comms_find(&evs->comms, pid);
+
+	return !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name ? comm->name : NULL;
+}
+
+/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+int clock_counts(const char *name)
+{
+	static const char *const raw[] = { "counter", "uptime", "x86-tsc", "ppc-tb" };
+
+	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
+		if (!strcmp(name, raw[i]))
+			return 1;
+	return 0;
+}
+
 /* "%16s-%-7d ", and the thread group where it is asked for. */
 static void make_head(struct line *l, struct head *h, int pid)
 {
 	static const struct conversion number = { .letter = 'd', .size = 4 };
 	const struct comm *comm = comms_find(&l->events->comms, pid);
 	struct out o = { h->text, h->text + sizeof(h->text) - 8 };
-	const char *name = !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name
-				? comm->name : "<...>";
+	const char *name = task_name(l->events, pid);
 
+	if (!name)
+		name = "<...>";
 	put(&o, name, strnlen(name, sizeof(comm->name)));
 	put_padded(&o, h->text, 0, 16, -1);
 	put_char(&o, '-');
@@ -111,7 +130,7 @@ HOT static char *line_time(struct line *l, char *p, uint64_t ts)
 	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
 }
 
-HOT int line_learn(struct line *l, const struct record *r)
+void line_learn(struct line *l, const struct record *r)
 {
 	struct events *evs = l->events;
 	const struct event *e = event_of(evs, r);
@@ -120,14 +139,12 @@ HOT int line_learn(struct line *l, const struct record *r)
 	struct comm *comm;
 	int pid;
 
-	if (!e || (e->id != evs->newtask && e->id != evs->rename))
-		return 0;
 	/* a task that was renamed is who did it, where there is no such field */
 	field = event_field(e, "pid");
 	pid = field && !field_value(evs, field, r, &v) ? (int)v.i : record_pid(evs, r);
 	field = event_field(e, e->id == evs->newtask ? "comm" : "newcomm");
 	if (!field || field_value(evs, field, r, &v) < 0 || v.kind != FIELD_STRING)
-		return 1;
+		return;
 	comms_add(&evs->comms, pid, (const char *)v.data, v.n);
 	comm = comms_entry(&evs->comms, pid);
 	if (comm) {
@@ -135,7 +152,6 @@ HOT int line_learn(struct line *l, const struct record *r)
 		comm->seen = l->seen;
 	}
 	l->heads[(unsigned)pid % (sizeof(l->heads) / sizeof(*l->heads))].len = 0;
-	return 1;
 }
 
 enum { HEAD_ROOM = 128 };

@@ -147,20 +147,26 @@ const struct record *live_next(struct live *l, int64_t *lost)
 	return merge_next(&l->merge, lost);
 }
 
-unsigned long long live_rest(const struct live *l)
+unsigned long long live_rest(const struct live *l,
+			     int (*counts)(void *, const struct record *), void *arg)
 {
 	unsigned long long n = 0;
 	struct record r;
 
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		const struct held *h = &l->cpu[i];
-		struct page p = l->merge.lanes[i].page;
+		const struct lane *lane = &l->merge.lanes[i];
+		struct page p = lane->page;
 
-		for (n += (unsigned)l->merge.lanes[i].has; page_next(&p, &r); n++)
-			;
-		for (unsigned k = (unsigned)h->open; k < h->n; k++)
-			n += page_count(&l->format, h->pages + (h->first + k) % l->room * l->page,
-					l->page);
+		n += lane->has && counts(arg, &lane->next);
+		for (unsigned k = (unsigned)h->open;; k++) {
+			while (page_next(&p, &r))
+				n += counts(arg, &r) != 0;
+			if (k >= h->n)
+				break;
+			page_open(&p, &l->format, h->pages + (h->first + k) % l->room * l->page,
+				  l->page, (int)i);
+		}
 	}
 	return n;
 }

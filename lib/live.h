@@ -43,7 +43,8 @@ long live_fill(struct live *);
 /* As merge_next. */
 const struct record *live_next(struct live *, int64_t *lost);
 
-/* How many records are held that live_next has not given. */
-unsigned long long live_rest(const struct live *);
+/* How many records are held that live_next has not given, of those that counts counts. */
+unsigned long long live_rest(const struct live *,
+			     int (*counts)(void *, const struct record *), void *arg);
 
 #endif

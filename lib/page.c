@@ -73,7 +73,8 @@ int page_open(struct page *p, const struct page_format *f, const void *data, siz
 	p->ts = get(bytes, 8, 0, f->big);
 	commit = get(bytes + f->commit, f->commit_size, 0, f->big);
 	length = commit & LENGTH_MASK;
-	if (length > size - f->data)
+	p->bad = length > size - f->data;
+	if (p->bad)
 		length = size - f->data;
 	p->at = bytes + f->data;
 	p->end = p->at + length;
@@ -100,6 +101,10 @@ HOT int page_next(struct page *p, struct record *r)
 		const unsigned char *data = p->at + 4;
 
 		if (type == 0 || type >= PADDING) {
+			if (type == PADDING && !delta) {
+				p->at = p->end;
+				break;
+			}
 			if (left < 4)
 				break;
 			more = (uint32_t)get(data, 4, 0, p->big);
@@ -122,7 +127,7 @@ HOT int page_next(struct page *p, struct record *r)
 			continue;
 		} else if (type == PADDING) {
 			/* an event that was taken back; the time is not its */
-			if (!delta || more > left || more < 4)
+			if (more > left || more < 4)
 				break;
 			p->at = data + more;
 			continue;
@@ -142,6 +147,7 @@ HOT int page_next(struct page *p, struct record *r)
 		*r = (struct record){ p->ts, data, more, p->cpu };
 		return 1;
 	}
+	p->bad |= p->at != p->end;
 	p->at = p->end;
 	return 0;
 }

@@ -803,13 +803,9 @@ HOT static void run(struct machine *m)
 
 HOT void run_event(struct events *evs, const struct record *r, int raw_clock, struct out *o)
 {
-	struct event *e = event_of(evs, r);
+	struct event *e = event_wanted(evs, r);
 	struct machine m;
 
-	if (!e && evs->missing) {
-		evs->missing(evs->arg, r);
-		e = event_of(evs, r);
-	}
 	if (!e || (!e->program && event_prepare(evs, e) < 0 && !e->program)) {
 		put(o, "Unknown type ", 13);
 		put_decimal(o, r->len < 2 ? 0 : get(r->data, 2, 0, evs->big));

@@ -264,7 +264,7 @@ static struct dat_buffer *add_buffer(struct dat *d)
 }
 
 /* The next processor of a buffer: where its pages are. */
-static void add_cpu(struct at *a, struct dat_buffer *b, unsigned cpu)
+static void add_cpu(struct at *a, struct dat *d, struct dat_buffer *b, unsigned cpu)
 {
 	struct dat_extent e;
 
@@ -272,13 +272,13 @@ static void add_cpu(struct at *a, struct dat_buffer *b, unsigned cpu)
 	e.n = number_at(a, 8);
 	if (a->failed)
 		return;
-	if (e.n && (e.at > a->d->size || e.n > a->d->size - e.at)) {
-		complain("%s ends in the pages of cpu %u: it was cut short, or the recording "
-			 "was killed", a->d->path, cpu);
-		a->failed = 1;
-	}
 	if (e.n % b->page)
 		damaged(a, "a part of a page");
+	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
+		if (!d->cut)
+			d->cut = cpu + 1ull;
+		e.n = e.at < d->size ? (d->size - e.at) / b->page * b->page : 0;
+	}
 	if (!e.n)
 		e.at = 0;
 	if (!(b->ncpus & (b->ncpus - 1))) {
@@ -309,7 +309,7 @@ static void table6(struct at *a, struct dat *d, const char *name, int clock)
 	a->what = "its table";
 	format(b->name, sizeof(b->name), "%s", name);
 	for (unsigned cpu = 0; cpu < d->cpus && !a->failed; cpu++)
-		add_cpu(a, b, cpu);
+		add_cpu(a, d, b, cpu);
 	if (!clock || a->failed)
 		return;
 	e = extent(a, 8);
@@ -334,12 +334,25 @@ static void flyrecord(struct at *a)
 		damaged(a, "no table of pages");
 }
 
+/* Of the system's name, the host's, the release, the machine: the third word. */
+static void set_release(struct dat *d, struct at *option)
+{
+	char text[256], *word = text;
+
+	string_at(option, text, sizeof(text));
+	for (int i = 0; i < 2; i++) {
+		word += strcspn(word, " ");
+		word += *word == ' ';
+	}
+	format(d->release, sizeof(d->release), "%.*s", (int)strcspn(word, " "), word);
+}
+
 struct instances {
 	struct { uint64_t at; char name[64]; } *v;
 	size_t n;
 };
 
-static void options6(struct at *a, struct instances *others, int *clock)
+static void options6(struct at *a, struct dat *d, struct instances *others, int *clock)
 {
 	uint16_t id;
 
@@ -347,12 +360,16 @@ static void options6(struct at *a, struct instances *others, int *clock)
 		struct dat_extent e = extent(a, 4);
 		struct at o = begin(a->d, e.at, e.n, "its options");
 
-		if (a->failed || (id != DAT_TRACECLOCK && id != DAT_BUFFER))
+		if (a->failed)
 			continue;
+		if (id == DAT_UNAME)
+			set_release(d, &o);
 		if (id == DAT_TRACECLOCK) {
 			*clock = 1;
 			continue;
 		}
+		if (id != DAT_BUFFER)
+			continue;
 		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
 		if (!others->v)
 			die(REFUSED, "out of memory");
@@ -382,7 +399,7 @@ static void version6(struct at *a, struct dat *d)
 	a->what = "its options";
 	p = next(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
-		options6(a, &others, &clock);
+		options6(a, d, &others, &clock);
 	else
 		a->at -= p ? 10 : 0;
 	flyrecord(a);
@@ -432,7 +449,7 @@ static void buffer7(struct at *o, struct dat *d)
 	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
 		damaged(o, "pages of a size that cannot be");
 	for (uint64_t n = number_at(o, 4); n && !o->failed; n--)
-		add_cpu(o, b, (unsigned)number_at(o, 4));
+		add_cpu(o, d, b, (unsigned)number_at(o, 4));
 }
 
 /* One option; its data is the extent. */
@@ -445,6 +462,8 @@ static void option7(struct at *a, struct dat *d, unsigned id, struct dat_extent 
 		buffer7(&o, d);
 	else if (id == DAT_CPUCOUNT)
 		d->cpus = (unsigned)number_at(&o, 4);
+	else if (id == DAT_UNAME)
+		set_release(d, &o);
 	a->failed |= o.failed;
 	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
 		return;
@@ -555,6 +574,9 @@ int dat_open(struct dat *d, const char *path)
 		version7(&a, d);
 	if (a.failed)
 		dat_close(d);
+	else if (d->cut)
+		complain("%s ends in the pages of cpu %llu: it was cut short, or the recording "
+			 "was killed", path, (unsigned long long)d->cut - 1);
 	return a.failed ? -1 : 0;
 }
 

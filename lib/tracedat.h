@@ -122,6 +122,8 @@ struct dat {
 	unsigned version;       /* 6 or 7 */
 	struct page_format layout;
 	unsigned cpus;          /* that the machine had; 0 not told */
+	uint64_t cut;           /* 0; or pages are missing at the end, which was said */
+	char release[64];       /* of its kernel, as uname has it; "" not told */
 	struct dat_extent ftrace, events; /* formats, see dat_formats */
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;
@@ -131,8 +133,9 @@ struct dat {
 /*
  * Open the file and read its head and its table; every extent has been checked
  * against the size of the file. d is filled anew; path stays the caller's. -1
- * said in one line: no such file, no trace.dat, one that ends too early or is
- * damaged, compressed, or of another version; d needs no dat_close then.
+ * said in one line: no such file, no trace.dat, one whose head ends too early
+ * or is damaged, compressed, or of another version; d needs no dat_close then.
+ * One that ends in its pages has those that are there, and cut is set.
  */
 int dat_open(struct dat *d, const char *path);
 void dat_close(struct dat *d);

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"

@@ -337,8 +337,10 @@ overrun() {
 	finishes "$READER" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
 	[ "$(grep -c ': sys_getppid -> 0x' got)" = 1000 ]
-	# the read that was under way returns, and exit_group never does
-	[ "$(grep -c ': sys_[a-z0-9_]* -> ' got)" = "$(grep -c ': sys_[a-z0-9_]*(' got)" ]
+	# the read that was under way returns, which 32-bit arm does not tell, and
+	# exit_group never does
+	sed '1{/ -> /d}' got >whole
+	[ "$(grep -c ': sys_[a-z0-9_]* -> ' whole)" = "$(($(grep -c ': sys_[a-z0-9_]*(' whole) - 1))" ]
 }
 
 @test "trace_syscalls: two sessions at once each have their own" {

@@ -6,9 +6,10 @@
  * Prints, a line each: "version N", "layout PAGE DATA LONG little|big",
  * "format SYSTEM BYTES", "symbols BYTES", "printk BYTES", "names N",
  * "buffer NAME CLOCK PAGE", "cpu N PAGES EVENTS". Exit 111, one line on
- * stderr, when it cannot be read.
+ * stderr, when it cannot be read, or is not all there.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "tracedat.h"
 
@@ -56,5 +57,5 @@ int main(int argc, char **argv)
 	}
 	comms_clear(&comms);
 	dat_close(&d);
-	return 0;
+	return d.cut ? 111 : 0;
 }

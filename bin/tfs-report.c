@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-report - print the events of a trace.dat as text or JSON
+ *
+ * Requires: nothing of the machine; the file has what is needed.
+ *	-e GLOB      only these events, SYSTEM:EVENT or EVENT; may be repeated
+ *	-p PID,...   only events of these tasks; may be repeated
+ *	-t FROM-TO   only what happened from FROM to TO, in seconds as lines have
+ *	             them; either may be left out
+ *	-i INSTANCE  only this instance's; '' is the one without a name
+ *	-j           lines of JSON, an event each
+ *	-H           first the comment lines of the kernel's trace, by which
+ *	             Perfetto and Chrome know it
+ * The text is what the kernel's own trace would have been, all processors in
+ * the order of time; one instance behind the other, "# instance: NAME" in front.
+ * Exit: 0 done, 1 no such event or instance, 100 misused, 111 the file could
+ * not be read, or is damaged: what there was is printed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge.h"
+#include "show.h"
+#include "tracedat.h"
+
+static const struct tool tool = {
+	.name = "tfs-report",
+	.usage = "tfs-report [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] "
+		 "[-i INSTANCE] FILE",
+	.purpose = "print the events of a trace.dat as text or JSON",
+	.letters = "e:p:t:jHi:",
+};
+
+#define CHUNK (64 * 1024)
+
+struct report {
+	struct dat dat;
+	struct events events;
+	struct line line;
+	struct show show;
+	int status;
+
+	/* of the instance at hand */
+	const struct dat_buffer *buffer;
+	struct page_format layout;
+	struct dat_pages *pages;        /* of each processor */
+	unsigned long long bad;         /* pages whose rest made no sense */
+
+	size_t n;                       /* in text */
+	char text[CHUNK];
+};
+
+static void put(struct report *r)
+{
+	if (write_all(STDOUT_FILENO, r->text, r->n) < 0) {
+		complain_errno("unable to write to standard output");
+		exit(REFUSED);
+	}
+	r->n = 0;
+}
+
+/* ---- what the file tells of its kernel ------------------------------------- */
+
+static struct symbols *load_symbols(void *report)
+{
+	struct report *r = report;
+	char *text;
+
+	if (!r->dat.kallsyms.n)
+		return NULL;
+	text = dat_text(&r->dat, r->dat.kallsyms);
+	if (!text)
+		r->status = REFUSED;
+	return text ? symbols_parse(text, (size_t)r->dat.kallsyms.n) : NULL;
+}
+
+/* One that is no format is an event that is not known. */
+static int add_format(void *report, const char *system, const char *text, size_t n)
+{
+	struct report *r = report;
+
+	event_add(&r->events, system, text, n);
+	return 0;
+}
+
+static int open_file(struct report *r, const char *path)
+{
+	char *text;
+
+	if (dat_open(&r->dat, path) < 0)
+		return -1;
+	if (r->dat.cut)
+		r->status = REFUSED;
+	r->events = (struct events){
+		.big = r->dat.layout.big,
+		.long_size = (int)r->dat.layout.commit_size,
+		.version = kernel_version(r->dat.release),
+		.load_symbols = load_symbols,
+		.arg = r,
+	};
+	if (dat_formats(&r->dat, add_format, r) < 0 || dat_comms(&r->dat, &r->events.comms) < 0)
+		return -1;
+	text = dat_text(&r->dat, r->dat.printk);
+	if (!text)
+		return -1;
+	if (events_strings(&r->events, text, (size_t)r->dat.printk.n) < 0)
+		return complain("out of memory");
+	free(text);
+	return 0;
+}
+
+/* A glob that names no event there is wrong, or the file. */
+static int globs_name_some(const struct report *r)
+{
+	for (size_t i = 0; i < r->show.pick.nglobs; i++) {
+		const char *glob = r->show.pick.globs[i];
+		unsigned id = 0;
+
+		for (; id < r->events.size; id++) {
+			const struct event *e = event_by_id(&r->events, id);
+
+			if (e && glob_names(glob, e))
+				break;
+		}
+		if (id == r->events.size)
+			return complain("%s has no event '%.80s'", r->dat.path, glob), 0;
+	}
+	return 1;
+}
+
+/* ---- its records ----------------------------------------------------------------- */
+
+static int next_page(void *report, unsigned lane, struct page *page)
+{
+	struct report *r = report;
+	const void *data = dat_pages_next(&r->pages[lane]);
+
+	r->bad += page->bad != 0;
+	page->bad = 0;
+	if (r->pages[lane].failed)
+		r->status = REFUSED;
+	if (!data)
+		return MORE_NONE;
+	page_open(page, &r->layout, data, r->buffer->page, (int)r->buffer->cpus[lane].cpu);
+	return MORE_PAGE;
+}
+
+static void print_records(struct report *r, struct merge *m)
+{
+	const struct record *record;
+	int64_t lost;
+	int shown;
+
+	while ((record = merge_next(m, &lost))) {
+		if (pick_when(&r->show.pick, record) > 0)
+			break;
+		r->n += show_record(&r->show, record, lost, r->text + r->n, CHUNK - r->n,
+				    &shown);
+		if (CHUNK - r->n < SHOW_ROOM)
+			put(r);
+	}
+}
+
+/* It may hold any byte. */
+static void print_name(struct report *r, const char *name)
+{
+	char *at = r->text + r->n;
+
+	r->n += format(at, CHUNK - r->n, "# instance: %s\n", name);
+	for (; *at != '\n' || at[1]; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+}
+
+static void print_buffer(struct report *r, const struct dat_buffer *b)
+{
+	struct merge m = { .n = (unsigned)b->ncpus, .more = next_page, .arg = r };
+
+	r->buffer = b;
+	r->layout = r->dat.layout;
+	r->layout.size = (uint32_t)b->page;
+	r->line = (struct line){ .events = &r->events, .raw_clock = clock_counts(b->clock) };
+	r->show.lines.instance = *b->name ? b->name : NULL;
+	show_begin(&r->show, &r->line);
+	if (*b->name && !r->show.json)
+		print_name(r, b->name);
+	m.lanes = calloc(b->ncpus + 1, sizeof(*m.lanes));
+	r->pages = calloc(b->ncpus + 1, sizeof(*r->pages));
+	if (!m.lanes || !r->pages)
+		die(REFUSED, "out of memory");
+	for (unsigned i = 0; i < m.n; i++)
+		dat_pages_begin(&r->pages[i], &r->dat, b, &b->cpus[i]);
+	print_records(r, &m);
+	for (unsigned i = 0; i < m.n; i++)
+		dat_pages_end(&r->pages[i]);
+	free(m.lanes);
+	free(r->pages);
+}
+
+int main(int argc, char **argv)
+{
+	static struct report r;
+	const char *instance = NULL;
+	int c, found = 0;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (!show_option(&r.show, &tool, c))
+			instance = optarg;
+	if (!argv[optind])
+		misused(&tool, "no file");
+	if (argv[optind + 1])
+		misused(&tool, "unexpected operand '%.80s'", argv[optind + 1]);
+	if (open_file(&r, argv[optind]) < 0)
+		return REFUSED;
+	if (!globs_name_some(&r))
+		return NO;
+	for (size_t i = 0; i < r.dat.nbuffers; i++)
+		found |= !instance || !strcmp(instance, r.dat.buffers[i].name);
+	if (!found) {
+		complain("%s has no instance '%.80s'", r.dat.path, instance);
+		return NO;
+	}
+
+	r.line.events = &r.events;
+	show_begin(&r.show, &r.line);
+	r.n = show_header(&r.show, r.dat.cpus, r.text, CHUNK);
+	for (size_t i = 0; i < r.dat.nbuffers; i++)
+		if (!instance || !strcmp(instance, r.dat.buffers[i].name))
+			print_buffer(&r, &r.dat.buffers[i]);
+	put(&r);
+	if (r.bad) {
+		complain("%s is damaged: %llu of its pages make no sense to their ends",
+			 r.dat.path, r.bad);
+		r.status = REFUSED;
+	}
+	return r.status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: ISC */
+/* json.c - records as lines of JSON, RFC 8259 */
+#include "json.h"
+#include "run.h"
+
+/* What is behind the last field, at most. */
+enum { TAIL = 24, MOST_NAME = 256 };
+
+static void put_text(struct out *o, const char *s)
+{
+	put(o, s, strlen(s));
+}
+
+/* Bytes of the UTF-8 character of more than one that is at s; 0: none is. */
+static size_t wide(const unsigned char *s, size_t n)
+{
+	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+	if (*s < 0xc2 || *s > 0xf4 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if (s[i] >> 6 != 2)
+			return 0;
+	/* longer than need be, a surrogate, beyond the last */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+HOT static void put_quoted(struct out *o, const void *text, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *s = text, *end = s + n, *from;
+	size_t len;
+
+	put_char(o, '"');
+	while (s < end) {
+		for (from = s; s < end && *s >= ' ' && *s < 0x80 && *s != '"' && *s != '\\'; s++)
+			;
+		put(o, (const char *)from, (size_t)(s - from));
+		if (s == end)
+			break;
+		if (*s >= 0x80) {
+			len = wide(s, (size_t)(end - s));
+			put(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
+			s += len ? len : 1;
+			continue;
+		}
+		put_char(o, '\\');
+		if (*s == '"' || *s == '\\') {
+			put_char(o, (char)*s);
+		} else if (*s == '\n' || *s == '\t') {
+			put_char(o, *s == '\n' ? 'n' : 't');
+		} else {
+			put(o, "u00", 3);
+			put_char(o, hex[*s >> 4]);
+			put_char(o, hex[*s & 15]);
+		}
+		s++;
+	}
+	put_char(o, '"');
+}
+
+static void put_name(struct out *o, const char *name)
+{
+	put_quoted(o, name, strnlen(name, MOST_NAME));
+}
+
+static void put_address(struct out *o, uint64_t v)
+{
+	put(o, "\"0x", 3);
+	put_hex(o, v);
+	put_char(o, '"');
+}
+
+HOT static void put_integer(struct out *o, uint64_t v, int is_signed)
+{
+	if (is_signed && (int64_t)v < 0) {
+		put_char(o, '-');
+		v = 0 - v;
+	}
+	put_decimal(o, v);
+}
+
+/* The bits as one number; the first word has the lowest. */
+static void put_mask(const struct events *evs, struct out *o, const unsigned char *s, size_t n)
+{
+	struct conversion c = { .letter = 'x', .flags = F_ZERO,
+				.size = (uint8_t)evs->long_size };
+	unsigned size = c.size;
+	int first = 1;
+
+	put(o, "\"0x", 3);
+	for (size_t i = n / size; i--;) {
+		uint64_t v = get(s + i * size, size, 0, evs->big);
+
+		if (!first)
+			put_number(o, &c, 2 * (int)size, -1, v);
+		else if (v || !i)
+			put_hex(o, v);
+		first = first && !v;
+	}
+	if (n < size)
+		put_char(o, '0');
+	put_char(o, '"');
+}
+
+static void put_array(const struct events *evs, struct out *o, const struct field *f,
+		      const struct value *v, int addresses)
+{
+	put_char(o, '[');
+	for (size_t i = 0; i < v->n && o->at < o->end; i++) {
+		uint64_t element = field_element(evs, f, v, i);
+
+		if (i)
+			put_char(o, ',');
+		if (addresses)
+			put_address(o, element);
+		else
+			put_integer(o, element, f->is_signed);
+	}
+	put_char(o, ']');
+}
+
+/* A stack goes to the end of its record, whatever its format says. */
+static int is_stack(const struct event *e, const struct field *f)
+{
+	return f->kind == FIELD_ARRAY && f->place == PLACE_HERE && f->elem >= 4 &&
+	       !strcmp(f->name, "caller") && !strcmp(e->system, "ftrace");
+}
+
+HOT static void put_value(const struct events *evs, struct out *o, const struct event *e,
+			  const struct field *f, const struct record *r)
+{
+	struct value v;
+
+	if (f->kind == FIELD_ARRAY && is_stack(e, f) && f->offset < r->len) {
+		v = (struct value){ .kind = FIELD_ARRAY, .data = r->data + f->offset,
+				    .n = (r->len - f->offset) / f->elem };
+		put_array(evs, o, f, &v, 1);
+		return;
+	}
+	if (field_value(evs, f, r, &v) < 0) {
+		put(o, "null", 4);
+		return;
+	}
+	switch (v.kind) {
+	case FIELD_NUMBER:
+		put_integer(o, v.u, f->is_signed);
+		break;
+	case FIELD_POINTER:
+		put_address(o, v.u);
+		break;
+	case FIELD_STRING:
+		put_quoted(o, v.data, v.n);
+		break;
+	case FIELD_ARRAY:
+		put_array(evs, o, f, &v, strchr(f->type, '*') != NULL);
+		break;
+	case FIELD_BITMASK:
+		put_mask(evs, o, v.data, v.n);
+		break;
+	}
+}
+
+/* {"ts":...,"cpu":N,"instance":"..." */
+HOT static void put_when(const struct json *j, struct out *o, const struct record *r)
+{
+	char digits[9];
+
+	put(o, "{\"ts\":", 6);
+	if (j->line->raw_clock) {
+		put_decimal(o, r->ts);
+	} else {
+		uint64_t second = r->ts / 1000000000;
+		uint32_t nano = (uint32_t)(r->ts - second * 1000000000), micro = nano / 1000;
+
+		put_decimal(o, second);
+		put_char(o, '.');
+		nano -= micro * 1000;
+		six_digits(digits, micro);
+		memcpy(digits + 6, two_digits + 2 * (nano / 10), 2);
+		digits[8] = (char)('0' + nano % 10);
+		put(o, digits, 9);
+	}
+	put(o, ",\"cpu\":", 7);
+	put_decimal(o, r->cpu < 0 ? 0 : (uint64_t)r->cpu);
+	if (j->instance) {
+		put_text(o, ",\"instance\":");
+		put_name(o, j->instance);
+	}
+}
+
+static void make_head(struct json *j, struct json_head *h, int pid)
+{
+	struct out o = { h->text, h->text + sizeof(h->text) };
+	struct line *l = j->line;
+	const char *name;
+
+	if (l->who && pid > 0)
+		l->who(l->arg, pid);
+	name = task_name(l->events, pid);
+	put_text(&o, ",\"pid\":");
+	put_integer(&o, (uint64_t)(int64_t)pid, 1);
+	put_text(&o, ",\"comm\":");
+	if (name)
+		put_quoted(&o, name, strlen(name));
+	else
+		put_text(&o, "null");
+	h->pid = pid;
+	h->len = (uint8_t)(o.at - h->text);
+}
+
+HOT size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
+{
+	struct events *evs = j->line->events;
+	struct event *e = event_wanted(evs, r);
+	int pid = record_pid(evs, r), cut = 0;
+	struct json_head *h = &j->heads[(unsigned)pid % (sizeof(j->heads) / sizeof(*j->heads))];
+	struct out o = { buf, buf + size - TAIL };
+	char *mark;
+
+	if (!h->len || h->pid != pid)
+		make_head(j, h, pid);
+	put_when(j, &o, r);
+	put(&o, h->text, h->len);
+	if (e) {
+		put(&o, ",\"system\":", 10);
+		put_name(&o, e->system);
+		put(&o, ",\"event\":", 9);
+		put_name(&o, e->name);
+	} else {
+		put_text(&o, ",\"system\":null,\"event\":null,\"type\":");
+		put_decimal(&o, r->len < 2 ? 0 : get(r->data, 2, 0, evs->big));
+	}
+	put(&o, ",\"fields\":{", 11);
+	for (unsigned i = e ? e->ncommon : 0; e && i < e->nfields; i++) {
+		const struct field *f = &e->fields[i];
+
+		mark = o.at;
+		if (mark[-1] != '{')
+			put_char(&o, ',');
+		put_char(&o, '"');
+		put(&o, f->name, strlen(f->name));
+		put(&o, "\":", 2);
+		put_value(evs, &o, e, f, r);
+		if (o.at == o.end) {
+			o.at = mark;
+			cut = 1;
+		}
+	}
+	o.end += TAIL;
+	put_char(&o, '}');
+	if (cut)
+		put_text(&o, ",\"cut\":true");
+	put(&o, "}\n", 2);
+	return (size_t)(o.at - buf);
+}
+
+size_t json_lost(struct json *j, const struct record *r, int64_t lost, char *buf, size_t size)
+{
+	struct out o = { buf, buf + size };
+
+	put_when(j, &o, r);
+	put_text(&o, ",\"lost\":");
+	if (lost == LOST_UNKNOWN)
+		put_text(&o, "null");
+	else
+		put_decimal(&o, (uint64_t)lost);
+	put(&o, "}\n", 2);
+	return (size_t)(o.at - buf);
+}
+
+void json_changed(struct json *j)
+{
+	for (size_t i = 0; i < sizeof(j->heads) / sizeof(*j->heads); i++)
+		j->heads[i].len = 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * show.h - the options with which a tool shows records: which, and as what
+ *
+ *	-e GLOB     only these events, SYSTEM:EVENT or EVENT; may be repeated
+ *	-p PID,...  only of these tasks; may be repeated
+ *	-t FROM-TO  only of this time, in seconds
+ *	-j          lines of JSON
+ *	-H          the comment lines that `trace` begins with
+ */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include "json.h"
+#include "pick.h"
+
+/* All zero at first. */
+struct show {
+	struct pick pick;
+	struct json lines;
+	struct line *line;
+	int json, header, asked; /* -j, -H, any of them */
+	int hide_names;         /* events that tell names are for that alone */
+};
+
+/* Was the letter, with its optarg, one of these? 1 or 0; exits MISUSED. */
+int show_option(struct show *, const struct tool *, int letter);
+
+/* After the last option, with the line of what is shown; again with another. */
+void show_begin(struct show *, struct line *);
+
+/* Of the room that show_record needs. */
+enum { SHOW_ROOM = JSON_ROOM };
+
+/*
+ * A record, and what was lost in front of it (as of merge_next): the length of
+ * their text; *shown: the record itself is in it, and not left out. Where the
+ * record is out of time, its loss is as well.
+ */
+size_t show_record(struct show *, const struct record *, int64_t lost, char *buf, size_t size,
+		   int *shown);
+
+/* Would it be in it? As live_rest wants it, of a struct show. */
+int show_counts(void *show, const struct record *);
+
+/* What is in front of all records: its length. */
+size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
+
+/* As line_changed. */
+void show_changed(struct show *);
+
+#endif
