@@ -627,12 +627,10 @@ static void tell_losses(const struct recording *r)
 				  buffer_count(dir, "commit overrun: ") +
 				  buffer_count(dir, "dropped events: ");
 	unsigned long long cut = r->cut + buffer_count(dir, "entries: ");
-	char line[256];
 
 	if (over || cut)
-		write_all(STDERR_FILENO, line, format(line, sizeof(line),
-			"%s: lost %llu events: %llu overwritten in a full buffer, "
-			"%llu not written\n", prog, over + cut, over, cut));
+		note("lost %llu events: %llu overwritten in a full buffer, "
+		     "%llu not written", over + cut, over, cut);
 }
 
 /* ---- the beginning ------------------------------------------------------------------------ */

@@ -126,6 +126,8 @@ struct events {
 	struct symbols *(*load_symbols)(void *arg);
 	/* Called for a record whose event is not known: add it, if it can be had. */
 	void (*missing)(void *arg, const struct record *);
+	/* Called once for an event that is opaque. */
+	void (*unclear)(void *arg, const struct event *);
 	void *arg;
 	/*
 	 * Address of its array of struct page, which memory events' page= counts

@@ -294,8 +294,11 @@ const struct field *event_field(const struct event *e, const char *name)
 
 int event_prepare(struct events *evs, struct event *e)
 {
-	if (!e->program)
+	if (!e->program) {
 		e->program = program_make(evs, e);
+		if (e->opaque && evs->unclear)
+			evs->unclear(evs->arg, e);
+	}
 	return e->program && !e->opaque ? 0 : -1;
 }
 

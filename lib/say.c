@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* say.c - the one error grammar: "PROG: fatal: MESSAGE", one line, one write */
+/* say.c - the one grammar of messages: "PROG: fatal: MESSAGE", one line, one write */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 const char *prog = "tfs";
 
-static void say(const char *fmt, va_list ap, const char *reason)
+static void say(const char *kind, const char *fmt, va_list ap, const char *reason)
 {
 	char line[1024];
 	/* a long value may be cut, the reason behind it is what one needs */
 	size_t room = sizeof(line) - 2 - (reason ? strlen(reason) + 2 : 0);
-	size_t n = format(line, room, "%s: fatal: ", prog), len;
+	size_t n = format(line, room, "%s: %s", prog, kind), len;
 
 	len = vformat(line + n, room - n, fmt, ap);
 	if (len < room - n)
@@ -32,12 +32,21 @@ static void say(const char *fmt, va_list ap, const char *reason)
 		return; /* nobody listens: the status still tells */
 }
 
+void note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("", fmt, ap, NULL);
+	va_end(ap);
+}
+
 int complain(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap, NULL);
+	say("fatal: ", fmt, ap, NULL);
 	va_end(ap);
 	return -1;
 }
@@ -48,7 +57,7 @@ int complain_errno(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap, strerror(e));
+	say("fatal: ", fmt, ap, strerror(e));
 	va_end(ap);
 	errno = e;
 	return -1;
@@ -59,7 +68,7 @@ void die(int status, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap, NULL);
+	say("fatal: ", fmt, ap, NULL);
 	va_end(ap);
 	exit(status);
 }

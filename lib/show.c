@@ -35,8 +35,15 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	return 1;
 }
 
+static void tell_unclear(void *arg, const struct event *e)
+{
+	(void)arg;
+	note("%s:%s: its print fmt is beyond us, its fields are printed", e->system, e->name);
+}
+
 void show_begin(struct show *s, struct line *l)
 {
+	l->events->unclear = tell_unclear;
 	s->line = l;
 	s->lines.line = l;
 	pick_begin(&s->pick, l->raw_clock);

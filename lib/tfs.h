@@ -38,7 +38,10 @@ extern const char *prog;
  */
 int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same with ": strerror(errno)" behind it; errno is kept. Returns -1. */
+/* "PROG: MESSAGE": nothing ends for it. */
+void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* As complain with ": strerror(errno)" behind it; errno is kept. Returns -1. */
 int complain_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* complain, then exit with the status. */
