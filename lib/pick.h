@@ -29,7 +29,7 @@ struct pick {
 	int all;                /* nothing is left out */
 };
 
-/* Events that SYSTEM:EVENT or EVENT, a glob as fnmatch(3) has it, names. */
+/* Events that SYSTEM:EVENT or EVENT, a glob, names. */
 void pick_event(struct pick *, const char *glob); /* exits REFUSED out of memory */
 
 /* Tasks of these pids, between commas; 0 is idle. -1, silent: no such list. */
@@ -54,6 +54,9 @@ static inline int pick_when(const struct pick *p, const struct record *r)
 
 /* Is it of such an event and task? An event that is not known is of none. */
 int pick_record(const struct pick *, struct events *, const struct record *);
+
+/* Does the glob, of * ? [a-z] [!a-z] \x, match all of the text? */
+int glob_matches(const char *glob, const char *text);
 
 /* Does the glob name the event? */
 int glob_names(const char *glob, const struct event *);

@@ -364,6 +364,7 @@ static void options6(struct at *a, struct dat *d, struct instances *others, int 
 			continue;
 		if (id == DAT_UNAME)
 			set_release(d, &o);
+		a->failed |= o.failed;
 		if (id == DAT_TRACECLOCK) {
 			*clock = 1;
 			continue;
