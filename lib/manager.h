@@ -90,6 +90,7 @@ struct request {
 	int everybody;
 	long ms;                     /* time limit, -1 none */
 	enum output output;
+	int header;                  /* in front of text */
 	unsigned long buffer_kb;     /* a processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */

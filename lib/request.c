@@ -20,6 +20,7 @@ const char common_options[] =
 	"# option: -t, --time MS  end after so many milliseconds\n"
 	"# option: --output lines|fifo|file|dat  one line a packet (default), whole blocks, "
 	"or a file that stays: text, or trace.dat\n"
+	"# option: --header  begin with the lines by which Perfetto and Chrome know a trace\n"
 	"# option: --size KB  the most that a file may hold, default 65536\n"
 	"# option: --buffer KB  the ring buffer of each processor\n"
 	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
@@ -271,6 +272,9 @@ int parse_request(struct request *rq, struct recipe *r, const char *args)
 	rq->output = !s || !strcmp(s, "lines") ? OUTPUT_LINES :
 		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
 		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
+	rq->header = common(r, "header")->given;
+	if (rq->header && rq->output == OUTPUT_DAT)
+		return complain("--header is for text, and --output dat makes none");
 	rq->buffer_kb = kilobytes(r, "buffer", 0);
 	rq->size_kb = kilobytes(r, "size", 65536);
 	rq->clock = one(r, "clock");

@@ -131,6 +131,7 @@ begin() {
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
 	-t, --time MS  end after so many milliseconds
 	--output lines|fifo|file|dat  one line a packet (default), whole blocks, or a file that stays: text, or trace.dat
+	--header  begin with the lines by which Perfetto and Chrome know a trace
 	--size KB  the most that a file may hold, default 65536
 	--buffer KB  the ring buffer of each processor
 	--clock NAME  the clock of the time stamps, one of trace_clock
@@ -910,6 +911,19 @@ need_cgroup() {
 	[ "$(stat -c %a "$TRACE")" = 600 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" = 5000 ]
 	[ "$(ls -A "${TRACE%/*}")" = trace ]
+}
+
+@test "manager: --header puts the comment lines of trace first" {
+	need_tracefs
+	calls 3
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --header
+	release
+	finishes "$SESSION" 0
+	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
+	[ "$(grep -vc '^#' "$TRACE")" = 3 ]
+	[ "$(sed -n '/^[^#]/,$p' "$TRACE" | wc -l)" = 3 ]
+	refused 100 '--header is for text, and --output dat makes none' \
+		--run trace_syscalls --args "--pid $$ --output dat --header"
 }
 
 @test "manager: a trace.dat is no larger than --size" {

@@ -291,6 +291,8 @@ static void stream(const struct request *rq, const char **argv)
 	}
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";
+	if (rq->header)
+		argv[n++] = "-H";
 	if (for_names)
 		argv[n++] = "-n";
 	if (rq->output == OUTPUT_DAT)
