@@ -30,7 +30,7 @@ export TFS_RUNDIR=$BUILD/run BENCH_ID
 
 # row WHAT OURS PEER RATIO BOUND MET
 row() {
-	printf '%-56s %14s %14s %7s  %-22s %s\n' "$@"
+	printf '%-64s %16s %16s %7s  %-22s %s\n' "$@"
 }
 
 head_line() {
@@ -61,12 +61,34 @@ bound() {
 	row "$1" "$2 $4" "$3 $4" "$ratio" "at most $5" $met
 }
 
+# times_less WHAT OURS PEER UNIT TIMES AIM: ours is at least TIMES times less
+times_less() {
+	local ratio met=yes
+	ratio=$(number "$3 / $2" %.1f)
+	true_that "$3 < $5 * $2" && met=NO
+	[ $met = yes ] || unmet "$1: $ratio times less, at least $5"
+	row "$1" "$2 $4" "$3 $4" "1/$ratio" "1/$5 at most, aim 1/$6" $met
+}
+
 # limit WHAT OURS UNIT MOST: a figure of its own
 limit() {
 	local met=yes
 	true_that "$2 > $4" && met=NO
 	[ $met = yes ] || unmet "$1: $2 $3, at most $4"
 	row "$1" "$2 $3" - - "at most $4 $3" $met
+}
+
+# same WHAT GOT MADE UNIT: to the last one
+same() {
+	local met=yes
+	[ "$2" = "$3" ] || met=NO
+	[ $met = yes ] || unmet "$1: $2 $4 of $3"
+	row "$1" "$2" "$3 $4" - "all, exactly" $met
+}
+
+# beside WHAT OURS PEER UNIT: what is shown and not bounded
+beside() {
+	row "$1" "$2 $4" "$3 $4" "$(number "$2 / $3")" - -
 }
 
 missing() {
