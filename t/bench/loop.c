@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * loop - the traced program: so many calls of getppid, timed by itself
+ * loop - the traced program: so many system calls, timed by itself
  *
- *	loop [-w] N FILE
- * With -w it says "ready" and waits for a line of standard input first. The
- * calls are made in batches of a thousand; a line with the nanoseconds a call
- * of the median batch goes to FILE at the end: where the program was put off
- * its processor for a while is not in it.
+ *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS] N FILE
+ *	loop -l
+ *	-w  say "ready" and wait for a line of standard input first
+ *	-t  so many threads, each on a processor of its own, make N together
+ *	-r  at this pace, so many a second in all; else as fast as they can
+ *	-d  stop after so long
+ *	-k  calls of so many kinds by turns, the first of those that -l prints;
+ *	    getppid alone otherwise. All of them fail at once, or tell a number.
+ * The calls are made in batches. At the end a line goes to FILE: nanoseconds a
+ * call in the median batch, seconds from the first call to the last, calls
+ * made. Where the program was put off its processor for a while, the first of
+ * these does not show it and the second does.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +25,63 @@
 #include <unistd.h>
 
 #define BATCH 1000
+#define MOST_BATCHES 200000 /* of the last ones the median is taken */
+#define MOST_THREADS 64
+#define SECOND 1000000000LL
+
+/* With -1 for each argument none of these does anything. */
+static const struct kind {
+	const char *name;
+	long nr;
+} kinds[] = {
+#define K(name) { #name, SYS_##name }
+	K(getppid), K(openat), K(close), K(read), K(write), K(lseek), K(ioctl), K(fcntl),
+	K(readlinkat), K(faccessat), K(getpid), K(gettid), K(getuid), K(geteuid), K(getgid),
+	K(getegid), K(getpgid), K(getsid), K(pread64), K(pwrite64), K(readv), K(writev),
+	K(preadv), K(pwritev), K(fsync), K(fdatasync), K(ftruncate), K(fchmod), K(fchown),
+	K(fchdir), K(getdents64), K(fadvise64), K(fallocate), K(fstatfs),
+	K(fgetxattr), K(fsetxattr), K(flistxattr), K(fremovexattr), K(dup), K(dup3),
+	K(splice), K(tee), K(vmsplice), K(sync_file_range), K(readahead), K(epoll_ctl),
+	K(epoll_pwait), K(timerfd_settime), K(timerfd_gettime), K(signalfd4), K(eventfd2),
+	K(epoll_create1), K(inotify_init1), K(inotify_add_watch), K(inotify_rm_watch),
+	K(mkdirat), K(unlinkat), K(linkat), K(symlinkat), K(fchmodat), K(fchownat),
+	K(mknodat), K(utimensat), K(syncfs), K(setns), K(connect), K(accept), K(accept4),
+	K(bind), K(listen), K(getsockname), K(getpeername), K(getsockopt), K(setsockopt),
+	K(shutdown), K(sendto), K(recvfrom), K(sendmsg), K(recvmsg), K(sendmmsg),
+	K(recvmmsg), K(getitimer), K(setitimer), K(clock_gettime), K(clock_getres),
+	K(gettimeofday), K(times), K(getrusage), K(getpriority), K(sched_getparam),
+	K(sched_getscheduler), K(sched_getaffinity), K(sched_get_priority_max),
+	K(sched_get_priority_min), K(sched_rr_get_interval), K(statfs), K(chdir),
+	K(truncate), K(getxattr), K(setxattr), K(listxattr), K(removexattr), K(mq_unlink),
+	K(timer_settime), K(timer_gettime), K(timer_delete), K(timer_getoverrun),
+	K(msgctl), K(semctl), K(shmctl), K(shmdt), K(mincore), K(msync), K(madvise),
+	K(mprotect), K(munmap), K(getgroups), K(capget), K(prctl), K(getrandom),
+	K(memfd_create), K(pidfd_open), K(pidfd_send_signal),
+#undef K
+};
+
+static long calls, threads = 1, rate, seconds, nkinds = 1;
+static int pinned;
+static pthread_barrier_t start;
+
+static struct worker {
+	long long *took, first, last;
+	long batches, calls;
+} workers[MOST_THREADS];
 
 static long long now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static void until(long long ns)
+{
+	struct timespec t = { ns / SECOND, ns % SECOND };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 static int by_value(const void *a, const void *b)
@@ -32,34 +91,135 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void batch(long n)
+{
+	if (nkinds == 1) {
+		for (long i = 0; i < n; i++)
+			syscall(SYS_getppid);
+		return;
+	}
+	for (long i = 0; i < n; i++)
+		syscall(kinds[i % nkinds].nr, -1L, -1L, -1L, -1L, -1L, -1L);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	long mine = calls / threads + (w - workers < calls % threads), size = BATCH;
+	long long begin, end;
+	cpu_set_t set;
+
+	if (pinned) {
+		CPU_ZERO(&set);
+		CPU_SET((size_t)(w - workers), &set);
+		sched_setaffinity(0, sizeof(set), &set);
+	}
+	/* about one batch a millisecond */
+	if (rate && rate / threads < BATCH * 1000L)
+		size = rate / threads / 1000 ? rate / threads / 1000 : 1;
+	pthread_barrier_wait(&start);
+	w->first = end = now();
+	while (w->calls < mine && (!seconds || end - w->first < seconds * SECOND)) {
+		if (rate)
+			until(w->first + (long long)((double)w->calls * (double)threads *
+						     SECOND / (double)rate));
+		if (size > mine - w->calls)
+			size = mine - w->calls;
+		begin = now();
+		batch(size);
+		end = now();
+		w->took[w->batches++ % MOST_BATCHES] = (end - begin) * BATCH / size;
+		w->calls += size;
+	}
+	w->last = end;
+	return NULL;
+}
+
+/* All workers' batches in one row. Returns the median, per call. */
+static double median(void)
+{
+	long long *all = calloc((size_t)threads * MOST_BATCHES, sizeof(*all));
+	long n = 0;
+
+	if (!all)
+		exit(111);
+	for (struct worker *w = workers; w < workers + threads; w++) {
+		long had = w->batches < MOST_BATCHES ? w->batches : MOST_BATCHES;
+
+		memcpy(all + n, w->took, (size_t)had * sizeof(*all));
+		n += had;
+	}
+	if (!n)
+		return 0;
+	qsort(all, (size_t)n, sizeof(*all), by_value);
+	return (double)all[n / 2] / BATCH;
+}
+
 int main(int argc, char **argv)
 {
-	int held = argc > 1 && !strcmp(argv[1], "-w");
-	long long *took, begin;
-	long batches;
-	char c;
+	long long first = 0, last = 0;
+	pthread_t id[MOST_THREADS];
+	int c, held = 0;
+	long made = 0;
+	char in;
 	FILE *f;
 
-	if (argc != held + 3 || (batches = atol(argv[held + 1]) / BATCH) < 1)
+	while ((c = getopt(argc, argv, "wlt:r:d:k:")) != -1)
+		switch (c) {
+		case 'w':
+			held = 1;
+			break;
+		case 'l':
+			for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+				puts(kinds[i].name);
+			return 0;
+		case 't':
+			threads = atol(optarg);
+			pinned = 1;
+			break;
+		case 'r':
+			rate = atol(optarg);
+			break;
+		case 'd':
+			seconds = atol(optarg);
+			break;
+		case 'k':
+			nkinds = atol(optarg);
+			break;
+		default:
+			return 100;
+		}
+	if (argc != optind + 2 || (calls = atol(argv[optind])) < 1 || threads < 1 ||
+	    threads > MOST_THREADS || nkinds < 1 ||
+	    nkinds > (long)(sizeof(kinds) / sizeof(*kinds)))
 		return 100;
-	took = calloc((size_t)batches, sizeof(*took));
-	if (!took)
-		return 111;
+	for (long i = 0; i < threads; i++) {
+		workers[i].took = calloc(MOST_BATCHES, sizeof(*workers[i].took));
+		if (!workers[i].took)
+			return 111;
+	}
 	if (held) {
 		puts("ready");
 		fflush(stdout);
-		while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		while (read(STDIN_FILENO, &in, 1) == 1 && in != '\n')
 			;
 	}
-	for (long b = 0; b < batches; b++) {
-		begin = now();
-		for (int i = 0; i < BATCH; i++)
-			syscall(SYS_getppid);
-		took[b] = now() - begin;
+	/* made now, they are followed as any child is */
+	pthread_barrier_init(&start, NULL, (unsigned)threads);
+	for (long i = 1; i < threads; i++)
+		if (pthread_create(&id[i], NULL, work, &workers[i]))
+			return 111;
+	work(&workers[0]);
+	for (long i = 0; i < threads; i++) {
+		if (i)
+			pthread_join(id[i], NULL);
+		first = !i || workers[i].first < first ? workers[i].first : first;
+		last = workers[i].last > last ? workers[i].last : last;
+		made += workers[i].calls;
 	}
-	qsort(took, (size_t)batches, sizeof(*took), by_value);
-	f = fopen(argv[held + 2], "w");
-	if (!f || fprintf(f, "%.1f\n", (double)took[batches / 2] / BATCH) < 0 || fclose(f))
+	f = fopen(argv[optind + 1], "w");
+	if (!f || fprintf(f, "%.1f %.6f %ld\n", median(), (double)(last - first) / SECOND,
+			  made) < 0 || fclose(f))
 		return 111;
 	return 0;
 }

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bash
+# lib.bash - what the parts of the benchmark share: . lib.bash
+#
+# The rows of the table, a traced program that is held until all is armed, and
+# instances of our own. run(1) has built everything and removes what is left.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+
+# shellcheck disable=SC2034 # the parts'
+{
+	TREE=$PWD
+	BUILD=$TREE/build/bench
+	TMP=$BUILD/tmp
+	STATIC=$BUILD/static
+	TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing
+	NAME=bench.${BENCH_ID:=$$}
+	CALL=syscalls:sys_enter_getppid
+	MANAGER=$TREE/trace-hooks/ftrace/manager
+	ROUNDS=${ROUNDS:-5}
+	# traced on a host that refuses it some files, and never outside an instance
+	TRACE_CMD="LD_PRELOAD=$BUILD/preload.so trace-cmd"
+	STATIC_CC=musl-gcc
+	command -v musl-gcc >/dev/null || STATIC_CC=${CC:-cc}
+}
+unset TFS_INSTANCE
+export TFS_RUNDIR=$BUILD/run BENCH_ID
+
+# ---- rows ---------------------------------------------------------------------------
+
+# row WHAT OURS PEER RATIO BOUND MET
+row() {
+	printf '%-64s %16s %16s %7s  %-22s %s\n' "$@"
+}
+
+head_line() {
+	echo
+	row "$1" ours peer ratio bound met
+}
+
+# number EXPRESSION [FORMAT]
+number() {
+	awk "BEGIN { printf \"${2:-%.2f}\", $1 }"
+}
+
+# true_that EXPRESSION: of numbers
+true_that() {
+	awk "BEGIN { exit !($1) }"
+}
+
+unmet() {
+	echo "$1" >>"$TMP/unmet"
+}
+
+# bound WHAT OURS PEER UNIT MOST: ours is at most MOST times the peer
+bound() {
+	local ratio met=yes
+	ratio=$(number "$2 / $3")
+	true_that "$2 > $5 * $3" && met=NO
+	[ $met = yes ] || unmet "$1: $ratio times, at most $5"
+	row "$1" "$2 $4" "$3 $4" "$ratio" "at most $5" $met
+}
+
+# times_less WHAT OURS PEER UNIT TIMES AIM: ours is at least TIMES times less
+times_less() {
+	local ratio met=yes
+	ratio=$(number "$3 / $2" %.1f)
+	true_that "$3 < $5 * $2" && met=NO
+	[ $met = yes ] || unmet "$1: $ratio times less, at least $5"
+	row "$1" "$2 $4" "$3 $4" "1/$ratio" "1/$5 at most, aim 1/$6" $met
+}
+
+# limit WHAT OURS UNIT MOST: a figure of its own
+limit() {
+	local met=yes
+	true_that "$2 > $4" && met=NO
+	[ $met = yes ] || unmet "$1: $2 $3, at most $4"
+	row "$1" "$2 $3" - - "at most $4 $3" $met
+}
+
+# same WHAT GOT MADE UNIT: to the last one
+same() {
+	local met=yes
+	[ "$2" = "$3" ] || met=NO
+	[ $met = yes ] || unmet "$1: $2 $4 of $3"
+	row "$1" "$2" "$3 $4" - "all, exactly" $met
+}
+
+# beside WHAT OURS PEER UNIT: what is shown and not bounded
+beside() {
+	row "$1" "$2 $4" "$3 $4" "$(number "$2 / $3")" - -
+}
+
+missing() {
+	row "$1" - "not available" - - "-  $2"
+	unmet "$1: not measured: $2"
+}
+
+# least A B: the lesser, where there is an A
+least() {
+	if [ -z "$1" ] || true_that "$2 < $1"; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
+# have WHAT TOOL: it is there, or a row says that it is not
+have() {
+	command -v "$2" >/dev/null && return
+	missing "$1" "$2 is not installed"
+	return 1
+}
+
+can_trace() {
+	[ -d "$TRACEFS/events/syscalls/sys_enter_getppid" ] && [ -w "$TRACEFS/instances" ] &&
+		return
+	missing "$1" "needs root and $TRACEFS/events/syscalls"
+	return 1
+}
+
+# ---- the traced program -------------------------------------------------------------
+
+# hold_program PROG [ARG]...: start it, held until a line comes. Sets loop.
+hold_program() {
+	[ -p "$TMP/go" ] || mkfifo "$TMP/go"
+	: >"$TMP/ready"
+	rm -f "$TMP/ns"
+	"$@" <>"$TMP/go" >"$TMP/ready" &
+	loop=$!
+	until grep -q ready "$TMP/ready" || ! kill -0 $loop 2>/dev/null; do :; done
+}
+
+# hold LOOP-OPERAND...: what the loop tells at its end is in tmp/ns
+hold() {
+	hold_program "$BUILD/loop" -w "$@" "$TMP/ns"
+}
+
+release() {
+	echo >"$TMP/go"
+	wait "$loop"
+}
+
+# told FIELD: of what the last one told: 1 ns a call, 2 seconds in all, 3 calls
+told() {
+	awk -v f="$1" '{ print $f }' "$TMP/ns"
+}
+
+# begin MANAGER OPTION...: a session of the held loop. Sets manager and path.
+begin() {
+	: >"$TMP/path"
+	"$1" --run trace_syscalls --args "--pid $loop -i $NAME -s getppid ${*:2}" >"$TMP/path" &
+	manager=$!
+	until [ -s "$TMP/path" ] || ! kill -0 $manager 2>/dev/null; do :; done
+	path=$(cat "$TMP/path")
+	[ -n "$path" ]
+}
+
+# opened PID FILE: wait until it has
+opened() {
+	local fd
+	while [ -d "/proc/$1/fd" ]; do
+		for fd in "/proc/$1/fd"/*; do
+			[ "$fd" -ef "$2" ] && return
+		done
+	done
+	return 1
+}
+
+# ---- instances ----------------------------------------------------------------------
+
+# make_instance NAME KB EVENT...: of these events, and not yet of anybody's. Sets dir.
+make_instance() {
+	local event
+	dir=$TRACEFS/instances/$1
+	mkdir "$dir" && echo 0 >"$dir/tracing_on" && echo "$2" >"$dir/buffer_size_kb" &&
+		echo 1 >"$dir/options/event-fork" || return
+	for event in "${@:3}"; do
+		echo 1 >"$dir/events/${event/://}/enable" || return
+	done
+}
+
+# Its files may be open for a moment after their reader's end.
+remove_instance() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		rmdir "$TRACEFS/instances/$1" 2>/dev/null || [ ! -d "$TRACEFS/instances/$1" ] &&
+			return
+		sleep 0.05
+	done
+	echo "bench: unable to remove the instance $1" >&2
+	return 1
+}
+
+# counted DIR WORD: of all processors' stats the sum of the line WORD
+counted() {
+	cat "$1"/per_cpu/cpu*/stats | awk -F': ' -v w="$2" '$1 == w { n += $2 } END { print n + 0 }'
+}
+
+# fill DIR: what the held loop does is recorded there, and its end awaited
+fill() {
+	echo "$loop" >"$1/set_event_pid"
+	echo 1 >"$1/tracing_on"
+	release
+	echo 0 >"$1/tracing_on"
+}
+
+undo() {
+	local job
+	for job in $(jobs -p); do
+		kill "$job" 2>/dev/null
+	done
+	wait
+	for dir in "$TRACEFS/instances/$NAME"*; do
+		[ ! -d "$dir" ] || remove_instance "${dir##*/}"
+	done
+}
+trap undo EXIT
+trap 'exit 130' INT TERM
