@@ -81,7 +81,9 @@ struct stream {
 	struct show show;
 	long quarter;           /* of one processor's buffer, in pages */
 	long gather;            /* for how long to look away, in us */
-	long long looked, moment; /* when: us of the last live_fill; ms of the names */
+	long pages;             /* that were read since the buffer was found empty, */
+	long long looked;       /* at this time, in us */
+	long long moment;       /* of the last look at names, in ms */
 	int packets;            /* one line a write */
 	int stopping;
 	int full;               /* nothing more can be written */
@@ -307,7 +309,6 @@ static int pump_raw(struct stream *s)
 	long long now = now_us(), since = now - s->looked;
 	long n = live_fill(&s->live);
 
-	s->looked = now;
 	if (n < 0)
 		return -1;
 	if (now / 1000 - s->moment >= NAMES_MS) {
@@ -318,15 +319,20 @@ static int pump_raw(struct stream *s)
 	give(s);
 	if (s->full)
 		return 1;
-	s->gather = n && since < GATHER_US * s->quarter / n ?
-			    (long)(since * s->quarter / n) : GATHER_US;
-	if (n < s->quarter) {
-		/* what was found is all there was before: it need not wait for more */
-		if (live_fill(&s->live) < 0)
-			return -1;
-		give(s);
-	}
-	return n || s->live.held ? n < s->quarter ? 1 : 2 : 0;
+	s->pages += n;
+	if (!live_empty(&s->live))
+		return 2;
+	n = s->pages;
+	s->looked = now;
+	s->gather = GATHER_US;
+	if (n && since * s->quarter / n < GATHER_US)
+		s->gather = (long)(since * s->quarter / n);
+	/* what was found is all there was before: it need not wait for more */
+	s->pages = live_fill(&s->live);
+	if (s->pages < 0)
+		return -1;
+	give(s);
+	return n || s->live.held;
 }
 
 /*

@@ -142,6 +142,14 @@ long live_fill(struct live *l)
 	return n;
 }
 
+int live_empty(const struct live *l)
+{
+	for (unsigned i = 0; i < l->ncpus; i++)
+		if (l->cpu[i].fd >= 0 && !l->cpu[i].empty)
+			return 0;
+	return 1;
+}
+
 const struct record *live_next(struct live *l, int64_t *lost)
 {
 	return merge_next(&l->merge, lost);

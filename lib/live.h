@@ -40,6 +40,9 @@ int live_open(struct live *, int dir);
  */
 long live_fill(struct live *);
 
+/* Did it find the buffers empty, and not itself without room? */
+int live_empty(const struct live *);
+
 /* As merge_next. */
 const struct record *live_next(struct live *, int64_t *lost);
 

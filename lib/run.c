@@ -281,11 +281,11 @@ static inline void put_string(struct machine *m, uint64_t where)
 static void put_flags(struct machine *m, const struct step *s, uint64_t v)
 {
 	const struct table *t = &m->p->tables[s->n];
-	const struct name *name = m->p->names + t->first, *end = name + t->n;
 	int first = 1;
 
 	v = extend(v, s->size, 0);
-	for (; name < end && v; name++) {
+	for (uint32_t i = 0; i < t->n && v; i++) {
+		const struct name *name = &m->p->names[t->first + i];
 		uint64_t mask = extend(name->value, s->size, 0);
 
 		if ((v & mask) != mask)
@@ -307,10 +307,11 @@ static void put_flags(struct machine *m, const struct step *s, uint64_t v)
 static void put_symbolic(struct machine *m, const struct step *s, uint64_t v)
 {
 	const struct table *t = &m->p->tables[s->n];
-	const struct name *name = m->p->names + t->first, *end = name + t->n;
 
 	v = extend(v, s->size, 0);
-	for (; name < end; name++)
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct name *name = &m->p->names[t->first + i];
+
 		if (v == extend(name->value, s->size, 0)) {
 			/* an empty name counts as none */
 			if (!name->len)
@@ -318,6 +319,7 @@ static void put_symbolic(struct machine *m, const struct step *s, uint64_t v)
 			put(&m->o, m->p->text + name->text, name->len);
 			return;
 		}
+	}
 	put(&m->o, "0x", 2);
 	put_hex(&m->o, v);
 }
