@@ -53,26 +53,26 @@ int main(int argc, char **argv)
 			flags |= SELECT_THREADS;
 			break;
 		case 'c':
-			if (!*optarg)
+			if (!*opt_value)
 				misused(&tool, "not a cgroup: ''");
 			selectors[n++] = (struct selector){
-				.kind = SELECT_CGROUP, .pid = pid_number(optarg),
-				.text = optarg };
+				.kind = SELECT_CGROUP, .pid = pid_number(opt_value),
+				.text = opt_value };
 			break;
 		case 'n':
 			selectors[n++] = (struct selector){
-				.kind = SELECT_PIDNS, .pid = pid_or_misused(optarg) };
+				.kind = SELECT_PIDNS, .pid = pid_or_misused(opt_value) };
 			break;
 		case 'u':
-			if (number(optarg, 0, UINT_MAX, &selectors[n].number) < 0)
-				misused(&tool, "not a uid: '%.80s'", optarg);
+			if (number(opt_value, 0, UINT_MAX, &selectors[n].number) < 0)
+				misused(&tool, "not a uid: '%.80s'", opt_value);
 			selectors[n++].kind = SELECT_UID;
 			break;
 		default:
 			selectors[n++] = (struct selector){
-				.kind = SELECT_COMM, .text = optarg };
+				.kind = SELECT_COMM, .text = opt_value };
 		}
-	for (argv += optind; *argv; argv++)
+	for (argv += opt_index; *argv; argv++)
 		selectors[n++] = (struct selector){
 			.kind = SELECT_PID, .pid = pid_or_misused(*argv) };
 	if (!n)

@@ -70,20 +70,20 @@ int main(int argc, char **argv)
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 't':
-			if (number(optarg, 0, INT_MAX, &ms) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'", optarg);
+			if (number(opt_value, 0, INT_MAX, &ms) < 0)
+				misused(&tool, "not a number of milliseconds: '%.80s'", opt_value);
 			w.ms = (long)ms;
 			break;
 		case 'p':
-			pid = pid_number(optarg);
+			pid = pid_number(opt_value);
 			if (!pid)
-				misused(&tool, "not a pid: '%.80s'", optarg);
+				misused(&tool, "not a pid: '%.80s'", opt_value);
 			pids_add(&given, pid);
 			break;
 		default:
-			undo = optarg;
+			undo = opt_value;
 		}
-	argv += optind;
+	argv += opt_index;
 	pids_sort(&given);
 	if (given.n)
 		w.tasks = tasks;

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 
 	while (next_option(&tool, argc, argv) != -1)
 		;
-	argv += optind;
+	argv += opt_index;
 	for (size_t i = 0; !*argv && i < ncalls; i++)
 		print("%d %s\n", calls[i].nr, calls[i].name);
 	for (; *argv; argv++) {

@@ -470,12 +470,14 @@ static void give_header(struct stream *s)
 
 int main(int argc, char **argv)
 {
-	static struct stream s = { .patience = 2000, .left = -1 };
+	static struct stream s; /* large */
 	const char *root = NULL, *instance = NULL;
 	unsigned long kb;
 	sigset_t set;
 	int c, r = 1;
 
+	s.patience = 2000;
+	s.left = -1;
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'k':
@@ -488,26 +490,26 @@ int main(int argc, char **argv)
 			s.show.hide_names = 1;
 			break;
 		case 's':
-			if (number(optarg, 1, LONG_MAX / 1024, &kb) < 0)
-				misused(&tool, "not a number of kilobytes: '%.80s'", optarg);
+			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
+				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
 			s.left = (long long)kb * 1024 - LAST_LINE;
 			break;
 		case 'w':
-			if (number(optarg, 0, INT_MAX, &s.patience) < 0)
+			if (number(opt_value, 0, INT_MAX, &s.patience) < 0)
 				misused(&tool, "not a number of milliseconds: '%.80s'",
-					optarg);
+					opt_value);
 			break;
 		case 'R':
-			root = optarg;
+			root = opt_value;
 			break;
 		case 'i':
-			instance = optarg;
+			instance = opt_value;
 			break;
 		default:
 			show_option(&s.show, &tool, c);
 		}
-	if (argv[optind])
-		misused(&tool, "unexpected operand '%.80s'", argv[optind]);
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (s.text && s.show.asked)
 		misused(&tool, "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it");
 

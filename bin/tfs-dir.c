@@ -26,11 +26,11 @@ int main(int argc, char **argv)
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (c == 'R')
-			root = optarg;
+			root = opt_value;
 		else
-			instance = optarg;
-	if (argv[optind])
-		misused(&tool, "unexpected operand '%s'", argv[optind]);
+			instance = opt_value;
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%s'", argv[opt_index]);
 	if (open_tracefs(root, instance, path) < 0)
 		return REFUSED;
 	print("%s\n", path);

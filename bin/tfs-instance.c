@@ -114,18 +114,18 @@ int main(int argc, char **argv)
 
 	for (;;) {
 		c = next_option(&tool, argc, argv);
-		if (c == -1 && !command && argv[optind])
-			command = argv[optind++];
+		if (c == -1 && !command && argv[opt_index])
+			command = argv[opt_index++];
 		else if (c == -1)
 			break;
 		else if (c == 's')
 			stale = 1;
 		else if (c == 'R')
-			root = optarg;
-		else if (number(optarg, 0, INT_MAX, &patience) < 0)
-			misused(&tool, "not a number of milliseconds: '%s'", optarg);
+			root = opt_value;
+		else if (number(opt_value, 0, INT_MAX, &patience) < 0)
+			misused(&tool, "not a number of milliseconds: '%s'", opt_value);
 	}
-	argv += optind;
+	argv += opt_index;
 	if (!command)
 		misused(&tool, "nothing to do");
 	if (!strcmp(command, "hold")) {

@@ -95,12 +95,12 @@ int main(int argc, char **argv)
 			functions = 1;
 			break;
 		case 'R':
-			root = optarg;
+			root = opt_value;
 			break;
 		default:
-			instance = optarg;
+			instance = opt_value;
 		}
-	argv += optind;
+	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
 		if (*argv)

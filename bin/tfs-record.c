@@ -755,28 +755,28 @@ int main(int argc, char **argv)
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'm':
-			if (number(optarg, 1, LONG_MAX / 1024, &kb) < 0)
-				misused(&tool, "not a number of kilobytes: '%.80s'", optarg);
+			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
+				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
 			r.most = (uint64_t)kb * 1024;
 			break;
 		case 'n':
-			if (number(optarg, 2, 1000, &r.files) < 0)
+			if (number(opt_value, 2, 1000, &r.files) < 0)
 				misused(&tool, "not a number of files from 2 to 1000: '%.80s'",
-					optarg);
+					opt_value);
 			break;
 		case 'R':
-			root = optarg;
+			root = opt_value;
 			break;
 		default:
-			instance = optarg;
+			instance = opt_value;
 		}
-	if (!argv[optind])
+	if (!argv[opt_index])
 		misused(&tool, "no file");
-	if (argv[optind + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[optind + 1]);
+	if (argv[opt_index + 1])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (r.files && !r.most)
 		misused(&tool, "-n needs -m");
-	r.path = argv[optind];
+	r.path = argv[opt_index];
 	find_place(&r);
 
 	signals = take_signals();

@@ -206,12 +206,12 @@ int main(int argc, char **argv)
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (!show_option(&r.show, &tool, c))
-			instance = optarg;
-	if (!argv[optind])
+			instance = opt_value;
+	if (!argv[opt_index])
 		misused(&tool, "no file");
-	if (argv[optind + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[optind + 1]);
-	if (open_file(&r, argv[optind]) < 0)
+	if (argv[opt_index + 1])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	if (open_file(&r, argv[opt_index]) < 0)
 		return REFUSED;
 	if (!globs_name_some(&r))
 		return NO;

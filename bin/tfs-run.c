@@ -189,8 +189,8 @@ int main(int argc, char **argv)
 	int c;
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
-		subsystem = optarg;
-	argv += optind;
+		subsystem = opt_value;
+	argv += opt_index;
 	find_manager(manager, subsystem);
 	hook = *argv;
 	if (!hook) {

@@ -94,13 +94,13 @@ int main(int argc, char **argv)
 			flags = CTL_TRUNCATE;
 			break;
 		case 'R':
-			root = optarg;
+			root = opt_value;
 			break;
 		default:
-			instance = optarg;
+			instance = opt_value;
 		}
-	argc -= optind;
-	argv += optind;
+	argc -= opt_index;
+	argv += opt_index;
 	if (!argc || argc % 2)
 		misused(&tool, argc ? "no record for %s" : "nothing to write",
 			argc ? argv[argc - 1] : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* opt.c - options of the tools: getopt, and one face for all of them */
+/* opt.c - options of the tools, one face for all of them */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,32 +23,52 @@ void misused(const struct tool *t, const char *fmt, ...)
 	refuse(t, what);
 }
 
+char *opt_value;
+int opt_index = 1;
+
 int next_option(const struct tool *t, int argc, char **argv)
 {
-	char letters[64];
-	const char *word;
-	int c;
+	static const char *rest = ""; /* letters of the word before opt_index */
+	const char *known;
+	char letter;
 
 	prog = t->name;
-	if (optind == 1 && argc > 1 && !strcmp(argv[1], "--help")) {
+	if (opt_index == 1)
+		rest = "";
+	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--help")) {
 		print("usage: %s\n%s - %s\n", t->usage, t->name, t->purpose);
 		flush();
 		exit(DONE);
 	}
-	if (optind == 1 && argc > 1 && !strcmp(argv[1], "--version")) {
+	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--version")) {
 		print("%s %s\n", t->name, VERSION);
 		flush();
 		exit(DONE);
 	}
-	/* '+': operands end the options on glibc too; ':': we do the talking */
-	format(letters, sizeof(letters), "+:%s", t->letters);
-	word = optind < argc ? argv[optind] : NULL; /* getopt may be past it then */
-	c = getopt(argc, argv, letters);
-	if (c == '?' && (!optopt || optopt == '-'))
-		misused(t, "no such option: %s", word);
-	if (c == '?')
-		misused(t, "no such option: -%c", optopt);
-	if (c == ':')
-		misused(t, "option -%c needs a value", optopt);
-	return c;
+	if (!*rest) {
+		const char *word = opt_index < argc ? argv[opt_index] : "";
+
+		if (word[0] != '-' || !word[1])
+			return -1;
+		opt_index++;
+		if (!strcmp(word, "--"))
+			return -1;
+		if (word[1] == '-')
+			misused(t, "no such option: %s", word);
+		rest = word + 1;
+	}
+	letter = *rest++;
+	known = letter == ':' ? NULL : strchr(t->letters, letter);
+	if (letter == '-')
+		misused(t, "no such option: %s", argv[opt_index - 1]);
+	if (!known)
+		misused(t, "no such option: -%c", letter);
+	opt_value = NULL;
+	if (known[1] != ':')
+		return letter;
+	if (!*rest && opt_index == argc)
+		misused(t, "option -%c needs a value", letter);
+	opt_value = (char *)(size_t)(*rest ? rest : argv[opt_index++]);
+	rest = "";
+	return letter;
 }

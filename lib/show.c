@@ -10,15 +10,15 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 {
 	switch (letter) {
 	case 'e':
-		pick_event(&s->pick, optarg);
+		pick_event(&s->pick, opt_value);
 		break;
 	case 'p':
-		if (pick_pids(&s->pick, optarg) < 0)
-			misused(tool, "not pids with commas between: '%.80s'", optarg);
+		if (pick_pids(&s->pick, opt_value) < 0)
+			misused(tool, "not pids with commas between: '%.80s'", opt_value);
 		break;
 	case 't':
-		if (pick_time(&s->pick, optarg) < 0)
-			misused(tool, "not a range of seconds: '%.80s'", optarg);
+		if (pick_time(&s->pick, opt_value) < 0)
+			misused(tool, "not a range of seconds: '%.80s'", opt_value);
 		break;
 	case 'j':
 		s->json = 1;

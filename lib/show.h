@@ -23,7 +23,7 @@ struct show {
 	int hide_names;         /* events that tell names are for that alone */
 };
 
-/* Was the letter, with its optarg, one of these? 1 or 0; exits MISUSED. */
+/* Was the letter, with its opt_value, one of these? 1 or 0; exits MISUSED. */
 int show_option(struct show *, const struct tool *, int letter);
 
 /* After the last option, with the line of what is shown; again with another. */

@@ -85,16 +85,22 @@ ssize_t next_line(struct reader *, char **line);
 /*
  * One tool's face. usage is the synopsis without the word "usage", the same
  * string in --help, the man page and the README; purpose is the line after
- * the dash in the tool's first comment; letters is getopt's string.
+ * the dash in the tool's first comment; letters are its options, one with a
+ * value has ":" behind it.
  */
 struct tool {
 	const char *name, *usage, *purpose, *letters;
 };
 
+/* The last option's value, NULL if it takes none; the next word of argv. */
+extern char *opt_value;
+extern int opt_index;
+
 /*
- * The next option's letter, -1 at the end (optind then points at the first
- * operand, optarg as in getopt). Answers --help and --version itself; exits
- * MISUSED with the synopsis on anything else unknown.
+ * The next option's letter; -1 at the end, opt_index is then that of the first
+ * operand. As getopt(3) of POSIX has it, whose code is three kilobytes of every
+ * program. Answers --help and --version itself; exits MISUSED with the synopsis
+ * on anything else unknown.
  */
 int next_option(const struct tool *t, int argc, char **argv);
 

@@ -124,15 +124,15 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 		const char *letter = strchr(t->letters, c);
 
 		must(c > 0 && c != ':' && letter);
-		must((letter[1] == ':') == (optarg != NULL));
+		must((letter[1] == ':') == (opt_value != NULL));
 	}
-	must(optind >= 1 && optind <= argc);
+	must(opt_index >= 1 && opt_index <= argc);
 	status = -1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char name[] = "tool", *none[] = { name, NULL };
+	static char name[] = "tool";
 	char *argv[20] = { name };
 	int argc = 1, which;
 	size_t said;
@@ -143,10 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size--; size && argc < 19; argc++)
 		argv[argc] = next_part(&data, &size);
 	listen_to_stderr();
-	/* begin anew: an optind of 0 makes the C library forget a half-read word */
-	optind = 0;
-	getopt(1, none, "");
-	opterr = 0;
+	opt_index = 1;
 	calls = 0;
 	status = -1;
 	if (setjmp(left))
