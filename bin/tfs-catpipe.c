@@ -89,14 +89,6 @@ struct stream {
 	unsigned long long cut; /* events read from the buffer and not written */
 };
 
-/* As a filter does, of the signal, even where the caller ignores it. */
-static _Noreturn void die_of_pipe(void)
-{
-	signal(SIGPIPE, SIG_DFL);
-	raise(SIGPIPE);
-	exit(128 + SIGPIPE); /* the signal is blocked */
-}
-
 /*
  * The one wait point: for events on fd, for being told to stop, for the
  * reader's death. Returns 1 when fd is ready, 0 when the time is up or we

@@ -43,7 +43,7 @@ void show_begin(struct show *s, struct line *l)
 	show_changed(s);
 }
 
-HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
+size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
 		       size_t size, int *shown)
 {
 	size_t n = 0;
