@@ -272,24 +272,34 @@ static int counts(void *stream, const struct record *r)
 	       pick_record(&s->show.pick, &s->kernel.events, r);
 }
 
+static int any(void *unused, const struct record *r)
+{
+	(void)unused;
+	(void)r;
+	return 1;
+}
+
 /*
  * How many events that were to be shown are left. With some left out, those in
  * the buffer have to be read to be told; no more of them than there are now.
  */
 static unsigned long long left_over(struct stream *s)
 {
-	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0;
+	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0, before;
 	const struct record *r;
 	int64_t lost;
+	long pages;
 
 	if (s->text)
 		return there;
 	if (s->show.pick.all)
 		return there + live_rest(&s->live, counts, s);
-	do
-		for (; (r = live_next(&s->live, &lost)); seen++)
+	there += live_rest(&s->live, any, NULL);
+	do {
+		pages = live_fill(&s->live);
+		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
 			n += counts(s, r) != 0;
-	while (seen < there && live_fill(&s->live) > 0);
+	} while (seen < there && (pages > 0 || seen > before));
 	return n + live_rest(&s->live, counts, s);
 }
 
