@@ -92,14 +92,6 @@ struct stream {
 	unsigned long long cut; /* events read from the buffer and not written */
 };
 
-/* As a filter does, of the signal, even where the caller ignores it. */
-static _Noreturn void die_of_pipe(void)
-{
-	signal(SIGPIPE, SIG_DFL);
-	raise(SIGPIPE);
-	exit(128 + SIGPIPE); /* the signal is blocked */
-}
-
 /*
  * The one wait point: for events on fd, for being told to stop, for the
  * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
@@ -274,24 +266,34 @@ static void give(struct stream *s)
 	} while (len && !s->full);
 }
 
+static int any(void *unused, const struct record *r)
+{
+	(void)unused;
+	(void)r;
+	return 1;
+}
+
 /*
  * How many events that were to be shown are left. With some left out, those in
  * the buffer have to be read to be told; no more of them than there are now.
  */
 static unsigned long long left_over(struct stream *s)
 {
-	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0;
+	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0, before;
 	const struct record *r;
 	int64_t lost;
+	long pages;
 
 	if (s->text)
 		return there;
 	if (s->show.pick.all && !s->show.hide_names)
 		return there + live_rest(&s->live, show_counts, &s->show);
-	do
-		for (; (r = live_next(&s->live, &lost)); seen++)
+	there += live_rest(&s->live, any, NULL);
+	do {
+		pages = live_fill(&s->live);
+		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
 			n += show_counts(&s->show, r) != 0;
-	while (seen < there && live_fill(&s->live) > 0);
+	} while (seen < there && (pages > 0 || seen > before));
 	return n + live_rest(&s->live, show_counts, &s->show);
 }
 

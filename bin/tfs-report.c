@@ -14,8 +14,9 @@
  * The text is what the kernel's own trace would have been, all processors in
  * the order of time; one instance behind the other, "# instance: NAME" in front.
  * Exit: 0 done, 1 no such event or instance, 100 misused, 111 the file could
- * not be read, or is damaged: what there was is printed.
+ * not be read, or is damaged: what there was is printed; 141 the reader is gone.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,8 @@ struct report {
 static void put(struct report *r)
 {
 	if (write_all(STDOUT_FILENO, r->text, r->n) < 0) {
+		if (errno == EPIPE)
+			die_of_pipe();
 		complain_errno("unable to write to standard output");
 		exit(REFUSED);
 	}

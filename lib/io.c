@@ -101,6 +101,13 @@ int write_all(int fd, const char *text, size_t n)
 	return 0;
 }
 
+void die_of_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	exit(128 + SIGPIPE); /* the signal is blocked */
+}
+
 static char pending[4096];
 static size_t npending;
 

@@ -74,7 +74,7 @@ static void put_address(struct out *o, uint64_t v)
 	put_char(o, '"');
 }
 
-HOT static void put_integer(struct out *o, uint64_t v, int is_signed)
+static void put_integer(struct out *o, uint64_t v, int is_signed)
 {
 	if (is_signed && (int64_t)v < 0) {
 		put_char(o, '-');
@@ -130,7 +130,7 @@ static int is_stack(const struct event *e, const struct field *f)
 	       !strcmp(f->name, "caller") && !strcmp(e->system, "ftrace");
 }
 
-HOT static void put_value(const struct events *evs, struct out *o, const struct event *e,
+static void put_value(const struct events *evs, struct out *o, const struct event *e,
 			  const struct field *f, const struct record *r)
 {
 	struct value v;
@@ -165,7 +165,7 @@ HOT static void put_value(const struct events *evs, struct out *o, const struct 
 }
 
 /* {"ts":...,"cpu":N,"instance":"..." */
-HOT static void put_when(const struct json *j, struct out *o, const struct record *r)
+static void put_when(const struct json *j, struct out *o, const struct record *r)
 {
 	char digits[9];
 
@@ -212,7 +212,7 @@ static void make_head(struct json *j, struct json_head *h, int pid)
 	h->len = (uint8_t)(o.at - h->text);
 }
 
-HOT size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
+size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 {
 	struct events *evs = j->line->events;
 	struct event *e = event_wanted(evs, r);

@@ -50,7 +50,7 @@ void show_begin(struct show *s, struct line *l)
 	show_changed(s);
 }
 
-HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
+size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
 		       size_t size, int *shown)
 {
 	int name = tells_name(s->line->events, r);

@@ -67,6 +67,9 @@ void flush(void);
 /* write(2) until all is written. 0, or -1 and errno, silent. */
 int write_all(int fd, const char *text, size_t n);
 
+/* The reader is gone: end as a filter does, of the signal, even where it is ignored. */
+_Noreturn void die_of_pipe(void);
+
 /* Lines of standard input; all zero at first. */
 struct reader {
 	char *text;

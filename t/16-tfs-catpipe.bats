@@ -525,3 +525,90 @@ short_lives() {
 	[ "$(grep -c "^ *renamed-$me .*oldcomm=bats newcomm=renamed" got)" = 1 ]
 	[ "$(grep -c "^ *bats-$me .*oldcomm=renamed newcomm=bats" got)" = 1 ]
 }
+
+# ---- which events, and as what; t/23-tfs-report.bats has what the options mean ----
+
+@test "tfs-catpipe: what is no pid, no time, and options that exclude each other are refused" {
+	misuse "not pids with commas between: '1,'" tfs-catpipe -p 1,
+	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
+	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
+	for option in '-e x' '-p 1' '-t 1-' -j -H; do
+		# shellcheck disable=SC2086 # two words
+		misuse "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it" \
+			tfs-catpipe -k $option
+	done
+}
+
+@test "tfs-catpipe: kernel: where only the kernel knows the lines, -j alone can be had" {
+	recording 100
+	[ -e "$DIR/options/sym-addr" ] || lacks options/sym-addr
+	tfs-write -i "$INSTANCE" options/sym-addr 1
+	for option in '-e x' '-p 1' '-t 1-' -H; do
+		# shellcheck disable=SC2086 # two words
+		fails 111 "tfs-catpipe: fatal: unable to show events otherwise than the kernel does: current_tracer is not nop, or an option in trace_options changes lines" \
+			tfs-catpipe -i "$INSTANCE" $option
+	done
+	release
+	finishes "$CALLS" 0
+	reading -j >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(grep -c '"event":"sys_enter_getppid","fields":{' got)" = 100 ]
+}
+
+@test "tfs-catpipe: kernel: -e, -p and -t let through what they say, and the rest is no loss" {
+	recording 20000 8192
+	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
+	release
+	finishes "$CALLS" 0
+	reading -e 'sys_enter*' -p "1,$CALLS" -t 0- >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(delivered got)" = 20000 ]
+	[ "$(wc -l <got)" = 20000 ]
+	exactly err ''
+}
+
+@test "tfs-catpipe: kernel: -s with -e: delivered, and lost of those that -e lets through" {
+	recording 20000 8192
+	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
+	reading -s 64 -e sys_enter_getppid >got
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(stat -c %s got)" -le 65536 ]
+	[ "$(lost got)" -gt 0 ]
+	[ $(($(delivered got) + $(lost got))) = 20000 ]
+}
+
+@test "tfs-catpipe: kernel: -j: lines of JSON to a reader of one line each, and losses at the end" {
+	recording 20000 8192
+	mkfifo fifo
+	background "$PROG/caller" fifo >got
+	local reader=$PID
+	reading -j -l -s 1000 -w 20000 >fifo
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	finishes "$reader" 0
+	n=$(grep -cx '{"ts":[0-9]*\.[0-9]\{9\},"cpu":[0-9]*,"pid":'"$CALLS"',"comm":"calls","system":"syscalls","event":"sys_enter_getppid","fields":{"__syscall_nr":[0-9]*}}' got)
+	[ "$n" -gt 1000 ]
+	left=$((20000 - n))
+	[ "$(tail -n 1 got)" = "{\"lost\":$left,\"overwritten\":0,\"unwritten\":$left}" ]
+	[ "$(wc -l <got)" = $((n + 1)) ]
+}
+
+@test "tfs-catpipe: kernel: -H: the comment lines of trace come first" {
+	recording 10
+	release
+	finishes "$CALLS" 0
+	sed -n '/^#/p' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' >theirs
+	reading -H >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	sed -n '/^#/p' got | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' | diff theirs -
+	[ "$(delivered got)" = 10 ]
+	[ "$(head -n 1 got)" = '# tracer: nop' ]
+}

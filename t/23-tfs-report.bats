@@ -1,0 +1,358 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-report: a trace.dat as the kernel's text or as JSON, whole and damaged
+
+load helper
+
+USAGE='tfs-report [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-i INSTANCE] FILE'
+CORPUS=$BATS_TEST_DIRNAME/fuzz/corpus/tracedat
+
+misuse() {
+	fails 100 "tfs-report: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# by_hand ORDER LONG [INSTANCE]: "file", of two processors, and five events
+by_hand() {
+	need_tool python3
+	python3 "$TREE/t/prog/tracedat.py" "$1" "$2" file "${@:3}"
+}
+
+# What by_hand's file is as text, its instance without a name
+hand_text() {
+	printf '            hand-42      [000] d....     1.000001: demo: a=-7 s=one d=plain\n'
+	printf 'CPU:1 [LOST 5 EVENTS]\n'
+	printf '           <...>-43      [001] d....     1.000002: demo: a=0 s=thr d=\303\244\377\355\240\200\360\237\230\200\n'
+	printf '            hand-42      [000] d....     1.000003: demo: a=8 s=two d="\\\n\t\001\177\n'
+	printf 'CPU:1 [LOST EVENTS]\n'
+	printf '          <idle>-0       [001] d....     2.000000: demo: a=1 s=four d=\n'
+}
+
+# Each line of stdin is JSON, strictly, and an object. One line tells how many.
+json_lines() {
+	need_tool python3
+	python3 -c '
+import json, sys
+n = 0
+for line in sys.stdin.buffer:
+    assert line.endswith(b"\n")
+    assert isinstance(json.loads(line.decode("utf-8")), dict)
+    n += 1
+print(n)'
+}
+
+# record EVENT...: what this kernel recorded of them as "file", and "theirs" as
+# the kernel's own text of the same pages
+record() {
+	local event
+	new_instance
+	# addresses as they are, so that both may be compared
+	[ ! -e "$DIR/options/hash-ptr" ] || echo 0 >"$DIR/options/hash-ptr"
+	echo 8000 >"$DIR/buffer_size_kb"
+	for event; do
+		[ -e "$DIR/events/$event" ] || lacks "events/$event"
+		echo 1 >"$DIR/events/$event/enable"
+	done
+	find /proc/self/ -maxdepth 2 >found 2>/dev/null || :
+	[ ! -e "$TREE/t/prog/busy.py" ] || python3 "$TREE/t/prog/busy.py" 2>/dev/null || :
+	echo 'a mark' >"$DIR/trace_marker"
+	echo 0 >"$DIR/tracing_on"
+	grep -v '^#' "$DIR/trace" >theirs
+	background tfs-record -i "$INSTANCE" file
+	eventually blocks "$PID"
+	kill -TERM "$PID"
+	finishes "$PID" 0
+}
+
+# same_lines: "ours" and "theirs", but for names that the kernel has forgotten
+same_lines() {
+	[ -s theirs ]
+	awk '
+		{ if ((getline other <"ours") < 1) other = "" }
+		substr($0, 12, 5) == "<...>" { $0 = substr($0, 17); other = substr(other, 17) }
+		$0 != other { print "- " $0; print "+ " other; if (bad++ > 10) exit }
+		END { exit bad > 0 }' theirs
+	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
+}
+
+@test "tfs-report: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-report --help
+	[ "$output" = "usage: $USAGE
+tfs-report - print the events of a trace.dat as text or JSON" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-report: options that are unknown or lack their value are named" {
+	misuse "no such option: -x" tfs-report -x
+	for letter in e p t i; do
+		misuse "option -$letter needs a value" tfs-report -$letter
+	done
+}
+
+@test "tfs-report: it takes one file" {
+	misuse "no file" tfs-report
+	misuse "no file" tfs-report -j
+	misuse "unexpected operand 'b?'" tfs-report a $'b\n'
+}
+
+@test "tfs-report: what is no pid, no time, and both kinds of output are refused" {
+	for pids in '' , 1, ,1 -1 '1 2' 1,x 99999999999; do
+		misuse "not pids with commas between: '$pids'" tfs-report -p "$pids" file
+	done
+	for time in '' - 1 x 1-x 2-1 1.5-1.4 1.-2 .5-1 1.0000000001- 99999999999999999999- 1-2-3; do
+		misuse "not a range of seconds: '$time'" tfs-report -t "$time" file
+	done
+	misuse "-H is for text, and -j makes none" tfs-report -jH file
+}
+
+@test "tfs-report: no file, no trace.dat, a compressed one: one line, status 111" {
+	fails 111 "tfs-report: fatal: unable to open file: No such file or directory" \
+		tfs-report file
+	echo 'some text that is longer than the magic' >file
+	fails 111 "tfs-report: fatal: file is no trace.dat" tfs-report file
+	cp "$CORPUS/v7-zstd" file
+	fails 111 "tfs-report: fatal: file is compressed by zstd: make another of it with trace-cmd convert --file-version 6" \
+		tfs-report file
+}
+
+@test "tfs-report: the same text of either byte order and size of a long" {
+	hand_text >expected
+	for order in little big; do
+		for long in 4 8; do
+			by_hand $order $long
+			tfs-report file | cmp expected -
+		done
+	done
+}
+
+@test "tfs-report: an instance comes behind, with its name in front and by its own clock" {
+	by_hand big 4 $'i\nns'
+	{
+		hand_text
+		printf '# instance: i?ns\n'
+		printf '            hand-42      [000] d....   1000001000: demo: a=-7 s=one d=plain\n'
+		printf '            hand-42      [000] d....   1000003000: demo: a=8 s=two d="\\\n\t\001\177\n'
+	} >expected
+	tfs-report file | cmp expected -
+	tfs-report -i '' file | cmp <(hand_text) -
+	tfs-report -i $'i\nns' file | cmp <(tail -n 4 expected) -
+	fails 1 "tfs-report: fatal: file has no instance 'no'" tfs-report -i no file
+	# of a clock that counts a range is of its counts
+	[ "$(tfs-report -i $'i\nns' -t 1000001000-1000001000 file | wc -l)" = 2 ]
+}
+
+@test "tfs-report: without any event nothing is printed" {
+	cp "$CORPUS/v6-empty" file
+	run -0 tfs-report file
+	[ -z "$output" ]
+}
+
+@test "tfs-report: -e chooses by the name, or system and name, as globs" {
+	by_hand little 8
+	hand_text >all
+	for glob in demo 'd*' '*' 'demo:demo' '*:*' 'd?mo' '[a-d]emo' '[!x]emo' 'demo:d*o' '\demo'; do
+		tfs-report -e "$glob" file | cmp all -
+	done
+	for glob in emo dem 'demo:' ':demo' '[!d]emo' 'x*' DEMO 'demo:demo:demo' ''; do
+		fails 1 "tfs-report: fatal: file has no event '$glob'" tfs-report -e "$glob" file
+	done
+	fails 1 "tfs-report: fatal: file has no event 'none'" tfs-report -e demo -e none file
+}
+
+@test "tfs-report: -p chooses by the pid, -t by the time as it is printed; losses stay" {
+	by_hand little 8
+	hand_text >all
+	[ "$(tfs-report -p 42 file | grep -c hand-42)" = 2 ]
+	[ "$(tfs-report -p 42 file | grep -vc hand-42)" = 3 ] # two losses, and a newline in a string
+	tfs-report -p 42,43 -p 0 file | cmp all -
+	[ "$(tfs-report -p 0 file | grep -v LOST)" = "$(tail -n 1 all)" ]
+	[ "$(tfs-report -p 44 file)" = "$(grep -a LOST all)" ]
+	tfs-report -t 1.000001-1.000001 file | cmp <(head -n 1 all) -
+	tfs-report -t 1.000001-1.000002 file | cmp <(head -n 3 all) -
+	tfs-report -t -1.000002 file | cmp <(head -n 3 all) -
+	tfs-report -t 1.000003-1.9 file | cmp <(sed -n '4,5p' all) -
+	tfs-report -t 1.000004- file | cmp <(tail -n 2 all) -
+	# to the nanosecond: this one is 7 ns behind 2 s
+	tfs-report -t 2.000000007-2.000000007 file | cmp <(tail -n 2 all) -
+	[ -z "$(tfs-report -t 2.0000000-2.000000006 file)" ]
+	[ -z "$(tfs-report -t 3- file)" ]
+}
+
+@test "tfs-report: -j: each event an object, fields with their types, strings in UTF-8" {
+	by_hand big 8 ins
+	tfs-report -j file >out
+	json_lines <out >n
+	[ "$(cat n)" = 8 ]
+	python3 - <<-'END'
+	import json
+	lines = [json.loads(line) for line in open("out", encoding="utf-8")]
+	def event(ts, cpu, pid, comm, a, s, d, **more):
+	    return {"ts": ts, "cpu": cpu, **more, "pid": pid, "comm": comm, "system": "demo",
+	            "event": "demo", "fields": {"a": a, "three": [1, 2, 65535], "s": s,
+	            "b": 1 << 63, "d": d, "m": "0x80000000000000000000000000000005", "p": "0x1000"}}
+	odd = "\"\\\n\t\1\x7f"
+	expected = [
+	    event(1.000001, 0, 42, "hand", -7, "one", "plain"),
+	    {"ts": 1.000002, "cpu": 1, "lost": 5},
+	    event(1.000002, 1, 43, None, 0, "thr", "\xe4\ufffd\ufffd\ufffd\ufffd\U0001f600"),
+	    event(1.000003, 0, 42, "hand", 8, "two", odd),
+	    {"ts": 2.000000007, "cpu": 1, "lost": None},
+	    event(2.000000007, 1, 0, "<idle>", 1, "four", ""),
+	    event(1000001000, 0, 42, "hand", -7, "one", "plain", instance="ins"),
+	    event(1000003000, 0, 42, "hand", 8, "two", odd, instance="ins"),
+	]
+	for got, want in zip(lines, expected):
+	    assert got == want, (got, want)
+	END
+	[ "$(head -n 1 out | cut -c 1-40)" = '{"ts":1.000001000,"cpu":0,"pid":42,"comm' ]
+	[ "$(tfs-report -j -e demo -p 42 -t -1.000002 -i '' file | wc -l)" = 2 ]
+	if command -v jq >/dev/null; then
+		[ "$(jq -c 'select(.event) | .fields.a' out | tr '\n' ' ')" = '-7 0 8 1 -7 8 ' ]
+	fi
+}
+
+@test "tfs-report: -H: the comment lines of trace first, by which viewers know it" {
+	by_hand little 8
+	tfs-report -H file >out
+	[ "$(head -n 1 out)" = '# tracer: nop' ]
+	grep -qx '# entries-in-buffer/entries-written: 0/0   #P:2' out
+	[ "$(grep -c '^#' out)" = 12 ]
+	hand_text | cmp - <(tail -n +13 out)
+}
+
+@test "tfs-report: an event whose format is not there has its number" {
+	by_hand little 8
+	sed -i 's/ID: 300/ID: 301/' file
+	[ "$(tfs-report file | head -n 1)" = '            hand-42      [000] d....     1.000001: Unknown type 300' ]
+	tfs-report -j file | json_lines
+	tfs-report -j file | grep -q '"system":null,"event":null,"type":300,"fields":{}}$'
+}
+
+@test "tfs-report: one that was cut short: what is there is printed, one line, status 111" {
+	by_hand little 8
+	hand_text >all
+	# without the last page, which is processor 1's second
+	head -c $(($(stat -c %s file) - 1)) file >short
+	run -111 --separate-stderr tfs-report short
+	[ "$stderr" = "tfs-report: fatal: short ends in the pages of cpu 1: it was cut short, or the recording was killed" ]
+	tfs-report short 2>/dev/null | cmp <(head -n 5 all) -
+	fails 111 "tfs-report: fatal: short ends in its formats: it is damaged, or was cut short" \
+		eval 'head -c 700 file >short; tfs-report short'
+}
+
+@test "tfs-report: a page that makes no sense to its end is told, and the rest printed" {
+	by_hand little 8
+	hand_text >all
+	# the second event of processor 0: a length of its own that is too large
+	at=$(grep -abo 'plain' file | cut -d : -f 1)
+	printf '\0\0\0\0\377\377\377\377' | dd of=file bs=1 seek=$((at + 8 + 16)) conv=notrunc 2>/dev/null
+	run -111 --separate-stderr tfs-report file
+	[ "$stderr" = "tfs-report: fatal: file is damaged: 1 of its pages make no sense to their ends" ]
+	tfs-report file 2>/dev/null | cmp <(grep -av -e 'a=8' -e '^.$' -e $'^\t' all) -
+}
+
+@test "tfs-report: cut or changed anywhere, it is one line or something, and JSON is JSON" {
+	by_hand little 8 ins
+	size=$(stat -c %s file)
+	for ((n = 0; n < size; n += 211)); do
+		head -c "$n" file >bad
+		cp file bad2
+		printf '\377' | dd of=bad2 bs=1 seek="$n" conv=notrunc 2>/dev/null
+		for f in bad bad2; do
+			status=0
+			tfs-report -j $f >out 2>err || status=$?
+			case $status in
+			0) [ ! -s err ] ;;
+			111) [ "$(wc -l <err)" = 1 ] && grep -q "^tfs-report: fatal: $f " err ;;
+			*) false ;;
+			esac || { echo "$f at $n: $status"; cat err; return 1; }
+			cat out >>all
+		done
+	done
+	json_lines <all
+}
+
+@test "tfs-report: a full disk is an error, a reader that has enough ends it" {
+	by_hand little 8
+	fails 111 "tfs-report: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-report file
+	# gone before it began, and a caller that ignores the signal
+	mkfifo fifo
+	gone() {
+		trap '' PIPE
+		exec 9<>fifo 8>fifo
+		exec 9<&-
+		exec tfs-report file >&8
+	}
+	background gone
+	finishes "$PID" 141
+}
+
+@test "tfs-report: a file of a gigabyte takes as little memory as a small one" {
+	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
+	cp "$CORPUS/v6-empty" file
+	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
+	at=$(grep -abo flyrecord file | cut -d : -f 1)
+	printf '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0' |
+		dd of=file bs=1 seek=$((at + 10)) conv=notrunc 2>/dev/null
+	truncate -s $((1024 + 1073741824)) file
+	limited() {
+		ulimit -v 20000
+		exec tfs-report file
+	}
+	run -0 limited
+	[ -z "$output" ]
+}
+
+@test "tfs-report: what trace-cmd makes of a file, in version 7, has the same text" {
+	need_tool trace-cmd
+	by_hand little 8 ins
+	trace-cmd convert -i file -o seven --file-version 7 --compression none >said 2>&1 ||
+		skip "needs a trace-cmd that converts (3.1)"
+	tfs-report -i '' seven | cmp <(hand_text) -
+	[ "$(tfs-report -i ins seven | wc -l)" = 4 ]
+	trace-cmd convert -i seven -o six --file-version 6 >said 2>&1
+	tfs-report -i '' six | cmp <(hand_text) -
+}
+
+@test "tfs-report: kernel: the text of the same pages in trace, to the byte" {
+	need_tracefs
+	need_tool python3
+	record sched raw_syscalls
+	tfs-report file >ours
+	same_lines
+	[ "$(wc -l <ours)" -gt 500 ]
+	tfs-report -j file | json_lines >n
+	[ "$(cat n)" = "$(wc -l <ours)" ]
+}
+
+@test "tfs-report: kernel: filters let through exactly the lines that they say" {
+	need_tracefs
+	need_tool python3
+	record sched raw_syscalls
+	tfs-report file >all
+	tfs-report -e 'sched_*' file | cmp <(grep -E ': sched_[a-z_]*:' all) -
+	tfs-report -e 'raw_syscalls:*' -e sched_switch file |
+		cmp <(grep -E ': (sys_enter|sys_exit|sched_switch):' all) -
+	pid=$(sed -n 's/^.\{16\}-\([0-9]*\) .*/\1/p' all | sort -n | uniq -c | sort -rn |
+		awk 'NR == 1 { print $2 }')
+	tfs-report -p "$pid" file | cmp <(grep -E "^.{16}-$pid " all) -
+	# the middle third, by time
+	n=$(wc -l <all)
+	from=$(sed -n "$((n / 3))s/.* \([0-9]*\.[0-9]\{6\}\): .*/\1/p" all)
+	to=$(sed -n "$((n * 2 / 3))s/.* \([0-9]*\.[0-9]\{6\}\): .*/\1/p" all)
+	tfs-report -t "$from-$to" file >ours
+	awk -v from="$from" -v to="$to" 'match($0, / [0-9]+\.[0-9]+: /) {
+		t = substr($0, RSTART + 1, RLENGTH - 3) + 0
+		if (t >= from + 0 && t <= to + 0) print }' all | cmp - ours
+	tfs-report -e sys_enter -p "$pid" -t "$from-$to" file |
+		cmp <(grep -E "^.{16}-$pid .*: sys_enter:" ours) -
+}
+
+@test "tfs-report: every event format of this kernel: as trace-cmd has it, or listed in t/differs" {
+	need_tracefs
+	need_tool python3 trace-cmd
+	[ -z "${TFS_VARIANT-}" ] || skip "needs no second look at another's text"
+	[[ $(trace-cmd --version 2>&1 || :) == *"version 3.1.6"* ]] ||
+		skip "needs trace-cmd 3.1.6, which t/differs is about"
+	python3 "$TREE/t/prog/formats.py" "$TRACEFS" "$TREE/t/differs"
+}

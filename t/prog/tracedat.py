@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: ISC
+"""A trace.dat of version 6 by hand, as trace-cmd.dat.v6(5) has it.
+
+tracedat.py little|big 4|8 FILE [INSTANCE]: one of two processors, of that byte
+order and long, with an event demo:demo that has a field of each kind; and the
+same in an instance of that name, with a clock that counts.
+"""
+import struct
+import sys
+
+HEADER = """\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
+\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;
+\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
+\tfield: char data;\toffset:%d;\tsize:%d;\tsigned:0;
+"""
+MISSED, STORED = 1 << 31, 1 << 30
+
+
+class Machine:
+    """What a kernel's records and pages look like."""
+
+    def __init__(self, order, long, page=4096):
+        self.order = "<" if order == "little" else ">"
+        self.big, self.long, self.page = order == "big", long, page
+        self.room = page - 8 - long
+
+    def pack(self, letters, *values):
+        return struct.pack(self.order + letters, *values)
+
+    def word(self, value):
+        return self.pack("Q" if self.long == 8 else "I", value)
+
+    def entry(self, data, delta):
+        n = len(data)
+        kind = n // 4 if n <= 112 else 0
+        head = self.pack("I", kind << 27 | delta if self.big else delta << 5 | kind)
+        return head + (b"" if kind else self.pack("I", n + 4)) + data
+
+    def make_page(self, time, body, lost=None):
+        """lost: so many events before it; -1: nobody knows how many"""
+        flags = 0 if lost is None else MISSED | (STORED if lost >= 0 else 0)
+        more = self.word(lost) if lost is not None and lost >= 0 else b""
+        head = self.pack("Q", time) + self.word(len(body) | flags)
+        return (head + body + more).ljust(self.page, b"\0")
+
+    def sized(self, data, letter="Q"):
+        return self.pack(letter, len(data)) + data
+
+    def write(self, path, formats, buffers, names=b"", release="6.18.0", header_page=None):
+        """formats: (system, text); buffers: (name, clock, pages of each processor)"""
+        head = b"\x17\x08\x44tracing6\0"
+        head += bytes([self.big, self.long]) + self.pack("I", self.page)
+        header_page = header_page or (HEADER % (self.long, 8 + self.long, self.room)).encode()
+        head += b"header_page\0" + self.sized(header_page)
+        head += b"header_event\0" + self.sized(b"compressed entry header\n")
+        own = [text for system, text in formats if system == "ftrace"]
+        head += self.pack("I", len(own)) + b"".join(self.sized(text) for text in own)
+        systems = sorted({system for system, _ in formats} - {"ftrace"})
+        head += self.pack("I", len(systems))
+        for system in systems:
+            those = [text for of, text in formats if of == system]
+            head += system.encode() + b"\0" + self.pack("I", len(those))
+            head += b"".join(self.sized(text) for text in those)
+        cpus = len(buffers[0][2])
+        head += self.pack("II", 0, 0) + self.sized(names) + self.pack("I", cpus)
+        uname = f"Linux host {release} machine".encode() + b"\0"
+        head += b"options  \0" + self.pack("HI", 5, len(uname)) + uname
+        # tables, each with its clock, behind all options
+        sizes = [10 + 16 * cpus + 8 + len(clock) for _, clock, _ in buffers]
+        at = len(head) + sum(14 + len(name) + 1 for name, _, _ in buffers[1:]) + 6 + 2
+        for i, (name, _, _) in enumerate(buffers[1:]):
+            head += self.pack("HIQ", 3, 8 + len(name) + 1, at + sum(sizes[:i + 1]))
+            head += name.encode() + b"\0"
+        head += self.pack("HI", 4, 0) + self.pack("H", 0)
+        data = end = -(-(at + sum(sizes)) // self.page) * self.page
+        for _, clock, pages in buffers:
+            head += b"flyrecord\0"
+            for one in pages:
+                head += self.pack("QQ", data, len(one))
+                data += len(one)
+            head += self.sized(clock.encode())
+        with open(path, "wb") as f:
+            f.write(head.ljust(end, b"\0") + b"".join(b"".join(b[2]) for b in buffers))
+
+
+DEMO = """name: demo
+ID: 300
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;
+\tfield:u16 three[3];\toffset:12;\tsize:6;\tsigned:0;
+\tfield:char s[6];\toffset:18;\tsize:6;\tsigned:0;
+\tfield:u64 b;\toffset:24;\tsize:8;\tsigned:0;
+\tfield:__data_loc char[] d;\toffset:32;\tsize:4;\tsigned:0;
+\tfield:__data_loc cpumask_t[] m;\toffset:36;\tsize:4;\tsigned:0;
+\tfield:void * p;\toffset:40;\tsize:%d;\tsigned:0;
+
+print fmt: "a=%%d s=%%s d=%%s", REC->a, REC->s, __get_str(d)
+"""
+
+
+def demo(machine, pid, a, s, d):
+    d += b"\0"
+    at = 40 + machine.long
+    d += bytes(-len(d) % machine.long)
+    return machine.pack("HBBiiHHH6sQII", 300, 1, 0, pid, a, 1, 2, 65535, s, 1 << 63,
+                        len(d) << 16 | at, 2 * machine.long << 16 | at + len(d)) + \
+        machine.word(0x1000) + d + machine.word(5) + machine.word(1 << 8 * machine.long - 1)
+
+
+def main(order, long, path, *instance):
+    m = Machine(order, int(long))
+    first = m.entry(demo(m, 42, -7, b"one", b"plain"), 1000) + \
+        m.entry(demo(m, 42, 8, b"two", b'"\\\n\t\1\x7f'), 2000)
+    second = m.entry(demo(m, 43, 0, b"thr", b"\xc3\xa4\xff\xed\xa0\x80\xf0\x9f\x98\x80"), 0)
+    last = m.entry(demo(m, 0, 1, b"four", b""), 7)
+    pages = [m.make_page(1000000000, first), m.make_page(1000002000, second, 5) +
+             m.make_page(2000000000, last, -1)]
+    buffers = [("", "[local] global", pages)]
+    buffers += [(name, "local [counter]", [pages[0], b""]) for name in instance]
+    m.write(path, [("demo", (DEMO % m.long).encode())], buffers, b"42 hand\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
