@@ -250,7 +250,7 @@ void line_changed(struct line *);
 /* Is it a record of the two events by which a task gets its name? 1 or 0. */
 static inline int tells_name(const struct events *evs, const struct record *r)
 {
-	const struct event *e = event_of(evs, r);
+	const struct event *e = evs->newtask || evs->rename ? event_of(evs, r) : NULL;
 
 	return e && (e->id == evs->newtask || e->id == evs->rename);
 }
