@@ -95,7 +95,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 }
 
 @test "tfs-report: what is no pid, no time, and both kinds of output are refused" {
-	for pids in '' , 1, ,1 -1 '1 2' 1,x 99999999999; do
+	for pids in '' ',' '1,' ',1' -1 '1 2' 1,x 99999999999; do
 		misuse "not pids with commas between: '$pids'" tfs-report -p "$pids" file
 	done
 	for time in '' - 1 x 1-x 2-1 1.5-1.4 1.-2 .5-1 1.0000000001- 99999999999999999999- 1-2-3; do
@@ -275,15 +275,16 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	by_hand little 8
 	fails 111 "tfs-report: fatal: unable to write to standard output: No space left on device" \
 		to_full tfs-report file
-	# gone before it began, and a caller that ignores the signal
+	# one that is gone before it began, and a caller that ignores the signal
 	mkfifo fifo
-	gone() {
+	unread() {
 		trap '' PIPE
-		exec 9<>fifo 8>fifo
+		exec 9<>fifo
+		exec 8>fifo
 		exec 9<&-
 		exec tfs-report file >&8
 	}
-	background gone
+	background unread
 	finishes "$PID" 141
 }
 

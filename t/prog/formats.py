@@ -125,7 +125,7 @@ def pages(machine, events):
 def trace_dat(tracefs, path, events):
     machine = Machine(sys.byteorder, struct.calcsize("@l"))
     machine.write(path, [(e[0], e[4]) for e in events],
-                  [("", "[local] global\n", [pages(machine, events)])], b"1 init\n",
+                  [("", "", [pages(machine, events)])], b"1 init\n",
                   os.uname().release, read(tracefs + "/events/header_page"))
 
 

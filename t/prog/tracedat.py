@@ -47,7 +47,11 @@ class Machine:
         return self.pack(letter, len(data)) + data
 
     def write(self, path, formats, buffers, names=b"", release="6.18.0", header_page=None):
-        """formats: (system, text); buffers: (name, clock, pages of each processor)"""
+        """formats: (system, text); buffers: (name, clock, pages of each processor).
+
+        Without a clock none is told: trace-cmd 3.1.6 now and then takes one that
+        is for one that counts.
+        """
         head = b"\x17\x08\x44tracing6\0"
         head += bytes([self.big, self.long]) + self.pack("I", self.page)
         header_page = header_page or (HEADER % (self.long, 8 + self.long, self.room)).encode()
@@ -66,19 +70,20 @@ class Machine:
         uname = f"Linux host {release} machine".encode() + b"\0"
         head += b"options  \0" + self.pack("HI", 5, len(uname)) + uname
         # tables, each with its clock, behind all options
-        sizes = [10 + 16 * cpus + 8 + len(clock) for _, clock, _ in buffers]
-        at = len(head) + sum(14 + len(name) + 1 for name, _, _ in buffers[1:]) + 6 + 2
+        sizes = [10 + 16 * cpus + (8 + len(clock) if clock else 0) for _, clock, _ in buffers]
+        option = self.pack("HI", 4, 0) if buffers[0][1] else b""
+        at = len(head) + sum(14 + len(name) + 1 for name, _, _ in buffers[1:]) + len(option) + 2
         for i, (name, _, _) in enumerate(buffers[1:]):
             head += self.pack("HIQ", 3, 8 + len(name) + 1, at + sum(sizes[:i + 1]))
             head += name.encode() + b"\0"
-        head += self.pack("HI", 4, 0) + self.pack("H", 0)
+        head += option + self.pack("H", 0)
         data = end = -(-(at + sum(sizes)) // self.page) * self.page
         for _, clock, pages in buffers:
             head += b"flyrecord\0"
             for one in pages:
                 head += self.pack("QQ", data, len(one))
                 data += len(one)
-            head += self.sized(clock.encode())
+            head += self.sized(clock.encode()) if clock else b""
         with open(path, "wb") as f:
             f.write(head.ljust(end, b"\0") + b"".join(b"".join(b[2]) for b in buffers))
 
