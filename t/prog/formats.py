@@ -141,7 +141,7 @@ ALIKE = {
 THEIRS = {"unparsed": r"\[FAILED TO PARSE\]", "%.*s": r"%\.\*s"}
 FORMAT = {"constants": r"\{ *[^{}\",]*\b[A-Z][A-Z0-9_]{2,}\b[^{}\",]*, *\"",
           "bitmask": "__get_(rel_)?(bitmask|cpumask)"}
-HEAD = re.compile(r"^ *init-1 +\[000\] \S* *(\d+\.\d{6}): (\S+?:?)(?: +(.*))?$")
+HEAD = re.compile(r"^.{1,16}-1 +\[000\] \S* *(\d+\.\d{6}): (\S+?:?)(?: +(.*))?$")
 
 
 def records(lines):
