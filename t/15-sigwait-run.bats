@@ -304,7 +304,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	need_pidfd
 	mkfifo in
 	# shellcheck disable=SC2016 # the program's
-	run -99 sigwait-run -t 50 -u "$UNDO; cat told" \
+	run -99 sigwait-run -t $((50 * SLOW)) -u "$UNDO; cat told" \
 		sh -c 'trap "echo told >told; exit 5" TERM; echo begun; while read -r _ <>in; do :; done'
 	[ "$output" = $'begun\ntold' ]
 	undone

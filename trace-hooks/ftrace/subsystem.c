@@ -60,23 +60,27 @@ static int check_clock(const char *clock, int root)
  * A buffer that memory has no room for would be paid for by somebody else's
  * process: the kernel looks for one to kill.
  */
-static int check_buffer(unsigned long kb)
+static int check_buffer(unsigned long kb, int root)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	/* not those that we may run on, which is what sysconf tells with musl */
+	int per_cpu = openat(root, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned cpus = per_cpu < 0 ? 0 : cpu_count(per_cpu);
 	unsigned long long most;
 	char path[PATH_MAX], *text;
 	const char *p;
 
+	if (per_cpu >= 0)
+		close(per_cpu);
 	format(path, sizeof(path), "%s/meminfo", procfs());
 	text = ctl_read(AT_FDCWD, path, NULL);
 	p = text ? strstr(text, "MemAvailable:") : NULL;
 	if (p)
 		p += strcspn(p, "0123456789");
-	most = p ? digits_at(&p) / 2 / (cpus > 0 ? (unsigned long)cpus : 1) : ULLONG_MAX;
+	most = p ? digits_at(&p) / 2 / (cpus ? cpus : 1) : ULLONG_MAX;
 	free(text);
 	if (kb <= most)
 		return 0;
-	return complain("--buffer: %lu KB for each of %ld processors is more than half "
+	return complain("--buffer: %lu KB for each of %u processors is more than half "
 			"of the memory that is free; %llu would fit", kb, cpus, most);
 }
 
@@ -89,7 +93,7 @@ static int check(const struct request *rq, int root)
 		return complain("this kernel has no instances; it needs CONFIG_TRACING");
 	if (rq->clock && check_clock(rq->clock, root) < 0)
 		return -1;
-	if (rq->buffer_kb && check_buffer(rq->buffer_kb) < 0)
+	if (rq->buffer_kb && check_buffer(rq->buffer_kb, root) < 0)
 		return -1;
 	/* a pid that was given lives; whom the others name must be looked for */
 	for (size_t i = 0; i < rq->nwho; i++)
