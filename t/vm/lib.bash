@@ -25,8 +25,12 @@ find_guest() {
 # fetch_guest PACKAGE...: the kernel unpacked in $root; busybox, the libc to
 # build with and the packages in $tools
 fetch_guest() {
+	local dir
 	root=$(t/vm/fetch "$suite" "$arch" "META:$package") &&
-		tools=$(t/vm/fetch "$harness" "$arch" busybox-static musl-dev "$@")
+		tools=$(t/vm/fetch "$harness" "$arch" busybox-static musl-dev "$@") || return
+	for dir in bin lib; do # in /usr alone since trixie
+		[ -e "$tools/$dir" ] || ln -s "usr/$dir" "$tools/$dir"
+	done
 }
 
 # make_guest: its file system in $guest, below $work: busybox, and in /tfs the
