@@ -498,12 +498,12 @@ static struct ex operate(struct compiler *c, enum operator op, struct ex a, stru
 	}
 	if (!is_number(&a) || !is_number(&b))
 		return bad(c);
-	if (a.page && op == ADD) { /* an array of them */
+	if (a.page && !b.pointer && (op == ADD || op == SUB)) { /* an array of them */
 		b.size = 8;
 		b = operate(c, MUL, b, constant(64, 8, 0));
 		a.page = 0;
 		a = operate(c, op, a, b);
-		a.pointer = 1;
+		a.pointer = a.page = 1;
 		return a;
 	}
 	common_type(&a, &b, &size, &is_signed);
@@ -1223,8 +1223,10 @@ SMALL static struct ex call(struct compiler *c)
 		return x;
 	}
 	if (is(c, "vmemmap_base") || is(c, "vmemmap")) {
+		x = constant(c->evs->vmemmap, 8, 0);
+		x.page = is(c, "vmemmap"); /* a pointer, and the other a number */
 		next(c);
-		return constant(c->evs->vmemmap, 8, 0);
+		return x;
 	}
 	return known_constant(c);
 }

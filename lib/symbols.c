@@ -15,7 +15,7 @@ struct symbols {
 	char *text;
 	struct line_of *v;
 	size_t n;
-	uint64_t text_from, text_to, init_from, init_to; /* of the kernel itself */
+	uint64_t text_from, text_to, text_end, init_from, init_to; /* of the kernel itself */
 	/* the last answers, by the address */
 	struct symbol cache[256];
 	uint64_t cached[256];
@@ -49,12 +49,14 @@ static const char *name_of(const char *line, uint32_t *len, const char **module,
 
 static void bounds(struct symbols *t, uint64_t address, const char *name, uint32_t len)
 {
-	static const char *const names[] = { "_stext", "_end", "_sinittext", "_einittext" };
-	uint64_t *const to[] = { &t->text_from, &t->text_to, &t->init_from, &t->init_to };
+	static const char *const names[] = { "_stext", "_end", "_etext", "_sinittext",
+					     "_einittext" };
+	uint64_t *const to[] = { &t->text_from, &t->text_to, &t->text_end, &t->init_from,
+				 &t->init_to };
 
 	if (*name != '_' || len > 10)
 		return;
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
 		if (strlen(names[i]) == len && !memcmp(name, names[i], len))
 			*to[i] = address;
 }
@@ -94,6 +96,8 @@ struct symbols *symbols_parse(char *text, size_t len)
 		sorted &= !t->n || address >= t->v[t->n - 1].address;
 		t->v[t->n++] = (struct line_of){ address, (uint32_t)(p - text) };
 	}
+	if (!t->text_to) /* without CONFIG_KALLSYMS_ALL it knows of no data */
+		t->text_to = t->text_end;
 	if (!sorted)
 		qsort(t->v, t->n, sizeof(*t->v), by_address);
 	if (!t->n || !t->v[t->n - 1].address) {

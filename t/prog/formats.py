@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: ISC
 """Records of every event format there is, of random values, and two texts of them.
 
-formats.py TRACEFS: records of each events/SYSTEM/EVENT/format, for each system in
+formats.py TRACEFS DIFFERS [DIFFERS]: records of each events/SYSTEM/EVENT/format, for each system in
 a trace.dat, always of the same values; and tfs-report's text beside that of
-trace-cmd. Of each event whose text differs two lines: SYSTEM:EVENT, ours or
-theirs, the first record that does.
+trace-cmd. Of each event whose text differs, and which is in neither list, its name
+and the first records that do; with one list also what is listed and does not.
 """
 import fnmatch
 import glob
@@ -122,11 +122,17 @@ def pages(machine, events):
     return b"".join(out) + machine.make_page(began, body)
 
 
+def release(tracefs):
+    """Of this kernel, or of the one whose files were copied there."""
+    copied = tracefs + "/release"
+    return read(copied).decode().strip() if os.path.exists(copied) else os.uname().release
+
+
 def trace_dat(tracefs, path, events):
     machine = Machine(sys.byteorder, struct.calcsize("@l"))
     machine.write(path, [(e[0], e[4]) for e in events],
                   [("", "", [pages(machine, events)])], b"1 init\n",
-                  os.uname().release, read(tracefs + "/events/header_page"))
+                  release(tracefs), read(tracefs + "/events/header_page"))
 
 
 # Differences that are the same everywhere, by the words of the list: a change
@@ -207,9 +213,11 @@ def explained(pairs, text_, listed):
     return used, rest
 
 
-def main(tracefs, differs):
-    with open(differs, encoding="utf-8") as f:
-        lines = [line.split(None, 1) for line in f if line.strip() and line[0] != "#"]
+def main(tracefs, differs, *more):
+    lines = []
+    for path in (differs, *more):
+        with open(path, encoding="utf-8") as f:
+            lines += [line.split(None, 1) for line in f if line.strip() and line[0] != "#"]
     listed = {words[0]: 0 for words in lines if len(words) > 1}
     events, bad = list(formats(tracefs)), len(lines) - len(listed)
     there = {e[0] + ":" + e[1]: e[4].decode("latin-1") for e in events}
@@ -225,7 +233,7 @@ def main(tracefs, differs):
             for cause in used:
                 listed[cause] += 1
     for name, n in listed.items():
-        if not n and (":" not in name or any(fnmatch.fnmatch(e, name) for e in there)):
+        if not n and not more and (":" not in name or any(fnmatch.fnmatch(e, name) for e in there)):
             bad += 1
             print(name + " is listed and does not differ any more")
     print(f"{len(there)} events, {bad} bad")

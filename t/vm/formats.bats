@@ -1,0 +1,18 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# for t/vm/formats: what a guest's kernel says of its pages and events
+
+load ../helper
+
+@test "guest: tells its formats" {
+	need_tracefs
+	cd "$TRACEFS"
+	{
+		echo "== release"
+		uname -r
+		for file in events/header_page events/*/*/format; do
+			echo "== $file"
+			cat "$file"
+		done
+	} | gzip -9 | base64 | sed 's/^/# formats: /' >&3
+}
