@@ -1224,7 +1224,7 @@ SMALL static struct ex call(struct compiler *c)
 	}
 	if (is(c, "vmemmap_base") || is(c, "vmemmap")) {
 		x = constant(c->evs->vmemmap, 8, 0);
-		x.page = is(c, "vmemmap"); /* a pointer, and the other a number */
+		x.page = (uint8_t)is(c, "vmemmap"); /* a pointer, and the other a number */
 		next(c);
 		return x;
 	}
