@@ -347,7 +347,7 @@ static ssize_t take_rest(struct recording *r, unsigned cpu)
 	do
 		n = read(r->raw[cpu], text, page);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN)
+	if (n < 0 && (errno == EAGAIN || errno == ENODEV)) /* ENODEV: it never was there */
 		n = 0;
 	else if (n < 0)
 		complain_errno("unable to read cpu%u/trace_pipe_raw", cpu);

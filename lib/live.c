@@ -109,8 +109,8 @@ static long fill(struct live *l, struct held *h)
 			if (got < 0 && errno == EINTR)
 				continue;
 			h->empty = 1;
-			/* a processor that never was there refuses otherwise */
-			if (!got || errno == EAGAIN)
+			/* ENODEV: a processor that never was there, and may come */
+			if (!got || errno == EAGAIN || errno == ENODEV)
 				break;
 			return complain_errno("unable to read trace_pipe_raw");
 		}
