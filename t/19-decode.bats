@@ -79,11 +79,18 @@ decoded() {
 }
 
 # The same lines. A name that the kernel does not know any more we may; a hashed
-# address is one word of so many digits. Linux 6.1 of s390x leaves out the first
-# string of each event (comm= pid=1): there ours may have one more.
+# address is one word of so many digits. Linux 6.1 leaves out the first string of
+# each event (comm= pid=1) now and then, and what is behind it when that is but
+# the end of the line: there ours may have one more.
 same_lines() {
 	local hollow=
-	! grep -aq 'comm= pid=' theirs || hollow=yes
+	if grep -aqE 'comm= pid=|action=\]' theirs; then
+		hollow=yes
+		sed -E ':again
+			s/(\[[0-9]{3,}\] [^:]*: [a-z0-9_]+: )( *[^ \n]+-[0-9]+ +\[[0-9]{3,}\] )/\1\n\2/
+			t again' theirs >apart
+		mv apart theirs
+	fi
 	awk -v hashed="$HASHED" -v hollow="$hollow" '
 		FILENAME == "opaque" { opaque[$1 ":"] = 1; next }
 		FILENAME == "theirs" {
