@@ -101,7 +101,7 @@ bytes() {
 		datinfo "$CORPUS/$version" >all
 		whole=$size
 		[ $version = v6 ] ||
-			whole=$(($(grep -abo headers "$CORPUS/v7" | cut -d : -f 1) - 16))
+			whole=$(($(offset_of headers "$CORPUS/v7") - 16))
 		for ((n = 0; n < size; n += 13)); do
 			head -c "$n" "$CORPUS/$version" >short
 			status=0
@@ -161,7 +161,7 @@ bytes() {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
 	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
-	at=$(grep -abo flyrecord file | cut -d : -f 1)
+	at=$(offset_of flyrecord file)
 	bytes file $((at + 10)) '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0'
 	truncate -s $((1024 + 1073741824)) file
 	(

@@ -243,7 +243,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	by_hand little 8
 	hand_text >all
 	# the second event of processor 0: a length of its own that is too large
-	at=$(grep -abo 'plain' file | cut -d : -f 1)
+	at=$(offset_of plain file)
 	printf '\0\0\0\0\377\377\377\377' | dd of=file bs=1 seek=$((at + 8 + 16)) conv=notrunc 2>/dev/null
 	run -111 --separate-stderr tfs-report file
 	[ "$stderr" = "tfs-report: fatal: file is damaged: 1 of its pages make no sense to their ends" ]
@@ -292,7 +292,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
 	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
-	at=$(grep -abo flyrecord file | cut -d : -f 1)
+	at=$(offset_of flyrecord file)
 	printf '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0' |
 		dd of=file bs=1 seek=$((at + 10)) conv=notrunc 2>/dev/null
 	truncate -s $((1024 + 1073741824)) file

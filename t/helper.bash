@@ -120,6 +120,16 @@ new_instance() {
 	DIR=$TRACEFS/instances/$INSTANCE
 }
 
+# offset_of WORD FILE: of its first byte, in a file of any bytes
+offset_of() {
+	local all word
+	all=$(od -An -v -tx1 "$2" | tr -d ' \n')
+	word=$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')
+	[[ $all == *"$word"* ]]
+	all=${all%%"$word"*}
+	echo $((${#all} / 2))
+}
+
 # eventually COMMAND...: it becomes true before a generous deadline
 eventually() {
 	local end=$((SECONDS + DEADLINE))
