@@ -200,6 +200,40 @@ size_t comms_traced(struct comms *c, int dir)
 	return new;
 }
 
+static const char *const naming[] = {
+	"events/task/task_newtask/enable", "events/task/task_rename/enable",
+};
+
+unsigned naming_enabled(int dir)
+{
+	unsigned which = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *now = ctl_read(dir, naming[i], NULL);
+
+		which |= (now && *now == '1' ? 1u : 0u) << i;
+		free(now);
+	}
+	return which;
+}
+
+unsigned naming_enable(int dir)
+{
+	unsigned missing = NAMING & ~naming_enabled(dir), ours = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (missing >> i & 1 && !ctl_try(dir, naming[i], "1", 0))
+			ours |= 1u << i;
+	return ours;
+}
+
+void naming_disable(int dir, unsigned which)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (which >> i & 1)
+			ctl_try(dir, naming[i], "0", 0);
+}
+
 void comms_prune(struct comms *c, int (*keep)(void *, struct comm *), void *arg)
 {
 	struct comms old = *c;

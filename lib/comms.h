@@ -60,6 +60,16 @@ size_t comms_procfs(struct comms *, const struct pids *only);
 /* The same of those whose events the instance at dir records: all, or by pid. */
 size_t comms_traced(struct comms *, int dir);
 
+/*
+ * The events by which a task gets its name, task:task_newtask, task:task_rename:
+ * which of them the instance at dir records, as bits; enable those that it does
+ * not, which are returned; and disable these. Silent.
+ */
+enum { NAMING = 3 };
+unsigned naming_enabled(int dir);
+unsigned naming_enable(int dir);
+void naming_disable(int dir, unsigned which);
+
 /* Drop all that keep does not want. */
 void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
 

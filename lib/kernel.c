@@ -228,25 +228,14 @@ void kernel_moment(struct kernel *k)
 	k->pruned = comms->n;
 }
 
-static const char *const naming[] = { "task_newtask", "task_rename" };
-
 void kernel_names_begin(struct kernel *k, int enable)
 {
 	struct comms *comms = &k->events.comms;
-	int known = 0;
 
-	for (size_t i = 0; i < 2; i++) {
-		char file[64], *now;
-
-		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
-		now = ctl_read(k->dir, file, NULL);
-		if (now && *now == '0' && enable)
-			k->own[i] = !ctl_try(k->dir, file, "1", 0);
-		if (now && (*now == '1' || k->own[i]))
-			known += add_format(k, "task", naming[i]) != NULL;
-		free(now);
-	}
-	if (known < 2)
+	if (enable)
+		k->own = naming_enable(k->dir);
+	if (naming_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||
+	    !add_format(k, "task", "task_rename"))
 		return;
 	k->line.told = 1;
 	comms_traced(comms, k->dir);
@@ -256,11 +245,5 @@ void kernel_names_begin(struct kernel *k, int enable)
 
 void kernel_names_end(struct kernel *k)
 {
-	char file[64];
-
-	for (size_t i = 0; i < 2; i++) {
-		format(file, sizeof(file), "events/task/%s/enable", naming[i]);
-		if (k->own[i])
-			ctl_try(k->dir, file, "0", 0);
-	}
+	naming_disable(k->dir, k->own);
 }

@@ -17,7 +17,7 @@ struct kernel {
 	uint32_t now;           /* counts kernel_moment */
 	int procfs;             /* it shows the pids that tracefs has */
 	size_t pruned;          /* names that were left when the dead were dropped */
-	int own[2];             /* events that tell names were enabled by us */
+	unsigned own;           /* events that tell names and were enabled by us */
 };
 
 /*

@@ -178,9 +178,6 @@ static int end_of(pid_t pid, const struct request *rq)
 	return REFUSED;
 }
 
-/* The formats of all system calls, and a page of each of some processors. */
-#define LEAST_DAT_KB 1024
-
 /* A file must fit where it goes: others live there too. */
 static int check_size(const struct request *rq, int dir, const char *path)
 {
@@ -189,9 +186,6 @@ static int check_size(const struct request *rq, int dir, const char *path)
 
 	if (rq->output < OUTPUT_FILE || fstatvfs(dir, &fs) < 0)
 		return 0;
-	if (rq->output == OUTPUT_DAT && rq->size_kb < LEAST_DAT_KB)
-		return complain("--size: %lu KB is too little for a trace.dat, %d would do",
-				rq->size_kb, LEAST_DAT_KB);
 	kb = (unsigned long long)fs.f_bavail * fs.f_frsize / 1024;
 	if (rq->size_kb <= kb)
 		return 0;

@@ -7,7 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comms.h"
 #include "manager.h"
+
+/* The formats of all system calls, and a page of each of some processors. */
+#define LEAST_DAT_KB 1024
 
 /* Readers let go of an instance when they die; not all at once. */
 #define REMOVE_MS 5000
@@ -91,6 +95,9 @@ static int check(const struct request *rq, int root)
 
 	if (!ctl_exists(root, "instances"))
 		return complain("this kernel has no instances; it needs CONFIG_TRACING");
+	if (rq->output == OUTPUT_DAT && rq->size_kb < LEAST_DAT_KB)
+		return complain("--size: %lu KB is too little for a trace.dat, %d would do",
+				rq->size_kb, LEAST_DAT_KB);
 	if (rq->clock && check_clock(rq->clock, root) < 0)
 		return -1;
 	if (rq->buffer_kb && check_buffer(rq->buffer_kb, root) < 0)
@@ -256,19 +263,11 @@ static int place(const struct request *rq, const char **variable)
  */
 static void record_names(void)
 {
-	static const char *const files[] = {
-		"events/task/task_newtask/enable", "events/task/task_rename/enable",
-	};
-	char *enabled[2];
+	unsigned ours = naming_enable(instance);
 
-	for (size_t i = 0; i < 2; i++)
-		enabled[i] = ctl_read(instance, files[i], NULL);
-	for_names = enabled[0] && enabled[1] && *enabled[0] == '0' && *enabled[1] == '0';
-	for (size_t i = 0; i < 2; i++) {
-		free(enabled[i]);
-		if (for_names)
-			ctl_try(instance, files[i], "1", 0);
-	}
+	for_names = ours == NAMING;
+	if (!for_names)
+		naming_disable(instance, ours);
 }
 
 static int arm(const struct request *rq)
