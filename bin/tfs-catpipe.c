@@ -475,7 +475,6 @@ int main(int argc, char **argv)
 	static struct stream s; /* large */
 	const char *root = NULL, *instance = NULL;
 	unsigned long kb;
-	sigset_t set;
 	int c, r = 1;
 
 	s.patience = 2000;
@@ -515,13 +514,7 @@ int main(int argc, char **argv)
 	if (s.text && s.show.asked)
 		misused(&tool, "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it");
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s.signals = stop_signals();
 	s.dir = open_tracefs(root, instance, NULL);
 	if (s.dir < 0)
 		return REFUSED;

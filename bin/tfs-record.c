@@ -730,21 +730,6 @@ static void open_files(struct recording *r)
 	r->pipe_pages = (size_t)fcntl(r->pipe[1], F_GETPIPE_SZ) / (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Block the signals that stop it, and be told of them by a descriptor. */
-static int take_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int main(int argc, char **argv)
 {
 	static struct recording r = { .ballast = -1, .look_ms = LOOK_MS };
@@ -779,7 +764,8 @@ int main(int argc, char **argv)
 	r.path = argv[opt_index];
 	find_place(&r);
 
-	signals = take_signals();
+	signals = stop_signals();
+	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
 	r.head.dir = open_tracefs(root, instance, NULL);
 	if (r.head.dir < 0)
 		return REFUSED;

@@ -172,6 +172,16 @@ int kernel_open(struct kernel *k, int dir, int root)
 
 /* ---- names -------------------------------------------------------------------- */
 
+static void read_tgids(struct kernel *k)
+{
+	size_t len;
+	char *text = ctl_read(k->root, "saved_tgids", &len);
+
+	if (text)
+		tgids_parse(&k->events.comms, text, len);
+	free(text);
+}
+
 static void read_saved(struct kernel *k)
 {
 	size_t len;
@@ -190,6 +200,10 @@ static void learn_name(void *kernel, int pid)
 	struct comm *entry;
 	struct task t;
 
+	if (k->line.tgid && (!c || !c->tgid)) {
+		read_tgids(k);
+		c = comms_find(comms, pid);
+	}
 	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->line.told))))
 		return;
 	if (k->procfs && !task_read(pid, &t))

@@ -363,6 +363,12 @@ struct waiting {
 
 enum ended { ENDED_SIGNAL, ENDED_TIME, ENDED_TASKS, ENDED_FD };
 
+/*
+ * Block the signals that tell a tool to stop, HUP INT TERM USR1. A descriptor,
+ * non-blocking, that tells of them: signalfd(2).
+ */
+int stop_signals(void);
+
 /* Wait for the first of them without ever waking up in between. -1 said. */
 int wait_for(const struct waiting *, int *signo);
 

@@ -53,6 +53,19 @@ static int choose(const struct waiting *w, struct tasks *t)
 	}
 }
 
+int stop_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
 int wait_for(const struct waiting *w, int *signo)
 {
 	long long end = w->ms < 0 ? -1 : now_ms() + w->ms;

@@ -483,6 +483,24 @@ short_lives() {
 	tfs-pidfilter -i "$INSTANCE" set "$SHELL_PID"
 }
 
+@test "tfs-catpipe: kernel: with record-tgid lines have the thread group, as the kernel's" {
+	new_instance
+	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
+	tfs-write -i "$INSTANCE" options/record-tgid 1
+	calls 10
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
+	release
+	finishes "$CALLS" 0
+	grep -v '^#' "$DIR/trace" >theirs
+	grep -q "($(printf %7d "$CALLS")) " theirs
+	background tfs-catpipe -i "$INSTANCE" >got
+	eventually blocks "$PID"
+	kill "$PID"
+	finishes "$PID" 0
+	diff theirs got
+}
+
 @test "tfs-catpipe: with -n a task has its name however short it lived" {
 	command -v busybox >/dev/null || lacks busybox
 	short_lives
