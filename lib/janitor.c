@@ -25,6 +25,8 @@
 #define RECIPE_MS 30000
 /* A session that ended by itself waits this long for a reader to come. */
 #define LATE_READER_MS 1000
+/* A reader that was scheduled away in open() between name and FIFO runs again. */
+#define OPENING_MS 20
 /* A reader may take this long for what the buffer holds at the end. */
 #define DRAIN_MS 60000
 
@@ -224,7 +226,7 @@ ended:
 /* The one undo, whatever there is and whoever wanted it. */
 static int take_down(struct janitor *j, int by_itself)
 {
-	int r = 0, files;
+	int r = 0, files, fifo = -1;
 	struct stat st;
 
 	/* nobody was told of it yet */
@@ -232,7 +234,13 @@ static int take_down(struct janitor *j, int by_itself)
 		st.st_mode & S_ISVTX;
 	if (j->is_open) {
 		end_stream(j, subsystem.disarm() && by_itself);
+		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
+			fifo = unlink_trace(j->dir);
 		r = subsystem.close(j->rq);
+	}
+	if (fifo >= 0) {
+		poll(NULL, 0, OPENING_MS);
+		close(fifo);
 	}
 	if (j->dir >= 0) {
 		if (remove_rundir(j->rundir, j->rq->session, files) < 0)

@@ -121,6 +121,15 @@ int open_rundir(const char *subsystem, char *path);
 #define UNTOLD (S_ISVTX | 0600)
 
 /*
+ * Take a session's trace out of its directory. Returns a descriptor of it, the
+ * caller's, or -1 when there was none. A reader that is in open() of a FIFO
+ * would stay there for ever: as long as that writer is open it is let out, to
+ * an end of file; the caller waits for those that have found the name and are
+ * not yet in the FIFO's open.
+ */
+int unlink_trace(int dir);
+
+/*
  * Remove a session's directory; one that holds a file which the caller was
  * told of only with files set. 0, or -1 and errno, silent.
  */

@@ -80,9 +80,17 @@ int open_rundir(const char *name, char *path)
 	return sub;
 }
 
+int unlink_trace(int dir)
+{
+	int fd = openat(dir, "trace", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+	unlinkat(dir, "trace", 0);
+	return fd;
+}
+
 int remove_rundir(int dir, const char *name, int files)
 {
-	int fd = openat(dir, name, OPEN_DIR), fifo;
+	int fd = openat(dir, name, OPEN_DIR), trace;
 	struct dirent *e;
 	struct stat st;
 	DIR *d;
@@ -94,14 +102,9 @@ int remove_rundir(int dir, const char *name, int files)
 		close(fd);
 		return 0;
 	}
-	/*
-	 * A reader that is in open() still would stay there for ever: a writer
-	 * that is there while the name goes lets it out, to an end of file.
-	 */
-	fifo = openat(fd, "trace", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	unlinkat(fd, "trace", 0);
-	if (fifo >= 0)
-		close(fifo);
+	trace = unlink_trace(fd);
+	if (trace >= 0)
+		close(trace);
 	d = fdopendir(fd);
 	if (!d)
 		return close(fd), -1;
