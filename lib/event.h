@@ -109,6 +109,14 @@ struct string {
 	const char *text;
 };
 
+/* What a step of a program wrote for a value: most values come again and again. */
+struct memo {
+	const struct step *step;
+	uint64_t value;
+	uint8_t len;
+	char text[47];
+};
+
 struct symbols;
 
 /*
@@ -148,6 +156,7 @@ struct events {
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
 	uint8_t pid_size;
+	struct memo memos[256];
 };
 
 #define KERNEL(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
@@ -233,6 +242,11 @@ struct line {
 		uint8_t len;
 		char text[51];  /* 43, and room to copy it in pieces */
 	} heads[64];            /* "   COMM-PID     ", by pid */
+	struct letters {
+		uint16_t of;    /* preempt count, flags */
+		uint8_t len;
+		char text[5];
+	} letters[256];
 	uint64_t second;        /* in usecs; text below is that second's */
 	uint32_t second_len;
 	char second_text[24];

@@ -169,6 +169,8 @@ static int keep(struct events *evs, struct event *e)
 		evs->by_id = grown;
 		evs->size = size;
 	}
+	if (evs->by_id[e->id])
+		memset(evs->memos, 0, sizeof(evs->memos)); /* of steps that go */
 	free_event(evs->by_id[e->id]);
 	evs->by_id[e->id] = e;
 	return 0;
@@ -377,18 +379,16 @@ HOT int record_pid(const struct events *evs, const struct record *r)
 
 uint64_t hex_at(const char **s, const char *end)
 {
+	/* what a digit counts, and one more */
+	static const unsigned char digits[256] = {
+		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
+	};
 	uint64_t v = 0;
+	unsigned digit;
 
-	for (; *s < end; ++*s) {
-		int c = **s | 0x20;
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (unsigned)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (unsigned)(c - 'a' + 10);
-		else
-			break;
-	}
+	for (; *s < end && (digit = digits[(unsigned char)**s]); ++*s)
+		v = v << 4 | (digit - 1);
 	return v;
 }
 

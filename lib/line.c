@@ -10,6 +10,7 @@ void line_changed(struct line *l)
 {
 	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
 		l->heads[i].len = 0;
+	memset(l->letters, 0, sizeof(l->letters));
 	l->second_len = 0;
 }
 
@@ -59,7 +60,7 @@ static void make_head(struct line *l, struct head *h, int pid)
 	h->len = (uint8_t)(o.at - h->text);
 }
 
-HOT static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
+static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
 			       unsigned preempt)
 {
 	enum { IRQS_OFF = 1, LAZY = 2, RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16,
@@ -86,6 +87,20 @@ HOT static char *put_flags_letters(const struct events *evs, char *p, unsigned f
 	*p++ = preempt & 15 ? "0123456789abcdef"[preempt & 15] : '.';
 	*p++ = preempt >> 4 ? "0123456789abcdef"[preempt >> 4] : '.';
 	return p;
+}
+
+HOT static char *line_letters(struct line *l, char *p, unsigned flags, unsigned preempt)
+{
+	struct letters *letters = &l->letters[(flags ^ preempt << 3) & 255];
+	unsigned of = preempt << 8 | flags;
+
+	if (letters->of != of || !letters->len) {
+		letters->of = (uint16_t)of;
+		letters->len = (uint8_t)(put_flags_letters(l->events, letters->text, flags,
+							   preempt) - letters->text);
+	}
+	memcpy(p, letters->text, sizeof(letters->text));
+	return p + letters->len;
 }
 
 HOT static char *put_cpu(char *p, int cpu)
@@ -174,8 +189,7 @@ HOT size_t event_line(struct line *l, const struct record *r, char *buf, size_t 
 	memcpy(p, h->text, sizeof(h->text));
 	p = put_cpu(p + h->len, r->cpu);
 	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
-		p = put_flags_letters(evs, p, r->data[evs->flags_at],
-				      r->data[evs->preempt_at]);
+		p = line_letters(l, p, r->data[evs->flags_at], r->data[evs->preempt_at]);
 	p = line_time(l, p, r->ts);
 	*p++ = ':';
 	*p++ = ' ';

@@ -26,12 +26,11 @@ void put(struct out *o, const char *s, size_t n)
 /* The same of a program's text, behind which there is more to read. */
 HOT static inline void put_text(struct out *o, const char *s, size_t n)
 {
-	if (n > 32 || room(o) < 32) {
+	if (n > TEXT_SLACK || room(o) < TEXT_SLACK) {
 		put(o, s, n);
 		return;
 	}
-	for (size_t i = 0; i < n; i += 8)
-		memcpy(o->at + i, s + i, 8);
+	memcpy(o->at, s, TEXT_SLACK);
 	o->at += n;
 }
 
@@ -73,13 +72,12 @@ HOT static inline char *decimal(char *end, uint64_t v)
 
 HOT void put_decimal(struct out *o, uint64_t v)
 {
-	char digits[24 + 24], *first;
+	char digits[24 + TEXT_SLACK], *first;
 
 	if (v < 10 && o->at < o->end) {
 		*o->at++ = (char)('0' + v);
 		return;
 	}
-	/* at the start of 24 bytes more, so that it can be copied in pieces */
 	first = decimal(digits + 24, v);
 	put_text(o, first, (size_t)(digits + 24 - first));
 }
@@ -158,12 +156,13 @@ void put_number(struct out *o, const struct conversion *c, int width, int precis
 		v = extend(v, c->size, 0);
 	}
 	if (c->letter == 'x' || c->letter == 'X') {
-		const char *set = c->letter == 'x' ? "0123456789abcdef" : "0123456789ABCDEF";
-
 		prefix = flags & F_ALT ? c->letter == 'x' ? "0x" : "0X" : "";
-		do
-			*--p = set[v & 15];
-		while (v >>= 4);
+		eight_hex(p - 16, (uint32_t)(v >> 32));
+		eight_hex(p - 8, (uint32_t)v);
+		p -= v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
+		if (c->letter == 'X')
+			for (char *q = p; q < digits + sizeof(digits); q++)
+				*q = (char)(*q < 'a' ? *q : *q - 'a' + 'A');
 	} else if (c->letter == 'o') {
 		prefix = flags & F_ALT && v ? "0" : "";
 		do
@@ -269,6 +268,40 @@ HOT static inline uint64_t number_at(const struct machine *m, uint32_t at, unsig
 	return get(m->r->data + at, size, is_signed, m->evs->big);
 }
 
+/* The place of what a step writes for a value, whosever it is now. */
+HOT static inline struct memo *memo_of(const struct machine *m, const struct step *s,
+				       uint64_t v)
+{
+	return &m->evs->memos[(v ^ v >> 8 ^ v >> 16 ^ (uintptr_t)s / sizeof(*s)) %
+			      (sizeof(m->evs->memos) / sizeof(*m->evs->memos))];
+}
+
+/* Writes it, if it is there. */
+HOT static inline int recall(struct machine *m, const struct step *s, uint64_t v)
+{
+	const struct memo *memo = memo_of(m, s, v);
+
+	if (memo->step != s || memo->value != v || room(&m->o) < sizeof(memo->text))
+		return 0;
+	memcpy(m->o.at, memo->text, sizeof(memo->text));
+	m->o.at += memo->len;
+	return 1;
+}
+
+/* What was written from start on. */
+static void remember(struct machine *m, const struct step *s, uint64_t v, const char *start)
+{
+	struct memo *memo = memo_of(m, s, v);
+	size_t len = (size_t)(m->o.at - start);
+
+	if (len > sizeof(memo->text) || !room(&m->o)) /* it may be cut */
+		return;
+	memo->step = s;
+	memo->value = v;
+	memo->len = (uint8_t)len;
+	memcpy(memo->text, start, len);
+}
+
 /* Up to the NUL. */
 static inline void put_string(struct machine *m, uint64_t where)
 {
@@ -322,6 +355,18 @@ static void put_symbolic(struct machine *m, const struct step *s, uint64_t v)
 	}
 	put(&m->o, "0x", 2);
 	put_hex(&m->o, v);
+}
+
+/* The names of a number, not yet known. */
+static void put_names(struct machine *m, const struct step *s, uint64_t v)
+{
+	const char *start = m->o.at;
+
+	if (s->op == OP_FLAGS)
+		put_flags(m, s, v);
+	else
+		put_symbolic(m, s, v);
+	remember(m, s, v, start);
 }
 
 static void put_bytes(struct machine *m, uint64_t where, char between)
@@ -595,8 +640,11 @@ static void pointer(struct machine *m, const struct step *s, const struct conver
 {
 	size_t len = 0;
 	const unsigned char *data = s->what ? NULL : memory(m, v, &len);
+	const char *start = m->o.at;
 
 	put_pointer(m->evs, &m->o, c, width, v, data, len);
+	if (s->what && !(c->flags & F_STAR))
+		remember(m, s, v, start);
 }
 
 static void dump(struct machine *m, const struct step *s, const uint64_t *v)
@@ -732,10 +780,10 @@ HOT static void run(struct machine *m)
 			put_padded(&m->o, padded, pad_flags, pad_width, pad_precision);
 			break;
 		case OP_FLAGS:
-			put_flags(m, s, *top--);
-			break;
 		case OP_SYMBOLIC:
-			put_symbolic(m, s, *top--);
+			v = *top--;
+			if (!recall(m, s, v))
+				put_names(m, s, v);
 			break;
 		case OP_HEX:
 			put_text(&m->o, p->text + s->text, s->len);
@@ -785,7 +833,8 @@ HOT static void run(struct machine *m)
 			v = *top--;
 			top -= (c->flags & F_STAR_PRECISION) != 0;
 			width = c->flags & F_STAR ? (int)*top-- : c->width;
-			pointer(m, s, c, width, v);
+			if (!recall(m, s, v))
+				pointer(m, s, c, width, v);
 			break;
 		case OP_OWN:
 			put_text(&m->o, p->text + s->text, s->len);

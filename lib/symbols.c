@@ -47,14 +47,19 @@ static const char *name_of(const char *line, uint32_t *len, const char **module,
 	return s;
 }
 
-static void bounds(struct symbols *t, uint64_t address, const char *name, uint32_t len)
+/* Is that line's symbol one of those that the kernel itself lies between? */
+static void bounds(struct symbols *t, uint64_t address, const char *line)
 {
 	static const char *const names[] = { "_stext", "_end", "_etext", "_sinittext",
 					     "_einittext" };
 	uint64_t *const to[] = { &t->text_from, &t->text_to, &t->text_end, &t->init_from,
 				 &t->init_to };
 
-	if (*name != '_' || len > 10)
+	const char *module, *name;
+	uint32_t len, mlen;
+
+	name = name_of(line, &len, &module, &mlen);
+	if (module || len > 10)
 		return;
 	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
 		if (strlen(names[i]) == len && !memcmp(name, names[i], len))
@@ -80,8 +85,6 @@ struct symbols *symbols_parse(char *text, size_t len)
 	}
 	t->text = text;
 	for (char *p = text; (next = memchr(p, '\n', len - (size_t)(p - text))); p = next + 1) {
-		const char *module, *name;
-		uint32_t n, mlen;
 		const char *end = p;
 		uint64_t address;
 
@@ -90,9 +93,8 @@ struct symbols *symbols_parse(char *text, size_t len)
 		/* " T n" at least */
 		if (end == p || *end != ' ' || !end[1] || end[2] != ' ' || !end[3])
 			continue;
-		name = name_of(p, &n, &module, &mlen);
-		if (!module)
-			bounds(t, address, name, n);
+		if (end[3] == '_')
+			bounds(t, address, p);
 		sorted &= !t->n || address >= t->v[t->n - 1].address;
 		t->v[t->n++] = (struct line_of){ address, (uint32_t)(p - text) };
 	}

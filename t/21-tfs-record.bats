@@ -60,6 +60,13 @@ feed() {
 	cat pages >&"$1"
 }
 
+# feed_hundred: as many pages of ten events. A FIFO that nobody reads any more
+# holds 16 writes, however small, where cat(1) sends files.
+feed_hundred() {
+	# shellcheck disable=SC2046 # several words
+	feed 8 $(printf '10 %.0s' {1..100})
+}
+
 ORDER=$(printf '\1\0' | od -An -tu2 | tr -d ' ')
 little() {
 	[ "$ORDER" = 1 ]
@@ -345,7 +352,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	least=$(sed -n "s/.*too few kilobytes for a file: 1, it takes \([0-9]*\); .*/\1/p" err)
 	[ "$least" -gt 1 ]
 	recorder -R root -m "$least" file
-	for i in {1..20}; do feed 8 10 10 10 10 10; done
+	feed_hundred
 	printf 'entries: 33\n' >root/per_cpu/cpu0/stats
 	stops
 	[ "$(stat -c %s file)" -le $((least * 1024)) ]
@@ -363,7 +370,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	RECORDER=$PID
 	eventually blocks "$RECORDER"
 	eventually grep -q 'State:.*S' "/proc/$RECORDER/status"
-	for i in {1..80}; do feed 8 10 10 10 10 10; done
+	for i in {1..4}; do feed_hundred; done
 	eventually test -s err
 	stops 111
 	grep -qx 'tfs-record: fatal: unable to write file: File too large' err
