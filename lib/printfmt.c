@@ -1161,7 +1161,7 @@ SMALL static struct ex call(struct compiler *c)
 	static const char *const owns[] = {
 		[OWN_IP] = "__own_ip", [OWN_BYTES] = "__own_bytes", [OWN_STACK] = "__own_stack",
 		[OWN_USER_STACK] = "__own_user_stack", [OWN_TIME] = "__own_time",
-		[OWN_BPRINT] = "__own_bprint",
+		[OWN_BPRINT] = "__own_bprint", [OWN_MODE] = "__own_mode",
 	};
 	struct ex x;
 
@@ -1717,6 +1717,44 @@ static const struct {
 		"__own_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
 };
 
+/* The number in front of a name in a table of flags: 0xNUMBER, "NAME" */
+static uint64_t flag_in(const char *table, const char *name)
+{
+	const char *end = strstr(table, name), *s = end;
+
+	while (s && s > table && *s != 'x')
+		s--;
+	s += s != NULL;
+	return s ? hex_at(&s, end) : 0;
+}
+
+/*
+ * openat, since 7.0: numbers are decimal, flags have names, the mode is there
+ * where it counts. The table of the format lacks the first name of the kernel's.
+ */
+SMALL static void openat_call(struct compiler *c)
+{
+	enum { O_TMPFILE_ITSELF = 020000000 };
+	const char *table = strchr(c->e->print_fmt, '{'), *end = strrchr(c->e->print_fmt, '}');
+	uint64_t tmpfile, creat;
+	char fmt[2048];
+
+	if (!table || !end || end - table > 1500) {
+		c->bad = 1;
+		return;
+	}
+	tmpfile = O_TMPFILE_ITSELF | flag_in(table, "\"O_DIRECTORY\"");
+	creat = flag_in(table, "\"O_CREAT\"");
+	format(fmt, sizeof(fmt), "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
+	       "(unsigned long)REC->dfd, (unsigned long)REC->filename, __get_str(__filename_val), "
+	       "REC->flags & 3 || !REC->flags ? \"\" : \"O_RDONLY|\", "
+	       "REC->flags ? __print_flags(REC->flags, \"|\", { %llu, \"O_TMPFILE\" }, %.*s) "
+	       ": \"O_RDONLY\", REC->flags & %llu ? __own_mode(REC->mode) : \"\"",
+	       (unsigned long long)tmpfile, (int)(end + 1 - table), table,
+	       (unsigned long long)(tmpfile | creat));
+	print_format(c, fmt);
+}
+
 /* sys_NAME(argument: value, ...) */
 SMALL static void system_call(struct compiler *c, const char *name)
 {
@@ -1761,12 +1799,11 @@ SMALL static void system_call(struct compiler *c, const char *name)
 			struct ex x = { .kind = X_LOC, .n = user->offset,
 					.place = PLACE_DATA_LOC };
 
-			add_text(c, " (");
+			add_char(c, ' ');
 			push(c, &length);
 			push(c, &x);
 			writing(c, OP_OWN)->k = OWN_BUFFER;
 			c->stack--;
-			add_char(c, ')');
 		}
 	}
 	add_text(c, ")\n");
@@ -1778,7 +1815,10 @@ SMALL static void whole(struct compiler *c)
 	const char *fmt = e->print_fmt;
 	const struct field *ret;
 
-	if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_enter_", 10)) {
+	if (!strcmp(e->system, "syscalls") && !strcmp(e->name, "sys_enter_openat") &&
+	    strstr(fmt, "\"O_RDONLY\"")) {
+		openat_call(c);
+	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_enter_", 10)) {
 		system_call(c, e->name + 10);
 	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_exit_", 9) &&
 		   (ret = event_field(e, "ret"))) {

@@ -528,16 +528,32 @@ static void put_bprint(struct machine *m, uint64_t format, uint64_t where)
 	}
 }
 
-/* The bytes that a call read: as many as were kept of length. */
+/* The bytes that a call read, as many as were kept of length: "(61:0a) "a."" */
 static void put_buffer(struct machine *m, uint64_t length, uint64_t where)
 {
+	int cut = (int)(where >> 32) < (int)length, printable = 0;
+	size_t len;
+	const unsigned char *s = memory(m, where, &len);
+
+	put_char(&m->o, '(');
 	put_bytes(m, where, ':');
-	if ((int)(where >> 32) < (int)length)
+	if (cut)
 		put(&m->o, ", ...", 5);
+	put_char(&m->o, ')');
+	for (size_t i = 0; i < len; i++)
+		printable |= s[i] >= ' ' && s[i] < 127;
+	if (!printable)
+		return;
+	put(&m->o, " \"", 2);
+	for (size_t i = 0; i < len; i++)
+		put_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
+	put(&m->o, "\"...", cut ? 4 : 1);
 }
 
 static void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 {
+	static const struct conversion octal = { .letter = 'o', .size = 4,
+						 .flags = F_HAS_PRECISION };
 	size_t len;
 
 	switch (which) {
@@ -565,6 +581,10 @@ static void put_own(struct machine *m, enum own which, uint64_t v, uint64_t belo
 		break;
 	case OWN_BPRINT:
 		put_bprint(m, below, v);
+		break;
+	case OWN_MODE:
+		put(&m->o, ", mode: 0", 9);
+		put_number(&m->o, &octal, -1, 3, v);
 		break;
 	case OWN_BUFFER:
 		put_buffer(m, below, v);

@@ -62,7 +62,7 @@ enum op {
 
 /* What OP_OWN writes, in k. */
 enum own { OWN_IP, OWN_PROBE, OWN_PROBE_BARE, OWN_BYTES, OWN_STACK, OWN_USER_STACK,
-	   OWN_TIME, OWN_BPRINT, OWN_BUFFER };
+	   OWN_TIME, OWN_BPRINT, OWN_MODE, OWN_BUFFER };
 
 enum operator {
 	ADD, SUB, MUL, DIV, MOD, SHL, SHR, AND, OR, XOR,

@@ -418,6 +418,63 @@ text() {
 		"0000000000001234 0000000000000000 0x10" ]
 }
 
+# entered NAME FIELDS FMT DATA: a system call's entry, of Linux 7.2; DATA is
+# behind its number, of 64 bits each, and ends with what was read
+entered() {
+	local BIG='' LONG=8 SIZE=4096 VERSION=7.2 field offset=16
+	directory
+	mkdir -p plain/events/syscalls/sys_enter_$1
+	{
+		sed "s/^name: .*/name: sys_enter_$1/; s/^ID: .*/ID: 301/; /field:int a;/,\$d" \
+			plain/events/demo/demo/format
+		printf '\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n'
+		for field in $2; do
+			printf '\tfield:long %s;\toffset:%d;\tsize:8;\tsigned:0;\n' "$field" $offset
+			offset=$((offset + 8))
+		done
+		printf '\tfield:__data_loc char[] __%s_val;\toffset:%d;\tsize:4;\tsigned:0;\n' \
+			"$(cut -d' ' -f2 <<<"$2")" $offset
+		printf '\nprint fmt: %s\n' "$3"
+	} >plain/events/syscalls/sys_enter_$1/format
+	local data
+	data=$(number 2 301)0000$(number 4 42)$(number 4 1)00000000$4
+	page 0 0 "$(head_word $((${#data} / 8)) 0)$data"
+	plain | sed 's/.*: sys_/sys_/'
+}
+
+# opened FLAGS MODE: "abc", by openat
+opened() {
+	entered openat 'dfd filename flags mode' "$OPENAT" "$(number 8 -100)$(number 8 16
+		number 8 "$1"; number 8 "$2"; number 4 $((4 << 16 | 52)))61626300"
+}
+
+@test "decode: what a system call reads of the program is there as the kernel tells it" {
+	OPENAT='"dfd: 0x%08lx, filename: 0x%08lx \"%s\", flags: %s%s, mode: 0%03o", ((unsigned long)(REC->dfd)), ((unsigned long)(REC->filename)), __get_str(__filename_val), (REC->flags & ~3) && !(REC->flags & 3) ? "O_RDONLY|" : "",  REC->flags ? __print_flags(REC->flags, "|", { 0x1, "O_WRONLY" }, { 0x2, "O_RDWR" }, { 0x40, "O_CREAT" }, { 0x200, "O_TRUNC" }, { 0x10000, "O_DIRECTORY" }) : "O_RDONLY",  ((unsigned long)(REC->mode))'
+	[ "$(opened 0 0)" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY)' ]
+	[ "$(opened $((0x200)) 7)" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY|O_TRUNC)' ]
+	[ "$(opened $((0x241)) $((0666)))" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_WRONLY|O_CREAT|O_TRUNC, mode: 0666)' ]
+	[ "$(opened $((0x410002)) 7)" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_TMPFILE|O_RDWR, mode: 0007)' ]
+	# O_TMPFILE has O_DIRECTORY in it, so the mode is there
+	[ "$(opened $((0x1010000)) 0)" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY|O_DIRECTORY|0x1000000, mode: 0000)' ]
+}
+
+# wrote COUNT HEX: what write(2) was given
+wrote() {
+	entered write 'fd buf count' '"fd: 0x%08lx, buf: 0x%08lx (%s), count: 0x%08lx", ((unsigned long)(REC->fd)), ((unsigned long)(REC->buf)), __print_dynamic_array(__buf_val, 1), ((unsigned long)(REC->count))' \
+		"$(number 8 1; number 8 4096; number 8 "$1"; number 4 $((${#2} / 2 << 16 | 44)))$2"
+}
+
+@test "decode: bytes that a system call reads are there, and letters where there are any" {
+	[ "$(wrote 4 61620a00)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:0a:00) "ab..", count: 4)' ]
+	[ "$(wrote 99 61622022)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:20:22, ...) "ab ""..., count: 0x63)' ]
+	[ "$(wrote 4 0a00ff7f)" = 'sys_write(fd: 1, buf: 0x1000 (0a:00:ff:7f), count: 4)' ]
+}
+
 @test "decode: a print fmt that is not understood leaves the fields" {
 	[ "$(text '"%d", some_function(REC->a)')" = "a=-1 s=abc" ]
 	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
