@@ -1745,7 +1745,8 @@ SMALL static void openat_call(struct compiler *c)
 	}
 	tmpfile = O_TMPFILE_ITSELF | flag_in(table, "\"O_DIRECTORY\"");
 	creat = flag_in(table, "\"O_CREAT\"");
-	format(fmt, sizeof(fmt), "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
+	format(fmt, sizeof(fmt),
+	       "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
 	       "(unsigned long)REC->dfd, (unsigned long)REC->filename, __get_str(__filename_val), "
 	       "REC->flags & 3 || !REC->flags ? \"\" : \"O_RDONLY|\", "
 	       "REC->flags ? __print_flags(REC->flags, \"|\", { %llu, \"O_TMPFILE\" }, %.*s) "
