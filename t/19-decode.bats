@@ -423,7 +423,7 @@ text() {
 entered() {
 	local BIG='' LONG=8 SIZE=4096 VERSION=7.2 field offset=16
 	directory
-	mkdir -p plain/events/syscalls/sys_enter_$1
+	mkdir -p "plain/events/syscalls/sys_enter_$1"
 	{
 		sed "s/^name: .*/name: sys_enter_$1/; s/^ID: .*/ID: 301/; /field:int a;/,\$d" \
 			plain/events/demo/demo/format
@@ -435,7 +435,7 @@ entered() {
 		printf '\tfield:__data_loc char[] __%s_val;\toffset:%d;\tsize:4;\tsigned:0;\n' \
 			"$(cut -d' ' -f2 <<<"$2")" $offset
 		printf '\nprint fmt: %s\n' "$3"
-	} >plain/events/syscalls/sys_enter_$1/format
+	} >"plain/events/syscalls/sys_enter_$1/format"
 	local data
 	data=$(number 2 301)0000$(number 4 42)$(number 4 1)00000000$4
 	page 0 0 "$(head_word $((${#data} / 8)) 0)$data"
