@@ -17,11 +17,14 @@ undo() {
 	eventually no_processes || :
 }
 
-# processes NAME: files of those whose command line or environment has it. The
-# name is in a file, or grep would find itself.
+# processes NAME: files of those whose command line or environment has it.
+# busybox's grep looks at no more than the first word of them.
 processes() {
-	echo "$1" >name
-	grep -aslFf name /proc/[0-9]*/cmdline /proc/[0-9]*/environ
+	local file words
+	for file in /proc/[0-9]*/{cmdline,environ}; do
+		mapfile -td '' words <"$file" || continue
+		[[ ${words[*]} != *"$1"* ]] || echo "$file"
+	done 2>/dev/null
 }
 
 # running PATTERN: the pids of those with such a command line, the oldest first
@@ -243,8 +246,8 @@ untold_files() {
 	last=$(steps '')
 	tried 2 "$last"
 	at_steps '9 15' '' --time 20 --output file
-	none_untold() { [ -z "$(untold_files)" ] && no_processes; }
-	eventually none_untold || untold_files
+	none_untold() { [ -z "$(untold_files)" ] && all_gone; }
+	eventually none_untold || { untold_files; our_sessions; return 1; }
 	compgen -G "$PWD/run.*/ftrace/*/trace"
 	[ -z "$(untold_files)" ]
 }
