@@ -498,7 +498,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	all_made
 	stops
 	[ "$(stat -c %s file)" -le 307200 ]
-	[ "$(stat -c %s file)" -gt 280000 ]
+	[ "$(stat -c %s file)" -gt $((283000 - $(data_size))) ]
 	[ "$(lost)" -gt 0 ]
 	[ $(($(what file events) + $(lost))) = 20000 ]
 }

@@ -112,6 +112,11 @@ so_many() {
 	if [ "${TFS_VARIANT-}" = vm ]; then echo $(($1 / 10)); else echo "$1"; fi
 }
 
+# data_size: how many bytes of events a page of the instance's buffer has
+data_size() {
+	sed -n 's/.*data;.*size:\([0-9]*\).*/\1/p' "$DIR/events/header_page"
+}
+
 # An instance of this test; its name is in $INSTANCE, its directory in $DIR.
 new_instance() {
 	need_tracefs
