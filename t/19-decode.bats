@@ -139,7 +139,8 @@ same_lines() {
 @test "decode: with stacks of kernel and program in between" {
 	set_up_record() {
 		echo 1 >"$DIR/options/stacktrace"
-		echo 1 >"$DIR/options/userstacktrace"
+		# Linux 6.12 on riscv64 stands still for ever in that of a sched event
+		[ "$(uname -m)" = riscv64 ] || echo 1 >"$DIR/options/userstacktrace"
 	}
 	need_tracefs events/sched
 	record sched/enable
