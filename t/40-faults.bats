@@ -304,6 +304,10 @@ both_killed() {
 	calls 1
 	session --pid "$CALLS"
 	streams=$(children "$JANITOR")
+	# neither sees the other's death
+	stopped() { [[ $(cat "/proc/$SESSION/stat" "/proc/$JANITOR/stat") == *') T '*') T '* ]]; }
+	kill -STOP "$SESSION" "$JANITOR"
+	eventually stopped
 	kill -KILL "$SESSION" "$JANITOR"
 	wait "$SESSION" || [ $? = 137 ]
 	# a killed process has no environment any more before it lets its files go
