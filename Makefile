@@ -14,6 +14,8 @@ LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
 CODE += $(shell echo 'int main(void) { return 0; }' | \
 	$(CC) -flto=auto -o /dev/null -x c - -x none 2>/dev/null && echo -flto=auto)
 ifdef STATIC
+TIGHT := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1
+CFLAGS := $(shell $(CC) $(TIGHT) -E - </dev/null >/dev/null 2>&1 && echo $(TIGHT) || echo -Os)
 CODE += -fno-pie
 LINK += -static -no-pie -Wl,-z,norelro
 # musl has no control-flow enforcement that the marks would serve

@@ -168,7 +168,7 @@ uint64_t locate(const struct events *, const struct record *, uint32_t at, int p
 /* The hexadecimal digits at *s, and *s behind them. */
 uint64_t hex_at(const char **s, const char *end);
 
-/* ---- compile: printfmt.c -------------------------------------------------- */
+/* ---- the compiler: compile.h ------------------------------------------------ */
 
 /* event->program; NULL: out of memory. Sets event->opaque. */
 struct program *program_make(const struct events *, struct event *);
