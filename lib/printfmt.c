@@ -253,7 +253,7 @@ SMALL static void openat_call(struct compiler *c)
 	uint64_t tmpfile, creat;
 	char fmt[2048];
 
-	if (!table || !end || end - table > 1500) {
+	if (!table || !end || end < table || end - table > 1500) {
 		c->bad = 1;
 		return;
 	}

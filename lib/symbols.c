@@ -54,7 +54,6 @@ static void bounds(struct symbols *t, uint64_t address, const char *line)
 					     "_einittext" };
 	uint64_t *const to[] = { &t->text_from, &t->text_to, &t->text_end, &t->init_from,
 				 &t->init_to };
-
 	const char *module, *name;
 	uint32_t len, mlen;
 
