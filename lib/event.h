@@ -18,8 +18,42 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "comms.h"
+
+/* Where a nanosecond counts, in a build that is made small. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HOT __attribute__((optimize("O2")))
+#else
+#define HOT
+#endif
+
+/* A number of the kernel's, wherever it lies. */
+HOT static inline uint64_t get(const void *p, unsigned size, int is_signed, int big)
+{
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+	int swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	switch (size) {
+	case 8:
+		memcpy(&v8, p, 8);
+		return swap ? __builtin_bswap64(v8) : v8;
+	case 4:
+		memcpy(&v4, p, 4);
+		v4 = swap ? __builtin_bswap32(v4) : v4;
+		return is_signed ? (uint64_t)(int32_t)v4 : v4;
+	case 2:
+		memcpy(&v2, p, 2);
+		v2 = swap ? __builtin_bswap16(v2) : v2;
+		return is_signed ? (uint64_t)(int16_t)v2 : v2;
+	case 1:
+		return is_signed ? (uint64_t)*(const int8_t *)p : *(const uint8_t *)p;
+	}
+	return 0;
+}
 
 /* ---- page.c: the records of a sub-buffer ------------------------------- */
 
@@ -156,6 +190,7 @@ struct events {
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
 	uint8_t pid_size;
+	uint8_t usual_header;   /* common_flags, _preempt_count, _pid in bytes 2, 3, 4-7 */
 	struct memo memos[256];
 };
 
@@ -175,8 +210,19 @@ struct event *event_add(struct events *, const char *system, const char *text,
 /* The event of a record's or an event's id; NULL: not known. */
 struct event *event_by_id(const struct events *, unsigned id);
 
+/* common_type, which is the id of its event; 0, which is none: too short. */
+HOT static inline unsigned record_id(const struct events *evs, const struct record *r)
+{
+	return r->len < 2 ? 0 : (unsigned)get(r->data, 2, 0, evs->big);
+}
+
 /* The event of a record; NULL: too short, or not known. */
-struct event *event_of(const struct events *, const struct record *);
+HOT static inline struct event *event_of(const struct events *evs, const struct record *r)
+{
+	unsigned id = record_id(evs, r);
+
+	return r->len >= 2 && id < evs->size ? evs->by_id[id] : NULL;
+}
 
 /* The same, and missing was asked for it. */
 struct event *event_wanted(struct events *, const struct record *);
@@ -238,15 +284,11 @@ struct line {
 	uint32_t told, seen;
 
 	struct head {
-		int32_t pid;
+		uint64_t who;           /* common_preempt_count, _flags, _pid */
+		int32_t cpu, pid;
 		uint8_t len;
-		char text[51];  /* 43, and room to copy it in pieces */
-	} heads[64];            /* "   COMM-PID     ", by pid */
-	struct letters {
-		uint16_t of;    /* preempt count, flags */
-		uint8_t len;
-		char text[5];
-	} letters[256];
+		char text[63];
+	} heads[128];           /* "   COMM-PID     [CPU] LETTERS" */
 	uint64_t second;        /* in usecs; text below is that second's */
 	uint32_t second_len;
 	char second_text[24];
@@ -262,11 +304,11 @@ int clock_counts(const char *name);
 void line_changed(struct line *);
 
 /* Is it a record of the two events by which a task gets its name? 1 or 0. */
-static inline int tells_name(const struct events *evs, const struct record *r)
+HOT static inline int tells_name(const struct events *evs, const struct record *r)
 {
-	const struct event *e = evs->newtask || evs->rename ? event_of(evs, r) : NULL;
+	unsigned id = record_id(evs, r);
 
-	return e && (e->id == evs->newtask || e->id == evs->rename);
+	return id && (id == evs->newtask || id == evs->rename);
 }
 
 /* The task has the name which such a record tells from here on. */

@@ -194,6 +194,8 @@ static void common(struct events *evs, const struct event *e)
 			evs->preempt_at = at;
 		}
 	}
+	evs->usual_header = evs->flags_at == 2 && evs->preempt_at == 3 && evs->pid_at == 4 &&
+			    evs->pid_size == 4;
 }
 
 struct event *event_add(struct events *evs, const char *system, const char *text, size_t len)
@@ -271,12 +273,7 @@ struct event *event_by_id(const struct events *evs, unsigned id)
 	return id < evs->size ? evs->by_id[id] : NULL;
 }
 
-HOT struct event *event_of(const struct events *evs, const struct record *r)
-{
-	return r->len < 2 ? NULL : event_by_id(evs, (unsigned)get(r->data, 2, 0, evs->big));
-}
-
-HOT struct event *event_wanted(struct events *evs, const struct record *r)
+struct event *event_wanted(struct events *evs, const struct record *r)
 {
 	struct event *e = event_of(evs, r);
 
@@ -370,7 +367,7 @@ uint64_t field_element(const struct events *evs, const struct field *f, const st
 	return get(v->data + i * f->elem, f->elem, f->is_signed, evs->big);
 }
 
-HOT int record_pid(const struct events *evs, const struct record *r)
+int record_pid(const struct events *evs, const struct record *r)
 {
 	if (!evs->pid_size || r->len < evs->pid_at + (uint32_t)evs->pid_size)
 		return 0;

@@ -10,7 +10,6 @@ void line_changed(struct line *l)
 {
 	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
 		l->heads[i].len = 0;
-	memset(l->letters, 0, sizeof(l->letters));
 	l->second_len = 0;
 }
 
@@ -30,34 +29,6 @@ int clock_counts(const char *name)
 		if (!strcmp(name, raw[i]))
 			return 1;
 	return 0;
-}
-
-/* "%16s-%-7d ", and the thread group where it is asked for. */
-static void make_head(struct line *l, struct head *h, int pid)
-{
-	static const struct conversion number = { .letter = 'd', .size = 4 };
-	const struct comm *comm = comms_find(&l->events->comms, pid);
-	struct out o = { h->text, h->text + sizeof(h->text) - 8 };
-	const char *name = task_name(l->events, pid);
-
-	if (!name)
-		name = "<...>";
-	put(&o, name, strnlen(name, sizeof(comm->name)));
-	put_padded(&o, h->text, 0, 16, -1);
-	put_char(&o, '-');
-	put_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
-	put_char(&o, ' ');
-	if (l->tgid) {
-		if (comm && comm->tgid) {
-			put_char(&o, '(');
-			put_number(&o, &number, 7, -1, (uint64_t)comm->tgid);
-			put(&o, ") ", 2);
-		} else {
-			put(&o, "(-------) ", 10);
-		}
-	}
-	h->pid = pid;
-	h->len = (uint8_t)(o.at - h->text);
 }
 
 static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
@@ -89,38 +60,55 @@ static char *put_flags_letters(const struct events *evs, char *p, unsigned flags
 	return p;
 }
 
-HOT static char *line_letters(struct line *l, char *p, unsigned flags, unsigned preempt)
+static char *put_cpu(char *p, int cpu)
 {
-	struct letters *letters = &l->letters[(flags ^ preempt << 3) & 255];
-	unsigned of = preempt << 8 | flags;
+	static const struct conversion number = { .letter = 'u', .size = 4, .flags = F_ZERO };
+	struct out o = { p, p + 16 };
 
-	if (letters->of != of || !letters->len) {
-		letters->of = (uint16_t)of;
-		letters->len = (uint8_t)(put_flags_letters(l->events, letters->text, flags,
-							   preempt) - letters->text);
-	}
-	memcpy(p, letters->text, sizeof(letters->text));
-	return p + letters->len;
+	put_char(&o, '[');
+	put_number(&o, &number, 3, -1, cpu < 0 ? 0 : (uint64_t)cpu);
+	put(&o, "] ", 2);
+	return o.at;
 }
 
-HOT static char *put_cpu(char *p, int cpu)
+/* What stands in front of the time, of a task on a processor with such flags. */
+static void make_head(struct line *l, struct head *h, const struct record *r)
 {
-	unsigned n = cpu < 0 ? 0 : (unsigned)cpu;
-	struct out o;
+	static const struct conversion number = { .letter = 'd', .size = 4 };
+	const struct events *evs = l->events;
+	int pid = record_pid(evs, r);
+	const struct comm *comm;
+	const char *name;
+	struct out o = { h->text, h->text + sizeof(h->text) };
 
-	*p++ = '[';
-	if (n > 999) {
-		o = (struct out){ p, p + 12 };
-		put_decimal(&o, n);
-		p = o.at;
-	} else {
-		*p++ = (char)('0' + n / 100);
-		memcpy(p, two_digits + 2 * (n % 100), 2);
-		p += 2;
+	if (l->who && pid > 0)
+		l->who(l->arg, pid);
+	comm = comms_find(&evs->comms, pid);
+	name = task_name(evs, pid);
+	if (!name)
+		name = "<...>";
+	put(&o, name, strnlen(name, sizeof(comm->name)));
+	put_padded(&o, h->text, 0, 16, -1);
+	put_char(&o, '-');
+	put_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
+	put_char(&o, ' ');
+	if (l->tgid) {
+		if (comm && comm->tgid) {
+			put_char(&o, '(');
+			put_number(&o, &number, 7, -1, (uint64_t)comm->tgid);
+			put(&o, ") ", 2);
+		} else {
+			put(&o, "(-------) ", 10);
+		}
 	}
-	*p++ = ']';
-	*p++ = ' ';
-	return p;
+	/* of numbers as long as they can be: 39, 13 and 5 characters */
+	o.at = put_cpu(o.at, r->cpu);
+	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
+		o.at = put_flags_letters(evs, o.at, r->data[evs->flags_at],
+					 r->data[evs->preempt_at]);
+	h->pid = pid;
+	h->cpu = r->cpu;
+	h->len = (uint8_t)(o.at - h->text);
 }
 
 HOT static char *line_time(struct line *l, char *p, uint64_t ts)
@@ -128,20 +116,19 @@ HOT static char *line_time(struct line *l, char *p, uint64_t ts)
 	uint64_t us = (ts + 500) / 1000;
 	struct out o;
 
-	if (l->raw_clock) {
-		o = (struct out){ p, p + 24 };
-		put_time(&o, ts, 1);
-		return o.at;
-	}
 	/* lines of the same second follow each other */
 	if (us - l->second >= 1000000 || !l->second_len) {
+		if (l->raw_clock) {
+			o = (struct out){ p, p + 24 };
+			put_time(&o, ts, 1);
+			return o.at;
+		}
 		l->second = us - us % 1000000;
 		o = (struct out){ l->second_text, l->second_text + sizeof(l->second_text) };
 		put_time(&o, l->second * 1000, 0);
 		l->second_len = (uint32_t)(o.at - l->second_text) - 6;
 	}
-	for (size_t i = 0; i < l->second_len; i += 8)
-		memcpy(p + i, l->second_text + i, 8);
+	memcpy(p, l->second_text, sizeof(l->second_text));
 	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
 }
 
@@ -166,7 +153,25 @@ void line_learn(struct line *l, const struct record *r)
 		comm->told = l->told;
 		comm->seen = l->seen;
 	}
-	l->heads[(unsigned)pid % (sizeof(l->heads) / sizeof(*l->heads))].len = 0;
+	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
+		if (l->heads[i].pid == pid)
+			l->heads[i].len = 0;
+}
+
+/*
+ * What tells one head from another: all of the header that every record starts
+ * with, but the type in front. NOBODY, which none of them is: of a record too
+ * short, or of a kernel whose header is another.
+ */
+#define NOBODY UINT64_MAX
+
+HOT static inline uint64_t who(const struct events *evs, const struct record *r)
+{
+	const uint64_t type = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 0xffffull << 48 : 0xffff;
+
+	if (!evs->usual_header || r->len < 8)
+		return NOBODY;
+	return get(r->data, 8, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) & ~type;
 }
 
 enum { HEAD_ROOM = 128 };
@@ -174,28 +179,21 @@ enum { HEAD_ROOM = 128 };
 HOT size_t event_line(struct line *l, const struct record *r, char *buf, size_t size)
 {
 	struct events *evs = l->events;
-	int pid = record_pid(evs, r);
-	struct head *h = &l->heads[(unsigned)pid % (sizeof(l->heads) / sizeof(*l->heads))];
-	struct out o = { buf, buf + size };
-	char *p = buf;
+	uint64_t of = who(evs, r);
+	struct head *h = &l->heads[(of * 0x9e3779b97f4a7c15ull >> 32 ^ (unsigned)r->cpu) %
+				   (sizeof(l->heads) / sizeof(*l->heads))];
+	char *p;
 
 	if (size < HEAD_ROOM)
 		return 0;
-	if (!h->len || h->pid != pid) {
-		if (l->who && pid > 0)
-			l->who(l->arg, pid);
-		make_head(l, h, pid);
+	if (h->who != of || h->cpu != r->cpu || !h->len || of == NOBODY) {
+		make_head(l, h, r);
+		h->who = of;
 	}
-	memcpy(p, h->text, sizeof(h->text));
-	p = put_cpu(p + h->len, r->cpu);
-	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
-		p = line_letters(l, p, r->data[evs->flags_at], r->data[evs->preempt_at]);
-	p = line_time(l, p, r->ts);
-	*p++ = ':';
-	*p++ = ' ';
-	o.at = p;
-	run_event(evs, r, l->raw_clock, &o);
-	return (size_t)(o.at - buf);
+	memcpy(buf, h->text, sizeof(h->text));
+	p = line_time(l, buf + h->len, r->ts);
+	memcpy(p, ": ", 2);
+	return (size_t)(run_event(evs, r, l->raw_clock, p + 2, buf + size) - buf);
 }
 
 /* ---- other lines ------------------------------------------------------------------ */

@@ -4,7 +4,7 @@
 #include "run.h"
 
 /* Its oldest record into next. As more has it. */
-HOT static int look(struct merge *m, unsigned i)
+static int look(struct merge *m, unsigned i)
 {
 	struct lane *l = &m->lanes[i];
 	int r;
@@ -63,8 +63,11 @@ HOT const struct record *merge_next(struct merge *m, int64_t *lost)
 	struct lane *l = m->lanes + m->run;
 
 	/* most often it is the turn of the one that had it */
-	if (!m->running || (!l->has && (l->none || look(m, m->run) != MORE_PAGE)) ||
-	    l->next.ts > m->until || (l->next.ts == m->until && m->run > m->rival)) {
+	if (m->running && !l->has)
+		l->has = page_plain(&l->page, &l->next) ||
+			 (!l->none && look(m, m->run) == MORE_PAGE);
+	if (!m->running || !l->has || l->next.ts > m->until ||
+	    (l->next.ts == m->until && m->run > m->rival)) {
 		m->running = choose(m) == MORE_PAGE;
 		if (!m->running)
 			return NULL;

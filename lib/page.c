@@ -90,28 +90,30 @@ int page_open(struct page *p, const struct page_format *f, const void *data, siz
 	return 0;
 }
 
-HOT int page_next(struct page *p, struct record *r)
+int page_next(struct page *p, struct record *r)
 {
-	while (p->end - p->at >= 4) {
-		uint32_t word = (uint32_t)get(p->at, 4, 0, p->big), more = 0;
-		/* on a big-endian kernel its bit fields start at the other end */
-		uint32_t type = p->big ? word >> 27 : word & 31;
-		uint64_t delta = p->big ? word & LENGTH_MASK : word >> 5;
-		size_t left = (size_t)(p->end - p->at) - 4;
-		const unsigned char *data = p->at + 4;
+	for (;;) {
+		size_t left = (size_t)(p->end - p->at);
+		const unsigned char *data = p->at + 8;
+		uint32_t word, type, more;
+		uint64_t delta;
 
-		if (type == 0 || type >= PADDING) {
-			if (type == PADDING && !delta) {
-				p->at = p->end;
-				break;
-			}
-			if (left < 4)
-				break;
-			more = (uint32_t)get(data, 4, 0, p->big);
+		if (page_plain(p, r))
+			return 1;
+		if (left < 4)
+			break;
+		word = (uint32_t)get(p->at, 4, 0, p->big);
+		type = record_type(word, p->big);
+		delta = record_delta(word, p->big);
+		if (type == PADDING && !delta) { /* no more in this page */
+			p->at = p->end;
+			break;
 		}
-		if (type && type < PADDING) {
-			more = type * 4;
-		} else if (type == TIME_EXTEND || type == TIME_STAMP) {
+		if (left < 8)
+			break;
+		left -= 8;
+		more = (uint32_t)get(p->at + 4, 4, 0, p->big);
+		if (type == TIME_EXTEND || type == TIME_STAMP) {
 			delta |= (uint64_t)more << 27;
 			if (type == TIME_EXTEND) {
 				p->ts += delta;
@@ -123,23 +125,17 @@ HOT int page_next(struct page *p, struct record *r)
 				}
 				p->ts = delta;
 			}
-			p->at += 8;
+			p->at = data;
 			continue;
-		} else if (type == PADDING) {
-			/* an event that was taken back; the time is not its */
-			if (more > left || more < 4)
-				break;
+		}
+		/* the length counts its own word */
+		if ((type && type != PADDING) || more < 4 || more - 4 > left)
+			break;
+		more -= 4;
+		if (type) { /* an event that was taken back; the time is not its */
 			p->at = data + more;
 			continue;
-		} else { /* the length counts its own word */
-			if (more < 4 || more > left)
-				break;
-			data += 4;
-			left -= 4;
-			more -= 4;
 		}
-		if (more > left)
-			break;
 		p->ts += delta;
 		p->at = data + ((more + 3) & ~3u);
 		if (p->at > p->end)

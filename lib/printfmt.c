@@ -99,7 +99,7 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 	    (v->size == x.read_size || v->size == 8 ||
 	     (v->size > x.read_size && !x.read_signed))) {
 		s = writing(c, OP_NUMBER);
-		s->n = x.n;
+		s->n = x.n + x.read_size;
 		s->size = x.read_size;
 		s->what = (uint8_t)v->letter;
 		s->is_signed = v->size == x.read_size ? v->letter == 'd' : x.read_signed;
@@ -141,13 +141,21 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 	}
 	x = ternary(c, 0);
 	if (v->letter == 'p') {
-		int number = is_number(&x);
+		int number = is_number(&x), bare = !v->more;
 
+		if (x.kind == X_FIELD && bare && !v->flags && v->width < 0) {
+			s = writing(c, OP_NUMBER);
+			s->n = x.n + x.read_size;
+			s->size = x.read_size;
+			s->what = 'p';
+			return;
+		}
 		push(c, &x);
 		k = keep_conversion(c, v);
 		s = writing(c, OP_POINTER);
 		s->k = k;
 		s->what = (uint8_t)number;
+		s->n = number && !bare && !(v->flags & F_STAR);
 		c->stack -= stars(v);
 		return;
 	}
@@ -298,8 +306,8 @@ SMALL static void system_call(struct compiler *c, const char *name)
 		add_text(c, f->name);
 		add_text(c, ": ");
 		s = writing(c, OP_ARGUMENT);
-		s->n = f->offset;
 		s->size = (uint8_t)c->evs->long_size;
+		s->n = f->offset + s->size;
 		/* without 0x, once */
 		s->what = c->evs->version && c->evs->version < KERNEL(6, 13);
 		if (!user)

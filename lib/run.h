@@ -16,22 +16,16 @@
 
 #include "event.h"
 
-/* Where a nanosecond counts, in a build that is made small. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define HOT __attribute__((optimize("O2")))
-#else
-#define HOT
-#endif
-
 enum op {
+	/* all up to OP_LOC begin with text */
 	OP_END,                 /* the text at the end, newline included */
 	OP_TEXT,                /* text only */
-	OP_NUMBER,              /* text, then the number of size bytes at n */
+	OP_NUMBER,              /* text, then the number of size bytes that ends at n */
 	OP_ARGUMENT,            /* the same as a system call's argument */
 	OP_HERE,                /* text, then the string of k bytes at n */
 	OP_LOC,                 /* text, then the string that the u32 at n locates */
 	OP_CONST,               /* push k */
-	OP_FIELD,               /* push the number of size bytes at n */
+	OP_FIELD,               /* push the number of size bytes that ends at n */
 	OP_REGION,              /* push the region at n of k bytes; k ~0: the rest */
 	OP_LOCATE,              /* push the region that the u32 at n locates */
 	OP_LENGTH,              /* a region's length */
@@ -55,7 +49,7 @@ enum op {
 	OP_DUMP,                /* pop what __print_hex_dump takes */
 	OP_STRING,              /* pop a region; up to its NUL */
 	OP_POINTED,             /* pop an address; the string there */
-	OP_POINTER,             /* pop a number or region; %p with what k has */
+	OP_POINTER,             /* pop a number or region; %p with what k has; n: kept */
 	OP_OWN,                 /* pop; what only the ftrace events' text has */
 	OP_FIELDS,              /* all fields as name=value */
 };
@@ -122,32 +116,6 @@ static inline uint64_t region(uint32_t at, uint32_t len)
 	return (uint64_t)len << 32 | at;
 }
 
-/* A number of the kernel's, wherever it lies. */
-HOT static inline uint64_t get(const void *p, unsigned size, int is_signed, int big)
-{
-	uint64_t v8;
-	uint32_t v4;
-	uint16_t v2;
-	int swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-
-	switch (size) {
-	case 8:
-		memcpy(&v8, p, 8);
-		return swap ? __builtin_bswap64(v8) : v8;
-	case 4:
-		memcpy(&v4, p, 4);
-		v4 = swap ? __builtin_bswap32(v4) : v4;
-		return is_signed ? (uint64_t)(int32_t)v4 : v4;
-	case 2:
-		memcpy(&v2, p, 2);
-		v2 = swap ? __builtin_bswap16(v2) : v2;
-		return is_signed ? (uint64_t)(int16_t)v2 : v2;
-	case 1:
-		return is_signed ? (uint64_t)*(const int8_t *)p : *(const uint8_t *)p;
-	}
-	return 0;
-}
-
 /* v as C has it after a conversion to that type. */
 static inline uint64_t extend(uint64_t v, unsigned size, int is_signed)
 {
@@ -178,7 +146,7 @@ void program_free(struct program *);
 const char *conversion_parse(struct conversion *c, const char *s, const char *end,
 			     int long_size);
 
-/* ---- output: run.c ---------------------------------------------------------- */
+/* ---- output: put.c ---------------------------------------------------------- */
 
 /*
  * Where text goes. Whatever writes makes sure of its room first; at the end of
@@ -187,6 +155,11 @@ const char *conversion_parse(struct conversion *c, const char *s, const char *en
 struct out {
 	char *at, *end;
 };
+
+HOT static inline size_t room(const struct out *o)
+{
+	return (size_t)(o->end - o->at);
+}
 
 void put(struct out *, const char *s, size_t n);
 void put_char(struct out *, char c);
@@ -212,8 +185,102 @@ HOT static inline char *six_digits(char *p, uint32_t v)
 	return p + 6;
 }
 
-/* What event_print is made of. */
-void run_event(struct events *, const struct record *, int raw_clock, struct out *);
+/* Eight hexadecimal digits, the first in the lowest byte in memory. */
+HOT static inline void eight_hex(char *p, uint32_t v)
+{
+	uint64_t x = (uint64_t)(v >> 16) << 32 | (v & 0xffff), tens;
+
+	x = (x << 8 | x) & 0x00ff00ff00ff00ffull;
+	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0full;
+	tens = (x + 0x0606060606060606ull) >> 4 & 0x0101010101010101ull;
+	x += 0x3030303030303030ull + tens * ('a' - '0' - 10);
+	x = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? x : __builtin_bswap64(x);
+	memcpy(p, &x, 8);
+}
+
+/* The digits of v, where there is room for DIGITS; behind them. */
+enum { DIGITS = 20 };
+
+HOT static inline char *hex_digits(char *p, uint64_t v)
+{
+	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
+
+	v <<= 64 - 4 * n;
+	eight_hex(p, (uint32_t)(v >> 32));
+	if (n > 8)
+		eight_hex(p + 8, (uint32_t)v);
+	return p + n;
+}
+
+char *decimal_digits(char *p, uint64_t v);
+
+/* ---- own.c: the kernel's own entries, seldom.c: what few events have ---------- */
+
+struct machine {
+	struct events *evs;
+	const struct event *e;
+	const struct program *p;
+	const struct record *r;
+	struct out o;
+	int raw_clock;
+	uint64_t stack[STACK + 1];
+	char *padded;           /* what PADDED pads starts here */
+	unsigned pad_flags;
+	int pad_width, pad_precision;
+};
+
+/* The bytes of a region, inside the record whatever it says. */
+const unsigned char *memory(const struct machine *, uint64_t where, size_t *len);
+
+/* The step, with the stack's top; the top it leaves. It is none that jumps. */
+uint64_t *run_seldom(struct machine *, const struct step *, uint64_t *top);
+
+void put_own(struct machine *, enum own, uint64_t v, uint64_t below);
+void put_bytes(struct machine *, uint64_t where, char between);
+
+/* The place of what a step writes for a value, whosever it is now. */
+HOT static inline struct memo *memo_of(struct events *evs, const struct step *s, uint64_t v)
+{
+	return &evs->memos[(v ^ v >> 8 ^ v >> 16 ^ (uintptr_t)s >> 3) %
+			   (sizeof(evs->memos) / sizeof(*evs->memos))];
+}
+
+/* What event_print is made of: text from at on, no further than end; behind it. */
+char *run_event(struct events *, const struct record *, int raw_clock, char *at, char *end);
+
+/* ---- page.c --------------------------------------------------------------------- */
+
+/* A record's first word; on a big-endian kernel its bit fields start at the other end. */
+HOT static inline uint32_t record_type(uint32_t word, int big)
+{
+	return big ? word >> 27 : word & 31;
+}
+
+HOT static inline uint32_t record_delta(uint32_t word, int big)
+{
+	return big ? word & 0x7ffffff : word >> 5;
+}
+
+/* page_next, if the next record is one as nearly all: its type the length in words. */
+HOT static inline int page_plain(struct page *p, struct record *r)
+{
+	size_t left = (size_t)(p->end - p->at);
+	uint32_t word, words;
+
+	if (left < 4)
+		return 0;
+	word = (uint32_t)get(p->at, 4, 0, p->big);
+	words = record_type(word, p->big);
+	if (!words || words > 28 || left < 4 + 4 * words)
+		return 0;
+	p->ts += record_delta(word, p->big);
+	r->ts = p->ts;
+	r->data = p->at + 4;
+	r->len = 4 * words;
+	r->cpu = p->cpu;
+	p->at += 4 + 4 * words;
+	return 1;
+}
 
 /* ---- pointer.c ---------------------------------------------------------------- */
 

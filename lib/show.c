@@ -50,8 +50,9 @@ void show_begin(struct show *s, struct line *l)
 	show_changed(s);
 }
 
-size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
-		       size_t size, int *shown)
+/* A record that is not like nearly all. */
+static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
+			 size_t size, int *shown)
 {
 	int name = tells_name(s->line->events, r);
 	size_t n = 0;
@@ -74,6 +75,15 @@ size_t show_record(struct show *s, const struct record *r, int64_t lost, char *b
 		return n;
 	return n + (s->json ? json_line(&s->lines, r, buf + n, size - n)
 			    : event_line(s->line, r, buf + n, size - n));
+}
+
+HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
+		       size_t size, int *shown)
+{
+	if (lost || s->json || !s->pick.all || tells_name(s->line->events, r))
+		return show_other(s, r, lost, buf, size, shown);
+	*shown = 1;
+	return event_line(s->line, r, buf, size);
 }
 
 int show_counts(void *show, const struct record *r)

@@ -110,7 +110,7 @@ void push(struct compiler *c, struct ex *x)
 		break;
 	case X_FIELD:
 		s = step(c, OP_FIELD);
-		s->n = x->n;
+		s->n = x->n + x->read_size;
 		s->size = x->read_size;
 		s->is_signed = x->read_signed;
 		break;

@@ -92,7 +92,7 @@ struct symbols *symbols_parse(char *text, size_t len)
 		/* " T n" at least */
 		if (end == p || *end != ' ' || !end[1] || end[2] != ' ' || !end[3])
 			continue;
-		if (end[3] == '_')
+		if (end[3] == '_' && end[4] != '_') /* thousands have two */
 			bounds(t, address, p);
 		sorted &= !t->n || address >= t->v[t->n - 1].address;
 		t->v[t->n++] = (struct line_of){ address, (uint32_t)(p - text) };

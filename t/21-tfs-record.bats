@@ -508,7 +508,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	echo older >file.1
 	echo oldest >file.2
 	recording 100000 256 -m 300 -n 3 file
-	[ ! -e file.2 ]
+	eventually test ! -e file.2
 	all_made
 	eventually grep -vq old file.1
 	[ ! -e file.2 ]
