@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: ISC
 # GNU make. make, make STATIC=1 CC=musl-gcc, make check, lint, bench, install.
+# With ONE=1 the tools are links to one program: a third of the room, on a host
+# that has little.
 
 VERSION = 0.1.0
 PREFIX = /usr/local
@@ -46,17 +48,34 @@ all: $(TOOLS) $(MANAGERS) $(ALIASES)
 
 # Built again when the compiler or a flag is another, and not otherwise.
 .build: FORCE
-	@echo '$(BUILD)' | cmp -s - $@ || echo '$(BUILD)' >$@
+	@echo '$(BUILD) $(ONE)' | cmp -s - $@ || echo '$(BUILD) $(ONE)' >$@
 FORCE:
 
 build/lib/%.o: lib/%.c $(HEADERS) .build
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
+ifdef ONE
+$(TOOLS): bin/tfs
+	ln -sf tfs $@
+
+bin/tfs: lib/one/tfs.c build/one/one.h $(TOOLS:bin/%=build/one/%.o) \
+		$(call OBJECTS,$(LIB_C)) .build
+	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o,$^)
+
+build/one/%.o: bin/%.c build/one/one.h $(HEADERS) .build
+	$(COMPILE) -Dmain=main_$(subst -,_,$*) -c -o $@ $<
+
+build/one/one.h: $(TOOLS:%=%.c) .build
+	@mkdir -p $(@D)
+	printf 'TOOL("%s", %s)\n' \
+		$(foreach t,$(notdir $(TOOLS)),$t main_$(subst -,_,$t)) >$@
+else
 $(TOOLS): %: %.c $(call OBJECTS,$(LIB_C)) $(HEADERS) .build
 	$(BUILD) -o $@ $< $(call OBJECTS,$(LIB_C))
+endif
 
-bin/syscall-nr: bin/syscall-nr.h
+bin/syscall-nr build/one/syscall-nr.o: bin/syscall-nr.h
 bin/syscall-nr.h: .build
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
@@ -91,7 +110,12 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man
 
 install: all
 	install -d $(BINDIR)
+ifdef ONE
+	install bin/tfs $(BINDIR)
+	for t in $(notdir $(TOOLS)); do ln -sf tfs $(BINDIR)/$$t || exit; done
+else
 	install $(TOOLS) $(BINDIR)
+endif
 	for s in $(notdir $(SUBSYSTEMS)); do \
 		install -d $(HOOKDIR)/$$s/hooks.d && \
 		install trace-hooks/$$s/manager $(HOOKDIR)/$$s && \
@@ -104,7 +128,7 @@ install: all
 	done
 
 uninstall:
-	rm -f $(addprefix $(BINDIR)/,$(notdir $(TOOLS)))
+	rm -f $(addprefix $(BINDIR)/,$(notdir $(TOOLS)) tfs)
 	for s in $(notdir $(SUBSYSTEMS)); do \
 		rm -f $(HOOKDIR)/$$s/manager $(HOOKDIR)/$$s/manager.tfs; \
 	done
@@ -115,7 +139,7 @@ uninstall:
 		$(HOOKDIR) 2>/dev/null
 
 clean:
-	rm -f $(TOOLS) $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
+	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 
 .PHONY: all check check-vm soak lint bench install uninstall clean FORCE

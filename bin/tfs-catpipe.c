@@ -455,7 +455,10 @@ static int own_output(int packets)
 		complain_errno("unable to write packets");
 		exit(REFUSED);
 	}
-	fcntl(fd, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
+	/* a reader that waits for its turn of a processor must not stop us */
+	for (int size = 8 << 20; size > 1 << 16; size >>= 1)
+		if (fcntl(fd, F_SETPIPE_SZ, size) >= 0)
+			break;
 	close(STDOUT_FILENO);
 	return fd;
 }

@@ -311,3 +311,30 @@ hello, me (yes)" ]
 	remake uninstall DESTDIR="$PWD/root" PREFIX=/opt
 	[ -z "$(names root)" ]
 }
+
+@test "make ONE=1: every tool is a name of one program, and works by it" {
+	source_tree
+	remake ONE=1 install DESTDIR="$PWD/root" PREFIX=/usr
+	for tool in source/bin/*.c; do
+		[ "$(readlink "root/usr/bin/$(basename "$tool" .c)")" = tfs ]
+	done
+	PATH=$PWD/root/usr/bin:$PATH
+	[ "$(syscall-nr getppid)" = "$(tfs syscall-nr getppid)" ]
+	[ "$(tfs pids-of --version)" = "$(pids-of --version)" ]
+	usage='usage: tfs TOOL [ARGUMENT]...'
+	fails 100 "tfs: fatal: no such tool: 'tfs-cat'; $usage" tfs tfs-cat
+	fails 100 "tfs: fatal: which tool?; $usage" tfs
+	fails 100 "pids-of: fatal: no such option: -x; usage: $(pids-of --help |
+		sed -n 's/^usage: //p')" tfs pids-of -x
+	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr
+	[ -z "$(ls -A root/usr/bin)" ]
+}
+
+@test "make ONE=1: and back to a program each" {
+	source_tree
+	remake ONE=1
+	[ -L source/bin/tfs-dir ]
+	remake
+	[ ! -L source/bin/tfs-dir ]
+	run -0 source/bin/tfs-dir --version
+}
