@@ -387,20 +387,27 @@ static int pump(struct stream *s)
 
 /*
  * Read until nothing is left. A writer that was caught in the middle of an
- * event finishes it after the buffer seemed empty, so entries decide; but
- * some entries have no text, so not for ever.
+ * event finishes it after the buffer seemed empty, so entries decide; but not
+ * for ever: some have no text, and some are nowhere. While the reader's page is
+ * the writer's too, rb_get_reader_page asks whether all of it was read, and then
+ * whether the writer has left it. What it wrote in between, before it did, is
+ * gone, and stays among the entries: no text of ours was that, so it is told.
  */
 static int drain(struct stream *s)
 {
-	int r = 1;
+	unsigned long long there = 0;
+	int r = 1, found = 1;
 
-	for (int tries = 0; r >= 0 && !s->full && tries < 3; tries++) {
-		while (!s->full && (r = pump(s)) > 0)
-			;
-		if (!buffer_count(s->dir, "entries: "))
+	for (int tries = 0; r >= 0 && !s->full && tries < 4; tries++) {
+		there = buffer_count(s->dir, "entries: ");
+		for (found = 0; !s->full && (r = pump(s)) > 0;)
+			found = 1;
+		if (!there)
 			break;
 		wait_on(s, -1, 0, 1000);
 	}
+	if (!found && !s->full && !s->text)
+		s->cut += there;
 	return r;
 }
 

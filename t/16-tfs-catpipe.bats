@@ -394,6 +394,20 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$(wc -l <got)" = 20000 ]
 }
 
+@test "tfs-catpipe: plain directory: entries that are nowhere in the buffer are told as not written" {
+	plain_root
+	mkdir -p root/events/ftrace/print
+	echo nop >root/current_tracer
+	printf '\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:112;\tsigned:0;\n' >root/events/header_page
+	mkfifo root/per_cpu/cpu0/trace_pipe_raw root/per_cpu/cpu1/trace_pipe_raw
+	exec 6<>root/per_cpu/cpu0/trace_pipe_raw 7<>root/per_cpu/cpu1/trace_pipe_raw
+	stats 0 5 0 0 160
+	catpipe >got 6>&- 7>&-
+	stops
+	[ "$(cat got)" = "# lost 165 events: 5 overwritten in a full buffer, 160 not written" ]
+	[ ! -s err ]
+}
+
 @test "tfs-catpipe: kernel: with a small buffer, delivered and lost are all" {
 	recording 20000 8
 	release
