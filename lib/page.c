@@ -94,7 +94,7 @@ int page_next(struct page *p, struct record *r)
 {
 	for (;;) {
 		size_t left = (size_t)(p->end - p->at);
-		const unsigned char *data = p->at + 8;
+		const unsigned char *data;
 		uint32_t word, type, more;
 		uint64_t delta;
 
@@ -112,6 +112,7 @@ int page_next(struct page *p, struct record *r)
 		if (left < 8)
 			break;
 		left -= 8;
+		data = p->at + 8;
 		more = (uint32_t)get(p->at + 4, 4, 0, p->big);
 		if (type == TIME_EXTEND || type == TIME_STAMP) {
 			delta |= (uint64_t)more << 27;

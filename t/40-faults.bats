@@ -738,11 +738,10 @@ need_unshare() {
 	calls 1000
 	session --syscall getppid --output fifo --pid "$CALLS"
 	tfs-write -i "tfs.$MARK" tracing_on 0
-	background cat "$TRACE" >got
-	reader=$PID
+	read_by cat >got # there is nothing for which a later one were waited for
 	release
 	session_ends
-	finishes "$reader" 0
+	finishes "$READER" 0
 	[ ! -s got ]
 }
 
