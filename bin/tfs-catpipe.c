@@ -462,10 +462,7 @@ static int own_output(int packets)
 		complain_errno("unable to write packets");
 		exit(REFUSED);
 	}
-	/* a reader that waits for its turn of a processor must not stop us */
-	for (int size = 8 << 20; size > 1 << 16; size >>= 1)
-		if (fcntl(fd, F_SETPIPE_SZ, size) >= 0)
-			break;
+	fcntl(fd, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
 	close(STDOUT_FILENO);
 	return fd;
 }
