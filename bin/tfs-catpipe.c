@@ -93,6 +93,22 @@ struct stream {
 };
 
 /*
+ * The reader has left: end, unless another came meanwhile, which would find the
+ * end of its text with us. One that comes after the close waits for the next
+ * who writes.
+ */
+static void reader_left(int out)
+{
+	static const struct timespec now;
+	struct pollfd p = { .fd = out };
+
+	if (ppoll(&p, 1, &now, NULL) != 0) {
+		close(out);
+		die_of_pipe();
+	}
+}
+
+/*
  * The one wait point: for events on fd, for being told to stop, for the
  * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
  * were told to stop just now.
@@ -113,7 +129,7 @@ static int wait_on(struct stream *s, int fd, short events, long us)
 	if (p[1].revents && read(s->signals, &si, sizeof(si)) == sizeof(si))
 		s->stopping = 1;
 	if (p[2].revents & POLLERR)
-		die_of_pipe();
+		reader_left(s->out);
 	return p[0].revents != 0;
 }
 
@@ -157,8 +173,10 @@ static size_t put(struct stream *s, const char *text, size_t n)
 			if (!wait_on(s, s->out, POLLOUT,
 				     stopping ? (long)s->patience * 1000 : -1) && stopping)
 				s->full = TIMED_OUT;
+		} else if (errno == EPIPE && s->out == STDOUT_FILENO) {
+			die_of_pipe(); /* not a pipe: nobody else comes */
 		} else if (errno == EPIPE) {
-			die_of_pipe();
+			reader_left(s->out);
 		} else if (errno != EINTR) {
 			complain_errno("unable to write the trace");
 			s->full = REFUSED;
@@ -450,9 +468,9 @@ static int own_output(int packets)
 		return STDOUT_FILENO;
 	}
 	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
-	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 && errno == ENXIO)
-		die_of_pipe(); /* who opened the FIFO is gone already */
+	/* ENXIO: who opened the FIFO is gone already */
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO)
+		reader_left(STDOUT_FILENO);
 	if (fd < 0) {
 		complain_errno("unable to open %s", path);
 		exit(REFUSED);
@@ -521,6 +539,7 @@ int main(int argc, char **argv)
 	if (s.text && s.show.asked)
 		misused(&tool, "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it");
 
+	signal(SIGPIPE, SIG_IGN); /* reader_left decides */
 	s.signals = stop_signals();
 	s.dir = open_tracefs(root, instance, NULL);
 	if (s.dir < 0)

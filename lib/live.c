@@ -6,15 +6,27 @@
  * when that buffer was looked at too early. But whatever was made before a
  * record that a look found is there for the next look at all buffers, if that
  * empties them. So what a look finds is held until the next one is done.
+ *
+ * A page is read only when there is a record for it. Otherwise it may be that
+ * all of the page that the kernel's reader is at was read, and that the writer
+ * is at it still; then rb_get_reader_page (kernel/trace/ring_buffer.c) asks
+ * whether there is more on it, and next whether the writer has left it. What
+ * the writer puts there in between, before it leaves, nobody ever gets, and
+ * nothing counts it: a processor that stands still for a moment, as a virtual
+ * one does, is enough.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "live.h"
 #include "tfs.h"
+
+/* The shortest record: its header, and four bytes. */
+#define LEAST 8
 
 /* Bytes that a processor's pages may take; four of them at least. */
 #define HELD_BYTES (128 * 1024)
@@ -42,15 +54,35 @@ static int next_page(void *arg, unsigned i, struct page *page)
 	return MORE_PAGE;
 }
 
-static int open_buffer(struct held *h, int per_cpu, unsigned cpu)
+/* -1 when there is none, as numbers may have holes; -2 said */
+static int open_of(int per_cpu, unsigned cpu, const char *file)
 {
 	char path[40];
+	int fd;
 
-	format(path, sizeof(path), "cpu%u/trace_pipe_raw", cpu);
-	h->fd = openat(per_cpu, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (h->fd < 0 && errno != ENOENT) /* numbers may have holes */
-		return complain_errno("unable to open per_cpu/%s", path);
-	return 0;
+	format(path, sizeof(path), "cpu%u/%s", cpu, file);
+	fd = openat(per_cpu, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return complain_errno("unable to open per_cpu/%s", path) - 1;
+	return fd;
+}
+
+static int open_buffer(struct held *h, int per_cpu, unsigned cpu)
+{
+	h->fd = open_of(per_cpu, cpu, "trace_pipe_raw");
+	h->stats = open_of(per_cpu, cpu, "stats");
+	return h->fd < -1 || h->stats < -1 ? -1 : 0;
+}
+
+/* Two files a processor: 512 processors have more than a session's usual limit. */
+static void allow_files(void)
+{
+	struct rlimit l;
+
+	if (!prlimit(0, RLIMIT_NOFILE, NULL, &l)) {
+		l.rlim_cur = l.rlim_max;
+		prlimit(0, RLIMIT_NOFILE, &l, NULL);
+	}
 }
 
 int live_open(struct live *l, int dir)
@@ -73,6 +105,7 @@ int live_open(struct live *l, int dir)
 	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (per_cpu < 0)
 		return complain_errno("unable to open per_cpu");
+	allow_files();
 	l->ncpus = cpu_count(per_cpu);
 	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));
 	l->merge = (struct merge){
@@ -91,23 +124,35 @@ int live_open(struct live *l, int dir)
 	return 0;
 }
 
+/* How many records its buffer has, by the first line of its stats; 1 if unknown. */
+static unsigned long long records(const struct held *h)
+{
+	char text[48] = "";
+	const char *p = text + strlen("entries: ");
+
+	return pread(h->stats, text, sizeof(text) - 1, 0) < 0 ? 1 : digits_at(&p);
+}
+
 /* Pages of one processor, until its buffer is empty or there is no more room. */
 static long fill(struct live *l, struct held *h)
 {
+	unsigned long long most = l->page / LEAST, known = 0;
 	long n = 0;
 
 	h->empty = 0;
-	while (h->n < l->room) {
+	for (; h->n < l->room; known -= known < most ? known : most) {
 		unsigned char *page;
 		ssize_t got;
 
+		if (!known && !(known = records(h))) {
+			h->empty = 1;
+			break;
+		}
 		if (!h->pages && !(h->pages = malloc(l->room * l->page)))
 			return complain("out of memory");
 		page = h->pages + (h->first + h->n) % l->room * l->page;
 		got = read(h->fd, page, l->page);
 		if (got <= 0) {
-			if (got < 0 && errno == EINTR)
-				continue;
 			h->empty = 1;
 			/* ENODEV: a processor that never was there, and may come */
 			if (!got || errno == EAGAIN || errno == ENODEV)

@@ -10,6 +10,7 @@
 /* Pages read from one processor's buffer, oldest first, in a ring. */
 struct held {
 	int fd;                 /* its trace_pipe_raw */
+	int stats;
 	unsigned char *pages;   /* NULL until it has some */
 	unsigned first, n;      /* the page at hand is the first */
 	unsigned old;           /* of them, read before the last live_fill */

@@ -69,6 +69,11 @@ delivered() {
 	grep -c ': sys_getppid()$' "$1" || :
 }
 
+need_strace() {
+	need_tool strace
+	strace -D -e trace=none true 2>/dev/null || skip "needs strace"
+}
+
 # The number in the last line, if that tells of losses
 lost() {
 	sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$1" | grep . || echo 0
@@ -328,6 +333,33 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$output" = 141 ]
 }
 
+@test "tfs-catpipe: plain directory: a reader that comes while the last one's end is told gets what follows" {
+	need_strace
+	plain_root
+	mkfifo fifo
+	exec 9<>fifo
+	# every poll says what it found only after a second
+	background strace -D -qq -o log -e trace=ppoll -e inject=ppoll:delay_exit=1000000 \
+		tfs-catpipe -R root -k >fifo 2>err 8>&- 9<&-
+	waits() {
+		[ "$(wc -l <log)" = 1 ] && grep -q '^State:.S' "/proc/$PID/status"
+	}
+	held() {
+		grep -q '^State:.t' "/proc/$PID/status"
+	}
+	eventually waits
+	exec 9<&-
+	eventually held
+	exec 9<fifo
+	eventually grep -q POLLERR log
+	feed 'one\n'
+	read -r line <&9
+	[ "$line" = one ]
+	stops
+	exec 9<&-
+	exactly err ''
+}
+
 @test "tfs-catpipe: plain directory: a full disk is an error once it is told to stop" {
 	plain_root
 	feed 'one\n'
@@ -452,6 +484,21 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	kill -USR1 "$CATPIPE"
 	finishes "$CATPIPE" 0
 	[ "$(delivered got)" = 100 ]
+}
+
+@test "tfs-catpipe: kernel: no page is read of a buffer that has no entry" {
+	need_strace
+	recording 1000
+	tfs-write -i "$INSTANCE" tracing_on 1
+	background strace -D -y -qq -o log -e trace=read,pread64 tfs-catpipe -i "$INSTANCE" >got 2>err
+	eventually blocks "$PID"
+	release
+	finishes "$CALLS" 0
+	eventually test -s got
+	stops
+	[ "$(delivered got)" = 1000 ]
+	grep -q 'read(.*trace_pipe_raw>.* = [1-9]' log
+	run -1 grep 'trace_pipe_raw.*EAGAIN' log
 }
 
 @test "tfs-catpipe: kernel: an instance without events gives nothing, and it sleeps meanwhile" {

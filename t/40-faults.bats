@@ -278,12 +278,11 @@ untold_files() {
 	keep=$CALLS
 	calls 1000
 	session --output fifo --pid "$CALLS" "$keep"
-	background cat "$TRACE" >got
-	reader=$PID
+	read_by cat >got
 	release
 	eventually test -s got
 	kill -KILL "$(children "$JANITOR")"
-	finishes "$reader" 0
+	finishes "$READER" 0
 	finishes "$SESSION" 111
 	leaves_nothing
 }
@@ -577,11 +576,10 @@ hanging() {
 		: <"$TRACE"
 		kill -0 "$SESSION"
 	done
-	background cat "$TRACE" >got
-	reader=$PID
+	read_by cat >got
 	release
 	session_ends
-	finishes "$reader" 0
+	finishes "$READER" 0
 	[ "$(grep -c getppid got)" = 100 ]
 }
 
