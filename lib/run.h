@@ -12,8 +12,6 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include <string.h>
-
 #include "event.h"
 
 enum op {
