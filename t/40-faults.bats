@@ -813,7 +813,7 @@ clean_manager() {
 	expected=$(sort <<-EOF
 		/dev/null
 		$TRACEFS
-		$(printf '%s\n' "$TRACEFS/instances/tfs.$MARK/per_cpu"/cpu*/trace_pipe_raw)
+		$(printf '%s\n' "$TRACEFS/instances/tfs.$MARK/per_cpu"/cpu*/{trace_pipe_raw,stats})
 		anon_inode:[signalfd]
 		pipe
 		$TRACEFS/instances/tfs.$MARK
