@@ -433,7 +433,8 @@ static int make_file(struct recording *r, int more)
 	dat_look(&r->head, 1);
 	/* where the size is limited, what the head holds is as well */
 	table = dat_table_size(&r->head);
-	dat_head(&r->head, &head, r->most ? r->reserve + late_formats(r) - table : SIZE_MAX);
+	dat_head(&r->head, &head,
+		 r->most ? (size_t)(r->reserve + late_formats(r) - table) : SIZE_MAX);
 	table += head.n;
 	for (unsigned cpu = 1; cpu < cpus; cpu++)
 		if (parts[cpu].size > parts[base].size)

@@ -123,7 +123,7 @@ static int globs_name_some(const struct report *r)
 		for (; id < r->events.size; id++) {
 			const struct event *e = event_by_id(&r->events, id);
 
-			if (e && glob_names(glob, e))
+			if (e && glob_names(glob, e->system, e->name))
 				break;
 		}
 		if (id == r->events.size)

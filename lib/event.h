@@ -189,6 +189,7 @@ struct events {
 	/* offsets of common_pid, common_flags, common_preempt_count */
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
+	uint16_t stack, user_stack; /* of ftrace:kernel_stack, ftrace:user_stack; or 0 */
 	uint8_t pid_size;
 	uint8_t usual_header;   /* common_flags, _preempt_count, _pid in bytes 2, 3, 4-7 */
 	struct memo memos[256];
@@ -303,12 +304,24 @@ int clock_counts(const char *name);
 /* comms or the clock are others now: forget what was kept of them. */
 void line_changed(struct line *);
 
+/* common_flags (kernel/trace/trace.h, enum trace_flag_type) */
+enum { IRQS_OFF = 1, LAZY = 2, RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16, PREEMPT_RESCHED = 32,
+       NMI = 64, BH_OFF = 128 };
+
 /* Is it a record of the two events by which a task gets its name? 1 or 0. */
 HOT static inline int tells_name(const struct events *evs, const struct record *r)
 {
 	unsigned id = record_id(evs, r);
 
 	return id && (id == evs->newtask || id == evs->rename);
+}
+
+/* Is it a stack, which belongs to the event before it in the same context? 1 or 0. */
+HOT static inline int stack_of_event(const struct events *evs, const struct record *r)
+{
+	unsigned id = record_id(evs, r);
+
+	return id && (id == evs->stack || id == evs->user_stack);
 }
 
 /* The task has the name which such a record tells from here on. */

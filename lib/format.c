@@ -198,6 +198,21 @@ static void common(struct events *evs, const struct event *e)
 			    evs->pid_size == 4;
 }
 
+/* Those that mean more than a line of text. */
+static void note_id(struct events *evs, const struct event *e, const char *system)
+{
+	const struct { const char *system, *name; uint16_t *id; } special[] = {
+		{ "task", "task_newtask", &evs->newtask },
+		{ "task", "task_rename", &evs->rename },
+		{ "ftrace", "kernel_stack", &evs->stack },
+		{ "ftrace", "user_stack", &evs->user_stack },
+	};
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+		if (!strcmp(system, special[i].system) && !strcmp(e->name, special[i].name))
+			*special[i].id = e->id;
+}
+
 struct event *event_add(struct events *evs, const char *system, const char *text, size_t len)
 {
 	size_t nfields = 0, system_len = strlen(system) + 1;
@@ -261,10 +276,7 @@ struct event *event_add(struct events *evs, const char *system, const char *text
 		return NULL;
 	}
 	common(evs, e);
-	if (!strcmp(system, "task") && !strcmp(e->name, "task_newtask"))
-		evs->newtask = e->id;
-	if (!strcmp(system, "task") && !strcmp(e->name, "task_rename"))
-		evs->rename = e->id;
+	note_id(evs, e, system);
 	return e;
 }
 

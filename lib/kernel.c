@@ -248,6 +248,8 @@ void kernel_names_begin(struct kernel *k, int enable)
 
 	if (enable)
 		k->own = naming_enable(k->dir);
+	add_format(k, "ftrace", "kernel_stack");
+	add_format(k, "ftrace", "user_stack");
 	if (naming_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||
 	    !add_format(k, "task", "task_rename"))
 		return;

@@ -34,8 +34,6 @@ int clock_counts(const char *name)
 static char *put_flags_letters(const struct events *evs, char *p, unsigned flags,
 			       unsigned preempt)
 {
-	enum { IRQS_OFF = 1, LAZY = 2, RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16,
-	       PREEMPT_RESCHED = 32, NMI = 64, BH_OFF = 128 };
 	unsigned v = evs->version ? evs->version : KERNEL(99, 0);
 	/* by RESCHED, PREEMPT_RESCHED, LAZY */
 	static const char resched[8] = { '.', 'n', 'p', 'N', 'l', 'b', 'L', 'B' };

@@ -55,10 +55,4 @@ static inline int pick_when(const struct pick *p, const struct record *r)
 /* Is it of such an event and task? An event that is not known is of none. */
 int pick_record(const struct pick *, struct events *, const struct record *);
 
-/* Does the glob, of * ? [a-z] [!a-z] \x, match all of the text? */
-int glob_matches(const char *glob, const char *text);
-
-/* Does the glob name the event? */
-int glob_names(const char *glob, const struct event *);
-
 #endif

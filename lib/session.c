@@ -57,14 +57,19 @@ static int hear(int errors, struct said *s)
 	return 1;
 }
 
-/* The first line of it, as ours. */
+/*
+ * The first line of it, as ours, and the lines that go with it: the kernel's
+ * command and caret begin with blanks.
+ */
 static void pass_on(struct said *s)
 {
-	char *line = s->text;
+	char *line = s->text, *more, *end;
 
 	s->text[s->n] = '\0';
 	line += strspn(line, "\n");
-	line[strcspn(line, "\n")] = '\0';
+	more = line + strcspn(line, "\n");
+	if (*more)
+		*more++ = '\0';
 	if (!*line)
 		complain("the session could not be made");
 	else if (!strncmp(line, prog, strlen(prog)) &&
@@ -72,6 +77,12 @@ static void pass_on(struct said *s)
 		complain("%s", line + strlen(prog) + 9);
 	else
 		complain("%s", line);
+	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
+		end = strchr(end, '\n') + 1;
+	for (char *p = more; p < end; p++)
+		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
+			*p = '?';
+	write_all(STDERR_FILENO, more, (size_t)(end - more));
 }
 
 /* Wait for the path. 0; otherwise the status to leave with, the reason said. */

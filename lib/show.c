@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* show.c - options of the tools that show records */
+#include <string.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -47,30 +48,47 @@ void show_begin(struct show *s, struct line *l)
 	s->line = l;
 	s->lines.line = l;
 	pick_begin(&s->pick, l->raw_clock);
+	/* a stack without its event belongs to none that was picked */
+	memset(s->left_out, s->pick.all ? 0 : 0xff, sizeof(s->left_out));
+	s->nleft_out = 0;
 	show_changed(s);
+}
+
+/* Is the record to be shown? With stacks as with the event that they belong to. */
+static int picked(struct show *s, const struct record *r)
+{
+	struct events *evs = s->line->events;
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	/* within one context no event comes between an event and its stack */
+	unsigned bit = flags & NMI ? 8 : flags & HARDIRQ ? 4 : flags & SOFTIRQ ? 2 : 1;
+	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
+	int shown = pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
+
+	if (stack_of_event(evs, r))
+		return !(*left_out & bit) || (s->pick.nglobs && shown);
+	shown = shown && !(s->hide_names && tells_name(evs, r));
+	s->nleft_out += !shown;
+	s->nleft_out -= (*left_out & bit) != 0;
+	*left_out = (unsigned char)(shown ? *left_out & ~bit : *left_out | bit);
+	return shown;
 }
 
 /* A record that is not like nearly all. */
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
 {
-	int name = tells_name(s->line->events, r);
 	size_t n = 0;
 
 	s->line->told += s->line->told && lost;
-	if (name) {
+	if (tells_name(s->line->events, r)) {
 		line_learn(s->line, r);
 		if (s->json)
 			json_changed(&s->lines);
 	}
-	*shown = s->pick.all || !pick_when(&s->pick, r);
-	if (!*shown)
-		return 0;
-	if (lost)
+	*shown = picked(s, r);
+	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : lost_line(r->cpu, lost, buf, size);
-	*shown = (s->pick.all || pick_record(&s->pick, s->line->events, r)) &&
-		 !(name && s->hide_names);
 	if (!*shown)
 		return n;
 	return n + (s->json ? json_line(&s->lines, r, buf + n, size - n)
@@ -80,7 +98,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
 		       size_t size, int *shown)
 {
-	if (lost || s->json || !s->pick.all || tells_name(s->line->events, r))
+	if (lost || s->json || !s->pick.all || s->nleft_out || tells_name(s->line->events, r))
 		return show_other(s, r, lost, buf, size, shown);
 	*shown = 1;
 	return event_line(s->line, r, buf, size);
@@ -88,10 +106,7 @@ HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, cha
 
 int show_counts(void *show, const struct record *r)
 {
-	struct show *s = show;
-
-	return !(s->hide_names && tells_name(s->line->events, r)) &&
-	       !pick_when(&s->pick, r) && pick_record(&s->pick, s->line->events, r);
+	return picked(show, r);
 }
 
 size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)

@@ -14,6 +14,9 @@
 #include "json.h"
 #include "pick.h"
 
+/* Processors whose stacks are told apart; with more some share. */
+enum { SHOW_CPUS = 4096 };
+
 /* All zero at first. */
 struct show {
 	struct pick pick;
@@ -21,6 +24,12 @@ struct show {
 	struct line *line;
 	int json, header, asked; /* -j, -H, any of them */
 	int hide_names;         /* events that tell names are for that alone */
+	/*
+	 * By processor, a bit for each context: the last event there was left
+	 * out, and so are the stacks that follow it.
+	 */
+	unsigned char left_out[SHOW_CPUS];
+	unsigned nleft_out;     /* bits in it, of those that may be cleared again */
 };
 
 /* Was the letter, with its opt_value, one of these? 1 or 0; exits MISUSED. */

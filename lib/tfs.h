@@ -194,6 +194,32 @@ char **names_in(const char *path);
 /* Does the path exist below dir? */
 int ctl_exists(int dir, const char *path);
 
+/* ---- glob.c: names of events, by glob ------------------------------------ */
+
+/* Does the glob, of * ? [a-z] [!a-z] \x, match all of the text? */
+int glob_matches(const char *glob, const char *text);
+
+/* Does it name the event? With a colon in it as SYSTEM:EVENT, else as EVENT. */
+int glob_names(const char *glob, const char *system, const char *event);
+
+/* ---- near.c: what somebody may have meant --------------------------------- */
+
+enum { NEAR_MOST = 3 };
+
+/* The nearest of the names that were offered, the nearest first. */
+struct near {
+	const char *word;               /* the caller's, as the names are */
+	const char *name[NEAR_MOST];
+	unsigned far[NEAR_MOST];        /* how many letters differ */
+	unsigned n;
+};
+
+/*
+ * Keep the name if it is nearer than those at hand, and near enough to be
+ * meant: a third of its letters, two at least, may be other ones.
+ */
+void near_offer(struct near *, const char *name);
+
 /* ---- pids.c: sorted sets of pids ------------------------------------------ */
 
 struct pids {

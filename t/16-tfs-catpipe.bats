@@ -648,6 +648,23 @@ short_lives() {
 	exactly err ''
 }
 
+@test "tfs-catpipe: kernel: -e has the stacks of what it lets through, and of nothing else; -n hides those of names" {
+	need_tracefs options/stacktrace
+	new_instance
+	tfs-write -i "$INSTANCE" options/stacktrace 1 options/event-fork 1
+	calls 1 1 5
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	tfs-event -i "$INSTANCE" sched_process_fork sched_process_exit
+	reading -n -e sched_process_fork >got
+	release
+	finishes "$CALLS" 0
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(grep -c ': sched_process_fork: ' got)" = 5 ]
+	[ "$(grep -c '<stack trace>' got)" = 5 ]
+	[ "$(grep -c ': ' got)" = 10 ]
+}
+
 @test "tfs-catpipe: kernel: -s with -e: delivered, and lost of those that -e lets through" {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1

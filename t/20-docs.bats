@@ -117,6 +117,20 @@ heads() {
 	done
 }
 
+@test "documents: each hook has a page, with its fields, its cost, a session, and its options" {
+	local hook page option
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		page=${hook%/hooks.d/*}/${hook##*/}.7
+		echo "$page"
+		for part in FIELDS OVERHEAD EXAMPLES 'ERROR MESSAGES'; do
+			[ -n "$(section "$page" "$part")" ]
+		done
+		while read -r option; do
+			grep -q "^\.It Fl .*-$option\( \|$\)" "$page" || { echo "no --$option"; return 1; }
+		done < <(sed -n 's/^# option: .*--\([a-z-]*\).*/\1/p' "$hook")
+	done
+}
+
 @test "documents: the README has each hook in its table" {
 	local hook n=0
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
@@ -152,7 +166,7 @@ heads() {
 
 @test "documents: mandoc finds nothing to say about any page" {
 	need_tool mandoc
-	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/lib/*.[157]
+	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/lib/*.[157] "$TREE"/trace-hooks/*/*.7
 	[ "$output" = "" ]
 }
 

@@ -46,7 +46,7 @@ names() {
 		done
 		echo ./opt/tfs/lib/trace-hooks/ftrace/manager
 		echo ./opt/tfs/lib/trace-hooks/ftrace/manager.tfs
-		for page in source/bin/*.1 source/lib/*.[157]; do
+		for page in source/bin/*.1 source/lib/*.[157] source/trace-hooks/*/*.7; do
 			[ -e "$page" ] || continue
 			echo "./opt/tfs/share/man/man${page##*.}/${page##*/}"
 		done

@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			record[!evs.big] = (unsigned char)(e->id >> 8);
 		}
 		check_line(&j, &r, how & 16 ? 8192 : JSON_ROOM);
-		glob_names(glob, e);
+		glob_names(glob, e->system, e->name);
 		free(record);
 	}
 	events_free(&evs);

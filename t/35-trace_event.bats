@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
+# trace_event: any events; exact counts, and what is refused starts nothing
+
+load helper
+
+# events_in FILE NAME: how many of this event it has
+events_in() {
+	grep -c "^[^#].*: $2: " "$1" || :
+}
+
+# traced WORDS: a session of the held program of calls, which is released and
+# read to its end, into got
+traced() {
+	start_session trace_event --output fifo --pid "$CALLS" "$@"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+}
+
+# refuses STATUS LINE WORDS: that is said, and nothing was begun
+refuses() {
+	local status=0
+	"$MANAGER" --run trace_event --args "--instance $MARK --pid $CALLS ${*:3}" >out 2>err ||
+		status=$?
+	if [ "$status" != "$1" ] || [ -s out ] || [ "$(head -n 1 err)" != "manager: fatal: $2" ]; then
+		echo "status $status"
+		cat out err
+		return 1
+	fi
+	nothing_left
+}
+
+@test "trace_event: the event that was named, as often as it happened, and no other" {
+	need_tracefs events/syscalls
+	calls 1000
+	traced --event syscalls:sys_enter_getppid
+	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
+	[ "$(grep -vc '^#' got)" = 1000 ]
+}
+
+@test "trace_event: -e takes several names and globs, of any system without a colon" {
+	need_tracefs events/syscalls
+	calls 100
+	traced -e 'sys_*_getppid' 'sched:sched_process_ex?t'
+	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
+	[ "$(grep -c ': sys_getppid -> ' got)" = 100 ]
+	[ "$(events_in got sched_process_exit)" = 1 ]
+	[ "$(grep -vc '^#' got)" = 201 ]
+}
+
+@test "trace_event: forks and ends of five children are five and six" {
+	need_tracefs
+	calls 10 1 5
+	traced -e sched_process_fork sched_process_exit
+	[ "$(events_in got sched_process_fork)" = 5 ]
+	[ "$(events_in got sched_process_exit)" = 6 ]
+	[ "$(grep -vc '^#' got)" = 11 ]
+}
+
+@test "trace_event: --filter lets through what it holds for" {
+	need_tracefs events/raw_syscalls/sys_enter
+	calls 1000
+	traced -e raw_syscalls:sys_enter --filter "'id == $(syscall-nr getppid)'"
+	[ "$(grep -c ': sys_enter: NR ' got)" = 1000 ]
+	[ "$(grep -vc '^#' got)" = 1000 ]
+}
+
+@test "trace_event: --stack shows the kernel's stack below each" {
+	need_tracefs options/stacktrace
+	calls 10 1 5
+	traced -e sched_process_fork --stack
+	[ "$(events_in got sched_process_fork)" = 5 ]
+	[ "$(grep -c '<stack trace>' got)" = 5 ]
+	[ "$(grep -c '^ => ' got)" -ge 10 ]
+}
+
+@test "trace_event: --trigger is set at each of the events" {
+	need_tracefs events/sched/sched_process_fork/trigger
+	calls 10 1 5
+	traced -e sched_process_fork --trigger traceoff:1
+	[ "$(events_in got sched_process_fork)" = 1 ]
+	[ "$(grep -vc '^#' got)" = 1 ]
+}
+
+@test "trace_event: two sessions at once do not see each other's events" {
+	need_tracefs events/syscalls
+	calls 10 1 5
+	one=$CALLS one_go=$GO
+	start_session trace_event --output fifo --pid "$one" -e sched_process_fork
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	calls 100
+	: >out
+	background "$MANAGER" --run trace_event --args \
+		"--instance ${MARK}b --output fifo --pid $CALLS -e sys_enter_getppid" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
+	[ "$(grep -vc '^#' got)" = 100 ]
+	echo >"$one_go"
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(events_in got.one sched_process_fork)" = 5 ]
+	[ "$(grep -vc '^#' got.one)" = 5 ]
+}
+
+@test "trace_event: no event, or one that is not there: one line, with the nearest, and nothing is begun" {
+	need_tracefs
+	calls 1
+	refuses 111 'which events? --event names them'
+	refuses 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+		-e sched_waking sched_swich
+	[ "$(wc -l <err)" = 1 ]
+	refuses 100 "--event needs a value" --event
+}
+
+@test "trace_event: a filter that the kernel refuses: its reason, and its caret below" {
+	need_tracefs
+	calls 1
+	refuses 111 "tfs-event: fatal: unable to write 'prev_prio > 1 && nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" \
+		-e sched_switch --filter "'prev_prio > 1 && nope == 2'"
+	[ "$(sed -n 2p err)" = '  Command: prev_prio > 1 && nope == 2' ]
+	[[ $(sed -n 3p err) =~ ^\ +\^$ ]]
+	[ "$(wc -l <err)" = 3 ]
+}
+
+@test "trace_event: what a shell would run, and paths, are names that no event has" {
+	need_tracefs
+	calls 1
+	for word in '$(touch evil)' '`touch evil`' ';touch evil' '../../../etc/passwd' '-f' '*/../*'; do
+		status=0
+		"$MANAGER" --run trace_event --args "--instance $MARK --pid $CALLS -e '$word'" >out 2>err ||
+			status=$?
+		[ "$status" != 0 ]
+		[ ! -s out ]
+		[ "$(wc -l <err)" = 1 ]
+		nothing_left
+	done
+	[ ! -e evil ]
+}
