@@ -5,12 +5,15 @@
  * Requires: what the subsystem requires; the hooks in hooks.d/ beside it.
  *	-g, --get-all        print the names of all hooks
  *	-d, --describe HOOK  say what a hook does and which options it has
+ *	-k, --check HOOK     say whether this kernel can run it, or what it lacks;
+ *	                     with --args whether it would run so
  *	-c, --clear          end and remove all sessions, reset the subsystem
  *	-r, --run HOOK       run a session until a signal, its time limit or the
  *	                     end of the traced tasks; prints the absolute path
  *	                     that the trace is read from, once it records
- *	-a, --args "WORDS"   the hook's options, split as a shell splits words
- * Exit: 0 done, 100 misused, 111 refused, 128+n signal n before it recorded.
+ *	-a, --args "WORDS"   run, check: the hook's options, split as a shell
+ *	                     splits words
+ * Exit: 0 done, 1 check: no, 100 misused, 111 refused, 128+n signal n before it recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +24,7 @@
 #include "manager.h"
 
 static const char usage[] =
-	"manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]";
+	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]";
 
 static const struct option_name {
 	const char *name;
@@ -29,7 +32,7 @@ static const struct option_name {
 	int takes;
 } names[] = {
 	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
-	{ "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
+	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
 	{ "version", 'V', 0 },
 };
 
@@ -52,14 +55,18 @@ static int run(const char *dir, const char *hook, const char *args)
 	const char *argv[16];
 	struct recipe recipe;
 	struct request rq;
+	char why[PATH_MAX + 256];
 	int root;
 
 	hold_signals();
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
 	root = subsystem.root(path);
-	if (root < 0 || procfs_is_initial() < 0 ||
-	    check_requirements(&recipe, root, path) < 0 || subsystem.check(&rq, root) < 0)
+	if (root < 0 || procfs_is_initial() < 0)
+		return REFUSED;
+	if (check_requirements(&recipe, root, path, why, sizeof(why)) < 0)
+		die(REFUSED, "%s: %s", hook, why);
+	if (subsystem.check(&rq, root) < 0)
 		return REFUSED;
 	close(root);
 	subsystem.stream(&rq, argv);
@@ -70,6 +77,28 @@ static int run(const char *dir, const char *hook, const char *args)
 		return REFUSED;
 	}
 	return run_session(&rq, tools);
+}
+
+/* With args all that a run would check, without them what the kernel lacks. */
+static int check(const char *dir, const char *hook, const char *args)
+{
+	char path[PATH_MAX], why[PATH_MAX + 256] = "yes";
+	struct recipe recipe;
+	struct request rq;
+	int root, r;
+
+	if (read_recipe(&recipe, dir, hook) < 0 ||
+	    (args && parse_request(&rq, &recipe, args) < 0))
+		return MISUSED;
+	root = subsystem.root(path);
+	if (root < 0)
+		return REFUSED;
+	r = check_requirements(&recipe, root, path, why, sizeof(why));
+	if (!r && args && subsystem.check(&rq, root) < 0)
+		return REFUSED;
+	print("%s: %s\n", hook, why);
+	flush();
+	return r < 0 ? NO : DONE;
 }
 
 static int clear(void)
@@ -141,8 +170,8 @@ int main(int argc, char **argv)
 	}
 	if (!verb)
 		die(MISUSED, "nothing to do; usage: %s", usage);
-	if (args && verb != 'r')
-		die(MISUSED, "--args goes with --run; usage: %s", usage);
+	if (args && verb != 'r' && verb != 'k')
+		die(MISUSED, "--args goes with --run or --check; usage: %s", usage);
 	if (own_directory(dir) < 0)
 		return REFUSED;
 	switch (verb) {
@@ -152,6 +181,8 @@ int main(int argc, char **argv)
 	case 'd':
 		status = describe(dir, hook);
 		break;
+	case 'k':
+		return check(dir, hook, args);
 	case 'c':
 		return clear();
 	case 'r':

@@ -69,9 +69,11 @@ void describe_recipe(const struct recipe *r);
 
 /*
  * Is everything in the head's "requires" lines there, below root? {option} in
- * a path stands for each of the option's values. 0 or -1 said.
+ * a path stands for each of the option's values. 0, or -1 and into why (size
+ * bytes) what is not. path is what root is called.
  */
-int check_requirements(const struct recipe *r, int root, const char *path);
+int check_requirements(const struct recipe *r, int root, const char *path, char *why,
+		       size_t size);
 
 /* The option of that name among the common ones, which are always there. */
 const struct option *common(const struct recipe *r, const char *name);

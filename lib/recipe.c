@@ -268,8 +268,8 @@ static int holds(int root, const char *s, const char *end, const char *value,
 	return 1;
 }
 
-static int check_one(const struct recipe *r, const char *line, const char *value,
-		     int root, const char *path)
+static int check_one(const char *line, const char *value, int root, const char *path,
+		     char *why, size_t size)
 {
 	char first[PATH_MAX], other[PATH_MAX], *slash;
 	const char *end = line + strcspn(line, "("), *s = line;
@@ -292,19 +292,22 @@ static int check_one(const struct recipe *r, const char *line, const char *value
 	if (slash)
 		*slash = '\0';
 	if (slash && ctl_exists(root, other))
-		return complain("%s: no %s in this kernel; look in %s/%s", r->name,
-				first, path, other);
-	return complain("%s: no %s in this kernel%s%s", r->name, first,
-			*end ? "; it needs " : "", end);
+		format(why, size, "no %s in this kernel; look in %s/%s", first, path, other);
+	else
+		format(why, size, "no %s in this kernel%s%s", first,
+		       *end ? "; it needs " : "", end);
+	return -1;
 }
 
-int check_requirements(const struct recipe *r, int root, const char *path)
+int check_requirements(const struct recipe *r, int root, const char *path, char *why,
+		       size_t size)
 {
 	for (size_t i = 0; i < r->nrequires; i++) {
 		const struct option *o = braces(r, r->requires[i]);
 
 		for (size_t j = 0; j < (o ? o->n : 1); j++)
-			if (check_one(r, r->requires[i], o ? o->v[j] : NULL, root, path) < 0)
+			if (check_one(r->requires[i], o ? o->v[j] : NULL, root, path, why,
+				      size) < 0)
 				return -1;
 	}
 	return 0;

@@ -152,7 +152,7 @@ begin() {
 
 @test "manager: --help prints the synopsis, --version a version" {
 	run -0 --separate-stderr "$MANAGER" --help
-	[ "${lines[0]}" = "usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]" ]
+	[ "${lines[0]}" = "usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
 	[ "${lines[1]}" = "manager - run the trace hooks of ftrace" ]
 	[ -z "$stderr" ]
 	[ "$("$MANAGER" -h)" = "$output" ]
@@ -163,7 +163,7 @@ begin() {
 
 # ---- misuse ---------------------------------------------------------------------
 
-USAGE="usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]"
+USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]"
 
 @test "manager: refuses a command line that is none, and tells the synopsis" {
 	refused 100 "nothing to do; $USAGE"
@@ -177,11 +177,42 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args
 	refused 100 "--run needs a value; $USAGE" --run
 	refused 100 "--describe needs a value; $USAGE" -d
 	refused 100 "--args needs a value; $USAGE" --run trace_syscalls --args
-	refused 100 "--args goes with --run; $USAGE" --get-all --args x
-	refused 100 "--args goes with --run; $USAGE" --args x --describe trace_syscalls
+	refused 100 "--args goes with --run or --check; $USAGE" --get-all --args x
+	refused 100 "--args goes with --run or --check; $USAGE" --args x --describe trace_syscalls
 	refused 100 "--args is one too many; $USAGE" -r trace_syscalls -a x -a y
 	refused 100 "--describe is one too many; $USAGE" --get-all --describe x
 	refused 100 "--run is one too many; $USAGE" --run x --run y
+}
+
+@test "manager: --check says whether this kernel can run the hook, and what it lacks: 0 or 1" {
+	need_tracefs
+	run -0 --separate-stderr "$MANAGER" --check trace_event
+	[ "$output" = 'trace_event: yes' ]
+	[ -z "$stderr" ]
+	[ "$("$MANAGER" -k trace_event)" = "$output" ]
+	own_tree
+	recipe wants <<-'EOF'
+		# description: wants what no kernel has
+		# requires: events/enable
+		# requires: no_such_events (CONFIG_NO_SUCH_EVENTS)
+	EOF
+	run -1 --separate-stderr "$MANAGER" --check wants
+	[ "$output" = 'wants: no no_such_events in this kernel; it needs (CONFIG_NO_SUCH_EVENTS)' ]
+	[ -z "$stderr" ]
+	refused 100 "no hook 'nosuch'; --get-all lists them" --check nosuch
+	refused 111 'wants: no no_such_events in this kernel; it needs (CONFIG_NO_SUCH_EVENTS)' \
+		--run wants --args "--pid $$"
+}
+
+@test "manager: --check with --args checks all that --run does, and makes nothing" {
+	need_tracefs events/syscalls
+	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
+	[ "$output" = 'trace_syscalls: yes' ]
+	run -1 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s nosuchcall"
+	[[ $output == 'trace_syscalls: no events/syscalls/sys_enter_nosuchcall in this kernel; look in '* ]]
+	refused 100 "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them" \
+		--check trace_syscalls --args "--pid $$ --nosuch"
+	nothing_left
 }
 
 @test "manager: refuses a name that is no hook" {

@@ -68,7 +68,7 @@ hostile_names=(
 	[ -z "$output" ]
 	run -123 --separate-stderr "$BASH" -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: --clear is one too many; usage: manager --get-all | --describe HOOK | --clear | --run HOOK [--args WORDS]" ]
+	[ "$stderr" = "manager: fatal: --clear is one too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
 }
 
 @test "hostile: text is text, whatever it would be to a shell" {

@@ -66,9 +66,10 @@ void describe_recipe(const struct recipe *r)
 	(void)r;
 }
 
-int check_requirements(const struct recipe *r, int root, const char *path)
+int check_requirements(const struct recipe *r, int root, const char *path, char *why,
+		       size_t size)
 {
-	(void)r, (void)root, (void)path;
+	(void)r, (void)root, (void)path, (void)why, (void)size;
 	return 0;
 }
 

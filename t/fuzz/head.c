@@ -21,6 +21,7 @@ static int missing(const struct recipe *r)
 
 static void try_request(struct recipe *r, const char *args)
 {
+	char why[PATH_MAX + 256] = "";
 	struct request rq;
 	int result;
 
@@ -29,9 +30,8 @@ static void try_request(struct recipe *r, const char *args)
 	must_be_said(result);
 	if (!result) {
 		check_request(&rq);
-		listen_to_stderr();
-		result = check_requirements(r, root, "/tracing");
-		must_be_said(result);
+		result = check_requirements(r, root, "/tracing", why, sizeof(why));
+		must(!result == !*why);
 		must(result < 0 || !missing(r));
 	}
 	free_request(&rq);
