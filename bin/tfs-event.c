@@ -173,7 +173,7 @@ static int enable(struct change *c)
 
 static void take_back(struct change *c)
 {
-	char path[PATH_MAX], record[1024];
+	char path[PATH_MAX], record[PATH_MAX];
 
 	if (c->enabled) {
 		path_of(path, sizeof(path), c->name, "enable");

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * traceline.h - an event out of a line of text, as the filters read it
+ *
+ * Of the kernel's text (kernel/trace/trace_output.c, trace_print_context), as
+ * trace, trace_pipe, tfs-catpipe, tfs-report and trace-cmd report have it, and
+ * of the lines of JSON of json.h.
+ */
+#ifndef TRACELINE_H
+#define TRACELINE_H
+
+#include <stddef.h>
+
+/* A part of the line; text NULL: there is none. */
+struct part {
+	const char *text;
+	size_t n;
+};
+
+struct trace_line {
+	struct part comm, pid, cpu, time, event;
+	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
+	struct part body;       /* what the event's fields are in */
+	int json;
+};
+
+/* The line, without its newline: is it an event? 1 or 0. Its parts point into it. */
+int trace_line(struct trace_line *, const char *line, size_t n);
+
+/*
+ * What a key names: comm, pid, cpu, time, event, or a field of the event; with
+ * a dot in front, as .pid, a field in any case. In text a field is NAME=VALUE or
+ * NAME: VALUE, the return of a call is ret, and a function's names are func and
+ * caller. The event is without its prefix.
+ */
+struct part trace_key(const struct trace_line *, const char *key);
+
+#endif

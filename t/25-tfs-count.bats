@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC1003 # a backslash at the end is what is expected
+# tfs-count: events by key, of text and of JSON; nothing is left out silently
+
+load helper
+
+USAGE='tfs-count [-k KEY]... [-n N]'
+
+misuse() {
+	fails 100 "tfs-count: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# counts EXPECTED ARGUMENT...: of the trace on stdin; "N VALUES" a line
+counts() {
+	tfs-count "${@:2}" | sed 's/^ *//' | diff <(printf '%s\n' "$1") -
+}
+
+text() {
+	cat <<-'EOF'
+		# tracer: nop
+		#
+		#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+	EOF
+	cat <<-'EOF'
+	              ls-31534   [001] d..2. 58694.570132: sched_switch: prev_comm=ls prev_pid=31534 prev_prio=120 prev_state=D ==> next_comm=swapper/1 next_pid=0 next_prio=120
+	             a b-7       [000] d..2. 58694.570133: sched_switch: prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=ls next_pid=31534 next_prio=120
+	              ls-31534   (  31534) [001] ..... 58694.570140: sys_openat(dfd: 0xffffff9c, filename: 0x7f00, flags: 0x80000, mode: 0)
+	              ls-31534   [001] ..... 58694.570141: sys_openat -> 0xfffffffffffffffe
+	              ls-31534   [001] 58694.570142: sched_process_exec: filename=/usr/bin/ls pid=31534 old_pid=31534
+	CPU:1 [LOST 3 EVENTS]
+	           <...>-12      [010] d..1. 58694.570143: ext4_sync_file_enter <-vfs_fsync_range
+	              ls-31534   [001] ..... 58694.570144: <stack trace>
+	 => do_syscall_64
+	              ls-31534   [001] ..... 58694.570150: my_probe: (do_sys_open+0x0/0x30) path="a b=c" mode=0x1
+	# lost 12 events: 12 overwritten in a full buffer, 0 not written
+	EOF
+}
+
+json() {
+	cat <<-'EOF'
+		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a\"b","system":"sched","event":"sched_switch","fields":{"prev_comm":"x,y}","prev_pid":5,"next_comm":"z","list":[1,[2]]}}
+		{"ts":1.000000002,"cpu":1,"lost":204}
+		{"ts":1.000000003,"cpu":1,"pid":6,"comm":null,"system":"syscalls","event":"sys_enter_openat","fields":{"dfd":1,"pid":9,"comm":"c\\"}}
+		{"lost":7,"overwritten":7,"unwritten":0}
+	EOF
+}
+
+@test "tfs-count: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-count --help
+	[ "$output" = "usage: $USAGE
+tfs-count - count the events of a trace by what they have in a key" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-count: --version prints name and version" {
+	run -0 --separate-stderr tfs-count --version
+	[[ $output =~ ^tfs-count\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-count: what is no key, no number, and operands are refused" {
+	misuse 'no such option: -x' tfs-count -x
+	misuse 'option -k needs a value' tfs-count -k
+	misuse "not a key: ''" tfs-count -k ''
+	misuse "not a key: '.'" tfs-count -k .
+	misuse "not a number: '0'" tfs-count -n 0
+	misuse "not a number: 'ten'" tfs-count -n ten
+	misuse "unexpected operand 'file'" tfs-count file
+}
+
+@test "tfs-count: text: events by name, the most frequent first, losses last" {
+	text | counts '2 sched_switch
+1 function
+1 my_probe
+1 sched_process_exec
+1 sys_enter_openat
+1 sys_exit_openat
+# lost 12 events: 12 overwritten in a full buffer, 0 not written'
+}
+
+@test "tfs-count: text: numbers are as wide as uniq -c has them" {
+	text >trace
+	[ "$(tfs-count -n 1 <trace | head -n 1)" = '      2 sched_switch' ]
+}
+
+@test "tfs-count: text: by task, pid, processor and time" {
+	text | sed '$d' | counts '5 ls	31534	001
+1 <...>	12	010
+1 a b	7	000' -k comm -k pid -k cpu
+	text | sed '$d' | counts '1 58694.570132' -k time -n 1
+}
+
+@test "tfs-count: text: by fields; blanks, commas, quotes and arrows in values; - where there is none" {
+	text | sed '$d' | counts '5 -	-
+1 a b	ls
+1 ls	swapper/1' -k prev_comm -k next_comm
+	text | sed '$d' | counts '6 -
+1 0x80000' -k flags
+	text | sed '$d' | counts '6 -
+1 a b=c' -k path
+	text | sed '$d' | counts '5 -
+1 0
+1 0x1' -k mode
+	text | sed '$d' | counts '6 -
+1 0xfffffffffffffffe' -k ret
+	text | sed '$d' | counts '6 -	-
+1 ext4_sync_file_enter	vfs_fsync_range' -k func -k caller
+}
+
+@test "tfs-count: a field that is called as a key is meant with a dot in front" {
+	text | sed '$d' | counts '6 -
+1 31534' -k .pid
+	json | counts '1 -
+1 9
+{"lost":7,"overwritten":7,"unwritten":0}' -k .pid
+}
+
+@test "tfs-count: JSON: as of text; strings as they are written there" {
+	json | counts '1 sched_switch
+1 sys_enter_openat
+{"lost":7,"overwritten":7,"unwritten":0}'
+	json | sed '$d' | counts '1 a\"b	0	5
+1 null	1	6' -k comm -k cpu -k pid
+	json | sed '$d' | counts '1 -
+1 x,y}' -k prev_comm
+	json | sed '$d' | counts '1 -
+1 [1,[2]]' -k list
+	json | sed '$d' | counts '1 -
+1 c\\' -k .comm
+}
+
+@test "tfs-count: no event at all is status 1 and no line, whatever else there is" {
+	printf 'one\n\n{\n{}\n{"event":"x"}\n             sh-\n%s\n# comment\n' \
+		'             sh-1  [0] 1.0:' >none
+	run -1 --separate-stderr from none tfs-count
+	[ -z "$output" ]
+	[ -z "$stderr" ]
+	run -1 from /dev/null tfs-count
+}
+
+@test "tfs-count: a hundred thousand different values are each counted" {
+	awk 'BEGIN { for (i = 0; i < 200000; i++)
+		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i % 100000 }' >many
+	tfs-count -k n <many >got
+	[ "$(wc -l <got)" = 100000 ]
+	[ "$(awk '{ print $1 }' got | sort -u)" = 2 ]
+}
+
+@test "tfs-count: lines cut at any byte do no harm" {
+	{ text; json; } | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }' >parts
+	tfs-count -k prev_comm -k .comm -k ret -k event <parts >got
+	[ -s got ]
+}
+
+@test "tfs-count: an interrupt leaves it to the trace to end" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-count <trace >got 9>&-
+	ignores() { grep -q '^SigIgn:.*[2367abef]$' "/proc/$PID/status"; }
+	eventually ignores
+	kill -INT "$PID"
+	text >&9
+	exec 9>&-
+	finishes "$PID" 0
+	[ "$(head -n 1 got)" = '      2 sched_switch' ]
+}
+
+@test "tfs-count: kernel: of a session, as many as were made" {
+	need_tracefs events/syscalls
+	calls 1000
+	start_session trace_event --output fifo --pid "$CALLS" -e sys_enter_getppid sched_process_exit
+	background tfs-count <"$TRACE" >got
+	counter=$PID
+	release
+	session_ends
+	finishes "$counter" 0
+	[ "$(cat got)" = '   1000 sys_enter_getppid
+      1 sched_process_exit' ]
+}
