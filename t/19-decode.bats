@@ -18,7 +18,7 @@ workload() {
 	cat a b >/dev/null
 	mkdir -p deep/er
 	rmdir deep/er deep
-	sleep 0.02 & # for its timer's events, and to be killed
+	sigwait-run -t 20000 & # a timer, and somebody to kill
 	kill "$!"
 	wait "$!" || :
 	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)
