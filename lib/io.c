@@ -6,6 +6,7 @@
  * for floating point. This is the rest of them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,18 @@ void flush(void)
 	npending = 0;
 }
 
+/*
+ * Is standard output a FIFO of packets (pipe(7), O_DIRECT)? Each write is one.
+ */
+static int is_packets(void)
+{
+	static int is = -1;
+
+	if (is < 0)
+		is = (fcntl(STDOUT_FILENO, F_GETFL) & O_DIRECT) != 0;
+	return is;
+}
+
 void print(const char *f, ...)
 {
 	char *text = pending + npending, *more = NULL;
@@ -131,6 +144,8 @@ void print(const char *f, ...)
 	va_end(ap);
 	if (n < sizeof(pending) - npending) {
 		npending += n;
+		if (n && text[n - 1] == '\n' && is_packets())
+			flush();
 		return;
 	}
 	/* not in what was left of it: make room, then it may, or be too long */
@@ -148,6 +163,8 @@ void print(const char *f, ...)
 		_exit(REFUSED);
 	npending = more ? 0 : n;
 	free(more);
+	if (npending && text[n - 1] == '\n' && is_packets())
+		flush();
 }
 
 ssize_t next_line(struct reader *r, char **line)
@@ -171,11 +188,12 @@ ssize_t next_line(struct reader *r, char **line)
 			memmove(r->text, r->text + r->at, r->n);
 		r->at = 0;
 		if (r->room - r->n < 2) {
-			r->room = r->room ? 2 * r->room : 4096;
+			r->room = r->room ? 2 * r->room : 64 * 1024;
 			r->text = realloc(r->text, r->room);
 			if (!r->text)
 				die(REFUSED, "out of memory");
 		}
+		flush(); /* a filter's reader waits for no more than there is */
 		got = read(STDIN_FILENO, r->text + r->n, r->room - r->n - 1);
 		if (got < 0 && errno == EINTR)
 			continue;

@@ -37,6 +37,7 @@ struct janitor {
 	int signals;      /* CHLD, and TERM from --clear */
 	int rundir, dir;  /* of all sessions, of this one */
 	int is_open;      /* subsystem.open was called */
+	struct stream_words words;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
 	char path[PATH_MAX];
@@ -89,7 +90,8 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 	}
 }
 
-static int run_recipe(struct janitor *j)
+/* What it prints goes to words. */
+static int run_recipe(struct janitor *j, int words)
 {
 	const char *name = j->rq->recipe->name, *variable;
 	char *argv[] = { (char *)(size_t)name, NULL };
@@ -100,6 +102,7 @@ static int run_recipe(struct janitor *j)
 	if (pid < 0)
 		return -1;
 	if (!pid) {
+		dup2(words, STDOUT_FILENO);
 		setpgid(0, 0);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
@@ -124,21 +127,44 @@ static int run_recipe(struct janitor *j)
 	return 0;
 }
 
+static int ask_recipe(struct janitor *j)
+{
+	struct stream_words *s = &j->words;
+	size_t n = 0;
+	ssize_t got;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return complain_errno("unable to make a pipe");
+	if (run_recipe(j, ends[1]) < 0)
+		return -1;
+	/* who of it is left, in another group, has said what there is to say */
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	close(ends[1]);
+	while ((got = read(ends[0], s->text + n, sizeof(s->text) - n)) > 0)
+		n += (size_t)got;
+	close(ends[0]);
+	return stream_words(s, n, j->rq->recipe->name, j->tools);
+}
+
 /*
- * The child that becomes the streaming tool. On a FIFO it waits for the reader
- * in open(), where all signals but SIGKILL stay pending: one that comes before
+ * The child that becomes the stream. On a FIFO it waits for the reader in
+ * open(), where all signals but SIGKILL stay pending: one that comes before
  * the tool is ready for it is not lost.
  */
 static int start_stream(struct janitor *j)
 {
-	const char *argv[16], *base;
-	char tool[PATH_MAX];
 	struct stat st;
 	int fd;
 
 	j->stream = fork_bound();
+	if (j->stream < 0)
+		return -1;
+	/* whoever of us two comes first; or setsid, which would be refused then */
+	if (j->rq->output != OUTPUT_DAT)
+		setpgid(j->stream, j->stream);
 	if (j->stream)
-		return j->stream < 0 ? -1 : 0;
+		return 0;
 	close(j->manager);
 	fd = openat(j->dir, "trace", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
@@ -153,11 +179,7 @@ static int start_stream(struct janitor *j)
 	} else {
 		dup2(fd, STDOUT_FILENO);
 	}
-	subsystem.stream(j->rq, argv);
-	base = argv[0];
-	format(tool, sizeof(tool), "%s/%s", j->tools, base);
-	execv(tool, (char *const *)argv);
-	_exit(127);
+	stream_run(j->rq, &j->words, j->tools);
 }
 
 /* ---- set-up and undo ------------------------------------------------------------ */
@@ -187,7 +209,7 @@ static int make_output(struct janitor *j)
 static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
-	if (subsystem.open(j->rq) < 0 || make_output(j) < 0 || run_recipe(j) < 0 ||
+	if (subsystem.open(j->rq) < 0 || make_output(j) < 0 || ask_recipe(j) < 0 ||
 	    subsystem.arm(j->rq) < 0 || start_stream(j) < 0)
 		return -1;
 	return 0;
@@ -209,12 +231,14 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 
 	if (j->stream <= 0)
 		return;
-	kill(j->stream, SIGTERM);
+	if (kill(-j->stream, SIGTERM) < 0)
+		kill(j->stream, SIGTERM); /* it leads no group yet */
 	if (!reader_is_there(j) &&
 	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
 		goto ended;
 	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0))
 		goto ended;
+	kill(-j->stream, SIGKILL);
 	kill(j->stream, SIGKILL);
 	waitpid(j->stream, &status, 0);
 	return; /* nobody read: that is the reader's affair */

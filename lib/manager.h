@@ -137,6 +137,31 @@ int unlink_trace(int dir);
  */
 int remove_rundir(int dir, const char *name, int files);
 
+/* ---- stream.c: the processes that make a session's output --------------------------- */
+
+#define MOST_STREAM_WORDS 64
+
+/* What a recipe printed, trace-recipe(5); all zero at first. */
+struct stream_words {
+	char text[4096];                     /* a line each */
+	const char *word[MOST_STREAM_WORDS]; /* options, or a tool and its; NULL ends */
+	const char *const *filter;           /* NULL: none */
+};
+
+/*
+ * Make words of the n bytes of text, which is destroyed, and see whether the
+ * tools among them are there. 0 or -1 said.
+ */
+int stream_words(struct stream_words *, size_t n, const char *hook, const char *tools);
+
+/*
+ * Become the stream, which writes to standard output and which SIGTERM to the
+ * process group tells to stop; SIGTERM is blocked, and this process leads its
+ * group. Of OUTPUT_DAT words say nothing.
+ */
+_Noreturn void stream_run(const struct request *rq, const struct stream_words *,
+			  const char *tools);
+
 /* ---- janitor.c: what a session is made of, and the process that undoes it -------- */
 
 /*

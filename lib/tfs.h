@@ -58,10 +58,13 @@ size_t format(char *buf, size_t size, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 size_t vformat(char *buf, size_t size, const char *f, va_list);
 
-/* To standard output, buffered; exits REFUSED when it cannot be written. */
+/*
+ * To standard output, buffered; exits REFUSED when it cannot be written. Where
+ * that is a FIFO of packets (O_DIRECT), what ends a line is one.
+ */
 void print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 
-/* Write what print holds back: call last. */
+/* Write what print holds back: call last. next_line does before it waits. */
 void flush(void);
 
 /* write(2) until all is written. 0, or -1 and errno, silent. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2153 # words as they are; each test is a process of its own
 # The machine-read head of a recipe, and the recipes themselves in each shell.
 
 load helper
@@ -485,4 +485,158 @@ without_syscalls() {
 	[ ! -s out ]
 	[ "$(cat err)" = "manager: fatal: syscall-nr: fatal: no system call 'nosuch' here; syscall-nr lists them" ]
 	nothing_left
+}
+
+# ---- what a recipe prints: the stream -----------------------------------------------
+
+# prints WORD...: a hook that shows getppid and prints these, a line each
+prints() {
+	[ -n "${HOOKS-}" ] || own_tree
+	printf "printf '%%s\\\\n'%s\n" "$(printf " '%s'" "$@")" >words
+	recipe prints <<-END
+	# description: prints words
+	# requires: events/syscalls
+	tfs-write events/syscalls/sys_enter_getppid/enable 1
+	$(cat words)
+	END
+}
+
+# own_tool NAME: the lines of stdin behind "#!/bin/sh" are a tool of own_tree
+own_tool() {
+	if [ -L tree/bin ]; then
+		rm tree/bin
+		mkdir tree/bin
+		ln -s "$TREE"/bin/* tree/bin
+	fi
+	{ echo '#!/bin/sh'; cat; } >"tree/bin/$1"
+	chmod +x "tree/bin/$1"
+}
+
+has_lines() {
+	[ "$(wc -l <"$2")" -ge "$1" ]
+}
+
+@test "recipe: options that it prints are the stream's" {
+	need_tracefs events/syscalls
+	prints -j -e 'sys_enter_get*'
+	calls 100
+	start_session prints --pid "$CALLS" --output fifo
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c '^{.*"event":"sys_enter_getppid"' got)" = 100 ]
+	[ "$(wc -l <got)" = 100 ]
+}
+
+@test "recipe: all of the text goes through the filter that it prints" {
+	need_tracefs events/syscalls
+	prints -j '|' tfs-count -k event
+	for output in lines fifo; do
+		calls 1000
+		start_session prints --pid "$CALLS" --output "$output"
+		read_by cat >got
+		release
+		session_ends
+		finishes "$READER" 0
+		exactly got "   1000 sys_enter_getppid"$'\n'
+	done
+	calls 1000
+	start_session prints --pid "$CALLS" --output file
+	release
+	session_ends
+	exactly "$TRACE" "   1000 sys_enter_getppid"$'\n'
+}
+
+@test "recipe: a tool that it prints takes the stream's place, with the same options" {
+	need_tracefs events/syscalls
+	prints as-asked -x 'a b'
+	own_tool as-asked <<<'for word; do echo "<$word>"; done; exec "${0%/*}/tfs-catpipe" -e no -i "$2"'
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo --header
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	exactly got "<-i>
+<tfs.$MARK>
+<-H>
+<-n>
+<-x>
+<a b>
+"
+}
+
+@test "recipe: a filter's lines are packets, and come while the trace goes on" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 1
+	other=$CALLS
+	calls 100
+	start_session prints --pid "$CALLS" "$other" --output lines
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	eventually has_lines 100 got
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
+}
+
+@test "recipe: a reader that left a filter is followed by the next" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 10
+	start_session prints --pid "$CALLS" --output fifo
+	read_by true
+	finishes "$READER" 0
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+}
+
+@test "recipe: killed with its filter at work, the manager leaves nothing" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 10
+	start_session prints --pid "$CALLS" --output fifo
+	read_by cat >got
+	eventually grep -q through /proc/*/comm
+	kill -KILL "$SESSION"
+	finishes "$READER" 0
+	eventually nothing_left
+}
+
+@test "recipe: --output dat has no part in the words" {
+	need_tracefs events/syscalls
+	prints -j '|' tfs-count
+	calls 10
+	start_session prints --pid "$CALLS" --output dat
+	release
+	session_ends
+	[ "$(tfs-report "$TRACE" | grep -c ': sys_getppid()$')" = 10 ]
+}
+
+# prints_refused WHAT WORD...: the recipe that prints these did WHAT
+prints_refused() {
+	prints "${@:2}"
+	fails 111 "manager: fatal: prints: the recipe $1" \
+		"$MANAGER" --run prints --args "--instance $MARK --pid $$"
+	nothing_left
+}
+
+@test "recipe: words that make no stream are refused, and nothing is begun" {
+	need_tracefs events/syscalls
+	prints_refused "printed 'nosuch', which is no tool of ours" nosuch
+	prints_refused "printed '../bin/sh', which is no tool of ours" ../bin/sh
+	prints_refused "printed '', which is no tool of ours" ''
+	prints_refused "printed '', which is no tool of ours" -j '|'
+	# shellcheck disable=SC2046 # a word each
+	prints_refused "printed too many words" $(seq -f -%.0f 64)
+	prints_refused "printed too many words, or the last without its newline" \
+		"-$(printf 'x%.0s' {1..4096})"
 }

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 		perror("caller: open");
 		return 111;
 	}
+	setlinebuf(stdout);
 	while ((n = read(fd, buf, sizeof(buf))) > 0) {
 		char *end = memchr(buf, '\n', (size_t)n);
 

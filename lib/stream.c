@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * stream.c - the processes that make a session's output
+ *
+ * One, the subsystem's tool or that which the recipe printed. With a filter
+ * two, in one process group: the filter is the stream, the tool a child of it.
+ * SIGTERM stays blocked in the filter, which ends when all of the tool's text
+ * has gone through it.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+/* ---- what the recipe printed ---------------------------------------------------- */
+
+static int check_tool(const char *hook, const char *tools, const char *name)
+{
+	char path[PATH_MAX];
+
+	format(path, sizeof(path), "%s/%s", tools, name);
+	if (name_ok(name) && !access(path, X_OK))
+		return 0;
+	return complain("%s: the recipe printed '%.80s', which is no tool of ours", hook, name);
+}
+
+int stream_words(struct stream_words *s, size_t n, const char *hook, const char *tools)
+{
+	size_t words = 0;
+	char *end;
+
+	if (n == sizeof(s->text) || (n && s->text[n - 1] != '\n'))
+		return complain("%s: the recipe printed too many words, or the last without its "
+				"newline", hook);
+	for (char *p = s->text; p < s->text + n; p = end + 1) {
+		end = memchr(p, '\n', (size_t)(s->text + n - p));
+		*end = '\0';
+		if (words == MOST_STREAM_WORDS - 1)
+			return complain("%s: the recipe printed too many words", hook);
+		if (!s->filter && !strcmp(p, "|"))
+			s->filter = &s->word[words++ + 1];
+		else
+			s->word[words++] = p;
+	}
+	if (s->word[0] && *s->word[0] != '-' && check_tool(hook, tools, s->word[0]) < 0)
+		return -1;
+	if (s->filter)
+		return check_tool(hook, tools, *s->filter ? *s->filter : "");
+	return 0;
+}
+
+/* ---- in the child that becomes the stream ----------------------------------------- */
+
+static _Noreturn void run(const char *tools, const char *const *argv)
+{
+	char path[PATH_MAX];
+
+	format(path, sizeof(path), "%s/%s", tools, *argv);
+	execv(path, (char *const *)(size_t)argv);
+	_exit(127);
+}
+
+/* Returns in a child whose standard output is our input; we become the filter. */
+static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
+{
+	struct rlimit most = { rq->size_kb * 1024, rq->size_kb * 1024 };
+	pid_t self = getpid(), pid;
+	sigset_t told;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		_exit(REFUSED);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+		dup2(ends[1], STDOUT_FILENO);
+		return;
+	}
+	/* it came before there was a child to hear it */
+	if (!sigpending(&told) && sigismember(&told, SIGTERM))
+		kill(pid, SIGTERM);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(ends[0], STDIN_FILENO);
+	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
+		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);
+	if (rq->output >= OUTPUT_FILE) /* a filter's text may be longer than the tool's */
+		setrlimit(RLIMIT_FSIZE, &most);
+	run(tools, argv);
+}
+
+void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
+{
+	const char *argv[16 + MOST_STREAM_WORDS];
+	struct request tool = *rq;
+	const char *const *word = s->word;
+	size_t n = 0;
+
+	if (rq->output != OUTPUT_DAT && s->filter) {
+		begin_filter(rq, tools, s->filter);
+		if (rq->output == OUTPUT_LINES) /* the filter makes them */
+			tool.output = OUTPUT_FIFO;
+	}
+	subsystem.stream(&tool, argv);
+	if (rq->output != OUTPUT_DAT) {
+		if (*word && **word != '-')
+			argv[0] = *word++;
+		while (argv[n])
+			n++;
+		while (*word)
+			argv[n++] = *word++;
+		argv[n] = NULL;
+	}
+	run(tools, argv);
+}
