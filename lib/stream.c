@@ -8,6 +8,7 @@
  * has gone through it.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -63,10 +64,21 @@ static _Noreturn void run(const char *tools, const char *const *argv)
 	_exit(127);
 }
 
+/* Of a tool that knows nothing of sessions standard output is as the session wants it. */
+static void limit_output(const struct request *rq)
+{
+	struct rlimit most = { rq->size_kb * 1024, rq->size_kb * 1024 };
+
+	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
+		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);
+	if (rq->output >= OUTPUT_FILE)
+		setrlimit(RLIMIT_FSIZE, &most);
+	signal(SIGPIPE, SIG_DFL);
+}
+
 /* Returns in a child whose standard output is our input; we become the filter. */
 static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
 {
-	struct rlimit most = { rq->size_kb * 1024, rq->size_kb * 1024 };
 	pid_t self = getpid(), pid;
 	sigset_t told;
 	int ends[2];
@@ -83,20 +95,15 @@ static void begin_filter(const struct request *rq, const char *tools, const char
 	/* it came before there was a child to hear it */
 	if (!sigpending(&told) && sigismember(&told, SIGTERM))
 		kill(pid, SIGTERM);
-	signal(SIGPIPE, SIG_DFL);
 	dup2(ends[0], STDIN_FILENO);
-	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
-		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);
-	if (rq->output >= OUTPUT_FILE) /* a filter's text may be longer than the tool's */
-		setrlimit(RLIMIT_FSIZE, &most);
+	limit_output(rq);
 	run(tools, argv);
 }
 
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
 {
-	const char *argv[16 + MOST_STREAM_WORDS];
+	const char *argv[16 + MOST_STREAM_WORDS], *variable;
 	struct request tool = *rq;
-	const char *const *word = s->word;
 	size_t n = 0;
 
 	if (rq->output != OUTPUT_DAT && s->filter) {
@@ -104,15 +111,19 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 		if (rq->output == OUTPUT_LINES) /* the filter makes them */
 			tool.output = OUTPUT_FIFO;
 	}
+	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-') {
+		subsystem.place(rq, &variable);
+		putenv((char *)(size_t)variable);
+		if (!s->filter)
+			limit_output(rq);
+		run(tools, s->word);
+	}
 	subsystem.stream(&tool, argv);
-	if (rq->output != OUTPUT_DAT) {
-		if (*word && **word != '-')
-			argv[0] = *word++;
+	for (const char *const *word = s->word; rq->output != OUTPUT_DAT && *word; word++) {
 		while (argv[n])
 			n++;
-		while (*word)
-			argv[n++] = *word++;
-		argv[n] = NULL;
+		argv[n] = *word;
+		argv[n + 1] = NULL;
 	}
 	run(tools, argv);
 }

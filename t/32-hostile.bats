@@ -376,7 +376,7 @@ wont_run_in() {
 	own_tree
 	recipe chatty <<-END
 	# description: talks and listens
-	echo /etc/passwd
+	echo -j
 	cat >"$BATS_TEST_TMPDIR/heard"
 	END
 	calls 0

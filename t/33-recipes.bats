@@ -548,20 +548,18 @@ has_lines() {
 	exactly "$TRACE" "   1000 sys_enter_getppid"$'\n'
 }
 
-@test "recipe: a tool that it prints takes the stream's place, with the same options" {
+@test "recipe: a tool that it prints takes the stream's place, and finds the instance" {
 	need_tracefs events/syscalls
 	prints as-asked -x 'a b'
-	own_tool as-asked <<<'for word; do echo "<$word>"; done; exec "${0%/*}/tfs-catpipe" -e no -i "$2"'
+	own_tool as-asked <<<'echo "<$TFS_INSTANCE>"; for word; do echo "<$word>"; done
+exec "${0%/*}/tfs-catpipe" -e no'
 	calls 1
-	start_session prints --pid "$CALLS" --output fifo --header
+	start_session prints --pid "$CALLS" --output fifo
 	read_by cat >got
 	release
 	session_ends
 	finishes "$READER" 0
-	exactly got "<-i>
-<tfs.$MARK>
-<-H>
-<-n>
+	exactly got "<tfs.$MARK>
 <-x>
 <a b>
 "

@@ -793,7 +793,7 @@ clean_manager() {
 	}
 	eventually stopped
 	# the shell has its script open
-	[ "$(open_files "$SHELL_PID" | grep -Fxv "$HOOKS/stops")" = $'/dev/null\n/dev/null\npipe' ]
+	[ "$(open_files "$SHELL_PID" | grep -Fxv "$HOOKS/stops")" = $'/dev/null\npipe\npipe' ]
 	kill -CONT "$SHELL_PID"
 	eventually path_or_error
 	TRACE=$(cat out)
