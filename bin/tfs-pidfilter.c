@@ -7,6 +7,7 @@
  *	add PID...     these as well
  *	remove PID...  these no more
  *	list           print them, one a line
+ *	mirror         the function tracers' filter becomes what the events' is
  *	-f             the function tracers' filter as well
  *	-R ROOT        take ROOT for the tracefs root, unchecked
  *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
@@ -23,7 +24,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
-	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list [PID]...",
+	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...",
 	.purpose = "say whose events an instance records",
 	.letters = "fR:i:",
 };
@@ -102,11 +103,14 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
-	if (!strcmp(command, "list")) {
+	if (!strcmp(command, "list") || !strcmp(command, "mirror")) {
 		if (*argv)
 			misused(&tool, "unexpected operand '%.80s'", *argv);
 		dir = open_tracefs(root, instance, NULL);
-		return dir < 0 ? REFUSED : print_list(dir);
+		if (dir < 0)
+			return REFUSED;
+		return *command == 'l' ? print_list(dir) :
+		       pidfilter_mirror(dir) < 0 ? REFUSED : DONE;
 	}
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
 		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",

@@ -61,7 +61,7 @@ static void check(int dir, char *file, char *record)
 {
 	struct stat st;
 
-	if (*file == '/' || !strncmp(file, "../", 3) || strstr(file, "/../"))
+	if (!ctl_is_below(file))
 		misused(&tool, "%.200s is not below the root or instance", file);
 	if (strchr(record, '\n'))
 		misused(&tool, "a newline in the record for %s: give each record "

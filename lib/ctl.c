@@ -152,6 +152,11 @@ fail:
 	return NULL;
 }
 
+int ctl_is_below(const char *path)
+{
+	return *path != '/' && strncmp(path, "../", 3) && !strstr(path, "/../");
+}
+
 int ctl_exists(int dir, const char *path)
 {
 	struct stat st;

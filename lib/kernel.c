@@ -127,7 +127,7 @@ int kernel_open(struct kernel *k, int dir, int root)
 	char *tracer = ctl_read(dir, "current_tracer", NULL);
 	char *options = ctl_read(dir, "trace_options", NULL);
 	char *clock = ctl_read(dir, "trace_clock", NULL);
-	int known = tracer && !strncmp(tracer, "nop", 3);
+	int known = tracer && (!strcmp(tracer, "nop\n") || !strcmp(tracer, "function\n"));
 	struct utsname un;
 	char *text;
 	size_t len;

@@ -86,6 +86,36 @@ int pidfilter_remove(int dir, const struct pids *s, int functions)
 	return functions ? put(dir, functions_family.no_pids, s, 0) : 0;
 }
 
+/*
+ * Functions of those that are born between our look and the write are found
+ * missing by another look, as their parents are followed from then on.
+ */
+int pidfilter_mirror(int dir)
+{
+	const struct family *f = &functions_family;
+	struct pids known = { 0 }, now = { 0 };
+	int r = get(dir, events.no_pids, &now);
+
+	if (!r)
+		r = ctl_write(dir, f->fork, "1", 0);
+	if (!r && now.n)
+		r = put(dir, f->no_pids, &now, 0);
+	while (!r) {
+		pids_clear(&now);
+		r = get(dir, events.pids, &now);
+		pids_minus(&now, &known);
+		if (r || !now.n)
+			break;
+		r = put(dir, f->pids, &now, 0);
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		pids_sort(&known);
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
 int pidfilter_list(int dir, struct pids *out)
 {
 	struct pids no = { 0 };

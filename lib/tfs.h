@@ -194,6 +194,9 @@ char *ctl_read(int dir, const char *file, size_t *len);
  */
 char **names_in(const char *path);
 
+/* Does it name a file below a directory, and not outside of it? */
+int ctl_is_below(const char *path);
+
 /* Does the path exist below dir? */
 int ctl_exists(int dir, const char *path);
 
@@ -371,6 +374,9 @@ int pidfilter_add(int instance, const struct pids *, int functions);
  * set_event_notrace_pid. -1 said.
  */
 int pidfilter_remove(int instance, const struct pids *, int functions);
+
+/* Let the function tracers follow the same tasks as the events do. -1 said. */
+int pidfilter_mirror(int dir);
 
 /* The pids that are traced now, sorted. -1 said. */
 int pidfilter_list(int instance, struct pids *out);

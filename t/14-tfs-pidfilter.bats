@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list [PID]...'
+USAGE='tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...'
 
 misuse() {
 	fails 100 "tfs-pidfilter: fatal: $1; usage: $USAGE" "${@:2}"
@@ -370,4 +370,60 @@ tfs-pidfilter - say whose events an instance records" ]
 	release
 	finishes "$CALLS" 0
 	[ "$(grep -cv '^#' "$DIR/trace")" = 120 ]
+}
+
+# ---- mirror -------------------------------------------------------------------------
+
+# functions_of ROOT: a plain root with the files of both families
+functions_of() {
+	mkdir -p "$1/options"
+	: >"$1/options/function-fork"
+	: >"$1/set_ftrace_pid"
+	: >"$1/set_ftrace_notrace_pid"
+}
+
+@test "tfs-pidfilter: mirror lets the functions follow whom the events follow" {
+	functions_of root
+	printf '3\n17\n' >root/set_event_pid
+	: >root/set_event_notrace_pid
+	tfs-pidfilter -R root mirror
+	exactly root/set_ftrace_pid "3 17
+"
+	exactly root/options/function-fork "1
+"
+	exactly root/set_ftrace_notrace_pid ""
+}
+
+@test "tfs-pidfilter: mirror leaves out whom the events leave out" {
+	functions_of root
+	: >root/set_event_pid
+	printf '5\n' >root/set_event_notrace_pid
+	tfs-pidfilter -R root mirror
+	exactly root/set_ftrace_notrace_pid "5
+"
+	exactly root/set_ftrace_pid ""
+}
+
+@test "tfs-pidfilter: mirror takes no pid, and needs function tracers" {
+	functions_of root
+	: >root/set_event_pid
+	: >root/set_event_notrace_pid
+	fails 100 "tfs-pidfilter: fatal: unexpected operand '3'; usage: tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]..." \
+		tfs-pidfilter -R root mirror 3
+	rm root/options/function-fork
+	fails 111 "tfs-pidfilter: fatal: unable to write '1' to options/function-fork: No such file or directory" \
+		tfs-pidfilter -R root mirror
+}
+
+@test "tfs-pidfilter: the kernel's list of functions is the events' after mirror" {
+	need_tracefs set_ftrace_notrace_pid
+	new_instance
+	head -c 1 "$DIR/set_ftrace_pid" >can.read 2>&1 || skip "needs set_ftrace_pid, which this kernel keeps to itself"
+	calls 1
+	other=$CALLS
+	calls 1
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS" "$other"
+	tfs-pidfilter -i "$INSTANCE" mirror
+	[ "$(cat "$DIR/set_ftrace_pid")" = "$(cat "$DIR/set_event_pid")" ]
+	[ "$(cat "$DIR/options/function-fork")" = 1 ]
 }

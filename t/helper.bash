@@ -78,6 +78,8 @@ lacks() {
 	events/syscalls) option=CONFIG_FTRACE_SYSCALLS ;;
 	events/raw_syscalls) option=CONFIG_HAVE_SYSCALL_TRACEPOINTS ;;
 	set_ftrace_notrace_pid) option=CONFIG_FUNCTION_TRACER ;;
+	set_ftrace_filter) option=CONFIG_DYNAMIC_FTRACE ;;
+	*/hist) option=CONFIG_HIST_TRIGGERS ;;
 	*) option=CONFIG_TRACING ;;
 	esac
 	skip "needs $1 in tracefs ($option)"

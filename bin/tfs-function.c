@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-function - say which functions the function tracers record
+ *
+ * Requires: tracefs, CONFIG_DYNAMIC_FTRACE, and permission to write its files.
+ *	-l           print the names of the functions instead
+ *	-n           leave these out
+ *	-R ROOT      take ROOT for the tracefs root, unchecked
+ *	-i INSTANCE  the tracers of this instance; default $TFS_INSTANCE
+ * FUNCTION is a name or a glob of * ? [ ]. Each must be one that the kernel can
+ * trace, or name one at least, before any is written; they are added to those
+ * that are set already. -l without one means all.
+ * Exit: 0 done, 100 misused, 111 refused.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-function",
+	.usage = "tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...",
+	.purpose = "say which functions the function tracers record",
+	.letters = "lnR:i:",
+};
+
+/*
+ * The next name of available_filter_functions, ended by a NUL; a module's has
+ * " [MODULE]" behind it.
+ */
+static char *next_name(char **at, char *end)
+{
+	char *name = *at, *line_end;
+
+	if (name >= end)
+		return NULL;
+	line_end = memchr(name, '\n', (size_t)(end - name));
+	if (!line_end)
+		return NULL;
+	*at = line_end + 1;
+	*line_end = '\0';
+	name[strcspn(name, " ")] = '\0';
+	return name;
+}
+
+/* Does a word name one of the functions? text is as the kernel gave it. */
+static int check(const char *word, const char *all, size_t len)
+{
+	struct near near = { .word = word };
+	char *text = malloc(len + 1), *at = text, *name;
+	int found = 0;
+
+	if (!text)
+		return complain("out of memory");
+	memcpy(text, all, len);
+	while (!found && (name = next_name(&at, text + len))) {
+		found = glob_matches(word, name);
+		near_offer(&near, name);
+	}
+	if (!found && near.n)
+		complain("the kernel has no function to trace that is called '%.80s'; "
+			 "is it %s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
+			 near.n > 1 ? near.name[1] : "");
+	else if (!found)
+		complain("the kernel has no function to trace that is called '%.80s'; "
+			 "tfs-function -l prints the names of all", word);
+	free(text);
+	return found ? 0 : -1;
+}
+
+static void list(char **words, char *all, size_t len)
+{
+	char *name, **w;
+
+	for (char *at = all; (name = next_name(&at, all + len));) {
+		for (w = words; *w && !glob_matches(*w, name); w++)
+			;
+		if (*w || !*words)
+			print("%s\n", name);
+	}
+	flush();
+}
+
+/* 0, or -1 said and none of them is set. */
+static int set(int dir, const char *file, char **words)
+{
+	char undo[512];
+	char **w = words;
+
+	while (*w && !ctl_write(dir, file, *w, 0))
+		w++;
+	if (!*w)
+		return 0;
+	while (w > words) {
+		format(undo, sizeof(undo), "!%s", *--w);
+		ctl_try(dir, file, undo, 0);
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *instance = NULL, *file = "set_ftrace_filter";
+	int c, dir, top, names = 0;
+	size_t len;
+	char *all;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'l':
+			names = 1;
+			break;
+		case 'n':
+			file = "set_ftrace_notrace";
+			break;
+		case 'R':
+			root = opt_value;
+			break;
+		default:
+			instance = opt_value;
+		}
+	argv += opt_index;
+	if (!*argv && !names)
+		misused(&tool, "which functions?");
+	top = open_tracefs(root, "", NULL);
+	dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
+	if (dir < 0)
+		return REFUSED;
+	all = ctl_read(top, "available_filter_functions", &len);
+	if (!all) {
+		complain_errno("unable to read available_filter_functions");
+		return REFUSED;
+	}
+	for (char **w = argv; *w; w++)
+		if (check(*w, all, len) < 0)
+			return REFUSED;
+	if (!names)
+		return set(dir, file, argv) < 0 ? REFUSED : DONE;
+	list(argv, all, len);
+	return DONE;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-read - print control files of tracefs, now, again and again, or at the end
+ *
+ * Requires: tracefs.
+ *	-w           when told to stop, instead of now
+ *	-e MS        every MS milliseconds until told to stop, and then once more
+ *	-R ROOT      take ROOT for the tracefs root, unchecked
+ *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
+ * HUP INT TERM USR1 tell it to stop. A file is read whole, then printed.
+ * Exit: 0 done, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-read",
+	.usage = "tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...",
+	.purpose = "print control files of tracefs, now, again and again, or at the end",
+	.letters = "we:R:i:",
+};
+
+static int show(int dir, char **files)
+{
+	for (; *files; files++) {
+		size_t len;
+		char *text = ctl_read(dir, *files, &len);
+
+		if (!text)
+			return complain_errno("unable to read %s", *files);
+		for (char *p = text, *end; p < text + len; p = end) {
+			end = memchr(p, '\n', (size_t)(text + len - p));
+			end = end ? end + 1 : text + len;
+			print("%.*s", (int)(end - p), p);
+		}
+		free(text);
+	}
+	flush();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *instance = NULL;
+	sigset_t none;
+	struct waiting w = { .signals = &none, .ms = -1, .fd = -1 };
+	int c, dir, at_end = 0, signo, r = 0;
+	unsigned long ms;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'w':
+			at_end = 1;
+			break;
+		case 'e':
+			if (number(opt_value, 1, INT_MAX, &ms) < 0)
+				misused(&tool, "not a number of milliseconds: '%.80s'", opt_value);
+			w.ms = (long)ms;
+			break;
+		case 'R':
+			root = opt_value;
+			break;
+		default:
+			instance = opt_value;
+		}
+	argv += opt_index;
+	if (!*argv)
+		misused(&tool, "which files?");
+	dir = open_tracefs(root, instance, NULL);
+	if (dir < 0)
+		return REFUSED;
+	for (char **f = argv; *f; f++) {
+		if (!ctl_is_below(*f))
+			misused(&tool, "%.200s is not below the root or instance", *f);
+		if (!ctl_exists(dir, *f)) {
+			complain_errno("unable to read %s", *f);
+			return REFUSED;
+		}
+	}
+	sigemptyset(&none);
+	if (at_end || w.ms >= 0) {
+		w.fd = stop_signals();
+		while ((r = wait_for(&w, &signo)) == ENDED_TIME)
+			if (show(dir, argv) < 0)
+				return REFUSED;
+	}
+	return r < 0 || show(dir, argv) < 0 ? REFUSED : DONE;
+}

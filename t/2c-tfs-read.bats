@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# tfs-read: control files, now, again and again, or at the end
+
+load helper
+
+# A root that is a plain directory.
+plain_root() {
+	mkdir -p root/events
+	printf 'one\ntwo\n' >root/a
+	printf 'no newline' >root/events/b
+}
+
+@test "tfs-read: prints each file, to the byte" {
+	plain_root
+	tfs-read -R root a events/b a >out
+	exactly out "one
+two
+no newlineone
+two
+"
+}
+
+@test "tfs-read: a file of a megabyte and lines of any length are whole" {
+	plain_root
+	seq 200000 >root/long
+	head -c 100000 /dev/zero | tr '\0' x >>root/long
+	tfs-read -R root long | cmp - root/long
+}
+
+@test "tfs-read: reads what the kernel says, of an instance too" {
+	new_instance
+	tfs-write -i "$INSTANCE" buffer_size_kb 64
+	[ "$(tfs-read -i "$INSTANCE" buffer_size_kb)" = "$(cat "$DIR/buffer_size_kb")" ]
+	[ "$(TFS_INSTANCE=$INSTANCE tfs-read tracing_on)" = 1 ]
+	[ "$(tfs-read trace_clock)" = "$(cat "$TRACEFS/trace_clock")" ]
+}
+
+@test "tfs-read: -w waits until it is told to stop, by each of the four signals" {
+	plain_root
+	for signal in HUP INT TERM USR1; do
+		echo before >root/a
+		background tfs-read -w -R root a >out
+		eventually blocks "$PID"
+		[ ! -s out ]
+		echo after >root/a
+		kill -"$signal" "$PID"
+		finishes "$PID" 0
+		exactly out "after
+"
+	done
+}
+
+@test "tfs-read: -e prints again and again, and once more at the end" {
+	plain_root
+	three() { [ "$(wc -l <out)" -ge 3 ]; }
+	echo x >root/a
+	background tfs-read -e 1 -R root a >out
+	eventually three
+	echo y >root/a.new
+	mv root/a.new root/a
+	kill "$PID"
+	finishes "$PID" 0
+	[ "$(tail -n 1 out)" = y ]
+}
+
+@test "tfs-read: each file is looked for before the first is printed" {
+	plain_root
+	fails 111 "tfs-read: fatal: unable to read none: No such file or directory" \
+		tfs-read -R root a none
+}
+
+@test "tfs-read: what is outside, or no number, is refused" {
+	plain_root
+	local usage="usage: tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE..."
+	for file in /etc/passwd ../x a/../../x; do
+		fails 100 "tfs-read: fatal: $file is not below the root or instance; $usage" \
+			tfs-read -R root "$file"
+	done
+	fails 100 "tfs-read: fatal: which files?; $usage" tfs-read
+	for ms in 0 -1 x ''; do
+		fails 100 "tfs-read: fatal: not a number of milliseconds: '$ms'; $usage" \
+			tfs-read -e "$ms" a
+	done
+}
+
+@test "tfs-read: a directory is no file, and a full disk is told" {
+	plain_root
+	fails 111 "tfs-read: fatal: unable to read events: Is a directory" tfs-read -R root events
+	fails 111 "tfs-read: fatal: unable to write to standard output: No space left on device" \
+		to_full tfs-read -R root a
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031 # words as they are; each test is a process of its own
+# tfs-function: which functions the function tracers record
+
+load helper
+
+# A root that is a plain directory, with a kernel's functions.
+plain_root() {
+	mkdir -p root
+	printf '%s\n' vfs_read vfs_readv vfs_write do_exit 'ext4_sync_file [ext4]' >root/available_filter_functions
+	: >root/set_ftrace_filter
+	: >root/set_ftrace_notrace
+}
+
+@test "tfs-function: each is added, a record each" {
+	plain_root
+	tfs-function -R root do_exit 'vfs_read*'
+	exactly root/set_ftrace_filter "do_exit
+vfs_read*
+"
+	tfs-function -n -R root vfs_write
+	exactly root/set_ftrace_notrace "vfs_write
+"
+}
+
+@test "tfs-function: -l prints the names that can be traced, all or those of a glob" {
+	plain_root
+	[ "$(tfs-function -l -R root | tr '\n' ' ')" = "vfs_read vfs_readv vfs_write do_exit ext4_sync_file " ]
+	[ "$(tfs-function -l -R root 'vfs_?e*' 'ext4_*' | tr '\n' ' ')" = "vfs_read vfs_readv ext4_sync_file " ]
+}
+
+@test "tfs-function: one that is not there is refused with the nearest, and none is written" {
+	plain_root
+	fails 111 "tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
+		tfs-function -R root do_exit vfs_raed
+	for word in nonesuch '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '' 'a*'; do
+		fails 111 "tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
+			tfs-function -R root "$word"
+	done
+	[ ! -s root/set_ftrace_filter ]
+	fails 100 "tfs-function: fatal: which functions?; usage: tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]..." \
+		tfs-function
+}
+
+@test "tfs-function: a kernel without them is told" {
+	mkdir root
+	fails 111 "tfs-function: fatal: unable to read available_filter_functions: No such file or directory" \
+		tfs-function -R root vfs_read
+}
+
+@test "tfs-function: the kernel takes what it writes, names and globs" {
+	need_tracefs set_ftrace_filter
+	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 ||
+		skip "needs available_filter_functions, which this kernel keeps to itself"
+	new_instance
+	export TFS_INSTANCE=$INSTANCE
+	tfs-function vfs_read 'vfs_w[r]?te' '*sys_getppid'
+	tfs-read set_ftrace_filter >set.now
+	for name in vfs_read vfs_write; do
+		[ "$(grep -cx "$name" set)" = 1 ]
+	done
+	grep -q 'sys_getppid$' set.now
+	tfs-function -l 'vfs_w[r]?te' '*sys_getppid' vfs_read | sort >named
+	sort set.now | cmp - named
+}

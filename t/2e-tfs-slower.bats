@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# tfs-slower: the calls of function_graph that took so long
+
+load helper
+
+# What function_graph prints, with options and without.
+text() {
+	cat <<-'END'
+	# CPU  DURATION                  FUNCTION CALLS
+	# |     |   |                     |   |   |   |
+	 0)   0.512 us    |  vfs_read();
+	 0)               |  vfs_open() {
+	 0) + 12.345 us   |    do_dentry_open();
+	 0)               |    security_file_open() {
+	 0)   0.7 us      |      apparmor_file_open();
+	 0) ! 101.5 us    |    }
+	 0) ! 156.310 us  |  }
+	 1) # 2222.001 us |  vfs_fsync();
+	 1)  bash-4711    |  99.999 us   |  vfs_write();
+	 1) * 99999.99 us |  } /* vfs_write */
+	 0)               |  vfs_rename() {
+	 ------------------------------------------
+	 0)   bash-4711    =>    ls-4712
+	 ------------------------------------------
+
+	 0) ! 777.0 us    |  }
+	 ------------------------------------------
+	END
+}
+
+@test "tfs-slower: lines of so many microseconds or more, and the comments" {
+	text | tfs-slower 100 >out
+	exactly out "# CPU  DURATION                  FUNCTION CALLS
+# |     |   |                     |   |   |   |
+ 0) ! 101.5 us    |    } /* security_file_open */
+ 0) ! 156.310 us  |  } /* vfs_open */
+ 1) # 2222.001 us |  vfs_fsync();
+ 1) * 99999.99 us |  } /* vfs_write */
+ 0) ! 777.0 us    |  }
+"
+	[ "$(text | tfs-slower 99 | grep -c vfs_write)" = 2 ]
+	[ "$(text | tfs-slower 0 | grep -vc '^#')" = 9 ]
+}
+
+@test "tfs-slower: 1 when nothing was so slow" {
+	text >in
+	status=0
+	tfs-slower 100000 <in >out || status=$?
+	[ "$status" = 1 ]
+	[ "$(wc -l <out)" = 2 ]
+	fails 1 "" tfs-slower 0 </dev/null 2>/dev/null || [ ! -s fails.out ]
+}
+
+@test "tfs-slower: lines that are none, of any length and bytes, are left out" {
+	printf ' us |\n us |\n|||||\n 9 us\nus |\n 5 us|\n 1.2.3 us |\n 99999999999999999999999 us |\n' >in
+	head -c 300000 /dev/urandom | tr -d '\n' >>in
+	printf '\0 7 us |\n' >>in
+	tfs-slower 5 <in >out
+	exactly out " 5 us|
+ 99999999999999999999999 us |
+"
+}
+
+@test "tfs-slower: no number, or two, is a misuse" {
+	fails 100 "tfs-slower: fatal: how slow?; usage: tfs-slower MICROSECONDS" tfs-slower
+	fails 100 "tfs-slower: fatal: how slow?; usage: tfs-slower MICROSECONDS" tfs-slower 1 2
+	for n in -1 1ms '' 1.5; do
+		[ "$n" != -1 ] || continue
+		fails 100 "tfs-slower: fatal: not a number of microseconds: '$n'; usage: tfs-slower MICROSECONDS" \
+			tfs-slower "$n"
+	done
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
+# The hooks on tracepoints and tracers: exact counts, and what is refused starts nothing
+
+load helper
+
+# traced HOOK WORDS: a session of the held program of calls, which is released and
+# read to its end, into got
+traced() {
+	start_session "$1" --output fifo --pid "$CALLS" "${@:2}"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+}
+
+# refuses HOOK STATUS LINE WORDS: that is said, and nothing was begun
+refuses() {
+	fails "$2" "manager: fatal: $3" "$MANAGER" --run "$1" --args "--instance $MARK ${*:4}"
+	nothing_left
+}
+
+need_functions() {
+	need_tracefs set_ftrace_filter
+	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 ||
+		skip "needs available_filter_functions, which this kernel keeps to itself"
+}
+
+need_hist() {
+	need_tracefs events/sched/sched_switch/hist
+}
+
+# ---- trace_signal ---------------------------------------------------------------------
+
+# a shell that gets two USR1 of its own, counts them and ends
+signals() {
+	[ -p go ] || mkfifo go
+	background sh -c \
+		'trap : USR1; read -r _; kill -USR1 $$; kill -USR1 $$; kill -WINCH $$; exit 0' <>go
+	CALLS=$PID GO=go
+}
+
+@test "trace_signal: each that is sent and each that is delivered" {
+	need_tracefs events/signal
+	signals
+	traced trace_signal
+	[ "$(grep -c ": signal_generate: sig=10 .* pid=$CALLS " got)" = 2 ]
+	[ "$(grep -c ": signal_deliver: sig=10 " got)" = 2 ]
+	[ "$(grep -c ": signal_generate: sig=28 .* pid=$CALLS " got)" = 1 ]
+}
+
+@test "trace_signal: --signal takes names and numbers, --only a side" {
+	need_tracefs events/signal
+	signals
+	traced trace_signal --signal USR1 --only sent
+	[ "$(grep -c ": signal_generate: sig=10 " got)" = 2 ]
+	[ "$(grep -vc '^#' got)" = 2 ]
+	signals
+	traced trace_signal --signal 10 SIGWINCH --only sent
+	[ "$(grep -vc '^#' got)" = 3 ]
+	signals
+	traced trace_signal -s SIGUSR1 --only delivered
+	[ "$(grep -c ": signal_deliver: sig=10 " got)" = 2 ]
+	[ "$(grep -vc '^#' got)" = 2 ]
+}
+
+@test "trace_signal: --to, with --all, finds who sends to a task" {
+	need_tracefs events/signal
+	calls 1
+	me=$BASHPID
+	start_session trace_signal --output fifo --all --only sent --to "$CALLS"
+	read_by cat >got
+	kill -CONT "$CALLS"
+	kill -WINCH "$CALLS"
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -c -e "-$me .*: signal_generate: sig=[12][0-9] .* pid=$CALLS " got)" = 2 ]
+	[ "$(grep -vc '^#' got)" = 2 ]
+}
+
+@test "trace_signal: a signal that is none is refused" {
+	need_tracefs events/signal
+	calls 1
+	refuses trace_signal 111 "no signal is called 'USR3'; kill -l prints their names" \
+		--pid "$CALLS" --signal USR1 USR3
+	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
+}
+
+# ---- trace_count -----------------------------------------------------------------------
+
+@test "trace_count: the calls of a task, by name" {
+	need_tracefs events/syscalls
+	calls 1000
+	traced trace_count
+	[ "$(head -n 1 got)" = "   1000 sys_enter_getppid" ]
+	[ "$(grep -c ' sys_enter_exit_group$' got)" = 1 ]
+}
+
+@test "trace_count: --syscall, --top and --key" {
+	need_tracefs events/syscalls
+	calls 1000 2
+	traced trace_count --syscall getppid exit_group --top 1
+	exactly got "   2000 sys_enter_getppid
+"
+	calls 1000 1 3
+	traced trace_count --syscall getppid --key comm event
+	exactly got "   3000 calls	sys_enter_getppid
+"
+}
+
+@test "trace_count: --event counts any events" {
+	need_tracefs
+	calls 10 1 5
+	traced trace_count --event 'sched_process_fork' sched:sched_process_exit
+	exactly got "      6 sched_process_exit
+      5 sched_process_fork
+"
+}
+
+@test "trace_count: --function counts the kernel's functions by name" {
+	need_functions
+	calls 500
+	traced trace_count --function '*sys_getppid'
+	[ "$(wc -l <got)" = 1 ]
+	[[ $(cat got) =~ ^\ +500\ .*sys_getppid$ ]]
+}
+
+@test "trace_count: a task that does nothing of it: no line, and the session ends well" {
+	need_tracefs events/syscalls
+	calls 1
+	traced trace_count --syscall reboot
+	[ ! -s got ]
+}
+
+@test "trace_count: an event that is not there is refused with the nearest" {
+	need_tracefs
+	calls 1
+	refuses trace_count 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+		--pid "$CALLS" --event sched_swich
+}
+
+# ---- trace_function --------------------------------------------------------------------
+
+@test "trace_function: each call of a function, as often as it was called" {
+	need_functions
+	calls 1000
+	traced trace_function --function '*sys_getppid'
+	[ "$(grep -Ec ': [_a-z0-9]*sys_getppid <-[_a-z0-9]+' got)" = 1000 ]
+	[ "$(grep -vc '^#' got)" = 1000 ]
+}
+
+@test "trace_function: children and threads are followed" {
+	need_functions
+	calls 100 2 3
+	traced trace_function --function '*sys_getppid'
+	[ "$(grep -vc '^#' got)" = 600 ]
+	[ "$(pids_in got | wc -l)" = 6 ]
+}
+
+@test "trace_function: --not takes some of them away" {
+	need_functions
+	calls 100
+	traced trace_function --function '*sys_getppid' '*sys_exit_group' --not '*sys_getppid'
+	[ "$(grep -Ec ': [_a-z0-9]*sys_exit_group <-' got)" = 1 ]
+	[ "$(grep -vc '^#' got)" = 1 ]
+}
+
+@test "trace_function: two sessions at once do not see each other's functions" {
+	need_functions
+	calls 100
+	one=$CALLS one_go=$GO
+	start_session trace_function --output fifo --pid "$one" --function '*sys_getppid'
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	calls 200
+	: >out
+	background "$MANAGER" --run trace_function --args \
+		"--instance ${MARK}b --output fifo --pid $CALLS -f *sys_getppid *sys_exit_group" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(grep -vc '^#' got)" = 201 ]
+	echo >"$one_go"
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(grep -vc '^#' got.one)" = 100 ]
+}
+
+@test "trace_function: none, or one that is not there, is refused with the nearest" {
+	need_functions
+	calls 1
+	refuses trace_function 111 'which functions? --function names them' --pid "$CALLS"
+	refuses trace_function 111 \
+		"tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
+		--pid "$CALLS" --function vfs_open vfs_raed
+	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(touch evil)'; do
+		refuses trace_function 111 \
+			"tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
+			--pid "$CALLS" --function "'$word'"
+	done
+	[ ! -e evil ]
+}
+
+# ---- trace_graph -----------------------------------------------------------------------
+
+need_graph() {
+	need_functions
+	new_instance
+	grep -qw function_graph "$DIR/available_tracers" ||
+		skip "needs function_graph in instances, which Linux 6.12 has"
+}
+
+@test "trace_graph: each call of a function with how long it took" {
+	need_graph
+	calls 100
+	traced trace_graph --function '*sys_getppid'
+	[ "$(grep -Ec ' us +\|  [_a-z0-9]*sys_getppid\(\);' got)" = 100 ]
+	[ "$(grep -c ' us ' got)" = 100 ]
+}
+
+@test "trace_graph: --slower lets through what took so long, with its name" {
+	need_graph
+	calls 10
+	traced trace_graph --function '*sys_getppid' '*sys_exit_group' --slower 0
+	[ "$(grep -Ec ' us +\|  [_a-z0-9]*sys_getppid\(\);' got)" = 10 ]
+	calls 10
+	traced trace_graph --function '*sys_getppid' --slower 10000000
+	[ "$(grep -vc '^#' got)" = 0 ]
+}
+
+@test "trace_graph: a kernel that has it for the whole machine only is told so" {
+	need_functions
+	new_instance
+	! grep -qw function_graph "$DIR/available_tracers" ||
+		skip "needs a kernel without function_graph in instances"
+	calls 1
+	refuses trace_graph 111 \
+		'this kernel has function_graph for the whole machine only, not for a session; Linux 6.12 has' \
+		--pid "$CALLS" --function vfs_read
+}
+
+# ---- trace_hist ------------------------------------------------------------------------
+
+@test "trace_hist: the kernel's histogram, with exact hits" {
+	need_hist
+	need_tracefs events/raw_syscalls/sys_enter/hist
+	calls 1000
+	start_session trace_hist --output fifo --all --event sys_enter --key id \
+		--filter "'common_pid == $CALLS'" --sort id
+	read_by cat >got
+	release
+	ended "$CALLS"
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -Ec "^\{ id: +$(syscall-nr getppid) \} hitcount: +1000$" got)" = 1 ]
+	grep -q '^    Dropped: 0$' got
+}
+
+@test "trace_hist: tasks, two events, no key, a bad key: one line, the kernel's caret" {
+	need_hist
+	calls 1
+	refuses trace_hist 111 \
+		"the kernel's histograms follow no task: give --all, and --filter 'common_pid == $CALLS' for one" \
+		--pid "$CALLS" --event sched_switch --key prev_pid
+	refuses trace_hist 111 'of which event, by which key? --event and --key' --all --event sched_switch
+	refuses trace_hist 111 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \
+		--all --event "'sched_s*'" --key prev_pid
+	status=0
+	"$MANAGER" --run trace_hist --args "--instance $MARK --all -e sched_switch -k nope" >out 2>err ||
+		status=$?
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[[ $(head -n 1 err) == "manager: fatal: tfs-write: fatal: unable to write 'hist:keys=nope' to events/sched/sched_switch/trigger"* ]]
+	nothing_left
+}
