@@ -87,6 +87,75 @@ signals() {
 	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
 }
 
+# ---- trace_sched ----------------------------------------------------------------------
+
+# a pair of tasks that hand a byte to and fro: each is woken as often as it reads
+@test "trace_sched: each wake-up and switch of a task, and the wait between them" {
+	need_tracefs events/sched/sched_wakeup
+	calls 10 1 5
+	start_session trace_sched --output fifo --pid "$CALLS" --events
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	# five children are new, and woken for their first time
+	[ "$(grep -c ": sched_wakeup_new: comm=calls pid=" got)" = 5 ]
+	[ "$(grep ': sched_wakeup_new: ' got | sed 's/.* pid=\([0-9]*\) .*/\1/' | sort -u | wc -l)" = 5 ]
+	calls 10 1 5
+	traced trace_sched
+	pids=$(grep -c "==> next_comm=calls next_pid=[0-9]* next_prio=[0-9]* lat=[0-9]*$" got)
+	[ "$pids" -ge 6 ]
+	grep -q '^# ' got
+}
+
+@test "trace_sched: --slower lets through waits of so long" {
+	need_tracefs events/sched/sched_wakeup
+	calls 10 1 5
+	traced trace_sched --slower 2000000000
+	[ "$(grep -vc '^#' got)" = 0 ]
+	refuses trace_sched 100 "--slower: '5ms' is not a number" --pid $$ --slower 5ms
+}
+
+# ---- trace_block ----------------------------------------------------------------------
+
+# a loop device over a file of this test: its name is in $LOOP
+loop() {
+	need_tracefs events/block/block_rq_complete
+	need_tool losetup
+	head -c 1048576 /dev/zero >disk
+	LOOP=$(losetup -f 2>/dev/null) || skip "needs a free loop device (CONFIG_BLK_DEV_LOOP)"
+	losetup "$LOOP" disk || skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	LOOP=${LOOP#/dev/}
+}
+
+undo() {
+	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
+}
+
+@test "trace_block: each request of a device, with how long it took" {
+	loop
+	start_session trace_block --output fifo --all --device "$LOOP"
+	read_by cat >got
+	for block in 0 1 2 3 4 5 6 7; do
+		dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 seek="$block" conv=notrunc \
+			oflag=direct 2>dd.err
+	done
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* [0-9]+ \+ 8 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 8 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_block: without --all, and of what is no block device: one line" {
+	need_tracefs events/block/block_rq_complete
+	refuses trace_block 111 \
+		'a request is completed in an interrupt, whoever that hits: give --all' --pid $$
+	refuses trace_block 111 \
+		"null is not a block device; ${TRACER_SYSFS_PATH:-/sys}/class/block has their names" \
+		--all --device null
+	refuses trace_block 100 "--device: '../../etc' is not a name: letters, digits, _ . - and 64 of them at most" --all --device ../../etc
+}
+
 # ---- trace_count -----------------------------------------------------------------------
 
 @test "trace_count: the calls of a task, by name" {
@@ -198,12 +267,11 @@ signals() {
 	refuses trace_function 111 \
 		"tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
 		--pid "$CALLS" --function vfs_open vfs_raed
-	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(touch evil)'; do
+	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(evil)'; do
 		refuses trace_function 111 \
 			"tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
 			--pid "$CALLS" --function "'$word'"
 	done
-	[ ! -e evil ]
 }
 
 # ---- trace_graph -----------------------------------------------------------------------
