@@ -123,9 +123,10 @@ loop() {
 	need_tracefs events/block/block_rq_complete
 	need_tool losetup
 	head -c 1048576 /dev/zero >disk
-	LOOP=$(losetup -f 2>/dev/null) || skip "needs a free loop device (CONFIG_BLK_DEV_LOOP)"
-	losetup "$LOOP" disk || skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
-	LOOP=${LOOP#/dev/}
+	local free
+	free=$(losetup -f 2>/dev/null) && losetup "$free" disk 2>losetup.err ||
+		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	LOOP=${free#/dev/}
 }
 
 undo() {

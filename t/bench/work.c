@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * work - the traced program of the hooks: so many times one thing, timed by itself
+ *
+ *	work KIND N FILE
+ * Says "ready" and waits for a line of standard input; then does N times what KIND is:
+ *	exec    a child that runs a program, /proc/self/exe with no operand
+ *	open    a file opened and closed, every second one that is not there
+ *	signal  a signal sent to itself and handled
+ *	sched   a byte sent to another thread and one back
+ *	call    a system call, getppid
+ *	fork    a child that ends at once
+ * At the end a line goes to FILE: nanoseconds for each, seconds in all, N.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int there[2], back[2];
+
+static void do_exec(long i)
+{
+	static char *argv[] = { "work", NULL };
+	pid_t pid = vfork();
+
+	(void)i;
+	if (!pid) {
+		execv("/proc/self/exe", argv);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void do_fork(long i)
+{
+	pid_t pid = fork();
+
+	(void)i;
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+}
+
+static void do_open(long i)
+{
+	int fd = open(i & 1 ? "/nonexistent" : "/dev/null", O_RDONLY);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void handler(int signo)
+{
+	(void)signo;
+}
+
+static void do_signal(long i)
+{
+	(void)i;
+	kill(getpid(), SIGUSR1);
+}
+
+static void *answer(void *arg)
+{
+	char c;
+
+	while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+		;
+	return arg;
+}
+
+static void do_sched(long i)
+{
+	char c = (char)i;
+
+	if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+		exit(111);
+}
+
+static void do_call(long i)
+{
+	(void)i;
+	syscall(SYS_getppid);
+}
+
+static const struct {
+	const char *name;
+	void (*once)(long);
+} kinds[] = {
+	{ "exec", do_exec }, { "open", do_open }, { "signal", do_signal },
+	{ "sched", do_sched }, { "call", do_call }, { "fork", do_fork },
+};
+
+int main(int argc, char **argv)
+{
+	void (*once)(long) = NULL;
+	struct timespec a, b;
+	pthread_t thread;
+	double ns;
+	FILE *f;
+	long n;
+	char c;
+
+	if (argc == 1)
+		return 0; /* what exec runs */
+	for (size_t i = 0; argc == 4 && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(argv[1], kinds[i].name))
+			once = kinds[i].once;
+	n = once ? atol(argv[2]) : 0;
+	if (n <= 0 || pipe(there) || pipe(back)) {
+		fprintf(stderr, "usage: work exec|open|signal|sched|call|fork N FILE\n");
+		return 100;
+	}
+	signal(SIGUSR1, handler);
+	if (once == do_sched)
+		pthread_create(&thread, NULL, answer, NULL);
+	write(STDOUT_FILENO, "ready\n", 6);
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (long i = 0; i < n; i++)
+		once(i);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+	f = fopen(argv[3], "w");
+	if (!f || fprintf(f, "%.1f %.3f %ld\n", ns / (double)n, ns / 1e9, n) < 0 || fclose(f))
+		return 111;
+	return 0;
+}
