@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -611,9 +611,12 @@ short_lives() {
 	misuse "not pids with commas between: '1,'" tfs-catpipe -p 1,
 	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
 	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
-	for option in '-e x' '-p 1' '-t 1-' -j -H; do
+	misuse "-j and -P are two forms of a line" tfs-catpipe -P signals -j
+	misuse "not a uid: 'x'" tfs-catpipe -u x
+	misuse "not of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
+	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
 		# shellcheck disable=SC2086 # two words
-		misuse "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it" \
+		misuse "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H have no part in it" \
 			tfs-catpipe -k $option
 	done
 }
