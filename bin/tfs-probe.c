@@ -171,20 +171,18 @@ static int make(struct made *m, const char *group, const char *event, const char
 
 /* ---- what the kernel cannot do --------------------------------------------------- */
 
-/* Does procfs list the kernel's symbols, and not this one? Then say so. */
-static int unknown_symbol(const struct made *m)
+/*
+ * Has the kernel a function of that name? -1: procfs does not tell. text is what
+ * near's names are in.
+ */
+static int has_function(const char *word, char **text, struct near *near)
 {
-	char path[PATH_MAX], word[PROBE_NAME * 2], *text, *p, *end;
-	struct near near = { .word = word };
-	int known = 0, any = 0;
+	char path[PATH_MAX], *end;
+	int known = -1;
 
-	/* MODULE:SYMBOL: the module may come later */
-	format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
-	if (strchr(word, ':') || (*word >= '0' && *word <= '9'))
-		return 0;
 	format(path, sizeof(path), "%s/kallsyms", procfs());
-	text = ctl_read(AT_FDCWD, path, NULL);
-	for (p = text; p && !known && (end = strchr(p, '\n')); p = end + 1) {
+	*text = ctl_read(AT_FDCWD, path, NULL);
+	for (char *p = *text; p && known < 1 && (end = strchr(p, '\n')); p = end + 1) {
 		char *name = strchr(p, ' ');
 
 		*end = '\0';
@@ -193,35 +191,44 @@ static int unknown_symbol(const struct made *m)
 			continue;
 		name += 3;
 		name[strcspn(name, "\t")] = '\0';
-		any = 1;
 		known = !strcmp(name, word);
-		near_offer(&near, name);
+		near_offer(near, name);
 	}
-	if (any && !known && near.n)
+	return known;
+}
+
+/* The kernel refused: has it no such function? Then say so. */
+static int unknown_function(const struct made *m)
+{
+	struct near near = { .word = NULL };
+	char word[2 * PROBE_NAME], *text;
+	int unknown;
+
+	format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
+	/* MODULE:FUNCTION is not listed like that, an address not at all */
+	if (strchr(word, ':') || (*word >= '0' && *word <= '9'))
+		return 0;
+	near.word = word;
+	unknown = !has_function(word, &text, &near);
+	if (unknown && near.n)
 		complain("the kernel has no function '%s'; is it %s%s%s%s%s?", word, near.name[0],
 			 near.n > 1 ? ", " : "", near.n > 1 ? near.name[1] : "",
 			 near.n > 2 ? ", " : "", near.n > 2 ? near.name[2] : "");
-	else if (any && !known)
+	else if (unknown)
 		complain("the kernel has no function '%s'; it may be part of its callers", word);
 	free(text);
-	return any && !known;
+	return unknown;
 }
 
-/* The kernel tells in README what it has; a plain directory has none. */
-static int lacks(int root, const struct made *m)
+/* Some kernels list such probes in README and have none (CONFIG_EPROBE_EVENTS). */
+static int no_event_probes(void)
 {
-	char *readme;
-	int r = 0;
+	struct near near = { .word = "" };
+	char *text;
+	int r = has_function("__trace_eprobe_create", &text, &near);
 
-	if (m->file[0] != 'd')
-		return !ctl_exists(root, m->file) && complain("this kernel has no %s; it needs %s",
-			m->file, m->file[0] == 'k' ? "CONFIG_KPROBE_EVENTS" :
-			"CONFIG_UPROBE_EVENTS");
-	readme = ctl_read(root, "README", NULL);
-	if (readme && !strstr(readme, " e[:"))
-		r = complain("this kernel has no probes at events; Linux 5.15 has");
-	free(readme);
-	return r;
+	free(text);
+	return !r;
 }
 
 /* ---- the three verbs --------------------------------------------------------------- */
@@ -243,8 +250,11 @@ static int define(int root, const struct made *m)
 
 	if (!e)
 		return 0;
-	if (m->symbol && e != -EACCES && e != -EPERM && unknown_symbol(m))
+	if (m->symbol && e != -EACCES && e != -EPERM && unknown_function(m))
 		return -1;
+	if (*m->record == 'e' && e == -EINVAL && no_event_probes())
+		return complain("this kernel has no probes at events; Linux 5.15 has, with "
+				"CONFIG_EPROBE_EVENTS");
 	/* again, for the kernel's own words */
 	if (!ctl_write(root, m->file, m->record, 0))
 		return 0;
@@ -265,8 +275,10 @@ static int add(int root, const char *group, char **words, size_t n)
 		r = make(&made[i], group, words[2 * i], words[2 * i + 1]);
 		if (!r && is_there(text, group, made[i].event))
 			r = complain("%s/%s is there already", group, made[i].event);
-		if (!r && lacks(root, &made[i]))
-			r = -1;
+		if (!r && !ctl_exists(root, made[i].file))
+			r = complain("this kernel has no %s; it needs %s", made[i].file,
+				     *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
+				     "CONFIG_UPROBE_EVENTS");
 	}
 	free(text);
 	for (i = 0; i < n && !r; i++)
