@@ -7,7 +7,7 @@
  *	acts execs N M WORD...    run this program N times, with WORD..., and M times
  *	                          what is not there
  *	acts connects N           connect to a socket of ours N times
- *	acts retransmits N        connect in vain, the first packet sent N times again
+ *	acts retransmits N        connect in vain, until its first packet was sent N times again
  *	acts nothing
  * Prints "ready" and waits for a line of standard input first; not for nothing.
  */
@@ -16,6 +16,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +89,18 @@ static void retransmits(int in, const struct sockaddr_in *to, int n)
 	/* <linux/filter.h>, which not every libc has: "return 0", drop it */
 	struct { unsigned short code; unsigned char jt, jf; unsigned k; } none = { 0x06, 0, 0, 0 };
 	struct { unsigned short n; void *filter; } prog = { 1, &none };
-	int out = socket(AF_INET, SOCK_STREAM, 0);
+	int out = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof(info);
 
 	if (setsockopt(in, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) ||
-	    setsockopt(out, IPPROTO_TCP, TCP_SYNCNT, &n, sizeof(n)) ||
 	    !connect(out, (const struct sockaddr *)to, sizeof(*to)))
 		exit(111);
+	while ((int)info.tcpi_total_retrans < n) {
+		poll(NULL, 0, 10);
+		if (getsockopt(out, IPPROTO_TCP, TCP_INFO, &info, &size))
+			exit(111);
+	}
 }
 
 int main(int argc, char **argv)
