@@ -239,6 +239,28 @@ acts_size() {
 	run -1 tfs-probe list
 }
 
+@test "tfs-probe: kernel: what probes record reads as in trace, to the byte" {
+	own_group uprobe_events
+	new_instance
+	act functions 3
+	tfs-probe add work "p $PROG/acts:acts_work i=\$arg1:s32" done "r $PROG/acts:acts_work"
+	[ ! -e "$TRACEFS/kprobe_events" ] ||
+		tfs-probe add kernel 'p do_exit code=$arg1' kernel_done 'r do_sys_openat2 ret=$retval'
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	release
+	finishes "$ACT" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	grep -v '^#' "$DIR/trace" >trace
+	background tfs-catpipe -i "$INSTANCE" >text
+	taken() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	eventually taken
+	kill "$PID"
+	finishes "$PID" 0
+	diff trace text
+	[ "$(grep -c ': done: (.* <- ' text)" = 3 ]
+}
+
 @test "tfs-probe: kernel: when the second is refused the first goes, with the kernel's reason and place" {
 	own_group uprobe_events
 	tfs-probe add first "p $PROG/acts:acts_work"
@@ -267,23 +289,21 @@ acts_size() {
 	run -1 tfs-probe list
 }
 
-@test "tfs-probe: kernel: a probe at an event reads what its field points to" {
+@test "tfs-probe: kernel: a probe at an event has that one's fields" {
 	own_group dynamic_events
 	new_instance
 	status=0
-	tfs-probe add openat 'e syscalls/sys_enter_openat path=+0($filename):ustring' 2>err || status=$?
-	[ ! -d "$TRACEFS/events/syscalls/sys_enter_open" ] || [ "$status" != 0 ] ||
-		tfs-probe add open 'e syscalls/sys_enter_open path=+0($filename):ustring'
+	tfs-probe add forked 'e sched/sched_process_fork child=$child_pid:s32' 2>err || status=$?
 	if [ "$status" != 0 ]; then
 		[ "$(cat err)" = 'tfs-probe: fatal: this kernel has no probes at events; Linux 5.15 has, with CONFIG_EPROBE_EVENTS' ]
 		skip "needs probes at events (CONFIG_EPROBE_EVENTS)"
 	fi
-	act opens 7 3 /etc/passwd
+	act execs 2 3 word
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
 	release
 	finishes "$ACT" 0
-	[ "$(grep -c 'path="/nowhere/at all"$' "$DIR/trace")" = 3 ]
-	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
-	tfs-probe remove
+	grep -v '^#' "$DIR/trace" >got
+	[ "$(grep -c ': forked: (sched[./]sched_process_fork) child=[0-9]*$' got)" = 5 ]
+	[ "$(wc -l <got)" = 5 ]
 }
