@@ -217,6 +217,13 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
+@test "trace_uprobe: --return is taken for an int, or for what --arg says" {
+	uses uprobe_events
+	act functions 2
+	traced trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'ret=$retval:x8'
+	[ "$(lines ' ret=0x[13]$')" = 2 ]
+}
+
 @test "trace_uprobe: what is no function of the program, and no program, is one line" {
 	uses uprobe_events
 	refuses 'which functions? --binary and --symbol name them' trace_uprobe --symbol x
@@ -255,7 +262,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
 	traced trace_kprobe --function do_sys_openat2 --arg 'path=+0($arg2):ustring'
-	[ "$(lines ': do_sys_openat2: (do_sys_openat2+0x0/0x[0-9a-f]*) path="/nowhere/at all"$')" = 8 ]
+	[ "$(lines ': do_sys_openat2: (do_sys_openat2+0x[0-9a-f]/0x[0-9a-f]*) path="/nowhere/at all"$')" = 8 ]
 	[ "$(grep -vc '^#' got)" = 20 ]
 	act opens 12 8 "$PWD/there"
 	traced trace_kprobe -k do_sys_openat2 --return --filter "'ret == -2'"
@@ -299,7 +306,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	uses kprobe_events
 	act execs 5 3 one "two words" ''
 	traced trace_exec
-	[ "$(lines ": exec5: (finalize_exec+0x0/0x[0-9a-f]*) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
+	[ "$(lines ": exec5: (finalize_exec+0x[0-9a-f]/0x[0-9a-f]*) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
