@@ -94,7 +94,7 @@ static int append_args(struct made *m, const char *s, const struct elf_place *pl
 
 		if (!reg)
 			return complain("%s: which register has $arg%c is not known for such a "
-					"program: give it as %%NAME", m->event, p[4]);
+					"program: give it as a register", m->event, p[4]);
 		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
 		    append(m, reg, strlen(reg)) < 0)
 			return -1;

@@ -219,7 +219,7 @@ acts_size() {
 	new_instance
 	act functions 25
 	args='n=$arg1:s32 word=+0($arg2):string'
-	tfs-probe add work "p $PROG/acts:acts_work $args" done "r $PROG/acts:acts_work ret=\$retval:s32" ||
+	tfs-probe add work "p $PROG/acts:acts_work $args" back "r $PROG/acts:acts_work ret=\$retval:s32" ||
 		skip "needs uprobes on this machine"
 	tfs-probe list | grep -q "^p:$TFS_GROUP/work $PROG/acts:0x"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
@@ -228,13 +228,13 @@ acts_size() {
 	tfs-write -i "$INSTANCE" tracing_on 0
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': work: (0x[0-9a-f]*) n=[0-9]* word="word"$' got)" = 25 ]
-	[ "$(grep -c ': done: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=49$' got)" = 1 ]
+	[ "$(grep -c ': back: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=49$' got)" = 1 ]
 	[ "$(wc -l <got)" = 50 ]
 	run -111 tfs-probe remove work
 	[[ $output == "tfs-probe: fatal: unable to remove $TFS_GROUP/work, which is enabled or in use: "*[Rr]"esource busy" ]]
 	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
 	tfs-probe remove work
-	[[ $(tfs-probe list) == "r:$TFS_GROUP/done "* ]]
+	[[ $(tfs-probe list) == "r:$TFS_GROUP/back "* ]]
 	tfs-probe remove
 	run -1 tfs-probe list
 }
@@ -243,7 +243,7 @@ acts_size() {
 	own_group uprobe_events
 	new_instance
 	act functions 3
-	tfs-probe add work "p $PROG/acts:acts_work i=\$arg1:s32" done "r $PROG/acts:acts_work"
+	tfs-probe add work "p $PROG/acts:acts_work i=\$arg1:s32" back "r $PROG/acts:acts_work"
 	[ ! -e "$TRACEFS/kprobe_events" ] ||
 		tfs-probe add kernel 'p do_exit code=$arg1' kernel_done 'r do_sys_openat2 ret=$retval'
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
@@ -258,7 +258,7 @@ acts_size() {
 	kill "$PID"
 	finishes "$PID" 0
 	diff trace text
-	[ "$(grep -c ': done: (.* <- ' text)" = 3 ]
+	[ "$(grep -c ': back: (.* <- ' text)" = 3 ]
 }
 
 @test "tfs-probe: kernel: when the second is refused the first goes, with the kernel's reason and place" {
