@@ -91,7 +91,8 @@ int ctl_write(int dir, const char *file, const char *record, int flags)
 
 	if (!e)
 		return 0;
-	log = e == EINVAL || e == ENOENT ? newest_error(dir, record, &command) : NULL;
+	log = e == EINVAL || e == ENOENT || e == EADDRNOTAVAIL ?
+		newest_error(dir, record, &command) : NULL;
 	message = log ? strstr(log, ": error: ") : NULL;
 	errno = e;
 	complain_errno("unable to write '%s' to %s%s%s", record, file,

@@ -93,7 +93,7 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 /* What it prints goes to words. */
 static int run_recipe(struct janitor *j, int words)
 {
-	const char *name = j->rq->recipe->name, *variable;
+	const char *name = j->rq->recipe->name, *variables[PLACE_MOST + 1];
 	char *argv[] = { (char *)(size_t)name, NULL };
 	pid_t pid = fork_bound();
 	sigset_t none;
@@ -107,10 +107,10 @@ static int run_recipe(struct janitor *j, int words)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
-		if (fchdir(subsystem.place(j->rq, &variable)) < 0)
+		if (fchdir(subsystem.place(j->rq, variables)) < 0)
 			_exit(REFUSED);
 		execve(j->rq->recipe->path, argv,
-		       recipe_environment(j->rq, j->tools, variable));
+		       recipe_environment(j->rq, j->tools, variables));
 		complain_errno("unable to run %s", j->rq->recipe->path);
 		_exit(126);
 	}
@@ -311,12 +311,12 @@ static int watch(struct janitor *j)
 }
 
 /*
- * Streams end well when stopped; a reader that went away is no error of ours,
- * nor is a filter's "no", that there was nothing.
+ * Streams end well when stopped; a reader that went away is no error of ours, and
+ * a filter's "no", of a trace in which nothing was, is none either.
  */
 static int stream_failed(const struct janitor *j)
 {
-	return j->stream_status && j->stream_status != NO && j->stream_status != TIMED_OUT &&
+	return j->stream_status > NO && j->stream_status != TIMED_OUT &&
 	       j->stream_status != 128 + SIGPIPE;
 }
 

@@ -110,7 +110,9 @@ int parse_request(struct request *rq, struct recipe *r, const char *args);
 
 /* The environment of the recipe: its options as HOOK_NAME, and no stranger's. */
 char **recipe_environment(const struct request *rq, const char *tools,
-			  const char *place);
+			  const char *const *place);
+
+enum { PLACE_MOST = 4 };
 
 /* ---- rundir.c: the directories of sessions --------------------------------------- */
 
@@ -178,10 +180,10 @@ struct subsystem {
 	/* J: make the session's kernel side, who is traced included, unarmed. */
 	int (*open)(const struct request *rq);
 	/*
-	 * J: the directory that the recipe runs in, after open; *variable is
-	 * the one that tells its tools where to work, as "NAME=VALUE".
+	 * J: the directory that the recipe runs in, after open, and what tells
+	 * its tools where to work: up to PLACE_MOST of "NAME=VALUE", then NULL.
 	 */
-	int (*place)(const struct request *rq, const char **variable);
+	int (*place)(const struct request *rq, const char **variables);
 	/* J: what comes after the recipe: begin to record. */
 	int (*arm)(const struct request *rq);
 	/*

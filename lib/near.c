@@ -44,9 +44,14 @@ static unsigned distance(const char *a, const char *b)
 
 void near_offer(struct near *near, const char *name)
 {
-	unsigned limit = (unsigned)strlen(name) / 3, d = distance(near->word, name), i;
+	size_t n = strlen(name), wanted = strlen(near->word);
+	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
 
-	if (d > (limit > 2 ? limit : 2))
+	/* for a hundred thousand names, what need not be compared */
+	if ((n > wanted ? n - wanted : wanted - n) > limit)
+		return;
+	d = distance(near->word, name);
+	if (d > limit)
 		return;
 	/* those as near keep their place: the first offered is the first named */
 	for (i = near->n; i && near->far[i - 1] > d; i--)

@@ -21,7 +21,7 @@
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* A description of our own: flock would not exclude one that fork shared. */
-static int guard(int parent)
+int owned_guard(int parent)
 {
 	int fd = openat(parent, ".", OPEN_DIR);
 
@@ -40,7 +40,7 @@ static int guard(int parent)
 int owned_make(int parent, const char *name, mode_t mode)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-	int held = guard(parent), fd = -1, e;
+	int held = owned_guard(parent), fd = -1, e;
 
 	if (held < 0)
 		return -1;
@@ -81,7 +81,7 @@ int owned_each(int parent, const char *prefix,
 	       int (*fn)(void *, int parent, const char *name, pid_t owner),
 	       void *arg)
 {
-	int held = guard(parent), fd, sum = 0;
+	int held = owned_guard(parent), fd, sum = 0;
 	struct dirent *e;
 	DIR *d;
 

@@ -82,6 +82,18 @@ static int stars(const struct conversion *v)
 	return !!(v->flags & F_STAR) + !!(v->flags & F_STAR_PRECISION);
 }
 
+/* The kernel's text has where a function returns to first, its print fmt last. */
+static struct ex other_of_return(struct compiler *c, struct ex x)
+{
+	const char *name = strcmp(x.field->name, "__probe_func") ? "__probe_func"
+								 : "__probe_ret_ip";
+
+	for (size_t i = 0; i < c->e->nfields; i++)
+		if (!strcmp(c->e->fields[i].name, name))
+			return field_ex(c, &c->e->fields[i]);
+	return x;
+}
+
 static void number_conversion(struct compiler *c, const struct conversion *v, struct ex x)
 {
 	int plain = !v->flags && v->width < 0;
@@ -90,6 +102,8 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 	if (x.kind == X_FIELD && x.field && v->letter == 'x' &&
 	    !strncmp(x.field->name, "__probe_", 8)) {
 		/* the kernel has the symbol there */
+		if (strcmp(x.field->name, "__probe_ip"))
+			x = other_of_return(c, x);
 		push(c, &x);
 		writing(c, OP_OWN)->k = strcmp(x.field->name, "__probe_func")
 						? OWN_PROBE : OWN_PROBE_BARE;

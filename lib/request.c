@@ -317,17 +317,18 @@ static char *option_variable(const struct option *o)
 }
 
 char **recipe_environment(const struct request *rq, const char *tools,
-			  const char *place)
+			  const char *const *place)
 {
 	static const char *const kept[] = { "TRACER_PROCFS_PATH", "TRACER_SYSFS_PATH" };
-	char path[PATH_MAX + 64], **env = calloc(MOST_OPTIONS + 5, sizeof(*env));
+	char path[PATH_MAX + 64], **env = calloc(MOST_OPTIONS + PLACE_MOST + 4, sizeof(*env));
 	size_t n = 0;
 
 	if (!env)
 		die(REFUSED, "out of memory");
 	format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
 	env[n++] = variable("PATH", path);
-	env[n++] = (char *)(size_t)place;
+	while (*place)
+		env[n++] = (char *)(size_t)*place++;
 	for (size_t i = 0; i < 2; i++)
 		if (getenv(kept[i]))
 			env[n++] = variable(kept[i], getenv(kept[i]));

@@ -345,6 +345,12 @@ int owned_each(int parent, const char *prefix,
 	       int (*fn)(void *, int parent, const char *name, pid_t owner),
 	       void *arg);
 
+/*
+ * A descriptor; until it is closed nobody can make or sweep a directory below
+ * parent. -1 and errno, silent.
+ */
+int owned_guard(int parent);
+
 /* ---- instance.c: instances of tracefs ----------------------------------------- */
 
 /* Every instance of a session is called this and the session's name. */
@@ -364,6 +370,37 @@ unsigned long long buffer_count(int instance, const char *key);
 
 /* How many processors a per_cpu directory has: the highest number + 1. */
 unsigned cpu_count(int per_cpu);
+
+/* ---- probes.c: dynamic events, which are the whole kernel's ------------------------ */
+
+/* With its NUL, as the kernel has it: MAX_EVENT_NAME_LEN. */
+#define PROBE_NAME 64
+#define PROBE_PREFIX "tfs_"
+
+/* A line of dynamic_events. */
+struct probe {
+	const char *line;       /* without its newline: length */
+	size_t length;
+	char group[PROBE_NAME], event[PROBE_NAME];
+};
+
+/*
+ * The group of a session's probes, into PROBE_NAME bytes: PROBE_PREFIX and the
+ * session's name as a C identifier, one of its own for each name.
+ */
+void probe_group(char *group, const char *session);
+
+/* The next probe of the list, *text moves behind it. 0: there is none. */
+int next_probe(const char **text, struct probe *);
+
+/*
+ * Remove the group's event, or all of its events with NULL, the newest first,
+ * going on past one that cannot be. 0 or -1 and errno, silent.
+ */
+int probes_remove(int root, const char *group, const char *event);
+
+/* Remove all of the group, switched off wherever they are on. As above. */
+int probes_end(int root, const char *group);
 
 /* ---- pidfilter.c: who is traced in an instance --------------------------------- */
 

@@ -177,10 +177,11 @@ demo_subsystem() {
 		return dir < 0 ? complain_errno("unable to make %s", rq->session) : 0;
 	}
 
-	static int place(const struct request *rq, const char **variable)
+	static int place(const struct request *rq, const char **variables)
 	{
 		(void)rq;
-		*variable = "DEMO=yes";
+		variables[0] = "DEMO=yes";
+		variables[1] = NULL;
 		return dir;
 	}
 

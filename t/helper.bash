@@ -80,6 +80,9 @@ lacks() {
 	set_ftrace_notrace_pid) option=CONFIG_FUNCTION_TRACER ;;
 	set_ftrace_filter) option=CONFIG_DYNAMIC_FTRACE ;;
 	*/hist) option=CONFIG_HIST_TRIGGERS ;;
+	kprobe_events) option=CONFIG_KPROBE_EVENTS ;;
+	uprobe_events) option=CONFIG_UPROBE_EVENTS ;;
+	dynamic_events) option=CONFIG_DYNAMIC_EVENTS ;;
 	*) option=CONFIG_TRACING ;;
 	esac
 	skip "needs $1 in tracefs ($option)"
@@ -159,6 +162,16 @@ calls() {
 	: >ready
 	background "$PROG/calls" "$@" <>"$GO" >ready
 	CALLS=$PID
+	eventually grep -q ready ready
+}
+
+# act ACT WORD...: the program acts, held before it does so; its pid is in $ACT
+act() {
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/acts" "$@" <>"$GO" >ready
+	ACT=$PID
 	eventually grep -q ready ready
 }
 

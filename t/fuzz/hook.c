@@ -117,12 +117,14 @@ void check_recipe(const struct recipe *r)
 
 static void check_environment(const struct request *rq)
 {
-	char **env = recipe_environment(rq, "/tools", "TFS_INSTANCE=x");
+	static const char *const place[] = { "TFS_INSTANCE=x", "TFS_GROUP=y", NULL };
+	char **env = recipe_environment(rq, "/tools", place);
 	size_t n = 0, given = 0;
 
 	for (size_t i = rq->recipe->ncommon; i < rq->recipe->noptions; i++)
 		given += rq->recipe->options[i].given != 0;
-	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x"));
+	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x") &&
+	     !strcmp(env[2], "TFS_GROUP=y"));
 	for (char **e = env; *e; e++) {
 		size_t name = strspn(*e, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
@@ -131,7 +133,7 @@ static void check_environment(const struct request *rq)
 	}
 	must(n == given);
 	for (char **e = env; *e; e++)
-		if (e != env + 1)
+		if (e != env + 1 && e != env + 2)
 			free(*e);
 	free(env);
 }

@@ -45,10 +45,10 @@ make_guest() {
 	git ls-files -co --exclude-standard | cpio -pdm --quiet "$tree"
 	make -s -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
 	mkdir -p "$tree/build/t"
-	# without -s one ld dies of debugging symbols that a newer one made (riscv64)
+	# without -S one ld dies of debugging symbols that a newer one made (riscv64)
 	for source in t/prog/*.c; do
 		# shellcheck disable=SC2046 # several words
-		t/vm/cc "$arch" -std=c11 -D_GNU_SOURCE -O2 -pthread -s -o \
+		t/vm/cc "$arch" -std=c11 -D_GNU_SOURCE -O2 -pthread -Wl,-S -o \
 			"$tree/build/t/$(basename "$source" .c)" "$source" $(t/library "$source")
 	done
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* subsystem.c - ftrace: a session is an instance of tracefs, tfs.SESSION */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -248,12 +249,16 @@ static int open_session(const struct request *rq)
 	return rq->everybody ? leave_us_out() : follow(rq);
 }
 
-static int place(const struct request *rq, const char **variable)
+static int place(const struct request *rq, const char **variables)
 {
-	static char text[128 + sizeof(rq->session)];
+	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
 
 	format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
-	*variable = text;
+	probe_group(group, rq->session);
+	format(of_probes, sizeof(of_probes), "TFS_GROUP=%s", group);
+	variables[0] = text;
+	variables[1] = of_probes;
+	variables[2] = NULL;
 	return instance;
 }
 
@@ -311,16 +316,38 @@ static int disarm(void)
 	return buffer_count(instance, "entries: ") > 0;
 }
 
+/*
+ * Before the instance goes: as long as there are probes of a session, so is its
+ * instance, by which they are known for stale ones. The root is the parent of
+ * instances, whatever is mounted where. errno is kept.
+ */
+static int remove_probes(int dir, const char *session)
+{
+	int root = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	char group[PROBE_NAME];
+
+	if (root < 0)
+		return -1;
+	probe_group(group, session);
+	r = probes_end(root, group);
+	close(root);
+	return r;
+}
+
 static int close_session(const struct request *rq)
 {
+	int r = 0;
+
 	if (instance < 0)
 		return 0;
+	if (remove_probes(instances, rq->session) < 0)
+		r = complain_errno("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		return complain_errno("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
-	return 0;
+	return r;
 }
 
 static int members(const struct request *rq, struct pids *out)
@@ -348,13 +375,64 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct sweep *s = arg;
 
-	if (owner != OWNER_NONE || !instance_remove(dir, name, 0) || errno == ENOENT)
+	if (owner != OWNER_NONE ||
+	    (!remove_probes(dir, name + strlen(INSTANCE_PREFIX)) &&
+	     !instance_remove(dir, name, 0)) || errno == ENOENT)
 		return 0;
 	if (s->session && strcmp(name + strlen(INSTANCE_PREFIX), s->session))
 		return 0;
 	if (s->last && !s->session)
 		complain_errno("unable to remove stale instance %s", name);
 	return 1;
+}
+
+/* The groups of all instances that may be a session's, a blank behind each. */
+static char *groups_of_sessions(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	char *all = strdup(" ");
+	struct dirent *e;
+	size_t n = 1;
+
+	while (d && all && (e = readdir(d)))
+		if (!strncmp(e->d_name, INSTANCE_PREFIX, strlen(INSTANCE_PREFIX))) {
+			all = realloc(all, n + PROBE_NAME + 2);
+			if (!all)
+				break;
+			probe_group(all + n, e->d_name + strlen(INSTANCE_PREFIX));
+			n += strlen(strcat(all + n, " "));
+		}
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return d ? all : NULL;
+}
+
+/*
+ * Probes of no session at all, whose instance somebody removed by hand.
+ * Nobody begins one meanwhile: its group may be called as one of these.
+ */
+static void remove_orphans(int dir)
+{
+	int held = owned_guard(dir), root = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *text = ctl_read(root, "dynamic_events", NULL), *groups = NULL, word[PROBE_NAME + 2];
+	const char *at = text;
+	struct probe p;
+
+	if (held >= 0 && text && strstr(text, ":" PROBE_PREFIX))
+		groups = groups_of_sessions(dir);
+	while (groups && next_probe(&at, &p)) {
+		format(word, sizeof(word), " %s ", p.group);
+		if (!strncmp(p.group, PROBE_PREFIX, strlen(PROBE_PREFIX)) &&
+		    !strstr(groups, word))
+			probes_end(root, p.group);
+	}
+	free(groups);
+	free(text);
+	close(root);
+	close(held);
 }
 
 /* Nobody can make an instance during a look: wait between two of them. */
@@ -371,6 +449,7 @@ static int sweep(const char *session)
 		s.last = now_ms() >= end;
 		nanosleep(&pause, NULL);
 	}
+	remove_orphans(dir);
 	close(dir);
 	return r ? -1 : 0;
 }

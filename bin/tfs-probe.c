@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-probe - define, list and remove probes of a group: new events
+ *
+ * Requires: tracefs, and permission to write its files.
+ *	add EVENT PROBE...  define each EVENT by the PROBE behind it
+ *	list                print the group's probes as the kernel lists them
+ *	remove [EVENT]...   remove these, or all of the group
+ *	-g GROUP     the system that the events are in; default $TFS_GROUP
+ *	-R ROOT      take ROOT for the tracefs root, unchecked
+ * PROBE is one word, a place and what to record there, in the kernel's grammar:
+ *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
+ *	r SYMBOL [ARG]...           where it returns
+ *	p FILE:SYMBOL[+OFFSET], r FILE:SYMBOL, or FILE:OFFSET: in a program or library
+ *	e SYSTEM/EVENT [ARG]...     at another event, with what its fields point to
+ * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 are also known in programs. When
+ * one probe is refused, those before it are removed again.
+ * Exit: 0 done, 1 list: none, 100 misused, 111 refused.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elfsym.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-probe",
+	.usage = "tfs-probe [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
+	.purpose = "define, list and remove probes of a group: new events",
+	.letters = "g:R:",
+};
+
+/* The kernel takes no longer record (kernel/trace/trace.c, WRITE_BUFSIZE). */
+enum { RECORD = 4096 };
+
+struct made {
+	const char *event, *file;
+	const char *symbol;     /* of the kernel; NULL: none */
+	char record[RECORD];
+};
+
+/* As the kernel's is_good_name, less the NUL that PROBE_NAME has room for. */
+static int identifier(const char *s)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			     "0123456789_");
+
+	return n && n < PROBE_NAME && !s[n] && !(*s >= '0' && *s <= '9');
+}
+
+/* ---- a record ------------------------------------------------------------------- */
+
+static int append(struct made *m, const char *text, size_t n)
+{
+	size_t at = strlen(m->record);
+
+	if (n >= sizeof(m->record) - at)
+		return complain("%s: the probe is longer than a record may be", m->event);
+	memcpy(m->record + at, text, n);
+	m->record[at + n] = '\0';
+	return 0;
+}
+
+/* Which register has the function's argument, by the calling convention. */
+static const char *argument(const struct elf_place *p, unsigned n, char *name, size_t size)
+{
+	static const char x86[][4] = { "di", "si", "dx", "cx", "r8", "r9" };
+	static const struct { unsigned machine, first, most; const char *letters; } regular[] = {
+		{ EM_AARCH64, 0, 8, "x" }, { EM_ARM, 0, 4, "r" }, { EM_S390, 2, 5, "r" },
+		{ EM_PPC64, 3, 8, "gpr" }, { EM_RISCV, 0, 8, "a" },
+	};
+
+	if (p->machine == EM_X86_64 && p->wide)
+		return n <= 6 ? x86[n - 1] : NULL;
+	for (size_t i = 0; i < sizeof(regular) / sizeof(*regular); i++)
+		if (regular[i].machine == p->machine && n <= regular[i].most) {
+			format(name, size, "%s%u", regular[i].letters, regular[i].first + n - 1);
+			return name;
+		}
+	return NULL;
+}
+
+/* The ARGs; place: of a program, whose $argN this kernel may not know. */
+static int append_args(struct made *m, const char *s, const struct elf_place *place)
+{
+	const char *p;
+
+	while (place && (p = strstr(s, "$arg")) && p[4] >= '1' && p[4] <= '8') {
+		char name[16];
+		const char *reg = argument(place, (unsigned)(p[4] - '0'), name, sizeof(name));
+
+		if (!reg)
+			return complain("%s: which register has $arg%c is not known for such a "
+					"program: give it as a register", m->event, p[4]);
+		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
+		    append(m, reg, strlen(reg)) < 0)
+			return -1;
+		s = p + 5;
+	}
+	return append(m, s, strlen(s));
+}
+
+/* FILE:SYMBOL[+OFFSET] or FILE:OFFSET, n bytes, as FILE:OFFSET. */
+static int append_place(struct made *m, const char *s, size_t n, struct elf_place *place)
+{
+	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL, *plus, *end;
+	char number[32];
+	uint64_t into = 0;
+	int r;
+
+	if (!path)
+		return complain("out of memory");
+	if (!name || !name[1]) {
+		r = complain("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
+		free(path);
+		return r;
+	}
+	*name++ = '\0';
+	if (*name >= '0' && *name <= '9') {
+		free(path);
+		return append(m, s, n);
+	}
+	plus = strchr(name, '+');
+	if (plus) {
+		*plus++ = '\0';
+		into = strtoull(plus, &end, 0);
+		if (*plus < '0' || *plus > '9' || *end) {
+			r = complain("%s: not an offset: '%s'", m->event, plus);
+			free(path);
+			return r;
+		}
+	}
+	r = elf_symbol(path, name, into, place);
+	format(number, sizeof(number), ":%llu", (unsigned long long)place->offset);
+	if (!r && (append(m, path, strlen(path)) < 0 || append(m, number, strlen(number)) < 0))
+		r = -1;
+	free(path);
+	return r;
+}
+
+/* One EVENT and its PROBE to a record. -1 said. */
+static int make(struct made *m, const char *group, const char *event, const char *probe)
+{
+	size_t type = strcspn(probe, " "), n;
+	const char *where = probe + type + strspn(probe + type, " ");
+	struct elf_place place = { 0 };
+	char head[2 * PROBE_NAME + 4];
+
+	m->event = event;
+	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
+	    type || !*where)
+		return complain("%s: no probe: '%.80s'; p, r or e is first, then the place",
+				event, probe);
+	n = strcspn(where, " ");
+	format(head, sizeof(head), ":%s/%s ", group, event);
+	if (append(m, probe, type) < 0 || append(m, head, strlen(head)) < 0)
+		return -1;
+	if (*probe != 'e' && memchr(where, '/', n)) {
+		m->file = "uprobe_events";
+		return append_place(m, where, n, &place) < 0 ? -1 :
+			append_args(m, where + n, place.machine ? &place : NULL);
+	}
+	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
+	if (*probe != 'e')
+		m->symbol = where;
+	return append_args(m, where, NULL);
+}
+
+/* ---- what the kernel cannot do --------------------------------------------------- */
+
+/*
+ * Has the kernel a function of that name? -1: procfs does not tell. text is what
+ * near's names are in.
+ */
+static int has_function(const char *word, char **text, struct near *near)
+{
+	char path[PATH_MAX], *end;
+	int known = -1;
+
+	format(path, sizeof(path), "%s/kallsyms", procfs());
+	*text = ctl_read(AT_FDCWD, path, NULL);
+	for (char *p = *text; p && known < 1 && (end = strchr(p, '\n')); p = end + 1) {
+		char *name = strchr(p, ' ');
+
+		*end = '\0';
+		/* ADDRESS TYPE NAME[\tMODULE] */
+		if (!name || !name[1] || name[2] != ' ' || !strchr("tTwW", name[1]))
+			continue;
+		name += 3;
+		name[strcspn(name, "\t")] = '\0';
+		known = !strcmp(name, word);
+		near_offer(near, name);
+	}
+	return known;
+}
+
+/* The kernel refused: has it no such function? Then say so. */
+static int unknown_function(const struct made *m)
+{
+	struct near near = { .word = NULL };
+	char word[2 * PROBE_NAME], *text;
+	int unknown;
+
+	format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
+	/* MODULE:FUNCTION is not listed like that, an address not at all */
+	if (strchr(word, ':') || (*word >= '0' && *word <= '9'))
+		return 0;
+	near.word = word;
+	unknown = !has_function(word, &text, &near);
+	if (unknown && near.n)
+		complain("the kernel has no function '%s'; is it %s%s%s%s%s?", word, near.name[0],
+			 near.n > 1 ? ", " : "", near.n > 1 ? near.name[1] : "",
+			 near.n > 2 ? ", " : "", near.n > 2 ? near.name[2] : "");
+	else if (unknown)
+		complain("the kernel has no function '%s'; it may be part of its callers", word);
+	free(text);
+	return unknown;
+}
+
+/* Some kernels list such probes in README and have none (CONFIG_EPROBE_EVENTS). */
+static int no_event_probes(void)
+{
+	struct near near = { .word = "" };
+	char *text;
+	int r = has_function("__trace_eprobe_create", &text, &near);
+
+	free(text);
+	return !r;
+}
+
+/* ---- the three verbs --------------------------------------------------------------- */
+
+/* Is it in the group's list? text is dynamic_events. */
+static int is_there(const char *text, const char *group, const char *event)
+{
+	struct probe p;
+
+	while (text && next_probe(&text, &p))
+		if (!strcmp(p.group, group) && !strcmp(p.event, event))
+			return 1;
+	return 0;
+}
+
+static int define(int root, const struct made *m)
+{
+	int e = ctl_try(root, m->file, m->record, 0);
+
+	if (!e)
+		return 0;
+	if (m->symbol && e != -EACCES && e != -EPERM && unknown_function(m))
+		return -1;
+	if (*m->record == 'e' && e == -EINVAL && no_event_probes())
+		return complain("this kernel has no probes at events; Linux 5.15 has, with "
+				"CONFIG_EPROBE_EVENTS");
+	/* again, for the kernel's own words */
+	if (!ctl_write(root, m->file, m->record, 0))
+		return 0;
+	ctl_caret(root, m->record);
+	return -1;
+}
+
+static int add(int root, const char *group, char **words, size_t n)
+{
+	struct made *made = calloc(n, sizeof(*made));
+	char *text = ctl_read(root, "dynamic_events", NULL);
+	size_t i;
+	int r = 0;
+
+	if (!made)
+		return complain("out of memory");
+	for (i = 0; i < n && !r; i++) {
+		r = make(&made[i], group, words[2 * i], words[2 * i + 1]);
+		if (!r && is_there(text, group, made[i].event))
+			r = complain("%s/%s is there already", group, made[i].event);
+		if (!r && !ctl_exists(root, made[i].file))
+			r = complain("this kernel has no %s; it needs %s", made[i].file,
+				     *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
+				     "CONFIG_UPROBE_EVENTS");
+	}
+	free(text);
+	for (i = 0; i < n && !r; i++)
+		r = define(root, &made[i]);
+	while (r && i-- > 0)
+		if (made[i].file)
+			probes_remove(root, group, made[i].event);
+	free(made);
+	return r;
+}
+
+static int list(int root, const char *group)
+{
+	char *text = ctl_read(root, "dynamic_events", NULL);
+	const char *at = text;
+	struct probe p;
+	int r = NO;
+
+	if (!text) {
+		complain_errno("unable to read dynamic_events");
+		return REFUSED;
+	}
+	while (next_probe(&at, &p))
+		if (!strcmp(p.group, group)) {
+			print("%.*s\n", (int)p.length, p.line);
+			r = DONE;
+		}
+	flush();
+	return r;
+}
+
+static int remove_one(int root, const char *group, const char *event)
+{
+	if (!probes_remove(root, group, event))
+		return 0;
+	return complain_errno("unable to remove %s%s%s%s", group, event ? "/" : "",
+			      event ? event : "", errno == EBUSY ? ", which is enabled or in "
+			      "use" : "");
+}
+
+static int remove_probes(int root, const char *group, char **events)
+{
+	char *text = ctl_read(root, "dynamic_events", NULL);
+	int r = 0;
+
+	for (char **e = events; *e; e++)
+		if (!is_there(text, group, *e))
+			r = complain("no probe is called %s/%.80s", group, *e);
+	free(text);
+	if (r || !*events)
+		return r ? r : remove_one(root, group, NULL);
+	for (char **e = events; *e; e++)
+		r |= remove_one(root, group, *e);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = NULL, *group = getenv("TFS_GROUP"), *verb;
+	int c, top, adds;
+	size_t n;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (c == 'g')
+			group = opt_value;
+		else
+			root = opt_value;
+	argv += opt_index;
+	verb = *argv ? *argv++ : "";
+	adds = !strcmp(verb, "add");
+	if (!adds && strcmp(verb, "list") && strcmp(verb, "remove"))
+		misused(&tool, "add, list or remove?");
+	if (!group || !*group)
+		misused(&tool, "which group? -g or TFS_GROUP names it");
+	if (!identifier(group))
+		misused(&tool, "not the name of a group: '%.80s'", group);
+	for (n = 0; argv[n]; n++)
+		if ((!adds || n % 2 == 0) && !identifier(argv[n]))
+			misused(&tool, "not the name of an event: '%.80s'", argv[n]);
+	if (adds && (!n || n % 2))
+		misused(&tool, "add wants EVENT and PROBE, each a word");
+	if (*verb == 'l' && n)
+		misused(&tool, "unexpected operand '%.80s'", *argv);
+
+	top = open_tracefs(root, "", NULL);
+	if (top < 0)
+		return REFUSED;
+	if (*verb == 'l')
+		return list(top, group);
+	return (adds ? add(top, group, argv, n / 2) : remove_probes(top, group, argv)) < 0 ?
+		REFUSED : DONE;
+}

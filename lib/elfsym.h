@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+/* elfsym.h - elf.c: where in its file a function of a program or library is */
+#ifndef ELFSYM_H
+#define ELFSYM_H
+
+#include <stdint.h>
+
+struct elf_place {
+	uint64_t offset;        /* in the file */
+	unsigned machine;       /* EM_* of <elf.h> */
+	int wide;               /* 64 bits */
+};
+
+/*
+ * The place of the function name, and so many bytes into it. 0 or -1 said: no
+ * ELF, stripped, no such function (with the nearest names), none with code.
+ */
+int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_place *);
+
+#endif

@@ -1,0 +1,309 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2154 # $arg1 is the kernel's; stderr_lines is run's
+# tfs-probe: probes of a group; all of them, or none
+
+load helper
+
+USAGE='tfs-probe [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
+
+misuse() {
+	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# The group of this test's probes in the kernel; they go with it.
+own_group() {
+	need_tracefs "$1"
+	TFS_GROUP=own_${MARK//-/_}
+	export TFS_GROUP
+}
+
+undo() {
+	[ -n "${TFS_GROUP-}" ] || return 0
+	[ ! -e "${DIR-}/events/$TFS_GROUP" ] ||
+		tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
+	tfs-probe remove
+}
+
+plain_root() {
+	mkdir -p root/events
+	for file; do : >"root/$file"; done
+}
+
+# place SYMBOL: FILE:OFFSET that it is found at, as the record has it
+place() {
+	: >root/uprobe_events
+	tfs-probe -R root -g g add e "p $1" || return
+	sed 's/^p:g\/e //' root/uprobe_events
+}
+
+@test "tfs-probe: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-probe --help
+	[ "$output" = "usage: $USAGE
+tfs-probe - define, list and remove probes of a group: new events" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-probe: --version prints name and version" {
+	run -0 --separate-stderr tfs-probe --version
+	[[ $output =~ ^tfs-probe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-probe: what is no verb, group or name is refused" {
+	misuse 'no such option: -x' tfs-probe -x
+	misuse 'add, list or remove?' tfs-probe -g g
+	misuse 'add, list or remove?' tfs-probe -g g make
+	misuse 'which group? -g or TFS_GROUP names it' tfs-probe list
+	misuse 'which group? -g or TFS_GROUP names it' tfs-probe -g '' list
+	for group in a/b 1a a-b "$(printf 'x%.0s' {1..64})" 'a b'; do
+		misuse "not the name of a group: '$group'" tfs-probe -g "$group" list
+		misuse "not the name of an event: '$group'" tfs-probe -g g add "$group" 'p f'
+		misuse "not the name of an event: '$group'" tfs-probe -g g remove "$group"
+	done
+	misuse 'add wants EVENT and PROBE, each a word' tfs-probe -g g add
+	misuse 'add wants EVENT and PROBE, each a word' tfs-probe -g g add e
+	misuse "unexpected operand 'e'" tfs-probe -g g list e
+}
+
+@test "tfs-probe: what is no probe is refused before anything is written" {
+	plain_root kprobe_events uprobe_events dynamic_events
+	for probe in '' p 'p ' 'x f' 'pp f' 'r1x f' '-:g/e' $'p\tf'; do
+		fails 111 "tfs-probe: fatal: e: no probe: '${probe//$'\t'/?}'; p, r or e is first, then the place" \
+			tfs-probe -R root -g g add good 'p f' e "$probe"
+	done
+	fails 111 'tfs-probe: fatal: e: the probe is longer than a record may be' \
+		tfs-probe -R root -g g add e "p $(printf 'x%.0s' {1..5000})"
+	[ ! -s root/kprobe_events ]
+	fails 111 'tfs-probe: fatal: e: which function of /bin/sh? FILE:SYMBOL names it' \
+		tfs-probe -R root -g g add e 'p /bin/sh'
+	fails 111 "tfs-probe: fatal: e: not an offset: '0x'" \
+		tfs-probe -R root -g g add e "p $PROG/acts:main+0x"
+}
+
+@test "tfs-probe: plain directory: each kind of probe is one record of its file" {
+	plain_root kprobe_events uprobe_events dynamic_events
+	tfs-probe -R root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
+		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
+	exactly root/kprobe_events $'p:g/one f+4 a=$arg1:u8\nr16:g/two f ret=$retval\n'
+	exactly root/dynamic_events $'e:g/three sched/sched_switch p=$prev_pid\n'
+	exactly root/uprobe_events $'p:g/four /bin/sh:0x10 x=%di\n'
+}
+
+@test "tfs-probe: plain directory: list prints the group's lines, remove asks for their removal, newest first" {
+	plain_root
+	printf '%s\n' 'p:a/one f x=$arg1' 'p:b/one f' 'r:a/two f' 's:synthetic/a int x' odd \
+		>root/dynamic_events
+	run -0 tfs-probe -R root -g a list
+	[ "$output" = 'p:a/one f x=$arg1
+r:a/two f' ]
+	run -1 --separate-stderr tfs-probe -R root -g c list
+	[ -z "$output$stderr" ]
+	fails 111 'tfs-probe: fatal: no probe is called a/three' tfs-probe -R root -g a remove one three
+	[ "$(wc -l <root/dynamic_events)" = 5 ]
+	cp -r root again
+	tfs-probe -R root -g a remove
+	[ "$(tail -n +6 root/dynamic_events)" = '-:a/two
+-:a/one' ]
+	tfs-probe -R again -g a remove one
+	[ "$(tail -n +6 again/dynamic_events)" = '-:a/one' ]
+}
+
+@test "tfs-probe: a kernel without the file is told which option it lacks; an unread list, too" {
+	plain_root
+	fails 111 'tfs-probe: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' \
+		tfs-probe -R root -g g add e 'p f'
+	fails 111 'tfs-probe: fatal: this kernel has no uprobe_events; it needs CONFIG_UPROBE_EVENTS' \
+		tfs-probe -R root -g g add e 'p /bin/sh:1'
+	fails 111 'tfs-probe: fatal: unable to read dynamic_events: No such file or directory' \
+		tfs-probe -R root -g g list
+}
+
+@test "tfs-probe: a function of a program is found where nm and readelf see it" {
+	need_tool nm readelf
+	plain_root uprobe_events
+	cp "$PROG/acts" acts
+	value=$(nm acts | sed -n 's/ T acts_work$//p')
+	read -r offset address < <(readelf -lW acts |
+		awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+	want=$((0x$value - address + offset))
+	[ "$(place "$PWD/acts:acts_work")" = "$PWD/acts:$want" ]
+	[ "$(place "$PWD/acts:acts_work+0x2")" = "$PWD/acts:$((want + 2))" ]
+}
+
+@test "tfs-probe: 32 bits, big-endian, at a fixed address or not: found, whatever machine asks" {
+	plain_root uprobe_events
+	for file in "$BATS_TEST_DIRNAME"/fuzz/corpus/elf/good-*; do
+		tail -c +8 "$file" >elf # behind the name that the fuzzer looks for
+		[ "$(place "$PWD/elf:probed")" = "$PWD/elf:512" ]
+		[ "$(place "$PWD/elf:probing+4")" = "$PWD/elf:532" ]
+	done
+}
+
+@test "tfs-probe: what is no function of the file is one line, with the nearest names" {
+	plain_root uprobe_events
+	says() {
+		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "p $2"
+	}
+	acts=$PROG/acts
+	says "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" "$acts:acts_wrok"
+	says "$acts has no function 'nothing_at_all_like_it'" "$acts:nothing_at_all_like_it"
+	says 'unable to open /nowhere: No such file or directory' /nowhere:main
+	says "$PWD is no file" "$PWD:main"
+	echo '#!/bin/sh' >script
+	says "$PWD/script is no program or library (ELF)" "$PWD/script:main"
+	says "'acts_work' of $acts has only $(acts_size) bytes" "$acts:acts_work+10000000"
+	[ ! -s root/uprobe_events ]
+}
+
+# acts_size: as the tool tells; any number will do
+acts_size() {
+	tfs-probe -R root -g g add e "p $PROG/acts:acts_work+10000000" 2>&1 |
+		sed 's/.* only \(.*\) bytes/\1/'
+}
+
+@test "tfs-probe: stripped, imported, chosen at run time, data, and no size: each has its line" {
+	need_tool gcc strip
+	plain_root uprobe_events
+	cat >program.c <<-'END'
+		#include <unistd.h>
+		int data = 1;
+		__asm__(".text\n.globl bare\n.type bare,@function\nbare:\n.globl nosize\nnosize:");
+		static void *choose(void) { return sync; }
+		void chosen(void) __attribute__((ifunc("choose")));
+		int main(void) { sync(); chosen(); return data; }
+	END
+	gcc -o program program.c 2>/dev/null || skip "needs a compiler that knows ifunc"
+	says() {
+		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "p $PWD/$2"
+	}
+	says "$PWD/program has several versions of 'chosen' and chooses one when it is loaded (IFUNC): probe that one" \
+		program:chosen
+	says "'data' of $PWD/program is no code" program:data
+	run -111 tfs-probe -R root -g g add e "p $PWD/program:bare"
+	[[ $output =~ ^"tfs-probe: fatal: 'bare' of $PWD/program has no size, it may be no function; its place is $PWD/program:"[0-9]+$ ]]
+	place "$PWD/program:${output##*:}"
+	: >root/uprobe_events
+	strip program
+	says "$PWD/program only calls 'sync', which a library defines: probe that one" program:sync
+	says "$PWD/program has no function 'main'; it is stripped, only what it exports has a name" \
+		program:main
+	gcc -static -o program program.c && strip program
+	says "$PWD/program is stripped, it has no symbols: give it as FILE:OFFSET" program:main
+}
+
+@test "tfs-probe: two of one name are not chosen from; of two versions it is the default" {
+	need_tool gcc
+	plain_root uprobe_events
+	for i in 1 2; do
+		echo "static int twice(void) { return $i; } int (*use$i)(void) = twice;" >$i.c
+	done
+	echo 'int main(void) { return 0; }' | gcc -o twice 1.c 2.c -x c -
+	fails 111 "tfs-probe: fatal: $PWD/twice has 2 functions 'twice': give one as FILE:OFFSET" \
+		tfs-probe -R root -g g add e "p $PWD/twice:twice"
+	cat >lib.c <<-'END'
+		int old(void) { return 1; }
+		int new(void) { return 2; }
+		__asm__(".symver old,versioned@V1\n.symver new,versioned@@V2");
+	END
+	echo 'V1 { global: versioned; local: *; }; V2 { global: versioned; } V1;' >map
+	gcc -fPIC -shared -fno-lto -o lib.so lib.c -Wl,--version-script=map
+	want=$(place "$PWD/lib.so:new")
+	[ "$(place "$PWD/lib.so:versioned")" = "$want" ]
+	strip lib.so
+	[ "$(place "$PWD/lib.so:versioned")" = "$want" ]
+}
+
+@test "tfs-probe: kernel: a function of a program: as many events as calls, with its arguments" {
+	own_group uprobe_events
+	new_instance
+	act functions 25
+	args='n=$arg1:s32 word=+0($arg2):string'
+	tfs-probe add work "p $PROG/acts:acts_work $args" back "r $PROG/acts:acts_work ret=\$retval:s32" ||
+		skip "needs uprobes on this machine"
+	tfs-probe list | grep -q "^p:$TFS_GROUP/work $PROG/acts:0x"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	release
+	finishes "$ACT" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	grep -v '^#' "$DIR/trace" >got
+	[ "$(grep -c ': work: (0x[0-9a-f]*) n=[0-9]* word="word"$' got)" = 25 ]
+	[ "$(grep -c ': back: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=49$' got)" = 1 ]
+	[ "$(wc -l <got)" = 50 ]
+	run -111 tfs-probe remove work
+	[[ $output == "tfs-probe: fatal: unable to remove $TFS_GROUP/work, which is enabled or in use: "*[Rr]"esource busy" ]]
+	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
+	tfs-probe remove work
+	[[ $(tfs-probe list) == "r:$TFS_GROUP/back "* ]]
+	tfs-probe remove
+	run -1 tfs-probe list
+}
+
+@test "tfs-probe: kernel: what probes record reads as in trace, to the byte" {
+	own_group uprobe_events
+	new_instance
+	act functions 3
+	tfs-probe add work "p $PROG/acts:acts_work i=\$arg1:s32" back "r $PROG/acts:acts_work"
+	[ ! -e "$TRACEFS/kprobe_events" ] ||
+		tfs-probe add kernel 'p do_exit code=$arg1' kernel_done 'r do_sys_openat2 ret=$retval'
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	release
+	finishes "$ACT" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	grep -v '^#' "$DIR/trace" >trace
+	background tfs-catpipe -i "$INSTANCE" >text
+	taken() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	eventually taken
+	kill "$PID"
+	finishes "$PID" 0
+	diff trace text
+	[ "$(grep -c ': back: (.* <- ' text)" = 3 ]
+}
+
+@test "tfs-probe: kernel: when the second is refused the first goes, with the kernel's reason and place" {
+	own_group uprobe_events
+	tfs-probe add first "p $PROG/acts:acts_work"
+	run -111 --separate-stderr tfs-probe add second "p $PROG/acts:acts_work" \
+		third "p $PROG/acts:acts_work x=nonsense"
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/third $PROG/acts:"*" x=nonsense' to uprobe_events, the kernel says: "*": Invalid argument" ]]
+	[[ ${stderr_lines[1]} == "  Command: p:$TFS_GROUP/third "*' x=nonsense' ]]
+	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
+	[ "${#stderr_lines[@]}" = 3 ]
+	[[ $(tfs-probe list) == "p:$TFS_GROUP/first "* ]]
+	[ "$(tfs-probe list | wc -l)" = 1 ]
+	fails 111 "tfs-probe: fatal: $TFS_GROUP/first is there already" \
+		tfs-probe add second "p $PROG/acts:acts_work" first "p $PROG/acts:acts_worker"
+	[ "$(tfs-probe list | wc -l)" = 1 ]
+}
+
+@test "tfs-probe: kernel: a function of the kernel that is not there is one line, with the nearest names" {
+	own_group kprobe_events
+	run -111 --separate-stderr tfs-probe add first 'p do_sys_openat2' e 'p do_sys_opneat2 x=$arg1'
+	[ -z "$output" ]
+	[[ $stderr == "tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
+	[ "${#stderr_lines[@]}" = 1 ]
+	fails 111 "tfs-probe: fatal: the kernel has no function 'nothing_at_all_like_what_it_has'; it may be part of its callers" \
+		tfs-probe add e 'p nothing_at_all_like_what_it_has'
+	run -1 tfs-probe list
+}
+
+@test "tfs-probe: kernel: a probe at an event has that one's fields" {
+	own_group dynamic_events
+	new_instance
+	status=0
+	tfs-probe add forked 'e sched/sched_process_fork child=$child_pid:s32' 2>err || status=$?
+	if [ "$status" != 0 ]; then
+		[ "$(cat err)" = 'tfs-probe: fatal: this kernel has no probes at events; Linux 5.15 has, with CONFIG_EPROBE_EVENTS' ]
+		skip "needs probes at events (CONFIG_EPROBE_EVENTS)"
+	fi
+	act execs 2 3 word
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	release
+	finishes "$ACT" 0
+	grep -v '^#' "$DIR/trace" >got
+	[ "$(grep -c ': forked: (sched[./]sched_process_fork) child=[0-9]*$' got)" = 5 ]
+	[ "$(wc -l <got)" = 5 ]
+}

@@ -1,0 +1,440 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
+# A session's probes: exact counts and fields; they go with their session, and no others do
+
+load helper
+
+undo() {
+	[ -e "$TRACEFS/dynamic_events" ] || return 0
+	run ! grep -E ":(tfs_t$$|tfs_${MARK//-/_m}|own_)" "$TRACEFS/dynamic_events"
+	[ -z "$output" ] || { tfs-probe -g "own_${MARK//-/_}" remove; return 1; }
+}
+
+# group [SUFFIX]: of the session $MARK and this
+group() {
+	local name=$MARK${1-}
+	name=${name//_/__} name=${name//./_d}
+	echo "tfs_${name//-/_m}"
+}
+
+# probes GROUP: how many lines the kernel has of it
+probes() {
+	grep -c "^[^:]*:$1/" "$TRACEFS/dynamic_events" || :
+}
+
+no_probes() {
+	[ "$(probes "$(group "${1-}")")" = 0 ]
+}
+
+lines() {
+	grep -c "$1" got || :
+}
+
+# traced HOOK WORDS: a session of the held $ACT, which is released and read to its
+# end, into got
+traced() {
+	start_session "$1" --output fifo --pid "$ACT" "${@:2}"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	no_probes
+	head -n 20 got # of a test that fails
+}
+
+# refuses LINE HOOK WORDS: that is said first, and nothing was begun
+refuses() {
+	local status=0
+	"$MANAGER" --run "$2" --args "--instance $MARK --pid $$ ${*:3}" >out 2>err || status=$?
+	if [ "$status" = 0 ] || [ -s out ] || [ "$(head -n 1 err)" != "manager: fatal: $1" ]; then
+		echo "status $status"
+		cat out err
+		return 1
+	fi
+	nothing_left
+	no_probes
+}
+
+# second_session HOOK WORDS: ${MARK}b, its trace to be read at $TRACE
+second_session() {
+	: >out
+	background "$MANAGER" --run "$1" --args "--instance ${MARK}b ${*:2}" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	[ ! -s err ] || { cat err; return 1; }
+	TRACE=$(cat out)
+}
+
+uses() { # FILE: a program that is ours, symbols and all
+	need_tracefs "$1"
+	acts=$PROG/acts
+	: >there
+}
+
+# ---- of a session ---------------------------------------------------------------------
+
+@test "manager: a session's probes are in a group that is called after it, and go with it" {
+	uses uprobe_events
+	act functions 3
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work acts_worker
+	[ "$(probes "$(group)")" = 2 ]
+	[ -d "$TRACEFS/instances/tfs.$MARK/events/$(group)/acts_work" ]
+	stop_session
+	no_probes
+}
+
+@test "manager: dots, dashes and underscores, and names of any length, have groups of their own" {
+	uses uprobe_events
+	own_tree
+	long=$(printf 'x%.0s' {1..50})
+	recipe names <<-'END'
+		# description: which group
+		echo "$TFS_GROUP" >&2
+		exit 1
+	END
+	for name in a.b a-b a_b a__b a_db a_mb a "${long}1" "${long}-2" "${long}.2" "${long}_2"; do
+		"$MANAGER" --run names --args "--instance $MARK$name --pid $$" 2>>groups || :
+	done
+	[ "$(wc -l <groups)" = 11 ]
+	[ "$(sort -u groups | wc -l)" = 11 ]
+	run ! grep -Ev '^manager: fatal: tfs_[A-Za-z0-9_]{1,59}$' groups
+}
+
+@test "manager: two sessions at once do not see each other's probes, and the end of one leaves the other's" {
+	uses uprobe_events
+	act functions 20
+	one=$ACT one_go=$GO
+	start_session trace_uprobe --output fifo --pid "$one" --binary "$acts" --symbol acts_work
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	act functions 30
+	second_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
+	read_by cat >got
+	echo >"$one_go"
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	no_probes b
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(lines ': acts_work: ')" = 30 ]
+	[ "$(grep -c ': acts_work: ' got.one)" = 20 ]
+	[ "$(grep -vc '^#' got.one)" = 20 ]
+	no_probes
+}
+
+@test "manager: what a session has in its buffer stays when another's probes go" {
+	uses uprobe_events
+	act functions 20
+	one=$ACT one_go=$GO
+	start_session trace_uprobe --output fifo --pid "$one" $$ --binary "$acts" --symbol acts_work
+	one_session=$SESSION one_trace=$TRACE
+	echo >"$one_go" # nobody reads yet
+	eventually gone "$one"
+	act functions 30
+	second_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
+	kill -INT "$SESSION"
+	finishes "$SESSION" 0
+	no_probes b
+	TRACE=$one_trace
+	read_by cat >got
+	kill -INT "$one_session"
+	finishes "$one_session" 0
+	finishes "$READER" 0
+	[ "$(lines ': acts_work: ')" = 20 ]
+}
+
+@test "manager: killed with its janitor, its probes go with the next --run" {
+	uses uprobe_events
+	act functions 1
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
+	janitor=$(children "$SESSION" | head -n 1)
+	kill -KILL "$janitor" "$SESSION"
+	wait "$SESSION" || :
+	[ "$(probes "$(group)")" = 1 ]
+	"$MANAGER" --run trace_event --args "--instance ${MARK}b --pid $ACT -t 1 -e sched_process_exit" >/dev/null
+	no_probes
+	nothing_left
+}
+
+@test "manager: --clear removes what stale sessions left, and nobody else's" {
+	uses uprobe_events
+	act functions 1
+	mine=own_${MARK//-/_}
+	tfs-probe -g "$mine" add keep "p $acts:acts_work"
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
+	janitor=$(children "$SESSION" | head -n 1)
+	kill -KILL "$janitor" "$SESSION"
+	wait "$SESSION" || :
+	# and those whose instance is gone
+	tfs-probe -g "$(group x)" add orphan "p $acts:acts_work"
+	"$MANAGER" --clear
+	[ "$(probes "$mine")" = 1 ]
+	tfs-probe -g "$mine" remove
+	no_probes
+	no_probes x
+	nothing_left
+}
+
+@test "manager: probes that somebody else enabled go as well" {
+	uses uprobe_events
+	new_instance -else
+	act functions 1
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
+	tfs-write -i "$INSTANCE" "events/$(group)/enable" 1
+	stop_session
+	no_probes
+}
+
+@test "manager: a recipe that is killed between two probes leaves none" {
+	uses uprobe_events
+	own_tree
+	recipe half <<-END
+		# description: is stopped in the middle
+		tfs-probe add first 'p $acts:acts_work'
+		kill -KILL \$\$
+	END
+	refuses 'half: the recipe failed with status 137' half
+}
+
+# ---- trace_uprobe --------------------------------------------------------------------------
+
+@test "trace_uprobe: each call of a function, with its arguments" {
+	uses uprobe_events
+	act functions 25
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
+	[ "$(lines ': acts_work: (0x[0-9a-f]*) i=[0-9]* word="word"$')" = 25 ]
+	[ "$(lines ' i=24 ')" = 1 ]
+	[ "$(grep -vc '^#' got)" = 25 ]
+}
+
+@test "trace_uprobe: --return has what it returns, --filter what it holds for" {
+	uses uprobe_events
+	act functions 25
+	traced trace_uprobe --binary "$acts" --symbol acts_work --return --filter "'ret > 39'"
+	[ "$(lines ': acts_work: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=4[13579]$')" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+}
+
+@test "trace_uprobe: --return is taken for an int, or for what --arg says" {
+	uses uprobe_events
+	act functions 2
+	traced trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'ret=$retval:x8'
+	[ "$(lines ' ret=0x[13]$')" = 2 ]
+}
+
+@test "trace_uprobe: what is no function of the program, and no program, is one line" {
+	uses uprobe_events
+	refuses 'which functions? --binary and --symbol name them' trace_uprobe --symbol x
+	refuses "tfs-probe: fatal: $acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
+		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
+	[ "$(wc -l <err)" = 1 ]
+	refuses "no program is called './acts'; of a file the whole path is wanted" \
+		trace_uprobe --binary ./acts --symbol main
+	refuses "no program is called 'a b'; of a file the whole path is wanted" \
+		trace_uprobe --binary "'a b'" --symbol main
+	for word in '$(touch evil)' '`touch evil`' ';touch evil' '-x' '*'; do
+		run ! "$MANAGER" --run trace_uprobe --args \
+			"--instance $MARK --pid $$ --binary '$word' --symbol '$word' --arg '$word'"
+		nothing_left
+	done
+	[ ! -e evil ]
+}
+
+@test "trace_uprobe: an argument that the kernel refuses: its reason, and its caret below" {
+	uses uprobe_events
+	status=0
+	"$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ --binary $acts --symbol acts_work --arg x=nonsense" \
+		>out 2>err || status=$?
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[[ $(head -n 1 err) == "manager: fatal: tfs-probe: fatal: unable to write 'p:$(group)/acts_work $acts:"*", the kernel says: "* ]]
+	[[ $(sed -n 3p err) =~ ^\ +\^$ ]]
+	[ "$(wc -l <err)" = 3 ]
+	nothing_left
+	no_probes
+}
+
+# ---- trace_kprobe --------------------------------------------------------------------------
+
+@test "trace_kprobe: each call of a function of the kernel, with its arguments, or its return" {
+	uses kprobe_events
+	act opens 12 8 "$PWD/there"
+	traced trace_kprobe --function do_sys_openat2 --arg 'path=+0($arg2):ustring'
+	[ "$(lines ': do_sys_openat2: (do_sys_openat2+0x[0-9a-f]/0x[0-9a-f]*) path="/nowhere/at all"$')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 20 ]
+	act opens 12 8 "$PWD/there"
+	traced trace_kprobe -k do_sys_openat2 --return --filter "'ret == -2'"
+	[ "$(lines ': do_sys_openat2: ([^ ]*+0x[0-9a-f]*/0x[0-9a-f]* <- do_sys_openat2) ret=-2$')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_kprobe: --stack shows the kernel's stack below each" {
+	uses kprobe_events
+	act opens 2 0 "$PWD/there"
+	traced trace_kprobe -k do_sys_openat2 --stack
+	[ "$(lines ': do_sys_openat2: ')" = 2 ]
+	[ "$(lines '<stack trace>')" = 2 ]
+}
+
+@test "trace_kprobe: no function, or one that is not there: one line, with the nearest" {
+	uses kprobe_events
+	refuses 'which functions? --function names them' trace_kprobe
+	status=0
+	"$MANAGER" --run trace_kprobe --args "--instance $MARK --pid $$ -k do_sys_open do_sys_opneat2" \
+		>out 2>err || status=$?
+	[ "$status" = 111 ]
+	[[ $(cat err) == "manager: fatal: tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
+	[ "$(wc -l <err)" = 1 ]
+	nothing_left
+	no_probes
+}
+
+@test "trace_kprobe: where the kernel has none, --check says what it lacks" {
+	need_tracefs
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	for hook in trace_kprobe trace_exec trace_open; do
+		run -1 "$MANAGER" --check "$hook"
+		[[ $output == *'no kprobe_events in this kernel; it needs (CONFIG_KPROBE_EVENTS)'* ]]
+	done
+}
+
+# ---- trace_exec ----------------------------------------------------------------------------
+
+@test "trace_exec: each program that is started, with all its words and none behind them" {
+	uses kprobe_events
+	act execs 5 3 one "two words" ''
+	traced trace_exec
+	[ "$(lines ": exec5: (finalize_exec+0x[0-9a-f]/0x[0-9a-f]*) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+}
+
+@test "trace_exec: --words cuts, and is a number that the kernel takes" {
+	uses kprobe_events
+	act execs 5 3 one "two words" ''
+	traced trace_exec --words 2
+	[ "$(lines ": exec2: .* argc=5 argv0=\"$acts\" argv1=\"nothing\"$")" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	refuses '--words: 0 is not from 1 to 32' trace_exec --words 0
+	refuses '--words: 33 is not from 1 to 32' trace_exec --words 33
+	act execs 1 0 one
+	traced trace_exec --words 32
+	[ "$(lines ': exec3: ')" = 1 ]
+}
+
+@test "trace_exec: --failed has what was tried and the error, too" {
+	uses kprobe_events
+	act execs 2 3 one
+	traced trace_exec --failed
+	[ "$(lines ': exec3: ')" = 2 ]
+	[ "$(lines ': exec_open: .* path="/nowhere/at all" ')" = 3 ]
+	[ "$(lines ": exec_open: .* path=\"$acts\" ")" = 2 ]
+	[ "$(lines ': sys_execve -> 0xf*fe$')" = 3 ]
+}
+
+@test "trace_exec: a script is started under its own name, with its interpreter's words" {
+	uses kprobe_events
+	printf '#!/bin/sh -e\n:\n' >script
+	chmod +x script
+	act execs 1 0 one
+	start_session trace_exec --output fifo --pid $$
+	read_by cat >got
+	./script word
+	stop_session
+	finishes "$READER" 0
+	[ "$(lines " filename=\"./script\" argc=4 argv0=\"/bin/sh\" argv1=\"-e\" argv2=\"./script\" argv3=\"word\"$")" = 1 ]
+}
+
+# ---- trace_open ----------------------------------------------------------------------------
+
+@test "trace_open: each file that is opened, with what came of it" {
+	uses kprobe_events
+	act opens 12 8 "$PWD/there"
+	traced trace_open
+	[ "$(lines ": open: .*path=\"\?$PWD/there")" = 12 ]
+	[ "$(lines ': open: .* ret=-2')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 20 ]
+}
+
+@test "trace_open: --failed has those that fail, with path and error" {
+	uses kprobe_events
+	act opens 12 8 "$PWD/there"
+	traced trace_open --failed
+	[ "$(grep ': open: .* ret=-2' got | grep -c 'path="/nowhere/at all"')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_open: two sessions at once do not see each other's opens" {
+	uses kprobe_events
+	act opens 3 0 "$PWD/there"
+	one_go=$GO
+	start_session trace_open --output fifo --pid "$ACT"
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	act opens 5 0 "$PWD/there"
+	second_session trace_open --output fifo --pid "$ACT" --failed
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	echo >"$one_go"
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(grep -vc '^#' got)" = 0 ]
+	[ "$(grep -vc '^#' got.one)" = 3 ]
+	no_probes
+	no_probes b
+}
+
+# ---- trace_tcp -----------------------------------------------------------------------------
+
+# port: that the program act listens on
+port() {
+	sed -n 's/^port //p' ready
+}
+
+@test "trace_tcp: connects of a program, as many as it made, by the program alone" {
+	need_tracefs events/sock/inet_sock_set_state
+	act connects 6
+	traced trace_tcp --connect
+	[ "$(lines ": inet_sock_set_state: .* dport=$(port) .* oldstate=TCP_CLOSE newstate=TCP_SYN_SENT$")" = 6 ]
+	[ "$(grep -vc '^#' got)" = 6 ]
+}
+
+@test "trace_tcp: connects and accepts of a port, whoever's they are; --states has every change" {
+	need_tracefs events/sock/inet_sock_set_state
+	act connects 6
+	start_session trace_tcp --output fifo --all --port "$(port)"
+	read_by cat >got
+	release
+	finishes "$ACT" 0
+	stop_session
+	finishes "$READER" 0
+	[ "$(lines 'oldstate=TCP_CLOSE newstate=TCP_SYN_SENT$')" = 6 ]
+	[ "$(lines 'oldstate=TCP_SYN_RECV newstate=TCP_ESTABLISHED$')" = 6 ]
+	[ "$(grep -v '^#' got | grep -vc ': tcp_retransmit')" = 12 ]
+	act connects 6
+	start_session trace_tcp --output fifo --all --states --port "$(port)"
+	read_by cat >got
+	release
+	finishes "$ACT" 0
+	stop_session
+	finishes "$READER" 0
+	[ "$(lines 'newstate=TCP_SYN_SENT$')" = 6 ]
+	[ "$(lines 'oldstate=TCP_SYN_SENT newstate=TCP_ESTABLISHED$')" = 6 ]
+	[ "$(lines 'oldstate=TCP_SYN_RECV newstate=TCP_ESTABLISHED$')" = 6 ]
+}
+
+@test "trace_tcp: packets that are sent again" {
+	need_tracefs events/tcp/tcp_retransmit_skb
+	act retransmits 1
+	start_session trace_tcp --output fifo --all --retransmit --port 1 "$(port)"
+	read_by cat >got
+	release
+	finishes "$ACT" 0
+	stop_session
+	finishes "$READER" 0
+	[ "$(lines ": tcp_retransmit_skb: .* dport=$(port) .* state=TCP_SYN_SENT")" = 1 ]
+	[ "$(grep -vc '^#' got)" = 1 ]
+}

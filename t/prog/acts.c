@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * acts - a program that does one thing a known number of times
+ *
+ *	acts functions N          call acts_work(i, "word") N times
+ *	acts opens N M PATH       open PATH N times, and M times what is not there
+ *	acts execs N M WORD...    run this program N times, with WORD..., and M times
+ *	                          what is not there
+ *	acts connects N           connect to a socket of ours N times
+ *	acts retransmits N        connect in vain, until its first packet was sent N times again
+ *	acts nothing
+ * Prints "ready" and waits for a line of standard input first; not for nothing.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int acts_work(int i, const char *word);
+int acts_worker(void);          /* one whose name is near */
+
+/* not to be inlined, cloned, or found to be without effect */
+__attribute__((noinline, noclone)) int acts_work(int i, const char *word)
+{
+	__asm__ volatile("" : : "r"(word) : "memory");
+	return 2 * i + 1;
+}
+
+__attribute__((noinline, noclone)) int acts_worker(void)
+{
+	__asm__ volatile("");
+	return 7;
+}
+
+static void run(char **argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execv(argv[0], argv);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+}
+
+/* A socket that listens on loopback, its address in *to. */
+static int listener(struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct ifreq lo = { .ifr_name = "lo" };
+	socklen_t n = sizeof(*to);
+
+	if (!ioctl(fd, SIOCGIFFLAGS, &lo) && !(lo.ifr_flags & IFF_UP)) {
+		lo.ifr_flags |= IFF_UP;
+		ioctl(fd, SIOCSIFFLAGS, &lo);
+	}
+	*to = (struct sockaddr_in){ .sin_family = AF_INET };
+	to->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)to, n) || listen(fd, 16) ||
+	    getsockname(fd, (struct sockaddr *)to, &n))
+		exit(111);
+	return fd;
+}
+
+static void connects(int in, const struct sockaddr_in *to, long n)
+{
+	while (n--) {
+		int out = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(out, (const struct sockaddr *)to, sizeof(*to)))
+			exit(111);
+		close(accept(in, NULL, NULL));
+		close(out);
+	}
+}
+
+static void retransmits(int in, const struct sockaddr_in *to, int n)
+{
+	/* <linux/filter.h>, which not every libc has: "return 0", drop it */
+	struct { unsigned short code; unsigned char jt, jf; unsigned k; } none = { 0x06, 0, 0, 0 };
+	struct { unsigned short n; void *filter; } prog = { 1, &none };
+	int out = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof(info);
+
+	if (setsockopt(in, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) ||
+	    !connect(out, (const struct sockaddr *)to, sizeof(*to)))
+		exit(111);
+	while ((int)info.tcpi_total_retrans < n) {
+		poll(NULL, 0, 10);
+		if (getsockopt(out, IPPROTO_TCP, TCP_INFO, &info, &size))
+			exit(111);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *act = argc > 1 ? argv[1] : "nothing";
+	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 0;
+	char self[4096] = "", *none[] = { (char *)(size_t)"/nowhere/at all", NULL };
+	struct sockaddr_in to;
+	int in = -1, c;
+
+	if (!strcmp(act, "nothing"))
+		return 0;
+	if (!strcmp(act, "connects") || !strcmp(act, "retransmits"))
+		in = listener(&to);
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 111;
+	if (in >= 0)
+		printf("port %d\n", ntohs(to.sin_port));
+	puts("ready");
+	fflush(stdout);
+	while ((c = getchar()) != '\n' && c != EOF)
+		;
+	if (!strcmp(act, "functions"))
+		for (long i = 0; i < n; i++)
+			acts_work((int)i, "word");
+	else if (!strcmp(act, "opens"))
+		for (long i = 0; i < n + m; i++)
+			close(open(i < n ? argv[4] : none[0], O_RDONLY));
+	else if (!strcmp(act, "connects"))
+		connects(in, &to, n);
+	else if (!strcmp(act, "retransmits"))
+		retransmits(in, &to, (int)n);
+	else if (!strcmp(act, "execs"))
+		for (long i = 0; i < n + m; i++) {
+			argv[2] = self;
+			argv[3] = (char *)(size_t)"nothing";
+			run(i < n ? argv + 2 : none);
+		}
+	return 0;
+}
