@@ -102,7 +102,7 @@ static void begin_filter(const struct request *rq, const char *tools, const char
 
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
 {
-	const char *argv[16 + MOST_STREAM_WORDS], *variable;
+	const char *argv[16 + MOST_STREAM_WORDS], *variables[PLACE_MOST + 1];
 	struct request tool = *rq;
 	size_t n = 0;
 
@@ -112,8 +112,9 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 			tool.output = OUTPUT_FIFO;
 	}
 	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-') {
-		subsystem.place(rq, &variable);
-		putenv((char *)(size_t)variable);
+		subsystem.place(rq, variables);
+		for (const char **v = variables; *v; v++)
+			putenv((char *)(size_t)*v);
 		if (!s->filter)
 			limit_output(rq);
 		run(tools, s->word);
