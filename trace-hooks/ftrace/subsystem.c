@@ -288,7 +288,7 @@ static void stream(const struct request *rq, const char **argv)
 	argv[n++] = rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe";
 	argv[n++] = "-i";
 	argv[n++] = instance_name(rq);
-	if (rq->output >= OUTPUT_FILE) {
+	if (rq->output >= OUTPUT_FILE || rq->recipe->alone) {
 		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
 		argv[n++] = kb;
 	}
@@ -313,8 +313,14 @@ static int disarm(void)
 
 static int close_session(const struct request *rq)
 {
+	char beside[sizeof(rq->session) + sizeof(INSTANCE_PREFIX TRIGGER_SUFFIX)];
+
 	if (instance < 0)
 		return 0;
+	/* a stream that was killed left it */
+	format(beside, sizeof(beside), "%s" TRIGGER_SUFFIX, instance_name(rq));
+	if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
+		complain_errno("unable to remove instance %s", beside);
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		return complain_errno("unable to remove instance %s", instance_name(rq));
@@ -346,11 +352,18 @@ struct sweep {
 /* 1: it is to be tried again. */
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
+	const char *behind = name + strlen(INSTANCE_PREFIX);
 	const struct sweep *s = arg;
+	size_t n = s->session ? strlen(s->session) : 0;
+	int its = n && !strncmp(behind, s->session, n), beside;
 
-	if (owner != OWNER_NONE || !instance_remove(dir, name, 0) || errno == ENOENT)
+	beside = its && !strcmp(behind + n, TRIGGER_SUFFIX);
+	/* the stream that has one beside it dies with the janitor, not at once */
+	if (owner != OWNER_NONE)
+		return beside;
+	if (!instance_remove(dir, name, 0) || errno == ENOENT)
 		return 0;
-	if (s->session && strcmp(name + strlen(INSTANCE_PREFIX), s->session))
+	if (s->session && !beside && !(its && !behind[n]))
 		return 0;
 	if (s->last && !s->session)
 		complain_errno("unable to remove stale instance %s", name);
