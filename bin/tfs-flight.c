@@ -93,6 +93,7 @@ struct flight {
 	unsigned long back;     /* ms; 0: all */
 	unsigned long keep, number;
 	uint64_t most;          /* bytes of a text; 0: any */
+	size_t chunk;           /* that are written at once */
 	struct part *parts;     /* one, or one for each processor */
 	unsigned nparts;
 	int failed;             /* errno of the dump that is being made */
@@ -165,7 +166,7 @@ static void turn(struct flight *f, struct part *p)
 
 static void write_part(struct flight *f, struct part *p)
 {
-	if (f->most && p->size + p->n > f->most / 2)
+	if (f->most && p->size && p->size + p->n > f->most / 2)
 		turn(f, p);
 	if (!f->failed && write_all(p->fd, p->text, p->n) < 0)
 		f->failed = errno;
@@ -291,7 +292,7 @@ static void put(struct flight *f, const struct record *r, int64_t lost)
 	n = show_record(&f->show, r, lost, aside, sizeof(aside), &shown);
 	if (n && p->fd < 0 && !f->failed)
 		begin_text(f, p);
-	if (p->n + n > CHUNK)
+	if (p->n + n > f->chunk)
 		write_part(f, p);
 	p->nevents += (unsigned)shown;
 	if (f->failed || !n)
@@ -524,6 +525,8 @@ static uint64_t trace_now(const struct flight *f)
 		now = digits_at(&p) * 1000000000;
 		if (*p++ == '.')
 			now += digits_at(&p) * 1000;
+		else /* of a clock that counts something else */
+			now = 0;
 	}
 	free(text);
 	return now;
@@ -830,6 +833,7 @@ int main(int argc, char **argv)
 	int c, packets = 0, r;
 
 	f.keep = 10;
+	f.chunk = CHUNK;
 	f.trigger.dir = -1;
 	f.trigger.pipe = -1;
 	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
@@ -874,6 +878,8 @@ int main(int argc, char **argv)
 			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
 			f.most = (uint64_t)kb * 1024;
+			if (f.most / 8 < CHUNK)
+				f.chunk = (size_t)f.most / 8;
 			break;
 		case 'd':
 			if (number(opt_value, 3, INT_MAX, &fd) < 0)
