@@ -425,12 +425,11 @@ static int copy_pids(int from, int to)
 {
 	struct pids known = { 0 }, now = { 0 }, not = { 0 };
 	char *text = ctl_read(from, "set_event_notrace_pid", NULL);
-	int r = 0;
+	char *follow = ctl_read(from, "options/event-fork", NULL);
+	int r;
 
 	pids_parse(&not, text ? text : "");
-	if (not.n)
-		r = ctl_write(to, "options/event-fork", "1", 0) < 0 ? -1 :
-		    pidfilter_remove(to, &not, 0);
+	r = pidfilter_remove(to, &not, 0);
 	while (!r && !(r = pidfilter_list(from, &now))) {
 		pids_minus(&now, &known);
 		if (!now.n || (r = pidfilter_add(to, &now, 0)))
@@ -440,7 +439,10 @@ static int copy_pids(int from, int to)
 		pids_sort(&known);
 		pids_clear(&now);
 	}
+	if (!r)
+		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
 	free(text);
+	free(follow);
 	pids_clear(&known);
 	pids_clear(&now);
 	pids_clear(&not);

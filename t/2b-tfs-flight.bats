@@ -14,6 +14,7 @@ small_instance() {
 	need_tracefs events/syscalls
 	new_instance
 	echo 64 >"$DIR/buffer_size_kb"
+	echo $$ >"$DIR/set_event_pid" # with none everybody would be traced
 	echo 1 >"$DIR/events/syscalls/sys_enter_getppid/enable"
 }
 
@@ -30,7 +31,7 @@ flight() {
 # called N...: so many calls, which are over
 called() {
 	calls "$@"
-	echo "$CALLS" >"$DIR/set_event_pid"
+	echo "$CALLS" >>"$DIR/set_event_pid"
 	release
 	finishes "$CALLS" 0
 }
