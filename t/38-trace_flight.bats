@@ -118,8 +118,8 @@ stop_flight() {
 	finishes "$one" 0
 	HERE=$here
 	there dump.1 || skip "needs to be told before its task is gone"
-	sed 's/[0-9]*\.[0-9]*: //' "$all" | tail -n $((5000 - lost)) | cut -c 17- >want
-	sed 's/[0-9]*\.[0-9]*: //' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
+	sed 's/\] [^ ]* *[0-9.]*: /] /' "$all" | tail -n $((5000 - lost)) | cut -c 17- >want
+	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
 	[ "$(wc -l <"$all")" = 5000 ]
 	cmp want got
 	rm -r "${all%/*}"
