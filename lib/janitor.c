@@ -23,6 +23,8 @@
 
 /* A recipe that takes longer hangs. */
 #define RECIPE_MS 30000
+/* Where a stream that works alone says that it does. */
+#define READY_FD 3
 /* A session that ended by itself waits this long for a reader to come. */
 #define LATE_READER_MS 1000
 /* A reader that was scheduled away in open() between name and FIFO runs again. */
@@ -147,26 +149,48 @@ static int ask_recipe(struct janitor *j)
 	return stream_words(s, n, j->rq->recipe->name, j->tools);
 }
 
+/* A line says that it has begun, an end that it has not, and has said why. */
+static int await_ready(struct janitor *j, int fd)
+{
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN },
+			      { .fd = j->manager, .events = POLLIN } };
+	long long end = now_ms() + RECIPE_MS;
+	char c = 0;
+
+	while (!p[0].revents && !p[1].revents && end > now_ms())
+		poll(p, 2, (int)(end - now_ms()));
+	if (p[0].revents && read(fd, &c, 1) < 0)
+		c = 0;
+	close(fd);
+	return c ? 0 : complain("%s: its stream did not begin", j->rq->recipe->name);
+}
+
 /*
  * The child that becomes the stream. On a FIFO it waits for the reader in
  * open(), where all signals but SIGKILL stay pending: one that comes before
- * the tool is ready for it is not lost.
+ * the tool is ready for it is not lost. One that works alone has the FIFO to
+ * read as well, waits for nobody, and says on READY_FD when it has begun.
  */
 static int start_stream(struct janitor *j)
 {
+	int fd, ready[2], alone = j->rq->recipe->alone;
 	struct stat st;
-	int fd;
 
+	if (alone && pipe2(ready, O_CLOEXEC) < 0)
+		return complain_errno("unable to make a pipe");
 	j->stream = fork_bound();
 	if (j->stream < 0)
 		return -1;
 	/* whoever of us two comes first; or setsid, which would be refused then */
 	if (j->rq->output != OUTPUT_DAT)
 		setpgid(j->stream, j->stream);
-	if (j->stream)
-		return 0;
+	if (j->stream) {
+		if (alone)
+			close(ready[1]);
+		return alone ? await_ready(j, ready[0]) : 0;
+	}
 	close(j->manager);
-	fd = openat(j->dir, "trace", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(j->dir, "trace", (alone ? O_RDWR : O_WRONLY) | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
 	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
 		_exit(REFUSED);
@@ -179,6 +203,9 @@ static int start_stream(struct janitor *j)
 	} else {
 		dup2(fd, STDOUT_FILENO);
 	}
+	if (alone && (fchdir(j->dir) < 0 || dup2(ready[1], READY_FD) < 0 ||
+		      fcntl(READY_FD, F_SETFD, 0) < 0))
+		_exit(REFUSED);
 	stream_run(j->rq, &j->words, j->tools);
 }
 
@@ -293,7 +320,7 @@ static int watch(struct janitor *j)
 	struct pollfd p[] = { { .fd = j->manager, .events = POLLIN },
 			      { .fd = j->signals, .events = POLLIN } };
 	struct signalfd_siginfo si;
-	char how;
+	char how = 0;
 	int status;
 
 	for (;;) {
@@ -302,8 +329,13 @@ static int watch(struct janitor *j)
 			return 0;
 		if (poll(p, 2, -1) < 0)
 			continue;
-		if (p[0].revents)
-			return read(j->manager, &how, 1) == 1 && how == BY_ITSELF;
+		if (p[0].revents) {
+			if (read(j->manager, &how, 1) != 1 || how != PASS_ON)
+				return how == BY_ITSELF;
+			if (j->stream > 0)
+				kill(j->stream, SIGUSR1);
+			continue;
+		}
 		if (read(j->signals, &si, sizeof(si)) == sizeof(si) &&
 		    si.ssi_signo == SIGTERM)
 			return 0;

@@ -133,6 +133,27 @@ static unsigned long long records(const struct held *h)
 	return pread(h->stats, text, sizeof(text) - 1, 0) < 0 ? 1 : digits_at(&p);
 }
 
+/* As live_page. */
+static int take(const struct live *l, const struct held *h, unsigned char *page)
+{
+	ssize_t got = read(h->fd, page, l->page);
+
+	/* ENODEV: a processor that never was there, and may come */
+	if (!got || (got < 0 && (errno == EAGAIN || errno == ENODEV)))
+		return 0;
+	if (got < 0)
+		return complain_errno("unable to read trace_pipe_raw");
+	memset(page + got, 0, l->page - (size_t)got);
+	return 1;
+}
+
+int live_page(struct live *l, unsigned cpu, void *page)
+{
+	const struct held *h = &l->cpu[cpu];
+
+	return h->fd >= 0 && records(h) ? take(l, h, page) : 0;
+}
+
 /* Pages of one processor, until its buffer is empty or there is no more room. */
 static long fill(struct live *l, struct held *h)
 {
@@ -142,7 +163,7 @@ static long fill(struct live *l, struct held *h)
 	h->empty = 0;
 	for (; h->n < l->room; known -= known < most ? known : most) {
 		unsigned char *page;
-		ssize_t got;
+		int got;
 
 		if (!known && !(known = records(h))) {
 			h->empty = 1;
@@ -151,15 +172,13 @@ static long fill(struct live *l, struct held *h)
 		if (!h->pages && !(h->pages = malloc(l->room * l->page)))
 			return complain("out of memory");
 		page = h->pages + (h->first + h->n) % l->room * l->page;
-		got = read(h->fd, page, l->page);
+		got = take(l, h, page);
 		if (got <= 0) {
 			h->empty = 1;
-			/* ENODEV: a processor that never was there, and may come */
-			if (!got || errno == EAGAIN || errno == ENODEV)
-				break;
-			return complain_errno("unable to read trace_pipe_raw");
+			if (got < 0)
+				return -1;
+			break;
 		}
-		memset(page + got, 0, l->page - (size_t)got);
 		h->n++;
 		n++;
 	}
@@ -222,4 +241,16 @@ unsigned long long live_rest(const struct live *l,
 		}
 	}
 	return n;
+}
+
+void live_close(struct live *l)
+{
+	for (unsigned i = 0; i < l->ncpus; i++) {
+		close(l->cpu[i].fd);
+		close(l->cpu[i].stats);
+		free(l->cpu[i].pages);
+	}
+	free(l->cpu);
+	free(l->merge.lanes);
+	*l = (struct live){ 0 };
 }

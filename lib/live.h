@@ -44,11 +44,20 @@ long live_fill(struct live *);
 /* Did it find the buffers empty, and not itself without room? */
 int live_empty(const struct live *);
 
+/*
+ * The next page of one processor alone, past live_next, into page: 1; 0 there is
+ * none now; -1 said.
+ */
+int live_page(struct live *, unsigned cpu, void *page);
+
 /* As merge_next. */
 const struct record *live_next(struct live *, int64_t *lost);
 
 /* How many records are held that live_next has not given, of those that counts counts. */
 unsigned long long live_rest(const struct live *,
 			     int (*counts)(void *, const struct record *), void *arg);
+
+/* Let go of the instance, which can then be removed. */
+void live_close(struct live *);
 
 #endif

@@ -48,6 +48,7 @@ struct recipe {
 	char path[PATH_MAX];
 	char *head;                 /* owns all text below */
 	const char *description;
+	int alone;                  /* its stream is there for no reader's sake */
 	const char *requires[16];
 	size_t nrequires;
 	struct option options[MOST_OPTIONS]; /* the common ones first */
@@ -135,8 +136,8 @@ int open_rundir(const char *subsystem, char *path);
 int unlink_trace(int dir);
 
 /*
- * Remove a session's directory; one that holds a file which the caller was
- * told of only with files set. 0, or -1 and errno, silent.
+ * Remove a session's directory; a file in it that the caller was told of, and
+ * dumps, only with files set. 0, or -1 and errno, silent.
  */
 int remove_rundir(int dir, const char *name, int files);
 
@@ -240,6 +241,9 @@ int janitor(const struct request *rq, const char *tools, int manager);
 
 /* What the manager says before it hangs up: nobody asked for the end. */
 #define BY_ITSELF 'e'
+
+/* What it says, and does not hang up: SIGUSR1 is for a stream that works alone. */
+#define PASS_ON 'u'
 
 /* ---- session.c: from the request to the last trace of it -------------------------- */
 

@@ -7,6 +7,7 @@
  *	# description: TEXT
  *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
  *	# option: [-x, ]--name [VALUE]  TEXT
+ *	# stream: alone
  * A condition is a path that must exist, or !PATH that must not; one of the
  * alternatives must hold. VALUE is a type in capitals (enum type) or choices
  * parted by |; "..." behind it takes many, brackets around both also none,
@@ -160,6 +161,11 @@ int parse_head(struct recipe *r, char *text, const char *file)
 				return complain("%s: line %u: too many requirements",
 						file, number);
 			r->requires[r->nrequires++] = value;
+		} else if ((value = after(line, "# stream:"))) {
+			r->alone = !strcmp(value, "alone");
+			if (!r->alone)
+				return complain("%s: line %u: no such stream: %s", file, number,
+						value);
 		} else if ((value = after(line, "# option:")) &&
 			   add_option(r, value) < 0) {
 			return complain("%s: line %u: not an option, or one that "

@@ -274,6 +274,8 @@ int parse_request(struct request *rq, struct recipe *r, const char *args)
 	rq->output = !s || !strcmp(s, "lines") ? OUTPUT_LINES :
 		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
 		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
+	if (r->alone && rq->output == OUTPUT_DAT)
+		return complain("%s makes files of its own, and --output dat none", r->name);
 	rq->header = common(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
 		return complain("--header is for text, and --output dat makes none");

@@ -88,28 +88,40 @@ int unlink_trace(int dir)
 	return fd;
 }
 
+/*
+ * Is the file to stay, in a directory whose trace is a file that was told of or not?
+ * Names with a dot are of one that is made, which a tool may be at still.
+ */
+static int stays(const char *name, int told)
+{
+	return !strncmp(name, DUMP_PREFIX, strlen(DUMP_PREFIX)) ||
+	       (told && (!strcmp(name, "trace") || *name == '.'));
+}
+
 int remove_rundir(int dir, const char *name, int files)
 {
-	int fd = openat(dir, name, OPEN_DIR), trace;
+	int fd = openat(dir, name, OPEN_DIR), trace, told, left = 0;
 	struct dirent *e;
 	struct stat st;
 	DIR *d;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	if (!files && !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
-	    S_ISREG(st.st_mode) && !(st.st_mode & S_ISVTX)) {
-		close(fd);
-		return 0;
-	}
-	trace = unlink_trace(fd);
+	told = !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	       !(st.st_mode & S_ISVTX);
+	trace = told && !files ? -1 : unlink_trace(fd);
 	if (trace >= 0)
 		close(trace);
 	d = fdopendir(fd);
 	if (!d)
 		return close(fd), -1;
-	while ((e = readdir(d))) /* a tool was killed halfway to that name */
-		unlinkat(fd, e->d_name, 0);
+	while ((e = readdir(d)))
+		if (!files && stays(e->d_name, told))
+			left |= *e->d_name != '.';
+		else
+			unlinkat(fd, e->d_name, 0);
 	closedir(d);
+	if (left)
+		return 0;
 	return unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -1 : 0;
 }

@@ -219,6 +219,20 @@ void hold_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* As wait_for; a signal that is for the stream goes on to it, and is no end. */
+static int wait_for_end(struct waiting *w, const struct request *rq, int *signo)
+{
+	long long end = now_ms() + w->ms;
+	char byte = PASS_ON;
+	int r;
+
+	while ((r = wait_for(w, signo)) == ENDED_SIGNAL && *signo == SIGUSR1 &&
+	       rq->recipe->alone && send(w->fd, &byte, 1, MSG_NOSIGNAL) == 1)
+		if (rq->ms >= 0)
+			w->ms = end > now_ms() ? (long)(end - now_ms()) : 0;
+	return r;
+}
+
 int run_session(const struct request *rq, const char *tools)
 {
 	struct waiting w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
@@ -264,7 +278,7 @@ int run_session(const struct request *rq, const char *tools)
 	w.signals = &signals;
 	w.fd = ends[0];
 	w.tasks = rq->everybody ? NULL : members;
-	r = wait_for(&w, &signo);
+	r = wait_for_end(&w, rq, &signo);
 	if ((r == ENDED_TIME || r == ENDED_TASKS) &&
 	    send(ends[0], &byte, 1, MSG_NOSIGNAL) < 0)
 		r = ENDED_FD; /* the janitor ended it before us */

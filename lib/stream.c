@@ -103,6 +103,7 @@ static void begin_filter(const struct request *rq, const char *tools, const char
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
 {
 	const char *argv[16 + MOST_STREAM_WORDS], *variables[PLACE_MOST + 1];
+	const char *const *word = s->word;
 	struct request tool = *rq;
 	size_t n = 0;
 
@@ -111,7 +112,7 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 		if (rq->output == OUTPUT_LINES) /* the filter makes them */
 			tool.output = OUTPUT_FIFO;
 	}
-	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-') {
+	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-' && !rq->recipe->alone) {
 		subsystem.place(rq, variables);
 		for (const char **v = variables; *v; v++)
 			putenv((char *)(size_t)*v);
@@ -120,7 +121,9 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 		run(tools, s->word);
 	}
 	subsystem.stream(&tool, argv);
-	for (const char *const *word = s->word; rq->output != OUTPUT_DAT && *word; word++) {
+	if (rq->recipe->alone && *word) /* it knows them */
+		argv[0] = *word++;
+	for (; rq->output != OUTPUT_DAT && *word; word++) {
 		while (argv[n])
 			n++;
 		argv[n] = *word;

@@ -357,6 +357,15 @@ int owned_guard(int parent);
 #define INSTANCE_PREFIX "tfs."
 
 /*
+ * Behind that of an instance: one beside it, whose events make a dump. No
+ * session's name has a '+'.
+ */
+#define TRIGGER_SUFFIX "+trigger"
+
+/* What begins the names of dumps, which outlive their session. */
+#define DUMP_PREFIX "dump."
+
+/*
  * Remove the instance below the instances directory; waits up to ms for
  * readers that are letting go of it (EBUSY). 0 or -1 and errno, silent.
  */

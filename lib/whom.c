@@ -97,13 +97,18 @@ struct sweep {
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct sweep *s = arg;
+	const char *behind = name + strlen(s->prefix);
+	size_t n = s->session ? strlen(s->session) : 0;
+	int its = n && !strncmp(behind, s->session, n);
+	int beside = its && !strcmp(behind + n, TRIGGER_SUFFIX);
 
+	/* the stream that has one beside it dies with the janitor, not at once */
 	if (owner != OWNER_NONE)
-		return 0;
+		return beside;
 	if (!(s->before && s->before(name) < 0) &&
 	    (!instance_remove(dir, name, 0) || errno == ENOENT))
 		return 0;
-	if (s->session && strcmp(name + strlen(s->prefix), s->session))
+	if (s->session && !beside && !(its && !behind[n]))
 		return 0;
 	if (s->last && !s->session)
 		complain_errno("unable to remove stale instance %s", name);

@@ -238,7 +238,7 @@ static void stream(const struct request *rq, const char **argv)
 	argv[n++] = rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe";
 	argv[n++] = "-i";
 	argv[n++] = instance_name(rq);
-	if (rq->output >= OUTPUT_FILE) {
+	if (rq->output >= OUTPUT_FILE || rq->recipe->alone) {
 		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
 		argv[n++] = kb;
 	}
@@ -281,10 +281,15 @@ static int remove_probes(int dir, const char *session)
 
 static int close_session(const struct request *rq)
 {
+	char beside[sizeof(rq->session) + sizeof(INSTANCE_PREFIX TRIGGER_SUFFIX)];
 	int r = 0;
 
 	if (instance < 0)
 		return 0;
+	/* a stream that was killed left it */
+	format(beside, sizeof(beside), "%s" TRIGGER_SUFFIX, instance_name(rq));
+	if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
+		complain_errno("unable to remove instance %s", beside);
 	if (remove_probes(instances, rq->session) < 0)
 		r = complain_errno("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */

@@ -1,0 +1,420 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; helper.bash
+# tfs-flight: the last of a trace when something happens, beside the kernel's own text
+
+load helper
+
+undo() {
+	! [ -d small ] || umount small 2>/dev/null || :
+}
+
+# an instance with a small buffer, which records what `calls` does
+small_instance() {
+	need_tracefs events/syscalls
+	new_instance
+	echo 64 >"$DIR/buffer_size_kb"
+	echo $$ >"$DIR/set_event_pid" # with none everybody would be traced
+	echo 1 >"$DIR/events/syscalls/sys_enter_getppid/enable"
+}
+
+# flight WORD...: it has begun; its pid is in $FLIGHT
+flight() {
+	[ -d d ] || mkdir d
+	[ -p gate ] || mkfifo gate
+	exec 8<>gate
+	background tfs-flight -i "$INSTANCE" -d 8 "$@" d >out 2>err
+	FLIGHT=$PID
+	read -rt "$DEADLINE" _ <&8 || { cat err; return 1; }
+}
+
+# called N...: so many calls, which are over
+called() {
+	calls "$@"
+	echo "$CALLS" >>"$DIR/set_event_pid"
+	release
+	finishes "$CALLS" 0
+}
+
+printed() {
+	[ "$(wc -l <out)" = "$1" ]
+}
+
+# dumped N: told to, it has made its Nth
+dumped() {
+	kill -USR1 "$FLIGHT"
+	eventually printed "$1"
+	[ ! -s err ] || { cat err; return 1; }
+}
+
+stops() {
+	kill "$FLIGHT"
+	finishes "$FLIGHT" 0
+	[ ! -s err ] || { cat err; return 1; }
+	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
+}
+
+# Events as text, without the names of tasks, of which we know more
+plain() {
+	grep -v -e '^#' -e '^CPU:' "$@" | cut -c 17- || :
+}
+
+@test "tfs-flight: a dump is what the buffer holds, to the byte; that and what was dropped are all" {
+	small_instance
+	flight
+	called 10000
+	cat "$DIR/trace" >kernel
+	dumped 1
+	[ "$(cat out)" = "$PWD/d/dump.1" ]
+	plain kernel >want
+	plain d/dump.1 >got
+	cmp want got
+	[ "$(wc -l <got)" -gt 500 ]
+	[ $(($(cat d/dropped) + $(wc -l <got))) = 10000 ]
+	[ "$(stat -c %a d/dump.1)" = 600 ]
+	stops
+	[ "$(ls -A d)" = dump.1 ]
+}
+
+@test "tfs-flight: one dump ends where the next begins, and the numbers go on from what is there" {
+	small_instance
+	mkdir d
+	: >d/dump.7
+	: >d/.dump.0.0
+	flight
+	for n in 8 9 10; do
+		called $((100 * n))
+		dumped $((n - 7))
+		[ "$(plain "d/dump.$n" | wc -l)" = $((100 * n)) ]
+	done
+	dumped 4
+	[ ! -s d/dump.11 ]
+	stops
+	[ ! -e d/.dump.0.0 ]
+}
+
+@test "tfs-flight: it goes on recording after a dump, with the buffer as large as it was" {
+	small_instance
+	flight
+	for n in 1 2 3; do
+		called 3000
+		cat "$DIR/trace" >kernel
+		dumped "$n"
+		plain kernel >want
+		plain "d/dump.$n" | cmp want -
+	done
+	[ "$(cat "$DIR/tracing_on")" = 1 ]
+	stops
+}
+
+@test "tfs-flight: -b goes back so far, and no event of that time is missing" {
+	small_instance
+	mkfifo never
+	flight -b $((1500 * SLOW))
+	called 300
+	read -rt $((2 * SLOW)) _ <>never || :
+	called 200
+	dumped 1
+	[ "$(plain d/dump.1 | wc -l)" = 200 ]
+	[ "$(pids_in d/dump.1)" = "$CALLS" ]
+	stops
+}
+
+@test "tfs-flight: -t makes a dump when the event comes, and -f only where it holds" {
+	need_tracefs
+	new_instance
+	calls 10 1 3
+	echo 1 >"$DIR/options/event-fork"
+	echo "$CALLS" >"$DIR/set_event_pid"
+	echo 1 >"$DIR/events/sched/sched_process_exit/enable"
+	flight -t sched:sched_process_exit -f "pid == $CALLS"
+	release
+	eventually printed 1
+		[ "$(plain d/dump.1 | wc -l)" = 4 ]
+	[ "$(plain d/dump.1 | tail -n 1 | grep -c " pid=$CALLS ")" = 1 ]
+	stops
+	[ "$(ls d)" = dump.1 ]
+}
+
+@test "tfs-flight: -t hears of nobody whom the instance does not trace" {
+	small_instance
+	called 1
+	flight -t sched:sched_process_exit
+	sh -c :
+	dumped 1
+	[ "$(ls d/dump*)" = d/dump.1 ]
+	stops
+}
+
+@test "tfs-flight: -r makes a trace.dat, which others read" {
+	small_instance
+	flight -r
+	called 10000
+	cat "$DIR/trace" >kernel
+	dumped 1
+	plain kernel >want
+	tfs-report d/dump.1 >got
+	plain got | cmp want -
+	[ $(($(cat d/dropped) + $(wc -l <want))) = 10000 ]
+	called 10
+	dumped 2
+	[ "$(tfs-report d/dump.2 | wc -l)" = 10 ]
+	dumped 3
+	[ "$(tfs-report d/dump.3 | wc -l)" = 0 ]
+	stops
+	! command -v trace-cmd >/dev/null ||
+		[ "$(trace-cmd report d/dump.1 2>/dev/null | grep -c getppid)" = "$(wc -l <want)" ]
+}
+
+@test "tfs-flight: -r -b leaves out pages that are older than that" {
+	small_instance
+	mkfifo never
+	flight -r -b $((1500 * SLOW))
+	called 1000
+	read -rt $((2 * SLOW)) _ <>never || :
+	called 1000
+	dumped 1
+	tfs-report -p "$CALLS" d/dump.1 >got
+	[ "$(wc -l <got)" = 1000 ]
+	[ "$(tfs-report d/dump.1 | wc -l)" -lt 1500 ]
+	stops
+}
+
+@test "tfs-flight: -p makes a file for each processor, with its events and no others" {
+	need_tool taskset
+	small_instance
+	flight -p
+	called 300 2 4
+	cat "$DIR/trace" >kernel
+	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
+	plain kernel | sort >want
+	for file in d/dump.1.cpu*; do
+		plain "$file"
+		n=$(printf '[%03d]' "${file##*cpu}")
+		[ "$(plain "$file" | grep -vcF "$n")" = 0 ]
+	done | sort | cmp want -
+	stops
+}
+
+@test "tfs-flight: -rp makes a trace.dat of each processor" {
+	small_instance
+	flight -rp
+	called 300 2 4
+	cat "$DIR/trace" >kernel
+	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
+	plain kernel | sort >want
+	for file in d/dump.1.cpu*; do
+		tfs-report "$file"
+	done | cut -c 17- | sort | cmp want -
+	stops
+}
+
+@test "tfs-flight: -c keeps the newest, and removes no other file" {
+	small_instance
+	flight -c 2
+	: >d/dump.10.mine
+	for n in 1 2 3 4; do
+		dumped "$n"
+	done
+	stops
+	[ "$(cd d && echo *)" = "dump.10.mine dump.11 dump.12 dump.13 dump.14" ] ||
+		[ "$(cd d && echo *)" = "dump.10.mine dump.3 dump.4" ]
+}
+
+@test "tfs-flight: -s keeps the newest kilobytes and tells how many events are left out" {
+	small_instance
+	flight -s 32
+	called 10000
+	cat "$DIR/trace" >kernel
+	before=$(cat d/dropped)
+	dumped 1
+	[ "$(stat -c %s d/dump.1)" -le $((33 * 1024)) ]
+	plain d/dump.1 >got
+	plain kernel | tail -n "$(wc -l <got)" | cmp - got
+	left=$(sed -n '$s/^# \([0-9]*\) events before these are left out, a dump holds 32 KB$/\1/p' d/dump.1)
+	[ $((left + $(wc -l <got))) = "$(plain kernel | wc -l)" ]
+	[ $((before + left)) = "$(cat d/dropped)" ]
+	stops
+}
+
+@test "tfs-flight: state says start or stop, does what is written to it, and nothing else" {
+	small_instance
+	flight
+	[ "$(cat d/state)" = start ]
+	echo stop >d/state
+	eventually grep -q 0 "$DIR/tracing_on"
+	called 10
+	[ "$(cat d/state)" = stop ]
+	echo 'start $(reboot)' >d/state
+	eventually grep -qx stop d/state
+	head -c 100000 /dev/zero >d/state
+	eventually grep -qx stop d/state
+	[ "$(cat "$DIR/tracing_on")" = 0 ]
+	echo start >d/state
+	eventually grep -q 1 "$DIR/tracing_on"
+	called 20
+	echo stop >d/state
+	eventually grep -q 0 "$DIR/tracing_on"
+	dumped 1
+	[ "$(cat "$DIR/tracing_on")" = 0 ]
+	[ "$(wc -l <d/dump.1)" = 20 ]
+	stops
+}
+
+@test "tfs-flight: reset clears the buffer, and what was dropped" {
+	small_instance
+	flight
+	called 10000
+	[ "$(cat d/dropped)" -gt 5000 ]
+	echo >d/reset
+	eventually grep -qx 'entries: 0' "$DIR/per_cpu/cpu0/stats"
+	eventually grep -qx 0 d/dropped
+	called 5
+	dumped 1
+	[ "$(wc -l <d/dump.1)" = 5 ]
+	[ "$(stat -c %a d/state d/dropped d/reset | sort -u)" = 600 ]
+	stops
+}
+
+@test "tfs-flight: dropped is true for who opens it, each time and for several at once" {
+	small_instance
+	flight
+	before=0
+	for n in 1 2 3 4 5; do
+		called 8000
+		over=$(cat "$DIR"/per_cpu/cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n }')
+		[ "$over" -gt "$before" ]
+		before=$over
+		for i in 1 2 3; do
+			cat d/dropped >"dropped.$i" &
+			readers[i]=$!
+		done
+		for i in 1 2 3; do
+			wait "${readers[i]}"
+		done
+		[ "$(cat dropped.? | sort -u)" = "$over" ]
+	done
+	stops
+}
+
+@test "tfs-flight: -L makes no control files, and still dumps" {
+	small_instance
+	flight -L
+	[ -z "$(ls -A d)" ]
+	called 10
+	dumped 1
+	[ "$(ls -A d)" = dump.1 ]
+	[ "$(wc -l <d/dump.1)" = 10 ]
+	stops
+}
+
+@test "tfs-flight: -j and -H are lines of JSON, and the comments in front of text" {
+	small_instance
+	flight -j
+	called 10
+	dumped 1
+	stops
+	[ "$(grep -c '^{.*getppid.*}$' d/dump.1)" = 10 ]
+	[ "$(wc -l <d/dump.1)" = 10 ]
+	flight -H
+	called 10
+	dumped 1
+	stops
+	[ "$(head -n 1 d/dump.2)" = '# tracer: nop' ]
+	[ "$(plain d/dump.2 | wc -l)" = 10 ]
+}
+
+@test "tfs-flight: -n knows the names of the dead, and prints no event for them" {
+	need_tracefs events/task/task_rename
+	small_instance
+	echo 1 >"$DIR/options/event-fork"
+	flight -n
+	called 10 1 3
+	dumped 1
+	[ "$(grep -c '^ *calls-[0-9]* .*: sys_getppid()$' d/dump.1)" = 30 ]
+	[ "$(wc -l <d/dump.1)" = 30 ]
+	stops
+	[ "$(cat "$DIR/events/task/enable")" = 0 ]
+}
+
+@test "tfs-flight: a full disk leaves no half dump, is told, and the next one is whole" {
+	need_root
+	small_instance
+	mkdir small
+	mount -t tmpfs -o size=64k none small || skip "needs mount"
+	ln -s small d
+	for raw in '' -r; do
+		flight $raw
+		called 10000
+		kill -USR1 "$FLIGHT"
+		eventually printed 1
+		[ "$(cat out)" = "# unable to write a dump to $PWD/small: No space left on device" ]
+		[ "$(cat err)" = "tfs-flight: fatal: unable to write a dump to $PWD/small: No space left on device" ]
+		[ "$(cd small && ls -A)" = "$(printf '%s\n' dropped reset state)" ]
+		[ "$(cat d/dropped)" = 10000 ] || [ "$raw" = -r ]
+		called 10
+		kill -USR1 "$FLIGHT"
+		eventually printed 2
+		[ "$(tail -n 1 out)" = "$PWD/small/dump.1" ] || [ "$raw" = -r ]
+		kill "$FLIGHT"
+		finishes "$FLIGHT" 0
+		rm -f d/dump*
+	done
+	umount small
+}
+
+@test "tfs-flight: nobody has to read the paths, and who comes late finds them" {
+	small_instance
+	mkfifo pipe
+	exec 7<>pipe
+	mkdir d
+	[ -p gate ] || mkfifo gate
+	exec 8<>gate
+	background tfs-flight -i "$INSTANCE" -l -d 8 -c 5 d >&7 2>err
+	FLIGHT=$PID
+	read -rt "$DEADLINE" _ <&8
+	exec 7>&-
+	for n in 1 2 3; do
+		kill -USR1 "$FLIGHT"
+		eventually [ -e "d/dump.$n" ]
+	done
+	background cat <pipe >got
+	kill "$FLIGHT"
+	finishes "$FLIGHT" 0
+	finishes "$PID" 0
+	[ "$(cat got)" = "$(printf "$PWD/d/dump.%s\n" 1 2 3)" ]
+}
+
+@test "tfs-flight: bad input is one line each, and nothing is made" {
+	small_instance
+	mkdir d
+	usage=$(tfs-flight --help | head -n 1)
+	usage=${usage#usage: }
+	for words in "-b 0|not a number of milliseconds: '0'" "-b 1s|not a number of milliseconds: '1s'" \
+		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
+		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
+		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f is for what -t names" \
+		"-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
+		status=0
+		# shellcheck disable=SC2086 # words
+		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?
+		[ "$status" = 100 ]
+		[[ $(cat err) == "tfs-flight: fatal: ${words#*|}"* ]] || { cat err; return 1; }
+		[ "$(wc -l <err)" = 1 ]
+		[ ! -s out ]
+	done
+	fails 111 "tfs-flight: fatal: unable to open none: No such file or directory" \
+		tfs-flight -i "$INSTANCE" none
+	fails 111 "tfs-flight: fatal: unable to write '1' to events/sched/nope/enable: No such file or directory" \
+		tfs-flight -i "$INSTANCE" -t sched:nope d
+	status=0
+	tfs-flight -i "$INSTANCE" -t sched:sched_switch -f 'nope == 2' d >out 2>err || status=$?
+	[ "$status" = 111 ]
+	[ "$(head -n 1 err)" = "tfs-flight: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
+	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
+	[ -z "$(ls -A d)" ]
+	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
+	echo counter >"$DIR/trace_clock"
+	fails 111 "tfs-flight: fatal: unable to tell the time by this trace_clock, for -b" \
+		tfs-flight -i "$INSTANCE" -b 10 d
+}

@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own; helper.bash
+# trace_flight: sessions that nobody reads, and the last seconds of them in files
+
+load helper
+
+# flight WORDS: a session of the held program of calls
+flight() {
+	need_tracefs events/syscalls
+	start_session trace_flight --pid "$CALLS" "$@"
+	HERE=${TRACE%/*}
+}
+
+# Events as text, without the names of tasks
+plain() {
+	grep -v -e '^#' -e '^CPU:' "$@" | cut -c 17- || :
+}
+
+# What stays: these files, and nothing else of the session
+left() {
+	[ "$(cd "$HERE" && echo *)" = "$*" ] || { ls -A "$HERE"; return 1; }
+	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}" ]
+	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}+trigger" ]
+	rm -r "$HERE"
+}
+
+there() {
+	[ -e "$HERE/$1" ]
+}
+
+# without the dot files, which are a dump that is made
+stop_flight() {
+	kill "-${1:-INT}" "$SESSION"
+	finishes "$SESSION" 0
+	[ "$(cat out)" = "$TRACE" ]
+	[ ! -s err ]
+}
+
+@test "trace_flight: SIGUSR1 to the manager makes a dump, with no reader, and the session goes on" {
+	calls 1000
+	flight -e sys_enter_getppid sched_process_exit --dumps 3
+	for n in 1 2 3 4; do
+		kill -USR1 "$SESSION"
+		eventually there "dump.$n"
+	done
+	release
+	finishes "$SESSION" 0 # its task is gone
+	[ ! -s "$HERE/dump.4" ]
+	left dump.2 dump.3 dump.4
+}
+
+@test "trace_flight: --dump-on an event: all that was before it, to its own line" {
+	calls 1000
+	flight -e sys_enter_getppid sched_process_exit --dump-on "'sched_process_exit:pid == $CALLS'"
+	release
+	finishes "$SESSION" 0
+	[ "$(grep -c ': sys_getppid()$' "$HERE/dump.1")" = 1000 ]
+	[ "$(tail -n 1 "$HERE/dump.1" | grep -c ': sched_process_exit: ')" = 1 ]
+	[ "$(wc -l <"$HERE/dump.1")" = 1001 ]
+	left dump.1
+}
+
+@test "trace_flight: --dump-on takes SYSTEM:EVENT and globs, and a filter that holds for none makes no dump" {
+	calls 10
+	flight -e sys_enter_getppid --dump-on "'sched:sched_process_e[x]it:pid == 1'"
+	release
+	finishes "$SESSION" 0
+	nothing_left
+	calls 10
+	flight -e sys_enter_getppid --dump-on 'sched:sched_process_e?it'
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -l <"$HERE/dump.1")" = 10 ]
+	left dump.1
+}
+
+@test "trace_flight: a reader gets the path of each dump, a line, and the end" {
+	calls 10
+	flight -e sys_enter_getppid
+	read_by cat >got
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	kill -USR1 "$SESSION"
+	eventually there dump.2
+	stop_flight
+	finishes "$READER" 0
+	[ "$(cat got)" = "$(printf '%s\n' "$HERE/dump.1" "$HERE/dump.2")" ]
+	left dump.1 dump.2
+}
+
+@test "trace_flight: --output file keeps the paths with the dumps" {
+	calls 10
+	flight -e sys_enter_getppid --output file
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	stop_flight TERM
+	[ "$(cat "$HERE/trace")" = "$HERE/dump.1" ]
+	left dump.1 trace
+}
+
+@test "trace_flight: a dump is what a recording of everything has" {
+	calls 5000
+	flight -e sys_enter_getppid --buffer 64
+	one=$SESSION here=$HERE
+	: >out
+	background "$MANAGER" --run trace_event --args \
+		"--instance ${MARK}b --output file --pid $CALLS -e sys_enter_getppid" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	all=$(cat out)
+	kill -STOP "$one" # the session would end with its task
+	release
+	finishes "$SESSION" 0
+	lost=$(cat "$here/dropped")
+	kill -USR1 "$one"
+	kill -CONT "$one"
+	finishes "$one" 0
+	HERE=$here
+	there dump.1 || skip "needs to be told before its task is gone"
+	sed 's/\] [^ ]* *[0-9.]*: /] /' "$all" | tail -n $((5000 - lost)) | cut -c 17- >want
+	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
+	[ "$(wc -l <"$all")" = 5000 ]
+	cmp want got
+	rm -r "${all%/*}"
+	left dump.1
+}
+
+@test "trace_flight: two at once do not see each other's events, nor what makes the other's dump" {
+	calls 100
+	flight -e sys_enter_getppid --dump-on sched_process_exit
+	one=$SESSION here=$HERE go=$GO
+	calls 200
+	: >out
+	background "$MANAGER" --run trace_flight --args "--instance ${MARK}b --pid $CALLS \
+		-e sys_enter_getppid --dump-on sched_process_exit" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	HERE=$(dirname "$(cat out)")
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -l <"$HERE/dump.1")" = 200 ]
+	left dump.1
+	HERE=$here
+	! there dump.1
+	echo >"$go"
+	finishes "$one" 0
+	[ "$(wc -l <"$HERE/dump.1")" = 100 ]
+	left dump.1
+}
+
+@test "trace_flight: state, dropped and reset are the session's, and --locked makes none" {
+	calls 10000
+	flight -e sys_enter_getppid --buffer 64
+	[ "$(cd "$HERE" && echo *)" = 'dropped reset state trace' ]
+	[ "$(stat -c %a "$HERE"/[drs]* | sort -u)" = 600 ]
+	echo stop >"$HERE/state"
+	eventually grep -q 0 "$TRACEFS/instances/tfs.$MARK/tracing_on"
+	[ "$(cat "$HERE/dropped")" = 0 ]
+	stop_flight
+	nothing_left
+	flight -e sys_enter_getppid --locked
+	[ "$(cd "$HERE" && echo *)" = trace ]
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	stop_flight
+	left dump.1
+}
+
+@test "trace_flight: --dump dat and --per-cpu" {
+	calls 300 2
+	flight -e sys_enter_getppid --dump dat --per-cpu --dump-on "'sched_process_exit:pid == $CALLS'"
+	release
+	finishes "$SESSION" 0
+	[ "$(for dump in "$HERE"/dump.1.cpu*; do tfs-report -e sys_enter_getppid "$dump"; done | wc -l)" = 600 ]
+	rm -r "$HERE"
+}
+
+@test "trace_flight: tfs-run shows the paths" {
+	need_tracefs events/syscalls
+	tfs-run trace_flight -e sys_enter_execve --instance "$MARK" --dump-on sched_process_exit -- \
+		true >out
+	HERE=$TFS_RUNDIR/ftrace/$MARK
+	[ "$(cat out)" = "$HERE/dump.1" ]
+	[ "$(grep -c ': sys_execve(' "$HERE/dump.1")" -ge 1 ]
+	left dump.1
+}
+
+@test "trace_flight: who is killed, whoever: whole dumps stay and nothing else" {
+	for whom in manager janitor stream; do
+		calls 10
+		flight -e sys_enter_getppid --dump-on sched_process_exit
+		kill -USR1 "$SESSION"
+		eventually there dump.1
+		janitor=$(children "$SESSION")
+		stream=$(children "$janitor")
+		case $whom in
+		manager) kill -KILL "$SESSION" ;;
+		janitor) kill -KILL "$janitor" ;;
+		stream) kill -KILL "$stream" ;;
+		esac
+		wait "$SESSION" || :
+		eventually gone "$janitor"
+		eventually [ ! -e "$TRACEFS/instances/tfs.$MARK+trigger" ]
+		eventually [ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+		eventually [ ! -e "$HERE/trace" ]
+		left dump.1
+	done
+}
+
+@test "trace_flight: when all are killed the next session sweeps up, and the dumps stay" {
+	calls 10
+	flight -e sys_enter_getppid --dump-on sched_process_exit
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	janitor=$(children "$SESSION")
+	stream=$(children "$janitor")
+	kill -KILL "$SESSION" "$janitor" "$stream"
+	wait "$SESSION" || :
+	eventually gone "$stream"
+	"$MANAGER" --run trace_event --args "--pid $CALLS -e sys_enter_getppid --time 1 \
+		--instance ${MARK}b" >/dev/null
+	left dump.1
+}
+
+@test "trace_flight: a session's name is taken as long as its dumps are there" {
+	calls 10
+	flight -e sys_enter_getppid
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	stop_flight
+	refused 111 "$HERE is there, with what a session of that name left; remove it, or give --instance another name" \
+		--run trace_flight --args "--instance $MARK --pid $CALLS -e sys_enter_getppid"
+	left dump.1
+}
+
+@test "trace_flight: bad input: one line, and nothing is begun" {
+	need_tracefs
+	calls 1
+	args="--instance $MARK --pid $CALLS -e sched_switch"
+	mkdir -p "$TFS_RUNDIR/ftrace" # what is left there is to be seen
+	refused 111 'which events? --event names them' --run trace_flight --args "--pid $CALLS"
+	refused 111 "tfs-event: fatal: no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
+		--run trace_flight --args "$args --dump-on sched_process_exi"
+	refused 100 "trace_flight makes files of its own, and --output dat none" \
+		--run trace_flight --args "$args --output dat"
+	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
+	refused 111 "tfs-flight: fatal: unable to tell the time by this trace_clock, for -b" \
+		--run trace_flight --args "$args --clock counter --last 10"
+	status=0
+	"$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'" >out 2>err ||
+		status=$?
+	[ "$status" = 111 ]
+	[ "$(head -n 1 err)" = "manager: fatal: tfs-flight: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
+	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
+	nothing_left
+}

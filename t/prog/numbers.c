@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * numbers - a program whose system calls are numbered
+ *
+ *	numbers SECONDS RATE THREADS EVERY
+ * Waits for a line of standard input; then for so many seconds each of the
+ * THREADS makes RATE calls a second of getpriority(PRIO_USER, N), for N = 0, 1,
+ * 2 ..., and the main thread one of umask EVERY seconds.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static long seconds, rate;
+
+static void *count(void *arg)
+{
+	struct timespec ms = { .tv_nsec = 1000000 }, now, begin;
+	long n = 0, due = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		due = (long)((double)(now.tv_sec - begin.tv_sec) * (double)rate +
+			     (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 * (double)rate);
+		while (n < due)
+			syscall(SYS_getpriority, PRIO_USER, (int)n++);
+		nanosleep(&ms, NULL);
+	} while (due < seconds * rate);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t id[64];
+	char c;
+
+	if (argc != 5 || atol(argv[3]) > 64)
+		return 100;
+	seconds = atol(argv[1]);
+	rate = atol(argv[2]);
+	if (read(STDIN_FILENO, &c, 1) < 0)
+		return 111;
+	for (long i = 0; i < atol(argv[3]); i++)
+		if (pthread_create(&id[i], NULL, count, NULL))
+			return 111;
+	for (long i = 1; i < seconds; i++) {
+		sleep(1);
+		if (i % atol(argv[4]) == 0)
+			umask(022);
+	}
+	for (long i = 0; i < atol(argv[3]); i++)
+		pthread_join(id[i], NULL);
+	return 0;
+}
