@@ -124,8 +124,10 @@ loop() {
 	need_tool losetup
 	head -c 1048576 /dev/zero >disk
 	local free
-	free=$(losetup -f 2>/dev/null) && losetup "$free" disk 2>losetup.err ||
+	free=$(losetup -f 2>/dev/null) || free=
+	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
 		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	fi
 	LOOP=${free#/dev/}
 }
 
