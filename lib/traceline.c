@@ -60,6 +60,7 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	while (s < end && in_name(*s))
 		s++;
 	l->event = (struct part){ name, (size_t)(s - name) };
+	l->stack = begins(s, end, "<stack trace>");
 	if (s == name || s == end)
 		return 0;
 	l->body = (struct part){ s, (size_t)(end - s) };
@@ -79,8 +80,8 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	l->prefix = *s == '(' ? "sys_enter_" : "sys_exit_";
 	l->event.text += strlen("sys_");
 	l->event.n -= strlen("sys_");
-	if (*s == '(' && end[-1] == ')')
-		l->body = (struct part){ s + 1, (size_t)(end - s - 2) };
+	if (*s == '(')
+		l->body = (struct part){ s + 1, (size_t)(end - s) - 1 - (end[-1] == ')') };
 	return 1;
 }
 
@@ -153,18 +154,50 @@ static struct part value_at(const char *s, const char *end)
 	return (struct part){ s, (size_t)(p - s) };
 }
 
-static struct part field_of_text(const struct trace_line *l, const char *key)
+/* MAJOR,MINOR RWBS ... SECTOR + SECTORS, of the events of block devices */
+static struct part field_of_block(struct part body, const char *key)
 {
-	const char *s = l->body.text, *end = s + l->body.n, *arrow;
+	const char *s = body.text, *end = s + body.n, *plus = s, *from;
+	struct part dev = { s, 0 }, rwbs;
+
+	while (s < end && *s != ' ')
+		s++;
+	dev.n = (size_t)(s - dev.text);
+	s = rwbs.text = blanks(s, end);
+	while (s < end && *s != ' ')
+		s++;
+	rwbs.n = (size_t)(s - rwbs.text);
+	while (plus < end && !begins(plus, end, " + "))
+		plus++;
+	if (plus == end)
+		return none;
+	for (from = plus; from > s && is_digit(from[-1]); from--)
+		;
+	if (!strcmp(key, "sector"))
+		return (struct part){ from, (size_t)(plus - from) };
+	s = plus + 3;
+	return !strcmp(key, "dev") ? dev : !strcmp(key, "rwbs") ? rwbs :
+	       !strcmp(key, "nr_sector") ? digits(&s, end) : none;
+}
+
+/* FUNCTION <-CALLER */
+static struct part field_of_function(const char *s, const char *end, const char *key)
+{
+	const char *arrow = s, *last;
+
+	while (arrow < end && *arrow != ' ')
+		arrow++;
+	for (last = arrow + 3; last < end && *last != ' '; last++)
+		;
+	return !strcmp(key, "func") ? (struct part){ s, (size_t)(arrow - s) } :
+	       !strcmp(key, "caller") ? (struct part){ arrow + 3, (size_t)(last - arrow - 3) } :
+	       none;
+}
+
+static struct part field_named(const char *s, const char *end, const char *key)
+{
 	size_t n = strlen(key);
 
-	if (begins(s, end, " -> "))
-		return strcmp(key, "ret") ? none : value_at(s + 4, end);
-	arrow = memchr(s, ' ', l->body.n);
-	if (is(l->event, "function") && arrow && begins(arrow, end, " <-"))
-		return !strcmp(key, "func") ? (struct part){ s, (size_t)(arrow - s) } :
-		       !strcmp(key, "caller") ?
-			       (struct part){ arrow + 3, (size_t)(end - arrow - 3) } : none;
 	while (s < end) {
 		const char *value = behind_name(s, end);
 
@@ -182,6 +215,32 @@ static struct part field_of_text(const struct trace_line *l, const char *key)
 		s = blanks(s, end);
 	}
 	return none;
+}
+
+static struct part field_of_text(const struct trace_line *l, const char *key)
+{
+	const char *s = l->body.text, *end = s + l->body.n;
+	struct part p;
+
+	if (begins(s, end, " -> ")) {
+		if (!strcmp(key, "ret"))
+			return value_at(s + 4, end);
+		s += 4;
+	}
+	if (is(l->event, "function")) {
+		const char *arrow = memchr(s, ' ', l->body.n);
+
+		if (arrow && begins(arrow, end, " <-") &&
+		    (p = field_of_function(s, end, key)).text)
+			return p;
+	}
+	p = field_named(s, end, key);
+	if (!p.text && begins(l->event.text, l->event.text + l->event.n, "block_"))
+		return field_of_block(l->body, key);
+	/* something is behind a call's last argument */
+	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && !memchr(p.text, '(', p.n))
+		p.n--;
+	return p;
 }
 
 /* ---- JSON --------------------------------------------------------------------------- */
@@ -254,11 +313,49 @@ int trace_line(struct trace_line *l, const char *line, size_t n)
 	return parse_text(l, line, line + n);
 }
 
+/* The name of the call that an event is the beginning or the end of. */
+static struct part call_of(const struct trace_line *l)
+{
+	const char *s = l->event.text, *end = s + l->event.n;
+	size_t n = begins(s, end, "sys_enter_") ? strlen("sys_enter_") :
+		   begins(s, end, "sys_exit_") ? strlen("sys_exit_") : 0;
+
+	if (!n && !*l->prefix)
+		return none;
+	return (struct part){ s + n, (size_t)(end - s) - n };
+}
+
+int trace_time(const struct trace_line *l, uint64_t *time, int *digits)
+{
+	const char *s = l->time.text, *end = s + l->time.n;
+	uint64_t t = 0;
+
+	*digits = -1;
+	for (; s < end; s++) {
+		if (*s == '.' && *digits < 0) {
+			*digits = 0;
+			continue;
+		}
+		if (!is_digit(*s) || *digits == 9 ||
+		    t > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
+			return -1;
+		t = 10 * t + (uint64_t)(*s - '0');
+		*digits += *digits >= 0;
+	}
+	for (int i = *digits; i >= 0 && i < 9; i++) {
+		if (t > UINT64_MAX / 10)
+			return -1;
+		t *= 10;
+	}
+	*time = t;
+	return l->time.n ? 0 : -1;
+}
+
 struct part trace_key(const struct trace_line *l, const char *key)
 {
 	const struct { const char *name; struct part part; } heads[] = {
 		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
-		{ "time", l->time }, { "event", l->event },
+		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
 	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)

@@ -10,6 +10,7 @@
 #define TRACELINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* A part of the line; text NULL: there is none. */
 struct part {
@@ -22,17 +23,25 @@ struct trace_line {
 	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
 	struct part body;       /* what the event's fields are in */
 	int json;
+	int stack;              /* no event, but the line that a stack is below */
 };
 
 /* The line, without its newline: is it an event? 1 or 0. Its parts point into it. */
 int trace_line(struct trace_line *, const char *line, size_t n);
 
 /*
- * What a key names: comm, pid, cpu, time, event, or a field of the event; with
+ * What a key names: comm, pid, cpu, time, event, call, or a field of the event; with
  * a dot in front, as .pid, a field in any case. In text a field is NAME=VALUE or
- * NAME: VALUE, the return of a call is ret, and a function's names are func and
- * caller. The event is without its prefix.
+ * NAME: VALUE, the return of a call is ret, a function's names are func and caller,
+ * and the events of block devices have dev, rwbs, sector and nr_sector. The event is
+ * without its prefix; call is that of an event with one.
  */
 struct part trace_key(const struct trace_line *, const char *key);
+
+/*
+ * The time in nanoseconds, or as a clock counts that has no point, with so many digits
+ * behind the point, -1: it has none. 0, or -1: 64 bits do not hold it, or it is no time.
+ */
+int trace_time(const struct trace_line *, uint64_t *time, int *digits);
 
 #endif
