@@ -73,6 +73,56 @@ void table_sort(struct table *, int (*compare)(const void *, const void *));
 /* By the bytes of their keys. */
 int table_by_key(const void *, const void *);
 
+/* ---- value.c: a number as a trace has it ----------------------------------------------- */
+
+struct value {
+	int negative;
+	uint64_t whole;
+	uint32_t nano;          /* behind the point, cut to nine digits */
+};
+
+/*
+ * [+-]DIGITS[.DIGITS], or 0xDIGITS, negative as a signed number of 64 bits is. 0, or
+ * -1: it is none, or 64 bits do not hold it. Silent.
+ */
+int value_parse(struct value *, struct part);
+
+/* As strcmp. */
+int value_compare(const struct value *, const struct value *);
+
+/*
+ * Its power of two: 0 of [0, 1), 1 of [1, 2), 2 of [2, 4) ... 64, and of negative
+ * ones -1 of (-1, 0), -2 of (-2, -1], ... -66.
+ */
+enum { POWER_LEAST = -66, POWERS = 66 + 1 + 64 };
+int value_power(const struct value *);
+
+/* ---- svg.c: pictures, well-formed whatever the names are ------------------------------ */
+
+/*
+ * The text, escaped; what is no character of XML is a question mark. What is longer
+ * than so many characters ends in two points, or is left out where they do not fit.
+ */
+void svg_text(struct words *, const char *, size_t n, size_t most);
+
+/* A number of hundredths, as 12.5. */
+void svg_number(struct words *, uint64_t hundredths);
+
+/* " NAME='NUMBER'" of hundredths. */
+void svg_attribute(struct words *, const char *name, uint64_t hundredths);
+
+/* The beginning of a picture of this size, in pixels, with a title, and its end. */
+void svg_begin(uint64_t width, uint64_t height, const char *title);
+void svg_end(void);
+
+/* A fill of its own for each name. */
+void svg_colour(struct words *, const char *name, size_t n);
+
+/* Text at a place. */
+void svg_label(unsigned x, uint64_t y, const char *, size_t n, size_t most);
+
+enum { SVG_LETTER = 720 /* hundredths: how wide one is */ };
+
 /* ---- remarks.c: what is no event, and is told at the end --------------------------- */
 
 /* "# lost" and "# unpaired", in text or JSON, the last of each; all zero at first. */

@@ -2,6 +2,7 @@
 /* json.c - records as lines of JSON, RFC 8259 */
 #include "json.h"
 #include "run.h"
+#include "tfs.h"
 
 /* What is behind the last field, at most. */
 enum { TAIL = 24, MOST_NAME = 256 };
@@ -9,23 +10,6 @@ enum { TAIL = 24, MOST_NAME = 256 };
 static void put_text(struct out *o, const char *s)
 {
 	put(o, s, strlen(s));
-}
-
-/* Bytes of the UTF-8 character of more than one that is at s; 0: none is. */
-static size_t wide(const unsigned char *s, size_t n)
-{
-	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-
-	if (*s < 0xc2 || *s > 0xf4 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if (s[i] >> 6 != 2)
-			return 0;
-	/* longer than need be, a surrogate, beyond the last */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
 }
 
 HOT static void put_quoted(struct out *o, const void *text, size_t n)
@@ -42,7 +26,7 @@ HOT static void put_quoted(struct out *o, const void *text, size_t n)
 		if (s == end)
 			break;
 		if (*s >= 0x80) {
-			len = wide(s, (size_t)(end - s));
+			len = utf8_wide(s, (size_t)(end - s));
 			put(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
 			s += len ? len : 1;
 			continue;

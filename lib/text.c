@@ -37,6 +37,22 @@ unsigned long long digits_at(const char **s)
 	return n;
 }
 
+size_t utf8_wide(const unsigned char *s, size_t n)
+{
+	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+	if (*s < 0xc2 || *s > 0xf4 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if (s[i] >> 6 != 2)
+			return 0;
+	/* longer than need be, a surrogate, beyond the last */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
 pid_t pid_number(const char *s)
 {
 	unsigned long n;

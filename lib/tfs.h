@@ -126,6 +126,9 @@ int number(const char *s, unsigned long low, unsigned long high,
 /* The digits at *s as a number, and *s behind them; 0 when there are none. */
 unsigned long long digits_at(const char **s);
 
+/* Bytes of the UTF-8 character of more than one that is at s; 0: none is. */
+size_t utf8_wide(const unsigned char *s, size_t n);
+
 /* A pid: a number from 1 to the kernel's PID_MAX_LIMIT; 0 for none. Silent. */
 pid_t pid_number(const char *s);
 

@@ -363,6 +363,6 @@ struct part trace_key(const struct trace_line *l, const char *key)
 			return heads[i].part;
 	key += *key == '.';
 	if (!l->json)
-		return field_of_text(l, key);
+		return l->body.text ? field_of_text(l, key) : none;
 	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
 }

@@ -37,6 +37,7 @@ void words_put(struct words *w, const char *s)
 void words_values(struct words *w, const struct trace_line *l, const char *const *keys)
 {
 	w->n = 0;
+	words_add(w, "", 0);
 	for (const char *const *k = keys; *k; k++) {
 		struct part p = trace_key(l, *k);
 

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-flame - draw the stacks of a trace as a flame graph, in SVG
+ *
+ * Requires: nothing but a trace with stacks on standard input, as text.
+ *	-k KEY      below the stacks what their event has in this: comm (default),
+ *	            or any key of tfs-count's; may be repeated
+ *	-f          folded lines instead, "a;b;c N", for other programs
+ * Each stack is counted: those of --stack, of the option stacktrace, of the
+ * function tracer's. The outermost function is at the bottom; a function is as
+ * wide as it is often in a stack. What is narrower than a tenth of a pixel is
+ * not drawn. The functions by which the trace itself is made are left out. An
+ * interrupt from the terminal is the trace's to hear.
+ * Exit: 0 done, 1 no stack, 100 misused, 111 refused.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "filter.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-flame",
+	.usage = "tfs-flame [-f] [-k KEY]...",
+	.purpose = "draw the stacks of a trace as a flame graph, in SVG",
+	.letters = "fk:",
+};
+
+/*
+ * Between the frames of a stack: no frame has it, and all that begin with the same
+ * frames are side by side when they are sorted.
+ */
+#define EDGE "\1"
+
+enum { WIDTH = 1180, LEFT = 10, HEAD = 40, FRAME = 16, NARROWEST = 10 /* hundredths */ };
+
+struct stack {
+	struct entry entry;
+	unsigned long long n;
+};
+
+/* What the last event of a processor has in the keys. */
+struct seen {
+	struct entry entry;
+	struct words roots;
+};
+
+struct flame {
+	const char **keys;
+	struct table stacks, seen;
+	struct remarks remarks;
+	/* the stack at hand, innermost first, each with an EDGE behind it */
+	int inside;
+	struct words roots, frames, key;
+};
+
+/* ---- in ------------------------------------------------------------------------------- */
+
+static void put_frame(struct words *w, const char *s, size_t n)
+{
+	size_t at = w->n;
+
+	words_add(w, s, n);
+	for (; at < w->n; at++)
+		if ((unsigned char)w->text[at] < ' ' || w->text[at] == 0x7f)
+			w->text[at] = '?';
+		else if (w->text[at] == ';')
+			w->text[at] = ':'; /* it parts frames in folded lines */
+}
+
+/* Tabs become edges: each key is a frame. */
+static void make_roots(struct flame *f, const struct trace_line *l, struct words *roots)
+{
+	words_values(&f->key, l, f->keys);
+	roots->n = 0;
+	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
+		end = strchr(s, '\t');
+		put_frame(roots, s, end ? (size_t)(end - s) : strlen(s));
+		words_put(roots, EDGE);
+	}
+}
+
+static void end_stack(struct flame *f)
+{
+	const char *text = f->frames.text, *end = text + f->frames.n, *s;
+
+	if (f->inside && f->frames.n) {
+		f->key.n = 0;
+		words_add(&f->key, f->roots.text, f->roots.n);
+		while (end-- > text) { /* at the edge behind the frame */
+			for (s = end; s > text && s[-1] != *EDGE; s--)
+				;
+			words_add(&f->key, s, (size_t)(end - s) + (s > text));
+			end = s;
+		}
+		((struct stack *)table_at(&f->stacks, f->key.text, f->key.n))->n++;
+	}
+	f->inside = 0;
+	f->frames.n = 0;
+}
+
+/* " => FUNCTION", with " <ADDRESS>", " (ADDRESS)" or "+0xOFFSET" behind it */
+static void take_frame(struct flame *f, const char *line, size_t n)
+{
+	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
+	const char *s = line, *end = line + n, *p;
+
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	if (end - s < 3 || memcmp(s, "=> ", 3)) {
+		end_stack(f);
+		return;
+	}
+	for (s += 3; s < end && *s == ' '; s++)
+		;
+	for (p = s; p < end; p++)
+		if ((p > s && end - p > 2 && (!memcmp(p, " <", 2) || !memcmp(p, " (", 2))) ||
+		    (end - p > 3 && !memcmp(p, "+0x", 3)))
+			break;
+	for (size_t i = 0; !f->frames.n && i < sizeof(own) / sizeof(*own); i++)
+		if ((size_t)(p - s) > strlen(own[i]) && !memcmp(s, own[i], strlen(own[i])))
+			return;
+	if (p == s)
+		return;
+	put_frame(&f->frames, s, (size_t)(p - s));
+	words_put(&f->frames, EDGE);
+}
+
+static void take_line(struct flame *f, const char *line, size_t n)
+{
+	struct trace_line l;
+	struct seen *seen;
+	int event = trace_line(&l, line, n);
+
+	if (!event && !l.stack) {
+		if (remark(&f->remarks, line) || !f->inside)
+			return;
+		take_frame(f, line, n);
+		return;
+	}
+	end_stack(f);
+	seen = table_at(&f->seen, l.cpu.text ? l.cpu.text : "", l.cpu.n);
+	if (event) {
+		make_roots(f, &l, &seen->roots);
+		return;
+	}
+	/* a stack without its event tells who it was and no more */
+	if (!seen->roots.n)
+		make_roots(f, &l, &seen->roots);
+	f->roots.n = 0;
+	words_add(&f->roots, seen->roots.text, seen->roots.n);
+	f->inside = 1;
+}
+
+/* ---- out ------------------------------------------------------------------------------ */
+
+/* A stack's frame at s, so long; the next one in *s, NULL behind the last. */
+static size_t next_frame(const char **s, const char *end)
+{
+	const char *edge = memchr(*s, *EDGE, (size_t)(end - *s));
+	size_t n = (size_t)((edge ? edge : end) - *s);
+
+	*s = edge ? edge + 1 : NULL;
+	return n;
+}
+
+static void print_folded(const struct flame *f)
+{
+	for (size_t i = 0; i < f->stacks.n; i++) {
+		struct stack *s = (struct stack *)f->stacks.v[i];
+
+		for (char *p = s->entry.key; (p = strchr(p, *EDGE)); *p = ';')
+			;
+		print("%s %llu\n", s->entry.key, s->n);
+	}
+	/* folded lines have no room for it */
+	for (int i = 0; i < 2; i++)
+		if (f->remarks.line[i])
+			note("%s", f->remarks.line[i]);
+}
+
+/* Frames that are open at one place, from the bottom up. */
+struct open {
+	const char *name;
+	size_t n;
+	unsigned long long from;
+};
+
+struct drawing {
+	unsigned long long total;
+	uint64_t height;
+	struct open *open;
+	size_t depth;
+	struct words words;
+};
+
+/* Stacks so far, in hundredths of a pixel from the left. */
+static uint64_t across(const struct drawing *d, unsigned long long n)
+{
+	return LEFT * 100 + n * (WIDTH * 100) / d->total;
+}
+
+static void draw_frame(struct drawing *d, const struct open *o, size_t level,
+		       unsigned long long to)
+{
+	uint64_t x = across(d, o->from), width = across(d, to) - x;
+	uint64_t y = d->height - HEAD - FRAME * (level + 1);
+	unsigned long long n = to - o->from, permille = n * 1000 / d->total;
+	struct words *w = &d->words;
+	char text[96];
+
+	if (width < NARROWEST)
+		return;
+	w->n = 0;
+	words_put(w, "<g><title>");
+	svg_text(w, o->name, o->n, SIZE_MAX);
+	format(text, sizeof(text), " (%llu stack%s, %llu.%llu%%)</title><rect", n,
+	       n == 1 ? "" : "s", permille / 10, permille % 10);
+	words_put(w, text);
+	svg_attribute(w, "x", x);
+	svg_attribute(w, "y", y * 100);
+	svg_attribute(w, "width", width);
+	svg_attribute(w, "height", (FRAME - 1) * 100);
+	svg_colour(w, o->name, o->n);
+	words_put(w, " rx='2'/><text");
+	svg_attribute(w, "x", x + 300);
+	svg_attribute(w, "y", (y + 12) * 100);
+	words_put(w, ">");
+	svg_text(w, o->name, o->n, width > 600 ? (width - 600) / SVG_LETTER : 0);
+	words_put(w, "</text></g>");
+	print("%s\n", w->text);
+}
+
+static void close_down(struct drawing *d, size_t level, unsigned long long at)
+{
+	while (d->depth > level) {
+		d->depth--;
+		draw_frame(d, &d->open[d->depth], d->depth, at);
+	}
+}
+
+static void draw(const struct flame *f)
+{
+	struct drawing d = { 0 };
+	unsigned long long at = 0;
+	size_t deepest = 0;
+	char title[64];
+
+	for (size_t i = 0; i < f->stacks.n; i++) {
+		const struct stack *s = (const struct stack *)f->stacks.v[i];
+		size_t depth = 2;
+
+		d.total += s->n;
+		for (const char *p = s->entry.key; (p = strchr(p, *EDGE)); p++)
+			depth++;
+		deepest = depth > deepest ? depth : deepest;
+	}
+	d.open = allocate(deepest, sizeof(*d.open));
+	d.height = 2 * HEAD + FRAME * deepest;
+	format(title, sizeof(title), "%llu stack%s", d.total, d.total == 1 ? "" : "s");
+	svg_begin(WIDTH + 2 * LEFT, d.height, title);
+	d.open[d.depth++] = (struct open){ "all", 3, 0 };
+	for (size_t i = 0; i < f->stacks.n; i++) {
+		const struct stack *s = (const struct stack *)f->stacks.v[i];
+		const char *p = s->entry.key, *end = p + s->entry.n;
+		int same = 1;
+
+		for (size_t level = 1; p; level++) {
+			const char *name = p;
+			size_t n = next_frame(&p, end);
+
+			same = same && level < d.depth && d.open[level].n == n &&
+			       !memcmp(d.open[level].name, name, n);
+			if (same)
+				continue;
+			close_down(&d, level, at);
+			d.open[d.depth++] = (struct open){ name, n, at };
+		}
+		at += s->n;
+	}
+	close_down(&d, 0, at);
+	for (int i = 0; i < 2; i++)
+		if (f->remarks.line[i])
+			svg_label(LEFT, d.height - 8 - (uint64_t)i * 14, f->remarks.line[i],
+				  strlen(f->remarks.line[i]), SIZE_MAX);
+	svg_end();
+}
+
+int main(int argc, char **argv)
+{
+	struct flame f = { .stacks = { .size = sizeof(struct stack) },
+			   .seen = { .size = sizeof(struct seen) } };
+	struct reader in = { 0 };
+	size_t nkeys = 0;
+	int c, folded = 0;
+	char *line;
+	ssize_t n;
+
+	f.keys = allocate((size_t)argc + 2, sizeof(*f.keys));
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (c == 'f')
+			folded = 1;
+		else if (!*opt_value || !strcmp(opt_value, "."))
+			misused(&tool, "not a key: '%s'", opt_value);
+		else
+			f.keys[nkeys++] = opt_value;
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	if (!nkeys)
+		f.keys[0] = "comm";
+
+	signal(SIGINT, SIG_IGN);
+	while ((n = next_line(&in, &line)) >= 0)
+		take_line(&f, line, (size_t)n);
+	end_stack(&f);
+	if (!f.stacks.n)
+		return NO;
+	table_sort(&f.stacks, table_by_key);
+	if (!folded)
+		draw(&f);
+	else
+		print_folded(&f);
+	flush();
+	return DONE;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-timeline - draw a trace along its time, in SVG
+ *
+ * Requires: nothing but a trace on standard input, as text or lines of JSON.
+ *	-c          a lane for each processor, and not for each task
+ *	-n LANES    no more lanes than this, those with most in them; default 64
+ * Of sched_switch, who ran: a broad bar from one switch to the next on the same
+ * processor. Of lines with lat=MICROSECONDS, as tfs-latency prints them: a narrow
+ * bar of that length that ends there. Any other event is a tick. Of what begins in
+ * the same pixel of a lane the longest is drawn, and tells how many more there are.
+ * An interrupt from the terminal is the trace's to hear.
+ * Exit: 0 done, 1 no event, 100 misused, 111 refused.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "tfs-timeline",
+	.usage = "tfs-timeline [-c] [-n LANES]",
+	.purpose = "draw a trace along its time, in SVG",
+	.letters = "cn:",
+};
+
+enum { LEFT = 170, WIDTH = 1020, RIGHT = 10, HEAD = 50, FOOT = 40, LANE = 24, MARKS = 10 };
+
+enum kind { RAN, TOOK, TICK, KINDS };
+
+struct mark {
+	uint64_t from, to;
+	const char *name;       /* of a table's entry */
+	enum kind kind;
+};
+
+struct lane {
+	struct entry entry;
+	const char *label;      /* the last name that its task has had */
+	struct mark *v;
+	size_t n, room;
+	uint64_t first;
+};
+
+/* Who runs on a processor. */
+struct running {
+	struct entry entry;
+	uint64_t since;
+	const char *name;       /* NULL: nobody knows */
+	size_t npid;
+	char pid[32];
+};
+
+struct timeline {
+	int by_cpu;
+	unsigned long most;
+	struct table lanes, names, running;
+	struct remarks remarks;
+	struct words words;
+	uint64_t begin, end;
+	int digits;             /* behind the point of its times; -1: it has none */
+	unsigned long long events;
+};
+
+/* ---- in ------------------------------------------------------------------------------- */
+
+static const char *name_of(struct timeline *t, const char *s, size_t n)
+{
+	return ((struct entry *)table_at(&t->names, s, n))->key;
+}
+
+/* COMM-PID */
+static const char *task_of(struct timeline *t, struct part comm, struct part pid)
+{
+	t->words.n = 0;
+	words_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
+	words_put(&t->words, "-");
+	words_add(&t->words, pid.text, pid.n);
+	return name_of(t, t->words.text, t->words.n);
+}
+
+static const char *cpu_of(struct timeline *t, const struct trace_line *l)
+{
+	t->words.n = 0;
+	words_put(&t->words, "cpu ");
+	words_add(&t->words, l->cpu.text, l->cpu.n);
+	return name_of(t, t->words.text, t->words.n);
+}
+
+static void add(struct timeline *t, struct part lane, const char *label, struct mark m)
+{
+	struct lane *l = table_at(&t->lanes, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
+
+	if (l->n == l->room) {
+		l->room = 2 * l->room + 16;
+		l->v = realloc(l->v, l->room * sizeof(*l->v));
+		if (!l->v)
+			die(REFUSED, "out of memory");
+	}
+	if (!l->n || m.from < l->first)
+		l->first = m.from;
+	if (m.from < t->begin)
+		t->begin = m.from;
+	if (m.to > t->end)
+		t->end = m.to;
+	l->label = label;
+	l->v[l->n++] = m;
+}
+
+static int same(const struct running *r, struct part pid)
+{
+	return r->name && r->npid == pid.n && !memcmp(r->pid, pid.text, pid.n);
+}
+
+/* Who goes has run since it came, if that was seen. */
+static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
+{
+	struct part prev = trace_key(l, "prev_pid"), next = trace_key(l, "next_pid");
+	struct running *r = table_at(&t->running, l->cpu.text, l->cpu.n);
+
+	if (same(r, prev) && now >= r->since && !(prev.n == 1 && *prev.text == '0')) {
+		const char *cpu = cpu_of(t, l);
+
+		if (t->by_cpu)
+			add(t, l->cpu, cpu, (struct mark){ r->since, now, r->name, RAN });
+		else
+			add(t, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
+	}
+	r->name = next.n && next.n <= sizeof(r->pid) ?
+		  task_of(t, trace_key(l, "next_comm"), next) : NULL;
+	r->npid = next.n;
+	if (r->name)
+		memcpy(r->pid, next.text, next.n);
+	r->since = now;
+}
+
+/* How long something took that ends with the event, if it says so; else 0. */
+static uint64_t took(const struct trace_line *l, int digits)
+{
+	struct part p = trace_key(l, "lat");
+	struct value v;
+
+	if (!p.n || value_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
+		return 0;
+	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
+}
+
+static void take_line(struct timeline *t, const char *line, size_t n)
+{
+	struct part lane, comm, pid;
+	struct trace_line l;
+	const char *label, *name;
+	uint64_t now, lat;
+	int digits, switched;
+
+	if (!trace_line(&l, line, n) || trace_time(&l, &now, &digits) < 0) {
+		remark(&t->remarks, line);
+		return;
+	}
+	if (!l.cpu.n)
+		l.cpu = (struct part){ "-", 1 };
+	t->events++;
+	t->digits = digits;
+	switched = l.event.n == 12 && !memcmp(l.event.text, "sched_switch", 12);
+	if (switched)
+		take_switch(t, &l, now);
+	lat = took(&l, digits);
+	if (switched && !lat) {
+		if (now < t->begin)
+			t->begin = now;
+		if (now > t->end)
+			t->end = now;
+		return;
+	}
+	/* a switch ends the waiting of who comes */
+	comm = switched ? trace_key(&l, "next_comm") : l.comm;
+	pid = switched ? trace_key(&l, "next_pid") : l.pid;
+	if (!pid.n)
+		pid = (struct part){ "-", 1 };
+	label = t->by_cpu ? cpu_of(t, &l) : task_of(t, comm, pid);
+	lane = t->by_cpu ? l.cpu : pid;
+	t->words.n = 0;
+	words_put(&t->words, l.prefix);
+	words_add(&t->words, l.event.text, l.event.n);
+	name = name_of(t, t->words.text, t->words.n);
+	add(t, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
+					   lat ? TOOK : TICK });
+}
+
+/* ---- out ------------------------------------------------------------------------------ */
+
+static int by_most(const void *a, const void *b)
+{
+	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+
+	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+}
+
+/* Tasks as they come up. */
+static int by_first(const void *a, const void *b)
+{
+	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+
+	return x->first != y->first ? x->first < y->first ? -1 : 1 : table_by_key(a, b);
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Hundredths of a pixel from the left. */
+static uint64_t across(const struct timeline *t, uint64_t time)
+{
+	double all = (double)(t->end - t->begin);
+
+	return LEFT * 100 + (uint64_t)(all > 0 ? (double)(time - t->begin) / all *
+				       (WIDTH * 100) : 0);
+}
+
+/* Microseconds, or what the clock counts. */
+static void put_time(const struct timeline *t, struct words *w, uint64_t time)
+{
+	char text[32];
+
+	if (t->digits < 0) {
+		format(text, sizeof(text), "%llu", (unsigned long long)time);
+		words_put(w, text);
+		return;
+	}
+	svg_number(w, time / 10);
+	words_put(w, " us");
+}
+
+static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uint64_t y)
+{
+	static const unsigned top[KINDS] = { 2, 15, 1 }, height[KINDS] = { 12, 6, 21 };
+	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
+	struct words *w = &t->words;
+	char text[48];
+
+	w->n = 0;
+	words_put(w, "<g><title>");
+	svg_text(w, m->name, strlen(m->name), SIZE_MAX);
+	words_put(w, " at ");
+	put_time(t, w, m->from - t->begin);
+	if (m->kind != TICK) {
+		words_put(w, ", ");
+		put_time(t, w, m->to - m->from);
+	}
+	format(text, sizeof(text), more ? ", and %zu more" : "", more);
+	words_put(w, text);
+	words_put(w, "</title><rect");
+	svg_attribute(w, "x", x);
+	svg_attribute(w, "y", (y + top[m->kind]) * 100);
+	svg_attribute(w, "width", m->kind == TICK ? 50 : width < 50 ? 50 : width);
+	svg_attribute(w, "height", height[m->kind] * 100);
+	if (m->kind != TICK)
+		svg_colour(w, m->name, strlen(m->name));
+	words_put(w, "/>");
+	if (m->kind == RAN && width > 600) {
+		size_t n = w->n;
+
+		words_put(w, "<text");
+		svg_attribute(w, "x", x + 300);
+		svg_attribute(w, "y", (y + 12) * 100);
+		words_put(w, ">");
+		svg_text(w, m->name, strlen(m->name), (width - 600) / SVG_LETTER);
+		if (w->text[w->n - 1] == '>')
+			w->n = n; /* not a letter fits */
+		else
+			words_put(w, "</text>");
+		w->text[w->n] = '\0';
+	}
+	words_put(w, "</g>");
+	print("%s\n", w->text);
+}
+
+/* Do both begin in one pixel? */
+static int same_pixel(const struct timeline *t, const struct mark *a, const struct mark *b)
+{
+	return a->kind == b->kind && across(t, a->from) / 100 == across(t, b->from) / 100;
+}
+
+static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
+{
+	size_t i, j;
+
+	print("<path d='M0 %llu h%d' stroke='#ddd'/>\n", (unsigned long long)y,
+	      LEFT + WIDTH + RIGHT);
+	svg_label(10, y + 16, l->label, strlen(l->label), (LEFT - 15) * 100 / SVG_LETTER);
+	qsort(l->v, l->n, sizeof(*l->v), by_kind);
+	for (i = 0; i < l->n; i = j) {
+		const struct mark *longest = &l->v[i];
+
+		for (j = i + 1; j < l->n && same_pixel(t, &l->v[i], &l->v[j]); j++)
+			if (l->v[j].to - l->v[j].from > longest->to - longest->from)
+				longest = &l->v[j];
+		draw_mark(t, longest, j - i - 1, y);
+	}
+}
+
+static void draw_axis(struct timeline *t, uint64_t height)
+{
+	for (unsigned i = 0; i <= MARKS; i++) {
+		uint64_t time = (t->end - t->begin) / MARKS * i;
+		unsigned x = LEFT + WIDTH / MARKS * i;
+
+		print("<path d='M%u %d V%llu' stroke='#ddd'/>\n", x, HEAD - 5,
+		      (unsigned long long)height - FOOT);
+		if (i % 2 || i == MARKS)
+			continue;
+		t->words.n = 0;
+		put_time(t, &t->words, time);
+		svg_label(x, HEAD - 10, t->words.text, t->words.n, SIZE_MAX);
+	}
+}
+
+static void draw(struct timeline *t)
+{
+	size_t shown = t->lanes.n < t->most ? t->lanes.n : t->most;
+	uint64_t height = HEAD + FOOT + LANE * shown;
+	char title[160], micro[16];
+
+	/* a digit too many in front, so that none is lost behind the point */
+	format(micro, sizeof(micro), "%llu",
+	       1000000 + (unsigned long long)t->begin % 1000000000 / 1000);
+	format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
+	       "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
+	       (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
+	svg_begin(LEFT + WIDTH + RIGHT, height, title);
+	draw_axis(t, height);
+	for (size_t i = 0; i < shown; i++)
+		draw_lane(t, (struct lane *)t->lanes.v[i], HEAD + LANE * i);
+	if (shown < t->lanes.n) {
+		format(title, sizeof(title), "%zu lanes more, with less in them, are not shown",
+		       t->lanes.n - shown);
+		svg_label(LEFT, height - 24, title, strlen(title), SIZE_MAX);
+	}
+	for (int i = 0; i < 2; i++)
+		if (t->remarks.line[i])
+			svg_label(10, height - 6 - (uint64_t)i * 14, t->remarks.line[i],
+				  strlen(t->remarks.line[i]), SIZE_MAX);
+	svg_end();
+}
+
+int main(int argc, char **argv)
+{
+	static struct timeline t = {
+		.most = 64, .begin = UINT64_MAX,
+		.lanes = { .size = sizeof(struct lane) },
+		.names = { .size = sizeof(struct entry) },
+		.running = { .size = sizeof(struct running) },
+	};
+	struct reader in = { 0 };
+	char *line;
+	ssize_t n;
+	int c;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (c == 'c')
+			t.by_cpu = 1;
+		else if (number(opt_value, 1, 1000000, &t.most) < 0)
+			misused(&tool, "not a number: '%.80s'", opt_value);
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+
+	signal(SIGINT, SIG_IGN);
+	while ((n = next_line(&in, &line)) >= 0)
+		take_line(&t, line, (size_t)n);
+	if (!t.events)
+		return NO;
+	table_sort(&t.lanes, by_most);
+	if (t.lanes.n)
+		qsort(t.lanes.v, t.lanes.n < t.most ? t.lanes.n : t.most,
+		      sizeof(*t.lanes.v), by_first);
+	draw(&t);
+	flush();
+	return DONE;
+}
