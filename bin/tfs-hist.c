@@ -157,10 +157,10 @@ static void print_title(const struct hist *h, const char *key, const char *const
 	      h->most_text);
 }
 
-static void tell(unsigned long long n, const char *what)
+static void tell(const char *what, unsigned long long n, const char *of)
 {
 	if (n)
-		print("# %llu %s\n", n, what);
+		print("# %s %llu %s%s\n", what, n, of, n == 1 ? "" : "s");
 }
 
 static struct part trimmed(const char *s, size_t n)
@@ -224,9 +224,9 @@ int main(int argc, char **argv)
 		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by);
 		draw((struct hist *)table.v[i]);
 	}
-	tell(counts.without, "events do not have it");
-	tell(counts.odd, "events have no number in it");
-	tell(counts.events ? 0 : counts.others, "lines have no number");
+	tell("not in", counts.without, "event");
+	tell("no number in", counts.odd, "event");
+	tell("no number in", counts.events ? 0 : counts.others, "line");
 	remarks_print(&remarks);
 	flush();
 	return table.n ? DONE : NO;

@@ -92,9 +92,9 @@ int value_compare(const struct value *, const struct value *);
 
 /*
  * Its power of two: 0 of [0, 1), 1 of [1, 2), 2 of [2, 4) ... 64, and of negative
- * ones -1 of (-1, 0), -2 of (-2, -1], ... -66.
+ * ones -1 of (-1, 0), -2 of (-2, -1] ... -65.
  */
-enum { POWER_LEAST = -66, POWERS = 66 + 1 + 64 };
+enum { POWER_LEAST = -65 };
 int value_power(const struct value *);
 
 /* ---- svg.c: pictures, well-formed whatever the names are ------------------------------ */

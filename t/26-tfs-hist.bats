@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-hist: values by powers of two, exact, whatever a stranger calls a number
+
+load helper
+
+USAGE='tfs-hist [-k KEY] [-b KEY]...'
+
+misuse() {
+	fails 100 "tfs-hist: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# of N: an event with this lat, of task a or b by turns
+events() {
+	local v n=0
+	for v; do
+		n=$((n + 1))
+		printf '%16s-%-7d [%03d] ..... 1.%06d: e: lat=%s\n' \
+			"$([ $((n % 2)) = 1 ] && echo a || echo b)" $n $((n % 2)) $n "$v"
+	done
+}
+
+# counts EXPECTED ARGUMENT...: of stdin; titles and "RANGE N" a line, bars aside
+counts() {
+	tfs-hist "${@:2}" | sed 's/ *|.*//; s/  */ /g' | diff <(printf '%s\n' "$1") -
+}
+
+@test "tfs-hist: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-hist --help
+	[ "$output" = "usage: $USAGE
+tfs-hist - draw how the values of a key are spread, by powers of two" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-hist: --version prints name and version" {
+	run -0 --separate-stderr tfs-hist --version
+	[[ $output =~ ^tfs-hist\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-hist: what is no key, and operands are refused" {
+	misuse 'no such option: -x' tfs-hist -x
+	misuse 'option -k needs a value' tfs-hist -k
+	misuse "not a key: ''" tfs-hist -k ''
+	misuse "not a key: '.'" tfs-hist -b .
+	misuse "unexpected operand 'file'" tfs-hist file
+}
+
+@test "tfs-hist: a line for each power of two from the least to the greatest, drawn" {
+	events 4 5 7 1 30 4.5 >trace
+	run -0 from trace tfs-hist
+	[ "$output" = 'lat: 6 values, 1 to 30
+[1, 2)                1 |@@@@@@@@@@                              |
+[2, 4)                0 |                                        |
+[4, 8)                4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+[8, 16)               0 |                                        |
+[16, 32)              1 |@@@@@@@@@@                              |' ]
+}
+
+@test "tfs-hist: zero, parts of one, negative values, and their edges" {
+	events 0 0.25 -0 00 -0.000 1 1.999 2 -0.5 -1 -1.5 -2 -3.9 -4 | counts 'lat: 14 values, -4 to 2
+(-8, -4] 1
+(-4, -2] 2
+(-2, -1] 2
+(-1, 0) 1
+[0, 1) 5
+[1, 2) 2
+[2, 4) 1'
+	events 0.0000000001 -0.0000000001 | counts 'lat: 2 values, -0.0000000001 to 0.0000000001
+(-1, 0) 1
+[0, 1) 1'
+}
+
+@test "tfs-hist: hexadecimal, negative as a signed number of 64 bits is" {
+	events 0x10 0xfffffffffffffffe 0xfffffffe 0XFF 0x 0xg | tfs-hist >got
+	[ "$(head -n 1 got)" = 'lat: 3 values, 0xfffffffffffffffe to 0xfffffffe' ]
+	[ "$(tail -n 1 got)" = '# no number in 3 events' ]
+	grep -q '^(-4, -2\]  *1 |@' got
+	grep -q '^\[16, 32)  *1 |@' got
+	grep -q '^\[2G, 4G)  *1 |@' got
+}
+
+@test "tfs-hist: the greatest that 64 bits hold is counted, one more is no number" {
+	events 18446744073709551615 -18446744073709551615 | tfs-hist >got
+	[ "$(grep -c '@' got)" = 2 ]
+	grep -q '^(-16E, -8E\]  *1 |@' got
+	grep -q '^\[8E, 16E)  *1 |@' got
+	[ "$(wc -l <got)" = 131 ]
+	events 5 18446744073709551616 -18446744073709551616 0x10000000000000000 99999999999999999999999999 |
+		counts 'lat: 1 value, 5 to 5
+[4, 8) 1
+# no number in 4 events'
+}
+
+@test "tfs-hist: what is no number is counted and told, and so are events without the key" {
+	{ events 1 '' x 1e3 1,5 5us - + . 1. .5; printf '%16s-1       [000] ..... 1.5: f: n=1\n' x; } |
+		counts 'lat: 1 value, 1 to 1
+[1, 2) 1
+# not in 1 event
+# no number in 10 events'
+}
+
+@test "tfs-hist: -b: a histogram for each value, the one of most values first" {
+	events 1 2 3 4 5 | counts 'lat comm=a: 3 values, 1 to 5
+[1, 2) 1
+[2, 4) 1
+[4, 8) 1
+lat comm=b: 2 values, 2 to 4
+[2, 4) 1
+[4, 8) 1' -b comm
+	events 1 2 | counts 'lat cpu=000 event=e: 1 value, 2 to 2
+[2, 4) 1
+lat cpu=001 event=e: 1 value, 1 to 1
+[1, 2) 1' -b cpu -b event
+}
+
+@test "tfs-hist: -k: any key, of JSON as of text" {
+	cat >trace <<-'EOF'
+		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"x","system":"s","event":"e","fields":{"n":-3,"s":"0x8","t":"12"}}
+		{"ts":1.000000002,"cpu":0,"pid":6,"comm":"y","system":"s","event":"e","fields":{"n":null,"s":"9","t":"a"}}
+		{"lost":7,"overwritten":7,"unwritten":0}
+	EOF
+	counts 'n: 1 value, -3 to -3
+(-4, -2] 1
+# no number in 1 event
+{"lost":7,"overwritten":7,"unwritten":0}' -k n <trace
+	counts 's: 2 values, 0x8 to 9
+[8, 16) 2
+{"lost":7,"overwritten":7,"unwritten":0}' -k s <trace
+	counts 'pid: 2 values, 5 to 6
+[4, 8) 2
+{"lost":7,"overwritten":7,"unwritten":0}' -k pid <trace
+}
+
+@test "tfs-hist: a return of -2 is the same in text and JSON" {
+	echo '              ls-1       [001] ..... 1.5: sys_openat -> 0xfffffffffffffffe' |
+		tfs-hist -k ret | tail -n 1 >text
+	echo '{"ts":1.5,"cpu":1,"pid":1,"comm":"ls","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2}}' |
+		tfs-hist -k ret | tail -n 1 | diff text -
+	grep -q '^(-4, -2\]' text
+}
+
+@test "tfs-hist: lines with a number each are values, too" {
+	seq 1 1000 | counts 'numbers: 1000 values, 1 to 1000
+[1, 2) 1
+[2, 4) 2
+[4, 8) 4
+[8, 16) 8
+[16, 32) 16
+[32, 64) 32
+[64, 128) 64
+[128, 256) 128
+[256, 512) 256
+[512, 1K) 489'
+	printf ' 3 \r\n\n\t4.5\n# of disks\nx\n' | counts 'numbers: 2 values, 3 to 4.5
+[2, 4) 1
+[4, 8) 1
+# no number in 1 line'
+	printf 3 | counts 'numbers: 1 value, 3 to 3
+[2, 4) 1'
+}
+
+@test "tfs-hist: losses and events without a pair come last" {
+	{ echo '# lost 1 events: 1 overwritten in a full buffer, 0 not written'; events 1
+		echo '# unpaired 2 events: 1 without an end, 1 without a beginning'
+		echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } | tfs-hist |
+		tail -n 2 | diff - <(printf '%s\n' '# lost 12 events: 12 overwritten in a full buffer, 0 not written' \
+			'# unpaired 2 events: 1 without an end, 1 without a beginning')
+}
+
+@test "tfs-hist: no value at all is status 1, and says what there was" {
+	run -1 --separate-stderr from /dev/null tfs-hist
+	[ -z "$output$stderr" ]
+	events 1 2 >trace
+	run -1 --separate-stderr from trace tfs-hist -k nope
+	[ "$output" = '# not in 2 events' ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-hist: a hundred thousand histograms, and a line of a megabyte, are no harm" {
+	awk 'BEGIN { for (i = 0; i < 100000; i++)
+		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", i + 1, i, i }' >many
+	tfs-hist -k n -b pid <many >got
+	[ "$(grep -c '^n pid=' got)" = 100000 ]
+	[ "$(grep -c '@' got)" = 100000 ]
+	{ events 5; head -c 1048576 /dev/zero | tr '\0' 9; echo; head -c 1000000 /dev/zero; events 6
+		printf '%16s-1       [000] ..... 1.5: e: x=' y; head -c 1048576 /dev/zero | tr '\0' z
+		echo ' lat=7'; events 8 | tr -d '\n'; } | tfs-hist >got
+	[ "$(head -n 1 got)" = 'lat: 3 values, 5 to 8' ]
+}
+
+@test "tfs-hist: 32 bits are enough for no count: the bar of the most is full" {
+	yes 3 | head -n 200000 >trace
+	seq 4 1003 >>trace
+	tfs-hist <trace >got
+	grep -qx '\[2, 4)  *200000 |@\{40\}|' got
+	grep -qx '\[512, 1K)  *492 |@ \{39\}|' got
+}
+
+@test "tfs-hist: standard output that is full is refused" {
+	events 1 >trace
+	run -111 --separate-stderr to_full from trace tfs-hist
+	[ "$stderr" = 'tfs-hist: fatal: unable to write to standard output: No space left on device' ]
+}
+
+@test "tfs-hist: kernel: of calls, as many as were made" {
+	need_tracefs events/syscalls
+	calls 1000
+	start_session trace_event --output fifo --pid "$CALLS" -e 'sys_*_getppid'
+	tfs-latency syscalls <"$TRACE" | tfs-hist -b event >got &
+	reader=$!
+	release
+	session_ends
+	finishes "$reader" 0
+	[[ $(head -n 1 got) =~ ^lat\ event=sys_exit_getppid:\ 1000\ values,\ [0-9]+\ to\ [0-9]+$ ]]
+	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = 1000 ]
+}

@@ -1,0 +1,322 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-latency: which end belongs to which beginning, to the nanosecond and to the last one
+
+load helper
+
+USAGE='tfs-latency [-c [NAME=]KEY]... [-m US] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+
+misuse() {
+	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+# event PID TIME TEXT: a line of the kernel's
+event() {
+	printf '%16s-%-7d [001] ..... %s: %s\n' task "$1" "$2" "$3"
+}
+
+# prints EXPECTED ARGUMENT...: of stdin; without what is in front of the event
+prints() {
+	tfs-latency "${@:2}" | sed 's/^ *task-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /' |
+		diff <(printf '%s\n' "$1") -
+}
+
+calls_text() {
+	event 7 1.000010 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00, flags: 0x80000, mode: 0)'
+	event 8 1.000011 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+	event 7 1.000015 'sys_openat -> 0x3'
+	event 7 1.000020 'sys_close(fd: 3)'
+	event 7 1.000021 'sys_close -> 0x0'
+	event 8 2.000012 'sys_read -> 0xfffffffffffffffc'
+}
+
+json() {
+	cat <<-'EOF'
+		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_enter_openat","fields":{"__syscall_nr":257,"filename":"/etc/\"x\"","comm":null}}
+		{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2}}
+	EOF
+}
+
+@test "tfs-latency: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr tfs-latency --help
+	[ "$output" = "usage: $USAGE
+tfs-latency - print how long it took from one event of a trace to another" ]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-latency: --version prints name and version" {
+	run -0 --separate-stderr tfs-latency --version
+	[[ $output =~ ^tfs-latency\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-latency: what is no pair, key, name or time is refused" {
+	misuse 'no such option: -x' tfs-latency -x
+	misuse 'from what to what?' tfs-latency
+	misuse 'from what to what?' tfs-latency -s a
+	misuse 'from what to what?' tfs-latency -e a
+	misuse "no pair is called 'disk'; there are syscalls, block and wakeup" tfs-latency disk
+	misuse "unexpected operand 'wakeup'" tfs-latency block wakeup
+	misuse 'a pair by name, or -s and -e' tfs-latency -s a -e b block
+	misuse "not a key: '' in 'a:b,'" tfs-latency -s a:b, -e b
+	misuse "not a key: '.' in 'a:.'" tfs-latency -s b -e a:.
+	misuse "no event in ':pid'" tfs-latency -s :pid -e b
+	misuse '-s and -e have not as many keys' tfs-latency -s a:x,y -e b:x
+	misuse "not microseconds: '-1'" tfs-latency -m -1 block
+	misuse "not microseconds: '1.5'" tfs-latency -m 1.5 block
+	misuse "not a key: ''" tfs-latency -c a= block
+	misuse "not a key: '.'" tfs-latency -c a=. block
+	misuse "not a name: 'a b'" tfs-latency -c 'a b=c' block
+	misuse "not a name: ''" tfs-latency -c '' block
+}
+
+@test "tfs-latency: syscalls: each return with what its call took" {
+	calls_text | prints '7 sys_openat -> 0x3 lat=5
+7 sys_close -> 0x0 lat=1
+8 sys_read -> 0xfffffffffffffffc lat=1000001' syscalls
+	calls_text | tfs-latency syscalls | head -n 1 |
+		diff - <(event 7 1.000015 'sys_openat -> 0x3 lat=5')
+}
+
+@test "tfs-latency: syscalls: by number, as raw_syscalls has them" {
+	{ event 7 1.000010 'sys_enter: NR 39 (0, 0, 0, 0, 0, 0)'; event 7 1.000013 'sys_exit: NR 39 = 1'; } |
+		prints '7 sys_exit: NR 39 = 1 lat=3' syscalls
+}
+
+@test "tfs-latency: block: by device and sector" {
+	{ event 7 1.000010 'block_rq_issue: 254,0 WS 4096 () 2048 + 8 none,0,0 [sh]'
+		event 7 1.000011 'block_rq_issue: 254,16 R 4096 () 2048 + 8 none,0,0 [sh]'
+		event 7 1.000012 'block_rq_issue: 254,0 WS 4096 () 2056 + 8 [sh]'
+		event 0 1.000020 'block_rq_complete: 254,0 WS () 2056 + 8 [0]'
+		event 0 1.000030 'block_rq_complete: 254,0 WS () 2048 + 8 none,0,0 [0]'
+		event 0 1.000041 'block_rq_complete: 254,16 R () 2048 + 8 none,0,0 [0]'; } >trace
+	prints '0 block_rq_complete: 254,0 WS () 2056 + 8 [0] lat=8
+0 block_rq_complete: 254,0 WS () 2048 + 8 none,0,0 [0] lat=20
+0 block_rq_complete: 254,16 R () 2048 + 8 none,0,0 [0] lat=30' block <trace
+	tfs-latency block <trace | tfs-count -k dev -k rwbs -k nr_sector |
+		diff - <(printf '      %s\n' $'2 254,0\tWS\t8' $'1 254,16\tR\t8')
+}
+
+@test "tfs-latency: wakeup: from the wake-up to the switch to the task" {
+	{ event 7 1.000010 'sched_wakeup: comm=a b pid=12 prio=120 target_cpu=000'
+		event 7 1.000011 'sched_wakeup_new: comm=c pid=13 prio=120 target_cpu=000'
+		event 7 1.000012 'sched_switch: prev_comm=task prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=c next_pid=13 next_prio=120'
+		event 13 1.000020 'sched_switch: prev_comm=c prev_pid=13 prev_prio=120 prev_state=S ==> next_comm=a b next_pid=12 next_prio=120'; } |
+		tfs-latency wakeup | tfs-count -k next_comm -k next_pid -k lat |
+		diff - <(printf '      %s\n' $'1 a b\t12\t10' $'1 c\t13\t1')
+}
+
+@test "tfs-latency: -s and -e: any events by glob, by pid or by keys" {
+	{ event 7 1.000010 'irq_handler_entry: irq=3 name=a'; event 7 1.000011 'softirq_entry: vec=1 [action=TIMER]'
+		event 8 1.000012 'irq_handler_entry: irq=3 name=b'; event 7 1.000013 'softirq_exit: vec=1 [action=TIMER]'
+		event 8 1.000020 'irq_handler_exit: irq=3 ret=handled'; event 7 1.000030 'irq_handler_exit: irq=3 ret=handled'; } >trace
+	prints '8 irq_handler_exit: irq=3 ret=handled lat=8
+7 irq_handler_exit: irq=3 ret=handled lat=20' -s irq_handler_entry -e irq_handler_exit <trace
+	prints '7 softirq_exit: vec=1 [action=TIMER] lat=2' -s 'soft*entry:vec,cpu' -e 'soft*exit:vec,cpu' <trace
+	prints '8 irq_handler_exit: irq=3 ret=handled lat=8
+# unpaired 2 events: 1 without an end, 1 without a beginning' -s irq_handler_entry:irq -e irq_handler_exit:irq <trace
+}
+
+@test "tfs-latency: an event may end what the one before it began" {
+	for t in 1.000001 1.000004 1.000010; do event 7 $t 'tick: n=1'; done |
+		prints '7 tick: n=1 lat=3
+7 tick: n=1 lat=6
+# unpaired 2 events: 1 without an end, 1 without a beginning' -s tick -e tick
+}
+
+@test "tfs-latency: from the end of a call to the beginning of the next" {
+	calls_text | tfs-latency -s 'sys_exit_*' -e 'sys_enter_*' | tfs-count -k call -k fd -k lat |
+		diff - <(printf '      %s\n' $'1 close\t3\t5'; echo '# unpaired 4 events: 2 without an end, 2 without a beginning')
+}
+
+@test "tfs-latency: -m: those that took so long, to the microsecond" {
+	calls_text | prints '7 sys_openat -> 0x3 lat=5
+8 sys_read -> 0xfffffffffffffffc lat=1000001' -m 5 syscalls
+	calls_text | prints '8 sys_read -> 0xfffffffffffffffc lat=1000001' -m 6 syscalls
+	calls_text >trace
+	run -1 --separate-stderr from trace tfs-latency -m 2000000 syscalls
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-latency: -c: what the beginning had, under its name or another" {
+	calls_text | head -n 3 | prints '7 sys_openat -> 0x3 flags=0x80000 who=7 nope=- lat=5
+# unpaired 1 events: 1 without an end, 0 without a beginning' -c flags -c who=pid -c nope syscalls
+	calls_text | tfs-latency -c fd -c who=comm syscalls | tfs-count -k call -k fd -k who -k lat |
+		diff - <(printf '      %s\n' $'1 close\t3\ttask\t1' $'1 openat\t-\ttask\t5' $'1 read\t3\ttask\t1000001')
+}
+
+@test "tfs-latency: -c: a value with blanks or names in it is one value for who reads it" {
+	for value in 'a b' 'x lat=99999' 'a"b' 'a=b' 'a,' '/etc/(x)' 'x)' ; do
+		{ event 7 1.000001 "b: name=\"${value//\"/\'}\""; event 7 1.000003 'e: (x+0x0/0x10) ret=0x1'; } |
+			tfs-latency -s b -e e -c path=name >got
+		tfs-count -k path -k lat -k ret <got |
+			diff - <(printf '      1 %s\t2\t0x1\n' "${value//\"/\'}")
+	done
+	{ event 7 1.000001 'b: name=a"b next=1'; event 7 1.000003 'e: ret=0x1'; } |
+		prints "7 e: ret=0x1 name=\"a'b\" lat=2" -s b -e e -c name
+}
+
+@test "tfs-latency: JSON: the line with its fields, nanoseconds, and strings as they were" {
+	json | tfs-latency -c filename -c who=comm -c .comm -c nope syscalls | diff - <(printf '%s\n' \
+		'{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2,"filename":"/etc/\"x\"","who":"a\"b","comm":null,"nope":null,"lat":12.345}}')
+	{ json | head -n 1; json | tail -n 1 | sed 's/{"__sys.*/{}}/'; } | tfs-latency syscalls |
+		tail -n 1 | grep -qF '"fields":{"lat":12.345}}'
+	{ json | head -n 1; json | tail -n 1 | sed 's/,"fields.*/}/'; } | tfs-latency syscalls | diff - \
+		<(echo '{"unpaired":1,"without_end":1,"without_beginning":0}') || [ "${PIPESTATUS[1]}" = 1 ]
+}
+
+@test "tfs-latency: what is JSON passes a parser of JSON" {
+	need_tool python3
+	json | tfs-latency -c filename -c who=comm -c .comm -c nope syscalls |
+		python3 -c 'import json, sys
+for line in sys.stdin:
+	fields = json.loads(line)["fields"]
+	print(fields["filename"], fields["lat"], fields["who"])' | diff - <(echo '/etc/"x" 12.345 a"b')
+}
+
+@test "tfs-latency: text is no end of JSON's, nor the other way" {
+	{ json | head -n 1; event 5 1.5 'sys_openat -> 0x3'; } >trace
+	run -1 from trace tfs-latency syscalls
+	[ "$output" = '# unpaired 2 events: 1 without an end, 1 without a beginning' ]
+}
+
+@test "tfs-latency: nanoseconds where one of the clocks has them; a counter's counts; back in time" {
+	{ event 7 1.000000900 'b: x=1'; event 7 1.000003 'e: x=1'; } | prints '7 e: x=1 lat=2.100' -s b -e e
+	{ event 7 100 'b: x=1'; event 7 350 'e: x=1'; } >trace
+	prints '7 e: x=1 lat=250' -s b -e e <trace
+	prints '7 e: x=1 lat=250' -m 250 -s b -e e <trace
+	{ event 7 1.5 'b: x=1'; event 7 1.25 'e: x=1'; } | prints '7 e: x=1 lat=-250000' -s b -e e
+}
+
+@test "tfs-latency: a beginning without an end, an end without a beginning, are counted and told" {
+	{ calls_text; event 9 3.0 'sys_read -> 0x1'; event 9 3.1 'sys_exit_group(error_code: 0)'
+		event 9 3.2 'sys_read(fd: 1)'; event 9 3.3 'sys_read(fd: 2)'; event 9 3.300001 'sys_read -> 0x1'; } |
+		tfs-latency -c fd syscalls | tail -n 2 |
+		diff - <(event 9 3.300001 'sys_read -> 0x1 fd=2 lat=1'
+			echo '# unpaired 3 events: 2 without an end, 1 without a beginning')
+}
+
+@test "tfs-latency: over a gap in the trace nothing is paired; what tells of it passes through" {
+	{ echo '# tracer: nop'; event 7 1.0 'b: x=1'; echo 'CPU:1 [LOST 3 EVENTS]'; event 7 2.0 'e: x=1'
+		event 7 3.0 'b: x=1'; event 7 3.000001 'e: x=1'
+		echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written'; } | prints '# tracer: nop
+CPU:1 [LOST 3 EVENTS]
+7 e: x=1 lat=1
+# lost 3 events: 3 overwritten in a full buffer, 0 not written
+# unpaired 2 events: 1 without an end, 1 without a beginning' -s b -e e
+	{ json | head -n 1; echo '{"ts":1.000000002,"cpu":1,"lost":204}'; json | tail -n 1
+		echo '{"lost":204,"overwritten":204,"unwritten":0}'; } >trace
+	run -1 from trace tfs-latency syscalls
+	[ "$output" = '{"ts":1.000000002,"cpu":1,"lost":204}
+{"lost":204,"overwritten":204,"unwritten":0}
+{"unpaired":2,"without_end":1,"without_beginning":1}' ]
+}
+
+@test "tfs-latency: hostile lines: cut, without end, with NULs, of a megabyte, times too great" {
+	{ calls_text; json; } | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }' >parts
+	tfs-latency -c filename -c fd syscalls <parts >got
+	[ -s got ]
+	{ event 7 99999999999999999999.5 'b: x=1'; event 7 18446744073.709551615 'b: x=1'
+		event 7 1.0000000001 'b: x=1'; event 7 18446744073.709551616 'e: x=1'
+		event 7 18446744073.709551615 'e: x=1'; } | prints '7 e: x=1 lat=0.000' -s b -e e
+	{ event 7 1.0 'b: x=1'; event 7 1.000001 'e: x=a\0b' | sed 's/\\0/\x00/' | tr -d '\n'; } |
+		prints '7 e: x=a?b lat=1' -s b -e e
+	{ event 7 1.0 "b: x=$(head -c 100000 /dev/zero | tr '\0' y)"; event 7 1.000001 'e: z=1'; } |
+		tfs-latency -c x -s b -e e | wc -c >got
+	[ "$(cat got)" -gt 100000 ]
+	{ event 7 1.0 'b: x=1'; event 7 1.000001 'e: x=' | tr -d '\n'; head -c 1048576 /dev/zero | tr '\0' ' '; } |
+		tfs-latency -s b -e e | tail -c 8 | diff - <(echo '  lat=1')
+}
+
+@test "tfs-latency: what ended takes no memory" {
+	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "is under sanitizers of its own"
+	awk 'BEGIN { for (i = 0; i < 300000; i++) {
+		printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
+		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i } }' >many
+	(ulimit -v 20000 && exec tfs-latency -s b:n -e e:n) <many >got
+	[ "$(wc -l <got)" = 300000 ]
+	[ "$(grep -c ' lat=0$' got)" = 300000 ]
+}
+
+@test "tfs-latency: a hundred thousand begun at once all find their ends" {
+	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
+		for (i = 99999; i >= 0; i -= 2) printf "%16s-%-7d [000] ..... 2.%06d: e: n=%d\n", "x", 1, i, i
+		for (i = 0; i < 100000; i += 2) printf "%16s-%-7d [000] ..... 3.%06d: e: n=%d\n", "x", 1, i, i }' |
+		tfs-latency -s b:n -e e:n >got
+	[ "$(grep -c ' lat=1000000$' got)" = 50000 ]
+	[ "$(grep -c ' lat=2000000$' got)" = 50000 ]
+	[ "$(wc -l <got)" = 100000 ]
+}
+
+@test "tfs-latency: no pair at all is status 1" {
+	run -1 --separate-stderr from /dev/null tfs-latency block
+	[ -z "$output$stderr" ]
+}
+
+@test "tfs-latency: an interrupt leaves it to the trace to end" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-latency syscalls <trace >got 9>&-
+	ignores() { grep -q '^SigIgn:.*[2367abef]$' "/proc/$PID/status"; }
+	eventually ignores
+	kill -INT "$PID"
+	calls_text >&9
+	exec 9>&-
+	finishes "$PID" 0
+	[ "$(wc -l <got)" = 3 ]
+}
+
+@test "tfs-latency: standard output that is full is refused" {
+	calls_text >trace
+	run -111 --separate-stderr to_full from trace tfs-latency syscalls
+	[ "$stderr" = 'tfs-latency: fatal: unable to write to standard output: No space left on device' ]
+}
+
+@test "tfs-latency: kernel: a thousand calls are a thousand pairs, of text and of JSON" {
+	need_tracefs events/syscalls
+	local format
+	for format in text json; do
+		calls 1000
+		if [ $format = text ]; then
+			start_session trace_syscalls --output fifo --pid "$CALLS" --returns -s getppid
+			read_by cat >got
+			release
+			session_ends
+			finishes "$READER" 0
+		else
+			new_instance
+			tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+			tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1 \
+				events/syscalls/sys_exit_getppid/enable 1
+			background tfs-catpipe -j -i "$INSTANCE" >got
+			eventually blocks "$PID"
+			release
+			eventually gone "$CALLS"
+			kill -TERM "$PID"
+			finishes "$PID" 0
+		fi
+		tfs-latency syscalls <got >pairs
+		[ "$(wc -l <pairs)" = 1000 ]
+		[ "$(tfs-count -k call -k ret <pairs | wc -l)" = 1 ]
+		tfs-hist <pairs | head -n 1 | grep -q ': 1000 values, '
+	done
+	# the clock has nanoseconds, and JSON shows them
+	grep -q '"lat":[0-9]*\.[0-9][0-9][0-9]}}$' pairs
+}
+
+@test "tfs-latency: kernel: a program that is woken is switched to" {
+	need_tracefs events/sched/sched_wakeup
+	calls 10 1 5
+	start_session trace_event --output fifo --pid "$CALLS" -e sched_wakeup sched_wakeup_new sched_switch
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	tfs-latency wakeup <got >pairs || :
+	# each child is woken once as a new task, and then runs
+	sed -n 's/.*sched_wakeup_new: .* pid=\([0-9]*\) .*/\1/p' got >new
+	[ "$(wc -l <new)" = 5 ]
+	while read -r pid; do
+		grep -q " next_pid=$pid .* lat=[0-9]*$" pairs
+	done <new
+}
