@@ -58,14 +58,15 @@ struct flame {
 
 static void put_frame(struct words *w, const char *s, size_t n)
 {
-	size_t at = w->n;
+	char *at, *end;
 
 	words_add(w, s, n);
-	for (; at < w->n; at++)
-		if ((unsigned char)w->text[at] < ' ' || w->text[at] == 0x7f)
-			w->text[at] = '?';
-		else if (w->text[at] == ';')
-			w->text[at] = ':'; /* it parts frames in folded lines */
+	end = w->text + w->n;
+	for (at = end - n; at < end; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+		else if (*at == ';')
+			*at = ':'; /* it parts frames in folded lines */
 }
 
 /* Tabs become edges: each key is a frame. */
@@ -114,8 +115,8 @@ static void take_frame(struct flame *f, const char *line, size_t n)
 	for (s += 3; s < end && *s == ' '; s++)
 		;
 	for (p = s; p < end; p++)
-		if ((p > s && end - p > 2 && (!memcmp(p, " <", 2) || !memcmp(p, " (", 2))) ||
-		    (end - p > 3 && !memcmp(p, "+0x", 3)))
+		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
+		    (*p == '+' && end - p > 3 && p[1] == '0' && p[2] == 'x'))
 			break;
 	for (size_t i = 0; !f->frames.n && i < sizeof(own) / sizeof(*own); i++)
 		if ((size_t)(p - s) > strlen(own[i]) && !memcmp(s, own[i], strlen(own[i])))

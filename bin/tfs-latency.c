@@ -49,9 +49,9 @@ struct half {
 struct begun {
 	struct entry entry;
 	uint64_t time;
-	int digits;
+	int open, digits;
 	size_t n;
-	char *carried;
+	char *carried;          /* of n bytes, NULL: of none */
 };
 
 struct latency {
@@ -110,15 +110,17 @@ static void begin(struct latency *t, const struct trace_line *l, uint64_t time, 
 
 	make_key(t, &t->from, l);
 	b = table_at(&t->begun, t->key.text, t->key.n);
-	t->no_end += b->carried != NULL;
+	t->no_end += (unsigned)b->open;
+	b->open = 1;
 	t->fields.n = 0;
 	words_put(&t->fields, "");
 	for (size_t i = 0; t->keys[i]; i++)
 		words_field(&t->fields, l, t->names[i], trace_key(l, t->keys[i]));
 	free(b->carried);
-	b->carried = allocate(t->fields.n + 1, 1);
-	memcpy(b->carried, t->fields.text, t->fields.n);
+	b->carried = t->fields.n ? allocate(t->fields.n, 1) : NULL;
 	b->n = t->fields.n;
+	if (b->n)
+		memcpy(b->carried, t->fields.text, b->n);
 	b->time = time;
 	b->digits = digits;
 }

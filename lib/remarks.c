@@ -17,6 +17,8 @@ int remark(struct remarks *r, const char *line)
 		{ "# lost ", "{\"lost\":" }, { "# unpaired ", "{\"unpaired\":" },
 	};
 
+	if (*line != '#' && *line != '{')
+		return 0;
 	for (int i = 0; i < 2; i++)
 		if (begins(line, words[i][0]) || begins(line, words[i][1])) {
 			free(r->line[i]);
