@@ -258,8 +258,9 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 		words_put(w, ", ");
 		put_time(t, w, m->to - m->from);
 	}
-	format(text, sizeof(text), more ? ", and %zu more" : "", more);
-	words_put(w, text);
+	format(text, sizeof(text), ", and %zu more", more);
+	if (more)
+		words_put(w, text);
 	words_put(w, "</title><rect");
 	svg_attribute(w, "x", x);
 	svg_attribute(w, "y", (y + top[m->kind]) * 100);

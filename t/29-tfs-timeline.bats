@@ -102,12 +102,12 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 
 @test "tfs-timeline: what tfs-latency prints is a bar that ends there, of who was waiting" {
 	{ event sh-7 0 1.000000 'sys_read(fd: 1)'; event sh-7 0 1.000100 'sys_read -> 0x1'
-		event sh-7 0 1.000100 'sys_read(fd: 1)'; event sh-7 0 1.001000 'sys_read -> 0x1'; } >trace
-	tfs-latency syscalls <trace | tfs-timeline | bars |
+		event sh-7 0 1.000100 'sys_read(fd: 1)'; event sh-7 0 1.001000 'sys_read -> 0x1'; } >events
+	tfs-latency syscalls <events | tfs-timeline | bars |
 		diff - <(printf '%s\n' 'sys_exit_read at 0 us, 100 us: 170 102' 'sys_exit_read at 100 us, 900 us: 272 918')
 	{ event sh-7 0 1.000000 'sched_wakeup: comm=ls pid=8 prio=120 target_cpu=000'
-		switch 0 1.001000 sh-7 ls-8; } >trace
-	tfs-latency wakeup <trace | tfs-timeline >got.svg
+		switch 0 1.001000 sh-7 ls-8; } >events
+	tfs-latency wakeup <events | tfs-timeline >got.svg
 	bars <got.svg | diff - <(echo 'sched_switch at 0 us, 1000 us: 170 1020')
 	grep -q '>ls-8</text>' got.svg
 }
@@ -133,11 +133,11 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 
 @test "tfs-timeline: no more lanes than are asked for, and the rest is told" {
 	{ for i in $(seq 99); do event "t$i-$i" 0 "1.0000$(printf %02d "$i")" 'e: x=1'; done
-		event t50-50 0 1.000100 'e: x=1'; } >trace
-	tfs-timeline <trace >got.svg
+		event t50-50 0 1.000100 'e: x=1'; } >events
+	tfs-timeline <events >got.svg
 	[ "$(grep -c '>t[0-9]*-[0-9]*</text>' got.svg)" = 64 ]
 	grep -q '>35 lanes more, with less in them, are not shown</text>' got.svg
-	tfs-timeline -n 1 <trace >got.svg
+	tfs-timeline -n 1 <events >got.svg
 	[ "$(grep -c '>t[0-9]*-[0-9]*</text>' got.svg)" = 1 ]
 	grep -q '>t50-50</text>' got.svg
 }
@@ -149,12 +149,12 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 		switch 0 1.6 "b-$(head -c 100 /dev/zero | tr '\0' 9)" c-1
 		trace | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }'
 		echo '{"ts":1.5,"event":"e"}'
-		trace | tr -d '\n'; } >trace
-	tfs-timeline <trace >got.svg
+		trace | tr -d '\n'; } >events
+	tfs-timeline <events >got.svg
 	well_formed got.svg
-	tfs-timeline -c <trace >got.svg
+	tfs-timeline -c <events >got.svg
 	well_formed got.svg
-	grep -q '&lt;a&amp;&apos;&quot;&gt;-1' <(tfs-timeline <trace)
+	grep -q '&lt;a&amp;&apos;&quot;&gt;-1' <(tfs-timeline <events)
 }
 
 @test "tfs-timeline: losses are told in the picture; no event is status 1 and no picture" {
