@@ -238,7 +238,8 @@ static struct part field_of_text(const struct trace_line *l, const char *key)
 	if (!p.text && begins(l->event.text, l->event.text + l->event.n, "block_"))
 		return field_of_block(l->body, key);
 	/* something is behind a call's last argument */
-	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && !memchr(p.text, '(', p.n))
+	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
+	    !memchr(p.text, '(', p.n))
 		p.n--;
 	return p;
 }

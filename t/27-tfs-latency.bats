@@ -151,6 +151,9 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 			tfs-latency -s b -e e -c path=name >got
 		tfs-count -k path -k lat -k ret <got |
 			diff - <(printf '      1 %s\t2\t0x1\n' "${value//\"/\'}")
+		{ event 7 1.000001 "b: name=\"${value//\"/\'}\""; event 7 1.000003 'sys_read -> 0x1'; } |
+			tfs-latency -s b -e sys_exit_read -c path=name | tfs-count -k path -k lat -k ret |
+			diff - <(printf '      1 %s\t2\t0x1\n' "${value//\"/\'}")
 	done
 	{ event 7 1.000001 'b: name=a"b next=1'; event 7 1.000003 'e: ret=0x1'; } |
 		prints "7 e: ret=0x1 name=\"a'b\" lat=2" -s b -e e -c name

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: ISC */
+/* value.c - a number as a stranger wrote it, and its power of two */
+#include <errno.h>
+
+#include "filter.h"
+#include "fuzz.h"
+
+/* Is the text a number? Told by strtoull, which knows nothing of ours. */
+static int is_number(const char *s, uint64_t *whole)
+{
+	const char *first;
+	char *end;
+
+	s += *s == '-' || *s == '+';
+	first = s;
+	errno = 0;
+	if (s[0] == '0' && s[1] == 'x') {
+		*whole = strtoull(s, &end, 16);
+		return !errno && end - s > 2 && !*end;
+	}
+	*whole = strtoull(s, &end, 10);
+	if (*first < '0' || *first > '9' || errno)
+		return 0;
+	if (*end == '.' && end[1])
+		end += 1 + strspn(end + 1, "0123456789");
+	return !*end;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *a = next_part(&data, &size), *b = next_part(&data, &size);
+	struct value v, w;
+	uint64_t whole;
+	int is = value_parse(&v, (struct part){ a, strlen(a) }) == 0;
+
+	must(is == is_number(a, &whole));
+	if (is) {
+		int power = value_power(&v);
+
+		must(v.nano < 1000000000);
+		must(v.whole == whole || v.whole == 0 - whole);
+		must(power >= POWER_LEAST && power <= 64);
+		must(power >= 0 ? !v.negative : v.negative);
+		must(!value_compare(&v, &v));
+		if (v.whole) {
+			int p = (power < 0 ? -1 - power : power) - 1;
+
+			must(v.whole >> p == 1);
+		}
+	}
+	if (is && value_parse(&w, (struct part){ b, strlen(b) }) == 0) {
+		must(value_compare(&v, &w) == -value_compare(&w, &v));
+		must(value_compare(&v, &w) <= 0 || value_power(&v) >= value_power(&w));
+	}
+	free(a);
+	free(b);
+	return 0;
+}
