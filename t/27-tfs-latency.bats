@@ -233,22 +233,24 @@ CPU:1 [LOST 3 EVENTS]
 
 @test "tfs-latency: what ended takes no memory" {
 	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "is under sanitizers of its own"
-	awk 'BEGIN { for (i = 0; i < 300000; i++) {
+	n=$(so_many 300000)
+	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) {
 		printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i } }' >many
 	(ulimit -v 20000 && exec tfs-latency -s b:n -e e:n) <many >got
-	[ "$(wc -l <got)" = 300000 ]
-	[ "$(grep -c ' lat=0$' got)" = 300000 ]
+	[ "$(wc -l <got)" = "$n" ]
+	[ "$(grep -c ' lat=0$' got)" = "$n" ]
 }
 
 @test "tfs-latency: a hundred thousand begun at once all find their ends" {
-	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
-		for (i = 99999; i >= 0; i -= 2) printf "%16s-%-7d [000] ..... 2.%06d: e: n=%d\n", "x", 1, i, i
-		for (i = 0; i < 100000; i += 2) printf "%16s-%-7d [000] ..... 3.%06d: e: n=%d\n", "x", 1, i, i }' |
+	n=$(so_many 100000)
+	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
+		for (i = n - 1; i >= 0; i -= 2) printf "%16s-%-7d [000] ..... 2.%06d: e: n=%d\n", "x", 1, i, i
+		for (i = 0; i < n; i += 2) printf "%16s-%-7d [000] ..... 3.%06d: e: n=%d\n", "x", 1, i, i }' |
 		tfs-latency -s b:n -e e:n >got
-	[ "$(grep -c ' lat=1000000$' got)" = 50000 ]
-	[ "$(grep -c ' lat=2000000$' got)" = 50000 ]
-	[ "$(wc -l <got)" = 100000 ]
+	[ "$(grep -c ' lat=1000000$' got)" = $((n / 2)) ]
+	[ "$(grep -c ' lat=2000000$' got)" = $((n / 2)) ]
+	[ "$(wc -l <got)" = "$n" ]
 }
 
 @test "tfs-latency: no pair at all is status 1" {
