@@ -313,8 +313,10 @@ static int watch(struct janitor *j)
 /* Streams end well when stopped; a reader that went away is no error of ours. */
 static int stream_failed(const struct janitor *j)
 {
+	/* a filter's NO: there was nothing of what it tells */
 	return j->stream_status && j->stream_status != TIMED_OUT &&
-	       j->stream_status != 128 + SIGPIPE;
+	       j->stream_status != 128 + SIGPIPE &&
+	       !(j->words.filter && j->stream_status == NO);
 }
 
 int janitor(const struct request *rq, const char *tools, int manager)
