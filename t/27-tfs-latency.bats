@@ -222,7 +222,7 @@ CPU:1 [LOST 3 EVENTS]
 	{ event 7 99999999999999999999.5 'b: x=1'; event 7 18446744073.709551615 'b: x=1'
 		event 7 1.0000000001 'b: x=1'; event 7 18446744073.709551616 'e: x=1'
 		event 7 18446744073.709551615 'e: x=1'; } | prints '7 e: x=1 lat=0.000' -s b -e e
-	{ event 7 1.0 'b: x=1'; event 7 1.000001 'e: x=a\0b' | sed 's/\\0/\x00/' | tr -d '\n'; } |
+	{ event 7 1.0 'b: x=1'; event 7 1.000001 'e: x=a~b' | tr '~' '\000' | tr -d '\n'; } |
 		prints '7 e: x=a?b lat=1' -s b -e e
 	{ event 7 1.0 "b: x=$(head -c 100000 /dev/zero | tr '\0' y)"; event 7 1.000001 'e: z=1'; } |
 		tfs-latency -c x -s b -e e | wc -c >got
@@ -324,4 +324,37 @@ CPU:1 [LOST 3 EVENTS]
 	while read -r pid; do
 		grep -q " next_pid=$pid .* lat=[0-9]*$" pairs
 	done <new
+}
+
+@test "tfs-latency: kernel: a recipe's filter: pairs come while the trace goes on, a line a packet" {
+	need_tracefs events/syscalls
+	own_tree
+	recipe slow <<-'EOF'
+		# SPDX-License-Identifier: ISC
+		# description: calls and how long they take
+		set -eu
+		tfs-write events/syscalls/sys_enter_getppid/enable 1 \
+			events/syscalls/sys_exit_getppid/enable 1
+		printf '%s\n' '|' tfs-latency syscalls
+	EOF
+	calls 1
+	other=$CALLS
+	calls 100
+	start_session slow --pid "$CALLS" "$other" --output lines
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	paired() { [ "$(grep -c ': sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$' got)" = 100 ]; }
+	eventually paired
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -vc '^#' got)" = 100 ]
+	# none is no failure of the session's
+	calls 0
+	start_session slow --pid "$CALLS" --output fifo
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ ! -s got ]
 }
