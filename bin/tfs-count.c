@@ -51,17 +51,18 @@ static void print_one(const struct counted *c)
 
 int main(int argc, char **argv)
 {
-	const char **keys = allocate((size_t)argc + 2, sizeof(*keys));
+	static const char **keys;
+	static struct table table = { .size = sizeof(struct counted) };
+	static struct remarks remarks;
+	static struct words words;
+	static struct reader in;
 	unsigned long most = ULONG_MAX;
-	struct table table = { .size = sizeof(struct counted) };
-	struct remarks remarks = { 0 };
-	struct words words = { 0 };
-	struct reader in = { 0 };
 	char *line;
 	size_t nkeys = 0;
 	ssize_t n;
 	int c;
 
+	keys = allocate((size_t)argc + 2, sizeof(*keys));
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (c == 'k') {
 			if (!*opt_value || !strcmp(opt_value, "."))

@@ -83,9 +83,10 @@ static void make_roots(struct flame *f, const struct trace_line *l, struct words
 
 static void end_stack(struct flame *f)
 {
-	const char *text = f->frames.text, *end = text + f->frames.n, *s;
+	const char *text = f->frames.text, *end, *s;
 
 	if (f->inside && f->frames.n) {
+		end = text + f->frames.n;
 		f->key.n = 0;
 		words_add(&f->key, f->roots.text, f->roots.n);
 		while (end-- > text) { /* at the edge behind the frame */
@@ -242,7 +243,7 @@ static void close_down(struct drawing *d, size_t level, unsigned long long at)
 
 static void draw(const struct flame *f)
 {
-	struct drawing d = { 0 };
+	static struct drawing d;
 	unsigned long long at = 0;
 	size_t deepest = 0;
 	char title[64];
@@ -289,9 +290,9 @@ static void draw(const struct flame *f)
 
 int main(int argc, char **argv)
 {
-	struct flame f = { .stacks = { .size = sizeof(struct stack) },
-			   .seen = { .size = sizeof(struct seen) } };
-	struct reader in = { 0 };
+	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
+				  .seen = { .size = sizeof(struct seen) } };
+	static struct reader in;
 	size_t nkeys = 0;
 	int c, folded = 0;
 	char *line;

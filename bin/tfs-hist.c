@@ -174,17 +174,19 @@ static struct part trimmed(const char *s, size_t n)
 
 int main(int argc, char **argv)
 {
-	const char **by = allocate((size_t)argc + 1, sizeof(*by)), *key = "lat";
-	struct table table = { .size = sizeof(struct hist) };
-	struct remarks remarks = { 0 };
+	static const char **by;
+	static struct table table = { .size = sizeof(struct hist) };
+	static struct remarks remarks;
+	static struct words words;
+	static struct reader in;
 	struct counts counts = { 0 };
-	struct words words = { 0 };
-	struct reader in = { 0 };
+	const char *key = "lat";
 	size_t nby = 0;
 	char *line;
 	ssize_t n;
 	int c;
 
+	by = allocate((size_t)argc + 1, sizeof(*by));
 	while ((c = next_option(&tool, argc, argv)) != -1) {
 		if (!*opt_value || !strcmp(opt_value, "."))
 			misused(&tool, "not a key: '%s'", opt_value);

@@ -271,8 +271,8 @@ static void choose(struct latency *t, const char *from, const char *to, char **o
 int main(int argc, char **argv)
 {
 	static struct latency t = { .begun = { .size = sizeof(struct begun) } };
+	static struct reader in;
 	const char *from = NULL, *to = NULL;
-	struct reader in = { 0 };
 	size_t ncarried = 0;
 	char *line;
 	ssize_t n;

@@ -363,7 +363,7 @@ int main(int argc, char **argv)
 		.names = { .size = sizeof(struct entry) },
 		.running = { .size = sizeof(struct running) },
 	};
-	struct reader in = { 0 };
+	static struct reader in;
 	char *line;
 	ssize_t n;
 	int c;

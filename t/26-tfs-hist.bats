@@ -178,11 +178,12 @@ lat cpu=001 event=e: 1 value, 1 to 1
 }
 
 @test "tfs-hist: a hundred thousand histograms, and a line of a megabyte, are no harm" {
-	awk 'BEGIN { for (i = 0; i < 100000; i++)
+	n=$(so_many 100000)
+	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", i + 1, i, i }' >many
 	tfs-hist -k n -b pid <many >got
-	[ "$(grep -c '^n pid=' got)" = 100000 ]
-	[ "$(grep -c '@' got)" = 100000 ]
+	[ "$(grep -c '^n pid=' got)" = "$n" ]
+	[ "$(grep -c '@' got)" = "$n" ]
 	{ events 5; head -c 1048576 /dev/zero | tr '\0' 9; echo; head -c 1000000 /dev/zero; events 6
 		printf '%16s-1       [000] ..... 1.5: e: x=' y; head -c 1048576 /dev/zero | tr '\0' z
 		echo ' lat=7'; events 8 | tr -d '\n'; } | tfs-hist >got

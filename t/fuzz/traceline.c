@@ -32,7 +32,7 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 
 	if (l->json ? l->body.n < 2 || *l->body.text != '{' ||
 			l->body.text[l->body.n - 1] != '}' :
-		      memchr(line, '"', n) || memchr(line, '=', n) || 
+		      memchr(line, '"', n) || memchr(line, '=', n) ||
 		      memchr(line, ':', n) != l->time.text + l->time.n)
 		return;
 	words_field(&fields, l, "Carried", p);
