@@ -9,9 +9,11 @@
  *	             read of 4096 bytes or more gets exactly one line
  *	-n           record how tasks get their names, too, and do not print that
  *	-s KB        write no more than KB kilobytes
- *	-e GLOB, -p PID,..., -t FROM-TO, -j, -H
- *	             only these events, tasks, this time; lines of JSON; the comment
- *	             lines of `trace` first: as in tfs-report, and not with -k
+ *	-e GLOB, -p PID,..., -t FROM-TO, -u UID, -C COMM, -U PID,..., -N PID,..., -j,
+ *	-P KIND,..., -H
+ *	             only these events, tasks, this time; lines of JSON or of the
+ *	             process event tracer; the comment lines of `trace` first: as in
+ *	             tfs-report, and not with -k
  *	-w MS        when stopping: give up a reader that takes nothing for MS
  *	             milliseconds; default 2000
  *	-R ROOT      take ROOT for the tracefs root, unchecked
@@ -46,10 +48,11 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... "
-		 "[-t FROM-TO] [-R ROOT] [-i INSTANCE]",
+	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... "
+		 "[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... "
+		 "[-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "klns:w:e:p:t:jHR:i:",
+	.letters = "klns:w:e:p:t:u:U:C:N:jP:HR:i:",
 };
 
 /*
@@ -66,6 +69,9 @@ static const struct tool tool = {
 /* Names are looked up again after this long: an exec gives a task another. */
 #define NAMES_MS 100
 
+/* Who listens how tasks end has to do so before its socket is full. */
+#define EXITS_US 1000000
+
 /* Text that is written at once, of so many events at most. */
 #define CHUNK (64 * 1024)
 #define MOST_EVENTS 1024
@@ -79,6 +85,7 @@ struct stream {
 	struct kernel kernel;
 	struct live live;
 	struct show show;
+	struct exits exits;
 	long quarter;           /* of one processor's buffer, in pages */
 	long gather;            /* for how long to look away, in us */
 	long pages;             /* that were read since the buffer was found empty, */
@@ -238,6 +245,15 @@ static int pump_text(struct stream *s)
 
 /* ---- our text ---------------------------------------------------------------- */
 
+/* As live_fill; with the codes of the ends that it may have read. */
+static long fill(struct stream *s)
+{
+	long n = live_fill(&s->live);
+
+	exits_read(&s->exits);
+	return n;
+}
+
 /*
  * The next records as text, their ends in ends: how many, and *len. *over:
  * there was one more, which the size limit has no room for.
@@ -308,7 +324,7 @@ static unsigned long long left_over(struct stream *s)
 		return there + live_rest(&s->live, show_counts, &s->show);
 	there += live_rest(&s->live, any, NULL);
 	do {
-		pages = live_fill(&s->live);
+		pages = fill(s);
 		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
 			n += show_counts(&s->show, r) != 0;
 	} while (seen < there && (pages > 0 || seen > before));
@@ -327,7 +343,7 @@ static long long now_us(void)
 static int pump_raw(struct stream *s)
 {
 	long long now = now_us(), since = now - s->looked;
-	long n = live_fill(&s->live);
+	long n = fill(s);
 
 	if (n < 0)
 		return -1;
@@ -348,7 +364,7 @@ static int pump_raw(struct stream *s)
 	if (n && since * s->quarter / n < GATHER_US)
 		s->gather = (long)(since * s->quarter / n);
 	/* what was found is all there was before: it need not wait for more */
-	s->pages = live_fill(&s->live);
+	s->pages = fill(s);
 	if (s->pages < 0)
 		return -1;
 	give(s);
@@ -368,7 +384,7 @@ static int open_raw(struct stream *s, const char *root)
 	if (top < 0)
 		return -1;
 	r = kernel_open(&s->kernel, s->dir, top);
-	if (r && !s->show.json) {
+	if (r && !s->show.json && !s->show.process.kinds) {
 		s->text = 1;
 		return !s->show.asked ? 0 :
 		       complain("unable to show events otherwise than the kernel does: "
@@ -376,9 +392,15 @@ static int open_raw(struct stream *s, const char *root)
 				"changes lines");
 	}
 	kernel_names_begin(&s->kernel, s->show.hide_names);
+	s->show.process.live = s->kernel.procfs;
 	show_begin(&s->show, &s->kernel.line);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
+	if (s->show.process.kinds & SHOW_LIFECYCLE) {
+		exits_open(&s->exits, s->live.ncpus);
+		s->show.process.ended = exits_code;
+		s->show.process.arg = &s->exits;
+	}
 	text = ctl_read(s->dir, "buffer_size_kb", NULL);
 	if (text) {
 		const char *p = text;
@@ -504,6 +526,7 @@ int main(int argc, char **argv)
 
 	s.patience = 2000;
 	s.left = -1;
+	s.exits.fd = -1;
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'k':
@@ -537,7 +560,8 @@ int main(int argc, char **argv)
 	if (argv[opt_index])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (s.text && s.show.asked)
-		misused(&tool, "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it");
+		misused(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
+			"have no part in it");
 
 	signal(SIGPIPE, SIG_IGN); /* reader_left decides */
 	s.signals = stop_signals();
@@ -564,7 +588,8 @@ int main(int argc, char **argv)
 			continue;
 		wait_on(&s, -1, 0, s.gather);
 		if (!s.stopping && !r)
-			wait_on(&s, s.in, POLLIN, -1);
+			/* of all ends that the kernel tells, few may be in the trace */
+			wait_on(&s, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
 	}
 	if (!s.text)
 		kernel_names_end(&s.kernel);

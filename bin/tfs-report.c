@@ -7,8 +7,14 @@
  *	-p PID,...   only events of these tasks; may be repeated
  *	-t FROM-TO   only what happened from FROM to TO, in seconds as lines have
  *	             them; either may be left out
+ *	-u UID       only what tasks did that had this real uid then
+ *	-C COMM      only what tasks did that had this name then
+ *	-U PID,...   at the beginning these have the uid of -u, those with a dash in
+ *	             front do not; may be repeated
+ *	-N PID,...   the same of the name of -C
  *	-i INSTANCE  only this instance's; '' is the one without a name
  *	-j           lines of JSON, an event each
+ *	-P KIND,...  lines of the process event tracer: syscalls, signals, lifecycle
  *	-H           first the comment lines of the kernel's trace, by which
  *	             Perfetto and Chrome know it
  * The text is what the kernel's own trace would have been, all processors in
@@ -27,10 +33,11 @@
 
 static const struct tool tool = {
 	.name = "tfs-report",
-	.usage = "tfs-report [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] "
-		 "[-i INSTANCE] FILE",
+	.usage = "tfs-report [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
+		 "[-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
+		 "[-N PID[,PID...]]... [-i INSTANCE] FILE",
 	.purpose = "print the events of a trace.dat as text or JSON",
-	.letters = "e:p:t:jHi:",
+	.letters = "e:p:t:u:U:C:N:jP:Hi:",
 };
 
 #define CHUNK (64 * 1024)

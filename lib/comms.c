@@ -43,10 +43,14 @@ struct comm *comms_entry(struct comms *c, pid_t pid)
 
 	if (pid <= 0 || pid > PID_LIMIT)
 		return NULL;
-	if (c->n >= c->room / 2)
+	at = c->room ? slot(c, pid) : NULL;
+	if (at && at->pid)
+		return at;
+	if (c->n >= c->room / 2) {
 		grow(c);
-	at = slot(c, pid);
-	c->n += !at->pid;
+		at = slot(c, pid);
+	}
+	c->n++;
 	at->pid = pid;
 	return at;
 }

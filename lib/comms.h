@@ -16,6 +16,9 @@ struct comm {
 	pid_t tgid;             /* of its leader; 0: not known */
 	uint32_t seen;          /* the caller's: when it was looked for */
 	uint32_t told;          /* the caller's: since when the trace tells it */
+	uint16_t state;         /* process.c's: what is known of it, */
+	uint16_t code, group;   /* the code that it, that its process is to end with, */
+	uint16_t sent;          /* the last deadly signal sent to its process */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
 };
 
@@ -38,7 +41,7 @@ int comms_add_task(struct comms *, const struct task *);
 /* The task; NULL: not known. Valid until the next add. */
 const struct comm *comms_find(const struct comms *, pid_t);
 
-/* The same, made without a name if need be; NULL: no pid. */
+/* The same, made without a name if need be, which moves the others; NULL: no pid. */
 struct comm *comms_entry(struct comms *, pid_t);
 
 /*

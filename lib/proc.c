@@ -140,25 +140,39 @@ int each_process(int (*fn)(void *, pid_t), void *arg)
 	return r < 0 ? -1 : 0;
 }
 
-/* The process that a task is a thread of; itself when it cannot be told. */
-static pid_t leader_of(pid_t pid)
+int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 {
 	char path[PATH_MAX], text[4096];
-	const char *p;
+	const char *group, *user;
 	ssize_t n;
 	int fd;
 
 	format(path, sizeof(path), "%s/%d/status", procfs(), (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return pid;
+		return -1;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	p = strstr(text, "\nTgid:\t");
-	if (p)
-		p += 7;
-	return p ? (pid_t)digits_at(&p) : pid;
+	/* a name with a newline in it has that escaped */
+	group = strstr(text, "\nTgid:\t");
+	user = strstr(text, "\nUid:\t");
+	if (!group || !user)
+		return -1;
+	group += 7;
+	user += 6;
+	*tgid = (pid_t)digits_at(&group);
+	*uid = (uid_t)digits_at(&user);
+	return 0;
+}
+
+/* The process that a task is a thread of; itself when it cannot be told. */
+static pid_t leader_of(pid_t pid)
+{
+	pid_t tgid;
+	uid_t uid;
+
+	return task_ids(pid, &tgid, &uid) < 0 ? pid : tgid;
 }
 
 void add_threads(struct pids *out, const struct task *t)

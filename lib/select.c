@@ -86,16 +86,10 @@ static int cgroup_of(pid_t pid, char *path, size_t size)
 
 static int uid_is(pid_t pid, unsigned long uid)
 {
-	char text[4096];
-	const char *p;
+	pid_t tgid;
+	uid_t real;
 
-	if (task_file(pid, "status", text, sizeof(text)) < 0)
-		return 0;
-	p = strstr(text, "\nUid:\t");
-	if (!p)
-		return 0;
-	p += 6;
-	return digits_at(&p) == uid;
+	return !task_ids(pid, &tgid, &real) && real == uid;
 }
 
 static int matches(const struct selector *s, const struct task *t, ino_t ns)

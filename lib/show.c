@@ -9,6 +9,8 @@
 
 int show_option(struct show *s, const struct tool *tool, int letter)
 {
+	unsigned long uid;
+
 	switch (letter) {
 	case 'e':
 		pick_event(&s->pick, opt_value);
@@ -27,11 +29,32 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	case 'H':
 		s->header = 1;
 		break;
+	case 'u':
+		if (number(opt_value, 0, UINT_MAX - 1, &uid) < 0)
+			misused(tool, "not a uid: '%.80s'", opt_value);
+		s->process.uid = (uid_t)uid;
+		s->process.by_uid = 1;
+		break;
+	case 'C':
+		s->process.comm = opt_value;
+		break;
+	case 'U':
+	case 'N':
+		if (process_list(letter == 'U' ? &s->process.uids : &s->process.comms,
+				 opt_value) < 0)
+			misused(tool, "not pids with commas between: '%.80s'", opt_value);
+		break;
+	case 'P':
+		if (process_kinds(&s->process, opt_value) < 0)
+			misused(tool, "not of syscalls, signals, lifecycle: '%.80s'", opt_value);
+		break;
 	default:
 		return 0;
 	}
 	if (s->json && s->header)
 		misused(tool, "-H is for text, and -j makes none");
+	if (s->json && s->process.kinds)
+		misused(tool, "-j and -P are two forms of a line");
 	s->asked = 1;
 	return 1;
 }
@@ -48,8 +71,10 @@ void show_begin(struct show *s, struct line *l)
 	s->line = l;
 	s->lines.line = l;
 	pick_begin(&s->pick, l->raw_clock);
+	process_begin(&s->process, l);
+	s->plain = !s->json && s->pick.all && !process_on(&s->process);
 	/* a stack without its event belongs to none that was picked */
-	memset(s->left_out, s->pick.all ? 0 : 0xff, sizeof(s->left_out));
+	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }
@@ -64,6 +89,9 @@ static int picked(struct show *s, const struct record *r)
 	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
 	int shown = pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
 
+	if (s->process.kinds)
+		return shown && process_picks(&s->process, r);
+	shown = shown && (!process_on(&s->process) || process_picks(&s->process, r));
 	if (stack_of_event(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);
 	shown = shown && !(s->hide_names && tells_name(evs, r));
@@ -85,20 +113,25 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 		if (s->json)
 			json_changed(&s->lines);
 	}
+	if (process_on(&s->process))
+		process_learn(&s->process, r, lost != 0);
 	*shown = picked(s, r);
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : lost_line(r->cpu, lost, buf, size);
 	if (!*shown)
 		return n;
-	return n + (s->json ? json_line(&s->lines, r, buf + n, size - n)
-			    : event_line(s->line, r, buf + n, size - n));
+	buf += n;
+	size -= n;
+	return n + (s->json ? json_line(&s->lines, r, buf, size)
+		    : s->process.kinds ? process_line(&s->process, r, buf, size)
+				       : event_line(s->line, r, buf, size));
 }
 
 HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
 		       size_t size, int *shown)
 {
-	if (lost || s->json || !s->pick.all || s->nleft_out || tells_name(s->line->events, r))
+	if (lost || !s->plain || s->nleft_out || tells_name(s->line->events, r))
 		return show_other(s, r, lost, buf, size, shown);
 	*shown = 1;
 	return event_line(s->line, r, buf, size);
@@ -106,11 +139,17 @@ HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, cha
 
 int show_counts(void *show, const struct record *r)
 {
-	return picked(show, r);
+	struct show *s = show;
+
+	if (process_on(&s->process))
+		process_learn(&s->process, r, 0);
+	return picked(s, r);
 }
 
 size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 {
+	if (s->header && s->process.kinds)
+		return process_header(buf, size);
 	return s->header ? header_lines(s->line, "nop", 0, 0, cpus, buf, size) : 0;
 }
 

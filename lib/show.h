@@ -5,7 +5,12 @@
  *	-e GLOB     only these events, SYSTEM:EVENT or EVENT; may be repeated
  *	-p PID,...  only of these tasks; may be repeated
  *	-t FROM-TO  only of this time, in seconds
+ *	-u UID      only of tasks with this real uid, at the moment
+ *	-C COMM     only of tasks of this name, at the moment
+ *	-U PID,...  at first these tasks have the uid, and those with a dash do not
+ *	-N PID,...  the same of the name
  *	-j          lines of JSON
+ *	-P KIND,... lines of the process event tracer: syscalls, signals, lifecycle
  *	-H          the comment lines that `trace` begins with
  */
 #ifndef SHOW_H
@@ -13,6 +18,7 @@
 
 #include "json.h"
 #include "pick.h"
+#include "process.h"
 
 /* Processors whose stacks are told apart; with more some share. */
 enum { SHOW_CPUS = 4096 };
@@ -21,8 +27,10 @@ enum { SHOW_CPUS = 4096 };
 struct show {
 	struct pick pick;
 	struct json lines;
+	struct process process; /* its live, ended and arg are the caller's */
 	struct line *line;
 	int json, header, asked; /* -j, -H, any of them */
+	int plain;              /* nearly all records are text that is shown */
 	int hide_names;         /* events that tell names are for that alone */
 	/*
 	 * By processor, a bit for each context: the last event there was left

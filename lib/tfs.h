@@ -256,6 +256,9 @@ int task_read(pid_t, struct task *);
  */
 int task_alive(pid_t);
 
+/* The process that it is a thread of, and its real uid. 0, or -1. Silent. */
+int task_ids(pid_t, pid_t *tgid, uid_t *uid);
+
 /*
  * A descriptor that polls readable once the task is gone: a pidfd, of the
  * thread itself where the kernel has PIDFD_THREAD. -1, silent: this kernel or

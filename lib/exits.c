@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: ISC */
+/* exits.c - a listener of taskstats: netlink messages, two families deep */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "tfs.h"
+
+/* Some thousand ends, which come while nobody looks. */
+#define ROOM (8 * 1024 * 1024)
+
+/*
+ * The kernel's headers, which musl's programs are built without: netlink(7),
+ * linux/genetlink.h, linux/taskstats.h.
+ */
+enum { PROTOCOL = 16, MESSAGE_ERROR = 2, MESSAGE_REQUEST = 1 };
+enum { CONTROL = 16, GET_FAMILY = 3, FAMILY_ID = 1, FAMILY_NAME = 2 };
+enum { STATS_GET = 1, STATS_CPUS = 3, STATS_PID = 1, STATS = 3, STATS_TASK = 4 };
+enum { EXIT_CODE = 4 }; /* its offset in struct taskstats */
+
+struct address {
+	uint16_t family, pad;
+	uint32_t pid, groups;
+};
+
+struct message {
+	uint32_t len;
+	uint16_t type, flags;
+	uint32_t seq, pid;
+	uint8_t command, version; /* of the family */
+	uint16_t reserved;
+};
+
+struct attribute {
+	uint16_t len, type;
+};
+
+#define ALIGNED(n) (((size_t)(n) + 3) & ~(size_t)3)
+#define TYPE 0x3fff /* above it are flags */
+
+/* The attribute of that type among the n bytes at p, its length in *len. */
+static const unsigned char *attribute(const unsigned char *p, size_t n, unsigned type,
+				      size_t *len)
+{
+	struct attribute a;
+
+	for (size_t step; n >= sizeof(a); p += step, n -= step) {
+		memcpy(&a, p, sizeof(a));
+		if (a.len < sizeof(a) || a.len > n)
+			break;
+		*len = a.len - sizeof(a);
+		if ((a.type & TYPE) == type)
+			return p + sizeof(a);
+		step = ALIGNED(a.len);
+		if (step > n)
+			break;
+	}
+	return NULL;
+}
+
+/* One message; the length of what is in it, -1 when it is an error or none came. */
+static ssize_t receive(int fd, unsigned char *buf, size_t size)
+{
+	struct message h;
+	ssize_t n = recv(fd, buf, size, MSG_DONTWAIT);
+
+	if (n < (ssize_t)sizeof(h))
+		return -1;
+	memcpy(&h, buf, sizeof(h));
+	return h.type == MESSAGE_ERROR ? -1 : n - (ssize_t)sizeof(h);
+}
+
+/* A command with one attribute, of text. */
+static int ask(int fd, unsigned family, unsigned command, unsigned type, const char *text)
+{
+	struct {
+		struct message h;
+		struct attribute a;
+		char text[64];
+	} m = {
+		.h = { .type = (uint16_t)family, .flags = MESSAGE_REQUEST,
+		       .command = (uint8_t)command, .version = 1 },
+		.a = { .type = (uint16_t)type },
+	};
+
+	m.a.len = (uint16_t)(sizeof(m.a) + format(m.text, sizeof(m.text), "%s", text) + 1);
+	m.h.len = (uint32_t)(sizeof(m.h) + ALIGNED(m.a.len));
+	return send(fd, &m, m.h.len, 0) == (ssize_t)m.h.len ? 0 : -1;
+}
+
+/* The number of the family taskstats; 0: this kernel has none. */
+static unsigned find_family(int fd)
+{
+	unsigned char buf[4096];
+	const unsigned char *id;
+	uint16_t number = 0;
+	ssize_t n;
+	size_t len;
+
+	/* the kernel answers within send */
+	if (ask(fd, CONTROL, GET_FAMILY, FAMILY_NAME, "TASKSTATS") < 0 ||
+	    (n = receive(fd, buf, sizeof(buf))) < 0)
+		return 0;
+	id = attribute(buf + sizeof(struct message), (size_t)n, FAMILY_ID, &len);
+	if (id && len >= sizeof(number))
+		memcpy(&number, id, sizeof(number));
+	return number;
+}
+
+void exits_open(struct exits *x, unsigned cpus)
+{
+	struct address us = { .family = AF_NETLINK };
+	int room = ROOM;
+	char mask[32];
+	unsigned family;
+
+	x->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, PROTOCOL);
+	if (x->fd < 0)
+		return;
+	setsockopt(x->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+	format(mask, sizeof(mask), "0-%u", cpus ? cpus - 1 : 0);
+	if (bind(x->fd, (struct sockaddr *)&us, sizeof(us)) < 0 ||
+	    !(family = find_family(x->fd)) ||
+	    ask(x->fd, family, STATS_GET, STATS_CPUS, mask) < 0) {
+		close(x->fd);
+		x->fd = -1;
+	}
+}
+
+static void take(struct exits *x, const unsigned char *p, size_t n)
+{
+	const unsigned char *task, *id, *stats;
+	size_t len, nid, nstats;
+	struct end e;
+
+	task = attribute(p, n, STATS_TASK, &len);
+	id = task ? attribute(task, len, STATS_PID, &nid) : NULL;
+	stats = task ? attribute(task, len, STATS, &nstats) : NULL;
+	if (!id || !stats || nid < sizeof(e.pid) || nstats < EXIT_CODE + sizeof(e.code))
+		return;
+	memcpy(&e.pid, id, sizeof(e.pid));
+	memcpy(&e.code, stats + EXIT_CODE, sizeof(e.code));
+	x->slot[(unsigned)e.pid % (sizeof(x->slot) / sizeof(*x->slot))] = e;
+}
+
+void exits_read(struct exits *x)
+{
+	unsigned char buf[8192];
+	ssize_t n;
+
+	while (x->fd >= 0) {
+		errno = 0;
+		n = receive(x->fd, buf, sizeof(buf));
+		if (n >= 0)
+			take(x, buf + sizeof(struct message), (size_t)n);
+		else if (errno == ENOBUFS) /* some were not told */
+			memset(x->slot, 0, sizeof(x->slot));
+		else if (errno)
+			return;
+	}
+}
+
+long exits_code(void *exits, int pid)
+{
+	struct exits *x = exits;
+	struct end *e = &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
+
+	if (e->pid != pid || pid <= 0)
+		return -1;
+	e->pid = 0;
+	return (long)e->code;
+}
