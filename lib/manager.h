@@ -33,6 +33,7 @@ struct option {
 	char prefix[32];    /* may stand before a value, and is taken off */
 	char choices[96];
 	int many, may_be_empty;
+	int taken;          /* a common one that the hook has as its own */
 	const char *line;   /* as written, for --describe */
 	/* what the caller gave; words of the request */
 	int given;

@@ -99,16 +99,32 @@ static int parse_option(struct option *o, const char *s)
 	return *s == ' ' ? parse_value(o, s + 1, (size_t)(end - s) - 1) : -1;
 }
 
+/*
+ * A selector by what a task is now: a hook may look at that at each event, and
+ * then its option is no selector.
+ */
+static int may_be_redefined(const struct option *o)
+{
+	return !strcmp(o->name, "uid") || !strcmp(o->name, "comm");
+}
+
 static int add_option(struct recipe *r, const char *line)
 {
 	struct option o;
 
 	if (r->noptions == MOST_OPTIONS || parse_option(&o, line) < 0)
 		return -1;
-	for (size_t i = 0; i < r->noptions; i++)
-		if (!strcmp(r->options[i].name, o.name) ||
-		    (o.letter && r->options[i].letter == o.letter))
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct option *other = &r->options[i];
+
+		if (other->letter && other->letter == o.letter)
 			return -1;
+		if (strcmp(other->name, o.name))
+			continue;
+		if (i >= r->ncommon || !may_be_redefined(other))
+			return -1;
+		other->taken = 1;
+	}
 	r->options[r->noptions++] = o;
 	return 0;
 }
@@ -208,7 +224,8 @@ void describe_recipe(const struct recipe *r)
 	for (size_t i = r->ncommon; i < r->noptions; i++)
 		print("%s\n", r->options[i].line);
 	for (size_t i = 0; i < r->ncommon; i++)
-		print("%s\n", r->options[i].line);
+		if (!r->options[i].taken)
+			print("%s\n", r->options[i].line);
 }
 
 const struct option *common(const struct recipe *r, const char *name)

@@ -115,6 +115,8 @@ static struct option *find_option(struct recipe *r, const char *word, const char
 	for (size_t i = 0; i < r->noptions; i++) {
 		struct option *o = &r->options[i];
 
+		if (o->taken)
+			continue;
 		if (n == 2 && !equals && o->letter && word[1] == o->letter)
 			return o;
 		if (n == strlen(o->name) + 2 && word[1] == '-' &&
