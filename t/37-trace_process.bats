@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
+# trace_process: the lines of the process event tracer, exact codes and counts
+
+load helper
+
+# scene NAME [N]: the program, held before its scene; its pid is in $CALLS
+scene() {
+	need_tracefs events/raw_syscalls
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/process" "$@" <>"$GO" >ready
+	CALLS=$PID
+	eventually grep -q ready ready
+}
+
+# traced WORDS: a session of the held program, which is released and read to
+# its end, into got
+traced() {
+	start_session trace_process --output fifo --buffer 8000 --pid "$CALLS" "$@"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	! grep '^#' got
+}
+
+# told FILE: its lines without name, processor and time; pids as letters in the
+# order in which they come, the first that of the program
+told() {
+	sed -E "s/^.{16} +([0-9]+) +[0-9]+ +[0-9]+\.[0-9]{6} /\1 /" "$1" | awk '
+		function letter(pid) {
+			if (!(pid in letters))
+				letters[pid] = substr("abcdefghijklmnopqrstuvwxyz", ++n, 1)
+			return letters[pid]
+		}
+		{ $1 = letter($1) }
+		$2 == "fork" { $3 = letter($3) }
+		{ print }'
+}
+
+# ends_of FILE: the codes with which tasks ended, the letter of each in front
+ends_of() {
+	told "$1" | sed -n 's/ exit / /p'
+}
+
+# getppids FILE: how many of these calls it has
+getppids() {
+	grep -Ec " syscall $(syscall-nr getppid) \[(0x[0-9a-f]+ ){5}0x[0-9a-f]+\]\$" "$1" || :
+}
+
+ENDS='b 0
+c 768
+d 65280
+e 9
+f 15
+g 11
+h 10
+i 256
+j 13312
+a 0'
+
+# refuses LINE WORDS: that is said, and nothing was begun
+refuses() {
+	local status=0
+	"$MANAGER" --run trace_process --args "--instance $MARK --pid $$ ${*:2}" >out 2>err ||
+		status=$?
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[ "$(cat err)" = "manager: fatal: $1" ]
+	nothing_left
+}
+
+@test "trace_process: exit codes are those that wait gives: of exit, of signals, of a child that execs" {
+	scene ends
+	traced --trace lifecycle
+	[ "$(ends_of got)" = "$ENDS" ]
+	[ "$(told got | grep -c ' fork . flags 0x[0-9a-f]*$')" = 9 ]
+	[ "$(told got | grep ' exec$')" = "i exec" ]
+	[ "$(wc -l <got)" = 20 ]
+}
+
+@test "trace_process: of threads, too: own codes, those of exit_group, of exec and of signals" {
+	scene threads
+	traced --trace lifecycle
+	ends_of got | sort >ends
+	# a thread's end and its leader's may come in either order
+	diff - ends <<-'END'
+	a 0
+	b 2304
+	c 1792
+	d 1024
+	e 1024
+	f 1280
+	g 1280
+	h 15
+	i 15
+	j 15
+	k 256
+	l 0
+	m 11
+	n 11
+	END
+	[ "$(told got | grep ' exec$')" = "k exec" ]
+	[ "$(wc -l <got)" = 28 ]
+}
+
+@test "trace_process: who dies of a stranger's signal ends with it" {
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	scene waits 4
+	start_session trace_process --output fifo --trace lifecycle --pid "$CALLS"
+	read_by cat >got
+	release
+	eventually [ -e pids ]
+	for signal in TERM KILL HUP ALRM; do
+		read -r pid
+		kill "-$signal" "$pid"
+		eventually grep -q " $pid .* exit " got
+	done <pids
+	session_ends
+	finishes "$READER" 0
+	[ "$(ends_of got)" = $'b 15\nc 9\nd 1\ne 14\na 0' ]
+}
+
+@test "trace_process: a core that was dumped is 0x80 of the code" {
+	ulimit -c unlimited
+	scene core
+	traced --trace lifecycle
+	[ -n "$(echo core*)" ] && [ "$(echo core*)" != 'core*' ] ||
+		skip "needs core files where programs run (/proc/sys/kernel/core_pattern)"
+	[ "$(ends_of got)" = $'b 139\na 0' ]
+}
+
+@test "trace_process: every line is of the form that the seed of it had" {
+	scene ends
+	traced
+	! grep -Ev '^ *process +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags 0x[0-9a-f]+|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code 0x[0-9a-f]+|syscall -?[0-9]+ \[(0x[0-9a-f]+ ){5}0x[0-9a-f]+\]|syscall rc -?[0-9]+ error (0|-[0-9]+))$' got |
+		grep -Ev '^ *(process|false|busybox) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (exec|exit 256|syscall .*)$'
+	[ "$(grep -c ' exec$' got)" = 1 ]
+	# the header's columns, to the byte
+	line=$(grep -m 1 ' exit 768$' got)
+	[ "$(printf '%16s %5d ' process "$(echo "$line" | awk '{ print $2 }')")" = "${line:0:23}" ]
+	[[ ${line:23} =~ ^\ *[0-9]+\ {1,9}[0-9]+\.[0-9]{6}\ exit\ 768$ ]]
+}
+
+@test "trace_process: calls and their returns, with what went wrong" {
+	scene uids
+	traced --trace syscalls
+	[ "$(getppids got)" = 15 ]
+	[ "$(grep -c " syscall rc $$ error 0\$" got)" = 15 ]
+	[ "$(grep -c ' syscall rc -1 error -1$' got)" = 1 ]
+	! grep -Ev ' syscall (-?[0-9]+ \[|rc )' got
+}
+
+@test "trace_process: signals as they are delivered" {
+	scene ends
+	traced --trace signals
+	# the kernel delivers SIGKILL where another one ends the process without a core
+	[ "$(told got)" = 'a signal 9 errno 0 code 0x0
+b signal 9 errno 0 code 0x0
+c signal 11 errno 0 code 0xfffffffa
+d signal 9 errno 0 code 0x0' ]
+}
+
+@test "trace_process: --uid: lines while the real user is this one, through every change" {
+	for want in "0 5" "1234 7" "4321 3" "77 0"; do
+		scene uids
+		traced --trace syscalls --uid "${want% *}"
+		[ "$(getppids got)" = "${want#* }" ]
+	done
+}
+
+@test "trace_process: --uid without calls follows those that change it, and shows none" {
+	scene uids
+	traced --trace lifecycle --uid 1234
+	[ "$(told got)" = "a exit 0" ]
+	scene uids
+	traced --trace lifecycle --uid 0
+	[ ! -s got ]
+}
+
+@test "trace_process: --comm: lines while the name is this, through prctl, fork and exec" {
+	for want in "process 1" "one 2" "two words 7" "tw 0"; do
+		scene names
+		traced --trace syscalls --comm "'${want% *}'"
+		[ "$(getppids got)" = "${want##* }" ]
+		! grep -v "^ *${want% *} " got
+	done
+	scene ends
+	traced --trace lifecycle --comm false
+	[ "$(told got)" = $'a exec\na exit 256' ] || [[ $(told got) == a\ ex* ]]
+}
+
+@test "trace_process: --uid and --comm are both asked" {
+	scene uids
+	traced --trace syscalls --uid 4321 --comm process
+	[ "$(getppids got)" = 3 ]
+	scene uids
+	traced --trace syscalls --uid 4321 --comm other
+	[ ! -s got ]
+}
+
+@test "trace_process: a thread that execs goes on as its process, with the same pid" {
+	scene becomes 12
+	traced
+	[ "$(getppids got)" = 12 ]
+	told got | grep -v ' s[yi]' >lines
+	[ "$(sed 's/flags.*/flags/' lines)" = $'a fork b flags\na exit 0\na exec\na exit 0' ]
+}
+
+@test "trace_process: a name with lines in it makes none" {
+	scene hostile
+	traced
+	[ "$(getppids got)" = 1 ]
+	! grep -Ev '^.{16} +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} ' got
+	! grep ' exec$' got
+}
+
+@test "trace_process: --format text: the kernel's, of the same events, as often" {
+	scene ends
+	traced --trace lifecycle --format text
+	[ "$(grep -c ': sched_process_exit: ' got)" = 10 ]
+	[ "$(grep -c ': task_newtask: ' got)" = 9 ]
+	[ "$(grep -c ': sched_process_exec: ' got)" = 1 ]
+	[ "$(wc -l <got)" = 20 ]
+	scene uids
+	traced --trace syscalls --format text --uid 4321
+	[ "$(grep -c ": sys_enter: NR $(syscall-nr getppid) " got)" = 3 ]
+}
+
+@test "trace_process: --header names the columns" {
+	scene ends
+	start_session trace_process --output fifo --header --trace lifecycle --pid "$CALLS"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep '^#' got)" = '# tracer: process
+#
+#           TASK   PID CPU        TIMESTAMP  EVENT' ]
+	sed -i /^#/d got
+	[ "$(ends_of got)" = "$ENDS" ]
+}
+
+@test "trace_process: of a trace.dat, tfs-report -P has the same lines" {
+	scene ends
+	start_session trace_process --output dat --pid "$CALLS"
+	release
+	finishes "$SESSION" 0
+	tfs-report -P lifecycle "$TRACE" >got
+	[ "$(ends_of got)" = "$ENDS" ]
+	[ "$(wc -l <got)" = 20 ]
+	scene uids
+	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
+	start_session trace_process --output dat --uid 0 --pid "$CALLS"
+	release
+	finishes "$SESSION" 0
+	for want in "0 5" "1234 7" "4321 3"; do
+		tfs-report -P syscalls -u "${want% *}" -U "$([ "$want" != "0 5" ] || echo -n "$CALLS,")-1" \
+			"$TRACE" >got
+		[ "$(getppids got)" = "${want#* }" ]
+	done
+	tfs-report -P syscalls -C process "$TRACE" >got
+	[ "$(getppids got)" = 15 ]
+}
+
+@test "trace_process: two sessions at once, each with a filter of its own" {
+	scene uids
+	one=$CALLS one_go=$GO
+	start_session trace_process --output fifo --trace syscalls --uid 4321 --pid "$one"
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	scene ends
+	: >out
+	background "$MANAGER" --run trace_process --args \
+		"--instance ${MARK}b --output fifo --pid $CALLS --trace lifecycle" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(ends_of got)" = "$ENDS" ]
+	echo >"$one_go"
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(getppids got.one)" = 3 ]
+}
+
+@test "trace_process: --all with --comm: lines of that program, and of no other" {
+	scene names
+	start_session trace_process --output fifo --all --comm "'two words'" --trace syscalls
+	read_by cat >got
+	release
+	finishes "$CALLS" 0
+	eventually grep -q " syscall $(syscall-nr exit_group) " got
+	stop_session
+	finishes "$READER" 0
+	[ "$(getppids got)" = 7 ]
+	! grep -Ev '^       two words ' got
+}
+
+@test "trace_process: bad input: one line, and nothing is begun" {
+	need_tracefs events/raw_syscalls
+	refuses "--trace: 'nonsense' is not one of syscalls, signals, lifecycle" --trace nonsense
+	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
+	refuses "--comm: 'sixteen-letters-' is longer than a name can be, 15 bytes" \
+		--comm sixteen-letters-
+	refused 100 "--uid: 'root' is not a numeric user id" --run trace_process \
+		--args "--pid $$ --uid root"
+	refused 100 "--uid takes one value, and '2' is one too many" --run trace_process \
+		--args "--pid $$ --uid 1 2"
+	refused 100 "--format: 'xml' is not one of process|text" --run trace_process \
+		--args "--pid $$ --format xml"
+	refused 100 "trace_process: nobody to trace; name them with --pid, or see --describe trace_process" \
+		--run trace_process --args "--uid 0 --comm x"
+}
