@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -613,7 +613,7 @@ short_lives() {
 	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
 	for option in '-e x' '-p 1' '-t 1-' -j -H; do
 		# shellcheck disable=SC2086 # two words
-		misuse "-k is the kernel's text: -e, -p, -t, -j and -H have no part in it" \
+		misuse "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H have no part in it" \
 			tfs-catpipe -k $option
 	done
 }
