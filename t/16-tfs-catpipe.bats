@@ -611,7 +611,10 @@ short_lives() {
 	misuse "not pids with commas between: '1,'" tfs-catpipe -p 1,
 	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
 	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
-	for option in '-e x' '-p 1' '-t 1-' -j -H; do
+	misuse "-j and -P are two forms of a line" tfs-catpipe -P signals -j
+	misuse "not a uid: 'x'" tfs-catpipe -u x
+	misuse "not of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
+	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
 		# shellcheck disable=SC2086 # two words
 		misuse "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H have no part in it" \
 			tfs-catpipe -k $option

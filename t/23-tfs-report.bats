@@ -83,7 +83,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 
 @test "tfs-report: options that are unknown or lack their value are named" {
 	misuse "no such option: -x" tfs-report -x
-	for letter in e p t i; do
+	for letter in e p t i u C U N P; do
 		misuse "option -$letter needs a value" tfs-report -$letter
 	done
 }
@@ -102,6 +102,17 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 		misuse "not a range of seconds: '$time'" tfs-report -t "$time" file
 	done
 	misuse "-H is for text, and -j makes none" tfs-report -jH file
+	misuse "-j and -P are two forms of a line" tfs-report -jP signals file
+	for uid in '' -1 x 4294967295; do
+		misuse "not a uid: '$uid'" tfs-report -u "$uid" file
+	done
+	for list in '' ',' '1,' -- 1- 99999999999; do
+		misuse "not pids with commas between: '$list'" tfs-report -U "$list" file
+		misuse "not pids with commas between: '$list'" tfs-report -N "$list" file
+	done
+	for kinds in '' signal signals, signals,x SIGNALS; do
+		misuse "not of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file
+	done
 }
 
 @test "tfs-report: no file, no trace.dat, a compressed one: one line, status 111" {
@@ -208,6 +219,95 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	if command -v jq >/dev/null; then
 		[ "$(jq -c 'select(.event) | .fields.a' out | tr '\n' ' ')" = '-7 0 8 1 -7 8 ' ]
 	fi
+}
+
+# processes ORDER LONG: "file", of what some processes did
+processes() {
+	need_tool python3
+	# shellcheck disable=SC2046 # a number a word
+	python3 "$TREE/t/prog/processdat.py" "$1" "$2" file \
+		$(syscall-nr exit exit_group execve setresuid setuid)
+}
+
+# Without the columns in front, but for the pid.
+bare() {
+	sed -E 's/^.{16} +([0-9]+) +0 +1\.[0-9]{6} /\1 /'
+}
+
+@test "tfs-report: -P: what processes did, of either byte order and size of a long" {
+	for order in little big; do
+		for long in 4 8; do
+			processes $order $long
+			minus=0xffffffff
+			[ $long = 4 ] || minus=0xffffffffffffffff
+			tfs-report -P syscalls,signals,lifecycle file >out
+			bare <out | diff - /dev/fd/3 3<<-END
+			10 fork 11 flags 0x1200000
+			11 syscall $(syscall-nr setresuid) [0x7 $minus $minus 0x0 0x0 0x0]
+			11 syscall rc 0 error 0
+			11 syscall -1 [0x1 0x2 0x3 0x4 0x5 $minus]
+			11 syscall rc -22 error -22
+			11 signal 10 errno 0 code 0xfffffffa
+			11 syscall $(syscall-nr exit_group) [0x103 0x0 0x0 0x0 0x0 0x0]
+			11 exit 768
+			10 fork 12 flags 0x1200000
+			12 fork 13 flags 0x10f00
+			12 fork 14 flags 0x10f00
+			13 syscall $(syscall-nr exit) [0x7 0x0 0x0 0x0 0x0 0x0]
+			13 exit 1792
+			14 syscall $(syscall-nr setuid) [0x7 0x0 0x0 0x0 0x0 0x0]
+			14 syscall rc 0 error 0
+			14 syscall $(syscall-nr execve) [0x0 0x0 0x0 0x0 0x0 0x0]
+			14 syscall rc -2 error -2
+			14 syscall $(syscall-nr execve) [0x0 0x0 0x0 0x0 0x0 0x0]
+			12 signal 9 errno 0 code 0x0
+			12 exit 0
+			12 exec
+			12 syscall rc 0 error 0
+			12 signal 9 errno 0 code 0x0
+			12 exit 15
+			10 signal 9 errno 0 code 0x0
+			10 exit 9
+			END
+			[ "$(sed -n '1p;8p;21p' out)" = \
+'              sh    10   0         1.000001 fork 11 flags 0x1200000
+             a?b    11   0         1.000009 exit 768
+              ls    12   0         1.000023 exec' ]
+		done
+	done
+	tfs-report -P signals file | bare >out
+	[ "$(cut -d ' ' -f 1,3 out)" = $'11 10\n12 9\n12 9\n10 9' ]
+	[ "$(tfs-report -HP lifecycle file | head -n 1)" = "# tracer: process" ]
+	[ "$(tfs-report -P lifecycle -p 11 file | bare)" = "11 exit 768" ]
+}
+
+@test "tfs-report: -u and -C: a uid and a name are followed from what is known at first" {
+	processes big 8
+	tfs-report -P lifecycle,signals -u 7 file | bare >out
+	[ "$(cat out)" = '11 signal 10 errno 0 code 0xfffffffa
+11 exit 768
+12 exec
+12 signal 9 errno 0 code 0x0
+12 exit 15' ]
+	tfs-report -P lifecycle -u 7 -U 10,-99 file | bare >out
+	[ "$(cut -d ' ' -f 1,2 out)" = "10 fork
+11 exit
+10 fork
+12 fork
+12 fork
+13 exit
+12 exit
+12 exec
+12 exit
+10 exit" ]
+	tfs-report -P lifecycle -C ls file | bare >out
+	[ "$(cat out)" = $'12 exec\n12 exit 15' ]
+	tfs-report -P lifecycle -u 7 -C ls -N 11 file | bare >out
+	[ "$(cat out)" = $'12 exec\n12 exit 15' ]
+	# and of text and JSON
+	[ "$(tfs-report -C ls -e sched_process_exec file | wc -l)" = 1 ]
+	[ "$(tfs-report -j -u 7 -e sched_process_exit file | grep -c '"event":"sched_process_exit"')" = 2 ]
+	[ "$(tfs-report -u 8 file)" = "" ]
 }
 
 @test "tfs-report: -H: the comment lines of trace first, by which viewers know it" {

@@ -69,6 +69,26 @@ head_refused() {
 		--describe twice
 }
 
+@test "recipe: --uid and --comm may be options of a hook's own, and select nobody then" {
+	need_tracefs
+	hook mine <<-'END'
+	# description: mine
+	# option: --uid UID  at each event
+	# option: --comm TEXT  of this name
+	END
+	run -0 "$MANAGER" --describe mine
+	[ "$(grep -c -e '--uid' <<<"$output")" = 1 ]
+	[ "$(grep -c -e '--comm' <<<"$output")" = 1 ]
+	[ "${lines[1]}" = "--uid UID  at each event" ]
+	given mine --uid 77 --comm nobody <<-'END'
+	HOOK_COMM=nobody
+	HOOK_UID=77
+	END
+	refused 100 "mine: nobody to trace; name them with --pid, or see --describe mine" \
+		--run mine --args "--uid 0 --comm x"
+	refused 100 "--uid takes one value, and '2' is one too many" --run mine --args "--pid $$ --uid 1 2"
+}
+
 @test "recipe: too many requirements are refused" {
 	hook much <<-END
 	# description: wants everything

@@ -7,6 +7,7 @@
  */
 #include "event.h"
 #include "fuzz.h"
+#include "process.h"
 
 #define COMMON "ID: %d\nformat:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -50,13 +51,54 @@ static const struct {
 		"__get_dynamic_array_len(m) * 8, __get_dynamic_array(m), "
 		"__get_dynamic_array(s), __get_dynamic_array(s), __get_dynamic_array(s), "
 		"__get_dynamic_array(s), __get_dynamic_array_len(s), __get_dynamic_array(s)\n" },
+	{ "raw_syscalls", "name: sys_enter\n" COMMON
+		"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+		"\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "raw_syscalls", "name: sys_exit\n" COMMON
+		"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+		"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n\nprint fmt: \"\"\n" },
+	{ "signal", "name: signal_deliver\n" COMMON
+		"\tfield:int sig;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:int code;\toffset:12;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long sa_handler;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "signal", "name: signal_generate\n" COMMON
+		"\tfield:int sig;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
+	{ "task", "name: task_newtask\n" COMMON
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
+		"\tfield:u64 clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "task", "name: task_rename\n" COMMON
+		"\tfield:char newcomm[16];\toffset:8;\tsize:16;\tsigned:0;\n\n"
+		"print fmt: \"\"\n" },
+	{ "sched", "name: sched_process_exec\n" COMMON
+		"\tfield:pid_t old_pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
+	{ "sched", "name: sched_process_exit\n" COMMON
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
 };
+
+/* The record as the process tracer has it: one line, whatever is in it. */
+static void one_process(struct process *p, const struct record *r, char *buf, size_t size)
+{
+	size_t n;
+
+	process_learn(p, r, r->len % 64 == 60);
+	if (!process_picks(p, r))
+		return;
+	n = process_line(p, r, buf, size);
+	must(n > 40 && n < 256 && memchr(buf, '\n', n) == buf + n - 1);
+}
 
 static void one_page(struct events *evs, const struct page_format *f, const uint8_t *data,
 		     size_t size)
 {
 	static char buf[65536];
 	struct line l = { .events = evs };
+	struct process all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
+	struct process some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
 	size_t n = 0, printed = 0;
 	struct record r;
 	struct page p;
@@ -67,13 +109,20 @@ static void one_page(struct events *evs, const struct page_format *f, const uint
 	}
 	must(p.lost >= LOST_UNKNOWN);
 	must(lost_line(1, p.lost, buf, sizeof(buf)) < 64);
+	process_begin(&all, &l);
+	process_begin(&some, &l);
 	for (; page_next(&p, &r); n++) {
 		must(r.data >= data + f->data && r.data <= data + size);
 		must(r.len <= (size_t)(data + size - r.data));
 		if (n < 64)
 			printed += event_line(&l, &r, buf, sizeof(buf));
+		if (n < 64) {
+			one_process(&all, &r, buf, sizeof(buf));
+			one_process(&some, &r, buf, sizeof(buf));
+		}
 	}
 	must(n <= size / 4 && (!n || printed) && !page_next(&p, &r));
+	comms_clear(&evs->comms);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
