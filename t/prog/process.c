@@ -5,9 +5,9 @@
  *	process SCENE [N]
  * Prints "ready" and waits for a line of standard input. Then:
  *	ends     children that end each in another way, one after the other
- *	core     a child that ends with a core, where that is allowed
  *	threads  processes of two threads, likewise
  *	waits    N children that wait for a signal; their pids go to "pids"
+ *	core     the same, and they may dump core
  *	uids     getppid as root 1 time, as 1234 2, as 4321 3, as root again 4,
  *	         and for good as 1234 5 times
  *	names    getppid as "process" once, as "one" 2 times, as "two words" 3,
@@ -239,13 +239,9 @@ int main(int argc, char **argv)
 		;
 	if (!strcmp(scene, "ends"))
 		ends();
-	else if (!strcmp(scene, "core")) {
-		if (!fork())
-			die_of(SIGSEGV);
-		wait(NULL);
-	} else if (!strcmp(scene, "threads"))
+	else if (!strcmp(scene, "threads"))
 		threads();
-	else if (!strcmp(scene, "waits"))
+	else if (!strcmp(scene, "waits") || !strcmp(scene, "core"))
 		waits(n);
 	else if (!strcmp(scene, "uids"))
 		uids();
