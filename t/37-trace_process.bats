@@ -145,7 +145,7 @@ killed() {
 	scene ends
 	traced
 	hex='0x[0-9a-f]+'
-	run -1 grep -Ev "^ *(process|false|busybox) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags $hex|exec|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code $hex|syscall -?[0-9]+ \[($hex ){5}$hex\]|syscall rc -?[0-9]+ error (0|-[0-9]+))\$" got
+	run -1 grep -Ev "^ *(process|false|busybox|<...>) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags $hex|exec|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code $hex|syscall -?[0-9]+ \[($hex ){5}$hex\]|syscall rc -?[0-9]+ error (0|-[0-9]+))\$" got
 	[ "$(grep -c ' exec$' got)" = 1 ]
 	# the header's columns, to the byte
 	line=$(grep -m 1 ' exit 768$' got)
