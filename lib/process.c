@@ -309,7 +309,7 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 		bits = OWN_CODE;
 		break;
 	case SYS_exit_group:
-		end_group(p, t, (argument(p, 0, r) & 0xff) << 8);
+		end_group(p, t, (unsigned)(argument(p, 0, r) & 0xff) << 8);
 		break;
 	case SYS_execve:
 	case SYS_execveat:

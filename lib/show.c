@@ -74,7 +74,8 @@ void show_begin(struct show *s, struct line *l)
 	process_begin(&s->process, l);
 	s->plain = !s->json && s->pick.all && !process_on(&s->process);
 	/* a stack without its event belongs to none that was picked */
-	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff, sizeof(s->left_out));
+	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff,
+	       sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }

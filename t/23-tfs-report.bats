@@ -110,7 +110,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 		misuse "not pids with commas between: '$list'" tfs-report -U "$list" file
 		misuse "not pids with commas between: '$list'" tfs-report -N "$list" file
 	done
-	for kinds in '' signal signals, signals,x SIGNALS; do
+	for kinds in '' signal 'signals,' signals,x SIGNALS; do
 		misuse "not of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file
 	done
 }
