@@ -166,7 +166,10 @@ static int make(struct made *m, const char *group, const char *event, const char
 	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')
 		m->symbol = where;
-	return append_args(m, where, NULL);
+#ifdef __arm__ /* whose kernel does not know $arg1 */
+	place.machine = EM_ARM;
+#endif
+	return append_args(m, where, place.machine ? &place : NULL);
 }
 
 /* ---- what the kernel cannot do --------------------------------------------------- */

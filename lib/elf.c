@@ -18,6 +18,9 @@
 #include "elfsym.h"
 #include "tfs.h"
 
+/* No symbols that anybody made need more; a file with holes may promise it. */
+enum { MOST = 1 << 30 };
+
 struct table {
 	unsigned char *v;
 	uint64_t size;
@@ -67,6 +70,8 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct table *
 
 	if (offset > e->size || n > e->size - offset)
 		return complain("%s is damaged: a table of it lies behind its end", e->path);
+	if (n > MOST)
+		return complain("%s has a table of more than a gigabyte", e->path);
 	t->v = malloc((size_t)n + 1);
 	if (!t->v)
 		return complain("out of memory");

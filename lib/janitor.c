@@ -342,13 +342,10 @@ static int watch(struct janitor *j)
 	}
 }
 
-/*
- * Streams end well when stopped; a reader that went away is no error of ours, and
- * a filter's "no", of a trace in which nothing was, is none either.
- */
+/* Streams end well when stopped; a reader that went away is no error of ours. */
 static int stream_failed(const struct janitor *j)
 {
-	return j->stream_status > NO && j->stream_status != TIMED_OUT &&
+	return j->stream_status && j->stream_status != TIMED_OUT &&
 	       j->stream_status != 128 + SIGPIPE;
 }
 

@@ -28,14 +28,20 @@
 int acts_work(int i, const char *word);
 int acts_worker(void);          /* one whose name is near */
 
+#ifdef __arm__ /* of Thumb code Linux probes none */
+#define PLAIN __attribute__((noinline, noclone, target("arm")))
+#else
+#define PLAIN __attribute__((noinline, noclone))
+#endif
+
 /* not to be inlined, cloned, or found to be without effect */
-__attribute__((noinline, noclone)) int acts_work(int i, const char *word)
+PLAIN int acts_work(int i, const char *word)
 {
 	__asm__ volatile("" : : "r"(word) : "memory");
 	return 2 * i + 1;
 }
 
-__attribute__((noinline, noclone)) int acts_worker(void)
+PLAIN int acts_worker(void)
 {
 	__asm__ volatile("");
 	return 7;
