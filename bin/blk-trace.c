@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * blk-trace - set up, start, stop and remove the tracing of block devices
+ *
+ * Requires: a kernel with CONFIG_BLK_DEV_IO_TRACE, debugfs mounted, root.
+ *	setup      all of the DEVICEs or none; one that is traced already is
+ *	           refused. Prints the directories of their relay files, a line each
+ *	start, stop, remove
+ *	           those that were set up with the same key, and no others
+ *	-a ACTION,...  only these kinds: read write flush sync queue requeue issue
+ *	           complete fs pc notify ahead meta discard drv_data fua
+ *	-b KB      setup: the buffer of each processor; default 2048
+ *	-f         start, stop, remove: whoever set it up
+ *	-k KEY     what tells ours from others'; default $BLK_TRACE_KEY, or blk-trace
+ *	-l FROM-TO setup: only these sectors. There is no room for a key then, and -f
+ *	           is the only way to remove it
+ *	-n N       setup: that many sub-buffers make the buffer; default 4
+ *	-p PID     setup: only what this task does itself
+ * A DEVICE is a name below /dev, or a path.
+ * Exit: 0 done, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "blk.h"
+
+static const struct tool tool = {
+	.name = "blk-trace",
+	.usage = "blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] "
+		 "[-n N] setup|start|stop|remove DEVICE...",
+	.purpose = "set up, start, stop and remove the tracing of block devices",
+	.letters = "fk:a:p:l:b:n:",
+};
+
+static unsigned actions(const char *list)
+{
+	unsigned mask = 0;
+
+	for (size_t n; *list; list += n + (list[n] == ',')) {
+		unsigned i = 0;
+
+		n = strcspn(list, ",");
+		while (blk_actions[i] && (strlen(blk_actions[i]) != n ||
+					  strncmp(blk_actions[i], list, n)))
+			i++;
+		if (!blk_actions[i])
+			misused(&tool, "not a kind of action: '%.*s'", n < 80 ? (int)n : 80, list);
+		mask |= 1u << i;
+	}
+	return mask;
+}
+
+static void range(const char *s, struct blk_wanted *w)
+{
+	const char *p = s;
+
+	w->from = digits_at(&p);
+	if (*p++ == '-')
+		w->to = digits_at(&p);
+	if (*p || w->to < w->from || !w->to)
+		misused(&tool, "not FROM-TO in sectors: '%.80s'", s);
+}
+
+/* Can anybody read it? The path into dir. */
+static int readable(const char *name, char *dir)
+{
+	char path[PATH_MAX + 16];
+	int fd;
+
+	blk_directory(name, dir);
+	format(path, sizeof(path), "%s/trace0", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EPERM)
+		return complain_errno("unable to open %s (a kernel in lockdown keeps relay files "
+				      "from everybody)", path);
+	if (fd < 0)
+		return complain_errno("unable to open %s (is debugfs mounted?)", path);
+	return close(fd);
+}
+
+static int set_up(int fd, const char *device, const struct blk_wanted *w)
+{
+	char name[32], dir[PATH_MAX];
+	int r = blk_setup(fd, w, name);
+
+	if (r == -EBUSY)
+		return complain("%s is traced already, by blktrace or another session", device);
+	if (r == -ENOTTY)
+		return complain("this kernel does not trace %s; it needs "
+				"CONFIG_BLK_DEV_IO_TRACE", device);
+	if (r < 0) {
+		errno = -r;
+		return complain_errno("unable to set up the tracing of %s", device);
+	}
+	if (readable(name, dir) < 0) {
+		blk_remove(fd);
+		return -1;
+	}
+	print("%s\n", dir);
+	return 0;
+}
+
+static int command(int fd, const char *device, const char *what, dev_t dev,
+		   const struct blk_wanted *w, int whoever)
+{
+	uint64_t end = blk_end(dev);
+	int r;
+
+	if (!end)
+		return complain("%s is not traced", device);
+	if (end != w->to && !whoever)
+		return complain("%s is traced by somebody else; -f is for whoever it is", device);
+	r = !strcmp(what, "start") ? blk_start(fd) : !strcmp(what, "stop") ? blk_stop(fd) :
+	    blk_remove(fd);
+	/* stopped already, or started */
+	if (r == -EINVAL && strcmp(what, "remove"))
+		return 0;
+	errno = -r;
+	return r < 0 ? complain_errno("unable to %s the tracing of %s", what, device) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct blk_wanted w = { 0 };
+	const char *key = getenv("BLK_TRACE_KEY"), *what = NULL;
+	unsigned long kb = 2048, n = 4;
+	int c, whoever = 0, setting_up, done = 0, r = 0, *fd;
+	size_t ndevices;
+	dev_t *dev;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'f':
+			whoever = 1;
+			break;
+		case 'k':
+			key = opt_value;
+			break;
+		case 'a':
+			w.actions = actions(opt_value);
+			break;
+		case 'p':
+			w.pid = (unsigned)pid_number(opt_value);
+			if (!w.pid)
+				misused(&tool, "not a pid: '%.80s'", opt_value);
+			break;
+		case 'l':
+			range(opt_value, &w);
+			break;
+		case 'b':
+			if (number(opt_value, 16, 1024 * 1024, &kb) < 0)
+				misused(&tool, "not a number of kilobytes, 16 to 1048576: '%.80s'",
+					opt_value);
+			break;
+		case 'n':
+			if (number(opt_value, 2, 1024, &n) < 0)
+				misused(&tool, "not a number of sub-buffers, 2 to 1024: '%.80s'",
+					opt_value);
+		}
+	argv += opt_index;
+	what = *argv;
+	if (!what)
+		misused(&tool, "nothing to do");
+	setting_up = !strcmp(what, "setup");
+	if (!setting_up && strcmp(what, "start") && strcmp(what, "stop") && strcmp(what, "remove"))
+		misused(&tool, "no such command: '%.80s'", what);
+	if (!*++argv)
+		misused(&tool, "%s which device?", what);
+	w.n = (uint32_t)n;
+	w.size = (uint32_t)(kb * 1024 / n);
+	if (!w.to)
+		w.to = blk_key(key && *key ? key : tool.name);
+
+	for (ndevices = 0; argv[ndevices]; )
+		ndevices++;
+	fd = calloc(ndevices, sizeof(*fd));
+	dev = calloc(ndevices, sizeof(*dev));
+	if (!fd || !dev)
+		die(REFUSED, "out of memory");
+	for (size_t i = 0; i < ndevices; i++) {
+		fd[i] = blk_open(argv[i], &dev[i]);
+		if (fd[i] < 0)
+			return REFUSED;
+	}
+	for (; !r && argv[done]; done += !r)
+		r = setting_up ? set_up(fd[done], argv[done], &w)
+			       : command(fd[done], argv[done], what, dev[done], &w, whoever);
+	while (r && setting_up && done--)
+		blk_remove(fd[done]);
+	if (!r)
+		flush();
+	return r ? REFUSED : DONE;
+}

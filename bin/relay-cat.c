@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * relay-cat - drain the files of a relay channel until told to stop
+ *
+ * Requires: a directory of debugfs with a relay channel: trace0, trace1, ...
+ *	-1           write what is there now, and end: for a channel in flight mode,
+ *	             which overwrites what is old
+ *	-o DIR       a file for each processor's, of the same name, in DIR; one that
+ *	             is there already is refused. Default: all to standard output
+ *	-p PREFIX    the files are called PREFIX and a number; default trace
+ *	-w MS        look for what a sub-buffer holds that is not full so often;
+ *	             default 100
+ * Bytes, of which nothing is known: what one processor wrote comes in its order,
+ * and what comes of one in a row ends where a record does. HUP INT TERM USR1 tell
+ * it to stop: it writes what there is then. If the directory has a file "dropped"
+ * that is not 0, it says so on standard error.
+ * Exit: 0 stopped, or the channel was closed, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+static const struct tool tool = {
+	.name = "relay-cat",
+	.usage = "relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY",
+	.purpose = "drain the files of a relay channel until told to stop",
+	.letters = "1o:p:w:",
+};
+
+struct outlet {
+	const struct relay *relay;
+	int *fd;                /* one a file; NULL: standard output */
+};
+
+static int put(void *arg, const struct relay_file *f, const void *bytes, size_t n)
+{
+	const struct outlet *o = arg;
+	int fd = o->fd ? o->fd[f - o->relay->v] : STDOUT_FILENO;
+
+	if (!write_all(fd, bytes, n))
+		return 0;
+	if (errno == EPIPE)
+		die_of_pipe();
+	return complain_errno("unable to write what %s had", f->name);
+}
+
+/* One for each, or none. */
+static int make_files(struct outlet *o, const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t n = o->relay->n, i;
+
+	if (dir < 0)
+		return complain_errno("unable to open %s", path);
+	o->fd = calloc(n, sizeof(*o->fd));
+	if (!o->fd)
+		die(REFUSED, "out of memory");
+	for (i = 0; i < n; i++) {
+		o->fd[i] = openat(dir, o->relay->v[i].name,
+				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (o->fd[i] < 0)
+			break;
+	}
+	if (i == n)
+		return close(dir);
+	complain_errno("unable to make %s/%s", path, o->relay->v[i].name);
+	while (i--)
+		unlinkat(dir, o->relay->v[i].name, 0);
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *prefix = "trace", *to = NULL, *dir;
+	struct relay relay = { 0 };
+	struct outlet out = { .relay = &relay };
+	unsigned long ms = 100;
+	enum relay_why why = RELAY_LOOK;
+	unsigned long long dropped;
+	int once = 0, signals, c, r = 0;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case '1':
+			once = 1;
+			break;
+		case 'o':
+			to = opt_value;
+			break;
+		case 'p':
+			if (!name_ok(opt_value))
+				misused(&tool, "not the beginning of a name: '%.80s'", opt_value);
+			prefix = opt_value;
+			break;
+		case 'w':
+			if (number(opt_value, 1, INT_MAX, &ms) < 0)
+				misused(&tool, "not a number of milliseconds: '%.80s'",
+					opt_value);
+		}
+	dir = argv[opt_index];
+	if (!dir)
+		misused(&tool, "of which directory?");
+	if (argv[opt_index + 1])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+
+	signals = stop_signals();
+	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
+		return REFUSED;
+	while (!r && !once && why == RELAY_LOOK) {
+		r = relay_read(&relay, 0, put, &out);
+		if (!r)
+			why = relay_wait(&relay, signals, to ? -1 : STDOUT_FILENO, (int)ms);
+	}
+	if (why == RELAY_READER)
+		die_of_pipe();
+	if (!r)
+		r = relay_read(&relay, 1, put, &out);
+	dropped = relay_dropped(dir);
+	if (dropped)
+		note("lost %llu records, as %s/dropped has it", dropped, dir);
+	return r < 0 ? REFUSED : DONE;
+}

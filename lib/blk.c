@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+/* blk.c - the kernel's tracing of block devices, and whose it is */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "blk.h"
+
+/* include/uapi/linux/blktrace_api.h and fs.h, which musl does not bring along */
+struct setup {
+	char name[32];          /* the kernel's answer */
+	uint16_t act_mask;
+	uint32_t buf_size, buf_nr;
+	uint64_t start_lba, end_lba;
+	uint32_t pid;
+};
+
+#define SETUP _IOWR(0x12, 115, struct setup)
+#define START _IO(0x12, 116)
+#define STOP _IO(0x12, 117)
+#define TEARDOWN _IO(0x12, 118)
+
+const char *const blk_actions[] = {
+	"read", "write", "flush", "sync", "queue", "requeue", "issue", "complete", "fs",
+	"pc", "notify", "ahead", "meta", "discard", "drv_data", "fua", NULL,
+};
+
+static const char *sysfs(void)
+{
+	const char *s = getenv("TRACER_SYSFS_PATH");
+
+	return s && *s ? s : "/sys";
+}
+
+uint64_t blk_key(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+	/* four exbisectors on: behind the end of anything */
+	return (uint64_t)'t' << 56 | (uint64_t)'f' << 48 | (h ^ h >> 48) << 16 >> 16;
+}
+
+int blk_open(const char *name, dev_t *dev)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (format(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/dev/", name) >=
+	    sizeof(path))
+		return complain("too long a path: '%.80s'", name);
+	if (stat(path, &st) < 0)
+		return complain_errno("no device %s", path);
+	if (!S_ISBLK(st.st_mode))
+		return complain("%s is not a block device", path);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return complain_errno("unable to open %s", path);
+	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode)) {
+		close(fd);
+		return complain("%s is not a block device", path);
+	}
+	*dev = st.st_rdev;
+	return fd;
+}
+
+uint64_t blk_end(dev_t dev)
+{
+	char path[PATH_MAX], *text;
+	const char *p;
+	uint64_t end = 0;
+
+	format(path, sizeof(path), "%s/dev/block/%u:%u/trace/end_lba", sysfs(), major(dev),
+	       minor(dev));
+	p = text = ctl_read(AT_FDCWD, path, NULL);
+	if (text) /* "disabled" has no digits */
+		end = digits_at(&p);
+	free(text);
+	return end;
+}
+
+void blk_directory(const char *name, char *path)
+{
+	format(path, PATH_MAX, "%s/kernel/debug/block/%s", sysfs(), name);
+}
+
+#ifdef __GLIBC__
+typedef unsigned long request;
+#else
+typedef int request; /* POSIX's */
+#endif
+
+static int control(int fd, unsigned long command, void *argument)
+{
+	return ioctl(fd, (request)command, argument) < 0 ? -errno : 0;
+}
+
+int blk_setup(int fd, const struct blk_wanted *w, char *name)
+{
+	struct setup s = {
+		.act_mask = (uint16_t)w->actions, .buf_size = w->size, .buf_nr = w->n,
+		.start_lba = w->from, .end_lba = w->to, .pid = w->pid,
+	};
+	int r = control(fd, SETUP, &s);
+
+	format(name, sizeof(s.name), "%.*s", (int)sizeof(s.name) - 1, s.name);
+	return r;
+}
+
+int blk_start(int fd)
+{
+	return control(fd, START, NULL);
+}
+
+int blk_stop(int fd)
+{
+	return control(fd, STOP, NULL);
+}
+
+int blk_remove(int fd)
+{
+	control(fd, STOP, NULL); /* one that runs would only be forgotten */
+	return control(fd, TEARDOWN, NULL);
+}
+
+/* The number of a disk of sysfs. */
+static dev_t number_of(const char *name)
+{
+	char path[PATH_MAX], *text;
+	unsigned long long high, low;
+	const char *p;
+
+	format(path, sizeof(path), "%s/block/%s/dev", sysfs(), name);
+	p = text = ctl_read(AT_FDCWD, path, NULL);
+	if (!text)
+		return 0;
+	high = digits_at(&p);
+	p += *p == ':';
+	low = digits_at(&p);
+	free(text);
+	return makedev((unsigned)high, (unsigned)low);
+}
+
+static int call(const char *name, dev_t disk, int (*fn)(int fd, const char *name))
+{
+	char path[PATH_MAX];
+	dev_t dev = 0;
+	int fd, r;
+
+	format(path, sizeof(path), "/dev/%s", name);
+	for (char *p = path; *p; p++)
+		if (*p == '!') /* sysfs has it for '/' */
+			*p = '/';
+	fd = blk_open(path, &dev);
+	if (fd >= 0 && dev != disk) {
+		close(fd);
+		fd = complain("%s is another device than the kernel's %s", path, name);
+	}
+	if (fd < 0)
+		return -1;
+	r = fn(fd, name);
+	close(fd);
+	return r;
+}
+
+int blk_each(uint64_t key, int (*fn)(int fd, const char *name))
+{
+	char path[PATH_MAX], **names;
+	int r = 0;
+
+	format(path, sizeof(path), "%s/block", sysfs());
+	names = names_in(path);
+	if (!names)
+		return complain_errno("unable to list %s", path);
+	for (char **name = names; *name; name++) {
+		dev_t dev = number_of(*name);
+
+		if (dev && blk_end(dev) == key && call(*name, dev, fn) < 0)
+			r = -1;
+	}
+	free(names);
+	return r;
+}
