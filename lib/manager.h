@@ -137,6 +137,27 @@ int unlink_trace(int dir);
  */
 int remove_rundir(int dir, const char *name, int files);
 
+/* ---- whom.c: whom a session follows: an instance of tracefs knows --------------------- */
+
+/* Before anything exists: is anybody there? 0 or -1 said. */
+int check_whom(const struct request *rq);
+
+/* Trace those that the request names in this instance, and their children. 0 or -1 said. */
+int follow(const struct request *rq, int instance);
+
+/* The tasks that are followed now in the instance of this name. */
+int followed(const char *instance, struct pids *out);
+
+/* The directory of all instances; -1 said. */
+int open_instances(void);
+
+/*
+ * Remove the instances whose names begin with prefix and whose makers are dead;
+ * before is called first for each, if there is one, and returns -1 if it is to
+ * stay for now. session as in struct subsystem, sweep.
+ */
+int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
+
 /* ---- stream.c: the processes that make a session's output --------------------------- */
 
 #define MOST_STREAM_WORDS 64

@@ -329,8 +329,9 @@ char **recipe_environment(const struct request *rq, const char *tools,
 	for (size_t i = 0; i < 2; i++)
 		if (getenv(kept[i]))
 			env[n++] = variable(kept[i], getenv(kept[i]));
-	for (size_t i = rq->recipe->ncommon; i < rq->recipe->noptions; i++)
-		if (rq->recipe->options[i].given)
+	for (size_t i = 0; i < rq->recipe->noptions; i++)
+		if (rq->recipe->options[i].given &&
+		    (i >= rq->recipe->ncommon || !strcmp(rq->recipe->options[i].name, "buffer")))
 			env[n++] = option_variable(&rq->recipe->options[i]);
 	return env;
 }

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "comms.h"
@@ -30,17 +29,6 @@ static const char *instance_name(const struct request *rq)
 static int open_root(char *path)
 {
 	return open_tracefs(NULL, "", path);
-}
-
-static int open_instances(void)
-{
-	int root = open_tracefs(NULL, "", NULL), fd;
-
-	if (root < 0)
-		return -1;
-	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close(root);
-	return fd < 0 ? complain_errno("unable to open instances") : fd;
 }
 
 /* ---- before anything exists --------------------------------------------------- */
@@ -90,9 +78,6 @@ static int check_buffer(unsigned long kb, int root)
 
 static int check(const struct request *rq, int root)
 {
-	struct pids found = { 0 };
-	int plain = 0, r = 0;
-
 	if (!ctl_exists(root, "instances"))
 		return complain("this kernel has no instances; it needs CONFIG_TRACING");
 	if (rq->output == OUTPUT_DAT && rq->size_kb < LEAST_DAT_KB)
@@ -102,50 +87,10 @@ static int check(const struct request *rq, int root)
 		return -1;
 	if (rq->buffer_kb && check_buffer(rq->buffer_kb, root) < 0)
 		return -1;
-	/* a pid that was given lives; whom the others name must be looked for */
-	for (size_t i = 0; i < rq->nwho; i++)
-		plain |= rq->who[i].kind == SELECT_PID;
-	if (!plain && !rq->everybody) {
-		r = select_pids(rq->who, rq->nwho, 0, &found);
-		if (!r && !found.n)
-			r = complain("nobody to trace: the selectors match no task");
-		pids_clear(&found);
-	}
-	return r;
+	return check_whom(rq);
 }
 
 /* ---- who ------------------------------------------------------------------------- */
-
-/*
- * All that live now, in one write: a second one waits for every processor to
- * forget the first list. From there on the kernel follows their children;
- * those born between our look and the write are found by another look.
- */
-static int follow(const struct request *rq)
-{
-	struct pids known = { 0 }, now = { 0 };
-	int r;
-
-	for (;;) {
-		pids_clear(&now);
-		r = select_pids(rq->who, rq->nwho, SELECT_THREADS |
-				SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
-		pids_minus(&now, &known);
-		if (r || !now.n)
-			break;
-		r = pidfilter_add(instance, &now, 0);
-		if (r)
-			break;
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
-		pids_sort(&known);
-	}
-	if (!r && !known.n)
-		r = complain("nobody to trace: the tasks are gone");
-	pids_clear(&known);
-	pids_clear(&now);
-	return r;
-}
 
 /* Everybody but the session's own processes and what they start. */
 static int leave_us_out(void)
@@ -245,7 +190,7 @@ static int open_session(const struct request *rq)
 		return -1;
 	if (rq->clock && ctl_write(instance, "trace_clock", rq->clock, 0) < 0)
 		return -1;
-	return rq->everybody ? leave_us_out() : follow(rq);
+	return rq->everybody ? leave_us_out() : follow(rq, instance);
 }
 
 static int place(const struct request *rq, const char **variable)
@@ -325,54 +270,12 @@ static int close_session(const struct request *rq)
 
 static int members(const struct request *rq, struct pids *out)
 {
-	int dir = open_instances(), fd, r;
-
-	if (dir < 0)
-		return -1;
-	fd = openat(dir, instance_name(rq), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close(dir);
-	if (fd < 0)
-		return 0; /* removed under us: nobody is followed any more */
-	r = pidfilter_list(fd, out);
-	close(fd);
-	return r;
+	return followed(instance_name(rq), out);
 }
 
-struct sweep {
-	const char *session; /* NULL: all */
-	int last;            /* say what could not be removed */
-};
-
-/* 1: it is to be tried again. */
-static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
-{
-	const struct sweep *s = arg;
-
-	if (owner != OWNER_NONE || !instance_remove(dir, name, 0) || errno == ENOENT)
-		return 0;
-	if (s->session && strcmp(name + strlen(INSTANCE_PREFIX), s->session))
-		return 0;
-	if (s->last && !s->session)
-		complain_errno("unable to remove stale instance %s", name);
-	return 1;
-}
-
-/* Nobody can make an instance during a look: wait between two of them. */
 static int sweep(const char *session)
 {
-	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = now_ms() + REMOVE_MS;
-	struct sweep s = { .session = session };
-	int dir = open_instances(), r;
-
-	if (dir < 0)
-		return -1;
-	while ((r = owned_each(dir, INSTANCE_PREFIX, remove_stale, &s)) > 0 && !s.last) {
-		s.last = now_ms() >= end;
-		nanosleep(&pause, NULL);
-	}
-	close(dir);
-	return r ? -1 : 0;
+	return sweep_instances(INSTANCE_PREFIX, session, NULL);
 }
 
 /* ---- clear ------------------------------------------------------------------------------ */

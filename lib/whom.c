@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: ISC */
+/* whom.c - whom a session follows: an instance of tracefs knows */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+/* Readers let go of an instance when they die; not all at once. */
+#define REMOVE_MS 5000
+
+int open_instances(void)
+{
+	int root = open_tracefs(NULL, "", NULL), fd;
+
+	if (root < 0)
+		return -1;
+	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(root);
+	return fd < 0 ? complain_errno("unable to open instances") : fd;
+}
+
+int check_whom(const struct request *rq)
+{
+	struct pids found = { 0 };
+	int plain = 0, r = 0;
+
+	/* a pid that was given lives; whom the others name must be looked for */
+	for (size_t i = 0; i < rq->nwho; i++)
+		plain |= rq->who[i].kind == SELECT_PID;
+	if (!plain && !rq->everybody) {
+		r = select_pids(rq->who, rq->nwho, 0, &found);
+		if (!r && !found.n)
+			r = complain("nobody to trace: the selectors match no task");
+		pids_clear(&found);
+	}
+	return r;
+}
+
+/*
+ * All that live now, in one write: a second one waits for every processor to
+ * forget the first list. From there on the kernel follows their children;
+ * those born between our look and the write are found by another look.
+ */
+int follow(const struct request *rq, int instance)
+{
+	struct pids known = { 0 }, now = { 0 };
+	int r;
+
+	for (;;) {
+		pids_clear(&now);
+		r = select_pids(rq->who, rq->nwho, SELECT_THREADS |
+				SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
+		pids_minus(&now, &known);
+		if (r || !now.n)
+			break;
+		r = pidfilter_add(instance, &now, 0);
+		if (r)
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		pids_sort(&known);
+	}
+	if (!r && !known.n)
+		r = complain("nobody to trace: the tasks are gone");
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+int followed(const char *instance, struct pids *out)
+{
+	int dir = open_instances(), fd, r;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return 0; /* removed under us: nobody is followed any more */
+	r = pidfilter_list(fd, out);
+	close(fd);
+	return r;
+}
+
+/* ---- the stale ones --------------------------------------------------------------- */
+
+struct sweep {
+	const char *prefix, *session; /* session NULL: all */
+	int (*before)(const char *name);
+	int last;                     /* say what could not be removed */
+};
+
+/* 1: it is to be tried again. */
+static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+{
+	const struct sweep *s = arg;
+
+	if (owner != OWNER_NONE)
+		return 0;
+	if (s->before && s->before(name) < 0)
+		return 1;
+	if (!instance_remove(dir, name, 0) || errno == ENOENT)
+		return 0;
+	if (s->session && strcmp(name + strlen(s->prefix), s->session))
+		return 0;
+	if (s->last && !s->session)
+		complain_errno("unable to remove stale instance %s", name);
+	return 1;
+}
+
+/* Nobody can make an instance during a look: wait between two of them. */
+int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name))
+{
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = now_ms() + REMOVE_MS;
+	struct sweep s = { .prefix = prefix, .session = session, .before = before };
+	int dir = open_instances(), r;
+
+	if (dir < 0)
+		return -1;
+	while ((r = owned_each(dir, prefix, remove_stale, &s)) > 0 && !s.last) {
+		s.last = now_ms() >= end;
+		nanosleep(&pause, NULL);
+	}
+	close(dir);
+	return r ? -1 : 0;
+}
