@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * subsystem.c - blktrace: a session is the tracing of block devices
+ *
+ * The recipe sets it up, with the session's name for a key. Beside it there is an
+ * instance of tracefs, tfs-blk.SESSION: it knows whom the session follows, tells
+ * of their children, and carries the lock by which others see whether the
+ * session lives. It is made first and removed last, so that a device with a
+ * session's key is nobody's when no live janitor has that instance.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "blk.h"
+#include "manager.h"
+
+#define PREFIX "tfs-blk."
+
+/* Readers let go of an instance when they die; not all at once. */
+#define REMOVE_MS 5000
+
+#define DEBUGFS 0x64626720 /* magic.h */
+
+static int instances = -1, instance = -1; /* of the janitor's session */
+
+static const char *instance_name(const struct request *rq)
+{
+	static char name[sizeof(PREFIX) + sizeof(rq->session)];
+
+	format(name, sizeof(name), PREFIX "%s", rq->session);
+	return name;
+}
+
+static int open_root(char *path)
+{
+	struct statfs fs;
+	int fd;
+
+	blk_directory("", path);
+	*strstr(path, "/block/") = '\0';
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return complain_errno("unable to open %s", path);
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEBUGFS) {
+		close(fd);
+		return complain("no debugfs at %s: mount -t debugfs nodev %s", path, path);
+	}
+	return fd;
+}
+
+static int check(const struct request *rq, int root)
+{
+	int dir = open_instances();
+
+	(void)root;
+	if (dir < 0)
+		return -1;
+	close(dir);
+	if (rq->output == OUTPUT_DAT)
+		return complain("--output dat is for ftrace; relay-cat -o keeps the records of "
+				"block devices");
+	if (rq->clock)
+		return complain("--clock: the records of block devices have one clock");
+	if (rq->header)
+		return complain("--header is for ftrace: this is blkparse's text");
+	return check_whom(rq);
+}
+
+/* ---- the session -------------------------------------------------------------- */
+
+/*
+ * Of the followed tasks the instance records how they fork, for blk-text: a
+ * child may have lived and died between two looks at the list.
+ */
+static int open_session(const struct request *rq)
+{
+	instances = open_instances();
+	if (instances < 0)
+		return -1;
+	instance = owned_make(instances, instance_name(rq), 0750);
+	if (instance < 0 && errno == EEXIST)
+		return complain("instance %s exists already; give --instance another name",
+				instance_name(rq));
+	if (instance < 0)
+		return complain_errno("unable to make instance %s", instance_name(rq));
+	if (rq->everybody)
+		return 0;
+	return follow(rq, instance) < 0 ? -1 :
+	       ctl_write(instance, "events/sched/sched_process_fork/enable", "1", 0);
+}
+
+static int place(const struct request *rq, const char **variable)
+{
+	static char text[32 + sizeof(rq->session)];
+
+	format(text, sizeof(text), "BLK_TRACE_KEY=%s", instance_name(rq));
+	*variable = text;
+	return instance;
+}
+
+static int started;
+
+static int start(int fd, const char *name)
+{
+	int r = blk_start(fd);
+
+	started++;
+	errno = -r;
+	return r < 0 ? complain_errno("unable to start the tracing of %s", name) : 0;
+}
+
+static uint64_t key; /* of the janitor's session */
+
+static int arm(const struct request *rq)
+{
+	key = blk_key(instance_name(rq));
+	if (blk_each(key, start) < 0)
+		return -1;
+	return started ? 0 : complain("%s: the recipe set up no device", rq->recipe->name);
+}
+
+static void stream(const struct request *rq, const char **argv)
+{
+	static char kb[32], parents[4096];
+	size_t n = 0, len = 0;
+
+	argv[n++] = "blk-text";
+	if (!rq->everybody) {
+		argv[n++] = "-i";
+		argv[n++] = instance_name(rq);
+	}
+	for (size_t i = 0; i < rq->parents.n && len < sizeof(parents); i++)
+		len += format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
+			      (int)rq->parents.v[i]);
+	if (len) {
+		argv[n++] = "-n";
+		argv[n++] = parents;
+	}
+	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	if (rq->output >= OUTPUT_FILE) {
+		argv[n++] = "-s";
+		argv[n++] = kb;
+	}
+	if (rq->output == OUTPUT_LINES)
+		argv[n++] = "-l";
+	argv[n] = NULL;
+}
+
+static int stop(int fd, const char *name)
+{
+	(void)name;
+	blk_stop(fd);
+	return 0;
+}
+
+static int remove_one(int fd, const char *name)
+{
+	int r = blk_remove(fd);
+
+	/* somebody was there before us */
+	if (!r || r == -EINVAL)
+		return 0;
+	errno = -r;
+	return complain_errno("unable to remove the tracing of %s", name);
+}
+
+/* Nobody knows what relay files hold that was not read. */
+static int disarm(void)
+{
+	if (instance < 0 || !key)
+		return 0;
+	blk_each(key, stop);
+	return 1;
+}
+
+static int close_session(const struct request *rq)
+{
+	int r;
+
+	if (instance < 0)
+		return 0;
+	r = blk_each(blk_key(instance_name(rq)), remove_one);
+	/* removed before the lock goes: nobody else takes it for a stale one */
+	if (!r && instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
+		r = complain_errno("unable to remove instance %s", instance_name(rq));
+	close(instance);
+	close(instances);
+	return r;
+}
+
+static int members(const struct request *rq, struct pids *out)
+{
+	return followed(instance_name(rq), out);
+}
+
+static int remove_devices(const char *name)
+{
+	return blk_each(blk_key(name), remove_one);
+}
+
+static int sweep(const char *session)
+{
+	return sweep_instances(PREFIX, session, remove_devices);
+}
+
+/* Whatever else is traced is somebody else's. */
+static int reset(void)
+{
+	return 0;
+}
+
+const struct subsystem subsystem = {
+	.name = "blktrace", .root = open_root, .check = check, .open = open_session,
+	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+};
