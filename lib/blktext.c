@@ -282,21 +282,20 @@ static void tail(struct line *l, const struct blk_record *r, const char *comm)
 	add(l, "\n", 1);
 }
 
-static size_t message(struct line *l, const struct blk_record *r, uint64_t start)
+static void message(struct line *l, const struct blk_record *r, uint64_t start)
 {
 	struct blk_record plainly = *r;
+	size_t n = r->npayload;
 
-	if (!r->npayload)
-		return 0;
+	n -= r->payload[n - 1] == '\n';
 	plainly.sequence = plainly.pid = 0;
 	head(l, &plainly, r->device, start, "m", "N");
-	for (size_t i = 0; i < r->npayload && r->payload[i]; i++) {
+	for (size_t i = 0; i < n && r->payload[i]; i++) {
 		char c = (char)r->payload[i];
 
 		add(l, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c, 1);
 	}
 	add(l, "\n", 1);
-	return l->n;
 }
 
 size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint64_t start,
@@ -306,18 +305,20 @@ size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint6
 		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A", "?",
 	};
 	struct line l = { .text = text, .size = size };
-	uint32_t device = r->device;
+	uint32_t device = r->device; /* of a remap the one that it goes to */
 	size_t i = find(names, r->pid);
 	char rwbs[8];
 
-	if (r->note)
-		return r->act == BLK_NOTE_MESSAGE ? message(&l, r, start) : 0;
-	if (r->act == BLK_DRV_DATA)
+	if (r->note ? r->act != BLK_NOTE_MESSAGE || !r->npayload : r->act == BLK_DRV_DATA)
 		return 0;
-	if (r->act == BLK_REMAP && r->npayload >= 16)
+	if (!r->note && r->act == BLK_REMAP && r->npayload >= 16)
 		device = (uint32_t)word(r->payload + 4, 4, 1);
-	head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0], kind(r, rwbs));
-	tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm : "(null)");
+	if (r->note) {
+		message(&l, r, start);
+	} else {
+		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0], kind(r, rwbs));
+		tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm : "(null)");
+	}
 	if (l.n == size - 1)
 		text[l.n - 1] = '\n'; /* it was cut */
 	return l.n;

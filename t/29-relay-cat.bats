@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
+# relay-cat: every byte of every file, in order, from plain directories; that the
+# kernel's relay files are such, 3b-blktrace shows
+
+load helper
+
+USAGE='relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY'
+
+misuse() {
+	fails 100 "relay-cat: fatal: $1; usage: $USAGE" "${@:2}"
+}
+
+refuse() {
+	fails 111 "relay-cat: fatal: $1" "${@:2}"
+}
+
+# A channel of two files, FIFOs that the test holds as 8 and 9.
+channel() {
+	mkdir channel
+	mkfifo channel/trace0 channel/trace1
+	exec 8<>channel/trace0 9<>channel/trace1
+}
+
+# streams WORD...: relay-cat in the background, into got; its pid is in $PID
+streams() {
+	background relay-cat "$@" channel >got 2>err 8>&- 9>&-
+	eventually blocks "$PID"
+}
+
+got() {
+	[ "$(cat "${2:-got}")" = "$1" ]
+}
+
+@test "relay-cat: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr relay-cat --help
+	[ "$output" = "usage: $USAGE
+relay-cat - drain the files of a relay channel until told to stop" ]
+	[ -z "$stderr" ]
+}
+
+@test "relay-cat: --version prints name and version" {
+	run -0 --separate-stderr relay-cat --version
+	[[ $output =~ ^relay-cat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "relay-cat: what is no number, no prefix, no directory is refused" {
+	misuse 'of which directory?' relay-cat
+	misuse "unexpected operand 'two'" relay-cat one two
+	misuse "not a number of milliseconds: '0'" relay-cat -w 0 .
+	misuse "not the beginning of a name: '../trace'" relay-cat -p ../trace .
+	misuse 'no such option: -x' relay-cat -x .
+	refuse 'unable to open nowhere: No such file or directory' relay-cat nowhere
+	mkdir none
+	: >none/trace
+	: >none/trace0x
+	: >none/xtrace0
+	refuse 'no trace0 in none: that is no relay directory, or no channel is open in it' \
+		relay-cat none
+}
+
+@test "relay-cat: a link, a directory and a device in the place of a file are not opened" {
+	mkdir -p d/trace0 l v
+	ln -s ../secret l/trace0
+	echo secret >secret
+	refuse 'd/trace0 is neither a file nor a FIFO' relay-cat -1 d
+	refuse 'l/trace0 is neither a file nor a FIFO' relay-cat -1 l
+	need_root
+	mknod v/trace0 c 1 5 || skip "needs mknod"
+	refuse 'v/trace0 is neither a file nor a FIFO' relay-cat -1 v
+}
+
+@test "relay-cat: -1: what is there now, in the order of the numbers" {
+	mkdir files
+	for n in 0 1 2 9 10 11; do printf '%s;' "$n" >files/trace$n; done
+	echo no >files/dropped.not
+	relay-cat -1 files >all
+	exactly all '0;1;2;9;10;11;'
+}
+
+@test "relay-cat: -p: files of another name" {
+	mkdir files
+	printf one >files/trace0
+	printf two >files/cpu0
+	relay-cat -1 -p cpu files >all
+	exactly all two
+}
+
+@test "relay-cat: what is written comes before the next look, to the byte" {
+	channel
+	streams
+	printf 'first\n' >&8
+	eventually got first
+	printf 'second\n' >&9
+	eventually got 'first
+second'
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ ! -s err ]
+}
+
+@test "relay-cat: told to stop by any of four signals, it writes what there is, and ends with 0" {
+	channel
+	for signal in HUP INT TERM USR1; do
+		streams -w 100000
+		printf '%s.' $signal >&8
+		printf '%s!\n' $signal >&9
+		kill "-$signal" "$PID"
+		finishes "$PID" 0
+		# either order: a look may come in between
+		grep -q "$signal\." got
+		grep -q "$signal!" got
+		[ "$(wc -c <got)" = $((2 * ${#signal} + 3)) ]
+	done
+}
+
+@test "relay-cat: a channel that is closed is drained, and the end" {
+	channel
+	streams -w 100000
+	printf 'all there was' >&8
+	exec 8>&- 9>&-
+	finishes "$PID" 0
+	exactly got 'all there was'
+}
+
+@test "relay-cat: -o: a file for each, and what one had comes in its order" {
+	channel
+	mkdir out
+	streams -o out
+	for i in 1 2 3 4 5; do
+		echo "zero $i" >&8
+		echo "one $i" >&9
+	done
+	eventually [ "$(wc -l <out/trace1 2>/dev/null)" ]
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ "$(cat out/trace0)" = "$(printf 'zero %s\n' 1 2 3 4 5)" ]
+	[ "$(cat out/trace1)" = "$(printf 'one %s\n' 1 2 3 4 5)" ]
+	[ ! -s got ]
+}
+
+@test "relay-cat: -o: a file that is there is not touched, and no other is left" {
+	channel
+	mkdir out
+	echo mine >out/trace1
+	refuse 'unable to make out/trace1: File exists' relay-cat -o out channel
+	[ "$(ls out)" = trace1 ]
+	[ "$(cat out/trace1)" = mine ]
+	refuse 'unable to open nowhere: No such file or directory' relay-cat -o nowhere channel
+}
+
+@test "relay-cat: what the kernel dropped is told on stderr, and 0 is not" {
+	mkdir files
+	printf bytes >files/trace0
+	echo 0 >files/dropped
+	run -0 --separate-stderr relay-cat -1 files
+	[ -z "$stderr" ]
+	echo 12 >files/dropped
+	run -0 --separate-stderr relay-cat -1 files
+	[ "$output" = bytes ]
+	[ "$stderr" = 'relay-cat: lost 12 records, as files/dropped has it' ]
+}
+
+@test "relay-cat: a megabyte of each goes through, none mixed inside what came in a row" {
+	mkdir files
+	so=$(so_many 20000)
+	for n in 0 1 2; do
+		awk -v n=$n -v m="$so" 'BEGIN { for (i = 0; i < m; i++) printf "%d %045d\n", n, i }' >files/trace$n
+	done
+	relay-cat -1 files >all
+	cat files/trace0 files/trace1 files/trace2 | cmp - all
+}
+
+@test "relay-cat: a plain file is not asked again and again: it rests between looks" {
+	mkdir files
+	printf x >files/trace0
+	background relay-cat -w 100000 files >got 2>err
+	eventually got x
+	resting() { [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$PID/stat")" = S ]; }
+	eventually resting
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	exactly got x
+}
+
+@test "relay-cat: a full disk and a reader that is gone end it" {
+	[ -c /dev/full ] || skip "needs /dev/full"
+	mkdir files
+	printf x >files/trace0
+	fails 111 'relay-cat: fatal: unable to write what trace0 had: No space left on device' \
+		to_full relay-cat -1 files
+	channel
+	# shellcheck disable=SC2016 # the other shell's
+	run -141 "$BASH" -c 'relay-cat channel | :; exit ${PIPESTATUS[0]}'
+}
