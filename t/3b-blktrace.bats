@@ -1,0 +1,510 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # each test is a process of its own
+# blk-trace, blk-text, trace_blk: the tracing of block devices, ours alone; its
+# text is blkparse's; I/O of a known number is counted, and nothing stays behind
+
+load helper
+
+MANAGER=$TREE/trace-hooks/blktrace/manager
+RECORDS=$TREE/t/fuzz/corpus/blktext
+DEBUGFS=${TRACER_SYSFS_PATH:-/sys}/kernel/debug
+TRACE_USAGE='blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] [-n N] setup|start|stop|remove DEVICE...'
+TEXT_USAGE='blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... [-n PID[,PID...]]... [-d DIR]... [FILE]...'
+
+undo() {
+	local i left=
+	for i in ${DEVICES-}; do
+		[ "$(end_of "$i")" = disabled ] || { left="$left $i"; blk-trace -f remove "$i"; }
+		losetup -d "/dev/$i"
+	done
+	for i in "$TRACEFS"/instances/tfs-blk."$MARK"*; do
+		[ ! -d "$i" ] || left="$left $i"
+	done
+	[ -z "$left" ] || { echo "left over: $left"; return 1; }
+}
+
+end_of() {
+	cat "/sys/block/$1/trace/end_lba"
+}
+
+# A loop device of our own over a file of 16 MB; its name is in $DEVICE.
+new_device() {
+	need_root
+	local busy
+	[ -e /dev/loop-control ] || skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	[ -e /sys/block/loop0/trace ] || skip "needs loop0/trace in sysfs (CONFIG_BLK_DEV_IO_TRACE)"
+	[ -d "$DEBUGFS/block" ] || mount -t debugfs nodev "$DEBUGFS"
+	image=image.$((${#DEVICES} + 1))
+	dd if=/dev/zero of=$image bs=1M count=16 2>/dev/null
+	for busy in 1 2 3 4 5; do # another test may be as fast
+		DEVICE=$(losetup -f)
+		losetup "$DEVICE" $image 2>/dev/null && break
+	done
+	DEVICE=${DEVICE#/dev/}
+	DEVICES="${DEVICES-} $DEVICE"
+}
+
+# Where the kernel is in lockdown, what can be tried ends before the reading.
+need_relay() {
+	new_device
+	[ "$(blk-trace -k "$MARK" setup "$DEVICE" 2>&1)" = "$DEBUGFS/block/$DEVICE" ] ||
+		skip "needs to read relay files, which a kernel in lockdown refuses"
+	blk-trace -k "$MARK" remove "$DEVICE"
+}
+
+# A shell that waits for $GO and then does what its words say; its pid is $TASK.
+task() {
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	# shellcheck disable=SC2016 # the other shell's
+	background "$BASH" -c 'read -r _ <"$0"; eval "$1"' "$GO" "$1"
+	TASK=$PID
+}
+
+write_blocks() {
+	echo "dd if=/dev/zero of=/dev/$1 bs=4k count=$2 seek=${3:-0} oflag=direct 2>/dev/null"
+}
+
+# session WORDS: of trace_blk, on $TASK and $DEVICE
+session() {
+	start_session trace_blk --pid "$TASK" --device "$DEVICE" "$@"
+}
+
+# how_many FILE ACT: lines of this action
+how_many() {
+	awk -v a="$2" '$6 == a { n++ } END { print n + 0 }' "$1"
+}
+
+traced() {
+	[ "$(end_of "$1")" != disabled ]
+}
+
+free() {
+	[ "$(end_of "$1")" = disabled ]
+}
+
+refuse() {
+	fails 111 "blk-trace: fatal: $1" "${@:2}"
+}
+
+# ---- blk-trace ---------------------------------------------------------------
+
+@test "blk-trace: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr blk-trace --help
+	[ "$output" = "usage: $TRACE_USAGE
+blk-trace - set up, start, stop and remove the tracing of block devices" ]
+	[ -z "$stderr" ]
+}
+
+@test "blk-trace: what is no command, kind, pid, range or size is refused" {
+	for try in 'nothing to do|' "no such command: 'begin'|begin loop0" \
+		'setup which device?|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
+		"not a kind of action: ''|-a ,read setup loop0" "not a pid: '0'|-p 0 setup loop0" \
+		"not FROM-TO in sectors: '9-8'|-l 9-8 setup loop0" \
+		"not FROM-TO in sectors: '9'|-l 9 setup loop0" \
+		"not a number of kilobytes, 16 to 1048576: '8'|-b 8 setup loop0" \
+		"not a number of sub-buffers, 2 to 1024: '1'|-n 1 setup loop0" \
+		'no such option: -x|-x setup loop0'; do
+		# shellcheck disable=SC2086 # words
+		fails 100 "blk-trace: fatal: ${try%%|*}; usage: $TRACE_USAGE" blk-trace ${try#*|}
+	done
+}
+
+@test "blk-trace: what is no block device, or not there, is one clear line" {
+	mkdir dir
+	refuse '/dev/null is not a block device' blk-trace setup null
+	refuse './dir is not a block device' blk-trace setup ./dir
+	refuse '/dev/shm-not is no device' blk-trace setup shm-not ||
+		refuse 'no device /dev/shm-not: No such file or directory' blk-trace setup shm-not
+	refuse 'no device ../../etc/passwd-not: No such file or directory' \
+		blk-trace setup ../../etc/passwd-not
+	refuse '/etc/passwd is not a block device' blk-trace setup /etc/passwd ||
+		refuse 'no device /etc/passwd: No such file or directory' blk-trace setup /etc/passwd
+	refuse 'no device /dev/sda;rm: No such file or directory' blk-trace setup 'sda;rm'
+}
+
+@test "blk-trace: a device that is not traced is not started, stopped or removed" {
+	new_device
+	for command in start stop remove; do
+		refuse "$DEVICE is not traced" blk-trace $command "$DEVICE"
+	done
+}
+
+@test "blk-trace: where relay files cannot be read, that is said, and nothing stays" {
+	new_device
+	status=0
+	blk-trace -k "$MARK" setup "$DEVICE" >out 2>err || status=$?
+	if [ "$status" = 0 ]; then
+		blk-trace -k "$MARK" remove "$DEVICE"
+		skip "needs a kernel in lockdown"
+	fi
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[ "$(cat err)" = "blk-trace: fatal: unable to open $DEBUGFS/block/$DEVICE/trace0 (a kernel in lockdown keeps relay files from everybody): Operation not permitted" ]
+	free "$DEVICE"
+}
+
+@test "blk-trace: setup prints the directory; a second one is refused, and the first stays" {
+	need_relay
+	run -0 blk-trace -k "$MARK" setup "$DEVICE"
+	[ "$output" = "$DEBUGFS/block/$DEVICE" ]
+	[ -e "$output/trace0" ]
+	refuse "$DEVICE is traced already, by blktrace or another session" \
+		blk-trace -k other setup "$DEVICE"
+	for command in start stop remove; do
+		refuse "$DEVICE is traced by somebody else; -f is for whoever it is" \
+			blk-trace -k other $command "$DEVICE"
+	done
+	traced "$DEVICE"
+	BLK_TRACE_KEY=$MARK run -0 blk-trace start "$DEVICE"
+	run -0 blk-trace -k "$MARK" start "$DEVICE"
+	run -0 blk-trace -k "$MARK" stop "$DEVICE"
+	run -0 blk-trace -k "$MARK" remove "$DEVICE"
+	free "$DEVICE"
+}
+
+@test "blk-trace: of several devices all are set up, or none" {
+	need_relay
+	one=$DEVICE
+	new_device
+	run -0 blk-trace -k "$MARK" setup "$DEVICE"
+	refuse "$DEVICE is traced already, by blktrace or another session" \
+		blk-trace -k "$MARK" setup "$one" "$DEVICE"
+	free "$one"
+	run -0 blk-trace -f remove "$DEVICE"
+	run -0 blk-trace -k "$MARK" setup "$one" "$DEVICE"
+	[ "${#lines[@]}" = 2 ]
+	run -0 blk-trace -k "$MARK" remove "$one" "$DEVICE"
+}
+
+@test "blk-trace: -a, -l and -p limit what is recorded" {
+	need_relay
+	blk-trace -k "$MARK" -a queue setup "$DEVICE"
+	blk-trace -k "$MARK" start "$DEVICE"
+	eval "$(write_blocks "$DEVICE" 4)"
+	blk-trace -k "$MARK" stop "$DEVICE"
+	relay-cat -1 "$DEBUGFS/block/$DEVICE" | blk-text >got
+	[ "$(awk '{ print $6 }' got | sort | uniq -c | tr -s ' ')" = ' 4 Q' ]
+	blk-trace -k "$MARK" remove "$DEVICE"
+	blk-trace -l 8-15 -a queue setup "$DEVICE"
+	blk-trace -f start "$DEVICE"
+	eval "$(write_blocks "$DEVICE" 4)"
+	blk-trace -f stop "$DEVICE"
+	relay-cat -1 "$DEBUGFS/block/$DEVICE" | blk-text >got
+	[ "$(awk '{ print $6, $8 }' got)" = 'Q 8' ]
+	blk-trace -f remove "$DEVICE"
+	blk-trace -k "$MARK" -p $$ -a queue setup "$DEVICE"
+	blk-trace -k "$MARK" start "$DEVICE"
+	eval "$(write_blocks "$DEVICE" 4)"
+	blk-trace -k "$MARK" stop "$DEVICE"
+	run -1 blk-text <(relay-cat -1 "$DEBUGFS/block/$DEVICE")
+	blk-trace -k "$MARK" remove "$DEVICE"
+}
+
+# ---- blk-text ----------------------------------------------------------------
+
+@test "blk-text: --help prints the synopsis and the purpose" {
+	run -0 --separate-stderr blk-text --help
+	[ "$output" = "usage: $TEXT_USAGE
+blk-text - print records of the block layer's trace as blkparse does" ]
+	[ -z "$stderr" ]
+}
+
+@test "blk-text: what is no number, no pid and no pipe is refused" {
+	misuse() {
+		fails 100 "blk-text: fatal: $1; usage: $TEXT_USAGE" "${@:2}"
+	}
+	misuse "not a number of kilobytes: '0'" blk-text -s 0
+	misuse "not a number of milliseconds: 'x'" blk-text -w x
+	misuse "not a list of pids: ''" blk-text -p ''
+	misuse "not a list of pids: '1;2'" blk-text -n '1;2'
+	misuse "-d and files do not go together: 'file'" blk-text -d . file
+	to_file() { "$@" >file; }
+	misuse '-l needs a FIFO or pipe as standard output' to_file blk-text -l
+	fails 111 'blk-text: fatal: unable to open nowhere: No such file or directory' blk-text nowhere
+}
+
+@test "blk-text: a recording of each byte order, in the order of its times" {
+	for arch in amd64 s390x; do
+		run -0 blk-text "$RECORDS/$arch".blktrace.*
+		[ "${#lines[@]}" = 51 ]
+		[[ ${lines[0]} =~ ^\ \ 7,0\ {4}[01]\ {8}1\ {5}0\.000000000\ +[0-9]+\ \ Q\ \ WS\ 0\ \+\ 8\ \[dd\]$ ]]
+		[ "$(printf '%s\n' "${lines[@]}" | awk '{ print $4 }' | sort -c -n 2>&1)" = '' ]
+		[ "$(printf '%s\n' "${lines[@]}" | awk '$6 == "C" { print $7, $8, $10 }')" = 'WS 0 8
+WS 8 8
+WS 16 8
+WS 0 16
+WS 16 8
+FN 0 
+DS 128 128
+RS 0 256
+RS 256 256' ] || printf '%s\n' "${lines[@]}" | awk '$6 == "C" { print $7, $8, $10 }' | grep -c .
+		[ "$(printf '%s\n' "${lines[@]}" | grep -c ' m   N a message$')" = 1 ]
+	done
+}
+
+@test "blk-text: blkparse's lines, to the byte, but for messages, which it leaves out" {
+	need_tool blkparse
+	for arch in amd64 s390x; do
+		cp "$RECORDS/$arch".blktrace.* .
+		blkparse -q -i $arch | grep -v '^Input file' >theirs
+		blk-text $arch.blktrace.* | grep -v ' m   N ' | cmp theirs -
+		[ "$(wc -l <theirs)" = 50 ]
+	done
+}
+
+@test "blk-text: of standard input as of files, in whatever order they come" {
+	blk-text "$RECORDS"/amd64.blktrace.0 "$RECORDS"/amd64.blktrace.1 >one
+	cat "$RECORDS"/amd64.blktrace.1 "$RECORDS"/amd64.blktrace.0 | blk-text >two
+	cmp one two
+}
+
+@test "blk-text: a file that is cut, or none of these, is said; what is there is printed" {
+	head -c 1000 "$RECORDS"/amd64.blktrace.0 >cut
+	status=0
+	blk-text cut >out 2>err || status=$?
+	[ "$status" = 111 ]
+	[ -s out ]
+	[ "$(cat err)" = 'blk-text: fatal: cut is no blktrace file, or the end of it is missing' ]
+	fails 111 'blk-text: fatal: /proc/version is no blktrace file, or the end of it is missing' \
+		blk-text /proc/version
+	fails 1 '' blk-text /dev/null || {
+		run -1 --separate-stderr blk-text /dev/null
+		[ -z "$output$stderr" ]
+	}
+}
+
+@test "blk-text: -p: what a task queues, and what becomes of it in others' hands" {
+	blk-text "$RECORDS"/amd64.blktrace.* >all
+	pid=$(awk '$6 == "Q" { print $5; exit }' all)
+	blk-text -p "$pid" "$RECORDS"/amd64.blktrace.* >its
+	[ "$(how_many its Q)" = "$(awk -v p="$pid" '$6 == "Q" && $5 == p' all | wc -l)" ]
+	[ "$(how_many its C)" = "$(how_many its Q)" ]
+	[ "$(how_many its D)" = "$(how_many its Q)" ]
+	[ "$(awk -v p="$pid" '$5 != p && $6 != "C" && $6 != "D"' its)" = '' ]
+	run -0 blk-text -p "$pid" -n "$pid" "$RECORDS"/amd64.blktrace.*
+	[ -z "$output" ]
+}
+
+@test "blk-text: -s: no more than that, and the last line says what is missing" {
+	for i in 1 2 3 4 5 6 7 8; do cat "$RECORDS"/amd64.blktrace.*; done >many
+	blk-text many >all
+	blk-text -s 4 many >some
+	[ "$(wc -c <some)" -le 4096 ]
+	lines=$(($(wc -l <some) - 1))
+	[ "$(tail -n 1 some)" = "# lost $((408 - lines)) events: 0 dropped at a full buffer, $((408 - lines)) not written" ]
+	head -n "$lines" some | cmp - <(head -n "$lines" all)
+}
+
+@test "blk-text: -l: a line a packet" {
+	blk-text "$RECORDS"/amd64.blktrace.* >all
+	blk-text -l "$RECORDS"/amd64.blktrace.* | {
+		eventually [ -s all ]
+		dd bs=4096 count=1 2>/dev/null
+		cat >/dev/null
+	} >first
+	[ "$(cat first)" = "$(head -n 1 all)" ]
+}
+
+# ---- trace_blk ---------------------------------------------------------------
+
+@test "trace_blk: hostile and wrong devices: one clear line, and nothing is begun" {
+	new_device
+	task :
+	run_with() {
+		refused "$1" "$2" --run trace_blk --args "--instance $MARK --pid $TASK ${*:3}"
+	}
+	run_with 100 "--device: '../../etc/passwd' is not a name: letters, digits, _ . - and 64 of them at most" \
+		--device ../../etc/passwd
+	run_with 100 "--device: 'sda;rm' is not a name: letters, digits, _ . - and 64 of them at most" \
+		--device "'sda;rm'"
+	run_with 100 '--output dat is for ftrace; relay-cat -o keeps the records of block devices' \
+		--device "$DEVICE" --output dat || :
+	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
+	[ "$(cat err)" = 'manager: fatal: blk-trace: fatal: /dev/null is not a block device' ]
+	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
+	[ "$(cat err)" = 'manager: fatal: which devices? --device names them' ]
+	[ ! -s out ]
+	nothing_left
+	free "$DEVICE"
+}
+
+@test "trace_blk: what a task and its children write, to the request, and no other's" {
+	need_relay
+	task "$(write_blocks "$DEVICE" 5); ($(write_blocks "$DEVICE" 3 100)); true"
+	session --output fifo
+	read_by cat >got
+	eval "$(write_blocks "$DEVICE" 7 1000)" # a stranger
+	echo >"$GO"
+	session_ends
+	finishes "$READER" 0
+	cat got
+	[ "$(how_many got Q)" = 8 ]
+	[ "$(how_many got D)" = 8 ]
+	[ "$(how_many got C)" = 8 ]
+	[ "$(awk '$6 == "C" { print $7, $8, $9, $10, $11 }' got)" = 'WS 0 + 8 [0]
+WS 8 + 8 [0]
+WS 16 + 8 [0]
+WS 24 + 8 [0]
+WS 32 + 8 [0]
+WS 800 + 8 [0]
+WS 808 + 8 [0]
+WS 816 + 8 [0]' ]
+	[ "$(awk '$6 == "Q" { print $NF }' got | sort -u)" = '[dd]' ]
+	[ "$(awk '{ print $4 }' got | sort -c -n 2>&1)" = '' ]
+	free "$DEVICE"
+}
+
+@test "trace_blk: --output lines is one line a packet, --output file a file that stays" {
+	need_relay
+	for output in lines file; do
+		task "$(write_blocks "$DEVICE" 3)"
+		session --output $output
+		if [ $output = lines ]; then
+			read_by sh -c 'while dd bs=4096 count=1 2>/dev/null | grep .; do :; done'  >got
+		fi
+		echo >"$GO"
+		session_ends
+		if [ $output = file ]; then cat "$TRACE" >got; else finishes "$READER" 0; fi
+		[ "$(how_many got C)" = 3 ]
+		run -0 "$MANAGER" --clear
+	done
+	free "$DEVICE"
+}
+
+@test "trace_blk: --all: everybody, strangers too" {
+	need_relay
+	start_session trace_blk --all --output fifo --device "$DEVICE"
+	read_by cat >got
+	eval "$(write_blocks "$DEVICE" 4)"
+	stop_session
+	finishes "$READER" 0
+	[ "$(how_many got C)" = 4 ]
+}
+
+@test "trace_blk: a device that is traced already is refused, and the other goes on" {
+	need_relay
+	task "$(write_blocks "$DEVICE" 2)"
+	session --output fifo
+	one=$SESSION
+	read_by cat >got
+	status=0
+	"$MANAGER" --run trace_blk --args "--pid $TASK --device $DEVICE" >out2 2>err2 || status=$?
+	[ "$status" = 111 ]
+	[ ! -s out2 ]
+	[ "$(cat err2)" = "manager: fatal: blk-trace: fatal: $DEVICE is traced already, by blktrace or another session" ]
+	echo >"$GO"
+	session_ends
+	finishes "$READER" 0
+	[ "$(how_many got C)" = 2 ]
+}
+
+@test "trace_blk: two sessions at once, each of its own device" {
+	need_relay
+	one=$DEVICE
+	new_device
+	two=$DEVICE
+	task "$(write_blocks "$one" 2); $(write_blocks "$two" 3)"
+	background "$MANAGER" --run trace_blk --args \
+		"--instance ${MARK}b --pid $TASK --device $one --output fifo" >out.one 2>err.one
+	other=$PID
+	session --output fifo
+	read_by cat >got.two
+	reader=$READER
+	eventually [ -s out.one ]
+	TRACE_TWO=$TRACE
+	TRACE=$(cat out.one)
+	read_by cat >got.one
+	TRACE=$TRACE_TWO
+	echo >"$GO"
+	session_ends
+	finishes "$other" 0
+	finishes "$reader" 0
+	finishes "$READER" 0
+	[ "$(how_many got.one C)" = 2 ]
+	[ "$(how_many got.two C)" = 3 ]
+}
+
+@test "trace_blk: what a full buffer has no room for is told in the last line" {
+	need_relay
+	task "$(write_blocks "$DEVICE" 600)"
+	session --output fifo --buffer 16
+	echo >"$GO" # nobody reads yet
+	eventually gone "$TASK"
+	read_by cat >got
+	session_ends
+	finishes "$READER" 0
+	line=$(tail -n 1 got)
+	[[ $line =~ ^#\ lost\ ([0-9]+)\ events:\ ([0-9]+)\ dropped\ at\ a\ full\ buffer,\ 0\ not\ written$ ]]
+	[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+	[ "${BASH_REMATCH[1]}" -gt 0 ]
+}
+
+@test "trace_blk: whoever is killed, the device is free: manager, janitor, both" {
+	need_relay
+	for victim in manager janitor both; do
+		task "$(write_blocks "$DEVICE" 1)"
+		session --output fifo
+		traced "$DEVICE"
+		janitor=$(children "$SESSION")
+		case $victim in
+		manager) kill -KILL "$SESSION" ;;
+		janitor) kill -KILL "$janitor" ;;
+		both) kill -STOP "$janitor"; kill -KILL "$SESSION"; kill -KILL "$janitor" ;;
+		esac
+		ended "$SESSION" || :
+		if [ $victim = both ]; then
+			eventually gone "$janitor"
+			traced "$DEVICE"
+			run -0 "$MANAGER" --clear
+			free "$DEVICE"
+		fi
+		eventually free "$DEVICE"
+		eventually nothing_left
+		echo >"$GO"
+	done
+}
+
+@test "trace_blk: the next session sweeps what a dead one left, and no strangers' tracing" {
+	need_relay
+	task :
+	session --output fifo
+	janitor=$(children "$SESSION")
+	kill -STOP "$janitor"
+	kill -KILL "$SESSION" "$janitor"
+	eventually gone "$janitor"
+	stale=$DEVICE
+	traced "$stale"
+	new_device
+	blk-trace -k stranger setup "$DEVICE"
+	stranger=$DEVICE
+	new_device
+	start_session trace_blk --pid $$ --output fifo --device "$DEVICE"
+	free "$stale"
+	traced "$stranger"
+	stop_session
+	run -0 "$MANAGER" --clear
+	traced "$stranger"
+	blk-trace -k stranger remove "$stranger"
+	echo >"$GO"
+}
+
+@test "trace_blk: its text is what blkparse makes of the same records" {
+	need_relay
+	need_tool blktrace blkparse
+	blktrace -d "/dev/$DEVICE" -o rec >/dev/null 2>&1 3>&- &
+	peer=$!
+	eventually traced "$DEVICE"
+	running() { [ "$(cat "/sys/block/$DEVICE/trace/enable")" = 1 ]; }
+	eventually running
+	eval "$(write_blocks "$DEVICE" 20)"
+	dd if="/dev/$DEVICE" of=/dev/null bs=64k count=4 2>/dev/null
+	dd if=/dev/zero of="/dev/$DEVICE" bs=64k count=4 conv=fsync 2>/dev/null
+	kill -INT $peer
+	wait $peer
+	blkparse -q -i rec | grep -v '^Input file' >theirs
+	blk-text rec.blktrace.* >ours
+	cmp theirs ours
+	[ "$(how_many ours C)" -ge 21 ]
+}
