@@ -83,7 +83,7 @@ static int readable(const char *name, char *dir)
 
 static int set_up(int fd, const char *device, const struct blk_wanted *w)
 {
-	char name[32], dir[PATH_MAX];
+	char name[BLK_NAME], dir[PATH_MAX];
 	int r = blk_setup(fd, w, name);
 
 	if (r == -EBUSY)

@@ -13,7 +13,7 @@
 
 /* include/uapi/linux/blktrace_api.h and fs.h, which musl does not bring along */
 struct setup {
-	char name[32];          /* the kernel's answer */
+	char name[BLK_NAME];    /* the kernel's answer */
 	uint16_t act_mask;
 	uint32_t buf_size, buf_nr;
 	uint64_t start_lba, end_lba;
@@ -43,32 +43,41 @@ uint64_t blk_key(const char *name)
 
 	for (; *name; name++)
 		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-	/* four exbisectors on: behind the end of anything */
+	/* behind the end of anything */
 	return (uint64_t)'t' << 56 | (uint64_t)'f' << 48 | (h ^ h >> 48) << 16 >> 16;
+}
+
+/* Silent; ENOTBLK: something else is there. An open of that may do something. */
+static int open_node(const char *path, dev_t *dev)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0)
+		return -1;
+	errno = ENOTBLK;
+	fd = S_ISBLK(st.st_mode) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))) {
+		close(fd);
+		errno = ENOTBLK;
+		fd = -1;
+	}
+	*dev = st.st_rdev;
+	return fd;
 }
 
 int blk_open(const char *name, dev_t *dev)
 {
 	char path[PATH_MAX];
-	struct stat st;
 	int fd;
 
 	if (format(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/dev/", name) >=
 	    sizeof(path))
 		return complain("too long a path: '%.80s'", name);
-	if (stat(path, &st) < 0)
-		return complain_errno("no device %s", path);
-	if (!S_ISBLK(st.st_mode))
+	fd = open_node(path, dev);
+	if (fd < 0 && errno == ENOTBLK)
 		return complain("%s is not a block device", path);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return complain_errno("unable to open %s", path);
-	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode)) {
-		close(fd);
-		return complain("%s is not a block device", path);
-	}
-	*dev = st.st_rdev;
-	return fd;
+	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
 }
 
 uint64_t blk_end(dev_t dev)
@@ -102,7 +111,7 @@ static int control(int fd, unsigned long command, void *argument)
 	return ioctl(fd, (request)command, argument) < 0 ? -errno : 0;
 }
 
-int blk_setup(int fd, const struct blk_wanted *w, char *name)
+int blk_setup(int fd, const struct blk_wanted *w, char name[BLK_NAME])
 {
 	struct setup s = {
 		.act_mask = (uint16_t)w->actions, .buf_size = w->size, .buf_nr = w->n,
@@ -126,8 +135,11 @@ int blk_stop(int fd)
 
 int blk_remove(int fd)
 {
+	int r;
+
 	control(fd, STOP, NULL); /* one that runs would only be forgotten */
-	return control(fd, TEARDOWN, NULL);
+	r = control(fd, TEARDOWN, NULL);
+	return r == -EINVAL ? 0 : r; /* somebody was there before us */
 }
 
 /* The number of a disk of sysfs. */
@@ -148,7 +160,8 @@ static dev_t number_of(const char *name)
 	return makedev((unsigned)high, (unsigned)low);
 }
 
-static int call(const char *name, dev_t disk, int (*fn)(int fd, const char *name))
+/* 0 or -errno. */
+static int call(const char *name, dev_t disk, int (*fn)(int fd))
 {
 	char path[PATH_MAX];
 	dev_t dev = 0;
@@ -158,33 +171,37 @@ static int call(const char *name, dev_t disk, int (*fn)(int fd, const char *name
 	for (char *p = path; *p; p++)
 		if (*p == '!') /* sysfs has it for '/' */
 			*p = '/';
-	fd = blk_open(path, &dev);
-	if (fd >= 0 && dev != disk) {
-		close(fd);
-		fd = complain("%s is another device than the kernel's %s", path, name);
-	}
+	fd = open_node(path, &dev);
 	if (fd < 0)
-		return -1;
-	r = fn(fd, name);
+		return -errno;
+	r = dev == disk ? fn(fd) : -ENODEV; /* the node is not this kernel's */
 	close(fd);
 	return r;
 }
 
-int blk_each(uint64_t key, int (*fn)(int fd, const char *name))
+int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 {
 	char path[PATH_MAX], **names;
-	int r = 0;
+	int n = 0, r, error = 0;
 
+	*failed = '\0';
 	format(path, sizeof(path), "%s/block", sysfs());
 	names = names_in(path);
 	if (!names)
-		return complain_errno("unable to list %s", path);
+		return -1;
 	for (char **name = names; *name; name++) {
 		dev_t dev = number_of(*name);
 
-		if (dev && blk_end(dev) == key && call(*name, dev, fn) < 0)
-			r = -1;
+		if (!dev || blk_end(dev) != key)
+			continue;
+		n++;
+		r = call(*name, dev, fn);
+		if (r < 0) {
+			error = -r;
+			format(failed, BLK_NAME, "%s", *name);
+		}
 	}
 	free(names);
-	return r;
+	errno = error;
+	return error ? -1 : n;
 }

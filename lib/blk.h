@@ -13,6 +13,8 @@
 
 #include "tfs.h"
 
+enum { BLK_NAME = 32 }; /* bytes of a device's name */
+
 struct blk_wanted {
 	unsigned actions;       /* bits of blk_actions, 0: all */
 	unsigned pid;           /* 0: any */
@@ -35,8 +37,8 @@ uint64_t blk_end(dev_t dev);
 /* The directory of its relay files, into path (PATH_MAX); name as the kernel's. */
 void blk_directory(const char *name, char *path);
 
-/* Make a trace; the kernel's name of the device into name (32). 0 or -errno. */
-int blk_setup(int fd, const struct blk_wanted *, char *name);
+/* Make a trace; the kernel's name of the device into name. 0 or -errno. */
+int blk_setup(int fd, const struct blk_wanted *, char name[BLK_NAME]);
 
 /* 0, or -errno. blk_remove stops it first. */
 int blk_start(int fd);
@@ -44,10 +46,10 @@ int blk_stop(int fd);
 int blk_remove(int fd);
 
 /*
- * Call fn for each disk whose trace has this key, with the device open. 0, or
- * -1 when one of them returned it, or said.
+ * Call fn, one of these three, for each disk whose trace has this key: how many
+ * there are. -1 and errno, silent: one of them failed, and the others were tried.
  */
-int blk_each(uint64_t key, int (*fn)(int fd, const char *name));
+int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME]);
 
 /* The words for kinds of actions, NULL at the end; the bit is the place. */
 extern const char *const blk_actions[];

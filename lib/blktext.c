@@ -302,7 +302,7 @@ size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint6
 		char *text, size_t size)
 {
 	static const char acts[][3] = {
-		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A", "?",
+		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A",
 	};
 	struct line l = { .text = text, .size = size };
 	uint32_t device = r->device; /* of a remap the one that it goes to */
@@ -317,7 +317,8 @@ size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint6
 		message(&l, r, start);
 	} else {
 		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0], kind(r, rwbs));
-		tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm : "(null)");
+		tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm
+								      : "(null)");
 	}
 	if (l.n == size - 1)
 		text[l.n - 1] = '\n'; /* it was cut */

@@ -153,8 +153,8 @@ int open_instances(void);
 
 /*
  * Remove the instances whose names begin with prefix and whose makers are dead;
- * before is called first for each, if there is one, and returns -1 if it is to
- * stay for now. session as in struct subsystem, sweep.
+ * before is called first for each, if there is one, and returns -1 and errno,
+ * silent, if it is to stay for now. session as in struct subsystem, sweep.
  */
 int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
 

@@ -42,8 +42,8 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 		return complain("%s/%s is neither a file nor a FIFO", path, name);
 	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == EPERM)
-		return complain_errno("unable to open %s/%s (a kernel in lockdown keeps relay "
-				      "files from everybody)", path, name);
+		return complain_errno("unable to open %s/%s (a kernel in lockdown keeps "
+				      "relay files from everybody)", path, name);
 	if (fd < 0)
 		return complain_errno("unable to open %s/%s", path, name);
 	more += r->n++;
@@ -73,7 +73,7 @@ int relay_open(struct relay *r, const char *path, const char *prefix)
 		return complain("no %s0 in %s: that is no relay directory, or no channel is open "
 				"in it", prefix, path);
 	qsort(r->v + first, r->n - first, sizeof(*r->v), by_number);
-	r->v[first].alone = r->n - first == 1;
+	r->v[first].alone = r->n - first == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int run_on(const struct relay_file *f)
 {
 	cpus only = { 0 };
 
-	if (f->alone && sysconf(_SC_NPROCESSORS_ONLN) > 1)
+	if (f->alone)
 		return f->ready - 1; /* as good as can be: it has a full sub-buffer */
 	only[f->cpu / WORD_BITS] = 1ul << f->cpu % WORD_BITS;
 	return sched_setaffinity(0, sizeof(only), (const cpu_set_t *)only);

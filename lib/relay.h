@@ -16,7 +16,7 @@ struct relay_file {
 	int fd;
 	unsigned cpu;
 	char name[32];
-	int alone;      /* the only one: it may be all processors' */
+	int alone;      /* the only one, of several processors: it may be all of theirs */
 	int ready;      /* it polled readable, and was not read since */
 	int ended;      /* the channel is closed, or its writers are gone */
 };

@@ -100,9 +100,8 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 
 	if (owner != OWNER_NONE)
 		return 0;
-	if (s->before && s->before(name) < 0)
-		return 1;
-	if (!instance_remove(dir, name, 0) || errno == ENOENT)
+	if (!(s->before && s->before(name) < 0) &&
+	    (!instance_remove(dir, name, 0) || errno == ENOENT))
 		return 0;
 	if (s->session && strcmp(name + strlen(s->prefix), s->session))
 		return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # each test is a process of its own
+# shellcheck disable=SC2030,SC2031,SC2034,SC2089,SC2090,SC2153,SC2154 # each test is a process of its own
 # blk-trace, blk-text, trace_blk: the tracing of block devices, ours alone; its
 # text is blkparse's; I/O of a known number is counted, and nothing stays behind
 
@@ -115,12 +115,12 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	mkdir dir
 	refuse '/dev/null is not a block device' blk-trace setup null
 	refuse './dir is not a block device' blk-trace setup ./dir
-	refuse 'no device /dev/shm-not: No such file or directory' blk-trace setup shm-not
-	refuse 'no device ../../etc/passwd-not: No such file or directory' \
+	refuse 'unable to open /dev/shm-not: No such file or directory' blk-trace setup shm-not
+	refuse 'unable to open ../../etc/passwd-not: No such file or directory' \
 		blk-trace setup ../../etc/passwd-not
 	: >file
 	refuse './file is not a block device' blk-trace setup ./file
-	refuse 'no device /dev/sda;rm: No such file or directory' blk-trace setup 'sda;rm'
+	refuse 'unable to open /dev/sda;rm: No such file or directory' blk-trace setup 'sda;rm'
 }
 
 @test "blk-trace: a device that is not traced is not started, stopped or removed" {
@@ -262,12 +262,12 @@ RS 256 + 256' ]
 }
 
 @test "blk-text: a file that is cut, or none of these, is said; what is there is printed" {
-	head -c 1000 "$RECORDS"/amd64.blktrace.0 >cut
+	head -c 1000 "$RECORDS"/amd64.blktrace.0 >part
 	status=0
-	blk-text cut >out 2>err || status=$?
+	blk-text part >out 2>err || status=$?
 	[ "$status" = 111 ]
 	[ -s out ]
-	[ "$(cat err)" = 'blk-text: fatal: cut is no blktrace file, or the end of it is missing' ]
+	[ "$(cat err)" = 'blk-text: fatal: part is no blktrace file, or the end of it is missing' ]
 	fails 111 'blk-text: fatal: /proc/version is no blktrace file, or the end of it is missing' \
 		blk-text /proc/version
 	run -1 --separate-stderr blk-text /dev/null
@@ -291,9 +291,9 @@ RS 256 + 256' ]
 	blk-text many >all
 	blk-text -s 4 many >some
 	[ "$(wc -c <some)" -le 4096 ]
-	lines=$(($(wc -l <some) - 1))
-	[ "$(tail -n 1 some)" = "# lost $((408 - lines)) events: 0 dropped at a full buffer, $((408 - lines)) not written" ]
-	head -n "$lines" some | cmp - <(head -n "$lines" all)
+	shown=$(($(wc -l <some) - 1))
+	[ "$(tail -n 1 some)" = "# lost $((408 - shown)) events: 0 dropped at a full buffer, $((408 - shown)) not written" ]
+	head -n "$shown" some | cmp - <(head -n "$shown" all)
 }
 
 @test "blk-text: -l: a line a packet" {

@@ -102,30 +102,26 @@ static int place(const struct request *rq, const char **variable)
 	return instance;
 }
 
-static int started;
-
-static int start(int fd, const char *name)
-{
-	int r = blk_start(fd);
-
-	started++;
-	errno = -r;
-	return r < 0 ? complain_errno("unable to start the tracing of %s", name) : 0;
-}
-
 static uint64_t key; /* of the janitor's session */
 
 static int arm(const struct request *rq)
 {
+	char name[BLK_NAME];
+	int n;
+
 	key = blk_key(instance_name(rq));
-	if (blk_each(key, start) < 0)
-		return -1;
-	return started ? 0 : complain("%s: the recipe set up no device", rq->recipe->name);
+	n = blk_each(key, blk_start, name);
+	if (n < 0)
+		return complain_errno("unable to start the tracing of %s", name);
+	return n ? 0 : complain("%s: the recipe set up no device", rq->recipe->name);
 }
 
+/* Of --parent the instance follows the parents, too, or it would not their children. */
 static void stream(const struct request *rq, const char **argv)
 {
-	static char kb[32], parents[4096];
+	static char kb[32], parents[32 * 1024];
+	struct pids all = { 0 };
+	struct task t;
 	size_t n = 0, len = 0;
 
 	argv[n++] = "blk-text";
@@ -133,9 +129,13 @@ static void stream(const struct request *rq, const char **argv)
 		argv[n++] = "-i";
 		argv[n++] = instance_name(rq);
 	}
-	for (size_t i = 0; i < rq->parents.n && len < sizeof(parents); i++)
+	for (size_t i = 0; i < rq->parents.n; i++)
+		if (!task_read(rq->parents.v[i], &t))
+			add_threads(&all, &t);
+	for (size_t i = 0; i < all.n && len < sizeof(parents) - 16; i++)
 		len += format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
-			      (int)rq->parents.v[i]);
+			      (int)all.v[i]);
+	pids_clear(&all);
 	if (len) {
 		argv[n++] = "-n";
 		argv[n++] = parents;
@@ -150,42 +150,25 @@ static void stream(const struct request *rq, const char **argv)
 	argv[n] = NULL;
 }
 
-static int stop(int fd, const char *name)
-{
-	(void)name;
-	blk_stop(fd);
-	return 0;
-}
-
-static int remove_one(int fd, const char *name)
-{
-	int r = blk_remove(fd);
-
-	/* somebody was there before us */
-	if (!r || r == -EINVAL)
-		return 0;
-	errno = -r;
-	return complain_errno("unable to remove the tracing of %s", name);
-}
-
 /* Nobody knows what relay files hold that was not read. */
 static int disarm(void)
 {
-	if (instance < 0 || !key)
-		return 0;
-	blk_each(key, stop);
-	return 1;
+	char name[BLK_NAME];
+
+	return key && blk_each(key, blk_stop, name);
 }
 
 static int close_session(const struct request *rq)
 {
-	int r;
+	char name[BLK_NAME];
+	int r = 0;
 
 	if (instance < 0)
 		return 0;
-	r = blk_each(blk_key(instance_name(rq)), remove_one);
+	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
+		r = complain_errno("unable to remove the tracing of %s", name);
 	/* removed before the lock goes: nobody else takes it for a stale one */
-	if (!r && instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
+	else if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		r = complain_errno("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
@@ -199,7 +182,9 @@ static int members(const struct request *rq, struct pids *out)
 
 static int remove_devices(const char *name)
 {
-	return blk_each(blk_key(name), remove_one);
+	char failed[BLK_NAME];
+
+	return blk_each(blk_key(name), blk_remove, failed) < 0 ? -1 : 0;
 }
 
 static int sweep(const char *session)
