@@ -41,11 +41,14 @@ names() {
 			name=$(basename "$tool" .c)
 			echo "./opt/tfs/bin/$name"
 		done
-		for hook in source/trace-hooks/ftrace/hooks.d/*; do
+		for hook in source/trace-hooks/*/hooks.d/*; do
 			echo "./opt/tfs/lib/${hook#source/}"
 		done
-		echo ./opt/tfs/lib/trace-hooks/ftrace/manager
-		echo ./opt/tfs/lib/trace-hooks/ftrace/manager.tfs
+		for subsystem in source/trace-hooks/*/subsystem.c; do
+			name=$(basename "$(dirname "$subsystem")")
+			echo "./opt/tfs/lib/trace-hooks/$name/manager"
+			echo "./opt/tfs/lib/trace-hooks/$name/manager.tfs"
+		done
 		for page in source/bin/*.1 source/lib/*.[157] source/trace-hooks/*/*.7; do
 			[ -e "$page" ] || continue
 			echo "./opt/tfs/share/man/man${page##*.}/${page##*/}"

@@ -385,6 +385,16 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got C)" = 4 ]
 }
 
+@test "trace_blk: tfs-run -m blktrace holds the program until the device is traced" {
+	need_relay
+	run -0 --separate-stderr tfs-run -m blktrace trace_blk --device "$DEVICE" -- \
+		dd if=/dev/zero of="/dev/$DEVICE" bs=4k count=2 oflag=direct
+	printf '%s\n' "$output" >got
+	[ "$(how_many got Q)" = 2 ]
+	[ "$(how_many got C)" = 2 ]
+	free "$DEVICE"
+}
+
 @test "trace_blk: a device that is traced already is refused, and the other goes on" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 2)"
