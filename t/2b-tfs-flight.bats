@@ -6,6 +6,7 @@
 load helper
 
 undo() {
+	rmdir "$TRACEFS/instances/$MARK"*+trigger 2>/dev/null || :
 	! [ -d small ] || umount small 2>/dev/null || :
 }
 
