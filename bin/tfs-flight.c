@@ -119,7 +119,7 @@ static int record(struct flight *f, int on)
 	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
 }
 
-/* ---- the files of a dump --------------------------------------------------------- */
+/* ---- the files of a dump ------------------------------------------------- */
 
 static const char *temporary(const struct flight *f, const struct part *p, int other)
 {
@@ -271,7 +271,7 @@ static void begin_parts(struct flight *f)
 	f->failed = 0;
 }
 
-/* ---- text ---------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------- */
 
 static void begin_text(struct flight *f, struct part *p)
 {
@@ -324,7 +324,7 @@ static void dump_text(struct flight *f, uint64_t from)
 	f->kernel.line.told += f->kernel.line.told != 0;
 }
 
-/* ---- trace.dat ------------------------------------------------------------------------- */
+/* ---- trace.dat ----------------------------------------------------------- */
 
 /* Does the page hold a record of that time or later? */
 static int reaches(const struct flight *f, const void *data, uint64_t from)
@@ -408,7 +408,7 @@ static void dump_raw(struct flight *f, uint64_t from)
 	free(data);
 }
 
-/* ---- what makes a dump -------------------------------------------------------------------- */
+/* ---- what makes a dump --------------------------------------------------- */
 
 static void trigger_close(struct trigger *t)
 {
@@ -554,7 +554,7 @@ static void dump(struct flight *f, uint64_t moment)
 		record(f, 1);
 }
 
-/* ---- control files --------------------------------------------------------------------------- */
+/* ---- control files ------------------------------------------------------- */
 
 static void put_file(int fd, const char *text)
 {
@@ -682,7 +682,7 @@ static void remove_controls(const struct flight *f)
 	unlinkat(f->place, "reset", 0);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------- */
 
 static void hear(struct flight *f)
 {
@@ -722,7 +722,7 @@ static void fly(struct flight *f)
 	}
 }
 
-/* ---- the beginning ----------------------------------------------------------------------------------- */
+/* ---- the beginning ------------------------------------------------------- */
 
 static void find_place(struct flight *f, const char *path)
 {

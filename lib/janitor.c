@@ -158,7 +158,8 @@ static int await_ready(struct janitor *j, int fd)
 	char c = 0;
 
 	while (!p[0].revents && !p[1].revents && end > now_ms())
-		poll(p, 2, (int)(end - now_ms()));
+		if (poll(p, 2, (int)(end - now_ms())) < 0)
+			p[0].revents = p[1].revents = 0;
 	if (p[0].revents && read(fd, &c, 1) < 0)
 		c = 0;
 	close(fd);

@@ -39,8 +39,9 @@ static int next_page(void *arg, unsigned i, struct page *page)
 
 	if (h->open) {
 		h->open = 0;
-		h->first = (h->first + 1) % l->room;
 		h->n--;
+		/* from the start again: memory that was never needed stays so */
+		h->first = h->n ? (h->first + 1) % l->room : 0;
 		l->held--;
 		if (h->old) {
 			h->old--;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; helper.bash
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2089,SC2090,SC2153 # each test is a process of its own; helper.bash
 # tfs-flight: the last of a trace when something happens, beside the kernel's own text
 
 load helper
 
 undo() {
+	rmdir "$TRACEFS/instances/$MARK"*+trigger 2>/dev/null || :
 	! [ -d small ] || umount small 2>/dev/null || :
 }
 

@@ -142,7 +142,7 @@ stop_flight() {
 	[ "$(wc -l <"$HERE/dump.1")" = 200 ]
 	left dump.1
 	HERE=$here
-	! there dump.1
+	run ! there dump.1
 	echo >"$go"
 	finishes "$one" 0
 	[ "$(wc -l <"$HERE/dump.1")" = 100 ]
