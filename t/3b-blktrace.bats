@@ -190,7 +190,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	blk-trace -k "$MARK" remove "$DEVICE"
 	blk-trace -l 8-15 -a issue setup "$DEVICE"
 	blk-trace -f start "$DEVICE"
-	eval "$(write_blocks "$DEVICE" 4)"
+	eval "$(write_blocks "$DEVICE" 4 1)"
 	blk-trace -f stop "$DEVICE"
 	relay-cat -1 "$DEBUGFS/block/$DEVICE" | blk-text >got
 	[ "$(awk '{ print $6, $8 }' got)" = 'D 8' ]
