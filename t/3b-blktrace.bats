@@ -247,7 +247,10 @@ RS 256 + 256' ]
 
 @test "blk-text: blkparse's lines, to the byte, but for messages, which it leaves out" {
 	need_tool blkparse
-	for arch in amd64 s390x; do
+	archs='amd64 s390x'
+	# blkparse 1.2 of a big-endian machine reads nothing of a little-endian one
+	[ "$(printf '\1\0' | od -An -tx2 | tr -d ' ')" = 0001 ] || archs=s390x
+	for arch in $archs; do
 		cp "$RECORDS/$arch".blktrace.* .
 		blkparse -q -i $arch | grep -v '^Input file' >theirs
 		blk-text $arch.blktrace.* | grep -v ' m   N ' | cmp theirs -
