@@ -25,7 +25,7 @@ undo() {
 }
 
 end_of() {
-	cat "/sys/block/$1/trace/end_lba"
+	cat "/sys/block/$1/trace/end_lba" <"/dev/$1" # before 5.12 it must be open
 }
 
 # A loop device of our own over a file of 16 MB; its name is in $DEVICE.
@@ -252,8 +252,8 @@ RS 256 + 256' ]
 	[ "$(printf '\1\0' | od -An -tx2 | tr -d ' ')" = 0001 ] || archs=s390x
 	for arch in $archs; do
 		cp "$RECORDS/$arch".blktrace.* .
-		blkparse -q -i $arch | grep -v '^Input file' >theirs
-		blk-text $arch.blktrace.* | grep -v ' m   N ' | cmp theirs -
+		blkparse -q -i "$arch" | grep -v '^Input file' >theirs
+		blk-text "$arch".blktrace.* | grep -v ' m   N ' | cmp theirs -
 		[ "$(wc -l <theirs)" = 50 ]
 	done
 }
@@ -512,7 +512,7 @@ WS 816 + 8 [0]' ]
 	blktrace -d "/dev/$DEVICE" -o rec >/dev/null 2>&1 3>&- &
 	peer=$!
 	eventually traced "$DEVICE"
-	running() { [ "$(cat "/sys/block/$DEVICE/trace/enable")" = 1 ]; }
+	running() { [ "$(cat "/sys/block/$DEVICE/trace/enable" <"/dev/$DEVICE")" = 1 ]; }
 	eventually running
 	eval "$(write_blocks "$DEVICE" 20)"
 	dd if="/dev/$DEVICE" of=/dev/null bs=64k count=4 2>/dev/null
