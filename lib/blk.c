@@ -89,8 +89,7 @@ uint64_t blk_end(dev_t dev)
 	format(path, sizeof(path), "%s/dev/block/%u:%u/trace/end_lba", sysfs(), major(dev),
 	       minor(dev));
 	p = text = ctl_read(AT_FDCWD, path, NULL);
-	if (text) /* "disabled" has no digits */
-		end = digits_at(&p);
+	end = text ? digits_at(&p) : BLK_UNTOLD; /* "disabled" has no digits */
 	free(text);
 	return end;
 }
@@ -161,7 +160,7 @@ static dev_t number_of(const char *name)
 }
 
 /* 0 or -errno. */
-static int call(const char *name, dev_t disk, int (*fn)(int fd))
+static int call(const char *name, dev_t disk, uint64_t key, int (*fn)(int fd), int *n)
 {
 	char path[PATH_MAX];
 	dev_t dev = 0;
@@ -174,7 +173,11 @@ static int call(const char *name, dev_t disk, int (*fn)(int fd))
 	fd = open_node(path, &dev);
 	if (fd < 0)
 		return -errno;
-	r = dev == disk ? fn(fd) : -ENODEV; /* the node is not this kernel's */
+	r = dev == disk ? 0 : -ENODEV; /* the node is not this kernel's */
+	if (!r && blk_end(dev) == key) {
+		r = fn(fd);
+		++*n;
+	}
 	close(fd);
 	return r;
 }
@@ -191,12 +194,13 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 		return -1;
 	for (char **name = names; *name; name++) {
 		dev_t dev = number_of(*name);
+		uint64_t end = dev ? blk_end(dev) : 0;
 
-		if (!dev || blk_end(dev) != key)
+		/* before 5.12 it is told of a device that is open alone */
+		if (end != key && end != BLK_UNTOLD)
 			continue;
-		n++;
-		r = call(*name, dev, fn);
-		if (r < 0) {
+		r = call(*name, dev, key, fn, &n);
+		if (r < 0 && end == key) {
 			error = -r;
 			format(failed, BLK_NAME, "%s", *name);
 		}

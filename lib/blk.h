@@ -31,7 +31,12 @@ uint64_t blk_key(const char *name);
  */
 int blk_open(const char *name, dev_t *dev);
 
-/* The end_lba of the device's trace; 0, silent: it has none. */
+#define BLK_UNTOLD UINT64_MAX
+
+/*
+ * The end_lba of the device's trace; 0, silent: it has none; BLK_UNTOLD: the kernel
+ * does not tell while nobody has the device open.
+ */
 uint64_t blk_end(dev_t dev);
 
 /* The directory of its relay files, into path (PATH_MAX); name as the kernel's. */

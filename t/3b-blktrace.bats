@@ -25,7 +25,7 @@ undo() {
 }
 
 end_of() {
-	cat "/sys/block/$1/trace/end_lba"
+	cat "/sys/block/$1/trace/end_lba" <"/dev/$1" # before 5.12 it must be open
 }
 
 # A loop device of our own over a file of 16 MB; its name is in $DEVICE.
@@ -190,7 +190,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	blk-trace -k "$MARK" remove "$DEVICE"
 	blk-trace -l 8-15 -a issue setup "$DEVICE"
 	blk-trace -f start "$DEVICE"
-	eval "$(write_blocks "$DEVICE" 4)"
+	eval "$(write_blocks "$DEVICE" 4 1)"
 	blk-trace -f stop "$DEVICE"
 	relay-cat -1 "$DEBUGFS/block/$DEVICE" | blk-text >got
 	[ "$(awk '{ print $6, $8 }' got)" = 'D 8' ]
@@ -247,10 +247,13 @@ RS 256 + 256' ]
 
 @test "blk-text: blkparse's lines, to the byte, but for messages, which it leaves out" {
 	need_tool blkparse
-	for arch in amd64 s390x; do
+	archs='amd64 s390x'
+	# blkparse 1.2 of a big-endian machine reads nothing of a little-endian one
+	[ "$(printf '\1\0' | od -An -tx2 | tr -d ' ')" = 0001 ] || archs=s390x
+	for arch in $archs; do
 		cp "$RECORDS/$arch".blktrace.* .
-		blkparse -q -i $arch | grep -v '^Input file' >theirs
-		blk-text $arch.blktrace.* | grep -v ' m   N ' | cmp theirs -
+		blkparse -q -i "$arch" | grep -v '^Input file' >theirs
+		blk-text "$arch".blktrace.* | grep -v ' m   N ' | cmp theirs -
 		[ "$(wc -l <theirs)" = 50 ]
 	done
 }
@@ -509,7 +512,7 @@ WS 816 + 8 [0]' ]
 	blktrace -d "/dev/$DEVICE" -o rec >/dev/null 2>&1 3>&- &
 	peer=$!
 	eventually traced "$DEVICE"
-	running() { [ "$(cat "/sys/block/$DEVICE/trace/enable")" = 1 ]; }
+	running() { [ "$(cat "/sys/block/$DEVICE/trace/enable" <"/dev/$DEVICE")" = 1 ]; }
 	eventually running
 	eval "$(write_blocks "$DEVICE" 20)"
 	dd if="/dev/$DEVICE" of=/dev/null bs=64k count=4 2>/dev/null
