@@ -137,14 +137,26 @@ static const char *behind_name(const char *s, const char *end)
 	return begins(s, end, ": ") ? s + 2 : NULL;
 }
 
+/* Where a value's string begins: at once, or behind its address; NULL: it is none. */
+static const char *quote_of(const char *s, const char *end)
+{
+	if (begins(s, end, "0x"))
+		for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
+			;
+	if (begins(s, end, " \""))
+		s++;
+	return s < end && *s == '"' ? s : NULL;
+}
+
 /* A value ends where the next name begins, or a quote that it began with is closed. */
 static struct part value_at(const char *s, const char *end)
 {
-	const char *p = s;
+	const char *p = s, *quote = quote_of(s, end);
 
-	if (s < end && *s == '"') {
-		p = memchr(s + 1, '"', (size_t)(end - s - 1));
-		return (struct part){ s + 1, (size_t)((p ? p : end) - s - 1) };
+	if (quote) {
+		quote++;
+		p = memchr(quote, '"', (size_t)(end - quote));
+		return (struct part){ quote, (size_t)((p ? p : end) - quote) };
 	}
 	for (; p < end; p++)
 		if ((*p == ' ' && behind_name(p + 1, end)) || begins(p, end, " ==> "))
@@ -200,13 +212,14 @@ static struct part field_named(const char *s, const char *end, const char *key)
 
 	while (s < end) {
 		const char *value = behind_name(s, end);
+		const char *quote = value ? quote_of(value, end) : NULL;
 
 		if (value && (size_t)(end - s) > n && !memcmp(s, key, n) &&
 		    (s[n] == '=' || s[n] == ':'))
 			return value_at(value, end);
-		if (value && value < end && *value == '"') {
+		if (quote) {
 			/* what is quoted has no names */
-			s = memchr(value + 1, '"', (size_t)(end - value - 1));
+			s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
 			if (!s)
 				return none;
 		}

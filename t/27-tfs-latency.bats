@@ -159,6 +159,13 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 		prints "7 e: ret=0x1 name=\"a'b\" lat=2" -s b -e e -c name
 }
 
+@test "tfs-latency: -c: the string of an argument that shows it behind its address" {
+	{ event 7 1.000001 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00aa "/a b, flags: x", flags: O_RDONLY, mode: 0)'
+		event 7 1.000003 'sys_openat -> 0xfffffffffffffffe'; } |
+		prints '7 sys_openat -> 0xfffffffffffffffe filename="/a b, flags: x" flags=O_RDONLY lat=2' \
+			-c filename -c flags syscalls
+}
+
 @test "tfs-latency: JSON: the line with its fields, nanoseconds, and strings as they were" {
 	json | tfs-latency -c filename -c who=comm -c .comm -c nope syscalls | diff - <(printf '%s\n' \
 		'{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2,"filename":"/etc/\"x\"","who":"a\"b","comm":null,"nope":null,"lat":12.345}}')
