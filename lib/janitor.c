@@ -343,10 +343,13 @@ static int watch(struct janitor *j)
 	}
 }
 
-/* Streams end well when stopped; a reader that went away is no error of ours. */
+/*
+ * Streams end well when stopped; a reader that went away is no error of ours, nor is
+ * a filter's "no", that there was nothing.
+ */
 static int stream_failed(const struct janitor *j)
 {
-	return j->stream_status && j->stream_status != TIMED_OUT &&
+	return j->stream_status > NO && j->stream_status != TIMED_OUT &&
 	       j->stream_status != 128 + SIGPIPE;
 }
 
