@@ -364,6 +364,7 @@ wont_run_in() {
 	HOOK_MANY_NAMES=a b
 	HOOK_TO=$PWD/seen
 	PATH=$(realpath "$MANAGER" | sed 's,/trace-hooks/.*,,')/trace-hooks/ftrace/../../bin:/usr/sbin:/usr/bin:/sbin:/bin
+	TFS_GROUP=tfs_${MARK/-/_m}
 	TFS_INSTANCE=tfs.$MARK
 	TRACER_PROCFS_PATH=/proc
 	TRACER_SYSFS_PATH=/sys
