@@ -141,6 +141,19 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_plac
 	return r;
 }
 
+/*
+ * 32-bit ARM: uprobe_return (arch/arm/probes/uprobes/core.c) goes back to where the
+ * function was called from as ARM code, and into Thumb code that ends the program.
+ */
+static int returns_kill(const struct elf_place *place)
+{
+#ifdef __arm__
+	return !place->machine || place->machine == EM_ARM;
+#else
+	return place->machine == EM_ARM;
+#endif
+}
+
 /* One EVENT and its PROBE to a record. -1 said. */
 static int make(struct made *m, const char *group, const char *event, const char *probe)
 {
@@ -160,8 +173,12 @@ static int make(struct made *m, const char *group, const char *event, const char
 		return -1;
 	if (*probe != 'e' && memchr(where, '/', n)) {
 		m->file = "uprobe_events";
-		return append_place(m, where, n, &place) < 0 ? -1 :
-			append_args(m, where + n, place.machine ? &place : NULL);
+		if (append_place(m, where, n, &place) < 0)
+			return -1;
+		if (*probe == 'r' && returns_kill(&place))
+			return complain("%s: a return to Thumb code would end the program, so "
+					"returns of programs are not probed on 32-bit ARM", event);
+		return append_args(m, where + n, place.machine ? &place : NULL);
 	}
 	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')

@@ -209,8 +209,21 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(grep -vc '^#' got)" = 25 ]
 }
 
-@test "trace_uprobe: --return has what it returns, --filter what it holds for" {
+# returns of programs can be probed
+uses_returns() {
 	uses uprobe_events
+	[[ $(uname -m) != arm* ]] || skip "needs returns of programs, which end them on 32-bit ARM"
+}
+
+@test "trace_uprobe: --return on 32-bit ARM would end the program and is refused" {
+	uses uprobe_events
+	[[ $(uname -m) == arm* ]] || skip "needs a 32-bit ARM"
+	refuses "tfs-probe: fatal: acts_work: a return to Thumb code would end the program, so returns of programs are not probed on 32-bit ARM" \
+		trace_uprobe --binary "$acts" --symbol acts_work --return
+}
+
+@test "trace_uprobe: --return has what it returns, --filter what it holds for" {
+	uses_returns
 	act functions 25
 	traced trace_uprobe --binary "$acts" --symbol acts_work --return --filter "'ret > 39'"
 	[ "$(lines ': acts_work: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=4[13579]$')" = 5 ]
@@ -218,7 +231,7 @@ uses() { # FILE: a program that is ours, symbols and all
 }
 
 @test "trace_uprobe: --return is taken for an int, or for what --arg says" {
-	uses uprobe_events
+	uses_returns
 	act functions 2
 	traced trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'ret=$retval:x8'
 	[ "$(lines ' ret=0x[13]$')" = 2 ]
@@ -227,6 +240,7 @@ uses() { # FILE: a program that is ours, symbols and all
 @test "trace_uprobe: what is no function of the program, and no program, is one line" {
 	uses uprobe_events
 	refuses 'which functions? --binary and --symbol name them' trace_uprobe --symbol x
+	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
 	refuses "tfs-probe: fatal: $acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
 	[ "$(wc -l <err)" = 1 ]
@@ -281,6 +295,8 @@ uses() { # FILE: a program that is ours, symbols and all
 @test "trace_kprobe: no function, or one that is not there: one line, with the nearest" {
 	uses kprobe_events
 	refuses 'which functions? --function names them' trace_kprobe
+	refuses "'*_getppid' is not the name of a function; tfs-function -l prints names" \
+		trace_kprobe --function do_exit "'*_getppid'"
 	status=0
 	"$MANAGER" --run trace_kprobe --args "--instance $MARK --pid $$ -k do_sys_open do_sys_opneat2" \
 		>out 2>err || status=$?

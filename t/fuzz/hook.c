@@ -110,7 +110,7 @@ void check_recipe(const struct recipe *r)
 
 		check_option(a);
 		for (size_t j = 0; j < i; j++)
-			must(strcmp(a->name, r->options[j].name) &&
+			must((r->options[j].taken || strcmp(a->name, r->options[j].name)) &&
 			     (!a->letter || a->letter != r->options[j].letter));
 	}
 }
@@ -121,8 +121,10 @@ static void check_environment(const struct request *rq)
 	char **env = recipe_environment(rq, "/tools", place);
 	size_t n = 0, given = 0;
 
-	for (size_t i = rq->recipe->ncommon; i < rq->recipe->noptions; i++)
-		given += rq->recipe->options[i].given != 0;
+	for (size_t i = 0; i < rq->recipe->noptions; i++)
+		given += rq->recipe->options[i].given &&
+			 (i >= rq->recipe->ncommon ||
+			  !strcmp(rq->recipe->options[i].name, "buffer"));
 	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x") &&
 	     !strcmp(env[2], "TFS_GROUP=y"));
 	for (char **e = env; *e; e++) {
