@@ -158,6 +158,9 @@ static void learn_fork(struct stream *s, const char *line)
 	const char *p = NULL, *next = line;
 	pid_t pid;
 
+	/* a newline in a task's name begins a line that is no event */
+	if (!strstr(line, ": sched_process_fork: "))
+		return;
 	/* the last: a task may be called like that */
 	while ((next = strstr(next, key)))
 		p = next += strlen(key);
@@ -226,8 +229,10 @@ static int shown(struct stream *s, const struct blk_record *r)
 		ours = r->bytes >> 9 ? waited_for(s, r->device, r->sector, to) : ours;
 	else if (!ours)
 		ours = waited_for(s, r->device, r->sector, to);
-	else if (r->act == BLK_QUEUE && r->bytes >> 9 && s->nbusy < MOST_UNDER_WAY) {
-		if (!(s->nbusy & (s->nbusy - 1)))
+	else if (r->act == BLK_QUEUE && r->bytes >> 9) {
+		if (s->nbusy == MOST_UNDER_WAY) /* the end of the oldest never came */
+			memmove(s->busy, s->busy + 1, --s->nbusy * sizeof(*s->busy));
+		else if (!(s->nbusy & (s->nbusy - 1)))
 			s->busy = grown(s->busy, (s->nbusy ? 2 * s->nbusy : 1) * sizeof(*s->busy));
 		s->busy[s->nbusy++] = (struct under_way){ r->sector, to, r->device };
 	}

@@ -14,10 +14,13 @@
  * and what comes of one in a row ends where a record does. HUP INT TERM USR1 tell
  * it to stop: it writes what there is then. If the directory has a file "dropped"
  * that is not 0, it says so on standard error.
- * Exit: 0 stopped, or the channel was closed, 100 misused, 111 refused.
+ * A reader that takes nothing for two seconds then is given up.
+ * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100
+ * misused, 111 refused.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +36,43 @@ static const struct tool tool = {
 	.letters = "1o:p:w:",
 };
 
+/* When stopping: a reader that takes nothing for so many milliseconds is given up. */
+#define PATIENCE_MS 2000
+
 struct outlet {
 	const struct relay *relay;
 	int *fd;                /* one a file; NULL: standard output */
+	int signals, stopping;
 };
+
+/* As write_all to standard output, which waits for no reader once we are told to stop. */
+static int write_patiently(struct outlet *o, const char *bytes, size_t n)
+{
+	while (n) {
+		struct pollfd p[] = { { .fd = STDOUT_FILENO, .events = POLLOUT },
+				      { .fd = o->stopping ? -1 : o->signals, .events = POLLIN } };
+		int ready = poll(p, 2, o->stopping ? PATIENCE_MS : -1);
+		/* pipe(7): where there is room, there is room for that much */
+		size_t part = n < PIPE_BUF ? n : PIPE_BUF;
+
+		if (!ready)
+			exit(TIMED_OUT);
+		if (ready > 0 && p[1].revents)
+			o->stopping = 1; /* it is read by relay_wait */
+		else if (ready > 0 && write_all(STDOUT_FILENO, bytes, part) < 0)
+			return -1;
+		else if (ready > 0)
+			bytes += part, n -= part;
+	}
+	return 0;
+}
 
 static int put(void *arg, const struct relay_file *f, const void *bytes, size_t n)
 {
-	const struct outlet *o = arg;
-	int fd = o->fd ? o->fd[f - o->relay->v] : STDOUT_FILENO;
+	struct outlet *o = arg;
 
-	if (!write_all(fd, bytes, n))
+	if (!(o->fd ? write_all(o->fd[f - o->relay->v], bytes, n) :
+	      write_patiently(o, bytes, n)))
 		return 0;
 	if (errno == EPIPE)
 		die_of_pipe();
@@ -109,7 +138,7 @@ int main(int argc, char **argv)
 	if (argv[opt_index + 1])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 
-	signals = stop_signals();
+	out.signals = signals = stop_signals();
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
 		return REFUSED;
 	while (!r && !once && why == RELAY_LOOK) {

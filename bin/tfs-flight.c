@@ -56,6 +56,9 @@ static const struct tool tool = {
 /* A reader's close is told before the kernel has done it: try so often, each ms. */
 #define LEASE_TRIES 100
 
+/* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
+#define NO_TASK 4194303
+
 /* One file of the dump that is being made. */
 struct part {
 	int fd;                 /* -1: none yet */
@@ -205,17 +208,12 @@ static void join(struct flight *f, struct part *p)
 /* The oldest dump that was kept is one too many. */
 static void remove_oldest(const struct flight *f)
 {
-	char name[NAME_MAX], **all, **n;
+	char name[64];
 
-	if (f->number <= f->keep)
-		return;
-	name_dump(name, sizeof(name), f->number - f->keep, -1);
-	all = names_in(f->path);
-	for (n = all; n && *n; n++)
-		if (!strncmp(*n, name, strlen(name)) &&
-		    (!(*n)[strlen(name)] || (*n)[strlen(name)] == '.'))
-			unlinkat(f->place, *n, 0);
-	free(all);
+	for (int cpu = -1; f->number > f->keep && cpu < (int)f->live.ncpus; cpu++) {
+		name_dump(name, sizeof(name), f->number - f->keep, cpu);
+		unlinkat(f->place, name, 0);
+	}
 }
 
 /* Its files get their names, all of them or none. */
@@ -237,8 +235,16 @@ static void end_parts(struct flight *f)
 	for (unsigned i = 0; i < f->nparts; i++) {
 		struct part *p = &f->parts[i];
 
-		if (p->fd < 0)
+		if (f->failed && p->before >= 0) {
+			close(p->before);
+			p->before = -1;
+			unlinkat(f->place, temporary(f, p, !p->other), 0);
+			p->events += p->events_before;
+		}
+		if (p->fd < 0) {
+			f->cut += f->failed ? p->events + p->nevents : 0;
 			continue;
+		}
 		name_dump(name, sizeof(name), f->number, f->per_cpu ? (int)i : -1);
 		if (f->failed) {
 			unlinkat(f->place, temporary(f, p, p->other), 0);
@@ -439,6 +445,11 @@ static int copy_pids(int from, int to)
 		pids_sort(&known);
 		pids_clear(&now);
 	}
+	/* all that were followed are gone: nobody, which an empty list does not mean */
+	if (!r && !known.n && !not.n && follow && *follow == '1') {
+		pids_add(&known, NO_TASK);
+		r = pidfilter_add(to, &known, 0);
+	}
 	if (!r)
 		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
 	free(text);
@@ -614,6 +625,8 @@ static void answer_dropped(struct flight *f)
 	format(text, sizeof(text), "%llu\n", dropped(f));
 	put_file(f->dropped, text);
 	fcntl(f->dropped, F_SETLEASE, F_UNLCK);
+	/* who was not let in never closes it */
+	f->tries = LEASE_TRIES;
 }
 
 static void obey(struct flight *f)

@@ -91,11 +91,18 @@ static int is_half(struct latency *t, const struct half *h)
 	return glob_matches(h->event, t->event.text);
 }
 
-/* text never is JSON's other half */
-static void make_key(struct latency *t, const struct half *h, const struct trace_line *l)
+/* -1: it has none of them. Text never is JSON's other half. */
+static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
+	const char *const *k = h->keys;
+
+	while (*k && !trace_key(l, *k).n)
+		k++;
+	if (!*k)
+		return -1;
 	words_values(&t->key, l, h->keys);
 	words_put(&t->key, l->json ? "j" : "t");
+	return 0;
 }
 
 static void forget(struct latency *t, struct begun *b)
@@ -108,7 +115,10 @@ static void begin(struct latency *t, const struct trace_line *l, uint64_t time, 
 {
 	struct begun *b;
 
-	make_key(t, &t->from, l);
+	if (make_key(t, &t->from, l) < 0) {
+		t->no_end++;
+		return;
+	}
 	b = table_at(&t->begun, t->key.text, t->key.n);
 	t->no_end += (unsigned)b->open;
 	b->open = 1;
@@ -152,14 +162,15 @@ static void end(struct latency *t, const struct trace_line *l, const char *line,
 	struct begun *b;
 	uint64_t least;
 
-	make_key(t, &t->to, l);
-	b = table_find(&t->begun, t->key.text, t->key.n);
+	b = make_key(t, &t->to, l) < 0 ? NULL :
+	    table_find(&t->begun, t->key.text, t->key.n);
 	if (!b) {
 		t->no_begin++;
 		return;
 	}
 	/* a clock without a point counts what it counts */
-	least = (digits < 0 ? 1 : 1000) * (uint64_t)t->least;
+	least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : (digits < 0 ? 1 : 1000) *
+		(uint64_t)t->least;
 	if (!least || (time >= b->time && time - b->time >= least)) {
 		t->fields.n = 0;
 		words_add(&t->fields, b->carried, b->n);
@@ -287,7 +298,7 @@ int main(int argc, char **argv)
 			from = opt_value;
 		else if (c == 'e')
 			to = opt_value;
-		else if (number(opt_value, 0, INT32_MAX, &t.least) < 0)
+		else if (number(opt_value, 0, ULONG_MAX, &t.least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
 	choose(&t, from, to, argv + opt_index);
 

@@ -4,15 +4,16 @@
  *
  * Requires: nothing but function_graph's text on standard input.
  * A line whose duration, "1234.567 us", is MICROSECONDS or more goes through; so
- * do lines that begin with #. A closing brace gets the name of its function behind
- * it, unless another task had the processor between. An interrupt from the terminal
- * is the trace's to hear.
+ * do lines that begin with # or tell of lost events. A closing brace gets the name
+ * of its function behind it, unless another task had the processor between. An
+ * interrupt from the terminal is the trace's to hear.
  * Exit: 0 done, 1 nothing was so slow, 100 misused, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter.h"
 #include "tfs.h"
 
 static const struct tool tool = {
@@ -57,10 +58,11 @@ static const char *duration(const char *line, long long *us)
 	return last;
 }
 
+static struct cpu *cpus[MOST_CPUS];
+
 /* The line's processor, " 12) ...", which is made if need be; NULL: it has none. */
 static struct cpu *cpu_of(const char *line)
 {
-	static struct cpu *cpus[MOST_CPUS];
 	const char *p = line + strspn(line, " "), *digits = p;
 	unsigned long long n = digits_at(&p);
 
@@ -99,7 +101,7 @@ int main(int argc, char **argv)
 	argv += opt_index;
 	if (!*argv || argv[1])
 		misused(&tool, "how slow?");
-	if (number(*argv, 0, LONG_MAX, &least) < 0)
+	if (number(*argv, 0, ULONG_MAX, &least) < 0)
 		misused(&tool, "not a number of microseconds: '%.80s'", *argv);
 	signal(SIGINT, SIG_IGN);
 	while (next_line(&in, &line) >= 0) {
@@ -109,12 +111,15 @@ int main(int argc, char **argv)
 		char **open = text ? at_depth(c, text) : NULL;
 		size_t end = strlen(line);
 
-		if (*line == '#')
+		if (*line == '#' || tells_gap(line))
 			print("%s\n", line);
+		for (size_t i = 0; tells_gap(line) && i < MOST_CPUS; i++)
+			if (cpus[i])
+				forget(cpus[i]);
 		if (c && !bar && strstr(line, " => "))
 			forget(c);
 		text = text ? text + strspn(text, " ") : NULL;
-		if (us >= (long long)least) {
+		if (us >= 0 && (unsigned long long)us >= least) {
 			int known = open && *open && !strcmp(text, "}");
 
 			print("%s%s%s%s\n", line, known ? " /* " : "", known ? *open : "",

@@ -156,6 +156,10 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 	int digits, switched;
 
 	if (!trace_line(&l, line, n) || trace_time(&l, &now, &digits) < 0) {
+		/* who runs behind a gap is not known before the next switch */
+		for (size_t i = 0; tells_gap(line) && i < t->running.room; i++)
+			if (t->running.v[i])
+				((struct running *)t->running.v[i])->name = NULL;
 		remark(&t->remarks, line);
 		return;
 	}

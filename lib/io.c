@@ -167,17 +167,23 @@ void print(const char *f, ...)
 		flush();
 }
 
+/* What never ends takes no more memory than that: it goes on as another line. */
+#define LONGEST_LINE (64 * 1024 * 1024)
+
 ssize_t next_line(struct reader *r, char **line)
 {
 	for (;;) {
-		char *end = r->n ? memchr(r->text + r->at, '\n', r->n) : NULL;
+		char *end = r->n > r->seen ?
+			memchr(r->text + r->at + r->seen, '\n', r->n - r->seen) : NULL;
 		ssize_t got;
 
-		if (end || (r->ended && r->n)) {
+		r->seen = r->n;
+		if (end || (r->ended && r->n) || r->n >= LONGEST_LINE) {
 			size_t len = end ? (size_t)(end - r->text) - r->at : r->n;
 
 			*line = r->text + r->at;
 			(*line)[len] = '\0';
+			r->seen = 0;
 			r->at += len + (end != NULL);
 			r->n -= len + (end != NULL);
 			return (ssize_t)len;

@@ -191,6 +191,9 @@ static int start_stream(struct janitor *j)
 		return alone ? await_ready(j, ready[0]) : 0;
 	}
 	close(j->manager);
+	/* nobody hears it any more, and a broken pipe would end whoever speaks */
+	if (!alone)
+		to_null(STDERR_FILENO);
 	fd = openat(j->dir, "trace", (alone ? O_RDWR : O_WRONLY) | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
 	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
@@ -275,6 +278,12 @@ ended:
 	j->stream_status = exit_status(status);
 }
 
+/* A tool of the recipe's own, or a filter, has its say when it is told to stop. */
+static int speaks_at_end(const struct janitor *j)
+{
+	return (j->words.word[0] && *j->words.word[0] != '-') || j->words.filter;
+}
+
 /* The one undo, whatever there is and whoever wanted it. */
 static int take_down(struct janitor *j, int by_itself)
 {
@@ -285,7 +294,7 @@ static int take_down(struct janitor *j, int by_itself)
 	files = j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
 		st.st_mode & S_ISVTX;
 	if (j->is_open) {
-		end_stream(j, subsystem.disarm() && by_itself);
+		end_stream(j, (subsystem.disarm() || speaks_at_end(j)) && by_itself);
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = unlink_trace(j->dir);
 		r = subsystem.close(j->rq);
@@ -311,7 +320,7 @@ static int stream_ended(struct janitor *j, int status)
 	/* the reader died; another may come */
 	if (exit_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
 		return start_stream(j) < 0 ? j->stream_status = REFUSED, -1 : 0;
-	j->stream_status = exit_status(status) ? exit_status(status) : REFUSED;
+	j->stream_status = exit_status(status) > NO ? exit_status(status) : REFUSED;
 	return -1;
 }
 

@@ -44,7 +44,7 @@ static unsigned distance(const char *a, const char *b)
 
 void near_offer(struct near *near, const char *name)
 {
-	size_t n = strlen(name), wanted = strlen(near->word);
+	size_t wanted = strlen(near->word), n = strnlen(name, 2 * wanted + 16);
 	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
 
 	/* for a hundred thousand names, what need not be compared */

@@ -246,7 +246,9 @@ static long end_code(struct process *p, struct comm *t)
 {
 	struct comm *g = group_of(p, t);
 	int leads = g == t || p->line->events->version >= KERNEL(5, 17);
-	long code = p->ended && leads ? p->ended(p->arg, t->pid) : -1;
+	/* at an exec of another thread this pid ends twice, and what is told is the other end */
+	int twice = g == t && t->state & EXEC;
+	long code = p->ended && leads && !twice ? p->ended(p->arg, t->pid) : -1;
 
 	if (code >= 0)
 		return code;

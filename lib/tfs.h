@@ -76,7 +76,7 @@ _Noreturn void die_of_pipe(void);
 /* Lines of standard input; all zero at first. */
 struct reader {
 	char *text;
-	size_t at, n, room;
+	size_t at, n, room, seen;
 	int ended;
 };
 

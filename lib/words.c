@@ -62,7 +62,7 @@ void words_field(struct words *w, const struct trace_line *l, const char *name,
 		 struct part value)
 {
 	if (l->json) {
-		int quoted = value.n && value.text[-1] == '"';
+		int quoted = value.text && value.text[-1] == '"';
 
 		words_put(w, ",\"");
 		words_put(w, name);

@@ -70,6 +70,32 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 	misuse "not a name: ''" tfs-latency -c '' block
 }
 
+@test "tfs-latency: events that lack the key are no pair" {
+	{ event 7 1.000000 'sched_wakeup: comm='; event 7 7.000000 'sched_switch: prev_comm='; } >in
+	status=0
+	tfs-latency wakeup <in >out || status=$?
+	[ "$status" = 1 ]
+	exactly out "# unpaired 2 events: 1 without an end, 1 without a beginning
+"
+}
+
+@test "tfs-latency: -m takes any number, and none is so slow" {
+	calls_text >in
+	for n in 2147483648 $(((1 << 32) - 1)); do
+		status=0
+		tfs-latency -m "$n" syscalls <in >out || status=$?
+		[ "$status" = 1 ]
+		run -1 grep lat= out
+	done
+}
+
+@test "tfs-latency: an empty string that is carried is one in JSON" {
+	printf '%s\n' '{"ts":1.0,"cpu":0,"pid":1,"comm":"x","event":"x","fields":{"k":""}}' \
+		'{"ts":1.1,"cpu":0,"pid":1,"comm":"x","event":"y","fields":{"v":1}}' >in
+	tfs-latency -c k -s x -e y <in >out
+	grep -q '"k":"","lat":' out
+}
+
 @test "tfs-latency: syscalls: each return with what its call took" {
 	calls_text | prints '7 sys_openat -> 0x3 lat=5
 7 sys_close -> 0x0 lat=1

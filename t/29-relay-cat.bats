@@ -194,3 +194,15 @@ second'
 	# shellcheck disable=SC2016 # the other shell's
 	run -141 "$BASH" -c 'relay-cat channel | :; exit ${PIPESTATUS[0]}'
 }
+
+@test "relay-cat: told to stop, it waits two seconds for a reader that takes nothing: 99" {
+	mkdir channel
+	head -c 1000000 /dev/zero >channel/trace0
+	mkfifo stalled
+	exec 7<>stalled
+	background relay-cat channel >stalled 2>err 7>&-
+	eventually blocks "$PID"
+	kill "$PID"
+	finishes "$PID" 99
+	[ ! -s err ]
+}

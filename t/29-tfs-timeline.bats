@@ -100,6 +100,12 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 			'e at 250 us: 255 0.5' 'cpu 000 at 500 us, 500 us: 340 170')
 }
 
+@test "tfs-timeline: over lost events nobody is taken to have run" {
+	{ switch 0 1.000000 sh-7 tail-9; echo 'CPU:0 [LOST 300 EVENTS]'; switch 0 9.000000 tail-9 sh-7; } |
+		tfs-timeline | bars >got
+	run -1 grep 'at 0 us' got
+}
+
 @test "tfs-timeline: what tfs-latency prints is a bar that ends there, of who was waiting" {
 	{ event sh-7 0 1.000000 'sys_read(fd: 1)'; event sh-7 0 1.000100 'sys_read -> 0x1'
 		event sh-7 0 1.000100 'sys_read(fd: 1)'; event sh-7 0 1.001000 'sys_read -> 0x1'; } >events

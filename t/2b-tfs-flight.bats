@@ -147,6 +147,22 @@ plain() {
 	stops
 }
 
+@test "tfs-flight: -t hears of nobody when all that were followed are gone" {
+	small_instance
+	echo 1 >"$DIR/options/event-fork"
+	calls 1
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	release
+	ended "$CALLS"
+	forgotten() { [ -z "$(tfs-pidfilter -i "$INSTANCE" list)" ]; }
+	eventually forgotten
+	flight -t sched:sched_process_exit
+	sh -c :
+	dumped 1
+	[ "$(ls d/dump*)" = d/dump.1 ]
+	stops
+}
+
 @test "tfs-flight: -r makes a trace.dat, which others read" {
 	small_instance
 	flight -r

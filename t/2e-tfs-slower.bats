@@ -72,3 +72,12 @@ text() {
 			tfs-slower "$n"
 	done
 }
+
+@test "tfs-slower: over lost events a brace gets no name, and they are told" {
+	printf '%s\n' ' 0)               |  foo() {' 'CPU:0 [LOST 3 EVENTS]' \
+		' 0) ! 200.000 us  |  }' >in
+	tfs-slower 100 <in >out
+	exactly out "CPU:0 [LOST 3 EVENTS]
+ 0) ! 200.000 us  |  }
+"
+}

@@ -654,7 +654,46 @@ prints_refused() {
 	prints_refused "printed '', which is no tool of ours" ''
 	prints_refused "printed '', which is no tool of ours" -j '|'
 	# shellcheck disable=SC2046 # a word each
-	prints_refused "printed too many words" $(seq -f -%.0f 64)
+	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
 	prints_refused "printed too many words, or the last without its newline" \
 		"-$(printf 'x%.0s' {1..4096})"
+}
+
+@test "recipe: a filter that fails ends the session with 111, also when it has something to say" {
+	need_tracefs events/syscalls
+	prints '|' fails
+	own_tool fails <<<'echo why >&2; exit 111'
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo
+	read_by cat >got
+	finishes "$SESSION" 111
+	finishes "$READER" 0
+	[ ! -s got ]
+	nothing_left
+}
+
+@test "recipe: a filter whose input ends early, with nothing to say, ends the session with 111" {
+	need_tracefs events/syscalls
+	prints '|' says-no
+	own_tool says-no <<<'exit 1'
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo
+	read_by cat >got
+	finishes "$SESSION" 111
+	finishes "$READER" 0
+	nothing_left
+}
+
+@test "recipe: what a tool says at the end waits a moment for a reader" {
+	need_tracefs
+	prints tfs-read -w tracing_on
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo
+	release
+	ended "$CALLS"
+	read_by cat >got
+	session_ends
+	finishes "$READER" 0
+	exactly got "0
+"
 }

@@ -320,6 +320,8 @@ killed() {
 	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
 	refuses "--comm: 'sixteen-letters-' is longer than a name can be, 15 bytes" \
 		--comm sixteen-letters-
+	refuses "--trace: ',' names none of syscalls, signals, lifecycle" --trace ,
+	refuses "--uid: 4294967295 is nobody" --uid 4294967295
 	refused 100 "--uid: 'root' is not a numeric user id" --run trace_process \
 		--args "--pid $$ --uid root"
 	refused 100 "--uid takes one value, and '2' is one too many" --run trace_process \

@@ -84,6 +84,8 @@ signals() {
 	calls 1
 	refuses trace_signal 111 "no signal is called 'USR3'; kill -l prints their names" \
 		--pid "$CALLS" --signal USR1 USR3
+	refuses trace_signal 111 "no signal has the number 999; 1 to 64 are there" \
+		--pid "$CALLS" --signal 999
 	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
 }
 
@@ -275,6 +277,13 @@ undo() {
 			"tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
 			--pid "$CALLS" --function "'$word'"
 	done
+}
+
+@test "trace_function: --parent is refused, as the parents' own calls cannot be left out" {
+	need_functions
+	calls 1
+	refuses trace_function 111 "--parent: the parents' own calls of functions cannot be left out" \
+		--parent "$CALLS" --function vfs_read
 }
 
 # ---- trace_graph -----------------------------------------------------------------------

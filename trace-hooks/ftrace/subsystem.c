@@ -132,6 +132,11 @@ static int leave_parents_out(const struct request *rq)
 
 	if (!rq->parents.n)
 		return 0;
+	old = ctl_read(instance, "current_tracer", NULL);
+	r = old && strcmp(old, "nop\n");
+	free(old);
+	if (r)
+		return complain("--parent: the parents' own calls of functions cannot be left out");
 	for (size_t i = 0; i < rq->parents.n; i++)
 		if (!task_read(rq->parents.v[i], &t))
 			add_threads(&all, &t);
@@ -406,7 +411,6 @@ static int reset(void)
 		{ "options/event-fork", "0\n", "0", 0 },
 		{ "options/function-fork", "0\n", "0", 0 },
 		{ "trace_clock", "[local]", "local", 0 },
-		{ "trace", "entries-in-buffer/entries-written: 0/0", "", CTL_TRUNCATE },
 		{ "tracing_on", "1\n", "1", 0 },
 	};
 	int root = open_tracefs(NULL, "", NULL), r = 0;
@@ -416,6 +420,9 @@ static int reset(void)
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		r |= restore(root, defaults[i].file, defaults[i].usual, defaults[i].value,
 			     defaults[i].flags);
+	/* not by reading it, which makes text of all of it */
+	if (buffer_count(root, "entries: ") || buffer_count(root, "overrun: "))
+		r |= ctl_write(root, "trace", "", CTL_TRUNCATE);
 	close(root);
 	return r;
 }
