@@ -18,6 +18,7 @@ undo() {
 		[ "$(end_of "$i")" = disabled ] || { left="$left $i"; blk-trace -f remove "$i"; }
 		losetup -d "/dev/$i"
 	done
+	rm -f image.* # a guest has no room for all of them
 	for i in "$TRACEFS"/instances/tfs-blk."$MARK"*; do
 		[ ! -d "$i" ] || left="$left $i"
 	done
