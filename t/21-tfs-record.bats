@@ -541,9 +541,11 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	all_made
 	eventually test -s file.1
 	stops 137 KILL
+	# it may have been about to give the newest its name, or to give it the next one
 	for f in file file.1; do
-		[ "$(what $f events)" -gt 5000 ]
+		[ ! -e "$f" ] || [ "$(what "$f" events)" -gt 5000 ]
 	done
+	[ -e file ] || [ -e file.1 ]
 	[ ! -e file.2 ] && nothing_unfinished
 }
 
