@@ -314,7 +314,7 @@ static int check_one(const char *line, const char *value, int root, const char *
 	slash = strrchr(other, '/');
 	if (slash)
 		*slash = '\0';
-	if (slash && ctl_exists(root, other))
+	if (slash && !*end && ctl_exists(root, other))
 		format(why, size, "no %s in this kernel; look in %s/%s", first, path, other);
 	else
 		format(why, size, "no %s in this kernel%s%s", first,
