@@ -815,10 +815,10 @@ clean_manager() {
 	# formats, the instance, both ends
 	expected=$(sort <<-EOF
 		/dev/null
+		/dev/null
 		$TRACEFS
 		$(printf '%s\n' "$TRACEFS/instances/tfs.$MARK/per_cpu"/cpu*/{trace_pipe_raw,stats})
 		anon_inode:[signalfd]
-		pipe
 		$TRACEFS/instances/tfs.$MARK
 		$TRACEFS/instances/tfs.$MARK/trace_pipe
 		$TRACE
