@@ -94,15 +94,10 @@ static int is_half(struct latency *t, const struct half *h)
 /* -1: it has none of them. Text never is JSON's other half. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
-	const char *const *k = h->keys;
+	size_t there = words_values(&t->key, l, h->keys);
 
-	while (*k && !trace_key(l, *k).n)
-		k++;
-	if (!*k)
-		return -1;
-	words_values(&t->key, l, h->keys);
 	words_put(&t->key, l->json ? "j" : "t");
-	return 0;
+	return there ? 0 : -1;
 }
 
 static void forget(struct latency *t, struct begun *b)

@@ -110,10 +110,11 @@ int main(int argc, char **argv)
 		struct cpu *c = cpu_of(line);
 		char **open = text ? at_depth(c, text) : NULL;
 		size_t end = strlen(line);
+		int gap = tells_gap(line);
 
-		if (*line == '#' || tells_gap(line))
+		if (*line == '#' || gap)
 			print("%s\n", line);
-		for (size_t i = 0; tells_gap(line) && i < MOST_CPUS; i++)
+		for (size_t i = 0; gap && i < MOST_CPUS; i++)
 			if (cpus[i])
 				forget(cpus[i]);
 		if (c && !bar && strstr(line, " => "))

@@ -157,7 +157,9 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 
 	if (!trace_line(&l, line, n) || trace_time(&l, &now, &digits) < 0) {
 		/* who runs behind a gap is not known before the next switch */
-		for (size_t i = 0; tells_gap(line) && i < t->running.room; i++)
+		int gap = tells_gap(line);
+
+		for (size_t i = 0; gap && i < t->running.room; i++)
 			if (t->running.v[i])
 				((struct running *)t->running.v[i])->name = NULL;
 		remark(&t->remarks, line);

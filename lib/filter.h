@@ -24,9 +24,9 @@ void words_put(struct words *, const char *);
 
 /*
  * In place of what was in it: what the event has in the keys, NULL at their end,
- * with a tab between; "-" for what it does not have.
+ * with a tab between; "-" for what it does not have. Returns how many it has.
  */
-void words_values(struct words *, const struct trace_line *, const char *const *keys);
+size_t words_values(struct words *, const struct trace_line *, const char *const *keys);
 
 /*
  * Behind what is in it: a field for this event's line, as text or JSON. The value

@@ -34,8 +34,10 @@ void words_put(struct words *w, const char *s)
 	words_add(w, s, strlen(s));
 }
 
-void words_values(struct words *w, const struct trace_line *l, const char *const *keys)
+size_t words_values(struct words *w, const struct trace_line *l, const char *const *keys)
 {
+	size_t there = 0;
+
 	w->n = 0;
 	words_add(w, "", 0);
 	for (const char *const *k = keys; *k; k++) {
@@ -46,7 +48,9 @@ void words_values(struct words *w, const struct trace_line *l, const char *const
 		if (!strcmp(*k, "event"))
 			words_put(w, l->prefix);
 		words_add(w, p.n ? p.text : "-", p.n ? p.n : 1);
+		there += p.n > 0;
 	}
+	return there;
 }
 
 /* Where the next field begins must stay plain. */
