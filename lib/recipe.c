@@ -310,15 +310,20 @@ static int check_one(const char *line, const char *value, int root, const char *
 		s = bar + 1;
 		missing = other; /* the first alternative is what one expects */
 	}
+	if (*end) {
+		format(other, sizeof(other), "%s", end + 1);
+		other[strcspn(other, ")")] = '\0';
+		format(why, size, "no %s in this kernel; it needs %s", first, other);
+		return -1;
+	}
 	format(other, sizeof(other), "%s", first);
 	slash = strrchr(other, '/');
 	if (slash)
 		*slash = '\0';
-	if (slash && !*end && ctl_exists(root, other))
+	if (slash && ctl_exists(root, other))
 		format(why, size, "no %s in this kernel; look in %s/%s", first, path, other);
 	else
-		format(why, size, "no %s in this kernel%s%s", first,
-		       *end ? "; it needs " : "", end);
+		format(why, size, "no %s in this kernel", first);
 	return -1;
 }
 

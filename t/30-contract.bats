@@ -197,10 +197,10 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		# requires: no_such_events (CONFIG_NO_SUCH_EVENTS)
 	EOF
 	run -1 --separate-stderr "$MANAGER" --check wants
-	[ "$output" = 'wants: no no_such_events in this kernel; it needs (CONFIG_NO_SUCH_EVENTS)' ]
+	[ "$output" = 'wants: no no_such_events in this kernel; it needs CONFIG_NO_SUCH_EVENTS' ]
 	[ -z "$stderr" ]
 	refused 100 "no hook 'nosuch'; --get-all lists them" --check nosuch
-	refused 111 'wants: no no_such_events in this kernel; it needs (CONFIG_NO_SUCH_EVENTS)' \
+	refused 111 'wants: no no_such_events in this kernel; it needs CONFIG_NO_SUCH_EVENTS' \
 		--run wants --args "--pid $$"
 }
 
@@ -320,7 +320,7 @@ not() {
 	END
 	run --separate-stderr -111 unshare -m sh without "$TRACEFS" "$MANAGER"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: trace_syscalls: no events/syscalls/enable in this kernel; look in $TRACEFS/events/syscalls" ]
+	[ "$stderr" = "manager: fatal: trace_syscalls: no events/syscalls/enable in this kernel; it needs CONFIG_FTRACE_SYSCALLS" ]
 	[ ! -e "$TFS_RUNDIR" ]
 }
 

@@ -157,9 +157,9 @@ has() {
 }
 
 @test "recipe: the remedy in parentheses is told with a requirement that is missing" {
-	wants "nosuch/file (CONFIG_NOSUCH)" "no nosuch/file in this kernel; it needs (CONFIG_NOSUCH)"
+	wants "nosuch/file (CONFIG_NOSUCH)" "no nosuch/file in this kernel; it needs CONFIG_NOSUCH"
 	wants "nosuch/file | nosuch/other (CONFIG_A or B)" \
-		"no nosuch/file in this kernel; it needs (CONFIG_A or B)"
+		"no nosuch/file in this kernel; it needs CONFIG_A or B"
 }
 
 @test "recipe: of the alternatives of a requirement one must hold, and the first is named" {

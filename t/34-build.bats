@@ -302,7 +302,7 @@ hello, me (yes)" ]
 	[ ! -e "kernel/$MARK" ]
 
 	rm kernel/greetings
-	refused 111 "hello: no greetings in this kernel; it needs (CONFIG_GREETINGS)" \
+	refused 111 "hello: no greetings in this kernel; it needs CONFIG_GREETINGS" \
 		--run hello --args "--pid $$ --name you"
 	"$MANAGER" --clear
 }
