@@ -29,31 +29,6 @@ static const struct tool tool = {
 	.letters = "fR:i:",
 };
 
-static void add_word(struct pids *s, const char *word)
-{
-	pid_t pid = pid_number(word);
-
-	if (!pid)
-		misused(&tool, "not a pid: '%.80s'", word);
-	pids_add(s, pid);
-}
-
-static void read_pids(struct pids *s)
-{
-	struct reader in = { 0 };
-	char *line, *word, *save;
-	ssize_t n;
-
-	while ((n = next_line(&in, &line)) >= 0) {
-		if (strlen(line) != (size_t)n)
-			misused(&tool, "a NUL byte among the pids");
-		for (word = strtok_r(line, " \t\n", &save); word;
-		     word = strtok_r(NULL, " \t\n", &save))
-			add_word(s, word);
-	}
-	free(in.text);
-}
-
 static int print_list(int dir)
 {
 	struct pids s = { 0 };
@@ -115,14 +90,7 @@ int main(int argc, char **argv)
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
 		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
 			command);
-	if (!*argv || (!strcmp(*argv, "-") && !argv[1]))
-		read_pids(&s);
-	else
-		while (*argv)
-			add_word(&s, *argv++);
-	pids_sort(&s);
-	if (!s.n)
-		misused(&tool, "no pids");
+	pid_operands(&tool, argv, &s);
 	dir = open_tracefs(root, instance, NULL);
 	if (dir < 0)
 		r = -1;

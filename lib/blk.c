@@ -30,13 +30,6 @@ const char *const blk_actions[] = {
 	"pc", "notify", "ahead", "meta", "discard", "drv_data", "fua", NULL,
 };
 
-static const char *sysfs(void)
-{
-	const char *s = getenv("TRACER_SYSFS_PATH");
-
-	return s && *s ? s : "/sys";
-}
-
 uint64_t blk_key(const char *name)
 {
 	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */

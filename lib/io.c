@@ -14,11 +14,11 @@
 #include "tfs.h"
 
 /* The digits of n, ending at end; returns the first. */
-static char *digits(char *end, unsigned long long n)
+static char *digits(char *end, unsigned long long n, unsigned base)
 {
 	do
-		*--end = (char)('0' + n % 10);
-	while (n /= 10);
+		*--end = "0123456789abcdef"[n % base];
+	while (n /= base);
 	return end;
 }
 
@@ -51,14 +51,14 @@ size_t vformat(char *buf, size_t size, const char *f, va_list ap)
 					      longs ? va_arg(ap, long) : va_arg(ap, int);
 
 				s = digits(end, d < 0 ? 0 - (unsigned long long)d
-						      : (unsigned long long)d);
+						      : (unsigned long long)d, 10);
 				if (d < 0)
 					*(char *)--s = '-';
 				len = (size_t)(end - s);
-			} else if (*f == 'u') {
+			} else if (*f == 'u' || *f == 'x') {
 				s = digits(end, longs > 1 ? va_arg(ap, unsigned long long) :
 					   longs ? va_arg(ap, unsigned long)
-						 : va_arg(ap, unsigned));
+						 : va_arg(ap, unsigned), *f == 'u' ? 10 : 16);
 				len = (size_t)(end - s);
 			} else if (*f == 'c') {
 				*number = (char)va_arg(ap, int);

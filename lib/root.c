@@ -11,6 +11,7 @@
 
 /* include/uapi/linux/magic.h */
 #define TRACEFS_MAGIC_NUMBER 0x74726163
+#define CGROUP2_MAGIC_NUMBER 0x63677270
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -26,24 +27,24 @@ const char *procfs(void)
 	return from_env("TRACER_PROCFS_PATH", "/proc");
 }
 
-static const char *sysfs(void)
+const char *sysfs(void)
 {
 	return from_env("TRACER_SYSFS_PATH", "/sys");
 }
 
 /*
- * A mounted tracefs at path? An unmounted mount point is an empty directory of
+ * Is that mounted at path? An unmounted mount point is an empty directory of
  * sysfs, so the magic number decides. EACCES tells that it is one, but not
  * for us.
  */
-static int open_mounted(const char *path)
+static int open_mounted(const char *path, unsigned long magic)
 {
 	struct statfs fs;
 	int fd = open(path, OPEN_DIR);
 
 	if (fd < 0)
 		return -1;
-	if (!fstatfs(fd, &fs) && (unsigned long)fs.f_type == TRACEFS_MAGIC_NUMBER)
+	if (!fstatfs(fd, &fs) && (unsigned long)fs.f_type == magic)
 		return fd;
 	close(fd);
 	errno = ENOENT;
@@ -61,11 +62,11 @@ static char *field(char *line, int n)
 }
 
 /*
- * Any tracefs in the mount table (fstab(5): device, directory, type, ...), a
- * path under /sys re-rooted at sysfs(). A directory with a blank in its name
+ * Any of that type in the mount table (fstab(5): device, directory, type, ...),
+ * a path under /sys re-rooted at sysfs(). A directory with a blank in its name
  * is written with an escape and not found; -R reaches it.
  */
-static int open_listed(char *path)
+static int open_listed(char *path, const char *wanted, unsigned long magic)
 {
 	static const char *const tables[] = { "1/mounts", "self/mounts" };
 	int fd = -1;
@@ -82,18 +83,25 @@ static int open_listed(char *path)
 			if (*next)
 				*next++ = '\0';
 			type = field(line, 2);
-			if (!type || strcmp(type, "tracefs"))
+			if (!type || strcmp(type, wanted))
 				continue;
 			dir = field(line, 1);
 			if (!strncmp(dir, "/sys/", 5))
 				format(path, PATH_MAX, "%s%s", sysfs(), dir + 4);
 			else
 				format(path, PATH_MAX, "%s", dir);
-			fd = open_mounted(path);
+			fd = open_mounted(path, magic);
 		}
 		free(text);
 	}
 	return fd;
+}
+
+int open_cgroup2(void)
+{
+	char path[PATH_MAX];
+
+	return open_listed(path, "cgroup2", CGROUP2_MAGIC_NUMBER);
 }
 
 static int open_found(char *path)
@@ -105,11 +113,11 @@ static int open_found(char *path)
 
 	for (size_t i = 0; i < 2 && fd < 0; i++) {
 		format(path, PATH_MAX, "%s/%s", sysfs(), usual[i]);
-		fd = open_mounted(path);
+		fd = open_mounted(path, TRACEFS_MAGIC_NUMBER);
 		denied |= fd < 0 && errno == EACCES;
 	}
 	if (fd < 0)
-		fd = open_listed(path);
+		fd = open_listed(path, "tracefs", TRACEFS_MAGIC_NUMBER);
 	if (fd >= 0)
 		return fd;
 	if (denied || errno == EACCES)

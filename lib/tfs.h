@@ -51,7 +51,7 @@ _Noreturn void die(int status, const char *fmt, ...)
 /* ---- io.c: text in and out ------------------------------------------------ */
 
 /*
- * snprintf for %s %d %u %c with l, ll, z and a precision; the length that the
+ * snprintf for %s %d %u %x %c with l, ll, z and a precision; the length that the
  * whole text needs.
  */
 size_t format(char *buf, size_t size, const char *f, ...)
@@ -151,8 +151,12 @@ int quote_word(char *buf, size_t size, const char *word);
 
 /* ---- root.c: where the kernel's files are ------------------------------- */
 
-/* $TRACER_PROCFS_PATH, or /proc. */
+/* $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
 const char *procfs(void);
+const char *sysfs(void);
+
+/* The root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
+int open_cgroup2(void);
 
 /*
  * Open the tracefs root, or the directory of an instance in it; its path goes
@@ -243,6 +247,14 @@ void pids_minus(struct pids *, const struct pids *gone);
 int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees; may be used again */
 void pids_parse(struct pids *, const char *);   /* numbers out of a list */
+
+/* ---- operands.c: pids that somebody gives ----------------------------------- */
+
+/*
+ * The operands as pids, sorted, into out; none, or a single "-": what standard
+ * input has, parted by blanks or lines. Exits MISUSED where one is no pid.
+ */
+void pid_operands(const struct tool *, char **argv, struct pids *out);
 
 /* ---- proc.c: tasks, read from procfs -------------------------------------- */
 

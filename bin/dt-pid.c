@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-pid - say whose requests a probe follows
+ *
+ * Requires: a probe that is on (dt-probe), root.
+ *	add PID...     these threads too, and those that they start from now on
+ *	remove PID...  these no more
+ *	list           print them, one a line: PID COUNT (TAG); the tag is the socket
+ *	               whose request it serves just now, in hexadecimal, 0 for those
+ *	               that were added
+ *	-N NAME        of another probe than "dt"
+ * No PID, or "-": they come from standard input, parted by blanks or lines. They
+ * are numbers of threads, of processes with "dt-probe -g", as the host has them.
+ * Exit: 0 done, 1 list: nobody; remove: one was not there, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dt.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "dt-pid",
+	.usage = "dt-pid [-N NAME] add|remove|list [PID]...",
+	.purpose = "say whose requests a probe follows",
+	.letters = "N:",
+};
+
+static int print_list(int map)
+{
+	struct pids all = { 0 };
+	uint32_t pid;
+	int r, n = 0;
+
+	for (r = bpf_next(map, NULL, &pid); !r; r = bpf_next(map, &pid, &pid))
+		pids_add(&all, (pid_t)pid);
+	pids_sort(&all);
+	for (size_t i = 0; i < all.n; i++) {
+		struct dt_task t;
+
+		pid = (uint32_t)all.v[i];
+		if (bpf_lookup(map, &pid, &t) < 0)
+			continue; /* ended meanwhile */
+		n++;
+		print("%u %u (%llx)\n", pid, t.count, (unsigned long long)t.tag);
+	}
+	pids_clear(&all);
+	flush();
+	return n ? DONE : NO;
+}
+
+static int add(int map, const struct pids *s)
+{
+	static const struct dt_task by_hand = { .count = 1 };
+
+	for (size_t i = 0; i < s->n; i++)
+		if (bpf_update(map, &s->v[i], &by_hand) < 0)
+			return complain_errno("unable to add %d", (int)s->v[i]);
+	return 0;
+}
+
+/* Is each a task, and of a probe of processes, a process? */
+static int check(const struct pids *s, int of_processes)
+{
+	struct task t;
+
+	if (procfs_is_initial() < 0)
+		return -1;
+	for (size_t i = 0; i < s->n; i++) {
+		pid_t tgid;
+		uid_t uid;
+
+		if (task_read(s->v[i], &t) < 0)
+			return complain("there is no task %d", (int)s->v[i]);
+		if (of_processes && !task_ids(s->v[i], &tgid, &uid) && tgid != s->v[i])
+			return complain("%d is a thread of %d: this probe follows processes",
+					(int)s->v[i], (int)tgid);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = "dt", *command;
+	struct dt_settings settings;
+	struct pids s = { 0 };
+	uint32_t zero = 0;
+	int map, r = 0;
+
+	while (next_option(&tool, argc, argv) != -1)
+		name = opt_value;
+	if (!name_ok(name))
+		misused(&tool, "not a probe's name: '%.80s'", name);
+	argv += opt_index;
+	command = *argv ? *argv++ : "";
+	if (!strcmp(command, "list")) {
+		if (*argv)
+			misused(&tool, "unexpected operand '%.80s'", *argv);
+		map = dt_open(name, DT_PIDS);
+		return map < 0 ? REFUSED : print_list(map);
+	}
+	if (strcmp(command, "add") && strcmp(command, "remove"))
+		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			command);
+	pid_operands(&tool, argv, &s);
+	map = dt_open(name, DT_SETTINGS);
+	if (map < 0 || bpf_lookup(map, &zero, &settings) < 0)
+		return REFUSED;
+	map = dt_open(name, DT_PIDS);
+	if (map < 0)
+		return REFUSED;
+	if (*command == 'a')
+		return check(&s, settings.flags & DT_GROUP) < 0 || add(map, &s) < 0 ? REFUSED : DONE;
+	for (size_t i = 0; i < s.n; i++)
+		r |= bpf_delete(map, &s.v[i]) < 0;
+	return r ? NO : DONE;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/* dt.c - a probe by its name: where it is pinned */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "dt.h"
+#include "tfs.h"
+
+#define PREFIX "tfs-"
+
+#define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
+
+static void bpffs(char *path)
+{
+	format(path, PATH_MAX, "%s/fs/bpf", sysfs());
+}
+
+/* bpffs has no names with a dot; no probe's has a plus. */
+void dt_path(char *path, const char *name, const char *what)
+{
+	char plain[DT_NAME];
+
+	format(plain, sizeof(plain), "%s", name);
+	for (char *p = plain; *p; p++)
+		if (*p == '.')
+			*p = '+';
+	format(path, PATH_MAX, "%s/fs/bpf/" PREFIX "%s%s%s", sysfs(), plain, what ? "/" : "",
+	       what ? what : "");
+}
+
+int dt_ready(void)
+{
+	char path[PATH_MAX];
+	struct statfs fs;
+
+	bpffs(path);
+	if (!statfs(path, &fs) && (unsigned)fs.f_type == BPFFS_MAGIC_NUMBER)
+		return 0;
+	return complain("no bpffs at %s: as root, mount -t bpf bpf %s", path, path);
+}
+
+int dt_open(const char *name, const char *what)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	dt_path(path, name, DT_PIDS);
+	fd = bpf_pinned(path);
+	if (fd >= 0 && strcmp(what, DT_PIDS)) {
+		dt_path(path, name, what);
+		fd = bpf_pinned(path);
+	}
+	if (fd < 0 && errno == ENOENT)
+		return complain("the probe %s is off: dt-probe on begins it", name);
+	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
+}
+
+/* The top level's event goes on with each program that prints, for no reader of ours. */
+#define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
+
+int dt_hush(const char *name, int before)
+{
+	struct dt_settings s;
+	uint32_t zero = 0;
+	char path[PATH_MAX], *state;
+	int root, map, r = 0;
+
+	dt_path(path, name, DT_SETTINGS);
+	map = bpf_pinned(path);
+	if (map < 0 || bpf_lookup(map, &zero, &s) < 0)
+		return -1;
+	if (before || s.was_quiet) {
+		root = open_tracefs(NULL, "", NULL);
+		state = root < 0 ? NULL : ctl_read(root, PRINTK, NULL);
+		if (!state)
+			r = root < 0 ? -1 : complain_errno("unable to read " PRINTK);
+		else if (before)
+			s.was_quiet = *state == '0';
+		else
+			r = ctl_write(root, PRINTK, "0", 0), s.was_quiet = 0;
+		free(state);
+		if (root >= 0)
+			close(root);
+		if (!r && bpf_update(map, &zero, &s) < 0)
+			r = complain_errno("unable to write %s", path);
+	}
+	close(map);
+	return r;
+}
+
+int dt_off(const char *name)
+{
+	char path[PATH_MAX], dir[PATH_MAX], **names;
+	int r = 0;
+
+	dt_path(dir, name, NULL);
+	names = names_in(dir);
+	if (!names)
+		return errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
+	/* first that others may no longer take it for one that is on */
+	dt_path(path, name, DT_PIDS);
+	unlink(path);
+	dt_hush(name, 0);
+	for (char **n = names; *n; n++) {
+		dt_path(path, name, *n);
+		if (unlink(path) < 0 && errno != ENOENT)
+			r = complain_errno("unable to remove %s", path);
+	}
+	free(names);
+	if (!r && rmdir(dir) < 0 && errno != ENOENT)
+		r = complain_errno("unable to remove %s", dir);
+	return r < 0 ? -1 : 1;
+}

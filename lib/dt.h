@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt.h - a probe: what the kernel keeps of one distributed trace
+ *
+ * A probe has a name. All of it is pinned in a directory of bpffs, tfs-NAME:
+ * maps, programs, and the links that hold the programs to their places. There
+ * is no process: removing the directory ends the probe.
+ */
+#ifndef DT_H
+#define DT_H
+
+#include <limits.h>
+
+#include "bpf.h"
+
+enum { DT_NAME = 65, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024 };
+
+/* What is pinned: maps by these names, the programs of devices, links by their program's. */
+#define DT_PIDS "pids"          /* its id is the probe's; pinned last, so that it tells "on" */
+#define DT_STATE "state"
+#define DT_SETTINGS "settings"
+#define DT_DEVICES "devices"
+#define DT_MARK "mark"          /* for devices with Ethernet headers */
+#define DT_MARK_BARE "mark_bare" /* for those that begin with IP */
+
+/* Of a traced thread, by its number (with -g: a process, by its own). */
+struct dt_task {
+	uint64_t tag;           /* the socket whose request it serves; 0: added by hand */
+	uint64_t key;           /* the message that began the window */
+	uint64_t sending;       /* the socket of the send that was told already */
+	uint32_t count, pad;
+};
+
+/* Marked bytes that came to a socket: start to end; up to read they were read. */
+struct dt_received {
+	uint32_t start, end, read, pad;
+};
+
+/* Bytes of a socket that leave it marked: start to end, or all from start on. */
+struct dt_sent {
+	uint32_t start, end, flags, high;
+};
+
+enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */
+       SENT_RANGE = 2,          /* start (and end) hold */
+       SENT_ACTIVE = 4,         /* the socket connected */
+       SENT_PASSIVE = 8,        /* the socket was accepted */
+       SENT_EVER = 16 };        /* marked bytes were sent on it */
+
+/* Of each processor, added up when they are printed. */
+struct dt_state {
+	uint64_t marked_out;    /* segments (as large as the device takes them) marked */
+	uint64_t marked_in;     /* that came marked, with data, and were believed */
+	uint64_t refused;       /* that came marked from those who are not believed */
+	uint64_t windows;       /* that were opened */
+	uint64_t socket_in, socket_out; /* of the packet at hand */
+	uint32_t child_start, child_end; /* data that came with the last of a handshake */
+};
+
+/* Of the probe; one. */
+struct dt_settings {
+	uint32_t flags;
+	uint32_t was_quiet;     /* the kernel is about to switch on bpf_trace_printk's event */
+};
+
+/* Of a device that no link holds, by where it is (dt-dev.c). */
+struct dt_device {
+	uint64_t netns;         /* inode */
+	uint32_t index, pad;
+};
+
+enum { DT_GROUP = 1,            /* processes, not threads */
+       DT_MODULE = 2,           /* the rules of the kernel module: no event loops */
+       DT_ONCE = 4 };           /* what is sent again is not marked */
+
+/* What the programs of one probe are made with. */
+struct dt_plan {
+	uint32_t id;
+	int flags, end_at_send, first_argument;
+	int pids, received, sent, from, state;          /* maps */
+	int copied_seq, write_seq, snd_una, rcv_nxt;    /* in struct tcp_sock */
+	int peer_port, port;                            /* in struct sock_common */
+	int pid, tgid;                                  /* in struct task_struct */
+};
+
+/* ---- dtprog.c: the programs ------------------------------------------------------- */
+
+typedef void dt_program(struct code *, const struct dt_plan *);
+
+dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_mark,
+	dt_mark_bare;
+
+/* ---- dt.c: a probe by its name --------------------------------------------------------- */
+
+/* The directory of the probe, or with what, the path of that in it: PATH_MAX bytes. */
+void dt_path(char *path, const char *name, const char *what);
+
+/* Is bpffs at its place? 0, or -1 said. */
+int dt_ready(void);
+
+/* A descriptor of what is pinned there; -1 said: the probe is off. */
+int dt_open(const char *name, const char *what);
+
+/*
+ * The event bpf_trace_printk of the top level: remember it before programs that
+ * print are loaded, and put it back behind. 0, or -1 said.
+ */
+int dt_hush(const char *name, int before);
+
+/*
+ * End the probe, whatever there is of it: 1, or 0 when there is nothing; -1 said.
+ */
+int dt_off(const char *name);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+/* emit.c - instructions of the BPF machine, one a call, with labels */
+#include <endian.h>
+#include <string.h>
+
+#include "bpf.h"
+#include "tfs.h"
+
+/* Classes of instructions, and what makes variants of them. */
+enum { LD = 0x00, LDX = 0x01, ST = 0x02, STX = 0x03, ALU32 = 0x04, JMP = 0x05, JMP32 = 0x06,
+       ALU64 = 0x07 };
+enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0xd0 | 0x08,
+       CALL = 0x80, EXIT = 0x90, MAP_DESCRIPTOR = 1 };
+
+static struct insn *emit(struct code *c, int code, enum reg to, enum reg from, int off,
+			 int32_t imm)
+{
+	struct insn *i = &c->v[c->n];
+
+	/* the programs are ours: one that is too long is a fault of this source */
+	if (c->n + 1 >= CODE_MOST)
+		die(REFUSED, "a program of more than %d instructions", CODE_MOST);
+	c->n++;
+	i->code = (uint8_t)code;
+	i->regs = (uint8_t)(__BYTE_ORDER == __LITTLE_ENDIAN ? from << 4 | to : to << 4 | from);
+	i->off = (int16_t)off;
+	i->imm = imm;
+	return i;
+}
+
+void load(struct code *c, enum width w, enum reg to, enum reg from, int at)
+{
+	emit(c, LDX | MEMORY | (int)w, to, from, at, 0);
+}
+
+void store(struct code *c, enum width w, enum reg to, int at, enum reg from)
+{
+	emit(c, STX | MEMORY | (int)w, to, from, at, 0);
+}
+
+void store_number(struct code *c, enum width w, enum reg to, int at, int32_t n)
+{
+	emit(c, ST | MEMORY | (int)w, to, R0, at, n);
+}
+
+void compute(struct code *c, enum arithmetic a, enum reg to, enum reg from)
+{
+	emit(c, ALU64 | BY_REGISTER | (int)a, to, from, 0, 0);
+}
+
+void compute32(struct code *c, enum arithmetic a, enum reg to, enum reg from)
+{
+	emit(c, ALU32 | BY_REGISTER | (int)a, to, from, 0, 0);
+}
+
+void compute_number(struct code *c, enum arithmetic a, enum reg to, int32_t n)
+{
+	emit(c, ALU64 | (int)a, to, R0, 0, n);
+}
+
+void compute_number32(struct code *c, enum arithmetic a, enum reg to, int32_t n)
+{
+	emit(c, ALU32 | (int)a, to, R0, 0, n);
+}
+
+void from_network(struct code *c, enum reg r, int bits)
+{
+	emit(c, ALU32 | TO_BIG, r, R0, 0, bits);
+}
+
+void add_to(struct code *c, enum reg to, int at, enum reg from)
+{
+	emit(c, STX | ATOMIC | U64, to, from, at, 0);
+}
+
+static void wide(struct code *c, enum reg to, int source, uint64_t n)
+{
+	emit(c, LD | WIDE, to, (enum reg)source, 0, (int32_t)n);
+	emit(c, 0, R0, R0, 0, (int32_t)(n >> 32));
+}
+
+void load_map(struct code *c, enum reg to, int map)
+{
+	wide(c, to, MAP_DESCRIPTOR, (uint32_t)map);
+}
+
+void load_number(struct code *c, enum reg to, uint64_t n)
+{
+	wide(c, to, 0, n);
+}
+
+static void jumps(struct code *c, int code, enum reg a, enum reg b, int32_t n, int to)
+{
+	c->label[c->n] = (uint8_t)(to + 1);
+	emit(c, code, a, b, 0, n);
+}
+
+void jump(struct code *c, int to)
+{
+	jumps(c, JMP, R0, R0, 0, to);
+}
+
+void jump_if(struct code *c, enum reg a, enum condition is, enum reg b, int to)
+{
+	jumps(c, JMP | BY_REGISTER | (int)is, a, b, 0, to);
+}
+
+void jump_if_number(struct code *c, enum reg a, enum condition is, int32_t b, int to)
+{
+	jumps(c, JMP | (int)is, a, R0, b, to);
+}
+
+void jump_if_number32(struct code *c, enum reg a, enum condition is, int32_t b, int to)
+{
+	jumps(c, JMP32 | (int)is, a, R0, b, to);
+}
+
+void label(struct code *c, int n)
+{
+	c->here[n] = c->n + 1;
+}
+
+void call(struct code *c, enum helper h)
+{
+	emit(c, JMP | CALL, R0, R0, 0, (int32_t)h);
+}
+
+void leave(struct code *c, int32_t n)
+{
+	compute_number(c, SET, R0, n);
+	emit(c, JMP | EXIT, R0, R0, 0, 0);
+}
+
+/* A jump counts from the instruction behind it. */
+void code_resolve(struct code *c)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->label[i])
+			c->v[i].off = (int16_t)(c->here[c->label[i] - 1] - 1 - (i + 1));
+}
