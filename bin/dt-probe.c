@@ -103,7 +103,8 @@ static int make_maps(struct dt_plan *p, int *settings, int *devices)
 	    (p->from = make_map(MAP_LPM_TRIE, "from", sizeof(struct network), 1,
 				DT_NETWORKS)) < 0 ||
 	    (p->state = make_map(MAP_PERCPU_ARRAY, DT_STATE, 4, sizeof(struct dt_state), 1)) < 0 ||
-	    (*devices = make_map(MAP_HASH, DT_DEVICES, sizeof(struct dt_device), 4, 1024)) < 0)
+	    (*devices = make_map(MAP_HASH, DT_DEVICES, sizeof(struct dt_device),
+				 sizeof(struct dt_clsact), DT_DEVICES_MOST)) < 0)
 		return -1;
 	for (size_t i = 0; i < nnetworks; i++)
 		if (bpf_update(p->from, &networks[i], &one) < 0)

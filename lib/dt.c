@@ -104,6 +104,8 @@ int dt_off(const char *name)
 	dt_path(path, name, DT_PIDS);
 	unlink(path);
 	dt_hush(name, 0);
+	if (dt_devices_off(name) < 0)
+		r = -1;
 	for (char **n = names; *n; n++) {
 		dt_path(path, name, *n);
 		if (unlink(path) < 0 && errno != ENOENT)

@@ -13,7 +13,8 @@
 
 #include "bpf.h"
 
-enum { DT_NAME = 65, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024 };
+enum { DT_NAME = 65, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
+       DT_DEVICES_MOST = 1024 };
 
 /* What is pinned: maps by these names, the programs of devices, links by their program's. */
 #define DT_PIDS "pids"          /* its id is the probe's; pinned last, so that it tells "on" */
@@ -63,10 +64,16 @@ struct dt_settings {
 	uint32_t was_quiet;     /* the kernel is about to switch on bpf_trace_printk's event */
 };
 
-/* Of a device that no link holds, by where it is (dt-dev.c). */
+/* A device that no link holds (dtdev.c), by its network namespace's inode and its number. */
 struct dt_device {
-	uint64_t netns;         /* inode */
+	uint64_t netns;
 	uint32_t index, pad;
+};
+
+/* What is there of ours. */
+struct dt_clsact {
+	uint32_t priority, handle; /* of the filter */
+	uint32_t made;          /* the queueing discipline is ours, too */
 };
 
 enum { DT_GROUP = 1,            /* processes, not threads */
@@ -111,5 +118,22 @@ int dt_hush(const char *name, int before);
  * End the probe, whatever there is of it: 1, or 0 when there is nothing; -1 said.
  */
 int dt_off(const char *name);
+
+/* ---- dtdev.c: the devices that a probe marks at ------------------------------------- */
+
+/*
+ * Mark at the egress of the device, in the network namespace of the caller; *how
+ * says by what. 0, 1: it was marked at already; -1 said.
+ */
+int dt_device_on(const char *name, const char *device, const char **how);
+
+/* Let go of it. 0, 1: it is none of the probe's; -1 said. */
+int dt_device_off(const char *name, const char *device);
+
+/*
+ * Let go of the devices that no link holds, in whatever network namespace that
+ * a task or /run/netns still has. 0 or -1 said.
+ */
+int dt_devices_off(const char *name);
 
 #endif

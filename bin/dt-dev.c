@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-dev - mark what traced threads send, where it leaves by these devices
+ *
+ * Requires: a probe that is on (dt-probe), root; Ethernet or bare IP.
+ *	add DEVICE...     prints DEVICE and how: tcx (Linux 6.6), or clsact
+ *	remove DEVICE...  no more; "dt-probe off" lets go of all
+ *	-a                all devices that are there
+ *	-N NAME           for another probe than "dt"
+ *	-n NETNS          in the network namespace that this file is, as of a
+ *	                  container: /proc/PID/ns/net, /run/netns/NAME
+ * Exit: 0 done, 1 remove: one was none of ours, 100 misused, 111 refused.
+ */
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dt.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "dt-dev",
+	.usage = "dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...",
+	.purpose = "mark what traced threads send, where it leaves by these devices",
+	.letters = "aN:n:",
+};
+
+enum { DEVICES = 1024 };
+
+static const char *name = "dt";
+
+/* All or, of those that are new, none. */
+static int add(char **devices)
+{
+	static char is_new[DEVICES];
+	const char *how;
+	int n = 0, r = 0;
+
+	for (; devices[n] && n < DEVICES; n++) {
+		r = dt_device_on(name, devices[n], &how);
+		if (r < 0)
+			break;
+		is_new[n] = !r;
+		print("%s %s\n", devices[n], how);
+	}
+	if (r >= 0)
+		flush();
+	else
+		while (n--)
+			if (is_new[n])
+				dt_device_off(name, devices[n]);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static char *all[DEVICES + 1];
+	const char *command;
+	int c, fd, everything = 0, r = 0;
+	char *netns = NULL;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'a':
+			everything = 1;
+			break;
+		case 'N':
+			name = opt_value;
+			break;
+		default:
+			netns = opt_value;
+		}
+	if (!name_ok(name))
+		misused(&tool, "not a probe's name: '%.80s'", name);
+	argv += opt_index;
+	command = *argv ? *argv++ : "";
+	if (strcmp(command, "add") && strcmp(command, "remove"))
+		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			command);
+	if (everything == !!*argv)
+		misused(&tool, everything ? "-a: unexpected operand '%.80s'"
+					  : "no devices; -a is for all%s", *argv ? *argv : "");
+	if (netns) {
+		fd = open(netns, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
+			complain_errno("unable to enter the network namespace %.200s", netns);
+			return REFUSED;
+		}
+	}
+	if (everything) {
+		struct if_nameindex *i = if_nameindex();
+		size_t n = 0;
+
+		for (; i && i[n].if_index && n < DEVICES; n++)
+			all[n] = i[n].if_name;
+		argv = all;
+	}
+	if (*command == 'a')
+		return add(argv) < 0 ? REFUSED : DONE;
+	for (; r >= 0 && *argv; argv++)
+		r |= dt_device_off(name, *argv);
+	return r < 0 ? REFUSED : r ? NO : DONE;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtdev.c - the devices that a probe marks at
+ *
+ * From Linux 6.6 on a link (TCX) holds the program to the device: it is pinned as
+ * dev_NETNS_INDEX and all is said. Before that it is a filter of the queueing
+ * discipline clsact, which others may use as well; the map "devices" knows what of
+ * it is ours, and is written before there is anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dt.h"
+#include "netlink.h"
+#include "tfs.h"
+
+/* Of ours; the first that is free, behind what people number by hand. */
+enum { PRIORITY = 0xd700, PRIORITIES = 16 };
+
+/* Hardware types (include/uapi/linux/if_arp.h) with an Ethernet header, and without any. */
+enum { ARP_ETHERNET = 1, ARP_PPP = 512, ARP_TUNNEL = 768, ARP_TUNNEL6 = 769, ARP_LOOPBACK = 772,
+       ARP_SIT = 776, ARP_IPGRE = 778, ARP_IP6GRE = 823, ARP_NONE = 0xfffe, ARP_RAWIP = 519 };
+
+static uint64_t netns_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+static uint64_t own_netns(void)
+{
+	return netns_of("/proc/self/ns/net");
+}
+
+/* Which program is for it; NULL said. */
+static const char *program_for(const char *device, unsigned *index)
+{
+	struct ifreq r = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
+
+	*index = if_nametoindex(device);
+	if (!*index || strlen(device) >= sizeof(r.ifr_name)) {
+		complain("no device '%.80s' in this network namespace", device);
+		return NULL;
+	}
+	memcpy(r.ifr_name, device, strlen(device));
+	e = fd < 0 ? -1 : ioctl(fd, SIOCGIFHWADDR, &r);
+	if (fd >= 0)
+		close(fd);
+	if (e < 0) {
+		complain_errno("unable to learn the kind of %s", device);
+		return NULL;
+	}
+	switch (r.ifr_hwaddr.sa_family) {
+	case ARP_ETHERNET:
+	case ARP_LOOPBACK:
+		return DT_MARK;
+	case ARP_PPP:
+	case ARP_TUNNEL:
+	case ARP_TUNNEL6:
+	case ARP_SIT:
+	case ARP_IPGRE:
+	case ARP_IP6GRE:
+	case ARP_NONE:
+	case ARP_RAWIP:
+		return DT_MARK_BARE;
+	}
+	complain("%s is of kind %u (ARPHRD_...): neither Ethernet nor bare IP", device,
+		 (unsigned)r.ifr_hwaddr.sa_family);
+	return NULL;
+}
+
+static void link_path(char *path, const char *name, uint64_t netns, unsigned index)
+{
+	char what[64];
+
+	format(what, sizeof(what), "dev_%llu_%u", (unsigned long long)netns, index);
+	dt_path(path, name, what);
+}
+
+static int by_clsact(const char *name, const char *device, unsigned index, int program)
+{
+	struct dt_device at = { .netns = own_netns(), .index = index };
+	struct dt_clsact is = { .priority = PRIORITY }, old;
+	int map = dt_open(name, DT_DEVICES), pids = dt_open(name, DT_PIDS), r;
+	char as[16];
+
+	if (map < 0 || pids < 0)
+		return -1;
+	is.handle = bpf_id(pids);
+	close(pids);
+	if (!bpf_lookup(map, &at, &old)) {
+		close(map);
+		return 1;
+	}
+	r = tc_has_clsact(index);
+	is.made = !r;
+	for (; r >= 0; is.priority++) {
+		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
+		if (!r && is.made)
+			r = tc_add_clsact(index);
+		if (r && r != -EEXIST)
+			break;
+		format(as, sizeof(as), "dt_%x", is.handle);
+		r = tc_add_program(index, is.priority, is.handle, program, as);
+		/* of another kind of filter, or with that number */
+		if ((r != -EEXIST && r != -EINVAL) || is.priority == PRIORITY + PRIORITIES)
+			break;
+	}
+	if (r < 0) {
+		if (is.made && !tc_filters(index))
+			tc_remove_clsact(index);
+		bpf_delete(map, &at);
+	}
+	close(map);
+	errno = -r;
+	return r < 0 ? complain_errno("unable to mark at %s by clsact", device) : 0;
+}
+
+int dt_device_on(const char *name, const char *device, const char **how)
+{
+	char path[PATH_MAX];
+	unsigned index;
+	const char *which = program_for(device, &index);
+	int program, link, r;
+
+	if (!which)
+		return -1;
+	program = dt_open(name, which);
+	if (program < 0)
+		return -1;
+	link_path(path, name, own_netns(), index);
+	link = bpf_pinned(path);
+	*how = "tcx";
+	r = 1;
+	if (link < 0) {
+		link = bpf_link(program, (int)index, ATTACH_TCX_EGRESS);
+		r = link < 0 ? -1 : bpf_pin(link, path);
+		if (link >= 0 && r < 0)
+			complain_errno("unable to pin %s", path);
+	}
+	if (link >= 0) {
+		close(link);
+	} else if (errno == EINVAL || errno == ENOTSUP) {
+		*how = "clsact";
+		r = by_clsact(name, device, index, program);
+	} else {
+		complain_errno("unable to mark at %s", device);
+	}
+	close(program);
+	return r;
+}
+
+/* In the network namespace of the device. */
+static int remove_clsact(int map, const struct dt_device *at, const struct dt_clsact *is)
+{
+	int r = tc_remove_program(at->index, is->priority, is->handle);
+
+	if (r < 0 && r != -ENOENT && r != -EINVAL && r != -ENODEV) {
+		errno = -r;
+		return complain_errno("unable to remove the filter of device %u", at->index);
+	}
+	/* what others have put there since is theirs, and needs it */
+	if (is->made && !tc_filters(at->index))
+		tc_remove_clsact(at->index);
+	bpf_delete(map, at);
+	return 0;
+}
+
+int dt_device_off(const char *name, const char *device)
+{
+	struct dt_device at = { .netns = own_netns(), .index = if_nametoindex(device) };
+	struct dt_clsact is;
+	char path[PATH_MAX];
+	int map, r = 1;
+
+	link_path(path, name, at.netns, at.index);
+	if (!unlink(path))
+		return 0;
+	map = dt_open(name, DT_DEVICES);
+	if (map < 0)
+		return -1;
+	if (!bpf_lookup(map, &at, &is))
+		r = remove_clsact(map, &at, &is);
+	close(map);
+	return r;
+}
+
+/* Into the namespace of that inode, as /run/netns or a task has it. 0, or -1, silent. */
+static int enter(uint64_t netns)
+{
+	char path[PATH_MAX], **names = NULL;
+	const char *const where[] = { "/run/netns/%s", "%s/%s/ns/net" };
+	int fd, r = -1;
+
+	for (int i = 0; r < 0 && i < 2; i++) {
+		names = names_in(i ? procfs() : "/run/netns");
+		for (char **n = names; n && *n && r < 0; n++) {
+			if (i)
+				format(path, sizeof(path), where[1], procfs(), *n);
+			else
+				format(path, sizeof(path), where[0], *n);
+			if (netns_of(path) != netns)
+				continue;
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+			r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
+			if (fd >= 0)
+				close(fd);
+		}
+		free(names);
+	}
+	return r;
+}
+
+int dt_devices_off(const char *name)
+{
+	struct dt_device at;
+	struct dt_clsact is;
+	char path[PATH_MAX];
+	int home, map, r = 0;
+
+	dt_path(path, name, DT_DEVICES);
+	map = bpf_pinned(path);
+	if (map < 0)
+		return 0;
+	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	/* what cannot be removed stays in the map: the next is then behind it */
+	for (int e = bpf_next(map, NULL, &at); !r && !e; e = bpf_next(map, NULL, &at)) {
+		if (bpf_lookup(map, &at, &is) < 0)
+			break;
+		/* nobody has the namespace: it is gone, and its devices are */
+		if (at.netns != own_netns() && enter(at.netns) < 0)
+			bpf_delete(map, &at);
+		else
+			r = remove_clsact(map, &at, &is);
+		if (home >= 0 && setns(home, CLONE_NEWNET) < 0)
+			r = complain_errno("unable to come back to the network namespace");
+	}
+	if (home >= 0)
+		close(home);
+	close(map);
+	return r;
+}
