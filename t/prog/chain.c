@@ -2,7 +2,8 @@
 /*
  * chain - a client, a middle and a server of requests whose work can be counted
  *
- *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] server ADDRESS PORT
+ *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] [-z]
+ *		server ADDRESS PORT
  *	chain [the same] middle ADDRESS PORT ADDRESS PORT
  *	chain [-c CALLS] [-x N] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
  *		client ADDRESS PORT
@@ -23,6 +24,7 @@
  *	          pool: -w N threads (4) and EPOLLONESHOT; loop: one thread, epoll, and
  *	          as many requests under way as there are connections
  *	-x N      a message is sent with N calls
+ *	-z        the last byte of a server's answer is wrong
  * The middle has a connection to the server for each of its clients', made when
  * the first request is there.
  *
@@ -68,6 +70,7 @@ static const char *const model_names[] = { "fork", "thread", "pool", "loop" };
 static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
 static enum { FORK, THREAD, POOL, LOOP } model;
 static long workers = 4, pieces = 1, truths = 2, base = 1000000;
+static int spoil;
 
 static int complain(const char *what)
 {
@@ -354,6 +357,8 @@ static enum state turn(struct conn *c)
 			return UPWARD;
 		for (size_t i = 0; i < c->need; i++)
 			c->text[i] = (char)toupper((unsigned char)c->text[i]);
+		if (spoil)
+			c->text[c->need - 1] = '?';
 		return DOWN;
 	case UPWARD:
 		c->need = 0;
@@ -686,7 +691,7 @@ int main(int argc, char **argv)
 	char flavour = 'T', **word;
 	int o, in;
 
-	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:ubt:n:s:1ei")) != -1)
+	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:zubt:n:s:1ei")) != -1)
 		switch (o) {
 		case 'c': calls = (unsigned)one_of(optarg, call_names, 6); break;
 		case 'm': model = (unsigned)one_of(optarg, model_names, 4); break;
@@ -694,6 +699,7 @@ int main(int argc, char **argv)
 		case 'x': pieces = number(optarg, 1); break;
 		case 'l': truths = number(optarg, 0); break;
 		case 'g': base = number(optarg, 0); break;
+		case 'z': spoil = 1; break;
 		case 'u': flavour = 'U'; break;
 		case 'b': flavour = 'b'; break;
 		case 't': threads = number(optarg, 1); break;
