@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2153 # what is set here, the tests use; MARK is the helper's
+# net.bash - three hosts in a row, for tests: load helper; load net
+#
+#	dtc eth0 -- hop 1 -- eth0 dtm eth1 -- hop 2 -- eth0 dts
+#	10.77.1.1     10.77.1.2, 10.77.2.2       10.77.2.3      and fd77:1::1 ...
+#
+# Each is a network namespace, a hop two ends of a veth pair or a box (t/prog/box.c)
+# between two such pairs. Names are the test's own; what a test makes goes with it.
+#
+#	need_net
+#	net_up 2                     # with a box on hop 2
+#	box 2 -n 3
+#	chain_server -m thread
+#	chain_middle -m thread
+#	client one -n 100            # held; tids_of one
+#	go one
+#	client_ends one
+#	box_ends 2
+#	[ "$(counted 2 dropped)" = 1 ]
+
+# the numbers that the roles tell a traced request, an untraced one and the time
+# after an answer by: other runs of tests have others
+TRUTH=$((1000000 + 8 * $$))
+declare -A TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
+
+# of the addresses in use: 4 or 6
+FAMILY=4
+declare -A BOXES CLIENTS
+NETS=()
+
+# A file that has an undo of its own calls net_down in it.
+undo() {
+	net_down
+}
+
+net_down() {
+	[ ${#NETS[@]} -gt 0 ] || return 0
+	"$PROG/netns" del "${NETS[@]/#/$MARK-}" && NETS=()
+}
+
+# skip, naming what is missing
+
+# need_net [WORD]...: what netns check can tell of; these all unless told
+need_net() {
+	local status=0 said
+	need_root
+	[ $# -gt 0 ] || set -- veth packet ipv6
+	said=$("$PROG/netns" check "$@" 2>&1) || status=$?
+	[ "$status" != 77 ] || skip "${said#netns: }"
+	[ "$status" = 0 ] || { echo "$said"; return 1; }
+}
+
+# Where the hierarchy of version 2 is mounted, in CGROUP2.
+need_cgroup2() {
+	CGROUP2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$CGROUP2" ] || skip "needs a mounted cgroup2"
+}
+
+need_bpf() {
+	need_root
+	grep -q '\<bpf$' /proc/filesystems || skip "needs bpf (CONFIG_BPF_SYSCALL)"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+}
+
+# hosts
+
+# ns_of HOST: the file of dtc, dtm, dts, box1 or box2
+ns_of() {
+	echo "/run/netns/$MARK-$1"
+}
+
+# in_ns HOST COMMAND...: there; in the background, see start_in
+in_ns() {
+	"$PROG/netns" exec "$MARK-$1" "${@:2}"
+}
+
+# start_in HOST NAME COMMAND...: in the background, writing NAME.out; its pid,
+# which is the command's, is in $PID. It has said "ready".
+start_in() {
+	: >"$2.out"
+	background "$PROG/netns" exec "$MARK-$1" "${@:3}" >"$2.out"
+	eventually ready_or_gone "$2.out" "$PID"
+	grep -q '^ready' "$2.out"
+}
+
+ready_or_gone() {
+	grep -q '^ready' "$1" || gone "$2"
+}
+
+# address HOST: of dtm as dtc knows it, of the others as dtm does
+address() {
+	local network=2 host=3
+	case $1 in
+	dtc) network=1 host=1 ;;
+	dtm) network=1 host=2 ;;
+	esac
+	if [ "$FAMILY" = 6 ]; then echo "fd77:$network::$host"; else echo "10.77.$network.$host"; fi
+}
+
+# net_up [HOP]...: the hosts, with a box on these hops, 1 or 2. Offloads are off
+# where there is a box, and with NET_OFFLOAD=off everywhere; NET_MTU is of all.
+net_up() {
+	local hop left=dtc out=eth0 right=dtm name
+	NETS=(dtc dtm dts)
+	for hop; do
+		NETS+=("box$hop")
+	done
+	"$PROG/netns" add "${NETS[@]/#/$MARK-}"
+	for hop in 1 2; do
+		if [[ " $* " == *" $hop "* ]]; then
+			net_pair "$left" "$out" "box$hop" a off
+			net_pair "box$hop" b "$right" eth0 off
+		else
+			net_pair "$left" "$out" "$right" eth0 "${NET_OFFLOAD-}"
+		fi
+		left=dtm out=eth1 right=dts
+	done
+	net_addresses dtc eth0 1 1
+	net_addresses dtm eth0 1 2
+	net_addresses dtm eth1 2 2
+	net_addresses dts eth0 2 3
+}
+
+# net_pair HOST IF HOST IF [off]
+net_pair() {
+	"$PROG/netns" veth "$MARK-$1" "$2" "$MARK-$3" "$4" ${NET_MTU:+"$NET_MTU"}
+	[ "${5-}" != off ] || {
+		"$PROG/netns" offload "$MARK-$1" "$2" off
+		"$PROG/netns" offload "$MARK-$3" "$4" off
+	}
+}
+
+net_addresses() {
+	"$PROG/netns" addr "$MARK-$1" "$2" "10.77.$3.$4/24" "fd77:$3::$4/64"
+}
+
+# dtm is a router: dtc and dts can talk without a middle
+net_routes() {
+	"$PROG/netns" forward "$MARK-dtm"
+	"$PROG/netns" route "$MARK-dtc" 10.77.2.0/24 10.77.1.2
+	"$PROG/netns" route "$MARK-dtc" fd77:2::/64 fd77:1::2
+	"$PROG/netns" route "$MARK-dts" 10.77.1.0/24 10.77.2.2
+	"$PROG/netns" route "$MARK-dts" fd77:1::/64 fd77:2::2
+}
+
+# boxes
+
+# box HOP OPTION...: it passes frames from now on
+box() {
+	start_in "box$1" "box$1" "$PROG/box" "${@:2}" a b
+	BOXES[$1]=$PID
+}
+
+# counted HOP NAME: of the last line that the box has told; see t/prog/box.c
+counted() {
+	sed -n "\$s/.*\<$2=\([0-9]*\).*/\1/p" "box$1.out"
+}
+
+# box_tells HOP: a line of what it has counted until now, and it goes on
+box_tells() {
+	local lines
+	lines=$(wc -l <"box$1.out")
+	kill -USR1 "${BOXES[$1]}"
+	eventually more_lines "box$1.out" "$lines"
+}
+
+more_lines() {
+	[ "$(wc -l <"$1")" -gt "$2" ]
+}
+
+# box_ends HOP: it has seen every frame
+box_ends() {
+	kill -TERM "${BOXES[$1]}"
+	finishes "${BOXES[$1]}" 0
+	[ "$(counted "$1" lost)" = 0 ]
+}
+
+# roles; see t/prog/chain.c for their options
+
+# chain_server OPTION...: on dts; in SERVER its pid. TARGET is where the next
+# connects to: address and port.
+chain_server() {
+	start_in dts server "$PROG/chain" -g "$TRUTH" "$@" server "$(address dts)" 0
+	SERVER=$PID
+	TARGET=("$(address dts)" "$(sed -n 's/^ready //p' server.out)")
+}
+
+# chain_middle OPTION...: on dtm, after the server; in MIDDLE its pid
+chain_middle() {
+	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$(address dtm)" 0 \
+		"${TARGET[@]}"
+	MIDDLE=$PID
+	TARGET=("$(address dtm)" "$(sed -n 's/^ready //p' middle.out)")
+}
+
+# client NAME OPTION...: on dtc, held before its first request
+client() {
+	mkfifo "$1.go"
+	start_in dtc "$1" "$PROG/chain" "${@:2}" client "${TARGET[@]}" <>"$1.go"
+	CLIENTS[$1]=$PID
+}
+
+# tids_of NAME [T|U]: of all its threads, or those that ask so, one a line
+tids_of() {
+	sed -n "s/^tid \([0-9]*\) ${2:-.}$/\1/p" "$1.out"
+}
+
+# go NAME [N]: let it begin; of a client with -i, N requests, that are done then
+go() {
+	local lines
+	lines=$(wc -l <"$1.out")
+	echo "${2-}" >"$1.go"
+	[ -z "${2-}" ] || [ "$2" = 0 ] || eventually more_lines "$1.out" "$lines"
+}
+
+# client_ends NAME [STATUS]: by itself, and each answer was right
+client_ends() {
+	finishes "${CLIENTS[$1]}" "${2:-0}"
+}
+
+# the truth: which calls were made, by the kernel
+
+# truth_on: they are events of the test's instance (new_instance) from now on
+truth_on() {
+	local event=$DIR/events/syscalls/sys_enter_getpgid nr
+	if [ -d "$event" ]; then
+		echo "pid > $TRUTH && pid <= $((TRUTH + 3))" >"$event/filter"
+	else
+		event=$DIR/events/raw_syscalls/sys_enter
+		[ -d "$event" ] || lacks events/raw_syscalls
+		nr=$(syscall-nr getpgid)
+		echo "id == $nr" >"$event/filter"
+	fi
+	echo 1 >"$event/enable"
+}
+
+# truths T|U|A [FILE]: how many are in the text of a trace; of the instance's own,
+# it fails if there is not all in it
+truths() {
+	local hex file=${2:-$DIR/trace}
+	hex=$(printf %x "${TRUTHS[$1]}")
+	awk -v "call=(getpgid\\(pid: |NR [0-9]+ \\()(0x)?$hex[,)]" '
+		/entries-in-buffer/ { sub(/.*: /, ""); split($1, n, "/"); bad = n[1] != n[2] }
+		$0 ~ call { calls++ }
+		END { print calls + 0; exit bad }' "$file"
+}
