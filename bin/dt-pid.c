@@ -32,7 +32,9 @@ static int print_list(int map)
 	uint32_t pid;
 	int r, n = 0;
 
-	for (r = bpf_next(map, NULL, &pid); !r; r = bpf_next(map, &pid, &pid))
+	/* a task that went meanwhile begins the list anew: not more often than it is long */
+	r = bpf_next(map, NULL, &pid);
+	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
 		pids_add(&all, (pid_t)pid);
 	pids_sort(&all);
 	for (size_t i = 0; i < all.n; i++) {

@@ -39,7 +39,9 @@ struct dt_received {
 
 /* Bytes of a socket that leave it marked: start to end, or all from start on. */
 struct dt_sent {
-	uint32_t start, end, flags, high;
+	uint32_t start, end, flags;
+	uint32_t high;          /* all before it was sent once */
+	uint32_t copied, pad;   /* what threads in windows have read of it */
 };
 
 enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */

@@ -349,11 +349,12 @@ void dt_rx(struct code *c, const struct dt_plan *p)
 /*
  * A thread has read from a socket (tcp_rcv_space_adjust, once for each part that
  * was copied): do the bytes from read to copied_seq meet the marked ones? A peek
- * does not come here.
+ * does not come here; splice(2) does also when there was nothing.
  */
 void dt_read(struct code *c, const struct dt_plan *p)
 {
 	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, KEEP, ELSEWHERE };
+	enum { BEFORE = VALUE };
 
 	socket_argument(c, 0);
 	who(c, p);
@@ -362,13 +363,17 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	compute(c, SET, R7, R0);
 	field(c, U32, R9, R6, p->copied_seq);
 	load(c, U32, R8, R7, offsetof(struct dt_received, read));
+	jump_if(c, R8, IS, R9, OUT);
+	store(c, U32, R7, offsetof(struct dt_received, read), R9);
 	load(c, U32, R2, R7, offsetof(struct dt_received, end));
 	load(c, U32, R3, R7, offsetof(struct dt_received, start));
 	jump_if_before(c, R8, R2, AT_LEAST, UNMARKED);
 	jump_if_before(c, R9, R3, AT_MOST, UNMARKED);
-	store(c, U32, R7, offsetof(struct dt_received, read), R9);
-	/* R8 = the first marked byte of these */
-	jump_if_before(c, R8, R3, AT_LEAST, FIRST);
+	/* R8 = the first marked byte of these; BEFORE: whether others were read before */
+	compute32(c, SET, R1, R8);
+	compute32(c, MINUS, R1, R3);
+	store(c, U32, FP, BEFORE, R1);
+	jump_if_number32(c, R1, AT_LEAST, 0, FIRST);
 	compute32(c, SET, R8, R3);
 	label(c, FIRST);
 	message(c, p, R8, 0);
@@ -401,6 +406,8 @@ void dt_read(struct code *c, const struct dt_plan *p)
 
 	label(c, TRACED);
 	compute(c, SET, R7, R0);
+	load(c, U32, R1, FP, BEFORE);
+	jump_if_number32(c, R1, MORE, 0, OUT); /* the same message goes on */
 	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
 	jump_if_number(c, R1, IS, 0, KEEP);
 	jump_if(c, R1, IS, R6, KEEP);
@@ -434,7 +441,12 @@ void dt_read(struct code *c, const struct dt_plan *p)
 		jump_if_number(c, R1, IS, 0, OUT);
 		lookup(c, p->sent, SOCKET);
 		jump_if_number(c, R0, IS, 0, ELSEWHERE);
-		load(c, U32, R1, R0, offsetof(struct dt_sent, flags));
+		compute(c, SET, R8, R0);
+		field(c, U32, R9, R6, p->copied_seq);
+		load(c, U32, R1, R8, offsetof(struct dt_sent, copied));
+		jump_if(c, R1, IS, R9, OUT);
+		store(c, U32, R8, offsetof(struct dt_sent, copied), R9);
+		load(c, U32, R1, R8, offsetof(struct dt_sent, flags));
 		compute_number(c, AND_, R1, SENT_ACTIVE | SENT_OPEN);
 		jump_if_number(c, R1, IS, SENT_ACTIVE | SENT_OPEN, OUT);
 		label(c, ELSEWHERE);
@@ -513,6 +525,7 @@ void dt_send(struct code *c, const struct dt_plan *p)
 	jump(c, TELL);
 
 	label(c, NEW);
+	store_number(c, U64, FP, VALUE + 16, 0);
 	field(c, U32, R9, R6, p->write_seq);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, start), R9);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, end), R9);
@@ -675,8 +688,10 @@ void dt_state(struct code *c, const struct dt_plan *p)
 	leave(c, 0);
 
 	label(c, OPENED);
-	store_number(c, U64, FP, VALUE, 0);
-	store_number(c, U64, FP, VALUE + 8, 0);
+	field(c, U32, R7, R6, p->copied_seq);
+	for (int i = 0; i < (int)sizeof(struct dt_sent); i += 8)
+		store_number(c, U64, FP, VALUE + i, 0);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, copied), R7);
 	jump_if_number(c, R8, IS, SYN_RECV, PASSIVE);
 	jump_if_number(c, R8, IS_NOT, SYN_SENT, OUT);
 	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_ACTIVE);

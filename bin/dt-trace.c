@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-trace - tell whether a marked request is being served here
+ *
+ * Requires: a probe that is on (dt-probe), root; -w: tracefs.
+ *	-N NAME    of another probe than "dt"
+ *	-w         wait until it is otherwise than now, then tell
+ * Prints 1 when a thread serves one, 0 when none does.
+ * Exit: 0 done, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "dt.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "dt-trace",
+	.usage = "dt-trace [-w] [-N NAME]",
+	.purpose = "tell whether a marked request is being served here",
+	.letters = "wN:",
+};
+
+static int serving(int map)
+{
+	struct dt_task t;
+	uint32_t pid;
+	int r = bpf_next(map, NULL, &pid);
+
+	/* a task that went meanwhile begins the list anew: not more often than it is long */
+	for (int n = 0; !r && n < DT_TASKS; n++, r = bpf_next(map, &pid, &pid))
+		if (!bpf_lookup(map, &pid, &t) && t.tag)
+			return 1;
+	return 0;
+}
+
+/*
+ * The programs tell of each window in the ring buffer of whoever records that: an
+ * instance of ours, of which nothing but the arrival of something is looked at.
+ */
+static int wait_for_change(int map)
+{
+	int root = open_tracefs(NULL, "", NULL), instances, dir, pipe, r = -1, before;
+	struct pollfd p = { .events = POLLIN };
+	char name[64], text[4096];
+	int stop = stop_signals();
+
+	if (root < 0 || stop < 0)
+		return -1;
+	instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	format(name, sizeof(name), INSTANCE_PREFIX "dt-trace.%d", (int)getpid());
+	dir = instances < 0 ? -1 : owned_make(instances, name, 0750);
+	if (dir < 0)
+		return complain_errno("unable to make instance %s", name);
+	pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (pipe < 0)
+		complain_errno("unable to open trace_pipe");
+	else
+		r = ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
+	before = serving(map);
+	p.fd = pipe;
+	while (!r && serving(map) == before) {
+		struct pollfd both[2] = { p, { .fd = stop, .events = POLLIN } };
+
+		if (poll(both, 2, -1) < 0 && errno != EINTR)
+			r = complain_errno("unable to wait");
+		if (both[1].revents)
+			break;
+		while (read(pipe, text, sizeof(text)) > 0)
+			;
+	}
+	if (pipe >= 0)
+		close(pipe);
+	instance_remove(instances, name, 2000);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = "dt";
+	int c, map, waiting = 0;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (c == 'w')
+			waiting = 1;
+		else
+			name = opt_value;
+	if (!name_ok(name))
+		misused(&tool, "not a probe's name: '%.80s'", name);
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	map = dt_open(name, DT_PIDS);
+	if (map < 0 || (waiting && wait_for_change(map) < 0))
+		return REFUSED;
+	print("%d\n", serving(map));
+	flush();
+	return DONE;
+}
