@@ -58,7 +58,8 @@ static int wait_for_change(int map)
 	if (pipe < 0)
 		complain_errno("unable to open trace_pipe");
 	else
-		r = ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
+		r = ctl_write(dir, "buffer_percent", "0", 0) ||
+		    ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
 	before = serving(map);
 	p.fd = pipe;
 	while (!r && serving(map) == before) {
