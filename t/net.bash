@@ -23,11 +23,11 @@
 # the numbers that the roles tell a traced request, an untraced one and the time
 # after an answer by: other runs of tests have others
 TRUTH=$((1000000 + 8 * $$))
-declare -A TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
+declare -gA TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
 
 # of the addresses in use: 4 or 6
 FAMILY=4
-declare -A BOXES CLIENTS
+declare -gA BOXES CLIENTS
 NETS=()
 
 # A file that has an undo of its own calls net_down in it.
@@ -60,7 +60,7 @@ need_cgroup2() {
 
 need_bpf() {
 	need_root
-	grep -q '\<bpf$' /proc/filesystems || skip "needs bpf (CONFIG_BPF_SYSCALL)"
+	grep -qw bpf /proc/filesystems || skip "needs bpf (CONFIG_BPF_SYSCALL)"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
 }
 
@@ -136,9 +136,12 @@ net_addresses() {
 	"$PROG/netns" addr "$MARK-$1" "$2" "10.77.$3.$4/24" "fd77:$3::$4/64"
 }
 
-# dtm is a router: dtc and dts can talk without a middle
+# dtm is a router: dtc and dts can talk without a middle. To ask for a neighbour on
+# behalf of others it needs a link-local address.
 net_routes() {
 	"$PROG/netns" forward "$MARK-dtm"
+	"$PROG/netns" addr "$MARK-dtm" eth0 fe80::1/64
+	"$PROG/netns" addr "$MARK-dtm" eth1 fe80::2/64
 	"$PROG/netns" route "$MARK-dtc" 10.77.2.0/24 10.77.1.2
 	"$PROG/netns" route "$MARK-dtc" fd77:2::/64 fd77:1::2
 	"$PROG/netns" route "$MARK-dts" 10.77.1.0/24 10.77.2.2
@@ -182,9 +185,14 @@ box_ends() {
 # chain_server OPTION...: on dts; in SERVER its pid. TARGET is where the next
 # connects to: address and port.
 chain_server() {
-	start_in dts server "$PROG/chain" -g "$TRUTH" "$@" server "$(address dts)" 0
+	server_on dts "$@"
+}
+
+# server_on HOST OPTION...: dtm is the next one to the client
+server_on() {
+	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" 0
 	SERVER=$PID
-	TARGET=("$(address dts)" "$(sed -n 's/^ready //p' server.out)")
+	TARGET=("$(address "$1")" "$(sed -n 's/^ready //p' server.out)")
 }
 
 # chain_middle OPTION...: on dtm, after the server; in MIDDLE its pid
@@ -241,8 +249,14 @@ truth_on() {
 truths() {
 	local hex file=${2:-$DIR/trace}
 	hex=$(printf %x "${TRUTHS[$1]}")
-	awk -v "call=(getpgid\\(pid: |NR [0-9]+ \\()(0x)?$hex[,)]" '
+	awk -v "call=(getpgid[(]pid: |NR [0-9]+ [(])(0x)?${hex}[,)]" '
 		/entries-in-buffer/ { sub(/.*: /, ""); split($1, n, "/"); bad = n[1] != n[2] }
 		$0 ~ call { calls++ }
 		END { print calls + 0; exit bad }' "$file"
+}
+
+# truly KIND N: for eventually. The calls T and U are before the answer, so that their
+# number is right once a client has it; A is behind it.
+truly() {
+	[ "$(truths "$1")" = "$2" ]
 }
