@@ -12,7 +12,7 @@
  *	-f CIDR    on: believe the marks that come from there; nobody's without
  *	-g         on: trace processes, not threads
  *	-m         on: as the kernel module did it, with no care for event loops
- *	-N NAME    another probe than "dt"
+ *	-N NAME    another probe than $TFS_PROBE or "dt"
  * Exit: 0 done, 1 it is off, 100 misused, 111 refused.
  */
 #include <arpa/inet.h>
@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "dt.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-probe",
@@ -67,7 +66,7 @@ static void believe(const char *cidr)
 
 /* ---- on ------------------------------------------------------------------------- */
 
-static const char *name = "dt";
+static const char *name;
 static char why[256]; /* the verifier's last line */
 
 static int keep(int fd, const char *what)
@@ -423,6 +422,7 @@ int main(int argc, char **argv)
 	const char *command;
 	int c, r;
 
+	name = dt_name();
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case '1':
@@ -440,7 +440,7 @@ int main(int argc, char **argv)
 		default:
 			name = opt_value;
 		}
-	if (!name_ok(name))
+	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	command = argv[opt_index];
 	if (command && argv[opt_index + 1])

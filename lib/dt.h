@@ -12,8 +12,9 @@
 #include <limits.h>
 
 #include "bpf.h"
+#include "tfs.h"
 
-enum { DT_NAME = 65, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
+enum { DT_NAME = 160, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
        DT_DEVICES_MOST = 1024 };
 
 /* What is pinned: maps by these names, the programs of devices, links by their program's. */
@@ -103,6 +104,15 @@ dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit,
 
 /* The directory of the probe, or with what, the path of that in it: PATH_MAX bytes. */
 void dt_path(char *path, const char *name, const char *what);
+
+/* The name of the probe unless told: $TFS_PROBE, or "dt". */
+const char *dt_name(void);
+
+/* Is it one: less than DT_NAME of [A-Za-z0-9_.-], not beginning with dot or dash? */
+int dt_name_ok(const char *name);
+
+/* The tasks of the map "pids", all or those that were added by hand, sorted. 0. */
+int dt_tasks(int map, int by_hand, struct pids *out);
 
 /* Is bpffs at its place? 0, or -1 said. */
 int dt_ready(void);

@@ -752,6 +752,8 @@ void dt_fork(struct code *c, const struct dt_plan *p)
 		store_number(c, U64, FP, VALUE + i, 0);
 	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
 	update(c, p->pids, WHO);
+	store_number(c, U64, FP, MESSAGE, 0);
+	tell(c, p, 'B');
 	label(c, OUT);
 	leave(c, 0);
 }
@@ -759,7 +761,7 @@ void dt_fork(struct code *c, const struct dt_plan *p)
 /* A task exits (sched_process_exit): nobody else may be taken for it. */
 void dt_exit(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, END };
+	enum { OUT };
 
 	call(c, CURRENT_PID_TGID);
 	compute(c, SET, R1, R0);
@@ -772,11 +774,6 @@ void dt_exit(struct code *c, const struct dt_plan *p)
 	lookup(c, p->pids, WHO);
 	jump_if_number(c, R0, IS, 0, OUT);
 	compute(c, SET, R7, R0);
-	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
-	jump_if_number(c, R1, IS_NOT, 0, END);
-	forget(c, p->pids, WHO);
-	leave(c, 0);
-	label(c, END);
 	end_window(c, p);
 	label(c, OUT);
 	leave(c, 0);

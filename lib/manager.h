@@ -49,6 +49,7 @@ struct recipe {
 	char *head;                 /* owns all text below */
 	const char *description;
 	int alone;                  /* its stream is there for no reader's sake */
+	int whom_optional;          /* with nobody named it is there for whoever comes */
 	const char *requires[16];
 	size_t nrequires;
 	struct option options[MOST_OPTIONS]; /* the common ones first */
@@ -161,6 +162,21 @@ int open_instances(void);
  * silent, if it is to stay for now. session as in struct subsystem, sweep.
  */
 int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
+
+/* ---- recording.c: sessions that record in an instance -------------------------------- */
+
+/* Before anything exists: can this kernel record so? root as struct subsystem's. 0 or -1 said. */
+int check_recording(const struct request *rq, int root);
+
+/*
+ * Make the instance, locked (owned_make), not yet recording, with the buffer that
+ * was asked for and this clock, NULL for the kernel's own. A descriptor; -1 said.
+ */
+int make_recording(const struct request *rq, int instances, const char *name,
+		   const char *clock);
+
+/* Record everybody but the session's own processes and what they start. 0 or -1 said. */
+int leave_us_out(int instance);
 
 /* ---- stream.c: the processes that make a session's output --------------------------- */
 
