@@ -71,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace_line(&l, line, size)) {
 		must(l.event.n && l.time.n);
 		must_be_in(trace_key(&l, key), line, size);
+		must_be_in(l.tgid, line, size);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			must_be_in(trace_key(&l, keys[i]), line, size);
 		must(trace_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
