@@ -114,21 +114,23 @@ static void put_seconds(struct words *w, int64_t time, int digits)
 /* ---- the first time: marks ------------------------------------------------------------ */
 
 static struct actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
-			    const struct mark *m)
+			    const struct dt_mark *m)
 {
-	uint32_t key[2] = { host, m->tid };
+	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };
+	uint64_t pid;
 	struct actor *t = table_at(&j->actors, (const char *)key, sizeof(key));
 	size_t n = l->comm.n < sizeof(t->comm) ? l->comm.n : sizeof(t->comm) - 1;
 
 	t->host = host;
-	t->tid = m->tid;
+	t->tid = tid;
+	t->group |= part_number(l->pid, 10, &pid) < 0 || pid != tid;
 	memset(t->comm, 0, sizeof(t->comm));
 	if (n)
 		memcpy(t->comm, l->comm.text, n);
 	return t;
 }
 
-static void add(struct join *j, unsigned host, const struct mark *m)
+static void add(struct join *j, unsigned host, const struct dt_mark *m)
 {
 	const struct host *h = &j->v[host];
 
@@ -142,7 +144,7 @@ static void add(struct join *j, unsigned host, const struct mark *m)
 	}
 	j->messages.points[j->messages.n] = (struct point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
-		.peer = PEER_NOT, .what = m->what & 3, .order = j->messages.n & 0x3fffffff,
+		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)j->messages.n,
 	};
 	j->messages.n++;
 }
@@ -150,14 +152,14 @@ static void add(struct join *j, unsigned host, const struct mark *m)
 static void collect(struct join *j, unsigned host)
 {
 	struct host *h = &j->v[host];
-	struct mark m;
+	struct dt_mark m;
 
 	while (next(h)) {
 		if (!h->timed)
 			continue;
 		if (h->begin < 0 || h->time < h->begin)
 			h->begin = h->time;
-		if (trace_mark(&h->l, &m))
+		if (h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
 			add(j, host, &m);
 	}
 	free(h->in.text);
@@ -194,7 +196,7 @@ static void find_clocks(struct join *j)
 		j->messages.points[i].time += c->v[j->messages.points[i].actor->host].add + j->later;
 	for (size_t i = 0; i < j->messages.n; i++) {
 		const struct point *p = &j->messages.points[i];
-		int64_t early = p->what == MARK_SEND && p->peer < j->messages.n ?
+		int64_t early = p->what == 'M' && p->peer < j->messages.n ?
 				p->time - j->messages.points[p->peer].time : 0;
 
 		if (early > c->unit) {
@@ -333,9 +335,9 @@ static void print_clocks(struct join *j)
 /* What is received comes behind what is sent at that time; what has no time, at once. */
 static int rank(const struct host *h)
 {
-	struct mark m;
+	struct dt_mark m;
 
-	return !h->timed ? 0 : trace_mark(&h->l, &m) && (m.what == MARK_BEGIN || m.what == MARK_READ) ? 2 : 1;
+	return !h->timed ? 0 : h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
 }
 
 /* The next line of a host with its aligned time; without one, that of the line before. */

@@ -11,23 +11,10 @@
 
 #include <stdint.h>
 
+#include "dtmark.h"
 #include "filter.h"
 
-/* ---- mark.c: what the kernel's part of distributed tracing writes --------------------- */
-
-enum { MARK_SEND, MARK_BEGIN, MARK_READ, MARK_END };
-
-/* "dtB ID TID KEY", of the event bpf_trace_printk. */
-struct mark {
-	unsigned what;          /* of these: M, B, R, E */
-	uint32_t id, tid;
-	uint64_t key;
-};
-
-/* Is the event one? 1 or 0. */
-int trace_mark(const struct trace_line *, struct mark *);
-
-#define TIME_MOST (INT64_C(1) << 62) /* 146 years */
+#define TIME_MOST INT64_C(3000000000000000000) /* 95 years; 64 bits hold the sum of three */
 
 /* ---- clocks.c: how clocks differ, by who heard from whom ---------------------------- */
 
@@ -74,6 +61,7 @@ struct actor {
 	struct entry entry;
 	unsigned host;
 	uint32_t tid;
+	int group;              /* its marks are of several threads */
 	char comm[16];          /* the last that its marks have, NUL-terminated */
 	struct lane *lane;      /* the picture's */
 };
@@ -84,8 +72,8 @@ struct point {
 	int64_t time;
 	struct actor *actor;
 	uint32_t peer;          /* the other end of the message, in the same array */
-	uint32_t what : 2;      /* as in struct mark */
-	uint32_t order : 30;    /* as the traces have it */
+	uint32_t order;         /* as the traces have it */
+	char what;              /* as in struct dt_mark */
 };
 
 /*

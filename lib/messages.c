@@ -7,7 +7,7 @@
 /* What sends comes first, then what receives, and then what does neither. */
 static unsigned side(const struct point *p)
 {
-	return p->what == MARK_SEND ? 0 : p->what == MARK_END ? 2 : 1;
+	return p->what == 'M' ? 0 : p->what == 'E' ? 2 : 1;
 }
 
 static int by_key(const void *a, const void *b)

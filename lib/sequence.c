@@ -17,7 +17,7 @@ enum {
 
 	LEFT = 100, LANE = 180, GAP = 14, RIGHT = 10, BAR = 10,
 	TITLE = 34, BAND = 52, FOOT = 16, LINE = 15,    /* heights */
-	ROW = 9, LABELLED = 16, OCTAVE = 3, ROW_MOST = 56, PAUSE = 44, AGAIN = 1100,
+	ROW = 9, LABELLED = 16, OCTAVE = 3, ROW_MOST = 56, PAUSE = 44, AGAIN = 900,
 	PAUSE_NS = 1000000,
 };
 
@@ -47,7 +47,7 @@ struct lane {
 struct row {
 	int64_t time;
 	uint64_t y;
-	enum { PLAIN, PAUSED, HEADED } is;      /* what is between it and the one before */
+	int paused, named;      /* between it and the one before: nothing, the names */
 };
 
 struct sequence {
@@ -83,7 +83,7 @@ static const struct point *peer_of(const struct sequence *s, const struct point 
 
 static int is_message(const struct sequence *s, const struct point *p)
 {
-	return p->what == MARK_SEND && peer_of(s, p);
+	return p->what == 'M' && peer_of(s, p);
 }
 
 /* The first marks, so many and with so many messages that it can be looked at. */
@@ -91,6 +91,8 @@ static void choose_points(struct sequence *s)
 {
 	size_t n = 0;
 
+	s->bottom = TITLE * 100;
+	s->right = LEFT + LANE;
 	s->points = allocate(s->m->n, sizeof(*s->points));
 	for (size_t i = 0; i < s->m->n; i++)
 		s->points[i] = &s->m->points[i];
@@ -137,11 +139,11 @@ static void take_window(struct lane *l, const struct point *p)
 	struct window *last = l->nwindows ? &l->windows[l->nwindows - 1] : NULL;
 	int open = last && last->to == INT64_MAX;
 
-	if (p->what == MARK_BEGIN && p->peer != PEER_NOT) {
+	if (p->what == 'B' && p->peer != PEER_NOT) {
 		if (open)
 			last->to = p->time;
 		add_window(l, p->time);
-	} else if (p->what == MARK_END && open) {
+	} else if (p->what == 'E' && open) {
 		last->to = p->time;
 		last->whole = 1;
 	}
@@ -213,11 +215,11 @@ static int ends(const struct sequence *s, const struct point *p)
 {
 	const struct point *other = peer_of(s, p);
 
-	if (p->what == MARK_END)
+	if (p->what == 'E')
 		for (size_t i = 0; i < p->actor->lane->nwindows; i++)
 			if (p->actor->lane->windows[i].to == p->time)
 				return 1;
-	return other && p->what != MARK_SEND && other->time <= p->time;
+	return other && p->what != 'M' && other->time <= p->time;
 }
 
 static int begins(const struct sequence *s, const struct point *p)
@@ -225,7 +227,7 @@ static int begins(const struct sequence *s, const struct point *p)
 	const struct point *other = peer_of(s, p);
 	int n = is_message(s, p) && other->time >= p->time;
 
-	if (p->what == MARK_BEGIN)
+	if (p->what == 'B')
 		for (size_t i = 0; i < p->actor->lane->nwindows; i++)
 			if (p->actor->lane->windows[i].from == p->time)
 				return n + p->actor->lane->windows[i].whole;
@@ -241,28 +243,28 @@ static void make_rows(struct sequence *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct point *p = s->points[i];
 		struct row *r = s->nrows ? &s->rows[s->nrows - 1] : NULL;
-		int label = p->what != MARK_END;
+		int label = p->what != 'E';
 
-		if (!p->actor->lane || (p->peer == PEER_NOT && p->what != MARK_END))
+		if (!p->actor->lane || (p->peer == PEER_NOT && p->what != 'E'))
 			continue;
 		if (!r || r->time != p->time) {
 			int64_t ns = r ? p->time - r->time : 0;
 			int paused = r && !going && ns >= PAUSE_NS;
-			int again = y - headed > AGAIN * 100;
+			int named = y - headed > (going ? 2 : 1) * AGAIN * 100;
 
-			r = &s->rows[s->nrows++];
-			r->is = again ? HEADED : paused ? PAUSED : PLAIN;
-			y += s->nrows == 1 ? 0 : again || paused ? PAUSE * 100 :
-			     down(ns, label && labelled);
-			if (again)
+			y += !r ? 0 : !paused && !named ? down(ns, label && labelled) :
+			     (uint64_t)(paused + named) * PAUSE * 100;
+			if (named)
 				headed = y;
-			r->time = p->time;
-			r->y = y;
+			r = &s->rows[s->nrows++];
+			*r = (struct row){ p->time, y, paused, named };
 			labelled = 0;
 		}
 		labelled |= label;
 		going += begins(s, p) - ends(s, p);
 	}
+	if (!s->nrows)
+		return;
 	s->bottom = y + 24 * 100;
 	for (size_t i = 0; i < s->nlanes; i++)
 		for (size_t k = 0; k < s->lanes[i]->nwindows; k++)
@@ -319,11 +321,12 @@ static int is_inside(struct lane *l, int64_t time)
 	return time >= l->first && time <= l->last;
 }
 
-static int is_actor(const struct actor *a, unsigned host, struct part pid)
+static int is_actor(const struct actor *a, unsigned host, const struct trace_line *l)
 {
-	struct value v;
+	struct part id = a->group && l->tgid.n ? l->tgid : l->pid;
+	uint64_t n;
 
-	return a->host == host && value_parse(&v, pid) == 0 && v.whole == a->tid;
+	return a->host == host && !part_number(id, 10, &n) && n == a->tid;
 }
 
 void sequence_event(struct sequence *s, unsigned host, const struct trace_line *l, int64_t time)
@@ -331,12 +334,12 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 	struct lane *lane = NULL;
 	struct tick *last;
 	uint64_t y;
-	struct mark m;
+	struct dt_mark m;
 
 	for (size_t i = 0; i < s->nlanes && !lane; i++)
-		if (is_actor(s->lanes[i]->actor, host, l->pid))
+		if (is_actor(s->lanes[i]->actor, host, l))
 			lane = s->lanes[i];
-	if (!lane || !is_inside(lane, time) || trace_mark(l, &m))
+	if (!lane || !is_inside(lane, time) || dt_mark(&m, l))
 		return;
 	y = y_of(s, time);
 	last = lane->nticks ? &lane->ticks[lane->nticks - 1] : NULL;
@@ -374,15 +377,25 @@ static void put_span(struct words *w, int64_t ns)
 	}
 	while (u < 2 && ns >= 1000 * units[u].ns)
 		u++;
+	if (!u && ns >= 10000) /* no clock is so exact */
+		ns -= ns % 1000;
 	svg_number(w, (uint64_t)(ns / (units[u].ns / 100)));
 	words_put(w, units[u].name);
 }
 
-/* When, from the first row on. */
+/* When, from the first row on, to the microsecond. */
 static void put_when(struct sequence *s, int64_t time)
 {
-	words_put(&s->words, " at ");
-	put_span(&s->words, time - s->rows[0].time);
+	unsigned long long us = (unsigned long long)(time - s->rows[0].time) / 1000;
+	unsigned long long unit = us < 1000000 ? 1000 : 1000000;
+	char text[48];
+
+	format(text, sizeof(text), "%llu", us < 1000 ? us : us / unit);
+	words_put(&s->words, text);
+	/* a digit too many in front, so that none is lost behind the point */
+	format(text, sizeof(text), "%llu%s", unit + us % unit, unit == 1000 ? " ms" : " s");
+	*text = '.';
+	words_put(&s->words, us < 1000 ? " us" : text);
 }
 
 static void begin(struct sequence *s, const char *text)
@@ -438,11 +451,11 @@ static void draw_text(struct sequence *s, const char *class, uint64_t x, uint64_
 	end(s, "</text>");
 }
 
-/* The names of the threads at a height, and lines down from there. */
-static void draw_names(struct sequence *s, uint64_t y)
+/* The names of the threads at a height. */
+static void draw_names(struct sequence *s, const char *class, uint64_t y)
 {
 	for (size_t i = 0; i < s->nlanes; i++)
-		draw_text(s, "c", s->lanes[i]->x, y, s->lanes[i]->label,
+		draw_text(s, class, s->lanes[i]->x, y, s->lanes[i]->label,
 			  LANE * 100 / SVG_LETTER - 1);
 }
 
@@ -463,8 +476,8 @@ static void draw_bands(struct sequence *s)
 		draw_text(s, "c h", x + (j - i) * LANE * 50, (TITLE + 20) * 100, s->hosts[host],
 			  (j - i) * LANE * 100 / (SVG_LETTER * 7 / 6) - 1);
 	}
-	draw_names(s, (TITLE + 40) * 100);
-	draw_names(s, s->bottom + 14 * 100);
+	draw_names(s, "c", (TITLE + 40) * 100);
+	draw_names(s, "c", s->bottom + 14 * 100);
 	for (size_t i = 0; i < s->nlanes; i++) {
 		begin(s, "<path class='l' d='");
 		put_place(s, "M", s->lanes[i]->x, (TITLE + BAND - 4) * 100);
@@ -480,9 +493,9 @@ static void draw_rows(struct sequence *s)
 
 	for (size_t i = 0; i < s->nrows; i++) {
 		const struct row *r = &s->rows[i];
-		uint64_t middle = i ? (r->y + r[-1].y) / 2 : 0;
+		uint64_t middle = r->y - (r->named ? 3 * PAUSE * 50 : PAUSE * 50);
 
-		if (r->is == PAUSED) {
+		if (r->paused) {
 			begin(s, "<rect class='p'");
 			put_number(s, "x", LEFT * 100);
 			put_number(s, "y", middle - 900);
@@ -491,8 +504,6 @@ static void draw_rows(struct sequence *s)
 			begin_text(s, "c g", (s->right + LEFT) * 50, middle + 400);
 			put_span(&s->words, r->time - r[-1].time);
 			end(s, " later</text>");
-		} else if (r->is == HEADED) {
-			draw_names(s, middle + 400);
 		}
 		if (r->y - labelled < 1300 && i)
 			continue;
@@ -503,7 +514,7 @@ static void draw_rows(struct sequence *s)
 		svg_number(&s->words, s->right * 100);
 		end(s, "'/>");
 		begin_text(s, "e", (LEFT - 10) * 100, r->y + 400);
-		put_span(&s->words, r->time - s->rows[0].time);
+		put_when(s, r->time);
 		end(s, "</text>");
 	}
 }
@@ -512,10 +523,14 @@ static void draw_window(struct sequence *s, const struct lane *l, const struct w
 {
 	uint64_t from = y_of(s, w->from), to = y_of(s, w->to);
 
+	/* it goes on below the picture */
+	if (!w->whole && w->to == s->rows[s->nrows - 1].time)
+		to = s->bottom;
 	begin(s, "<g><title>");
 	put_text(s, l->label, SIZE_MAX);
 	put(s, " on ");
 	put(s, s->hosts[l->actor->host]);
+	put(s, " at ");
 	put_when(s, w->from);
 	put(s, ", ");
 	put_span(&s->words, w->to - w->from);
@@ -537,6 +552,7 @@ static void draw_tick(struct sequence *s, const struct lane *l, const struct tic
 
 	begin(s, "<g class='k'><title>");
 	put_text(s, t->name, SIZE_MAX);
+	put(s, " at ");
 	put_when(s, t->time);
 	format(text, sizeof(text), ", and %zu more", t->more);
 	put(s, t->more ? text : "");
@@ -570,10 +586,11 @@ static uint64_t half(const struct point *p)
 static void draw_stub(struct sequence *s, const struct point *p)
 {
 	uint64_t x = p->actor->lane->x, y = y_of(s, p->time);
-	int sent = p->what == MARK_SEND;
+	int sent = p->what == 'M';
 
 	begin(s, "<g class='m'><title>");
 	put_end(s, sent ? "sent by " : "received by ", p);
+	put(s, " at ");
 	put_when(s, p->time);
 	put(s, p->peer == PEER_MANY ? ": several have its key" :
 	       peer_of(s, p) ? ": the other end is not shown" :
@@ -595,10 +612,11 @@ static void draw_message(struct sequence *s, const struct point *from, const str
 	int early = to->time < from->time;
 
 	begin(s, "<g class='m");
-	put(s, to->what == MARK_READ ? " r" : "");
+	put(s, to->what == 'R' ? " r" : "");
 	put(s, early ? " x'><title>" : "'><title>");
 	put_end(s, "", from);
 	put_end(s, " to ", to);
+	put(s, " at ");
 	put_when(s, from->time);
 	put(s, ", ");
 	put_span(&s->words, to->time - from->time);
@@ -608,7 +626,7 @@ static void draw_message(struct sequence *s, const struct point *from, const str
 		put(s, "h26V");
 		svg_number(&s->words, y2);
 		put(s, "h-22");
-		x2 += 3000;
+		x2 += 11000;
 	} else {
 		put_place(s, "M", x1 < x2 ? x1 + half(from) : x1 - half(from), y1);
 		put_place(s, "L", x1 < x2 ? x2 - half(to) : x2 + half(to), y2);
@@ -644,9 +662,12 @@ static void draw_all(struct sequence *s)
 			continue;
 		if (!other || !other->actor->lane || !is_shown(s, other))
 			draw_stub(s, p);
-		else if (p->what == MARK_SEND)
+		else if (p->what == 'M')
 			draw_message(s, p, other);
 	}
+	for (size_t i = 0; i < s->nrows; i++)
+		if (s->rows[i].named)
+			draw_names(s, "c a", s->rows[i].y - PAUSE * 50 + 400);
 }
 
 static void draw_style(void)
@@ -657,6 +678,7 @@ static void draw_style(void)
 	      ".t{stroke:#eee}.k path{stroke:#222}"
 	      ".m path{stroke:#345;stroke-width:1.2;fill:none}.m circle{fill:#fff;stroke:#345}"
 	      ".m text{font-size:10px;fill:#345;stroke:#fff;stroke-width:3;paint-order:stroke}"
+	      ".a{fill:#777;stroke:#fff;stroke-width:4;paint-order:stroke}"
 	      ".n{font-size:11px;fill:#555}.r path{stroke-dasharray:5 3}.x path{stroke:#c22}.x text{fill:#c22}"
 	      ".m:hover path,.k:hover path{stroke-width:3}</style>\n"
 	      "<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
@@ -667,7 +689,7 @@ static void draw_style(void)
 	      "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#c22;stroke:none'/></marker></defs>\n");
 }
 
-static uint64_t draw_note(const char *class, uint64_t y, const char *text, struct sequence *s)
+static uint64_t draw_note(struct sequence *s, const char *class, uint64_t y, const char *text)
 {
 	draw_text(s, class, 1000, y, text, SIZE_MAX);
 	return y + LINE * 100;
@@ -681,7 +703,7 @@ static uint64_t draw_more(struct sequence *s, uint64_t y, unsigned long long mor
 	if (!more)
 		return y;
 	format(text, sizeof(text), "%llu %s not shown", more, what);
-	return draw_note("n x", y, text, s);
+	return draw_note(s, "n x", y, text);
 }
 
 static void put_title(struct sequence *s)
@@ -706,18 +728,23 @@ static void put_title(struct sequence *s)
 	       (unsigned long long)s->rows[0].time / 1000000000);
 	put(s, text + 16);
 	put(s, text);
-	put(s, " s");
+	put(s, " s by the clock of ");
+	put(s, s->hosts[0]);
 }
 
 void sequence_draw(struct sequence *s, char *const *notes, size_t nnotes)
 {
+	const char *legend = !s->nrows ? "there are no marks in these traces" :
+		"full arrows begin a window, dashed ones do not; bars are windows, ticks events";
 	size_t lines = nnotes + 1 + (s->more_messages > 0) + (s->more_points > 0) +
-		       (s->more_lanes > 0);
+		       (s->more_lanes > 0), longest = strlen(legend);
 	uint64_t y = s->bottom + (22 + FOOT) * 100, width = s->right;
 
 	for (size_t i = 0; i < nnotes; i++)
-		if (width < strlen(notes[i]) * SVG_LETTER / 100 + 10)
-			width = strlen(notes[i]) * SVG_LETTER / 100 + 10;
+		if (longest < strlen(notes[i]))
+			longest = strlen(notes[i]);
+	if (width < longest * SVG_LETTER / 100)
+		width = longest * SVG_LETTER / 100;
 	put_title(s);
 	svg_begin(width + RIGHT, y / 100 + lines * LINE, s->words.text);
 	draw_style();
@@ -730,9 +757,7 @@ void sequence_draw(struct sequence *s, char *const *notes, size_t nnotes)
 	y = draw_more(s, y, s->more_points, "marks more, later than these, are");
 	y = draw_more(s, y, s->more_lanes, "marks are of threads that are");
 	for (size_t i = 0; i < nnotes; i++)
-		y = draw_note("n", y, notes[i], s);
-	draw_note("n", y, s->nrows ? "full arrows begin a window, dashed ones are read by a "
-		  "thread that is traced already; bars are windows, and ticks events" :
-		  "there are no marks in these traces", s);
+		y = draw_note(s, "n", y, notes[i]);
+	draw_note(s, "n", y, legend);
 	svg_end();
 }

@@ -115,9 +115,12 @@ static int parse_text(struct trace_line *l, const char *s, const char *end)
 	l->pid = digits(&s, end);
 	s = blanks(s, end);
 	if (s < end && *s == '(') { /* the thread group */
+		const char *tgid = blanks(s + 1, end);
+
 		s = memchr(s, ')', (size_t)(end - s));
 		if (!s)
 			return 0;
+		l->tgid = (struct part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
 		s = blanks(s + 1, end);
 	}
 	if (!l->pid.n || s == end || *s++ != '[')

@@ -21,6 +21,7 @@ struct part {
 struct trace_line {
 	struct part host;       /* of a trace that dt-join has made */
 	struct part comm, pid, cpu, time, event;
+	struct part tgid;       /* of text with a column for it; "-------": not known */
 	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
 	struct part body;       /* what the event's fields are in */
 	int json;
