@@ -492,9 +492,8 @@ static void draw(struct join *j, int fd, const char *path)
 {
 	print_to(fd, path);
 	for (unsigned i = 0; i < j->n; i++)
-		for (int k = 0; k < 2; k++)
-			if (j->v[i].remarks.line[k])
-				add_note(j, j->v[i].name, j->v[i].remarks.line[k]);
+		for (unsigned k = 0; k < j->v[i].remarks.n; k++)
+			add_note(j, j->v[i].name, j->v[i].remarks.line[k]);
 	sequence_draw(j->sequence, j->notes, j->nnotes);
 	flush();
 }
