@@ -307,13 +307,13 @@ static int at_send(struct dt_plan *p, const struct btf *b)
 static int make_marks(const struct dt_plan *p)
 {
 	static const struct kind k = { .kind = PROGRAM_SCHED_CLS };
-	int fd = load_as(dt_mark, DT_MARK, &k, p);
+	int fd = load_as(dt_egress, DT_MARK, &k, p);
 
 	if (fd < 0)
 		return refused(DT_MARK);
 	if (keep(fd, DT_MARK) < 0)
 		return -1;
-	fd = load_as(dt_mark_bare, DT_MARK_BARE, &k, p);
+	fd = load_as(dt_egress_bare, DT_MARK_BARE, &k, p);
 	if (fd < 0)
 		return refused(DT_MARK_BARE);
 	return keep(fd, DT_MARK_BARE);

@@ -91,12 +91,16 @@ static int is_half(struct latency *t, const struct half *h)
 	return glob_matches(h->event, t->event.text);
 }
 
-/* -1: it has none of them. Text never is JSON's other half. */
+/*
+ * -1: it has none of them. Text never is JSON's other half, nor is what is another
+ * host's, where dt-join has put several together: its numbers are others.
+ */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
 	size_t there = words_values(&t->key, l, h->keys);
 
 	words_put(&t->key, l->json ? "j" : "t");
+	words_add(&t->key, l->host.text, l->host.n);
 	return there ? 0 : -1;
 }
 
@@ -197,9 +201,12 @@ static void each_line(struct latency *t, char *line, size_t n)
 	int digits;
 
 	if (!trace_line(&l, line, n)) {
+		struct part host;
+
 		if (tells_gap(line))
 			forget_all(t);
-		if (*line == '#' || tells_gap(line) || !strncmp(line, "{\"lost\":", 8))
+		if (line[trace_host(line, n, &host)] == '#' || tells_gap(line) ||
+		    !strncmp(line, "{\"lost\":", 8))
 			print("%s\n", line);
 		return;
 	}

@@ -97,8 +97,8 @@ struct dt_plan {
 
 typedef void dt_program(struct code *, const struct dt_plan *);
 
-dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_mark,
-	dt_mark_bare;
+dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_egress,
+	dt_egress_bare;
 
 /* ---- dt.c: a probe by its name --------------------------------------------------------- */
 

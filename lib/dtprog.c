@@ -6,7 +6,7 @@
  * is not on a connection but on bytes of it, by sequence number:
  *
  *	a traced thread sends      dt_send: the bytes from write_seq on are marked
- *	they leave, or leave again dt_mark: segments that meet them carry the bit
+ *	they leave, or leave again dt_egress: segments that meet them carry the bit
  *	they come                  dt_rx: the socket has marked bytes from seq to end
  *	a thread reads them        dt_read: it is traced, on behalf of that socket
  *	it answers there           dt_end: it is traced no more
@@ -650,12 +650,12 @@ static void mark(struct code *c, const struct dt_plan *p, int ethernet)
 	leave(c, CONTINUE);
 }
 
-void dt_mark(struct code *c, const struct dt_plan *p)
+void dt_egress(struct code *c, const struct dt_plan *p)
 {
 	mark(c, p, 1);
 }
 
-void dt_mark_bare(struct code *c, const struct dt_plan *p)
+void dt_egress_bare(struct code *c, const struct dt_plan *p)
 {
 	mark(c, p, 0);
 }

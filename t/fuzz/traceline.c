@@ -59,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const keys[] = { "comm", "pid", "cpu", "time", "event", "ret",
 					    "func", "caller", "next_comm", ".pid", "call",
-					    "dev", "rwbs", "sector", "nr_sector" };
+					    "dev", "rwbs", "sector", "nr_sector",
+					    "host" };
 	char *key = next_part(&data, &size), *line = malloc(size);
 	struct trace_line l;
 	uint64_t time;
