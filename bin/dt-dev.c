@@ -5,7 +5,7 @@
  * Requires: a probe that is on (dt-probe), root; Ethernet or bare IP.
  *	add DEVICE...     prints DEVICE and how: tcx (Linux 6.6), or clsact
  *	remove DEVICE...  no more; "dt-probe off" lets go of all
- *	-a                all devices that are there
+ *	-a                all devices that are there, of a kind that IP leaves by
  *	-N NAME           for another probe than $TFS_PROBE or "dt"
  *	-n NETNS          in the network namespace that this file is, as of a
  *	                  container: /proc/PID/ns/net, /run/netns/NAME
@@ -93,8 +93,9 @@ int main(int argc, char **argv)
 		struct if_nameindex *i = if_nameindex();
 		size_t n = 0;
 
-		for (; i && i[n].if_index && n < DEVICES; n++)
-			all[n] = i[n].if_name;
+		for (; i && i->if_index && n < DEVICES; i++)
+			if (dt_device_ok(i->if_name))
+				all[n++] = i->if_name;
 		argv = all;
 	}
 	if (*command == 'a')

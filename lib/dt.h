@@ -139,6 +139,9 @@ int dt_off(const char *name);
  */
 int dt_device_on(const char *name, const char *device, const char **how);
 
+/* Is it a device, and of a kind that marks can leave by? */
+int dt_device_ok(const char *device);
+
 /* Let go of it. 0, 1: it is none of the probe's; -1 said. */
 int dt_device_off(const char *name, const char *device);
 

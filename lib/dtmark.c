@@ -33,12 +33,17 @@ static struct part word(struct part *rest)
 	return p;
 }
 
+static int part_is(struct part p, const char *name)
+{
+	return p.n == strlen(name) && !memcmp(p.text, name, p.n);
+}
+
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
-	static const char name[] = "bpf_trace_printk";
 	struct part p = l->body, first;
 
-	if (l->event.n != sizeof(name) - 1 || memcmp(l->event.text, name, sizeof(name) - 1))
+	/* the second is of a manager, for those who are traced from the beginning */
+	if (!part_is(l->event, "bpf_trace_printk") && !part_is(l->event, "tracing_mark_write"))
 		return 0;
 	/* JSON has it in a field, and so has text with options/fields */
 	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
