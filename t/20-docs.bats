@@ -129,6 +129,7 @@ example() {
 }
 
 @test "documents: each hook has a page, with its fields, its cost, a session, and its options" {
+	need_tool mandoc
 	local hook page option
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		page=${hook%/hooks.d/*}/${hook##*/}.7
