@@ -100,7 +100,10 @@ static void jump_if_before(struct code *c, enum reg a, enum reg b, enum conditio
 	jump_if_number32(c, R1, is, 0, to);
 }
 
-/* R6 = the socket that the program is called for, in its slot too */
+/*
+ * R6 = the socket that the program is called for, in its slot too. An argument is 64
+ * bits wide, of an int the low ones: half of it is not at the same place everywhere.
+ */
 static void socket_argument(struct code *c, int at)
 {
 	load(c, U64, R6, R1, at);
@@ -557,7 +560,7 @@ void dt_end(struct code *c, const struct dt_plan *p)
 {
 	enum { OUT };
 
-	load(c, U32, R8, R1, 8);
+	load(c, U64, R8, R1, 8);
 	socket_argument(c, 0);
 	who(c, p);
 	lookup(c, p->pids, WHO);
@@ -670,8 +673,8 @@ void dt_state(struct code *c, const struct dt_plan *p)
 {
 	enum { OUT, OPENED, PASSIVE, ENDS, KNOWN };
 
-	load(c, U32, R8, R1, 8);
-	load(c, U32, R9, R1, 16);
+	load(c, U64, R8, R1, 8);
+	load(c, U64, R9, R1, 16);
 	socket_argument(c, 0);
 	jump_if_number(c, R9, IS, ESTABLISHED, OPENED);
 	jump_if_number(c, R9, IS, FIN_WAIT1, ENDS);
