@@ -454,6 +454,10 @@ ARGS=()
 		received 9 1.4 a1 64; event 9 1.4 'out: 1'
 		received 8 1.5 d1 64; event 8 1.5 'in: 1'; } >in
 	follows 'in: 1'
+	# but not when a new connection has the same ports
+	{ connections; sends 7 1.1; sent 7 1.1 c1 64; destroyed 7 1.2 c1
+		connected 6 c1 1000 80; received 8 1.5 d1 64; event 8 1.5 'out: 1'; } >in
+	follows
 }
 
 @test "dt-window -a: connections that are older than the trace are known once both ends have read" {
@@ -517,7 +521,7 @@ ARGS=()
 truth() {
 	local n
 	for n in 1 2; do
-		grep -cE "getpgid.*(100000$n|f424$n)" "$1" || :
+		grep -cE "chain.*getpgid.*(100000$n|f424$n)" "$1" || :
 	done | paste -sd ' '
 }
 

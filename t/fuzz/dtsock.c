@@ -56,8 +56,8 @@ static char *two(const char *one, int a, const char *other, int b)
 {
 	char *text;
 
-	must(asprintf(&text, json ? "\"%s\":%d,\"%s\":%d" : "%s=0x0 (%d) %s=0x0 (%d)", one, a, other,
-		      b) > 0);
+	must(asprintf(&text, json ? "\"%s\":%d,\"%s\":%d" : "%s=0x0 (%d) %s=0x0 (%d)", one, a,
+		      other, b) > 0);
 	return text;
 }
 
@@ -108,7 +108,8 @@ static void do_send(unsigned t, unsigned k, size_t n, int early)
 
 	if (s)
 		must(!take("tcp_sendmsg_locked", "x=1", t, s) == !follows(t));
-	must(!take_two("sock_send_length", k, "sk", "ret", (int)n, "flags", 0, t, s) == !follows(t));
+	must(!take_two("sock_send_length", k, "sk", "ret", (int)n, "flags", 0, t, s) ==
+	     !follows(t));
 	if (!n)
 		return;
 	memset(is_marked[k] + m->sent, follows(t), n);

@@ -2,16 +2,16 @@
 /*
  * chain ROUNDS SIZE [MODE] - client, middle, server: requests over loopback
  *
- * Two clients, each of them ROUNDS requests of SIZE bytes one after the other, both at
- * the same time, over connections of their own to one middle, of one thread, which
- * passes each on to one server over one connection for both, and its answer back. The
- * first byte of a request says whose it is. What a request costs its servers is a call,
- * getpgid of a task that is not: 1000001 for the first client's, 1000002 for the other's;
- * two in the middle, before and behind, and one in the server.
+ * Two clients ask at the same time, each of them ROUNDS times, over a connection of its
+ * own, one middle of one thread. It passes each request on to one server, over one
+ * connection for both, and the answer back. The first byte says whose request it is, and
+ * whoever serves it tells the trace so by a call, getpgid of a task that is not there:
+ * 1000001 for the first client, 1000002 for the other. The middle does that before and
+ * behind, the server once.
  *
- * Prints "PID-OF-THE-FIRST-CLIENT", reads a byte, and runs. MODE: msg for sendmsg and
- * recvmsg, vec for writev and readv, rw for write and read; default send and recv. 6
- * behind it: over ::1. The connections are made before that byte with a + behind it.
+ * Prints the first client's pid, reads a line, and runs. MODE is msg for sendmsg and
+ * recvmsg, vec for writev and readv, rw for write and read, and else send and recv; with
+ * a 6 in it, over ::1; with a +, the connections are made before that line is read.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
