@@ -84,9 +84,9 @@ static int next(struct host *h)
 	/* a line of text has none; what has is a stranger's */
 	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
 		;
-	/* in JSON, a gap is no event and has a time */
+	/* a stack is no event and has a time, and so is a gap in JSON */
 	h->event = trace_line(&h->l, h->line, h->n);
-	h->timed = (h->event || h->l.json) &&
+	h->timed = (h->event || h->l.stack || h->l.json) &&
 		   trace_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
 	if (!h->timed)
 		return 1;
