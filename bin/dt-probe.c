@@ -384,7 +384,7 @@ static int on(struct dt_plan *p)
 
 static int print_state(void)
 {
-	static struct dt_state each[4096]; /* as many processors as Linux can have, and more */
+	static struct dt_state each[8192]; /* the most processors that Linux is built for */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);
