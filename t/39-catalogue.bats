@@ -183,6 +183,20 @@ undo() {
 "
 }
 
+@test "trace_count: --key takes a field that is called as the task is, with a dot" {
+	need_tracefs events/signal
+	calls 1
+	start_session trace_count --output fifo --all --event signal_generate --key .comm .pid
+	read_by cat >got
+	kill -CONT "$CALLS"
+	kill -WINCH "$CALLS"
+	stop_session
+	finishes "$READER" 0
+	grep -qx "      2 calls	$CALLS" got
+	refuses trace_count 111 "not a key: '.'" --all --key .
+	refuses trace_count 100 "--key: '' is not printable text" --all --key "''"
+}
+
 @test "trace_count: --event counts any events" {
 	need_tracefs
 	calls 10 1 5
