@@ -453,39 +453,6 @@ static void start(void *(*what)(void *), void *with)
 	pthread_attr_destroy(&attr);
 }
 
-static void run_apart(int in)
-{
-	pid_t self = getpid();
-
-	signal(SIGCHLD, SIG_IGN);
-	for (;;) {
-		int fd = accept4(in, NULL, NULL, SOCK_CLOEXEC);
-		pid_t child;
-
-		if (fd < 0)
-			die("accept");
-		if (model == THREAD) {
-			start(serve_all, new_conn(fd));
-			continue;
-		}
-		if (model == HAND) {
-			start_hands(new_conn(fd));
-			continue;
-		}
-		child = fork();
-		if (child < 0)
-			die("fork");
-		if (!child) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			close(in);
-			if (getppid() == self)
-				serve_all(new_conn(fd));
-			_exit(0);
-		}
-		close(fd);
-	}
-}
-
 /* Of one connection: its threads, in a ring of pipes that it is handed on by. */
 struct hand {
 	int belt[2];
@@ -531,6 +498,39 @@ static void start_hands(struct conn *c)
 	for (long i = 0; i < workers; i++)
 		start(run_hand, &ring[i]);
 	hand_to(ring, c);
+}
+
+static void run_apart(int in)
+{
+	pid_t self = getpid();
+
+	signal(SIGCHLD, SIG_IGN);
+	for (;;) {
+		int fd = accept4(in, NULL, NULL, SOCK_CLOEXEC);
+		pid_t child;
+
+		if (fd < 0)
+			die("accept");
+		if (model == THREAD) {
+			start(serve_all, new_conn(fd));
+			continue;
+		}
+		if (model == HAND) {
+			start_hands(new_conn(fd));
+			continue;
+		}
+		child = fork();
+		if (child < 0)
+			die("fork");
+		if (!child) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			close(in);
+			if (getppid() == self)
+				serve_all(new_conn(fd));
+			_exit(0);
+		}
+		close(fd);
+	}
 }
 
 static int events, listening;
