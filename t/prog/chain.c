@@ -75,7 +75,7 @@ static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
 static enum { FORK, THREAD, POOL, LOOP, HAND } model;
 static long workers = 4, pieces = 1, truths = 2, base = 1000000;
 static int spoil, has_first;
-static uint32_t first; /* -q */
+static uint32_t first_number; /* -q */
 
 static int complain(const char *what)
 {
@@ -260,7 +260,7 @@ static int connect_to(const union address *to, int flags)
 		return -1;
 	at_once(fd);
 	if (has_first)
-		begin_at(fd, first);
+		begin_at(fd, first_number);
 	if (!connect(fd, &to->any, size_of(to)) || errno == EINPROGRESS)
 		return fd;
 	close(fd);
@@ -778,7 +778,7 @@ int main(int argc, char **argv)
 		case 'x': pieces = number(optarg, 1); break;
 		case 'l': truths = number(optarg, 0); break;
 		case 'g': base = number(optarg, 0); break;
-		case 'q': first = (uint32_t)strtoul(optarg, NULL, 10), has_first = 1; break;
+		case 'q': first_number = (uint32_t)strtoul(optarg, NULL, 10), has_first = 1; break;
 		case 'z': spoil = 1; break;
 		case 'u': flavour = 'U'; break;
 		case 'b': flavour = 'b'; break;
