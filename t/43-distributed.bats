@@ -43,7 +43,7 @@ probe_on() {
 	PROBES+=("$PROBE")
 	said=$(dt-probe -N "$PROBE" "$@" on 2>&1) || status=$?
 	case $said in
-	*': fatal: this kernel '* | *': this kernel '*) skip "${said#dt-probe: }" ;;
+	*': this kernel '*) skip "$said" ;;
 	esac
 	[ "$status" = 0 ] || { echo "$said"; return 1; }
 	ID=$(sed -n 's/^id //p' <<<"$said")
@@ -181,12 +181,15 @@ state() {
 	dt-probe -N "$PROBE" state | sed -n "s/^$1 //p"
 }
 
-# counts NAME=NUMBER...: so the probe has, with - for a blank
+# counts NAME=NUMBER...: so the probe has, with - for a blank. In a guest so little
+# gets on that hosts take something for lost, and it leaves twice.
 counts() {
-	local pair name
+	local pair name more
 	for pair; do
 		name=${pair%=*}
-		[ "$(state "${name//-/ }")" = "${pair#*=}" ] || {
+		more=$(($(state "${name//-/ }") - ${pair#*=}))
+		[ "${TFS_VARIANT-}$name" != vmmarked-out ] || [ $more -lt 0 ] || more=0
+		[ $more = 0 ] || {
 			echo "not $pair:"
 			dt-probe -N "$PROBE" state
 			return 1
@@ -194,15 +197,19 @@ counts() {
 	done
 }
 
-# is HOP NAME=NUMBER...: the box has counted that
+# is HOP NAME=NUMBER...: the box has counted that; what was sent again may be more
 is() {
-	local pair
+	local pair again more
 	for pair in "${@:2}"; do
-		[ "$(counted "$1" "${pair%=*}")" = "${pair#*=}" ] || {
-			echo "not $pair:"
-			tail -n 1 "box$1.out"
-			return 1
-		}
+		case $pair in
+		data* | marked=* | marked_[ab]* | set=* | cleared=*) again=$(counted "$1" again) ;;
+		*) again=0 ;;
+		esac
+		more=$(($(counted "$1" "${pair%=*}") - ${pair#*=}))
+		[ $more -lt 0 ] || [ $more -gt "$again" ] || continue
+		echo "not $pair:"
+		tail -n 1 "box$1.out"
+		return 1
 	done
 }
 
@@ -222,6 +229,11 @@ report() {
 
 # ---- who is followed -------------------------------------------------------------
 
+# keys LETTERS: the messages that these lines tell of, sorted
+keys() {
+	sed -n "s/.*: dt[$1] $ID [0-9]* //p" all | sort
+}
+
 # every_call MODEL: all kinds of calls, a traced and an untraced client at once
 every_call() {
 	local calls n t=0
@@ -233,6 +245,11 @@ every_call() {
 		stop_roles
 		t=$((t + n))
 		exact $t $t
+		# each message has the same name where it is sent and where it is read
+		keys M >sent
+		keys BR >got
+		[ "$(wc -l <sent)" = $((4 * t)) ]
+		cmp sent got
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
@@ -276,8 +293,10 @@ every_call() {
 		stop_roles
 	done
 	exact $((2 * n)) $((2 * n))
-	[ "$(state "marked in")" = "$(state "marked out")" ]
+	# what is taken for lost, as it was late, is marked again and comes in vain
+	[ "$(state "marked in")" -le "$(state "marked out")" ]
 	[ "$(state "marked in")" -ge $((2 * n * 4 * 300000 / 65536)) ]
+	report "of $(state "marked out") large segments $(state "marked in") came"
 }
 
 @test "dt: large messages without offloads: each segment has the mark, checksums are right" {
@@ -791,8 +810,8 @@ rounds_done() {
 	counts marked-out=$((8 * n)) marked-in=$((8 * n)) windows=$((4 * n))
 	# both at once are one to it
 	serve '-m thread' '-m thread'
-	asks "-n $n" "-n $n"
-	eventually truly A $((4 * n))
+	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
+	eventually truly A $((30 * n))
 	measure
 	report "processes that serve both at once: missed $MISSED, false $FALSE of $ASKED"
 }
@@ -859,8 +878,8 @@ few() {
 	for map in "$received" "$sent"; do
 		eventually few "$map" 100
 		"$PROG/bpfobjects" fill "$map" 100000
-		few "$map" 65536
-		run -1 few "$map" 60000
+		entries=$("$PROG/bpfobjects" entries "$map")
+		[ "$entries" -le 65536 ] && [ "$entries" -ge 60000 ]
 	done
 	few "$(map dt_pids)" 0
 	echo 1 >"$DIR/tracing_on"
