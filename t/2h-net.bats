@@ -231,6 +231,32 @@ calls_of_server() {
 		diff - order
 }
 
+@test "net: a message is read by one thread, and worked on and sent by the next" {
+	need_net
+	net_up
+	serve '-m hand' '-m hand -w 3'
+	asks -n 20 -t 3
+	asks -n 2 -s 100000
+}
+
+@test "net: sequence numbers begin where they are told, and come around" {
+	need_net
+	net_up 1 2
+	box 1
+	box 2
+	for FAMILY in 4 6; do
+		serve '' '-q 4294967040'
+		# 255 bytes are left
+		asks -q 4294967040 -n 20
+		asks -q 4294900000 -s 300000
+		stop_roles
+	done
+	box_ends 1
+	box_ends 2
+	is 1 badsum=0
+	is 2 badsum=0
+}
+
 @test "net: a message in three calls is right as well" {
 	need_net veth
 	net_up
