@@ -248,8 +248,9 @@ every_call() {
 		# each message has the same name where it is sent and where it is read
 		keys M >sent
 		keys BR >got
-		[ "$(wc -l <sent)" = $((4 * t)) ]
-		cmp sent got
+		[ "$(wc -l <got)" = $((4 * t)) ]
+		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
+		[ -z "$(comm -13 sent got)" ]
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
