@@ -5,8 +5,8 @@
  * Requires: a probe that is on (dt-probe), root; Ethernet or bare IP.
  *	add DEVICE...     prints DEVICE and how: tcx (Linux 6.6), or clsact
  *	remove DEVICE...  no more; "dt-probe off" lets go of all
- *	-a                all devices that are there
- *	-N NAME           for another probe than "dt"
+ *	-a                all devices that are there, of a kind that IP leaves by
+ *	-N NAME           for another probe than $TFS_PROBE or "dt"
  *	-n NETNS          in the network namespace that this file is, as of a
  *	                  container: /proc/PID/ns/net, /run/netns/NAME
  * Exit: 0 done, 1 remove: one was none of ours, 100 misused, 111 refused.
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "dt.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-dev",
@@ -29,7 +28,7 @@ static const struct tool tool = {
 
 enum { DEVICES = 1024 };
 
-static const char *name = "dt";
+static const char *name;
 
 /* All or, of those that are new, none. */
 static int add(char **devices)
@@ -61,6 +60,7 @@ int main(int argc, char **argv)
 	int c, fd, everything = 0, r = 0;
 	char *netns = NULL;
 
+	name = dt_name();
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'a':
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		default:
 			netns = opt_value;
 		}
-	if (!name_ok(name))
+	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
@@ -93,8 +93,9 @@ int main(int argc, char **argv)
 		struct if_nameindex *i = if_nameindex();
 		size_t n = 0;
 
-		for (; i && i[n].if_index && n < DEVICES; n++)
-			all[n] = i[n].if_name;
+		for (; i && i->if_index && n < DEVICES; i++)
+			if (dt_device_ok(i->if_name))
+				all[n++] = i->if_name;
 		argv = all;
 	}
 	if (*command == 'a')

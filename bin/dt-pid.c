@@ -8,7 +8,7 @@
  *	list           print them, one a line: PID COUNT (TAG); the tag is the socket
  *	               whose request it serves just now, in hexadecimal, 0 for those
  *	               that were added
- *	-N NAME        of another probe than "dt"
+ *	-N NAME        of another probe than $TFS_PROBE or "dt"
  * No PID, or "-": they come from standard input, parted by blanks or lines. They
  * are numbers of threads, of processes with "dt-probe -g", as the host has them.
  * Exit: 0 done, 1 list: nobody; remove: one was not there, 100 misused, 111 refused.
@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "dt.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-pid",
@@ -30,13 +29,9 @@ static int print_list(int map)
 {
 	struct pids all = { 0 };
 	uint32_t pid;
-	int r, n = 0;
+	int n = 0;
 
-	/* a task that went meanwhile begins the list anew: not more often than it is long */
-	r = bpf_next(map, NULL, &pid);
-	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
-		pids_add(&all, (pid_t)pid);
-	pids_sort(&all);
+	dt_tasks(map, 0, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		struct dt_task t;
 
@@ -83,7 +78,7 @@ static int check(const struct pids *s, int of_processes)
 
 int main(int argc, char **argv)
 {
-	const char *name = "dt", *command;
+	const char *name = dt_name(), *command;
 	struct dt_settings settings;
 	struct pids s = { 0 };
 	uint32_t zero = 0;
@@ -91,7 +86,7 @@ int main(int argc, char **argv)
 
 	while (next_option(&tool, argc, argv) != -1)
 		name = opt_value;
-	if (!name_ok(name))
+	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";

@@ -9,10 +9,12 @@
  *	state      print what was counted, a line each
  *	(nothing)  print 1 when it is on, 0 when it is off
  *	-1         on: mark only what is sent for the first time
+ *	-e         on: who waits in epoll_wait(2) has no window; each system call of
+ *	           everybody takes longer
  *	-f CIDR    on: believe the marks that come from there; nobody's without
  *	-g         on: trace processes, not threads
  *	-m         on: as the kernel module did it, with no care for event loops
- *	-N NAME    another probe than "dt"
+ *	-N NAME    another probe than $TFS_PROBE or "dt"
  * Exit: 0 done, 1 it is off, 100 misused, 111 refused.
  */
 #include <arpa/inet.h>
@@ -25,13 +27,12 @@
 #include <unistd.h>
 
 #include "dt.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-probe",
-	.usage = "dt-probe [-N NAME] [-1gm] [-f CIDR]... [on|off|state]",
+	.usage = "dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]",
 	.purpose = "let marks on TCP data follow a request from host to host",
-	.letters = "1f:gmN:",
+	.letters = "1ef:gmN:",
 };
 
 /* A key of the map "from": bits of the address that count, and the address. */
@@ -67,7 +68,7 @@ static void believe(const char *cidr)
 
 /* ---- on ------------------------------------------------------------------------- */
 
-static const char *name = "dt";
+static const char *name;
 static char why[256]; /* the verifier's last line */
 
 static int keep(int fd, const char *what)
@@ -308,13 +309,13 @@ static int at_send(struct dt_plan *p, const struct btf *b)
 static int make_marks(const struct dt_plan *p)
 {
 	static const struct kind k = { .kind = PROGRAM_SCHED_CLS };
-	int fd = load_as(dt_mark, DT_MARK, &k, p);
+	int fd = load_as(dt_egress, DT_MARK, &k, p);
 
 	if (fd < 0)
 		return refused(DT_MARK);
 	if (keep(fd, DT_MARK) < 0)
 		return -1;
-	fd = load_as(dt_mark_bare, DT_MARK_BARE, &k, p);
+	fd = load_as(dt_egress_bare, DT_MARK_BARE, &k, p);
 	if (fd < 0)
 		return refused(DT_MARK_BARE);
 	return keep(fd, DT_MARK_BARE);
@@ -329,6 +330,8 @@ static int attach(struct dt_plan *p, const struct btf *b)
 	    at_tracepoint(dt_fork, "fork", "sched_process_fork", p) < 0 ||
 	    at_tracepoint(dt_state, "sockets", "inet_sock_set_state", p) < 0 ||
 	    at_tracepoint(dt_read, "read", "tcp_rcv_space_adjust", p) < 0)
+		return -1;
+	if (p->flags & DT_WAITING && at_tracepoint(dt_wait, "wait", "sys_enter", p) < 0)
 		return -1;
 	ends = at_tracepoint(dt_end, "end", "sock_send_length", p);
 	if (ends < 0)
@@ -381,7 +384,7 @@ static int on(struct dt_plan *p)
 
 static int print_state(void)
 {
-	static struct dt_state each[4096]; /* as many processors as Linux can have, and more */
+	static struct dt_state each[8192]; /* the most processors that Linux is built for */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);
@@ -423,10 +426,14 @@ int main(int argc, char **argv)
 	const char *command;
 	int c, r;
 
+	name = dt_name();
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case '1':
 			p.flags |= DT_ONCE;
+			break;
+		case 'e':
+			p.flags |= DT_WAITING;
 			break;
 		case 'f':
 			believe(opt_value);
@@ -440,13 +447,13 @@ int main(int argc, char **argv)
 		default:
 			name = opt_value;
 		}
-	if (!name_ok(name))
+	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	command = argv[opt_index];
 	if (command && argv[opt_index + 1])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if ((!command || strcmp(command, "on")) && (p.flags || nnetworks))
-		misused(&tool, "-1 -f -g -m are for \"on\"");
+		misused(&tool, "-1 -e -f -g -m are for \"on\"");
 	if (!command)
 		return is_on();
 	if (!strcmp(command, "on"))

@@ -3,7 +3,7 @@
  * dt-trace - tell whether a marked request is being served here
  *
  * Requires: a probe that is on (dt-probe), root; -w: tracefs.
- *	-N NAME    of another probe than "dt"
+ *	-N NAME    of another probe than $TFS_PROBE or "dt"
  *	-w         wait until it is otherwise than now, then tell
  * Prints 1 when a thread serves one, 0 when none does.
  * Exit: 0 done, 100 misused, 111 refused.
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "dt.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-trace",
@@ -80,7 +79,7 @@ static int wait_for_change(int map)
 
 int main(int argc, char **argv)
 {
-	const char *name = "dt";
+	const char *name = dt_name();
 	int c, map, waiting = 0;
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
@@ -88,7 +87,7 @@ int main(int argc, char **argv)
 			waiting = 1;
 		else
 			name = opt_value;
-	if (!name_ok(name))
+	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	if (argv[opt_index])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);

@@ -106,7 +106,9 @@ static void take_frame(struct flame *f, const char *line, size_t n)
 {
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
 	const char *s = line, *end = line + n, *p;
+	struct part host;
 
+	s += trace_host(line, n, &host);
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
 	if (end - s < 3 || memcmp(s, "=> ", 3)) {
@@ -141,7 +143,12 @@ static void take_line(struct flame *f, const char *line, size_t n)
 		return;
 	}
 	end_stack(f);
-	seen = table_at(&f->seen, l.cpu.text ? l.cpu.text : "", l.cpu.n);
+	/* a processor is one of its host */
+	f->key.n = 0;
+	words_add(&f->key, l.cpu.text, l.cpu.n);
+	words_put(&f->key, " ");
+	words_add(&f->key, l.host.text, l.host.n);
+	seen = table_at(&f->seen, f->key.text, f->key.n);
 	if (event) {
 		make_roots(f, &l, &seen->roots);
 		return;
@@ -176,9 +183,8 @@ static void print_folded(const struct flame *f)
 		print("%s %llu\n", s->entry.key, s->n);
 	}
 	/* folded lines have no room for it */
-	for (int i = 0; i < 2; i++)
-		if (f->remarks.line[i])
-			note("%s", f->remarks.line[i]);
+	for (unsigned i = 0; i < f->remarks.n; i++)
+		note("%s", f->remarks.line[i]);
 }
 
 /* Frames that are open at one place, from the bottom up. */
@@ -260,7 +266,7 @@ static void draw(const struct flame *f)
 	d.open = allocate(deepest, sizeof(*d.open));
 	d.height = 2 * HEAD + FRAME * deepest;
 	format(title, sizeof(title), "%llu stack%s", d.total, d.total == 1 ? "" : "s");
-	svg_begin(WIDTH + 2 * LEFT, d.height, title);
+	svg_begin(WIDTH + 2 * LEFT, d.height + remarks_room(&f->remarks), title);
 	d.open[d.depth++] = (struct open){ "all", 3, 0 };
 	for (size_t i = 0; i < f->stacks.n; i++) {
 		const struct stack *s = (const struct stack *)f->stacks.v[i];
@@ -281,10 +287,7 @@ static void draw(const struct flame *f)
 		at += s->n;
 	}
 	close_down(&d, 0, at);
-	for (int i = 0; i < 2; i++)
-		if (f->remarks.line[i])
-			svg_label(LEFT, d.height - 8 - (uint64_t)i * 14, f->remarks.line[i],
-				  strlen(f->remarks.line[i]), SIZE_MAX);
+	remarks_draw(&f->remarks, d.height + remarks_room(&f->remarks) - 8);
 	svg_end();
 }
 

@@ -71,10 +71,19 @@ static const char *name_of(struct timeline *t, const char *s, size_t n)
 	return ((struct entry *)table_at(&t->names, s, n))->key;
 }
 
-/* COMM-PID */
-static const char *task_of(struct timeline *t, struct part comm, struct part pid)
+/* "HOST ", in front of what is one of a host's, of a trace that dt-join has made */
+static void put_host(struct timeline *t, const struct trace_line *l)
 {
 	t->words.n = 0;
+	words_add(&t->words, l->host.text, l->host.n);
+	words_put(&t->words, l->host.n ? " " : "");
+}
+
+/* COMM-PID */
+static const char *task_of(struct timeline *t, const struct trace_line *l, struct part comm,
+			   struct part pid)
+{
+	put_host(t, l);
 	words_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
 	words_put(&t->words, "-");
 	words_add(&t->words, pid.text, pid.n);
@@ -83,15 +92,20 @@ static const char *task_of(struct timeline *t, struct part comm, struct part pid
 
 static const char *cpu_of(struct timeline *t, const struct trace_line *l)
 {
-	t->words.n = 0;
+	put_host(t, l);
 	words_put(&t->words, "cpu ");
 	words_add(&t->words, l->cpu.text, l->cpu.n);
 	return name_of(t, t->words.text, t->words.n);
 }
 
-static void add(struct timeline *t, struct part lane, const char *label, struct mark m)
+static void add(struct timeline *t, const struct trace_line *line, struct part lane,
+		const char *label, struct mark m)
 {
-	struct lane *l = table_at(&t->lanes, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
+	struct lane *l;
+
+	put_host(t, line);
+	words_add(&t->words, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
+	l = table_at(&t->lanes, t->words.text, t->words.n);
 
 	if (l->n == l->room) {
 		l->room = 2 * l->room + 16;
@@ -118,18 +132,22 @@ static int same(const struct running *r, struct part pid)
 static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
 	struct part prev = trace_key(l, "prev_pid"), next = trace_key(l, "next_pid");
-	struct running *r = table_at(&t->running, l->cpu.text, l->cpu.n);
+	struct running *r;
+
+	put_host(t, l);
+	words_add(&t->words, l->cpu.text, l->cpu.n);
+	r = table_at(&t->running, t->words.text, t->words.n);
 
 	if (same(r, prev) && now >= r->since && !(prev.n == 1 && *prev.text == '0')) {
 		const char *cpu = cpu_of(t, l);
 
 		if (t->by_cpu)
-			add(t, l->cpu, cpu, (struct mark){ r->since, now, r->name, RAN });
+			add(t, l, l->cpu, cpu, (struct mark){ r->since, now, r->name, RAN });
 		else
-			add(t, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
+			add(t, l, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
 	}
 	r->name = next.n && next.n <= sizeof(r->pid) ?
-		  task_of(t, trace_key(l, "next_comm"), next) : NULL;
+		  task_of(t, l, trace_key(l, "next_comm"), next) : NULL;
 	r->npid = next.n;
 	if (r->name)
 		memcpy(r->pid, next.text, next.n);
@@ -185,13 +203,13 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 	pid = switched ? trace_key(&l, "next_pid") : l.pid;
 	if (!pid.n)
 		pid = (struct part){ "-", 1 };
-	label = t->by_cpu ? cpu_of(t, &l) : task_of(t, comm, pid);
+	label = t->by_cpu ? cpu_of(t, &l) : task_of(t, &l, comm, pid);
 	lane = t->by_cpu ? l.cpu : pid;
 	t->words.n = 0;
 	words_put(&t->words, l.prefix);
 	words_add(&t->words, l.event.text, l.event.n);
 	name = name_of(t, t->words.text, t->words.n);
-	add(t, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
+	add(t, &l, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
 					   lat ? TOOK : TICK });
 }
 
@@ -345,7 +363,7 @@ static void draw(struct timeline *t)
 	format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
 	       "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
 	       (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
-	svg_begin(LEFT + WIDTH + RIGHT, height, title);
+	svg_begin(LEFT + WIDTH + RIGHT, height + remarks_room(&t->remarks), title);
 	draw_axis(t, height);
 	for (size_t i = 0; i < shown; i++)
 		draw_lane(t, (struct lane *)t->lanes.v[i], HEAD + LANE * i);
@@ -354,10 +372,7 @@ static void draw(struct timeline *t)
 		       t->lanes.n - shown);
 		svg_label(LEFT, height - 24, title, strlen(title), SIZE_MAX);
 	}
-	for (int i = 0; i < 2; i++)
-		if (t->remarks.line[i])
-			svg_label(10, height - 6 - (uint64_t)i * 14, t->remarks.line[i],
-				  strlen(t->remarks.line[i]), SIZE_MAX);
+	remarks_draw(&t->remarks, height + remarks_room(&t->remarks) - 6);
 	svg_end();
 }
 

@@ -32,6 +32,22 @@ void dt_path(char *path, const char *name, const char *what)
 	       what ? what : "");
 }
 
+const char *dt_name(void)
+{
+	const char *name = getenv("TFS_PROBE");
+
+	return name && *name ? name : "dt";
+}
+
+/* As an instance's, whose session may have a long one. */
+int dt_name_ok(const char *name)
+{
+	size_t n = strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz"
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ_.-");
+
+	return n && n < DT_NAME && !name[n] && *name != '.' && *name != '-';
+}
+
 int dt_ready(void)
 {
 	char path[PATH_MAX];
@@ -57,6 +73,20 @@ int dt_open(const char *name, const char *what)
 	if (fd < 0 && errno == ENOENT)
 		return complain("the probe %s is off: dt-probe on begins it", name);
 	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
+}
+
+int dt_tasks(int map, int by_hand, struct pids *out)
+{
+	struct dt_task t;
+	uint32_t pid;
+	int r = bpf_next(map, NULL, &pid);
+
+	/* a task that went meanwhile begins the list anew: not for ever */
+	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
+		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
+			pids_add(out, (pid_t)pid);
+	pids_sort(out);
+	return 0;
 }
 
 /* The top level's event goes on with each program that prints, for no reader of ours. */

@@ -12,8 +12,9 @@
 #include <limits.h>
 
 #include "bpf.h"
+#include "tfs.h"
 
-enum { DT_NAME = 65, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
+enum { DT_NAME = 160, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
        DT_DEVICES_MOST = 1024 };
 
 /* What is pinned: maps by these names, the programs of devices, links by their program's. */
@@ -42,13 +43,15 @@ struct dt_sent {
 	uint32_t start, end, flags;
 	uint32_t high;          /* all before it was sent once */
 	uint32_t copied, pad;   /* what threads in windows have read of it */
+	uint64_t tag, key;      /* SENT_BORN: of the window that it was opened in */
 };
 
 enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */
        SENT_RANGE = 2,          /* start (and end) hold */
        SENT_ACTIVE = 4,         /* the socket connected */
        SENT_PASSIVE = 8,        /* the socket was accepted */
-       SENT_EVER = 16 };        /* marked bytes were sent on it */
+       SENT_EVER = 16,          /* marked bytes were sent on it */
+       SENT_BORN = 32 };        /* it was opened in a window, and nothing was sent yet */
 
 /* Of each processor, added up when they are printed. */
 struct dt_state {
@@ -80,7 +83,8 @@ struct dt_clsact {
 
 enum { DT_GROUP = 1,            /* processes, not threads */
        DT_MODULE = 2,           /* the rules of the kernel module: no event loops */
-       DT_ONCE = 4 };           /* what is sent again is not marked */
+       DT_ONCE = 4,             /* what is sent again is not marked */
+       DT_WAITING = 8 };        /* who waits for events has no window */
 
 /* What the programs of one probe are made with. */
 struct dt_plan {
@@ -96,13 +100,22 @@ struct dt_plan {
 
 typedef void dt_program(struct code *, const struct dt_plan *);
 
-dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_mark,
-	dt_mark_bare;
+dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_wait, dt_egress,
+	dt_egress_bare;
 
 /* ---- dt.c: a probe by its name --------------------------------------------------------- */
 
 /* The directory of the probe, or with what, the path of that in it: PATH_MAX bytes. */
 void dt_path(char *path, const char *name, const char *what);
+
+/* The name of the probe unless told: $TFS_PROBE, or "dt". */
+const char *dt_name(void);
+
+/* Is it one: less than DT_NAME of [A-Za-z0-9_.-], not beginning with dot or dash? */
+int dt_name_ok(const char *name);
+
+/* The tasks of the map "pids", all or those that were added by hand, sorted. 0. */
+int dt_tasks(int map, int by_hand, struct pids *out);
 
 /* Is bpffs at its place? 0, or -1 said. */
 int dt_ready(void);
@@ -128,6 +141,9 @@ int dt_off(const char *name);
  * says by what. 0, 1: it was marked at already; -1 said.
  */
 int dt_device_on(const char *name, const char *device, const char **how);
+
+/* Is it a device, and of a kind that marks can leave by? */
+int dt_device_ok(const char *device);
 
 /* Let go of it. 0, 1: it is none of the probe's; -1 said. */
 int dt_device_off(const char *name, const char *device);

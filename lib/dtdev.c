@@ -41,26 +41,25 @@ static uint64_t own_netns(void)
 	return netns_of("/proc/self/ns/net");
 }
 
-/* Which program is for it; NULL said. */
-static const char *program_for(const char *device, unsigned *index)
+/* The program for it; NULL and its kind, silent: -1 with errno where that is not known. */
+static const char *program_for(const char *device, int *kind)
 {
 	struct ifreq r = { 0 };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
 
-	*index = if_nametoindex(device);
-	if (!*index || strlen(device) >= sizeof(r.ifr_name)) {
-		complain("no device '%.80s' in this network namespace", device);
-		return NULL;
+	*kind = -1;
+	errno = ENODEV;
+	e = fd < 0 || strlen(device) >= sizeof(r.ifr_name);
+	if (!e) {
+		memcpy(r.ifr_name, device, strlen(device));
+		e = ioctl(fd, SIOCGIFHWADDR, &r);
 	}
-	memcpy(r.ifr_name, device, strlen(device));
-	e = fd < 0 ? -1 : ioctl(fd, SIOCGIFHWADDR, &r);
 	if (fd >= 0)
 		close(fd);
-	if (e < 0) {
-		complain_errno("unable to learn the kind of %s", device);
+	if (e)
 		return NULL;
-	}
-	switch (r.ifr_hwaddr.sa_family) {
+	*kind = r.ifr_hwaddr.sa_family;
+	switch (*kind) {
 	case ARP_ETHERNET:
 	case ARP_LOOPBACK:
 		return DT_MARK;
@@ -74,9 +73,14 @@ static const char *program_for(const char *device, unsigned *index)
 	case ARP_RAWIP:
 		return DT_MARK_BARE;
 	}
-	complain("%s is of kind %u (ARPHRD_...): neither Ethernet nor bare IP", device,
-		 (unsigned)r.ifr_hwaddr.sa_family);
 	return NULL;
+}
+
+int dt_device_ok(const char *device)
+{
+	int kind;
+
+	return program_for(device, &kind) != NULL;
 }
 
 static void link_path(char *path, const char *name, uint64_t netns, unsigned index)
@@ -146,12 +150,16 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 int dt_device_on(const char *name, const char *device, const char **how)
 {
 	char path[PATH_MAX];
-	unsigned index;
-	const char *which = program_for(device, &index);
-	int program, link, r;
+	int kind, program, link, r;
+	const char *which = program_for(device, &kind);
+	unsigned index = if_nametoindex(device);
 
+	if (!which && kind < 0)
+		return complain_errno("unable to find the device %.80s in this network namespace",
+				      device);
 	if (!which)
-		return -1;
+		return complain("%.80s is of kind %d (ARPHRD_...): neither Ethernet nor bare IP",
+				device, kind);
 	program = dt_open(name, which);
 	if (program < 0)
 		return -1;

@@ -125,14 +125,23 @@ enum { SVG_LETTER = 720 /* hundredths: how wide one is */ };
 
 /* ---- remarks.c: what is no event, and is told at the end --------------------------- */
 
-/* "# lost" and "# unpaired", in text or JSON, the last of each; all zero at first. */
+/*
+ * "# lost" and then "# unpaired", in text or JSON, the last of each, and of each host
+ * where they have one in front; all zero at first.
+ */
+enum { REMARKS = 128 };
 struct remarks {
-	char *line[2];
+	char *line[REMARKS];
+	unsigned kind[REMARKS], n;
 };
 
 /* Is the line one? It is kept then. */
 int remark(struct remarks *, const char *line);
 void remarks_print(const struct remarks *);
+
+/* Below a picture that has room for two: the room that more take, and all of them. */
+uint64_t remarks_room(const struct remarks *);
+void remarks_draw(const struct remarks *, uint64_t bottom);
 
 /* Does the line tell of a gap in the trace, in front of the next event? */
 int tells_gap(const char *line);

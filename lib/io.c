@@ -111,14 +111,28 @@ void die_of_pipe(void)
 
 static char pending[4096];
 static size_t npending;
+static int out = STDOUT_FILENO;
+static const char *out_name = "standard output";
+
+static void put_out(const char *text, size_t n)
+{
+	npending = 0;
+	if (write_all(out, text, n) < 0) {
+		complain_errno("unable to write to %s", out_name);
+		_exit(REFUSED);
+	}
+}
 
 void flush(void)
 {
-	if (write_all(STDOUT_FILENO, pending, npending) < 0) {
-		complain_errno("unable to write to standard output");
-		_exit(REFUSED);
-	}
-	npending = 0;
+	put_out(pending, npending);
+}
+
+void print_to(int fd, const char *name)
+{
+	flush();
+	out = fd;
+	out_name = name;
 }
 
 /*
@@ -129,7 +143,7 @@ static int is_packets(void)
 	static int is = -1;
 
 	if (is < 0)
-		is = (fcntl(STDOUT_FILENO, F_GETFL) & O_DIRECT) != 0;
+		is = (fcntl(out, F_GETFL) & O_DIRECT) != 0;
 	return is;
 }
 
@@ -158,9 +172,8 @@ void print(const char *f, ...)
 	va_start(ap, f);
 	vformat(text, n + 1, f, ap);
 	va_end(ap);
-	if (more && write_all(STDOUT_FILENO, more, n) < 0)
-		npending = 0, complain_errno("unable to write to standard output"),
-		_exit(REFUSED);
+	if (more)
+		put_out(more, n);
 	npending = more ? 0 : n;
 	free(more);
 	if (npending && text[n - 1] == '\n' && is_packets())
@@ -200,11 +213,11 @@ ssize_t next_line(struct reader *r, char **line)
 				die(REFUSED, "out of memory");
 		}
 		flush(); /* a filter's reader waits for no more than there is */
-		got = read(STDIN_FILENO, r->text + r->n, r->room - r->n - 1);
+		got = read(r->fd, r->text + r->n, r->room - r->n - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			complain_errno("unable to read standard input");
+			complain_errno("unable to read %s", r->name ? r->name : "standard input");
 			exit(REFUSED);
 		}
 		r->n += (size_t)got;

@@ -49,6 +49,7 @@ struct recipe {
 	char *head;                 /* owns all text below */
 	const char *description;
 	int alone;                  /* its stream is there for no reader's sake */
+	int whom_optional;          /* with nobody named it is there for whoever comes */
 	const char *requires[16];
 	size_t nrequires;
 	struct option options[MOST_OPTIONS]; /* the common ones first */
@@ -162,13 +163,28 @@ int open_instances(void);
  */
 int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
 
+/* ---- recording.c: sessions that record in an instance -------------------------------- */
+
+/* Before anything exists: can this kernel record so? root as struct subsystem's. 0 or -1 said. */
+int check_recording(const struct request *rq, int root);
+
+/*
+ * Make the instance, locked (owned_make), not yet recording, with the buffer that
+ * was asked for and this clock, NULL for the kernel's own. A descriptor; -1 said.
+ */
+int make_recording(const struct request *rq, int instances, const char *name,
+		   const char *clock);
+
+/* Record everybody but the session's own processes and what they start. 0 or -1 said. */
+int leave_us_out(int instance);
+
 /* ---- stream.c: the processes that make a session's output --------------------------- */
 
 #define MOST_STREAM_WORDS 64
 
 /* What a recipe printed, trace-recipe(5); all zero at first. */
 struct stream_words {
-	char text[4096];                     /* a line each */
+	char text[65536];                    /* a line each; some tell thousands of tasks */
 	const char *word[MOST_STREAM_WORDS]; /* options, or a tool and its; NULL ends */
 	const char *const *filter;           /* NULL: none */
 };

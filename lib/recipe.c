@@ -8,6 +8,7 @@
  *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
  *	# option: [-x, ]--name [VALUE]  TEXT
  *	# stream: alone
+ *	# whom: optional
  * A condition is a path that must exist, or !PATH that must not; one of the
  * alternatives must hold. VALUE is a type in capitals (enum type) or choices
  * parted by |; "..." behind it takes many, brackets around both also none,
@@ -166,6 +167,11 @@ int parse_head(struct recipe *r, char *text, const char *file)
 			if (!r->alone)
 				return complain("%s: line %u: no such stream: %s", file, number,
 						value);
+		} else if ((value = after(line, "# whom:"))) {
+			r->whom_optional = !strcmp(value, "optional");
+			if (!r->whom_optional)
+				return complain("%s: line %u: not a word for whom: %s", file,
+						number, value);
 		} else if ((value = after(line, "# option:")) &&
 			   add_option(r, value) < 0) {
 			return complain("%s: line %u: not an option, or one that "

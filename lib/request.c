@@ -224,7 +224,12 @@ static int fill_who(struct request *rq)
 	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
 		n += common(r, selectors[i].name)->n;
 	rq->everybody = common(r, "all")->given;
-	if (!n && !rq->everybody)
+	if (rq->everybody && r->whom_optional)
+		return complain("%s: --all: name those whose requests are to be followed, or "
+				"nobody", r->name);
+	if (!n && r->whom_optional)
+		rq->everybody = 1;
+	else if (!n && !rq->everybody)
 		return complain("%s: nobody to trace; name them with --pid, or see "
 				"--describe %s", r->name, r->name);
 	if (n && rq->everybody)

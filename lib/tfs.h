@@ -64,6 +64,9 @@ size_t vformat(char *buf, size_t size, const char *f, va_list);
  */
 void print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on to this file, after what print holds back is written. */
+void print_to(int fd, const char *name);
+
 /* Write what print holds back: call last. next_line does before it waits. */
 void flush(void);
 
@@ -73,8 +76,10 @@ int write_all(int fd, const char *text, size_t n);
 /* The reader is gone: end as a filter does, of the signal, even where it is ignored. */
 _Noreturn void die_of_pipe(void);
 
-/* Lines of standard input; all zero at first. */
+/* Lines of standard input, or of a file; all zero at first but for the file. */
 struct reader {
+	int fd;
+	const char *name;       /* the file's; NULL: standard input */
 	char *text;
 	size_t at, n, room, seen;
 	int ended;

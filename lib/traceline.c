@@ -85,10 +85,28 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	return 1;
 }
 
+size_t trace_host(const char *line, size_t n, struct part *host)
+{
+	const char *s = line, *end = line + n;
+
+	/* the kernel's text begins with a blank: names are shorter than their column */
+	while (s < end && (in_name(*s) || *s == '-'))
+		s++;
+	*host = (struct part){ line, (size_t)(s - line) };
+	s = blanks(s, end);
+	if (!host->n || !begins(s, end, "| ")) {
+		*host = none;
+		return 0;
+	}
+	return (size_t)(s - line) + 2;
+}
+
 static int parse_text(struct trace_line *l, const char *s, const char *end)
 {
-	const char *comm = blanks(s, end);
+	const char *comm;
 
+	s += trace_host(s, (size_t)(end - s), &l->host);
+	comm = blanks(s, end);
 	if (end - s <= COMM_COLUMNS || s[COMM_COLUMNS] != '-' || comm > s + COMM_COLUMNS)
 		return 0;
 	s += COMM_COLUMNS;
@@ -97,9 +115,12 @@ static int parse_text(struct trace_line *l, const char *s, const char *end)
 	l->pid = digits(&s, end);
 	s = blanks(s, end);
 	if (s < end && *s == '(') { /* the thread group */
+		const char *tgid = blanks(s + 1, end);
+
 		s = memchr(s, ')', (size_t)(end - s));
 		if (!s)
 			return 0;
+		l->tgid = (struct part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
 		s = blanks(s + 1, end);
 	}
 	if (!l->pid.n || s == end || *s++ != '[')
@@ -308,6 +329,7 @@ static struct part member(const char *s, const char *end, const char *key)
 static int parse_json(struct trace_line *l, const char *s, const char *end)
 {
 	l->json = 1;
+	l->host = member(s, end, "host");
 	l->event = member(s, end, "event");
 	l->comm = member(s, end, "comm");
 	l->pid = member(s, end, "pid");
@@ -375,6 +397,8 @@ struct part trace_key(const struct trace_line *l, const char *key)
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (!strcmp(key, heads[i].name))
 			return heads[i].part;
+	if (!strcmp(key, "host") && l->host.text)
+		return l->host;
 	key += *key == '.';
 	if (!l->json)
 		return l->body.text ? field_of_text(l, key) : none;

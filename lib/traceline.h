@@ -19,12 +19,20 @@ struct part {
 };
 
 struct trace_line {
+	struct part host;       /* of a trace that dt-join has made */
 	struct part comm, pid, cpu, time, event;
+	struct part tgid;       /* of text with a column for it; "-------": not known */
 	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
 	struct part body;       /* what the event's fields are in */
 	int json;
 	int stack;              /* no event, but the line that a stack is below */
 };
+
+/*
+ * How many bytes the column "HOST | " takes that dt-join puts in front of each line;
+ * 0: there is none.
+ */
+size_t trace_host(const char *line, size_t n, struct part *host);
 
 /* The line, without its newline: is it an event? 1 or 0. Its parts point into it. */
 int trace_line(struct trace_line *, const char *line, size_t n);
@@ -34,7 +42,8 @@ int trace_line(struct trace_line *, const char *line, size_t n);
  * a dot in front, as .pid, a field in any case. In text a field is NAME=VALUE or
  * NAME: VALUE, the return of a call is ret, a function's names are func and caller,
  * and the events of block devices have dev, rwbs, sector and nr_sector. The event is
- * without its prefix; call is that of an event with one.
+ * without its prefix; call is that of an event with one; host is a field as well where
+ * the line has none.
  */
 struct part trace_key(const struct trace_line *, const char *key);
 

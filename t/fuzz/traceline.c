@@ -59,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const keys[] = { "comm", "pid", "cpu", "time", "event", "ret",
 					    "func", "caller", "next_comm", ".pid", "call",
-					    "dev", "rwbs", "sector", "nr_sector" };
+					    "dev", "rwbs", "sector", "nr_sector",
+					    "host" };
 	char *key = next_part(&data, &size), *line = malloc(size);
 	struct trace_line l;
 	uint64_t time;
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace_line(&l, line, size)) {
 		must(l.event.n && l.time.n);
 		must_be_in(trace_key(&l, key), line, size);
+		must_be_in(l.tgid, line, size);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			must_be_in(trace_key(&l, keys[i]), line, size);
 		must(trace_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));

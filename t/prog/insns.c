@@ -24,7 +24,7 @@ static const struct {
 } programs[] = {
 	{ "rx", dt_rx }, { "read", dt_read }, { "send", dt_send }, { "end", dt_end },
 	{ "state", dt_state }, { "gone", dt_gone }, { "fork", dt_fork }, { "exit", dt_exit },
-	{ "mark", dt_mark }, { "mark_bare", dt_mark_bare },
+	{ "mark", dt_egress }, { "mark_bare", dt_egress_bare },
 };
 
 static void each(struct code *c)

@@ -72,6 +72,23 @@ add_libraries() {
 	done
 }
 
+# add_modules NAME...: those that the kernel has as modules; init loads them, in this order
+add_modules() {
+	local name file to
+	mkdir -p "$guest/modules"
+	for name; do
+		for file in "$root"/{,usr/}lib/modules/*/kernel; do
+			file=$(find "$file" -name "$name.ko*" 2>/dev/null) || continue
+			to=$guest/modules/$((count_modules++ + 10))-$name.ko
+			case $file in
+			*.ko) cp "$file" "$to" ;;
+			*.xz) xz -dc "$file" >"$to" ;;
+			esac
+		done
+	done
+}
+count_modules=0
+
 # pack_guest: $guest as the initial file system of a kernel
 pack_guest() {
 	(cd "$guest" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"

@@ -34,88 +34,15 @@ static int open_root(char *path)
 
 /* ---- before anything exists --------------------------------------------------- */
 
-static int check_clock(const char *clock, int root)
-{
-	char *clocks = ctl_read(root, "trace_clock", NULL), *p, *save;
-	int found = 0;
-
-	if (!clocks)
-		return complain_errno("unable to read trace_clock");
-	/* "[local] global counter": the brackets are around the current one */
-	for (p = strtok_r(clocks, " []\n", &save); p; p = strtok_r(NULL, " []\n", &save))
-		found |= !strcmp(p, clock);
-	free(clocks);
-	return found ? 0 : complain("--clock: this kernel has no clock %s; trace_clock "
-				    "lists them", clock);
-}
-
-/*
- * A buffer that memory has no room for would be paid for by somebody else's
- * process: the kernel looks for one to kill.
- */
-static int check_buffer(unsigned long kb, int root)
-{
-	/* not those that we may run on, which is what sysconf tells with musl */
-	int per_cpu = openat(root, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	unsigned cpus = per_cpu < 0 ? 0 : cpu_count(per_cpu);
-	unsigned long long most;
-	char path[PATH_MAX], *text;
-	const char *p;
-
-	if (per_cpu >= 0)
-		close(per_cpu);
-	format(path, sizeof(path), "%s/meminfo", procfs());
-	text = ctl_read(AT_FDCWD, path, NULL);
-	p = text ? strstr(text, "MemAvailable:") : NULL;
-	if (p)
-		p += strcspn(p, "0123456789");
-	most = p ? digits_at(&p) / 2 / (cpus ? cpus : 1) : ULLONG_MAX;
-	free(text);
-	if (kb <= most)
-		return 0;
-	return complain("--buffer: %lu KB for each of %u processors is more than half "
-			"of the memory that is free; %llu would fit", kb, cpus, most);
-}
-
 static int check(const struct request *rq, int root)
 {
-	if (!ctl_exists(root, "instances"))
-		return complain("this kernel has no instances; it needs CONFIG_TRACING");
 	if (rq->output == OUTPUT_DAT && rq->size_kb < LEAST_DAT_KB)
 		return complain("--size: %lu KB is too little for a trace.dat, %d would do",
 				rq->size_kb, LEAST_DAT_KB);
-	if (rq->clock && check_clock(rq->clock, root) < 0)
-		return -1;
-	if (rq->buffer_kb && check_buffer(rq->buffer_kb, root) < 0)
-		return -1;
-	return check_whom(rq);
+	return check_recording(rq, root) < 0 ? -1 : check_whom(rq);
 }
 
 /* ---- who ------------------------------------------------------------------------- */
-
-/* Everybody but the session's own processes and what they start. */
-static int leave_us_out(void)
-{
-	char path[PATH_MAX], text[32] = "";
-	struct pids us = { 0 };
-	struct task t;
-	ssize_t n;
-	int r;
-
-	/* our number in procfs, which may be another than getpid's */
-	format(path, sizeof(path), "%s/self", procfs());
-	n = readlink(path, text, sizeof(text) - 1);
-	if (n <= 0 || task_read(pid_number(text), &t) < 0)
-		return complain_errno("unable to find ourselves in %s", procfs());
-	pids_add(&us, t.pid);
-	pids_add(&us, t.ppid);
-	pids_sort(&us);
-	r = ctl_write(instance, "options/event-fork", "1", 0);
-	if (!r)
-		r = pidfilter_remove(instance, &us, 0);
-	pids_clear(&us);
-	return r;
-}
 
 /*
  * --parent: the filter must hold the parents, or the kernel would not follow
@@ -178,25 +105,13 @@ static int leave_parents_out(const struct request *rq)
 
 static int open_session(const struct request *rq)
 {
-	char kb[32];
-
 	instances = open_instances();
 	if (instances < 0)
 		return -1;
-	instance = owned_make(instances, instance_name(rq), 0750);
-	if (instance < 0 && errno == EEXIST)
-		return complain("instance %s exists already; give --instance another name",
-				instance_name(rq));
+	instance = make_recording(rq, instances, instance_name(rq), rq->clock);
 	if (instance < 0)
-		return complain_errno("unable to make instance %s", instance_name(rq));
-	if (ctl_write(instance, "tracing_on", "0", 0) < 0)
 		return -1;
-	format(kb, sizeof(kb), "%lu", rq->buffer_kb);
-	if (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0)
-		return -1;
-	if (rq->clock && ctl_write(instance, "trace_clock", rq->clock, 0) < 0)
-		return -1;
-	return rq->everybody ? leave_us_out() : follow(rq, instance);
+	return rq->everybody ? leave_us_out(instance) : follow(rq, instance);
 }
 
 static int place(const struct request *rq, const char **variables)

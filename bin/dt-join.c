@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-join - merge the traces of several hosts by time
+ *
+ * Requires: nothing but the traces, as text or lines of JSON, each in the order of
+ * its time, with the marks of dt-probe: files that can be read twice.
+ *	-c          the clocks as they are; no messages are looked for, and the
+ *	            traces are read once, as they come
+ *	-s SVG      draw the messages into this file, too
+ *	NAME=FILE   a host, up to 64 of them, and its trace
+ * Each line has its host in front, "NAME | ", in JSON "host":"NAME" behind the time,
+ * and the time is by the first host's clock. How the clocks differ is known from the
+ * messages, which are sent before they are received; lines with # tell it first. With
+ * -c alone an interrupt from the terminal is the traces' to hear.
+ * Exit: 0 done, 1 no event, 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "join.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "dt-join",
+	.usage = "dt-join [-c] [-s SVG] NAME=FILE...",
+	.purpose = "merge the traces of several hosts by time",
+	.letters = "cs:",
+};
+
+enum { MOST_HOSTS = 64, SECOND = 1000000000 };
+
+struct host {
+	const char *name, *file;
+	struct reader in;
+	int digits;                     /* behind the point of its times, at most */
+	int64_t begin;                  /* its earliest time; -1: it has none */
+	struct remarks remarks;
+	/* its next line */
+	char *line;
+	size_t n;
+	int there, digits_now;
+	struct trace_line l;
+	int event, timed, rank;
+	int64_t time;                   /* aligned; without one, that of the line before */
+};
+
+struct join {
+	struct host *v;
+	unsigned n;
+	size_t wide;                    /* the column of names */
+	struct clocks clocks;
+	struct table actors;
+	struct messages messages;
+	size_t room;                    /* of its points */
+	unsigned long long early;       /* messages that are received before sent, */
+	int64_t earliest;               /* by this at most */
+	int64_t later;                  /* for no time to be below zero */
+	struct sequence *sequence;
+	char *notes[3 * MOST_HOSTS + 3];
+	size_t nnotes;
+	struct words words, time;
+	unsigned long long events;
+	int as_it_is, once;             /* clocks; traces are read */
+	int json;                       /* all traces are */
+};
+
+/* ---- a line --------------------------------------------------------------------------- */
+
+/* The next line of a host, its time as it is: 1, or 0 at the end. */
+static int next(struct host *h)
+{
+	ssize_t n = next_line(&h->in, &h->line);
+	uint64_t time;
+
+	h->there = n >= 0;
+	if (!h->there)
+		return 0;
+	h->n = (size_t)n;
+	/* a line of text has none; what has is a stranger's */
+	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
+		;
+	/* a stack is no event and has a time, and so is a gap in JSON */
+	h->event = trace_line(&h->l, h->line, h->n);
+	h->timed = (h->event || h->l.stack || h->l.json) &&
+		   trace_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
+	if (!h->timed)
+		return 1;
+	if (h->digits_now < 0)
+		die(REFUSED, "unable to join %s: its clock counts and has no seconds", h->file);
+	if (h->digits_now > h->digits)
+		h->digits = h->digits_now;
+	h->time = (int64_t)time;
+	return 1;
+}
+
+/* So many digits behind the point, what is behind them cut off. */
+static void put_seconds(struct words *w, int64_t time, int digits)
+{
+	char text[32];
+
+	format(text, sizeof(text), "%llu", (unsigned long long)time / SECOND);
+	words_put(w, text);
+	/* a digit too many in front, so that no zero is lost */
+	format(text, sizeof(text), "%llu", (unsigned long long)(time % SECOND + SECOND));
+	*text = '.';
+	words_add(w, text, digits ? (size_t)digits + 1 : 0);
+}
+
+/* ---- the first time: marks ------------------------------------------------------------ */
+
+static struct actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
+			    const struct dt_mark *m)
+{
+	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };
+	uint64_t pid;
+	struct actor *t = table_at(&j->actors, (const char *)key, sizeof(key));
+	size_t n = l->comm.n < sizeof(t->comm) ? l->comm.n : sizeof(t->comm) - 1;
+
+	t->host = host;
+	t->tid = tid;
+	t->group |= part_number(l->pid, 10, &pid) < 0 || pid != tid;
+	memset(t->comm, 0, sizeof(t->comm));
+	if (n)
+		memcpy(t->comm, l->comm.text, n);
+	return t;
+}
+
+static void add(struct join *j, unsigned host, const struct dt_mark *m)
+{
+	const struct host *h = &j->v[host];
+	struct messages *all = &j->messages;
+
+	if (all->n == PEER_NOT)
+		die(REFUSED, "unable to join %s: too many marks", h->file);
+	if (all->n == j->room) {
+		j->room = 2 * j->room + 256;
+		all->points = realloc(all->points, j->room * sizeof(*all->points));
+		if (!all->points)
+			die(REFUSED, "out of memory");
+	}
+	all->points[all->n] = (struct point){
+		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
+		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)all->n,
+	};
+	all->n++;
+}
+
+static void collect(struct join *j, unsigned host)
+{
+	struct host *h = &j->v[host];
+	struct dt_mark m;
+
+	while (next(h)) {
+		if (!h->timed)
+			continue;
+		if (h->begin < 0 || h->time < h->begin)
+			h->begin = h->time;
+		if (h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
+			add(j, host, &m);
+	}
+	free(h->in.text);
+	h->in = (struct reader){ .fd = h->in.fd, .name = h->file };
+	if (lseek(h->in.fd, 0, SEEK_SET) < 0) {
+		complain_errno("unable to read %s again", h->file);
+		exit(REFUSED);
+	}
+}
+
+/* ---- clocks ----------------------------------------------------------------------------- */
+
+static void find_clocks(struct join *j)
+{
+	struct clocks *c = &j->clocks;
+	struct point *v = j->messages.points;
+	int64_t before = 0;
+
+	for (unsigned i = 0; i < j->n; i++) {
+		int64_t unit = 1;
+
+		for (int d = j->v[i].digits; d < 9; d++)
+			unit *= 10;
+		if (j->v[i].begin >= 0 && unit > c->unit)
+			c->unit = unit;
+	}
+	if (!j->as_it_is)
+		clocks_align(c);
+	/* no time is printed that is less than nothing */
+	for (unsigned i = 0; i < j->n; i++)
+		if (j->v[i].begin >= 0 && j->v[i].begin + c->v[i].add < before)
+			before = j->v[i].begin + c->v[i].add;
+	j->later = (-before + SECOND - 1) / SECOND * SECOND;
+	for (size_t i = 0; i < j->messages.n; i++)
+		v[i].time += c->v[v[i].actor->host].add + j->later;
+	for (size_t i = 0; i < j->messages.n; i++) {
+		const struct point *p = &v[i];
+		int64_t early = p->what == 'M' && p->peer < j->messages.n ?
+				p->time - v[p->peer].time : 0;
+
+		if (early > c->unit) {
+			j->early++;
+			if (early > j->earliest)
+				j->earliest = early;
+		}
+	}
+}
+
+/* "5.000000 s ahead" of the first host's clock */
+static void put_ahead(struct join *j, const struct host *h, int64_t ahead)
+{
+	put_seconds(&j->words, ahead < 0 ? -ahead : ahead, h->digits);
+	words_put(&j->words, ahead < 0 ? " s behind" : " s ahead");
+}
+
+static void put_number(struct words *w, const char *before, unsigned long long n,
+		       const char *behind)
+{
+	char text[24];
+
+	format(text, sizeof(text), "%llu", n);
+	words_put(w, before);
+	words_put(w, text);
+	words_put(w, behind);
+}
+
+/* What is known of a host's clock, and how. */
+static void put_clock(struct join *j, unsigned i)
+{
+	const struct host *h = &j->v[i];
+	const struct clock *c = &j->clocks.v[i];
+	int64_t ahead = -c->add;
+	struct words *w = &j->words;
+
+	if (j->as_it_is) {
+		words_put(w, "its clock as it is");
+		return;
+	}
+	switch (c->known) {
+	case CLOCK_FIRST:
+		words_put(w, "its clock is that of all times");
+		break;
+	case CLOCK_ALONE:
+		words_put(w, "its clock as it is, for want of messages to compare it");
+		break;
+	case CLOCK_BOTH:
+		put_ahead(j, h, ahead);
+		words_put(w, ", plus or minus ");
+		put_seconds(w, c->within, h->digits);
+		if (c->by) {
+			words_put(w, ", if that of ");
+			words_put(w, j->v[c->by].name);
+			words_put(w, " is right");
+		}
+		break;
+	default:
+		/* a host that is ahead by this or more is behind by this or less */
+		words_put(w, (c->known == CLOCK_MOST) == (ahead >= 0) ? "at least " : "at most ");
+		put_ahead(j, h, ahead);
+		words_put(w, ", by messages of one direction");
+	}
+}
+
+/* For the picture. */
+static void add_note(struct join *j, const char *name, const char *text)
+{
+	char **note = &j->notes[j->nnotes++];
+
+	/* as a line of the trace has it */
+	text += 2 * (*text == '#' && text[1] == ' ');
+	*note = allocate(strlen(text) + 2 * MOST_HOSTS, 1);
+	format(*note, strlen(text) + 2 * MOST_HOSTS, "%s%s%s", name ? name : "",
+	       name ? ": " : "", text);
+}
+
+/* What is told in front, or is a line of JSON of the host it is about. */
+static void print_head(struct join *j, const char *name)
+{
+	const char *text = j->words.text;
+
+	if (j->sequence)
+		add_note(j, name, text);
+	if (!j->json)
+		print("# %s%s%s\n", name ? name : "", name ? ": " : "", text);
+	else if (name)
+		print("{\"host\":\"%s\",\"clock\":\"%s\"}\n", name, text);
+	else
+		print("{\"clocks\":\"%s\"}\n", text);
+	j->words.n = 0;
+}
+
+static void print_clocks(struct join *j)
+{
+	struct words *w = &j->words;
+
+	w->n = 0;
+	for (unsigned i = 0; i < j->n; i++) {
+		const struct met *m = &j->messages.hosts[i];
+
+		put_clock(j, i);
+		if (j->once) {
+			print_head(j, j->v[i].name);
+			continue;
+		}
+		put_number(w, "; ", m->between, m->between == 1 ? " message" : " messages");
+		if (m->sent)
+			put_number(w, ", ", m->sent, " sent and not received");
+		if (m->received)
+			put_number(w, ", ", m->received, " received and not sent");
+		print_head(j, j->v[i].name);
+	}
+	if (j->clocks.off) {
+		put_number(w, "clocks and messages contradict each other: ", j->early,
+			   j->early == 1 ? " message is" : " messages are");
+		words_put(w, " received before sent, by ");
+		put_seconds(w, j->earliest, 6);
+		words_put(w, " s at most");
+		print_head(j, NULL);
+	}
+	if (j->messages.many) {
+		put_number(w, "", j->messages.many,
+			   j->messages.many == 1 ? " key is that" : " keys are those");
+		words_put(w, " of several messages, which are left out");
+		print_head(j, NULL);
+	}
+	if (j->later) {
+		put_number(w, "all times are ", (unsigned long long)j->later / SECOND,
+			   " s later: a trace began before the first host's clock did");
+		print_head(j, NULL);
+	}
+}
+
+/* ---- the second time -------------------------------------------------------------------- */
+
+/* What is received comes behind what is sent at that time; what has no time, at once. */
+static int rank(const struct host *h)
+{
+	struct dt_mark m;
+
+	if (!h->timed)
+		return 0;
+	return h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
+}
+
+/* The next line of a host with its aligned time; without one, that of the line before. */
+static void advance(struct join *j, unsigned i)
+{
+	struct host *h = &j->v[i];
+	int64_t before = h->time;
+
+	if (!next(h))
+		return;
+	h->time = h->timed ? h->time + j->clocks.v[i].add + j->later : before;
+	/* since it was read, the file has become another one */
+	if (h->timed && h->time < 0)
+		h->time = 0;
+	h->rank = rank(h);
+}
+
+static void put_blanks(struct words *w, size_t n)
+{
+	while (n--)
+		words_put(w, " ");
+}
+
+/* The host's line with its name and its time. */
+static void print_line(struct join *j, const struct host *h)
+{
+	struct words *w = &j->words;
+	const char *line = h->line, *end = line + h->n;
+	int json = h->n > 1 && *line == '{' && end[-1] == '}';
+
+	w->n = 0;
+	if (!json) {
+		words_put(w, h->name);
+		put_blanks(w, j->wide - strlen(h->name));
+		words_put(w, " | ");
+	}
+	if (h->timed) {
+		const char *from = h->l.time.text, *to = from + h->l.time.n;
+		size_t n, wide;
+
+		/* it is as wide as it was with the blanks in front, but for one */
+		while (!h->l.json && from - line > 1 && from[-2] == ' ')
+			from--;
+		wide = (size_t)(to - from);
+		words_add(w, line, (size_t)(from - line));
+		j->time.n = 0;
+		put_seconds(&j->time, h->time, h->digits_now);
+		n = j->time.n;
+		put_blanks(w, !h->l.json && n < wide ? wide - n : 0);
+		words_add(w, j->time.text, n);
+		line = to;
+	}
+	words_add(w, line, (size_t)(end - line) - (size_t)json);
+	if (json) {
+		words_put(w, w->n > 1 ? ",\"host\":\"" : "\"host\":\"");
+		words_put(w, h->name);
+		words_put(w, "\"}");
+	}
+	print("%s\n", w->text);
+}
+
+/* Whose turn is it? Of equal ones it is his who had it. */
+static unsigned first(const struct join *j, unsigned last)
+{
+	const struct host *best = &j->v[last];
+
+	for (const struct host *h = j->v; h < j->v + j->n; h++)
+		if (h->there && (!best->there || h->time < best->time ||
+				 (h->time == best->time && h->rank < best->rank)))
+			best = h;
+	return (unsigned)(best - j->v);
+}
+
+static void merge(struct join *j)
+{
+	for (unsigned i = 0; i < j->n; i++) {
+		j->v[i].time = INT64_MIN;
+		advance(j, i);
+	}
+	j->json = 1;
+	for (unsigned i = 0; i < j->n; i++)
+		j->json &= !j->v[i].there || *j->v[i].line == '{';
+	print_clocks(j);
+	for (unsigned i = first(j, 0); j->v[i].there; i = first(j, i)) {
+		struct host *h = &j->v[i];
+
+		print_line(j, h);
+		j->events += (unsigned)h->event;
+		if (h->event && j->sequence)
+			sequence_event(j->sequence, i, &h->l, h->time);
+		else if (!h->event)
+			remark(&h->remarks, h->line);
+		advance(j, i);
+	}
+	flush();
+}
+
+/* ---- main --------------------------------------------------------------------------------- */
+
+static void open_host(struct join *j, char *word)
+{
+	struct host *h = &j->v[j->n];
+	char *file = strchr(word, '=');
+
+	if (!file)
+		misused(&tool, "not NAME=FILE: '%.80s'", word);
+	*file++ = '\0';
+	if (!name_ok(word))
+		misused(&tool, "not a host's name: '%.80s'", word);
+	for (unsigned i = 0; i < j->n; i++)
+		if (!strcmp(j->v[i].name, word))
+			misused(&tool, "two hosts are called '%s'", word);
+	*h = (struct host){ .name = word, .file = file, .begin = -1 };
+	h->in.name = file;
+	if (strlen(word) > j->wide)
+		j->wide = strlen(word);
+	j->n++;
+}
+
+static struct sequence *make_sequence(const struct join *j)
+{
+	const char **names = allocate(j->n, sizeof(*names));
+
+	for (unsigned i = 0; i < j->n; i++)
+		names[i] = j->v[i].name;
+	return sequence_make(names, &j->messages);
+}
+
+/* Where the picture goes, which is nobody's trace. */
+static int open_picture(const struct join *j, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct stat st, other;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		complain_errno("unable to open %s", path);
+		exit(REFUSED);
+	}
+	for (unsigned i = 0; i < j->n; i++)
+		if (fstat(j->v[i].in.fd, &other) == 0 && st.st_dev == other.st_dev &&
+		    st.st_ino == other.st_ino)
+			die(REFUSED, "unable to draw into %s: it is a trace", path);
+	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0) {
+		complain_errno("unable to empty %s", path);
+		exit(REFUSED);
+	}
+	return fd;
+}
+
+/* The picture, with what is told in front, and what the traces say of losses, below. */
+static void draw(struct join *j, int fd, const char *path)
+{
+	print_to(fd, path);
+	for (unsigned i = 0; i < j->n; i++)
+		for (unsigned k = 0; k < j->v[i].remarks.n; k++)
+			add_note(j, j->v[i].name, j->v[i].remarks.line[k]);
+	sequence_draw(j->sequence, j->notes, j->nnotes);
+	flush();
+}
+
+int main(int argc, char **argv)
+{
+	static struct join j = { .actors = { .size = sizeof(struct actor) } };
+	const char *picture = NULL;
+	int c, fd = -1;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		if (c == 'c')
+			j.as_it_is = 1;
+		else
+			picture = opt_value;
+	if (!argv[opt_index])
+		misused(&tool, "no trace");
+	if (argc - opt_index > MOST_HOSTS)
+		misused(&tool, "more than %d traces", MOST_HOSTS);
+	j.v = allocate((size_t)(argc - opt_index), sizeof(*j.v));
+	for (char **word = argv + opt_index; *word; word++)
+		open_host(&j, *word);
+	j.once = j.as_it_is && !picture;
+	j.messages.nhosts = j.clocks.n = j.n;
+	j.messages.hosts = allocate(j.n, sizeof(*j.messages.hosts));
+	j.messages.least = j.clocks.least = allocate((size_t)j.n * j.n, sizeof(int64_t));
+	j.clocks.v = allocate(j.n, sizeof(*j.clocks.v));
+	for (unsigned i = 0; i < j.n; i++) {
+		struct host *h = &j.v[i];
+
+		h->in.fd = open(h->file, O_RDONLY | O_CLOEXEC);
+		if (h->in.fd < 0) {
+			complain_errno("unable to open %s", h->file);
+			return REFUSED;
+		}
+		if (!j.once && lseek(h->in.fd, 0, SEEK_CUR) < 0)
+			die(REFUSED, "unable to read %s twice: it is no file", h->file);
+	}
+	if (picture)
+		fd = open_picture(&j, picture);
+
+	if (j.once) {
+		signal(SIGINT, SIG_IGN);
+	} else {
+		for (unsigned i = 0; i < j.n; i++)
+			collect(&j, i);
+		messages_find(&j.messages);
+		find_clocks(&j);
+	}
+	if (picture)
+		j.sequence = make_sequence(&j);
+	merge(&j);
+	if (picture)
+		draw(&j, fd, picture);
+	return j.events ? DONE : NO;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-window - let through what a trace has of the requests that are followed
+ *
+ * Requires: nothing but a trace on standard input, as text or lines of JSON, that has
+ * the marks of dt-probe in it (bpf_trace:bpf_trace_printk).
+ *	-g          the marks are of thread groups: the text has their column
+ *	-i ID       the marks of this probe only; default: of all
+ *	-t TID      every line of this thread, too
+ *	-a          without marks: what the threads of -t ask for is followed by what
+ *	            sockets do, on this host; the trace has the events of dtsock.h, with all
+ *	            their fields
+ * A line goes through if its thread has read a marked request and not answered it
+ * yet: from dtB to dtE, both included. So do marks that belong to such a window, lines
+ * that begin with # and those that tell of lost events, over which all windows are
+ * closed, which a line tells. What is no event goes the way of the event before it.
+ * With -a lines are held back while a thread that is followed sends, since only the end
+ * of that tells what it sent, and others may have read it before; 65536 lines at most.
+ * An interrupt from the terminal is the trace's to hear.
+ * Exit: 0 done, 1 nothing went through, 100 misused, 111 refused.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtmark.h"
+#include "dtsock.h"
+#include "filter.h"
+#include "tfs.h"
+
+static const struct tool tool = {
+	.name = "dt-window",
+	.usage = "dt-window [-ag] [-i ID] [-t TID]...",
+	.purpose = "let through what a trace has of the requests that are followed",
+	.letters = "agi:t:",
+};
+
+/* More threads than these do not serve at once; it bounds what a stranger can make. */
+#define MOST_WINDOWS 65536
+#define MOST_PROBES 4
+
+/* What is held back, so that who reads on while another sends for long is seen. */
+#define MOST_LINES 65536
+#define MOST_BYTES (16 * 1024 * 1024)
+
+/* A thread that has a window: of each probe, by ID, what it began with. */
+struct window {
+	struct entry entry;
+	unsigned n;
+	struct {
+		uint64_t id, key;
+	} of[MOST_PROBES];
+};
+
+/* A thread that sends. */
+struct sender {
+	struct entry entry;
+	struct send *send;
+};
+
+/* A line that is held back. */
+struct held {
+	struct held *next;
+	size_t n;
+	int begins;             /* what send is about; else, it ends it */
+	uint64_t tid;
+	struct send *send;
+	char line[];
+};
+
+struct filter {
+	int by_group, one_probe, by_sockets;
+	uint64_t id;                    /* of the one probe */
+	struct pids always;
+	struct table windows;
+	size_t nwindows;                /* of all probes */
+	uint64_t ended;                 /* whose last event was a dtE that went through */
+	int json, passes;               /* the last event was, did */
+	int full, found, gave_up;
+	struct sockets sockets;         /* with -a */
+	struct table senders;
+	struct held *first, **last;
+	size_t lines, bytes;
+};
+
+static struct window *window_of(const struct filter *f, uint64_t tid)
+{
+	return table_find(&f->windows, (const char *)&tid, sizeof(tid));
+}
+
+static int is_followed(const struct filter *f, uint64_t tid)
+{
+	if (f->by_sockets)
+		return sockets_follow(&f->sockets, tid);
+	return tid && (window_of(f, tid) || (f->always.n && pids_has(&f->always, (pid_t)tid)));
+}
+
+static void begin(struct filter *f, const struct dt_mark *m)
+{
+	struct window *w;
+	unsigned i = 0;
+
+	if (f->windows.n >= MOST_WINDOWS && !window_of(f, m->tid)) {
+		if (!f->full)
+			print("# more than %d windows are open: the others are left out\n",
+			      MOST_WINDOWS);
+		f->full = 1;
+		return;
+	}
+	w = table_at(&f->windows, (const char *)&m->tid, sizeof(m->tid));
+	while (i < w->n && w->of[i].id != m->id)
+		i++;
+	if (i == MOST_PROBES)
+		return;
+	f->nwindows += i == w->n;
+	w->n += i == w->n;
+	w->of[i].id = m->id;
+	w->of[i].key = m->key;
+}
+
+/* The thread's window of the mark's probe; the number of them: it has none. */
+static unsigned which(const struct window *w, const struct dt_mark *m)
+{
+	unsigned i = 0;
+
+	while (i < w->n && w->of[i].id != m->id)
+		i++;
+	return i;
+}
+
+/* Does the mark go through? */
+static int take_mark(struct filter *f, const struct dt_mark *m)
+{
+	struct window *w;
+	unsigned i;
+	int always;
+
+	if (!m->tid || m->tid > INT_MAX || (f->one_probe && m->id != f->id))
+		return 0;
+	always = f->always.n && pids_has(&f->always, (pid_t)m->tid);
+	if (m->what == 'B')
+		begin(f, m);
+	w = window_of(f, m->tid);
+	if (!w || (i = which(w, m)) == w->n)
+		return always;
+	if (m->what != 'E')
+		return 1;
+	/* one that ends an older window came late, and that has been replaced */
+	if (w->of[i].key != m->key)
+		return always;
+	w->of[i] = w->of[--w->n];
+	f->nwindows--;
+	f->ended = m->tid;
+	if (!w->n)
+		table_remove(&f->windows, w);
+	return 1;
+}
+
+/*
+ * Who knows what ended in the gap? Only a thread that was traced from the beginning
+ * (key 0) has its window for as long as it lives.
+ */
+static void close_all(struct filter *f)
+{
+	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows, kept = 0;
+	struct dt_mark *own = f->nwindows ? allocate(f->nwindows, sizeof(*own)) : NULL;
+
+	for (size_t i = 0; i < f->senders.room; i++)
+		if (f->senders.v[i]) {
+			free(((struct sender *)f->senders.v[i])->send);
+			free(f->senders.v[i]);
+			f->senders.v[i] = NULL;
+		}
+	for (size_t i = 0; i < f->windows.room; i++) {
+		const struct window *w = (const void *)f->windows.v[i];
+
+		for (unsigned k = 0; w && k < w->n; k++)
+			if (!w->of[k].key) {
+				own[kept].id = w->of[k].id;
+				memcpy(&own[kept++].tid, w->entry.key, sizeof(own->tid));
+			}
+		free(f->windows.v[i]);
+		f->windows.v[i] = NULL;
+	}
+	f->windows.n = f->nwindows = f->senders.n = 0;
+	f->ended = 0;
+	f->full = f->passes = 0;
+	if (n > kept)
+		print(f->json ? "{\"closed\":%zu}\n" :
+				"# closed %zu windows: what ended them may be lost\n", n - kept);
+	while (kept)
+		begin(f, &own[--kept]);
+	free(own);
+}
+
+/* The thread, or the group, of the event's line. */
+static uint64_t who(const struct filter *f, const struct trace_line *l)
+{
+	uint64_t tid = 0;
+
+	if (f->by_group && !l->tgid.text)
+		die(REFUSED, "-g needs text with a column of thread groups: options/record-tgid");
+	if (part_number(f->by_group ? l->tgid : l->pid, 10, &tid) < 0 || tid > INT_MAX)
+		return 0;
+	return tid;
+}
+
+/* Is it the head of a block that belongs to an event, "<stack trace>"? */
+static int heads_block(const struct trace_line *l)
+{
+	return !l->json && l->time.n && !l->body.text;
+}
+
+static void pass(char *line, size_t n)
+{
+	/* a line of text has none; what has is a stranger's */
+	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
+		;
+	print("%s\n", line);
+}
+
+/* Its line goes through, or not, as it is an event; what is none has no time. */
+static void take(struct filter *f, char *line, size_t n, const struct trace_line *l,
+		 int is_event, struct send *send)
+{
+	enum sock_event sock = f->by_sockets && is_event ? sock_event(l) : SOCK_NONE;
+	uint64_t tid = l->time.n ? who(f, l) : 0;
+	struct dt_mark m;
+
+	if (is_event) {
+		f->json = l->json;
+		if (tid == f->ended)
+			f->ended = 0;
+		if (sock) {
+			f->passes = sockets_take(&f->sockets, sock, l, tid, send);
+			if (f->passes > 1)
+				f->ended = tid;
+		} else if (!f->by_sockets && dt_mark(&m, l)) {
+			f->passes = take_mark(f, &m);
+		} else {
+			f->passes = is_followed(f, tid);
+		}
+	} else if (heads_block(l)) {
+		f->passes = is_followed(f, tid) || (tid && tid == f->ended);
+	}
+	if (!f->passes)
+		return;
+	f->found = 1;
+	pass(line, n);
+}
+
+/* ---- what is held back ------------------------------------------------------------------ */
+
+/* The next line that is held back may go on, or must. */
+static void take_held(struct filter *f)
+{
+	struct held *h = f->first;
+	struct trace_line l;
+	int is_event;
+
+	f->first = h->next;
+	if (!f->first)
+		f->last = &f->first;
+	f->lines--;
+	f->bytes -= h->n;
+	if (*h->line == '#') {
+		pass(h->line, h->n);
+	} else {
+		is_event = trace_line(&l, h->line, h->n);
+		take(f, h->line, h->n, &l, is_event, h->send);
+		if (!h->begins)
+			free(h->send);
+	}
+	free(h);
+}
+
+/* All up to where a followed thread begins to send what is not yet known. */
+static void take_what_is_known(struct filter *f, int all)
+{
+	while (f->first) {
+		const struct held *h = f->first;
+		int waits = h->begins && !h->send->over && is_followed(f, h->tid);
+
+		if (waits && !all) {
+			if (f->lines < MOST_LINES && f->bytes < MOST_BYTES)
+				return;
+			if (!f->gave_up)
+				print("# a send is not over after %zu lines: who reads it "
+				      "meanwhile is not seen\n", f->lines);
+			f->gave_up = 1;
+		}
+		take_held(f);
+	}
+}
+
+static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
+		 struct send *send)
+{
+	struct held *h = malloc(sizeof(*h) + n + 1);
+
+	if (!h)
+		die(REFUSED, "out of memory");
+	*h = (struct held){ .n = n, .begins = begins, .tid = tid, .send = send };
+	memcpy(h->line, line, n);
+	h->line[n] = '\0';
+	*f->last = h;
+	f->last = &h->next;
+	f->lines++;
+	f->bytes += n;
+}
+
+/*
+ * The send that the event begins, if it is the first of its call, or that it ends; each
+ * is of one thread, whatever is followed.
+ */
+static struct send *send_of(struct filter *f, enum sock_event sock, const struct trace_line *l)
+{
+	struct sender *s;
+	struct send *send;
+	uint64_t tid;
+
+	if ((sock != SOCK_SENDS && sock != SOCK_SENT) || part_number(l->pid, 10, &tid) < 0)
+		return NULL;
+	s = table_find(&f->senders, (const char *)&tid, sizeof(tid));
+	if (sock == SOCK_SENDS) {
+		if (s || f->senders.n >= MOST_WINDOWS)
+			return NULL;
+		s = table_at(&f->senders, (const char *)&tid, sizeof(tid));
+		s->send = allocate(1, sizeof(*s->send));
+		return s->send;
+	}
+	if (!s)
+		return NULL;
+	send = s->send;
+	table_remove(&f->senders, s);
+	send_is_over(send, l);
+	return send;
+}
+
+static void each_line(struct filter *f, char *line, size_t n)
+{
+	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
+		   tells_gap(line), is_event, begins;
+	enum sock_event sock;
+	struct trace_line l;
+	struct send *send;
+	uint64_t tid;
+
+	if (lost) {
+		take_what_is_known(f, 1);
+		pass(line, n);
+		close_all(f);
+		return;
+	}
+	if (*line == '#') {
+		if (f->first)
+			hold(f, line, n, 0, 0, NULL);
+		else
+			pass(line, n);
+		return;
+	}
+	is_event = trace_line(&l, line, n);
+	sock = f->by_sockets && is_event ? sock_event(&l) : SOCK_NONE;
+	send = send_of(f, sock, &l);
+	begins = send && sock == SOCK_SENDS;
+	tid = begins ? who(f, &l) : 0;
+	if (!f->first && !(begins && is_followed(f, tid))) {
+		take(f, line, n, &l, is_event, send);
+		if (!begins)
+			free(send);
+		return;
+	}
+	hold(f, line, n, begins, tid, send);
+	take_what_is_known(f, 0);
+}
+
+/* What the trace would need to have. */
+static void tell_missing(const struct filter *f)
+{
+	static const struct {
+		enum sock_event event, or;
+		const char *name;
+	} needed[] = {
+		{ SOCK_SENT, SOCK_SENT, "sock:sock_send_length" },
+		{ SOCK_RECEIVED, SOCK_RECEIVED, "sock:sock_recv_length" },
+		{ SOCK_STATE, SOCK_READS, "sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust" },
+	};
+	const int *seen = f->sockets.seen;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!seen[needed[i].event] && !seen[needed[i].or]) {
+			note("no %s in the trace: nobody can be followed", needed[i].name);
+			return;
+		}
+	if (!seen[SOCK_SENDS])
+		note("no tcp:tcp_sendmsg_locked in the trace: who reads before the sender "
+		     "has returned is not seen");
+	if (f->sockets.full)
+		note("more than 65536 sockets or windows were open: the others are left out");
+}
+
+/* As the marks have it; 0x may be in front. */
+static int parse_id(const char *s, uint64_t *id)
+{
+	s += !strncmp(s, "0x", 2) ? 2 : 0;
+	return part_number((struct part){ s, strlen(s) }, 16, id);
+}
+
+int main(int argc, char **argv)
+{
+	static struct filter f = {
+		.windows = { .size = sizeof(struct window) },
+		.senders = { .size = sizeof(struct sender) },
+	};
+	static struct reader in;
+	char *line;
+	ssize_t n;
+	pid_t tid;
+	int c;
+
+	while ((c = next_option(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'a':
+			f.by_sockets = 1;
+			break;
+		case 'g':
+			f.by_group = 1;
+			break;
+		case 'i':
+			if (parse_id(opt_value, &f.id) < 0)
+				misused(&tool, "not the ID of a probe: '%.80s'", opt_value);
+			f.one_probe = 1;
+			break;
+		default:
+			tid = pid_number(opt_value);
+			if (!tid)
+				misused(&tool, "not a thread: '%.80s'", opt_value);
+			pids_add(&f.always, tid);
+		}
+	if (argv[opt_index])
+		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	if (f.by_sockets && f.one_probe)
+		misused(&tool, "-i chooses among marks, and -a needs none");
+	if (f.by_sockets && !f.always.n)
+		misused(&tool, "-a needs -t: who asks first?");
+	pids_sort(&f.always);
+	sockets_begin(&f.sockets, &f.always);
+	f.last = &f.first;
+
+	signal(SIGINT, SIG_IGN);
+	while ((n = next_line(&in, &line)) >= 0)
+		each_line(&f, line, (size_t)n);
+	take_what_is_known(&f, 1);
+	flush();
+	if (f.by_sockets)
+		tell_missing(&f);
+	return f.found ? DONE : NO;
+}

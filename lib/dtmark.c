@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+/* dtmark.c - the lines that the programs of a probe write into a trace */
+#include <string.h>
+
+#include "dtmark.h"
+
+int part_number(struct part p, unsigned base, uint64_t *n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < p.n; i++) {
+		char c = p.text[i];
+		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+			     c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : base;
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return -1;
+		v = base * v + d;
+	}
+	*n = v;
+	return p.n ? 0 : -1;
+}
+
+/* Up to the next blank; *rest is behind it. */
+static struct part word(struct part *rest)
+{
+	const char *blank = memchr(rest->text, ' ', rest->n);
+	struct part p = { rest->text, blank ? (size_t)(blank - rest->text) : rest->n };
+	size_t used = p.n + (blank != NULL);
+
+	rest->text += used;
+	rest->n -= used;
+	return p;
+}
+
+static int part_is(struct part p, const char *name)
+{
+	return p.n == strlen(name) && !memcmp(p.text, name, p.n);
+}
+
+int dt_mark(struct dt_mark *m, const struct trace_line *l)
+{
+	struct part p = l->body, first;
+
+	/* the second is of a manager, for those who are traced from the beginning */
+	if (!part_is(l->event, "bpf_trace_printk") && !part_is(l->event, "tracing_mark_write"))
+		return 0;
+	/* JSON has it in a field, and so has text with options/fields */
+	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
+		p = trace_key(l, "bpf_string");
+	while (p.n && p.text[p.n - 1] == ' ')
+		p.n--;
+	if (p.n < 4 || memcmp(p.text, "dt", 2) || !memchr("BRME", p.text[2], 4))
+		return 0;
+	first = word(&p);
+	m->what = first.text[2];
+	return first.n == 3 && !part_number(word(&p), 16, &m->id) &&
+	       !part_number(word(&p), 10, &m->tid) && !part_number(word(&p), 16, &m->key) &&
+	       !p.n;
+}

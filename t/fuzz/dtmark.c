@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: ISC */
+/* dtmark.c - a mark of a probe out of a line, beside strtoull and what sscanf sees */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "dtmark.h"
+#include "fuzz.h"
+
+/* The digits of a number of that base and no more; -1: they are none, or too many. */
+static int plain(const char *s, int base, uint64_t *n)
+{
+	char *end;
+
+	for (const char *p = s; *p; p++)
+		if (base == 10 ? !isdigit((unsigned char)*p) :
+				 !isxdigit((unsigned char)*p) || isupper((unsigned char)*p))
+			return -1;
+	errno = 0;
+	*n = strtoull(s, &end, base);
+	return *s && !*end && !errno ? 0 : -1;
+}
+
+/* What is behind the event's name, told in another way. */
+static int is_mark(const char *text, struct dt_mark *m)
+{
+	char what, id[64], tid[64], key[64], again[256];
+	size_t n = strlen(text);
+
+	while (n && text[n - 1] == ' ')
+		n--;
+	if (sscanf(text, "dt%c %63s %63s %63s", &what, id, tid, key) != 4 ||
+	    !strchr("BRME", what))
+		return 0;
+	must(snprintf(again, sizeof(again), "dt%c %s %s %s", what, id, tid, key) > 0);
+	m->what = what;
+	return strlen(again) == n && !memcmp(again, text, n) && !plain(id, 16, &m->id) &&
+	       !plain(tid, 10, &m->tid) && !plain(key, 16, &m->key);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char head[] = "          server-4711    [001] .....     1.000002: ";
+	char *text = next_part(&data, &size), *line, *json;
+	struct dt_mark m = { 0 }, want = { 0 };
+	struct trace_line l;
+	int n, plain_text;
+
+	n = asprintf(&line, "%sbpf_trace_printk: %s", head, text);
+	must(n > 0 && trace_line(&l, line, (size_t)n));
+	plain_text = strlen(text) < 60 && *text != ' ' && strncmp(text, "bpf_string=", 11) != 0;
+	if (plain_text) {
+		int is = is_mark(text, &want);
+
+		must(dt_mark(&m, &l) == is);
+		must(!is || (m.what == want.what && m.id == want.id && m.tid == want.tid &&
+			     m.key == want.key));
+	} else {
+		(void)dt_mark(&m, &l);
+	}
+	free(line);
+	/* the same in JSON, where it has no quotes or backslashes */
+	if (plain_text && !strpbrk(text, "\"\\")) {
+		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"bpf_trace_printk\","
+			     "\"fields\":{\"bpf_string\":\"%s\"}}", text);
+		must(n > 0 && trace_line(&l, json, (size_t)n));
+		must(dt_mark(&m, &l) == is_mark(text, &want));
+		free(json);
+	}
+	/* a line of any bytes, and none of that event's */
+	if (trace_line(&l, (const char *)data, size))
+		(void)dt_mark(&m, &l);
+	n = asprintf(&line, "%sprint: %s", head, text);
+	must(n > 0 && (!trace_line(&l, line, (size_t)n) || !dt_mark(&m, &l)));
+	free(line);
+	free(text);
+	return 0;
+}

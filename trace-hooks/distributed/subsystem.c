@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * subsystem.c - distributed: a session is a probe (dt.h) and an instance that
+ * records for everybody
+ *
+ * The instance, tfs-dt.SESSION, carries the lock by which others see whether the
+ * session lives; the probe has its name. It is made first and removed last. The
+ * recipe makes the probe and says which events; dt-window lets through what
+ * happened in windows. Who was named is added when all is armed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dt.h"
+#include "manager.h"
+
+#define PREFIX "tfs-dt."
+
+/* Readers let go of an instance when they die; not all at once. */
+#define REMOVE_MS 5000
+
+static int instances = -1, instance = -1; /* of the janitor's session */
+
+static const char *name_of(const struct request *rq)
+{
+	static char name[sizeof(PREFIX) + sizeof(rq->session)];
+
+	format(name, sizeof(name), PREFIX "%s", rq->session);
+	return name;
+}
+
+static int open_root(char *path)
+{
+	return open_tracefs(NULL, "", path);
+}
+
+static int check(const struct request *rq, int root)
+{
+	if (rq->output == OUTPUT_DAT)
+		return complain("--output dat is for ftrace: what lies between windows is left "
+				"out of text");
+	if (rq->parents.n)
+		return complain("--parent is for ftrace; name the tasks with --pid");
+	if (dt_ready() < 0 || check_recording(rq, root) < 0)
+		return -1;
+	return rq->everybody ? 0 : check_whom(rq);
+}
+
+/* One clock for all hosts' sessions to begin with, and what dt-join can read. */
+static int open_session(const struct request *rq)
+{
+	instances = open_instances();
+	if (instances < 0)
+		return -1;
+	instance = make_recording(rq, instances, name_of(rq), rq->clock ? rq->clock : "mono");
+	return instance < 0 ? -1 : leave_us_out(instance);
+}
+
+static int place(const struct request *rq, const char **variables)
+{
+	static char traced[32 + sizeof(rq->session)], probe[32 + sizeof(rq->session)];
+
+	format(traced, sizeof(traced), "TFS_INSTANCE=%s", name_of(rq));
+	format(probe, sizeof(probe), "TFS_PROBE=%s", name_of(rq));
+	variables[0] = traced;
+	variables[1] = probe;
+	variables[2] = NULL;
+	return instance;
+}
+
+/*
+ * The tasks that were named, their threads and descendants, until a look finds no
+ * new one: from there on the probe follows them itself. Their windows begin with
+ * a line in the trace, as all do.
+ */
+static int add_named(const struct request *rq)
+{
+	static const struct dt_task by_hand = { .count = 1 };
+	struct pids known = { 0 }, now = { 0 };
+	int map = dt_open(name_of(rq), DT_PIDS), r;
+	uint32_t id = map < 0 ? 0 : bpf_id(map);
+	char line[64];
+
+	if (map < 0)
+		return -1;
+	do {
+		pids_clear(&now);
+		r = select_pids(rq->who, rq->nwho, SELECT_THREADS | SELECT_DESCENDANTS |
+				SELECT_GONE_OK, &now);
+		pids_minus(&now, &known);
+		for (size_t i = 0; !r && i < now.n; i++) {
+			format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
+			r = bpf_update(map, &now.v[i], &by_hand) < 0 ?
+			    complain_errno("unable to add %d", (int)now.v[i]) :
+			    ctl_write(instance, "trace_marker", line, 0);
+			pids_add(&known, now.v[i]);
+		}
+		pids_sort(&known);
+	} while (!r && now.n);
+	if (!r && !known.n)
+		r = complain("nobody to trace: the tasks are gone");
+	pids_clear(&known);
+	pids_clear(&now);
+	close(map);
+	return r;
+}
+
+static int arm(const struct request *rq)
+{
+	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
+		return -1;
+	return rq->everybody ? 0 : add_named(rq);
+}
+
+static void stream(const struct request *rq, const char **argv)
+{
+	static char kb[32];
+	size_t n = 0;
+
+	argv[n++] = "tfs-catpipe";
+	argv[n++] = "-i";
+	argv[n++] = name_of(rq);
+	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	if (rq->output == OUTPUT_FILE) {
+		argv[n++] = "-s";
+		argv[n++] = kb;
+	}
+	if (rq->output == OUTPUT_LINES)
+		argv[n++] = "-l";
+	if (rq->header)
+		argv[n++] = "-H";
+	argv[n] = NULL;
+}
+
+static int disarm(void)
+{
+	if (instance < 0)
+		return 0;
+	ctl_try(instance, "tracing_on", "0", 0);
+	return buffer_count(instance, "entries: ") > 0;
+}
+
+static int close_session(const struct request *rq)
+{
+	int r = 0;
+
+	if (instance < 0)
+		return 0;
+	if (dt_off(name_of(rq)) < 0)
+		r = -1;
+	/* removed before the lock goes: nobody else takes it for a stale one */
+	else if (instance_remove(instances, name_of(rq), REMOVE_MS) < 0 && errno != ENOENT)
+		r = complain_errno("unable to remove instance %s", name_of(rq));
+	close(instance);
+	close(instances);
+	return r;
+}
+
+/* Those that were added and what they started, not who serves a request just now. */
+static int members(const struct request *rq, struct pids *out)
+{
+	char path[PATH_MAX];
+	int map, r;
+
+	dt_path(path, name_of(rq), DT_PIDS);
+	map = bpf_pinned(path);
+	if (map < 0)
+		return 0; /* removed under us: nobody is followed any more */
+	r = dt_tasks(map, 1, out);
+	close(map);
+	return r;
+}
+
+static int remove_probe(const char *name)
+{
+	return dt_off(name) < 0 ? -1 : 0;
+}
+
+static int sweep(const char *session)
+{
+	return sweep_instances(PREFIX, session, remove_probe);
+}
+
+/* Whatever else is marked is somebody else's. */
+static int reset(void)
+{
+	return 0;
+}
+
+const struct subsystem subsystem = {
+	.name = "distributed", .root = open_root, .check = check, .open = open_session,
+	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+};
