@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* dt.c - a probe by its name: where it is pinned */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +13,9 @@
 #include "tfs.h"
 
 #define PREFIX "tfs-"
+
+/* To load and attach the programs takes less, on a machine that is no emulation. */
+#define HELD_MS 5000
 
 #define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
 
@@ -161,15 +166,56 @@ int dt_hush(const char *name, int before)
 	return r;
 }
 
-int dt_off(const char *name)
+/* The directory, locked; -1 and errno, silent. */
+static int lock(const char *name, int how)
 {
-	char path[PATH_MAX], dir[PATH_MAX], **names;
-	int r = 0;
+	char dir[PATH_MAX];
+	int fd;
 
 	dt_path(dir, name, NULL);
-	names = names_in(dir);
-	if (!names)
-		return errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, how) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int dt_hold(const char *name)
+{
+	return lock(name, LOCK_SH);
+}
+
+int dt_held(const char *name)
+{
+	int fd = lock(name, LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
+}
+
+int dt_off(const char *name)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	char path[PATH_MAX], dir[PATH_MAX], **names;
+	long long end = now_ms() + HELD_MS;
+	int r = 0, held;
+
+	dt_path(dir, name, NULL);
+	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
+		if (now_ms() >= end)
+			return complain("somebody is at work on the probe %s: dt-probe on or "
+					"dt-dev", name);
+		nanosleep(&pause, NULL);
+	}
+	names = held < 0 ? NULL : names_in(dir);
+	if (!names) {
+		r = errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
+		if (held >= 0)
+			close(held);
+		return r;
+	}
 	/* first that others may no longer take it for one that is on */
 	dt_path(path, name, DT_PIDS);
 	unlink(path);
@@ -184,5 +230,6 @@ int dt_off(const char *name)
 	free(names);
 	if (!r && rmdir(dir) < 0 && errno != ENOENT)
 		r = complain_errno("unable to remove %s", dir);
+	close(held);
 	return r < 0 ? -1 : 1;
 }

