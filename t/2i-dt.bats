@@ -145,7 +145,7 @@ on_and_another() {
 
 @test "dt-probe: each option is taken, and what was counted is nothing" {
 	need_probe
-	on -1 -g -m -f 10.0.0.0/8 -f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0
+	on -1 -e -g -m -f 10.0.0.0/8 -f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0
 	[ "$(dt-probe -N "$N" state | sed 's/ [0-9]*$//')" = \
 		$'marked out\nmarked in\nnot believed\nwindows' ]
 }
@@ -166,10 +166,10 @@ on_and_another() {
 	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
 	bad "no such command: 'of'" of
 	bad "unexpected operand 'off'" on off
-	for word in -1 -g -m '-f::1'; do
-		bad '-1 -f -g -m are for "on"' "$word"
-		bad '-1 -f -g -m are for "on"' "$word" off
-		bad '-1 -f -g -m are for "on"' "$word" state
+	for word in -1 -e -g -m '-f::1'; do
+		bad '-1 -e -f -g -m are for "on"' "$word"
+		bad '-1 -e -f -g -m are for "on"' "$word" off
+		bad '-1 -e -f -g -m are for "on"' "$word" state
 	done
 	for word in 10.0.0 10.0.0.256 here '' :::: 10.0.0.0.0 /8; do
 		bad "-f: not an address or a network: '$word'" -f "$word" on
@@ -182,6 +182,22 @@ on_and_another() {
 		bad "not a probe's name: '$word'" "-N$word" on 2>/dev/null ||
 			bad "not a probe's name: '$word'" -N "$word" on
 	done
+}
+
+@test "dt-probe: TFS_PROBE is the name unless told, of all four" {
+	need_probe
+	export TFS_PROBE=$N
+	dt-probe on >on.out
+	[ "$(dt-probe)" = 1 ]
+	[ "$(dt-probe -N "$N")" = 1 ]
+	dt-pid add $$
+	[ "$(dt-pid -N "$N" list | grep -c "^$$ ")" = 1 ]
+	[ "$(dt-trace)" = 0 ]
+	run -1 dt-dev remove lo
+	[ "$output" = "" ]
+	dt-probe off
+	run -1 dt-probe
+	[ "$output" = 0 ]
 }
 
 @test "dt-probe: state of one that is off, and of no bpffs, is refused" {
@@ -298,9 +314,9 @@ killed_and_off() {
 	run -1 dev remove nosuch
 	[ "$(dev -a add)" = "lo tcx" ]
 	dev -a remove
-	fails 111 "dt-dev: fatal: no device 'nosuch' in this network namespace" dev add nosuch
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add nosuch
 	# all or none
-	fails 111 "dt-dev: fatal: no device 'nosuch' in this network namespace" dev add lo nosuch
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
 	run -1 dev remove lo
 }
 
@@ -310,7 +326,7 @@ killed_and_off() {
 	on
 	need_tcx
 	dev add lo >add.out
-	fails 111 "dt-dev: fatal: no device 'nosuch' in this network namespace" dev add lo nosuch
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
 	dev remove lo
 }
 
