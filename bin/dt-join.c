@@ -10,8 +10,8 @@
  *	NAME=FILE   a host, up to 64 of them, and its trace
  * Each line has its host in front, "NAME | ", in JSON "host":"NAME" behind the time,
  * and the time is by the first host's clock. How the clocks differ is known from the
- * messages, which are sent before they are received; lines with # tell it first. An
- * interrupt from the terminal is the traces' to hear.
+ * messages, which are sent before they are received; lines with # tell it first. With
+ * -c alone an interrupt from the terminal is the traces' to hear.
  * Exit: 0 done, 1 no event, 100 misused, 111 refused.
  */
 #include <errno.h>
@@ -84,9 +84,9 @@ static int next(struct host *h)
 	/* a line of text has none; what has is a stranger's */
 	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
 		;
-	/* in JSON, a gap is no event and has a time */
+	/* a stack is no event and has a time, and so is a gap in JSON */
 	h->event = trace_line(&h->l, h->line, h->n);
-	h->timed = (h->event || h->l.json) &&
+	h->timed = (h->event || h->l.stack || h->l.json) &&
 		   trace_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
 	if (!h->timed)
 		return 1;
@@ -133,20 +133,21 @@ static struct actor *actor_of(struct join *j, unsigned host, const struct trace_
 static void add(struct join *j, unsigned host, const struct dt_mark *m)
 {
 	const struct host *h = &j->v[host];
+	struct messages *all = &j->messages;
 
-	if (j->messages.n == PEER_NOT)
+	if (all->n == PEER_NOT)
 		die(REFUSED, "unable to join %s: too many marks", h->file);
-	if (j->messages.n == j->room) {
+	if (all->n == j->room) {
 		j->room = 2 * j->room + 256;
-		j->messages.points = realloc(j->messages.points, j->room * sizeof(*j->messages.points));
-		if (!j->messages.points)
+		all->points = realloc(all->points, j->room * sizeof(*all->points));
+		if (!all->points)
 			die(REFUSED, "out of memory");
 	}
-	j->messages.points[j->messages.n] = (struct point){
+	all->points[all->n] = (struct point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
-		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)j->messages.n,
+		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)all->n,
 	};
-	j->messages.n++;
+	all->n++;
 }
 
 static void collect(struct join *j, unsigned host)
@@ -175,6 +176,7 @@ static void collect(struct join *j, unsigned host)
 static void find_clocks(struct join *j)
 {
 	struct clocks *c = &j->clocks;
+	struct point *v = j->messages.points;
 	int64_t before = 0;
 
 	for (unsigned i = 0; i < j->n; i++) {
@@ -193,11 +195,11 @@ static void find_clocks(struct join *j)
 			before = j->v[i].begin + c->v[i].add;
 	j->later = (-before + SECOND - 1) / SECOND * SECOND;
 	for (size_t i = 0; i < j->messages.n; i++)
-		j->messages.points[i].time += c->v[j->messages.points[i].actor->host].add + j->later;
+		v[i].time += c->v[v[i].actor->host].add + j->later;
 	for (size_t i = 0; i < j->messages.n; i++) {
-		const struct point *p = &j->messages.points[i];
+		const struct point *p = &v[i];
 		int64_t early = p->what == 'M' && p->peer < j->messages.n ?
-				p->time - j->messages.points[p->peer].time : 0;
+				p->time - v[p->peer].time : 0;
 
 		if (early > c->unit) {
 			j->early++;
@@ -319,7 +321,8 @@ static void print_clocks(struct join *j)
 		print_head(j, NULL);
 	}
 	if (j->messages.many) {
-		put_number(w, "", j->messages.many, j->messages.many == 1 ? " key is that" : " keys are those");
+		put_number(w, "", j->messages.many,
+			   j->messages.many == 1 ? " key is that" : " keys are those");
 		words_put(w, " of several messages, which are left out");
 		print_head(j, NULL);
 	}
@@ -337,7 +340,9 @@ static int rank(const struct host *h)
 {
 	struct dt_mark m;
 
-	return !h->timed ? 0 : h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
+	if (!h->timed)
+		return 0;
+	return h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
 }
 
 /* The next line of a host with its aligned time; without one, that of the line before. */
@@ -535,8 +540,9 @@ int main(int argc, char **argv)
 	if (picture)
 		fd = open_picture(&j, picture);
 
-	signal(SIGINT, SIG_IGN);
-	if (!j.once) {
+	if (j.once) {
+		signal(SIGINT, SIG_IGN);
+	} else {
 		for (unsigned i = 0; i < j.n; i++)
 			collect(&j, i);
 		messages_find(&j.messages);

@@ -9,6 +9,8 @@
  *	state      print what was counted, a line each
  *	(nothing)  print 1 when it is on, 0 when it is off
  *	-1         on: mark only what is sent for the first time
+ *	-e         on: who waits in epoll_wait(2) has no window; each system call of
+ *	           everybody takes longer
  *	-f CIDR    on: believe the marks that come from there; nobody's without
  *	-g         on: trace processes, not threads
  *	-m         on: as the kernel module did it, with no care for event loops
@@ -28,9 +30,9 @@
 
 static const struct tool tool = {
 	.name = "dt-probe",
-	.usage = "dt-probe [-N NAME] [-1gm] [-f CIDR]... [on|off|state]",
+	.usage = "dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]",
 	.purpose = "let marks on TCP data follow a request from host to host",
-	.letters = "1f:gmN:",
+	.letters = "1ef:gmN:",
 };
 
 /* A key of the map "from": bits of the address that count, and the address. */
@@ -330,6 +332,8 @@ static int attach(struct dt_plan *p, const struct btf *b)
 	    at_tracepoint(dt_state, "sockets", "inet_sock_set_state", p) < 0 ||
 	    at_tracepoint(dt_read, "read", "tcp_rcv_space_adjust", p) < 0)
 		return -1;
+	if (p->flags & DT_WAITING && at_tracepoint(dt_wait, "wait", "sys_enter", p) < 0)
+		return -1;
 	ends = at_tracepoint(dt_end, "end", "sock_send_length", p);
 	if (ends < 0)
 		return -1;
@@ -391,7 +395,7 @@ static int on(struct dt_plan *p)
 
 static int print_state(void)
 {
-	static struct dt_state each[4096]; /* as many processors as Linux can have, and more */
+	static struct dt_state each[8192]; /* the most processors that Linux is built for */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);
@@ -439,6 +443,9 @@ int main(int argc, char **argv)
 		case '1':
 			p.flags |= DT_ONCE;
 			break;
+		case 'e':
+			p.flags |= DT_WAITING;
+			break;
 		case 'f':
 			believe(opt_value);
 			break;
@@ -458,7 +465,7 @@ int main(int argc, char **argv)
 	if (command && argv[opt_index + 1])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if ((!command || strcmp(command, "on")) && (p.flags || nnetworks))
-		misused(&tool, "-1 -f -g -m are for \"on\"");
+		misused(&tool, "-1 -e -f -g -m are for \"on\"");
 	if (!command)
 		return is_on();
 	if (!strcmp(command, "on"))

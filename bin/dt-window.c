@@ -7,10 +7,15 @@
  *	-g          the marks are of thread groups: the text has their column
  *	-i ID       the marks of this probe only; default: of all
  *	-t TID      every line of this thread, too
+ *	-a          without marks: what the threads of -t ask for is followed by what
+ *	            sockets do, on this host; the trace has the events of dtsock.h, with all
+ *	            their fields
  * A line goes through if its thread has read a marked request and not answered it
  * yet: from dtB to dtE, both included. So do marks that belong to such a window, lines
  * that begin with # and those that tell of lost events, over which all windows are
  * closed, which a line tells. What is no event goes the way of the event before it.
+ * With -a lines are held back while a thread that is followed sends, since only the end
+ * of that tells what it sent, and others may have read it before; 65536 lines at most.
  * An interrupt from the terminal is the trace's to hear.
  * Exit: 0 done, 1 nothing went through, 100 misused, 111 refused.
  */
@@ -19,19 +24,24 @@
 #include <string.h>
 
 #include "dtmark.h"
+#include "dtsock.h"
 #include "filter.h"
 #include "tfs.h"
 
 static const struct tool tool = {
 	.name = "dt-window",
-	.usage = "dt-window [-g] [-i ID] [-t TID]...",
+	.usage = "dt-window [-ag] [-i ID] [-t TID]...",
 	.purpose = "let through what a trace has of the requests that are followed",
-	.letters = "gi:t:",
+	.letters = "agi:t:",
 };
 
 /* More threads than these do not serve at once; it bounds what a stranger can make. */
 #define MOST_WINDOWS 65536
 #define MOST_PROBES 4
+
+/* What is held back, so that who reads on while another sends for long is seen. */
+#define MOST_LINES 65536
+#define MOST_BYTES (16 * 1024 * 1024)
 
 /* A thread that has a window: of each probe, by ID, what it began with. */
 struct window {
@@ -42,15 +52,35 @@ struct window {
 	} of[MOST_PROBES];
 };
 
+/* A thread that sends. */
+struct sender {
+	struct entry entry;
+	struct send *send;
+};
+
+/* A line that is held back. */
+struct held {
+	struct held *next;
+	size_t n;
+	int begins;             /* what send is about; else, it ends it */
+	uint64_t tid;
+	struct send *send;
+	char line[];
+};
+
 struct filter {
-	int by_group, one_probe;
+	int by_group, one_probe, by_sockets;
 	uint64_t id;                    /* of the one probe */
 	struct pids always;
 	struct table windows;
 	size_t nwindows;                /* of all probes */
 	uint64_t ended;                 /* whose last event was a dtE that went through */
 	int json, passes;               /* the last event was, did */
-	int full, found;
+	int full, found, gave_up;
+	struct sockets sockets;         /* with -a */
+	struct table senders;
+	struct held *first, **last;
+	size_t lines, bytes;
 };
 
 static struct window *window_of(const struct filter *f, uint64_t tid)
@@ -60,6 +90,8 @@ static struct window *window_of(const struct filter *f, uint64_t tid)
 
 static int is_followed(const struct filter *f, uint64_t tid)
 {
+	if (f->by_sockets)
+		return sockets_follow(&f->sockets, tid);
 	return tid && (window_of(f, tid) || (f->always.n && pids_has(&f->always, (pid_t)tid)));
 }
 
@@ -124,21 +156,41 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 	return 1;
 }
 
-/* Who knows what ended in the gap? */
+/*
+ * Who knows what ended in the gap? Only a thread that was traced from the beginning
+ * (key 0) has its window for as long as it lives.
+ */
 static void close_all(struct filter *f)
 {
-	size_t n = f->nwindows;
+	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows, kept = 0;
+	struct dt_mark *own = f->nwindows ? allocate(f->nwindows, sizeof(*own)) : NULL;
 
+	for (size_t i = 0; i < f->senders.room; i++)
+		if (f->senders.v[i]) {
+			free(((struct sender *)f->senders.v[i])->send);
+			free(f->senders.v[i]);
+			f->senders.v[i] = NULL;
+		}
 	for (size_t i = 0; i < f->windows.room; i++) {
+		const struct window *w = (const void *)f->windows.v[i];
+
+		for (unsigned k = 0; w && k < w->n; k++)
+			if (!w->of[k].key) {
+				own[kept].id = w->of[k].id;
+				memcpy(&own[kept++].tid, w->entry.key, sizeof(own->tid));
+			}
 		free(f->windows.v[i]);
 		f->windows.v[i] = NULL;
 	}
-	f->windows.n = f->nwindows = 0;
+	f->windows.n = f->nwindows = f->senders.n = 0;
 	f->ended = 0;
 	f->full = f->passes = 0;
-	if (n)
+	if (n > kept)
 		print(f->json ? "{\"closed\":%zu}\n" :
-				"# closed %zu windows: what ended them may be lost\n", n);
+				"# closed %zu windows: what ended them may be lost\n", n - kept);
+	while (kept)
+		begin(f, &own[--kept]);
+	free(own);
 }
 
 /* The thread, or the group, of the event's line. */
@@ -167,34 +219,184 @@ static void pass(char *line, size_t n)
 	print("%s\n", line);
 }
 
-static void each_line(struct filter *f, char *line, size_t n)
+/* Its line goes through, or not, as it is an event; what is none has no time. */
+static void take(struct filter *f, char *line, size_t n, const struct trace_line *l,
+		 int is_event, struct send *send)
 {
-	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
-		   tells_gap(line);
-	struct trace_line l;
+	enum sock_event sock = f->by_sockets && is_event ? sock_event(l) : SOCK_NONE;
+	uint64_t tid = l->time.n ? who(f, l) : 0;
 	struct dt_mark m;
-	uint64_t tid;
 
-	if (*line == '#' || lost) {
-		pass(line, n);
-		if (lost)
-			close_all(f);
-		return;
-	}
-	if (trace_line(&l, line, n)) {
-		f->json = l.json;
-		tid = who(f, &l);
+	if (is_event) {
+		f->json = l->json;
 		if (tid == f->ended)
 			f->ended = 0;
-		f->passes = dt_mark(&m, &l) ? take_mark(f, &m) : is_followed(f, tid);
-	} else if (heads_block(&l)) {
-		tid = who(f, &l);
+		if (sock) {
+			f->passes = sockets_take(&f->sockets, sock, l, tid, send);
+			if (f->passes > 1)
+				f->ended = tid;
+		} else if (!f->by_sockets && dt_mark(&m, l)) {
+			f->passes = take_mark(f, &m);
+		} else {
+			f->passes = is_followed(f, tid);
+		}
+	} else if (heads_block(l)) {
 		f->passes = is_followed(f, tid) || (tid && tid == f->ended);
 	}
 	if (!f->passes)
 		return;
 	f->found = 1;
 	pass(line, n);
+}
+
+/* ---- what is held back ------------------------------------------------------------------ */
+
+/* The next line that is held back may go on, or must. */
+static void take_held(struct filter *f)
+{
+	struct held *h = f->first;
+	struct trace_line l;
+	int is_event;
+
+	f->first = h->next;
+	if (!f->first)
+		f->last = &f->first;
+	f->lines--;
+	f->bytes -= h->n;
+	if (*h->line == '#') {
+		pass(h->line, h->n);
+	} else {
+		is_event = trace_line(&l, h->line, h->n);
+		take(f, h->line, h->n, &l, is_event, h->send);
+		if (!h->begins)
+			free(h->send);
+	}
+	free(h);
+}
+
+/* All up to where a followed thread begins to send what is not yet known. */
+static void take_what_is_known(struct filter *f, int all)
+{
+	while (f->first) {
+		const struct held *h = f->first;
+		int waits = h->begins && !h->send->over && is_followed(f, h->tid);
+
+		if (waits && !all) {
+			if (f->lines < MOST_LINES && f->bytes < MOST_BYTES)
+				return;
+			if (!f->gave_up)
+				print("# a send is not over after %zu lines: who reads it "
+				      "meanwhile is not seen\n", f->lines);
+			f->gave_up = 1;
+		}
+		take_held(f);
+	}
+}
+
+static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
+		 struct send *send)
+{
+	struct held *h = malloc(sizeof(*h) + n + 1);
+
+	if (!h)
+		die(REFUSED, "out of memory");
+	*h = (struct held){ .n = n, .begins = begins, .tid = tid, .send = send };
+	memcpy(h->line, line, n);
+	h->line[n] = '\0';
+	*f->last = h;
+	f->last = &h->next;
+	f->lines++;
+	f->bytes += n;
+}
+
+/*
+ * The send that the event begins, if it is the first of its call, or that it ends; each
+ * is of one thread, whatever is followed.
+ */
+static struct send *send_of(struct filter *f, enum sock_event sock, const struct trace_line *l)
+{
+	struct sender *s;
+	struct send *send;
+	uint64_t tid;
+
+	if ((sock != SOCK_SENDS && sock != SOCK_SENT) || part_number(l->pid, 10, &tid) < 0)
+		return NULL;
+	s = table_find(&f->senders, (const char *)&tid, sizeof(tid));
+	if (sock == SOCK_SENDS) {
+		if (s || f->senders.n >= MOST_WINDOWS)
+			return NULL;
+		s = table_at(&f->senders, (const char *)&tid, sizeof(tid));
+		s->send = allocate(1, sizeof(*s->send));
+		return s->send;
+	}
+	if (!s)
+		return NULL;
+	send = s->send;
+	table_remove(&f->senders, s);
+	send_is_over(send, l);
+	return send;
+}
+
+static void each_line(struct filter *f, char *line, size_t n)
+{
+	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
+		   tells_gap(line), is_event, begins;
+	enum sock_event sock;
+	struct trace_line l;
+	struct send *send;
+	uint64_t tid;
+
+	if (lost) {
+		take_what_is_known(f, 1);
+		pass(line, n);
+		close_all(f);
+		return;
+	}
+	if (*line == '#') {
+		if (f->first)
+			hold(f, line, n, 0, 0, NULL);
+		else
+			pass(line, n);
+		return;
+	}
+	is_event = trace_line(&l, line, n);
+	sock = f->by_sockets && is_event ? sock_event(&l) : SOCK_NONE;
+	send = send_of(f, sock, &l);
+	begins = send && sock == SOCK_SENDS;
+	tid = begins ? who(f, &l) : 0;
+	if (!f->first && !(begins && is_followed(f, tid))) {
+		take(f, line, n, &l, is_event, send);
+		if (!begins)
+			free(send);
+		return;
+	}
+	hold(f, line, n, begins, tid, send);
+	take_what_is_known(f, 0);
+}
+
+/* What the trace would need to have. */
+static void tell_missing(const struct filter *f)
+{
+	static const struct {
+		enum sock_event event, or;
+		const char *name;
+	} needed[] = {
+		{ SOCK_SENT, SOCK_SENT, "sock:sock_send_length" },
+		{ SOCK_RECEIVED, SOCK_RECEIVED, "sock:sock_recv_length" },
+		{ SOCK_STATE, SOCK_READS, "sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust" },
+	};
+	const int *seen = f->sockets.seen;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!seen[needed[i].event] && !seen[needed[i].or]) {
+			note("no %s in the trace: nobody can be followed", needed[i].name);
+			return;
+		}
+	if (!seen[SOCK_SENDS])
+		note("no tcp:tcp_sendmsg_locked in the trace: who reads before the sender "
+		     "has returned is not seen");
+	if (f->sockets.full)
+		note("more than 65536 sockets or windows were open: the others are left out");
 }
 
 /* As the marks have it; 0x may be in front. */
@@ -206,7 +408,10 @@ static int parse_id(const char *s, uint64_t *id)
 
 int main(int argc, char **argv)
 {
-	static struct filter f = { .windows = { .size = sizeof(struct window) } };
+	static struct filter f = {
+		.windows = { .size = sizeof(struct window) },
+		.senders = { .size = sizeof(struct sender) },
+	};
 	static struct reader in;
 	char *line;
 	ssize_t n;
@@ -215,6 +420,9 @@ int main(int argc, char **argv)
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'a':
+			f.by_sockets = 1;
+			break;
 		case 'g':
 			f.by_group = 1;
 			break;
@@ -231,11 +439,20 @@ int main(int argc, char **argv)
 		}
 	if (argv[opt_index])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	if (f.by_sockets && f.one_probe)
+		misused(&tool, "-i chooses among marks, and -a needs none");
+	if (f.by_sockets && !f.always.n)
+		misused(&tool, "-a needs -t: who asks first?");
 	pids_sort(&f.always);
+	sockets_begin(&f.sockets, &f.always);
+	f.last = &f.first;
 
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0)
 		each_line(&f, line, (size_t)n);
+	take_what_is_known(&f, 1);
 	flush();
+	if (f.by_sockets)
+		tell_missing(&f);
 	return f.found ? DONE : NO;
 }

@@ -2,6 +2,7 @@
 /* btf.c - members and functions in the kernel's description of its types */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,26 +77,32 @@ static int find(const struct btf *b, struct type *t, const char *name, uint32_t 
 	return 0;
 }
 
-/* Bits, from there on; depth bounds what a description that lies could nest. */
-static long member_at(const struct btf *b, const struct type *in, const char *member, int depth)
+/*
+ * Bits, from there on, or -1. A description that lies could nest for ever: no more
+ * members without a name are looked into than most, and none deeper than depth.
+ */
+static int64_t member_at(const struct btf *b, const struct type *in, const char *member,
+			 int depth, int *most)
 {
 	for (uint32_t i = 0; i < in->n; i++) {
 		const char *m = in->more + (size_t)12 * i;
 		uint32_t name = word(m), at = word(m + 8);
 		struct type t;
-		long inside;
+		int64_t inside;
 
 		/* with a bit field in the structure, offsets share the word with sizes */
 		if (in->info >> 31)
 			at &= 0xffffff;
 		if (is_named(b, name, member))
-			return (long)at;
-		if (!is_named(b, name, "") || !depth || !find(b, &t, NULL, 0, word(m + 4)) ||
-		    (t.kind != STRUCT && t.kind != UNION))
+			return at;
+		if (!is_named(b, name, "") || !depth || !*most)
 			continue;
-		inside = member_at(b, &t, member, depth - 1);
+		--*most;
+		if (!find(b, &t, NULL, 0, word(m + 4)) || (t.kind != STRUCT && t.kind != UNION))
+			continue;
+		inside = member_at(b, &t, member, depth - 1, most);
 		if (inside >= 0)
-			return (long)at + inside;
+			return at + inside;
 	}
 	return -1;
 }
@@ -103,9 +110,12 @@ static long member_at(const struct btf *b, const struct type *in, const char *me
 int btf_member(const struct btf *b, const char *structure, const char *member)
 {
 	struct type t;
-	long at = find(b, &t, structure, STRUCT, 0) ? member_at(b, &t, member, 4) : -1;
+	int most = 256;
+	int64_t at = -1;
 
-	return at < 0 || at % 8 ? -1 : (int)(at / 8);
+	if (find(b, &t, structure, STRUCT, 0))
+		at = member_at(b, &t, member, 4, &most);
+	return at < 0 || at % 8 || at / 8 > INT_MAX ? -1 : (int)(at / 8);
 }
 
 uint32_t btf_function(const struct btf *b, const char *name)

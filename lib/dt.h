@@ -43,13 +43,15 @@ struct dt_sent {
 	uint32_t start, end, flags;
 	uint32_t high;          /* all before it was sent once */
 	uint32_t copied, pad;   /* what threads in windows have read of it */
+	uint64_t tag, key;      /* SENT_BORN: of the window that it was opened in */
 };
 
 enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */
        SENT_RANGE = 2,          /* start (and end) hold */
        SENT_ACTIVE = 4,         /* the socket connected */
        SENT_PASSIVE = 8,        /* the socket was accepted */
-       SENT_EVER = 16 };        /* marked bytes were sent on it */
+       SENT_EVER = 16,          /* marked bytes were sent on it */
+       SENT_BORN = 32 };        /* it was opened in a window, and nothing was sent yet */
 
 /* Of each processor, added up when they are printed. */
 struct dt_state {
@@ -81,7 +83,8 @@ struct dt_clsact {
 
 enum { DT_GROUP = 1,            /* processes, not threads */
        DT_MODULE = 2,           /* the rules of the kernel module: no event loops */
-       DT_ONCE = 4 };           /* what is sent again is not marked */
+       DT_ONCE = 4,             /* what is sent again is not marked */
+       DT_WAITING = 8 };        /* who waits for events has no window */
 
 /* What the programs of one probe are made with. */
 struct dt_plan {
@@ -97,7 +100,7 @@ struct dt_plan {
 
 typedef void dt_program(struct code *, const struct dt_plan *);
 
-dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_egress,
+dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_wait, dt_egress,
 	dt_egress_bare;
 
 /* ---- dt.c: a probe by its name --------------------------------------------------------- */

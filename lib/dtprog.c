@@ -19,6 +19,7 @@
  */
 #include <endian.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "dt.h"
 
@@ -42,11 +43,11 @@ enum {
 	WHO = -16,              /* u32: the thread, a map's key */
 	MESSAGE = -24,          /* u64: KEY of what is told */
 	WORD = -32,             /* what is read from the kernel, or to be written */
-	VALUE = -64,            /* a map's new value */
-	TEXT_AT = -80,          /* what is printed */
-	IP = -104,              /* the first 24 bytes of an IP header */
-	HEADER = -120,          /* the first 16 of a TCP header */
-	NETWORK = -144,         /* prefix length and address, a map's key */
+	VALUE = -80,            /* a map's new value */
+	TEXT_AT = -96,          /* what is printed */
+	IP = -120,              /* the first 24 bytes of an IP header */
+	HEADER = -136,          /* the first 16 of a TCP header */
+	NETWORK = -160,         /* prefix length and address, a map's key */
 };
 
 /* ---- phrases ------------------------------------------------------------------ */
@@ -100,7 +101,10 @@ static void jump_if_before(struct code *c, enum reg a, enum reg b, enum conditio
 	jump_if_number32(c, R1, is, 0, to);
 }
 
-/* R6 = the socket that the program is called for, in its slot too */
+/*
+ * R6 = the socket that the program is called for, in its slot too. An argument is 64
+ * bits wide, of an int the low ones: half of it is not at the same place everywhere.
+ */
 static void socket_argument(struct code *c, int at)
 {
 	load(c, U64, R6, R1, at);
@@ -159,6 +163,20 @@ static void count(struct code *c, const struct dt_plan *p, size_t counter, int s
 	jump_if_number(c, R0, IS, 0, skip);
 	compute_number(c, SET, R1, 1);
 	add_to(c, R0, (int)counter, R1);
+}
+
+/* VALUE = 0 */
+static void clear_value(struct code *c, size_t size)
+{
+	for (int i = 0; i < (int)size; i += 8)
+		store_number(c, U64, FP, VALUE + i, 0);
+}
+
+/* VALUE = a task, as one that was added by hand */
+static void begin_value(struct code *c)
+{
+	clear_value(c, sizeof(struct dt_task));
+	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
 }
 
 /* The window of the task at R7 is over. */
@@ -392,12 +410,10 @@ void dt_read(struct code *c, const struct dt_plan *p)
 		jump_if_number(c, R1, IS, SENT_ACTIVE, OUT);
 		label(c, FRESH);
 	}
+	begin_value(c);
 	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, tag), R6);
 	load(c, U64, R1, FP, MESSAGE);
 	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
-	store_number(c, U64, FP, VALUE + (int)offsetof(struct dt_task, sending), 0);
-	store_number(c, U64, FP, VALUE + (int)offsetof(struct dt_task, count), 0);
-	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
 	update(c, p->pids, WHO);
 	jump_if_number(c, R0, IS_NOT, 0, OUT); /* no room */
 	tell(c, p, 'B');
@@ -465,7 +481,7 @@ void dt_read(struct code *c, const struct dt_plan *p)
  */
 void dt_send(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW };
+	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN };
 
 	socket_argument(c, p->first_argument);
 	who(c, p);
@@ -478,6 +494,7 @@ void dt_send(struct code *c, const struct dt_plan *p)
 	/* untraced: the range ends here; once all of it has arrived it is none */
 	jump_if_number(c, R8, IS, 0, OUT);
 	load(c, U32, R1, R8, offsetof(struct dt_sent, flags));
+	jump_if_number(c, R1, HAS, SENT_BORN, BORN);
 	compute_number(c, AND_, R1, SENT_RANGE | SENT_OPEN);
 	jump_if_number(c, R1, IS, 0, OUT);
 	jump_if_number(c, R1, IS, SENT_RANGE, CLOSED_RANGE);
@@ -495,6 +512,23 @@ void dt_send(struct code *c, const struct dt_plan *p)
 	compute_number(c, AND_, R1, ~SENT_RANGE);
 	store(c, U32, R8, offsetof(struct dt_sent, flags), R1);
 	leave(c, 0);
+
+	/*
+	 * An event loop goes on with the request that it opened this connection for,
+	 * and was with another one meanwhile.
+	 */
+	label(c, BORN);
+	begin_value(c);
+	load(c, U64, R1, R8, offsetof(struct dt_sent, tag));
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, tag), R1);
+	load(c, U64, R1, R8, offsetof(struct dt_sent, key));
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
+	store(c, U64, FP, MESSAGE, R1);
+	update(c, p->pids, WHO);
+	tell(c, p, 'B');
+	lookup(c, p->pids, WHO);
+	jump_if_number(c, R0, IS, 0, OUT);
+	compute(c, SET, R7, R0);
 
 	label(c, TRACED);
 	jump_if_number(c, R8, IS, 0, NEW);
@@ -521,11 +555,12 @@ void dt_send(struct code *c, const struct dt_plan *p)
 	label(c, MARKED);
 	load(c, U32, R1, R8, offsetof(struct dt_sent, flags));
 	compute_number(c, OR_, R1, SENT_RANGE | SENT_OPEN | SENT_EVER);
+	compute_number(c, AND_, R1, ~SENT_BORN);
 	store(c, U32, R8, offsetof(struct dt_sent, flags), R1);
 	jump(c, TELL);
 
 	label(c, NEW);
-	store_number(c, U64, FP, VALUE + 16, 0);
+	clear_value(c, sizeof(struct dt_sent));
 	field(c, U32, R9, R6, p->write_seq);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, start), R9);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, end), R9);
@@ -557,7 +592,7 @@ void dt_end(struct code *c, const struct dt_plan *p)
 {
 	enum { OUT };
 
-	load(c, U32, R8, R1, 8);
+	load(c, U64, R8, R1, 8);
 	socket_argument(c, 0);
 	who(c, p);
 	lookup(c, p->pids, WHO);
@@ -668,12 +703,14 @@ void dt_egress_bare(struct code *c, const struct dt_plan *p)
  */
 void dt_state(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, OPENED, PASSIVE, ENDS, KNOWN };
+	enum { OUT, OPENED, PASSIVE, ENDS, OPENS, NEW };
 
-	load(c, U32, R8, R1, 8);
-	load(c, U32, R9, R1, 16);
+	load(c, U64, R8, R1, 8);
+	load(c, U64, R9, R1, 16);
 	socket_argument(c, 0);
 	jump_if_number(c, R9, IS, ESTABLISHED, OPENED);
+	if (!(p->flags & DT_MODULE))
+		jump_if_number(c, R9, IS, SYN_SENT, OPENS);
 	jump_if_number(c, R9, IS, FIN_WAIT1, ENDS);
 	jump_if_number(c, R9, IS, LAST_ACK, ENDS);
 	jump_if_number(c, R9, IS_NOT, CLOSED, OUT);
@@ -687,13 +724,37 @@ void dt_state(struct code *c, const struct dt_plan *p)
 	end_window(c, p);
 	leave(c, 0);
 
+	if (!(p->flags & DT_MODULE)) {
+		label(c, OPENS);
+		who(c, p);
+		lookup(c, p->pids, WHO);
+		jump_if_number(c, R0, IS, 0, OUT);
+		compute(c, SET, R7, R0);
+		load(c, U64, R8, R7, offsetof(struct dt_task, tag));
+		jump_if_number(c, R8, IS, 0, OUT);
+		clear_value(c, sizeof(struct dt_sent));
+		store(c, U64, FP, VALUE + (int)offsetof(struct dt_sent, tag), R8);
+		load(c, U64, R1, R7, offsetof(struct dt_task, key));
+		store(c, U64, FP, VALUE + (int)offsetof(struct dt_sent, key), R1);
+		store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_BORN);
+		update(c, p->sent, SOCKET);
+		leave(c, 0);
+	}
+
 	label(c, OPENED);
 	field(c, U32, R7, R6, p->copied_seq);
-	for (int i = 0; i < (int)sizeof(struct dt_sent); i += 8)
-		store_number(c, U64, FP, VALUE + i, 0);
+	clear_value(c, sizeof(struct dt_sent));
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, copied), R7);
 	jump_if_number(c, R8, IS, SYN_RECV, PASSIVE);
 	jump_if_number(c, R8, IS_NOT, SYN_SENT, OUT);
+	lookup(c, p->sent, SOCKET);
+	jump_if_number(c, R0, IS, 0, NEW);
+	store(c, U32, R0, offsetof(struct dt_sent, copied), R7);
+	load(c, U32, R1, R0, offsetof(struct dt_sent, flags));
+	compute_number(c, OR_, R1, SENT_ACTIVE);
+	store(c, U32, R0, offsetof(struct dt_sent, flags), R1);
+	leave(c, 0);
+	label(c, NEW);
 	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_ACTIVE);
 	update(c, p->sent, SOCKET);
 	leave(c, 0);
@@ -748,9 +809,7 @@ void dt_fork(struct code *c, const struct dt_plan *p)
 	load(c, U32, R1, FP, WHO);
 	jump_if(c, R1, IS, R7, OUT); /* a thread of the process */
 	store(c, U32, FP, WHO, R7);
-	for (int i = 0; i < (int)sizeof(struct dt_task); i += 8)
-		store_number(c, U64, FP, VALUE + i, 0);
-	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
+	begin_value(c);
 	update(c, p->pids, WHO);
 	store_number(c, U64, FP, MESSAGE, 0);
 	tell(c, p, 'B');
@@ -774,6 +833,36 @@ void dt_exit(struct code *c, const struct dt_plan *p)
 	lookup(c, p->pids, WHO);
 	jump_if_number(c, R0, IS, 0, OUT);
 	compute(c, SET, R7, R0);
+	end_window(c, p);
+	label(c, OUT);
+	leave(c, 0);
+}
+
+/*
+ * Somebody waits for what comes next (a system call's entry): an event loop has
+ * done what it could for the request that it had read.
+ */
+void dt_wait(struct code *c, const struct dt_plan *p)
+{
+	static const int waits[] = {
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+		SYS_epoll_pwait, 441 /* epoll_pwait2, everywhere */
+	};
+	enum { OUT, WAITS };
+
+	load(c, U64, R8, R1, 8);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+		jump_if_number(c, R8, IS, waits[i], WAITS);
+	jump(c, OUT);
+	label(c, WAITS);
+	who(c, p);
+	lookup(c, p->pids, WHO);
+	jump_if_number(c, R0, IS, 0, OUT);
+	compute(c, SET, R7, R0);
+	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
+	jump_if_number(c, R1, IS, 0, OUT);
 	end_window(c, p);
 	label(c, OUT);
 	leave(c, 0);

@@ -3,8 +3,8 @@
  * join.h - what puts the traces of several hosts together
  *
  * Times are nanoseconds, from zero to TIME_MOST; those of one host are of its own
- * clock. A message is sent before it is received, which is
- * all that is known of two clocks.
+ * clock. A message is sent before it is received, which is all that is known of two
+ * clocks.
  */
 #ifndef JOIN_H
 #define JOIN_H

@@ -184,7 +184,7 @@ int leave_us_out(int instance);
 
 /* What a recipe printed, trace-recipe(5); all zero at first. */
 struct stream_words {
-	char text[4096];                     /* a line each */
+	char text[65536];                    /* a line each; some tell thousands of tasks */
 	const char *word[MOST_STREAM_WORDS]; /* options, or a tool and its; NULL ends */
 	const char *const *filter;           /* NULL: none */
 };

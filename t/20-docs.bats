@@ -78,6 +78,17 @@ heads() {
 	done
 }
 
+# example WORDS: the README's command that begins so into the file example, and what
+# it printed into the file shown
+example() {
+	awk -v start="# $1" '
+		/^#/ || /^```/ { inside = 0 }
+		index($0, start) == 1 { inside = 1; print substr($0, 3) >"example"; next }
+		inside { print >"shown" }' "$TREE/README.md"
+	[ "$(wc -l <example)" = 1 ]
+	[ -s shown ]
+}
+
 @test "documents: each tool has a page, and each page its tool" {
 	local page
 	for page in "$TREE"/bin/*.1; do
@@ -118,6 +129,7 @@ heads() {
 }
 
 @test "documents: each hook has a page, with its fields, its cost, a session, and its options" {
+	need_tool mandoc
 	local hook page option
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		page=${hook%/hooks.d/*}/${hook##*/}.7
@@ -139,6 +151,58 @@ heads() {
 		n=$((n + 1))
 	done
 	[ "$n" -ge 1 ]
+}
+
+@test "documents: what the README shows of trace_process is what it prints" {
+	need_tracefs events/raw_syscalls
+	need_pending_signals
+	sh -c 'PATH=/none; ls' >ls.out 2>ls.err &&
+		skip "needs a shell that has no ls of its own"
+	example 'tfs-run trace_process '
+	"$BASH" ./example >got || status=$?
+	[ "$status" = 3 ]
+	code=0
+	ls /none 2>ls.err || code=$? # 2, or of busybox 1
+	sed -i "s/ exit 512$/ exit $((256 * code))/" shown
+	for file in shown got; do
+		# pids in the order in which they come; no time, and not how a shell forks
+		awk '
+			function letter(pid) {
+				if (!(pid in letters))
+					letters[pid] = substr("abcdef", ++n, 1)
+				return letters[pid]
+			}
+			substr($0, 17, 1) == " " { $2 = letter($2); $3 = $4 = "" }
+			$5 == "fork" { $6 = letter($6); $8 = "" }
+			{ print }' "$file" >"$file.bare"
+	done
+	diff shown.bare got.bare
+}
+
+# histogram FILE: it is all of one, and its rows are as many as it says
+histogram() {
+	run -1 grep -Evx 'lat: [0-9]+ values, [0-9]+ to [0-9]+|\[[0-9]+[KMG]?, [0-9]+[KMG]?\) +[0-9]+ \|@* *\||\.\.\.' "$1"
+	head -n 1 "$1" | grep -q '^lat: '
+}
+
+@test "documents: what the README shows of trace_sched is what it prints" {
+	need_tracefs events/sched/sched_wakeup
+	need_pending_signals
+	need_tool make
+	example 'tfs-run trace_sched '
+	histogram shown
+	{
+		echo 'bin/tfs-dir:'
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			printf '\t@ls >ls.%s\n' "$i"
+		done
+	} >Makefile
+	"$BASH" ./example >got
+	histogram got
+	# it is woken by the end of each
+	n=$(sed -n 's/^lat: \([0-9]*\) values.*/\1/p' got)
+	[ "$n" -ge 5 ]
+	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = "$n" ]
 }
 
 @test "documents: each option letter of a tool is an item of its page" {

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='dt-window [-g] [-i ID] [-t TID]...'
+USAGE='dt-window [-ag] [-i ID] [-t TID]...'
 
 misuse() {
 	fails 100 "dt-window: fatal: $1; usage: $USAGE" "${@:2}"
@@ -58,6 +58,8 @@ dt-window - let through what a trace has of the requests that are followed" ]
 @test "dt-window: what is no thread or probe, and operands are refused" {
 	misuse 'no such option: -x' dt-window -x
 	misuse "unexpected operand 'file'" dt-window file
+	misuse '-a needs -t: who asks first?' dt-window -a
+	misuse '-i chooses among marks, and -a needs none' dt-window -a -t 7 -i 2a
 	for tid in 0 -1 x '' 4194305 1.5; do
 		misuse "not a thread: '$tid'" dt-window -t "$tid"
 	done
@@ -291,4 +293,345 @@ $lost
 	mark 7 1.1 'dtB 2a 7 1' >in
 	fails 111 "dt-window: fatal: unable to write to standard output: No space left on device" \
 		from in to_full dt-window
+}
+
+# ---- -a: without marks, by what sockets do -----------------------------------------------
+
+# as options/fields has them; a socket is a few hex digits, of which the last is a 1
+sent() { # PID TIME SOCKET BYTES [PROTOCOL]
+	event "$1" "$2" "sock_send_length: sk=0xffff$3 (-9) family=0x2 (2) protocol=0x0 (${5-6}) ret=0x0 ($4) flags=0x0 (0)"
+}
+
+received() { # PID TIME SOCKET BYTES [FLAGS]
+	event "$1" "$2" "sock_recv_length: sk=0xffff$3 (-9) family=0x2 (2) protocol=0x6 (6) ret=0x0 ($4) flags=0x0 (${5-0})"
+}
+
+sends() { # PID TIME
+	event "$1" "$2" 'tcp_sendmsg_locked: skb_addr=0x0 (0) skb_len=0x0 (0) msg_left=0x40 (64) size_goal=0x7fe5 (32741)'
+}
+
+# ADDRESSES SPORT DPORT
+ends() {
+	echo "sport=0x0 ($2) dport=0x0 ($3) family=0x$1 protocol=0x6 (6) saddr=0x100007f (16777343) daddr=0x100007f (16777343) saddr_v6=<INVALID-SIZE> daddr_v6=<INVALID-SIZE>"
+}
+
+connected() { # PID SOCKET SPORT DPORT [FAMILY]
+	event "$1" 1.0 "inet_sock_set_state: skaddr=0xffff$2 (-9) oldstate=0x2 (2) newstate=0x1 (1) $(ends "${5-2 (2)}" "$3" "$4")"
+}
+
+accepted() { # PID SOCKET SPORT DPORT [FAMILY]
+	event "$1" 1.0 "inet_sock_set_state: skaddr=0xffff$2 (-9) oldstate=0x3 (3) newstate=0x1 (1) $(ends "${5-2 (2)}" "$3" "$4")"
+}
+
+reads() { # PID TIME SOCKET SPORT DPORT
+	event "$1" "$2" "tcp_rcv_space_adjust: skaddr=0xffff$3 (-9) $(ends '2 (2)' "$4" "$5") sock_cookie=0x1 (1)"
+}
+
+destroyed() { # PID TIME SOCKET
+	event "$1" "$2" "tcp_destroy_sock: skaddr=0xffff$3 (-9) $(ends '2 (2)' 1 1) sock_cookie=0x1 (1)"
+}
+
+# What 7 asks 8, that 8 asks 9: by c1 and d1, e1 and f1.
+connections() {
+	connected 7 c1 1000 80; accepted 7 d1 80 1000
+	connected 8 e1 2000 90; accepted 0 f1 90 2000
+}
+
+# request N: 64 bytes each, and events with this number
+request() {
+	sends 7 1.1; sent 7 1.1 c1 64
+	received 8 1.2 d1 64; event 8 1.2 "in: $1"
+	sends 8 1.3; sent 8 1.3 e1 64; event 8 1.3 "in: $1"
+	received 9 1.4 f1 64; event 9 1.4 "in: $1"; sends 9 1.4; sent 9 1.4 f1 64
+	event 9 1.5 "out: $1"
+	received 8 1.6 e1 64; event 8 1.6 "in: $1"
+	sends 8 1.7; sent 8 1.7 d1 64; event 8 1.7 "out: $1"
+	received 7 1.8 c1 64
+}
+
+# follows NUMBER...: of `in`, -a -t 7 lets through these events of 8 and 9, and no others
+follows() {
+	dt-window -a -t 7 "${ARGS[@]}" <in >out
+	sed -n 's/^ *server-[89] .*\] \.\.\.\.\. [0-9.]*: \(\(in\|out\): .*\)/\1/p' out |
+		diff <(printf '%s' "${@/%/$'\n'}") -
+}
+ARGS=()
+
+@test "dt-window -a: who reads what a followed thread sent is followed until it has answered" {
+	{ connections; request 1; request 2; } >in
+	dt-window -a -t 7 <in >out
+	grep -v 'out:' in | sed '3,4d' | cmp - out
+}
+
+@test "dt-window -a: what another asks on the same connection is not followed" {
+	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000; request 1
+		request 2 | sed 's/-7 /-6 /; s/=0xffffc1/=0xffffa1/; s/=0xffffd1/=0xffffb1/'
+		request 3; } >in
+	follows 'in: 1' 'in: 1' 'in: 1' 'in: 1' 'in: 3' 'in: 3' 'in: 3' 'in: 3'
+	dt-window -a -t 6 <in | grep -o 'in: .' | sort -u | diff <(echo 'in: 2') -
+}
+
+@test "dt-window -a: a send counts from its beginning, though its end comes later" {
+	{ connections; sends 7 1.1; received 8 1.2 d1 64; event 8 1.3 'in: 1'; echo '# comment'
+		sends 7 1.3; sends 8 1.4; received 9 1.5 f1 64; event 9 1.6 'in: 1'
+		sent 8 1.7 e1 64; sent 7 1.8 c1 64; event 9 1.8 'in: 2'; } >in
+	dt-window -a -t 7 <in >out
+	sed 3,4d in | cmp - out
+	# and without that beginning it cannot be known, which is told
+	grep -v sendmsg in >late
+	dt-window -a -t 7 <late >out 2>err
+	run -1 grep 'in:' out
+	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace: who reads before the sender has returned is not seen
+'
+}
+
+@test "dt-window -a: lines are held back no longer than needed" {
+	mkfifo pipe
+	{ connections; request 1; sends 7 1.9; event 7 1.9 'a: held'; } >in
+	exec 8<>pipe
+	background dt-window -a -t 7 <pipe >out 8>&-
+	exec 9>pipe 8>&-
+	cat in >&9
+	eventually grep -q "recv_length.*c1" out
+	run -1 grep -E '1\.9' out
+	sent 7 2.0 c1 64 >&9
+	eventually grep -q '2.0: sock_send_length' out
+	grep -q held out
+	exec 9>&-
+	finishes "$PID" 0
+}
+
+@test "dt-window -a: of a send that is not over after 65536 lines nobody waits for the end" {
+	{ connections; sends 7 1.1
+		awk 'BEGIN { for (i = 0; i < 70000; i++)
+			printf "%16s-%-7d [001] ..... 1.2: a: %d\n", "x", 7, i }'; } >in
+	dt-window -a -t 7 <in >out 2>err
+	sed -n '1,2p' in | cmp - <(head -n 2 out)
+	[ "$(sed -n 3p out)" = '# a send is not over after 65536 lines: who reads it meanwhile is not seen' ]
+	[ "$(grep -c '^#' out)" = 1 ]
+	sed -n '5,$p' in | cmp - <(sed -n '4,$p' out)
+}
+
+@test "dt-window -a: bytes are counted: peeks, errors and other protocols are none" {
+	{ connections; received 8 1.1 d1 64 2; sent 7 1.1 c1 64 17; sent 7 1.1 c1 -11
+		sends 5 1.1; sent 5 1.1 c1 100
+		received 8 1.1 d1 50; event 8 1.1 'out: 1'
+		sends 7 1.2; sent 7 1.2 c1 64; received 8 1.3 d1 64 2; event 8 1.3 'out: 2'
+		received 8 1.3 d1 50; event 8 1.4 'out: 3'
+		received 8 1.5 d1 1; event 8 1.5 'in: 1'; sends 8 1.6; sent 8 1.6 d1 -32
+		event 8 1.7 'in: 2'; sends 8 1.8; sent 8 1.8 d1 1; event 8 1.9 'out: 4'; } >in
+	follows 'in: 1' 'in: 2'
+}
+
+@test "dt-window -a: who reads something unmarked is done with the request, but for an answer to a part of it" {
+	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000
+		sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
+		sends 8 1.3; sent 8 1.3 e1 64; sends 5 1.3; sent 5 1.3 f1 10
+		received 8 1.4 e1 10; event 8 1.4 'in: 2'
+		sends 6 1.5; sent 6 1.5 a1 10; received 8 1.6 b1 10; event 8 1.6 'out: 1'; } >in
+	follows 'in: 1' 'in: 2'
+}
+
+@test "dt-window -a: who gets a marked answer to what it asked unfollowed is not followed" {
+	{ connections; sends 8 1.1; sent 8 1.1 e1 64; received 7 1.2 f1 64
+		sends 7 1.3; sent 7 1.3 f1 64; received 8 1.4 e1 64; event 8 1.4 'out: 1'; } >in
+	follows
+	# but whoever is asked so is
+	{ connections; sends 7 1.3; sent 7 1.3 e1 64; received 9 1.4 f1 64; event 9 1.4 'in: 1'; } >in
+	follows 'in: 1'
+}
+
+@test "dt-window -a: the window of a thread whose asker's socket is gone ends" {
+	{ connections; sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
+		destroyed 8 1.3 d1; event 8 1.4 'out: 1'; } >in
+	follows 'in: 1'
+	grep -q destroy_sock out
+}
+
+@test "dt-window -a: what was sent is still there when the sender is gone, and its address new" {
+	{ connections; sends 7 1.1; sent 7 1.1 c1 64; destroyed 7 1.2 c1
+		connected 6 c1 4000 80; accepted 6 a1 80 4000; sends 6 1.3; sent 6 1.3 c1 64
+		received 9 1.4 a1 64; event 9 1.4 'out: 1'
+		received 8 1.5 d1 64; event 8 1.5 'in: 1'; } >in
+	follows 'in: 1'
+	# but not when a new connection has the same ports
+	{ connections; sends 7 1.1; sent 7 1.1 c1 64; destroyed 7 1.2 c1
+		connected 6 c1 1000 80; received 8 1.5 d1 64; event 8 1.5 'out: 1'; } >in
+	follows
+}
+
+@test "dt-window -a: connections that are older than the trace are known once both ends have read" {
+	{ sends 7 1.1; sent 7 1.1 c1 64; reads 8 1.2 d1 80 1000; received 8 1.2 d1 64
+		event 8 1.2 'out: 1'; sends 8 1.3; sent 8 1.3 d1 64
+		reads 7 1.4 c1 1000 80; received 7 1.4 c1 64
+		sends 7 1.5; sent 7 1.5 c1 64; reads 8 1.6 d1 80 1000; received 8 1.6 d1 64
+		event 8 1.6 'in: 1'; sends 8 1.7; sent 8 1.7 d1 64; event 8 1.8 'out: 2'; } >in
+	follows 'in: 1'
+}
+
+@test "dt-window -a: a server of version 6 with a client of version 4, and both of version 6" {
+	{ connected 7 c1 1000 80; accepted 7 d1 80 1000 'a (10)'
+		connected 8 e1 2000 90 'a (10)'
+		accepted 0 f1 90 2000 'a (10)' | sed 's/addr=0x100007f/addr=0x600007f/g'
+		request 1; } >in
+	follows 'in: 1' 'in: 1' 'in: 1' 'in: 1'
+}
+
+@test "dt-window -a: over lost events all is forgotten" {
+	{ connections; sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
+		sends 7 1.2; received 9 1.2 f1 64; echo 'CPU:1 [LOST 3 EVENTS]'; event 8 1.3 'out: 1'
+		sent 7 1.3 c1 64; request 2; connections; request 3; } >in
+	follows 'in: 1' 'in: 3' 'in: 3' 'in: 3' 'in: 3'
+	[ "$(grep -A 1 LOST out)" = 'CPU:1 [LOST 3 EVENTS]
+# closed 1 windows: what ended them may be lost' ]
+}
+
+@test "dt-window -a: with -g windows and -t are of thread groups" {
+	{ connections; request 1; } |
+		sed -E 's/^(.{16}-)([0-9]+) +/\13\2      (     \2) /' >in
+	ARGS=(-g)
+	dt-window -a -g -t 7 <in >out
+	grep -v 'out:' in | sed '3,4d' | cmp - out
+}
+
+@test "dt-window -a: a trace that lacks a field or an event is told what" {
+	sent 7 1.1 c1 64 | sed 's/ sk=/ sk address = /' >in
+	fails 111 "dt-window: fatal: sock_send_length without sk: -a needs events with all their fields, as options/fields or tfs-catpipe -j make them" \
+		from in dt-window -a -t 7
+	accepted 8 d1 80 1000 | sed 's/skaddr=[^ ]* ([^ ]*) //' >in
+	fails 111 "dt-window: fatal: inet_sock_set_state without skaddr: -a needs events with all their fields, as options/fields or tfs-catpipe -j make them" \
+		from in dt-window -a -t 7
+	{ connections; request 1; } >all
+	local missing status
+	for missing in sock:sock_send_length sock:sock_recv_length; do
+		grep -v "${missing#*:}" all | dt-window -a -t 7 2>err >out
+		exactly err "dt-window: no $missing in the trace: nobody can be followed
+"
+	done
+	grep -v inet_sock_set_state all | dt-window -a -t 7 2>err >out
+	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace: nobody can be followed
+"
+	status=0
+	dt-window -a -t 7 </dev/null 2>err >out || status=$?
+	[ "$status" = 1 ]
+	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace: nobody can be followed' ]
+}
+
+# truth FILE: how many calls the servers made for the first client's requests, and the other's
+truth() {
+	local n
+	for n in 1 2; do
+		grep -cE "chain.*getpgid.*(100000$n|f424$n)" "$1" || :
+	done | paste -sd ' '
+}
+
+# chain FORM ROUNDS BYTES [MODE]: both clients of t/prog/localchain, the first one followed,
+# while they run; FORM is json, or fields
+chain() {
+	local event form=()
+	need_tracefs events/syscalls
+	[ -e "$TRACEFS/events/sock/sock_send_length" ] ||
+		skip "needs sock:sock_send_length (Linux 6.3)"
+	[ -e "$TRACEFS/events/tcp/tcp_sendmsg_locked" ] ||
+		skip "needs tcp:tcp_sendmsg_locked (Linux 6.16)"
+	new_instance
+	echo mono >"$DIR/trace_clock"
+	tfs-write -i "$INSTANCE" buffer_size_kb 8192
+	if [ "$1" = fields ]; then
+		tfs-write -i "$INSTANCE" options/fields 1
+	else
+		form=(-j)
+	fi
+	act_chain "${@:2}"
+	for event in sock/sock_send_length sock/sock_recv_length sock/inet_sock_set_state \
+		tcp/tcp_sendmsg_locked tcp/tcp_rcv_space_adjust tcp/tcp_destroy_sock \
+		syscalls/sys_enter_getpgid; do
+		tfs-write -i "$INSTANCE" "events/$event/enable" 1
+	done
+	mkfifo live
+	exec 9<>live
+	background dt-window -a -t "$CLIENT" <live >out 9>&-
+	local filter=$PID
+	{ tfs-catpipe "${form[@]}" -i "$INSTANCE" 3>&- & echo $! >&5; wait $!; } 5>catpipe |
+		tee trace >live 9>&- &
+	local copy=$!
+	exec 9>&-
+	release
+	finishes "$CHAIN" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	kill -INT "$(cat catpipe)"
+	finishes "$copy" 0
+	finishes "$filter" 0
+	run -1 grep lost trace
+	[ "$(truth trace)" = "$((3 * $2)) $((3 * $2))" ]
+	# what was told live is what the whole tells
+	dt-window -a -t "$CLIENT" <trace | cmp - out
+	tfs-instance remove "$INSTANCE"
+	rm live
+}
+
+# its pid is in $CHAIN, that of the first client in $CLIENT
+act_chain() {
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/localchain" "$@" <>"$GO" >ready
+	CHAIN=$PID
+	eventually grep -q . ready
+	CLIENT=$(cat ready)
+}
+
+@test "dt-window -a: a client, a middle and a server: no call missed, none of the other client's" {
+	local bytes n
+	n=$(so_many 200)
+	for bytes in 64 20000; do
+		chain json "$n" "$bytes"
+		[ "$(truth out)" = "$((3 * n)) 0" ]
+	done
+}
+
+@test "dt-window -a: the same as text with options/fields, over IPv6, and by other calls" {
+	local mode n
+	n=$(so_many 100)
+	for mode in '' 6 msg vec rw; do
+		chain fields "$n" 64 "$mode"
+		[ "$(truth out)" = "$((3 * n)) 0" ]
+	done
+	chain json "$n" 20000 vec6
+	[ "$(truth out)" = "$((3 * n)) 0" ]
+}
+
+@test "dt-window -a: messages that need many reads, and a blocked sender" {
+	local n
+	n=$(so_many 50)
+	chain json "$n" 300000
+	[ "$(truth out)" = "$((3 * n)) 0" ]
+}
+
+@test "dt-window -a: connections that are older than the trace miss their first requests only" {
+	local n traced untraced
+	n=$(so_many 100)
+	chain json "$n" 64 +
+	read -r traced untraced < <(truth out)
+	[ "$untraced" = 0 ]
+	[ "$traced" -ge "$((3 * n - 3))" ]
+	[ "$traced" -lt "$((3 * n))" ]
+}
+
+@test "dt-window: what was traced from the beginning is so behind a gap, too" {
+	printf '%s\n' \
+		'         manager-9       [000] .....     1.000000: tracing_mark_write: dtB 2a 7 0' \
+		'              ab-7       [000] .....     1.000001: a: one' \
+		'              cd-8       [000] .....     1.000002: bpf_trace_printk: dtB 2a 8 5' \
+		'# lost 3 events' \
+		'              ab-7       [000] .....     1.000003: a: two' \
+		'              cd-8       [000] .....     1.000004: a: three' \
+		'              ab-7       [000] .....     1.000005: bpf_trace_printk: dtE 2a 7 0' \
+		'              ab-7       [000] .....     1.000006: a: four' >trace
+	dt-window -i 2a <trace >out
+	{
+		sed -n 1,4p trace
+		echo '# closed 1 windows: what ended them may be lost'
+		sed -n '5p;7p' trace
+	} | cmp - out
 }

@@ -29,6 +29,8 @@ declare -gA TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
 FAMILY=4
 declare -gA BOXES CLIENTS
 NETS=()
+# of the addresses, two digits: a file whose tests see all hosts of a machine has its own
+NET=77
 
 # A file that has an undo of its own calls net_down in it.
 undo() {
@@ -96,7 +98,7 @@ address() {
 	dtc) network=1 host=1 ;;
 	dtm) network=1 host=2 ;;
 	esac
-	if [ "$FAMILY" = 6 ]; then echo "fd77:$network::$host"; else echo "10.77.$network.$host"; fi
+	if [ "$FAMILY" = 6 ]; then echo "fd$NET:$network::$host"; else echo "10.$NET.$network.$host"; fi
 }
 
 # net_up [HOP]...: the hosts, with a box on these hops, 1 or 2. Offloads are off
@@ -133,7 +135,7 @@ net_pair() {
 }
 
 net_addresses() {
-	"$PROG/netns" addr "$MARK-$1" "$2" "10.77.$3.$4/24" "fd77:$3::$4/64"
+	"$PROG/netns" addr "$MARK-$1" "$2" "10.$NET.$3.$4/24" "fd$NET:$3::$4/64"
 }
 
 # dtm is a router: dtc and dts can talk without a middle. To ask for a neighbour on
@@ -142,10 +144,10 @@ net_routes() {
 	"$PROG/netns" forward "$MARK-dtm"
 	"$PROG/netns" addr "$MARK-dtm" eth0 fe80::1/64
 	"$PROG/netns" addr "$MARK-dtm" eth1 fe80::2/64
-	"$PROG/netns" route "$MARK-dtc" 10.77.2.0/24 10.77.1.2
-	"$PROG/netns" route "$MARK-dtc" fd77:2::/64 fd77:1::2
-	"$PROG/netns" route "$MARK-dts" 10.77.1.0/24 10.77.2.2
-	"$PROG/netns" route "$MARK-dts" fd77:1::/64 fd77:2::2
+	"$PROG/netns" route "$MARK-dtc" "10.$NET.2.0/24" "10.$NET.1.2"
+	"$PROG/netns" route "$MARK-dtc" "fd$NET:2::/64" "fd$NET:1::2"
+	"$PROG/netns" route "$MARK-dts" "10.$NET.1.0/24" "10.$NET.2.2"
+	"$PROG/netns" route "$MARK-dts" "fd$NET:1::/64" "fd$NET:2::2"
 }
 
 # boxes

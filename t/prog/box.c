@@ -258,7 +258,8 @@ static int look(unsigned char *frame, size_t n, int from)
 		else
 			seen.again++;
 		for (unsigned long i = 0; i < opt.nths; i++)
-			lose |= opt.nth[i] == seen.data[from] + (opt.only < 0 ? seen.data[!from] : 0);
+			lose |= opt.nth[i] ==
+				seen.data[from] + (opt.only < 0 ? seen.data[!from] : 0);
 	} else if (marked) {
 		seen.marked_other++;
 	}

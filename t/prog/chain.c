@@ -2,10 +2,10 @@
 /*
  * chain - a client, a middle and a server of requests whose work can be counted
  *
- *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] [-z]
+ *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] [-q SEQ] [-z]
  *		server ADDRESS PORT
  *	chain [the same] middle ADDRESS PORT ADDRESS PORT
- *	chain [-c CALLS] [-x N] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
+ *	chain [-c CALLS] [-x N] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
  *		client ADDRESS PORT
  *
  * The client sends requests, the middle passes each on and its answer back, the
@@ -22,8 +22,12 @@
  *	          (with read), splice (both ways)
  *	-m MODEL  fork: a process for each connection; thread: a thread for each;
  *	          pool: -w N threads (4) and EPOLLONESHOT; loop: one thread, epoll, and
- *	          as many requests under way as there are connections
+ *	          as many requests under way as there are connections; hand: -w N threads
+ *	          for each connection, of which one reads a message, the next works on
+ *	          it and sends, the next reads ...
  *	-x N      a message is sent with N calls
+ *	-q SEQ    what is sent on connections of its own making begins behind this
+ *	          sequence number
  *	-z        the last byte of a server's answer is wrong
  * The middle has a connection to the server for each of its clients', made when
  * the first request is there.
@@ -66,11 +70,12 @@
 
 static const char *const call_names[] = { "send", "write", "writev", "sendmsg", "sendfile",
 	"splice" };
-static const char *const model_names[] = { "fork", "thread", "pool", "loop" };
+static const char *const model_names[] = { "fork", "thread", "pool", "loop", "hand" };
 static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
-static enum { FORK, THREAD, POOL, LOOP } model;
+static enum { FORK, THREAD, POOL, LOOP, HAND } model;
 static long workers = 4, pieces = 1, truths = 2, base = 1000000;
-static int spoil;
+static int spoil, has_first;
+static uint32_t first_number; /* -q */
 
 static int complain(const char *what)
 {
@@ -233,6 +238,19 @@ static void at_once(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
+/* What a program does that restores connections: it says where the numbers begin. */
+static void begin_at(int fd, uint32_t seq)
+{
+	enum { REPAIR = 19, REPAIR_QUEUE = 20, QUEUE_SEQ = 21, SEND_QUEUE = 2 };
+	const int on = 1, queue = SEND_QUEUE, off = 0;
+
+	if (setsockopt(fd, IPPROTO_TCP, REPAIR, &on, sizeof(on)) ||
+	    setsockopt(fd, IPPROTO_TCP, REPAIR_QUEUE, &queue, sizeof(queue)) ||
+	    setsockopt(fd, IPPROTO_TCP, QUEUE_SEQ, &seq, sizeof(seq)) ||
+	    setsockopt(fd, IPPROTO_TCP, REPAIR, &off, sizeof(off)))
+		die("set a sequence number");
+}
+
 /* -1 and errno; without SOCK_NONBLOCK it is there when we return */
 static int connect_to(const union address *to, int flags)
 {
@@ -241,6 +259,8 @@ static int connect_to(const union address *to, int flags)
 	if (fd < 0)
 		return -1;
 	at_once(fd);
+	if (has_first)
+		begin_at(fd, first_number);
 	if (!connect(fd, &to->any, size_of(to)) || errno == EINPROGRESS)
 		return fd;
 	close(fd);
@@ -273,6 +293,7 @@ struct conn {
 	enum state state;
 	char *text;
 	size_t size, at, need; /* of the text; of the state's bytes, done and in all */
+	int full;              /* all of these */
 };
 
 static struct conn *new_conn(int fd)
@@ -373,12 +394,18 @@ static enum state turn(struct conn *c)
 	}
 }
 
-/* 1 a request is done, 0 it has to wait, -1 the end */
+/* 1 a request is done, by hand a message; 0 it has to wait, -1 the end */
 static int serve(struct conn *c, int flags)
 {
 	int r;
 
 	for (;;) {
+		if (c->full) {
+			c->full = 0;
+			c->state = turn(c);
+			if (c->state == REQUEST && model != HAND)
+				return 1;
+		}
 		if (c->state == UPWARD && c->up < 0) {
 			c->up = connect_to(&upstream, flags);
 			if (c->up < 0) {
@@ -396,7 +423,8 @@ static int serve(struct conn *c, int flags)
 		}
 		if (r <= 0)
 			return r;
-		if (r == 1 && (c->state = turn(c)) == REQUEST)
+		c->full = r == 1;
+		if (c->full && model == HAND)
 			return 1;
 	}
 }
@@ -425,6 +453,53 @@ static void start(void *(*what)(void *), void *with)
 	pthread_attr_destroy(&attr);
 }
 
+/* Of one connection: its threads, in a ring of pipes that it is handed on by. */
+struct hand {
+	int belt[2];
+	struct hand *next;
+};
+
+static void hand_to(struct hand *h, struct conn *c)
+{
+	if (write(h->belt[1], &c, sizeof(c)) != sizeof(c))
+		die("hand on a connection");
+}
+
+static void *run_hand(void *of)
+{
+	struct hand *h = of, *other;
+	struct conn *c;
+
+	while (read(h->belt[0], &c, sizeof(c)) == sizeof(c)) {
+		if (serve(c, 0) > 0) {
+			hand_to(h->next, c);
+			continue;
+		}
+		free_conn(c);
+		/* so that all of them end; none is in use by another */
+		other = h;
+		do
+			close(other->belt[1]);
+		while ((other = other->next) != h);
+	}
+	close(h->belt[0]);
+	return NULL;
+}
+
+static void start_hands(struct conn *c)
+{
+	struct hand *ring = room(NULL, (size_t)workers * sizeof(*ring));
+
+	for (long i = 0; i < workers; i++) {
+		ring[i].next = &ring[(i + 1) % workers];
+		if (pipe2(ring[i].belt, O_CLOEXEC))
+			die("make a pipe");
+	}
+	for (long i = 0; i < workers; i++)
+		start(run_hand, &ring[i]);
+	hand_to(ring, c);
+}
+
 static void run_apart(int in)
 {
 	pid_t self = getpid();
@@ -438,6 +513,10 @@ static void run_apart(int in)
 			die("accept");
 		if (model == THREAD) {
 			start(serve_all, new_conn(fd));
+			continue;
+		}
+		if (model == HAND) {
+			start_hands(new_conn(fd));
 			continue;
 		}
 		child = fork();
@@ -691,14 +770,15 @@ int main(int argc, char **argv)
 	char flavour = 'T', **word;
 	int o, in;
 
-	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:zubt:n:s:1ei")) != -1)
+	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:q:zubt:n:s:1ei")) != -1)
 		switch (o) {
 		case 'c': calls = (unsigned)one_of(optarg, call_names, 6); break;
-		case 'm': model = (unsigned)one_of(optarg, model_names, 4); break;
+		case 'm': model = (unsigned)one_of(optarg, model_names, 5); break;
 		case 'w': workers = number(optarg, 1); break;
 		case 'x': pieces = number(optarg, 1); break;
 		case 'l': truths = number(optarg, 0); break;
 		case 'g': base = number(optarg, 0); break;
+		case 'q': first_number = (uint32_t)strtoul(optarg, NULL, 10), has_first = 1; break;
 		case 'z': spoil = 1; break;
 		case 'u': flavour = 'U'; break;
 		case 'b': flavour = 'b'; break;
@@ -723,7 +803,7 @@ int main(int argc, char **argv)
 	else if (argc != 3 || strcmp(word[0], "server") != 0)
 		misused("which role?");
 	in = listen_on(parse(word[1], word[2]));
-	if (model == FORK || model == THREAD)
+	if (model == FORK || model == THREAD || model == HAND)
 		run_apart(in);
 	run_events(in);
 	return 0;

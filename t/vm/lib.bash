@@ -78,7 +78,7 @@ add_modules() {
 	mkdir -p "$guest/modules"
 	for name; do
 		for file in "$root"/{,usr/}lib/modules/*/kernel; do
-			file=$(find "$file" -name "$name.ko*" 2>/dev/null)
+			file=$(find "$file" -name "$name.ko*" 2>/dev/null) || continue
 			to=$guest/modules/$((count_modules++ + 10))-$name.ko
 			case $file in
 			*.ko) cp "$file" "$to" ;;
