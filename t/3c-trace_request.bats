@@ -533,7 +533,7 @@ refuse() {
 
 @test "trace_request: what is no network, namespace, device or event: one line, nothing begun" {
 	need_probe
-	usage='usage: dt-probe [-N NAME] [-1gm] [-f CIDR]... [on|off|state]'
+	usage=$(dt-probe --help | head -n 1)
 	refuse 111 "dt-probe: fatal: -f: not an address or a network: 'x'; $usage" --from x
 	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
 		--from 10.$NET.0.0/16 10.0.0.0/40
@@ -566,7 +566,7 @@ refuse() {
 
 @test "trace_request: hostile values: one clear line, and nothing is begun or done" {
 	need_probe
-	usage='usage: dt-probe [-N NAME] [-1gm] [-f CIDR]... [on|off|state]'
+	usage=$(dt-probe --help | head -n 1)
 	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 111 "dt-probe: fatal: -f: not an address or a network: '\$(touch'; $usage" \
 		"--from '\$(touch pwned)'"
