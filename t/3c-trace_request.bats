@@ -12,7 +12,9 @@ load net
 
 MANAGER=$TREE/trace-hooks/distributed/manager
 BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
-FROM='--from 10.77.0.0/16 fd77::/16'
+# a session sees all hosts of the machine, and it believes those of this test
+NET=$((10 + $$ % 90))
+FROM="--from 10.$NET.0.0/16 fd$NET::/16"
 
 undo() {
 	local i left=
@@ -254,9 +256,9 @@ refuse() {
 	serve
 	client one -i
 	begin a --pid "${CLIENTS[one]}"
-	begin b --pid "${CLIENTS[one]}" --from 10.77.2.0/24 10.77.1.1
-	begin c --pid "${CLIENTS[one]}" --from 10.77.1.0/24
-	begin d --pid "${CLIENTS[one]}" --from 10.77.2.0/24
+	begin b --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24 10.$NET.1.1
+	begin c --pid "${CLIENTS[one]}" --from 10.$NET.1.0/24
+	begin d --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24
 	go one 5
 	eventually shows c E 5
 	eventually shows b E 10
@@ -367,7 +369,7 @@ refuse() {
 	serve
 	status=0
 	tfs-run -m distributed trace_request --netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" \
-		--from 10.77.0.0/16 --events "$CALLS_EVENT" -- \
+		--from 10.$NET.0.0/16 --events "$CALLS_EVENT" -- \
 		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" -n 5 client "${TARGET[@]}" \
 		</dev/null >got.s 2>err || status=$?
 	[ "$status" = 0 ]
@@ -531,10 +533,10 @@ refuse() {
 
 @test "trace_request: what is no network, namespace, device or event: one line, nothing begun" {
 	need_probe
-	usage='usage: dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]'
+	usage=$(dt-probe --help | head -n 1)
 	refuse 111 "dt-probe: fatal: -f: not an address or a network: 'x'; $usage" --from x
 	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
-		--from 10.77.0.0/16 10.0.0.0/40
+		--from 10.$NET.0.0/16 10.0.0.0/40
 	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
 	refuse 100 "--netns: '../x' is not a name: letters, digits, _ . - and 64 of them at most" \
 		--netns ../x
@@ -564,7 +566,7 @@ refuse() {
 
 @test "trace_request: hostile values: one clear line, and nothing is begun or done" {
 	need_probe
-	usage='usage: dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]'
+	usage=$(dt-probe --help | head -n 1)
 	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 111 "dt-probe: fatal: -f: not an address or a network: '\$(touch'; $usage" \
 		"--from '\$(touch pwned)'"
