@@ -73,7 +73,7 @@ marks_at() {
 instance() {
 	new_instance
 	echo 4096 >"$DIR/buffer_size_kb"
-	echo mono >"$DIR/trace_clock"
+	echo counter >"$DIR/trace_clock" # strictly in order, also between processors
 	[ -d "$DIR/events/bpf_trace" ] || lacks events/bpf_trace
 	truth_on
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
