@@ -255,7 +255,7 @@ every_call() {
 		keys BR >got
 		[ "$(wc -l <got)" = $((4 * t)) ]
 		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
-		[ -z "$(comm -13 sent got)" ]
+		! grep -vxFf sent got
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
@@ -482,12 +482,20 @@ marked_by() {
 	dt-window -i "$ID" <all >in || [ $? = 1 ]
 	[ "$(truths U all)" = $((2 * $1)) ]
 	[ "$(truths U in)" = "$2" ] && [ "$(truths A in)" = 0 ]
-	[ "$(grep -c "dtB $ID " all)" = $(($2 / 2)) ]
+	windows=$(grep -c "dtB $ID " all) || :
+	# who believes everybody may have met others that run on this machine
+	case $* in
+	*/0*) [ "$windows" -ge $(($2 / 2)) ] ;;
+	*) [ "$windows" = $(($2 / 2)) ] ;;
+	esac
 }
 
 believed() {
 	marked_by 10 20 "$@"
-	counts marked-in=10 windows=10 marked-out=0
+	case $* in
+	*/0*) ;;
+	*) counts marked-in=10 windows=10 marked-out=0 ;;
+	esac
 	probe_off
 }
 
@@ -641,7 +649,7 @@ fresh() {
 		client_ends one
 		client_ends two
 		eventually truly A $((6 * n))
-		[ "$(grep -c ": dtB " all)" = $((2 * n)) ]
+		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
 		rm one.go two.go
 		echo >"$DIR/trace"
