@@ -98,8 +98,11 @@ int main(int argc, char **argv)
 				all[n++] = i->if_name;
 		argv = all;
 	}
-	if (*command == 'a')
+	/* held to our end; without a probe, dt_device_on says it */
+	if (*command == 'a') {
+		dt_hold(name);
 		return add(argv) < 0 ? REFUSED : DONE;
+	}
 	for (; r >= 0 && *argv; argv++)
 		r |= dt_device_off(name, *argv);
 	return r < 0 ? REFUSED : r ? NO : DONE;

@@ -69,6 +69,7 @@ static void believe(const char *cidr)
 /* ---- on ------------------------------------------------------------------------- */
 
 static const char *name;
+static int of_session; /* the name is from the environment, and there is $TFS_INSTANCE */
 static char why[256]; /* the verifier's last line */
 
 static int keep(int fd, const char *what)
@@ -344,7 +345,7 @@ static int on(struct dt_plan *p)
 {
 	char path[PATH_MAX];
 	struct btf b;
-	int settings, devices, r;
+	int settings, devices, held, instance, r;
 
 	if (dt_ready() < 0)
 		return -1;
@@ -354,6 +355,9 @@ static int on(struct dt_plan *p)
 		       complain("the probe %s is on, or what is left of one: dt-probe off ends it",
 				name) :
 		       complain_errno("unable to make %s", path);
+	held = dt_hold(name);
+	if (held < 0)
+		return complain_errno("unable to hold %s", path);
 	format(path, sizeof(path), "%s/kernel/btf/vmlinux", sysfs());
 	r = btf_read(&b, path);
 	if (r < 0)
@@ -370,6 +374,13 @@ static int on(struct dt_plan *p)
 			    keep(p->pids, DT_PIDS) < 0 ? -1 : 0;
 		btf_free(&b);
 	}
+	close(held);
+	/* a session's that has died meanwhile: who swept it up may have been before us */
+	if (!r && of_session) {
+		instance = r = open_tracefs(NULL, NULL, NULL);
+		if (instance >= 0)
+			close(instance);
+	}
 	if (r < 0) {
 		dt_off(name);
 		return -1;
@@ -384,7 +395,7 @@ static int on(struct dt_plan *p)
 
 static int print_state(void)
 {
-	static struct dt_state each[4096]; /* as many processors as Linux can have, and more */
+	static struct dt_state each[8192]; /* the most processors that Linux is built for */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);
@@ -447,6 +458,7 @@ int main(int argc, char **argv)
 		default:
 			name = opt_value;
 		}
+	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
 	if (!dt_name_ok(name))
 		misused(&tool, "not a probe's name: '%.80s'", name);
 	command = argv[opt_index];

@@ -156,10 +156,14 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 	return 1;
 }
 
-/* Who knows what ended in the gap? */
+/*
+ * Who knows what ended in the gap? Only a thread that was traced from the beginning
+ * (key 0) has its window for as long as it lives.
+ */
 static void close_all(struct filter *f)
 {
-	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows;
+	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows, kept = 0;
+	struct dt_mark *own = f->nwindows ? allocate(f->nwindows, sizeof(*own)) : NULL;
 
 	for (size_t i = 0; i < f->senders.room; i++)
 		if (f->senders.v[i]) {
@@ -168,15 +172,25 @@ static void close_all(struct filter *f)
 			f->senders.v[i] = NULL;
 		}
 	for (size_t i = 0; i < f->windows.room; i++) {
+		const struct window *w = (const void *)f->windows.v[i];
+
+		for (unsigned k = 0; w && k < w->n; k++)
+			if (!w->of[k].key) {
+				own[kept].id = w->of[k].id;
+				memcpy(&own[kept++].tid, w->entry.key, sizeof(own->tid));
+			}
 		free(f->windows.v[i]);
 		f->windows.v[i] = NULL;
 	}
 	f->windows.n = f->nwindows = f->senders.n = 0;
 	f->ended = 0;
 	f->full = f->passes = 0;
-	if (n)
+	if (n > kept)
 		print(f->json ? "{\"closed\":%zu}\n" :
-				"# closed %zu windows: what ended them may be lost\n", n);
+				"# closed %zu windows: what ended them may be lost\n", n - kept);
+	while (kept)
+		begin(f, &own[--kept]);
+	free(own);
 }
 
 /* The thread, or the group, of the event's line. */

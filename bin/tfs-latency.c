@@ -8,6 +8,8 @@
  *	PAIR        instead of both, syscalls, block or wakeup
  *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
  *	-m US       only those that took so many microseconds or more
+ *	-p PID,...  wakeup: of these tasks and those that they fork only, which are
+ *	            those that the instance records for; of others it has just a part
  * A key is any of tfs-count's, the default is pid. Each event that ends something is
  * printed, with what is carried and lat=MICROSECONDS behind it; what tells of lost
  * events passes through, and over a gap nothing is paired. What has no other half is
@@ -23,10 +25,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.usage = "tfs-latency [-c [NAME=]KEY]... [-m US] "
+	.usage = "tfs-latency [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "-s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print how long it took from one event of a trace to another",
-	.letters = "c:e:m:s:",
+	.letters = "c:e:m:p:s:",
 };
 
 static const struct pair {
@@ -61,6 +63,7 @@ struct latency {
 	struct table begun;
 	struct words event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
+	struct pids only;                       /* none: of all */
 	int json;                               /* the last event was */
 };
 
@@ -194,6 +197,48 @@ static void forget_all(struct latency *t)
 	t->begun.n = 0;
 }
 
+static pid_t task_at(const struct trace_line *l, const char *key)
+{
+	struct part p = trace_key(l, key);
+	char text[16];
+
+	format(text, sizeof(text), "%.*s", (int)(p.n < 16 ? p.n : 0), p.text);
+	return pid_number(text);
+}
+
+static void follow(struct latency *t, pid_t pid)
+{
+	pids_add(&t->only, pid);
+	pids_sort(&t->only);
+}
+
+/*
+ * Is the event about who is followed? An instance that records for some tasks has
+ * each switch that one of them has a part in, and each wake-up by or of one: of
+ * others it has not all. A switch between the idle task and another tells that the
+ * other is one of them.
+ */
+static int is_ours(struct latency *t, const struct trace_line *l)
+{
+	pid_t prev, next;
+
+	if (!t->only.n)
+		return 1;
+	if (!strcmp(t->event.text, "sched_process_fork")) {
+		next = task_at(l, "child_pid");
+		if (next && pids_has(&t->only, task_at(l, ".pid")))
+			follow(t, next);
+		return 0;
+	}
+	if (strcmp(t->event.text, "sched_switch"))
+		return pids_has(&t->only, task_at(l, ".pid"));
+	prev = task_at(l, "prev_pid");
+	next = task_at(l, "next_pid");
+	if (!prev != !next && !pids_has(&t->only, prev ? prev : next))
+		follow(t, prev ? prev : next);
+	return pids_has(&t->only, next);
+}
+
 static void each_line(struct latency *t, char *line, size_t n)
 {
 	struct trace_line l;
@@ -217,6 +262,8 @@ static void each_line(struct latency *t, char *line, size_t n)
 	t->event.n = 0;
 	words_put(&t->event, l.prefix);
 	words_add(&t->event, l.event.text, l.event.n);
+	if (!is_ours(t, &l))
+		return;
 	/* an event may be both: from one to the next */
 	if (is_half(t, &t->to))
 		end(t, &l, line, n, time, digits);
@@ -300,8 +347,15 @@ int main(int argc, char **argv)
 			from = opt_value;
 		else if (c == 'e')
 			to = opt_value;
+		else if (c == 'p') {
+			pids_parse(&t.only, opt_value);
+			if (!t.only.n || opt_value[strspn(opt_value, "0123456789,")])
+				misused(&tool, "not pids, with commas: '%.80s'", opt_value);
+		}
 		else if (number(opt_value, 0, ULONG_MAX, &t.least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
+	if (t.only.n && (!argv[opt_index] || strcmp(argv[opt_index], "wakeup")))
+		misused(&tool, "-p is for wakeup");
 	choose(&t, from, to, argv + opt_index);
 
 	signal(SIGINT, SIG_IGN);

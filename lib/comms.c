@@ -113,7 +113,7 @@ size_t comms_parse(struct comms *c, const char *text, size_t n)
 	return new;
 }
 
-void tgids_parse(struct comms *c, const char *text, size_t n)
+void tgids_parse(struct comms *c, const char *text, size_t n, uint32_t now)
 {
 	const char *end = text + n, *p;
 	pid_t pid, tgid;
@@ -123,7 +123,7 @@ void tgids_parse(struct comms *c, const char *text, size_t n)
 
 		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
-		if (at)
+		if (at && (!now || at->asked != now))
 			at->tgid = tgid;
 	}
 }

@@ -15,6 +15,7 @@ struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* of its leader; 0: not known */
 	uint32_t seen;          /* the caller's: when it was looked for */
+	uint32_t asked;         /* the caller's: when it was asked for tgid itself */
 	uint32_t told;          /* the caller's: since when the trace tells it */
 	uint16_t state;         /* process.c's: what is known of it, */
 	uint16_t code, group;   /* the code that it, that its process is to end with, */
@@ -50,8 +51,11 @@ struct comm *comms_entry(struct comms *, pid_t);
  */
 size_t comms_parse(struct comms *, const char *text, size_t n);
 
-/* Add the lines "PID TGID" of a saved_tgids of n bytes. */
-void tgids_parse(struct comms *, const char *text, size_t n);
+/*
+ * Add the lines "PID TGID" of a saved_tgids of n bytes, but for those who were asked
+ * themselves at the moment now; 0: all.
+ */
+void tgids_parse(struct comms *, const char *text, size_t n, uint32_t now);
 
 /*
  * Add what procfs calls all tasks, their threads too, that live now, or with

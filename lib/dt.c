@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /* dt.c - a probe by its name: where it is pinned */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dt.h"
 #include "tfs.h"
 
 #define PREFIX "tfs-"
+
+/* To load and attach the programs takes less, on a machine that is no emulation. */
+#define HELD_MS 5000
 
 #define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
 
@@ -91,6 +97,45 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 /* The top level's event goes on with each program that prints, for no reader of ours. */
 #define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
 
+/*
+ * Off with it, for good. Newer kernels switch it on from a work queue, at some time
+ * after the load. So one more such program is loaded, which nobody keeps: once the
+ * event is on again, the work is done that was still to be done. It may have been the
+ * end of what was under way for another load, and ours behind that: hence twice.
+ */
+static int hush(int root)
+{
+	static const struct kind raw = { .kind = PROGRAM_RAW_TRACEPOINT };
+	const struct timespec moment = { 0, 1000000 };
+	char why[8], *state;
+
+	for (int round = 0; round < 2; round++) {
+		struct code c = { 0 };
+		int fd, on = 0;
+
+		if (ctl_write(root, PRINTK, "0", 0))
+			return -1;
+		store_number(&c, U64, FP, -8, 0); /* an empty text */
+		compute(&c, SET, R1, FP);
+		compute_number(&c, PLUS, R1, -8);
+		compute_number(&c, SET, R2, 8);
+		call(&c, TRACE_PRINTK);
+		leave(&c, 0);
+		fd = code_load(&c, "dt_quiet", &raw, why, sizeof(why));
+		if (fd < 0)
+			return 0; /* nor was any other loaded */
+		close(fd);
+		for (int i = 0; i < 1000 && !on; i++) {
+			state = ctl_read(root, PRINTK, NULL);
+			on = !state || *state != '0';
+			free(state);
+			if (!on)
+				nanosleep(&moment, NULL);
+		}
+	}
+	return ctl_write(root, PRINTK, "0", 0);
+}
+
 int dt_hush(const char *name, int before)
 {
 	struct dt_settings s;
@@ -110,7 +155,7 @@ int dt_hush(const char *name, int before)
 		else if (before)
 			s.was_quiet = *state == '0';
 		else
-			r = ctl_write(root, PRINTK, "0", 0), s.was_quiet = 0;
+			r = hush(root), s.was_quiet = 0;
 		free(state);
 		if (root >= 0)
 			close(root);
@@ -121,15 +166,56 @@ int dt_hush(const char *name, int before)
 	return r;
 }
 
-int dt_off(const char *name)
+/* The directory, locked; -1 and errno, silent. */
+static int lock(const char *name, int how)
 {
-	char path[PATH_MAX], dir[PATH_MAX], **names;
-	int r = 0;
+	char dir[PATH_MAX];
+	int fd;
 
 	dt_path(dir, name, NULL);
-	names = names_in(dir);
-	if (!names)
-		return errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, how) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int dt_hold(const char *name)
+{
+	return lock(name, LOCK_SH);
+}
+
+int dt_held(const char *name)
+{
+	int fd = lock(name, LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
+}
+
+int dt_off(const char *name)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	char path[PATH_MAX], dir[PATH_MAX], **names;
+	long long end = now_ms() + HELD_MS;
+	int r = 0, held;
+
+	dt_path(dir, name, NULL);
+	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
+		if (now_ms() >= end)
+			return complain("somebody is at work on the probe %s: dt-probe on or "
+					"dt-dev", name);
+		nanosleep(&pause, NULL);
+	}
+	names = held < 0 ? NULL : names_in(dir);
+	if (!names) {
+		r = errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
+		if (held >= 0)
+			close(held);
+		return r;
+	}
 	/* first that others may no longer take it for one that is on */
 	dt_path(path, name, DT_PIDS);
 	unlink(path);
@@ -144,5 +230,6 @@ int dt_off(const char *name)
 	free(names);
 	if (!r && rmdir(dir) < 0 && errno != ENOENT)
 		r = complain_errno("unable to remove %s", dir);
+	close(held);
 	return r < 0 ? -1 : 1;
 }

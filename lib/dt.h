@@ -130,7 +130,17 @@ int dt_open(const char *name, const char *what);
 int dt_hush(const char *name, int before);
 
 /*
+ * While this descriptor is open nobody ends the probe: who adds to it holds it.
+ * -1 and errno, silent.
+ */
+int dt_hold(const char *name);
+
+/* Does somebody hold it? */
+int dt_held(const char *name);
+
+/*
  * End the probe, whatever there is of it: 1, or 0 when there is nothing; -1 said.
+ * Who holds it is waited for, for a while.
  */
 int dt_off(const char *name);
 

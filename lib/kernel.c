@@ -172,13 +172,32 @@ int kernel_open(struct kernel *k, int dir, int root)
 
 /* ---- names -------------------------------------------------------------------- */
 
-static void read_tgids(struct kernel *k)
+/*
+ * The kernel notes it when a task leaves the processor: of one that has not yet,
+ * it has that of an older task of the same number, or none.
+ */
+static void learn_tgid(struct kernel *k, pid_t pid)
 {
+	struct comm *entry;
 	size_t len;
-	char *text = ctl_read(k->root, "saved_tgids", &len);
+	char *text;
+	pid_t tgid;
+	uid_t uid;
 
+	if (k->procfs && !task_ids(pid, &tgid, &uid)) {
+		entry = comms_entry(&k->events.comms, pid);
+		if (entry) {
+			entry->tgid = tgid;
+			entry->asked = k->now;
+		}
+		return;
+	}
+	if (k->tgids == k->now)
+		return;
+	k->tgids = k->now;
+	text = ctl_read(k->root, "saved_tgids", &len);
 	if (text)
-		tgids_parse(&k->events.comms, text, len);
+		tgids_parse(&k->events.comms, text, len, k->now);
 	free(text);
 }
 
@@ -200,8 +219,8 @@ static void learn_name(void *kernel, int pid)
 	struct comm *entry;
 	struct task t;
 
-	if (k->line.tgid && (!c || !c->tgid)) {
-		read_tgids(k);
+	if (k->line.tgid && pid > 0 && (!c || c->asked != k->now)) {
+		learn_tgid(k, pid);
 		c = comms_find(comms, pid);
 	}
 	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->line.told))))

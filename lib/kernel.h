@@ -15,6 +15,7 @@ struct kernel {
 	char *enabled;          /* set_event when last looked at */
 	int scanned;            /* since then all events were looked at */
 	uint32_t now;           /* counts kernel_moment */
+	uint32_t tgids;         /* the moment at which saved_tgids was read */
 	int procfs;             /* it shows the pids that tracefs has */
 	size_t pruned;          /* names that were left when the dead were dropped */
 	unsigned own;           /* events that tell names and were enabled by us */

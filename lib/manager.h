@@ -159,7 +159,7 @@ int open_instances(void);
 /*
  * Remove the instances whose names begin with prefix and whose makers are dead;
  * before is called first for each, if there is one, and returns -1 and errno,
- * silent, if it is to stay for now. session as in struct subsystem, sweep.
+ * silent, if it is to stay for now; and once more when it is gone. session as in struct subsystem, sweep.
  */
 int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
 
@@ -184,7 +184,7 @@ int leave_us_out(int instance);
 
 /* What a recipe printed, trace-recipe(5); all zero at first. */
 struct stream_words {
-	char text[4096];                     /* a line each */
+	char text[65536];                    /* a line each; some tell thousands of tasks */
 	const char *word[MOST_STREAM_WORDS]; /* options, or a tool and its; NULL ends */
 	const char *const *filter;           /* NULL: none */
 };

@@ -106,8 +106,12 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	if (owner != OWNER_NONE)
 		return beside;
 	if (!(s->before && s->before(name) < 0) &&
-	    (!instance_remove(dir, name, 0) || errno == ENOENT))
+	    (!instance_remove(dir, name, 0) || errno == ENOENT)) {
+		/* what an orphan of the session's made between the two */
+		if (s->before)
+			s->before(name);
 		return 0;
+	}
 	if (s->session && !beside && !(its && !behind[n]))
 		return 0;
 	if (s->last && !s->session)

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-latency [-c [NAME=]KEY]... [-m US] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-c [NAME=]KEY]... [-m US] [-p PID,...] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -390,4 +390,28 @@ CPU:1 [LOST 3 EVENTS]
 	session_ends
 	finishes "$READER" 0
 	[ ! -s got ]
+}
+
+@test "tfs-latency: -p: waits of these tasks, of their children, and of who is seen with an idle processor" {
+	{
+		event 7 1.000001 'sched_wakeup: comm=a pid=12 prio=120 target_cpu=000'
+		event 7 1.000002 'sched_wakeup: comm=x pid=90 prio=120 target_cpu=000'
+		event 7 1.000003 'sched_switch: prev_comm=b prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=a next_pid=12 next_prio=120'
+		event 12 1.000004 'sched_process_fork: comm=a pid=12 child_comm=a child_pid=13'
+		event 12 1.000005 'sched_wakeup_new: comm=a pid=13 prio=120 target_cpu=000'
+		event 12 1.000007 'sched_switch: prev_comm=a prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=a next_pid=13 next_prio=120'
+		event 13 1.000020 'sched_switch: prev_comm=a prev_pid=13 prev_prio=120 prev_state=S ==> next_comm=x next_pid=90 next_prio=120'
+		event 0 1.000030 'sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=d next_pid=44 next_prio=120'
+		event 44 1.000031 'sched_switch: prev_comm=d prev_pid=44 prev_prio=120 prev_state=S ==> next_comm=x next_pid=90 next_prio=120'
+		event 12 1.000032 'sched_wakeup: comm=d pid=44 prio=120 target_cpu=000'
+		event 12 1.000034 'sched_switch: prev_comm=a prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=d next_pid=44 next_prio=120'
+	} >in
+	tfs-latency -p 12,999 wakeup <in >out
+	sed 's/.*\(next_comm.*\)/\1/' out >got
+	printf '%s\n' 'next_comm=a next_pid=12 next_prio=120 lat=2' \
+		'next_comm=a next_pid=13 next_prio=120 lat=2' \
+		'next_comm=d next_pid=44 next_prio=120 lat=2' \
+		'# unpaired 1 events: 0 without an end, 1 without a beginning' | cmp - got
+	misuse "not pids, with commas: '1 2'" tfs-latency -p '1 2' wakeup
+	misuse "-p is for wakeup" tfs-latency -p 1 block
 }

@@ -617,3 +617,21 @@ act_chain() {
 	[ "$traced" -ge "$((3 * n - 3))" ]
 	[ "$traced" -lt "$((3 * n))" ]
 }
+
+@test "dt-window: what was traced from the beginning is so behind a gap, too" {
+	printf '%s\n' \
+		'         manager-9       [000] .....     1.000000: tracing_mark_write: dtB 2a 7 0' \
+		'              ab-7       [000] .....     1.000001: a: one' \
+		'              cd-8       [000] .....     1.000002: bpf_trace_printk: dtB 2a 8 5' \
+		'# lost 3 events' \
+		'              ab-7       [000] .....     1.000003: a: two' \
+		'              cd-8       [000] .....     1.000004: a: three' \
+		'              ab-7       [000] .....     1.000005: bpf_trace_printk: dtE 2a 7 0' \
+		'              ab-7       [000] .....     1.000006: a: four' >trace
+	dt-window -i 2a <trace >out
+	{
+		sed -n 1,4p trace
+		echo '# closed 1 windows: what ended them may be lost'
+		sed -n '5p;7p' trace
+	} | cmp - out
+}

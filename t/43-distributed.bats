@@ -73,7 +73,7 @@ marks_at() {
 instance() {
 	new_instance
 	echo 4096 >"$DIR/buffer_size_kb"
-	echo mono >"$DIR/trace_clock"
+	echo counter >"$DIR/trace_clock" # strictly in order, also between processors
 	[ -d "$DIR/events/bpf_trace" ] || lacks events/bpf_trace
 	truth_on
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
@@ -259,8 +259,9 @@ every_call() {
 		# each message has the same name where it is sent and where it is read
 		keys M >sent
 		keys BR >got
-		[ "$(wc -l <sent)" = $((4 * t)) ]
-		cmp sent got
+		[ "$(wc -l <got)" = $((4 * t)) ]
+		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
+		[ -z "$(comm -13 sent got)" ]
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done

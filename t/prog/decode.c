@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	comms_parse(&events.comms, text, len);
 	free(text);
 	text = slurp(root, "saved_tgids", &len);
-	tgids_parse(&events.comms, text, len);
+	tgids_parse(&events.comms, text, len, 0);
 	free(text);
 	text = slurp(root, "printk_formats", &len);
 	events_strings(&events, text, len);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dt.h"
@@ -20,6 +21,8 @@
 
 /* Readers let go of an instance when they die; not all at once. */
 #define REMOVE_MS 5000
+/* What a killed session left at work ends by itself, or is stopped: no reason to wait. */
+#define ORPHAN_MS 2000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
 
@@ -51,6 +54,12 @@ static int check(const struct request *rq, int root)
 /* One clock for all hosts' sessions to begin with, and what dt-join can read. */
 static int open_session(const struct request *rq)
 {
+	char path[PATH_MAX];
+
+	dt_path(path, name_of(rq), NULL);
+	if (!access(path, F_OK))
+		return complain("there is a probe %s already; give --instance another name",
+				name_of(rq));
 	instances = open_instances();
 	if (instances < 0)
 		return -1;
@@ -70,10 +79,26 @@ static int place(const struct request *rq, const char **variables)
 	return instance;
 }
 
+/* DT_GROUP and others; -1 said. */
+static int flags_of(const struct request *rq)
+{
+	int map = dt_open(name_of(rq), DT_SETTINGS), r;
+	struct dt_settings s;
+	uint32_t zero = 0;
+
+	if (map < 0)
+		return -1;
+	r = bpf_lookup(map, &zero, &s) < 0 ? complain_errno("unable to read what the probe is") :
+	    (int)s.flags;
+	close(map);
+	return r;
+}
+
 /*
  * The tasks that were named, their threads and descendants, until a look finds no
  * new one: from there on the probe follows them itself. Their windows begin with
- * a line in the trace, as all do.
+ * a line in the trace, as all do. Of processes, a probe that follows those knows
+ * no threads.
  */
 static int add_named(const struct request *rq)
 {
@@ -81,14 +106,19 @@ static int add_named(const struct request *rq)
 	struct pids known = { 0 }, now = { 0 };
 	int map = dt_open(name_of(rq), DT_PIDS), r;
 	uint32_t id = map < 0 ? 0 : bpf_id(map);
+	int flags = map < 0 ? -1 : flags_of(rq);
+	int which = SELECT_DESCENDANTS | SELECT_GONE_OK;
 	char line[64];
 
-	if (map < 0)
+	if (flags < 0) {
+		if (map >= 0)
+			close(map);
 		return -1;
+	}
+	which |= flags & DT_GROUP ? 0 : SELECT_THREADS;
 	do {
 		pids_clear(&now);
-		r = select_pids(rq->who, rq->nwho, SELECT_THREADS | SELECT_DESCENDANTS |
-				SELECT_GONE_OK, &now);
+		r = select_pids(rq->who, rq->nwho, which, &now);
 		pids_minus(&now, &known);
 		for (size_t i = 0; !r && i < now.n; i++) {
 			format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
@@ -173,8 +203,19 @@ static int members(const struct request *rq, struct pids *out)
 	return r;
 }
 
+/* Of one that was killed, a dt-probe or dt-dev may be at work for a moment more. */
 static int remove_probe(const char *name)
 {
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = now_ms() + ORPHAN_MS;
+
+	while (dt_held(name)) {
+		if (now_ms() >= end) {
+			errno = EBUSY;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
 	return dt_off(name) < 0 ? -1 : 0;
 }
 

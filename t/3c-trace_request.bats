@@ -1,0 +1,599 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034,SC2153,SC2154 # each test is a process of its own; t/net.bash uses them
+# trace_request: what happens on behalf of the named tasks, from host to host, and
+# nothing else; what a session was made of goes with it, however it ends
+#
+# The hosts are network namespaces of one kernel, so one session can have all of
+# them, or each session some.
+
+load helper
+load net
+
+MANAGER=$TREE/trace-hooks/distributed/manager
+BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
+# a session sees all hosts of the machine, and it believes those of this test
+NET=$((10 + $$ % 90))
+FROM="--from 10.$NET.0.0/16 fd$NET::/16"
+
+undo() {
+	local i left=
+	for i in "$BPFFS"/tfs-"$MARK"*; do # those that a test began by hand
+		[ ! -d "$i" ] || dt-probe -N "${i##*/tfs-}" off || left="$left $i"
+	done
+	for i in "$TRACEFS"/instances/tfs-dt."$MARK"* "$BPFFS"/tfs-tfs-dt+"$MARK"*; do
+		[ ! -d "$i" ] || left="$left $i"
+	done
+	net_down
+	[ -z "$left" ] || { echo "left over: $left"; return 1; }
+}
+
+# The kernel can have a probe; what it lacks is a skip that names it.
+need_probe() {
+	local status=0
+	need_net
+	need_bpf
+	need_cgroup2
+	need_tracefs instances
+	[ -d "$TRACEFS/events/bpf_trace" ] || skip "needs events/bpf_trace in tracefs (CONFIG_BPF_EVENTS)"
+	grep -q " $BPFFS bpf " /proc/mounts || mount -t bpf bpf "$BPFFS"
+	dt-probe -N "$MARK-need" on >said 2>&1 || status=$?
+	if [ "$status" = 0 ]; then
+		dt-probe -N "$MARK-need" off
+	else
+		grep -q 'this kernel does not show what is sent' said || { cat said; return 1; }
+		skip "needs a kernel that shows what is sent: tcp_sendmsg_locked, fentry or a kprobe"
+	fi
+	# a call of the truth is an event of its own, or one of all calls
+	CALLS_EVENT=raw_syscalls:sys_enter
+	[ ! -d "$TRACEFS/events/syscalls" ] || CALLS_EVENT=syscalls:sys_enter_getpgid
+	mkdir -p "$TFS_RUNDIR/distributed"
+	# what we find afterwards of this kind is ours, or goes by itself
+	objects >before
+}
+
+objects() {
+	"$PROG/bpfobjects" all
+}
+
+# Of the programs and maps of probes that are new since need_probe none stays. What
+# others begin meanwhile is not looked at: the list is made once.
+no_objects_left() {
+	objects | grep -vxFf before >left || return 0
+	eventually all_gone
+}
+
+all_gone() {
+	objects >now
+	! grep -qxFf left now
+}
+
+# The session's parts: instance, probe, run directory.
+is_there() {
+	[ -d "$TRACEFS/instances/tfs-dt.$1" ] && [ -d "$BPFFS/tfs-tfs-dt+$1" ]
+}
+
+# session_gone NAME
+session_gone() {
+	[ ! -d "$TRACEFS/instances/tfs-dt.$1" ] && [ ! -d "$BPFFS/tfs-tfs-dt+$1" ]
+}
+
+nothing_at_all_left() {
+	nothing_left
+	session_gone "$MARK"
+	no_objects_left
+}
+
+# serve MODEL: server and middle, a thread or whatever for each connection
+serve() {
+	chain_server -m "${1:-thread}"
+	chain_middle -m "${1:-thread}"
+}
+
+# begin NAME WORDS: a session in the background: SESSIONS[NAME] its pid, in got.NAME
+# what it shows, READERS[NAME] who reads that
+declare -gA SESSIONS READERS
+begin() {
+	local all="$MARK-dtc $MARK-dtm $MARK-dts"
+	: >"out.$1"; : >"err.$1"
+	# shellcheck disable=SC2086 # words
+	background "$MANAGER" --run trace_request --args "--instance $MARK-$1 --output fifo \
+		--netns ${NETNS-$all} --events $CALLS_EVENT ${*:2}" >"out.$1" 2>"err.$1"
+	SESSIONS[$1]=$PID
+	eventually has_begun "$1"
+	[ ! -s "err.$1" ] || { cat "err.$1"; return 1; }
+	TRACE=$(cat "out.$1")
+	read_by cat >"got.$1"
+	READERS[$1]=$READER
+}
+
+has_begun() {
+	[ -s "out.$1" ] || [ -s "err.$1" ] || gone "${SESSIONS[$1]}"
+}
+
+# ends NAME: without a word, by itself or as it was told; all that it showed is there
+ends() {
+	finishes "${SESSIONS[$1]}" 0
+	finishes "${READERS[$1]}" 0
+	[ ! -s "err.$1" ]
+	session_gone "$MARK-$1"
+}
+
+# stop NAME [SIGNAL]
+stop() {
+	kill "-${2:-TERM}" "${SESSIONS[$1]}"
+	ends "$1"
+}
+
+# marks NAME WHAT: how many lines dtB, dtR, dtM, dtE of the kernel there are
+marks() {
+	grep -c "bpf_trace_printk: dt$2 " "got.$1" || :
+}
+
+# shows NAME WHAT N: for eventually
+shows() {
+	[ "$(marks "$1" "$2")" = "$3" ]
+}
+
+# in_windows NAME T U A: so many calls of each kind
+in_windows() {
+	local got
+	got="$(truths T "got.$1") $(truths U "got.$1") $(truths A "got.$1")"
+	[ "$got" = "${*:2}" ] || { echo "in windows: $got instead of ${*:2}"; return 1; }
+}
+
+# refuse MESSAGE WORDS: with that line, and nothing is begun
+refuse() {
+	refused "$1" "$2" --run trace_request --args "--instance $MARK --pid $$ ${*:3}"
+	nothing_at_all_left
+}
+
+# ---- what it shows ---------------------------------------------------------------
+
+@test "trace_request: --get-all, --check and --describe know it" {
+	run -0 "$MANAGER" --get-all
+	[ "$output" = trace_request ]
+	run -0 --separate-stderr "$MANAGER" --describe trace_request
+	[ "${lines[0]}" = 'Requests from host to host: what happens on behalf of the given tasks' ]
+	[ "$(printf '%s\n' "${lines[@]:1:6}" | sed 's/  .*//')" = '-e, --events TEXT...
+--from TEXT...
+--dev NAME...
+--netns NAME...
+--processes
+--once' ]
+	need_tracefs
+	[ -d "$TRACEFS/events/bpf_trace" ] || skip "needs events/bpf_trace in tracefs (CONFIG_BPF_EVENTS)"
+	run -0 "$MANAGER" --check trace_request
+	[ "$output" = 'trace_request: yes' ]
+}
+
+@test "trace_request: a client's requests on all hosts, to the call, and no other client's" {
+	need_probe
+	net_up
+	for FAMILY in 4 6; do
+		serve
+		client one$FAMILY -i
+		client two$FAMILY -u -t 3 -n 20
+		begin s$FAMILY --pid "${CLIENTS[one$FAMILY]}" "$FROM"
+		go two$FAMILY
+		go one$FAMILY 20
+		client_ends two$FAMILY
+		# a request has a window on the middle and one on the server
+		eventually shows s$FAMILY E 40
+		go one$FAMILY 0
+		client_ends one$FAMILY
+		ends s$FAMILY # the task that was named is gone
+		in_windows s$FAMILY $((20 * 4)) 0 0
+		[ "$(marks s$FAMILY B)" = 40 ]
+		[ "$(marks s$FAMILY M)" = 80 ] # there and back, two hops
+		[ "$(marks s$FAMILY R)" = 40 ] # the answers
+		[ "$(marks s$FAMILY E)" = 41 ] # and that of the client, at its end
+		[ "$(grep -c "tracing_mark_write: dtB [0-9a-f]* ${CLIENTS[one$FAMILY]} 0 *$" \
+			got.s$FAMILY)" = 1 ]
+		[ "$(grep -c '^#' got.s$FAMILY)" = 0 ]
+		kill "$SERVER" "$MIDDLE"
+	done
+	nothing_at_all_left
+}
+
+@test "trace_request: with nobody named, on a server's host, what comes marked is shown" {
+	need_probe
+	net_up
+	serve fork
+	client one -i
+	client two -u -n 10
+	NETNS=$MARK-dtc begin client --pid "${CLIENTS[one]}" "$FROM"
+	NETNS="$MARK-dtm $MARK-dts" begin server "$FROM"
+	go two
+	go one 10
+	client_ends two
+	eventually shows server E 20
+	go one 0
+	client_ends one
+	ends client
+	is_there "$MARK-server"
+	stop server
+	in_windows server 40 0 0
+	[ "$(marks server B)" = 20 ]
+	# the client's own lines are those of the session that named it
+	[ "$(grep -c -- "-${CLIENTS[one]} " got.server)" = 0 ]
+	grep -q -- "-${CLIENTS[one]} .* dtM " got.client
+	nothing_at_all_left
+}
+
+@test "trace_request: two clients, a session each: each begins and ends without the other" {
+	need_probe
+	net_up
+	serve
+	client one -i
+	client two -i
+	begin a --pid "${CLIENTS[one]}" "$FROM"
+	begin b --pid "${CLIENTS[two]}" "$FROM"
+	[ "$(sed -n 's/.*: dtB \([0-9a-f]*\) .*/\1/p' got.a got.b | sort -u | wc -l)" -le 2 ]
+	go one 5
+	eventually shows a E 10
+	stop a
+	is_there "$MARK-b"
+	go two 5
+	eventually shows b E 20 # a mark is a mark, whoever of the two set it
+	stop b INT
+	in_windows a 20 0 0
+	in_windows b 40 0 0
+	# one has no line of the other's probe
+	id=$(sed -n 's/.*tracing_mark_write: dtB \([0-9a-f]*\) .*/\1/p' got.a)
+	[ "$(grep ': dt[BRME] ' got.a | grep -vc ": dt[BRME] $id ")" = 0 ]
+	[ "$(grep -c ": dt[BRME] $id " got.b)" = 0 ]
+	go one 0
+	go two 0
+	client_ends one
+	client_ends two
+	nothing_at_all_left
+}
+
+@test "trace_request: nobody's marks are believed without --from, nor those from elsewhere" {
+	need_probe
+	net_up
+	serve
+	client one -i
+	begin a --pid "${CLIENTS[one]}"
+	begin b --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24 10.$NET.1.1
+	begin c --pid "${CLIENTS[one]}" --from 10.$NET.1.0/24
+	begin d --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24
+	go one 5
+	eventually shows c E 5
+	eventually shows b E 10
+	for session in a b c d; do
+		stop $session
+	done
+	[ "$(marks a B)" = 0 ]
+	[ "$(marks a M)" = 5 ]
+	in_windows a 0 0 0
+	in_windows b 20 0 0
+	# the middle believes the client, the server nobody
+	[ "$(marks c B)" = 5 ]
+	in_windows c 10 0 0
+	# the server believes the middle, whose marks are those of b
+	[ "$(marks d B)" = 5 ]
+	in_windows d 10 0 0
+	go one 0
+	client_ends one
+}
+
+@test "trace_request: --dev: what leaves by another device has no mark" {
+	need_probe
+	net_up
+	serve
+	client one -i
+	begin all --pid "${CLIENTS[one]}" "$FROM"
+	begin lo --pid "${CLIENTS[one]}" "$FROM" --dev lo
+	stop all
+	go one 5
+	stop lo
+	[ "$(marks lo M)" = 5 ]
+	[ "$(marks lo B)" = 0 ]
+	go one 0
+	client_ends one
+}
+
+@test "trace_request: --netns takes a task for its namespace" {
+	need_probe
+	net_up
+	serve
+	client one -i
+	NETNS="${CLIENTS[one]} $MIDDLE $SERVER" begin s --pid "${CLIENTS[one]}" "$FROM"
+	go one 3
+	eventually shows s E 6
+	go one 0
+	client_ends one
+	ends s
+	in_windows s 12 0 0
+}
+
+@test "trace_request: --once: what had to be sent again has no mark, and no window" {
+	need_probe
+	net_up 2
+	box 2 -n 3
+	serve
+	client one -i
+	begin s --pid "${CLIENTS[one]}" "$FROM" --once
+	go one 3
+	eventually shows s E 5
+	go one 0
+	client_ends one
+	ends s
+	box_ends 2
+	[ "$(counted 2 dropped)" = 1 ]
+	# the second request was lost on its way to the server, which makes two calls for it
+	in_windows s 10 0 0
+}
+
+@test "trace_request: --processes: a window is a process's, all its threads are in it" {
+	need_probe
+	net_up
+	serve thread
+	client one -i
+	begin s --pid "${CLIENTS[one]}" "$FROM" --processes
+	go one 3
+	eventually shows s E 6
+	go one 0
+	client_ends one
+	ends s
+	in_windows s 12 0 0
+	[ "$(sed -n 's/.*: dtB [0-9a-f]* \([0-9]*\) .*/\1/p' got.s | sort -u)" = \
+		"$(printf '%s\n' "${CLIENTS[one]}" "$MIDDLE" "$SERVER" | sort)" ]
+	[ "$(grep -c -- "-[0-9]* *( *$SERVER) " got.s)" -gt 0 ]
+}
+
+@test "trace_request: what a named task starts is followed, threads and processes" {
+	need_probe
+	net_up
+	serve
+	client one -t 4 -n 5
+	mkfifo hold
+	# shellcheck disable=SC2016 # the other shell's
+	background "$BASH" -c 'read -r _ <"$0"; "$@" </dev/null; :' hold \
+		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" -n 5 client "${TARGET[@]}"
+	shell=$PID
+	begin s --pid "${CLIENTS[one]}" "$shell" "$FROM"
+	go one
+	echo >hold
+	client_ends one
+	finishes "$shell" 0
+	ends s
+	in_windows s $((5 * 5 * 4)) 0 0
+}
+
+@test "trace_request: a program is held until its requests are followed, by tfs-run" {
+	need_probe
+	net_up
+	serve
+	status=0
+	tfs-run -m distributed trace_request --netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" \
+		--from 10.$NET.0.0/16 --events "$CALLS_EVENT" -- \
+		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" -n 5 client "${TARGET[@]}" \
+		</dev/null >got.s 2>err || status=$?
+	[ "$status" = 0 ]
+	[ ! -s err ]
+	in_windows s 20 0 0
+	run -0 tfs-run -m distributed
+	[ "$output" = trace_request ]
+	no_objects_left
+}
+
+@test "trace_request: --output lines is one line a packet, --output file a file that stays" {
+	need_probe
+	net_up
+	serve
+	for output in lines file; do
+		client $output -n 5
+		start_session trace_request --pid "${CLIENTS[$output]}" "$FROM" --output $output \
+			--netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" --events "$CALLS_EVENT"
+		if [ $output = lines ]; then
+			read_by sh -c 'while dd bs=4096 count=1 2>/dev/null | grep .; do :; done' >got.s
+		fi
+		go $output
+		client_ends $output
+		session_ends
+		if [ $output = file ]; then cat "$TRACE" >got.s; else finishes "$READER" 0; fi
+		in_windows s 20 0 0
+		run -0 "$MANAGER" --clear
+	done
+	nothing_at_all_left
+}
+
+# ---- how it ends -------------------------------------------------------------------
+
+@test "trace_request: --time ends it, as do SIGINT, SIGTERM and SIGHUP" {
+	need_probe
+	net_up
+	start_session trace_request --time 100 "$FROM" --output fifo
+	session_ends
+	for signal in INT TERM HUP; do
+		start_session trace_request --pid $$ "$FROM" --output fifo
+		is_there "$MARK"
+		stop_session $signal
+	done
+	nothing_at_all_left
+}
+
+@test "trace_request: whoever is killed, nothing stays: manager, janitor, both" {
+	need_probe
+	for victim in manager janitor both; do
+		start_session trace_request --pid $$ --output fifo
+		is_there "$MARK"
+		janitor=$(children "$SESSION")
+		case $victim in
+		manager) kill -KILL "$SESSION" ;;
+		janitor) kill -KILL "$janitor" ;;
+		both) kill -STOP "$janitor"; kill -KILL "$SESSION"; kill -KILL "$janitor" ;;
+		esac
+		ended "$SESSION" || :
+		if [ $victim = both ]; then
+			eventually gone "$janitor"
+			is_there "$MARK"
+			run -0 --separate-stderr "$MANAGER" --clear
+			[ -z "$output$stderr" ]
+			session_gone "$MARK"
+		fi
+		eventually session_gone "$MARK"
+		eventually nothing_left
+	done
+	nothing_at_all_left
+}
+
+# A session takes some hundred milliseconds to begin. At a moment of those both are
+# killed, so that it is at any step.
+@test "trace_request: killed while it begins, the next --run or --clear leaves nothing" {
+	need_probe
+	net_up
+	killed=0
+	for ((nth = 0; nth < $(so_many 30); nth++)); do
+		: >out
+		background "$MANAGER" --run trace_request --args \
+			"--instance $MARK --pid $$ --output fifo --netns $MARK-dtc" >out 2>err
+		manager=$PID
+		# by what is there: more and more of it
+		case $((nth % 5)) in
+		0) moment() { [ -d "$TRACEFS/instances/tfs-dt.$MARK" ]; } ;;
+		1) moment() { [ -d "$BPFFS/tfs-tfs-dt+$MARK" ]; } ;;
+		2) moment() { [ -e "$BPFFS/tfs-tfs-dt+$MARK/rx" ]; } ;;
+		3) moment() { [ -e "$BPFFS/tfs-tfs-dt+$MARK/pids" ]; } ;;
+		4) moment() { [ -s out ]; } ;;
+		esac
+		eventually moment
+		janitor=$(children "$manager") || :
+		for ((j = 0; j < 600 * (nth / 5); j++)); do :; done
+		# the janitor's recipe is in a process group of its own, and dies with it
+		kill -STOP "$manager" ${janitor:+"$janitor"} 2>/dev/null || :
+		kill -KILL "$manager" ${janitor:+"$janitor"} 2>/dev/null || :
+		ended "$manager" || killed=$((killed + 1))
+		[ -z "$janitor" ] || eventually gone "$janitor"
+		if ((nth % 2)); then
+			"$MANAGER" --clear >cleared 2>&1
+			[ ! -s cleared ]
+		else
+			start_session trace_request --pid $$ --output fifo
+			stop_session
+		fi
+		session_gone "$MARK"
+		nothing_left
+	done
+	[ "$killed" = "$nth" ]
+	nothing_at_all_left
+}
+
+@test "trace_request: --clear leaves probes that were begun by hand, and strangers' pins" {
+	need_probe
+	dt-probe -N "$MARK-other" on >said
+	mkdir "$BPFFS/$MARK-stranger"
+	start_session trace_request --pid $$ --output fifo
+	run -0 --separate-stderr "$MANAGER" --clear
+	[ -z "$output$stderr" ]
+	finishes "$SESSION" 0
+	session_gone "$MARK"
+	run -0 dt-probe -N "$MARK-other"
+	[ "$output" = 1 ]
+	rmdir "$BPFFS/$MARK-stranger"
+	# of a session's name, but nobody's instance: it was begun by hand, too
+	dt-probe -N "tfs-dt.$MARK-by-hand" on >said
+	run -0 "$MANAGER" --clear
+	run -0 dt-probe -N "tfs-dt.$MARK-by-hand"
+	run -0 dt-probe -N "tfs-dt.$MARK-by-hand" off
+}
+
+@test "trace_request: a probe that is ended under a session ends nothing else" {
+	need_probe
+	start_session trace_request --pid $$ --output fifo
+	dt-probe -N "tfs-dt.$MARK" off
+	stop_session
+	nothing_at_all_left
+}
+
+@test "trace_request: a name that is taken is refused, and who has it goes on" {
+	need_probe
+	start_session trace_request --pid $$ --output fifo
+	status=0
+	"$MANAGER" --run trace_request --args "--instance $MARK --pid $$" >out2 2>err2 || status=$?
+	[ "$status" = 111 ]
+	[ ! -s out2 ]
+	cat err2
+	[ "$(wc -l <err2)" = 1 ]
+	is_there "$MARK"
+	stop_session
+	# a probe of that name that somebody began
+	dt-probe -N "tfs-dt.$MARK" on >said
+	refused 111 "there is a probe tfs-dt.$MARK already; give --instance another name" \
+		--run trace_request --args "--instance $MARK --pid $$"
+	run -0 dt-probe -N "tfs-dt.$MARK"
+	[ "$output" = 1 ]
+	dt-probe -N "tfs-dt.$MARK" off
+}
+
+# ---- what is refused ----------------------------------------------------------------
+
+@test "trace_request: what is no network, namespace, device or event: one line, nothing begun" {
+	need_probe
+	usage=$(dt-probe --help | head -n 1)
+	refuse 111 "dt-probe: fatal: -f: not an address or a network: 'x'; $usage" --from x
+	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
+		--from 10.$NET.0.0/16 10.0.0.0/40
+	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
+	refuse 100 "--netns: '../x' is not a name: letters, digits, _ . - and 64 of them at most" \
+		--netns ../x
+	refuse 111 "dt-dev: fatal: unable to enter the network namespace /run/netns/$MARK-none: No such file or directory" \
+		--netns "$MARK-none"
+	background true
+	ended "$PID"
+	refuse 111 "dt-dev: fatal: unable to enter the network namespace /proc/$PID/ns/net: No such file or directory" \
+		--netns "$PID"
+	refuse 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" \
+		--dev lo nosuch
+	refuse 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+		--events sched_swich
+	refuse 111 "tfs-event: fatal: no event is called 'nosuch'; tfs-event -l prints the names of all" \
+		--events nosuch
+}
+
+@test "trace_request: what other hooks have and it has not is refused" {
+	need_probe
+	refused 100 'trace_request: --all: name those whose requests are to be followed, or nobody' \
+		--run trace_request --args "--all"
+	refuse 111 '--parent is for ftrace; name the tasks with --pid' --parent $$
+	refuse 111 '--output dat is for ftrace: what lies between windows is left out of text' \
+		--output dat
+	refuse 111 '--clock: this kernel has no clock nosuch; trace_clock lists them' --clock nosuch
+}
+
+@test "trace_request: hostile values: one clear line, and nothing is begun or done" {
+	need_probe
+	usage=$(dt-probe --help | head -n 1)
+	# shellcheck disable=SC2016 # it must not be expanded
+	refuse 111 "dt-probe: fatal: -f: not an address or a network: '\$(touch'; $usage" \
+		"--from '\$(touch pwned)'"
+	refuse 111 "dt-probe: fatal: -f: not an address or a network: '1.2.3.4;touch'; $usage" \
+		"--from '1.2.3.4;touch pwned'"
+	refuse 111 "dt-probe: fatal: -f: not an address or a network: '*'; $usage" "--from '*'"
+	refuse 111 "tfs-event: fatal: no event is called '\`touch'; tfs-event -l prints the names of all" \
+		"--events '\`touch pwned\`'"
+	refuse 100 "--dev: 'lo;touch' is not a name: letters, digits, _ . - and 64 of them at most" \
+		"--dev 'lo;touch'"
+	refuse 100 "--events: 'sched_switch?x' is not printable text" "--events 'sched_switch
+x'"
+	refuse 100 "--from: '1.2.3.4?::' is not printable text" "--from '1.2.3.4
+::'"
+	refuse 100 "trace_request has no option '-l'; --describe trace_request lists them" --events -l
+	[ ! -e pwned ]
+}
+
+@test "trace_request: where there is no bpffs, that is said, and how there is one" {
+	need_probe
+	need_tool unshare
+	status=0
+	# shellcheck disable=SC2016 # the other shell's
+	unshare -m "$BASH" -c 'mount -t tmpfs none "$0" && exec "$@"' "$BPFFS" "$MANAGER" \
+		--run trace_request --args "--instance $MARK --pid $$" >out 2>err || status=$?
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[ "$(cat err)" = "manager: fatal: no bpffs at $BPFFS: as root, mount -t bpf bpf $BPFFS" ]
+	nothing_at_all_left
+}
