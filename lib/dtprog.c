@@ -328,10 +328,11 @@ void dt_rx(struct code *c, const struct dt_plan *p)
 	load(c, U32, R2, R0, offsetof(struct dt_received, end));
 	load(c, U32, R3, R0, offsetof(struct dt_received, read));
 	jump_if_before(c, R3, R2, AT_LEAST, ALL_READ);
-	/* out of order: the range grows at either side */
+	/* out of order: the range grows at either side, and before it nothing was read */
 	load(c, U32, R3, R0, offsetof(struct dt_received, start));
 	jump_if_before(c, R7, R3, AT_LEAST, SAME);
 	store(c, U32, R0, offsetof(struct dt_received, start), R7);
+	store(c, U32, R0, offsetof(struct dt_received, read), R7);
 	label(c, SAME);
 	jump_if_before(c, R9, R2, AT_MOST, OUT);
 	store(c, U32, R0, offsetof(struct dt_received, end), R9);

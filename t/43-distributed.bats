@@ -111,9 +111,15 @@ serve() {
 	chain_middle $2
 }
 
+# answered: each host has made the call behind its answer, too
+answered() {
+	[ $(($(truths T) + $(truths U))) = $((2 * $(truths A))) ]
+}
+
 # stop_roles: so that others can be started
 stop_roles() {
 	local pid
+	eventually answered
 	for pid in "$SERVER" ${MIDDLE:+"$MIDDLE"}; do
 		kill "$pid"
 		wait "$pid" || :
@@ -359,6 +365,11 @@ every_call() {
 		stop_roles
 		t=$((t + 2 * n))
 		exact $t $t
+		# each is read from its first byte on, whatever came before that
+		keys M >sent
+		{ keys BR; echo; } >got
+		[ "$(wc -l <sent)" = $((4 * t)) ]
+		run -1 grep -vxFf got sent
 		box_ends 1
 		box_ends 2
 		at_least 1 dropped 1
