@@ -597,3 +597,28 @@ x'"
 	[ "$(cat err)" = "manager: fatal: no bpffs at $BPFFS: as root, mount -t bpf bpf $BPFFS" ]
 	nothing_at_all_left
 }
+
+# with_only CAPABILITIES WORDS: a session that ends at once
+with_only() {
+	setpriv --inh-caps=-all --bounding-set="-all$1" "$MANAGER" --run trace_request \
+		--args "--instance $MARK --pid $$ --time 1 ${*:2}" >out 2>&1 || { cat out; return 1; }
+}
+
+@test "trace_request: needs root with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, for --netns more" {
+	need_probe
+	net_up
+	need_tool setpriv
+	setpriv --bounding-set=-all,+bpf true 2>/dev/null ||
+		skip "needs a setpriv that knows CAP_BPF"
+	few=,+bpf,+perfmon,+net_admin
+	with_only $few
+	for left_out in bpf perfmon net_admin; do
+		run -1 with_only "${few/,+$left_out/}"
+		[[ $output == 'manager: fatal: dt-probe: fatal: '*'ermi'* ]]
+	done
+	run -1 with_only $few --netns "$MARK-dtc"
+	[[ $output == *'unable to enter the network namespace'*'Operation not permitted' ]]
+	with_only $few,+sys_admin --netns "$MARK-dtc"
+	with_only $few,+sys_admin,+sys_ptrace --netns $$
+	nothing_at_all_left
+}
