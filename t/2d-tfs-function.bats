@@ -58,7 +58,7 @@ vfs_read*
 	tfs-function vfs_read 'vfs_w[r]?te' '*sys_getppid'
 	tfs-read set_ftrace_filter >set.now
 	for name in vfs_read vfs_write; do
-		[ "$(grep -cx "$name" set)" = 1 ]
+		[ "$(grep -cx "$name" set.now)" = 1 ]
 	done
 	grep -q 'sys_getppid$' set.now
 	tfs-function -l 'vfs_w[r]?te' '*sys_getppid' vfs_read | sort >named
