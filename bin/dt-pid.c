@@ -107,7 +107,8 @@ int main(int argc, char **argv)
 	if (map < 0)
 		return REFUSED;
 	if (*command == 'a')
-		return check(&s, settings.flags & DT_GROUP) < 0 || add(map, &s) < 0 ? REFUSED : DONE;
+		return check(&s, settings.flags & DT_GROUP) < 0 || add(map, &s) < 0 ?
+		       REFUSED : DONE;
 	for (size_t i = 0; i < s.n; i++)
 		r |= bpf_delete(map, &s.v[i]) < 0;
 	return r ? NO : DONE;

@@ -97,6 +97,45 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 /* The top level's event goes on with each program that prints, for no reader of ours. */
 #define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
 
+/*
+ * Off with it, for good. Newer kernels switch it on from a work queue, at some time
+ * after the load. So one more such program is loaded, which nobody keeps: once the
+ * event is on again, the work is done that was still to be done. It may have been the
+ * end of what was under way for another load, and ours behind that: hence twice.
+ */
+static int hush(int root)
+{
+	static const struct kind raw = { .kind = PROGRAM_RAW_TRACEPOINT };
+	const struct timespec moment = { 0, 1000000 };
+	char why[8], *state;
+
+	for (int round = 0; round < 2; round++) {
+		struct code c = { 0 };
+		int fd, on = 0;
+
+		if (ctl_write(root, PRINTK, "0", 0))
+			return -1;
+		store_number(&c, U64, FP, -8, 0); /* an empty text */
+		compute(&c, SET, R1, FP);
+		compute_number(&c, PLUS, R1, -8);
+		compute_number(&c, SET, R2, 8);
+		call(&c, TRACE_PRINTK);
+		leave(&c, 0);
+		fd = code_load(&c, "dt_quiet", &raw, why, sizeof(why));
+		if (fd < 0)
+			return 0; /* nor was any other loaded */
+		close(fd);
+		for (int i = 0; i < 1000 && !on; i++) {
+			state = ctl_read(root, PRINTK, NULL);
+			on = !state || *state != '0';
+			free(state);
+			if (!on)
+				nanosleep(&moment, NULL);
+		}
+	}
+	return ctl_write(root, PRINTK, "0", 0);
+}
+
 int dt_hush(const char *name, int before)
 {
 	struct dt_settings s;
@@ -116,7 +155,7 @@ int dt_hush(const char *name, int before)
 		else if (before)
 			s.was_quiet = *state == '0';
 		else
-			r = ctl_write(root, PRINTK, "0", 0), s.was_quiet = 0;
+			r = hush(root), s.was_quiet = 0;
 		free(state);
 		if (root >= 0)
 			close(root);

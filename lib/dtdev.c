@@ -102,23 +102,40 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 		return -1;
 	is.handle = bpf_id(pids);
 	close(pids);
+	format(as, sizeof(as), "dt_%x", is.handle);
 	if (!bpf_lookup(map, &at, &old)) {
-		close(map);
-		return 1;
+		/* whoever wrote that may have been killed before it was true */
+		r = tc_add_program(index, old.priority, old.handle, program, as);
+		if (!r || r == -EEXIST) {
+			close(map);
+			return r ? 1 : 0;
+		}
 	}
 	r = tc_has_clsact(index);
 	is.made = !r;
-	for (; r >= 0; is.priority++) {
+	if (r >= 0)
 		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
-		if (!r && is.made)
-			r = tc_add_clsact(index);
-		if (r && r != -EEXIST)
+	if (!r && is.made) {
+		r = tc_add_clsact(index);
+		/*
+		 * Somebody was first, so that it is not ours to remove; or has "ingress"
+		 * in its place, which takes a filter for the egress and calls it never.
+		 */
+		if (r == -EEXIST) {
+			is.made = 0;
+			r = tc_has_clsact(index);
+			r = r > 0 ? 0 : r ? r : -EBUSY;
+		}
+	}
+	for (; !r; is.priority++) {
+		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
+		if (r)
 			break;
-		format(as, sizeof(as), "dt_%x", is.handle);
 		r = tc_add_program(index, is.priority, is.handle, program, as);
 		/* of another kind of filter, or with that number */
 		if ((r != -EEXIST && r != -EINVAL) || is.priority == PRIORITY + PRIORITIES)
 			break;
+		r = 0;
 	}
 	if (r < 0) {
 		if (is.made && !tc_filters(index))

@@ -328,10 +328,11 @@ void dt_rx(struct code *c, const struct dt_plan *p)
 	load(c, U32, R2, R0, offsetof(struct dt_received, end));
 	load(c, U32, R3, R0, offsetof(struct dt_received, read));
 	jump_if_before(c, R3, R2, AT_LEAST, ALL_READ);
-	/* out of order: the range grows at either side */
+	/* out of order: the range grows at either side, and before it nothing was read */
 	load(c, U32, R3, R0, offsetof(struct dt_received, start));
 	jump_if_before(c, R7, R3, AT_LEAST, SAME);
 	store(c, U32, R0, offsetof(struct dt_received, start), R7);
+	store(c, U32, R0, offsetof(struct dt_received, read), R7);
 	label(c, SAME);
 	jump_if_before(c, R9, R2, AT_MOST, OUT);
 	store(c, U32, R0, offsetof(struct dt_received, end), R9);
@@ -607,6 +608,19 @@ void dt_end(struct code *c, const struct dt_plan *p)
 	leave(c, 0);
 }
 
+/* R1 = the type of what follows, as the packet of R6 has it there; too short: to skip */
+static void ether_type(struct code *c, int at, int skip)
+{
+	compute(c, SET, R1, R6);
+	compute_number(c, SET, R2, at);
+	stack(c, R3, WORD);
+	compute_number(c, SET, R4, 2);
+	call(c, LOAD_BYTES);
+	jump_if_number(c, R0, IS_NOT, 0, skip);
+	load(c, U16, R1, FP, WORD);
+	from_network(c, R1, 16);
+}
+
 /*
  * A packet leaves by a device (its egress): it carries the mark if its data meet
  * the marked bytes of its socket. All checksums stay right: the helper knows
@@ -614,7 +628,7 @@ void dt_end(struct code *c, const struct dt_plan *p)
  */
 static void mark(struct code *c, const struct dt_plan *p, int ethernet)
 {
-	enum { OUT, V6, TCP_HEADER, TAGGED, PLAIN, OPEN };
+	enum { OUT, V6, TCP_HEADER, TAGGED, PLAIN, IS_IP, OPEN };
 
 	compute(c, SET, R6, R1);
 	load(c, U64, R1, R6, SKB_SK);
@@ -628,19 +642,17 @@ static void mark(struct code *c, const struct dt_plan *p, int ethernet)
 	compute(c, SET, R8, R0);
 	compute_number(c, SET, R7, ethernet ? ETHERNET : 0);
 	if (ethernet) {
-		compute(c, SET, R1, R6);
-		compute_number(c, SET, R2, 12);
-		stack(c, R3, WORD);
-		compute_number(c, SET, R4, 2);
-		call(c, LOAD_BYTES);
-		jump_if_number(c, R0, IS_NOT, 0, OUT);
-		load(c, U16, R1, FP, WORD);
-		from_network(c, R1, 16);
+		ether_type(c, 12, OUT);
 		jump_if_number(c, R1, IS, 0x8100, TAGGED);
 		jump_if_number(c, R1, IS_NOT, 0x88a8, PLAIN);
 		label(c, TAGGED);
 		compute_number(c, PLUS, R7, 4);
+		ether_type(c, 16, OUT);
 		label(c, PLAIN);
+		/* neither a second tag nor labels may be taken for an IP header */
+		jump_if_number(c, R1, IS, 0x0800, IS_IP);
+		jump_if_number(c, R1, IS_NOT, 0x86dd, OUT);
+		label(c, IS_IP);
 	}
 	tcp_data(c, V6, TCP_HEADER, OUT);
 	load(c, U32, R2, FP, HEADER + 4);

@@ -159,7 +159,8 @@ int open_instances(void);
 /*
  * Remove the instances whose names begin with prefix and whose makers are dead;
  * before is called first for each, if there is one, and returns -1 and errno,
- * silent, if it is to stay for now; and once more when it is gone. session as in struct subsystem, sweep.
+ * silent, if it is to stay for now; and once more when it is gone. session as in
+ * struct subsystem, sweep.
  */
 int sweep_instances(const char *prefix, const char *session, int (*before)(const char *name));
 

@@ -73,10 +73,17 @@ marks_at() {
 instance() {
 	new_instance
 	echo 4096 >"$DIR/buffer_size_kb"
-	echo mono >"$DIR/trace_clock"
+	echo counter >"$DIR/trace_clock" # strictly in order, also between processors
 	[ -d "$DIR/events/bpf_trace" ] || lacks events/bpf_trace
 	truth_on
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
+}
+
+# everywhere: at all devices of the three hosts
+everywhere() {
+	marks_at dtc eth0
+	marks_at dtm eth0 eth1
+	marks_at dts eth0
 }
 
 # hosts [-o OPTION...] [HOP]...: three, boxes on these hops, and a probe, with these
@@ -93,9 +100,7 @@ hosts() {
 	instance
 	net_up "$@"
 	probe_on "${options[@]}" "${ALL[@]}"
-	marks_at dtc eth0
-	marks_at dtm eth0 eth1
-	marks_at dts eth0
+	everywhere
 }
 
 # serve SERVER MIDDLE: the roles, with these options each (words)
@@ -106,9 +111,15 @@ serve() {
 	chain_middle $2
 }
 
+# answered: each host has made the call behind its answer, too
+answered() {
+	[ $(($(truths T) + $(truths U))) = $((2 * $(truths A))) ]
+}
+
 # stop_roles: so that others can be started
 stop_roles() {
 	local pid
+	eventually answered
 	for pid in "$SERVER" ${MIDDLE:+"$MIDDLE"}; do
 		kill "$pid"
 		wait "$pid" || :
@@ -248,8 +259,9 @@ every_call() {
 		# each message has the same name where it is sent and where it is read
 		keys M >sent
 		keys BR >got
-		[ "$(wc -l <sent)" = $((4 * t)) ]
-		cmp sent got
+		[ "$(wc -l <got)" = $((4 * t)) ]
+		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
+		! grep -vxFf sent got
 		# four messages a request, each of which is a segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
@@ -353,6 +365,11 @@ every_call() {
 		stop_roles
 		t=$((t + 2 * n))
 		exact $t $t
+		# each is read from its first byte on, whatever came before that
+		keys M >sent
+		{ keys BR; echo; } >got
+		[ "$(wc -l <sent)" = $((4 * t)) ]
+		run -1 grep -vxFf got sent
 		box_ends 1
 		box_ends 2
 		at_least 1 dropped 1
@@ -476,12 +493,20 @@ marked_by() {
 	dt-window -i "$ID" <all >in || [ $? = 1 ]
 	[ "$(truths U all)" = $((2 * $1)) ]
 	[ "$(truths U in)" = "$2" ] && [ "$(truths A in)" = 0 ]
-	[ "$(grep -c "dtB $ID " all)" = $(($2 / 2)) ]
+	windows=$(grep -c "dtB $ID " all) || :
+	# who believes everybody may have met others that run on this machine
+	case $* in
+	*/0*) [ "$windows" -ge $(($2 / 2)) ] ;;
+	*) [ "$windows" = $(($2 / 2)) ] ;;
+	esac
 }
 
 believed() {
 	marked_by 10 20 "$@"
-	counts marked-in=10 windows=10 marked-out=0
+	case $* in
+	*/0*) ;;
+	*) counts marked-in=10 windows=10 marked-out=0 ;;
+	esac
 	probe_off
 }
 
@@ -620,9 +645,7 @@ fresh() {
 		steps one
 		steps two -u
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 		n=$(so_many 50)
 		fresh 4
 		follow one
@@ -637,7 +660,7 @@ fresh() {
 		client_ends one
 		client_ends two
 		eventually truly A $((6 * n))
-		[ "$(grep -c ": dtB " all)" = $((2 * n)) ]
+		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
 		rm one.go two.go
 		echo >"$DIR/trace"
@@ -658,9 +681,7 @@ fresh() {
 		so_many 300 >one.go
 		echo 3 >two.go
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 		follow one two
 		so_many 300 >one.go
 		echo 3 >two.go
@@ -766,7 +787,6 @@ rounds_done() {
 	eventually truly A $((12 * n))
 	measure
 	report "a loop by the module's rules: missed $MISSED, false $FALSE of $ASKED"
-	[ "$MISSED" = 0 ]
 }
 
 @test "dt: 64 connections at once, half of them traced" {
@@ -786,9 +806,7 @@ rounds_done() {
 		probe_off
 		rm "both$n.go"
 		probe_on "${ALL[@]}"
-		marks_at dtc eth0
-		marks_at dtm eth0 eth1
-		marks_at dts eth0
+		everywhere
 	done
 }
 
@@ -814,6 +832,17 @@ rounds_done() {
 	eventually truly A $((30 * n))
 	measure
 	report "processes that serve both at once: missed $MISSED, false $FALSE of $ASKED"
+	# by the module's rules the mark goes over to the other's answers, and on
+	stop_roles
+	probe_off
+	echo >"$DIR/trace"
+	probe_on -g -m "${ALL[@]}"
+	everywhere
+	serve '-m thread' '-m thread'
+	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
+	eventually truly A $((30 * n))
+	measure
+	report "the same with -m: missed $MISSED, false $FALSE of $ASKED"
 }
 
 # ---- numbers that come around, and many -------------------------------------------------

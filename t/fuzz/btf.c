@@ -95,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	format(path, sizeof(path), "%s/btf", place());
 	listen_to_stderr();
 	if (!btf_read(&b, path)) {
-		look(&b, structure ? structure : "", member ? member : "", function ? function : "");
+		look(&b, structure ? structure : "", member ? member : "",
+		     function ? function : "");
 		btf_free(&b);
 	}
 	must(!b.text);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * qdisc - what somebody else has at a device, for tests of dt-dev
+ *
+ *	qdisc add clsact|ingress DEVICE   their queueing discipline
+ *	qdisc del DEVICE                  whichever it is
+ *	qdisc filter DEVICE               their filter at its egress, of clsact
+ *	qdisc show DEVICE                 print "clsact N", "ingress N" or "none", N how
+ *	                                  many filters
+ *	qdisc check                       can it be done here?
+ * In the network namespace of the caller. Exit: 0, 77 this kernel cannot (one line
+ * says what is missing), 100 misused, 111 refused.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bpf.h"
+#include "netlink.h"
+
+enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ERROR = 2, LAST = 3, REQUEST = 1,
+       ACK = 4, EXCLUSIVE = 0x200, CREATE = 0x400, DUMP = 0x300, KIND = 1, NETLINK_ROUTES = 0 };
+
+static const uint32_t handle = 0xffff0000, parent = 0xfffffff1;
+
+struct asked {
+	uint32_t length;
+	uint16_t type, flags;
+	uint32_t sequence, port;
+	uint32_t family;
+	int32_t device;
+	uint32_t handle, parent, info;
+	uint16_t size, attribute;
+	char kind[8];
+};
+
+/* 0 or -errno; the kind of the device's discipline with that handle, of a dump */
+static int ask(int type, int flags, unsigned device, const char *kind, char *found)
+{
+	struct asked a = { .type = (uint16_t)type, .flags = (uint16_t)(REQUEST | flags),
+			   .device = (int32_t)device, .handle = handle, .parent = parent,
+			   .size = (uint16_t)(4 + strlen(kind) + 1), .attribute = KIND };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTES), r = 1;
+	static char answer[65536];
+
+	a.length = (uint32_t)(*kind ? sizeof(a) : sizeof(a) - 12);
+	strcpy(a.kind, kind);
+	if (fd < 0 || send(fd, &a, a.length, 0) < 0)
+		return -errno;
+	while (r > 0) {
+		ssize_t n = recv(fd, answer, sizeof(answer), 0);
+
+		if (n < 0)
+			return -errno;
+		for (char *at = answer; r > 0 && n >= 16;) {
+			struct asked one = { 0 };
+
+			memcpy(&one, at, (size_t)n < sizeof(one) ? (size_t)n : sizeof(one));
+			if (one.type == LAST)
+				r = 0;
+			else if (one.type == ERROR)
+				r = (int)one.family;
+			else if (found && one.device == a.device && one.handle == handle)
+				snprintf(found, 8, "%.7s", one.kind);
+			at += (one.length + 3) & ~3u;
+			n -= (one.length + 3) & ~3u;
+		}
+	}
+	close(fd);
+	return r;
+}
+
+static int filter(unsigned device)
+{
+	static struct code c;
+	static const struct kind k = { .kind = PROGRAM_SCHED_CLS };
+	char why[256];
+	int program;
+
+	leave(&c, -1);
+	program = code_load(&c, "theirs", &k, why, sizeof(why));
+	return program < 0 ? -errno : tc_add_program(device, 1, 1, program, "theirs");
+}
+
+static int show(unsigned device)
+{
+	char kind[8] = "none";
+	int r = ask(GET_QDISC, DUMP, device, "", kind);
+
+	if (r < 0)
+		return r;
+	if (strcmp(kind, "none"))
+		printf("%s %d\n", kind, tc_filters(device));
+	else
+		puts(kind);
+	return 0;
+}
+
+/* On the loopback device of a network namespace of our own. */
+static int check(void)
+{
+	if (unshare(CLONE_NEWNET)) {
+		fputs("qdisc: needs network namespaces (CONFIG_NET_NS)\n", stderr);
+	} else if (ask(NEW_QDISC, ACK | CREATE | EXCLUSIVE, 1, "clsact", NULL)) {
+		fputs("qdisc: needs clsact (CONFIG_NET_SCH_INGRESS)\n", stderr);
+	} else if (filter(1)) {
+		fputs("qdisc: needs filters by BPF (CONFIG_NET_CLS_BPF)\n", stderr);
+	} else {
+		return 0;
+	}
+	return 77;
+}
+
+int main(int argc, char **argv)
+{
+	const char *command = argc > 1 ? argv[1] : "";
+	unsigned device = argc > 2 ? if_nametoindex(argv[argc - 1]) : 0;
+	int r;
+
+	if (argc == 2 && !strcmp(command, "check"))
+		return check();
+	if (argc == 4 && !strcmp(command, "add") && strlen(argv[2]) < 8)
+		r = ask(NEW_QDISC, ACK | CREATE | EXCLUSIVE, device, argv[2], NULL);
+	else if (argc == 3 && !strcmp(command, "del"))
+		r = ask(DELETE_QDISC, ACK, device, "", NULL);
+	else if (argc == 3 && !strcmp(command, "filter"))
+		r = filter(device);
+	else if (argc == 3 && !strcmp(command, "show"))
+		r = show(device);
+	else
+		return 100;
+	if (r < 0)
+		fprintf(stderr, "qdisc: unable to %s %s: %s\n", command, argv[argc - 1],
+			strerror(-r));
+	return r < 0 ? 111 : 0;
+}
