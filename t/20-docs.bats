@@ -300,9 +300,9 @@ histogram() {
 @test "documents: no recipe's head has a key that nobody reads" {
 	heads >all
 	grep -q ':# description: ' all
-	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|requires|option|stream): ' all)
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|requires|option|stream|whom): ' all)
 	run -1 grep -Ei ':#[[:blank:]]*(desc|req|opt)[a-z]*[[:blank:]]*:' \
-		<(grep -Ev ':# (description|requires|option|stream): ' all)
+		<(grep -Ev ':# (description|requires|option|stream|whom): ' all)
 }
 
 @test "documents: the table of kernels has each guest, each tool and each hook" {
