@@ -19,7 +19,7 @@ ifdef STATIC
 TIGHT := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1
 CFLAGS := $(shell $(CC) $(TIGHT) -E - </dev/null >/dev/null 2>&1 && echo $(TIGHT) || echo -Os)
 CODE += -fno-pie
-LINK += -static -no-pie -Wl,-z,norelro
+LINK += -static -no-pie -Wl,-z,norelro -Wl,--build-id=none
 # the file has no gap between code and data: both may map the page between them
 LINK += -Wl,-z,common-page-size=64
 # musl has no control-flow enforcement that the marks would serve
