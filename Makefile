@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # GNU make. make, make STATIC=1 CC=musl-gcc, make check, lint, bench, install.
-# With ONE=1 the tools are links to one program: a third of the room, on a host
-# that has little.
+# With ONE=1 tools and managers are links to one program: a third of the room, on a
+# host that has little.
 
 VERSION = 0.1.0
 PREFIX = /usr/local
@@ -62,9 +62,21 @@ ifdef ONE
 $(TOOLS): bin/tfs
 	ln -sf tfs $@
 
-bin/tfs: lib/one/tfs.c build/one/one.h $(TOOLS:bin/%=build/one/%.o) \
-		$(call OBJECTS,$(LIB_C)) .build
+$(MANAGERS): bin/tfs
+	ln -sf ../../bin/tfs $@
+
+bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(TOOLS:bin/%=build/one/%.o) \
+		$(SUBSYSTEMS:trace-hooks/%=build/one/subsystem-%.o) \
+		$(call OBJECTS,$(LIB_C) $(filter-out lib/manager.c,$(MANAGER_C))) .build
 	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o,$^)
+
+build/one/manager.o: lib/manager.c $(HEADERS) .build
+	@mkdir -p $(@D)
+	$(COMPILE) -Dmain=main_manager -c -o $@ $<
+
+build/one/subsystem-%.o: trace-hooks/%/subsystem.c $(HEADERS) .build
+	@mkdir -p $(@D)
+	$(COMPILE) -Dours=ours_$* -c -o $@ $<
 
 build/one/%.o: bin/%.c build/one/one.h $(HEADERS) .build
 	$(COMPILE) -Dmain=main_$(subst -,_,$*) -c -o $@ $<
@@ -73,18 +85,19 @@ build/one/one.h: $(TOOLS:%=%.c) .build
 	@mkdir -p $(@D)
 	printf 'TOOL("%s", %s)\n' \
 		$(foreach t,$(notdir $(TOOLS)),$t main_$(subst -,_,$t)) >$@
+	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=ours_%) >>$@
 else
 $(TOOLS): %: %.c $(call OBJECTS,$(LIB_C)) $(HEADERS) .build
 	$(BUILD) -o $@ $< $(call OBJECTS,$(LIB_C))
+
+$(MANAGERS): %/manager: %/subsystem.c $(call OBJECTS,$(MANAGER_C) $(LIB_C)) $(HEADERS) .build
+	$(BUILD) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
 endif
 
 bin/syscall-nr build/one/syscall-nr.o: bin/syscall-nr.h
 bin/syscall-nr.h: .build
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
-
-$(MANAGERS): %/manager: %/subsystem.c $(call OBJECTS,$(MANAGER_C) $(LIB_C)) $(HEADERS) .build
-	$(BUILD) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
 
 %/manager.tfs: %/manager
 	ln -sf manager $@
@@ -109,6 +122,11 @@ bench: all
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 HOOKDIR = $(DESTDIR)$(PREFIX)/lib/trace-hooks
+ifdef ONE
+PUT_MANAGER = ln -sf ../../../bin/tfs $(HOOKDIR)/$$s/manager
+else
+PUT_MANAGER = rm -f $(HOOKDIR)/$$s/manager && install trace-hooks/$$s/manager $(HOOKDIR)/$$s
+endif
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 
 install: all
@@ -121,7 +139,7 @@ else
 endif
 	for s in $(notdir $(SUBSYSTEMS)); do \
 		install -d $(HOOKDIR)/$$s/hooks.d && \
-		install trace-hooks/$$s/manager $(HOOKDIR)/$$s && \
+		$(PUT_MANAGER) && \
 		ln -sf manager $(HOOKDIR)/$$s/manager.tfs && \
 		install trace-hooks/$$s/hooks.d/* $(HOOKDIR)/$$s/hooks.d || exit; \
 	done

@@ -38,7 +38,7 @@ struct janitor {
 	int manager;      /* our end of the socket */
 	int signals;      /* CHLD, and TERM from --clear */
 	int rundir, dir;  /* of all sessions, of this one */
-	int is_open;      /* subsystem.open was called */
+	int is_open;      /* ours.open was called */
 	struct stream_words words;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
@@ -109,7 +109,7 @@ static int run_recipe(struct janitor *j, int words)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
-		if (fchdir(subsystem.place(j->rq, variables)) < 0)
+		if (fchdir(ours.place(j->rq, variables)) < 0)
 			_exit(REFUSED);
 		execve(j->rq->recipe->path, argv,
 		       recipe_environment(j->rq, j->tools, variables));
@@ -240,8 +240,8 @@ static int make_output(struct janitor *j)
 static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
-	if (subsystem.open(j->rq) < 0 || make_output(j) < 0 || ask_recipe(j) < 0 ||
-	    subsystem.arm(j->rq) < 0 || start_stream(j) < 0)
+	if (ours.open(j->rq) < 0 || make_output(j) < 0 || ask_recipe(j) < 0 ||
+	    ours.arm(j->rq) < 0 || start_stream(j) < 0)
 		return -1;
 	return 0;
 }
@@ -294,10 +294,10 @@ static int take_down(struct janitor *j, int by_itself)
 	files = j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
 		st.st_mode & S_ISVTX;
 	if (j->is_open) {
-		end_stream(j, (subsystem.disarm() || speaks_at_end(j)) && by_itself);
+		end_stream(j, (ours.disarm() || speaks_at_end(j)) && by_itself);
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = unlink_trace(j->dir);
-		r = subsystem.close(j->rq);
+		r = ours.close(j->rq);
 	}
 	if (fifo >= 0) {
 		poll(NULL, 0, OPENING_MS);
@@ -375,7 +375,7 @@ int janitor(const struct request *rq, const char *tools, int manager)
 	sigaddset(&mine, SIGCHLD);
 	sigaddset(&mine, SIGTERM);
 	j.signals = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
-	j.rundir = open_rundir(subsystem.name, j.path);
+	j.rundir = open_rundir(ours.name, j.path);
 	if (j.signals < 0 || j.rundir < 0)
 		return REFUSED;
 	r = set_up(&j);

@@ -61,15 +61,15 @@ static int run(const char *dir, const char *hook, const char *args)
 	hold_signals();
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
-	root = subsystem.root(path);
+	root = ours.root(path);
 	if (root < 0 || procfs_is_initial() < 0)
 		return REFUSED;
 	if (check_requirements(&recipe, root, path, why, sizeof(why)) < 0)
 		die(REFUSED, "%s: %s", hook, why);
-	if (subsystem.check(&rq, root) < 0)
+	if (ours.check(&rq, root) < 0)
 		return REFUSED;
 	close(root);
-	subsystem.stream(&rq, argv);
+	ours.stream(&rq, argv);
 	if (find_near(dir, tools, near) < 0 ||
 	    format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
 	    access(trial, X_OK) < 0) {
@@ -90,11 +90,11 @@ static int check(const char *dir, const char *hook, const char *args)
 	if (read_recipe(&recipe, dir, hook) < 0 ||
 	    (args && parse_request(&rq, &recipe, args) < 0))
 		return MISUSED;
-	root = subsystem.root(path);
+	root = ours.root(path);
 	if (root < 0)
 		return REFUSED;
 	r = check_requirements(&recipe, root, path, why, sizeof(why));
-	if (!r && args && subsystem.check(&rq, root) < 0)
+	if (!r && args && ours.check(&rq, root) < 0)
 		return REFUSED;
 	print("%s: %s\n", hook, why);
 	flush();
@@ -104,13 +104,13 @@ static int check(const char *dir, const char *hook, const char *args)
 static int clear(void)
 {
 	char path[PATH_MAX];
-	int root = subsystem.root(path), r;
+	int root = ours.root(path), r;
 
 	if (root < 0)
 		return REFUSED;
 	close(root);
 	r = clear_sessions();
-	return subsystem.reset() < 0 || r < 0 ? REFUSED : DONE;
+	return ours.reset() < 0 || r < 0 ? REFUSED : DONE;
 }
 
 static int describe(const char *dir, const char *hook)
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		return run(dir, hook, args ? args : "");
 	case 'h':
 		print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
-		       subsystem.name);
+		       ours.name);
 		break;
 	case 'V':
 		print("manager %s\n", VERSION);

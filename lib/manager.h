@@ -247,7 +247,7 @@ struct subsystem {
 	int (*reset)(void);
 };
 
-extern const struct subsystem subsystem;
+extern struct subsystem ours;
 
 /*
  * Make the session, tell its path over the socket to the manager, and take it

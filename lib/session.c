@@ -29,7 +29,7 @@ static sigset_t signals;
 
 static int members(void *arg, struct pids *out)
 {
-	return subsystem.members(arg, out);
+	return ours.members(arg, out);
 }
 
 /* The beginning of what the janitor and the recipe said. */
@@ -180,12 +180,12 @@ static int end_of(pid_t pid, const struct request *rq)
 		return REFUSED;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	dir = open_rundir(subsystem.name, path);
+	dir = open_rundir(ours.name, path);
 	if (dir >= 0) {
 		sweep_rundir(dir, 0);
 		close(dir);
 	}
-	subsystem.sweep(rq->session);
+	ours.sweep(rq->session);
 	return REFUSED;
 }
 
@@ -240,13 +240,13 @@ int run_session(const struct request *rq, const char *tools)
 	char path[PATH_MAX], byte = BY_ITSELF;
 	pid_t pid;
 
-	rundir = open_rundir(subsystem.name, path);
+	rundir = open_rundir(ours.name, path);
 	if (rundir < 0 || check_size(rq, rundir, path) < 0)
 		return REFUSED;
 	/* what the dead left; where that does not work it is --clear's to say */
 	sweep_rundir(rundir, 0);
 	close(rundir);
-	subsystem.sweep("");
+	ours.sweep("");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
 		complain_errno("unable to start the session");
@@ -321,7 +321,7 @@ int clear_sessions(void)
 	struct pids owners = { 0 };
 	char path[PATH_MAX];
 	long long end;
-	int dir = open_rundir(subsystem.name, path), r = 0;
+	int dir = open_rundir(ours.name, path), r = 0;
 
 	if (dir < 0)
 		return -1;
@@ -335,5 +335,5 @@ int clear_sessions(void)
 	if (sweep_rundir(dir, 1) < 0)
 		r = -1;
 	close(dir);
-	return subsystem.sweep(NULL) < 0 ? -1 : r;
+	return ours.sweep(NULL) < 0 ? -1 : r;
 }

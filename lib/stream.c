@@ -113,14 +113,14 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 			tool.output = OUTPUT_FIFO;
 	}
 	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-' && !rq->recipe->alone) {
-		subsystem.place(rq, variables);
+		ours.place(rq, variables);
 		for (const char **v = variables; *v; v++)
 			putenv((char *)(size_t)*v);
 		if (!s->filter)
 			limit_output(rq);
 		run(tools, s->word);
 	}
-	subsystem.stream(&tool, argv);
+	ours.stream(&tool, argv);
 	if (rq->recipe->alone && *word) /* it knows them */
 		argv[0] = *word++;
 	for (; rq->output != OUTPUT_DAT && *word; word++) {

@@ -492,6 +492,9 @@ void to_null(int fd);
 
 /* ---- tree.c: where the programs of this tree are ----------------------------------- */
 
+/* Of a manager that is a link to the one program (lib/one): the link's directory. */
+extern const char *own_link;
+
 /*
  * The directory of the running program, by /proc/self/exe, never the
  * caller's: PATH_MAX bytes. -1 said.

@@ -5,11 +5,16 @@
 
 #include "tfs.h"
 
+const char *own_link;
+
 int own_directory(char *dir)
 {
-	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+	ssize_t n;
 	char *slash;
 
+	if (own_link)
+		return format(dir, PATH_MAX, "%s", own_link), 0;
+	n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 	if (n < 0)
 		return complain_errno("unable to read /proc/self/exe");
 	dir[n] = '\0';

@@ -234,7 +234,7 @@ demo_subsystem() {
 		return 0;
 	}
 
-	const struct subsystem subsystem = {
+	struct subsystem ours = {
 		.name = "demo", .root = open_root, .check = check, .open = open_session,
 		.place = place, .arm = arm, .stream = stream, .disarm = disarm,
 		.close = close_session, .members = members, .sweep = sweep,

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs.c - all the tools as one program, tfs: its name says which it is
+ * tfs.c - all the tools and managers as one program, tfs: its name says which it is
  *
  * What `make ONE=1` makes, for hosts where a third of the room counts. The
- * tools are links to it; `tfs TOOL ARGUMENT...` needs no link. Each tool's main
- * has another name there, which the Makefile gives it.
+ * tools are links to it; `tfs TOOL ARGUMENT...` needs no link. So are the managers:
+ * the directory that the link is in says of which subsystem. Each main, and each
+ * struct subsystem, has another name there, which the Makefile gives it.
  * Exit: as the tool; 100 no such tool.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
-#include "tfs.h"
+#include "manager.h"
 
 static const struct tool tool = {
 	.name = "tfs",
@@ -20,16 +24,79 @@ static const struct tool tool = {
 };
 
 #define TOOL(name, main) int main(int, char **);
-#include "one.h" /* made by the Makefile from the names in bin/ */
+#define SUBSYSTEM(ours) extern struct subsystem ours;
+#include "one.h" /* made by the Makefile from the names in bin/ and trace-hooks/ */
 #undef TOOL
+#undef SUBSYSTEM
+
+int main_manager(int, char **);
 
 static const struct {
 	const char *name;
 	int (*main)(int, char **);
 } tools[] = {
 #define TOOL(name, main) { name, main },
+#define SUBSYSTEM(ours)
+#include "one.h"
+#undef TOOL
+#undef SUBSYSTEM
+};
+
+static struct subsystem *const subsystems[] = {
+#define TOOL(name, main)
+#define SUBSYSTEM(ours) &ours,
 #include "one.h"
 };
+
+struct subsystem ours; /* the manager's */
+
+static int is_subsystem(const char *name)
+{
+	for (size_t i = 0; i < sizeof(subsystems) / sizeof(*subsystems); i++)
+		if (!strcmp(subsystems[i]->name, name)) {
+			ours = *subsystems[i];
+			return 1;
+		}
+	return 0;
+}
+
+/*
+ * Is the program called as the manager of a directory? The kernel tells by what path
+ * it was executed; from there on links lead to this program, and one of them is in
+ * the directory of a subsystem.
+ */
+static int is_manager(void)
+{
+	static char dir[PATH_MAX];
+	const char *called = (const char *)getauxval(AT_EXECFN);
+	char at[PATH_MAX], next[PATH_MAX], *slash, *name;
+	ssize_t n;
+
+	format(at, sizeof(at), "%s", called ? called : "");
+	for (int links = 0; links < 16; links++) {
+		slash = strrchr(at, '/');
+		name = slash ? slash + 1 : at;
+		if (slash)
+			*slash = '\0';
+		if (!realpath(!slash ? "." : *at ? at : "/", dir))
+			return 0;
+		if (!strncmp(name, "manager", 7) && is_subsystem(strrchr(dir, '/') + 1)) {
+			own_link = dir;
+			return 1;
+		}
+		if (slash)
+			*slash = '/';
+		n = readlink(at, next, sizeof(next) - 1);
+		if (n < 0)
+			return 0;
+		next[n] = '\0';
+		if (*next == '/')
+			format(at, sizeof(at), "%s", next);
+		else
+			format(at, sizeof(at), "%s/%s", dir, next);
+	}
+	return 0;
+}
 
 static void run(int argc, char **argv)
 {
@@ -43,6 +110,8 @@ static void run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (is_manager())
+		return main_manager(argc, argv);
 	run(argc, argv);
 	while (next_option(&tool, argc, argv) != -1)
 		;

@@ -199,7 +199,7 @@ static int reset(void)
 	return 0;
 }
 
-const struct subsystem subsystem = {
+struct subsystem ours = {
 	.name = "blktrace", .root = open_root, .check = check, .open = open_session,
 	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,

@@ -342,7 +342,7 @@ static int reset(void)
 	return r;
 }
 
-const struct subsystem subsystem = {
+struct subsystem ours = {
 	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
 	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
