@@ -334,11 +334,36 @@ hello, me (yes)" ]
 	[ -z "$(ls -A root/usr/bin)" ]
 }
 
+@test "make ONE=1: each manager is a name of it in its directory, by whatever links it is called" {
+	source_tree
+	remake ONE=1 install DESTDIR="$PWD/root" PREFIX=/usr
+	for dir in source/trace-hooks/*/; do
+		name=$(basename "$dir")
+		[ "$(readlink "root/usr/lib/trace-hooks/$name/manager")" = ../../../bin/tfs ]
+		ls "$dir/hooks.d" | cmp - <("root/usr/lib/trace-hooks/$name/manager" --get-all)
+		"root/usr/lib/trace-hooks/$name/manager.tfs" --help | grep -q "hooks of $name$"
+		(cd "root/usr/lib/trace-hooks/$name" && ./manager.tfs --get-all) |
+			cmp - <(ls "$dir/hooks.d")
+		ln -s "$PWD/root/usr/lib/trace-hooks/$name/manager.tfs" "other-$name"
+		ls "$dir/hooks.d" | cmp - <("./other-$name" --get-all)
+	done
+	# what is in no subsystem's directory is no manager
+	mkdir ftrace
+	ln -s "$PWD/root/usr/bin/tfs" manager
+	run -100 ./manager --get-all
+	[ "$output" = "tfs: fatal: no such option: --get-all; usage: tfs TOOL [ARGUMENT]..." ]
+	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr
+	[ -z "$(names root)" ]
+}
+
 @test "make ONE=1: and back to a program each" {
 	source_tree
 	remake ONE=1
 	[ -L source/bin/tfs-dir ]
+	[ -L source/trace-hooks/ftrace/manager ]
 	remake
 	[ ! -L source/bin/tfs-dir ]
+	[ ! -L source/trace-hooks/ftrace/manager ]
 	run -0 source/bin/tfs-dir --version
+	run -0 source/trace-hooks/ftrace/manager --version
 }

@@ -133,11 +133,11 @@ static int place(const struct request *rq, const char **variables)
  */
 static void record_names(void)
 {
-	unsigned ours = naming_enable(instance);
+	unsigned enabled = naming_enable(instance);
 
-	for_names = ours == NAMING;
+	for_names = enabled == NAMING;
 	if (!for_names)
-		naming_disable(instance, ours);
+		naming_disable(instance, enabled);
 }
 
 static int arm(const struct request *rq)
