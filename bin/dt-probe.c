@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "dt.h"
@@ -160,9 +161,23 @@ static int refused(const char *as)
 		    : complain_errno("the kernel refused the program dt_%s", as);
 }
 
+/* Is it a kernel that may take the processor from a thread in a tracepoint? */
+static int may_be_left_out(void)
+{
+	struct utsname u;
+	const char *s = u.release;
+	unsigned long long major;
+
+	if (uname(&u) < 0)
+		return 1;
+	major = digits_at(&s);
+	s += *s == '.';
+	return major > 6 || (major == 6 && digits_at(&s) >= 19);
+}
+
 /* The program at the tracepoint, pinned. */
-static int at_tracepoint(dt_program *build, const char *as, const char *tracepoint,
-			 const struct dt_plan *p)
+static int at_tracepoint_once(dt_program *build, const char *as, const char *tracepoint,
+			      const struct dt_plan *p)
 {
 	static const struct kind raw = { .kind = PROGRAM_RAW_TRACEPOINT };
 	int fd = load_as(build, as, &raw, p), link;
@@ -174,6 +189,19 @@ static int at_tracepoint(dt_program *build, const char *as, const char *tracepoi
 	if (link < 0)
 		return errno == ENOENT ? 0 : complain_errno("unable to attach to %s", tracepoint);
 	return keep(link, as) < 0 ? -1 : 1;
+}
+
+/* The same, and where one may be left out a second, which then is not (dtprog.c). */
+static int at_tracepoint(dt_program *build, const char *as, const char *tracepoint,
+			 const struct dt_plan *p)
+{
+	int r = at_tracepoint_once(build, as, tracepoint, p);
+	char again[16];
+
+	if (r <= 0 || !may_be_left_out())
+		return r;
+	format(again, sizeof(again), "%s2", as);
+	return at_tracepoint_once(build, again, tracepoint, p);
 }
 
 static int at_cgroup(const struct dt_plan *p)

@@ -16,6 +16,11 @@
  * Sockets are known by their address. Sequence numbers wrap, so they are compared
  * by the sign of their difference, and a range that everybody has is forgotten
  * before the numbers come around.
+ *
+ * A program that is run a second time for the same event changes nothing. From
+ * Linux 6.19 on a thread may lose the processor in a tracepoint, and whoever comes
+ * there next is left out by the kernel, which takes him for a recursion: dt-probe
+ * loads those of tracepoints twice.
  */
 #include <endian.h>
 #include <string.h>
@@ -821,6 +826,8 @@ void dt_fork(struct code *c, const struct dt_plan *p)
 	load(c, U32, R1, FP, WHO);
 	jump_if(c, R1, IS, R7, OUT); /* a thread of the process */
 	store(c, U32, FP, WHO, R7);
+	lookup(c, p->pids, WHO);
+	jump_if_number(c, R0, IS_NOT, 0, OUT); /* the second time */
 	begin_value(c);
 	update(c, p->pids, WHO);
 	store_number(c, U64, FP, MESSAGE, 0);
