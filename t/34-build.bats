@@ -340,12 +340,12 @@ hello, me (yes)" ]
 	for dir in source/trace-hooks/*/; do
 		name=$(basename "$dir")
 		[ "$(readlink "root/usr/lib/trace-hooks/$name/manager")" = ../../../bin/tfs ]
-		ls "$dir/hooks.d" | cmp - <("root/usr/lib/trace-hooks/$name/manager" --get-all)
+		(cd "$dir/hooks.d" && printf '%s\n' *) >hooks
+		"root/usr/lib/trace-hooks/$name/manager" --get-all | cmp - hooks
 		"root/usr/lib/trace-hooks/$name/manager.tfs" --help | grep -q "hooks of $name$"
-		(cd "root/usr/lib/trace-hooks/$name" && ./manager.tfs --get-all) |
-			cmp - <(ls "$dir/hooks.d")
+		(cd "root/usr/lib/trace-hooks/$name" && ./manager.tfs --get-all) | cmp - hooks
 		ln -s "$PWD/root/usr/lib/trace-hooks/$name/manager.tfs" "other-$name"
-		ls "$dir/hooks.d" | cmp - <("./other-$name" --get-all)
+		"./other-$name" --get-all | cmp - hooks
 	done
 	# what is in no subsystem's directory is no manager
 	mkdir ftrace
