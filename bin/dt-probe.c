@@ -191,17 +191,24 @@ static int at_tracepoint_once(dt_program *build, const char *as, const char *tra
 	return keep(link, as) < 0 ? -1 : 1;
 }
 
-/* The same, and where one may be left out a second, which then is not (dtprog.c). */
+/*
+ * How often a program is at its tracepoint: each is left out by itself, so that of
+ * threads that lose the processor in one (a send wakes who reads) the next has another.
+ */
+enum { TIMES = 4 };
+
+/* The same, and where one may be left out others, which then are not (dtprog.c). */
 static int at_tracepoint(dt_program *build, const char *as, const char *tracepoint,
 			 const struct dt_plan *p)
 {
-	int r = at_tracepoint_once(build, as, tracepoint, p);
+	int r = at_tracepoint_once(build, as, tracepoint, p), times = may_be_left_out() ? TIMES : 1;
 	char again[16];
 
-	if (r <= 0 || !may_be_left_out())
-		return r;
-	format(again, sizeof(again), "%s2", as);
-	return at_tracepoint_once(build, again, tracepoint, p);
+	for (int i = 2; i <= times && r > 0; i++) {
+		format(again, sizeof(again), "%s%d", as, i);
+		r = at_tracepoint_once(build, again, tracepoint, p);
+	}
+	return r;
 }
 
 static int at_cgroup(const struct dt_plan *p)

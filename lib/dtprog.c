@@ -20,7 +20,7 @@
  * A program that is run a second time for the same event changes nothing. From
  * Linux 6.19 on a thread may lose the processor in a tracepoint, and whoever comes
  * there next is left out by the kernel, which takes him for a recursion: dt-probe
- * loads those of tracepoints twice.
+ * loads those of tracepoints several times.
  */
 #include <endian.h>
 #include <string.h>
