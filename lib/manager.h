@@ -185,7 +185,7 @@ int leave_us_out(int instance);
 
 /* What a recipe printed, trace-recipe(5); all zero at first. */
 struct stream_words {
-	char text[65536];                    /* a line each; some tell thousands of tasks */
+	char text[32768];                    /* a line each, in half of a pipe: no recipe waits */
 	const char *word[MOST_STREAM_WORDS]; /* options, or a tool and its; NULL ends */
 	const char *const *filter;           /* NULL: none */
 };

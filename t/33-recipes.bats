@@ -656,7 +656,7 @@ prints_refused() {
 	# shellcheck disable=SC2046 # a word each
 	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
 	prints_refused "printed too many words, or the last without its newline" \
-		"-$(printf 'x%.0s' {1..4096})"
+		"-$(printf 'x%.0s' {1..32768})"
 }
 
 @test "recipe: a filter that fails ends the session with 111, also when it has something to say" {
