@@ -251,6 +251,7 @@ int dt_devices_off(const char *name)
 	struct dt_device at;
 	struct dt_clsact is;
 	char path[PATH_MAX];
+	uint64_t own = own_netns();
 	int home, map, r = 0;
 
 	dt_path(path, name, DT_DEVICES);
@@ -263,11 +264,12 @@ int dt_devices_off(const char *name)
 		if (bpf_lookup(map, &at, &is) < 0)
 			break;
 		/* nobody has the namespace: it is gone, and its devices are */
-		if (at.netns != own_netns() && enter(at.netns) < 0)
+		if (at.netns != own && enter(at.netns) < 0)
 			bpf_delete(map, &at);
 		else
 			r = remove_clsact(map, &at, &is);
-		if (home >= 0 && setns(home, CLONE_NEWNET) < 0)
+		/* who was nowhere else may not have the right to come back */
+		if (at.netns != own && home >= 0 && setns(home, CLONE_NEWNET) < 0)
 			r = complain_errno("unable to come back to the network namespace");
 	}
 	if (home >= 0)
