@@ -280,6 +280,7 @@ static int at_kprobe(const char *function, struct dt_plan *p)
 	const char *digits;
 	int fd, event, link, e;
 
+	*why = '\0';
 	p->first_argument = argument_register();
 	format(path, sizeof(path), "%s/bus/event_source/devices/kprobe/type", sysfs());
 	type = ctl_read(AT_FDCWD, path, NULL);

@@ -19,11 +19,6 @@
 
 #define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
 
-static void bpffs(char *path)
-{
-	format(path, PATH_MAX, "%s/fs/bpf", sysfs());
-}
-
 /* bpffs has no names with a dot; no probe's has a plus. */
 void dt_path(char *path, const char *name, const char *what)
 {
@@ -47,10 +42,7 @@ const char *dt_name(void)
 /* As an instance's, whose session may have a long one. */
 int dt_name_ok(const char *name)
 {
-	size_t n = strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz"
-				"ABCDEFGHIJKLMNOPQRSTUVWXYZ_.-");
-
-	return n && n < DT_NAME && !name[n] && *name != '.' && *name != '-';
+	return name_fits(name, DT_NAME - 1);
 }
 
 int dt_ready(void)
@@ -58,7 +50,7 @@ int dt_ready(void)
 	char path[PATH_MAX];
 	struct statfs fs;
 
-	bpffs(path);
+	format(path, sizeof(path), "%s/fs/bpf", sysfs());
 	if (!statfs(path, &fs) && (unsigned)fs.f_type == BPFFS_MAGIC_NUMBER)
 		return 0;
 	return complain("no bpffs at %s: as root, mount -t bpf bpf %s", path, path);
@@ -80,7 +72,7 @@ int dt_open(const char *name, const char *what)
 	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
 }
 
-int dt_tasks(int map, int by_hand, struct pids *out)
+void dt_tasks(int map, int by_hand, struct pids *out)
 {
 	struct dt_task t;
 	uint32_t pid;
@@ -91,7 +83,6 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
 			pids_add(out, (pid_t)pid);
 	pids_sort(out);
-	return 0;
 }
 
 /* The top level's event goes on with each program that prints, for no reader of ours. */

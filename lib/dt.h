@@ -114,8 +114,8 @@ const char *dt_name(void);
 /* Is it one: less than DT_NAME of [A-Za-z0-9_.-], not beginning with dot or dash? */
 int dt_name_ok(const char *name);
 
-/* The tasks of the map "pids", all or those that were added by hand, sorted. 0. */
-int dt_tasks(int map, int by_hand, struct pids *out);
+/* The tasks of the map "pids", all or those that were added by hand, sorted. */
+void dt_tasks(int map, int by_hand, struct pids *out);
 
 /* Is bpffs at its place? 0, or -1 said. */
 int dt_ready(void);

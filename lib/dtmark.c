@@ -33,11 +33,6 @@ static struct part word(struct part *rest)
 	return p;
 }
 
-static int part_is(struct part p, const char *name)
-{
-	return p.n == strlen(name) && !memcmp(p.text, name, p.n);
-}
-
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
 	struct part p = l->body, first;

@@ -266,7 +266,7 @@ static void tcp_data(struct code *c, int v6, int tcp, int skip)
  */
 void dt_rx(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, NEW, LOWER, SAME, HIGHER, V6_FROM, KNOWN, ADD,
+	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, NEW, SAME, V6_FROM, KNOWN, ADD,
 	       ALL_READ };
 
 	compute(c, SET, R6, R1);

@@ -209,7 +209,7 @@ static unsigned long kilobytes(const struct recipe *r, const char *name, unsigne
 	return n;
 }
 
-/* Whom: the selectors, in one list. At least one must be there, or --all. */
+/* Whom: the selectors, in one list. One at least, --all, or a hook that needs nobody. */
 static int fill_who(struct request *rq)
 {
 	static const struct { const char *name; enum selector_kind kind; } selectors[] = {

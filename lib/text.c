@@ -60,12 +60,17 @@ pid_t pid_number(const char *s)
 	return number(s, 1, PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
 }
 
-int name_ok(const char *s)
+int name_fits(const char *s, size_t most)
 {
 	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			     "abcdefghijklmnopqrstuvwxyz0123456789_.-");
 
-	return n >= 1 && n <= 64 && !s[n] && *s != '.' && *s != '-';
+	return n >= 1 && n <= most && !s[n] && *s != '.' && *s != '-';
+}
+
+int name_ok(const char *s)
+{
+	return name_fits(s, 64);
 }
 
 static int is_blank(char c)

@@ -137,7 +137,8 @@ size_t utf8_wide(const unsigned char *s, size_t n);
 /* A pid: a number from 1 to the kernel's PID_MAX_LIMIT; 0 for none. Silent. */
 pid_t pid_number(const char *s);
 
-/* Is it a name: 1 to 64 of [A-Za-z0-9_.-], not starting with dot or dash? */
+/* Is it a name: 1 to most, or to 64, of [A-Za-z0-9_.-], not starting with dot or dash? */
+int name_fits(const char *s, size_t most);
 int name_ok(const char *s);
 
 /*

@@ -20,7 +20,7 @@ static int in_name(char c)
 	       c == '.';
 }
 
-static int is(struct part p, const char *word)
+int part_is(struct part p, const char *word)
 {
 	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
 }
@@ -261,7 +261,7 @@ static struct part field_of_text(const struct trace_line *l, const char *key)
 			return value_at(s + 4, end);
 		s += 4;
 	}
-	if (is(l->event, "function")) {
+	if (part_is(l->event, "function")) {
 		const char *arrow = memchr(s, ' ', l->body.n);
 
 		if (arrow && begins(arrow, end, " <-") &&

@@ -28,6 +28,9 @@ struct trace_line {
 	int stack;              /* no event, but the line that a stack is below */
 };
 
+/* Is it that word? */
+int part_is(struct part, const char *word);
+
 /*
  * How many bytes the column "HOST | " takes that dt-join puts in front of each line;
  * 0: there is none.

@@ -123,6 +123,7 @@ example() {
 	for tool in $(tools); do
 		purpose=$("$tool" --help | sed -n "s/^$tool - //p")
 		echo "$tool | $purpose | $(usage "$tool")"
+		[ "$(grep -c "^| \`$tool\` | .* | \`$tool " "$TREE/README.md")" = 1 ]
 		sed 's/\\|/|/g' "$TREE/README.md" |
 			grep -qxF "| \`$tool\` | $purpose | \`$(usage "$tool")\` |"
 	done

@@ -7,14 +7,6 @@
 load helper
 load net
 
-# serve SERVER MIDDLE: the roles, with these options each (words)
-serve() {
-	# shellcheck disable=SC2086 # words
-	chain_server $1
-	# shellcheck disable=SC2086
-	chain_middle $2
-}
-
 # asks OPTION...: a client that gets all its answers, and they are right
 asks() {
 	CLIENT_N=$((${CLIENT_N-0} + 1))
@@ -61,16 +53,6 @@ is() {
 			return 1
 		}
 	done
-}
-
-at_least() {
-	[ "$(counted "$1" "$2")" -ge "$3" ]
-}
-
-# told HOP NAME N: the box tells that it has counted so many, or more
-told() {
-	box_tells "$1"
-	at_least "$@"
 }
 
 @test "net: a namespace has a file, its own network, and the mounts of all" {

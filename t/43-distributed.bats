@@ -103,14 +103,6 @@ hosts() {
 	everywhere
 }
 
-# serve SERVER MIDDLE: the roles, with these options each (words)
-serve() {
-	# shellcheck disable=SC2086 # words
-	chain_server $1
-	# shellcheck disable=SC2086
-	chain_middle $2
-}
-
 # answered: each host has made the call behind its answer, too
 answered() {
 	[ $(($(truths T) + $(truths U))) = $((2 * $(truths A))) ]
@@ -222,16 +214,6 @@ is() {
 		tail -n 1 "box$1.out"
 		return 1
 	done
-}
-
-at_least() {
-	[ "$(counted "$1" "$2")" -ge "$3" ]
-}
-
-# told HOP NAME N: the box tells that it has counted so many, or more
-told() {
-	box_tells "$1"
-	at_least "$@"
 }
 
 report() {

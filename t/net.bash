@@ -175,6 +175,17 @@ more_lines() {
 	[ "$(wc -l <"$1")" -gt "$2" ]
 }
 
+# at_least HOP NAME N: it has counted so many, or more, by its last line
+at_least() {
+	[ "$(counted "$1" "$2")" -ge "$3" ]
+}
+
+# told HOP NAME N: the box tells that it has counted so many, or more
+told() {
+	box_tells "$1"
+	at_least "$@"
+}
+
 # box_ends HOP: it has seen every frame
 box_ends() {
 	kill -TERM "${BOXES[$1]}"
@@ -203,6 +214,14 @@ chain_middle() {
 		"${TARGET[@]}"
 	MIDDLE=$PID
 	TARGET=("$(address dtm)" "$(sed -n 's/^ready //p' middle.out)")
+}
+
+# serve SERVER MIDDLE: both of them, with these options each (words)
+serve() {
+	# shellcheck disable=SC2086 # words
+	chain_server $1
+	# shellcheck disable=SC2086
+	chain_middle $2
 }
 
 # client NAME OPTION...: on dtc, held before its first request

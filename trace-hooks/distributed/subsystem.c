@@ -192,15 +192,15 @@ static int close_session(const struct request *rq)
 static int members(const struct request *rq, struct pids *out)
 {
 	char path[PATH_MAX];
-	int map, r;
+	int map;
 
 	dt_path(path, name_of(rq), DT_PIDS);
 	map = bpf_pinned(path);
 	if (map < 0)
 		return 0; /* removed under us: nobody is followed any more */
-	r = dt_tasks(map, 1, out);
+	dt_tasks(map, 1, out);
 	close(map);
-	return r;
+	return 0;
 }
 
 /* Of one that was killed, a dt-probe or dt-dev may be at work for a moment more. */
