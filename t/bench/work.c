@@ -10,14 +10,20 @@
  *	sched   a byte sent to another thread and one back
  *	call    a system call, getppid
  *	fork    a child that ends at once
+ *	tcp     a connection to itself, accepted and closed
+ *	probed  a function of that name called
+ *	block   4096 bytes read of $BENCH_DEVICE, past the page cache
  * At the end a line goes to FILE: nanoseconds for each, seconds in all, N.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -90,12 +96,55 @@ static void do_call(long i)
 	syscall(SYS_getppid);
 }
 
+static void do_tcp(long i)
+{
+	/* not one port of each that waits for late segments */
+	static const struct linger at_once = { .l_onoff = 1 };
+	static struct sockaddr_in to = { .sin_family = AF_INET };
+	static int listener;
+	socklen_t len = sizeof(to);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), other;
+
+	(void)i;
+	if (!listener) {
+		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		listener = socket(AF_INET, SOCK_STREAM, 0);
+		if (bind(listener, (struct sockaddr *)&to, len) || listen(listener, 8) ||
+		    getsockname(listener, (struct sockaddr *)&to, &len))
+			exit(111);
+	}
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		exit(111);
+	other = accept(listener, NULL, NULL);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+	close(other);
+}
+
+__attribute__((noinline)) void probed(long i);
+__attribute__((noinline)) void probed(long i)
+{
+	__asm__ volatile("" : : "r"(i));
+}
+
+static void do_block(long i)
+{
+	static char block[4096] __attribute__((aligned(4096)));
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open(getenv("BENCH_DEVICE"), O_RDONLY | O_DIRECT);
+	if (pread(fd, block, sizeof(block), i % 256 * (off_t)sizeof(block)) != sizeof(block))
+		exit(111);
+}
+
 static const struct {
 	const char *name;
 	void (*once)(long);
 } kinds[] = {
 	{ "exec", do_exec }, { "open", do_open }, { "signal", do_signal },
 	{ "sched", do_sched }, { "call", do_call }, { "fork", do_fork },
+	{ "tcp", do_tcp }, { "probed", probed }, { "block", do_block },
 };
 
 int main(int argc, char **argv)
@@ -115,7 +164,7 @@ int main(int argc, char **argv)
 			once = kinds[i].once;
 	n = once ? atol(argv[2]) : 0;
 	if (n <= 0 || pipe(there) || pipe(back)) {
-		fprintf(stderr, "usage: work exec|open|signal|sched|call|fork N FILE\n");
+		fprintf(stderr, "usage: work KIND N FILE\n");
 		return 100;
 	}
 	signal(SIGUSR1, handler);
