@@ -35,7 +35,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -761,31 +760,6 @@ static void find_place(struct flight *f, const char *path)
 	free(names);
 }
 
-/*
- * A FIFO is ours to read as well: what is written stays until a reader comes, who
- * finds the end when we end. Its flags are of a description of our own.
- */
-static int own_output(int packets)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode)) {
-		if (packets)
-			misused(&tool, "-l needs a FIFO or pipe as standard output");
-		return STDOUT_FILENO;
-	}
-	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
-	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0)) {
-		complain_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
-	close(STDOUT_FILENO);
-	return fd;
-}
-
 static int hold_signals(void)
 {
 	static const int those[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO };
@@ -924,7 +898,11 @@ int main(int argc, char **argv)
 	if (!r)
 		r = make_controls(&f);
 	if (!r) {
-		f.out = own_output(packets);
+		/*
+		 * To read as well: what is written stays until a reader comes, who
+		 * finds the end when we end.
+		 */
+		f.out = own_output(&tool, O_RDWR, packets);
 		if (fd)
 			ready(fd);
 		fly(&f);
