@@ -37,6 +37,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "flight.h"
 #include "kernel.h"
 #include "live.h"
 #include "show.h"
@@ -55,9 +56,6 @@ static const struct tool tool = {
 /* A reader's close is told before the kernel has done it: try so often, each ms. */
 #define LEASE_TRIES 100
 
-/* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
-#define NO_TASK 4194303
-
 /* One file of the dump that is being made. */
 struct part {
 	int fd;                 /* -1: none yet */
@@ -69,16 +67,6 @@ struct part {
 	int before;
 	unsigned long long events_before, cut;
 	int other;              /* which of its two names it has */
-};
-
-/* An instance of its own, which records nothing but what makes a dump. */
-struct trigger {
-	const char **events, *filter;
-	size_t n;
-	int instances, dir;
-	int pipe;               /* polls ready when it has recorded something */
-	char name[160];
-	struct live live;
 };
 
 struct flight {
@@ -415,116 +403,6 @@ static void dump_raw(struct flight *f, uint64_t from)
 
 /* ---- what makes a dump --------------------------------------------------- */
 
-static void trigger_close(struct trigger *t)
-{
-	if (t->dir < 0)
-		return;
-	close(t->pipe);
-	live_close(&t->live);
-	if (instance_remove(t->instances, t->name, 1000) < 0)
-		complain_errno("unable to remove instance %s", t->name);
-}
-
-/* Whom the instance traces, and whom not: those that are born meanwhile as well. */
-static int copy_pids(int from, int to)
-{
-	struct pids known = { 0 }, now = { 0 }, not = { 0 };
-	char *text = ctl_read(from, "set_event_notrace_pid", NULL);
-	char *follow = ctl_read(from, "options/event-fork", NULL);
-	int r;
-
-	pids_parse(&not, text ? text : "");
-	r = pidfilter_remove(to, &not, 0);
-	while (!r && !(r = pidfilter_list(from, &now))) {
-		pids_minus(&now, &known);
-		if (!now.n || (r = pidfilter_add(to, &now, 0)))
-			break;
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
-		pids_sort(&known);
-		pids_clear(&now);
-	}
-	/* all that were followed are gone: nobody, which an empty list does not mean */
-	if (!r && !known.n && !not.n && follow && *follow == '1') {
-		pids_add(&known, NO_TASK);
-		r = pidfilter_add(to, &known, 0);
-	}
-	if (!r)
-		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
-	free(text);
-	free(follow);
-	pids_clear(&known);
-	pids_clear(&now);
-	pids_clear(&not);
-	return r;
-}
-
-static int arm_event(const struct trigger *t, const char *event)
-{
-	int system = (int)strcspn(event, ":");
-	char file[300];
-
-	format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
-	if (t->filter && ctl_write(t->dir, file, t->filter, 0) < 0) {
-		ctl_caret(t->dir, t->filter);
-		return -1;
-	}
-	format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
-	return ctl_write(t->dir, file, "1", 0);
-}
-
-/* -1 said. */
-static int trigger_open(struct trigger *t, const struct flight *f, const char *instance,
-			int top)
-{
-	char *clock = ctl_read(f->dir, "trace_clock", NULL), *name;
-
-	t->dir = -1;
-	if (!t->n)
-		return 0;
-	format(t->name, sizeof(t->name), "%s" TRIGGER_SUFFIX, instance ? instance : "");
-	t->instances = openat(top, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	t->dir = t->instances < 0 ? -1 : owned_make(t->instances, t->name, 0750);
-	if (t->dir < 0)
-		return complain_errno("unable to make instance %s", t->name);
-	name = clock ? strchr(clock, '[') : NULL;
-	if (name) {
-		name[strcspn(name, "]")] = '\0';
-		if (ctl_write(t->dir, "trace_clock", name + 1, 0) < 0)
-			return -1;
-	}
-	free(clock);
-	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 || copy_pids(f->dir, t->dir) < 0)
-		return -1;
-	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (t->pipe < 0)
-		return complain_errno("unable to open trace_pipe of %s", t->name);
-	if (live_open(&t->live, t->dir) < 0)
-		return -1;
-	for (size_t i = 0; i < t->n; i++)
-		if (arm_event(t, t->events[i]) < 0)
-			return -1;
-	return 0;
-}
-
-/* All that it recorded is done with: when the first was; 0 there is nothing. */
-static uint64_t trigger_take(struct trigger *t)
-{
-	const struct record *r;
-	uint64_t first = 0;
-	int64_t lost;
-	long n;
-
-	if (t->dir < 0)
-		return 0;
-	do {
-		n = live_fill(&t->live);
-		while ((r = live_next(&t->live, &lost)))
-			first = first ? first : r->ts;
-	} while (n > 0 || (!n && t->live.held));
-	return first;
-}
-
 /* By the clock of the trace, in ns. */
 static uint64_t trace_now(const struct flight *f)
 {
@@ -713,8 +591,7 @@ static void fly(struct flight *f)
 {
 	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
 			      { .fd = f->notify, .events = POLLIN },
-			      { .fd = f->trigger.dir < 0 ? -1 : f->trigger.pipe,
-				.events = POLLIN } };
+			      { .fd = f->trigger.pipe, .events = POLLIN } };
 
 	while (!f->stopping) {
 		uint64_t moment = 0;
@@ -804,7 +681,8 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	on = ctl_read(f->dir, "tracing_on", NULL);
 	f->on = on && *on == '1';
 	free(on);
-	return trigger_open(&f->trigger, f, instance ? instance : getenv("TFS_INSTANCE"), top);
+	return trigger_open(&f->trigger, top, f->dir,
+			    instance ? instance : getenv("TFS_INSTANCE"));
 }
 
 static void ready(unsigned long fd)
@@ -823,8 +701,6 @@ int main(int argc, char **argv)
 
 	f.keep = 10;
 	f.chunk = CHUNK;
-	f.trigger.dir = -1;
-	f.trigger.pipe = -1;
 	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
 	if (!f.trigger.events)
 		die(REFUSED, "out of memory");
