@@ -33,7 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -52,9 +51,6 @@ static const struct tool tool = {
 };
 
 #define CHUNK (64 * 1024)
-
-/* A reader's close is told before the kernel has done it: try so often, each ms. */
-#define LEASE_TRIES 100
 
 /* One file of the dump that is being made. */
 struct part {
@@ -76,6 +72,7 @@ struct flight {
 	struct show show;
 	struct dat_head head;
 	struct trigger trigger;
+	struct controls controls;
 
 	int place;              /* DIR, and what it is called */
 	char path[PATH_MAX];
@@ -88,8 +85,7 @@ struct flight {
 	unsigned nparts;
 	int failed;             /* errno of the dump that is being made */
 
-	int out, signals, notify, state, dropped; /* descriptors, or -1 */
-	int tries;              /* to have the lease on dropped again */
+	int out, signals;
 	int on, dump, stopping;
 	unsigned long long cut; /* events that were read and not written */
 };
@@ -442,42 +438,26 @@ static void dump(struct flight *f, uint64_t moment)
 		record(f, 1);
 }
 
-/* ---- control files ------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------- */
 
-static void put_file(int fd, const char *text)
+/* What state says otherwise than with its two words is put right. */
+static void obey(struct flight *f)
 {
-	size_t n = strlen(text);
+	int asked = controls_asked(&f->controls), on;
 
-	if (pwrite(fd, text, n, 0) == (ssize_t)n && ftruncate(fd, (off_t)n) < 0)
-		return; /* a disk that is full: it says what it said */
-}
-
-static void write_state(const struct flight *f)
-{
-	put_file(f->state, f->on ? "start\n" : "stop\n");
-}
-
-/* Anything else than the two words is put right. */
-static void obey_state(struct flight *f)
-{
-	char text[16] = "";
-	ssize_t n = pread(f->state, text, sizeof(text) - 1, 0);
-
-	if (n < 0)
-		return;
-	text[strcspn(text, "\n")] = '\0';
-	if (!strcmp(text, "start") || !strcmp(text, "stop")) {
-		f->on = !strcmp(text, "start");
-		record(f, f->on);
+	if (asked & ASKED_STATE) {
+		on = controls_state(&f->controls);
+		if (on >= 0) {
+			f->on = on;
+			record(f, on);
+		}
+		controls_tell(&f->controls, f->on);
 	}
-	write_state(f);
-}
-
-static void obey_reset(struct flight *f)
-{
-	ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
-	f->cut = 0;
-	f->kernel.line.told += f->kernel.line.told != 0;
+	if (asked & ASKED_RESET) {
+		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
+		f->cut = 0;
+		f->kernel.line.told += f->kernel.line.told != 0;
+	}
 }
 
 static unsigned long long dropped(const struct flight *f)
@@ -485,94 +465,6 @@ static unsigned long long dropped(const struct flight *f)
 	return buffer_count(f->dir, "overrun: ") + buffer_count(f->dir, "commit overrun: ") +
 	       buffer_count(f->dir, "dropped events: ") + f->cut;
 }
-
-/*
- * A lease: whoever opens it waits in open(2) until we have put the number there
- * and let go; it cannot be had again before he has closed it.
- */
-static void lease(struct flight *f)
-{
-	f->tries = !fcntl(f->dropped, F_SETLEASE, F_WRLCK) || f->tries <= 0 ? 0 : f->tries - 1;
-}
-
-static void answer_dropped(struct flight *f)
-{
-	char text[32];
-
-	format(text, sizeof(text), "%llu\n", dropped(f));
-	put_file(f->dropped, text);
-	fcntl(f->dropped, F_SETLEASE, F_UNLCK);
-	/* who was not let in never closes it */
-	f->tries = LEASE_TRIES;
-}
-
-static void obey(struct flight *f)
-{
-	_Alignas(struct inotify_event) char text[4096];
-	ssize_t n = read(f->notify, text, sizeof(text));
-	int state = 0, reset = 0;
-
-	for (ssize_t at = 0; at < n; ) {
-		const struct inotify_event *e = (const void *)(text + at);
-
-		at += (ssize_t)(sizeof(*e) + e->len);
-		if (!e->len)
-			continue;
-		state |= e->mask & IN_CLOSE_WRITE && !strcmp(e->name, "state");
-		reset |= e->mask & IN_CLOSE_WRITE && !strcmp(e->name, "reset");
-		if (!strcmp(e->name, "dropped"))
-			f->tries = LEASE_TRIES;
-	}
-	if (state)
-		obey_state(f);
-	if (reset)
-		obey_reset(f);
-}
-
-static int make_control(struct flight *f, const char *name)
-{
-	int fd;
-
-	unlinkat(f->place, name, 0);
-	fd = openat(f->place, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		complain_errno("unable to make %s/%s", f->path, name);
-	return fd;
-}
-
-static int make_controls(struct flight *f)
-{
-	int reset;
-
-	f->notify = f->state = f->dropped = -1;
-	if (f->locked)
-		return 0;
-	f->state = make_control(f, "state");
-	f->dropped = f->state < 0 ? -1 : make_control(f, "dropped");
-	reset = f->dropped < 0 ? -1 : make_control(f, "reset");
-	if (reset < 0)
-		return -1;
-	close(reset);
-	f->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (f->notify < 0 || inotify_add_watch(f->notify, f->path,
-					       IN_CLOSE_WRITE | IN_CLOSE_NOWRITE) < 0)
-		return complain_errno("unable to watch %s", f->path);
-	write_state(f);
-	if (fcntl(f->dropped, F_SETLEASE, F_WRLCK) < 0)
-		return complain_errno("unable to lease %s/dropped", f->path);
-	return 0;
-}
-
-static void remove_controls(const struct flight *f)
-{
-	if (f->locked)
-		return;
-	unlinkat(f->place, "state", 0);
-	unlinkat(f->place, "dropped", 0);
-	unlinkat(f->place, "reset", 0);
-}
-
-/* ---- waiting ------------------------------------------------------------- */
 
 static void hear(struct flight *f)
 {
@@ -582,7 +474,7 @@ static void hear(struct flight *f)
 		if (si.ssi_signo == SIGUSR1)
 			f->dump = 1;
 		else if (si.ssi_signo == SIGIO)
-			answer_dropped(f);
+			controls_answer(&f->controls, dropped(f));
 		else
 			f->stopping = 1;
 }
@@ -590,18 +482,17 @@ static void hear(struct flight *f)
 static void fly(struct flight *f)
 {
 	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
-			      { .fd = f->notify, .events = POLLIN },
+			      { .fd = f->controls.notify, .events = POLLIN },
 			      { .fd = f->trigger.pipe, .events = POLLIN } };
 
 	while (!f->stopping) {
 		uint64_t moment = 0;
 
-		if (poll(p, 3, f->tries > 0 ? 1 : -1) < 0)
+		if (poll(p, 3, f->controls.tries ? 1 : -1) < 0)
 			continue;
 		if (p[1].revents)
 			obey(f);
-		if (f->tries > 0)
-			lease(f);
+		controls_lease(&f->controls);
 		if (p[0].revents)
 			hear(f);
 		if (p[2].revents)
@@ -681,8 +572,10 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	on = ctl_read(f->dir, "tracing_on", NULL);
 	f->on = on && *on == '1';
 	free(on);
-	return trigger_open(&f->trigger, top, f->dir,
-			    instance ? instance : getenv("TFS_INSTANCE"));
+	if (trigger_open(&f->trigger, top, f->dir,
+			 instance ? instance : getenv("TFS_INSTANCE")) < 0)
+		return -1;
+	return f->locked ? 0 : controls_make(&f->controls, f->place, f->path, f->on);
 }
 
 static void ready(unsigned long fd)
@@ -701,6 +594,7 @@ int main(int argc, char **argv)
 
 	f.keep = 10;
 	f.chunk = CHUNK;
+	f.controls.notify = -1;
 	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
 	if (!f.trigger.events)
 		die(REFUSED, "out of memory");
@@ -771,8 +665,6 @@ int main(int argc, char **argv)
 	f.signals = hold_signals();
 	find_place(&f, argv[opt_index] ? argv[opt_index] : ".");
 	r = open_all(&f, root, instance);
-	if (!r)
-		r = make_controls(&f);
 	if (!r) {
 		/*
 		 * To read as well: what is written stays until a reader comes, who
@@ -783,7 +675,8 @@ int main(int argc, char **argv)
 			ready(fd);
 		fly(&f);
 	}
-	remove_controls(&f);
+	if (!f.locked)
+		controls_remove(f.place);
 	trigger_close(&f.trigger);
 	if (!f.raw)
 		kernel_names_end(&f.kernel);

@@ -2,7 +2,7 @@
 /*
  * flight.h - what a flight recorder is made of
  *
- * The events that make a dump. It is zero at first, but for what its caller sets.
+ * The events that make a dump, and the files by which it is told what to do. Each is zero at first, but for what its caller sets.
  */
 #ifndef FLIGHT_H
 #define FLIGHT_H
@@ -36,5 +36,39 @@ uint64_t trigger_take(struct trigger *);
 
 /* What cannot be removed is said. */
 void trigger_close(struct trigger *);
+
+/* ---- flightctl.c: control files ------------------------------------------------ */
+
+/*
+ * state says start or stop; who opens dropped waits until its number is there; reset
+ * is written to. SIGIO, which the caller has blocked, tells that somebody opens dropped.
+ */
+struct controls {
+	int notify;             /* polls ready: controls_asked; -1, the caller's: no files */
+	int state, dropped;
+	int tries;              /* not 0: controls_lease, each ms */
+};
+
+/* In the directory, which has this path. 0 or -1 said. */
+int controls_make(struct controls *, int dir, const char *path, int on);
+
+enum { ASKED_STATE = 1, ASKED_RESET = 2 };
+
+/* Which of the two somebody has written to. */
+int controls_asked(struct controls *);
+
+/* What state says: 1 start, 0 stop, -1 neither. */
+int controls_state(const struct controls *);
+
+/* It says so from now on. */
+void controls_tell(const struct controls *, int on);
+
+/* Who opens dropped has the number. */
+void controls_answer(struct controls *, unsigned long long dropped);
+
+/* To be told of the next who does, once he that has it open has closed it. */
+void controls_lease(struct controls *);
+
+void controls_remove(int dir);
 
 #endif
