@@ -2,13 +2,51 @@
 /*
  * flight.h - what a flight recorder is made of
  *
- * The events that make a dump, and the files by which it is told what to do. Each is zero at first, but for what its caller sets.
+ * Dumps of what a buffer holds, the events that make one, and the files by which
+ * it is told what to do. Each is zero at first, but for what its caller sets.
  */
 #ifndef FLIGHT_H
 #define FLIGHT_H
 
+#include "kernel.h"
 #include "live.h"
-#include "tfs.h"
+#include "show.h"
+#include "tracedat.h"
+
+/* ---- flightdump.c: dumps, each of which is whole or not there ---------------- */
+
+/* DIR/dump.1, dump.2 and so on, or dump.1.cpu0 ... */
+struct dumps {
+	/* the caller's */
+	int per_cpu;            /* a file for each processor that has events */
+	unsigned long keep;     /* so many, the newest */
+	uint64_t most;          /* bytes of a text; 0: any */
+	int out;                /* gets a line for each file; nobody is waited for */
+	unsigned long long cut; /* events that were read and are in no dump, added up */
+
+	int dir;
+	char path[PATH_MAX];    /* its */
+	unsigned long number;   /* of the newest */
+	unsigned cpus;
+	struct part *parts;     /* one, or one for each processor */
+	unsigned nparts;
+	size_t chunk;           /* that are written at once */
+	int failed;             /* errno of the dump that is being made */
+};
+
+/* In the directory; numbers go on from those that are there. 0 or -1 said. */
+int dumps_open(struct dumps *, const char *path);
+
+/* Before the first: of a buffer of so many processors. 0 or -1 said. */
+int dumps_begin(struct dumps *, unsigned cpus);
+
+/*
+ * All that the buffer holds, of this time or later (ns, by the clock of the trace),
+ * as text or as trace.dat, whole pages of it. It records nothing meanwhile. One that
+ * cannot be written is said, to out as well, and counted in cut.
+ */
+void dump_text(struct dumps *, struct live *, struct kernel *, struct show *, uint64_t from);
+void dump_raw(struct dumps *, struct live *, struct dat_head *, uint64_t from);
 
 /* ---- flighttrigger.c: events that make a dump --------------------------------- */
 
