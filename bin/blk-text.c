@@ -27,7 +27,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -431,18 +430,6 @@ static void follow(struct stream *s, const char *instance)
 	close(dir);
 }
 
-static void packets(void)
-{
-	struct stat st;
-
-	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode))
-		misused(&tool, "-l needs a FIFO or pipe as standard output");
-	if (fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT) < 0) {
-		complain_errno("unable to write packets");
-		exit(REFUSED);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	static struct stream s; /* large */
@@ -485,7 +472,7 @@ int main(int argc, char **argv)
 	if (ndirs && argv[opt_index])
 		misused(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
 	if (s.packets)
-		packets();
+		packet_output(&tool);
 	if (ndirs)
 		s.signals = stop_signals();
 	pids_sort(&s.who);

@@ -37,7 +37,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -474,39 +473,6 @@ static void tell_losses(struct stream *s)
 	put(s, line, n);
 }
 
-/*
- * A description of our own for a pipe: packets and non-blocking writes are
- * its flags, and standard output may be shared with somebody.
- */
-static int own_output(int packets)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode)) {
-		if (packets)
-			misused(&tool, "-l needs a FIFO or pipe as standard output");
-		return STDOUT_FILENO;
-	}
-	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
-	/* ENXIO: who opened the FIFO is gone already */
-	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO)
-		reader_left(STDOUT_FILENO);
-	if (fd < 0) {
-		complain_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
-	/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
-	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
-		complain_errno("unable to write packets");
-		exit(REFUSED);
-	}
-	fcntl(fd, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
-	close(STDOUT_FILENO);
-	return fd;
-}
-
 static void give_header(struct stream *s)
 {
 	char text[2048];
@@ -575,7 +541,10 @@ int main(int argc, char **argv)
 	}
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
-	s.out = own_output(s.packets);
+	/* who opened the FIFO is gone already */
+	while ((s.out = own_output(&tool, O_WRONLY, s.packets)) < 0)
+		reader_left(STDOUT_FILENO);
+	fcntl(s.out, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
 	give_header(&s);
 
 	while (r >= 0 && !s.stopping) {

@@ -26,22 +26,15 @@
  * events were lost; writing `reset` clears the buffer, and dropped.
  * Exit: 0 stopped by HUP INT TERM, 100 misused, 111 refused.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel.h"
-#include "live.h"
-#include "show.h"
-#include "tracedat.h"
+#include "flight.h"
 
 static const struct tool tool = {
 	.name = "tfs-flight",
@@ -51,479 +44,25 @@ static const struct tool tool = {
 	.letters = "rpLnjHlb:t:f:c:s:d:R:i:",
 };
 
-#define CHUNK (64 * 1024)
-
-/* A reader's close is told before the kernel has done it: try so often, each ms. */
-#define LEASE_TRIES 100
-
-/* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
-#define NO_TASK 4194303
-
-/* One file of the dump that is being made. */
-struct part {
-	int fd;                 /* -1: none yet */
-	size_t n, nevents;      /* of text, not written yet */
-	char *text;
-	uint64_t size;          /* of what is written */
-	unsigned long long events;
-	/* the file before, when that reached half of the limit; -1 there is none */
-	int before;
-	unsigned long long events_before, cut;
-	int other;              /* which of its two names it has */
-};
-
-/* An instance of its own, which records nothing but what makes a dump. */
-struct trigger {
-	const char **events, *filter;
-	size_t n;
-	int instances, dir;
-	int pipe;               /* polls ready when it has recorded something */
-	char name[160];
-	struct live live;
-};
-
 struct flight {
 	int dir;                /* the instance */
 	struct kernel kernel;
 	struct live live;
 	struct show show;
 	struct dat_head head;
+	struct dumps dumps;
 	struct trigger trigger;
+	struct controls controls;
 
-	int place;              /* DIR, and what it is called */
-	char path[PATH_MAX];
-	int raw, per_cpu, locked;
+	int raw, locked;
 	unsigned long back;     /* ms; 0: all */
-	unsigned long keep, number;
-	uint64_t most;          /* bytes of a text; 0: any */
-	size_t chunk;           /* that are written at once */
-	struct part *parts;     /* one, or one for each processor */
-	unsigned nparts;
-	int failed;             /* errno of the dump that is being made */
-
-	int out, signals, notify, state, dropped; /* descriptors, or -1 */
-	int tries;              /* to have the lease on dropped again */
+	int signals;
 	int on, dump, stopping;
-	unsigned long long cut; /* events that were read and not written */
 };
-
-/* A line for whoever reads; nobody is waited for. */
-static void tell(const struct flight *f, const char *text, const char *more)
-{
-	char line[2 * PATH_MAX];
-	size_t n = format(line, sizeof(line), "%s%s\n", text, more);
-
-	while (write(f->out, line, n) < 0 && errno == EINTR)
-		;
-}
 
 static int record(struct flight *f, int on)
 {
 	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
-}
-
-/* ---- the files of a dump ------------------------------------------------- */
-
-static const char *temporary(const struct flight *f, const struct part *p, int other)
-{
-	static char name[40];
-
-	format(name, sizeof(name), ".dump.%u.%d", (unsigned)(p - f->parts), other);
-	return name;
-}
-
-static void name_dump(char *name, size_t size, unsigned long number, int cpu)
-{
-	size_t n = format(name, size, DUMP_PREFIX "%lu", number);
-
-	if (cpu >= 0)
-		format(name + n, size - n, ".cpu%d", cpu);
-}
-
-static int open_part(struct flight *f, struct part *p)
-{
-	const char *name = temporary(f, p, p->other);
-
-	if (!p->text && !(p->text = malloc(CHUNK)))
-		die(REFUSED, "out of memory");
-	unlinkat(f->place, name, 0); /* of one that was killed */
-	p->fd = openat(f->place, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	p->size = 0;
-	p->events = 0;
-	return p->fd;
-}
-
-/* Half of the limit is full: the file before it goes, and a new one begins. */
-static void turn(struct flight *f, struct part *p)
-{
-	if (p->before >= 0) {
-		close(p->before);
-		p->cut += p->events_before;
-	}
-	p->before = p->fd;
-	p->events_before = p->events;
-	p->other ^= 1;
-	if (open_part(f, p) < 0)
-		f->failed = errno;
-}
-
-static void write_part(struct flight *f, struct part *p)
-{
-	if (f->most && p->size && p->size + p->n > f->most / 2)
-		turn(f, p);
-	if (!f->failed && write_all(p->fd, p->text, p->n) < 0)
-		f->failed = errno;
-	p->size += p->n;
-	p->events += p->nevents;
-	p->n = p->nevents = 0;
-}
-
-/* What was written last goes behind what was written before it. */
-static void join(struct flight *f, struct part *p)
-{
-	ssize_t n = 0;
-	off_t at = 0;
-
-	if (p->before < 0)
-		return;
-	while (!f->failed && (n = pread(p->fd, p->text, CHUNK, at)) > 0) {
-		if (write_all(p->before, p->text, (size_t)n) < 0)
-			f->failed = errno;
-		at += n;
-	}
-	if (n < 0)
-		f->failed = errno;
-	n = (ssize_t)format(p->text, CHUNK, "# %llu events before these are left out, a dump "
-			    "holds %llu KB\n", p->cut, (unsigned long long)f->most / 1024);
-	if (!f->failed && p->cut && write_all(p->before, p->text, (size_t)n) < 0)
-		f->failed = errno;
-	f->cut += p->cut;
-	unlinkat(f->place, temporary(f, p, p->other), 0);
-	close(p->fd);
-	p->fd = p->before;
-	p->other ^= 1;
-	p->events += p->events_before;
-}
-
-/* The oldest dump that was kept is one too many. */
-static void remove_oldest(const struct flight *f)
-{
-	char name[64];
-
-	for (int cpu = -1; f->number > f->keep && cpu < (int)f->live.ncpus; cpu++) {
-		name_dump(name, sizeof(name), f->number - f->keep, cpu);
-		unlinkat(f->place, name, 0);
-	}
-}
-
-/* Its files get their names, all of them or none. */
-static void end_parts(struct flight *f)
-{
-	char name[64], text[PATH_MAX];
-
-	for (unsigned i = 0; i < f->nparts; i++) {
-		struct part *p = &f->parts[i];
-
-		if (p->fd >= 0 && (p->n || p->nevents))
-			write_part(f, p);
-		if (p->fd >= 0)
-			join(f, p);
-		if (p->fd >= 0 && close(p->fd) < 0)
-			f->failed = errno;
-	}
-	f->number++;
-	for (unsigned i = 0; i < f->nparts; i++) {
-		struct part *p = &f->parts[i];
-
-		if (f->failed && p->before >= 0) {
-			close(p->before);
-			p->before = -1;
-			unlinkat(f->place, temporary(f, p, !p->other), 0);
-			p->events += p->events_before;
-		}
-		if (p->fd < 0) {
-			f->cut += f->failed ? p->events + p->nevents : 0;
-			continue;
-		}
-		name_dump(name, sizeof(name), f->number, f->per_cpu ? (int)i : -1);
-		if (f->failed) {
-			unlinkat(f->place, temporary(f, p, p->other), 0);
-			f->cut += p->events;
-		} else if (renameat(f->place, temporary(f, p, p->other), f->place, name) < 0) {
-			f->failed = errno;
-		} else {
-			format(text, sizeof(text), "%s/%s", f->path, name);
-			tell(f, text, "");
-		}
-	}
-	if (!f->failed) {
-		remove_oldest(f);
-		return;
-	}
-	f->number--;
-	format(text, sizeof(text), "# unable to write a dump to %s: ", f->path);
-	tell(f, text, strerror(f->failed));
-	errno = f->failed;
-	complain_errno("unable to write a dump to %s", f->path);
-}
-
-static void begin_parts(struct flight *f)
-{
-	for (unsigned i = 0; i < f->nparts; i++) {
-		char *text = f->parts[i].text;
-
-		f->parts[i] = (struct part){ .fd = -1, .before = -1, .text = text };
-	}
-	f->failed = 0;
-}
-
-/* ---- text ---------------------------------------------------------------- */
-
-static void begin_text(struct flight *f, struct part *p)
-{
-	if (open_part(f, p) < 0)
-		f->failed = errno;
-	else
-		p->n = show_header(&f->show, f->live.ncpus, p->text, CHUNK);
-}
-
-static void put(struct flight *f, const struct record *r, int64_t lost)
-{
-	struct part *p = &f->parts[f->per_cpu ? r->cpu : 0];
-	static char aside[SHOW_ROOM];
-	size_t n;
-	int shown;
-
-	/* which processor's files there are only the text tells */
-	n = show_record(&f->show, r, lost, aside, sizeof(aside), &shown);
-	if (n && p->fd < 0 && !f->failed)
-		begin_text(f, p);
-	if (p->n + n > f->chunk)
-		write_part(f, p);
-	p->nevents += (unsigned)shown;
-	if (f->failed || !n)
-		return;
-	memcpy(p->text + p->n, aside, n);
-	p->n += n;
-}
-
-static void dump_text(struct flight *f, uint64_t from)
-{
-	const struct record *r;
-	int64_t lost;
-	long n;
-
-	f->show.pick.begin = (struct moment){
-		.given = from > 0, .digits = 9,
-		.whole = from / 1000000000, .nano = (uint32_t)(from % 1000000000),
-	};
-	kernel_moment(&f->kernel);
-	show_begin(&f->show, &f->kernel.line);
-	do {
-		n = live_fill(&f->live);
-		while ((r = live_next(&f->live, &lost)))
-			put(f, r, lost);
-	} while (n > 0 || (!n && f->live.held));
-	if (n < 0)
-		f->failed = EIO;
-	/* while it did not record, somebody may have got another name */
-	f->kernel.line.told += f->kernel.line.told != 0;
-}
-
-/* ---- trace.dat ----------------------------------------------------------- */
-
-/* Does the page hold a record of that time or later? */
-static int reaches(const struct flight *f, const void *data, uint64_t from)
-{
-	struct record r = { 0 };
-	struct page page;
-
-	page_open(&page, &f->live.format, data, f->live.page, 0);
-	while (page_next(&page, &r))
-		;
-	return r.data && r.ts >= from;
-}
-
-/* The head, and the table of where whose pages are. */
-static void put_head(struct flight *f, struct part *p, struct bytes *head,
-		     const uint64_t *offset, const uint64_t *size)
-{
-	size_t n = head->n;
-
-	dat_table(&f->head, head, offset, size);
-	if (pwrite(p->fd, head->v, head->n, 0) != (ssize_t)head->n ||
-	    ftruncate(p->fd, (off_t)p->size) < 0)
-		f->failed = errno;
-	head->n = n;
-}
-
-static void put_page(struct flight *f, struct part *p, const char *data)
-{
-	size_t page = f->live.page;
-	ssize_t n = 0;
-
-	p->events += page_count(&f->live.format, data, page);
-	if (!f->failed && (n = pwrite(p->fd, data, page, (off_t)p->size)) != (ssize_t)page)
-		f->failed = n < 0 ? errno : ENOSPC;
-	p->size += page;
-}
-
-static void dump_raw(struct flight *f, uint64_t from)
-{
-	unsigned cpus = f->head.cpus;
-	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, begin;
-	char *data = malloc(f->live.page);
-	struct bytes head = { 0 };
-
-	if (!offset || !data)
-		die(REFUSED, "out of memory");
-	dat_look(&f->head, 1);
-	dat_head(&f->head, &head, SIZE_MAX);
-	begin = (head.n + dat_table_size(&f->head) + f->live.page - 1) / f->live.page *
-		f->live.page;
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		struct part *p = &f->parts[f->per_cpu ? cpu : 0];
-
-		if (f->per_cpu)
-			memset(offset, 0, 2 * cpus * sizeof(*offset));
-		offset[cpu] = p->fd < 0 ? begin : p->size;
-		while (live_page(&f->live, cpu, data) > 0) {
-			if (!reaches(f, data, from))
-				continue;
-			if (p->fd < 0 && !f->failed) {
-				if (open_part(f, p) < 0)
-					f->failed = errno;
-				p->size = begin;
-			}
-			put_page(f, p, data);
-		}
-		size[cpu] = p->fd < 0 ? 0 : p->size - offset[cpu];
-		if (f->per_cpu && p->fd >= 0 && !f->failed)
-			put_head(f, p, &head, offset, size);
-	}
-	if (!f->per_cpu && f->parts->fd < 0 && !f->failed) {
-		if (open_part(f, f->parts) < 0)
-			f->failed = errno;
-		f->parts->size = begin;
-	}
-	if (!f->per_cpu && !f->failed)
-		put_head(f, f->parts, &head, offset, size);
-	dat_forget(&f->head);
-	free(head.v);
-	free(offset);
-	free(data);
-}
-
-/* ---- what makes a dump --------------------------------------------------- */
-
-static void trigger_close(struct trigger *t)
-{
-	if (t->dir < 0)
-		return;
-	close(t->pipe);
-	live_close(&t->live);
-	if (instance_remove(t->instances, t->name, 1000) < 0)
-		complain_errno("unable to remove instance %s", t->name);
-}
-
-/* Whom the instance traces, and whom not: those that are born meanwhile as well. */
-static int copy_pids(int from, int to)
-{
-	struct pids known = { 0 }, now = { 0 }, not = { 0 };
-	char *text = ctl_read(from, "set_event_notrace_pid", NULL);
-	char *follow = ctl_read(from, "options/event-fork", NULL);
-	int r;
-
-	pids_parse(&not, text ? text : "");
-	r = pidfilter_remove(to, &not, 0);
-	while (!r && !(r = pidfilter_list(from, &now))) {
-		pids_minus(&now, &known);
-		if (!now.n || (r = pidfilter_add(to, &now, 0)))
-			break;
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
-		pids_sort(&known);
-		pids_clear(&now);
-	}
-	/* all that were followed are gone: nobody, which an empty list does not mean */
-	if (!r && !known.n && !not.n && follow && *follow == '1') {
-		pids_add(&known, NO_TASK);
-		r = pidfilter_add(to, &known, 0);
-	}
-	if (!r)
-		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
-	free(text);
-	free(follow);
-	pids_clear(&known);
-	pids_clear(&now);
-	pids_clear(&not);
-	return r;
-}
-
-static int arm_event(const struct trigger *t, const char *event)
-{
-	int system = (int)strcspn(event, ":");
-	char file[300];
-
-	format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
-	if (t->filter && ctl_write(t->dir, file, t->filter, 0) < 0) {
-		ctl_caret(t->dir, t->filter);
-		return -1;
-	}
-	format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
-	return ctl_write(t->dir, file, "1", 0);
-}
-
-/* -1 said. */
-static int trigger_open(struct trigger *t, const struct flight *f, const char *instance,
-			int top)
-{
-	char *clock = ctl_read(f->dir, "trace_clock", NULL), *name;
-
-	t->dir = -1;
-	if (!t->n)
-		return 0;
-	format(t->name, sizeof(t->name), "%s" TRIGGER_SUFFIX, instance ? instance : "");
-	t->instances = openat(top, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	t->dir = t->instances < 0 ? -1 : owned_make(t->instances, t->name, 0750);
-	if (t->dir < 0)
-		return complain_errno("unable to make instance %s", t->name);
-	name = clock ? strchr(clock, '[') : NULL;
-	if (name) {
-		name[strcspn(name, "]")] = '\0';
-		if (ctl_write(t->dir, "trace_clock", name + 1, 0) < 0)
-			return -1;
-	}
-	free(clock);
-	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 || copy_pids(f->dir, t->dir) < 0)
-		return -1;
-	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (t->pipe < 0)
-		return complain_errno("unable to open trace_pipe of %s", t->name);
-	if (live_open(&t->live, t->dir) < 0)
-		return -1;
-	for (size_t i = 0; i < t->n; i++)
-		if (arm_event(t, t->events[i]) < 0)
-			return -1;
-	return 0;
-}
-
-/* All that it recorded is done with: when the first was; 0 there is nothing. */
-static uint64_t trigger_take(struct trigger *t)
-{
-	const struct record *r;
-	uint64_t first = 0;
-	int64_t lost;
-	long n;
-
-	if (t->dir < 0)
-		return 0;
-	do {
-		n = live_fill(&t->live);
-		while ((r = live_next(&t->live, &lost)))
-			first = first ? first : r->ts;
-	} while (n > 0 || (!n && t->live.held));
-	return first;
 }
 
 /* By the clock of the trace, in ns. */
@@ -555,147 +94,42 @@ static void dump(struct flight *f, uint64_t moment)
 	if (!moment)
 		moment = trace_now(f);
 	moment = back && moment > back ? moment - back : 0;
-	begin_parts(f);
-	(f->raw ? dump_raw : dump_text)(f, moment);
-	if (!f->raw && f->parts->fd < 0 && !f->failed && !f->per_cpu)
-		begin_text(f, f->parts);
-	end_parts(f);
+	if (f->raw)
+		dump_raw(&f->dumps, &f->live, &f->head, moment);
+	else
+		dump_text(&f->dumps, &f->live, &f->kernel, &f->show, moment);
 	trigger_take(&f->trigger);
 	if (f->on)
 		record(f, 1);
 }
 
-/* ---- control files ------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------- */
 
-static void put_file(int fd, const char *text)
+/* What state says otherwise than with its two words is put right. */
+static void obey(struct flight *f)
 {
-	size_t n = strlen(text);
+	int asked = controls_asked(&f->controls), on;
 
-	if (pwrite(fd, text, n, 0) == (ssize_t)n && ftruncate(fd, (off_t)n) < 0)
-		return; /* a disk that is full: it says what it said */
-}
-
-static void write_state(const struct flight *f)
-{
-	put_file(f->state, f->on ? "start\n" : "stop\n");
-}
-
-/* Anything else than the two words is put right. */
-static void obey_state(struct flight *f)
-{
-	char text[16] = "";
-	ssize_t n = pread(f->state, text, sizeof(text) - 1, 0);
-
-	if (n < 0)
-		return;
-	text[strcspn(text, "\n")] = '\0';
-	if (!strcmp(text, "start") || !strcmp(text, "stop")) {
-		f->on = !strcmp(text, "start");
-		record(f, f->on);
+	if (asked & ASKED_STATE) {
+		on = controls_state(&f->controls);
+		if (on >= 0) {
+			f->on = on;
+			record(f, on);
+		}
+		controls_tell(&f->controls, f->on);
 	}
-	write_state(f);
-}
-
-static void obey_reset(struct flight *f)
-{
-	ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
-	f->cut = 0;
-	f->kernel.line.told += f->kernel.line.told != 0;
+	if (asked & ASKED_RESET) {
+		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
+		f->dumps.cut = 0;
+		f->kernel.line.told += f->kernel.line.told != 0;
+	}
 }
 
 static unsigned long long dropped(const struct flight *f)
 {
 	return buffer_count(f->dir, "overrun: ") + buffer_count(f->dir, "commit overrun: ") +
-	       buffer_count(f->dir, "dropped events: ") + f->cut;
+	       buffer_count(f->dir, "dropped events: ") + f->dumps.cut;
 }
-
-/*
- * A lease: whoever opens it waits in open(2) until we have put the number there
- * and let go; it cannot be had again before he has closed it.
- */
-static void lease(struct flight *f)
-{
-	f->tries = !fcntl(f->dropped, F_SETLEASE, F_WRLCK) || f->tries <= 0 ? 0 : f->tries - 1;
-}
-
-static void answer_dropped(struct flight *f)
-{
-	char text[32];
-
-	format(text, sizeof(text), "%llu\n", dropped(f));
-	put_file(f->dropped, text);
-	fcntl(f->dropped, F_SETLEASE, F_UNLCK);
-	/* who was not let in never closes it */
-	f->tries = LEASE_TRIES;
-}
-
-static void obey(struct flight *f)
-{
-	_Alignas(struct inotify_event) char text[4096];
-	ssize_t n = read(f->notify, text, sizeof(text));
-	int state = 0, reset = 0;
-
-	for (ssize_t at = 0; at < n; ) {
-		const struct inotify_event *e = (const void *)(text + at);
-
-		at += (ssize_t)(sizeof(*e) + e->len);
-		if (!e->len)
-			continue;
-		state |= e->mask & IN_CLOSE_WRITE && !strcmp(e->name, "state");
-		reset |= e->mask & IN_CLOSE_WRITE && !strcmp(e->name, "reset");
-		if (!strcmp(e->name, "dropped"))
-			f->tries = LEASE_TRIES;
-	}
-	if (state)
-		obey_state(f);
-	if (reset)
-		obey_reset(f);
-}
-
-static int make_control(struct flight *f, const char *name)
-{
-	int fd;
-
-	unlinkat(f->place, name, 0);
-	fd = openat(f->place, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		complain_errno("unable to make %s/%s", f->path, name);
-	return fd;
-}
-
-static int make_controls(struct flight *f)
-{
-	int reset;
-
-	f->notify = f->state = f->dropped = -1;
-	if (f->locked)
-		return 0;
-	f->state = make_control(f, "state");
-	f->dropped = f->state < 0 ? -1 : make_control(f, "dropped");
-	reset = f->dropped < 0 ? -1 : make_control(f, "reset");
-	if (reset < 0)
-		return -1;
-	close(reset);
-	f->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (f->notify < 0 || inotify_add_watch(f->notify, f->path,
-					       IN_CLOSE_WRITE | IN_CLOSE_NOWRITE) < 0)
-		return complain_errno("unable to watch %s", f->path);
-	write_state(f);
-	if (fcntl(f->dropped, F_SETLEASE, F_WRLCK) < 0)
-		return complain_errno("unable to lease %s/dropped", f->path);
-	return 0;
-}
-
-static void remove_controls(const struct flight *f)
-{
-	if (f->locked)
-		return;
-	unlinkat(f->place, "state", 0);
-	unlinkat(f->place, "dropped", 0);
-	unlinkat(f->place, "reset", 0);
-}
-
-/* ---- waiting ------------------------------------------------------------- */
 
 static void hear(struct flight *f)
 {
@@ -705,7 +139,7 @@ static void hear(struct flight *f)
 		if (si.ssi_signo == SIGUSR1)
 			f->dump = 1;
 		else if (si.ssi_signo == SIGIO)
-			answer_dropped(f);
+			controls_answer(&f->controls, dropped(f));
 		else
 			f->stopping = 1;
 }
@@ -713,19 +147,17 @@ static void hear(struct flight *f)
 static void fly(struct flight *f)
 {
 	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
-			      { .fd = f->notify, .events = POLLIN },
-			      { .fd = f->trigger.dir < 0 ? -1 : f->trigger.pipe,
-				.events = POLLIN } };
+			      { .fd = f->controls.notify, .events = POLLIN },
+			      { .fd = f->trigger.pipe, .events = POLLIN } };
 
 	while (!f->stopping) {
 		uint64_t moment = 0;
 
-		if (poll(p, 3, f->tries > 0 ? 1 : -1) < 0)
+		if (poll(p, 3, f->controls.tries ? 1 : -1) < 0)
 			continue;
 		if (p[1].revents)
 			obey(f);
-		if (f->tries > 0)
-			lease(f);
+		controls_lease(&f->controls);
 		if (p[0].revents)
 			hear(f);
 		if (p[2].revents)
@@ -736,55 +168,6 @@ static void fly(struct flight *f)
 }
 
 /* ---- the beginning ------------------------------------------------------- */
-
-static void find_place(struct flight *f, const char *path)
-{
-	char **names, **n;
-
-	if (!realpath(path, f->path) ||
-	    (f->place = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-		complain_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
-	/* others' dumps stay */
-	names = names_in(f->path);
-	for (n = names; n && *n; n++) {
-		const char *digits = *n + strlen(DUMP_PREFIX);
-		unsigned long number;
-
-		if (strncmp(*n, DUMP_PREFIX, strlen(DUMP_PREFIX)))
-			continue;
-		number = (unsigned long)digits_at(&digits);
-		if (number > f->number)
-			f->number = number;
-	}
-	free(names);
-}
-
-/*
- * A FIFO is ours to read as well: what is written stays until a reader comes, who
- * finds the end when we end. Its flags are of a description of our own.
- */
-static int own_output(int packets)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode)) {
-		if (packets)
-			misused(&tool, "-l needs a FIFO or pipe as standard output");
-		return STDOUT_FILENO;
-	}
-	format(path, sizeof(path), "%s/self/fd/%d", procfs(), STDOUT_FILENO);
-	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0)) {
-		complain_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
-	close(STDOUT_FILENO);
-	return fd;
-}
 
 static int hold_signals(void)
 {
@@ -806,10 +189,8 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	f->dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
 	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
 		return -1;
-	f->nparts = f->per_cpu ? f->live.ncpus : 1;
-	f->parts = calloc(f->nparts, sizeof(*f->parts));
-	if (!f->parts)
-		return complain("out of memory");
+	if (dumps_begin(&f->dumps, f->live.ncpus) < 0)
+		return -1;
 	if (f->raw) {
 		f->head.dir = f->dir;
 		f->head.root = top;
@@ -830,7 +211,10 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	on = ctl_read(f->dir, "tracing_on", NULL);
 	f->on = on && *on == '1';
 	free(on);
-	return trigger_open(&f->trigger, f, instance ? instance : getenv("TFS_INSTANCE"), top);
+	if (trigger_open(&f->trigger, top, f->dir,
+			 instance ? instance : getenv("TFS_INSTANCE")) < 0)
+		return -1;
+	return f->locked ? 0 : controls_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
 }
 
 static void ready(unsigned long fd)
@@ -847,10 +231,8 @@ int main(int argc, char **argv)
 	unsigned long kb, fd = 0;
 	int c, packets = 0, r;
 
-	f.keep = 10;
-	f.chunk = CHUNK;
-	f.trigger.dir = -1;
-	f.trigger.pipe = -1;
+	f.dumps.keep = 10;
+	f.controls.notify = -1;
 	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
 	if (!f.trigger.events)
 		die(REFUSED, "out of memory");
@@ -860,7 +242,7 @@ int main(int argc, char **argv)
 			f.raw = 1;
 			break;
 		case 'p':
-			f.per_cpu = 1;
+			f.dumps.per_cpu = 1;
 			break;
 		case 'L':
 			f.locked = 1;
@@ -885,16 +267,14 @@ int main(int argc, char **argv)
 			f.trigger.filter = opt_value;
 			break;
 		case 'c':
-			if (number(opt_value, 1, 100000, &f.keep) < 0)
+			if (number(opt_value, 1, 100000, &f.dumps.keep) < 0)
 				misused(&tool, "not a number of dumps from 1 to 100000: '%.80s'",
 					opt_value);
 			break;
 		case 's':
 			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
-			f.most = (uint64_t)kb * 1024;
-			if (f.most / 8 < CHUNK)
-				f.chunk = (size_t)f.most / 8;
+			f.dumps.most = (uint64_t)kb * 1024;
 			break;
 		case 'd':
 			if (number(opt_value, 3, INT_MAX, &fd) < 0)
@@ -919,17 +299,21 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
 	f.signals = hold_signals();
-	find_place(&f, argv[opt_index] ? argv[opt_index] : ".");
+	if (dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
+		return REFUSED;
 	r = open_all(&f, root, instance);
-	if (!r)
-		r = make_controls(&f);
 	if (!r) {
-		f.out = own_output(packets);
+		/*
+		 * To read as well: what is written stays until a reader comes, who
+		 * finds the end when we end.
+		 */
+		f.dumps.out = own_output(&tool, O_RDWR, packets);
 		if (fd)
 			ready(fd);
 		fly(&f);
 	}
-	remove_controls(&f);
+	if (!f.locked)
+		controls_remove(f.dumps.dir);
 	trigger_close(&f.trigger);
 	if (!f.raw)
 		kernel_names_end(&f.kernel);

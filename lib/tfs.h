@@ -119,6 +119,20 @@ int next_option(const struct tool *t, int argc, char **argv);
 _Noreturn void misused(const struct tool *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* ---- output.c: standard output, where it is a FIFO ----------------------- */
+
+/*
+ * Open it anew, O_WRONLY or O_RDWR, in place of standard output: a descriptor whose
+ * writes do not wait, and with packets each is one. No FIFO: standard output as it is,
+ * or with packets, the option -l, exits MISUSED. -1, silent: nobody has it open to
+ * read any more, as O_WRONLY wants; standard output is as it was. Exits REFUSED when
+ * it cannot be opened.
+ */
+int own_output(const struct tool *t, int access, int packets);
+
+/* Of standard output as it is each write is a packet. Exits as own_output. */
+void packet_output(const struct tool *t);
+
 /* ---- text.c: words and numbers that a stranger may have sent ------------ */
 
 /*

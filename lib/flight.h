@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * flight.h - what a flight recorder is made of
+ *
+ * Dumps of what a buffer holds, the events that make one, and the files by which
+ * it is told what to do. Each is zero at first, but for what its caller sets.
+ */
+#ifndef FLIGHT_H
+#define FLIGHT_H
+
+#include "kernel.h"
+#include "live.h"
+#include "show.h"
+#include "tracedat.h"
+
+/* ---- flightdump.c: dumps, each of which is whole or not there ---------------- */
+
+/* DIR/dump.1, dump.2 and so on, or dump.1.cpu0 ... */
+struct dumps {
+	/* the caller's */
+	int per_cpu;            /* a file for each processor that has events */
+	unsigned long keep;     /* so many, the newest */
+	uint64_t most;          /* bytes of a text; 0: any */
+	int out;                /* gets a line for each file; nobody is waited for */
+	unsigned long long cut; /* events that were read and are in no dump, added up */
+
+	int dir;
+	char path[PATH_MAX];    /* its */
+	unsigned long number;   /* of the newest */
+	unsigned cpus;
+	struct part *parts;     /* one, or one for each processor */
+	unsigned nparts;
+	size_t chunk;           /* that are written at once */
+	int failed;             /* errno of the dump that is being made */
+};
+
+/* In the directory; numbers go on from those that are there. 0 or -1 said. */
+int dumps_open(struct dumps *, const char *path);
+
+/* Before the first: of a buffer of so many processors. 0 or -1 said. */
+int dumps_begin(struct dumps *, unsigned cpus);
+
+/*
+ * All that the buffer holds, of this time or later (ns, by the clock of the trace),
+ * as text or as trace.dat, whole pages of it. It records nothing meanwhile. One that
+ * cannot be written is said, to out as well, and counted in cut.
+ */
+void dump_text(struct dumps *, struct live *, struct kernel *, struct show *, uint64_t from);
+void dump_raw(struct dumps *, struct live *, struct dat_head *, uint64_t from);
+
+/* ---- flighttrigger.c: events that make a dump --------------------------------- */
+
+/* An instance of its own, which records nothing but them. */
+struct trigger {
+	/* the caller's */
+	const char **events;    /* n of them, SYSTEM:EVENT */
+	size_t n;
+	const char *filter;     /* of each; NULL: none */
+
+	int pipe;               /* polls ready when it has recorded something; -1: none */
+	int made, dir, instances;
+	char name[160];
+	struct live live;
+};
+
+/*
+ * Of tasks that this instance traces, by its clock; with no events nothing is made.
+ * top is tracefs itself. 0 or -1 said; trigger_close it also then.
+ */
+int trigger_open(struct trigger *, int top, int dir, const char *instance);
+
+/* All that it recorded is done with: when the first was, in ns; 0 there is nothing. */
+uint64_t trigger_take(struct trigger *);
+
+/* What cannot be removed is said. */
+void trigger_close(struct trigger *);
+
+/* ---- flightctl.c: control files ------------------------------------------------ */
+
+/*
+ * state says start or stop; who opens dropped waits until its number is there; reset
+ * is written to. SIGIO, which the caller has blocked, tells that somebody opens dropped.
+ */
+struct controls {
+	int notify;             /* polls ready: controls_asked; -1, the caller's: no files */
+	int state, dropped;
+	int tries;              /* not 0: controls_lease, each ms */
+};
+
+/* In the directory, which has this path. 0 or -1 said. */
+int controls_make(struct controls *, int dir, const char *path, int on);
+
+enum { ASKED_STATE = 1, ASKED_RESET = 2 };
+
+/* Which of the two somebody has written to. */
+int controls_asked(struct controls *);
+
+/* What state says: 1 start, 0 stop, -1 neither. */
+int controls_state(const struct controls *);
+
+/* It says so from now on. */
+void controls_tell(const struct controls *, int on);
+
+/* Who opens dropped has the number. */
+void controls_answer(struct controls *, unsigned long long dropped);
+
+/* To be told of the next who does, once he that has it open has closed it. */
+void controls_lease(struct controls *);
+
+void controls_remove(int dir);
+
+#endif

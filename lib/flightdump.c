@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * flightdump.c - dumps: what a buffer holds, in files that are whole or not there
+ *
+ * Each is written under another name and gets its own at the end, with those of the
+ * other processors, or is removed. Of a text that has a limit two files are kept,
+ * each up to half of it, of which the older makes room, and they are one in the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flight.h"
+
+#define CHUNK (64 * 1024)
+
+/* One file of the dump that is being made. */
+struct part {
+	int fd;                 /* -1: none yet */
+	size_t n, nevents;      /* of text, not written yet */
+	char *text;
+	uint64_t size;          /* of what is written */
+	unsigned long long events;
+	/* the file before, when that reached half of the limit; -1 there is none */
+	int before;
+	unsigned long long events_before, cut;
+	int other;              /* which of its two names it has */
+};
+
+int dumps_open(struct dumps *d, const char *path)
+{
+	char **names, **n;
+
+	if (!realpath(path, d->path) ||
+	    (d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return complain_errno("unable to open %s", path);
+	/* others' dumps stay */
+	names = names_in(d->path);
+	for (n = names; n && *n; n++) {
+		const char *digits = *n + strlen(DUMP_PREFIX);
+		unsigned long number;
+
+		if (strncmp(*n, DUMP_PREFIX, strlen(DUMP_PREFIX)))
+			continue;
+		number = (unsigned long)digits_at(&digits);
+		if (number > d->number)
+			d->number = number;
+	}
+	free(names);
+	return 0;
+}
+
+int dumps_begin(struct dumps *d, unsigned cpus)
+{
+	d->cpus = cpus;
+	d->nparts = d->per_cpu ? cpus : 1;
+	d->parts = calloc(d->nparts, sizeof(*d->parts));
+	d->chunk = d->most && d->most / 8 < CHUNK ? (size_t)d->most / 8 : CHUNK;
+	return d->parts ? 0 : complain("out of memory");
+}
+
+/* ---- the files of a dump ------------------------------------------------- */
+
+static void begin_parts(struct dumps *d)
+{
+	for (unsigned i = 0; i < d->nparts; i++) {
+		char *text = d->parts[i].text;
+
+		d->parts[i] = (struct part){ .fd = -1, .before = -1, .text = text };
+	}
+	d->failed = 0;
+}
+
+static const char *temporary(const struct dumps *d, const struct part *p, int other)
+{
+	static char name[40];
+
+	format(name, sizeof(name), ".dump.%u.%d", (unsigned)(p - d->parts), other);
+	return name;
+}
+
+static void name_dump(char *name, size_t size, unsigned long number, int cpu)
+{
+	size_t n = format(name, size, DUMP_PREFIX "%lu", number);
+
+	if (cpu >= 0)
+		format(name + n, size - n, ".cpu%d", cpu);
+}
+
+static int open_part(struct dumps *d, struct part *p)
+{
+	const char *name = temporary(d, p, p->other);
+
+	if (!p->text && !(p->text = malloc(CHUNK)))
+		die(REFUSED, "out of memory");
+	unlinkat(d->dir, name, 0); /* of one that was killed */
+	p->fd = openat(d->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	p->size = 0;
+	p->events = 0;
+	return p->fd;
+}
+
+/* Half of the limit is full: the file before it goes, and a new one begins. */
+static void turn(struct dumps *d, struct part *p)
+{
+	if (p->before >= 0) {
+		close(p->before);
+		p->cut += p->events_before;
+	}
+	p->before = p->fd;
+	p->events_before = p->events;
+	p->other ^= 1;
+	if (open_part(d, p) < 0)
+		d->failed = errno;
+}
+
+static void write_part(struct dumps *d, struct part *p)
+{
+	if (d->most && p->size && p->size + p->n > d->most / 2)
+		turn(d, p);
+	if (!d->failed && write_all(p->fd, p->text, p->n) < 0)
+		d->failed = errno;
+	p->size += p->n;
+	p->events += p->nevents;
+	p->n = p->nevents = 0;
+}
+
+/* What was written last goes behind what was written before it. */
+static void join(struct dumps *d, struct part *p)
+{
+	ssize_t n = 0;
+	off_t at = 0;
+
+	if (p->before < 0)
+		return;
+	while (!d->failed && (n = pread(p->fd, p->text, CHUNK, at)) > 0) {
+		if (write_all(p->before, p->text, (size_t)n) < 0)
+			d->failed = errno;
+		at += n;
+	}
+	if (n < 0)
+		d->failed = errno;
+	n = (ssize_t)format(p->text, CHUNK, "# %llu events before these are left out, a dump "
+			    "holds %llu KB\n", p->cut, (unsigned long long)d->most / 1024);
+	if (!d->failed && p->cut && write_all(p->before, p->text, (size_t)n) < 0)
+		d->failed = errno;
+	d->cut += p->cut;
+	unlinkat(d->dir, temporary(d, p, p->other), 0);
+	close(p->fd);
+	p->fd = p->before;
+	p->other ^= 1;
+	p->events += p->events_before;
+}
+
+/* A line for whoever reads. */
+static void tell(const struct dumps *d, const char *text, const char *more)
+{
+	char line[2 * PATH_MAX];
+	size_t n = format(line, sizeof(line), "%s%s\n", text, more);
+
+	while (write(d->out, line, n) < 0 && errno == EINTR)
+		;
+}
+
+/* The oldest dump that was kept is one too many. */
+static void remove_oldest(const struct dumps *d)
+{
+	char name[64];
+
+	for (int cpu = -1; d->number > d->keep && cpu < (int)d->cpus; cpu++) {
+		name_dump(name, sizeof(name), d->number - d->keep, cpu);
+		unlinkat(d->dir, name, 0);
+	}
+}
+
+/* Its files get their names, all of them or none. */
+static void end_parts(struct dumps *d)
+{
+	char name[64], text[PATH_MAX];
+
+	for (unsigned i = 0; i < d->nparts; i++) {
+		struct part *p = &d->parts[i];
+
+		if (p->fd >= 0 && (p->n || p->nevents))
+			write_part(d, p);
+		if (p->fd >= 0)
+			join(d, p);
+		if (p->fd >= 0 && close(p->fd) < 0)
+			d->failed = errno;
+	}
+	d->number++;
+	for (unsigned i = 0; i < d->nparts; i++) {
+		struct part *p = &d->parts[i];
+
+		if (d->failed && p->before >= 0) {
+			close(p->before);
+			p->before = -1;
+			unlinkat(d->dir, temporary(d, p, !p->other), 0);
+			p->events += p->events_before;
+		}
+		if (p->fd < 0) {
+			d->cut += d->failed ? p->events + p->nevents : 0;
+			continue;
+		}
+		name_dump(name, sizeof(name), d->number, d->per_cpu ? (int)i : -1);
+		if (d->failed) {
+			unlinkat(d->dir, temporary(d, p, p->other), 0);
+			d->cut += p->events;
+		} else if (renameat(d->dir, temporary(d, p, p->other), d->dir, name) < 0) {
+			d->failed = errno;
+		} else {
+			format(text, sizeof(text), "%s/%s", d->path, name);
+			tell(d, text, "");
+		}
+	}
+	if (!d->failed) {
+		remove_oldest(d);
+		return;
+	}
+	d->number--;
+	format(text, sizeof(text), "# unable to write a dump to %s: ", d->path);
+	tell(d, text, strerror(d->failed));
+	errno = d->failed;
+	complain_errno("unable to write a dump to %s", d->path);
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static void begin_text(struct dumps *d, struct part *p, const struct show *show)
+{
+	if (open_part(d, p) < 0)
+		d->failed = errno;
+	else
+		p->n = show_header(show, d->cpus, p->text, CHUNK);
+}
+
+static void put(struct dumps *d, struct show *show, const struct record *r, int64_t lost)
+{
+	struct part *p = &d->parts[d->per_cpu ? r->cpu : 0];
+	static char aside[SHOW_ROOM];
+	size_t n;
+	int shown;
+
+	/* which processor's files there are only the text tells */
+	n = show_record(show, r, lost, aside, sizeof(aside), &shown);
+	if (n && p->fd < 0 && !d->failed)
+		begin_text(d, p, show);
+	if (p->n + n > d->chunk)
+		write_part(d, p);
+	p->nevents += (unsigned)shown;
+	if (d->failed || !n)
+		return;
+	memcpy(p->text + p->n, aside, n);
+	p->n += n;
+}
+
+void dump_text(struct dumps *d, struct live *live, struct kernel *kernel, struct show *show,
+	       uint64_t from)
+{
+	const struct record *r;
+	int64_t lost;
+	long n;
+
+	begin_parts(d);
+	show->pick.begin = (struct moment){
+		.given = from > 0, .digits = 9,
+		.whole = from / 1000000000, .nano = (uint32_t)(from % 1000000000),
+	};
+	kernel_moment(kernel);
+	show_begin(show, &kernel->line);
+	do {
+		n = live_fill(live);
+		while ((r = live_next(live, &lost)))
+			put(d, show, r, lost);
+	} while (n > 0 || (!n && live->held));
+	if (n < 0)
+		d->failed = EIO;
+	/* while it did not record, somebody may have got another name */
+	kernel->line.told += kernel->line.told != 0;
+	if (d->parts->fd < 0 && !d->failed && !d->per_cpu)
+		begin_text(d, d->parts, show);
+	end_parts(d);
+}
+
+/* ---- trace.dat ----------------------------------------------------------- */
+
+/* Does the page hold a record of that time or later? */
+static int reaches(const struct live *live, const void *data, uint64_t from)
+{
+	struct record r = { 0 };
+	struct page page;
+
+	page_open(&page, &live->format, data, live->page, 0);
+	while (page_next(&page, &r))
+		;
+	return r.data && r.ts >= from;
+}
+
+/* The head, and the table of where whose pages are. */
+static void put_head(struct dumps *d, struct part *p, const struct dat_head *head,
+		     struct bytes *text, const uint64_t *offset, const uint64_t *size)
+{
+	size_t n = text->n;
+
+	dat_table(head, text, offset, size);
+	if (pwrite(p->fd, text->v, text->n, 0) != (ssize_t)text->n ||
+	    ftruncate(p->fd, (off_t)p->size) < 0)
+		d->failed = errno;
+	text->n = n;
+}
+
+static void put_page(struct dumps *d, struct part *p, const struct live *live,
+		     const char *data)
+{
+	size_t page = live->page;
+	ssize_t n = 0;
+
+	p->events += page_count(&live->format, data, page);
+	if (!d->failed && (n = pwrite(p->fd, data, page, (off_t)p->size)) != (ssize_t)page)
+		d->failed = n < 0 ? errno : ENOSPC;
+	p->size += page;
+}
+
+void dump_raw(struct dumps *d, struct live *live, struct dat_head *head, uint64_t from)
+{
+	unsigned cpus = head->cpus;
+	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, begin;
+	char *data = malloc(live->page);
+	struct bytes text = { 0 };
+
+	if (!offset || !data)
+		die(REFUSED, "out of memory");
+	begin_parts(d);
+	dat_look(head, 1);
+	dat_head(head, &text, SIZE_MAX);
+	begin = (text.n + dat_table_size(head) + live->page - 1) / live->page *
+		live->page;
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		struct part *p = &d->parts[d->per_cpu ? cpu : 0];
+
+		if (d->per_cpu)
+			memset(offset, 0, 2 * cpus * sizeof(*offset));
+		offset[cpu] = p->fd < 0 ? begin : p->size;
+		while (live_page(live, cpu, data) > 0) {
+			if (!reaches(live, data, from))
+				continue;
+			if (p->fd < 0 && !d->failed) {
+				if (open_part(d, p) < 0)
+					d->failed = errno;
+				p->size = begin;
+			}
+			put_page(d, p, live, data);
+		}
+		size[cpu] = p->fd < 0 ? 0 : p->size - offset[cpu];
+		if (d->per_cpu && p->fd >= 0 && !d->failed)
+			put_head(d, p, head, &text, offset, size);
+	}
+	if (!d->per_cpu && d->parts->fd < 0 && !d->failed) {
+		if (open_part(d, d->parts) < 0)
+			d->failed = errno;
+		d->parts->size = begin;
+	}
+	if (!d->per_cpu && !d->failed)
+		put_head(d, d->parts, head, &text, offset, size);
+	end_parts(d);
+	dat_forget(head);
+	free(text.v);
+	free(offset);
+	free(data);
+}

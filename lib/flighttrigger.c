@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * flighttrigger.c - events that make a dump: what an instance beside has recorded
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flight.h"
+
+/* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
+#define NO_TASK 4194303
+
+/* Whom the instance traces, and whom not: those that are born meanwhile as well. */
+static int copy_pids(int from, int to)
+{
+	struct pids known = { 0 }, now = { 0 }, not = { 0 };
+	char *text = ctl_read(from, "set_event_notrace_pid", NULL);
+	char *follow = ctl_read(from, "options/event-fork", NULL);
+	int r;
+
+	pids_parse(&not, text ? text : "");
+	r = pidfilter_remove(to, &not, 0);
+	while (!r && !(r = pidfilter_list(from, &now))) {
+		pids_minus(&now, &known);
+		if (!now.n || (r = pidfilter_add(to, &now, 0)))
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		pids_sort(&known);
+		pids_clear(&now);
+	}
+	/* all that were followed are gone: nobody, which an empty list does not mean */
+	if (!r && !known.n && !not.n && follow && *follow == '1') {
+		pids_add(&known, NO_TASK);
+		r = pidfilter_add(to, &known, 0);
+	}
+	if (!r)
+		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
+	free(text);
+	free(follow);
+	pids_clear(&known);
+	pids_clear(&now);
+	pids_clear(&not);
+	return r;
+}
+
+static int arm_event(const struct trigger *t, const char *event)
+{
+	int system = (int)strcspn(event, ":");
+	char file[300];
+
+	format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
+	if (t->filter && ctl_write(t->dir, file, t->filter, 0) < 0) {
+		ctl_caret(t->dir, t->filter);
+		return -1;
+	}
+	format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
+	return ctl_write(t->dir, file, "1", 0);
+}
+
+int trigger_open(struct trigger *t, int top, int dir, const char *instance)
+{
+	char *clock = ctl_read(dir, "trace_clock", NULL), *name;
+
+	t->pipe = -1;
+	if (!t->n)
+		return 0;
+	format(t->name, sizeof(t->name), "%s" TRIGGER_SUFFIX, instance ? instance : "");
+	t->instances = openat(top, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	t->dir = t->instances < 0 ? -1 : owned_make(t->instances, t->name, 0750);
+	if (t->dir < 0)
+		return complain_errno("unable to make instance %s", t->name);
+	t->made = 1;
+	name = clock ? strchr(clock, '[') : NULL;
+	if (name) {
+		name[strcspn(name, "]")] = '\0';
+		if (ctl_write(t->dir, "trace_clock", name + 1, 0) < 0)
+			return -1;
+	}
+	free(clock);
+	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 || copy_pids(dir, t->dir) < 0)
+		return -1;
+	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (t->pipe < 0)
+		return complain_errno("unable to open trace_pipe of %s", t->name);
+	if (live_open(&t->live, t->dir) < 0)
+		return -1;
+	for (size_t i = 0; i < t->n; i++)
+		if (arm_event(t, t->events[i]) < 0)
+			return -1;
+	return 0;
+}
+
+uint64_t trigger_take(struct trigger *t)
+{
+	const struct record *r;
+	uint64_t first = 0;
+	int64_t lost;
+	long n;
+
+	if (!t->made)
+		return 0;
+	do {
+		n = live_fill(&t->live);
+		while ((r = live_next(&t->live, &lost)))
+			first = first ? first : r->ts;
+	} while (n > 0 || (!n && t->live.held));
+	return first;
+}
+
+void trigger_close(struct trigger *t)
+{
+	if (!t->made)
+		return;
+	close(t->pipe);
+	live_close(&t->live);
+	if (instance_remove(t->instances, t->name, 1000) < 0)
+		complain_errno("unable to remove instance %s", t->name);
+}
