@@ -17,7 +17,7 @@ struct comm {
 	uint32_t seen;          /* the caller's: when it was looked for */
 	uint32_t asked;         /* the caller's: when it was asked for tgid itself */
 	uint32_t told;          /* the caller's: since when the trace tells it */
-	uint16_t state;         /* process.c's: what is known of it, */
+	uint16_t state;         /* follow.h's: what is known of it, */
 	uint16_t code, group;   /* the code that it, that its process is to end with, */
 	uint16_t sent;          /* the last deadly signal sent to its process */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */

@@ -135,7 +135,7 @@ struct event {
 	/* its print fmt could not be compiled: field=value is printed */
 	uint8_t opaque;
 	uint8_t picked;         /* pick.c's: 0 not asked yet */
-	uint8_t role;           /* process.c's, the same */
+	uint8_t role;           /* roles.c's, the same */
 };
 
 /* An address, and the text that is there. */

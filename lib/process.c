@@ -1,121 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* process.c - uids, names and ends of tasks, followed through a trace */
+/* process.c - whose uid and name is which, and who ends, followed through a trace */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process.h"
-#include "run.h"
+#include "follow.h"
 #include "tfs.h"
 
-/* struct comm's state */
-enum {
-	UID_KNOWN = 1, UID_OK = 2,      /* is it the uid that is wanted? */
-	COMM_KNOWN = 4, COMM_OK = 8,
-	PENDING = 16,                   /* it is in a call that may change its uid, */
-	PENDING_OK = 32,                /* to the one that is wanted, */
-	PENDING_ASK = 64,               /* or not: procfs tells */
-	EXEC = 128,                     /* in a call of execve */
-	OWN_CODE = 256,                 /* code is its own, of exit */
-	GROUP_CODE = 512,               /* group is that of its process, which ends */
-	OVER = 1024,                    /* it ended: the pid may come again */
-};
-
-/* ---- fields by name -------------------------------------------------------------- */
-
-static const struct {
-	const char *system, *name;
-	unsigned kind;
-	const char *fields[4];
-} roles[ROLES] = {
-	[ROLE_ENTER] = { "raw_syscalls", "sys_enter", SHOW_SYSCALLS, { "id", "args" } },
-	[ROLE_EXIT] = { "raw_syscalls", "sys_exit", SHOW_SYSCALLS, { "id", "ret" } },
-	[ROLE_DELIVER] = { "signal", "signal_deliver", SHOW_SIGNALS,
-			   { "sig", "errno", "code", "sa_handler" } },
-	[ROLE_GENERATE] = { "signal", "signal_generate", 0, { "sig", "pid", "result" } },
-	[ROLE_NEWTASK] = { "task", "task_newtask", SHOW_LIFECYCLE,
-			   { "pid", "clone_flags", "comm" } },
-	[ROLE_RENAME] = { "task", "task_rename", 0, { "pid", "newcomm" } },
-	[ROLE_EXEC] = { "sched", "sched_process_exec", SHOW_LIFECYCLE, { "old_pid" } },
-	[ROLE_END] = { "sched", "sched_process_exit", SHOW_LIFECYCLE, { "pid" } },
-};
-
-static enum role ask(const struct event *e)
-{
-	for (unsigned i = ROLE_NONE + 1; i < ROLES; i++)
-		if (!strcmp(e->name, roles[i].name) && !strcmp(e->system, roles[i].system))
-			return i;
-	return ROLE_NONE;
-}
-
-HOT static enum role role_of(struct process *p, const struct record *r)
-{
-	struct event *e = event_wanted(p->line->events, r);
-	struct role_of *of;
-
-	if (!e)
-		return ROLE_NONE;
-	if (!e->role)
-		e->role = (uint8_t)ask(e);
-	of = &p->roles[e->role];
-	if (of->event != e) {
-		of->event = e;
-		for (unsigned i = 0; i < 4; i++)
-			of->field[i] = roles[e->role].fields[i] ?
-				       event_field(e, roles[e->role].fields[i]) : NULL;
-	}
-	return e->role;
-}
-
-/* 0; -1: the record has no such field. */
-HOT static int value_of(struct process *p, enum role role, unsigned i, const struct record *r,
-			struct value *v)
-{
-	const struct field *f = p->roles[role].field[i];
-
-	return f ? field_value(p->line->events, f, r, v) : -1;
-}
-
-/* A number; 0 where there is none. */
-HOT static int64_t number_of(struct process *p, enum role role, unsigned i,
-			     const struct record *r)
-{
-	struct value v;
-
-	if (value_of(p, role, i, r, &v) < 0 || v.kind > FIELD_POINTER)
-		return 0;
-	return v.i;
-}
-
-HOT static uint64_t argument(struct process *p, unsigned i, const struct record *r)
-{
-	struct value v;
-
-	if (value_of(p, ROLE_ENTER, 1, r, &v) < 0 || v.kind != FIELD_ARRAY || i >= v.n)
-		return 0;
-	return field_element(p->line->events, p->roles[ROLE_ENTER].field[1], &v, i);
-}
-
-/* Is it the name that is wanted? As the kernel has it, to the byte. */
-static int is_comm(const struct process *p, const struct value *v)
-{
-	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
-	       !memcmp(p->comm, v->data, v->n);
-}
-
 /* ---- tasks ------------------------------------------------------------------------- */
-
-static struct comm *task(struct process *p, int pid)
-{
-	return comms_entry(&p->line->events->comms, pid);
-}
-
-static void set(struct comm *t, unsigned bits, unsigned to)
-{
-	t->state = (uint16_t)((t->state & ~bits) | to);
-}
 
 /* What is known of a task that comes by: what somebody saw, or procfs shows. */
 static void look_up(struct process *p, struct comm *t)
@@ -146,12 +39,6 @@ static void look_up(struct process *p, struct comm *t)
 	}
 }
 
-/* The leader of its process, which known has made sure of. */
-static struct comm *group_of(struct process *p, const struct comm *t)
-{
-	return task(p, t->tgid ? t->tgid : t->pid);
-}
-
 /*
  * The task whose record it is; NULL: none. Good until one is added, which its
  * process's leader then needs no more.
@@ -178,91 +65,19 @@ HOT static struct comm *known(struct process *p, int pid)
 	return t;
 }
 
-/* ---- how they end ------------------------------------------------------------------- */
-
-/* The default action of the signal: none (0), the end (1), the end and a core (2). */
-static int deadly(int64_t sig)
-{
-	switch (sig) {
-	case SIGQUIT: case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE:
-	case SIGSEGV: case SIGXCPU: case SIGXFSZ: case SIGSYS:
-		return 2;
-	case SIGCHLD: case SIGCONT: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
-	case SIGURG: case SIGWINCH:
-		return 0;
-	}
-	return sig > 0 && sig <= 64;
-}
-
-/* All threads of its process are to end with this code, unless with another already. */
-static void end_group(struct process *p, struct comm *t, unsigned code)
-{
-	struct comm *g = group_of(p, t);
-
-	if (!g || g->state & GROUP_CODE)
-		return;
-	set(g, 0, GROUP_CODE);
-	g->group = (uint16_t)code;
-}
-
-/*
- * Where a signal ends a process, its threads are delivered SIGKILL, and what it
- * was only its sender's record tells. The same becomes of all other threads
- * when one calls exit_group or execve.
- */
-static void delivered(struct process *p, struct comm *t, const struct record *r)
-{
-	int64_t sig = number_of(p, ROLE_DELIVER, 0, r);
-	struct comm *g = group_of(p, t);
-
-	if (!g)
-		return;
-	if (sig == g->sent && sig != SIGKILL)
-		g->sent = 0;
-	if (number_of(p, ROLE_DELIVER, 3, r) || !deadly(sig))
-		return;
-	if (sig != SIGKILL)
-		end_group(p, g, (unsigned)sig);
-	else if (!(g->state & EXEC))
-		end_group(p, g, g->sent ? g->sent : SIGKILL);
-}
-
-static void generated(struct process *p, const struct record *r)
-{
-	int64_t sig = number_of(p, ROLE_GENERATE, 0, r);
-	struct comm *t, *g;
-
-	/* 0: it was not dropped, on which side ever */
-	if (deadly(sig) != 1 || number_of(p, ROLE_GENERATE, 2, r))
-		return;
-	t = task(p, (int)number_of(p, ROLE_GENERATE, 1, r));
-	g = t ? group_of(p, t) : NULL;
-	if (g && (sig == SIGKILL || g->sent != SIGKILL))
-		g->sent = (uint16_t)sig;
-}
-
-/* As wait(2) would tell it, of this one thread. */
-static long end_code(struct process *p, struct comm *t)
-{
-	struct comm *g = group_of(p, t);
-	int leads = g == t || p->line->events->version >= KERNEL(5, 17);
-	/* at an exec of another thread this pid ends twice, and what is told is the other end */
-	int twice = g == t && t->state & EXEC;
-	long code = p->ended && leads && !twice ? p->ended(p->arg, t->pid) : -1;
-
-	if (code >= 0)
-		return code;
-	if (t->state & OWN_CODE)
-		return t->code;
-	return g && g->state & GROUP_CODE ? g->group : 0;
-}
-
 /* ---- what a record tells -------------------------------------------------------------- */
+
+/* Is it the name that is wanted? As the kernel has it, to the byte. */
+static int is_comm(const struct process *p, const struct value *v)
+{
+	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
+	       !memcmp(p->comm, v->data, v->n);
+}
 
 /* Uids were of 16 bits, and -1 no other than it is now. */
 static uint32_t uid_argument(struct process *p, unsigned i, const struct record *r, int old)
 {
-	uint32_t uid = (uint32_t)argument(p, i, r);
+	uint32_t uid = (uint32_t)role_argument(p, i, r);
 
 	return !old ? uid : (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
 }
@@ -299,7 +114,7 @@ static uint32_t outside(const struct process *p, int pid, uint32_t uid)
 
 static void entered(struct process *p, struct comm *t, const struct record *r)
 {
-	int64_t id = number_of(p, ROLE_ENTER, 0, r);
+	int64_t id = role_number(p, ROLE_ENTER, 0, r);
 	unsigned bits = 0;
 	int old = 0;
 
@@ -307,11 +122,11 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 		set(t, PENDING | PENDING_OK | PENDING_ASK | OWN_CODE, 0);
 	switch (id) {
 	case SYS_exit:
-		t->code = (uint16_t)((argument(p, 0, r) & 0xff) << 8);
+		t->code = (uint16_t)((role_argument(p, 0, r) & 0xff) << 8);
 		bits = OWN_CODE;
 		break;
 	case SYS_exit_group:
-		end_group(p, t, (unsigned)(argument(p, 0, r) & 0xff) << 8);
+		end_group(p, t, (unsigned)(role_argument(p, 0, r) & 0xff) << 8);
 		break;
 	case SYS_execve:
 	case SYS_execveat:
@@ -367,7 +182,7 @@ static void returned(struct process *p, struct comm *t, const struct record *r)
 	/* an execve that failed; an exit_group is another call, of another kind of task */
 	g = group_of(p, t);
 	if (g && g->state & (EXEC | GROUP_CODE)) {
-		int64_t id = number_of(p, ROLE_EXIT, 0, r);
+		int64_t id = role_number(p, ROLE_EXIT, 0, r);
 
 		if (id == SYS_execve || id == SYS_execveat)
 			set(g, EXEC, 0);
@@ -376,7 +191,7 @@ static void returned(struct process *p, struct comm *t, const struct record *r)
 	}
 	if (!(t->state & PENDING))
 		return;
-	if (!number_of(p, ROLE_EXIT, 1, r) && changed(p, t))
+	if (!role_number(p, ROLE_EXIT, 1, r) && changed(p, t))
 		set(t, UID_OK, t->state & PENDING_OK ? UID_OK : 0);
 	set(t, PENDING | PENDING_OK | PENDING_ASK, 0);
 }
@@ -386,8 +201,8 @@ static void returned(struct process *p, struct comm *t, const struct record *r)
 
 static void born(struct process *p, struct comm *parent, const struct record *r)
 {
-	int pid = (int)number_of(p, ROLE_NEWTASK, 0, r);
-	uint64_t flags = (uint64_t)number_of(p, ROLE_NEWTASK, 1, r);
+	int pid = (int)role_number(p, ROLE_NEWTASK, 0, r);
+	uint64_t flags = (uint64_t)role_number(p, ROLE_NEWTASK, 1, r);
 	struct comm *g = parent && flags & THREAD ? group_of(p, parent) : NULL;
 	unsigned state = parent ? parent->state & (UID_KNOWN | UID_OK) : 0;
 	pid_t tgid = g ? g->pid : pid;
@@ -396,7 +211,7 @@ static void born(struct process *p, struct comm *parent, const struct record *r)
 
 	if (!t)
 		return;
-	if (!value_of(p, ROLE_NEWTASK, 2, r, &v))
+	if (!role_value(p, ROLE_NEWTASK, 2, r, &v))
 		state |= is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN;
 	t->state = (uint16_t)state;
 	t->sent = 0;
@@ -406,11 +221,11 @@ static void born(struct process *p, struct comm *parent, const struct record *r)
 static void renamed(struct process *p, const struct record *r)
 {
 	const struct field *f = p->roles[ROLE_RENAME].field[0];
-	struct comm *t = task(p, f ? (int)number_of(p, ROLE_RENAME, 0, r)
+	struct comm *t = task(p, f ? (int)role_number(p, ROLE_RENAME, 0, r)
 				   : record_pid(p->line->events, r));
 	struct value v;
 
-	if (t && !value_of(p, ROLE_RENAME, 1, r, &v))
+	if (t && !role_value(p, ROLE_RENAME, 1, r, &v))
 		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
 }
 
@@ -418,7 +233,7 @@ static void renamed(struct process *p, const struct record *r)
 static void executed(struct process *p, const struct record *r)
 {
 	int pid = record_pid(p->line->events, r);
-	int old_pid = (int)number_of(p, ROLE_EXEC, 0, r);
+	int old_pid = (int)role_number(p, ROLE_EXEC, 0, r);
 	struct comm *old = old_pid && old_pid != pid ? task(p, old_pid) : NULL;
 	unsigned uid = old ? old->state & (UID_KNOWN | UID_OK) : 0;
 	struct comm *t = task(p, pid);
@@ -474,7 +289,7 @@ HOT void process_learn(struct process *p, const struct record *r, int lost)
 	if (role == ROLE_NEWTASK)
 		born(p, t, r);
 	else if (role == ROLE_GENERATE)
-		generated(p, r);
+		end_generated(p, r);
 	if (!t)
 		return;
 	switch (role) {
@@ -485,7 +300,7 @@ HOT void process_learn(struct process *p, const struct record *r, int lost)
 		returned(p, t, r);
 		break;
 	case ROLE_DELIVER:
-		delivered(p, t, r);
+		end_delivered(p, t, r);
 		break;
 	case ROLE_END:
 		p->code = end_code(p, t);
@@ -501,7 +316,7 @@ HOT int process_picks(struct process *p, const struct record *r)
 {
 	struct comm *t;
 
-	if (p->kinds && !(roles[role_of(p, r)].kind & p->kinds))
+	if (p->kinds && !role_shown(p, r))
 		return 0;
 	if (!p->by_uid && !p->comm)
 		return 1;
@@ -509,144 +324,7 @@ HOT int process_picks(struct process *p, const struct record *r)
 	return t && (!p->by_uid || t->state & UID_OK) && (!p->comm || t->state & COMM_OK);
 }
 
-/* ---- lines -------------------------------------------------------------------------------- */
-
-static void put_text(struct out *o, const char *s)
-{
-	put(o, s, strlen(s));
-}
-
-static void put_signed(struct out *o, int64_t v)
-{
-	if (v < 0)
-		put_char(o, '-');
-	put_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-}
-
-static void put_address(struct out *o, uint64_t v)
-{
-	put(o, "0x", 2);
-	put_hex(o, v);
-}
-
-/* Right-justified. */
-static void put_column(struct out *o, int width, int64_t v)
-{
-	char *start = o->at;
-
-	put_signed(o, v);
-	put_padded(o, start, 0, width, -1);
-}
-
-/* "%16s %5d %3d %9lu.%06ld " */
-HOT static void put_who(struct process *p, struct out *o, const struct record *r)
-{
-	struct line *l = p->line;
-	int pid = record_pid(l->events, r);
-	uint64_t us = (r->ts + 500) / 1000;
-	char *start = o->at;
-	const char *name;
-
-	if (l->who && pid > 0)
-		l->who(l->arg, pid);
-	name = task_name(l->events, pid);
-	put_text(o, name ? name : "<...>");
-	put_padded(o, start, 0, 16, -1);
-	put_char(o, ' ');
-	put_column(o, 5, pid);
-	put_char(o, ' ');
-	put_column(o, 3, r->cpu < 0 ? 0 : r->cpu);
-	put_char(o, ' ');
-	if (l->raw_clock) {
-		start = o->at;
-		put_decimal(o, r->ts);
-		put_padded(o, start, 0, 16, -1);
-	} else {
-		put_column(o, 9, (int64_t)(us / 1000000));
-		put_char(o, '.');
-		o->at = six_digits(o->at, (uint32_t)(us % 1000000));
-	}
-	put_char(o, ' ');
-}
-
-HOT size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
-{
-	enum role role = role_of(p, r);
-	struct out o = { buf, buf + size };
-
-	put_who(p, &o, r);
-	switch (role) {
-	case ROLE_ENTER:
-		put_text(&o, "syscall ");
-		put_signed(&o, number_of(p, role, 0, r));
-		for (unsigned i = 0; i < 6; i++) {
-			put_text(&o, i ? " " : " [");
-			put_address(&o, argument(p, i, r));
-		}
-		put_char(&o, ']');
-		break;
-	case ROLE_EXIT: {
-		int64_t rc = number_of(p, role, 1, r);
-
-		put_text(&o, "syscall rc ");
-		put_signed(&o, rc);
-		put_text(&o, " error ");
-		put_signed(&o, rc < 0 && rc >= -4095 ? rc : 0);
-		break;
-	}
-	case ROLE_DELIVER:
-		put_text(&o, "signal ");
-		put_signed(&o, number_of(p, role, 0, r));
-		put_text(&o, " errno ");
-		put_signed(&o, number_of(p, role, 1, r));
-		put_text(&o, " code ");
-		put_address(&o, (uint32_t)number_of(p, role, 2, r));
-		break;
-	case ROLE_NEWTASK:
-		put_text(&o, "fork ");
-		put_signed(&o, number_of(p, role, 0, r));
-		put_text(&o, " flags ");
-		put_address(&o, (uint64_t)number_of(p, role, 1, r));
-		break;
-	case ROLE_EXEC:
-		put_text(&o, "exec");
-		break;
-	case ROLE_END:
-		put_text(&o, "exit ");
-		put_signed(&o, p->code);
-		break;
-	default:
-		break;
-	}
-	put_char(&o, '\n');
-	return (size_t)(o.at - buf);
-}
-
-size_t process_header(char *buf, size_t size)
-{
-	return format(buf, size, "# tracer: process\n#\n"
-		      "#           TASK   PID CPU        TIMESTAMP  EVENT\n");
-}
-
-/* ---- options -------------------------------------------------------------------------------- */
-
-int process_kinds(struct process *p, const char *names)
-{
-	static const char *const kinds[] = { "syscalls", "signals", "lifecycle" };
-
-	for (;; names++) {
-		size_t n = strcspn(names, ","), i = 0;
-
-		while (i < 3 && (strlen(kinds[i]) != n || strncmp(kinds[i], names, n)))
-			i++;
-		if (i == 3)
-			return -1;
-		p->kinds |= 1u << i;
-		names += n;
-		if (!*names)
-			return 0;
-	}
-}
+/* ---- what is wanted, and the beginning ------------------------------------------------- */
 
 int process_list(struct pids *pids, const char *list)
 {

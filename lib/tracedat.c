@@ -3,160 +3,22 @@
  * tracedat.c - read a trace.dat of version 6 or 7
  *
  * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). Nothing in a file is
- * believed: whatever is read is inside the file, what is allocated is no
- * larger than the file.
+ * believed (datat.h): what is allocated is no larger than the file.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracedat.h"
+#include "datat.h"
 
 /* Pages that are in memory at a time, in bytes; one if that is more. */
 #define AHEAD (128 * 1024)
-/* What is read of a head at a time */
-#define SOME 4096
 /* A chain of options that is longer than this is a ring. */
 #define SECTIONS 1000
 /* The flag of a section that is compressed */
 #define COMPRESSED 1
-
-/* Where we are in the file. What goes wrong is said once, and all else is 0. */
-struct at {
-	const struct dat *d;
-	uint64_t at, end;       /* nothing of it is read from end on */
-	const char *what;       /* for messages */
-	int failed;
-	uint64_t from;          /* what text holds */
-	size_t n;
-	unsigned char text[SOME];
-};
-
-static void damaged(struct at *a, const char *why)
-{
-	if (!a->failed)
-		complain("%s is damaged: %s", a->d->path, why);
-	a->failed = 1;
-}
-
-static int read_at(const struct dat *d, void *out, size_t n, uint64_t at)
-{
-	while (n) {
-		ssize_t got = pread(d->fd, out, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return complain_errno("unable to read %s", d->path);
-		if (!got)
-			return complain("%s became shorter", d->path);
-		out = (char *)out + got;
-		n -= (size_t)got;
-		at += (uint64_t)got;
-	}
-	return 0;
-}
-
-/* Go past n bytes; 1 when there are as many. */
-static int pass(struct at *a, uint64_t n)
-{
-	if (!a->failed && n > a->end - a->at) {
-		complain("%s ends in %s: it is damaged, or was cut short", a->d->path, a->what);
-		a->failed = 1;
-	}
-	if (a->failed)
-		return 0;
-	a->at += n;
-	return 1;
-}
-
-/* n bytes, no more than SOME, valid until the next call; NULL failed. */
-static const unsigned char *next(struct at *a, size_t n)
-{
-	uint64_t at = a->at;
-
-	if (!pass(a, n))
-		return NULL;
-	if (at < a->from || at + n > a->from + a->n) {
-		a->from = at;
-		a->n = a->end - at < SOME ? (size_t)(a->end - at) : SOME;
-		if (read_at(a->d, a->text, a->n, at) < 0) {
-			a->failed = 1;
-			a->n = 0;
-			return NULL;
-		}
-	}
-	return a->text + (at - a->from);
-}
-
-/* A number of n bytes */
-static uint64_t number_at(struct at *a, size_t n)
-{
-	const unsigned char *p = next(a, n);
-	uint64_t value = 0;
-
-	for (size_t i = 0; p && i < n; i++)
-		value |= (uint64_t)p[i] << 8 * (a->d->layout.big ? n - 1 - i : i);
-	return value;
-}
-
-/* A string with its NUL, into out, cut to size; 1 to SOME - 1 bytes else. */
-static void string_at(struct at *a, char *out, size_t size)
-{
-	size_t n = 0;
-
-	*out = '\0';
-	for (const unsigned char *p; (p = next(a, 1)) && *p;) {
-		if (++n == SOME)
-			damaged(a, "a name without an end");
-		if (n < size) {
-			out[n - 1] = (char)*p;
-			out[n] = '\0';
-		}
-	}
-}
-
-static void expect(struct at *a, const char *word, size_t n, const char *why)
-{
-	const unsigned char *p = next(a, n);
-
-	if (p && memcmp(p, word, n))
-		damaged(a, why);
-}
-
-/* An extent behind its length of size bytes */
-static struct dat_extent extent(struct at *a, size_t size)
-{
-	uint64_t n = number_at(a, size);
-	struct dat_extent e = { .at = a->at, .n = n };
-
-	return pass(a, n) ? e : (struct dat_extent){ 0 };
-}
-
-/* From there on in the file, or up to n bytes behind it */
-static struct at begin(const struct dat *d, uint64_t at, uint64_t n, const char *what)
-{
-	return (struct at){ .d = d, .at = at, .end = at + n, .what = what };
-}
-
-char *dat_text(const struct dat *d, struct dat_extent e)
-{
-	char *text = e.n < SIZE_MAX ? malloc((size_t)e.n + 1) : NULL;
-
-	if (!text) {
-		complain("%s: no memory for %llu bytes", d->path, (unsigned long long)e.n);
-		return NULL;
-	}
-	if (read_at(d, text, (size_t)e.n, e.at) < 0) {
-		free(text);
-		return NULL;
-	}
-	text[e.n] = '\0';
-	return text;
-}
 
 /* ---- parts of a head that both versions have ------------------------------- */
 
@@ -167,23 +29,23 @@ static void header_pages(struct at *a, struct dat *d)
 	char *text;
 
 	a->what = "its header_page";
-	expect(a, "header_page", 12, "no header_page");
-	e = extent(a, 8);
+	at_expect(a, "header_page", 12, "no header_page");
+	e = at_extent(a, 8);
 	if (!a->failed && e.n > 1 << 20)
-		damaged(a, "a header_page that cannot be");
+		at_damaged(a, "a header_page that cannot be");
 	text = a->failed ? NULL : dat_text(d, e);
 	if (!a->failed && !text)
 		a->failed = 1;
 	if (text && page_format_parse(&d->layout, text, (size_t)e.n) < 0)
-		damaged(a, "a header_page that cannot be");
+		at_damaged(a, "a header_page that cannot be");
 	free(text);
 	/* the file's own is what its pages are */
 	d->layout.size = page;
 	if (!a->failed && d->layout.data + 4 > page)
-		damaged(a, "pages that are too small");
+		at_damaged(a, "pages that are too small");
 	a->what = "its header_event";
-	expect(a, "header_event", 13, "no header_event");
-	extent(a, 8);
+	at_expect(a, "header_event", 13, "no header_event");
+	at_extent(a, 8);
 }
 
 /* Formats behind their count, which fn wants; NULL: none does. */
@@ -192,8 +54,8 @@ static int some_formats(struct at *a, const char *system,
 {
 	int r = 0;
 
-	for (uint64_t n = number_at(a, 4); n && !r && !a->failed; n--) {
-		struct dat_extent e = extent(a, 8);
+	for (uint64_t n = at_number(a, 4); n && !r && !a->failed; n--) {
+		struct dat_extent e = at_extent(a, 8);
 		char *text = fn && !a->failed ? dat_text(a->d, e) : NULL;
 
 		if (text)
@@ -211,8 +73,8 @@ static int all_systems(struct at *a, int (*fn)(void *, const char *, const char 
 	char system[256];
 	int r = 0;
 
-	for (uint64_t n = number_at(a, 4); n && !r && !a->failed; n--) {
-		string_at(a, system, sizeof(system));
+	for (uint64_t n = at_number(a, 4); n && !r && !a->failed; n--) {
+		at_string(a, system, sizeof(system));
 		r = some_formats(a, system, fn, arg);
 	}
 	return a->failed ? -1 : r;
@@ -234,12 +96,12 @@ static struct dat_extent passed(struct at *a, int systems)
 int dat_formats(const struct dat *d,
 		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg)
 {
-	struct at a = begin(d, d->ftrace.at, d->ftrace.n, "its formats");
+	struct at a = at_begin(d, d->ftrace.at, d->ftrace.n, "its formats");
 	int r = d->ftrace.n ? some_formats(&a, "ftrace", fn, arg) : 0;
 
 	if (r || !d->events.n)
 		return r;
-	a = begin(d, d->events.at, d->events.n, "its formats");
+	a = at_begin(d, d->events.at, d->events.n, "its formats");
 	return all_systems(&a, fn, arg);
 }
 
@@ -268,12 +130,12 @@ static void add_cpu(struct at *a, struct dat *d, struct dat_buffer *b, unsigned 
 {
 	struct dat_extent e;
 
-	e.at = number_at(a, 8);
-	e.n = number_at(a, 8);
+	e.at = at_number(a, 8);
+	e.n = at_number(a, 8);
 	if (a->failed)
 		return;
 	if (e.n % b->page)
-		damaged(a, "a part of a page");
+		at_damaged(a, "a part of a page");
 	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
 		if (!d->cut)
 			d->cut = cpu + 1ull;
@@ -294,7 +156,8 @@ static void set_clock(struct dat_buffer *b, const char *text)
 {
 	const char *open = strchr(text, '['), *from = open ? open + 1 : text;
 
-	format(b->clock, sizeof(b->clock), "%.*s", (int)strcspn(from, open ? "]\n" : "\n"), from);
+	format(b->clock, sizeof(b->clock), "%.*s",
+	       (int)strcspn(from, open ? "]\n" : "\n"), from);
 }
 
 /* ---- version 6 ----------------------------------------------------------------- */
@@ -312,9 +175,9 @@ static void table6(struct at *a, struct dat *d, const char *name, int clock)
 		add_cpu(a, d, b, cpu);
 	if (!clock || a->failed)
 		return;
-	e = extent(a, 8);
+	e = at_extent(a, 8);
 	if (!a->failed && e.n > SOME)
-		damaged(a, "a clock that cannot be");
+		at_damaged(a, "a clock that cannot be");
 	text = a->failed ? NULL : dat_text(d, e);
 	if (text)
 		set_clock(b, text);
@@ -326,12 +189,12 @@ static void table6(struct at *a, struct dat *d, const char *name, int clock)
 /* Which kind of data comes here: pages, or a text that we do not read. */
 static void flyrecord(struct at *a)
 {
-	const unsigned char *p = next(a, 10);
+	const unsigned char *p = at_next(a, 10);
 
 	if (p && !memcmp(p, "latency  ", 10))
-		damaged(a, "it has a latency tracer's text, and no pages");
+		at_damaged(a, "it has a latency tracer's text, and no pages");
 	else if (p && memcmp(p, "flyrecord", 10))
-		damaged(a, "no table of pages");
+		at_damaged(a, "no table of pages");
 }
 
 /* Of the system's name, the host's, the release, the machine: the third word. */
@@ -339,7 +202,7 @@ static void set_release(struct dat *d, struct at *option)
 {
 	char text[256], *word = text;
 
-	string_at(option, text, sizeof(text));
+	at_string(option, text, sizeof(text));
 	for (int i = 0; i < 2; i++) {
 		word += strcspn(word, " ");
 		word += *word == ' ';
@@ -356,9 +219,9 @@ static void options6(struct at *a, struct dat *d, struct instances *others, int 
 {
 	uint16_t id;
 
-	while ((id = (uint16_t)number_at(a, 2)) != DAT_DONE && !a->failed) {
-		struct dat_extent e = extent(a, 4);
-		struct at o = begin(a->d, e.at, e.n, "its options");
+	while ((id = (uint16_t)at_number(a, 2)) != DAT_DONE && !a->failed) {
+		struct dat_extent e = at_extent(a, 4);
+		struct at o = at_begin(a->d, e.at, e.n, "its options");
 
 		if (a->failed)
 			continue;
@@ -374,8 +237,8 @@ static void options6(struct at *a, struct dat *d, struct instances *others, int 
 		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
 		if (!others->v)
 			die(REFUSED, "out of memory");
-		others->v[others->n].at = number_at(&o, 8);
-		string_at(&o, others->v[others->n].name, sizeof(others->v->name));
+		others->v[others->n].at = at_number(&o, 8);
+		at_string(&o, others->v[others->n].name, sizeof(others->v->name));
 		others->n++;
 		a->failed |= o.failed;
 	}
@@ -392,13 +255,13 @@ static void version6(struct at *a, struct dat *d)
 	d->ftrace = passed(a, 0);
 	d->events = passed(a, 1);
 	a->what = "its symbols";
-	d->kallsyms = extent(a, 4);
-	d->printk = extent(a, 4);
+	d->kallsyms = at_extent(a, 4);
+	d->printk = at_extent(a, 4);
 	a->what = "its names";
-	d->cmdlines = extent(a, 8);
-	d->cpus = (unsigned)number_at(a, 4);
+	d->cmdlines = at_extent(a, 8);
+	d->cpus = (unsigned)at_number(a, 4);
 	a->what = "its options";
-	p = next(a, 10);
+	p = at_next(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
 		options6(a, d, &others, &clock);
 	else
@@ -418,19 +281,19 @@ static void version6(struct at *a, struct dat *d)
 /* A section that begins there: its data; failed when it is compressed. */
 static struct at section(struct at *a, uint64_t at, const char *what)
 {
-	struct at s = begin(a->d, at < a->d->size ? at : a->d->size,
-			    at < a->d->size ? a->d->size - at : 0, what);
+	struct at s = at_begin(a->d, at < a->d->size ? at : a->d->size,
+			       at < a->d->size ? a->d->size - at : 0, what);
 	unsigned flags;
 	uint64_t n;
 
-	number_at(&s, 2);
-	flags = (unsigned)number_at(&s, 2);
-	number_at(&s, 4);
-	n = number_at(&s, 8);
+	at_number(&s, 2);
+	flags = (unsigned)at_number(&s, 2);
+	at_number(&s, 4);
+	n = at_number(&s, 8);
 	if (!s.failed && flags & COMPRESSED)
-		damaged(&s, "a section is compressed, by nothing that it names");
+		at_damaged(&s, "a section is compressed, by nothing that it names");
 	at = s.at;
-	if (pass(&s, n)) {
+	if (at_pass(&s, n)) {
 		s.end = s.at;
 		s.at = at;
 	}
@@ -442,33 +305,33 @@ static void buffer7(struct at *o, struct dat *d)
 	struct dat_buffer *b = add_buffer(d);
 	char clock[256];
 
-	number_at(o, 8); /* a section, which has the pages that are told of here */
-	string_at(o, b->name, sizeof(b->name));
-	string_at(o, clock, sizeof(clock));
+	at_number(o, 8); /* a section, which has the pages that are told of here */
+	at_string(o, b->name, sizeof(b->name));
+	at_string(o, clock, sizeof(clock));
 	set_clock(b, clock);
-	b->page = (size_t)number_at(o, 4);
+	b->page = (size_t)at_number(o, 4);
 	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
-		damaged(o, "pages of a size that cannot be");
-	for (uint64_t n = number_at(o, 4); n && !o->failed; n--)
-		add_cpu(o, d, b, (unsigned)number_at(o, 4));
+		at_damaged(o, "pages of a size that cannot be");
+	for (uint64_t n = at_number(o, 4); n && !o->failed; n--)
+		add_cpu(o, d, b, (unsigned)at_number(o, 4));
 }
 
 /* One option; its data is the extent. */
 static void option7(struct at *a, struct dat *d, unsigned id, struct dat_extent e)
 {
-	struct at o = begin(d, e.at, e.n, "its options"), s;
+	struct at o = at_begin(d, e.at, e.n, "its options"), s;
 	uint64_t at;
 
 	if (id == DAT_BUFFER)
 		buffer7(&o, d);
 	else if (id == DAT_CPUCOUNT)
-		d->cpus = (unsigned)number_at(&o, 4);
+		d->cpus = (unsigned)at_number(&o, 4);
 	else if (id == DAT_UNAME)
 		set_release(d, &o);
 	a->failed |= o.failed;
 	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
 		return;
-	at = number_at(&o, 8);
+	at = at_number(&o, 8);
 	if (o.failed) {
 		a->failed = 1;
 		return;
@@ -481,11 +344,11 @@ static void option7(struct at *a, struct dat *d, unsigned id, struct dat_extent 
 	else if (id == DAT_EVENT_FORMATS)
 		d->events = passed(&s, 1);
 	else if (id == DAT_KALLSYMS)
-		d->kallsyms = extent(&s, 4);
+		d->kallsyms = at_extent(&s, 4);
 	else if (id == DAT_PRINTK)
-		d->printk = extent(&s, 4);
+		d->printk = at_extent(&s, 4);
 	else
-		d->cmdlines = extent(&s, 8);
+		d->cmdlines = at_extent(&s, 8);
 	a->failed |= s.failed;
 }
 
@@ -495,9 +358,9 @@ static void version7(struct at *a, struct dat *d)
 	uint64_t at;
 
 	a->what = "its head";
-	string_at(a, algorithm, sizeof(algorithm));
-	string_at(a, version, sizeof(version));
-	at = number_at(a, 8);
+	at_string(a, algorithm, sizeof(algorithm));
+	at_string(a, version, sizeof(version));
+	at = at_number(a, 8);
 	if (!a->failed && strcmp(algorithm, "none")) {
 		complain("%s is compressed by %s: make another of it with "
 			 "trace-cmd convert --file-version 6", d->path, algorithm);
@@ -508,16 +371,16 @@ static void version7(struct at *a, struct dat *d)
 
 		at = 0;
 		if (n == SECTIONS)
-			damaged(&s, "options without an end");
+			at_damaged(&s, "options without an end");
 		while (!s.failed && s.at < s.end) {
-			unsigned id = (unsigned)number_at(&s, 2);
-			struct dat_extent e = extent(&s, 4);
-			struct at o = begin(d, e.at, e.n, "its options");
+			unsigned id = (unsigned)at_number(&s, 2);
+			struct dat_extent e = at_extent(&s, 4);
+			struct at o = at_begin(d, e.at, e.n, "its options");
 
 			if (s.failed)
 				break;
 			if (id == DAT_DONE) {
-				at = e.n ? number_at(&o, 8) : 0;
+				at = e.n ? at_number(&o, 8) : 0;
 				s.failed |= o.failed;
 				break;
 			}
@@ -526,7 +389,7 @@ static void version7(struct at *a, struct dat *d)
 		a->failed |= s.failed;
 	}
 	if (!a->failed && !d->layout.commit_size)
-		damaged(a, "no header_page");
+		at_damaged(a, "no header_page");
 }
 
 /* ---- a file ---------------------------------------------------------------------- */
@@ -549,23 +412,24 @@ int dat_open(struct dat *d, const char *path)
 		return complain("%s is not a regular file", path);
 	}
 	d->size = (uint64_t)st.st_size;
-	a = begin(d, 0, d->size, "its head");
-	p = d->size < 12 ? NULL : next(&a, 10);
+	a = at_begin(d, 0, d->size, "its head");
+	p = d->size < 12 ? NULL : at_next(&a, 10);
 	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
 		complain("%s is no trace.dat", path);
 		a.failed = 1;
 	}
-	string_at(&a, version, sizeof(version));
+	at_string(&a, version, sizeof(version));
 	if (!a.failed && strcmp(version, "6") && strcmp(version, "7")) {
-		complain("%s is a trace.dat of version %s, and 6 and 7 are known", path, version);
+		complain("%s is a trace.dat of version %s, and 6 and 7 are known", path,
+			 version);
 		a.failed = 1;
 	}
 	d->version = version[0] == '6' ? 6 : 7;
-	d->layout.big = number_at(&a, 1) != 0;
-	wide = number_at(&a, 1);
-	page = number_at(&a, 4);
+	d->layout.big = at_number(&a, 1) != 0;
+	wide = at_number(&a, 1);
+	page = at_number(&a, 4);
 	if (!a.failed && ((wide != 4 && wide != 8) || page < 64 || page > 1 << 24))
-		damaged(&a, "pages of a size that cannot be");
+		at_damaged(&a, "pages of a size that cannot be");
 	d->layout.size = (uint32_t)page;
 	if (a.failed)
 		;
@@ -614,7 +478,7 @@ const void *dat_pages_next(struct dat_pages *p)
 			p->text = malloc(p->n); /* the first is the largest */
 		if (!p->text)
 			die(REFUSED, "out of memory");
-		if (read_at(p->dat, p->text, p->n, p->left.at) < 0) {
+		if (dat_read(p->dat, p->text, p->n, p->left.at) < 0) {
 			p->failed = 1;
 			return NULL;
 		}

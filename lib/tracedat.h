@@ -93,7 +93,7 @@ size_t dat_table_size(const struct dat_head *);
 void dat_table(const struct dat_head *, struct bytes *out, const uint64_t *offset,
 	       const uint64_t *size);
 
-/* ---- tracedat.c: a file of version 6 or 7 that somebody gave us ------------ */
+/* ---- tracedat.c, datat.c: a file of version 6 or 7 that somebody gave us --- */
 
 /* A part of the file, which is not in memory; inside the file, always. */
 struct dat_extent {

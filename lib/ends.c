@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+/* ends.c - how tasks end: by which signal or call, and with which code */
+#include <signal.h>
+
+#include "follow.h"
+#include "tfs.h"
+
+/* The default action of the signal: none (0), the end (1), the end and a core (2). */
+static int deadly(int64_t sig)
+{
+	switch (sig) {
+	case SIGQUIT: case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE:
+	case SIGSEGV: case SIGXCPU: case SIGXFSZ: case SIGSYS:
+		return 2;
+	case SIGCHLD: case SIGCONT: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+	case SIGURG: case SIGWINCH:
+		return 0;
+	}
+	return sig > 0 && sig <= 64;
+}
+
+void end_group(struct process *p, struct comm *t, unsigned code)
+{
+	struct comm *g = group_of(p, t);
+
+	if (!g || g->state & GROUP_CODE)
+		return;
+	set(g, 0, GROUP_CODE);
+	g->group = (uint16_t)code;
+}
+
+/*
+ * Where a signal ends a process, its threads are delivered SIGKILL, and what it
+ * was only its sender's record tells. The same becomes of all other threads
+ * when one calls exit_group or execve.
+ */
+void end_delivered(struct process *p, struct comm *t, const struct record *r)
+{
+	int64_t sig = role_number(p, ROLE_DELIVER, 0, r);
+	struct comm *g = group_of(p, t);
+
+	if (!g)
+		return;
+	if (sig == g->sent && sig != SIGKILL)
+		g->sent = 0;
+	if (role_number(p, ROLE_DELIVER, 3, r) || !deadly(sig))
+		return;
+	if (sig != SIGKILL)
+		end_group(p, g, (unsigned)sig);
+	else if (!(g->state & EXEC))
+		end_group(p, g, g->sent ? g->sent : SIGKILL);
+}
+
+void end_generated(struct process *p, const struct record *r)
+{
+	int64_t sig = role_number(p, ROLE_GENERATE, 0, r);
+	struct comm *t, *g;
+
+	/* 0: it was not dropped, on which side ever */
+	if (deadly(sig) != 1 || role_number(p, ROLE_GENERATE, 2, r))
+		return;
+	t = task(p, (int)role_number(p, ROLE_GENERATE, 1, r));
+	g = t ? group_of(p, t) : NULL;
+	if (g && (sig == SIGKILL || g->sent != SIGKILL))
+		g->sent = (uint16_t)sig;
+}
+
+long end_code(struct process *p, struct comm *t)
+{
+	struct comm *g = group_of(p, t);
+	int leads = g == t || p->line->events->version >= KERNEL(5, 17);
+	/* at an exec of another thread this pid ends twice; what is told is the other end */
+	int twice = g == t && t->state & EXEC;
+	long code = p->ended && leads && !twice ? p->ended(p->arg, t->pid) : -1;
+
+	if (code >= 0)
+		return code;
+	if (t->state & OWN_CODE)
+		return t->code;
+	return g && g->state & GROUP_CODE ? g->group : 0;
+}
