@@ -63,6 +63,12 @@ struct dt_state {
 	uint32_t child_start, child_end; /* data that came with the last of a handshake */
 };
 
+/* Whose marks are believed: how many bits of the address count, and the address. */
+struct dt_network {
+	uint32_t bits;
+	uint8_t address[16];    /* of version 6; of version 4, mapped into it: 96 bits more */
+};
+
 /* Of the probe; one. */
 struct dt_settings {
 	uint32_t flags;
@@ -102,6 +108,28 @@ typedef void dt_program(struct code *, const struct dt_plan *);
 
 dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_wait, dt_egress,
 	dt_egress_bare;
+
+/* ---- dtmake.c: the making of a probe ---------------------------------------------------- */
+
+/* What it is to be. */
+struct dt_wanted {
+	int flags;              /* DT_GROUP and the like */
+	const struct dt_network *networks; /* the caller's */
+	size_t nnetworks;       /* DT_NETWORKS at most */
+};
+
+/* What it is. */
+struct dt_made {
+	uint32_t id;
+	const char *how_sent;   /* the programs see a send by this; static */
+	int end_at_send;        /* a window ends as the answer's send begins, not behind it */
+};
+
+/*
+ * Make the probe, in its directory, which must not be there yet: 0 and it is on, or
+ * -1 said and what was made of it is gone again.
+ */
+int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 
 /* ---- dt.c: a probe by its name --------------------------------------------------------- */
 

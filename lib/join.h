@@ -99,7 +99,7 @@ struct messages {
 /* Of points and hosts all the rest; the points are in another order then. */
 void messages_find(struct messages *);
 
-/* ---- sequence.c: the messages as a picture ------------------------------------------- */
+/* ---- sequence.c, seqdraw.c: the messages as a picture -------------------------------- */
 
 struct sequence;
 
@@ -109,7 +109,7 @@ struct sequence *sequence_make(const char *const *hosts, const struct messages *
 /* An event of a host, in the order of time. */
 void sequence_event(struct sequence *, unsigned host, const struct trace_line *, int64_t time);
 
-/* Print the picture, with these lines below it. */
+/* Print the picture, with these lines below it (seqdraw.c). */
 void sequence_draw(struct sequence *, char *const *notes, size_t nnotes);
 
 #endif

@@ -525,8 +525,9 @@ truth() {
 	done | paste -sd ' '
 }
 
-# chain FORM ROUNDS BYTES [MODE]: both clients of t/prog/localchain, the first one followed,
-# while they run; FORM is json, or fields
+# chain FORM ROUNDS BYTES [CALLS [ADDRESS [OPTION]]]: two clients, a middle and a server
+# of one thread each (t/prog/chain.c), the first client followed, while they run. The
+# middle passes the requests of both on over one connection. FORM is json, or fields
 chain() {
 	local event form=()
 	need_tracefs events/syscalls
@@ -542,7 +543,7 @@ chain() {
 	else
 		form=(-j)
 	fi
-	act_chain "${@:2}"
+	start_chain "${@:2}"
 	for event in sock/sock_send_length sock/sock_recv_length sock/inet_sock_set_state \
 		tcp/tcp_sendmsg_locked tcp/tcp_rcv_space_adjust tcp/tcp_destroy_sock \
 		syscalls/sys_enter_getpgid; do
@@ -557,28 +558,46 @@ chain() {
 	local copy=$!
 	exec 9>&-
 	release
-	finishes "$CHAIN" 0
+	finishes "$CLIENTS" 0
 	tfs-write -i "$INSTANCE" tracing_on 0
 	kill -INT "$(cat catpipe)"
 	finishes "$copy" 0
 	finishes "$filter" 0
 	run -1 grep lost trace
 	[ "$(truth trace)" = "$((3 * $2)) $((3 * $2))" ]
+	# what a host does once it has answered is nobody's
+	run -1 grep -E 'getpgid.*(1000003|f4243)' out
 	# what was told live is what the whole tells
 	dt-window -a -t "$CLIENT" <trace | cmp - out
 	tfs-instance remove "$INSTANCE"
+	kill "${SERVERS[@]}"
 	rm live
 }
 
-# its pid is in $CHAIN, that of the first client in $CLIENT
-act_chain() {
+# The clients are held, their pid is in $CLIENTS, the thread that is the first of them in
+# $CLIENT, and the others' pids in ${SERVERS[@]}.
+start_chain() {
+	local n=$1 bytes=$2 at=${4-127.0.0.1} same=(-c "${3-send}" -m one "${@:5}")
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
 	mkfifo "$GO"
-	: >ready
-	background "$PROG/localchain" "$@" <>"$GO" >ready
-	CHAIN=$PID
-	eventually grep -q . ready
-	CLIENT=$(cat ready)
+	role server -l 1 "${same[@]}" server "$at" 0
+	SERVERS=("$PID")
+	role middle "${same[@]}" middle "$at" 0 "$at" "$(port_of server)"
+	SERVERS+=("$PID")
+	role clients -b -t 2 -n "$n" -s "$bytes" "${same[@]}" client "$at" "$(port_of middle)" <>"$GO"
+	CLIENTS=$PID
+	CLIENT=$(sed -n 's/^tid \([0-9]*\) T$/\1/p' clients)
+}
+
+# role NAME WORD...: of the chain, writing that file; it is ready
+role() {
+	: >"$1"
+	background "$PROG/chain" "${@:2}" >"$1"
+	eventually grep -q ^ready "$1"
+}
+
+port_of() {
+	sed -n 's/^ready //p' "$1"
 }
 
 @test "dt-window -a: a client, a middle and a server: no call missed, none of the other client's" {
@@ -591,13 +610,15 @@ act_chain() {
 }
 
 @test "dt-window -a: the same as text with options/fields, over IPv6, and by other calls" {
-	local mode n
+	local calls n
 	n=$(so_many 100)
-	for mode in '' 6 msg vec rw; do
-		chain fields "$n" 64 "$mode"
+	for calls in send sendmsg writev write; do
+		chain fields "$n" 64 "$calls"
 		[ "$(truth out)" = "$((3 * n)) 0" ]
 	done
-	chain json "$n" 20000 vec6
+	chain fields "$n" 64 send ::1
+	[ "$(truth out)" = "$((3 * n)) 0" ]
+	chain json "$n" 20000 writev ::1
 	[ "$(truth out)" = "$((3 * n)) 0" ]
 }
 
@@ -611,7 +632,7 @@ act_chain() {
 @test "dt-window -a: connections that are older than the trace miss their first requests only" {
 	local n traced untraced
 	n=$(so_many 100)
-	chain json "$n" 64 +
+	chain json "$n" 64 send 127.0.0.1 -e
 	read -r traced untraced < <(truth out)
 	[ "$untraced" = 0 ]
 	[ "$traced" -ge "$((3 * n - 3))" ]

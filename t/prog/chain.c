@@ -4,7 +4,7 @@
  *
  *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] [-q SEQ] [-z]
  *		server ADDRESS PORT
- *	chain [the same] middle ADDRESS PORT ADDRESS PORT
+ *	chain [the same] [-e] middle ADDRESS PORT ADDRESS PORT
  *	chain [-c CALLS] [-x N] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
  *		client ADDRESS PORT
  *
@@ -24,20 +24,21 @@
  *	          pool: -w N threads (4) and EPOLLONESHOT; loop: one thread, epoll, and
  *	          as many requests under way as there are connections; hand: -w N threads
  *	          for each connection, of which one reads a message, the next works on
- *	          it and sends, the next reads ...
+ *	          it and sends, the next reads ...; one: one thread, one request at a
+ *	          time, and one connection of the middle's to the server
  *	-x N      a message is sent with N calls
  *	-q SEQ    what is sent on connections of its own making begins behind this
  *	          sequence number
  *	-z        the last byte of a server's answer is wrong
- * The middle has a connection to the server for each of its clients', made when
- * the first request is there.
+ * The middle has a connection to the server for each of its clients', or one for
+ * all, made when the first request is there.
  *
  * The client has -t N connections (1) with a thread each, and -n N requests (1) of
  * -s BYTES (64) on each, one after the other. All are T, with -u U, with -b one T,
  * the next U and so on. It prints "tid TID T" or "tid TID U" for each, "ready", and
  * begins with a line of standard input or its end. The first is the main thread.
  *	-1        a new connection for each request
- *	-e        connect before "ready"
+ *	-e        connect before "ready"; a middle too, with -m one
  *	-i        of each line of standard input that many requests of each connection,
  *	          then "done"; -n is not looked at
  * Exit: 0 each answer was right, 1 one was wrong, 100 misused, 111 refused.
@@ -70,11 +71,11 @@
 
 static const char *const call_names[] = { "send", "write", "writev", "sendmsg", "sendfile",
 	"splice" };
-static const char *const model_names[] = { "fork", "thread", "pool", "loop", "hand" };
+static const char *const model_names[] = { "fork", "thread", "pool", "loop", "hand", "one" };
 static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
-static enum { FORK, THREAD, POOL, LOOP, HAND } model;
+static enum { FORK, THREAD, POOL, LOOP, HAND, ONE } model;
 static long workers = 4, pieces = 1, truths = 2, base = 1000000;
-static int spoil, has_first;
+static int spoil, has_first, early;
 static uint32_t first_number; /* -q */
 
 static int complain(const char *what)
@@ -205,6 +206,7 @@ union address {
 };
 
 static union address upstream;
+static int shared = -1; /* -m one: the middle's connection to the server */
 
 static union address parse(const char *text, const char *port)
 {
@@ -267,6 +269,16 @@ static int connect_to(const union address *to, int flags)
 	return -1;
 }
 
+/* Of a middle. */
+static int connect_up(int flags)
+{
+	if (model != ONE)
+		return connect_to(&upstream, flags);
+	if (shared < 0)
+		shared = connect_to(&upstream, flags);
+	return shared;
+}
+
 /* It listens, and has said so. */
 static int listen_on(union address a)
 {
@@ -309,7 +321,7 @@ static struct conn *new_conn(int fd)
 static void free_conn(struct conn *c)
 {
 	close(c->fd);
-	if (c->up >= 0)
+	if (c->up >= 0 && c->up != shared)
 		close(c->up);
 	free(c->text);
 	free(c);
@@ -407,7 +419,7 @@ static int serve(struct conn *c, int flags)
 				return 1;
 		}
 		if (c->state == UPWARD && c->up < 0) {
-			c->up = connect_to(&upstream, flags);
+			c->up = connect_up(flags);
 			if (c->up < 0) {
 				complain("connect to the server");
 				return -1;
@@ -603,7 +615,7 @@ static void run_events(int in)
 	watch(EPOLL_CTL_ADD, in, model == LOOP ? EPOLLIN : EPOLLIN | EPOLLEXCLUSIVE, NULL);
 	if (model == LOOP)
 		loop();
-	for (long i = 1; i < workers; i++)
+	for (long i = 1; i < workers && model == POOL; i++)
 		start(work, NULL);
 	work(NULL);
 }
@@ -613,7 +625,7 @@ static void run_events(int in)
 static union address target;
 static size_t size = 64;
 static long requests = 1, threads = 1;
-static int once, early, by_line;
+static int once, by_line;
 static pthread_barrier_t printed, begun, done;
 
 struct worker {
@@ -773,7 +785,7 @@ int main(int argc, char **argv)
 	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:q:zubt:n:s:1ei")) != -1)
 		switch (o) {
 		case 'c': calls = (unsigned)one_of(optarg, call_names, 6); break;
-		case 'm': model = (unsigned)one_of(optarg, model_names, 5); break;
+		case 'm': model = (unsigned)one_of(optarg, model_names, 6); break;
 		case 'w': workers = number(optarg, 1); break;
 		case 'x': pieces = number(optarg, 1); break;
 		case 'l': truths = number(optarg, 0); break;
@@ -802,6 +814,8 @@ int main(int argc, char **argv)
 		upstream = parse(word[3], word[4]);
 	else if (argc != 3 || strcmp(word[0], "server") != 0)
 		misused("which role?");
+	if (argc == 5 && early && model == ONE && connect_up(0) < 0)
+		die("connect to the server");
 	in = listen_on(parse(word[1], word[2]));
 	if (model == FORK || model == THREAD || model == HAND)
 		run_apart(in);
