@@ -537,7 +537,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 }
 
 @test "tfs-record: kernel: killed while it records to several files, those that are finished stay" {
-	recording 100000 256 -m 300 -n 3 file
+	recording 100000 8192 -m 300 -n 3 file # room for all: there are several, however slow
 	all_made
 	eventually test -s file.1
 	stops 137 KILL
