@@ -299,21 +299,17 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
 	f.signals = hold_signals();
+	/* to read as well: what is written stays until a reader comes, who hears when we end */
+	f.dumps.out = own_output(&tool, O_RDWR, packets);
 	if (dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
 	r = open_all(&f, root, instance);
 	if (!r) {
-		/*
-		 * To read as well: what is written stays until a reader comes, who
-		 * finds the end when we end.
-		 */
-		f.dumps.out = own_output(&tool, O_RDWR, packets);
 		if (fd)
 			ready(fd);
 		fly(&f);
 	}
-	if (!f.locked)
-		controls_remove(f.dumps.dir);
+	controls_remove(&f.controls);
 	trigger_close(&f.trigger);
 	if (!f.raw)
 		kernel_names_end(&f.kernel);

@@ -34,7 +34,10 @@ struct dumps {
 	int failed;             /* errno of the dump that is being made */
 };
 
-/* In the directory; numbers go on from those that are there. 0 or -1 said. */
+/*
+ * In the directory, which is ours alone (flock(2)) until we end; numbers go on from those
+ * that are there. 0 or -1 said.
+ */
 int dumps_open(struct dumps *, const char *path);
 
 /* Before the first: of a buffer of so many processors. 0 or -1 said. */
@@ -83,6 +86,7 @@ void trigger_close(struct trigger *);
  */
 struct controls {
 	int notify;             /* polls ready: controls_asked; -1, the caller's: no files */
+	int dir;                /* 0: none were made */
 	int state, dropped;
 	int tries;              /* not 0: controls_lease, each ms */
 };
@@ -107,6 +111,7 @@ void controls_answer(struct controls *, unsigned long long dropped);
 /* To be told of the next who does, once he that has it open has closed it. */
 void controls_lease(struct controls *);
 
-void controls_remove(int dir);
+/* Those that were made, and no others. */
+void controls_remove(const struct controls *);
 
 #endif

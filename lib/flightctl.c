@@ -38,6 +38,7 @@ int controls_make(struct controls *c, int dir, const char *path, int on)
 {
 	int reset;
 
+	c->dir = dir;
 	c->state = make_control(dir, path, "state");
 	c->dropped = c->state < 0 ? -1 : make_control(dir, path, "dropped");
 	reset = c->dropped < 0 ? -1 : make_control(dir, path, "reset");
@@ -112,9 +113,11 @@ void controls_answer(struct controls *c, unsigned long long dropped)
 	c->tries = LEASE_TRIES;
 }
 
-void controls_remove(int dir)
+void controls_remove(const struct controls *c)
 {
-	unlinkat(dir, "state", 0);
-	unlinkat(dir, "dropped", 0);
-	unlinkat(dir, "reset", 0);
+	if (!c->dir)
+		return;
+	unlinkat(c->dir, "state", 0);
+	unlinkat(c->dir, "dropped", 0);
+	unlinkat(c->dir, "reset", 0);
 }

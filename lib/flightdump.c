@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "flight.h"
@@ -37,6 +38,9 @@ int dumps_open(struct dumps *d, const char *path)
 	if (!realpath(path, d->path) ||
 	    (d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return complain_errno("unable to open %s", path);
+	/* two would give their dumps the same numbers; not every file system can lock */
+	if (flock(d->dir, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return complain("another tfs-flight dumps into %s", path);
 	/* others' dumps stay */
 	names = names_in(d->path);
 	for (n = names; n && *n; n++) {

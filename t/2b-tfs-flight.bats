@@ -404,6 +404,36 @@ plain() {
 	[ "$(cat got)" = "$(printf "$PWD/d/dump.%s\n" 1 2 3)" ]
 }
 
+@test "tfs-flight: a directory is one's alone: who comes second leaves what the first has there" {
+	small_instance
+	flight
+	fails 111 'tfs-flight: fatal: another tfs-flight dumps into d' tfs-flight -i "$INSTANCE" d
+	fails 111 'tfs-flight: fatal: another tfs-flight dumps into d' \
+		tfs-flight -L -i "$INSTANCE" d
+	[ "$(cat d/state)" = start ]
+	called 10
+	dumped 1
+	[ "$(cat d/dropped)" = 0 ]
+	stops
+	[ "$(ls d)" = dump.1 ]
+}
+
+@test "tfs-flight: what it did not make stays when it does not begin" {
+	small_instance
+	mkdir d
+	echo mine | tee d/state d/reset >d/dropped
+	echo counter >"$DIR/trace_clock"
+	run -111 tfs-flight -i "$INSTANCE" -b 10 d
+	status=0
+	tfs-flight -i "$INSTANCE" -l -t sched:sched_switch d >out 2>err || status=$?
+	[ "$status" = 100 ]
+	[[ $(cat err) == 'tfs-flight: fatal: -l needs a FIFO or pipe as standard output'* ]]
+	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
+	exactly d/state $'mine\n'
+	exactly d/reset $'mine\n'
+	exactly d/dropped $'mine\n'
+}
+
 @test "tfs-flight: bad input is one line each, and nothing is made" {
 	small_instance
 	mkdir d
