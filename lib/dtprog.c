@@ -388,9 +388,10 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	field(c, U32, R9, R6, p->copied_seq);
 	load(c, U32, R8, R7, offsetof(struct dt_received, read));
 	jump_if(c, R8, IS, R9, OUT);
-	store(c, U32, R7, offsetof(struct dt_received, read), R9);
+	/* once all is read, dt_rx may begin another range at any moment: what was, first */
 	load(c, U32, R2, R7, offsetof(struct dt_received, end));
 	load(c, U32, R3, R7, offsetof(struct dt_received, start));
+	store(c, U32, R7, offsetof(struct dt_received, read), R9);
 	jump_if_before(c, R8, R2, AT_LEAST, UNMARKED);
 	jump_if_before(c, R9, R3, AT_MOST, UNMARKED);
 	/* R8 = the first marked byte of these; BEFORE: whether others were read before */
