@@ -537,7 +537,10 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 }
 
 @test "tfs-record: kernel: killed while it records to several files, those that are finished stay" {
-	recording 100000 8192 -m 300 -n 3 file # room for all: there are several, however slow
+	# room for all, and it does not wait for half of it: there are several, however slow
+	recording 100000 8192
+	tfs-write -i "$INSTANCE" buffer_percent 0
+	recorder -i "$INSTANCE" -m 300 -n 3 file
 	all_made
 	eventually test -s file.1
 	stops 137 KILL
