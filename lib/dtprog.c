@@ -36,7 +36,7 @@ enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3, FIN_WAIT1 = 4, CLOSED = 7, L
 enum { SKB_LEN = 0, SKB_SK = 168, SOCK_STATE = 72, TCP_RCV_NXT = 16 };
 
 enum { CONTINUE = -1, ACCEPT = 1 };  /* of a device's program; of a cgroup's */
-enum { MARK = 8, SYN = 2, TCP = 6 };
+enum { MARK = 8, SYN = 2, HOP_BY_HOP = 0, TCP = 6 };
 enum { ETHERNET = 14 };
 
 /* The windows that receivers offer end long before; a stranger's guess hardly. */
@@ -212,7 +212,9 @@ static void socket_key(struct code *c, const struct dt_plan *p, size_t place, in
 
 /*
  * The packet of R6 is TCP whose IP header is at R7: R7 = where TCP begins, R9 =
- * bytes of data (more than 0), the headers in their slots. Else to skip.
+ * bytes of data (more than 0), the headers in their slots. Else to skip. Between
+ * the headers hop-by-hop options may be: a segment of more than 64 KiB, which a
+ * device or the loopback takes, has its length there (RFC 2675).
  */
 static void tcp_data(struct code *c, int v6, int tcp, int skip)
 {
@@ -238,9 +240,22 @@ static void tcp_data(struct code *c, int v6, int tcp, int skip)
 	compute(c, PLUS, R7, R1);
 	jump(c, tcp);
 	label(c, v6);
-	load(c, U8, R2, FP, IP + 6);
-	jump_if_number(c, R2, IS_NOT, TCP, skip);
 	compute_number(c, PLUS, R7, 40);
+	load(c, U8, R2, FP, IP + 6);
+	jump_if_number(c, R2, IS, TCP, tcp);
+	jump_if_number(c, R2, IS_NOT, HOP_BY_HOP, skip);
+	compute(c, SET, R1, R6);
+	compute(c, SET, R2, R7);
+	stack(c, R3, WORD);
+	compute_number(c, SET, R4, 2);
+	call(c, LOAD_BYTES);
+	jump_if_number(c, R0, IS_NOT, 0, skip);
+	load(c, U8, R2, FP, WORD);
+	jump_if_number(c, R2, IS_NOT, TCP, skip);
+	load(c, U8, R2, FP, WORD + 1);
+	compute_number(c, LEFT, R2, 3);
+	compute_number(c, PLUS, R2, 8);
+	compute(c, PLUS, R7, R2);
 	label(c, tcp);
 	compute(c, SET, R1, R6);
 	compute(c, SET, R2, R7);

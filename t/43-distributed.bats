@@ -547,6 +547,17 @@ on_lo() {
 	TARGET=("$1" "$(sed -n 's/^ready //p' middle.out)")
 }
 
+@test "dt: IPv6 in segments of more than 64 KiB, which say their length in an extension header" {
+	FAMILY=6
+	NET_MTU=40000 # a segment has two of these at least
+	hosts
+	serve
+	n=$(so_many 20)
+	asks "-n $n -s 300000" "-n $n -s 300000"
+	exact "$n" "$n"
+	report "$(state "marked out") segments of $((n * 4)) messages of 300000 bytes"
+}
+
 @test "dt: all on one host, over its loopback" {
 	need_net veth
 	need_bpffs
