@@ -102,7 +102,7 @@ struct dt_plan {
 	int pid, tgid;                                  /* in struct task_struct */
 };
 
-/* ---- dtprog.c: the programs ------------------------------------------------------- */
+/* ---- dtin.c, dtout.c, dtlife.c: the programs (dtprog.h) ------------------------------ */
 
 typedef void dt_program(struct code *, const struct dt_plan *);
 

@@ -151,7 +151,7 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
  */
 enum { TIMES = 4 };
 
-/* The same, and where one may be left out others, which then are not (dtprog.c). */
+/* The same, and where one may be left out others, which then are not (dtprog.h). */
 static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 			 const char *tracepoint)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016 # programs for awk
 # What the programs of dt-probe are made with, without a kernel that runs them:
-# lib/emit.c, lib/btf.c, and lib/dtprog.c by its instructions.
+# lib/emit.c, lib/btf.c, and the programs of lib/dt*.c by their instructions.
 
 load helper
 

@@ -6,7 +6,7 @@
  *	insns jumps      jumps forward, backward, to the next and over a wide one
  *	insns too-long   more than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
- * The last: a program of lib/dtprog.c, of a probe with these flags (lib/dt.h), that
+ * The last: a program of lib/dtprog.h, of a probe with these flags (lib/dt.h), that
  * ends windows at the send. Prints "CODE TO FROM OFFSET NUMBER", CODE and NUMBER in
  * hexadecimal, as Documentation/bpf/standardization/instruction-set.rst names them.
  */

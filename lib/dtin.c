@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: ISC */
+/* dtin.c - programs of what comes: marked bytes, and who reads them */
+#include "dtprog.h"
+
+enum { LISTEN = 10 };           /* of a socket (include/net/tcp_states.h) */
+enum { SYN = 2, ACCEPT = 1 };
+
+/* Fields of struct bpf_sock and bpf_tcp_sock (uapi/linux/bpf.h). */
+enum { SOCK_STATE = 72, TCP_RCV_NXT = 16 };
+
+/* The windows that receivers offer end long before; a stranger's guess hardly. */
+enum { WINDOW_MOST = 1 << 26 };
+
+/*
+ * A packet has come for a socket (a cgroup's ingress: behind the firewall, before
+ * TCP has looked at it). It only says which bytes are marked. What TCP will not
+ * take, as it has it or could not place it, must not count.
+ */
+void dt_rx(struct code *c, const struct dt_plan *p)
+{
+	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, NEW, SAME, V6_FROM, KNOWN, ADD,
+	       ALL_READ };
+
+	compute(c, SET, R6, R1);
+	compute_number(c, SET, R7, 0);
+	tcp_data(c, V6, TCP_HEADER, OUT);
+	load(c, U8, R1, FP, HEADER + 12);
+	compute_number(c, AND_, R1, MARK);
+	jump_if_number(c, R1, IS, 0, OUT);
+	load(c, U8, R1, FP, HEADER + 13);
+	compute_number(c, AND_, R1, SYN);
+	jump_if_number(c, R1, IS_NOT, 0, OUT);
+
+	/* whose marks are believed: a network of IPv6, where IPv4 is ::ffff:0:0/96 */
+	store_number(c, U32, FP, NETWORK, 128);
+	load(c, U8, R1, FP, IP);
+	compute_number(c, RIGHT, R1, 4);
+	jump_if_number(c, R1, IS, 6, V6_FROM);
+	store_number(c, U32, FP, NETWORK + 4, 0);
+	store_number(c, U32, FP, NETWORK + 8, 0);
+	store_number(c, U16, FP, NETWORK + 12, 0);
+	store_number(c, U16, FP, NETWORK + 14, 0xffff);
+	load(c, U32, R1, FP, IP + 12);
+	store(c, U32, FP, NETWORK + 16, R1);
+	jump(c, KNOWN);
+	label(c, V6_FROM);
+	for (int i = 0; i < 16; i += 4) {
+		load(c, U32, R1, FP, IP + 8 + i);
+		store(c, U32, FP, NETWORK + 4 + i, R1);
+	}
+	label(c, KNOWN);
+	lookup(c, p->from, NETWORK);
+	jump_if_number(c, R0, IS, 0, STRANGER);
+
+	/* R9 = end, R7 = start, in the order of this machine */
+	load(c, U32, R7, FP, HEADER + 4);
+	from_network(c, R7, 32);
+	compute32(c, PLUS, R9, R7);
+	load(c, U64, R1, R6, SKB_SK);
+	jump_if_number(c, R1, IS, 0, OUT);
+	call(c, SK_FULLSOCK);
+	jump_if_number(c, R0, IS, 0, OUT);
+	compute(c, SET, R6, R0);
+	compute(c, SET, R1, R0);
+	socket_key(c, p, offsetof(struct dt_state, socket_in), OUT);
+	load(c, U32, R1, R6, SOCK_STATE);
+	jump_if_number(c, R1, IS, LISTEN, CHILD);
+	compute(c, SET, R1, R6);
+	call(c, TCP_SOCK);
+	jump_if_number(c, R0, IS, 0, OUT);
+	load(c, U32, R6, R0, TCP_RCV_NXT);
+	/* a duplicate; out of the window; one that overlaps what is here begins behind it */
+	jump_if_before(c, R9, R6, AT_MOST, OUT);
+	compute32(c, SET, R1, R7);
+	compute32(c, MINUS, R1, R6);
+	jump_if_number32(c, R1, MORE, WINDOW_MOST, OUT);
+	jump_if_number32(c, R1, AT_LEAST, 0, ADD);
+	compute32(c, SET, R7, R6);
+	label(c, ADD);
+	compute_number(c, SET, R1, 1);
+	add_to(c, R8, offsetof(struct dt_state, marked_in), R1);
+
+	lookup(c, p->received, SOCKET);
+	jump_if_number(c, R0, IS, 0, NEW);
+	load(c, U32, R2, R0, offsetof(struct dt_received, end));
+	load(c, U32, R3, R0, offsetof(struct dt_received, read));
+	jump_if_before(c, R3, R2, AT_LEAST, ALL_READ);
+	/* out of order: the range grows at either side, and before it nothing was read */
+	load(c, U32, R3, R0, offsetof(struct dt_received, start));
+	jump_if_before(c, R7, R3, AT_LEAST, SAME);
+	store(c, U32, R0, offsetof(struct dt_received, start), R7);
+	store(c, U32, R0, offsetof(struct dt_received, read), R7);
+	label(c, SAME);
+	jump_if_before(c, R9, R2, AT_MOST, OUT);
+	store(c, U32, R0, offsetof(struct dt_received, end), R9);
+	leave(c, ACCEPT);
+	label(c, ALL_READ);
+	store(c, U32, R0, offsetof(struct dt_received, start), R7);
+	store(c, U32, R0, offsetof(struct dt_received, read), R7);
+	store(c, U32, R0, offsetof(struct dt_received, end), R9);
+	leave(c, ACCEPT);
+
+	label(c, NEW);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, start), R7);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, end), R9);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, read), R7);
+	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
+	update(c, p->received, SOCKET);
+	leave(c, ACCEPT);
+
+	/* data with the last of a handshake: the socket is not yet there (dt_state) */
+	label(c, CHILD);
+	store(c, U32, R8, offsetof(struct dt_state, child_start), R7);
+	store(c, U32, R8, offsetof(struct dt_state, child_end), R9);
+	compute_number(c, SET, R1, 1);
+	add_to(c, R8, offsetof(struct dt_state, marked_in), R1);
+	leave(c, ACCEPT);
+
+	label(c, STRANGER);
+	count(c, p, offsetof(struct dt_state, refused), OUT);
+	label(c, OUT);
+	leave(c, ACCEPT);
+}
+
+/*
+ * A thread has read from a socket (tcp_rcv_space_adjust, once for each part that
+ * was copied): do the bytes from read to copied_seq meet the marked ones? A peek
+ * does not come here; splice(2) does also when there was nothing.
+ */
+void dt_read(struct code *c, const struct dt_plan *p)
+{
+	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, KEEP, ELSEWHERE };
+	enum { BEFORE = VALUE };
+
+	socket_argument(c, 0);
+	who(c, p);
+	lookup(c, p->received, SOCKET);
+	jump_if_number(c, R0, IS, 0, UNMARKED);
+	compute(c, SET, R7, R0);
+	field(c, U32, R9, R6, p->copied_seq);
+	load(c, U32, R8, R7, offsetof(struct dt_received, read));
+	jump_if(c, R8, IS, R9, OUT);
+	/* once all is read, dt_rx may begin another range at any moment: what was, first */
+	load(c, U32, R2, R7, offsetof(struct dt_received, end));
+	load(c, U32, R3, R7, offsetof(struct dt_received, start));
+	store(c, U32, R7, offsetof(struct dt_received, read), R9);
+	jump_if_before(c, R8, R2, AT_LEAST, UNMARKED);
+	jump_if_before(c, R9, R3, AT_MOST, UNMARKED);
+	/* R8 = the first marked byte of these; BEFORE: whether others were read before */
+	compute32(c, SET, R1, R8);
+	compute32(c, MINUS, R1, R3);
+	store(c, U32, FP, BEFORE, R1);
+	jump_if_number32(c, R1, AT_LEAST, 0, FIRST);
+	compute32(c, SET, R8, R3);
+	label(c, FIRST);
+	message(c, p, R8, 0);
+
+	lookup(c, p->pids, WHO);
+	jump_if_number(c, R0, IS_NOT, 0, TRACED);
+	if (!(p->flags & DT_MODULE)) {
+		/*
+		 * The answer to a request of ours that was not marked: its own mark
+		 * came back through the peer, and would go on for ever.
+		 */
+		lookup(c, p->sent, SOCKET);
+		jump_if_number(c, R0, IS, 0, FRESH);
+		load(c, U32, R1, R0, offsetof(struct dt_sent, flags));
+		compute_number(c, AND_, R1, SENT_ACTIVE | SENT_EVER);
+		jump_if_number(c, R1, IS, SENT_ACTIVE, OUT);
+		label(c, FRESH);
+	}
+	begin_value(c);
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, tag), R6);
+	load(c, U64, R1, FP, MESSAGE);
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
+	update(c, p->pids, WHO);
+	jump_if_number(c, R0, IS_NOT, 0, OUT); /* no room */
+	tell(c, p, 'B');
+	count(c, p, offsetof(struct dt_state, windows), OUT);
+	leave(c, 0);
+
+	label(c, TRACED);
+	compute(c, SET, R7, R0);
+	load(c, U32, R1, FP, BEFORE);
+	jump_if_number32(c, R1, MORE, 0, OUT); /* the same message goes on */
+	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
+	jump_if_number(c, R1, IS, 0, KEEP);
+	jump_if(c, R1, IS, R6, KEEP);
+	if (!(p->flags & DT_MODULE)) {
+		/* an event loop takes the next request before the last was answered */
+		lookup(c, p->sent, SOCKET);
+		jump_if_number(c, R0, IS, 0, KEEP);
+		load(c, U32, R1, R0, offsetof(struct dt_sent, flags));
+		compute_number(c, AND_, R1, SENT_PASSIVE);
+		jump_if_number(c, R1, IS, 0, KEEP);
+		store(c, U64, R7, offsetof(struct dt_task, tag), R6);
+		load(c, U64, R1, FP, MESSAGE);
+		store(c, U64, R7, offsetof(struct dt_task, key), R1);
+		tell(c, p, 'B');
+		leave(c, 0);
+	}
+	label(c, KEEP);
+	tell(c, p, 'R');
+	leave(c, 0);
+
+	label(c, UNMARKED);
+	if (!(p->flags & DT_MODULE)) {
+		/*
+		 * An event loop turns to somebody else's request. Not so when this is
+		 * the answer to a marked request of ours, of a peer without a probe.
+		 */
+		lookup(c, p->pids, WHO);
+		jump_if_number(c, R0, IS, 0, OUT);
+		compute(c, SET, R7, R0);
+		load(c, U64, R1, R7, offsetof(struct dt_task, tag));
+		jump_if_number(c, R1, IS, 0, OUT);
+		lookup(c, p->sent, SOCKET);
+		jump_if_number(c, R0, IS, 0, ELSEWHERE);
+		compute(c, SET, R8, R0);
+		field(c, U32, R9, R6, p->copied_seq);
+		load(c, U32, R1, R8, offsetof(struct dt_sent, copied));
+		jump_if(c, R1, IS, R9, OUT);
+		store(c, U32, R8, offsetof(struct dt_sent, copied), R9);
+		load(c, U32, R1, R8, offsetof(struct dt_sent, flags));
+		compute_number(c, AND_, R1, SENT_ACTIVE | SENT_OPEN);
+		jump_if_number(c, R1, IS, SENT_ACTIVE | SENT_OPEN, OUT);
+		label(c, ELSEWHERE);
+		end_window(c, p);
+	}
+	label(c, OUT);
+	leave(c, 0);
+}
