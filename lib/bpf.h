@@ -105,6 +105,11 @@ void compute_number32(struct code *, enum arithmetic, enum reg to, int32_t n);
 void from_network(struct code *, enum reg, int bits);
 /* *(u64 *)(to + at) += from, whoever else does */
 void add_to(struct code *, enum reg to, int at, enum reg from);
+/*
+ * *(u64 *)(to + at) = from, if it is R0; R0 = what it was; nobody comes in between
+ * (Linux 5.12)
+ */
+void exchange(struct code *, enum reg to, int at, enum reg from);
 void load_map(struct code *, enum reg to, int map);
 void load_number(struct code *, enum reg to, uint64_t n);
 void jump(struct code *, int label);

@@ -33,9 +33,13 @@ struct dt_task {
 	uint32_t count, pad;
 };
 
-/* Marked bytes that came to a socket: start to end; up to read they were read. */
+/*
+ * Marked bytes that came to a socket, from a start to an end that are written at
+ * once, as several processors may; up to read they were read.
+ */
 struct dt_received {
-	uint32_t start, end, read, pad;
+	uint64_t range;         /* the end in the upper half */
+	uint32_t read, pad;
 };
 
 /* Bytes of a socket that leave it marked: start to end, or all from start on. */
@@ -96,6 +100,7 @@ enum { DT_GROUP = 1,            /* processes, not threads */
 struct dt_plan {
 	uint32_t id;
 	int flags, end_at_send, first_argument;
+	int plain;              /* the kernel has no exchange(), bpf.h */
 	int pids, received, sent, from, state;          /* maps */
 	int copied_seq, write_seq, snd_una, rcv_nxt;    /* in struct tcp_sock */
 	int peer_port, port;                            /* in struct sock_common */

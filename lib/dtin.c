@@ -11,6 +11,52 @@ enum { SOCK_STATE = 72, TCP_RCV_NXT = 16 };
 /* The windows that receivers offer end long before; a stranger's guess hardly. */
 enum { WINDOW_MOST = 1 << 26 };
 
+/* What was read so long ago is forgotten. */
+enum { FAR = 1 << 30 };
+
+/* So often a range is tried to be changed that others change meanwhile. */
+enum { TRIES = 4 };
+
+/* The range of the struct dt_received is the register's, if it is R0; R0 = what it was. */
+static void put_range(struct code *c, const struct dt_plan *p, enum reg at, enum reg from)
+{
+	if (p->plain)
+		store(c, U64, at, offsetof(struct dt_received, range), from);
+	else
+		exchange(c, at, offsetof(struct dt_received, range), from);
+}
+
+/*
+ * The bytes from R7 to R9 are marked in the struct dt_received at R6, to out then.
+ * Segments of one socket may be here on several processors at once. Of a range that
+ * all was read of a new one begins; else it grows at either side, as they may be out
+ * of order. R6, R7 and R9 stay.
+ */
+static void grow(struct code *c, const struct dt_plan *p, int labels, int out)
+{
+	int earlier = labels, done = labels + 1;
+
+	load(c, U64, R8, R6, offsetof(struct dt_received, range));
+	compute32(c, SET, R4, R9);
+	compute32(c, SET, R5, R7);
+	compute(c, SET, R3, R8);
+	compute_number(c, RIGHT, R3, 32);
+	load(c, U32, R2, R6, offsetof(struct dt_received, read));
+	jump_if_before(c, R2, R3, AT_LEAST, done);
+	compute32(c, SET, R2, R8);
+	jump_if_before(c, R5, R2, AT_MOST, earlier);
+	compute32(c, SET, R5, R2);
+	label(c, earlier);
+	jump_if_before(c, R4, R3, AT_LEAST, done);
+	compute32(c, SET, R4, R3);
+	label(c, done);
+	compute_number(c, LEFT, R4, 32);
+	compute(c, OR_, R4, R5);
+	compute(c, SET, R0, R8);
+	put_range(c, p, R6, R4);
+	jump_if(c, R0, IS, R8, out);
+}
+
 /*
  * A packet has come for a socket (a cgroup's ingress: behind the firewall, before
  * TCP has looked at it). It only says which bytes are marked. What TCP will not
@@ -18,8 +64,7 @@ enum { WINDOW_MOST = 1 << 26 };
  */
 void dt_rx(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, NEW, SAME, V6_FROM, KNOWN, ADD,
-	       ALL_READ };
+	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, V6_FROM, KNOWN, ADD, KNOWN_SOCKET, TRY };
 
 	compute(c, SET, R6, R1);
 	compute_number(c, SET, R7, 0);
@@ -81,31 +126,16 @@ void dt_rx(struct code *c, const struct dt_plan *p)
 	add_to(c, R8, offsetof(struct dt_state, marked_in), R1);
 
 	lookup(c, p->received, SOCKET);
-	jump_if_number(c, R0, IS, 0, NEW);
-	load(c, U32, R2, R0, offsetof(struct dt_received, end));
-	load(c, U32, R3, R0, offsetof(struct dt_received, read));
-	jump_if_before(c, R3, R2, AT_LEAST, ALL_READ);
-	/* out of order: the range grows at either side, and before it nothing was read */
-	load(c, U32, R3, R0, offsetof(struct dt_received, start));
-	jump_if_before(c, R7, R3, AT_LEAST, SAME);
-	store(c, U32, R0, offsetof(struct dt_received, start), R7);
-	store(c, U32, R0, offsetof(struct dt_received, read), R7);
-	label(c, SAME);
-	jump_if_before(c, R9, R2, AT_MOST, OUT);
-	store(c, U32, R0, offsetof(struct dt_received, end), R9);
-	leave(c, ACCEPT);
-	label(c, ALL_READ);
-	store(c, U32, R0, offsetof(struct dt_received, start), R7);
-	store(c, U32, R0, offsetof(struct dt_received, read), R7);
-	store(c, U32, R0, offsetof(struct dt_received, end), R9);
-	leave(c, ACCEPT);
-
-	label(c, NEW);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, start), R7);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, end), R9);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, read), R7);
-	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
-	update(c, p->received, SOCKET);
+	jump_if_number(c, R0, IS_NOT, 0, KNOWN_SOCKET);
+	begin_received(c, R7, R9, R6);
+	add(c, p->received, SOCKET);
+	jump_if_number(c, R0, IS, 0, OUT);
+	lookup(c, p->received, SOCKET);
+	jump_if_number(c, R0, IS, 0, OUT);
+	label(c, KNOWN_SOCKET);
+	compute(c, SET, R6, R0);
+	for (int i = 0; i < TRIES; i++)
+		grow(c, p, TRY + 2 * i, OUT);
 	leave(c, ACCEPT);
 
 	/* data with the last of a handshake: the socket is not yet there (dt_state) */
@@ -129,7 +159,7 @@ void dt_rx(struct code *c, const struct dt_plan *p)
  */
 void dt_read(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, KEEP, ELSEWHERE };
+	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, KEEP, ELSEWHERE, PASSED };
 	enum { BEFORE = VALUE };
 
 	socket_argument(c, 0);
@@ -141,10 +171,11 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	load(c, U32, R8, R7, offsetof(struct dt_received, read));
 	jump_if(c, R8, IS, R9, OUT);
 	/* once all is read, dt_rx may begin another range at any moment: what was, first */
-	load(c, U32, R2, R7, offsetof(struct dt_received, end));
-	load(c, U32, R3, R7, offsetof(struct dt_received, start));
+	load(c, U64, R2, R7, offsetof(struct dt_received, range));
+	compute32(c, SET, R3, R2);
+	compute_number(c, RIGHT, R2, 32);
 	store(c, U32, R7, offsetof(struct dt_received, read), R9);
-	jump_if_before(c, R8, R2, AT_LEAST, UNMARKED);
+	jump_if_before(c, R8, R2, AT_LEAST, PASSED);
 	jump_if_before(c, R9, R3, AT_MOST, UNMARKED);
 	/* R8 = the first marked byte of these; BEFORE: whether others were read before */
 	compute32(c, SET, R1, R8);
@@ -202,6 +233,19 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	label(c, KEEP);
 	tell(c, p, 'R');
 	leave(c, 0);
+
+	label(c, PASSED);
+	/* far behind: the numbers will come around to it */
+	load(c, U64, R0, R7, offsetof(struct dt_received, range));
+	compute(c, SET, R2, R0);
+	compute_number(c, RIGHT, R2, 32);
+	compute32(c, SET, R1, R9);
+	compute32(c, MINUS, R1, R2);
+	jump_if_number32(c, R1, LESS, FAR, UNMARKED);
+	compute(c, SET, R2, R9);
+	compute_number(c, LEFT, R2, 32);
+	compute(c, OR_, R2, R9);
+	put_range(c, p, R7, R2);
 
 	label(c, UNMARKED);
 	if (!(p->flags & DT_MODULE)) {

@@ -83,10 +83,7 @@ void dt_state(struct code *c, const struct dt_plan *p)
 	field(c, U32, R0, R6, p->rcv_nxt);
 	jump_if(c, R0, IS_NOT, R8, OUT);
 	store(c, U32, R7, offsetof(struct dt_state, child_end), R8);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, start), R8);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, end), R9);
-	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, read), R8);
-	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
+	begin_received(c, R8, R9, R8);
 	update(c, p->received, SOCKET);
 	label(c, OUT);
 	leave(c, 0);

@@ -165,20 +165,33 @@ static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 	return r;
 }
 
-static int at_cgroup(struct make *m)
+/*
+ * The program of what comes, a descriptor, or -1 said: before others, which are made
+ * as this turns out. Where the kernel has no exchange() (bpf.h), segments that come
+ * to a socket on two processors at once may be one's alone.
+ */
+static int load_rx(struct make *m)
 {
-	static const struct kind k = { PROGRAM_CGROUP_SKB, ATTACH_CGROUP_INGRESS, 0 };
-	int cgroup = open_cgroup2(), fd, link;
+	static const struct kind ingress = { PROGRAM_CGROUP_SKB, ATTACH_CGROUP_INGRESS, 0 };
+	int fd = load_as(m, dt_rx, "rx", &ingress);
+
+	if (fd < 0) {
+		m->plan.plain = 1;
+		fd = load_as(m, dt_rx, "rx", &ingress);
+	}
+	return fd < 0 ? refused(m, "rx") : fd;
+}
+
+static int at_cgroup(const struct make *m, int rx)
+{
+	int cgroup = open_cgroup2(), link;
 
 	if (cgroup < 0)
 		return complain("no cgroup2 is mounted: mount -t cgroup2 none DIRECTORY");
-	fd = load_as(m, dt_rx, "rx", &k);
-	if (fd < 0)
-		return refused(m, "rx");
-	link = bpf_link(fd, cgroup, ATTACH_CGROUP_INGRESS);
+	link = bpf_link(rx, cgroup, ATTACH_CGROUP_INGRESS);
 	if (link < 0)
 		return complain_errno("unable to attach to the ingress of the root cgroup");
-	close(fd);
+	close(rx);
 	close(cgroup);
 	return keep(m, link, "rx");
 }
@@ -313,9 +326,10 @@ static int make_marks(struct make *m)
 
 static int attach(struct make *m)
 {
-	int ends;
+	int rx = load_rx(m), ends;
 
-	if (make_marks(m) < 0 || at_tracepoint(m, dt_gone, "gone", "tcp_destroy_sock") < 0 ||
+	if (rx < 0 || make_marks(m) < 0 ||
+	    at_tracepoint(m, dt_gone, "gone", "tcp_destroy_sock") < 0 ||
 	    at_tracepoint(m, dt_exit, "exit", "sched_process_exit") < 0 ||
 	    at_tracepoint(m, dt_fork, "fork", "sched_process_fork") < 0 ||
 	    at_tracepoint(m, dt_state, "sockets", "inet_sock_set_state") < 0 ||
@@ -327,7 +341,7 @@ static int attach(struct make *m)
 	if (ends < 0)
 		return -1;
 	m->plan.end_at_send = !ends;
-	return at_send(m) < 0 || at_cgroup(m) < 0 ? -1 : 0;
+	return at_send(m) < 0 || at_cgroup(m, rx) < 0 ? -1 : 0;
 }
 
 /* ---- all of it, in a directory that is there ----------------------------------------- */

@@ -19,13 +19,23 @@ void lookup(struct code *c, int map, int slot)
 	call(c, MAP_LOOKUP);
 }
 
-void update(struct code *c, int map, int slot)
+static void put(struct code *c, int map, int slot, int how)
 {
 	load_map(c, R1, map);
 	stack(c, R2, slot);
 	stack(c, R3, VALUE);
-	compute_number(c, SET, R4, 0);
+	compute_number(c, SET, R4, how);
 	call(c, MAP_UPDATE);
+}
+
+void update(struct code *c, int map, int slot)
+{
+	put(c, map, slot, 0);
+}
+
+void add(struct code *c, int map, int slot)
+{
+	put(c, map, slot, 1); /* BPF_NOEXIST */
 }
 
 void forget(struct code *c, int map, int slot)
@@ -118,6 +128,16 @@ void begin_value(struct code *c)
 {
 	clear_value(c, sizeof(struct dt_task));
 	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
+}
+
+void begin_received(struct code *c, enum reg start, enum reg end, enum reg read)
+{
+	compute(c, SET, R1, end);
+	compute_number(c, LEFT, R1, 32);
+	compute(c, OR_, R1, start);
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_received, range), R1);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_received, read), read);
+	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
 }
 
 void end_window(struct code *c, const struct dt_plan *p)

@@ -57,6 +57,9 @@ void lookup(struct code *, int map, int slot);
 /* VALUE is the value of the key in the slot: R0 = 0, or there is no room */
 void update(struct code *, int map, int slot);
 
+/* The same, unless the key has a value: then R0 is not 0 either. */
+void add(struct code *, int map, int slot);
+
 /* The key in the slot is in the map no more. */
 void forget(struct code *, int map, int slot);
 
@@ -90,6 +93,9 @@ void clear_value(struct code *, size_t);
 
 /* VALUE = a task, as one that was added by hand; nothing is lost */
 void begin_value(struct code *);
+
+/* VALUE = a struct dt_received, of three numbers of 32 bits; R1 alone is lost */
+void begin_received(struct code *, enum reg start, enum reg end, enum reg read);
 
 /* The window of the task at R7 is over. */
 void end_window(struct code *, const struct dt_plan *);

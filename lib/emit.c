@@ -73,6 +73,11 @@ void add_to(struct code *c, enum reg to, int at, enum reg from)
 	emit(c, STX | ATOMIC | U64, to, from, at, 0);
 }
 
+void exchange(struct code *c, enum reg to, int at, enum reg from)
+{
+	emit(c, STX | ATOMIC | U64, to, from, at, 0xf1);
+}
+
 static void wide(struct code *c, enum reg to, int source, uint64_t n)
 {
 	emit(c, LD | WIDE, to, (enum reg)source, 0, (int32_t)n);

@@ -880,6 +880,25 @@ few() {
 	[ "$("$PROG/bpfobjects" entries "$1")" -le "$2" ]
 }
 
+@test "dt: what was read marked is forgotten before the sequence numbers come around to it" {
+	[ "$SLOW" = 1 ] || skip "needs a machine that moves 4 GiB while one waits"
+	hosts
+	server_on dtm
+	client c -i -s 40000000
+	follow c
+	go c 1
+	tids_of c T | dt-pid -N "$PROBE" remove
+	measure
+	[ "$WINDOWS" = 1 ]
+	for part in {1..8}; do
+		go c 14
+	done
+	measure
+	[ "$WINDOWS" = 1 ]
+	go c 0
+	client_ends c
+}
+
 @test "dt: after very many connections, and with maps that are full, requests are followed" {
 	hosts
 	marks_at dtc lo

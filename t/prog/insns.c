@@ -51,6 +51,7 @@ static void each(struct code *c)
 	from_network(c, R4, 16);
 	from_network(c, R4, 32);
 	add_to(c, R0, 24, R1);
+	exchange(c, R6, 8, R4);
 	load_map(c, R1, 7);
 	load_number(c, R2, 0x0123456789abcdef);
 	load_number(c, R2, 0xffffffff);
