@@ -183,8 +183,11 @@ static int make(struct made *m, const char *group, const char *event, const char
 	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')
 		m->symbol = where;
-#ifdef __arm__ /* whose kernel does not know $arg1 */
+	/* whose kernels do not know $arg1, or not all do */
+#if defined(__arm__)
 	place.machine = EM_ARM;
+#elif defined(__powerpc__)
+	place.machine = EM_PPC64;
 #endif
 	return append_args(m, where, place.machine ? &place : NULL);
 }

@@ -85,7 +85,12 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 	plain_root kprobe_events uprobe_events dynamic_events
 	tfs-probe -R root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
 		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
-	exactly root/kprobe_events $'p:g/one f+4 a=$arg1:u8\nr16:g/two f ret=$retval\n'
+	case $(uname -m) in # whose kernels do not know $arg1 the register is said to
+	armv*) argument=%r0 ;;
+	ppc*) argument=%gpr3 ;;
+	*) argument=\$arg1 ;;
+	esac
+	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'
 	exactly root/dynamic_events $'e:g/three sched/sched_switch p=$prev_pid\n'
 	exactly root/uprobe_events $'p:g/four /bin/sh:0x10 x=%di\n'
 }

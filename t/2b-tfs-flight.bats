@@ -360,7 +360,8 @@ plain() {
 	need_root
 	small_instance
 	mkdir small
-	mount -t tmpfs -o size=64k none small || skip "needs mount"
+	page=$(awk '/^KernelPageSize/ { print $2; exit }' /proc/self/smaps) # a small file has one
+	mount -t tmpfs -o size=$((page > 16 ? 4 * page : 64))k none small || skip "needs mount"
 	ln -s small d
 	for raw in '' -r; do
 		flight $raw

@@ -142,10 +142,7 @@ undo() {
 	loop
 	start_session trace_block --output fifo --all --device "$LOOP"
 	read_by cat >got
-	for block in 0 1 2 3 4 5 6 7; do
-		dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 seek="$block" conv=notrunc \
-			oflag=direct 2>dd.err
-	done
+	"$PROG/acts" blocks 8 0 "/dev/$LOOP" </dev/null >/dev/null
 	stop_session
 	finishes "$READER" 0
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* [0-9]+ \+ 8 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 8 ]

@@ -64,7 +64,7 @@ task() {
 }
 
 write_blocks() {
-	echo "dd if=/dev/zero of=/dev/$1 bs=4k count=$2 seek=${3:-0} oflag=direct 2>/dev/null"
+	echo "'$PROG/acts' blocks $2 ${3:-0} /dev/$1 </dev/null >/dev/null"
 }
 
 # session WORDS: of trace_blk, on $TASK and $DEVICE
@@ -357,7 +357,7 @@ WS 32 + 8 [0]
 WS 800 + 8 [0]
 WS 808 + 8 [0]
 WS 816 + 8 [0]' ]
-	[ "$(awk '$6 == "Q" { print $NF }' got | sort -u)" = '[dd]' ]
+	[ "$(awk '$6 == "Q" { print $NF }' got | sort -u)" = '[acts]' ]
 	[ "$(awk '{ print $4 }' got | sort -c -n 2>&1)" = '' ]
 	free "$DEVICE"
 }
@@ -392,7 +392,7 @@ WS 816 + 8 [0]' ]
 @test "trace_blk: tfs-run -m blktrace holds the program until the device is traced" {
 	need_relay
 	run -0 --separate-stderr tfs-run -m blktrace trace_blk --device "$DEVICE" -- \
-		dd if=/dev/zero of="/dev/$DEVICE" bs=4k count=2 oflag=direct
+		"$PROG/acts" blocks 2 0 "/dev/$DEVICE" </dev/null
 	printf '%s\n' "$output" >got
 	[ "$(how_many got Q)" = 2 ]
 	[ "$(how_many got C)" = 2 ]

@@ -8,6 +8,8 @@
  *	                          what is not there
  *	acts connects N           connect to a socket of ours N times
  *	acts retransmits N        connect in vain, until its first packet was sent N times again
+ *	acts blocks N M PATH      write N blocks of 4096 bytes there, from the M-th on,
+ *	                          past the page cache
  *	acts nothing
  * Prints "ready" and waits for a line of standard input first; not for nothing.
  */
@@ -109,6 +111,21 @@ static void retransmits(int in, const struct sockaddr_in *to, int n)
 	}
 }
 
+/* (an O_DIRECT that fails dd(1) of busybox gives up, and writes pages) */
+static void blocks(long n, long first, const char *path)
+{
+	static _Alignas(4096) char block[4096];
+	int fd = open(path, O_WRONLY | O_DIRECT);
+
+	for (long i = first; i < first + n; i++)
+		if (pwrite(fd, block, sizeof(block), (off_t)i * (off_t)sizeof(block)) !=
+		    (ssize_t)sizeof(block)) {
+			perror(path);
+			exit(111);
+		}
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *act = argc > 1 ? argv[1] : "nothing";
@@ -135,6 +152,8 @@ int main(int argc, char **argv)
 	else if (!strcmp(act, "opens"))
 		for (long i = 0; i < n + m; i++)
 			close(open(i < n ? argv[4] : none[0], O_RDONLY));
+	else if (!strcmp(act, "blocks"))
+		blocks(n, m, argv[4]);
 	else if (!strcmp(act, "connects"))
 		connects(in, &to, n);
 	else if (!strcmp(act, "retransmits"))
