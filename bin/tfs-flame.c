@@ -234,7 +234,7 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	svg_attribute(w, "x", x + 300);
 	svg_attribute(w, "y", (y + 12) * 100);
 	words_put(w, ">");
-	svg_text(w, o->name, o->n, width > 600 ? (width - 600) / SVG_LETTER : 0);
+	svg_text(w, o->name, o->n, width > 600 ? (size_t)((width - 600) / SVG_LETTER) : 0);
 	words_put(w, "</text></g>");
 	print("%s\n", w->text);
 }

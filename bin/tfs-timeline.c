@@ -300,7 +300,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 		svg_attribute(w, "x", x + 300);
 		svg_attribute(w, "y", (y + 12) * 100);
 		words_put(w, ">");
-		svg_text(w, m->name, strlen(m->name), (width - 600) / SVG_LETTER);
+		svg_text(w, m->name, strlen(m->name), (size_t)((width - 600) / SVG_LETTER));
 		if (w->text[w->n - 1] == '>')
 			w->n = n; /* not a letter fits */
 		else

@@ -97,10 +97,10 @@ int parts_open(struct parts *p)
  * What is in the pipe has no room in the part: count its events. The first of
  * its pages may have come to the file in part.
  */
-static void spill(struct parts *p, struct part_file *f, uint64_t written)
+static void spill(struct parts *p, struct part_file *f, size_t written)
 {
 	size_t page = p->head->layout.size, have = written % page;
-	uint64_t whole = written - have;
+	size_t whole = written - have;
 	char *text = malloc(page);
 	ssize_t n;
 
@@ -139,7 +139,7 @@ static ssize_t copy_out(struct parts *p, int fd, off_t at, size_t n)
 /* The n bytes in the pipe to the part's end. */
 static void store(struct parts *p, struct part_file *f, size_t n)
 {
-	uint64_t done = 0;
+	size_t done = 0;
 
 	if (f->fd < 0)
 		f->fd = place_scratch(p->place);
@@ -153,7 +153,7 @@ static void store(struct parts *p, struct part_file *f, size_t n)
 			continue;
 		if (m <= 0)
 			break;
-		done += (uint64_t)m;
+		done += (size_t)m;
 	}
 	if (done < n) {
 		complain_errno("unable to write %s", p->place->path);

@@ -365,7 +365,7 @@ int field_value(const struct events *evs, const struct field *f, const struct re
 	if (!where)
 		return -1;
 	v->data = r->data + (uint32_t)where;
-	v->n = where >> 32;
+	v->n = (size_t)(where >> 32);
 	if (f->kind == FIELD_STRING)
 		v->n = strnlen((const char *)v->data, v->n);
 	else if (f->kind == FIELD_ARRAY)

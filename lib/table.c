@@ -36,7 +36,7 @@ static uint64_t hash_of(const char *s, size_t n)
 
 static struct entry **place(const struct table *t, const char *s, size_t n, uint64_t hash)
 {
-	size_t i = hash & (t->room - 1);
+	size_t i = (size_t)hash & (t->room - 1);
 
 	for (; t->v[i]; i = (i + 1) & (t->room - 1))
 		if (t->v[i]->hash == hash && t->v[i]->n == n && !memcmp(t->v[i]->key, s, n))
