@@ -179,6 +179,6 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	tfs-flame -f -k event <got >folded
 	cat folded
 	[ "$(awk '{ n += $NF } END { print n }' folded)" = 5 ]
-	[ "$(grep -vc '^sched_process_fork;.*kernel_clone\|^sched_process_fork;.*do_fork' folded)" = 0 ]
+	[ "$(grep -vc '^sched_process_fork;.*\(_fork\|_clone\)' folded)" = 0 ]
 	tfs-flame <got | grep -q '>5 stacks</text>$'
 }
