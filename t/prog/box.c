@@ -265,9 +265,11 @@ static int look(unsigned char *frame, size_t n, int from)
 	}
 	if (opt.only >= 0 && opt.only != from)
 		return 1;
-	if (opt.ack && f->opened && !(flags & (SYN | FIN | RST)) && flags & HAS_ACK) {
+	/* which data may have overtaken */
+	if (opt.ack && f->opened && !s.data_len && !(flags & (SYN | FIN | RST)) &&
+	    flags & HAS_ACK) {
 		f->opened = 0;
-		lose |= !s.data_len;
+		lose = 1;
 	}
 	lose |= opt.percent && some(from) < opt.percent;
 	lose |= opt.drop_marked && marked;
