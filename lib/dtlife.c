@@ -25,10 +25,7 @@ void dt_state(struct code *c, const struct dt_plan *p)
 	jump_if_number(c, R9, IS, LAST_ACK, ENDS);
 	jump_if_number(c, R9, IS_NOT, CLOSED, OUT);
 	label(c, ENDS);
-	who(c, p);
-	lookup(c, p->pids, WHO);
-	jump_if_number(c, R0, IS, 0, OUT);
-	compute(c, SET, R7, R0);
+	who_is_traced(c, p, OUT);
 	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
 	jump_if(c, R1, IS_NOT, R6, OUT);
 	end_window(c, p);
@@ -36,10 +33,7 @@ void dt_state(struct code *c, const struct dt_plan *p)
 
 	if (!(p->flags & DT_MODULE)) {
 		label(c, OPENS);
-		who(c, p);
-		lookup(c, p->pids, WHO);
-		jump_if_number(c, R0, IS, 0, OUT);
-		compute(c, SET, R7, R0);
+		who_is_traced(c, p, OUT);
 		load(c, U64, R8, R7, offsetof(struct dt_task, tag));
 		jump_if_number(c, R8, IS, 0, OUT);
 		clear_value(c, sizeof(struct dt_sent));
@@ -166,10 +160,7 @@ void dt_wait(struct code *c, const struct dt_plan *p)
 		jump_if_number(c, R8, IS, waits[i], WAITS);
 	jump(c, OUT);
 	label(c, WAITS);
-	who(c, p);
-	lookup(c, p->pids, WHO);
-	jump_if_number(c, R0, IS, 0, OUT);
-	compute(c, SET, R7, R0);
+	who_is_traced(c, p, OUT);
 	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
 	jump_if_number(c, R1, IS, 0, OUT);
 	end_window(c, p);

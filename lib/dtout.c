@@ -126,10 +126,7 @@ void dt_end(struct code *c, const struct dt_plan *p)
 
 	load(c, U64, R8, R1, 8);
 	socket_argument(c, 0);
-	who(c, p);
-	lookup(c, p->pids, WHO);
-	jump_if_number(c, R0, IS, 0, OUT);
-	compute(c, SET, R7, R0);
+	who_is_traced(c, p, OUT);
 	store_number(c, U64, R7, offsetof(struct dt_task, sending), 0);
 	jump_if_number32(c, R8, AT_MOST, 0, OUT);
 	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
@@ -142,12 +139,8 @@ void dt_end(struct code *c, const struct dt_plan *p)
 /* R1 = the type of what follows, as the packet of R6 has it there; too short: to skip */
 static void ether_type(struct code *c, int at, int skip)
 {
-	compute(c, SET, R1, R6);
 	compute_number(c, SET, R2, at);
-	stack(c, R3, WORD);
-	compute_number(c, SET, R4, 2);
-	call(c, LOAD_BYTES);
-	jump_if_number(c, R0, IS_NOT, 0, skip);
+	packet_bytes(c, WORD, 2, skip);
 	load(c, U16, R1, FP, WORD);
 	from_network(c, R1, 16);
 }

@@ -76,6 +76,14 @@ void who(struct code *c, const struct dt_plan *p)
 	store(c, U32, FP, WHO, R0);
 }
 
+void who_is_traced(struct code *c, const struct dt_plan *p, int skip)
+{
+	who(c, p);
+	lookup(c, p->pids, WHO);
+	jump_if_number(c, R0, IS, 0, skip);
+	compute(c, SET, R7, R0);
+}
+
 void message(struct code *c, const struct dt_plan *p, enum reg seq, int sending)
 {
 	field(c, U16, R0, R6, p->peer_port);
@@ -161,14 +169,19 @@ void socket_key(struct code *c, const struct dt_plan *p, size_t place, int skip)
 	compute(c, SET, R8, R0);
 }
 
-void tcp_data(struct code *c, int v6, int tcp, int skip)
+void packet_bytes(struct code *c, int slot, int n, int skip)
 {
 	compute(c, SET, R1, R6);
-	compute(c, SET, R2, R7);
-	stack(c, R3, IP);
-	compute_number(c, SET, R4, 24);
+	stack(c, R3, slot);
+	compute_number(c, SET, R4, n);
 	call(c, LOAD_BYTES);
 	jump_if_number(c, R0, IS_NOT, 0, skip);
+}
+
+void tcp_data(struct code *c, int v6, int tcp, int skip)
+{
+	compute(c, SET, R2, R7);
+	packet_bytes(c, IP, 24, skip);
 	load(c, U8, R1, FP, IP);
 	compute(c, SET, R2, R1);
 	compute_number(c, RIGHT, R2, 4);
@@ -189,12 +202,8 @@ void tcp_data(struct code *c, int v6, int tcp, int skip)
 	load(c, U8, R2, FP, IP + 6);
 	jump_if_number(c, R2, IS, TCP, tcp);
 	jump_if_number(c, R2, IS_NOT, HOP_BY_HOP, skip);
-	compute(c, SET, R1, R6);
 	compute(c, SET, R2, R7);
-	stack(c, R3, WORD);
-	compute_number(c, SET, R4, 2);
-	call(c, LOAD_BYTES);
-	jump_if_number(c, R0, IS_NOT, 0, skip);
+	packet_bytes(c, WORD, 2, skip);
 	load(c, U8, R2, FP, WORD);
 	jump_if_number(c, R2, IS_NOT, TCP, skip);
 	load(c, U8, R2, FP, WORD + 1);
@@ -202,12 +211,8 @@ void tcp_data(struct code *c, int v6, int tcp, int skip)
 	compute_number(c, PLUS, R2, 8);
 	compute(c, PLUS, R7, R2);
 	label(c, tcp);
-	compute(c, SET, R1, R6);
 	compute(c, SET, R2, R7);
-	stack(c, R3, HEADER);
-	compute_number(c, SET, R4, 16);
-	call(c, LOAD_BYTES);
-	jump_if_number(c, R0, IS_NOT, 0, skip);
+	packet_bytes(c, HEADER, 16, skip);
 	load(c, U32, R9, R6, SKB_LEN);
 	compute(c, MINUS, R9, R7);
 	load(c, U8, R1, FP, HEADER + 12);

@@ -79,6 +79,9 @@ void socket_argument(struct code *, int at);
 /* Who runs, into its slot. */
 void who(struct code *, const struct dt_plan *);
 
+/* The same, and R7 = the struct dt_task of it; none: skipped */
+void who_is_traced(struct code *, const struct dt_plan *, int skip);
+
 /* MESSAGE = sender's port, receiver's port, sequence number in the register (R8, R9) */
 void message(struct code *, const struct dt_plan *, enum reg seq, int sending);
 
@@ -105,6 +108,9 @@ void end_window(struct code *, const struct dt_plan *);
  * for which older kernels take no pointer. R0 none: skipped. R8 = the state.
  */
 void socket_key(struct code *, const struct dt_plan *, size_t place, int skip);
+
+/* The n bytes of the packet of R6 at R2, into the slot; too short: to skip */
+void packet_bytes(struct code *, int slot, int n, int skip);
 
 /*
  * The packet of R6 is TCP whose IP header is at R7: R7 = where TCP begins, R9 =
