@@ -33,17 +33,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "consumer.h"
 #include "kernel.h"
 #include "live.h"
 #include "show.h"
-#include "tfs.h"
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
@@ -79,8 +76,9 @@ static const struct tool tool = {
 #define LAST_LINE 256
 
 struct stream {
-	int dir, in, out, signals;
+	int dir, in;
 	int text;               /* the kernel's, from trace_pipe */
+	struct consumer to;
 	struct kernel kernel;
 	struct live live;
 	struct show show;
@@ -90,62 +88,10 @@ struct stream {
 	long pages;             /* that were read since the buffer was found empty, */
 	long long looked;       /* at this time, in us */
 	long long moment;       /* of the last look at names, in ms */
-	int packets;            /* one line a write */
-	int stopping;
-	int full;               /* nothing more can be written */
-	unsigned long patience;
-	long long left;         /* bytes that may still be written; < 0 any */
 	unsigned long long cut; /* events read from the buffer and not written */
 };
 
-/*
- * The reader has left: end, unless another came meanwhile, which would find the
- * end of its text with us. One that comes after the close waits for the next
- * who writes.
- */
-static void reader_left(int out)
-{
-	static const struct timespec now;
-	struct pollfd p = { .fd = out };
-
-	if (ppoll(&p, 1, &now, NULL) != 0) {
-		close(out);
-		die_of_pipe();
-	}
-}
-
-/*
- * The one wait point: for events on fd, for being told to stop, for the
- * reader's death. Returns 1 when fd is ready, 0 when the time is up or we
- * were told to stop just now.
- */
-static int wait_on(struct stream *s, int fd, short events, long us)
-{
-	struct timespec limit = { us / 1000000, us % 1000000 * 1000 };
-	struct pollfd p[] = {
-		{ .fd = fd, .events = events },
-		{ .fd = s->stopping ? -1 : s->signals, .events = POLLIN },
-		{ .fd = s->out, .events = 0 },
-	};
-	struct signalfd_siginfo si;
-
-	while (ppoll(p, 3, us < 0 ? NULL : &limit, NULL) < 0)
-		if (errno != EINTR)
-			exit(REFUSED);
-	if (p[1].revents && read(s->signals, &si, sizeof(si)) == sizeof(si))
-		s->stopping = 1;
-	if (p[2].revents & POLLERR)
-		reader_left(s->out);
-	return p[0].revents != 0;
-}
-
-/* The length of the first line, newline included; n when there is no end. */
-static size_t line_length(const char *text, size_t n)
-{
-	const char *end = memchr(text, '\n', n);
-
-	return end ? (size_t)(end - text) + 1 : n;
-}
+/* ---- the kernel's text ----------------------------------------------------- */
 
 /* One without its end too: Linux 5.10 keeps that for the next read. */
 static unsigned long long lines(const char *text, size_t n)
@@ -156,71 +102,6 @@ static unsigned long long lines(const char *text, size_t n)
 		len = line_length(text, n);
 	return count;
 }
-
-/*
- * Write all of it, waiting for the reader. Sets full when that cannot be.
- * Returns how many bytes of it were not written.
- */
-static size_t put(struct stream *s, const char *text, size_t n)
-{
-	if (!s->full && s->left >= 0 && (long long)n > s->left)
-		s->full = 1;
-	while (n && !s->full) {
-		ssize_t done = write(s->out, text, n);
-
-		if (done >= 0) {
-			text += done;
-			n -= (size_t)done;
-			if (s->left >= 0)
-				s->left -= done;
-		} else if (errno == EAGAIN) {
-			int stopping = s->stopping;
-
-			if (!wait_on(s, s->out, POLLOUT,
-				     stopping ? (long)s->patience * 1000 : -1) && stopping)
-				s->full = TIMED_OUT;
-		} else if (errno == EPIPE && s->out == STDOUT_FILENO) {
-			die_of_pipe(); /* not a pipe: nobody else comes */
-		} else if (errno == EPIPE) {
-			reader_left(s->out);
-		} else if (errno != EINTR) {
-			complain_errno("unable to write the trace");
-			s->full = REFUSED;
-		}
-	}
-	return n;
-}
-
-/* A packet holds PIPE_BUF bytes: the reader puts longer lines together. */
-static size_t put_packets(struct stream *s, const char *text, size_t n)
-{
-	size_t rest = 0;
-
-	while (n && !rest) {
-		size_t len = line_length(text, n), part;
-
-		for (; len && !rest; len -= part, text += part, n -= part) {
-			part = len < PIPE_BUF ? len : PIPE_BUF;
-			rest = put(s, text, part);
-		}
-	}
-	return n + rest;
-}
-
-/* One line after another as long as they fit below the size limit. */
-static size_t fitting(const struct stream *s, const char *text, size_t n)
-{
-	size_t fit = 0, len;
-
-	if (s->left < 0 || (long long)n <= s->left)
-		return n;
-	while ((len = line_length(text + fit, n - fit)) &&
-	       (long long)(fit + len) <= s->left)
-		fit += len;
-	return fit;
-}
-
-/* ---- the kernel's text ----------------------------------------------------- */
 
 /* As pump, of trace_pipe. */
 static int pump_text(struct stream *s)
@@ -233,10 +114,10 @@ static int pump_text(struct stream *s)
 		return 0;
 	if (n < 0)
 		return complain_errno("unable to read trace_pipe");
-	fit = fitting(s, text, (size_t)n);
-	done = fit - (s->packets ? put_packets : put)(s, text, fit);
-	if (fit < (size_t)n && !s->full)
-		s->full = 1;
+	fit = consumer_fitting(&s->to, text, (size_t)n);
+	done = fit - consumer_put(&s->to, text, fit);
+	if (fit < (size_t)n && !s->to.full)
+		s->to.full = 1;
 	s->cut += lines(text + done, (size_t)n - done);
 	s->gather = GATHER_US;
 	return n < SHORT ? n > 0 : 2;
@@ -270,7 +151,7 @@ static size_t chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, i
 		size_t more = show_record(&s->show, r, lost, text + *len, CHUNK - *len,
 					  &shown);
 
-		if (s->left >= 0 && (long long)(*len + more) > s->left) {
+		if (s->to.left >= 0 && (long long)(*len + more) > s->to.left) {
 			/* a line of losses alone is no event */
 			*over = 1 + shown;
 			break;
@@ -291,12 +172,12 @@ static void give(struct stream *s)
 
 	do {
 		n = chunk(s, text, &len, ends, &over);
-		done = len - (s->packets ? put_packets : put)(s, text, len);
+		done = len - consumer_put(&s->to, text, len);
 		for (s->cut += over > 1; n && ends[n - 1] > done; n--)
 			s->cut++;
-		if (over && !s->full)
-			s->full = 1;
-	} while (len && !s->full);
+		if (over && !s->to.full)
+			s->to.full = 1;
+	} while (len && !s->to.full);
 }
 
 static int any(void *unused, const struct record *r)
@@ -352,7 +233,7 @@ static int pump_raw(struct stream *s)
 		show_changed(&s->show);
 	}
 	give(s);
-	if (s->full)
+	if (s->to.full)
 		return 1;
 	s->pages += n;
 	if (!live_empty(&s->live))
@@ -437,15 +318,15 @@ static int drain(struct stream *s)
 	unsigned long long there = 0;
 	int r = 1, found = 1;
 
-	for (int tries = 0; r >= 0 && !s->full && tries < 4; tries++) {
+	for (int tries = 0; r >= 0 && !s->to.full && tries < 4; tries++) {
 		there = buffer_count(s->dir, "entries: ");
-		for (found = 0; !s->full && (r = pump(s)) > 0;)
+		for (found = 0; !s->to.full && (r = pump(s)) > 0;)
 			found = 1;
 		if (!there)
 			break;
-		wait_on(s, -1, 0, 1000);
+		consumer_wait(&s->to, -1, 0, 1000);
 	}
-	if (!found && !s->full && !s->text)
+	if (!found && !s->to.full && !s->text)
 		s->cut += there;
 	return r;
 }
@@ -459,7 +340,7 @@ static void tell_losses(struct stream *s)
 	char line[LAST_LINE];
 	size_t n;
 
-	if (s->full)
+	if (s->to.full)
 		cut += left_over(s);
 	if (!over && !cut)
 		return;
@@ -467,10 +348,10 @@ static void tell_losses(struct stream *s)
 		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
 		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
 		   over + cut, over, cut);
-	if (s->full == 1) /* the size limit, which left room for this */
-		s->full = 0;
-	s->left = -1;
-	put(s, line, n);
+	if (s->to.full == 1) /* the size limit, which left room for this */
+		s->to.full = 0;
+	s->to.left = -1;
+	consumer_put(&s->to, line, n);
 }
 
 static void give_header(struct stream *s)
@@ -478,9 +359,9 @@ static void give_header(struct stream *s)
 	char text[2048];
 	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
 
-	if (s->left >= 0 && (long long)n > s->left)
-		s->full = 1;
-	(s->packets ? put_packets : put)(s, text, n);
+	if (s->to.left >= 0 && (long long)n > s->to.left)
+		s->to.full = 1;
+	consumer_put(&s->to, text, n);
 }
 
 int main(int argc, char **argv)
@@ -490,8 +371,8 @@ int main(int argc, char **argv)
 	unsigned long kb;
 	int c, r = 1;
 
-	s.patience = 2000;
-	s.left = -1;
+	s.to.patience = 2000;
+	s.to.left = -1;
 	s.exits.fd = -1;
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
@@ -499,7 +380,7 @@ int main(int argc, char **argv)
 			s.text = 1;
 			break;
 		case 'l':
-			s.packets = 1;
+			s.to.packets = 1;
 			break;
 		case 'n':
 			s.show.hide_names = 1;
@@ -507,10 +388,10 @@ int main(int argc, char **argv)
 		case 's':
 			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
-			s.left = (long long)kb * 1024 - LAST_LINE;
+			s.to.left = (long long)kb * 1024 - LAST_LINE;
 			break;
 		case 'w':
-			if (number(opt_value, 0, INT_MAX, &s.patience) < 0)
+			if (number(opt_value, 0, INT_MAX, &s.to.patience) < 0)
 				misused(&tool, "not a number of milliseconds: '%.80s'",
 					opt_value);
 			break;
@@ -529,8 +410,7 @@ int main(int argc, char **argv)
 		misused(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
 			"have no part in it");
 
-	signal(SIGPIPE, SIG_IGN); /* reader_left decides */
-	s.signals = stop_signals();
+	s.to.signals = stop_signals();
 	s.dir = open_tracefs(root, instance, NULL);
 	if (s.dir < 0)
 		return REFUSED;
@@ -541,29 +421,26 @@ int main(int argc, char **argv)
 	}
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
-	/* who opened the FIFO is gone already */
-	while ((s.out = own_output(&tool, O_WRONLY, s.packets)) < 0)
-		reader_left(STDOUT_FILENO);
-	fcntl(s.out, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
+	consumer_open(&s.to, &tool);
 	give_header(&s);
 
-	while (r >= 0 && !s.stopping) {
-		if (s.full) { /* the newest stay in the buffer */
-			wait_on(&s, -1, 0, -1);
+	while (r >= 0 && !s.to.stopping) {
+		if (s.to.full) { /* the newest stay in the buffer */
+			consumer_wait(&s.to, -1, 0, -1);
 			continue;
 		}
 		r = pump(&s);
 		if (r < 0 || r > 1)
 			continue;
-		wait_on(&s, -1, 0, s.gather);
-		if (!s.stopping && !r)
+		consumer_wait(&s.to, -1, 0, s.gather);
+		if (!s.to.stopping && !r)
 			/* of all ends that the kernel tells, few may be in the trace */
-			wait_on(&s, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
+			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
 	}
 	if (!s.text)
 		kernel_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
 	tell_losses(&s);
-	return r < 0 ? REFUSED : s.full > 1 ? s.full : DONE;
+	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
 }

@@ -239,7 +239,7 @@ histogram() {
 	need_tool mandoc
 	local tool message n=0
 	# its own, though in lib/
-	local -A more=([dt-probe]=dtmake [tfs-record]='datparts datjoin place'
+	local -A more=([dt-probe]=dtmake [tfs-catpipe]=consumer [tfs-record]='datparts datjoin place'
 		[tfs-flight]='flightctl flightdump flighttrigger')
 	for tool in $(tools); do
 		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+/* consumer.c - the reader of a tool's standard output, and may be slow, or leave */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "consumer.h"
+
+/*
+ * The reader has left: end, unless another came meanwhile, which would find the
+ * end of its text with us. One that comes after the close waits for the next
+ * who writes.
+ */
+static void left(int out)
+{
+	static const struct timespec now;
+	struct pollfd p = { .fd = out };
+
+	if (ppoll(&p, 1, &now, NULL) != 0) {
+		close(out);
+		die_of_pipe();
+	}
+}
+
+void consumer_open(struct consumer *c, const struct tool *t)
+{
+	signal(SIGPIPE, SIG_IGN); /* left() decides */
+	/* who opened the FIFO is gone already */
+	while ((c->out = own_output(t, O_WRONLY, c->packets)) < 0)
+		left(STDOUT_FILENO);
+	fcntl(c->out, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
+}
+
+int consumer_wait(struct consumer *c, int fd, short events, long us)
+{
+	struct timespec limit = { us / 1000000, us % 1000000 * 1000 };
+	struct pollfd p[] = {
+		{ .fd = fd, .events = events },
+		{ .fd = c->stopping ? -1 : c->signals, .events = POLLIN },
+		{ .fd = c->out, .events = 0 },
+	};
+	struct signalfd_siginfo si;
+
+	while (ppoll(p, 3, us < 0 ? NULL : &limit, NULL) < 0)
+		if (errno != EINTR)
+			exit(REFUSED);
+	if (p[1].revents && read(c->signals, &si, sizeof(si)) == sizeof(si))
+		c->stopping = 1;
+	if (p[2].revents & POLLERR)
+		left(c->out);
+	return p[0].revents != 0;
+}
+
+size_t line_length(const char *text, size_t n)
+{
+	const char *end = memchr(text, '\n', n);
+
+	return end ? (size_t)(end - text) + 1 : n;
+}
+
+static size_t put(struct consumer *c, const char *text, size_t n)
+{
+	if (!c->full && c->left >= 0 && (long long)n > c->left)
+		c->full = 1;
+	while (n && !c->full) {
+		ssize_t done = write(c->out, text, n);
+
+		if (done >= 0) {
+			text += done;
+			n -= (size_t)done;
+			if (c->left >= 0)
+				c->left -= done;
+		} else if (errno == EAGAIN) {
+			int stopping = c->stopping;
+
+			if (!consumer_wait(c, c->out, POLLOUT,
+					 stopping ? (long)c->patience * 1000 : -1) && stopping)
+				c->full = TIMED_OUT;
+		} else if (errno == EPIPE && c->out == STDOUT_FILENO) {
+			die_of_pipe(); /* not a pipe: nobody else comes */
+		} else if (errno == EPIPE) {
+			left(c->out);
+		} else if (errno != EINTR) {
+			complain_errno("unable to write the trace");
+			c->full = REFUSED;
+		}
+	}
+	return n;
+}
+
+/* A packet holds PIPE_BUF bytes: the reader puts longer lines together. */
+static size_t put_packets(struct consumer *c, const char *text, size_t n)
+{
+	size_t rest = 0;
+
+	while (n && !rest) {
+		size_t len = line_length(text, n), part;
+
+		for (; len && !rest; len -= part, text += part, n -= part) {
+			part = len < PIPE_BUF ? len : PIPE_BUF;
+			rest = put(c, text, part);
+		}
+	}
+	return n + rest;
+}
+
+size_t consumer_put(struct consumer *c, const char *text, size_t n)
+{
+	return (c->packets ? put_packets : put)(c, text, n);
+}
+
+size_t consumer_fitting(const struct consumer *c, const char *text, size_t n)
+{
+	size_t fit = 0, len;
+
+	if (c->left < 0 || (long long)n <= c->left)
+		return n;
+	while ((len = line_length(text + fit, n - fit)) &&
+	       (long long)(fit + len) <= c->left)
+		fit += len;
+	return fit;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * consumer.h - the reader of a tool's standard output, who may be slow, or leave
+ *
+ * A FIFO's reader may leave and another come; a tool waits for the one, and ends
+ * with the last. Everything that a tool waits for is waited for here, so that
+ * neither a reader's death nor the word to stop is ever missed.
+ */
+#ifndef CONSUMER_H
+#define CONSUMER_H
+
+#include "tfs.h"
+
+struct consumer {
+	int out;                /* standard output, or the FIFO that it was, opened anew */
+	int signals;            /* stop_signals() */
+	int packets;            /* one line a write, in parts of PIPE_BUF at most */
+	int stopping;           /* we were told to stop */
+	/*
+	 * Nothing more can be written: 1 as the size limit leaves no room, which the
+	 * owner may find first; TIMED_OUT, the reader took nothing; REFUSED, said.
+	 */
+	int full;
+	unsigned long patience; /* ms, for a reader that takes nothing, when stopping */
+	long long left;         /* bytes that may still be written; < 0 any */
+};
+
+/*
+ * Standard output as own_output has it, in packets where packets is set. Without
+ * a reader: as when one leaves. From here on SIGPIPE is ignored.
+ */
+void consumer_open(struct consumer *, const struct tool *);
+
+/*
+ * The one wait point: for events on fd (-1: none), for being told to stop, for the
+ * reader's death, at most us microseconds (< 0: any time). 1 when fd is ready, 0
+ * when the time is up or we were told to stop just now. The last reader gone: ends
+ * the program as SIGPIPE does.
+ */
+int consumer_wait(struct consumer *, int fd, short events, long us);
+
+/*
+ * Write all of it, waiting for the reader. Sets full when that cannot be, said where
+ * it is an error. How many bytes of it were not written.
+ */
+size_t consumer_put(struct consumer *, const char *text, size_t n);
+
+/* How much of text fits below the size limit, in whole lines. */
+size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
+
+/*
+ * The length of the first line, newline included; n when there is no end: Linux 5.10
+ * keeps that for the next read of trace_pipe.
+ */
+size_t line_length(const char *text, size_t n);
+
+#endif
