@@ -13,14 +13,14 @@ export MAKEFLAGS=
 source_tree() {
 	need_tool make cc
 	mkdir source
-	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build) | tar -xf - -C source
+	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build build/lib) | tar -xf - -C source
 	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
 }
 
 # make with the compiler and the flags of what is built
 remake() {
 	# shellcheck disable=SC2046 # words
-	make -s -C source $(built_with) "$@" 3>&-
+	make -s -j"$(nproc)" -C source $(built_with) "$@" 3>&-
 }
 
 # The compiler that .build names; flags other than the usual build all again.
