@@ -32,25 +32,11 @@ static const struct tool tool = {
 	.letters = "cs:",
 };
 
-enum { MOST_HOSTS = 64, SECOND = 1000000000 };
-
-struct host {
-	const char *name, *file;
-	struct reader in;
-	int digits;                     /* behind the point of its times, at most */
-	int64_t begin;                  /* its earliest time; -1: it has none */
-	struct remarks remarks;
-	/* its next line */
-	char *line;
-	size_t n;
-	int there, digits_now;
-	struct trace_line l;
-	int event, timed, rank;
-	int64_t time;                   /* aligned; without one, that of the line before */
-};
+enum { MOST_HOSTS = 64 };
 
 struct join {
 	struct host *v;
+	const char **names;             /* theirs */
 	unsigned n;
 	size_t wide;                    /* the column of names */
 	struct clocks clocks;
@@ -63,53 +49,11 @@ struct join {
 	struct sequence *sequence;
 	char *notes[3 * MOST_HOSTS + 3];
 	size_t nnotes;
-	struct words words, time;
+	struct words words;
 	unsigned long long events;
 	int as_it_is, once;             /* clocks; traces are read */
 	int json;                       /* all traces are */
 };
-
-/* ---- a line --------------------------------------------------------------------------- */
-
-/* The next line of a host, its time as it is: 1, or 0 at the end. */
-static int next(struct host *h)
-{
-	ssize_t n = next_line(&h->in, &h->line);
-	uint64_t time;
-
-	h->there = n >= 0;
-	if (!h->there)
-		return 0;
-	h->n = (size_t)n;
-	/* a line of text has none; what has is a stranger's */
-	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
-		;
-	/* a stack is no event and has a time, and so is a gap in JSON */
-	h->event = trace_line(&h->l, h->line, h->n);
-	h->timed = (h->event || h->l.stack || h->l.json) &&
-		   trace_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
-	if (!h->timed)
-		return 1;
-	if (h->digits_now < 0)
-		die(REFUSED, "unable to join %s: its clock counts and has no seconds", h->file);
-	if (h->digits_now > h->digits)
-		h->digits = h->digits_now;
-	h->time = (int64_t)time;
-	return 1;
-}
-
-/* So many digits behind the point, what is behind them cut off. */
-static void put_seconds(struct words *w, int64_t time, int digits)
-{
-	char text[32];
-
-	format(text, sizeof(text), "%llu", (unsigned long long)time / SECOND);
-	words_put(w, text);
-	/* a digit too many in front, so that no zero is lost */
-	format(text, sizeof(text), "%llu", (unsigned long long)(time % SECOND + SECOND));
-	*text = '.';
-	words_add(w, text, digits ? (size_t)digits + 1 : 0);
-}
 
 /* ---- the first time: marks ------------------------------------------------------------ */
 
@@ -155,7 +99,7 @@ static void collect(struct join *j, unsigned host)
 	struct host *h = &j->v[host];
 	struct dt_mark m;
 
-	while (next(h)) {
+	while (host_next(h)) {
 		if (!h->timed)
 			continue;
 		if (h->begin < 0 || h->time < h->begin)
@@ -209,13 +153,6 @@ static void find_clocks(struct join *j)
 	}
 }
 
-/* "5.000000 s ahead" of the first host's clock */
-static void put_ahead(struct join *j, const struct host *h, int64_t ahead)
-{
-	put_seconds(&j->words, ahead < 0 ? -ahead : ahead, h->digits);
-	words_put(&j->words, ahead < 0 ? " s behind" : " s ahead");
-}
-
 static void put_number(struct words *w, const char *before, unsigned long long n,
 		       const char *behind)
 {
@@ -225,43 +162,6 @@ static void put_number(struct words *w, const char *before, unsigned long long n
 	words_put(w, before);
 	words_put(w, text);
 	words_put(w, behind);
-}
-
-/* What is known of a host's clock, and how. */
-static void put_clock(struct join *j, unsigned i)
-{
-	const struct host *h = &j->v[i];
-	const struct clock *c = &j->clocks.v[i];
-	int64_t ahead = -c->add;
-	struct words *w = &j->words;
-
-	if (j->as_it_is) {
-		words_put(w, "its clock as it is");
-		return;
-	}
-	switch (c->known) {
-	case CLOCK_FIRST:
-		words_put(w, "its clock is that of all times");
-		break;
-	case CLOCK_ALONE:
-		words_put(w, "its clock as it is, for want of messages to compare it");
-		break;
-	case CLOCK_BOTH:
-		put_ahead(j, h, ahead);
-		words_put(w, ", plus or minus ");
-		put_seconds(w, c->within, h->digits);
-		if (c->by) {
-			words_put(w, ", if that of ");
-			words_put(w, j->v[c->by].name);
-			words_put(w, " is right");
-		}
-		break;
-	default:
-		/* a host that is ahead by this or more is behind by this or less */
-		words_put(w, (c->known == CLOCK_MOST) == (ahead >= 0) ? "at least " : "at most ");
-		put_ahead(j, h, ahead);
-		words_put(w, ", by messages of one direction");
-	}
 }
 
 /* For the picture. */
@@ -300,7 +200,10 @@ static void print_clocks(struct join *j)
 	for (unsigned i = 0; i < j->n; i++) {
 		const struct met *m = &j->messages.hosts[i];
 
-		put_clock(j, i);
+		if (j->as_it_is)
+			words_put(w, "its clock as it is");
+		else
+			clock_tell(w, &j->clocks, i, j->names, j->v[i].digits);
 		if (j->once) {
 			print_head(j, j->v[i].name);
 			continue;
@@ -316,7 +219,7 @@ static void print_clocks(struct join *j)
 		put_number(w, "clocks and messages contradict each other: ", j->early,
 			   j->early == 1 ? " message is" : " messages are");
 		words_put(w, " received before sent, by ");
-		put_seconds(w, j->earliest, 6);
+		words_seconds(w, j->earliest, 6);
 		words_put(w, " s at most");
 		print_head(j, NULL);
 	}
@@ -335,73 +238,19 @@ static void print_clocks(struct join *j)
 
 /* ---- the second time -------------------------------------------------------------------- */
 
-/* What is received comes behind what is sent at that time; what has no time, at once. */
-static int rank(const struct host *h)
-{
-	struct dt_mark m;
-
-	if (!h->timed)
-		return 0;
-	return h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
-}
-
 /* The next line of a host with its aligned time; without one, that of the line before. */
 static void advance(struct join *j, unsigned i)
 {
 	struct host *h = &j->v[i];
 	int64_t before = h->time;
 
-	if (!next(h))
+	if (!host_next(h))
 		return;
 	h->time = h->timed ? h->time + j->clocks.v[i].add + j->later : before;
 	/* since it was read, the file has become another one */
 	if (h->timed && h->time < 0)
 		h->time = 0;
-	h->rank = rank(h);
-}
-
-static void put_blanks(struct words *w, size_t n)
-{
-	while (n--)
-		words_put(w, " ");
-}
-
-/* The host's line with its name and its time. */
-static void print_line(struct join *j, const struct host *h)
-{
-	struct words *w = &j->words;
-	const char *line = h->line, *end = line + h->n;
-	int json = h->n > 1 && *line == '{' && end[-1] == '}';
-
-	w->n = 0;
-	if (!json) {
-		words_put(w, h->name);
-		put_blanks(w, j->wide - strlen(h->name));
-		words_put(w, " | ");
-	}
-	if (h->timed) {
-		const char *from = h->l.time.text, *to = from + h->l.time.n;
-		size_t n, wide;
-
-		/* it is as wide as it was with the blanks in front, but for one */
-		while (!h->l.json && from - line > 1 && from[-2] == ' ')
-			from--;
-		wide = (size_t)(to - from);
-		words_add(w, line, (size_t)(from - line));
-		j->time.n = 0;
-		put_seconds(&j->time, h->time, h->digits_now);
-		n = j->time.n;
-		put_blanks(w, !h->l.json && n < wide ? wide - n : 0);
-		words_add(w, j->time.text, n);
-		line = to;
-	}
-	words_add(w, line, (size_t)(end - line) - (size_t)json);
-	if (json) {
-		words_put(w, w->n > 1 ? ",\"host\":\"" : "\"host\":\"");
-		words_put(w, h->name);
-		words_put(w, "\"}");
-	}
-	print("%s\n", w->text);
+	h->rank = host_rank(h);
 }
 
 /* Whose turn is it? Of equal ones it is his who had it. */
@@ -429,7 +278,7 @@ static void merge(struct join *j)
 	for (unsigned i = first(j, 0); j->v[i].there; i = first(j, i)) {
 		struct host *h = &j->v[i];
 
-		print_line(j, h);
+		host_print(h, j->wide);
 		j->events += (unsigned)h->event;
 		if (h->event && j->sequence)
 			sequence_event(j->sequence, i, &h->l, h->time);
@@ -457,18 +306,10 @@ static void open_host(struct join *j, char *word)
 			misused(&tool, "two hosts are called '%s'", word);
 	*h = (struct host){ .name = word, .file = file, .begin = -1 };
 	h->in.name = file;
+	j->names[j->n] = word;
 	if (strlen(word) > j->wide)
 		j->wide = strlen(word);
 	j->n++;
-}
-
-static struct sequence *make_sequence(const struct join *j)
-{
-	const char **names = allocate(j->n, sizeof(*names));
-
-	for (unsigned i = 0; i < j->n; i++)
-		names[i] = j->v[i].name;
-	return sequence_make(names, &j->messages);
 }
 
 /* Where the picture goes, which is nobody's trace. */
@@ -519,6 +360,7 @@ int main(int argc, char **argv)
 	if (argc - opt_index > MOST_HOSTS)
 		misused(&tool, "more than %d traces", MOST_HOSTS);
 	j.v = allocate((size_t)(argc - opt_index), sizeof(*j.v));
+	j.names = allocate((size_t)(argc - opt_index), sizeof(*j.names));
 	for (char **word = argv + opt_index; *word; word++)
 		open_host(&j, *word);
 	j.once = j.as_it_is && !picture;
@@ -549,7 +391,7 @@ int main(int argc, char **argv)
 		find_clocks(&j);
 	}
 	if (picture)
-		j.sequence = make_sequence(&j);
+		j.sequence = sequence_make(j.names, &j.messages);
 	merge(&j);
 	if (picture)
 		draw(&j, fd, picture);

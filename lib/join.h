@@ -13,8 +13,42 @@
 
 #include "dtmark.h"
 #include "filter.h"
+#include "tfs.h"
 
 #define TIME_MOST INT64_C(3000000000000000000) /* 95 years; 64 bits hold the sum of three */
+#define SECOND INT64_C(1000000000)
+
+/* ---- hosttrace.c: one host's trace, line by line ------------------------------------- */
+
+struct host {
+	const char *name, *file;
+	struct reader in;
+	int digits;                     /* behind the point of its times, at most */
+	int64_t begin;                  /* its earliest time; -1: it has none */
+	struct remarks remarks;
+	/* its next line */
+	char *line;
+	size_t n;
+	int there, digits_now;
+	struct trace_line l;
+	int event, timed, rank;
+	int64_t time;                   /* aligned; without one, that of the line before */
+};
+
+/*
+ * The next line of a host, its time as it is: 1, or 0 at the end. A clock that has
+ * no seconds ends the tool, REFUSED, said.
+ */
+int host_next(struct host *);
+
+/* At one time: what has no time at once, what is received behind what is sent. */
+int host_rank(const struct host *);
+
+/* Print its line, its name in a column so wide and its time as it is in time. */
+void host_print(const struct host *, size_t wide);
+
+/* Add nanoseconds as seconds, so many digits behind the point, the others cut off. */
+void words_seconds(struct words *, int64_t time, int digits);
 
 /* ---- clocks.c: how clocks differ, by who heard from whom ---------------------------- */
 
@@ -53,6 +87,13 @@ struct clocks {
 };
 
 void clocks_align(struct clocks *);
+
+/*
+ * Add what is known of a host's clock, and how (clocktell.c); times with so many
+ * digits. names: all hosts'.
+ */
+void clock_tell(struct words *, const struct clocks *, unsigned host,
+		const char *const *names, int digits);
 
 /* ---- messages.c: both ends of a message ----------------------------------------------- */
 
