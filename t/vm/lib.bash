@@ -36,21 +36,17 @@ fetch_guest() {
 # make_guest: its file system in $guest, below $work: busybox, and in /tfs the
 # tree with product and test programs, static
 make_guest() {
-	local tree source
+	local tree
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	guest=$work/root
 	tree=$guest/tfs
 	mkdir -p "$tree"
 	git ls-files -co --exclude-standard | cpio -pdm --quiet "$tree"
-	make -s -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
-	mkdir -p "$tree/build/t"
+	make -s -j"$(nproc)" -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
 	# without -S one ld dies of debugging symbols that a newer one made (riscv64)
-	for source in t/prog/*.c; do
-		# shellcheck disable=SC2046 # several words
-		t/vm/cc "$arch" -std=c11 -D_GNU_SOURCE -O2 -pthread -Wl,-S -o \
-			"$tree/build/t/$(basename "$source" .c)" "$source" $(t/library "$source")
-	done
+	make -s -j"$(nproc)" -C "$tree" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
+	rm -r "$tree"/build/lib "$tree"/build/t/lib
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin}
 	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"
 	cp "$tools"/bin/busybox "$guest/bin"
