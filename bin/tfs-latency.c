@@ -59,7 +59,7 @@ struct begun {
 struct latency {
 	struct half from, to;
 	const char **keys, **names;             /* that are carried */
-	unsigned long least;                    /* microseconds */
+	uint64_t least;                         /* microseconds */
 	struct table begun;
 	struct words event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
@@ -171,8 +171,7 @@ static void end(struct latency *t, const struct trace_line *l, const char *line,
 		return;
 	}
 	/* a clock without a point counts what it counts */
-	least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : (digits < 0 ? 1 : 1000) *
-		(uint64_t)t->least;
+	least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : (digits < 0 ? 1 : 1000) * t->least;
 	if (!least || (time >= b->time && time - b->time >= least)) {
 		t->fields.n = 0;
 		words_add(&t->fields, b->carried, b->n);
@@ -333,6 +332,7 @@ int main(int argc, char **argv)
 	static struct latency t = { .begun = { .size = sizeof(struct begun) } };
 	static struct reader in;
 	const char *from = NULL, *to = NULL;
+	unsigned long least = 0;
 	size_t ncarried = 0;
 	char *line;
 	ssize_t n;
@@ -352,8 +352,9 @@ int main(int argc, char **argv)
 			if (!t.only.n || opt_value[strspn(opt_value, "0123456789,")])
 				misused(&tool, "not pids, with commas: '%.80s'", opt_value);
 		}
-		else if (number(opt_value, 0, ULONG_MAX, &t.least) < 0)
+		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
+	t.least = least;
 	if (t.only.n && (!argv[opt_index] || strcmp(argv[opt_index], "wakeup")))
 		misused(&tool, "-p is for wakeup");
 	choose(&t, from, to, argv + opt_index);
