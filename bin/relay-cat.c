@@ -20,13 +20,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumer.h"
 #include "relay.h"
 
 static const struct tool tool = {
@@ -36,46 +35,20 @@ static const struct tool tool = {
 	.letters = "1o:p:w:",
 };
 
-/* When stopping: a reader that takes nothing for so many milliseconds is given up. */
-#define PATIENCE_MS 2000
-
 struct outlet {
 	const struct relay *relay;
-	int *fd;                /* one a file; NULL: standard output */
-	int signals, stopping;
+	int *fd;                /* one a file; NULL: to standard output */
+	struct consumer to;
 };
-
-/* As write_all to standard output, which waits for no reader once we are told to stop. */
-static int write_patiently(struct outlet *o, const char *bytes, size_t n)
-{
-	while (n) {
-		struct pollfd p[] = { { .fd = STDOUT_FILENO, .events = POLLOUT },
-				      { .fd = o->stopping ? -1 : o->signals, .events = POLLIN } };
-		int ready = poll(p, 2, o->stopping ? PATIENCE_MS : -1);
-		/* pipe(7): where there is room, there is room for that much */
-		size_t part = n < PIPE_BUF ? n : PIPE_BUF;
-
-		if (!ready)
-			exit(TIMED_OUT);
-		if (ready > 0 && p[1].revents)
-			o->stopping = 1; /* it is read by relay_wait */
-		else if (ready > 0 && write_all(STDOUT_FILENO, bytes, part) < 0)
-			return -1;
-		else if (ready > 0)
-			bytes += part, n -= part;
-	}
-	return 0;
-}
 
 static int put(void *arg, const struct relay_file *f, const void *bytes, size_t n)
 {
 	struct outlet *o = arg;
 
-	if (!(o->fd ? write_all(o->fd[f - o->relay->v], bytes, n) :
-	      write_patiently(o, bytes, n)))
+	if (!o->fd)
+		return consumer_put(&o->to, bytes, n) ? -1 : 0;
+	if (write_all(o->fd[f - o->relay->v], bytes, n) == 0)
 		return 0;
-	if (errno == EPIPE)
-		die_of_pipe();
 	return complain_errno("unable to write what %s had", f->name);
 }
 
@@ -108,11 +81,10 @@ int main(int argc, char **argv)
 {
 	const char *prefix = "trace", *to = NULL, *dir;
 	struct relay relay = { 0 };
-	struct outlet out = { .relay = &relay };
+	struct outlet out = { .relay = &relay, .to = { .out = -1, .patience = 2000, .left = -1 } };
 	unsigned long ms = 100;
-	enum relay_why why = RELAY_LOOK;
 	unsigned long long dropped;
-	int once = 0, signals, c, r = 0;
+	int once = 0, ended = 0, c, r = 0;
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
@@ -138,20 +110,22 @@ int main(int argc, char **argv)
 	if (argv[opt_index + 1])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 
-	out.signals = signals = stop_signals();
+	out.to.signals = stop_signals();
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
 		return REFUSED;
-	while (!r && !once && why == RELAY_LOOK) {
+	if (!to)
+		consumer_open(&out.to, &tool);
+	while (!r && !once && !out.to.stopping && !ended) {
 		r = relay_read(&relay, 0, put, &out);
 		if (!r)
-			why = relay_wait(&relay, signals, to ? -1 : STDOUT_FILENO, (int)ms);
+			ended = relay_wait(&relay, out.to.signals, out.to.out, (int)ms);
+		/* a reader's death, and the word to stop */
+		consumer_wait(&out.to, -1, 0, 0);
 	}
-	if (why == RELAY_READER)
-		die_of_pipe();
 	if (!r)
 		r = relay_read(&relay, 1, put, &out);
 	dropped = relay_dropped(dir);
 	if (dropped)
 		note("lost %llu records, as %s/dropped has it", dropped, dir);
-	return r < 0 ? REFUSED : DONE;
+	return out.to.full ? out.to.full : r < 0 ? REFUSED : DONE;
 }

@@ -72,9 +72,6 @@ static const struct tool tool = {
 #define CHUNK (64 * 1024)
 #define MOST_EVENTS 1024
 
-/* Room that a size limit leaves for the last line. */
-#define LAST_LINE 256
-
 struct stream {
 	int dir, in;
 	int text;               /* the kernel's, from trace_pipe */
@@ -93,16 +90,6 @@ struct stream {
 
 /* ---- the kernel's text ----------------------------------------------------- */
 
-/* One without its end too: Linux 5.10 keeps that for the next read. */
-static unsigned long long lines(const char *text, size_t n)
-{
-	unsigned long long count = 0;
-
-	for (size_t len; n; text += len, n -= len, count++)
-		len = line_length(text, n);
-	return count;
-}
-
 /* As pump, of trace_pipe. */
 static int pump_text(struct stream *s)
 {
@@ -118,7 +105,7 @@ static int pump_text(struct stream *s)
 	done = fit - consumer_put(&s->to, text, fit);
 	if (fit < (size_t)n && !s->to.full)
 		s->to.full = 1;
-	s->cut += lines(text + done, (size_t)n - done);
+	s->cut += count_lines(text + done, (size_t)n - done);
 	s->gather = GATHER_US;
 	return n < SHORT ? n > 0 : 2;
 }
@@ -337,7 +324,7 @@ static void tell_losses(struct stream *s)
 				  buffer_count(s->dir, "commit overrun: ") +
 				  buffer_count(s->dir, "dropped events: ");
 	unsigned long long cut = s->cut;
-	char line[LAST_LINE];
+	char line[CONSUMER_LAST];
 	size_t n;
 
 	if (s->to.full)
@@ -348,10 +335,7 @@ static void tell_losses(struct stream *s)
 		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
 		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
 		   over + cut, over, cut);
-	if (s->to.full == 1) /* the size limit, which left room for this */
-		s->to.full = 0;
-	s->to.left = -1;
-	consumer_put(&s->to, line, n);
+	consumer_last(&s->to, line, n);
 }
 
 static void give_header(struct stream *s)
@@ -368,7 +352,6 @@ int main(int argc, char **argv)
 {
 	static struct stream s; /* large */
 	const char *root = NULL, *instance = NULL;
-	unsigned long kb;
 	int c, r = 1;
 
 	s.to.patience = 2000;
@@ -386,9 +369,7 @@ int main(int argc, char **argv)
 			s.show.hide_names = 1;
 			break;
 		case 's':
-			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
-				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
-			s.to.left = (long long)kb * 1024 - LAST_LINE;
+			consumer_limit(&s.to, &tool, opt_value);
 			break;
 		case 'w':
 			if (number(opt_value, 0, INT_MAX, &s.to.patience) < 0)

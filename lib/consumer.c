@@ -2,6 +2,7 @@
 /* consumer.c - the reader of a tool's standard output, and may be slow, or leave */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +26,15 @@ static void left(int out)
 		close(out);
 		die_of_pipe();
 	}
+}
+
+void consumer_limit(struct consumer *c, const struct tool *t, const char *kilobytes)
+{
+	unsigned long kb;
+
+	if (number(kilobytes, 1, LONG_MAX / 1024, &kb) < 0)
+		misused(t, "not a number of kilobytes: '%.80s'", kilobytes);
+	c->left = (long long)kb * 1024 - CONSUMER_LAST;
 }
 
 void consumer_open(struct consumer *c, const struct tool *t)
@@ -61,6 +71,15 @@ size_t line_length(const char *text, size_t n)
 	const char *end = memchr(text, '\n', n);
 
 	return end ? (size_t)(end - text) + 1 : n;
+}
+
+unsigned long long count_lines(const char *text, size_t n)
+{
+	unsigned long long count = 0;
+
+	for (size_t len; n; text += len, n -= len, count++)
+		len = line_length(text, n);
+	return count;
 }
 
 static size_t put(struct consumer *c, const char *text, size_t n)
@@ -112,6 +131,14 @@ static size_t put_packets(struct consumer *c, const char *text, size_t n)
 size_t consumer_put(struct consumer *c, const char *text, size_t n)
 {
 	return (c->packets ? put_packets : put)(c, text, n);
+}
+
+void consumer_last(struct consumer *c, const char *line, size_t n)
+{
+	if (c->full == 1) /* the size limit, which left room for this */
+		c->full = 0;
+	c->left = -1;
+	consumer_put(c, line, n);
 }
 
 size_t consumer_fitting(const struct consumer *c, const char *text, size_t n)

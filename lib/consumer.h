@@ -25,6 +25,12 @@ struct consumer {
 	long long left;         /* bytes that may still be written; < 0 any */
 };
 
+/* Room that a size limit leaves for the last line. */
+enum { CONSUMER_LAST = 256 };
+
+/* The value of an option: write no more than that many kilobytes. Exits MISUSED. */
+void consumer_limit(struct consumer *, const struct tool *, const char *kilobytes);
+
 /*
  * Standard output as own_output has it, in packets where packets is set. Without
  * a reader: as when one leaves. From here on SIGPIPE is ignored.
@@ -45,13 +51,19 @@ int consumer_wait(struct consumer *, int fd, short events, long us);
  */
 size_t consumer_put(struct consumer *, const char *text, size_t n);
 
+/* The same of a last line, of CONSUMER_LAST bytes at most, for which there is room. */
+void consumer_last(struct consumer *, const char *line, size_t n);
+
 /* How much of text fits below the size limit, in whole lines. */
 size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
 
-/*
- * The length of the first line, newline included; n when there is no end: Linux 5.10
- * keeps that for the next read of trace_pipe.
- */
+/* The length of the first line, newline included; n when there is no end. */
 size_t line_length(const char *text, size_t n);
+
+/*
+ * How many lines text has, one without its end too: Linux 5.10 keeps that for the
+ * next read of trace_pipe.
+ */
+unsigned long long count_lines(const char *text, size_t n);
 
 #endif

@@ -24,21 +24,6 @@ static int is_fifo(const struct tool *t, int packets)
 	return 0;
 }
 
-/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
-static void make_packets(int fd, int flags)
-{
-	if (fcntl(fd, F_SETFL, flags | O_DIRECT) < 0) {
-		complain_errno("unable to write packets");
-		exit(REFUSED);
-	}
-}
-
-void packet_output(const struct tool *t)
-{
-	is_fifo(t, 1);
-	make_packets(STDOUT_FILENO, 0);
-}
-
 int own_output(const struct tool *t, int access, int packets)
 {
 	char path[PATH_MAX];
@@ -54,8 +39,11 @@ int own_output(const struct tool *t, int access, int packets)
 		complain_errno("unable to open %s", path);
 		exit(REFUSED);
 	}
-	if (packets)
-		make_packets(fd, O_NONBLOCK);
+	/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
+	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
+		complain_errno("unable to write packets");
+		exit(REFUSED);
+	}
 	close(STDOUT_FILENO);
 	return fd;
 }

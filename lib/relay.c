@@ -127,11 +127,10 @@ int relay_read(struct relay *r, int last,
 	return result;
 }
 
-enum relay_why relay_wait(struct relay *r, int signals, int out, int ms)
+int relay_wait(struct relay *r, int signals, int out, int ms)
 {
 	struct pollfd *p = calloc(r->n + 2, sizeof(*p));
 	size_t left = 0;
-	enum relay_why why = RELAY_LOOK;
 
 	if (!p)
 		die(REFUSED, "out of memory");
@@ -146,20 +145,14 @@ enum relay_why relay_wait(struct relay *r, int signals, int out, int ms)
 	}
 	p[r->n] = (struct pollfd){ .fd = signals, .events = POLLIN };
 	p[r->n + 1] = (struct pollfd){ .fd = out };
-	if (!left)
-		why = RELAY_ENDED;
-	else if (poll(p, r->n + 2, ms) > 0)
+	if (left && poll(p, r->n + 2, ms) > 0)
 		for (size_t i = 0; i < r->n; i++) {
 			r->v[i].ready = (p[i].revents & POLLIN) != 0;
 			r->v[i].ended |= !(p[i].revents & POLLIN) &&
 					 p[i].revents & (POLLHUP | POLLERR);
 		}
-	if (p[r->n + 1].revents & POLLERR)
-		why = RELAY_READER;
-	if (p[r->n].revents)
-		why = RELAY_TOLD;
 	free(p);
-	return why;
+	return !left;
 }
 
 unsigned long long relay_dropped(const char *dir)

@@ -42,14 +42,12 @@ int relay_open(struct relay *r, const char *dir, const char *prefix);
 int relay_read(struct relay *r, int last,
 	       int (*sink)(void *, const struct relay_file *, const void *, size_t), void *arg);
 
-enum relay_why { RELAY_LOOK, RELAY_TOLD, RELAY_ENDED, RELAY_READER };
-
 /*
  * Wait until a sub-buffer is full, or for ms at most: a reader is not told of
- * what a sub-buffer holds before that. RELAY_TOLD: the descriptor signals is
- * readable; RELAY_READER: out has no reader any more.
+ * what a sub-buffer holds before that; or until one of these is ready, -1 none:
+ * signals to be read, out in error. 1: the channel is closed; 0 otherwise.
  */
-enum relay_why relay_wait(struct relay *r, int signals, int out, int ms);
+int relay_wait(struct relay *r, int signals, int out, int ms);
 
 /* The number in the directory's file "dropped"; 0 without one. */
 unsigned long long relay_dropped(const char *dir);

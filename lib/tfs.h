@@ -130,9 +130,6 @@ _Noreturn void misused(const struct tool *t, const char *fmt, ...)
  */
 int own_output(const struct tool *t, int access, int packets);
 
-/* Of standard output as it is each write is a packet. Exits as own_output. */
-void packet_output(const struct tool *t);
-
 /* ---- text.c: words and numbers that a stranger may have sent ------------ */
 
 /*

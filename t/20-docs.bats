@@ -239,8 +239,9 @@ histogram() {
 	need_tool mandoc
 	local tool message n=0
 	# its own, though in lib/
-	local -A more=([dt-probe]=dtmake [tfs-catpipe]=consumer [tfs-record]='datparts datjoin place'
-		[tfs-flight]='flightctl flightdump flighttrigger')
+	local -A more=([blk-text]='blkpick consumer' [dt-probe]=dtmake [tfs-catpipe]=consumer
+		[tfs-flight]='flightctl flightdump flighttrigger'
+		[tfs-record]='datparts datjoin place')
 	for tool in $(tools); do
 		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page
 		# shellcheck disable=SC2046,SC2059,SC2086 # several words

@@ -188,7 +188,7 @@ second'
 	[ -c /dev/full ] || skip "needs /dev/full"
 	mkdir files
 	printf x >files/trace0
-	fails 111 'relay-cat: fatal: unable to write what trace0 had: No space left on device' \
+	fails 111 'relay-cat: fatal: unable to write the trace: No space left on device' \
 		to_full relay-cat -1 files
 	channel
 	# shellcheck disable=SC2016 # the other shell's
@@ -197,7 +197,7 @@ second'
 
 @test "relay-cat: told to stop, it waits two seconds for a reader that takes nothing: 99" {
 	mkdir channel
-	head -c 1000000 /dev/zero >channel/trace0
+	head -c 3000000 /dev/zero >channel/trace0
 	mkfifo stalled
 	exec 7<>stalled
 	background relay-cat channel >stalled 2>err 7>&-
