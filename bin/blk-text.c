@@ -261,12 +261,13 @@ int main(int argc, char **argv)
 	static struct stream s; /* large */
 	unsigned long ms = 100;
 	const char *instance = NULL;
-	char **dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
+	static char **dirs;
 	size_t ndirs = 0;
 	int c, r = 0;
 
 	s.to.left = s.to.signals = s.pick.forks = -1;
 	s.to.patience = 2000;
+	dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':

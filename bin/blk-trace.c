@@ -127,9 +127,10 @@ int main(int argc, char **argv)
 	struct blk_wanted w = { 0 };
 	const char *key = getenv("BLK_TRACE_KEY"), *what = NULL;
 	unsigned long kb = 2048, n = 4;
-	int c, whoever = 0, setting_up, done = 0, r = 0, *fd;
+	int c, whoever = 0, setting_up, done = 0, r = 0;
 	size_t ndevices;
-	dev_t *dev;
+	static int *fd;
+	static dev_t *dev;
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {

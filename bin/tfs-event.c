@@ -207,9 +207,10 @@ static int apply(struct change *c, size_t n)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL, *filter = NULL, **triggers;
-	struct events events = { 0 };
-	struct change *changes;
+	const char *root = NULL, *instance = NULL, *filter = NULL;
+	static const char **triggers;
+	static struct change *changes;
+	static struct events events;
 	int c, dir, top, list = 0;
 	size_t n = 0;
 	char *text;

@@ -329,6 +329,7 @@ static int list(int root, const char *group)
 			print("%.*s\n", (int)p.length, p.line);
 			r = DONE;
 		}
+	free(text);
 	flush();
 	return r;
 }

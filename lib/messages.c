@@ -65,12 +65,14 @@ static void pair(struct messages *m, struct point *p, size_t nsend, size_t nrece
 
 void messages_find(struct messages *m)
 {
-	struct point *p = m->points, *end = p + m->n, *first;
+	struct point *p = m->points, *end, *first;
 
 	for (unsigned i = 0; i < m->nhosts * m->nhosts; i++)
 		m->least[i] = NO_MESSAGE;
-	if (m->n)
-		qsort(p, m->n, sizeof(*p), by_key);
+	if (!m->n)
+		return;
+	qsort(p, m->n, sizeof(*p), by_key);
+	end = p + m->n;
 	while (p < end) {
 		size_t n[3] = { 0 };
 

@@ -363,11 +363,13 @@ static struct part call_of(const struct trace_line *l)
 
 int trace_time(const struct trace_line *l, uint64_t *time, int *digits)
 {
-	const char *s = l->time.text, *end = s + l->time.n;
+	const char *s = l->time.text;
 	uint64_t t = 0;
 
 	*digits = -1;
-	for (; s < end; s++) {
+	if (!l->time.n)
+		return -1;
+	for (const char *end = s + l->time.n; s < end; s++) {
 		if (*s == '.' && *digits < 0) {
 			*digits = 0;
 			continue;
@@ -384,7 +386,7 @@ int trace_time(const struct trace_line *l, uint64_t *time, int *digits)
 		t *= 10;
 	}
 	*time = t;
-	return l->time.n ? 0 : -1;
+	return 0;
 }
 
 struct part trace_key(const struct trace_line *l, const char *key)

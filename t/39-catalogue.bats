@@ -145,6 +145,7 @@ undo() {
 	"$PROG/acts" blocks 8 0 "/dev/$LOOP" </dev/null >/dev/null
 	stop_session
 	finishes "$READER" 0
+	cat got
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* [0-9]+ \+ 8 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 8 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
