@@ -115,7 +115,10 @@ static void find_records(struct stream *s, size_t at)
 	struct blk_record r;
 	ssize_t n;
 
-	for (; (n = blk_record(&r, s->bytes + at, s->nbytes - at)) > 0; at += (size_t)n) {
+	for (; at < s->nbytes; at += (size_t)n) {
+		n = blk_record(&r, s->bytes + at, s->nbytes - at);
+		if (n <= 0)
+			break;
 		if (s->n == s->vroom) {
 			s->vroom = s->vroom ? 2 * s->vroom : 1024;
 			s->v = grown(s->v, s->vroom * sizeof(*s->v));

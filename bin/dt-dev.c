@@ -90,10 +90,10 @@ int main(int argc, char **argv)
 		}
 	}
 	if (everything) {
-		struct if_nameindex *i = if_nameindex();
+		static struct if_nameindex *i;
 		size_t n = 0;
 
-		for (; i && i->if_index && n < DEVICES; i++)
+		for (i = if_nameindex(); i && i->if_index && n < DEVICES; i++)
 			if (dt_device_ok(i->if_name))
 				all[n++] = i->if_name;
 		argv = all;

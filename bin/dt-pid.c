@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 {
 	const char *name = dt_name(), *command;
 	struct dt_settings settings;
-	struct pids s = { 0 };
+	static struct pids s;
 	uint32_t zero = 0;
 	int map, r = 0;
 

@@ -62,7 +62,7 @@ static int arm_event(const struct trigger *t, const char *event)
 
 int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 {
-	char *clock = ctl_read(dir, "trace_clock", NULL), *name;
+	char *clock, *name;
 
 	t->pipe = -1;
 	if (!t->n)
@@ -73,6 +73,7 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 	if (t->dir < 0)
 		return complain_errno("unable to make instance %s", t->name);
 	t->made = 1;
+	clock = ctl_read(dir, "trace_clock", NULL);
 	name = clock ? strchr(clock, '[') : NULL;
 	if (name) {
 		name[strcspn(name, "]")] = '\0';
