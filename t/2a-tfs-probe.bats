@@ -288,6 +288,7 @@ acts_size() {
 
 @test "tfs-probe: kernel: a function of the kernel that is not there is one line, with the nearest names" {
 	own_group kprobe_events
+	need_entry_probes
 	run -111 --separate-stderr tfs-probe add first 'p do_sys_openat2' e 'p do_sys_opneat2 x=$arg1'
 	[ -z "$output" ]
 	[[ $stderr == "tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]

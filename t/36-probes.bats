@@ -68,6 +68,7 @@ second_session() {
 
 uses() { # FILE: a program that is ours, symbols and all
 	need_tracefs "$1"
+	[ "$1" != kprobe_events ] || need_entry_probes
 	acts=$PROG/acts
 	: >there
 }

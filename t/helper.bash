@@ -88,6 +88,15 @@ lacks() {
 	skip "needs $1 in tracefs ($option)"
 }
 
+# A kernel with ftrace at the entries of its functions may have no probes there.
+need_entry_probes() {
+	local place=p:own_${MARK//-/_}/entry
+	need_tracefs kprobe_events
+	{ echo "$place do_sys_openat2" >>"$TRACEFS/kprobe_events"; } 2>/dev/null ||
+		skip "needs kprobes where functions begin (CONFIG_KPROBES_ON_FTRACE)"
+	echo "-${place#p}" >>"$TRACEFS/kprobe_events"
+}
+
 need_pidfd() {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs pidfd_open, which valgrind lacks"
 }
