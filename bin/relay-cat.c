@@ -81,7 +81,9 @@ int main(int argc, char **argv)
 {
 	const char *prefix = "trace", *to = NULL, *dir;
 	static struct relay relay;
-	static struct outlet out = { .relay = &relay, .to = { .out = -1, .patience = 2000, .left = -1 } };
+	static struct outlet out = {
+		.relay = &relay, .to = { .out = -1, .patience = 2000, .left = -1 },
+	};
 	unsigned long ms = 100;
 	unsigned long long dropped;
 	int once = 0, ended = 0, c, r = 0;

@@ -246,8 +246,8 @@ RS 256 + 256' ]
 	done
 }
 
-# theirs NAME: blkparse's lines, of whatever version; 1.3 says more, -q or not
-theirs() {
+# parsed NAME: blkparse's lines, of whatever version; 1.3 says more, -q or not
+parsed() {
 	blkparse -q -i "$1" | grep -Ev '^(Input file|Trace started|$)'
 }
 
@@ -258,7 +258,7 @@ theirs() {
 	[ "$(printf '\1\0' | od -An -tx2 | tr -d ' ')" = 0001 ] || archs=s390x
 	for arch in $archs; do
 		cp "$RECORDS/$arch".blktrace.* .
-		theirs "$arch" | grep -v ' m   N ' >theirs
+		parsed "$arch" | grep -v ' m   N ' >theirs
 		blk-text "$arch".blktrace.* | grep -v ' m   N ' | cmp theirs -
 		[ "$(wc -l <theirs)" = 50 ]
 	done
@@ -525,7 +525,7 @@ WS 816 + 8 [0]' ]
 	dd if=/dev/zero of="/dev/$DEVICE" bs=64k count=4 conv=fsync 2>/dev/null
 	kill -INT $peer
 	wait $peer
-	theirs rec >theirs
+	parsed rec >theirs
 	blk-text rec.blktrace.* >ours
 	cmp theirs ours
 	[ "$(how_many ours C)" -ge 21 ]
