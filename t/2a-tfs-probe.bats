@@ -251,7 +251,7 @@ acts_size() {
 	set -- work "p $PROG/acts:acts_work i=\$arg1:s32"
 	[[ $(uname -m) == arm* ]] || set -- "$@" back "r $PROG/acts:acts_work"
 	tfs-probe add "$@"
-	[ ! -e "$TRACEFS/kprobe_events" ] ||
+	! entry_probes ||
 		tfs-probe add kernel 'p do_exit code=$arg1' kernel_done 'r do_sys_openat2 ret=$retval'
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"

@@ -89,12 +89,16 @@ lacks() {
 }
 
 # A kernel with ftrace at the entries of its functions may have no probes there.
-need_entry_probes() {
+entry_probes() {
 	local place=p:own_${MARK//-/_}/entry
-	need_tracefs kprobe_events
-	{ echo "$place do_sys_openat2" >>"$TRACEFS/kprobe_events"; } 2>/dev/null ||
-		skip "needs kprobes where functions begin (CONFIG_KPROBES_ON_FTRACE)"
+	[ -e "$TRACEFS/kprobe_events" ] || return
+	{ echo "$place do_sys_openat2" >>"$TRACEFS/kprobe_events"; } 2>/dev/null || return
 	echo "-${place#p}" >>"$TRACEFS/kprobe_events"
+}
+
+need_entry_probes() {
+	need_tracefs kprobe_events
+	entry_probes || skip "needs kprobes where functions begin (CONFIG_KPROBES_ON_FTRACE)"
 }
 
 need_pidfd() {
