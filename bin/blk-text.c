@@ -208,7 +208,7 @@ static int live(struct stream *s, int ms)
 		if (look(s, 0) < 0)
 			return -1;
 		if (relay_wait(&s->relay, s->to.signals, s->to.out, ms))
-			break;
+			s->to.stopping = 1;
 		/* a reader's death, and the word to stop */
 		consumer_wait(&s->to, -1, 0, 0);
 	}
@@ -268,8 +268,8 @@ int main(int argc, char **argv)
 	size_t ndirs = 0;
 	int c, r = 0;
 
-	s.to.left = s.to.signals = s.pick.forks = -1;
-	s.to.patience = 2000;
+	s.to = CONSUMER;
+	s.pick.forks = -1;
 	dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {

@@ -14,7 +14,6 @@
  * -c alone an interrupt from the terminal is the traces' to hear.
  * Exit: 0 done, 1 no event, 100 misused, 111 refused.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -18,11 +18,8 @@
  * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100
  * misused, 111 refused.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "consumer.h"
@@ -81,13 +78,12 @@ int main(int argc, char **argv)
 {
 	const char *prefix = "trace", *to = NULL, *dir;
 	static struct relay relay;
-	static struct outlet out = {
-		.relay = &relay, .to = { .out = -1, .patience = 2000, .left = -1 },
-	};
+	static struct outlet out = { .relay = &relay };
 	unsigned long ms = 100;
 	unsigned long long dropped;
 	int once = 0, ended = 0, c, r = 0;
 
+	out.to = CONSUMER;
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case '1':

@@ -354,8 +354,7 @@ int main(int argc, char **argv)
 	const char *root = NULL, *instance = NULL;
 	int c, r = 1;
 
-	s.to.patience = 2000;
-	s.to.left = -1;
+	s.to = CONSUMER;
 	s.exits.fd = -1;
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {

@@ -2,7 +2,6 @@
 /* consumer.c - the reader of a tool's standard output, and may be slow, or leave */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

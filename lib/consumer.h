@@ -25,6 +25,9 @@ struct consumer {
 	long long left;         /* bytes that may still be written; < 0 any */
 };
 
+/* At first: nobody yet, two seconds of patience, any size. */
+#define CONSUMER (struct consumer){ .out = -1, .signals = -1, .patience = 2000, .left = -1 }
+
 /* Room that a size limit leaves for the last line. */
 enum { CONSUMER_LAST = 256 };
 
