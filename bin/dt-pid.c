@@ -31,7 +31,8 @@ static int print_list(int map)
 	uint32_t pid;
 	int n = 0;
 
-	dt_tasks(map, 0, &all);
+	if (dt_tasks(map, 0, &all) < 0)
+		return REFUSED;
 	for (size_t i = 0; i < all.n; i++) {
 		struct dt_task t;
 

@@ -443,7 +443,8 @@ int main(int argc, char **argv)
 		misused(&tool, "-i chooses among marks, and -a needs none");
 	if (f.by_sockets && !f.always.n)
 		misused(&tool, "-a needs -t: who asks first?");
-	pids_sort(&f.always);
+	if (pids_sort(&f.always) < 0)
+		return REFUSED;
 	sockets_begin(&f.sockets, &f.always);
 	f.last = &f.first;
 

@@ -52,7 +52,7 @@ static int tasks(void *arg, struct pids *out)
 
 	for (size_t i = 0; i < given->n; i++)
 		pids_add(out, given->v[i]);
-	return 0;
+	return out->failed ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -84,7 +84,8 @@ int main(int argc, char **argv)
 			undo = opt_value;
 		}
 	argv += opt_index;
-	pids_sort(&given);
+	if (pids_sort(&given) < 0)
+		return REFUSED;
 	if (given.n)
 		w.tasks = tasks;
 

@@ -208,7 +208,8 @@ static pid_t task_at(const struct trace_line *l, const char *key)
 static void follow(struct latency *t, pid_t pid)
 {
 	pids_add(&t->only, pid);
-	pids_sort(&t->only);
+	if (pids_sort(&t->only) < 0)
+		exit(REFUSED);
 }
 
 /*
@@ -348,7 +349,8 @@ int main(int argc, char **argv)
 		else if (c == 'e')
 			to = opt_value;
 		else if (c == 'p') {
-			pids_parse(&t.only, opt_value);
+			if (pids_parse(&t.only, opt_value) < 0)
+				return REFUSED;
 			if (!t.only.n || opt_value[strspn(opt_value, "0123456789,")])
 				misused(&tool, "not pids, with commas: '%.80s'", opt_value);
 		}

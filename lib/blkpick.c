@@ -26,7 +26,8 @@ static void learn_fork(struct blk_pick *k, const char *line)
 	pid = p ? pid_number(p) : 0;
 	if (pid && !pids_has(&k->who, pid)) {
 		pids_add(&k->who, pid);
-		pids_sort(&k->who);
+		if (pids_sort(&k->who) < 0)
+			exit(REFUSED);
 	}
 }
 

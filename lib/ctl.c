@@ -165,11 +165,13 @@ int ctl_exists(int dir, const char *path)
 	return !fstatat(dir, path, &st, 0);
 }
 
-/* The names, NUL-terminated one behind the other, in *text; how many. */
-static size_t read_names(DIR *d, char **text, size_t *size)
+/* The names, NUL-terminated one behind the other, in *text; how many. -1 and errno. */
+static ssize_t read_names(DIR *d, char **text, size_t *size)
 {
 	struct dirent *e;
-	size_t n = 0, room = 0, len;
+	size_t room = 0, len;
+	ssize_t n = 0;
+	char *more;
 
 	while ((e = readdir(d))) {
 		if (*e->d_name == '.')
@@ -177,9 +179,10 @@ static size_t read_names(DIR *d, char **text, size_t *size)
 		len = strlen(e->d_name) + 1;
 		while (*size + len > room) {
 			room = room ? 2 * room : 4096;
-			*text = realloc(*text, room);
-			if (!*text)
-				die(REFUSED, "out of memory");
+			more = realloc(*text, room);
+			if (!more)
+				return -1;
+			*text = more;
 		}
 		memcpy(*text + *size, e->d_name, len);
 		*size += len;
@@ -193,14 +196,19 @@ char **names_in(const char *path)
 	char *text = NULL, **names, *p;
 	size_t size = 0, n, j;
 	DIR *d = opendir(path);
+	ssize_t got;
 
 	if (!d)
 		return NULL;
-	n = read_names(d, &text, &size);
+	got = read_names(d, &text, &size);
 	closedir(d);
-	names = malloc((n + 1) * sizeof(*names) + size);
-	if (!names)
-		die(REFUSED, "out of memory");
+	n = (size_t)got;
+	names = got < 0 ? NULL : malloc((n + 1) * sizeof(*names) + size);
+	if (!names) {
+		free(text);
+		errno = ENOMEM;
+		return NULL;
+	}
 	p = size ? memcpy(names + n + 1, text, size) : NULL;
 	free(text);
 	for (size_t i = 0; i < n; i++, p += strlen(p) + 1) {

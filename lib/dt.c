@@ -72,7 +72,7 @@ int dt_open(const char *name, const char *what)
 	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
 }
 
-void dt_tasks(int map, int by_hand, struct pids *out)
+int dt_tasks(int map, int by_hand, struct pids *out)
 {
 	struct dt_task t;
 	uint32_t pid;
@@ -82,7 +82,7 @@ void dt_tasks(int map, int by_hand, struct pids *out)
 	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
 		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
 			pids_add(out, (pid_t)pid);
-	pids_sort(out);
+	return pids_sort(out);
 }
 
 /* The top level's event goes on with each program that prints, for no reader of ours. */

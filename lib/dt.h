@@ -148,7 +148,7 @@ const char *dt_name(void);
 int dt_name_ok(const char *name);
 
 /* The tasks of the map "pids", all or those that were added by hand, sorted. */
-void dt_tasks(int map, int by_hand, struct pids *out);
+int dt_tasks(int map, int by_hand, struct pids *out);
 
 /* Is bpffs at its place? 0, or -1 said. */
 int dt_ready(void);

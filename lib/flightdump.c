@@ -43,6 +43,8 @@ int dumps_open(struct dumps *d, const char *path)
 		return complain("another tfs-flight dumps into %s", path);
 	/* others' dumps stay */
 	names = names_in(d->path);
+	if (!names)
+		return complain_errno("unable to list %s", path);
 	for (n = names; n && *n; n++) {
 		const char *digits = *n + strlen(DUMP_PREFIX);
 		unsigned long number;

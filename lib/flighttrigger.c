@@ -20,21 +20,23 @@ static int copy_pids(int from, int to)
 	char *follow = ctl_read(from, "options/event-fork", NULL);
 	int r;
 
-	pids_parse(&not, text ? text : "");
-	r = pidfilter_remove(to, &not, 0);
+	r = pids_parse(&not, text ? text : "");
+	if (!r)
+		r = pidfilter_remove(to, &not, 0);
 	while (!r && !(r = pidfilter_list(from, &now))) {
 		pids_minus(&now, &known);
 		if (!now.n || (r = pidfilter_add(to, &now, 0)))
 			break;
 		for (size_t i = 0; i < now.n; i++)
 			pids_add(&known, now.v[i]);
-		pids_sort(&known);
+		r = pids_sort(&known);
 		pids_clear(&now);
 	}
 	/* all that were followed are gone: nobody, which an empty list does not mean */
 	if (!r && !known.n && !not.n && follow && *follow == '1') {
-		pids_add(&known, NO_TASK);
-		r = pidfilter_add(to, &known, 0);
+		r = pids_add(&known, NO_TASK);
+		if (!r)
+			r = pidfilter_add(to, &known, 0);
 	}
 	if (!r)
 		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);

@@ -96,7 +96,7 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 static int run_recipe(struct janitor *j, int words)
 {
 	const char *name = j->rq->recipe->name, *variables[PLACE_MOST + 1];
-	char *argv[] = { (char *)(size_t)name, NULL };
+	char *argv[] = { (char *)(size_t)name, NULL }, **env;
 	pid_t pid = fork_bound();
 	sigset_t none;
 	int status, ended;
@@ -111,8 +111,12 @@ static int run_recipe(struct janitor *j, int words)
 		signal(SIGPIPE, SIG_DFL);
 		if (fchdir(ours.place(j->rq, variables)) < 0)
 			_exit(REFUSED);
-		execve(j->rq->recipe->path, argv,
-		       recipe_environment(j->rq, j->tools, variables));
+		env = recipe_environment(j->rq, j->tools, variables);
+		if (!env) {
+			complain("out of memory");
+			_exit(REFUSED);
+		}
+		execve(j->rq->recipe->path, argv, env);
 		complain_errno("unable to run %s", j->rq->recipe->path);
 		_exit(126);
 	}

@@ -69,7 +69,8 @@ static int run(const char *dir, const char *hook, const char *args)
 	if (ours.check(&rq, root) < 0)
 		return REFUSED;
 	close(root);
-	ours.stream(&rq, argv);
+	if (ours.stream(&rq, argv) < 0)
+		return REFUSED;
 	if (find_near(dir, tools, near) < 0 ||
 	    format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
 	    access(trial, X_OK) < 0) {

@@ -110,7 +110,10 @@ extern const char common_options[];
  */
 int parse_request(struct request *rq, struct recipe *r, const char *args);
 
-/* The environment of the recipe: its options as HOOK_NAME, and no stranger's. */
+/*
+ * The environment of the recipe: its options as HOOK_NAME, and no stranger's.
+ * NULL: out of memory.
+ */
 char **recipe_environment(const struct request *rq, const char *tools,
 			  const char *const *place);
 
@@ -230,7 +233,7 @@ struct subsystem {
 	 * its file in the place of "trace" when it is told to stop; argv has
 	 * room for 16.
 	 */
-	void (*stream)(const struct request *rq, const char **argv);
+	int (*stream)(const struct request *rq, const char **argv);
 	/* J: record no more. Is anything there that was not read? */
 	int (*disarm)(void);
 	/* J: remove what open made, in any state of completeness. */

@@ -37,7 +37,8 @@ void pid_operands(const struct tool *t, char **argv, struct pids *out)
 	else
 		while (*argv)
 			add_word(t, out, *argv++);
-	pids_sort(out);
+	if (pids_sort(out) < 0)
+		exit(REFUSED);
 	if (!out->n)
 		misused(t, "no pids");
 }

@@ -5,14 +5,16 @@
 
 #include "tfs.h"
 
-/* "1 2 3" */
+/* "1 2 3"; NULL: out of memory, said */
 static char *list(const struct pids *s)
 {
 	size_t size = 12 * s->n + 1, n = 0;
 	char *text = malloc(size);
 
-	if (!text)
-		die(REFUSED, "out of memory for %zu pids", s->n);
+	if (!text) {
+		complain("out of memory for %zu pids", s->n);
+		return NULL;
+	}
 	*text = '\0';
 	for (size_t i = 0; i < s->n; i++)
 		n += format(text + n, size - n, "%s%d", i ? " " : "", (int)s->v[i]);
@@ -21,9 +23,12 @@ static char *list(const struct pids *s)
 
 static int put(int dir, const char *file, const struct pids *s, int flags)
 {
-	char *text = list(s);
-	int e = -ctl_try(dir, file, text, flags);
+	char *text = s->failed ? NULL : list(s);
+	int e;
 
+	if (!text)
+		return -1;
+	e = -ctl_try(dir, file, text, flags);
 	free(text);
 	errno = e;
 	/* ten thousand pids are no part of a message */
@@ -33,12 +38,13 @@ static int put(int dir, const char *file, const struct pids *s, int flags)
 static int get(int dir, const char *file, struct pids *out)
 {
 	char *text = ctl_read(dir, file, NULL);
+	int r;
 
 	if (!text)
 		return complain_errno("unable to read %s", file);
-	pids_parse(out, text); /* "no pid" has no number in it */
+	r = pids_parse(out, text); /* "no pid" has no number in it */
 	free(text);
-	return 0;
+	return r;
 }
 
 /* The two files of a family: events, or functions. */
@@ -109,7 +115,8 @@ int pidfilter_mirror(int dir)
 		r = put(dir, f->pids, &now, 0);
 		for (size_t i = 0; i < now.n; i++)
 			pids_add(&known, now.v[i]);
-		pids_sort(&known);
+		if (!r)
+			r = pids_sort(&known);
 	}
 	pids_clear(&known);
 	pids_clear(&now);

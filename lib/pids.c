@@ -5,15 +5,23 @@
 
 #include "tfs.h"
 
-void pids_add(struct pids *s, pid_t pid)
+int pids_add(struct pids *s, pid_t pid)
 {
+	if (s->failed)
+		return -1;
 	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->v = realloc(s->v, s->room * sizeof(*s->v));
-		if (!s->v)
-			die(REFUSED, "out of memory for %zu pids", s->room);
+		size_t room = s->room ? 2 * s->room : 64;
+		pid_t *more = realloc(s->v, room * sizeof(*s->v));
+
+		if (!more) {
+			s->failed = 1;
+			return complain("out of memory for %zu pids", room);
+		}
+		s->v = more;
+		s->room = room;
 	}
 	s->v[s->n++] = pid;
+	return 0;
 }
 
 int pids_has(const struct pids *s, pid_t pid)
@@ -52,17 +60,18 @@ static void sort(pid_t *v, size_t n)
 		}
 }
 
-void pids_sort(struct pids *s)
+int pids_sort(struct pids *s)
 {
 	size_t out = 0;
 
 	if (!s->n)
-		return;
+		return s->failed ? -1 : 0;
 	sort(s->v, s->n);
 	for (size_t i = 1; i < s->n; i++)
 		if (s->v[i] != s->v[out])
 			s->v[++out] = s->v[i];
 	s->n = out + 1;
+	return s->failed ? -1 : 0;
 }
 
 void pids_minus(struct pids *s, const struct pids *gone)
@@ -81,7 +90,7 @@ void pids_clear(struct pids *s)
 	*s = (struct pids){ 0 };
 }
 
-void pids_parse(struct pids *s, const char *text)
+int pids_parse(struct pids *s, const char *text)
 {
 	for (; *text; text += *text != '\0') {
 		pid_t pid = (pid_t)digits_at(&text);
@@ -89,5 +98,5 @@ void pids_parse(struct pids *s, const char *text)
 		if (pid)
 			pids_add(s, pid);
 	}
-	pids_sort(s);
+	return pids_sort(s);
 }

@@ -90,10 +90,14 @@ int probes_remove(int root, const char *group, const char *event)
 		if (strcmp(p.group, group) || (event && strcmp(p.event, event)))
 			continue;
 		if (n == room) {
+			struct probe *more = realloc(all, (room ? 2 * room : 16) * sizeof(*all));
+
+			if (!more) {
+				e = ENOMEM; /* those that are known go */
+				break;
+			}
+			all = more;
 			room = room ? 2 * room : 16;
-			all = realloc(all, room * sizeof(*all));
-			if (!all)
-				die(REFUSED, "out of memory");
 		}
 		all[n++] = p;
 	}

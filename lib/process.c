@@ -340,8 +340,7 @@ int process_list(struct pids *pids, const char *list)
 		if (!*list)
 			break;
 	}
-	pids_sort(pids);
-	return 0;
+	return pids_sort(pids);
 }
 
 void process_begin(struct process *p, struct line *l)

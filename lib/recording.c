@@ -95,8 +95,9 @@ int leave_us_out(int instance)
 		return complain_errno("unable to find ourselves in %s", procfs());
 	pids_add(&us, t.pid);
 	pids_add(&us, t.ppid);
-	pids_sort(&us);
-	r = ctl_write(instance, "options/event-fork", "1", 0);
+	r = pids_sort(&us);
+	if (!r)
+		r = ctl_write(instance, "options/event-fork", "1", 0);
 	if (!r)
 		r = pidfilter_remove(instance, &us, 0);
 	pids_clear(&us);

@@ -142,7 +142,7 @@ static int add_value(struct option *o, const char *s)
 	if (!(o->n & (o->n - 1))) {
 		more = realloc(o->v, (o->n ? 2 * o->n : 1) * sizeof(*o->v));
 		if (!more)
-			die(REFUSED, "out of memory");
+			return complain("out of memory");
 		o->v = more;
 	}
 	o->v[o->n++] = s;
@@ -237,13 +237,12 @@ static int fill_who(struct request *rq)
 				"selectors out", r->name);
 	rq->who = calloc(n + 1, sizeof(*rq->who));
 	if (!rq->who)
-		die(REFUSED, "out of memory");
+		return complain("out of memory");
 	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
 		add_selectors(rq, common(r, selectors[i].name), selectors[i].kind);
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, pid_number(parent->v[i]));
-	pids_sort(&rq->parents);
-	return 0;
+	return pids_sort(&rq->parents);
 }
 
 /* HOOK.PID.MILLISECONDS tells people whose it is and since when. */
@@ -292,15 +291,14 @@ int parse_request(struct request *rq, struct recipe *r, const char *args)
 
 /* ---- for the recipe ---------------------------------------------------------------- */
 
-/* "NAME=VALUE" as one string of our own. */
+/* "NAME=VALUE" as one string of our own; NULL: out of memory. */
 static char *variable(const char *name, const char *value)
 {
 	size_t size = strlen(name) + strlen(value) + 2;
 	char *s = malloc(size);
 
-	if (!s)
-		die(REFUSED, "out of memory");
-	format(s, size, "%s=%s", name, value);
+	if (s)
+		format(s, size, "%s=%s", name, value);
 	return s;
 }
 
@@ -314,7 +312,7 @@ static char *option_variable(const struct option *o)
 		size += strlen(o->v[i]) + 1;
 	s = malloc(size);
 	if (!s)
-		die(REFUSED, "out of memory");
+		return NULL;
 	n = format(s, size, "HOOK_%s=%s", o->name, o->type == TYPE_FLAG ? "1" : "");
 	for (char *p = s; *p != '='; p++)
 		*p = (char)(*p == '-' ? '_' : *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
@@ -331,7 +329,7 @@ char **recipe_environment(const struct request *rq, const char *tools,
 	size_t n = 0;
 
 	if (!env)
-		die(REFUSED, "out of memory");
+		return NULL;
 	format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
 	env[n++] = variable("PATH", path);
 	while (*place)
@@ -343,5 +341,8 @@ char **recipe_environment(const struct request *rq, const char *tools,
 		if (rq->recipe->options[i].given &&
 		    (i >= rq->recipe->ncommon || !strcmp(rq->recipe->options[i].name, "buffer")))
 			env[n++] = option_variable(&rq->recipe->options[i]);
+	for (size_t i = 0; i < n; i++)
+		if (!env[i])
+			return NULL;
 	return env;
 }

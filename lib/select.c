@@ -119,10 +119,14 @@ static int look_at(void *arg, pid_t pid)
 	if (task_read(pid, &t) < 0)
 		return 0; /* gone since the directory was read */
 	if (l->nall == l->room) {
-		l->room = l->room ? 2 * l->room : 1024;
-		l->all = realloc(l->all, l->room * sizeof(*l->all));
-		if (!l->all)
-			die(REFUSED, "out of memory");
+		size_t room = l->room ? 2 * l->room : 1024;
+
+		p = realloc(l->all, room * sizeof(*l->all));
+		if (!p) {
+			return complain("out of memory for %zu processes", room);
+		}
+		l->all = p;
+		l->room = room;
 	}
 	p = &l->all[l->nall++];
 	*p = (struct parent){ .pid = pid, .ppid = t.ppid };
@@ -135,23 +139,24 @@ static int look_at(void *arg, pid_t pid)
 }
 
 /* A child can have a lower number than its parent: go on until none is new. */
-static void add_descendants(struct look *l)
+static int add_descendants(struct look *l)
 {
-	int more = 1;
+	int more = 1, r = 0;
 
-	while (more) {
+	while (more && !r) {
 		struct pids in = { 0 };
 
 		for (size_t i = 0; i < l->nall; i++)
 			if (l->all[i].in)
 				pids_add(&in, l->all[i].pid);
-		pids_sort(&in);
+		r = pids_sort(&in);
 		more = 0;
 		for (size_t i = 0; i < l->nall; i++)
 			if (!l->all[i].in && pids_has(&in, l->all[i].ppid))
 				more = l->all[i].in = 1;
 		pids_clear(&in);
 	}
+	return r;
 }
 
 /* With more pids than these, one look at all of procfs is cheaper. */
@@ -162,14 +167,16 @@ static void add_descendants(struct look *l)
  * The roots and their descendants into tree, by each thread's own list of
  * children; every thread that was asked into threads. It costs what the tree
  * has, not what the machine runs.
+ * 0 or -1 said.
  */
-static void walk(const struct pids *roots, struct pids *tree, struct pids *threads)
+static int walk(const struct pids *roots, struct pids *tree, struct pids *threads)
 {
 	struct task t;
+	int r = 0;
 
 	for (size_t i = 0; i < roots->n; i++)
 		pids_add(tree, roots->v[i]);
-	for (size_t i = 0; i < tree->n; i++) {
+	for (size_t i = 0; i < tree->n && !r; i++) {
 		size_t first = threads->n;
 
 		if (!task_read(tree->v[i], &t))
@@ -182,39 +189,39 @@ static void walk(const struct pids *roots, struct pids *tree, struct pids *threa
 			       (int)tree->v[i], (int)threads->v[k]);
 			text = ctl_read(AT_FDCWD, path, NULL);
 			if (text)
-				pids_parse(&children, text);
+				r |= pids_parse(&children, text);
 			for (size_t c = 0; c < children.n; c++)
 				pids_add(tree, children.v[c]);
 			pids_clear(&children);
 			free(text);
 		}
 	}
-	pids_sort(tree);
-	pids_sort(threads);
+	r |= pids_sort(tree);
+	return r | pids_sort(threads);
 }
 
 /*
  * proc(5): a child may be missing in a list when a sibling goes while it is
  * read. The sibling is in that list and in no later one, and so is a thread
  * that hands its children over as it goes: two walks that agree are complete.
- * 0: this kernel has no such lists, or the tree never keeps still.
+ * 0: this kernel has no such lists, or the tree never keeps still. -1 said.
  */
 static int walked(struct pids *plain)
 {
 	struct pids tree = { 0 }, threads = { 0 }, tree2, threads2;
 	char path[PATH_MAX];
-	int agree = 0;
+	int agree = 0, r;
 
 	format(path, sizeof(path), "%s/thread-self/children", procfs());
 	if (plain->n > MOST_ROOTS || !ctl_exists(AT_FDCWD, path))
 		return 0;
-	walk(plain, &tree, &threads);
-	for (int i = 0; i < MOST_WALKS && !agree; i++) {
+	r = walk(plain, &tree, &threads);
+	for (int i = 0; i < MOST_WALKS && !agree && !r; i++) {
 		tree2 = tree;
 		threads2 = threads;
 		tree = threads = (struct pids){ 0 };
-		walk(plain, &tree, &threads);
-		agree = pids_same(&tree, &tree2) && pids_same(&threads, &threads2);
+		r = walk(plain, &tree, &threads);
+		agree = !r && pids_same(&tree, &tree2) && pids_same(&threads, &threads2);
 		pids_clear(&tree2);
 		pids_clear(&threads2);
 	}
@@ -225,7 +232,7 @@ static int walked(struct pids *plain)
 	} else {
 		pids_clear(&tree);
 	}
-	return agree;
+	return r ? -1 : agree;
 }
 
 /*
@@ -249,7 +256,7 @@ static int resolve(struct selector *s)
 					"is everybody", (int)s->pid);
 		s->text = strdup(path);
 		if (!s->text)
-			die(REFUSED, "out of memory");
+			return complain("out of memory");
 	} else if (s->kind == SELECT_PIDNS) {
 		s->number = (unsigned long)task_pidns(s->pid);
 		if (!s->number)
@@ -260,20 +267,21 @@ static int resolve(struct selector *s)
 }
 
 /* The tasks found, and the plain pids, with their threads. */
-static void gather(const struct look *l, struct pids *plain, struct pids *out)
+static int gather(const struct look *l, struct pids *plain, struct pids *out)
 {
 	struct task t;
+	int r;
 
 	for (size_t i = 0; i < l->nall; i++)
 		if (l->all[i].in)
 			pids_add(plain, l->all[i].pid);
-	pids_sort(plain);
+	r = pids_sort(plain);
 	for (size_t i = 0; i < plain->n; i++)
 		if (!(l->flags & SELECT_THREADS))
 			pids_add(out, plain->v[i]);
 		else if (!task_read(plain->v[i], &t))
 			add_threads(out, &t);
-	pids_sort(out);
+	return r | pids_sort(out);
 }
 
 int select_pids(const struct selector *given, size_t n, int flags, struct pids *out)
@@ -288,7 +296,7 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 
 	l.selectors = calloc(n + 1, sizeof(*l.selectors));
 	if (!l.selectors)
-		die(REFUSED, "out of memory");
+		return complain("out of memory");
 	for (size_t i = 0; i < n && !r; i++) {
 		if (given[i].pid && flags & SELECT_GONE_OK && !task_alive(given[i].pid))
 			continue;
@@ -299,17 +307,23 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 		else if (!r)
 			l.n++; /* what resolve gave it is freed below */
 	}
-	pids_sort(&plain);
-	if (!r && !l.n && flags & SELECT_DESCENDANTS && walked(&plain))
-		flags = l.flags &= ~SELECT_DESCENDANTS;
+	if (!r)
+		r = pids_sort(&plain);
+	if (!r && !l.n && flags & SELECT_DESCENDANTS) {
+		r = walked(&plain);
+		if (r > 0) {
+			flags = l.flags &= ~SELECT_DESCENDANTS;
+			r = 0;
+		}
+	}
 	if (!r && (l.n || flags & SELECT_DESCENDANTS))
 		r = each_process(look_at, &l);
 	for (size_t i = 0; i < l.nall; i++)
 		l.all[i].in |= pids_has(&plain, l.all[i].pid);
-	if (flags & SELECT_DESCENDANTS)
-		add_descendants(&l);
+	if (!r && flags & SELECT_DESCENDANTS)
+		r = add_descendants(&l);
 	if (!r)
-		gather(&l, &plain, out);
+		r = gather(&l, &plain, out);
 	for (size_t i = 0; i < l.n; i++)
 		if (l.selectors[i].kind == SELECT_CGROUP && l.selectors[i].pid)
 			free((void *)l.selectors[i].text);

@@ -120,7 +120,8 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 			limit_output(rq);
 		run(tools, s->word);
 	}
-	ours.stream(&tool, argv);
+	if (ours.stream(&tool, argv) < 0)
+		_exit(REFUSED);
 	if (rq->recipe->alone && *word) /* it knows them */
 		argv[0] = *word++;
 	for (; rq->output != OUTPUT_DAT && *word; word++) {

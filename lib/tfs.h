@@ -5,7 +5,11 @@
  * Conventions. A function that can fail returns -1 after it has said why, one
  * line on stderr in the error grammar (say.c); its caller only decides what to
  * undo and with which status to leave. Where silence is meant, the comment
- * says "silent" and errno tells. Directories are passed as descriptors, so
+ * says "silent" and errno tells. Running out of memory is such a failure: only
+ * main exits, because only main knows what has to be undone. The functions that
+ * exit nevertheless are those that end a filter or refuse an operand, and their
+ * comments say "exits". No manager, janitor or recorder calls one of them once
+ * it has made anything. Directories are passed as descriptors, so
  * that a root, an instance and a test's plain directory are reached alike.
  */
 #ifndef TFS_H
@@ -255,21 +259,27 @@ void near_offer(struct near *, const char *name);
 struct pids {
 	pid_t *v;      /* ascending, no pid twice */
 	size_t n, room;
+	int failed;    /* a pid is missing: memory ran out */
 };
 
-void pids_add(struct pids *, pid_t);            /* exits REFUSED out of memory */
+/*
+ * Out of memory: -1 said, once. The set remembers it, so that it is enough to
+ * look at what pids_sort or pids_parse returns, which is then -1 as well.
+ */
+int pids_add(struct pids *, pid_t);
 int pids_has(const struct pids *, pid_t);
-void pids_sort(struct pids *);                  /* after the last pids_add */
+int pids_sort(struct pids *);                   /* after the last pids_add */
 void pids_minus(struct pids *, const struct pids *gone);
 int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees; may be used again */
-void pids_parse(struct pids *, const char *);   /* numbers out of a list */
+int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
 
 /* ---- operands.c: pids that somebody gives ----------------------------------- */
 
 /*
  * The operands as pids, sorted, into out; none, or a single "-": what standard
- * input has, parted by blanks or lines. Exits MISUSED where one is no pid.
+ * input has, parted by blanks or lines. Exits MISUSED where one is no pid, and
+ * REFUSED out of memory.
  */
 void pid_operands(const struct tool *, char **argv, struct pids *out);
 
@@ -316,7 +326,10 @@ int procfs_shows_initial(void);
 /* Every process (not thread) now in procfs, ascending; one look. -1 said. */
 int each_process(int (*fn)(void *, pid_t), void *arg);
 
-/* Add a process with its threads; of a thread that leads none, only itself. */
+/*
+ * Add a process with its threads; of a thread that leads none, only itself.
+ * Fails as pids_add does: pids_sort tells.
+ */
 void add_threads(struct pids *, const struct task *);
 
 /* ---- select.c: selectors to pids ------------------------------------------- */
@@ -342,7 +355,7 @@ enum {
 
 /*
  * The tasks that any of the n selectors names now, sorted, into out. -1 said
- * (a pid that is not there; procfs cannot be read).
+ * (a pid that is not there; procfs cannot be read; out of memory).
  */
 int select_pids(const struct selector *, size_t n, int flags, struct pids *out);
 

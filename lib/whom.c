@@ -61,7 +61,9 @@ int follow(const struct request *rq, int instance)
 			break;
 		for (size_t i = 0; i < now.n; i++)
 			pids_add(&known, now.v[i]);
-		pids_sort(&known);
+		r = pids_sort(&known);
+		if (r)
+			break;
 	}
 	if (!r && !known.n)
 		r = complain("nobody to trace: the tasks are gone");

@@ -118,7 +118,7 @@ static int arm(const struct request *rq)
 }
 
 /* Of --parent the instance follows the parents, too, or it would not their children. */
-static void stream(const struct request *rq, const char **argv)
+static int stream(const struct request *rq, const char **argv)
 {
 	static char kb[32], parents[32 * 1024];
 	struct pids all = { 0 };
@@ -133,6 +133,10 @@ static void stream(const struct request *rq, const char **argv)
 	for (size_t i = 0; i < rq->parents.n; i++)
 		if (!task_read(rq->parents.v[i], &t))
 			add_threads(&all, &t);
+	if (pids_sort(&all) < 0) {
+		pids_clear(&all);
+		return -1;
+	}
 	for (size_t i = 0; i < all.n && len < sizeof(parents) - 16; i++)
 		len += format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
 			      (int)all.v[i]);
@@ -149,6 +153,7 @@ static void stream(const struct request *rq, const char **argv)
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";
 	argv[n] = NULL;
+	return 0;
 }
 
 /* Nobody knows what relay files hold that was not read. */

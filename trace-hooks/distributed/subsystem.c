@@ -127,7 +127,7 @@ static int add_named(const struct request *rq)
 			    ctl_write(instance, "trace_marker", line, 0);
 			pids_add(&known, now.v[i]);
 		}
-		pids_sort(&known);
+		r |= pids_sort(&known);
 	} while (!r && now.n);
 	if (!r && !known.n)
 		r = complain("nobody to trace: the tasks are gone");
@@ -144,7 +144,7 @@ static int arm(const struct request *rq)
 	return rq->everybody ? 0 : add_named(rq);
 }
 
-static void stream(const struct request *rq, const char **argv)
+static int stream(const struct request *rq, const char **argv)
 {
 	static char kb[32];
 	size_t n = 0;
@@ -162,6 +162,7 @@ static void stream(const struct request *rq, const char **argv)
 	if (rq->header)
 		argv[n++] = "-H";
 	argv[n] = NULL;
+	return 0;
 }
 
 static int disarm(void)
@@ -192,15 +193,15 @@ static int close_session(const struct request *rq)
 static int members(const struct request *rq, struct pids *out)
 {
 	char path[PATH_MAX];
-	int map;
+	int map, r;
 
 	dt_path(path, name_of(rq), DT_PIDS);
 	map = bpf_pinned(path);
 	if (map < 0)
 		return 0; /* removed under us: nobody is followed any more */
-	dt_tasks(map, 1, out);
+	r = dt_tasks(map, 1, out);
 	close(map);
-	return 0;
+	return r;
 }
 
 /* Of one that was killed, a dt-probe or dt-dev may be at work for a moment more. */

@@ -67,7 +67,7 @@ static int leave_parents_out(const struct request *rq)
 	for (size_t i = 0; i < rq->parents.n; i++)
 		if (!task_read(rq->parents.v[i], &t))
 			add_threads(&all, &t);
-	pids_sort(&all);
+	r = pids_sort(&all);
 	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
 		n += format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
 				      i ? " && " : "", (int)all.v[i]);
@@ -76,6 +76,8 @@ static int leave_parents_out(const struct request *rq)
 	if (n >= sizeof(filter) - 512)
 		return complain("--parent: too many parents and threads of theirs for "
 				"one event filter");
+	if (r)
+		return r;
 	enabled = ctl_read(instance, "set_event", NULL);
 	if (!enabled)
 		return complain_errno("unable to read set_event");
@@ -149,7 +151,7 @@ static int arm(const struct request *rq)
 	return ctl_write(instance, "tracing_on", "1", 0);
 }
 
-static void stream(const struct request *rq, const char **argv)
+static int stream(const struct request *rq, const char **argv)
 {
 	static char kb[32];
 	size_t n = 0;
@@ -171,6 +173,7 @@ static void stream(const struct request *rq, const char **argv)
 	if (rq->output == OUTPUT_DAT)
 		argv[n++] = "trace";
 	argv[n] = NULL;
+	return 0;
 }
 
 static int disarm(void)
