@@ -179,6 +179,8 @@ static int await_ready(struct janitor *j, int fd)
 static int start_stream(struct janitor *j)
 {
 	int fd, ready[2], alone = j->rq->recipe->alone;
+	struct request rq = *j->rq;
+	unsigned long used;
 	struct stat st;
 
 	if (alone && pipe2(ready, O_CLOEXEC) < 0)
@@ -209,12 +211,15 @@ static int start_stream(struct janitor *j)
 		if (fchdir(j->dir) < 0)
 			_exit(REFUSED);
 	} else {
+		used = tell_dead(&rq, fd) / 1024 + 1;
+		if (rq.dead.n && rq.size_kb > used)
+			rq.size_kb -= used;
 		dup2(fd, STDOUT_FILENO);
 	}
 	if (alone && (fchdir(j->dir) < 0 || dup2(ready[1], READY_FD) < 0 ||
 		      fcntl(READY_FD, F_SETFD, 0) < 0))
 		_exit(REFUSED);
-	stream_run(j->rq, &j->words, j->tools);
+	stream_run(&rq, &j->words, j->tools);
 }
 
 /* ---- set-up and undo ------------------------------------------------------------ */

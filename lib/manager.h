@@ -32,7 +32,7 @@ struct option {
 	enum type type;
 	char prefix[32];    /* may stand before a value, and is taken off */
 	char choices[96];
-	int many, may_be_empty;
+	int many, commas, may_be_empty; /* commas: they part TEXTs, too */
 	int taken;          /* a common one that the hook has as its own */
 	const char *line;   /* as written, for --describe */
 	/* what the caller gave; words of the request */
@@ -92,6 +92,7 @@ struct request {
 	struct selector *who;
 	size_t nwho;
 	struct pids parents;         /* their children, not they */
+	struct pids dead;            /* named, and not alive when the request was read */
 	int everybody;
 	long ms;                     /* time limit, -1 none */
 	enum output output;
@@ -149,6 +150,16 @@ int remove_rundir(int dir, const char *name, int files);
 
 /* Before anything exists: is anybody there? 0 or -1 said. */
 int check_whom(const struct request *rq);
+
+/*
+ * Put the next part of a comment that names the dead tasks of the request into
+ * line (size bytes, NUL-terminated, no newline). *at is 0 at first and counts the
+ * tasks that were named. Returns the length; 0 when all of them were.
+ */
+size_t name_dead(const struct request *rq, size_t *at, char *line, size_t size);
+
+/* Write these comments to a session's output before its stream does. How many bytes. */
+size_t tell_dead(const struct request *rq, int fd);
 
 /* Trace those that the request names in this instance, and their children. 0 or -1 said. */
 int follow(const struct request *rq, int instance);

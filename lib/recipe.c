@@ -11,7 +11,8 @@
  *	# whom: optional
  * A condition is a path that must exist, or !PATH that must not; one of the
  * alternatives must hold. VALUE is a type in capitals (enum type) or choices
- * parted by |; "..." behind it takes many, brackets around both also none,
+ * parted by |; "..." behind it takes many, ",..." many TEXTs that commas may
+ * part as well (of all other types they always may), brackets around both also none,
  * and a [prefix] before the type may be given or left out. Two blanks end it.
  */
 #include <fcntl.h>
@@ -54,6 +55,8 @@ static int parse_value(struct option *o, const char *s, size_t n)
 	if (n > 3 && !strncmp(s + n - 3, "...", 3)) {
 		o->many = 1;
 		n -= 3;
+		o->commas = s[n - 1] == ',';
+		n -= (size_t)o->commas;
 	}
 	if (*s == '[') {
 		end = memchr(s, ']', n);

@@ -62,13 +62,10 @@ static int check_value(const struct option *o, const char *s)
 		what = "a name: letters, digits, _ . - and 64 of them at most";
 		break;
 	case TYPE_PID:
-		if (!pid_number(s)) {
-			what = "a pid";
-			break;
-		}
-		if (task_alive(pid_number(s)))
-			return 0;
-		return complain("--%s: no task %s is alive", o->name, s);
+		if (pid_number(s))
+			return 0; /* whether it is alive: drop_dead */
+		what = "a pid";
+		break;
 	case TYPE_NUMBER:
 		if (!number(s, 0, ULONG_MAX, &n))
 			return 0;
@@ -106,9 +103,9 @@ static int check_value(const struct option *o, const char *s)
 
 /* ---- words to options -------------------------------------------------------- */
 
-static struct option *find_option(struct recipe *r, const char *word, const char **value)
+static struct option *find_option(struct recipe *r, char *word, char **value)
 {
-	const char *equals = strchr(word, '=');
+	char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) : strlen(word);
 
 	*value = equals ? equals + 1 : NULL;
@@ -126,7 +123,7 @@ static struct option *find_option(struct recipe *r, const char *word, const char
 	return NULL;
 }
 
-static int add_value(struct option *o, const char *s)
+static int add_one(struct option *o, const char *s)
 {
 	const char **more;
 	size_t n = strlen(o->prefix);
@@ -149,10 +146,34 @@ static int add_value(struct option *o, const char *s)
 	return 0;
 }
 
+/* Do commas part the values of this word? They may be part of a TEXT. */
+static int has_commas(const struct option *o, const char *s)
+{
+	if (!o->many)
+		return 0;
+	if (o->type == TYPE_TEXT && !o->commas)
+		return !strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")];
+	return 1;
+}
+
+/* The value or values of one word, whose commas are overwritten. */
+static int add_value(struct option *o, char *s)
+{
+	char *comma;
+
+	while (has_commas(o, s) && (comma = strchr(s, ','))) {
+		*comma = '\0';
+		if (add_one(o, s) < 0)
+			return -1;
+		s = comma + 1;
+	}
+	return add_one(o, s);
+}
+
 static int parse_words(struct recipe *r, char **words)
 {
 	struct option *o = NULL;
-	const char *value;
+	char *value;
 
 	for (; *words; words++) {
 		if (**words == '-') {
@@ -178,6 +199,83 @@ static int parse_words(struct recipe *r, char **words)
 }
 
 /* ---- the request ---------------------------------------------------------------- */
+
+static const struct { const char *name; enum selector_kind kind; } selectors[] = {
+	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
+	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
+	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
+};
+
+static int is_selector(const struct option *o)
+{
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		if (!strcmp(selectors[i].name, o->name))
+			return 1;
+	return 0;
+}
+
+/*
+ * Take the pids of dead tasks out of an option's values and remember them: a
+ * caller that keeps pids may name a task that has ended, and the others are to
+ * be traced. first is set to the first of them, unless it is set already.
+ */
+static void drop_dead(struct request *rq, struct option *o, const char **first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		pid_t pid = pid_number(o->v[i]);
+
+		if (!pid || task_alive(pid)) {
+			o->v[n++] = o->v[i];
+			continue;
+		}
+		pids_add(&rq->dead, pid);
+		if (!*first)
+			*first = o->v[i];
+	}
+	o->n = n;
+}
+
+/*
+ * The same for each option that takes pids. Of a hook's own option one task must
+ * be left: an empty list would mean something else. Of the selectors all values
+ * together may not become none. 0 or -1 said.
+ */
+static int drop_all_dead(struct request *rq)
+{
+	struct recipe *r = rq->recipe;
+	const char *first = NULL, *name = NULL;
+	size_t left = 0;
+
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct option *o = &r->options[i];
+		const char *one_dead = NULL;
+		int cgroup = i < r->ncommon && !strcmp(o->name, "cgroup");
+
+		if (o->taken || !o->n)
+			continue;
+		if (o->type == TYPE_PID || cgroup)
+			drop_dead(rq, o, &one_dead);
+		if (i >= r->ncommon) {
+			if (one_dead && !o->n)
+				return complain("--%s: no task %s is alive", o->name, one_dead);
+			continue;
+		}
+		left += is_selector(o) ? o->n : 0;
+		if (one_dead && !first) {
+			first = one_dead;
+			name = o->name;
+		}
+	}
+	pids_sort(&rq->dead);
+	if (!first || left)
+		return 0;
+	if (rq->dead.n == 1)
+		return complain("--%s: no task %s is alive", name, first);
+	return complain("--%s: no task %s is alive, and none of the other %zu", name, first,
+			rq->dead.n - 1);
+}
 
 static void add_selectors(struct request *rq, const struct option *o,
 			  enum selector_kind kind)
@@ -212,11 +310,6 @@ static unsigned long kilobytes(const struct recipe *r, const char *name, unsigne
 /* Whom: the selectors, in one list. One at least, --all, or a hook that needs nobody. */
 static int fill_who(struct request *rq)
 {
-	static const struct { const char *name; enum selector_kind kind; } selectors[] = {
-		{ "pid", SELECT_PID }, { "parent", SELECT_PID },
-		{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
-		{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
-	};
 	const struct recipe *r = rq->recipe;
 	const struct option *parent = common(r, "parent");
 	size_t n = 0;
@@ -268,7 +361,7 @@ int parse_request(struct request *rq, struct recipe *r, const char *args)
 	rq->words = split_words(args, &why);
 	if (!rq->words)
 		return complain("--args: %s", why);
-	if (parse_words(r, rq->words) < 0 || fill_who(rq) < 0)
+	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_who(rq) < 0)
 		return -1;
 	name_session(rq);
 	s = one(r, "time");

@@ -39,6 +39,44 @@ int check_whom(const struct request *rq)
 	return r;
 }
 
+/* A packet holds 4096 bytes, and a FIFO 16 packets: nobody reads yet. */
+enum { DEAD_LINE = 4000, DEAD_LINES = 8 };
+
+size_t name_dead(const struct request *rq, size_t *at, char *line, size_t size)
+{
+	size_t n = format(line, size, "# not alive when the session began:");
+
+	if (*at == rq->dead.n)
+		return 0;
+	while (*at < rq->dead.n && n < size - 16)
+		n += format(line + n, size - n, " %d", (int)rq->dead.v[(*at)++]);
+	return n;
+}
+
+size_t tell_dead(const struct request *rq, int fd)
+{
+	/* viewers know a trace by its first line, which the stream writes again */
+	static const char header[] = "# tracer: nop\n#\n";
+	char line[DEAD_LINE + 64];
+	size_t at = 0, n, all = 0;
+
+	if (!rq->dead.n)
+		return 0;
+	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
+		fcntl(fd, F_SETFL, O_DIRECT);
+	if (rq->header)
+		write_all(fd, header, sizeof(header) - 1);
+	for (int i = 0; i < DEAD_LINES && (n = name_dead(rq, &at, line, DEAD_LINE)); i++) {
+		if (i == DEAD_LINES - 1 && at < rq->dead.n)
+			n += format(line + n, sizeof(line) - n, " and %zu more",
+				    rq->dead.n - at);
+		line[n++] = '\n';
+		write_all(fd, line, n);
+		all += n;
+	}
+	return all;
+}
+
 /*
  * All that live now, in one write: a second one waits for every processor to
  * forget the first list. From there on the kernel follows their children;

@@ -119,7 +119,7 @@ begin() {
 	"$MANAGER" --describe trace_syscalls >out
 	cat >expected <<-'END'
 	System calls made by the given tasks
-	-s, --syscall [[sys_enter_]NAME...]  only these calls; all when none is given
+	-s, --syscall [[sys_enter_]NAME...]  only these calls; sys_exit_NAME: its return; all when none is given
 	--returns  the return of each call as well
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these, and not themselves
@@ -250,7 +250,9 @@ not() {
 	not "--pidns -1" "trace_syscalls has no option '-1'; --describe trace_syscalls lists them"
 	background true
 	finishes "$PID" 0
-	not "--pid $$ $PID" "--pid: no task $PID is alive"
+	not "--pid $PID" "--pid: no task $PID is alive"
+	not "--pid $PID 4194304" "--pid: no task $PID is alive, and none of the other 1"
+	not "--cgroup $PID" "--cgroup: no task $PID is alive"
 	not "--parent $PID" "--parent: no task $PID is alive"
 	not "--pidns $PID" "--pidns: no task $PID is alive"
 }
@@ -436,6 +438,44 @@ not() {
 	[ "$(wc -l <got)" = 4 ]
 }
 
+@test "manager: commas part the values of a list, as blanks do" {
+	calls 1
+	other=$CALLS gate=$GO
+	calls 1
+	begin --pid "$other,$CALLS" -s getgid,sys_enter_gettid
+	[ "$(control set_event_pid)" = "$(printf '%s\n' "$other" "$CALLS" | sort -n | paste -sd ' ')" ]
+	[ "$(events_asked_for)" = \
+		"syscalls:sys_enter_getgid syscalls:sys_enter_getppid syscalls:sys_enter_gettid" ]
+	release
+	echo >"$gate"
+	session_ends
+	finishes "$READER" 0
+	not "--pid $$, -s getppid" "--pid: '' is not a pid"
+	not "--pid ,$$" "--pid: '' is not a pid"
+	not "--pid $$ -s a,,b" "--syscall: '' is not a name: letters, digits, _ . - and 64 of them at most"
+	not "--pid $$ --time 1,2" "--time: '1,2' is not a number of milliseconds"
+	not "--uid 0,root" "--uid: 'root' is not a numeric user id"
+}
+
+@test "trace_syscalls: -s sys_exit_NAME records the return of that call, and no more of it" {
+	calls 5
+	begin --pid "$CALLS" -s sys_exit_getppid,gettid
+	[ "$(events_asked_for)" = \
+		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid" ]
+	stop_session
+	start_session trace_syscalls --output fifo --pid "$CALLS" -s sys_exit_getppid
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -Ec ': sys_getppid -> 0x[0-9a-f]+$' got)" = 5 ]
+	[ "$(wc -l <got)" = 5 ]
+	refused 111 "trace_syscalls: no events/syscalls/sys_enter_sys_exit_nosuch in this kernel; look in $TRACEFS/events/syscalls" \
+		--run trace_syscalls --args "--pid $$ -s sys_exit_nosuch"
+	refused 111 "trace_syscalls: no events/syscalls/sys_enter_filter in this kernel; look in $TRACEFS/events/syscalls" \
+		--run trace_syscalls --args "--pid $$ -s filter"
+}
+
 @test "manager: --args is split as a shell splits words" {
 	calls 0
 	begin $'--pid\t'"'$CALLS'"$'\n --clock "glo"\'bal\' --buffer \\6\\\n4'
@@ -574,6 +614,97 @@ not() {
 }
 
 # ---- whom ---------------------------------------------------------------------------
+
+# dead N: the numbers of so many tasks that are not alive, into $DEAD
+dead() {
+	DEAD=
+	for ((i = 0; i < $1; i++)); do
+		background true
+		finishes "$PID" 0
+		DEAD=${DEAD:+$DEAD }$PID
+	done
+}
+
+@test "manager: --pid with dead tasks among the living traces those, and names the dead first" {
+	calls 10
+	dead 2
+	begin --pid "${DEAD% *}" "$CALLS" "${DEAD#* }"
+	filter_is "$CALLS"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(head -n 1 got)" = "# not alive when the session began: $(tr ' ' '\n' <<<"$DEAD" | sort -n | paste -sd ' ')" ]
+	[ "$(getppids got)" = 10 ]
+	[ "$(wc -l <got)" = 11 ]
+}
+
+@test "manager: --parent, --pidns and --cgroup pass over dead tasks as --pid does" {
+	dead 1
+	for option in --parent --pidns --cgroup; do
+		calls 1
+		begin "$option" "$DEAD" --pid "$CALLS"
+		release
+		session_ends
+		finishes "$READER" 0
+		[ "$(head -n 1 got)" = "# not alive when the session began: $DEAD" ]
+		[ "$(getppids got)" = 1 ]
+	done
+}
+
+@test "manager: the dead are named in one packet, in a file within --size, and behind --header" {
+	need_tracefs
+	dead 1
+	calls 100
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD"
+	background "$PROG/caller" "$TRACE" >got
+	reader=$PID
+	release
+	session_ends
+	finishes "$reader" 0
+	[ "$(head -n 1 got)" = "# not alive when the session began: $DEAD" ]
+	[ "$(getppids got)" = 100 ]
+	calls 1000
+	start_session trace_syscalls --syscall getppid --pid "$DEAD" "$CALLS" --output file \
+		--size 16 --header
+	release
+	finishes "$SESSION" 0
+	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
+	[ "$(grep -c "^# not alive when the session began: $DEAD$" "$TRACE")" = 1 ]
+	[ "$(wc -c <"$TRACE")" -le 16384 ]
+	lost=$(sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$TRACE")
+	[ "$(($(getppids "$TRACE") + lost))" = 1000 ]
+	rm -r "${TRACE%/*}"
+}
+
+@test "manager: a trace.dat names the dead in a mark" {
+	need_tracefs
+	dead 1
+	calls 3
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD" --output dat
+	release
+	finishes "$SESSION" 0
+	tfs-report "$TRACE" >got
+	[ "$(grep -c ": # not alive when the session began: $DEAD$" got)" = 1 ]
+	[ "$(getppids got)" = 3 ]
+}
+
+@test "manager: thousands of dead tasks are named in lines of one packet each" {
+	need_tracefs
+	calls 1
+	# above what most kernels give, and below what they might
+	seq 4100000 4104999 >dead
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$(tr '\n' , <dead | sed 's/,$//')"
+	background "$PROG/caller" "$TRACE" >got
+	reader=$PID
+	release
+	session_ends
+	finishes "$reader" 0
+	[ "$(getppids got)" = 1 ]
+	[ "$(grep -c '^# not alive' got)" -gt 5 ]
+	named=$(sed -n 's/^# not alive when the session began: //p' got | sed 's/ and .*//' | tr ' ' '\n' | wc -l)
+	more=$(sed -n 's/^# not alive .* and \([0-9]*\) more$/\1/p' got)
+	[ "$((named + more))" = 5000 ]
+}
 
 @test "manager: --pid follows the threads that exist" {
 	calls -e 10 4

@@ -258,6 +258,42 @@ has() {
 		--run prefixed --args "--pid $$ --one sys_../x"
 }
 
+@test "recipe: commas part the values of lists, and of TEXT... only where it is TEXT,..." {
+	need_tracefs
+	hook lists <<-'END'
+	# description: lists
+	# option: --names NAME...  names
+	# option: --some [[sys_]NAME...]  some or none
+	# option: --ns N...  numbers
+	# option: --how fast|slow...  choices
+	# option: --words TEXT,...  words
+	# option: --texts TEXT...  texts, with their commas
+	# option: --text TEXT  one, with its commas
+	END
+	given lists --names a,b c,d --some sys_a,sys_b --ns 1,2 --words x:y,z --texts x,y z \
+		--text a,b <<-'END'
+	HOOK_NAMES=a b c d
+	HOOK_NS=1 2
+	HOOK_SOME=a b
+	HOOK_TEXT=a,b
+	HOOK_TEXTS=x,y z
+	HOOK_WORDS=x:y z
+	END
+	refused 100 "--words: '' is not printable text" --run lists --args "--pid $$ --words a,"
+	refused 100 "--ns: '' is not a number" --run lists --args "--pid $$ --ns ,"
+}
+
+@test "recipe: of a list of pids the living reach it, and one of them must live" {
+	need_tracefs
+	hook tasks <<-'END'
+	# description: tasks
+	# option: --tasks PID...  tasks
+	END
+	given tasks --tasks "4194304,$$" <<<"HOOK_TASKS=$$"
+	refused 100 "--tasks: no task 4194304 is alive" \
+		--run tasks --args "--pid $$ --tasks 4194304"
+}
+
 @test "recipe: a choice is one of those listed, to the letter" {
 	need_tracefs
 	hook choice <<-'END'
@@ -657,6 +693,26 @@ prints_refused() {
 	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
 	prints_refused "printed too many words, or the last without its newline" \
 		"-$(printf 'x%.0s' {1..32768})"
+}
+
+@test "recipe: may print as many bytes as trace-recipe(5) says, and not one more" {
+	need_tracefs events/syscalls
+	most=$(sed -n 's/^At most 63 words and \([0-9]*\) bytes, newlines included\.$/\1/p' \
+		"$TREE/lib/trace-recipe.5")
+	own_tree
+	own_tool counted <<<'while read -r line; do :; done; echo "${#1}"'
+	word=$(printf 'x%.0s' $(seq $((most - 11)))) # "|", "counted" and three newlines
+	prints '|' counted "$word"
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	exactly got "$((most - 11))
+"
+	prints_refused "printed too many words, or the last without its newline" \
+		'|' counted "x$word"
 }
 
 @test "recipe: a filter that fails ends the session with 111, also when it has something to say" {

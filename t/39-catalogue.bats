@@ -182,6 +182,20 @@ undo() {
 "
 }
 
+@test "trace_count: --syscall takes sys_exit_NAME, and all its lists take commas" {
+	need_tracefs events/syscalls
+	calls 1000
+	traced trace_count --syscall sys_exit_getppid,exit_group --key comm,event
+	exactly got "   1000 calls	sys_exit_getppid
+      1 calls	sys_enter_exit_group
+"
+	calls 10 1 5
+	traced trace_count --event sched_process_fork,sched:sched_process_exit
+	exactly got "      6 sched_process_exit
+      5 sched_process_fork
+"
+}
+
 @test "trace_count: --key takes a field that is called as the task is, with a dot" {
 	need_tracefs events/signal
 	calls 1

@@ -144,11 +144,19 @@ static void record_names(void)
 
 static int arm(const struct request *rq)
 {
+	char line[512];
+	size_t at = 0;
+
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT)
 		record_names();
-	return ctl_write(instance, "tracing_on", "1", 0);
+	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
+		return -1;
+	/* a trace.dat has no comments: a mark in the buffer names them */
+	while (rq->output == OUTPUT_DAT && name_dead(rq, &at, line, sizeof(line)))
+		ctl_try(instance, "trace_marker", line, 0);
+	return 0;
 }
 
 static int stream(const struct request *rq, const char **argv)
