@@ -47,7 +47,7 @@ make_guest() {
 	# without -S one ld dies of debugging symbols that a newer one made (riscv64)
 	make -s -j"$(nproc)" -C "$tree" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
 	rm -r "$tree"/build/lib "$tree"/build/t/lib
-	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin}
+	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin,var/tmp}
 	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"
 	cp "$tools"/bin/busybox "$guest/bin"
 	cp t/vm/init "$guest/init"
@@ -68,22 +68,42 @@ add_libraries() {
 	done
 }
 
-# add_modules NAME...: those that the kernel has as modules; init loads them, in this order
+# add_modules NAME...: those that the kernel has as modules, each behind the ones that it
+# depends on; init loads them in this order
 add_modules() {
 	local name file to
 	mkdir -p "$guest/modules"
 	for name; do
-		for file in "$root"/{,usr/}lib/modules/*/kernel; do
-			file=$(find "$file" -name "$name.ko*" 2>/dev/null) || continue
-			to=$guest/modules/$((count_modules++ + 10))-$name.ko
-			case $file in
-			*.ko) cp "$file" "$to" ;;
-			*.xz) xz -dc "$file" >"$to" ;;
-			esac
-		done
+		# shellcheck disable=SC2076 # a word of the list
+		[[ "$modules " != *" $name "* ]] || continue
+		modules="$modules $name"
+		file=$(find "$root"/{,usr/}lib/modules/*/kernel -name "${name//_/[-_]}.ko*" \
+			2>/dev/null | head -n 1)
+		to=$work/$name.ko
+		case $file in
+		*.ko) cp "$file" "$to" ;;
+		*.xz) xz -dc "$file" >"$to" ;;
+		*) continue ;; # built in, or not there
+		esac
+		# shellcheck disable=SC2046 # a word a module
+		add_modules $(tr '\0' '\n' <"$to" | sed -n 's/^depends=//p' | tr ',-' ' _')
+		mv "$to" "$guest/modules/$((count_modules++ + 10))-$name.ko"
 	done
 }
-count_modules=0
+modules='' count_modules=0
+
+# add_drives: the virtio disks of the guest; their arguments for qemu are in $drives.
+# The first is an empty one of 64 MiB, which the guest has as /dev/vda; the files of
+# TFS_VM_DRIVES follow, as /dev/vdb and so on.
+add_drives() {
+	local file
+	truncate -s 64M "$work/drive"
+	drives=()
+	for file in "$work/drive" ${TFS_VM_DRIVES-}; do
+		drives+=(-drive "file=$file,format=raw,if=virtio")
+	done
+	add_modules virtio_pci virtio_mmio virtio_blk
+}
 
 # pack_guest: $guest as the initial file system of a kernel
 pack_guest() {
