@@ -47,7 +47,13 @@ LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
 OBJECTS = $(patsubst lib/%.c,build/lib/%.o,$(1))
 HEADERS := $(wildcard lib/*.h)
 
-all: $(TOOLS) $(MANAGERS) $(ALIASES)
+all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
+
+# Every format string is one that vformat supports; the compiler would let more pass.
+build/formats: lib/formats.awk $(wildcard lib/*.[ch] lib/one/*.c bin/*.c trace-hooks/*/*.c)
+	@mkdir -p $(@D)
+	@awk -f $^
+	@touch $@
 
 # Built again when the compiler or a flag is another, and not otherwise.
 .build: FORCE

@@ -55,8 +55,9 @@ _Noreturn void die(int status, const char *fmt, ...)
 /* ---- io.c: text in and out ------------------------------------------------ */
 
 /*
- * snprintf for %s %d %u %x %c with l, ll, z and a precision; the length that the
- * whole text needs.
+ * Write as snprintf does and return the length of the whole text. The conversions are
+ * %s %d %u %x %c %%, the lengths l, ll and z, and a precision for %s. The build refuses
+ * any other (formats.awk).
  */
 size_t format(char *buf, size_t size, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -367,3 +367,22 @@ hello, me (yes)" ]
 	run -0 source/bin/tfs-dir --version
 	run -0 source/trace-hooks/ftrace/manager --version
 }
+
+@test "make: refuses a format string that our printf does not support" {
+	source_tree
+	cat >source/bin/tfs-bad.c <<-'EOF'
+		#include "tfs.h"
+		int main(void)
+		{
+			print("[%5d] [%hhu]", 1, (unsigned char)2);
+			print("%d%% of %.*s %.80s %llx", 1, 2, "ab", "c", 3ULL);
+			return 0;
+		}
+	EOF
+	run -2 remake build/formats
+	[[ $output == *'bin/tfs-bad.c:4: vformat does not support "%5d"; it knows'* ]]
+	[[ $output == *'bin/tfs-bad.c:4: vformat does not support "%hhu"; it knows'* ]]
+	[[ $output != *"tfs-bad.c:5"* ]]
+	rm source/bin/tfs-bad.c
+	remake build/formats
+}
