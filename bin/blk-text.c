@@ -289,10 +289,8 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 		case 'n':
-			if (!*opt_value || opt_value[strspn(opt_value, "0123456789,")])
-				misused(&tool, "not a list of pids: '%.80s'", opt_value);
-			if (pids_parse(c == 'p' ? &s.pick.who : &s.pick.but, opt_value) < 0)
-				return REFUSED;
+			pid_list(&tool, opt_value, PID_LIST_IDLE,
+				 c == 'p' ? &s.pick.who : &s.pick.but);
 			s.pick.picky |= c == 'p';
 			break;
 		case 'd':

@@ -9,8 +9,8 @@
  *	               whose request it serves just now, in hexadecimal, 0 for those
  *	               that were added
  *	-N NAME        of another probe than $TFS_PROBE or "dt"
- * No PID, or "-": they come from standard input, parted by blanks or lines. They
- * are numbers of threads, of processes with "dt-probe -g", as the host has them.
+ * No PID, or "-": they come from standard input, between commas, blanks or
+ * lines. They are numbers of threads, of processes with "dt-probe -g", as the host has them.
  * Exit: 0 done, 1 list: nobody; remove: one was not there, 100 misused, 111 refused.
  */
 #include <errno.h>

@@ -348,12 +348,8 @@ int main(int argc, char **argv)
 			from = opt_value;
 		else if (c == 'e')
 			to = opt_value;
-		else if (c == 'p') {
-			if (pids_parse(&t.only, opt_value) < 0)
-				return REFUSED;
-			if (!t.only.n || opt_value[strspn(opt_value, "0123456789,")])
-				misused(&tool, "not pids, with commas: '%.80s'", opt_value);
-		}
+		else if (c == 'p')
+			pid_list(&tool, opt_value, 0, &t.only);
 		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
 	t.least = least;

@@ -11,7 +11,8 @@
  *	-f             the function tracers' filter as well
  *	-R ROOT        take ROOT for the tracefs root, unchecked
  *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
- * No PID, or "-": they come from standard input, parted by blanks or lines.
+ * No PID, or "-": they come from standard input, between
+ * commas, blanks or lines.
  * Children are followed from their fork on, and forgotten when they are gone.
  * With a list that was never set, an instance records everybody.
  * Exit: 0 done, 1 list: nobody, 100 misused, 111 refused.

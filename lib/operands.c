@@ -5,13 +5,38 @@
 
 #include "tfs.h"
 
+/* Add the pids of a list with commas between. -1, silent: a word is no pid. */
+static int add_list(struct pids *s, const char *list, int flags)
+{
+	for (;; list++) {
+		int other = flags & PID_LIST_OTHERS && *list == '-';
+		size_t n = strcspn(list += other, ",");
+		unsigned long pid;
+		char word[24];
+
+		/* a longer word fails as a number, too */
+		format(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), list);
+		if (number(word, !(flags & PID_LIST_IDLE), PID_MAX_LIMIT, &pid) < 0)
+			return -1;
+		pids_add(s, other ? -(pid_t)pid : (pid_t)pid);
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}
+
+void pid_list(const struct tool *t, const char *list, int flags, struct pids *out)
+{
+	if (add_list(out, list, flags) < 0)
+		misused(t, "not a list of pids: '%.80s'", list);
+	if (pids_sort(out) < 0)
+		exit(REFUSED);
+}
+
 static void add_word(const struct tool *t, struct pids *s, const char *word)
 {
-	pid_t pid = pid_number(word);
-
-	if (!pid)
+	if (add_list(s, word, 0) < 0)
 		misused(t, "not a pid: '%.80s'", word);
-	pids_add(s, pid);
 }
 
 static void read_pids(const struct tool *t, struct pids *s)

@@ -18,26 +18,6 @@ void pick_event(struct pick *p, const char *glob)
 	p->globs[p->nglobs++] = glob;
 }
 
-int pick_pids(struct pick *p, const char *list)
-{
-	for (;; list++) {
-		size_t n = strcspn(list, ",");
-		char word[24];
-		unsigned long pid;
-
-		/* as many as struct record's pid has */
-		if (format(word, sizeof(word), "%.*s", (int)(n < 64 ? n : 64), list) >=
-			    sizeof(word) || number(word, 0, INT_MAX, &pid) < 0)
-			return -1;
-		pids_add(&p->pids, (pid_t)pid);
-		list += n;
-		if (!*list)
-			break;
-	}
-	pids_sort(&p->pids);
-	return 0;
-}
-
 /* The digits at *s: -1 when there are none or the number is too large. */
 static int whole_number(const char **s, uint64_t *n)
 {

@@ -32,9 +32,6 @@ struct pick {
 /* Events that SYSTEM:EVENT or EVENT, a glob, names. */
 void pick_event(struct pick *, const char *glob); /* exits REFUSED out of memory */
 
-/* Tasks of these pids, between commas; 0 is idle. -1, silent: no such list. */
-int pick_pids(struct pick *, const char *list);
-
 /*
  * FROM-TO, FROM- or -TO in seconds, both included. With six digits behind the
  * point or less it is the time that lines show, which is rounded; with up to

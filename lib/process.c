@@ -326,23 +326,6 @@ HOT int process_picks(struct process *p, const struct record *r)
 
 /* ---- what is wanted, and the beginning ------------------------------------------------- */
 
-int process_list(struct pids *pids, const char *list)
-{
-	for (;; list++) {
-		int other = *list == '-';
-		const char *digits = list + other, *end = digits;
-		unsigned long long n = digits_at(&end);
-
-		if (end == digits || (*end && *end != ',') || n > INT_MAX)
-			return -1;
-		pids_add(pids, other ? -(pid_t)n : (pid_t)n);
-		list = end;
-		if (!*list)
-			break;
-	}
-	return pids_sort(pids);
-}
-
 void process_begin(struct process *p, struct line *l)
 {
 	p->line = l;

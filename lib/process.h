@@ -48,8 +48,6 @@ struct process {
 /* Set kinds by names with commas between. -1, silent: another name. */
 int process_kinds(struct process *, const char *names);
 
-/* Take a list of PID and -PID with commas between. -1, silent: none. */
-int process_list(struct pids *, const char *list);
 
 /* Is any of it wanted? */
 static inline int process_on(const struct process *p)

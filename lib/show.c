@@ -16,8 +16,7 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		pick_event(&s->pick, opt_value);
 		break;
 	case 'p':
-		if (pick_pids(&s->pick, opt_value) < 0)
-			misused(tool, "not pids with commas between: '%.80s'", opt_value);
+		pid_list(tool, opt_value, PID_LIST_IDLE, &s->pick.pids);
 		break;
 	case 't':
 		if (pick_time(&s->pick, opt_value) < 0)
@@ -40,9 +39,8 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		break;
 	case 'U':
 	case 'N':
-		if (process_list(letter == 'U' ? &s->process.uids : &s->process.comms,
-				 opt_value) < 0)
-			misused(tool, "not pids with commas between: '%.80s'", opt_value);
+		pid_list(tool, opt_value, PID_LIST_IDLE | PID_LIST_OTHERS,
+			 letter == 'U' ? &s->process.uids : &s->process.comms);
 		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)

@@ -5,8 +5,6 @@
 
 #include "tfs.h"
 
-/* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
-#define PID_MAX_LIMIT (4UL * 1024 * 1024)
 
 int number(const char *s, unsigned long low, unsigned long high,
 	   unsigned long *n)

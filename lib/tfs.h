@@ -150,6 +150,9 @@ unsigned long long digits_at(const char **s);
 /* Bytes of the UTF-8 character of more than one that is at s; 0: none is. */
 size_t utf8_wide(const unsigned char *s, size_t n);
 
+/* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
+#define PID_MAX_LIMIT (4 * 1024 * 1024)
+
 /* A pid: a number from 1 to the kernel's PID_MAX_LIMIT; 0 for none. Silent. */
 pid_t pid_number(const char *s);
 
@@ -283,6 +286,17 @@ int pids_parse(struct pids *, const char *);    /* add the numbers of a list, an
  * REFUSED out of memory.
  */
 void pid_operands(const struct tool *, char **argv, struct pids *out);
+
+enum {
+	PID_LIST_IDLE = 1,      /* 0 too, the idle task */
+	PID_LIST_OTHERS = 2,    /* -PID too: all but this task */
+};
+
+/*
+ * Add the pids of an option's value, with commas between, and sort the set. Exit
+ * MISUSED if a word is not a number up to PID_MAX_LIMIT.
+ */
+void pid_list(const struct tool *, const char *list, int flags, struct pids *out);
 
 /* ---- proc.c: tasks, read from procfs -------------------------------------- */
 

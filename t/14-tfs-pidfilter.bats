@@ -101,6 +101,22 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_notrace_pid ''
 }
 
+@test "tfs-pidfilter: pids may have commas between, as operands and on standard input" {
+	local held=()
+	new_instance
+	for _ in 1 2 3; do
+		calls 1
+		held+=("$CALLS")
+	done
+	tfs-pidfilter -i "$INSTANCE" set "${held[0]},${held[1]}" "${held[2]}"
+	run -0 tfs-pidfilter -i "$INSTANCE" list
+	[ "$output" = "$(printf '%s\n' "${held[@]}" | sort -n)" ]
+	echo "${held[0]},${held[1]} ${held[2]}" | tfs-pidfilter -i "$INSTANCE" remove
+	run -1 tfs-pidfilter -i "$INSTANCE" list
+	[ -z "$output" ]
+	misuse "not a pid: '1,'" tfs-pidfilter -i "$INSTANCE" set 1,
+}
+
 @test "tfs-pidfilter: - stands alone: with pids it is none" {
 	plain_root
 	for pids in '- 5' '5 -' '- -'; do

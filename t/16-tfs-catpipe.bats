@@ -608,7 +608,7 @@ short_lives() {
 # ---- which events, and as what; t/23-tfs-report.bats has what the options mean ----
 
 @test "tfs-catpipe: what is no pid, no time, and options that exclude each other are refused" {
-	misuse "not pids with commas between: '1,'" tfs-catpipe -p 1,
+	misuse "not a list of pids: '1,'" tfs-catpipe -p 1,
 	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
 	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
 	misuse "-j and -P are two forms of a line" tfs-catpipe -P signals -j

@@ -95,8 +95,8 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 }
 
 @test "tfs-report: what is no pid, no time, and both kinds of output are refused" {
-	for pids in '' ',' '1,' ',1' -1 '1 2' 1,x 99999999999; do
-		misuse "not pids with commas between: '$pids'" tfs-report -p "$pids" file
+	for pids in '' ',' '1,' ',1' -1 '1 2' 1,x 4294967297 99999999999; do
+		misuse "not a list of pids: '$pids'" tfs-report -p "$pids" file
 	done
 	for time in '' - 1 x 1-x 2-1 1.5-1.4 1.-2 .5-1 1.0000000001- 99999999999999999999- 1-2-3; do
 		misuse "not a range of seconds: '$time'" tfs-report -t "$time" file
@@ -107,8 +107,8 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 		misuse "not a uid: '$uid'" tfs-report -u "$uid" file
 	done
 	for list in '' ',' '1,' -- 1- 99999999999; do
-		misuse "not pids with commas between: '$list'" tfs-report -U "$list" file
-		misuse "not pids with commas between: '$list'" tfs-report -N "$list" file
+		misuse "not a list of pids: '$list'" tfs-report -U "$list" file
+		misuse "not a list of pids: '$list'" tfs-report -N "$list" file
 	done
 	for kinds in '' signal 'signals,' signals,x SIGNALS; do
 		misuse "not of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file

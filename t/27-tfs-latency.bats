@@ -412,6 +412,8 @@ CPU:1 [LOST 3 EVENTS]
 		'next_comm=a next_pid=13 next_prio=120 lat=2' \
 		'next_comm=d next_pid=44 next_prio=120 lat=2' \
 		'# unpaired 1 events: 0 without an end, 1 without a beginning' | cmp - got
-	misuse "not pids, with commas: '1 2'" tfs-latency -p '1 2' wakeup
+	for list in '' ',' '1,' ',1' '1 2' 0 4294967297; do
+		misuse "not a list of pids: '$list'" tfs-latency -p "$list" wakeup
+	done
 	misuse "-p is for wakeup" tfs-latency -p 1 block
 }

@@ -219,8 +219,10 @@ blk-text - print records of the block layer's trace as blkparse does" ]
 	}
 	misuse "not a number of kilobytes: '0'" blk-text -s 0
 	misuse "not a number of milliseconds: 'x'" blk-text -w x
-	misuse "not a list of pids: ''" blk-text -p ''
-	misuse "not a list of pids: '1;2'" blk-text -n '1;2'
+	for list in '' ',' '1,' ',1' '1;2' -1 4294967297; do
+		misuse "not a list of pids: '$list'" blk-text -p "$list"
+		misuse "not a list of pids: '$list'" blk-text -n "$list"
+	done
 	misuse "-d and files do not go together: 'file'" blk-text -d . file
 	to_file() { "$@" >file; }
 	misuse '-l needs a FIFO or pipe as standard output' to_file blk-text -l

@@ -83,7 +83,17 @@ def record(rng, number, fields):
     return bytes(data) + bytes(-len(data) % 4)
 
 
+def dynamic(tracefs):
+    """The probes, SYSTEM/EVENT, that somebody has defined: not the kernel's own events."""
+    try:
+        with open(tracefs + "/dynamic_events", encoding="latin-1") as f:
+            return set(re.findall(r"^\w+:(\w+/\w+)", f.read(), re.M))
+    except OSError:
+        return set()
+
+
 def formats(tracefs):
+    probes = dynamic(tracefs)
     for path in sorted(glob.glob(tracefs + "/events/*/*/format")):
         try:
             with open(path, encoding="latin-1") as f:
@@ -91,6 +101,8 @@ def formats(tracefs):
         except OSError:
             continue
         system = path.split("/")[-3]
+        if system + "/" + path.split("/")[-2] in probes:
+            continue
         number = int(re.search(r"^ID: (\d+)", content, re.M).group(1))
         fields = [(d, int(o), int(s)) for d, o, s, _ in FIELD.findall(content)]
         yield system, path.split("/")[-2], number, fields, content.encode("latin-1")
