@@ -7,9 +7,11 @@
  *	-e EVENT[:KEY,...]  what ends it: it has the same in its keys, one by one
  *	PAIR        instead of both, syscalls, block or wakeup
  *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
+ *	-b          print the beginnings, too, as they are
  *	-m US       only those that took so many microseconds or more
- *	-p PID,...  wakeup: of these tasks and those that they fork only, which are
- *	            those that the instance records for; of others it has just a part
+ *	-p PID,...  what these tasks, and those that they fork, began; wakeup: waits of
+ *	            these tasks only, since an instance that records for them has just
+ *	            a part of the others'
  * A key is any of tfs-count's, the default is pid. Each event that ends something is
  * printed, with what is carried and lat=MICROSECONDS behind it; what tells of lost
  * events passes through, and over a gap nothing is paired. What has no other half is
@@ -25,10 +27,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.usage = "tfs-latency [-c [NAME=]KEY]... [-m US] [-p PID,...] "
+	.usage = "tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "-s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print how long it took from one event of a trace to another",
-	.letters = "c:e:m:p:s:",
+	.letters = "bc:e:m:p:s:",
 };
 
 static const struct pair {
@@ -64,6 +66,8 @@ struct latency {
 	struct words event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
 	struct pids only;                       /* none: of all */
+	int wakeup;                             /* the pair of this name */
+	int beginnings;                         /* are printed */
 	int json;                               /* the last event was */
 };
 
@@ -113,7 +117,8 @@ static void forget(struct latency *t, struct begun *b)
 	table_remove(&t->begun, b);
 }
 
-static void begin(struct latency *t, const struct trace_line *l, uint64_t time, int digits)
+static void begin(struct latency *t, const struct trace_line *l, const char *line,
+		  uint64_t time, int digits)
 {
 	struct begun *b;
 
@@ -135,6 +140,10 @@ static void begin(struct latency *t, const struct trace_line *l, uint64_t time, 
 		memcpy(b->carried, t->fields.text, b->n);
 	b->time = time;
 	b->digits = digits;
+	if (t->beginnings) {
+		print("%s\n", line);
+		t->printed++;
+	}
 }
 
 /* Microseconds, with three digits more where one of the times has them. */
@@ -167,7 +176,8 @@ static void end(struct latency *t, const struct trace_line *l, const char *line,
 	b = make_key(t, &t->to, l) < 0 ? NULL :
 	    table_find(&t->begun, t->key.text, t->key.n);
 	if (!b) {
-		t->no_begin++;
+		/* with -p most of them are others' */
+		t->no_begin += !t->only.n || t->wakeup;
 		return;
 	}
 	/* a clock without a point counts what it counts */
@@ -213,6 +223,25 @@ static void follow(struct latency *t, pid_t pid)
 }
 
 /*
+ * Is the event a beginning by another task than those that are followed? If one of
+ * theirs has the same key, it ended unseen.
+ */
+static int is_strangers(struct latency *t, const struct trace_line *l)
+{
+	struct begun *b;
+
+	if (!t->only.n || t->wakeup || pids_has(&t->only, task_at(l, "pid")))
+		return 0;
+	b = make_key(t, &t->from, l) < 0 ? NULL :
+	    table_find(&t->begun, t->key.text, t->key.n);
+	if (b) {
+		t->no_end++;
+		forget(t, b);
+	}
+	return 1;
+}
+
+/*
  * Is the event about who is followed? An instance that records for some tasks has
  * each switch that one of them has a part in, and each wake-up by or of one: of
  * others it has not all. A switch between the idle task and another tells that the
@@ -230,6 +259,8 @@ static int is_ours(struct latency *t, const struct trace_line *l)
 			follow(t, next);
 		return 0;
 	}
+	if (!t->wakeup)
+		return 1;
 	if (strcmp(t->event.text, "sched_switch"))
 		return pids_has(&t->only, task_at(l, ".pid"));
 	prev = task_at(l, "prev_pid");
@@ -267,8 +298,8 @@ static void each_line(struct latency *t, char *line, size_t n)
 	/* an event may be both: from one to the next */
 	if (is_half(t, &t->to))
 		end(t, &l, line, n, time, digits);
-	if (is_half(t, &t->from))
-		begin(t, &l, time, digits);
+	if (is_half(t, &t->from) && !is_strangers(t, &l))
+		begin(t, &l, line, time, digits);
 }
 
 static void print_unpaired(struct latency *t)
@@ -344,6 +375,8 @@ int main(int argc, char **argv)
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (c == 'c')
 			carry(&t, ncarried++, opt_value);
+		else if (c == 'b')
+			t.beginnings = 1;
 		else if (c == 's')
 			from = opt_value;
 		else if (c == 'e')
@@ -353,8 +386,7 @@ int main(int argc, char **argv)
 		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
 	t.least = least;
-	if (t.only.n && (!argv[opt_index] || strcmp(argv[opt_index], "wakeup")))
-		misused(&tool, "-p is for wakeup");
+	t.wakeup = argv[opt_index] && !strcmp(argv[opt_index], "wakeup");
 	choose(&t, from, to, argv + opt_index);
 
 	signal(SIGINT, SIG_IGN);

@@ -50,6 +50,7 @@ struct recipe {
 	const char *description;
 	int alone;                  /* its stream is there for no reader's sake */
 	int whom_optional;          /* with nobody named it is there for whoever comes */
+	const char *whom;           /* its events belong to no task: what selectors mean */
 	const char *requires[16];
 	size_t nrequires;
 	struct option options[MOST_OPTIONS]; /* the common ones first */
@@ -119,6 +120,9 @@ char **recipe_environment(const struct request *rq, const char *tools,
 			  const char *const *place);
 
 enum { PLACE_MOST = 4 };
+
+/* Does the hook itself pick the events of those that the request names? */
+int hook_picks(const struct request *rq);
 
 /* ---- rundir.c: the directories of sessions --------------------------------------- */
 

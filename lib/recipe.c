@@ -172,7 +172,9 @@ int parse_head(struct recipe *r, char *text, const char *file)
 						value);
 		} else if ((value = after(line, "# whom:"))) {
 			r->whom_optional = !strcmp(value, "optional");
-			if (!r->whom_optional)
+			if (!strncmp(value, "hook  ", 6))
+				r->whom = value + 6;
+			else if (!r->whom_optional)
 				return complain("%s: line %u: not a word for whom: %s", file,
 						number, value);
 		} else if ((value = after(line, "# option:")) &&
@@ -238,6 +240,8 @@ void describe_recipe(const struct recipe *r)
 	print("%s\n", r->description);
 	for (size_t i = r->ncommon; i < r->noptions; i++)
 		print("%s\n", r->options[i].line);
+	if (r->whom)
+		print("with selectors: %s\n", r->whom);
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!r->options[i].taken)
 			print("%s\n", r->options[i].line);

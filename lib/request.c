@@ -268,7 +268,8 @@ static int drop_all_dead(struct request *rq)
 			name = o->name;
 		}
 	}
-	pids_sort(&rq->dead);
+	if (pids_sort(&rq->dead) < 0)
+		return -1;
 	if (!first || left)
 		return 0;
 	if (rq->dead.n == 1)
@@ -328,6 +329,8 @@ static int fill_who(struct request *rq)
 	if (n && rq->everybody)
 		return complain("%s: --all is everybody already; leave the other "
 				"selectors out", r->name);
+	if (r->whom && parent->n)
+		return complain("%s: --parent: its events belong to no task; use --pid", r->name);
 	rq->who = calloc(n + 1, sizeof(*rq->who));
 	if (!rq->who)
 		return complain("out of memory");
@@ -336,6 +339,11 @@ static int fill_who(struct request *rq)
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, pid_number(parent->v[i]));
 	return pids_sort(&rq->parents);
+}
+
+int hook_picks(const struct request *rq)
+{
+	return rq->recipe->whom && !rq->everybody;
 }
 
 /* HOOK.PID.MILLISECONDS tells people whose it is and since when. */

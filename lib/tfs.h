@@ -419,6 +419,9 @@ int owned_guard(int parent);
  */
 #define TRIGGER_SUFFIX "+trigger"
 
+/* The same; in it the kernel follows tasks for a hook that picks their events itself. */
+#define TASKS_SUFFIX "+tasks"
+
 /* What begins the names of dumps, which outlive their session. */
 #define DUMP_PREFIX "dump."
 

@@ -140,7 +140,8 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	const char *behind = name + strlen(s->prefix);
 	size_t n = s->session ? strlen(s->session) : 0;
 	int its = n && !strncmp(behind, s->session, n);
-	int beside = its && !strcmp(behind + n, TRIGGER_SUFFIX);
+	int beside = its && (!strcmp(behind + n, TRIGGER_SUFFIX) ||
+			     !strcmp(behind + n, TASKS_SUFFIX));
 
 	/* the stream that has one beside it dies with the janitor, not at once */
 	if (owner != OWNER_NONE)

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-latency [-c [NAME=]KEY]... [-m US] [-p PID,...] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -415,5 +415,42 @@ CPU:1 [LOST 3 EVENTS]
 	for list in '' ',' '1,' ',1' '1 2' 0 4294967297; do
 		misuse "not a list of pids: '$list'" tfs-latency -p "$list" wakeup
 	done
-	misuse "-p is for wakeup" tfs-latency -p 1 block
+}
+
+blocks() {
+	event 10 1.000001 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]'
+	event 20 1.000002 'block_rq_issue: 8,0 WS 4096 () 200 + 8 be,0,4 [b]'
+	event 10 1.000003 'sched_process_fork: comm=a pid=10 child_comm=a child_pid=11'
+	event 20 1.000004 'sched_process_fork: comm=b pid=20 child_comm=b child_pid=21'
+	event 99 1.000005 'block_rq_complete: 8,0 WS () 200 + 8 be,0,4 [0]'
+	event 11 1.000006 'block_rq_issue: 8,0 R 4096 () 300 + 8 be,0,4 [a]'
+	event 21 1.000007 'block_rq_issue: 8,0 R 4096 () 400 + 8 be,0,4 [b]'
+	event 20 1.000011 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
+	event 0 1.000016 'block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0]'
+	event 0 1.000017 'block_rq_complete: 8,0 R () 400 + 8 be,0,4 [0]'
+}
+
+@test "tfs-latency: -p: what these tasks and their children began, whoever is there at its end" {
+	blocks >in
+	prints '20 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=10
+0 block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0] by_pid=11 lat=10' \
+		-p 10 -c by_pid=pid block <in
+	prints '# unpaired 1 events: 1 without an end, 0 without a beginning' -p 20 block < <(head -n 2 in)
+}
+
+@test "tfs-latency: -p: a stranger's beginning of the same key ends what was open" {
+	{
+		event 10 1.000001 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]'
+		event 20 1.000002 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [b]'
+		event 0 1.000005 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
+	} >in
+	prints '# unpaired 1 events: 1 without an end, 0 without a beginning' -p 10 block <in
+}
+
+@test "tfs-latency: -b prints the beginnings too" {
+	blocks >in
+	prints '10 block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]
+11 block_rq_issue: 8,0 R 4096 () 300 + 8 be,0,4 [a]
+20 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] lat=10
+0 block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0] lat=10' -b -p 10 block <in
 }

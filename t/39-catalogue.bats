@@ -150,10 +150,74 @@ undo() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_block: without --all, and of what is no block device: one line" {
+@test "trace_block: --pid: the requests of that task and its children, and no stranger's" {
+	loop
+	# the one that is traced starts a child, which writes as well
+	mkfifo gate
+	background sh -c 'read -r _; "$1" blocks 8 0 "$2"; "$1" blocks 4 16 "$2" & wait $!' - \
+		"$PROG/acts" "/dev/$LOOP" <>gate >acts.out
+	task=$PID
+	start_session trace_block --output fifo --pid "$task" --device "$LOOP"
+	read_by cat >got
+	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # a stranger
+	printf '\n\n\n' >gate
+	session_ends
+	finishes "$READER" 0
+	cat got
+	[ "$(grep -Ec ': block_rq_complete: .* \+ 8 .*by=acts by_pid=[0-9]+ lat=[0-9.]+$' got)" = 12 ]
+	[ "$(grep -vc '^#' got)" = 12 ]
+	[ "$(grep -o ' by_pid=[0-9]*' got | sort -u | wc -l)" = 2 ]
+	run -1 grep unpaired got
+}
+
+@test "trace_block: --events with --pid: issue and completion of the requests of that task" {
+	loop
+	act blocks 8 0 "/dev/$LOOP"
+	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP" --events
+	read_by cat >got
+	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # a stranger
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -Ec "^ *acts-$ACT .*: block_rq_issue: " got)" = 8 ]
+	[ "$(grep -Ec ": block_rq_complete: .* by_pid=$ACT lat=" got)" = 8 ]
+	[ "$(grep -vc '^#' got)" = 16 ]
+}
+
+@test "trace_block: tfs-run shows the requests of the program that it runs" {
+	loop
+	tfs-run trace_block --device "$LOOP" -- "$PROG/acts" blocks 8 0 "/dev/$LOOP" </dev/null >got
+	[ "$(grep -c ': block_rq_complete: .*by=acts ' got)" = 8 ]
+	nothing_left
+}
+
+@test "trace_block: says in --describe what selectors mean, and refuses --parent" {
 	need_tracefs events/block/block_rq_complete
-	refuses trace_block 111 \
-		'a request is completed in an interrupt, whoever that hits: give --all' --pid $$
+	"$MANAGER" --describe trace_block >out
+	grep -qx 'with selectors: requests that these tasks and their children give to a device themselves' out
+	calls 1
+	refuses trace_block 100 'trace_block: --parent: its events belong to no task; use --pid' \
+		--parent "$CALLS"
+}
+
+@test "trace_block: killed at once with its janitor, both of its instances are swept up" {
+	need_tracefs events/block/block_rq_complete
+	calls 1
+	start_session trace_block --pid "$CALLS"
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK+tasks/set_event_pid")" = "$CALLS" ]
+	janitor=$(children "$SESSION")
+	kill -STOP "$SESSION"
+	kill -KILL "$janitor"
+	kill -KILL "$SESSION"
+	finishes "$SESSION" 137
+	calls 1
+	start_session trace_block --pid "$CALLS"
+	release
+	session_ends
+}
+
+@test "trace_block: of what is no block device: one line" {
+	need_tracefs events/block/block_rq_complete
 	refuses trace_block 111 \
 		"null is not a block device; ${TRACER_SYSFS_PATH:-/sys}/class/block has their names" \
 		--all --device null
@@ -368,12 +432,33 @@ need_graph() {
 	grep -q '^    Dropped: 0$' got
 }
 
-@test "trace_hist: tasks, two events, no key, a bad key: one line, the kernel's caret" {
+@test "trace_hist: --pid counts that task, and no stranger" {
+	need_hist
+	need_tracefs events/raw_syscalls/sys_enter/hist
+	calls 1000 2
+	start_session trace_hist --output fifo --pid "$CALLS" --event sys_enter --key id \
+		--filter "'id == $(syscall-nr getppid)'"
+	read_by cat >got
+	task=$CALLS gate=$GO
+	calls 500 # a stranger
+	release
+	finishes "$CALLS" 0
+	echo >"$gate"
+	session_ends
+	finishes "$READER" 0
+	cat got
+	hits=$(sed -n 's/^    Hits: //p' got)
+	[ "$hits" -ge 1000 ] && [ "$hits" -le 2000 ] # its second thread was not born yet
+	[ -n "$task" ]
+}
+
+@test "trace_hist: a filter that closes early, two events, no key, a bad key: one line, the kernel's caret" {
 	need_hist
 	calls 1
-	refuses trace_hist 111 \
-		"the kernel's histograms follow no task: give --all, and --filter 'common_pid == $CALLS' for one" \
-		--pid "$CALLS" --event sched_switch --key prev_pid
+	refuses trace_hist 111 "--filter: a parenthesis closes what none opened: 'id > 0) || (id > 1'" \
+		--pid "$CALLS" --event sys_enter --key id --filter "'id > 0) || (id > 1'"
+	refuses trace_hist 100 'trace_hist: --parent: its events belong to no task; use --pid' \
+		--parent "$CALLS" --event sched_switch --key prev_pid
 	refuses trace_hist 111 'of which event, by which key? --event and --key' --all --event sched_switch
 	refuses trace_hist 111 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \
 		--all --event "'sched_s*'" --key prev_pid

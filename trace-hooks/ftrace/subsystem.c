@@ -17,6 +17,7 @@
 #define REMOVE_MS 5000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
+static int tasks = -1; /* the instance beside it, where a hook picks events itself */
 static int for_names; /* events are recorded for that alone */
 
 static const char *instance_name(const struct request *rq)
@@ -24,6 +25,15 @@ static const char *instance_name(const struct request *rq)
 	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session)];
 
 	format(name, sizeof(name), INSTANCE_PREFIX "%s", rq->session);
+	return name;
+}
+
+/* Of the instance beside it, for the suffix. */
+static const char *beside_name(const struct request *rq, const char *suffix)
+{
+	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session) + 16];
+
+	format(name, sizeof(name), "%s%s", instance_name(rq), suffix);
 	return name;
 }
 
@@ -113,12 +123,21 @@ static int open_session(const struct request *rq)
 	instance = make_recording(rq, instances, instance_name(rq), rq->clock);
 	if (instance < 0)
 		return -1;
-	return rq->everybody ? leave_us_out(instance) : follow(rq, instance);
+	if (rq->everybody)
+		return leave_us_out(instance);
+	if (!hook_picks(rq))
+		return follow(rq, instance);
+	/* nothing is recorded there: the kernel keeps the list, forks and ends included */
+	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
+	if (tasks < 0)
+		return complain_errno("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
+	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ? -1 : follow(rq, tasks);
 }
 
 static int place(const struct request *rq, const char **variables)
 {
 	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
+	static char of_tasks[128 + sizeof(rq->session)];
 
 	format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
 	probe_group(group, rq->session);
@@ -126,6 +145,12 @@ static int place(const struct request *rq, const char **variables)
 	variables[0] = text;
 	variables[1] = of_probes;
 	variables[2] = NULL;
+	if (hook_picks(rq)) {
+		format(of_tasks, sizeof(of_tasks), "TFS_TASKS=%s",
+		       beside_name(rq, TASKS_SUFFIX));
+		variables[2] = of_tasks;
+		variables[3] = NULL;
+	}
 	return instance;
 }
 
@@ -212,15 +237,20 @@ static int remove_probes(int dir, const char *session)
 
 static int close_session(const struct request *rq)
 {
-	char beside[sizeof(rq->session) + sizeof(INSTANCE_PREFIX TRIGGER_SUFFIX)];
+	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX };
 	int r = 0;
 
 	if (instance < 0)
 		return 0;
-	/* a stream that was killed left it */
-	format(beside, sizeof(beside), "%s" TRIGGER_SUFFIX, instance_name(rq));
-	if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
-		complain_errno("unable to remove instance %s", beside);
+	/* the first: a stream that was killed left it */
+	for (size_t i = 0; i < 2; i++) {
+		const char *beside = beside_name(rq, suffixes[i]);
+
+		if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
+			complain_errno("unable to remove instance %s", beside);
+	}
+	if (tasks >= 0)
+		close(tasks);
 	if (remove_probes(instances, rq->session) < 0)
 		r = complain_errno("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */
@@ -233,7 +263,7 @@ static int close_session(const struct request *rq)
 
 static int members(const struct request *rq, struct pids *out)
 {
-	return followed(instance_name(rq), out);
+	return followed(hook_picks(rq) ? beside_name(rq, TASKS_SUFFIX) : instance_name(rq), out);
 }
 
 static int remove_stale_probes(const char *name)
