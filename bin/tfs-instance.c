@@ -3,13 +3,15 @@
  * tfs-instance - make, hold, list and remove instances of tracefs
  *
  * Requires: tracefs, and permission to make directories in it.
- *	make NAME...       make them; one that exists is refused, never adopted
+ *	make NAME...       make them; one that exists is refused, never adopted,
+ *	                   and so is tfs.NAME, which the next session would remove
  *	hold NAME PROG...  make tfs.NAME, lock it, and become PROG with
  *	                   TFS_INSTANCE set; it is stale once PROG is gone
  *	list               all names, one a line
  *	remove NAME...     remove them, waiting for readers that are letting go
- *	-s                 list, remove: the stale ones, those that a session
- *	                   or "hold" made and whose owner is dead
+ *	-s                 list, remove: the stale ones, which a session of any
+ *	                   subsystem or "hold" made and whose owner is dead; with
+ *	                   the probes and device traces of the session
  *	-t MS              remove: how long to wait at most; default 2000
  *	-R ROOT            take ROOT for the tracefs root, unchecked
  * Exit: 0 done, 1 list: none, 100 misused, 111 refused, 126 127 PROG.
@@ -33,12 +35,11 @@ static const struct tool tool = {
 
 static unsigned long patience = 2000;
 
-static int print_stale(void *arg, int dir, const char *name, pid_t owner)
+static int print_stale(void *arg, int dir, const char *name)
 {
 	(void)arg, (void)dir;
-	if (owner == OWNER_NONE)
-		print("%s\n", name);
-	return owner == OWNER_NONE;
+	print("%s\n", name);
+	return 1;
 }
 
 static int remove_one(int dir, const char *name)
@@ -48,10 +49,14 @@ static int remove_one(int dir, const char *name)
 	return complain_errno("unable to remove instance %s", name);
 }
 
-static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+static int remove_stale(void *arg, int dir, const char *name)
 {
 	(void)arg;
-	return owner == OWNER_NONE && remove_one(dir, name) < 0;
+	if (stale_release(dir, name) < 0) {
+		complain_errno("unable to remove what %s has outside of its instance", name);
+		return 1;
+	}
+	return remove_one(dir, name) < 0;
 }
 
 static int list_all(const char *path)
@@ -135,6 +140,10 @@ int main(int argc, char **argv)
 			misused(&tool, "not an instance's name: '%.80s'", *argv);
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
 		check_names(argv, command);
+		for (char **name = argv; *command == 'm' && *name; name++)
+			if (instance_is_reserved(*name))
+				misused(&tool, "the name %s is reserved for sessions: the next "
+					"session would remove it", *name);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
 		misused(&tool, "no such command: '%.80s'", command);
 	} else if (*argv) {
@@ -155,12 +164,12 @@ int main(int argc, char **argv)
 	if (*command == 'h')
 		return hold(dir, argv);
 	if (*command == 'r') {
-		r = stale ? owned_each(dir, INSTANCE_PREFIX, remove_stale, NULL) : 0;
+		r = stale ? stale_each(dir, remove_stale, NULL) : 0;
 		for (; !r && *argv; argv++)
 			r = remove_one(dir, *argv);
 		return r ? REFUSED : DONE;
 	}
-	r = stale ? owned_each(dir, INSTANCE_PREFIX, print_stale, NULL) : list_all(path);
+	r = stale ? stale_each(dir, print_stale, NULL) : list_all(path);
 	flush();
 	return r < 0 ? REFUSED : r ? DONE : NO;
 }

@@ -202,3 +202,10 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 	errno = error;
 	return error ? -1 : n;
 }
+
+int blk_end_session(const char *instance)
+{
+	char failed[BLK_NAME];
+
+	return blk_each(blk_key(instance), blk_remove, failed) < 0 ? -1 : 0;
+}

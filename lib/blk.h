@@ -56,6 +56,9 @@ int blk_remove(int fd);
  */
 int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME]);
 
+/* End the tracing of all devices of the session with this instance. As blk_each. */
+int blk_end_session(const char *instance);
+
 /* The words for kinds of actions, NULL at the end; the bit is the place. */
 extern const char *const blk_actions[];
 

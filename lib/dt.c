@@ -224,3 +224,21 @@ int dt_off(const char *name)
 	close(held);
 	return r < 0 ? -1 : 1;
 }
+
+/* How long to wait for a tool of the dead session; it ends by itself. */
+#define ORPHAN_MS 2000
+
+int dt_end_session(const char *instance)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = now_ms() + ORPHAN_MS;
+
+	while (dt_held(instance)) {
+		if (now_ms() >= end) {
+			errno = EBUSY;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return dt_off(instance) < 0 ? -1 : 0;
+}

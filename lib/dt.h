@@ -177,6 +177,12 @@ int dt_held(const char *name);
  */
 int dt_off(const char *name);
 
+/*
+ * End the probe of a dead session. A dt-probe or dt-dev of that session may be at work
+ * for a moment more; errno is EBUSY if it goes on. 0, or -1 and errno.
+ */
+int dt_end_session(const char *instance);
+
 /* ---- dtdev.c: the devices that a probe marks at ------------------------------------- */
 
 /*

@@ -140,3 +140,17 @@ int probes_end(int root, const char *group)
 		close(fd);
 	return probes_remove(root, group, NULL);
 }
+
+/* The root is the parent of the instances, whatever is mounted where. */
+int probes_end_session(int instances, const char *session)
+{
+	int root = openat(instances, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	char group[PROBE_NAME];
+
+	if (root < 0)
+		return -1;
+	probe_group(group, session);
+	r = probes_end(root, group);
+	close(root);
+	return r;
+}

@@ -410,8 +410,10 @@ int owned_guard(int parent);
 
 /* ---- instance.c: instances of tracefs ----------------------------------------- */
 
-/* Every instance of a session is called this and the session's name. */
+/* A session's instance is called by the prefix of its subsystem and the session's name. */
 #define INSTANCE_PREFIX "tfs."
+#define BLK_INSTANCE_PREFIX "tfs-blk."
+#define DT_INSTANCE_PREFIX "tfs-dt."
 
 /*
  * Behind that of an instance: one beside it, whose events make a dump. No
@@ -470,6 +472,30 @@ int probes_remove(int root, const char *group, const char *event);
 
 /* Remove all of the group, switched off wherever they are on. As above. */
 int probes_end(int root, const char *group);
+
+/* The same for the group of a session; instances is the directory of all instances. */
+int probes_end_session(int instances, const char *session);
+
+/* ---- stale.c: instances of sessions whose owner is dead ---------------------------- */
+
+/*
+ * Can the name be that of a session's instance, "tfs.NAME" or "tfs-SUBSYSTEM.NAME"? The
+ * next session removes one that nobody holds.
+ */
+int instance_is_reserved(const char *name);
+
+/*
+ * Call fn for each instance of a dead session, whatever its subsystem, while nobody can
+ * make or sweep one; return the sum of what fn returns, or -1.
+ */
+int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
+
+/*
+ * Remove what the session of a stale instance left outside of it: probes, the tracing of
+ * devices, BPF programs. Call it before instance_remove, because the instance is what
+ * tells that they are stale. 0, or -1 and errno, silent.
+ */
+int stale_release(int instances, const char *name);
 
 /* ---- pidfilter.c: who is traced in an instance --------------------------------- */
 

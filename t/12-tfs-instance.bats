@@ -120,6 +120,17 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ "$(ls root/instances)" = one ]
 }
 
+@test "tfs-instance: make refuses the names of sessions, which the next session would remove" {
+	mkdir -p root/instances
+	for name in tfs.x tfs. tfs-blk.x tfs-dt.x tfs-other.x; do
+		misuse "the name $name is reserved for sessions: the next session would remove it" \
+			tfs-instance -R root make mine "$name"
+	done
+	[ -z "$(ls root/instances)" ]
+	run -0 tfs-instance -R root make tfs tfsx tfs-x tfs-X.y tfs_x.y
+	[ "$(ls root/instances | wc -l)" = 5 ]
+}
+
 @test "tfs-instance: a root that is not there is named with the reason" {
 	fails 111 "tfs-instance: fatal: unable to open nowhere: No such file or directory" \
 		tfs-instance -R nowhere list
@@ -186,9 +197,9 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 }
 
 @test "tfs-instance: plain directory: list -s prints ours that nobody holds, and not what others made" {
-	mkdir -p root/instances/{other,tfs.dead,tfsx,tfs.}
+	mkdir -p root/instances/{other,tfs.dead,tfsx,tfs.,tfs-blk.dead,tfs-dt.dead,tfs-x.y}
 	run -0 tfs-instance -R root list -s
-	[ "$(sort <<<"$output")" = $'tfs.\ntfs.dead' ]
+	[ "$(LC_ALL=C sort <<<"$output")" = $'tfs-blk.dead\ntfs-dt.dead\ntfs.\ntfs.dead' ]
 }
 
 @test "tfs-instance: plain directory: list cannot be written to a full disk" {
@@ -226,7 +237,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 }
 
 @test "tfs-instance: plain directory: remove -s removes the stale ones and no other" {
-	mkdir -p root/instances/{other,tfs.dead,tfs.gone,tfsx}
+	mkdir -p root/instances/{other,tfs.dead,tfs.gone,tfsx,tfs-blk.dead,tfs-dt.dead}
 	run -0 --separate-stderr tfs-instance -R root remove -s
 	[ "$(ls root/instances)" = $'other\ntfsx' ]
 	[ -z "$output$stderr" ]

@@ -514,6 +514,24 @@ WS 816 + 8 [0]' ]
 	echo >"$GO"
 }
 
+@test "trace_blk: tfs-instance remove -s removes a dead session, with the tracing of its device" {
+	need_relay
+	task :
+	session --output fifo
+	janitor=$(children "$SESSION")
+	kill -STOP "$janitor"
+	kill -KILL "$SESSION" "$janitor"
+	eventually gone "$janitor"
+	traced "$DEVICE"
+	run -0 tfs-instance list -s
+	[[ $'\n'$output$'\n' == *$'\n'"tfs-blk.$MARK"$'\n'* ]]
+	tfs-instance remove -s
+	free "$DEVICE"
+	[ ! -d "$TRACEFS/instances/tfs-blk.$MARK" ]
+	run -0 "$MANAGER" --clear
+	echo >"$GO"
+}
+
 @test "trace_blk: its text is what blkparse makes of the same records" {
 	need_relay
 	need_tool blktrace blkparse

@@ -441,6 +441,27 @@ refuse() {
 	nothing_at_all_left
 }
 
+@test "trace_request: tfs-instance remove -s removes a dead session, with its BPF programs" {
+	need_probe
+	start_session trace_request --pid $$ --output fifo
+	janitor=$(children "$SESSION")
+	kill -STOP "$janitor"
+	kill -KILL "$SESSION"
+	tfs-instance list -s >stale || :
+	! grep -qxF "tfs-dt.$MARK" stale
+	kill -KILL "$janitor"
+	ended "$SESSION" || :
+	eventually gone "$janitor"
+	# unless a session of somebody else has just swept it up
+	tfs-instance list -s >stale || :
+	grep -qxF "tfs-dt.$MARK" stale || session_gone "$MARK"
+	tfs-instance remove -s
+	session_gone "$MARK"
+	no_objects_left
+	run -0 "$MANAGER" --clear
+	nothing_at_all_left
+}
+
 # A session takes some hundred milliseconds to begin. At a moment of those both are
 # killed, so that it is at any step.
 @test "trace_request: killed while it begins, the next --run or --clear leaves nothing" {

@@ -852,7 +852,8 @@ state() {
 		events/sched/sched_switch/trigger stacktrace:3 events/sched/enable 1 \
 		options/event-fork 1 set_event_pid 1 set_event_notrace_pid 2 \
 		current_tracer "$(tracer)" trace_marker "$MARK" tracing_on 0
-	[ "$(tracer)" = nop ] || tfs-write options/function-fork 1 set_ftrace_pid 1
+	[ "$(tracer)" = nop ] ||
+		tfs-write options/function-fork 1 set_ftrace_pid 1 set_ftrace_notrace_pid 2
 	state "$TRACEFS" "${left_alone[@]}" >alone
 	run -0 "$MANAGER" --clear
 	[ -z "$output" ]
@@ -860,7 +861,7 @@ state() {
 	[ "$(cat "$TRACEFS/current_tracer")" = nop ]
 	[ "$(cat "$TRACEFS/set_event")" = sched:sched_switch ]
 	[ "$(cat "$TRACEFS/events/sched/sched_switch/enable")" = '0*' ]
-	for file in set_event_pid set_event_notrace_pid set_ftrace_pid; do
+	for file in set_{event,ftrace}_{pid,notrace_pid}; do
 		[ ! -e "$TRACEFS/$file" ] || [[ $(cat "$TRACEFS/$file") =~ ^('no pid')?$ ]]
 	done
 	for file in event-fork function-fork; do

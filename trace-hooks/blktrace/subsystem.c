@@ -18,7 +18,7 @@
 #include "blk.h"
 #include "manager.h"
 
-#define PREFIX "tfs-blk."
+#define PREFIX BLK_INSTANCE_PREFIX
 
 /* Readers let go of an instance when they die; not all at once. */
 #define REMOVE_MS 5000
@@ -186,16 +186,9 @@ static int members(const struct request *rq, struct pids *out)
 	return followed(instance_name(rq), out);
 }
 
-static int remove_devices(const char *name)
-{
-	char failed[BLK_NAME];
-
-	return blk_each(blk_key(name), blk_remove, failed) < 0 ? -1 : 0;
-}
-
 static int sweep(const char *session)
 {
-	return sweep_instances(PREFIX, session, remove_devices);
+	return sweep_instances(PREFIX, session, blk_end_session);
 }
 
 /* Whatever else is traced is somebody else's. */

@@ -11,18 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dt.h"
 #include "manager.h"
 
-#define PREFIX "tfs-dt."
+#define PREFIX DT_INSTANCE_PREFIX
 
 /* Readers let go of an instance when they die; not all at once. */
 #define REMOVE_MS 5000
-/* What a killed session left at work ends by itself, or is stopped: no reason to wait. */
-#define ORPHAN_MS 2000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
 
@@ -204,25 +201,9 @@ static int members(const struct request *rq, struct pids *out)
 	return r;
 }
 
-/* Of one that was killed, a dt-probe or dt-dev may be at work for a moment more. */
-static int remove_probe(const char *name)
-{
-	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = now_ms() + ORPHAN_MS;
-
-	while (dt_held(name)) {
-		if (now_ms() >= end) {
-			errno = EBUSY;
-			return -1;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return dt_off(name) < 0 ? -1 : 0;
-}
-
 static int sweep(const char *session)
 {
-	return sweep_instances(PREFIX, session, remove_probe);
+	return sweep_instances(PREFIX, session, dt_end_session);
 }
 
 /* Whatever else is marked is somebody else's. */

@@ -217,24 +217,6 @@ static int disarm(void)
 	return buffer_count(instance, "entries: ") > 0;
 }
 
-/*
- * Before the instance goes: as long as there are probes of a session, so is its
- * instance, by which they are known for stale ones. The root is the parent of
- * instances, whatever is mounted where. errno is kept.
- */
-static int remove_probes(int dir, const char *session)
-{
-	int root = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
-	char group[PROBE_NAME];
-
-	if (root < 0)
-		return -1;
-	probe_group(group, session);
-	r = probes_end(root, group);
-	close(root);
-	return r;
-}
-
 static int close_session(const struct request *rq)
 {
 	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX };
@@ -251,7 +233,7 @@ static int close_session(const struct request *rq)
 	}
 	if (tasks >= 0)
 		close(tasks);
-	if (remove_probes(instances, rq->session) < 0)
+	if (probes_end_session(instances, rq->session) < 0)
 		r = complain_errno("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
@@ -272,7 +254,7 @@ static int remove_stale_probes(const char *name)
 
 	if (dir < 0)
 		return -1;
-	r = remove_probes(dir, name + strlen(INSTANCE_PREFIX));
+	r = probes_end_session(dir, name + strlen(INSTANCE_PREFIX));
 	close(dir);
 	return r;
 }
@@ -364,6 +346,7 @@ static int reset(void)
 		{ "set_event_pid", "no pid", "", CTL_TRUNCATE },
 		{ "set_event_notrace_pid", "no pid", "", CTL_TRUNCATE },
 		{ "set_ftrace_pid", "no pid", "", CTL_TRUNCATE },
+		{ "set_ftrace_notrace_pid", "no pid", "", CTL_TRUNCATE },
 		{ "options/event-fork", "0\n", "0", 0 },
 		{ "options/function-fork", "0\n", "0", 0 },
 		{ "trace_clock", "[local]", "local", 0 },
