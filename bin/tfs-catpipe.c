@@ -21,9 +21,9 @@
  * The text is the kernel's, to the byte, but for tasks' names, of which more
  * are known; it is made here, from raw pages of the buffer. With another tracer
  * than nop, or an option that changes how lines look, as with -k. HUP INT TERM
- * USR1 tell it to stop: it writes what the buffer still holds, which ends when
- * tracing is off or the buffer found empty, and, if any event did not get
- * through, a last line
+ * USR1 tell it to stop, and USR2 to give up a slow reader as well: it writes what
+ * the buffer still holds, which ends when tracing is off or the buffer found empty,
+ * and, if any event did not get through, a last line
  *	# lost N events ...
  * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts from the making
  * of the buffer. Delivered, left out as told and lost are all there were.

@@ -42,7 +42,8 @@ void consumer_open(struct consumer *c, const struct tool *t)
 	/* who opened the FIFO is gone already */
 	while ((c->out = own_output(t, O_WRONLY, c->packets)) < 0)
 		left(STDOUT_FILENO);
-	fcntl(c->out, F_SETPIPE_SZ, 1024 * 1024); /* more room where it is allowed */
+	/* half of what anybody is allowed: the last line may need the other (consumer_last) */
+	fcntl(c->out, F_SETPIPE_SZ, 512 * 1024);
 }
 
 int consumer_wait(struct consumer *c, int fd, short events, long us)
@@ -50,7 +51,7 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 	struct timespec limit = { us / 1000000, us % 1000000 * 1000 };
 	struct pollfd p[] = {
 		{ .fd = fd, .events = events },
-		{ .fd = c->stopping ? -1 : c->signals, .events = POLLIN },
+		{ .fd = c->signals, .events = POLLIN },
 		{ .fd = c->out, .events = 0 },
 	};
 	struct signalfd_siginfo si;
@@ -58,8 +59,10 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 	while (ppoll(p, 3, us < 0 ? NULL : &limit, NULL) < 0)
 		if (errno != EINTR)
 			exit(REFUSED);
-	if (p[1].revents && read(c->signals, &si, sizeof(si)) == sizeof(si))
+	if (p[1].revents && read(c->signals, &si, sizeof(si)) == sizeof(si)) {
 		c->stopping = 1;
+		c->given_up |= si.ssi_signo == GIVE_UP;
+	}
 	if (p[2].revents & POLLERR)
 		left(c->out);
 	return p[0].revents != 0;
@@ -81,6 +84,18 @@ unsigned long long count_lines(const char *text, size_t n)
 	return count;
 }
 
+/* The FIFO is full. A reader who takes nothing is waited for only as long as said. */
+static void await_room(struct consumer *c)
+{
+	int stopping = c->stopping;
+	long long end = now_ms() + (long long)c->patience;
+
+	if (c->given_up || (!consumer_wait(c, c->out, POLLOUT,
+					   stopping ? (long)c->patience * 1000 : -1) &&
+			    (c->given_up || (stopping && now_ms() >= end))))
+		c->full = TIMED_OUT;
+}
+
 static size_t put(struct consumer *c, const char *text, size_t n)
 {
 	if (!c->full && c->left >= 0 && (long long)n > c->left)
@@ -88,22 +103,19 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 	while (n && !c->full) {
 		ssize_t done = write(c->out, text, n);
 
-		if (done >= 0) {
+		if (done > 0) {
+			c->in_line = text[done - 1] != '\n';
 			text += done;
 			n -= (size_t)done;
 			if (c->left >= 0)
 				c->left -= done;
-		} else if (errno == EAGAIN) {
-			int stopping = c->stopping;
-
-			if (!consumer_wait(c, c->out, POLLOUT,
-					 stopping ? (long)c->patience * 1000 : -1) && stopping)
-				c->full = TIMED_OUT;
+		} else if (done < 0 && errno == EAGAIN) {
+			await_room(c);
 		} else if (errno == EPIPE && c->out == STDOUT_FILENO) {
 			die_of_pipe(); /* not a pipe: nobody else comes */
 		} else if (errno == EPIPE) {
 			left(c->out);
-		} else if (errno != EINTR) {
+		} else if (done < 0 && errno != EINTR) {
 			complain_errno("unable to write the trace");
 			c->full = REFUSED;
 		}
@@ -127,17 +139,42 @@ static size_t put_packets(struct consumer *c, const char *text, size_t n)
 	return n + rest;
 }
 
+/* Let a little more into the FIFO of a reader that was given up. */
+static void make_room(struct consumer *c)
+{
+	int size = fcntl(c->out, F_GETPIPE_SZ);
+
+	if (size > 0)
+		fcntl(c->out, F_SETPIPE_SZ, 2 * size);
+	c->given_up = 1;
+	c->full = 0;
+}
+
 size_t consumer_put(struct consumer *c, const char *text, size_t n)
 {
-	return (c->packets ? put_packets : put)(c, text, n);
+	size_t rest = (c->packets ? put_packets : put)(c, text, n), len;
+
+	/* no line is cut in the middle: it would swallow the last one */
+	if (c->full == TIMED_OUT && rest && c->in_line) {
+		make_room(c);
+		len = line_length(text + n - rest, rest);
+		rest -= len - put(c, text + n - rest, len);
+		c->full = TIMED_OUT;
+	}
+	return rest;
 }
 
 void consumer_last(struct consumer *c, const char *line, size_t n)
 {
-	if (c->full == 1) /* the size limit, which left room for this */
-		c->full = 0;
+	int full = c->full;
+
+	if (full == 1) /* the size limit, which left room for this */
+		full = c->full = 0;
 	c->left = -1;
+	if (full == TIMED_OUT)
+		make_room(c);
 	consumer_put(c, line, n);
+	c->full = full ? full : c->full;
 }
 
 size_t consumer_fitting(const struct consumer *c, const char *text, size_t n)

@@ -16,11 +16,13 @@ struct consumer {
 	int signals;            /* stop_signals() */
 	int packets;            /* one line a write, in parts of PIPE_BUF at most */
 	int stopping;           /* we were told to stop */
+	int given_up;           /* SIGUSR2: the reader is not worth waiting for any more */
 	/*
 	 * Nothing more can be written: 1 as the size limit leaves no room, which the
 	 * owner may find first; TIMED_OUT, the reader took nothing; REFUSED, said.
 	 */
 	int full;
+	int in_line;            /* what was written last does not end a line */
 	unsigned long patience; /* ms, for a reader that takes nothing, when stopping */
 	long long left;         /* bytes that may still be written; < 0 any */
 };
@@ -41,8 +43,8 @@ void consumer_limit(struct consumer *, const struct tool *, const char *kilobyte
 void consumer_open(struct consumer *, const struct tool *);
 
 /*
- * The one wait point: for events on fd (-1: none), for being told to stop, for the
- * reader's death, at most us microseconds (< 0: any time). 1 when fd is ready, 0
+ * The one wait point: for events on fd (-1: none), for being told to stop or to give
+ * up the reader, for the reader's death, at most us microseconds (< 0: any time). 1 when fd is ready, 0
  * when the time is up or we were told to stop just now. The last reader gone: ends
  * the program as SIGPIPE does.
  */
@@ -54,7 +56,10 @@ int consumer_wait(struct consumer *, int fd, short events, long us);
  */
 size_t consumer_put(struct consumer *, const char *text, size_t n);
 
-/* The same of a last line, of CONSUMER_LAST bytes at most, for which there is room. */
+/*
+ * The same of a last line, of CONSUMER_LAST bytes at most. A reader that was given
+ * up gets it as well, if he ever reads on: the FIFO is made larger for it.
+ */
 void consumer_last(struct consumer *, const char *line, size_t n);
 
 /* How much of text fits below the size limit, in whole lines. */

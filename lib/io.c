@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tfs.h"
@@ -114,13 +116,90 @@ static size_t npending;
 static int out = STDOUT_FILENO;
 static const char *out_name = "standard output";
 
+/*
+ * A session gives up a reader that stalls (GIVE_UP, janitor.c), who may be reading what
+ * a filter prints. From then on the filter counts its lines in place of writing them.
+ */
+static volatile sig_atomic_t given_up;
+static unsigned long long unwritten;
+static char last_out = '\n';
+
+/* A write that waits for the reader ends with EINTR, and those that follow do not wait. */
+static void give_up(int signo)
+{
+	int size = fcntl(out, F_GETPIPE_SZ), e = errno;
+
+	(void)signo;
+	if (size > 0)
+		fcntl(out, F_SETPIPE_SZ, 2 * size); /* for the last lines */
+	fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+	given_up = 1;
+	errno = e;
+}
+
+static void tell_unwritten(void)
+{
+	char line[80];
+	size_t n = format(line, sizeof(line), "# unwritten %llu lines: the reader took nothing\n",
+			  unwritten);
+
+	if (unwritten && write(out, line, n) < 0)
+		return; /* not even that */
+}
+
+/* Of the lines that are still printed: the rest of one that is begun, and remarks. */
+static void put_last(const char *text, size_t n)
+{
+	static enum { AT_START, IN_WRITTEN, IN_LOST } where;
+	static int told;
+
+	if (!told++) {
+		where = last_out == '\n' ? AT_START : IN_WRITTEN;
+		atexit(tell_unwritten);
+	}
+	for (size_t len; n; text += len, n -= len) {
+		const char *end = memchr(text, '\n', n);
+
+		len = end ? (size_t)(end - text) + 1 : n;
+		if (where == AT_START) /* there is room for what tells of losses */
+			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
+				IN_WRITTEN : IN_LOST;
+		if (where == IN_WRITTEN && write(out, text, len) < 0)
+			where = IN_LOST;
+		unwritten += end && where == IN_LOST;
+		if (end)
+			where = AT_START;
+	}
+}
+
+static void be_ready(void)
+{
+	struct sigaction act = { .sa_handler = give_up };
+	static int ready;
+	struct stat st;
+
+	if (!ready++ && !fstat(out, &st) && S_ISFIFO(st.st_mode))
+		sigaction(GIVE_UP, &act, NULL);
+}
+
 static void put_out(const char *text, size_t n)
 {
 	npending = 0;
-	if (write_all(out, text, n) < 0) {
-		complain_errno("unable to write to %s", out_name);
-		_exit(REFUSED);
+	be_ready();
+	while (n && !given_up) {
+		ssize_t done = write(out, text, n);
+
+		if (done > 0) {
+			last_out = text[done - 1];
+			text += done;
+			n -= (size_t)done;
+		} else if (done < 0 && errno != EINTR && !given_up) {
+			complain_errno("unable to write to %s", out_name);
+			_exit(REFUSED);
+		}
 	}
+	if (n)
+		put_last(text, n);
 }
 
 void flush(void)

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "manager.h"
@@ -29,8 +30,15 @@
 #define LATE_READER_MS 1000
 /* A reader that was scheduled away in open() between name and FIFO runs again. */
 #define OPENING_MS 20
-/* A reader may take this long for what the buffer holds at the end. */
-#define DRAIN_MS 60000
+/*
+ * A stream that does nothing for this long at the end waits for somebody who does
+ * nothing. However slow a reader is, as long as he reads he is waited for.
+ */
+#define STALL_MS 10000
+/* --clear does not wait for a slow reader: so long it waits for us (session.c). */
+#define HURRY_MS 5000
+/* A stream that was told to give up its reader has only a last line to write. */
+#define GIVE_UP_MS 3000
 
 struct janitor {
 	const struct request *rq;
@@ -39,6 +47,7 @@ struct janitor {
 	int signals;      /* CHLD, and TERM from --clear */
 	int rundir, dir;  /* of all sessions, of this one */
 	int is_open;      /* ours.open was called */
+	long long end;    /* when not to wait for readers any more; 0: while they read */
 	struct stream_words words;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
@@ -85,8 +94,14 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 		if (left < 0 || poll(p, 2, (int)left) == 0)
 			return 0;
 		if (p[0].revents && read(j->signals, &si, sizeof(si)) == sizeof(si) &&
-		    si.ssi_signo == SIGTERM && hangup)
-			return 0;
+		    si.ssi_signo == SIGTERM) {
+			if (hangup)
+				return 0;
+			if (!j->end)
+				j->end = now_ms() + HURRY_MS;
+			if (end > j->end)
+				end = j->end;
+		}
 		if (p[1].revents)
 			return 0;
 	}
@@ -264,19 +279,54 @@ static int reader_is_there(const struct janitor *j)
 	return fd >= 0;
 }
 
-/* Let the stream write what is left; for ever is no option. */
+/* The time that the process has run, in ns: it grows while the process does anything. */
+static long long time_run(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) < 0)
+		return -1;
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void tell_stream(const struct janitor *j, int signo)
+{
+	if (kill(-j->stream, signo) < 0)
+		kill(j->stream, signo); /* it leads no group yet */
+}
+
+/*
+ * Wait for the stream while it writes, for its reader reads then; one that stalls is
+ * given up, and the stream tells what was lost. 1: it has ended; 0 it was no use.
+ */
+static int drain(struct janitor *j)
+{
+	long long before, now = time_run(j->stream), left;
+
+	do {
+		left = j->end ? j->end - now_ms() : STALL_MS;
+		before = now;
+		if (left > 0 && await(j, j->stream, left < STALL_MS ? (long)left : STALL_MS, 0))
+			return 1;
+		now = time_run(j->stream);
+	} while (now != before && left > 0);
+	tell_stream(j, GIVE_UP);
+	return await(j, j->stream, GIVE_UP_MS, 0);
+}
+
+/* Let the stream write what is left, for a reader that is there. */
 static void end_stream(struct janitor *j, int wait_for_reader)
 {
 	int status;
 
 	if (j->stream <= 0)
 		return;
-	if (kill(-j->stream, SIGTERM) < 0)
-		kill(j->stream, SIGTERM); /* it leads no group yet */
+	tell_stream(j, SIGTERM);
 	if (!reader_is_there(j) &&
 	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
 		goto ended;
-	if (reader_is_there(j) && await(j, j->stream, DRAIN_MS, 0))
+	if (reader_is_there(j) && drain(j))
 		goto ended;
 	kill(-j->stream, SIGKILL);
 	kill(j->stream, SIGKILL);
@@ -356,8 +406,10 @@ static int watch(struct janitor *j)
 			continue;
 		}
 		if (read(j->signals, &si, sizeof(si)) == sizeof(si) &&
-		    si.ssi_signo == SIGTERM)
+		    si.ssi_signo == SIGTERM) {
+			j->end = now_ms() + HURRY_MS;
 			return 0;
+		}
 	}
 }
 

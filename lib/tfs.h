@@ -536,9 +536,12 @@ struct waiting {
 
 enum ended { ENDED_SIGNAL, ENDED_TIME, ENDED_TASKS, ENDED_FD };
 
+/* Stop, and give up whoever does not read: what is not delivered is told as lost. */
+#define GIVE_UP SIGUSR2
+
 /*
- * Block the signals that tell a tool to stop, HUP INT TERM USR1. A descriptor,
- * non-blocking, that tells of them: signalfd(2).
+ * Block the signals that tell a tool to stop, HUP INT TERM USR1, and GIVE_UP. A
+ * descriptor, non-blocking, that tells of them: signalfd(2).
  */
 int stop_signals(void);
 

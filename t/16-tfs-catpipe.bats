@@ -284,6 +284,30 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exec 9<&-
 }
 
+@test "tfs-catpipe: plain directory: a reader that was given up and reads on gets the last line" {
+	plain_root
+	rm root/trace_pipe
+	yes 0123456789 | head -c 3300000 >root/trace_pipe
+	mkfifo fifo
+	for give_up in 'TERM -w 50' 'USR2 -w 20000'; do
+		exec 9<>fifo
+		# shellcheck disable=SC2086 # two words
+		background tfs-catpipe -R root ${give_up#* } >fifo 2>err 9<&-
+		writer=$PID
+		eventually blocks "$writer"
+		kill "-${give_up%% *}" "$writer"
+		finishes "$writer" 99
+		background cat <fifo >out 9<&-
+		exec 9<&-
+		finishes "$PID" 0
+		whole=$(grep -cx 0123456789 out)
+		[ "$(wc -l <out)" = $((whole + 1)) ]
+		# of a plain file nobody knows how much there is left
+		[[ $(tail -n 1 out) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, ' ]]
+		exactly err ''
+	done
+}
+
 @test "tfs-catpipe: plain directory: a reader that is late but takes all is waited for" {
 	plain_root
 	rm root/trace_pipe

@@ -642,6 +642,73 @@ hanging() {
 	[ "$(wc -l <got)" = 1000 ]
 }
 
+# told N: what `paced` printed is N events, delivered and lost together. The number of
+# those that were delivered is in $DELIVERED, the last line of the trace in $LAST.
+told() {
+	local lost
+	DELIVERED=$(tail -n 2 got | head -n 1)
+	LAST=$(tail -n 1 got)
+	lost=$(sed -En 's/^# lost ([0-9]+) events: .*/\1/p' <<<"$LAST")
+	[ $((DELIVERED + ${lost:-0})) = "$1" ] || { cat got; return 1; }
+}
+
+@test "manager: a reader that stalls at the end and reads on later is told exactly what was lost" {
+	need_tracefs
+	for output in lines fifo; do
+		calls 20000
+		session --syscall getppid --output $output --buffer 4096 --pid "$CALLS"
+		read_by "$PROG/paced" 0 100 >got
+		release
+		session_ends
+		kill -USR1 "$READER"
+		finishes "$READER" 0
+		told 20000
+		[[ $LAST == "# lost "*" events: 0 overwritten in a full buffer, "*" not written" ]]
+		[ "$DELIVERED" -ge 100 ]
+		[ "$DELIVERED" -lt 20000 ]
+	done
+}
+
+@test "manager: --clear gives up a slow reader, and the last line tells exactly what was lost" {
+	need_tracefs
+	calls 20000
+	session --syscall getppid --buffer 4096 --pid "$CALLS"
+	read_by "$PROG/paced" 200 >got
+	release
+	eventually gone "$CALLS"
+	"$MANAGER" --clear
+	session_ends
+	kill -USR1 "$READER"
+	finishes "$READER" 0
+	told 20000
+	[ "$DELIVERED" -ge 100 ]
+	[ "$DELIVERED" -lt 20000 ]
+}
+
+@test "manager: a filter whose reader stalls counts the lines that it could not print" {
+	need_tracefs
+	own_tree
+	recipe echoes <<-'EOF'
+		# description: every call twice
+		# requires: events/syscalls/sys_enter_getppid
+		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
+		printf '%s\n' '|' tfs-latency syscalls
+	EOF
+	calls 20000
+	start_session echoes --buffer 4096 --pid "$CALLS"
+	read_by "$PROG/paced" 0 100 >got
+	release
+	session_ends
+	kill -USR1 "$READER"
+	finishes "$READER" 0
+	counted='s/^# lost \([0-9]*\) .*/\1/p; s/^# unpaired \([0-9]*\) .*/\1/p'
+	counted+='; s/^# unwritten \([0-9]*\) lines: the reader took nothing$/2*\1/p'
+	[[ $(tail -n 1 got) == "# unwritten "* ]]
+	# each line of the filter is two events
+	[ $((2 * $(tail -n 2 got | head -n 1) + $(head -n -2 got | sed -n "$counted" |
+		paste -sd +))) = 40000 ]
+}
+
 # ---- the ground taken away ------------------------------------------------------------
 
 # small SIZE INODES COMMAND...: with a file system of this size at $TFS_RUNDIR

@@ -3,6 +3,9 @@
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
 # 41-scale - many sessions, many pids, many threads, and the cost of waiting.
 # In a guest the numbers are a tenth of what the sentences say.
+#
+# SCALE_BURST=2000000 makes the burst that a slow reader gets so long; its reader
+# then needs 100 seconds.
 
 load helper
 
@@ -205,4 +208,28 @@ waits_still() {
 	waits_still 'with a reader'
 	stop_session
 	exec 9<&-
+}
+
+# ---- slow readers ------------------------------------------------------------------
+
+@test "manager: a burst and a reader of 20,000 lines a second: delivered and lost are all" {
+	need_tracefs
+	burst=$(so_many "${SCALE_BURST:-100000}")
+	for buffer in 256 65536; do
+		# the thread is there before: its birth is no event of the trace
+		calls -e "$burst"
+		start_session trace_syscalls --syscall getppid --buffer $buffer --pid "$CALLS"
+		read_by "$PROG/paced" 20000 >got
+		release
+		wait "$SESSION" # it lasts as long as the reader reads
+		session_ends
+		finishes "$READER" 0
+		delivered=$(tail -n 2 got | head -n 1)
+		lost=$(tail -n 1 got | sed -En 's/^# lost ([0-9]+) events: .*/\1/p')
+		report "delivered $delivered, lost ${lost:-0}: $(tail -n 1 got)"
+		[ $((delivered + ${lost:-0})) = "$burst" ]
+		[ "$delivered" -gt 0 ]
+	done
+	# all that the large buffer held is delivered, how long that may take
+	[ "$delivered" = "$burst" ]
 }
