@@ -12,34 +12,37 @@
  *	-p PID,...  what these tasks, and those that they fork, began; wakeup: waits of
  *	            these tasks only, since an instance that records for them has just
  *	            a part of the others'
+ *	-u          beginnings that have no end are as they should be: do not count them
+ *	-x FILE     wakeup: leave out the tasks that the file lists
  * A key is any of tfs-count's, the default is pid. Each event that ends something is
  * printed, with what is carried and lat=MICROSECONDS behind it; what tells of lost
  * events passes through, and over a gap nothing is paired. What has no other half is
  * counted in a last line. An interrupt from the terminal is the trace's to hear.
  * Exit: 0 done, 1 nothing was printed, 100 misused, 111 refused.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "latency.h"
 
 static const struct tool tool = {
 	.name = "tfs-latency",
 	.usage = "tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
-		 "-s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
+		 "[-u] [-x FILE] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print how long it took from one event of a trace to another",
-	.letters = "bc:e:m:p:s:",
+	.letters = "bc:e:m:p:s:ux:",
 };
 
 static const struct pair {
-	const char *name, *from, *to;
+	const char *name;
+	const struct matcher *matcher;  /* NULL: by the keys of -s and -e */
+	const char *from, *to;
 } pairs[] = {
-	{ "syscalls", "sys_enter*:pid,call", "sys_exit*:pid,call" },
-	{ "block", "block_rq_issue:dev,sector", "block_rq_complete:dev,sector" },
-	/* of a new task, too */
-	{ "wakeup", "sched_wakeup*:.pid", "sched_switch:next_pid" },
+	{ "syscalls", NULL, "sys_enter*:pid,call", "sys_exit*:pid,call" },
+	{ "block", &latency_block, NULL, NULL },
+	{ "wakeup", &latency_sched, NULL, NULL },
 };
 
 /* What -s or -e names. */
@@ -49,27 +52,14 @@ struct half {
 	size_t nkeys;
 };
 
-/* Something that has begun. */
-struct begun {
+/* Something that has begun, by what its keys have. */
+struct keyed {
 	struct entry entry;
-	uint64_t time;
-	int open, digits;
-	size_t n;
-	char *carried;          /* of n bytes, NULL: of none */
+	struct begun begun;
+	int open;
 };
 
-struct latency {
-	struct half from, to;
-	const char **keys, **names;             /* that are carried */
-	uint64_t least;                         /* microseconds */
-	struct table begun;
-	struct words event, key, fields, line;
-	unsigned long long printed, no_end, no_begin;
-	struct pids only;                       /* none: of all */
-	int wakeup;                             /* the pair of this name */
-	int beginnings;                         /* are printed */
-	int json;                               /* the last event was */
-};
+static struct half first, last;
 
 static void parse_half(struct half *h, const char *text)
 {
@@ -93,218 +83,132 @@ static void parse_half(struct half *h, const char *text)
 		misused(&tool, "no event in '%.80s'", text);
 }
 
-static int is_half(struct latency *t, const struct half *h)
-{
-	return glob_matches(h->event, t->event.text);
-}
+/* ---- the pair of -s and -e ------------------------------------------------------- */
 
-/*
- * -1: it has none of them. Text never is JSON's other half, nor is what is another
- * host's, where dt-join has put several together: its numbers are others.
- */
+/* Put what the event has in the keys into t->key. -1: it has none of them. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
 	size_t there = words_values(&t->key, l, h->keys);
 
-	words_put(&t->key, l->json ? "j" : "t");
-	words_add(&t->key, l->host.text, l->host.n);
+	key_origin(t, l);
 	return there ? 0 : -1;
-}
-
-static void forget(struct latency *t, struct begun *b)
-{
-	free(b->carried);
-	table_remove(&t->begun, b);
-}
-
-static void begin(struct latency *t, const struct trace_line *l, const char *line,
-		  uint64_t time, int digits)
-{
-	struct begun *b;
-
-	if (make_key(t, &t->from, l) < 0) {
-		t->no_end++;
-		return;
-	}
-	b = table_at(&t->begun, t->key.text, t->key.n);
-	t->no_end += (unsigned)b->open;
-	b->open = 1;
-	t->fields.n = 0;
-	words_put(&t->fields, "");
-	for (size_t i = 0; t->keys[i]; i++)
-		words_field(&t->fields, l, t->names[i], trace_key(l, t->keys[i]));
-	free(b->carried);
-	b->carried = t->fields.n ? allocate(t->fields.n, 1) : NULL;
-	b->n = t->fields.n;
-	if (b->n)
-		memcpy(b->carried, t->fields.text, b->n);
-	b->time = time;
-	b->digits = digits;
-	if (t->beginnings) {
-		print("%s\n", line);
-		t->printed++;
-	}
-}
-
-/* Microseconds, with three digits more where one of the times has them. */
-static void put_lat(struct words *w, const struct trace_line *l, const struct begun *b,
-		    uint64_t time, int digits)
-{
-	uint64_t lat = time > b->time ? time - b->time : b->time - time;
-	const char *sign = time < b->time ? "-" : "";
-	uint64_t nano = 1000 + lat % 1000;
-	char text[48];
-
-	if (digits < 0)
-		format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat);
-	else if (digits > 6 || b->digits > 6)
-		format(text, sizeof(text), "%s%llu.%c%c%c", sign,
-		       (unsigned long long)lat / 1000, '0' + (int)(nano / 100 % 10),
-		       '0' + (int)(nano / 10 % 10), '0' + (int)(nano % 10));
-	else
-		format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat / 1000);
-	words_put(w, l->json ? ",\"lat\":" : " lat=");
-	words_put(w, text);
-}
-
-static void end(struct latency *t, const struct trace_line *l, const char *line, size_t n,
-		uint64_t time, int digits)
-{
-	struct begun *b;
-	uint64_t least;
-
-	b = make_key(t, &t->to, l) < 0 ? NULL :
-	    table_find(&t->begun, t->key.text, t->key.n);
-	if (!b) {
-		/* with -p most of them are others' */
-		t->no_begin += !t->only.n || t->wakeup;
-		return;
-	}
-	/* a clock without a point counts what it counts */
-	least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : (digits < 0 ? 1 : 1000) * t->least;
-	if (!least || (time >= b->time && time - b->time >= least)) {
-		t->fields.n = 0;
-		words_add(&t->fields, b->carried, b->n);
-		put_lat(&t->fields, l, b, time, digits);
-		words_line(&t->line, l, line, n, &t->fields);
-		print("%s\n", t->line.text);
-		t->printed++;
-	}
-	forget(t, b);
-}
-
-/* Who knows what ended in the gap? */
-static void forget_all(struct latency *t)
-{
-	t->no_end += t->begun.n;
-	for (size_t i = 0; i < t->begun.room; i++)
-		if (t->begun.v[i]) {
-			free(((struct begun *)t->begun.v[i])->carried);
-			free(t->begun.v[i]);
-			t->begun.v[i] = NULL;
-		}
-	t->begun.n = 0;
-}
-
-static pid_t task_at(const struct trace_line *l, const char *key)
-{
-	struct part p = trace_key(l, key);
-	char text[16];
-
-	format(text, sizeof(text), "%.*s", (int)(p.n < 16 ? p.n : 0), p.text);
-	return pid_number(text);
-}
-
-static void follow(struct latency *t, pid_t pid)
-{
-	pids_add(&t->only, pid);
-	if (pids_sort(&t->only) < 0)
-		exit(REFUSED);
 }
 
 /*
  * Is the event a beginning by another task than those that are followed? If one of
  * theirs has the same key, it ended unseen.
  */
-static int is_strangers(struct latency *t, const struct trace_line *l)
+static int is_strangers(struct latency *t, const struct moment *m)
 {
-	struct begun *b;
+	struct keyed *k;
 
-	if (!t->only.n || t->wakeup || pids_has(&t->only, task_at(l, "pid")))
+	if (!t->only.n || pids_has(&t->only, task_at(m->l, "pid")))
 		return 0;
-	b = make_key(t, &t->from, l) < 0 ? NULL :
-	    table_find(&t->begun, t->key.text, t->key.n);
-	if (b) {
+	k = make_key(t, &first, m->l) < 0 ? NULL :
+	    table_find(&t->open, t->key.text, t->key.n);
+	if (k) {
 		t->no_end++;
-		forget(t, b);
+		begun_clear(&k->begun);
+		table_remove(&t->open, k);
 	}
 	return 1;
 }
 
-/*
- * Is the event about who is followed? An instance that records for some tasks has
- * each switch that one of them has a part in, and each wake-up by or of one: of
- * others it has not all. A switch between the idle task and another tells that the
- * other is one of them.
- */
-static int is_ours(struct latency *t, const struct trace_line *l)
+static void begin(struct latency *t, const struct moment *m)
 {
-	pid_t prev, next;
+	struct keyed *k;
 
-	if (!t->only.n)
-		return 1;
-	if (!strcmp(t->event.text, "sched_process_fork")) {
-		next = task_at(l, "child_pid");
-		if (next && pids_has(&t->only, task_at(l, ".pid")))
-			follow(t, next);
-		return 0;
+	if (make_key(t, &first, m->l) < 0) {
+		t->no_end++;
+		return;
 	}
-	if (!t->wakeup)
-		return 1;
-	if (strcmp(t->event.text, "sched_switch"))
-		return pids_has(&t->only, task_at(l, ".pid"));
-	prev = task_at(l, "prev_pid");
-	next = task_at(l, "next_pid");
-	if (!prev != !next && !pids_has(&t->only, prev ? prev : next))
-		follow(t, prev ? prev : next);
-	return pids_has(&t->only, next);
+	k = table_at(&t->open, t->key.text, t->key.n);
+	t->no_end += (unsigned)k->open;
+	k->open = 1;
+	begun_set(t, &k->begun, m);
 }
+
+static void end(struct latency *t, const struct moment *m)
+{
+	struct keyed *k;
+
+	k = make_key(t, &last, m->l) < 0 ? NULL :
+	    table_find(&t->open, t->key.text, t->key.n);
+	if (!k) {
+		/* with -p most of them are others' */
+		t->no_begin += !t->only.n;
+		return;
+	}
+	begun_print(t, &k->begun, m);
+	begun_clear(&k->begun);
+	table_remove(&t->open, k);
+}
+
+static int match_keys(struct latency *t, const struct moment *m)
+{
+	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
+		return follow_fork(t, m->l);
+	/* an event may be both: from one to the next */
+	if (glob_matches(last.event, m->event))
+		end(t, m);
+	if (glob_matches(first.event, m->event) && !is_strangers(t, m))
+		begin(t, m);
+	return 0;
+}
+
+static void forget_one(struct latency *t, void *entry)
+{
+	struct keyed *k = entry;
+
+	t->no_end++;
+	begun_clear(&k->begun);
+}
+
+static void forget_keys(struct latency *t)
+{
+	forget_open(t, forget_one);
+}
+
+static const struct matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };
+
+/* ---- all pairs -------------------------------------------------------------------- */
+
+static const struct matcher *matcher = &by_keys;
 
 static void each_line(struct latency *t, char *line, size_t n)
 {
+	struct moment m = { .line = line, .n = n };
 	struct trace_line l;
-	uint64_t time;
-	int digits;
 
 	if (!trace_line(&l, line, n)) {
 		struct part host;
 
+		/* nobody knows what ended in the gap */
 		if (tells_gap(line))
-			forget_all(t);
+			matcher->forget(t);
 		if (line[trace_host(line, n, &host)] == '#' || tells_gap(line) ||
 		    !strncmp(line, "{\"lost\":", 8))
 			print("%s\n", line);
 		return;
 	}
-	if (trace_time(&l, &time, &digits) < 0 ||
+	if (trace_time(&l, &m.time, &m.digits) < 0 ||
 	    (l.json && (l.body.n < 2 || l.body.text[l.body.n - 1] != '}')))
 		return;
 	t->json = l.json;
 	t->event.n = 0;
 	words_put(&t->event, l.prefix);
 	words_add(&t->event, l.event.text, l.event.n);
-	if (!is_ours(t, &l))
-		return;
-	/* an event may be both: from one to the next */
-	if (is_half(t, &t->to))
-		end(t, &l, line, n, time, digits);
-	if (is_half(t, &t->from) && !is_strangers(t, &l))
-		begin(t, &l, line, time, digits);
+	m.l = &l;
+	m.event = t->event.text;
+	if (matcher->event(t, &m) < 0)
+		exit(REFUSED);
 }
 
 static void print_unpaired(struct latency *t)
 {
-	forget_all(t);
+	matcher->forget(t);
+	if (t->some_end)
+		t->no_end = 0;
 	if (!t->no_end && !t->no_begin)
 		return;
 	print(t->json ? "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
@@ -334,7 +238,7 @@ static void carry(struct latency *t, size_t i, char *text)
 }
 
 /* Which two belong together, by name or by -s and -e. */
-static void choose(struct latency *t, const char *from, const char *to, char **operands)
+static void choose(const char *from, const char *to, char **operands)
 {
 	if (*operands) {
 		size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
@@ -348,22 +252,43 @@ static void choose(struct latency *t, const char *from, const char *to, char **o
 				"and wakeup", *operands);
 		if (from || to)
 			misused(&tool, "a pair by name, or -s and -e");
+		if (pairs[i].matcher) {
+			matcher = pairs[i].matcher;
+			return;
+		}
 		from = pairs[i].from;
 		to = pairs[i].to;
 	}
 	if (!from || !to)
 		misused(&tool, "from what to what?");
-	parse_half(&t->from, from);
-	parse_half(&t->to, to);
-	if (t->from.nkeys != t->to.nkeys)
+	parse_half(&first, from);
+	parse_half(&last, to);
+	if (first.nkeys != last.nkeys)
 		misused(&tool, "-s and -e have not as many keys");
+}
+
+/* Tasks that are not to be shown, as set_event_notrace_pid lists them. */
+static void read_except(struct latency *t, const char *file, const char *pair)
+{
+	char *text;
+
+	if (!pair || strcmp(pair, "wakeup"))
+		misused(&tool, "-x is for wakeup");
+	text = ctl_read(AT_FDCWD, file, NULL);
+	if (!text) {
+		complain_errno("unable to read %s", file);
+		exit(REFUSED);
+	}
+	if (pids_parse(&t->except, text) < 0)
+		exit(REFUSED);
+	free(text);
 }
 
 int main(int argc, char **argv)
 {
-	static struct latency t = { .begun = { .size = sizeof(struct begun) } };
+	static struct latency t = { 0 };
 	static struct reader in;
-	const char *from = NULL, *to = NULL;
+	const char *from = NULL, *to = NULL, *except = NULL;
 	unsigned long least = 0;
 	size_t ncarried = 0;
 	char *line;
@@ -383,11 +308,17 @@ int main(int argc, char **argv)
 			to = opt_value;
 		else if (c == 'p')
 			pid_list(&tool, opt_value, 0, &t.only);
+		else if (c == 'u')
+			t.some_end = 1;
+		else if (c == 'x')
+			except = opt_value;
 		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
 	t.least = least;
-	t.wakeup = argv[opt_index] && !strcmp(argv[opt_index], "wakeup");
-	choose(&t, from, to, argv + opt_index);
+	if (except)
+		read_except(&t, except, argv[opt_index]);
+	choose(from, to, argv + opt_index);
+	t.open.size = matcher->size;
 
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0) {

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x FILE] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -51,7 +51,8 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 }
 
 @test "tfs-latency: what is no pair, key, name or time is refused" {
-	misuse 'no such option: -x' tfs-latency -x
+	misuse 'no such option: -z' tfs-latency -z
+	misuse 'option -x needs a value' tfs-latency -x
 	misuse 'from what to what?' tfs-latency
 	misuse 'from what to what?' tfs-latency -s a
 	misuse 'from what to what?' tfs-latency -e a
@@ -130,6 +131,340 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 		event 13 1.000020 'sched_switch: prev_comm=c prev_pid=13 prev_prio=120 prev_state=S ==> next_comm=a b next_pid=12 next_prio=120'; } |
 		tfs-latency wakeup | tfs-count -k next_comm -k next_pid -k lat |
 		diff - <(printf '      %s\n' $'1 a b\t12\t10' $'1 c\t13\t1')
+}
+
+# switched TIME PREV STATE NEXT: a switch
+switched() {
+	event "$2" "$1" "sched_switch: prev_comm=task prev_pid=$2 prev_prio=120 prev_state=$3 ==> next_comm=task next_pid=$4 next_prio=120"
+}
+
+# woken TIME PID: by the idle task
+woken() {
+	event 0 "$1" "sched_wakeup: comm=task pid=$2 prio=120 target_cpu=001"
+}
+
+# waits ARGUMENT...: PID LAT of each wait in stdin, and what is told at the end
+waits() {
+	tfs-latency "$@" wakeup | sed 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /'
+}
+
+@test "tfs-latency: wakeup: a task that could have gone on waits from the switch on" {
+	{
+		switched 1.000001 0 R 7
+		switched 1.000010 7 R 8
+		switched 1.000030 8 R+ 7
+		switched 1.000070 7 S 8
+		woken 1.000075 7
+		switched 1.000080 8 R 7
+		switched 1.000090 7 S 8
+	} >in
+	waits <in >got || :
+	exactly got '7 20
+8 40
+7 5
+8 10
+# unpaired 2 events: 0 without an end, 2 without a beginning
+'
+	# as JSON has it, where R is 0 and R+ is the bit above all letters
+	local i=0 now state
+	for state in '0 7 0 8' '5 8 256 7' '15 7 1 8' '20 8 128 7'; do
+		read -r now prev state next <<<"$state"
+		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
+			"$now" "$prev" "$prev" "$state" "$next"
+	done >in
+	waits <in | grep -o '"next_pid.*\|^{"unp.*' >got
+	exactly got '"next_pid":7,"lat":0.005}}
+"next_pid":8,"lat":0.010}}
+{"unpaired":2,"without_end":0,"without_beginning":2}
+'
+}
+
+@test "tfs-latency: wakeup: one that runs and is woken has not waited when it runs again" {
+	{
+		woken 1.000001 7
+		switched 1.000005 0 R 7
+		# runs, and is woken; then it is preempted, and waits from there
+		woken 1.000010 7
+		switched 1.000100 7 R 8
+		switched 1.000103 8 S 7
+		# runs, and is woken; then it sleeps
+		woken 1.000110 7
+		switched 1.000200 7 S 0
+		woken 1.000300 7
+		switched 1.000301 0 R 7
+		# nobody has seen it before; it has run all the time
+		woken 1.000400 9
+		switched 1.000500 9 S 0
+		woken 1.000600 9
+		switched 1.000602 0 R 9
+	} >in
+	waits <in >got
+	exactly got '7 4
+7 3
+7 1
+9 2
+# unpaired 1 events: 0 without an end, 1 without a beginning
+'
+}
+
+@test "tfs-latency: wakeup: one that is woken while it waits has waited from the beginning on" {
+	{
+		switched 1.000010 7 R+ 8
+		woken 1.000020 7
+		switched 1.000050 8 S 7
+		switched 1.000060 7 S 0
+		woken 1.000070 7
+		woken 1.000080 7
+		switched 1.000090 0 R 7
+	} >in
+	waits <in >got
+	exactly got '7 40
+7 20
+# unpaired 1 events: 0 without an end, 1 without a beginning
+'
+}
+
+@test "tfs-latency: wakeup: idle processors are no news, waits that are not whole are" {
+	# a clean trace has no remark
+	{
+		switched 1.000001 7 S 0
+		woken 1.000002 7
+		switched 1.000003 0 R 7
+		switched 1.000004 7 D 0
+		woken 1.000006 7
+		switched 1.000009 0 R 7
+		switched 1.000010 7 Z 0
+	} >in
+	waits <in >got
+	exactly got '7 1
+7 3
+'
+	# it slept, and nobody woke it: that was no wait for a processor
+	{ cat in; switched 1.1 8 S 0; switched 1.2 0 R 8; } | waits >got
+	[ "$(tail -n 1 got)" = '# unpaired 1 events: 0 without an end, 1 without a beginning' ]
+	# it leaves though it never came; one waits still when the trace ends
+	{ cat in; switched 1.1 8 R 0; switched 1.2 8 R 0; } | waits >got
+	[ "$(tail -n 1 got)" = '# unpaired 2 events: 2 without an end, 0 without a beginning' ]
+	# a gap: who waits, who runs and who sleeps is not known any more
+	{
+		switched 1.000001 7 R 8
+		woken 1.000002 9
+		echo 'CPU:1 [LOST 3 EVENTS]'
+		switched 1.000003 8 S 7
+		switched 1.000004 7 R 9
+		switched 1.000006 9 S 7
+	} | waits | grep -v LOST >got
+	exactly got '7 2
+# unpaired 5 events: 2 without an end, 3 without a beginning
+'
+}
+
+@test "tfs-latency: wakeup: -p: a number that another task gets is not followed, a thread's exec is" {
+	{
+		switched 1.000001 12 R 90
+		switched 1.000003 90 S 12
+		# 13 is forked, ends, and a stranger gets its number
+		event 12 1.000004 'sched_process_fork: comm=a pid=12 child_comm=a child_pid=13'
+		event 12 1.000005 'sched_wakeup_new: comm=a pid=13 prio=120 target_cpu=000'
+		switched 1.000006 12 R 13
+		switched 1.000007 13 X 12
+		event 12 1.000010 'sched_wakeup: comm=a pid=13 prio=120 target_cpu=000'
+		switched 1.000020 12 R 13
+		switched 1.000023 13 S 12
+		# 14 is a thread of 12, which ends: its exec makes it the new 12
+		event 12 1.000030 'sched_process_fork: comm=a pid=12 child_comm=a child_pid=14'
+		event 12 1.000031 'sched_wakeup_new: comm=a pid=14 prio=120 target_cpu=000'
+		switched 1.000036 12 Z 14
+		event 12 1.000037 'sched_process_exec: filename=/bin/x pid=12 old_pid=14'
+		switched 1.000040 12 R 91
+		switched 1.000049 91 S 12
+	} >in
+	waits -p 12 <in >got
+	exactly got '12 2
+13 1
+12 1
+12 3
+14 5
+12 9
+'
+}
+
+@test "tfs-latency: wakeup: -x: not of the tasks that a file lists" {
+	{
+		switched 1.000001 7 R 8
+		switched 1.000003 8 R 7
+		switched 1.000006 7 R 8
+		switched 1.000009 8 S 9
+	} >in
+	printf '8\n9\n' >own
+	waits -x own <in >got
+	exactly got '7 2
+# unpaired 1 events: 1 without an end, 0 without a beginning
+'
+	: >own
+	waits -x own <in | tail -n 1 >got
+	exactly got '# unpaired 3 events: 1 without an end, 2 without a beginning
+'
+	misuse '-x is for wakeup' tfs-latency -x own block
+	misuse '-x is for wakeup' tfs-latency -x own -s a -e b
+	fails 111 'tfs-latency: fatal: unable to read nowhere: No such file or directory' \
+		tfs-latency -x nowhere wakeup
+}
+
+# issued TIME WHAT, completed TIME WHAT: of a request to a disk
+issued() {
+	event 7 "$1" "block_rq_issue: 254,0 ${2%%|*} 0 () ${2#*|} none,0,0 [sh]"
+}
+
+completed() {
+	event 0 "$1" "block_rq_complete: 254,0 ${2%%|*} () ${2#*|} none,0,0 [0]"
+}
+
+requeued() {
+	event 7 "$1" "block_rq_requeue: 254,0 ${2%%|*} () ${2#*|} none,0,0 [0]"
+}
+
+# requests: KIND SECTOR + LENGTH LAT of each request in stdin, and what is told at the end
+requests() {
+	tfs-latency block | sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9]* + [0-9]*\) .* lat=/\1 \2 /'
+}
+
+@test "tfs-latency: block: a flush, which has sector 0 at first and then -1" {
+	{
+		issued 1.000000 'FF|0 + 0'
+		completed 1.001000 'FF|18446744073709551615 + 0'
+		# a write to sector 0 in flight
+		issued 2.000000 'WS|0 + 8'
+		issued 2.009000 'FF|0 + 0'
+		completed 2.010000 'WS|0 + 8'
+		completed 2.012000 'FF|18446744073709551615 + 0'
+	} >in
+	requests <in >got
+	exactly got 'FF 18446744073709551615 + 0 1000
+WS 0 + 8 10000
+FF 18446744073709551615 + 0 3000
+'
+	# some say it signed; and JSON has it as a number
+	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got || :
+	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
+		'{"ts":1.000005000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_complete","fields":{"dev":266338304,"sector":18446744073709551615,"nr_sector":0,"rwbs":"FF"}}' |
+		tfs-latency block | grep -o '"lat".*' >got
+	exactly got '"lat":5.000}}
+'
+}
+
+@test "tfs-latency: block: the end of an fsync, which is no request to the device, is no flush's" {
+	{
+		issued 1.000000 'FF|0 + 0'
+		completed 1.000050 'WS|0 + 0'
+		completed 1.000054 'FF|18446744073709551615 + 0'
+		completed 1.000055 'FWS|0 + 0'
+	} | requests >got
+	exactly got 'FF 18446744073709551615 + 0 54
+'
+	# but that of a flush that began before the trace is without a beginning
+	completed 1.0 'FF|18446744073709551615 + 0' | tfs-latency block >got || [ $? = 1 ]
+	exactly got '# unpaired 1 events: 0 without an end, 1 without a beginning
+'
+}
+
+@test "tfs-latency: block: kind and length tell requests to one sector apart" {
+	{
+		issued 1.000000 'R|64 + 8'
+		issued 1.000001 'WS|64 + 8'
+		issued 1.000003 'R|64 + 16'
+		completed 1.000010 'R|64 + 16'
+		completed 1.000020 'WS|64 + 8'
+		completed 1.000030 'R|64 + 8'
+		completed 1.000040 'R|64 + 8'
+	} | requests >got
+	exactly got 'R 64 + 16 7
+WS 64 + 8 19
+R 64 + 8 30
+# unpaired 1 events: 0 without an end, 1 without a beginning
+'
+}
+
+@test "tfs-latency: block: of requests that are alike the oldest ends first" {
+	{
+		for i in 1 2 3; do issued 1.00000$i 'R|64 + 8'; done
+		for i in 1 2; do completed 1.0000${i}0 'R|64 + 8'; done
+	} | requests >got
+	exactly got 'R 64 + 8 9
+R 64 + 8 18
+# unpaired 1 events: 1 without an end, 0 without a beginning
+'
+}
+
+@test "tfs-latency: block: a request that ends in parts has a line for each" {
+	{
+		issued 1.000000 'W|64 + 24'
+		completed 1.000010 'W|64 + 8'
+		completed 1.000020 'W|72 + 8'
+		completed 1.000030 'W|80 + 8'
+		# a command tells no length when it is issued
+		issued 2.000000 'N|0 + 0'
+		completed 2.000004 'N|18446744073709551615 + 8'
+	} | requests >got
+	exactly got 'W 64 + 8 10
+W 72 + 8 20
+W 80 + 8 30
+N 18446744073709551615 + 8 4
+'
+}
+
+@test "tfs-latency: block: a request that the device did not take begins when it is issued again" {
+	{
+		issued 1.000000 'W|64 + 8'
+		requeued 1.000002 'W|64 + 8'
+		issued 1.000010 'W|64 + 8'
+		completed 1.000015 'W|64 + 8'
+		requeued 1.000016 'W|64 + 8'
+		# parts that were done are not issued again
+		issued 1.000020 'W|64 + 24'
+		completed 1.000030 'W|64 + 8'
+		requeued 1.000031 'W|72 + 16'
+		issued 1.000040 'W|72 + 16'
+		completed 1.000050 'W|72 + 16'
+	} | requests >got
+	exactly got 'W 64 + 8 5
+W 64 + 8 10
+W 72 + 16 10
+'
+}
+
+@test "tfs-latency: block: -p: a stranger's request that is alike waits for an end of its own" {
+	for order in '10 20' '20 10'; do
+		read -r one other <<<"$order"
+		event "$one" 1.000001 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]'
+		event "$other" 1.000002 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [b]'
+		event 0 1.000005 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
+		event 0 1.000008 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
+	done | prints '0 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=4
+0 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=6' -p 10 -c by_pid=pid block
+}
+
+@test "tfs-latency: block: over a gap no request is paired" {
+	{
+		issued 1.000000 'W|64 + 8'
+		issued 1.000001 'W|64 + 8'
+		echo 'CPU:1 [LOST 3 EVENTS]'
+		completed 1.000015 'W|64 + 8'
+		event 7 1.1 'block_rq_issue: 254,0'
+		event 7 1.1 'block_rq_complete: 254,0'
+	} | tfs-latency block >got || [ $? = 1 ]
+	exactly got 'CPU:1 [LOST 3 EVENTS]
+# unpaired 5 events: 3 without an end, 2 without a beginning
+'
+}
+
+@test "tfs-latency: -u: beginnings without an end are no news, ends without a beginning are" {
+	{ event 7 1.0 'b: x=1'; event 7 1.000001 'b: x=2'; event 7 1.000003 'e: x=3'; event 8 1.1 'b: x=4'; } >in
+	prints '7 e: x=3 lat=2
+# unpaired 2 events: 2 without an end, 0 without a beginning' -s b -e e <in
+	prints '7 e: x=3 lat=2' -u -s b -e e <in
+	{ cat in; event 9 1.2 'e: x=5'; } | prints '7 e: x=3 lat=2
+# unpaired 1 events: 0 without an end, 1 without a beginning' -u -s b -e e
 }
 
 @test "tfs-latency: -s and -e: any events by glob, by pid or by keys" {
@@ -444,7 +779,8 @@ blocks() {
 		event 20 1.000002 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [b]'
 		event 0 1.000005 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
 	} >in
-	prints '# unpaired 1 events: 1 without an end, 0 without a beginning' -p 10 block <in
+	prints '# unpaired 1 events: 1 without an end, 0 without a beginning' -p 10 \
+		-s block_rq_issue:dev,sector -e block_rq_complete:dev,sector <in
 }
 
 @test "tfs-latency: -b prints the beginnings too" {

@@ -111,6 +111,91 @@ signals() {
 	[ "$(grep -c ' lat=' got)" = "$pids" ]
 }
 
+# hold_waits WORD...: the program of that name, held; its pid is in $CALLS
+hold_waits() {
+	[ -e /proc/self/schedstat ] || skip "needs /proc/PID/schedstat (CONFIG_SCHED_INFO)"
+	GO=$BATS_TEST_TMPDIR/go.waits
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/waits" "$@" <>"$GO" >ready
+	CALLS=$PID
+	eventually grep -q ready ready
+}
+
+# beside_schedstat: "PID SHOWN COUNTED US COUNTED_US" of each task of the program
+beside_schedstat() {
+	awk 'FNR == NR { if (NF == 3) { n[$1] = $2; ns[$1] = $3 }; next }
+		match($0, / next_pid=[0-9]+/) {
+			pid = substr($0, RSTART + 10, RLENGTH - 10)
+			sub(/.* lat=/, "")
+			shown[pid]++; us[pid] += $0
+		}
+		END { for (pid in n) printf "%d %d %d %d %d\n", pid, shown[pid], n[pid], us[pid], ns[pid] / 1000 }' \
+		ready got
+}
+
+@test "trace_sched: tasks that yield to each other wait as often, and as long, as they do" {
+	need_tracefs events/sched/sched_wakeup
+	local whom status=0 pid shown counted us counted_us
+	for whom in pid all; do
+		rm -f go.waits
+		hold_waits yields 2 1000
+		if [ $whom = pid ]; then
+			start_session trace_sched --output fifo --pid "$CALLS"
+		else
+			start_session trace_sched --output fifo --all
+		fi
+		read_by cat >got
+		release
+		wait "$CALLS" || status=$?
+		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
+		[ $whom = pid ] && session_ends || stop_session
+		finishes "$READER" 0
+		beside_schedstat >beside
+		cat beside
+		[ "$(wc -l <beside)" = 2 ]
+		while read -r pid shown counted us counted_us; do
+			# for the first time as a new task
+			[ "$shown" -ge 1001 ]
+			[ "$shown" = "$counted" ]
+			# each is cut to microseconds
+			[ "$us" -le $((counted_us * 102 / 100 + shown)) ]
+			[ "$us" -ge $((counted_us * 98 / 100 - 2 * shown)) ]
+		done <beside
+	done
+}
+
+# Where a kernel keeps some switches to itself, the last line has as many as are missing.
+@test "trace_sched: under overload, each wait that the scheduler counts" {
+	need_tracefs events/sched/sched_wakeup
+	local n=0 all=0 whole=0 missing pid shown counted us counted_us
+	hold_waits loops 4 200
+	traced trace_sched
+	beside_schedstat >beside
+	cat beside
+	grep '^#' got || :
+	[ "$(wc -l <beside)" = 4 ]
+	while read -r pid shown counted us counted_us; do
+		[ "$shown" -ge 10 ]
+		n=$((n + shown)) all=$((all + counted))
+		[ "$shown" = "$counted" ] || continue
+		whole=$((whole + 1))
+		[ "$us" -le $((counted_us * 102 / 100)) ]
+		[ "$us" -ge $((counted_us * 98 / 100)) ]
+	done <beside
+	missing=$(sed -n 's/^# unpaired [0-9]* events: \([0-9]*\) without an end.*/\1/p' got)
+	[ "$n" -le "$all" ]
+	[ "$n" -ge $((all - ${missing:-0})) ]
+	[ "$n" -ge $((all * 98 / 100)) ]
+}
+
+@test "trace_sched: a trace in which nothing is missing ends without a remark" {
+	need_tracefs events/sched/sched_wakeup
+	hold_waits yields 2 100
+	traced trace_sched
+	[ "$(grep -c '^#' got)" = 0 ]
+}
+
 @test "trace_sched: --slower lets through waits of so long" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
@@ -148,6 +233,21 @@ undo() {
 	cat got
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* [0-9]+ \+ 8 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 8 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_block: the flush of an fsync, with how long it took" {
+	loop
+	start_session trace_block --output fifo --all --device "$LOOP"
+	read_by cat >got
+	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 conv=fsync,notrunc 2>dd.err
+	stop_session
+	finishes "$READER" 0
+	cat got
+	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ FF \(\) [0-9]+ \+ 0 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 1 ]
+	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* \(\) 0 \+ 8 .* lat=[0-9.]+$' got)" = 1 ]
+	# the end of the fsync itself is no request of the device
+	[ "$(grep -Ec ' W[A-Z]* \(\) [0-9]+ \+ 0 ' got)" = 0 ]
+	[ "$(grep -c '^#' got)" = 0 ]
 }
 
 @test "trace_block: --pid: the requests of that task and its children, and no stranger's" {

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * latblock.c - how long requests to block devices take
+ *
+ * A request is known by device, kind (rwbs) and first sector, and by its length. There
+ * may be several alike: the oldest is paired first, so that their sum is right. The
+ * kernel tells a request without a place, as a flush, as sector 0 when it is issued,
+ * and as sector -1 when it is complete (blk_rq_trace_sector and blk_rq_pos).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency.h"
+
+struct request {
+	struct begun begun;
+	uint64_t length;                /* in sectors; 0: of a flush or a command */
+	int strangers;                  /* -p: of a task that is not followed */
+	struct request *next;
+};
+
+/* Requests in flight that differ in nothing but their lengths, the oldest first. */
+struct alike {
+	struct entry entry;
+	struct request *first;
+};
+
+/* What the event says of a request. */
+struct place {
+	struct part dev, rwbs;
+	uint64_t sector, length;
+};
+
+static int number_at(const struct trace_line *l, const char *key, uint64_t *n)
+{
+	struct value v;
+
+	if (value_parse(&v, trace_key(l, key)) < 0)
+		return -1;
+	*n = v.negative ? 0 - v.whole : v.whole;
+	return 0;
+}
+
+/* 0, or -1: the event has not all of it. */
+static int find_place(const struct trace_line *l, struct place *p)
+{
+	p->dev = trace_key(l, "dev");
+	p->rwbs = trace_key(l, "rwbs");
+	if (!p->dev.n || !p->rwbs.n || number_at(l, "sector", &p->sector) < 0 ||
+	    number_at(l, "nr_sector", &p->length) < 0)
+		return -1;
+	if (p->sector == UINT64_MAX)
+		p->sector = 0;
+	return 0;
+}
+
+static void set_key(struct latency *t, const struct trace_line *l, const struct place *p)
+{
+	char text[32];
+
+	format(text, sizeof(text), "%llu ", (unsigned long long)p->sector);
+	t->key.n = 0;
+	words_put(&t->key, text);
+	words_add(&t->key, p->dev.text, p->dev.n);
+	words_put(&t->key, " ");
+	words_add(&t->key, p->rwbs.text, p->rwbs.n);
+	words_put(&t->key, " ");
+	key_origin(t, l);
+}
+
+static void put(struct latency *t, const struct trace_line *l, const struct place *p,
+		struct request *r)
+{
+	struct request **last;
+
+	set_key(t, l, p);
+	last = &((struct alike *)table_at(&t->open, t->key.text, t->key.n))->first;
+	while (*last)
+		last = &(*last)->next;
+	r->next = NULL;
+	r->length = p->length;
+	*last = r;
+}
+
+/*
+ * The oldest of those alike that the completion of so many sectors can be of: of as
+ * many, else of more, as the first part of it, else of a command, which has none at
+ * its issue and what it moved when it is complete.
+ */
+static struct request **choose(struct alike *a, uint64_t length)
+{
+	struct request **r, **part = NULL;
+
+	for (r = &a->first; *r; r = &(*r)->next)
+		if ((*r)->length == length)
+			return r;
+		else if (length && !part && (!(*r)->length || (*r)->length > length))
+			part = r;
+	return part;
+}
+
+/* Take a request out of those in flight. NULL: there is none. */
+static struct request *take(struct latency *t, const struct trace_line *l,
+			    const struct place *p)
+{
+	struct request **at, *r;
+	struct alike *a;
+
+	set_key(t, l, p);
+	a = table_find(&t->open, t->key.text, t->key.n);
+	at = a ? choose(a, p->length) : NULL;
+	if (!at)
+		return NULL;
+	r = *at;
+	*at = r->next;
+	if (!a->first)
+		table_remove(&t->open, a);
+	return r;
+}
+
+static void drop(struct request *r)
+{
+	begun_clear(&r->begun);
+	free(r);
+}
+
+static void issue(struct latency *t, const struct moment *m)
+{
+	struct request *r;
+	struct place p;
+
+	if (find_place(m->l, &p) < 0) {
+		t->no_end++;
+		return;
+	}
+	r = allocate(1, sizeof(*r));
+	r->strangers = t->only.n && !pids_has(&t->only, task_at(m->l, "pid"));
+	if (!r->strangers)
+		begun_set(t, &r->begun, m);
+	put(t, m->l, &p, r);
+}
+
+/*
+ * An fsync is a request without sectors to the file system, and a flush (FF) to the
+ * device. The former ends with an event of its own, and never was given to the device.
+ */
+static int never_issued(const struct place *p)
+{
+	return !p->length && !(p->rwbs.n >= 2 && !memcmp(p->rwbs.text, "FF", 2));
+}
+
+static void complete(struct latency *t, const struct moment *m)
+{
+	struct request *r = NULL;
+	struct place p;
+
+	if (!find_place(m->l, &p)) {
+		r = take(t, m->l, &p);
+		if (!r && never_issued(&p))
+			return;
+	}
+	if (!r) {
+		/* with -p most of them are others' */
+		t->no_begin += !t->only.n;
+		return;
+	}
+	if (!r->strangers)
+		begun_print(t, &r->begun, m);
+	if (r->length > p.length) {
+		/* the rest of it goes on there */
+		p.sector += p.length;
+		p.length = r->length - p.length;
+		put(t, m->l, &p, r);
+	} else {
+		drop(r);
+	}
+}
+
+/* The device did not take it: it is issued once more. */
+static void requeue(struct latency *t, const struct moment *m)
+{
+	struct request *r;
+	struct place p;
+
+	if (find_place(m->l, &p) < 0)
+		return;
+	r = take(t, m->l, &p);
+	if (r)
+		drop(r);
+}
+
+static int event(struct latency *t, const struct moment *m)
+{
+	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
+		return follow_fork(t, m->l);
+	if (!strcmp(m->event, "block_rq_issue"))
+		issue(t, m);
+	else if (!strcmp(m->event, "block_rq_complete"))
+		complete(t, m);
+	else if (!strcmp(m->event, "block_rq_requeue"))
+		requeue(t, m);
+	return 0;
+}
+
+static void forget_one(struct latency *t, void *entry)
+{
+	struct alike *a = entry;
+
+	for (struct request *r = a->first, *next; r; r = next) {
+		next = r->next;
+		t->no_end += !r->strangers;
+		drop(r);
+	}
+}
+
+static void forget(struct latency *t)
+{
+	forget_open(t, forget_one);
+}
+
+const struct matcher latency_block = { sizeof(struct alike), event, forget };
