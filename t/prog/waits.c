@@ -10,7 +10,6 @@
  * prints "PID WAITS NANOSECONDS" of each, by its schedstat from its fork to its end,
  * sched_info.pcount and run_delay. Ends with 77 if it may not use SCHED_FIFO.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
