@@ -8,6 +8,7 @@
  *	-l           standard output is a FIFO: one line a packet, so that each
  *	             read of 4096 bytes or more gets exactly one line
  *	-n           record how tasks get their names, too, and do not print that
+ *	-x           control characters in strings as the kernel prints them, newlines too
  *	-s KB        write no more than KB kilobytes
  *	-e GLOB, -p PID,..., -t FROM-TO, -u UID, -C COMM, -U PID,..., -N PID,..., -j,
  *	-P KIND,..., -H
@@ -19,7 +20,8 @@
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
  * The text is the kernel's, to the byte, but for tasks' names, of which more
- * are known; it is made here, from raw pages of the buffer. With another tracer
+ * are known, and for control characters in strings, which are \n, \t or \x1b, so that
+ * no string can begin a line; it is made here, from raw pages of the buffer. With another tracer
  * than nop, or an option that changes how lines look, as with -k. HUP INT TERM
  * USR1 tell it to stop, and USR2 to give up a slow reader as well: it writes what
  * the buffer still holds, which ends when tracing is off or the buffer found empty,
@@ -44,11 +46,11 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... "
+	.usage = "tfs-catpipe [-klnx] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... "
 		 "[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... "
 		 "[-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "klns:w:e:p:t:u:U:C:N:jP:HR:i:",
+	.letters = "klnxs:w:e:p:t:u:U:C:N:jP:HR:i:",
 };
 
 /*

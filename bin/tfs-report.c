@@ -17,6 +17,7 @@
  *	-P KIND,...  lines of the process event tracer: syscalls, signals, lifecycle
  *	-H           first the comment lines of the kernel's trace, by which
  *	             Perfetto and Chrome know it
+ *	-x           control characters in strings as the kernel prints them, newlines too
  * The text is what the kernel's own trace would have been, all processors in
  * the order of time; one instance behind the other, "# instance: NAME" in front.
  * Exit: 0 done, 1 no such event or instance, 100 misused, 111 the file could
@@ -33,11 +34,11 @@
 
 static const struct tool tool = {
 	.name = "tfs-report",
-	.usage = "tfs-report [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
+	.usage = "tfs-report [-jHx] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
 		 "[-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		 "[-N PID[,PID...]]... [-i INSTANCE] FILE",
 	.purpose = "print the events of a trace.dat as text or JSON",
-	.letters = "e:p:t:u:U:C:N:jP:Hi:",
+	.letters = "e:p:t:u:U:C:N:jP:Hxi:",
 };
 
 #define CHUNK (64 * 1024)

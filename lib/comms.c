@@ -65,8 +65,7 @@ int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
 	known = *at->name != '\0';
 	if (n > sizeof(at->name) - 1)
 		n = sizeof(at->name) - 1;
-	for (size_t i = 0; i < n; i++)
-		at->name[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
+	memcpy(at->name, name, n);
 	at->name[n] = '\0';
 	return !known;
 }

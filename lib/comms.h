@@ -31,8 +31,8 @@ struct comms {
 
 /*
  * The task is called so from now on: the n bytes of name, or less if that is
- * longer than a name can be; control characters become '?'. 1 when the pid was
- * not known, else 0. Exits REFUSED out of memory.
+ * longer than a name can be. 1 when the pid was not known, else 0. Exits REFUSED
+ * out of memory.
  */
 int comms_add(struct comms *, pid_t, const char *name, size_t n);
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "run.h"
 #include "tracedat.h"
 
 void bytes_add(struct bytes *b, const void *data, size_t n)
@@ -291,6 +292,8 @@ static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
 		if (!c->pid)
 			continue;
 		n = format(line, sizeof(line), "%d %s\n", (int)c->pid, c->name);
+		/* a name must not begin a line, which would be another task's */
+		mask_controls(line, line + n - 1);
 		if (n > most - out->n)
 			break;
 		bytes_add(out, line, n);

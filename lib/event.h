@@ -178,6 +178,11 @@ struct events {
 	 */
 	uint64_t vmemmap;
 	int sym_offset, sym_addr; /* options of these names are on */
+	/*
+	 * Every byte of a record's strings as it is, newlines too, as the kernel prints
+	 * them. 0: control characters are \n, \t or \x1b, so that one event is one line.
+	 */
+	int exact;
 
 	struct event **by_id;   /* may hold NULLs */
 	uint32_t size;

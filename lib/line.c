@@ -86,6 +86,8 @@ static void make_head(struct line *l, struct head *h, const struct record *r)
 	if (!name)
 		name = "<...>";
 	put(&o, name, strnlen(name, sizeof(comm->name)));
+	if (!evs->exact)
+		mask_controls(h->text, o.at);
 	put_padded(&o, h->text, 0, 16, -1);
 	put_char(&o, '-');
 	put_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
@@ -191,7 +193,10 @@ HOT size_t event_line(struct line *l, const struct record *r, char *buf, size_t 
 	memcpy(buf, h->text, sizeof(h->text));
 	p = line_time(l, buf + h->len, r->ts);
 	memcpy(p, ": ", 2);
-	return (size_t)(run_event(evs, r, l->raw_clock, p + 2, buf + size) - buf);
+	p = run_event(evs, r, l->raw_clock, p + 2, buf + size);
+	if (p == buf + size) /* it may be cut */
+		p[-1] = '\n';
+	return (size_t)(p - buf);
 }
 
 /* ---- other lines ------------------------------------------------------------------ */

@@ -345,6 +345,7 @@ SMALL struct ex macro_call(struct compiler *c)
 		[OWN_IP] = "__own_ip", [OWN_BYTES] = "__own_bytes", [OWN_STACK] = "__own_stack",
 		[OWN_USER_STACK] = "__own_user_stack", [OWN_TIME] = "__own_time",
 		[OWN_BPRINT] = "__own_bprint", [OWN_MODE] = "__own_mode",
+		[OWN_TEXT] = "__own_text",
 	};
 	struct ex x;
 

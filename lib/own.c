@@ -109,13 +109,13 @@ static void put_bprint(struct machine *m, uint64_t format, uint64_t where)
 			char *start = m->o.at;
 			size_t text = strnlen((const char *)s + at, len - at);
 
-			put(&m->o, (const char *)s + at, text);
+			put_data(&m->o, (const char *)s + at, text, m->evs->exact);
 			put_padded(&m->o, start, c.flags, width, precision);
 			at += text + (text < len - at);
 		} else if (c.letter == 'p') {
 			put_pointer(m->evs, &m->o, &c, width, v[n], NULL, 0);
 		} else {
-			put_number(&m->o, &c, width, precision, v[n]);
+			put_one(m, &c, width, precision, v[n]);
 		}
 	}
 }
@@ -140,6 +140,29 @@ static void put_buffer(struct machine *m, uint64_t length, uint64_t where)
 	for (size_t i = 0; i < len; i++)
 		put_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
 	put(&m->o, "\"...", cut ? 4 : 1);
+}
+
+/* End the line of an event whose text has to bring its own newline and does not. */
+static void end_line(struct machine *m)
+{
+	if (!m->evs->exact && m->o.at[-1] != '\n')
+		put_char(&m->o, '\n');
+}
+
+/*
+ * Write the text of a mark. Its last newline ends the line, those before it came
+ * from whoever wrote the mark (kernel/trace/trace.c, tracing_mark_write).
+ */
+static void put_mark(struct machine *m, uint64_t where)
+{
+	size_t len, n;
+	const char *s = (const char *)memory(m, where, &len);
+
+	n = strnlen(s, len);
+	if (!m->evs->exact && n && s[n - 1] == '\n')
+		n--;
+	put_data(&m->o, s, n, m->evs->exact);
+	end_line(m);
 }
 
 void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
@@ -173,6 +196,10 @@ void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 		break;
 	case OWN_BPRINT:
 		put_bprint(m, below, v);
+		end_line(m);
+		break;
+	case OWN_TEXT:
+		put_mark(m, v);
 		break;
 	case OWN_MODE:
 		put(&m->o, ", mode: 0", 9);

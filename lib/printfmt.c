@@ -229,8 +229,8 @@ static const struct {
 } own_formats[] = {
 	{ "function", "\"%s%s%s\", __own_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
 		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\"" },
-	{ "print", "!\"%s: %s\", __own_ip(REC->ip), REC->buf" },
-	{ "bputs", "!\"%s: %s\", __own_ip(REC->ip), REC->str" },
+	{ "print", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->buf)" },
+	{ "bputs", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->str)" },
 	{ "bprint", "!\"%s: %s\", __own_ip(REC->ip), __own_bprint(REC->fmt, REC->buf)" },
 	{ "raw_data", "\"# %x buf:%s\", REC->id, __own_bytes(REC->buf)" },
 	{ "kernel_stack", "!\"<stack trace>\\n%s\", __own_stack(REC->caller)" },

@@ -16,6 +16,51 @@ void put_char(struct out *o, char c)
 		*o->at++ = c;
 }
 
+/* How many of the first bytes are no control characters. */
+HOT static size_t plain(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (; n - i >= 8; i += 8) {
+		unsigned some = plain_bytes(s + i);
+
+		if (some < 8)
+			return i + some;
+	}
+	while (i < n && !is_control((unsigned char)s[i]))
+		i++;
+	return i;
+}
+
+HOT void put_data(struct out *o, const char *s, size_t n, int exact)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *end = s + n;
+
+	if (exact) {
+		put(o, s, n);
+		return;
+	}
+	while (s < end && o->at < o->end) {
+		unsigned char c;
+
+		n = plain(s, (size_t)(end - s));
+		put(o, s, n);
+		s += n;
+		if (s == end)
+			return;
+		c = (unsigned char)*s++;
+		put_char(o, '\\');
+		if (c == '\n' || c == '\t') {
+			put_char(o, c == '\n' ? 'n' : 't');
+			continue;
+		}
+		put_char(o, 'x');
+		put_char(o, hex[c >> 4]);
+		put_char(o, hex[c & 15]);
+	}
+}
+
 const char two_digits[] =
 	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"

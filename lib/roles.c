@@ -144,6 +144,7 @@ HOT static void put_who(struct process *p, struct out *o, const struct record *r
 		l->who(l->arg, pid);
 	name = task_name(l->events, pid);
 	put_text(o, name ? name : "<...>");
+	mask_controls(start, o->at);
 	put_padded(o, start, 0, 16, -1);
 	put_char(o, ' ');
 	put_column(o, 5, pid);

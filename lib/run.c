@@ -21,9 +21,9 @@ HOT static inline char *text_to(char *at, char *end, const char *s, size_t n)
 	return o.at;
 }
 
-/* Up to the NUL. */
-HOT static inline char *string_to(char *at, char *end, const struct record *r,
-				  uint64_t where)
+/* Write a string of the record, up to its NUL, as put_data does. */
+HOT static inline char *string_to(char *at, char *end, const struct events *evs,
+				  const struct record *r, uint64_t where)
 {
 	uint32_t from = (uint32_t)where, n = (uint32_t)(where >> 32);
 	const unsigned char *s = r->data + from;
@@ -31,14 +31,25 @@ HOT static inline char *string_to(char *at, char *end, const struct record *r,
 
 	if (from > r->len || n > r->len - from)
 		return at;
-	/* most are names of tasks */
-	for (int i = 0; i < 16; i++, n--, s++) {
-		if (!n || !*s || at == end)
+	for (; n >= 8 && end - at >= 8; n -= 8, s += 8) {
+		unsigned some = plain_bytes(s);
+
+		memcpy(at, s, 8);
+		at += some;
+		if (some == 8)
+			continue;
+		s += some;
+		if (!*s)
 			return at;
-		*at++ = (char)*s;
+		n -= some;
+		break;
 	}
+	for (; n && at < end && (unsigned char)(*s - ' ') < 0x7f - ' '; n--)
+		*at++ = (char)*s++;
+	if (!n || !*s)
+		return at;
 	o = (struct out){ at, end };
-	put(&o, (const char *)s, strnlen((const char *)s, n));
+	put_data(&o, (const char *)s, strnlen((const char *)s, n), evs->exact);
 	return o.at;
 }
 
@@ -146,7 +157,7 @@ HOT static char *run(struct machine *m, char *at, char *const end)
 		case OP_LOC:
 			v = s->op == OP_HERE ? region(s->n, (uint32_t)s->k)
 					     : locate(m->evs, r, s->n, s->what);
-			at = string_to(at, end, r, v);
+			at = string_to(at, end, m->evs, r, v);
 			continue;
 		case OP_CONST:
 			*++top = s->k;

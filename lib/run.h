@@ -54,7 +54,7 @@ enum op {
 
 /* What OP_OWN writes, in k. */
 enum own { OWN_IP, OWN_PROBE, OWN_PROBE_BARE, OWN_BYTES, OWN_STACK, OWN_USER_STACK,
-	   OWN_TIME, OWN_BPRINT, OWN_MODE, OWN_BUFFER };
+	   OWN_TIME, OWN_BPRINT, OWN_MODE, OWN_BUFFER, OWN_TEXT };
 
 enum operator {
 	ADD, SUB, MUL, DIV, MOD, SHL, SHR, AND, OR, XOR,
@@ -161,6 +161,41 @@ HOT static inline size_t room(const struct out *o)
 
 void put(struct out *, const char *s, size_t n);
 void put_char(struct out *, char c);
+
+/* Is it a control character? A line of text does not have these as they are. */
+HOT static inline int is_control(unsigned char c)
+{
+	return c < ' ' || c == 0x7f;
+}
+
+/* How many of eight bytes are in front of the first control character; 8: there is none. */
+HOT static inline unsigned plain_bytes(const void *s)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t v, x, found;
+
+	memcpy(&v, s, 8);
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		v = __builtin_bswap64(v);
+	x = v ^ 0x7f * ones;
+	/* the high bit of a byte that is below a blank, or DEL; the lowest one is true */
+	found = (((v - ' ' * ones) & ~v) | ((x - ones) & ~x)) & 0x80 * ones;
+	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
+}
+
+/* Put a question mark for each, where a column is as wide whatever a task's name is. */
+static inline void mask_controls(char *s, const char *end)
+{
+	for (; s < end; s++)
+		if (is_control((unsigned char)*s))
+			*s = '?';
+}
+
+/*
+ * Write text that came with a record: \n, \t and \x1b stand for control characters.
+ * exact: write every byte as it is.
+ */
+void put_data(struct out *, const char *s, size_t n, int exact);
 void put_decimal(struct out *, uint64_t v);
 void put_hex(struct out *, uint64_t v);
 void put_number(struct out *, const struct conversion *, int width, int precision,
@@ -232,6 +267,10 @@ const unsigned char *memory(const struct machine *, uint64_t where, size_t *len)
 
 /* The step, with the stack's top; the top it leaves. It is none that jumps. */
 uint64_t *run_seldom(struct machine *, const struct step *, uint64_t *top);
+
+/* Write a number, or the character of a %c as put_data writes it. */
+void put_one(struct machine *, const struct conversion *, int width, int precision,
+	     uint64_t v);
 
 void put_own(struct machine *, enum own, uint64_t v, uint64_t below);
 void put_bytes(struct machine *, uint64_t where, char between);

@@ -152,7 +152,7 @@ static void put_value(struct machine *m, const struct field *f)
 		put_hex(&m->o, v.u);
 		break;
 	case FIELD_STRING:
-		put(&m->o, (const char *)v.data, v.n);
+		put_data(&m->o, (const char *)v.data, v.n, m->evs->exact);
 		break;
 	case FIELD_ARRAY:
 		put_array(m, region((uint32_t)(v.data - m->r->data), (uint32_t)v.n * f->elem),
@@ -176,6 +176,19 @@ static void put_fields(struct machine *m)
 	}
 }
 
+void put_one(struct machine *m, const struct conversion *c, int width, int precision,
+	     uint64_t v)
+{
+	char *start = m->o.at, byte = (char)v;
+
+	if (c->letter != 'c' || m->evs->exact || !is_control((unsigned char)byte)) {
+		put_number(&m->o, c, width, precision, v);
+		return;
+	}
+	put_data(&m->o, &byte, 1, 0);
+	put_padded(&m->o, start, c->flags & F_LEFT, width, -1);
+}
+
 /* ---- the steps ------------------------------------------------------------------ */
 
 static void pointer(struct machine *m, const struct step *s, const struct conversion *c,
@@ -196,7 +209,7 @@ static void put_pointed(struct machine *m, uint64_t v)
 	const char *text = string_at(m->evs, v);
 
 	if (text) {
-		put(&m->o, text, strlen(text));
+		put_data(&m->o, text, strlen(text), m->evs->exact);
 	} else if (!v) {
 		put(&m->o, "(null)", 6);
 	} else { /* in its memory, which we do not have */
@@ -263,7 +276,7 @@ uint64_t *run_seldom(struct machine *m, const struct step *s, uint64_t *top)
 		v = *top--;
 		precision = c->flags & F_STAR_PRECISION ? (int)*top-- : c->precision;
 		width = c->flags & F_STAR ? (int)*top-- : c->width;
-		put_number(&m->o, c, width, precision, v);
+		put_one(m, c, width, precision, v);
 		break;
 	case OP_PAD:
 		c = &m->p->conversions[s->k];
@@ -296,7 +309,8 @@ uint64_t *run_seldom(struct machine *m, const struct step *s, uint64_t *top)
 		break;
 	case OP_STRING:
 		data = memory(m, *top--, &len);
-		put(&m->o, (const char *)data, strnlen((const char *)data, len));
+		put_data(&m->o, (const char *)data, strnlen((const char *)data, len),
+			 m->evs->exact);
 		break;
 	case OP_POINTED:
 		put_pointed(m, *top--);

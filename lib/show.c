@@ -28,6 +28,9 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	case 'H':
 		s->header = 1;
 		break;
+	case 'x':
+		s->exact = 1;
+		break;
 	case 'u':
 		if (number(opt_value, 0, UINT_MAX - 1, &uid) < 0)
 			misused(tool, "not a uid: '%.80s'", opt_value);
@@ -53,7 +56,9 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		misused(tool, "-H is for text, and -j makes none");
 	if (s->json && s->process.kinds)
 		misused(tool, "-j and -P are two forms of a line");
-	s->asked = 1;
+	if (s->exact && (s->json || s->process.kinds))
+		misused(tool, "-x is for the kernel's text, and -j and -P make none");
+	s->asked |= letter != 'x';
 	return 1;
 }
 
@@ -66,6 +71,7 @@ static void tell_unclear(void *arg, const struct event *e)
 void show_begin(struct show *s, struct line *l)
 {
 	l->events->unclear = tell_unclear;
+	l->events->exact = s->exact;
 	s->line = l;
 	s->lines.line = l;
 	pick_begin(&s->pick, l->raw_clock);

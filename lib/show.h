@@ -12,6 +12,7 @@
  *	-j          lines of JSON
  *	-P KIND,... lines of the process event tracer: syscalls, signals, lifecycle
  *	-H          the comment lines that `trace` begins with
+ *	-x          control characters in strings as they are, newlines too
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -29,7 +30,8 @@ struct show {
 	struct json lines;
 	struct process process; /* its live, ended and arg are the caller's */
 	struct line *line;
-	int json, header, asked; /* -j, -H, any of them */
+	int json, header, exact; /* -j, -H, -x */
+	int asked;              /* any option by which text is not the kernel's */
 	int plain;              /* nearly all records are text that is shown */
 	int hide_names;         /* events that tell names are for that alone */
 	/*

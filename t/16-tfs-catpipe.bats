@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-kln] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-klnx] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -93,7 +93,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 }
 
 @test "tfs-catpipe: options that are unknown or lack their value are named" {
-	misuse "no such option: -x" tfs-catpipe -x
+	misuse "no such option: -y" tfs-catpipe -y
 	misuse "no such option: --lines" tfs-catpipe -l --lines
 	for letter in s w R i; do
 		misuse "option -$letter needs a value" tfs-catpipe -$letter
@@ -636,6 +636,8 @@ short_lives() {
 	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
 	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
 	misuse "-j and -P are two forms of a line" tfs-catpipe -P signals -j
+	misuse "-x is for the kernel's text, and -j and -P make none" tfs-catpipe -xj
+	misuse "-x is for the kernel's text, and -j and -P make none" tfs-catpipe -P signals -x
 	misuse "not a uid: 'x'" tfs-catpipe -u x
 	misuse "not of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
 	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
@@ -734,4 +736,46 @@ short_lives() {
 	sed -n '/^#/p' got | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' | diff theirs -
 	[ "$(delivered got)" = 10 ]
 	[ "$(head -n 1 got)" = '# tracer: nop' ]
+}
+
+# marked ARGUMENT...: what is read of marks that hold lines, into got
+marked() {
+	reading "$@" >got
+	local mark
+	for mark in 'one\n# lost 9 events: 9\ntwo\tand\033[31m\177\n' 'none behind it\0not read\n' \
+		'last\n\n' 'plain\n'; do
+		# shellcheck disable=SC2059 # a format of nothing but escapes
+		printf "$mark" >mark
+		cat mark >"$DIR/trace_marker" # a shell writes it line by line
+	done
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(cat err)" = '' ]
+	sed -i 's/^.*: tracing_mark_write: /MARK: /' got
+}
+
+@test "tfs-catpipe: kernel: what a mark holds is one line, with \\n, \\t and \\x1b in it" {
+	need_tracefs trace_marker
+	new_instance
+	marked
+	diff - got <<-'END'
+	MARK: one\n# lost 9 events: 9\ntwo\tand\x1b[31m\x7f
+	MARK: none behind it
+	MARK: last\n
+	MARK: plain
+	END
+}
+
+@test "tfs-catpipe: kernel: -x: what a mark holds is as trace_pipe has it" {
+	need_tracefs trace_marker
+	new_instance
+	marked -x
+	exactly got $'MARK: one\n# lost 9 events: 9\ntwo\tand\033[31m\177\nMARK: last\n\nMARK: plain\n'
+}
+
+@test "tfs-catpipe: kernel: -j: what a mark holds is the string that it was" {
+	need_tracefs trace_marker
+	new_instance
+	marked -j
+	[ "$(sed -n '1s/.*"buf"://p' got)" = '"one\n# lost 9 events: 9\ntwo\tand\u001b[31m'$'\177''\n"}}' ]
 }

@@ -72,7 +72,7 @@ vmemmap() {
 # what the kernel overwrote, are of no account here
 decoded() {
 	"$PROG/decode" -o "$DIR" | sed 's/.*://' >opaque
-	"$PROG/decode" -m "$(vmemmap)" "$@" "$DIR" >decoded
+	"$PROG/decode" -x -m "$(vmemmap)" "$@" "$DIR" >decoded
 	grep -av '^CPU:[0-9]* \[LOST' decoded >ours
 	grep -av '^#' trace >theirs
 	[ -s theirs ]
@@ -283,7 +283,7 @@ END
 plain() {
 	local order=-L
 	[ -z "$BIG" ] || order=-B
-	"$PROG/decode" "$order" -l "$LONG" -V "${VERSION:-6.18}" plain plain
+	"$PROG/decode" "$order" "$@" -l "$LONG" -V "${VERSION:-6.18}" plain plain
 }
 
 @test "decode: pages of both byte orders, both longs and large sub-buffers" {
@@ -476,6 +476,63 @@ wrote() {
 	[ "$(wrote 4 61620a00)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:0a:00) "ab..", count: 4)' ]
 	[ "$(wrote 99 61622022)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:20:22, ...) "ab ""..., count: 0x63)' ]
 	[ "$(wrote 4 0a00ff7f)" = 'sys_write(fd: 1, buf: 0x1000 (0a:00:ff:7f), count: 4)' ]
+}
+
+# bytes HEX [OPTION]: as text, with these three bytes in place of abc
+bytes() {
+	BIG='' LONG=8 SIZE=4096
+	directory
+	page 0 0 "$(head_word 5 0)$(demo "${A:-4294967295}" abc | sed "s/616263/$1/")"
+	plain "${@:2}" | sed 's/.*: demo: //'
+}
+
+@test "decode: a control character of a string is \\n, \\t or \\x1b, and -x leaves it as it is" {
+	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
+	[ "$(bytes 091b7f)" = 'a=-1 s=\t\x1b\x7f' ]
+	[ "$(bytes 5c6e22)" = 'a=-1 s=\n"' ]
+	[ "$(bytes c3a90a)" = 'a=-1 s=é\n' ]
+	bytes 610a62 -x >out
+	exactly out "a=-1 s=a
+b
+"
+	FMT='"%8s|%-8s|%.2s|", __get_str(s), __get_str(s), __get_str(s)'
+	[ "$(bytes 610a62)" = '    a\nb|a\nb    |a\|' ]
+	FMT='"%s", REC->a ? __get_str(s) : "no"'
+	[ "$(bytes 610a62)" = 'a\nb' ]
+	FMT='"%d", some_function(REC->a)'
+	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
+	FMT='"%c|%3c|%-5c|", __get_str(s)[0], __get_str(s)[1], __get_str(s)[2]'
+	[ "$(bytes 610a1b)" = 'a| \n|\x1b |' ]
+	# what the format itself has is the kernel's
+	FMT='"%d\n => %s", REC->a, __get_str(s)'
+	[ "$(bytes 610a62)" = '-1
+ => a\nb' ]
+}
+
+@test "decode: a control character in a long string is found wherever it is" {
+	local at want
+	BIG='' LONG=8 SIZE=4096
+	for at in {0..40}; do
+		want=$(head -c "$at" /dev/zero | tr '\0' x)'\n'$(head -c $((40 - at)) /dev/zero | tr '\0' y)
+		directory
+		page 0 0 "$(head_word 15 0)$(number 2 300; printf 0100; number 4 42; number 4 1
+			number 4 $((44 << 16 | 16))
+			printf '%s' "$want" | sed 's/\\n/~/' | od -An -v -tx1 | tr -d ' \n' | sed 's/7e/0a/'
+			printf 000000)"
+		[ "$(plain | sed 's/.*: demo: //')" = "a=1 s=$want" ]
+	done
+}
+
+@test "decode: a control character in a task's name is a question mark in its column" {
+	BIG='' LONG=8 SIZE=4096
+	directory
+	printf '42 a\033b\tc\n' >plain/saved_cmdlines
+	page 0 1000000000 "$(head_word 5 0)$(demo 1 one)"
+	plain >out
+	exactly out "           a?b?c-42      [003] d....     1.000000: demo: a=1 s=one
+"
+	plain -x >out
+	exactly out $'           a\033b\tc-42      [003] d....     1.000000: demo: a=1 s=one\n'
 }
 
 @test "decode: a print fmt that is not understood leaves the fields" {

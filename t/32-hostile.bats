@@ -406,3 +406,45 @@ start_session_of() {
 	finishes "$READER" 0
 	[ "$(wc -l <got)" = 1 ]
 }
+
+# ---- what traced programs call themselves and their files ----------------------------
+
+FORGED='# lost 99 events: 99 overwritten in a full buffer, 0 not written'
+
+# acts_up COMMAND...: a task that waits, and then has a name and runs a file that hold
+# lines; its pid is in $PID, "go" lets it go on
+acts_up() {
+	ln -s "$PROG/acts" $'x\n'"$FORGED"
+	mkfifo go
+	# shellcheck disable=SC2016 # the shell's own
+	background sh -c 'echo; read -r _; printf "a\n# lost 7 " >/proc/self/comm
+		./"$1" nothing; :' - $'x\n'"$FORGED" <>go >ready
+	eventually test -s ready
+}
+
+@test "hostile: a task or a file whose name holds a line adds none to a session's trace" {
+	need_tracefs events/task/task_rename
+	need_tracefs events/sched/sched_process_exec
+	for output in fifo lines file; do
+		acts_up
+		start_session trace_event --output "$output" --pid "$PID" -e task_rename sched_process_exec
+		if [ "$output" = file ]; then
+			echo >go
+			session_ends
+			cp "$TRACE" got
+		else
+			read_by cat >got
+			echo >go
+			session_ends
+			finishes "$READER" 0
+		fi
+		rm -r x* go ready "$TFS_RUNDIR"
+		# the shell is renamed, the child runs the file and is renamed by that
+		run ! grep -v '^ ' got
+		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events: 99 overwritten' got)" = 1 ]
+		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7 ' got)" = 1 ]
+		[ "$(wc -l <got)" = "$(grep -c '^ *[^ ].*-[0-9]* *\[[0-9]*\] ' got)" ]
+		tfs-count <got >counted
+		run ! grep lost counted
+	done
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaoh] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
+ * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaohx] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has what instances
@@ -14,6 +14,7 @@
  *	-n  print nothing, but how many ns of processor an event takes, decoded so
  *	    many times
  *	-o  print the names of the formats that could not be compiled, all compiled
+ *	-x  control characters as they are
  *	-h  print the header only, that of a buffer of nothing
  *	-m  the address of the kernel's array of struct page
  */
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "BLl:V:ctqsan:ohm:")) != -1)
+	while ((c = getopt(argc, argv, "BLl:V:ctqsan:ohxm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
 		case 'L': events.big = 0; break;
@@ -187,6 +188,7 @@ int main(int argc, char **argv)
 		case 's': events.sym_offset = 1; break;
 		case 'a': events.sym_addr = 1; break;
 		case 'q': line.no_irq_info = 1; break;
+		case 'x': events.exact = 1; break;
 		case 'h': header = 1; break;
 		case 'm': events.vmemmap = strtoull(optarg, NULL, 16); break;
 		default: return 100;

@@ -178,7 +178,7 @@ def records(lines):
 def both(tracefs, events):
     """What is printed of these events, by us and by trace-cmd; None: it died."""
     trace_dat(tracefs, "formats.dat", events)
-    ours = subprocess.run(["tfs-report", "formats.dat"], stdout=subprocess.PIPE, check=True)
+    ours = subprocess.run(["tfs-report", "-x", "formats.dat"], stdout=subprocess.PIPE, check=True)
     theirs = subprocess.run(["trace-cmd", "report", "-N", "formats.dat"], check=False,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return records(ours.stdout), None if theirs.returncode < 0 else records(theirs.stdout)
