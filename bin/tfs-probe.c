@@ -7,6 +7,10 @@
  *	list                print the group's probes as the kernel lists them
  *	remove [EVENT]...   remove these, or all of the group
  *	-g GROUP     the system that the events are in; default $TFS_GROUP
+ *	-o           take any offset into a program; one that is not the beginning of an
+ *	             instruction makes every process that runs it fail
+ *	-c           take FILE:PLACE(OFFSET); the kernel then counts the users of the probe
+ *	             in the program's memory at OFFSET
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  * PROBE is one word, a place and what to record there, in the kernel's grammar:
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
@@ -28,13 +32,16 @@
 
 static const struct tool tool = {
 	.name = "tfs-probe",
-	.usage = "tfs-probe [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
+	.usage = "tfs-probe [-oc] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
 	.purpose = "define, list and remove probes of a group: new events",
-	.letters = "g:R:",
+	.letters = "ocg:R:",
 };
 
 /* The kernel takes no longer record (kernel/trace/trace.c, WRITE_BUFSIZE). */
 enum { RECORD = 4096 };
+
+/* The options -o and -c. */
+static int any_offset, counters;
 
 struct made {
 	const char *event, *file;
@@ -103,40 +110,107 @@ static int append_args(struct made *m, const char *s, const struct elf_place *pl
 	return append(m, s, strlen(s));
 }
 
-/* FILE:SYMBOL[+OFFSET] or FILE:OFFSET, n bytes, as FILE:OFFSET. */
-static int append_place(struct made *m, const char *s, size_t n, struct elf_place *place)
+/* A number as strtoull(3) reads it with base 0, and nothing else. 0 or -1, silent. */
+static int offset_number(const char *s, uint64_t *n)
 {
-	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL, *plus, *end;
-	char number[32];
+	char *end;
+
+	errno = 0;
+	*n = strtoull(s, &end, 0);
+	return *s < '0' || *s > '9' || *end || errno ? -1 : 0;
+}
+
+/*
+ * Cut "(OFFSET)" off the place's end and return OFFSET, or "" if there is none. The
+ * kernel adds 1 to the program's memory at OFFSET while the probe is on
+ * (Documentation/trace/uprobetracer.rst, reference counter). NULL said.
+ */
+static const char *cut_counter(const struct made *m, char *name)
+{
+	char *open = strchr(name, '('), *close = open ? strchr(open, ')') : NULL;
+	uint64_t n;
+
+	if (!open)
+		return "";
+	if (!counters) {
+		complain("%s: '%.80s' asks the kernel to write into the program's memory: "
+			 "-c allows that", m->event, open);
+		return NULL;
+	}
+	if (close && !close[1]) {
+		*close = '\0';
+		*open++ = '\0';
+	}
+	if (!close || offset_number(open, &n) < 0) {
+		complain("%s: not a reference counter: '%.80s'; give its offset as (NUMBER)",
+			 m->event, open);
+		return NULL;
+	}
+	return open;
+}
+
+/*
+ * Find the offset in the file of name, which is SYMBOL[+OFFSET] or OFFSET. A breakpoint
+ * inside an instruction makes another instruction of it, in every process that runs the
+ * file, so without -o only the beginning of a function is taken. -1 said.
+ */
+static int find_place(const struct made *m, const char *path, char *name,
+		      struct elf_place *place)
+{
 	uint64_t into = 0;
+	char *plus;
 	int r;
 
-	if (!path)
-		return complain("out of memory");
-	if (!name || !name[1]) {
-		r = complain("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
-		free(path);
-		return r;
-	}
-	*name++ = '\0';
 	if (*name >= '0' && *name <= '9') {
-		free(path);
-		return append(m, s, n);
+		if (offset_number(name, &place->offset) < 0)
+			return complain("%s: not an offset: '%.80s'", m->event, name);
+		if (any_offset)
+			return 0;
+		r = elf_function_at(path, place->offset, place);
+		if (!r)
+			return complain("%s: no function with a symbol begins at %s:%s, which may "
+					"be inside an instruction: -o takes it all the same",
+					m->event, path, name);
+		return r < 0 ? -1 : 0;
 	}
 	plus = strchr(name, '+');
 	if (plus) {
 		*plus++ = '\0';
-		into = strtoull(plus, &end, 0);
-		if (*plus < '0' || *plus > '9' || *end) {
-			r = complain("%s: not an offset: '%s'", m->event, plus);
-			free(path);
-			return r;
-		}
+		if (offset_number(plus, &into) < 0)
+			return complain("%s: not an offset: '%.80s'", m->event, plus);
+		if (into && !any_offset)
+			return complain("%s: %.80s+%s may be inside an instruction: -o takes it "
+					"all the same", m->event, name, plus);
 	}
-	r = elf_symbol(path, name, into, place);
-	format(number, sizeof(number), ":%llu", (unsigned long long)place->offset);
-	if (!r && (append(m, path, strlen(path)) < 0 || append(m, number, strlen(number)) < 0))
-		r = -1;
+	return elf_symbol(path, name, into, place);
+}
+
+/* FILE:SYMBOL[+OFFSET] or FILE:OFFSET, n bytes, as FILE:OFFSET, or with -c (COUNTER). */
+static int append_place(struct made *m, const char *s, size_t n, struct elf_place *place)
+{
+	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL;
+	const char *counter = NULL;
+	char number[64];
+	int r = -1;
+
+	if (!path)
+		return complain("out of memory");
+	if (!name || !name[1]) {
+		complain("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
+		free(path);
+		return -1;
+	}
+	*name++ = '\0';
+	counter = cut_counter(m, name);
+	if (counter)
+		r = find_place(m, path, name, place);
+	if (!r) {
+		format(number, sizeof(number), ":%llu%s%s%s",
+		       (unsigned long long)place->offset, *counter ? "(" : "", counter,
+		       *counter ? ")" : "");
+		r = append(m, path, strlen(path)) < 0 || append(m, number, strlen(number)) < 0 ?
+			-1 : 0;
+	}
 	free(path);
 	return r;
 }
@@ -163,6 +237,9 @@ static int make(struct made *m, const char *group, const char *event, const char
 	char head[2 * PROBE_NAME + 4];
 
 	m->event = event;
+	/* the kernel takes a newline for the end of this record, and the rest for another */
+	if (strchr(probe, '\n'))
+		return complain("%s: a probe is one line", event);
 	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
 		return complain("%s: no probe: '%.80s'; p, r or e is first, then the place",
@@ -368,6 +445,10 @@ int main(int argc, char **argv)
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (c == 'g')
 			group = opt_value;
+		else if (c == 'o')
+			any_offset = 1;
+		else if (c == 'c')
+			counters = 1;
 		else
 			root = opt_value;
 	argv += opt_index;

@@ -37,8 +37,11 @@ struct elf {
 	struct table names[2];  /* of .symtab and .dynsym: a message may quote one */
 };
 
-/* What was found of one name. */
+/* What was found of one name, or at one place of the file. */
 struct found {
+	const char *name;       /* wanted; NULL: whatever function begins at offset */
+	uint64_t offset;
+	int begins;             /* one does */
 	int rank;               /* 0: nothing; the higher, the likelier it is meant */
 	int undefined;
 	unsigned type, other;
@@ -144,6 +147,49 @@ static int load_section(const struct elf *e, const unsigned char *s, struct tabl
 	return load(e, FIELD(e, s, Shdr, sh_offset), FIELD(e, s, Shdr, sh_size), t);
 }
 
+/* The address' place in the file. 0, or -1, silent: it is no code. */
+static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
+{
+	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
+		const unsigned char *p = e->segments.v + i;
+		uint64_t from = FIELD(e, p, Phdr, p_vaddr);
+
+		if (FIELD(e, p, Phdr, p_type) == PT_LOAD &&
+		    FIELD(e, p, Phdr, p_flags) & PF_X && address >= from &&
+		    address - from < FIELD(e, p, Phdr, p_filesz)) {
+			*offset = address - from + FIELD(e, p, Phdr, p_offset);
+			return *offset < e->size ? 0 : -1;
+		}
+	}
+	return -1;
+}
+
+/*
+ * Return the address of a function's first instruction. On 64-bit PowerPC direct calls
+ * skip the instructions that a call through a pointer begins with (ELFv2 ABI).
+ */
+static uint64_t entry(const struct elf *e, uint64_t value, unsigned other)
+{
+	if (e->machine == EM_PPC64)
+		value += ((1u << (other >> 5 & 7)) >> 2) << 2;
+	return value;
+}
+
+/* Note whether the function s begins at the wanted offset, by either entry. */
+static void compare_place(const struct elf *e, const unsigned char *s, struct found *f)
+{
+	uint64_t value = FIELD(e, s, Sym, st_value), offset;
+
+	if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) != STT_FUNC ||
+	    FIELD(e, s, Sym, st_shndx) == SHN_UNDEF)
+		return;
+	if (!offset_of(e, value, &offset) && offset == f->offset)
+		f->begins = 1;
+	value = entry(e, value, (unsigned)FIELD(e, s, Sym, st_other));
+	if (!offset_of(e, value, &offset) && offset == f->offset)
+		f->begins = 1;
+}
+
 /* A library may have several of one name; libc calls the default NAME@@VERSION. */
 static int is_named(const char *name, const char *wanted)
 {
@@ -169,14 +215,15 @@ static void consider(const struct elf *e, const unsigned char *s, int hidden, st
 		f->others += value != f->value;
 		return;
 	}
-	*f = (struct found){ .rank = rank, .undefined = f->undefined, .type = type, .value = value,
+	*f = (struct found){ .name = f->name, .rank = rank, .undefined = f->undefined,
+			     .type = type, .value = value,
 			     .other = (unsigned)FIELD(e, s, Sym, st_other),
 			     .size = FIELD(e, s, Sym, st_size) };
 }
 
 /* All symbols of the first table of the type. -1 said. */
-static int search(struct elf *e, unsigned type, const char *wanted, struct table *names,
-		  struct found *f, struct near *near)
+static int search(struct elf *e, unsigned type, struct table *names, struct found *f,
+		  struct near *near)
 {
 	struct table symbols = { 0 }, versions = { 0 };
 	uint64_t i = 0, j = 0, number;
@@ -199,11 +246,15 @@ static int search(struct elf *e, unsigned type, const char *wanted, struct table
 		const char *name;
 
 		s = symbols.v + i * SIZE(e, Sym);
+		if (!f->name) {
+			compare_place(e, s, f);
+			continue;
+		}
 		number = FIELD(e, s, Sym, st_name);
 		if (!number || number >= names->size)
 			continue;
 		name = (const char *)names->v + number;
-		if (is_named(name, wanted))
+		if (is_named(name, f->name))
 			consider(e, s, 2 * i + 2 <= versions.size &&
 				 get(e, versions.v + 2 * i, 2) & 0x8000, f);
 		else if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) == STT_FUNC &&
@@ -213,23 +264,6 @@ static int search(struct elf *e, unsigned type, const char *wanted, struct table
 	free(symbols.v);
 	free(versions.v);
 	return r;
-}
-
-/* The address' place in the file. 0, or -1, silent: it is no code. */
-static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
-{
-	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
-		const unsigned char *p = e->segments.v + i;
-		uint64_t from = FIELD(e, p, Phdr, p_vaddr);
-
-		if (FIELD(e, p, Phdr, p_type) == PT_LOAD &&
-		    FIELD(e, p, Phdr, p_flags) & PF_X && address >= from &&
-		    address - from < FIELD(e, p, Phdr, p_filesz)) {
-			*offset = address - from + FIELD(e, p, Phdr, p_offset);
-			return *offset < e->size ? 0 : -1;
-		}
-	}
-	return -1;
 }
 
 static int none_of_that_name(const struct elf *e, const char *name, const struct found *f,
@@ -255,8 +289,6 @@ static int none_of_that_name(const struct elf *e, const char *name, const struct
 static int place_of(const struct elf *e, const char *name, uint64_t into,
 		    const struct found *f, const struct near *near, struct elf_place *place)
 {
-	uint64_t value = f->value;
-
 	if (!f->rank)
 		return none_of_that_name(e, name, f, near);
 	if (f->others)
@@ -265,14 +297,11 @@ static int place_of(const struct elf *e, const char *name, uint64_t into,
 	if (f->type == STT_GNU_IFUNC)
 		return complain("%s has several versions of '%s' and chooses one when it is "
 				"loaded (IFUNC): probe that one", e->path, name);
-	if (e->machine == EM_ARM && value & 1)
+	if (e->machine == EM_ARM && f->value & 1)
 		return complain("'%s' of %s is Thumb code, which Linux cannot probe", name,
 				e->path);
-	/* direct calls skip what a call through a pointer begins with (ELFv2 ABI) */
-	if (e->machine == EM_PPC64)
-		value += ((1u << (f->other >> 5 & 7)) >> 2) << 2;
 	if ((f->type != STT_FUNC && f->type != STT_NOTYPE) ||
-	    offset_of(e, value, &place->offset) < 0)
+	    offset_of(e, entry(e, f->value, f->other), &place->offset) < 0)
 		return complain("'%s' of %s is no code", name, e->path);
 	if (!f->size)
 		return complain("'%s' of %s has no size, it may be no function; its place is "
@@ -287,30 +316,55 @@ static int place_of(const struct elf *e, const char *name, uint64_t into,
 	return 0;
 }
 
+/* Search both symbol tables of the file for f. 0 with *e to close, or -1 said. */
+static int look_up(struct elf *e, const char *path, struct found *f, struct near *near)
+{
+	struct stat st;
+
+	*e = (struct elf){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	if (e->fd < 0)
+		return complain_errno("unable to open %s", path);
+	if (fstat(e->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return complain("%s is no file", path);
+	e->size = (uint64_t)st.st_size;
+	if (read_head(e) < 0 || search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
+	    search(e, SHT_DYNSYM, &e->names[1], f, near) < 0)
+		return -1;
+	return 0;
+}
+
+static void let_go(struct elf *e)
+{
+	free(e->names[0].v);
+	free(e->names[1].v);
+	free(e->segments.v);
+	free(e->sections.v);
+	if (e->fd >= 0)
+		close(e->fd);
+}
+
 int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_place *place)
 {
-	struct elf e = { .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
 	struct near near = { .word = name };
-	struct found f = { 0 };
-	struct stat st;
-	int r = -1;
+	struct found f = { .name = name };
+	struct elf e;
+	int r = look_up(&e, path, &f, &near);
 
-	if (e.fd < 0)
-		return complain_errno("unable to open %s", path);
-	if (fstat(e.fd, &st) < 0 || !S_ISREG(st.st_mode))
-		complain("%s is no file", path);
-	else
-		r = 0;
-	e.size = r ? 0 : (uint64_t)st.st_size;
-	if (!r && (read_head(&e) < 0 ||
-		   search(&e, SHT_SYMTAB, name, &e.names[0], &f, &near) < 0 ||
-		   search(&e, SHT_DYNSYM, name, &e.names[1], &f, &near) < 0 ||
-		   place_of(&e, name, into, &f, &near, place) < 0))
-		r = -1;
-	free(e.names[0].v);
-	free(e.names[1].v);
-	free(e.segments.v);
-	free(e.sections.v);
-	close(e.fd);
+	if (!r)
+		r = place_of(&e, name, into, &f, &near, place);
+	let_go(&e);
 	return r;
+}
+
+int elf_function_at(const char *path, uint64_t offset, struct elf_place *place)
+{
+	struct found f = { .offset = offset };
+	struct elf e;
+	int r = look_up(&e, path, &f, NULL);
+
+	if (!r)
+		*place = (struct elf_place){ .offset = offset, .machine = e.machine,
+					     .wide = e.wide };
+	let_go(&e);
+	return r < 0 ? -1 : f.begins;
 }

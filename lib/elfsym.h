@@ -17,4 +17,10 @@ struct elf_place {
  */
 int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_place *);
 
+/*
+ * Does a function that has a symbol begin at this offset of the file? 1 or 0, and the
+ * place is filled; -1 said.
+ */
+int elf_function_at(const char *path, uint64_t offset, struct elf_place *);
+
 #endif

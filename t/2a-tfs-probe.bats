@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-probe [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
+USAGE='tfs-probe [-oc] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
 
 misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -33,7 +33,7 @@ plain_root() {
 # place SYMBOL: FILE:OFFSET that it is found at, as the record has it
 place() {
 	: >root/uprobe_events
-	tfs-probe -R root -g g add e "p $1" || return
+	tfs-probe -oR root -g g add e "p $1" || return
 	sed 's/^p:g\/e //' root/uprobe_events
 }
 
@@ -83,7 +83,7 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 
 @test "tfs-probe: plain directory: each kind of probe is one record of its file" {
 	plain_root kprobe_events uprobe_events dynamic_events
-	tfs-probe -R root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
+	tfs-probe -oR root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
 		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
 	case $(uname -m) in # whose kernels do not know $arg1 the register is said to
 	armv*) argument=%r0 ;;
@@ -92,7 +92,7 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 	esac
 	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'
 	exactly root/dynamic_events $'e:g/three sched/sched_switch p=$prev_pid\n'
-	exactly root/uprobe_events $'p:g/four /bin/sh:0x10 x=%di\n'
+	exactly root/uprobe_events $'p:g/four /bin/sh:16 x=%di\n'
 }
 
 @test "tfs-probe: plain directory: list prints the group's lines, remove asks for their removal, newest first" {
@@ -119,7 +119,7 @@ r:a/two f' ]
 	fails 111 'tfs-probe: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' \
 		tfs-probe -R root -g g add e 'p f'
 	fails 111 'tfs-probe: fatal: this kernel has no uprobe_events; it needs CONFIG_UPROBE_EVENTS' \
-		tfs-probe -R root -g g add e 'p /bin/sh:1'
+		tfs-probe -oR root -g g add e 'p /bin/sh:1'
 	fails 111 'tfs-probe: fatal: unable to read dynamic_events: No such file or directory' \
 		tfs-probe -R root -g g list
 }
@@ -148,7 +148,7 @@ r:a/two f' ]
 @test "tfs-probe: what is no function of the file is one line, with the nearest names" {
 	plain_root uprobe_events
 	says() {
-		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "p $2"
+		fails 111 "tfs-probe: fatal: $1" tfs-probe -oR root -g g add e "p $2"
 	}
 	acts=$PROG/acts
 	says "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" "$acts:acts_wrok"
@@ -163,7 +163,7 @@ r:a/two f' ]
 
 # acts_size: as the tool tells; any number will do
 acts_size() {
-	tfs-probe -R root -g g add e "p $PROG/acts:acts_work+10000000" 2>&1 |
+	tfs-probe -oR root -g g add e "p $PROG/acts:acts_work+10000000" 2>&1 |
 		sed 's/.* only \(.*\) bytes/\1/'
 }
 

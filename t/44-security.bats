@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2154 # the kernel's $arg1; what the helper and run set
+# Attacks: by a client of the manager, by another user of the host, by a file.
+
+load helper
+
+undo() {
+	if [ -n "${TFS_GROUP-}" ]; then
+		[ ! -e "${DIR-}/events/$TFS_GROUP" ] ||
+			tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
+		tfs-probe remove
+	fi
+}
+
+# no_session MESSAGE HOOK WORDS: there is none, for this reason
+no_session() {
+	local status=0
+	timeout 30 "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
+		>out 2>err || status=$?
+	# what a recipe refuses: 100 or 111
+	[[ $status == 1[01][01] && ! -s out ]] && grep -qxF -- "$1" err || {
+		echo "status $status"
+		cat out err
+		return 1
+	}
+}
+
+# ---- tfs-probe: offsets and reference counters -------------------------------------------
+
+# victim: a program that prints its variable "counter" when it gets a line. $WORK and
+# $COUNTER are the places of its function and of the variable in the file.
+victim() {
+	need_tool gcc nm readelf
+	cat >victim.c <<-'END'
+		#include <stdio.h>
+		#include <unistd.h>
+		volatile unsigned short counter = 7;
+		__attribute__((noinline)) int price(int n) { return 3 * n + counter; }
+		int main(void) {
+			char line[8];
+			if (write(1, "ready\n", 6) != 6 || read(0, line, 1) != 1) return 1;
+			printf("counter %d price %d\n", counter, price(5));
+			return 0;
+		}
+	END
+	gcc -O1 -o victim victim.c
+	price=$((0x$(nm victim | sed -n 's/ T price$//p')))
+	WORK=$(in_file "$price") COUNTER=$(in_file $((0x$(nm victim | sed -n 's/ D counter$//p'))))
+}
+
+# in_file ADDRESS: the offset in the file victim
+in_file() {
+	readelf -lW victim | while read -r kind offset address _ size _; do
+		[ "$kind" = LOAD ] && (($1 >= address && $1 < address + size)) || continue
+		echo $(($1 - address + offset))
+	done
+}
+
+run_victim() {
+	GO=$BATS_TEST_TMPDIR/go.victim
+	mkfifo "$GO"
+	: >said
+	background ./victim <>"$GO" >said
+	VICTIM=$PID
+	eventually grep -q ready said
+}
+
+@test "tfs-probe: kernel: a reference counter changes a stranger's memory and is refused without -c" {
+	need_tracefs uprobe_events
+	TFS_GROUP=own_${MARK//-/_}
+	export TFS_GROUP
+	new_instance
+	victim
+	run_victim
+	hex=$(printf 0x%x "$COUNTER")
+	# the attack: the words are what the kernel's grammar wants
+	for place in "$(printf 0x%x "$WORK")($hex)" "price($hex)" "price+0($hex)"; do
+		fails 111 "tfs-probe: fatal: e: '($hex)' asks the kernel to write into the program's memory: -c allows that" \
+			tfs-probe add e "p $PWD/victim:$place"
+	done
+	run -1 tfs-probe list
+	# with -c it is what the kernel documents
+	tfs-probe -c add e "p $PWD/victim:price($hex)"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	echo >"$GO"
+	finishes "$VICTIM" 0
+	[ "$(tail -n 1 said)" = 'counter 8 price 23' ]
+}
+
+@test "tfs-probe: an offset that may be inside an instruction is refused without -o" {
+	victim
+	mkdir -p root/events
+	: >root/uprobe_events
+	says() {
+		fails 111 "tfs-probe: fatal: e: $1" tfs-probe -R root -g g add e "p $PWD/victim:$2"
+	}
+	says 'price+1 may be inside an instruction: -o takes it all the same' price+1
+	says 'price+0x4 may be inside an instruction: -o takes it all the same' price+0x4
+	says "no function with a symbol begins at $PWD/victim:$((WORK + 1)), which may be inside an instruction: -o takes it all the same" \
+		$((WORK + 1))
+	[ ! -s root/uprobe_events ]
+	# a function begins there
+	tfs-probe -R root -g g add e "p $PWD/victim:$WORK" f "p $PWD/victim:price+0"
+	tfs-probe -R root -g g -o add h "p $PWD/victim:price+1" i "p $PWD/victim:$((WORK + 1))"
+	exactly root/uprobe_events "p:g/e $PWD/victim:$WORK
+p:g/f $PWD/victim:$WORK
+p:g/h $PWD/victim:$((WORK + 1))
+p:g/i $PWD/victim:$((WORK + 1))
+"
+}
+
+@test "tfs-probe: what stands behind an offset never reaches the kernel as it is" {
+	victim
+	mkdir -p root/events
+	: >root/uprobe_events
+	for place in 0x10%return 0x10x 1_0 0x 99999999999999999999 0x10+0x20; do
+		fails 111 "tfs-probe: fatal: e: not an offset: '$place'" \
+			tfs-probe -R root -g g -o add e "p $PWD/victim:$place"
+	done
+	for counter in '()' '(x)' '(1' '(1)x' '(1)(2)' '(-1)' '( 1)'; do
+		run -111 tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10$counter"
+	done
+	fails 111 "tfs-probe: fatal: e: not a reference counter: '(1)x'; give its offset as (NUMBER)" \
+		tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10(1)x"
+	fails 111 "tfs-probe: fatal: e: a probe is one line" \
+		tfs-probe -R root -g g add e $'p do_exit\n-:other/event'
+	[ ! -s root/uprobe_events ]
+}
+
+@test "trace_uprobe: --symbol is the name of a function and nothing else" {
+	need_tracefs uprobe_events
+	for symbol in '0x1146(0x3028)' 0x1146 price+1 price+0 'price(0x10)' 1price price%return \
+		price:other ../price '+1' '(1)'; do
+		no_session "manager: fatal: '$symbol' is not the name of a function" trace_uprobe \
+			"--binary $PROG/acts --symbol '$symbol'"
+	done
+	# nor does the path smuggle a place in
+	for binary in "$PROG/acts:0x1146(0x3028) x" "$PROG/acts:1146 x"; do
+		reason="'(0x3028)' asks the kernel to write into the program's memory: -c allows that"
+		[[ $binary == *0x3028* ]] ||
+			reason="no function with a symbol begins at $PROG/acts:1146, which may be inside an instruction: -o takes it all the same"
+		no_session "manager: fatal: tfs-probe: fatal: acts_work: $reason" trace_uprobe \
+			"--binary '$binary' --symbol acts_work"
+	done
+}
+
+@test "trace_kprobe: --function is no place in a program" {
+	need_tracefs uprobe_events
+	own_tree
+	sed -i '/^# requires/d' "$HOOKS/trace_kprobe"
+	for function in "x:$PROG/acts:acts_work" "$PROG/acts:acts_work" 'a:/b:c' 'do_exit%return' \
+		'do_exit(1)'; do
+		no_session "manager: fatal: '$function' is not the name of a function; tfs-function -l prints names" \
+			trace_kprobe "--function '$function'"
+	done
+}
