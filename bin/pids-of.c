@@ -4,8 +4,9 @@
  *
  * Requires: procfs ($TRACER_PROCFS_PATH, /proc) and nothing of tracefs.
  *	PID...       these tasks
- *	-c CGROUP    tasks of the cgroup (its path as in /proc/PID/cgroup, or a
- *	             PID: the cgroup of that one) and of those below it
+ *	-c CGROUP    tasks of the cgroup (its directory, its path as in
+ *	             /proc/PID/cgroup, the last part of that, or a PID: the cgroup
+ *	             of that one) and of those below it
  *	-n PID       tasks in the pid namespace of PID
  *	-u UID       tasks whose real uid is UID
  *	-C COMM      tasks whose comm is COMM

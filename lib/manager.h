@@ -168,6 +168,16 @@ size_t tell_dead(const struct request *rq, int fd);
 /* Trace those that the request names in this instance, and their children. 0 or -1 said. */
 int follow(const struct request *rq, int instance);
 
+/*
+ * Follow tasks that enter a cgroup of the request later. First watch_entries makes an
+ * instance that records such entries; it returns a descriptor, -1 said. Then follow
+ * looks who is there. Then start_entries starts a process that adds to the instance who
+ * enters; it returns its pid, -1 said. Whoever ends the session kills it.
+ */
+int names_cgroup(const struct request *rq);
+int watch_entries(int instances, const char *name);
+pid_t start_entries(const struct request *rq, int watched, int instance);
+
 /* The tasks that are followed now in the instance of this name. */
 int followed(const char *instance, struct pids *out);
 

@@ -55,14 +55,17 @@ int task_read(pid_t pid, struct task *t)
 	return 0;
 }
 
+int task_lives(const struct task *t)
+{
+	/* a leader that exited before its threads is counted with them */
+	return t->state != 'X' && t->state != 'x' && (t->state != 'Z' || t->threads > 1);
+}
+
 int task_alive(pid_t pid)
 {
 	struct task t;
 
-	if (task_read(pid, &t) < 0 || t.state == 'X' || t.state == 'x')
-		return 0;
-	/* a leader that exited before its threads is counted with them */
-	return t.state != 'Z' || t.threads > 1;
+	return !task_read(pid, &t) && task_lives(&t);
 }
 
 ino_t task_pidns(pid_t pid)

@@ -11,7 +11,8 @@
 const char common_options[] =
 	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
 	"# option: --parent PID...  trace the descendants of these, and not themselves\n"
-	"# option: --cgroup TEXT...  tasks of a cgroup: its path, or a pid for that one's\n"
+	"# option: --cgroup TEXT...  tasks of a cgroup, those that enter it later too: "
+	"its path, name, or a pid in it\n"
 	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
 	"# option: --uid UID...  tasks of this user\n"
 	"# option: --comm TEXT...  tasks of this name\n"

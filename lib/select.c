@@ -13,76 +13,9 @@ struct look {
 	int flags;
 	struct pids *out;
 	/* every process and its parent, for the descendants */
-	struct parent { pid_t pid, ppid; int in; } *all;
+	struct parent { pid_t pid, ppid; int in, dead; } *all;
 	size_t nall, room;
 };
-
-/* A small file of a task, NUL-terminated; 0 or -1. */
-static int task_file(pid_t pid, const char *name, char *buf, size_t size)
-{
-	char path[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	format(path, sizeof(path), "%s/%d/%s", procfs(), (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	if (n < 0)
-		return -1;
-	buf[n] = '\0';
-	return 0;
-}
-
-/*
- * Is the cgroup at path, or one below it, among the task's? The lines of
- * /proc/PID/cgroup are HIERARCHY:CONTROLLERS:PATH (cgroups(7)).
- */
-static int in_cgroup(pid_t pid, const char *path)
-{
-	char text[8192], *line, *next;
-	size_t len = strlen(path);
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	if (task_file(pid, "cgroup", text, sizeof(text)) < 0)
-		return 0;
-	for (line = text; line; line = next) {
-		char *p = strchr(line, ':');
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		p = p ? strchr(p + 1, ':') : NULL;
-		if (p && !strncmp(p + 1, path, len) &&
-		    (!p[1 + len] || p[1 + len] == '/' || len == 1))
-			return 1;
-	}
-	return 0;
-}
-
-/* The cgroup that tells a container from others: the longest of its paths. */
-static int cgroup_of(pid_t pid, char *path, size_t size)
-{
-	char text[8192], *line, *next;
-
-	*path = '\0';
-	if (task_file(pid, "cgroup", text, sizeof(text)) < 0)
-		return -1;
-	for (line = text; line; line = next) {
-		char *p = strchr(line, ':');
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		p = p ? strchr(p + 1, ':') : NULL;
-		if (p && strlen(p + 1) > strlen(path))
-			format(path, size, "%s", p + 1);
-	}
-	return 0;
-}
 
 static int uid_is(pid_t pid, unsigned long uid)
 {
@@ -98,7 +31,7 @@ static int matches(const struct selector *s, const struct task *t, ino_t ns)
 	case SELECT_PID:
 		break; /* those are a set of their own */
 	case SELECT_CGROUP:
-		return in_cgroup(t->pid, s->text);
+		return cgroup_has(s->cgroup, t->pid);
 	case SELECT_PIDNS:
 		return ns && ns == (ino_t)s->number;
 	case SELECT_UID:
@@ -129,8 +62,8 @@ static int look_at(void *arg, pid_t pid)
 		l->room = room;
 	}
 	p = &l->all[l->nall++];
-	*p = (struct parent){ .pid = pid, .ppid = t.ppid };
-	for (size_t i = 0; i < l->n && !p->in; i++) {
+	*p = (struct parent){ .pid = pid, .ppid = t.ppid, .dead = !task_lives(&t) };
+	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++) {
 		if (l->selectors[i].kind == SELECT_PIDNS && !ns)
 			ns = task_pidns(pid);
 		p->in = matches(&l->selectors[i], &t, ns);
@@ -227,6 +160,13 @@ static int walked(struct pids *plain)
 	}
 	pids_clear(&threads);
 	if (agree) {
+		size_t n = 0;
+
+		/* a zombie is in the list of its parent until that waits for it */
+		for (size_t i = 0; i < tree.n; i++)
+			if (pids_has(plain, tree.v[i]) || task_alive(tree.v[i]))
+				tree.v[n++] = tree.v[i];
+		tree.n = n;
 		pids_clear(plain);
 		*plain = tree;
 	} else {
@@ -236,34 +176,36 @@ static int walked(struct pids *plain)
 }
 
 /*
- * Replace the pid of a selector by what it stands for: its cgroup's path,
- * which the caller frees, or its namespace's inode. 0 or -1 said.
+ * Find what a selector stands for: a cgroup, which the caller frees, or the inode of
+ * a namespace. 0; 1: it is gone, and that is fine (SELECT_GONE_OK); -1 said.
  */
-static int resolve(struct selector *s)
+static int resolve(struct selector *s, int flags)
 {
-	char path[PATH_MAX];
+	struct cgroup *c;
+	int r;
 
-	if (!s->pid)
-		return 0;
-	if (!task_alive(s->pid))
+	s->cgroup = NULL;
+	if (s->pid && !task_alive(s->pid)) {
+		if (flags & SELECT_GONE_OK)
+			return 1;
 		return complain("no task %d is alive", (int)s->pid);
-	if (s->kind == SELECT_CGROUP) {
-		if (cgroup_of(s->pid, path, sizeof(path)) < 0)
-			return complain_errno("unable to read the cgroup of %d",
-					      (int)s->pid);
-		if (!strcmp(path, "/"))
-			return complain("task %d is in no cgroup but the root, which "
-					"is everybody", (int)s->pid);
-		s->text = strdup(path);
-		if (!s->text)
-			return complain("out of memory");
-	} else if (s->kind == SELECT_PIDNS) {
+	}
+	if (s->kind == SELECT_PIDNS) {
 		s->number = (unsigned long)task_pidns(s->pid);
 		if (!s->number)
 			return complain_errno("unable to read the pid namespace of %d",
 					      (int)s->pid);
 	}
-	return 0;
+	if (s->kind != SELECT_CGROUP)
+		return 0;
+	s->cgroup = c = malloc(sizeof(*c));
+	if (!c)
+		return complain("out of memory");
+	r = s->pid ? cgroup_of(s->pid, c) : cgroup_find(s->text, c);
+	if (r > 0 && !(flags & SELECT_GONE_OK))
+		r = complain("no such cgroup: '%.200s'; give a path, its last part, or "
+			     "a pid", s->text);
+	return r;
 }
 
 /* The tasks found, and the plain pids, with their threads. */
@@ -273,7 +215,7 @@ static int gather(const struct look *l, struct pids *plain, struct pids *out)
 	int r;
 
 	for (size_t i = 0; i < l->nall; i++)
-		if (l->all[i].in)
+		if (l->all[i].in && !l->all[i].dead)
 			pids_add(plain, l->all[i].pid);
 	r = pids_sort(plain);
 	for (size_t i = 0; i < plain->n; i++)
@@ -298,14 +240,18 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 	if (!l.selectors)
 		return complain("out of memory");
 	for (size_t i = 0; i < n && !r; i++) {
-		if (given[i].pid && flags & SELECT_GONE_OK && !task_alive(given[i].pid))
-			continue;
-		l.selectors[l.n] = given[i];
-		r = resolve(&l.selectors[l.n]);
-		if (given[i].kind == SELECT_PID)
-			pids_add(&plain, given[i].pid);
-		else if (!r)
-			l.n++; /* what resolve gave it is freed below */
+		struct selector *s = &l.selectors[l.n];
+
+		*s = given[i];
+		r = resolve(s, flags);
+		if (r) {
+			free((void *)(size_t)s->cgroup);
+			r = r < 0 ? -1 : 0;
+		} else if (s->kind == SELECT_PID) {
+			pids_add(&plain, s->pid);
+		} else {
+			l.n++;
+		}
 	}
 	if (!r)
 		r = pids_sort(&plain);
@@ -325,8 +271,7 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 	if (!r)
 		r = gather(&l, &plain, out);
 	for (size_t i = 0; i < l.n; i++)
-		if (l.selectors[i].kind == SELECT_CGROUP && l.selectors[i].pid)
-			free((void *)l.selectors[i].text);
+		free((void *)(size_t)l.selectors[i].cgroup);
 	free(l.selectors);
 	free(l.all);
 	pids_clear(&plain);

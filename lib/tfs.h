@@ -315,6 +315,7 @@ int task_read(pid_t, struct task *);
  * Silent.
  */
 int task_alive(pid_t);
+int task_lives(const struct task *);
 
 /* The process that it is a thread of, and its real uid. 0, or -1. Silent. */
 int task_ids(pid_t, pid_t *tgid, uid_t *uid);
@@ -347,12 +348,37 @@ int each_process(int (*fn)(void *, pid_t), void *arg);
  */
 void add_threads(struct pids *, const struct task *);
 
+/* ---- cgroup.c: cgroups by their names ------------------------------------- */
+
+enum { ANY_HIERARCHY = -1 };
+
+struct cgroup {
+	int hierarchy;          /* its ID in /proc/PID/cgroup, 0 for version 2 */
+	char path[PATH_MAX];    /* from the root of the hierarchy */
+};
+
+/*
+ * The cgroup of this name: a path below a mounted hierarchy, a path from the root of
+ * a hierarchy, or the last part of a path that no other cgroup ends with. 0; 1,
+ * silent: there is none; -1 said.
+ */
+int cgroup_find(const char *name, struct cgroup *);
+
+/*
+ * The cgroup that tells a task from others: a container's, then that of version 2,
+ * then the longest path; not the root, and none that task 1 is in. 0 or -1 said.
+ */
+int cgroup_of(pid_t, struct cgroup *);
+
+/* Is the task in the cgroup, or in one below it? */
+int cgroup_has(const struct cgroup *, pid_t);
+
 /* ---- select.c: selectors to pids ------------------------------------------- */
 
 struct selector {
 	enum selector_kind {
 		SELECT_PID,     /* this task */
-		SELECT_CGROUP,  /* tasks of the cgroup at path text, or of pid's */
+		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
 		SELECT_UID,     /* tasks whose real uid is number */
 		SELECT_COMM,    /* tasks whose comm is text */
@@ -360,12 +386,13 @@ struct selector {
 	pid_t pid;
 	unsigned long number;
 	const char *text;
+	const struct cgroup *cgroup; /* of select_pids */
 };
 
 enum {
 	SELECT_THREADS = 1,     /* their threads too */
 	SELECT_DESCENDANTS = 2, /* and their descendants */
-	SELECT_GONE_OK = 4,     /* a pid that is not there names nobody */
+	SELECT_GONE_OK = 4,     /* a pid or cgroup that is not there names nobody */
 };
 
 /*
@@ -423,6 +450,9 @@ int owned_guard(int parent);
 
 /* The same; in it the kernel follows tasks for a hook that picks their events itself. */
 #define TASKS_SUFFIX "+tasks"
+
+/* The same; in it is recorded who enters a cgroup. */
+#define ENTRIES_SUFFIX "+cgroup"
 
 /* What begins the names of dumps, which outlive their session. */
 #define DUMP_PREFIX "dump."

@@ -2,7 +2,11 @@
 /* whom.c - whom a session follows: an instance of tracefs knows */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,8 +32,18 @@ int check_whom(const struct request *rq)
 	int plain = 0, r = 0;
 
 	/* a pid that was given lives; whom the others name must be looked for */
-	for (size_t i = 0; i < rq->nwho; i++)
-		plain |= rq->who[i].kind == SELECT_PID;
+	for (size_t i = 0; i < rq->nwho; i++) {
+		const struct selector *s = &rq->who[i];
+		struct cgroup c;
+
+		plain |= s->kind == SELECT_PID;
+		if (s->kind != SELECT_CGROUP || s->pid)
+			continue;
+		r = cgroup_find(s->text, &c);
+		if (r)
+			return r < 0 ? -1 : complain("no such cgroup: '%.200s'; give a path, "
+						     "its last part, or a pid", s->text);
+	}
 	if (!plain && !rq->everybody) {
 		r = select_pids(rq->who, rq->nwho, 0, &found);
 		if (!r && !found.n)
@@ -82,15 +96,15 @@ size_t tell_dead(const struct request *rq, int fd)
  * forget the first list. From there on the kernel follows their children;
  * those born between our look and the write are found by another look.
  */
-int follow(const struct request *rq, int instance)
+static int add_all(const struct selector *who, size_t n, int instance, size_t *added)
 {
 	struct pids known = { 0 }, now = { 0 };
 	int r;
 
 	for (;;) {
 		pids_clear(&now);
-		r = select_pids(rq->who, rq->nwho, SELECT_THREADS |
-				SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
+		r = select_pids(who, n, SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK,
+				&now);
 		pids_minus(&now, &known);
 		if (r || !now.n)
 			break;
@@ -103,11 +117,18 @@ int follow(const struct request *rq, int instance)
 		if (r)
 			break;
 	}
-	if (!r && !known.n)
-		r = complain("nobody to trace: the tasks are gone");
+	*added = known.n;
 	pids_clear(&known);
 	pids_clear(&now);
 	return r;
+}
+
+int follow(const struct request *rq, int instance)
+{
+	size_t added;
+	int r = add_all(rq->who, rq->nwho, instance, &added);
+
+	return r || added ? r : complain("nobody to trace: the tasks are gone");
 }
 
 int followed(const char *instance, struct pids *out)
@@ -125,6 +146,109 @@ int followed(const char *instance, struct pids *out)
 	return r;
 }
 
+/* ---- who enters a cgroup ------------------------------------------------------------- */
+
+#define ATTACH "events/cgroup/cgroup_attach_task/enable"
+
+int names_cgroup(const struct request *rq)
+{
+	for (size_t i = 0; i < rq->nwho; i++)
+		if (rq->who[i].kind == SELECT_CGROUP)
+			return 1;
+	return 0;
+}
+
+int watch_entries(int instances, const char *name)
+{
+	int fd = owned_make(instances, name, 0750);
+
+	if (fd < 0)
+		return complain_errno("unable to make instance %s", name);
+	if (ctl_exists(fd, ATTACH) && ctl_write(fd, ATTACH, "1", 0) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Add those of the tasks in these lines of trace_pipe that are in one of the cgroups
+ * now. A cgroup or a task may be called "x pid=1": each number is tried, and only what
+ * procfs says counts.
+ */
+static void add_entries(const struct cgroup *cgroups, size_t n, const char *text, int instance)
+{
+	struct selector s = { .kind = SELECT_PID };
+	size_t added;
+
+	for (const char *p = text; (p = strstr(p, " pid=")); ) {
+		p += sizeof(" pid=") - 1;
+		s.pid = (pid_t)digits_at(&p);
+		for (size_t i = 0; s.pid > 0 && i < n; i++)
+			if (task_alive(s.pid) && cgroup_has(&cgroups[i], s.pid)) {
+				add_all(&s, 1, instance, &added);
+				break;
+			}
+	}
+}
+
+static _Noreturn void follow_entries(const struct request *rq, const struct cgroup *cgroups,
+				     size_t n, int pipe, int instance)
+{
+	static const struct sched_param first = { .sched_priority = 1 };
+	static char text[64 * 1024];
+	size_t added;
+	ssize_t got;
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		to_null(fd);
+	/* the manager's socket, above all: its end is the janitor's end */
+	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+		if (fd != pipe && fd != instance)
+			close(fd);
+	/* each moment is an event that is lost; refused, it only takes longer */
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
+		text[got] = '\0';
+		add_entries(cgroups, n, text, instance);
+		if (strstr(text, "LOST")) /* or a task is called so */
+			add_all(rq->who, rq->nwho, instance, &added);
+	}
+	_exit(DONE);
+}
+
+pid_t start_entries(const struct request *rq, int watched, int instance)
+{
+	struct cgroup *cgroups = calloc(rq->nwho, sizeof(*cgroups));
+	pid_t self = getpid(), pid;
+	size_t n = 0;
+	int pipe;
+
+	if (!cgroups)
+		return complain("out of memory");
+	for (size_t i = 0; i < rq->nwho; i++) {
+		const struct selector *s = &rq->who[i];
+
+		if (s->kind == SELECT_CGROUP && !(s->pid ? cgroup_of(s->pid, &cgroups[n]) :
+						  cgroup_find(s->text, &cgroups[n])))
+			n++;
+	}
+	pipe = openat(watched, "trace_pipe", O_RDONLY | O_CLOEXEC);
+	pid = pipe < 0 ? -1 : fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+		follow_entries(rq, cgroups, n, pipe, instance);
+	}
+	if (pid < 0)
+		complain_errno("unable to follow who enters a cgroup");
+	if (pipe >= 0)
+		close(pipe);
+	free(cgroups);
+	return pid;
+}
+
 /* ---- the stale ones --------------------------------------------------------------- */
 
 struct sweep {
@@ -140,8 +264,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	const char *behind = name + strlen(s->prefix);
 	size_t n = s->session ? strlen(s->session) : 0;
 	int its = n && !strncmp(behind, s->session, n);
-	int beside = its && (!strcmp(behind + n, TRIGGER_SUFFIX) ||
-			     !strcmp(behind + n, TASKS_SUFFIX));
+	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
 
 	/* the stream that has one beside it dies with the janitor, not at once */
 	if (owner != OWNER_NONE)

@@ -245,10 +245,12 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10 13" pids-of -c /a//
 	gives 10 pids-of -c /a/b
 	gives 12 pids-of -c /c:/a
-	nobody pids-of -c a
-	nobody pids-of -c /a/b/c
-	nobody pids-of -c '/*'
-	nobody pids-of -c /a/../a
+	gives "9 10 13" pids-of -c a
+	gives 10 pids-of -c a/b
+	for name in /a/b/c '/*' /a/../a b/c nosuch; do
+		fails 111 "pids-of: fatal: no such cgroup: '$name'; give a path, its last part, or a pid" \
+			pids-of -c "$name"
+	done
 	gives "9 10 11 12 13" pids-of -c /
 }
 
@@ -259,6 +261,62 @@ pids-of - print the pids that selectors name, one a line" ]
 	printf '3:cpu:/short\n0::/\n' >proc/10/cgroup
 	printf '2:memory:/container/one/more\n0::/\n' >proc/11/cgroup
 	gives "9 11" pids-of -c 9
+}
+
+@test "pids-of: plain directory: -c with a pid prefers version 2, unless a container's own path has fewer tasks" {
+	plain_procfs
+	for pid in 1 9 10 11; do task $pid 1; done
+	id=$(printf '%064d' 7)
+	printf '3:cpu:/\n0::/init.scope\n' >proc/1/cgroup
+	# a longer one that everybody has
+	printf '3:cpu:/a/long/path/of/everybody\n0::/two\n' >proc/9/cgroup
+	printf '3:cpu:/a/long/path/of/everybody\n0::/two/three\n' >proc/10/cgroup
+	printf '3:cpu:/a/long/path/of/everybody\n0::/other\n' >proc/11/cgroup
+	gives "9 10" pids-of -c 9
+	# a runtime that all containers share
+	printf '3:cpu:/docker/%064d\n0::/runtime.service\n' 8 >proc/11/cgroup
+	printf '3:cpu:/docker/%s\n0::/runtime.service\n' "$id" | tee proc/9/cgroup >proc/10/cgroup
+	gives "9 10" pids-of -c 9
+	gives 11 pids-of -c 11
+}
+
+@test "pids-of: plain directory: -c with a pid takes no cgroup that task 1 is in" {
+	plain_procfs
+	for pid in 1 9 10; do task $pid 1; done
+	printf '3:cpu:/all\n0::/\n' | tee proc/1/cgroup proc/9/cgroup >proc/10/cgroup
+	fails 111 "pids-of: fatal: task 9 is in no cgroup but those of task 1, which are everybody's; name one by its path" \
+		pids-of -c 9
+	printf '3:cpu:/all\n2:pids:/x\n0::/\n' >proc/9/cgroup
+	gives 9 pids-of -c 9
+}
+
+@test "pids-of: plain directory: zombies are named by no selector, and are nobody's descendants" {
+	plain_procfs
+	task 9 1 prog; task 10 9 prog Z; task 11 9 prog; task 12 9 prog X
+	printf '0::/a\n' | tee proc/9/cgroup proc/10/cgroup >proc/11/cgroup
+	gives "9 11" pids-of -c /a
+	gives "9 11" pids-of -C prog
+	gives "9 11" pids-of -u 1000
+	gives "9 11" pids-of -d 9
+	task 13 9 prog Z 14 # its leader has ended, a thread of it has not
+	rm -r proc/14 # which readdir does not show
+	gives "9 11 13" pids-of -C prog
+}
+
+@test "pids-of: kernel: a zombie is named by no selector" {
+	mkfifo go
+	background "$BASH" -c 'exec -a zombie "$1" 0 <&0 & exec sleep 1000' - "$PROG/calls" <>go >ready
+	parent=$PID
+	eventually grep -q ready ready
+	child=$(children "$parent")
+	gives "$parent
+$child" pids-of -d "$parent"
+	echo >go
+	is_zombie() { grep -q ') Z ' "/proc/$child/stat"; }
+	eventually is_zombie
+	gives "$parent" pids-of -d "$parent"
+	fails 111 "pids-of: fatal: no task $child is alive" pids-of "$child"
+	run -1 grep -qx "$child" <(pids-of -C calls; pids-of -u "$(id -u)")
 }
 
 @test "pids-of: plain directory: -c with a pid in no cgroup is refused: it would be everybody" {
@@ -407,9 +465,7 @@ pids-of - print the pids that selectors name, one a line" ]
 		[ ! -e $dir/cgroup.controllers ] || root=$dir
 	done
 	[ -n "$root" ] || skip "needs cgroup v2"
-	# longer than what this shell is in elsewhere
-	local name
-	name=tfs-$MARK-$(printf '%0180d' 0)
+	local name=tfs-$MARK
 	CGROUP=$root/$name
 	mkdir "$CGROUP" 2>/dev/null || skip "needs a cgroup v2 that we may use"
 	calls 1
@@ -418,7 +474,27 @@ pids-of - print the pids that selectors name, one a line" ]
 	echo "$first" >"$CGROUP/cgroup.procs" || skip "needs a cgroup v2 that we may use"
 	gives "$first" pids-of -c "/$name"
 	gives "$first" pids-of -c "$first"
-	nobody pids-of -c "/${name}0"
+	gives "$first" pids-of -c "$name"
+	gives "$first" pids-of -c "$CGROUP"
+	gives "$first" pids-of -c "$CGROUP//"
+	mkdir "$CGROUP/below-$MARK" "$CGROUP/empty-$MARK"
+	echo "$first" >"$CGROUP/below-$MARK/cgroup.procs"
+	gives "$first" pids-of -c "below-$MARK"
+	gives "$first" pids-of -c "$name/below-$MARK"
+	gives "$first" pids-of -c "$first"
+	nobody pids-of -c "empty-$MARK"
+	mkdir "$CGROUP/empty-$MARK/below-$MARK"
+	fails 111 "pids-of: fatal: more than one cgroup is called 'below-$MARK': /$name/below-$MARK and /$name/empty-$MARK/below-$MARK; give the path" \
+		pids-of -c "below-$MARK" ||
+		fails 111 "pids-of: fatal: more than one cgroup is called 'below-$MARK': /$name/empty-$MARK/below-$MARK and /$name/below-$MARK; give the path" \
+			pids-of -c "below-$MARK"
+	rmdir "$CGROUP/empty-$MARK/below-$MARK" "$CGROUP/empty-$MARK"
+	for none in "/${name}0" "$CGROUP/0" "${CGROUP}0" "$CGROUP/../$name"; do
+		fails 111 "pids-of: fatal: no such cgroup: '$none'; give a path, its last part, or a pid" \
+			pids-of -c "$none"
+	done
+	echo "$first" >"$CGROUP/cgroup.procs"
+	rmdir "$CGROUP/below-$MARK"
 	kill -KILL "$first"
 	wait "$first" || :
 	nobody pids-of -c "/$name"

@@ -119,11 +119,11 @@ begin() {
 	"$MANAGER" --describe trace_syscalls >out
 	cat >expected <<-'END'
 	System calls made by the given tasks
-	-s, --syscall [[sys_enter_]NAME...]  only these calls; sys_exit_NAME: its return; all when none is given
+	-s, --syscall [[sys_enter_]NAME...]  only these calls, or returns as sys_exit_NAME; all when none is given
 	--returns  the return of each call as well
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these, and not themselves
-	--cgroup TEXT...  tasks of a cgroup: its path, or a pid for that one's
+	--cgroup TEXT...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
 	--pidns PID...  tasks in the pid namespace of this one
 	--uid UID...  tasks of this user
 	--comm TEXT...  tasks of this name
@@ -823,6 +823,100 @@ need_cgroup() {
 	done
 	CGROUP=
 	skip "needs a cgroup hierarchy to make a cgroup in"
+}
+
+@test "manager: --cgroup takes a path below the mount, a path from its root, the last part, and a pid" {
+	need_cgroup
+	mkdir "$CGROUP/sub-$MARK"
+	for form in "$CGROUP/sub-$MARK" "/${CGROUP##*/}/sub-$MARK" "sub-$MARK" "${CGROUP##*/}" pid; do
+		calls 10
+		echo "$CALLS" >"$CGROUP/sub-$MARK/cgroup.procs"
+		[ "$form" != pid ] || form=$CALLS
+		begin --cgroup "$form"
+		filter_is "$CALLS"
+		release
+		session_ends
+		finishes "$READER" 0
+		[ "$(getppids got)" = 10 ]
+	done
+	rmdir "$CGROUP/sub-$MARK"
+	for none in "$CGROUP/nosuch" "/$MARK-nosuch" "$MARK-nosuch" "${CGROUP%/*}/./$MARK" "/../$MARK"; do
+		for words in "--cgroup $none" "--pid $$ --cgroup $none"; do
+			refused 111 "no such cgroup: '$none'; give a path, its last part, or a pid" \
+				--run trace_syscalls --args "$words"
+		done
+	done
+	refused 111 "nobody to trace: the selectors match no task" \
+		--run trace_syscalls --args "--cgroup $CGROUP"
+}
+
+# followed PID: it is traced now
+is_followed() {
+	control set_event_pid | tr ' ' '\n' | grep -qx "$1"
+}
+
+@test "manager: --cgroup follows a task that enters the cgroup later, and no other" {
+	need_cgroup
+	need_tracefs events/cgroup/cgroup_attach_task
+	calls 10
+	first=$CALLS first_go=$GO
+	echo "$first" >"$CGROUP/cgroup.procs"
+	begin --cgroup "$CGROUP"
+	other=$CGROUP-2
+	mkdir "$other" "$CGROUP/below pid=1 comm=x"
+	# a stranger that enters another cgroup, whose name begins as this one's does
+	calls 1000
+	stranger=$CALLS stranger_go=$GO
+	echo "$stranger" >"$other/cgroup.procs"
+	# and a program with a thread and a child to come
+	calls 10 2 1
+	echo "$CALLS" >"$CGROUP/below pid=1 comm=x/cgroup.procs"
+	eventually is_followed "$CALLS"
+	[ "$(control set_event_pid)" = "$(printf '%s\n' "$first" "$CALLS" | sort -n | paste -sd ' ')" ]
+	echo >"$stranger_go"
+	finishes "$stranger" 0
+	release
+	finishes "$CALLS" 0
+	echo >"$first_go"
+	session_ends
+	finishes "$READER" 0
+	[ "$(getppids got)" = 30 ]
+	run -1 grep -e "-$stranger " got
+	rmdir "$other" "$CGROUP/below pid=1 comm=x"
+}
+
+@test "manager: --cgroup: whoever is killed, nothing that follows entries is left" {
+	need_cgroup
+	need_tracefs events/cgroup/cgroup_attach_task
+	for victim in manager janitor follower; do
+		calls 0
+		echo "$CALLS" >"$CGROUP/cgroup.procs"
+		start_session trace_syscalls --cgroup "$CGROUP"
+		[ -d "$TRACEFS/instances/tfs.$MARK+cgroup" ]
+		janitor=$(children "$SESSION")
+		children "$janitor" >ours
+		[ "$(wc -l <ours)" = 2 ]
+		follower=$(head -n 1 ours)
+		case $victim in
+		manager)
+			kill -KILL "$SESSION"
+			finishes "$SESSION" 137
+			;;
+		janitor)
+			kill -KILL "$janitor"
+			finishes "$SESSION" 111
+			;;
+		follower)
+			kill -KILL "$follower"
+			kill -INT "$SESSION"
+			finishes "$SESSION" 0
+			;;
+		esac
+		eventually nothing_left
+		eventually gone "$follower"
+		kill -KILL "$CALLS"
+		wait "$CALLS" || :
+	done
 }
 
 @test "manager: --pidns PID traces all tasks in that one's pid namespace" {

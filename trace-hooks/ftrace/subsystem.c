@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance beside it, where a hook picks events itself */
+static pid_t entries;  /* the process that follows who enters a cgroup */
 static int for_names; /* events are recorded for that alone */
 
 static const char *instance_name(const struct request *rq)
@@ -115,6 +117,23 @@ static int leave_parents_out(const struct request *rq)
 
 /* ---- the session -------------------------------------------------------------------- */
 
+/* The tasks of the request, and those that enter its cgroups. 0 or -1 said. */
+static int follow_all(const struct request *rq, int where)
+{
+	int watched, r;
+
+	if (!names_cgroup(rq))
+		return follow(rq, where);
+	watched = watch_entries(instances, beside_name(rq, ENTRIES_SUFFIX));
+	if (watched < 0)
+		return -1;
+	r = follow(rq, where);
+	if (!r)
+		entries = start_entries(rq, watched, where);
+	/* its lock goes with the descriptor (owned.c): it stays open */
+	return r < 0 || entries < 0 ? -1 : 0;
+}
+
 static int open_session(const struct request *rq)
 {
 	instances = open_instances();
@@ -126,12 +145,12 @@ static int open_session(const struct request *rq)
 	if (rq->everybody)
 		return leave_us_out(instance);
 	if (!hook_picks(rq))
-		return follow(rq, instance);
+		return follow_all(rq, instance);
 	/* nothing is recorded there: the kernel keeps the list, forks and ends included */
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
 		return complain_errno("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
-	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ? -1 : follow(rq, tasks);
+	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
 
 static int place(const struct request *rq, const char **variables)
@@ -219,13 +238,17 @@ static int disarm(void)
 
 static int close_session(const struct request *rq)
 {
-	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX };
+	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX, ENTRIES_SUFFIX };
 	int r = 0;
 
 	if (instance < 0)
 		return 0;
+	if (entries > 0) {
+		kill(entries, SIGKILL);
+		finish(entries);
+	}
 	/* the first: a stream that was killed left it */
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
 
 		if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
