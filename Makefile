@@ -1,35 +1,70 @@
 # SPDX-License-Identifier: ISC
 # GNU make. make, make STATIC=1 CC=musl-gcc, make check, lint, bench, install.
 # With ONE=1 tools and managers are links to one program: a third of the room, on a
-# host that has little.
+# host that has little. TIGHT=1 leaves the protections out. LTO=1 optimizes each
+# program as a whole, as STATIC=1 does: that is smaller, and takes long to build.
 
 VERSION = 0.1.0
 PREFIX = /usr/local
 CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
-DEFS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib
+# a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
+DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' -Ilib
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 # of a program of a few pages, the padding between segments is a good part
 LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
-# optimized as a whole, where compiler and linker can
-CODE += $(shell echo 'int main(void) { return 0; }' | \
-	$(CC) -flto=auto -o /dev/null -x c - -x none 2>/dev/null && echo -flto=auto)
+
+comma := ,
+# accepts FLAGS: these, if the compiler can make a program with them
+accepts = $(shell echo 'int main(void) { return 0; }' | \
+	$(CC) -Werror $(1) -o /dev/null -x c - -x none 2>/dev/null && echo '$(1)')
+
 ifdef STATIC
-TIGHT := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1
-CFLAGS := $(shell $(CC) $(TIGHT) -E - </dev/null >/dev/null 2>&1 && echo $(TIGHT) || echo -Os)
-CODE += -fno-pie
-LINK += -static -no-pie -Wl,-z,norelro -Wl,--build-id=none
-# the file has no gap between code and data: both may map the page between them
-LINK += -Wl,-z,common-page-size=64
-# musl has no control-flow enforcement that the marks would serve
-CODE += $(shell $(CC) -fcf-protection=none -E - </dev/null >/dev/null 2>&1 && \
-	echo -fcf-protection=none)
+LTO = 1
+OZ := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1
+CFLAGS := $(or $(call accepts,$(OZ)),-Os)
+LINK += -Wl,--build-id=none
 ifndef DEBUG
 LINK += -s
 endif
 endif
-COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE)
+ifdef LTO
+CODE += $(call accepts,-flto=auto)
+endif
+
+# These programs are root's, and read what comes from strangers.
+ifndef TIGHT
+HARDEN := $(or $(call accepts,-fstack-protector-strong -fcf-protection), \
+	$(call accepts,-fstack-protector-strong) $(call accepts,-mbranch-protection=standard))
+ifneq ($(filter-out -O0,$(filter -O%,$(CFLAGS))),) # the headers warn without -O
+HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+LINK += -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+ifndef STATIC
+HARDEN += -fPIE
+LINK += -pie
+else
+# musl's wrapper of gcc knows no -static-pie and takes the dynamic program's start; the
+# right one lies beside that
+CRT := $(shell $(CC) -static-pie -\#\#\# -x c /dev/null 2>&1 | tr -d '"' | tr ' ' '\n' | \
+	sed -n 's|/Scrt1\.o$$|/rcrt1.o|p')
+PIE := $(or $(call accepts,-fPIE \
+	$(if $(CRT),-static -nostartfiles $(CRT) -Wl$(comma)-pie$(comma)--no-dynamic-linker -Wl$(comma)-z$(comma)text,-static-pie)),\
+	-static)
+LINK += $(PIE)
+HARDEN += $(if $(filter -fPIE,$(PIE)),-fPIE -DSTATIC_PIE)
+endif
+else
+ifdef STATIC
+CODE += -fno-pie
+LINK += -static -no-pie -Wl,-z,norelro
+# the file has no gap between code and data: both may map the page between them
+LINK += -Wl,-z,common-page-size=64
+HARDEN := $(call accepts,-fcf-protection=none)
+endif
+endif
+COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)
 BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # A tool is a file in bin/, a manager a directory in trace-hooks/. What they
@@ -45,7 +80,6 @@ MANAGER_C := $(addprefix lib/,janitor.c manager.c recipe.c recording.c request.c
 	session.c stream.c whom.c)
 LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
 OBJECTS = $(patsubst lib/%.c,build/lib/%.o,$(1))
-HEADERS := $(wildcard lib/*.h)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
@@ -55,14 +89,32 @@ build/formats: lib/formats.awk $(wildcard lib/*.[ch] lib/one/*.c bin/*.c trace-h
 	@awk -f $^
 	@touch $@
 
-# Built again when the compiler or a flag is another, and not otherwise.
+# Built again when the compiler or a flag is another, and not otherwise: objects by
+# build/flags, programs by .build, whose second line can be given to make again.
 .build: FORCE
-	@echo '$(BUILD) $(ONE)' | cmp -s - $@ || echo '$(BUILD) $(ONE)' >$@
+	@{ echo '$(BUILD) $(ONE)'; echo "CC='$(CC)' CFLAGS='$(CFLAGS)' CODE='$(CODE)'" \
+		"HARDEN='$(HARDEN)' LINK='$(LINK)'"; } >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+	@rm $@.new
+build/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
 FORCE:
 
-build/lib/%.o: lib/%.c $(HEADERS) .build
+# Each object is followed by its headers, as the compiler saw them: -MMD.
+build/lib/%.o: lib/%.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+build/bin/%.o: bin/%.c build/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+build/hooks/%.o: trace-hooks/%/subsystem.c build/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+-include $(wildcard build/lib/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
 
 ifdef ONE
 $(TOOLS): bin/tfs
@@ -76,16 +128,17 @@ bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(TOOLS:bin/%=build/o
 		$(call OBJECTS,$(LIB_C) $(filter-out lib/manager.c,$(MANAGER_C))) .build
 	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o,$^)
 
-build/one/manager.o: lib/manager.c $(HEADERS) .build
+build/one/manager.o: lib/manager.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -Dmain=main_manager -c -o $@ $<
+	$(COMPILE) -MMD -MP -Dmain=main_manager -c -o $@ $<
 
-build/one/subsystem-%.o: trace-hooks/%/subsystem.c $(HEADERS) .build
+build/one/subsystem-%.o: trace-hooks/%/subsystem.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -Dours=ours_$* -c -o $@ $<
+	$(COMPILE) -MMD -MP -Dours=ours_$* -c -o $@ $<
 
-build/one/%.o: bin/%.c build/one/one.h $(HEADERS) .build
-	$(COMPILE) -Dmain=main_$(subst -,_,$*) -c -o $@ $<
+build/one/%.o: bin/%.c build/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$*) -c -o $@ $<
 
 build/one/one.h: $(TOOLS:%=%.c) .build
 	@mkdir -p $(@D)
@@ -93,15 +146,15 @@ build/one/one.h: $(TOOLS:%=%.c) .build
 		$(foreach t,$(notdir $(TOOLS)),$t main_$(subst -,_,$t)) >$@
 	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=ours_%) >>$@
 else
-$(TOOLS): %: %.c $(call OBJECTS,$(LIB_C)) $(HEADERS) .build
-	$(BUILD) -o $@ $< $(call OBJECTS,$(LIB_C))
+$(TOOLS): %: build/%.o $(call OBJECTS,$(LIB_C)) .build
+	$(BUILD) -o $@ $(filter %.o,$^)
 
-$(MANAGERS): %/manager: %/subsystem.c $(call OBJECTS,$(MANAGER_C) $(LIB_C)) $(HEADERS) .build
-	$(BUILD) -o $@ $< $(call OBJECTS,$(MANAGER_C) $(LIB_C))
+$(MANAGERS): trace-hooks/%/manager: build/hooks/%.o $(call OBJECTS,$(MANAGER_C) $(LIB_C)) .build
+	$(BUILD) -o $@ $(filter %.o,$^)
 endif
 
-bin/syscall-nr build/one/syscall-nr.o: bin/syscall-nr.h
-bin/syscall-nr.h: .build
+build/bin/syscall-nr.o build/one/syscall-nr.o: bin/syscall-nr.h
+bin/syscall-nr.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 

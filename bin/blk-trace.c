@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	if (!*++argv)
 		misused(&tool, "%s which device?", what);
 	w.n = (uint32_t)n;
-	w.size = (uint32_t)(kb * 1024 / n);
+	w.size = (uint32_t)(KB_BYTES(kb) / n);
 	if (!w.to)
 		w.to = blk_key(key && *key ? key : tool.name);
 

@@ -277,7 +277,7 @@ static int open_raw(struct stream *s, const char *root)
 		kb = (unsigned long)digits_at(&p);
 	}
 	free(text);
-	s->quarter = (long)(kb * 1024 / s->live.page / 4);
+	s->quarter = (long)(KB_BYTES(kb) / s->live.page / 4);
 	if (!s->quarter)
 		s->quarter = 1;
 	return 0;

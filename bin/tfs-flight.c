@@ -272,9 +272,9 @@ int main(int argc, char **argv)
 					opt_value);
 			break;
 		case 's':
-			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
+			if (number(opt_value, 1, MOST_KB, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
-			f.dumps.most = (uint64_t)kb * 1024;
+			f.dumps.most = KB_BYTES(kb);
 			break;
 		case 'd':
 			if (number(opt_value, 3, INT_MAX, &fd) < 0)

@@ -197,9 +197,9 @@ int main(int argc, char **argv)
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'm':
-			if (number(opt_value, 1, LONG_MAX / 1024, &kb) < 0)
+			if (number(opt_value, 1, MOST_KB, &kb) < 0)
 				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
-			r.parts.most = (uint64_t)kb * 1024;
+			r.parts.most = KB_BYTES(kb);
 			break;
 		case 'n':
 			if (number(opt_value, 2, 1000, &r.place.files) < 0)

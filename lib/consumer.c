@@ -31,9 +31,9 @@ void consumer_limit(struct consumer *c, const struct tool *t, const char *kiloby
 {
 	unsigned long kb;
 
-	if (number(kilobytes, 1, LONG_MAX / 1024, &kb) < 0)
+	if (number(kilobytes, 1, MOST_KB, &kb) < 0)
 		misused(t, "not a number of kilobytes: '%.80s'", kilobytes);
-	c->left = (long long)kb * 1024 - CONSUMER_LAST;
+	c->left = (long long)KB_BYTES(kb) - CONSUMER_LAST;
 }
 
 void consumer_open(struct consumer *c, const struct tool *t)

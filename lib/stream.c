@@ -67,7 +67,7 @@ static _Noreturn void run(const char *tools, const char *const *argv)
 /* Of a tool that knows nothing of sessions standard output is as the session wants it. */
 static void limit_output(const struct request *rq)
 {
-	struct rlimit most = { rq->size_kb * 1024, rq->size_kb * 1024 };
+	struct rlimit most = { KB_BYTES(rq->size_kb), KB_BYTES(rq->size_kb) };
 
 	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
 		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);

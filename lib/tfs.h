@@ -144,6 +144,13 @@ int own_output(const struct tool *t, int access, int packets);
 int number(const char *s, unsigned long low, unsigned long high,
 	   unsigned long *n);
 
+/*
+ * How many bytes n KB are: on a host of 32 bits, more than an unsigned long may hold.
+ * MOST_KB is the largest number of KB that number() can give and whose bytes off_t holds.
+ */
+#define KB_BYTES(n) ((unsigned long long)(n) * 1024)
+#define MOST_KB ((unsigned long)(sizeof(long) < sizeof(long long) ? ULONG_MAX : LONG_MAX / 1024))
+
 /* The digits at *s as a number, and *s behind them; 0 when there are none. */
 unsigned long long digits_at(const char **s);
 

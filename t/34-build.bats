@@ -13,19 +13,15 @@ export MAKEFLAGS=
 source_tree() {
 	need_tool make cc
 	mkdir source
-	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build build/lib) | tar -xf - -C source
+	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build build/flags build/lib build/bin build/hooks) | tar -xf - -C source
 	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
 }
 
-# make with the compiler and the flags of what is built
+# make with the compiler and the flags of what is built: other ones build all again
 remake() {
-	# shellcheck disable=SC2046 # words
-	make -s -j"$(nproc)" -C source $(built_with) "$@" 3>&-
-}
-
-# The compiler that .build names; flags other than the usual build all again.
-built_with() {
-	echo "CC=$(cut -d ' ' -f 1 "$TREE/.build")"
+	local words
+	eval "words=($(sed -n 2p "$TREE/.build"))"
+	make -s -j"$(nproc)" -C source "${words[@]}" "$@" 3>&-
 }
 
 # names DIRECTORY: every file and link below it
@@ -315,6 +311,153 @@ hello, me (yes)" ]
 	remake uninstall DESTDIR="$PWD/root" PREFIX=/opt
 	[ -z "$(names root)" ]
 }
+
+# ---- hardening -----------------------------------------------------------------
+
+# small_tree: the Makefile with one small tool, which prints the address of its relocated
+# data and the map of its memory, and copies its argument to a buffer on the stack
+small_tree() {
+	need_tool make "$1" readelf objdump
+	mkdir -p small/lib small/bin
+	cp "$TREE/Makefile" small
+	cp "$TREE/lib/relro.c" small/lib
+	cat >small/bin/show.c <<-'END'
+	#include <stdio.h>
+	#include <string.h>
+
+	const char *const words[] = { "one", "two" };
+
+	int main(int argc, char **argv)
+	{
+		char text[64];
+		FILE *f = fopen("/proc/self/maps", "r");
+
+		strcpy(text, argv[argc - 1]);
+		printf("%s %lx\n", text, (unsigned long)&words[argc % 2]);
+		while (f && fgets(text, sizeof(text), f))
+			fputs(text, stdout);
+		return 0;
+	}
+	END
+	make -s -C small CC="$@" bin/show 3>&- >said 2>&1
+	cat said
+	[ ! -s said ]
+	SHOW=small/bin/show
+}
+
+# protected FILE: it is position-independent, its relocations are done at the start and
+# write-protected then, and its stack is not executable
+protected() {
+	readelf -hlW "$1" >elf
+	readelf -dW "$1" >>elf
+	grep -q '^ *Type: *DYN' elf
+	grep -q '^ *GNU_RELRO ' elf
+	grep -q 'FLAGS).*BIND_NOW' elf
+	grep -q 'FLAGS_1).*NOW.*PIE' elf
+	grep -q '^ *GNU_STACK .* RW  *0x' elf
+}
+
+# relocated: how the page of the tool's constant pointers is mapped, when main runs
+relocated() {
+	"$SHOW" word | awk '
+		function value(hex,  i, n) {
+			for (i = 1; i <= length(hex); i++)
+				n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		NR == 1 { at = value($2); next }
+		{ split($1, range, "-") }
+		value(range[1]) <= at && at < value(range[2]) { print $2 }'
+}
+
+# marked FUNCTION: it begins with the instruction that a checked jump must meet
+marked() {
+	objdump -d --disassemble="$1" "$SHOW" >code
+	cat code
+	sed -n '/>:$/ { n; p; q; }' code | grep -q endbr64
+}
+
+@test "make: what is built is position-independent and its relocations are read-only" {
+	need_tool readelf
+	case "$(cat "$TREE/.build")" in
+	*TIGHT* | *-no-pie*) skip "needs a build without TIGHT=1" ;;
+	esac
+	for file in "$TREE"/bin/* "$TREE"/trace-hooks/*/manager; do
+		[ -x "$file" ] && [ ! -L "$file" ] || continue
+		protected "$file" || { echo "$file"; cat elf; return 1; }
+	done
+}
+
+@test "make: a program's stack, its copies and its indirect calls are checked" {
+	small_tree gcc
+	protected $SHOW
+	[ "$(relocated)" = r--p ]
+	nm -D $SHOW | grep -q ' U __stack_chk_fail'
+	nm -D $SHOW | grep -Eq ' U __(strcpy|fgets)_chk'
+	[ "$(uname -m)" != x86_64 ] || marked main
+	# 63 bytes and the final one have room
+	$SHOW "$(printf '%063d' 0)" >out
+	run ! $SHOW "$(printf '%080d' 0)"
+}
+
+@test "make STATIC=1: position-independent without a loader, and protected as a dynamic program" {
+	small_tree musl-gcc STATIC=1 DEBUG=1
+	protected $SHOW
+	run ! grep INTERP elf
+	[ "$(relocated)" = r--p ]
+	nm $SHOW | grep -q ' __stack_chk_fail$'
+	[ "$(uname -m)" != x86_64 ] || marked main
+	"$SHOW" "$(printf '%063d' 0)" >out
+	run ! $SHOW "$(printf '%080d' 0)"
+}
+
+@test "make STATIC=1 TIGHT=1: smaller, at a fixed address and without any of it" {
+	small_tree musl-gcc STATIC=1
+	with=$(stat -c %s $SHOW)
+	small_tree musl-gcc STATIC=1 TIGHT=1
+	[ "$(stat -c %s $SHOW)" -lt "$with" ]
+	readelf -hlW $SHOW >elf
+	grep -q '^ *Type: *EXEC' elf
+	run ! grep RELRO elf
+}
+
+# on_32_bits FILE [WORD...]: it compiles for a machine with longs of 32 bits
+on_32_bits() {
+	need_tool arm-linux-gnueabihf-gcc
+	echo '#include <sys/types.h>' | arm-linux-gnueabihf-gcc -E - >headers 2>&1 ||
+		skip "needs headers for arm (package libc6-dev-armhf-cross)"
+	arm-linux-gnueabihf-gcc -std=c11 -D_GNU_SOURCE -I"$TREE/lib" -c -o object "$@"
+}
+
+@test "make: on 32 bits, the size of a file and a date have 64" {
+	need_tool make
+	run -0 make -s -n -B -C "$TREE" build/lib/io.o
+	[[ $output == *" -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 "* ]]
+	cat >sizes.c <<-'END'
+	#include <sys/resource.h>
+	#include <sys/types.h>
+	#include <time.h>
+	_Static_assert(sizeof(long) == 4, "a host of 32 bits");
+	_Static_assert(sizeof(off_t) == 8 && sizeof(ino_t) == 8 && sizeof(time_t) == 8 &&
+		       sizeof(rlim_t) == 8, "64 bits");
+	END
+	on_32_bits sizes.c -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+	run ! on_32_bits sizes.c
+}
+
+@test "library: on 32 bits, 4,194,304 KB are 4 GiB and not nothing, and nobody multiplies by hand" {
+	cat >product.c <<-'END'
+	#include "tfs.h"
+	_Static_assert(KB_BYTES(4194304ul) == 4294967296ull, "not 0");
+	_Static_assert(KB_BYTES(2147483647ul) == 2199023254528ull, "the most of --size");
+	_Static_assert(MOST_KB == 4294967295ul, "number() has no more");
+	END
+	on_32_bits product.c
+	run ! grep -nE '[kK][bB] *\* *1024' "$TREE"/lib/*.c "$TREE"/bin/*.c \
+		"$TREE"/trace-hooks/*/subsystem.c
+}
+
+# ---- all of it as one program ---------------------------------------------------
 
 @test "make ONE=1: every tool is a name of one program, and works by it" {
 	source_tree

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * relro.c - write-protect the relocated data of a static program
+ *
+ * The loader of a dynamic program does this before main (PT_GNU_RELRO, the linker's
+ * -z relro). In a static program it is up to libc's start code: glibc does it, musl
+ * 1.2 does not. So a static program does it once more, as its first step.
+ */
+#ifdef STATIC_PIE
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+/* The linker puts it where the file is mapped. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+/* An error leaves the pages as musl does: writable. There is nobody to tell yet. */
+__attribute__((constructor)) static void protect(void)
+{
+	const ElfW(Phdr) *part = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	size_t n = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ);
+	size_t from, to;
+
+	for (; part && n; part++, n--) {
+		if (part->p_type != PT_GNU_RELRO)
+			continue;
+		from = (size_t)__ehdr_start + part->p_vaddr;
+		to = (from + part->p_memsz) & ~(page - 1);
+		from &= ~(page - 1);
+		if (from < to)
+			mprotect((char *)from, to - from, PROT_READ);
+	}
+}
+#endif
