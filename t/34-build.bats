@@ -190,7 +190,7 @@ demo_subsystem() {
 		return ctl_exists(dir, "greeting") ? 0 : complain("nobody greets");
 	}
 
-	static void stream(const struct request *rq, const char **argv)
+	static int stream(const struct request *rq, const char **argv)
 	{
 		static char path[PATH_MAX];
 
@@ -199,6 +199,7 @@ demo_subsystem() {
 		argv[0] = "demo-stream";
 		argv[1] = path;
 		argv[2] = NULL;
+		return 0;
 	}
 
 	static int disarm(void)
