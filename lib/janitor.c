@@ -51,6 +51,7 @@ struct janitor {
 	struct stream_words words;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
+	int misused;      /* by the caller, as the recipe says */
 	char path[PATH_MAX];
 };
 
@@ -142,6 +143,7 @@ static int run_recipe(struct janitor *j, int words)
 	waitpid(pid, &status, 0);
 	if (!ended)
 		return complain("%s: the recipe was stopped before its end", name);
+	j->misused = exit_status(status) == MISUSED;
 	if (exit_status(status))
 		return complain("%s: the recipe failed with status %d", name,
 				exit_status(status));
@@ -448,6 +450,6 @@ int janitor(const struct request *rq, const char *tools, int manager)
 			by_itself = watch(&j);
 	}
 	if (take_down(&j, by_itself) < 0 || r || stream_failed(&j))
-		return REFUSED;
+		return r && j.misused ? MISUSED : REFUSED;
 	return DONE;
 }

@@ -48,11 +48,25 @@ static void occupy_standard_descriptors(void)
 		close(fd);
 }
 
-static int run(const char *dir, const char *hook, const char *args)
+/* The directory of the tools, and in it the one that makes streams. 0 or -1 said. */
+static int find_tools(const char *dir, const struct request *rq, char *tools)
 {
 	static const char *const near[] = { "../../bin", "../../../bin", NULL };
-	char tools[PATH_MAX], path[PATH_MAX], trial[PATH_MAX + 256];
+	char trial[PATH_MAX + 256];
 	const char *argv[16];
+
+	if (ours.stream(rq, argv) < 0)
+		return -1;
+	if (find_near(dir, tools, near) < 0 ||
+	    format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
+	    access(trial, X_OK) < 0)
+		return complain("no tools near %s: the tree is not complete", dir);
+	return 0;
+}
+
+static int run(const char *dir, const char *hook, const char *args)
+{
+	char tools[PATH_MAX], path[PATH_MAX];
 	struct recipe recipe;
 	struct request rq;
 	char why[PATH_MAX + 256];
@@ -69,30 +83,24 @@ static int run(const char *dir, const char *hook, const char *args)
 	if (ours.check(&rq, root) < 0)
 		return REFUSED;
 	close(root);
-	if (ours.stream(&rq, argv) < 0)
+	if (find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
-	if (find_near(dir, tools, near) < 0 ||
-	    format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
-	    access(trial, X_OK) < 0) {
-		complain("no tools near %s: the tree is not complete", dir);
-		return REFUSED;
-	}
 	return run_session(&rq, tools);
 }
 
 /* With args all that a run would check, without them what the kernel lacks. */
 static int check(const char *dir, const char *hook, const char *args)
 {
-	char path[PATH_MAX], why[PATH_MAX + 256] = "yes";
+	char path[PATH_MAX], tools[PATH_MAX], why[PATH_MAX + 256] = "yes";
 	struct recipe recipe;
-	struct request rq;
+	struct request rq = { .recipe = &recipe, .ms = -1 };
 	int root, r;
 
 	if (read_recipe(&recipe, dir, hook) < 0 ||
 	    (args && parse_request(&rq, &recipe, args) < 0))
 		return MISUSED;
 	root = ours.root(path);
-	if (root < 0)
+	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
 	r = check_requirements(&recipe, root, path, why, sizeof(why));
 	if (!r && args && ours.check(&rq, root) < 0)

@@ -15,6 +15,7 @@
  * part as well (of all other types they always may), brackets around both also none,
  * and a [prefix] before the type may be given or left out. Two blanks end it.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,10 +284,25 @@ static int fill_in(char *path, const char *s, size_t n, const char *value)
 	return len >= PATH_MAX ? -1 : 0;
 }
 
-/* Does one alternative hold? If not, what it misses is in missing. */
-static int holds(int root, const char *s, const char *end, const char *value,
-		 char *missing)
+/* A file that is there is of no use if the kernel does not let us open it. */
+static int may_open(int root, const char *path)
 {
+	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), e = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = e;
+	return fd >= 0;
+}
+
+/*
+ * Does one alternative hold? If not, what it misses is in missing, with the reason in
+ * reason if it is there: an errno, else 0.
+ */
+static int holds(int root, const char *s, const char *end, const char *value,
+		 char *missing, int *reason)
+{
+	*reason = 0;
 	while (s < end) {
 		size_t n;
 
@@ -299,6 +315,10 @@ static int holds(int root, const char *s, const char *end, const char *value,
 		if (*missing == '!' ? ctl_exists(root, missing + 1)
 				    : !ctl_exists(root, missing))
 			return 0;
+		if (*missing != '!' && !may_open(root, missing)) {
+			*reason = errno;
+			return 0;
+		}
 		s += n;
 	}
 	return 1;
@@ -310,18 +330,24 @@ static int check_one(const char *line, const char *value, int root, const char *
 	char first[PATH_MAX], other[PATH_MAX], *slash;
 	const char *end = line + strcspn(line, "("), *s = line;
 	char *missing = first;
+	int reason = 0, other_reason;
 
 	for (;;) {
 		const char *bar = s + strcspn(s, "|");
 
 		if (bar > end)
 			bar = end;
-		if (holds(root, s, bar, value, missing))
+		if (holds(root, s, bar, value, missing, missing == first ? &reason : &other_reason))
 			return 0;
 		if (bar == end)
 			break;
 		s = bar + 1;
 		missing = other; /* the first alternative is what one expects */
+	}
+	if (reason) {
+		format(why, size, "unable to open %s in %s: %s; the kernel or its security "
+		       "policy keeps it closed", first, path, strerror(reason));
+		return -1;
 	}
 	if (*end) {
 		format(other, sizeof(other), "%s", end + 1);

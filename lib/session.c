@@ -57,6 +57,14 @@ static int hear(int errors, struct said *s)
 	return 1;
 }
 
+/* The message of a line "TOOL: fatal: MESSAGE", whose tool a caller of us does not know. */
+static const char *without_tool(const char *line)
+{
+	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n && !strncmp(line + n, ": fatal: ", 9) ? line + n + 9 : line;
+}
+
 /*
  * The first line of it, as ours, and the lines that go with it: the kernel's
  * command and caret begin with blanks.
@@ -72,11 +80,8 @@ static void pass_on(struct said *s)
 		*more++ = '\0';
 	if (!*line)
 		complain("the session could not be made");
-	else if (!strncmp(line, prog, strlen(prog)) &&
-		 !strncmp(line + strlen(prog), ": fatal: ", 9))
-		complain("%s", line + strlen(prog) + 9);
 	else
-		complain("%s", line);
+		complain("%s", without_tool(line));
 	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
 		end = strchr(end, '\n') + 1;
 	for (char *p = more; p < end; p++)
@@ -270,7 +275,8 @@ int run_session(const struct request *rq, const char *tools)
 	if (status) {
 		close(ends[0]);
 		r = end_of(pid, rq);
-		return status ? status : r;
+		/* that the recipe was misused, its exit status tells */
+		return status == REFUSED && r == MISUSED ? r : status;
 	}
 	to_null(STDOUT_FILENO);
 	to_null(STDERR_FILENO);

@@ -377,7 +377,7 @@ has() {
 	recipe killed <<<$'# description: fails\nkill -KILL $$'
 	refused_later "killed: the recipe failed with status 137" killed
 	recipe halfway <<<$'# description: fails\ntfs-write events/sched/sched_switch/enable 1 nosuch 1'
-	refused_later "tfs-write: fatal: unable to write nosuch: No such file or directory" halfway
+	refused_later "unable to write nosuch: No such file or directory" halfway
 	printf '#!/nonexistent\n# description: no interpreter\n' >"$HOOKS/alone"
 	chmod +x "$HOOKS/alone"
 	refused_later "unable to run $HOOKS/alone: No such file or directory" alone
@@ -387,6 +387,62 @@ has() {
 refused_later() {
 	refused 111 "$1" --run "$2" --args "--pid $$ -i $MARK"
 	nothing_left
+}
+
+@test "recipe: one that ends with 100 was misused: the manager ends with 100 and its line" {
+	need_tracefs
+	own_tree
+	mkdir -p "$TFS_RUNDIR/ftrace"
+	recipe misused <<-'END'
+	# description: is misused
+	echo 'which of them?' >&2
+	exit 100
+	END
+	refused 100 'which of them?' --run misused --args "--pid $$ -i $MARK"
+	recipe tool <<-'END'
+	# description: misuses a tool
+	set -e
+	tfs-write
+	END
+	status=0
+	"$MANAGER" --run tool --args "--pid $$ -i $MARK" >out 2>err || status=$?
+	[ "$status" = 100 ]
+	[[ $(cat err) == 'manager: fatal: '*'; usage: tfs-write '* ]]
+	run -1 grep 'fatal:.*fatal:' err
+	nothing_left
+}
+
+@test "manager: --check reads what a hook requires, as --run does" {
+	need_tracefs
+	own_tree
+	recipe closed <<-'END'
+	# description: requires what is closed
+	# requires: events/enable set_ftrace_filter
+	END
+	if head -c 1 "$TRACEFS/set_ftrace_filter" >filter.out 2>&1; then
+		run -0 "$MANAGER" --check closed
+		return
+	fi
+	[ -e "$TRACEFS/set_ftrace_filter" ] || skip "needs set_ftrace_filter (CONFIG_DYNAMIC_FTRACE)"
+	why="unable to open set_ftrace_filter in $TRACEFS: Operation not permitted; the kernel or its security policy keeps it closed"
+	run -1 --separate-stderr "$MANAGER" --check closed
+	[ "$output" = "closed: $why" ]
+	refused 111 "closed: $why" --run closed --args "--pid $$"
+	MANAGER=$TREE/trace-hooks/ftrace/manager
+	run -1 "$MANAGER" --check trace_function
+	[ "$output" = "trace_function: $why" ]
+}
+
+@test "manager: --check says that the tools are missing, as --run does" {
+	need_tracefs
+	own_tree
+	rm tree/bin
+	here=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace
+	refused 111 "no tools near $here: the tree is not complete" --check trace_event
+	refused 111 "no tools near $here: the tree is not complete" \
+		--check trace_event --args "--pid $$ -e sched_switch"
+	refused 111 "no tools near $here: the tree is not complete" \
+		--run trace_event --args "--pid $$ -e sched_switch"
 }
 
 @test "recipe: runs in the session's instance, with the tools in its path" {
@@ -539,7 +595,7 @@ without_syscalls() {
 	without_syscalls "--pid $CALLS --syscall getppid nosuch"
 	finishes "$SESSION" 111
 	[ ! -s out ]
-	[ "$(cat err)" = "manager: fatal: syscall-nr: fatal: no system call 'nosuch' here; syscall-nr lists them" ]
+	[ "$(cat err)" = "manager: fatal: no system call 'nosuch' here; syscall-nr lists them" ]
 	nothing_left
 }
 

@@ -47,6 +47,12 @@ traced() {
 refuses() {
 	local status=0
 	"$MANAGER" --run "$2" --args "--instance $MARK --pid $$ ${*:3}" >out 2>err || status=$?
+	case $1 in # by the caller, or by the system
+	which* | "'"*"is not the name of a function"* | 'no program'* | --words*)
+		[ "$status" = 100 ] || status=0
+		;;
+	*) [ "$status" = 111 ] || status=0 ;;
+	esac
 	if [ "$status" = 0 ] || [ -s out ] || [ "$(head -n 1 err)" != "manager: fatal: $1" ]; then
 		echo "status $status"
 		cat out err
@@ -219,7 +225,7 @@ uses_returns() {
 @test "trace_uprobe: --return on 32-bit ARM would end the program and is refused" {
 	uses uprobe_events
 	[[ $(uname -m) == arm* ]] || skip "needs a 32-bit ARM"
-	refuses "tfs-probe: fatal: acts_work: a return to Thumb code would end the program, so returns of programs are not probed on 32-bit ARM" \
+	refuses "acts_work: a return to Thumb code would end the program, so returns of programs are not probed on 32-bit ARM" \
 		trace_uprobe --binary "$acts" --symbol acts_work --return
 }
 
@@ -242,7 +248,7 @@ uses_returns() {
 	uses uprobe_events
 	refuses 'which functions? --binary and --symbol name them' trace_uprobe --symbol x
 	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
-	refuses "tfs-probe: fatal: $acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
+	refuses "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
 	[ "$(wc -l <err)" = 1 ]
 	refuses "no program is called './acts'; of a file the whole path is wanted" \
@@ -264,7 +270,7 @@ uses_returns() {
 		>out 2>err || status=$?
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[[ $(head -n 1 err) == "manager: fatal: tfs-probe: fatal: unable to write 'p:$(group)/acts_work $acts:"*", the kernel says: "* ]]
+	[[ $(head -n 1 err) == "manager: fatal: unable to write 'p:$(group)/acts_work $acts:"*", the kernel says: "* ]]
 	[[ $(sed -n 3p err) =~ ^\ +\^$ ]]
 	[ "$(wc -l <err)" = 3 ]
 	nothing_left
@@ -302,7 +308,7 @@ uses_returns() {
 	"$MANAGER" --run trace_kprobe --args "--instance $MARK --pid $$ -k do_sys_open do_sys_opneat2" \
 		>out 2>err || status=$?
 	[ "$status" = 111 ]
-	[[ $(cat err) == "manager: fatal: tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
+	[[ $(cat err) == "manager: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
 	[ "$(wc -l <err)" = 1 ]
 	nothing_left
 	no_probes

@@ -67,7 +67,7 @@ refuses() {
 	local status=0
 	"$MANAGER" --run trace_process --args "--instance $MARK --pid $$ ${*:2}" >out 2>err ||
 		status=$?
-	[ "$status" = 111 ]
+	[ "$status" = 100 ]
 	[ ! -s out ]
 	[ "$(cat err)" = "manager: fatal: $1" ]
 	nothing_left

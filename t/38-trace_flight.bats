@@ -244,19 +244,19 @@ stop_flight() {
 	calls 1
 	args="--instance $MARK --pid $CALLS -e sched_switch"
 	mkdir -p "$TFS_RUNDIR/ftrace" # what is left there is to be seen
-	refused 111 'which events? --event names them' --run trace_flight --args "--pid $CALLS"
-	refused 111 "tfs-event: fatal: no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
+	refused 100 'which events? --event names them' --run trace_flight --args "--pid $CALLS"
+	refused 111 "no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
 	refused 100 "trace_flight makes files of its own, and --output dat none" \
 		--run trace_flight --args "$args --output dat"
 	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
-	refused 111 "tfs-flight: fatal: unable to tell the time by this trace_clock, for -b" \
+	refused 111 "unable to tell the time by this trace_clock, for -b" \
 		--run trace_flight --args "$args --clock counter --last 10"
 	status=0
 	"$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'" >out 2>err ||
 		status=$?
 	[ "$status" = 111 ]
-	[ "$(head -n 1 err)" = "manager: fatal: tfs-flight: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
+	[ "$(head -n 1 err)" = "manager: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
 	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
 	nothing_left
 }

@@ -79,13 +79,48 @@ signals() {
 	[ "$(grep -vc '^#' got)" = 2 ]
 }
 
+@test "trace_signal: --to leaves out what strangers get, sent and delivered" {
+	need_tracefs events/signal
+	signals
+	task=$CALLS
+	mkfifo other
+	background sh -c 'trap : USR1; read -r _; kill -USR1 $$; kill -USR1 $$; exit 0' <>other
+	stranger=$PID
+	start_session trace_signal --output fifo --all --to "$task"
+	read_by cat >got
+	echo >other
+	finishes "$stranger" 0
+	echo >go
+	finishes "$task" 0
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -c ": signal_generate: .* pid=$task " got)" = 3 ]
+	[ "$(grep -c -e "-$task .*: signal_deliver: sig=10 " got)" = 2 ]
+	run -1 grep -v -e "-$task " got
+}
+
+@test "trace_signal: --to takes the threads of a task, too" {
+	need_tracefs events/signal
+	calls 1 3
+	start_session trace_signal --output fifo --all --to "$CALLS" -s WINCH
+	tids=$(pids-of -t "$CALLS")
+	for tid in $tids; do
+		[ "$(grep -o "common_pid == $tid" "$TRACEFS/instances/tfs.$MARK/events/signal/signal_deliver/filter" | wc -l)" = 1 ]
+		[ "$(grep -o "[^_]pid == $tid" "$TRACEFS/instances/tfs.$MARK/events/signal/signal_generate/filter" | wc -l)" = 1 ]
+	done
+	[ "$(wc -w <<<"$tids")" -ge 1 ]
+	stop_session
+}
+
 @test "trace_signal: a signal that is none is refused" {
 	need_tracefs events/signal
 	calls 1
-	refuses trace_signal 111 "no signal is called 'USR3'; kill -l prints their names" \
+	refuses trace_signal 100 "no signal is called 'USR3'; kill -l prints their names" \
 		--pid "$CALLS" --signal USR1 USR3
-	refuses trace_signal 111 "no signal has the number 999; 1 to 64 are there" \
-		--pid "$CALLS" --signal 999
+	for number in 999 0 65 010 99999999999999999999; do
+		refuses trace_signal 100 "no signal has the number $number; 1 to 64 are there" \
+			--pid "$CALLS" --signal "$number"
+	done
 	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
 }
 
@@ -318,7 +353,7 @@ undo() {
 
 @test "trace_block: of what is no block device: one line" {
 	need_tracefs events/block/block_rq_complete
-	refuses trace_block 111 \
+	refuses trace_block 100 \
 		"null is not a block device; ${TRACER_SYSFS_PATH:-/sys}/class/block has their names" \
 		--all --device null
 	refuses trace_block 100 "--device: '../../etc' is not a name: letters, digits, _ . - and 64 of them at most" --all --device ../../etc
@@ -370,7 +405,7 @@ undo() {
 	stop_session
 	finishes "$READER" 0
 	grep -qx "      2 calls	$CALLS" got
-	refuses trace_count 111 "not a key: '.'" --all --key .
+	refuses trace_count 100 "not a key: '.'" --all --key .
 	refuses trace_count 100 "--key: '' is not printable text" --all --key "''"
 }
 
@@ -401,7 +436,7 @@ undo() {
 @test "trace_count: an event that is not there is refused with the nearest" {
 	need_tracefs
 	calls 1
-	refuses trace_count 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+	refuses trace_count 111 "no event is called 'sched_swich'; is it sched_switch?" \
 		--pid "$CALLS" --event sched_swich
 }
 
@@ -459,13 +494,13 @@ undo() {
 @test "trace_function: none, or one that is not there, is refused with the nearest" {
 	need_functions
 	calls 1
-	refuses trace_function 111 'which functions? --function names them' --pid "$CALLS"
+	refuses trace_function 100 'which functions? --function names them' --pid "$CALLS"
 	refuses trace_function 111 \
-		"tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
+		"the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
 		--pid "$CALLS" --function vfs_open vfs_raed
 	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(evil)'; do
 		refuses trace_function 111 \
-			"tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
+			"the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
 			--pid "$CALLS" --function "'$word'"
 	done
 }
@@ -555,18 +590,18 @@ need_graph() {
 @test "trace_hist: a filter that closes early, two events, no key, a bad key: one line, the kernel's caret" {
 	need_hist
 	calls 1
-	refuses trace_hist 111 "--filter: a parenthesis closes what none opened: 'id > 0) || (id > 1'" \
+	refuses trace_hist 100 "--filter: a parenthesis closes what none opened: 'id > 0) || (id > 1'" \
 		--pid "$CALLS" --event sys_enter --key id --filter "'id > 0) || (id > 1'"
 	refuses trace_hist 100 'trace_hist: --parent: its events belong to no task; use --pid' \
 		--parent "$CALLS" --event sched_switch --key prev_pid
-	refuses trace_hist 111 'of which event, by which key? --event and --key' --all --event sched_switch
-	refuses trace_hist 111 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \
+	refuses trace_hist 100 'of which event, by which key? --event and --key' --all --event sched_switch
+	refuses trace_hist 100 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \
 		--all --event "'sched_s*'" --key prev_pid
 	status=0
 	"$MANAGER" --run trace_hist --args "--instance $MARK --all -e sched_switch -k nope" >out 2>err ||
 		status=$?
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[[ $(head -n 1 err) == "manager: fatal: tfs-write: fatal: unable to write 'hist:keys=nope' to events/sched/sched_switch/trigger"* ]]
+	[[ $(head -n 1 err) == "manager: fatal: unable to write 'hist:keys=nope' to events/sched/sched_switch/trigger"* ]]
 	nothing_left
 }

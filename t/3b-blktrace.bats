@@ -335,7 +335,7 @@ parsed() {
 		--device "$DEVICE" --clock mono
 	run_with 111 "--header is for ftrace: this is blkparse's text" --device "$DEVICE" --header
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
-	[ "$(cat err)" = 'manager: fatal: blk-trace: fatal: /dev/null is not a block device' ]
+	[ "$(cat err)" = 'manager: fatal: /dev/null is not a block device' ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
 	[ "$(cat err)" = 'manager: fatal: which devices? --device names them' ]
 	[ ! -s out ]
@@ -416,7 +416,7 @@ WS 816 + 8 [0]' ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device $DEVICE" >out2 2>err2 || status=$?
 	[ "$status" = 111 ]
 	[ ! -s out2 ]
-	[ "$(cat err2)" = "manager: fatal: blk-trace: fatal: $DEVICE is traced already, by blktrace or another session" ]
+	[ "$(cat err2)" = "manager: fatal: $DEVICE is traced already, by blktrace or another session" ]
 	echo >"$GO"
 	session_ends
 	finishes "$READER" 0

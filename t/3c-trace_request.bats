@@ -555,23 +555,23 @@ refuse() {
 @test "trace_request: what is no network, namespace, device or event: one line, nothing begun" {
 	need_probe
 	usage=$(dt-probe --help | head -n 1)
-	refuse 111 "dt-probe: fatal: -f: not an address or a network: 'x'; $usage" --from x
-	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
+	refuse 100 "-f: not an address or a network: 'x'; $usage" --from x
+	refuse 100 "-f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
 		--from 10.$NET.0.0/16 10.0.0.0/40
-	refuse 111 "dt-probe: fatal: -f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
+	refuse 100 "-f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
 	refuse 100 "--netns: '../x' is not a name: letters, digits, _ . - and 64 of them at most" \
 		--netns ../x
-	refuse 111 "dt-dev: fatal: unable to enter the network namespace /run/netns/$MARK-none: No such file or directory" \
+	refuse 111 "unable to enter the network namespace /run/netns/$MARK-none: No such file or directory" \
 		--netns "$MARK-none"
 	background true
 	ended "$PID"
-	refuse 111 "dt-dev: fatal: unable to enter the network namespace /proc/$PID/ns/net: No such file or directory" \
+	refuse 111 "unable to enter the network namespace /proc/$PID/ns/net: No such file or directory" \
 		--netns "$PID"
-	refuse 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" \
+	refuse 111 "unable to find the device nosuch in this network namespace: No such device" \
 		--dev lo nosuch
-	refuse 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+	refuse 111 "no event is called 'sched_swich'; is it sched_switch?" \
 		--events sched_swich
-	refuse 111 "tfs-event: fatal: no event is called 'nosuch'; tfs-event -l prints the names of all" \
+	refuse 111 "no event is called 'nosuch'; tfs-event -l prints the names of all" \
 		--events nosuch
 }
 
@@ -589,12 +589,12 @@ refuse() {
 	need_probe
 	usage=$(dt-probe --help | head -n 1)
 	# shellcheck disable=SC2016 # it must not be expanded
-	refuse 111 "dt-probe: fatal: -f: not an address or a network: '\$(touch'; $usage" \
+	refuse 100 "-f: not an address or a network: '\$(touch'; $usage" \
 		"--from '\$(touch pwned)'"
-	refuse 111 "dt-probe: fatal: -f: not an address or a network: '1.2.3.4;touch'; $usage" \
+	refuse 100 "-f: not an address or a network: '1.2.3.4;touch'; $usage" \
 		"--from '1.2.3.4;touch pwned'"
-	refuse 111 "dt-probe: fatal: -f: not an address or a network: '*'; $usage" "--from '*'"
-	refuse 111 "tfs-event: fatal: no event is called '\`touch'; tfs-event -l prints the names of all" \
+	refuse 100 "-f: not an address or a network: '*'; $usage" "--from '*'"
+	refuse 111 "no event is called '\`touch'; tfs-event -l prints the names of all" \
 		"--events '\`touch pwned\`'"
 	refuse 100 "--dev: 'lo;touch' is not a name: letters, digits, _ . - and 64 of them at most" \
 		"--dev 'lo;touch'"
@@ -642,7 +642,7 @@ with_only() {
 	with_only $few
 	for left_out in $each; do
 		run -1 with_only "${few/,+$left_out/}"
-		[[ $output == 'manager: fatal: dt-probe: fatal: '*'ermi'* ]]
+		[[ $output == 'manager: fatal: '*'ermi'* ]]
 	done
 	[ "$each" = sys_admin ] || {
 		run -1 with_only $few --netns "$MARK-dtc"

@@ -455,7 +455,7 @@ next_one_sweeps() {
 	EOF
 	begin half --pid "$CALLS"
 	finishes "$SESSION" 111
-	[[ "$(head -n 1 err)" == "manager: fatal: tfs-write: fatal: unable to write 'no such field == 1' to "* ]]
+	[[ "$(head -n 1 err)" == "manager: fatal: unable to write 'no such field == 1' to "* ]]
 	# and the kernel's caret, which is the one thing that may follow
 	[ "$(sed -n 2p err)" = '  Command: no such field == 1' ]
 	[[ "$(sed -n 3p err)" =~ ^\ +\^$ ]]
