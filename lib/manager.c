@@ -72,9 +72,10 @@ static int run(const char *dir, const char *hook, const char *args)
 	char why[PATH_MAX + 256];
 	int root;
 
-	hold_signals();
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
+	if (policy_request(&rq) < 0)
+		return REFUSED;
 	root = ours.root(path);
 	if (root < 0 || procfs_is_initial() < 0)
 		return REFUSED;
@@ -99,6 +100,8 @@ static int check(const char *dir, const char *hook, const char *args)
 	if (read_recipe(&recipe, dir, hook) < 0 ||
 	    (args && parse_request(&rq, &recipe, args) < 0))
 		return MISUSED;
+	if (args && policy_request(&rq) < 0)
+		return REFUSED;
 	root = ours.root(path);
 	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
@@ -183,6 +186,14 @@ int main(int argc, char **argv)
 		die(MISUSED, "--args goes with --run or --check; usage: %s", usage);
 	if (own_directory(dir) < 0)
 		return REFUSED;
+	if (verb == 'r')
+		hold_signals();
+	/* to clear away is always allowed */
+	if (strchr("gdkr", verb) && policy_read() < 0)
+		return REFUSED;
+	if (hook && !policy_hook(hook))
+		die(REFUSED, "%s: the policy does not allow this hook; --get-all lists those that "
+		    "it does", hook);
 	switch (verb) {
 	case 'g':
 		status = list_recipes(dir) < 0 ? REFUSED : DONE;

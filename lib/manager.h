@@ -124,6 +124,23 @@ enum { PLACE_MOST = 4 };
 /* Does the hook itself pick the events of those that the request names? */
 int hook_picks(const struct request *rq);
 
+/* ---- policy.c: what an administrator allows: tfs-policy(5) ------------------------- */
+
+/* Read the policy, first of all. -1 said: nothing is allowed. */
+int policy_read(void);
+
+/* Is the hook allowed? Silent. */
+int policy_hook(const char *hook);
+
+/* Are the options of the request allowed, and whom it names? 0 or -1 said. */
+int policy_request(const struct request *rq);
+
+/*
+ * Is there room for the session: before it is made, with more 1, and once it is there,
+ * with 0? Two that begin at once see each other then. 0 or -1 said.
+ */
+int policy_limits(const struct request *rq, int rundir, int more);
+
 /* ---- rundir.c: the directories of sessions --------------------------------------- */
 
 /* $TFS_RUNDIR or /run/tfs, and the subsystem's in it; path as open_tracefs. */

@@ -210,7 +210,7 @@ int list_recipes(const char *dir)
 	if (!names)
 		return complain_errno("unable to list %s", path);
 	for (char **name = names; *name; name++)
-		if (!find_recipe(path, dir, *name))
+		if (!find_recipe(path, dir, *name) && policy_hook(*name))
 			print("%s\n", *name);
 	free(names);
 	return 0;

@@ -238,6 +238,19 @@ static int wait_for_end(struct waiting *w, const struct request *rq, int *signo)
 	return r;
 }
 
+/* Of those that began at the same time as well. */
+static int within_limits(const struct request *rq)
+{
+	char path[PATH_MAX];
+	int rundir = open_rundir(ours.name, path), r;
+
+	if (rundir < 0)
+		return -1;
+	r = policy_limits(rq, rundir, 0);
+	close(rundir);
+	return r;
+}
+
 int run_session(const struct request *rq, const char *tools)
 {
 	struct waiting w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
@@ -248,6 +261,10 @@ int run_session(const struct request *rq, const char *tools)
 	rundir = open_rundir(ours.name, path);
 	if (rundir < 0 || check_size(rq, rundir, path) < 0)
 		return REFUSED;
+	if (policy_limits(rq, rundir, 1) < 0) {
+		close(rundir);
+		return REFUSED;
+	}
 	/* what the dead left; where that does not work it is --clear's to say */
 	sweep_rundir(rundir, 0);
 	close(rundir);
@@ -269,6 +286,8 @@ int run_session(const struct request *rq, const char *tools)
 	fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
 	status = await_path(ends[0], errors[0], path);
+	if (!status && within_limits(rq) < 0)
+		status = REFUSED;
 	if (!status)
 		status = tell(rq, path);
 	close(errors[0]);

@@ -164,7 +164,8 @@ int watch_entries(int instances, const char *name)
 
 	if (fd < 0)
 		return complain_errno("unable to make instance %s", name);
-	if (ctl_exists(fd, ATTACH) && ctl_write(fd, ATTACH, "1", 0) < 0) {
+	if (ctl_exists(fd, ATTACH) && (ctl_write(fd, "buffer_size_kb", "64", 0) < 0 ||
+				       ctl_write(fd, ATTACH, "1", 0) < 0)) {
 		close(fd);
 		return -1;
 	}

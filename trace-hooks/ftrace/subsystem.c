@@ -150,7 +150,8 @@ static int open_session(const struct request *rq)
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
 		return complain_errno("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
-	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ? -1 : follow_all(rq, tasks);
+	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
+	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
 
 static int place(const struct request *rq, const char **variables)

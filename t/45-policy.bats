@@ -1,0 +1,268 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# policy: what an administrator forbids, a client of the manager cannot do
+
+load helper
+
+# policy LINE...: the file of this test has these lines
+policy() {
+	printf '%s\n' "$@" >policy
+	chmod 644 policy
+	export TFS_POLICY=$PWD/policy
+}
+
+# forbidden MESSAGE HOOK WORDS: to check and to run it are refused, nothing is begun
+forbidden() {
+	refused 111 "$2: $1" --check "$2" --args "--instance $MARK ${*:3}"
+	refused 111 "$2: $1" --run "$2" --args "--instance $MARK ${*:3}"
+	nothing_left
+}
+
+# broken WHY: with the file as it is, nothing is allowed but --clear
+broken() {
+	refused 111 "$1" --get-all
+	refused 111 "$1" --describe trace_event
+	refused 111 "$1" --check trace_event
+	refused 111 "$1" --run trace_event --args "--pid $$ -e sched_switch"
+	"$MANAGER" --help >out
+	grep -q '^usage: ' out
+}
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+@test "policy: without one every hook and option is allowed" {
+	need_tracefs
+	unset TFS_POLICY
+	[ ! -e /etc/tfs/policy ] || skip "needs a host without /etc/tfs/policy"
+	"$MANAGER" --get-all >out
+	grep -qx trace_uprobe out
+	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
+}
+
+@test "policy: a hook that is not listed cannot be run, described, checked or found" {
+	need_tracefs
+	policy 'hook trace_event *'
+	[ "$("$MANAGER" --get-all)" = trace_event ]
+	for verb in --describe --check --run; do
+		refused 111 "trace_uprobe: the policy does not allow this hook; --get-all lists those that it does" \
+			"$verb" trace_uprobe
+	done
+	refused 111 "trace_uprobe: the policy does not allow this hook; --get-all lists those that it does" \
+		--run trace_uprobe --args "--pid $$ --binary sh --symbol main"
+	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
+	policy '# nothing' ''
+	[ -z "$("$MANAGER" --get-all)" ]
+}
+
+@test "policy: * allows every hook" {
+	policy 'hook *'
+	"$MANAGER" --get-all >all
+	TFS_POLICY='' "$MANAGER" --get-all | cmp - all
+}
+
+@test "policy: an option of the hook's own that is not listed is refused, in each of its forms" {
+	need_tracefs
+	policy 'hook trace_event event stack'
+	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch --stack"
+	for form in '--trigger traceoff' --trigger=traceoff '--stack --trigger traceoff'; do
+		forbidden "the policy $TFS_POLICY does not allow --trigger" trace_event \
+			--pid $$ -e sched_switch "$form"
+	done
+	policy 'hook trace_event stack'
+	forbidden "the policy $TFS_POLICY does not allow --event" trace_event --pid $$ -e sched_switch
+	# a line of any hook adds to it
+	policy 'hook trace_event stack' 'hook * event'
+	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
+}
+
+@test "policy: --all, or to name nobody where a hook allows that, takes a line" {
+	need_tracefs
+	for lines in 'hook * *' 'hook * * 
+all no' "hook * *
+common *"; do
+		policy "$lines"
+		forbidden "the policy $TFS_POLICY does not allow --all, or to name nobody" trace_event \
+			--all -e sched_switch
+	done
+	policy 'hook * *' 'all yes'
+	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
+}
+
+@test "policy: a hook that is there for whoever comes needs that line, too" {
+	need_tracefs
+	own_tree
+	recipe waits <<<$'# description: waits\n# whom: optional'
+	policy 'hook * *'
+	forbidden "the policy $TFS_POLICY does not allow --all, or to name nobody" waits
+	policy 'hook * *' 'all yes'
+	run -0 "$MANAGER" --check waits --args ''
+}
+
+@test "policy: of the common options only those listed are allowed, once there is a list" {
+	need_tracefs
+	policy 'hook * *' 'common pid' 'common instance'
+	run -0 "$MANAGER" --check trace_event --args "-p $$ -i x -e sched_switch"
+	forbidden "the policy $TFS_POLICY does not allow --buffer" trace_event -p $$ -e sched_switch --buffer 4
+	forbidden "the policy $TFS_POLICY does not allow --uid" trace_event --uid 0 -e sched_switch
+	policy 'hook * *'
+	run -0 "$MANAGER" --check trace_event --args "-p $$ --buffer 64 --time 5 -e sched_switch"
+}
+
+@test "policy: no more sessions than it says, of sessions that live" {
+	need_tracefs
+	policy 'hook * *' 'sessions 2'
+	calls 0
+	first=$CALLS
+	: >out
+	background "$MANAGER" --run trace_syscalls --args "--instance ${MARK}a --pid $CALLS" >out.a
+	a=$PID
+	eventually test -s out.a
+	background "$MANAGER" --run trace_syscalls --args "--instance ${MARK}b --pid $CALLS" >out.b
+	b=$PID
+	eventually test -s out.b
+	ls "$TFS_RUNDIR/ftrace" >before
+	fails 111 "manager: fatal: 2 sessions are there, and no more are allowed; end one, or see tfs-policy(5)" \
+		"$MANAGER" --run trace_syscalls --args "--instance ${MARK}c --pid $CALLS"
+	ls "$TFS_RUNDIR/ftrace" | cmp before -
+	[ ! -e "$TRACEFS/instances/tfs.${MARK}c" ]
+	# one that was killed with its janitor is none
+	janitor=$(children "$a")
+	kill -STOP "$a"
+	kill -KILL "$janitor"
+	kill -KILL "$a"
+	start_session trace_syscalls --pid "$first"
+	kill -INT "$b"
+	finishes "$b" 0
+	stop_session
+}
+
+@test "policy: of many that begin at once no more are told a path than it allows" {
+	need_tracefs
+	policy 'hook * *' 'sessions 3'
+	calls 0
+	managers=()
+	for ((i = 0; i < 8; i++)); do
+		background "$MANAGER" --run trace_syscalls --args "--instance $MARK.$i --pid $CALLS" \
+			>"out.$i" 2>"err.$i"
+		managers+=("$PID")
+	done
+	all_said() { [ "$(cat out.[0-7] err.[0-7] | wc -l)" = 8 ]; }
+	eventually all_said
+	[ "$(cat out.[0-7] | wc -l)" -le 3 ]
+	run -1 grep -v ' sessions are there, and no more are allowed; ' <(cat err.[0-7])
+	kill -KILL "$CALLS"
+	wait "$CALLS" || :
+	for pid in "${managers[@]}"; do
+		wait "$pid" || [ $? = 111 ]
+	done
+	nothing_left
+}
+
+@test "policy: without one there may be 64 sessions in a run directory" {
+	grep -q '^The default is 64, without a policy too\.$' "$TREE/lib/tfs-policy.5"
+	grep -q 'SESSIONS = 64,' "$TREE/lib/policy.c"
+}
+
+@test "policy: no more MiB of buffers than it says" {
+	need_tracefs
+	policy 'hook * *' 'buffer 1'
+	calls 0
+	status=0
+	"$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --buffer 8192" >out 2>err ||
+		status=$?
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[[ $(cat err) =~ ^'manager: fatal: --buffer: with this session the buffers of all are '[0-9]+' KB, and the policy '.*' allows 1 MiB'$ ]]
+	nothing_left
+	policy 'hook * *' 'buffer 100000'
+	start_session trace_syscalls --pid "$CALLS" --buffer 64
+	stop_session
+}
+
+@test "policy: one that root does not own, or that others may write to, allows nothing" {
+	policy 'hook * *' 'all yes'
+	chown 4242 policy
+	broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
+	chown 0 policy
+	for mode in 664 646 666; do
+		chmod $mode policy
+		broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
+	done
+	chmod 644 policy
+	run -0 "$MANAGER" --get-all
+}
+
+@test "policy: one in a directory of somebody else's, a link, or no file allows nothing" {
+	mkdir theirs
+	policy 'hook * *'
+	mv policy theirs
+	export TFS_POLICY=$PWD/theirs/policy
+	run -0 "$MANAGER" --get-all
+	chmod 777 theirs
+	broken "policy $TFS_POLICY: $PWD/theirs must be a directory that only root can write to; nothing is allowed"
+	chmod 755 theirs
+	chown 4242 theirs
+	broken "policy $TFS_POLICY: $PWD/theirs must be a directory that only root can write to; nothing is allowed"
+	chown 0 theirs
+	ln -s theirs link
+	export TFS_POLICY=$PWD/link/policy
+	broken "policy $TFS_POLICY: $PWD/link must be a directory that only root can write to; nothing is allowed"
+	ln -s theirs/policy linked
+	export TFS_POLICY=$PWD/linked
+	broken "policy $TFS_POLICY: unable to open it; nothing is allowed: Too many levels of symbolic links"
+	mkfifo fifo
+	export TFS_POLICY=$PWD/fifo
+	broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
+	export TFS_POLICY=$PWD/none
+	broken "policy $TFS_POLICY: there is no such file; nothing is allowed"
+	export TFS_POLICY=theirs/policy
+	broken "TFS_POLICY must be an absolute path: 'theirs/policy'"
+}
+
+@test "policy: a mistake in it allows nothing, and its line is told" {
+	while IFS='|' read -r line why; do
+		policy '# first' 'hook * *' "$line"
+		broken "policy $TFS_POLICY: line 3: $why; nothing is allowed"
+	done <<-'EOF'
+	hooks *|the word is unknown
+	allow|the word is unknown
+	all|one value is wanted
+	deny everything|the word is unknown
+	hook|nothing is named
+	common|nothing is named
+	hook trace_event --event|names have no dashes in front, and * is all
+	hook ../x|names have no dashes in front, and * is all
+	all maybe|it is yes or no
+	all yes no|one value is wanted
+	sessions 0|not a number of sessions
+	sessions -1|not a number of sessions
+	sessions 99999999999999999999|not a number of sessions
+	buffer 1M|not a number of MiB
+	hook 'x|a single quote is left open
+	EOF
+	policy 'sessions 1' 'sessions 2'
+	broken "policy $TFS_POLICY: line 2: it is there twice; nothing is allowed"
+	printf 'hook * *\nall yes\n\0' >policy
+	broken "policy $TFS_POLICY: it has a NUL byte; nothing is allowed"
+	{ echo 'hook * *'; head -c 70000 /dev/zero | tr '\0' '#'; } >policy
+	broken "policy $TFS_POLICY: it is larger than 65536 bytes; nothing is allowed"
+}
+
+@test "policy: with a broken one --clear still clears away" {
+	need_tracefs
+	policy 'nonsense here'
+	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
+	[ "$(cat "$TRACEFS/current_tracer")" = nop ] || skip "needs nop in $TRACEFS/current_tracer"
+	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
+	run -0 --separate-stderr "$MANAGER" --clear
+	[ -z "$output$stderr" ]
+}
+
+@test "policy: tfs-run is under it as well" {
+	need_tracefs
+	policy 'hook trace_event *'
+	fails 111 "manager: fatal: trace_syscalls: the policy does not allow this hook; --get-all lists those that it does" \
+		tfs-run trace_syscalls -- true
+}
