@@ -18,6 +18,7 @@
  * Exit: 0 done, 1 it is off, 100 misused, 111 refused.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,11 +111,10 @@ static int print_state(void)
 
 static int is_on(void)
 {
-	char path[PATH_MAX];
-	int fd;
+	int fd = dt_pinned(name, DT_PIDS);
 
-	dt_path(path, name, DT_PIDS);
-	fd = bpf_pinned(path);
+	if (fd < 0 && errno != ENOENT)
+		return REFUSED;
 	print("%d\n", fd >= 0);
 	flush();
 	return fd >= 0 ? DONE : NO;

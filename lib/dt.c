@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* dt.c - a probe by its name: where it is pinned */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,24 +14,186 @@
 #include "dt.h"
 #include "tfs.h"
 
-#define PREFIX "tfs-"
+/* The directory of all probes, below bpffs. */
+#define HOME "tfs"
 
 /* To load and attach the programs takes less, on a machine that is no emulation. */
 #define HELD_MS 5000
 
 #define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
 
-/* bpffs has no names with a dot; no probe's has a plus. */
-void dt_path(char *path, const char *name, const char *what)
-{
-	char plain[DT_NAME];
+#define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-	format(plain, sizeof(plain), "%s", name);
-	for (char *p = plain; *p; p++)
+/* The probe's name in HOME: bpffs has no names with a dot, no probe's name has a plus. */
+static void plain(char *to, const char *name)
+{
+	format(to, DT_NAME, "%s", name);
+	for (char *p = to; *p; p++)
 		if (*p == '.')
 			*p = '+';
-	format(path, PATH_MAX, "%s/fs/bpf/" PREFIX "%s%s%s", sysfs(), plain, what ? "/" : "",
+}
+
+void dt_path(char *path, const char *name, const char *what)
+{
+	char in_home[DT_NAME];
+
+	plain(in_home, name);
+	format(path, PATH_MAX, "%s/fs/bpf/" HOME "/%s%s%s", sysfs(), in_home, what ? "/" : "",
 	       what ? what : "");
+}
+
+/*
+ * Open HOME, and make it if it is missing and make is set. bpffs may be writable by
+ * everybody (mode 1777), so HOME must be a directory of ours that nobody else can enter:
+ * then nobody can put a symbolic link, a directory or a pin of another kind below it.
+ * -1 said, but for ENOENT, which is silent.
+ */
+static int open_home(int make)
+{
+	char path[PATH_MAX];
+	struct statfs fs;
+	struct stat st;
+	int bpffs, fd = -1, e;
+
+	format(path, sizeof(path), "%s/fs/bpf", sysfs());
+	bpffs = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (bpffs < 0)
+		return errno == ENOENT ? -1 : complain_errno("unable to open %s", path);
+	strcat(path, "/" HOME);
+	/* a directory of a user without rights would only be in root's way */
+	errno = EPERM;
+	if (make && (geteuid() || (mkdirat(bpffs, HOME, 0700) < 0 && errno != EEXIST)))
+		complain_errno("unable to make %s", path);
+	else if ((fd = openat(bpffs, HOME, OPEN_DIRECTORY)) < 0 && errno != ENOENT)
+		complain_errno("unable to open %s", path);
+	e = errno;
+	close(bpffs);
+	errno = e;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || st.st_uid != geteuid() ||
+			st.st_mode & 077 || (unsigned)fs.f_type != BPFFS_MAGIC_NUMBER)) {
+		complain("%s must be a directory of ours that nobody else can enter: remove it",
+			 path);
+		close(fd);
+		fd = -1;
+		errno = EPERM;
+	}
+	return fd;
+}
+
+/* Open the probe's directory; -1 said, but for ENOENT, which is silent. */
+static int open_probe(const char *name)
+{
+	char in_home[DT_NAME];
+	int home = open_home(0), fd, e;
+
+	if (home < 0)
+		return -1;
+	plain(in_home, name);
+	fd = openat(home, in_home, OPEN_DIRECTORY);
+	e = errno;
+	if (fd < 0 && e != ENOENT)
+		complain_errno("unable to open the probe %s", name);
+	close(home);
+	errno = e;
+	return fd;
+}
+
+/*
+ * Call bpf_pin, or bpf_pinned with fd -1, for what is called so in the directory.
+ * bpf(2) takes no descriptor of a directory before Linux 6.5, but a path relative to
+ * the working directory, which nobody can exchange meanwhile.
+ */
+static int in_directory(int dir, const char *what, int fd)
+{
+	int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), r = -1, e;
+
+	if (back < 0)
+		return -1;
+	if (!fchdir(dir))
+		r = fd < 0 ? bpf_pinned(what) : bpf_pin(fd, what);
+	e = errno;
+	if (fchdir(back) < 0 && r >= 0) {
+		e = errno;
+		r = -1;
+	}
+	close(back);
+	errno = e;
+	return r;
+}
+
+int dt_pinned(const char *name, const char *what)
+{
+	char path[PATH_MAX];
+	int dir = open_probe(name), fd, e;
+
+	if (dir < 0)
+		return -1;
+	fd = in_directory(dir, what, -1);
+	e = errno;
+	if (fd < 0 && e != ENOENT) {
+		dt_path(path, name, what);
+		complain_errno("unable to open %s", path);
+	}
+	close(dir);
+	errno = e;
+	return fd;
+}
+
+int dt_pin(const char *name, const char *what, int fd)
+{
+	char path[PATH_MAX];
+	int dir = open_probe(name), r;
+
+	dt_path(path, name, what);
+	r = dir < 0 ? -1 : in_directory(dir, what, fd);
+	if (r < 0 && (dir >= 0 || errno == ENOENT))
+		complain_errno("unable to pin %s", path);
+	if (dir >= 0)
+		close(dir);
+	return r < 0 ? -1 : 0;
+}
+
+int dt_unpin(const char *name, const char *what)
+{
+	int dir = open_probe(name), r, e;
+
+	if (dir < 0)
+		return -1;
+	r = unlinkat(dir, what, 0);
+	e = errno;
+	if (r < 0 && e != ENOENT)
+		complain_errno("unable to remove %s of the probe %s", what, name);
+	close(dir);
+	errno = e;
+	return r;
+}
+
+int dt_make_directory(const char *name)
+{
+	char in_home[DT_NAME];
+	int home = open_home(1), r, e;
+
+	if (home < 0)
+		return -1;
+	plain(in_home, name);
+	r = mkdirat(home, in_home, 0700);
+	e = errno;
+	if (r < 0 && e == EEXIST)
+		complain("the probe %s is on, or what is left of one: dt-probe off ends it", name);
+	else if (r < 0)
+		complain_errno("unable to make the probe %s", name);
+	close(home);
+	errno = e;
+	return r;
+}
+
+int dt_there(const char *name)
+{
+	int dir = open_probe(name);
+
+	if (dir >= 0)
+		close(dir);
+	return dir >= 0 || errno != ENOENT;
 }
 
 const char *dt_name(void)
@@ -58,18 +222,15 @@ int dt_ready(void)
 
 int dt_open(const char *name, const char *what)
 {
-	char path[PATH_MAX];
-	int fd;
+	int fd = dt_pinned(name, DT_PIDS);
 
-	dt_path(path, name, DT_PIDS);
-	fd = bpf_pinned(path);
 	if (fd >= 0 && strcmp(what, DT_PIDS)) {
-		dt_path(path, name, what);
-		fd = bpf_pinned(path);
+		close(fd);
+		fd = dt_pinned(name, what);
 	}
 	if (fd < 0 && errno == ENOENT)
-		return complain("the probe %s is off: dt-probe on begins it", name);
-	return fd < 0 ? complain_errno("unable to open %s", path) : fd;
+		complain("the probe %s is off: dt-probe on begins it", name);
+	return fd;
 }
 
 int dt_tasks(int map, int by_hand, struct pids *out)
@@ -131,11 +292,9 @@ int dt_hush(const char *name, int before)
 {
 	struct dt_settings s;
 	uint32_t zero = 0;
-	char path[PATH_MAX], *state;
-	int root, map, r = 0;
+	char *state;
+	int root, map = dt_pinned(name, DT_SETTINGS), r = 0;
 
-	dt_path(path, name, DT_SETTINGS);
-	map = bpf_pinned(path);
 	if (map < 0 || bpf_lookup(map, &zero, &s) < 0)
 		return -1;
 	if (before || s.was_quiet) {
@@ -151,22 +310,21 @@ int dt_hush(const char *name, int before)
 		if (root >= 0)
 			close(root);
 		if (!r && bpf_update(map, &zero, &s) < 0)
-			r = complain_errno("unable to write %s", path);
+			r = complain_errno("unable to write the settings of the probe %s", name);
 	}
 	close(map);
 	return r;
 }
 
-/* The directory, locked; -1 and errno, silent. */
+/* Open the directory and lock it. -1 and errno; what is no ENOENT may be said. */
 static int lock(const char *name, int how)
 {
-	char dir[PATH_MAX];
-	int fd;
+	int fd = open_probe(name), e;
 
-	dt_path(dir, name, NULL);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, how) < 0) {
+		e = errno;
 		close(fd);
+		errno = e;
 		return -1;
 	}
 	return fd;
@@ -186,41 +344,91 @@ int dt_held(const char *name)
 	return fd < 0 && errno == EWOULDBLOCK;
 }
 
+/* Is this the name of something that we pin? */
+static int is_ours(const char *what)
+{
+	static const char *const plain_names[] = {
+		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
+	};
+	/* these have a digit behind them when there are several, dtmake.c */
+	static const char *const numbered[] = {
+		"gone", "exit", "fork", "sockets", "read", "wait", "end", "send",
+	};
+	unsigned long long n;
+	const char *s = what;
+
+	for (size_t i = 0; i < sizeof(plain_names) / sizeof(*plain_names); i++)
+		if (!strcmp(what, plain_names[i]))
+			return 1;
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+		size_t len = strlen(numbered[i]);
+
+		if (!strncmp(what, numbered[i], len) &&
+		    (!what[len] || (what[len] >= '2' && what[len] <= '9' && !what[len + 1])))
+			return 1;
+	}
+	if (strncmp(s, "dev_", 4)) /* of a device, dtdev.c: dev_NETNS_INDEX */
+		return 0;
+	s += 4;
+	n = digits_at(&s);
+	if (!n || *s++ != '_')
+		return 0;
+	return digits_at(&s) && !*s;
+}
+
+/* Remove what we pinned from the directory. 0, or -1 said: something is left in it. */
+static int empty(int dir, const char *name)
+{
+	int fd = openat(dir, ".", OPEN_DIRECTORY), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return complain_errno("unable to list the probe %s", name);
+	}
+	while ((e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!is_ours(e->d_name))
+			r = complain("'%.80s' in the directory of the probe %s is none of ours and "
+				     "stays", e->d_name, name);
+		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
+			r = complain_errno("unable to remove %s of the probe %s", e->d_name, name);
+	}
+	closedir(d);
+	return r;
+}
+
 int dt_off(const char *name)
 {
 	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	char path[PATH_MAX], dir[PATH_MAX], **names;
+	char in_home[DT_NAME];
 	long long end = now_ms() + HELD_MS;
-	int r = 0, held;
+	int r = 0, held, home;
 
-	dt_path(dir, name, NULL);
 	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
 		if (now_ms() >= end)
 			return complain("somebody is at work on the probe %s: dt-probe on or "
 					"dt-dev", name);
 		nanosleep(&pause, NULL);
 	}
-	names = held < 0 ? NULL : names_in(dir);
-	if (!names) {
-		r = errno == ENOENT ? 0 : complain_errno("unable to list %s", dir);
-		if (held >= 0)
-			close(held);
-		return r;
-	}
+	if (held < 0)
+		return errno == ENOENT ? 0 : -1;
 	/* first that others may no longer take it for one that is on */
-	dt_path(path, name, DT_PIDS);
-	unlink(path);
+	unlinkat(held, DT_PIDS, 0);
 	dt_hush(name, 0);
 	if (dt_devices_off(name) < 0)
 		r = -1;
-	for (char **n = names; *n; n++) {
-		dt_path(path, name, *n);
-		if (unlink(path) < 0 && errno != ENOENT)
-			r = complain_errno("unable to remove %s", path);
-	}
-	free(names);
-	if (!r && rmdir(dir) < 0 && errno != ENOENT)
-		r = complain_errno("unable to remove %s", dir);
+	if (empty(held, name) < 0)
+		r = -1;
+	home = r ? -1 : open_home(0);
+	plain(in_home, name);
+	if (home >= 0 && unlinkat(home, in_home, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		r = complain_errno("unable to remove the directory of the probe %s", name);
+	if (home >= 0)
+		close(home);
 	close(held);
 	return r < 0 ? -1 : 1;
 }

@@ -138,8 +138,26 @@ int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 
 /* ---- dt.c: a probe by its name --------------------------------------------------------- */
 
-/* The directory of the probe, or with what, the path of that in it: PATH_MAX bytes. */
+/*
+ * The directory of the probe, or with what, the path of that in it: PATH_MAX bytes. It is
+ * for messages: to open it would follow whatever somebody put there meanwhile.
+ */
 void dt_path(char *path, const char *name, const char *what);
+
+/* A descriptor of what is pinned there; -1 said, or silent where errno is ENOENT. */
+int dt_pinned(const char *name, const char *what);
+
+/* Pin it there. 0 or -1 said, with errno. */
+int dt_pin(const char *name, const char *what, int fd);
+
+/* Remove the pin. 0, or -1 said, or silent where errno is ENOENT. */
+int dt_unpin(const char *name, const char *what);
+
+/* Make the directory of the probe. 0, or -1 said. */
+int dt_make_directory(const char *name);
+
+/* Is there a probe of that name, or what is left of one? */
+int dt_there(const char *name);
 
 /* The name of the probe unless told: $TFS_PROBE, or "dt". */
 const char *dt_name(void);

@@ -83,12 +83,10 @@ int dt_device_ok(const char *device)
 	return program_for(device, &kind) != NULL;
 }
 
-static void link_path(char *path, const char *name, uint64_t netns, unsigned index)
+/* The name of a device's link. */
+static void link_name(char *what, size_t size, uint64_t netns, unsigned index)
 {
-	char what[64];
-
-	format(what, sizeof(what), "dev_%llu_%u", (unsigned long long)netns, index);
-	dt_path(path, name, what);
+	format(what, size, "dev_%llu_%u", (unsigned long long)netns, index);
 }
 
 static int by_clsact(const char *name, const char *device, unsigned index, int program)
@@ -149,7 +147,7 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 
 int dt_device_on(const char *name, const char *device, const char **how)
 {
-	char path[PATH_MAX];
+	char what[64];
 	int kind, program, link, r;
 	const char *which = program_for(device, &kind);
 	unsigned index = if_nametoindex(device);
@@ -163,15 +161,13 @@ int dt_device_on(const char *name, const char *device, const char **how)
 	program = dt_open(name, which);
 	if (program < 0)
 		return -1;
-	link_path(path, name, own_netns(), index);
-	link = bpf_pinned(path);
+	link_name(what, sizeof(what), own_netns(), index);
+	link = dt_pinned(name, what);
 	*how = "tcx";
 	r = 1;
 	if (link < 0) {
 		link = bpf_link(program, (int)index, ATTACH_TCX_EGRESS);
-		r = link < 0 ? -1 : bpf_pin(link, path);
-		if (link >= 0 && r < 0)
-			complain_errno("unable to pin %s", path);
+		r = link < 0 ? -1 : dt_pin(name, what, link);
 	}
 	if (link >= 0) {
 		close(link);
@@ -205,12 +201,14 @@ int dt_device_off(const char *name, const char *device)
 {
 	struct dt_device at = { .netns = own_netns(), .index = if_nametoindex(device) };
 	struct dt_clsact is;
-	char path[PATH_MAX];
+	char what[64];
 	int map, r = 1;
 
-	link_path(path, name, at.netns, at.index);
-	if (!unlink(path))
+	link_name(what, sizeof(what), at.netns, at.index);
+	if (!dt_unpin(name, what))
 		return 0;
+	if (errno != ENOENT)
+		return -1;
 	map = dt_open(name, DT_DEVICES);
 	if (map < 0)
 		return -1;
@@ -250,12 +248,9 @@ int dt_devices_off(const char *name)
 {
 	struct dt_device at;
 	struct dt_clsact is;
-	char path[PATH_MAX];
 	uint64_t own = own_netns();
-	int home, map, r = 0;
+	int home, map = dt_pinned(name, DT_DEVICES), r = 0;
 
-	dt_path(path, name, DT_DEVICES);
-	map = bpf_pinned(path);
 	if (map < 0)
 		return 0;
 	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -23,10 +22,7 @@ struct make {
 
 static int keep(const struct make *m, int fd, const char *what)
 {
-	char path[PATH_MAX];
-
-	dt_path(path, m->name, what);
-	return bpf_pin(fd, path) < 0 ? complain_errno("unable to pin %s", path) : 0;
+	return dt_pin(m->name, what, fd);
 }
 
 /* ---- maps, and where the programs find what ------------------------------------------ */
@@ -370,20 +366,13 @@ static int fill(struct make *m)
 int dt_make(const char *name, const struct dt_wanted *wanted, struct dt_made *made)
 {
 	struct make m = { .name = name, .wanted = wanted, .plan.flags = wanted->flags };
-	char path[PATH_MAX];
 	int held, r;
 
-	if (dt_ready() < 0)
+	if (dt_ready() < 0 || dt_make_directory(name) < 0)
 		return -1;
-	dt_path(path, name, NULL);
-	if (mkdir(path, 0700) < 0)
-		return errno == EEXIST ?
-		       complain("the probe %s is on, or what is left of one: dt-probe off ends it",
-				name) :
-		       complain_errno("unable to make %s", path);
 	held = dt_hold(name);
 	if (held < 0)
-		return complain_errno("unable to hold %s", path);
+		return complain_errno("unable to hold the probe %s", name);
 	r = fill(&m);
 	close(held);
 	if (r < 0) {

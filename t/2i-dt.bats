@@ -115,13 +115,13 @@ on_and_another() {
 	sed -n 2p on.out | grep -Eqx 'send (tracepoint|fentry|kprobe)'
 	sed -n 3p on.out | grep -Eqx 'end (at the send|sock_send_length)'
 	[ "$(dt-probe -N "$N")" = 1 ]
-	[ "$(stat -c %a "$BPFFS/tfs-$N")" = 700 ]
+	[ "$(stat -c %a "$BPFFS/tfs/$N")" = 700 ]
 	# its id is that of its map
 	id=$((16#$(sed -n 's/^id //p' on.out)))
 	objects | grep -qx "map $id dt_pids"
 	[ "$(objects | grep -c '^program ')" -ge 10 ]
 	[ "$(dt-probe -N "$N" off)" = "" ]
-	[ ! -e "$BPFFS/tfs-$N" ]
+	[ ! -e "$BPFFS/tfs/$N" ]
 	eventually no_objects
 	run -1 dt-probe -N "$N" off
 	[ "$output" = "" ]
@@ -137,7 +137,7 @@ on_and_another() {
 	dt-probe -N "$N.2" on >second.out
 	[ "$(head -n 1 on.out)" != "$(head -n 1 second.out)" ]
 	# a dot is a plus there
-	[ -d "$BPFFS/tfs-$N+2" ]
+	[ -d "$BPFFS/tfs/$N+2" ]
 	dt-probe -N "$N" off
 	[ "$(dt-probe -N "$N.2")" = 1 ]
 	dt-probe -N "$N.2" off
@@ -215,7 +215,7 @@ on_and_another() {
 	run -111 setpriv --reuid 65534 --clear-groups "$(command -v dt-probe)" -N "$N" on
 	[ "$output" = "dt-probe: fatal: the kernel refused the program dt_rx: Operation not permitted" ] ||
 		[[ $output == "dt-probe: fatal: unable to make "*": "* ]]
-	[ ! -e "$BPFFS/tfs-$N" ]
+	[ ! -e "$BPFFS/tfs/$N" ]
 }
 
 @test "dt-probe: a full disk is told, and the probe is ended by off" {
@@ -251,7 +251,7 @@ killed_and_off() {
 	said=$(dt-probe -N "$N") || status=$?
 	[ "$said" = $((1 - status)) ] || return
 	said=$(dt-probe -N "$N" off 2>&1) || [ $? = 1 ] || return
-	[ "$said" = "" ] && [ ! -e "$BPFFS/tfs-$N" ]
+	[ "$said" = "" ] && [ ! -e "$BPFFS/tfs/$N" ]
 }
 
 # Most of its calls read the kernel's types: each third of the others is tried, from
@@ -286,7 +286,7 @@ killed_and_off() {
 		killed_at "$i" dt-probe -N "$N" off
 		run dt-probe -N "$N" off
 		[ "$status" -le 1 ]
-		[ ! -e "$BPFFS/tfs-$N" ]
+		[ ! -e "$BPFFS/tfs/$N" ]
 	done
 	eventually no_objects
 }

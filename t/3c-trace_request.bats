@@ -18,10 +18,10 @@ FROM="--from 10.$NET.0.0/16 fd$NET::/16"
 
 undo() {
 	local i left=
-	for i in "$BPFFS"/tfs-"$MARK"*; do # those that a test began by hand
-		[ ! -d "$i" ] || dt-probe -N "${i##*/tfs-}" off || left="$left $i"
+	for i in "$BPFFS"/tfs/"$MARK"*; do # those that a test began by hand
+		[ ! -d "$i" ] || dt-probe -N "${i##*/}" off || left="$left $i"
 	done
-	for i in "$TRACEFS"/instances/tfs-dt."$MARK"* "$BPFFS"/tfs-tfs-dt+"$MARK"*; do
+	for i in "$TRACEFS"/instances/tfs-dt."$MARK"* "$BPFFS"/tfs/tfs-dt+"$MARK"*; do
 		[ ! -d "$i" ] || left="$left $i"
 	done
 	net_down
@@ -70,12 +70,12 @@ all_gone() {
 
 # The session's parts: instance, probe, run directory.
 is_there() {
-	[ -d "$TRACEFS/instances/tfs-dt.$1" ] && [ -d "$BPFFS/tfs-tfs-dt+$1" ]
+	[ -d "$TRACEFS/instances/tfs-dt.$1" ] && [ -d "$BPFFS/tfs/tfs-dt+$1" ]
 }
 
 # session_gone NAME
 session_gone() {
-	[ ! -d "$TRACEFS/instances/tfs-dt.$1" ] && [ ! -d "$BPFFS/tfs-tfs-dt+$1" ]
+	[ ! -d "$TRACEFS/instances/tfs-dt.$1" ] && [ ! -d "$BPFFS/tfs/tfs-dt+$1" ]
 }
 
 nothing_at_all_left() {
@@ -476,9 +476,9 @@ refuse() {
 		# by what is there: more and more of it
 		case $((nth % 5)) in
 		0) moment() { [ -d "$TRACEFS/instances/tfs-dt.$MARK" ]; } ;;
-		1) moment() { [ -d "$BPFFS/tfs-tfs-dt+$MARK" ]; } ;;
-		2) moment() { [ -e "$BPFFS/tfs-tfs-dt+$MARK/rx" ]; } ;;
-		3) moment() { [ -e "$BPFFS/tfs-tfs-dt+$MARK/pids" ]; } ;;
+		1) moment() { [ -d "$BPFFS/tfs/tfs-dt+$MARK" ]; } ;;
+		2) moment() { [ -e "$BPFFS/tfs/tfs-dt+$MARK/rx" ]; } ;;
+		3) moment() { [ -e "$BPFFS/tfs/tfs-dt+$MARK/pids" ]; } ;;
 		4) moment() { [ -s out ]; } ;;
 		esac
 		eventually moment

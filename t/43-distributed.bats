@@ -52,7 +52,7 @@ probe_on() {
 
 # pins: the directory of the probe
 pins() {
-	echo "$PINS/tfs-${PROBE//./+}"
+	echo "$PINS/tfs/${PROBE//./+}"
 }
 
 probe_off() {
@@ -1002,7 +1002,7 @@ nothing_of() {
 orphans() {
 	local dir
 	"$PROG/bpfobjects" still <candidates >now || [ $? = 1 ]
-	for dir in "$PINS"/tfs-*; do
+	for dir in "$PINS"/tfs/*; do
 		"$PROG/bpfobjects" in "$dir" 2>/dev/null || :
 	done >pinned
 	echo >>pinned

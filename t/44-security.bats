@@ -11,6 +11,10 @@ undo() {
 			tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
 		tfs-probe remove
 	fi
+	[ -z "${PLACE-}" ] || {
+		umount "$PLACE/sys/fs/bpf" 2>/dev/null
+		rm -r "$PLACE"
+	}
 }
 
 # no_session MESSAGE HOOK WORDS: there is none, for this reason
@@ -154,4 +158,85 @@ p:g/i $PWD/victim:$((WORK + 1))
 		no_session "manager: fatal: '$function' is not the name of a function; tfs-function -l prints names" \
 			trace_kprobe "--function '$function'"
 	done
+}
+
+# ---- dt-probe: what is pinned in a bpffs that everybody can write to ---------------------
+
+# open_bpffs: a bpffs of mode 1777 below $PLACE, which others may enter; files in "victim"
+open_bpffs() {
+	need_root
+	need_tool setpriv
+	PLACE=$(mktemp -d)
+	chmod 755 "$PLACE"
+	mkdir -p "$PLACE/sys/fs/bpf" "$PLACE/victim"
+	touch "$PLACE/victim/pids" "$PLACE/victim/rx" "$PLACE/victim/important"
+	mount -t bpf -o mode=1777 bpf "$PLACE/sys/fs/bpf" || skip "needs the right to mount bpffs"
+	PINS=$PLACE/sys/fs/bpf
+	export TRACER_SYSFS_PATH=$PLACE/sys
+}
+
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+unharmed() {
+	[ "$(ls "$PLACE/victim")" = $'important\npids\nrx' ]
+}
+
+@test "dt-probe: off follows no symbolic link that another user has put into bpffs" {
+	open_bpffs
+	# the attack, as it worked on the name that probes had
+	as_nobody ln -s "$PLACE/victim" "$PINS/tfs-x"
+	run -1 dt-probe -N x off
+	unharmed
+	# the same on the directory of all probes
+	as_nobody ln -s "$PLACE/victim" "$PINS/tfs"
+	fails 111 "dt-probe: fatal: unable to open $PINS/tfs: Not a directory" dt-probe -N x off
+	unharmed
+	as_nobody rm "$PINS/tfs"
+	as_nobody ln -s "$PLACE" "$PINS/tfs"
+	fails 111 "dt-probe: fatal: unable to open $PINS/tfs: Not a directory" dt-probe -N victim off
+	unharmed
+}
+
+@test "dt-probe: another user's directory in the place of ours is refused by name" {
+	open_bpffs
+	as_nobody mkdir -m 0777 "$PINS/tfs"
+	as_nobody ln -s "$PLACE/victim" "$PINS/tfs/x"
+	for command in off on state; do
+		fails 111 "dt-probe: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+			dt-probe -N x "$command"
+	done
+	fails 111 "dt-dev: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+		dt-dev -N x remove lo
+	unharmed
+	[ -L "$PINS/tfs/x" ]
+	as_nobody rm -r "$PINS/tfs"
+	# one of root's that others may enter is refused too
+	mkdir -m 0755 "$PINS/tfs"
+	fails 111 "dt-probe: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+		dt-probe -N x off
+}
+
+@test "dt-probe: off removes what it pins, and nothing else" {
+	open_bpffs
+	mkdir -m 0700 "$PINS/tfs" "$PINS/tfs/x"
+	mkdir "$PINS/tfs/x/pids2" "$PINS/tfs/x/dev_1_" "$PINS/tfs/x/send1"
+	ln -s "$PLACE/victim/important" "$PINS/tfs/x/send2"
+	ln -s "$PLACE/victim/important" "$PINS/tfs/x/dev_4026531840_1"
+	run -111 dt-probe -N x off
+	[ "$(grep -c 'in the directory of the probe x is none of ours and stays$' <<<"$output")" = 3 ]
+	[ "$(ls "$PINS/tfs/x")" = $'dev_1_\npids2\nsend1' ]
+	unharmed
+	rmdir "$PINS/tfs/x/"*
+	dt-probe -N x off
+	[ ! -e "$PINS/tfs/x" ]
+	[ "$(stat -c %a "$PINS/tfs")" = 700 ]
+}
+
+@test "dt-probe: a user without rights leaves no directory that would be in root's way" {
+	open_bpffs
+	run -111 as_nobody env TRACER_SYSFS_PATH="$TRACER_SYSFS_PATH" "$TREE/bin/dt-probe" -N x on
+	[[ $output == "dt-probe: fatal: unable to make $PINS/tfs: Operation not permitted"* ]]
+	[ ! -e "$PINS/tfs" ]
 }

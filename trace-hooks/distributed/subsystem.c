@@ -51,10 +51,7 @@ static int check(const struct request *rq, int root)
 /* One clock for all hosts' sessions to begin with, and what dt-join can read. */
 static int open_session(const struct request *rq)
 {
-	char path[PATH_MAX];
-
-	dt_path(path, name_of(rq), NULL);
-	if (!access(path, F_OK))
+	if (dt_there(name_of(rq)))
 		return complain("there is a probe %s already; give --instance another name",
 				name_of(rq));
 	instances = open_instances();
@@ -189,11 +186,8 @@ static int close_session(const struct request *rq)
 /* Those that were added and what they started, not who serves a request just now. */
 static int members(const struct request *rq, struct pids *out)
 {
-	char path[PATH_MAX];
-	int map, r;
+	int map = dt_pinned(name_of(rq), DT_PIDS), r;
 
-	dt_path(path, name_of(rq), DT_PIDS);
-	map = bpf_pinned(path);
 	if (map < 0)
 		return 0; /* removed under us: nobody is followed any more */
 	r = dt_tasks(map, 1, out);
