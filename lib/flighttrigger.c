@@ -12,15 +12,21 @@
 /* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
 #define NO_TASK 4194303
 
-/* Whom the instance traces, and whom not: those that are born meanwhile as well. */
-static int copy_pids(int from, int to)
+/*
+ * Whom the instance traces, and whom not: those that are born meanwhile as well. We
+ * are left out by the filters of the events.
+ */
+static int copy_pids(int from, int to, const struct pids *us)
 {
 	struct pids known = { 0 }, now = { 0 }, not = { 0 };
 	char *text = ctl_read(from, "set_event_notrace_pid", NULL);
 	char *follow = ctl_read(from, "options/event-fork", NULL);
+	size_t nobody;
 	int r;
 
 	r = pids_parse(&not, text ? text : "");
+	nobody = not.n;
+	pids_minus(&not, us);
 	if (!r)
 		r = pidfilter_remove(to, &not, 0);
 	while (!r && !(r = pidfilter_list(from, &now))) {
@@ -33,7 +39,7 @@ static int copy_pids(int from, int to)
 		pids_clear(&now);
 	}
 	/* all that were followed are gone: nobody, which an empty list does not mean */
-	if (!r && !known.n && !not.n && follow && *follow == '1') {
+	if (!r && !known.n && !nobody && follow && *follow == '1') {
 		r = pids_add(&known, NO_TASK);
 		if (!r)
 			r = pidfilter_add(to, &known, 0);
@@ -48,22 +54,29 @@ static int copy_pids(int from, int to)
 	return r;
 }
 
-static int arm_event(const struct trigger *t, const char *event)
+static int arm_event(const struct trigger *t, const char *event, const struct pids *us)
 {
 	int system = (int)strcspn(event, ":");
-	char file[300];
+	char file[300], filter[4096];
 
 	format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
 	if (t->filter && ctl_write(t->dir, file, t->filter, 0) < 0) {
 		ctl_caret(t->dir, t->filter);
 		return -1;
 	}
+	if (exclude_filter(filter, sizeof(filter), event, t->filter, us) < 0)
+		return complain("unable to leave ourselves out of %s: its filter is too long", event);
+	/* of an event that is not there, enable tells */
+	if (ctl_exists(t->dir, file) && ctl_write(t->dir, file, filter, 0) < 0)
+		return -1;
 	format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
 	return ctl_write(t->dir, file, "1", 0);
 }
 
 int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 {
+	pid_t self = task_self();
+	struct pids us = { .v = &self, .n = 1 };
 	char *clock, *name;
 
 	t->pipe = -1;
@@ -83,7 +96,7 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 			return -1;
 	}
 	free(clock);
-	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 || copy_pids(dir, t->dir) < 0)
+	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 || copy_pids(dir, t->dir, &us) < 0)
 		return -1;
 	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (t->pipe < 0)
@@ -91,7 +104,7 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 	if (live_open(&t->live, t->dir) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
-		if (arm_event(t, t->events[i]) < 0)
+		if (arm_event(t, t->events[i], &us) < 0)
 			return -1;
 	return 0;
 }

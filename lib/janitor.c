@@ -193,30 +193,18 @@ static int await_ready(struct janitor *j, int fd)
  * the tool is ready for it is not lost. One that works alone has the FIFO to
  * read as well, waits for nobody, and says on READY_FD when it has begun.
  */
-static int start_stream(struct janitor *j)
+static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int go)
 {
-	int fd, ready[2], alone = j->rq->recipe->alone;
+	int fd, alone = j->rq->recipe->alone;
 	struct request rq = *j->rq;
 	unsigned long used;
 	struct stat st;
 
-	if (alone && pipe2(ready, O_CLOEXEC) < 0)
-		return complain_errno("unable to make a pipe");
-	j->stream = fork_bound();
-	if (j->stream < 0)
-		return -1;
-	/* whoever of us two comes first; or setsid, which would be refused then */
-	if (j->rq->output != OUTPUT_DAT)
-		setpgid(j->stream, j->stream);
-	if (j->stream) {
-		if (alone)
-			close(ready[1]);
-		return alone ? await_ready(j, ready[0]) : 0;
-	}
-	close(j->manager);
 	/* nobody hears it any more, and a broken pipe would end whoever speaks */
 	if (!alone)
 		to_null(STDERR_FILENO);
+	if (stream_hold(j->rq, &j->words, pids, go))
+		stream_run(j->rq, &j->words, j->tools);
 	fd = openat(j->dir, "trace", (alone ? O_RDWR : O_WRONLY) | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
 	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
@@ -233,10 +221,71 @@ static int start_stream(struct janitor *j)
 			rq.size_kb -= used;
 		dup2(fd, STDOUT_FILENO);
 	}
-	if (alone && (fchdir(j->dir) < 0 || dup2(ready[1], READY_FD) < 0 ||
+	if (alone && (fchdir(j->dir) < 0 || dup2(ready, READY_FD) < 0 ||
 		      fcntl(READY_FD, F_SETFD, 0) < 0))
 		_exit(REFUSED);
 	stream_run(&rq, &j->words, j->tools);
+}
+
+/* The session's own tasks are we, the manager and the stream's, which write their pids. */
+static int exclude_us(const struct janitor *j, int pids)
+{
+	pid_t self = task_self(), pid;
+	size_t streams = 0;
+	struct pids us = { 0 };
+	struct task t;
+	int r;
+
+	for (; read(pids, &pid, sizeof(pid)) == sizeof(pid); streams++)
+		pids_add(&us, pid);
+	if (streams != (j->rq->output != OUTPUT_DAT && j->words.filter ? 2 : 1))
+		r = complain("%s: its stream did not begin", j->rq->recipe->name);
+	else if (task_read(self, &t) < 0)
+		r = complain_errno("unable to find ourselves in %s", procfs());
+	else {
+		pids_add(&us, self);
+		pids_add(&us, t.ppid);
+		r = pids_sort(&us);
+	}
+	if (!r && ours.exclude)
+		r = ours.exclude(j->rq, &us);
+	pids_clear(&us);
+	return r;
+}
+
+/* begin is called before the stream starts to read: what it reads is not yet recorded. */
+static int start_stream(struct janitor *j, int (*begin)(const struct request *))
+{
+	int ready[2] = { -1, -1 }, pids[2], go[2], r;
+
+	if ((j->rq->recipe->alone && pipe2(ready, O_CLOEXEC) < 0) ||
+	    pipe2(pids, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0)
+		return complain_errno("unable to make a pipe");
+	j->stream = fork_bound();
+	if (j->stream < 0)
+		return -1;
+	/* whoever of us two comes first; or setsid, which would be refused then */
+	if (j->rq->output != OUTPUT_DAT)
+		setpgid(j->stream, j->stream);
+	if (!j->stream) {
+		close(j->manager);
+		close(go[1]);
+		become_stream(j, ready[1], pids[1], go[0]);
+	}
+	close(ready[1]);
+	close(pids[1]);
+	close(go[0]);
+	r = exclude_us(j, pids[0]);
+	if (!r && begin)
+		r = begin(j->rq);
+	if (!r && write(go[1], "", 1) != 1)
+		r = complain("%s: its stream did not begin", j->rq->recipe->name);
+	close(pids[0]);
+	close(go[1]);
+	if (!r && j->rq->recipe->alone)
+		return await_ready(j, ready[0]);
+	close(ready[0]);
+	return r;
 }
 
 /* ---- set-up and undo ------------------------------------------------------------ */
@@ -267,7 +316,7 @@ static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
 	if (ours.open(j->rq) < 0 || make_output(j) < 0 || ask_recipe(j) < 0 ||
-	    ours.arm(j->rq) < 0 || start_stream(j) < 0)
+	    (ours.prepare && ours.prepare(j->rq) < 0) || start_stream(j, ours.arm) < 0)
 		return -1;
 	return 0;
 }
@@ -380,7 +429,7 @@ static int stream_ended(struct janitor *j, int status)
 	j->stream = 0;
 	/* the reader died; another may come */
 	if (exit_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
-		return start_stream(j) < 0 ? j->stream_status = REFUSED, -1 : 0;
+		return start_stream(j, NULL) < 0 ? j->stream_status = REFUSED, -1 : 0;
 	j->stream_status = exit_status(status) > NO ? exit_status(status) : REFUSED;
 	return -1;
 }

@@ -221,7 +221,10 @@ int check_recording(const struct request *rq, int root);
 int make_recording(const struct request *rq, int instances, const char *name,
 		   const char *clock);
 
-/* Record everybody but the session's own processes and what they start. 0 or -1 said. */
+/*
+ * Record everybody but the session's own processes and what they start. 0 or -1 said.
+ * Once events are enabled, exclude_tasks is to be called as well.
+ */
 int leave_us_out(int instance);
 
 /* ---- stream.c: the processes that make a session's output --------------------------- */
@@ -242,7 +245,14 @@ struct stream_words {
 int stream_words(struct stream_words *, size_t n, const char *hook, const char *tools);
 
 /*
- * Become the stream, which writes to standard output and which SIGTERM to the
+ * In the stream's process: fork another one if there is a filter. Each writes its pid,
+ * as procfs has it, to pids and waits for a byte from go. Returns then, not 0 in the
+ * process that is the filter's child, whose standard output stream_run sees to.
+ */
+int stream_hold(const struct request *rq, const struct stream_words *, int pids, int go);
+
+/*
+ * After stream_hold, become the stream, which writes to standard output and which SIGTERM to the
  * process group tells to stop; SIGTERM is blocked, and this process leads its
  * group. Of OUTPUT_DAT words say nothing.
  */
@@ -268,7 +278,14 @@ struct subsystem {
 	 * its tools where to work: up to PLACE_MOST of "NAME=VALUE", then NULL.
 	 */
 	int (*place)(const struct request *rq, const char **variables);
-	/* J: what comes after the recipe: begin to record. */
+	/* J: what comes after the recipe, before there is a stream. NULL: nothing. */
+	int (*prepare)(const struct request *rq);
+	/*
+	 * J: after that, and before each stream begins: leave these tasks, the
+	 * session's own, out of what is recorded. NULL: nothing to do.
+	 */
+	int (*exclude)(const struct request *rq, const struct pids *us);
+	/* J: what comes after that: begin to record. */
 	int (*arm)(const struct request *rq);
 	/*
 	 * J: the tool that streams to standard output, or with OUTPUT_DAT puts

@@ -61,6 +61,16 @@ int task_lives(const struct task *t)
 	return t->state != 'X' && t->state != 'x' && (t->state != 'Z' || t->threads > 1);
 }
 
+pid_t task_self(void)
+{
+	char path[PATH_MAX], text[32] = "";
+	ssize_t n;
+
+	format(path, sizeof(path), "%s/self", procfs());
+	n = readlink(path, text, sizeof(text) - 1);
+	return n > 0 ? pid_number(text) : 0;
+}
+
 int task_alive(pid_t pid)
 {
 	struct task t;

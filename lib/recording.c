@@ -82,16 +82,11 @@ int make_recording(const struct request *rq, int instances, const char *name, co
 
 int leave_us_out(int instance)
 {
-	char path[PATH_MAX], text[32] = "";
 	struct pids us = { 0 };
 	struct task t;
-	ssize_t n;
 	int r;
 
-	/* our number in procfs, which may be another than getpid's */
-	format(path, sizeof(path), "%s/self", procfs());
-	n = readlink(path, text, sizeof(text) - 1);
-	if (n <= 0 || task_read(pid_number(text), &t) < 0)
+	if (task_read(task_self(), &t) < 0)
 		return complain_errno("unable to find ourselves in %s", procfs());
 	pids_add(&us, t.pid);
 	pids_add(&us, t.ppid);

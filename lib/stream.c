@@ -6,6 +6,9 @@
  * two, in one process group: the filter is the stream, the tool a child of it.
  * SIGTERM stays blocked in the filter, which ends when all of the tool's text
  * has gone through it.
+ *
+ * Both are forked and wait before the session records, so that the janitor knows
+ * their pids then. The tool waits on for the filter, which waits for a reader.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -76,26 +79,52 @@ static void limit_output(const struct request *rq)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-/* Returns in a child whose standard output is our input; we become the filter. */
-static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
+/* The two processes of a stream with a filter, in each of them. */
+static struct {
+	int filter, tool;       /* which one this is; neither: there is no filter */
+	int text[2], go[2];
+} two;
+
+/* Returns in both processes. */
+static void split(void)
 {
 	pid_t self = getpid(), pid;
-	sigset_t told;
-	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 ||
+	    (pid = fork()) < 0)
 		_exit(REFUSED);
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != self)
-			_exit(REFUSED);
-		dup2(ends[1], STDOUT_FILENO);
+	two.filter = pid > 0;
+	two.tool = !pid;
+	if (pid)
 		return;
-	}
-	/* it came before there was a child to hear it */
-	if (!sigpending(&told) && sigismember(&told, SIGTERM))
-		kill(pid, SIGTERM);
-	dup2(ends[0], STDIN_FILENO);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(REFUSED);
+	close(two.go[1]);
+}
+
+int stream_hold(const struct request *rq, const struct stream_words *s, int pids, int go)
+{
+	pid_t self;
+	char c;
+
+	if (rq->output != OUTPUT_DAT && s->filter)
+		split();
+	self = task_self();
+	if (write(pids, &self, sizeof(self)) != sizeof(self))
+		_exit(REFUSED);
+	close(pids);
+	if (read(two.tool ? two.go[0] : go, &c, 1) != 1)
+		_exit(REFUSED);
+	return two.tool;
+}
+
+/* The reader is there: the tool may begin. */
+static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
+{
+	if (write(two.go[1], "", 1) != 1)
+		_exit(REFUSED);
+	dup2(two.text[0], STDIN_FILENO);
 	limit_output(rq);
 	run(tools, argv);
 }
@@ -107,8 +136,10 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	struct request tool = *rq;
 	size_t n = 0;
 
-	if (rq->output != OUTPUT_DAT && s->filter) {
+	if (two.filter)
 		begin_filter(rq, tools, s->filter);
+	if (two.tool) {
+		dup2(two.text[1], STDOUT_FILENO);
 		if (rq->output == OUTPUT_LINES) /* the filter makes them */
 			tool.output = OUTPUT_FIFO;
 	}

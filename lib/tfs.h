@@ -327,6 +327,9 @@ int task_lives(const struct task *);
 /* The process that it is a thread of, and its real uid. 0, or -1. Silent. */
 int task_ids(pid_t, pid_t *tgid, uid_t *uid);
 
+/* Our own number in procfs, which may be another than getpid's. 0, silent: none. */
+pid_t task_self(void);
+
 /*
  * A descriptor that polls readable once the task is gone: a pidfd, of the
  * thread itself where the kernel has PIDFD_THREAD. -1, silent: this kernel or
@@ -555,6 +558,23 @@ int pidfilter_mirror(int dir);
 
 /* The pids that are traced now, sorted. -1 said. */
 int pidfilter_list(int instance, struct pids *out);
+
+/* ---- exclude.c: keep tasks out of an instance that traces everybody ---------------- */
+
+/*
+ * Write the filter of SYSTEM:EVENT into buf: what filter says ("none" and NULL: nothing),
+ * and none of the tasks' own events. Events of interrupts pass whomever they hit. A
+ * clause of an earlier call is replaced. -1, silent: it does not fit.
+ */
+int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
+		   const struct pids *tasks);
+
+/*
+ * Keep the tasks out of all events that are enabled. If every one of these happens only
+ * in the task that it tells of, set_event_notrace_pid is left as it is, which must list
+ * the tasks; otherwise it is emptied, and the events' filters do it. -1 said.
+ */
+int exclude_tasks(int instance, const struct pids *tasks);
 
 /* ---- wait.c: one wait point for signal, time, tasks ------------------------------ */
 

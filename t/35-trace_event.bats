@@ -146,3 +146,88 @@ refuses() {
 	done
 	[ ! -e evil ]
 }
+
+# ---- --all: everybody but the session itself -----------------------------------------
+
+# own_tasks: the pids of the session's processes, one a line: manager, janitor, stream
+own_tasks() {
+	local janitor
+	janitor=$(children "$SESSION")
+	printf '%s\n' "$SESSION" "$janitor"
+	children "$janitor"
+}
+
+# clause EXPRESSION: the filter of an event that has this one, and leaves those tasks out
+clause() {
+	local pid text=
+	for pid in $(own_tasks | sort -n); do
+		text="${text:+$text && }common_pid != $pid"
+	done
+	echo "${1:+($1) && }(common_flags & 0x58 || ($text))"
+}
+
+filter_is() {
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/$1/filter")" = "$(clause "${2-}")" ]
+}
+
+# interrupted FILE: it has an event of an interrupt that hit a task of the session
+interrupted() {
+	"$PROG/calls" 20000 </dev/null >&-
+	grep -qE "^ *[^#]{0,16}-($(own_tasks | tr '\n' '|')none) +\[[0-9]+\] ..[hHszZ]" "$1"
+}
+
+@test "trace_event: with --all the events of interrupts that hit the session itself are recorded" {
+	need_tracefs events/irq/softirq_entry
+	start_session trace_event --output fifo --all -e softirq_entry raw_syscalls:sys_enter
+	read_by cat >got
+	eventually interrupted got
+	own=$(own_tasks | tr '\n' '|')none
+	stop_session
+	finishes "$READER" 0
+	# and none of its own system calls
+	run -1 grep -m 3 -E "^[^#]{0,16}-($own) .*: sys_enter: " got
+}
+
+@test "trace_event: with --all the filters of the events leave the session's own tasks out" {
+	need_tracefs events/signal
+	start_session trace_event --output fifo --all -e signal_deliver --filter "'sig == 10 || sig == 12'"
+	filter_is signal/signal_deliver 'sig == 10 || sig == 12'
+	[ "$(grep -c '[0-9]' "$TRACEFS/instances/tfs.$MARK/set_event_notrace_pid")" = 0 ]
+	stop_session
+}
+
+@test "trace_event: with --all a switch or a wake-up of another task by the session itself is recorded" {
+	need_tracefs events/sched
+	start_session trace_event --output fifo --all -e sched_switch sched_waking
+	filters=$TRACEFS/instances/tfs.$MARK/events/sched
+	own=$(clause)
+	others=${own#*|| (} others=${others%))}
+	[ "$(cat "$filters/sched_switch/filter")" = "${own%)} || (${others//common_pid/next_pid}))" ]
+	[ "$(cat "$filters/sched_waking/filter")" = "${own%)} || (${others//common_pid/pid}))" ]
+	stop_session
+}
+
+# begins_anew STREAM: another one is the session's now, and left out
+begins_anew() {
+	"$PROG/acts" nothing
+	[ "$(own_tasks | tail -n 1)" != "$1" ] && filter_is sched/sched_process_exit
+}
+
+@test "trace_event: with --all a stream that begins anew for a second reader is left out, too" {
+	need_tracefs events/sched
+	start_session trace_event --output fifo --all -e sched_process_exit
+	stream=$(own_tasks | tail -n 1)
+	read_by head -n 1 >got
+	eventually begins_anew "$stream"
+	stop_session
+}
+
+@test "trace_event: with --all events that only tasks have keep the list of pids, which costs less" {
+	need_tracefs events/syscalls
+	start_session trace_event --output fifo --all -e sys_enter_getppid
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter")" = none ]
+	# the kernel adds the stream when it is forked
+	[ "$(grep -o '[0-9]*' "$TRACEFS/instances/tfs.$MARK/set_event_notrace_pid" | sort -n)" = \
+		"$(own_tasks | sort -n)" ]
+	stop_session
+}

@@ -351,6 +351,31 @@ undo() {
 	session_ends
 }
 
+# reads_of DISK: how many it has completed since the kernel started
+reads_of() {
+	local reads
+	read -r reads _ <"/sys/class/block/$1/stat"
+	echo "$reads"
+}
+
+@test "trace_block: with --all as many requests as the disk counts, though their interrupts hit the session" {
+	need_tracefs events/block/block_rq_complete
+	[ "${TFS_VARIANT-}" = vm ] && [ -b /dev/vda ] || skip "needs a guest's disk, /dev/vda"
+	# one processor for all: there the stream is hit by interrupts
+	taskset -p 1 $$ >/dev/null
+	start_session trace_block --all --device vda
+	read_by cat >got
+	before=$(reads_of vda)
+	dd if=/dev/vda of=/dev/null bs=4k count="$(so_many 20000)" iflag=direct
+	reads=$(($(reads_of vda) - before))
+	stop_session
+	finishes "$READER" 0
+	tail -n 3 got
+	[ "$reads" = "$(so_many 20000)" ]
+	[ "$(grep -c ': block_rq_complete: ' got)" = "$reads" ]
+	run ! grep '^#' got
+}
+
 @test "trace_block: of what is no block device: one line" {
 	need_tracefs events/block/block_rq_complete
 	refuses trace_block 100 \

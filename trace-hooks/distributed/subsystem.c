@@ -131,6 +131,12 @@ static int add_named(const struct request *rq)
 	return r;
 }
 
+static int exclude(const struct request *rq, const struct pids *us)
+{
+	(void)rq;
+	return exclude_tasks(instance, us);
+}
+
 static int arm(const struct request *rq)
 {
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
@@ -208,6 +214,6 @@ static int reset(void)
 
 struct subsystem ours = {
 	.name = "distributed", .root = open_root, .check = check, .open = open_session,
-	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+	.place = place, .exclude = exclude, .arm = arm, .stream = stream, .disarm = disarm,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
 };

@@ -187,15 +187,25 @@ static void record_names(void)
 		naming_disable(instance, enabled);
 }
 
+static int prepare(const struct request *rq)
+{
+	if (leave_parents_out(rq) < 0)
+		return -1;
+	if (rq->output != OUTPUT_DAT)
+		record_names();
+	return 0;
+}
+
+static int exclude(const struct request *rq, const struct pids *us)
+{
+	return rq->everybody ? exclude_tasks(instance, us) : 0;
+}
+
 static int arm(const struct request *rq)
 {
 	char line[512];
 	size_t at = 0;
 
-	if (leave_parents_out(rq) < 0)
-		return -1;
-	if (rq->output != OUTPUT_DAT)
-		record_names();
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
 	/* a trace.dat has no comments: a mark in the buffer names them */
@@ -392,6 +402,6 @@ static int reset(void)
 
 struct subsystem ours = {
 	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
-	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
-	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+	.place = place, .prepare = prepare, .exclude = exclude, .arm = arm, .stream = stream,
+	.disarm = disarm, .close = close_session, .members = members, .sweep = sweep, .reset = reset,
 };
