@@ -265,9 +265,10 @@ static int open_raw(struct stream *s, const char *root)
 	show_begin(&s->show, &s->kernel.line);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
-	if (s->show.process.kinds & SHOW_LIFECYCLE) {
+	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS)) {
 		exits_open(&s->exits, s->live.ncpus);
 		s->show.process.ended = exits_code;
+		s->show.process.killed = exits_killed;
 		s->show.process.arg = &s->exits;
 	}
 	text = ctl_read(s->dir, "buffer_size_kb", NULL);

@@ -29,18 +29,43 @@ void end_group(struct process *p, struct comm *t, unsigned code)
 	g->group = (uint16_t)code;
 }
 
+/* Does the task's code tell how its process ends? Before 5.17 that of the leader only. */
+static int has_code(struct process *p, const struct comm *t, const struct comm *g)
+{
+	return g == t || p->line->events->version >= KERNEL(5, 17);
+}
+
 /*
- * Where a signal ends a process, its threads are delivered SIGKILL, and what it
- * was only its sender's record tells. The same becomes of all other threads
- * when one calls exit_group or execve.
+ * The signal that was sent to a task that is delivered SIGKILL. Where a signal ends a
+ * process, the kernel delivers SIGKILL to its threads, and the sender's record or the
+ * task's code tell which signal it was. All other threads are also delivered SIGKILL
+ * when one calls exit_group or execve: nothing was sent to them.
  */
+static int64_t killed_by(struct process *p, struct comm *t, struct comm *g)
+{
+	long code = -1;
+
+	if (g->state & EXEC)
+		return SIGKILL;
+	if (p->killed && has_code(p, t, g))
+		code = p->killed(p->arg, t->pid);
+	if (code < 0 && g->state & GROUP_CODE)
+		code = g->group;
+	if (code < 0)
+		code = g->sent;
+	return code & 0x7f ? code & 0x7f : SIGKILL;
+}
+
 void end_delivered(struct process *p, struct comm *t, const struct record *r)
 {
 	int64_t sig = role_number(p, ROLE_DELIVER, 0, r);
 	struct comm *g = group_of(p, t);
 
+	p->signal = sig;
 	if (!g)
 		return;
+	if (sig == SIGKILL)
+		p->signal = killed_by(p, t, g);
 	if (sig == g->sent && sig != SIGKILL)
 		g->sent = 0;
 	if (role_number(p, ROLE_DELIVER, 3, r) || !deadly(sig))
@@ -48,7 +73,7 @@ void end_delivered(struct process *p, struct comm *t, const struct record *r)
 	if (sig != SIGKILL)
 		end_group(p, g, (unsigned)sig);
 	else if (!(g->state & EXEC))
-		end_group(p, g, g->sent ? g->sent : SIGKILL);
+		end_group(p, g, (unsigned)p->signal);
 }
 
 void end_generated(struct process *p, const struct record *r)
@@ -68,10 +93,9 @@ void end_generated(struct process *p, const struct record *r)
 long end_code(struct process *p, struct comm *t)
 {
 	struct comm *g = group_of(p, t);
-	int leads = g == t || p->line->events->version >= KERNEL(5, 17);
 	/* at an exec of another thread this pid ends twice; what is told is the other end */
 	int twice = g == t && t->state & EXEC;
-	long code = p->ended && leads && !twice ? p->ended(p->arg, t->pid) : -1;
+	long code = p->ended && has_code(p, t, g) && !twice ? p->ended(p->arg, t->pid) : -1;
 
 	if (code >= 0)
 		return code;

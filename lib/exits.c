@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /* exits.c - a listener of taskstats: netlink messages, two families deep */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "process.h"
 #include "tfs.h"
+
+/*
+ * How long a killed task may take to its end. The kernel delivers SIGKILL and ends the
+ * task with no wait between the two, so it only has to get a processor.
+ */
+#define END_MS 500
 
 /* Some thousand ends, which come while nobody looks. */
 #define ROOM (8 * 1024 * 1024)
@@ -143,6 +150,7 @@ static void take(struct exits *x, const unsigned char *p, size_t n)
 	memcpy(&e.pid, id, sizeof(e.pid));
 	memcpy(&e.code, stats + EXIT_CODE, sizeof(e.code));
 	x->slot[(unsigned)e.pid % (sizeof(x->slot) / sizeof(*x->slot))] = e;
+	x->late = 0;
 }
 
 void exits_read(struct exits *x)
@@ -162,13 +170,37 @@ void exits_read(struct exits *x)
 	}
 }
 
+static struct end *slot_of(struct exits *x, int pid)
+{
+	return &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
+}
+
 long exits_code(void *exits, int pid)
 {
-	struct exits *x = exits;
-	struct end *e = &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
+	struct end *e = slot_of(exits, pid);
 
 	if (e->pid != pid || pid <= 0)
 		return -1;
 	e->pid = 0;
 	return (long)e->code;
+}
+
+long exits_killed(void *exits, int pid)
+{
+	struct exits *x = exits;
+	struct end *e = slot_of(x, pid);
+	long long end = now_ms() + END_MS, left;
+	struct pollfd p = { .fd = x->fd, .events = POLLIN };
+
+	exits_read(x);
+	/* who ended before we listened is never told: do not wait for each of those */
+	while (e->pid != pid && x->fd >= 0 && !x->late) {
+		left = end - now_ms();
+		if (left <= 0 || !poll(&p, 1, (int)left)) {
+			x->late = 1;
+			break;
+		}
+		exits_read(x);
+	}
+	return e->pid == pid && pid > 0 ? (long)e->code : -1;
 }

@@ -33,12 +33,15 @@ struct process {
 	struct pids uids, comms;
 	/* NULL, or the code that a task ended with; -1: not known */
 	long (*ended)(void *arg, int pid);
+	/* NULL, or the same of a task that is being killed; the code can still be asked for */
+	long (*killed)(void *arg, int pid);
 	void *arg;
 	int live;               /* the tasks are in procfs */
 
 	/* its own */
 	struct line *line;
 	long code;              /* of the end at hand */
+	int64_t signal;         /* that was sent, of the delivery at hand */
 	struct role_of {
 		const struct event *event;
 		const struct field *field[4];
@@ -79,6 +82,7 @@ size_t process_header(char *buf, size_t size);
  */
 struct exits {
 	int fd;                 /* -1: none */
+	int late;               /* a code was waited for in vain */
 	struct end {
 		int32_t pid;    /* 0: empty */
 		uint32_t code;
@@ -92,5 +96,8 @@ void exits_read(struct exits *);
 
 /* The code, once; -1: not known. Of a struct exits, as struct process wants it. */
 long exits_code(void *exits, int pid);
+
+/* The code of a task that was delivered SIGKILL; waits a moment until it is told. */
+long exits_killed(void *exits, int pid);
 
 #endif

@@ -190,7 +190,7 @@ HOT size_t process_line(struct process *p, const struct record *r, char *buf, si
 	}
 	case ROLE_DELIVER:
 		put_text(&o, "signal ");
-		put_signed(&o, role_number(p, role, 0, r));
+		put_signed(&o, p->signal);
 		put_text(&o, " errno ");
 		put_signed(&o, role_number(p, role, 1, r));
 		put_text(&o, " code ");

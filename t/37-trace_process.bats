@@ -114,7 +114,7 @@ killed() {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
 	scene "$1" $(($# - 1))
 	shift
-	start_session trace_process --output fifo --trace lifecycle --pid "$CALLS"
+	start_session trace_process --output fifo --trace lifecycle,signals --pid "$CALLS"
 	read_by cat >got
 	release
 	eventually [ -e pids ]
@@ -165,16 +165,46 @@ killed() {
 @test "trace_process: signals as they are delivered" {
 	scene ends
 	traced --trace signals
-	# the kernel delivers SIGKILL where another one ends the process without a core; and
 	# SIGCHLD, that is ignored, to who had it blocked for a moment, as in libc's fork
 	grep -v ' signal 17 ' got >others
 	told others >lines
 	diff - lines <<-'END'
 	a signal 9 errno 0 code 0x0
-	b signal 9 errno 0 code 0x0
+	b signal 15 errno 0 code 0x0
 	c signal 11 errno 0 code 0xfffffffa
-	d signal 9 errno 0 code 0x0
+	d signal 10 errno 0 code 0x0
 	END
+}
+
+# signals_of FILE: which one hit each task, the letter of it in front
+signals_of() {
+	told "$1" | sed -n 's/ signal \([0-9]*\) .*/ \1/p' | grep -v ' 17$'
+}
+
+@test "trace_process: a signal that ends a process is the one that was sent, be it a stranger's" {
+	killed waits TERM USR1 KILL USR2 HUP
+	[ "$(ends_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1\na 0' ]
+	[ "$(signals_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1' ]
+}
+
+@test "trace_process: a stranger's signal is the one that was sent for --trace signals alone, too" {
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	scene waits 2
+	start_session trace_process --output fifo --trace signals --pid "$CALLS"
+	read_by cat >got
+	release
+	eventually [ -e pids ]
+	# it hears how tasks end once it streams: the first signal shows that it does
+	kill -WINCH "$CALLS"
+	{ read -r first; read -r second; } <pids
+	kill -TERM "$first"
+	eventually grep -q " $first .* signal " got
+	kill -USR1 "$second"
+	session_ends
+	finishes "$READER" 0
+	grep -q " $first .* signal 15 " got
+	grep -q " $second .* signal 10 " got
+	[ "$(grep -vc ' signal 17 ' got)" = 2 ]
 }
 
 @test "trace_process: --uid: lines while the real user is this one, through every change" {
