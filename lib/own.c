@@ -169,6 +169,7 @@ void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 {
 	static const struct conversion octal = { .letter = 'o', .size = 4,
 						 .flags = F_HAS_PRECISION };
+	const unsigned char *data;
 	size_t len;
 
 	switch (which) {
@@ -190,6 +191,17 @@ void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 	case OWN_STACK:
 	case OWN_USER_STACK:
 		put_stack(m, v, which == OWN_USER_STACK);
+		break;
+	case OWN_QUOTED: /* trace_probe.c, print_type_string */
+		data = memory(m, v, &len);
+		if (!len) {
+			put(&m->o, "(fault)", 7);
+			break;
+		}
+		put_char(&m->o, '"');
+		put_data(&m->o, (const char *)data, strnlen((const char *)data, len),
+			 m->evs->exact);
+		put_char(&m->o, '"');
 		break;
 	case OWN_TIME:
 		put_time(&m->o, m->r->ts - v, m->raw_clock);

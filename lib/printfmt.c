@@ -176,6 +176,31 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 	number_conversion(c, v, x);
 }
 
+/*
+ * A string of a probe, "%s" in quotes: the kernel prints neither these nor the string
+ * when the memory could not be read, and then the string has no byte, not even a NUL.
+ * Returns what is behind it; NULL: it is something else.
+ */
+static const char *quoted_string(struct compiler *c, const char *s)
+{
+	const char *p = c->s + strspn(c->s, " ");
+	struct ex x;
+
+	if (literal_char(&s, c->end) != '%' || literal_char(&s, c->end) != 's' ||
+	    literal_char(&s, c->end) != '"' || c->token != ',' || strncmp(p, "__get_str(", 10))
+		return NULL;
+	p += strcspn(p, ")");
+	p += *p == ')';
+	p += strspn(p, " ");
+	if (*p && *p != ',')
+		return NULL;
+	need(c, ',');
+	x = ternary(c, 0);
+	push(c, &x);
+	writing(c, OP_OWN)->k = OWN_QUOTED;
+	return s;
+}
+
 /* "FORMAT", ARGUMENT... */
 static void print_format(struct compiler *c, const char *text)
 {
@@ -197,6 +222,10 @@ static void print_format(struct compiler *c, const char *text)
 		const char *was = s, *behind;
 		size_t n = 0;
 
+		if (ch == '"' && (behind = quoted_string(c, was))) {
+			s = behind;
+			continue;
+		}
 		if (ch != '%') {
 			add_char(c, (char)ch);
 			continue;

@@ -390,6 +390,19 @@ uses_returns() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
+@test "trace_open: a path that could not be read is (fault), and never an empty one" {
+	uses kprobe_events
+	printf '%s\0' "$PWD/there" >name
+	act unread 20 5 "$PWD/name"
+	traced trace_open
+	read_at_end=0
+	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || read_at_end=20
+	[ "$(lines ": open: .*path=\"\?$PWD/there\"\? ")" = "$read_at_end" ]
+	[ "$(lines ': open: .* ret=-14')" = 5 ]
+	[ "$(lines ': open: .* path=(fault)')" = $((25 - read_at_end)) ]
+	[ "$(grep -vc "name\|^#" got)" = 25 ]
+}
+
 @test "trace_open: two sessions at once do not see each other's opens" {
 	uses kprobe_events
 	act opens 3 0 "$PWD/there"

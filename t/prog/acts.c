@@ -4,6 +4,8 @@
  *
  *	acts functions N          call acts_work(i, "word") N times
  *	acts opens N M PATH       open PATH N times, and M times what is not there
+ *	acts unread N M FILE      open the path that is in FILE N times, each time from
+ *	                          memory that was not read yet, and M times a bad pointer
  *	acts execs N M WORD...    run this program N times, with WORD..., and M times
  *	                          what is not there
  *	acts connects N           connect to a socket of ours N times
@@ -23,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +63,23 @@ static void run(char **argv)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
+}
+
+static void unread(long n, long m, const char *file)
+{
+	int fd = open(file, O_RDONLY);
+
+	for (long i = 0; i < n; i++) {
+		char *path = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (path == MAP_FAILED)
+			exit(111);
+		close((int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY));
+		munmap(path, 4096);
+	}
+	for (long i = 0; i < m; i++)
+		syscall(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY);
+	close(fd);
 }
 
 /* A socket that listens on loopback, its address in *to. */
@@ -152,6 +173,8 @@ int main(int argc, char **argv)
 	else if (!strcmp(act, "opens"))
 		for (long i = 0; i < n + m; i++)
 			close(open(i < n ? argv[4] : none[0], O_RDONLY));
+	else if (!strcmp(act, "unread"))
+		unread(n, m, argv[4]);
 	else if (!strcmp(act, "blocks"))
 		blocks(n, m, argv[4]);
 	else if (!strcmp(act, "connects"))
