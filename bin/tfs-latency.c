@@ -13,26 +13,26 @@
  *	            these tasks only, since an instance that records for them has just
  *	            a part of the others'
  *	-u          beginnings that have no end are as they should be: do not count them
- *	-x FILE     wakeup: leave out the tasks that the file lists
+ *	-x          wakeup: leave out the session that this is a filter of
  * A key is any of tfs-count's, the default is pid. Each event that ends something is
  * printed, with what is carried and lat=MICROSECONDS behind it; what tells of lost
  * events passes through, and over a gap nothing is paired. What has no other half is
  * counted in a last line. An interrupt from the terminal is the trace's to hear.
  * Exit: 0 done, 1 nothing was printed, 100 misused, 111 refused.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "latency.h"
 
 static const struct tool tool = {
 	.name = "tfs-latency",
 	.usage = "tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
-		 "[-u] [-x FILE] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
+		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print how long it took from one event of a trace to another",
-	.letters = "bc:e:m:p:s:ux:",
+	.letters = "bc:e:m:p:s:ux",
 };
 
 static const struct pair {
@@ -267,33 +267,52 @@ static void choose(const char *from, const char *to, char **operands)
 		misused(&tool, "-s and -e have not as many keys");
 }
 
-/* Tasks that are not to be shown, as set_event_notrace_pid lists them. */
-static void read_except(struct latency *t, const char *file, const char *pair)
+static int add_child(void *arg, pid_t pid)
 {
-	char *text;
+	struct pids *us = arg;
+	struct task t;
+
+	return !task_read(pid, &t) && t.ppid == us->v[0] ? pids_add(us, pid) : 0;
+}
+
+/*
+ * A session that traces everybody leaves its own tasks out, so that the trace has
+ * only a part of their events: ours, our parent and its parent, which are janitor
+ * and manager, and our child, which reads the buffers.
+ */
+static void leave_session_out(struct latency *t, const char *pair)
+{
+	char path[PATH_MAX], text[32] = "";
+	struct task task;
+	pid_t pid;
 
 	if (!pair || strcmp(pair, "wakeup"))
 		misused(&tool, "-x is for wakeup");
-	text = ctl_read(AT_FDCWD, file, NULL);
-	if (!text) {
-		complain_errno("unable to read %s", file);
+	/* our number in procfs, which may be another than getpid's */
+	format(path, sizeof(path), "%s/self", procfs());
+	if (readlink(path, text, sizeof(text) - 1) < 0) {
+		complain_errno("unable to read %s", path);
 		exit(REFUSED);
 	}
-	if (pids_parse(&t->except, text) < 0)
+	pid = pid_number(text);
+	if (pids_add(&t->except, pid) < 0 || each_process(add_child, &t->except) < 0)
 		exit(REFUSED);
-	free(text);
+	for (int i = 0; i < 2 && !task_read(pid, &task); i++)
+		pids_add(&t->except, pid = task.ppid);
+	if (pids_sort(&t->except) < 0)
+		exit(REFUSED);
 }
 
 int main(int argc, char **argv)
 {
 	static struct latency t = { 0 };
 	static struct reader in;
-	const char *from = NULL, *to = NULL, *except = NULL;
+	const char *from = NULL, *to = NULL;
 	unsigned long least = 0;
 	size_t ncarried = 0;
 	char *line;
 	ssize_t n;
-	int c;
+	int c, except = 0;
 
 	t.keys = allocate((size_t)argc + 1, sizeof(*t.keys));
 	t.names = allocate((size_t)argc + 1, sizeof(*t.names));
@@ -311,12 +330,12 @@ int main(int argc, char **argv)
 		else if (c == 'u')
 			t.some_end = 1;
 		else if (c == 'x')
-			except = opt_value;
+			except = 1;
 		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
 	t.least = least;
 	if (except)
-		read_except(&t, except, argv[opt_index]);
+		leave_session_out(&t, argv[opt_index]);
 	choose(from, to, argv + opt_index);
 	t.open.size = matcher->size;
 

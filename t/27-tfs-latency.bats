@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x FILE] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -52,7 +52,6 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 
 @test "tfs-latency: what is no pair, key, name or time is refused" {
 	misuse 'no such option: -z' tfs-latency -z
-	misuse 'option -x needs a value' tfs-latency -x
 	misuse 'from what to what?' tfs-latency
 	misuse 'from what to what?' tfs-latency -s a
 	misuse 'from what to what?' tfs-latency -e a
@@ -289,26 +288,30 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: -x: not of the tasks that a file lists" {
-	{
-		switched 1.000001 7 R 8
-		switched 1.000003 8 R 7
-		switched 1.000006 7 R 8
-		switched 1.000009 8 S 9
-	} >in
-	printf '8\n9\n' >own
-	waits -x own <in >got
-	exactly got '7 2
-# unpaired 1 events: 1 without an end, 0 without a beginning
+@test "tfs-latency: wakeup: -x: not of the session that it is a filter of" {
+	local child parent=$BASHPID before pid
+	before=$(awk '{ print $4 }' "/proc/$parent/stat")
+	mkfifo in quiet
+	# the shell's child is that of the tool, which takes the shell's place
+	# shellcheck disable=SC2016 # the shell's
+	background "$BASH" -c '
+		read -r _ <>quiet 2>/dev/null 3>&- &
+		echo $! >child
+		exec tfs-latency -x wakeup <in' >got
+	eventually test -s child
+	child=$(cat child)
+	for pid in "$PID" "$child" "$parent" "$before" 4194301; do
+		switched 1.000001 "$pid" R 4194302
+		switched 1.000003 4194302 S "$pid"
+	done >in
+	finishes "$PID" 0
+	kill "$child"
+	sed -i 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /' got
+	exactly got '4194301 2
+# unpaired 5 events: 0 without an end, 5 without a beginning
 '
-	: >own
-	waits -x own <in | tail -n 1 >got
-	exactly got '# unpaired 3 events: 1 without an end, 2 without a beginning
-'
-	misuse '-x is for wakeup' tfs-latency -x own block
-	misuse '-x is for wakeup' tfs-latency -x own -s a -e b
-	fails 111 'tfs-latency: fatal: unable to read nowhere: No such file or directory' \
-		tfs-latency -x nowhere wakeup
+	misuse '-x is for wakeup' tfs-latency -x block
+	misuse '-x is for wakeup' tfs-latency -x -s a -e b
 }
 
 # issued TIME WHAT, completed TIME WHAT: of a request to a disk
