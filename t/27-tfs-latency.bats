@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # tfs-latency: which end belongs to which beginning, to the nanosecond and to the last one
+# parts: 8
 
 load helper
 

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
 # dt-probe, dt-dev, dt-pid, dt-trace: what they say and leave. What the marks do is
 # another file's.
+# parts: 6
 
 load helper
 load net
@@ -66,9 +67,10 @@ need_tcx() {
 	dev remove lo
 }
 
-# objects: of probes, those that were not there when the test began (objects_before)
+# objects: of probes, those that were not there when the test began (objects_before),
+# and that nobody else has pinned
 objects() {
-	{ cat before.objects; echo; } >not_these
+	{ cat before.objects; strangers_objects; echo; } >not_these
 	"$PROG/bpfobjects" all | grep -vxFf not_these || :
 }
 

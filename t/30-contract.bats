@@ -376,6 +376,7 @@ not() {
 	stop_session
 }
 
+# bats test_tags=alone
 @test "manager: has the path within the five seconds that a caller waits" {
 	need_tracefs
 	calls 0

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # Exact counts: N calls are N lines, and what is lost is told to the event.
+# parts: 6
 
 # In a guest the larger numbers are a tenth of what the sentences say.
 

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154 # bats and the helper use them
 # A user of the REST side, who chooses the hook's name and all of --args,
 # gains nothing; nor does another user of the machine.
+# parts: 6
 
 load helper
 

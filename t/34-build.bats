@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # make install and uninstall; a hook is one file, a subsystem one directory.
+# parts: 4
 
 load helper
 
@@ -318,6 +319,7 @@ hello, me (yes)" ]
 # small_tree: the Makefile with one small tool, which prints the address of its relocated
 # data and the map of its memory, and copies its argument to a buffer on the stack
 small_tree() {
+	local compiler=$1
 	need_tool make "$1" readelf objdump
 	mkdir -p small/lib small/bin
 	cp "$TREE/Makefile" small
@@ -340,7 +342,7 @@ small_tree() {
 		return 0;
 	}
 	END
-	make -s -C small CC="$@" bin/show 3>&- >said 2>&1
+	make -s -C small CC="$compiler" "${@:2}" bin/show 3>&- >said 2>&1
 	cat said
 	[ ! -s said ]
 	SHOW=small/bin/show

@@ -6,6 +6,7 @@
 #
 # The hosts are network namespaces of one kernel, so one session can have all of
 # them, or each session some.
+# parts: 3
 
 load helper
 load net
@@ -56,8 +57,9 @@ objects() {
 	"$PROG/bpfobjects" all
 }
 
-# Of the programs and maps of probes that are new since need_probe none stays. What
-# others begin meanwhile is not looked at: the list is made once.
+# None of the programs and maps of probes that are new since need_probe stays. The list
+# is made once, so that it has nothing of what others begin later, and what others have
+# pinned does not count.
 no_objects_left() {
 	objects | grep -vxFf before >left || return 0
 	eventually all_gone
@@ -65,7 +67,8 @@ no_objects_left() {
 
 all_gone() {
 	objects >now
-	! grep -qxFf left now
+	{ strangers_objects; echo; } >others
+	! grep -xFf left now | grep -qvxFf others
 }
 
 # The session's parts: instance, probe, run directory.
@@ -467,6 +470,7 @@ refuse() {
 @test "trace_request: killed while it begins, the next --run or --clear leaves nothing" {
 	need_probe
 	net_up
+	mkfifo pause
 	killed=0
 	for ((nth = 0; nth < $(so_many 30); nth++)); do
 		: >out
@@ -483,7 +487,8 @@ refuse() {
 		esac
 		eventually moment
 		janitor=$(children "$manager") || :
-		for ((j = 0; j < 600 * (nth / 5); j++)); do :; done
+		# and a few milliseconds later each time
+		read -rt "0.0$((nth / 5))" _ <>pause || :
 		# the janitor's recipe is in a process group of its own, and dies with it
 		kill -STOP "$manager" ${janitor:+"$janitor"} 2>/dev/null || :
 		kill -KILL "$manager" ${janitor:+"$janitor"} 2>/dev/null || :

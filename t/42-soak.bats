@@ -3,6 +3,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 # 42-soak - t/soak for a short time, and that it finds what is left; make soak is
 # the long one
+# parts: 1
 
 load helper
 
@@ -15,7 +16,7 @@ soak() {
 # give it some, and not too long, for here it never goes.
 finds() {
 	need_tracefs events/syscalls
-	SOAK_SEED=7 SOAK_SETTLE=$((DEADLINE / 2)) run -1 soak 0
+	SOAK_SEED=7 SOAK_SETTLE=$((10 * SLOW)) run -1 soak 0
 	[ "${lines[0]}" = "t/soak: 0 seconds, seed 7" ]
 	[ "${lines[1]}" = "t/soak: left: $1" ]
 	[[ ${lines[2]} =~ ^'soak: '[0-9]+' s, 9 sessions, '[0-9]+' killed, seed 7: 1 wrong'$ ]]
@@ -55,7 +56,7 @@ finds() {
 	[ "${TFS_VARIANT-}" = vm ] || skip "needs a machine of its own: enables an event for all"
 	need_tracefs events/syscalls
 	: >out
-	SOAK_SEED=7 SOAK_SETTLE=$((DEADLINE / 2)) background soak 0 >out
+	SOAK_SEED=7 SOAK_SETTLE=$((10 * SLOW)) background soak 0 >out
 	eventually grep -q seed out
 	tfs-write events/syscalls/sys_enter_acct/enable 1
 	finishes "$PID" 1

@@ -6,6 +6,7 @@
 # between a request and its answer, other ones for a traced client's than for an
 # untraced one's, and a third kind when it has answered. The windows of the probe,
 # applied by dt-window, must let through all of the first and none of the others.
+# parts: 3
 
 load helper
 load net
@@ -1000,12 +1001,8 @@ nothing_of() {
 
 # Objects that were made since, and that are of no probe which is pinned.
 orphans() {
-	local dir
 	"$PROG/bpfobjects" still <candidates >now || [ $? = 1 ]
-	for dir in "$PINS"/tfs/*; do
-		"$PROG/bpfobjects" in "$dir" 2>/dev/null || :
-	done >pinned
-	echo >>pinned
+	{ strangers_objects; echo; } >pinned
 	! grep -vxFf pinned now
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # The parsers under a fuzzer for some seconds; t/fuzz/run takes the time it needs.
+# parts: 1
 
 load helper
 

@@ -4,6 +4,7 @@
 # 60-guest - the faults that only a guest can bear: file systems without room,
 # memory that is used up, processors that go, tracefs remounted, the top level
 # in use. Anywhere else each test skips.
+# parts: 4
 
 load helper
 

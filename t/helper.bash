@@ -16,7 +16,8 @@ TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing
 # how many times as long things may take: a guest has no processor of its own
 SLOW=1
 [ "${TFS_VARIANT-}" != vm ] || SLOW=6
-DEADLINE=$((20 * SLOW))
+# in seconds; it is there for what never ends, and others may be busy meanwhile
+DEADLINE=$((60 * SLOW))
 PATH=$TREE/bin:$PATH
 
 setup() {
@@ -153,11 +154,14 @@ offset_of() {
 	echo $((${#all} / 2))
 }
 
-# eventually COMMAND...: it becomes true before a generous deadline
+# eventually COMMAND...: it becomes true before a generous deadline. It is tried again
+# after a read from a FIFO that nobody writes, which leaves the processor to others.
 eventually() {
-	local end=$((SECONDS + DEADLINE))
+	local end=$((SECONDS + DEADLINE)) never=$BATS_TEST_TMPDIR/.never
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || { echo "never true: $*"; return 1; }
+		[ -p "$never" ] || mkfifo "$never"
+		read -rt 0.01 _ <>"$never" || :
 	done
 }
 
@@ -216,8 +220,8 @@ ended() {
 # deadline is a read from a FIFO that nobody writes: it costs nothing.
 finishes() {
 	local status=0 dog
-	[ -p never ] || mkfifo never
-	{ read -rt $((3 * DEADLINE)) _ <>never || kill -KILL "$1"; } 3>&- &
+	[ -p "$BATS_TEST_TMPDIR/.never" ] || mkfifo "$BATS_TEST_TMPDIR/.never"
+	{ read -rt "$DEADLINE" _ <>"$BATS_TEST_TMPDIR/.never" || kill -KILL "$1"; } 3>&- &
 	dog=$!
 	wait "$1" || status=$?
 	kill -KILL "$dog"
@@ -273,6 +277,16 @@ own_tree() {
 recipe() {
 	{ echo '#!/bin/sh'; cat; } >"$HOOKS/$1"
 	chmod +x "$HOOKS/$1"
+}
+
+# strangers_objects: BPF objects of probes that other sessions on this machine have
+# pinned, as bpfobjects prints them
+strangers_objects() {
+	local dir pins=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
+	for dir in "$pins"/tfs*/ "$pins"/tfs*/*/; do
+		[[ ! -d $dir || $dir == *"$MARK"* ]] ||
+			"$PROG/bpfobjects" in "${dir%/}" 2>/dev/null || :
+	done
 }
 
 # children PID: the pids of its children, one a line
