@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-run [-m SUBSYSTEM] [HOOK [OPTION]... [-- PROG...]]'
+USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]'
 
 misuse() {
 	fails 100 "tfs-run: fatal: $1; usage: $USAGE" "${@:2}"
@@ -202,6 +202,153 @@ END
 	[ ! -e ran ]
 }
 
+@test "tfs-run: PROG's standard output goes to standard error, not into the trace" {
+	noting_tree
+	"$RUN" hook -- echo two >out 2>err
+	exactly out 'one
+'
+	exactly err 'two
+'
+	: >out
+	"$RUN" hook -- sh -c 'echo two; exit 7' >out 2>&- || status=$?
+	[ "$status" = 7 ]
+	exactly out 'one
+'
+}
+
+@test "tfs-run: -o writes the trace to FILE, and PROG keeps its standard output" {
+	noting_tree
+	echo before, and longer >file
+	"$RUN" -o file hook -- echo two >out 2>err
+	exactly file 'one
+'
+	exactly out 'two
+'
+	exactly err ''
+}
+
+@test "tfs-run: -o names a FILE that cannot be written, and nothing is run" {
+	noting_tree
+	fails 111 "tfs-run: fatal: unable to open no/where: No such file or directory" \
+		"$RUN" -o no/where hook -- touch ran
+	[ ! -e ran ] && [ ! -e args ]
+}
+
+# As background; SIGINT is not ignored, as it is in the background of a script.
+interruptible() {
+	set -m
+	background "$@"
+	set +m
+}
+
+# A manager that notes its signals and has not begun when it is up.
+slow_tree() {
+	mkfifo trace never
+	fake_tree <<'END'
+for s in HUP INT TERM; do
+	# shellcheck disable=SC2064
+	trap "echo $s >>'$HERE/heard'; exit 99" $s
+done
+echo $$ >"$HERE/up"
+while :; do read -r _ <>"$HERE/never"; done
+END
+}
+
+@test "tfs-run: a signal before the trace records ends it with 128+n, and PROG never runs" {
+	slow_tree
+	local n signal
+	for signal in HUP INT TERM; do
+		rm -f up heard
+		interruptible "$RUN" hook -- touch ran >out 2>err
+		eventually test -s up
+		kill "-$signal" "$PID"
+		n=$(kill -l "$signal")
+		finishes "$PID" $((128 + n))
+		[ "$(cat heard)" = "$signal" ]
+		[ ! -s out ] && [ ! -s err ]
+		[ ! -e ran ]
+	done
+}
+
+# A manager that notes its signals, and a trace of one line that ends with INT.
+hearing_tree() {
+	mkfifo trace never
+	fake_tree <<'END'
+trap 'echo USR1 >>"$HERE/heard"' USR1
+trap 'echo INT >>"$HERE/heard"; exit 0' INT
+echo "$HERE/trace"
+exec >"$HERE/trace"
+echo one
+while :; do read -r _ <>"$HERE/never"; done
+END
+}
+
+@test "tfs-run: SIGUSR1 goes to the manager, and the run goes on" {
+	hearing_tree
+	interruptible "$RUN" hook >out 2>err
+	eventually grep -qx one out
+	kill -USR1 "$PID"
+	eventually grep -qx USR1 heard
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	exactly heard 'USR1
+INT
+'
+}
+
+@test "tfs-run: a signal while it records goes to PROG, and the session ends with PROG" {
+	hearing_tree
+	# shellcheck disable=SC2016 # the shell's own
+	interruptible "$RUN" hook -- sh -c \
+		'trap "cat heard 2>/dev/null; echo caught; exit 7" TERM
+		echo ready; while :; do read -r _ <>never; done' >out 2>err
+	eventually grep -qx ready err
+	kill -TERM "$PID"
+	finishes "$PID" 7
+	exactly err 'ready
+caught
+'
+	[ "$(cat heard)" = INT ]
+}
+
+@test "tfs-run: PROG that dies of a signal that it was passed gives 128+n" {
+	hearing_tree
+	local signal
+	for signal in HUP INT TERM; do
+		rm -f heard
+		interruptible "$RUN" hook -- sh -c 'echo ready; exec cat never' >out 2>err
+		eventually grep -qx ready err
+		kill "-$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l "$signal")))
+		[ "$(cat heard)" = INT ]
+	done
+}
+
+@test "tfs-run: SIGHUP that nohup ignores stays ignored" {
+	hearing_tree
+	interruptible sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
+	eventually grep -qx one out
+	kill -HUP "$PID"
+	kill -USR1 "$PID"
+	eventually grep -qx USR1 heard
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	exactly heard 'USR1
+INT
+'
+}
+
+@test "tfs-run: when the session has ended, a signal still goes to PROG" {
+	noting_tree
+	mkfifo never
+	interruptible "$RUN" hook -- sh -c 'echo $$ >prog; exec cat never' >out 2>err
+	eventually grep -qx one out
+	eventually test -s prog
+	eventually gone "$(children "$PID" | grep -vx "$(cat prog)" || echo 0)"
+	kill -TERM "$PID"
+	finishes "$PID" 143
+}
+
 @test "tfs-run: a full standard output is an error" {
 	noting_tree
 	fails 111 "tfs-run: fatal: unable to write the trace: No space left on device" \
@@ -232,9 +379,10 @@ hook() {
 @test "tfs-run: kernel: N calls of PROG are N lines, beside PROG's own output" {
 	need_tracefs events/syscalls
 	hook --syscall getppid -- "$PROG/calls" 5000 </dev/null >out 2>err
-	exactly err ''
+	exactly err 'ready
+'
 	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
-	[ "$(grep -cx ready out)" = 1 ]
+	[ "$(wc -l <out)" = 5000 ]
 	nothing_left
 }
 
@@ -322,7 +470,62 @@ hook() {
 	# shellcheck disable=SC2016 # the shell's own
 	run -0 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
 	[ "$output" = 1 ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: when its reader goes away it ends at once, PROG of SIGPIPE, with nothing left" {
+	need_tracefs events/syscalls
+	mkfifo never
+	for i in 1 2 3; do
+		# its execve is the only event: nothing is written that could fail
+		hook --syscall execve -- cat never | head -n 1 >"got$i"
+		[ "${PIPESTATUS[0]}" = 141 ]
+		nothing_left
+		grep -q ': sys_execve(' "got$i"
+	done
+}
+
+@test "tfs-run: kernel: PROG's output is no event to what reads the trace" {
+	need_tracefs events/syscalls
+	hook --syscall write -- sh -c 'printf "a: "; printf "b: 7 c: "' 2>err | tfs-count >out
+	exactly out '      2 sys_enter_write
+'
+	exactly err 'a: b: 7 c: '
+	nothing_left
+	tfs-run trace_event -e sched_process_exit --instance "$MARK" -- seq 1000 1010 2>err >out
+	[ "$(wc -l <err)" = 11 ]
+	[ "$(wc -l <out)" = 1 ]
+	nothing_left
+}
+
+@test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with 143" {
+	need_tracefs events/syscalls
+	mkfifo never
+	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1 -- cat never >out 2>err
+	eventually test -s out
 	eventually nothing_left
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	exactly err ''
+}
+
+@test "tfs-run: kernel: a signal ends it though its reader takes nothing" {
+	need_tracefs events/syscalls
+	mkfifo stuck
+	calls 20000
+	local caller=$CALLS
+	exec 7<>stuck
+	background tfs-run trace_syscalls --instance "$MARK" --syscall getppid --pid "$caller" >&7 2>err
+	local runner=$PID
+	eventually armed
+	release
+	finishes "$caller" 0
+	kill -TERM "$runner"
+	finishes "$runner" 143
+	exec 7>&-
+	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and its reader takes nothing
+'
+	nothing_left
 }
 
 @test "tfs-run: kernel: SIGKILL of it leaves nothing" {
