@@ -501,8 +501,9 @@ hook() {
 @test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with 143" {
 	need_tracefs events/syscalls
 	mkfifo never
-	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1 -- cat never >out 2>err
-	eventually test -s out
+	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1 -- \
+		sh -c 'echo >ran; exec cat never' >out 2>err
+	eventually test -e ran
 	eventually nothing_left
 	kill -TERM "$PID"
 	finishes "$PID" 143
