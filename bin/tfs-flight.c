@@ -7,6 +7,12 @@
  *	-t EVENT     SYSTEM:EVENT, of a task that the instance traces, makes a dump;
  *	             may be repeated; SIGUSR1 always does
  *	-f FILTER    only where this holds
+ *	-e           the end makes a dump, too
+ *	-x PID,...   the end makes a dump, too, if this process has failed: its parent has
+ *	             not waited for it yet, and its status is not 0; may be repeated
+ *	-E           what was recorded since the last dump is written to standard output
+ *	             at the end, as text; if nobody reads that, or with -r or -p, as -e,
+ *	             but for no dump without events
  *	-r           dumps are trace.dat files; otherwise text
  *	-p           a file for each processor that has events
  *	-c COUNT     keep the COUNT newest; default 10
@@ -38,10 +44,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-flight",
-	.usage = "tfs-flight [-rpLnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-c COUNT] [-s KB] "
-		 "[-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
+	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-x PID,...]... "
+		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
 	.purpose = "dump the last of an instance's trace when something happens",
-	.letters = "rpLnjHlb:t:f:c:s:d:R:i:",
+	.letters = "rpeELnjHlb:t:f:x:c:s:d:R:i:",
 };
 
 struct flight {
@@ -58,6 +64,9 @@ struct flight {
 	unsigned long back;     /* ms; 0: all */
 	int signals;
 	int on, dump, stopping;
+	/* what the end does: -e, -E, and -x with these processes */
+	int end_dumps, end_writes;
+	struct pids watched;
 };
 
 static int record(struct flight *f, int on)
@@ -84,16 +93,22 @@ static uint64_t trace_now(const struct flight *f)
 	return now;
 }
 
-/* Nothing is recorded meanwhile: what the buffer holds ends at one moment. */
-static void dump(struct flight *f, uint64_t moment)
+/* The time at which a dump of this moment begins; moment 0: now. 0: with all there is. */
+static uint64_t begin_of(const struct flight *f, uint64_t moment)
 {
 	uint64_t back = (uint64_t)f->back * 1000000;
 
-	f->dump = 0;
-	record(f, 0);
 	if (!moment)
 		moment = trace_now(f);
-	moment = back && moment > back ? moment - back : 0;
+	return back && moment > back ? moment - back : 0;
+}
+
+/* Nothing is recorded meanwhile: what the buffer holds ends at one moment. */
+static void dump(struct flight *f, uint64_t moment)
+{
+	f->dump = 0;
+	record(f, 0);
+	moment = begin_of(f, moment);
 	if (f->raw)
 		dump_raw(&f->dumps, &f->live, &f->head, moment);
 	else
@@ -101,6 +116,57 @@ static void dump(struct flight *f, uint64_t moment)
 	trigger_take(&f->trigger);
 	if (f->on)
 		record(f, 1);
+}
+
+/*
+ * Has the process ended with another status than 0, by a signal for example? Only as
+ * long as it is a zombie: proc(5), of which exit_code is the last field.
+ */
+static int has_failed(pid_t pid)
+{
+	char path[PATH_MAX], *text, *state, *code;
+	int failed = 0;
+
+	format(path, sizeof(path), "%s/%d/stat", procfs(), (int)pid);
+	text = ctl_read(AT_FDCWD, path, NULL);
+	state = text ? strrchr(text, ')') : NULL;
+	if (state && !strncmp(state, ") Z", 3)) {
+		state[strcspn(state, "\n")] = '\0';
+		code = strrchr(state, ' ');
+		failed = strcmp(code, " 0") != 0;
+	}
+	free(text);
+	return failed;
+}
+
+static int is_on(const struct flight *f)
+{
+	char *text = ctl_read(f->dir, "tracing_on", NULL);
+	int on = text && *text == '1';
+
+	free(text);
+	return on;
+}
+
+/* The last dump; whoever stops us may have stopped the recording before. */
+static void end(struct flight *f)
+{
+	int wanted = f->end_dumps;
+
+	for (size_t i = 0; i < f->watched.n; i++)
+		wanted |= has_failed(f->watched.v[i]);
+	f->on = is_on(f);
+	if (wanted) {
+		dump(f, 0);
+	} else if (f->end_writes) {
+		f->dumps.skip_empty = 1;
+		record(f, 0);
+		if (f->raw || f->dumps.per_cpu ||
+		    !dump_out(&f->dumps, &f->live, &f->kernel, &f->show, begin_of(f, 0)))
+			dump(f, 0);
+		else if (f->on)
+			record(f, 1);
+	}
 }
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -184,7 +250,6 @@ static int hold_signals(void)
 static int open_all(struct flight *f, const char *root, const char *instance)
 {
 	int top = open_tracefs(root, "", NULL);
-	char *on;
 
 	f->dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
 	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
@@ -208,9 +273,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	}
 	if (f->back && !trace_now(f))
 		return complain("unable to tell the time by this trace_clock, for -b");
-	on = ctl_read(f->dir, "tracing_on", NULL);
-	f->on = on && *on == '1';
-	free(on);
+	f->on = is_on(f);
 	if (trigger_open(&f->trigger, top, f->dir,
 			 instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
@@ -229,7 +292,7 @@ int main(int argc, char **argv)
 	static struct flight f; /* large */
 	const char *root = NULL, *instance = NULL;
 	unsigned long kb, fd = 0;
-	int c, packets = 0, r;
+	int c, r;
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
@@ -244,6 +307,12 @@ int main(int argc, char **argv)
 		case 'p':
 			f.dumps.per_cpu = 1;
 			break;
+		case 'e':
+			f.end_dumps = 1;
+			break;
+		case 'E':
+			f.end_writes = 1;
+			break;
 		case 'L':
 			f.locked = 1;
 			break;
@@ -251,7 +320,7 @@ int main(int argc, char **argv)
 			f.show.hide_names = 1;
 			break;
 		case 'l':
-			packets = 1;
+			f.dumps.packets = 1;
 			break;
 		case 'b':
 			if (number(opt_value, 1, INT_MAX, &f.back) < 0)
@@ -265,6 +334,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			f.trigger.filter = opt_value;
+			break;
+		case 'x':
+			pid_list(&tool, opt_value, 0, &f.watched);
 			break;
 		case 'c':
 			if (number(opt_value, 1, 100000, &f.dumps.keep) < 0)
@@ -300,7 +372,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
 	f.signals = hold_signals();
 	/* to read as well: what is written stays until a reader comes, who hears when we end */
-	f.dumps.out = own_output(&tool, O_RDWR, packets);
+	f.dumps.out = own_output(&tool, O_RDWR, f.dumps.packets);
 	if (dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
 	r = open_all(&f, root, instance);
@@ -308,6 +380,7 @@ int main(int argc, char **argv)
 		if (fd)
 			ready(fd);
 		fly(&f);
+		end(&f);
 	}
 	controls_remove(&f.controls);
 	trigger_close(&f.trigger);

@@ -22,6 +22,8 @@ struct dumps {
 	unsigned long keep;     /* so many, the newest */
 	uint64_t most;          /* bytes of a text; 0: any */
 	int out;                /* gets a line for each file; nobody is waited for */
+	int packets;            /* a line to out is a packet */
+	int skip_empty;         /* make no file of no events */
 	unsigned long long cut; /* events that were read and are in no dump, added up */
 
 	int dir;
@@ -50,6 +52,13 @@ int dumps_begin(struct dumps *, unsigned cpus);
  */
 void dump_text(struct dumps *, struct live *, struct kernel *, struct show *, uint64_t from);
 void dump_raw(struct dumps *, struct live *, struct dat_head *, uint64_t from);
+
+/*
+ * Write to out what dump_text would write to a file, and wait for the reader. Nothing
+ * can be dumped after it. 0: nobody reads out, or it is no FIFO, and nothing is taken
+ * from the buffer; otherwise 1.
+ */
+int dump_out(struct dumps *, struct live *, struct kernel *, struct show *, uint64_t from);
 
 /* ---- flighttrigger.c: events that make a dump --------------------------------- */
 

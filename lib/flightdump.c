@@ -8,15 +8,21 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "consumer.h"
 #include "flight.h"
 
 #define CHUNK (64 * 1024)
+/* So many names of a dump may be taken. */
+#define NAMES_TRIED 1000
 
 /* One file of the dump that is being made. */
 struct part {
@@ -182,10 +188,76 @@ static void remove_oldest(const struct dumps *d)
 	}
 }
 
+/* include/uapi/linux/fs.h; musl has no name for it */
+#define NO_REPLACE 1
+
+/* Rename, and let nothing that is there make room. Not every file system has a call for it. */
+static int rename_new(int dir, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (!syscall(SYS_renameat2, dir, from, dir, to, NO_REPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (!fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(dir, from, dir, to);
+}
+
+static void name_part(const struct dumps *d, const struct part *p, char *name, size_t size)
+{
+	name_dump(name, size, d->number, d->per_cpu ? (int)(p - d->parts) : -1);
+}
+
+/* Give all files their names of this number. -1 and errno: none has one. */
+static int name_parts(const struct dumps *d)
+{
+	char name[64];
+
+	for (struct part *p = d->parts; p < d->parts + d->nparts; p++) {
+		int why;
+
+		if (p->fd < 0)
+			continue;
+		name_part(d, p, name, sizeof(name));
+		if (!rename_new(d->dir, temporary(d, p, p->other), name))
+			continue;
+		why = errno;
+		while (p-- > d->parts) {
+			if (p->fd < 0)
+				continue;
+			name_part(d, p, name, sizeof(name));
+			if (renameat(d->dir, name, d->dir, temporary(d, p, p->other)) < 0)
+				unlinkat(d->dir, name, 0);
+		}
+		errno = why;
+		return -1;
+	}
+	return 0;
+}
+
+/* The file is in no dump: it goes, and its events are counted. */
+static void drop_part(struct dumps *d, struct part *p)
+{
+	if (p->before >= 0) {
+		close(p->before);
+		p->before = -1;
+		unlinkat(d->dir, temporary(d, p, !p->other), 0);
+		p->events += p->events_before;
+	}
+	d->cut += p->events + p->nevents;
+	if (p->fd >= 0)
+		unlinkat(d->dir, temporary(d, p, p->other), 0);
+}
+
 /* Its files get their names, all of them or none. */
 static void end_parts(struct dumps *d)
 {
 	char name[64], text[PATH_MAX];
+	unsigned files = 0;
 
 	for (unsigned i = 0; i < d->nparts; i++) {
 		struct part *p = &d->parts[i];
@@ -196,28 +268,26 @@ static void end_parts(struct dumps *d)
 			join(d, p);
 		if (p->fd >= 0 && close(p->fd) < 0)
 			d->failed = errno;
+		files += p->fd >= 0;
 	}
-	d->number++;
-	for (unsigned i = 0; i < d->nparts; i++) {
-		struct part *p = &d->parts[i];
-
-		if (d->failed && p->before >= 0) {
-			close(p->before);
-			p->before = -1;
-			unlinkat(d->dir, temporary(d, p, !p->other), 0);
-			p->events += p->events_before;
-		}
-		if (p->fd < 0) {
-			d->cut += d->failed ? p->events + p->nevents : 0;
-			continue;
-		}
-		name_dump(name, sizeof(name), d->number, d->per_cpu ? (int)i : -1);
-		if (d->failed) {
-			unlinkat(d->dir, temporary(d, p, p->other), 0);
-			d->cut += p->events;
-		} else if (renameat(d->dir, temporary(d, p, p->other), d->dir, name) < 0) {
+	if (!d->failed && !files && d->skip_empty)
+		return;
+	/* a name that somebody has taken since we began: the next number is free */
+	for (unsigned i = 0; !d->failed && i < NAMES_TRIED; i++) {
+		d->number++;
+		if (!name_parts(d))
+			break;
+		if ((errno != EEXIST && errno != ENOTEMPTY && errno != EISDIR) ||
+		    i == NAMES_TRIED - 1) {
 			d->failed = errno;
-		} else {
+			d->number -= i + 1;
+		}
+	}
+	for (struct part *p = d->parts; p < d->parts + d->nparts; p++) {
+		if (d->failed) {
+			drop_part(d, p);
+		} else if (p->fd >= 0) {
+			name_part(d, p, name, sizeof(name));
 			format(text, sizeof(text), "%s/%s", d->path, name);
 			tell(d, text, "");
 		}
@@ -226,7 +296,6 @@ static void end_parts(struct dumps *d)
 		remove_oldest(d);
 		return;
 	}
-	d->number--;
 	format(text, sizeof(text), "# unable to write a dump to %s: ", d->path);
 	tell(d, text, strerror(d->failed));
 	errno = d->failed;
@@ -263,6 +332,17 @@ static void put(struct dumps *d, struct show *show, const struct record *r, int6
 	p->n += n;
 }
 
+/* Show what is of this time or later; time 0: all. */
+static void begin_show(struct kernel *kernel, struct show *show, uint64_t from)
+{
+	show->pick.begin = (struct moment){
+		.given = from > 0, .digits = 9,
+		.whole = from / 1000000000, .nano = (uint32_t)(from % 1000000000),
+	};
+	kernel_moment(kernel);
+	show_begin(show, &kernel->line);
+}
+
 void dump_text(struct dumps *d, struct live *live, struct kernel *kernel, struct show *show,
 	       uint64_t from)
 {
@@ -271,12 +351,7 @@ void dump_text(struct dumps *d, struct live *live, struct kernel *kernel, struct
 	long n;
 
 	begin_parts(d);
-	show->pick.begin = (struct moment){
-		.given = from > 0, .digits = 9,
-		.whole = from / 1000000000, .nano = (uint32_t)(from % 1000000000),
-	};
-	kernel_moment(kernel);
-	show_begin(show, &kernel->line);
+	begin_show(kernel, show, from);
 	do {
 		n = live_fill(live);
 		while ((r = live_next(live, &lost)))
@@ -286,9 +361,80 @@ void dump_text(struct dumps *d, struct live *live, struct kernel *kernel, struct
 		d->failed = EIO;
 	/* while it did not record, somebody may have got another name */
 	kernel->line.told += kernel->line.told != 0;
-	if (d->parts->fd < 0 && !d->failed && !d->per_cpu)
+	if (d->parts->fd < 0 && !d->failed && !d->per_cpu && !d->skip_empty)
 		begin_text(d, d->parts, show);
 	end_parts(d);
+}
+
+/* ---- to a reader ----------------------------------------------------------- */
+
+/*
+ * Open out anew, to write only: with a descriptor that reads as well one cannot see
+ * whether somebody else reads. 1: somebody does.
+ */
+static int only_write(struct dumps *d)
+{
+	char path[PATH_MAX];
+	struct pollfd p = { 0 };
+
+	if (d->out == STDOUT_FILENO)
+		return 0;
+	format(path, sizeof(path), "%s/self/fd/%d", procfs(), d->out);
+	p.fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (p.fd < 0)
+		return 0;
+	if (d->packets)
+		fcntl(p.fd, F_SETFL, O_NONBLOCK | O_DIRECT);
+	close(d->out);
+	d->out = p.fd;
+	return poll(&p, 1, 0) >= 0 && !(p.revents & POLLERR);
+}
+
+/* As write_all, and wait until there is room. */
+static void write_out(struct dumps *d, const char *text, size_t n)
+{
+	struct pollfd p = { .fd = d->out, .events = POLLOUT };
+
+	while (n && !d->failed) {
+		size_t most = d->packets ? line_length(text, n) : n;
+		ssize_t done = write(d->out, text, most);
+
+		if (done >= 0) {
+			text += done;
+			n -= (size_t)done;
+		} else if (errno == EAGAIN) {
+			poll(&p, 1, -1);
+		} else if (errno != EINTR) {
+			d->failed = errno;
+		}
+	}
+}
+
+int dump_out(struct dumps *d, struct live *live, struct kernel *kernel, struct show *show,
+	     uint64_t from)
+{
+	static char text[CHUNK], aside[SHOW_ROOM];
+	const struct record *r;
+	size_t len, begun = 0;
+	int64_t lost;
+	int shown;
+	long n;
+
+	if (!only_write(d))
+		return 0;
+	d->failed = 0;
+	begin_show(kernel, show, from);
+	do {
+		n = live_fill(live);
+		while ((r = live_next(live, &lost))) {
+			len = show_record(show, r, lost, aside, sizeof(aside), &shown);
+			if (len && !begun++)
+				write_out(d, text, show_header(show, d->cpus, text, CHUNK));
+			write_out(d, aside, len);
+			d->cut += d->failed && shown;
+		}
+	} while (n > 0 || (!n && live->held));
+	return 1;
 }
 
 /* ---- trace.dat ----------------------------------------------------------- */
@@ -364,12 +510,12 @@ void dump_raw(struct dumps *d, struct live *live, struct dat_head *head, uint64_
 		if (d->per_cpu && p->fd >= 0 && !d->failed)
 			put_head(d, p, head, &text, offset, size);
 	}
-	if (!d->per_cpu && d->parts->fd < 0 && !d->failed) {
+	if (!d->per_cpu && d->parts->fd < 0 && !d->failed && !d->skip_empty) {
 		if (open_part(d, d->parts) < 0)
 			d->failed = errno;
 		d->parts->size = begin;
 	}
-	if (!d->per_cpu && !d->failed)
+	if (!d->per_cpu && d->parts->fd >= 0 && !d->failed)
 		put_head(d, d->parts, head, &text, offset, size);
 	end_parts(d);
 	dat_forget(head);

@@ -202,11 +202,13 @@ plain() {
 @test "tfs-flight: -p makes a file for each processor, with its events and no others" {
 	need_tool taskset
 	small_instance
+	echo 1 >"$DIR/options/event-fork"
 	flight -p
 	called 300 2 4
 	cat "$DIR/trace" >kernel
 	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
 	plain kernel | sort >want
+	[ "$(wc -l <want)" -ge 600 ]
 	for file in d/dump.1.cpu*; do
 		plain "$file"
 		n=$(printf '[%03d]' "${file##*cpu}")
@@ -215,13 +217,112 @@ plain() {
 	stops
 }
 
+@test "tfs-flight: -p, a name that somebody has taken: the files of a dump are all there, with another number" {
+	small_instance
+	echo 1 >"$DIR/options/event-fork"
+	for raw in '' -r; do
+		rm -rf d
+		flight -p $raw
+		called 300 2 4
+		cat "$DIR/trace" >kernel
+		cpus=$(plain kernel | sed -n 's/.*\[0*\([0-9][0-9]*\)\] .*/\1/p' | sort -un)
+		last=$(tail -n 1 <<<"$cpus")
+		mkdir -p "d/dump.1.cpu$last/x"
+		echo mine >"d/dump.2.cpu$last"
+		dumped "$(wc -l <<<"$cpus")"
+		for cpu in $cpus; do
+			echo "$PWD/d/dump.3.cpu$cpu"
+		done | cmp - out
+		for file in d/dump.3.cpu*; do
+			if [ "$raw" ]; then tfs-report "$file" | cut -c 17-; else plain "$file"; fi
+		done | sort >got
+		plain kernel | sort | cmp - got
+		[ "$(cd d && ls -A | grep -v -e '^dump.3' -e '^[drs][a-z]*$')" = "$(printf '%s\n' "dump.1.cpu$last" "dump.2.cpu$last")" ]
+		exactly "d/dump.2.cpu$last" 'mine
+'
+		[ "$(cat d/dropped)" = 0 ]
+		stops
+	done
+}
+
+@test "tfs-flight: -e: the end makes a dump" {
+	small_instance
+	flight -e
+	called 20
+	stops
+	exactly out "$PWD/d/dump.1
+"
+	[ "$(plain d/dump.1 | wc -l)" = 20 ]
+	flight -er
+	called 30
+	stops
+	exactly out "$PWD/d/dump.2
+"
+	[ "$(tfs-report d/dump.2 | wc -l)" = 30 ]
+}
+
+@test "tfs-flight: -x: the end makes a dump when the process has failed, and not when it lives or did well" {
+	small_instance
+	mkfifo gate2
+	# a parent that does not wait for its children before it is told
+	background sh -c 'sh -c "echo \$\$ >failed; exit 3" & sh -c "echo \$\$ >well" & exec cat gate2'
+	parent=$PID
+	zombie() { [[ $(cat "/proc/$1/stat" 2>/dev/null) == *") Z "* ]]; }
+	eventually test -s well
+	eventually test -s failed
+	eventually zombie "$(cat failed)"
+	eventually zombie "$(cat well)"
+	flight -x "$(cat well),$$"
+	called 10
+	stops
+	[ ! -s out ]
+	flight -x "$(cat well)" -x "$(cat failed)"
+	called 10
+	stops
+	exactly out "$PWD/d/dump.1
+"
+	[ "$(plain d/dump.1 | wc -l)" = 20 ]
+	echo >gate2
+	finishes "$parent" 0
+}
+
+@test "tfs-flight: -E: the end writes to its reader, or makes a dump if there is none" {
+	small_instance
+	mkfifo pipe
+	flight() {
+		[ -d d ] || mkdir d
+		[ -p gate ] || mkfifo gate
+		exec 8<>gate 7<>pipe
+		background tfs-flight -i "$INSTANCE" -d 8 "$@" d >&7 2>err 7>&-
+		FLIGHT=$PID
+		read -rt "$DEADLINE" _ <&8 || { cat err; return 1; }
+		[ "$READERS" = 0 ] || background cat >out <pipe 7>&-
+		exec 7>&-
+	}
+	READERS=1 flight -E
+	called 5000 # more than the pipe holds
+	kept=$(cat "$DIR"/per_cpu/cpu*/stats | awk '/^entries: / { n += $2 } END { print n }')
+	stops
+	eventually printed "$(($(grep -c ^CPU: out || :) + kept))"
+	[ "$(cd d && echo *)" = '*' ]
+	READERS=0 flight -E
+	called 20
+	stops
+	[ "$(plain d/dump.1 | wc -l)" = 20 ]
+	READERS=0 flight -E
+	stops
+	[ "$(cd d && echo *)" = dump.1 ]
+}
+
 @test "tfs-flight: -rp makes a trace.dat of each processor" {
 	small_instance
+	echo 1 >"$DIR/options/event-fork"
 	flight -rp
 	called 300 2 4
 	cat "$DIR/trace" >kernel
 	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
 	plain kernel | sort >want
+	[ "$(wc -l <want)" -ge 600 ]
 	for file in d/dump.1.cpu*; do
 		tfs-report "$file"
 	done | cut -c 17- | sort | cmp want -
@@ -446,7 +547,7 @@ plain() {
 		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
 		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
 		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f is for what -t names" \
-		"-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
+		"-x 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
 		status=0
 		# shellcheck disable=SC2086 # words
 		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?

@@ -39,7 +39,7 @@ stop_flight() {
 
 @test "trace_flight: SIGUSR1 to the manager makes a dump, with no reader, and the session goes on" {
 	calls 1000
-	flight -e sys_enter_getppid sched_process_exit --dumps 3
+	flight -e sys_enter_getppid sched_process_exit --dumps 3 --dump-on SIGUSR1
 	for n in 1 2 3 4; do
 		kill -USR1 "$SESSION"
 		eventually there "dump.$n"
@@ -87,6 +87,154 @@ stop_flight() {
 	finishes "$READER" 0
 	[ "$(cat got)" = "$(printf '%s\n' "$HERE/dump.1" "$HERE/dump.2")" ]
 	left dump.1 dump.2
+}
+
+@test "trace_flight: without --dump-on the end brings what was recorded to the reader of the trace" {
+	mkfifo stay
+	# whatever ends it: the last task, a signal, the time limit
+	for how in task signal time; do
+		calls 100
+		calls=$CALLS
+		set --
+		if [ "$how" != task ]; then
+			background cat stay # it is traced, and stays
+			stays=$PID
+			set -- "$stays"
+		fi
+		[ "$how" != time ] || set -- "$@" --time 500
+		start_session trace_flight --pid "$calls" "$@" -e sys_enter_getppid
+		HERE=${TRACE%/*}
+		read_by cat >got
+		release
+		finishes "$calls" 0
+		[ "$how" != signal ] || kill -INT "$SESSION"
+		finishes "$SESSION" 0
+		finishes "$READER" 0
+		[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
+		[ "$(wc -l <got)" = 100 ]
+		nothing_left
+		[ "$how" = task ] || kill -KILL "$stays"
+	done
+}
+
+@test "trace_flight: what the end brings is a line a packet, after the paths of the dumps" {
+	calls 20
+	flight -e sys_enter_getppid
+	read_by "$BASH" -c 'while dd bs=4096 count=1 of=packet 2>/dev/null && [ -s packet ]; do
+		wc -l <packet; cat packet >&2; done' >lines 2>got
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(wc -l <lines)" = 21 ]
+	[ "$(sort -u lines)" = 1 ]
+	[ "$(head -n 1 got)" = "$HERE/dump.1" ]
+	[ "$(tail -n +2 got | grep -c ': sys_getppid()$')" = 20 ]
+	left dump.1
+}
+
+@test "trace_flight: without a reader the end makes a dump, but not of nothing" {
+	calls 100
+	flight -e sys_enter_getppid
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -l <"$HERE/dump.1")" = 100 ]
+	left dump.1
+	calls 100
+	flight -e sys_enter_getppid
+	stop_flight
+	nothing_left
+}
+
+@test "trace_flight: --dump json, dat and --per-cpu at the end: lines of JSON, and files where it must be files" {
+	calls 10
+	flight -e sys_enter_getppid --dump json
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(grep -c '^{.*"sys_enter_getppid".*}$' got)" = 10 ]
+	nothing_left
+	for how in '--dump dat' --per-cpu; do
+		calls 10
+		# shellcheck disable=SC2086 # two words
+		flight -e sys_enter_getppid $how
+		read_by cat >got
+		release
+		finishes "$SESSION" 0
+		finishes "$READER" 0
+		[ -s got ]
+		while read -r path; do
+			[ -s "$path" ]
+		done <got
+		rm -r "$HERE"
+	done
+}
+
+@test "trace_flight: --dump-on end: the end makes a dump, of nothing as well" {
+	calls 10
+	flight -e sys_enter_getppid --dump-on end
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	exactly got "$HERE/dump.1
+"
+	[ "$(wc -l <"$HERE/dump.1")" = 10 ]
+	left dump.1
+	calls 10
+	flight -e sys_enter_getppid --dump-on end
+	stop_flight
+	[ ! -s "$HERE/dump.1" ]
+	left dump.1
+}
+
+# run_flight STATUS WORD... -- PROG...: tfs-run of the hook, its output in got
+run_flight() {
+	local want=$1 status=0
+	shift
+	need_tracefs events/syscalls
+	HERE=$TFS_RUNDIR/ftrace/$MARK
+	tfs-run trace_flight -e sys_enter_execve --instance "$MARK" "$@" >got 2>err || status=$?
+	[ "$status" = "$want" ] && [ ! -s err ]
+}
+
+@test "trace_flight: --dump-on fail: a dump when the program fails or dies by a signal, and no other" {
+	run_flight 0 --dump-on fail -- true
+	[ ! -s got ]
+	nothing_left
+	run_flight 0 --dump-on fail -- sh -c 'false; true'
+	[ ! -s got ]
+	nothing_left
+	# shellcheck disable=SC2016 # the shell's own
+	for program in 'exit 3' 'kill -KILL $$' 'kill -TERM $$'; do
+		status=0
+		sh -c "$program" || status=$?
+		run_flight "$status" --dump-on fail -- sh -c "$program"
+		exactly got "$HERE/dump.1
+"
+		[ "$(grep -c ': sys_execve(' "$HERE/dump.1")" -ge 1 ]
+		left dump.1
+	done
+}
+
+@test "trace_flight: tfs-run shows what was recorded at the end, and passes SIGUSR1 on" {
+	run_flight 3 -- sh -c 'exit 3'
+	[ "$(grep -c ': sys_execve(' got)" -ge 1 ]
+	nothing_left
+	mkfifo never
+	background tfs-run trace_flight -e sys_enter_execve --instance "$MARK" -- \
+		sh -c 'echo >ran; exec cat never' >got 2>err
+	eventually test -e ran
+	kill -USR1 "$PID"
+	eventually there dump.1
+	eventually grep -qx "$HERE/dump.1" got
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	[ "$(head -n 1 got)" = "$HERE/dump.1" ]
+	[ ! -s err ]
+	left dump.1
 }
 
 @test "trace_flight: --output file keeps the paths with the dumps" {
