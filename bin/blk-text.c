@@ -299,6 +299,8 @@ int main(int argc, char **argv)
 	dirs[ndirs] = NULL;
 	if (ndirs && argv[opt_index])
 		misused(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
+	if (instance)
+		instance_named(&tool, NULL, instance);
 	if (ndirs)
 		s.to.signals = stop_signals();
 	consumer_open(&s.to, &tool);

@@ -393,6 +393,7 @@ int main(int argc, char **argv)
 		misused(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
 			"have no part in it");
 
+	instance_named(&tool, root, instance);
 	s.to.signals = stop_signals();
 	s.dir = open_tracefs(root, instance, NULL);
 	if (s.dir < 0)

@@ -367,6 +367,7 @@ int main(int argc, char **argv)
 		misused(&tool, "-j and -H are for text, and -r makes none");
 	if (f.trigger.filter && !f.trigger.n)
 		misused(&tool, "-f is for what -t names");
+	instance_named(&tool, root, instance);
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */

@@ -82,6 +82,8 @@ int main(int argc, char **argv)
 	if (!strcmp(command, "list") || !strcmp(command, "mirror")) {
 		if (*argv)
 			misused(&tool, "unexpected operand '%.80s'", *argv);
+		if (*command == 'm')
+			instance_named(&tool, root, instance);
 		dir = open_tracefs(root, instance, NULL);
 		if (dir < 0)
 			return REFUSED;
@@ -91,6 +93,7 @@ int main(int argc, char **argv)
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
 		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
 			command);
+	instance_named(&tool, root, instance);
 	pid_operands(&tool, argv, &s);
 	dir = open_tracefs(root, instance, NULL);
 	if (dir < 0)

@@ -218,6 +218,7 @@ int main(int argc, char **argv)
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (r.place.files && !r.parts.most)
 		misused(&tool, "-n needs -m");
+	instance_named(&tool, root, instance);
 	place_find(&r.place, &tool, argv[opt_index]);
 
 	signals = stop_signals();

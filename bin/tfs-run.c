@@ -152,6 +152,7 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 		/* a terminal's ^C comes to us, who tell the manager when to end */
 		setpgid(0, 0);
 		signal(SIGTTOU, SIG_IGN); /* and it may still say there what is wrong */
+		signal(SIGINT, SIG_DFL); /* how we tell it, even if we came to ignore it */
 		/* should we die without a word, the session ends as well */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		sigprocmask(SIG_SETMASK, &inherited, NULL);

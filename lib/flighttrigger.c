@@ -82,7 +82,8 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 	t->pipe = -1;
 	if (!t->n)
 		return 0;
-	format(t->name, sizeof(t->name), "%s" TRIGGER_SUFFIX, instance ? instance : "");
+	format(t->name, sizeof(t->name), "%s" TRIGGER_SUFFIX,
+	       instance && strcmp(instance, TOP_LEVEL) ? instance : "");
 	t->instances = openat(top, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	t->dir = t->instances < 0 ? -1 : owned_make(t->instances, t->name, 0750);
 	if (t->dir < 0)

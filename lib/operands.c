@@ -67,3 +67,12 @@ void pid_operands(const struct tool *t, char **argv, struct pids *out)
 	if (!out->n)
 		misused(t, "no pids");
 }
+
+void instance_named(const struct tool *t, const char *root, const char *instance)
+{
+	if (!instance)
+		instance = getenv("TFS_INSTANCE");
+	if (!root && (!instance || !*instance))
+		misused(t, "no instance is named; use -i NAME, or -i " TOP_LEVEL " for the top "
+			"level, which all users share");
+}

@@ -137,7 +137,7 @@ int open_tracefs(const char *root, const char *instance, char *path)
 		path = own;
 	if (!instance)
 		instance = from_env("TFS_INSTANCE", NULL);
-	if (instance && !*instance)
+	if (instance && (!*instance || !strcmp(instance, TOP_LEVEL)))
 		instance = NULL;
 	if (instance && (*instance == '.' || strchr(instance, '/') ||
 			 strlen(instance) > 255))

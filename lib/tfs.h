@@ -190,13 +190,16 @@ const char *sysfs(void);
 /* The root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
 int open_cgroup2(void);
 
+/* In the place of an instance's name: the root itself, which all users share. */
+#define TOP_LEVEL "/"
+
 /*
  * Open the tracefs root, or the directory of an instance in it; its path goes
  * to path (PATH_MAX bytes) unless that is NULL. root NULL: it is searched for
  * as KERNEL facts have it ($TRACER_SYSFS_PATH/kernel/tracing, the debugfs
  * automount, the mount table) and must be a mounted tracefs; given, it is
- * taken as it is. instance NULL: $TFS_INSTANCE, if set; instance "": the root
- * itself. Returns a descriptor (close-on-exec), -1 said.
+ * taken as it is. instance NULL: $TFS_INSTANCE, if set; instance TOP_LEVEL or "":
+ * the root itself. Returns a descriptor (close-on-exec), -1 said.
  */
 int open_tracefs(const char *root, const char *instance, char *path);
 
@@ -293,6 +296,14 @@ int pids_parse(struct pids *, const char *);    /* add the numbers of a list, an
  * REFUSED out of memory.
  */
 void pid_operands(const struct tool *, char **argv, struct pids *out);
+
+/*
+ * Exit MISUSED unless somebody has named the instance with -i or TFS_INSTANCE, the top
+ * level with TOP_LEVEL in the place of a name, or a root. Tools call this that take
+ * events out of a buffer, or change what others have set: a variable that is unset is
+ * not to do that to the buffer which all users share.
+ */
+void instance_named(const struct tool *, const char *root, const char *instance);
 
 enum {
 	PID_LIST_IDLE = 1,      /* 0 too, the idle task */

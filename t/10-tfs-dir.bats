@@ -96,6 +96,15 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ "$output" = root ]
 }
 
+@test "tfs-dir: plain directory: / in the place of an instance is the root itself" {
+	mkdir -p root/instances/two
+	TFS_INSTANCE=two run -0 tfs-dir -R root -i /
+	[ "$output" = root ]
+	TFS_INSTANCE=/ run -0 tfs-dir -R root
+	[ "$output" = root ]
+	fails 111 "tfs-dir: fatal: not an instance's name: '//'" tfs-dir -R root -i //
+}
+
 @test "tfs-dir: plain directory: the last of several roots counts" {
 	mkdir -p a b
 	run -0 tfs-dir -R a -R b

@@ -393,6 +393,50 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err $'tfs-catpipe: fatal: unable to write the trace: No space left on device\n'
 }
 
+# whose TOOL WORD...: with no instance named it refuses, and with "/" it goes on
+whose() {
+	local tool=$1 usage status name
+	shift
+	usage=$("$tool" --help | sed -n '1s/^usage: //p')
+	# nothing is reached: the kernel's top level has other users
+	export TRACER_SYSFS_PATH=$PWD/none TRACER_PROCFS_PATH=$PWD/none
+	for name in unset '' '-i'; do
+		unset TFS_INSTANCE
+		[ "$name" = unset ] || export TFS_INSTANCE=''
+		[ "$name" != -i ] || set -- "$@" -i ''
+		status=0
+		"$tool" "$@" "${OPERANDS[@]}" </dev/null >out 2>err || status=$?
+		[ "$status" = 100 ]
+		[ ! -s out ]
+		exactly err "$tool: fatal: no instance is named; use -i NAME, or -i / for the top level, which all users share; usage: $usage
+"
+	done
+	status=0
+	TFS_INSTANCE='' "$tool" "$@" -i / "${OPERANDS[@]}" </dev/null >out 2>err || status=$?
+	[ "$status" = 111 ]
+	grep -q "no tracefs at $PWD/none/kernel/tracing" err
+	unset TRACER_SYSFS_PATH TRACER_PROCFS_PATH
+}
+
+@test "tfs-catpipe, tfs-record, tfs-flight, blk-text, tfs-pidfilter: an unset variable is not the top level, which all users share" {
+	mkdir none
+	OPERANDS=()
+	whose tfs-catpipe
+	whose tfs-flight -L
+	OPERANDS=(file)
+	whose tfs-record
+	[ ! -e file ]
+	for command in set add remove; do
+		OPERANDS=("$command" 1)
+		whose tfs-pidfilter
+	done
+	OPERANDS=(mirror)
+	whose tfs-pidfilter
+	usage=$(blk-text --help | sed -n '1s/^usage: //p')
+	fails 100 "blk-text: fatal: no instance is named; use -i NAME, or -i / for the top level, which all users share; usage: $usage" \
+		blk-text -i ''
+}
+
 @test "tfs-catpipe: plain directory: -i and TFS_INSTANCE choose the instance" {
 	mkdir -p root/instances/one
 	mkfifo root/instances/one/trace_pipe

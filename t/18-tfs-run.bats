@@ -234,13 +234,6 @@ END
 	[ ! -e ran ] && [ ! -e args ]
 }
 
-# As background; SIGINT is not ignored, as it is in the background of a script.
-interruptible() {
-	set -m
-	background "$@"
-	set +m
-}
-
 # A manager that notes its signals and has not begun when it is up.
 slow_tree() {
 	mkfifo trace never
@@ -259,7 +252,7 @@ END
 	local n signal
 	for signal in HUP INT TERM; do
 		rm -f up heard
-		interruptible "$RUN" hook -- touch ran >out 2>err
+		background "$RUN" hook -- touch ran >out 2>err
 		eventually test -s up
 		kill "-$signal" "$PID"
 		n=$(kill -l "$signal")
@@ -285,7 +278,7 @@ END
 
 @test "tfs-run: SIGUSR1 goes to the manager, and the run goes on" {
 	hearing_tree
-	interruptible "$RUN" hook >out 2>err
+	background "$RUN" hook >out 2>err
 	eventually grep -qx one out
 	kill -USR1 "$PID"
 	eventually grep -qx USR1 heard
@@ -299,7 +292,7 @@ INT
 @test "tfs-run: a signal while it records goes to PROG, and the session ends with PROG" {
 	hearing_tree
 	# shellcheck disable=SC2016 # the shell's own
-	interruptible "$RUN" hook -- sh -c \
+	background "$RUN" hook -- sh -c \
 		'trap "cat heard 2>/dev/null; echo caught; exit 7" TERM
 		echo ready; while :; do :; done' >out 2>err
 	eventually grep -qx ready err
@@ -314,9 +307,9 @@ caught
 @test "tfs-run: PROG that dies of a signal that it was passed gives 128+n" {
 	hearing_tree
 	local signal
-	for signal in HUP INT TERM; do
+	for signal in HUP TERM; do # a program in the background of a script ignores INT
 		rm -f heard
-		interruptible "$RUN" hook -- sh -c 'echo ready; exec cat never' >out 2>err
+		background "$RUN" hook -- sh -c 'echo ready; exec cat never' >out 2>err
 		eventually grep -qx ready err
 		kill "-$signal" "$PID"
 		finishes "$PID" $((128 + $(kill -l "$signal")))
@@ -326,7 +319,7 @@ caught
 
 @test "tfs-run: SIGHUP that nohup ignores stays ignored" {
 	hearing_tree
-	interruptible sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
+	background sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
 	eventually grep -qx one out
 	kill -HUP "$PID"
 	kill -USR1 "$PID"
@@ -341,7 +334,7 @@ INT
 @test "tfs-run: when the session has ended, a signal still goes to PROG" {
 	noting_tree
 	mkfifo never
-	interruptible "$RUN" hook -- sh -c 'echo $$ >prog; exec cat never' >out 2>err
+	background "$RUN" hook -- sh -c 'echo $$ >prog; exec cat never' >out 2>err
 	eventually grep -qx one out
 	eventually test -s prog
 	eventually gone "$(children "$PID" | grep -vx "$(cat prog)" || echo 0)"
