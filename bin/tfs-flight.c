@@ -8,7 +8,7 @@
  *	             may be repeated; SIGUSR1 always does
  *	-f FILTER    only where this holds
  *	-e           the end makes a dump, too
- *	-x PID,...   the end makes a dump, too, if this process has failed: its parent has
+ *	-F PID,...   the end makes a dump, too, if this process has failed: its parent has
  *	             not waited for it yet, and its status is not 0; may be repeated
  *	-E           what was recorded since the last dump is written to standard output
  *	             at the end, as text; if nobody reads that, or with -r or -p, as -e,
@@ -44,10 +44,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-flight",
-	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-x PID,...]... "
+	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
 		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
 	.purpose = "dump the last of an instance's trace when something happens",
-	.letters = "rpeELnjHlb:t:f:x:c:s:d:R:i:",
+	.letters = "rpeELnjHlb:t:f:F:c:s:d:R:i:",
 };
 
 struct flight {
@@ -64,7 +64,7 @@ struct flight {
 	unsigned long back;     /* ms; 0: all */
 	int signals;
 	int on, dump, stopping;
-	/* what the end does: -e, -E, and -x with these processes */
+	/* what the end does: -e, -E, and -F with these processes */
 	int end_dumps, end_writes;
 	struct pids watched;
 };
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 		case 'f':
 			f.trigger.filter = opt_value;
 			break;
-		case 'x':
+		case 'F':
 			pid_list(&tool, opt_value, 0, &f.watched);
 			break;
 		case 'c':

@@ -261,7 +261,7 @@ plain() {
 	[ "$(tfs-report d/dump.2 | wc -l)" = 30 ]
 }
 
-@test "tfs-flight: -x: the end makes a dump when the process has failed, and not when it lives or did well" {
+@test "tfs-flight: -F: the end makes a dump when the process has failed, and not when it lives or did well" {
 	small_instance
 	mkfifo gate2
 	# a parent that does not wait for its children before it is told
@@ -272,11 +272,11 @@ plain() {
 	eventually test -s failed
 	eventually zombie "$(cat failed)"
 	eventually zombie "$(cat well)"
-	flight -x "$(cat well),$$"
+	flight -F "$(cat well),$$"
 	called 10
 	stops
 	[ ! -s out ]
-	flight -x "$(cat well)" -x "$(cat failed)"
+	flight -F "$(cat well)" -F "$(cat failed)"
 	called 10
 	stops
 	exactly out "$PWD/d/dump.1
@@ -547,7 +547,7 @@ plain() {
 		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
 		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
 		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f is for what -t names" \
-		"-x 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
+		"-F 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
 		status=0
 		# shellcheck disable=SC2086 # words
 		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?
