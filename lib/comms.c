@@ -9,32 +9,68 @@
 /* The kernel's PID_MAX_LIMIT: what a damaged trace has above it takes no room. */
 #define PID_LIMIT (1 << 22)
 
-/* Where the pid is, or the empty slot where it would be; there is one. */
-static struct comm *slot(const struct comms *c, pid_t pid)
+/* Tasks that are allocated together; they never move. */
+struct comm_block {
+	struct comm_block *next;
+	struct comm v[64];
+};
+
+/* Return the slot of the pid, or the empty one where it would be; there is one. */
+static struct comm **slot(const struct comms *c, pid_t pid)
 {
 	/* pids come in runs, and runs would collide: Knuth's multiplier */
 	size_t i = (uint32_t)pid * 2654435769U >> 7;
 
 	for (;; i++) {
-		struct comm *at = &c->v[i & (c->room - 1)];
+		struct comm **at = &c->v[i & (c->room - 1)];
 
-		if (!at->pid || at->pid == pid)
+		if (!*at || (*at)->pid == pid)
 			return at;
 	}
 }
 
-static void grow(struct comms *c)
+/* Make the slots more. 0, or -1: memory ran out. */
+static int grow(struct comms *c)
 {
-	struct comms more = { .n = c->n, .room = c->room ? 2 * c->room : 256 };
+	struct comms more = *c;
 
-	more.v = calloc(more.room, sizeof(*more.v));
+	more.room = c->room ? 2 * c->room : 256;
+	more.v = calloc(more.room, sizeof(struct comm *));
 	if (!more.v)
-		die(REFUSED, "out of memory");
+		return -1;
 	for (size_t i = 0; i < c->room; i++)
-		if (c->v[i].pid)
-			*slot(&more, c->v[i].pid) = c->v[i];
+		if (c->v[i])
+			*slot(&more, c->v[i]->pid) = c->v[i];
 	free(c->v);
 	*c = more;
+	return 0;
+}
+
+static void put_back(struct comms *c, struct comm *at)
+{
+	*at = (struct comm){ .next = c->unused };
+	c->unused = at;
+}
+
+/* A task of no pid yet. NULL: memory ran out. */
+static struct comm *take(struct comms *c)
+{
+	struct comm *at;
+
+	if (!c->unused) {
+		struct comm_block *more = calloc(1, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		more->next = c->blocks;
+		c->blocks = more;
+		for (size_t i = sizeof(more->v) / sizeof(*more->v); i--;)
+			put_back(c, &more->v[i]);
+	}
+	at = c->unused;
+	c->unused = at->next;
+	at->next = NULL;
+	return at;
 }
 
 struct comm *comms_entry(struct comms *c, pid_t pid)
@@ -43,15 +79,16 @@ struct comm *comms_entry(struct comms *c, pid_t pid)
 
 	if (pid <= 0 || pid > PID_LIMIT)
 		return NULL;
-	at = c->room ? slot(c, pid) : NULL;
-	if (at && at->pid)
+	at = c->room ? *slot(c, pid) : NULL;
+	if (at)
 		return at;
-	if (c->n >= c->room / 2) {
-		grow(c);
-		at = slot(c, pid);
+	if ((c->n >= c->room / 2 && grow(c) < 0) || !(at = take(c))) {
+		c->failed = 1;
+		return NULL;
 	}
 	c->n++;
 	at->pid = pid;
+	*slot(c, pid) = at;
 	return at;
 }
 
@@ -72,9 +109,7 @@ int comms_add(struct comms *c, pid_t pid, const char *name, size_t n)
 
 const struct comm *comms_find(const struct comms *c, pid_t pid)
 {
-	const struct comm *at = c->room && pid > 0 ? slot(c, pid) : NULL;
-
-	return at && at->pid ? at : NULL;
+	return c->room && pid > 0 ? *slot(c, pid) : NULL;
 }
 
 /* The next line that begins with a pid and a blank: 1, what is behind in *rest. */
@@ -239,17 +274,33 @@ void naming_disable(int dir, unsigned which)
 
 void comms_prune(struct comms *c, int (*keep)(void *, struct comm *), void *arg)
 {
-	struct comms old = *c;
+	struct comm **old = c->v, **v = calloc(c->room, sizeof(struct comm *));
 
-	*c = (struct comms){ 0 };
-	for (size_t i = 0; i < old.room; i++)
-		if (old.v[i].pid && keep(arg, &old.v[i]))
-			*comms_entry(c, old.v[i].pid) = old.v[i];
-	free(old.v);
+	if (!v)
+		return; /* a later look prunes */
+	c->v = v;
+	c->n = 0;
+	for (size_t i = 0; i < c->room; i++) {
+		if (!old[i])
+			continue;
+		if (keep(arg, old[i])) {
+			*slot(c, old[i]->pid) = old[i];
+			c->n++;
+		} else {
+			put_back(c, old[i]);
+		}
+	}
+	free(old);
 }
 
 void comms_clear(struct comms *c)
 {
+	struct comm_block *next;
+
+	for (struct comm_block *b = c->blocks; b; b = next) {
+		next = b->next;
+		free(b);
+	}
 	free(c->v);
 	*c = (struct comms){ 0 };
 }

@@ -21,28 +21,36 @@ struct comm {
 	uint16_t code, group;   /* the code that it, that its process is to end with, */
 	uint16_t sent;          /* the last deadly signal sent to its process */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
+	struct comm *next;      /* comms.c's: of those that may be used again */
 };
 
-/* All zero at first. Found by pid in a step or two; grows as it fills. */
+/*
+ * All zero at first. A task is found by its pid in a step or two. It stays where it is
+ * until it is pruned or the table is cleared, however many others are added: only the
+ * slots move when the table grows.
+ */
 struct comms {
-	struct comm *v;         /* room slots, the next free one takes who collides */
+	struct comm **v;        /* room slots, NULL or a task; the next takes who collides */
 	size_t n, room;         /* tasks; slots, a power of two */
+	int failed;             /* memory ran out: a task is missing */
+	struct comm_block *blocks; /* comms.c's: where the tasks are */
+	struct comm *unused;    /* comms.c's: tasks in blocks that are none now */
 };
 
 /*
  * The task is called so from now on: the n bytes of name, or less if that is
- * longer than a name can be. 1 when the pid was not known, else 0. Exits REFUSED
- * out of memory.
+ * longer than a name can be. 1 when the pid was not known, else 0. Out of memory it
+ * stays unknown, and failed is set.
  */
 int comms_add(struct comms *, pid_t, const char *name, size_t n);
 
 /* The same of a task that procfs shows. */
 int comms_add_task(struct comms *, const struct task *);
 
-/* The task; NULL: not known. Valid until the next add. */
+/* The task; NULL: not known. */
 const struct comm *comms_find(const struct comms *, pid_t);
 
-/* The same, made without a name if need be, which moves the others; NULL: no pid. */
+/* The same, made without a name if need be; NULL: no pid, or failed. */
 struct comm *comms_entry(struct comms *, pid_t);
 
 /*
@@ -77,7 +85,7 @@ unsigned naming_enabled(int dir);
 unsigned naming_enable(int dir);
 void naming_disable(int dir, unsigned which);
 
-/* Drop all that keep does not want. */
+/* Drop all that keep does not want; their places may get other tasks. */
 void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
 
 /* Forget all; may be used again. */

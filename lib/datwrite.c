@@ -285,11 +285,11 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
 {
 	for (size_t i = 0; i < h->comms.room; i++) {
-		const struct comm *c = &h->comms.v[i];
+		const struct comm *c = h->comms.v[i];
 		char line[64];
 		size_t n;
 
-		if (!c->pid)
+		if (!c)
 			continue;
 		n = format(line, sizeof(line), "%d %s\n", (int)c->pid, c->name);
 		/* a name must not begin a line, which would be another task's */

@@ -2,8 +2,8 @@
 /*
  * follow.h - what the parts of process.c share: records, and the tasks they tell of
  *
- * A task is a struct comm, in the table of names that the line has; it moves when
- * another is added.
+ * A task is a struct comm, in the table of names that the line has. It stays where it
+ * is while others are added, so a pointer to it is good for the whole record.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H

@@ -275,7 +275,8 @@ void kernel_names_begin(struct kernel *k, int enable)
 	k->line.told = 1;
 	comms_traced(comms, k->dir);
 	for (size_t i = 0; i < comms->room; i++)
-		comms->v[i].told = k->line.told;
+		if (comms->v[i])
+			comms->v[i]->told = k->line.told;
 }
 
 void kernel_names_end(struct kernel *k)

@@ -34,15 +34,11 @@ static void look_up(struct process *p, struct comm *t)
 			name = task_name(l->events, pid);
 			ok = name && !strcmp(name, p->comm);
 		}
-		t = task(p, pid); /* who may have moved it */
 		set(t, COMM_KNOWN | COMM_OK, ok ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
 	}
 }
 
-/*
- * The task whose record it is; NULL: none. Good until one is added, which its
- * process's leader then needs no more.
- */
+/* The task whose record it is, its process's leader made as well; NULL: none. */
 HOT static struct comm *known(struct process *p, int pid)
 {
 	struct comm *t = task(p, pid);
@@ -55,13 +51,10 @@ HOT static struct comm *known(struct process *p, int pid)
 		if (!p->live || task_ids(pid, &tgid, &uid) < 0)
 			tgid = pid;
 		task(p, tgid);
-		t = task(p, pid);
 		t->tgid = tgid;
 	}
-	if (t && (t->state & want) != want) {
+	if (t && (t->state & want) != want)
 		look_up(p, t);
-		t = task(p, pid);
-	}
 	return t;
 }
 
@@ -245,7 +238,6 @@ static void executed(struct process *p, const struct record *r)
 	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER, 0);
 	t->sent = 0;
 	t->tgid = pid;
-	old = old ? task(p, old_pid) : NULL;
 	if (old)
 		set(old, 0, OVER);
 }
@@ -258,8 +250,9 @@ static void forget(struct process *p)
 	if (!p->live)
 		return;
 	for (size_t i = 0; i < c->room; i++)
-		set(&c->v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE | GROUP_CODE,
-		    0);
+		if (c->v[i])
+			set(c->v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
+				     GROUP_CODE, 0);
 	pids_clear(&p->uids);
 	pids_clear(&p->comms);
 }
@@ -304,7 +297,6 @@ HOT void process_learn(struct process *p, const struct record *r, int lost)
 		break;
 	case ROLE_END:
 		p->code = end_code(p, t);
-		t = task(p, pid);
 		set(t, 0, OVER);
 		break;
 	default:

@@ -253,6 +253,13 @@ signals_of() {
 	[ "$(sed 's/flags.*/flags/' lines)" = $'a fork b flags\na exit 0\na exec\na exit 0' ]
 }
 
+@test "trace_process: a task stays where it is however many are added, and is gone when it is pruned" {
+	run -0 "$PROG/commtable" 100000
+	[ "$output" = 'added: 100000 tasks, 0 moved, 0 missing, 0 too many
+pruned: 50000 tasks, 0 moved, 0 missing, 0 too many
+again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
+}
+
 @test "trace_process: a name with lines in it makes none" {
 	scene hostile
 	traced

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * commtable - do the tasks of a table stay where they are?
+ *
+ *	commtable N
+ * Adds N tasks, and looks through the pointer to each after all were added; prunes every
+ * other one and looks again; adds them anew. Prints how many have moved, which are
+ * missing, and which are there though they were pruned. With AddressSanitizer a look
+ * through a pointer to memory that was freed ends it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "comms.h"
+
+static int is_odd(void *unused, struct comm *c)
+{
+	(void)unused;
+	return c->pid & 1;
+}
+
+static void add(struct comms *c, struct comm **at, int n, int step)
+{
+	char name[16];
+
+	for (int pid = step; pid <= n; pid += step) {
+		comms_add(c, pid, name, (size_t)snprintf(name, sizeof(name), "task%d", pid));
+		at[pid] = comms_entry(c, pid);
+	}
+}
+
+static void look(const char *when, struct comms *c, struct comm **at, int n, int only_odd)
+{
+	int moved = 0, missing = 0, there = 0;
+
+	for (int pid = 1; pid <= n; pid++) {
+		const struct comm *found = comms_find(c, pid);
+
+		if (only_odd && !(pid & 1)) {
+			there += found != NULL;
+			continue;
+		}
+		missing += !found || atoi(found->name + 4) != pid;
+		moved += found != at[pid] || at[pid]->pid != pid;
+	}
+	printf("%s: %zu tasks, %d moved, %d missing, %d too many\n", when, c->n, moved, missing,
+	       there);
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 0;
+	struct comm **at = calloc((size_t)n + 1, sizeof(*at));
+	struct comms c = { 0 };
+
+	if (!at)
+		return 111;
+	add(&c, at, n, 1);
+	look("added", &c, at, n, 0);
+	comms_prune(&c, is_odd, NULL);
+	look("pruned", &c, at, n, 1);
+	add(&c, at, n, 2);
+	look("again", &c, at, n, 0);
+	comms_clear(&c);
+	free(at);
+	return 0;
+}
