@@ -252,6 +252,7 @@ static void tell_losses(struct stream *s, char *const *dirs)
 
 	for (; *dirs; dirs++)
 		dropped += relay_dropped(*dirs);
+	s->cut += consumer_take_back(&s->to);
 	if (!dropped && !s->cut)
 		return;
 	n = format(line, sizeof(line), "# lost %llu events: %llu dropped at a full buffer, "

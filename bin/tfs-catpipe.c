@@ -36,6 +36,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -224,6 +225,8 @@ static int pump_raw(struct stream *s)
 	give(s);
 	if (s->to.full)
 		return 1;
+	if (s->kernel.events.comms.failed || s->kernel.events.failed || s->kernel.failed)
+		return complain("out of memory");
 	s->pages += n;
 	if (!live_empty(&s->live))
 		return 2;
@@ -253,6 +256,8 @@ static int open_raw(struct stream *s, const char *root)
 	if (top < 0)
 		return -1;
 	r = kernel_open(&s->kernel, s->dir, top);
+	if (s->kernel.failed)
+		return complain("out of memory");
 	if (r && !s->show.json && !s->show.process.kinds) {
 		s->text = 1;
 		return !s->show.asked ? 0 :
@@ -321,20 +326,24 @@ static int drain(struct stream *s)
 	return r;
 }
 
-static void tell_losses(struct stream *s)
+static void tell_losses(struct stream *s, int failed)
 {
 	unsigned long long over = buffer_count(s->dir, "overrun: ") +
 				  buffer_count(s->dir, "commit overrun: ") +
 				  buffer_count(s->dir, "dropped events: ");
 	unsigned long long cut = s->cut;
+	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
-	size_t n;
+	size_t n = 0;
 
-	if (s->to.full)
+	if (s->to.full || failed)
 		cut += left_over(s);
+	cut += consumer_take_back(&s->to);
 	if (!over && !cut)
 		return;
-	n = format(line, sizeof(line), s->show.json ?
+	if (why)
+		n = format(line, sizeof(line), "# unable to write the trace: %.60s\n", why);
+	n += format(line + n, sizeof(line) - n, s->show.json ?
 		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
 		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
 		   over + cut, over, cut);
@@ -425,6 +434,6 @@ int main(int argc, char **argv)
 		kernel_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
-	tell_losses(&s);
+	tell_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
 }

@@ -249,7 +249,7 @@ static int hold_signals(void)
 
 static int open_all(struct flight *f, const char *root, const char *instance)
 {
-	int top = open_tracefs(root, "", NULL);
+	int top = open_tracefs(root, "", NULL), odd;
 
 	f->dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
 	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
@@ -264,11 +264,14 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 		/* whose names are wanted is looked up; a reader is not to see these events */
 		if (f->show.hide_names)
 			naming_disable(f->dir, NAMING);
-	} else if (kernel_open(&f->kernel, f->dir, top) && !f->show.json) {
-		return complain("unable to show events otherwise than the kernel does: "
-				"current_tracer is not nop, or an option in trace_options "
-				"changes lines");
 	} else {
+		odd = kernel_open(&f->kernel, f->dir, top);
+		if (f->kernel.failed)
+			return complain("out of memory");
+		if (odd && !f->show.json)
+			return complain("unable to show events otherwise than the kernel does: "
+					"current_tracer is not nop, or an option in trace_options "
+					"changes lines");
 		kernel_names_begin(&f->kernel, f->show.hide_names);
 	}
 	if (f->back && !trace_now(f))

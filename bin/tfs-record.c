@@ -61,8 +61,12 @@ static int wait_on(struct recording *r, int deaf, int ms)
 	int n;
 
 	while ((n = deaf ? poll(signals, 1, ms) : poll(all, r->head.cpus + 1, ms)) < 0)
-		if (errno != EINTR)
-			exit(REFUSED);
+		if (errno != EINTR) {
+			complain_errno("unable to wait for events");
+			r->parts.full = REFUSED;
+			r->stopping = 1;
+			return 0;
+		}
 	if (!signals->revents)
 		return n > 0;
 	if (read(signals->fd, &si, sizeof(si)) == sizeof(si))
@@ -231,6 +235,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	dat_look(&r.head, 1);
 	least = parts_reserve(&r.parts);
+	if (!least)
+		return REFUSED;
 	if (r.parts.most && r.parts.most < least)
 		misused(&tool, "too few kilobytes for a file: %llu, it takes %llu",
 			(unsigned long long)r.parts.most / 1024,
@@ -247,6 +253,7 @@ int main(int argc, char **argv)
 	status = record(&r);
 	if (status >= 0)
 		status = drain(&r);
+	r.head.unwritten = r.parts.cut + buffer_count(r.head.dir, "entries: ");
 	if (parts_join(&r.parts, 0) < 0)
 		status = -1;
 	tell_losses(&r);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "consumer.h"
@@ -57,8 +58,12 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 	struct signalfd_siginfo si;
 
 	while (ppoll(p, 3, us < 0 ? NULL : &limit, NULL) < 0)
-		if (errno != EINTR)
-			exit(REFUSED);
+		if (errno != EINTR) {
+			complain_errno("unable to wait for the reader");
+			c->stopping = 1;
+			c->full = REFUSED;
+			return 0;
+		}
 	if (p[1].revents && read(c->signals, &si, sizeof(si)) == sizeof(si)) {
 		c->stopping = 1;
 		c->given_up |= si.ssi_signo == GIVE_UP;
@@ -96,6 +101,20 @@ static void await_room(struct consumer *c)
 		c->full = TIMED_OUT;
 }
 
+static void keep_tail(struct consumer *c, const char *text, size_t n)
+{
+	size_t most = sizeof(c->tail), old;
+
+	if (n > most) {
+		text += n - most;
+		n = most;
+	}
+	old = c->ntail < most - n ? c->ntail : most - n;
+	memmove(c->tail, c->tail + c->ntail - old, old);
+	memcpy(c->tail + old, text, n);
+	c->ntail = old + n;
+}
+
 static size_t put(struct consumer *c, const char *text, size_t n)
 {
 	if (!c->full && c->left >= 0 && (long long)n > c->left)
@@ -105,6 +124,7 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 
 		if (done > 0) {
 			c->in_line = text[done - 1] != '\n';
+			keep_tail(c, text, (size_t)done);
 			text += done;
 			n -= (size_t)done;
 			if (c->left >= 0)
@@ -117,6 +137,7 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 			left(c->out);
 		} else if (done < 0 && errno != EINTR) {
 			complain_errno("unable to write the trace");
+			c->failed = errno;
 			c->full = REFUSED;
 		}
 	}
@@ -164,6 +185,35 @@ size_t consumer_put(struct consumer *c, const char *text, size_t n)
 	return rest;
 }
 
+/* Is it the line of an event, and not of a stack, of a loss, or a comment? */
+static int is_event(const char *line)
+{
+	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4);
+}
+
+unsigned long long consumer_take_back(struct consumer *c)
+{
+	unsigned long long events = 0;
+	size_t end = c->ntail;
+	struct stat st;
+
+	if (c->full != REFUSED || !c->failed || fstat(c->out, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	while (end && (c->ntail - end < CONSUMER_LAST || c->tail[end - 1] != '\n')) {
+		end--;
+		/* one without its end was not counted as written */
+		if ((!end || c->tail[end - 1] == '\n') && is_event(c->tail + end) &&
+		    memchr(c->tail + end, '\n', c->ntail - end))
+			events++;
+	}
+	if (!end || lseek(c->out, -(off_t)(c->ntail - end), SEEK_CUR) < 0)
+		return 0;
+	/* what is overwritten needs no room */
+	fcntl(c->out, F_SETFL, fcntl(c->out, F_GETFL) & ~O_APPEND);
+	c->failed = 0;
+	return events;
+}
+
 void consumer_last(struct consumer *c, const char *line, size_t n)
 {
 	int full = c->full;
@@ -173,7 +223,11 @@ void consumer_last(struct consumer *c, const char *line, size_t n)
 	c->left = -1;
 	if (full == TIMED_OUT)
 		make_room(c);
+	else if (full == REFUSED && !c->failed)
+		c->full = 0;
 	consumer_put(c, line, n);
+	if (full == REFUSED && !c->full && ftruncate(c->out, lseek(c->out, 0, SEEK_CUR)) < 0)
+		complain_errno("unable to write the trace");
 	c->full = full ? full : c->full;
 }
 

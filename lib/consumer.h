@@ -23,6 +23,9 @@ struct consumer {
 	 */
 	int full;
 	int in_line;            /* what was written last does not end a line */
+	int failed;             /* errno, of a write that could not be done */
+	char tail[4096];        /* what was written last, */
+	size_t ntail;
 	unsigned long patience; /* ms, for a reader that takes nothing, when stopping */
 	long long left;         /* bytes that may still be written; < 0 any */
 };
@@ -55,6 +58,12 @@ int consumer_wait(struct consumer *, int fd, short events, long us);
  * it is an error. How many bytes of it were not written.
  */
 size_t consumer_put(struct consumer *, const char *text, size_t n);
+
+/*
+ * A file has no more room: take back as many of its last lines as a last line needs.
+ * How many of them were events. Else 0.
+ */
+unsigned long long consumer_take_back(struct consumer *);
 
 /*
  * The same of a last line, of CONSUMER_LAST bytes at most. A reader that was given

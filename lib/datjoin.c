@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "datparts.h"
@@ -25,14 +26,11 @@ int parts_hold(struct parts *p)
 static unsigned long long events_in(const struct parts *p, int fd, uint64_t at, uint64_t n)
 {
 	size_t page = p->head->layout.size;
-	char *text = malloc(page);
+	char *text = p->page;
 	unsigned long long count = 0;
 
-	if (!text)
-		die(REFUSED, "out of memory");
 	for (; n >= page && pread(fd, text, page, (off_t)at) == (ssize_t)page; n -= page)
 		count += page_count(&p->head->layout, text, p->head->layout.size), at += page;
-	free(text);
 	return count;
 }
 
@@ -88,17 +86,23 @@ int parts_join(struct parts *p, int more)
 {
 	unsigned cpus = p->head->cpus, base;
 	struct part_file *part = p->part;
-	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus;
+	uint64_t *offset = p->table, *size = offset + cpus;
 	uint64_t at, table;
 	struct bytes head = { 0 };
-	int out, status = 0;
+	int out, status = 0, first;
 
-	if (!offset)
-		die(REFUSED, "out of memory");
+	if (!part) /* there was no memory to begin it, which was said */
+		return -1;
+	memset(offset, 0, 2 * cpus * sizeof(*offset));
 	dat_look(p->head, 1);
 	/* where the size is limited, what the head holds is as well */
 	table = dat_table_size(p->head);
 	dat_head(p->head, &head, p->most ? (size_t)(parts_head_room(p) - table) : SIZE_MAX);
+	first = head.failed;
+	if (first) { /* names and formats that came since are missing in it */
+		free(head.v);
+		head = p->first;
+	}
 	table += head.n;
 	base = base_of(p, table);
 	out = base < cpus ? part[base].fd : place_make(p->place);
@@ -106,8 +110,8 @@ int parts_join(struct parts *p, int more)
 		close(p->ballast);
 	p->ballast = -1;
 	p->part = NULL;
-	if (more)
-		parts_begin(p);
+	if (more && parts_begin(p) < 0)
+		p->full = REFUSED;
 
 	at = parts_whole(p, table);
 	if (base < cpus) {
@@ -149,8 +153,8 @@ int parts_join(struct parts *p, int more)
 		place_drop(p->place);
 	if (out >= 0)
 		close(out);
-	free(offset);
-	free(head.v);
+	if (!first)
+		free(head.v);
 	free(part);
 	return status;
 }

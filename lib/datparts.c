@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,12 +24,17 @@ uint64_t parts_reserve(struct parts *p)
 	uint64_t names = p->most && p->most / 8 < NAMES_ROOM ? p->most / 8 : NAMES_ROOM;
 	struct bytes head = { 0 };
 
-	dat_head(p->head, &head, SIZE_MAX);
+	if (dat_head(p->head, &head, SIZE_MAX) < 0) {
+		free(head.v);
+		complain("out of memory");
+		return 0;
+	}
 	/* the numbers in the processors' stats grow as well */
 	p->reserve = parts_whole(p, head.n + dat_table_size(p->head) + names +
 				    (uint64_t)p->head->cpus * 256);
 	p->formats = p->head->bytes;
-	free(head.v);
+	free(p->first.v);
+	p->first = head;
 	return p->reserve + (uint64_t)p->head->cpus * p->head->layout.size;
 }
 
@@ -37,15 +43,16 @@ uint64_t parts_head_room(const struct parts *p)
 	return p->reserve + parts_whole(p, p->head->bytes - p->formats);
 }
 
-void parts_begin(struct parts *p)
+int parts_begin(struct parts *p)
 {
 	p->part = calloc(p->head->cpus, sizeof(*p->part));
 	if (!p->part)
-		die(REFUSED, "out of memory");
+		return complain("out of memory");
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++)
 		p->part[cpu].fd = -1;
 	p->size = 0;
 	p->full = 0;
+	return 0;
 }
 
 /* How many pages a processor's buffer has, about. */
@@ -70,13 +77,16 @@ int parts_open(struct parts *p)
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	parts_begin(p);
+	if (parts_begin(p) < 0)
+		return -1;
 	p->ballast = -1;
 	p->holds = pages_held(p);
 	p->raw = calloc(p->head->cpus, sizeof(*p->raw));
 	p->polls = calloc(p->head->cpus + 1, sizeof(*p->polls));
-	if (!p->raw || !p->polls)
-		die(REFUSED, "out of memory");
+	p->page = malloc(p->head->layout.size);
+	p->table = calloc(2 * (size_t)p->head->cpus, sizeof(*p->table));
+	if (!p->raw || !p->polls || !p->page || !p->table)
+		return complain("out of memory");
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++) {
 		format(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
 		fd = openat(p->head->dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -101,11 +111,9 @@ static void spill(struct parts *p, struct part_file *f, size_t written)
 {
 	size_t page = p->head->layout.size, have = written % page;
 	size_t whole = written - have;
-	char *text = malloc(page);
+	char *text = p->page;
 	ssize_t n;
 
-	if (!text)
-		die(REFUSED, "out of memory");
 	if (have && pread(f->fd, text, have, (off_t)(p->reserve + f->size + whole)) < 0)
 		have = 0;
 	while ((n = read(p->pipe[0], text + have, page - have)) > 0) {
@@ -115,7 +123,6 @@ static void spill(struct parts *p, struct part_file *f, size_t written)
 		p->cut += page_count(&p->head->layout, text, p->head->layout.size);
 		have = 0;
 	}
-	free(text);
 	f->size += whole;
 	p->size += whole;
 	if (f->fd >= 0 && ftruncate(f->fd, (off_t)(p->reserve + f->size)) < 0)
@@ -238,9 +245,7 @@ ssize_t parts_rest(struct parts *p, unsigned cpu)
 		p->full = 1;
 		return 0;
 	}
-	text = calloc(1, page);
-	if (!text)
-		die(REFUSED, "out of memory");
+	text = memset(p->page, 0, page);
 	do
 		n = read(p->raw[cpu], text, page);
 	while (n < 0 && errno == EINTR);
@@ -250,7 +255,6 @@ ssize_t parts_rest(struct parts *p, unsigned cpu)
 		complain_errno("unable to read cpu%u/trace_pipe_raw", cpu);
 	else if (n > 0 && page_count(&p->head->layout, text, p->head->layout.size))
 		store_page(p, &p->part[cpu], text);
-	free(text);
 	return n;
 }
 

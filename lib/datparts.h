@@ -39,21 +39,24 @@ struct parts {
 	int *raw;               /* trace_pipe_raw of each, -1: ended */
 	int pipe[2];
 	size_t pipe_pages;
+	char *page;             /* room for one */
+	uint64_t *table;        /* offset of each processor's pages, then size of each */
+	struct bytes first;     /* the head as it was at first: there may be no memory later */
 };
 
 /* ---- datparts.c: from the buffer to the parts ------------------------------- */
 
 /*
  * Find out how much room the head takes, by what it is now. The least that most
- * has to be: that, and a page of each processor.
+ * has to be: that, and a page of each processor. 0: out of memory, said.
  */
 uint64_t parts_reserve(struct parts *);
 
 /* Open the buffers of the instance, for which there are no parts yet. -1 said. */
 int parts_open(struct parts *);
 
-/* Begin anew, with room for most: no processor has a part. The old are the caller's. */
-void parts_begin(struct parts *);
+/* Begin anew, with room for most: no processor has a part. The old are the caller's. -1 said. */
+int parts_begin(struct parts *);
 
 /*
  * The full pages of one processor, at most so many. Returns how many, -1 said:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* datwrite.c - the head of a trace.dat of version 6, from a tracefs */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,25 @@
 #include "run.h"
 #include "tracedat.h"
 
+int bytes_room(struct bytes *b, size_t n)
+{
+	if (n > b->room - b->n && !b->failed) {
+		size_t room = b->n + n > 2 * b->room ? b->n + n + 4096 : 2 * b->room;
+		char *more = realloc(b->v, room);
+
+		b->failed = !more;
+		if (more) {
+			b->v = more;
+			b->room = room;
+		}
+	}
+	return b->failed ? -1 : 0;
+}
+
 void bytes_add(struct bytes *b, const void *data, size_t n)
 {
-	if (n > b->room - b->n) {
-		b->room = b->n + n > 2 * b->room ? b->n + n + 4096 : 2 * b->room;
-		b->v = realloc(b->v, b->room);
-		if (!b->v)
-			die(REFUSED, "out of memory");
-	}
+	if (bytes_room(b, n) < 0)
+		return;
 	if (n)
 		memcpy(b->v + b->n, data, n);
 	b->n += n;
@@ -44,6 +56,8 @@ static void add_file(struct bytes *b, int dir, const char *file, size_t size)
 	size_t n = 0;
 	char *text = ctl_read(dir, file, &n);
 
+	if (!text && errno == ENOMEM)
+		b->failed = 1;
 	if (size == sizeof(uint64_t))
 		bytes_u64(b, n);
 	else
@@ -56,7 +70,8 @@ static void add_file(struct bytes *b, int dir, const char *file, size_t size)
 static void add_format(struct dat_head *h, const char *system, const char *event)
 {
 	size_t room = strlen(system) + strlen(event) + 2, len;
-	char file[600], *text, *names;
+	struct dat_format *more;
+	char file[600], *text, *names, *shorter;
 
 	for (size_t i = 0; i < h->nformats; i++)
 		if (!strcmp(h->formats[i].event, event) &&
@@ -64,25 +79,32 @@ static void add_format(struct dat_head *h, const char *system, const char *event
 			return;
 	format(file, sizeof(file), "events/%s/%s/format", system, event);
 	text = ctl_read(h->dir, file, &len);
-	if (!text)
+	names = malloc(room);
+	if (!text || !names) {
+		h->failed |= !names || errno == ENOMEM;
+		free(text);
+		free(names);
 		return;
+	}
 	/* there may be thousands, and what was read has room to spare */
-	text = realloc(text, len + 1);
-	if (!text)
-		die(REFUSED, "out of memory");
+	shorter = realloc(text, len + 1);
+	if (shorter)
+		text = shorter;
 	/* what prints an address as a symbol needs the symbols; see vsprintf.c */
 	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
 		h->symbols |= p[2] && strchr("sSfFB", p[2]);
 	if (!(h->nformats & (h->nformats - 1))) {
-		h->formats = realloc(h->formats, (h->nformats ? 2 * h->nformats : 1) *
-						 sizeof(*h->formats));
-		if (!h->formats)
-			die(REFUSED, "out of memory");
+		more = realloc(h->formats, (h->nformats ? 2 * h->nformats : 1) *
+					   sizeof(*h->formats));
+		if (!more) {
+			h->failed = 1;
+			free(text);
+			free(names);
+			return;
+		}
+		h->formats = more;
 	}
 	h->bytes += len + room + 12;
-	names = malloc(room);
-	if (!names)
-		die(REFUSED, "out of memory");
 	h->formats[h->nformats++] = (struct dat_format){
 		.system = names,
 		.event = stpcpy(names, system) + 1,
@@ -98,10 +120,11 @@ static void add_enabled(struct dat_head *h)
 	char *list = ctl_read(h->dir, "set_event", NULL), *line, *next, *colon;
 
 	/* most often nothing has changed since the last look */
-	if (!list || (h->enabled && !strcmp(h->enabled, list))) {
+	if (!list || (h->enabled && !h->failed && !strcmp(h->enabled, list))) {
 		free(list);
 		return;
 	}
+	h->failed = 0;
 	free(h->enabled);
 	h->enabled = strdup(list);
 	for (line = list; line && *line; line = next) {
@@ -168,7 +191,7 @@ int dat_begin(struct dat_head *h)
 			add_format(h, "ftrace", e->d_name);
 	if (d)
 		closedir(d);
-	return 0;
+	return h->failed || !d ? complain("unable to read events/ftrace: out of memory") : 0;
 }
 
 size_t dat_look(struct dat_head *h, int all)
@@ -185,8 +208,13 @@ size_t dat_look(struct dat_head *h, int all)
 	if (!all)
 		return n;
 	n += comms_traced(&h->comms, h->dir);
-	free(h->clock);
-	h->clock = ctl_read(h->dir, "trace_clock", NULL);
+	text = ctl_read(h->dir, "trace_clock", NULL);
+	if (text || errno != ENOMEM) {
+		free(h->clock);
+		h->clock = text;
+	} else if (!h->clock) {
+		h->failed = 1;
+	}
 	return n;
 }
 
@@ -261,13 +289,21 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 
 		format(text, sizeof(text), "per_cpu/cpu%u/stats", cpu);
 		stats = ctl_read(h->dir, text, &n);
-		if (!stats)
+		if (!stats) {
+			out->failed |= errno == ENOMEM;
 			continue;
+		}
 		data.n = 0;
 		bytes_add(&data, text, format(text, sizeof(text), "CPU: %u\n", cpu));
 		bytes_add(&data, stats, n + 1);
 		add_option(out, DAT_CPUSTAT, &data);
 		free(stats);
+	}
+	if (h->unwritten) {
+		data.n = 0;
+		bytes_add(&data, text, 1 + format(text, sizeof(text), "not written: %llu\n",
+						  h->unwritten));
+		add_option(out, DAT_CPUSTAT, &data);
 	}
 	data.n = 0;
 	if (h->clock)
@@ -278,6 +314,7 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 		add_option(out, DAT_UNAME, &data);
 	}
 	bytes_add(out, &done, sizeof(done));
+	out->failed |= data.failed;
 	free(data.v);
 }
 
@@ -307,6 +344,7 @@ int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 	int fits;
 
 	out->n = 0;
+	out->failed = 0;
 	bytes_add(out, "\x17\x08\x44" "tracing6", 12); /* and the NUL */
 	bytes_add(out, h->layout.big ? "\1" : "\0", 1);
 	bytes_add(out, h->layout.commit_size == 8 ? "\10" : "\4", 1);
@@ -333,16 +371,18 @@ int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 	bytes_add(out, symbols.v, symbols.n);
 	bytes_add(out, prints.v, prints.n);
 	fits = out->n + 8 + tail.n <= most;
+	out->failed |= symbols.failed | prints.failed | tail.failed;
 	if (fits)
 		add_names(h, &names, most - out->n - 8 - tail.n);
 	bytes_u64(out, names.n);
 	bytes_add(out, names.v, names.n);
 	bytes_add(out, tail.v, tail.n);
+	out->failed |= bytes_room(out, dat_table_size(h)) < 0;
 	free(symbols.v);
 	free(prints.v);
 	free(names.v);
 	free(tail.v);
-	return fits ? 0 : -1;
+	return fits && !out->failed ? 0 : -1;
 }
 
 size_t dat_table_size(const struct dat_head *h)

@@ -188,6 +188,7 @@ struct events {
 	uint32_t size;
 	struct symbols *symbols;
 	int symbols_asked;
+	int failed;             /* memory ran out: an event has no program, and no text */
 	struct string *strings;
 	size_t nstrings;
 	char *strings_text;

@@ -107,7 +107,7 @@ static int open_part(struct dumps *d, struct part *p)
 	const char *name = temporary(d, p, p->other);
 
 	if (!p->text && !(p->text = malloc(CHUNK)))
-		die(REFUSED, "out of memory");
+		return -1;
 	unlinkat(d->dir, name, 0); /* of one that was killed */
 	p->fd = openat(d->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	p->size = 0;
@@ -483,11 +483,15 @@ void dump_raw(struct dumps *d, struct live *live, struct dat_head *head, uint64_
 	char *data = malloc(live->page);
 	struct bytes text = { 0 };
 
-	if (!offset || !data)
-		die(REFUSED, "out of memory");
 	begin_parts(d);
-	dat_look(head, 1);
-	dat_head(head, &text, SIZE_MAX);
+	if (offset && data) {
+		dat_look(head, 1);
+		dat_head(head, &text, SIZE_MAX);
+	}
+	if (!offset || !data || text.failed) {
+		d->failed = ENOMEM; /* what the buffer holds stays in it */
+		cpus = 0;
+	}
 	begin = (text.n + dat_table_size(head) + live->page - 1) / live->page *
 		live->page;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {

@@ -307,6 +307,7 @@ int event_prepare(struct events *evs, struct event *e)
 {
 	if (!e->program) {
 		e->program = program_make(evs, e);
+		evs->failed |= !e->program;
 		if (e->opaque && evs->unclear)
 			evs->unclear(evs->arg, e);
 	}

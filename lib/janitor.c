@@ -414,6 +414,10 @@ static int take_down(struct janitor *j, int by_itself)
 		close(fifo);
 	}
 	if (j->dir >= 0) {
+		/* the disk was full from the start: no trace.dat was made */
+		if (j->rq->output == OUTPUT_DAT &&
+		    !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) && !st.st_size)
+			files = 1;
 		if (remove_rundir(j->rundir, j->rq->session, files) < 0)
 			r = complain_errno("unable to remove %s", j->path);
 		close(j->dir);

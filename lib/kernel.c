@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* kernel.c - formats, options and names of the kernel that we run on */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,11 @@ static struct event *add_format(struct kernel *k, const char *system, const char
 
 	if (format(path, sizeof(path), "events/%s/%s/format", system, name) >= sizeof(path))
 		return NULL;
+	errno = 0;
 	text = ctl_read(k->dir, path, &len);
 	if (text)
 		e = event_add(&k->events, system, text, len);
+	k->failed |= !e && errno == ENOMEM;
 	free(text);
 	return e;
 }
@@ -63,6 +66,7 @@ static void add_enabled(struct kernel *k)
 	char *list = ctl_read(k->dir, "set_event", NULL), *line, *next, *colon;
 
 	if (!list || (k->enabled && !strcmp(list, k->enabled))) {
+		k->failed |= !list && errno == ENOMEM;
 		free(list);
 		return;
 	}
@@ -124,7 +128,7 @@ static void learn_name(void *kernel, int pid);
 
 int kernel_open(struct kernel *k, int dir, int root)
 {
-	char *tracer = ctl_read(dir, "current_tracer", NULL);
+	char *tracer = (errno = 0, ctl_read(dir, "current_tracer", NULL));
 	char *options = ctl_read(dir, "trace_options", NULL);
 	char *clock = ctl_read(dir, "trace_clock", NULL);
 	int known = tracer && (!strcmp(tracer, "nop\n") || !strcmp(tracer, "function\n"));
@@ -158,6 +162,7 @@ int kernel_open(struct kernel *k, int dir, int root)
 	}
 	if (clock)
 		k->line.raw_clock = clock_is_raw(clock);
+	k->failed = (!tracer || !options || !clock) && errno == ENOMEM;
 	free(tracer);
 	free(options);
 	free(clock);

@@ -19,6 +19,7 @@ struct kernel {
 	int procfs;             /* it shows the pids that tracefs has */
 	size_t pruned;          /* names that were left when the dead were dropped */
 	unsigned own;           /* events that tell names and were enabled by us */
+	int failed;             /* memory ran out: a format is missing, or more */
 };
 
 /*

@@ -10,12 +10,15 @@
 enum { PICKED = 1, LEFT_OUT = 2 };
 #define SECOND 1000000000u
 
-void pick_event(struct pick *p, const char *glob)
+int pick_event(struct pick *p, const char *glob)
 {
-	p->globs = realloc(p->globs, (p->nglobs + 1) * sizeof(*p->globs));
-	if (!p->globs)
-		die(REFUSED, "out of memory");
+	const char **more = realloc(p->globs, (p->nglobs + 1) * sizeof(*p->globs));
+
+	if (!more)
+		return complain("out of memory");
+	p->globs = more;
 	p->globs[p->nglobs++] = glob;
+	return 0;
 }
 
 /* The digits at *s: -1 when there are none or the number is too large. */

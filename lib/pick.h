@@ -30,7 +30,7 @@ struct pick {
 };
 
 /* Events that SYSTEM:EVENT or EVENT, a glob, names. */
-void pick_event(struct pick *, const char *glob); /* exits REFUSED out of memory */
+int pick_event(struct pick *, const char *glob); /* 0 or -1 said */
 
 /*
  * FROM-TO, FROM- or -TO in seconds, both included. With six digits behind the

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tfs.h"
@@ -144,13 +145,17 @@ int probes_end(int root, const char *group)
 /* The root is the parent of the instances, whatever is mounted where. */
 int probes_end_session(int instances, const char *session)
 {
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	int root = openat(instances, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 	char group[PROBE_NAME];
 
 	if (root < 0)
 		return -1;
 	probe_group(group, session);
-	r = probes_end(root, group);
+	/* a lack of memory does not last: the kernel kills somebody for it */
+	for (int tries = 0; (r = probes_end(root, group)) < 0 && errno == ENOMEM && tries < 100;
+	     tries++)
+		nanosleep(&pause, NULL);
 	close(root);
 	return r;
 }

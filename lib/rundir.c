@@ -113,8 +113,10 @@ int remove_rundir(int dir, const char *name, int files)
 	if (trace >= 0)
 		close(trace);
 	d = fdopendir(fd);
-	if (!d)
-		return close(fd), -1;
+	if (!d) { /* no memory: there is seldom more than the trace */
+		close(fd);
+		return told && !files ? -1 : unlinkat(dir, name, AT_REMOVEDIR);
+	}
 	while ((e = readdir(d)))
 		if (!files && stays(e->d_name, told))
 			left |= *e->d_name != '.';

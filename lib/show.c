@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* show.c - options of the tools that show records */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +14,8 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 
 	switch (letter) {
 	case 'e':
-		pick_event(&s->pick, opt_value);
+		if (pick_event(&s->pick, opt_value) < 0)
+			exit(REFUSED);
 		break;
 	case 'p':
 		pid_list(tool, opt_value, PID_LIST_IDLE, &s->pick.pids);

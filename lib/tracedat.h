@@ -21,9 +21,11 @@
 struct bytes {
 	char *v;
 	size_t n, room;
+	int failed;             /* memory ran out: bytes are missing */
 };
 
-void bytes_add(struct bytes *, const void *, size_t n); /* exits REFUSED out of memory */
+int bytes_room(struct bytes *, size_t n);               /* for n more; -1, silent: failed */
+void bytes_add(struct bytes *, const void *, size_t n); /* out of memory: sets failed */
 void bytes_string(struct bytes *, const char *);        /* with its NUL */
 void bytes_u32(struct bytes *, uint32_t);               /* in our own byte order */
 void bytes_u64(struct bytes *, uint64_t);
@@ -64,6 +66,8 @@ struct dat_head {
 	int symbols;            /* something records addresses of code */
 	struct comms comms;
 	char *clock;            /* of trace_clock */
+	int failed;             /* memory ran out: formats are missing */
+	unsigned long long unwritten; /* the caller's: events that are not in the file */
 };
 
 /*
@@ -75,7 +79,7 @@ int dat_begin(struct dat_head *);
 /*
  * Learn what may have come since: events that were enabled, tasks' names. With
  * all, also the names of those that live and the clock. How many names were
- * not known.
+ * not known. Sets failed, or clears it again when nothing is missing any more.
  */
 size_t dat_look(struct dat_head *, int all);
 
@@ -84,7 +88,8 @@ void dat_forget(struct dat_head *);
 
 /*
  * The head into out, up to the table: no more than most bytes, for which names
- * and symbols are left out. -1, silent: not even the rest fits.
+ * and symbols are left out, and with room for the table. -1, silent: not even the
+ * rest fits, or out->failed.
  */
 int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 

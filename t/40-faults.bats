@@ -765,7 +765,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its run directory is full in the middle: what a file has stays, with 111" {
+@test "manager: its run directory is full in the middle: a file has whole lines, and the last tells what is missing" {
 	need_unshare
 	calls 100
 	first=$CALLS
@@ -788,10 +788,44 @@ need_unshare() {
 		--pid $first $CALLS --output file --size 200" "$first_go" "$GO"
 	[ ! -s err ]
 	[ "$(cat left)" = "$MARK" ]
-	[ "$(grep -c getppid got)" -ge 1 ]
-	# the last line may be cut where the room ended, the others are whole
-	run ! grep -v 'sys_getppid()$' <(head -n -1 got)
+	delivered=$(grep -c 'sys_getppid()$' got)
+	[ "$delivered" -ge 1 ]
+	# every line is whole, and the last ones tell why and how much is missing
+	run ! grep -v 'sys_getppid()$' <(head -n -2 got)
+	[ "$(tail -n 2 got | head -n 1)" = "# unable to write the trace: No space left on device" ]
+	lost=$(tail -n 1 got | sed -En 's/^# lost ([0-9]+) events: .*/\1/p')
+	[ $((delivered + lost)) = 20100 ]
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+	leaves_nothing
+}
+
+@test "manager: its run directory is full in the middle: a trace.dat has what fitted, and tells the rest" {
+	need_unshare
+	calls -e 100
+	first=$CALLS
+	first_go=$GO
+	calls -e 100000
+	cat >middle <<-'EOF'
+		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
+		until [ -s out ]; do :; done
+		echo >"$2"
+		# it holds room for the head, and can make a file from there on
+		until [ "$(df -k "$TFS_RUNDIR" | awk 'END { print $3 }')" -gt 200 ]; do :; done
+		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
+		echo >"$3"
+		status=0
+		wait $! || status=$?
+		cp "$(cat out)" got.dat
+		exit $status
+	EOF
+	MANAGER=$MANAGER run small 4096k 100 sh middle "--instance $MARK --syscall getppid \
+		--pid $first $CALLS --output dat --size 3000" "$first_go" "$GO"
+	[ "$status" = 0 ] || [ "$status" = 111 ]
+	delivered=$(tfs-report got.dat | grep -c getppid || :)
+	lost=$(grep -a -o 'not written: [0-9]*' got.dat | grep -o '[0-9]*')
+	over=$(grep -a '^overrun: [0-9]*' got.dat | awk '{ n += $2 } END { print n + 0 }')
+	[ $((delivered + lost + over)) = 100100 ] || { echo "$delivered $lost $over"; return 1; }
+	[ "$lost" -gt 0 ]
 	leaves_nothing
 }
 

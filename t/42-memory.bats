@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
+# 42-memory - memory runs out at any allocation of any of the processes: one clear
+# line, or all is well; and nothing is left
+
+load helper
+
+need_preload() {
+	need_tracefs
+	case ${TFS_VARIANT-} in
+	'' | vm) ;;
+	*) skip "needs an allocator that can be replaced" ;;
+	esac
+	without tfs-instance 0 1 "$TREE/bin/tfs-instance" list >/dev/null 2>&1 || :
+	[ -e hit ] || skip "needs programs that take LD_PRELOAD, and these are static"
+}
+
+# without PROGRAM LEVEL N COMMAND...: its Nth allocation fails
+without() {
+	rm -f hit
+	env LD_PRELOAD="$PROG/nomemory.so" NOMEMORY="$1 $2 $3 $PWD/hit" "${@:4}"
+}
+
+# one_line: err has nothing, or one line of the error grammar
+one_line() {
+	[ "$(wc -l <err)" -le 1 ] && ! grep -Ev '^[a-z-]+: fatal: .' err
+}
+
+# ---- sessions ------------------------------------------------------------------
+
+# What is with the session: the program PROGRAM, so many forks away from its exec,
+# at its Nth allocation.
+session_without() {
+	local status=0
+	calls -e 50
+	: >out; : >got
+	{ without "$1" "$2" "$3" "$MANAGER" --run trace_syscalls --args \
+		"--instance $MARK --syscall getppid --output fifo --pid $CALLS" >out 2>err; } 3>&- &
+	SESSION=$!
+	eventually path_or_error
+	if [ -s out ]; then
+		exec 8<"$(cat out)" || :
+		background cat <&8 >got
+		READER=$PID
+		exec 8<&-
+	fi
+	release
+	wait "$CALLS"
+	wait "$SESSION" || status=$?
+	if [ -s out ]; then
+		wait "$READER"
+		# nobody listens to it any more
+		[ ! -s err ] && [ "$status" = 0 -o "$status" = 111 ] || { cat err; return 1; }
+		[ "$status" != 0 ] || [ "$(grep -c getppid got)" = 50 ]
+	else
+		[ "$status" = 111 ] || [ "$status" = 100 ]
+		[ -s err ] && one_line
+	fi
+	nothing_left
+}
+
+# no process of a session is left
+no_orphan() {
+	local file words
+	for file in /proc/[0-9]*/cmdline; do
+		mapfile -td '' words <"$file" || continue
+		[[ ${words[*]} != *"instance $MARK"* ]] || return 1
+	done 2>/dev/null
+}
+
+sessions_without() {
+	local n
+	need_preload
+	for ((n = 1; ; n++)); do
+		session_without "$1" "$2" "$n" || {
+			echo "allocation $n: out '$(cat out)' err '$(cat err)'"
+			return 1
+		}
+		[ -e hit ] || break
+	done
+	[ "$n" -gt "$3" ]
+	no_orphan
+}
+
+@test "manager: out of memory at any of its allocations: one line, or the whole trace" {
+	sessions_without manager 0 10
+}
+
+@test "manager: its janitor out of memory at any allocation: it unwinds" {
+	sessions_without manager 1 20
+}
+
+@test "manager: its recipe and stream out of memory before they begin: it unwinds" {
+	sessions_without manager 2 1
+}
+
+@test "manager: the stream of a session out of memory at any allocation: it unwinds" {
+	sessions_without tfs-catpipe 0 10
+}
+
+# ---- tools ---------------------------------------------------------------------
+
+# recorded: 50 calls are in the buffer, and nothing more comes
+recorded() {
+	calls -e 50
+	echo "$CALLS" >"$DIR/set_event_pid"
+	echo 1 >"$DIR/tracing_on"
+	release
+	wait "$CALLS"
+	echo 0 >"$DIR/tracing_on"
+}
+
+# tool_without N LEAST TOOL WORD...: it is told to stop once it runs. With its Nth
+# allocation gone it says one line and ends with 111, or does all that it should.
+tools_without() {
+	local n least=$1
+	shift
+	new_instance
+	echo 0 >"$DIR/tracing_on"
+	tfs-event -i "$INSTANCE" syscalls:sys_enter_getppid
+	for ((n = 1; ; n++)); do
+		recorded
+		rm -f got.dat
+		STATUS=0
+		rm -f hit
+		env LD_PRELOAD="$PROG/nomemory.so" NOMEMORY="$1 0 $n $PWD/hit" "$@" \
+			-i "$INSTANCE" ${FILE-} >got 2>err 3>&- &
+		local pid=$!
+		eventually stops_or_ends "$pid"
+		wait "$pid" || STATUS=$?
+		tool_is_right || { echo "allocation $n: status $STATUS, said '$(cat err)'"; head -n 3 got; return 1; }
+		echo >"$DIR/trace"
+		[ -e hit ] || break
+	done
+	[ "$n" -gt "$least" ]
+	[ -z "$(ls -A dumps 2>/dev/null | grep -v '^dump\.')" ]
+}
+
+# stops_or_ends PID: it is told to stop, once it takes that in hand
+stops_or_ends() {
+	gone "$1" || { blocks "$1" && { kill -TERM "$1" 2>/dev/null || gone "$1"; }; }
+}
+
+tool_is_right() {
+	if [ "$STATUS" = 0 ]; then
+		# it may say that it prints fields, as it cannot make more of them
+		[ "$(wc -l <err)" -le 1 ] && whole
+	else
+		[ "$STATUS" = 111 ] && [ -s err ] && one_line
+	fi
+}
+
+@test "tfs-catpipe: out of memory at any allocation: one line and 111, or every event" {
+	need_preload
+	whole() { [ "$(grep -c getppid got)" = 50 ]; }
+	tools_without 30 tfs-catpipe
+}
+
+@test "tfs-record: out of memory at any allocation: one line and 111, or every event" {
+	need_preload
+	FILE=got.dat
+	whole() { [ "$(tfs-report got.dat | grep -c getppid)" = 50 ]; }
+	tools_without 30 tfs-record
+	[ -z "$(ls -A | grep tfs-record)" ]
+}
+
+@test "tfs-flight: out of memory at any allocation: one line and 111, or it stops well" {
+	need_preload
+	mkdir dumps
+	FILE=dumps
+	whole() { [ ! -s got ]; }
+	tools_without 20 tfs-flight
+}
