@@ -319,6 +319,7 @@ caught
 
 @test "tfs-run: SIGHUP that nohup ignores stays ignored" {
 	hearing_tree
+	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
 	eventually grep -qx one out
 	kill -HUP "$PID"

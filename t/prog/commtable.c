@@ -41,7 +41,7 @@ static void look(const char *when, struct comms *c, struct comm **at, int n, int
 			continue;
 		}
 		missing += !found || atoi(found->name + 4) != pid;
-		moved += found != at[pid] || at[pid]->pid != pid;
+		moved += at[pid]->pid != pid || found != at[pid];
 	}
 	printf("%s: %zu tasks, %d moved, %d missing, %d too many\n", when, c->n, moved, missing,
 	       there);
