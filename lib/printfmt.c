@@ -191,7 +191,7 @@ static const char *quoted_string(struct compiler *c, const char *s)
 		return NULL;
 	p += strcspn(p, ")");
 	p += *p == ')';
-	p += strspn(p, " ");
+	p += strspn(p, " \n");
 	if (*p && *p != ',')
 		return NULL;
 	need(c, ',');

@@ -216,6 +216,13 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(grep -vc '^#' got)" = 25 ]
 }
 
+@test "trace_uprobe: a string that cannot be read is (fault), as the kernel prints it" {
+	uses uprobe_events
+	act functions 3
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'bad=+0($arg1):ustring' 'word=+0($arg2):ustring'
+	[ "$(lines ': acts_work: (0x[0-9a-f]*) bad=(fault) word="word"$')" = 3 ]
+}
+
 # returns of programs can be probed
 uses_returns() {
 	uses uprobe_events
