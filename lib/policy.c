@@ -324,6 +324,6 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	close(dir);
 	if (kb <= policy.buffer_mb * 1024ULL)
 		return 0;
-	return complain("--buffer: with this session the buffers of all are %llu KB, and the policy "
-			"%s allows %lu MiB", kb, policy.path, policy.buffer_mb);
+	return complain("--buffer: with this session the buffers of all are %llu KB, and the "
+			"policy %s allows %lu MiB", kb, policy.path, policy.buffer_mb);
 }

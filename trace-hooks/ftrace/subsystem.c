@@ -403,5 +403,6 @@ static int reset(void)
 struct subsystem ours = {
 	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
 	.place = place, .prepare = prepare, .exclude = exclude, .arm = arm, .stream = stream,
-	.disarm = disarm, .close = close_session, .members = members, .sweep = sweep, .reset = reset,
+	.disarm = disarm, .close = close_session, .members = members, .sweep = sweep,
+	.reset = reset,
 };
