@@ -42,10 +42,13 @@ hostile_names=(
 	for name in "${hostile_names[@]}"; do
 		quoted=\'${name//\'/\'\\\'\'}\'
 		for option in instance syscall clock; do
+			# commas part the names of a list
+			[ "$option" != syscall ] || [[ $name != *,* ]] || continue
 			not "--pid $$ --$option $quoted" "--$option: '$name' $NAME"
 			not "--pid $$ --$option=$quoted" "--$option: '$name' $NAME"
 		done
 	done
+	not "--pid $$ --syscall '{a,b}'" "--syscall: '{a' $NAME"
 	not "--pid $$ --instance=-x" "--instance: '-x' $NAME"
 	not "--pid $$ --instance=" "--instance: '' $NAME"
 	not "--pid $$ --instance ''" "--instance: '' $NAME"
@@ -77,10 +80,10 @@ hostile_names=(
 	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
 		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
 		quoted=\'${text//\'/\'\\\'\'}\'
-		for option in comm cgroup; do
-			refused 111 "nobody to trace: the selectors match no task" \
-				--run trace_syscalls --args "--$option $quoted"
-		done
+		refused 111 "nobody to trace: the selectors match no task" \
+			--run trace_syscalls --args "--comm $quoted"
+		refused 111 "no such cgroup: '$text'; give a path, its last part, or a pid" \
+			--run trace_syscalls --args "--cgroup $quoted"
 	done
 }
 
@@ -138,7 +141,9 @@ hostile_names=(
 }
 
 @test "hostile: a number is decimal digits in its range, and nothing else" {
-	for bad in +1 0x1 1e3 1.0 '1,' ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
+	not "--pid '1,'" "--pid: '' is not a pid"
+	not "--pid $$ --time '1,'" "--time: '1,' is not a number of milliseconds"
+	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
 		$'\xd9\xa1' 0b1 1_000 '$((1))'; do
 		not "--pid '$bad'" "--pid: '$bad' is not a pid"
 		not "--parent '$bad'" "--parent: '$bad' is not a pid"
@@ -183,7 +188,7 @@ long_text() {
 	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
 	refused 111 "nobody to trace: the selectors match no task" \
 		--run trace_syscalls --args "--comm $text"
-	refused 111 "nobody to trace: the selectors match no task" \
+	refused 111 "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" \
 		--run trace_syscalls --args "--cgroup /$text"
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"

@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
+# caller: sessions as container-tracer drives them, to the exact count. It runs
+# ./manager.tfs in its directory, sends --pid with pids that it has kept, some of them
+# dead, joins all words by one blank, waits 5 seconds for the path, keeps one line of
+# each read(4096), and stops a session by SIGINT to the manager alone.
+
+load helper
+
+undo() {
+	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
+}
+
+# drive I HOOK WORDS: the manager's pid goes to MANAGERS[I], its output to out.I and err.I
+drive() {
+	# shellcheck disable=SC2016 # the shell's own parameters
+	background sh -c 'cd "$1" && exec ./manager.tfs --run "$2" --args "$3"' - \
+		"$TREE/trace-hooks/ftrace" "$2" "${*:3} --instance $MARK.$1" >"out.$1" 2>"err.$1"
+	MANAGERS[$1]=$PID
+}
+
+# began N: so many sessions have told their path, or an error
+began() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		[ -s "out.$i" ] || [ -s "err.$i" ] || return 1
+	done
+}
+
+# read_all N: of each session a reader as container-tracer's, into got.I
+read_all() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		[ ! -s "err.$i" ] || { cat "err.$i"; return 1; }
+		[ "$(cat "out.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ]
+		background "$PROG/caller" "$(cat "out.$i")" >"got.$i"
+		READERS[i]=$PID
+	done
+}
+
+# the number of a task that is not alive, into $DEAD
+dead() {
+	background true
+	DEAD=$PID
+	finishes "$PID" 0
+}
+
+# a loop device over a file of this test: its name is in $LOOP
+loop() {
+	need_tracefs events/block/block_rq_complete
+	need_tool losetup
+	head -c 1048576 /dev/zero >disk
+	local free
+	free=$(losetup -f 2>/dev/null) || free=
+	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
+		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	fi
+	LOOP=${free#/dev/}
+}
+
+@test "caller: 25 sessions at once, each with a dead pid among its pids: every call of its tasks, and no other" {
+	need_tracefs events/syscalls
+	MANAGERS=() READERS=() TASK=() GATE=()
+	dead
+	for ((i = 0; i < 25; i++)); do
+		calls $((100 + i)) 2
+		TASK[i]=$CALLS GATE[i]=$GO
+	done
+	SECONDS=0
+	for ((i = 0; i < 25; i++)); do
+		drive "$i" trace_syscalls "--pid $DEAD ${TASK[i]}" --syscall getppid
+	done
+	eventually began 25
+	echo "# 25 sessions told their paths within $SECONDS s" >&3
+	read_all 25
+	for ((i = 0; i < 25; i++)); do
+		echo >"${GATE[i]}"
+		finishes "${TASK[i]}" 0
+	done
+	for ((i = 0; i < 25; i++)); do
+		finishes "${MANAGERS[i]}" 0
+		finishes "${READERS[i]}" 0
+		[ "$(head -n 1 "got.$i")" = "# not alive when the session began: $DEAD" ]
+		[ "$(grep -c ': sys_getppid()$' "got.$i")" = $((2 * (100 + i))) ]
+		[ "$(wc -l <"got.$i")" = $((2 * (100 + i) + 1)) ]
+		[ ! -s "err.$i" ]
+	done
+	nothing_left
+}
+
+@test "caller: SIGINT to each manager alone, with its reader still there: status 0, all that was recorded" {
+	need_tracefs events/syscalls
+	MANAGERS=() READERS=()
+	calls 500
+	first=$CALLS first_go=$GO
+	calls 0 # goes on
+	for ((i = 0; i < 5; i++)); do
+		drive "$i" trace_syscalls "--pid $first $CALLS" --syscall getppid
+	done
+	eventually began 5
+	read_all 5
+	echo >"$first_go"
+	finishes "$first" 0
+	for ((i = 0; i < 5; i++)); do
+		kill -INT "${MANAGERS[i]}"
+	done
+	for ((i = 0; i < 5; i++)); do
+		finishes "${MANAGERS[i]}" 0
+		finishes "${READERS[i]}" 0
+		[ "$(grep -c ': sys_getppid()$' "got.$i")" = 500 ]
+		[ "$(wc -l <"got.$i")" = 500 ]
+		[ ! -s "err.$i" ]
+	done
+	nothing_left
+}
+
+@test "caller: trace_block with --pid in several sessions at once: each has the requests of its task" {
+	loop
+	MANAGERS=() READERS=() TASK=() GATE=()
+	dead
+	for ((i = 0; i < 4; i++)); do
+		act blocks $((4 + i)) $((16 * i)) "/dev/$LOOP"
+		TASK[i]=$ACT GATE[i]=$GO
+	done
+	for ((i = 0; i < 4; i++)); do
+		drive "$i" trace_block "--pid ${TASK[i]} $DEAD" --device "$LOOP"
+	done
+	eventually began 4
+	read_all 4
+	# one after another: a busy device is given a request by whoever is there
+	for ((i = 0; i < 4; i++)); do
+		echo >"${GATE[i]}"
+		finishes "${TASK[i]}" 0
+	done
+	for ((i = 0; i < 4; i++)); do
+		finishes "${MANAGERS[i]}" 0
+		finishes "${READERS[i]}" 0
+		[ "$(head -n 1 "got.$i")" = "# not alive when the session began: $DEAD" ]
+		cat "got.$i"
+		[ "$(grep -Ec ": block_rq_complete: .* by_pid=${TASK[i]} lat=[0-9.]+$" "got.$i")" = $((4 + i)) ]
+		[ "$(wc -l <"got.$i")" = $((5 + i)) ]
+		[ ! -s "err.$i" ]
+	done
+	nothing_left
+}
+
+@test "caller: all pids dead: one line on standard error, no path, and nothing was begun" {
+	need_tracefs
+	MANAGERS=()
+	dead
+	drive 0 trace_syscalls "--pid $DEAD" --syscall getppid
+	finishes "${MANAGERS[0]}" 100
+	[ ! -s out.0 ]
+	[ "$(cat err.0)" = "manager: fatal: --pid: no task $DEAD is alive" ]
+	nothing_left
+}
+
+@test "caller: killed by SIGKILL, its sessions go on until --clear, which ends all of them" {
+	need_tracefs events/syscalls
+	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
+	[ "$(cat "$TRACEFS/current_tracer")" = nop ] || skip "needs nop in $TRACEFS/current_tracer"
+	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
+	calls 300
+	cat >caller.sh <<-'END'
+	cd "$1" || exit
+	here=$OLDPWD
+	for i in 0 1 2 3 4; do
+		./manager.tfs --run trace_syscalls \
+			--args "--pid $2 --syscall getppid --instance $3.$i" \
+			>"$here/out.$i" 2>"$here/err.$i" &
+		echo "$!" >>"$here/managers"
+	done
+	while :; do
+		read -r _
+	done
+	END
+	mkfifo never.said
+	background sh caller.sh "$TREE/trace-hooks/ftrace" "$CALLS" "$MARK" <>never.said
+	caller=$PID
+	eventually test -s managers
+	eventually began 5
+	kill -KILL "$caller"
+	finishes "$caller" 137
+	[ "$(wc -l <managers)" = 5 ]
+	while read -r pid; do
+		kill -0 "$pid"
+	done <managers
+	[ "$(find "$TFS_RUNDIR/ftrace" -name trace | wc -l)" = 5 ]
+	# a session whose caller is dead still records
+	background "$PROG/caller" "$(cat out.0)" >got
+	reader=$PID
+	release
+	finishes "$CALLS" 0
+	finishes "$reader" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 300 ]
+	[ "$(wc -l <got)" = 300 ]
+	"$MANAGER" --clear >clear.out 2>clear.err
+	[ ! -s clear.out ]
+	[ ! -s clear.err ]
+	while read -r pid; do
+		eventually gone "$pid"
+	done <managers
+	nothing_left
+}
