@@ -43,6 +43,10 @@ all_began() {
 	echo "SCALE_SEED=$seed"
 	RANDOM=$seed
 	SESSIONS=$(so_many 100)
+	# more than there may be without a policy
+	printf '%s\n' 'hook * *' 'sessions 100' >policy
+	chmod 644 policy
+	export TFS_POLICY=$PWD/policy
 	TASK=() GATE=() MANAGERS=() READER=()
 	calls 1
 	KEEP=$CALLS
