@@ -451,7 +451,7 @@ refuse() {
 	kill -STOP "$janitor"
 	kill -KILL "$SESSION"
 	tfs-instance list -s >stale || :
-	! grep -qxF "tfs-dt.$MARK" stale
+	run ! grep -qxF "tfs-dt.$MARK" stale
 	kill -KILL "$janitor"
 	ended "$SESSION" || :
 	eventually gone "$janitor"
