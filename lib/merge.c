@@ -3,6 +3,12 @@
 #include "merge.h"
 #include "run.h"
 
+/* Add two counts of lost events; either may be LOST_UNKNOWN, and a file may lie. */
+static int64_t add_lost(int64_t a, int64_t b)
+{
+	return a > 0 && b > 0 && a <= INT64_MAX - b ? a + b : LOST_UNKNOWN;
+}
+
 /* Its oldest record into next. As more has it. */
 static int look(struct merge *m, unsigned i)
 {
@@ -18,8 +24,7 @@ static int look(struct merge *m, unsigned i)
 		}
 		/* a page without a record leaves its loss to the next */
 		if (l->page.lost)
-			l->lost = l->lost > 0 && l->page.lost > 0 ?
-					  l->lost + l->page.lost : l->page.lost;
+			l->lost = l->lost ? add_lost(l->lost, l->page.lost) : l->page.lost;
 	}
 	l->has = 1;
 	return MORE_PAGE;

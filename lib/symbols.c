@@ -72,8 +72,10 @@ struct symbols *symbols_parse(char *text, size_t len)
 	int sorted = 1;
 	char *next;
 
-	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); p++)
-		lines++;
+	/* "0 T n" at least: a file may have 32 MB of empty lines */
+	for (const char *p = text, *end; (end = memchr(p, '\n', len - (size_t)(p - text)));
+	     p = end + 1)
+		lines += end - p >= 5;
 	if (t)
 		t->v = malloc((lines + 1) * sizeof(*t->v));
 	if (!t || !t->v || len > UINT32_MAX) {

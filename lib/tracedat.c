@@ -3,7 +3,8 @@
  * tracedat.c - read a trace.dat of version 6 or 7
  *
  * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). Nothing in a file is
- * believed (datat.h): what is allocated is no larger than the file.
+ * believed (datat.h). What is allocated is no larger than the file, and no larger than
+ * the maximum of its section: a file with holes may be of any size.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,10 +16,40 @@
 
 /* Pages that are in memory at a time, in bytes; one if that is more. */
 #define AHEAD (128 * 1024)
-/* A chain of options that is longer than this is a ring. */
+/* The same of all processors of a buffer together. */
+#define AHEAD_ALL (16 * 1024 * 1024)
+/* A chain of options is no longer than this. */
 #define SECTIONS 1000
+/*
+ * What a file may have. Linux 6.18 with all modules of a distribution has symbols of
+ * 15 MB and formats of 4 MB; it is built for 8,192 processors at most.
+ */
+enum {
+	BUFFERS_MOST = 1000, CPUS_MOST = 8192, PAGES_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
+	FORMATS_MOST = 32 << 20, KALLSYMS_MOST = 32 << 20, PRINTK_MOST = 8 << 20,
+	CMDLINES_MOST = 8 << 20,
+};
 /* The flag of a section that is compressed */
 #define COMPRESSED 1
+
+/* Fail unless n, of what is read just now, is no more than most. */
+static void at_most(struct at *a, uint64_t n, uint64_t most)
+{
+	if (!a->failed && n > most) {
+		complain("%s: %s may have %llu bytes and has %llu", a->d->path, a->what,
+			 (unsigned long long)most, (unsigned long long)n);
+		a->failed = 1;
+	}
+}
+
+/* As at_extent, of no more than most bytes. */
+static struct dat_extent limited_extent(struct at *a, size_t size, uint64_t most)
+{
+	struct dat_extent e = at_extent(a, size);
+
+	at_most(a, e.n, most);
+	return e;
+}
 
 /* ---- parts of a head that both versions have ------------------------------- */
 
@@ -55,7 +86,7 @@ static int some_formats(struct at *a, const char *system,
 	int r = 0;
 
 	for (uint64_t n = at_number(a, 4); n && !r && !a->failed; n--) {
-		struct dat_extent e = at_extent(a, 8);
+		struct dat_extent e = limited_extent(a, 8, FORMAT_MOST);
 		char *text = fn && !a->failed ? dat_text(a->d, e) : NULL;
 
 		if (text)
@@ -90,6 +121,7 @@ static struct dat_extent passed(struct at *a, int systems)
 	else
 		some_formats(a, NULL, NULL, NULL);
 	e.n = a->at - e.at;
+	at_most(a, e.n, FORMATS_MOST);
 	return e;
 }
 
@@ -116,8 +148,13 @@ int dat_comms(const struct dat *d, struct comms *c)
 	return 0;
 }
 
-static struct dat_buffer *add_buffer(struct dat *d)
+/* NULL: failed, or there are too many. */
+static struct dat_buffer *add_buffer(struct at *a, struct dat *d)
 {
+	if (!a->failed && d->nbuffers == BUFFERS_MOST)
+		at_damaged(a, "more instances than there can be");
+	if (a->failed)
+		return NULL;
 	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
 	if (!d->buffers)
 		die(REFUSED, "out of memory");
@@ -143,6 +180,17 @@ static void add_cpu(struct at *a, struct dat *d, struct dat_buffer *b, unsigned 
 	}
 	if (!e.n)
 		e.at = 0;
+	/* those of two processors are not the same: then they would be more than the file */
+	if (e.n > d->size - d->paged)
+		at_damaged(a, "processors have pages in common");
+	if (b->ncpus == CPUS_MOST)
+		at_damaged(a, "more processors than there can be");
+	b->nfull += e.n != 0;
+	if (b->nfull > PAGES_MOST / b->page)
+		at_damaged(a, "large pages of too many processors");
+	if (a->failed)
+		return;
+	d->paged += e.n;
 	if (!(b->ncpus & (b->ncpus - 1))) {
 		b->cpus = realloc(b->cpus, (b->ncpus ? 2 * b->ncpus : 1) * sizeof(*b->cpus));
 		if (!b->cpus)
@@ -165,10 +213,12 @@ static void set_clock(struct dat_buffer *b, const char *text)
 /* The table of a buffer, and the clock behind it where there is one. */
 static void table6(struct at *a, struct dat *d, const char *name, int clock)
 {
-	struct dat_buffer *b = add_buffer(d);
+	struct dat_buffer *b = add_buffer(a, d);
 	struct dat_extent e;
 	char *text;
 
+	if (!b)
+		return;
 	a->what = "its table";
 	format(b->name, sizeof(b->name), "%s", name);
 	for (unsigned cpu = 0; cpu < d->cpus && !a->failed; cpu++)
@@ -234,6 +284,10 @@ static void options6(struct at *a, struct dat *d, struct instances *others, int 
 		}
 		if (id != DAT_BUFFER)
 			continue;
+		if (others->n == BUFFERS_MOST) {
+			at_damaged(a, "more instances than there can be");
+			continue;
+		}
 		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
 		if (!others->v)
 			die(REFUSED, "out of memory");
@@ -255,11 +309,14 @@ static void version6(struct at *a, struct dat *d)
 	d->ftrace = passed(a, 0);
 	d->events = passed(a, 1);
 	a->what = "its symbols";
-	d->kallsyms = at_extent(a, 4);
-	d->printk = at_extent(a, 4);
+	d->kallsyms = limited_extent(a, 4, KALLSYMS_MOST);
+	a->what = "its printk_formats";
+	d->printk = limited_extent(a, 4, PRINTK_MOST);
 	a->what = "its names";
-	d->cmdlines = at_extent(a, 8);
+	d->cmdlines = limited_extent(a, 8, CMDLINES_MOST);
 	d->cpus = (unsigned)at_number(a, 4);
+	if (d->cpus > CPUS_MOST)
+		at_damaged(a, "more processors than there can be");
 	a->what = "its options";
 	p = at_next(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
@@ -269,6 +326,11 @@ static void version6(struct at *a, struct dat *d)
 	flyrecord(a);
 	table6(a, d, "", clock);
 	for (size_t i = 0; i < others.n && !a->failed; i++) {
+		/* each is behind the one before, so none is read twice */
+		if (others.v[i].at < a->at) {
+			at_damaged(a, "tables of instances that are not one behind the other");
+			break;
+		}
 		a->at = others.v[i].at < d->size ? others.v[i].at : d->size;
 		flyrecord(a);
 		table6(a, d, others.v[i].name, clock);
@@ -302,9 +364,11 @@ static struct at section(struct at *a, uint64_t at, const char *what)
 
 static void buffer7(struct at *o, struct dat *d)
 {
-	struct dat_buffer *b = add_buffer(d);
+	struct dat_buffer *b = add_buffer(o, d);
 	char clock[256];
 
+	if (!b)
+		return;
 	at_number(o, 8); /* a section, which has the pages that are told of here */
 	at_string(o, b->name, sizeof(b->name));
 	at_string(o, clock, sizeof(clock));
@@ -344,18 +408,18 @@ static void option7(struct at *a, struct dat *d, unsigned id, struct dat_extent 
 	else if (id == DAT_EVENT_FORMATS)
 		d->events = passed(&s, 1);
 	else if (id == DAT_KALLSYMS)
-		d->kallsyms = at_extent(&s, 4);
+		d->kallsyms = limited_extent(&s, 4, KALLSYMS_MOST);
 	else if (id == DAT_PRINTK)
-		d->printk = at_extent(&s, 4);
+		d->printk = limited_extent(&s, 4, PRINTK_MOST);
 	else
-		d->cmdlines = at_extent(&s, 8);
+		d->cmdlines = limited_extent(&s, 8, CMDLINES_MOST);
 	a->failed |= s.failed;
 }
 
 static void version7(struct at *a, struct dat *d)
 {
 	char algorithm[64], version[64];
-	uint64_t at;
+	uint64_t at, behind = 0;
 
 	a->what = "its head";
 	at_string(a, algorithm, sizeof(algorithm));
@@ -369,6 +433,10 @@ static void version7(struct at *a, struct dat *d)
 	for (int n = 0; at && !a->failed; n++) {
 		struct at s = section(a, at, "its options");
 
+		/* each is behind the one before, so none is read twice */
+		if (!s.failed && at < behind)
+			at_damaged(&s, "options that are not one behind the other");
+		behind = s.end;
 		at = 0;
 		if (n == SECTIONS)
 			at_damaged(&s, "options without an end");
@@ -460,18 +528,19 @@ void dat_close(struct dat *d)
 void dat_pages_begin(struct dat_pages *p, const struct dat *d, const struct dat_buffer *b,
 		     const struct dat_cpu *cpu)
 {
+	size_t most = b->nfull * AHEAD > AHEAD_ALL ? AHEAD_ALL / b->nfull : AHEAD;
+
 	*p = (struct dat_pages){ .dat = d, .page = b->page, .left = cpu->pages };
+	p->most = p->page > most ? p->page : most / p->page * p->page;
 }
 
 const void *dat_pages_next(struct dat_pages *p)
 {
-	size_t most = p->page > AHEAD ? p->page : AHEAD / p->page * p->page;
-
 	if (p->failed)
 		return NULL;
 	if (p->at == p->n) {
 		p->at = 0;
-		p->n = p->left.n < most ? (size_t)p->left.n : most;
+		p->n = p->left.n < p->most ? (size_t)p->left.n : p->most;
 		if (!p->n)
 			return NULL;
 		if (!p->text)

@@ -118,6 +118,7 @@ struct dat_buffer {
 	size_t page;            /* bytes of a page, as in the layout but of its own */
 	struct dat_cpu *cpus;   /* of version 6 all, of 7 those that have pages */
 	size_t ncpus;
+	size_t nfull;           /* those with pages */
 };
 
 struct dat {
@@ -133,6 +134,7 @@ struct dat {
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;
 	size_t nbuffers;
+	uint64_t paged;         /* bytes of all pages, no more than size */
 };
 
 /*
@@ -162,7 +164,7 @@ int dat_comms(const struct dat *d, struct comms *);
 /* Going through the pages of one processor, some of them in memory at a time. */
 struct dat_pages {
 	const struct dat *dat;
-	size_t page;
+	size_t page, most;      /* most: bytes in text, a multiple of page */
 	struct dat_extent left; /* in the file, behind what is in text */
 	char *text;
 	size_t at, n;           /* in text */

@@ -240,3 +240,49 @@ unharmed() {
 	[[ $output == "dt-probe: fatal: unable to make $PINS/tfs: Operation not permitted"* ]]
 	[ ! -e "$PINS/tfs" ]
 }
+
+# ---- tfs-report: small files that ask for much memory ------------------------------------
+
+dat() {
+	need_tool python3
+	python3 "$TREE/t/prog/hostiledat.py" "$1" file
+}
+
+# little MB COMMAND...: with an address space of so much; not for what brings its own
+little() {
+	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "needs an address space of its own"
+	(ulimit -v $(($1 * 1024)) && "${@:2}")
+}
+
+@test "tfs-report: a file that would have it read one table again and again is refused, in 32 MB" {
+	says() {
+		dat "$1"
+		fails 111 "tfs-report: fatal: file is damaged: $2" little 32 tfs-report file
+	}
+	says tables 'tables of instances that are not one behind the other'
+	says ring 'options that are not one behind the other'
+	says pages 'processors have pages in common'
+	says cpus 'more processors than there can be'
+}
+
+@test "tfs-report: a section of more than its maximum is refused, in 32 MB, though the file is as long" {
+	dat hole
+	[ "$(stat -c %s file)" -gt 5000000000 ]
+	fails 111 "tfs-report: fatal: file: its names may have 8388608 bytes and has 5368709120" \
+		little 32 tfs-report file
+	dat kallsyms
+	fails 111 "tfs-report: fatal: file: its symbols may have 33554432 bytes and has 33554433" \
+		little 32 tfs-report file
+}
+
+@test "tfs-report: with every section at its maximum it needs less than the 512 MB of its page" {
+	dat full
+	little 512 tfs-report file >out
+	[ ! -s out ]
+}
+
+@test "tfs-report: a count of lost events that overflows is not known" {
+	dat lost
+	tfs-report file >out
+	[ "$(head -n 1 out)" = 'CPU:0 [LOST EVENTS]' ]
+}
