@@ -152,6 +152,9 @@ int open_rundir(const char *subsystem, char *path);
  */
 #define UNTOLD (S_ISVTX | 0600)
 
+/* The path of the session's file is told: give the file its mode. */
+void hand_over(const char *session);
+
 /*
  * Take a session's trace out of its directory. Returns a descriptor of it, the
  * caller's, or -1 when there was none. A reader that is in open() of a FIFO

@@ -25,17 +25,78 @@ static int only_ours(int fd, const char *path)
 	return 0;
 }
 
-/* Make the directories on the way to path as far as they are missing. */
-static int make_all(char *path)
+/*
+ * May path, a directory on the way to ours, be trusted? Its owner must be root or us, and
+ * others may write to it only if it is sticky, so that they cannot exchange what is in it,
+ * or if something is mounted there: a volume of a container, as Kubernetes makes them.
+ */
+static int check_way(int parent, int fd, const char *path)
 {
-	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return complain_errno("unable to make %s; TFS_RUNDIR may name "
-					      "another directory", path);
-		*p = '/';
-	}
+	struct stat st, up;
+
+	if (fstat(fd, &st) < 0 || fstat(parent, &up) < 0)
+		return complain_errno("unable to look at %s", path);
+	if ((st.st_uid && st.st_uid != geteuid()) ||
+	    (!S_ISLNK(st.st_mode) && st.st_mode & (S_IWGRP | S_IWOTH) &&
+	     !(st.st_mode & S_ISVTX) && st.st_dev == up.st_dev))
+		return complain("%s can be changed by others: set TFS_RUNDIR to another "
+				"directory", path);
 	return 0;
+}
+
+/* Open the directory that path's last component is in, and make what is missing. -1 said. */
+static int open_way(char *path)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+	char *name = path + 1, *slash;
+
+	for (; fd >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
+		if (slash == name)
+			continue;
+		*slash = '\0';
+		if (mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
+			next = complain_errno("unable to make %s; TFS_RUNDIR may name "
+					      "another directory", path);
+		else if ((next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) < 0)
+			complain_errno("unable to open %s", path);
+		if (next >= 0 && check_way(fd, next, path) < 0) {
+			close(next);
+			next = -1;
+		}
+		/* a link that root made, as /var/run is one, leads where root wants */
+		if (next >= 0) {
+			close(next);
+			next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+			if (next < 0)
+				complain_errno("unable to open %s", path);
+		}
+		close(fd);
+		fd = next;
+		*slash = '/';
+	}
+	return fd;
+}
+
+/* Does the run directory have nothing but directories of subsystems? 0 or -1 said. */
+static int only_sessions(int fd, const char *path)
+{
+	int copy = openat(fd, ".", OPEN_DIR), r = 0;
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d) {
+		if (copy >= 0)
+			close(copy);
+		return complain_errno("unable to look at %s", path);
+	}
+	while (!r && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+			r = complain("%s has files of others, such as %.80s: set TFS_RUNDIR to a "
+				     "directory of its own", path, e->d_name);
+	closedir(d);
+	return r;
 }
 
 /* Make and open one directory below another. */
@@ -59,7 +120,7 @@ static int enter(int at, const char *name, mode_t mode, const char *path)
 int open_rundir(const char *name, char *path)
 {
 	const char *root = getenv("TFS_RUNDIR");
-	int fd, sub;
+	int fd, sub, way;
 
 	if (!root || !*root)
 		root = "/run/tfs";
@@ -68,9 +129,17 @@ int open_rundir(const char *name, char *path)
 		return complain("TFS_RUNDIR must be an absolute path: '%.80s'", root);
 	strcpy(path, root);
 	umask(022); /* what we make is as we say, whatever the caller's */
-	if (make_all(path) < 0)
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+	way = open_way(path);
+	if (way < 0)
 		return -1;
-	fd = enter(AT_FDCWD, path, 0755, path);
+	fd = enter(way, path[1] ? strrchr(path, '/') + 1 : ".", 0755, path);
+	close(way);
+	if (fd >= 0 && only_sessions(fd, path) < 0) {
+		close(fd);
+		fd = -1;
+	}
 	if (fd < 0)
 		return -1;
 	strcat(strcat(path, "/"), name);
@@ -78,6 +147,21 @@ int open_rundir(const char *name, char *path)
 	sub = enter(fd, name, 0700, path);
 	close(fd);
 	return sub;
+}
+
+void hand_over(const char *session)
+{
+	char path[PATH_MAX];
+	int rundir = open_rundir(ours.name, path);
+	int dir = rundir < 0 ? -1 : openat(rundir, session, OPEN_DIR);
+
+	/* the session may have ended already, and the file is there for the next --clear */
+	if (dir >= 0 && fchmodat(dir, "trace", 0600, 0) < 0 && errno != ENOENT)
+		complain_errno("unable to set the mode of the trace");
+	if (dir >= 0)
+		close(dir);
+	if (rundir >= 0)
+		close(rundir);
 }
 
 int unlink_trace(int dir)

@@ -140,7 +140,7 @@ static int tell(const struct request *rq, char *path)
 	}
 	path[n] = '\0';
 	if (rq->output >= OUTPUT_FILE)
-		chmod(path, 0600);
+		hand_over(rq->session);
 	return 0;
 }
 

@@ -266,6 +266,45 @@ wont_run_in() {
 	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
 }
 
+@test "hostile: a directory on the way to the run directory that another may change is refused" {
+	need_tracefs
+	mkdir -p way/tfs
+	for mode in 777 775 757; do
+		chmod "$mode" way
+		wont_run_in "$PWD/way/tfs" "$PWD/way can be changed by others: set TFS_RUNDIR to another directory"
+	done
+	chmod 755 way
+	chown 4242 way
+	wont_run_in "$PWD/way/tfs" "$PWD/way can be changed by others: set TFS_RUNDIR to another directory"
+	ln -s way link
+	chown -h 4242 link
+	wont_run_in "$PWD/link/tfs" "$PWD/link can be changed by others: set TFS_RUNDIR to another directory"
+	[ -z "$(ls -A way/tfs)" ]
+}
+
+@test "hostile: a volume that everybody may write to, as of Kubernetes, may hold the run directory" {
+	need_tracefs
+	mkdir volume
+	mount -t tmpfs -o mode=777 tmpfs volume || skip "needs the right to mount"
+	TFS_RUNDIR=$PWD/volume/tfs start_session trace_syscalls --pid $$ || :
+	stop_session || :
+	made=$(ls -d volume/tfs/ftrace) || :
+	umount volume
+	[ "$made" = volume/tfs/ftrace ]
+}
+
+@test "hostile: a directory that has files of others is no run directory, /etc for one" {
+	need_tracefs
+	mkdir other
+	touch other/passwd
+	wont_run_in "$PWD/other" "$PWD/other has files of others, such as passwd: set TFS_RUNDIR to a directory of its own"
+	[ "$(ls -A other)" = passwd ]
+	before=$(ls -A /etc)
+	run -111 env TFS_RUNDIR=/etc "$MANAGER" --run trace_syscalls --args "--pid $$ --time 1000"
+	[[ $output == 'manager: fatal: /etc has files of others, such as '*': set TFS_RUNDIR to a directory of its own' ]]
+	[ "$(ls -A /etc)" = "$before" ]
+}
+
 @test "hostile: a run directory that is a symbolic link, a file or no absolute path is refused" {
 	need_tracefs
 	mkdir elsewhere
