@@ -144,7 +144,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 		reason="'(0x3028)' asks the kernel to write into the program's memory: -c allows that"
 		[[ $binary == *0x3028* ]] ||
 			reason="no function with a symbol begins at $PROG/acts:1146, which may be inside an instruction: -o takes it all the same"
-		no_session "manager: fatal: tfs-probe: fatal: acts_work: $reason" trace_uprobe \
+		no_session "manager: fatal: acts_work: $reason" trace_uprobe \
 			"--binary '$binary' --symbol acts_work"
 	done
 }
