@@ -353,25 +353,6 @@ uses_returns() {
 	[ "$(lines ': exec3: ')" = 1 ]
 }
 
-# big N: a word of N letters
-big() {
-	printf "%0$1d" 0
-}
-
-@test "trace_exec: words that do not fit into a page are shown, since Linux 6.8" {
-	uses kprobe_events
-	[ -e "$TRACEFS/buffer_subbuf_size_kb" ] || skip "needs buffer_subbuf_size_kb in tracefs (6.8)"
-	act execs 1 0 "$(big 4050)"
-	traced trace_exec
-	[ "$(lines " argc=3 .* argv2=\"$(big 4050)\"$")" = 1 ]
-	act execs 1 0 "$(big 1500)" "$(big 1500)" "$(big 1500)"
-	traced trace_exec
-	[ "$(lines " argc=5 .* argv4=\"$(big 1500)\"$")" = 1 ]
-	act execs 1 0 "$(big 2040)" "$(big 2040)"
-	traced trace_exec
-	[ "$(lines " argc=4 .* argv3=\"$(big 2040)\"$")" = 1 ]
-}
-
 @test "trace_exec: --failed has what was tried and the error, too" {
 	uses kprobe_events
 	act execs 2 3 one
@@ -414,15 +395,6 @@ big() {
 	# those that succeed are no remark
 	[ "$(grep -c '^#' got)" = 0 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
-}
-
-@test "trace_open: a path as long as a path may be is shown, since Linux 6.8" {
-	uses kprobe_events
-	[ -e "$TRACEFS/buffer_subbuf_size_kb" ] || skip "needs buffer_subbuf_size_kb in tracefs (6.8)"
-	long=/$(printf 'x/%.0s' {1..2020})
-	act opens 3 0 "$long"
-	traced trace_open
-	[ "$(grep -cF "path=\"$long" got)" = 3 ]
 }
 
 @test "trace_open: a path makes no fields of its own, before Linux 6.9" {
