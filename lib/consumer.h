@@ -47,7 +47,8 @@ void consumer_open(struct consumer *, const struct tool *);
 
 /*
  * The one wait point: for events on fd (-1: none), for being told to stop or to give
- * up the reader, for the reader's death, at most us microseconds (< 0: any time). 1 when fd is ready, 0
+ * up the reader, for the reader's death, at most us microseconds (< 0: any time). 1
+ * when fd is ready, 0
  * when the time is up or we were told to stop just now. The last reader gone: ends
  * the program as SIGPIPE does.
  */

@@ -221,7 +221,9 @@ int read_recipe(struct recipe *r, const char *dir, const char *name)
 	char *commons = strdup(common_options);
 
 	*r = (struct recipe){ .name = name };
-	if (!commons || parse_head(r, commons, "common options") < 0)
+	if (!commons)
+		return complain("out of memory");
+	if (parse_head(r, commons, "common options") < 0)
 		return -1;
 	r->ncommon = r->noptions;
 	if (find_recipe(r->path, dir, name) < 0)

@@ -677,7 +677,7 @@ told() {
 	done
 }
 
-@test "manager: --clear gives up a slow reader, and the last line tells exactly what was lost" {
+@test "manager: --clear gives up a slow reader, who is told exactly what was lost" {
 	need_tracefs
 	calls 20000
 	session --syscall getppid --buffer 4096 --pid "$CALLS"
@@ -765,7 +765,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its run directory is full in the middle: a file has whole lines, and the last tells what is missing" {
+@test "manager: its run directory is full in the middle: a file has whole lines and tells its losses" {
 	need_unshare
 	calls 100
 	first=$CALLS
@@ -799,7 +799,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its run directory is full in the middle: a trace.dat has what fitted, and tells the rest" {
+@test "manager: its run directory is full in the middle: a trace.dat tells what is not in it" {
 	need_unshare
 	calls -e 100
 	first=$CALLS

@@ -51,11 +51,12 @@ session_without() {
 	if [ -s out ]; then
 		wait "$READER"
 		# nobody listens to it any more
-		[ ! -s err ] && [ "$status" = 0 -o "$status" = 111 ] || { cat err; return 1; }
-		[ "$status" != 0 ] || [ "$(grep -c getppid got)" = 50 ]
+		[ ! -s err ] || return 1
+		[ "$status" = 0 ] || [ "$status" = 111 ] || return 1
+		[ "$status" != 0 ] || [ "$(grep -c getppid got)" = 50 ] || return 1
 	else
-		[ "$status" = 111 ] || [ "$status" = 100 ]
-		[ -s err ] && one_line
+		[ "$status" = 111 ] || [ "$status" = 100 ] || return 1
+		[ -s err ] && one_line || return 1
 	fi
 	nothing_left
 }
@@ -70,16 +71,18 @@ no_orphan() {
 }
 
 sessions_without() {
-	local n
+	local n beyond=0
 	need_preload
 	for ((n = 1; ; n++)); do
 		session_without "$1" "$2" "$n" || {
 			echo "allocation $n: out '$(cat out)' err '$(cat err)'"
 			return 1
 		}
-		[ -e hit ] || break
+		# how many allocations there are depends on the moment a little
+		if [ -e hit ]; then beyond=0; else beyond=$((beyond + 1)); fi
+		[ "$beyond" -lt 3 ] || break
 	done
-	[ "$n" -gt "$3" ]
+	[ "$n" -gt "$3" ] || { echo "only $n"; return 1; }
 	no_orphan
 }
 
@@ -114,7 +117,7 @@ recorded() {
 # tool_without N LEAST TOOL WORD...: it is told to stop once it runs. With its Nth
 # allocation gone it says one line and ends with 111, or does all that it should.
 tools_without() {
-	local n least=$1
+	local n least=$1 beyond=0
 	shift
 	new_instance
 	echo 0 >"$DIR/tracing_on"
@@ -125,16 +128,21 @@ tools_without() {
 		STATUS=0
 		rm -f hit
 		env LD_PRELOAD="$PROG/nomemory.so" NOMEMORY="$1 0 $n $PWD/hit" "$@" \
-			-i "$INSTANCE" ${FILE-} >got 2>err 3>&- &
+			-i "$INSTANCE" ${FILE:+"$FILE"} >got 2>err 3>&- &
 		local pid=$!
 		eventually stops_or_ends "$pid"
 		wait "$pid" || STATUS=$?
-		tool_is_right || { echo "allocation $n: status $STATUS, said '$(cat err)'"; head -n 3 got; return 1; }
+		tool_is_right || {
+			echo "allocation $n: status $STATUS, said '$(cat err)'"
+			head -n 3 got
+			return 1
+		}
 		echo >"$DIR/trace"
-		[ -e hit ] || break
+		# how many allocations there are depends on the moment a little
+		if [ -e hit ]; then beyond=0; else beyond=$((beyond + 1)); fi
+		[ "$beyond" -lt 3 ] || break
 	done
 	[ "$n" -gt "$least" ]
-	[ -z "$(ls -A dumps 2>/dev/null | grep -v '^dump\.')" ]
 }
 
 # stops_or_ends PID: it is told to stop, once it takes that in hand
@@ -162,7 +170,7 @@ tool_is_right() {
 	FILE=got.dat
 	whole() { [ "$(tfs-report got.dat | grep -c getppid)" = 50 ]; }
 	tools_without 30 tfs-record
-	[ -z "$(ls -A | grep tfs-record)" ]
+	[ -z "$(find . -name '.tfs-record*')" ]
 }
 
 @test "tfs-flight: out of memory at any allocation: one line and 111, or it stops well" {
@@ -171,4 +179,5 @@ tool_is_right() {
 	FILE=dumps
 	whole() { [ ! -s got ]; }
 	tools_without 20 tfs-flight
+	[ -z "$(ls -A dumps)" ]
 }
