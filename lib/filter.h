@@ -24,7 +24,8 @@ void words_put(struct words *, const char *);
 
 /*
  * In place of what was in it: what the event has in the keys, NULL at their end,
- * with a tab between; "-" for what it does not have. Returns how many it has.
+ * with a tab between; "-" for what it does not have; \n, \t or \x1b for control
+ * characters. Returns how many it has.
  */
 size_t words_values(struct words *, const struct trace_line *, const char *const *keys);
 

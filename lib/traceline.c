@@ -187,30 +187,42 @@ static struct part value_at(const char *s, const char *end)
 	return (struct part){ s, (size_t)(p - s) };
 }
 
-/* MAJOR,MINOR RWBS ... SECTOR + SECTORS, of the events of block devices */
+/*
+ * MAJOR,MINOR RWBS ... SECTOR + SECTORS ... [COMM], of the events of block devices. A
+ * task's name is last of all, if there is one, and only appended fields are behind it.
+ */
 static struct part field_of_block(struct part body, const char *key)
 {
-	const char *s = body.text, *end = s + body.n, *plus = s, *from;
+	const char *s = body.text, *end = s + body.n, *plus = s, *from, *name, *close = end;
 	struct part dev = { s, 0 }, rwbs;
 
-	while (s < end && *s != ' ')
+	while (close > s && !(close[-1] == ']' && only_appended(close, end)))
+		close--;
+	name = memchr(s, '[', body.n);
+	name = name ? name : end;
+	while (s < name && *s != ' ')
 		s++;
 	dev.n = (size_t)(s - dev.text);
-	s = rwbs.text = blanks(s, end);
-	while (s < end && *s != ' ')
+	s = rwbs.text = blanks(s, name);
+	while (s < name && *s != ' ')
 		s++;
 	rwbs.n = (size_t)(s - rwbs.text);
-	while (plus < end && !begins(plus, end, " + "))
+	while (plus < name && !begins(plus, name, " + "))
 		plus++;
-	if (plus == end)
-		return none;
-	for (from = plus; from > s && is_digit(from[-1]); from--)
-		;
-	if (!strcmp(key, "sector"))
-		return (struct part){ from, (size_t)(plus - from) };
-	s = plus + 3;
-	return !strcmp(key, "dev") ? dev : !strcmp(key, "rwbs") ? rwbs :
-	       !strcmp(key, "nr_sector") ? digits(&s, end) : none;
+	if (plus < name) {
+		for (from = plus; from > s && is_digit(from[-1]); from--)
+			;
+		s = plus + 3;
+		if (!strcmp(key, "dev"))
+			return dev;
+		if (!strcmp(key, "rwbs"))
+			return rwbs;
+		if (!strcmp(key, "sector"))
+			return (struct part){ from, (size_t)(plus - from) };
+		if (!strcmp(key, "nr_sector"))
+			return digits(&s, name);
+	}
+	return close > body.text ? appended_field(close, end, key) : none;
 }
 
 /* FUNCTION <-CALLER */
@@ -227,28 +239,109 @@ static struct part field_of_function(const char *s, const char *end, const char 
 	       none;
 }
 
-static struct part field_named(const char *s, const char *end, const char *key)
+/* The first field of that name that begins from *s on and before until; *s behind it. */
+static struct part next_named(const char **s, const char *until, const char *end,
+			      const char *key)
 {
 	size_t n = strlen(key);
 
-	while (s < end) {
-		const char *value = behind_name(s, end);
+	while (*s < until) {
+		const char *name = *s, *value = behind_name(name, end);
 		const char *quote = value ? quote_of(value, end) : NULL;
 
-		if (value && (size_t)(end - s) > n && !memcmp(s, key, n) &&
-		    (s[n] == '=' || s[n] == ':'))
-			return value_at(value, end);
 		if (quote) {
 			/* what is quoted has no names */
-			s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
-			if (!s)
-				return none;
+			*s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+			if (!*s)
+				*s = end;
 		}
+		while (*s < end && **s != ' ')
+			++*s;
+		*s = blanks(*s, end);
+		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
+		    (name[n] == '=' || name[n] == ':'))
+			return value_at(value, end);
+	}
+	return none;
+}
+
+static int same_part(struct part a, struct part b)
+{
+	return a.n == b.n && !memcmp(a.text, b.text, a.n);
+}
+
+/* The field, unless there are two of that name with two values: one may be a string's. */
+static struct part only_named(const char *s, const char *end, const char *key)
+{
+	struct part p = next_named(&s, end, end, key), other;
+
+	while (p.text && s < end && (other = next_named(&s, end, end, key)).text)
+		if (!same_part(p, other))
+			return none;
+	return p;
+}
+
+/* Where the last name begins that is in front of until; NULL: there is none. */
+static const char *last_name(const char *s, const char *until)
+{
+	const char *last = NULL;
+
+	while (s < until) {
+		if (behind_name(s, until))
+			last = s;
+		while (s < until && *s != ' ')
+			s++;
+		s = blanks(s, until);
+	}
+	return last;
+}
+
+/* Does anything between look like the beginning of another string? */
+static int more_strings(const char *s, const char *end)
+{
+	while (s < end) {
+		const char *value;
+
 		while (s < end && *s != ' ')
 			s++;
 		s = blanks(s, end);
+		value = behind_name(s, end);
+		if (value && quote_of(value, end))
+			return 1;
 	}
-	return none;
+	return 0;
+}
+
+/*
+ * The same of an event whose strings are all in quotes. A string may hold quotes as
+ * well, so fields are certain in front of the first one and behind the last one. If no
+ * other string seems to begin between them, all that is one string.
+ */
+static struct part quoted_named(const char *s, const char *end, const char *key)
+{
+	const char *first = memchr(s, '"', (size_t)(end - s)), *last = end, *at = s, *owner;
+	const char *value;
+	struct part p;
+
+	while (first && *--last != '"')
+		;
+	owner = first && first < last ? last_name(s, first) : NULL;
+	if (!owner)
+		return only_named(s, end, key);
+	p = next_named(&at, owner, owner, key);
+	at = last + 1;
+	if (!p.text)
+		p = next_named(&at, end, end, key);
+	if (p.text)
+		return p;
+	if (more_strings(first + 1, last))
+		return only_named(owner, last + 1, key);
+	if (strncmp(owner, key, strlen(key)) || !strchr("=:", owner[strlen(key)]))
+		return none;
+	value = behind_name(owner, end);
+	if (quote_of(value, end) == first)
+		return (struct part){ first + 1, (size_t)(last - first - 1) };
+	return (struct part){ value, (size_t)(last + 1 - value) };
 }
 
 static struct part field_of_text(const struct trace_line *l, const char *key)
@@ -268,9 +361,16 @@ static struct part field_of_text(const struct trace_line *l, const char *key)
 		    (p = field_of_function(s, end, key)).text)
 			return p;
 	}
-	p = field_named(s, end, key);
-	if (!p.text && begins(l->event.text, l->event.text + l->event.n, "block_"))
-		return field_of_block(l->body, key);
+	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
+	    (is_digit(*s) || *s == '[')) {
+		p = field_of_block(l->body, key);
+		if (p.text || memchr(s, '[', l->body.n))
+			return p;
+	} else if (!*l->prefix && known_field(l, key, &p)) {
+		return p;
+	}
+	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
+						   only_named(s, end, key);
 	/* something is behind a call's last argument */
 	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
 	    !memchr(p.text, '(', p.n))

@@ -47,8 +47,31 @@ int trace_line(struct trace_line *, const char *line, size_t n);
  * and the events of block devices have dev, rwbs, sector and nr_sector. The event is
  * without its prefix; call is that of an event with one; host is a field as well where
  * the line has none.
+ *
+ * A string that a stranger has chosen may look like a field. It is none in the events
+ * of known_field, in those of block devices, and where all strings are in quotes, as in
+ * probes and calls, in front of the first quote and behind the last one. Elsewhere a
+ * line that has a field twice, with two values, does not have it.
  */
 struct part trace_key(const struct trace_line *, const char *key);
+
+/* ---- eventtext.c: how the kernel prints some events, and what is behind that ---------- */
+
+/* The bytes for which words_field puts a value in quotes. */
+#define NOT_PLAIN " \"=()]"
+
+/*
+ * Look for a field of an event whose text is known and holds a task's or a file's name.
+ * 1: *value is the field's, or is empty, since the event has none of that name. 0: the
+ * event is not known, or its text has another form here.
+ */
+int known_field(const struct trace_line *, const char *key, struct part *value);
+
+/* Is there nothing from s on but fields that words_field has appended? */
+int only_appended(const char *s, const char *end);
+
+/* The field of that name among those; text NULL: there is none. */
+struct part appended_field(const char *s, const char *end, const char *key);
 
 /*
  * The time in nanoseconds, or as a clock counts that has no point, with so many digits

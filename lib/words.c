@@ -34,6 +34,26 @@ void words_put(struct words *w, const char *s)
 	words_add(w, s, strlen(s));
 }
 
+/* Add a value; a control character in it ends no value and no line. */
+static void add_value(struct words *w, struct part p)
+{
+	const char *from = p.text, *s = from, *end = s + p.n;
+
+	for (; s < end; s++) {
+		unsigned char c = (unsigned char)*s;
+		char hex[8];
+
+		if (c >= ' ' && c != 0x7f)
+			continue;
+		words_add(w, from, (size_t)(s - from));
+		from = s + 1;
+		format(hex, sizeof(hex), "\\x%c%c", "01234567"[c >> 4],
+		       "0123456789abcdef"[c & 15]);
+		words_put(w, c == '\n' ? "\\n" : c == '\t' ? "\\t" : hex);
+	}
+	words_add(w, from, (size_t)(end - from));
+}
+
 size_t words_values(struct words *w, const struct trace_line *l, const char *const *keys)
 {
 	size_t there = 0;
@@ -47,7 +67,7 @@ size_t words_values(struct words *w, const struct trace_line *l, const char *con
 			words_put(w, "\t");
 		if (!strcmp(*k, "event"))
 			words_put(w, l->prefix);
-		words_add(w, p.n ? p.text : "-", p.n ? p.n : 1);
+		add_value(w, p.n ? p : (struct part){ "-", 1 });
 		there += p.n > 0;
 	}
 	return there;
@@ -57,7 +77,7 @@ size_t words_values(struct words *w, const struct trace_line *l, const char *con
 static int is_plain(struct part p)
 {
 	for (size_t i = 0; i < p.n; i++)
-		if (strchr(" \"=()", p.text[i]))
+		if (strchr(NOT_PLAIN, p.text[i]))
 			return 0;
 	return p.n && p.text[p.n - 1] != ',' && p.text[p.n - 1] != ':';
 }

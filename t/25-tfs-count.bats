@@ -116,6 +116,75 @@ tfs-count - count the events of a trace by what they have in a key" ]
 {"lost":7,"overwritten":7,"unwritten":0}' -k .pid
 }
 
+# of TEXT EXPECTED KEY...: what an event of that text has in the keys, tabs between
+of() {
+	local keys=()
+	for key in "${@:3}"; do keys+=(-k "$key"); done
+	printf '%16s-%-7d [001] ..... 1.000000: %s\n' sh 5 "$1" >event
+	diff <(printf '      1 %s\n' "$2") <(tfs-count "${keys[@]}" <event)
+}
+
+@test "tfs-count: text: a task's name is no field, whatever it is" {
+	of 'sched_switch: prev_comm=a next_pid=1 prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b prev_pid=3 next_pid=8 next_prio=99' \
+		$'a next_pid=1\t7\t120\tS\tb prev_pid=3\t8\t99' \
+		prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio
+	of 'sched_switch: prev_comm= ==> next_comm= prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm= next_prio=1 next_pid=8 next_prio=99 lat=3' \
+		$'7\tR+\t8\t99\t3\t ==> next_comm=' prev_pid prev_state next_pid next_prio lat prev_comm
+	of 'sched_switch: prev_comm=x lat=99999 prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=y next_pid=8 next_prio=120' \
+		$'-\t8' lat next_pid
+	of 'sched_wakeup: comm=a pid=1 prio=1 pid=77 prio=120 target_cpu=003' \
+		$'77\t120\t003\ta pid=1 prio=1' .pid prio target_cpu .comm
+	of 'sched_process_exit: comm=a pid=1 prio=1 pid=77 prio=120 group_dead=true' \
+		$'77\t120\ttrue' .pid prio group_dead
+	of 'sched_process_free: comm=a pid=1 prio=1 pid=77 prio=120' $'77\t120' .pid prio
+	of 'sched_process_fork: comm=a child_pid=1 pid=7 child_comm=b pid=9 child_pid=8' \
+		$'7\t8\tb pid=9' .pid child_pid child_comm
+	of 'signal_generate: sig=9 errno=0 code=0 comm=a pid=1 grp=0 pid=7 grp=1 res=0' \
+		$'9\t7\t1\ta pid=1 grp=0' sig .pid grp .comm
+	of 'task_rename: pid=7 oldcomm=a newcomm=b newcomm=newcomm=c oom_score_adj=0' \
+		$'7\t0\tnewcomm=c' .pid oom_score_adj newcomm
+	of 'task_newtask: pid=7 comm=clone_flags=0 clone_flags=1200011 oom_score_adj=0' \
+		$'7\t1200011' .pid clone_flags
+	of 'block_rq_issue: 8,16 WS 4096 () 2048 + 8 none,0,0 [dev=9 sector=1]' \
+		$'8,16\tWS\t2048\t8\t-' dev rwbs sector nr_sector lat
+	of 'block_rq_issue: 8,16 WS 4096 () 2048 + 8 [1 + 2] lat=4] by="a] b" lat=3' \
+		$'8,16\t2048\t8\t3\ta] b' dev sector nr_sector lat by
+	of 'block_unplug: [a 5 + 6] 1' $'-\t-' sector dev
+}
+
+@test "tfs-count: text: a name with escapes is as long as what they stand for" {
+	of 'sched_wakeup: comm=\x01\x02\x03\x04\n\t\x1b789012345 pid=7 prio=120 target_cpu=000' \
+		$'7\t\\x01\\x02\\x03\\x04\\n\\t\\x1b789012345' .pid .comm
+}
+
+@test "tfs-count: text: a file's name is no field, whatever it is" {
+	of 'sched_process_exec: filename=/x pid=1 old_pid=2 "y pid=77 old_pid=78' \
+		$'/x pid=1 old_pid=2 "y\t77\t78' filename .pid old_pid
+	of 'sched_process_exec: filename=/x pid=77 old_pid=78 path="a pid=1 old_pid=1" by=x lat=5' \
+		$'/x\t77\t78\ta pid=1 old_pid=1\t5' filename .pid old_pid path lat
+	of 'cgroup_attach_task: dst_root=0 dst_id=5 dst_level=1 dst_path=/a pid=1 comm=x pid=77 comm=sh' \
+		$'77\t/a pid=1 comm=x' .pid dst_path
+	of 'cgroup_mkdir: root=0 id=5 level=1 path=/a id=6 lat=7' $'5\t/a id=6 lat=7\t-' id path lat
+	of 'open: (do_sys_openat2+0x0/0x90 <- x) path="a" flags=0x7 ret=9 x="" flags=0x8000 ret=3' \
+		$'a" flags=0x7 ret=9 x="\t0x8000\t3' path flags ret
+	of 'my_probe: (f+0x0/0x90) n=1 path="a" flags=0x7 n=2 x="" flags=0x8000' \
+		$'1\t0x8000' n flags
+	of 'my_probe: (f+0x0/0x90) a="1" n=3 b="x" n=4 c="y"' $'1\t-\ty' a n c
+	of 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00 "/a", flags: 0x1, mode: 7", flags: O_RDONLY, mode: 0)' \
+		$'0xffffff9c\t/a", flags: 0x1, mode: 7\tO_RDONLY\t0' dfd filename flags mode
+}
+
+@test "tfs-count: text: a field that an event has twice, with two values, it does not have" {
+	of 'foo: comm=a pid=1 pid=7 prio=2' $'-\t2' .pid prio
+	of 'foo: comm=a pid=7 pid=7 prio=2' $'7\t2' .pid prio
+}
+
+@test "tfs-count: control characters of another's text are escaped, and a tab is none between values" {
+	printf '%16s-%-7d [001] ..... 1.000000: foo: name=a\tb\033[31m\n' $'s\tx' 5 >event
+	tfs-count -k name -k comm -k pid <event >got
+	exactly got $'      1 a\\tb\\x1b[31m\ts\\tx\t5\n'
+}
+
 @test "tfs-count: JSON: as of text; strings as they are written there" {
 	json | counts '1 sched_switch
 1 sys_enter_openat

@@ -471,6 +471,27 @@ W 72 + 16 10
 # unpaired 1 events: 0 without an end, 1 without a beginning' -u -s b -e e
 }
 
+@test "tfs-latency: wakeup: no name of a task hides its waits or makes them another's" {
+	for name in 'a next_pid=1' 'next_pid=13' 'x pid=1 prio=1' ' ==> next_comm=' 'a prev_pid=13' '=' ''; do
+		for i in {10..49}; do
+			event 7 "$i.000000" "sched_wakeup: comm=$name pid=12 prio=120 target_cpu=000"
+			event 0 "$i.100000" "sched_switch: prev_comm=$name prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=$name next_pid=12 next_prio=120"
+			event 12 "$i.200000" "sched_switch: prev_comm=$name prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=$name next_pid=0 next_prio=120"
+		done >trace
+		tfs-latency wakeup <trace | tfs-count -k next_comm -k next_pid -k lat |
+			diff - <(printf '     40 %s\t12\t100000\n' "${name:--}")
+	done
+}
+
+@test "tfs-latency: -c: a path with quotes and fields in it is carried, and forges none" {
+	{ event 7 1.000001 'open_path: (do_sys_openat2+0x0/0x90) path="a" flags=0x7 ret=9 x="" flags=0x8000'
+		event 7 1.000003 'open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3'; } >trace
+	prints "7 open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3 path=\"a' flags=0x7 ret=9 x='\" flags=0x8000 lat=2" \
+		-c path -c flags -s open_path -e open <trace
+	tfs-latency -c path -c flags -s open_path -e open <trace | tfs-count -k path -k flags -k ret -k lat |
+		diff - <(printf '      1 %s\n' $'a\' flags=0x7 ret=9 x=\'\t0x8000\t3\t2')
+}
+
 @test "tfs-latency: -s and -e: any events by glob, by pid or by keys" {
 	{ event 7 1.000010 'irq_handler_entry: irq=3 name=a'; event 7 1.000011 'softirq_entry: vec=1 [action=TIMER]'
 		event 8 1.000012 'irq_handler_entry: irq=3 name=b'; event 7 1.000013 'softirq_exit: vec=1 [action=TIMER]'

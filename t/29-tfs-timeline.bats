@@ -182,3 +182,12 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	tfs-timeline <got >got.svg
 	[ "$(grep -c '<title>sched_process_exit at ' got.svg)" = 6 ]
 }
+
+@test "tfs-timeline: a task that is called lat=99999 draws no bar of that length" {
+	printf '%16s-%-7d [000] ..... %s: sched_switch: prev_comm=a lat=99999 prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=a lat=99999 next_pid=%d next_prio=120\n' \
+		'a lat=99999' 7 1.000000 7 8 b 8 1.000010 8 7 >trace
+	tfs-timeline <trace >svg
+	# the background, and one bar
+	[ "$(grep -c '<rect' svg)" = 2 ]
+	grep -q '<title>cpu 000 at 0 us, 10 us</title>' svg
+}
