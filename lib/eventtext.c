@@ -124,6 +124,7 @@ struct part appended_field(const char *s, const char *end, const char *key)
 
 struct search {
 	const char *key;
+	size_t n;               /* its length */
 	struct part value;      /* of the key */
 	const char *behind;     /* all that the kernel has printed */
 	unsigned tries;
@@ -144,13 +145,10 @@ static size_t unescaped(const char *s, size_t n)
 static void found(struct search *w, const char *form, const char *f, const char *from,
 		  const char *to)
 {
-	const char *end = f, *name;
-
-	while (end > form && !is_letter(end[-1]))
-		end--;
-	for (name = end; name > form && is_letter(name[-1]); name--)
-		;
-	if (part_is((struct part){ name, (size_t)(end - name) }, w->key) && name < end)
+	f -= f > form && f[-1] == '"';
+	f -= f > form && f[-1] == '=';
+	if ((size_t)(f - form) >= w->n && !memcmp(f - w->n, w->key, w->n) &&
+	    ((size_t)(f - form) == w->n || !is_letter(f[-1 - (ptrdiff_t)w->n])))
 		w->value = (struct part){ from, (size_t)(to - from) };
 }
 
@@ -220,9 +218,10 @@ static int has_form(struct search *w, const char *form, const char *f, const cha
 int known_field(const struct trace_line *l, const char *key, struct part *value)
 {
 	const char *s = l->body.text, *end = s + l->body.n;
+	size_t n = strlen(key);
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		struct search w = { .key = key, .tries = TRIES };
+		struct search w = { .key = key, .n = n, .tries = TRIES };
 
 		if (forms[i].n != l->event.n || memcmp(forms[i].event, l->event.text, forms[i].n) ||
 		    !has_form(&w, forms[i].text, forms[i].text, s, end))

@@ -323,9 +323,11 @@ static struct part quoted_named(const char *s, const char *end, const char *key)
 	const char *value;
 	struct part p;
 
-	while (first && *--last != '"')
+	if (!first) /* there is no string */
+		return next_named(&at, end, end, key);
+	while (*--last != '"')
 		;
-	owner = first && first < last ? last_name(s, first) : NULL;
+	owner = first < last ? last_name(s, first) : NULL;
 	if (!owner)
 		return only_named(s, end, key);
 	p = next_named(&at, owner, owner, key);
