@@ -34,7 +34,7 @@ static const char *name;
 static int add(char **devices)
 {
 	static char is_new[DEVICES];
-	const char *how;
+	const char *how = "";
 	int n = 0, r = 0;
 
 	for (; devices[n] && n < DEVICES; n++) {

@@ -63,7 +63,7 @@ static int of_session; /* the name is from the environment, and there is $TFS_IN
 static int on(int flags)
 {
 	const struct dt_wanted wanted = { flags, networks, nnetworks };
-	struct dt_made made;
+	struct dt_made made = { 0 };
 	int instance;
 
 	if (dt_make(name, &wanted, &made) < 0)
