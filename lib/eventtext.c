@@ -195,7 +195,8 @@ static int has_form(struct search *w, const char *form, const char *f, const cha
 			e = *f == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
 			for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
 				if (*e != f[1] || memcmp(e, f + 1, n) ||
-				    (*f == 'c' && e - s > COMM && unescaped(s, (size_t)(e - s)) > COMM))
+				    (*f == 'c' && e - s > COMM &&
+				     unescaped(s, (size_t)(e - s)) > COMM))
 					continue;
 				if (!w->tries)
 					return 0;

@@ -65,7 +65,8 @@ static int arm_event(const struct trigger *t, const char *event, const struct pi
 		return -1;
 	}
 	if (exclude_filter(filter, sizeof(filter), event, t->filter, us) < 0)
-		return complain("unable to leave ourselves out of %s: its filter is too long", event);
+		return complain("unable to leave ourselves out of %s: its filter is too long",
+				event);
 	/* of an event that is not there, enable tells */
 	if (ctl_exists(t->dir, file) && ctl_write(t->dir, file, filter, 0) < 0)
 		return -1;

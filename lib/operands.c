@@ -15,7 +15,8 @@ static int add_list(struct pids *s, const char *list, int flags)
 		char word[24];
 
 		/* a longer word fails as a number, too */
-		format(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), list);
+		format(word, sizeof(word), "%.*s",
+		       (int)(n < sizeof(word) ? n : sizeof(word)), list);
 		if (number(word, !(flags & PID_LIST_IDLE), PID_MAX_LIMIT, &pid) < 0)
 			return -1;
 		pids_add(s, other ? -(pid_t)pid : (pid_t)pid);

@@ -128,7 +128,8 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	done
 	[ -z "$(ls root/instances)" ]
 	run -0 tfs-instance -R root make tfs tfsx tfs-x tfs-X.y tfs_x.y
-	[ "$(ls root/instances | wc -l)" = 5 ]
+	names=(root/instances/*)
+	[ ${#names[@]} = 5 ]
 }
 
 @test "tfs-instance: a root that is not there is named with the reason" {

@@ -24,7 +24,7 @@ processes() {
 	local file words
 	if [ "${TFS_VARIANT-}" != vm ]; then
 		# the name comes by stdin, or grep would find itself
-		grep -aslFf - /proc/[0-9]*/{cmdline,environ} <<<"$1" || :
+		grep -aslF --file=- /proc/[0-9]*/{cmdline,environ} <<<"$1" || :
 		return 0
 	fi
 	for file in /proc/[0-9]*/{cmdline,environ}; do

@@ -47,7 +47,7 @@ all_began() {
 	printf '%s\n' 'hook * *' 'sessions 100' >policy
 	chmod 644 policy
 	export TFS_POLICY=$PWD/policy
-	TASK=() GATE=() MANAGERS=() READER=()
+	TASK=() GATE=() MANAGERS=() READERS=()
 	calls 1
 	KEEP=$CALLS
 	for ((i = 0; i < SESSIONS; i++)); do
@@ -68,7 +68,7 @@ all_began() {
 	for ((i = 0; i < SESSIONS; i++)); do
 		[ "$(cat "out.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ] || { cat "err.$i"; return 1; }
 		background cat "$(cat "out.$i")" >"got.$i"
-		READER[i]=$PID
+		READERS[i]=$PID
 	done
 	for i in $(shuffled); do
 		echo >"${GATE[i]}"
@@ -86,7 +86,7 @@ all_began() {
 	report "$SESSIONS sessions ended: $(($(now_ms) - begun)) ms"
 	nothing_left
 	for ((i = 0; i < SESSIONS; i++)); do
-		wait "${READER[i]}"
+		wait "${READERS[i]}"
 		[ ! -s "err.$i" ]
 		[ "$(grep -c 'sys_getppid' "got.$i")" = $((100 + i)) ]
 		[ "$(wc -l <"got.$i")" = $((100 + i)) ]

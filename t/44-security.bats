@@ -23,11 +23,11 @@ no_session() {
 	timeout 30 "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
 		>out 2>err || status=$?
 	# what a recipe refuses: 100 or 111
-	[[ $status == 1[01][01] && ! -s out ]] && grep -qxF -- "$1" err || {
+	if [[ $status != 1[01][01] || -s out ]] || ! grep -qxF -- "$1" err; then
 		echo "status $status"
 		cat out err
 		return 1
-	}
+	fi
 }
 
 # ---- tfs-probe: offsets and reference counters -------------------------------------------
@@ -56,8 +56,9 @@ victim() {
 # in_file ADDRESS: the offset in the file victim
 in_file() {
 	readelf -lW victim | while read -r kind offset address _ size _; do
-		[ "$kind" = LOAD ] && (($1 >= address && $1 < address + size)) || continue
-		echo $(($1 - address + offset))
+		if [ "$kind" = LOAD ] && (($1 >= address && $1 < address + size)); then
+			echo $(($1 - address + offset))
+		fi
 	done
 }
 

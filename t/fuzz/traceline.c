@@ -96,14 +96,16 @@ static void must_tell(const uint8_t *data, size_t size)
 	must_have(&l, ".comm", one);
 	must_have(&l, ".pid", "71");
 	must_have(&l, "target_cpu", "003");
-	n = format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: block_rq_issue: "
+	n = format(line, sizeof(line),
+		   "              sh-5     [001] d..2. 1.000000: block_rq_issue: "
 		   "8,16 WS 4096 () 71 + 8 none,0,0 [%s] lat=75", one);
 	must(trace_line(&l, line, n));
 	must_have(&l, "dev", "8,16");
 	must_have(&l, "sector", "71");
 	must_have(&l, "lat", "75");
 	take_name(path, &data, &size, size < 4096 ? size : 4096);
-	n = format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_process_exec: "
+	n = format(line, sizeof(line),
+		   "              sh-5     [001] d..2. 1.000000: sched_process_exec: "
 		   "filename=%s pid=71 old_pid=72 lat=75", path);
 	must(trace_line(&l, line, n));
 	must_have(&l, "filename", path);
