@@ -24,6 +24,7 @@ processes() {
 	local file words
 	if [ "${TFS_VARIANT-}" != vm ]; then
 		# the name comes by stdin, or grep would find itself
+		# shellcheck disable=SC2062 # no pattern: names of files
 		grep -aslF --file=- /proc/[0-9]*/{cmdline,environ} <<<"$1" || :
 		return 0
 	fi
