@@ -26,6 +26,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -221,10 +222,14 @@ static int recorded(struct stream *s, char **files)
 	size_t before;
 
 	for (const char *const *f = *files ? (const char *const *)files : none; *f; f++) {
-		int fd = strcmp(*f, "-") ? open(*f, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+		struct stat st;
+		int fd = !strcmp(*f, "-") ? STDIN_FILENO :
+			 open_only(*f, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
 		char chunk[16 * 1024];
 		ssize_t n;
 
+		if (fd == OTHER_KIND)
+			return complain("%s is not a file to read from", *f);
 		if (fd < 0)
 			return complain_errno("unable to open %s", *f);
 		before = s->nbytes;

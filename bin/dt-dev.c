@@ -11,10 +11,12 @@
  *	                  container: /proc/PID/ns/net, /run/netns/NAME
  * Exit: 0 done, 1 remove: one was none of ours, 100 misused, 111 refused.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dt.h"
@@ -58,6 +60,7 @@ int main(int argc, char **argv)
 	static char *all[DEVICES + 1];
 	const char *command;
 	int c, fd, everything = 0, r = 0;
+	struct stat st;
 	char *netns = NULL;
 
 	name = dt_name();
@@ -83,7 +86,8 @@ int main(int argc, char **argv)
 		misused(&tool, everything ? "-a: unexpected operand '%.80s'"
 					  : "no devices; -a is for all%s", *argv ? *argv : "");
 	if (netns) {
-		fd = open(netns, O_RDONLY | O_CLOEXEC);
+		fd = open_only(netns, ONLY_FILE, O_RDONLY, &st);
+		errno = fd == OTHER_KIND ? EINVAL : errno;
 		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
 			complain_errno("unable to enter the network namespace %.200s", netns);
 			return REFUSED;

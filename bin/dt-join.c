@@ -369,8 +369,11 @@ int main(int argc, char **argv)
 	j.clocks.v = allocate(j.n, sizeof(*j.clocks.v));
 	for (unsigned i = 0; i < j.n; i++) {
 		struct host *h = &j.v[i];
+		struct stat st;
 
-		h->in.fd = open(h->file, O_RDONLY | O_CLOEXEC);
+		h->in.fd = open_only(h->file, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
+		if (h->in.fd == OTHER_KIND)
+			die(REFUSED, "%s is not a file to read from", h->file);
 		if (h->in.fd < 0) {
 			complain_errno("unable to open %s", h->file);
 			return REFUSED;

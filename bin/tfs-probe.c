@@ -11,6 +11,8 @@
  *	             instruction makes every process that runs it fail
  *	-c           take FILE:PLACE(OFFSET); the kernel then counts the users of the probe
  *	             in the program's memory at OFFSET
+ *	-q           say of a FILE only that it cannot be probed, and not why: whoever
+ *	             asks then does not learn whether it exists
  *	-R ROOT      take ROOT for the tracefs root, unchecked
  * PROBE is one word, a place and what to record there, in the kernel's grammar:
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
@@ -32,16 +34,16 @@
 
 static const struct tool tool = {
 	.name = "tfs-probe",
-	.usage = "tfs-probe [-oc] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
+	.usage = "tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
 	.purpose = "define, list and remove probes of a group: new events",
-	.letters = "ocg:R:",
+	.letters = "ocqg:R:",
 };
 
 /* The kernel takes no longer record (kernel/trace/trace.c, WRITE_BUFSIZE). */
 enum { RECORD = 4096 };
 
-/* The options -o and -c. */
-static int any_offset, counters;
+/* The options -o, -c and -q. */
+static int any_offset, counters, discreet;
 
 struct made {
 	const char *event, *file;
@@ -233,7 +235,7 @@ static int make(struct made *m, const char *group, const char *event, const char
 {
 	size_t type = strcspn(probe, " "), n;
 	const char *where = probe + type + strspn(probe + type, " ");
-	struct elf_place place = { 0 };
+	struct elf_place place = { .discreet = discreet };
 	char head[2 * PROBE_NAME + 4];
 
 	m->event = event;
@@ -449,6 +451,8 @@ int main(int argc, char **argv)
 			any_offset = 1;
 		else if (c == 'c')
 			counters = 1;
+		else if (c == 'q')
+			discreet = 1;
 		else
 			root = opt_value;
 	argv += opt_index;

@@ -44,19 +44,14 @@ uint64_t blk_key(const char *name)
 static int open_node(const char *path, dev_t *dev)
 {
 	struct stat st;
-	int fd;
+	int fd = open_only(path, ONLY_BLOCK, O_RDONLY, &st);
 
-	if (stat(path, &st) < 0)
-		return -1;
+	if (fd >= 0)
+		*dev = st.st_rdev;
+	if (fd != OTHER_KIND)
+		return fd;
 	errno = ENOTBLK;
-	fd = S_ISBLK(st.st_mode) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))) {
-		close(fd);
-		errno = ENOTBLK;
-		fd = -1;
-	}
-	*dev = st.st_rdev;
-	return fd;
+	return -1;
 }
 
 int blk_open(const char *name, dev_t *dev)

@@ -27,7 +27,7 @@ struct table {
 };
 
 struct elf {
-	int fd;
+	int fd, discreet;
 	const char *path;
 	uint64_t size;
 	int wide, big;
@@ -66,15 +66,25 @@ static uint64_t get(const struct elf *e, const unsigned char *p, size_t n)
 		   : get(e, (p) + offsetof(Elf32_##type, field), \
 			 sizeof(((Elf32_##type *)0)->field)))
 
+/* Give the one answer about a file that the asker may learn nothing of. 0: say it all. */
+static int discreet(const struct elf *e)
+{
+	if (e->discreet)
+		complain("%s is not a program or library that can be probed", e->path);
+	return e->discreet;
+}
+
 /* n bytes of the file, a NUL behind them. -1 said. */
 static int load(const struct elf *e, uint64_t offset, uint64_t n, struct table *t)
 {
 	uint64_t at = 0;
 
 	if (offset > e->size || n > e->size - offset)
-		return complain("%s is damaged: a table of it lies behind its end", e->path);
+		return discreet(e) ? -1 :
+		       complain("%s is damaged: a table of it lies behind its end", e->path);
 	if (n > MOST)
-		return complain("%s has a table of more than a gigabyte", e->path);
+		return discreet(e) ? -1 :
+		       complain("%s has a table of more than a gigabyte", e->path);
 	t->v = malloc((size_t)n + 1);
 	if (!t->v)
 		return complain("out of memory");
@@ -86,7 +96,7 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct table *
 		if (got <= 0) {
 			free(t->v);
 			t->v = NULL;
-			return complain_errno("unable to read %s", e->path);
+			return discreet(e) ? -1 : complain_errno("unable to read %s", e->path);
 		}
 		at += (uint64_t)got;
 	}
@@ -99,8 +109,9 @@ static int load_table(const struct elf *e, uint64_t offset, uint64_t n, unsigned
 		      size_t least, struct table *t)
 {
 	if (n && size < least)
-		return complain("%s is damaged: a table of it has records of %u bytes",
-				e->path, size);
+		return discreet(e) ? -1 :
+		       complain("%s is damaged: a table of it has records of %u bytes", e->path,
+				size);
 	return load(e, n ? offset : 0, n * size, t);
 }
 
@@ -110,16 +121,17 @@ static int read_head(struct elf *e)
 	ssize_t n = pread(e->fd, head, sizeof(head), 0);
 
 	if (n < 0)
-		return complain_errno("unable to read %s", e->path);
+		return discreet(e) ? -1 : complain_errno("unable to read %s", e->path);
 	e->wide = head[EI_CLASS] == ELFCLASS64;
 	e->big = head[EI_DATA] == ELFDATA2MSB;
 	if (memcmp(head, ELFMAG, SELFMAG) || (size_t)n < SIZE(e, Ehdr) ||
 	    (!e->wide && head[EI_CLASS] != ELFCLASS32) ||
 	    (!e->big && head[EI_DATA] != ELFDATA2LSB))
-		return complain("%s is no program or library (ELF)", e->path);
+		return discreet(e) ? -1 : complain("%s is no program or library (ELF)", e->path);
 	n = (ssize_t)FIELD(e, head, Ehdr, e_type);
 	if (n != ET_EXEC && n != ET_DYN)
-		return complain("%s is ELF, but neither a program nor a library", e->path);
+		return discreet(e) ? -1 :
+		       complain("%s is ELF, but neither a program nor a library", e->path);
 	e->machine = (unsigned)FIELD(e, head, Ehdr, e_machine);
 	e->segment_size = (unsigned)FIELD(e, head, Ehdr, e_phentsize);
 	e->section_size = (unsigned)FIELD(e, head, Ehdr, e_shentsize);
@@ -234,7 +246,8 @@ static int search(struct elf *e, unsigned type, struct table *names, struct foun
 		return 0;
 	number = FIELD(e, s, Shdr, sh_link);
 	if (number >= e->sections.size / e->section_size)
-		return complain("%s is damaged: its symbols have no names", e->path);
+		return discreet(e) ? -1 :
+		       complain("%s is damaged: its symbols have no names", e->path);
 	while (type == SHT_DYNSYM && (v = section(e, SHT_GNU_versym, &j)) &&
 	       FIELD(e, v, Shdr, sh_link) != i - 1)
 		;
@@ -317,15 +330,17 @@ static int place_of(const struct elf *e, const char *name, uint64_t into,
 }
 
 /* Search both symbol tables of the file for f. 0 with *e to close, or -1 said. */
-static int look_up(struct elf *e, const char *path, struct found *f, struct near *near)
+static int look_up(struct elf *e, const char *path, int discreetly, struct found *f,
+		   struct near *near)
 {
 	struct stat st;
 
-	*e = (struct elf){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	*e = (struct elf){ .path = path, .discreet = discreetly,
+			   .fd = open_only(path, ONLY_FILE, O_RDONLY, &st) };
+	if (e->fd == OTHER_KIND)
+		return discreet(e) ? -1 : complain("%s is not a regular file", path);
 	if (e->fd < 0)
-		return complain_errno("unable to open %s", path);
-	if (fstat(e->fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return complain("%s is no file", path);
+		return discreet(e) ? -1 : complain_errno("unable to open %s", path);
 	e->size = (uint64_t)st.st_size;
 	if (read_head(e) < 0 || search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
 	    search(e, SHT_DYNSYM, &e->names[1], f, near) < 0)
@@ -348,7 +363,7 @@ int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_pla
 	struct near near = { .word = name };
 	struct found f = { .name = name };
 	struct elf e;
-	int r = look_up(&e, path, &f, &near);
+	int r = look_up(&e, path, place->discreet, &f, &near);
 
 	if (!r)
 		r = place_of(&e, name, into, &f, &near, place);
@@ -360,7 +375,7 @@ int elf_function_at(const char *path, uint64_t offset, struct elf_place *place)
 {
 	struct found f = { .offset = offset };
 	struct elf e;
-	int r = look_up(&e, path, &f, NULL);
+	int r = look_up(&e, path, place->discreet, &f, NULL);
 
 	if (!r)
 		*place = (struct elf_place){ .offset = offset, .machine = e.machine,

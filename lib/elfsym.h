@@ -9,6 +9,11 @@ struct elf_place {
 	uint64_t offset;        /* in the file */
 	unsigned machine;       /* EM_* of <elf.h> */
 	int wide;               /* 64 bits */
+	/*
+	 * The caller sets it. Then one message stands for all reasons that a file has no
+	 * symbols for us, and does not tell whether the file exists.
+	 */
+	int discreet;
 };
 
 /*

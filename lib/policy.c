@@ -63,16 +63,17 @@ static int check_way(void)
 /* The text of the file; 0, 1: there is none, -1 said. */
 static int read_file(char **text)
 {
-	int fd = open(policy.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
+	int fd = open_only(policy.path, ONLY_FILE, O_RDONLY | O_NOFOLLOW, &st);
 	size_t n = 0;
 	ssize_t got;
 
-	if (fd < 0)
+	if (fd == -1)
 		return errno == ENOENT ? 1 : complain_errno("policy %s: unable to open it; "
 							    "nothing is allowed", policy.path);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_roots(&st, 0)) {
-		close(fd);
+	if (fd < 0 || !is_roots(&st, 0)) {
+		if (fd >= 0)
+			close(fd);
 		return complain("policy %s: it must be a file that only root can write to; "
 				"nothing is allowed", policy.path);
 	}

@@ -242,6 +242,23 @@ int ctl_is_below(const char *path);
 /* Does the path exist below dir? */
 int ctl_exists(int dir, const char *path);
 
+/* ---- only.c: files that somebody else names ------------------------------ */
+
+struct stat;
+
+/* Kinds of files; ONLY_NULL is /dev/null. */
+enum { ONLY_FILE = 1, ONLY_FIFO = 2, ONLY_BLOCK = 4, ONLY_NULL = 8 };
+
+/* What open_only returns for a file of no such kind. */
+enum { OTHER_KIND = -2 };
+
+/*
+ * Open the path with these flags of open(2), close-on-exec, if it leads to a file of one
+ * of the kinds; fill *st. A file of another kind is not opened at all. Without ONLY_FIFO
+ * the open does not wait. A descriptor, OTHER_KIND, or -1 and errno; silent.
+ */
+int open_only(const char *path, int kinds, int flags, struct stat *st);
+
 /* ---- glob.c: names of events, by glob ------------------------------------ */
 
 /* Does the glob, of * ? [a-z] [!a-z] \x, match all of the text? */

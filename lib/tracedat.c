@@ -471,14 +471,11 @@ int dat_open(struct dat *d, const char *path)
 	uint64_t page, wide;
 
 	*d = (struct dat){ .path = path };
-	/* a FIFO would have us wait for its writer */
-	d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	d->fd = open_only(path, ONLY_FILE, O_RDONLY, &st);
+	if (d->fd == OTHER_KIND)
+		return complain("%s is not a regular file", path);
 	if (d->fd < 0)
 		return complain_errno("unable to open %s", path);
-	if (fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(d->fd);
-		return complain("%s is not a regular file", path);
-	}
 	d->size = (uint64_t)st.st_size;
 	a = at_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : at_next(&a, 10);

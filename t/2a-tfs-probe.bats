@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-probe [-oc] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
+USAGE='tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
 
 misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -154,7 +154,7 @@ r:a/two f' ]
 	says "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" "$acts:acts_wrok"
 	says "$acts has no function 'nothing_at_all_like_it'" "$acts:nothing_at_all_like_it"
 	says 'unable to open /nowhere: No such file or directory' /nowhere:main
-	says "$PWD is no file" "$PWD:main"
+	says "$PWD is not a regular file" "$PWD:main"
 	echo '#!/bin/sh' >script
 	says "$PWD/script is no program or library (ELF)" "$PWD/script:main"
 	says "'acts_work' of $acts has only $(acts_size) bytes" "$acts:acts_work+10000000"

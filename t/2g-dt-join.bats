@@ -73,7 +73,7 @@ dt-join - merge the traces of several hosts by time" ]
 	# shellcheck disable=SC2046 # words
 	misuse 'more than 64 traces' dt-join $(printf 'h%d=a ' {1..65})
 	refused 'unable to open nope: No such file or directory' dt-join -s svg a=nope
-	refused 'unable to read .: Is a directory' dt-join a=.
+	refused '. is not a file to read from' dt-join a=.
 	[ ! -e svg ]
 }
 

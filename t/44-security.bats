@@ -287,3 +287,104 @@ little() {
 	tfs-report file >out
 	[ "$(head -n 1 out)" = 'CPU:0 [LOST EVENTS]' ]
 }
+
+# ---- files that a stranger names --------------------------------------------------------
+
+# odd_files: the open of "device" fails with "No such device or address", because no driver
+# has its number (240 is for local use); so that message says that it was opened
+odd_files() {
+	need_root
+	mknod device c 240 255 || skip "needs the right to make devices"
+	mkfifo fifo
+	ln -s device link
+}
+
+# only_looked_at FILE COMMAND...: it opens FILE, but with O_PATH alone
+only_looked_at() {
+	need_tool strace
+	run -111 strace -f -qq -e trace=open,openat,openat2 -o calls "${@:2}"
+	grep -F "\"$1\"" calls >opens
+	[ "$(wc -l <opens)" = 1 ]
+	grep -qF O_PATH opens
+	# a filter opens its own output again
+	[ "$(grep -F /proc/self/fd/ calls | grep -cvF '"/proc/self/fd/1"')" = 0 ]
+}
+
+@test "tfs-probe: a device or FIFO in the place of a program is not opened" {
+	odd_files
+	mkdir -p root/events
+	: >root/uprobe_events
+	for file in device fifo link; do
+		for place in main 0x10; do
+			fails 111 "tfs-probe: fatal: $PWD/$file is not a regular file" \
+				tfs-probe -R root -g g add e "p $PWD/$file:$place"
+		done
+	done
+	only_looked_at "$PWD/device" tfs-probe -R root -g g add e "p $PWD/device:main"
+	only_looked_at "$PWD/fifo" tfs-probe -R root -g g add e "p $PWD/fifo:main"
+}
+
+@test "tfs-report: a device or FIFO in the place of a trace.dat is not opened" {
+	odd_files
+	for file in device fifo link; do
+		fails 111 "tfs-report: fatal: $file is not a regular file" tfs-report $file
+	done
+	only_looked_at device tfs-report device
+	only_looked_at fifo tfs-report fifo
+}
+
+@test "blk-text, dt-join: a device in the place of a recording is not opened" {
+	odd_files
+	for file in device link; do
+		fails 111 "blk-text: fatal: $file is not a file to read from" blk-text $file
+		fails 111 "dt-join: fatal: $file is not a file to read from" dt-join a=$file
+	done
+	only_looked_at device blk-text device
+	only_looked_at device dt-join a=device
+}
+
+@test "dt-dev, policy: a device in the place of a namespace or policy is not opened" {
+	odd_files
+	fails 111 "dt-dev: fatal: unable to enter the network namespace device: Invalid argument" \
+		dt-dev -n device remove lo
+	# a way to it that only root can write to
+	PLACE=$(mktemp -d /run/tfs-policy.XXXXXX)
+	mkdir -p "$PLACE/sys/fs/bpf"
+	mknod "$PLACE/policy" c 240 255
+	export TFS_POLICY=$PLACE/policy
+	fails 111 "manager: fatal: policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed" \
+		"$MANAGER" --get-all
+}
+
+@test "tfs-report: without a mounted /proc a file is read all the same, and a device is not opened" {
+	odd_files
+	need_tool unshare
+	dat full
+	bare() {
+		unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$@"
+	}
+	bare true || skip "needs a mount namespace"
+	bare tfs-report file >out
+	[ ! -s out ]
+	fails 111 "tfs-report: fatal: device is not a regular file" bare tfs-report device
+}
+
+@test "trace_uprobe: a client has one answer for all files that are no program" {
+	need_tracefs uprobe_events
+	odd_files
+	echo text >text
+	ln -s loop loop
+	head -c 100 "$PROG/acts" >cut
+	for file in device fifo text loop cut none none/none text/none .; do
+		no_session "manager: fatal: $PWD/$file is not a program or library that can be probed" \
+			trace_uprobe "--binary $PWD/$file --symbol main"
+	done
+	# an administrator reads the reason
+	for reason in 'unable to open FILE: No such file or directory=none' \
+		'unable to open FILE: Not a directory=text/none' \
+		'FILE is no program or library (ELF)=text' 'FILE is not a regular file=fifo'; do
+		file=$PWD/${reason#*=} reason=${reason%=*}
+		fails 111 "tfs-probe: fatal: ${reason/FILE/$file}" \
+			tfs-probe -g own_x add e "p $file:main"
+	done
+}
