@@ -216,34 +216,54 @@ static int live(struct stream *s, int ms)
 	return look(s, 1);
 }
 
-static int recorded(struct stream *s, char **files)
+/* Keep what the file has. 0, -1 said. */
+static int read_one(struct stream *s, const char *file)
 {
-	static const char *const none[] = { "-", NULL };
-	size_t before;
+	struct stat st;
+	int fd = !strcmp(file, "-") ? STDIN_FILENO :
+		 open_only(file, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
+	char chunk[16 * 1024];
+	ssize_t n;
 
-	for (const char *const *f = *files ? (const char *const *)files : none; *f; f++) {
-		struct stat st;
-		int fd = !strcmp(*f, "-") ? STDIN_FILENO :
-			 open_only(*f, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
-		char chunk[16 * 1024];
-		ssize_t n;
+	if (fd == OTHER_KIND)
+		return complain("%s is not a file to read from", file);
+	if (fd < 0)
+		return complain_errno("unable to open %s", file);
+	while ((n = read(fd, chunk, sizeof(chunk))) != 0)
+		if (n > 0)
+			keep(s, NULL, chunk, (size_t)n);
+		else if (errno != EINTR)
+			return complain_errno("unable to read %s", file);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return 0;
+}
 
-		if (fd == OTHER_KIND)
-			return complain("%s is not a file to read from", *f);
-		if (fd < 0)
-			return complain_errno("unable to open %s", *f);
-		before = s->nbytes;
-		while ((n = read(fd, chunk, sizeof(chunk))) != 0)
-			if (n > 0)
-				keep(s, NULL, chunk, (size_t)n);
-			else if (errno != EINTR)
-				return complain_errno("unable to read %s", *f);
-		if (fd != STDIN_FILENO)
-			close(fd);
-		find_records(s, before);
-		if (s->odd)
-			return complain("%s is no blktrace file, or the end of it is missing", *f);
+/* The files, or standard input. All are read before the first is looked into. */
+static int recorded(struct stream *s, char **files, size_t n)
+{
+	static char *none[] = { (char *)(size_t)"-", NULL };
+	size_t *ends;
+
+	if (!n) {
+		files = none;
+		n = 1;
 	}
+	ends = grown(NULL, n * sizeof(*ends));
+	for (size_t i = 0; i < n; i++) {
+		if (read_one(s, files[i]) < 0)
+			return -1;
+		ends[i] = s->nbytes;
+	}
+	confine();
+	for (size_t i = 0; i < n; i++) {
+		s->nbytes = ends[i];
+		find_records(s, i ? ends[i - 1] : 0);
+		if (s->odd)
+			return complain("%s is no blktrace file, or the end of it is missing",
+					files[i]);
+	}
+	free(ends);
 	return 0;
 }
 
@@ -318,9 +338,11 @@ int main(int argc, char **argv)
 		if (relay_open(&s.relay, dirs[i], "trace") < 0)
 			return REFUSED;
 	if (ndirs)
+		confine_stream(s.relay.n ? s.relay.v[0].fd : -1, -1);
+	if (ndirs)
 		r = live(&s, (int)ms);
 	else
-		r = recorded(&s, argv + opt_index);
+		r = recorded(&s, argv + opt_index, (size_t)(argc - opt_index));
 	print_until(&s, UINT64_MAX);
 	put(&s);
 	tell_losses(&s, dirs);

@@ -384,6 +384,7 @@ int main(int argc, char **argv)
 	if (picture)
 		fd = open_picture(&j, picture);
 
+	confine();
 	if (j.once) {
 		signal(SIGINT, SIG_IGN);
 	} else {

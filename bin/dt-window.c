@@ -448,6 +448,7 @@ int main(int argc, char **argv)
 	sockets_begin(&f.sockets, &f.always);
 	f.last = &f.first;
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0)
 		each_line(&f, line, (size_t)n);

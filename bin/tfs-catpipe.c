@@ -415,6 +415,7 @@ int main(int argc, char **argv)
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
 	consumer_open(&s.to, &tool);
+	confine_stream(s.dir, -1);
 	give_header(&s);
 
 	while (r >= 0 && !s.to.stopping) {

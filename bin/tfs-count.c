@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 	if (!nkeys)
 		keys[0] = "event";
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0) {
 		struct trace_line l;

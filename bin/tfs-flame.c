@@ -314,6 +314,7 @@ int main(int argc, char **argv)
 	if (!nkeys)
 		f.keys[0] = "comm";
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0)
 		take_line(&f, line, (size_t)n);

@@ -198,6 +198,7 @@ int main(int argc, char **argv)
 	if (argv[opt_index])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0) {
 		struct trace_line l;

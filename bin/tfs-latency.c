@@ -339,6 +339,7 @@ int main(int argc, char **argv)
 	choose(from, to, argv + opt_index);
 	t.open.size = matcher->size;
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0) {
 		/* a line of text has none; what has is a stranger's */

@@ -248,7 +248,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (parts_hold(&r.parts) < 0)
 		return REFUSED;
-	place_try(&r.place, r.parts.ballast);
+	confine_stream(r.head.dir, r.place.dir);
+	place_try(&r.place, r.parts.ballast); /* with the rights that are left */
 
 	status = record(&r);
 	if (status >= 0)

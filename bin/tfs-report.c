@@ -99,7 +99,10 @@ static int open_file(struct report *r, const char *path)
 {
 	char *text;
 
-	if (dat_open(&r->dat, path) < 0)
+	if (dat_file(&r->dat, path) < 0)
+		return -1;
+	confine(); /* the file may be a stranger's */
+	if (dat_read_head(&r->dat) < 0)
 		return -1;
 	if (r->dat.cut)
 		r->status = REFUSED;

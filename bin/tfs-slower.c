@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 		misused(&tool, "how slow?");
 	if (number(*argv, 0, ULONG_MAX, &least) < 0)
 		misused(&tool, "not a number of microseconds: '%.80s'", *argv);
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while (next_line(&in, &line) >= 0) {
 		long long us;

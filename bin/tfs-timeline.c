@@ -397,6 +397,7 @@ int main(int argc, char **argv)
 	if (argv[opt_index])
 		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 
+	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = next_line(&in, &line)) >= 0)
 		take_line(&t, line, (size_t)n);

@@ -124,6 +124,27 @@ int next_option(const struct tool *t, int argc, char **argv);
 _Noreturn void misused(const struct tool *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* ---- confine.c: give up rights ------------------------------------------- */
+
+/*
+ * Call it once, in main, when all files are open. From then on the process has no
+ * capabilities, no program that it runs gains any (PR_SET_NO_NEW_PRIVS), and it can only
+ * use its open files and memory (seccomp): it cannot open a file, run a program, make a
+ * socket, map memory that runs, or send a signal to another process. Such a call fails
+ * with ENOSYS. Silent: a kernel that lacks one of these leaves it out, and a machine
+ * that confine.c does not know has no filter of calls.
+ */
+void confine(void);
+
+/*
+ * The same for a tool that reads an instance until it is told to stop, and opens control
+ * files and procfs meanwhile: no filter of calls, and CAP_SYSLOG (addresses of symbols),
+ * CAP_SYS_RESOURCE (sizes of pipes) and CAP_SYS_PTRACE (procfs with hidepid=) stay. dir
+ * is the instance, place the directory that it writes to, or -1; if one of them is
+ * another user's, CAP_DAC_OVERRIDE and CAP_FOWNER stay too.
+ */
+void confine_stream(int dir, int place);
+
 /* ---- output.c: standard output, where it is a FIFO ----------------------- */
 
 /*

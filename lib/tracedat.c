@@ -462,13 +462,9 @@ static void version7(struct at *a, struct dat *d)
 
 /* ---- a file ---------------------------------------------------------------------- */
 
-int dat_open(struct dat *d, const char *path)
+int dat_file(struct dat *d, const char *path)
 {
-	struct at a;
 	struct stat st;
-	char version[8];
-	const unsigned char *p;
-	uint64_t page, wide;
 
 	*d = (struct dat){ .path = path };
 	d->fd = open_only(path, ONLY_FILE, O_RDONLY, &st);
@@ -477,6 +473,17 @@ int dat_open(struct dat *d, const char *path)
 	if (d->fd < 0)
 		return complain_errno("unable to open %s", path);
 	d->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int dat_read_head(struct dat *d)
+{
+	const char *path = d->path;
+	struct at a;
+	char version[8];
+	const unsigned char *p;
+	uint64_t page, wide;
+
 	a = at_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : at_next(&a, 10);
 	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
@@ -508,6 +515,11 @@ int dat_open(struct dat *d, const char *path)
 		complain("%s ends in the pages of cpu %llu: it was cut short, or the recording "
 			 "was killed", path, (unsigned long long)d->cut - 1);
 	return a.failed ? -1 : 0;
+}
+
+int dat_open(struct dat *d, const char *path)
+{
+	return dat_file(d, path) < 0 ? -1 : dat_read_head(d);
 }
 
 void dat_close(struct dat *d)

@@ -145,6 +145,13 @@ struct dat {
  * One that ends in its pages has those that are there, and cut is set.
  */
 int dat_open(struct dat *d, const char *path);
+
+/*
+ * The two halves of dat_open, for a caller that gives up its rights between them.
+ * dat_file opens the file and reads nothing. d needs no dat_close if one of them fails.
+ */
+int dat_file(struct dat *d, const char *path);
+int dat_read_head(struct dat *d);
 void dat_close(struct dat *d);
 
 /*

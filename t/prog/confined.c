@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * confined - what a process can still do after confine()
+ *
+ * Prints a line "TRIED: REASON" for each of these, "Success" if it was done. At the end
+ * it raises SIGTERM, which is to end it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tfs.h"
+
+static void tried(const char *what, long result)
+{
+	char line[80];
+	int e = errno;
+
+	format(line, sizeof(line), "%s: %s\n", what, result == -1 ? strerror(e) : "Success");
+	if (write_all(STDOUT_FILENO, line, strlen(line)) < 0)
+		_exit(REFUSED);
+}
+
+int main(int argc, char **argv)
+{
+	char *const words[] = { argv[0], NULL }, *const none[] = { NULL };
+	int file = open("/dev/null", O_RDWR), ends[2];
+	pid_t parent = getppid();
+	struct stat st;
+	char byte;
+
+	(void)argc;
+	if (file < 0 || pipe(ends) < 0)
+		return REFUSED;
+	confine();
+	tried("read", read(file, &byte, 1));
+	tried("write", write(file, "", 1));
+	tried("fstat", fstat(file, &st));
+	tried("allocate", (long)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	tried("do not block", fcntl(ends[1], F_SETFL, O_NONBLOCK));
+	tried("open", open("/dev/null", O_RDONLY));
+	tried("exec", execve("/proc/self/exe", words, none));
+	tried("fork", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+	tried("socket", socket(AF_INET, SOCK_STREAM, 0));
+	tried("remove", unlinkat(AT_FDCWD, "a-file", 0));
+	tried("stat", syscall(
+#ifdef SYS_newfstatat
+		SYS_newfstatat,
+#else
+		SYS_fstatat64,
+#endif
+		AT_FDCWD, "/", &st, 0));
+	tried("signal another", kill(parent, 0));
+	tried("signal a thread of another", syscall(SYS_tgkill, parent, parent, 0));
+	tried("let a file signal another", fcntl(ends[0], F_SETOWN, parent));
+	tried("map memory that runs", (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+						 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	tried("call another ABI", syscall(0x40000000 | SYS_getpid));
+	raise(SIGTERM);
+	return DONE;
+}
