@@ -755,7 +755,8 @@ need_unshare() {
 	need_unshare
 	calls 1
 	cat >full <<-'EOF'
-		head -c 1000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
+		mkdir "$TFS_RUNDIR/rest"
+		head -c 1000000 /dev/zero >"$TFS_RUNDIR/rest/rest" 2>/dev/null
 		exec "$@"
 	EOF
 	set -- small 64k 100 sh full "$MANAGER" --run trace_syscalls

@@ -172,4 +172,5 @@ void free_request(struct request *rq)
 	free(rq->words);
 	free(rq->who);
 	pids_clear(&rq->parents);
+	pids_clear(&rq->dead);
 }
