@@ -91,6 +91,9 @@ static int appended(const char **s, const char *end, struct part *name, struct p
 			return 0;
 		*value = (struct part){ from, (size_t)(p - from) };
 		p++;
+	} else if (end - p >= 7 && !memcmp(p, "(fault)", 7)) {
+		p += 7;
+		*value = (struct part){ from, 7 };
 	} else {
 		while (p < end && !strchr(NOT_PLAIN, *p))
 			p++;

@@ -193,8 +193,9 @@ void put_own(struct machine *m, enum own which, uint64_t v, uint64_t below)
 		put_stack(m, v, which == OWN_USER_STACK);
 		break;
 	case OWN_QUOTED: /* trace_probe.c, print_type_string */
+	case OWN_WORD:
 		data = memory(m, v, &len);
-		if (!len) {
+		if (!len && which == OWN_QUOTED) {
 			put(&m->o, "(fault)", 7);
 			break;
 		}

@@ -177,6 +177,21 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 }
 
 /*
+ * Is it __get_str(argvN)? trace_exec reads such words where exec has just put them, so a
+ * word without a byte is empty. The kernel gives an empty string of a program's memory no
+ * byte, as one that could not be read (mm/maccess.c, strncpy_from_user_nofault).
+ */
+static int is_word(const char *s)
+{
+	size_t digits;
+
+	if (strncmp(s, "__get_str(argv", 14))
+		return 0;
+	digits = strspn(s + 14, "0123456789");
+	return digits && s[14 + digits] == ')';
+}
+
+/*
  * A string of a probe, "%s" in quotes: the kernel prints neither these nor the string
  * when the memory could not be read, and then the string has no byte, not even a NUL.
  * Returns what is behind it; NULL: it is something else.
@@ -184,6 +199,7 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 static const char *quoted_string(struct compiler *c, const char *s)
 {
 	const char *p = c->s + strspn(c->s, " ");
+	int word = is_word(p);
 	struct ex x;
 
 	if (literal_char(&s, c->end) != '%' || literal_char(&s, c->end) != 's' ||
@@ -197,7 +213,7 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	need(c, ',');
 	x = ternary(c, 0);
 	push(c, &x);
-	writing(c, OP_OWN)->k = OWN_QUOTED;
+	writing(c, OP_OWN)->k = word ? OWN_WORD : OWN_QUOTED;
 	return s;
 }
 

@@ -82,6 +82,12 @@ static int is_plain(struct part p)
 	return p.n && p.text[p.n - 1] != ',' && p.text[p.n - 1] != ':';
 }
 
+/* Is it what a probe has for a string that it could not read? That has no quotes. */
+static int is_fault(struct part p)
+{
+	return part_is(p, "(fault)") && p.text[-1] == '=';
+}
+
 void words_field(struct words *w, const struct trace_line *l, const char *name,
 		 struct part value)
 {
@@ -99,7 +105,7 @@ void words_field(struct words *w, const struct trace_line *l, const char *name,
 	}
 	words_put(w, " ");
 	words_put(w, name);
-	if (!value.text || is_plain(value)) {
+	if (!value.text || is_plain(value) || is_fault(value)) {
 		words_put(w, "=");
 		words_add(w, value.text ? value.text : "-", value.text ? value.n : 1);
 		return;

@@ -815,3 +815,14 @@ blocks() {
 20 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] lat=10
 0 block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0] lat=10' -b -p 10 block <in
 }
+
+@test "tfs-latency: -c carries what could not be read as (fault), and a file of that name in quotes" {
+	{
+		event 7 1.000001 'probe: (f+0x1/0x2) path=(fault) x=1'
+		event 7 1.000003 'probe_end: (f+0x1/0x2 <- g) ret=1'
+		event 7 1.000004 'probe: (f+0x1/0x2) path="(fault)"'
+		event 7 1.000008 'probe_end: (f+0x1/0x2 <- g) ret=1'
+	} >in
+	prints '7 probe_end: (f+0x1/0x2 <- g) ret=1 path=(fault) lat=2
+7 probe_end: (f+0x1/0x2 <- g) ret=1 path="(fault)" lat=4' -c path -s probe -e probe_end <in
+}
