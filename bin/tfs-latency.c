@@ -6,8 +6,11 @@
  *	-s EVENT[:KEY,...]  what begins: a glob, and what says which one it was
  *	-e EVENT[:KEY,...]  what ends it: it has the same in its keys, one by one
  *	PAIR        instead of both, syscalls, block or wakeup
+ *	-a          print the ends that have no beginning, too, as they are
  *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
  *	-b          print the beginnings, too, as they are
+ *	-d          drop the ends that have a beginning, and print all other lines as they
+ *	            are, the beginnings included
  *	-m US       only those that took so many microseconds or more
  *	-p PID,...  what these tasks, and those that they fork, began; wakeup: waits of
  *	            these tasks only, since an instance that records for them has just
@@ -29,10 +32,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.usage = "tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
+	.usage = "tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print how long it took from one event of a trace to another",
-	.letters = "bc:e:m:p:s:ux",
+	.letters = "abc:de:m:p:s:ux",
 };
 
 static const struct pair {
@@ -57,6 +60,7 @@ struct keyed {
 	struct entry entry;
 	struct begun begun;
 	int open;
+	unsigned long long cpu; /* that the beginning was on, with -d */
 };
 
 static struct half first, last;
@@ -135,8 +139,14 @@ static void end(struct latency *t, const struct moment *m)
 	k = make_key(t, &last, m->l) < 0 ? NULL :
 	    table_find(&t->open, t->key.text, t->key.n);
 	if (!k) {
-		/* with -p most of them are others' */
-		t->no_begin += !t->only.n;
+		if (t->only.n) /* most of them are others' */
+			return;
+		if (t->ends) {
+			print("%s\n", m->line);
+			t->printed++;
+		} else {
+			t->no_begin++;
+		}
 		return;
 	}
 	begun_print(t, &k->begun, m);
@@ -170,6 +180,76 @@ static void forget_keys(struct latency *t)
 }
 
 static const struct matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };
+
+/* ---- -d: the ends that have no beginning ------------------------------------------ */
+
+/* Return the number of the processor at s, or ULLONG_MAX if there is none. */
+static unsigned long long cpu_at(const char *s)
+{
+	return *s >= '0' && *s <= '9' ? digits_at(&s) : ULLONG_MAX;
+}
+
+/*
+ * Give up what is open on the processor whose gap the line tells: "CPU:1 [LOST 3
+ * EVENTS]", or in JSON "cpu":1. A gap of one processor has no end of another one.
+ */
+static void forget_cpu(struct latency *t, const char *line)
+{
+	const char *json = strstr(line, "\"cpu\":"), *text = strstr(line, "CPU:");
+	unsigned long long cpu = cpu_at(json ? json + 6 : text ? text + 4 : "");
+
+	for (size_t i = 0; i < t->open.room; i++) {
+		struct keyed *k = (void *)t->open.v[i];
+
+		if (k && k->cpu == cpu)
+			k->open = 0;
+	}
+}
+
+/* Return 1 if the event ends something. Otherwise note what it begins and return 0. */
+static int drops(struct latency *t, const struct moment *m)
+{
+	int is_end = glob_matches(last.event, m->event);
+	struct keyed *k;
+
+	if (!is_end && !glob_matches(first.event, m->event))
+		return 0;
+	if (make_key(t, is_end ? &last : &first, m->l) < 0)
+		return 0;
+	k = is_end ? table_find(&t->open, t->key.text, t->key.n) :
+		     table_at(&t->open, t->key.text, t->key.n);
+	if (!is_end) {
+		k->open = 1;
+		k->cpu = cpu_at(m->l->cpu.text);
+		return 0;
+	}
+	if (!k)
+		return 0;
+	is_end = k->open;
+	table_remove(&t->open, k);
+	return is_end;
+}
+
+static void each_line_but_ends(struct latency *t, char *line, size_t n)
+{
+	struct moment m = { .line = line, .n = n };
+	struct trace_line l;
+	int event = trace_line(&l, line, n);
+
+	if (event) {
+		t->event.n = 0;
+		words_put(&t->event, l.prefix);
+		words_add(&t->event, l.event.text, l.event.n);
+		m.l = &l;
+		m.event = t->event.text;
+		if (drops(t, &m))
+			return;
+		t->printed++;
+	} else if (tells_gap(line)) {
+		forget_cpu(t, line);
+	}
+	print("%s\n", line);
+}
 
 /* ---- all pairs -------------------------------------------------------------------- */
 
@@ -312,12 +392,17 @@ int main(int argc, char **argv)
 	size_t ncarried = 0;
 	char *line;
 	ssize_t n;
-	int c, except = 0;
+	int c, except = 0, drop = 0, pairs_only = 0;
 
 	t.keys = allocate((size_t)argc + 1, sizeof(*t.keys));
 	t.names = allocate((size_t)argc + 1, sizeof(*t.names));
-	while ((c = next_option(&tool, argc, argv)) != -1)
-		if (c == 'c')
+	while ((c = next_option(&tool, argc, argv)) != -1) {
+		pairs_only |= c != 'd' && c != 's' && c != 'e';
+		if (c == 'a')
+			t.ends = 1;
+		else if (c == 'd')
+			drop = 1;
+		else if (c == 'c')
 			carry(&t, ncarried++, opt_value);
 		else if (c == 'b')
 			t.beginnings = 1;
@@ -333,6 +418,9 @@ int main(int argc, char **argv)
 			except = 1;
 		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
 			misused(&tool, "not microseconds: '%.80s'", opt_value);
+	}
+	if (drop && (pairs_only || argv[opt_index]))
+		misused(&tool, "-d takes no option but -s and -e");
 	t.least = least;
 	if (except)
 		leave_session_out(&t, argv[opt_index]);
@@ -345,9 +433,13 @@ int main(int argc, char **argv)
 		/* a line of text has none; what has is a stranger's */
 		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')
 			;
-		each_line(&t, line, (size_t)n);
+		if (drop)
+			each_line_but_ends(&t, line, (size_t)n);
+		else
+			each_line(&t, line, (size_t)n);
 	}
-	print_unpaired(&t);
+	if (!drop)
+		print_unpaired(&t);
 	flush();
 	return t.printed ? DONE : NO;
 }

@@ -36,6 +36,7 @@ struct latency {
 	struct pids only;               /* what these tasks began; none: all */
 	struct pids except;             /* latsched.c: but not these */
 	int beginnings;                 /* print them too */
+	int ends;                       /* print those without a beginning, too */
 	int some_end;                   /* beginnings without an end are no news */
 	struct table open;              /* the matcher's */
 	struct words event, key, fields, line;

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-latency [-b] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -825,4 +825,69 @@ blocks() {
 	} >in
 	prints '7 probe_end: (f+0x1/0x2 <- g) ret=1 path=(fault) lat=2
 7 probe_end: (f+0x1/0x2 <- g) ret=1 path="(fault)" lat=4' -c path -s probe -e probe_end <in
+}
+
+# calls_lost: of three calls the first has no beginning
+calls_lost() {
+	event 7 1.000001 'probe_end: (f+0x1/0x2 <- g) ret=1'
+	event 7 1.000002 'probe: (f+0x1/0x2)'
+	event 7 1.000004 'probe_end: (f+0x1/0x2 <- g) ret=2'
+	event 7 1.000005 'probe: (f+0x1/0x2)'
+}
+
+@test "tfs-latency: -a prints the ends that have no beginning, and does not count them" {
+	calls_lost >in
+	prints '7 probe_end: (f+0x1/0x2 <- g) ret=1
+7 probe_end: (f+0x1/0x2 <- g) ret=2 lat=2
+# unpaired 1 events: 1 without an end, 0 without a beginning' -a -s probe -e probe_end <in
+	run -1 tfs-latency -a -p 8 -s probe -e probe_end <in
+	[ "$output" = '' ]
+}
+
+@test "tfs-latency: -d drops the ends that have a beginning and nothing else, in text and JSON" {
+	{
+		event 7 1.000001 'exec_long: (f+0x1/0x2) argc=3'
+		event 7 1.000002 'exec3: (f+0x1/0x2) argc=3 argv0="a"'
+		event 8 1.000003 'exec_long: (f+0x1/0x2) argc=5'
+		event 9 1.000004 'sys_execve -> 0x2'
+		echo '# a remark'
+		event 7 1.000005 'exec_open: (f+0x1/0x2) path="exec_long"'
+	} >kept
+	{
+		head -n 2 kept
+		event 7 1.000002 'exec_long: (f+0x1/0x2) argc=3'
+		tail -n +3 kept
+		event 7 1.000005 'exec_open_long: (f+0x1/0x2) flags=0x20'
+	} >in
+	tfs-latency -d -s 'exec*:cpu,pid' -e 'exec*_long:cpu,pid' <in | diff kept -
+	line='{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a","system":"g","event":"open","fields":{"ret":1}}'
+	long=${line/open/open_long}
+	printf '%s\n' "$line" "$long" "${long/:5/:6}" |
+		tfs-latency -d -s open:cpu,pid -e open_long:cpu,pid |
+		diff <(printf '%s\n' "$line" "${long/:5/:6}") -
+	run -1 tfs-latency -d -s a -e b <<<'# nothing'
+	[ "$output" = '# nothing' ]
+}
+
+@test "tfs-latency: -d gives up what is open on the processor of a gap, and on no other" {
+	event 7 1.000002 'exec3: (f+0x1/0x2) argc=3' >begin
+	event 7 1.000002 'exec_long: (f+0x1/0x2) argc=3' >end
+	for gap in 'CPU:0 [LOST 3 EVENTS]' '{"ts":1.0,"cpu":0,"lost":3}'; do
+		{ cat begin; echo "$gap"; cat end; } >in
+		tfs-latency -d -s exec3:cpu,pid -e exec_long:cpu,pid <in >out
+		diff <(head -n 2 in) out
+	done
+	for gap in 'CPU:1 [LOST 3 EVENTS]' '{"ts":1.0,"cpu":1,"lost":3}'; do
+		{ cat begin; echo "$gap"; cat end; } >in
+		tfs-latency -d -s exec3:cpu,pid -e exec_long:cpu,pid <in >out
+		diff in out
+	done
+}
+
+@test "tfs-latency: -d with an option or an operand that is about pairs is misuse" {
+	for word in -a -b '-c pid' '-m 1' '-p 1' -u -x; do
+		# shellcheck disable=SC2086 # words
+		misuse '-d takes no option but -s and -e' tfs-latency -d -s a -e b $word
+	done
+	misuse '-d takes no option but -s and -e' tfs-latency -d block
 }

@@ -353,6 +353,40 @@ uses_returns() {
 	[ "$(lines ': exec3: ')" = 1 ]
 }
 
+# big N: a word of N letters
+big() {
+	printf "%0$1d" 0
+}
+
+@test "trace_exec: an exec whose words do not fit into a page has a line without them" {
+	uses kprobe_events
+	act execs 3 0 "$(big 3900)"
+	traced trace_exec
+	[ "$(lines ": exec3: .* argv2=\"$(big 3900)\"$")" = 3 ]
+	[ "$(grep -vc '^#' got)" = 3 ]
+	for n in '4050' '1500 1500 1500' '2040 2040'; do
+		words=()
+		for size in $n; do words+=("$(big "$size")"); done
+		act execs 3 0 "${words[@]}"
+		traced trace_exec
+		[ "$(lines ": exec_long: (finalize_exec+0x[0-9a-f]/0x[0-9a-f]*) argc=$((${#words[@]} + 2))$")" = 3 ]
+		[ "$(grep -vc '^#' got)" = 3 ]
+	done
+}
+
+@test "trace_exec: --failed has a line for a file whose path does not fit into a page" {
+	uses kprobe_events
+	long=$(printf '/%.0s' {1..4080})${PROG#/}/acts
+	start_session trace_exec --output fifo --pid $$ --failed
+	read_by cat >got
+	(exec "${long: -4080}" nothing)
+	stop_session
+	finishes "$READER" 0
+	[ "$(lines ': exec_open_long: .* flags=0x[0-9a-f]*$')" = 1 ]
+	[ "$(lines ': exec_long: .* argc=2$')" = 1 ]
+	run -1 grep ': exec[_o0-9]*pen: .*////\|: exec2: .*////' got
+}
+
 @test "trace_exec: --failed has what was tried and the error, too" {
 	uses kprobe_events
 	act execs 2 3 one
@@ -395,6 +429,24 @@ uses_returns() {
 	# those that succeed are no remark
 	[ "$(grep -c '^#' got)" = 0 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_open: an open whose path does not fit into a page has a line without it" {
+	uses kprobe_events
+	path=$(printf '/%.0s' {1..4080})
+	event='open_long: .* flags=0x[0-9a-f]*'
+	grep -q 'return probes.*\$arg' "$TRACEFS/README" || event='open: ([^)]*)'
+	act opens 3 2 "$path"
+	traced trace_open
+	[ "$(lines ": $event ret=[0-9]*$")" = 3 ]
+	[ "$(lines ': open: .*path="/nowhere/at all".* ret=-2\|: open: .* ret=-2 path="/nowhere/at all"')" = 2 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	[ "$(grep -c '^#' got)" = 0 ]
+	act opens 3 2 "${path::4070}nowhere"
+	traced trace_open --failed
+	[ "$(lines ": $event ret=-2$")" = 3 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	[ "$(grep -c '^#' got)" = 0 ]
 }
 
 @test "trace_open: a path makes no fields of its own, before Linux 6.9" {
