@@ -93,7 +93,7 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 				"CONFIG_BLK_DEV_IO_TRACE", device);
 	if (r < 0) {
 		errno = -r;
-		return complain_errno("unable to set up the tracing of %s", device);
+		return complain_needs(NEEDS_SYS_ADMIN, "unable to set up the tracing of %s", device);
 	}
 	if (readable(name, dir) < 0) {
 		blk_remove(fd);
@@ -119,7 +119,8 @@ static int command(int fd, const char *device, const char *what, dev_t dev,
 	if (r == -EINVAL && strcmp(what, "remove"))
 		return 0;
 	errno = -r;
-	return r < 0 ? complain_errno("unable to %s the tracing of %s", what, device) : 0;
+	return r < 0 ? complain_needs(NEEDS_SYS_ADMIN, "unable to %s the tracing of %s", what,
+					device) : 0;
 }
 
 int main(int argc, char **argv)

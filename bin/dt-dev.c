@@ -89,7 +89,9 @@ int main(int argc, char **argv)
 		fd = open_only(netns, ONLY_FILE, O_RDONLY, &st);
 		errno = fd == OTHER_KIND ? EINVAL : errno;
 		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
-			complain_errno("unable to enter the network namespace %.200s", netns);
+			/* the kernel looks at a task's namespaces as ptrace(2) does */
+			complain_needs(fd < 0 ? NEEDS_SYS_PTRACE : NEEDS_SYS_ADMIN,
+				       "unable to enter the network namespace %.200s", netns);
 			return REFUSED;
 		}
 	}

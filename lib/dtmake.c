@@ -34,7 +34,7 @@ static int make_map(enum map_kind kind, const char *what, size_t key, size_t val
 
 	format(as, sizeof(as), "dt_%s", what);
 	fd = bpf_map(kind, as, (unsigned)key, (unsigned)value, n);
-	return fd < 0 ? complain_errno("unable to make the map %s", what) : fd;
+	return fd < 0 ? complain_needs(NEEDS_BPF, "unable to make the map %s", what) : fd;
 }
 
 static int make_maps(struct make *m, int *settings, int *devices)
@@ -107,8 +107,11 @@ static int load_as(struct make *m, dt_program *build, const char *as, const stru
 
 static int refused(const struct make *m, const char *as)
 {
-	return *m->why ? complain_errno("the kernel refused the program dt_%s (%s)", as, m->why)
-		       : complain_errno("the kernel refused the program dt_%s", as);
+	static const uint64_t needs = NEEDS_BPF | NEEDS_PERFMON | NEEDS_NET_ADMIN;
+
+	return *m->why ?
+	       complain_needs(needs, "the kernel refused the program dt_%s (%s)", as, m->why) :
+	       complain_needs(needs, "the kernel refused the program dt_%s", as);
 }
 
 /* Is it a kernel that may take the processor from a thread in a tracepoint? */
@@ -137,7 +140,8 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 	link = bpf_raw_tracepoint(fd, tracepoint);
 	close(fd);
 	if (link < 0)
-		return errno == ENOENT ? 0 : complain_errno("unable to attach to %s", tracepoint);
+		return errno == ENOENT ? 0 :
+		       complain_needs(NEEDS_PERFMON, "unable to attach to %s", tracepoint);
 	return keep(m, link, as) < 0 ? -1 : 1;
 }
 
@@ -186,7 +190,8 @@ static int at_cgroup(const struct make *m, int rx)
 		return complain("no cgroup2 is mounted: mount -t cgroup2 none DIRECTORY");
 	link = bpf_link(rx, cgroup, ATTACH_CGROUP_INGRESS);
 	if (link < 0)
-		return complain_errno("unable to attach to the ingress of the root cgroup");
+		return complain_needs(NEEDS_NET_ADMIN,
+				      "unable to attach to the ingress of the root cgroup");
 	close(rx);
 	close(cgroup);
 	return keep(m, link, "rx");

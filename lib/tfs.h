@@ -52,6 +52,19 @@ int complain_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void die(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* ---- caps.c: which capability is missing ------------------------------------ */
+
+enum {
+	NEEDS_DAC_OVERRIDE = 1, NEEDS_NET_ADMIN = 2, NEEDS_SYS_PTRACE = 4, NEEDS_SYS_ADMIN = 8,
+	NEEDS_PERFMON = 16, NEEDS_BPF = 32,
+};
+
+/*
+ * Do as complain_errno. If errno is EPERM or EACCES, add which of these capabilities are
+ * missing, or if none is, what else the kernel may refuse it for. errno is kept.
+ */
+int complain_needs(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---- io.c: text in and out ------------------------------------------------ */
 
 /*

@@ -215,7 +215,7 @@ on_and_another() {
 	need_probe
 	need_tool setpriv
 	run -111 setpriv --reuid 65534 --clear-groups "$(command -v dt-probe)" -N "$N" on
-	[ "$output" = "dt-probe: fatal: the kernel refused the program dt_rx: Operation not permitted" ] ||
+	[ "$output" = "dt-probe: fatal: the kernel refused the program dt_rx: Operation not permitted; this needs CAP_NET_ADMIN and CAP_PERFMON and CAP_BPF" ] ||
 		[[ $output == "dt-probe: fatal: unable to make "*": "* ]]
 	[ ! -e "$BPFFS/tfs/$N" ]
 }

@@ -651,7 +651,7 @@ with_only() {
 	done
 	[ "$each" = sys_admin ] || {
 		run -1 with_only $few --netns "$MARK-dtc"
-		[[ $output == *'unable to enter the network namespace'*'Operation not permitted' ]]
+		[[ $output == *'unable to enter the network namespace'*'Operation not permitted; this needs CAP_SYS_ADMIN' ]]
 	}
 	with_only $few,+sys_admin --netns "$MARK-dtc"
 	with_only $few,+sys_admin,+sys_ptrace --netns $$

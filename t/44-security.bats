@@ -388,3 +388,61 @@ only_looked_at() {
 			tfs-probe -g own_x add e "p $file:main"
 	done
 }
+
+# ---- a missing capability is named -------------------------------------------------------
+
+# without CAPABILITIES COMMAND...: these are not there, as setpriv(1) names them
+without() {
+	setpriv --bounding-set "-${1//,/,-}" "${@:2}"
+}
+
+@test "dt-probe: the capability that is missing is named" {
+	need_root
+	need_tool setpriv
+	setpriv --bounding-set -bpf true || skip "needs a setpriv that knows CAP_BPF"
+	dt-probe -N "$MARK" on >/dev/null || skip "needs BPF"
+	dt-probe -N "$MARK" off
+	fails 111 "dt-probe: fatal: unable to make the map settings: Operation not permitted; this needs CAP_BPF" \
+		without sys_admin,bpf dt-probe -N "$MARK" on
+	for missing in sys_admin,net_admin=CAP_NET_ADMIN sys_admin,perfmon=CAP_PERFMON; do
+		run -111 without "${missing%=*}" dt-probe -N "$MARK" on
+		[[ $output == "dt-probe: fatal: the kernel refused the program dt_"*"; this needs ${missing#*=}" ]]
+	done
+	[ ! -e "/sys/fs/bpf/tfs/$MARK" ]
+}
+
+@test "dt-probe: a user namespace or lockdown is named where no capability is missing" {
+	open_bpffs
+	need_tool unshare
+	unshare -Ur true || skip "needs user namespaces"
+	[ ! -e /sys/kernel/security/lockdown ] || grep -qF '[none]' /sys/kernel/security/lockdown
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF"
+	mkdir -p "$PLACE/sys/kernel/security"
+	ln -s /sys/kernel/btf "$PLACE/sys/kernel/btf"
+	refused='dt-probe: fatal: unable to make the map settings: Operation not permitted'
+	why='; the capabilities of a user namespace are not enough here'
+	fails 111 "$refused$why" unshare -Ur dt-probe -N x on
+	echo 'none [integrity] confidentiality' >"$PLACE/sys/kernel/security/lockdown"
+	fails 111 "$refused$why; the kernel is in lockdown (integrity)" unshare -Ur dt-probe -N x on
+}
+
+@test "dt-dev: the capability that a network namespace needs is named" {
+	need_root
+	need_tool setpriv unshare
+	place=/proc/self/ns/net
+	fails 111 "dt-dev: fatal: unable to enter the network namespace $place: Operation not permitted; this needs CAP_SYS_ADMIN" \
+		without sys_admin dt-dev -n $place remove lo
+	unshare -n sleep 1000 &
+	# the shell's child has all capabilities, and we have not
+	fails 111 "dt-dev: fatal: unable to enter the network namespace /proc/$!/ns/net: Permission denied; this needs CAP_SYS_PTRACE" \
+		without sys_ptrace dt-dev -n /proc/$!/ns/net remove lo
+}
+
+@test "blk-trace: the capability that a device needs is named" {
+	need_root
+	mknod disk b 240 255 || skip "needs the right to make devices"
+	chmod 755 . "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	chmod 600 disk
+	fails 111 "blk-trace: fatal: unable to open $PWD/disk: Permission denied; this needs CAP_DAC_OVERRIDE" \
+		as_nobody "$(command -v blk-trace)" setup "$PWD/disk"
+}
