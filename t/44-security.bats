@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2016,SC2154 # the kernel's $arg1; what the helper and run set
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # the kernel's $arg1; each test's own PLACE; what the helper and run set
 # Attacks: by a client of the manager, by another user of the host, by a file.
 
 load helper
@@ -374,8 +374,8 @@ only_looked_at() {
 	odd_files
 	echo text >text
 	ln -s loop loop
-	head -c 100 "$PROG/acts" >cut
-	for file in device fifo text loop cut none none/none text/none .; do
+	head -c 100 "$PROG/acts" >part
+	for file in device fifo text loop part none none/none text/none .; do
 		no_session "manager: fatal: $PWD/$file is not a program or library that can be probed" \
 			trace_uprobe "--binary $PWD/$file --symbol main"
 	done
