@@ -76,7 +76,7 @@ MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
 ALIASES := $(addsuffix .tfs,$(MANAGERS))
 HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
 PAGES := $(wildcard bin/*.1 lib/*.1 lib/*.5 lib/*.7 trace-hooks/*/*.7)
-MANAGER_C := $(addprefix lib/,janitor.c manager.c policy.c recipe.c recording.c request.c rundir.c \
+MANAGER_C := $(addprefix lib/,audit.c janitor.c manager.c policy.c recipe.c recording.c request.c rundir.c \
 	session.c stream.c whom.c)
 LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
 OBJECTS = $(patsubst lib/%.c,build/lib/%.o,$(1))

@@ -74,6 +74,7 @@ static int run(const char *dir, const char *hook, const char *args)
 
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
+	rq.args = args;
 	if (policy_request(&rq) < 0)
 		return REFUSED;
 	root = ours.root(path);

@@ -101,6 +101,7 @@ struct request {
 	unsigned long buffer_kb;     /* a processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */
+	const char *args;            /* as they came, for audit.c */
 };
 
 /* The common options, as lines of a head. */
@@ -140,6 +141,23 @@ int policy_request(const struct request *rq);
  * with 0? Two that begin at once see each other then. 0 or -1 said.
  */
 int policy_limits(const struct request *rq, int rundir, int more);
+
+/* ---- audit.c: a record of each session in the host's log -------------------------- */
+
+/*
+ * Send records to the place that the word says: "syslog" (/dev/log), "kmsg" (/dev/kmsg),
+ * the absolute path of a datagram socket, or "off", the default. where stays the
+ * caller's. 0, or -1 for another word, silent.
+ */
+int audit_to(const char *where);
+
+/*
+ * Record that the session begins, before anything of it is made, and that it has ended
+ * with that status of the janitor's; -1: the janitor was killed. Silent, and without a
+ * wait: a record that nobody takes is lost.
+ */
+void audit_begin(const struct request *rq);
+void audit_end(const struct request *rq, int status);
 
 /* ---- rundir.c: the directories of sessions --------------------------------------- */
 

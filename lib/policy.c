@@ -102,7 +102,7 @@ static int is_name(const char *s)
 /* One line's words. NULL, or what is wrong with them. */
 static const char *check_line(char **w)
 {
-	static int said_all, said_sessions, said_buffer;
+	static int said_all, said_sessions, said_buffer, said_audit;
 	unsigned long most = 1024 * 1024;
 	const char *key = w[0];
 
@@ -114,7 +114,8 @@ static const char *check_line(char **w)
 				return "names have no dashes in front, and * is all";
 		return NULL;
 	}
-	if (strcmp(key, "all") && strcmp(key, "sessions") && strcmp(key, "buffer"))
+	if (strcmp(key, "all") && strcmp(key, "sessions") && strcmp(key, "buffer") &&
+	    strcmp(key, "audit"))
 		return "the word is unknown";
 	if (!w[1] || w[2])
 		return "one value is wanted";
@@ -123,6 +124,11 @@ static const char *check_line(char **w)
 		if (!policy.all && strcmp(w[1], "no"))
 			return "it is yes or no";
 		return said_all++ ? "it is there twice" : NULL;
+	}
+	if (!strcmp(key, "audit")) {
+		if (audit_to(w[1]) < 0)
+			return "it is syslog, kmsg, off or the path of a socket";
+		return said_audit++ ? "it is there twice" : NULL;
 	}
 	if (!strcmp(key, "sessions")) {
 		if (number(w[1], 1, most, &policy.sessions) < 0)
@@ -169,10 +175,14 @@ static int parse(char *text)
 
 int policy_read(void)
 {
-	const char *path = getenv("TFS_POLICY");
+	const char *path = getenv("TFS_POLICY"), *log = getenv("TFS_AUDIT");
 	int named = path && *path, r;
 	char *text = NULL;
 
+	/* a line of the policy says otherwise */
+	if (log && *log && audit_to(log) < 0)
+		return complain("TFS_AUDIT must be syslog, kmsg, off or the path of a socket: "
+				"'%.80s'", log);
 	if (named)
 		policy.path = path;
 	if (check_way() < 0)

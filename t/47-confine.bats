@@ -194,3 +194,102 @@ session_has() {
 	stop_session
 	exec 7>&-
 }
+
+# ---- the record of a session -------------------------------------------------------------
+
+# log_at PATH: a log that takes datagrams there; each is a line of "log"
+log_at() {
+	need_tool python3
+	: >log
+	background python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+while True:
+    line = s.recv(65536)
+    assert b"\n" not in line and len(line) <= 900
+    print(line.decode("ascii"), flush=True)' "$1" >log
+	eventually [ -S "$1" ]
+}
+
+log_has() {
+	[ "$(wc -l <log)" = "$1" ]
+}
+
+# the records without what is different each time
+records() {
+	sed -E 's/^<86>tfs\[[0-9]+\]: //; s/ (start|end)=[0-9]{10,}/ \1=N/g' log
+}
+
+@test "audit: a session's begin and end are recorded, with who, what and how it ended" {
+	need_tracefs events/sched
+	log_at "$PWD/socket"
+	export TFS_AUDIT=$PWD/socket
+	start_session trace_event --pid $$ -e sched_switch
+	log_has 1
+	stop_session
+	log_has 2
+	what="subsystem=ftrace hook=trace_event uid=0 args=\"--instance $MARK --pid $$ -e sched_switch\""
+	records | diff - <(echo "session=$MARK begin start=N $what"
+		echo "session=$MARK end start=N end=N status=0 $what")
+}
+
+@test "audit: hostile arguments are escaped and cut, and make one line" {
+	need_tracefs
+	log_at "$PWD/socket"
+	export TFS_AUDIT=$PWD/socket
+	long=$(printf '%01000d' 0)
+	run -111 "$MANAGER" --run trace_event \
+		--args "--instance $MARK --pid 1 -e sched_switch
+	-e 'no:\"\\é'"
+	records >escaped
+	run -111 "$MANAGER" --run trace_event --args "--instance $MARK --pid 1 -e no:$long"
+	log_has 4
+	what='subsystem=ftrace hook=trace_event uid=0 args="--instance '$MARK' --pid 1 -e sched_switch\x0a\x09'
+	what+="-e 'no:"'\"\\'"\xc3\xa9'\""
+	diff escaped - <<-END
+		session=$MARK begin start=N $what
+		session=$MARK end start=N end=N status=111 $what
+	END
+	[ "$(grep -c '00" cut$' log)" = 2 ]
+}
+
+@test "audit: kmsg: the records are lines of the kernel's log" {
+	need_tracefs
+	[ -w /dev/kmsg ] || skip "needs /dev/kmsg (CONFIG_PRINTK)"
+	need_tool dmesg
+	TFS_AUDIT=kmsg run -111 "$MANAGER" --run trace_event --args "--instance $MARK --pid 1 -e no:such"
+	dmesg >text
+	grep -q "tfs\[[0-9]*\]: session=$MARK begin start=" text
+	grep -q "tfs\[[0-9]*\]: session=$MARK end start=.* status=111 " text
+}
+
+@test "audit: the end of a session whose process was killed is recorded as that" {
+	need_tracefs events/sched
+	log_at "$PWD/socket"
+	export TFS_AUDIT=$PWD/socket
+	start_session trace_event --pid $$ -e sched_switch
+	kill -KILL "$(children "$SESSION" | head -n 1)"
+	finishes "$SESSION" 111
+	log_has 2
+	records | grep -q "^session=$MARK end start=N end=N status=killed subsystem=ftrace "
+}
+
+@test "audit: a policy's line decides, and a session does not depend on the log" {
+	need_tracefs events/sched
+	log_at "$PWD/socket"
+	printf '%s\n' 'hook trace_event *' 'audit off' >policy
+	export TFS_AUDIT=$PWD/socket TFS_POLICY=$PWD/policy
+	start_session trace_event --pid $$ -e sched_switch
+	stop_session
+	log_has 0
+	printf '%s\n' 'hook trace_event *' "audit $PWD/nobody" >policy
+	start_session trace_event --pid $$ -e sched_switch
+	stop_session
+	log_has 0
+	printf '%s\n' 'hook trace_event *' 'audit mail' >policy
+	refused 111 "policy $PWD/policy: line 2: it is syslog, kmsg, off or the path of a socket; nothing is allowed" --get-all
+	rm policy
+	unset TFS_POLICY
+	TFS_AUDIT=mail refused 111 "TFS_AUDIT must be syslog, kmsg, off or the path of a socket: 'mail'" --get-all
+}
