@@ -210,7 +210,8 @@ static const struct rule {
 #endif
 };
 
-enum { NHARMLESS = sizeof(harmless) / sizeof(*harmless), NRULES = sizeof(rules) / sizeof(*rules) };
+enum { NHARMLESS = sizeof(harmless) / sizeof(*harmless) };
+enum { NRULES = sizeof(rules) / sizeof(*rules) };
 
 /* A kernel without seccomp, or one that refuses it, leaves us as we are. */
 static void filter_calls(void)
