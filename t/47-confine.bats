@@ -247,6 +247,7 @@ records() {
 	run -111 "$MANAGER" --run trace_event --args "--instance $MARK --pid 1 -e no:$long"
 	log_has 4
 	what='subsystem=ftrace hook=trace_event uid=0 args="--instance '$MARK' --pid 1 -e sched_switch\x0a\x09'
+	# shellcheck disable=SC1003 # a backslash
 	what+="-e 'no:"'\"\\'"\xc3\xa9'\""
 	diff escaped - <<-END
 		session=$MARK begin start=N $what
