@@ -273,7 +273,7 @@ bare() {
 			12 exit 0
 			12 exec
 			12 syscall rc 0 error 0
-			12 signal 9 errno 0 code 0x0
+			12 signal 15 errno 0 code 0x0
 			12 exit 15
 			10 signal 9 errno 0 code 0x0
 			10 exit 9
@@ -285,7 +285,7 @@ bare() {
 		done
 	done
 	tfs-report -P signals file | bare >out
-	[ "$(cut -d ' ' -f 1,3 out)" = $'11 10\n12 9\n12 9\n10 9' ]
+	[ "$(cut -d ' ' -f 1,3 out)" = $'11 10\n12 9\n12 15\n10 9' ]
 	[ "$(tfs-report -HP lifecycle file | head -n 1)" = "# tracer: process" ]
 	[ "$(tfs-report -P lifecycle -p 11 file | bare)" = "11 exit 768" ]
 }
@@ -296,7 +296,7 @@ bare() {
 	[ "$(cat out)" = '11 signal 10 errno 0 code 0xfffffffa
 11 exit 768
 12 exec
-12 signal 9 errno 0 code 0x0
+12 signal 15 errno 0 code 0x0
 12 exit 15' ]
 	tfs-report -P lifecycle -u 7 -U 10,-99 file | bare >out
 	[ "$(cut -d ' ' -f 1,2 out)" = "10 fork

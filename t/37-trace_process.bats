@@ -189,14 +189,15 @@ signals_of() {
 
 @test "trace_process: a stranger's signal is the one that was sent for --trace signals alone, too" {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
-	scene waits 2
+	scene waits 3
 	start_session trace_process --output fifo --trace signals --pid "$CALLS"
 	read_by cat >got
 	release
 	eventually [ -e pids ]
-	# it hears how tasks end once it streams: the first signal shows that it does
-	kill -WINCH "$CALLS"
-	{ read -r first; read -r second; } <pids
+	{ read -r first; read -r second; read -r third; } <pids
+	# the stream hears how tasks end from its beginning on: this line shows that it began
+	kill -KILL "$third"
+	eventually grep -q " $third .* signal 9 " got
 	kill -TERM "$first"
 	eventually grep -q " $first .* signal " got
 	kill -USR1 "$second"
@@ -204,7 +205,7 @@ signals_of() {
 	finishes "$READER" 0
 	grep -q " $first .* signal 15 " got
 	grep -q " $second .* signal 10 " got
-	[ "$(grep -vc ' signal 17 ' got)" = 2 ]
+	[ "$(grep -vc ' signal 17 ' got)" = 3 ]
 }
 
 @test "trace_process: --uid: lines while the real user is this one, through every change" {
