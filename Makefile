@@ -4,7 +4,7 @@
 # host that has little. TIGHT=1 leaves the protections out. LTO=1 optimizes each
 # program as a whole, as STATIC=1 does: that is smaller, and takes long to build.
 
-VERSION = 0.1.0
+VERSION = 0.2.0
 PREFIX = /usr/local
 CC = cc
 CFLAGS = -Os
