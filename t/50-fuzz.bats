@@ -1,17 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # The parsers under a fuzzer for some seconds; t/fuzz/run takes the time it needs.
-# parts: 1
 
 load helper
 
-# A copy of what the harnesses are built from: it is another's build directory.
+# A copy of what the harnesses are built from, and the library built once for all tests:
+# the fuzzer's own build directory may be in use.
+setup_file() {
+	[ -z "${TFS_VARIANT-}" ] && command -v gcc >/dev/null || return 0
+	mkdir -p "$BATS_FILE_TMPDIR/tree/t"
+	cp -a "$BATS_TEST_DIRNAME/../lib" "$BATS_FILE_TMPDIR/tree"
+	cp -a "$BATS_TEST_DIRNAME/fuzz" "$BATS_FILE_TMPDIR/tree/t"
+	"$BATS_FILE_TMPDIR/tree/t/fuzz/run" 0 value >/dev/null
+}
+
 own_copy() {
 	[ -z "${TFS_VARIANT-}" ] || skip "is under sanitizers of its own"
 	need_tool gcc
-	mkdir -p tree/t
-	cp -r "$TREE/lib" tree
-	cp -r "$TREE/t/fuzz" tree/t
+	cp -a "$BATS_FILE_TMPDIR/tree" .
 }
 
 need_fuzzer() {
@@ -47,7 +53,7 @@ targets() {
 @test "fuzz: without clang the corpora are replayed under gcc's sanitizers" {
 	own_copy
 	mkdir path
-	for tool in sh gcc ar as ld mkdir basename printf grep rm mktemp dirname tail; do
+	for tool in sh gcc ar as ld mkdir basename printf grep rm mktemp dirname tail cat find; do
 		ln -s "$(command -v "$tool")" path
 	done
 	PATH=$PWD/path tree/t/fuzz/run 0 words args >out 2>err
