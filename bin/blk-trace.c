@@ -93,7 +93,8 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 				"CONFIG_BLK_DEV_IO_TRACE", device);
 	if (r < 0) {
 		errno = -r;
-		return complain_needs(NEEDS_SYS_ADMIN, "unable to set up the tracing of %s", device);
+		return complain_needs(NEEDS_SYS_ADMIN, "unable to set up the tracing of %s",
+				      device);
 	}
 	if (readable(name, dir) < 0) {
 		blk_remove(fd);

@@ -52,8 +52,8 @@ static size_t add_words(char *line, size_t n, const char *words)
 			n += format(line + n, MOST_RECORD - n, "\\x%c%c",
 				    "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
 		else
-			n += format(line + n, MOST_RECORD - n, c == '"' || c == '\\' ? "\\%c" : "%c",
-				    c);
+			n += format(line + n, MOST_RECORD - n,
+				    c == '"' || c == '\\' ? "\\%c" : "%c", c);
 	}
 	return n + format(line + n, MOST_RECORD - n, *words ? "\" cut" : "\"");
 }

@@ -87,7 +87,8 @@ static void explain(char *hint, size_t size, uint64_t needs)
 		return;
 	lockdown(level, sizeof(level));
 	if (in_user_namespace())
-		n = format(hint, size, "; the capabilities of a user namespace are not enough here");
+		n = format(hint, size,
+			   "; the capabilities of a user namespace are not enough here");
 	if (*level)
 		n += format(hint + n, size - n, "; the kernel is in lockdown (%s)", level);
 	if (!n && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2)

@@ -142,7 +142,8 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 	}
 	close(map);
 	errno = -r;
-	return r < 0 ? complain_needs(NEEDS_NET_ADMIN, "unable to mark at %s by clsact", device) : 0;
+	return r < 0 ? complain_needs(NEEDS_NET_ADMIN, "unable to mark at %s by clsact", device)
+		     : 0;
 }
 
 int dt_device_on(const char *name, const char *device, const char **how)
