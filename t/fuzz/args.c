@@ -32,16 +32,58 @@ static struct option *look_up(struct recipe *r, const char *word)
 	return NULL;
 }
 
+/* Of each option, how many of its values are pids of dead tasks, which are passed over. */
+static size_t dead[sizeof(((struct recipe *)0)->options) / sizeof(struct option)];
+
+static int digits(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789")];
+}
+
+/* One value of r's option o: whether it will do. */
+static int take(struct recipe *r, struct option *o, const char *value)
+{
+	if (!strncmp(value, o->prefix, strlen(o->prefix)))
+		value += strlen(o->prefix);
+	if (o->type == TYPE_PID ? !pid_number(value) : !valid(o, value))
+		return 0;
+	if (o->n++ && !o->many)
+		return 0;
+	if (o->type == TYPE_PID || !strcmp(o->name, "cgroup"))
+		dead[o - r->options] += digits(value) && pid_number(value) && !lives(value);
+	return 1;
+}
+
+/* The values of a word: commas part those of an option that takes many, and of a cgroup
+ * if there are nothing but digits beside them. */
+static int take_all(struct recipe *r, struct option *o, char *word)
+{
+	int parted = o->many && (o->type != TYPE_TEXT || o->commas ||
+		(!strcmp(o->name, "cgroup") && !word[strspn(word, "0123456789,")]));
+	char *comma, *copy = strdup(word), *s = copy;
+	int good = 1;
+
+	while (good && parted && (comma = strchr(s, ','))) {
+		*comma = '\0';
+		good = take(r, o, s);
+		s = comma + 1;
+	}
+	good = good && take(r, o, s);
+	free(copy);
+	return good;
+}
+
 /* Will the words do? r is a recipe to count in. */
 static int acceptable(struct recipe *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
 	struct option *o = NULL;
-	size_t who = 0;
+	size_t who = 0, gone = 0;
 
+	memset(dead, 0, sizeof(dead));
 	for (; *words; words++) {
 		char word[64] = "", *equals = strchr(*words, '=');
-		const char *value = *words;
+		char *value = *words;
 
 		if (**words == '-') {
 			size_t n = equals ? (size_t)(equals - *words) : strlen(*words);
@@ -59,18 +101,25 @@ static int acceptable(struct recipe *r, char **words)
 		}
 		if (!o)
 			return 0;
-		if (!strncmp(value, o->prefix, strlen(o->prefix)))
-			value += strlen(o->prefix);
-		if (!valid(o, value) || (o->n++ && !o->many))
+		if (!take_all(r, o, value))
 			return 0;
 	}
 	for (size_t i = 0; i < r->noptions; i++) {
 		o = &r->options[i];
 		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
 			return 0;
+		/* a hook's own list of pids must not become empty */
+		if (i >= r->ncommon && dead[i] && dead[i] == o->n)
+			return 0;
+		o->n -= dead[i];
 	}
-	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
-		who += look_up(r, strcat((char[16]){ "--" }, whom[i]))->n;
+	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++) {
+		o = look_up(r, strcat((char[16]){ "--" }, whom[i]));
+		who += o->n;
+		gone += dead[o - r->options];
+	}
+	if (gone && !who)
+		return 0;
 	return (who > 0) != (look_up(r, "--all")->given != 0);
 }
 

@@ -50,6 +50,7 @@ int valid(const struct option *o, const char *s);
 void check_recipe(const struct recipe *r);
 void check_request(const struct request *rq);
 
+int lives(const char *pid); /* in the procfs of the harnesses */
 void free_request(struct request *rq);
 
 #endif

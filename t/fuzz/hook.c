@@ -28,7 +28,7 @@ static int plain_name(const char *s)
 	return ok;
 }
 
-static int lives(const char *s)
+int lives(const char *s)
 {
 	static const int alive[] = { ALIVE, ALSO_ALIVE, ZOMBIE_WITH_THREADS };
 	int found = 0;
@@ -151,7 +151,7 @@ void check_request(const struct request *rq)
 
 		must(o->given || !o->n);
 		must(o->n <= 1 || o->many);
-		must(!o->given || o->n || o->type == TYPE_FLAG || o->may_be_empty);
+		must(!o->given || o->n || o->type == TYPE_FLAG || o->may_be_empty || rq->dead.n);
 		for (size_t j = 0; j < o->n; j++)
 			must(valid(o, o->v[j]));
 	}
