@@ -9,12 +9,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tfs.h"
+
+/* linux/capability.h: programs for musl are built without the kernel's headers. */
+enum { CAPABILITY_VERSION = 0x20080522 };
 
 static const struct { uint64_t cap; int number; const char *name; } known[] = {
 	{ NEEDS_DAC_OVERRIDE, 1, "CAP_DAC_OVERRIDE" }, { NEEDS_NET_ADMIN, 12, "CAP_NET_ADMIN" },
@@ -25,8 +27,8 @@ static const struct { uint64_t cap; int number; const char *name; } known[] = {
 /* The effective set by the NEEDS_ bits; all of them if the kernel does not tell. */
 static uint64_t effective(void)
 {
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
+	struct { uint32_t version; int pid; } head = { CAPABILITY_VERSION, 0 };
+	struct { uint32_t effective, permitted, inheritable; } data[2] = { { 0, 0, 0 } };
 	uint64_t has = 0;
 
 	if (syscall(SYS_capget, &head, data) < 0)
