@@ -81,19 +81,19 @@ static void send_record(char *line, size_t n)
 	errno = e;
 }
 
-static void record(const struct request *rq, const char *text)
+static void record(const struct request *rq, const char *subsystem, const char *text)
 {
 	char line[MOST_RECORD + 1];
 	size_t n;
 
 	n = format(line, MOST_RECORD, "<%d>tfs[%d]: session=%s %s subsystem=%s hook=%s uid=%u",
-		   PRIORITY, (int)getpid(), rq->session, text, ours.name, rq->recipe->name,
+		   PRIORITY, (int)getpid(), rq->session, text, subsystem, rq->recipe->name,
 		   (unsigned)getuid());
 	n = add_words(line, n, rq->args);
 	send_record(line, n);
 }
 
-void audit_begin(const struct request *rq)
+void audit_begin(const struct request *rq, const char *subsystem)
 {
 	char text[64];
 
@@ -101,10 +101,10 @@ void audit_begin(const struct request *rq)
 		return;
 	began = (long long)time(NULL);
 	format(text, sizeof(text), "begin start=%lld", began);
-	record(rq, text);
+	record(rq, subsystem, text);
 }
 
-void audit_end(const struct request *rq, int status)
+void audit_end(const struct request *rq, const char *subsystem, int status)
 {
 	char text[128];
 	size_t n;
@@ -116,5 +116,5 @@ void audit_end(const struct request *rq, int status)
 		format(text + n, sizeof(text) - n, " status=killed");
 	else
 		format(text + n, sizeof(text) - n, " status=%d", status);
-	record(rq, text);
+	record(rq, subsystem, text);
 }

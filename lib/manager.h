@@ -156,8 +156,8 @@ int audit_to(const char *where);
  * with that status of the janitor's; -1: the janitor was killed. Silent, and without a
  * wait: a record that nobody takes is lost.
  */
-void audit_begin(const struct request *rq);
-void audit_end(const struct request *rq, int status);
+void audit_begin(const struct request *rq, const char *subsystem);
+void audit_end(const struct request *rq, const char *subsystem, int status);
 
 /* ---- rundir.c: the directories of sessions --------------------------------------- */
 

@@ -185,7 +185,7 @@ static int end_of(pid_t pid, const struct request *rq)
 		return REFUSED;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	audit_end(rq, -1);
+	audit_end(rq, ours.name, -1);
 	dir = open_rundir(ours.name, path);
 	if (dir >= 0) {
 		sweep_rundir(dir, 0);
@@ -270,11 +270,11 @@ int run_session(const struct request *rq, const char *tools)
 	sweep_rundir(rundir, 0);
 	close(rundir);
 	ours.sweep("");
-	audit_begin(rq);
+	audit_begin(rq, ours.name);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
 		complain_errno("unable to start the session");
-		audit_end(rq, REFUSED);
+		audit_end(rq, ours.name, REFUSED);
 		return REFUSED;
 	}
 	if (!pid) {
@@ -283,7 +283,7 @@ int run_session(const struct request *rq, const char *tools)
 		close(errors[0]);
 		close(errors[1]);
 		status = janitor(rq, tools, ends[1]);
-		audit_end(rq, status);
+		audit_end(rq, ours.name, status);
 		_exit(status);
 	}
 	close(ends[1]);

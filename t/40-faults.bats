@@ -201,6 +201,7 @@ none_left() {
 	eventually none_left
 }
 
+# bats test_tags=alone
 @test "manager: INT TERM HUP USR1 at any step of starting end it: 128+n and no path, or 0" {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs

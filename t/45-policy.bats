@@ -133,6 +133,7 @@ common *"; do
 	kill -STOP "$a"
 	kill -KILL "$janitor"
 	kill -KILL "$a"
+	eventually gone "$janitor"
 	start_session trace_syscalls --pid "$first"
 	kill -INT "$b"
 	finishes "$b" 0
