@@ -247,6 +247,7 @@ while :; do :; done # a read may begin when the signal was just there
 END
 }
 
+# bats test_tags=alone
 @test "tfs-run: a signal before the trace records ends it with 128+n, and PROG never runs" {
 	slow_tree
 	local n signal
@@ -495,7 +496,7 @@ hook() {
 @test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with 143" {
 	need_tracefs events/syscalls
 	mkfifo never
-	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1 -- \
+	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1000 -- \
 		sh -c 'echo >ran; exec cat never' >out 2>err
 	eventually test -e ran
 	eventually nothing_left
