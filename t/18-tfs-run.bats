@@ -3,6 +3,8 @@
 # tfs-run: a hook's trace, for people. A tree with a manager of the test's own
 # shows what it is told; "kernel" is the real one.
 
+# bats file_tags=alone
+
 load helper
 
 USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]'
@@ -247,7 +249,6 @@ while :; do :; done # a read may begin when the signal was just there
 END
 }
 
-# bats test_tags=alone
 @test "tfs-run: a signal before the trace records ends it with 128+n, and PROG never runs" {
 	slow_tree
 	local n signal

@@ -3,6 +3,8 @@
 # shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
 # trace_process: the lines of the process event tracer, exact codes and counts
 
+# bats file_tags=alone
+
 load helper
 
 # scene NAME [N]: the program, held before its scene; its pid is in $CALLS
