@@ -432,10 +432,11 @@ without() {
 	place=/proc/self/ns/net
 	fails 111 "dt-dev: fatal: unable to enter the network namespace $place: Operation not permitted; this needs CAP_SYS_ADMIN" \
 		without sys_admin dt-dev -n $place remove lo
-	unshare -n sleep 1000 &
+	mkfifo never
+	background unshare -n cat <>never
 	# the shell's child has all capabilities, and we have not
-	fails 111 "dt-dev: fatal: unable to enter the network namespace /proc/$!/ns/net: Permission denied; this needs CAP_SYS_PTRACE" \
-		without sys_ptrace dt-dev -n /proc/$!/ns/net remove lo
+	fails 111 "dt-dev: fatal: unable to enter the network namespace /proc/$PID/ns/net: Permission denied; this needs CAP_SYS_PTRACE" \
+		without sys_ptrace dt-dev -n "/proc/$PID/ns/net" remove lo
 }
 
 @test "blk-trace: the capability that a device needs is named" {
