@@ -23,6 +23,8 @@ finds() {
 	[ "${#lines[@]}" = 3 ]
 }
 
+# It accounts for the memory of the whole machine, which other tests take and give back.
+# bats test_tags=alone
 @test "soak: of sessions that start, stop and are killed at random nothing is left" {
 	need_tracefs events/syscalls
 	run -0 soak 15
