@@ -63,12 +63,13 @@ record() {
 	finishes "$PID" 0
 }
 
-# same_lines: "ours" and "theirs", but for names that the kernel has forgotten
+# same_lines: "ours" and "theirs", but for names that the kernel has forgotten, before the
+# one was read or before the other
 same_lines() {
 	[ -s theirs ]
 	awk '
 		{ if ((getline other <"ours") < 1) other = "" }
-		substr($0, 12, 5) == "<...>" { $0 = substr($0, 17); other = substr(other, 17) }
+		substr($0, 12, 5) == "<...>" || substr(other, 12, 5) == "<...>" { $0 = substr($0, 17); other = substr(other, 17) }
 		$0 != other { print "- " $0; print "+ " other; if (bad++ > 10) exit }
 		END { exit bad > 0 }' theirs
 	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
