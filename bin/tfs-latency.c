@@ -8,7 +8,7 @@
  *	PAIR        instead of both, syscalls, block or wakeup
  *	-a          print the ends that have no beginning, too, as they are
  *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
- *	-b          print the beginnings, too, as they are
+ *	-b          print the beginnings, too, as they are; block: with what is carried
  *	-d          drop the ends that have a beginning, and print all other lines as they
  *	            are, the beginnings included
  *	-m US       only those that took so many microseconds or more
@@ -176,7 +176,7 @@ static void forget_one(struct latency *t, void *entry)
 
 static void forget_keys(struct latency *t)
 {
-	forget_open(t, forget_one);
+	forget_all(t, &t->open, forget_one);
 }
 
 static const struct matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };

@@ -6,6 +6,14 @@
  * may be several alike: the oldest is paired first, so that their sum is right. The
  * kernel tells a request without a place, as a flush, as sector 0 when it is issued,
  * and as sector -1 when it is complete (blk_rq_trace_sector and blk_rq_pos).
+ *
+ * A request is issued by the task that queued its bios, or by a thread of the kernel, or
+ * by whoever completes another request. So if the trace has block_bio_queue, the task of
+ * a request is the one that queued its bio: the event is in the name of that task, and
+ * tells the whole disk and its sectors, whatever partition the bio is for
+ * (submit_bio_noacct). A flush (FF) has no bio. It belongs to a task that waits for it:
+ * one that queued a bio with a flush in front (rwbs begins with F), or behind it if the
+ * device cannot write through its cache (FUA).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +24,7 @@ struct request {
 	struct begun begun;
 	uint64_t length;                /* in sectors; 0: of a flush or a command */
 	int strangers;                  /* -p: of a task that is not followed */
+	char *task;                     /* task_fields of the one that it belongs to */
 	struct request *next;
 };
 
@@ -121,8 +130,120 @@ static struct request *take(struct latency *t, const struct trace_line *l,
 static void drop(struct request *r)
 {
 	begun_clear(&r->begun);
+	free(r->task);
 	free(r);
 }
+
+/* ---- the tasks of requests --------------------------------------------------------- */
+
+static int flush_in_front(const struct place *p)
+{
+	return p->rwbs.n >= 2 && p->rwbs.text[0] == 'F';
+}
+
+/* The letter of the operation, in blk_fill_rwbs: behind that of a flush in front. */
+static char operation(const struct place *p)
+{
+	return p->rwbs.text[flush_in_front(p)];
+}
+
+static int is_fua(const struct place *p)
+{
+	size_t i = 1 + (size_t)flush_in_front(p);
+
+	return p->rwbs.n > i && memchr(p->rwbs.text + i, 'F', p->rwbs.n - i);
+}
+
+/*
+ * The bios of a device that wait for this operation; for 'F' those that wait for a flush.
+ * NULL: there are none, unless they are to be made.
+ */
+static struct bios *bios_of(struct latency *t, const struct trace_line *l,
+			    const struct place *p, char operation, int make)
+{
+	t->bios.size = sizeof(struct bios);
+	t->key.n = 0;
+	words_add(&t->key, &operation, 1);
+	words_add(&t->key, p->dev.text, p->dev.n);
+	words_put(&t->key, " ");
+	key_origin(t, l);
+	return make ? table_at(&t->bios, t->key.text, t->key.n) :
+		      table_find(&t->bios, t->key.text, t->key.n);
+}
+
+/* The task of the event, as if it had just queued a bio of these sectors. */
+static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t from,
+			 uint64_t to)
+{
+	static uint64_t number;
+
+	return (struct bio){
+		.from = from, .to = to, .number = ++number,
+		.strangers = t->only.n && !pids_has(&t->only, task_at(l, "pid")),
+		.task = task_fields(t, l),
+	};
+}
+
+/* What is without length, as the reset of a zone, takes a sector here. */
+static uint64_t end_of(const struct place *p)
+{
+	return p->sector + (p->length ? p->length : 1);
+}
+
+static void queue(struct latency *t, const struct trace_line *l)
+{
+	struct place p;
+	struct bio bio;
+
+	if (find_place(l, &p) < 0)
+		return;
+	if (flush_in_front(&p)) {
+		bio = bio_at(t, l, p.sector, p.sector + p.length);
+		bios_add(bios_of(t, l, &p, 'F', 1), &bio);
+		if (!p.length)
+			return;
+	}
+	bio = bio_at(t, l, p.sector, end_of(&p));
+	bio.fua = is_fua(&p) && !flush_in_front(&p);
+	bios_add(bios_of(t, l, &p, operation(&p), 1), &bio);
+}
+
+static char *copy_of(const char *s)
+{
+	size_t n = s ? strlen(s) + 1 : 0;
+
+	return s ? memcpy(allocate(n, 1), s, n) : NULL;
+}
+
+/* Find the task of a request that is issued: if nobody queued it, the one that does so. */
+static void find_task(struct latency *t, const struct trace_line *l, const struct place *p,
+		      struct request *r)
+{
+	char kind = operation(p);
+	struct bios *b = bios_of(t, l, p, kind, 0);
+	const struct bio *oldest = b && kind == 'F' ? bios_oldest(b) : NULL;
+	struct bio bio = { 0 }, flush;
+
+	if (oldest) {
+		bio = *oldest;
+		bio.task = copy_of(oldest->task);
+	} else if (!b || kind == 'F' || !bios_take(b, p->sector, end_of(p), &bio)) {
+		bio = bio_at(t, l, p->sector, end_of(p));
+	}
+	r->strangers = bio.strangers;
+	r->task = bio.task;
+	if (!bio.fua || is_fua(p))
+		return;
+	/* the device will be given a flush instead */
+	flush = bio;
+	flush.fua = 0;
+	flush.from = p->sector;
+	flush.to = p->sector + p->length;
+	flush.task = copy_of(bio.task);
+	bios_add(bios_of(t, l, p, 'F', 1), &flush);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
 
 static void issue(struct latency *t, const struct moment *m)
 {
@@ -134,9 +255,9 @@ static void issue(struct latency *t, const struct moment *m)
 		return;
 	}
 	r = allocate(1, sizeof(*r));
-	r->strangers = t->only.n && !pids_has(&t->only, task_at(m->l, "pid"));
+	find_task(t, m->l, &p, r);
 	if (!r->strangers)
-		begun_set(t, &r->begun, m);
+		begun_set_for(t, &r->begun, m, r->task);
 	put(t, m->l, &p, r);
 }
 
@@ -152,12 +273,17 @@ static int never_issued(const struct place *p)
 static void complete(struct latency *t, const struct moment *m)
 {
 	struct request *r = NULL;
+	struct bios *waiting;
 	struct place p;
 
 	if (!find_place(m->l, &p)) {
 		r = take(t, m->l, &p);
-		if (!r && never_issued(&p))
+		if (!r && never_issued(&p)) {
+			waiting = bios_of(t, m->l, &p, 'F', 0);
+			if (waiting)
+				bios_end(waiting, p.sector);
 			return;
+		}
 	}
 	if (!r) {
 		/* with -p most of them are others' */
@@ -181,19 +307,30 @@ static void requeue(struct latency *t, const struct moment *m)
 {
 	struct request *r;
 	struct place p;
+	struct bio bio;
 
 	if (find_place(m->l, &p) < 0)
 		return;
 	r = take(t, m->l, &p);
-	if (r)
-		drop(r);
+	if (!r)
+		return;
+	if (operation(&p) != 'F') {
+		bio = bio_at(t, m->l, p.sector, end_of(&p));
+		free(bio.task);
+		bio.strangers = r->strangers;
+		bio.task = copy_of(r->task);
+		bios_add(bios_of(t, m->l, &p, operation(&p), 1), &bio);
+	}
+	drop(r);
 }
 
 static int event(struct latency *t, const struct moment *m)
 {
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return follow_fork(t, m->l);
-	if (!strcmp(m->event, "block_rq_issue"))
+	if (!strcmp(m->event, "block_bio_queue"))
+		queue(t, m->l);
+	else if (!strcmp(m->event, "block_rq_issue"))
 		issue(t, m);
 	else if (!strcmp(m->event, "block_rq_complete"))
 		complete(t, m);
@@ -213,9 +350,16 @@ static void forget_one(struct latency *t, void *entry)
 	}
 }
 
+static void forget_bios(struct latency *t, void *entry)
+{
+	(void)t;
+	bios_clear(entry);
+}
+
 static void forget(struct latency *t)
 {
-	forget_open(t, forget_one);
+	forget_all(t, &t->open, forget_one);
+	forget_all(t, &t->bios, forget_bios);
 }
 
 const struct matcher latency_block = { sizeof(struct alike), event, forget };

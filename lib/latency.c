@@ -11,23 +11,79 @@ void begun_clear(struct begun *b)
 	*b = (struct begun){ 0 };
 }
 
-void begun_set(struct latency *t, struct begun *b, const struct moment *m)
+static int is_of_task(const char *key)
+{
+	return !strcmp(key, "comm") || !strcmp(key, "pid");
+}
+
+char *task_fields(struct latency *t, const struct trace_line *l)
+{
+	char *s;
+
+	t->fields.n = 0;
+	for (size_t i = 0; t->keys[i]; i++)
+		if (is_of_task(t->keys[i])) {
+			words_field(&t->fields, l, t->names[i], trace_key(l, t->keys[i]));
+			words_put(&t->fields, "\n");
+		}
+	if (!t->fields.n)
+		return NULL;
+	s = allocate(t->fields.n + 1, 1);
+	memcpy(s, t->fields.text, t->fields.n);
+	return s;
+}
+
+/* Put what -c carries into t->fields; comm and pid come from task, if there is one. */
+static void put_carried(struct latency *t, const struct trace_line *l, const char *task)
+{
+	t->fields.n = 0;
+	for (size_t i = 0; t->keys[i]; i++) {
+		size_t n;
+
+		if (!task || !is_of_task(t->keys[i])) {
+			words_field(&t->fields, l, t->names[i], trace_key(l, t->keys[i]));
+			continue;
+		}
+		n = strcspn(task, "\n");
+		words_add(&t->fields, task, n);
+		task += n + 1;
+	}
+}
+
+/* Begin, and keep what is in t->fields. */
+static void keep(struct latency *t, struct begun *b, const struct moment *m)
 {
 	begun_clear(b);
 	b->time = m->time;
 	b->digits = m->digits;
-	if (t->beginnings) {
-		print("%s\n", m->line);
-		t->printed++;
-	}
-	t->fields.n = 0;
-	for (size_t i = 0; t->keys[i]; i++)
-		words_field(&t->fields, m->l, t->names[i], trace_key(m->l, t->keys[i]));
 	if (!t->fields.n)
 		return;
 	b->n = t->fields.n;
 	b->carried = allocate(b->n, 1);
 	memcpy(b->carried, t->fields.text, b->n);
+}
+
+void begun_set(struct latency *t, struct begun *b, const struct moment *m)
+{
+	if (t->beginnings) {
+		print("%s\n", m->line);
+		t->printed++;
+	}
+	put_carried(t, m->l, NULL);
+	keep(t, b, m);
+}
+
+void begun_set_for(struct latency *t, struct begun *b, const struct moment *m,
+		   const char *task)
+{
+	put_carried(t, m->l, task);
+	if (t->beginnings) {
+		if (t->fields.n)
+			words_line(&t->line, m->l, m->line, m->n, &t->fields);
+		print("%s\n", t->fields.n ? t->line.text : m->line);
+		t->printed++;
+	}
+	keep(t, b, m);
 }
 
 /* Microseconds, with three digits more where one of the times has them. */
@@ -77,6 +133,8 @@ pid_t task_at(const struct trace_line *l, const char *key)
 	struct part p = trace_key(l, key);
 	char text[16];
 
+	if (!p.n)
+		return 0;
 	format(text, sizeof(text), "%.*s", (int)(p.n < 16 ? p.n : 0), p.text);
 	return pid_number(text);
 }
@@ -103,13 +161,13 @@ int follow_fork(struct latency *t, const struct trace_line *l)
 	return follow_task(t, task_at(l, "child_pid"));
 }
 
-void forget_open(struct latency *t, void (*fn)(struct latency *, void *))
+void forget_all(struct latency *t, struct table *all, void (*fn)(struct latency *, void *))
 {
-	for (size_t i = 0; i < t->open.room; i++)
-		if (t->open.v[i]) {
-			fn(t, t->open.v[i]);
-			free(t->open.v[i]);
-			t->open.v[i] = NULL;
+	for (size_t i = 0; i < all->room; i++)
+		if (all->v[i]) {
+			fn(t, all->v[i]);
+			free(all->v[i]);
+			all->v[i] = NULL;
 		}
-	t->open.n = 0;
+	all->n = 0;
 }

@@ -180,7 +180,7 @@ static void forget_one(struct latency *t, void *entry)
 
 static void forget(struct latency *t)
 {
-	forget_open(t, forget_one);
+	forget_all(t, &t->open, forget_one);
 }
 
 const struct matcher latency_sched = { sizeof(struct waiter), event, forget };

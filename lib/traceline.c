@@ -212,6 +212,7 @@ static struct part field_of_block(struct part body, const char *key)
 	if (plus < name) {
 		for (from = plus; from > s && is_digit(from[-1]); from--)
 			;
+		from -= from > s && from[-1] == '-';
 		s = plus + 3;
 		if (!strcmp(key, "dev"))
 			return dev;

@@ -349,7 +349,8 @@ WS 0 + 8 10000
 FF 18446744073709551615 + 0 3000
 '
 	# some say it signed; and JSON has it as a number
-	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got || :
+	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got
+	grep -q ' FF () -1 + 0 .* lat=7$' got
 	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
 		'{"ts":1.000005000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_complete","fields":{"dev":266338304,"sector":18446744073709551615,"nr_sector":0,"rwbs":"FF"}}' |
 		tfs-latency block | grep -o '"lat".*' >got
@@ -446,6 +447,241 @@ W 72 + 16 10
 		event 0 1.000008 'block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0]'
 	done | prints '0 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=4
 0 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=6' -p 10 -c by_pid=pid block
+}
+
+# queued PID WHAT: a bio of that task, of the disk of issued
+queued() {
+	event "$1" 0.5 "block_bio_queue: 254,0 ${2%%|*} ${2#*|} [sh]"
+}
+
+# whose [OPTION]...: KIND SECTOR + LENGTH PID of each request in stdin, PID as -c has it
+whose() {
+	tfs-latency "$@" -c by_pid=pid block |
+		sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9-]* + [0-9]*\) .* by_pid=\([0-9]*\) .*/\1 \2 \3/'
+}
+
+@test "tfs-latency: block: a request is the task's that queued its bio, whoever issues it" {
+	{
+		queued 10 'WS|64 + 8'
+		queued 20 'R|64 + 8' # another kind
+		issued 1.000001 'WS|64 + 8'
+		issued 1.000002 'R|64 + 8'
+		issued 1.000003 'R|900 + 8' # the trace has no bio of it
+		completed 1.000004 'R|64 + 8'
+		completed 1.000005 'R|900 + 8'
+		completed 1.000006 'WS|64 + 8'
+	} >in
+	whose <in >got
+	exactly got 'R 64 + 8 20
+R 900 + 8 7
+WS 64 + 8 10
+'
+	whose -p 10 <in >got
+	exactly got 'WS 64 + 8 10
+'
+	whose -p 7 <in >got
+	exactly got 'R 900 + 8 7
+'
+	# it began when the device got it, and only comm and pid are of the other event
+	prints '0 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] by=task by_pid=10 t=1.000001 lat=5' \
+		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
+}
+
+@test "tfs-latency: block: a request of several bios is shown for each task that queued one" {
+	{
+		queued 10 'W|64 + 8'
+		queued 20 'W|72 + 8'
+		queued 30 'W|80 + 16'
+		issued 1.000001 'W|64 + 32'
+		completed 1.000006 'W|64 + 32'
+		# none of them is left
+		issued 1.000011 'W|72 + 8'
+		completed 1.000016 'W|72 + 8'
+	} >in
+	whose <in >got
+	exactly got 'W 64 + 32 10
+W 72 + 8 7
+'
+	for pid in 10 20 30; do
+		whose -p $pid <in >got
+		exactly got "W 64 + 32 $pid
+"
+	done
+}
+
+@test "tfs-latency: block: the requests of a bio that was split are all its task's, in any order" {
+	{
+		queued 20 'R|0 + 8'
+		queued 10 'R|8 + 4096'
+		queued 20 'R|4104 + 8'
+		# a second bio of the first sectors
+		queued 30 'R|8 + 8'
+		issued 1.000001 'R|1032 + 1024'
+		issued 1.000002 'R|8 + 1024'
+		issued 1.000003 'R|4104 + 8'
+		issued 1.000004 'R|3080 + 1024'
+		issued 1.000005 'R|2056 + 1024'
+		issued 1.000006 'R|8 + 8'
+		issued 1.000007 'R|0 + 8'
+		for what in 1032+1024 8+1024 4104+8 3080+1024 2056+1024 8+8 0+8; do
+			completed 1.000010 "R|${what%+*} + ${what#*+}"
+		done
+	} | whose >got
+	exactly got 'R 1032 + 1024 10
+R 8 + 1024 10
+R 4104 + 8 20
+R 3080 + 1024 10
+R 2056 + 1024 10
+R 8 + 8 30
+R 0 + 8 20
+'
+}
+
+@test "tfs-latency: block: of bios that are alike the oldest is issued first" {
+	{
+		for pid in 10 20 30; do queued $pid 'R|64 + 8'; done
+		for i in 1 2 3; do
+			issued 1.00000$i 'R|64 + 8'
+			completed 1.0000${i}0 'R|64 + 8'
+		done
+	} >in
+	whose <in >got
+	exactly got 'R 64 + 8 10
+R 64 + 8 20
+R 64 + 8 30
+'
+	tfs-latency -p 20 block <in | grep -o 'lat=.*' >got
+	exactly got 'lat=18
+'
+}
+
+@test "tfs-latency: block: a request that is issued again is still its task's" {
+	{
+		queued 10 'W|64 + 24'
+		issued 1.000001 'W|64 + 24'
+		requeued 1.000002 'W|64 + 24'
+		issued 1.000003 'W|64 + 24'
+		completed 1.000004 'W|64 + 8'
+		requeued 1.000005 'W|72 + 16'
+		issued 1.000006 'W|72 + 16'
+		completed 1.000008 'W|72 + 16'
+	} | whose -p 10 >got
+	exactly got 'W 64 + 8 10
+W 72 + 16 10
+'
+}
+
+@test "tfs-latency: block: a flush is the task's that waits for it" {
+	{
+		queued 10 'FWS|0 + 0'
+		issued 1.000001 'FF|0 + 0'
+		completed 1.000003 'FF|18446744073709551615 + 0'
+		completed 1.000003 'WS|0 + 0'
+		# nobody's, as far as the trace has it
+		issued 1.000004 'FF|0 + 0'
+		completed 1.000008 'FF|18446744073709551615 + 0'
+		# two tasks wait, and the first one no longer when the second flush begins
+		queued 20 'FWS|0 + 0'
+		queued 10 'FWS|0 + 0'
+		issued 1.000011 'FF|0 + 0'
+		completed 1.000013 'FF|-1 + 0'
+		completed 1.000013 'WS|0 + 0'
+		issued 1.000014 'FF|0 + 0'
+		completed 1.000018 'FF|-1 + 0'
+		completed 1.000018 'WS|0 + 0'
+	} >in
+	whose <in | cut -d ' ' -f 5 | paste -sd ' ' >got
+	exactly got '10 7 20 10
+'
+	whose -p 10 <in | cut -d ' ' -f 5 | paste -sd ' ' >got
+	exactly got '10 10 10
+'
+	whose -p 20 <in | cut -d ' ' -f 5 | paste -sd ' ' >got
+	exactly got '20
+'
+}
+
+@test "tfs-latency: block: a flush in front of a write, and one in place of FUA, are the writer's" {
+	{
+		queued 10 'FWFS|64 + 8'
+		issued 1.000001 'FF|0 + 0'
+		completed 1.000002 'FF|-1 + 0'
+		issued 1.000003 'WS|64 + 8'
+		completed 1.000004 'WS|64 + 8'
+		issued 1.000005 'FF|0 + 0'
+		completed 1.000006 'FF|-1 + 0'
+		completed 1.000006 'WS|64 + 0'
+		issued 1.000007 'FF|0 + 0'
+		completed 1.000008 'FF|-1 + 0'
+		# a device without FUA
+		queued 20 'WFS|128 + 8'
+		issued 1.000011 'WS|128 + 8'
+		completed 1.000012 'WS|128 + 8'
+		issued 1.000013 'FF|0 + 0'
+		completed 1.000014 'FF|-1 + 0'
+		completed 1.000014 'WS|128 + 0'
+		# one with it
+		queued 30 'WFS|256 + 8'
+		issued 1.000021 'WFS|256 + 8'
+		completed 1.000022 'WFS|256 + 8'
+		issued 1.000023 'FF|0 + 0'
+		completed 1.000024 'FF|-1 + 0'
+	} | whose >got
+	exactly got 'FF -1 + 0 10
+WS 64 + 8 10
+FF -1 + 0 10
+FF -1 + 0 7
+WS 128 + 8 20
+FF -1 + 0 20
+WFS 256 + 8 30
+FF -1 + 0 7
+'
+}
+
+@test "tfs-latency: block: tasks of requests in JSON, of children, and not over a gap" {
+	json_block() { # PID EVENT
+		printf '{"ts":1.00000%d000,"cpu":0,"pid":%d,"comm":"a\\"b","event":"%s","fields":{"dev":7340032,"sector":8,"nr_sector":8,"rwbs":"W","comm":"x"}}\n' \
+			$((++time)) "$1" "$2"
+	}
+	time=0
+	{
+		json_block 10 block_bio_queue
+		json_block 99 block_rq_issue
+		json_block 0 block_rq_complete
+	} | tfs-latency -p 10 -b -c by=comm -c by_pid=pid block >got
+	sed -i 's/.*"event":"\([a-z_]*\)".*"comm":"x"/\1/' got
+	exactly got 'block_rq_issue,"by":"a\"b","by_pid":10}}
+block_rq_complete,"by":"a\"b","by_pid":10,"lat":1.000}}
+'
+	{
+		event 10 1.000003 'sched_process_fork: comm=a pid=10 child_comm=a child_pid=11'
+		queued 11 'R|8 + 8'
+		issued 1.000005 'R|8 + 8'
+		completed 1.000006 'R|8 + 8'
+		queued 11 'R|16 + 8'
+		echo 'CPU:1 [LOST 3 EVENTS]'
+		issued 1.000007 'R|16 + 8'
+		completed 1.000008 'R|16 + 8'
+	} | whose -p 10 >got
+	exactly got 'R 8 + 8 11
+CPU:1 [LOST 3 EVENTS]
+'
+}
+
+@test "tfs-latency: block: bios that no request ever takes are forgotten" {
+	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "is under sanitizers of its own"
+	{
+		awk -v n="$(so_many 200000)" 'BEGIN {
+			for (i = 0; i < n; i++)
+				printf "%16s-10      [001] ..... 1.0: block_bio_queue: 253,0 W %d + 8 [a]\n",
+				       "a", i * 7919 % n * 8
+		}'
+		queued 10 'R|64 + 8'
+		issued 2.0 'R|64 + 8'
+		completed 2.000001 'R|64 + 8'
+	} >in
+	(ulimit -v 8192 && exec tfs-latency -c by_pid=pid block) <in >out
+	[ "$(grep -c ' R () 64 + 8 .* by_pid=10 lat=1$' out)" = 1 ]
 }
 
 @test "tfs-latency: block: over a gap no request is paired" {

@@ -322,9 +322,43 @@ undo() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(grep -Ec "^ *acts-$ACT .*: block_rq_issue: " got)" = 8 ]
+	[ "$(grep -Ec ": block_rq_issue: .* by=acts by_pid=$ACT\$" got)" = 8 ]
 	[ "$(grep -Ec ": block_rq_complete: .* by_pid=$ACT lat=" got)" = 8 ]
 	[ "$(grep -vc '^#' got)" = 16 ]
+}
+
+@test "trace_block: --pid: the flushes that the task waits for, and no stranger's" {
+	loop
+	act fsyncs 3 0 "/dev/$LOOP"
+	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP"
+	read_by cat >got
+	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 conv=fsync,notrunc 2>dd.err # a stranger
+	release
+	session_ends
+	finishes "$READER" 0
+	cat got
+	[ "$(grep -Ec ": block_rq_complete: [0-9]+,[0-9]+ FF .* by=acts by_pid=$ACT lat=[0-9.]+$" got)" = 3 ]
+	[ "$(grep -Ec ": block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* \+ 8 .* by_pid=$ACT lat=[0-9.]+$" got)" = 3 ]
+	[ "$(grep -vc '^#' got)" = 6 ]
+}
+
+@test "trace_block: --pid: what another task writes back of the page cache is that one's" {
+	loop
+	calls 1 # the session lasts longer than the task
+	calls_go=$GO
+	act cached 4 0 "/dev/$LOOP"
+	start_session trace_block --output fifo --pid "$ACT" "$CALLS" --device "$LOOP"
+	read_by cat >got
+	exec 8<"/dev/$LOOP" # the last close writes them
+	release
+	finishes "$ACT" 0
+	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 seek=8 conv=fsync,notrunc 2>dd.err
+	exec 8<&-
+	echo >"$calls_go"
+	session_ends
+	finishes "$READER" 0
+	cat got
+	[ ! -s got ]
 }
 
 @test "trace_block: tfs-run shows the requests of the program that it runs" {
@@ -337,7 +371,7 @@ undo() {
 @test "trace_block: says in --describe what selectors mean, and refuses --parent" {
 	need_tracefs events/block/block_rq_complete
 	"$MANAGER" --describe trace_block >out
-	grep -qx 'with selectors: requests that these tasks and their children give to a device themselves' out
+	grep -qx 'with selectors: requests that these tasks and their children queue, and flushes that they wait for' out
 	calls 1
 	refuses trace_block 100 'trace_block: --parent: its events belong to no task; use --pid' \
 		--parent "$CALLS"

@@ -12,6 +12,8 @@
  *	acts retransmits N        connect in vain, until its first packet was sent N times again
  *	acts blocks N M PATH      write N blocks of 4096 bytes there, from the M-th on,
  *	                          past the page cache
+ *	acts cached N M PATH      the same, into the page cache
+ *	acts fsyncs N M PATH      the same, and call fsync after each
  *	acts nothing
  * Prints "ready" and waits for a line of standard input first; not for nothing.
  */
@@ -133,14 +135,14 @@ static void retransmits(int in, const struct sockaddr_in *to, int n)
 }
 
 /* (an O_DIRECT that fails dd(1) of busybox gives up, and writes pages) */
-static void blocks(long n, long first, const char *path)
+static void blocks(long n, long first, const char *path, int flags, int (*then)(int))
 {
 	static _Alignas(4096) char block[4096];
-	int fd = open(path, O_WRONLY | O_DIRECT);
+	int fd = open(path, O_WRONLY | flags);
 
 	for (long i = first; i < first + n; i++)
 		if (pwrite(fd, block, sizeof(block), (off_t)i * (off_t)sizeof(block)) !=
-		    (ssize_t)sizeof(block)) {
+		    (ssize_t)sizeof(block) || (then && then(fd))) {
 			perror(path);
 			exit(111);
 		}
@@ -176,7 +178,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(act, "unread"))
 		unread(n, m, argv[4]);
 	else if (!strcmp(act, "blocks"))
-		blocks(n, m, argv[4]);
+		blocks(n, m, argv[4], O_DIRECT, NULL);
+	else if (!strcmp(act, "cached") || !strcmp(act, "fsyncs"))
+		blocks(n, m, argv[4], 0, *act == 'f' ? fsync : NULL);
 	else if (!strcmp(act, "connects"))
 		connects(in, &to, n);
 	else if (!strcmp(act, "retransmits"))
