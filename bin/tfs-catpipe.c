@@ -120,6 +120,8 @@ static long fill(struct stream *s)
 {
 	long n = live_fill(&s->live);
 
+	if (n >= 0 && live_empty(&s->live))
+		s->exits.looks++;
 	exits_read(&s->exits);
 	return n;
 }

@@ -15,6 +15,13 @@
  */
 #define END_MS 500
 
+/*
+ * A record that is at hand was made after the last look but two that found the buffers
+ * empty: live_next holds it for one more live_fill. A code that is older than that look
+ * is older than the record, too.
+ */
+#define OLD_LOOKS 3
+
 /* Some thousand ends, which come while nobody looks. */
 #define ROOM (8 * 1024 * 1024)
 
@@ -140,17 +147,18 @@ static void take(struct exits *x, const unsigned char *p, size_t n)
 {
 	const unsigned char *task, *id, *stats;
 	size_t len, nid, nstats;
-	struct end e;
+	struct end e = { .look = x->looks };
+	uint32_t code;
 
 	task = attribute(p, n, STATS_TASK, &len);
 	id = task ? attribute(task, len, STATS_PID, &nid) : NULL;
 	stats = task ? attribute(task, len, STATS, &nstats) : NULL;
-	if (!id || !stats || nid < sizeof(e.pid) || nstats < EXIT_CODE + sizeof(e.code))
+	if (!id || !stats || nid < sizeof(e.pid) || nstats < EXIT_CODE + sizeof(code))
 		return;
 	memcpy(&e.pid, id, sizeof(e.pid));
-	memcpy(&e.code, stats + EXIT_CODE, sizeof(e.code));
+	memcpy(&code, stats + EXIT_CODE, sizeof(code));
+	e.code = (uint16_t)code; /* as wait(2) has it */
 	x->slot[(unsigned)e.pid % (sizeof(x->slot) / sizeof(*x->slot))] = e;
-	x->late = 0;
 }
 
 void exits_read(struct exits *x)
@@ -185,21 +193,35 @@ long exits_code(void *exits, int pid)
 	return (long)e->code;
 }
 
+/* Has the task ended? The kernel tells the code before a task becomes a zombie. */
+static int has_ended(int pid)
+{
+	struct task t;
+
+	return task_read(pid, &t) < 0 || t.state == 'Z' || t.state == 'X' || t.state == 'x';
+}
+
 long exits_killed(void *exits, int pid)
 {
 	struct exits *x = exits;
 	struct end *e = slot_of(x, pid);
 	long long end = now_ms() + END_MS, left;
 	struct pollfd p = { .fd = x->fd, .events = POLLIN };
+	int over = 0;
 
 	exits_read(x);
-	/* who ended before we listened is never told: do not wait for each of those */
-	while (e->pid != pid && x->fd >= 0 && !x->late) {
+	/* the task lived at a record that is younger: an earlier task had the same pid */
+	if (e->pid == pid && (uint16_t)(x->looks - e->look) >= OLD_LOOKS)
+		e->pid = 0;
+	/*
+	 * The code of a task that ended before we listened, or while the socket was full,
+	 * never comes. So do not wait for a task that has ended already.
+	 */
+	while (e->pid != pid && x->fd >= 0 && !over) {
 		left = end - now_ms();
-		if (left <= 0 || !poll(&p, 1, (int)left)) {
-			x->late = 1;
-			break;
-		}
+		over = left <= 0 || has_ended(pid);
+		if (!over)
+			poll(&p, 1, (int)left);
 		exits_read(x);
 	}
 	return e->pid == pid && pid > 0 ? (long)e->code : -1;

@@ -82,10 +82,11 @@ size_t process_header(char *buf, size_t size);
  */
 struct exits {
 	int fd;                 /* -1: none */
-	int late;               /* a code was waited for in vain */
+	uint16_t looks;         /* how many times the caller found the buffers empty */
 	struct end {
 		int32_t pid;    /* 0: empty */
-		uint32_t code;
+		uint16_t code;
+		uint16_t look;  /* looks, when the code was read */
 	} slot[65536];          /* by pid */
 };
 
@@ -97,7 +98,7 @@ void exits_read(struct exits *);
 /* The code, once; -1: not known. Of a struct exits, as struct process wants it. */
 long exits_code(void *exits, int pid);
 
-/* The code of a task that was delivered SIGKILL; waits a moment until it is told. */
+/* The code of a task that was delivered SIGKILL; waits a moment while the task lives. */
 long exits_killed(void *exits, int pid);
 
 #endif

@@ -3,8 +3,6 @@
 # tfs-run: a hook's trace, for people. A tree with a manager of the test's own
 # shows what it is told; "kernel" is the real one.
 
-# bats file_tags=alone
-
 load helper
 
 USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]'

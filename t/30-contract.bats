@@ -376,6 +376,7 @@ not() {
 	stop_session
 }
 
+# alone, because it has a bound on time
 # bats test_tags=alone
 @test "manager: has the path within the five seconds that a caller waits" {
 	need_tracefs
@@ -514,6 +515,17 @@ not() {
 	calls 0
 	for signal in INT TERM HUP USR1; do
 		begin --pid "$CALLS"
+		stop_session "$signal"
+		finishes "$READER" 0
+	done
+}
+
+@test "manager: a signal that its caller ignores ends it all the same" {
+	calls 0
+	for signal in INT TERM HUP USR1; do
+		trap '' "$signal"
+		begin --pid "$CALLS"
+		trap - "$signal"
 		stop_session "$signal"
 		finishes "$READER" 0
 	done

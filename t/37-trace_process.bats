@@ -3,8 +3,6 @@
 # shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
 # trace_process: the lines of the process event tracer, exact codes and counts
 
-# bats file_tags=alone
-
 load helper
 
 # scene NAME [N]: the program, held before its scene; its pid is in $CALLS
@@ -208,6 +206,33 @@ signals_of() {
 	grep -q " $first .* signal 15 " got
 	grep -q " $second .* signal 10 " got
 	[ "$(grep -vc ' signal 17 ' got)" = 3 ]
+}
+
+# learns WORD...: what the program says that a stream learns of ends (lib/exits.c)
+learns() {
+	local status=0
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	output=$("$PROG/exits" "$@") || status=$?
+	[ "$status" != 77 ] || skip "needs taskstats, and clone3 with a pid of our choice"
+	[ "$status" = 0 ]
+}
+
+@test "trace_process: the kernel's codes: of who is killed even before the end, and each told once" {
+	learns told
+	[ "$output" = $'killed: 15\nthree: 768\nterm: 15\ntwice: -1' ]
+}
+
+@test "trace_process: no code is waited for that the kernel could not tell, a socket being full" {
+	local begun=$SECONDS
+	learns lost 60
+	[ "$output" = 'known: 0' ]
+	# half a second for each of them would be 30
+	[ $((SECONDS - begun)) -lt $((20 * SLOW)) ]
+}
+
+@test "trace_process: the code of an earlier task of the same pid is not taken for the later one's" {
+	learns again
+	[ "$output" = 'killed: 15' ]
 }
 
 @test "trace_process: --uid: lines while the real user is this one, through every change" {

@@ -14,7 +14,7 @@ load net
 MANAGER=$TREE/trace-hooks/distributed/manager
 BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
 # a session sees all hosts of the machine, and it believes those of this test
-NET=$((10 + $$ % 90))
+own_net
 FROM="--from 10.$NET.0.0/16 fd$NET::/16"
 
 undo() {

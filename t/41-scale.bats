@@ -111,6 +111,7 @@ crowd() {
 	[ "$(wc -w <crowd)" = "$1" ]
 }
 
+# alone, because it has a bound on time
 # bats test_tags=alone
 @test "manager: 10,000 pids in one --args: recording within 5 s, all followed, ended with the last" {
 	need_tracefs

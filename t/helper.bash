@@ -20,6 +20,19 @@ SLOW=1
 DEADLINE=$((60 * SLOW))
 PATH=$TREE/bin:$PATH
 
+# The tests send these signals, HUP INT USR1 USR2 PIPE ALRM TERM. What a test starts would
+# not hear one that our caller ignores, as nohup(1) does, and no shell can undo that.
+hears_signals() {
+	local key mask
+	while read -r key mask; do
+		[ "$key" != SigIgn: ] || break
+	done </proc/self/status
+	(((0x$mask & 0x7a03) == 0)) || {
+		echo "signals are ignored here (SigIgn: $mask), as below nohup: start t/run FILE"
+		return 1
+	}
+}
+
 setup() {
 	# in a guest the product sees busybox, and not what the harness is made of
 	[ "${TFS_VARIANT-}" != vm ] || PATH=$TREE/bin:/harness/tools:/bin
@@ -30,12 +43,14 @@ setup() {
 	MARK=t$$-$BATS_TEST_NUMBER
 	GATES=0
 	cd "$BATS_TEST_TMPDIR" || return
+	hears_signals
 }
 
 # Nothing of the test outlives it, and what should have gone by itself must
 # have: that is asserted here once for all tests.
 teardown() {
 	local pid i left undone=
+	: "${MARK:?}" # or all that there is on the machine would be ours
 	for pid in $(jobs -pr; jobs -ps); do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done

@@ -29,8 +29,22 @@ declare -gA TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
 FAMILY=4
 declare -gA BOXES CLIENTS
 NETS=()
-# of the addresses, two digits: a file whose tests see all hosts of a machine has its own
+# of the addresses, two digits: a file whose tests see all hosts of a machine calls own_net
 NET=77
+
+# own_net: NET is a number that no other test on this machine has, as long as this one and
+# what it starts live. The files are for all runs of the tests, so they stay.
+own_net() {
+	local directory=${TMPDIR:-/tmp}/tfs-nets lock
+	mkdir -p "$directory"
+	for ((NET = 10; NET < 100; NET++)); do
+		exec {lock}>"$directory/$NET"
+		! flock -n "$lock" || return 0
+		exec {lock}>&-
+	done
+	echo "all numbers of networks are in use: $directory"
+	return 1
+}
 
 # A file that has an undo of its own calls net_down in it.
 undo() {

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# 53-run - t/run, with a file of tests of its own: what it gives to the tests
+
+load helper
+
+# without the directory of bats' own parts, in front of it
+OWN_PATH=${PATH//"$BATS_LIBEXEC:"/}
+
+# suite: a tree with t/run and a file of two tests, one of them alone, on stdin
+suite() {
+	[ "${TFS_VARIANT-}" != vm ] || skip "needs the utilities of a whole system"
+	mkdir -p suite/t suite/build/t
+	cp "$TREE/t/run" suite/t
+	cp "$PROG/signals" suite/build/t
+	# as they are meant to be, these lines would be for a test of this file
+	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/' >suite/t/own.bats
+}
+
+# tests_of_suite JOBS: run it below a caller that ignores and blocks signals
+tests_of_suite() {
+	need_tool perl
+	# shellcheck disable=SC2016 # perl's
+	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS="$1" \
+		perl -MPOSIX -e '$SIG{$_} = "IGNORE" for qw(HUP INT QUIT USR1 USR2 PIPE ALRM TERM);
+			sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGHUP, SIGTERM)); exec @ARGV' \
+		suite/t/run t/own.bats
+}
+
+@test "t/run: a test's programs hear the signals that our caller ignores or blocks" {
+	suite <<-'END'
+	tell() {
+		grep -E '^Sig(Blk|Ign):' /proc/self/status | sed 's/^/# /' >&3
+	}
+	TEST "one" {
+		tell
+	}
+	ALONE
+	TEST "two" {
+		tell
+	}
+	END
+	local jobs
+	for jobs in 1 2; do
+		tests_of_suite $jobs
+		[ "$(grep -c '^ok ' <<<"$output")" = 2 ]
+		[ "${lines[-1]}" = "2 passed, 0 failed, 0 skipped" ]
+		[ "$(grep -c 'SigBlk:.0000000000000000$' <<<"$output")" = 2 ]
+		[ "$(grep -c 'SigIgn:.0000000000000000$' <<<"$output")" = 2 ]
+	done
+}
+
+@test "t/run: a file that is started without it below nohup says why it fails" {
+	suite <<-END
+	load $TREE/t/helper
+	TEST "one" { :; }
+	END
+	ignoring() {
+		trap '' HUP
+		env -i PATH="$OWN_PATH" bats --tap suite/t/own.bats
+	}
+	run -1 ignoring
+	[ "${lines[1]}" = "not ok 1 one" ]
+	grep -qx '# signals are ignored here (SigIgn: [0-9a-f]*), as below nohup: start t/run FILE' \
+		<<<"$output"
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * exits - what a stream learns of the codes with which tasks end (lib/exits.c)
+ *
+ *	exits told      of a child that exits with 3, and of one that SIGTERM ends
+ *	exits lost N    of N children that SIGTERM ends while the socket is full, each of
+ *	                them asked for while other tasks end
+ *	exits again     of a child that SIGTERM ends, whose pid another task had before
+ * Prints the codes, -1 for what is not known. Exit: 0, 77 the kernel does not tell, or not
+ * let a task have the pid of another, 100.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
+
+static struct exits x = { .fd = -1 };
+
+/* Fork a child that exits with the code, or waits for a signal (-1); 0: in the child. */
+static pid_t child(int code)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (code < 0)
+		pause();
+	_exit(code);
+}
+
+static void killed(pid_t pid)
+{
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+}
+
+static int told(void)
+{
+	pid_t three = child(3), term = child(-1);
+
+	waitpid(three, NULL, 0);
+	kill(term, SIGTERM);
+	/* as at the delivery of the signal: the child may not have got a processor yet */
+	printf("killed: %ld\n", exits_killed(&x, term));
+	waitpid(term, NULL, 0);
+	exits_read(&x);
+	printf("three: %ld\n", exits_code(&x, three));
+	printf("term: %ld\n", exits_code(&x, term));
+	printf("twice: %ld\n", exits_code(&x, term));
+	return 0;
+}
+
+static int lost(int n)
+{
+	pid_t *pids = calloc((size_t)n, sizeof(*pids));
+	int room = 1, known = 0;
+
+	setsockopt(x.fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	for (int i = 0; pids && i < 20; i++)
+		waitpid(child(0), NULL, 0);
+	for (int i = 0; pids && i < n; i++)
+		killed(pids[i] = child(-1));
+	for (int i = 0; pids && i < n; i++) {
+		known += exits_killed(&x, pids[i]) >= 0;
+		waitpid(child(0), NULL, 0);
+		exits_read(&x);
+	}
+	free(pids);
+	printf("known: %d\n", known);
+	return !pids;
+}
+
+static int again(void)
+{
+	pid_t first = child(0);
+	/* struct clone_args: exit_signal, set_tid and set_tid_size */
+	uint64_t args[] = { 0, 0, 0, 0, SIGCHLD, 0, 0, 0, (uint64_t)(size_t)&first, 1 };
+	long pid;
+
+	waitpid(first, NULL, 0);
+	/* the buffers are found empty, and what follows is younger */
+	for (int i = 0; i < 4; i++) {
+		exits_read(&x);
+		x.looks++;
+	}
+	pid = syscall(SYS_clone3, args, sizeof(args));
+	if (pid < 0)
+		return 77;
+	if (!pid)
+		for (;;)
+			pause();
+	kill((pid_t)pid, SIGTERM);
+	printf("killed: %ld\n", exits_killed(&x, (int)pid));
+	waitpid((pid_t)pid, NULL, 0);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	exits_open(&x, (unsigned)sysconf(_SC_NPROCESSORS_CONF));
+	if (x.fd < 0)
+		return 77;
+	if (!strcmp(what, "told"))
+		return told();
+	if (!strcmp(what, "lost") && argc > 2)
+		return lost(atoi(argv[2]));
+	if (!strcmp(what, "again"))
+		return again();
+	return 100;
+}
