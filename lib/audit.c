@@ -97,7 +97,7 @@ void audit_begin(const struct request *rq, const char *subsystem)
 {
 	char text[64];
 
-	if (!to)
+	if (!to || rq->dry)
 		return;
 	began = (long long)time(NULL);
 	format(text, sizeof(text), "begin start=%lld", began);
@@ -109,7 +109,7 @@ void audit_end(const struct request *rq, const char *subsystem, int status)
 	char text[128];
 	size_t n;
 
-	if (!to)
+	if (!to || rq->dry)
 		return;
 	n = format(text, sizeof(text), "end start=%lld end=%lld", began, (long long)time(NULL));
 	if (status < 0)

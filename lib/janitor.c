@@ -170,12 +170,16 @@ static int ask_recipe(struct janitor *j)
 	return stream_words(s, n, j->rq->recipe->name, j->tools);
 }
 
-/* A line says that it has begun, an end that it has not, and has said why. */
+/*
+ * A line says that it has begun, an end that it has not, and has said why: its status
+ * tells whether it was misused.
+ */
 static int await_ready(struct janitor *j, int fd)
 {
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN },
 			      { .fd = j->manager, .events = POLLIN } };
 	long long end = now_ms() + RECIPE_MS;
+	int status;
 	char c = 0;
 
 	while (!p[0].revents && !p[1].revents && end > now_ms())
@@ -184,7 +188,14 @@ static int await_ready(struct janitor *j, int fd)
 	if (p[0].revents && read(fd, &c, 1) < 0)
 		c = 0;
 	close(fd);
-	return c ? 0 : complain("%s: its stream did not begin", j->rq->recipe->name);
+	if (c)
+		return 0;
+	if (p[0].revents && await(j, j->stream, GIVE_UP_MS, 1) &&
+	    waitpid(j->stream, &status, 0) == j->stream) {
+		j->stream = 0;
+		j->misused = exit_status(status) == MISUSED;
+	}
+	return complain("%s: its stream did not begin", j->rq->recipe->name);
 }
 
 /*
@@ -316,7 +327,8 @@ static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
 	if (ours.open(j->rq) < 0 || make_output(j) < 0 || ask_recipe(j) < 0 ||
-	    (ours.prepare && ours.prepare(j->rq) < 0) || start_stream(j, ours.arm) < 0)
+	    (ours.prepare && ours.prepare(j->rq) < 0) ||
+	    start_stream(j, j->rq->dry ? NULL : ours.arm) < 0)
 		return -1;
 	return 0;
 }
@@ -366,19 +378,25 @@ static int drain(struct janitor *j)
 	return await(j, j->stream, GIVE_UP_MS, 0);
 }
 
-/* Let the stream write what is left, for a reader that is there. */
+/*
+ * Let the stream write what is left, for a reader that is there. That of a dry session
+ * has nothing to write, and must not make a file of it.
+ */
 static void end_stream(struct janitor *j, int wait_for_reader)
 {
 	int status;
 
 	if (j->stream <= 0)
 		return;
+	if (j->rq->dry)
+		goto kill;
 	tell_stream(j, SIGTERM);
 	if (!reader_is_there(j) &&
 	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
 		goto ended;
 	if (reader_is_there(j) && drain(j))
 		goto ended;
+kill:
 	kill(-j->stream, SIGKILL);
 	kill(j->stream, SIGKILL);
 	waitpid(j->stream, &status, 0);
@@ -401,8 +419,9 @@ static int take_down(struct janitor *j, int by_itself)
 	struct stat st;
 
 	/* nobody was told of it yet */
-	files = j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
-		st.st_mode & S_ISVTX;
+	files = j->rq->dry ||
+		(j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
+		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
 		end_stream(j, (ours.disarm() || speaks_at_end(j)) && by_itself);
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
@@ -502,7 +521,9 @@ int janitor(const struct request *rq, const char *tools, int manager)
 		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
 			by_itself = watch(&j);
 	}
-	if (take_down(&j, by_itself) < 0 || r || stream_failed(&j))
-		return r && j.misused ? MISUSED : REFUSED;
+	if (take_down(&j, by_itself) < 0)
+		return REFUSED;
+	if (r || (!rq->dry && stream_failed(&j)))
+		return (r ? j.misused : j.stream_status == MISUSED) ? MISUSED : REFUSED;
 	return DONE;
 }

@@ -6,7 +6,8 @@
  *	-g, --get-all        print the names of all hooks
  *	-d, --describe HOOK  say what a hook does and which options it has
  *	-k, --check HOOK     say whether this kernel can run it, or what it lacks;
- *	                     with --args whether it would run so
+ *	                     with --args make the session, but record nothing, and
+ *	                     remove it: what --run refuses, this does
  *	-c, --clear          end and remove all sessions, reset the subsystem
  *	-r, --run HOOK       run a session until a signal, its time limit or the
  *	                     end of the traced tasks; prints the absolute path
@@ -64,54 +65,64 @@ static int find_tools(const char *dir, const struct request *rq, char *tools)
 	return 0;
 }
 
-static int run(const char *dir, const char *hook, const char *args)
+/* Print what --check has found. Return the status. */
+static int tell_verdict(const char *hook, const char *verdict, int status)
+{
+	print("%s: %s\n", hook, verdict);
+	flush();
+	return status;
+}
+
+/*
+ * Run a session. dry: of --check, which knows what the recipe, its tools and the kernel
+ * refuse only if it asks them.
+ */
+static int run(const char *dir, const char *hook, const char *args, int dry)
 {
 	char tools[PATH_MAX], path[PATH_MAX];
 	struct recipe recipe;
 	struct request rq;
 	char why[PATH_MAX + 256];
-	int root;
+	int root, status;
 
 	if (read_recipe(&recipe, dir, hook) < 0 || parse_request(&rq, &recipe, args) < 0)
 		return MISUSED;
 	rq.args = args;
+	rq.dry = dry;
 	if (policy_request(&rq) < 0)
 		return REFUSED;
 	root = ours.root(path);
 	if (root < 0 || procfs_is_initial() < 0)
 		return REFUSED;
-	if (check_requirements(&recipe, root, path, why, sizeof(why)) < 0)
+	if (check_requirements(&recipe, root, path, why, sizeof(why)) < 0) {
+		if (dry)
+			return tell_verdict(hook, why, NO);
 		die(REFUSED, "%s: %s", hook, why);
+	}
 	if (ours.check(&rq, root) < 0)
 		return REFUSED;
 	close(root);
 	if (find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
-	return run_session(&rq, tools);
+	status = run_session(&rq, tools);
+	return dry && !status ? tell_verdict(hook, "yes", DONE) : status;
 }
 
-/* With args all that a run would check, without them what the kernel lacks. */
-static int check(const char *dir, const char *hook, const char *args)
+/* What the kernel lacks. */
+static int check(const char *dir, const char *hook)
 {
 	char path[PATH_MAX], tools[PATH_MAX], why[PATH_MAX + 256] = "yes";
 	struct recipe recipe;
 	struct request rq = { .recipe = &recipe, .ms = -1 };
 	int root, r;
 
-	if (read_recipe(&recipe, dir, hook) < 0 ||
-	    (args && parse_request(&rq, &recipe, args) < 0))
+	if (read_recipe(&recipe, dir, hook) < 0)
 		return MISUSED;
-	if (args && policy_request(&rq) < 0)
-		return REFUSED;
 	root = ours.root(path);
 	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
 	r = check_requirements(&recipe, root, path, why, sizeof(why));
-	if (!r && args && ours.check(&rq, root) < 0)
-		return REFUSED;
-	print("%s: %s\n", hook, why);
-	flush();
-	return r < 0 ? NO : DONE;
+	return tell_verdict(hook, why, r < 0 ? NO : DONE);
 }
 
 static int clear(void)
@@ -187,7 +198,7 @@ int main(int argc, char **argv)
 		die(MISUSED, "--args goes with --run or --check; usage: %s", usage);
 	if (own_directory(dir) < 0)
 		return REFUSED;
-	if (verb == 'r')
+	if (verb == 'r' || (verb == 'k' && args))
 		hold_signals();
 	/* to clear away is always allowed */
 	if (strchr("gdkr", verb) && policy_read() < 0)
@@ -203,11 +214,11 @@ int main(int argc, char **argv)
 		status = describe(dir, hook);
 		break;
 	case 'k':
-		return check(dir, hook, args);
+		return args ? run(dir, hook, args, 1) : check(dir, hook);
 	case 'c':
 		return clear();
 	case 'r':
-		return run(dir, hook, args ? args : "");
+		return run(dir, hook, args ? args : "", 0);
 	case 'h':
 		print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
 		       ours.name);

@@ -97,6 +97,7 @@ struct request {
 	int everybody;
 	long ms;                     /* time limit, -1 none */
 	enum output output;
+	int dry;                     /* make the session, record nothing, and remove it */
 	int header;                  /* in front of text */
 	unsigned long buffer_kb;     /* a processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
@@ -154,7 +155,7 @@ int audit_to(const char *where);
 /*
  * Record that the session begins, before anything of it is made, and that it has ended
  * with that status of the janitor's; -1: the janitor was killed. Silent, and without a
- * wait: a record that nobody takes is lost.
+ * wait: a record that nobody takes is lost. A dry session has no record.
  */
 void audit_begin(const struct request *rq, const char *subsystem);
 void audit_end(const struct request *rq, const char *subsystem, int status);
@@ -353,7 +354,7 @@ int janitor(const struct request *rq, const char *tools, int manager);
  */
 void hold_signals(void);
 
-/* Run the session to its end. The manager's exit status. */
+/* Run the session to its end; a dry one ends at once. The manager's exit status. */
 int run_session(const struct request *rq, const char *tools);
 
 /* End and remove every session of the subsystem. 0 or -1 said. */

@@ -293,12 +293,17 @@ int run_session(const struct request *rq, const char *tools)
 	status = await_path(ends[0], errors[0], path);
 	if (!status && within_limits(rq) < 0)
 		status = REFUSED;
-	if (!status)
+	if (!status && !rq->dry)
 		status = tell(rq, path);
 	close(errors[0]);
-	if (status) {
+	if (status || rq->dry) {
 		close(ends[0]);
 		r = end_of(pid, rq);
+		if (!status && r) {
+			complain("%s: unable to remove what the check made; --clear does",
+				 rq->session);
+			status = REFUSED;
+		}
 		/* that the recipe was misused, its exit status tells */
 		return status == REFUSED && r == MISUSED ? r : status;
 	}

@@ -204,7 +204,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--run wants --args "--pid $$"
 }
 
-@test "manager: --check with --args checks all that --run does, and makes nothing" {
+@test "manager: --check with --args checks all that --run does, and leaves nothing" {
 	need_tracefs events/syscalls
 	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
 	[ "$output" = 'trace_syscalls: yes' ]
@@ -213,6 +213,127 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them" \
 		--check trace_syscalls --args "--pid $$ --nosuch"
 	nothing_left
+}
+
+@test "manager: --check refuses each option that names what the kernel does not have, as --run does" {
+	need_tracefs
+	for words in \
+		'trace_block --device nosuch' \
+		'trace_count --event nosuch' 'trace_count --function nosuch' \
+		'trace_count --function do_exit nosuch' 'trace_count --syscall nosuch' \
+		'trace_count --syscall sys_exit_nosuch' 'trace_count --key .' \
+		'trace_event --event nosuch' 'trace_event --event sched:nosuch' \
+		'trace_event --event sched_switch --filter nope==1' \
+		'trace_event --event sched_switch --trigger nosuch' \
+		'trace_exec --words 99' \
+		'trace_flight --event nosuch' 'trace_flight --event sched_switch --filter nope==1' \
+		'trace_flight --event sched_switch --dump-on nosuch' \
+		'trace_flight --event sched_switch --dump-on sched_switch:nope==1' \
+		'trace_flight --event sched_switch --clock counter --last 10' \
+		'trace_function --function nosuch' 'trace_function --function do_exit --not nosuch' \
+		'trace_graph --function nosuch' 'trace_graph --function do_exit --not nosuch' \
+		'trace_hist --event nosuch --key pid' 'trace_hist --event sched_switch --key nosuch' \
+		'trace_hist --event sched_* --key pid' \
+		'trace_hist --event sched_switch --key prev_pid --filter nope==1' \
+		'trace_kprobe --function nosuch' 'trace_kprobe --function do_sys_openat2+999999' \
+		'trace_kprobe --function nosuch:do_exit' 'trace_kprobe --function do_exit --arg x=y' \
+		'trace_kprobe --function do_exit --filter nope==1' \
+		'trace_process --trace nosuch' 'trace_process --comm 0123456789abcdef' \
+		'trace_signal --signal NOSUCH' 'trace_signal --signal 65' \
+		'trace_syscalls --syscall nosuch' 'trace_syscalls --syscall sys_exit_nosuch' \
+		'trace_uprobe --binary nosuch --symbol main' \
+		'trace_uprobe --binary /nosuch --symbol main' \
+		'trace_uprobe --binary /dev/null --symbol main' \
+		"trace_uprobe --binary $PROG/acts --symbol nosuch" \
+		"trace_uprobe --binary $PROG/acts --symbol acts_work --arg x=y" \
+		"trace_uprobe --binary $PROG/acts --symbol acts_work --filter nope==1" \
+		'trace_event --event sched_switch --cgroup nosuch' \
+		'trace_event --event sched_switch --cgroup /nosuch' \
+		'trace_event --event sched_switch --clock nosuch' \
+		'trace_event --event sched_switch --output dat --size 1' \
+		'trace_function --function do_exit --parent 1'
+	do
+		who="--pid $$"
+		[[ $words != *--cgroup* && $words != *--parent* ]] || who=
+		# shellcheck disable=SC2086 # a word each
+		alike $words $who
+	done
+}
+
+@test "manager: --check refuses the name of a session that is there, as --run does" {
+	need_tracefs
+	start_session trace_event --pid $$ -e sched_switch
+	before=$(our_sessions)
+	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
+		--check trace_event --args "--instance $MARK --pid $$ -e sched_switch"
+	[ "$(our_sessions)" = "$before" ]
+	[ -p "$TRACE" ]
+	echo "$TRACE" >out # of the session
+	: >err
+	stop_session
+}
+
+@test "manager: --check runs the recipe and begins its stream, but nothing is recorded" {
+	need_tracefs
+	own_tree
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+	cat >tree/bin/looks <<-END
+		#!/bin/sh
+		cat "$TRACEFS/instances/tfs.$MARK/tracing_on" >"$PWD/seen"
+		trap 'echo told >"$PWD/seen"; exit' TERM
+		echo >&3
+		read -r _ <"$PWD/never"
+	END
+	chmod +x tree/bin/looks
+	mkfifo never
+	recipe works <<-END
+		# description: records something
+		# stream: alone
+		tfs-write events/sched/sched_switch/enable 1
+		printf '%s\n' looks
+	END
+	run -0 --separate-stderr "$MANAGER" --check works --args "--instance $MARK --pid $$"
+	[ "$output" = 'works: yes' ]
+	[ -z "$stderr" ]
+	# the stream has no end that it could make a file of
+	[ "$(cat seen)" = 0 ]
+	nothing_left
+}
+
+@test "manager: --check without --args says what the kernel lacks, and runs no recipe" {
+	need_tracefs
+	own_tree
+	recipe fails <<-'END'
+		# description: fails
+		exit 1
+	END
+	mkdir -p "$TFS_RUNDIR/ftrace"
+	run -0 "$MANAGER" --check fails
+	[ "$output" = 'fails: yes' ]
+	refused 111 'fails: the recipe failed with status 1' --check fails \
+		--args "--instance $MARK --pid $$"
+	nothing_left
+}
+
+@test "manager: a --check that is told to end leaves nothing" {
+	need_tracefs
+	own_tree
+	mkfifo begun never
+	recipe waits <<-END
+		# description: waits for ever
+		echo >"$PWD/begun"
+		read -r _ <"$PWD/never"
+	END
+	for signal in INT TERM HUP; do
+		background "$MANAGER" --check waits --args "--instance $MARK --pid $$" >out 2>err
+		read -rt "$DEADLINE" _ <>begun
+		kill "-$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l "$signal")))
+		[ ! -s out ]
+		nothing_left
+	done
 }
 
 @test "manager: refuses a name that is no hook" {

@@ -784,6 +784,29 @@ prints_refused() {
 	nothing_left
 }
 
+@test "recipe: a stream that is misused ends the session with 100: a filter, a tool, one that works alone" {
+	need_tracefs events/syscalls
+	for words in '| tfs-count -n 0x' 'tfs-read -e' '-e'; do
+		# shellcheck disable=SC2086 # a word each
+		prints $words
+		calls 1
+		start_session prints --pid "$CALLS" --output fifo
+		read_by cat >got
+		finishes "$SESSION" 100
+		finishes "$READER" 0
+		[ ! -s got ]
+		nothing_left
+	done
+	recipe alone <<-'END'
+	# description: works alone
+	# stream: alone
+	printf '%s\n' tfs-flight -b 0
+	END
+	refused 100 "not a number of milliseconds: '0'; $(tfs-flight --help | head -n 1)" \
+		--run alone --args "--instance $MARK --pid $$"
+	nothing_left
+}
+
 @test "recipe: a filter whose input ends early, with nothing to say, ends the session with 111" {
 	need_tracefs events/syscalls
 	prints '|' says-no

@@ -387,6 +387,33 @@ run_flight() {
 	left dump.1
 }
 
+@test "trace_flight: what its stream refuses as misuse ends with 100, as other wrong options do" {
+	need_tracefs
+	args="--instance $MARK --pid $$ -e sched_switch"
+	usage=$(tfs-flight --help | head -n 1)
+	mkdir -p "$TFS_RUNDIR/ftrace"
+	refused 100 "not a number of dumps from 1 to 100000: '0'; $usage" \
+		--run trace_flight --args "$args --dumps 0"
+	refused 100 "not a number of dumps from 1 to 100000: '100001'; $usage" \
+		--check trace_flight --args "$args --dumps 100001"
+	nothing_left
+}
+
+@test "trace_flight: --check makes no dump, whatever makes one at the end" {
+	need_tracefs
+	for on in '' '--dump-on end' '--dump-on fail' '--dump-on sched_switch' '--output file'; do
+		run -0 "$MANAGER" --check trace_flight --args \
+			"--instance $MARK --pid $$ -e sched_switch $on"
+		[ "$output" = 'trace_flight: yes' ]
+		[ ! -e "$TFS_RUNDIR/ftrace/$MARK" ]
+		nothing_left
+	done
+	for words in '--dumps 0' '--last 0' '--dump-on nosuch'; do
+		# shellcheck disable=SC2086 # a word each
+		alike trace_flight --pid $$ -e sched_switch $words
+	done
+}
+
 @test "trace_flight: bad input: one line, and nothing is begun" {
 	need_tracefs
 	calls 1

@@ -343,6 +343,23 @@ parsed() {
 	free "$DEVICE"
 }
 
+@test "trace_blk: --check refuses what --run does, and frees the device again" {
+	new_device
+	for words in '--device nosuch' '--device null' '--action nosuch' '' '--output dat' \
+		'--device ../x' '--cgroup nosuch'; do
+		[[ $words == *--device* ]] || words="--device $DEVICE $words"
+		# shellcheck disable=SC2086 # a word each
+		[ "$words" = "--device $DEVICE " ] || alike trace_blk --pid $$ $words
+		free "$DEVICE"
+	done
+	alike trace_blk --pid $$
+	# a kernel in lockdown refuses both
+	[ "$(verdict --check trace_blk --pid $$ --device "$DEVICE")" = \
+		"$(verdict --run trace_blk --pid $$ --device "$DEVICE")" ]
+	nothing_left
+	free "$DEVICE"
+}
+
 @test "trace_blk: what a task and its children write, to the request, and no other's" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 5); ($(write_blocks "$DEVICE" 3 100)); true"

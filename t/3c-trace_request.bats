@@ -580,6 +580,21 @@ refuse() {
 		--events nosuch
 }
 
+@test "trace_request: --check refuses what --run does, and leaves no probe" {
+	need_probe
+	background true
+	ended "$PID"
+	for words in '--from x' '--from ::/129' "--netns $MARK-none" "--netns $PID" '--netns ../x' \
+		'--dev lo nosuch' '--events nosuch' '--events sched_swich' '--clock nosuch' \
+		'--cgroup nosuch'; do
+		# shellcheck disable=SC2086 # a word each
+		alike trace_request --pid $$ $words
+	done
+	run -0 "$MANAGER" --check trace_request --args "--instance $MARK --pid $$ --dev lo"
+	[ "$output" = 'trace_request: yes' ]
+	nothing_at_all_left
+}
+
 @test "trace_request: what other hooks have and it has not is refused" {
 	need_probe
 	refused 100 'trace_request: --all: name those whose requests are to be followed, or nobody' \

@@ -235,6 +235,18 @@ records() {
 		echo "session=$MARK end start=N end=N status=0 $what")
 }
 
+@test "audit: --check is no session, and has no record" {
+	need_tracefs events/sched
+	log_at "$PWD/socket"
+	export TFS_AUDIT=$PWD/socket
+	run -0 "$MANAGER" --check trace_event --args "--instance $MARK-c --pid $$ -e sched_switch"
+	run -111 "$MANAGER" --check trace_event --args "--instance $MARK-c --pid $$ -e nosuch"
+	start_session trace_event --pid $$ -e sched_switch
+	stop_session
+	eventually grep -q "session=$MARK end" log
+	run -1 grep "session=$MARK-c" log
+}
+
 @test "audit: hostile arguments are escaped and cut, and make one line" {
 	need_tracefs
 	log_at "$PWD/socket"

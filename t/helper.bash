@@ -277,6 +277,31 @@ refused() {
 	fi
 }
 
+# verdict VERB HOOK WORDS: the status and the first line of --check or --run. --check
+# prints on standard output what the kernel lacks, with status 1.
+verdict() {
+	local status=0
+	"$MANAGER" "$1" "$2" --args "--instance $MARK --time 50 ${*:3}" >out 2>err || status=$?
+	if [ "$1$status" = --check1 ]; then
+		echo "111 $(cat out)"
+	else
+		echo "$status $(head -n 1 err | sed 's/^manager: fatal: //')"
+	fi
+}
+
+# alike HOOK WORDS: --check refuses them as --run does, and nothing is left of either
+alike() {
+	local check run
+	check=$(verdict --check "$@")
+	nothing_left || return
+	run=$(verdict --run "$@")
+	nothing_left || return
+	if [ "$check" != "$run" ] || [ "${run%% *}" = 0 ]; then
+		printf 'of: %s\n--check: %s\n--run: %s\n' "$*" "$check" "$run"
+		return 1
+	fi
+}
+
 # A tree of the test's own: the manager and the hooks copied, so that recipes
 # can be added, the tools where they are. MANAGER is then the copy.
 own_tree() {
