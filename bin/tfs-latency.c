@@ -9,8 +9,8 @@
  *	-a          print the ends that have no beginning, too, as they are
  *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
  *	-b          print the beginnings, too, as they are; block: with what is carried
- *	-d          drop the ends that have a beginning, and print all other lines as they
- *	            are, the beginnings included
+ *	-d          drop the ends that have a beginning, with the stacks below them, and
+ *	            print all other lines as they are, the beginnings included
  *	-m US       only those that took so many microseconds or more
  *	-p PID,...  what these tasks, and those that they fork, began; wakeup: waits of
  *	            these tasks only, since an instance that records for them has just
@@ -61,6 +61,7 @@ struct keyed {
 	struct begun begun;
 	int open;
 	unsigned long long cpu; /* that the beginning was on, with -d */
+	int dropped;            /* of a processor: its last event was dropped, with -d */
 };
 
 static struct half first, last;
@@ -206,6 +207,34 @@ static void forget_cpu(struct latency *t, const char *line)
 	}
 }
 
+/* The kernel's text has a head in front of a stack, JSON an event. */
+static int is_stack(const struct trace_line *l)
+{
+	return l->stack || (l->json && (part_is(l->event, "kernel_stack") ||
+					part_is(l->event, "user_stack")));
+}
+
+/*
+ * Note whether the event of this line was dropped, since a stack on the same processor
+ * belongs to it. dropped -1: return what was noted.
+ */
+static int last_was_dropped(struct latency *t, const struct trace_line *l, int dropped)
+{
+	static const char *const cpu[] = { "cpu", NULL };
+	struct keyed *k;
+
+	words_values(&t->key, l, cpu);
+	key_origin(t, l);
+	words_put(&t->key, " last");
+	k = dropped > 0 ? table_at(&t->open, t->key.text, t->key.n) :
+	    table_find(&t->open, t->key.text, t->key.n);
+	if (!k)
+		return 0;
+	if (dropped >= 0)
+		k->dropped = dropped;
+	return k->dropped;
+}
+
 /* Return 1 if the event ends something. Otherwise note what it begins and return 0. */
 static int drops(struct latency *t, const struct moment *m)
 {
@@ -232,17 +261,27 @@ static int drops(struct latency *t, const struct moment *m)
 
 static void each_line_but_ends(struct latency *t, char *line, size_t n)
 {
+	static int below; /* the head of a stack was dropped, and so are its lines */
 	struct moment m = { .line = line, .n = n };
 	struct trace_line l;
 	int event = trace_line(&l, line, n);
 
-	if (event) {
+	if (below && !strncmp(line, " => ", 4))
+		return;
+	below = is_stack(&l) && last_was_dropped(t, &l, -1);
+	if (below)
+		return;
+	if (event && !is_stack(&l)) {
+		int dropped;
+
 		t->event.n = 0;
 		words_put(&t->event, l.prefix);
 		words_add(&t->event, l.event.text, l.event.n);
 		m.l = &l;
 		m.event = t->event.text;
-		if (drops(t, &m))
+		dropped = drops(t, &m);
+		last_was_dropped(t, &l, dropped);
+		if (dropped)
 			return;
 		t->printed++;
 	} else if (tells_gap(line)) {

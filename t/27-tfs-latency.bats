@@ -1120,6 +1120,38 @@ calls_lost() {
 	done
 }
 
+# at CPU LINE: as event prints, on another processor
+at() {
+	event 7 "$2" "$3" | sed "s/\[001\]/[00$1]/"
+}
+
+@test "tfs-latency: -d drops the stack of an end with it, and no other stack" {
+	{
+		at 1 1.000001 'f: (f+0x1/0x2) s="a"'
+		at 2 1.000001 'f_long: (f+0x1/0x2)'
+		at 2 1.000001 '<stack trace>'
+		printf ' => %s\n' f one
+		at 1 1.000001 '<stack trace>'
+		printf ' => %s\n' f two
+		at 1 1.000002 'f_long: (f+0x1/0x2)' | sed 's/$/ dropped/'
+		at 2 1.000002 'f: (f+0x1/0x2) s="b"'
+		at 1 1.000002 '<stack trace>' | sed 's/$/ dropped/'
+		printf ' => %s\n' 'f dropped' 'three dropped'
+		at 2 1.000002 '<stack trace>'
+		printf ' => %s\n' f four
+		at 1 1.000003 'g: (g+0x1/0x2)'
+		at 1 1.000003 '<stack trace>'
+		printf ' => %s\n' g
+	} >marked
+	sed 's/ dropped$//' marked | tfs-latency -d -s f:cpu,pid -e f_long:cpu,pid >out
+	grep -v ' dropped$' marked | diff out -
+	line='{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a","system":"g","event":"open","fields":{"ret":1}}'
+	stack='{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a","system":"ftrace","event":"kernel_stack","fields":{"caller":["0x1"]}}'
+	printf '%s\n' "$line" "$stack" "${line/open/open_long}" "$stack" "${line/open/x}" "$stack" |
+		tfs-latency -d -s open:cpu,pid -e open_long:cpu,pid |
+		diff <(printf '%s\n' "$line" "$stack" "${line/open/x}" "$stack") -
+}
+
 @test "tfs-latency: -d with an option or an operand that is about pairs is misuse" {
 	for word in -a -b '-c pid' '-m 1' '-p 1' -u -x; do
 		# shellcheck disable=SC2086 # words

@@ -284,6 +284,72 @@ uses_returns() {
 	no_probes
 }
 
+# big N: a word of N letters
+big() {
+	printf "%0$1d" 0
+}
+
+@test "trace_uprobe: a call whose string does not fit into a page has a line without it" {
+	uses uprobe_events
+	act functions 5 "$(big 3900)"
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
+	[ "$(lines ": acts_work: (0x[0-9a-f]*) i=[0-4] word=\"$(big 3900)\"$")" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	# more than a page would make the kernel warn in its log
+	act functions 5 "$(big 4080)"
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string' \
+		'copy=$arg1:s32'
+	[ "$(lines ': acts_work_long: (0x[0-9a-f]*) i=\([0-4]\) copy=\1$')" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	act functions 5 "$(big 4080)"
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string' \
+		--filter "'i > 1'"
+	[ "$(lines ': acts_work_long: (0x[0-9a-f]*) i=[2-4]$')" = 3 ]
+	[ "$(grep -vc '^#' got)" = 3 ]
+	act functions 5 "$(big 4080)"
+	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'word=+0($arg2):string'
+	[ "$(lines ': acts_work_long: (0x[0-9a-f]*)$')" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+}
+
+@test "trace_uprobe: a filter of a string shows what it holds for, and nothing without a string" {
+	uses uprobe_events
+	for word in word "$(big 4080)"; do
+		act functions 5 "$word"
+		traced trace_uprobe --binary "$acts" --symbol acts_work \
+			--arg 'i=$arg1:s32' 'word=+0($arg2):string' --filter "'word == \"word\" && i > 1'"
+		n=0
+		[ "$word" != word ] || n=3
+		[ "$(lines ': acts_work: (0x[0-9a-f]*) i=[2-4] word="word"$')" = "$n" ]
+		[ "$(grep -vc '^#' got)" = "$n" ]
+	done
+}
+
+@test "trace_uprobe: --output lines and file leave out the second event, and --output dat has it" {
+	uses uprobe_events
+	for output in lines file dat; do
+		act functions 5
+		start_session trace_uprobe --output "$output" --pid "$ACT" --binary "$acts" \
+			--symbol acts_work --arg 'word=+0($arg2):string'
+		if [ "$output" = lines ]; then
+			read_by cat >got
+			release
+			session_ends
+			finishes "$READER" 0
+		else
+			release
+			session_ends
+			cp "$TRACE" got
+			[ "$output" = file ] || tfs-report "$TRACE" >got
+			rm -r "${TRACE%/*}"
+		fi
+		n=0
+		[ "$output" != dat ] || n=5
+		[ "$(lines ': acts_work: ')" = 5 ]
+		[ "$(lines ': acts_work_long: ')" = "$n" ]
+	done
+}
+
 # ---- trace_kprobe --------------------------------------------------------------------------
 
 @test "trace_kprobe: each call of a function of the kernel, with its arguments, or its return" {
@@ -304,6 +370,38 @@ uses_returns() {
 	traced trace_kprobe -k do_sys_openat2 --stack
 	[ "$(lines ': do_sys_openat2: ')" = 2 ]
 	[ "$(lines '<stack trace>')" = 2 ]
+}
+
+@test "trace_kprobe: a call whose string does not fit into a page has a line without it" {
+	uses kprobe_events
+	path=$(printf '/%.0s' {1..4080})
+	act opens 3 2 "$path"
+	traced trace_kprobe -k do_sys_openat2 --arg 'path=+0($arg2):ustring' 'dir=$arg1:s32'
+	[ "$(lines ': do_sys_openat2_long: (do_sys_openat2+0x[0-9a-f]/0x[0-9a-f]*) dir=-100$')" = 3 ]
+	[ "$(lines ': do_sys_openat2: .* path="/nowhere/at all" dir=-100$')" = 2 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	# each with its own stack and no other
+	act opens 3 2 "$path"
+	traced trace_kprobe -k do_sys_openat2 --arg 'path=+0($arg2):ustring' --stack
+	[ "$(lines ': do_sys_openat2_long: ')" = 3 ]
+	[ "$(lines ': do_sys_openat2: ')" = 2 ]
+	[ "$(lines '<stack trace>')" = 5 ]
+	grep -q 'return probes.*\$arg' "$TRACEFS/README" || return 0
+	act opens 3 2 "$path"
+	traced trace_kprobe -k do_sys_openat2 --return --arg 'path=+0($arg2):ustring'
+	[ "$(lines ': do_sys_openat2_long: .* ret=[0-9]*$')" = 3 ]
+	[ "$(lines ': do_sys_openat2: .* path="/nowhere/at all" ret=-2$')" = 2 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+}
+
+@test "trace_kprobe: two functions at once with a string among their arguments" {
+	uses kprobe_events
+	grep -q ' t do_filp_open$\| T do_filp_open$' /proc/kallsyms || skip "needs do_filp_open"
+	act opens 3 2 "$PWD/there"
+	traced trace_kprobe -k do_sys_openat2 do_filp_open --arg 'what=+0($arg2):ustring' 'x=$arg1:s32'
+	[ "$(lines ': do_sys_openat2: .* what="[^"]*" x=-100$')" = 5 ]
+	[ "$(lines ': do_filp_open: ')" = 5 ]
+	[ "$(grep -vc '^#' got)" = 10 ]
 }
 
 @test "trace_kprobe: no function, or one that is not there: one line, with the nearest" {
@@ -351,11 +449,6 @@ uses_returns() {
 	act execs 1 0 one
 	traced trace_exec --words 32
 	[ "$(lines ': exec3: ')" = 1 ]
-}
-
-# big N: a word of N letters
-big() {
-	printf "%0$1d" 0
 }
 
 @test "trace_exec: an exec whose words do not fit into a page has a line without them" {

@@ -2,7 +2,7 @@
 /*
  * acts - a program that does one thing a known number of times
  *
- *	acts functions N          call acts_work(i, "word") N times
+ *	acts functions N [WORD]   call acts_work(i, WORD) N times; default "word"
  *	acts opens N M PATH       open PATH N times, and M times what is not there
  *	acts unread N M FILE      open the path that is in FILE N times, each time from
  *	                          memory that was not read yet, and M times a bad pointer
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		;
 	if (!strcmp(act, "functions"))
 		for (long i = 0; i < n; i++)
-			acts_work((int)i, "word");
+			acts_work((int)i, argc > 3 ? argv[3] : "word");
 	else if (!strcmp(act, "opens"))
 		for (long i = 0; i < n + m; i++)
 			close(open(i < n ? argv[4] : none[0], O_RDONLY));
