@@ -7,7 +7,7 @@ load helper
 
 undo() {
 	[ -e "$TRACEFS/dynamic_events" ] || return 0
-	run ! grep -E ":(tfs_t$$|tfs_${MARK//-/_m}|own_)" "$TRACEFS/dynamic_events"
+	run ! grep -E ":(tfs_t$$_m[^/]*|own_${MARK//-/_})/" "$TRACEFS/dynamic_events"
 	[ -z "$output" ] || { tfs-probe -g "own_${MARK//-/_}" remove; return 1; }
 }
 
