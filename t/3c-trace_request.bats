@@ -259,9 +259,9 @@ refuse() {
 	serve
 	client one -i
 	begin a --pid "${CLIENTS[one]}"
-	begin b --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24 10.$NET.1.1
-	begin c --pid "${CLIENTS[one]}" --from 10.$NET.1.0/24
-	begin d --pid "${CLIENTS[one]}" --from 10.$NET.2.0/24
+	begin b --pid "${CLIENTS[one]}" --from 10."$NET".2.0/24 10."$NET".1.1
+	begin c --pid "${CLIENTS[one]}" --from 10."$NET".1.0/24
+	begin d --pid "${CLIENTS[one]}" --from 10."$NET".2.0/24
 	go one 5
 	eventually shows c E 5
 	eventually shows b E 10
@@ -372,7 +372,7 @@ refuse() {
 	serve
 	status=0
 	tfs-run -m distributed trace_request --netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" \
-		--from 10.$NET.0.0/16 --events "$CALLS_EVENT" -- \
+		--from 10."$NET".0.0/16 --events "$CALLS_EVENT" -- \
 		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" -n 5 client "${TARGET[@]}" \
 		</dev/null >got.s 2>err || status=$?
 	[ "$status" = 0 ]
@@ -562,7 +562,7 @@ refuse() {
 	usage=$(dt-probe --help | head -n 1)
 	refuse 100 "-f: not an address or a network: 'x'; $usage" --from x
 	refuse 100 "-f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
-		--from 10.$NET.0.0/16 10.0.0.0/40
+		--from 10."$NET".0.0/16 10.0.0.0/40
 	refuse 100 "-f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
 	refuse 100 "--netns: '../x' is not a name: letters, digits, _ . - and 64 of them at most" \
 		--netns ../x
