@@ -152,6 +152,8 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(lines ': acts_work: ')" = 20 ]
 }
 
+# any other session would sweep them up before
+# bats test_tags=alone
 @test "manager: killed with its janitor, its probes go with the next --run" {
 	uses uprobe_events
 	act functions 1
