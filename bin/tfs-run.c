@@ -376,12 +376,14 @@ static int chunk_of(int fd)
 
 int main(int argc, char **argv)
 {
-	static struct run r = { .trace = -1, .out = STDOUT_FILENO }; /* large */
+	static struct run r; /* large: values here would make the program as large */
 	const char *subsystem = "ftrace", *file = NULL;
 	char manager[PATH_MAX], path[PATH_MAX], *hook, *args, **command = NULL;
 	int release = -1, from, dump = 0, told, status;
 	int c;
 
+	r.trace = -1;
+	r.out = STDOUT_FILENO;
 	occupy_standard_descriptors();
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		if (c == 'm')
