@@ -6,7 +6,8 @@
 # between a request and its answer, other ones for a traced client's than for an
 # untraced one's, and a third kind when it has answered. The windows of the probe,
 # applied by dt-window, must let through all of the first and none of the others.
-# parts: 3
+# It runs alone: a test that counts windows exactly failed once beside other tests.
+# bats file_tags=alone
 
 load helper
 load net
