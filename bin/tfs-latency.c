@@ -207,7 +207,7 @@ static void forget_cpu(struct latency *t, const char *line)
 	}
 }
 
-/* The kernel's text has a head in front of a stack, JSON an event. */
+/* A stack is a head line and its frames in the kernel's text, and an event in JSON. */
 static int is_stack(const struct trace_line *l)
 {
 	return l->stack || (l->json && (part_is(l->event, "kernel_stack") ||

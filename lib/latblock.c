@@ -184,7 +184,7 @@ static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t
 	};
 }
 
-/* What is without length, as the reset of a zone, takes a sector here. */
+/* A request without a length, as the reset of a zone, counts as one sector here. */
 static uint64_t end_of(const struct place *p)
 {
 	return p->sector + (p->length ? p->length : 1);

@@ -123,8 +123,8 @@ struct bios {
 };
 
 /*
- * Add a bio, whose task is ours from then on. If there are too many, forget the older
- * half: they are a device's that makes no requests of bios, or that lost some.
+ * Add a bio and take over the memory of its task. If there are too many bios, forget the
+ * older half: the device makes no requests of bios, or the trace lost some.
  */
 void bios_add(struct bios *, const struct bio *);
 

@@ -482,7 +482,7 @@ WS 64 + 8 10
 	whose -p 7 <in >got
 	exactly got 'R 900 + 8 7
 '
-	# it began when the device got it, and only comm and pid are of the other event
+	# the time is that of the issue; only comm and pid come from the queued bio
 	prints '0 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] by=task by_pid=10 t=1.000001 lat=5' \
 		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
 }
