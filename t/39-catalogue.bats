@@ -634,14 +634,14 @@ need_graph() {
 	grep -q '^    Dropped: 0$' got
 }
 
-@test "trace_hist: --pid counts that task, and no stranger" {
-	need_hist
-	need_tracefs events/raw_syscalls/sys_enter/hist
-	calls 1000 2
-	start_session trace_hist --output fifo --pid "$CALLS" --event sys_enter --key id \
+# getppids CALLS...: how many getppid trace_hist counts with --pid of a program that calls
+# it so, while a stranger calls it as well
+getppids() {
+	calls "$@"
+	local task=$CALLS gate=$GO
+	start_session trace_hist --output fifo --pid "$task" --event sys_enter --key id \
 		--filter "'id == $(syscall-nr getppid)'"
 	read_by cat >got
-	task=$CALLS gate=$GO
 	calls 500 # a stranger
 	release
 	finishes "$CALLS" 0
@@ -650,8 +650,18 @@ need_graph() {
 	finishes "$READER" 0
 	cat got
 	hits=$(sed -n 's/^    Hits: //p' got)
-	[ "$hits" -ge 1000 ] && [ "$hits" -le 2000 ] # its second thread was not born yet
-	[ -n "$task" ]
+}
+
+@test "trace_hist: --pid counts that task, its threads and children, no stranger, and nobody who is born later" {
+	need_hist
+	need_tracefs events/raw_syscalls/sys_enter/hist
+	getppids 1000
+	[ "$hits" = 1000 ]
+	# the threads of the children, who are there when the session begins
+	getppids -e 1000 2 2
+	[ "$hits" = 4000 ]
+	getppids 1000 1 2
+	[ "$hits" = 0 ]
 }
 
 @test "trace_hist: a filter that closes early, two events, no key, a bad key: one line, the kernel's caret" {
