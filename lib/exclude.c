@@ -42,14 +42,20 @@ static size_t none_of(char *buf, size_t size, size_t n, const char *field,
 }
 
 /*
- * A switch and a wake-up tell of a second task. Like the list of pids, the filter
- * lets them pass for that one's sake.
+ * Return the field in which a switch or a wake-up names a second task; NULL: the event
+ * has none. Like the list of pids, the filter lets the event pass for that task's sake.
  */
 static const char *other_task(const char *event)
 {
-	if (!strcmp(event, "sched:sched_switch"))
-		return "next_pid";
-	return !strncmp(event, "sched:sched_wak", 15) ? "pid" : NULL;
+	static const char *const fields[][2] = {
+		{ "sched:sched_switch", "next_pid" }, { "sched:sched_waking", "pid" },
+		{ "sched:sched_wakeup", "pid" }, { "sched:sched_wakeup_new", "pid" },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(event, fields[i][0]))
+			return fields[i][1];
+	return NULL;
 }
 
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,

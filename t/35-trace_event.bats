@@ -213,6 +213,16 @@ begins_anew() {
 	[ "$(own_tasks | tail -n 1)" != "$1" ] && filter_is sched/sched_process_exit
 }
 
+@test "trace_event: with --all each event of the scheduler is recorded, whatever its fields" {
+	need_tracefs events/sched/sched_wake_idle_without_ipi
+	start_session trace_event --output fifo --all -e 'sched:*'
+	filters=$TRACEFS/instances/tfs.$MARK/events/sched
+	# the name begins like that of a wake-up, but the event names no second task
+	[ "$(cat "$filters/sched_wake_idle_without_ipi/filter")" = "$(clause)" ]
+	grep -qw pid "$filters/sched_wakeup_new/filter"
+	stop_session
+}
+
 @test "trace_event: with --all a stream that begins anew for a second reader is left out, too" {
 	need_tracefs events/sched
 	start_session trace_event --output fifo --all -e sched_process_exit
