@@ -276,7 +276,7 @@ static void tell_losses(struct stream *s, char *const *dirs)
 	size_t n;
 
 	for (; *dirs; dirs++)
-		dropped += relay_dropped(*dirs);
+		dropped += relay_dropped(relay_open_dropped(*dirs));
 	s->cut += consumer_take_back(&s->to);
 	if (!dropped && !s->cut)
 		return;
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 		if (relay_open(&s.relay, dirs[i], "trace") < 0)
 			return REFUSED;
 	if (ndirs)
-		confine_stream(s.relay.n ? s.relay.v[0].fd : -1, -1);
+		confine_paths(CAPS_STREAM, &s.relay.v->fd, 1);
 	if (ndirs)
 		r = live(&s, (int)ms);
 	else

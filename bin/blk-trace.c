@@ -77,7 +77,7 @@ static int readable(const char *name, char *dir)
 		return complain_errno("unable to open %s (a kernel in lockdown keeps relay files "
 				      "from everybody)", path);
 	if (fd < 0)
-		return complain_errno("unable to open %s (is debugfs mounted?)", path);
+		return complain_file("unable to open %s (is debugfs mounted?)", path);
 	return close(fd);
 }
 
@@ -93,7 +93,7 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 				"CONFIG_BLK_DEV_IO_TRACE", device);
 	if (r < 0) {
 		errno = -r;
-		return complain_needs(NEEDS_SYS_ADMIN, "unable to set up the tracing of %s",
+		return complain_needs(CAPS_SYS_ADMIN, "unable to set up the tracing of %s",
 				      device);
 	}
 	if (readable(name, dir) < 0) {
@@ -120,7 +120,7 @@ static int command(int fd, const char *device, const char *what, dev_t dev,
 	if (r == -EINVAL && strcmp(what, "remove"))
 		return 0;
 	errno = -r;
-	return r < 0 ? complain_needs(NEEDS_SYS_ADMIN, "unable to %s the tracing of %s", what,
+	return r < 0 ? complain_needs(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", what,
 					device) : 0;
 }
 

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		errno = fd == OTHER_KIND ? EINVAL : errno;
 		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
 			/* the kernel looks at a task's namespaces as ptrace(2) does */
-			complain_needs(fd < 0 ? NEEDS_SYS_PTRACE : NEEDS_SYS_ADMIN,
+			complain_needs(fd < 0 ? CAPS_SYS_PTRACE : CAPS_SYS_ADMIN,
 				       "unable to enter the network namespace %.200s", netns);
 			return REFUSED;
 		}

@@ -53,7 +53,7 @@ static int add(int map, const struct pids *s)
 
 	for (size_t i = 0; i < s->n; i++)
 		if (bpf_update(map, &s->v[i], &by_hand) < 0)
-			return complain_errno("unable to add %d", (int)s->v[i]);
+			return complain_needs(CAPS_BPF, "unable to add %d", (int)s->v[i]);
 	return 0;
 }
 

@@ -93,7 +93,7 @@ static int print_state(void)
 	if (map < 0)
 		return REFUSED;
 	if (bpf_lookup(map, &zero, each) < 0) {
-		complain_errno("unable to read what was counted");
+		complain_needs(CAPS_BPF, "unable to read what was counted");
 		return REFUSED;
 	}
 	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {

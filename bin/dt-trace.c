@@ -52,13 +52,14 @@ static int wait_for_change(int map)
 	format(name, sizeof(name), INSTANCE_PREFIX "dt-trace.%d", (int)getpid());
 	dir = instances < 0 ? -1 : owned_make(instances, name, 0750);
 	if (dir < 0)
-		return complain_errno("unable to make instance %s", name);
+		return complain_file("unable to make instance %s", name);
 	pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (pipe < 0)
-		complain_errno("unable to open trace_pipe");
+		complain_file("unable to open trace_pipe");
 	else
 		r = ctl_write(dir, "buffer_percent", "0", 0) ||
 		    ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
+	confine_paths(CAPS_BPF, &instances, 1);
 	before = serving(map);
 	p.fd = pipe;
 	while (!r && serving(map) == before) {

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	static struct outlet out = { .relay = &relay };
 	unsigned long ms = 100;
 	unsigned long long dropped;
-	int once = 0, ended = 0, c, r = 0;
+	int once = 0, ended = 0, c, r = 0, counter;
 
 	out.to = CONSUMER;
 	while ((c = next_option(&tool, argc, argv)) != -1)
@@ -111,8 +111,10 @@ int main(int argc, char **argv)
 	out.to.signals = stop_signals();
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
 		return REFUSED;
+	counter = relay_open_dropped(dir);
 	if (!to)
 		consumer_open(&out.to, &tool);
+	confine();
 	while (!r && !once && !out.to.stopping && !ended) {
 		r = relay_read(&relay, 0, put, &out);
 		if (!r)
@@ -122,7 +124,7 @@ int main(int argc, char **argv)
 	}
 	if (!r)
 		r = relay_read(&relay, 1, put, &out);
-	dropped = relay_dropped(dir);
+	dropped = relay_dropped(counter);
 	if (dropped)
 		note("lost %llu records, as %s/dropped has it", dropped, dir);
 	return out.to.full ? out.to.full : r < 0 ? REFUSED : DONE;

@@ -411,13 +411,13 @@ int main(int argc, char **argv)
 		return REFUSED;
 	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (s.in < 0) {
-		complain_errno("unable to open trace_pipe");
+		complain_file("unable to open trace_pipe");
 		return REFUSED;
 	}
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
 	consumer_open(&s.to, &tool);
-	confine_stream(s.dir, -1);
+	confine_paths(CAPS_STREAM, &s.dir, 1);
 	give_header(&s);
 
 	while (r >= 0 && !s.to.stopping) {

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	text = ctl_read(top, "available_events", NULL);
 	if (!text) {
-		complain_errno("unable to read available_events");
+		complain_file("unable to read available_events");
 		return REFUSED;
 	}
 	if (all_events(&events, text) < 0 || (*argv && choose(&events, argv) < 0))

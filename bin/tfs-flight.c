@@ -51,7 +51,7 @@ static const struct tool tool = {
 };
 
 struct flight {
-	int dir;                /* the instance */
+	int dir, top;           /* the instance, and tracefs itself */
 	struct kernel kernel;
 	struct live live;
 	struct show show;
@@ -249,7 +249,7 @@ static int hold_signals(void)
 
 static int open_all(struct flight *f, const char *root, const char *instance)
 {
-	int top = open_tracefs(root, "", NULL), odd;
+	int top = f->top = open_tracefs(root, "", NULL), odd;
 
 	f->dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
 	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
@@ -281,6 +281,21 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 			 instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
 	return f->locked ? 0 : controls_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
+}
+
+/*
+ * We open dumps, control files and instances until the end. With CAP_SYS_PTRACE we can
+ * read how processes of other users ended (-F). CAP_LEASE is needed where the file system
+ * says that another user owns the files that we make.
+ */
+static void give_up_rights(struct flight *f)
+{
+	const int files[] = { f->dir, f->top, f->dumps.dir,
+			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
+			      f->trigger.made ? f->trigger.instances : -1 };
+
+	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE), files,
+		      sizeof(files) / sizeof(*files));
 }
 
 static void ready(unsigned long fd)
@@ -381,6 +396,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	r = open_all(&f, root, instance);
 	if (!r) {
+		give_up_rights(&f);
 		if (fd)
 			ready(fd);
 		fly(&f);

@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	all = ctl_read(top, "available_filter_functions", &len);
 	if (!all) {
-		complain_errno("unable to read available_filter_functions");
+		complain_file("unable to read available_filter_functions");
 		return REFUSED;
 	}
 	for (char **w = argv; *w; w++)

@@ -46,14 +46,14 @@ static int remove_one(int dir, const char *name)
 {
 	if (!instance_remove(dir, name, (long)patience))
 		return 0;
-	return complain_errno("unable to remove instance %s", name);
+	return complain_file("unable to remove instance %s", name);
 }
 
 static int remove_stale(void *arg, int dir, const char *name)
 {
 	(void)arg;
 	if (stale_release(dir, name) < 0) {
-		complain_errno("unable to remove what %s has outside of its instance", name);
+		complain_file("unable to remove what %s has outside of its instance", name);
 		return 1;
 	}
 	return remove_one(dir, name) < 0;
@@ -65,7 +65,7 @@ static int list_all(const char *path)
 	int shown;
 
 	if (!names)
-		return complain_errno("unable to list %s", path);
+		return complain_file("unable to list %s", path);
 	for (name = names; *name; name++)
 		print("%s\n", *name);
 	shown = name > names;
@@ -77,7 +77,7 @@ static int make_all(int dir, char **names)
 {
 	for (; *names; names++)
 		if (mkdirat(dir, *names, 0750) < 0)
-			return complain_errno("unable to make instance %s", *names);
+			return complain_file("unable to make instance %s", *names);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int hold(int dir, char **argv)
 	format(name, sizeof(name), INSTANCE_PREFIX "%s", argv[0]);
 	fd = owned_make(dir, name, 0750);
 	if (fd < 0) {
-		complain_errno("unable to make instance %s", name);
+		complain_file("unable to make instance %s", name);
 		return REFUSED;
 	}
 	/* the lock lasts as long as a descriptor of it is open: leave it so */
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 	strncat(path, "/instances", sizeof(path) - strlen(path) - 1);
 	dir = openat(dir, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
-		complain_errno("unable to open %s", path);
+		complain_file("unable to open %s", path);
 		return REFUSED;
 	}
 	if (*command == 'm')

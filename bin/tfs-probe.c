@@ -400,7 +400,7 @@ static int list(int root, const char *group)
 	int r = NO;
 
 	if (!text) {
-		complain_errno("unable to read dynamic_events");
+		complain_file("unable to read dynamic_events");
 		return REFUSED;
 	}
 	while (next_probe(&at, &p))
@@ -417,9 +417,9 @@ static int remove_one(int root, const char *group, const char *event)
 {
 	if (!probes_remove(root, group, event))
 		return 0;
-	return complain_errno("unable to remove %s%s%s%s", group, event ? "/" : "",
-			      event ? event : "", errno == EBUSY ? ", which is enabled or in "
-			      "use" : "");
+	return complain_file("unable to remove %s%s%s%s", group, event ? "/" : "",
+			     event ? event : "", errno == EBUSY ? ", which is enabled or in "
+			     "use" : "");
 }
 
 static int remove_probes(int root, const char *group, char **events)

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tfs.h"
 
@@ -30,7 +32,7 @@ static int show(int dir, char **files)
 		char *text = ctl_read(dir, *files, &len);
 
 		if (!text)
-			return complain_errno("unable to read %s", *files);
+			return complain_file("unable to read %s", *files);
 		for (char *p = text, *end; p < text + len; p = end) {
 			end = memchr(p, '\n', (size_t)(text + len - p));
 			end = end ? end + 1 : text + len;
@@ -42,13 +44,37 @@ static int show(int dir, char **files)
 	return 0;
 }
 
+/* Does another user own the file or a directory on the way to it? -1 and errno. */
+static int is_others(int dir, char *file)
+{
+	struct stat st;
+	int r = 0;
+
+	for (char *end = file; r >= 0; end++) {
+		char c = *end;
+
+		if (c && c != '/')
+			continue;
+		*end = '\0';
+		if (fstatat(dir, file, &st, 0) < 0)
+			r = -1;
+		else if (st.st_uid != geteuid())
+			r = 1;
+		*end = c;
+		if (!c)
+			break;
+	}
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	const char *root = NULL, *instance = NULL;
 	sigset_t none;
 	struct waiting w = { .signals = &none, .ms = -1, .fd = -1 };
-	int c, dir, at_end = 0, signo, r = 0;
+	int c, dir, at_end = 0, signo, others, r = 0;
 	unsigned long ms;
+	uint64_t keep = CAPS_SYSLOG;
 
 	while ((c = next_option(&tool, argc, argv)) != -1)
 		switch (c) {
@@ -75,11 +101,15 @@ int main(int argc, char **argv)
 	for (char **f = argv; *f; f++) {
 		if (!ctl_is_below(*f))
 			misused(&tool, "%.200s is not below the root or instance", *f);
-		if (!ctl_exists(dir, *f)) {
-			complain_errno("unable to read %s", *f);
+		others = is_others(dir, *f);
+		if (others < 0) {
+			complain_file("unable to read %s", *f);
 			return REFUSED;
 		}
+		if (others)
+			keep |= CAPS_DAC_OVERRIDE;
 	}
+	confine_paths(keep, &dir, 1);
 	sigemptyset(&none);
 	if (at_end || w.ms >= 0) {
 		w.fd = stop_signals();

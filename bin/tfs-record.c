@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (parts_hold(&r.parts) < 0)
 		return REFUSED;
-	confine_stream(r.head.dir, r.place.dir);
+	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
 	place_try(&r.place, r.parts.ballast); /* with the rights that are left */
 
 	status = record(&r);

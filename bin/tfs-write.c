@@ -67,7 +67,7 @@ static void check(int dir, char *file, char *record)
 		misused(&tool, "a newline in the record for %s: give each record "
 			"a FILE of its own", file);
 	if (fstatat(dir, file, &st, 0) < 0 || faccessat(dir, file, W_OK, AT_EACCESS) < 0) {
-		complain_errno("unable to write %s", file);
+		complain_file("unable to write %s", file);
 		exit(REFUSED);
 	}
 	if (S_ISDIR(st.st_mode))

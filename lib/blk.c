@@ -65,7 +65,7 @@ int blk_open(const char *name, dev_t *dev)
 	fd = open_node(path, dev);
 	if (fd < 0 && errno == ENOTBLK)
 		return complain("%s is not a block device", path);
-	return fd < 0 ? complain_needs(NEEDS_DAC_OVERRIDE, "unable to open %s", path) : fd;
+	return fd < 0 ? complain_file("unable to open %s", path) : fd;
 }
 
 uint64_t blk_end(dev_t dev)

@@ -118,7 +118,7 @@ void blk_pick_follow(struct blk_pick *k, const char *instance)
 	/* those that are born after the look are told of by the other */
 	k->forks = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (k->forks < 0) {
-		complain_errno("unable to open trace_pipe of %s", instance);
+		complain_file("unable to open trace_pipe of %s", instance);
 		exit(REFUSED);
 	}
 	if (pidfilter_list(dir, &k->who) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * caps.c - name the capability whose absence made the kernel refuse something
+ * caps.c - name the capability whose absence made the kernel refuse something, and give
+ * capabilities up
  *
  * The numbers are those of capabilities(7). CAP_PERFMON and CAP_BPF are parts of
  * CAP_SYS_ADMIN since Linux 5.8, and a task that has CAP_SYS_ADMIN needs neither.
@@ -16,39 +17,62 @@
 #include "tfs.h"
 
 /* linux/capability.h: programs for musl are built without the kernel's headers. */
-enum { CAPABILITY_VERSION = 0x20080522 };
-
-static const struct { uint64_t cap; int number; const char *name; } known[] = {
-	{ NEEDS_DAC_OVERRIDE, 1, "CAP_DAC_OVERRIDE" }, { NEEDS_NET_ADMIN, 12, "CAP_NET_ADMIN" },
-	{ NEEDS_SYS_PTRACE, 19, "CAP_SYS_PTRACE" }, { NEEDS_SYS_ADMIN, 21, "CAP_SYS_ADMIN" },
-	{ NEEDS_PERFMON, 38, "CAP_PERFMON" }, { NEEDS_BPF, 39, "CAP_BPF" },
+struct caps_head {
+	uint32_t version;
+	int pid;
+};
+#define HEAD { 0x20080522, 0 }
+/* the lower half of each set, then the upper one */
+struct caps_half {
+	uint32_t effective, permitted, inheritable;
 };
 
-/* The effective set by the NEEDS_ bits; all of them if the kernel does not tell. */
+static const struct { uint64_t cap; char name[16]; } known[] = {
+	{ CAPS_DAC_OVERRIDE, "DAC_OVERRIDE" }, { CAPS_NET_ADMIN, "NET_ADMIN" },
+	{ CAPS_SYS_PTRACE, "SYS_PTRACE" }, { CAPS_SYS_ADMIN, "SYS_ADMIN" },
+	{ CAPS_LEASE, "LEASE" }, { CAPS_PERFMON, "PERFMON" }, { CAPS_BPF, "BPF" },
+};
+
+void caps_keep(uint64_t keep)
+{
+	struct caps_head head = HEAD;
+	struct caps_half sets[2];
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capget, &head, sets) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		sets[i].effective &= (uint32_t)(keep >> 32 * i);
+		sets[i].permitted &= (uint32_t)(keep >> 32 * i);
+		sets[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &head, sets);
+}
+
+/* The effective set; all capabilities if the kernel does not tell. */
 static uint64_t effective(void)
 {
-	struct { uint32_t version; int pid; } head = { CAPABILITY_VERSION, 0 };
-	struct { uint32_t effective, permitted, inheritable; } data[2] = { { 0, 0, 0 } };
-	uint64_t has = 0;
+	struct caps_head head = HEAD;
+	struct caps_half sets[2];
+	uint64_t has;
 
-	if (syscall(SYS_capget, &head, data) < 0)
+	if (syscall(SYS_capget, &head, sets) < 0)
 		return ~(uint64_t)0;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (data[known[i].number / 32].effective >> known[i].number % 32 & 1)
-			has |= known[i].cap;
-	if (has & NEEDS_SYS_ADMIN)
-		has |= NEEDS_PERFMON | NEEDS_BPF;
-	return has;
+	has = (uint64_t)sets[1].effective << 32 | sets[0].effective;
+	return has & CAPS_SYS_ADMIN ? has | CAPS_PERFMON | CAPS_BPF : has;
 }
 
 /* Are we in a user namespace? The first one maps all ids to themselves. */
 static int in_user_namespace(void)
 {
+	static const uint32_t first[] = { 0, 0, UINT32_MAX };
 	char *map = ctl_read(AT_FDCWD, "/proc/self/uid_map", NULL);
-	const char *p = map ? map + strspn(map, " ") : "";
-	int is = map && (*p != '0' || strtoul(p + 1, (char **)&p, 10) != 0 ||
-			 strtoul(p, NULL, 10) != 4294967295UL);
+	const char *p = map;
+	int is = 0;
 
+	for (size_t i = 0; map && i < sizeof(first) / sizeof(*first); i++) {
+		p += strspn(p, " ");
+		is |= digits_at(&p) != first[i];
+	}
 	free(map);
 	return is;
 }
@@ -68,47 +92,71 @@ static void lockdown(char *level, size_t size)
 	free(text);
 }
 
-/* Write the likely reason of a refusal into hint, or nothing. */
-static void explain(char *hint, size_t size, uint64_t needs)
+const char *caps_hint(int e, uint64_t needs)
 {
-	uint64_t missing = needs & ~effective();
+	static char hint[200];
+	uint64_t missing;
 	const char *word = "; this needs";
 	char level[32];
 	size_t n = 0;
 
 	*hint = '\0';
+	if (e != EPERM && e != EACCES)
+		return hint;
+	/* the permissions of files refuse with EACCES, and lockdown with EPERM */
+	if (e == EPERM)
+		needs &= ~CAPS_DAC_OVERRIDE;
+	missing = needs & ~effective();
 	/* before Linux 5.8 CAP_SYS_ADMIN stands for these two */
-	if (missing & (NEEDS_PERFMON | NEEDS_BPF) && prctl(PR_CAPBSET_READ, 39, 0, 0, 0) < 0)
-		missing = (missing & ~(uint64_t)(NEEDS_PERFMON | NEEDS_BPF)) | NEEDS_SYS_ADMIN;
+	if (missing & (CAPS_PERFMON | CAPS_BPF) && prctl(PR_CAPBSET_READ, 39, 0, 0, 0) < 0)
+		missing = (missing & ~(CAPS_PERFMON | CAPS_BPF)) | CAPS_SYS_ADMIN;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (missing & known[i].cap && n < size) {
-			n += format(hint + n, size - n, "%s %s", word, known[i].name);
+		if (missing & known[i].cap && n < sizeof(hint)) {
+			n += format(hint + n, sizeof(hint) - n, "%s CAP_%s", word,
+				    known[i].name);
 			word = " and";
 		}
 	if (missing)
-		return;
+		return hint;
 	lockdown(level, sizeof(level));
-	if (in_user_namespace())
-		n = format(hint, size,
+	if (needs && in_user_namespace())
+		n = format(hint, sizeof(hint),
 			   "; the capabilities of a user namespace are not enough here");
-	if (*level)
-		n += format(hint + n, size - n, "; the kernel is in lockdown (%s)", level);
-	if (!n && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2)
-		format(hint, size, "; a seccomp filter may forbid it");
+	if (*level && e == EPERM)
+		n += format(hint + n, sizeof(hint) - n, "; the kernel is in lockdown (%s)",
+			    level);
+	if (!n && needs & ~CAPS_DAC_OVERRIDE && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2)
+		format(hint, sizeof(hint), "; a seccomp filter may forbid it");
+	return hint;
+}
+
+/* errno is kept. */
+static void complain_why(uint64_t needs, const char *fmt, va_list ap)
+{
+	int e = errno;
+	char reason[300];
+
+	format(reason, sizeof(reason), "%s%s", strerror(e), caps_hint(e, needs));
+	vcomplain(fmt, ap, reason);
+	errno = e;
 }
 
 int complain_needs(uint64_t needs, const char *fmt, ...)
 {
-	char text[640], hint[200] = "";
-	int e = errno;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vformat(text, sizeof(text), fmt, ap);
+	complain_why(needs, fmt, ap);
 	va_end(ap);
-	if (e == EPERM || e == EACCES)
-		explain(hint, sizeof(hint), needs);
-	complain("%s: %s%s", text, strerror(e), hint);
-	errno = e;
+	return -1;
+}
+
+int complain_file(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_why(CAPS_DAC_OVERRIDE, fmt, ap);
+	va_end(ap);
 	return -1;
 }

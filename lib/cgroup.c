@@ -130,7 +130,8 @@ int cgroup_of(pid_t pid, struct cgroup *c)
 	struct membership m;
 
 	if (!text)
-		return complain_errno("unable to read the cgroup of %d", (int)pid);
+		return complain_needs(CAPS_SYS_PTRACE,
+				      "unable to read the cgroup of %d", (int)pid);
 	*c->path = '\0';
 	while (next_membership(&at, &m)) {
 		int has_id = has_container_id(m.path);

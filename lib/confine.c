@@ -38,52 +38,27 @@ void confine(void)
 {
 }
 
-void confine_stream(int dir, int place)
+void confine_paths(uint64_t keep, const int *files, size_t n)
 {
-	(void)dir, (void)place;
+	(void)keep, (void)files, (void)n;
 }
 
 #else
 
-/* ---- capabilities ---------------------------------------------------------------- */
-
-/* linux/capability.h: programs for musl are built without the kernel's headers. */
-enum { CAPABILITY_VERSION = 0x20080522 };
-enum { DAC_OVERRIDE = 1, FOWNER = 3, SYS_PTRACE = 19, SYS_RESOURCE = 24, SYSLOG = 34 };
-
-#define BIT(n) ((uint64_t)1 << (n))
-
-static void drop_capabilities(uint64_t keep)
-{
-	struct { uint32_t version; int pid; } head = { CAPABILITY_VERSION, 0 };
-	struct { uint32_t effective, permitted, inheritable; } sets[2];
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capget, &head, sets) < 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		sets[i].effective &= (uint32_t)(keep >> 32 * i);
-		sets[i].permitted &= (uint32_t)(keep >> 32 * i);
-		sets[i].inheritable = 0;
-	}
-	syscall(SYS_capset, &head, sets);
-}
-
-/* Does the directory belong to another user, so that root's own rights are not enough? */
-static int is_others(int dir)
+/* Does the file belong to another user, so that root's own rights are not enough? */
+static int is_others(int file)
 {
 	struct stat st;
 
-	return dir >= 0 && (fstat(dir, &st) < 0 || st.st_uid != geteuid());
+	return file >= 0 && (fstat(file, &st) < 0 || st.st_uid != geteuid());
 }
 
-void confine_stream(int dir, int place)
+void confine_paths(uint64_t keep, const int *files, size_t n)
 {
-	/* addresses of symbols; pipes beyond the limits; procfs with hidepid= */
-	uint64_t keep = BIT(SYSLOG) | BIT(SYS_RESOURCE) | BIT(SYS_PTRACE);
-
-	if (is_others(dir) || is_others(place))
-		keep |= BIT(DAC_OVERRIDE) | BIT(FOWNER);
-	drop_capabilities(keep);
+	while (n--)
+		if (is_others(files[n]))
+			keep |= CAPS_DAC_OVERRIDE | CAPS_FOWNER;
+	caps_keep(keep);
 }
 
 /* ---- system calls ---------------------------------------------------------------- */
@@ -123,60 +98,60 @@ enum { NUMBER_AT = 0, ARCH_AT = 4, ARGS_AT = 16 };
 /* The lower half of an argument, which is all that the kernel takes of an int. */
 #define LOW (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0)
 
-/* Calls that use open files, memory and our own signals only. */
-static const uint16_t harmless[] = {
-	SYS_read, SYS_write, SYS_pread64, SYS_lseek, SYS_close, SYS_readv, SYS_writev,
-	SYS_ftruncate, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_exit, SYS_exit_group,
-	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_restart_syscall,
-	SYS_getpid, SYS_gettid, SYS_sched_yield, SYS_sysinfo,
-#ifdef SYS_ppoll
-	SYS_ppoll,
-#endif
-#ifdef SYS_ppoll_time64
-	SYS_ppoll_time64,
-#endif
-#ifdef SYS_poll
-	SYS_poll,
-#endif
-#ifdef SYS_fstat
-	SYS_fstat,
-#endif
-#ifdef SYS_fstat64
-	SYS_fstat64,
-#endif
-#ifdef SYS__llseek
-	SYS__llseek,
-#endif
-#ifdef SYS_ftruncate64
-	SYS_ftruncate64,
-#endif
-#ifdef SYS_sigreturn
-	SYS_sigreturn,
-#endif
-#ifdef SYS_clock_gettime
-	SYS_clock_gettime,
-#endif
-#ifdef SYS_clock_gettime64
-	SYS_clock_gettime64,
-#endif
-#ifdef SYS_futex
-	SYS_futex,
-#endif
-#ifdef SYS_futex_time64
-	SYS_futex_time64,
-#endif
-#ifdef SYS_getrandom
-	SYS_getrandom,
-#endif
-};
-
-/* Calls that are harmless if an argument is so. */
+/* The system calls that a confined process can still do, and the condition of each. */
+enum { ALWAYS, IS, HAS, LACKS, IS_OURS };
 static const struct rule {
 	uint16_t number;
-	uint8_t argument;
-	enum { IS, HAS, LACKS, IS_OURS } test;
+	uint8_t argument, test; /* test compares this argument with value */
 	uint16_t value;
 } rules[] = {
+	/* these use open files, memory and our own signals only */
+#define CALL(number) { number, 0, ALWAYS, 0 }
+	CALL(SYS_read), CALL(SYS_write), CALL(SYS_pread64), CALL(SYS_lseek),
+	CALL(SYS_close), CALL(SYS_readv), CALL(SYS_writev), CALL(SYS_ftruncate),
+	CALL(SYS_munmap), CALL(SYS_mremap), CALL(SYS_madvise), CALL(SYS_brk),
+	CALL(SYS_exit), CALL(SYS_exit_group), CALL(SYS_rt_sigaction),
+	CALL(SYS_rt_sigprocmask), CALL(SYS_rt_sigreturn), CALL(SYS_restart_syscall),
+	CALL(SYS_getpid), CALL(SYS_gettid), CALL(SYS_sched_yield), CALL(SYS_sysinfo),
+#ifdef SYS_ppoll
+	CALL(SYS_ppoll),
+#endif
+#ifdef SYS_ppoll_time64
+	CALL(SYS_ppoll_time64),
+#endif
+#ifdef SYS_poll
+	CALL(SYS_poll),
+#endif
+#ifdef SYS_fstat
+	CALL(SYS_fstat),
+#endif
+#ifdef SYS_fstat64
+	CALL(SYS_fstat64),
+#endif
+#ifdef SYS__llseek
+	CALL(SYS__llseek),
+#endif
+#ifdef SYS_ftruncate64
+	CALL(SYS_ftruncate64),
+#endif
+#ifdef SYS_sigreturn
+	CALL(SYS_sigreturn),
+#endif
+#ifdef SYS_clock_gettime
+	CALL(SYS_clock_gettime),
+#endif
+#ifdef SYS_clock_gettime64
+	CALL(SYS_clock_gettime64),
+#endif
+#ifdef SYS_futex
+	CALL(SYS_futex),
+#endif
+#ifdef SYS_futex_time64
+	CALL(SYS_futex_time64),
+#endif
+#ifdef SYS_getrandom
+	CALL(SYS_getrandom),
+#endif
 	/* no memory that runs */
 #ifdef SYS_mmap
 	{ SYS_mmap, 2, LACKS, PROT_EXEC },
@@ -208,15 +183,17 @@ static const struct rule {
 #ifdef SYS_statx
 	{ SYS_statx, 2, HAS, AT_EMPTY_PATH },
 #endif
+	/* relay.c runs on each processor in turn */
+	{ SYS_sched_setaffinity, 0, IS, 0 },
+	{ SYS_sched_getaffinity, 0, IS, 0 },
 };
 
-enum { NHARMLESS = sizeof(harmless) / sizeof(*harmless) };
 enum { NRULES = sizeof(rules) / sizeof(*rules) };
 
 /* A kernel without seccomp, or one that refuses it, leaves us as we are. */
 static void filter_calls(void)
 {
-	static struct insn insns[4 + 2 * NHARMLESS + 5 * NRULES + 1];
+	static struct insn insns[4 + 5 * NRULES + 1];
 	struct program program = { .insns = insns };
 	struct insn *i = insns;
 
@@ -224,20 +201,20 @@ static void filter_calls(void)
 	*i++ = (struct insn){ EQUAL, 1, 0, ARCH };
 	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
 	*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
-	for (size_t n = 0; n < NHARMLESS; n++) {
-		*i++ = (struct insn){ EQUAL, 0, 1, harmless[n] };
-		*i++ = (struct insn){ RETURN, 0, 0, ALLOW };
-	}
 	for (const struct rule *r = rules; r < rules + NRULES; r++) {
 		int equal = r->test == IS || r->test == IS_OURS;
 
-		*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
-		*i++ = (struct insn){ EQUAL, 0, 3, r->number };
-		*i++ = (struct insn){ LOAD, 0, 0, (uint32_t)(ARGS_AT + 8 * r->argument + LOW) };
-		*i++ = (struct insn){ equal ? EQUAL : ANY_BIT, r->test == LACKS,
-				      r->test != LACKS,
-				      r->test == IS_OURS ? (uint32_t)getpid() : r->value };
+		/* another number: skip to the next rule, which needs the number loaded */
+		*i++ = (struct insn){ EQUAL, 0, r->test ? 4 : 1, r->number };
+		if (r->test) {
+			*i++ = (struct insn){ LOAD, 0, 0, ARGS_AT + 8u * r->argument + LOW };
+			*i++ = (struct insn){ equal ? EQUAL : ANY_BIT, r->test == LACKS,
+				r->test != LACKS,
+				r->test == IS_OURS ? (uint32_t)getpid() : r->value };
+		}
 		*i++ = (struct insn){ RETURN, 0, 0, ALLOW };
+		if (r->test)
+			*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
 	}
 	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
 	program.n = (unsigned short)(i - insns);
@@ -256,7 +233,7 @@ void confine(void)
 {
 	int e = errno;
 
-	drop_capabilities(0);
+	caps_keep(0);
 	filter_calls();
 	errno = e;
 }

@@ -95,7 +95,7 @@ int ctl_write(int dir, const char *file, const char *record, int flags)
 		newest_error(dir, record, &command) : NULL;
 	message = log ? strstr(log, ": error: ") : NULL;
 	errno = e;
-	complain_errno("unable to write '%s' to %s%s%s", record, file,
+	complain_file("unable to write '%s' to %s%s%s", record, file,
 		       message ? ", the kernel says: " : "",
 		       message ? message + strlen(": error: ") : "");
 	free(log);

@@ -91,7 +91,7 @@ int parts_open(struct parts *p)
 		format(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
 		fd = openat(p->head->dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0 && errno != ENOENT) /* their numbers may have gaps */
-			return complain_errno("unable to open %s", file);
+			return complain_file("unable to open %s", file);
 		p->raw[cpu] = fd;
 		p->polls[cpu] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}

@@ -171,14 +171,14 @@ int dat_begin(struct dat_head *h)
 
 	free(text);
 	if (!text)
-		return complain_errno("unable to read events/header_page");
+		return complain_file("unable to read events/header_page");
 	if (r < 0)
 		return complain("unable to make sense of events/header_page");
 	h->layout.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	fd = openat(h->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return complain_errno("unable to read per_cpu");
+		return complain_file("unable to read per_cpu");
 	h->cpus = cpu_count(fd);
 	close(fd);
 	if (!h->cpus)

@@ -58,14 +58,17 @@ static int open_home(int make)
 	format(path, sizeof(path), "%s/fs/bpf", sysfs());
 	bpffs = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (bpffs < 0)
-		return errno == ENOENT ? -1 : complain_errno("unable to open %s", path);
+		return errno == ENOENT ? -1 : complain_file("unable to open %s", path);
 	strcat(path, "/" HOME);
-	/* a directory of a user without rights would only be in root's way */
 	errno = EPERM;
-	if (make && (geteuid() || (mkdirat(bpffs, HOME, 0700) < 0 && errno != EEXIST)))
-		complain_errno("unable to make %s", path);
+	/* a directory of a user without rights would only be in root's way */
+	if (make && geteuid())
+		complain("unable to make %s: Operation not permitted; only root may, with "
+			 "CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN", path);
+	else if (make && mkdirat(bpffs, HOME, 0700) < 0 && errno != EEXIST)
+		complain_file("unable to make %s", path);
 	else if ((fd = openat(bpffs, HOME, OPEN_DIRECTORY)) < 0 && errno != ENOENT)
-		complain_errno("unable to open %s", path);
+		complain_file("unable to open %s", path);
 	e = errno;
 	close(bpffs);
 	errno = e;
@@ -92,7 +95,7 @@ static int open_probe(const char *name)
 	fd = openat(home, in_home, OPEN_DIRECTORY);
 	e = errno;
 	if (fd < 0 && e != ENOENT)
-		complain_errno("unable to open the probe %s", name);
+		complain_file("unable to open the probe %s", name);
 	close(home);
 	errno = e;
 	return fd;
@@ -132,7 +135,7 @@ int dt_pinned(const char *name, const char *what)
 	e = errno;
 	if (fd < 0 && e != ENOENT) {
 		dt_path(path, name, what);
-		complain_errno("unable to open %s", path);
+		complain_needs(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to open %s", path);
 	}
 	close(dir);
 	errno = e;
@@ -147,7 +150,7 @@ int dt_pin(const char *name, const char *what, int fd)
 	dt_path(path, name, what);
 	r = dir < 0 ? -1 : in_directory(dir, what, fd);
 	if (r < 0 && (dir >= 0 || errno == ENOENT))
-		complain_errno("unable to pin %s", path);
+		complain_needs(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to pin %s", path);
 	if (dir >= 0)
 		close(dir);
 	return r < 0 ? -1 : 0;
@@ -162,7 +165,7 @@ int dt_unpin(const char *name, const char *what)
 	r = unlinkat(dir, what, 0);
 	e = errno;
 	if (r < 0 && e != ENOENT)
-		complain_errno("unable to remove %s of the probe %s", what, name);
+		complain_file("unable to remove %s of the probe %s", what, name);
 	close(dir);
 	errno = e;
 	return r;
@@ -181,7 +184,7 @@ int dt_make_directory(const char *name)
 	if (r < 0 && e == EEXIST)
 		complain("the probe %s is on, or what is left of one: dt-probe off ends it", name);
 	else if (r < 0)
-		complain_errno("unable to make the probe %s", name);
+		complain_file("unable to make the probe %s", name);
 	close(home);
 	errno = e;
 	return r;
@@ -301,7 +304,7 @@ int dt_hush(const char *name, int before)
 		root = open_tracefs(NULL, "", NULL);
 		state = root < 0 ? NULL : ctl_read(root, PRINTK, NULL);
 		if (!state)
-			r = root < 0 ? -1 : complain_errno("unable to read " PRINTK);
+			r = root < 0 ? -1 : complain_file("unable to read " PRINTK);
 		else if (before)
 			s.was_quiet = *state == '0';
 		else
@@ -310,7 +313,8 @@ int dt_hush(const char *name, int before)
 		if (root >= 0)
 			close(root);
 		if (!r && bpf_update(map, &zero, &s) < 0)
-			r = complain_errno("unable to write the settings of the probe %s", name);
+			r = complain_needs(CAPS_BPF,
+					   "unable to write the settings of the probe %s", name);
 	}
 	close(map);
 	return r;
@@ -386,7 +390,7 @@ static int empty(int dir, const char *name)
 	if (!d) {
 		if (fd >= 0)
 			close(fd);
-		return complain_errno("unable to list the probe %s", name);
+		return complain_file("unable to list the probe %s", name);
 	}
 	while ((e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -395,7 +399,7 @@ static int empty(int dir, const char *name)
 			r = complain("'%.80s' in the directory of the probe %s is none of ours and "
 				     "stays", e->d_name, name);
 		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
-			r = complain_errno("unable to remove %s of the probe %s", e->d_name, name);
+			r = complain_file("unable to remove %s of the probe %s", e->d_name, name);
 	}
 	closedir(d);
 	return r;
@@ -426,7 +430,7 @@ int dt_off(const char *name)
 	home = r ? -1 : open_home(0);
 	plain(in_home, name);
 	if (home >= 0 && unlinkat(home, in_home, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		r = complain_errno("unable to remove the directory of the probe %s", name);
+		r = complain_file("unable to remove the directory of the probe %s", name);
 	if (home >= 0)
 		close(home);
 	close(held);

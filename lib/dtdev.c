@@ -142,7 +142,7 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 	}
 	close(map);
 	errno = -r;
-	return r < 0 ? complain_needs(NEEDS_NET_ADMIN, "unable to mark at %s by clsact", device)
+	return r < 0 ? complain_needs(CAPS_NET_ADMIN, "unable to mark at %s by clsact", device)
 		     : 0;
 }
 
@@ -176,7 +176,7 @@ int dt_device_on(const char *name, const char *device, const char **how)
 		*how = "clsact";
 		r = by_clsact(name, device, index, program);
 	} else {
-		complain_needs(NEEDS_NET_ADMIN, "unable to mark at %s", device);
+		complain_needs(CAPS_NET_ADMIN, "unable to mark at %s", device);
 	}
 	close(program);
 	return r;
@@ -189,7 +189,8 @@ static int remove_clsact(int map, const struct dt_device *at, const struct dt_cl
 
 	if (r < 0 && r != -ENOENT && r != -EINVAL && r != -ENODEV) {
 		errno = -r;
-		return complain_needs(NEEDS_NET_ADMIN, "unable to remove the filter of device %u",
+		return complain_needs(CAPS_NET_ADMIN,
+				      "unable to remove the filter of device %u",
 				      at->index);
 	}
 	/* what others have put there since is theirs, and needs it */

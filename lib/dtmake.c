@@ -34,7 +34,7 @@ static int make_map(enum map_kind kind, const char *what, size_t key, size_t val
 
 	format(as, sizeof(as), "dt_%s", what);
 	fd = bpf_map(kind, as, (unsigned)key, (unsigned)value, n);
-	return fd < 0 ? complain_needs(NEEDS_BPF, "unable to make the map %s", what) : fd;
+	return fd < 0 ? complain_needs(CAPS_BPF, "unable to make the map %s", what) : fd;
 }
 
 static int make_maps(struct make *m, int *settings, int *devices)
@@ -58,11 +58,11 @@ static int make_maps(struct make *m, int *settings, int *devices)
 		return -1;
 	for (size_t i = 0; i < m->wanted->nnetworks; i++)
 		if (bpf_update(p->from, &m->wanted->networks[i], &one) < 0)
-			return complain_errno("unable to note a network");
+			return complain_needs(CAPS_BPF, "unable to note a network");
 	if (bpf_update(*settings, &zero, &s) < 0)
-		return complain_errno("unable to note the settings");
+		return complain_needs(CAPS_BPF, "unable to note the settings");
 	p->id = bpf_id(p->pids);
-	return p->id ? 0 : complain_errno("unable to learn the id of a map");
+	return p->id ? 0 : complain_needs(CAPS_BPF, "unable to learn the id of a map");
 }
 
 static int find_fields(struct make *m)
@@ -107,7 +107,7 @@ static int load_as(struct make *m, dt_program *build, const char *as, const stru
 
 static int refused(const struct make *m, const char *as)
 {
-	static const uint64_t needs = NEEDS_BPF | NEEDS_PERFMON | NEEDS_NET_ADMIN;
+	static const uint64_t needs = CAPS_BPF | CAPS_PERFMON | CAPS_NET_ADMIN;
 
 	return *m->why ?
 	       complain_needs(needs, "the kernel refused the program dt_%s (%s)", as, m->why) :
@@ -141,7 +141,7 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 	close(fd);
 	if (link < 0)
 		return errno == ENOENT ? 0 :
-		       complain_needs(NEEDS_PERFMON, "unable to attach to %s", tracepoint);
+		       complain_needs(CAPS_PERFMON, "unable to attach to %s", tracepoint);
 	return keep(m, link, as) < 0 ? -1 : 1;
 }
 
@@ -190,7 +190,7 @@ static int at_cgroup(const struct make *m, int rx)
 		return complain("no cgroup2 is mounted: mount -t cgroup2 none DIRECTORY");
 	link = bpf_link(rx, cgroup, ATTACH_CGROUP_INGRESS);
 	if (link < 0)
-		return complain_needs(NEEDS_NET_ADMIN,
+		return complain_needs(CAPS_NET_ADMIN,
 				      "unable to attach to the ingress of the root cgroup");
 	close(rx);
 	close(cgroup);
@@ -296,13 +296,16 @@ static int at_send(struct make *m)
 		format(fentry, sizeof(fentry), "%s", *m->why ? m->why : strerror(e));
 		if (r < 0) {
 			r = at_kprobe(m, functions[i]);
+			e = errno;
 			m->how_sent = "kprobe";
 		}
+		/* Debian refuses perf_event_open to CAP_PERFMON if perf_event_paranoid is 3 */
 		if (r < 0)
 			return complain("this kernel does not show what is sent: it has no "
 					"tracepoint tcp_sendmsg_locked (Linux 6.16), no fentry "
-					"(%s), and no kprobe that stays (%s; Linux 5.15)", fentry,
-					*m->why ? m->why : strerror(errno));
+					"(%s), and no kprobe that stays (%s; Linux 5.15)%s", fentry,
+					*m->why ? m->why : strerror(e),
+					*m->why ? "" : caps_hint(e, CAPS_SYS_ADMIN));
 		if (keep(m, r, names[i]) < 0)
 			return -1;
 	}

@@ -91,7 +91,7 @@ static int exclude_from(int dir, const char *event, const struct pids *tasks)
 	format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
 	old = ctl_read(dir, file, NULL);
 	if (!old)
-		return complain_errno("unable to read %s", file);
+		return complain_file("unable to read %s", file);
 	r = exclude_filter(filter, sizeof(filter), event, old, tasks) < 0 ?
 	    complain("--all: %s is too long: the session's own tasks have to be left out "
 		     "there", file) : ctl_write(dir, file, filter, 0);
@@ -106,7 +106,7 @@ int exclude_tasks(int dir, const struct pids *tasks)
 	int r = 0, interrupts = 0;
 
 	if (tasks->failed || !tracer || !enabled)
-		r = tasks->failed ? -1 : complain_errno("unable to read set_event");
+		r = tasks->failed ? -1 : complain_file("unable to read set_event");
 	/* calls of functions are not filtered by event filters */
 	else if (!strcmp(tracer, "nop\n"))
 		for (p = enabled; *p && !interrupts; p += strcspn(p, " \n"), p += !!*p)

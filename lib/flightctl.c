@@ -51,7 +51,7 @@ int controls_make(struct controls *c, int dir, const char *path, int on)
 		return complain_errno("unable to watch %s", path);
 	controls_tell(c, on);
 	if (fcntl(c->dropped, F_SETLEASE, F_WRLCK) < 0)
-		return complain_errno("unable to lease %s/dropped", path);
+		return complain_needs(CAPS_LEASE, "unable to lease %s/dropped", path);
 	return 0;
 }
 

@@ -88,7 +88,7 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 	t->instances = openat(top, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	t->dir = t->instances < 0 ? -1 : owned_make(t->instances, t->name, 0750);
 	if (t->dir < 0)
-		return complain_errno("unable to make instance %s", t->name);
+		return complain_file("unable to make instance %s", t->name);
 	t->made = 1;
 	clock = ctl_read(dir, "trace_clock", NULL);
 	name = clock ? strchr(clock, '[') : NULL;
@@ -102,7 +102,7 @@ int trigger_open(struct trigger *t, int top, int dir, const char *instance)
 		return -1;
 	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (t->pipe < 0)
-		return complain_errno("unable to open trace_pipe of %s", t->name);
+		return complain_file("unable to open trace_pipe of %s", t->name);
 	if (live_open(&t->live, t->dir) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
@@ -135,5 +135,5 @@ void trigger_close(struct trigger *t)
 	close(t->pipe);
 	live_close(&t->live);
 	if (instance_remove(t->instances, t->name, 1000) < 0)
-		complain_errno("unable to remove instance %s", t->name);
+		complain_file("unable to remove instance %s", t->name);
 }

@@ -64,7 +64,7 @@ static int open_of(int per_cpu, unsigned cpu, const char *file)
 	format(path, sizeof(path), "cpu%u/%s", cpu, file);
 	fd = openat(per_cpu, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
-		return complain_errno("unable to open per_cpu/%s", path) - 1;
+		return complain_file("unable to open per_cpu/%s", path) - 1;
 	return fd;
 }
 
@@ -94,7 +94,7 @@ int live_open(struct live *l, int dir)
 
 	*l = (struct live){ .format.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 	if (!text)
-		return complain_errno("unable to read events/header_page");
+		return complain_file("unable to read events/header_page");
 	if (page_format_parse(&l->format, text, n) < 0) {
 		free(text);
 		return complain("unable to make sense of events/header_page");
@@ -105,7 +105,7 @@ int live_open(struct live *l, int dir)
 
 	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (per_cpu < 0)
-		return complain_errno("unable to open per_cpu");
+		return complain_file("unable to open per_cpu");
 	allow_files();
 	l->ncpus = cpu_count(per_cpu);
 	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));

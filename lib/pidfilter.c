@@ -32,7 +32,7 @@ static int put(int dir, const char *file, const struct pids *s, int flags)
 	free(text);
 	errno = e;
 	/* ten thousand pids are no part of a message */
-	return e ? complain_errno("unable to write %zu pids to %s", s->n, file) : 0;
+	return e ? complain_file("unable to write %zu pids to %s", s->n, file) : 0;
 }
 
 static int get(int dir, const char *file, struct pids *out)
@@ -41,7 +41,7 @@ static int get(int dir, const char *file, struct pids *out)
 	int r;
 
 	if (!text)
-		return complain_errno("unable to read %s", file);
+		return complain_file("unable to read %s", file);
 	r = pids_parse(out, text); /* "no pid" has no number in it */
 	free(text);
 	return r;

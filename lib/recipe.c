@@ -347,8 +347,12 @@ static int check_one(const char *line, const char *value, int root, const char *
 		missing = other; /* the first alternative is what one expects */
 	}
 	if (reason) {
-		format(why, size, "unable to open %s in %s: %s; the kernel or its security "
-		       "policy keeps it closed", first, path, strerror(reason));
+		const char *hint = reason == EACCES ? caps_hint(reason, CAPS_DAC_OVERRIDE) : "";
+
+		if (!*hint)
+			hint = "; the kernel or its security policy keeps it closed";
+		format(why, size, "unable to open %s in %s: %s%s", first, path,
+		       strerror(reason), hint);
 		return -1;
 	}
 	if (*end) {

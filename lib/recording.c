@@ -14,7 +14,7 @@ static int check_clock(const char *clock, int root)
 	int found = 0;
 
 	if (!clocks)
-		return complain_errno("unable to read trace_clock");
+		return complain_file("unable to read trace_clock");
 	/* "[local] global counter": the brackets are around the current one */
 	for (p = strtok_r(clocks, " []\n", &save); p; p = strtok_r(NULL, " []\n", &save))
 		found |= !strcmp(p, clock);
@@ -68,7 +68,7 @@ int make_recording(const struct request *rq, int instances, const char *name, co
 	if (instance < 0 && errno == EEXIST)
 		return complain("instance %s exists already; give --instance another name", name);
 	if (instance < 0)
-		return complain_errno("unable to make instance %s", name);
+		return complain_file("unable to make instance %s", name);
 	format(kb, sizeof(kb), "%lu", rq->buffer_kb);
 	if (ctl_write(instance, "tracing_on", "0", 0) < 0 ||
 	    (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0) ||

@@ -37,7 +37,7 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 	r->v = more;
 	/* an open of a device may do something */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return complain_errno("unable to look at %s/%s", path, name);
+		return complain_file("unable to look at %s/%s", path, name);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return complain("%s/%s is neither a file nor a FIFO", path, name);
 	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -45,7 +45,7 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 		return complain_errno("unable to open %s/%s (a kernel in lockdown keeps "
 				      "relay files from everybody)", path, name);
 	if (fd < 0)
-		return complain_errno("unable to open %s/%s", path, name);
+		return complain_file("unable to open %s/%s", path, name);
 	more += r->n++;
 	*more = (struct relay_file){ .fd = fd, .cpu = cpu };
 	format(more->name, sizeof(more->name), "%s", name);
@@ -61,7 +61,7 @@ int relay_open(struct relay *r, const char *path, const char *prefix)
 	int result = 0;
 
 	if (!d)
-		return complain_errno("unable to open %s", path);
+		return complain_file("unable to open %s", path);
 	while (!result && (e = readdir(d)))
 		if (!strncmp(e->d_name, prefix, len) &&
 		    !number(e->d_name + len, 0, MOST_CPUS - 1, &cpu))
@@ -155,17 +155,24 @@ int relay_wait(struct relay *r, int signals, int out, int ms)
 	return !left;
 }
 
-unsigned long long relay_dropped(const char *dir)
+int relay_open_dropped(const char *dir)
 {
-	char path[PATH_MAX], *text;
-	unsigned long long n = 0;
-	const char *p;
+	char path[PATH_MAX];
 
 	if (format(path, sizeof(path), "%s/dropped", dir) >= sizeof(path))
+		return -1;
+	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+unsigned long long relay_dropped(int file)
+{
+	char text[32] = "";
+	const char *p = text;
+
+	if (file < 0)
 		return 0;
-	p = text = ctl_read(AT_FDCWD, path, NULL);
-	if (text)
-		n = digits_at(&p);
-	free(text);
-	return n;
+	if (pread(file, text, sizeof(text) - 1, 0) < 0)
+		*text = '\0'; /* the channel is closed */
+	close(file);
+	return digits_at(&p);
 }

@@ -49,7 +49,10 @@ int relay_read(struct relay *r, int last,
  */
 int relay_wait(struct relay *r, int signals, int out, int ms);
 
-/* The number in the directory's file "dropped"; 0 without one. */
-unsigned long long relay_dropped(const char *dir);
+/* Open the directory's file "dropped". -1, silent. */
+int relay_open_dropped(const char *dir);
+
+/* The number in that file, which is closed; 0 without one. */
+unsigned long long relay_dropped(int file);
 
 #endif

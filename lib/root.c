@@ -121,9 +121,9 @@ static int open_found(char *path)
 	if (fd >= 0)
 		return fd;
 	if (denied || errno == EACCES)
-		return complain("no permission for %s/kernel/tracing: run this as root, "
+		return complain("no permission for %s/kernel/tracing%s: run this as root, "
 				"or remount it with mode=750 and gid= of a group of yours",
-				sysfs());
+				sysfs(), caps_hint(EACCES, CAPS_DAC_OVERRIDE));
 	return complain("no tracefs at %s/kernel/tracing: as root, "
 			"mount -t tracefs nodev %s/kernel/tracing", sysfs(), sysfs());
 }
@@ -145,7 +145,7 @@ int open_tracefs(const char *root, const char *instance, char *path)
 	if (root) {
 		fd = open(root, OPEN_DIR);
 		if (fd < 0)
-			return complain_errno("unable to open %s", root);
+			return complain_file("unable to open %s", root);
 		format(path, PATH_MAX, "%s", root);
 	} else {
 		fd = open_found(path);
@@ -158,7 +158,7 @@ int open_tracefs(const char *root, const char *instance, char *path)
 	sub = openat(fd, below, OPEN_DIR);
 	close(fd);
 	if (sub < 0)
-		return complain_errno("unable to open instance %s in %s", instance, path);
+		return complain_file("unable to open instance %s in %s", instance, path);
 	if (strlen(path) + 1 + strlen(below) < PATH_MAX)
 		strcat(strcat(path, "/"), below);
 	return sub;

@@ -51,6 +51,11 @@ int complain(const char *fmt, ...)
 	return -1;
 }
 
+void vcomplain(const char *fmt, va_list ap, const char *reason)
+{
+	say("fatal: ", fmt, ap, reason);
+}
+
 int complain_errno(const char *fmt, ...)
 {
 	int e = errno;

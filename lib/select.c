@@ -193,7 +193,8 @@ static int resolve(struct selector *s, int flags)
 	if (s->kind == SELECT_PIDNS) {
 		s->number = (unsigned long)task_pidns(s->pid);
 		if (!s->number)
-			return complain_errno("unable to read the pid namespace of %d",
+			return complain_needs(CAPS_SYS_PTRACE,
+					      "unable to read the pid namespace of %d",
 					      (int)s->pid);
 	}
 	if (s->kind != SELECT_CGROUP)

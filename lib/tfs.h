@@ -48,22 +48,49 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* As complain with ": strerror(errno)" behind it; errno is kept. Returns -1. */
 int complain_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* As complain with ": REASON" behind it. */
+void vcomplain(const char *fmt, va_list ap, const char *reason)
+	__attribute__((format(printf, 1, 0)));
+
 /* complain, then exit with the status. */
 _Noreturn void die(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- caps.c: which capability is missing ------------------------------------ */
+/* ---- caps.c: capabilities(7) ------------------------------------------------ */
 
-enum {
-	NEEDS_DAC_OVERRIDE = 1, NEEDS_NET_ADMIN = 2, NEEDS_SYS_PTRACE = 4, NEEDS_SYS_ADMIN = 8,
-	NEEDS_PERFMON = 16, NEEDS_BPF = 32,
-};
+/* A set of capabilities has the bit of each. */
+#define CAPS(number)      ((uint64_t)1 << (number))
+#define CAPS_DAC_OVERRIDE CAPS(1)  /* files of other users */
+#define CAPS_FOWNER       CAPS(3)
+#define CAPS_NET_ADMIN    CAPS(12)
+#define CAPS_SYS_PTRACE   CAPS(19) /* procfs of other users' tasks */
+#define CAPS_SYS_ADMIN    CAPS(21)
+#define CAPS_SYS_RESOURCE CAPS(24) /* pipes beyond the limits */
+#define CAPS_LEASE        CAPS(28)
+#define CAPS_SYSLOG       CAPS(34) /* addresses of symbols */
+#define CAPS_PERFMON      CAPS(38)
+#define CAPS_BPF          CAPS(39)
 
 /*
- * Do as complain_errno. If errno is EPERM or EACCES, add which of these capabilities are
- * missing, or if none is, what else the kernel may refuse it for. errno is kept.
+ * Return the likely reason why the kernel refused a call with the error e. The text is ""
+ * if e is neither EPERM nor EACCES, or if no reason is known. Otherwise the text begins
+ * with "; " and names the needed capabilities that the process lacks. If it lacks none,
+ * the text names a user namespace, lockdown or seccomp. The next call overwrites the
+ * text. errno is not kept.
  */
+const char *caps_hint(int e, uint64_t needs);
+
+/* Do as complain_errno, and add caps_hint to the reason. errno is kept. */
 int complain_needs(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Do the same for a file whose permissions may refuse it: CAP_DAC_OVERRIDE is needed. */
+int complain_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Give up all capabilities but those in keep. From then on no program that the process
+ * runs gains any (PR_SET_NO_NEW_PRIVS). A kernel that refuses it gets no message.
+ */
+void caps_keep(uint64_t keep);
 
 /* ---- io.c: text in and out ------------------------------------------------ */
 
@@ -150,13 +177,15 @@ _Noreturn void misused(const struct tool *t, const char *fmt, ...)
 void confine(void);
 
 /*
- * The same for a tool that reads an instance until it is told to stop, and opens control
- * files and procfs meanwhile: no filter of calls, and CAP_SYSLOG (addresses of symbols),
- * CAP_SYS_RESOURCE (sizes of pipes) and CAP_SYS_PTRACE (procfs with hidepid=) stay. dir
- * is the instance, place the directory that it writes to, or -1; if one of them is
- * another user's, CAP_DAC_OVERRIDE and CAP_FOWNER stay too.
+ * Do the same for a tool that opens files by their paths until it ends. It gets no filter
+ * of calls, and the capabilities in keep stay. files has the n open files and directories
+ * at which those paths begin; -1 stands for none. If another user owns one of them,
+ * CAP_DAC_OVERRIDE and CAP_FOWNER stay too.
  */
-void confine_stream(int dir, int place);
+void confine_paths(uint64_t keep, const int *files, size_t n);
+
+/* A tool that streams what an instance records keeps these. */
+#define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
 
 /* ---- output.c: standard output, where it is a FIFO ----------------------- */
 

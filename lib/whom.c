@@ -23,7 +23,7 @@ int open_instances(void)
 		return -1;
 	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(root);
-	return fd < 0 ? complain_errno("unable to open instances") : fd;
+	return fd < 0 ? complain_file("unable to open instances") : fd;
 }
 
 int check_whom(const struct request *rq)
@@ -163,7 +163,7 @@ int watch_entries(int instances, const char *name)
 	int fd = owned_make(instances, name, 0750);
 
 	if (fd < 0)
-		return complain_errno("unable to make instance %s", name);
+		return complain_file("unable to make instance %s", name);
 	if (ctl_exists(fd, ATTACH) && (ctl_write(fd, "buffer_size_kb", "64", 0) < 0 ||
 				       ctl_write(fd, ATTACH, "1", 0) < 0)) {
 		close(fd);
@@ -243,7 +243,7 @@ pid_t start_entries(const struct request *rq, int watched, int instance)
 		follow_entries(rq, cgroups, n, pipe, instance);
 	}
 	if (pid < 0)
-		complain_errno("unable to follow who enters a cgroup");
+		complain_file("unable to follow who enters a cgroup");
 	if (pipe >= 0)
 		close(pipe);
 	free(cgroups);
@@ -280,7 +280,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	if (s->session && !beside && !(its && !behind[n]))
 		return 0;
 	if (s->last && !s->session)
-		complain_errno("unable to remove stale instance %s", name);
+		complain_file("unable to remove stale instance %s", name);
 	return 1;
 }
 

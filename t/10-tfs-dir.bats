@@ -215,7 +215,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	no_tracefs sys
 	mkdir -p sys/kernel
 	chmod 0 sys/kernel
-	fails 111 "tfs-dir: fatal: no permission for $PWD/sys/kernel/tracing: run this as root, or remount it with mode=750 and gid= of a group of yours" \
+	fails 111 "tfs-dir: fatal: no permission for $PWD/sys/kernel/tracing; this needs CAP_DAC_OVERRIDE: run this as root, or remount it with mode=750 and gid= of a group of yours" \
 		plainly tfs-dir
 	chmod 700 sys/kernel
 }

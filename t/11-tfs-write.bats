@@ -212,7 +212,7 @@ tfs-write - put records into control files of tracefs" ]
 	need_tool setpriv
 	plain_root
 	chmod 444 root/other
-	fails 111 "tfs-write: fatal: unable to write other: Permission denied" \
+	fails 111 "tfs-write: fatal: unable to write other: Permission denied; this needs CAP_DAC_OVERRIDE" \
 		plainly tfs-write -R root file 1 other 2
 	exactly root/file ''
 }

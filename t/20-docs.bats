@@ -48,7 +48,7 @@ messages() {
 	}
 	{ all = all $0 "\n" }
 	END {
-		while (match(all, /(complain|complain_errno|complain_needs|die|misused)\(/)) {
+		while (match(all, /(complain|complain_errno|complain_needs|complain_file|die|misused)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
 			for (i = 1; depth; i++) {

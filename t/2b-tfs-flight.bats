@@ -6,7 +6,6 @@
 load helper
 
 undo() {
-	rmdir "$TRACEFS/instances/$MARK"*+trigger 2>/dev/null || :
 	! [ -d small ] || umount small 2>/dev/null || :
 }
 

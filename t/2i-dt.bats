@@ -303,6 +303,18 @@ killed_and_off() {
 
 # ---- dt-dev ---------------------------------------------------------------------
 
+@test "dt-dev: the capability that a mark at a device needs is named" {
+	need_probe
+	need_clsact
+	need_tool setpriv
+	host
+	on
+	fails 111 "dt-dev: fatal: unable to mark at lo by clsact: Operation not permitted; this needs CAP_NET_ADMIN" \
+		setpriv --bounding-set -net_admin "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+	[ "$(old_dev add lo)" = "lo clsact" ]
+	old_dev remove lo
+}
+
 @test "dt-dev: adds, again, all, removes; and says which are none" {
 	need_probe
 	host

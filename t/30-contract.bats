@@ -430,7 +430,7 @@ not() {
 	run --separate-stderr -111 "${user[@]}" "$MANAGER" --run trace_syscalls \
 		--args "--pid $$"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: no permission for $TRACEFS: run this as root, or remount it with mode=750 and gid= of a group of yours" ]
+	[ "$stderr" = "manager: fatal: no permission for $TRACEFS; this needs CAP_DAC_OVERRIDE: run this as root, or remount it with mode=750 and gid= of a group of yours" ]
 	[ ! -e "$TFS_RUNDIR" ]
 }
 

@@ -145,6 +145,19 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	free "$DEVICE"
 }
 
+@test "blk-trace: the capability that a closed debugfs needs is named, and nothing stays" {
+	new_device
+	need_tool setpriv
+	mkdir -m 700 closed
+	chown 65534 closed
+	mkdir -p sys/kernel
+	ln -s "$PWD/closed" sys/kernel/debug
+	TRACER_SYSFS_PATH=$PWD/sys refuse "unable to open $PWD/sys/kernel/debug/block/$DEVICE/trace0 (is debugfs mounted?): Permission denied; this needs CAP_DAC_OVERRIDE" \
+		setpriv --bounding-set -dac_override,-dac_read_search \
+		"$(command -v blk-trace)" -k "$MARK" setup "$DEVICE"
+	free "$DEVICE"
+}
+
 @test "blk-trace: setup prints the directory; a second one is refused, and the first stays" {
 	need_relay
 	run -0 blk-trace -k "$MARK" setup "$DEVICE"

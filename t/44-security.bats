@@ -6,6 +6,7 @@
 load helper
 
 undo() {
+	[ -z "${IMMUTABLE-}" ] || chattr -i "$IMMUTABLE"
 	if [ -n "${TFS_GROUP-}" ]; then
 		[ ! -e "${DIR-}/events/$TFS_GROUP" ] ||
 			tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
@@ -446,4 +447,164 @@ without() {
 	chmod 600 disk
 	fails 111 "blk-trace: fatal: unable to open $PWD/disk: Permission denied; this needs CAP_DAC_OVERRIDE" \
 		as_nobody "$(command -v blk-trace)" setup "$PWD/disk"
+}
+
+DENIED='Permission denied; this needs CAP_DAC_OVERRIDE'
+
+# closed_root: others may enter the directory "root", and all that is in it is root's alone
+closed_root() {
+	need_root
+	need_tool setpriv
+	chmod 755 . "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	mkdir -p root/events root/options root/instances root/per_cpu/cpu0
+	for file in a set_event_pid set_event_notrace_pid options/event-fork available_events dynamic_events \
+		available_filter_functions trace_pipe trace_clock; do
+		: >"root/$file"
+	done
+	find root -type f -exec chmod 600 {} +
+	as_nobody test -x "$(command -v tfs-write)" || skip "needs a tree that others may read"
+}
+
+# denied MESSAGE TOOL [WORD]...: as another user it says this, with the capability
+denied() {
+	fails 111 "$2: fatal: $1: $DENIED" as_nobody "${@:2}"
+}
+
+@test "control files: a refusal names the capability, by every tool that opens one" {
+	closed_root
+	need_tracefs
+	denied 'unable to write a' tfs-write -R root a 1
+	denied 'unable to read set_event_pid' tfs-pidfilter -R root list
+	chmod 644 root/set_event_*pid
+	denied "unable to write '1' to options/event-fork" tfs-pidfilter -R root set 1
+	denied 'unable to read a' tfs-read -R root a
+	denied 'unable to read available_events' tfs-event -R root -l
+	denied 'unable to read available_filter_functions' tfs-function -R root -l
+	denied 'unable to read dynamic_events' tfs-probe -g g -R root list
+	denied 'unable to open trace_pipe' tfs-catpipe -R root
+	cp -r "$TRACEFS/events/header_page" "$TRACEFS/events/ftrace" root/events
+	chmod -R a+rX root/events
+	: >root/per_cpu/cpu0/trace_pipe_raw
+	chmod 600 root/per_cpu/cpu0/trace_pipe_raw
+	mkdir -m 777 to
+	denied 'unable to open per_cpu/cpu0/trace_pipe_raw' tfs-record -R root -i / to/file
+}
+
+@test "instances: a refusal to make, open, list or remove one names the capability" {
+	closed_root
+	mkdir root/instances/theirs
+	denied 'unable to make instance x' tfs-instance -R root make x
+	denied 'unable to make instance tfs.x' tfs-instance -R root hold x true
+	denied 'unable to remove instance theirs' tfs-instance -R root remove theirs
+	chmod 711 root/instances
+	chmod 700 root/instances/theirs
+	denied 'unable to open root/instances' tfs-instance -R root list
+	denied 'unable to open instance theirs in root' tfs-read -R root -i theirs a
+	chmod 700 root
+	denied 'unable to open root' tfs-read -R root a
+}
+
+@test "control files: root without the capability is refused what belongs to another user" {
+	closed_root
+	chown 65534 root/a
+	fails 111 "tfs-write: fatal: unable to write a: $DENIED" \
+		without dac_override tfs-write -R root a 1
+	fails 111 "tfs-read: fatal: unable to read a: $DENIED" \
+		without dac_override,dac_read_search tfs-read -R root a
+	tfs-write -R root a 1
+	[ "$(tfs-read -R root a)" = 1 ]
+}
+
+@test "control files: for what permissions do not refuse no capability is named, but lockdown" {
+	closed_root
+	echo 1 >root/a
+	chattr +i root/a 2>/dev/null || skip "needs a file system with immutable files"
+	refused='tfs-write: fatal: unable to write a: Operation not permitted'
+	IMMUTABLE=$PWD/root/a
+	fails 111 "$refused" without dac_override tfs-write -R root a 1
+	mkdir -p sys/kernel/security
+	echo 'none integrity [confidentiality]' >sys/kernel/security/lockdown
+	TRACER_SYSFS_PATH=$PWD/sys fails 111 "$refused; the kernel is in lockdown (confidentiality)" \
+		without dac_override tfs-write -R root a 1
+}
+
+@test "tfs-dir: a user namespace is named where its capability does not open tracefs" {
+	closed_root
+	need_tool unshare
+	as_nobody unshare -Ur true || skip "needs user namespaces"
+	mkdir -p sys/kernel
+	chmod 700 sys/kernel
+	export TRACER_SYSFS_PATH=$PWD/sys TRACER_PROCFS_PATH=$PWD/none
+	fails 111 "tfs-dir: fatal: no permission for $PWD/sys/kernel/tracing; the capabilities of a user namespace are not enough here: run this as root, or remount it with mode=750 and gid= of a group of yours" \
+		as_nobody unshare -Ur "$(command -v tfs-dir)"
+}
+
+@test "relay-cat: the capability that a relay file needs is named" {
+	closed_root
+	mkdir d
+	: >d/trace0
+	chmod 600 d/trace0
+	denied 'unable to open d/trace0' relay-cat -1 d
+	chmod 744 d
+	denied 'unable to look at d/trace0' relay-cat -1 d
+	chmod 700 d
+	denied 'unable to open d' relay-cat -1 d
+}
+
+@test "pids-of: the capability that another user's task needs is named" {
+	closed_root
+	fails 111 "pids-of: fatal: unable to read the pid namespace of $$: Permission denied; this needs CAP_SYS_PTRACE" \
+		as_nobody pids-of -n $$
+}
+
+@test "tfs-flight: the capability that a lease on another user's file needs is named" {
+	need_tool setpriv strace
+	new_instance
+	mkdir d
+	# -D: strace is a process of its own, and $PID is the tool's
+	background strace -D -qq -o calls -e trace=fcntl tfs-flight -i "$INSTANCE" d
+	eventually grep -q F_SETLEASE calls
+	n=$(grep -nm1 F_SETLEASE calls | cut -d: -f1)
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	# as on a file system that has one owner for all files
+	fails 111 "tfs-flight: fatal: unable to lease $PWD/d/dropped: Permission denied; this needs CAP_LEASE" \
+		without lease strace -qq -o calls -e inject="fcntl:error=EACCES:when=$n" \
+		tfs-flight -i "$INSTANCE" d
+	[ -z "$(ls -A d)" ]
+}
+
+@test "dt-probe: the capability that a bpffs or a pin of another user needs is named" {
+	open_bpffs
+	chown 65534 "$PINS"
+	chmod 700 "$PINS"
+	fails 111 "dt-probe: fatal: unable to open $PINS: $DENIED" \
+		without dac_override,dac_read_search dt-probe -N x on
+	chmod 755 "$PINS"
+	fails 111 "dt-probe: fatal: unable to make $PINS/tfs: $DENIED" \
+		without dac_override dt-probe -N x on
+	chown 0 "$PINS"
+	mkdir -p "$PLACE/sys/kernel"
+	ln -s /sys/kernel/btf /sys/kernel/tracing "$PLACE/sys/kernel"
+	ln -s /sys/fs/cgroup "$PLACE/sys/fs"
+	[ "$(dt-probe -N x on | head -n 1)" ] || skip "needs BPF"
+	chown 65534 "$PINS/tfs/x/pids"
+	fails 111 "dt-probe: fatal: unable to open $PINS/tfs/x/pids: $DENIED" \
+		without dac_override,dac_read_search dt-probe -N x state
+	chown 0 "$PINS/tfs/x/pids"
+	chown 65534 "$PINS/tfs/x"
+	chmod 755 "$PINS/tfs/x"
+	run -111 without dac_override dt-probe -N x off
+	for pin in "$PINS"/tfs/x/*; do
+		grep -qxF "dt-probe: fatal: unable to remove ${pin##*/} of the probe x: $DENIED" <<<"$output"
+	done
+	dt-probe -N x off
+	[ ! -e "$PINS/tfs/x" ]
+}
+
+@test "dt-probe: a user who is not root is told what only root may make, and with what" {
+	open_bpffs
+	fails 111 "dt-probe: fatal: unable to make $PINS/tfs: Operation not permitted; only root may, with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" \
+		as_nobody env TRACER_SYSFS_PATH="$TRACER_SYSFS_PATH" "$TREE/bin/dt-probe" -N x on
+	[ ! -e "$PINS/tfs" ]
 }

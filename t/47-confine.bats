@@ -7,6 +7,10 @@ load helper
 
 undo() {
 	exec 7>&-
+	[ -z "${PROBE-}" ] || {
+		dt-probe -N "$PROBE" off
+		rmdir "$TRACEFS/instances/tfs.dt-trace.${PID-}" 2>/dev/null || :
+	}
 }
 
 # need_confinement: skip where the kernel or the build has none
@@ -167,6 +171,173 @@ confines() {
 	kill -TERM "$pid"
 	wait "$pid"
 	tfs-report theirs/file >text
+}
+
+# CAP_SYSLOG
+ADDRESSES=0x400000000
+# CAP_SYSLOG, CAP_LEASE, CAP_SYS_PTRACE
+FLIGHT=0x410080000
+
+# waits_with MASK [SECCOMP]: the process $PID has these capabilities and no others
+waits_with() {
+	eventually has_rights "$PID" "1 ${2-0} $(kept "$1") $(kept "$1") $NONE"
+}
+
+@test "tfs-read: while it waits it keeps one capability, and more for another user's files" {
+	need_confinement
+	need_root
+	mkdir root
+	for owner in 0 65534; do
+		echo before >root/a
+		chown $owner root/a
+		chmod 600 root/a
+		background tfs-read -w -R root a >out
+		waits_with $((ADDRESSES | (owner ? 2 : 0)))
+		echo after >root/a
+		kill -TERM "$PID"
+		finishes "$PID" 0
+		exactly out 'after
+'
+	done
+	# only a directory on the way is another user's
+	mkdir -m 700 root/theirs
+	echo before >root/theirs/b
+	chown 65534 root/theirs
+	background tfs-read -w -R root theirs/b >out
+	waits_with $((ADDRESSES | 2))
+	echo after >root/theirs/b
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	exactly out 'after
+'
+	chown 65534 root
+	chmod 700 root
+	background tfs-read -w -R root a >out
+	waits_with $((ADDRESSES | 0xa))
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	exactly out 'after
+'
+}
+
+@test "tfs-read: without its capabilities it reads an instance again and again" {
+	need_confinement
+	new_instance
+	background tfs-read -e 1 -i "$INSTANCE" tracing_on events/sched/sched_switch/format >out
+	waits_with $ADDRESSES
+	eventually [ -s out ]
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ "$(head -n 1 out)" = 1 ]
+	[ "$(grep -c '^name: sched_switch$' out)" -ge 2 ]
+}
+
+@test "relay-cat: while it drains it has no capabilities and few system calls" {
+	need_confinement
+	mkdir channel to
+	mkfifo channel/trace0 channel/trace1
+	echo 0 >channel/dropped
+	exec 8<>channel/trace0 9<>channel/trace1
+	for where in '' '-o to'; do
+		# shellcheck disable=SC2086 # an option and its value
+		background relay-cat $where channel >out 2>err 8>&- 9>&-
+		waits_with 0 2
+		printf one >&8
+		printf two >&9
+		echo 3 >channel/dropped
+		kill -TERM "$PID"
+		finishes "$PID" 0
+		[ "$(cat err)" = 'relay-cat: lost 3 records, as channel/dropped has it' ]
+	done
+	[ "$(cat to/trace0 to/trace1)" = onetwo ]
+}
+
+@test "relay-cat: its filter refuses nothing that it does" {
+	need_confinement
+	need_tool strace
+	mkdir files
+	mkfifo files/trace0 files/trace1
+	echo 12 >files/dropped
+	seq 10000 >files/trace0 &
+	seq 7 >files/trace1 &
+	strace -o calls relay-cat files 2>err | cat >got # until both are closed
+	[ "$(wc -l <got)" = 10007 ]
+	grep -q '^prctl(PR_SET_SECCOMP' calls
+	run -1 grep -E 'ENOSYS|EPERM' <(sed -n '/^prctl(PR_SET_SECCOMP/,$p' calls)
+	grep -q 'lost 12 records' err
+}
+
+@test "dt-trace: while it waits it keeps one capability, and its instance goes" {
+	need_confinement
+	need_tracefs
+	dt-probe -N "$MARK" on >/dev/null || skip "needs BPF"
+	PROBE=$MARK
+	background dt-trace -w -N "$MARK" >out
+	waits_with 0x8000000000
+	[ -d "$TRACEFS/instances/tfs.dt-trace.$PID" ]
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ "$(cat out)" = 0 ]
+	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$PID" ]
+}
+
+# flight_of DIR MASK [OPTION]...: with these capabilities it dumps, is told what to do and
+# tells what was dropped, and leaves nothing but the dump
+flight_of() {
+	local dir=$1
+	background tfs-flight -i "$INSTANCE" -t sched:sched_process_exec "${@:3}" "$dir" >out 2>err
+	waits_with "$2"
+	echo "$MARK was here" >"$DIR/trace_marker"
+	kill -USR1 "$PID"
+	eventually [ -s out ]
+	grep -q ": tracing_mark_write: $MARK was here\$" "$(cat out)"
+	if [ -e "$dir/state" ]; then
+		[ "$(cat "$dir/dropped")" = 0 ]
+		echo stop >"$dir/state"
+		eventually grep -qx 0 "$DIR/tracing_on"
+		echo start >"$dir/state"
+		eventually grep -qx 1 "$DIR/tracing_on"
+	fi
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ ! -s err ]
+	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
+	[ "$(ls -A "$dir")" = dump.1 ]
+}
+
+@test "tfs-flight: while it records it keeps three capabilities, and five in another's directory" {
+	need_confinement
+	need_tracefs events/sched
+	new_instance
+	echo $$ >"$DIR/set_event_pid" # its trigger is for nobody else
+	mkdir ours locked theirs
+	flight_of ours $FLIGHT
+	flight_of locked 0x400080000 -L
+	chown 65534 theirs
+	chmod 700 theirs
+	flight_of theirs $((FLIGHT | 0xa))
+}
+
+@test "tfs-flight: without its capabilities it sees how another user's process has failed" {
+	need_confinement
+	new_instance
+	need_tool setpriv
+	mkdir d
+	# a parent that does not wait for its child before it ends
+	mkfifo gate end
+	background sh -c 'setpriv --reuid 65534 sh -c "read -r _; exit 3" <gate &
+		echo $! >failed; exec cat end'
+	parent=$PID
+	exec 7>gate
+	eventually grep -qx cat "/proc/$parent/comm"
+	echo >&7
+	eventually grep -q '^State:.Z' "/proc/$(cat failed)/status"
+	background tfs-flight -i "$INSTANCE" -F "$(cat failed)" d >out
+	waits_with $FLIGHT
+	kill -TERM "$PID"
+	finishes "$PID" 0
+	[ "$(cat out)" = "$PWD/d/dump.1" ]
+	kill "$parent"
 }
 
 # tasks_below PID: of each, its name and rights

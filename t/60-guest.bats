@@ -587,14 +587,14 @@ as_user() {
 	need_user
 	tracefs "gid=$GROUP_ID"
 	[ "$(stat -c '%a %g' "$TRACEFS")" = "700 $GROUP_ID" ]
-	remedy="run this as root, or remount it with mode=750 and gid= of a group of yours"
+	remedy="this needs CAP_DAC_OVERRIDE: run this as root, or remount it with mode=750 and gid= of a group of yours"
 	for tool in tfs-dir 'tfs-write tracing_on 1' 'tfs-instance list' 'tfs-pidfilter list' tfs-catpipe; do
 		# shellcheck disable=SC2086 # its words
-		fails 111 "${tool%% *}: fatal: no permission for $TRACEFS: $remedy" user $tool
+		fails 111 "${tool%% *}: fatal: no permission for $TRACEFS; $remedy" user $tool
 	done
 	as_user
 	calls 1
-	tells 111 "manager: fatal: no permission for $TRACEFS: $remedy" run_now
+	tells 111 "manager: fatal: no permission for $TRACEFS; $remedy" run_now
 	tracefs "gid=$GROUP_ID,mode=750"
 	[ "$(user tfs-dir)" = "$TRACEFS" ]
 }
@@ -635,7 +635,7 @@ as_user() {
 	need_user
 	new_instance
 	tracefs "gid=$GROUP_ID,mode=750"
-	no='Permission denied'
+	no='Permission denied; this needs CAP_DAC_OVERRIDE'
 	fails 111 "tfs-write: fatal: unable to write tracing_on: $no" \
 		user tfs-write tracing_on 1
 	fails 111 "tfs-write: fatal: unable to write events/sched/sched_switch/enable: $no" \
@@ -646,6 +646,11 @@ as_user() {
 		user tfs-instance make "$MARK.b"
 	fails 111 "tfs-instance: fatal: unable to remove instance $MARK: $no" \
 		user tfs-instance remove "$MARK"
+	later chmod "$(stat -c %a "$TRACEFS/events/sched/sched_switch/enable")" \
+		"$TRACEFS/events/sched/sched_switch/enable"
+	chmod 600 "$TRACEFS/events/sched/sched_switch/enable"
+	fails 111 "manager: fatal: trace_sched: unable to open events/sched/sched_switch/enable in $TRACEFS: $no" \
+		user "$MANAGER" --check trace_sched
 	user tfs-write trace_marker "$MARK was here"
 	[ "$(grep -c ": tracing_mark_write: $MARK was here\$" "$TRACEFS/trace")" = 1 ]
 	tfs-write -c trace ''
@@ -701,7 +706,7 @@ by_hand() {
 	chmod 770 "$TRACEFS/instances"
 	as_user
 	calls 1
-	tells 111 "manager: fatal: unable to write '0' to tracing_on: Permission denied" run_now
+	tells 111 "manager: fatal: unable to write '0' to tracing_on: Permission denied; this needs CAP_DAC_OVERRIDE" run_now
 }
 
 @test "manager: runs without root for the owner of instances, who made all of it" {
@@ -731,7 +736,7 @@ by_hand() {
 	case $(stat -c %u "$TRACEFS/instances") in
 	0)
 		calls 1
-		tells 111 "manager: fatal: unable to make instance tfs.$MARK: Permission denied" run_now
+		tells 111 "manager: fatal: unable to make instance tfs.$MARK: Permission denied; this needs CAP_DAC_OVERRIDE" run_now
 		;;
 	"$USER_ID")
 		works

@@ -57,7 +57,11 @@ teardown() {
 	# what else a file's tests make, its own undo takes away
 	! declare -F undo >/dev/null || undo || undone=no
 	for i in "$TRACEFS"/instances/"$MARK"*; do
-		[ -d "$i" ] && tfs-instance remove "${i##*/}"
+		[ -d "$i" ] || continue
+		case $i in
+		*+*) rmdir "$i" ;; # of tfs-flight, and no name for tfs-instance
+		*) tfs-instance remove "${i##*/}" ;;
+		esac
 	done
 	left=$(our_sessions)
 	[ -z "$left" ] || { echo "left over: $left"; return 1; }

@@ -44,7 +44,7 @@ static int open_root(char *path)
 	*strstr(path, "/block/") = '\0';
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return complain_errno("unable to open %s", path);
+		return complain_file("unable to open %s", path);
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEBUGFS) {
 		close(fd);
 		return complain("no debugfs at %s: mount -t debugfs nodev %s", path, path);
@@ -86,7 +86,7 @@ static int open_session(const struct request *rq)
 		return complain("instance %s exists already; give --instance another name",
 				instance_name(rq));
 	if (instance < 0)
-		return complain_errno("unable to make instance %s", instance_name(rq));
+		return complain_file("unable to make instance %s", instance_name(rq));
 	if (rq->everybody)
 		return 0;
 	return follow(rq, instance) < 0 ? -1 :
@@ -113,7 +113,8 @@ static int arm(const struct request *rq)
 	key = blk_key(instance_name(rq));
 	n = blk_each(key, blk_start, name);
 	if (n < 0)
-		return complain_errno("unable to start the tracing of %s", name);
+		return complain_needs(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
+				      name);
 	return n ? 0 : complain("%s: the recipe set up no device", rq->recipe->name);
 }
 
@@ -172,10 +173,10 @@ static int close_session(const struct request *rq)
 	if (instance < 0)
 		return 0;
 	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
-		r = complain_errno("unable to remove the tracing of %s", name);
+		r = complain_needs(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	else if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		r = complain_errno("unable to remove instance %s", instance_name(rq));
+		r = complain_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
 	return r;

@@ -82,8 +82,8 @@ static int flags_of(const struct request *rq)
 
 	if (map < 0)
 		return -1;
-	r = bpf_lookup(map, &zero, &s) < 0 ? complain_errno("unable to read what the probe is") :
-	    (int)s.flags;
+	r = bpf_lookup(map, &zero, &s) < 0 ?
+	    complain_needs(CAPS_BPF, "unable to read what the probe is") : (int)s.flags;
 	close(map);
 	return r;
 }
@@ -117,7 +117,7 @@ static int add_named(const struct request *rq)
 		for (size_t i = 0; !r && i < now.n; i++) {
 			format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
 			r = bpf_update(map, &now.v[i], &by_hand) < 0 ?
-			    complain_errno("unable to add %d", (int)now.v[i]) :
+			    complain_needs(CAPS_BPF, "unable to add %d", (int)now.v[i]) :
 			    ctl_write(instance, "trace_marker", line, 0);
 			pids_add(&known, now.v[i]);
 		}
@@ -183,7 +183,7 @@ static int close_session(const struct request *rq)
 		r = -1;
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	else if (instance_remove(instances, name_of(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		r = complain_errno("unable to remove instance %s", name_of(rq));
+		r = complain_file("unable to remove instance %s", name_of(rq));
 	close(instance);
 	close(instances);
 	return r;

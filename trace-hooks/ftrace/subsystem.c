@@ -92,7 +92,7 @@ static int leave_parents_out(const struct request *rq)
 		return r;
 	enabled = ctl_read(instance, "set_event", NULL);
 	if (!enabled)
-		return complain_errno("unable to read set_event");
+		return complain_file("unable to read set_event");
 	for (p = strtok_r(enabled, " \n", &save); p && !r; p = strtok_r(NULL, " \n", &save)) {
 		char *colon = strchr(p, ':');
 
@@ -149,7 +149,8 @@ static int open_session(const struct request *rq)
 	/* nothing is recorded there: the kernel keeps the list, forks and ends included */
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
-		return complain_errno("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
+		return complain_file("unable to make instance %s",
+				     beside_name(rq, TASKS_SUFFIX));
 	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
 	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
@@ -263,15 +264,15 @@ static int close_session(const struct request *rq)
 		const char *beside = beside_name(rq, suffixes[i]);
 
 		if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
-			complain_errno("unable to remove instance %s", beside);
+			complain_file("unable to remove instance %s", beside);
 	}
 	if (tasks >= 0)
 		close(tasks);
 	if (probes_end_session(instances, rq->session) < 0)
-		r = complain_errno("unable to remove the probes of %s", instance_name(rq));
+		r = complain_file("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		return complain_errno("unable to remove instance %s", instance_name(rq));
+		return complain_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
 	return r;
