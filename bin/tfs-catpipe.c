@@ -79,6 +79,7 @@ struct stream {
 	int dir, in;
 	int text;               /* the kernel's, from trace_pipe */
 	struct consumer to;
+	unsigned readers;       /* to.readers at the last header */
 	struct kernel kernel;
 	struct live live;
 	struct show show;
@@ -352,6 +353,10 @@ static void tell_losses(struct stream *s, int failed)
 	consumer_last(&s->to, line, n);
 }
 
+/*
+ * Write the header in front of all text. For a reader that follows another one, write it
+ * again, behind the rest of the text that the other one was to get.
+ */
 static void give_header(struct stream *s)
 {
 	char text[2048];
@@ -359,6 +364,7 @@ static void give_header(struct stream *s)
 
 	if (s->to.left >= 0 && (long long)n > s->to.left)
 		s->to.full = 1;
+	s->readers = s->to.readers;
 	consumer_put(&s->to, text, n);
 }
 
@@ -425,6 +431,8 @@ int main(int argc, char **argv)
 			consumer_wait(&s.to, -1, 0, -1);
 			continue;
 		}
+		if (s.readers != s.to.readers)
+			give_header(&s);
 		r = pump(&s);
 		if (r < 0 || r > 1)
 			continue;

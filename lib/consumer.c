@@ -15,17 +15,22 @@
 /*
  * The reader has left: end, unless another came meanwhile, which would find the
  * end of its text with us. One that comes after the close waits for the next
- * who writes.
+ * who writes. A session's stream waits for the next reader instead. Our end keeps the
+ * text that is in the FIFO: that reader gets it first, then what we have not written yet.
  */
-static void left(int out)
+static void left(struct consumer *c, int out)
 {
 	static const struct timespec now;
 	struct pollfd p = { .fd = out };
 
-	if (ppoll(&p, 1, &now, NULL) != 0) {
+	if (ppoll(&p, 1, &now, NULL) == 0)
+		return;
+	if (!outlives_reader(out)) {
 		close(out);
 		die_of_pipe();
 	}
+	await_reader(out);
+	c->readers++;
 }
 
 void consumer_limit(struct consumer *c, const struct tool *t, const char *kilobytes)
@@ -42,7 +47,7 @@ void consumer_open(struct consumer *c, const struct tool *t)
 	signal(SIGPIPE, SIG_IGN); /* left() decides */
 	/* who opened the FIFO is gone already */
 	while ((c->out = own_output(t, O_WRONLY, c->packets)) < 0)
-		left(STDOUT_FILENO);
+		left(c, STDOUT_FILENO);
 	/* half of what anybody is allowed: the last line may need the other (consumer_last) */
 	fcntl(c->out, F_SETPIPE_SZ, 512 * 1024);
 }
@@ -69,7 +74,7 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 		c->given_up |= si.ssi_signo == GIVE_UP;
 	}
 	if (p[2].revents & POLLERR)
-		left(c->out);
+		left(c, c->out);
 	return p[0].revents != 0;
 }
 
@@ -89,15 +94,20 @@ unsigned long long count_lines(const char *text, size_t n)
 	return count;
 }
 
-/* The FIFO is full. A reader who takes nothing is waited for only as long as said. */
+/*
+ * Wait until the full FIFO has room. When stopping, give up a reader that takes nothing
+ * for c->patience ms. A reader that came meanwhile gets the whole time again.
+ */
 static void await_room(struct consumer *c)
 {
 	int stopping = c->stopping;
+	unsigned readers = c->readers;
 	long long end = now_ms() + (long long)c->patience;
 
 	if (c->given_up || (!consumer_wait(c, c->out, POLLOUT,
 					   stopping ? (long)c->patience * 1000 : -1) &&
-			    (c->given_up || (stopping && now_ms() >= end))))
+			    (c->given_up || (stopping && c->readers == readers &&
+					     now_ms() >= end))))
 		c->full = TIMED_OUT;
 }
 
@@ -134,7 +144,7 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 		} else if (errno == EPIPE && c->out == STDOUT_FILENO) {
 			die_of_pipe(); /* not a pipe: nobody else comes */
 		} else if (errno == EPIPE) {
-			left(c->out);
+			left(c, c->out);
 		} else if (done < 0 && errno != EINTR) {
 			complain_errno("unable to write the trace");
 			c->failed = errno;

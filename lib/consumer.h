@@ -3,8 +3,9 @@
  * consumer.h - the reader of a tool's standard output, who may be slow, or leave
  *
  * A FIFO's reader may leave and another come; a tool waits for the one, and ends
- * with the last. Everything that a tool waits for is waited for here, so that
- * neither a reader's death nor the word to stop is ever missed.
+ * with the last, unless it is a session's stream (NEXT_READER). Everything that a tool
+ * waits for is waited for here, so that neither a reader's death nor the word to stop is
+ * ever missed.
  */
 #ifndef CONSUMER_H
 #define CONSUMER_H
@@ -16,6 +17,7 @@ struct consumer {
 	int signals;            /* stop_signals() */
 	int packets;            /* one line a write, in parts of PIPE_BUF at most */
 	int stopping;           /* we were told to stop */
+	unsigned readers;       /* how many readers came after another one had left */
 	int given_up;           /* SIGUSR2: the reader is not worth waiting for any more */
 	/*
 	 * Nothing more can be written: 1 as the size limit leaves no room, which the
@@ -50,7 +52,8 @@ void consumer_open(struct consumer *, const struct tool *);
  * up the reader, for the reader's death, at most us microseconds (< 0: any time). 1
  * when fd is ready, 0
  * when the time is up or we were told to stop just now. The last reader gone: ends
- * the program as SIGPIPE does.
+ * the program as SIGPIPE does; a session's stream waits for the next reader first, for
+ * any time, and leaves signals pending until that reader comes.
  */
 int consumer_wait(struct consumer *, int fd, short events, long us);
 

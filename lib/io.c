@@ -123,6 +123,7 @@ static const char *out_name = "standard output";
 static volatile sig_atomic_t given_up;
 static unsigned long long unwritten;
 static char last_out = '\n';
+static int outlives; /* outlives_reader() */
 
 /* A write that waits for the reader ends with EINTR, and those that follow do not wait. */
 static void give_up(int signo)
@@ -178,8 +179,12 @@ static void be_ready(void)
 	static int ready;
 	struct stat st;
 
-	if (!ready++ && !fstat(out, &st) && S_ISFIFO(st.st_mode))
-		sigaction(GIVE_UP, &act, NULL);
+	if (ready++ || fstat(out, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return;
+	sigaction(GIVE_UP, &act, NULL);
+	outlives = outlives_reader(out);
+	if (outlives)
+		signal(SIGPIPE, SIG_IGN);
 }
 
 static void put_out(const char *text, size_t n)
@@ -193,6 +198,8 @@ static void put_out(const char *text, size_t n)
 			last_out = text[done - 1];
 			text += done;
 			n -= (size_t)done;
+		} else if (done < 0 && errno == EPIPE && outlives && !given_up) {
+			await_reader(out);
 		} else if (done < 0 && errno != EINTR && !given_up) {
 			complain_errno("unable to write to %s", out_name);
 			_exit(REFUSED);

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -35,6 +36,8 @@
  * nothing. However slow a reader is, as long as he reads he is waited for.
  */
 #define STALL_MS 10000
+/* How often to look whether the reader is still there, while the stream ends. */
+#define LOOK_MS 100
 /* --clear does not wait for a slow reader: so long it waits for us (session.c). */
 #define HURRY_MS 5000
 /* A stream that was told to give up its reader has only a last line to write. */
@@ -361,19 +364,27 @@ static void tell_stream(const struct janitor *j, int signo)
 
 /*
  * Wait for the stream while it writes, for its reader reads then; one that stalls is
- * given up, and the stream tells what was lost. 1: it has ended; 0 it was no use.
+ * given up, and the stream tells what was lost. If the reader leaves now, stop waiting,
+ * because the stream waits for another one. 1: it has ended; 0 it was no use.
  */
 static int drain(struct janitor *j)
 {
-	long long before, now = time_run(j->stream), left;
+	long long before = time_run(j->stream), since = now_ms(), now, left;
 
-	do {
-		left = j->end ? j->end - now_ms() : STALL_MS;
-		before = now;
-		if (left > 0 && await(j, j->stream, left < STALL_MS ? (long)left : STALL_MS, 0))
+	for (;;) {
+		left = (j->end ? j->end : since + STALL_MS) - now_ms();
+		if (left <= 0)
+			break;
+		if (await(j, j->stream, left < LOOK_MS ? (long)left : LOOK_MS, 0))
 			return 1;
+		/* one that works alone has more to do than to write to a reader */
+		if (!j->rq->recipe->alone && !reader_is_there(j))
+			return 0;
 		now = time_run(j->stream);
-	} while (now != before && left > 0);
+		if (now != before)
+			since = now_ms();
+		before = now;
+	}
 	tell_stream(j, GIVE_UP);
 	return await(j, j->stream, GIVE_UP_MS, 0);
 }
@@ -384,26 +395,41 @@ static int drain(struct janitor *j)
  */
 static void end_stream(struct janitor *j, int wait_for_reader)
 {
-	int status;
+	int status, ended = 0;
 
 	if (j->stream <= 0)
 		return;
-	if (j->rq->dry)
-		goto kill;
-	tell_stream(j, SIGTERM);
-	if (!reader_is_there(j) &&
-	    await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0))
-		goto ended;
-	if (reader_is_there(j) && drain(j))
-		goto ended;
-kill:
-	kill(-j->stream, SIGKILL);
-	kill(j->stream, SIGKILL);
+	if (!j->rq->dry) {
+		tell_stream(j, SIGTERM);
+		if (!reader_is_there(j))
+			ended = await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0);
+		if (!ended && reader_is_there(j))
+			ended = drain(j);
+	}
+	if (!ended) {
+		kill(-j->stream, SIGKILL);
+		kill(j->stream, SIGKILL);
+	}
 	waitpid(j->stream, &status, 0);
-	return; /* nobody read: that is the reader's affair */
-ended:
-	waitpid(j->stream, &status, 0);
-	j->stream_status = exit_status(status);
+	/* to kill it is no failure, because nobody reads; but it may have ended just before */
+	if (ended || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		j->stream_status = exit_status(status);
+}
+
+/* Return 1 if a reader that is gone has left text in the FIFO. */
+static int text_is_left(const struct janitor *j)
+{
+	int fd, n = 0;
+
+	if (j->rq->output >= OUTPUT_FILE)
+		return 0;
+	fd = openat(j->dir, "trace", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, FIONREAD, &n) < 0)
+		n = 0;
+	close(fd);
+	return n > 0;
 }
 
 /* A tool of the recipe's own, or a filter, has its say when it is told to stop. */
@@ -415,7 +441,7 @@ static int speaks_at_end(const struct janitor *j)
 /* The one undo, whatever there is and whoever wanted it. */
 static int take_down(struct janitor *j, int by_itself)
 {
-	int r = 0, files, fifo = -1;
+	int r = 0, files, fifo = -1, unread;
 	struct stat st;
 
 	/* nobody was told of it yet */
@@ -423,7 +449,8 @@ static int take_down(struct janitor *j, int by_itself)
 		(j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
 		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
-		end_stream(j, (ours.disarm() || speaks_at_end(j)) && by_itself);
+		unread = ours.disarm();
+		end_stream(j, by_itself && (unread || speaks_at_end(j) || text_is_left(j)));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = unlink_trace(j->dir);
 		r = ours.close(j->rq);
@@ -450,7 +477,7 @@ static int take_down(struct janitor *j, int by_itself)
 static int stream_ended(struct janitor *j, int status)
 {
 	j->stream = 0;
-	/* the reader died; another may come */
+	/* the reader died before the stream knew what to do then; another may come */
 	if (exit_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
 		return start_stream(j, NULL) < 0 ? j->stream_status = REFUSED, -1 : 0;
 	j->stream_status = exit_status(status) > NO ? exit_status(status) : REFUSED;

@@ -7,7 +7,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,4 +48,51 @@ int own_output(const struct tool *t, int access, int packets)
 	}
 	close(STDOUT_FILENO);
 	return fd;
+}
+
+/* Device and inode of a FIFO, as a value of NEXT_READER. -1: it is no FIFO. */
+static int identify(int fd, char *id, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return -1;
+	format(id, size, "%llu:%llu", (unsigned long long)st.st_dev,
+	       (unsigned long long)st.st_ino);
+	return 0;
+}
+
+int expect_next_reader(int fd)
+{
+	char id[48];
+
+	return identify(fd, id, sizeof(id)) < 0 ? -1 : setenv(NEXT_READER, id, 1);
+}
+
+int outlives_reader(int fd)
+{
+	const char *value = getenv(NEXT_READER);
+	char id[48];
+
+	return value && !identify(fd, id, sizeof(id)) && !strcmp(value, id);
+}
+
+/* A confined tool cannot open the FIFO and looks again after this time. */
+#define LOOK_AGAIN_MS 100
+
+/* A reader that comes wakes a writer in open(2), but not one in poll(2). */
+void await_reader(int fd)
+{
+	struct pollfd p = { .fd = fd };
+	char path[PATH_MAX];
+	int other;
+
+	format(path, sizeof(path), "%s/self/fd/%d", procfs(), fd);
+	while (poll(&p, 1, 0) > 0 && p.revents & POLLERR) {
+		other = open(path, O_WRONLY | O_CLOEXEC);
+		if (other >= 0)
+			close(other);
+		/* the pause is for readers that come and leave all the time */
+		poll(NULL, 0, other < 0 ? LOOK_AGAIN_MS : 1);
+	}
 }

@@ -136,6 +136,9 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	struct request tool = *rq;
 	size_t n = 0;
 
+	/* the tool in front of a filter writes to a pipe, whose one reader is the filter */
+	if (rq->output < OUTPUT_FILE && !two.tool && expect_next_reader(STDOUT_FILENO) < 0)
+		_exit(REFUSED);
 	if (two.filter)
 		begin_filter(rq, tools, s->filter);
 	if (two.tool) {

@@ -198,6 +198,24 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
  */
 int own_output(const struct tool *t, int access, int packets);
 
+/*
+ * A session sets this variable for its stream, to DEVICE:INODE of the FIFO (compare
+ * JOURNAL_STREAM in systemd.exec(5)). The FIFO may get another reader after the last one
+ * has left, so the stream waits for that reader and keeps what nobody has got yet. All
+ * others end with their reader: a program whose standard output is another FIFO or pipe
+ * may have inherited the variable.
+ */
+#define NEXT_READER "TFS_NEXT_READER"
+
+/* Set the variable for the FIFO fd. -1: fd is no FIFO, or out of memory. */
+int expect_next_reader(int fd);
+
+/* Return 1 if fd is the FIFO that the variable names. */
+int outlives_reader(int fd);
+
+/* Wait until somebody has the FIFO open to read. fd is open to write. */
+void await_reader(int fd);
+
 /* ---- text.c: words and numbers that a stranger may have sent ------------ */
 
 /*

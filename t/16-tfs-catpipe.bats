@@ -384,6 +384,57 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err ''
 }
 
+@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of its FIFO it outlives its reader, and the next one gets the rest" {
+	plain_root
+	mkfifo fifo
+	id=$(stat -c %d:%i fifo)
+	for how in '' -l; do
+		exec 9<>fifo
+		# shellcheck disable=SC2086 # an option or none
+		TFS_NEXT_READER=$id background tfs-catpipe -R root $how >fifo 2>err 8>&- 9<&-
+		writer=$PID
+		eventually blocks "$writer"
+		feed 'one\ntwo\nthree\n'
+		if [ -z "$how" ]; then
+			run -0 --separate-stderr dd bs=1 count=6 <&9
+			[ "$output" = $'one\ntw' ]
+		else
+			run -0 --separate-stderr dd bs=4096 count=1 <&9
+			[ "$output" = one ]
+		fi
+		exec 9<&-
+		feed 'four\n'
+		# a reader that takes nothing
+		: <fifo
+		background cat fifo >out 8>&-
+		eventually grep -q four out
+		kill "$writer"
+		finishes "$writer" 0
+		finishes "$PID" 0
+		exactly out "${how:+tw}"$'o\nthree\nfour\n'
+		exactly err ''
+	done
+}
+
+@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of another FIFO it dies with its reader, on a pipe too" {
+	plain_root
+	mkfifo fifo other
+	id=$(stat -c %d:%i fifo)
+	for value in "$(stat -c %d:%i other)" "${id}0" "${id%?}" 1 ''; do
+		exec 9<>fifo
+		TFS_NEXT_READER=$value background tfs-catpipe -R root >fifo 2>err 8>&- 9<&-
+		eventually blocks "$PID"
+		exec 9<&-
+		finishes "$PID" 141
+		exactly err ''
+	done
+	# shellcheck disable=SC2016 # the shell's own
+	TFS_NEXT_READER=$id background "$BASH" -c \
+		'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"' >out
+	finishes "$PID" 0
+	exactly out $'141\n'
+}
+
 @test "tfs-catpipe: plain directory: a full disk is an error once it is told to stop" {
 	plain_root
 	feed 'one\n'

@@ -225,7 +225,19 @@ begins_anew() {
 
 @test "trace_event: with --all a stream that begins anew for a second reader is left out, too" {
 	need_tracefs events/sched
-	start_session trace_event --output fifo --all -e sched_process_exit
+	# a tool of somebody else, which dies with its reader
+	own_tree
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
+	chmod +x tree/bin/mortal
+	recipe dies <<-'EOF'
+		# description: a tool that dies with its reader
+		tfs-event sched:sched_process_exit
+		echo mortal
+	EOF
+	start_session dies --output fifo --all
 	stream=$(own_tasks | tail -n 1)
 	read_by head -n 1 >got
 	eventually begins_anew "$stream"

@@ -89,6 +89,28 @@ stop_flight() {
 	left dump.1 dump.2
 }
 
+@test "trace_flight: a reader that is killed is followed by another, which gets the paths and events that came later" {
+	calls 10
+	flight -e sys_enter_getppid
+	kill -USR1 "$SESSION"
+	eventually there dump.1
+	# shellcheck disable=SC2016 # the inner shell's own
+	read_by sh -c 'dd bs=4096 count=1 2>/dev/null; kill -KILL $$' >one
+	finishes "$READER" 137
+	kill -USR1 "$SESSION"
+	eventually there dump.2
+	read_by cat >two
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	exactly one "$HERE/dump.1
+"
+	[ "$(head -n 1 two)" = "$HERE/dump.2" ]
+	[ "$(tail -n +2 two | grep -c ': sys_getppid()$')" = 10 ]
+	[ "$(wc -l <two)" = 11 ]
+	left dump.1 dump.2
+}
+
 @test "trace_flight: without --dump-on the end brings what was recorded to the reader of the trace" {
 	mkfifo stay
 	# whatever ends it: the last task, a signal, the time limit

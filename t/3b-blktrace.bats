@@ -480,6 +480,32 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got.two C)" = 3 ]
 }
 
+@test "trace_blk: two readers are killed: they and the next one get each line once, and times go on" {
+	need_relay
+	task "$(write_blocks "$DEVICE" 2000); read -r _ <wait"
+	mkfifo wait
+	for output in lines fifo; do
+		session --output $output --buffer 2048
+		echo >"$GO"
+		for count in 1 10; do
+			# shellcheck disable=SC2016 # the inner shell's parameters
+			read_by sh -c 'dd bs=4096 count="$1" 2>/dev/null; kill -KILL $$' sh $count >got.$count
+			finishes "$READER" 137
+		done
+		read_by cat >got.last
+		echo >wait
+		session_ends
+		finishes "$READER" 0
+		cat got.1 got.10 got.last >got
+		[ "$(how_many got C)" = 2000 ]
+		[ "$(grep -c '^#' got)" = 0 ]
+		# of the first reader's first line on
+		awk '$4 < last { exit 1 } { last = $4 }' got
+		[ "$(how_many got Q)" = 2000 ]
+		task "$(write_blocks "$DEVICE" 2000); read -r _ <wait"
+	done
+}
+
 @test "trace_blk: what a full buffer has no room for is told in the last line" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 600)"

@@ -404,6 +404,35 @@ refuse() {
 	nothing_at_all_left
 }
 
+@test "trace_request: two readers are killed: they and the next one get each request once, and no window is closed" {
+	need_probe
+	net_up
+	for output in lines fifo; do
+		serve
+		client $output -i
+		start_session trace_request --pid "${CLIENTS[$output]}" "$FROM" --output $output \
+			--netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" --events "$CALLS_EVENT"
+		for i in 1 2; do
+			go $output 10
+			read_by sh -c 'dd bs=4096 count=2 2>/dev/null; kill -KILL $$' >got.$i
+			finishes "$READER" 137
+		done
+		go $output 10
+		read_by cat >got.3
+		go $output 0
+		client_ends $output
+		session_ends
+		finishes "$READER" 0
+		cat got.1 got.2 got.3 >got.s
+		in_windows s $((30 * 4)) 0 0
+		[ "$(marks s B)" = 60 ]
+		[ "$(marks s E)" = 61 ]
+		[ "$(grep -c '^#' got.s)" = 0 ]
+		kill "$SERVER" "$MIDDLE"
+	done
+	nothing_at_all_left
+}
+
 # ---- how it ends -------------------------------------------------------------------
 
 @test "trace_request: --time ends it, as do SIGINT, SIGTERM and SIGHUP" {

@@ -620,6 +620,212 @@ hanging() {
 	stop_session
 }
 
+# takes COUNT FILE: a reader of the trace makes COUNT reads of 4096 bytes, keeps all that
+# it got in FILE, and is killed
+takes() {
+	# shellcheck disable=SC2016 # the inner shell's parameters
+	read_by sh -c 'dd bs=4096 count="$1" 2>/dev/null; kill -KILL $$' sh "$1" >"$2"
+	finishes "$READER" 137
+}
+
+# rest FILE: the last reader reads the trace to its end into FILE, and the session ends
+rest() {
+	read_by cat >"$1"
+	stop_session
+	finishes "$READER" 0
+}
+
+# lost FILE: the number in the last line, if that line tells of losses
+lost() {
+	sed -En '$s/^(# lost |\{"lost":)([0-9]+)[ ,].*/\2/p' "$1" | grep . || echo 0
+}
+
+@test "manager: two readers are killed in the middle: they and the next one get each event once" {
+	need_tracefs events/syscalls
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	for output in lines fifo; do
+		# in the middle of a line, of a full FIFO, and of what was written to it later
+		for round in 1:1 7:100 100:3 130:129 60:200; do
+			calls 20000
+			session --syscall getppid --output $output --buffer 4096 \
+				--pid "$CALLS" "$keep"
+			release
+			takes "${round%:*}" one
+			finishes "$CALLS" 0
+			takes "${round#*:}" two
+			rest three
+			cat one two three >got
+			echo "$output $round: $(wc -l one two three | tr '\n' ' ')"
+			[ "$(grep -c ': sys_getppid()$' got)" = 20000 ]
+			[ "$(wc -l <got)" = 20000 ]
+			[ "$output" = fifo ] || [ "$(wc -l <one)" = "${round%:*}" ]
+		done
+	done
+}
+
+@test "manager: what was overwritten between two readers is in the last line of the second" {
+	need_tracefs events/syscalls
+	own_tree
+	recipe json <<-'EOF'
+		# description: lines of JSON
+		# requires: events/syscalls/sys_enter_getppid
+		tfs-event syscalls:sys_enter_getppid
+		echo -j
+	EOF
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	for hook in 'trace_syscalls --syscall getppid' json; do
+		for count in 1 100 130; do
+			calls 100000
+			# shellcheck disable=SC2086 # words
+			start_session $hook --output fifo --buffer 64 --pid "$CALLS" "$keep"
+			release
+			takes "$count" one
+			finishes "$CALLS" 0
+			rest two
+			cat one two >got
+			delivered=$(grep -cE ': sys_getppid\(\)$|"event":"sys_enter_getppid",' got)
+			echo "$hook $count: $delivered, $(tail -n 1 got)"
+			[ "$(lost two)" -gt 0 ]
+			[ $((delivered + $(lost two))) = 100000 ]
+		done
+	done
+}
+
+@test "manager: a filter whose reader is killed goes on for the next one, which gets the rest" {
+	need_tracefs events/syscalls
+	own_tree
+	recipe echoes <<-'EOF'
+		# description: every call twice
+		# requires: events/syscalls/sys_enter_getppid
+		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
+		printf '%s\n' '|' tfs-latency syscalls
+	EOF
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	for output in lines fifo; do
+		calls 20000
+		start_session echoes --output $output --buffer 4096 --pid "$CALLS" "$keep"
+		release
+		takes 50 one
+		finishes "$CALLS" 0
+		takes 9 two
+		rest three
+		cat one two three >got
+		[ "$(grep -c ' sys_getppid.*lat=' got)" = 20000 ]
+		[ "$(wc -l <got)" = 20000 ]
+	done
+}
+
+# The stream has seen that its reader is gone, and waits in open() for another.
+stream_waits() {
+	local call number
+	read -r call _ <"/proc/$STREAM/syscall" || return
+	for number in $(syscall-nr openat; syscall-nr open 2>/dev/null); do
+		[ "$call" != "$number" ] || return 0
+	done
+	return 1
+}
+
+@test "manager: --header is what each of two readers begins with" {
+	need_tracefs events/syscalls
+	[ -r /proc/self/syscall ] || skip "needs /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)"
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	calls 100
+	session --syscall getppid --header --output fifo --pid "$CALLS" "$keep"
+	takes 1 one
+	eventually stream_waits
+	release
+	finishes "$CALLS" 0
+	rest two
+	[ "$(head -n 1 one)" = '# tracer: nop' ]
+	[ "$(head -n 1 two)" = '# tracer: nop' ]
+	[ "$(grep -c ': sys_getppid()$' two)" = 100 ]
+}
+
+# bats test_tags=alone
+@test "manager: a reader that is killed and never followed: a signal, the time, --clear, the janitor's death, the tasks' end still end it" {
+	need_tracefs events/syscalls
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	keep_go=$GO
+	begun=$SECONDS
+	for how in INT TERM time clear janitor; do
+		calls 20000
+		set --
+		[ "$how" != time ] || set -- --time 500
+		session --syscall getppid "$@" --pid "$CALLS" "$keep"
+		release
+		takes 100 one
+		case $how in
+		time) session_ends ;;
+		clear) "$MANAGER" --clear; session_ends ;;
+		janitor) kill -KILL "$JANITOR"; finishes "$SESSION" 111 ;;
+		*) stop_session "$how" ;;
+		esac
+		leaves_nothing
+	done
+	calls 20000
+	session --syscall getppid --pid "$CALLS" "$keep"
+	release
+	takes 100 one
+	finishes "$CALLS" 0
+	echo >"$keep_go"
+	session_ends
+	leaves_nothing
+	[ $((SECONDS - begun)) -le $((15 * SLOW)) ]
+}
+
+# bats test_tags=alone
+@test "manager: a reader that is killed while the session ends is not waited for" {
+	need_tracefs events/syscalls
+	calls 0
+	keep=$CALLS # or it ends when the calls are made
+	calls 20000
+	session --syscall getppid --pid "$CALLS" "$keep"
+	read_by "$PROG/paced" 0 100 >got
+	release
+	finishes "$CALLS" 0
+	kill -INT "$SESSION"
+	eventually asleep "$STREAM"
+	begun=$SECONDS
+	kill -KILL "$READER"
+	session_ends
+	[ $((SECONDS - begun)) -le $((2 * SLOW)) ]
+	leaves_nothing
+}
+
+# nothing is in the session's buffer
+buffer_is_empty() {
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: 0$')" = \
+		"$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: ')" ]
+}
+
+@test "manager: what a killed reader has left is there for one that comes when the tasks have ended" {
+	need_tracefs events/syscalls
+	calls 0
+	keep=$CALLS
+	keep_go=$GO
+	calls 1000
+	session --syscall getppid --pid "$CALLS" "$keep"
+	exec 9<"$TRACE"
+	release
+	finishes "$CALLS" 0
+	# the FIFO has room for all of it
+	eventually buffer_is_empty
+	takes 100 one
+	exec 9<&-
+	echo >"$keep_go"
+	finishes "$keep" 0
+	cat "$TRACE" >two
+	session_ends
+	[ "$(grep -c ': sys_getppid()$' one)" = 100 ]
+	[ "$(grep -c ': sys_getppid()$' two)" = 900 ]
+	[ "$(wc -l <two)" = 900 ]
+}
+
 # alone, because it has a bound on time
 # bats test_tags=alone
 @test "manager: a reader that opens and never reads is given up: it ends within 10 s" {
@@ -956,13 +1162,39 @@ clean_manager() {
 	stop_session
 }
 
-@test "manager: of streams that died with their readers no zombie is left" {
+@test "manager: one stream serves all readers that follow each other" {
 	need_tracefs
 	calls 1
 	keep=$CALLS # or it ends when the calls are made
 	calls 1000000
 	session --output fifo --pid "$CALLS" "$keep"
 	release
+	for ((i = 0; i < 5; i++)); do
+		head -n 10 "$TRACE" >/dev/null
+		[ "$(children "$JANITOR")" = "$STREAM" ]
+		[[ $(cat "/proc/$STREAM/stat") != *') Z '* ]]
+	done
+	[ "$(children "$SESSION")" = "$JANITOR" ]
+	stop_session
+}
+
+@test "manager: of streams that died with their readers no zombie is left" {
+	need_tracefs
+	own_tree
+	# a tool of somebody else, which knows nothing of a next reader
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
+	chmod +x tree/bin/mortal
+	recipe dies <<-'EOF'
+		# description: a tool that dies with its reader
+		echo mortal
+	EOF
+	calls 1
+	start_session dies --output fifo --pid "$CALLS"
+	JANITOR=$(children "$SESSION")
+	STREAM=$(children "$JANITOR")
 	for ((i = 0; i < 5; i++)); do
 		head -n 10 "$TRACE" >/dev/null
 		another() {
