@@ -482,8 +482,8 @@ WS 816 + 8 [0]' ]
 
 @test "trace_blk: two readers are killed: they and the next one get each line once, and times go on" {
 	need_relay
-	task "$(write_blocks "$DEVICE" 2000); read -r _ <wait"
-	mkfifo wait
+	task "$(write_blocks "$DEVICE" 2000); read -r _ <hold"
+	mkfifo hold
 	for output in lines fifo; do
 		session --output $output --buffer 2048
 		echo >"$GO"
@@ -493,7 +493,7 @@ WS 816 + 8 [0]' ]
 			finishes "$READER" 137
 		done
 		read_by cat >got.last
-		echo >wait
+		echo >hold
 		session_ends
 		finishes "$READER" 0
 		cat got.1 got.10 got.last >got
@@ -502,7 +502,7 @@ WS 816 + 8 [0]' ]
 		# of the first reader's first line on
 		awk '$4 < last { exit 1 } { last = $4 }' got
 		[ "$(how_many got Q)" = 2000 ]
-		task "$(write_blocks "$DEVICE" 2000); read -r _ <wait"
+		task "$(write_blocks "$DEVICE" 2000); read -r _ <hold"
 	done
 }
 
