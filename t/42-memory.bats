@@ -32,7 +32,7 @@ one_line() {
 # What is with the session: the program PROGRAM, so many forks away from its exec,
 # at its Nth allocation.
 session_without() {
-	local status=0
+	STATUS=0
 	calls -e 50
 	: >out; : >got
 	{ without "$1" "$2" "$3" "$MANAGER" --run trace_syscalls --args \
@@ -47,15 +47,15 @@ session_without() {
 	fi
 	release
 	wait "$CALLS"
-	wait "$SESSION" || status=$?
+	wait "$SESSION" || STATUS=$?
 	if [ -s out ]; then
 		wait "$READER"
 		# nobody listens to it any more
 		[ ! -s err ] || return 1
-		[ "$status" = 0 ] || [ "$status" = 111 ] || return 1
-		[ "$status" != 0 ] || [ "$(grep -c getppid got)" = 50 ] || return 1
+		[ "$STATUS" = 0 ] || [ "$STATUS" = 111 ] || return 1
+		[ "$STATUS" != 0 ] || [ "$(grep -c getppid got)" = 50 ] || return 1
 	else
-		[ "$status" = 111 ] || [ "$status" = 100 ] || return 1
+		[ "$STATUS" = 111 ] || [ "$STATUS" = 100 ] || return 1
 		[ -s err ] && one_line || return 1
 	fi
 	nothing_left
@@ -75,7 +75,8 @@ sessions_without() {
 	need_preload
 	for ((n = 1; ; n++)); do
 		session_without "$1" "$2" "$n" || {
-			echo "allocation $n: out '$(cat out)' err '$(cat err)'"
+			echo "allocation $n: out '$(cat out)' err '$(cat err)' status $STATUS" \
+				"lines $(wc -l <got)"
 			return 1
 		}
 		# how many allocations there are depends on the moment a little
