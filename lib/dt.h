@@ -46,8 +46,10 @@ struct dt_received {
 struct dt_sent {
 	uint32_t start, end, flags;
 	uint32_t high;          /* all before it was sent once */
-	uint32_t copied, pad;   /* what threads in windows have read of it */
-	uint64_t tag, key;      /* SENT_BORN: of the window that it was opened in */
+	uint32_t copied;        /* what threads in windows have read of it */
+	uint32_t asked;         /* a marked request came here, and nothing was sent since */
+	uint64_t tag;           /* whose request was passed on here last: its dt_task's */
+	uint64_t key;           /* SENT_BORN: of the window that it was opened in */
 };
 
 enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */
@@ -104,6 +106,7 @@ struct dt_plan {
 	int pids, received, sent, from, state;          /* maps */
 	int copied_seq, write_seq, snd_una, rcv_nxt;    /* in struct tcp_sock */
 	int peer_port, port;                            /* in struct sock_common */
+	int backlog;                                    /* in struct sock */
 	int pid, tgid;                                  /* in struct task_struct */
 };
 

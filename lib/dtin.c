@@ -153,14 +153,56 @@ void dt_rx(struct code *c, const struct dt_plan *p)
 }
 
 /*
+ * R8 = the socket of R6 if a request came on it; if an answer did, the socket of the
+ * request that was passed on here, as long as nothing was sent to that one; 0: not known.
+ * Not for the rules of the module. To the labels, six from the first on.
+ */
+static void whose(struct code *c, const struct dt_plan *p, int labels)
+{
+	enum { SEEN, PUT, REQUEST, OPENED, UNKNOWN, KNOWN };
+
+	lookup(c, p->sent, SOCKET);
+	jump_if_number(c, R0, IS_NOT, 0, labels + SEEN);
+	begin_older(c, p);
+	jump_if_number(c, R9, IS, 0, labels + PUT);
+	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_PASSIVE);
+	label(c, labels + PUT);
+	add(c, p->sent, SOCKET);
+	lookup(c, p->sent, SOCKET);
+	jump_if_number(c, R0, IS, 0, labels + UNKNOWN);
+	label(c, labels + SEEN);
+	compute(c, SET, R7, R0);
+	load(c, U32, R1, R7, offsetof(struct dt_sent, flags));
+	jump_if_number(c, R1, HAS, SENT_PASSIVE, labels + REQUEST);
+	load(c, U64, R8, R7, offsetof(struct dt_sent, tag));
+	jump_if_number(c, R8, IS, 0, labels + OPENED);
+	store(c, U64, FP, WORD, R8);
+	lookup(c, p->sent, WORD);
+	jump_if_number(c, R0, IS, 0, labels + OPENED);
+	load(c, U32, R1, R0, offsetof(struct dt_sent, asked));
+	jump_if_number(c, R1, IS_NOT, 0, labels + KNOWN);
+	label(c, labels + OPENED);
+	load(c, U32, R1, R7, offsetof(struct dt_sent, flags));
+	jump_if_number(c, R1, HAS, SENT_ACTIVE, labels + UNKNOWN);
+	store_number(c, U32, R7, offsetof(struct dt_sent, asked), 1);
+	label(c, labels + UNKNOWN);
+	compute_number(c, SET, R8, 0);
+	jump(c, labels + KNOWN);
+	label(c, labels + REQUEST);
+	store_number(c, U32, R7, offsetof(struct dt_sent, asked), 1);
+	compute(c, SET, R8, R6);
+	label(c, labels + KNOWN);
+}
+
+/*
  * A thread has read from a socket (tcp_rcv_space_adjust, once for each part that
  * was copied): do the bytes from read to copied_seq meet the marked ones? A peek
  * does not come here; splice(2) does also when there was nothing.
  */
 void dt_read(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, KEEP, ELSEWHERE, PASSED };
-	enum { BEFORE = VALUE };
+	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, WHOSE };
+	enum { BEFORE = NETWORK };
 
 	socket_argument(c, 0);
 	who(c, p);
@@ -185,6 +227,8 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	compute32(c, SET, R8, R3);
 	label(c, FIRST);
 	message(c, p, R8, 0);
+	if (!(p->flags & DT_MODULE))
+		whose(c, p, WHOSE);
 
 	lookup(c, p->pids, WHO);
 	jump_if_number(c, R0, IS_NOT, 0, TRACED);
@@ -202,6 +246,11 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	}
 	begin_value(c);
 	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, tag), R6);
+	if (!(p->flags & DT_MODULE)) {
+		jump_if_number(c, R8, IS, 0, OWN);
+		store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, tag), R8);
+		label(c, OWN);
+	}
 	load(c, U64, R1, FP, MESSAGE);
 	store(c, U64, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
 	update(c, p->pids, WHO);
@@ -216,15 +265,14 @@ void dt_read(struct code *c, const struct dt_plan *p)
 	jump_if_number32(c, R1, MORE, 0, OUT); /* the same message goes on */
 	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
 	jump_if_number(c, R1, IS, 0, KEEP);
-	jump_if(c, R1, IS, R6, KEEP);
 	if (!(p->flags & DT_MODULE)) {
-		/* an event loop takes the next request before the last was answered */
-		lookup(c, p->sent, SOCKET);
-		jump_if_number(c, R0, IS, 0, KEEP);
-		load(c, U32, R1, R0, offsetof(struct dt_sent, flags));
-		compute_number(c, AND_, R1, SENT_PASSIVE);
-		jump_if_number(c, R1, IS, 0, KEEP);
-		store(c, U64, R7, offsetof(struct dt_task, tag), R6);
+		/*
+		 * An event loop takes the next request before the last was answered, or
+		 * goes on with an earlier one.
+		 */
+		jump_if_number(c, R8, IS, 0, KEEP);
+		jump_if(c, R1, IS, R8, KEEP);
+		store(c, U64, R7, offsetof(struct dt_task, tag), R8);
 		load(c, U64, R1, FP, MESSAGE);
 		store(c, U64, R7, offsetof(struct dt_task, key), R1);
 		tell(c, p, 'B');

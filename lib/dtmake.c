@@ -78,6 +78,7 @@ static int find_fields(struct make *m)
 		{ "tcp_sock", "rcv_nxt", &p->rcv_nxt },
 		{ "sock_common", "skc_dport", &p->peer_port },
 		{ "sock_common", "skc_num", &p->port },
+		{ "sock", "sk_max_ack_backlog", &p->backlog },
 		{ "task_struct", "pid", &p->pid },
 		{ "task_struct", "tgid", &p->tgid },
 	};

@@ -13,12 +13,16 @@ enum { CONTINUE = -1, ETHERNET = 14 };
  */
 void dt_send(struct code *c, const struct dt_plan *p)
 {
-	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN };
+	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN, LOOKED,
+	       PASSED_ON, ACCEPTED, ANSWER };
 
 	socket_argument(c, p->first_argument);
 	who(c, p);
 	lookup(c, p->sent, SOCKET);
 	compute(c, SET, R8, R0);
+	jump_if_number(c, R8, IS, 0, LOOKED);
+	store_number(c, U32, R8, offsetof(struct dt_sent, asked), 0);
+	label(c, LOOKED);
 	lookup(c, p->pids, WHO);
 	compute(c, SET, R7, R0);
 	jump_if_number(c, R7, IS_NOT, 0, TRACED);
@@ -86,19 +90,40 @@ void dt_send(struct code *c, const struct dt_plan *p)
 	store(c, U32, R8, offsetof(struct dt_sent, start), R9);
 	label(c, MARKED);
 	load(c, U32, R1, R8, offsetof(struct dt_sent, flags));
+	/* whose request it is is known, or was told with the first part of this send */
+	jump_if_number(c, R1, HAS, SENT_BORN, PASSED_ON);
+	load(c, U64, R2, R7, offsetof(struct dt_task, sending));
+	jump_if(c, R2, IS, R6, PASSED_ON);
+	load(c, U64, R2, R7, offsetof(struct dt_task, tag));
+	jump_if(c, R2, IS, R6, PASSED_ON);
+	store(c, U64, R8, offsetof(struct dt_sent, tag), R2);
+	label(c, PASSED_ON);
 	compute_number(c, OR_, R1, SENT_RANGE | SENT_OPEN | SENT_EVER);
 	compute_number(c, AND_, R1, ~SENT_BORN);
 	store(c, U32, R8, offsetof(struct dt_sent, flags), R1);
 	jump(c, TELL);
 
 	label(c, NEW);
-	clear_value(c, sizeof(struct dt_sent));
+	/*
+	 * A socket that is older than the probe. Who passes a request on there has
+	 * connected.
+	 */
+	begin_older(c, p);
+	compute_number(c, SET, R8, SENT_RANGE | SENT_OPEN | SENT_EVER);
+	jump_if_number(c, R9, IS_NOT, 0, ACCEPTED);
+	load(c, U64, R1, R7, offsetof(struct dt_task, tag));
+	jump_if(c, R1, IS, R6, ANSWER);
+	store(c, U64, FP, VALUE + (int)offsetof(struct dt_sent, tag), R1);
+	compute_number(c, OR_, R8, SENT_ACTIVE);
+	jump(c, ANSWER);
+	label(c, ACCEPTED);
+	compute_number(c, OR_, R8, SENT_PASSIVE);
+	label(c, ANSWER);
 	field(c, U32, R9, R6, p->write_seq);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, start), R9);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, end), R9);
 	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, high), R9);
-	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags),
-		     SENT_RANGE | SENT_OPEN | SENT_EVER);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, flags), R8);
 	update(c, p->sent, SOCKET);
 
 	label(c, TELL);

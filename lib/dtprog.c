@@ -148,6 +148,14 @@ void begin_received(struct code *c, enum reg start, enum reg end, enum reg read)
 	store_number(c, U32, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
 }
 
+void begin_older(struct code *c, const struct dt_plan *p)
+{
+	clear_value(c, sizeof(struct dt_sent));
+	field(c, U32, R9, R6, p->copied_seq);
+	store(c, U32, FP, VALUE + (int)offsetof(struct dt_sent, copied), R9);
+	field(c, U32, R9, R6, p->backlog);
+}
+
 void end_window(struct code *c, const struct dt_plan *p)
 {
 	load(c, U64, R1, R7, offsetof(struct dt_task, key));

@@ -100,6 +100,13 @@ void begin_value(struct code *);
 /* VALUE = a struct dt_received, of three numbers of 32 bits; R1 alone is lost */
 void begin_received(struct code *, enum reg start, enum reg end, enum reg read);
 
+/*
+ * VALUE = a struct dt_sent of the socket, which is older than the probe: accepted if it
+ * has the backlog of the socket that listened, whose copy it is. R9 = the backlog; 0: it
+ * is not known who connected.
+ */
+void begin_older(struct code *, const struct dt_plan *);
+
 /* The window of the task at R7 is over. */
 void end_window(struct code *, const struct dt_plan *);
 

@@ -659,7 +659,13 @@ fresh() {
 		n=$(so_many 50)
 		fresh 4
 		follow one
-		echo "$n" >two.go
+		if [ "$model" = loop ]; then
+			# one after the other: a loop that turns to another client opens
+			# more windows ("dt: an event loop that serves another client ...")
+			go two "$n"
+		else
+			echo "$n" >two.go
+		fi
 		go one "$n"
 		exact "$n" "$n"
 		counts marked-out=$((4 * n)) marked-in=$((4 * n)) windows=$((2 * n))
@@ -673,6 +679,36 @@ fresh() {
 		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
 		rm one.go two.go
+		echo >"$DIR/trace"
+	done
+}
+
+# The server's answers come unmarked, and the middle's windows go on when it has read them.
+@test "dt: of connections that are older than the probe, an unmarked answer ends no window" {
+	need_net
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up 2
+	box 2 -c
+	n=$(so_many 20)
+	for model in thread loop; do
+		serve "-m $model" "-m $model"
+		steps one
+		probe_on "${ALL[@]}"
+		everywhere
+		fresh 2
+		follow one
+		go one "$n"
+		eventually truly A $((2 * n))
+		measure
+		# of the server's, all; of the middle's, none
+		[ "$ASKED $MISSED $FALSE $AFTER $WINDOWS" = "$((4 * n)) 0 $((2 * n)) 0 0 $n" ]
+		go one 0
+		client_ends one
+		stop_roles
+		probe_off
+		rm one.go
 		echo >"$DIR/trace"
 	done
 }
@@ -715,15 +751,15 @@ marked() {
 
 # ---- event loops and pools -----------------------------------------------------------
 
-# A loop that turns from one request to another begins a window anew, and with the next
-# request's still open it is inside of one when it has answered. How many there are is
-# no matter; none of a traced client's calls may be outside, none of the others' inside.
+# A loop that turns from one request to another begins a window anew. How many there are
+# is no matter; none of a traced client's calls may be outside, none of the others' and
+# none behind an answer inside.
 # right T U: so many requests, through two hosts, are told apart
 right() {
 	eventually truly A $((2 * ($1 + $2)))
 	measure
-	[ "$ASKED $MISSED $FALSE" = "$((4 * $1)) $((4 * $2)) 0 0" ] || {
-		echo "missed, false: $MISSED $FALSE of $ASKED"
+	[ "$ASKED $MISSED $FALSE $AFTER" = "$((4 * $1)) $((4 * $2)) 0 0 0" ] || {
+		echo "missed, false, after: $MISSED $FALSE $AFTER of $ASKED"
 		return 1
 	}
 }
@@ -733,11 +769,19 @@ rounds_done() {
 	[ "$(grep -c '^done' "$1.out")" -ge "$2" ]
 }
 
-@test "dt: event loops whose connections to the server are kept" {
-	hosts
+# loops_of_six: six clients' connections at once, half of them traced; older: they are there
+# before the probe
+loops_of_six() {
+	need_net
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up
+	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
 	serve '-m loop' '-m loop'
 	steps one -t 3
 	steps two -u -t 3
+	[ -z "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
 	n=$(so_many 100)
 	fresh 12
 	follow one
@@ -745,6 +789,89 @@ rounds_done() {
 	go one "$n"
 	eventually rounds_done two 2
 	right $((3 * n)) $((3 * n))
+	go one 0
+	go two 0
+	client_ends one
+	client_ends two
+}
+
+@test "dt: event loops whose connections to the server are kept" {
+	loops_of_six
+}
+
+@test "dt: event loops whose connections are all older than the probe" {
+	loops_of_six older
+}
+
+# stopped PID: all its threads are
+stopped() {
+	[ "$(grep -h '^State:' "/proc/$1/task/"*/status | grep -vc 'T (stopped)')" = 0 ]
+}
+
+# turns [older]: the middle, a loop, turns to the untraced client each time that the
+# server, which is stopped, has the traced client's request
+turns() {
+	need_net
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up
+	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
+	serve '-m thread' '-m loop'
+	steps one
+	steps two -u
+	[ -z "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
+	n=$(so_many 5)
+	fresh 4
+	follow one
+	for ((i = 0; i < n; i++)); do
+		kill -STOP "$SERVER"
+		eventually stopped "$SERVER"
+		echo 1 >one.go
+		eventually truly T $((4 * i + 1))
+		echo 1 >two.go
+		eventually truly U $((4 * i + 1))
+		kill -CONT "$SERVER"
+		eventually rounds_done one $((i + 2))
+		eventually rounds_done two $((i + 2))
+	done
+	right "$n" "$n"
+	# the server's, and the middle's before and behind the other request
+	[ "$WINDOWS" = $((3 * n)) ]
+	go one 0
+	go two 0
+	client_ends one
+	client_ends two
+}
+
+@test "dt: an event loop that serves another client meanwhile has no window behind its answer" {
+	turns
+}
+
+@test "dt: an event loop has no window behind its answer on connections that are older than the probe" {
+	turns older
+}
+
+@test "dt: an event loop that serves two traced clients at once has no window behind an answer" {
+	hosts
+	serve '-m thread' '-m loop'
+	steps one
+	steps two
+	n=$(so_many 5)
+	fresh 4
+	follow one two
+	for ((i = 0; i < n; i++)); do
+		kill -STOP "$SERVER"
+		eventually stopped "$SERVER"
+		echo 1 >one.go
+		eventually truly T $((8 * i + 1))
+		echo 1 >two.go
+		eventually truly T $((8 * i + 2))
+		kill -CONT "$SERVER"
+		eventually rounds_done one $((i + 2))
+		eventually rounds_done two $((i + 2))
+	done
+	right $((2 * n)) 0
 	go one 0
 	go two 0
 	client_ends one
