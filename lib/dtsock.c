@@ -38,6 +38,8 @@ struct socket {
 	uint64_t sent;          /* while it is not */
 	enum role role;
 	int open, ever;         /* what it sent last was marked, anything was */
+	char asker[24];         /* the socket of the request that was passed on here last */
+	int asked;              /* a marked request came here, and nothing was sent since */
 	unsigned windows;
 };
 
@@ -265,6 +267,9 @@ static void count_sent(struct sockets *s, const struct send *send)
 		mark(k->out, k->out->sent, k->out->sent + (uint64_t)send->n);
 	if (k->out)
 		k->out->sent += (uint64_t)send->n;
+	k->asked = 0;
+	if (send->marked && strcmp(send->asker, send->socket) != 0)
+		memcpy(k->asker, send->asker, sizeof(k->asker));
 	k->open = send->marked;
 	k->ever |= send->marked;
 }
@@ -300,13 +305,21 @@ void send_is_over(struct send *send, const struct trace_line *l)
 	send->over = 1;
 }
 
+static void mark_send(const struct sockets *s, uint64_t who, struct send *send)
+{
+	const struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+
+	send->marked = sockets_follow(s, who);
+	format(send->asker, sizeof(send->asker), "%s", t ? t->answer->entry.key : "");
+}
+
 static int take_sends(struct sockets *s, uint64_t who, struct send *send)
 {
 	int follows = sockets_follow(s, who);
 
 	if (!send)
 		return follows;
-	send->marked = follows;
+	mark_send(s, who, send);
 	if (send->over) {
 		count_sent(s, send);
 		send->counted = 1;
@@ -321,10 +334,11 @@ static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t who
 		     struct send *send)
 {
 	int follows = sockets_follow(s, who);
-	struct send late = { .marked = follows };
+	struct send late = { 0 };
 	struct thread *t;
 
 	if (!send) {
+		mark_send(s, who, &late);
 		send_is_over(&late, l);
 		send = &late;
 	}
@@ -339,10 +353,30 @@ static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t who
 	return 1 + !is_always(s, who);
 }
 
+/*
+ * Marked bytes came: the socket of the request that is served now, which is this one, or
+ * that of the request that they answer a part of. NULL: not known.
+ */
+static struct socket *whose(const struct sockets *s, struct socket *k)
+{
+	struct socket *asker;
+
+	if (k->role == PASSIVE) {
+		k->asked = 1;
+		return k;
+	}
+	asker = table_find(&s->sockets, k->asker, strlen(k->asker));
+	if (asker && asker->asked)
+		return asker;
+	k->asked = k->role == UNKNOWN;
+	return NULL;
+}
+
 static void take_received(struct sockets *s, const struct trace_line *l, uint64_t who)
 {
 	struct socket *k = find_socket(s, address(l, "sk"));
 	struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	struct socket *answer;
 	int64_t n = number_in(l, "ret");
 	uint64_t to;
 	int marked;
@@ -365,6 +399,13 @@ static void take_received(struct sockets *s, const struct trace_line *l, uint64_
 			close_window(s, t);
 		return;
 	}
+	answer = whose(s, k);
+	if (t && answer) {
+		/* a loop takes the next request, or goes on with an earlier one */
+		t->answer->windows--;
+		t->answer = answer;
+		answer->windows++;
+	}
 	if (t || !who || is_always(s, who) || (k->role == ACTIVE && !k->ever))
 		return;
 	if (s->threads.n >= MOST_THREADS) {
@@ -372,8 +413,8 @@ static void take_received(struct sockets *s, const struct trace_line *l, uint64_
 		return;
 	}
 	t = table_at(&s->threads, (const char *)&who, sizeof(who));
-	t->answer = k;
-	k->windows++;
+	t->answer = answer ? answer : k;
+	t->answer->windows++;
 	s->windows++;
 }
 

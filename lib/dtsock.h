@@ -4,7 +4,8 @@
  *
  * Of one host: bytes that a followed thread sends are marked, at the place that they have
  * in their connection. Who reads some of them is followed from there on, which is its
- * window, until it has sent on the socket that they came by. So
+ * window, until it has sent on the socket that they came by, or, if they answer a part of
+ * a request, on the socket that the request came by. So
  *	tcp:tcp_sendmsg_locked     a thread begins to send; it says not by which socket
  *	sock:sock_send_length      and has sent so many bytes by this one
  *	sock:sock_recv_length      it has read so many bytes
@@ -36,6 +37,7 @@ struct send {
 	char socket[24];
 	int64_t n;              /* bytes; an error is less than none */
 	int marked, counted, under_way;
+	char asker[24];         /* if it is marked: the socket of the request that it is for */
 };
 
 struct sockets {

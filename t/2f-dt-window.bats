@@ -432,6 +432,39 @@ ARGS=()
 	follows 'in: 1' 'in: 2'
 }
 
+@test "dt-window -a: the window of an event loop ends with its answer, also when it served another meanwhile" {
+	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000
+		for n in 1 3; do
+			sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 "in: $n"
+			sends 8 1.3; sent 8 1.3 e1 64; sends 6 1.4; sent 6 1.4 a1 64
+			received 8 1.5 b1 64; event 8 1.5 "out: $n"
+			received 9 1.6 f1 64; sends 9 1.6; sent 9 1.6 f1 64
+			received 8 1.7 e1 64; event 8 1.7 "in: $((n + 1))"
+			sends 8 1.8; sent 8 1.8 d1 64; event 8 1.9 "out: $((n + 1))"
+		done; } >in
+	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4'
+	# what comes there once that is answered begins a window of its own
+	{ cat in; sends 7 2.1; sent 7 2.1 f1 64; received 8 2.2 e1 64; event 8 2.2 'in: 5'
+		sends 8 2.3; sent 8 2.3 e1 64; event 8 2.4 'out: 5'; } >longer
+	mv longer in
+	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4' 'in: 5'
+}
+
+@test "dt-window -a: an event loop that serves two followed clients at once has no window behind an answer" {
+	{ connections; connected 7 a1 3000 80; accepted 8 b1 80 3000
+		connected 8 a2 4000 90; accepted 9 b2 90 4000
+		sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
+		sends 8 1.3; sent 8 1.3 e1 64
+		sends 7 1.4; sent 7 1.4 a1 64; received 8 1.5 b1 64; event 8 1.5 'in: 2'
+		sends 8 1.6; sent 8 1.6 a2 64
+		received 9 1.7 f1 64; sends 9 1.7; sent 9 1.7 f1 64
+		received 9 1.7 b2 64; sends 9 1.7; sent 9 1.7 b2 64
+		received 8 1.8 e1 64; event 8 1.8 'in: 3'; sends 8 1.8; sent 8 1.8 d1 64
+		event 8 1.8 'out: 1'; received 8 1.9 a2 64; event 8 1.9 'in: 4'
+		sends 8 1.9; sent 8 1.9 b1 64; event 8 1.9 'out: 2'; } >in
+	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4'
+}
+
 @test "dt-window -a: who gets a marked answer to what it asked unfollowed is not followed" {
 	{ connections; sends 8 1.1; sent 8 1.1 e1 64; received 7 1.2 f1 64
 		sends 7 1.3; sent 7 1.3 f1 64; received 8 1.4 e1 64; event 8 1.4 'out: 1'; } >in
