@@ -67,24 +67,31 @@ endif
 COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)
 BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
-# A tool is a file in bin/, a manager a directory in trace-hooks/. What they
-# share is lib/: each is linked with all of it and keeps what it calls.
+# Each folder of lib/ is a layer. A layer uses only layers in front of it: t/layers.
+LAYERS := base proc tracefs event live tracedat view filter flight blktrace bpf requests session
+
+# A tool is a file in bin/, a manager a directory in trace-hooks/. Each program is linked
+# with the library and keeps what it calls.
 TOOLS := $(patsubst %.c,%,$(wildcard bin/*.c))
 SUBSYSTEMS := $(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c))
 MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
 # container-tracer's code looks for "manager.*", its document for "manager"
 ALIASES := $(addsuffix .tfs,$(MANAGERS))
 HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
-PAGES := $(wildcard bin/*.1 lib/*.1 lib/*.5 lib/*.7 trace-hooks/*/*.7)
-MANAGER_C := $(addprefix lib/,audit.c janitor.c manager.c policy.c recipe.c recording.c request.c rundir.c \
-	session.c stream.c whom.c)
-LIB_C := $(filter-out $(MANAGER_C),$(wildcard lib/*.c))
-OBJECTS = $(patsubst lib/%.c,build/lib/%.o,$(1))
+PAGES := $(wildcard bin/*.1 trace-hooks/*.[157] trace-hooks/*/*.7)
+LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(addsuffix /*.c,$(addprefix lib/,$(LAYERS)))))
+OBJECTS := $(patsubst lib/%.c,build/lib/%.o,$(LIB_C))
+# With LTO the linker wants the objects themselves.
+ifdef LTO
+LIBRARY = $(OBJECTS)
+else
+LIBRARY = build/libtfs.a
+endif
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
 # Every format string is one that vformat supports; the compiler would let more pass.
-build/formats: lib/formats.awk $(wildcard lib/*.[ch] lib/one/*.c bin/*.c trace-hooks/*/*.c)
+build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*.c trace-hooks/*/*.c)
 	@mkdir -p $(@D)
 	@awk -f $^
 	@touch $@
@@ -114,7 +121,11 @@ build/hooks/%.o: trace-hooks/%/subsystem.c build/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
--include $(wildcard build/lib/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
+build/libtfs.a: $(OBJECTS)
+	@rm -f $@
+	$(AR) qcs $@ $(OBJECTS)
+
+-include $(wildcard build/lib/*/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
 
 ifdef ONE
 $(TOOLS): bin/tfs
@@ -125,16 +136,16 @@ $(MANAGERS): bin/tfs
 
 bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(TOOLS:bin/%=build/one/%.o) \
 		$(SUBSYSTEMS:trace-hooks/%=build/one/subsystem-%.o) \
-		$(call OBJECTS,$(LIB_C) $(filter-out lib/manager.c,$(MANAGER_C))) .build
-	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o,$^)
+		$(LIBRARY) .build
+	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
 
-build/one/manager.o: lib/manager.c build/flags
+build/one/manager.o: lib/session/manager.c build/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -Dmain=main_manager -c -o $@ $<
 
 build/one/subsystem-%.o: trace-hooks/%/subsystem.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -Dours=ours_$* -c -o $@ $<
+	$(COMPILE) -MMD -MP -Dmanager_subsystem=subsystem_$* -c -o $@ $<
 
 build/one/%.o: bin/%.c build/flags
 	@mkdir -p $(@D)
@@ -144,13 +155,13 @@ build/one/one.h: $(TOOLS:%=%.c) .build
 	@mkdir -p $(@D)
 	printf 'TOOL("%s", %s)\n' \
 		$(foreach t,$(notdir $(TOOLS)),$t main_$(subst -,_,$t)) >$@
-	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=ours_%) >>$@
+	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=subsystem_%) >>$@
 else
-$(TOOLS): %: build/%.o $(call OBJECTS,$(LIB_C)) .build
-	$(BUILD) -o $@ $(filter %.o,$^)
+$(TOOLS): %: build/%.o $(LIBRARY) .build
+	$(BUILD) -o $@ $(filter %.o %.a,$^)
 
-$(MANAGERS): trace-hooks/%/manager: build/hooks/%.o $(call OBJECTS,$(MANAGER_C) $(LIB_C)) .build
-	$(BUILD) -o $@ $(filter %.o,$^)
+$(MANAGERS): trace-hooks/%/manager: build/hooks/%.o build/lib/session/manager.o $(LIBRARY) .build
+	$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
 build/bin/syscall-nr.o build/one/syscall-nr.o: bin/syscall-nr.h
@@ -221,5 +232,10 @@ uninstall:
 clean:
 	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
+
+# make clean all, with -j as well
+ifneq ($(filter clean,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 
 .PHONY: all check check-vm soak lint bench install uninstall clean FORCE

@@ -30,9 +30,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "blkpick.h"
-#include "consumer.h"
-#include "relay.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "blktrace/blktrace.h"
 
 static const struct tool tool = {
 	.name = "blk-text",
@@ -42,18 +43,18 @@ static const struct tool tool = {
 	.letters = "ls:w:i:p:n:d:",
 };
 
-struct place {
+struct blk_cpu {
 	uint64_t time;
 	size_t at;
 };
 
-struct stream {
+struct blk_stream {
 	struct relay relay;
 	struct consumer to;
 	/* records that came, and where each begins */
 	uint8_t *bytes;
 	size_t nbytes, room;
-	struct place *v;
+	struct blk_cpu *v;
 	size_t n, vroom;
 	int odd;                /* bytes that were no record, and what followed them */
 	struct blk_pick pick;
@@ -70,21 +71,21 @@ static void *grown(void *p, size_t size)
 {
 	p = realloc(p, size);
 	if (!p)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	return p;
 }
 
 /* ---- text ------------------------------------------------------------------- */
 
-static void put(struct stream *s)
+static void put(struct blk_stream *s)
 {
 	size_t rest = consumer_put(&s->to, s->text, s->ntext);
 
-	s->cut += count_lines(s->text + s->ntext - rest, rest);
+	s->cut += text_count_lines(s->text + s->ntext - rest, rest);
 	s->ntext = 0;
 }
 
-static void put_line(struct stream *s, const char *line, size_t n)
+static void put_line(struct blk_stream *s, const char *line, size_t n)
 {
 	if (s->ntext + n > sizeof(s->text))
 		put(s);
@@ -98,7 +99,7 @@ static void put_line(struct stream *s, const char *line, size_t n)
 
 static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t n)
 {
-	struct stream *s = arg;
+	struct blk_stream *s = arg;
 
 	(void)f;
 	if (s->nbytes + n > s->room) {
@@ -111,7 +112,7 @@ static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t
 }
 
 /* Find the records from there on in what was kept; what is behind them goes. */
-static void find_records(struct stream *s, size_t at)
+static void find_records(struct blk_stream *s, size_t at)
 {
 	struct blk_record r;
 	ssize_t n;
@@ -124,7 +125,7 @@ static void find_records(struct stream *s, size_t at)
 			s->vroom = s->vroom ? 2 * s->vroom : 1024;
 			s->v = grown(s->v, s->vroom * sizeof(*s->v));
 		}
-		s->v[s->n++] = (struct place){ r.time, at };
+		s->v[s->n++] = (struct blk_cpu){ r.time, at };
 	}
 	s->odd |= at < s->nbytes;
 	s->nbytes = at;
@@ -132,7 +133,7 @@ static void find_records(struct stream *s, size_t at)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct blk_cpu *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -140,7 +141,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Print those from before this time; the others stay. */
-static void print_until(struct stream *s, uint64_t time)
+static void print_until(struct blk_stream *s, uint64_t time)
 {
 	char line[1024];
 	struct blk_record r;
@@ -187,7 +188,7 @@ static uint64_t now(void)
  * What was written before a look began was found by it, on every processor; of
  * what was written during it, more may be to come.
  */
-static int look(struct stream *s, int last)
+static int look(struct blk_stream *s, int last)
 {
 	uint64_t began = last ? UINT64_MAX : now();
 	size_t before = s->nbytes;
@@ -197,13 +198,13 @@ static int look(struct stream *s, int last)
 	blk_pick_forks(&s->pick);
 	find_records(s, before);
 	if (s->odd)
-		return complain("what the kernel wrote is no record");
+		return err_msg("what the kernel wrote is no record");
 	print_until(s, began);
 	put(s);
 	return 0;
 }
 
-static int live(struct stream *s, int ms)
+static int live(struct blk_stream *s, int ms)
 {
 	while (!s->to.stopping) {
 		if (look(s, 0) < 0)
@@ -217,30 +218,30 @@ static int live(struct stream *s, int ms)
 }
 
 /* Keep what the file has. 0, -1 said. */
-static int read_one(struct stream *s, const char *file)
+static int read_one(struct blk_stream *s, const char *file)
 {
 	struct stat st;
 	int fd = !strcmp(file, "-") ? STDIN_FILENO :
-		 open_only(file, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
+		 file_open(file, FILE_REGULAR | FILE_FIFO | FILE_NULL, O_RDONLY, &st);
 	char chunk[16 * 1024];
 	ssize_t n;
 
-	if (fd == OTHER_KIND)
-		return complain("%s is not a file to read from", file);
+	if (fd == FILE_OTHER)
+		return err_msg("%s is not a file to read from", file);
 	if (fd < 0)
-		return complain_errno("unable to open %s", file);
+		return err_errno("unable to open %s", file);
 	while ((n = read(fd, chunk, sizeof(chunk))) != 0)
 		if (n > 0)
 			keep(s, NULL, chunk, (size_t)n);
 		else if (errno != EINTR)
-			return complain_errno("unable to read %s", file);
+			return err_errno("unable to read %s", file);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return 0;
 }
 
 /* The files, or standard input. All are read before the first is looked into. */
-static int recorded(struct stream *s, char **files, size_t n)
+static int recorded(struct blk_stream *s, char **files, size_t n)
 {
 	static char *none[] = { (char *)(size_t)"-", NULL };
 	size_t *ends;
@@ -260,8 +261,8 @@ static int recorded(struct stream *s, char **files, size_t n)
 		s->nbytes = ends[i];
 		find_records(s, i ? ends[i - 1] : 0);
 		if (s->odd)
-			return complain("%s is no blktrace file, or the end of it is missing",
-					files[i]);
+			return err_msg("%s is no blktrace file, or the end of it is missing",
+				       files[i]);
 	}
 	free(ends);
 	return 0;
@@ -269,7 +270,7 @@ static int recorded(struct stream *s, char **files, size_t n)
 
 /* ---- main ------------------------------------------------------------------------ */
 
-static void tell_losses(struct stream *s, char *const *dirs)
+static void tell_losses(struct blk_stream *s, char *const *dirs)
 {
 	unsigned long long dropped = 0;
 	char line[CONSUMER_LAST];
@@ -280,14 +281,14 @@ static void tell_losses(struct stream *s, char *const *dirs)
 	s->cut += consumer_take_back(&s->to);
 	if (!dropped && !s->cut)
 		return;
-	n = format(line, sizeof(line), "# lost %llu events: %llu dropped at a full buffer, "
-		   "%llu not written\n", dropped + s->cut, dropped, s->cut);
+	n = str_format(line, sizeof(line), "# lost %llu events: %llu dropped at a full buffer, "
+		       "%llu not written\n", dropped + s->cut, dropped, s->cut);
 	consumer_last(&s->to, line, n);
 }
 
 int main(int argc, char **argv)
 {
-	static struct stream s; /* large */
+	static struct blk_stream s; /* large */
 	unsigned long ms = 100;
 	const char *instance = NULL;
 	static char **dirs;
@@ -297,7 +298,7 @@ int main(int argc, char **argv)
 	s.to = CONSUMER;
 	s.pick.forks = -1;
 	dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':
 			s.to.packets = 1;
@@ -306,17 +307,17 @@ int main(int argc, char **argv)
 			consumer_limit(&s.to, &tool, opt_value);
 			break;
 		case 'w':
-			if (number(opt_value, 1, INT_MAX, &ms) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 			break;
 		case 'i':
 			instance = opt_value;
 			break;
 		case 'p':
 		case 'n':
-			pid_list(&tool, opt_value, PID_LIST_IDLE,
-				 c == 'p' ? &s.pick.who : &s.pick.but);
+			pids_option(&tool, opt_value, PID_LIST_IDLE,
+				    c == 'p' ? &s.pick.who : &s.pick.but);
 			s.pick.picky |= c == 'p';
 			break;
 		case 'd':
@@ -324,11 +325,11 @@ int main(int argc, char **argv)
 		}
 	dirs[ndirs] = NULL;
 	if (ndirs && argv[opt_index])
-		misused(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
+		usage_error(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
 	if (instance)
-		instance_named(&tool, NULL, instance);
+		instance_require(&tool, NULL, instance);
 	if (ndirs)
-		s.to.signals = stop_signals();
+		s.to.signals = wait_stop_signals();
 	consumer_open(&s.to, &tool);
 	pids_sort(&s.pick.who);
 	pids_sort(&s.pick.but);

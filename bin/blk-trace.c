@@ -25,7 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "blk.h"
+#include "base/base.h"
+#include "blktrace/blktrace.h"
 
 static const struct tool tool = {
 	.name = "blk-trace",
@@ -47,7 +48,7 @@ static unsigned actions(const char *list)
 					  strncmp(blk_actions[i], list, n)))
 			i++;
 		if (!blk_actions[i])
-			misused(&tool, "not a kind of action: '%.*s'", n < 80 ? (int)n : 80, list);
+			usage_error(&tool, "not a kind of action: '%.*s'", n < 80 ? (int)n : 80, list);
 		mask |= 1u << i;
 	}
 	return mask;
@@ -57,11 +58,11 @@ static void range(const char *s, struct blk_wanted *w)
 {
 	const char *p = s;
 
-	w->from = digits_at(&p);
+	w->from = text_digits(&p);
 	if (*p++ == '-')
-		w->to = digits_at(&p);
+		w->to = text_digits(&p);
 	if (*p || w->to < w->from || !w->to)
-		misused(&tool, "not FROM-TO in sectors: '%.80s'", s);
+		usage_error(&tool, "not FROM-TO in sectors: '%.80s'", s);
 }
 
 /* Can anybody read it? The path into dir. */
@@ -71,13 +72,13 @@ static int readable(const char *name, char *dir)
 	int fd;
 
 	blk_directory(name, dir);
-	format(path, sizeof(path), "%s/trace0", dir);
+	str_format(path, sizeof(path), "%s/trace0", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EPERM)
-		return complain_errno("unable to open %s (a kernel in lockdown keeps relay files "
-				      "from everybody)", path);
+		return err_errno("unable to open %s (a kernel in lockdown keeps relay files "
+				 "from everybody)", path);
 	if (fd < 0)
-		return complain_file("unable to open %s (is debugfs mounted?)", path);
+		return err_file("unable to open %s (is debugfs mounted?)", path);
 	return close(fd);
 }
 
@@ -87,40 +88,40 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 	int r = blk_setup(fd, w, name);
 
 	if (r == -EBUSY)
-		return complain("%s is traced already, by blktrace or another session", device);
+		return err_msg("%s is traced already, by blktrace or another session", device);
 	if (r == -ENOTTY)
-		return complain("this kernel does not trace %s; it needs "
-				"CONFIG_BLK_DEV_IO_TRACE", device);
+		return err_msg("this kernel does not trace %s; it needs "
+			       "CONFIG_BLK_DEV_IO_TRACE", device);
 	if (r < 0) {
 		errno = -r;
-		return complain_needs(CAPS_SYS_ADMIN, "unable to set up the tracing of %s",
+		return err_capability(CAPS_SYS_ADMIN, "unable to set up the tracing of %s",
 				      device);
 	}
 	if (readable(name, dir) < 0) {
 		blk_remove(fd);
 		return -1;
 	}
-	print("%s\n", dir);
+	stdout_print("%s\n", dir);
 	return 0;
 }
 
 static int command(int fd, const char *device, const char *what, dev_t dev,
 		   const struct blk_wanted *w, int whoever)
 {
-	uint64_t end = blk_end(dev);
+	uint64_t end = blk_end_lba(dev);
 	int r;
 
 	if (!end)
-		return complain("%s is not traced", device);
+		return err_msg("%s is not traced", device);
 	if (end != w->to && !whoever)
-		return complain("%s is traced by somebody else; -f is for whoever it is", device);
+		return err_msg("%s is traced by somebody else; -f is for whoever it is", device);
 	r = !strcmp(what, "start") ? blk_start(fd) : !strcmp(what, "stop") ? blk_stop(fd) :
 	    blk_remove(fd);
 	/* stopped already, or started */
 	if (r == -EINVAL && strcmp(what, "remove"))
 		return 0;
 	errno = -r;
-	return r < 0 ? complain_needs(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", what,
+	return r < 0 ? err_capability(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", what,
 					device) : 0;
 }
 
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
 	static int *fd;
 	static dev_t *dev;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'f':
 			whoever = 1;
@@ -146,32 +147,32 @@ int main(int argc, char **argv)
 			w.actions = actions(opt_value);
 			break;
 		case 'p':
-			w.pid = (unsigned)pid_number(opt_value);
+			w.pid = (unsigned)text_pid(opt_value);
 			if (!w.pid)
-				misused(&tool, "not a pid: '%.80s'", opt_value);
+				usage_error(&tool, "not a pid: '%.80s'", opt_value);
 			break;
 		case 'l':
 			range(opt_value, &w);
 			break;
 		case 'b':
-			if (number(opt_value, 16, 1024 * 1024, &kb) < 0)
-				misused(&tool, "not a number of kilobytes, 16 to 1048576: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 16, 1024 * 1024, &kb) < 0)
+				usage_error(&tool, "not a number of kilobytes, 16 to 1048576: '%.80s'",
+					    opt_value);
 			break;
 		case 'n':
-			if (number(opt_value, 2, 1024, &n) < 0)
-				misused(&tool, "not a number of sub-buffers, 2 to 1024: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 2, 1024, &n) < 0)
+				usage_error(&tool, "not a number of sub-buffers, 2 to 1024: '%.80s'",
+					    opt_value);
 		}
 	argv += opt_index;
 	what = *argv;
 	if (!what)
-		misused(&tool, "nothing to do");
+		usage_error(&tool, "nothing to do");
 	setting_up = !strcmp(what, "setup");
 	if (!setting_up && strcmp(what, "start") && strcmp(what, "stop") && strcmp(what, "remove"))
-		misused(&tool, "no such command: '%.80s'", what);
+		usage_error(&tool, "no such command: '%.80s'", what);
 	if (!*++argv)
-		misused(&tool, "%s which device?", what);
+		usage_error(&tool, "%s which device?", what);
 	w.n = (uint32_t)n;
 	w.size = (uint32_t)(KB_BYTES(kb) / n);
 	if (!w.to)
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
 	fd = calloc(ndevices, sizeof(*fd));
 	dev = calloc(ndevices, sizeof(*dev));
 	if (!fd || !dev)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	for (size_t i = 0; i < ndevices; i++) {
 		fd[i] = blk_open(argv[i], &dev[i]);
 		if (fd[i] < 0)
@@ -194,6 +195,6 @@ int main(int argc, char **argv)
 	while (r && setting_up && done--)
 		blk_remove(fd[done]);
 	if (!r)
-		flush();
+		stdout_flush();
 	return r ? REFUSED : DONE;
 }

@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dt.h"
+#include "base/base.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-dev",
@@ -44,10 +45,10 @@ static int add(char **devices)
 		if (r < 0)
 			break;
 		is_new[n] = !r;
-		print("%s %s\n", devices[n], how);
+		stdout_print("%s %s\n", devices[n], how);
 	}
 	if (r >= 0)
-		flush();
+		stdout_flush();
 	else
 		while (n--)
 			if (is_new[n])
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
 	char *netns = NULL;
 
 	name = dt_name();
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'a':
 			everything = 1;
@@ -76,21 +77,21 @@ int main(int argc, char **argv)
 			netns = opt_value;
 		}
 	if (!dt_name_ok(name))
-		misused(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (strcmp(command, "add") && strcmp(command, "remove"))
-		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			command);
+		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			    command);
 	if (everything == !!*argv)
-		misused(&tool, everything ? "-a: unexpected operand '%.80s'"
+		usage_error(&tool, everything ? "-a: unexpected operand '%.80s'"
 					  : "no devices; -a is for all%s", *argv ? *argv : "");
 	if (netns) {
-		fd = open_only(netns, ONLY_FILE, O_RDONLY, &st);
-		errno = fd == OTHER_KIND ? EINVAL : errno;
+		fd = file_open(netns, FILE_REGULAR, O_RDONLY, &st);
+		errno = fd == FILE_OTHER ? EINVAL : errno;
 		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
 			/* the kernel looks at a task's namespaces as ptrace(2) does */
-			complain_needs(fd < 0 ? CAPS_SYS_PTRACE : CAPS_SYS_ADMIN,
+			err_capability(fd < 0 ? CAPS_SYS_PTRACE : CAPS_SYS_ADMIN,
 				       "unable to enter the network namespace %.200s", netns);
 			return REFUSED;
 		}

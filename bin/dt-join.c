@@ -21,8 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "join.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-join",
@@ -34,13 +35,13 @@ static const struct tool tool = {
 enum { MOST_HOSTS = 64 };
 
 struct join {
-	struct host *v;
+	struct dt_host *v;
 	const char **names;             /* theirs */
 	unsigned n;
 	size_t wide;                    /* the column of names */
-	struct clocks clocks;
+	struct dt_clocks clocks;
 	struct table actors;
-	struct messages messages;
+	struct dt_messages messages;
 	size_t room;                    /* of its points */
 	unsigned long long early;       /* messages that are received before sent, */
 	int64_t earliest;               /* by this at most */
@@ -48,7 +49,7 @@ struct join {
 	struct sequence *sequence;
 	char *notes[3 * MOST_HOSTS + 3];
 	size_t nnotes;
-	struct words words;
+	struct strbuf words;
 	unsigned long long events;
 	int as_it_is, once;             /* clocks; traces are read */
 	int json;                       /* all traces are */
@@ -56,17 +57,17 @@ struct join {
 
 /* ---- the first time: marks ------------------------------------------------------------ */
 
-static struct actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
+static struct dt_actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
 			    const struct dt_mark *m)
 {
 	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };
 	uint64_t pid;
-	struct actor *t = table_at(&j->actors, (const char *)key, sizeof(key));
+	struct dt_actor *t = table_at(&j->actors, (const char *)key, sizeof(key));
 	size_t n = l->comm.n < sizeof(t->comm) ? l->comm.n : sizeof(t->comm) - 1;
 
 	t->host = host;
 	t->tid = tid;
-	t->group |= part_number(l->pid, 10, &pid) < 0 || pid != tid;
+	t->group |= text_part_number(l->pid, 10, &pid) < 0 || pid != tid;
 	memset(t->comm, 0, sizeof(t->comm));
 	if (n)
 		memcpy(t->comm, l->comm.text, n);
@@ -75,18 +76,18 @@ static struct actor *actor_of(struct join *j, unsigned host, const struct trace_
 
 static void add(struct join *j, unsigned host, const struct dt_mark *m)
 {
-	const struct host *h = &j->v[host];
-	struct messages *all = &j->messages;
+	const struct dt_host *h = &j->v[host];
+	struct dt_messages *all = &j->messages;
 
 	if (all->n == PEER_NOT)
-		die(REFUSED, "unable to join %s: too many marks", h->file);
+		err_exit(REFUSED, "unable to join %s: too many marks", h->file);
 	if (all->n == j->room) {
 		j->room = 2 * j->room + 256;
 		all->points = realloc(all->points, j->room * sizeof(*all->points));
 		if (!all->points)
-			die(REFUSED, "out of memory");
+			err_exit(REFUSED, "out of memory");
 	}
-	all->points[all->n] = (struct point){
+	all->points[all->n] = (struct dt_point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
 		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)all->n,
 	};
@@ -95,10 +96,10 @@ static void add(struct join *j, unsigned host, const struct dt_mark *m)
 
 static void collect(struct join *j, unsigned host)
 {
-	struct host *h = &j->v[host];
+	struct dt_host *h = &j->v[host];
 	struct dt_mark m;
 
-	while (host_next(h)) {
+	while (dt_host_next(h)) {
 		if (!h->timed)
 			continue;
 		if (h->begin < 0 || h->time < h->begin)
@@ -107,9 +108,9 @@ static void collect(struct join *j, unsigned host)
 			add(j, host, &m);
 	}
 	free(h->in.text);
-	h->in = (struct reader){ .fd = h->in.fd, .name = h->file };
+	h->in = (struct line_reader){ .fd = h->in.fd, .name = h->file };
 	if (lseek(h->in.fd, 0, SEEK_SET) < 0) {
-		complain_errno("unable to read %s again", h->file);
+		err_errno("unable to read %s again", h->file);
 		exit(REFUSED);
 	}
 }
@@ -118,8 +119,8 @@ static void collect(struct join *j, unsigned host)
 
 static void find_clocks(struct join *j)
 {
-	struct clocks *c = &j->clocks;
-	struct point *v = j->messages.points;
+	struct dt_clocks *c = &j->clocks;
+	struct dt_point *v = j->messages.points;
 	int64_t before = 0;
 
 	for (unsigned i = 0; i < j->n; i++) {
@@ -131,16 +132,16 @@ static void find_clocks(struct join *j)
 			c->unit = unit;
 	}
 	if (!j->as_it_is)
-		clocks_align(c);
+		dt_clocks_align(c);
 	/* no time is printed that is less than nothing */
 	for (unsigned i = 0; i < j->n; i++)
 		if (j->v[i].begin >= 0 && j->v[i].begin + c->v[i].add < before)
 			before = j->v[i].begin + c->v[i].add;
-	j->later = (-before + SECOND - 1) / SECOND * SECOND;
+	j->later = (-before + DT_SECOND - 1) / DT_SECOND * DT_SECOND;
 	for (size_t i = 0; i < j->messages.n; i++)
 		v[i].time += c->v[v[i].actor->host].add + j->later;
 	for (size_t i = 0; i < j->messages.n; i++) {
-		const struct point *p = &v[i];
+		const struct dt_point *p = &v[i];
 		int64_t early = p->what == 'M' && p->peer < j->messages.n ?
 				p->time - v[p->peer].time : 0;
 
@@ -152,15 +153,15 @@ static void find_clocks(struct join *j)
 	}
 }
 
-static void put_number(struct words *w, const char *before, unsigned long long n,
+static void put_number(struct strbuf *w, const char *before, unsigned long long n,
 		       const char *behind)
 {
 	char text[24];
 
-	format(text, sizeof(text), "%llu", n);
-	words_put(w, before);
-	words_put(w, text);
-	words_put(w, behind);
+	str_format(text, sizeof(text), "%llu", n);
+	strbuf_puts(w, before);
+	strbuf_puts(w, text);
+	strbuf_puts(w, behind);
 }
 
 /* For the picture. */
@@ -170,9 +171,9 @@ static void add_note(struct join *j, const char *name, const char *text)
 
 	/* as a line of the trace has it */
 	text += 2 * (*text == '#' && text[1] == ' ');
-	*note = allocate(strlen(text) + 2 * MOST_HOSTS, 1);
-	format(*note, strlen(text) + 2 * MOST_HOSTS, "%s%s%s", name ? name : "",
-	       name ? ": " : "", text);
+	*note = xcalloc(strlen(text) + 2 * MOST_HOSTS, 1);
+	str_format(*note, strlen(text) + 2 * MOST_HOSTS, "%s%s%s", name ? name : "",
+		   name ? ": " : "", text);
 }
 
 /* What is told in front, or is a line of JSON of the host it is about. */
@@ -183,26 +184,26 @@ static void print_head(struct join *j, const char *name)
 	if (j->sequence)
 		add_note(j, name, text);
 	if (!j->json)
-		print("# %s%s%s\n", name ? name : "", name ? ": " : "", text);
+		stdout_print("# %s%s%s\n", name ? name : "", name ? ": " : "", text);
 	else if (name)
-		print("{\"host\":\"%s\",\"clock\":\"%s\"}\n", name, text);
+		stdout_print("{\"host\":\"%s\",\"clock\":\"%s\"}\n", name, text);
 	else
-		print("{\"clocks\":\"%s\"}\n", text);
+		stdout_print("{\"clocks\":\"%s\"}\n", text);
 	j->words.n = 0;
 }
 
 static void print_clocks(struct join *j)
 {
-	struct words *w = &j->words;
+	struct strbuf *w = &j->words;
 
 	w->n = 0;
 	for (unsigned i = 0; i < j->n; i++) {
 		const struct met *m = &j->messages.hosts[i];
 
 		if (j->as_it_is)
-			words_put(w, "its clock as it is");
+			strbuf_puts(w, "its clock as it is");
 		else
-			clock_tell(w, &j->clocks, i, j->names, j->v[i].digits);
+			dt_clock_describe(w, &j->clocks, i, j->names, j->v[i].digits);
 		if (j->once) {
 			print_head(j, j->v[i].name);
 			continue;
@@ -217,19 +218,19 @@ static void print_clocks(struct join *j)
 	if (j->clocks.off) {
 		put_number(w, "clocks and messages contradict each other: ", j->early,
 			   j->early == 1 ? " message is" : " messages are");
-		words_put(w, " received before sent, by ");
-		words_seconds(w, j->earliest, 6);
-		words_put(w, " s at most");
+		strbuf_puts(w, " received before sent, by ");
+		strbuf_seconds(w, j->earliest, 6);
+		strbuf_puts(w, " s at most");
 		print_head(j, NULL);
 	}
 	if (j->messages.many) {
 		put_number(w, "", j->messages.many,
 			   j->messages.many == 1 ? " key is that" : " keys are those");
-		words_put(w, " of several messages, which are left out");
+		strbuf_puts(w, " of several messages, which are left out");
 		print_head(j, NULL);
 	}
 	if (j->later) {
-		put_number(w, "all times are ", (unsigned long long)j->later / SECOND,
+		put_number(w, "all times are ", (unsigned long long)j->later / DT_SECOND,
 			   " s later: a trace began before the first host's clock did");
 		print_head(j, NULL);
 	}
@@ -240,24 +241,24 @@ static void print_clocks(struct join *j)
 /* The next line of a host with its aligned time; without one, that of the line before. */
 static void advance(struct join *j, unsigned i)
 {
-	struct host *h = &j->v[i];
+	struct dt_host *h = &j->v[i];
 	int64_t before = h->time;
 
-	if (!host_next(h))
+	if (!dt_host_next(h))
 		return;
 	h->time = h->timed ? h->time + j->clocks.v[i].add + j->later : before;
 	/* since it was read, the file has become another one */
 	if (h->timed && h->time < 0)
 		h->time = 0;
-	h->rank = host_rank(h);
+	h->rank = dt_host_rank(h);
 }
 
 /* Whose turn is it? Of equal ones it is his who had it. */
 static unsigned first(const struct join *j, unsigned last)
 {
-	const struct host *best = &j->v[last];
+	const struct dt_host *best = &j->v[last];
 
-	for (const struct host *h = j->v; h < j->v + j->n; h++)
+	for (const struct dt_host *h = j->v; h < j->v + j->n; h++)
 		if (h->there && (!best->there || h->time < best->time ||
 				 (h->time == best->time && h->rank < best->rank)))
 			best = h;
@@ -275,35 +276,35 @@ static void merge(struct join *j)
 		j->json &= !j->v[i].there || *j->v[i].line == '{';
 	print_clocks(j);
 	for (unsigned i = first(j, 0); j->v[i].there; i = first(j, i)) {
-		struct host *h = &j->v[i];
+		struct dt_host *h = &j->v[i];
 
-		host_print(h, j->wide);
+		dt_host_print(h, j->wide);
 		j->events += (unsigned)h->event;
 		if (h->event && j->sequence)
 			sequence_event(j->sequence, i, &h->l, h->time);
 		else if (!h->event)
-			remark(&h->remarks, h->line);
+			remarks_keep(&h->remarks, h->line);
 		advance(j, i);
 	}
-	flush();
+	stdout_flush();
 }
 
 /* ---- main --------------------------------------------------------------------------------- */
 
 static void open_host(struct join *j, char *word)
 {
-	struct host *h = &j->v[j->n];
+	struct dt_host *h = &j->v[j->n];
 	char *file = strchr(word, '=');
 
 	if (!file)
-		misused(&tool, "not NAME=FILE: '%.80s'", word);
+		usage_error(&tool, "not NAME=FILE: '%.80s'", word);
 	*file++ = '\0';
-	if (!name_ok(word))
-		misused(&tool, "not a host's name: '%.80s'", word);
+	if (!text_is_name(word))
+		usage_error(&tool, "not a host's name: '%.80s'", word);
 	for (unsigned i = 0; i < j->n; i++)
 		if (!strcmp(j->v[i].name, word))
-			misused(&tool, "two hosts are called '%s'", word);
-	*h = (struct host){ .name = word, .file = file, .begin = -1 };
+			usage_error(&tool, "two hosts are called '%s'", word);
+	*h = (struct dt_host){ .name = word, .file = file, .begin = -1 };
 	h->in.name = file;
 	j->names[j->n] = word;
 	if (strlen(word) > j->wide)
@@ -318,15 +319,15 @@ static int open_picture(const struct join *j, const char *path)
 	struct stat st, other;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		complain_errno("unable to open %s", path);
+		err_errno("unable to open %s", path);
 		exit(REFUSED);
 	}
 	for (unsigned i = 0; i < j->n; i++)
 		if (fstat(j->v[i].in.fd, &other) == 0 && st.st_dev == other.st_dev &&
 		    st.st_ino == other.st_ino)
-			die(REFUSED, "unable to draw into %s: it is a trace", path);
+			err_exit(REFUSED, "unable to draw into %s: it is a trace", path);
 	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0) {
-		complain_errno("unable to empty %s", path);
+		err_errno("unable to empty %s", path);
 		exit(REFUSED);
 	}
 	return fd;
@@ -335,51 +336,51 @@ static int open_picture(const struct join *j, const char *path)
 /* The picture, with what is told in front, and what the traces say of losses, below. */
 static void draw(struct join *j, int fd, const char *path)
 {
-	print_to(fd, path);
+	stdout_to(fd, path);
 	for (unsigned i = 0; i < j->n; i++)
 		for (unsigned k = 0; k < j->v[i].remarks.n; k++)
 			add_note(j, j->v[i].name, j->v[i].remarks.line[k]);
 	sequence_draw(j->sequence, j->notes, j->nnotes);
-	flush();
+	stdout_flush();
 }
 
 int main(int argc, char **argv)
 {
-	static struct join j = { .actors = { .size = sizeof(struct actor) } };
+	static struct join j = { .actors = { .size = sizeof(struct dt_actor) } };
 	const char *picture = NULL;
 	int c, fd = -1;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'c')
 			j.as_it_is = 1;
 		else
 			picture = opt_value;
 	if (!argv[opt_index])
-		misused(&tool, "no trace");
+		usage_error(&tool, "no trace");
 	if (argc - opt_index > MOST_HOSTS)
-		misused(&tool, "more than %d traces", MOST_HOSTS);
-	j.v = allocate((size_t)(argc - opt_index), sizeof(*j.v));
-	j.names = allocate((size_t)(argc - opt_index), sizeof(*j.names));
+		usage_error(&tool, "more than %d traces", MOST_HOSTS);
+	j.v = xcalloc((size_t)(argc - opt_index), sizeof(*j.v));
+	j.names = xcalloc((size_t)(argc - opt_index), sizeof(*j.names));
 	for (char **word = argv + opt_index; *word; word++)
 		open_host(&j, *word);
 	j.once = j.as_it_is && !picture;
 	j.messages.nhosts = j.clocks.n = j.n;
-	j.messages.hosts = allocate(j.n, sizeof(*j.messages.hosts));
-	j.messages.least = j.clocks.least = allocate((size_t)j.n * j.n, sizeof(int64_t));
-	j.clocks.v = allocate(j.n, sizeof(*j.clocks.v));
+	j.messages.hosts = xcalloc(j.n, sizeof(*j.messages.hosts));
+	j.messages.least = j.clocks.least = xcalloc((size_t)j.n * j.n, sizeof(int64_t));
+	j.clocks.v = xcalloc(j.n, sizeof(*j.clocks.v));
 	for (unsigned i = 0; i < j.n; i++) {
-		struct host *h = &j.v[i];
+		struct dt_host *h = &j.v[i];
 		struct stat st;
 
-		h->in.fd = open_only(h->file, ONLY_FILE | ONLY_FIFO | ONLY_NULL, O_RDONLY, &st);
-		if (h->in.fd == OTHER_KIND)
-			die(REFUSED, "%s is not a file to read from", h->file);
+		h->in.fd = file_open(h->file, FILE_REGULAR | FILE_FIFO | FILE_NULL, O_RDONLY, &st);
+		if (h->in.fd == FILE_OTHER)
+			err_exit(REFUSED, "%s is not a file to read from", h->file);
 		if (h->in.fd < 0) {
-			complain_errno("unable to open %s", h->file);
+			err_errno("unable to open %s", h->file);
 			return REFUSED;
 		}
 		if (!j.once && lseek(h->in.fd, 0, SEEK_CUR) < 0)
-			die(REFUSED, "unable to read %s twice: it is no file", h->file);
+			err_exit(REFUSED, "unable to read %s twice: it is no file", h->file);
 	}
 	if (picture)
 		fd = open_picture(&j, picture);
@@ -390,7 +391,7 @@ int main(int argc, char **argv)
 	} else {
 		for (unsigned i = 0; i < j.n; i++)
 			collect(&j, i);
-		messages_find(&j.messages);
+		dt_messages_find(&j.messages);
 		find_clocks(&j);
 	}
 	if (picture)

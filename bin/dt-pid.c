@@ -16,7 +16,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dt.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-pid",
@@ -40,10 +43,10 @@ static int print_list(int map)
 		if (bpf_lookup(map, &pid, &t) < 0)
 			continue; /* ended meanwhile */
 		n++;
-		print("%u %u (%llx)\n", pid, t.count, (unsigned long long)t.tag);
+		stdout_print("%u %u (%llx)\n", pid, t.count, (unsigned long long)t.tag);
 	}
 	pids_clear(&all);
-	flush();
+	stdout_flush();
 	return n ? DONE : NO;
 }
 
@@ -53,7 +56,7 @@ static int add(int map, const struct pids *s)
 
 	for (size_t i = 0; i < s->n; i++)
 		if (bpf_update(map, &s->v[i], &by_hand) < 0)
-			return complain_needs(CAPS_BPF, "unable to add %d", (int)s->v[i]);
+			return err_capability(CAPS_BPF, "unable to add %d", (int)s->v[i]);
 	return 0;
 }
 
@@ -69,10 +72,10 @@ static int check(const struct pids *s, int of_processes)
 		uid_t uid;
 
 		if (task_read(s->v[i], &t) < 0)
-			return complain("there is no task %d", (int)s->v[i]);
+			return err_msg("there is no task %d", (int)s->v[i]);
 		if (of_processes && !task_ids(s->v[i], &tgid, &uid) && tgid != s->v[i])
-			return complain("%d is a thread of %d: this probe follows processes",
-					(int)s->v[i], (int)tgid);
+			return err_msg("%d is a thread of %d: this probe follows processes",
+				       (int)s->v[i], (int)tgid);
 	}
 	return 0;
 }
@@ -85,22 +88,22 @@ int main(int argc, char **argv)
 	uint32_t zero = 0;
 	int map, r = 0;
 
-	while (next_option(&tool, argc, argv) != -1)
+	while (opt_next(&tool, argc, argv) != -1)
 		name = opt_value;
 	if (!dt_name_ok(name))
-		misused(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
 		if (*argv)
-			misused(&tool, "unexpected operand '%.80s'", *argv);
+			usage_error(&tool, "unexpected operand '%.80s'", *argv);
 		map = dt_open(name, DT_PIDS);
 		return map < 0 ? REFUSED : print_list(map);
 	}
 	if (strcmp(command, "add") && strcmp(command, "remove"))
-		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			command);
-	pid_operands(&tool, argv, &s);
+		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			    command);
+	pids_operands(&tool, argv, &s);
 	map = dt_open(name, DT_SETTINGS);
 	if (map < 0 || bpf_lookup(map, &zero, &settings) < 0)
 		return REFUSED;

@@ -23,7 +23,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dt.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-probe",
@@ -43,17 +46,17 @@ static void believe(const char *cidr)
 	char text[64];
 
 	if (nnetworks++ == DT_NETWORKS)
-		misused(&tool, "-f: more than %d networks", DT_NETWORKS);
-	format(text, sizeof(text), "%.*s", slash ? (int)(slash - cidr) : 63, cidr);
+		usage_error(&tool, "-f: more than %d networks", DT_NETWORKS);
+	str_format(text, sizeof(text), "%.*s", slash ? (int)(slash - cidr) : 63, cidr);
 	if (inet_pton(AF_INET, text, n->address + 12) == 1) {
 		memset(n->address + 10, 0xff, 2);
 		least = 96;
 	} else if (inet_pton(AF_INET6, text, n->address) != 1) {
-		misused(&tool, "-f: not an address or a network: '%.80s'", cidr);
+		usage_error(&tool, "-f: not an address or a network: '%.80s'", cidr);
 	}
 	bits = 128 - least;
-	if (slash && number(slash + 1, 0, 128 - least, &bits) < 0)
-		misused(&tool, "-f: not a network's bits, 0 to %lu: '%.80s'", 128 - least, cidr);
+	if (slash && text_number(slash + 1, 0, 128 - least, &bits) < 0)
+		usage_error(&tool, "-f: not a network's bits, 0 to %lu: '%.80s'", 128 - least, cidr);
 	n->bits = (uint32_t)(bits + least);
 }
 
@@ -70,16 +73,16 @@ static int on(int flags)
 		return REFUSED;
 	/* a session's that has died meanwhile: who swept it up may have been before us */
 	if (of_session) {
-		instance = open_tracefs(NULL, NULL, NULL);
+		instance = tracefs_open(NULL, NULL, NULL);
 		if (instance < 0) {
 			dt_off(name);
 			return REFUSED;
 		}
 		close(instance);
 	}
-	print("id %x\nsend %s\nend %s\n", made.id, made.how_sent,
-	      made.end_at_send ? "at the send" : "sock_send_length");
-	flush();
+	stdout_print("id %x\nsend %s\nend %s\n", made.id, made.how_sent,
+		     made.end_at_send ? "at the send" : "sock_send_length");
+	stdout_flush();
 	return DONE;
 }
 
@@ -93,7 +96,7 @@ static int print_state(void)
 	if (map < 0)
 		return REFUSED;
 	if (bpf_lookup(map, &zero, each) < 0) {
-		complain_needs(CAPS_BPF, "unable to read what was counted");
+		err_capability(CAPS_BPF, "unable to read what was counted");
 		return REFUSED;
 	}
 	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {
@@ -102,10 +105,10 @@ static int print_state(void)
 		sum.refused += each[i].refused;
 		sum.windows += each[i].windows;
 	}
-	print("marked out %llu\nmarked in %llu\nnot believed %llu\nwindows %llu\n",
-	      (unsigned long long)sum.marked_out, (unsigned long long)sum.marked_in,
-	      (unsigned long long)sum.refused, (unsigned long long)sum.windows);
-	flush();
+	stdout_print("marked out %llu\nmarked in %llu\nnot believed %llu\nwindows %llu\n",
+		     (unsigned long long)sum.marked_out, (unsigned long long)sum.marked_in,
+		     (unsigned long long)sum.refused, (unsigned long long)sum.windows);
+	stdout_flush();
 	return DONE;
 }
 
@@ -115,8 +118,8 @@ static int is_on(void)
 
 	if (fd < 0 && errno != ENOENT)
 		return REFUSED;
-	print("%d\n", fd >= 0);
-	flush();
+	stdout_print("%d\n", fd >= 0);
+	stdout_flush();
 	return fd >= 0 ? DONE : NO;
 }
 
@@ -126,7 +129,7 @@ int main(int argc, char **argv)
 	int c, r, flags = 0;
 
 	name = dt_name();
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case '1':
 			flags |= DT_ONCE;
@@ -148,12 +151,12 @@ int main(int argc, char **argv)
 		}
 	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
 	if (!dt_name_ok(name))
-		misused(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a probe's name: '%.80s'", name);
 	command = argv[opt_index];
 	if (command && argv[opt_index + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if ((!command || strcmp(command, "on")) && (flags || nnetworks))
-		misused(&tool, "-1 -e -f -g -m are for \"on\"");
+		usage_error(&tool, "-1 -e -f -g -m are for \"on\"");
 	if (!command)
 		return is_on();
 	if (!strcmp(command, "on"))
@@ -161,7 +164,7 @@ int main(int argc, char **argv)
 	if (!strcmp(command, "state"))
 		return print_state();
 	if (strcmp(command, "off"))
-		misused(&tool, "no such command: '%.80s'", command);
+		usage_error(&tool, "no such command: '%.80s'", command);
 	r = dt_off(name);
 	return r < 0 ? REFUSED : r ? DONE : NO;
 }

@@ -13,7 +13,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "dt.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-trace",
@@ -41,21 +44,21 @@ static int serving(int map)
  */
 static int wait_for_change(int map)
 {
-	int root = open_tracefs(NULL, "", NULL), instances, dir, pipe, r = -1, before;
+	int root = tracefs_open(NULL, "", NULL), instances, dir, pipe, r = -1, before;
 	struct pollfd p = { .events = POLLIN };
 	char name[64], text[4096];
-	int stop = stop_signals();
+	int stop = wait_stop_signals();
 
 	if (root < 0 || stop < 0)
 		return -1;
 	instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	format(name, sizeof(name), INSTANCE_PREFIX "dt-trace.%d", (int)getpid());
+	str_format(name, sizeof(name), INSTANCE_PREFIX "dt-trace.%d", (int)getpid());
 	dir = instances < 0 ? -1 : owned_make(instances, name, 0750);
 	if (dir < 0)
-		return complain_file("unable to make instance %s", name);
+		return err_file("unable to make instance %s", name);
 	pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (pipe < 0)
-		complain_file("unable to open trace_pipe");
+		err_file("unable to open trace_pipe");
 	else
 		r = ctl_write(dir, "buffer_percent", "0", 0) ||
 		    ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
@@ -66,7 +69,7 @@ static int wait_for_change(int map)
 		struct pollfd both[2] = { p, { .fd = stop, .events = POLLIN } };
 
 		if (poll(both, 2, -1) < 0 && errno != EINTR)
-			r = complain_errno("unable to wait");
+			r = err_errno("unable to wait");
 		if (both[1].revents)
 			break;
 		while (read(pipe, text, sizeof(text)) > 0)
@@ -83,19 +86,19 @@ int main(int argc, char **argv)
 	const char *name = dt_name();
 	int c, map, waiting = 0;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'w')
 			waiting = 1;
 		else
 			name = opt_value;
 	if (!dt_name_ok(name))
-		misused(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a probe's name: '%.80s'", name);
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	map = dt_open(name, DT_PIDS);
 	if (map < 0 || (waiting && wait_for_change(map) < 0))
 		return REFUSED;
-	print("%d\n", serving(map));
-	flush();
+	stdout_print("%d\n", serving(map));
+	stdout_flush();
 	return DONE;
 }

@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtmark.h"
-#include "dtsock.h"
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
 
 static const struct tool tool = {
 	.name = "dt-window",
@@ -45,7 +45,7 @@ static const struct tool tool = {
 
 /* A thread that has a window: of each probe, by ID, what it began with. */
 struct window {
-	struct entry entry;
+	struct table_entry entry;
 	unsigned n;
 	struct {
 		uint64_t id, key;
@@ -54,8 +54,8 @@ struct window {
 
 /* A thread that sends. */
 struct sender {
-	struct entry entry;
-	struct send *send;
+	struct table_entry entry;
+	struct socket_send *send;
 };
 
 /* A line that is held back. */
@@ -64,7 +64,7 @@ struct held {
 	size_t n;
 	int begins;             /* what send is about; else, it ends it */
 	uint64_t tid;
-	struct send *send;
+	struct socket_send *send;
 	char line[];
 };
 
@@ -102,8 +102,8 @@ static void begin(struct filter *f, const struct dt_mark *m)
 
 	if (f->windows.n >= MOST_WINDOWS && !window_of(f, m->tid)) {
 		if (!f->full)
-			print("# more than %d windows are open: the others are left out\n",
-			      MOST_WINDOWS);
+			stdout_print("# more than %d windows are open: the others are left out\n",
+				     MOST_WINDOWS);
 		f->full = 1;
 		return;
 	}
@@ -163,7 +163,7 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 static void close_all(struct filter *f)
 {
 	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows, kept = 0;
-	struct dt_mark *own = f->nwindows ? allocate(f->nwindows, sizeof(*own)) : NULL;
+	struct dt_mark *own = f->nwindows ? xcalloc(f->nwindows, sizeof(*own)) : NULL;
 
 	for (size_t i = 0; i < f->senders.room; i++)
 		if (f->senders.v[i]) {
@@ -186,7 +186,7 @@ static void close_all(struct filter *f)
 	f->ended = 0;
 	f->full = f->passes = 0;
 	if (n > kept)
-		print(f->json ? "{\"closed\":%zu}\n" :
+		stdout_print(f->json ? "{\"closed\":%zu}\n" :
 				"# closed %zu windows: what ended them may be lost\n", n - kept);
 	while (kept)
 		begin(f, &own[--kept]);
@@ -199,8 +199,8 @@ static uint64_t who(const struct filter *f, const struct trace_line *l)
 	uint64_t tid = 0;
 
 	if (f->by_group && !l->tgid.text)
-		die(REFUSED, "-g needs text with a column of thread groups: options/record-tgid");
-	if (part_number(f->by_group ? l->tgid : l->pid, 10, &tid) < 0 || tid > INT_MAX)
+		err_exit(REFUSED, "-g needs text with a column of thread groups: options/record-tgid");
+	if (text_part_number(f->by_group ? l->tgid : l->pid, 10, &tid) < 0 || tid > INT_MAX)
 		return 0;
 	return tid;
 }
@@ -216,12 +216,12 @@ static void pass(char *line, size_t n)
 	/* a line of text has none; what has is a stranger's */
 	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
 		;
-	print("%s\n", line);
+	stdout_print("%s\n", line);
 }
 
 /* Its line goes through, or not, as it is an event; what is none has no time. */
 static void take(struct filter *f, char *line, size_t n, const struct trace_line *l,
-		 int is_event, struct send *send)
+		 int is_event, struct socket_send *send)
 {
 	enum sock_event sock = f->by_sockets && is_event ? sock_event(l) : SOCK_NONE;
 	uint64_t tid = l->time.n ? who(f, l) : 0;
@@ -232,7 +232,7 @@ static void take(struct filter *f, char *line, size_t n, const struct trace_line
 		if (tid == f->ended)
 			f->ended = 0;
 		if (sock) {
-			f->passes = sockets_take(&f->sockets, sock, l, tid, send);
+			f->passes = sockets_event(&f->sockets, sock, l, tid, send);
 			if (f->passes > 1)
 				f->ended = tid;
 		} else if (!f->by_sockets && dt_mark(&m, l)) {
@@ -285,8 +285,8 @@ static void take_what_is_known(struct filter *f, int all)
 			if (f->lines < MOST_LINES && f->bytes < MOST_BYTES)
 				return;
 			if (!f->gave_up)
-				print("# a send is not over after %zu lines: who reads it "
-				      "meanwhile is not seen\n", f->lines);
+				stdout_print("# a send is not over after %zu lines: who reads it "
+					     "meanwhile is not seen\n", f->lines);
 			f->gave_up = 1;
 		}
 		take_held(f);
@@ -294,12 +294,12 @@ static void take_what_is_known(struct filter *f, int all)
 }
 
 static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
-		 struct send *send)
+		 struct socket_send *send)
 {
 	struct held *h = malloc(sizeof(*h) + n + 1);
 
 	if (!h)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	*h = (struct held){ .n = n, .begins = begins, .tid = tid, .send = send };
 	memcpy(h->line, line, n);
 	h->line[n] = '\0';
@@ -313,37 +313,37 @@ static void hold(struct filter *f, const char *line, size_t n, int begins, uint6
  * The send that the event begins, if it is the first of its call, or that it ends; each
  * is of one thread, whatever is followed.
  */
-static struct send *send_of(struct filter *f, enum sock_event sock, const struct trace_line *l)
+static struct socket_send *send_of(struct filter *f, enum sock_event sock, const struct trace_line *l)
 {
 	struct sender *s;
-	struct send *send;
+	struct socket_send *send;
 	uint64_t tid;
 
-	if ((sock != SOCK_SENDS && sock != SOCK_SENT) || part_number(l->pid, 10, &tid) < 0)
+	if ((sock != SOCK_SENDS && sock != SOCK_SENT) || text_part_number(l->pid, 10, &tid) < 0)
 		return NULL;
 	s = table_find(&f->senders, (const char *)&tid, sizeof(tid));
 	if (sock == SOCK_SENDS) {
 		if (s || f->senders.n >= MOST_WINDOWS)
 			return NULL;
 		s = table_at(&f->senders, (const char *)&tid, sizeof(tid));
-		s->send = allocate(1, sizeof(*s->send));
+		s->send = xcalloc(1, sizeof(*s->send));
 		return s->send;
 	}
 	if (!s)
 		return NULL;
 	send = s->send;
 	table_remove(&f->senders, s);
-	send_is_over(send, l);
+	socket_send_end(send, l);
 	return send;
 }
 
 static void each_line(struct filter *f, char *line, size_t n)
 {
 	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
-		   tells_gap(line), is_event, begins;
+		   remarks_is_gap(line), is_event, begins;
 	enum sock_event sock;
 	struct trace_line l;
-	struct send *send;
+	struct socket_send *send;
 	uint64_t tid;
 
 	if (lost) {
@@ -389,21 +389,21 @@ static void tell_missing(const struct filter *f)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (!seen[needed[i].event] && !seen[needed[i].or]) {
-			note("no %s in the trace: nobody can be followed", needed[i].name);
+			err_note("no %s in the trace: nobody can be followed", needed[i].name);
 			return;
 		}
 	if (!seen[SOCK_SENDS])
-		note("no tcp:tcp_sendmsg_locked in the trace: who reads before the sender "
-		     "has returned is not seen");
+		err_note("no tcp:tcp_sendmsg_locked in the trace: who reads before the sender "
+			 "has returned is not seen");
 	if (f->sockets.full)
-		note("more than 65536 sockets or windows were open: the others are left out");
+		err_note("more than 65536 sockets or windows were open: the others are left out");
 }
 
 /* As the marks have it; 0x may be in front. */
 static int parse_id(const char *s, uint64_t *id)
 {
 	s += !strncmp(s, "0x", 2) ? 2 : 0;
-	return part_number((struct part){ s, strlen(s) }, 16, id);
+	return text_part_number((struct text_part){ s, strlen(s) }, 16, id);
 }
 
 int main(int argc, char **argv)
@@ -412,13 +412,13 @@ int main(int argc, char **argv)
 		.windows = { .size = sizeof(struct window) },
 		.senders = { .size = sizeof(struct sender) },
 	};
-	static struct reader in;
+	static struct line_reader in;
 	char *line;
 	ssize_t n;
 	pid_t tid;
 	int c;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'a':
 			f.by_sockets = 1;
@@ -428,21 +428,21 @@ int main(int argc, char **argv)
 			break;
 		case 'i':
 			if (parse_id(opt_value, &f.id) < 0)
-				misused(&tool, "not the ID of a probe: '%.80s'", opt_value);
+				usage_error(&tool, "not the ID of a probe: '%.80s'", opt_value);
 			f.one_probe = 1;
 			break;
 		default:
-			tid = pid_number(opt_value);
+			tid = text_pid(opt_value);
 			if (!tid)
-				misused(&tool, "not a thread: '%.80s'", opt_value);
+				usage_error(&tool, "not a thread: '%.80s'", opt_value);
 			pids_add(&f.always, tid);
 		}
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (f.by_sockets && f.one_probe)
-		misused(&tool, "-i chooses among marks, and -a needs none");
+		usage_error(&tool, "-i chooses among marks, and -a needs none");
 	if (f.by_sockets && !f.always.n)
-		misused(&tool, "-a needs -t: who asks first?");
+		usage_error(&tool, "-a needs -t: who asks first?");
 	if (pids_sort(&f.always) < 0)
 		return REFUSED;
 	sockets_begin(&f.sockets, &f.always);
@@ -450,10 +450,10 @@ int main(int argc, char **argv)
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0)
+	while ((n = line_read(&in, &line)) >= 0)
 		each_line(&f, line, (size_t)n);
 	take_what_is_known(&f, 1);
-	flush();
+	stdout_flush();
 	if (f.by_sockets)
 		tell_missing(&f);
 	return f.found ? DONE : NO;

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "proc/proc.h"
 
 static const struct tool tool = {
 	.name = "pids-of",
@@ -29,10 +30,10 @@ static const struct tool tool = {
 
 static pid_t pid_or_misused(const char *s)
 {
-	pid_t pid = pid_number(s);
+	pid_t pid = text_pid(s);
 
 	if (!pid)
-		misused(&tool, "not a pid: '%.80s'", s);
+		usage_error(&tool, "not a pid: '%.80s'", s);
 	return pid;
 }
 
@@ -44,8 +45,8 @@ int main(int argc, char **argv)
 	int c, flags = 0;
 
 	if (!selectors)
-		die(REFUSED, "out of memory");
-	while ((c = next_option(&tool, argc, argv)) != -1)
+		err_exit(REFUSED, "out of memory");
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'd':
 			flags |= SELECT_DESCENDANTS;
@@ -55,9 +56,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			if (!*opt_value)
-				misused(&tool, "not a cgroup: ''");
+				usage_error(&tool, "not a cgroup: ''");
 			selectors[n++] = (struct selector){
-				.kind = SELECT_CGROUP, .pid = pid_number(opt_value),
+				.kind = SELECT_CGROUP, .pid = text_pid(opt_value),
 				.text = opt_value };
 			break;
 		case 'n':
@@ -65,8 +66,8 @@ int main(int argc, char **argv)
 				.kind = SELECT_PIDNS, .pid = pid_or_misused(opt_value) };
 			break;
 		case 'u':
-			if (number(opt_value, 0, UINT_MAX, &selectors[n].number) < 0)
-				misused(&tool, "not a uid: '%.80s'", opt_value);
+			if (text_number(opt_value, 0, UINT_MAX, &selectors[n].number) < 0)
+				usage_error(&tool, "not a uid: '%.80s'", opt_value);
 			selectors[n++].kind = SELECT_UID;
 			break;
 		default:
@@ -77,11 +78,11 @@ int main(int argc, char **argv)
 		selectors[n++] = (struct selector){
 			.kind = SELECT_PID, .pid = pid_or_misused(*argv) };
 	if (!n)
-		misused(&tool, "no pid and no selector");
+		usage_error(&tool, "no pid and no selector");
 	c = select_pids(selectors, n, flags, &found);
 	for (size_t i = 0; i < found.n; i++)
-		print("%d\n", (int)found.v[i]);
-	flush();
+		stdout_print("%d\n", (int)found.v[i]);
+	stdout_flush();
 	c = c < 0 ? REFUSED : found.n ? DONE : NO;
 	pids_clear(&found);
 	free(selectors);

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "consumer.h"
-#include "relay.h"
+#include "base/base.h"
+#include "blktrace/blktrace.h"
 
 static const struct tool tool = {
 	.name = "relay-cat",
@@ -44,9 +44,9 @@ static int put(void *arg, const struct relay_file *f, const void *bytes, size_t 
 
 	if (!o->fd)
 		return consumer_put(&o->to, bytes, n) ? -1 : 0;
-	if (write_all(o->fd[f - o->relay->v], bytes, n) == 0)
+	if (fd_write_all(o->fd[f - o->relay->v], bytes, n) == 0)
 		return 0;
-	return complain_errno("unable to write what %s had", f->name);
+	return err_errno("unable to write what %s had", f->name);
 }
 
 /* One for each, or none. */
@@ -56,10 +56,10 @@ static int make_files(struct outlet *o, const char *path)
 	size_t n = o->relay->n, i;
 
 	if (dir < 0)
-		return complain_errno("unable to open %s", path);
+		return err_errno("unable to open %s", path);
 	o->fd = calloc(n, sizeof(*o->fd));
 	if (!o->fd)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	for (i = 0; i < n; i++) {
 		o->fd[i] = openat(dir, o->relay->v[i].name,
 				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -68,7 +68,7 @@ static int make_files(struct outlet *o, const char *path)
 	}
 	if (i == n)
 		return close(dir);
-	complain_errno("unable to make %s/%s", path, o->relay->v[i].name);
+	err_errno("unable to make %s/%s", path, o->relay->v[i].name);
 	while (i--)
 		unlinkat(dir, o->relay->v[i].name, 0);
 	return -1;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	int once = 0, ended = 0, c, r = 0, counter;
 
 	out.to = CONSUMER;
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case '1':
 			once = 1;
@@ -93,22 +93,22 @@ int main(int argc, char **argv)
 			to = opt_value;
 			break;
 		case 'p':
-			if (!name_ok(opt_value))
-				misused(&tool, "not the beginning of a name: '%.80s'", opt_value);
+			if (!text_is_name(opt_value))
+				usage_error(&tool, "not the beginning of a name: '%.80s'", opt_value);
 			prefix = opt_value;
 			break;
 		case 'w':
-			if (number(opt_value, 1, INT_MAX, &ms) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 		}
 	dir = argv[opt_index];
 	if (!dir)
-		misused(&tool, "of which directory?");
+		usage_error(&tool, "of which directory?");
 	if (argv[opt_index + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 
-	out.to.signals = stop_signals();
+	out.to.signals = wait_stop_signals();
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
 		return REFUSED;
 	counter = relay_open_dropped(dir);
@@ -126,6 +126,6 @@ int main(int argc, char **argv)
 		r = relay_read(&relay, 1, put, &out);
 	dropped = relay_dropped(counter);
 	if (dropped)
-		note("lost %llu records, as %s/dropped has it", dropped, dir);
+		err_note("lost %llu records, as %s/dropped has it", dropped, dir);
 	return out.to.full ? out.to.full : r < 0 ? REFUSED : DONE;
 }

@@ -20,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "proc/proc.h"
 
 static const struct tool tool = {
 	.name = "sigwait-run",
@@ -37,12 +38,12 @@ static pid_t start(char *const *argv)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		complain_errno("unable to fork");
+		err_errno("unable to fork");
 	if (pid)
 		return pid;
 	sigprocmask(SIG_SETMASK, &inherited, NULL);
 	execvp(argv[0], argv);
-	complain_errno("unable to run %s", argv[0]);
+	err_errno("unable to run %s", argv[0]);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -60,24 +61,24 @@ int main(int argc, char **argv)
 	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
 				      SIGUSR2 };
 	struct pids given = { 0 };
-	struct waiting w = { .ms = -1, .fd = -1, .arg = &given };
+	struct wait w = { .ms = -1, .fd = -1, .arg = &given };
 	const char *undo = NULL;
 	unsigned long ms;
 	pid_t child = 0, pid;
 	sigset_t set;
 	int c, signo = 0, r, status;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 't':
-			if (number(opt_value, 0, INT_MAX, &ms) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'", opt_value);
+			if (text_number(opt_value, 0, INT_MAX, &ms) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'", opt_value);
 			w.ms = (long)ms;
 			break;
 		case 'p':
-			pid = pid_number(opt_value);
+			pid = text_pid(opt_value);
 			if (!pid)
-				misused(&tool, "not a pid: '%.80s'", opt_value);
+				usage_error(&tool, "not a pid: '%.80s'", opt_value);
 			pids_add(&given, pid);
 			break;
 		default:
@@ -100,23 +101,23 @@ int main(int argc, char **argv)
 		return REFUSED;
 	/* not SIGCHLD, which other children and a stopped one send as well */
 	if (child && (w.fd = (int)syscall(SYS_pidfd_open, child, 0)) < 0)
-		complain_errno("unable to wait for %s", *argv);
+		err_errno("unable to wait for %s", *argv);
 	r = child && w.fd < 0 ? -1 : wait_for(&w, &signo);
 
 	status = r == ENDED_TASKS ? DONE : r == ENDED_TIME ? TIMED_OUT :
 		 r == ENDED_SIGNAL ? 128 + signo : REFUSED;
 	if (child && r == ENDED_FD) {
-		status = finish(child);
+		status = child_wait(child);
 	} else if (child) {
 		kill(child, SIGTERM);
-		finish(child);
+		child_wait(child);
 	}
 	if (undo) {
 		char *const sh[] = { "sh", "-c", (char *)undo, NULL };
 
 		child = start(sh);
-		if (child < 0 || finish(child)) {
-			complain("the undo failed: %s", undo);
+		if (child < 0 || child_wait(child)) {
+			err_msg("the undo failed: %s", undo);
 			status = REFUSED;
 		}
 	}

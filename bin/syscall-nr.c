@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
 
 static const struct tool tool = {
 	.name = "syscall-nr",
@@ -40,17 +40,17 @@ int main(int argc, char **argv)
 {
 	int n;
 
-	while (next_option(&tool, argc, argv) != -1)
+	while (opt_next(&tool, argc, argv) != -1)
 		;
 	argv += opt_index;
 	for (size_t i = 0; !*argv && i < ncalls; i++)
-		print("%d %s\n", calls[i].nr, calls[i].name);
+		stdout_print("%d %s\n", calls[i].nr, calls[i].name);
 	for (; *argv; argv++) {
 		n = nr(*argv);
 		if (n < 0)
-			die(NO, "no system call '%.80s' here; syscall-nr lists them", *argv);
-		print("%d\n", n);
+			err_exit(NO, "no system call '%.80s' here; syscall-nr lists them", *argv);
+		stdout_print("%d\n", n);
 	}
-	flush();
+	stdout_flush();
 	return DONE;
 }

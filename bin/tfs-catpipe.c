@@ -40,10 +40,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "consumer.h"
-#include "kernel.h"
-#include "live.h"
-#include "show.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "view/view.h"
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
@@ -80,10 +81,10 @@ struct stream {
 	int text;               /* the kernel's, from trace_pipe */
 	struct consumer to;
 	unsigned readers;       /* to.readers at the last header */
-	struct kernel kernel;
+	struct live_kernel kernel;
 	struct live live;
 	struct show show;
-	struct exits exits;
+	struct taskstats exits;
 	long quarter;           /* of one processor's buffer, in pages */
 	long gather;            /* for how long to look away, in us */
 	long pages;             /* that were read since the buffer was found empty, */
@@ -104,12 +105,12 @@ static int pump_text(struct stream *s)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n < 0)
-		return complain_errno("unable to read trace_pipe");
+		return err_errno("unable to read trace_pipe");
 	fit = consumer_fitting(&s->to, text, (size_t)n);
 	done = fit - consumer_put(&s->to, text, fit);
 	if (fit < (size_t)n && !s->to.full)
 		s->to.full = 1;
-	s->cut += count_lines(text + done, (size_t)n - done);
+	s->cut += text_count_lines(text + done, (size_t)n - done);
 	s->gather = GATHER_US;
 	return n < SHORT ? n > 0 : 2;
 }
@@ -123,7 +124,7 @@ static long fill(struct stream *s)
 
 	if (n >= 0 && live_empty(&s->live))
 		s->exits.looks++;
-	exits_read(&s->exits);
+	taskstats_read(&s->exits);
 	return n;
 }
 
@@ -186,7 +187,7 @@ static int any(void *unused, const struct record *r)
  */
 static unsigned long long left_over(struct stream *s)
 {
-	unsigned long long there = buffer_count(s->dir, "entries: "), n = 0, seen = 0, before;
+	unsigned long long there = instance_buffer_count(s->dir, "entries: "), n = 0, seen = 0, before;
 	const struct record *r;
 	int64_t lost;
 	long pages;
@@ -222,14 +223,14 @@ static int pump_raw(struct stream *s)
 		return -1;
 	if (now / 1000 - s->moment >= NAMES_MS) {
 		s->moment = now / 1000;
-		kernel_moment(&s->kernel);
+		live_kernel_refresh(&s->kernel);
 		show_changed(&s->show);
 	}
 	give(s);
 	if (s->to.full)
 		return 1;
 	if (s->kernel.events.comms.failed || s->kernel.events.failed || s->kernel.failed)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	s->pages += n;
 	if (!live_empty(&s->live))
 		return 2;
@@ -252,38 +253,38 @@ static int pump_raw(struct stream *s)
  */
 static int open_raw(struct stream *s, const char *root)
 {
-	int top = open_tracefs(root, "", NULL), r;
+	int top = tracefs_open(root, "", NULL), r;
 	unsigned long kb = 0;
 	char *text;
 
 	if (top < 0)
 		return -1;
-	r = kernel_open(&s->kernel, s->dir, top);
+	r = live_kernel_open(&s->kernel, s->dir, top);
 	if (s->kernel.failed)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	if (r && !s->show.json && !s->show.process.kinds) {
 		s->text = 1;
 		return !s->show.asked ? 0 :
-		       complain("unable to show events otherwise than the kernel does: "
-				"current_tracer is not nop, or an option in trace_options "
-				"changes lines");
+		       err_msg("unable to show events otherwise than the kernel does: "
+			       "current_tracer is not nop, or an option in trace_options "
+			       "changes lines");
 	}
-	kernel_names_begin(&s->kernel, s->show.hide_names);
+	live_names_begin(&s->kernel, s->show.hide_names);
 	s->show.process.live = s->kernel.procfs;
 	show_begin(&s->show, &s->kernel.line);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
 	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS)) {
-		exits_open(&s->exits, s->live.ncpus);
-		s->show.process.ended = exits_code;
-		s->show.process.killed = exits_killed;
+		taskstats_open(&s->exits, s->live.ncpus);
+		s->show.process.ended = taskstats_exit_code;
+		s->show.process.killed = taskstats_killed_code;
 		s->show.process.arg = &s->exits;
 	}
-	text = ctl_read(s->dir, "buffer_size_kb", NULL);
+	text = file_read(s->dir, "buffer_size_kb", NULL);
 	if (text) {
 		const char *p = text;
 
-		kb = (unsigned long)digits_at(&p);
+		kb = (unsigned long)text_digits(&p);
 	}
 	free(text);
 	s->quarter = (long)(KB_BYTES(kb) / s->live.page / 4);
@@ -317,7 +318,7 @@ static int drain(struct stream *s)
 	int r = 1, found = 1;
 
 	for (int tries = 0; r >= 0 && !s->to.full && tries < 4; tries++) {
-		there = buffer_count(s->dir, "entries: ");
+		there = instance_buffer_count(s->dir, "entries: ");
 		for (found = 0; !s->to.full && (r = pump(s)) > 0;)
 			found = 1;
 		if (!there)
@@ -331,9 +332,9 @@ static int drain(struct stream *s)
 
 static void tell_losses(struct stream *s, int failed)
 {
-	unsigned long long over = buffer_count(s->dir, "overrun: ") +
-				  buffer_count(s->dir, "commit overrun: ") +
-				  buffer_count(s->dir, "dropped events: ");
+	unsigned long long over = instance_buffer_count(s->dir, "overrun: ") +
+				  instance_buffer_count(s->dir, "commit overrun: ") +
+				  instance_buffer_count(s->dir, "dropped events: ");
 	unsigned long long cut = s->cut;
 	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
@@ -345,8 +346,8 @@ static void tell_losses(struct stream *s, int failed)
 	if (!over && !cut)
 		return;
 	if (why)
-		n = format(line, sizeof(line), "# unable to write the trace: %.60s\n", why);
-	n += format(line + n, sizeof(line) - n, s->show.json ?
+		n = str_format(line, sizeof(line), "# unable to write the trace: %.60s\n", why);
+	n += str_format(line + n, sizeof(line) - n, s->show.json ?
 		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
 		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
 		   over + cut, over, cut);
@@ -376,7 +377,7 @@ int main(int argc, char **argv)
 
 	s.to = CONSUMER;
 	s.exits.fd = -1;
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'k':
 			s.text = 1;
@@ -391,9 +392,9 @@ int main(int argc, char **argv)
 			consumer_limit(&s.to, &tool, opt_value);
 			break;
 		case 'w':
-			if (number(opt_value, 0, INT_MAX, &s.to.patience) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 0, INT_MAX, &s.to.patience) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 			break;
 		case 'R':
 			root = opt_value;
@@ -405,19 +406,19 @@ int main(int argc, char **argv)
 			show_option(&s.show, &tool, c);
 		}
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (s.text && s.show.asked)
-		misused(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
-			"have no part in it");
+		usage_error(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
+			    "have no part in it");
 
-	instance_named(&tool, root, instance);
-	s.to.signals = stop_signals();
-	s.dir = open_tracefs(root, instance, NULL);
+	instance_require(&tool, root, instance);
+	s.to.signals = wait_stop_signals();
+	s.dir = tracefs_open(root, instance, NULL);
 	if (s.dir < 0)
 		return REFUSED;
 	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (s.in < 0) {
-		complain_file("unable to open trace_pipe");
+		err_file("unable to open trace_pipe");
 		return REFUSED;
 	}
 	if (!s.text && open_raw(&s, root) < 0)
@@ -442,7 +443,7 @@ int main(int argc, char **argv)
 			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
 	}
 	if (!s.text)
-		kernel_names_end(&s.kernel);
+		live_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
 	tell_losses(&s, r < 0);

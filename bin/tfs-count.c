@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-count",
@@ -27,7 +27,7 @@ static const struct tool tool = {
 };
 
 struct counted {
-	struct entry entry;
+	struct table_entry entry;
 	unsigned long long n;
 };
 
@@ -44,9 +44,9 @@ static void print_one(const struct counted *c)
 {
 	static const char blanks[] = "       ";
 	char number[24];
-	size_t n = format(number, sizeof(number), "%llu", c->n);
+	size_t n = str_format(number, sizeof(number), "%llu", c->n);
 
-	print("%s%s %s\n", blanks + (n < 7 ? n : 7), number, c->entry.key);
+	stdout_print("%s%s %s\n", blanks + (n < 7 ? n : 7), number, c->entry.key);
 }
 
 int main(int argc, char **argv)
@@ -54,44 +54,44 @@ int main(int argc, char **argv)
 	static const char **keys;
 	static struct table table = { .size = sizeof(struct counted) };
 	static struct remarks remarks;
-	static struct words words;
-	static struct reader in;
+	static struct strbuf words;
+	static struct line_reader in;
 	unsigned long most = ULONG_MAX;
 	char *line;
 	size_t nkeys = 0;
 	ssize_t n;
 	int c;
 
-	keys = allocate((size_t)argc + 2, sizeof(*keys));
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	keys = xcalloc((size_t)argc + 2, sizeof(*keys));
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'k') {
 			if (!*opt_value || !strcmp(opt_value, "."))
-				misused(&tool, "not a key: '%s'", opt_value);
+				usage_error(&tool, "not a key: '%s'", opt_value);
 			keys[nkeys++] = opt_value;
-		} else if (number(opt_value, 1, LONG_MAX, &most) < 0) {
-			misused(&tool, "not a number: '%.80s'", opt_value);
+		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
+			usage_error(&tool, "not a number: '%.80s'", opt_value);
 		}
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (!nkeys)
 		keys[0] = "event";
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0) {
+	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
 
 		if (trace_line(&l, line, (size_t)n)) {
-			words_values(&words, &l, keys);
+			trace_line_values(&words, &l, keys);
 			((struct counted *)table_at(&table, words.text, words.n))->n++;
 		} else {
-			remark(&remarks, line);
+			remarks_keep(&remarks, line);
 		}
 	}
 	table_sort(&table, order);
 	for (size_t i = 0; i < table.n && i < most; i++)
 		print_one((struct counted *)table.v[i]);
 	remarks_print(&remarks);
-	flush();
+	stdout_flush();
 	return table.n ? DONE : NO;
 }

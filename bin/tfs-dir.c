@@ -9,7 +9,8 @@
  */
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-dir",
@@ -24,16 +25,16 @@ int main(int argc, char **argv)
 	char path[PATH_MAX];
 	int c;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'R')
 			root = opt_value;
 		else
 			instance = opt_value;
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%s'", argv[opt_index]);
-	if (open_tracefs(root, instance, path) < 0)
+		usage_error(&tool, "unexpected operand '%s'", argv[opt_index]);
+	if (tracefs_open(root, instance, path) < 0)
 		return REFUSED;
-	print("%s\n", path);
-	flush();
+	stdout_print("%s\n", path);
+	stdout_flush();
 	return DONE;
 }

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-event",
@@ -27,7 +28,7 @@ static const struct tool tool = {
 	.letters = "lf:t:R:i:",
 };
 
-struct events {
+struct event_names {
 	char **name;            /* SYSTEM:EVENT */
 	size_t n;
 };
@@ -37,7 +38,7 @@ static void path_of(char *path, size_t size, const char *name, const char *file)
 {
 	int system = (int)strcspn(name, ":");
 
-	format(path, size, "events/%.*s/%s/%s", system, name, name + system + 1, file);
+	str_format(path, size, "events/%.*s/%s/%s", system, name, name + system + 1, file);
 }
 
 static int names(const char *glob, char *name)
@@ -52,25 +53,25 @@ static int names(const char *glob, char *name)
 }
 
 /* No event is called that: say which are nearly. */
-static int unknown(const char *word, const struct events *all)
+static int unknown(const char *word, const struct event_names *all)
 {
-	struct near near = { .word = word };
-	const char *n[NEAR_MOST] = { "", "", "" };
+	struct suggest near = { .word = word };
+	const char *n[SUGGEST_MAX] = { "", "", "" };
 
 	for (size_t i = 0; i < all->n; i++)
-		near_offer(&near, strchr(word, ':') ? all->name[i] :
+		suggest_offer(&near, strchr(word, ':') ? all->name[i] :
 						      strchr(all->name[i], ':') + 1);
 	if (!near.n)
-		return complain("no event is called '%.80s'; tfs-event -l prints the names "
-				"of all", word);
+		return err_msg("no event is called '%.80s'; tfs-event -l prints the names "
+			       "of all", word);
 	for (unsigned i = 0; i < near.n; i++)
 		n[i] = near.name[i];
-	return complain("no event is called '%.80s'; is it %s%s%s%s%s?", word, n[0],
-			*n[1] ? ", " : "", n[1], *n[2] ? ", " : "", n[2]);
+	return err_msg("no event is called '%.80s'; is it %s%s%s%s%s?", word, n[0],
+		       *n[1] ? ", " : "", n[1], *n[2] ? ", " : "", n[2]);
 }
 
 /* All that can be enabled. text stays as long as they do. -1 said. */
-static int all_events(struct events *all, char *text)
+static int all_events(struct event_names *all, char *text)
 {
 	size_t lines = 0;
 
@@ -78,7 +79,7 @@ static int all_events(struct events *all, char *text)
 		lines++;
 	all->name = calloc(lines + 1, sizeof(*all->name));
 	if (!all->name)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	for (char *p = text, *end; (end = strchr(p, '\n')); p = end + 1) {
 		*end = '\0';
 		if (strchr(p, ':'))
@@ -88,7 +89,7 @@ static int all_events(struct events *all, char *text)
 }
 
 /* Those of all that the words name go to its front. -1 said. */
-static int choose(struct events *all, char **words)
+static int choose(struct event_names *all, char **words)
 {
 	size_t n = 0;
 
@@ -141,7 +142,7 @@ static int put_filter(struct change *c)
 	if (!c->filter)
 		return 0;
 	path_of(path, sizeof(path), c->name, "filter");
-	c->old_filter = ctl_read(c->dir, path, NULL);
+	c->old_filter = file_read(c->dir, path, NULL);
 	end = c->old_filter ? strchr(c->old_filter, '\n') : NULL;
 	if (end)
 		*end = '\0';
@@ -162,7 +163,7 @@ static int enable(struct change *c)
 	int before;
 
 	path_of(path, sizeof(path), c->name, "enable");
-	now = ctl_read(c->dir, path, NULL);
+	now = file_read(c->dir, path, NULL);
 	before = now && *now == '1';
 	free(now);
 	if (before)
@@ -181,7 +182,7 @@ static void take_back(struct change *c)
 	}
 	path_of(path, sizeof(path), c->name, "trigger");
 	while (c->triggered) {
-		format(record, sizeof(record), "!%s", c->triggers[--c->triggered]);
+		str_format(record, sizeof(record), "!%s", c->triggers[--c->triggered]);
 		ctl_try(c->dir, path, record, 0);
 	}
 	if (c->old_filter) {
@@ -210,15 +211,15 @@ int main(int argc, char **argv)
 	const char *root = NULL, *instance = NULL, *filter = NULL;
 	static const char **triggers;
 	static struct change *changes;
-	static struct events events;
+	static struct event_names events;
 	int c, dir, top, list = 0;
 	size_t n = 0;
 	char *text;
 
 	triggers = calloc((size_t)argc + 1, sizeof(*triggers));
 	if (!triggers)
-		die(REFUSED, "out of memory");
-	while ((c = next_option(&tool, argc, argv)) != -1)
+		err_exit(REFUSED, "out of memory");
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':
 			list = 1;
@@ -237,32 +238,32 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv && !list)
-		misused(&tool, "which events?");
+		usage_error(&tool, "which events?");
 	if (list && (filter || n))
-		misused(&tool, "-l writes nothing: -f and -t have no part in it");
+		usage_error(&tool, "-l writes nothing: -f and -t have no part in it");
 
-	top = open_tracefs(root, "", NULL);
+	top = tracefs_open(root, "", NULL);
 	if (top < 0)
 		return REFUSED;
-	dir = open_tracefs(root, instance, NULL);
+	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		return REFUSED;
-	text = ctl_read(top, "available_events", NULL);
+	text = file_read(top, "available_events", NULL);
 	if (!text) {
-		complain_file("unable to read available_events");
+		err_file("unable to read available_events");
 		return REFUSED;
 	}
 	if (all_events(&events, text) < 0 || (*argv && choose(&events, argv) < 0))
 		return REFUSED;
 	if (list) {
 		for (size_t i = 0; i < events.n; i++)
-			print("%s\n", events.name[i]);
-		flush();
+			stdout_print("%s\n", events.name[i]);
+		stdout_flush();
 		return DONE;
 	}
 	changes = calloc(events.n, sizeof(*changes));
 	if (!changes)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	for (size_t i = 0; i < events.n; i++)
 		changes[i] = (struct change){ .dir = dir, .name = events.name[i],
 					      .filter = filter, .triggers = triggers };

@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-flame",
@@ -35,14 +35,14 @@ static const struct tool tool = {
 enum { WIDTH = 1180, LEFT = 10, HEAD = 40, FRAME = 16, NARROWEST = 10 /* hundredths */ };
 
 struct stack {
-	struct entry entry;
+	struct table_entry entry;
 	unsigned long long n;
 };
 
 /* What the last event of a processor has in the keys. */
 struct seen {
-	struct entry entry;
-	struct words roots;
+	struct table_entry entry;
+	struct strbuf roots;
 };
 
 struct flame {
@@ -51,16 +51,16 @@ struct flame {
 	struct remarks remarks;
 	/* the stack at hand, innermost first, each with an EDGE behind it */
 	int inside;
-	struct words roots, frames, key;
+	struct strbuf roots, frames, key;
 };
 
 /* ---- in ------------------------------------------------------------------------------- */
 
-static void put_frame(struct words *w, const char *s, size_t n)
+static void put_frame(struct strbuf *w, const char *s, size_t n)
 {
 	char *at, *end;
 
-	words_add(w, s, n);
+	strbuf_add(w, s, n);
 	end = w->text + w->n;
 	for (at = end - n; at < end; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
@@ -70,14 +70,14 @@ static void put_frame(struct words *w, const char *s, size_t n)
 }
 
 /* Tabs become edges: each key is a frame. */
-static void make_roots(struct flame *f, const struct trace_line *l, struct words *roots)
+static void make_roots(struct flame *f, const struct trace_line *l, struct strbuf *roots)
 {
-	words_values(&f->key, l, f->keys);
+	trace_line_values(&f->key, l, f->keys);
 	roots->n = 0;
 	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
 		end = strchr(s, '\t');
 		put_frame(roots, s, end ? (size_t)(end - s) : strlen(s));
-		words_put(roots, EDGE);
+		strbuf_puts(roots, EDGE);
 	}
 }
 
@@ -88,11 +88,11 @@ static void end_stack(struct flame *f)
 	if (f->inside && f->frames.n) {
 		end = text + f->frames.n;
 		f->key.n = 0;
-		words_add(&f->key, f->roots.text, f->roots.n);
+		strbuf_add(&f->key, f->roots.text, f->roots.n);
 		while (end-- > text) { /* at the edge behind the frame */
 			for (s = end; s > text && s[-1] != *EDGE; s--)
 				;
-			words_add(&f->key, s, (size_t)(end - s) + (s > text));
+			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
 			end = s;
 		}
 		((struct stack *)table_at(&f->stacks, f->key.text, f->key.n))->n++;
@@ -106,9 +106,9 @@ static void take_frame(struct flame *f, const char *line, size_t n)
 {
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
 	const char *s = line, *end = line + n, *p;
-	struct part host;
+	struct text_part host;
 
-	s += trace_host(line, n, &host);
+	s += trace_line_host(line, n, &host);
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
 	if (end - s < 3 || memcmp(s, "=> ", 3)) {
@@ -127,7 +127,7 @@ static void take_frame(struct flame *f, const char *line, size_t n)
 	if (p == s)
 		return;
 	put_frame(&f->frames, s, (size_t)(p - s));
-	words_put(&f->frames, EDGE);
+	strbuf_puts(&f->frames, EDGE);
 }
 
 static void take_line(struct flame *f, const char *line, size_t n)
@@ -137,7 +137,7 @@ static void take_line(struct flame *f, const char *line, size_t n)
 	int event = trace_line(&l, line, n);
 
 	if (!event && !l.stack) {
-		if (remark(&f->remarks, line) || !f->inside)
+		if (remarks_keep(&f->remarks, line) || !f->inside)
 			return;
 		take_frame(f, line, n);
 		return;
@@ -145,9 +145,9 @@ static void take_line(struct flame *f, const char *line, size_t n)
 	end_stack(f);
 	/* a processor is one of its host */
 	f->key.n = 0;
-	words_add(&f->key, l.cpu.text, l.cpu.n);
-	words_put(&f->key, " ");
-	words_add(&f->key, l.host.text, l.host.n);
+	strbuf_add(&f->key, l.cpu.text, l.cpu.n);
+	strbuf_puts(&f->key, " ");
+	strbuf_add(&f->key, l.host.text, l.host.n);
 	seen = table_at(&f->seen, f->key.text, f->key.n);
 	if (event) {
 		make_roots(f, &l, &seen->roots);
@@ -157,7 +157,7 @@ static void take_line(struct flame *f, const char *line, size_t n)
 	if (!seen->roots.n)
 		make_roots(f, &l, &seen->roots);
 	f->roots.n = 0;
-	words_add(&f->roots, seen->roots.text, seen->roots.n);
+	strbuf_add(&f->roots, seen->roots.text, seen->roots.n);
 	f->inside = 1;
 }
 
@@ -180,11 +180,11 @@ static void print_folded(const struct flame *f)
 
 		for (char *p = s->entry.key; (p = strchr(p, *EDGE)); *p = ';')
 			;
-		print("%s %llu\n", s->entry.key, s->n);
+		stdout_print("%s %llu\n", s->entry.key, s->n);
 	}
 	/* folded lines have no room for it */
 	for (unsigned i = 0; i < f->remarks.n; i++)
-		note("%s", f->remarks.line[i]);
+		err_note("%s", f->remarks.line[i]);
 }
 
 /* Frames that are open at one place, from the bottom up. */
@@ -199,7 +199,7 @@ struct drawing {
 	uint64_t height;
 	struct open *open;
 	size_t depth;
-	struct words words;
+	struct strbuf words;
 };
 
 /* Stacks so far, in hundredths of a pixel from the left. */
@@ -214,29 +214,29 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	uint64_t x = across(d, o->from), width = across(d, to) - x;
 	uint64_t y = d->height - HEAD - FRAME * (level + 1);
 	unsigned long long n = to - o->from, permille = n * 1000 / d->total;
-	struct words *w = &d->words;
+	struct strbuf *w = &d->words;
 	char text[96];
 
 	if (width < NARROWEST)
 		return;
 	w->n = 0;
-	words_put(w, "<g><title>");
+	strbuf_puts(w, "<g><title>");
 	svg_text(w, o->name, o->n, SIZE_MAX);
-	format(text, sizeof(text), " (%llu stack%s, %llu.%llu%%)</title><rect", n,
-	       n == 1 ? "" : "s", permille / 10, permille % 10);
-	words_put(w, text);
+	str_format(text, sizeof(text), " (%llu stack%s, %llu.%llu%%)</title><rect", n,
+		   n == 1 ? "" : "s", permille / 10, permille % 10);
+	strbuf_puts(w, text);
 	svg_attribute(w, "x", x);
 	svg_attribute(w, "y", y * 100);
 	svg_attribute(w, "width", width);
 	svg_attribute(w, "height", (FRAME - 1) * 100);
 	svg_colour(w, o->name, o->n);
-	words_put(w, " rx='2'/><text");
+	strbuf_puts(w, " rx='2'/><text");
 	svg_attribute(w, "x", x + 300);
 	svg_attribute(w, "y", (y + 12) * 100);
-	words_put(w, ">");
+	strbuf_puts(w, ">");
 	svg_text(w, o->name, o->n, width > 600 ? (size_t)((width - 600) / SVG_LETTER) : 0);
-	words_put(w, "</text></g>");
-	print("%s\n", w->text);
+	strbuf_puts(w, "</text></g>");
+	stdout_print("%s\n", w->text);
 }
 
 static void close_down(struct drawing *d, size_t level, unsigned long long at)
@@ -263,9 +263,9 @@ static void draw(const struct flame *f)
 			depth++;
 		deepest = depth > deepest ? depth : deepest;
 	}
-	d.open = allocate(deepest, sizeof(*d.open));
+	d.open = xcalloc(deepest, sizeof(*d.open));
 	d.height = 2 * HEAD + FRAME * deepest;
-	format(title, sizeof(title), "%llu stack%s", d.total, d.total == 1 ? "" : "s");
+	str_format(title, sizeof(title), "%llu stack%s", d.total, d.total == 1 ? "" : "s");
 	svg_begin(WIDTH + 2 * LEFT, d.height + remarks_room(&f->remarks), title);
 	d.open[d.depth++] = (struct open){ "all", 3, 0 };
 	for (size_t i = 0; i < f->stacks.n; i++) {
@@ -295,28 +295,28 @@ int main(int argc, char **argv)
 {
 	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
 				  .seen = { .size = sizeof(struct seen) } };
-	static struct reader in;
+	static struct line_reader in;
 	size_t nkeys = 0;
 	int c, folded = 0;
 	char *line;
 	ssize_t n;
 
-	f.keys = allocate((size_t)argc + 2, sizeof(*f.keys));
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	f.keys = xcalloc((size_t)argc + 2, sizeof(*f.keys));
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'f')
 			folded = 1;
 		else if (!*opt_value || !strcmp(opt_value, "."))
-			misused(&tool, "not a key: '%s'", opt_value);
+			usage_error(&tool, "not a key: '%s'", opt_value);
 		else
 			f.keys[nkeys++] = opt_value;
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (!nkeys)
 		f.keys[0] = "comm";
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0)
+	while ((n = line_read(&in, &line)) >= 0)
 		take_line(&f, line, (size_t)n);
 	end_stack(&f);
 	if (!f.stacks.n)
@@ -326,6 +326,6 @@ int main(int argc, char **argv)
 		draw(&f);
 	else
 		print_folded(&f);
-	flush();
+	stdout_flush();
 	return DONE;
 }

@@ -40,7 +40,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "flight.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "tracedat/tracedat.h"
+#include "view/view.h"
+#include "flight/flight.h"
 
 static const struct tool tool = {
 	.name = "tfs-flight",
@@ -52,13 +59,13 @@ static const struct tool tool = {
 
 struct flight {
 	int dir, top;           /* the instance, and tracefs itself */
-	struct kernel kernel;
+	struct live_kernel kernel;
 	struct live live;
 	struct show show;
 	struct dat_head head;
-	struct dumps dumps;
-	struct trigger trigger;
-	struct controls controls;
+	struct flight_dumps dumps;
+	struct flight_trigger trigger;
+	struct flight_control controls;
 
 	int raw, locked;
 	unsigned long back;     /* ms; 0: all */
@@ -77,15 +84,15 @@ static int record(struct flight *f, int on)
 /* By the clock of the trace, in ns. */
 static uint64_t trace_now(const struct flight *f)
 {
-	char *text = ctl_read(f->dir, "per_cpu/cpu0/stats", NULL);
+	char *text = file_read(f->dir, "per_cpu/cpu0/stats", NULL);
 	const char *p = text ? strstr(text, "now ts:") : NULL;
 	uint64_t now = 0;
 
 	if (p) {
 		p += strcspn(p, "0123456789");
-		now = digits_at(&p) * 1000000000;
+		now = text_digits(&p) * 1000000000;
 		if (*p++ == '.')
-			now += digits_at(&p) * 1000;
+			now += text_digits(&p) * 1000;
 		else /* of a clock that counts something else */
 			now = 0;
 	}
@@ -110,10 +117,10 @@ static void dump(struct flight *f, uint64_t moment)
 	record(f, 0);
 	moment = begin_of(f, moment);
 	if (f->raw)
-		dump_raw(&f->dumps, &f->live, &f->head, moment);
+		flight_dump_raw(&f->dumps, &f->live, &f->head, moment);
 	else
-		dump_text(&f->dumps, &f->live, &f->kernel, &f->show, moment);
-	trigger_take(&f->trigger);
+		flight_dump_text(&f->dumps, &f->live, &f->kernel, &f->show, moment);
+	flight_trigger_take(&f->trigger);
 	if (f->on)
 		record(f, 1);
 }
@@ -127,8 +134,8 @@ static int has_failed(pid_t pid)
 	char path[PATH_MAX], *text, *state, *code;
 	int failed = 0;
 
-	format(path, sizeof(path), "%s/%d/stat", procfs(), (int)pid);
-	text = ctl_read(AT_FDCWD, path, NULL);
+	str_format(path, sizeof(path), "%s/%d/stat", path_procfs(), (int)pid);
+	text = file_read(AT_FDCWD, path, NULL);
 	state = text ? strrchr(text, ')') : NULL;
 	if (state && !strncmp(state, ") Z", 3)) {
 		state[strcspn(state, "\n")] = '\0';
@@ -141,7 +148,7 @@ static int has_failed(pid_t pid)
 
 static int is_on(const struct flight *f)
 {
-	char *text = ctl_read(f->dir, "tracing_on", NULL);
+	char *text = file_read(f->dir, "tracing_on", NULL);
 	int on = text && *text == '1';
 
 	free(text);
@@ -162,7 +169,7 @@ static void end(struct flight *f)
 		f->dumps.skip_empty = 1;
 		record(f, 0);
 		if (f->raw || f->dumps.per_cpu ||
-		    !dump_out(&f->dumps, &f->live, &f->kernel, &f->show, begin_of(f, 0)))
+		    !flight_dump_out(&f->dumps, &f->live, &f->kernel, &f->show, begin_of(f, 0)))
 			dump(f, 0);
 		else if (f->on)
 			record(f, 1);
@@ -174,15 +181,15 @@ static void end(struct flight *f)
 /* What state says otherwise than with its two words is put right. */
 static void obey(struct flight *f)
 {
-	int asked = controls_asked(&f->controls), on;
+	int asked = flight_control_asked(&f->controls), on;
 
 	if (asked & ASKED_STATE) {
-		on = controls_state(&f->controls);
+		on = flight_control_state(&f->controls);
 		if (on >= 0) {
 			f->on = on;
 			record(f, on);
 		}
-		controls_tell(&f->controls, f->on);
+		flight_control_tell(&f->controls, f->on);
 	}
 	if (asked & ASKED_RESET) {
 		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
@@ -193,8 +200,8 @@ static void obey(struct flight *f)
 
 static unsigned long long dropped(const struct flight *f)
 {
-	return buffer_count(f->dir, "overrun: ") + buffer_count(f->dir, "commit overrun: ") +
-	       buffer_count(f->dir, "dropped events: ") + f->dumps.cut;
+	return instance_buffer_count(f->dir, "overrun: ") + instance_buffer_count(f->dir, "commit overrun: ") +
+	       instance_buffer_count(f->dir, "dropped events: ") + f->dumps.cut;
 }
 
 static void hear(struct flight *f)
@@ -205,7 +212,7 @@ static void hear(struct flight *f)
 		if (si.ssi_signo == SIGUSR1)
 			f->dump = 1;
 		else if (si.ssi_signo == SIGIO)
-			controls_answer(&f->controls, dropped(f));
+			flight_control_answer(&f->controls, dropped(f));
 		else
 			f->stopping = 1;
 }
@@ -223,11 +230,11 @@ static void fly(struct flight *f)
 			continue;
 		if (p[1].revents)
 			obey(f);
-		controls_lease(&f->controls);
+		flight_control_lease(&f->controls);
 		if (p[0].revents)
 			hear(f);
 		if (p[2].revents)
-			moment = trigger_take(&f->trigger);
+			moment = flight_trigger_take(&f->trigger);
 		if (f->dump || moment)
 			dump(f, moment);
 	}
@@ -249,12 +256,12 @@ static int hold_signals(void)
 
 static int open_all(struct flight *f, const char *root, const char *instance)
 {
-	int top = f->top = open_tracefs(root, "", NULL), odd;
+	int top = f->top = tracefs_open(root, "", NULL), odd;
 
-	f->dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
+	f->dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
 	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
 		return -1;
-	if (dumps_begin(&f->dumps, f->live.ncpus) < 0)
+	if (flight_dumps_begin(&f->dumps, f->live.ncpus) < 0)
 		return -1;
 	if (f->raw) {
 		f->head.dir = f->dir;
@@ -263,24 +270,24 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 			return -1;
 		/* whose names are wanted is looked up; a reader is not to see these events */
 		if (f->show.hide_names)
-			naming_disable(f->dir, NAMING);
+			names_events_disable(f->dir, NAMING);
 	} else {
-		odd = kernel_open(&f->kernel, f->dir, top);
+		odd = live_kernel_open(&f->kernel, f->dir, top);
 		if (f->kernel.failed)
-			return complain("out of memory");
+			return err_msg("out of memory");
 		if (odd && !f->show.json)
-			return complain("unable to show events otherwise than the kernel does: "
-					"current_tracer is not nop, or an option in trace_options "
-					"changes lines");
-		kernel_names_begin(&f->kernel, f->show.hide_names);
+			return err_msg("unable to show events otherwise than the kernel does: "
+				       "current_tracer is not nop, or an option in trace_options "
+				       "changes lines");
+		live_names_begin(&f->kernel, f->show.hide_names);
 	}
 	if (f->back && !trace_now(f))
-		return complain("unable to tell the time by this trace_clock, for -b");
+		return err_msg("unable to tell the time by this trace_clock, for -b");
 	f->on = is_on(f);
-	if (trigger_open(&f->trigger, top, f->dir,
-			 instance ? instance : getenv("TFS_INSTANCE")) < 0)
+	if (flight_trigger_open(&f->trigger, top, f->dir,
+				instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
-	return f->locked ? 0 : controls_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
+	return f->locked ? 0 : flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
 }
 
 /*
@@ -301,7 +308,7 @@ static void give_up_rights(struct flight *f)
 static void ready(unsigned long fd)
 {
 	if (write((int)fd, "\n", 1) < 0)
-		note("nobody wants to know that it is ready");
+		err_note("nobody wants to know that it is ready");
 	close((int)fd);
 }
 
@@ -316,8 +323,8 @@ int main(int argc, char **argv)
 	f.controls.notify = -1;
 	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
 	if (!f.trigger.events)
-		die(REFUSED, "out of memory");
-	while ((c = next_option(&tool, argc, argv)) != -1)
+		err_exit(REFUSED, "out of memory");
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'r':
 			f.raw = 1;
@@ -341,34 +348,34 @@ int main(int argc, char **argv)
 			f.dumps.packets = 1;
 			break;
 		case 'b':
-			if (number(opt_value, 1, INT_MAX, &f.back) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 1, INT_MAX, &f.back) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 			break;
 		case 't':
 			if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
-				misused(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
+				usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
 			f.trigger.events[f.trigger.n++] = opt_value;
 			break;
 		case 'f':
 			f.trigger.filter = opt_value;
 			break;
 		case 'F':
-			pid_list(&tool, opt_value, 0, &f.watched);
+			pids_option(&tool, opt_value, 0, &f.watched);
 			break;
 		case 'c':
-			if (number(opt_value, 1, 100000, &f.dumps.keep) < 0)
-				misused(&tool, "not a number of dumps from 1 to 100000: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 1, 100000, &f.dumps.keep) < 0)
+				usage_error(&tool, "not a number of dumps from 1 to 100000: '%.80s'",
+					    opt_value);
 			break;
 		case 's':
-			if (number(opt_value, 1, MOST_KB, &kb) < 0)
-				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
+			if (text_number(opt_value, 1, KB_MAX, &kb) < 0)
+				usage_error(&tool, "not a number of kilobytes: '%.80s'", opt_value);
 			f.dumps.most = KB_BYTES(kb);
 			break;
 		case 'd':
-			if (number(opt_value, 3, INT_MAX, &fd) < 0)
-				misused(&tool, "not a descriptor from 3 on: '%.80s'", opt_value);
+			if (text_number(opt_value, 3, INT_MAX, &fd) < 0)
+				usage_error(&tool, "not a descriptor from 3 on: '%.80s'", opt_value);
 			break;
 		case 'R':
 			root = opt_value;
@@ -380,19 +387,19 @@ int main(int argc, char **argv)
 			show_option(&f.show, &tool, c);
 		}
 	if (argv[opt_index] && argv[opt_index + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
-		misused(&tool, "-j and -H are for text, and -r makes none");
+		usage_error(&tool, "-j and -H are for text, and -r makes none");
 	if (f.trigger.filter && !f.trigger.n)
-		misused(&tool, "-f is for what -t names");
-	instance_named(&tool, root, instance);
+		usage_error(&tool, "-f is for what -t names");
+	instance_require(&tool, root, instance);
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
 	f.signals = hold_signals();
 	/* to read as well: what is written stays until a reader comes, who hears when we end */
-	f.dumps.out = own_output(&tool, O_RDWR, f.dumps.packets);
-	if (dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
+	f.dumps.out = stdout_reopen(&tool, O_RDWR, f.dumps.packets);
+	if (flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
 	r = open_all(&f, root, instance);
 	if (!r) {
@@ -402,9 +409,9 @@ int main(int argc, char **argv)
 		fly(&f);
 		end(&f);
 	}
-	controls_remove(&f.controls);
-	trigger_close(&f.trigger);
+	flight_control_remove(&f.controls);
+	flight_trigger_close(&f.trigger);
 	if (!f.raw)
-		kernel_names_end(&f.kernel);
+		live_names_end(&f.kernel);
 	return r < 0 ? REFUSED : DONE;
 }

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-function",
@@ -46,24 +47,24 @@ static char *next_name(char **at, char *end)
 /* Does a word name one of the functions? text is as the kernel gave it. */
 static int check(const char *word, const char *all, size_t len)
 {
-	struct near near = { .word = word };
+	struct suggest near = { .word = word };
 	char *text = malloc(len + 1), *at = text, *name;
 	int found = 0;
 
 	if (!text)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	memcpy(text, all, len);
 	while (!found && (name = next_name(&at, text + len))) {
 		found = glob_matches(word, name);
-		near_offer(&near, name);
+		suggest_offer(&near, name);
 	}
 	if (!found && near.n)
-		complain("the kernel has no function to trace that is called '%.80s'; "
-			 "is it %s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
-			 near.n > 1 ? near.name[1] : "");
+		err_msg("the kernel has no function to trace that is called '%.80s'; "
+			"is it %s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
+			near.n > 1 ? near.name[1] : "");
 	else if (!found)
-		complain("the kernel has no function to trace that is called '%.80s'; "
-			 "tfs-function -l prints the names of all", word);
+		err_msg("the kernel has no function to trace that is called '%.80s'; "
+			"tfs-function -l prints the names of all", word);
 	free(text);
 	return found ? 0 : -1;
 }
@@ -76,9 +77,9 @@ static void list(char **words, char *all, size_t len)
 		for (w = words; *w && !glob_matches(*w, name); w++)
 			;
 		if (*w || !*words)
-			print("%s\n", name);
+			stdout_print("%s\n", name);
 	}
-	flush();
+	stdout_flush();
 }
 
 /* 0, or -1 said and none of them is set. */
@@ -92,7 +93,7 @@ static int set(int dir, const char *file, char **words)
 	if (!*w)
 		return 0;
 	while (w > words) {
-		format(undo, sizeof(undo), "!%s", *--w);
+		str_format(undo, sizeof(undo), "!%s", *--w);
 		ctl_try(dir, file, undo, 0);
 	}
 	return -1;
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 	size_t len;
 	char *all;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':
 			names = 1;
@@ -121,14 +122,14 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv && !names)
-		misused(&tool, "which functions?");
-	top = open_tracefs(root, "", NULL);
-	dir = top < 0 ? -1 : open_tracefs(root, instance, NULL);
+		usage_error(&tool, "which functions?");
+	top = tracefs_open(root, "", NULL);
+	dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		return REFUSED;
-	all = ctl_read(top, "available_filter_functions", &len);
+	all = file_read(top, "available_filter_functions", &len);
 	if (!all) {
-		complain_file("unable to read available_filter_functions");
+		err_file("unable to read available_filter_functions");
 		return REFUSED;
 	}
 	for (char **w = argv; *w; w++)

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-hist",
@@ -31,11 +31,11 @@ enum { BAR = 40, NUMBER = 24 };
 
 /* Of the values of one -b; the words of a number are kept as they were read. */
 struct hist {
-	struct entry entry;
+	struct table_entry entry;
 	unsigned long long n;
-	struct value least, most;
+	struct decimal least, most;
 	char least_text[NUMBER], most_text[NUMBER];
-	unsigned first, count;                  /* powers at hand, from POWER_LEAST on */
+	unsigned first, count;                  /* powers at hand, from DECIMAL_POWER_MIN on */
 	unsigned long long *at;
 };
 
@@ -50,7 +50,7 @@ static unsigned long long *counter(struct hist *h, unsigned power)
 	unsigned end = h->first + h->count > power ? h->first + h->count : power + 1;
 
 	if (first != h->first || end - first != h->count) {
-		unsigned long long *more = allocate(end - first, sizeof(*more));
+		unsigned long long *more = xcalloc(end - first, sizeof(*more));
 
 		if (h->count)
 			memcpy(more + (h->first - first), h->at, h->count * sizeof(*more));
@@ -62,24 +62,24 @@ static unsigned long long *counter(struct hist *h, unsigned power)
 	return &h->at[power - h->first];
 }
 
-static void keep(char *text, struct part p)
+static void keep(char *text, struct text_part p)
 {
 	/* zeros in front or digits without end; a number has no more than so many */
-	format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
+	str_format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
 }
 
-static void count(struct hist *h, const struct value *v, struct part p)
+static void count(struct hist *h, const struct decimal *v, struct text_part p)
 {
-	if (!h->n || value_compare(v, &h->least) < 0) {
+	if (!h->n || decimal_compare(v, &h->least) < 0) {
 		h->least = *v;
 		keep(h->least_text, p);
 	}
-	if (!h->n || value_compare(v, &h->most) > 0) {
+	if (!h->n || decimal_compare(v, &h->most) > 0) {
 		h->most = *v;
 		keep(h->most_text, p);
 	}
 	h->n++;
-	++*counter(h, (unsigned)(value_power(v) - POWER_LEAST));
+	++*counter(h, (unsigned)(decimal_power(v) - DECIMAL_POWER_MIN));
 }
 
 /* The most values first, then by name. */
@@ -95,8 +95,8 @@ static size_t put_power(char *s, size_t size, int power)
 {
 	static const char units[] = "\0KMGTPE";
 
-	return format(s, size, units[power / 10] ? "%u%c" : "%u", 1u << power % 10,
-		      units[power / 10]);
+	return str_format(s, size, units[power / 10] ? "%u%c" : "%u", 1u << power % 10,
+			  units[power / 10]);
 }
 
 static void label(char *s, size_t size, int power)
@@ -108,9 +108,9 @@ static void label(char *s, size_t size, int power)
 		put_power(low, sizeof(low), p - 1);
 	put_power(high, sizeof(high), p);
 	if (power >= 0)
-		format(s, size, "[%s, %s)", low, high);
+		str_format(s, size, "[%s, %s)", low, high);
 	else
-		format(s, size, p ? "(-%s, -%s]" : "(-%s, %s)", high, low);
+		str_format(s, size, p ? "(-%s, -%s]" : "(-%s, %s)", high, low);
 }
 
 static const char *pad(const char *text, size_t width)
@@ -134,10 +134,10 @@ static void draw(const struct hist *h)
 		/* what is there is seen; 64 bits hold any count times BAR */
 		int n = (int)((h->at[i] * BAR + most - 1) / most);
 
-		label(range, sizeof(range), (int)(h->first + i) + POWER_LEAST);
-		format(number, sizeof(number), "%llu", h->at[i]);
-		print("%s%s %s%s |%.40s|\n", range, pad(range, 14), pad(number, 8), number,
-		      bar + BAR - n);
+		label(range, sizeof(range), (int)(h->first + i) + DECIMAL_POWER_MIN);
+		str_format(number, sizeof(number), "%llu", h->at[i]);
+		stdout_print("%s%s %s%s |%.40s|\n", range, pad(range, 14), pad(number, 8), number,
+			     bar + BAR - n);
 	}
 }
 
@@ -146,30 +146,30 @@ static void print_title(const struct hist *h, const char *key, const char *const
 {
 	const char *value = h->entry.key;
 
-	print("%s", key);
+	stdout_print("%s", key);
 	for (; *by; by++) {
 		int n = (int)strcspn(value, "\t");
 
-		print(" %s=%.*s", *by, n, value);
+		stdout_print(" %s=%.*s", *by, n, value);
 		value += n + (value[n] != '\0');
 	}
-	print(": %llu value%s, %s to %s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
-	      h->most_text);
+	stdout_print(": %llu value%s, %s to %s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
+		     h->most_text);
 }
 
 static void tell(const char *what, unsigned long long n, const char *of)
 {
 	if (n)
-		print("# %s %llu %s%s\n", what, n, of, n == 1 ? "" : "s");
+		stdout_print("# %s %llu %s%s\n", what, n, of, n == 1 ? "" : "s");
 }
 
-static struct part trimmed(const char *s, size_t n)
+static struct text_part trimmed(const char *s, size_t n)
 {
 	while (n && (*s == ' ' || *s == '\t'))
 		s++, n--;
 	while (n && strchr(" \t\r", s[n - 1]))
 		n--;
-	return (struct part){ s, n };
+	return (struct text_part){ s, n };
 }
 
 int main(int argc, char **argv)
@@ -177,8 +177,8 @@ int main(int argc, char **argv)
 	static const char **by;
 	static struct table table = { .size = sizeof(struct hist) };
 	static struct remarks remarks;
-	static struct words words;
-	static struct reader in;
+	static struct strbuf words;
+	static struct line_reader in;
 	struct counts counts = { 0 };
 	const char *key = "lat";
 	size_t nby = 0;
@@ -186,39 +186,39 @@ int main(int argc, char **argv)
 	ssize_t n;
 	int c;
 
-	by = allocate((size_t)argc + 1, sizeof(*by));
-	while ((c = next_option(&tool, argc, argv)) != -1) {
+	by = xcalloc((size_t)argc + 1, sizeof(*by));
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
 		if (!*opt_value || !strcmp(opt_value, "."))
-			misused(&tool, "not a key: '%s'", opt_value);
+			usage_error(&tool, "not a key: '%s'", opt_value);
 		if (c == 'k')
 			key = opt_value;
 		else
 			by[nby++] = opt_value;
 	}
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0) {
+	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
-		struct part p = trimmed(line, (size_t)n);
-		struct value v;
+		struct text_part p = trimmed(line, (size_t)n);
+		struct decimal v;
 		int event = trace_line(&l, line, (size_t)n);
 
-		if (remark(&remarks, line) || (!event && (!p.n || *p.text == '#')))
+		if (remarks_keep(&remarks, line) || (!event && (!p.n || *p.text == '#')))
 			continue;
 		if (event)
-			p = trace_key(&l, key);
+			p = trace_line_key(&l, key);
 		else
 			l = (struct trace_line){ .prefix = "" };
 		counts.events += event != 0;
 		if (event && !p.text) {
 			counts.without++;
-		} else if (value_parse(&v, p) < 0) {
+		} else if (decimal_parse(&v, p) < 0) {
 			++*(event ? &counts.odd : &counts.others);
 		} else {
-			words_values(&words, &l, by);
+			trace_line_values(&words, &l, by);
 			count(table_at(&table, words.text, words.n), &v, p);
 		}
 	}
@@ -231,6 +231,6 @@ int main(int argc, char **argv)
 	tell("no number in", counts.odd, "event");
 	tell("no number in", counts.events ? 0 : counts.others, "line");
 	remarks_print(&remarks);
-	flush();
+	stdout_flush();
 	return table.n ? DONE : NO;
 }

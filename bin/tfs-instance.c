@@ -23,7 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "session/session.h"
 
 static const struct tool tool = {
 	.name = "tfs-instance",
@@ -38,7 +40,7 @@ static unsigned long patience = 2000;
 static int print_stale(void *arg, int dir, const char *name)
 {
 	(void)arg, (void)dir;
-	print("%s\n", name);
+	stdout_print("%s\n", name);
 	return 1;
 }
 
@@ -46,14 +48,14 @@ static int remove_one(int dir, const char *name)
 {
 	if (!instance_remove(dir, name, (long)patience))
 		return 0;
-	return complain_file("unable to remove instance %s", name);
+	return err_file("unable to remove instance %s", name);
 }
 
 static int remove_stale(void *arg, int dir, const char *name)
 {
 	(void)arg;
 	if (stale_release(dir, name) < 0) {
-		complain_file("unable to remove what %s has outside of its instance", name);
+		err_file("unable to remove what %s has outside of its instance", name);
 		return 1;
 	}
 	return remove_one(dir, name) < 0;
@@ -61,13 +63,13 @@ static int remove_stale(void *arg, int dir, const char *name)
 
 static int list_all(const char *path)
 {
-	char **names = names_in(path), **name;
+	char **names = file_names(path), **name;
 	int shown;
 
 	if (!names)
-		return complain_file("unable to list %s", path);
+		return err_file("unable to list %s", path);
 	for (name = names; *name; name++)
-		print("%s\n", *name);
+		stdout_print("%s\n", *name);
 	shown = name > names;
 	free(names);
 	return shown;
@@ -77,7 +79,7 @@ static int make_all(int dir, char **names)
 {
 	for (; *names; names++)
 		if (mkdirat(dir, *names, 0750) < 0)
-			return complain_file("unable to make instance %s", *names);
+			return err_file("unable to make instance %s", *names);
 	return 0;
 }
 
@@ -86,17 +88,17 @@ static int hold(int dir, char **argv)
 	char name[256];
 	int fd;
 
-	format(name, sizeof(name), INSTANCE_PREFIX "%s", argv[0]);
+	str_format(name, sizeof(name), INSTANCE_PREFIX "%s", argv[0]);
 	fd = owned_make(dir, name, 0750);
 	if (fd < 0) {
-		complain_file("unable to make instance %s", name);
+		err_file("unable to make instance %s", name);
 		return REFUSED;
 	}
 	/* the lock lasts as long as a descriptor of it is open: leave it so */
 	fcntl(fd, F_SETFD, 0);
 	setenv("TFS_INSTANCE", name, 1);
 	execvp(argv[1], argv + 1);
-	complain_errno("unable to run %s", argv[1]);
+	err_errno("unable to run %s", argv[1]);
 	fd = errno;
 	instance_remove(dir, name, 0);
 	return fd == ENOENT ? 127 : 126;
@@ -105,10 +107,10 @@ static int hold(int dir, char **argv)
 static void check_names(char **names, const char *command)
 {
 	if (!*names)
-		misused(&tool, "%s what?", command);
+		usage_error(&tool, "%s what?", command);
 	for (; *names; names++)
-		if (!name_ok(*names))
-			misused(&tool, "not an instance's name: '%.80s'", *names);
+		if (!text_is_name(*names))
+			usage_error(&tool, "not an instance's name: '%.80s'", *names);
 }
 
 int main(int argc, char **argv)
@@ -118,7 +120,7 @@ int main(int argc, char **argv)
 	int c, dir, stale = 0, r;
 
 	for (;;) {
-		c = next_option(&tool, argc, argv);
+		c = opt_next(&tool, argc, argv);
 		if (c == -1 && !command && argv[opt_index])
 			command = argv[opt_index++];
 		else if (c == -1)
@@ -127,36 +129,36 @@ int main(int argc, char **argv)
 			stale = 1;
 		else if (c == 'R')
 			root = opt_value;
-		else if (number(opt_value, 0, INT_MAX, &patience) < 0)
-			misused(&tool, "not a number of milliseconds: '%s'", opt_value);
+		else if (text_number(opt_value, 0, INT_MAX, &patience) < 0)
+			usage_error(&tool, "not a number of milliseconds: '%s'", opt_value);
 	}
 	argv += opt_index;
 	if (!command)
-		misused(&tool, "nothing to do");
+		usage_error(&tool, "nothing to do");
 	if (!strcmp(command, "hold")) {
 		if (!*argv || !argv[1])
-			misused(&tool, "hold what, for which program?");
-		if (!name_ok(*argv))
-			misused(&tool, "not an instance's name: '%.80s'", *argv);
+			usage_error(&tool, "hold what, for which program?");
+		if (!text_is_name(*argv))
+			usage_error(&tool, "not an instance's name: '%.80s'", *argv);
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
 		check_names(argv, command);
 		for (char **name = argv; *command == 'm' && *name; name++)
 			if (instance_is_reserved(*name))
-				misused(&tool, "the name %s is reserved for sessions: the next "
-					"session would remove it", *name);
+				usage_error(&tool, "the name %s is reserved for sessions: the next "
+					    "session would remove it", *name);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
-		misused(&tool, "no such command: '%.80s'", command);
+		usage_error(&tool, "no such command: '%.80s'", command);
 	} else if (*argv) {
-		misused(&tool, "unexpected operand '%.80s'", *argv);
+		usage_error(&tool, "unexpected operand '%.80s'", *argv);
 	}
 
-	dir = open_tracefs(root, "", path);
+	dir = tracefs_open(root, "", path);
 	if (dir < 0)
 		return REFUSED;
 	strncat(path, "/instances", sizeof(path) - strlen(path) - 1);
 	dir = openat(dir, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
-		complain_file("unable to open %s", path);
+		err_file("unable to open %s", path);
 		return REFUSED;
 	}
 	if (*command == 'm')
@@ -170,6 +172,6 @@ int main(int argc, char **argv)
 		return r ? REFUSED : DONE;
 	}
 	r = stale ? stale_each(dir, print_stale, NULL) : list_all(path);
-	flush();
+	stdout_flush();
 	return r < 0 ? REFUSED : r ? DONE : NO;
 }

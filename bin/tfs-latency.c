@@ -28,7 +28,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "latency.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-latency",
@@ -40,7 +42,7 @@ static const struct tool tool = {
 
 static const struct pair {
 	const char *name;
-	const struct matcher *matcher;  /* NULL: by the keys of -s and -e */
+	const struct latency_matcher *matcher; /* NULL: by the keys of -s and -e */
 	const char *from, *to;
 } pairs[] = {
 	{ "syscalls", NULL, "sys_enter*:pid,call", "sys_exit*:pid,call" },
@@ -57,8 +59,8 @@ struct half {
 
 /* Something that has begun, by what its keys have. */
 struct keyed {
-	struct entry entry;
-	struct begun begun;
+	struct table_entry entry;
+	struct latency_start begun;
 	int open;
 	unsigned long long cpu; /* that the beginning was on, with -d */
 	int dropped;            /* of a processor: its last event was dropped, with -d */
@@ -71,21 +73,21 @@ static void parse_half(struct half *h, const char *text)
 	char *s = strdup(text), *colon;
 
 	if (!s)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	/* one with the system in front is not what a line has */
 	colon = strchr(s, ':');
 	h->nkeys = 0;
 	h->event = s;
-	h->keys = allocate(strlen(s) + 2, sizeof(*h->keys));
+	h->keys = xcalloc(strlen(s) + 2, sizeof(*h->keys));
 	if (!colon)
 		h->keys[h->nkeys++] = "pid";
 	else
 		*colon++ = '\0';
 	for (char *key; (key = strsep(&colon, ",")); h->keys[h->nkeys++] = key)
 		if (!*key || !strcmp(key, "."))
-			misused(&tool, "not a key: '%s' in '%.80s'", key, text);
+			usage_error(&tool, "not a key: '%s' in '%.80s'", key, text);
 	if (!*h->event)
-		misused(&tool, "no event in '%.80s'", text);
+		usage_error(&tool, "no event in '%.80s'", text);
 }
 
 /* ---- the pair of -s and -e ------------------------------------------------------- */
@@ -93,9 +95,9 @@ static void parse_half(struct half *h, const char *text)
 /* Put what the event has in the keys into t->key. -1: it has none of them. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
-	size_t there = words_values(&t->key, l, h->keys);
+	size_t there = trace_line_values(&t->key, l, h->keys);
 
-	key_origin(t, l);
+	latency_key_origin(t, l);
 	return there ? 0 : -1;
 }
 
@@ -103,23 +105,23 @@ static int make_key(struct latency *t, const struct half *h, const struct trace_
  * Is the event a beginning by another task than those that are followed? If one of
  * theirs has the same key, it ended unseen.
  */
-static int is_strangers(struct latency *t, const struct moment *m)
+static int is_strangers(struct latency *t, const struct latency_event *m)
 {
 	struct keyed *k;
 
-	if (!t->only.n || pids_has(&t->only, task_at(m->l, "pid")))
+	if (!t->only.n || pids_has(&t->only, latency_task(m->l, "pid")))
 		return 0;
 	k = make_key(t, &first, m->l) < 0 ? NULL :
 	    table_find(&t->open, t->key.text, t->key.n);
 	if (k) {
 		t->no_end++;
-		begun_clear(&k->begun);
+		latency_start_clear(&k->begun);
 		table_remove(&t->open, k);
 	}
 	return 1;
 }
 
-static void begin(struct latency *t, const struct moment *m)
+static void begin(struct latency *t, const struct latency_event *m)
 {
 	struct keyed *k;
 
@@ -130,10 +132,10 @@ static void begin(struct latency *t, const struct moment *m)
 	k = table_at(&t->open, t->key.text, t->key.n);
 	t->no_end += (unsigned)k->open;
 	k->open = 1;
-	begun_set(t, &k->begun, m);
+	latency_start_set(t, &k->begun, m);
 }
 
-static void end(struct latency *t, const struct moment *m)
+static void end(struct latency *t, const struct latency_event *m)
 {
 	struct keyed *k;
 
@@ -143,22 +145,22 @@ static void end(struct latency *t, const struct moment *m)
 		if (t->only.n) /* most of them are others' */
 			return;
 		if (t->ends) {
-			print("%s\n", m->line);
+			stdout_print("%s\n", m->line);
 			t->printed++;
 		} else {
 			t->no_begin++;
 		}
 		return;
 	}
-	begun_print(t, &k->begun, m);
-	begun_clear(&k->begun);
+	latency_start_print(t, &k->begun, m);
+	latency_start_clear(&k->begun);
 	table_remove(&t->open, k);
 }
 
-static int match_keys(struct latency *t, const struct moment *m)
+static int match_keys(struct latency *t, const struct latency_event *m)
 {
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
-		return follow_fork(t, m->l);
+		return latency_follow_fork(t, m->l);
 	/* an event may be both: from one to the next */
 	if (glob_matches(last.event, m->event))
 		end(t, m);
@@ -172,22 +174,22 @@ static void forget_one(struct latency *t, void *entry)
 	struct keyed *k = entry;
 
 	t->no_end++;
-	begun_clear(&k->begun);
+	latency_start_clear(&k->begun);
 }
 
 static void forget_keys(struct latency *t)
 {
-	forget_all(t, &t->open, forget_one);
+	latency_forget_all(t, &t->open, forget_one);
 }
 
-static const struct matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };
+static const struct latency_matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };
 
 /* ---- -d: the ends that have no beginning ------------------------------------------ */
 
 /* Return the number of the processor at s, or ULLONG_MAX if there is none. */
 static unsigned long long cpu_at(const char *s)
 {
-	return *s >= '0' && *s <= '9' ? digits_at(&s) : ULLONG_MAX;
+	return *s >= '0' && *s <= '9' ? text_digits(&s) : ULLONG_MAX;
 }
 
 /*
@@ -210,8 +212,8 @@ static void forget_cpu(struct latency *t, const char *line)
 /* A stack is a head line and its frames in the kernel's text, and an event in JSON. */
 static int is_stack(const struct trace_line *l)
 {
-	return l->stack || (l->json && (part_is(l->event, "kernel_stack") ||
-					part_is(l->event, "user_stack")));
+	return l->stack || (l->json && (text_part_is(l->event, "kernel_stack") ||
+					text_part_is(l->event, "user_stack")));
 }
 
 /*
@@ -223,9 +225,9 @@ static int last_was_dropped(struct latency *t, const struct trace_line *l, int d
 	static const char *const cpu[] = { "cpu", NULL };
 	struct keyed *k;
 
-	words_values(&t->key, l, cpu);
-	key_origin(t, l);
-	words_put(&t->key, " last");
+	trace_line_values(&t->key, l, cpu);
+	latency_key_origin(t, l);
+	strbuf_puts(&t->key, " last");
 	k = dropped > 0 ? table_at(&t->open, t->key.text, t->key.n) :
 	    table_find(&t->open, t->key.text, t->key.n);
 	if (!k)
@@ -236,7 +238,7 @@ static int last_was_dropped(struct latency *t, const struct trace_line *l, int d
 }
 
 /* Return 1 if the event ends something. Otherwise note what it begins and return 0. */
-static int drops(struct latency *t, const struct moment *m)
+static int drops(struct latency *t, const struct latency_event *m)
 {
 	int is_end = glob_matches(last.event, m->event);
 	struct keyed *k;
@@ -262,7 +264,7 @@ static int drops(struct latency *t, const struct moment *m)
 static void each_line_but_ends(struct latency *t, char *line, size_t n)
 {
 	static int below; /* the head of a stack was dropped, and so are its lines */
-	struct moment m = { .line = line, .n = n };
+	struct latency_event m = { .line = line, .n = n };
 	struct trace_line l;
 	int event = trace_line(&l, line, n);
 
@@ -275,8 +277,8 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 		int dropped;
 
 		t->event.n = 0;
-		words_put(&t->event, l.prefix);
-		words_add(&t->event, l.event.text, l.event.n);
+		strbuf_puts(&t->event, l.prefix);
+		strbuf_add(&t->event, l.event.text, l.event.n);
 		m.l = &l;
 		m.event = t->event.text;
 		dropped = drops(t, &m);
@@ -284,39 +286,39 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 		if (dropped)
 			return;
 		t->printed++;
-	} else if (tells_gap(line)) {
+	} else if (remarks_is_gap(line)) {
 		forget_cpu(t, line);
 	}
-	print("%s\n", line);
+	stdout_print("%s\n", line);
 }
 
 /* ---- all pairs -------------------------------------------------------------------- */
 
-static const struct matcher *matcher = &by_keys;
+static const struct latency_matcher *matcher = &by_keys;
 
 static void each_line(struct latency *t, char *line, size_t n)
 {
-	struct moment m = { .line = line, .n = n };
+	struct latency_event m = { .line = line, .n = n };
 	struct trace_line l;
 
 	if (!trace_line(&l, line, n)) {
-		struct part host;
+		struct text_part host;
 
 		/* nobody knows what ended in the gap */
-		if (tells_gap(line))
+		if (remarks_is_gap(line))
 			matcher->forget(t);
-		if (line[trace_host(line, n, &host)] == '#' || tells_gap(line) ||
+		if (line[trace_line_host(line, n, &host)] == '#' || remarks_is_gap(line) ||
 		    !strncmp(line, "{\"lost\":", 8))
-			print("%s\n", line);
+			stdout_print("%s\n", line);
 		return;
 	}
-	if (trace_time(&l, &m.time, &m.digits) < 0 ||
+	if (trace_line_time(&l, &m.time, &m.digits) < 0 ||
 	    (l.json && (l.body.n < 2 || l.body.text[l.body.n - 1] != '}')))
 		return;
 	t->json = l.json;
 	t->event.n = 0;
-	words_put(&t->event, l.prefix);
-	words_add(&t->event, l.event.text, l.event.n);
+	strbuf_puts(&t->event, l.prefix);
+	strbuf_add(&t->event, l.event.text, l.event.n);
 	m.l = &l;
 	m.event = t->event.text;
 	if (matcher->event(t, &m) < 0)
@@ -330,9 +332,9 @@ static void print_unpaired(struct latency *t)
 		t->no_end = 0;
 	if (!t->no_end && !t->no_begin)
 		return;
-	print(t->json ? "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
+	stdout_print(t->json ? "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
 			"# unpaired %llu events: %llu without an end, %llu without a beginning\n",
-	      t->no_end + t->no_begin, t->no_end, t->no_begin);
+		     t->no_end + t->no_begin, t->no_end, t->no_begin);
 }
 
 static int is_name(const char *s)
@@ -351,9 +353,9 @@ static void carry(struct latency *t, size_t i, char *text)
 	t->names[i] = text + (!equals && *text == '.');
 	t->keys[i] = equals ? equals + 1 : text;
 	if (!is_name(t->names[i]))
-		misused(&tool, "not a name: '%.80s'", t->names[i]);
+		usage_error(&tool, "not a name: '%.80s'", t->names[i]);
 	if (!*t->keys[i] || !strcmp(t->keys[i], "."))
-		misused(&tool, "not a key: '%s'", t->keys[i]);
+		usage_error(&tool, "not a key: '%s'", t->keys[i]);
 }
 
 /* Which two belong together, by name or by -s and -e. */
@@ -363,14 +365,14 @@ static void choose(const char *from, const char *to, char **operands)
 		size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
 
 		if (operands[1])
-			misused(&tool, "unexpected operand '%.80s'", operands[1]);
+			usage_error(&tool, "unexpected operand '%.80s'", operands[1]);
 		while (i < n && strcmp(pairs[i].name, *operands))
 			i++;
 		if (i == n)
-			misused(&tool, "no pair is called '%.80s'; there are syscalls, block "
-				"and wakeup", *operands);
+			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block "
+				    "and wakeup", *operands);
 		if (from || to)
-			misused(&tool, "a pair by name, or -s and -e");
+			usage_error(&tool, "a pair by name, or -s and -e");
 		if (pairs[i].matcher) {
 			matcher = pairs[i].matcher;
 			return;
@@ -379,11 +381,11 @@ static void choose(const char *from, const char *to, char **operands)
 		to = pairs[i].to;
 	}
 	if (!from || !to)
-		misused(&tool, "from what to what?");
+		usage_error(&tool, "from what to what?");
 	parse_half(&first, from);
 	parse_half(&last, to);
 	if (first.nkeys != last.nkeys)
-		misused(&tool, "-s and -e have not as many keys");
+		usage_error(&tool, "-s and -e have not as many keys");
 }
 
 static int add_child(void *arg, pid_t pid)
@@ -406,15 +408,15 @@ static void leave_session_out(struct latency *t, const char *pair)
 	pid_t pid;
 
 	if (!pair || strcmp(pair, "wakeup"))
-		misused(&tool, "-x is for wakeup");
+		usage_error(&tool, "-x is for wakeup");
 	/* our number in procfs, which may be another than getpid's */
-	format(path, sizeof(path), "%s/self", procfs());
+	str_format(path, sizeof(path), "%s/self", path_procfs());
 	if (readlink(path, text, sizeof(text) - 1) < 0) {
-		complain_errno("unable to read %s", path);
+		err_errno("unable to read %s", path);
 		exit(REFUSED);
 	}
-	pid = pid_number(text);
-	if (pids_add(&t->except, pid) < 0 || each_process(add_child, &t->except) < 0)
+	pid = text_pid(text);
+	if (pids_add(&t->except, pid) < 0 || task_each_process(add_child, &t->except) < 0)
 		exit(REFUSED);
 	for (int i = 0; i < 2 && !task_read(pid, &task); i++)
 		pids_add(&t->except, pid = task.ppid);
@@ -425,7 +427,7 @@ static void leave_session_out(struct latency *t, const char *pair)
 int main(int argc, char **argv)
 {
 	static struct latency t = { 0 };
-	static struct reader in;
+	static struct line_reader in;
 	const char *from = NULL, *to = NULL;
 	unsigned long least = 0;
 	size_t ncarried = 0;
@@ -433,9 +435,9 @@ int main(int argc, char **argv)
 	ssize_t n;
 	int c, except = 0, drop = 0, pairs_only = 0;
 
-	t.keys = allocate((size_t)argc + 1, sizeof(*t.keys));
-	t.names = allocate((size_t)argc + 1, sizeof(*t.names));
-	while ((c = next_option(&tool, argc, argv)) != -1) {
+	t.keys = xcalloc((size_t)argc + 1, sizeof(*t.keys));
+	t.names = xcalloc((size_t)argc + 1, sizeof(*t.names));
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
 		pairs_only |= c != 'd' && c != 's' && c != 'e';
 		if (c == 'a')
 			t.ends = 1;
@@ -450,16 +452,16 @@ int main(int argc, char **argv)
 		else if (c == 'e')
 			to = opt_value;
 		else if (c == 'p')
-			pid_list(&tool, opt_value, 0, &t.only);
+			pids_option(&tool, opt_value, 0, &t.only);
 		else if (c == 'u')
 			t.some_end = 1;
 		else if (c == 'x')
 			except = 1;
-		else if (number(opt_value, 0, ULONG_MAX, &least) < 0)
-			misused(&tool, "not microseconds: '%.80s'", opt_value);
+		else if (text_number(opt_value, 0, ULONG_MAX, &least) < 0)
+			usage_error(&tool, "not microseconds: '%.80s'", opt_value);
 	}
 	if (drop && (pairs_only || argv[opt_index]))
-		misused(&tool, "-d takes no option but -s and -e");
+		usage_error(&tool, "-d takes no option but -s and -e");
 	t.least = least;
 	if (except)
 		leave_session_out(&t, argv[opt_index]);
@@ -468,7 +470,7 @@ int main(int argc, char **argv)
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0) {
+	while ((n = line_read(&in, &line)) >= 0) {
 		/* a line of text has none; what has is a stranger's */
 		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')
 			;
@@ -479,6 +481,6 @@ int main(int argc, char **argv)
 	}
 	if (!drop)
 		print_unpaired(&t);
-	flush();
+	stdout_flush();
 	return t.printed ? DONE : NO;
 }

@@ -21,7 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
@@ -38,8 +40,8 @@ static int print_list(int dir)
 	if (pidfilter_list(dir, &s) < 0)
 		return REFUSED;
 	for (size_t i = 0; i < s.n; i++)
-		print("%d\n", (int)s.v[i]);
-	flush();
+		stdout_print("%d\n", (int)s.v[i]);
+	stdout_flush();
 	r = s.n ? DONE : NO;
 	pids_clear(&s);
 	return r;
@@ -66,7 +68,7 @@ int main(int argc, char **argv)
 	struct pids s = { 0 };
 	int c, dir, functions = 0, r;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'f':
 			functions = 1;
@@ -81,21 +83,21 @@ int main(int argc, char **argv)
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list") || !strcmp(command, "mirror")) {
 		if (*argv)
-			misused(&tool, "unexpected operand '%.80s'", *argv);
+			usage_error(&tool, "unexpected operand '%.80s'", *argv);
 		if (*command == 'm')
-			instance_named(&tool, root, instance);
-		dir = open_tracefs(root, instance, NULL);
+			instance_require(&tool, root, instance);
+		dir = tracefs_open(root, instance, NULL);
 		if (dir < 0)
 			return REFUSED;
 		return *command == 'l' ? print_list(dir) :
 		       pidfilter_mirror(dir) < 0 ? REFUSED : DONE;
 	}
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
-		misused(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			command);
-	instance_named(&tool, root, instance);
-	pid_operands(&tool, argv, &s);
-	dir = open_tracefs(root, instance, NULL);
+		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
+			    command);
+	instance_require(&tool, root, instance);
+	pids_operands(&tool, argv, &s);
+	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		r = -1;
 	else if (*command == 's')

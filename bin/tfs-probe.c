@@ -29,8 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elfsym.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-probe",
@@ -67,14 +67,14 @@ static int append(struct made *m, const char *text, size_t n)
 	size_t at = strlen(m->record);
 
 	if (n >= sizeof(m->record) - at)
-		return complain("%s: the probe is longer than a record may be", m->event);
+		return err_msg("%s: the probe is longer than a record may be", m->event);
 	memcpy(m->record + at, text, n);
 	m->record[at + n] = '\0';
 	return 0;
 }
 
 /* Which register has the function's argument, by the calling convention. */
-static const char *argument(const struct elf_place *p, unsigned n, char *name, size_t size)
+static const char *argument(const struct elf_location *p, unsigned n, char *name, size_t size)
 {
 	static const char x86[][4] = { "di", "si", "dx", "cx", "r8", "r9" };
 	static const struct { unsigned machine, first, most; const char *letters; } regular[] = {
@@ -86,14 +86,14 @@ static const char *argument(const struct elf_place *p, unsigned n, char *name, s
 		return n <= 6 ? x86[n - 1] : NULL;
 	for (size_t i = 0; i < sizeof(regular) / sizeof(*regular); i++)
 		if (regular[i].machine == p->machine && n <= regular[i].most) {
-			format(name, size, "%s%u", regular[i].letters, regular[i].first + n - 1);
+			str_format(name, size, "%s%u", regular[i].letters, regular[i].first + n - 1);
 			return name;
 		}
 	return NULL;
 }
 
 /* The ARGs; place: of a program, whose $argN this kernel may not know. */
-static int append_args(struct made *m, const char *s, const struct elf_place *place)
+static int append_args(struct made *m, const char *s, const struct elf_location *place)
 {
 	const char *p;
 
@@ -102,8 +102,8 @@ static int append_args(struct made *m, const char *s, const struct elf_place *pl
 		const char *reg = argument(place, (unsigned)(p[4] - '0'), name, sizeof(name));
 
 		if (!reg)
-			return complain("%s: which register has $arg%c is not known for such a "
-					"program: give it as a register", m->event, p[4]);
+			return err_msg("%s: which register has $arg%c is not known for such a "
+				       "program: give it as a register", m->event, p[4]);
 		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
 		    append(m, reg, strlen(reg)) < 0)
 			return -1;
@@ -135,8 +135,8 @@ static const char *cut_counter(const struct made *m, char *name)
 	if (!open)
 		return "";
 	if (!counters) {
-		complain("%s: '%.80s' asks the kernel to write into the program's memory: "
-			 "-c allows that", m->event, open);
+		err_msg("%s: '%.80s' asks the kernel to write into the program's memory: "
+			"-c allows that", m->event, open);
 		return NULL;
 	}
 	if (close && !close[1]) {
@@ -144,8 +144,8 @@ static const char *cut_counter(const struct made *m, char *name)
 		*open++ = '\0';
 	}
 	if (!close || offset_number(open, &n) < 0) {
-		complain("%s: not a reference counter: '%.80s'; give its offset as (NUMBER)",
-			 m->event, open);
+		err_msg("%s: not a reference counter: '%.80s'; give its offset as (NUMBER)",
+			m->event, open);
 		return NULL;
 	}
 	return open;
@@ -157,7 +157,7 @@ static const char *cut_counter(const struct made *m, char *name)
  * file, so without -o only the beginning of a function is taken. -1 said.
  */
 static int find_place(const struct made *m, const char *path, char *name,
-		      struct elf_place *place)
+		      struct elf_location *place)
 {
 	uint64_t into = 0;
 	char *plus;
@@ -165,30 +165,30 @@ static int find_place(const struct made *m, const char *path, char *name,
 
 	if (*name >= '0' && *name <= '9') {
 		if (offset_number(name, &place->offset) < 0)
-			return complain("%s: not an offset: '%.80s'", m->event, name);
+			return err_msg("%s: not an offset: '%.80s'", m->event, name);
 		if (any_offset)
 			return 0;
 		r = elf_function_at(path, place->offset, place);
 		if (!r)
-			return complain("%s: no function with a symbol begins at %s:%s, which may "
-					"be inside an instruction: -o takes it all the same",
-					m->event, path, name);
+			return err_msg("%s: no function with a symbol begins at %s:%s, which may "
+				       "be inside an instruction: -o takes it all the same",
+				       m->event, path, name);
 		return r < 0 ? -1 : 0;
 	}
 	plus = strchr(name, '+');
 	if (plus) {
 		*plus++ = '\0';
 		if (offset_number(plus, &into) < 0)
-			return complain("%s: not an offset: '%.80s'", m->event, plus);
+			return err_msg("%s: not an offset: '%.80s'", m->event, plus);
 		if (into && !any_offset)
-			return complain("%s: %.80s+%s may be inside an instruction: -o takes it "
-					"all the same", m->event, name, plus);
+			return err_msg("%s: %.80s+%s may be inside an instruction: -o takes it "
+				       "all the same", m->event, name, plus);
 	}
 	return elf_symbol(path, name, into, place);
 }
 
 /* FILE:SYMBOL[+OFFSET] or FILE:OFFSET, n bytes, as FILE:OFFSET, or with -c (COUNTER). */
-static int append_place(struct made *m, const char *s, size_t n, struct elf_place *place)
+static int append_place(struct made *m, const char *s, size_t n, struct elf_location *place)
 {
 	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL;
 	const char *counter = NULL;
@@ -196,9 +196,9 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_plac
 	int r = -1;
 
 	if (!path)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	if (!name || !name[1]) {
-		complain("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
+		err_msg("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
 		free(path);
 		return -1;
 	}
@@ -207,9 +207,9 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_plac
 	if (counter)
 		r = find_place(m, path, name, place);
 	if (!r) {
-		format(number, sizeof(number), ":%llu%s%s%s",
-		       (unsigned long long)place->offset, *counter ? "(" : "", counter,
-		       *counter ? ")" : "");
+		str_format(number, sizeof(number), ":%llu%s%s%s",
+			   (unsigned long long)place->offset, *counter ? "(" : "", counter,
+			   *counter ? ")" : "");
 		r = append(m, path, strlen(path)) < 0 || append(m, number, strlen(number)) < 0 ?
 			-1 : 0;
 	}
@@ -221,7 +221,7 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_plac
  * 32-bit ARM: uprobe_return (arch/arm/probes/uprobes/core.c) goes back to where the
  * function was called from as ARM code, and into Thumb code that ends the program.
  */
-static int returns_kill(const struct elf_place *place)
+static int returns_kill(const struct elf_location *place)
 {
 #ifdef __arm__
 	return !place->machine || place->machine == EM_ARM;
@@ -235,19 +235,19 @@ static int make(struct made *m, const char *group, const char *event, const char
 {
 	size_t type = strcspn(probe, " "), n;
 	const char *where = probe + type + strspn(probe + type, " ");
-	struct elf_place place = { .discreet = discreet };
+	struct elf_location place = { .discreet = discreet };
 	char head[2 * PROBE_NAME + 4];
 
 	m->event = event;
 	/* the kernel takes a newline for the end of this record, and the rest for another */
 	if (strchr(probe, '\n'))
-		return complain("%s: a probe is one line", event);
+		return err_msg("%s: a probe is one line", event);
 	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
-		return complain("%s: no probe: '%.80s'; p, r or e is first, then the place",
-				event, probe);
+		return err_msg("%s: no probe: '%.80s'; p, r or e is first, then the place",
+			       event, probe);
 	n = strcspn(where, " ");
-	format(head, sizeof(head), ":%s/%s ", group, event);
+	str_format(head, sizeof(head), ":%s/%s ", group, event);
 	if (append(m, probe, type) < 0 || append(m, head, strlen(head)) < 0)
 		return -1;
 	if (*probe != 'e' && memchr(where, '/', n)) {
@@ -255,8 +255,8 @@ static int make(struct made *m, const char *group, const char *event, const char
 		if (append_place(m, where, n, &place) < 0)
 			return -1;
 		if (*probe == 'r' && returns_kill(&place))
-			return complain("%s: a return to Thumb code would end the program, so "
-					"returns of programs are not probed on 32-bit ARM", event);
+			return err_msg("%s: a return to Thumb code would end the program, so "
+				       "returns of programs are not probed on 32-bit ARM", event);
 		return append_args(m, where + n, place.machine ? &place : NULL);
 	}
 	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
@@ -277,13 +277,13 @@ static int make(struct made *m, const char *group, const char *event, const char
  * Has the kernel a function of that name? -1: procfs does not tell. text is what
  * near's names are in.
  */
-static int has_function(const char *word, char **text, struct near *near)
+static int has_function(const char *word, char **text, struct suggest *near)
 {
 	char path[PATH_MAX], *end;
 	int known = -1;
 
-	format(path, sizeof(path), "%s/kallsyms", procfs());
-	*text = ctl_read(AT_FDCWD, path, NULL);
+	str_format(path, sizeof(path), "%s/kallsyms", path_procfs());
+	*text = file_read(AT_FDCWD, path, NULL);
 	for (char *p = *text; p && known < 1 && (end = strchr(p, '\n')); p = end + 1) {
 		char *name = strchr(p, ' ');
 
@@ -294,7 +294,7 @@ static int has_function(const char *word, char **text, struct near *near)
 		name += 3;
 		name[strcspn(name, "\t")] = '\0';
 		known = !strcmp(name, word);
-		near_offer(near, name);
+		suggest_offer(near, name);
 	}
 	return known;
 }
@@ -302,22 +302,22 @@ static int has_function(const char *word, char **text, struct near *near)
 /* The kernel refused: has it no such function? Then say so. */
 static int unknown_function(const struct made *m)
 {
-	struct near near = { .word = NULL };
+	struct suggest near = { .word = NULL };
 	char word[2 * PROBE_NAME], *text;
 	int unknown;
 
-	format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
+	str_format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
 	/* MODULE:FUNCTION is not listed like that, an address not at all */
 	if (strchr(word, ':') || (*word >= '0' && *word <= '9'))
 		return 0;
 	near.word = word;
 	unknown = !has_function(word, &text, &near);
 	if (unknown && near.n)
-		complain("the kernel has no function '%s'; is it %s%s%s%s%s?", word, near.name[0],
-			 near.n > 1 ? ", " : "", near.n > 1 ? near.name[1] : "",
-			 near.n > 2 ? ", " : "", near.n > 2 ? near.name[2] : "");
+		err_msg("the kernel has no function '%s'; is it %s%s%s%s%s?", word, near.name[0],
+			near.n > 1 ? ", " : "", near.n > 1 ? near.name[1] : "",
+			near.n > 2 ? ", " : "", near.n > 2 ? near.name[2] : "");
 	else if (unknown)
-		complain("the kernel has no function '%s'; it may be part of its callers", word);
+		err_msg("the kernel has no function '%s'; it may be part of its callers", word);
 	free(text);
 	return unknown;
 }
@@ -325,7 +325,7 @@ static int unknown_function(const struct made *m)
 /* Some kernels list such probes in README and have none (CONFIG_EPROBE_EVENTS). */
 static int no_event_probes(void)
 {
-	struct near near = { .word = "" };
+	struct suggest near = { .word = "" };
 	char *text;
 	int r = has_function("__trace_eprobe_create", &text, &near);
 
@@ -340,7 +340,7 @@ static int is_there(const char *text, const char *group, const char *event)
 {
 	struct probe p;
 
-	while (text && next_probe(&text, &p))
+	while (text && probe_next(&text, &p))
 		if (!strcmp(p.group, group) && !strcmp(p.event, event))
 			return 1;
 	return 0;
@@ -355,8 +355,8 @@ static int define(int root, const struct made *m)
 	if (m->symbol && e != -EACCES && e != -EPERM && unknown_function(m))
 		return -1;
 	if (*m->record == 'e' && e == -EINVAL && no_event_probes())
-		return complain("this kernel has no probes at events; Linux 5.15 has, with "
-				"CONFIG_EPROBE_EVENTS");
+		return err_msg("this kernel has no probes at events; Linux 5.15 has, with "
+			       "CONFIG_EPROBE_EVENTS");
 	/* again, for the kernel's own words */
 	if (!ctl_write(root, m->file, m->record, 0))
 		return 0;
@@ -367,20 +367,20 @@ static int define(int root, const struct made *m)
 static int add(int root, const char *group, char **words, size_t n)
 {
 	struct made *made = calloc(n, sizeof(*made));
-	char *text = ctl_read(root, "dynamic_events", NULL);
+	char *text = file_read(root, "dynamic_events", NULL);
 	size_t i;
 	int r = 0;
 
 	if (!made)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	for (i = 0; i < n && !r; i++) {
 		r = make(&made[i], group, words[2 * i], words[2 * i + 1]);
 		if (!r && is_there(text, group, made[i].event))
-			r = complain("%s/%s is there already", group, made[i].event);
-		if (!r && !ctl_exists(root, made[i].file))
-			r = complain("this kernel has no %s; it needs %s", made[i].file,
-				     *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
-				     "CONFIG_UPROBE_EVENTS");
+			r = err_msg("%s/%s is there already", group, made[i].event);
+		if (!r && !file_exists(root, made[i].file))
+			r = err_msg("this kernel has no %s; it needs %s", made[i].file,
+				    *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
+				    "CONFIG_UPROBE_EVENTS");
 	}
 	free(text);
 	for (i = 0; i < n && !r; i++)
@@ -394,22 +394,22 @@ static int add(int root, const char *group, char **words, size_t n)
 
 static int list(int root, const char *group)
 {
-	char *text = ctl_read(root, "dynamic_events", NULL);
+	char *text = file_read(root, "dynamic_events", NULL);
 	const char *at = text;
 	struct probe p;
 	int r = NO;
 
 	if (!text) {
-		complain_file("unable to read dynamic_events");
+		err_file("unable to read dynamic_events");
 		return REFUSED;
 	}
-	while (next_probe(&at, &p))
+	while (probe_next(&at, &p))
 		if (!strcmp(p.group, group)) {
-			print("%.*s\n", (int)p.length, p.line);
+			stdout_print("%.*s\n", (int)p.length, p.line);
 			r = DONE;
 		}
 	free(text);
-	flush();
+	stdout_flush();
 	return r;
 }
 
@@ -417,19 +417,19 @@ static int remove_one(int root, const char *group, const char *event)
 {
 	if (!probes_remove(root, group, event))
 		return 0;
-	return complain_file("unable to remove %s%s%s%s", group, event ? "/" : "",
-			     event ? event : "", errno == EBUSY ? ", which is enabled or in "
-			     "use" : "");
+	return err_file("unable to remove %s%s%s%s", group, event ? "/" : "",
+			event ? event : "", errno == EBUSY ? ", which is enabled or in "
+			"use" : "");
 }
 
 static int remove_probes(int root, const char *group, char **events)
 {
-	char *text = ctl_read(root, "dynamic_events", NULL);
+	char *text = file_read(root, "dynamic_events", NULL);
 	int r = 0;
 
 	for (char **e = events; *e; e++)
 		if (!is_there(text, group, *e))
-			r = complain("no probe is called %s/%.80s", group, *e);
+			r = err_msg("no probe is called %s/%.80s", group, *e);
 	free(text);
 	if (r || !*events)
 		return r ? r : remove_one(root, group, NULL);
@@ -444,7 +444,7 @@ int main(int argc, char **argv)
 	int c, top, adds;
 	size_t n;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'g')
 			group = opt_value;
 		else if (c == 'o')
@@ -459,20 +459,20 @@ int main(int argc, char **argv)
 	verb = *argv ? *argv++ : "";
 	adds = !strcmp(verb, "add");
 	if (!adds && strcmp(verb, "list") && strcmp(verb, "remove"))
-		misused(&tool, "add, list or remove?");
+		usage_error(&tool, "add, list or remove?");
 	if (!group || !*group)
-		misused(&tool, "which group? -g or TFS_GROUP names it");
+		usage_error(&tool, "which group? -g or TFS_GROUP names it");
 	if (!identifier(group))
-		misused(&tool, "not the name of a group: '%.80s'", group);
+		usage_error(&tool, "not the name of a group: '%.80s'", group);
 	for (n = 0; argv[n]; n++)
 		if ((!adds || n % 2 == 0) && !identifier(argv[n]))
-			misused(&tool, "not the name of an event: '%.80s'", argv[n]);
+			usage_error(&tool, "not the name of an event: '%.80s'", argv[n]);
 	if (adds && (!n || n % 2))
-		misused(&tool, "add wants EVENT and PROBE, each a word");
+		usage_error(&tool, "add wants EVENT and PROBE, each a word");
 	if (*verb == 'l' && n)
-		misused(&tool, "unexpected operand '%.80s'", *argv);
+		usage_error(&tool, "unexpected operand '%.80s'", *argv);
 
-	top = open_tracefs(root, "", NULL);
+	top = tracefs_open(root, "", NULL);
 	if (top < 0)
 		return REFUSED;
 	if (*verb == 'l')

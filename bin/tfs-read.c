@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-read",
@@ -29,18 +31,18 @@ static int show(int dir, char **files)
 {
 	for (; *files; files++) {
 		size_t len;
-		char *text = ctl_read(dir, *files, &len);
+		char *text = file_read(dir, *files, &len);
 
 		if (!text)
-			return complain_file("unable to read %s", *files);
+			return err_file("unable to read %s", *files);
 		for (char *p = text, *end; p < text + len; p = end) {
 			end = memchr(p, '\n', (size_t)(text + len - p));
 			end = end ? end + 1 : text + len;
-			print("%.*s", (int)(end - p), p);
+			stdout_print("%.*s", (int)(end - p), p);
 		}
 		free(text);
 	}
-	flush();
+	stdout_flush();
 	return 0;
 }
 
@@ -71,19 +73,19 @@ int main(int argc, char **argv)
 {
 	const char *root = NULL, *instance = NULL;
 	sigset_t none;
-	struct waiting w = { .signals = &none, .ms = -1, .fd = -1 };
+	struct wait w = { .signals = &none, .ms = -1, .fd = -1 };
 	int c, dir, at_end = 0, signo, others, r = 0;
 	unsigned long ms;
 	uint64_t keep = CAPS_SYSLOG;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'w':
 			at_end = 1;
 			break;
 		case 'e':
-			if (number(opt_value, 1, INT_MAX, &ms) < 0)
-				misused(&tool, "not a number of milliseconds: '%.80s'", opt_value);
+			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
+				usage_error(&tool, "not a number of milliseconds: '%.80s'", opt_value);
 			w.ms = (long)ms;
 			break;
 		case 'R':
@@ -94,16 +96,16 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv)
-		misused(&tool, "which files?");
-	dir = open_tracefs(root, instance, NULL);
+		usage_error(&tool, "which files?");
+	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	for (char **f = argv; *f; f++) {
-		if (!ctl_is_below(*f))
-			misused(&tool, "%.200s is not below the root or instance", *f);
+		if (!file_is_below(*f))
+			usage_error(&tool, "%.200s is not below the root or instance", *f);
 		others = is_others(dir, *f);
 		if (others < 0) {
-			complain_file("unable to read %s", *f);
+			err_file("unable to read %s", *f);
 			return REFUSED;
 		}
 		if (others)
@@ -112,7 +114,7 @@ int main(int argc, char **argv)
 	confine_paths(keep, &dir, 1);
 	sigemptyset(&none);
 	if (at_end || w.ms >= 0) {
-		w.fd = stop_signals();
+		w.fd = wait_stop_signals();
 		while ((r = wait_for(&w, &signo)) == ENDED_TIME)
 			if (show(dir, argv) < 0)
 				return REFUSED;

@@ -21,7 +21,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "datparts.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "tracedat/tracedat.h"
 
 static const struct tool tool = {
 	.name = "tfs-record",
@@ -43,8 +45,8 @@ static const struct tool tool = {
 
 struct recording {
 	struct dat_head head;
-	struct place place;
-	struct parts parts;
+	struct atomic_file place;
+	struct dat_parts parts;
 	int stopping;
 	long long look_at;      /* ms, when to look for names */
 	int look_ms;
@@ -62,7 +64,7 @@ static int wait_on(struct recording *r, int deaf, int ms)
 
 	while ((n = deaf ? poll(signals, 1, ms) : poll(all, r->head.cpus + 1, ms)) < 0)
 		if (errno != EINTR) {
-			complain_errno("unable to wait for events");
+			err_errno("unable to wait for events");
 			r->parts.full = REFUSED;
 			r->stopping = 1;
 			return 0;
@@ -77,14 +79,14 @@ static int wait_on(struct recording *r, int deaf, int ms)
 /* Look for names when it is time; how long until the next look. */
 static int look(struct recording *r)
 {
-	long long now = now_ms();
+	long long now = time_now_ms();
 
 	if (now >= r->look_at) {
 		r->look_ms = dat_look(&r->head, 0) > 16 ? LOOK_MS : 2 * r->look_ms;
 		if (r->look_ms > LOOK_MOST_MS)
 			r->look_ms = LOOK_MOST_MS;
 		r->look_at = now + r->look_ms;
-		parts_watch(&r->parts);
+		dat_parts_watch(&r->parts);
 	}
 	return (int)(r->look_at - now);
 }
@@ -100,19 +102,19 @@ static int turn(struct recording *r)
 {
 	int status;
 
-	if (place_remove(&r->place, r->place.files - 2) < 0)
+	if (atomic_file_remove(&r->place, r->place.files - 2) < 0)
 		return -1;
-	status = parts_join(&r->parts, 1);
+	status = dat_parts_join(&r->parts, 1);
 	dat_forget(&r->head);
 	dat_look(&r->head, 1);
-	if (!status && parts_hold(&r->parts) < 0)
+	if (!status && dat_parts_hold(&r->parts) < 0)
 		r->parts.full = REFUSED;
 	return status;
 }
 
 static int record(struct recording *r)
 {
-	ssize_t n = parts_collect(&r->parts, 1);
+	ssize_t n = dat_parts_collect(&r->parts, 1);
 	int ready = 1;
 
 	while (n >= 0 && !r->stopping) {
@@ -128,7 +130,7 @@ static int record(struct recording *r)
 			wait_on(r, 1, GATHER_MS);
 		}
 		ready = wait_on(r, 0, r->stopping ? 0 : ms);
-		n = ready ? parts_collect(&r->parts, 0) : 0;
+		n = ready ? dat_parts_collect(&r->parts, 0) : 0;
 	}
 	return n < 0 ? -1 : 0;
 }
@@ -142,8 +144,8 @@ static int drain_cpu(struct recording *r, unsigned cpu)
 	int again;
 
 	do {
-		n = parts_take(&r->parts, cpu, left);
-		rest = n < 0 ? -1 : parts_rest(&r->parts, cpu);
+		n = dat_parts_take(&r->parts, cpu, left);
+		rest = n < 0 ? -1 : dat_parts_rest(&r->parts, cpu);
 		if (n < 0 || rest < 0)
 			return -1;
 		again = rest > 0 || may_turn(r);
@@ -167,7 +169,7 @@ static int drain(struct recording *r)
 		for (unsigned cpu = 0; cpu < r->head.cpus; cpu++)
 			if (drain_cpu(r, cpu) < 0)
 				return -1;
-		if (!buffer_count(r->head.dir, "entries: "))
+		if (!instance_buffer_count(r->head.dir, "entries: "))
 			break;
 		wait_on(r, 1, 1);
 	}
@@ -177,14 +179,14 @@ static int drain(struct recording *r)
 static void tell_losses(const struct recording *r)
 {
 	int dir = r->head.dir;
-	unsigned long long over = buffer_count(dir, "overrun: ") +
-				  buffer_count(dir, "commit overrun: ") +
-				  buffer_count(dir, "dropped events: ");
-	unsigned long long cut = r->parts.cut + buffer_count(dir, "entries: ");
+	unsigned long long over = instance_buffer_count(dir, "overrun: ") +
+				  instance_buffer_count(dir, "commit overrun: ") +
+				  instance_buffer_count(dir, "dropped events: ");
+	unsigned long long cut = r->parts.cut + instance_buffer_count(dir, "entries: ");
 
 	if (over || cut)
-		note("lost %llu events: %llu overwritten in a full buffer, "
-		     "%llu not written", over + cut, over, cut);
+		err_note("lost %llu events: %llu overwritten in a full buffer, "
+			 "%llu not written", over + cut, over, cut);
 }
 
 int main(int argc, char **argv)
@@ -198,17 +200,17 @@ int main(int argc, char **argv)
 	uint64_t least;
 	int c, signals, status;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'm':
-			if (number(opt_value, 1, MOST_KB, &kb) < 0)
-				misused(&tool, "not a number of kilobytes: '%.80s'", opt_value);
+			if (text_number(opt_value, 1, KB_MAX, &kb) < 0)
+				usage_error(&tool, "not a number of kilobytes: '%.80s'", opt_value);
 			r.parts.most = KB_BYTES(kb);
 			break;
 		case 'n':
-			if (number(opt_value, 2, 1000, &r.place.files) < 0)
-				misused(&tool, "not a number of files from 2 to 1000: '%.80s'",
-					opt_value);
+			if (text_number(opt_value, 2, 1000, &r.place.files) < 0)
+				usage_error(&tool, "not a number of files from 2 to 1000: '%.80s'",
+					    opt_value);
 			break;
 		case 'R':
 			root = opt_value;
@@ -217,45 +219,45 @@ int main(int argc, char **argv)
 			instance = opt_value;
 		}
 	if (!argv[opt_index])
-		misused(&tool, "no file");
+		usage_error(&tool, "no file");
 	if (argv[opt_index + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (r.place.files && !r.parts.most)
-		misused(&tool, "-n needs -m");
-	instance_named(&tool, root, instance);
-	place_find(&r.place, &tool, argv[opt_index]);
+		usage_error(&tool, "-n needs -m");
+	instance_require(&tool, root, instance);
+	atomic_file_find(&r.place, &tool, argv[opt_index]);
 
-	signals = stop_signals();
+	signals = wait_stop_signals();
 	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
-	r.head.dir = open_tracefs(root, instance, NULL);
+	r.head.dir = tracefs_open(root, instance, NULL);
 	if (r.head.dir < 0)
 		return REFUSED;
-	r.head.root = open_tracefs(root, "", NULL);
+	r.head.root = tracefs_open(root, "", NULL);
 	if (r.head.root < 0 || dat_begin(&r.head) < 0)
 		return REFUSED;
 	dat_look(&r.head, 1);
-	least = parts_reserve(&r.parts);
+	least = dat_parts_reserve(&r.parts);
 	if (!least)
 		return REFUSED;
 	if (r.parts.most && r.parts.most < least)
-		misused(&tool, "too few kilobytes for a file: %llu, it takes %llu",
-			(unsigned long long)r.parts.most / 1024,
-			(unsigned long long)(least + 1023) / 1024);
-	if (parts_open(&r.parts) < 0)
+		usage_error(&tool, "too few kilobytes for a file: %llu, it takes %llu",
+			    (unsigned long long)r.parts.most / 1024,
+			    (unsigned long long)(least + 1023) / 1024);
+	if (dat_parts_open(&r.parts) < 0)
 		return REFUSED;
 	r.parts.polls[r.head.cpus] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	if (r.place.files && place_remove(&r.place, r.place.files - 1) < 0)
+	if (r.place.files && atomic_file_remove(&r.place, r.place.files - 1) < 0)
 		return REFUSED;
-	if (parts_hold(&r.parts) < 0)
+	if (dat_parts_hold(&r.parts) < 0)
 		return REFUSED;
 	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
-	place_try(&r.place, r.parts.ballast); /* with the rights that are left */
+	atomic_file_try(&r.place, r.parts.ballast); /* with the rights that are left */
 
 	status = record(&r);
 	if (status >= 0)
 		status = drain(&r);
-	r.head.unwritten = r.parts.cut + buffer_count(r.head.dir, "entries: ");
-	if (parts_join(&r.parts, 0) < 0)
+	r.head.unwritten = r.parts.cut + instance_buffer_count(r.head.dir, "entries: ");
+	if (dat_parts_join(&r.parts, 0) < 0)
 		status = -1;
 	tell_losses(&r);
 	return status < 0 || r.parts.full == REFUSED ? REFUSED : DONE;

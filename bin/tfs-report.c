@@ -28,9 +28,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "merge.h"
-#include "show.h"
-#include "tracedat.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "tracedat/tracedat.h"
+#include "view/view.h"
 
 static const struct tool tool = {
 	.name = "tfs-report",
@@ -45,15 +46,15 @@ static const struct tool tool = {
 
 struct report {
 	struct dat dat;
-	struct events events;
-	struct line line;
+	struct event_set events;
+	struct line_format line;
 	struct show show;
 	int status;
 
 	/* of the instance at hand */
 	const struct dat_buffer *buffer;
-	struct page_format layout;
-	struct dat_pages *pages;        /* of each processor */
+	struct subbuf_format layout;
+	struct dat_subbufs *pages;      /* of each processor */
 	unsigned long long bad;         /* pages whose rest made no sense */
 
 	size_t n;                       /* in text */
@@ -62,10 +63,10 @@ struct report {
 
 static void put(struct report *r)
 {
-	if (write_all(STDOUT_FILENO, r->text, r->n) < 0) {
+	if (fd_write_all(STDOUT_FILENO, r->text, r->n) < 0) {
 		if (errno == EPIPE)
-			die_of_pipe();
-		complain_errno("unable to write to standard output");
+			stdout_broken_pipe();
+		err_errno("unable to write to standard output");
 		exit(REFUSED);
 	}
 	r->n = 0;
@@ -106,7 +107,7 @@ static int open_file(struct report *r, const char *path)
 		return -1;
 	if (r->dat.cut)
 		r->status = REFUSED;
-	r->events = (struct events){
+	r->events = (struct event_set){
 		.big = r->dat.layout.big,
 		.long_size = (int)r->dat.layout.commit_size,
 		.version = kernel_version(r->dat.release),
@@ -119,7 +120,7 @@ static int open_file(struct report *r, const char *path)
 	if (!text)
 		return -1;
 	if (events_strings(&r->events, text, (size_t)r->dat.printk.n) < 0)
-		return complain("out of memory");
+		return err_msg("out of memory");
 	free(text);
 	return 0;
 }
@@ -138,26 +139,26 @@ static int globs_name_some(const struct report *r)
 				break;
 		}
 		if (id == r->events.size)
-			return complain("%s has no event '%.80s'", r->dat.path, glob), 0;
+			return err_msg("%s has no event '%.80s'", r->dat.path, glob), 0;
 	}
 	return 1;
 }
 
 /* ---- its records ----------------------------------------------------------------- */
 
-static int next_page(void *report, unsigned lane, struct page *page)
+static int next_page(void *report, unsigned lane, struct subbuf *page)
 {
 	struct report *r = report;
-	const void *data = dat_pages_next(&r->pages[lane]);
+	const void *data = dat_subbufs_next(&r->pages[lane]);
 
 	r->bad += page->bad != 0;
 	page->bad = 0;
 	if (r->pages[lane].failed)
 		r->status = REFUSED;
 	if (!data)
-		return MORE_NONE;
-	page_open(page, &r->layout, data, r->buffer->page, (int)r->buffer->cpus[lane].cpu);
-	return MORE_PAGE;
+		return MERGE_NONE;
+	subbuf_open(page, &r->layout, data, r->buffer->page, (int)r->buffer->cpus[lane].cpu);
+	return MERGE_SUBBUF;
 }
 
 static void print_records(struct report *r, struct merge *m)
@@ -181,7 +182,7 @@ static void print_name(struct report *r, const char *name)
 {
 	char *at = r->text + r->n;
 
-	r->n += format(at, CHUNK - r->n, "# instance: %s\n", name);
+	r->n += str_format(at, CHUNK - r->n, "# instance: %s\n", name);
 	for (; *at != '\n' || at[1]; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
@@ -194,7 +195,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	r->buffer = b;
 	r->layout = r->dat.layout;
 	r->layout.size = (uint32_t)b->page;
-	r->line = (struct line){ .events = &r->events, .raw_clock = clock_counts(b->clock) };
+	r->line = (struct line_format){ .events = &r->events, .raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
 	show_begin(&r->show, &r->line);
 	if (*b->name && !r->show.json)
@@ -202,12 +203,12 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	m.lanes = calloc(b->ncpus + 1, sizeof(*m.lanes));
 	r->pages = calloc(b->ncpus + 1, sizeof(*r->pages));
 	if (!m.lanes || !r->pages)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	for (unsigned i = 0; i < m.n; i++)
-		dat_pages_begin(&r->pages[i], &r->dat, b, &b->cpus[i]);
+		dat_subbufs_begin(&r->pages[i], &r->dat, b, &b->cpus[i]);
 	print_records(r, &m);
 	for (unsigned i = 0; i < m.n; i++)
-		dat_pages_end(&r->pages[i]);
+		dat_subbufs_end(&r->pages[i]);
 	free(m.lanes);
 	free(r->pages);
 }
@@ -218,13 +219,13 @@ int main(int argc, char **argv)
 	const char *instance = NULL;
 	int c, found = 0;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (!show_option(&r.show, &tool, c))
 			instance = opt_value;
 	if (!argv[opt_index])
-		misused(&tool, "no file");
+		usage_error(&tool, "no file");
 	if (argv[opt_index + 1])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (open_file(&r, argv[opt_index]) < 0)
 		return REFUSED;
 	if (!globs_name_some(&r))
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < r.dat.nbuffers; i++)
 		found |= !instance || !strcmp(instance, r.dat.buffers[i].name);
 	if (!found) {
-		complain("%s has no instance '%.80s'", r.dat.path, instance);
+		err_msg("%s has no instance '%.80s'", r.dat.path, instance);
 		return NO;
 	}
 
@@ -244,8 +245,8 @@ int main(int argc, char **argv)
 			print_buffer(&r, &r.dat.buffers[i]);
 	put(&r);
 	if (r.bad) {
-		complain("%s is damaged: %llu of its pages make no sense to their ends",
-			 r.dat.path, r.bad);
+		err_msg("%s is damaged: %llu of its pages make no sense to their ends",
+			r.dat.path, r.bad);
 		r.status = REFUSED;
 	}
 	return r.status;

@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
 
 static const struct tool tool = {
 	.name = "tfs-run",
@@ -74,14 +74,14 @@ static void find_manager(char *path, const char *subsystem)
 	char dir[PATH_MAX], here[300], installed[300];
 	const char *const near[] = { here, installed, NULL };
 
-	if (!name_ok(subsystem))
-		misused(&tool, "not a subsystem's name: '%.80s'", subsystem);
-	format(here, sizeof(here), "../trace-hooks/%s/manager", subsystem);
-	format(installed, sizeof(installed), "../lib/trace-hooks/%s/manager", subsystem);
-	if (own_directory(dir) < 0)
+	if (!text_is_name(subsystem))
+		usage_error(&tool, "not a subsystem's name: '%.80s'", subsystem);
+	str_format(here, sizeof(here), "../trace-hooks/%s/manager", subsystem);
+	str_format(installed, sizeof(installed), "../lib/trace-hooks/%s/manager", subsystem);
+	if (program_directory(dir) < 0)
 		exit(REFUSED);
-	if (find_near(dir, path, near) < 0)
-		die(MISUSED, "no subsystem %s in %s/../trace-hooks", subsystem, dir);
+	if (program_find(dir, path, near) < 0)
+		err_exit(MISUSED, "no subsystem %s in %s/../trace-hooks", subsystem, dir);
 }
 
 /*
@@ -95,7 +95,7 @@ static pid_t hold(char **argv, int keeps_stdout, int *release)
 	char c;
 
 	if (pipe2(hold, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		complain_errno("unable to start %s", *argv);
+		err_errno("unable to start %s", *argv);
 		exit(REFUSED);
 	}
 	if (pid) {
@@ -110,7 +110,7 @@ static pid_t hold(char **argv, int keeps_stdout, int *release)
 	if (read(hold[0], &c, 1) != 1)
 		_exit(REFUSED);
 	execvp(*argv, argv);
-	complain_errno("unable to run %s", *argv);
+	err_errno("unable to run %s", *argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -124,15 +124,15 @@ static char *make_args(char **words, pid_t prog_pid)
 		size += 4 * strlen(*w) + 4;
 	args = malloc(size);
 	if (!args)
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	/* in front: the caller's own --output is then the one too many */
-	format(args, size, "--output fifo");
+	str_format(args, size, "--output fifo");
 	for (; *words; words++)
-		quote_word(args, size, *words);
+		words_quote(args, size, *words);
 	if (prog_pid) {
 		size_t n = strlen(args);
 
-		format(args + n, size - n, " --pid %d", (int)prog_pid);
+		str_format(args + n, size - n, " --pid %d", (int)prog_pid);
 	}
 	return args;
 }
@@ -145,7 +145,7 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		complain_errno("unable to start the manager");
+		err_errno("unable to start the manager");
 		exit(REFUSED);
 	}
 	if (!pid) {
@@ -158,7 +158,7 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 		sigprocmask(SIG_SETMASK, &inherited, NULL);
 		dup2(ends[1], STDOUT_FILENO);
 		execv(path, argv);
-		complain_errno("unable to run %s", path);
+		err_errno("unable to run %s", path);
 		_exit(126);
 	}
 	close(ends[1]);
@@ -209,8 +209,8 @@ static int abandon(struct run *r, int release, int signo)
 	close(release);
 	kill(r->manager, signo ? signo : SIGINT);
 	if (r->prog)
-		finish(r->prog);
-	return finish(r->manager);
+		child_wait(r->prog);
+	return child_wait(r->manager);
 }
 
 /* ---- while it records, and until all is over ---------------------------------- */
@@ -251,7 +251,7 @@ static void write_some(struct run *r)
 	} else if (errno == EPIPE) {
 		reader_left(r);
 	} else if (errno != EINTR && errno != EAGAIN) {
-		complain_errno("unable to write the trace");
+		err_errno("unable to write the trace");
 		r->failed = REFUSED;
 		give_up(r);
 	}
@@ -278,7 +278,7 @@ static void look_at_children(struct run *r)
 
 	if (r->manager && waitpid(r->manager, &status, WNOHANG) == r->manager) {
 		r->manager = 0;
-		r->status = exit_status(status);
+		r->status = child_status(status);
 	}
 	if (!r->prog || r->prog_over ||
 	    waitid(P_PID, (id_t)r->prog, &gone, WEXITED | WNOHANG | WNOWAIT) < 0 ||
@@ -329,8 +329,8 @@ static void see_through(struct run *r)
 		int ready = poll(p, 3, stoppable ? STUCK_MS : -1);
 
 		if (!ready) {
-			complain("unable to write the trace: signal %d came, and its reader "
-				 "takes nothing", r->told);
+			err_msg("unable to write the trace: signal %d came, and its reader "
+				"takes nothing", r->told);
 			r->failed = 128 + r->told;
 			give_up(r);
 		}
@@ -385,7 +385,7 @@ int main(int argc, char **argv)
 	r.trace = -1;
 	r.out = STDOUT_FILENO;
 	occupy_standard_descriptors();
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'm')
 			subsystem = opt_value;
 		else
@@ -395,7 +395,7 @@ int main(int argc, char **argv)
 	hook = *argv;
 	if (!hook) {
 		execl(manager, manager, "--get-all", (char *)NULL);
-		die(REFUSED, "unable to run %s", manager);
+		err_exit(REFUSED, "unable to run %s", manager);
 	}
 	for (argv++; argv[0] && strcmp(argv[0], "--"); argv++)
 		;
@@ -403,12 +403,12 @@ int main(int argc, char **argv)
 		*argv = NULL;
 		command = argv + 1;
 		if (!*command)
-			misused(&tool, "nothing behind --");
+			usage_error(&tool, "nothing behind --");
 	}
 	for (argv--; *argv != hook; argv--)
 		;
 	if (file && (r.out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
-		complain_errno("unable to open %s", file);
+		err_errno("unable to open %s", file);
 		return REFUSED;
 	}
 	r.chunk = chunk_of(r.out);
@@ -427,19 +427,19 @@ int main(int argc, char **argv)
 	}
 	r.trace = open(path, O_RDONLY | O_CLOEXEC);
 	if (r.trace < 0) {
-		complain_errno("unable to open %s", path);
+		err_errno("unable to open %s", path);
 		status = abandon(&r, release, 0);
 		return status ? status : REFUSED;
 	}
 	/* somebody may have killed PROG meanwhile */
 	if (command && write(release, "", 1) != 1)
-		complain_errno("unable to release %s", *command);
+		err_errno("unable to release %s", *command);
 	if (dump)
 		kill(r.manager, SIGUSR1);
 	look_at_children(&r);
 	see_through(&r);
-	status = r.prog ? finish(r.prog) : 0;
+	status = r.prog ? child_wait(r.prog) : 0;
 	if (r.no_reader)
-		die_of_pipe();
+		stdout_broken_pipe();
 	return r.failed ? r.failed : r.status ? r.status : status;
 }

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-slower",
@@ -52,7 +52,7 @@ static const char *duration(const char *line, long long *us)
 		if (p == end)
 			continue;
 		/* more than 15 digits would be years */
-		*us = strspn(p, "0123456789") > 15 ? LLONG_MAX : (long long)digits_at(&p);
+		*us = strspn(p, "0123456789") > 15 ? LLONG_MAX : (long long)text_digits(&p);
 		break;
 	}
 	return last;
@@ -64,12 +64,12 @@ static struct cpu *cpus[MOST_CPUS];
 static struct cpu *cpu_of(const char *line)
 {
 	const char *p = line + strspn(line, " "), *digits = p;
-	unsigned long long n = digits_at(&p);
+	unsigned long long n = text_digits(&p);
 
 	if (p == digits || *p != ')' || n >= MOST_CPUS)
 		return NULL;
 	if (!cpus[n] && !(cpus[n] = calloc(1, sizeof(**cpus))))
-		die(REFUSED, "out of memory");
+		err_exit(REFUSED, "out of memory");
 	return cpus[n];
 }
 
@@ -92,29 +92,29 @@ static char **at_depth(struct cpu *c, const char *text)
 
 int main(int argc, char **argv)
 {
-	struct reader in = { 0 };
+	struct line_reader in = { 0 };
 	unsigned long least;
 	int found = 0;
 	char *line;
 
-	next_option(&tool, argc, argv);
+	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	if (!*argv || argv[1])
-		misused(&tool, "how slow?");
-	if (number(*argv, 0, ULONG_MAX, &least) < 0)
-		misused(&tool, "not a number of microseconds: '%.80s'", *argv);
+		usage_error(&tool, "how slow?");
+	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
+		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while (next_line(&in, &line) >= 0) {
+	while (line_read(&in, &line) >= 0) {
 		long long us;
 		const char *bar = duration(line, &us), *text = bar ? bar + 1 : NULL;
 		struct cpu *c = cpu_of(line);
 		char **open = text ? at_depth(c, text) : NULL;
 		size_t end = strlen(line);
-		int gap = tells_gap(line);
+		int gap = remarks_is_gap(line);
 
 		if (*line == '#' || gap)
-			print("%s\n", line);
+			stdout_print("%s\n", line);
 		for (size_t i = 0; gap && i < MOST_CPUS; i++)
 			if (cpus[i])
 				forget(cpus[i]);
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
 		if (us >= 0 && (unsigned long long)us >= least) {
 			int known = open && *open && !strcmp(text, "}");
 
-			print("%s%s%s%s\n", line, known ? " /* " : "", known ? *open : "",
-			      known ? " */" : "");
+			stdout_print("%s%s%s%s\n", line, known ? " /* " : "", known ? *open : "",
+				     known ? " */" : "");
 			found = 1;
 		}
 		if (open) {
@@ -137,6 +137,6 @@ int main(int argc, char **argv)
 			*open = strdup(text);
 		}
 	}
-	flush();
+	stdout_flush();
 	return found ? DONE : NO;
 }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-timeline",
@@ -37,7 +37,7 @@ struct mark {
 };
 
 struct lane {
-	struct entry entry;
+	struct table_entry entry;
 	const char *label;      /* the last name that its task has had */
 	struct mark *v;
 	size_t n, room;
@@ -46,7 +46,7 @@ struct lane {
 
 /* Who runs on a processor. */
 struct running {
-	struct entry entry;
+	struct table_entry entry;
 	uint64_t since;
 	const char *name;       /* NULL: nobody knows */
 	size_t npid;
@@ -58,7 +58,7 @@ struct timeline {
 	unsigned long most;
 	struct table lanes, names, running;
 	struct remarks remarks;
-	struct words words;
+	struct strbuf words;
 	uint64_t begin, end;
 	int digits;             /* behind the point of its times; -1: it has none */
 	unsigned long long events;
@@ -68,50 +68,50 @@ struct timeline {
 
 static const char *name_of(struct timeline *t, const char *s, size_t n)
 {
-	return ((struct entry *)table_at(&t->names, s, n))->key;
+	return ((struct table_entry *)table_at(&t->names, s, n))->key;
 }
 
 /* "HOST ", in front of what is one of a host's, of a trace that dt-join has made */
 static void put_host(struct timeline *t, const struct trace_line *l)
 {
 	t->words.n = 0;
-	words_add(&t->words, l->host.text, l->host.n);
-	words_put(&t->words, l->host.n ? " " : "");
+	strbuf_add(&t->words, l->host.text, l->host.n);
+	strbuf_puts(&t->words, l->host.n ? " " : "");
 }
 
 /* COMM-PID */
-static const char *task_of(struct timeline *t, const struct trace_line *l, struct part comm,
-			   struct part pid)
+static const char *task_of(struct timeline *t, const struct trace_line *l, struct text_part comm,
+			   struct text_part pid)
 {
 	put_host(t, l);
-	words_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
-	words_put(&t->words, "-");
-	words_add(&t->words, pid.text, pid.n);
+	strbuf_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
+	strbuf_puts(&t->words, "-");
+	strbuf_add(&t->words, pid.text, pid.n);
 	return name_of(t, t->words.text, t->words.n);
 }
 
 static const char *cpu_of(struct timeline *t, const struct trace_line *l)
 {
 	put_host(t, l);
-	words_put(&t->words, "cpu ");
-	words_add(&t->words, l->cpu.text, l->cpu.n);
+	strbuf_puts(&t->words, "cpu ");
+	strbuf_add(&t->words, l->cpu.text, l->cpu.n);
 	return name_of(t, t->words.text, t->words.n);
 }
 
-static void add(struct timeline *t, const struct trace_line *line, struct part lane,
+static void add(struct timeline *t, const struct trace_line *line, struct text_part lane,
 		const char *label, struct mark m)
 {
 	struct lane *l;
 
 	put_host(t, line);
-	words_add(&t->words, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
+	strbuf_add(&t->words, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
 	l = table_at(&t->lanes, t->words.text, t->words.n);
 
 	if (l->n == l->room) {
 		l->room = 2 * l->room + 16;
 		l->v = realloc(l->v, l->room * sizeof(*l->v));
 		if (!l->v)
-			die(REFUSED, "out of memory");
+			err_exit(REFUSED, "out of memory");
 	}
 	if (!l->n || m.from < l->first)
 		l->first = m.from;
@@ -123,7 +123,7 @@ static void add(struct timeline *t, const struct trace_line *line, struct part l
 	l->v[l->n++] = m;
 }
 
-static int same(const struct running *r, struct part pid)
+static int same(const struct running *r, struct text_part pid)
 {
 	return r->name && r->npid == pid.n && !memcmp(r->pid, pid.text, pid.n);
 }
@@ -131,11 +131,11 @@ static int same(const struct running *r, struct part pid)
 /* Who goes has run since it came, if that was seen. */
 static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
-	struct part prev = trace_key(l, "prev_pid"), next = trace_key(l, "next_pid");
+	struct text_part prev = trace_line_key(l, "prev_pid"), next = trace_line_key(l, "next_pid");
 	struct running *r;
 
 	put_host(t, l);
-	words_add(&t->words, l->cpu.text, l->cpu.n);
+	strbuf_add(&t->words, l->cpu.text, l->cpu.n);
 	r = table_at(&t->running, t->words.text, t->words.n);
 
 	if (same(r, prev) && now >= r->since && !(prev.n == 1 && *prev.text == '0')) {
@@ -147,7 +147,7 @@ static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t
 			add(t, l, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
 	}
 	r->name = next.n && next.n <= sizeof(r->pid) ?
-		  task_of(t, l, trace_key(l, "next_comm"), next) : NULL;
+		  task_of(t, l, trace_line_key(l, "next_comm"), next) : NULL;
 	r->npid = next.n;
 	if (r->name)
 		memcpy(r->pid, next.text, next.n);
@@ -157,34 +157,34 @@ static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t
 /* How long something took that ends with the event, if it says so; else 0. */
 static uint64_t took(const struct trace_line *l, int digits)
 {
-	struct part p = trace_key(l, "lat");
-	struct value v;
+	struct text_part p = trace_line_key(l, "lat");
+	struct decimal v;
 
-	if (!p.n || value_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
+	if (!p.n || decimal_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
 		return 0;
 	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
 }
 
 static void take_line(struct timeline *t, const char *line, size_t n)
 {
-	struct part lane, comm, pid;
+	struct text_part lane, comm, pid;
 	struct trace_line l;
 	const char *label, *name;
 	uint64_t now, lat;
 	int digits, switched;
 
-	if (!trace_line(&l, line, n) || trace_time(&l, &now, &digits) < 0) {
+	if (!trace_line(&l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
 		/* who runs behind a gap is not known before the next switch */
-		int gap = tells_gap(line);
+		int gap = remarks_is_gap(line);
 
 		for (size_t i = 0; gap && i < t->running.room; i++)
 			if (t->running.v[i])
 				((struct running *)t->running.v[i])->name = NULL;
-		remark(&t->remarks, line);
+		remarks_keep(&t->remarks, line);
 		return;
 	}
 	if (!l.cpu.n)
-		l.cpu = (struct part){ "-", 1 };
+		l.cpu = (struct text_part){ "-", 1 };
 	t->events++;
 	t->digits = digits;
 	switched = l.event.n == 12 && !memcmp(l.event.text, "sched_switch", 12);
@@ -199,15 +199,15 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 		return;
 	}
 	/* a switch ends the waiting of who comes */
-	comm = switched ? trace_key(&l, "next_comm") : l.comm;
-	pid = switched ? trace_key(&l, "next_pid") : l.pid;
+	comm = switched ? trace_line_key(&l, "next_comm") : l.comm;
+	pid = switched ? trace_line_key(&l, "next_pid") : l.pid;
 	if (!pid.n)
-		pid = (struct part){ "-", 1 };
+		pid = (struct text_part){ "-", 1 };
 	label = t->by_cpu ? cpu_of(t, &l) : task_of(t, &l, comm, pid);
 	lane = t->by_cpu ? l.cpu : pid;
 	t->words.n = 0;
-	words_put(&t->words, l.prefix);
-	words_add(&t->words, l.event.text, l.event.n);
+	strbuf_puts(&t->words, l.prefix);
+	strbuf_add(&t->words, l.event.text, l.event.n);
 	name = name_of(t, t->words.text, t->words.n);
 	add(t, &l, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
 					   lat ? TOOK : TICK });
@@ -253,62 +253,62 @@ static uint64_t across(const struct timeline *t, uint64_t time)
 }
 
 /* Microseconds, or what the clock counts. */
-static void put_time(const struct timeline *t, struct words *w, uint64_t time)
+static void put_time(const struct timeline *t, struct strbuf *w, uint64_t time)
 {
 	char text[32];
 
 	if (t->digits < 0) {
-		format(text, sizeof(text), "%llu", (unsigned long long)time);
-		words_put(w, text);
+		str_format(text, sizeof(text), "%llu", (unsigned long long)time);
+		strbuf_puts(w, text);
 		return;
 	}
 	svg_number(w, time / 10);
-	words_put(w, " us");
+	strbuf_puts(w, " us");
 }
 
 static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uint64_t y)
 {
 	static const unsigned top[KINDS] = { 2, 15, 1 }, height[KINDS] = { 12, 6, 21 };
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
-	struct words *w = &t->words;
+	struct strbuf *w = &t->words;
 	char text[48];
 
 	w->n = 0;
-	words_put(w, "<g><title>");
+	strbuf_puts(w, "<g><title>");
 	svg_text(w, m->name, strlen(m->name), SIZE_MAX);
-	words_put(w, " at ");
+	strbuf_puts(w, " at ");
 	put_time(t, w, m->from - t->begin);
 	if (m->kind != TICK) {
-		words_put(w, ", ");
+		strbuf_puts(w, ", ");
 		put_time(t, w, m->to - m->from);
 	}
-	format(text, sizeof(text), ", and %zu more", more);
+	str_format(text, sizeof(text), ", and %zu more", more);
 	if (more)
-		words_put(w, text);
-	words_put(w, "</title><rect");
+		strbuf_puts(w, text);
+	strbuf_puts(w, "</title><rect");
 	svg_attribute(w, "x", x);
 	svg_attribute(w, "y", (y + top[m->kind]) * 100);
 	svg_attribute(w, "width", m->kind == TICK ? 50 : width < 50 ? 50 : width);
 	svg_attribute(w, "height", height[m->kind] * 100);
 	if (m->kind != TICK)
 		svg_colour(w, m->name, strlen(m->name));
-	words_put(w, "/>");
+	strbuf_puts(w, "/>");
 	if (m->kind == RAN && width > 600) {
 		size_t n = w->n;
 
-		words_put(w, "<text");
+		strbuf_puts(w, "<text");
 		svg_attribute(w, "x", x + 300);
 		svg_attribute(w, "y", (y + 12) * 100);
-		words_put(w, ">");
+		strbuf_puts(w, ">");
 		svg_text(w, m->name, strlen(m->name), (size_t)((width - 600) / SVG_LETTER));
 		if (w->text[w->n - 1] == '>')
 			w->n = n; /* not a letter fits */
 		else
-			words_put(w, "</text>");
+			strbuf_puts(w, "</text>");
 		w->text[w->n] = '\0';
 	}
-	words_put(w, "</g>");
-	print("%s\n", w->text);
+	strbuf_puts(w, "</g>");
+	stdout_print("%s\n", w->text);
 }
 
 /* Do both begin in one pixel? */
@@ -321,8 +321,8 @@ static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
 {
 	size_t i, j;
 
-	print("<path d='M0 %llu h%d' stroke='#ddd'/>\n", (unsigned long long)y,
-	      LEFT + WIDTH + RIGHT);
+	stdout_print("<path d='M0 %llu h%d' stroke='#ddd'/>\n", (unsigned long long)y,
+		     LEFT + WIDTH + RIGHT);
 	svg_label(10, y + 16, l->label, strlen(l->label), (LEFT - 15) * 100 / SVG_LETTER);
 	qsort(l->v, l->n, sizeof(*l->v), by_kind);
 	for (i = 0; i < l->n; i = j) {
@@ -341,8 +341,8 @@ static void draw_axis(struct timeline *t, uint64_t height)
 		uint64_t time = (t->end - t->begin) / MARKS * i;
 		unsigned x = LEFT + WIDTH / MARKS * i;
 
-		print("<path d='M%u %d V%llu' stroke='#ddd'/>\n", x, HEAD - 5,
-		      (unsigned long long)height - FOOT);
+		stdout_print("<path d='M%u %d V%llu' stroke='#ddd'/>\n", x, HEAD - 5,
+			     (unsigned long long)height - FOOT);
 		if (i % 2 || i == MARKS)
 			continue;
 		t->words.n = 0;
@@ -358,18 +358,18 @@ static void draw(struct timeline *t)
 	char title[160], micro[16];
 
 	/* a digit too many in front, so that none is lost behind the point */
-	format(micro, sizeof(micro), "%llu",
-	       1000000 + (unsigned long long)t->begin % 1000000000 / 1000);
-	format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
-	       "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
-	       (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
+	str_format(micro, sizeof(micro), "%llu",
+		   1000000 + (unsigned long long)t->begin % 1000000000 / 1000);
+	str_format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
+		   "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
+		   (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
 	svg_begin(LEFT + WIDTH + RIGHT, height + remarks_room(&t->remarks), title);
 	draw_axis(t, height);
 	for (size_t i = 0; i < shown; i++)
 		draw_lane(t, (struct lane *)t->lanes.v[i], HEAD + LANE * i);
 	if (shown < t->lanes.n) {
-		format(title, sizeof(title), "%zu lanes more, with less in them, are not shown",
-		       t->lanes.n - shown);
+		str_format(title, sizeof(title), "%zu lanes more, with less in them, are not shown",
+			   t->lanes.n - shown);
 		svg_label(LEFT, height - 24, title, strlen(title), SIZE_MAX);
 	}
 	remarks_draw(&t->remarks, height + remarks_room(&t->remarks) - 6);
@@ -381,25 +381,25 @@ int main(int argc, char **argv)
 	static struct timeline t = {
 		.most = 64, .begin = UINT64_MAX,
 		.lanes = { .size = sizeof(struct lane) },
-		.names = { .size = sizeof(struct entry) },
+		.names = { .size = sizeof(struct table_entry) },
 		.running = { .size = sizeof(struct running) },
 	};
-	static struct reader in;
+	static struct line_reader in;
 	char *line;
 	ssize_t n;
 	int c;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'c')
 			t.by_cpu = 1;
-		else if (number(opt_value, 1, 1000000, &t.most) < 0)
-			misused(&tool, "not a number: '%.80s'", opt_value);
+		else if (text_number(opt_value, 1, 1000000, &t.most) < 0)
+			usage_error(&tool, "not a number: '%.80s'", opt_value);
 	if (argv[opt_index])
-		misused(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while ((n = next_line(&in, &line)) >= 0)
+	while ((n = line_read(&in, &line)) >= 0)
 		take_line(&t, line, (size_t)n);
 	if (!t.events)
 		return NO;
@@ -408,6 +408,6 @@ int main(int argc, char **argv)
 		qsort(t.lanes.v, t.lanes.n < t.most ? t.lanes.n : t.most,
 		      sizeof(*t.lanes.v), by_first);
 	draw(&t);
-	flush();
+	stdout_flush();
 	return DONE;
 }

@@ -21,7 +21,8 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-#include "tfs.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-write",
@@ -40,7 +41,7 @@ static int put(int dir, const char *file, const char *record, int flags)
 
 static int put_lines(int dir, const char *file, int flags)
 {
-	struct reader in = { 0 };
+	struct line_reader in = { 0 };
 	char *line;
 	ssize_t n;
 	int r = 0;
@@ -48,9 +49,9 @@ static int put_lines(int dir, const char *file, int flags)
 	/* clear once, in front of the first line, and without one as well */
 	if (flags & CTL_TRUNCATE)
 		r = put(dir, file, "", flags);
-	while (!r && (n = next_line(&in, &line)) >= 0)
+	while (!r && (n = line_read(&in, &line)) >= 0)
 		if (strlen(line) != (size_t)n)
-			r = complain("a NUL byte in a record for %s", file);
+			r = err_msg("a NUL byte in a record for %s", file);
 		else
 			r = put(dir, file, line, 0);
 	free(in.text);
@@ -61,17 +62,17 @@ static void check(int dir, char *file, char *record)
 {
 	struct stat st;
 
-	if (!ctl_is_below(file))
-		misused(&tool, "%.200s is not below the root or instance", file);
+	if (!file_is_below(file))
+		usage_error(&tool, "%.200s is not below the root or instance", file);
 	if (strchr(record, '\n'))
-		misused(&tool, "a newline in the record for %s: give each record "
-			"a FILE of its own", file);
+		usage_error(&tool, "a newline in the record for %s: give each record "
+			    "a FILE of its own", file);
 	if (fstatat(dir, file, &st, 0) < 0 || faccessat(dir, file, W_OK, AT_EACCESS) < 0) {
-		complain_file("unable to write %s", file);
+		err_file("unable to write %s", file);
 		exit(REFUSED);
 	}
 	if (S_ISDIR(st.st_mode))
-		die(REFUSED, "unable to write %s: it is a directory", file);
+		err_exit(REFUSED, "unable to write %s: it is a directory", file);
 }
 
 /* Whether to clear the file of pair i: where it is named first, if at all. */
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 	const char *root = NULL, *instance = NULL;
 	int c, dir, flags = 0;
 
-	while ((c = next_option(&tool, argc, argv)) != -1)
+	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'c':
 			flags = CTL_TRUNCATE;
@@ -102,9 +103,9 @@ int main(int argc, char **argv)
 	argc -= opt_index;
 	argv += opt_index;
 	if (!argc || argc % 2)
-		misused(&tool, argc ? "no record for %s" : "nothing to write",
-			argc ? argv[argc - 1] : "");
-	dir = open_tracefs(root, instance, NULL);
+		usage_error(&tool, argc ? "no record for %s" : "nothing to write",
+			    argc ? argv[argc - 1] : "");
+	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	for (int i = 0; i < argc; i += 2)

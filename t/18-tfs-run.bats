@@ -351,7 +351,7 @@ INT
 
 # ---- the kernel ------------------------------------------------------------------
 
-# The session of this test records: its recipe is done, tracing_on came last.
+# The session of this test records: its hook is done, tracing_on came last.
 armed() {
 	local dir=$TRACEFS/instances/tfs.$MARK
 	[ -d "$dir" ] && [ -n "$(cat "$dir/set_event")" ] && [ "$(cat "$dir/tracing_on")" = 1 ]

@@ -31,7 +31,7 @@ usage() {
 
 # SOURCE...: of each message that the code can print its longest part that is
 # always there, one a line. A message is a string among the arguments of the
-# functions that print one (say.c, opt.c).
+# functions that print one (base/error.c, base/options.c).
 messages() {
 	cat "$@" | awk '
 	function longest(s,   n, i, part, best) {
@@ -48,7 +48,7 @@ messages() {
 	}
 	{ all = all $0 "\n" }
 	END {
-		while (match(all, /(complain|complain_errno|complain_needs|complain_file|die|misused)\(/)) {
+		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
 			for (i = 1; depth; i++) {
@@ -70,11 +70,11 @@ messages() {
 	}' | sort -u
 }
 
-# The heads of all recipes, as HOOK-FILE:LINE.
+# The heads of all hooks, as HOOK-FILE:LINE.
 heads() {
-	local recipe
-	for recipe in "$TREE"/trace-hooks/*/hooks.d/*; do
-		awk -v f="${recipe##*/}" '!/^#/ { exit } { print f ":" $0 }' "$recipe"
+	local hook
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		awk -v f="${hook##*/}" '!/^#/ { exit } { print f ":" $0 }' "$hook"
 	done
 }
 
@@ -107,7 +107,7 @@ example() {
 		[ "$(section "$TREE/bin/$tool.1" SYNOPSIS)" = "$(usage "$tool")" ]
 	done
 	# shellcheck disable=SC2153 # the helper's
-	[ "$(section "$TREE/lib/manager.1" SYNOPSIS)" = "$(usage "$MANAGER")" ]
+	[ "$(section "$TREE/trace-hooks/manager.1" SYNOPSIS)" = "$(usage "$MANAGER")" ]
 }
 
 @test "documents: a page's NAME is the second line of the tool's --help" {
@@ -220,7 +220,7 @@ histogram() {
 @test "documents: each page of a program answers what one opens it for" {
 	need_tool mandoc
 	local page name
-	for page in "$TREE"/bin/*.1 "$TREE/lib/manager.1"; do
+	for page in "$TREE"/bin/*.1 "$TREE/trace-hooks/manager.1"; do
 		for name in SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'ERROR MESSAGES' \
 			COST 'SEE ALSO'; do
 			echo "${page##*/} $name"
@@ -231,7 +231,7 @@ histogram() {
 
 @test "documents: mandoc finds nothing to say about any page" {
 	need_tool mandoc
-	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/lib/*.[157] "$TREE"/trace-hooks/*/*.7
+	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7
 	[ "$output" = "" ]
 }
 
@@ -239,9 +239,10 @@ histogram() {
 	need_tool mandoc
 	local tool message n=0
 	# its own, though in lib/
-	local -A more=([blk-text]='blkpick consumer' [dt-probe]=dtmake [tfs-catpipe]=consumer
-		[tfs-flight]='flightctl flightdump flighttrigger'
-		[tfs-record]='datparts datjoin place')
+	local -A more=([blk-text]='blktrace/pick base/consumer' [dt-probe]=requests/make
+		[tfs-catpipe]=base/consumer
+		[tfs-flight]='flight/control flight/dump flight/trigger'
+		[tfs-record]='tracedat/parts tracedat/join base/atomic_file')
 	for tool in $(tools); do
 		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page
 		# shellcheck disable=SC2046,SC2059,SC2086 # several words
@@ -259,11 +260,11 @@ histogram() {
 @test "documents: each message in the manager's sources and in lib/ is in a page" {
 	need_tool mandoc
 	local page message n=0
-	for page in "$TREE"/bin/*.1 "$TREE"/lib/*.[157]; do
+	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157]; do
 		section "$page" 'ERROR MESSAGES'
 		echo
 	done >pages
-	messages "$TREE"/lib/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
+	messages "$TREE"/lib/[!o]*/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
 	while IFS= read -r message; do
 		grep -qF -- "$message" pages || echo "$message" >>missing
 		n=$((n + 1))
@@ -274,23 +275,23 @@ histogram() {
 
 @test "documents: each common option of the hooks is in trace-hooks(7)" {
 	local name n=0
-	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/request.c" >names
+	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/session/request.c" >names
 	while IFS= read -r name; do
 		echo "$name"
-		grep -Eq "^\.It Fl (. , -|-)$name( |$)" "$TREE/lib/trace-hooks.7"
+		grep -Eq "^\.It Fl (. , -|-)$name( |$)" "$TREE/trace-hooks/trace-hooks.7"
 		n=$((n + 1))
 	done <names
 	[ "$n" -ge 13 ]
 }
 
-@test "documents: the recipe in CONTRIBUTING is the one in trace-recipe(5)" {
+@test "documents: the hook in CONTRIBUTING is the one in trace-hook(5)" {
 	sed -n '/^# description:/,/^```/p' "$TREE/CONTRIBUTING.md" | sed '$d' >contributing
-	sed -n '/^# description:/,/^\.Ed/p' "$TREE/lib/trace-recipe.5" | sed '$d' >page
+	sed -n '/^# description:/,/^\.Ed/p' "$TREE/trace-hooks/trace-hook.5" | sed '$d' >page
 	[ -s page ]
 	cmp contributing page
 }
 
-@test "documents: each recipe's head parses, and is described by its first line" {
+@test "documents: each hook's head parses, and is described by its first line" {
 	local manager hook n=0
 	for manager in "$TREE"/trace-hooks/*/manager; do
 		for hook in "${manager%/*}"/hooks.d/*; do
@@ -304,7 +305,7 @@ histogram() {
 	[ "$n" -ge 1 ]
 }
 
-@test "documents: no recipe's head has a key that nobody reads" {
+@test "documents: no hook's head has a key that nobody reads" {
 	heads >all
 	grep -q ':# description: ' all
 	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|requires|option|stream|whom): ' all)

@@ -955,10 +955,10 @@ CPU:1 [LOST 3 EVENTS]
 	done <new
 }
 
-@test "tfs-latency: kernel: a recipe's filter: pairs come while the trace goes on, a line a packet" {
+@test "tfs-latency: kernel: a hook's filter: pairs come while the trace goes on, a line a packet" {
 	need_tracefs events/syscalls
 	own_tree
-	recipe slow <<-'EOF'
+	make_hook slow <<-'EOF'
 		# SPDX-License-Identifier: ISC
 		# description: calls and how long they take
 		set -eu

@@ -191,7 +191,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	[ -z "$stderr" ]
 	[ "$("$MANAGER" -k trace_event)" = "$output" ]
 	own_tree
-	recipe wants <<-'EOF'
+	make_hook wants <<-'EOF'
 		# description: wants what no kernel has
 		# requires: events/enable
 		# requires: no_such_events (CONFIG_NO_SUCH_EVENTS)
@@ -274,7 +274,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	stop_session
 }
 
-@test "manager: --check runs the recipe and begins its stream, but nothing is recorded" {
+@test "manager: --check runs the hook and begins its stream, but nothing is recorded" {
 	need_tracefs
 	own_tree
 	rm tree/bin
@@ -289,7 +289,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	END
 	chmod +x tree/bin/looks
 	mkfifo never
-	recipe works <<-END
+	make_hook works <<-END
 		# description: records something
 		# stream: alone
 		tfs-write events/sched/sched_switch/enable 1
@@ -303,17 +303,17 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	nothing_left
 }
 
-@test "manager: --check without --args says what the kernel lacks, and runs no recipe" {
+@test "manager: --check without --args says what the kernel lacks, and runs no hook" {
 	need_tracefs
 	own_tree
-	recipe fails <<-'END'
+	make_hook fails <<-'END'
 		# description: fails
 		exit 1
 	END
 	mkdir -p "$TFS_RUNDIR/ftrace"
 	run -0 "$MANAGER" --check fails
 	[ "$output" = 'fails: yes' ]
-	refused 111 'fails: the recipe failed with status 1' --check fails \
+	refused 111 'fails: the hook failed with status 1' --check fails \
 		--args "--instance $MARK --pid $$"
 	nothing_left
 }
@@ -322,7 +322,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	need_tracefs
 	own_tree
 	mkfifo begun never
-	recipe waits <<-END
+	make_hook waits <<-END
 		# description: waits for ever
 		echo >"$PWD/begun"
 		read -r _ <"$PWD/never"
@@ -477,11 +477,11 @@ not() {
 	[ "$(getppids got)" = 1 ]
 }
 
-@test "manager: prints nothing before the recipe is done" {
+@test "manager: prints nothing before the hook is done" {
 	need_tracefs events/syscalls
 	own_tree
 	mkfifo gate
-	recipe gated <<-END
+	make_hook gated <<-END
 	# description: waits
 	echo running >"$BATS_TEST_TMPDIR/running"
 	read -r _ <"$BATS_TEST_TMPDIR/gate"
@@ -735,7 +735,7 @@ not() {
 	need_tracefs
 	own_tree
 	mkfifo gate
-	recipe hangs <<-END
+	make_hook hangs <<-END
 	# description: hangs
 	echo running >"$BATS_TEST_TMPDIR/running"
 	read -r _ <"$BATS_TEST_TMPDIR/gate"

@@ -338,7 +338,7 @@ wont_run_in() {
 	echo precious >precious
 	own_tree
 	# whoever could plant one in the session's directory, at the latest moment
-	recipe planted <<-END
+	make_hook planted <<-END
 	# description: a trace that is a link
 	ln -sf "$BATS_TEST_TMPDIR/precious" "$TFS_RUNDIR/ftrace/$MARK/trace"
 	END
@@ -379,12 +379,12 @@ wont_run_in() {
 	[ "$(wc -l <got)" = 1 ]
 }
 
-# ---- what a recipe is given ------------------------------------------------------------
+# ---- what a hook is given ------------------------------------------------------------
 
-@test "hostile: a recipe gets no variable of the caller's but the documented ones" {
+@test "hostile: a hook gets no variable of the caller's but the documented ones" {
 	need_tracefs
 	own_tree
-	recipe environment <<-'END'
+	make_hook environment <<-'END'
 	# description: shows its environment
 	# option: --to TEXT  the file
 	# option: --loud  a flag
@@ -417,10 +417,10 @@ wont_run_in() {
 	LC_ALL=C sort seen | diff expected -
 }
 
-@test "hostile: a recipe has nothing to read, and what it prints is not the path" {
+@test "hostile: a hook has nothing to read, and what it prints is not the path" {
 	need_tracefs
 	own_tree
-	recipe chatty <<-END
+	make_hook chatty <<-END
 	# description: talks and listens
 	echo -j
 	cat >"$BATS_TEST_TMPDIR/heard"

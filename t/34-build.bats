@@ -46,7 +46,7 @@ names() {
 			echo "./opt/tfs/lib/trace-hooks/$name/manager"
 			echo "./opt/tfs/lib/trace-hooks/$name/manager.tfs"
 		done
-		for page in source/bin/*.1 source/lib/*.[157] source/trace-hooks/*/*.7; do
+		for page in source/bin/*.1 source/trace-hooks/*.[157] source/trace-hooks/*/*.7; do
 			[ -e "$page" ] || continue
 			echo "./opt/tfs/share/man/man${page##*.}/${page##*/}"
 		done
@@ -118,7 +118,7 @@ names() {
 @test "hook: a new one is one file, listed, described, checked and run" {
 	need_tracefs events/syscalls
 	own_tree
-	recipe my_hook <<-'END'
+	make_hook my_hook <<-'END'
 	# description: Calls of getppid, for once
 	# requires: events/syscalls/sys_enter_getppid
 	# option: --with exit|nothing  what else
@@ -154,15 +154,18 @@ demo_subsystem() {
 	#include <sys/stat.h>
 	#include <unistd.h>
 
-	#include "manager.h"
+	#include "base/base.h"
+	#include "proc/proc.h"
+	#include "session/session.h"
+	#include "tracefs/tracefs.h"
 
 	static int root = -1, dir = -1;
 
 	static int open_root(char *path)
 	{
-		format(path, PATH_MAX, "%s", getenv("TRACER_SYSFS_PATH"));
+		str_format(path, PATH_MAX, "%s", getenv("TRACER_SYSFS_PATH"));
 		root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		return root < 0 ? complain_errno("unable to open %s", path) : dup(root);
+		return root < 0 ? err_errno("unable to open %s", path) : dup(root);
 	}
 
 	static int check(const struct request *rq, int at)
@@ -174,7 +177,7 @@ demo_subsystem() {
 	static int open_session(const struct request *rq)
 	{
 		dir = owned_make(root, rq->session, 0700);
-		return dir < 0 ? complain_errno("unable to make %s", rq->session) : 0;
+		return dir < 0 ? err_errno("unable to make %s", rq->session) : 0;
 	}
 
 	static int place(const struct request *rq, const char **variables)
@@ -188,15 +191,15 @@ demo_subsystem() {
 	static int arm(const struct request *rq)
 	{
 		(void)rq;
-		return ctl_exists(dir, "greeting") ? 0 : complain("nobody greets");
+		return file_exists(dir, "greeting") ? 0 : err_msg("nobody greets");
 	}
 
 	static int stream(const struct request *rq, const char **argv)
 	{
 		static char path[PATH_MAX];
 
-		format(path, sizeof(path), "%s/%s/greeting", getenv("TRACER_SYSFS_PATH"),
-		       rq->session);
+		str_format(path, sizeof(path), "%s/%s/greeting", getenv("TRACER_SYSFS_PATH"),
+			   rq->session);
 		argv[0] = "demo-stream";
 		argv[1] = path;
 		argv[2] = NULL;
@@ -232,7 +235,7 @@ demo_subsystem() {
 		return 0;
 	}
 
-	struct subsystem ours = {
+	struct subsystem manager_subsystem = {
 		.name = "demo", .root = open_root, .check = check, .open = open_session,
 		.place = place, .arm = arm, .stream = stream, .disarm = disarm,
 		.close = close_session, .members = members, .sweep = sweep,
@@ -252,11 +255,12 @@ demo_subsystem() {
 	#include <fcntl.h>
 	#include <unistd.h>
 
-	#include "tfs.h"
+	#include "base/base.h"
+	#include "proc/proc.h"
 
 	int main(int argc, char **argv)
 	{
-		struct waiting w = { .ms = -1, .fd = -1 };
+		struct wait w = { .ms = -1, .fd = -1 };
 		char text[4096];
 		sigset_t term;
 		int signo, fd = open(argv[argc - 1], O_RDONLY);
@@ -267,7 +271,7 @@ demo_subsystem() {
 		sigprocmask(SIG_BLOCK, &term, NULL);
 		w.signals = &term;
 		while ((n = read(fd, text, sizeof(text))) > 0)
-			if (write_all(STDOUT_FILENO, text, (size_t)n) < 0)
+			if (fd_write_all(STDOUT_FILENO, text, (size_t)n) < 0)
 				return REFUSED;
 		return wait_for(&w, &signo) < 0 ? REFUSED : DONE;
 	}
@@ -321,9 +325,9 @@ hello, me (yes)" ]
 small_tree() {
 	local compiler=$1
 	need_tool make "$1" readelf objdump
-	mkdir -p small/lib small/bin
+	mkdir -p small/lib/base small/bin
 	cp "$TREE/Makefile" small
-	cp "$TREE/lib/relro.c" small/lib
+	cp "$TREE/lib/base/relro.c" small/lib/base
 	cat >small/bin/show.c <<-'END'
 	#include <stdio.h>
 	#include <string.h>
@@ -434,7 +438,7 @@ on_32_bits() {
 
 @test "make: on 32 bits, the size of a file and a date have 64" {
 	need_tool make
-	run -0 make -s -n -B -C "$TREE" build/lib/io.o
+	run -0 make -s -n -B -C "$TREE" build/lib/base/stdout.o
 	[[ $output == *" -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 "* ]]
 	cat >sizes.c <<-'END'
 	#include <sys/resource.h>
@@ -450,13 +454,13 @@ on_32_bits() {
 
 @test "library: on 32 bits, 4,194,304 KB are 4 GiB and not nothing, and nobody multiplies by hand" {
 	cat >product.c <<-'END'
-	#include "tfs.h"
+	#include "base/base.h"
 	_Static_assert(KB_BYTES(4194304ul) == 4294967296ull, "not 0");
 	_Static_assert(KB_BYTES(2147483647ul) == 2199023254528ull, "the most of --size");
-	_Static_assert(MOST_KB == 4294967295ul, "number() has no more");
+	_Static_assert(KB_MAX == 4294967295ul, "number() has no more");
 	END
 	on_32_bits product.c
-	run ! grep -nE '[kK][bB] *\* *1024' "$TREE"/lib/*.c "$TREE"/bin/*.c \
+	run ! grep -nE '[kK][bB] *\* *1024' "$TREE"/lib/*/*.c "$TREE"/bin/*.c \
 		"$TREE"/trace-hooks/*/subsystem.c
 }
 
@@ -517,17 +521,17 @@ on_32_bits() {
 @test "make: refuses a format string that our printf does not support" {
 	source_tree
 	cat >source/bin/tfs-bad.c <<-'EOF'
-		#include "tfs.h"
+		#include "base/base.h"
 		int main(void)
 		{
-			print("[%5d] [%hhu]", 1, (unsigned char)2);
-			print("%d%% of %.*s %.80s %llx", 1, 2, "ab", "c", 3ULL);
+			stdout_print("[%5d] [%hhu]", 1, (unsigned char)2);
+			stdout_print("%d%% of %.*s %.80s %llx", 1, 2, "ab", "c", 3ULL);
 			return 0;
 		}
 	EOF
 	run -2 remake build/formats
-	[[ $output == *'bin/tfs-bad.c:4: vformat does not support "%5d"; it knows'* ]]
-	[[ $output == *'bin/tfs-bad.c:4: vformat does not support "%hhu"; it knows'* ]]
+	[[ $output == *'bin/tfs-bad.c:4: str_vformat does not support "%5d"; it knows'* ]]
+	[[ $output == *'bin/tfs-bad.c:4: str_vformat does not support "%hhu"; it knows'* ]]
 	[[ $output != *"tfs-bad.c:5"* ]]
 	rm source/bin/tfs-bad.c
 	remake build/formats

@@ -232,7 +232,7 @@ begins_anew() {
 	ln -s "$TREE"/bin/* tree/bin
 	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
 	chmod +x tree/bin/mortal
-	recipe dies <<-'EOF'
+	make_hook dies <<-'EOF'
 		# description: a tool that dies with its reader
 		tfs-event sched:sched_process_exit
 		echo mortal

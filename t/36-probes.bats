@@ -95,7 +95,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	uses uprobe_events
 	own_tree
 	long=$(printf 'x%.0s' {1..50})
-	recipe names <<-'END'
+	make_hook names <<-'END'
 		# description: which group
 		echo "$TFS_GROUP" >&2
 		exit 1
@@ -196,15 +196,15 @@ uses() { # FILE: a program that is ours, symbols and all
 	no_probes
 }
 
-@test "manager: a recipe that is killed between two probes leaves none" {
+@test "manager: a hook that is killed between two probes leaves none" {
 	uses uprobe_events
 	own_tree
-	recipe half <<-END
+	make_hook half <<-END
 		# description: is stopped in the middle
 		tfs-probe add first 'p $acts:acts_work'
 		kill -KILL \$\$
 	END
-	refuses 'half: the recipe failed with status 137' half
+	refuses 'half: the hook failed with status 137' half
 }
 
 # ---- trace_uprobe --------------------------------------------------------------------------

@@ -518,7 +518,7 @@ refuse() {
 		janitor=$(children "$manager") || :
 		# and a few milliseconds later each time
 		read -rt "0.0$((nth / 5))" _ <>pause || :
-		# the janitor's recipe is in a process group of its own, and dies with it
+		# the janitor's hook is in a process group of its own, and dies with it
 		kill -STOP "$manager" ${janitor:+"$janitor"} 2>/dev/null || :
 		kill -KILL "$manager" ${janitor:+"$janitor"} 2>/dev/null || :
 		ended "$manager" || killed=$((killed + 1))

@@ -455,20 +455,20 @@ next_one_sweeps() {
 	echo "# $rounds rounds" >&3
 }
 
-# ---- recipes ---------------------------------------------------------------------
+# ---- hooks ---------------------------------------------------------------------
 
-@test "manager: a recipe that fails half way: its status is told and nothing is left" {
+@test "manager: a hook that fails half way: its status is told and nothing is left" {
 	need_tracefs
 	own_tree
 	calls 1
-	recipe half <<-'EOF'
+	make_hook half <<-'EOF'
 		# description: enables one event and fails
 		tfs-write events/sched/sched_switch/enable 1
 		exit 3
 	EOF
 	begin half --pid "$CALLS"
-	says 111 'half: the recipe failed with status 3'
-	recipe half <<-'EOF'
+	says 111 'half: the hook failed with status 3'
+	make_hook half <<-'EOF'
 		# description: fails in a tool
 		tfs-write events/sched/sched_switch/enable 1
 		tfs-write events/sched/sched_switch/filter 'no such field == 1'
@@ -483,17 +483,17 @@ next_one_sweeps() {
 	leaves_nothing
 }
 
-@test "manager: a recipe that is killed: its status is told and nothing is left" {
+@test "manager: a hook that is killed: its status is told and nothing is left" {
 	need_tracefs
 	own_tree
 	calls 1
-	recipe dies <<-'EOF'
+	make_hook dies <<-'EOF'
 		# description: kills itself
 		tfs-write events/sched/sched_switch/enable 1
 		kill -KILL $$
 	EOF
 	begin dies --pid "$CALLS"
-	says 111 'dies: the recipe failed with status 137'
+	says 111 'dies: the hook failed with status 137'
 }
 
 # The shell waits for a tool that waits for ever, which holds stderr.
@@ -502,7 +502,7 @@ hanging() {
 	own_tree
 	calls 1
 	mkfifo hold
-	recipe hangs <<-EOF
+	make_hook hangs <<-EOF
 		# description: hangs
 		cat $PWD/hold
 		true
@@ -513,39 +513,39 @@ hanging() {
 	JANITOR=$(children "$SESSION")
 }
 
-@test "manager: told to stop while its recipe hangs: 130, and no process of the recipe is left" {
+@test "manager: told to stop while its hook hangs: 130, and no process of the hook is left" {
 	hanging
 	kill -INT "$SESSION"
 	says 130 ''
 	eventually gone "$TOOL"
 }
 
-@test "manager: killed while its recipe hangs: no process of the recipe is left" {
+@test "manager: killed while its hook hangs: no process of the hook is left" {
 	hanging
 	kill -KILL "$SESSION"
 	eventually gone "$TOOL"
 	leaves_nothing
 }
 
-@test "manager: its janitor killed while the recipe hangs: 111 at once, and nothing is left" {
+@test "manager: its janitor killed while the hook hangs: 111 at once, and nothing is left" {
 	hanging
 	kill -KILL "$JANITOR"
 	says 111 'the session could not be made'
 	eventually gone "$TOOL"
 }
 
-@test "manager: the shell of its recipe killed: 111, and nothing of the recipe is left" {
+@test "manager: the shell of its hook killed: 111, and nothing of the hook is left" {
 	hanging
 	kill -KILL "$(children "$JANITOR")"
-	says 111 'hangs: the recipe failed with status 137'
+	says 111 'hangs: the hook failed with status 137'
 	eventually gone "$TOOL"
 }
 
-@test "manager: a recipe that writes 1 MiB to stderr and is content: stderr stays silent" {
+@test "manager: a hook that writes 1 MiB to stderr and is content: stderr stays silent" {
 	need_tracefs
 	own_tree
 	calls 1
-	recipe loud <<-'EOF'
+	make_hook loud <<-'EOF'
 		# description: writes much
 		head -c 1048576 /dev/zero | tr '\0' '\n' >&2
 	EOF
@@ -553,11 +553,11 @@ hanging() {
 	stop_session
 }
 
-@test "manager: a recipe that writes 1 MiB to stderr and fails: its first line is told" {
+@test "manager: a hook that writes 1 MiB to stderr and fails: its first line is told" {
 	need_tracefs
 	own_tree
 	calls 1
-	recipe loud <<-'EOF'
+	make_hook loud <<-'EOF'
 		# description: writes much
 		echo one >&2
 		head -c 1048576 /dev/zero | tr '\0' x >&2
@@ -567,25 +567,25 @@ hanging() {
 	says 111 one
 }
 
-@test "manager: what a recipe left running ends with it, and keeps nothing busy" {
+@test "manager: what a hook left running ends with it, and keeps nothing busy" {
 	need_tracefs
 	own_tree
 	calls 1
 	mkfifo hold
-	recipe leaves <<-EOF
+	make_hook leaves <<-EOF
 		# description: leaves a child that holds stderr and a file of the instance
 		cat $PWD/hold 9<set_event &
 	EOF
 	start_session leaves --pid "$CALLS"
 	run -1 running "cat $PWD/hold"
 	stop_session
-	recipe leaves <<-EOF
+	make_hook leaves <<-EOF
 		# description: leaves a child that holds stderr, and fails
 		cat $PWD/hold 9<set_event &
 		exit 7
 	EOF
 	begin leaves --pid "$CALLS"
-	says 111 'leaves: the recipe failed with status 7'
+	says 111 'leaves: the hook failed with status 7'
 	run -1 running "cat $PWD/hold"
 }
 
@@ -667,7 +667,7 @@ lost() {
 @test "manager: what was overwritten between two readers is in the last line of the second" {
 	need_tracefs events/syscalls
 	own_tree
-	recipe json <<-'EOF'
+	make_hook json <<-'EOF'
 		# description: lines of JSON
 		# requires: events/syscalls/sys_enter_getppid
 		tfs-event syscalls:sys_enter_getppid
@@ -696,7 +696,7 @@ lost() {
 @test "manager: a filter whose reader is killed goes on for the next one, which gets the rest" {
 	need_tracefs events/syscalls
 	own_tree
-	recipe echoes <<-'EOF'
+	make_hook echoes <<-'EOF'
 		# description: every call twice
 		# requires: events/syscalls/sys_enter_getppid
 		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
@@ -921,7 +921,7 @@ told() {
 @test "manager: a filter whose reader stalls counts the lines that it could not print" {
 	need_tracefs
 	own_tree
-	recipe echoes <<-'EOF'
+	make_hook echoes <<-'EOF'
 		# description: every call twice
 		# requires: events/syscalls/sys_enter_getppid
 		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
@@ -1111,11 +1111,11 @@ clean_manager() {
 	exec "$MANAGER" "$@"
 }
 
-@test "manager: a recipe inherits three descriptors and no more" {
+@test "manager: a hook inherits three descriptors and no more" {
 	need_tracefs
 	own_tree
 	calls 1
-	recipe stops <<-'EOF'
+	make_hook stops <<-'EOF'
 		# description: stops
 		kill -STOP $$
 	EOF
@@ -1190,7 +1190,7 @@ clean_manager() {
 	ln -s "$TREE"/bin/* tree/bin
 	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
 	chmod +x tree/bin/mortal
-	recipe dies <<-'EOF'
+	make_hook dies <<-'EOF'
 		# description: a tool that dies with its reader
 		echo mortal
 	EOF

@@ -95,7 +95,7 @@ sessions_without() {
 	sessions_without manager 1 20
 }
 
-@test "manager: its recipe and stream out of memory before they begin: it unwinds" {
+@test "manager: its hook and stream out of memory before they begin: it unwinds" {
 	sessions_without manager 2 1
 }
 

@@ -23,7 +23,7 @@ no_session() {
 	local status=0
 	timeout 30 "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
 		>out 2>err || status=$?
-	# what a recipe refuses: 100 or 111
+	# what a hook refuses: 100 or 111
 	if [[ $status != 1[01][01] || -s out ]] || ! grep -qxF -- "$1" err; then
 		echo "status $status"
 		cat out err

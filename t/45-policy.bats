@@ -94,7 +94,7 @@ common *"; do
 @test "policy: a hook that is there for whoever comes needs that line, too" {
 	need_tracefs
 	own_tree
-	recipe waits <<<$'# description: waits\n# whom: optional'
+	make_hook waits <<<$'# description: waits\n# whom: optional'
 	policy 'hook * *'
 	forbidden "the policy $TFS_POLICY does not allow --all, or to name nobody" waits
 	policy 'hook * *' 'all yes'
@@ -164,7 +164,7 @@ common *"; do
 
 @test "policy: without one there may be 64 sessions in a run directory" {
 	grep -q '^The default is 64, without a policy too\.$' "$TREE/lib/tfs-policy.5"
-	grep -q 'SESSIONS = 64,' "$TREE/lib/policy.c"
+	grep -q 'SESSIONS = 64,' "$TREE/lib/session/policy.c"
 }
 
 @test "policy: no more MiB of buffers than it says" {

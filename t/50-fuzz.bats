@@ -67,8 +67,8 @@ targets() {
 @test "fuzz: a splitter that writes one byte too many is found, with a status" {
 	own_copy
 	sed -i 's/malloc(most \* sizeof(\*words) + size)/malloc(most * sizeof(*words) + size - 1)/' \
-		tree/lib/text.c
-	run -1 cmp -s tree/lib/text.c "$TREE/lib/text.c"
+		tree/lib/base/words.c
+	run -1 cmp -s tree/lib/base/words.c "$TREE/lib/base/words.c"
 	run -1 --separate-stderr tree/t/fuzz/run 0 words
 	[[ $output =~ ^words\ .*A\ FINDING ]]
 	# shellcheck disable=SC2154 # run sets it
@@ -78,8 +78,8 @@ targets() {
 @test "fuzz: an answer that is wrong and harms no memory is found as well" {
 	own_copy
 	# in double quotes a backslash stays in front of an ordinary character
-	sed -i "s/if (quote && !strchr(/if (!strchr(/" tree/lib/text.c
-	run -1 cmp -s tree/lib/text.c "$TREE/lib/text.c"
+	sed -i "s/if (quote && !strchr(/if (!strchr(/" tree/lib/base/words.c
+	run -1 cmp -s tree/lib/base/words.c "$TREE/lib/base/words.c"
 	run -1 --separate-stderr tree/t/fuzz/run 0 words
 	[[ $output =~ ^words\ .*A\ FINDING ]]
 	# shellcheck disable=SC2154

@@ -306,8 +306,8 @@ alike() {
 	fi
 }
 
-# A tree of the test's own: the manager and the hooks copied, so that recipes
-# can be added, the tools where they are. MANAGER is then the copy.
+# A tree of the test's own: the manager and the hooks are copied, so that a test can add
+# hooks. The tools stay where they are. MANAGER is then the copy.
 own_tree() {
 	mkdir -p tree/trace-hooks/ftrace
 	cp -r "$TREE/trace-hooks/ftrace/hooks.d" "$TREE/trace-hooks/ftrace/manager" \
@@ -317,8 +317,8 @@ own_tree() {
 	MANAGER=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace/manager
 }
 
-# recipe NAME: the lines of stdin behind "#!/bin/sh" are a hook of own_tree
-recipe() {
+# make_hook NAME: the lines of stdin behind "#!/bin/sh" are a hook of own_tree
+make_hook() {
 	{ echo '#!/bin/sh'; cat; } >"$HOOKS/$1"
 	chmod +x "$HOOKS/$1"
 }

@@ -14,7 +14,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "manager.h"
+#include "base/base.h"
+#include "session/session.h"
 
 static const struct tool tool = {
 	.name = "tfs",
@@ -48,13 +49,13 @@ static struct subsystem *const subsystems[] = {
 #include "one.h"
 };
 
-struct subsystem ours; /* the manager's */
+struct subsystem manager_subsystem; /* the manager's */
 
 static int is_subsystem(const char *name)
 {
 	for (size_t i = 0; i < sizeof(subsystems) / sizeof(*subsystems); i++)
 		if (!strcmp(subsystems[i]->name, name)) {
-			ours = *subsystems[i];
+			manager_subsystem = *subsystems[i];
 			return 1;
 		}
 	return 0;
@@ -72,7 +73,7 @@ static int is_manager(void)
 	char at[PATH_MAX], next[PATH_MAX], *slash, *name;
 	ssize_t n;
 
-	format(at, sizeof(at), "%s", called ? called : "");
+	str_format(at, sizeof(at), "%s", called ? called : "");
 	for (int links = 0; links < 16; links++) {
 		slash = strrchr(at, '/');
 		name = slash ? slash + 1 : at;
@@ -81,7 +82,7 @@ static int is_manager(void)
 		if (!realpath(!slash ? "." : *at ? at : "/", dir))
 			return 0;
 		if (!strncmp(name, "manager", 7) && is_subsystem(strrchr(dir, '/') + 1)) {
-			own_link = dir;
+			program_link = dir;
 			return 1;
 		}
 		if (slash)
@@ -91,9 +92,9 @@ static int is_manager(void)
 			return 0;
 		next[n] = '\0';
 		if (*next == '/')
-			format(at, sizeof(at), "%s", next);
+			str_format(at, sizeof(at), "%s", next);
 		else
-			format(at, sizeof(at), "%s/%s", dir, next);
+			str_format(at, sizeof(at), "%s/%s", dir, next);
 	}
 	return 0;
 }
@@ -113,13 +114,13 @@ int main(int argc, char **argv)
 	if (is_manager())
 		return main_manager(argc, argv);
 	run(argc, argv);
-	while (next_option(&tool, argc, argv) != -1)
+	while (opt_next(&tool, argc, argv) != -1)
 		;
 	if (!argv[opt_index])
-		misused(&tool, "which tool?");
+		usage_error(&tool, "which tool?");
 	argc -= opt_index;
 	argv += opt_index;
 	opt_index = 1; /* the tool's own begin here */
 	run(argc, argv);
-	misused(&tool, "no such tool: '%.80s'", *argv);
+	usage_error(&tool, "no such tool: '%.80s'", *argv);
 }

@@ -19,10 +19,10 @@ static const char every_type[] =
 	"# option: --user UID  somebody\n"
 	"# option: --a-long-name-of-31-characters-x MS  time\n";
 
-static struct option *look_up(struct recipe *r, const char *word)
+static struct hook_option *look_up(struct hook *r, const char *word)
 {
 	for (size_t i = 0; i < r->noptions; i++) {
-		struct option *o = &r->options[i];
+		struct hook_option *o = &r->options[i];
 		char letter[] = { '-', o->letter, '\0' }, name[64] = "--";
 
 		strcat(name, o->name);
@@ -33,7 +33,7 @@ static struct option *look_up(struct recipe *r, const char *word)
 }
 
 /* Of each option, how many of its values are pids of dead tasks, which are passed over. */
-static size_t dead[sizeof(((struct recipe *)0)->options) / sizeof(struct option)];
+static size_t dead[sizeof(((struct hook *)0)->options) / sizeof(struct hook_option)];
 
 static int digits(const char *s)
 {
@@ -41,22 +41,22 @@ static int digits(const char *s)
 }
 
 /* One value of r's option o: whether it will do. */
-static int take(struct recipe *r, struct option *o, const char *value)
+static int take(struct hook *r, struct hook_option *o, const char *value)
 {
 	if (!strncmp(value, o->prefix, strlen(o->prefix)))
 		value += strlen(o->prefix);
-	if (o->type == TYPE_PID ? !pid_number(value) : !valid(o, value))
+	if (o->type == TYPE_PID ? !text_pid(value) : !valid(o, value))
 		return 0;
 	if (o->n++ && !o->many)
 		return 0;
 	if (o->type == TYPE_PID || !strcmp(o->name, "cgroup"))
-		dead[o - r->options] += digits(value) && pid_number(value) && !lives(value);
+		dead[o - r->options] += digits(value) && text_pid(value) && !lives(value);
 	return 1;
 }
 
 /* The values of a word: commas part those of an option that takes many, and of a cgroup
  * if there are nothing but digits beside them. */
-static int take_all(struct recipe *r, struct option *o, char *word)
+static int take_all(struct hook *r, struct hook_option *o, char *word)
 {
 	int parted = o->many && (o->type != TYPE_TEXT || o->commas ||
 		(!strcmp(o->name, "cgroup") && !word[strspn(word, "0123456789,")]));
@@ -73,11 +73,11 @@ static int take_all(struct recipe *r, struct option *o, char *word)
 	return good;
 }
 
-/* Will the words do? r is a recipe to count in. */
-static int acceptable(struct recipe *r, char **words)
+/* Will the words do? r is a hook to count in. */
+static int acceptable(struct hook *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
-	struct option *o = NULL;
+	struct hook_option *o = NULL;
 	size_t who = 0, gone = 0;
 
 	memset(dead, 0, sizeof(dead));
@@ -123,11 +123,11 @@ static int acceptable(struct recipe *r, char **words)
 	return (who > 0) != (look_up(r, "--all")->given != 0);
 }
 
-/* Twice the same recipe: one for the parser, one for the oracle. */
-static void make(struct recipe *r, char **commons, char **head)
+/* Twice the same hook: one for the parser, one for the oracle. */
+static void make(struct hook *r, char **commons, char **head)
 {
-	*r = (struct recipe){ .name = "every_type" };
-	*commons = strdup(common_options);
+	*r = (struct hook){ .name = "every_type" };
+	*commons = strdup(request_common_options);
 	*head = strdup(every_type);
 	must(!parse_head(r, *commons, "common options"));
 	r->ncommon = r->noptions;
@@ -136,7 +136,7 @@ static void make(struct recipe *r, char **commons, char **head)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct recipe first, r, second;
+	static struct hook first, r, second;
 	static int prepared;
 	char *args = next_part(&data, &size), **words;
 	const char *why;
@@ -151,12 +151,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prepared = 1;
 	}
 	r = second = first;
-	words = split_words(args, &why);
+	words = words_split(args, &why);
 	ok = words && acceptable(&second, words);
 	free(words);
 
 	listen_to_stderr();
-	result = parse_request(&rq, &r, args);
+	result = request_parse(&rq, &r, args);
 	must_be_said(result);
 	must((result == 0) == ok);
 	if (!result)

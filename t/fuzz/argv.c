@@ -26,66 +26,66 @@ static _Noreturn void leave_saying(int with, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vformat(text, sizeof(text), fmt, ap);
+	str_vformat(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	complain("%s", text);
+	err_msg("%s", text);
 	leave(with);
 }
 
 /* The two sources, but a way out that leads back here. */
 #define exit leave
-#define die leave_saying
+#define err_exit leave_saying
 #define main manager_main
-#include "../../lib/opt.c"
-#include "../../lib/manager.c"
+#include "../../lib/base/options.c"
+#include "../../lib/session/manager.c"
 #undef exit
-#undef die
+#undef err_exit
 #undef main
 
 /* ---- what the manager's main calls --------------------------------------------- */
 
 static int calls;
 
-int list_recipes(const char *dir)
+int hook_list(const char *dir)
 {
 	must(dir && *dir == '/');
 	calls++;
 	return 0;
 }
 
-int read_recipe(struct recipe *r, const char *dir, const char *name)
+int hook_read(struct hook *r, const char *dir, const char *name)
 {
 	(void)r;
 	must(dir && name);
 	calls++;
-	return complain("no hook '%.80s'", name);
+	return err_msg("no hook '%.80s'", name);
 }
 
-void describe_recipe(const struct recipe *r)
+void hook_describe(const struct hook *r)
 {
 	(void)r;
 }
 
-int check_requirements(const struct recipe *r, int root, const char *path, char *why,
-		       size_t size)
+int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
+			    size_t size)
 {
 	(void)r, (void)root, (void)path, (void)why, (void)size;
 	return 0;
 }
 
-int parse_request(struct request *rq, struct recipe *r, const char *args)
+int request_parse(struct request *rq, struct hook *r, const char *args)
 {
 	(void)rq, (void)r, (void)args;
 	return 0;
 }
 
-int run_session(const struct request *rq, const char *tools)
+int session_run(const struct request *rq, const char *tools)
 {
 	(void)rq, (void)tools;
 	return 0;
 }
 
-int clear_sessions(void)
+int session_clear(void)
 {
 	calls++;
 	return 0;
@@ -102,11 +102,11 @@ static int root(char *path)
 	return open(path, O_RDONLY);
 }
 
-void hold_signals(void)
+void session_hold_signals(void)
 {
 }
 
-struct subsystem ours = { .name = "none", .root = root, .reset = nothing };
+struct subsystem manager_subsystem = { .name = "none", .root = root, .reset = nothing };
 
 /* ---- the tools ---------------------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 {
 	int c;
 
-	while ((c = next_option(t, argc, argv)) != -1) {
+	while ((c = opt_next(t, argc, argv)) != -1) {
 		const char *letter = strchr(t->letters, c);
 
 		must(c > 0 && c != ':' && letter);

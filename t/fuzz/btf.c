@@ -9,7 +9,8 @@
  */
 #include <limits.h>
 
-#include "bpf.h"
+#include "base/base.h"
+#include "bpf/bpf.h"
 #include "fuzz.h"
 
 /* Bytes of a type behind its first twelve, for each kind, and of each element. */
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct btf b;
 
 	put_file("btf", data, size);
-	format(path, sizeof(path), "%s/btf", place());
+	str_format(path, sizeof(path), "%s/btf", place());
 	listen_to_stderr();
 	if (!btf_read(&b, path)) {
 		look(&b, structure ? structure : "", member ? member : "",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* clocks.c - how clocks differ, of any messages between some hosts */
 #include "fuzz.h"
-#include "join.h"
+#include "requests/requests.h"
 
 enum { MOST = 6 };
 
 /* Bellman, Ford: is there a cycle that is negative, each bound so much wider? */
-static int is_contradictory(const struct clocks *c, int64_t wider)
+static int is_contradictory(const struct dt_clocks *c, int64_t wider)
 {
 	int64_t far[MOST] = { 0 };
 	int shorter = 1;
@@ -29,9 +29,9 @@ static int is_contradictory(const struct clocks *c, int64_t wider)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct clock v[MOST];
+	struct dt_clock v[MOST];
 	int64_t least[MOST * MOST], wider;
-	struct clocks c = { .n = size ? 1 + data[0] % MOST : 1, .unit = 1, .least = least,
+	struct dt_clocks c = { .n = size ? 1 + data[0] % MOST : 1, .unit = 1, .least = least,
 			    .v = v };
 
 	for (unsigned i = 0; i < c.n * c.n; i++) {
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			least[i] = part[0] * (part[1] & 1 ? 1 : TIME_MOST / 300000);
 	}
 	c.unit = size > 1 && data[1] & 1 ? 1000 : 1;
-	clocks_align(&c);
+	dt_clocks_align(&c);
 	must(c.off >= 0 && (!c.off || c.off > c.unit));
 	must(c.off ? is_contradictory(&c, c.off - 1) : !is_contradictory(&c, c.unit));
 	wider = c.off ? c.off : c.unit;

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "dtmark.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
 #include "fuzz.h"
 
 /* The digits of a number of that base and no more; -1: they are none, or too many. */

@@ -7,7 +7,10 @@
  */
 #include <stdio.h>
 
-#include "dtsock.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
 #include "fuzz.h"
 
 enum { PAIRS = 3, SOCKETS = 2 * PAIRS, THREADS = 5, MOST = 21000, RANGES = 16 };
@@ -22,7 +25,7 @@ static int answers[THREADS];    /* the socket + 1 that ends the window; thread 1
 static struct sockets sockets;
 static int json;
 
-static int take(const char *event, const char *fields, uint64_t tid, struct send *send)
+static int take(const char *event, const char *fields, uint64_t tid, struct socket_send *send)
 {
 	struct trace_line l;
 	char *line;
@@ -34,8 +37,8 @@ static int take(const char *event, const char *fields, uint64_t tid, struct send
 
 	must(n > 0 && trace_line(&l, line, (size_t)n) && sock_event(&l));
 	if (send && sock_event(&l) == SOCK_SENT)
-		send_is_over(send, &l);
-	follows = sockets_take(&sockets, sock_event(&l), &l, tid, send);
+		socket_send_end(send, &l);
+	follows = sockets_event(&sockets, sock_event(&l), &l, tid, send);
 	free(line);
 	return follows;
 }
@@ -62,7 +65,7 @@ static char *two(const char *one, int a, const char *other, int b)
 }
 
 static int take_two(const char *event, unsigned socket, const char *sk, const char *one, int a,
-		    const char *other, int b, uint64_t tid, struct send *send)
+		    const char *other, int b, uint64_t tid, struct socket_send *send)
 {
 	char *more = two(one, a, other, b), *fields = fields_of(socket, sk, more);
 	int follows = take(event, fields, tid, send);
@@ -104,7 +107,7 @@ static void connect_pair(unsigned pair)
 static void do_send(unsigned t, unsigned k, size_t n, int early)
 {
 	struct model *m = &model[k];
-	struct send send = { 0 }, *s = early ? &send : NULL;
+	struct socket_send send = { 0 }, *s = early ? &send : NULL;
 
 	if (s)
 		must(!take("tcp_sendmsg_locked", "x=1", t, s) == !follows(t));

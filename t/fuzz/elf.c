@@ -5,17 +5,18 @@
  * Input: the name of a function, a NUL, the file. A place is in the file, and
  * what is none is said in one line.
  */
-#include "elfsym.h"
+#include "base/base.h"
+#include "tracefs/tracefs.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *name = next_part(&data, &size), path[PATH_MAX];
-	struct elf_place p = { 0 };
+	struct elf_location p = { 0 };
 	int r;
 
 	put_file("elf", data, size);
-	format(path, sizeof(path), "%s/elf", place());
+	str_format(path, sizeof(path), "%s/elf", place());
 	listen_to_stderr();
 	r = elf_symbol(path, name, 0, &p);
 	must_be_said(r);

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dir < 0) {
 		char path[PATH_MAX];
 
-		format(path, sizeof(path), "%s/ctl", place());
+		str_format(path, sizeof(path), "%s/ctl", place());
 		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		put_file("ctl/plain", "old", 3);
 	}
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	listen_to_stderr();
 	must_be_said(ctl_write(dir, "plain", record, CTL_TRUNCATE));
-	text = ctl_read(dir, "plain", &n);
+	text = file_read(dir, "plain", &n);
 	must(text && !strncmp(text, record, strlen(record)));
 	must(!strcmp(text + strlen(record), *record ? "\n" : ""));
 	free(text);

@@ -5,14 +5,14 @@
  * Input: a byte of how (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
  * 8 of "syscalls", 16 an old kernel), the format up to a NUL, the record.
  */
-#include "event.h"
+#include "event/event.h"
 #include "fuzz.h"
 
-static void check_field(const struct events *evs, const struct field *f,
+static void check_field(const struct event_set *evs, const struct field *f,
 			const struct record *r)
 {
 	const unsigned char *end = r->data + r->len;
-	struct value v;
+	struct field_data v;
 	size_t bytes;
 
 	must(*f->name && f->type && f->elem <= 8);
@@ -33,8 +33,8 @@ static void check_field(const struct events *evs, const struct field *f,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t rooms[] = { 65536, 128, 200, 1000 };
-	struct events evs = { 0 };
-	struct line l = { .events = &evs };
+	struct event_set evs = { 0 };
+	struct line_format l = { .events = &evs };
 	const char *system = "demo";
 	struct event *e;
 	unsigned how;
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			size_t n;
 
 			must(buf);
-			n = event_line(&l, &r, buf, rooms[i]);
+			n = line_print(&l, &r, buf, rooms[i]);
 			must(n <= rooms[i] && (n > 30 || l.no_irq_info));
 			/* the same in less room: cut, and nothing else */
 			whole = i ? whole : n;

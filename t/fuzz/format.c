@@ -85,10 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 
 	listen_to_stderr();
-	must_be_said(complain("%s%s", a, *a || *b ? b : "x"));
+	must_be_said(err_msg("%s%s", a, *a || *b ? b : "x"));
 	listen_to_stderr();
 	errno = EINVAL;
-	must_be_said(complain_errno("%s '%.80s' %lld", a, b, v));
+	must_be_said(err_errno("%s '%.80s' %lld", a, b, v));
 	must(errno == EINVAL);
 	free(a);
 	free(b);

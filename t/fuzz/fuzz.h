@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "manager.h"
+#include "all.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,10 +44,10 @@ const char *heard(size_t *len);
 void must_be_said(int result);
 
 /* Is s a value that the option may have? Told without request.c. */
-int valid(const struct option *o, const char *s);
+int valid(const struct hook_option *o, const char *s);
 
-/* What must be true of a recipe, a request, once they are accepted. */
-void check_recipe(const struct recipe *r);
+/* What must be true of a hook, a request, once they are accepted. */
+void check_hook(const struct hook *r);
 void check_request(const struct request *rq);
 
 int lives(const char *pid); /* in the procfs of the harnesses */

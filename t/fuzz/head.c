@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * head.c - a recipe's head, then --args for it, then its requirements
+ * head.c - a hook's head, then --args for it, then its requirements
  *
  * Input: the head, NUL, the words of --args.
  */
@@ -9,28 +9,28 @@
 static int root = -1;
 
 /* Of a requirement that is one plain path, stat has the last word. */
-static int missing(const struct recipe *r)
+static int missing(const struct hook *r)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < r->nrequires; i++)
 		n += !strpbrk(r->requires[i], " \t|!({") && *r->requires[i] &&
-		     strlen(r->requires[i]) < PATH_MAX && !ctl_exists(root, r->requires[i]);
+		     strlen(r->requires[i]) < PATH_MAX && !file_exists(root, r->requires[i]);
 	return n;
 }
 
-static void try_request(struct recipe *r, const char *args)
+static void try_request(struct hook *r, const char *args)
 {
 	char why[PATH_MAX + 256] = "";
 	struct request rq;
 	int result;
 
 	listen_to_stderr();
-	result = parse_request(&rq, r, args);
+	result = request_parse(&rq, r, args);
 	must_be_said(result);
 	if (!result) {
 		check_request(&rq);
-		result = check_requirements(r, root, "/tracing", why, sizeof(why));
+		result = hook_check_requirements(r, root, "/tracing", why, sizeof(why));
 		must(!result == !*why);
 		must(result < 0 || !missing(r));
 	}
@@ -40,8 +40,8 @@ static void try_request(struct recipe *r, const char *args)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *head = next_part(&data, &size), *args = next_part(&data, &size);
-	char *commons = strdup(common_options);
-	static struct recipe r;
+	char *commons = strdup(request_common_options);
+	static struct hook r;
 	int result;
 
 	if (root < 0) {
@@ -49,17 +49,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		root = prepare_tracing();
 	}
 	listen_to_stderr();
-	r = (struct recipe){ .name = "hook" };
+	r = (struct hook){ .name = "hook" };
 	must(!parse_head(&r, commons, "common options"));
 	r.ncommon = r.noptions;
-	result = parse_head(&r, head, "hooks.d/hook");
+	result = hook_parse_head(&r, head, "hooks.d/hook");
 	must_be_said(result);
 	if (!result) {
-		check_recipe(&r);
+		check_hook(&r);
 		if (!r.description)
 			r.description = "";
-		describe_recipe(&r);
-		flush();
+		hook_describe(&r);
+		stdout_flush();
 		try_request(&r, args);
 	}
 	free(commons);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* hook.c - what must be true of an accepted recipe and of a request */
+/* hook.c - what must be true of an accepted hook and of a request */
 #include <errno.h>
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ static int one_of(const char *choices, const char *s)
 	return found;
 }
 
-int valid(const struct option *o, const char *s)
+int valid(const struct hook_option *o, const char *s)
 {
 	switch (o->type) {
 	case TYPE_FLAG:
@@ -79,9 +79,9 @@ int valid(const struct option *o, const char *s)
 }
 
 /* The line of an option alone, in a head of its own, is that option again. */
-static void check_option(const struct option *o)
+static void check_option(const struct hook_option *o)
 {
-	static struct recipe again;
+	static struct hook again;
 	char *head;
 
 	must(*o->name && *o->name != '-' && strlen(o->name) < sizeof(o->name));
@@ -90,7 +90,7 @@ static void check_option(const struct option *o)
 	must(o->many || !o->may_be_empty);
 	must((o->type == TYPE_CHOICE) == (*o->choices != '\0'));
 	must(asprintf(&head, "# option: %s", o->line) >= 0);
-	again = (struct recipe){ 0 };
+	again = (struct hook){ 0 };
 	must(!parse_head(&again, head, "again") && again.noptions == 1);
 	must(again.options[0].letter == o->letter && again.options[0].type == o->type);
 	must(!strcmp(again.options[0].name, o->name));
@@ -101,12 +101,12 @@ static void check_option(const struct option *o)
 	free(head);
 }
 
-void check_recipe(const struct recipe *r)
+void check_hook(const struct hook *r)
 {
-	must(r->noptions <= MOST_OPTIONS && r->ncommon <= r->noptions);
+	must(r->noptions <= HOOK_OPTIONS_MAX && r->ncommon <= r->noptions);
 	must(r->nrequires <= sizeof(r->requires) / sizeof(*r->requires));
 	for (size_t i = 0; i < r->noptions; i++) {
-		const struct option *a = &r->options[i];
+		const struct hook_option *a = &r->options[i];
 
 		check_option(a);
 		for (size_t j = 0; j < i; j++)
@@ -118,13 +118,13 @@ void check_recipe(const struct recipe *r)
 static void check_environment(const struct request *rq)
 {
 	static const char *const place[] = { "TFS_INSTANCE=x", "TFS_GROUP=y", NULL };
-	char **env = recipe_environment(rq, "/tools", place);
+	char **env = request_environment(rq, "/tools", place);
 	size_t n = 0, given = 0;
 
-	for (size_t i = 0; i < rq->recipe->noptions; i++)
-		given += rq->recipe->options[i].given &&
-			 (i >= rq->recipe->ncommon ||
-			  !strcmp(rq->recipe->options[i].name, "buffer"));
+	for (size_t i = 0; i < rq->hook->noptions; i++)
+		given += rq->hook->options[i].given &&
+			 (i >= rq->hook->ncommon ||
+			  !strcmp(rq->hook->options[i].name, "buffer"));
 	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x") &&
 	     !strcmp(env[2], "TFS_GROUP=y"));
 	for (char **e = env; *e; e++) {
@@ -142,12 +142,12 @@ static void check_environment(const struct request *rq)
 
 void check_request(const struct request *rq)
 {
-	const struct recipe *r = rq->recipe;
+	const struct hook *r = rq->hook;
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
 	size_t who = 0;
 
 	for (size_t i = 0; i < r->noptions; i++) {
-		const struct option *o = &r->options[i];
+		const struct hook_option *o = &r->options[i];
 
 		must(o->given || !o->n);
 		must(o->n <= 1 || o->many);
@@ -156,7 +156,7 @@ void check_request(const struct request *rq)
 			must(valid(o, o->v[j]));
 	}
 	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
-		who += common(r, whom[i])->n;
+		who += hook_common_option(r, whom[i])->n;
 	must(rq->nwho == who && (who > 0) != (rq->everybody != 0));
 	must(rq->parents.n <= common(r, "parent")->n);
 	must(plain_name(rq->session) && !strchr(rq->session, '/'));
@@ -167,8 +167,8 @@ void check_request(const struct request *rq)
 
 void free_request(struct request *rq)
 {
-	for (size_t i = 0; i < rq->recipe->noptions; i++)
-		free(rq->recipe->options[i].v);
+	for (size_t i = 0; i < rq->hook->noptions; i++)
+		free(rq->hook->options[i].v);
 	free(rq->words);
 	free(rq->who);
 	pids_clear(&rq->parents);

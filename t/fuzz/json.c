@@ -12,8 +12,9 @@
 #include <fnmatch.h>
 
 #include "fuzz.h"
-#include "json.h"
-#include "pick.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
 
 static const unsigned char *at, *end;
 
@@ -118,8 +119,8 @@ static void check_line(struct json *j, const struct record *r, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct events evs = { 0 };
-	struct line l = { .events = &evs };
+	struct event_set evs = { 0 };
+	struct line_format l = { .events = &evs };
 	struct json j = { .line = &l };
 	char *glob, *text;
 	struct event *e;

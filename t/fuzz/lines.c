@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int prepared;
-	struct reader in = { 0 };
+	struct line_reader in = { 0 };
 	const uint8_t *end = data + size;
 	ssize_t n;
 	char *line;
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!ftruncate(STDIN_FILENO, 0));
 	must(!size || pwrite(STDIN_FILENO, data, size, 0) == (ssize_t)size);
 	must(!lseek(STDIN_FILENO, 0, SEEK_SET));
-	while ((n = next_line(&in, &line)) >= 0) {
+	while ((n = line_read(&in, &line)) >= 0) {
 		must(data + n <= end && !memcmp(data, line, (size_t)n) && !line[n]);
 		must(!memchr(line, '\n', (size_t)n));
 		data += n;

@@ -16,12 +16,12 @@ static void prepare(void)
 	char path[PATH_MAX];
 
 	prepare_procfs();
-	format(path, sizeof(path), "%s/sys", place());
+	str_format(path, sizeof(path), "%s/sys", place());
 	must(!mkdir(path, 0700) || errno == EEXIST);
 	setenv("TRACER_SYSFS_PATH", path, 1);
 	unsetenv("TFS_INSTANCE");
 	/* a tracefs that is to be found by the table only, if this host has one */
-	format(path, sizeof(path), "%s/here", place());
+	str_format(path, sizeof(path), "%s/here", place());
 	must(!symlink("/sys/kernel/tracing", path) || errno == EEXIST);
 }
 
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			*p++ = table[at];
 	put_file("proc/1/mounts", text, strlen(text));
 	listen_to_stderr();
-	fd = open_tracefs(NULL, "", path);
+	fd = tracefs_open(NULL, "", path);
 	must_be_said(fd < 0 ? -1 : 0);
 	if (fd >= 0) {
 		must(!fstatfs(fd, &fs) && fs.f_type == 0x74726163);

@@ -5,9 +5,10 @@
  * Input: a byte of how (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
  * header_page's text up to a NUL, and a page), then the page.
  */
-#include "event.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
 #include "fuzz.h"
-#include "process.h"
 
 #define COMMON "ID: %d\nformat:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -92,18 +93,18 @@ static void one_process(struct process *p, const struct record *r, char *buf, si
 	must(n > 40 && n < 256 && memchr(buf, '\n', n) == buf + n - 1);
 }
 
-static void one_page(struct events *evs, const struct page_format *f, const uint8_t *data,
+static void one_page(struct event_set *evs, const struct subbuf_format *f, const uint8_t *data,
 		     size_t size)
 {
 	static char buf[65536];
-	struct line l = { .events = evs };
+	struct line_format l = { .events = evs };
 	struct process all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
 	struct process some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
 	size_t n = 0, printed = 0;
 	struct record r;
-	struct page p;
+	struct subbuf p;
 
-	if (page_open(&p, f, data, size, 1) < 0) {
+	if (subbuf_open(&p, f, data, size, 1) < 0) {
 		must(size < f->data || size < f->commit + f->commit_size || size < 8);
 		return;
 	}
@@ -111,11 +112,11 @@ static void one_page(struct events *evs, const struct page_format *f, const uint
 	must(lost_line(1, p.lost, buf, sizeof(buf)) < 64);
 	process_begin(&all, &l);
 	process_begin(&some, &l);
-	for (; page_next(&p, &r); n++) {
+	for (; subbuf_next(&p, &r); n++) {
 		must(r.data >= data + f->data && r.data <= data + size);
 		must(r.len <= (size_t)(data + size - r.data));
 		if (n < 64)
-			printed += event_line(&l, &r, buf, sizeof(buf));
+			printed += line_print(&l, &r, buf, sizeof(buf));
 		if (n < 64) {
 			one_process(&all, &r, buf, sizeof(buf));
 			one_process(&some, &r, buf, sizeof(buf));
@@ -127,8 +128,8 @@ static void one_page(struct events *evs, const struct page_format *f, const uint
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct events kinds[4];
-	struct page_format f;
+	static struct event_set kinds[4];
+	struct subbuf_format f;
 	unsigned how;
 	char *text, page_text[512];
 	uint8_t *page;
@@ -148,24 +149,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			struct event *e;
 
 			must(id);
-			format(format_text, sizeof(format_text), "%.*s%zu%s",
-			       (int)(id - formats[i].text), formats[i].text, i + 1, id + 2);
+			str_format(format_text, sizeof(format_text), "%.*s%zu%s",
+				   (int)(id - formats[i].text), formats[i].text, i + 1, id + 2);
 			e = event_add(&kinds[k], formats[i].system, format_text,
 				      strlen(format_text));
 			must(e && !event_prepare(&kinds[k], e));
 		}
 	}
-	format(page_text, sizeof(page_text),
-	       "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-	       "\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;\n"
-	       "\tfield: char data;\toffset:%d;\tsize:4080;\tsigned:0;\n",
-	       how & 2 ? 4 : 8, how & 2 ? 12 : 16);
+	str_format(page_text, sizeof(page_text),
+		   "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		   "\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;\n"
+		   "\tfield: char data;\toffset:%d;\tsize:4080;\tsigned:0;\n",
+		   how & 2 ? 4 : 8, how & 2 ? 12 : 16);
 	f.big = how & 1;
 	must(!page_format_parse(&f, page_text, strlen(page_text)));
 	must(f.data == (how & 2 ? 12 : 16) && f.commit == 8 && f.size == f.data + 4080);
 	if (how & 4) {
 		text = next_part(&data, &size);
-		page_format_parse(&f, text, strlen(text));
+		subbuf_format_parse(&f, text, strlen(text));
 		must(f.commit + f.commit_size <= f.data && f.data <= 128);
 		free(text);
 	}

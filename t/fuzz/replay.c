@@ -8,7 +8,7 @@
 static size_t replay(const char *path)
 {
 	size_t size = 0;
-	char *text = ctl_read(AT_FDCWD, path, &size);
+	char *text = file_read(AT_FDCWD, path, &size);
 	uint8_t *data = malloc(size ? size : 1); /* to the byte: overruns show */
 
 	must(text && data);
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 
 	LLVMFuzzerInitialize(&argc, &argv);
 	for (argv++; *argv; argv++) {
-		char **names = names_in(*argv), path[PATH_MAX];
+		char **names = file_names(*argv), path[PATH_MAX];
 
 		must(names);
 		for (char **name = names; *name; name++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* table.c - keys that come and go, beside a list of them */
-#include "filter.h"
+#include "base/base.h"
 #include "fuzz.h"
 
 struct kept {
-	struct entry entry;
+	struct table_entry entry;
 	unsigned value;
 };
 

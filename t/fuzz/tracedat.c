@@ -9,7 +9,9 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "tracedat.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "tracedat/tracedat.h"
 
 static int count_format(void *arg, const char *system, const char *text, size_t n)
 {
@@ -27,16 +29,16 @@ static void inside(const struct dat *d, struct dat_extent e)
 
 static void check_pages(const struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu)
 {
-	struct page_format l = d->layout;
-	struct dat_pages p;
+	struct subbuf_format l = d->layout;
+	struct dat_subbufs p;
 	const void *page;
 	uint64_t n = 0;
 
 	l.size = (uint32_t)b->page;
 	inside(d, cpu->pages);
 	must(!(cpu->pages.n % b->page));
-	dat_pages_begin(&p, d, b, cpu);
-	while ((page = dat_pages_next(&p))) {
+	dat_subbufs_begin(&p, d, b, cpu);
+	while ((page = dat_subbufs_next(&p))) {
 		/* in memory of its own, where a step too far shows */
 		char *copy = malloc(b->page);
 
@@ -47,7 +49,7 @@ static void check_pages(const struct dat *d, const struct dat_buffer *b, const s
 		n += b->page;
 	}
 	must(!p.failed && n == cpu->pages.n);
-	dat_pages_end(&p);
+	dat_subbufs_end(&p);
 }
 
 static void check(const struct dat *d)
@@ -87,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0) {
 		fd = memfd_create("trace.dat", 0);
 		must(fd >= 0);
-		format(path, sizeof(path), "/proc/self/fd/%d", fd);
+		str_format(path, sizeof(path), "/proc/self/fd/%d", fd);
 	}
 	must(!ftruncate(fd, 0));
 	must(!size || pwrite(fd, data, size, 0) == (ssize_t)size);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* traceline.c - a line of a trace, text or JSON, and a key of it */
-#include "filter.h"
+#include "base/base.h"
+#include "filter/filter.h"
 #include "fuzz.h"
 
 /* It is in the line, which is so long and no longer. */
-static void must_be_in(struct part p, const char *line, size_t n)
+static void must_be_in(struct text_part p, const char *line, size_t n)
 {
 	if (p.n == strlen("function") && !memcmp(p.text, "function", p.n))
 		return; /* no word of the line's: it has two names instead */
@@ -14,7 +15,7 @@ static void must_be_in(struct part p, const char *line, size_t n)
 		must(!p.n);
 }
 
-static int same(struct part p, const char *s, size_t n)
+static int same(struct text_part p, const char *s, size_t n)
 {
 	return p.n == n && (!n || !memcmp(p.text, s, n));
 }
@@ -26,8 +27,8 @@ static int same(struct part p, const char *s, size_t n)
 static void must_be_carried(const struct trace_line *l, const char *line, size_t n,
 			    const char *key)
 {
-	struct words fields = { 0 }, more = { 0 };
-	struct part p = trace_key(l, key), got;
+	struct strbuf fields = { 0 }, more = { 0 };
+	struct text_part p = trace_line_key(l, key), got;
 	struct trace_line again;
 
 	if (!l->json && l->event.n > 6 && !memcmp(l->event.text, "block_", 6))
@@ -37,11 +38,11 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 		      memchr(line, '"', n) || memchr(line, '=', n) ||
 		      memchr(line, ':', n) != l->time.text + l->time.n)
 		return;
-	words_field(&fields, l, "Carried", p);
-	words_line(&more, l, line, n, &fields);
+	trace_line_add_field(&fields, l, "Carried", p);
+	trace_line_with_fields(&more, l, line, n, &fields);
 	must(trace_line(&again, more.text, more.n));
 	must(same(again.event, l->event.text, l->event.n));
-	got = trace_key(&again, "Carried");
+	got = trace_line_key(&again, "Carried");
 	must(l->json ? 1 : same(got, p.text ? p.text : "-", p.text ? p.n : 1));
 	free(fields.text);
 	free(more.text);
@@ -64,7 +65,7 @@ static size_t take_name(char *name, const uint8_t **data, size_t *size, size_t m
 
 static void must_have(const struct trace_line *l, const char *key, const char *value)
 {
-	struct part p = trace_key(l, key);
+	struct text_part p = trace_line_key(l, key);
 
 	must(p.text && same(p, value, strlen(value)));
 }
@@ -78,9 +79,9 @@ static void must_tell(const uint8_t *data, size_t size)
 
 	take_name(one, &data, &size, 15);
 	take_name(other, &data, &size, 15);
-	n = format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_switch: "
-		   "prev_comm=%s prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=%s "
-		   "next_pid=73 next_prio=74 lat=75", one, other);
+	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_switch: "
+		       "prev_comm=%s prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=%s "
+		       "next_pid=73 next_prio=74 lat=75", one, other);
 	must(trace_line(&l, line, n));
 	must_have(&l, "prev_comm", one);
 	must_have(&l, "prev_pid", "71");
@@ -90,30 +91,30 @@ static void must_tell(const uint8_t *data, size_t size)
 	must_have(&l, "next_pid", "73");
 	must_have(&l, "next_prio", "74");
 	must_have(&l, "lat", "75");
-	n = format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_wakeup: "
-		   "comm=%s pid=71 prio=72 target_cpu=003", one);
+	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_wakeup: "
+		       "comm=%s pid=71 prio=72 target_cpu=003", one);
 	must(trace_line(&l, line, n));
 	must_have(&l, ".comm", one);
 	must_have(&l, ".pid", "71");
 	must_have(&l, "target_cpu", "003");
-	n = format(line, sizeof(line),
-		   "              sh-5     [001] d..2. 1.000000: block_rq_issue: "
-		   "8,16 WS 4096 () 71 + 8 none,0,0 [%s] lat=75", one);
+	n = str_format(line, sizeof(line),
+		       "              sh-5     [001] d..2. 1.000000: block_rq_issue: "
+		       "8,16 WS 4096 () 71 + 8 none,0,0 [%s] lat=75", one);
 	must(trace_line(&l, line, n));
 	must_have(&l, "dev", "8,16");
 	must_have(&l, "sector", "71");
 	must_have(&l, "lat", "75");
 	take_name(path, &data, &size, size < 4096 ? size : 4096);
-	n = format(line, sizeof(line),
-		   "              sh-5     [001] d..2. 1.000000: sched_process_exec: "
-		   "filename=%s pid=71 old_pid=72 lat=75", path);
+	n = str_format(line, sizeof(line),
+		       "              sh-5     [001] d..2. 1.000000: sched_process_exec: "
+		       "filename=%s pid=71 old_pid=72 lat=75", path);
 	must(trace_line(&l, line, n));
 	must_have(&l, "filename", path);
 	must_have(&l, ".pid", "71");
 	must_have(&l, "old_pid", "72");
 	must_have(&l, "lat", "75");
-	n = format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: a_probe: "
-		   "(f+0x0/0x1) first=71 path=\"%s\" last=72 lat=75", path);
+	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: a_probe: "
+		       "(f+0x0/0x1) first=71 path=\"%s\" last=72 lat=75", path);
 	must(trace_line(&l, line, n));
 	must_have(&l, "first", "71");
 	must_have(&l, "last", "72");
@@ -122,7 +123,7 @@ static void must_tell(const uint8_t *data, size_t size)
 
 static void must_be_svg(const char *s, size_t n)
 {
-	struct words w = { 0 };
+	struct strbuf w = { 0 };
 
 	svg_text(&w, s, n, SIZE_MAX);
 	for (size_t i = 0; i < w.n; i++)
@@ -147,10 +148,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(line, data, size);
 	if (trace_line(&l, line, size)) {
 		must(l.event.n && l.time.n);
-		must_be_in(trace_key(&l, key), line, size);
+		must_be_in(trace_line_key(&l, key), line, size);
 		must_be_in(l.tgid, line, size);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			must_be_in(trace_key(&l, keys[i]), line, size);
+			must_be_in(trace_line_key(&l, keys[i]), line, size);
 		must(trace_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
 		must_be_carried(&l, line, size, key);
 		must_be_carried(&l, line, size, "comm");

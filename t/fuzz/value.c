@@ -2,7 +2,7 @@
 /* value.c - a number as a stranger wrote it, and its power of two */
 #include <errno.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "fuzz.h"
 
 /* Is the text a number? Told by strtoull, which knows nothing of ours. */
@@ -29,13 +29,13 @@ static int is_number(const char *s, uint64_t *whole)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *a = next_part(&data, &size), *b = next_part(&data, &size);
-	struct value v, w;
+	struct decimal v, w;
 	uint64_t whole;
-	int is = value_parse(&v, (struct part){ a, strlen(a) }) == 0;
+	int is = decimal_parse(&v, (struct text_part){ a, strlen(a) }) == 0;
 
 	must(is == is_number(a, &whole));
 	if (is) {
-		int power = value_power(&v);
+		int power = decimal_power(&v);
 
 		must(v.nano < 1000000000);
 		must(v.whole == whole || v.whole == 0 - whole);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			must(v.whole >> p == 1);
 		}
 	}
-	if (is && value_parse(&w, (struct part){ b, strlen(b) }) == 0) {
+	if (is && decimal_parse(&w, (struct text_part){ b, strlen(b) }) == 0) {
 		must(value_compare(&v, &w) == -value_compare(&w, &v));
 		must(value_compare(&v, &w) <= 0 || value_power(&v) >= value_power(&w));
 	}

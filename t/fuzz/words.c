@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* words.c - split_words against a second splitter, quote_word as its inverse */
+/* words.c - words_split against a second splitter, words_quote as its inverse */
 #include "fuzz.h"
 
 /*
@@ -47,7 +47,7 @@ static int oracle(const char *s, char *out)
 	return state == BETWEEN || state == PLAIN ? words : -1;
 }
 
-/* quote_word into exactly enough room, and into one byte less. */
+/* words_quote into exactly enough room, and into one byte less. */
 static char *quote(const char *before, const char *word)
 {
 	size_t quotes = 0, need;
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *s = next_part(&data, &size), *expected = malloc(strlen(s) + 1), *p = expected;
 	const char *why = NULL;
-	char **words = split_words(s, &why), **again, *quoted;
+	char **words = words_split(s, &why), **again, *quoted;
 	int n = oracle(s, expected);
 
 	must(expected && (words != NULL) == (n >= 0) && (words == NULL) == (why != NULL));
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(quoted);
 		quoted = more;
 	}
-	again = split_words(quoted, &why);
+	again = words_split(quoted, &why);
 	must(again);
 	for (int i = 0; i < n && i < 64; i++)
 		must(again[i] && !strcmp(again[i], words[i]));
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(quoted);
 
 	quoted = quote("", s);
-	again = split_words(quoted, &why);
+	again = words_split(quoted, &why);
 	must(again && again[0] && !strcmp(again[0], s) && !again[1]);
 	free(again);
 	free(quoted);

@@ -298,15 +298,15 @@ static void pass(const unsigned char *frame, size_t n, int to)
 
 /* ---- a link that is slow ---------------------------------------------------- */
 
-struct waiting {
-	struct waiting *next;
+struct wait {
+	struct wait *next;
 	int64_t time; /* when all of it is over the link */
 	size_t n;
 	unsigned char frame[];
 };
 
 static struct queue {
-	struct waiting *first, **last;
+	struct wait *first, **last;
 	size_t n;
 	int64_t free; /* when the link is */
 } queues[2]; /* of what came in there */
@@ -322,7 +322,7 @@ static int64_t now(void)
 /* 0 if there is no room */
 static int enqueue(struct queue *q, const unsigned char *frame, size_t n)
 {
-	struct waiting *w;
+	struct wait *w;
 	int64_t t = now();
 
 	if (q->n == opt.queue)
@@ -333,7 +333,7 @@ static int enqueue(struct queue *q, const unsigned char *frame, size_t n)
 	if (q->free < t)
 		q->free = t;
 	q->free += (int64_t)((double)n * 8000 / opt.mbit);
-	*w = (struct waiting){ .time = q->free, .n = n };
+	*w = (struct wait){ .time = q->free, .n = n };
 	memcpy(w->frame, frame, n);
 	if (!q->n++)
 		q->last = &q->first;
@@ -351,7 +351,7 @@ static int64_t dequeue(void)
 		struct queue *q = &queues[from];
 
 		while (q->n && q->first->time <= t) {
-			struct waiting *w = q->first;
+			struct wait *w = q->first;
 
 			pass(w->frame, w->n, !from);
 			q->first = w->next;

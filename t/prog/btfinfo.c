@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * btfinfo - what lib/btf.c finds in a kernel's description of its types
+ * btfinfo - what lib/bpf/btf.c finds in a kernel's description of its types
  *
  *	btfinfo FILE WORD...
  * Of each WORD a line: of STRUCTURE.MEMBER where it is, in bytes, of a FUNCTION its
@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "bpf/bpf.h"
 
 int main(int argc, char **argv)
 {
 	struct btf b;
 
-	prog = "btfinfo";
+	program_name = "btfinfo";
 	if (argc < 2)
 		return 100;
 	if (btf_read(&b, argv[1]) < 0) {
-		complain_errno("unable to read %s", argv[1]);
+		err_errno("unable to read %s", argv[1]);
 		return 111;
 	}
 	for (argv += 2; *argv; argv++) {

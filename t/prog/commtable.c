@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "comms.h"
+#include "event/event.h"
 
 static int is_odd(void *unused, struct comm *c)
 {

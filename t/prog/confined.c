@@ -16,15 +16,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tfs.h"
+#include "base/base.h"
 
 static void tried(const char *what, long result)
 {
 	char line[80];
 	int e = errno;
 
-	format(line, sizeof(line), "%s: %s\n", what, result == -1 ? strerror(e) : "Success");
-	if (write_all(STDOUT_FILENO, line, strlen(line)) < 0)
+	str_format(line, sizeof(line), "%s: %s\n", what, result == -1 ? strerror(e) : "Success");
+	if (fd_write_all(STDOUT_FILENO, line, strlen(line)) < 0)
 		_exit(REFUSED);
 }
 

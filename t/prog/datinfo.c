@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * datinfo - what lib/tracedat.c sees in a trace.dat of version 6 or 7
+ * datinfo - what lib/tracedat/read.c sees in a trace.dat of version 6 or 7
  *
  *	datinfo FILE
  * Prints, a line each: "version N", "layout PAGE DATA LONG little|big",
@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tracedat.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "tracedat/tracedat.h"
 
 static int print_format(void *arg, const char *system, const char *text, size_t n)
 {
@@ -26,7 +28,7 @@ int main(int argc, char **argv)
 	struct comms comms = { 0 };
 	struct dat d;
 
-	prog = "datinfo";
+	program_name = "datinfo";
 	if (argc != 2 || dat_open(&d, argv[1]) < 0)
 		return 111;
 	printf("version %u\nlayout %u %u %u %s\ncpus %u\n", d.version, d.layout.size,
@@ -40,16 +42,16 @@ int main(int argc, char **argv)
 
 		printf("buffer '%s' %s %zu\n", b->name, b->clock, b->page);
 		for (size_t j = 0; j < b->ncpus; j++) {
-			struct page_format l = d.layout;
+			struct subbuf_format l = d.layout;
 			size_t pages = 0, events = 0;
-			struct dat_pages p;
+			struct dat_subbufs p;
 			const void *page;
 
 			l.size = (uint32_t)b->page;
-			dat_pages_begin(&p, &d, b, &b->cpus[j]);
-			for (; (page = dat_pages_next(&p)); pages++)
-				events += page_count(&l, page, b->page);
-			dat_pages_end(&p);
+			dat_subbufs_begin(&p, &d, b, &b->cpus[j]);
+			for (; (page = dat_subbufs_next(&p)); pages++)
+				events += subbuf_count(&l, page, b->page);
+			dat_subbufs_end(&p);
 			if (p.failed)
 				return 111;
 			printf("cpu %u %zu %zu\n", b->cpus[j].cpu, pages, events);

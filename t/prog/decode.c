@@ -27,27 +27,28 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "event.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "event/event.h"
+#include "live/live.h"
 
 enum { MOST_CPUS = 64, LINE = 65536 };
 
 struct stream {
 	char *pages;
 	size_t n, at;
-	struct page page;
+	struct subbuf page;
 	struct record r;
 	int more, first;
 };
 
-static struct events events;
-static struct line line = { .events = &events };
-static struct page_format page_format;
+static struct event_set events;
+static struct line_format line = { .events = &events };
+static struct subbuf_format page_format;
 static struct stream streams[MOST_CPUS];
 
 static char *slurp(int dir, const char *file, size_t *len)
 {
-	char *text = ctl_read(dir, file, len);
+	char *text = file_read(dir, file, len);
 
 	if (!text)
 		*len = 0;
@@ -100,13 +101,13 @@ static void read_pages(struct stream *s, int fd)
 static int advance(struct stream *s, int cpu)
 {
 	for (;;) {
-		if (page_next(&s->page, &s->r))
+		if (subbuf_next(&s->page, &s->r))
 			return 1;
 		if (s->at >= s->n)
 			return 0;
 		size_t size = s->n - s->at < page_format.size ? s->n - s->at : page_format.size;
 
-		page_open(&s->page, &page_format, s->pages + s->at, size, cpu);
+		subbuf_open(&s->page, &page_format, s->pages + s->at, size, cpu);
 		s->at += size;
 		s->first = 1;
 	}
@@ -135,12 +136,12 @@ static unsigned long decode(FILE *out)
 		struct stream *s = &streams[best];
 
 		if (s->first && s->page.lost) {
-			len = lost_line(best, s->page.lost, buf, sizeof(buf));
+			len = line_lost(best, s->page.lost, buf, sizeof(buf));
 			if (out)
 				fwrite(buf, 1, len, out);
 		}
 		s->first = 0;
-		len = event_line(&line, &s->r, buf, sizeof(buf));
+		len = line_print(&line, &s->r, buf, sizeof(buf));
 		if (out)
 			fwrite(buf, 1, len, out);
 		s->more = advance(s, best);
@@ -157,7 +158,7 @@ static unsigned long decode_only(void)
 		struct stream *s = &streams[i];
 
 		for (s->at = 0; advance(s, i); n++)
-			event_line(&line, &s->r, buf, sizeof(buf));
+			line_print(&line, &s->r, buf, sizeof(buf));
 	}
 	return n;
 }
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
 	text = slurp(dir, "events/header_page", &len);
 	if (!text)
 		text = slurp(root, "events/header_page", &len);
-	if (page_format_parse(&page_format, text ? text : "", len) < 0)
+	if (subbuf_format_parse(&page_format, text ? text : "", len) < 0)
 		fprintf(stderr, "no header_page\n");
 	free(text);
 	read_formats(dir);
@@ -214,7 +215,7 @@ int main(int argc, char **argv)
 	comms_parse(&events.comms, text, len);
 	free(text);
 	text = slurp(root, "saved_tgids", &len);
-	tgids_parse(&events.comms, text, len, 0);
+	comms_parse_tgids(&events.comms, text, len, 0);
 	free(text);
 	text = slurp(root, "printk_formats", &len);
 	events_strings(&events, text, len);
@@ -237,7 +238,7 @@ int main(int argc, char **argv)
 			read_pages(&streams[i], fd);
 	}
 	if (header) {
-		len = header_lines(&line, "nop", 0, 0, 0, path, sizeof(path));
+		len = line_header(&line, "nop", 0, 0, 0, path, sizeof(path));
 		fwrite(path, 1, len, stdout);
 		return 0;
 	}

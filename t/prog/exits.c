@@ -19,13 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "view/view.h"
 
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif
 
-static struct exits x = { .fd = -1 };
+static struct taskstats x = { .fd = -1 };
 
 /* Fork a child that exits with the code, or waits for a signal (-1); 0: in the child. */
 static pid_t child(int code)
@@ -52,12 +52,12 @@ static int told(void)
 	waitpid(three, NULL, 0);
 	kill(term, SIGTERM);
 	/* as at the delivery of the signal: the child may not have got a processor yet */
-	printf("killed: %ld\n", exits_killed(&x, term));
+	printf("killed: %ld\n", taskstats_killed_code(&x, term));
 	waitpid(term, NULL, 0);
-	exits_read(&x);
-	printf("three: %ld\n", exits_code(&x, three));
-	printf("term: %ld\n", exits_code(&x, term));
-	printf("twice: %ld\n", exits_code(&x, term));
+	taskstats_read(&x);
+	printf("three: %ld\n", taskstats_exit_code(&x, three));
+	printf("term: %ld\n", taskstats_exit_code(&x, term));
+	printf("twice: %ld\n", taskstats_exit_code(&x, term));
 	return 0;
 }
 
@@ -72,9 +72,9 @@ static int lost(int n)
 	for (int i = 0; pids && i < n; i++)
 		killed(pids[i] = child(-1));
 	for (int i = 0; pids && i < n; i++) {
-		known += exits_killed(&x, pids[i]) >= 0;
+		known += taskstats_killed_code(&x, pids[i]) >= 0;
 		waitpid(child(0), NULL, 0);
-		exits_read(&x);
+		taskstats_read(&x);
 	}
 	free(pids);
 	printf("known: %d\n", known);
@@ -91,7 +91,7 @@ static int again(void)
 	waitpid(first, NULL, 0);
 	/* the buffers are found empty, and what follows is younger */
 	for (int i = 0; i < 4; i++) {
-		exits_read(&x);
+		taskstats_read(&x);
 		x.looks++;
 	}
 	pid = syscall(SYS_clone3, args, sizeof(args));
@@ -101,7 +101,7 @@ static int again(void)
 		for (;;)
 			pause();
 	kill((pid_t)pid, SIGTERM);
-	printf("killed: %ld\n", exits_killed(&x, (int)pid));
+	printf("killed: %ld\n", taskstats_killed_code(&x, (int)pid));
 	waitpid((pid_t)pid, NULL, 0);
 	return 0;
 }
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	exits_open(&x, (unsigned)sysconf(_SC_NPROCESSORS_CONF));
+	taskstats_open(&x, (unsigned)sysconf(_SC_NPROCESSORS_CONF));
 	if (x.fd < 0)
 		return 77;
 	if (!strcmp(what, "told"))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * insns - what lib/emit.c makes of a program, an instruction a line
+ * insns - what lib/bpf/emit.c makes of a program, an instruction a line
  *
  *	insns each       one of every kind of instruction
  *	insns jumps      jumps forward, backward, to the next and over a wide one
  *	insns too-long   more than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
- * The last: a program of lib/dtprog.h, of a probe with these flags (lib/dt.h), that
+ * The last: a program of lib/requests/program.h, of a probe with these flags (lib/requests/requests.h), that
  * ends windows at the send. Prints "CODE TO FROM OFFSET NUMBER", CODE and NUMBER in
  * hexadecimal, as Documentation/bpf/standardization/instruction-set.rst names them.
  */
@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dt.h"
-#include "tfs.h"
+#include "base/base.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
 
 static const struct {
 	const char *name;
@@ -27,72 +28,72 @@ static const struct {
 	{ "mark", dt_egress }, { "mark_bare", dt_egress_bare },
 };
 
-static void each(struct code *c)
+static void each(struct bpf_code *c)
 {
-	load(c, U64, R1, R2, 8);
-	load(c, U32, R1, R2, -4);
-	load(c, U16, R1, R2, 0);
-	load(c, U8, R1, R2, 12);
-	store(c, U64, FP, -8, R9);
-	store(c, U8, FP, -512, R0);
-	store_number(c, U32, FP, -16, -2);
-	store_number(c, U16, FP, -6, 0xffff);
-	compute(c, SET, R6, R1);
-	compute(c, PLUS, R6, R1);
-	compute(c, MINUS, R6, R1);
-	compute(c, OR_, R6, R1);
-	compute32(c, SET, R6, R6);
-	compute32(c, MINUS, R1, R2);
-	compute_number(c, AND_, R3, ~1);
-	compute_number(c, LEFT, R3, 32);
-	compute_number(c, RIGHT, R3, 32);
-	compute_number(c, RIGHT_SIGNED, R3, 63);
-	compute_number32(c, SET, R3, -1);
-	from_network(c, R4, 16);
-	from_network(c, R4, 32);
-	add_to(c, R0, 24, R1);
-	exchange(c, R6, 8, R4);
-	load_map(c, R1, 7);
-	load_number(c, R2, 0x0123456789abcdef);
-	load_number(c, R2, 0xffffffff);
-	call(c, MAP_LOOKUP);
-	call(c, READ_KERNEL);
-	leave(c, -1);
+	emit_load(c, SIZE_DW, R1, R2, 8);
+	emit_load(c, SIZE_W, R1, R2, -4);
+	emit_load(c, SIZE_H, R1, R2, 0);
+	emit_load(c, SIZE_B, R1, R2, 12);
+	emit_store(c, SIZE_DW, FP, -8, R9);
+	emit_store(c, SIZE_B, FP, -512, R0);
+	emit_store_imm(c, SIZE_W, FP, -16, -2);
+	emit_store_imm(c, SIZE_H, FP, -6, 0xffff);
+	emit_alu(c, ALU_MOV, R6, R1);
+	emit_alu(c, ALU_ADD, R6, R1);
+	emit_alu(c, ALU_SUB, R6, R1);
+	emit_alu(c, ALU_OR, R6, R1);
+	emit_alu32(c, ALU_MOV, R6, R6);
+	emit_alu32(c, ALU_SUB, R1, R2);
+	emit_alu_imm(c, ALU_AND, R3, ~1);
+	emit_alu_imm(c, ALU_LSH, R3, 32);
+	emit_alu_imm(c, ALU_RSH, R3, 32);
+	emit_alu_imm(c, ALU_ARSH, R3, 63);
+	emit_alu32_imm(c, ALU_MOV, R3, -1);
+	emit_from_be(c, R4, 16);
+	emit_from_be(c, R4, 32);
+	emit_atomic_add(c, R0, 24, R1);
+	emit_cmpxchg(c, R6, 8, R4);
+	emit_load_map(c, R1, 7);
+	emit_load_imm64(c, R2, 0x0123456789abcdef);
+	emit_load_imm64(c, R2, 0xffffffff);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_exit(c, -1);
 }
 
-static void jumps(struct code *c)
+static void jumps(struct bpf_code *c)
 {
 	enum { AGAIN, NEXT, OVER, END, UNUSED };
 
-	label(c, AGAIN);
-	jump(c, NEXT);
-	label(c, NEXT);
-	jump_if(c, R1, IS, R2, END);
-	jump_if(c, R1, IS_NOT, R9, AGAIN);
-	jump_if_number(c, R3, ABOVE, -5, OVER);
-	load_number(c, R4, 1ull << 32);
-	label(c, OVER);
-	jump_if_number32(c, R3, LESS, 5, AGAIN);
-	jump_if_number32(c, R3, AT_LEAST, 5, END);
-	jump_if_number(c, R3, HAS, 8, END);
-	jump_if_number(c, R3, MORE, 8, END);
-	jump_if_number32(c, R3, AT_MOST, 8, END);
-	label(c, UNUSED);
-	jump(c, AGAIN);
-	label(c, END);
-	leave(c, 0);
+	emit_label(c, AGAIN);
+	emit_jump(c, NEXT);
+	emit_label(c, NEXT);
+	emit_jump_if(c, R1, JEQ, R2, END);
+	emit_jump_if(c, R1, JNE, R9, AGAIN);
+	emit_jump_if_imm(c, R3, JGT, -5, OVER);
+	emit_load_imm64(c, R4, 1ull << 32);
+	emit_label(c, OVER);
+	emit_jump32_if_imm(c, R3, JSLT, 5, AGAIN);
+	emit_jump32_if_imm(c, R3, JSGE, 5, END);
+	emit_jump_if_imm(c, R3, JSET, 8, END);
+	emit_jump_if_imm(c, R3, JSGT, 8, END);
+	emit_jump32_if_imm(c, R3, JSLE, 8, END);
+	emit_label(c, UNUSED);
+	emit_jump(c, AGAIN);
+	emit_label(c, END);
+	emit_exit(c, 0);
 }
 
 int main(int argc, char **argv)
 {
-	static struct code c;
+	static struct bpf_code c;
 	struct dt_plan p = { .id = 0x2a, .pids = 3, .received = 4, .sent = 5, .from = 6, .state = 7,
 			     .copied_seq = 100, .write_seq = 200, .snd_una = 300, .rcv_nxt = 400,
 			     .peer_port = 12, .port = 14, .pid = 500, .tgid = 504 };
 	const char *what = argc > 1 ? argv[1] : "";
 	int known = 1;
 
-	prog = "insns";
+	program_name = "insns";
 	p.flags = argc > 2 ? atoi(argv[2]) : 0;
 	p.end_at_send = argc > 3;
 	if (!strcmp(what, "each"))
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
 		jumps(&c);
 	else if (!strcmp(what, "too-long"))
 		for (;;)
-			call(&c, TRACE_PRINTK);
+			emit_call(&c, FN_TRACE_PRINTK);
 	else
 		known = 0;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs) && !known; i++)
@@ -111,9 +112,9 @@ int main(int argc, char **argv)
 		}
 	if (!known)
 		return 100;
-	code_resolve(&c);
+	emit_resolve(&c);
 	for (unsigned i = 0; i < c.n; i++) {
-		const struct insn *in = &c.v[i];
+		const struct bpf_insn *in = &c.v[i];
 		int low = in->regs & 15, high = in->regs >> 4;
 
 		if (__BYTE_ORDER == __BIG_ENDIAN) {

@@ -20,8 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bpf.h"
-#include "netlink.h"
+#include "bpf/bpf.h"
 
 enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ERROR = 2, LAST = 3, REQUEST = 1,
        ACK = 4, EXCLUSIVE = 0x200, CREATE = 0x400, DUMP = 0x300, KIND = 1, NETLINK_ROUTES = 0 };
@@ -77,13 +76,13 @@ static int ask(int type, int flags, unsigned device, const char *kind, char *fou
 
 static int filter(unsigned device)
 {
-	static struct code c;
-	static const struct kind k = { .kind = PROGRAM_SCHED_CLS };
+	static struct bpf_code c;
+	static const struct bpf_load_as k = { .kind = PROGRAM_SCHED_CLS };
 	char why[256];
 	int program;
 
-	leave(&c, -1);
-	program = code_load(&c, "theirs", &k, why, sizeof(why));
+	emit_exit(&c, -1);
+	program = bpf_load(&c, "theirs", &k, why, sizeof(why));
 	return program < 0 ? -errno : tc_add_program(device, 1, 1, program, "theirs");
 }
 

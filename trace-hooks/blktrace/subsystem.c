@@ -2,7 +2,7 @@
 /*
  * subsystem.c - blktrace: a session is the tracing of block devices
  *
- * The recipe sets it up, with the session's name for a key. Beside it there is an
+ * The hook sets it up, with the session's name for a key. Beside it there is an
  * instance of tracefs, tfs-blk.SESSION: it knows whom the session follows, tells
  * of their children, and carries the lock by which others see whether the
  * session lives. It is made first and removed last, so that a device with a
@@ -15,8 +15,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "blk.h"
-#include "manager.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "blktrace/blktrace.h"
+#include "session/session.h"
 
 #define PREFIX BLK_INSTANCE_PREFIX
 
@@ -31,7 +34,7 @@ static const char *instance_name(const struct request *rq)
 {
 	static char name[sizeof(PREFIX) + sizeof(rq->session)];
 
-	format(name, sizeof(name), PREFIX "%s", rq->session);
+	str_format(name, sizeof(name), PREFIX "%s", rq->session);
 	return name;
 }
 
@@ -44,30 +47,30 @@ static int open_root(char *path)
 	*strstr(path, "/block/") = '\0';
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return complain_file("unable to open %s", path);
+		return err_file("unable to open %s", path);
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEBUGFS) {
 		close(fd);
-		return complain("no debugfs at %s: mount -t debugfs nodev %s", path, path);
+		return err_msg("no debugfs at %s: mount -t debugfs nodev %s", path, path);
 	}
 	return fd;
 }
 
 static int check(const struct request *rq, int root)
 {
-	int dir = open_instances();
+	int dir = recording_instances();
 
 	(void)root;
 	if (dir < 0)
 		return -1;
 	close(dir);
 	if (rq->output == OUTPUT_DAT)
-		return complain("--output dat is for ftrace; relay-cat -o keeps the records of "
-				"block devices");
+		return err_msg("--output dat is for ftrace; relay-cat -o keeps the records of "
+			       "block devices");
 	if (rq->clock)
-		return complain("--clock: the records of block devices have one clock");
+		return err_msg("--clock: the records of block devices have one clock");
 	if (rq->header)
-		return complain("--header is for ftrace: this is blkparse's text");
-	return check_whom(rq);
+		return err_msg("--header is for ftrace: this is blkparse's text");
+	return recording_check_tasks(rq);
 }
 
 /* ---- the session -------------------------------------------------------------- */
@@ -78,18 +81,18 @@ static int check(const struct request *rq, int root)
  */
 static int open_session(const struct request *rq)
 {
-	instances = open_instances();
+	instances = recording_instances();
 	if (instances < 0)
 		return -1;
 	instance = owned_make(instances, instance_name(rq), 0750);
 	if (instance < 0 && errno == EEXIST)
-		return complain("instance %s exists already; give --instance another name",
-				instance_name(rq));
+		return err_msg("instance %s exists already; give --instance another name",
+			       instance_name(rq));
 	if (instance < 0)
-		return complain_file("unable to make instance %s", instance_name(rq));
+		return err_file("unable to make instance %s", instance_name(rq));
 	if (rq->everybody)
 		return 0;
-	return follow(rq, instance) < 0 ? -1 :
+	return recording_follow(rq, instance) < 0 ? -1 :
 	       ctl_write(instance, "events/sched/sched_process_fork/enable", "1", 0);
 }
 
@@ -97,7 +100,7 @@ static int place(const struct request *rq, const char **variables)
 {
 	static char text[32 + sizeof(rq->session)];
 
-	format(text, sizeof(text), "BLK_TRACE_KEY=%s", instance_name(rq));
+	str_format(text, sizeof(text), "BLK_TRACE_KEY=%s", instance_name(rq));
 	variables[0] = text;
 	variables[1] = NULL;
 	return instance;
@@ -113,9 +116,9 @@ static int arm(const struct request *rq)
 	key = blk_key(instance_name(rq));
 	n = blk_each(key, blk_start, name);
 	if (n < 0)
-		return complain_needs(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
+		return err_capability(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
 				      name);
-	return n ? 0 : complain("%s: the recipe set up no device", rq->recipe->name);
+	return n ? 0 : err_msg("%s: the hook set up no device", rq->hook->name);
 }
 
 /* Of --parent the instance follows the parents, too, or it would not their children. */
@@ -133,20 +136,20 @@ static int stream(const struct request *rq, const char **argv)
 	}
 	for (size_t i = 0; i < rq->parents.n; i++)
 		if (!task_read(rq->parents.v[i], &t))
-			add_threads(&all, &t);
+			task_add_threads(&all, &t);
 	if (pids_sort(&all) < 0) {
 		pids_clear(&all);
 		return -1;
 	}
 	for (size_t i = 0; i < all.n && len < sizeof(parents) - 16; i++)
-		len += format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
-			      (int)all.v[i]);
+		len += str_format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
+				  (int)all.v[i]);
 	pids_clear(&all);
 	if (len) {
 		argv[n++] = "-n";
 		argv[n++] = parents;
 	}
-	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
 	if (rq->output >= OUTPUT_FILE) {
 		argv[n++] = "-s";
 		argv[n++] = kb;
@@ -173,10 +176,10 @@ static int close_session(const struct request *rq)
 	if (instance < 0)
 		return 0;
 	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
-		r = complain_needs(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
+		r = err_capability(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	else if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		r = complain_file("unable to remove instance %s", instance_name(rq));
+		r = err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
 	return r;
@@ -184,12 +187,12 @@ static int close_session(const struct request *rq)
 
 static int members(const struct request *rq, struct pids *out)
 {
-	return followed(instance_name(rq), out);
+	return recording_followed(instance_name(rq), out);
 }
 
 static int sweep(const char *session)
 {
-	return sweep_instances(PREFIX, session, blk_end_session);
+	return recording_sweep(PREFIX, session, blk_end_session);
 }
 
 /* Whatever else is traced is somebody else's. */
@@ -198,7 +201,7 @@ static int reset(void)
 	return 0;
 }
 
-struct subsystem ours = {
+struct subsystem manager_subsystem = {
 	.name = "blktrace", .root = open_root, .check = check, .open = open_session,
 	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,

@@ -5,7 +5,7 @@
  *
  * The instance, tfs-dt.SESSION, carries the lock by which others see whether the
  * session lives; the probe has its name. It is made first and removed last. The
- * recipe makes the probe and says which events; dt-window lets through what
+ * hook makes the probe and says which events; dt-window lets through what
  * happened in windows. Who was named is added when all is armed.
  */
 #include <errno.h>
@@ -13,8 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dt.h"
-#include "manager.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
+#include "session/session.h"
 
 #define PREFIX DT_INSTANCE_PREFIX
 
@@ -27,46 +31,46 @@ static const char *name_of(const struct request *rq)
 {
 	static char name[sizeof(PREFIX) + sizeof(rq->session)];
 
-	format(name, sizeof(name), PREFIX "%s", rq->session);
+	str_format(name, sizeof(name), PREFIX "%s", rq->session);
 	return name;
 }
 
 static int open_root(char *path)
 {
-	return open_tracefs(NULL, "", path);
+	return tracefs_open(NULL, "", path);
 }
 
 static int check(const struct request *rq, int root)
 {
 	if (rq->output == OUTPUT_DAT)
-		return complain("--output dat is for ftrace: what lies between windows is left "
-				"out of text");
+		return err_msg("--output dat is for ftrace: what lies between windows is left "
+			       "out of text");
 	if (rq->parents.n)
-		return complain("--parent is for ftrace; name the tasks with --pid");
-	if (dt_ready() < 0 || check_recording(rq, root) < 0)
+		return err_msg("--parent is for ftrace; name the tasks with --pid");
+	if (dt_ready() < 0 || recording_check(rq, root) < 0)
 		return -1;
-	return rq->everybody ? 0 : check_whom(rq);
+	return rq->everybody ? 0 : recording_check_tasks(rq);
 }
 
 /* One clock for all hosts' sessions to begin with, and what dt-join can read. */
 static int open_session(const struct request *rq)
 {
 	if (dt_there(name_of(rq)))
-		return complain("there is a probe %s already; give --instance another name",
-				name_of(rq));
-	instances = open_instances();
+		return err_msg("there is a probe %s already; give --instance another name",
+			       name_of(rq));
+	instances = recording_instances();
 	if (instances < 0)
 		return -1;
-	instance = make_recording(rq, instances, name_of(rq), rq->clock ? rq->clock : "mono");
-	return instance < 0 ? -1 : leave_us_out(instance);
+	instance = recording_make(rq, instances, name_of(rq), rq->clock ? rq->clock : "mono");
+	return instance < 0 ? -1 : recording_exclude_us(instance);
 }
 
 static int place(const struct request *rq, const char **variables)
 {
 	static char traced[32 + sizeof(rq->session)], probe[32 + sizeof(rq->session)];
 
-	format(traced, sizeof(traced), "TFS_INSTANCE=%s", name_of(rq));
-	format(probe, sizeof(probe), "TFS_PROBE=%s", name_of(rq));
+	str_format(traced, sizeof(traced), "TFS_INSTANCE=%s", name_of(rq));
+	str_format(probe, sizeof(probe), "TFS_PROBE=%s", name_of(rq));
 	variables[0] = traced;
 	variables[1] = probe;
 	variables[2] = NULL;
@@ -83,7 +87,7 @@ static int flags_of(const struct request *rq)
 	if (map < 0)
 		return -1;
 	r = bpf_lookup(map, &zero, &s) < 0 ?
-	    complain_needs(CAPS_BPF, "unable to read what the probe is") : (int)s.flags;
+	    err_capability(CAPS_BPF, "unable to read what the probe is") : (int)s.flags;
 	close(map);
 	return r;
 }
@@ -115,16 +119,16 @@ static int add_named(const struct request *rq)
 		r = select_pids(rq->who, rq->nwho, which, &now);
 		pids_minus(&now, &known);
 		for (size_t i = 0; !r && i < now.n; i++) {
-			format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
+			str_format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
 			r = bpf_update(map, &now.v[i], &by_hand) < 0 ?
-			    complain_needs(CAPS_BPF, "unable to add %d", (int)now.v[i]) :
+			    err_capability(CAPS_BPF, "unable to add %d", (int)now.v[i]) :
 			    ctl_write(instance, "trace_marker", line, 0);
 			pids_add(&known, now.v[i]);
 		}
 		r |= pids_sort(&known);
 	} while (!r && now.n);
 	if (!r && !known.n)
-		r = complain("nobody to trace: the tasks are gone");
+		r = err_msg("nobody to trace: the tasks are gone");
 	pids_clear(&known);
 	pids_clear(&now);
 	close(map);
@@ -152,7 +156,7 @@ static int stream(const struct request *rq, const char **argv)
 	argv[n++] = "tfs-catpipe";
 	argv[n++] = "-i";
 	argv[n++] = name_of(rq);
-	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
 	if (rq->output == OUTPUT_FILE) {
 		argv[n++] = "-s";
 		argv[n++] = kb;
@@ -170,7 +174,7 @@ static int disarm(void)
 	if (instance < 0)
 		return 0;
 	ctl_try(instance, "tracing_on", "0", 0);
-	return buffer_count(instance, "entries: ") > 0;
+	return instance_buffer_count(instance, "entries: ") > 0;
 }
 
 static int close_session(const struct request *rq)
@@ -183,7 +187,7 @@ static int close_session(const struct request *rq)
 		r = -1;
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	else if (instance_remove(instances, name_of(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		r = complain_file("unable to remove instance %s", name_of(rq));
+		r = err_file("unable to remove instance %s", name_of(rq));
 	close(instance);
 	close(instances);
 	return r;
@@ -203,7 +207,7 @@ static int members(const struct request *rq, struct pids *out)
 
 static int sweep(const char *session)
 {
-	return sweep_instances(PREFIX, session, dt_end_session);
+	return recording_sweep(PREFIX, session, dt_end_session);
 }
 
 /* Whatever else is marked is somebody else's. */
@@ -212,7 +216,7 @@ static int reset(void)
 	return 0;
 }
 
-struct subsystem ours = {
+struct subsystem manager_subsystem = {
 	.name = "distributed", .root = open_root, .check = check, .open = open_session,
 	.place = place, .exclude = exclude, .arm = arm, .stream = stream, .disarm = disarm,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,

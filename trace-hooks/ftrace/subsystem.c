@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comms.h"
-#include "manager.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "live/live.h"
+#include "session/session.h"
 
 /* The formats of all system calls, and a page of each of some processors. */
 #define LEAST_DAT_KB 1024
@@ -26,7 +29,7 @@ static const char *instance_name(const struct request *rq)
 {
 	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session)];
 
-	format(name, sizeof(name), INSTANCE_PREFIX "%s", rq->session);
+	str_format(name, sizeof(name), INSTANCE_PREFIX "%s", rq->session);
 	return name;
 }
 
@@ -35,13 +38,13 @@ static const char *beside_name(const struct request *rq, const char *suffix)
 {
 	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session) + 16];
 
-	format(name, sizeof(name), "%s%s", instance_name(rq), suffix);
+	str_format(name, sizeof(name), "%s%s", instance_name(rq), suffix);
 	return name;
 }
 
 static int open_root(char *path)
 {
-	return open_tracefs(NULL, "", path);
+	return tracefs_open(NULL, "", path);
 }
 
 /* ---- before anything exists --------------------------------------------------- */
@@ -49,9 +52,9 @@ static int open_root(char *path)
 static int check(const struct request *rq, int root)
 {
 	if (rq->output == OUTPUT_DAT && rq->size_kb < LEAST_DAT_KB)
-		return complain("--size: %lu KB is too little for a trace.dat, %d would do",
-				rq->size_kb, LEAST_DAT_KB);
-	return check_recording(rq, root) < 0 ? -1 : check_whom(rq);
+		return err_msg("--size: %lu KB is too little for a trace.dat, %d would do",
+			       rq->size_kb, LEAST_DAT_KB);
+	return recording_check(rq, root) < 0 ? -1 : recording_check_tasks(rq);
 }
 
 /* ---- who ------------------------------------------------------------------------- */
@@ -59,7 +62,7 @@ static int check(const struct request *rq, int root)
 /*
  * --parent: the filter must hold the parents, or the kernel would not follow
  * their children, so their own events are filtered out of each event that the
- * recipe enabled.
+ * hook enabled.
  */
 static int leave_parents_out(const struct request *rq)
 {
@@ -71,42 +74,42 @@ static int leave_parents_out(const struct request *rq)
 
 	if (!rq->parents.n)
 		return 0;
-	old = ctl_read(instance, "current_tracer", NULL);
+	old = file_read(instance, "current_tracer", NULL);
 	r = old && strcmp(old, "nop\n");
 	free(old);
 	if (r)
-		return complain("--parent: the parents' own calls of functions cannot be left out");
+		return err_msg("--parent: the parents' own calls of functions cannot be left out");
 	for (size_t i = 0; i < rq->parents.n; i++)
 		if (!task_read(rq->parents.v[i], &t))
-			add_threads(&all, &t);
+			task_add_threads(&all, &t);
 	r = pids_sort(&all);
 	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
-		n += format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
+		n += str_format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
 				      i ? " && " : "", (int)all.v[i]);
 	pids_clear(&all);
 	/* the kernel takes less than a page (trace_events.c, event_filter_write) */
 	if (n >= sizeof(filter) - 512)
-		return complain("--parent: too many parents and threads of theirs for "
-				"one event filter");
+		return err_msg("--parent: too many parents and threads of theirs for "
+			       "one event filter");
 	if (r)
 		return r;
-	enabled = ctl_read(instance, "set_event", NULL);
+	enabled = file_read(instance, "set_event", NULL);
 	if (!enabled)
-		return complain_file("unable to read set_event");
+		return err_file("unable to read set_event");
 	for (p = strtok_r(enabled, " \n", &save); p && !r; p = strtok_r(NULL, " \n", &save)) {
 		char *colon = strchr(p, ':');
 
 		if (!colon)
 			continue;
-		format(file, sizeof(file), "events/%.*s/%s/filter", (int)(colon - p), p,
+		str_format(file, sizeof(file), "events/%.*s/%s/filter", (int)(colon - p), p,
 			 colon + 1);
-		old = ctl_read(instance, file, NULL);
+		old = file_read(instance, file, NULL);
 		if (old)
 			old[strcspn(old, "\n")] = '\0';
 		if (old && strcmp(old, "none"))
-			r = format(whole, sizeof(whole), "(%s) && %s", old, filter) <
+			r = str_format(whole, sizeof(whole), "(%s) && %s", old, filter) <
 			    sizeof(whole) ? ctl_write(instance, file, whole, 0)
-			    : complain("--parent: %s is too long already", file);
+			    : err_msg("--parent: %s is too long already", file);
 		else
 			r = ctl_write(instance, file, filter, 0);
 		free(old);
@@ -122,35 +125,35 @@ static int follow_all(const struct request *rq, int where)
 {
 	int watched, r;
 
-	if (!names_cgroup(rq))
-		return follow(rq, where);
-	watched = watch_entries(instances, beside_name(rq, ENTRIES_SUFFIX));
+	if (!recording_names_cgroup(rq))
+		return recording_follow(rq, where);
+	watched = recording_watch_cgroup(instances, beside_name(rq, ENTRIES_SUFFIX));
 	if (watched < 0)
 		return -1;
-	r = follow(rq, where);
+	r = recording_follow(rq, where);
 	if (!r)
-		entries = start_entries(rq, watched, where);
+		entries = recording_follow_cgroup(rq, watched, where);
 	/* its lock goes with the descriptor (owned.c): it stays open */
 	return r < 0 || entries < 0 ? -1 : 0;
 }
 
 static int open_session(const struct request *rq)
 {
-	instances = open_instances();
+	instances = recording_instances();
 	if (instances < 0)
 		return -1;
-	instance = make_recording(rq, instances, instance_name(rq), rq->clock);
+	instance = recording_make(rq, instances, instance_name(rq), rq->clock);
 	if (instance < 0)
 		return -1;
 	if (rq->everybody)
-		return leave_us_out(instance);
-	if (!hook_picks(rq))
+		return recording_exclude_us(instance);
+	if (!request_hook_picks(rq))
 		return follow_all(rq, instance);
 	/* nothing is recorded there: the kernel keeps the list, forks and ends included */
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
-		return complain_file("unable to make instance %s",
-				     beside_name(rq, TASKS_SUFFIX));
+		return err_file("unable to make instance %s",
+				beside_name(rq, TASKS_SUFFIX));
 	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
 	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
@@ -160,15 +163,15 @@ static int place(const struct request *rq, const char **variables)
 	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
 	static char of_tasks[128 + sizeof(rq->session)];
 
-	format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
+	str_format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
 	probe_group(group, rq->session);
-	format(of_probes, sizeof(of_probes), "TFS_GROUP=%s", group);
+	str_format(of_probes, sizeof(of_probes), "TFS_GROUP=%s", group);
 	variables[0] = text;
 	variables[1] = of_probes;
 	variables[2] = NULL;
-	if (hook_picks(rq)) {
-		format(of_tasks, sizeof(of_tasks), "TFS_TASKS=%s",
-		       beside_name(rq, TASKS_SUFFIX));
+	if (request_hook_picks(rq)) {
+		str_format(of_tasks, sizeof(of_tasks), "TFS_TASKS=%s",
+			   beside_name(rq, TASKS_SUFFIX));
 		variables[2] = of_tasks;
 		variables[3] = NULL;
 	}
@@ -177,15 +180,15 @@ static int place(const struct request *rq, const char **variables)
 
 /*
  * The trace is to tell tasks' names from its first event on, also of those that
- * are dead when a reader comes; unless the recipe wants these events itself.
+ * are dead when a reader comes; unless the hook wants these events itself.
  */
 static void record_names(void)
 {
-	unsigned enabled = naming_enable(instance);
+	unsigned enabled = names_events_enable(instance);
 
 	for_names = enabled == NAMING;
 	if (!for_names)
-		naming_disable(instance, enabled);
+		names_events_disable(instance, enabled);
 }
 
 static int prepare(const struct request *rq)
@@ -210,7 +213,7 @@ static int arm(const struct request *rq)
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
 	/* a trace.dat has no comments: a mark in the buffer names them */
-	while (rq->output == OUTPUT_DAT && name_dead(rq, &at, line, sizeof(line)))
+	while (rq->output == OUTPUT_DAT && recording_name_dead(rq, &at, line, sizeof(line)))
 		ctl_try(instance, "trace_marker", line, 0);
 	return 0;
 }
@@ -220,11 +223,11 @@ static int stream(const struct request *rq, const char **argv)
 	static char kb[32];
 	size_t n = 0;
 
-	format(kb, sizeof(kb), "%lu", rq->size_kb);
+	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
 	argv[n++] = rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe";
 	argv[n++] = "-i";
 	argv[n++] = instance_name(rq);
-	if (rq->output >= OUTPUT_FILE || rq->recipe->alone) {
+	if (rq->output >= OUTPUT_FILE || rq->hook->alone) {
 		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
 		argv[n++] = kb;
 	}
@@ -245,7 +248,7 @@ static int disarm(void)
 	if (instance < 0)
 		return 0;
 	ctl_try(instance, "tracing_on", "0", 0);
-	return buffer_count(instance, "entries: ") > 0;
+	return instance_buffer_count(instance, "entries: ") > 0;
 }
 
 static int close_session(const struct request *rq)
@@ -257,22 +260,22 @@ static int close_session(const struct request *rq)
 		return 0;
 	if (entries > 0) {
 		kill(entries, SIGKILL);
-		finish(entries);
+		child_wait(entries);
 	}
 	/* the first: a stream that was killed left it */
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
 
 		if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
-			complain_file("unable to remove instance %s", beside);
+			err_file("unable to remove instance %s", beside);
 	}
 	if (tasks >= 0)
 		close(tasks);
 	if (probes_end_session(instances, rq->session) < 0)
-		r = complain_file("unable to remove the probes of %s", instance_name(rq));
+		r = err_file("unable to remove the probes of %s", instance_name(rq));
 	/* removed before the lock goes: nobody else takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
-		return complain_file("unable to remove instance %s", instance_name(rq));
+		return err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
 	return r;
@@ -280,12 +283,12 @@ static int close_session(const struct request *rq)
 
 static int members(const struct request *rq, struct pids *out)
 {
-	return followed(hook_picks(rq) ? beside_name(rq, TASKS_SUFFIX) : instance_name(rq), out);
+	return recording_followed(request_hook_picks(rq) ? beside_name(rq, TASKS_SUFFIX) : instance_name(rq), out);
 }
 
 static int remove_stale_probes(const char *name)
 {
-	int dir = open_instances(), r;
+	int dir = recording_instances(), r;
 
 	if (dir < 0)
 		return -1;
@@ -325,14 +328,14 @@ static char *groups_of_sessions(int dir)
 static void remove_orphans(int dir)
 {
 	int held = owned_guard(dir), root = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *text = ctl_read(root, "dynamic_events", NULL), *groups = NULL, word[PROBE_NAME + 2];
+	char *text = file_read(root, "dynamic_events", NULL), *groups = NULL, word[PROBE_NAME + 2];
 	const char *at = text;
 	struct probe p;
 
 	if (held >= 0 && text && strstr(text, ":" PROBE_PREFIX))
 		groups = groups_of_sessions(dir);
-	while (groups && next_probe(&at, &p)) {
-		format(word, sizeof(word), " %s ", p.group);
+	while (groups && probe_next(&at, &p)) {
+		str_format(word, sizeof(word), " %s ", p.group);
 		if (!strncmp(p.group, PROBE_PREFIX, strlen(PROBE_PREFIX)) &&
 		    !strstr(groups, word))
 			probes_end(root, p.group);
@@ -345,8 +348,8 @@ static void remove_orphans(int dir)
 
 static int sweep(const char *session)
 {
-	int r = sweep_instances(INSTANCE_PREFIX, session, remove_stale_probes);
-	int dir = open_instances();
+	int r = recording_sweep(INSTANCE_PREFIX, session, remove_stale_probes);
+	int dir = recording_instances();
 
 	if (dir < 0)
 		return -1;
@@ -364,7 +367,7 @@ static int sweep(const char *session)
 static int restore(int root, const char *file, const char *usual, const char *value,
 		   int flags)
 {
-	char *now = ctl_read(root, file, NULL);
+	char *now = file_read(root, file, NULL);
 	int r = 0;
 
 	if (now && *now && !strstr(now, usual))
@@ -387,7 +390,7 @@ static int reset(void)
 		{ "trace_clock", "[local]", "local", 0 },
 		{ "tracing_on", "1\n", "1", 0 },
 	};
-	int root = open_tracefs(NULL, "", NULL), r = 0;
+	int root = tracefs_open(NULL, "", NULL), r = 0;
 
 	if (root < 0)
 		return -1;
@@ -395,13 +398,13 @@ static int reset(void)
 		r |= restore(root, defaults[i].file, defaults[i].usual, defaults[i].value,
 			     defaults[i].flags);
 	/* not by reading it, which makes text of all of it */
-	if (buffer_count(root, "entries: ") || buffer_count(root, "overrun: "))
+	if (instance_buffer_count(root, "entries: ") || instance_buffer_count(root, "overrun: "))
 		r |= ctl_write(root, "trace", "", CTL_TRUNCATE);
 	close(root);
 	return r;
 }
 
-struct subsystem ours = {
+struct subsystem manager_subsystem = {
 	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
 	.place = place, .prepare = prepare, .exclude = exclude, .arm = arm, .stream = stream,
 	.disarm = disarm, .close = close_session, .members = members, .sweep = sweep,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+/* child.c - processes that we start */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+int child_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int child_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return REFUSED;
+	return child_status(status);
+}
+
+void fd_to_null(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, fd);
+		close(null);
+	}
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * confine.c - give up the rights that a tool does not need any more
+ *
+ * The tools run as root, and some of them parse text and files of strangers. Whoever
+ * takes over such a process by a fault in a parser must not get root's rights with it.
+ *
+ * A system call that the filter refuses fails with ENOSYS and does not kill: a later
+ * libc that tries a new call first goes on with the old one then. A build with
+ * -DNO_CONFINE, or with a sanitizer, does nothing here, because a sanitizer and valgrind
+ * open files and start processes in our name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#undef NO_CONFINE
+#define NO_CONFINE
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+	__has_feature(thread_sanitizer)
+#undef NO_CONFINE
+#define NO_CONFINE
+#endif
+#endif
+
+#ifdef NO_CONFINE
+
+void confine(void)
+{
+}
+
+void confine_paths(uint64_t keep, const int *files, size_t n)
+{
+	(void)keep, (void)files, (void)n;
+}
+
+#else
+
+/* Does the file belong to another user, so that root's own rights are not enough? */
+static int is_others(int file)
+{
+	struct stat st;
+
+	return file >= 0 && (fstat(file, &st) < 0 || st.st_uid != geteuid());
+}
+
+void confine_paths(uint64_t keep, const int *files, size_t n)
+{
+	while (n--)
+		if (is_others(files[n]))
+			keep |= CAPS_DAC_OVERRIDE | CAPS_FOWNER;
+	caps_keep(keep);
+}
+
+/* ---- system calls ---------------------------------------------------------------- */
+
+/* linux/audit.h: AUDIT_ARCH_*, the machine's ELF number and flags */
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define ARCH 0xc000003eu
+#elif defined(__aarch64__) && !defined(__ILP32__) && !defined(__AARCH64EB__)
+#define ARCH 0xc00000b7u
+#elif defined(__arm__) && !defined(__ARMEB__)
+#define ARCH 0x40000028u
+#elif defined(__s390x__)
+#define ARCH 0x80000016u
+#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ARCH 0xc0000015u
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCH 0xc00000f3u
+#endif
+
+#ifdef ARCH
+
+/* linux/filter.h, linux/bpf_common.h, linux/seccomp.h */
+struct insn {
+	uint16_t code;
+	uint8_t yes, no;
+	uint32_t k;
+};
+struct program {
+	unsigned short n;
+	struct insn *insns;
+};
+enum { LOAD = 0x20, EQUAL = 0x15, ANY_BIT = 0x45, RETURN = 0x06 };
+#define ALLOW 0x7fff0000u
+#define FAIL (0x00050000u | ENOSYS)
+enum { NUMBER_AT = 0, ARCH_AT = 4, ARGS_AT = 16 };
+
+/* The lower half of an argument, which is all that the kernel takes of an int. */
+#define LOW (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0)
+
+/* The system calls that a confined process can still do, and the condition of each. */
+enum { ALWAYS, IS, HAS, LACKS, IS_OURS };
+static const struct rule {
+	uint16_t number;
+	uint8_t argument, test; /* test compares this argument with value */
+	uint16_t value;
+} rules[] = {
+	/* these use open files, memory and our own signals only */
+#define CALL(number) { number, 0, ALWAYS, 0 }
+	CALL(SYS_read), CALL(SYS_write), CALL(SYS_pread64), CALL(SYS_lseek),
+	CALL(SYS_close), CALL(SYS_readv), CALL(SYS_writev), CALL(SYS_ftruncate),
+	CALL(SYS_munmap), CALL(SYS_mremap), CALL(SYS_madvise), CALL(SYS_brk),
+	CALL(SYS_exit), CALL(SYS_exit_group), CALL(SYS_rt_sigaction),
+	CALL(SYS_rt_sigprocmask), CALL(SYS_rt_sigreturn), CALL(SYS_restart_syscall),
+	CALL(SYS_getpid), CALL(SYS_gettid), CALL(SYS_sched_yield), CALL(SYS_sysinfo),
+#ifdef SYS_ppoll
+	CALL(SYS_ppoll),
+#endif
+#ifdef SYS_ppoll_time64
+	CALL(SYS_ppoll_time64),
+#endif
+#ifdef SYS_poll
+	CALL(SYS_poll),
+#endif
+#ifdef SYS_fstat
+	CALL(SYS_fstat),
+#endif
+#ifdef SYS_fstat64
+	CALL(SYS_fstat64),
+#endif
+#ifdef SYS__llseek
+	CALL(SYS__llseek),
+#endif
+#ifdef SYS_ftruncate64
+	CALL(SYS_ftruncate64),
+#endif
+#ifdef SYS_sigreturn
+	CALL(SYS_sigreturn),
+#endif
+#ifdef SYS_clock_gettime
+	CALL(SYS_clock_gettime),
+#endif
+#ifdef SYS_clock_gettime64
+	CALL(SYS_clock_gettime64),
+#endif
+#ifdef SYS_futex
+	CALL(SYS_futex),
+#endif
+#ifdef SYS_futex_time64
+	CALL(SYS_futex_time64),
+#endif
+#ifdef SYS_getrandom
+	CALL(SYS_getrandom),
+#endif
+	/* no memory that runs */
+#ifdef SYS_mmap
+	{ SYS_mmap, 2, LACKS, PROT_EXEC },
+#endif
+#ifdef SYS_mmap2
+	{ SYS_mmap2, 2, LACKS, PROT_EXEC },
+#endif
+	{ SYS_mprotect, 2, LACKS, PROT_EXEC },
+	/* F_SETOWN and F_SETSIG would send signals to others */
+#define FCNTL(number) \
+	{ number, 1, IS, F_GETFD }, { number, 1, IS, F_GETFL }, { number, 1, IS, F_SETFL }, \
+	{ number, 1, IS, F_GETPIPE_SZ }, { number, 1, IS, F_SETPIPE_SZ },
+#ifdef SYS_fcntl
+	FCNTL(SYS_fcntl)
+#endif
+#ifdef SYS_fcntl64
+	FCNTL(SYS_fcntl64)
+#endif
+	/* raise(3), abort(3) */
+	{ SYS_tgkill, 0, IS_OURS, 0 },
+	{ SYS_tkill, 0, IS_OURS, 0 },
+	/* fstat(3) of some libcs */
+#ifdef SYS_newfstatat
+	{ SYS_newfstatat, 3, HAS, AT_EMPTY_PATH },
+#endif
+#ifdef SYS_fstatat64
+	{ SYS_fstatat64, 3, HAS, AT_EMPTY_PATH },
+#endif
+#ifdef SYS_statx
+	{ SYS_statx, 2, HAS, AT_EMPTY_PATH },
+#endif
+	/* relay.c runs on each processor in turn */
+	{ SYS_sched_setaffinity, 0, IS, 0 },
+	{ SYS_sched_getaffinity, 0, IS, 0 },
+};
+
+enum { NRULES = sizeof(rules) / sizeof(*rules) };
+
+/* A kernel without seccomp, or one that refuses it, leaves us as we are. */
+static void filter_calls(void)
+{
+	static struct insn insns[4 + 5 * NRULES + 1];
+	struct program program = { .insns = insns };
+	struct insn *i = insns;
+
+	*i++ = (struct insn){ LOAD, 0, 0, ARCH_AT };
+	*i++ = (struct insn){ EQUAL, 1, 0, ARCH };
+	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
+	*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
+	for (const struct rule *r = rules; r < rules + NRULES; r++) {
+		int equal = r->test == IS || r->test == IS_OURS;
+
+		/* another number: skip to the next rule, which needs the number loaded */
+		*i++ = (struct insn){ EQUAL, 0, r->test ? 4 : 1, r->number };
+		if (r->test) {
+			*i++ = (struct insn){ LOAD, 0, 0, ARGS_AT + 8u * r->argument + LOW };
+			*i++ = (struct insn){ equal ? EQUAL : ANY_BIT, r->test == LACKS,
+				r->test != LACKS,
+				r->test == IS_OURS ? (uint32_t)getpid() : r->value };
+		}
+		*i++ = (struct insn){ RETURN, 0, 0, ALLOW };
+		if (r->test)
+			*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
+	}
+	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
+	program.n = (unsigned short)(i - insns);
+	prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
+}
+
+#else
+
+static void filter_calls(void)
+{
+}
+
+#endif /* ARCH */
+
+void confine(void)
+{
+	int e = errno;
+
+	caps_keep(0);
+	filter_calls();
+	errno = e;
+}
+
+#endif /* NO_CONFINE */

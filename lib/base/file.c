@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * only.c - open a path only if it leads to a file of the right kind
+ *
+ * The open of a device can do something: it starts a watchdog or rewinds a tape. The
+ * open of a FIFO wakes up its other end. So look first, through a descriptor that opens
+ * nothing (O_PATH, open(2)), and then open the same file through that descriptor. No
+ * other file can take its place in between.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+/* /dev/null, which Documentation/admin-guide/devices.txt numbers, is an empty file. */
+static int fits(const struct stat *st, int kinds)
+{
+	return (S_ISREG(st->st_mode) && kinds & FILE_REGULAR) ||
+	       (S_ISFIFO(st->st_mode) && kinds & FILE_FIFO) ||
+	       (S_ISBLK(st->st_mode) && kinds & FILE_BLOCK) ||
+	       (S_ISCHR(st->st_mode) && kinds & FILE_NULL && st->st_rdev == makedev(1, 3));
+}
+
+/*
+ * Open the file behind fd, which path named just now. Without a mounted procfs only the
+ * path leads to the file again. Then somebody can exchange the file before the open, but
+ * not after the comparison.
+ */
+static int open_again(int fd, const char *path, int flags, const struct stat *st)
+{
+	const char *const procs[] = { "/proc", path_procfs() };
+	struct stat now;
+	char link[PATH_MAX];
+	int again = -1;
+
+	for (int i = 0; again < 0 && i < 2; i++) {
+		str_format(link, sizeof(link), "%s/self/fd/%d", procs[i], fd);
+		again = open(link, flags);
+		if (again < 0 && errno != ENOENT)
+			return -1;
+	}
+	if (again < 0)
+		again = open(path, flags);
+	if (again < 0)
+		return -1;
+	if (!fstat(again, &now) && now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
+	    now.st_mode == st->st_mode && now.st_rdev == st->st_rdev)
+		return again;
+	close(again);
+	errno = EAGAIN;
+	return -1;
+}
+
+int file_open(const char *path, int kinds, int flags, struct stat *st)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)), again, e;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) < 0 || S_ISLNK(st->st_mode)) {
+		errno = S_ISLNK(st->st_mode) ? ELOOP : errno;
+		again = -1;
+	} else if (!fits(st, kinds)) {
+		again = FILE_OTHER;
+	} else {
+		/* nobody waits for the writer of a FIFO that was asked for by its name */
+		flags |= O_CLOEXEC | O_NOCTTY | (kinds & FILE_FIFO ? 0 : O_NONBLOCK);
+		again = open_again(fd, path, flags & ~O_NOFOLLOW, st);
+	}
+	e = errno;
+	close(fd);
+	errno = e;
+	return again;
+}
+
+char *file_read(int dir, const char *file, size_t *len)
+{
+	size_t n = 0, room = 0;
+	char *text = NULL, *more;
+	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC), e;
+	ssize_t got;
+
+	if (fd < 0)
+		return NULL;
+	for (;;) {
+		if (room - n < 4096) {
+			room = room ? 2 * room : 8192;
+			more = realloc(text, room);
+			if (!more)
+				goto fail;
+			text = more;
+		}
+		got = read(fd, text + n, room - n - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			goto fail;
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	close(fd);
+	text[n] = '\0';
+	if (len)
+		*len = n;
+	return text;
+fail:
+	e = errno;
+	close(fd);
+	free(text);
+	errno = e;
+	return NULL;
+}
+
+int file_is_below(const char *path)
+{
+	return *path != '/' && strncmp(path, "../", 3) && !strstr(path, "/../");
+}
+
+int file_exists(int dir, const char *path)
+{
+	struct stat st;
+
+	return !fstatat(dir, path, &st, 0);
+}
+
+/* The names, NUL-terminated one behind the other, in *text; how many. -1 and errno. */
+static ssize_t read_names(DIR *d, char **text, size_t *size)
+{
+	struct dirent *e;
+	size_t room = 0, len;
+	ssize_t n = 0;
+	char *more;
+
+	while ((e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		len = strlen(e->d_name) + 1;
+		while (*size + len > room) {
+			room = room ? 2 * room : 4096;
+			more = realloc(*text, room);
+			if (!more)
+				return -1;
+			*text = more;
+		}
+		memcpy(*text + *size, e->d_name, len);
+		*size += len;
+		n++;
+	}
+	return n;
+}
+
+char **file_names(const char *path)
+{
+	char *text = NULL, **names, *p;
+	size_t size = 0, n, j;
+	DIR *d = opendir(path);
+	ssize_t got;
+
+	if (!d)
+		return NULL;
+	got = read_names(d, &text, &size);
+	closedir(d);
+	n = (size_t)got;
+	names = got < 0 ? NULL : malloc((n + 1) * sizeof(*names) + size);
+	if (!names) {
+		free(text);
+		errno = ENOMEM;
+		return NULL;
+	}
+	p = size ? memcpy(names + n + 1, text, size) : NULL;
+	free(text);
+	for (size_t i = 0; i < n; i++, p += strlen(p) + 1) {
+		for (j = i; j && strcmp(names[j - 1], p) > 0; j--)
+			names[j] = names[j - 1];
+		names[j] = p;
+	}
+	names[n] = NULL;
+	return names;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/* opt.c - options of the tools, one face for all of them */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+static _Noreturn void refuse(const struct tool *t, const char *what)
+{
+	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
+}
+
+void usage_error(const struct tool *t, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vformat(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	refuse(t, what);
+}
+
+char *opt_value;
+int opt_index = 1;
+
+int opt_next(const struct tool *t, int argc, char **argv)
+{
+	static const char *rest = ""; /* letters of the word before opt_index */
+	const char *known;
+	char letter;
+
+	program_name = t->name;
+	if (opt_index == 1)
+		rest = "";
+	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--help")) {
+		stdout_print("usage: %s\n%s - %s\n", t->usage, t->name, t->purpose);
+		stdout_flush();
+		exit(DONE);
+	}
+	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--version")) {
+		stdout_print("%s %s\n", t->name, VERSION);
+		stdout_flush();
+		exit(DONE);
+	}
+	if (!*rest) {
+		const char *word = opt_index < argc ? argv[opt_index] : "";
+
+		if (word[0] != '-' || !word[1])
+			return -1;
+		opt_index++;
+		if (!strcmp(word, "--"))
+			return -1;
+		if (word[1] == '-')
+			usage_error(t, "no such option: %s", word);
+		rest = word + 1;
+	}
+	letter = *rest++;
+	known = letter == ':' ? NULL : strchr(t->letters, letter);
+	if (letter == '-')
+		usage_error(t, "no such option: %s", argv[opt_index - 1]);
+	if (!known)
+		usage_error(t, "no such option: -%c", letter);
+	opt_value = NULL;
+	if (known[1] != ':')
+		return letter;
+	if (!*rest && opt_index == argc)
+		usage_error(t, "option -%c needs a value", letter);
+	opt_value = (char *)(size_t)(*rest ? rest : argv[opt_index++]);
+	rest = "";
+	return letter;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: ISC */
+/* paths.c - where procfs, sysfs and mounted file systems are */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+const char *path_from_env(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : otherwise;
+}
+
+const char *path_procfs(void)
+{
+	return path_from_env("TRACER_PROCFS_PATH", "/proc");
+}
+
+const char *path_sysfs(void)
+{
+	return path_from_env("TRACER_SYSFS_PATH", "/sys");
+}
+
+/*
+ * Is that mounted at path? An unmounted mount point is an empty directory of
+ * sysfs, so the magic number decides. EACCES tells that it is one, but not
+ * for us.
+ */
+int path_open_mounted(const char *path, unsigned long magic)
+{
+	struct statfs fs;
+	int fd = open(path, OPEN_DIR);
+
+	if (fd < 0)
+		return -1;
+	if (!fstatfs(fd, &fs) && (unsigned long)fs.f_type == magic)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+/* Field n of a line, ended by a blank; NULL: it has not so many. */
+static char *field(char *line, int n)
+{
+	while (n-- > 0 && (line = strchr(line, ' ')))
+		line++;
+	if (line)
+		line[strcspn(line, " ")] = '\0';
+	return line;
+}
+
+/*
+ * Any of that type in the mount table (fstab(5): device, directory, type, ...),
+ * a path under /sys re-rooted at sysfs(). A directory with a blank in its name
+ * is written with an escape and not found; -R reaches it.
+ */
+int path_open_listed(char *path, const char *wanted, unsigned long magic)
+{
+	static const char *const tables[] = { "1/mounts", "self/mounts" };
+	int fd = -1;
+
+	for (size_t i = 0; i < 2 && fd < 0; i++) {
+		char *text, *line, *next;
+
+		str_format(path, PATH_MAX, "%s/%s", path_procfs(), tables[i]);
+		text = file_read(AT_FDCWD, path, NULL);
+		for (line = text; line && *line && fd < 0; line = next) {
+			char *type, *dir;
+
+			next = line + strcspn(line, "\n");
+			if (*next)
+				*next++ = '\0';
+			type = field(line, 2);
+			if (!type || strcmp(type, wanted))
+				continue;
+			dir = field(line, 1);
+			if (!strncmp(dir, "/sys/", 5))
+				str_format(path, PATH_MAX, "%s%s", path_sysfs(), dir + 4);
+			else
+				str_format(path, PATH_MAX, "%s", dir);
+			fd = path_open_mounted(path, magic);
+		}
+		free(text);
+	}
+	return fd;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * io.c - text in and out
+ *
+ * printf and its streams are a third of a small static program, most of it
+ * for floating point. This is the rest of them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+int fd_write_all(int fd, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, text, n);
+
+		if (done < 0 && errno != EINTR)
+			return -1;
+		if (done > 0) {
+			text += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+void stdout_broken_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	exit(128 + SIGPIPE); /* the signal is blocked */
+}
+
+static char pending[4096];
+static size_t npending;
+static int out = STDOUT_FILENO;
+static const char *out_name = "standard output";
+
+/*
+ * A session gives up a reader that stalls (GIVE_UP, janitor.c), who may be reading what
+ * a filter prints. From then on the filter counts its lines in place of writing them.
+ */
+static volatile sig_atomic_t given_up;
+static unsigned long long unwritten;
+static char last_out = '\n';
+static int outlives; /* outlives_reader() */
+
+/* A write that waits for the reader ends with EINTR, and those that follow do not wait. */
+static void give_up(int signo)
+{
+	int size = fcntl(out, F_GETPIPE_SZ), e = errno;
+
+	(void)signo;
+	if (size > 0)
+		fcntl(out, F_SETPIPE_SZ, 2 * size); /* for the last lines */
+	fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+	given_up = 1;
+	errno = e;
+}
+
+static void tell_unwritten(void)
+{
+	char line[80];
+	size_t n = str_format(line, sizeof(line), "# unwritten %llu lines: the reader took nothing\n",
+			      unwritten);
+
+	if (unwritten && write(out, line, n) < 0)
+		return; /* not even that */
+}
+
+/* Of the lines that are still printed: the rest of one that is begun, and remarks. */
+static void put_last(const char *text, size_t n)
+{
+	static enum { AT_START, IN_WRITTEN, IN_LOST } where;
+	static int told;
+
+	if (!told++) {
+		where = last_out == '\n' ? AT_START : IN_WRITTEN;
+		atexit(tell_unwritten);
+	}
+	for (size_t len; n; text += len, n -= len) {
+		const char *end = memchr(text, '\n', n);
+
+		len = end ? (size_t)(end - text) + 1 : n;
+		if (where == AT_START) /* there is room for what tells of losses */
+			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
+				IN_WRITTEN : IN_LOST;
+		if (where == IN_WRITTEN && write(out, text, len) < 0)
+			where = IN_LOST;
+		unwritten += end && where == IN_LOST;
+		if (end)
+			where = AT_START;
+	}
+}
+
+static void be_ready(void)
+{
+	struct sigaction act = { .sa_handler = give_up };
+	static int ready;
+	struct stat st;
+
+	if (ready++ || fstat(out, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return;
+	sigaction(GIVE_UP, &act, NULL);
+	outlives = outlives_reader(out);
+	if (outlives)
+		signal(SIGPIPE, SIG_IGN);
+}
+
+static void put_out(const char *text, size_t n)
+{
+	npending = 0;
+	be_ready();
+	while (n && !given_up) {
+		ssize_t done = write(out, text, n);
+
+		if (done > 0) {
+			last_out = text[done - 1];
+			text += done;
+			n -= (size_t)done;
+		} else if (done < 0 && errno == EPIPE && outlives && !given_up) {
+			await_reader(out);
+		} else if (done < 0 && errno != EINTR && !given_up) {
+			err_errno("unable to write to %s", out_name);
+			_exit(REFUSED);
+		}
+	}
+	if (n)
+		put_last(text, n);
+}
+
+void stdout_flush(void)
+{
+	put_out(pending, npending);
+}
+
+void stdout_to(int fd, const char *name)
+{
+	stdout_flush();
+	out = fd;
+	out_name = name;
+}
+
+/*
+ * Is standard output a FIFO of packets (pipe(7), O_DIRECT)? Each write is one.
+ */
+static int is_packets(void)
+{
+	static int is = -1;
+
+	if (is < 0)
+		is = (fcntl(out, F_GETFL) & O_DIRECT) != 0;
+	return is;
+}
+
+void stdout_print(const char *f, ...)
+{
+	char *text = pending + npending, *more = NULL;
+	va_list ap;
+	size_t n;
+
+	va_start(ap, f);
+	n = str_vformat(text, sizeof(pending) - npending, f, ap);
+	va_end(ap);
+	if (n < sizeof(pending) - npending) {
+		npending += n;
+		if (n && text[n - 1] == '\n' && is_packets())
+			stdout_flush();
+		return;
+	}
+	/* not in what was left of it: make room, then it may, or be too long */
+	stdout_flush();
+	text = pending;
+	if (n >= sizeof(pending))
+		text = more = malloc(n + 1);
+	if (!text)
+		err_exit(REFUSED, "out of memory");
+	va_start(ap, f);
+	str_vformat(text, n + 1, f, ap);
+	va_end(ap);
+	if (more)
+		put_out(more, n);
+	npending = more ? 0 : n;
+	free(more);
+	if (npending && text[n - 1] == '\n' && is_packets())
+		stdout_flush();
+}
+
+/* What never ends takes no more memory than that: it goes on as another line. */
+#define LONGEST_LINE (64 * 1024 * 1024)
+
+ssize_t line_read(struct line_reader *r, char **line)
+{
+	for (;;) {
+		char *end = r->n > r->seen ?
+			memchr(r->text + r->at + r->seen, '\n', r->n - r->seen) : NULL;
+		ssize_t got;
+
+		r->seen = r->n;
+		if (end || (r->ended && r->n) || r->n >= LONGEST_LINE) {
+			size_t len = end ? (size_t)(end - r->text) - r->at : r->n;
+
+			*line = r->text + r->at;
+			(*line)[len] = '\0';
+			r->seen = 0;
+			r->at += len + (end != NULL);
+			r->n -= len + (end != NULL);
+			return (ssize_t)len;
+		}
+		if (r->ended)
+			return -1;
+		if (r->n)
+			memmove(r->text, r->text + r->at, r->n);
+		r->at = 0;
+		if (r->room - r->n < 2) {
+			r->room = r->room ? 2 * r->room : 64 * 1024;
+			r->text = realloc(r->text, r->room);
+			if (!r->text)
+				err_exit(REFUSED, "out of memory");
+		}
+		stdout_flush(); /* a filter's reader waits for no more than there is */
+		got = read(r->fd, r->text + r->n, r->room - r->n - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			err_errno("unable to read %s", r->name ? r->name : "standard input");
+			exit(REFUSED);
+		}
+		r->n += (size_t)got;
+		r->ended = !got;
+	}
+}
+
+static int is_fifo(const struct tool *t, int packets)
+{
+	struct stat st;
+
+	if (!fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode))
+		return 1;
+	if (packets)
+		usage_error(t, "-l needs a FIFO or pipe as standard output");
+	return 0;
+}
+
+int stdout_reopen(const struct tool *t, int access, int packets)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!is_fifo(t, packets))
+		return STDOUT_FILENO;
+	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), STDOUT_FILENO);
+	fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENXIO)
+		return -1;
+	if (fd < 0) {
+		err_errno("unable to open %s", path);
+		exit(REFUSED);
+	}
+	/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
+	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
+		err_errno("unable to write packets");
+		exit(REFUSED);
+	}
+	close(STDOUT_FILENO);
+	return fd;
+}
+
+/* Device and inode of a FIFO, as a value of NEXT_READER. -1: it is no FIFO. */
+static int identify(int fd, char *id, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return -1;
+	str_format(id, size, "%llu:%llu", (unsigned long long)st.st_dev,
+		   (unsigned long long)st.st_ino);
+	return 0;
+}
+
+int expect_next_reader(int fd)
+{
+	char id[48];
+
+	return identify(fd, id, sizeof(id)) < 0 ? -1 : setenv(NEXT_READER, id, 1);
+}
+
+int outlives_reader(int fd)
+{
+	const char *value = getenv(NEXT_READER);
+	char id[48];
+
+	return value && !identify(fd, id, sizeof(id)) && !strcmp(value, id);
+}
+
+/* A confined tool cannot open the FIFO and looks again after this time. */
+#define LOOK_AGAIN_MS 100
+
+/* A reader that comes wakes a writer in open(2), but not one in poll(2). */
+void await_reader(int fd)
+{
+	struct pollfd p = { .fd = fd };
+	char path[PATH_MAX];
+	int other;
+
+	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), fd);
+	while (poll(&p, 1, 0) > 0 && p.revents & POLLERR) {
+		other = open(path, O_WRONLY | O_CLOEXEC);
+		if (other >= 0)
+			close(other);
+		/* the pause is for readers that come and leave all the time */
+		poll(NULL, 0, other < 0 ? LOOK_AGAIN_MS : 1);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+/* near.c - of all names, those that somebody may have meant */
+#include <string.h>
+
+#include "base/base.h"
+
+enum { LONGEST = 64 };
+
+/*
+ * How many letters must be put in, taken out, changed, or swapped with the next
+ * to make one word of the other (Damerau 1964, adjacent swaps only); UINT_MAX
+ * when a word is longer than LONGEST.
+ */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[3][LONGEST + 1], *two = row[0], *one = row[1], *now = row[2], *t;
+	size_t la = strlen(a), lb = strlen(b);
+
+	if (la > LONGEST || lb > LONGEST)
+		return UINT_MAX;
+	for (unsigned j = 0; j <= lb; j++)
+		two[j] = one[j] = j;
+	for (unsigned i = 1; i <= la; i++) {
+		now[0] = i;
+		for (unsigned j = 1; j <= lb; j++) {
+			unsigned d = one[j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (d > one[j] + 1)
+				d = one[j] + 1;
+			if (d > now[j - 1] + 1)
+				d = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    d > two[j - 2] + 1)
+				d = two[j - 2] + 1;
+			now[j] = d;
+		}
+		t = two;
+		two = one;
+		one = now;
+		now = t;
+	}
+	return one[lb];
+}
+
+void suggest_offer(struct suggest *near, const char *name)
+{
+	size_t wanted = strlen(near->word), n = strnlen(name, 2 * wanted + 16);
+	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
+
+	/* for a hundred thousand names, what need not be compared */
+	if ((n > wanted ? n - wanted : wanted - n) > limit)
+		return;
+	d = distance(near->word, name);
+	if (d > limit)
+		return;
+	/* those as near keep their place: the first offered is the first named */
+	for (i = near->n; i && near->far[i - 1] > d; i--)
+		if (i < SUGGEST_MAX) {
+			near->name[i] = near->name[i - 1];
+			near->far[i] = near->far[i - 1];
+		}
+	if (i == SUGGEST_MAX)
+		return;
+	near->name[i] = name;
+	near->far[i] = d;
+	if (near->n < SUGGEST_MAX)
+		near->n++;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * table.c - what a tool keeps of each key
+ *
+ * By hash, in the first free place from there on; half of them are free.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/base.h"
+
+/*
+ * FNV-1a (Fowler, Noll, Vo), 64 bits, begun with what no stranger knows: names
+ * that all meet in one place cannot be chosen.
+ */
+static uint64_t hash_of(const char *s, size_t n)
+{
+	static uint64_t begin;
+	uint64_t h;
+
+	if (!begin) {
+		const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+
+		begin = 0xcbf29ce484222325u;
+		if (random)
+			memcpy(&begin, random, sizeof(begin));
+		begin += !begin;
+	}
+	h = begin;
+	while (n--)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	return h ^ h >> 32;
+}
+
+static struct table_entry **place(const struct table *t, const char *s, size_t n, uint64_t hash)
+{
+	size_t i = (size_t)hash & (t->room - 1);
+
+	for (; t->v[i]; i = (i + 1) & (t->room - 1))
+		if (t->v[i]->hash == hash && t->v[i]->n == n && !memcmp(t->v[i]->key, s, n))
+			break;
+	return &t->v[i];
+}
+
+static void grow(struct table *t)
+{
+	struct table more = { .size = t->size, .n = t->n, .room = t->room ? 2 * t->room : 64 };
+
+	more.v = xcalloc(more.room, sizeof(*more.v));
+	for (size_t i = 0; i < t->room; i++)
+		if (t->v[i])
+			*place(&more, t->v[i]->key, t->v[i]->n, t->v[i]->hash) = t->v[i];
+	free(t->v);
+	*t = more;
+}
+
+void *table_find(const struct table *t, const char *key, size_t n)
+{
+	return t->n ? *place(t, key, n, hash_of(key, n)) : NULL;
+}
+
+void *table_at(struct table *t, const char *key, size_t n)
+{
+	uint64_t hash = hash_of(key, n);
+	struct table_entry **e;
+
+	if (2 * t->n >= t->room)
+		grow(t);
+	e = place(t, key, n, hash);
+	if (!*e) {
+		*e = xcalloc(t->size + n + 1, 1);
+		**e = (struct table_entry){ hash, n, (char *)*e + t->size };
+		memcpy((*e)->key, key, n);
+		t->n++;
+	}
+	return *e;
+}
+
+void table_remove(struct table *t, void *entry)
+{
+	const struct table_entry *gone = entry;
+	size_t mask = t->room - 1;
+	struct table_entry **e = place(t, gone->key, gone->n, gone->hash);
+	size_t hole = (size_t)(e - t->v);
+
+	/* those behind it that are found no more over a gap move up */
+	for (size_t i = (hole + 1) & mask; t->v[i]; i = (i + 1) & mask)
+		if (((i - t->v[i]->hash) & mask) >= ((i - hole) & mask)) {
+			t->v[hole] = t->v[i];
+			hole = i;
+		}
+	t->v[hole] = NULL;
+	t->n--;
+	free(entry);
+}
+
+void table_sort(struct table *t, int (*compare)(const void *, const void *))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->room; i++)
+		if (t->v[i])
+			t->v[n++] = t->v[i];
+	if (n)
+		qsort(t->v, n, sizeof(*t->v), compare);
+}
+
+int table_by_key(const void *a, const void *b)
+{
+	const struct table_entry *x = *(struct table_entry *const *)a, *y = *(struct table_entry *const *)b;
+	int differ = memcmp(x->key, y->key, x->n < y->n ? x->n : y->n);
+
+	return differ ? differ : (x->n > y->n) - (x->n < y->n);
+}

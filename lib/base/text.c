@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: ISC */
+/* text.c - words, names and numbers that a stranger may have sent */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+int text_number(const char *s, unsigned long low, unsigned long high,
+		unsigned long *n)
+{
+	unsigned long v = 0;
+
+	if (!*s)
+		return -1;
+	for (; *s; s++) {
+		unsigned long digit = (unsigned long)(*s - '0');
+
+		if (*s < '0' || *s > '9' || v > (ULONG_MAX - digit) / 10)
+			return -1;
+		v = 10 * v + digit;
+	}
+	if (v < low || v > high)
+		return -1;
+	*n = v;
+	return 0;
+}
+
+unsigned long long text_digits(const char **s)
+{
+	unsigned long long n = 0;
+
+	while (**s >= '0' && **s <= '9')
+		n = 10 * n + (unsigned long long)(*(*s)++ - '0');
+	return n;
+}
+
+size_t text_utf8(const unsigned char *s, size_t n)
+{
+	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+	if (*s < 0xc2 || *s > 0xf4 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if (s[i] >> 6 != 2)
+			return 0;
+	/* longer than need be, a surrogate, beyond the last */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+pid_t text_pid(const char *s)
+{
+	unsigned long n;
+
+	return text_number(s, 1, PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
+}
+
+int text_name_fits(const char *s, size_t most)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "abcdefghijklmnopqrstuvwxyz0123456789_.-");
+
+	return n >= 1 && n <= most && !s[n] && *s != '.' && *s != '-';
+}
+
+int text_is_name(const char *s)
+{
+	return text_name_fits(s, 64);
+}
+
+size_t text_line_length(const char *text, size_t n)
+{
+	const char *end = memchr(text, '\n', n);
+
+	return end ? (size_t)(end - text) + 1 : n;
+}
+
+unsigned long long text_count_lines(const char *text, size_t n)
+{
+	unsigned long long count = 0;
+
+	for (size_t len; n; text += len, n -= len, count++)
+		len = text_line_length(text, n);
+	return count;
+}

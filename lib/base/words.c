@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* words.c - words as a shell splits and quotes them, without any expansion */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static int is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/*
+ * Copy the word at *s to out, unquoted and NUL-terminated; *s moves behind it.
+ * The rules are those of POSIX sh, 2.2 Quoting, less every expansion.
+ */
+static char *copy_word(const char **s, char *out, const char **why)
+{
+	const char *p = *s;
+	char quote = 0;
+
+	for (; *p && (quote || !is_blank(*p)); p++) {
+		if (quote ? *p == quote : *p == '\'' || *p == '"') {
+			quote = quote ? 0 : *p;
+		} else if (*p == '\\' && quote != '\'') {
+			if (!p[1]) {
+				*why = "a backslash at the end quotes nothing";
+				return NULL;
+			}
+			if (quote && !strchr("$`\"\\\n", p[1]))
+				*out++ = *p; /* an ordinary character there */
+			else if (*++p != '\n')
+				*out++ = *p;
+			/* else: a line continued */
+		} else {
+			*out++ = *p;
+		}
+	}
+	if (quote) {
+		*why = quote == '"' ? "a double quote is left open"
+				    : "a single quote is left open";
+		return NULL;
+	}
+	*out++ = '\0';
+	*s = p;
+	return out;
+}
+
+char **words_split(const char *s, const char **why)
+{
+	size_t size = strlen(s) + 1, n = 0;
+	/* each word needs a blank or the end behind it: size / 2 + 1 of them */
+	size_t most = size / 2 + 2;
+	char **words = malloc(most * sizeof(*words) + size);
+	char *out = words ? (char *)(words + most) : NULL;
+
+	if (!words) {
+		*why = "out of memory";
+		return NULL;
+	}
+	for (;;) {
+		while (is_blank(*s) || (*s == '\\' && s[1] == '\n'))
+			s += *s == '\\' ? 2 : 1;
+		if (!*s)
+			break;
+		words[n++] = out;
+		out = copy_word(&s, out, why);
+		if (!out) {
+			free(words);
+			return NULL;
+		}
+	}
+	words[n] = NULL;
+	return words;
+}
+
+int words_quote(char *buf, size_t size, const char *word)
+{
+	size_t n = strlen(buf), need = strlen(word) + (n > 0) + 3;
+
+	for (const char *p = word; (p = strchr(p, '\'')); p++)
+		need += 3;
+	if (n >= size || need > size - n)
+		return -1;
+	buf += n;
+	if (n)
+		*buf++ = ' ';
+	*buf++ = '\'';
+	for (; *word; word++)
+		if (*word == '\'')
+			buf = stpcpy(buf, "'\\''");
+		else
+			*buf++ = *word;
+	*buf++ = '\'';
+	*buf = '\0';
+	return 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: ISC */
+/* relay.c - relay channels: the files of a debugfs directory, one a processor */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "blktrace/blktrace.h"
+
+/* More than any kernel has. */
+#define MOST_CPUS 16384
+
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+typedef unsigned long cpus[MOST_CPUS / WORD_BITS];
+
+static int by_number(const void *a, const void *b)
+{
+	const struct relay_file *x = a, *y = b;
+
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static int add(struct relay *r, int dir, const char *path, const char *name, unsigned cpu)
+{
+	struct relay_file *more = realloc(r->v, (r->n + 1) * sizeof(*more));
+	struct stat st;
+	int fd;
+
+	if (!more)
+		err_exit(REFUSED, "out of memory");
+	r->v = more;
+	/* an open of a device may do something */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_file("unable to look at %s/%s", path, name);
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+		return err_msg("%s/%s is neither a file nor a FIFO", path, name);
+	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == EPERM)
+		return err_errno("unable to open %s/%s (a kernel in lockdown keeps "
+				 "relay files from everybody)", path, name);
+	if (fd < 0)
+		return err_file("unable to open %s/%s", path, name);
+	more += r->n++;
+	*more = (struct relay_file){ .fd = fd, .cpu = cpu };
+	str_format(more->name, sizeof(more->name), "%s", name);
+	return 0;
+}
+
+int relay_open(struct relay *r, const char *path, const char *prefix)
+{
+	size_t len = strlen(prefix), first = r->n;
+	unsigned long cpu;
+	struct dirent *e;
+	DIR *d = opendir(path);
+	int result = 0;
+
+	if (!d)
+		return err_file("unable to open %s", path);
+	while (!result && (e = readdir(d)))
+		if (!strncmp(e->d_name, prefix, len) &&
+		    !text_number(e->d_name + len, 0, MOST_CPUS - 1, &cpu))
+			result = add(r, dirfd(d), path, e->d_name, (unsigned)cpu);
+	closedir(d);
+	if (result)
+		return -1;
+	if (r->n == first)
+		return err_msg("no %s0 in %s: that is no relay directory, or no channel is open "
+			       "in it", prefix, path);
+	qsort(r->v + first, r->n - first, sizeof(*r->v), by_number);
+	r->v[first].alone = r->n - first == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------- */
+
+/* Run where the file is written. -1: that cannot be. */
+static int run_on(const struct relay_file *f)
+{
+	cpus only = { 0 };
+
+	if (f->alone)
+		return f->ready - 1; /* as good as can be: it has a full sub-buffer */
+	only[f->cpu / WORD_BITS] = 1ul << f->cpu % WORD_BITS;
+	return sched_setaffinity(0, sizeof(only), (const cpu_set_t *)only);
+}
+
+static int read_file(struct relay_file *f,
+		     int (*sink)(void *, const struct relay_file *, const void *, size_t),
+		     void *arg)
+{
+	static char chunk[128 * 1024];
+	ssize_t n;
+
+	while ((n = read(f->fd, chunk, sizeof(chunk))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0)
+			return err_errno("unable to read %s", f->name);
+		f->ready = 0;
+		if (sink(arg, f, chunk, (size_t)n) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int relay_read(struct relay *r, int last,
+	       int (*sink)(void *, const struct relay_file *, const void *, size_t), void *arg)
+{
+	cpus before;
+	int known = sched_getaffinity(0, sizeof(before), (cpu_set_t *)before) >= 0;
+	int result = 0;
+
+	for (size_t i = 0; i < r->n && !result; i++)
+		/* nobody writes on a processor that is off; last brings what it left */
+		if (run_on(&r->v[i]) >= 0 || last || r->v[i].ended)
+			result = read_file(&r->v[i], sink, arg);
+	if (known)
+		sched_setaffinity(0, sizeof(before), (const cpu_set_t *)before);
+	return result;
+}
+
+int relay_wait(struct relay *r, int signals, int out, int ms)
+{
+	struct pollfd *p = calloc(r->n + 2, sizeof(*p));
+	size_t left = 0;
+
+	if (!p)
+		err_exit(REFUSED, "out of memory");
+	for (size_t i = 0; i < r->n; i++) {
+		struct relay_file *f = &r->v[i];
+
+		/* one that is ready and had nothing is a plain file: it always is */
+		p[i] = (struct pollfd){ .fd = f->ended || f->ready ? -1 : f->fd,
+					.events = POLLIN };
+		left += !f->ended;
+		f->ready = 0;
+	}
+	p[r->n] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	p[r->n + 1] = (struct pollfd){ .fd = out };
+	if (left && poll(p, r->n + 2, ms) > 0)
+		for (size_t i = 0; i < r->n; i++) {
+			r->v[i].ready = (p[i].revents & POLLIN) != 0;
+			r->v[i].ended |= !(p[i].revents & POLLIN) &&
+					 p[i].revents & (POLLHUP | POLLERR);
+		}
+	free(p);
+	return !left;
+}
+
+int relay_open_dropped(const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (str_format(path, sizeof(path), "%s/dropped", dir) >= sizeof(path))
+		return -1;
+	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+unsigned long long relay_dropped(int file)
+{
+	char text[32] = "";
+	const char *p = text;
+
+	if (file < 0)
+		return 0;
+	if (pread(file, text, sizeof(text) - 1, 0) < 0)
+		*text = '\0'; /* the channel is closed */
+	close(file);
+	return text_digits(&p);
+}

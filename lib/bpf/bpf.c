@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * bpf.c - bpf(2): maps, programs, links and what is pinned of them
+ *
+ * Of the kernel's union bpf_attr each command has a structure here with just its
+ * own fields: the rest need not be given.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "bpf/bpf.h"
+
+enum command { MAP_CREATE = 0, LOOKUP = 1, UPDATE = 2, DELETE = 3, NEXT_KEY = 4, LOAD = 5,
+	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, LINK_CREATE = 28 };
+
+enum { NAME = 16, NO_PREALLOCATION = 1, LOG_LEAST = 64 * 1024 };
+
+static int bpf(enum command cmd, void *attr, size_t size)
+{
+	return (int)syscall(SYS_bpf, (int)cmd, attr, size);
+}
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* Before Linux 5.11 maps and programs are locked memory of the caller's. */
+static void unlimited(void)
+{
+	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_MEMLOCK, &none);
+}
+
+int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value, unsigned entries)
+{
+	struct {
+		uint32_t kind, key, value, entries, flags, inner, node;
+		char name[NAME];
+	} a = { .kind = kind, .key = key, .value = value, .entries = entries,
+		.flags = kind == MAP_LPM_TRIE ? NO_PREALLOCATION : 0 };
+
+	unlimited();
+	str_format(a.name, sizeof(a.name), "%s", name);
+	return bpf(MAP_CREATE, &a, sizeof(a));
+}
+
+struct element {
+	uint32_t map, pad;
+	uint64_t key, value, flags;
+};
+
+int bpf_lookup(int map, const void *key, void *value)
+{
+	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(value) };
+
+	return bpf(LOOKUP, &a, sizeof(a));
+}
+
+int bpf_update(int map, const void *key, const void *value)
+{
+	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(value) };
+
+	return bpf(UPDATE, &a, sizeof(a));
+}
+
+int bpf_delete(int map, const void *key)
+{
+	struct element a = { .map = (uint32_t)map, .key = address(key) };
+
+	return bpf(DELETE, &a, sizeof(a));
+}
+
+int bpf_next(int map, const void *key, void *next)
+{
+	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(next) };
+
+	return bpf(NEXT_KEY, &a, sizeof(a));
+}
+
+struct object {
+	uint64_t path;
+	uint32_t fd, flags;
+};
+
+int bpf_pin(int fd, const char *path)
+{
+	struct object a = { .path = address(path), .fd = (uint32_t)fd };
+
+	return bpf(PIN, &a, sizeof(a));
+}
+
+int bpf_pinned(const char *path)
+{
+	struct object a = { .path = address(path) };
+
+	return bpf(GET, &a, sizeof(a));
+}
+
+uint32_t bpf_id(int fd)
+{
+	/* of maps and of programs alike: the kind, then the number */
+	uint32_t info[2] = { 0 };
+	struct {
+		uint32_t fd, size;
+		uint64_t info;
+	} a = { .fd = (uint32_t)fd, .size = sizeof(info), .info = address(info) };
+
+	return bpf(INFO, &a, sizeof(a)) < 0 ? 0 : info[1];
+}
+
+int bpf_raw_tracepoint(int program, const char *name)
+{
+	struct {
+		uint64_t name;
+		uint32_t program, pad;
+	} a = { .name = address(name), .program = (uint32_t)program };
+
+	return bpf(RAW_TRACEPOINT_OPEN, &a, sizeof(a));
+}
+
+int bpf_link(int program, int target, enum bpf_attach_type kind)
+{
+	struct {
+		uint32_t program, target, kind, flags;
+		uint64_t more[4];
+	} a = { .program = (uint32_t)program, .target = (uint32_t)target, .kind = kind };
+
+	/* kernels that know less of the structure take it as long as the rest is 0 */
+	return bpf(LINK_CREATE, &a, sizeof(a));
+}
+
+/* The last line that says something: those behind it are counts. */
+static void last_line(const char *log, char *why, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *p = log, *end; *p; p = *end ? end + 1 : end) {
+		end = p + strcspn(p, "\n");
+		if (end == p || !strncmp(p, "processed ", 10))
+			continue;
+		n = (size_t)(end - p);
+		str_format(why, size, "%.*s", (int)n, p);
+	}
+}
+
+int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, char *why, size_t size)
+{
+	static char log[LOG_LEAST];
+	struct {
+		uint32_t kind, ninsns;
+		uint64_t insns, license;
+		uint32_t level, log_size;
+		uint64_t log;
+		uint32_t version, flags;
+		char name[NAME];
+		uint32_t device, attach, btf, func_info_size;
+		uint64_t func_info;
+		uint32_t nfunc_info, line_info_size;
+		uint64_t line_info;
+		uint32_t nline_info, function;
+	} a = { .kind = k->kind, .ninsns = c->n, .insns = address(c->v),
+		.license = address("Dual BSD/GPL"), .attach = k->attach, .function = k->function };
+	int fd, e;
+
+	unlimited();
+	emit_resolve(c);
+	str_format(a.name, sizeof(a.name), "%s", name);
+	fd = bpf(LOAD, &a, sizeof(a));
+	e = errno;
+	*why = '\0';
+	/* once more for the log, which costs; it may be cut, and says ENOSPC then */
+	if (fd < 0 && e != EPERM) {
+		*log = '\0';
+		a.level = 1;
+		a.log_size = sizeof(log);
+		a.log = address(log);
+		fd = bpf(LOAD, &a, sizeof(a));
+		log[sizeof(log) - 1] = '\0';
+		last_line(log, why, size);
+	}
+	errno = e;
+	return fd;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+/* btf.c - members and functions in the kernel's description of its types */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "bpf/bpf.h"
+
+enum { MAGIC = 0xeb9f };
+
+/* Kinds of types, and how much stands behind the three words of each. */
+enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, FUNC = 12, FUNC_PROTO = 13, VAR = 14,
+       DATASEC = 15, DECL_TAG = 17, ENUM64 = 19, KINDS = 20 };
+
+static const struct {
+	unsigned fixed, each; /* bytes, and for each of the type's elements */
+} behind[KINDS] = {
+	[INT] = { 4, 0 }, [ARRAY] = { 12, 0 }, [STRUCT] = { 0, 12 }, [UNION] = { 0, 12 },
+	[ENUM] = { 0, 8 }, [FUNC_PROTO] = { 0, 8 }, [VAR] = { 4, 0 }, [DATASEC] = { 0, 12 },
+	[DECL_TAG] = { 4, 0 }, [ENUM64] = { 0, 12 },
+};
+
+struct type {
+	uint32_t number, name, info, kind, n;
+	const char *more;
+};
+
+static uint32_t word(const char *p)
+{
+	uint32_t n;
+
+	memcpy(&n, p, sizeof(n));
+	return n;
+}
+
+/* The type at *p, which moves behind it; 0: there is no more. */
+static int next_type(const struct btf *b, const char **p, struct type *t)
+{
+	size_t left = (size_t)(b->types_end - *p), size;
+
+	if (left < 12)
+		return 0;
+	t->name = word(*p);
+	t->info = word(*p + 4);
+	t->kind = t->info >> 24 & 31;
+	t->n = t->info & 0xffff;
+	t->more = *p + 12;
+	t->number++;
+	if (t->kind >= KINDS)
+		return 0;
+	size = 12 + behind[t->kind].fixed + (size_t)behind[t->kind].each * t->n;
+	if (left < size)
+		return 0;
+	*p += size;
+	return 1;
+}
+
+static int is_named(const struct btf *b, uint32_t at, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return at < b->nstrings && b->nstrings - at >= n && !memcmp(b->strings + at, name, n);
+}
+
+static int find(const struct btf *b, struct type *t, const char *name, uint32_t kind,
+		uint32_t number)
+{
+	const char *p = b->types;
+
+	*t = (struct type){ 0 };
+	while (next_type(b, &p, t))
+		if (name ? t->kind == kind && is_named(b, t->name, name) : t->number == number)
+			return 1;
+	return 0;
+}
+
+/*
+ * Bits, from there on, or -1. A description that lies could nest for ever: no more
+ * members without a name are looked into than most, and none deeper than depth.
+ */
+static int64_t member_at(const struct btf *b, const struct type *in, const char *member,
+			 int depth, int *most)
+{
+	for (uint32_t i = 0; i < in->n; i++) {
+		const char *m = in->more + (size_t)12 * i;
+		uint32_t name = word(m), at = word(m + 8);
+		struct type t;
+		int64_t inside;
+
+		/* with a bit field in the structure, offsets share the word with sizes */
+		if (in->info >> 31)
+			at &= 0xffffff;
+		if (is_named(b, name, member))
+			return at;
+		if (!is_named(b, name, "") || !depth || !*most)
+			continue;
+		--*most;
+		if (!find(b, &t, NULL, 0, word(m + 4)) || (t.kind != STRUCT && t.kind != UNION))
+			continue;
+		inside = member_at(b, &t, member, depth - 1, most);
+		if (inside >= 0)
+			return at + inside;
+	}
+	return -1;
+}
+
+int btf_member(const struct btf *b, const char *structure, const char *member)
+{
+	struct type t;
+	int most = 256;
+	int64_t at = -1;
+
+	if (find(b, &t, structure, STRUCT, 0))
+		at = member_at(b, &t, member, 4, &most);
+	return at < 0 || at % 8 || at / 8 > INT_MAX ? -1 : (int)(at / 8);
+}
+
+uint32_t btf_function(const struct btf *b, const char *name)
+{
+	struct type t;
+
+	return find(b, &t, name, FUNC, 0) ? t.number : 0;
+}
+
+int btf_read(struct btf *b, const char *path)
+{
+	uint32_t head, type_at, type_len, string_at, string_len;
+
+	*b = (struct btf){ 0 };
+	b->text = file_read(AT_FDCWD, path, &b->size);
+	if (!b->text)
+		return -1;
+	errno = EINVAL;
+	if (b->size < 24)
+		goto bad;
+	head = word(b->text + 4);
+	type_at = word(b->text + 8);
+	type_len = word(b->text + 12);
+	string_at = word(b->text + 16);
+	string_len = word(b->text + 20);
+	if ((word(b->text) & 0xffff) != MAGIC && word(b->text) >> 16 != MAGIC)
+		goto bad;
+	if (head > b->size || type_at > b->size - head || type_len > b->size - head - type_at ||
+	    string_at > b->size - head || string_len > b->size - head - string_at)
+		goto bad;
+	b->types = b->text + head + type_at;
+	b->types_end = b->types + type_len;
+	b->strings = b->text + head + string_at;
+	b->nstrings = string_len;
+	return 0;
+bad:
+	btf_free(b);
+	return -1;
+}
+
+void btf_free(struct btf *b)
+{
+	free(b->text);
+	b->text = NULL;
+}

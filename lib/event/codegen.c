@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * steps.c - the steps of a program as they are made, and what is computed at once
+ */
+#include <stdlib.h>
+
+#include "event/event.h"
+#include "event/compile.h"
+#include "event/vm.h"
+
+/* ---- what is made ---------------------------------------------------------- */
+
+/* Room for one more in the n elements at *v; NULL, and bad, without memory. */
+void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t most)
+{
+	char **at = v;
+
+	if (n >= most)
+		c->bad = 1;
+	if (c->bad)
+		return NULL;
+	if (!(n & (n - 1))) { /* full at each power of two */
+		char *grown = realloc(*at, (n ? 2 * n : 1) * size);
+
+		if (!grown) {
+			c->bad = 1;
+			return NULL;
+		}
+		*at = grown;
+	}
+	return *at + n * size;
+}
+
+void emit_char(struct compiler *c, char ch)
+{
+	char *p = c->bad ? NULL : array_grow(c, &c->p->text, c->p->ntext, 1, MOST_TEXT);
+
+	if (p) {
+		*p = ch;
+		c->p->ntext++;
+	}
+}
+
+void emit_text(struct compiler *c, const char *s)
+{
+	while (*s)
+		emit_char(c, *s++);
+}
+
+/* What each step leaves on the stack. */
+static int effect(enum op op)
+{
+	switch (op) {
+	case OP_CONST: case OP_FIELD: case OP_REGION: case OP_LOCATE:
+		return 1;
+	case OP_ELEMENT: case OP_BINARY: case OP_JUMP_ZERO: case OP_PRINT:
+	case OP_FLAGS: case OP_SYMBOLIC: case OP_HEX: case OP_BITS: case OP_STRING:
+	case OP_POINTED: case OP_POINTER: case OP_BUILTIN:
+		return -1;
+	case OP_SELECT:
+		return -2;
+	case OP_ARRAY:
+		return -3;
+	case OP_DUMP:
+		return -5;
+	default:
+		return 0;
+	}
+}
+
+struct vm_insn *emit_insn(struct compiler *c, enum op op)
+{
+	static struct vm_insn nowhere;
+	struct vm_insn *s = array_grow(c, &c->p->steps, c->p->nsteps, sizeof(*s), MOST_STEPS);
+
+	if (!s)
+		return &nowhere;
+	c->p->nsteps++;
+	*s = (struct vm_insn){ .op = (uint8_t)op };
+	c->stack += effect(op);
+	if (c->stack > STACK || c->stack < 0)
+		c->bad = 1;
+	return s;
+}
+
+/* A step that writes: with what text is waiting in front. */
+struct vm_insn *emit_text_insn(struct compiler *c, enum op op)
+{
+	struct vm_insn *s = emit_insn(c, op);
+
+	s->text = c->text_at;
+	s->len = c->p->ntext - c->text_at;
+	c->text_at = c->p->ntext;
+	return s;
+}
+
+void emit_pending_text(struct compiler *c)
+{
+	if (c->p->ntext != c->text_at)
+		emit_text_insn(c, OP_TEXT);
+}
+
+/* ---- numbers --------------------------------------------------------------- */
+
+void emit_push(struct compiler *c, struct expr *x)
+{
+	struct vm_insn *s;
+
+	switch (x->kind) {
+	case X_CONST:
+		emit_insn(c, OP_CONST)->k = x->k;
+		break;
+	case X_FIELD:
+		s = emit_insn(c, OP_FIELD);
+		s->n = x->n + x->read_size;
+		s->size = x->read_size;
+		s->is_signed = x->read_signed;
+		break;
+	case X_TEXT: /* as a condition: it is there */
+		emit_insn(c, OP_CONST)->k = 1;
+		break;
+	case X_HERE:
+		s = emit_insn(c, OP_REGION);
+		s->n = x->n;
+		s->k = x->k;
+		break;
+	case X_LOC:
+		s = emit_insn(c, OP_LOCATE);
+		s->n = x->n;
+		s->what = x->place;
+		break;
+	case X_STACK:
+	case X_REGION:
+		return;
+	default:
+		c->bad = 1;
+	}
+	x->kind = x->kind == X_HERE || x->kind == X_LOC ? X_REGION : X_STACK;
+}
+
+void emit_push_number(struct compiler *c, struct expr *x)
+{
+	if (!is_number(x))
+		c->bad = 1;
+	emit_push(c, x);
+}
+
+static void promote(struct expr *x)
+{
+	if (x->size && x->size < 4) {
+		x->size = 4;
+		x->is_signed = 1;
+	}
+}
+
+/* The type that both operands have: the usual arithmetic conversions. */
+void common_type(struct expr *a, struct expr *b, unsigned *size, int *is_signed)
+{
+	promote(a);
+	promote(b);
+	*size = a->size > b->size ? a->size : b->size;
+	*is_signed = a->size == b->size ? a->is_signed && b->is_signed
+		     : a->size > b->size ? a->is_signed : b->is_signed;
+	if (!a->size || !b->size) { /* of a type that we do not know: the widest */
+		*size = 8;
+		*is_signed = 1;
+	}
+}
+
+struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, struct expr b)
+{
+	unsigned size;
+	int is_signed, result_signed;
+	struct vm_insn *s;
+
+	if (c->bad)
+		return compile_fail(c);
+	/* a string or an array, as a condition, is there */
+	if (op == LAND || op == LOR || op == EQ || op == NE) {
+		if (!is_number(&a) && is_lazy(&a))
+			a = constant(1, 4, 1);
+		if (!is_number(&b) && is_lazy(&b))
+			b = constant(1, 4, 1);
+	}
+	if (!is_number(&a) || !is_number(&b))
+		return compile_fail(c);
+	if (a.page && !b.pointer && (op == ADD || op == SUB)) { /* an array of them */
+		b.size = 8;
+		b = emit_binary(c, MUL, b, constant(64, 8, 0));
+		a.page = 0;
+		a = emit_binary(c, op, a, b);
+		a.pointer = a.page = 1;
+		return a;
+	}
+	common_type(&a, &b, &size, &is_signed);
+	if (op == SHL || op == SHR) {
+		size = a.size ? a.size : 8;
+		is_signed = a.is_signed;
+	} else if (op == LAND || op == LOR) {
+		size = 8;
+	}
+	result_signed = is_signed;
+	if (a.kind == X_CONST && b.kind == X_CONST) {
+		a.k = vm_calculate(op, a.k, b.k, size, is_signed);
+	} else {
+		int behind = is_lazy(&a) && !is_lazy(&b);
+
+		emit_push(c, &a);
+		if (behind)
+			emit_insn(c, OP_SWAP);
+		if (b.kind == X_CONST) {
+			s = emit_insn(c, OP_BINARY_K);
+			s->k = b.k;
+		} else {
+			emit_push(c, &b);
+			s = emit_insn(c, OP_BINARY);
+		}
+		s->what = (uint8_t)op;
+		s->size = (uint8_t)size;
+		s->is_signed = (uint8_t)is_signed;
+	}
+	if (op >= EQ && op <= LOR) {
+		size = 4;
+		result_signed = 1;
+	}
+	a.size = (uint8_t)size;
+	a.is_signed = (uint8_t)result_signed;
+	a.pointer = 0;
+	return a;
+}
+
+/* What the machine does, and the compiler with constants. */
+uint64_t vm_calculate(enum operator op, uint64_t a, uint64_t b, unsigned size, int is_signed)
+{
+	int64_t sa, sb;
+	unsigned bits = size * 8;
+
+	a = vm_extend(a, size, is_signed);
+	if (op != SHL && op != SHR)
+		b = vm_extend(b, size, is_signed);
+	sa = (int64_t)a;
+	sb = (int64_t)b;
+	switch (op) {
+	case ADD: a += b; break;
+	case SUB: a -= b; break;
+	case MUL: a *= b; break;
+	case DIV:
+	case MOD:
+		if (!b || (is_signed && sb == -1 && sa == INT64_MIN))
+			return 0;
+		if (op == DIV)
+			a = is_signed ? (uint64_t)(sa / sb) : a / b;
+		else
+			a = is_signed ? (uint64_t)(sa % sb) : a % b;
+		break;
+	case SHL: a = b < bits ? a << b : 0; break;
+	case SHR:
+		if (b >= bits)
+			a = is_signed && sa < 0 ? ~0ull : 0;
+		else
+			a = is_signed ? (uint64_t)(sa >> b) : a >> b;
+		break;
+	case AND: a &= b; break;
+	case OR: a |= b; break;
+	case XOR: a ^= b; break;
+	case EQ: return a == b;
+	case NE: return a != b;
+	case LT: return is_signed ? sa < sb : a < b;
+	case LE: return is_signed ? sa <= sb : a <= b;
+	case GT: return is_signed ? sa > sb : a > b;
+	case GE: return is_signed ? sa >= sb : a >= b;
+	case LAND: return a && b;
+	case LOR: return a || b;
+	case NEG: a = 0 - a; break;
+	case INV: a = ~a; break;
+	case NOT: return !a;
+	}
+	return vm_extend(a, size, is_signed);
+}
+
+struct expr emit_unary(struct compiler *c, enum operator op, struct expr a)
+{
+	struct vm_insn *s;
+
+	if (op == NOT && !is_number(&a) && is_lazy(&a) && a.kind != X_BAD)
+		return constant(0, 4, 1);
+	promote(&a);
+	if (!is_number(&a))
+		return compile_fail(c);
+	if (!a.size) {
+		a.size = 8;
+		a.is_signed = 1;
+	}
+	if (a.kind == X_CONST) {
+		a.k = vm_calculate(op, a.k, 0, a.size, a.is_signed);
+	} else {
+		emit_push(c, &a);
+		s = emit_insn(c, OP_UNARY);
+		s->what = (uint8_t)op;
+		s->size = a.size;
+		s->is_signed = a.is_signed;
+	}
+	if (op == NOT) {
+		a.size = 4;
+		a.is_signed = 1;
+	}
+	a.pointer = 0;
+	return a;
+}

@@ -1,0 +1,1351 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * printfmt.c - a format's print fmt compiled: the string and its conversions, and
+ * the events whose text the kernel makes otherwise
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "event/compile.h"
+#include "event/vm.h"
+
+static struct expr ternary(struct compiler *c, int emit);
+static struct expr record_field(struct compiler *c);
+static void push_memory(struct compiler *c, struct expr *x);
+static SMALL struct expr statements(struct compiler *c);
+static SMALL struct expr macro_call(struct compiler *c);
+
+/* ---- names of types in a print fmt, and casts ---- */
+
+/* Is the token a variable of statements in parentheses? */
+static const struct expr *local_of(const struct compiler *c)
+{
+	for (unsigned i = 0; i < c->nlocals; i++)
+		if (c->locals[i].len == (size_t)(c->s - c->from) &&
+		    !memcmp(c->locals[i].name, c->from, c->locals[i].len))
+			return &c->locals[i].x;
+	return NULL;
+}
+
+/* u8 __u8 s64 be16 uint32_t: the number in it says it all. */
+SMALL static int sized_type(const char *s, size_t n, struct c_type *t)
+{
+	const char *end = s + n;
+	unsigned bits = 0;
+
+	while (s < end && *s == '_')
+		s++;
+	t->is_signed = s < end && (*s == 's' || *s == 'i');
+	if (s < end && *s == 'u')
+		s++;
+	if (end - s > 3 && !memcmp(s, "int", 3))
+		s += 3;
+	else if (end - s > 2 && (!memcmp(s, "be", 2) || !memcmp(s, "le", 2)))
+		s += 2;
+	else if (s < end && *s == 's')
+		s++;
+	while (s < end && is_digit(*s))
+		bits = bits * 10 + (unsigned)(*s++ - '0');
+	if (end - s == 2 && !memcmp(s, "_t", 2))
+		s = end;
+	if (s != end || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+		return 0;
+	t->size = (uint8_t)(bits / 8);
+	return 1;
+}
+
+static int named_type(struct compiler *c, struct c_type *t)
+{
+	static const struct {
+		char name[13];
+		uint8_t size, is_signed; /* 0: a long */
+	} types[] = {
+		{ "gfp_t", 4, 0 }, { "dev_t", 4, 0 }, { "pid_t", 4, 1 }, { "umode_t", 2, 0 },
+		{ "loff_t", 8, 1 }, { "sector_t", 8, 0 }, { "bool", 1, 0 }, { "_Bool", 1, 0 },
+		{ "size_t", 0, 0 }, { "ssize_t", 0, 1 }, { "pgoff_t", 0, 0 },
+		{ "ino_t", 0, 0 }, { "dma_addr_t", 8, 0 }, { "phys_addr_t", 8, 0 },
+		{ "blk_opf_t", 4, 0 }, { "ktime_t", 8, 1 }, { "time64_t", 8, 1 },
+		{ "fmode_t", 4, 0 }, { "uintptr_t", 0, 0 }, { "uid_t", 4, 0 },
+		{ "gid_t", 4, 0 },
+	};
+	size_t n = (size_t)(c->s - c->from);
+
+	if (local_of(c))
+		return 0;
+	if (sized_type(c->from, n, t))
+		return 1;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (lexer_at_name(c, types[i].name)) {
+			t->size = types[i].size ? types[i].size
+						: (uint8_t)c->evs->long_size;
+			t->is_signed = types[i].is_signed;
+			t->is_bool = lexer_at_name(c, "bool") || lexer_at_name(c, "_Bool");
+			return 1;
+		}
+	/* not known, and not a constant that the kernel did not resolve */
+	for (size_t i = 0; i < n; i++)
+		if (c->from[i] >= 'a' && c->from[i] <= 'z') {
+			t->size = 0;
+			return 1;
+		}
+	return 0;
+}
+
+/* A type and what token is behind it: 1, taken; 0: none, nothing taken. */
+static int type_name(struct compiler *c, struct c_type *t, int behind)
+{
+	const char *was = c->from;
+	int words = 0, longs = 0, u = 0, s = 0, named = 0;
+	uint8_t size = 4;
+
+	*t = (struct c_type){ .is_signed = 1 };
+	for (; c->token == T_NAME; lexer_next(c)) {
+		if (lexer_at_name(c, "const") || lexer_at_name(c, "volatile") || lexer_at_name(c, "__force") ||
+		    lexer_at_name(c, "__user") || lexer_at_name(c, "__kernel") || lexer_at_name(c, "__iomem"))
+			continue;
+		if (lexer_at_name(c, "unsigned"))
+			u = 1;
+		else if (lexer_at_name(c, "signed"))
+			s = 1;
+		else if (lexer_at_name(c, "long"))
+			longs++;
+		else if (lexer_at_name(c, "char"))
+			size = 1;
+		else if (lexer_at_name(c, "short"))
+			size = 2;
+		else if (lexer_at_name(c, "void"))
+			size = 1, u = 1;
+		else if (lexer_at_name(c, "struct") || lexer_at_name(c, "union") || lexer_at_name(c, "enum")) {
+			int is_enum = lexer_at_name(c, "enum");
+
+			lexer_next(c);
+			if (c->token != T_NAME || named)
+				break;
+			named = 1;
+			t->is_page = (uint8_t)lexer_at_name(c, "page");
+			t->size = is_enum ? 4 : 0;
+			t->is_signed = 0;
+		} else if (!lexer_at_name(c, "int")) {
+			if (named || words || lexer_at_name(c, "REC") || !named_type(c, t))
+				break;
+			named = 1;
+		}
+		words++;
+	}
+	if (!named) {
+		t->size = longs > 1 ? 8 : longs ? (uint8_t)c->evs->long_size : size;
+		t->is_signed = !u;
+		/* the kernel is built with -funsigned-char since 6.2; as formats say */
+		(void)s;
+	}
+	for (; c->token == '*'; lexer_next(c)) {
+		if (t->pointer) { /* to a pointer */
+			t->size = (uint8_t)c->evs->long_size;
+			t->is_signed = 0;
+		}
+		t->pointer = 1;
+		while (lexer_at_name(c, "const"))
+			lexer_next(c);
+	}
+	if (words && c->token == behind && !c->bad) {
+		lexer_next(c);
+		return 1;
+	}
+	/* "int x": the name was taken for a type */
+	if (behind == T_NAME && words && c->token == '=' && !c->bad)
+		return 1;
+	lexer_back_to(c, was);
+	return 0;
+}
+
+static SMALL struct expr cast(struct compiler *c, const struct c_type *t, struct expr x)
+{
+	struct vm_insn *s;
+
+	if (x.kind == X_TEXT || x.kind == X_DONE || x.kind == X_BAD)
+		return x;
+	if (!is_number(&x)) { /* memory: what is in it */
+		if (!t->pointer)
+			return compile_fail(c);
+		x.elem = t->size ? t->size : 1;
+		x.elem_signed = t->is_signed;
+		return x;
+	}
+	if (t->pointer) {
+		x.size = (uint8_t)c->evs->long_size;
+		x.is_signed = 0;
+		x.pointer = 1;
+		x.page = t->is_page;
+		return x;
+	}
+	if (!t->size) /* as wide as it is */
+		return x;
+	x.pointer = 0;
+	if (t->is_bool)
+		return emit_binary(c, NE, x, constant(0, 4, 1));
+	if (x.kind == X_CONST) {
+		x.k = vm_extend(x.k, t->size, t->is_signed);
+	} else if (x.kind == X_FIELD && t->size == x.read_size) {
+		x.read_signed = t->is_signed;
+	} else if (x.kind == X_FIELD && t->size > x.read_size &&
+		   (!x.read_signed || t->is_signed || t->size == 8)) {
+		; /* nothing changes */
+	} else if (t->size < 8) {
+		emit_push(c, &x);
+		s = emit_insn(c, OP_EXTEND);
+		s->size = t->size;
+		s->is_signed = t->is_signed;
+	}
+	x.size = t->size;
+	x.is_signed = t->is_signed;
+	return x;
+}
+
+/* ---- C expressions over a record ---- */
+
+SMALL static struct expr primary(struct compiler *c, int emit)
+{
+	struct expr x;
+
+	if (c->token == T_NUMBER) {
+		x = constant(c->number, c->number_size, c->number_signed);
+		lexer_next(c);
+	} else if (c->token == T_STRING) {
+		x = (struct expr){ .kind = X_TEXT, .s = c->from };
+		lexer_next(c);
+	} else if (lexer_accept(c, '(')) {
+		if (lexer_accept(c, '{')) {
+			x = statements(c);
+			lexer_expect(c, ')');
+			return x;
+		}
+		if (lexer_at_name(c, "REC")) { /* (REC)->field */
+			const char *was = c->from;
+
+			lexer_next(c);
+			if (lexer_accept(c, ')') && c->token == T_ARROW)
+				return record_field(c);
+			lexer_back_to(c, was);
+		}
+		x = ternary(c, emit);
+		lexer_expect(c, ')');
+	} else if (lexer_at_name(c, "REC")) {
+		lexer_next(c);
+		x = record_field(c);
+	} else if (lexer_at_name(c, "NULL") || lexer_at_name(c, "false")) {
+		x = constant(0, 4, 1);
+		lexer_next(c);
+	} else if (lexer_at_name(c, "true")) {
+		x = constant(1, 4, 1);
+		lexer_next(c);
+	} else if (c->token == T_NAME) {
+		x = macro_call(c);
+	} else {
+		x = compile_fail(c);
+	}
+	return x;
+}
+
+/* Element i of memory; i is not pushed yet when it is a constant or a field. */
+static struct expr element(struct compiler *c, struct expr x, struct expr i)
+{
+	struct vm_insn *s;
+
+	if (c->bad || !is_number(&i) || !x.elem)
+		return compile_fail(c);
+	if (x.kind == X_HERE && i.kind == X_CONST && i.k < x.k / x.elem)
+		return (struct expr){ .kind = X_FIELD, .n = x.n + (uint32_t)i.k * x.elem,
+				    .size = x.elem, .read_size = x.elem,
+				    .is_signed = x.elem_signed,
+				    .read_signed = x.elem_signed };
+	if (is_lazy(&x) && !is_lazy(&i)) {
+		push_memory(c, &x);
+		emit_insn(c, OP_SWAP);
+	} else {
+		push_memory(c, &x);
+		emit_push(c, &i);
+	}
+	s = emit_insn(c, OP_ELEMENT);
+	s->size = x.elem;
+	s->is_signed = x.elem_signed;
+	return on_stack(x.elem, x.elem_signed);
+}
+
+static struct expr unary(struct compiler *c, int emit)
+{
+	struct c_type t;
+	struct expr x;
+
+	if (c->bad || ++c->depth > DEEPEST)
+		return compile_fail(c);
+	if (lexer_accept(c, '!')) {
+		x = emit_unary(c, NOT, unary(c, 0));
+	} else if (lexer_accept(c, '~')) {
+		x = emit_unary(c, INV, unary(c, 0));
+	} else if (lexer_accept(c, '-')) {
+		x = emit_unary(c, NEG, unary(c, 0));
+	} else if (lexer_accept(c, '+')) {
+		x = unary(c, 0);
+	} else if (lexer_accept(c, '*')) {
+		x = element(c, unary(c, 0), constant(0, 4, 1));
+	} else if (lexer_accept(c, '&')) {
+		x = unary(c, 0);
+		if (x.kind == X_FIELD) {
+			x.kind = X_HERE;
+			x.k = x.elem = x.read_size;
+			x.elem_signed = x.read_signed;
+		} else if (x.kind != X_HERE && x.kind != X_LOC) {
+			x = compile_fail(c);
+		}
+	} else if (lexer_at_name(c, "sizeof")) {
+		lexer_next(c);
+		lexer_expect(c, '(');
+		if (type_name(c, &t, ')')) {
+			x = constant(t.pointer ? (unsigned)c->evs->long_size : t.size,
+				     (unsigned)c->evs->long_size, 0);
+			c->bad |= !x.k;
+		} else {
+			x = ternary(c, 0);
+			if (x.kind == X_FIELD || x.kind == X_CONST || x.kind == X_HERE)
+				x = constant(x.kind == X_HERE ? x.k : x.size,
+					     (unsigned)c->evs->long_size, 0);
+			else
+				x = compile_fail(c);
+			lexer_expect(c, ')');
+		}
+	} else {
+		int paren = c->token == '(';
+		const char *was = c->from;
+
+		if (paren)
+			lexer_next(c);
+		if (paren && type_name(c, &t, ')')) {
+			x = cast(c, &t, unary(c, emit));
+		} else {
+			lexer_back_to(c, was);
+			x = primary(c, emit);
+			while (!c->bad && lexer_accept(c, '[')) {
+				x = element(c, x, ternary(c, 0));
+				lexer_expect(c, ']');
+			}
+		}
+	}
+	c->depth--;
+	return x;
+}
+
+static int precedence(int token, enum operator *op)
+{
+	static const struct {
+		uint8_t token, op, level;
+	} all[] = {
+		{ T_OR, LOR, 1 }, { T_AND, LAND, 2 }, { '|', OR, 3 }, { '^', XOR, 4 },
+		{ '&', AND, 5 }, { T_EQ, EQ, 6 }, { T_NE, NE, 6 }, { '<', LT, 7 },
+		{ '>', GT, 7 }, { T_LE, LE, 7 }, { T_GE, GE, 7 }, { T_SHL, SHL, 8 },
+		{ T_SHR, SHR, 8 }, { '+', ADD, 9 }, { '-', SUB, 9 }, { '*', MUL, 10 },
+		{ '/', DIV, 10 }, { '%', MOD, 10 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].token == token) {
+			*op = all[i].op;
+			return all[i].level;
+		}
+	return 0;
+}
+
+static struct expr binary(struct compiler *c, int level, int emit)
+{
+	struct expr a = unary(c, emit);
+	enum operator op;
+	int found;
+
+	while (!c->bad && (found = precedence(c->token, &op)) >= level && found) {
+		if (++c->depth > DEEPEST)
+			return compile_fail(c);
+		lexer_next(c);
+		a = emit_binary(c, op, a, binary(c, found + 1, 0));
+		c->depth--;
+	}
+	return a;
+}
+
+/* Write a string out. */
+static void emit_string(struct compiler *c, struct expr x)
+{
+	struct vm_insn *s;
+
+	switch (x.kind) {
+	case X_DONE:
+		break;
+	case X_TEXT:
+		emit_literal_text(c, x.s);
+		break;
+	case X_HERE:
+		s = emit_text_insn(c, OP_HERE);
+		s->n = x.n;
+		s->k = x.k;
+		break;
+	case X_LOC:
+		s = emit_text_insn(c, OP_LOC);
+		s->n = x.n;
+		s->what = x.place;
+		break;
+	case X_REGION:
+		emit_text_insn(c, OP_STRING);
+		break;
+	case X_CONST:
+		if (x.k)
+			c->bad = 1;
+		emit_text(c, "(null)");
+		break;
+	case X_FIELD:
+	case X_STACK: /* an address of the kernel's */
+		emit_push(c, &x);
+		emit_text_insn(c, OP_POINTED);
+		break;
+	default:
+		c->bad = 1;
+	}
+}
+
+static struct expr ternary(struct compiler *c, int emit)
+{
+	struct expr a, b, x;
+	unsigned size;
+	int is_signed;
+
+	if (c->bad || ++c->depth > DEEPEST)
+		return compile_fail(c);
+	a = binary(c, 1, emit);
+	if (!c->bad && lexer_accept(c, '?')) {
+		uint32_t over, out;
+
+		if (!is_number(&a) && is_lazy(&a) && a.kind != X_DONE && a.kind != X_BAD)
+			a = constant(1, 4, 1);
+		emit_push_number(c, &a);
+		if (emit) {
+			emit_pending_text(c);
+			over = c->p->nsteps;
+			emit_insn(c, OP_JUMP_ZERO);
+			emit_string(c, ternary(c, 1));
+			emit_pending_text(c);
+			out = c->p->nsteps;
+			emit_insn(c, OP_JUMP);
+			lexer_expect(c, ':');
+			if (c->bad)
+				return compile_fail(c);
+			c->p->steps[over].n = c->p->nsteps;
+			emit_string(c, ternary(c, 1));
+			emit_pending_text(c);
+			if (c->bad)
+				return compile_fail(c);
+			c->p->steps[out].n = c->p->nsteps;
+			a = written();
+		} else {
+			b = ternary(c, 0);
+			emit_push(c, &b);
+			lexer_expect(c, ':');
+			x = ternary(c, 0);
+			emit_push(c, &x);
+			if (b.kind != x.kind)
+				return compile_fail(c);
+			emit_insn(c, OP_SELECT);
+			a = b;
+			if (is_number(&b)) {
+				common_type(&b, &x, &size, &is_signed);
+				a = on_stack(size, is_signed);
+				a.pointer = b.pointer;
+			}
+		}
+	}
+	c->depth--;
+	return a;
+}
+
+/* ---- what the kernel's macros leave in a print fmt: REC, __get_*, __print_ ---- */
+
+static struct expr field_ex(struct compiler *c, const struct field *f)
+{
+	struct expr x = { .field = f, .n = f->offset, .elem = f->elem,
+			.elem_signed = f->is_signed, .place = f->place };
+
+	if (f->place == PLACE_DATA_LOC || f->place == PLACE_REL_LOC) { /* the word itself */
+		x.kind = X_FIELD;
+		x.size = x.read_size = 4;
+	} else if (f->kind == FIELD_NUMBER || f->kind == FIELD_POINTER) {
+		x.kind = X_FIELD;
+		x.size = x.read_size = (uint8_t)f->size;
+		x.is_signed = x.read_signed = f->is_signed;
+		x.pointer = f->kind == FIELD_POINTER;
+		if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
+			return compile_fail(c);
+	} else if (f->place == PLACE_REST) {
+		x.kind = X_LOC;
+	} else {
+		x.kind = X_HERE;
+		x.k = f->size;
+	}
+	return x;
+}
+
+static const struct field *find_field(struct compiler *c)
+{
+	const char *s = c->from;
+	size_t n = (size_t)(c->s - s);
+
+	for (unsigned i = 0; i < c->e->nfields; i++) {
+		const struct field *f = &c->e->fields[i];
+
+		if (strlen(f->name) == n && !memcmp(f->name, s, n))
+			return f;
+		if (n > 11 && !memcmp(s, "__data_loc_", 11) && strlen(f->name) == n - 11 &&
+		    !memcmp(f->name, s + 11, n - 11))
+			return f;
+	}
+	return NULL;
+}
+
+/* REC -> field */
+static struct expr record_field(struct compiler *c)
+{
+	const struct field *f;
+
+	if (c->token != T_ARROW)
+		return compile_fail(c);
+	do { /* of REC->graph_ent.func, the format has the last name */
+		lexer_next(c);
+		if (c->token != T_NAME)
+			return compile_fail(c);
+		f = find_field(c);
+		lexer_next(c);
+	} while (c->token == '.');
+	return f ? field_ex(c, f) : compile_fail(c);
+}
+
+/* ( field ), of a macro that finds its memory */
+static struct expr dynamic(struct compiler *c)
+{
+	const struct field *f = NULL;
+	struct expr x;
+
+	lexer_expect(c, '(');
+	if (c->token == T_NAME)
+		f = find_field(c);
+	lexer_next(c);
+	lexer_expect(c, ')');
+	if (!f || f->place == PLACE_HERE || f->place == PLACE_REST)
+		return compile_fail(c);
+	x = field_ex(c, f);
+	x.kind = X_LOC;
+	return x;
+}
+
+static struct expr argument(struct compiler *c)
+{
+	struct expr x = ternary(c, 0);
+
+	if (c->token != ')')
+		lexer_expect(c, ',');
+	return x;
+}
+
+static void push_memory(struct compiler *c, struct expr *x)
+{
+	if (x->kind != X_HERE && x->kind != X_LOC && x->kind != X_REGION)
+		c->bad = 1;
+	emit_push(c, x);
+}
+
+/* { value, "name" }, ... ) */
+SMALL static uint32_t table(struct compiler *c)
+{
+	struct vm_table *t = array_grow(c, &c->p->tables, c->p->ntables, sizeof(*t), 4096);
+	uint32_t first = c->p->nnames;
+
+	while (!c->bad && lexer_accept(c, '{')) {
+		struct expr x = ternary(c, 0);
+		uint32_t text = c->p->ntext;
+		struct vm_name *name;
+
+		lexer_expect(c, ',');
+		if (c->token != T_STRING && !c->bad) { /* { -1, NULL }, the end */
+			x = ternary(c, 0);
+			if (x.kind != X_CONST || x.k)
+				compile_fail(c);
+			lexer_accept(c, ',');
+			lexer_expect(c, '}');
+			lexer_accept(c, ',');
+			break;
+		}
+		name = array_grow(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
+		if (!name || x.kind != X_CONST || c->token != T_STRING) {
+			compile_fail(c);
+			break;
+		}
+		emit_literal_text(c, c->from);
+		*name = (struct vm_name){ x.k, text, c->p->ntext - text };
+		c->p->nnames++;
+		lexer_next(c);
+		lexer_accept(c, ',');
+		lexer_expect(c, '}');
+		lexer_accept(c, ',');
+	}
+	c->text_at = c->p->ntext;
+	lexer_expect(c, ')');
+	if (!t || c->bad)
+		return 0;
+	*t = (struct vm_table){ first, c->p->nnames - first };
+	return c->p->ntables++;
+}
+
+/* The functions that write text; their name was taken. -1: it is none. */
+SMALL static struct expr writer(struct compiler *c, int which)
+{
+	struct expr x, y, z;
+	struct vm_insn *s;
+	uint32_t text = 0, len = 0, n;
+	uint8_t size;
+
+	enum { FLAGS, FLAGS64, SYMBOLIC, SYMBOLIC64, HEX, HEX_STR, ARRAY, DYNAMIC_ARRAY,
+	       DUMP, BITMASK };
+
+	if (which < BITMASK)
+		lexer_expect(c, '(');
+	switch (which) {
+	case FLAGS: case FLAGS64: case SYMBOLIC: case SYMBOLIC64:
+		x = argument(c);
+		emit_push_number(c, &x);
+		emit_pending_text(c);
+		if (which <= FLAGS64) {
+			text = c->p->ntext;
+			if (c->token == T_STRING)
+				emit_literal_text(c, c->from);
+			else if (c->token != T_NUMBER)
+				return compile_fail(c);
+			len = c->p->ntext - text;
+			c->text_at = c->p->ntext;
+			lexer_next(c);
+			lexer_accept(c, ',');
+		}
+		size = which == FLAGS || which == SYMBOLIC ? (uint8_t)c->evs->long_size : 8;
+		n = table(c);
+		s = emit_insn(c, which <= FLAGS64 ? OP_FLAGS : OP_SYMBOLIC);
+		s->n = n;
+		s->text = text;
+		s->len = len;
+		s->size = size;
+		return written();
+	case HEX: case HEX_STR:
+		x = argument(c);
+		push_memory(c, &x);
+		y = argument(c);
+		emit_push_number(c, &y);
+		lexer_expect(c, ')');
+		emit_insn(c, OP_SELECT)->what = 1; /* cut the region to the length */
+		c->stack++;
+		emit_text_insn(c, OP_HEX)->n = which == HEX ? ' ' : 0;
+		return written();
+	case ARRAY: case DYNAMIC_ARRAY:
+		x = argument(c);
+		push_memory(c, &x);
+		y = argument(c);
+		if (which == DYNAMIC_ARRAY) {
+			z = y;
+			y = constant(UINT32_MAX, 8, 1); /* as many as there are */
+			emit_push(c, &y);
+			if (!is_lazy(&z))
+				return compile_fail(c);
+			emit_push_number(c, &z);
+		} else {
+			emit_push_number(c, &y);
+			z = argument(c);
+			emit_push_number(c, &z);
+		}
+		lexer_expect(c, ')');
+		emit_text_insn(c, OP_ARRAY);
+		return written();
+	case DUMP:
+		if (c->token != T_STRING)
+			return compile_fail(c);
+		emit_pending_text(c);
+		text = c->p->ntext;
+		emit_literal_text(c, c->from);
+		len = c->p->ntext - text;
+		c->text_at = c->p->ntext;
+		lexer_next(c);
+		lexer_expect(c, ',');
+		for (int i = 0; i < 6; i++) { /* type, row, group, buf, len, ascii */
+			x = argument(c);
+			if (i == 3)
+				push_memory(c, &x);
+			else
+				emit_push_number(c, &x);
+		}
+		lexer_expect(c, ')');
+		s = emit_insn(c, OP_DUMP);
+		s->text = text;
+		s->len = len;
+		c->stack--;
+		return written();
+	default:
+		x = dynamic(c);
+		push_memory(c, &x);
+		emit_text_insn(c, OP_BITS);
+		return written();
+	}
+}
+
+static struct expr own(struct compiler *c, enum builtin which)
+{
+	struct expr x;
+
+	lexer_expect(c, '(');
+	x = argument(c);
+	emit_push(c, &x);
+	if (which == BUILTIN_BPRINT) {
+		x = argument(c);
+		push_memory(c, &x);
+	}
+	lexer_expect(c, ')');
+	emit_text_insn(c, OP_BUILTIN)->k = which;
+	c->stack -= which == BUILTIN_BPRINT;
+	return written();
+}
+
+/*
+ * Constants that the kernel leaves as names in some print fmts, those that have
+ * been the same in all versions.
+ */
+static struct expr known_constant(struct compiler *c)
+{
+	static const struct {
+		const char *prefix, *names; /* in their order, from first on */
+		unsigned first;
+	} known[] = {
+		{ "IOPRIO_CLASS_", "NONE RT BE IDLE - - - INVALID ", 0 },
+		{ "HRTIMER_MODE_", "ABS REL ABS_PINNED REL_PINNED ABS_SOFT REL_SOFT "
+			"ABS_PINNED_SOFT REL_PINNED_SOFT ABS_HARD REL_HARD "
+			"ABS_PINNED_HARD REL_PINNED_HARD ", 0 },
+		{ "TCP_", "ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE "
+			"CLOSE_WAIT LAST_ACK LISTEN CLOSING NEW_SYN_RECV BOUND_INACTIVE ", 1 },
+	};
+	size_t len = (size_t)(c->s - c->from);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		size_t n = strlen(known[i].prefix);
+		unsigned v = known[i].first;
+
+		if (len <= n || memcmp(c->from, known[i].prefix, n))
+			continue;
+		for (const char *p = known[i].names; *p; v++) {
+			size_t word = strcspn(p, " ");
+
+			if (word == len - n && !memcmp(p, c->from + n, word)) {
+				lexer_next(c);
+				return constant(v, 4, 1);
+			}
+			p += word + 1;
+		}
+	}
+	return compile_fail(c);
+}
+
+/* { TYPE NAME = EXPRESSION; ... EXPRESSION; } as min() and max() are made of */
+static SMALL struct expr statements(struct compiler *c)
+{
+	struct c_type t;
+	struct expr x = { 0 };
+
+	while (!c->bad) {
+		const char *was = c->from;
+		struct local *l = &c->locals[c->nlocals];
+
+		/* a declaration, or the value */
+		if (c->token == T_NAME && (lexer_at_name(c, "__auto_type") || lexer_at_name(c, "typeof") ||
+					   lexer_at_name(c, "const") || type_name(c, &t, T_NAME))) {
+			if (c->nlocals == sizeof(c->locals) / sizeof(*c->locals))
+				return compile_fail(c);
+			/* the name is the one in front of the '=' */
+			lexer_back_to(c, was);
+			for (; c->token != '=' && c->token != T_END && c->token != ';';
+			     lexer_next(c)) {
+				l->name = c->from;
+				l->len = (size_t)(c->s - c->from);
+			}
+			lexer_expect(c, '=');
+			x = ternary(c, 0);
+			if (!is_number(&x) || !is_lazy(&x))
+				return compile_fail(c);
+			c->locals[c->nlocals++].x = x;
+			lexer_expect(c, ';');
+			continue;
+		}
+		lexer_back_to(c, was);
+		x = ternary(c, 0);
+		lexer_expect(c, ';');
+		if (lexer_accept(c, '}'))
+			return x;
+	}
+	return compile_fail(c);
+}
+
+/* A function call; its name is the token. */
+static SMALL struct expr macro_call(struct compiler *c)
+{
+	static const char *const memory[] = {
+		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
+		"__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr",
+		"__get_sockaddr_rel",
+	};
+	static const char *const writers[] = {
+		"__print_flags", "__print_flags_u64", "__print_symbolic",
+		"__print_symbolic_u64", "__print_hex", "__print_hex_str", "__print_array",
+		"__print_dynamic_array", "__print_hex_dump", "__get_bitmask",
+		"__get_cpumask", "__get_rel_bitmask", "__get_rel_cpumask",
+	};
+	static const char *const owns[] = {
+		[BUILTIN_IP] = "__own_ip", [BUILTIN_BYTES] = "__own_bytes", [BUILTIN_STACK] = "__own_stack",
+		[BUILTIN_USER_STACK] = "__own_user_stack", [BUILTIN_TIME] = "__own_time",
+		[BUILTIN_BPRINT] = "__own_bprint", [BUILTIN_MODE] = "__own_mode",
+		[BUILTIN_TEXT] = "__own_text",
+	};
+	struct expr x;
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
+		if (lexer_at_name(c, memory[i])) {
+			lexer_next(c);
+			return dynamic(c);
+		}
+	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++)
+		if (lexer_at_name(c, writers[i])) {
+			lexer_next(c);
+			return writer(c, (int)i);
+		}
+	for (size_t i = 0; i < sizeof(owns) / sizeof(*owns); i++)
+		if (owns[i] && lexer_at_name(c, owns[i])) {
+			lexer_next(c);
+			return own(c, (enum builtin)i);
+		}
+	if (lexer_at_name(c, "__get_dynamic_array_len") || lexer_at_name(c, "__get_rel_dynamic_array_len")) {
+		lexer_next(c);
+		x = dynamic(c);
+		emit_push(c, &x);
+		emit_insn(c, OP_LENGTH);
+		return on_stack(2, 0);
+	}
+	if (lexer_at_name(c, "__print_ns_to_secs") || lexer_at_name(c, "__print_ns_without_secs")) {
+		enum operator op = c->s - c->from == 18 ? DIV : MOD;
+
+		lexer_next(c);
+		lexer_expect(c, '(');
+		x = argument(c);
+		lexer_expect(c, ')');
+		x.size = 8;
+		x.is_signed = 0;
+		x = emit_binary(c, op, x, constant(1000000000, 8, 0));
+		if (op == MOD) {
+			x.size = 4;
+		}
+		return x;
+	}
+	if (lexer_at_name(c, "__builtin_expect") || lexer_at_name(c, "__builtin_constant_p")) {
+		int expects = lexer_at_name(c, "__builtin_expect");
+
+		lexer_next(c);
+		lexer_expect(c, '(');
+		x = argument(c);
+		if (expects)
+			argument(c);
+		lexer_expect(c, ')');
+		if (expects)
+			return x;
+		if (!is_lazy(&x)) /* computed for nothing */
+			return compile_fail(c);
+		return constant(0, 4, 1);
+	}
+	if (local_of(c)) {
+		x = *local_of(c);
+		lexer_next(c);
+		return x;
+	}
+	if (lexer_at_name(c, "vmemmap_base") || lexer_at_name(c, "vmemmap")) {
+		x = constant(c->evs->vmemmap, 8, 0);
+		x.page = (uint8_t)lexer_at_name(c, "vmemmap"); /* a pointer, and the other a number */
+		lexer_next(c);
+		return x;
+	}
+	return known_constant(c);
+}
+
+/* ---- the format string --------------------------------------------------------- */
+
+const char *conversion_parse(struct conversion *v, const char *s, const char *end,
+			     int long_size)
+{
+	static const char letters[] = "-0# +";
+	static const uint8_t bits[] = { F_LEFT, F_ZERO, F_ALT, F_SPACE, F_PLUS };
+	const char *found;
+	int n = 0;
+
+	*v = (struct conversion){ .width = -1, .precision = -1, .size = 4 };
+	for (; s < end && *s && (found = strchr(letters, *s)); s++)
+		v->flags |= bits[found - letters];
+	if (s < end && *s == '*') {
+		v->flags |= F_STAR;
+		s++;
+	} else if (s < end && is_digit(*s)) {
+		for (; s < end && is_digit(*s); s++)
+			n = n > 999 ? n : n * 10 + *s - '0';
+		v->width = (int16_t)n;
+	}
+	if (s < end && *s == '.') {
+		v->flags |= F_HAS_PRECISION;
+		s++;
+		n = 0;
+		if (s < end && *s == '*') {
+			v->flags |= F_STAR_PRECISION;
+			s++;
+		} else {
+			for (; s < end && is_digit(*s); s++)
+				n = n > 999 ? n : n * 10 + *s - '0';
+		}
+		v->precision = (int16_t)n;
+	}
+	for (int l = 0, h = 0; s < end; s++) {
+		if (*s == 'l')
+			v->size = (uint8_t)(l++ ? 8 : long_size);
+		else if (*s == 'L' || *s == 'q' || *s == 'j')
+			v->size = 8;
+		else if (*s == 'z' || *s == 'Z' || *s == 't')
+			v->size = (uint8_t)long_size;
+		else if (*s == 'h')
+			v->size = h++ ? 1 : 2;
+		else
+			break;
+	}
+	if (s >= end)
+		return end;
+	v->letter = *s == 'i' ? 'd' : *s;
+	s++;
+	if (v->letter != 'p')
+		return s;
+	v->size = (uint8_t)long_size;
+	for (; s < end && (is_letter(*s) || is_digit(*s)) && *s != '_'; s++)
+		if (v->more < sizeof(v->suffix))
+			v->suffix[v->more++] = *s;
+	return s;
+}
+
+static uint64_t keep_conversion(struct compiler *c, const struct conversion *v)
+{
+	struct conversion *kept = array_grow(c, &c->p->conversions, c->p->nconversions,
+				       sizeof(*kept), 4096);
+
+	if (!kept)
+		return 0;
+	*kept = *v;
+	return c->p->nconversions++;
+}
+
+static int stars(const struct conversion *v)
+{
+	return !!(v->flags & F_STAR) + !!(v->flags & F_STAR_PRECISION);
+}
+
+/* The kernel's text has where a function returns to first, its print fmt last. */
+static struct expr other_of_return(struct compiler *c, struct expr x)
+{
+	const char *name = strcmp(x.field->name, "__probe_func") ? "__probe_func"
+								 : "__probe_ret_ip";
+
+	for (size_t i = 0; i < c->e->nfields; i++)
+		if (!strcmp(c->e->fields[i].name, name))
+			return field_ex(c, &c->e->fields[i]);
+	return x;
+}
+
+static void number_conversion(struct compiler *c, const struct conversion *v, struct expr x)
+{
+	int plain = !v->flags && v->width < 0;
+	struct vm_insn *s;
+
+	if (x.kind == X_FIELD && x.field && v->letter == 'x' &&
+	    !strncmp(x.field->name, "__probe_", 8)) {
+		/* the kernel has the symbol there */
+		if (strcmp(x.field->name, "__probe_ip"))
+			x = other_of_return(c, x);
+		emit_push(c, &x);
+		emit_text_insn(c, OP_BUILTIN)->k = strcmp(x.field->name, "__probe_func")
+						? BUILTIN_PROBE : BUILTIN_PROBE_BARE;
+		return;
+	}
+	if (plain && x.kind == X_FIELD && strchr("dux", v->letter) &&
+	    (v->size == x.read_size || v->size == 8 ||
+	     (v->size > x.read_size && !x.read_signed))) {
+		s = emit_text_insn(c, OP_NUMBER);
+		s->n = x.n + x.read_size;
+		s->size = x.read_size;
+		s->what = (uint8_t)v->letter;
+		s->is_signed = v->size == x.read_size ? v->letter == 'd' : x.read_signed;
+		return;
+	}
+	emit_push_number(c, &x);
+	s = emit_text_insn(c, OP_PRINT);
+	s->k = keep_conversion(c, v);
+	c->stack -= stars(v);
+}
+
+/* The conversion's arguments, of which the comma in front is the token. */
+SMALL static void conversion(struct compiler *c, const struct conversion *v)
+{
+	struct expr x;
+	struct vm_insn *s;
+	uint64_t k;
+
+	for (int i = stars(v); i; i--) {
+		lexer_expect(c, ',');
+		x = ternary(c, 0);
+		emit_push_number(c, &x);
+	}
+	lexer_expect(c, ',');
+	if (v->letter == 's') {
+		int plain = !v->flags && v->width < 0;
+
+		if (!plain) {
+			emit_pending_text(c);
+			emit_insn(c, OP_PAD)->k = keep_conversion(c, v);
+			c->stack -= stars(v);
+		}
+		emit_string(c, ternary(c, 1));
+		if (!plain) {
+			emit_pending_text(c);
+			emit_insn(c, OP_PADDED);
+		}
+		return;
+	}
+	x = ternary(c, 0);
+	if (v->letter == 'p') {
+		int number = is_number(&x), bare = !v->more;
+
+		if (x.kind == X_FIELD && bare && !v->flags && v->width < 0) {
+			s = emit_text_insn(c, OP_NUMBER);
+			s->n = x.n + x.read_size;
+			s->size = x.read_size;
+			s->what = 'p';
+			return;
+		}
+		emit_push(c, &x);
+		k = keep_conversion(c, v);
+		s = emit_text_insn(c, OP_POINTER);
+		s->k = k;
+		s->what = (uint8_t)number;
+		s->n = number && !bare && !(v->flags & F_STAR);
+		c->stack -= stars(v);
+		return;
+	}
+	number_conversion(c, v, x);
+}
+
+/*
+ * Is it __get_str(argvN)? trace_exec reads such words where exec has just put them, so a
+ * word without a byte is empty. The kernel gives an empty string of a program's memory no
+ * byte, as one that could not be read (mm/maccess.c, strncpy_from_user_nofault).
+ */
+static int is_word(const char *s)
+{
+	size_t digits;
+
+	if (strncmp(s, "__get_str(argv", 14))
+		return 0;
+	digits = strspn(s + 14, "0123456789");
+	return digits && s[14 + digits] == ')';
+}
+
+/*
+ * A string of a probe, "%s" in quotes: the kernel prints neither these nor the string
+ * when the memory could not be read, and then the string has no byte, not even a NUL.
+ * Returns what is behind it; NULL: it is something else.
+ */
+static const char *quoted_string(struct compiler *c, const char *s)
+{
+	const char *p = c->s + strspn(c->s, " ");
+	int word = is_word(p);
+	struct expr x;
+
+	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||
+	    lexer_literal_char(&s, c->end) != '"' || c->token != ',' || strncmp(p, "__get_str(", 10))
+		return NULL;
+	p += strcspn(p, ")");
+	p += *p == ')';
+	p += strspn(p, " \n");
+	if (*p && *p != ',')
+		return NULL;
+	lexer_expect(c, ',');
+	x = ternary(c, 0);
+	emit_push(c, &x);
+	emit_text_insn(c, OP_BUILTIN)->k = word ? BUILTIN_WORD : BUILTIN_QUOTED;
+	return s;
+}
+
+/* "FORMAT", ARGUMENT... */
+static void print_format(struct compiler *c, const char *text)
+{
+	char spec[24];
+	const char *s;
+	int ch;
+
+	c->s = text;
+	c->end = text + strlen(text);
+	lexer_next(c);
+	if (c->token != T_STRING) {
+		c->bad = 1;
+		return;
+	}
+	s = c->from + 1;
+	lexer_next(c);
+	while (!c->bad && (ch = lexer_literal_char(&s, c->end)) >= 0) {
+		struct conversion v;
+		const char *was = s, *behind;
+		size_t n = 0;
+
+		if (ch == '"' && (behind = quoted_string(c, was))) {
+			s = behind;
+			continue;
+		}
+		if (ch != '%') {
+			emit_char(c, (char)ch);
+			continue;
+		}
+		/* look at what is behind it, escapes resolved; then take as many */
+		while (n < sizeof(spec) && (ch = lexer_literal_char(&s, c->end)) >= 0)
+			spec[n++] = (char)ch;
+		behind = conversion_parse(&v, spec, spec + n, c->evs->long_size);
+		s = was;
+		for (; behind > spec; behind--)
+			lexer_literal_char(&s, c->end);
+		if (v.letter == '%')
+			emit_char(c, '%');
+		else if (v.letter && strchr("duxXocsp", v.letter))
+			conversion(c, &v);
+		else
+			c->bad = 1;
+	}
+}
+
+/* ---- whole events ---------------------------------------------------------------- */
+
+/*
+ * The text of ftrace's own entries is made by functions of the kernel's, not by
+ * their print fmt: here as what it should have been. A '!' in front: the text
+ * brings its own newline.
+ */
+static const struct {
+	const char *name, *fmt;
+} own_formats[] = {
+	{ "function", "\"%s%s%s\", __own_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
+		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\"" },
+	{ "print", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->buf)" },
+	{ "bputs", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->str)" },
+	{ "bprint", "!\"%s: %s\", __own_ip(REC->ip), __own_bprint(REC->fmt, REC->buf)" },
+	{ "raw_data", "\"# %x buf:%s\", REC->id, __own_bytes(REC->buf)" },
+	{ "kernel_stack", "!\"<stack trace>\\n%s\", __own_stack(REC->caller)" },
+	{ "user_stack", "!\"<user stack trace>\\n%s\", __own_user_stack(REC->caller)" },
+	{ "hwlat", "\"#%-5u inner/outer(us): %4llu/%-5llu ts:%lld.%09ld count:%d\", "
+		"REC->seqnum, REC->duration, REC->outer_duration, REC->tv_sec, REC->tv_nsec, "
+		"REC->count" },
+	{ "osnoise", "\"%llu %10llu %3llu.%05llu %7llu %6u %6u %6u %6u %6u\", "
+		"REC->runtime, REC->noise, "
+		"(REC->runtime - REC->noise) * 10000000 / REC->runtime / 100000, "
+		"(REC->runtime - REC->noise) * 10000000 / REC->runtime % 100000, "
+		"REC->max_sample, REC->hw_count, REC->nmi_count, REC->irq_count, "
+		"REC->softirq_count, REC->thread_count" },
+	{ "timerlat", "\"#%-5u context %6s timer_latency %9llu ns\", REC->seqnum, "
+		"REC->context == 2 ? \"user-ret\" : REC->context ? \"thread\" : \"irq\", "
+		"REC->timer_latency" },
+	{ "func_repeats", "\"%s%s%s (repeats: %u, last_ts:%s)\", __own_ip(REC->ip), "
+		"REC->parent_ip ? \" <-\" : \"\", "
+		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\", REC->count, "
+		"__own_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
+};
+
+/* The number in front of a name in a table of flags: 0xNUMBER, "NAME" */
+static uint64_t flag_in(const char *table, const char *name)
+{
+	const char *end = strstr(table, name), *s = end;
+
+	while (s && s > table && *s != 'x')
+		s--;
+	s += s != NULL;
+	return s ? text_hex(&s, end) : 0;
+}
+
+/*
+ * openat, since 7.0: numbers are decimal, flags have names, the mode is there
+ * where it counts. The table of the format lacks the first name of the kernel's.
+ */
+SMALL static void openat_call(struct compiler *c)
+{
+	enum { O_TMPFILE_ITSELF = 020000000 };
+	const char *table = strchr(c->e->print_fmt, '{'), *end = strrchr(c->e->print_fmt, '}');
+	uint64_t tmpfile, creat;
+	char fmt[2048];
+
+	if (!table || !end || end < table || end - table > 1500) {
+		c->bad = 1;
+		return;
+	}
+	tmpfile = O_TMPFILE_ITSELF | flag_in(table, "\"O_DIRECTORY\"");
+	creat = flag_in(table, "\"O_CREAT\"");
+	str_format(fmt, sizeof(fmt),
+		   "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
+		   "(unsigned long)REC->dfd, (unsigned long)REC->filename, __get_str(__filename_val), "
+		   "REC->flags & 3 || !REC->flags ? \"\" : \"O_RDONLY|\", "
+		   "REC->flags ? __print_flags(REC->flags, \"|\", { %llu, \"O_TMPFILE\" }, %.*s) "
+		   ": \"O_RDONLY\", REC->flags & %llu ? __own_mode(REC->mode) : \"\"",
+		   (unsigned long long)tmpfile, (int)(end + 1 - table), table,
+		   (unsigned long long)(tmpfile | creat));
+	print_format(c, fmt);
+}
+
+/* sys_NAME(argument: value, ...) */
+SMALL static void system_call(struct compiler *c, const char *name)
+{
+	const struct event *e = c->e;
+	int n = 0;
+
+	emit_text(c, "sys_");
+	emit_text(c, name);
+	emit_char(c, '(');
+	for (unsigned i = e->ncommon; i < e->nfields; i++) {
+		const struct field *f = &e->fields[i], *user = NULL;
+		size_t len = strlen(f->name);
+		struct vm_insn *s;
+
+		/* what the kernel read from user space has its pointer's place */
+		if (!strcmp(f->name, "__syscall_nr") || f->place)
+			continue;
+		for (unsigned j = e->ncommon; j < e->nfields; j++)
+			if (e->fields[j].place == PLACE_DATA_LOC &&
+			    !strncmp(e->fields[j].name, "__", 2) &&
+			    !strncmp(e->fields[j].name + 2, f->name, len) &&
+			    !strcmp(e->fields[j].name + 2 + len, "_val"))
+				user = &e->fields[j];
+		if (n++)
+			emit_text(c, ", ");
+		emit_text(c, f->name);
+		emit_text(c, ": ");
+		s = emit_text_insn(c, OP_ARGUMENT);
+		s->size = (uint8_t)c->evs->long_size;
+		s->n = f->offset + s->size;
+		/* without 0x, once */
+		s->what = c->evs->version && c->evs->version < KERNEL(6, 13);
+		if (!user)
+			continue;
+		if (strstr(e->print_fmt, "__get_str")) {
+			emit_text(c, " \"");
+			emit_string(c, (struct expr){ .kind = X_LOC, .n = user->offset,
+						    .place = PLACE_DATA_LOC });
+			emit_char(c, '"');
+		} else if (i + 1 < e->nfields) { /* its length is the next argument */
+			struct expr length = field_ex(c, &e->fields[i + 1]);
+			struct expr x = { .kind = X_LOC, .n = user->offset,
+					.place = PLACE_DATA_LOC };
+
+			emit_char(c, ' ');
+			emit_push(c, &length);
+			emit_push(c, &x);
+			emit_text_insn(c, OP_BUILTIN)->k = BUILTIN_BUFFER;
+			c->stack--;
+		}
+	}
+	emit_text(c, ")\n");
+}
+
+SMALL static void whole(struct compiler *c)
+{
+	const struct event *e = c->e;
+	const char *fmt = e->print_fmt;
+	const struct field *ret;
+
+	if (!strcmp(e->system, "syscalls") && !strcmp(e->name, "sys_enter_openat") &&
+	    strstr(fmt, "\"O_RDONLY\"")) {
+		openat_call(c);
+	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_enter_", 10)) {
+		system_call(c, e->name + 10);
+	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_exit_", 9) &&
+		   (ret = event_field(e, "ret"))) {
+		emit_text(c, "sys_");
+		emit_text(c, e->name + 9);
+		emit_text(c, " -> 0x");
+		number_conversion(c, &(struct conversion){ .letter = 'x', .width = -1,
+				  .size = (uint8_t)ret->size }, field_ex(c, ret));
+		emit_char(c, '\n');
+	} else if (!strcmp(e->system, "ftrace")) {
+		for (size_t i = 0; i < sizeof(own_formats) / sizeof(*own_formats); i++)
+			if (!strcmp(e->name, own_formats[i].name))
+				fmt = own_formats[i].fmt;
+		print_format(c, fmt + (*fmt == '!'));
+		if (*fmt != '!')
+			emit_char(c, '\n');
+	} else {
+		emit_text(c, e->name);
+		emit_text(c, ": ");
+		print_format(c, fmt);
+		emit_char(c, '\n');
+	}
+}
+
+static void forget(struct compiler *c)
+{
+	struct bytecode *p = c->p;
+
+	free(p->steps);
+	free(p->names);
+	free(p->tables);
+	free(p->conversions);
+	free(p->text);
+	*p = (struct bytecode){ 0 };
+	c->bad = c->depth = c->stack = 0;
+	c->text_at = 0;
+	c->nlocals = 0;
+}
+
+struct bytecode *bytecode_make(const struct event_set *evs, struct event *e)
+{
+	struct compiler c = { .evs = evs, .e = e, .p = calloc(1, sizeof(*c.p)) };
+
+	if (!c.p)
+		return NULL;
+	whole(&c);
+	e->opaque = c.bad || c.stack;
+	if (e->opaque) {
+		forget(&c);
+		emit_text(&c, e->name);
+		emit_char(&c, ':');
+		emit_text_insn(&c, OP_FIELDS);
+		emit_char(&c, '\n');
+	}
+	emit_text_insn(&c, OP_END);
+	/* text is copied in pieces of that size */
+	for (int i = 0; i < TEXT_SLACK; i++)
+		emit_char(&c, ' ');
+	if (c.bad) {
+		bytecode_free(c.p);
+		return NULL;
+	}
+	return c.p;
+}
+
+void bytecode_free(struct bytecode *p)
+{
+	if (!p)
+		return;
+	free(p->steps);
+	free(p->names);
+	free(p->tables);
+	free(p->conversions);
+	free(p->text);
+	free(p);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: ISC */
+/* format.c - events/SYSTEM/NAME/format: what an event's record holds */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "event/vm.h"
+
+unsigned kernel_version(const char *release)
+{
+	unsigned long long major = text_digits(&release);
+
+	if (!major || *release++ != '.')
+		return 0;
+	return KERNEL(major & 0x7fff, text_digits(&release) & 0xffff);
+}
+
+static int is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Is it one of the words of the type? */
+static int has_word(const char *type, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = type; (p = strstr(p, word)); p += n)
+		if ((p == type || !is_name(p[-1])) && !is_name(p[n]))
+			return 1;
+	return 0;
+}
+
+/* Bytes of an element of that type; the kernel says it of whole arrays only. */
+static unsigned size_of(const char *type, unsigned long_size)
+{
+	static const struct {
+		const char *word;
+		unsigned size;
+	} sizes[] = {
+		{ "char", 1 }, { "u8", 1 }, { "s8", 1 }, { "__u8", 1 }, { "__s8", 1 },
+		{ "uint8_t", 1 }, { "int8_t", 1 }, { "bool", 1 }, { "short", 2 },
+		{ "u16", 2 }, { "s16", 2 }, { "__u16", 2 }, { "__s16", 2 },
+		{ "__be16", 2 }, { "__le16", 2 }, { "uint16_t", 2 }, { "u64", 8 },
+		{ "s64", 8 }, { "__u64", 8 }, { "__s64", 8 }, { "__be64", 8 },
+		{ "__le64", 8 }, { "uint64_t", 8 }, { "int64_t", 8 }, { "sector_t", 8 },
+		{ "loff_t", 8 }, { "u32", 4 }, { "s32", 4 }, { "__u32", 4 },
+		{ "__s32", 4 }, { "__be32", 4 }, { "__le32", 4 },
+	};
+
+	if (strchr(type, '*') || has_word(type, "size_t"))
+		return long_size;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		if (has_word(type, sizes[i].word))
+			return sizes[i].size;
+	if (has_word(type, "cpumask_t"))
+		return long_size;
+	if (has_word(type, "long"))
+		return strstr(type, "long long") ? 8 : long_size;
+	return 4;
+}
+
+/* The number behind key in the line; 0 when it is not there. */
+static uint32_t number_of(const char *line, const char *key)
+{
+	const char *p = strstr(line, key);
+	uint32_t v = 0;
+
+	if (!p)
+		return 0;
+	for (p += strlen(key); *p >= '0' && *p <= '9'; p++)
+		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*p - '0');
+	return v;
+}
+
+/* The declaration, NUL-terminated, in a type and a name. 0: there is no name. */
+static int split_declaration(char *s, struct field *f)
+{
+	char *open = strchr(s, '['), *end = s + strlen(s), *name;
+
+	/* "__data_loc char[] name" has its brackets in the type */
+	if (open && (open == s || !is_name(end[-1])))
+		end = open;
+	for (; end > s && !is_name(end[-1]); end--)
+		;
+	for (name = end; name > s && is_name(name[-1]); name--)
+		;
+	if (name == end || name == s)
+		return 0;
+	f->elem = 0;
+	if (*end == '[') {
+		uint32_t n = 0;
+
+		for (const char *p = end + 1; *p >= '0' && *p <= '9'; p++)
+			n = n > 0xffffff ? n : n * 10 + (uint32_t)(*p - '0');
+		if (n && f->size % n == 0 && f->size / n <= 8)
+			f->elem = (uint8_t)(f->size / n);
+		f->kind = FIELD_ARRAY;
+	}
+	*end = '\0';
+	f->name = name;
+	for (name--; name > s && name[-1] == ' '; name--)
+		;
+	*name = '\0'; /* the blank between them */
+	f->type = s;
+	return 1;
+}
+
+static void classify(struct field *f, unsigned long_size)
+{
+	const char *type = f->type;
+	int characters;
+
+	if (!strncmp(type, "__data_loc ", 11)) {
+		f->place = PLACE_DATA_LOC;
+		type += 11;
+	} else if (!strncmp(type, "__rel_loc ", 10)) {
+		f->place = PLACE_REL_LOC;
+		type += 10;
+	}
+	if (f->place) {
+		f->kind = FIELD_ARRAY;
+	} else if (f->kind == FIELD_ARRAY && !f->size) {
+		f->place = PLACE_REST;
+	}
+	characters = has_word(type, "char") && !has_word(type, "unsigned") &&
+		     !strchr(type, '*');
+	if (f->kind != FIELD_ARRAY) {
+		if (strchr(type, '*'))
+			f->kind = FIELD_POINTER;
+		f->elem = (uint8_t)(f->size <= 8 ? f->size : 0);
+		/* a structure in one piece */
+		if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8) {
+			f->kind = FIELD_ARRAY;
+			f->elem = 1;
+		}
+		return;
+	}
+	if (!f->elem || f->place)
+		f->elem = (uint8_t)size_of(type, long_size);
+	if (characters && f->elem == 1)
+		f->kind = FIELD_STRING;
+	else if (has_word(type, "cpumask_t"))
+		f->kind = FIELD_BITMASK;
+	if (f->elem != 2 && f->elem != 4 && f->elem != 8)
+		f->elem = 1;
+	/* size says signed of the location, which is of no interest */
+	if (f->place && f->kind == FIELD_ARRAY)
+		f->is_signed = has_word(type, "int") || has_word(type, "s32") ||
+			       has_word(type, "s64");
+}
+
+static void free_event(struct event *e)
+{
+	if (e)
+		bytecode_free(e->program);
+	free(e);
+}
+
+static int keep(struct event_set *evs, struct event *e)
+{
+	if (e->id >= evs->size) {
+		uint32_t size = e->id + 64u;
+		struct event **grown = realloc(evs->by_id, size * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		memset(grown + evs->size, 0, (size - evs->size) * sizeof(*grown));
+		evs->by_id = grown;
+		evs->size = size;
+	}
+	if (evs->by_id[e->id])
+		memset(evs->memos, 0, sizeof(evs->memos)); /* of steps that go */
+	free_event(evs->by_id[e->id]);
+	evs->by_id[e->id] = e;
+	return 0;
+}
+
+/* Where what every record begins with lies. */
+static void common(struct event_set *evs, const struct event *e)
+{
+	for (unsigned i = 0; i < e->ncommon; i++) {
+		const struct field *f = &e->fields[i];
+		uint16_t at = (uint16_t)f->offset;
+
+		if (f->offset > 64)
+			continue;
+		if (!strcmp(f->name, "common_pid")) {
+			evs->pid_at = at;
+			evs->pid_size = (uint8_t)(f->size == 4 ? 4 : f->size == 8 ? 8 : 2);
+		} else if (!strcmp(f->name, "common_flags")) {
+			evs->flags_at = at;
+		} else if (!strcmp(f->name, "common_preempt_count")) {
+			evs->preempt_at = at;
+		}
+	}
+	evs->usual_header = evs->flags_at == 2 && evs->preempt_at == 3 && evs->pid_at == 4 &&
+			    evs->pid_size == 4;
+}
+
+/* Those that mean more than a line of text. */
+static void note_id(struct event_set *evs, const struct event *e, const char *system)
+{
+	const struct { const char *system, *name; uint16_t *id; } special[] = {
+		{ "task", "task_newtask", &evs->newtask },
+		{ "task", "task_rename", &evs->rename },
+		{ "ftrace", "kernel_stack", &evs->stack },
+		{ "ftrace", "user_stack", &evs->user_stack },
+	};
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+		if (!strcmp(system, special[i].system) && !strcmp(e->name, special[i].name))
+			*special[i].id = e->id;
+}
+
+struct event *event_add(struct event_set *evs, const char *system, const char *text, size_t len)
+{
+	size_t nfields = 0, system_len = strlen(system) + 1;
+	const char *id = NULL;
+	struct event *e;
+	char *copy, *line, *next;
+
+	for (const char *p = text; (p = memmem(p, len - (size_t)(p - text), "\tfield:", 7)); p += 7)
+		nfields++;
+	if (nfields > 1024)
+		return NULL;
+	e = calloc(1, sizeof(*e) + nfields * sizeof(*e->fields) + len + 1 + system_len);
+	if (!e)
+		return NULL;
+	e->fields = (struct field *)(e + 1);
+	copy = (char *)(e->fields + nfields);
+	memcpy(copy, text, len);
+	e->system = memcpy(copy + len + 1, system, system_len);
+	e->print_fmt = copy + len; /* "" until we find it */
+	for (line = copy; line && *line; line = next) {
+		struct field *f = &e->fields[e->nfields];
+		char *end;
+
+		/* a print fmt may have newlines in it, it is the last */
+		if (!strncmp(line, "print fmt: ", 11)) {
+			e->print_fmt = line + 11;
+			break;
+		}
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!strncmp(line, "name: ", 6))
+			e->name = line + 6;
+		else if (!strncmp(line, "ID: ", 4))
+			id = line;
+		if (strncmp(line, "\tfield:", 7) || e->nfields == nfields)
+			continue;
+		end = strchr(line, ';');
+		if (!end)
+			continue;
+		f->offset = number_of(end, "\toffset:");
+		f->size = number_of(end, "\tsize:");
+		f->is_signed = number_of(end, "\tsigned:") != 0;
+		*end = '\0';
+		if (f->offset > 0xffff || f->size > 0xffff || !split_declaration(line + 7, f)) {
+			*f = (struct field){ 0 };
+			continue;
+		}
+		classify(f, (unsigned)evs->long_size);
+		e->ncommon = (uint16_t)(e->ncommon + (!strncmp(f->name, "common_", 7) &&
+						      e->ncommon == e->nfields));
+		e->nfields++;
+	}
+	if (!e->name || !id || number_of(id, "ID: ") > 0xffff) {
+		free(e);
+		return NULL;
+	}
+	e->id = (uint16_t)number_of(id, "ID: ");
+	if (keep(evs, e) < 0) {
+		free(e);
+		return NULL;
+	}
+	common(evs, e);
+	note_id(evs, e, system);
+	return e;
+}
+
+struct event *event_by_id(const struct event_set *evs, unsigned id)
+{
+	return id < evs->size ? evs->by_id[id] : NULL;
+}
+
+struct event *event_wanted(struct event_set *evs, const struct record *r)
+{
+	struct event *e = event_of(evs, r);
+
+	if (e || !evs->missing)
+		return e;
+	evs->missing(evs->arg, r);
+	return event_of(evs, r);
+}
+
+const struct field *event_field(const struct event *e, const char *name)
+{
+	for (unsigned i = 0; i < e->nfields; i++)
+		if (!strcmp(e->fields[i].name, name))
+			return &e->fields[i];
+	return NULL;
+}
+
+int event_prepare(struct event_set *evs, struct event *e)
+{
+	if (!e->program) {
+		e->program = bytecode_make(evs, e);
+		evs->failed |= !e->program;
+		if (e->opaque && evs->unclear)
+			evs->unclear(evs->arg, e);
+	}
+	return e->program && !e->opaque ? 0 : -1;
+}
+
+void events_free(struct event_set *evs)
+{
+	for (uint32_t i = 0; i < evs->size; i++)
+		free_event(evs->by_id[i]);
+	free(evs->by_id);
+	free(evs->strings);
+	free(evs->strings_text);
+	comms_clear(&evs->comms);
+	if (evs->symbols)
+		symbols_free(evs->symbols);
+	memset(evs, 0, sizeof(*evs));
+}
+
+uint64_t vm_locate(const struct event_set *evs, const struct record *r, uint32_t at, int place)
+{
+	uint32_t word, from, len;
+
+	if (at > r->len)
+		return 0;
+	if (place == PLACE_REST)
+		return vm_region(at, r->len - at);
+	if (r->len - at < 4)
+		return 0;
+	word = (uint32_t)raw_number(r->data + at, 4, 0, evs->big);
+	from = (word & 0xffff) + (place == PLACE_REL_LOC ? at + 4 : 0);
+	len = word >> 16;
+	if (from > r->len)
+		return 0;
+	return vm_region(from, len < r->len - from ? len : r->len - from);
+}
+
+int field_value(const struct event_set *evs, const struct field *f, const struct record *r,
+		struct field_data *v)
+{
+	uint64_t where;
+
+	v->kind = f->kind;
+	v->n = 0;
+	v->u = 0;
+	v->data = NULL;
+	if (f->place == PLACE_HERE && (f->offset > r->len || f->size > r->len - f->offset))
+		return -1;
+	if (f->kind == FIELD_NUMBER || f->kind == FIELD_POINTER) {
+		v->data = r->data + f->offset;
+		v->u = raw_number(v->data, f->size, f->is_signed, evs->big);
+		return 0;
+	}
+	where = f->place == PLACE_HERE ? vm_region(f->offset, f->size)
+				       : vm_locate(evs, r, f->offset, f->place);
+	if (!where)
+		return -1;
+	v->data = r->data + (uint32_t)where;
+	v->n = (size_t)(where >> 32);
+	if (f->kind == FIELD_STRING)
+		v->n = strnlen((const char *)v->data, v->n);
+	else if (f->kind == FIELD_ARRAY)
+		v->n /= f->elem;
+	return 0;
+}
+
+uint64_t field_element(const struct event_set *evs, const struct field *f, const struct field_data *v,
+		       size_t i)
+{
+	return raw_number(v->data + i * f->elem, f->elem, f->is_signed, evs->big);
+}
+
+int record_pid(const struct event_set *evs, const struct record *r)
+{
+	if (!evs->pid_size || r->len < evs->pid_at + (uint32_t)evs->pid_size)
+		return 0;
+	return (int)raw_number(r->data + evs->pid_at, evs->pid_size, 1, evs->big);
+}
+
+uint64_t text_hex(const char **s, const char *end)
+{
+	/* what a digit counts, and one more */
+	static const unsigned char digits[256] = {
+		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
+	};
+	uint64_t v = 0;
+	unsigned digit;
+
+	for (; *s < end && (digit = digits[(unsigned char)**s]); ++*s)
+		v = v << 4 | (digit - 1);
+	return v;
+}
+
+/* printk_formats: lines of 0xADDRESS : "TEXT", quotes and escapes as in C */
+int events_strings(struct event_set *evs, const char *text, size_t len)
+{
+	const char *end = text + len, *next;
+	size_t lines = 1, n = 0;
+	char *out;
+
+	for (const char *p = text; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		lines++;
+	free(evs->strings);
+	free(evs->strings_text);
+	evs->nstrings = 0;
+	evs->strings = malloc(lines * sizeof(*evs->strings));
+	out = evs->strings_text = malloc(len + 1);
+	if (!evs->strings || !out)
+		return -1;
+	for (const char *p = text; p < end; p = next) {
+		const char *open, *close;
+		uint64_t address;
+
+		next = memchr(p, '\n', (size_t)(end - p));
+		next = next ? next + 1 : end;
+		p += next - p > 2 && p[1] == 'x' ? 2 : 0;
+		address = text_hex(&p, next);
+		open = memchr(p, '"', (size_t)(next - p));
+		close = open ? memrchr(open + 1, '"', (size_t)(next - open - 1)) : NULL;
+		if (!close)
+			continue;
+		evs->strings[n++] = (struct event_string){ address, out };
+		for (p = open + 1; p < close; p++) {
+			char c = *p;
+
+			if (c == '\\' && p + 1 < close)
+				switch (c = *++p) {
+				case 'n': c = '\n'; break;
+				case 't': c = '\t'; break;
+				case 'r': c = '\r'; break;
+				}
+			*out++ = c;
+		}
+		*out++ = '\0';
+	}
+	evs->nstrings = n;
+	return 0;
+}
+
+const char *event_string_at(const struct event_set *evs, uint64_t address)
+{
+	/* a few hundred at most, and few events have any */
+	for (size_t i = 0; i < evs->nstrings; i++)
+		if (evs->strings[i].address == address)
+			return evs->strings[i].text;
+	return NULL;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * pointer.c - the kernel's %p and what may stand behind it
+ *
+ * A plain %p is printed as it is. The kernel hashes it, with a key that nobody
+ * gets to see, unless options/hash-ptr is off; then the two are the same.
+ */
+
+#include "event/event.h"
+#include "event/vm.h"
+
+static void put_byte(struct out *o, unsigned byte, int upper)
+{
+	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+
+	out_char(o, set[byte >> 4 & 15]);
+	out_char(o, set[byte & 15]);
+}
+
+static void put_text(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
+
+/* 0x, and at least so many digits */
+static void put_padded_hex(struct out *o, uint64_t v, int digits)
+{
+	out_number(o, &(struct conversion){ .letter = 'x', .size = 8, .flags = F_ZERO },
+		   digits, -1, v);
+}
+
+void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offset, int module,
+		int digits)
+{
+	struct symbol s;
+
+	if (!evs->symbols_asked && evs->load_symbols) {
+		evs->symbols = evs->load_symbols(evs->arg);
+		evs->symbols_asked = 1;
+	}
+	/* 2: a return address, in the call before it */
+	if (!evs->symbols || !symbols_at(evs->symbols, address - (offset == 2), &s)) {
+		put_text(o, "0x");
+		put_padded_hex(o, address, digits ? digits : 1);
+		return;
+	}
+	out_text(o, s.name, s.len);
+	if (offset) {
+		put_text(o, "+0x");
+		out_hex(o, address - s.address);
+		put_text(o, "/0x");
+		out_hex(o, s.size);
+	}
+	if (module && s.module) {
+		put_text(o, " [");
+		out_text(o, s.module, s.mlen);
+		out_char(o, ']');
+	}
+}
+
+/* ---- addresses of networks ------------------------------------------------- */
+
+static void put_ip4(struct out *o, const unsigned char *a, int zeros, int reversed)
+{
+	for (int i = 0; i < 4; i++) {
+		unsigned byte = a[reversed ? 3 - i : i];
+
+		if (i)
+			out_char(o, '.');
+		if (zeros && byte < 100)
+			put_text(o, byte < 10 ? "00" : "0");
+		out_decimal(o, byte);
+	}
+}
+
+static void put_ip6(struct out *o, const unsigned char *a, int colons)
+{
+	for (int i = 0; i < 16; i++) {
+		if (colons && i && !(i & 1))
+			out_char(o, ':');
+		put_byte(o, a[i], 0);
+	}
+}
+
+/* The longest run of zeros, the first of several, is "::"; a run of one is not. */
+static void put_ip6_compressed(struct out *o, const unsigned char *a)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	int ip4 = !memcmp(a, mapped, 12) ||
+		  ((a[8] | 2) == 2 && !a[9] && a[10] == 0x5e && a[11] == 0xfe);
+	int words = ip4 ? 6 : 8, at = -1, longest = 1, colon = 0;
+
+	for (int i = 0; i < words; i++) {
+		int n = 0;
+
+		while (i + n < words && !a[2 * (i + n)] && !a[2 * (i + n) + 1])
+			n++;
+		if (n > longest) {
+			longest = n;
+			at = i;
+		}
+	}
+	for (int i = 0; i < words; i++) {
+		if (i == at) {
+			if (colon || !i)
+				out_char(o, ':');
+			out_char(o, ':');
+			colon = 0;
+			i += longest - 1;
+			continue;
+		}
+		if (colon)
+			out_char(o, ':');
+		out_hex(o, (uint64_t)(a[2 * i] << 8 | a[2 * i + 1]));
+		colon = 1;
+	}
+	if (ip4) {
+		if (colon)
+			out_char(o, ':');
+		put_ip4(o, a + 12, 0, 0);
+	}
+}
+
+static int has(const struct conversion *c, char letter)
+{
+	return memchr(c->suffix, letter, c->more) != NULL;
+}
+
+/* %pIS: of a struct sockaddr, with what pfsc ask for. */
+static void put_sockaddr(struct event_set *evs, struct out *o, const struct conversion *c,
+			 const unsigned char *a, size_t len)
+{
+	enum { IP4 = 2, IP6 = 10 };
+	unsigned family = len >= 2 ? (unsigned)raw_number(a, 2, 0, evs->big) : 0;
+	int more = has(c, 'p') || has(c, 'f') || has(c, 's');
+
+	if (family == IP4 && len >= 8) {
+		put_ip4(o, a + 4, c->suffix[0] == 'i', 0);
+	} else if (family == IP6 && len >= 28) {
+		if (more)
+			out_char(o, '[');
+		if (c->suffix[0] == 'I' && has(c, 'c'))
+			put_ip6_compressed(o, a + 8);
+		else
+			put_ip6(o, a + 8, c->suffix[0] == 'I');
+		if (more)
+			out_char(o, ']');
+	} else {
+		put_text(o, "(einval)");
+		return;
+	}
+	if (has(c, 'p')) {
+		out_char(o, ':');
+		out_decimal(o, raw_number(a + 2, 2, 0, 1));
+	}
+	if (family == IP6 && has(c, 'f')) {
+		out_char(o, '/');
+		out_decimal(o, raw_number(a + 4, 4, 0, 1) & 0x0fffffff);
+	}
+	if (family == IP6 && has(c, 's')) {
+		out_char(o, '%');
+		out_decimal(o, raw_number(a + 24, 4, 0, evs->big));
+	}
+}
+
+static void put_ip(struct event_set *evs, struct out *o, const struct conversion *c,
+		   const unsigned char *a, size_t len)
+{
+	char kind = c->more > 1 ? c->suffix[1] : 0, order = c->more > 2 ? c->suffix[2] : 0;
+	int big = evs->big;
+
+	if (kind == 'S') {
+		put_sockaddr(evs, o, c, a, len);
+	} else if (kind == '4' && len >= 4) {
+		put_ip4(o, a, c->suffix[0] == 'i', order == 'l' || (order == 'h' && !big));
+	} else if (kind == '6' && len >= 16) {
+		if (c->suffix[0] == 'I' && order == 'c')
+			put_ip6_compressed(o, a);
+		else
+			put_ip6(o, a, c->suffix[0] == 'I');
+	} else {
+		put_text(o, "(einval)");
+	}
+}
+
+/* ---- bytes ----------------------------------------------------------------------- */
+
+static void put_mac(struct out *o, const struct conversion *c, const unsigned char *a)
+{
+	char between = has(c, 'F') ? '-' : ':';
+
+	for (int i = 0; i < 6; i++) {
+		if (i && c->suffix[0] == 'M')
+			out_char(o, between);
+		put_byte(o, a[has(c, 'R') ? 5 - i : i], 0);
+	}
+}
+
+static void put_uuid(struct out *o, const struct conversion *c, const unsigned char *a)
+{
+	static const unsigned char little[16] = {
+		3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15
+	};
+	char kind = c->more > 1 ? c->suffix[1] : 'b';
+	int upper = kind == 'B' || kind == 'L', swap = kind == 'l' || kind == 'L';
+
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			out_char(o, '-');
+		put_byte(o, a[swap ? little[i] : i], upper);
+	}
+}
+
+static void put_some_hex(struct out *o, const struct conversion *c, int width,
+			 const unsigned char *a, size_t len)
+{
+	size_t n = width < 0 ? 1 : width > 64 ? 64 : (size_t)width;
+	char kind = c->more > 1 ? c->suffix[1] : ' ';
+	char between = kind == 'C' ? ':' : kind == 'D' ? '-' : kind == 'N' ? 0 : ' ';
+
+	for (size_t i = 0; i < n && i < len; i++) {
+		if (i && between)
+			out_char(o, between);
+		put_byte(o, a[i], 0);
+	}
+}
+
+static unsigned bit(const struct event_set *evs, const unsigned char *a, size_t len, size_t i)
+{
+	size_t byte = i / 8, l = (size_t)evs->long_size;
+
+	if (evs->big) /* the lowest bit of each long is in its last byte */
+		byte = byte / l * l + l - 1 - byte % l;
+	return byte < len ? a[byte] >> i % 8 & 1 : 0;
+}
+
+void out_bits(const struct event_set *evs, struct out *o, const unsigned char *a, size_t len,
+	      size_t bits, int list)
+{
+	size_t i, n = bits % 32 ? bits % 32 : 32;
+	int first = 1;
+
+	if (bits > len * 8 + 64) /* what lies beyond is not there */
+		bits = len * 8 + 64;
+	if (list) {
+		for (i = 0; i < bits; i++) {
+			if (!bit(evs, a, len, i))
+				continue;
+			if (!first)
+				out_char(o, ',');
+			first = 0;
+			out_decimal(o, i);
+			for (n = i; n + 1 < bits && bit(evs, a, len, n + 1);)
+				n++;
+			if (n > i) {
+				out_char(o, '-');
+				out_decimal(o, n);
+			}
+			i = n;
+		}
+		return;
+	}
+	for (i = bits; i; i -= n, n = 32) { /* chunks of 32 bits, the first may be less */
+		uint32_t v = 0;
+
+		if (n > i)
+			n = i;
+		for (size_t j = 0; j < n; j++)
+			v |= (uint32_t)bit(evs, a, len, i - n + j) << j;
+		if (!first)
+			out_char(o, ',');
+		first = 0;
+		put_padded_hex(o, v, (int)(n + 3) / 4);
+	}
+}
+
+void out_dump(struct out *o, const char *prefix, size_t prefix_len, int prefix_type,
+	      int row, int group, const unsigned char *data, size_t len, int ascii,
+	      int big)
+{
+	size_t width = row == 32 ? 32 : 16, g = 1;
+
+	if (group == 2 || group == 4 || group == 8)
+		g = (size_t)group;
+	out_char(o, '\n');
+	for (size_t at = 0; at < len; at += width) {
+		size_t n = len - at < width ? len - at : width;
+		size_t step = n % g ? 1 : g, column = 0;
+
+		out_text(o, prefix, prefix_len);
+		if (prefix_type == 2 || prefix_type == 1) {
+			put_padded_hex(o, at, 8);
+			put_text(o, ": ");
+		}
+		for (size_t i = 0; i < n; i += step) {
+			if (i) {
+				out_char(o, ' ');
+				column++;
+			}
+			put_padded_hex(o, raw_number(data + at + i, (unsigned)step, 0, big),
+				       (int)step * 2);
+			column += 2 * step;
+		}
+		if (ascii) {
+			for (; column < width * 2 + width / step + 1; column++)
+				out_char(o, ' ');
+			for (size_t i = 0; i < n; i++) {
+				unsigned char ch = data[at + i];
+
+				out_char(o, ch >= ' ' && ch < 127 ? (char)ch : '.');
+			}
+		}
+		out_char(o, '\n');
+	}
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+void out_pointer(struct event_set *evs, struct out *o, const struct conversion *c, int width,
+		 uint64_t address, const unsigned char *data, size_t len)
+{
+	int digits = 2 * evs->long_size;
+	char kind = c->more ? c->suffix[0] : 0;
+	struct conversion number = { .letter = 'x', .size = 8, .flags = c->flags };
+	char *start = o->at;
+
+	switch (kind) {
+	case 'S': case 's': case 'F': case 'f': case 'B':
+		if (data)
+			break;
+		out_symbol(evs, o, address, kind == 'B' ? 2 : kind == 'S' || kind == 'F', 1, 0);
+		out_padded(o, start, c->flags, width, c->precision);
+		return;
+	case 'I': case 'i':
+		if (!data)
+			break;
+		put_ip(evs, o, c, data, len);
+		out_padded(o, start, c->flags, width, c->precision);
+		return;
+	case 'M': case 'm':
+		if (!data || len < 6)
+			break;
+		put_mac(o, c, data);
+		out_padded(o, start, c->flags, width, c->precision);
+		return;
+	case 'U':
+		if (!data || len < 16)
+			break;
+		put_uuid(o, c, data);
+		out_padded(o, start, c->flags, width, c->precision);
+		return;
+	case 'h':
+		if (!data)
+			break;
+		put_some_hex(o, c, width, data, len);
+		return;
+	case 'b':
+		if (!data)
+			break;
+		out_bits(evs, o, data, len, width < 0 ? 0 : (size_t)width, has(c, 'l'));
+		return;
+	case 'a':
+		if (!data || (len != 4 && len != 8))
+			break;
+		put_text(o, "0x");
+		put_padded_hex(o, raw_number(data, (unsigned)len, 0, evs->big), (int)len * 2);
+		return;
+	}
+	if (data) { /* memory of the record's, whose address nobody knows */
+		put_text(o, "(record)");
+		return;
+	}
+	if (width < 0) {
+		width = digits + (c->flags & F_ALT ? 2 : 0);
+		number.flags |= F_ZERO;
+	}
+	out_number(o, &number, width, -1, vm_extend(address, (unsigned)evs->long_size, 0));
+}

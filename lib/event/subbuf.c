@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * page.c - the records of a sub-buffer of the ring buffer
+ *
+ * A page: a time stamp of 8 bytes, a word of the kernel's long with the length
+ * of the data and two flags, then records, each behind a u32 of type and time
+ * since the one before.
+ */
+
+#include "event/event.h"
+#include "event/vm.h"
+
+enum {
+	LENGTH_MASK = (1 << 27) - 1,
+	PADDING = 29,           /* its length in the next word; 0 time: to the end */
+	TIME_EXTEND = 30,       /* 27 bits of time, the next word has those above */
+	TIME_STAMP = 31,        /* the same, absolute */
+};
+#define MISSED_EVENTS (1u << 31)        /* before this page */
+#define MISSED_STORED (1u << 30)        /* how many: a long behind the data */
+
+/* The top bits of a time, which an absolute stamp of 59 bits lacks. */
+#define STAMP_MISSING 0xf800000000000000ull
+
+static uint32_t number_behind(const char *text, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+	uint32_t v = 0;
+
+	text = memmem(text, (size_t)(end - text), key, n);
+	if (!text)
+		return UINT32_MAX;
+	for (text += n; text < end && *text >= '0' && *text <= '9'; text++)
+		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*text - '0');
+	return v;
+}
+
+int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len)
+{
+	const char *end = text + len;
+	const char *commit = memmem(text, len, " commit;", 8);
+	const char *data = memmem(text, len, " data;", 6);
+
+	*f = (struct subbuf_format){
+		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long), .size = 4096,
+		.big = f->big,
+	};
+	if (!commit || !data)
+		return -1;
+	/* the lines' own ends; a text without them finds the next line's */
+	uint32_t at = number_behind(commit, end, "offset:");
+	uint32_t size = number_behind(commit, end, "size:");
+	uint32_t first = number_behind(data, end, "offset:");
+	uint32_t room = number_behind(data, end, "size:");
+
+	if ((size != 4 && size != 8) || at > 64 || first > 128 || at + size > first)
+		return -1;
+	f->commit = at;
+	f->commit_size = size;
+	f->data = first;
+	if (room <= 65536 * 8)
+		f->size = first + room;
+	return 0;
+}
+
+int subbuf_open(struct subbuf *p, const struct subbuf_format *f, const void *data, size_t size,
+		int cpu)
+{
+	const unsigned char *bytes = data;
+	uint64_t commit, length;
+
+	*p = (struct subbuf){ .cpu = cpu, .big = f->big };
+	if (size < f->data || size < 8 || size < f->commit + f->commit_size)
+		return -1;
+	p->ts = raw_number(bytes, 8, 0, f->big);
+	commit = raw_number(bytes + f->commit, f->commit_size, 0, f->big);
+	length = commit & LENGTH_MASK;
+	p->bad = length > size - f->data;
+	if (p->bad)
+		length = size - f->data;
+	p->at = bytes + f->data;
+	p->end = p->at + length;
+	if (!(commit & MISSED_EVENTS))
+		return 0;
+	p->lost = LOST_UNKNOWN;
+	if (commit & MISSED_STORED && size - f->data - length >= f->commit_size) {
+		/* a long, and a plausible one */
+		p->lost = (int64_t)raw_number(p->end, f->commit_size, 0, f->big);
+		if (p->lost <= 0)
+			p->lost = LOST_UNKNOWN;
+	}
+	return 0;
+}
+
+int subbuf_next(struct subbuf *p, struct record *r)
+{
+	for (;;) {
+		size_t left = (size_t)(p->end - p->at);
+		const unsigned char *data;
+		uint32_t word, type, more;
+		uint64_t delta;
+
+		if (page_plain(p, r))
+			return 1;
+		if (left < 4)
+			break;
+		word = (uint32_t)raw_number(p->at, 4, 0, p->big);
+		type = record_type(word, p->big);
+		delta = record_delta(word, p->big);
+		if (type == PADDING && !delta) { /* no more in this page */
+			p->at = p->end;
+			break;
+		}
+		if (left < 8)
+			break;
+		left -= 8;
+		data = p->at + 8;
+		more = (uint32_t)raw_number(p->at + 4, 4, 0, p->big);
+		if (type == TIME_EXTEND || type == TIME_STAMP) {
+			delta |= (uint64_t)more << 27;
+			if (type == TIME_EXTEND) {
+				p->ts += delta;
+			} else {
+				if (p->ts & STAMP_MISSING) {
+					delta |= p->ts & STAMP_MISSING;
+					if (delta < p->ts)
+						delta += 1ull << 59;
+				}
+				p->ts = delta;
+			}
+			p->at = data;
+			continue;
+		}
+		/* the length counts its own word */
+		if ((type && type != PADDING) || more < 4 || more - 4 > left)
+			break;
+		more -= 4;
+		if (type) { /* an event that was taken back; the time is not its */
+			p->at = data + more;
+			continue;
+		}
+		p->ts += delta;
+		p->at = data + ((more + 3) & ~3u);
+		if (p->at > p->end)
+			p->at = p->end;
+		*r = (struct record){ p->ts, data, more, p->cpu };
+		return 1;
+	}
+	p->bad |= p->at != p->end;
+	p->at = p->end;
+	return 0;
+}
+
+size_t subbuf_count(const struct subbuf_format *f, const void *data, size_t size)
+{
+	struct record r;
+	struct subbuf p;
+	size_t n = 0;
+
+	subbuf_open(&p, f, data, size, 0);
+	while (subbuf_next(&p, &r))
+		n++;
+	return n;
+}

@@ -1,0 +1,807 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * run.c - the machine that a compiled print fmt runs on
+ *
+ * Bounds: what is read from the record is checked where its offset becomes
+ * known, what is written by whoever writes it; a stack deep enough and jumps
+ * that only go forward are the compiler's promise.
+ */
+
+#include "base/base.h"
+#include "event/event.h"
+#include "event/vm.h"
+
+static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below);
+
+/* ---- the steps that few records take, or that take long anyway ---- */
+
+static const unsigned char *vm_memory(const struct vm *m, uint64_t where, size_t *len)
+{
+	uint32_t at = (uint32_t)where, n = (uint32_t)(where >> 32);
+
+	if (at > m->r->len || n > m->r->len - at) {
+		*len = 0;
+		return m->r->data;
+	}
+	*len = n;
+	return m->r->data + at;
+}
+
+/* What was written from start on. */
+static void remember(struct vm *m, const struct vm_insn *s, uint64_t v, const char *start)
+{
+	struct vm_memo *memo = vm_memo(m->evs, s, v);
+	size_t len = (size_t)(m->o.at - start);
+
+	if (len > sizeof(memo->text) || !out_room(&m->o)) /* it may be cut */
+		return;
+	memo->step = s;
+	memo->value = v;
+	memo->len = (uint8_t)len;
+	memcpy(memo->text, start, len);
+}
+
+static void put_flags(struct vm *m, const struct vm_insn *s, uint64_t v)
+{
+	const struct vm_table *t = &m->p->tables[s->n];
+	int first = 1;
+
+	v = vm_extend(v, s->size, 0);
+	for (uint32_t i = 0; i < t->n && v; i++) {
+		const struct vm_name *name = &m->p->names[t->first + i];
+		uint64_t mask = vm_extend(name->value, s->size, 0);
+
+		if ((v & mask) != mask)
+			continue;
+		v &= ~mask;
+		if (!first)
+			out_text(&m->o, m->p->text + s->text, s->len);
+		first = 0;
+		out_text(&m->o, m->p->text + name->text, name->len);
+	}
+	if (v) {
+		if (!first)
+			out_text(&m->o, m->p->text + s->text, s->len);
+		out_text(&m->o, "0x", 2);
+		out_hex(&m->o, v);
+	}
+}
+
+static void put_symbolic(struct vm *m, const struct vm_insn *s, uint64_t v)
+{
+	const struct vm_table *t = &m->p->tables[s->n];
+
+	v = vm_extend(v, s->size, 0);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct vm_name *name = &m->p->names[t->first + i];
+
+		if (v == vm_extend(name->value, s->size, 0)) {
+			/* an empty name counts as none */
+			if (!name->len)
+				break;
+			out_text(&m->o, m->p->text + name->text, name->len);
+			return;
+		}
+	}
+	out_text(&m->o, "0x", 2);
+	out_hex(&m->o, v);
+}
+
+/* The names of a number, not yet known. */
+static void put_names(struct vm *m, const struct vm_insn *s, uint64_t v)
+{
+	const char *start = m->o.at;
+
+	if (s->op == OP_FLAGS)
+		put_flags(m, s, v);
+	else
+		put_symbolic(m, s, v);
+	remember(m, s, v, start);
+}
+
+static void vm_print_hex(struct vm *m, uint64_t where, char between)
+{
+	size_t len;
+	const unsigned char *s = vm_memory(m, where, &len);
+	char digits[8];
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && between)
+			out_char(&m->o, between);
+		eight_hex(digits, (uint32_t)s[i] << 24);
+		out_text(&m->o, digits, 2);
+	}
+}
+
+/* {0x1,0x2}: count elements of the region, of size bytes. */
+static void put_array(struct vm *m, uint64_t where, uint64_t count, uint64_t size)
+{
+	size_t len;
+	const unsigned char *s = vm_memory(m, where, &len), *end = s + len;
+
+	if (count < len && size && size <= 8 && count * size < len)
+		end = s + count * size;
+	out_char(&m->o, '{');
+	for (int first = 1; s < end; first = 0, s += size) {
+		if (!first)
+			out_char(&m->o, ',');
+		if (size != 1 && size != 2 && size != 4 && size != 8) {
+			out_text(&m->o, "BAD SIZE:", 9);
+			out_decimal(&m->o, size);
+			out_text(&m->o, " 0x", 3);
+			out_hex(&m->o, *s);
+			size = 1;
+			continue;
+		}
+		if ((size_t)(end - s) < size)
+			break;
+		out_text(&m->o, "0x", 2);
+		out_hex(&m->o, raw_number(s, (unsigned)size, 0, m->evs->big));
+	}
+	out_char(&m->o, '}');
+}
+
+/* ---- a record whose print fmt is not understood -------------------------------- */
+
+static void put_value(struct vm *m, const struct field *f)
+{
+	struct field_data v;
+
+	if (field_value(m->evs, f, m->r, &v) < 0) {
+		out_text(&m->o, "<OVERFLOW>", 10);
+		return;
+	}
+	switch (v.kind) {
+	case FIELD_NUMBER:
+		if (f->is_signed && v.i < 0) {
+			out_char(&m->o, '-');
+			out_decimal(&m->o, 0 - v.u);
+		} else {
+			out_decimal(&m->o, v.u);
+		}
+		break;
+	case FIELD_POINTER:
+		out_text(&m->o, "0x", 2);
+		out_hex(&m->o, v.u);
+		break;
+	case FIELD_STRING:
+		out_escaped(&m->o, (const char *)v.data, v.n, m->evs->exact);
+		break;
+	case FIELD_ARRAY:
+		put_array(m, vm_region((uint32_t)(v.data - m->r->data), (uint32_t)v.n * f->elem),
+			  v.n, f->elem);
+		break;
+	case FIELD_BITMASK:
+		out_bits(m->evs, &m->o, v.data, v.n, v.n * 8, 0);
+		break;
+	}
+}
+
+static void put_fields(struct vm *m)
+{
+	for (unsigned i = m->e->ncommon; i < m->e->nfields; i++) {
+		const struct field *f = &m->e->fields[i];
+
+		out_char(&m->o, ' ');
+		out_text(&m->o, f->name, strlen(f->name));
+		out_char(&m->o, '=');
+		put_value(m, f);
+	}
+}
+
+static void vm_print_number(struct vm *m, const struct conversion *c, int width, int precision,
+		     uint64_t v)
+{
+	char *start = m->o.at, byte = (char)v;
+
+	if (c->letter != 'c' || m->evs->exact || !text_is_control((unsigned char)byte)) {
+		out_number(&m->o, c, width, precision, v);
+		return;
+	}
+	out_escaped(&m->o, &byte, 1, 0);
+	out_padded(&m->o, start, c->flags & F_LEFT, width, -1);
+}
+
+/* ---- the steps ------------------------------------------------------------------ */
+
+static void pointer(struct vm *m, const struct vm_insn *s, const struct conversion *c,
+		    int width, uint64_t v)
+{
+	size_t len = 0;
+	const unsigned char *data = s->what ? NULL : vm_memory(m, v, &len);
+	const char *start = m->o.at;
+
+	out_pointer(m->evs, &m->o, c, width, v, data, len);
+	if (s->n)
+		remember(m, s, v, start);
+}
+
+/* The string at an address of the kernel's. */
+static void put_pointed(struct vm *m, uint64_t v)
+{
+	const char *text = event_string_at(m->evs, v);
+
+	if (text) {
+		out_escaped(&m->o, text, strlen(text), m->evs->exact);
+	} else if (!v) {
+		out_text(&m->o, "(null)", 6);
+	} else { /* in its memory, which we do not have */
+		out_text(&m->o, "(0x", 3);
+		out_hex(&m->o, v);
+		out_char(&m->o, ')');
+	}
+}
+
+static void dump(struct vm *m, const struct vm_insn *s, const uint64_t *v)
+{
+	size_t len;
+	const unsigned char *data = vm_memory(m, v[3], &len);
+
+	out_dump(&m->o, m->p->text + s->text, s->len, (int)v[0], (int)v[1], (int)v[2], data,
+		 v[4] < len ? (size_t)v[4] : len, v[5] != 0, m->evs->big);
+}
+
+static uint64_t *vm_step(struct vm *m, const struct vm_insn *s, uint64_t *top)
+{
+	const char *text = m->p->text + s->text;
+	const struct conversion *c;
+	int width, precision;
+	size_t len;
+	const unsigned char *data;
+	uint64_t v;
+
+	if (s->op != OP_FLAGS && s->op != OP_DUMP) /* theirs stands between */
+		out_text(&m->o, text, s->len);
+	switch ((enum op)s->op) {
+	case OP_REGION:
+		*++top = vm_region(s->n, (uint32_t)s->k);
+		break;
+	case OP_LOCATE:
+		*++top = vm_locate(m->evs, m->r, s->n, s->what);
+		break;
+	case OP_LENGTH:
+		*top >>= 32;
+		break;
+	case OP_ELEMENT:
+		v = *top--;
+		data = vm_memory(m, *top, &len);
+		*top = v < len / s->size
+			? raw_number(data + v * s->size, s->size, s->is_signed, m->evs->big)
+			: 0;
+		break;
+	case OP_SWAP:
+		v = top[0];
+		top[0] = top[-1];
+		top[-1] = v;
+		break;
+	case OP_SELECT:
+		if (s->what) { /* a region cut to a length */
+			top--;
+			if (top[1] < top[0] >> 32)
+				*top = vm_region((uint32_t)*top, (uint32_t)top[1]);
+			break;
+		}
+		top -= 2;
+		*top = top[0] ? top[1] : top[2];
+		break;
+	case OP_PRINT:
+		c = &m->p->conversions[s->k];
+		v = *top--;
+		precision = c->flags & F_STAR_PRECISION ? (int)*top-- : c->precision;
+		width = c->flags & F_STAR ? (int)*top-- : c->width;
+		vm_print_number(m, c, width, precision, v);
+		break;
+	case OP_PAD:
+		c = &m->p->conversions[s->k];
+		m->pad_precision = c->flags & F_STAR_PRECISION ? (int)*top-- : c->precision;
+		m->pad_width = c->flags & F_STAR ? (int)*top-- : c->width;
+		m->pad_flags = c->flags;
+		m->padded = m->o.at;
+		break;
+	case OP_PADDED:
+		out_padded(&m->o, m->padded, m->pad_flags, m->pad_width, m->pad_precision);
+		break;
+	case OP_FLAGS:
+	case OP_SYMBOLIC:
+		put_names(m, s, *top--);
+		break;
+	case OP_HEX:
+		vm_print_hex(m, *top--, (char)s->n);
+		break;
+	case OP_ARRAY:
+		top -= 3;
+		put_array(m, top[1], top[2], top[3]);
+		break;
+	case OP_BITS:
+		data = vm_memory(m, *top--, &len);
+		out_bits(m->evs, &m->o, data, len, len * 8, 0);
+		break;
+	case OP_DUMP:
+		top -= 6;
+		dump(m, s, top + 1);
+		break;
+	case OP_STRING:
+		data = vm_memory(m, *top--, &len);
+		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
+			    m->evs->exact);
+		break;
+	case OP_POINTED:
+		put_pointed(m, *top--);
+		break;
+	case OP_POINTER:
+		c = &m->p->conversions[s->k];
+		v = *top--;
+		top -= (c->flags & F_STAR_PRECISION) != 0;
+		width = c->flags & F_STAR ? (int)*top-- : c->width;
+		pointer(m, s, c, width, v);
+		break;
+	case OP_BUILTIN:
+		v = *top--;
+		if (s->k == BUILTIN_BPRINT || s->k == BUILTIN_BUFFER)
+			vm_builtin(m, (enum builtin)s->k, v, *top--);
+		else
+			vm_builtin(m, (enum builtin)s->k, v, 0);
+		break;
+	case OP_FIELDS:
+		put_fields(m);
+		break;
+	default: /* run's own */
+		break;
+	}
+	return top;
+}
+
+/* ---- what only the text of the kernel's own entries has: addresses with sym ---- */
+
+/* " <00...ADDRESS>" */
+static void put_address(struct vm *m, uint64_t ip)
+{
+	static const struct conversion number = { .letter = 'x', .size = 8, .flags = F_ZERO };
+
+	out_text(&m->o, " <", 2);
+	out_number(&m->o, &number, 2 * m->evs->long_size, -1, ip);
+	out_char(&m->o, '>');
+}
+
+/* seq_print_ip_sym */
+static void put_ip(struct vm *m, uint64_t ip)
+{
+	if (!ip) {
+		out_char(&m->o, '0');
+		return;
+	}
+	out_symbol(m->evs, &m->o, ip, m->evs->sym_offset, m->evs->sym_offset, 8);
+	if (m->evs->sym_addr)
+		put_address(m, ip);
+}
+
+static void put_stack(struct vm *m, uint64_t where, int user)
+{
+	uint32_t at = (uint32_t)where, len = (uint32_t)(where >> 32);
+	const unsigned char *s = m->r->data + at;
+	unsigned size = (unsigned)m->evs->long_size;
+	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX;
+
+	if (at > m->r->len)
+		return;
+	/* a kernel's goes to the end of the record, whatever the format says */
+	if (!user || len > m->r->len - at)
+		len = m->r->len - at;
+	for (; len >= size; s += size, len -= size) {
+		uint64_t ip = raw_number(s, size, 0, m->evs->big);
+
+		if (user ? !ip : ip == last)
+			break;
+		out_text(&m->o, " => ", 4);
+		if (user)
+			put_address(m, ip);
+		else if (ip == INT32_MAX)
+			out_text(&m->o, "[FTRACE TRAMPOLINE]", 19);
+		else
+			put_ip(m, ip);
+		out_char(&m->o, '\n');
+	}
+}
+
+/*
+ * vbin_printf's packing of a trace_printk's arguments: numbers aligned to their
+ * size, at least 4; strings in place.
+ */
+static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
+{
+	const char *f = event_string_at(m->evs, format), *end;
+	size_t len, at = 0;
+	const unsigned char *s = vm_memory(m, where, &len);
+
+	if (!f) {
+		out_text(&m->o, "0x", 2);
+		out_hex(&m->o, format);
+		out_char(&m->o, '\n');
+		return;
+	}
+	for (end = f + strlen(f); f < end;) {
+		struct conversion c;
+		uint64_t v[3] = { 0 };
+		int width, precision, n = 0;
+		unsigned size;
+
+		if (*f != '%') {
+			out_char(&m->o, *f++);
+			continue;
+		}
+		f = conversion_parse(&c, f + 1, end, m->evs->long_size);
+		if (c.letter == '%') {
+			out_char(&m->o, '%');
+			continue;
+		}
+		n = !!(c.flags & F_STAR) + !!(c.flags & F_STAR_PRECISION);
+		if (c.letter == 's') {
+			size = 0;
+		} else {
+			v[n++] = 0;
+			size = c.size == 8 ? 8 : 4;
+		}
+		for (int i = 0; i < n; i++) {
+			unsigned one = i < n - (size != 0) ? 4 : size;
+
+			at = (at + one - 1) & ~(size_t)(one - 1);
+			if (at > len || one > len - at)
+				return;
+			v[i] = raw_number(s + at, one, 1, m->evs->big);
+			at += one;
+		}
+		n = 0;
+		width = c.flags & F_STAR ? (int)v[n++] : c.width;
+		precision = c.flags & F_STAR_PRECISION ? (int)v[n++] : c.precision;
+		if (c.letter == 's') {
+			char *start = m->o.at;
+			size_t text = strnlen((const char *)s + at, len - at);
+
+			out_escaped(&m->o, (const char *)s + at, text, m->evs->exact);
+			out_padded(&m->o, start, c.flags, width, precision);
+			at += text + (text < len - at);
+		} else if (c.letter == 'p') {
+			out_pointer(m->evs, &m->o, &c, width, v[n], NULL, 0);
+		} else {
+			vm_print_number(m, &c, width, precision, v[n]);
+		}
+	}
+}
+
+/* The bytes that a call read, as many as were kept of length: "(61:0a) "a."" */
+static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
+{
+	int cut = (int)(where >> 32) < (int)length, printable = 0;
+	size_t len;
+	const unsigned char *s = vm_memory(m, where, &len);
+
+	out_char(&m->o, '(');
+	vm_print_hex(m, where, ':');
+	if (cut)
+		out_text(&m->o, ", ...", 5);
+	out_char(&m->o, ')');
+	for (size_t i = 0; i < len; i++)
+		printable |= s[i] >= ' ' && s[i] < 127;
+	if (!printable)
+		return;
+	out_text(&m->o, " \"", 2);
+	for (size_t i = 0; i < len; i++)
+		out_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
+	out_text(&m->o, "\"...", cut ? 4 : 1);
+}
+
+/* End the line of an event whose text has to bring its own newline and does not. */
+static void end_line(struct vm *m)
+{
+	if (!m->evs->exact && m->o.at[-1] != '\n')
+		out_char(&m->o, '\n');
+}
+
+/*
+ * Write the text of a mark. Its last newline ends the line, those before it came
+ * from whoever wrote the mark (kernel/trace/trace.c, tracing_mark_write).
+ */
+static void put_mark(struct vm *m, uint64_t where)
+{
+	size_t len, n;
+	const char *s = (const char *)vm_memory(m, where, &len);
+
+	n = strnlen(s, len);
+	if (!m->evs->exact && n && s[n - 1] == '\n')
+		n--;
+	out_escaped(&m->o, s, n, m->evs->exact);
+	end_line(m);
+}
+
+static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
+{
+	static const struct conversion octal = { .letter = 'o', .size = 4,
+						 .flags = F_HAS_PRECISION };
+	const unsigned char *data;
+	size_t len;
+
+	switch (which) {
+	case BUILTIN_IP:
+		put_ip(m, v);
+		break;
+	case BUILTIN_PROBE:
+		out_symbol(m->evs, &m->o, v, 1, 1, 0);
+		break;
+	case BUILTIN_PROBE_BARE:
+		out_symbol(m->evs, &m->o, v, 0, 1, 0);
+		break;
+	case BUILTIN_BYTES:
+		vm_memory(m, v, &len);
+		if (len)
+			out_char(&m->o, ' ');
+		vm_print_hex(m, v, ' ');
+		break;
+	case BUILTIN_STACK:
+	case BUILTIN_USER_STACK:
+		put_stack(m, v, which == BUILTIN_USER_STACK);
+		break;
+	case BUILTIN_QUOTED: /* trace_probe.c, print_type_string */
+	case BUILTIN_WORD:
+		data = vm_memory(m, v, &len);
+		if (!len && which == BUILTIN_QUOTED) {
+			out_text(&m->o, "(fault)", 7);
+			break;
+		}
+		out_char(&m->o, '"');
+		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
+			    m->evs->exact);
+		out_char(&m->o, '"');
+		break;
+	case BUILTIN_TIME:
+		out_time(&m->o, m->r->ts - v, m->raw_clock);
+		break;
+	case BUILTIN_BPRINT:
+		put_bprint(m, below, v);
+		end_line(m);
+		break;
+	case BUILTIN_TEXT:
+		put_mark(m, v);
+		break;
+	case BUILTIN_MODE:
+		out_text(&m->o, ", mode: 0", 9);
+		out_number(&m->o, &octal, -1, 3, v);
+		break;
+	case BUILTIN_BUFFER:
+		put_buffer(m, below, v);
+		break;
+	}
+}
+
+/* A program's text, behind which there is more to read; behind what it takes. */
+HOT static inline char *text_to(char *at, char *end, const char *s, size_t n)
+{
+	struct out o = { at, end };
+
+	if (n <= TEXT_SLACK && (size_t)(end - at) >= TEXT_SLACK) {
+		memcpy(at, s, TEXT_SLACK);
+		return at + n;
+	}
+	out_text(&o, s, n);
+	return o.at;
+}
+
+/* Write a string of the record, up to its NUL, as out_escaped does. */
+HOT static inline char *string_to(char *at, char *end, const struct event_set *evs,
+				  const struct record *r, uint64_t where)
+{
+	uint32_t from = (uint32_t)where, n = (uint32_t)(where >> 32);
+	const unsigned char *s = r->data + from;
+	struct out o;
+
+	if (from > r->len || n > r->len - from)
+		return at;
+	for (; n >= 8 && end - at >= 8; n -= 8, s += 8) {
+		unsigned some = out_plain_bytes(s);
+
+		memcpy(at, s, 8);
+		at += some;
+		if (some == 8)
+			continue;
+		s += some;
+		if (!*s)
+			return at;
+		n -= some;
+		break;
+	}
+	for (; n && at < end && (unsigned char)(*s - ' ') < 0x7f - ' '; n--)
+		*at++ = (char)*s++;
+	if (!n || !*s)
+		return at;
+	o = (struct out){ at, end };
+	out_escaped(&o, (const char *)s, strnlen((const char *)s, n), evs->exact);
+	return o.at;
+}
+
+/* As number_at, of the few that end within the first eight bytes: kept out of its way. */
+static uint64_t common_number(const struct record *r, const struct vm_insn *s, int is_signed,
+			      int big)
+{
+	return raw_number(r->data + s->n - s->size, s->size, is_signed, big);
+}
+
+/* The number of size bytes that ends at s->n; of one behind the record 0. */
+HOT static inline uint64_t number_at(const struct record *r, const struct vm_insn *s,
+				     int is_signed, int big)
+{
+	unsigned shift = 64 - 8u * s->size;
+	uint64_t v;
+
+	if (s->n > r->len)
+		return 0;
+	if (s->n < 8)
+		return common_number(r, s, is_signed, big);
+	/* with what lies in front of it: the header at least, of all but common_type */
+	v = raw_number(r->data + s->n - 8, 8, 0, big);
+	v = big ? v << shift : v;
+	return is_signed ? (uint64_t)((int64_t)v >> shift) : v >> shift;
+}
+
+/* As OP_NUMBER and OP_ARGUMENT have it, where there is room for NUMBER; behind it. */
+enum { NUMBER = DIGITS + 2 };
+
+HOT static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
+				      int long_size)
+{
+	switch (s->what) {
+	case 'x':
+		return hex_digits(p, v);
+	case 'p':
+		if (long_size == 8) {
+			eight_hex(p, (uint32_t)(v >> 32));
+			p += 8;
+		}
+		eight_hex(p, (uint32_t)v);
+		return p + 8;
+	case 'd':
+		if (s->is_signed && (int64_t)v < 0) {
+			*p++ = '-';
+			v = 0 - v;
+		}
+	}
+	return decimal_digits(p, v);
+}
+
+HOT static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v)
+{
+	if (v >= 10 && !s->what) {
+		memcpy(p, "0x", 2);
+		p += 2;
+	}
+	return hex_digits(p, v);
+}
+
+/* The same of a number where there may be less room. */
+static char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v, int long_size)
+{
+	struct out o = { at, end };
+	char digits[NUMBER];
+
+	out_text(&o, digits, (size_t)((s->op == OP_NUMBER ? number_digits(digits, s, v, long_size)
+						     : argument_digits(digits, s, v)) -
+				      digits));
+	return o.at;
+}
+
+/* The steps that most records are made of; at and end stay in registers here. */
+HOT static char *run(struct vm *m, char *at, char *const end)
+{
+	const struct vm_insn *const steps = m->p->steps;
+	const char *const texts = m->p->text;
+	const struct record *const r = m->r;
+	const int big = m->evs->big;
+	char *p;
+	uint64_t *top = m->stack; /* the slot below the first: never used */
+	const struct vm_memo *memo;
+	uint64_t v;
+
+	for (const struct vm_insn *s = steps;; s++) {
+		if (s->op <= OP_LOC)
+			at = text_to(at, end, texts + s->text, s->len);
+		switch ((enum op)s->op) {
+		case OP_END:
+			return at;
+		case OP_TEXT:
+			continue;
+		case OP_NUMBER:
+		case OP_ARGUMENT:
+			v = number_at(r, s, s->is_signed, big);
+			if ((size_t)(end - at) < NUMBER)
+				at = cut_number(at, end, s, v, m->evs->long_size);
+			else if (s->op == OP_NUMBER)
+				at = number_digits(at, s, v, m->evs->long_size);
+			else
+				at = argument_digits(at, s, v);
+			continue;
+		case OP_HERE:
+		case OP_LOC:
+			v = s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k)
+					     : vm_locate(m->evs, r, s->n, s->what);
+			at = string_to(at, end, m->evs, r, v);
+			continue;
+		case OP_CONST:
+			*++top = s->k;
+			continue;
+		case OP_FIELD:
+			*++top = number_at(r, s, s->is_signed, big);
+			continue;
+		case OP_BINARY_K:
+			*top = vm_calculate((enum operator)s->what, *top, s->k, s->size,
+					    s->is_signed);
+			continue;
+		case OP_BINARY:
+			top--;
+			*top = vm_calculate((enum operator)s->what, top[0], top[1], s->size,
+					    s->is_signed);
+			continue;
+		case OP_UNARY:
+			*top = vm_calculate((enum operator)s->what, *top, 0, s->size,
+					    s->is_signed);
+			continue;
+		case OP_EXTEND:
+			*top = vm_extend(*top, s->size, s->is_signed);
+			continue;
+		case OP_JUMP_ZERO:
+			if (*top--)
+				continue;
+			/* fallthrough */
+		case OP_JUMP:
+			s = steps + s->n - 1;
+			continue;
+		case OP_POINTER:
+		case OP_FLAGS:
+		case OP_SYMBOLIC: /* what it wrote for that value before */
+			memo = vm_memo(m->evs, s, *top);
+			if (memo->step != s || memo->value != *top)
+				break;
+			p = s->op == OP_POINTER ? text_to(at, end, texts + s->text, s->len) : at;
+			if ((size_t)(end - p) < sizeof(memo->text))
+				break;
+			memcpy(p, memo->text, sizeof(memo->text));
+			at = p + memo->len;
+			top--;
+			continue;
+		default:
+			break;
+		}
+		m->o.at = at;
+		top = vm_step(m, s, top);
+		at = m->o.at;
+	}
+}
+
+static char *unknown_type(const struct event_set *evs, const struct record *r, char *at,
+			  char *end)
+{
+	struct out o = { at, end };
+
+	out_text(&o, "Unknown type ", 13);
+	out_decimal(&o, record_id(evs, r));
+	out_char(&o, '\n');
+	return o.at;
+}
+
+HOT char *vm_run(struct event_set *evs, const struct record *r, int raw_clock, char *at,
+		 char *end)
+{
+	struct event *e = event_of(evs, r);
+	struct vm m;
+
+	if (!e || !e->program) {
+		e = event_wanted(evs, r);
+		if (!e || (event_prepare(evs, e) < 0 && !e->program))
+			return unknown_type(evs, r, at, end);
+	}
+	m.evs = evs;
+	m.e = e;
+	m.p = e->program;
+	m.r = r;
+	m.o.end = end;
+	m.raw_clock = raw_clock;
+	return run(&m, at, end);
+}
+

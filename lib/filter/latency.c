@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/* latency.c - beginnings and ends of what takes time */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "filter/filter.h"
+
+void latency_start_clear(struct latency_start *b)
+{
+	free(b->carried);
+	*b = (struct latency_start){ 0 };
+}
+
+static int is_of_task(const char *key)
+{
+	return !strcmp(key, "comm") || !strcmp(key, "pid");
+}
+
+char *latency_task_fields(struct latency *t, const struct trace_line *l)
+{
+	char *s;
+
+	t->fields.n = 0;
+	for (size_t i = 0; t->keys[i]; i++)
+		if (is_of_task(t->keys[i])) {
+			trace_line_add_field(&t->fields, l, t->names[i], trace_line_key(l, t->keys[i]));
+			strbuf_puts(&t->fields, "\n");
+		}
+	if (!t->fields.n)
+		return NULL;
+	s = xcalloc(t->fields.n + 1, 1);
+	memcpy(s, t->fields.text, t->fields.n);
+	return s;
+}
+
+/* Put what -c carries into t->fields; comm and pid come from task, if there is one. */
+static void put_carried(struct latency *t, const struct trace_line *l, const char *task)
+{
+	t->fields.n = 0;
+	for (size_t i = 0; t->keys[i]; i++) {
+		size_t n;
+
+		if (!task || !is_of_task(t->keys[i])) {
+			trace_line_add_field(&t->fields, l, t->names[i], trace_line_key(l, t->keys[i]));
+			continue;
+		}
+		n = strcspn(task, "\n");
+		strbuf_add(&t->fields, task, n);
+		task += n + 1;
+	}
+}
+
+/* Begin, and keep what is in t->fields. */
+static void keep(struct latency *t, struct latency_start *b, const struct latency_event *m)
+{
+	latency_start_clear(b);
+	b->time = m->time;
+	b->digits = m->digits;
+	if (!t->fields.n)
+		return;
+	b->n = t->fields.n;
+	b->carried = xcalloc(b->n, 1);
+	memcpy(b->carried, t->fields.text, b->n);
+}
+
+void latency_start_set(struct latency *t, struct latency_start *b, const struct latency_event *m)
+{
+	if (t->beginnings) {
+		stdout_print("%s\n", m->line);
+		t->printed++;
+	}
+	put_carried(t, m->l, NULL);
+	keep(t, b, m);
+}
+
+void latency_start_set_for(struct latency *t, struct latency_start *b, const struct latency_event *m,
+			   const char *task)
+{
+	put_carried(t, m->l, task);
+	if (t->beginnings) {
+		if (t->fields.n)
+			trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
+		stdout_print("%s\n", t->fields.n ? t->line.text : m->line);
+		t->printed++;
+	}
+	keep(t, b, m);
+}
+
+/* Microseconds, with three digits more where one of the times has them. */
+static void put_lat(struct strbuf *w, const struct latency_start *b, const struct latency_event *m)
+{
+	uint64_t lat = m->time > b->time ? m->time - b->time : b->time - m->time;
+	const char *sign = m->time < b->time ? "-" : "";
+	uint64_t nano = 1000 + lat % 1000;
+	char text[48];
+
+	if (m->digits < 0)
+		str_format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat);
+	else if (m->digits > 6 || b->digits > 6)
+		str_format(text, sizeof(text), "%s%llu.%c%c%c", sign,
+			   (unsigned long long)lat / 1000, '0' + (int)(nano / 100 % 10),
+			   '0' + (int)(nano / 10 % 10), '0' + (int)(nano % 10));
+	else
+		str_format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat / 1000);
+	strbuf_puts(w, m->l->json ? ",\"lat\":" : " lat=");
+	strbuf_puts(w, text);
+}
+
+void latency_start_print(struct latency *t, const struct latency_start *b, const struct latency_event *m)
+{
+	/* a clock without a point counts what it counts */
+	uint64_t unit = m->digits < 0 ? 1 : 1000;
+	uint64_t least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : unit * t->least;
+
+	if (least && (m->time < b->time || m->time - b->time < least))
+		return;
+	t->fields.n = 0;
+	strbuf_add(&t->fields, b->carried, b->n);
+	put_lat(&t->fields, b, m);
+	trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
+	stdout_print("%s\n", t->line.text);
+	t->printed++;
+}
+
+void latency_key_origin(struct latency *t, const struct trace_line *l)
+{
+	strbuf_puts(&t->key, l->json ? "j" : "t");
+	strbuf_add(&t->key, l->host.text, l->host.n);
+}
+
+pid_t latency_task(const struct trace_line *l, const char *key)
+{
+	struct text_part p = trace_line_key(l, key);
+	char text[16];
+
+	if (!p.n)
+		return 0;
+	str_format(text, sizeof(text), "%.*s", (int)(p.n < 16 ? p.n : 0), p.text);
+	return text_pid(text);
+}
+
+int latency_follow_task(struct latency *t, pid_t pid)
+{
+	size_t at = t->only.n;
+
+	if (!pid || pids_has(&t->only, pid))
+		return 0;
+	if (pids_add(&t->only, pid) < 0)
+		return -1;
+	/* most often it is the greatest, and in its place */
+	for (; at && t->only.v[at - 1] > pid; at--)
+		t->only.v[at] = t->only.v[at - 1];
+	t->only.v[at] = pid;
+	return 0;
+}
+
+int latency_follow_fork(struct latency *t, const struct trace_line *l)
+{
+	if (!pids_has(&t->only, latency_task(l, ".pid")))
+		return 0;
+	return latency_follow_task(t, latency_task(l, "child_pid"));
+}
+
+void latency_forget_all(struct latency *t, struct table *all, void (*fn)(struct latency *, void *))
+{
+	for (size_t i = 0; i < all->room; i++)
+		if (all->v[i]) {
+			fn(t, all->v[i]);
+			free(all->v[i]);
+			all->v[i] = NULL;
+		}
+	all->n = 0;
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: ISC */
+/* traceline.c - an event out of a line of text */
+#include <string.h>
+
+#include "filter/filter.h"
+
+/* The task's name takes so many columns, with blanks in front. */
+enum { COMM_COLUMNS = 16 };
+
+static const struct text_part none;
+
+static int is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int in_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+	       c == '.';
+}
+
+int text_part_is(struct text_part p, const char *word)
+{
+	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
+}
+
+static int begins(const char *s, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - s) >= n && !memcmp(s, word, n);
+}
+
+/* ---- the kernel's text ----------------------------------------------------------- */
+
+static const char *blanks(const char *s, const char *end)
+{
+	while (s < end && *s == ' ')
+		s++;
+	return s;
+}
+
+/* The digits at *s; *s behind them. */
+static struct text_part digits(const char **s, const char *end)
+{
+	struct text_part p = { *s, 0 };
+
+	while (*s < end && is_digit(**s))
+		++*s;
+	p.n = (size_t)(*s - p.text);
+	return p;
+}
+
+/* sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, or EVENT: FIELDS. */
+static int event_of_text(struct trace_line *l, const char *s, const char *end)
+{
+	const char *name = s;
+
+	while (s < end && in_name(*s))
+		s++;
+	l->event = (struct text_part){ name, (size_t)(s - name) };
+	l->stack = begins(s, end, "<stack trace>");
+	if (s == name || s == end)
+		return 0;
+	l->body = (struct text_part){ s, (size_t)(end - s) };
+	if (*s == ':') {
+		s = blanks(s + 1, end);
+		l->body = (struct text_part){ s, (size_t)(end - s) };
+		return 1;
+	}
+	if (begins(s, end, " <-")) {
+		l->body = (struct text_part){ name, (size_t)(end - name) };
+		l->event = (struct text_part){ "function", strlen("function") };
+		return 1;
+	}
+	if (!begins(name, s, "sys_") || (size_t)(s - name) == strlen("sys_") ||
+	    !(*s == '(' || begins(s, end, " -> ")))
+		return 0;
+	l->prefix = *s == '(' ? "sys_enter_" : "sys_exit_";
+	l->event.text += strlen("sys_");
+	l->event.n -= strlen("sys_");
+	if (*s == '(')
+		l->body = (struct text_part){ s + 1, (size_t)(end - s) - 1 - (end[-1] == ')') };
+	return 1;
+}
+
+size_t trace_line_host(const char *line, size_t n, struct text_part *host)
+{
+	const char *s = line, *end = line + n;
+
+	/* the kernel's text begins with a blank: names are shorter than their column */
+	while (s < end && (in_name(*s) || *s == '-'))
+		s++;
+	*host = (struct text_part){ line, (size_t)(s - line) };
+	s = blanks(s, end);
+	if (!host->n || !begins(s, end, "| ")) {
+		*host = none;
+		return 0;
+	}
+	return (size_t)(s - line) + 2;
+}
+
+static int parse_text(struct trace_line *l, const char *s, const char *end)
+{
+	const char *comm;
+
+	s += trace_line_host(s, (size_t)(end - s), &l->host);
+	comm = blanks(s, end);
+	if (end - s <= COMM_COLUMNS || s[COMM_COLUMNS] != '-' || comm > s + COMM_COLUMNS)
+		return 0;
+	s += COMM_COLUMNS;
+	l->comm = (struct text_part){ comm, (size_t)(s - comm) };
+	s++;
+	l->pid = digits(&s, end);
+	s = blanks(s, end);
+	if (s < end && *s == '(') { /* the thread group */
+		const char *tgid = blanks(s + 1, end);
+
+		s = memchr(s, ')', (size_t)(end - s));
+		if (!s)
+			return 0;
+		l->tgid = (struct text_part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
+		s = blanks(s + 1, end);
+	}
+	if (!l->pid.n || s == end || *s++ != '[')
+		return 0;
+	l->cpu = digits(&s, end);
+	if (!l->cpu.n || s == end || *s++ != ']')
+		return 0;
+	s = blanks(s, end);
+	if (s < end && !is_digit(*s)) { /* letters */
+		while (s < end && *s != ' ')
+			s++;
+		s = blanks(s, end);
+	}
+	l->time = digits(&s, end);
+	if (s < end && *s == '.') {
+		s++;
+		l->time.n += 1 + digits(&s, end).n;
+	}
+	if (!l->time.n || s == end || *s++ != ':')
+		return 0;
+	return event_of_text(l, blanks(s, end), end);
+}
+
+/* Does NAME= or NAME: begin at s? Behind it, or NULL. */
+static const char *behind_name(const char *s, const char *end)
+{
+	const char *name = s;
+
+	while (s < end && in_name(*s))
+		s++;
+	if (s == name || s == end)
+		return NULL;
+	if (*s == '=')
+		return s + 1;
+	return begins(s, end, ": ") ? s + 2 : NULL;
+}
+
+/* Where a value's string begins: at once, or behind its address; NULL: it is none. */
+static const char *quote_of(const char *s, const char *end)
+{
+	if (begins(s, end, "0x"))
+		for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
+			;
+	if (begins(s, end, " \""))
+		s++;
+	return s < end && *s == '"' ? s : NULL;
+}
+
+/* A value ends where the next name begins, or a quote that it began with is closed. */
+static struct text_part value_at(const char *s, const char *end)
+{
+	const char *p = s, *quote = quote_of(s, end);
+
+	if (quote) {
+		quote++;
+		p = memchr(quote, '"', (size_t)(end - quote));
+		return (struct text_part){ quote, (size_t)((p ? p : end) - quote) };
+	}
+	for (; p < end; p++)
+		if ((*p == ' ' && behind_name(p + 1, end)) || begins(p, end, " ==> "))
+			break;
+	while (p > s && (p[-1] == ',' || p[-1] == ' '))
+		p--;
+	return (struct text_part){ s, (size_t)(p - s) };
+}
+
+/*
+ * MAJOR,MINOR RWBS ... SECTOR + SECTORS ... [COMM], of the events of block devices. A
+ * task's name is last of all, if there is one, and only appended fields are behind it.
+ */
+static struct text_part field_of_block(struct text_part body, const char *key)
+{
+	const char *s = body.text, *end = s + body.n, *plus = s, *from, *name, *close = end;
+	struct text_part dev = { s, 0 }, rwbs;
+
+	while (close > s && !(close[-1] == ']' && event_text_only_appended(close, end)))
+		close--;
+	name = memchr(s, '[', body.n);
+	name = name ? name : end;
+	while (s < name && *s != ' ')
+		s++;
+	dev.n = (size_t)(s - dev.text);
+	s = rwbs.text = blanks(s, name);
+	while (s < name && *s != ' ')
+		s++;
+	rwbs.n = (size_t)(s - rwbs.text);
+	while (plus < name && !begins(plus, name, " + "))
+		plus++;
+	if (plus < name) {
+		for (from = plus; from > s && is_digit(from[-1]); from--)
+			;
+		from -= from > s && from[-1] == '-';
+		s = plus + 3;
+		if (!strcmp(key, "dev"))
+			return dev;
+		if (!strcmp(key, "rwbs"))
+			return rwbs;
+		if (!strcmp(key, "sector"))
+			return (struct text_part){ from, (size_t)(plus - from) };
+		if (!strcmp(key, "nr_sector"))
+			return digits(&s, name);
+	}
+	return close > body.text ? event_text_appended(close, end, key) : none;
+}
+
+/* FUNCTION <-CALLER */
+static struct text_part field_of_function(const char *s, const char *end, const char *key)
+{
+	const char *arrow = s, *last;
+
+	while (arrow < end && *arrow != ' ')
+		arrow++;
+	for (last = arrow + 3; last < end && *last != ' '; last++)
+		;
+	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(arrow - s) } :
+	       !strcmp(key, "caller") ? (struct text_part){ arrow + 3, (size_t)(last - arrow - 3) } :
+	       none;
+}
+
+/* The first field of that name that begins from *s on and before until; *s behind it. */
+static struct text_part next_named(const char **s, const char *until, const char *end,
+				   const char *key)
+{
+	size_t n = strlen(key);
+
+	while (*s < until) {
+		const char *name = *s, *value = behind_name(name, end);
+		const char *quote = value ? quote_of(value, end) : NULL;
+
+		if (quote) {
+			/* what is quoted has no names */
+			*s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+			if (!*s)
+				*s = end;
+		}
+		while (*s < end && **s != ' ')
+			++*s;
+		*s = blanks(*s, end);
+		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
+		    (name[n] == '=' || name[n] == ':'))
+			return value_at(value, end);
+	}
+	return none;
+}
+
+static int same_part(struct text_part a, struct text_part b)
+{
+	return a.n == b.n && !memcmp(a.text, b.text, a.n);
+}
+
+/* The field, unless there are two of that name with two values: one may be a string's. */
+static struct text_part only_named(const char *s, const char *end, const char *key)
+{
+	struct text_part p = next_named(&s, end, end, key), other;
+
+	while (p.text && s < end && (other = next_named(&s, end, end, key)).text)
+		if (!same_part(p, other))
+			return none;
+	return p;
+}
+
+/* Where the last name begins that is in front of until; NULL: there is none. */
+static const char *last_name(const char *s, const char *until)
+{
+	const char *last = NULL;
+
+	while (s < until) {
+		if (behind_name(s, until))
+			last = s;
+		while (s < until && *s != ' ')
+			s++;
+		s = blanks(s, until);
+	}
+	return last;
+}
+
+/* Does anything between look like the beginning of another string? */
+static int more_strings(const char *s, const char *end)
+{
+	while (s < end) {
+		const char *value;
+
+		while (s < end && *s != ' ')
+			s++;
+		s = blanks(s, end);
+		value = behind_name(s, end);
+		if (value && quote_of(value, end))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * The same of an event whose strings are all in quotes. A string may hold quotes as
+ * well, so fields are certain in front of the first one and behind the last one. If no
+ * other string seems to begin between them, all that is one string.
+ */
+static struct text_part quoted_named(const char *s, const char *end, const char *key)
+{
+	const char *first = memchr(s, '"', (size_t)(end - s)), *last = end, *at = s, *owner;
+	const char *value;
+	struct text_part p;
+
+	if (!first) /* there is no string */
+		return next_named(&at, end, end, key);
+	while (*--last != '"')
+		;
+	owner = first < last ? last_name(s, first) : NULL;
+	if (!owner)
+		return only_named(s, end, key);
+	p = next_named(&at, owner, owner, key);
+	at = last + 1;
+	if (!p.text)
+		p = next_named(&at, end, end, key);
+	if (p.text)
+		return p;
+	if (more_strings(first + 1, last))
+		return only_named(owner, last + 1, key);
+	if (strncmp(owner, key, strlen(key)) || !strchr("=:", owner[strlen(key)]))
+		return none;
+	value = behind_name(owner, end);
+	if (quote_of(value, end) == first)
+		return (struct text_part){ first + 1, (size_t)(last - first - 1) };
+	return (struct text_part){ value, (size_t)(last + 1 - value) };
+}
+
+static struct text_part field_of_text(const struct trace_line *l, const char *key)
+{
+	const char *s = l->body.text, *end = s + l->body.n;
+	struct text_part p;
+
+	if (begins(s, end, " -> ")) {
+		if (!strcmp(key, "ret"))
+			return value_at(s + 4, end);
+		s += 4;
+	}
+	if (text_part_is(l->event, "function")) {
+		const char *arrow = memchr(s, ' ', l->body.n);
+
+		if (arrow && begins(arrow, end, " <-") &&
+		    (p = field_of_function(s, end, key)).text)
+			return p;
+	}
+	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
+	    (is_digit(*s) || *s == '[')) {
+		p = field_of_block(l->body, key);
+		if (p.text || memchr(s, '[', l->body.n))
+			return p;
+	} else if (!*l->prefix && event_text_field(l, key, &p)) {
+		return p;
+	}
+	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
+						   only_named(s, end, key);
+	/* something is behind a call's last argument */
+	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
+	    !memchr(p.text, '(', p.n))
+		p.n--;
+	return p;
+}
+
+/* ---- JSON --------------------------------------------------------------------------- */
+
+/* Behind the value at s, of any kind; end when it is cut. */
+static const char *behind_value(const char *s, const char *end)
+{
+	int depth = 0, quoted = 0;
+
+	for (; s < end; s++) {
+		if (quoted)
+			if (*s == '\\')
+				s++;
+			else
+				quoted = *s != '"';
+		else if (*s == '"')
+			quoted = 1;
+		else if (*s == '{' || *s == '[')
+			depth++;
+		else if (!depth && (*s == ',' || *s == '}' || *s == ']'))
+			return s;
+		else if (*s == '}' || *s == ']')
+			depth--;
+	}
+	return end;
+}
+
+/* The value of a member of the object at s, a string without its quotes. */
+static struct text_part member(const char *s, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (s == end || *s++ != '{')
+		return none;
+	while (s < end && *s == '"') {
+		const char *name = s + 1, *value = memchr(name, '"', (size_t)(end - name)), *next;
+
+		if (!value || ++value == end || *value != ':')
+			return none;
+		next = behind_value(++value, end);
+		if ((size_t)(value - 2 - name) == n && !memcmp(name, key, n)) {
+			if (next - value >= 2 && *value == '"' && next[-1] == '"')
+				return (struct text_part){ value + 1, (size_t)(next - value - 2) };
+			return (struct text_part){ value, (size_t)(next - value) };
+		}
+		s = next + (next < end && *next == ',');
+	}
+	return none;
+}
+
+static int parse_json(struct trace_line *l, const char *s, const char *end)
+{
+	l->json = 1;
+	l->host = member(s, end, "host");
+	l->event = member(s, end, "event");
+	l->comm = member(s, end, "comm");
+	l->pid = member(s, end, "pid");
+	l->cpu = member(s, end, "cpu");
+	l->time = member(s, end, "ts");
+	l->body = member(s, end, "fields");
+	return l->event.n && l->time.n;
+}
+
+/* ---- both --------------------------------------------------------------------------- */
+
+int trace_line(struct trace_line *l, const char *line, size_t n)
+{
+	*l = (struct trace_line){ .prefix = "" };
+	if (n && *line == '{')
+		return parse_json(l, line, line + n);
+	return parse_text(l, line, line + n);
+}
+
+/* The name of the call that an event is the beginning or the end of. */
+static struct text_part call_of(const struct trace_line *l)
+{
+	const char *s = l->event.text, *end = s + l->event.n;
+	size_t n = begins(s, end, "sys_enter_") ? strlen("sys_enter_") :
+		   begins(s, end, "sys_exit_") ? strlen("sys_exit_") : 0;
+
+	if (!n && !*l->prefix)
+		return none;
+	return (struct text_part){ s + n, (size_t)(end - s) - n };
+}
+
+int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
+{
+	const char *s = l->time.text;
+	uint64_t t = 0;
+
+	*digits = -1;
+	if (!l->time.n)
+		return -1;
+	for (const char *end = s + l->time.n; s < end; s++) {
+		if (*s == '.' && *digits < 0) {
+			*digits = 0;
+			continue;
+		}
+		if (!is_digit(*s) || *digits == 9 ||
+		    t > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
+			return -1;
+		t = 10 * t + (uint64_t)(*s - '0');
+		*digits += *digits >= 0;
+	}
+	for (int i = *digits; i >= 0 && i < 9; i++) {
+		if (t > UINT64_MAX / 10)
+			return -1;
+		t *= 10;
+	}
+	*time = t;
+	return 0;
+}
+
+struct text_part trace_line_key(const struct trace_line *l, const char *key)
+{
+	const struct { const char *name; struct text_part part; } heads[] = {
+		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
+		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (!strcmp(key, heads[i].name))
+			return heads[i].part;
+	if (!strcmp(key, "host") && l->host.text)
+		return l->host;
+	key += *key == '.';
+	if (!l->json)
+		return l->body.text ? field_of_text(l, key) : none;
+	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
+}
+
+int text_part_number(struct text_part p, unsigned base, uint64_t *n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < p.n; i++) {
+		char c = p.text[i];
+		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+			     c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : base;
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return -1;
+		v = base * v + d;
+	}
+	*n = v;
+	return p.n ? 0 : -1;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/* kernel.c - formats, options and names of the kernel that we run on */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "event/event.h"
+#include "live/live.h"
+
+/* Options that change the text of events, as trace_options has them by default. */
+static const char *const plain[] = {
+	"noraw", "nohex", "nobin", "noverbose", "nofields", "nolatency-format",
+	"context-info", "nosym-offset", "nosym-addr", "nosym-userobj",
+	"noblk_cgname", "noblk_classic",
+};
+
+/* Does the chosen one, in brackets, count something else than nanoseconds? */
+static int clock_is_raw(const char *clocks)
+{
+	const char *open = strchr(clocks, '[');
+	char name[32];
+
+	if (!open)
+		return 0;
+	str_format(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "]"), open + 1);
+	return line_clock_counts(name);
+}
+
+/* Every so many moments the dead of a long stream are dropped. */
+#define PRUNE 20
+
+static int has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += n)
+		if ((p == text || strchr(" \n", p[-1])) && (!p[n] || strchr(" \n", p[n])))
+			return 1;
+	return 0;
+}
+
+static struct event *add_format(struct live_kernel *k, const char *system, const char *name)
+{
+	struct event *e = NULL;
+	char path[600], *text;
+	size_t len;
+
+	if (str_format(path, sizeof(path), "events/%s/%s/format", system, name) >= sizeof(path))
+		return NULL;
+	errno = 0;
+	text = file_read(k->dir, path, &len);
+	if (text)
+		e = event_add(&k->events, system, text, len);
+	k->failed |= !e && errno == ENOMEM;
+	free(text);
+	return e;
+}
+
+/* Those that are enabled, if others are than at the last look. */
+static void add_enabled(struct live_kernel *k)
+{
+	char *list = file_read(k->dir, "set_event", NULL), *line, *next, *colon;
+
+	if (!list || (k->enabled && !strcmp(list, k->enabled))) {
+		k->failed |= !list && errno == ENOMEM;
+		free(list);
+		return;
+	}
+	free(k->enabled);
+	k->enabled = strdup(list);
+	k->scanned = 0;
+	for (line = list; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		colon = strchr(line, ':');
+		if (!colon || *line == '.' || strchr(line, '/'))
+			continue;
+		*colon++ = '\0';
+		colon[strcspn(colon, " :/")] = '\0';
+		add_format(k, line, colon);
+	}
+	free(list);
+}
+
+/* Every event of a system, or with NULL of all; k->events has some already. */
+static void add_system(struct live_kernel *k, const char *system)
+{
+	char path[300];
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	str_format(path, sizeof(path), "events%s%s", system ? "/" : "", system ? system : "");
+	fd = openat(k->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		if (system)
+			add_format(k, system, e->d_name);
+		else /* nothing happens for what is no directory */
+			add_system(k, e->d_name);
+	}
+	closedir(d);
+}
+
+static void learn_format(void *kernel, const struct record *r)
+{
+	struct live_kernel *k = kernel;
+
+	add_enabled(k);
+	if (event_of(&k->events, r))
+		return;
+	/* enabled no more; there are thousands, so this is done once */
+	if (!k->scanned)
+		add_system(k, NULL);
+	k->scanned = 1;
+}
+
+static void learn_name(void *kernel, int pid);
+
+int live_kernel_open(struct live_kernel *k, int dir, int root)
+{
+	char *tracer = (errno = 0, file_read(dir, "current_tracer", NULL));
+	char *options = file_read(dir, "trace_options", NULL);
+	char *clock = file_read(dir, "trace_clock", NULL);
+	int known = tracer && (!strcmp(tracer, "nop\n") || !strcmp(tracer, "function\n"));
+	struct utsname un;
+	char *text;
+	size_t len;
+
+	*k = (struct live_kernel){
+		.dir = dir,
+		.root = root,
+		.now = 1,
+		.procfs = procfs_shows_initial(),
+		.events = {
+			.long_size = sizeof(long),
+			.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+			.load_symbols = symbols_load,
+			.missing = learn_format,
+			.arg = k,
+		},
+	};
+	k->line = (struct line_format){ .events = &k->events, .who = learn_name, .arg = k };
+	if (!uname(&un))
+		k->events.version = kernel_version(un.release);
+	for (size_t i = 0; options && i < sizeof(plain) / sizeof(*plain); i++)
+		/* an option that this kernel lacks changes nothing */
+		if (has_word(options, *plain[i] == 'n' ? plain[i] + 2 : "nocontext-info"))
+			known = 0;
+	if (options) {
+		k->line.no_irq_info = has_word(options, "noirq-info");
+		k->line.tgid = has_word(options, "record-tgid");
+	}
+	if (clock)
+		k->line.raw_clock = clock_is_raw(clock);
+	k->failed = (!tracer || !options || !clock) && errno == ENOMEM;
+	free(tracer);
+	free(options);
+	free(clock);
+	add_system(k, "ftrace");
+	add_enabled(k);
+	text = file_read(root, "printk_formats", &len);
+	if (text)
+		events_strings(&k->events, text, len);
+	free(text);
+	return !known;
+}
+
+/* ---- names -------------------------------------------------------------------- */
+
+/*
+ * The kernel notes it when a task leaves the processor: of one that has not yet,
+ * it has that of an older task of the same number, or none.
+ */
+static void learn_tgid(struct live_kernel *k, pid_t pid)
+{
+	struct comm *entry;
+	size_t len;
+	char *text;
+	pid_t tgid;
+	uid_t uid;
+
+	if (k->procfs && !task_ids(pid, &tgid, &uid)) {
+		entry = comms_entry(&k->events.comms, pid);
+		if (entry) {
+			entry->tgid = tgid;
+			entry->asked = k->now;
+		}
+		return;
+	}
+	if (k->tgids == k->now)
+		return;
+	k->tgids = k->now;
+	text = file_read(k->root, "saved_tgids", &len);
+	if (text)
+		comms_parse_tgids(&k->events.comms, text, len, k->now);
+	free(text);
+}
+
+static void read_saved(struct live_kernel *k)
+{
+	size_t len;
+	char *text = file_read(k->root, "saved_cmdlines", &len);
+
+	if (text)
+		comms_parse(&k->events.comms, text, len);
+	free(text);
+}
+
+static void learn_name(void *kernel, int pid)
+{
+	struct live_kernel *k = kernel;
+	struct comms *comms = &k->events.comms;
+	const struct comm *c = comms_find(comms, pid);
+	struct comm *entry;
+	struct task t;
+
+	if (k->line.tgid && pid > 0 && (!c || c->asked != k->now)) {
+		learn_tgid(k, pid);
+		c = comms_find(comms, pid);
+	}
+	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->line.told))))
+		return;
+	if (k->procfs && !task_read(pid, &t))
+		names_add_task(comms, &t);
+	else if (!c || !*c->name) /* of a dead one, what was known stays */
+		read_saved(k);
+	entry = comms_entry(comms, pid);
+	if (entry)
+		entry->seen = k->now;
+}
+
+/* The events of a dead one may be in the buffer still: it goes at a later look. */
+static int is_wanted(void *kernel, struct comm *c)
+{
+	const struct live_kernel *k = kernel;
+
+	if (task_alive(c->pid))
+		return 1;
+	if (c->told) {
+		c->told = 0;
+		c->seen = k->now;
+	}
+	return k->now - c->seen < PRUNE;
+}
+
+void live_kernel_refresh(struct live_kernel *k)
+{
+	struct comms *comms = &k->events.comms;
+
+	k->line.seen = ++k->now;
+	line_changed(&k->line);
+	if (k->now % PRUNE || comms->n < 2 * k->pruned + 4096)
+		return;
+	if (k->procfs)
+		comms_prune(comms, is_wanted, k);
+	k->pruned = comms->n;
+}
+
+void live_names_begin(struct live_kernel *k, int enable)
+{
+	struct comms *comms = &k->events.comms;
+
+	if (enable)
+		k->own = names_events_enable(k->dir);
+	add_format(k, "ftrace", "kernel_stack");
+	add_format(k, "ftrace", "user_stack");
+	if (names_events_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||
+	    !add_format(k, "task", "task_rename"))
+		return;
+	k->line.told = 1;
+	names_from_instance(comms, k->dir);
+	for (size_t i = 0; i < comms->room; i++)
+		if (comms->v[i])
+			comms->v[i]->told = k->line.told;
+}
+
+void live_names_end(struct live_kernel *k)
+{
+	names_events_disable(k->dir, k->own);
+}
+
+struct symbols *symbols_load(void *unused)
+{
+	size_t len;
+	char *text = file_read(AT_FDCWD, "/proc/kallsyms", &len);
+
+	(void)unused;
+	return text ? symbols_parse(text, len) : NULL;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * cgroup.c - cgroups by all the names that people and tools give them
+ *
+ * A cgroup is a path in a hierarchy. /proc/PID/cgroup has a line for each
+ * hierarchy, ID:CONTROLLERS:PATH (cgroups(7)); that of version 2 has the ID 0.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+/* include/uapi/linux/magic.h */
+#define CGROUP2_MAGIC_NUMBER 0x63677270
+
+/* Directories below one another that are looked through for a name. */
+enum { DEEPEST = 32 };
+
+/* So many hexadecimal digits in a row in a path are a container's id. */
+enum { ID_DIGITS = 32 };
+
+/* ---- what a task is in ------------------------------------------------------- */
+
+static char *cgroups_of(pid_t pid)
+{
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
+	return file_read(AT_FDCWD, path, NULL);
+}
+
+/* A line of /proc/PID/cgroup, and where the next one begins. */
+struct membership {
+	int hierarchy;
+	const char *controllers;
+	const char *path;
+};
+
+/* The next line of the text, which is cut into pieces. 0: there is none. */
+static int next_membership(char **text, struct membership *m)
+{
+	while (*text && **text) {
+		char *line = *text, *colon, *path;
+		const char *id = line;
+
+		*text = strchr(line, '\n');
+		if (*text)
+			*(*text)++ = '\0';
+		colon = strchr(line, ':');
+		path = colon ? strchr(colon + 1, ':') : NULL;
+		if (!path)
+			continue;
+		*path = '\0';
+		*m = (struct membership){ .hierarchy = (int)text_digits(&id),
+					  .controllers = colon + 1, .path = path + 1 };
+		return 1;
+	}
+	return 0;
+}
+
+int cgroup_has(const struct cgroup *c, pid_t pid)
+{
+	char *text = cgroups_of(pid), *at = text;
+	size_t len = strlen(c->path);
+	struct membership m;
+	int has = 0;
+
+	while (!has && next_membership(&at, &m))
+		has = (c->hierarchy == ANY_HIERARCHY || c->hierarchy == m.hierarchy) &&
+		      !strncmp(m.path, c->path, len) &&
+		      (!m.path[len] || m.path[len] == '/' || len == 1);
+	free(text);
+	return has;
+}
+
+static int has_container_id(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path && n < ID_DIGITS; path++)
+		n = strchr("0123456789abcdef", *path) ? n + 1 : 0;
+	return n == ID_DIGITS;
+}
+
+/* Is the first task in the same cgroup? Then so may everybody be. */
+static int is_shared(const struct membership *m)
+{
+	char *text = cgroups_of(1), *at = text;
+	struct membership first;
+	int shared = 0;
+
+	while (!shared && next_membership(&at, &first))
+		shared = first.hierarchy == m->hierarchy && !strcmp(first.path, m->path);
+	free(text);
+	return shared;
+}
+
+struct count {
+	const struct cgroup *cgroup;
+	unsigned long n;
+};
+
+static int count_member(void *arg, pid_t pid)
+{
+	struct count *c = arg;
+
+	c->n += (unsigned long)cgroup_has(c->cgroup, pid);
+	return 0;
+}
+
+static unsigned long members(const struct cgroup *cgroup)
+{
+	struct count c = { .cgroup = cgroup };
+
+	task_each_process(count_member, &c);
+	return c.n;
+}
+
+/*
+ * On hybrid hosts a runtime may move its containers in the hierarchies of version 1
+ * only. Then all of them share the runtime's path of version 2, and the path with the
+ * container's id has fewer tasks.
+ */
+int cgroup_of(pid_t pid, struct cgroup *c)
+{
+	char *text = cgroups_of(pid), *at = text;
+	struct cgroup two = { .hierarchy = 0 };
+	int shared = 0, id = 0;
+	struct membership m;
+
+	if (!text)
+		return err_capability(CAPS_SYS_PTRACE,
+				      "unable to read the cgroup of %d", (int)pid);
+	*c->path = '\0';
+	while (next_membership(&at, &m)) {
+		int has_id = has_container_id(m.path);
+
+		if (!strcmp(m.path, "/"))
+			continue;
+		if (pid != 1 && is_shared(&m)) {
+			shared = 1;
+		} else if (!m.hierarchy) {
+			str_format(two.path, sizeof(two.path), "%s", m.path);
+		} else if (has_id > id || (has_id == id && strlen(m.path) > strlen(c->path))) {
+			id = has_id;
+			c->hierarchy = m.hierarchy;
+			str_format(c->path, sizeof(c->path), "%s", m.path);
+		}
+	}
+	free(text);
+	if (*two.path && (!id || members(c) >= members(&two)))
+		*c = two;
+	if (*c->path)
+		return 0;
+	if (shared)
+		return err_msg("task %d is in no cgroup but those of task 1, which are "
+			       "everybody's; name one by its path", (int)pid);
+	return err_msg("task %d is in no cgroup but the root, which is everybody", (int)pid);
+}
+
+/* ---- where hierarchies are mounted --------------------------------------------- */
+
+struct mount {
+	char point[PATH_MAX], root[PATH_MAX];
+	int hierarchy;
+};
+
+/* Copy a word of the mount table; it has blanks as \040. The next word. */
+static const char *mount_word(char *to, const char *s)
+{
+	size_t n = 0;
+
+	for (; *s && *s != ' ' && *s != '\n'; s++) {
+		if (n == PATH_MAX - 1)
+			break;
+		if (*s == '\\' && strspn(s + 1, "01234567") >= 3) {
+			to[n++] = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + s[3] - '0');
+			s += 3;
+		} else {
+			to[n++] = *s;
+		}
+	}
+	to[n] = '\0';
+	s += strcspn(s, " \n");
+	return s + (*s == ' ');
+}
+
+/* Is the word one of those that commas part? */
+static int is_among(const char *words, const char *word, size_t n)
+{
+	for (; *words; words += *words == ',') {
+		size_t m = strcspn(words, ",\n");
+
+		if (m == n && !strncmp(words, word, n))
+			return 1;
+		words += m;
+		if (*words == '\n')
+			break;
+	}
+	return 0;
+}
+
+/* The hierarchy of version 1 that a mount with these options shows; -1: none. */
+static int hierarchy_of(const char *options)
+{
+	char *text, *at, path[PATH_MAX];
+	struct membership m;
+	int found = -1;
+
+	str_format(path, sizeof(path), "%s/self/cgroup", path_procfs());
+	text = at = file_read(AT_FDCWD, path, NULL);
+	while (found < 0 && next_membership(&at, &m))
+		if (*m.controllers &&
+		    is_among(options, m.controllers, strcspn(m.controllers, ",")))
+			found = m.hierarchy;
+	free(text);
+	return found;
+}
+
+/*
+ * Call fn for each mounted hierarchy until it returns something else than 0,
+ * which is returned.
+ */
+static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
+{
+	char path[PATH_MAX], *text;
+	const char *line, *next;
+	struct mount m;
+	int r = 0;
+
+	str_format(path, sizeof(path), "%s/self/mountinfo", path_procfs());
+	text = file_read(AT_FDCWD, path, NULL);
+	for (line = text; line && *line && !r; line = next) {
+		const char *p = line, *type = strstr(line, " - ");
+
+		next = strchr(line, '\n');
+		next = next ? next + 1 : line + strlen(line);
+		if (!type || type > next)
+			continue;
+		type += 3;
+		for (int i = 0; i < 3; i++) /* two numbers and the device */
+			p += strcspn(p, " ") + 1;
+		p = mount_word(m.root, p);
+		mount_word(m.point, p);
+		if (!strncmp(type, "cgroup2 ", 8)) {
+			m.hierarchy = 0;
+		} else if (!strncmp(type, "cgroup ", 7)) {
+			type += 7;
+			type += strcspn(type, " ") + 1; /* the source; its options follow */
+			m.hierarchy = hierarchy_of(type);
+		} else {
+			continue;
+		}
+		/* of another cgroup namespace: its paths are not those of procfs */
+		if (m.hierarchy >= 0 && strncmp(m.root, "/..", 3))
+			r = fn(arg, &m);
+	}
+	free(text);
+	return r;
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+struct cgroup_search {
+	const char *name;       /* without blanks or slashes at its end */
+	struct cgroup *found;
+	char other[PATH_MAX];   /* a second one of the name */
+};
+
+/* A directory below a mount point: name it by its hierarchy. 1, or 0: too long. */
+static int take(struct cgroup *c, const struct mount *m, const char *below)
+{
+	const char *root = strcmp(m->root, "/") ? m->root : "";
+
+	if (str_format(c->path, sizeof(c->path), "%s%s", root, below) >= sizeof(c->path))
+		return 0;
+	if (!*c->path)
+		strcpy(c->path, "/");
+	c->hierarchy = m->hierarchy;
+	return 1;
+}
+
+/* The name is a directory below a mount point. */
+static int is_below(void *arg, const struct mount *m)
+{
+	struct cgroup_search *s = arg;
+	size_t n = strlen(m->point);
+
+	if (strncmp(s->name, m->point, n) || (s->name[n] && s->name[n] != '/'))
+		return 0;
+	return take(s->found, m, s->name + n);
+}
+
+/* The name is a path from the root of a hierarchy, whichever. */
+static int is_path(void *arg, const struct mount *m)
+{
+	struct cgroup_search *s = arg;
+	const char *slash = *s->name == '/' ? "" : "/", *below = s->name;
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (strcmp(m->root, "/")) { /* a part of it is mounted */
+		size_t n = strlen(m->root);
+
+		if (*slash || strncmp(below, m->root, n) || (below[n] && below[n] != '/'))
+			return 0;
+		below += n;
+	}
+	if (str_format(path, sizeof(path), "%s%s%s", m->point, slash, below) >= sizeof(path) ||
+	    stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	str_format(s->found->path, sizeof(s->found->path), "%s%s", slash, s->name);
+	s->found->hierarchy = ANY_HIERARCHY;
+	return 1;
+}
+
+/* Look through a directory for names that end as the one that is searched. */
+static void look_below(struct cgroup_search *s, const struct mount *m, char *path, int depth)
+{
+	size_t n = strlen(path), name = strlen(s->name);
+	DIR *d = depth < DEEPEST ? opendir(path) : NULL;
+	struct cgroup c;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || *e->d_name == '.' ||
+		    str_format(path + n, PATH_MAX - n, "/%s", e->d_name) >= PATH_MAX - n)
+			continue;
+		if (strlen(path) > name && !strcmp(path + strlen(path) - name, s->name) &&
+		    path[strlen(path) - name - 1] == '/' &&
+		    take(&c, m, path + strlen(m->point))) {
+			c.hierarchy = ANY_HIERARCHY;
+			if (!*s->found->path)
+				*s->found = c;
+			else if (strcmp(s->found->path, c.path))
+				str_format(s->other, sizeof(s->other), "%s", c.path);
+		}
+		look_below(s, m, path, depth + 1);
+	}
+	path[n] = '\0';
+	if (d)
+		closedir(d);
+}
+
+static int is_somewhere(void *arg, const struct mount *m)
+{
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s", m->point);
+	look_below(arg, m, path, 0);
+	return 0;
+}
+
+static int is_member(void *c, pid_t pid)
+{
+	return cgroup_has(c, pid) ? -1 : 0;
+}
+
+/* One of .. or . in a path leads elsewhere than the words say. */
+static int has_dots(const char *path)
+{
+	for (const char *p = path; *p; p += strcspn(p, "/")) {
+		size_t n;
+
+		p += strspn(p, "/");
+		n = strcspn(p, "/");
+		if ((n == 1 && *p == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+			return 1;
+	}
+	return 0;
+}
+
+int cgroup_find(const char *text, struct cgroup *c)
+{
+	char name[PATH_MAX], real[PATH_MAX];
+	struct cgroup_search s = { .name = name, .found = c };
+	size_t n = str_format(name, sizeof(name), "%s", text);
+
+	*c = (struct cgroup){ .hierarchy = ANY_HIERARCHY };
+	if (!n || n >= sizeof(name) || has_dots(name))
+		return 1;
+	while (n > 1 && name[n - 1] == '/')
+		name[--n] = '\0';
+	/* the host's sysfs, where that is mounted elsewhere */
+	if (strcmp(path_sysfs(), "/sys") && !strncmp(name, "/sys/", 5) &&
+	    str_format(real, sizeof(real), "%s%s", path_sysfs(), name + 4) < sizeof(real))
+		strcpy(name, real);
+	if (!strcmp(name, "/")) {
+		strcpy(c->path, "/");
+		return 0;
+	}
+	/* a link, as cpu to cpu,cpuacct */
+	if (!strncmp(name, path_sysfs(), strlen(path_sysfs())) && realpath(name, real) &&
+	    strcmp(name, real)) {
+		s.name = real;
+		if (each_mount(is_below, &s))
+			return 0;
+		s.name = name;
+	}
+	if (*name == '/' && !access(name, F_OK) && each_mount(is_below, &s))
+		return 0;
+	if (each_mount(is_path, &s))
+		return 0;
+	/* of a hierarchy that is mounted nowhere here, its tasks know */
+	str_format(c->path, sizeof(c->path), "%s%s", *name == '/' ? "" : "/", name);
+	c->hierarchy = ANY_HIERARCHY;
+	if (task_each_process(is_member, c) < 0)
+		return 0;
+	*c->path = '\0';
+	if (*name == '/')
+		return 1;
+	each_mount(is_somewhere, &s);
+	if (*s.other)
+		return err_msg("more than one cgroup is called '%.80s': %.200s and %.200s; give "
+			       "the path", text, c->path, s.other);
+	return *c->path ? 0 : 1;
+}
+
+int cgroup_open_v2(void)
+{
+	char path[PATH_MAX];
+
+	return path_open_listed(path, "cgroup2", CGROUP2_MAGIC_NUMBER);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+/* pids.c - sorted sets of pids */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+int pids_add(struct pids *s, pid_t pid)
+{
+	if (s->failed)
+		return -1;
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		pid_t *more = realloc(s->v, room * sizeof(*s->v));
+
+		if (!more) {
+			s->failed = 1;
+			return err_msg("out of memory for %zu pids", room);
+		}
+		s->v = more;
+		s->room = room;
+	}
+	s->v[s->n++] = pid;
+	return 0;
+}
+
+int pids_has(const struct pids *s, pid_t pid)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->v[middle] == pid)
+			return 1;
+		if (s->v[middle] < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+int pids_same(const struct pids *a, const struct pids *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
+}
+
+/* Shell's sort: in place, and quick on what is sorted already, as pids are. */
+static void sort(pid_t *v, size_t n)
+{
+	for (size_t gap = n / 2; gap; gap /= 2)
+		for (size_t i = gap; i < n; i++) {
+			pid_t pid = v[i];
+			size_t j = i;
+
+			for (; j >= gap && v[j - gap] > pid; j -= gap)
+				v[j] = v[j - gap];
+			v[j] = pid;
+		}
+}
+
+int pids_sort(struct pids *s)
+{
+	size_t out = 0;
+
+	if (!s->n)
+		return s->failed ? -1 : 0;
+	sort(s->v, s->n);
+	for (size_t i = 1; i < s->n; i++)
+		if (s->v[i] != s->v[out])
+			s->v[++out] = s->v[i];
+	s->n = out + 1;
+	return s->failed ? -1 : 0;
+}
+
+void pids_minus(struct pids *s, const struct pids *gone)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!pids_has(gone, s->v[i]))
+			s->v[out++] = s->v[i];
+	s->n = out;
+}
+
+void pids_clear(struct pids *s)
+{
+	free(s->v);
+	*s = (struct pids){ 0 };
+}
+
+int pids_parse(struct pids *s, const char *text)
+{
+	for (; *text; text += *text != '\0') {
+		pid_t pid = (pid_t)text_digits(&text);
+
+		if (pid)
+			pids_add(s, pid);
+	}
+	return pids_sort(s);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: ISC */
+/* select.c - selectors to pids: one look at procfs, then closures over it */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+struct look {
+	struct selector *selectors;
+	size_t n;
+	int flags;
+	struct pids *out;
+	/* every process and its parent, for the descendants */
+	struct parent { pid_t pid, ppid; int in, dead; } *all;
+	size_t nall, room;
+};
+
+static int uid_is(pid_t pid, unsigned long uid)
+{
+	pid_t tgid;
+	uid_t real;
+
+	return !task_ids(pid, &tgid, &real) && real == uid;
+}
+
+static int matches(const struct selector *s, const struct task *t, ino_t ns)
+{
+	switch (s->kind) {
+	case SELECT_PID:
+		break; /* those are a set of their own */
+	case SELECT_CGROUP:
+		return cgroup_has(s->cgroup, t->pid);
+	case SELECT_PIDNS:
+		return ns && ns == (ino_t)s->number;
+	case SELECT_UID:
+		return uid_is(t->pid, s->number);
+	case SELECT_COMM:
+		return !strcmp(t->comm, s->text);
+	}
+	return 0;
+}
+
+static int look_at(void *arg, pid_t pid)
+{
+	struct look *l = arg;
+	struct parent *p;
+	struct task t;
+	ino_t ns = 0;
+
+	if (task_read(pid, &t) < 0)
+		return 0; /* gone since the directory was read */
+	if (l->nall == l->room) {
+		size_t room = l->room ? 2 * l->room : 1024;
+
+		p = realloc(l->all, room * sizeof(*l->all));
+		if (!p) {
+			return err_msg("out of memory for %zu processes", room);
+		}
+		l->all = p;
+		l->room = room;
+	}
+	p = &l->all[l->nall++];
+	*p = (struct parent){ .pid = pid, .ppid = t.ppid, .dead = !task_lives(&t) };
+	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++) {
+		if (l->selectors[i].kind == SELECT_PIDNS && !ns)
+			ns = task_pidns(pid);
+		p->in = matches(&l->selectors[i], &t, ns);
+	}
+	return 0;
+}
+
+/* A child can have a lower number than its parent: go on until none is new. */
+static int add_descendants(struct look *l)
+{
+	int more = 1, r = 0;
+
+	while (more && !r) {
+		struct pids in = { 0 };
+
+		for (size_t i = 0; i < l->nall; i++)
+			if (l->all[i].in)
+				pids_add(&in, l->all[i].pid);
+		r = pids_sort(&in);
+		more = 0;
+		for (size_t i = 0; i < l->nall; i++)
+			if (!l->all[i].in && pids_has(&in, l->all[i].ppid))
+				more = l->all[i].in = 1;
+		pids_clear(&in);
+	}
+	return r;
+}
+
+/* With more pids than these, one look at all of procfs is cheaper. */
+#define MOST_ROOTS 256
+#define MOST_WALKS 8
+
+/*
+ * The roots and their descendants into tree, by each thread's own list of
+ * children; every thread that was asked into threads. It costs what the tree
+ * has, not what the machine runs.
+ * 0 or -1 said.
+ */
+static int walk(const struct pids *roots, struct pids *tree, struct pids *threads)
+{
+	struct task t;
+	int r = 0;
+
+	for (size_t i = 0; i < roots->n; i++)
+		pids_add(tree, roots->v[i]);
+	for (size_t i = 0; i < tree->n && !r; i++) {
+		size_t first = threads->n;
+
+		if (!task_read(tree->v[i], &t))
+			task_add_threads(threads, &t);
+		for (size_t k = first; k < threads->n; k++) {
+			struct pids children = { 0 };
+			char path[PATH_MAX], *text;
+
+			str_format(path, sizeof(path), "%s/%d/task/%d/children", path_procfs(),
+				   (int)tree->v[i], (int)threads->v[k]);
+			text = file_read(AT_FDCWD, path, NULL);
+			if (text)
+				r |= pids_parse(&children, text);
+			for (size_t c = 0; c < children.n; c++)
+				pids_add(tree, children.v[c]);
+			pids_clear(&children);
+			free(text);
+		}
+	}
+	r |= pids_sort(tree);
+	return r | pids_sort(threads);
+}
+
+/*
+ * proc(5): a child may be missing in a list when a sibling goes while it is
+ * read. The sibling is in that list and in no later one, and so is a thread
+ * that hands its children over as it goes: two walks that agree are complete.
+ * 0: this kernel has no such lists, or the tree never keeps still. -1 said.
+ */
+static int walked(struct pids *plain)
+{
+	struct pids tree = { 0 }, threads = { 0 }, tree2, threads2;
+	char path[PATH_MAX];
+	int agree = 0, r;
+
+	str_format(path, sizeof(path), "%s/thread-self/children", path_procfs());
+	if (plain->n > MOST_ROOTS || !file_exists(AT_FDCWD, path))
+		return 0;
+	r = walk(plain, &tree, &threads);
+	for (int i = 0; i < MOST_WALKS && !agree && !r; i++) {
+		tree2 = tree;
+		threads2 = threads;
+		tree = threads = (struct pids){ 0 };
+		r = walk(plain, &tree, &threads);
+		agree = !r && pids_same(&tree, &tree2) && pids_same(&threads, &threads2);
+		pids_clear(&tree2);
+		pids_clear(&threads2);
+	}
+	pids_clear(&threads);
+	if (agree) {
+		size_t n = 0;
+
+		/* a zombie is in the list of its parent until that waits for it */
+		for (size_t i = 0; i < tree.n; i++)
+			if (pids_has(plain, tree.v[i]) || task_alive(tree.v[i]))
+				tree.v[n++] = tree.v[i];
+		tree.n = n;
+		pids_clear(plain);
+		*plain = tree;
+	} else {
+		pids_clear(&tree);
+	}
+	return r ? -1 : agree;
+}
+
+/*
+ * Find what a selector stands for: a cgroup, which the caller frees, or the inode of
+ * a namespace. 0; 1: it is gone, and that is fine (SELECT_GONE_OK); -1 said.
+ */
+static int resolve(struct selector *s, int flags)
+{
+	struct cgroup *c;
+	int r;
+
+	s->cgroup = NULL;
+	if (s->pid && !task_alive(s->pid)) {
+		if (flags & SELECT_GONE_OK)
+			return 1;
+		return err_msg("no task %d is alive", (int)s->pid);
+	}
+	if (s->kind == SELECT_PIDNS) {
+		s->number = (unsigned long)task_pidns(s->pid);
+		if (!s->number)
+			return err_capability(CAPS_SYS_PTRACE,
+					      "unable to read the pid namespace of %d",
+					      (int)s->pid);
+	}
+	if (s->kind != SELECT_CGROUP)
+		return 0;
+	s->cgroup = c = malloc(sizeof(*c));
+	if (!c)
+		return err_msg("out of memory");
+	r = s->pid ? cgroup_of(s->pid, c) : cgroup_find(s->text, c);
+	if (r > 0 && !(flags & SELECT_GONE_OK))
+		r = err_msg("no such cgroup: '%.200s'; give a path, its last part, or "
+			    "a pid", s->text);
+	return r;
+}
+
+/* The tasks found, and the plain pids, with their threads. */
+static int gather(const struct look *l, struct pids *plain, struct pids *out)
+{
+	struct task t;
+	int r;
+
+	for (size_t i = 0; i < l->nall; i++)
+		if (l->all[i].in && !l->all[i].dead)
+			pids_add(plain, l->all[i].pid);
+	r = pids_sort(plain);
+	for (size_t i = 0; i < plain->n; i++)
+		if (!(l->flags & SELECT_THREADS))
+			pids_add(out, plain->v[i]);
+		else if (!task_read(plain->v[i], &t))
+			task_add_threads(out, &t);
+	return r | pids_sort(out);
+}
+
+int select_pids(const struct selector *given, size_t n, int flags, struct pids *out)
+{
+	struct look l = { .flags = flags };
+	/*
+	 * Plain pids are a set: 10,000 of them need no 10,000 comparisons
+	 * with each task, and without descendants no look at procfs at all.
+	 */
+	struct pids plain = { 0 };
+	int r = 0;
+
+	l.selectors = calloc(n + 1, sizeof(*l.selectors));
+	if (!l.selectors)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < n && !r; i++) {
+		struct selector *s = &l.selectors[l.n];
+
+		*s = given[i];
+		r = resolve(s, flags);
+		if (r) {
+			free((void *)(size_t)s->cgroup);
+			r = r < 0 ? -1 : 0;
+		} else if (s->kind == SELECT_PID) {
+			pids_add(&plain, s->pid);
+		} else {
+			l.n++;
+		}
+	}
+	if (!r)
+		r = pids_sort(&plain);
+	if (!r && !l.n && flags & SELECT_DESCENDANTS) {
+		r = walked(&plain);
+		if (r > 0) {
+			flags = l.flags &= ~SELECT_DESCENDANTS;
+			r = 0;
+		}
+	}
+	if (!r && (l.n || flags & SELECT_DESCENDANTS))
+		r = task_each_process(look_at, &l);
+	for (size_t i = 0; i < l.nall; i++)
+		l.all[i].in |= pids_has(&plain, l.all[i].pid);
+	if (!r && flags & SELECT_DESCENDANTS)
+		r = add_descendants(&l);
+	if (!r)
+		r = gather(&l, &plain, out);
+	for (size_t i = 0; i < l.n; i++)
+		free((void *)(size_t)l.selectors[i].cgroup);
+	free(l.selectors);
+	free(l.all);
+	pids_clear(&plain);
+	return r;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+/* proc.c - tasks, read from procfs; see proc(5) for its formats */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+/* include/linux/proc_ns.h: the initial pid namespace has a fixed inode */
+#define PROC_PID_INIT_INO 0xEFFFFFFCU
+/* include/uapi/linux/pidfd.h, since Linux 6.9 */
+#define PIDFD_THREAD_FLAG O_EXCL
+
+int task_read(pid_t pid, struct task *t)
+{
+	char path[PATH_MAX], text[1024], *open_p, *close_p;
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	str_format(path, sizeof(path), "%s/%d/stat", path_procfs(), (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	/* a comm may hold ") R 1": its end is the last parenthesis */
+	open_p = strchr(text, '(');
+	close_p = strrchr(text, ')');
+	if (!open_p || !close_p || close_p < open_p || !close_p[1] || !close_p[2])
+		return -1;
+	*close_p = '\0';
+	/* of a line that ends early, the rest is zero */
+	*t = (struct task){ .pid = pid };
+	str_format(t->comm, sizeof(t->comm), "%s", open_p + 1);
+	t->state = close_p[2];
+	/* behind the state: ppid is field 4, num_threads field 20 */
+	p = close_p + 3;
+	for (int field = 4; field <= 20 && *p == ' '; field++) {
+		unsigned long long value;
+
+		p += 1 + (p[1] == '-');
+		value = text_digits(&p);
+		if (field == 4)
+			t->ppid = (pid_t)value;
+		t->threads = (long)value;
+	}
+	return 0;
+}
+
+int task_lives(const struct task *t)
+{
+	/* a leader that exited before its threads is counted with them */
+	return t->state != 'X' && t->state != 'x' && (t->state != 'Z' || t->threads > 1);
+}
+
+pid_t task_self(void)
+{
+	char path[PATH_MAX], text[32] = "";
+	ssize_t n;
+
+	str_format(path, sizeof(path), "%s/self", path_procfs());
+	n = readlink(path, text, sizeof(text) - 1);
+	return n > 0 ? text_pid(text) : 0;
+}
+
+int task_alive(pid_t pid)
+{
+	struct task t;
+
+	return !task_read(pid, &t) && task_lives(&t);
+}
+
+ino_t task_pidns(pid_t pid)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	str_format(path, sizeof(path), "%s/%d/ns/pid", path_procfs(), (int)pid);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+int procfs_shows_initial(void)
+{
+	ino_t ns = task_pidns(1);
+
+	return !ns || ns == PROC_PID_INIT_INO;
+}
+
+int procfs_is_initial(void)
+{
+	if (!procfs_shows_initial())
+		return err_msg("%s shows the pids of a container, tracefs takes the "
+			       "host's: set TRACER_PROCFS_PATH to the host's /proc",
+			       path_procfs());
+	return 0;
+}
+
+/* What procfs calls the task behind a pidfd; 0 when it knows no such task. */
+static pid_t pid_behind(int fd)
+{
+	char path[PATH_MAX], *text;
+	const char *p;
+	pid_t pid = 0;
+
+	str_format(path, sizeof(path), "%s/self/fdinfo/%d", path_procfs(), fd);
+	text = file_read(AT_FDCWD, path, NULL);
+	p = text ? strstr(text, "\nPid:\t") : NULL;
+	if (p) {
+		p += 6;
+		pid = (pid_t)text_digits(&p);
+	}
+	free(text);
+	return pid;
+}
+
+int task_fd(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		fd = (int)syscall(SYS_pidfd_open, pid, PIDFD_THREAD_FLAG);
+	/* pidfd_open counts in our own namespace, procfs perhaps in another */
+	if (fd >= 0 && pid_behind(fd) != pid) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int task_each_process(int (*fn)(void *, pid_t), void *arg)
+{
+	DIR *d = opendir(path_procfs());
+	struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return err_errno("unable to read %s", path_procfs());
+	while (r >= 0 && (e = readdir(d))) {
+		pid_t pid = text_pid(e->d_name);
+
+		if (pid)
+			r = fn(arg, pid);
+	}
+	closedir(d);
+	return r < 0 ? -1 : 0;
+}
+
+int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
+{
+	char path[PATH_MAX], text[4096];
+	const char *group, *user;
+	ssize_t n;
+	int fd;
+
+	str_format(path, sizeof(path), "%s/%d/status", path_procfs(), (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* a name with a newline in it has that escaped */
+	group = strstr(text, "\nTgid:\t");
+	user = strstr(text, "\nUid:\t");
+	if (!group || !user)
+		return -1;
+	group += 7;
+	user += 6;
+	*tgid = (pid_t)text_digits(&group);
+	*uid = (uid_t)text_digits(&user);
+	return 0;
+}
+
+/* The process that a task is a thread of; itself when it cannot be told. */
+static pid_t leader_of(pid_t pid)
+{
+	pid_t tgid;
+	uid_t uid;
+
+	return task_ids(pid, &tgid, &uid) < 0 ? pid : tgid;
+}
+
+void task_add_threads(struct pids *out, const struct task *t)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	pids_add(out, t->pid);
+	/* /proc/TID/task lists the whole group, whichever thread TID is */
+	if (t->threads < 2 || leader_of(t->pid) != t->pid)
+		return;
+	str_format(path, sizeof(path), "%s/%d/task", path_procfs(), (int)t->pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		pid_t tid = text_pid(e->d_name);
+
+		if (tid && tid != t->pid)
+			pids_add(out, tid);
+	}
+	if (d)
+		closedir(d);
+}

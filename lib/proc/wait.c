@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+/* wait.c - one wait point for signal, time and the end of tasks */
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+/* How often to look at tasks that no descriptor can be had for (task_fd). */
+#define LOOK_AGAIN_MS 1000
+
+/*
+ * All tasks must be gone, so it is enough to wait for one of them, and then
+ * for the next: one descriptor, and one wake-up a task at most.
+ */
+struct tasks {
+	struct pids now, before; /* this list, and the one before it */
+	size_t next;             /* those in front of it are gone */
+	int fd;
+};
+
+/* Find a task that lives: 1 and its descriptor or -1 in t->fd; 0 all gone. */
+static int choose(const struct wait *w, struct tasks *t)
+{
+	for (;;) {
+		for (; t->next < t->now.n; t->next++) {
+			if (!task_alive(t->now.v[t->next]))
+				continue;
+			t->fd = task_fd(t->now.v[t->next]);
+			return 1;
+		}
+		/*
+		 * A task of this list may have had children after it was
+		 * read: only a second list with nothing new ends it.
+		 */
+		pids_clear(&t->before);
+		t->before = t->now;
+		t->now = (struct pids){ 0 };
+		t->next = 0;
+		if (w->tasks(w->arg, &t->now) < 0)
+			return -1;
+		if (pids_same(&t->now, &t->before))
+			return 0;
+	}
+}
+
+int wait_for(const struct wait *w, int *signo)
+{
+	long long end = w->ms < 0 ? -1 : time_now_ms() + w->ms;
+	struct tasks t = { .fd = -1 };
+	int sfd = signalfd(-1, w->signals, SFD_CLOEXEC | SFD_NONBLOCK), r = -1;
+
+	if (sfd < 0)
+		return err_errno("unable to wait for signals");
+	for (;;) {
+		struct signalfd_siginfo si;
+		struct pollfd p[3];
+		long long left;
+		int alive = 1;
+
+		if (w->tasks && t.fd < 0) {
+			alive = choose(w, &t);
+			if (alive <= 0) {
+				r = alive ? -1 : ENDED_TASKS;
+				break;
+			}
+		}
+		p[0] = (struct pollfd){ .fd = sfd, .events = POLLIN };
+		p[1] = (struct pollfd){ .fd = w->fd, .events = POLLIN };
+		p[2] = (struct pollfd){ .fd = t.fd, .events = POLLIN };
+		left = end < 0 ? -1 : end - time_now_ms();
+		if (end >= 0 && left < 0)
+			left = 0;
+		if (w->tasks && t.fd < 0 && (left < 0 || left > LOOK_AGAIN_MS))
+			left = LOOK_AGAIN_MS;
+		if (left > INT_MAX)
+			left = INT_MAX;
+		if (poll(p, 3, (int)left) < 0)
+			continue; /* EINTR: every signal of interest is blocked */
+		if (p[0].revents && read(sfd, &si, sizeof(si)) == sizeof(si)) {
+			*signo = (int)si.ssi_signo;
+			r = ENDED_SIGNAL;
+			break;
+		}
+		if (p[1].revents) {
+			r = ENDED_FD;
+			break;
+		}
+		if (p[2].revents) {
+			close(t.fd);
+			t.fd = -1;
+		}
+		if (end >= 0 && time_now_ms() >= end) {
+			r = ENDED_TIME;
+			break;
+		}
+	}
+	close(sfd);
+	if (t.fd >= 0)
+		close(t.fd);
+	pids_clear(&t.now);
+	pids_clear(&t.before);
+	return r;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* hosttrace.c - one host's trace, line by line */
+#include <string.h>
+
+#include "base/base.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
+
+int dt_host_next(struct dt_host *h)
+{
+	ssize_t n = line_read(&h->in, &h->line);
+	uint64_t time;
+
+	h->there = n >= 0;
+	if (!h->there)
+		return 0;
+	h->n = (size_t)n;
+	/* a line of text has none; what has is a stranger's */
+	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
+		;
+	/* a stack is no event and has a time, and so is a gap in JSON */
+	h->event = trace_line(&h->l, h->line, h->n);
+	h->timed = (h->event || h->l.stack || h->l.json) &&
+		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
+	if (!h->timed)
+		return 1;
+	if (h->digits_now < 0)
+		err_exit(REFUSED, "unable to join %s: its clock counts and has no seconds", h->file);
+	if (h->digits_now > h->digits)
+		h->digits = h->digits_now;
+	h->time = (int64_t)time;
+	return 1;
+}
+
+int dt_host_rank(const struct dt_host *h)
+{
+	struct dt_mark m;
+
+	if (!h->timed)
+		return 0;
+	return h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
+}
+
+void strbuf_seconds(struct strbuf *w, int64_t time, int digits)
+{
+	char text[32];
+
+	str_format(text, sizeof(text), "%llu", (unsigned long long)(time / DT_SECOND));
+	strbuf_puts(w, text);
+	/* a digit too many in front, so that no zero is lost */
+	str_format(text, sizeof(text), "%llu", (unsigned long long)(time % DT_SECOND + DT_SECOND));
+	*text = '.';
+	strbuf_add(w, text, digits ? (size_t)digits + 1 : 0);
+}
+
+static void put_blanks(struct strbuf *w, size_t n)
+{
+	while (n--)
+		strbuf_puts(w, " ");
+}
+
+void dt_host_print(const struct dt_host *h, size_t wide)
+{
+	static struct strbuf w, time;
+	const char *line = h->line, *end = line + h->n;
+	int json = h->n > 1 && *line == '{' && end[-1] == '}';
+
+	w.n = 0;
+	if (!json) {
+		strbuf_puts(&w, h->name);
+		put_blanks(&w, wide - strlen(h->name));
+		strbuf_puts(&w, " | ");
+	}
+	if (h->timed) {
+		const char *from = h->l.time.text, *to = from + h->l.time.n;
+		size_t n, was;
+
+		/* it is as wide as it was with the blanks in front, but for one */
+		while (!h->l.json && from - line > 1 && from[-2] == ' ')
+			from--;
+		was = (size_t)(to - from);
+		strbuf_add(&w, line, (size_t)(from - line));
+		time.n = 0;
+		strbuf_seconds(&time, h->time, h->digits_now);
+		n = time.n;
+		put_blanks(&w, !h->l.json && n < was ? was - n : 0);
+		strbuf_add(&w, time.text, n);
+		line = to;
+	}
+	strbuf_add(&w, line, (size_t)(end - line) - (size_t)json);
+	if (json) {
+		strbuf_puts(&w, w.n > 1 ? ",\"host\":\"" : "\"host\":\"");
+		strbuf_puts(&w, h->name);
+		strbuf_puts(&w, "\"}");
+	}
+	stdout_print("%s\n", w.text);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: ISC */
+/* dt.c - a probe by its name: where it is pinned */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
+
+/* The directory of all probes, below bpffs. */
+#define HOME "tfs"
+
+/* To load and attach the programs takes less, on a machine that is no emulation. */
+#define HELD_MS 5000
+
+#define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
+
+#define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* The probe's name in HOME: bpffs has no names with a dot, no probe's name has a plus. */
+static void plain(char *to, const char *name)
+{
+	str_format(to, DT_NAME, "%s", name);
+	for (char *p = to; *p; p++)
+		if (*p == '.')
+			*p = '+';
+}
+
+static void dt_path(char *path, const char *name, const char *what)
+{
+	char in_home[DT_NAME];
+
+	plain(in_home, name);
+	str_format(path, PATH_MAX, "%s/fs/bpf/" HOME "/%s%s%s", path_sysfs(), in_home, what ? "/" : "",
+		   what ? what : "");
+}
+
+/*
+ * Open HOME, and make it if it is missing and make is set. bpffs may be writable by
+ * everybody (mode 1777), so HOME must be a directory of ours that nobody else can enter:
+ * then nobody can put a symbolic link, a directory or a pin of another kind below it.
+ * -1 said, but for ENOENT, which is silent.
+ */
+static int open_home(int make)
+{
+	char path[PATH_MAX];
+	struct statfs fs;
+	struct stat st;
+	int bpffs, fd = -1, e;
+
+	str_format(path, sizeof(path), "%s/fs/bpf", path_sysfs());
+	bpffs = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (bpffs < 0)
+		return errno == ENOENT ? -1 : err_file("unable to open %s", path);
+	strcat(path, "/" HOME);
+	errno = EPERM;
+	/* a directory of a user without rights would only be in root's way */
+	if (make && geteuid())
+		err_msg("unable to make %s: Operation not permitted; only root may, with "
+			"CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN", path);
+	else if (make && mkdirat(bpffs, HOME, 0700) < 0 && errno != EEXIST)
+		err_file("unable to make %s", path);
+	else if ((fd = openat(bpffs, HOME, OPEN_DIRECTORY)) < 0 && errno != ENOENT)
+		err_file("unable to open %s", path);
+	e = errno;
+	close(bpffs);
+	errno = e;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || st.st_uid != geteuid() ||
+			st.st_mode & 077 || (unsigned)fs.f_type != BPFFS_MAGIC_NUMBER)) {
+		err_msg("%s must be a directory of ours that nobody else can enter: remove it",
+			path);
+		close(fd);
+		fd = -1;
+		errno = EPERM;
+	}
+	return fd;
+}
+
+/* Open the probe's directory; -1 said, but for ENOENT, which is silent. */
+static int open_probe(const char *name)
+{
+	char in_home[DT_NAME];
+	int home = open_home(0), fd, e;
+
+	if (home < 0)
+		return -1;
+	plain(in_home, name);
+	fd = openat(home, in_home, OPEN_DIRECTORY);
+	e = errno;
+	if (fd < 0 && e != ENOENT)
+		err_file("unable to open the probe %s", name);
+	close(home);
+	errno = e;
+	return fd;
+}
+
+/*
+ * Call bpf_pin, or bpf_pinned with fd -1, for what is called so in the directory.
+ * bpf(2) takes no descriptor of a directory before Linux 6.5, but a path relative to
+ * the working directory, which nobody can exchange meanwhile.
+ */
+static int in_directory(int dir, const char *what, int fd)
+{
+	int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), r = -1, e;
+
+	if (back < 0)
+		return -1;
+	if (!fchdir(dir))
+		r = fd < 0 ? bpf_pinned(what) : bpf_pin(fd, what);
+	e = errno;
+	if (fchdir(back) < 0 && r >= 0) {
+		e = errno;
+		r = -1;
+	}
+	close(back);
+	errno = e;
+	return r;
+}
+
+int dt_pinned(const char *name, const char *what)
+{
+	char path[PATH_MAX];
+	int dir = open_probe(name), fd, e;
+
+	if (dir < 0)
+		return -1;
+	fd = in_directory(dir, what, -1);
+	e = errno;
+	if (fd < 0 && e != ENOENT) {
+		dt_path(path, name, what);
+		err_capability(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to open %s", path);
+	}
+	close(dir);
+	errno = e;
+	return fd;
+}
+
+int dt_pin(const char *name, const char *what, int fd)
+{
+	char path[PATH_MAX];
+	int dir = open_probe(name), r;
+
+	dt_path(path, name, what);
+	r = dir < 0 ? -1 : in_directory(dir, what, fd);
+	if (r < 0 && (dir >= 0 || errno == ENOENT))
+		err_capability(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to pin %s", path);
+	if (dir >= 0)
+		close(dir);
+	return r < 0 ? -1 : 0;
+}
+
+int dt_unpin(const char *name, const char *what)
+{
+	int dir = open_probe(name), r, e;
+
+	if (dir < 0)
+		return -1;
+	r = unlinkat(dir, what, 0);
+	e = errno;
+	if (r < 0 && e != ENOENT)
+		err_file("unable to remove %s of the probe %s", what, name);
+	close(dir);
+	errno = e;
+	return r;
+}
+
+int dt_make_directory(const char *name)
+{
+	char in_home[DT_NAME];
+	int home = open_home(1), r, e;
+
+	if (home < 0)
+		return -1;
+	plain(in_home, name);
+	r = mkdirat(home, in_home, 0700);
+	e = errno;
+	if (r < 0 && e == EEXIST)
+		err_msg("the probe %s is on, or what is left of one: dt-probe off ends it", name);
+	else if (r < 0)
+		err_file("unable to make the probe %s", name);
+	close(home);
+	errno = e;
+	return r;
+}
+
+int dt_there(const char *name)
+{
+	int dir = open_probe(name);
+
+	if (dir >= 0)
+		close(dir);
+	return dir >= 0 || errno != ENOENT;
+}
+
+const char *dt_name(void)
+{
+	const char *name = getenv("TFS_PROBE");
+
+	return name && *name ? name : "dt";
+}
+
+/* As an instance's, whose session may have a long one. */
+int dt_name_ok(const char *name)
+{
+	return text_name_fits(name, DT_NAME - 1);
+}
+
+int dt_ready(void)
+{
+	char path[PATH_MAX];
+	struct statfs fs;
+
+	str_format(path, sizeof(path), "%s/fs/bpf", path_sysfs());
+	if (!statfs(path, &fs) && (unsigned)fs.f_type == BPFFS_MAGIC_NUMBER)
+		return 0;
+	return err_msg("no bpffs at %s: as root, mount -t bpf bpf %s", path, path);
+}
+
+int dt_open(const char *name, const char *what)
+{
+	int fd = dt_pinned(name, DT_PIDS);
+
+	if (fd >= 0 && strcmp(what, DT_PIDS)) {
+		close(fd);
+		fd = dt_pinned(name, what);
+	}
+	if (fd < 0 && errno == ENOENT)
+		err_msg("the probe %s is off: dt-probe on begins it", name);
+	return fd;
+}
+
+int dt_tasks(int map, int by_hand, struct pids *out)
+{
+	struct dt_task t;
+	uint32_t pid;
+	int r = bpf_next(map, NULL, &pid);
+
+	/* a task that went meanwhile begins the list anew: not for ever */
+	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
+		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
+			pids_add(out, (pid_t)pid);
+	return pids_sort(out);
+}
+
+/* The top level's event goes on with each program that prints, for no reader of ours. */
+#define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
+
+/*
+ * Off with it, for good. Newer kernels switch it on from a work queue, at some time
+ * after the load. So one more such program is loaded, which nobody keeps: once the
+ * event is on again, the work is done that was still to be done. It may have been the
+ * end of what was under way for another load, and ours behind that: hence twice.
+ */
+static int hush(int root)
+{
+	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
+	const struct timespec moment = { 0, 1000000 };
+	char why[8], *state;
+
+	for (int round = 0; round < 2; round++) {
+		struct bpf_code c = { 0 };
+		int fd, on = 0;
+
+		if (ctl_write(root, PRINTK, "0", 0))
+			return -1;
+		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
+		emit_alu(&c, ALU_MOV, R1, FP);
+		emit_alu_imm(&c, ALU_ADD, R1, -8);
+		emit_alu_imm(&c, ALU_MOV, R2, 8);
+		emit_call(&c, FN_TRACE_PRINTK);
+		emit_exit(&c, 0);
+		fd = bpf_load(&c, "dt_quiet", &raw, why, sizeof(why));
+		if (fd < 0)
+			return 0; /* nor was any other loaded */
+		close(fd);
+		for (int i = 0; i < 1000 && !on; i++) {
+			state = file_read(root, PRINTK, NULL);
+			on = !state || *state != '0';
+			free(state);
+			if (!on)
+				nanosleep(&moment, NULL);
+		}
+	}
+	return ctl_write(root, PRINTK, "0", 0);
+}
+
+int dt_hush(const char *name, int before)
+{
+	struct dt_settings s;
+	uint32_t zero = 0;
+	char *state;
+	int root, map = dt_pinned(name, DT_SETTINGS), r = 0;
+
+	if (map < 0 || bpf_lookup(map, &zero, &s) < 0)
+		return -1;
+	if (before || s.was_quiet) {
+		root = tracefs_open(NULL, "", NULL);
+		state = root < 0 ? NULL : file_read(root, PRINTK, NULL);
+		if (!state)
+			r = root < 0 ? -1 : err_file("unable to read " PRINTK);
+		else if (before)
+			s.was_quiet = *state == '0';
+		else
+			r = hush(root), s.was_quiet = 0;
+		free(state);
+		if (root >= 0)
+			close(root);
+		if (!r && bpf_update(map, &zero, &s) < 0)
+			r = err_capability(CAPS_BPF,
+					   "unable to write the settings of the probe %s", name);
+	}
+	close(map);
+	return r;
+}
+
+/* Open the directory and lock it. -1 and errno; what is no ENOENT may be said. */
+static int lock(const char *name, int how)
+{
+	int fd = open_probe(name), e;
+
+	if (fd >= 0 && flock(fd, how) < 0) {
+		e = errno;
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	return fd;
+}
+
+int dt_hold(const char *name)
+{
+	return lock(name, LOCK_SH);
+}
+
+static int dt_held(const char *name)
+{
+	int fd = lock(name, LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
+}
+
+/* Is this the name of something that we pin? */
+static int is_ours(const char *what)
+{
+	static const char *const plain_names[] = {
+		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
+	};
+	/* these have a digit behind them when there are several, dtmake.c */
+	static const char *const numbered[] = {
+		"gone", "exit", "fork", "sockets", "read", "wait", "end", "send",
+	};
+	unsigned long long n;
+	const char *s = what;
+
+	for (size_t i = 0; i < sizeof(plain_names) / sizeof(*plain_names); i++)
+		if (!strcmp(what, plain_names[i]))
+			return 1;
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+		size_t len = strlen(numbered[i]);
+
+		if (!strncmp(what, numbered[i], len) &&
+		    (!what[len] || (what[len] >= '2' && what[len] <= '9' && !what[len + 1])))
+			return 1;
+	}
+	if (strncmp(s, "dev_", 4)) /* of a device, dtdev.c: dev_NETNS_INDEX */
+		return 0;
+	s += 4;
+	n = text_digits(&s);
+	if (!n || *s++ != '_')
+		return 0;
+	return text_digits(&s) && !*s;
+}
+
+/* Remove what we pinned from the directory. 0, or -1 said: something is left in it. */
+static int empty(int dir, const char *name)
+{
+	int fd = openat(dir, ".", OPEN_DIRECTORY), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return err_file("unable to list the probe %s", name);
+	}
+	while ((e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!is_ours(e->d_name))
+			r = err_msg("'%.80s' in the directory of the probe %s is none of ours and "
+				    "stays", e->d_name, name);
+		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
+			r = err_file("unable to remove %s of the probe %s", e->d_name, name);
+	}
+	closedir(d);
+	return r;
+}
+
+int dt_off(const char *name)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	char in_home[DT_NAME];
+	long long end = time_now_ms() + HELD_MS;
+	int r = 0, held, home;
+
+	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
+		if (time_now_ms() >= end)
+			return err_msg("somebody is at work on the probe %s: dt-probe on or "
+				       "dt-dev", name);
+		nanosleep(&pause, NULL);
+	}
+	if (held < 0)
+		return errno == ENOENT ? 0 : -1;
+	/* first that others may no longer take it for one that is on */
+	unlinkat(held, DT_PIDS, 0);
+	dt_hush(name, 0);
+	if (dt_devices_off(name) < 0)
+		r = -1;
+	if (empty(held, name) < 0)
+		r = -1;
+	home = r ? -1 : open_home(0);
+	plain(in_home, name);
+	if (home >= 0 && unlinkat(home, in_home, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		r = err_file("unable to remove the directory of the probe %s", name);
+	if (home >= 0)
+		close(home);
+	close(held);
+	return r < 0 ? -1 : 1;
+}
+
+/* How long to wait for a tool of the dead session; it ends by itself. */
+#define ORPHAN_MS 2000
+
+int dt_end_session(const char *instance)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = time_now_ms() + ORPHAN_MS;
+
+	while (dt_held(instance)) {
+		if (time_now_ms() >= end) {
+			errno = EBUSY;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return dt_off(instance) < 0 ? -1 : 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: ISC */
+/* dtprog.c - what the programs of a probe have alike */
+#include <string.h>
+
+#include "bpf/bpf.h"
+#include "requests/requests.h"
+#include "requests/program.h"
+
+enum { HOP_BY_HOP = 0, TCP = 6 };
+
+void dt_emit_slot(struct bpf_code *c, enum bpf_reg to, int slot)
+{
+	emit_alu(c, ALU_MOV, to, FP);
+	emit_alu_imm(c, ALU_ADD, to, slot);
+}
+
+void dt_emit_lookup(struct bpf_code *c, int map, int slot)
+{
+	emit_load_map(c, R1, map);
+	dt_emit_slot(c, R2, slot);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+}
+
+static void put(struct bpf_code *c, int map, int slot, int how)
+{
+	emit_load_map(c, R1, map);
+	dt_emit_slot(c, R2, slot);
+	dt_emit_slot(c, R3, VALUE);
+	emit_alu_imm(c, ALU_MOV, R4, how);
+	emit_call(c, FN_MAP_UPDATE_ELEM);
+}
+
+void dt_emit_update(struct bpf_code *c, int map, int slot)
+{
+	put(c, map, slot, 0);
+}
+
+void dt_emit_insert(struct bpf_code *c, int map, int slot)
+{
+	put(c, map, slot, 1); /* BPF_NOEXIST */
+}
+
+void dt_emit_delete(struct bpf_code *c, int map, int slot)
+{
+	emit_load_map(c, R1, map);
+	dt_emit_slot(c, R2, slot);
+	emit_call(c, FN_MAP_DELETE_ELEM);
+}
+
+void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, enum bpf_reg from, int at)
+{
+	dt_emit_slot(c, R1, WORD);
+	emit_alu_imm(c, ALU_MOV, R2, w == SIZE_H ? 2 : 4);
+	emit_alu(c, ALU_MOV, R3, from);
+	emit_alu_imm(c, ALU_ADD, R3, at);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, w, to, FP, WORD);
+}
+
+void dt_emit_jump_seq(struct bpf_code *c, enum bpf_reg a, enum bpf_reg b, enum bpf_jump is, int to)
+{
+	emit_alu32(c, ALU_MOV, R1, a);
+	emit_alu32(c, ALU_SUB, R1, b);
+	emit_jump32_if_imm(c, R1, is, 0, to);
+}
+
+void dt_emit_socket_arg(struct bpf_code *c, int at)
+{
+	emit_load(c, SIZE_DW, R6, R1, at);
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+}
+
+void dt_emit_current(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	if (p->flags & DT_GROUP)
+		emit_alu_imm(c, ALU_RSH, R0, 32);
+	emit_store(c, SIZE_W, FP, WHO, R0);
+}
+
+void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p, int skip)
+{
+	dt_emit_current(c, p);
+	dt_emit_lookup(c, p->pids, WHO);
+	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	emit_alu(c, ALU_MOV, R7, R0);
+}
+
+void dt_emit_message(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int sending)
+{
+	dt_emit_field(c, SIZE_H, R0, R6, p->peer_port);
+	emit_from_be(c, R0, 16);
+	emit_alu_imm(c, ALU_LSH, R0, sending ? 32 : 48);
+	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
+	dt_emit_field(c, SIZE_H, R0, R6, p->port);
+	emit_alu_imm(c, ALU_LSH, R0, sending ? 48 : 32);
+	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
+	emit_alu(c, ALU_OR, R1, R0);
+	emit_alu(c, ALU_OR, R1, seq);
+	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
+}
+
+void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
+{
+	char text[16] = "dt_ %x %d %llx"; /* Linux 5.10 wants its NUL to be the last byte */
+	uint64_t half[2];
+
+	text[2] = what;
+	memcpy(half, text, sizeof(half));
+	emit_load_imm64(c, R1, half[0]);
+	emit_store(c, SIZE_DW, FP, TEXT_AT, R1);
+	emit_load_imm64(c, R1, half[1]);
+	emit_store(c, SIZE_DW, FP, TEXT_AT + 8, R1);
+	dt_emit_slot(c, R1, TEXT_AT);
+	emit_alu_imm(c, ALU_MOV, R2, 15);
+	emit_load_imm64(c, R3, p->id);
+	emit_load(c, SIZE_W, R4, FP, WHO);
+	emit_load(c, SIZE_DW, R5, FP, MESSAGE);
+	emit_call(c, FN_TRACE_PRINTK);
+}
+
+void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter, int skip)
+{
+	emit_store_imm(c, SIZE_W, FP, WORD, 0);
+	dt_emit_lookup(c, p->state, WORD);
+	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	emit_alu_imm(c, ALU_MOV, R1, 1);
+	emit_atomic_add(c, R0, (int)counter, R1);
+}
+
+void dt_emit_clear_value(struct bpf_code *c, size_t size)
+{
+	for (int i = 0; i < (int)size; i += 8)
+		emit_store_imm(c, SIZE_DW, FP, VALUE + i, 0);
+}
+
+void dt_emit_begin_value(struct bpf_code *c)
+{
+	dt_emit_clear_value(c, sizeof(struct dt_task));
+	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
+}
+
+void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg end, enum bpf_reg read)
+{
+	emit_alu(c, ALU_MOV, R1, end);
+	emit_alu_imm(c, ALU_LSH, R1, 32);
+	emit_alu(c, ALU_OR, R1, start);
+	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_received, range), R1);
+	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_received, read), read);
+	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
+}
+
+void begin_older(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_clear_value(c, sizeof(struct dt_sent));
+	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
+	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R9);
+	dt_emit_field(c, SIZE_W, R9, R6, p->backlog);
+}
+
+void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, key));
+	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
+	dt_emit_delete(c, p->pids, WHO);
+	dt_emit_printk(c, p, 'E');
+}
+
+void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t place, int skip)
+{
+	emit_store(c, SIZE_DW, FP, SOCKET, R1);
+	emit_store_imm(c, SIZE_W, FP, WORD, 0);
+	dt_emit_lookup(c, p->state, WORD);
+	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	emit_load(c, SIZE_DW, R1, FP, SOCKET);
+	emit_store(c, SIZE_DW, R0, (int)place, R1);
+	emit_load(c, SIZE_DW, R1, R0, (int)place);
+	emit_store(c, SIZE_DW, FP, SOCKET, R1);
+	emit_alu(c, ALU_MOV, R8, R0);
+}
+
+void dt_emit_packet_bytes(struct bpf_code *c, int slot, int n, int skip)
+{
+	emit_alu(c, ALU_MOV, R1, R6);
+	dt_emit_slot(c, R3, slot);
+	emit_alu_imm(c, ALU_MOV, R4, n);
+	emit_call(c, FN_SKB_LOAD_BYTES);
+	emit_jump_if_imm(c, R0, JNE, 0, skip);
+}
+
+void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp, int skip)
+{
+	emit_alu(c, ALU_MOV, R2, R7);
+	dt_emit_packet_bytes(c, IP, 24, skip);
+	emit_load(c, SIZE_B, R1, FP, IP);
+	emit_alu(c, ALU_MOV, R2, R1);
+	emit_alu_imm(c, ALU_RSH, R2, 4);
+	emit_jump_if_imm(c, R2, JEQ, 6, v6);
+	emit_jump_if_imm(c, R2, JNE, 4, skip);
+	emit_load(c, SIZE_B, R2, FP, IP + 9);
+	emit_jump_if_imm(c, R2, JNE, TCP, skip);
+	emit_load(c, SIZE_H, R2, FP, IP + 6);
+	emit_from_be(c, R2, 16);
+	emit_alu_imm(c, ALU_AND, R2, 0x1fff); /* a later fragment has no TCP header */
+	emit_jump_if_imm(c, R2, JNE, 0, skip);
+	emit_alu_imm(c, ALU_AND, R1, 15);
+	emit_alu_imm(c, ALU_LSH, R1, 2);
+	emit_alu(c, ALU_ADD, R7, R1);
+	emit_jump(c, tcp);
+	emit_label(c, v6);
+	emit_alu_imm(c, ALU_ADD, R7, 40);
+	emit_load(c, SIZE_B, R2, FP, IP + 6);
+	emit_jump_if_imm(c, R2, JEQ, TCP, tcp);
+	emit_jump_if_imm(c, R2, JNE, HOP_BY_HOP, skip);
+	emit_alu(c, ALU_MOV, R2, R7);
+	dt_emit_packet_bytes(c, WORD, 2, skip);
+	emit_load(c, SIZE_B, R2, FP, WORD);
+	emit_jump_if_imm(c, R2, JNE, TCP, skip);
+	emit_load(c, SIZE_B, R2, FP, WORD + 1);
+	emit_alu_imm(c, ALU_LSH, R2, 3);
+	emit_alu_imm(c, ALU_ADD, R2, 8);
+	emit_alu(c, ALU_ADD, R7, R2);
+	emit_label(c, tcp);
+	emit_alu(c, ALU_MOV, R2, R7);
+	dt_emit_packet_bytes(c, HEADER, 16, skip);
+	emit_load(c, SIZE_W, R9, R6, SKB_LEN);
+	emit_alu(c, ALU_SUB, R9, R7);
+	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
+	emit_alu_imm(c, ALU_RSH, R1, 4);
+	emit_alu_imm(c, ALU_LSH, R1, 2);
+	emit_alu(c, ALU_SUB, R9, R1);
+	emit_jump_if_imm(c, R9, JSLE, 0, skip);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * sequence.c - what a picture of messages shows, and where
+ *
+ * Time goes down, but not evenly: each mark has a row of its own, and the longer the
+ * time to the next the farther it is, by the logarithm. So a microsecond is seen
+ * beside a second, and arrows have room for what is written at them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
+#include "requests/sequence.h"
+
+enum {
+	MOST_MESSAGES = 200, MOST_POINTS = 1200,
+
+	GAP = 14, ROW = 9, LABELLED = 16, OCTAVE = 3, ROW_MOST = 56, AGAIN = 900,
+	PAUSE_NS = 1000000,
+};
+
+/* ---- what is shown ---------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct dt_point *x = *(struct dt_point *const *)a, *y = *(struct dt_point *const *)b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+const struct dt_point *sequence_peer(const struct sequence *s, const struct dt_point *p)
+{
+	return p->peer < s->m->n ? &s->m->points[p->peer] : NULL;
+}
+
+static int is_message(const struct sequence *s, const struct dt_point *p)
+{
+	return p->what == 'M' && sequence_peer(s, p);
+}
+
+/* The first marks, so many and with so many messages that it can be looked at. */
+static void choose_points(struct sequence *s)
+{
+	size_t n = 0;
+
+	s->bottom = TITLE * 100;
+	s->right = LEFT + LANE;
+	s->points = xcalloc(s->m->n, sizeof(*s->points));
+	for (size_t i = 0; i < s->m->n; i++)
+		s->points[i] = &s->m->points[i];
+	if (s->m->n)
+		qsort(s->points, s->m->n, sizeof(*s->points), by_time);
+	for (; n < s->m->n && n < MOST_POINTS; n++) {
+		int message = is_message(s, s->points[n]);
+
+		if (message && s->messages == MOST_MESSAGES)
+			break;
+		s->messages += (unsigned)message;
+	}
+	s->n = n;
+	s->more_points = s->m->n - n;
+	for (; n < s->m->n; n++)
+		s->more_messages += (unsigned)is_message(s, s->points[n]);
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct sequence_lane *x = *(struct sequence_lane *const *)a, *y = *(struct sequence_lane *const *)b;
+
+	if (x->actor->host != y->actor->host)
+		return x->actor->host < y->actor->host ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->actor->tid < y->actor->tid ? -1 : 1;
+}
+
+static void add_window(struct sequence_lane *l, int64_t from)
+{
+	if (l->nwindows == l->room) {
+		l->room = 2 * l->room + 8;
+		l->windows = realloc(l->windows, l->room * sizeof(*l->windows));
+		if (!l->windows)
+			err_exit(REFUSED, "out of memory");
+	}
+	l->windows[l->nwindows++] = (struct sequence_window){ from, INT64_MAX, 0 };
+}
+
+/* A window that is open when the next begins has lost its end. */
+static void take_window(struct sequence_lane *l, const struct dt_point *p)
+{
+	struct sequence_window *last = l->nwindows ? &l->windows[l->nwindows - 1] : NULL;
+	int open = last && last->to == INT64_MAX;
+
+	if (p->what == 'B' && p->peer != PEER_NOT) {
+		if (open)
+			last->to = p->time;
+		add_window(l, p->time);
+	} else if (p->what == 'E' && open) {
+		last->to = p->time;
+		last->whole = 1;
+	}
+}
+
+static struct sequence_lane *lane_of(struct sequence *s, struct dt_actor *a, int64_t first)
+{
+	char text[48];
+	struct sequence_lane *l;
+
+	if (a->lane || s->nlanes == MOST_LANES)
+		return a->lane;
+	l = xcalloc(1, sizeof(*l));
+	str_format(text, sizeof(text), "%s-%u", *a->comm ? a->comm : "?", a->tid);
+	l->label = strdup(text);
+	if (!l->label)
+		err_exit(REFUSED, "out of memory");
+	l->actor = a;
+	l->first = first;
+	return s->lanes[s->nlanes++] = a->lane = l;
+}
+
+static void choose_lanes(struct sequence *s)
+{
+	static struct sequence_lane none;
+	uint64_t x = LEFT;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct dt_point *p = s->points[i];
+		struct sequence_lane *l = lane_of(s, p->actor, p->time);
+
+		if (!l) {
+			p->actor->lane = &none;
+			s->more_lanes++;
+		} else if (l != &none) {
+			l->last = p->time;
+			take_window(l, p);
+		}
+	}
+	for (size_t i = 0; i < s->n; i++)
+		if (s->points[i]->actor->lane == &none)
+			s->points[i]->actor->lane = NULL;
+	qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_host);
+	for (size_t i = 0; i < s->nlanes; i++) {
+		if (i && s->lanes[i]->actor->host != s->lanes[i - 1]->actor->host)
+			x += GAP;
+		s->lanes[i]->x = (x + LANE / 2) * 100;
+		x += LANE;
+	}
+	s->right = x;
+}
+
+/* ---- where it is shown -------------------------------------------------------------------- */
+
+/* By how much a row is below the one before it, so long after it. */
+static uint64_t down(int64_t ns, int labelled)
+{
+	uint64_t us = (uint64_t)ns / 1000 + 1, octaves = 63 - (uint64_t)__builtin_clzll(us);
+	uint64_t part = us - (UINT64_C(1) << octaves);
+	uint64_t y = 100 * octaves + (uint64_t)((double)part * 100 /
+						(double)(UINT64_C(1) << octaves));
+
+	y = y * OCTAVE + (labelled ? LABELLED * 100 : ROW * 100);
+	return y < ROW_MOST * 100 ? y : ROW_MOST * 100;
+}
+
+/* Is it the end, is it the beginning of something that goes on over the rows between? */
+static int ends(const struct sequence *s, const struct dt_point *p)
+{
+	const struct dt_point *other = sequence_peer(s, p);
+
+	if (p->what == 'E')
+		for (size_t i = 0; i < p->actor->lane->nwindows; i++)
+			if (p->actor->lane->windows[i].to == p->time)
+				return 1;
+	return other && p->what != 'M' && other->time <= p->time;
+}
+
+static int begins(const struct sequence *s, const struct dt_point *p)
+{
+	const struct dt_point *other = sequence_peer(s, p);
+	int n = is_message(s, p) && other->time >= p->time;
+
+	if (p->what == 'B')
+		for (size_t i = 0; i < p->actor->lane->nwindows; i++)
+			if (p->actor->lane->windows[i].from == p->time)
+				return n + p->actor->lane->windows[i].whole;
+	return n;
+}
+
+static void make_rows(struct sequence *s)
+{
+	uint64_t y = (TITLE + BAND + 14) * 100, headed = y;
+	int going = 0, labelled = 0;
+
+	s->rows = xcalloc(s->n, sizeof(*s->rows));
+	for (size_t i = 0; i < s->n; i++) {
+		const struct dt_point *p = s->points[i];
+		struct sequence_row *r = s->nrows ? &s->rows[s->nrows - 1] : NULL;
+		int label = p->what != 'E';
+
+		if (!p->actor->lane || (p->peer == PEER_NOT && p->what != 'E'))
+			continue;
+		if (!r || r->time != p->time) {
+			int64_t ns = r ? p->time - r->time : 0;
+			int paused = r && !going && ns >= PAUSE_NS;
+			int named = y - headed > (going ? 2 : 1) * AGAIN * 100;
+
+			y += !r ? 0 : !paused && !named ? down(ns, label && labelled) :
+			     (uint64_t)(paused + named) * PAUSE * 100;
+			if (named)
+				headed = y;
+			r = &s->rows[s->nrows++];
+			*r = (struct sequence_row){ p->time, y, paused, named };
+			labelled = 0;
+		}
+		labelled |= label;
+		going += begins(s, p) - ends(s, p);
+	}
+	if (!s->nrows)
+		return;
+	s->bottom = y + 24 * 100;
+	for (size_t i = 0; i < s->nlanes; i++)
+		for (size_t k = 0; k < s->lanes[i]->nwindows; k++)
+			if (s->lanes[i]->windows[k].to == INT64_MAX)
+				s->lanes[i]->windows[k].to = s->rows[s->nrows - 1].time;
+}
+
+uint64_t sequence_y(const struct sequence *s, int64_t time)
+{
+	size_t low = 0, high = s->nrows - 1;
+	const struct sequence_row *a, *b;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->rows[middle].time <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	a = &s->rows[low];
+	b = &s->rows[high];
+	if (time <= a->time || a == b)
+		return a->y;
+	if (time >= b->time)
+		return b->y;
+	return a->y + (uint64_t)((double)(time - a->time) / (double)(b->time - a->time) *
+				 (double)(b->y - a->y));
+}
+
+struct sequence *sequence_make(const char *const *hosts, const struct dt_messages *m)
+{
+	struct sequence *s = xcalloc(1, sizeof(*s));
+
+	s->hosts = hosts;
+	s->m = m;
+	s->names.size = sizeof(struct table_entry);
+	choose_points(s);
+	choose_lanes(s);
+	make_rows(s);
+	return s;
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/* A thread without a window is one that is traced all the time. */
+static int is_inside(struct sequence_lane *l, int64_t time)
+{
+	while (l->at < l->nwindows && l->windows[l->at].to < time)
+		l->at++;
+	if (l->nwindows)
+		return l->at < l->nwindows && l->windows[l->at].from <= time;
+	return time >= l->first && time <= l->last;
+}
+
+static int is_actor(const struct dt_actor *a, unsigned host, const struct trace_line *l)
+{
+	struct text_part id = a->group && l->tgid.n ? l->tgid : l->pid;
+	uint64_t n;
+
+	return a->host == host && !text_part_number(id, 10, &n) && n == a->tid;
+}
+
+void sequence_event(struct sequence *s, unsigned host, const struct trace_line *l, int64_t time)
+{
+	struct sequence_lane *lane = NULL;
+	struct sequence_tick *last;
+	uint64_t y;
+	struct dt_mark m;
+
+	for (size_t i = 0; i < s->nlanes && !lane; i++)
+		if (is_actor(s->lanes[i]->actor, host, l))
+			lane = s->lanes[i];
+	if (!lane || !is_inside(lane, time) || dt_mark(&m, l))
+		return;
+	y = sequence_y(s, time);
+	last = lane->nticks ? &lane->ticks[lane->nticks - 1] : NULL;
+	if (last && last->y / 100 == y / 100) {
+		last->more++;
+		return;
+	}
+	if (lane->nticks == lane->ticks_room) {
+		lane->ticks_room = 2 * lane->ticks_room + 16;
+		lane->ticks = realloc(lane->ticks, lane->ticks_room * sizeof(*lane->ticks));
+		if (!lane->ticks)
+			err_exit(REFUSED, "out of memory");
+	}
+	s->words.n = 0;
+	strbuf_puts(&s->words, l->prefix);
+	strbuf_add(&s->words, l->event.text, l->event.n);
+	lane->ticks[lane->nticks++] = (struct sequence_tick){
+		y, time, ((struct table_entry *)table_at(&s->names, s->words.text, s->words.n))->key, 0,
+	};
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtsock.c - who serves a request that is followed, told by what sockets do
+ *
+ * A flow is one direction of a connection: its key is where it comes from and goes to.
+ * The socket at its one end has sent so many bytes of it, that at the other has read
+ * so many, and what is marked of them is ranges of these numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "filter/filter.h"
+#include "requests/requests.h"
+
+/* They bound what a stranger can make; ranges that are more become one. */
+#define MOST_SOCKETS 65536
+#define MOST_THREADS 65536
+#define MOST_RANGES 16
+
+enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3 };   /* include/net/tcp_states.h */
+enum { VERSION_6 = 10, TCP = 6, PEEK = 2, ERROR_QUEUE = 0x2000 };
+enum socket_role { UNKNOWN, ACTIVE, PASSIVE };          /* it has connected, accepted */
+
+struct flow {
+	struct table_entry entry;
+	uint64_t sent, read;
+	unsigned users, n;
+	int has_writer;         /* its socket is known, so sent is all */
+	int found;              /* its beginning was not seen */
+	struct {
+		uint64_t from, to;
+	} marked[MOST_RANGES];
+};
+
+struct socket {
+	struct table_entry entry;
+	struct flow *out, *in;  /* NULL: not known which connection */
+	uint64_t sent;          /* while it is not */
+	enum socket_role role;
+	int open, ever;         /* what it sent last was marked, anything was */
+	char asker[24];         /* the socket of the request that was passed on here last */
+	int asked;              /* a marked request came here, and nothing was sent since */
+	unsigned windows;
+};
+
+struct thread {
+	struct table_entry entry;
+	struct socket *answer;  /* where its window ends */
+};
+
+/* ---- fields ------------------------------------------------------------------------- */
+
+enum sock_event sock_event(const struct trace_line *l)
+{
+	static const char *const names[SOCK_EVENTS] = {
+		"", "tcp_sendmsg_locked", "sock_send_length", "sock_recv_length",
+		"tcp_rcv_space_adjust", "inet_sock_set_state", "tcp_destroy_sock",
+	};
+
+	/* all of them are that long: most others are told from them at once */
+	if (l->event.n < 16 || l->event.n > 20 || !strchr("ist", *l->event.text) || *l->prefix)
+		return SOCK_NONE;
+	for (int i = 1; i < SOCK_EVENTS; i++)
+		if (strlen(names[i]) == l->event.n &&
+		    !memcmp(names[i], l->event.text, l->event.n))
+			return (enum sock_event)i;
+	return SOCK_NONE;
+}
+
+/* 64 in JSON, 0x40 (64) in text; what is not there is 0. */
+static int64_t number_in(const struct trace_line *l, const char *key)
+{
+	struct text_part p = trace_line_key(l, key);
+	const char *open;
+	int negative;
+	uint64_t n;
+
+	if (!p.n)
+		return 0;
+	open = memchr(p.text, '(', p.n);
+	if (open) {
+		p.n -= (size_t)(open + 1 - p.text);
+		p.text = open + 1;
+		if (p.n && p.text[p.n - 1] == ')')
+			p.n--;
+	}
+	negative = p.n && *p.text == '-';
+	p.text += negative;
+	p.n -= (size_t)negative;
+	if (text_part_number(p, 10, &n) < 0 || n > (uint64_t)INT_MAX + 1)
+		return 0;
+	return negative ? -(int64_t)n : (int64_t)n;
+}
+
+/* The address of the socket, without what text has behind it. */
+static struct text_part address(const struct trace_line *l, const char *key)
+{
+	struct text_part p = trace_line_key(l, key);
+	const char *blank = p.n ? memchr(p.text, ' ', p.n) : NULL;
+
+	if (blank)
+		p.n = (size_t)(blank - p.text);
+	if (p.n < 3 || p.n >= sizeof(((struct socket_send *)0)->socket) || memcmp(p.text, "0x", 2))
+		err_exit(REFUSED, "%.*s without %s: -a needs events with all their fields, as "
+			 "options/fields or tfs-catpipe -j make them", (int)l->event.n,
+			 l->event.text, key);
+	return p;
+}
+
+/*
+ * Where the flow comes from and goes to, or, of the other direction, the same the other
+ * way round. Of version 4 the long addresses are there too, as ::ffff:N; text may say
+ * <INVALID-SIZE> for them. Then of version 6 there are only the ports, unless it is the
+ * other end of one of version 4 that is known.
+ */
+static void make_key(struct sockets *s, const struct trace_line *l, int other)
+{
+	static const char *const keys[3][2][5] = {
+		{ { "sport", "dport", "saddr_v6", "daddr_v6", NULL },
+		  { "dport", "sport", "daddr_v6", "saddr_v6", NULL } },
+		{ { "sport", "dport", "saddr", "daddr", NULL },
+		  { "dport", "sport", "daddr", "saddr", NULL } },
+		{ { "sport", "dport", NULL }, { "dport", "sport", NULL } },
+	};
+	struct text_part six = trace_line_key(l, "saddr_v6");
+	int known = six.n && *six.text != '<';
+
+	trace_line_values(&s->key, l, keys[!known][other]);
+	if (!known && number_in(l, "family") == VERSION_6 &&
+	    !table_find(&s->flows, s->key.text, s->key.n))
+		trace_line_values(&s->key, l, keys[2][other]);
+}
+
+/* ---- flows -------------------------------------------------------------------------- */
+
+static void mark(struct flow *f, uint64_t from, uint64_t to)
+{
+	unsigned last = f->n - 1;
+
+	if (f->n && (f->n == MOST_RANGES || f->marked[last].to == from)) {
+		f->marked[last].to = to;
+		return;
+	}
+	f->marked[f->n].from = from;
+	f->marked[f->n++].to = to;
+}
+
+/* It is read up to there: was any of that marked? */
+static int take_marked(struct flow *f, uint64_t to)
+{
+	unsigned gone = 0;
+	int any = 0;
+
+	for (unsigned i = 0; i < f->n && f->marked[i].from < to; i++) {
+		any |= f->marked[i].to > f->read;
+		gone += f->marked[i].to <= to;
+	}
+	f->n -= gone;
+	memmove(f->marked, f->marked + gone, f->n * sizeof(*f->marked));
+	return any;
+}
+
+static struct flow *use_flow(struct sockets *s, const struct trace_line *l, int other)
+{
+	struct flow *f;
+
+	make_key(s, l, other);
+	f = table_at(&s->flows, s->key.text, s->key.n);
+	f->users++;
+	return f;
+}
+
+static void leave_flow(struct sockets *s, struct flow *f)
+{
+	if (f && !--f->users)
+		table_remove(&s->flows, f);
+}
+
+/* ---- sockets ------------------------------------------------------------------------ */
+
+static struct socket *find_socket(const struct sockets *s, struct text_part at)
+{
+	return table_find(&s->sockets, at.text, at.n);
+}
+
+/* It is made if need be; NULL: there are too many. */
+static struct socket *socket_at(struct sockets *s, struct text_part at)
+{
+	if (s->sockets.n >= MOST_SOCKETS && !find_socket(s, at)) {
+		s->full = 1;
+		return NULL;
+	}
+	return table_at(&s->sockets, at.text, at.n);
+}
+
+static void close_window(struct sockets *s, struct thread *t)
+{
+	t->answer->windows--;
+	table_remove(&s->threads, t);
+}
+
+static void forget_socket(struct sockets *s, struct socket *k)
+{
+	/* whoever was to answer there never will */
+	for (size_t i = 0; k->windows && i < s->threads.room;) {
+		struct thread *t = (struct thread *)s->threads.v[i];
+
+		/* another one may move to where it was */
+		if (t && t->answer == k)
+			close_window(s, t);
+		else
+			i++;
+	}
+	if (k->out)
+		k->out->has_writer = 0;
+	leave_flow(s, k->out);
+	leave_flow(s, k->in);
+	table_remove(&s->sockets, k);
+}
+
+/* Its connection is told, which was not known. */
+static void connect_socket(struct sockets *s, struct socket *k, const struct trace_line *l,
+			   int from_start)
+{
+	k->out = use_flow(s, l, 0);
+	k->in = use_flow(s, l, 1);
+	k->out->has_writer = 1;
+	if (from_start) {
+		/* of the other end's numbers this says nothing: it may have begun */
+		k->out->sent = k->out->n = 0;
+		k->in->read = 0;
+	} else {
+		k->out->sent += k->sent;
+		k->out->found = k->in->found = 1;
+	}
+}
+
+static void take_state(struct sockets *s, const struct trace_line *l)
+{
+	struct text_part at = address(l, "skaddr");
+	int64_t old = number_in(l, "oldstate");
+	struct socket *k = find_socket(s, at);
+
+	if (number_in(l, "newstate") != ESTABLISHED || number_in(l, "protocol") != TCP)
+		return;
+	if (k)
+		forget_socket(s, k);
+	k = socket_at(s, at);
+	if (!k)
+		return;
+	k->role = old == SYN_SENT ? ACTIVE : old == SYN_RECV ? PASSIVE : UNKNOWN;
+	connect_socket(s, k, l, 1);
+}
+
+static void count_sent(struct sockets *s, const struct socket_send *send)
+{
+	struct socket *k;
+
+	if (send->n <= 0)
+		return;
+	k = socket_at(s, (struct text_part){ send->socket, strlen(send->socket) });
+	if (!k)
+		return;
+	if (!k->out)
+		k->sent += (uint64_t)send->n;
+	else if (send->marked)
+		mark(k->out, k->out->sent, k->out->sent + (uint64_t)send->n);
+	if (k->out)
+		k->out->sent += (uint64_t)send->n;
+	k->asked = 0;
+	if (send->marked && strcmp(send->asker, send->socket) != 0)
+		memcpy(k->asker, send->asker, sizeof(k->asker));
+	k->open = send->marked;
+	k->ever |= send->marked;
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+void sockets_begin(struct sockets *s, const struct pids *always)
+{
+	*s = (struct sockets){ .always = always };
+	s->sockets.size = sizeof(struct socket);
+	s->flows.size = sizeof(struct flow);
+	s->threads.size = sizeof(struct thread);
+}
+
+static int is_always(const struct sockets *s, uint64_t who)
+{
+	return who <= INT_MAX && pids_has(s->always, (pid_t)who);
+}
+
+int sockets_follow(const struct sockets *s, uint64_t who)
+{
+	return who && (table_find(&s->threads, (const char *)&who, sizeof(who)) ||
+		       is_always(s, who));
+}
+
+void socket_send_end(struct socket_send *send, const struct trace_line *l)
+{
+	struct text_part at = address(l, "sk");
+
+	memcpy(send->socket, at.text, at.n);
+	send->socket[at.n] = '\0';
+	send->n = number_in(l, "protocol") == TCP ? number_in(l, "ret") : 0;
+	send->over = 1;
+}
+
+static void mark_send(const struct sockets *s, uint64_t who, struct socket_send *send)
+{
+	const struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+
+	send->marked = sockets_follow(s, who);
+	str_format(send->asker, sizeof(send->asker), "%s", t ? t->answer->entry.key : "");
+}
+
+static int take_sends(struct sockets *s, uint64_t who, struct socket_send *send)
+{
+	int follows = sockets_follow(s, who);
+
+	if (!send)
+		return follows;
+	mark_send(s, who, send);
+	if (send->over) {
+		count_sent(s, send);
+		send->counted = 1;
+	} else {
+		send->under_way = 1;
+		s->under_way++;
+	}
+	return follows;
+}
+
+static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t who,
+		     struct socket_send *send)
+{
+	int follows = sockets_follow(s, who);
+	struct socket_send late = { 0 };
+	struct thread *t;
+
+	if (!send) {
+		mark_send(s, who, &late);
+		socket_send_end(&late, l);
+		send = &late;
+	}
+	if (!send->counted)
+		count_sent(s, send);
+	if (send->under_way)
+		s->under_way--;
+	t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	if (!t || send->n <= 0 || strcmp(t->answer->entry.key, send->socket) != 0)
+		return follows;
+	close_window(s, t);
+	return 1 + !is_always(s, who);
+}
+
+/*
+ * Marked bytes came: the socket of the request that is served now, which is this one, or
+ * that of the request that they answer a part of. NULL: not known.
+ */
+static struct socket *whose(const struct sockets *s, struct socket *k)
+{
+	struct socket *asker;
+
+	if (k->role == PASSIVE) {
+		k->asked = 1;
+		return k;
+	}
+	asker = table_find(&s->sockets, k->asker, strlen(k->asker));
+	if (asker && asker->asked)
+		return asker;
+	k->asked = k->role == UNKNOWN;
+	return NULL;
+}
+
+static void take_received(struct sockets *s, const struct trace_line *l, uint64_t who)
+{
+	struct socket *k = find_socket(s, address(l, "sk"));
+	struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	struct socket *answer;
+	int64_t n = number_in(l, "ret");
+	uint64_t to;
+	int marked;
+
+	if (!k || !k->in || n <= 0 || number_in(l, "flags") & (PEEK | ERROR_QUEUE))
+		return;
+	to = k->in->read + (uint64_t)n;
+	marked = take_marked(k->in, to);
+	/* some was under way when it was found: then it has read more than was sent */
+	if (k->in->found && k->in->has_writer && !s->under_way && s->seen[SOCK_SENDS] &&
+	    to > k->in->sent)
+		to = k->in->sent;
+	k->in->read = to;
+	/*
+	 * A loop that reads something else is done with the request, unless it is the
+	 * answer to a part of it; and an answer to what nobody followed has sent is none.
+	 */
+	if (!marked) {
+		if (t && (k->role == PASSIVE || !k->open))
+			close_window(s, t);
+		return;
+	}
+	answer = whose(s, k);
+	if (t && answer) {
+		/* a loop takes the next request, or goes on with an earlier one */
+		t->answer->windows--;
+		t->answer = answer;
+		answer->windows++;
+	}
+	if (t || !who || is_always(s, who) || (k->role == ACTIVE && !k->ever))
+		return;
+	if (s->threads.n >= MOST_THREADS) {
+		s->full = 1;
+		return;
+	}
+	t = table_at(&s->threads, (const char *)&who, sizeof(who));
+	t->answer = answer ? answer : k;
+	t->answer->windows++;
+	s->windows++;
+}
+
+int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
+		  uint64_t who, struct socket_send *send)
+{
+	struct socket *k;
+	int follows;
+
+	s->seen[event] = 1;
+	switch (event) {
+	case SOCK_SENDS:
+		return take_sends(s, who, send);
+	case SOCK_SENT:
+		return take_sent(s, l, who, send);
+	case SOCK_RECEIVED:
+		take_received(s, l, who);
+		break;
+	case SOCK_READS:
+		k = socket_at(s, address(l, "skaddr"));
+		if (k && !k->out)
+			connect_socket(s, k, l, 0);
+		break;
+	case SOCK_STATE:
+		take_state(s, l);
+		break;
+	case SOCK_GONE:
+		follows = sockets_follow(s, who);
+		k = find_socket(s, address(l, "skaddr"));
+		if (k)
+			forget_socket(s, k);
+		return follows;
+	default:
+		break;
+	}
+	return sockets_follow(s, who);
+}
+
+static void empty(struct table *t)
+{
+	for (size_t i = 0; i < t->room; i++) {
+		free(t->v[i]);
+		t->v[i] = NULL;
+	}
+	t->n = 0;
+}
+
+size_t sockets_forget(struct sockets *s)
+{
+	size_t n = s->threads.n;
+
+	empty(&s->threads);
+	empty(&s->sockets);
+	empty(&s->flows);
+	s->under_way = 0;
+	return n;
+}

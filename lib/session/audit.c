@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * audit.c - a record of each session's begin and end, for the host's log
+ *
+ * A record is a datagram to a socket such as /dev/log, in the form that syslog(3) sends,
+ * or a line of /dev/kmsg. Nobody waits for a log: a record that cannot be sent at once
+ * is lost, because a session must not depend on it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "session/session.h"
+
+/* The kernel takes no longer line (LOG_LINE_MAX), and a short one of few fields. */
+#define MOST_RECORD 900
+/* <syslog.h>: LOG_AUTHPRIV | LOG_INFO */
+#define PRIORITY (10 << 3 | 6)
+
+static const char *to; /* the path of a socket, or of the kernel's log; NULL: none */
+static long long began;
+
+static const char kernel_log[] = "/dev/kmsg";
+
+int audit_to(const char *where)
+{
+	if (!strcmp(where, "off"))
+		to = NULL;
+	else if (!strcmp(where, "syslog"))
+		to = "/dev/log";
+	else if (!strcmp(where, "kmsg"))
+		to = kernel_log;
+	else if (*where == '/' && strlen(where) < sizeof(((struct sockaddr_un *)0)->sun_path))
+		to = where;
+	else
+		return -1;
+	return 0;
+}
+
+/* Append the words, quoted, as far as they fit; tell if they did not. */
+static size_t add_words(char *line, size_t n, const char *words)
+{
+	n += str_format(line + n, MOST_RECORD - n, " args=\"");
+	for (; *words && n < MOST_RECORD - 12; words++) {
+		unsigned char c = (unsigned char)*words;
+
+		if (c < ' ' || c > '~')
+			n += str_format(line + n, MOST_RECORD - n, "\\x%c%c",
+					"0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
+		else
+			n += str_format(line + n, MOST_RECORD - n,
+					c == '"' || c == '\\' ? "\\%c" : "%c", c);
+	}
+	return n + str_format(line + n, MOST_RECORD - n, *words ? "\" cut" : "\"");
+}
+
+/* The line has room for one more byte. */
+static void send_record(char *line, size_t n)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int e = errno, fd;
+
+	if (to == kernel_log) {
+		line[n++] = '\n'; /* without it the kernel waits for the rest of the line */
+		fd = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && write(fd, line, n) < 0)
+			errno = e; /* lost */
+	} else {
+		strcpy(address.sun_path, to);
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (fd >= 0)
+			sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
+			       (const struct sockaddr *)&address, sizeof(address));
+	}
+	if (fd >= 0)
+		close(fd);
+	errno = e;
+}
+
+static void record(const struct request *rq, const char *subsystem, const char *text)
+{
+	char line[MOST_RECORD + 1];
+	size_t n;
+
+	n = str_format(line, MOST_RECORD, "<%d>tfs[%d]: session=%s %s subsystem=%s hook=%s uid=%u",
+		       PRIORITY, (int)getpid(), rq->session, text, subsystem, rq->hook->name,
+		       (unsigned)getuid());
+	n = add_words(line, n, rq->args);
+	send_record(line, n);
+}
+
+void audit_begin(const struct request *rq, const char *subsystem)
+{
+	char text[64];
+
+	if (!to || rq->dry)
+		return;
+	began = (long long)time(NULL);
+	str_format(text, sizeof(text), "begin start=%lld", began);
+	record(rq, subsystem, text);
+}
+
+void audit_end(const struct request *rq, const char *subsystem, int status)
+{
+	char text[128];
+	size_t n;
+
+	if (!to || rq->dry)
+		return;
+	n = str_format(text, sizeof(text), "end start=%lld end=%lld", began, (long long)time(NULL));
+	if (status < 0)
+		str_format(text + n, sizeof(text) - n, " status=killed");
+	else
+		str_format(text + n, sizeof(text) - n, " status=%d", status);
+	record(rq, subsystem, text);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * hook.c - the machine-read header of a hook
+ *
+ * The head is the comment at the top of the file, up to the first line that is
+ * none. Lines of it that begin with one of these keys are read:
+ *	# description: TEXT
+ *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
+ *	# option: [-x, ]--name [VALUE]  TEXT
+ *	# stream: alone
+ *	# whom: optional
+ * A condition is a path that must exist, or !PATH that must not; one of the
+ * alternatives must hold. VALUE is a type in capitals (enum type) or choices
+ * parted by |; "..." behind it takes many, ",..." many TEXTs that commas may
+ * part as well (of all other types they always may), brackets around both also none,
+ * and a [prefix] before the type may be given or left out. Two blanks end it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "session/session.h"
+
+/* ---- parsing -------------------------------------------------------------- */
+
+static const struct { const char *name; enum hook_type type; } types[] = {
+	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
+	{ "MS", TYPE_MS }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
+	{ "TEXT", TYPE_TEXT },
+};
+
+static int copy(char *to, size_t size, const char *from, size_t n)
+{
+	if (n >= size)
+		return -1;
+	memcpy(to, from, n);
+	to[n] = '\0';
+	return 0;
+}
+
+/* VALUE, n bytes long, into o. */
+static int parse_value(struct hook_option *o, const char *s, size_t n)
+{
+	const char *end;
+
+	if (!n)
+		return 0;
+	if (n > 5 && *s == '[' && !strncmp(s + n - 4, "...]", 4)) {
+		o->may_be_empty = 1;
+		s++;
+		n -= 2;
+	}
+	if (n > 3 && !strncmp(s + n - 3, "...", 3)) {
+		o->many = 1;
+		n -= 3;
+		o->commas = s[n - 1] == ',';
+		n -= (size_t)o->commas;
+	}
+	if (*s == '[') {
+		end = memchr(s, ']', n);
+		if (!end || copy(o->prefix, sizeof(o->prefix), s + 1,
+				 (size_t)(end - s) - 1) < 0)
+			return -1;
+		n -= (size_t)(end + 1 - s);
+		s = end + 1;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i].name) == n && !strncmp(types[i].name, s, n)) {
+			o->type = types[i].type;
+			return 0;
+		}
+	if (!memchr(s, '|', n) || memchr(s, ' ', n))
+		return -1;
+	o->type = TYPE_CHOICE;
+	return copy(o->choices, sizeof(o->choices), s, n);
+}
+
+static int parse_option(struct hook_option *o, const char *s)
+{
+	const char *end;
+	size_t n;
+
+	*o = (struct hook_option){ .line = s };
+	if (*s == '-' && s[1] && s[1] != '-') {
+		if (s[2] != ',' || s[3] != ' ')
+			return -1;
+		o->letter = s[1];
+		s += 4;
+	}
+	if (strncmp(s, "--", 2))
+		return -1;
+	s += 2;
+	n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	if (!n || *s == '-' || copy(o->name, sizeof(o->name), s, n) < 0)
+		return -1;
+	s += n;
+	end = strstr(s, "  ");
+	if (!end)
+		end = s + strlen(s);
+	if (s == end)
+		return 0;
+	return *s == ' ' ? parse_value(o, s + 1, (size_t)(end - s) - 1) : -1;
+}
+
+/*
+ * A selector by what a task is now: a hook may look at that at each event, and
+ * then its option is no selector.
+ */
+static int may_be_redefined(const struct hook_option *o)
+{
+	return !strcmp(o->name, "uid") || !strcmp(o->name, "comm");
+}
+
+static int add_option(struct hook *r, const char *line)
+{
+	struct hook_option o;
+
+	if (r->noptions == HOOK_OPTIONS_MAX || parse_option(&o, line) < 0)
+		return -1;
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct hook_option *other = &r->options[i];
+
+		if (other->letter && other->letter == o.letter)
+			return -1;
+		if (strcmp(other->name, o.name))
+			continue;
+		if (i >= r->ncommon || !may_be_redefined(other))
+			return -1;
+		other->taken = 1;
+	}
+	r->options[r->noptions++] = o;
+	return 0;
+}
+
+/* The text behind key, when the line begins with it; blanks taken off. */
+static char *after(char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (strncmp(line, key, n))
+		return NULL;
+	return line + n + strspn(line + n, " \t");
+}
+
+static int hook_parse_head(struct hook *r, char *text, const char *file)
+{
+	char *line, *next, *value;
+	unsigned number = 0;
+
+	for (line = text; line && *line == '#'; line = next) {
+		size_t n;
+
+		number++;
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		for (n = strlen(line); n && strchr(" \t\r", line[n - 1]); n--)
+			line[n - 1] = '\0';
+		if ((value = after(line, "# description:"))) {
+			r->description = value;
+		} else if ((value = after(line, "# requires:"))) {
+			if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
+				return err_msg("%s: line %u: too many requirements",
+					       file, number);
+			r->requires[r->nrequires++] = value;
+		} else if ((value = after(line, "# stream:"))) {
+			r->alone = !strcmp(value, "alone");
+			if (!r->alone)
+				return err_msg("%s: line %u: no such stream: %s", file, number,
+					       value);
+		} else if ((value = after(line, "# whom:"))) {
+			r->whom_optional = !strcmp(value, "optional");
+			if (!strncmp(value, "hook  ", 6))
+				r->whom = value + 6;
+			else if (!r->whom_optional)
+				return err_msg("%s: line %u: not a word for whom: %s", file,
+					       number, value);
+		} else if ((value = after(line, "# option:")) &&
+			   add_option(r, value) < 0) {
+			return err_msg("%s: line %u: not an option, or one that "
+				       "is taken: %s", file, number, value);
+		}
+	}
+	return 0;
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+/* The hook's path; 0, or -1, silent: no such hook. */
+static int find_hook(char *path, const char *dir, const char *name)
+{
+	struct stat st;
+
+	if (!text_is_name(name) || strchr(name, '.') ||
+	    str_format(path, PATH_MAX, "%s/hooks.d/%s", dir, name) >= PATH_MAX ||
+	    stat(path, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0111))
+		return -1;
+	return 0;
+}
+
+int hook_list(const char *dir)
+{
+	char path[PATH_MAX], **names;
+
+	str_format(path, sizeof(path), "%s/hooks.d", dir);
+	names = file_names(path);
+	if (!names)
+		return err_errno("unable to list %s", path);
+	for (char **name = names; *name; name++)
+		if (!find_hook(path, dir, *name) && policy_hook(*name))
+			stdout_print("%s\n", *name);
+	free(names);
+	return 0;
+}
+
+int hook_read(struct hook *r, const char *dir, const char *name)
+{
+	char *commons = strdup(request_common_options);
+
+	*r = (struct hook){ .name = name };
+	if (!commons)
+		return err_msg("out of memory");
+	if (hook_parse_head(r, commons, "common options") < 0)
+		return -1;
+	r->ncommon = r->noptions;
+	if (find_hook(r->path, dir, name) < 0)
+		return err_msg("no hook '%.80s'; --get-all lists them", name);
+	r->head = file_read(AT_FDCWD, r->path, NULL);
+	if (!r->head)
+		return err_errno("unable to read %s", r->path);
+	if (hook_parse_head(r, r->head, r->path) < 0)
+		return -1;
+	if (!r->description)
+		return err_msg("%s: no description in its head", r->path);
+	return 0;
+}
+
+void hook_describe(const struct hook *r)
+{
+	stdout_print("%s\n", r->description);
+	for (size_t i = r->ncommon; i < r->noptions; i++)
+		stdout_print("%s\n", r->options[i].line);
+	if (r->whom)
+		stdout_print("with selectors: %s\n", r->whom);
+	for (size_t i = 0; i < r->ncommon; i++)
+		if (!r->options[i].taken)
+			stdout_print("%s\n", r->options[i].line);
+}
+
+const struct hook_option *hook_common_option(const struct hook *r, const char *name)
+{
+	for (size_t i = 0; i < r->ncommon; i++)
+		if (!strcmp(r->options[i].name, name))
+			return &r->options[i];
+	abort(); /* a name that request_common_options does not have: ours to mend */
+}
+
+/* ---- requirements ---------------------------------------------------------- */
+
+/* The option that {NAME} in a requirement stands for; NULL: it has none. */
+static const struct hook_option *braces(const struct hook *r, const char *s)
+{
+	const char *open = strchr(s, '{');
+
+	for (size_t i = r->ncommon; open && i < r->noptions; i++) {
+		size_t n = strlen(r->options[i].name);
+
+		if (!strncmp(open + 1, r->options[i].name, n) && open[1 + n] == '}')
+			return &r->options[i];
+	}
+	return NULL;
+}
+
+/* A condition's n bytes with value for its {...}, into path. -1: too long. */
+static int fill_in(char *path, const char *s, size_t n, const char *value)
+{
+	const char *open = value ? memchr(s, '{', n) : NULL;
+	const char *close = open ? memchr(open, '}', n - (size_t)(open - s)) : NULL;
+	size_t len = close ? str_format(path, PATH_MAX, "%.*s%s%.*s", (int)(open - s), s, value,
+				   (int)(n - (size_t)(close + 1 - s)), close + 1)
+			: str_format(path, PATH_MAX, "%.*s", (int)n, s);
+
+	return len >= PATH_MAX ? -1 : 0;
+}
+
+/* A file that is there is of no use if the kernel does not let us open it. */
+static int may_open(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), e = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = e;
+	return fd >= 0;
+}
+
+/*
+ * Does one alternative hold? If not, what it misses is in missing, with the reason in
+ * reason if it is there: an errno, else 0.
+ */
+static int holds(int root, const char *s, const char *end, const char *value,
+		 char *missing, int *reason)
+{
+	*reason = 0;
+	while (s < end) {
+		size_t n;
+
+		s += strspn(s, " \t");
+		n = strcspn(s, " \t|");
+		if (s >= end || !n || *s == '(')
+			return 1;
+		if (fill_in(missing, s, n, value) < 0)
+			return 0;
+		if (*missing == '!' ? file_exists(root, missing + 1)
+				    : !file_exists(root, missing))
+			return 0;
+		if (*missing != '!' && !may_open(root, missing)) {
+			*reason = errno;
+			return 0;
+		}
+		s += n;
+	}
+	return 1;
+}
+
+static int check_one(const char *line, const char *value, int root, const char *path,
+		     char *why, size_t size)
+{
+	char first[PATH_MAX], other[PATH_MAX], *slash;
+	const char *end = line + strcspn(line, "("), *s = line;
+	char *missing = first;
+	int reason = 0, other_reason;
+
+	for (;;) {
+		const char *bar = s + strcspn(s, "|");
+
+		if (bar > end)
+			bar = end;
+		if (holds(root, s, bar, value, missing, missing == first ? &reason : &other_reason))
+			return 0;
+		if (bar == end)
+			break;
+		s = bar + 1;
+		missing = other; /* the first alternative is what one expects */
+	}
+	if (reason) {
+		const char *hint = reason == EACCES ? caps_hint(reason, CAPS_DAC_OVERRIDE) : "";
+
+		if (!*hint)
+			hint = "; the kernel or its security policy keeps it closed";
+		str_format(why, size, "unable to open %s in %s: %s%s", first, path,
+			   strerror(reason), hint);
+		return -1;
+	}
+	if (*end) {
+		str_format(other, sizeof(other), "%s", end + 1);
+		other[strcspn(other, ")")] = '\0';
+		str_format(why, size, "no %s in this kernel; it needs %s", first, other);
+		return -1;
+	}
+	str_format(other, sizeof(other), "%s", first);
+	slash = strrchr(other, '/');
+	if (slash)
+		*slash = '\0';
+	if (slash && file_exists(root, other))
+		str_format(why, size, "no %s in this kernel; look in %s/%s", first, path, other);
+	else
+		str_format(why, size, "no %s in this kernel", first);
+	return -1;
+}
+
+int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
+			    size_t size)
+{
+	for (size_t i = 0; i < r->nrequires; i++) {
+		const struct hook_option *o = braces(r, r->requires[i]);
+
+		for (size_t j = 0; j < (o ? o->n : 1); j++)
+			if (check_one(r->requires[i], o ? o->v[j] : NULL, root, path, why,
+				      size) < 0)
+				return -1;
+	}
+	return 0;
+}

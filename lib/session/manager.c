@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * manager - run the trace hooks of one subsystem
+ *
+ * Requires: what the subsystem requires; the hooks in hooks.d/ beside it.
+ *	-g, --get-all        print the names of all hooks
+ *	-d, --describe HOOK  say what a hook does and which options it has
+ *	-k, --check HOOK     say whether this kernel can run it, or what it lacks;
+ *	                     with --args make the session, but record nothing, and
+ *	                     remove it: what --run refuses, this does
+ *	-c, --clear          end and remove all sessions, reset the subsystem
+ *	-r, --run HOOK       run a session until a signal, its time limit or the
+ *	                     end of the traced tasks; prints the absolute path
+ *	                     that the trace is read from, once it records
+ *	-a, --args "WORDS"   run, check: the hook's options, split as a shell
+ *	                     splits words
+ * Exit: 0 done, 1 check: no, 100 misused, 111 refused, 128+n signal n before it recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "session/session.h"
+
+static const char usage[] =
+	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]";
+
+static const struct option_name {
+	const char *name;
+	char letter;
+	int takes;
+} names[] = {
+	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
+	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
+	{ "version", 'V', 0 },
+};
+
+/* No path of ours may land in a file that the caller left no room for. */
+static void occupy_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The directory of the tools, and in it the one that makes streams. 0 or -1 said. */
+static int find_tools(const char *dir, const struct request *rq, char *tools)
+{
+	static const char *const near[] = { "../../bin", "../../../bin", NULL };
+	char trial[PATH_MAX + 256];
+	const char *argv[16];
+
+	if (manager_subsystem.stream(rq, argv) < 0)
+		return -1;
+	if (program_find(dir, tools, near) < 0 ||
+	    str_format(trial, sizeof(trial), "%s/%s", tools, argv[0]) >= sizeof(trial) ||
+	    access(trial, X_OK) < 0)
+		return err_msg("no tools near %s: the tree is not complete", dir);
+	return 0;
+}
+
+/* Print what --check has found. Return the status. */
+static int tell_verdict(const char *hook, const char *verdict, int status)
+{
+	stdout_print("%s: %s\n", hook, verdict);
+	stdout_flush();
+	return status;
+}
+
+/*
+ * Run a session. dry: of --check, which knows what the hook, its tools and the kernel
+ * refuse only if it asks them.
+ */
+static int run(const char *dir, const char *hook, const char *args, int dry)
+{
+	char tools[PATH_MAX], path[PATH_MAX];
+	struct hook head;
+	struct request rq;
+	char why[PATH_MAX + 256];
+	int root, status;
+
+	if (hook_read(&head, dir, hook) < 0 || request_parse(&rq, &head, args) < 0)
+		return MISUSED;
+	rq.args = args;
+	rq.dry = dry;
+	if (policy_request(&rq) < 0)
+		return REFUSED;
+	root = manager_subsystem.root(path);
+	if (root < 0 || procfs_is_initial() < 0)
+		return REFUSED;
+	if (hook_check_requirements(&head, root, path, why, sizeof(why)) < 0) {
+		if (dry)
+			return tell_verdict(hook, why, NO);
+		err_exit(REFUSED, "%s: %s", hook, why);
+	}
+	if (manager_subsystem.check(&rq, root) < 0)
+		return REFUSED;
+	close(root);
+	if (find_tools(dir, &rq, tools) < 0)
+		return REFUSED;
+	status = session_run(&rq, tools);
+	return dry && !status ? tell_verdict(hook, "yes", DONE) : status;
+}
+
+/* What the kernel lacks. */
+static int check(const char *dir, const char *hook)
+{
+	char path[PATH_MAX], tools[PATH_MAX], why[PATH_MAX + 256] = "yes";
+	struct hook head;
+	struct request rq = { .hook = &head, .ms = -1 };
+	int root, r;
+
+	if (hook_read(&head, dir, hook) < 0)
+		return MISUSED;
+	root = manager_subsystem.root(path);
+	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
+		return REFUSED;
+	r = hook_check_requirements(&head, root, path, why, sizeof(why));
+	return tell_verdict(hook, why, r < 0 ? NO : DONE);
+}
+
+static int clear(void)
+{
+	char path[PATH_MAX];
+	int root = manager_subsystem.root(path), r;
+
+	if (root < 0)
+		return REFUSED;
+	close(root);
+	r = session_clear();
+	return manager_subsystem.reset() < 0 || r < 0 ? REFUSED : DONE;
+}
+
+static int describe(const char *dir, const char *hook)
+{
+	struct hook head;
+
+	if (hook_read(&head, dir, hook) < 0)
+		return MISUSED;
+	hook_describe(&head);
+	return DONE;
+}
+
+/* Which of names a word is, its value or NULL when it must be the next word. */
+static const struct option_name *find_name(const char *word, const char **value)
+{
+	*value = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i].name);
+
+		if (word[0] == '-' && word[1] == names[i].letter && !word[2])
+			return &names[i];
+		if (strncmp(word, "--", 2) || strncmp(word + 2, names[i].name, n))
+			continue;
+		if (!word[2 + n])
+			return &names[i];
+		if (word[2 + n] == '=' && names[i].takes) {
+			*value = word + 3 + n;
+			return &names[i];
+		}
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *hook = NULL, *args = NULL, *value;
+	char dir[PATH_MAX], verb = 0;
+	int status = DONE;
+
+	program_name = "manager";
+	occupy_standard_descriptors();
+	for (int i = 1; i < argc; i++) {
+		const struct option_name *o = find_name(argv[i], &value);
+
+		if (!o)
+			err_exit(MISUSED, "no such option: '%.80s'; usage: %s", argv[i], usage);
+		if (o->takes && !value && !(value = argv[++i]))
+			err_exit(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
+		if (o->letter == 'a' ? args != NULL : verb != 0)
+			err_exit(MISUSED, "--%s is one too many; usage: %s", o->name, usage);
+		if (o->letter == 'a') {
+			args = value;
+			continue;
+		}
+		verb = o->letter;
+		hook = value;
+	}
+	if (!verb)
+		err_exit(MISUSED, "nothing to do; usage: %s", usage);
+	if (args && verb != 'r' && verb != 'k')
+		err_exit(MISUSED, "--args goes with --run or --check; usage: %s", usage);
+	if (program_directory(dir) < 0)
+		return REFUSED;
+	if (verb == 'r' || (verb == 'k' && args))
+		session_hold_signals();
+	/* to clear away is always allowed */
+	if (strchr("gdkr", verb) && policy_read() < 0)
+		return REFUSED;
+	if (hook && !policy_hook(hook))
+		err_exit(REFUSED, "%s: the policy does not allow this hook; --get-all lists those that "
+			 "it does", hook);
+	switch (verb) {
+	case 'g':
+		status = hook_list(dir) < 0 ? REFUSED : DONE;
+		break;
+	case 'd':
+		status = describe(dir, hook);
+		break;
+	case 'k':
+		return args ? run(dir, hook, args, 1) : check(dir, hook);
+	case 'c':
+		return clear();
+	case 'r':
+		return run(dir, hook, args ? args : "", 0);
+	case 'h':
+		stdout_print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
+		       manager_subsystem.name);
+		break;
+	case 'V':
+		stdout_print("manager %s\n", VERSION);
+		break;
+	}
+	stdout_flush();
+	return status;
+}

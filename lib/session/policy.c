@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * policy.c - what an administrator lets the clients of a manager do: tfs-policy(5)
+ *
+ * The file is read once, before anything else is looked at. A file that is not as it
+ * must be allows nothing.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "session/session.h"
+
+enum {
+	MOST_BYTES = 64 * 1024,
+	SESSIONS = 64,          /* without a line that says another number */
+};
+
+static struct {
+	const char *path;
+	int is_there;
+	char ***lines;          /* the words of each, NULL ends */
+	size_t n;
+	int all;
+	unsigned long sessions, buffer_mb; /* buffer_mb 0: no limit */
+} policy = { .path = "/etc/tfs/policy", .sessions = SESSIONS };
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* Nobody but root can have written what is behind this status. */
+static int is_roots(const struct stat *st, int directory)
+{
+	if (st->st_uid)
+		return 0;
+	/* in a sticky directory nobody can replace what is root's */
+	return !(st->st_mode & (S_IWGRP | S_IWOTH)) || (directory && st->st_mode & S_ISVTX);
+}
+
+/* Are the directories on the way to the file root's? Links are looked at as such. */
+static int check_way(void)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (*policy.path != '/' || strlen(policy.path) >= sizeof(path))
+		return err_msg("TFS_POLICY must be an absolute path: '%.80s'", policy.path);
+	for (const char *slash = policy.path; slash; slash = strchr(slash + 1, '/')) {
+		str_format(path, sizeof(path), "%.*s", slash == policy.path ? 1 :
+			   (int)(slash - policy.path), policy.path);
+		if (lstat(path, &st) < 0)
+			return errno == ENOENT ? 0 : err_errno("unable to look at %s", path);
+		if (!is_roots(&st, 1) || !S_ISDIR(st.st_mode))
+			return err_msg("policy %s: %s must be a directory that only root can "
+				       "write to; nothing is allowed", policy.path, path);
+	}
+	return 0;
+}
+
+/* The text of the file; 0, 1: there is none, -1 said. */
+static int read_file(char **text)
+{
+	struct stat st;
+	int fd = file_open(policy.path, FILE_REGULAR, O_RDONLY | O_NOFOLLOW, &st);
+	size_t n = 0;
+	ssize_t got;
+
+	if (fd == -1)
+		return errno == ENOENT ? 1 : err_errno("policy %s: unable to open it; "
+						       "nothing is allowed", policy.path);
+	if (fd < 0 || !is_roots(&st, 0)) {
+		if (fd >= 0)
+			close(fd);
+		return err_msg("policy %s: it must be a file that only root can write to; "
+			       "nothing is allowed", policy.path);
+	}
+	*text = malloc(MOST_BYTES + 1);
+	while (*text && (got = read(fd, *text + n, MOST_BYTES + 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	if (!*text)
+		return err_msg("out of memory");
+	if (n > MOST_BYTES)
+		return err_msg("policy %s: it is larger than %d bytes; nothing is allowed",
+			       policy.path, MOST_BYTES);
+	(*text)[n] = '\0';
+	if (strlen(*text) != n)
+		return err_msg("policy %s: it has a NUL byte; nothing is allowed", policy.path);
+	return 0;
+}
+
+/* ---- its lines ------------------------------------------------------------------- */
+
+static int is_name(const char *s)
+{
+	return !strcmp(s, "*") || text_is_name(s);
+}
+
+/* One line's words. NULL, or what is wrong with them. */
+static const char *check_line(char **w)
+{
+	static int said_all, said_sessions, said_buffer, said_audit;
+	unsigned long most = 1024 * 1024;
+	const char *key = w[0];
+
+	if (!strcmp(key, "hook") || !strcmp(key, "common")) {
+		if (!w[1])
+			return "nothing is named";
+		for (w++; *w; w++)
+			if (!is_name(*w))
+				return "names have no dashes in front, and * is all";
+		return NULL;
+	}
+	if (strcmp(key, "all") && strcmp(key, "sessions") && strcmp(key, "buffer") &&
+	    strcmp(key, "audit"))
+		return "the word is unknown";
+	if (!w[1] || w[2])
+		return "one value is wanted";
+	if (!strcmp(key, "all")) {
+		policy.all = !strcmp(w[1], "yes");
+		if (!policy.all && strcmp(w[1], "no"))
+			return "it is yes or no";
+		return said_all++ ? "it is there twice" : NULL;
+	}
+	if (!strcmp(key, "audit")) {
+		if (audit_to(w[1]) < 0)
+			return "it is syslog, kmsg, off or the path of a socket";
+		return said_audit++ ? "it is there twice" : NULL;
+	}
+	if (!strcmp(key, "sessions")) {
+		if (text_number(w[1], 1, most, &policy.sessions) < 0)
+			return "not a number of sessions";
+		return said_sessions++ ? "it is there twice" : NULL;
+	}
+	if (text_number(w[1], 1, most, &policy.buffer_mb) < 0)
+		return "not a number of MiB";
+	return said_buffer++ ? "it is there twice" : NULL;
+}
+
+static int parse(char *text)
+{
+	const char *wrong;
+	char *line, *next;
+	unsigned at = 0;
+	size_t room = 1;
+
+	for (char *p = text; *p; p++)
+		room += *p == '\n';
+	policy.lines = calloc(room + 1, sizeof(*policy.lines));
+	if (!policy.lines)
+		return err_msg("out of memory");
+	for (line = text; line; line = next) {
+		char **words;
+
+		at++;
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line[strcspn(line, "#")] = '\0';
+		words = words_split(line, &wrong);
+		if (words && *words)
+			wrong = check_line(words);
+		else if (words)
+			continue;
+		if (wrong)
+			return err_msg("policy %s: line %u: %s; nothing is allowed", policy.path,
+				       at, wrong);
+		policy.lines[policy.n++] = words;
+	}
+	return 0;
+}
+
+int policy_read(void)
+{
+	const char *path = getenv("TFS_POLICY"), *log = getenv("TFS_AUDIT");
+	int named = path && *path, r;
+	char *text = NULL;
+
+	/* a line of the policy says otherwise */
+	if (log && *log && audit_to(log) < 0)
+		return err_msg("TFS_AUDIT must be syslog, kmsg, off or the path of a socket: "
+			       "'%.80s'", log);
+	if (named)
+		policy.path = path;
+	if (check_way() < 0)
+		return -1;
+	r = read_file(&text);
+	if (r > 0)
+		return named ? err_msg("policy %s: there is no such file; nothing is allowed",
+				       policy.path) : 0;
+	policy.is_there = !r;
+	return r < 0 ? -1 : parse(text);
+}
+
+/* ---- what it allows ---------------------------------------------------------------- */
+
+static int is_word(const char *word, const char *name)
+{
+	return !strcmp(word, "*") || !strcmp(word, name);
+}
+
+/* Is there a line of this key whose words name it? From the first or the second on. */
+static int allows(const char *key, const char *hook, const char *option)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < policy.n; i++) {
+		char **w = policy.lines[i];
+
+		if (strcmp(*w++, key))
+			continue;
+		any = 1;
+		if (hook && !is_word(*w++, hook))
+			continue;
+		if (!option)
+			return 1;
+		for (; *w; w++)
+			if (is_word(*w, option))
+				return 1;
+	}
+	return !any && !hook; /* without a line "common" these are allowed */
+}
+
+int policy_hook(const char *hook)
+{
+	return !policy.is_there || allows("hook", hook, NULL);
+}
+
+int policy_request(const struct request *rq)
+{
+	const struct hook *r = rq->hook;
+
+	if (!policy.is_there)
+		return 0;
+	for (size_t i = 0; i < r->noptions; i++) {
+		const struct hook_option *o = &r->options[i];
+
+		if (!o->given || !strcmp(o->name, "all"))
+			continue;
+		if (i < r->ncommon ? allows("common", NULL, o->name)
+				   : allows("hook", r->name, o->name))
+			continue;
+		return err_msg("%s: the policy %s does not allow --%s", r->name, policy.path,
+			       o->name);
+	}
+	if (rq->everybody && !policy.all)
+		return err_msg("%s: the policy %s does not allow --all, or to name nobody",
+			       r->name, policy.path);
+	return 0;
+}
+
+/* ---- how many ----------------------------------------------------------------------- */
+
+static int is_alive(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)arg, (void)dir, (void)name;
+	return owner != OWNER_NONE;
+}
+
+/* The names in an open directory, read once more from its beginning. */
+static DIR *read_again(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !d)
+		close(fd);
+	return d;
+}
+
+/* The sessions of all subsystems below the run directory. */
+static unsigned long sessions_alive(int rundir)
+{
+	DIR *all = read_again(rundir, "..");
+	unsigned long n = 0;
+	struct dirent *e;
+	int fd, r;
+
+	while (all && (e = readdir(all))) {
+		if (*e->d_name == '.')
+			continue;
+		fd = openat(dirfd(all), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		r = owned_each(fd, "", is_alive, NULL);
+		n += r > 0 ? (unsigned long)r : 0;
+		close(fd);
+	}
+	if (all)
+		closedir(all);
+	return n;
+}
+
+/* The ring buffers of all instances that are sessions', in KB. */
+static unsigned long long buffers_kb(int instances)
+{
+	DIR *d = read_again(instances, ".");
+	unsigned long long kb = 0;
+	char path[PATH_MAX], *text;
+	struct dirent *e;
+	const char *p;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "tfs.", 4) && strncmp(e->d_name, "tfs-", 4))
+			continue;
+		str_format(path, sizeof(path), "%s/buffer_total_size_kb", e->d_name);
+		p = text = file_read(instances, path, NULL);
+		if (text)
+			kb += text_digits(&p);
+		free(text);
+	}
+	if (d)
+		closedir(d);
+	return kb;
+}
+
+int policy_limits(const struct request *rq, int rundir, int more)
+{
+	unsigned long n = sessions_alive(rundir) + (unsigned long)more;
+	unsigned long long kb;
+	int dir;
+
+	if (n > policy.sessions)
+		return err_msg("%lu sessions are there, and no more are allowed; end one, or see "
+			       "tfs-policy(5)", n - 1);
+	if (!policy.buffer_mb)
+		return 0;
+	dir = recording_instances();
+	if (dir < 0)
+		return -1;
+	kb = buffers_kb(dir) + (more ? rq->buffer_kb : 0);
+	close(dir);
+	if (kb <= policy.buffer_mb * 1024ULL)
+		return 0;
+	return err_msg("--buffer: with this session the buffers of all are %llu KB, and the "
+		       "policy %s allows %lu MiB", kb, policy.path, policy.buffer_mb);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: ISC */
+/* recording.c - sessions that record in an instance of tracefs, whatever their subsystem */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "session/session.h"
+
+static int check_clock(const char *clock, int root)
+{
+	char *clocks = file_read(root, "trace_clock", NULL), *p, *save;
+	int found = 0;
+
+	if (!clocks)
+		return err_file("unable to read trace_clock");
+	/* "[local] global counter": the brackets are around the current one */
+	for (p = strtok_r(clocks, " []\n", &save); p; p = strtok_r(NULL, " []\n", &save))
+		found |= !strcmp(p, clock);
+	free(clocks);
+	return found ? 0 : err_msg("--clock: this kernel has no clock %s; trace_clock "
+				   "lists them", clock);
+}
+
+/*
+ * A buffer that memory has no room for would be paid for by somebody else's
+ * process: the kernel looks for one to kill.
+ */
+static int check_buffer(unsigned long kb, int root)
+{
+	/* not those that we may run on, which is what sysconf tells with musl */
+	int per_cpu = openat(root, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned cpus = per_cpu < 0 ? 0 : instance_cpu_count(per_cpu);
+	unsigned long long most;
+	char path[PATH_MAX], *text;
+	const char *p;
+
+	if (per_cpu >= 0)
+		close(per_cpu);
+	str_format(path, sizeof(path), "%s/meminfo", path_procfs());
+	text = file_read(AT_FDCWD, path, NULL);
+	p = text ? strstr(text, "MemAvailable:") : NULL;
+	if (p)
+		p += strcspn(p, "0123456789");
+	most = p ? text_digits(&p) / 2 / (cpus ? cpus : 1) : ULLONG_MAX;
+	free(text);
+	if (kb <= most)
+		return 0;
+	return err_msg("--buffer: %lu KB for each of %u processors is more than half "
+		       "of the memory that is free; %llu would fit", kb, cpus, most);
+}
+
+int recording_check(const struct request *rq, int root)
+{
+	if (!file_exists(root, "instances"))
+		return err_msg("this kernel has no instances; it needs CONFIG_TRACING");
+	if (rq->clock && check_clock(rq->clock, root) < 0)
+		return -1;
+	return rq->buffer_kb ? check_buffer(rq->buffer_kb, root) : 0;
+}
+
+int recording_make(const struct request *rq, int instances, const char *name, const char *clock)
+{
+	int instance = owned_make(instances, name, 0750);
+	char kb[32];
+
+	if (instance < 0 && errno == EEXIST)
+		return err_msg("instance %s exists already; give --instance another name", name);
+	if (instance < 0)
+		return err_file("unable to make instance %s", name);
+	str_format(kb, sizeof(kb), "%lu", rq->buffer_kb);
+	if (ctl_write(instance, "tracing_on", "0", 0) < 0 ||
+	    (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0) ||
+	    (clock && ctl_write(instance, "trace_clock", clock, 0) < 0)) {
+		instance_remove(instances, name, 0);
+		close(instance);
+		return -1;
+	}
+	return instance;
+}
+
+int recording_exclude_us(int instance)
+{
+	struct pids us = { 0 };
+	struct task t;
+	int r;
+
+	if (task_read(task_self(), &t) < 0)
+		return err_errno("unable to find ourselves in %s", path_procfs());
+	pids_add(&us, t.pid);
+	pids_add(&us, t.ppid);
+	r = pids_sort(&us);
+	if (!r)
+		r = ctl_write(instance, "options/event-fork", "1", 0);
+	if (!r)
+		r = pidfilter_remove(instance, &us, 0);
+	pids_clear(&us);
+	return r;
+}
+
+/* ---- whom a session follows: an instance of tracefs knows ---- */
+
+/* Readers let go of an instance when they die; not all at once. */
+#define REMOVE_MS 5000
+
+int recording_instances(void)
+{
+	int root = tracefs_open(NULL, "", NULL), fd;
+
+	if (root < 0)
+		return -1;
+	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(root);
+	return fd < 0 ? err_file("unable to open instances") : fd;
+}
+
+int recording_check_tasks(const struct request *rq)
+{
+	struct pids found = { 0 };
+	int plain = 0, r = 0;
+
+	/* a pid that was given lives; whom the others name must be looked for */
+	for (size_t i = 0; i < rq->nwho; i++) {
+		const struct selector *s = &rq->who[i];
+		struct cgroup c;
+
+		plain |= s->kind == SELECT_PID;
+		if (s->kind != SELECT_CGROUP || s->pid)
+			continue;
+		r = cgroup_find(s->text, &c);
+		if (r)
+			return r < 0 ? -1 : err_msg("no such cgroup: '%.200s'; give a path, "
+						    "its last part, or a pid", s->text);
+	}
+	if (!plain && !rq->everybody) {
+		r = select_pids(rq->who, rq->nwho, 0, &found);
+		if (!r && !found.n)
+			r = err_msg("nobody to trace: the selectors match no task");
+		pids_clear(&found);
+	}
+	return r;
+}
+
+/* A packet holds 4096 bytes, and a FIFO 16 packets: nobody reads yet. */
+enum { DEAD_LINE = 4000, DEAD_LINES = 8 };
+
+size_t recording_name_dead(const struct request *rq, size_t *at, char *line, size_t size)
+{
+	size_t n = str_format(line, size, "# not alive when the session began:");
+
+	if (*at == rq->dead.n)
+		return 0;
+	while (*at < rq->dead.n && n < size - 16)
+		n += str_format(line + n, size - n, " %d", (int)rq->dead.v[(*at)++]);
+	return n;
+}
+
+size_t recording_write_dead(const struct request *rq, int fd)
+{
+	/* viewers know a trace by its first line, which the stream writes again */
+	static const char header[] = "# tracer: nop\n#\n";
+	char line[DEAD_LINE + 64];
+	size_t at = 0, n, all = 0;
+
+	if (!rq->dead.n)
+		return 0;
+	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
+		fcntl(fd, F_SETFL, O_DIRECT);
+	if (rq->header)
+		fd_write_all(fd, header, sizeof(header) - 1);
+	for (int i = 0; i < DEAD_LINES && (n = recording_name_dead(rq, &at, line, DEAD_LINE)); i++) {
+		if (i == DEAD_LINES - 1 && at < rq->dead.n)
+			n += str_format(line + n, sizeof(line) - n, " and %zu more",
+					rq->dead.n - at);
+		line[n++] = '\n';
+		fd_write_all(fd, line, n);
+		all += n;
+	}
+	return all;
+}
+
+/*
+ * All that live now, in one write: a second one waits for every processor to
+ * forget the first list. From there on the kernel follows their children;
+ * those born between our look and the write are found by another look.
+ */
+static int add_all(const struct selector *who, size_t n, int instance, size_t *added)
+{
+	struct pids known = { 0 }, now = { 0 };
+	int r;
+
+	for (;;) {
+		pids_clear(&now);
+		r = select_pids(who, n, SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK,
+				&now);
+		pids_minus(&now, &known);
+		if (r || !now.n)
+			break;
+		r = pidfilter_add(instance, &now, 0);
+		if (r)
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		r = pids_sort(&known);
+		if (r)
+			break;
+	}
+	*added = known.n;
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+int recording_follow(const struct request *rq, int instance)
+{
+	size_t added;
+	int r = add_all(rq->who, rq->nwho, instance, &added);
+
+	return r || added ? r : err_msg("nobody to trace: the tasks are gone");
+}
+
+int recording_followed(const char *instance, struct pids *out)
+{
+	int dir = recording_instances(), fd, r;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return 0; /* removed under us: nobody is followed any more */
+	r = pidfilter_list(fd, out);
+	close(fd);
+	return r;
+}
+
+/* ---- who enters a cgroup ------------------------------------------------------------- */
+
+#define ATTACH "events/cgroup/cgroup_attach_task/enable"
+
+int recording_names_cgroup(const struct request *rq)
+{
+	for (size_t i = 0; i < rq->nwho; i++)
+		if (rq->who[i].kind == SELECT_CGROUP)
+			return 1;
+	return 0;
+}
+
+int recording_watch_cgroup(int instances, const char *name)
+{
+	int fd = owned_make(instances, name, 0750);
+
+	if (fd < 0)
+		return err_file("unable to make instance %s", name);
+	if (file_exists(fd, ATTACH) && (ctl_write(fd, "buffer_size_kb", "64", 0) < 0 ||
+					ctl_write(fd, ATTACH, "1", 0) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Add those of the tasks in these lines of trace_pipe that are in one of the cgroups
+ * now. A cgroup or a task may be called "x pid=1": each number is tried, and only what
+ * procfs says counts.
+ */
+static void add_entries(const struct cgroup *cgroups, size_t n, const char *text, int instance)
+{
+	struct selector s = { .kind = SELECT_PID };
+	size_t added;
+
+	for (const char *p = text; (p = strstr(p, " pid=")); ) {
+		p += sizeof(" pid=") - 1;
+		s.pid = (pid_t)text_digits(&p);
+		for (size_t i = 0; s.pid > 0 && i < n; i++)
+			if (task_alive(s.pid) && cgroup_has(&cgroups[i], s.pid)) {
+				add_all(&s, 1, instance, &added);
+				break;
+			}
+	}
+}
+
+static _Noreturn void follow_entries(const struct request *rq, const struct cgroup *cgroups,
+				     size_t n, int pipe, int instance)
+{
+	static const struct sched_param first = { .sched_priority = 1 };
+	static char text[64 * 1024];
+	size_t added;
+	ssize_t got;
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		fd_to_null(fd);
+	/* the manager's socket, above all: its end is the janitor's end */
+	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+		if (fd != pipe && fd != instance)
+			close(fd);
+	/* each moment is an event that is lost; refused, it only takes longer */
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
+		text[got] = '\0';
+		add_entries(cgroups, n, text, instance);
+		if (strstr(text, "LOST")) /* or a task is called so */
+			add_all(rq->who, rq->nwho, instance, &added);
+	}
+	_exit(DONE);
+}
+
+pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance)
+{
+	struct cgroup *cgroups = calloc(rq->nwho, sizeof(*cgroups));
+	pid_t self = getpid(), pid;
+	size_t n = 0;
+	int pipe;
+
+	if (!cgroups)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < rq->nwho; i++) {
+		const struct selector *s = &rq->who[i];
+
+		if (s->kind == SELECT_CGROUP && !(s->pid ? cgroup_of(s->pid, &cgroups[n]) :
+						  cgroup_find(s->text, &cgroups[n])))
+			n++;
+	}
+	pipe = openat(watched, "trace_pipe", O_RDONLY | O_CLOEXEC);
+	pid = pipe < 0 ? -1 : fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+		follow_entries(rq, cgroups, n, pipe, instance);
+	}
+	if (pid < 0)
+		err_file("unable to follow who enters a cgroup");
+	if (pipe >= 0)
+		close(pipe);
+	free(cgroups);
+	return pid;
+}
+
+/* ---- the stale ones --------------------------------------------------------------- */
+
+struct sweep {
+	const char *prefix, *session; /* session NULL: all */
+	int (*before)(const char *name);
+	int last;                     /* say what could not be removed */
+};
+
+/* 1: it is to be tried again. */
+static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
+{
+	const struct sweep *s = arg;
+	const char *behind = name + strlen(s->prefix);
+	size_t n = s->session ? strlen(s->session) : 0;
+	int its = n && !strncmp(behind, s->session, n);
+	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
+
+	/* the stream that has one beside it dies with the janitor, not at once */
+	if (owner != OWNER_NONE)
+		return beside;
+	if (!(s->before && s->before(name) < 0) &&
+	    (!instance_remove(dir, name, 0) || errno == ENOENT)) {
+		/* what an orphan of the session's made between the two */
+		if (s->before)
+			s->before(name);
+		return 0;
+	}
+	if (s->session && !beside && !(its && !behind[n]))
+		return 0;
+	if (s->last && !s->session)
+		err_file("unable to remove stale instance %s", name);
+	return 1;
+}
+
+/* Nobody can make an instance during a look: wait between two of them. */
+int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name))
+{
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = time_now_ms() + REMOVE_MS;
+	struct sweep s = { .prefix = prefix, .session = session, .before = before };
+	int dir = recording_instances(), r;
+
+	if (dir < 0)
+		return -1;
+	while ((r = owned_each(dir, prefix, remove_stale, &s)) > 0 && !s.last) {
+		s.last = time_now_ms() >= end;
+		nanosleep(&pause, NULL);
+	}
+	close(dir);
+	return r ? -1 : 0;
+}

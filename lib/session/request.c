@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: ISC */
+/* request.c - what the caller asked for: every value checked, nothing made */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "session/session.h"
+
+const char request_common_options[] =
+	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
+	"# option: --parent PID...  trace the descendants of these, and not themselves\n"
+	"# option: --cgroup TEXT...  tasks of a cgroup, those that enter it later too: "
+	"its path, name, or a pid in it\n"
+	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
+	"# option: --uid UID...  tasks of this user\n"
+	"# option: --comm TEXT...  tasks of this name\n"
+	"# option: --all  everybody but the session itself\n"
+	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
+	"# option: -t, --time MS  end after so many milliseconds\n"
+	"# option: --output lines|fifo|file|dat  one line a packet (default), whole blocks, "
+	"or a file that stays: text, or trace.dat\n"
+	"# option: --header  begin with the lines by which Perfetto and Chrome know a trace\n"
+	"# option: --size KB  the most that a file may hold, default 65536\n"
+	"# option: --buffer KB  the ring buffer of each processor\n"
+	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
+
+/* ---- values ---------------------------------------------------------------- */
+
+static int printable(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return 0;
+	return 1;
+}
+
+static int is_choice(const char *choices, const char *s)
+{
+	size_t n = strlen(s), m;
+
+	for (; n && *choices; choices += m + (choices[m] == '|')) {
+		m = strcspn(choices, "|");
+		if (m == n && !strncmp(choices, s, n))
+			return 1;
+	}
+	return 0;
+}
+
+static int check_value(const struct hook_option *o, const char *s)
+{
+	static const unsigned long most = INT_MAX;
+	const char *what = "";
+	unsigned long n;
+
+	switch (o->type) {
+	case TYPE_FLAG:
+		return err_msg("--%s takes no value: '%.80s'", o->name, s);
+	case TYPE_NAME:
+		if (text_is_name(s))
+			return 0;
+		what = "a name: letters, digits, _ . - and 64 of them at most";
+		break;
+	case TYPE_PID:
+		if (text_pid(s))
+			return 0; /* whether it is alive: drop_dead */
+		what = "a pid";
+		break;
+	case TYPE_NUMBER:
+		if (!text_number(s, 0, ULONG_MAX, &n))
+			return 0;
+		what = "a number";
+		break;
+	case TYPE_MS:
+		if (!text_number(s, 1, most, &n))
+			return 0;
+		what = "a number of milliseconds";
+		break;
+	case TYPE_KB:
+		if (!text_number(s, 1, most, &n))
+			return 0;
+		what = "a number of kilobytes";
+		break;
+	case TYPE_UID:
+		if (!text_number(s, 0, UINT_MAX, &n))
+			return 0;
+		what = "a numeric user id";
+		break;
+	case TYPE_TEXT:
+		if (*s && printable(s))
+			return 0;
+		what = "printable text";
+		break;
+	case TYPE_CHOICE:
+		if (is_choice(o->choices, s))
+			return 0;
+		what = o->choices;
+		break;
+	}
+	return err_msg("--%s: '%.80s' is not %s%s", o->name, s,
+		       o->type == TYPE_CHOICE ? "one of " : "", what);
+}
+
+/* ---- words to options -------------------------------------------------------- */
+
+static struct hook_option *find_option(struct hook *r, char *word, char **value)
+{
+	char *equals = strchr(word, '=');
+	size_t n = equals ? (size_t)(equals - word) : strlen(word);
+
+	*value = equals ? equals + 1 : NULL;
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct hook_option *o = &r->options[i];
+
+		if (o->taken)
+			continue;
+		if (n == 2 && !equals && o->letter && word[1] == o->letter)
+			return o;
+		if (n == strlen(o->name) + 2 && word[1] == '-' &&
+		    !strncmp(word + 2, o->name, n - 2))
+			return o;
+	}
+	return NULL;
+}
+
+static int add_one(struct hook_option *o, const char *s)
+{
+	const char **more;
+	size_t n = strlen(o->prefix);
+
+	if (n && !strncmp(s, o->prefix, n))
+		s += n;
+	if (check_value(o, s) < 0)
+		return -1;
+	if (o->n && !o->many)
+		return err_msg("--%s takes one value, and '%.80s' is one too many",
+			       o->name, s);
+	/* room doubles at the powers of two */
+	if (!(o->n & (o->n - 1))) {
+		more = realloc(o->v, (o->n ? 2 * o->n : 1) * sizeof(*o->v));
+		if (!more)
+			return err_msg("out of memory");
+		o->v = more;
+	}
+	o->v[o->n++] = s;
+	return 0;
+}
+
+/* Do commas part the values of this word? They may be part of a TEXT. */
+static int has_commas(const struct hook_option *o, const char *s)
+{
+	if (!o->many)
+		return 0;
+	if (o->type == TYPE_TEXT && !o->commas)
+		return !strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")];
+	return 1;
+}
+
+/* The value or values of one word, whose commas are overwritten. */
+static int add_value(struct hook_option *o, char *s)
+{
+	char *comma;
+
+	while (has_commas(o, s) && (comma = strchr(s, ','))) {
+		*comma = '\0';
+		if (add_one(o, s) < 0)
+			return -1;
+		s = comma + 1;
+	}
+	return add_one(o, s);
+}
+
+static int parse_words(struct hook *r, char **words)
+{
+	struct hook_option *o = NULL;
+	char *value;
+
+	for (; *words; words++) {
+		if (**words == '-') {
+			o = find_option(r, *words, &value);
+			if (!o)
+				return err_msg("%s has no option '%.80s'; --describe %s "
+					       "lists them", r->name, *words, r->name);
+			o->given = 1;
+			if (value && add_value(o, value) < 0)
+				return -1;
+		} else if (!o) {
+			return err_msg("'%.80s' stands before any option", *words);
+		} else if (add_value(o, *words) < 0) {
+			return -1;
+		}
+	}
+	for (size_t i = 0; i < r->noptions; i++) {
+		o = &r->options[i];
+		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
+			return err_msg("--%s needs a value", o->name);
+	}
+	return 0;
+}
+
+/* ---- the request ---------------------------------------------------------------- */
+
+static const struct { const char *name; enum selector_kind kind; } selectors[] = {
+	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
+	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
+	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
+};
+
+static int is_selector(const struct hook_option *o)
+{
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		if (!strcmp(selectors[i].name, o->name))
+			return 1;
+	return 0;
+}
+
+/*
+ * Take the pids of dead tasks out of an option's values and remember them: a
+ * caller that keeps pids may name a task that has ended, and the others are to
+ * be traced. first is set to the first of them, unless it is set already.
+ */
+static void drop_dead(struct request *rq, struct hook_option *o, const char **first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		pid_t pid = text_pid(o->v[i]);
+
+		if (!pid || task_alive(pid)) {
+			o->v[n++] = o->v[i];
+			continue;
+		}
+		pids_add(&rq->dead, pid);
+		if (!*first)
+			*first = o->v[i];
+	}
+	o->n = n;
+}
+
+/*
+ * The same for each option that takes pids. Of a hook's own option one task must
+ * be left: an empty list would mean something else. Of the selectors all values
+ * together may not become none. 0 or -1 said.
+ */
+static int drop_all_dead(struct request *rq)
+{
+	struct hook *r = rq->hook;
+	const char *first = NULL, *name = NULL;
+	size_t left = 0;
+
+	for (size_t i = 0; i < r->noptions; i++) {
+		struct hook_option *o = &r->options[i];
+		const char *one_dead = NULL;
+		int cgroup = i < r->ncommon && !strcmp(o->name, "cgroup");
+
+		if (o->taken || !o->n)
+			continue;
+		if (o->type == TYPE_PID || cgroup)
+			drop_dead(rq, o, &one_dead);
+		if (i >= r->ncommon) {
+			if (one_dead && !o->n)
+				return err_msg("--%s: no task %s is alive", o->name, one_dead);
+			continue;
+		}
+		left += is_selector(o) ? o->n : 0;
+		if (one_dead && !first) {
+			first = one_dead;
+			name = o->name;
+		}
+	}
+	if (pids_sort(&rq->dead) < 0)
+		return -1;
+	if (!first || left)
+		return 0;
+	if (rq->dead.n == 1)
+		return err_msg("--%s: no task %s is alive", name, first);
+	return err_msg("--%s: no task %s is alive, and none of the other %zu", name, first,
+		       rq->dead.n - 1);
+}
+
+static void add_selectors(struct request *rq, const struct hook_option *o,
+			  enum selector_kind kind)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct selector *s = &rq->who[rq->nwho++];
+
+		*s = (struct selector){ .kind = kind, .text = o->v[i] };
+		if (kind == SELECT_UID)
+			text_number(o->v[i], 0, UINT_MAX, &s->number);
+		else if (kind != SELECT_COMM)
+			s->pid = text_pid(o->v[i]);
+	}
+}
+
+static const char *one(const struct hook *r, const char *name)
+{
+	const struct hook_option *o = hook_common_option(r, name);
+
+	return o->n ? o->v[0] : NULL;
+}
+
+static unsigned long kilobytes(const struct hook *r, const char *name, unsigned long n)
+{
+	const char *s = one(r, name);
+
+	if (s)
+		text_number(s, 1, INT_MAX, &n);
+	return n;
+}
+
+/* Whom: the selectors, in one list. One at least, --all, or a hook that needs nobody. */
+static int fill_who(struct request *rq)
+{
+	const struct hook *r = rq->hook;
+	const struct hook_option *parent = hook_common_option(r, "parent");
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		n += hook_common_option(r, selectors[i].name)->n;
+	rq->everybody = hook_common_option(r, "all")->given;
+	if (rq->everybody && r->whom_optional)
+		return err_msg("%s: --all: name those whose requests are to be followed, or "
+			       "nobody", r->name);
+	if (!n && r->whom_optional)
+		rq->everybody = 1;
+	else if (!n && !rq->everybody)
+		return err_msg("%s: nobody to trace; name them with --pid, or see "
+			       "--describe %s", r->name, r->name);
+	if (n && rq->everybody)
+		return err_msg("%s: --all is everybody already; leave the other "
+			       "selectors out", r->name);
+	if (r->whom && parent->n)
+		return err_msg("%s: --parent: its events belong to no task; use --pid", r->name);
+	rq->who = calloc(n + 1, sizeof(*rq->who));
+	if (!rq->who)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
+		add_selectors(rq, hook_common_option(r, selectors[i].name), selectors[i].kind);
+	for (size_t i = 0; i < parent->n; i++)
+		pids_add(&rq->parents, text_pid(parent->v[i]));
+	return pids_sort(&rq->parents);
+}
+
+int request_hook_picks(const struct request *rq)
+{
+	return rq->hook->whom && !rq->everybody;
+}
+
+/* HOOK.PID.MILLISECONDS tells people whose it is and since when. */
+static void name_session(struct request *rq)
+{
+	const char *name = one(rq->hook, "instance");
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	if (name)
+		str_format(rq->session, sizeof(rq->session), "%s", name);
+	else
+		str_format(rq->session, sizeof(rq->session), "%s.%d.%lld", rq->hook->name,
+			 (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
+}
+
+int request_parse(struct request *rq, struct hook *r, const char *args)
+{
+	const char *why = NULL, *s;
+	unsigned long ms;
+
+	*rq = (struct request){ .hook = r, .ms = -1 };
+	rq->words = words_split(args, &why);
+	if (!rq->words)
+		return err_msg("--args: %s", why);
+	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_who(rq) < 0)
+		return -1;
+	name_session(rq);
+	s = one(r, "time");
+	if (s && !text_number(s, 1, INT_MAX, &ms))
+		rq->ms = (long)ms;
+	s = one(r, "output");
+	rq->output = !s || !strcmp(s, "lines") ? OUTPUT_LINES :
+		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
+		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
+	if (r->alone && rq->output == OUTPUT_DAT)
+		return err_msg("%s makes files of its own, and --output dat none", r->name);
+	rq->header = hook_common_option(r, "header")->given;
+	if (rq->header && rq->output == OUTPUT_DAT)
+		return err_msg("--header is for text, and --output dat makes none");
+	rq->buffer_kb = kilobytes(r, "buffer", 0);
+	rq->size_kb = kilobytes(r, "size", 65536);
+	rq->clock = one(r, "clock");
+	return 0;
+}
+
+/* ---- for the hook ---------------------------------------------------------------- */
+
+/* "NAME=VALUE" as one string of our own; NULL: out of memory. */
+static char *variable(const char *name, const char *value)
+{
+	size_t size = strlen(name) + strlen(value) + 2;
+	char *s = malloc(size);
+
+	if (s)
+		str_format(s, size, "%s=%s", name, value);
+	return s;
+}
+
+/* HOOK_NAME_OF_OPTION=the values, parted by blanks; a flag is "1". */
+static char *option_variable(const struct hook_option *o)
+{
+	size_t size = sizeof("HOOK_=1") + strlen(o->name), n;
+	char *s;
+
+	for (size_t i = 0; i < o->n; i++)
+		size += strlen(o->v[i]) + 1;
+	s = malloc(size);
+	if (!s)
+		return NULL;
+	n = str_format(s, size, "HOOK_%s=%s", o->name, o->type == TYPE_FLAG ? "1" : "");
+	for (char *p = s; *p != '='; p++)
+		*p = (char)(*p == '-' ? '_' : *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+	for (size_t i = 0; i < o->n; i++)
+		n += str_format(s + n, size - n, "%s%s", i ? " " : "", o->v[i]);
+	return s;
+}
+
+char **request_environment(const struct request *rq, const char *tools,
+			   const char *const *place)
+{
+	static const char *const kept[] = { "TRACER_PROCFS_PATH", "TRACER_SYSFS_PATH" };
+	char path[PATH_MAX + 64], **env = calloc(HOOK_OPTIONS_MAX + HOOK_VARIABLES_MAX + 4, sizeof(*env));
+	size_t n = 0;
+
+	if (!env)
+		return NULL;
+	str_format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
+	env[n++] = variable("PATH", path);
+	while (*place)
+		env[n++] = (char *)(size_t)*place++;
+	for (size_t i = 0; i < 2; i++)
+		if (getenv(kept[i]))
+			env[n++] = variable(kept[i], getenv(kept[i]));
+	for (size_t i = 0; i < rq->hook->noptions; i++)
+		if (rq->hook->options[i].given &&
+		    (i >= rq->hook->ncommon || !strcmp(rq->hook->options[i].name, "buffer")))
+			env[n++] = option_variable(&rq->hook->options[i]);
+	for (size_t i = 0; i < n; i++)
+		if (!env[i])
+			return NULL;
+	return env;
+}

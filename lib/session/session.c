@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * session.c - the manager's side of a session, and the end of all sessions
+ *
+ * The manager starts the janitor (janitor.c), prints the path that it is told,
+ * waits, and hangs up: the janitor holds one end of a socket whose other end
+ * is ours alone, so that our death, of whatever kind, hangs up too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "session/session.h"
+
+/* How long to wait for a session that was told to end. */
+#define CLEAR_MS 10000
+
+/* What ends a session, blocked from session_hold_signals on. */
+static sigset_t signals;
+
+static int members(void *arg, struct pids *out)
+{
+	return manager_subsystem.members(arg, out);
+}
+
+/* The beginning of what the janitor and the hook said. */
+struct said {
+	char text[1100];
+	size_t n;
+};
+
+/*
+ * Read what there is of it, so that nobody waits for room to say more. 0 at
+ * the end, -1 there is nothing now.
+ */
+static int hear(int errors, struct said *s)
+{
+	char rest[4096];
+	ssize_t n = read(errors, rest, sizeof(rest));
+	size_t room = sizeof(s->text) - 1 - s->n;
+
+	if (n <= 0)
+		return (int)n;
+	if ((size_t)n < room)
+		room = (size_t)n;
+	memcpy(s->text + s->n, rest, room);
+	s->n += room;
+	return 1;
+}
+
+/* The message of a line "TOOL: fatal: MESSAGE", whose tool a caller of us does not know. */
+static const char *without_tool(const char *line)
+{
+	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n && !strncmp(line + n, ": fatal: ", 9) ? line + n + 9 : line;
+}
+
+/*
+ * The first line of it, as ours, and the lines that go with it: the kernel's
+ * command and caret begin with blanks.
+ */
+static void pass_on(struct said *s)
+{
+	char *line = s->text, *more, *end;
+
+	s->text[s->n] = '\0';
+	line += strspn(line, "\n");
+	more = line + strcspn(line, "\n");
+	if (*more)
+		*more++ = '\0';
+	if (!*line)
+		err_msg("the session could not be made");
+	else
+		err_msg("%s", without_tool(line));
+	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
+		end = strchr(end, '\n') + 1;
+	for (char *p = more; p < end; p++)
+		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
+			*p = '?';
+	fd_write_all(STDERR_FILENO, more, (size_t)(end - more));
+}
+
+/* Wait for the path. 0; otherwise the status to leave with, the reason said. */
+static int await_path(int janitor, int errors, char *path)
+{
+	struct epoll_event in = { .events = EPOLLIN };
+	struct wait w = { .signals = &signals, .ms = -1 };
+	struct said said = { .n = 0 };
+	int signo, r;
+	ssize_t n;
+
+	w.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w.fd < 0 || epoll_ctl(w.fd, EPOLL_CTL_ADD, janitor, &in) < 0 ||
+	    epoll_ctl(w.fd, EPOLL_CTL_ADD, errors, &in) < 0) {
+		err_errno("unable to wait for the session");
+		return REFUSED;
+	}
+	do {
+		r = wait_for(&w, &signo);
+		if (r == ENDED_SIGNAL || r < 0) {
+			shutdown(janitor, SHUT_WR);
+			close(w.fd);
+			return r < 0 ? REFUSED : 128 + signo;
+		}
+		if (!hear(errors, &said))
+			epoll_ctl(w.fd, EPOLL_CTL_DEL, errors, NULL);
+		n = recv(janitor, path, PATH_MAX - 2, MSG_DONTWAIT);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	close(w.fd);
+	if (n <= 0) {
+		/* all that the janitor said is in the pipe by now */
+		while (said.n < sizeof(said.text) - 1 && hear(errors, &said) > 0)
+			;
+		pass_on(&said);
+		return REFUSED;
+	}
+	path[n] = '\0';
+	return 0;
+}
+
+/* From here on a file is the caller's. 0, or the status to leave with. */
+static int tell(const struct request *rq, char *path)
+{
+	size_t n = strlen(path);
+
+	path[n] = '\n';
+	if (fd_write_all(STDOUT_FILENO, path, n + 1) < 0) {
+		err_errno("unable to print the path");
+		return REFUSED;
+	}
+	path[n] = '\0';
+	if (rq->output >= OUTPUT_FILE)
+		rundir_hand_over(rq->session);
+	return 0;
+}
+
+static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
+{
+	if (owner != OWNER_NONE || !rundir_remove(dir, name, *(int *)clear) ||
+	    !*(int *)clear)
+		return 0;
+	return err_errno("unable to remove session directory %s", name);
+}
+
+/* With clear: files that were to stay too, and what cannot be removed is said. */
+static int sweep_rundir(int dir, int clear)
+{
+	return owned_each(dir, "", remove_stale, &clear) < 0 ? -1 : 0;
+}
+
+/* The hook's processes are in the janitor's session (setsid(2)). */
+static int kill_member(void *janitor, pid_t pid)
+{
+	if (getsid(pid) == *(pid_t *)janitor)
+		kill(pid, SIGKILL);
+	return 0;
+}
+
+/*
+ * The janitor's status. When it was killed, what it held is nobody's now:
+ * take that down, and nothing that is another's by the same name.
+ */
+static int end_of(pid_t pid, const struct request *rq)
+{
+	siginfo_t gone = { .si_pid = 0 };
+	char path[PATH_MAX];
+	int status, dir;
+
+	while (waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			return REFUSED;
+	if (gone.si_code != CLD_EXITED) /* its number is taken until the wait */
+		task_each_process(kill_member, &pid);
+	if (waitpid(pid, &status, 0) != pid)
+		return REFUSED;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	audit_end(rq, manager_subsystem.name, -1);
+	dir = rundir_open(manager_subsystem.name, path);
+	if (dir >= 0) {
+		sweep_rundir(dir, 0);
+		close(dir);
+	}
+	manager_subsystem.sweep(rq->session);
+	return REFUSED;
+}
+
+/* A file must fit where it goes: others live there too. */
+static int check_size(const struct request *rq, int dir, const char *path)
+{
+	struct statvfs fs;
+	unsigned long long kb;
+
+	if (rq->output < OUTPUT_FILE || fstatvfs(dir, &fs) < 0)
+		return 0;
+	kb = (unsigned long long)fs.f_bavail * fs.f_frsize / 1024;
+	if (rq->size_kb <= kb)
+		return 0;
+	return err_msg("--size: %lu KB do not fit into %s, which has %llu left",
+		       rq->size_kb, path, kb);
+}
+
+void session_hold_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
+	sigset_t all;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&signals, ending[i]);
+	all = signals;
+	sigaddset(&all, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the statuses away */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* As wait_for; a signal that is for the stream goes on to it, and is no end. */
+static int wait_for_end(struct wait *w, const struct request *rq, int *signo)
+{
+	long long end = time_now_ms() + w->ms;
+	char byte = PASS_ON;
+	int r;
+
+	while ((r = wait_for(w, signo)) == ENDED_SIGNAL && *signo == SIGUSR1 &&
+	       rq->hook->alone && send(w->fd, &byte, 1, MSG_NOSIGNAL) == 1)
+		if (rq->ms >= 0)
+			w->ms = end > time_now_ms() ? (long)(end - time_now_ms()) : 0;
+	return r;
+}
+
+/* Of those that began at the same time as well. */
+static int within_limits(const struct request *rq)
+{
+	char path[PATH_MAX];
+	int rundir = rundir_open(manager_subsystem.name, path), r;
+
+	if (rundir < 0)
+		return -1;
+	r = policy_limits(rq, rundir, 0);
+	close(rundir);
+	return r;
+}
+
+int session_run(const struct request *rq, const char *tools)
+{
+	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
+	int ends[2], errors[2], status, r, signo = 0, rundir;
+	char path[PATH_MAX], byte = BY_ITSELF;
+	pid_t pid;
+
+	rundir = rundir_open(manager_subsystem.name, path);
+	if (rundir < 0 || check_size(rq, rundir, path) < 0)
+		return REFUSED;
+	if (policy_limits(rq, rundir, 1) < 0) {
+		close(rundir);
+		return REFUSED;
+	}
+	/* what the dead left; where that does not work it is --clear's to say */
+	sweep_rundir(rundir, 0);
+	close(rundir);
+	manager_subsystem.sweep("");
+	audit_begin(rq, manager_subsystem.name);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
+	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		err_errno("unable to start the session");
+		audit_end(rq, manager_subsystem.name, REFUSED);
+		return REFUSED;
+	}
+	if (!pid) {
+		close(ends[0]);
+		dup2(errors[1], STDERR_FILENO);
+		close(errors[0]);
+		close(errors[1]);
+		status = janitor_run(rq, tools, ends[1]);
+		audit_end(rq, manager_subsystem.name, status);
+		_exit(status);
+	}
+	close(ends[1]);
+	close(errors[1]);
+	fcntl(errors[0], F_SETFL, O_NONBLOCK);
+
+	status = await_path(ends[0], errors[0], path);
+	if (!status && within_limits(rq) < 0)
+		status = REFUSED;
+	if (!status && !rq->dry)
+		status = tell(rq, path);
+	close(errors[0]);
+	if (status || rq->dry) {
+		close(ends[0]);
+		r = end_of(pid, rq);
+		if (!status && r) {
+			err_msg("%s: unable to remove what the check made; --clear does",
+				rq->session);
+			status = REFUSED;
+		}
+		/* that the hook was misused, its exit status tells */
+		return status == REFUSED && r == MISUSED ? r : status;
+	}
+	fd_to_null(STDOUT_FILENO);
+	fd_to_null(STDERR_FILENO);
+
+	w.signals = &signals;
+	w.fd = ends[0];
+	w.tasks = rq->everybody ? NULL : members;
+	r = wait_for_end(&w, rq, &signo);
+	if ((r == ENDED_TIME || r == ENDED_TASKS) &&
+	    send(ends[0], &byte, 1, MSG_NOSIGNAL) < 0)
+		r = ENDED_FD; /* the janitor ended it before us */
+	close(ends[0]);
+	status = end_of(pid, rq);
+	return r < 0 ? REFUSED : status;
+}
+
+/* ---- clear ------------------------------------------------------------------------------ */
+
+static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
+{
+	(void)dir, (void)name;
+	if (owner > 0)
+		pids_add(arg, owner);
+	return 0;
+}
+
+/* Wait until a janitor that was told to end has. */
+static void await_end(pid_t pid, long long end)
+{
+	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
+	long long left = end - time_now_ms();
+
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+
+	while (p.fd < 0 && !kill(pid, 0) && time_now_ms() < end) /* no pidfds here */
+		nanosleep(&pause, NULL);
+	if (p.fd < 0)
+		return;
+	if (poll(&p, 1, left > 0 ? (int)left : 0) == 0) {
+		kill(pid, SIGKILL);
+		poll(&p, 1, CLEAR_MS);
+	}
+	close(p.fd);
+}
+
+int session_clear(void)
+{
+	struct pids owners = { 0 };
+	char path[PATH_MAX];
+	long long end;
+	int dir = rundir_open(manager_subsystem.name, path), r = 0;
+
+	if (dir < 0)
+		return -1;
+	owned_each(dir, "", collect_owner, &owners);
+	for (size_t i = 0; i < owners.n; i++)
+		kill(owners.v[i], SIGTERM);
+	end = time_now_ms() + CLEAR_MS;
+	for (size_t i = 0; i < owners.n; i++)
+		await_end(owners.v[i], end);
+	pids_clear(&owners);
+	if (sweep_rundir(dir, 1) < 0)
+		r = -1;
+	close(dir);
+	return manager_subsystem.sweep(NULL) < 0 ? -1 : r;
+}

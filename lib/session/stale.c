@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * stale.c - instances of sessions whose owner is dead
+ *
+ * The lock on an instance tells whether its session lives. A session also has things that
+ * belong to no instance: probes, the tracing of devices, BPF programs. They are found by
+ * the name of the instance, so they have to go first.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "tracefs/tracefs.h"
+#include "blktrace/blktrace.h"
+#include "requests/requests.h"
+#include "session/session.h"
+
+static int end_probes(int instances, const char *name)
+{
+	return probes_end_session(instances, name + strlen(INSTANCE_PREFIX));
+}
+
+static int end_devices(int instances, const char *name)
+{
+	(void)instances;
+	return blk_end_session(name);
+}
+
+static int end_requests(int instances, const char *name)
+{
+	(void)instances;
+	return dt_end_session(name);
+}
+
+/* The subsystems, by the prefixes of their instances. */
+static const struct {
+	const char *prefix;
+	int (*release)(int instances, const char *name);
+} subsystems[] = {
+	{ INSTANCE_PREFIX, end_probes },
+	{ BLK_INSTANCE_PREFIX, end_devices },
+	{ DT_INSTANCE_PREFIX, end_requests },
+};
+
+#define SUBSYSTEMS (sizeof(subsystems) / sizeof(*subsystems))
+
+int instance_is_reserved(const char *name)
+{
+	if (strncmp(name, "tfs", 3))
+		return 0;
+	name += 3;
+	if (*name == '-')
+		for (name++; islower((unsigned char)*name) || isdigit((unsigned char)*name); )
+			name++;
+	return *name == '.';
+}
+
+struct each {
+	int (*fn)(void *, int instances, const char *name);
+	void *arg;
+};
+
+static int call_if_stale(void *arg, int instances, const char *name, pid_t owner)
+{
+	struct each *e = arg;
+
+	return owner == OWNER_NONE ? e->fn(e->arg, instances, name) : 0;
+}
+
+int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg)
+{
+	struct each e = { fn, arg };
+	int sum = 0;
+
+	for (size_t i = 0; i < SUBSYSTEMS; i++) {
+		int r = owned_each(instances, subsystems[i].prefix, call_if_stale, &e);
+
+		if (r < 0)
+			return -1;
+		sum += r;
+	}
+	return sum;
+}
+
+int stale_release(int instances, const char *name)
+{
+	for (size_t i = 0; i < SUBSYSTEMS; i++)
+		if (!strncmp(name, subsystems[i].prefix, strlen(subsystems[i].prefix)))
+			return subsystems[i].release(instances, name);
+	return 0;
+}

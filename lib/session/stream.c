@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * stream.c - the processes that make a session's output
+ *
+ * One, the subsystem's tool or that which the hook printed. With a filter
+ * two, in one process group: the filter is the stream, the tool a child of it.
+ * SIGTERM stays blocked in the filter, which ends when all of the tool's text
+ * has gone through it.
+ *
+ * Both are forked and wait before the session records, so that the janitor knows
+ * their pids then. The tool waits on for the filter, which waits for a reader.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "session/session.h"
+
+/* ---- what the hook printed ---------------------------------------------------- */
+
+static int check_tool(const char *hook, const char *tools, const char *name)
+{
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%s", tools, name);
+	if (text_is_name(name) && !access(path, X_OK))
+		return 0;
+	return err_msg("%s: the hook printed '%.80s', which is no tool of ours", hook, name);
+}
+
+int stream_parse(struct stream_words *s, size_t n, const char *hook, const char *tools)
+{
+	size_t words = 0;
+	char *end;
+
+	if (n == sizeof(s->text) || (n && s->text[n - 1] != '\n'))
+		return err_msg("%s: the hook printed too many words, or the last without its "
+			       "newline", hook);
+	for (char *p = s->text; p < s->text + n; p = end + 1) {
+		end = memchr(p, '\n', (size_t)(s->text + n - p));
+		*end = '\0';
+		if (words == STREAM_WORDS_MAX - 1)
+			return err_msg("%s: the hook printed too many words", hook);
+		if (!s->filter && !strcmp(p, "|"))
+			s->filter = &s->word[words++ + 1];
+		else
+			s->word[words++] = p;
+	}
+	if (s->word[0] && *s->word[0] != '-' && check_tool(hook, tools, s->word[0]) < 0)
+		return -1;
+	if (s->filter)
+		return check_tool(hook, tools, *s->filter ? *s->filter : "");
+	return 0;
+}
+
+/* ---- in the child that becomes the stream ----------------------------------------- */
+
+static _Noreturn void run(const char *tools, const char *const *argv)
+{
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%s", tools, *argv);
+	execv(path, (char *const *)(size_t)argv);
+	_exit(127);
+}
+
+/* Of a tool that knows nothing of sessions standard output is as the session wants it. */
+static void limit_output(const struct request *rq)
+{
+	struct rlimit most = { KB_BYTES(rq->size_kb), KB_BYTES(rq->size_kb) };
+
+	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
+		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);
+	if (rq->output >= OUTPUT_FILE)
+		setrlimit(RLIMIT_FSIZE, &most);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+/* The two processes of a stream with a filter, in each of them. */
+static struct {
+	int filter, tool;       /* which one this is; neither: there is no filter */
+	int text[2], go[2];
+} two;
+
+/* Returns in both processes. */
+static void split(void)
+{
+	pid_t self = getpid(), pid;
+
+	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 ||
+	    (pid = fork()) < 0)
+		_exit(REFUSED);
+	two.filter = pid > 0;
+	two.tool = !pid;
+	if (pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(REFUSED);
+	close(two.go[1]);
+}
+
+int stream_hold(const struct request *rq, const struct stream_words *s, int pids, int go)
+{
+	pid_t self;
+	char c;
+
+	if (rq->output != OUTPUT_DAT && s->filter)
+		split();
+	self = task_self();
+	if (write(pids, &self, sizeof(self)) != sizeof(self))
+		_exit(REFUSED);
+	close(pids);
+	if (read(two.tool ? two.go[0] : go, &c, 1) != 1)
+		_exit(REFUSED);
+	return two.tool;
+}
+
+/* The reader is there: the tool may begin. */
+static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
+{
+	if (write(two.go[1], "", 1) != 1)
+		_exit(REFUSED);
+	dup2(two.text[0], STDIN_FILENO);
+	limit_output(rq);
+	run(tools, argv);
+}
+
+void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
+{
+	const char *argv[16 + STREAM_WORDS_MAX], *variables[HOOK_VARIABLES_MAX + 1];
+	const char *const *word = s->word;
+	struct request tool = *rq;
+	size_t n = 0;
+
+	/* the tool in front of a filter writes to a pipe, whose one reader is the filter */
+	if (rq->output < OUTPUT_FILE && !two.tool && expect_next_reader(STDOUT_FILENO) < 0)
+		_exit(REFUSED);
+	if (two.filter)
+		begin_filter(rq, tools, s->filter);
+	if (two.tool) {
+		dup2(two.text[1], STDOUT_FILENO);
+		if (rq->output == OUTPUT_LINES) /* the filter makes them */
+			tool.output = OUTPUT_FIFO;
+	}
+	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-' && !rq->hook->alone) {
+		manager_subsystem.place(rq, variables);
+		for (const char **v = variables; *v; v++)
+			putenv((char *)(size_t)*v);
+		if (!s->filter)
+			limit_output(rq);
+		run(tools, s->word);
+	}
+	if (manager_subsystem.stream(&tool, argv) < 0)
+		_exit(REFUSED);
+	if (rq->hook->alone && *word) /* it knows them */
+		argv[0] = *word++;
+	for (; rq->output != OUTPUT_DAT && *word; word++) {
+		while (argv[n])
+			n++;
+		argv[n] = *word;
+		argv[n + 1] = NULL;
+	}
+	run(tools, argv);
+}

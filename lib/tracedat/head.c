@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: ISC */
+/* datwrite.c - the head of a trace.dat of version 6, from a tracefs */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "tracedat/tracedat.h"
+
+/* A file, or nothing where there is none, behind its length of size bytes. */
+static void add_file(struct bytes *b, int dir, const char *file, size_t size)
+{
+	size_t n = 0;
+	char *text = file_read(dir, file, &n);
+
+	if (!text && errno == ENOMEM)
+		b->failed = 1;
+	if (size == sizeof(uint64_t))
+		bytes_u64(b, n);
+	else
+		bytes_u32(b, (uint32_t)n);
+	bytes_add(b, text, n);
+	free(text);
+}
+
+/* Remember the event's format, unless it is known or there is none. */
+static void add_format(struct dat_head *h, const char *system, const char *event)
+{
+	size_t room = strlen(system) + strlen(event) + 2, len;
+	struct dat_format *more;
+	char file[600], *text, *names, *shorter;
+
+	for (size_t i = 0; i < h->nformats; i++)
+		if (!strcmp(h->formats[i].event, event) &&
+		    !strcmp(h->formats[i].system, system))
+			return;
+	str_format(file, sizeof(file), "events/%s/%s/format", system, event);
+	text = file_read(h->dir, file, &len);
+	names = malloc(room);
+	if (!text || !names) {
+		h->failed |= !names || errno == ENOMEM;
+		free(text);
+		free(names);
+		return;
+	}
+	/* there may be thousands, and what was read has room to spare */
+	shorter = realloc(text, len + 1);
+	if (shorter)
+		text = shorter;
+	/* what prints an address as a symbol needs the symbols; see vsprintf.c */
+	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
+		h->symbols |= p[2] && strchr("sSfFB", p[2]);
+	if (!(h->nformats & (h->nformats - 1))) {
+		more = realloc(h->formats, (h->nformats ? 2 * h->nformats : 1) *
+					   sizeof(*h->formats));
+		if (!more) {
+			h->failed = 1;
+			free(text);
+			free(names);
+			return;
+		}
+		h->formats = more;
+	}
+	h->bytes += len + room + 12;
+	h->formats[h->nformats++] = (struct dat_format){
+		.system = names,
+		.event = stpcpy(names, system) + 1,
+		.text = text,
+		.len = len,
+	};
+	strcpy(h->formats[h->nformats - 1].event, event);
+}
+
+/* The events in the instance's list of those that are enabled. */
+static void add_enabled(struct dat_head *h)
+{
+	char *list = file_read(h->dir, "set_event", NULL), *line, *next, *colon;
+
+	/* most often nothing has changed since the last look */
+	if (!list || (h->enabled && !h->failed && !strcmp(h->enabled, list))) {
+		free(list);
+		return;
+	}
+	h->failed = 0;
+	free(h->enabled);
+	h->enabled = strdup(list);
+	for (line = list; line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		colon = strchr(line, ':');
+		if (!colon || strchr(line, '/') || *line == '.')
+			continue;
+		*colon++ = '\0';
+		colon[strcspn(colon, " :")] = '\0';
+		add_format(h, line, colon);
+	}
+	free(list);
+}
+
+static int is_on(int dir, const char *file)
+{
+	char *text = file_read(dir, file, NULL);
+	int on = text && *text == '1';
+
+	free(text);
+	return on;
+}
+
+/* Do a tracer or an option record addresses of code? */
+static int records_addresses(int dir)
+{
+	char *tracer = file_read(dir, "current_tracer", NULL);
+	int some = tracer && strcmp(tracer, "nop\n") && strcmp(tracer, "nop");
+
+	free(tracer);
+	return some || is_on(dir, "options/stacktrace") ||
+	       is_on(dir, "options/func_stack_trace");
+}
+
+int dat_begin(struct dat_head *h)
+{
+	size_t len;
+	char *text = file_read(h->dir, "events/header_page", &len);
+	int fd, r = text ? subbuf_format_parse(&h->layout, text, len) : -1;
+	struct dirent *e;
+	DIR *d;
+
+	free(text);
+	if (!text)
+		return err_file("unable to read events/header_page");
+	if (r < 0)
+		return err_msg("unable to make sense of events/header_page");
+	h->layout.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	fd = openat(h->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_file("unable to read per_cpu");
+	h->cpus = instance_cpu_count(fd);
+	close(fd);
+	if (!h->cpus)
+		return err_msg("no processor in per_cpu");
+
+	fd = openat(h->dir, "events/ftrace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			add_format(h, "ftrace", e->d_name);
+	if (d)
+		closedir(d);
+	return h->failed || !d ? err_msg("unable to read events/ftrace: out of memory") : 0;
+}
+
+size_t dat_look(struct dat_head *h, int all)
+{
+	size_t n = 0, len;
+	char *text;
+
+	add_enabled(h);
+	h->symbols |= records_addresses(h->dir);
+	text = file_read(h->root, "saved_cmdlines", &len);
+	if (text)
+		n = comms_parse(&h->comms, text, len);
+	free(text);
+	if (!all)
+		return n;
+	n += names_from_instance(&h->comms, h->dir);
+	text = file_read(h->dir, "trace_clock", NULL);
+	if (text || errno != ENOMEM) {
+		free(h->clock);
+		h->clock = text;
+	} else if (!h->clock) {
+		h->failed = 1;
+	}
+	return n;
+}
+
+void dat_forget(struct dat_head *h)
+{
+	comms_clear(&h->comms);
+}
+
+/* The formats of one system, counted; of them that are behind first. */
+static void add_system(const struct dat_head *h, struct bytes *out, const char *system,
+		       size_t first)
+{
+	uint32_t n = 0;
+
+	for (size_t i = first; i < h->nformats; i++)
+		n += !strcmp(h->formats[i].system, system);
+	bytes_u32(out, n);
+	for (size_t i = first; i < h->nformats; i++) {
+		const struct dat_format *f = &h->formats[i];
+
+		if (strcmp(f->system, system))
+			continue;
+		bytes_u64(out, f->len);
+		bytes_add(out, f->text, f->len);
+	}
+}
+
+/* Is none of the same system in front of it? ftrace's are counted apart. */
+static int leads(const struct dat_head *h, size_t i)
+{
+	if (!strcmp(h->formats[i].system, "ftrace"))
+		return 0;
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(h->formats[j].system, h->formats[i].system))
+			return 0;
+	return 1;
+}
+
+static void add_formats(const struct dat_head *h, struct bytes *out)
+{
+	uint32_t systems = 0;
+
+	add_system(h, out, "ftrace", 0);
+	for (size_t i = 0; i < h->nformats; i++)
+		systems += (uint32_t)leads(h, i);
+	bytes_u32(out, systems);
+	for (size_t i = 0; i < h->nformats; i++)
+		if (leads(h, i)) {
+			bytes_string(out, h->formats[i].system);
+			add_system(h, out, h->formats[i].system, i);
+		}
+}
+
+static void add_option(struct bytes *out, uint16_t id, const struct bytes *data)
+{
+	bytes_add(out, &id, sizeof(id));
+	bytes_u32(out, (uint32_t)data->n);
+	bytes_add(out, data->v, data->n);
+}
+
+static void add_options(const struct dat_head *h, struct bytes *out)
+{
+	static const uint16_t done = DAT_DONE;
+	struct bytes data = { 0 };
+	struct utsname u;
+	char text[5 * sizeof(u.release)];
+
+	bytes_add(out, "options  ", 10);
+	for (unsigned cpu = 0; cpu < h->cpus; cpu++) {
+		size_t n;
+		char *stats;
+
+		str_format(text, sizeof(text), "per_cpu/cpu%u/stats", cpu);
+		stats = file_read(h->dir, text, &n);
+		if (!stats) {
+			out->failed |= errno == ENOMEM;
+			continue;
+		}
+		data.n = 0;
+		bytes_add(&data, text, str_format(text, sizeof(text), "CPU: %u\n", cpu));
+		bytes_add(&data, stats, n + 1);
+		add_option(out, DAT_CPUSTAT, &data);
+		free(stats);
+	}
+	if (h->unwritten) {
+		data.n = 0;
+		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "not written: %llu\n",
+						      h->unwritten));
+		add_option(out, DAT_CPUSTAT, &data);
+	}
+	data.n = 0;
+	if (h->clock)
+		add_option(out, DAT_TRACECLOCK, &data);
+	if (!uname(&u)) {
+		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "%s %s %s %s", u.sysname,
+						      u.nodename, u.release, u.machine));
+		add_option(out, DAT_UNAME, &data);
+	}
+	bytes_add(out, &done, sizeof(done));
+	out->failed |= data.failed;
+	free(data.v);
+}
+
+/* Lines as in saved_cmdlines, as many as fit. */
+static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
+{
+	for (size_t i = 0; i < h->comms.room; i++) {
+		const struct comm *c = h->comms.v[i];
+		char line[64];
+		size_t n;
+
+		if (!c)
+			continue;
+		n = str_format(line, sizeof(line), "%d %s\n", (int)c->pid, c->name);
+		/* a name must not begin a line, which would be another task's */
+		text_mask_controls(line, line + n - 1);
+		if (n > most - out->n)
+			break;
+		bytes_add(out, line, n);
+	}
+}
+
+int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
+{
+	struct bytes symbols = { 0 }, prints = { 0 }, names = { 0 }, tail = { 0 };
+	char kallsyms[PATH_MAX];
+	int fits;
+
+	out->n = 0;
+	out->failed = 0;
+	bytes_add(out, "\x17\x08\x44" "tracing6", 12); /* and the NUL */
+	bytes_add(out, h->layout.big ? "\1" : "\0", 1);
+	bytes_add(out, h->layout.commit_size == 8 ? "\10" : "\4", 1);
+	bytes_u32(out, h->layout.size);
+	bytes_string(out, "header_page");
+	add_file(out, h->dir, "events/header_page", sizeof(uint64_t));
+	bytes_string(out, "header_event");
+	add_file(out, h->dir, "events/header_event", sizeof(uint64_t));
+	add_formats(h, out);
+
+	if (h->symbols) {
+		str_format(kallsyms, sizeof(kallsyms), "%s/kallsyms", path_procfs());
+		add_file(&symbols, AT_FDCWD, kallsyms, sizeof(uint32_t));
+	}
+	add_file(&prints, h->root, "printk_formats", sizeof(uint32_t));
+	bytes_u32(&tail, h->cpus);
+	add_options(h, &tail);
+	bytes_string(&tail, "flyrecord");
+
+	if (out->n + symbols.n + prints.n + tail.n + 8 > most)
+		symbols.n = 0;
+	if (!symbols.n)
+		bytes_u32(&symbols, 0);
+	bytes_add(out, symbols.v, symbols.n);
+	bytes_add(out, prints.v, prints.n);
+	fits = out->n + 8 + tail.n <= most;
+	out->failed |= symbols.failed | prints.failed | tail.failed;
+	if (fits)
+		add_names(h, &names, most - out->n - 8 - tail.n);
+	bytes_u64(out, names.n);
+	bytes_add(out, names.v, names.n);
+	bytes_add(out, tail.v, tail.n);
+	out->failed |= bytes_room(out, dat_table_size(h)) < 0;
+	free(symbols.v);
+	free(prints.v);
+	free(names.v);
+	free(tail.v);
+	return fits && !out->failed ? 0 : -1;
+}
+
+size_t dat_table_size(const struct dat_head *h)
+{
+	return h->cpus * 16 + (h->clock ? 8 + strlen(h->clock) : 0);
+}
+
+void dat_table(const struct dat_head *h, struct bytes *out, const uint64_t *offset,
+	       const uint64_t *size)
+{
+	for (unsigned cpu = 0; cpu < h->cpus; cpu++) {
+		bytes_u64(out, offset[cpu]);
+		bytes_u64(out, size[cpu]);
+	}
+	if (h->clock) {
+		bytes_u64(out, strlen(h->clock));
+		bytes_add(out, h->clock, strlen(h->clock));
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/* datjoin.c - a trace.dat out of the parts of its processors */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "tracedat/tracedat.h"
+
+/* So much is moved at a time, and freed where it was. */
+#define CHUNK (256 * 1024)
+
+int dat_parts_hold(struct dat_parts *p)
+{
+	p->ballast = atomic_file_scratch(p->place);
+	if (p->ballast < 0)
+		return err_errno("unable to write %s", p->place->path);
+	if (fallocate(p->ballast, 0, 0, (off_t)(p->reserve + CHUNK)) < 0 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return err_errno("unable to write %s", p->place->path);
+	return 0;
+}
+
+/* How many events n bytes of pages hold, from there on in the file. */
+static unsigned long long events_in(const struct dat_parts *p, int fd, uint64_t at, uint64_t n)
+{
+	size_t page = p->head->layout.size;
+	char *text = p->page;
+	unsigned long long count = 0;
+
+	for (; n >= page && pread(fd, text, page, (off_t)at) == (ssize_t)page; n -= page)
+		count += subbuf_count(&p->head->layout, text, p->head->layout.size), at += page;
+	return count;
+}
+
+/*
+ * Move n bytes of pages from one file to another, and free them in the first:
+ * on a disk that is full there is room for them once. Returns how many were.
+ */
+static uint64_t move(struct dat_parts *p, int from, uint64_t from_at, int to, uint64_t at,
+		     uint64_t n, int collecting)
+{
+	static char text[64 * 1024];
+	uint64_t done = 0;
+
+	while (done < n) {
+		loff_t in = (loff_t)(from_at + done), out = (loff_t)(at + done);
+		size_t some = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+		ssize_t m = copy_file_range(from, &in, to, &out, some, 0);
+
+		if (m < 0 && errno != ENOSPC && errno != EDQUOT && errno != EFBIG &&
+		    errno != EIO) {
+			m = pread(from, text, some < sizeof(text) ? some : sizeof(text),
+				  (off_t)(from_at + done));
+			if (m > 0)
+				m = pwrite(to, text, (size_t)m, (off_t)(at + done));
+		}
+		if (m <= 0)
+			break;
+		fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)(from_at + done), m);
+		done += (uint64_t)m;
+		if (collecting && dat_parts_collect(p, 1) < 0)
+			collecting = 0;
+	}
+	if (done < n)
+		err_errno("unable to write %s", p->place->path);
+	return done / p->head->layout.size * p->head->layout.size;
+}
+
+/* Whose part becomes the file, if its room is enough for the head; cpus: nobody's. */
+static unsigned base_of(const struct dat_parts *p, uint64_t table)
+{
+	unsigned base = 0;
+
+	for (unsigned cpu = 1; cpu < p->head->cpus; cpu++)
+		if (p->part[cpu].size > p->part[base].size)
+			base = cpu;
+	if (p->place->named || p->part[base].fd < 0 || table > p->reserve)
+		return p->head->cpus;
+	return base;
+}
+
+int dat_parts_join(struct dat_parts *p, int more)
+{
+	unsigned cpus = p->head->cpus, base;
+	struct dat_part *part = p->part;
+	uint64_t *offset = p->table, *size = offset + cpus;
+	uint64_t at, table;
+	struct bytes head = { 0 };
+	int out, status = 0, first;
+
+	if (!part) /* there was no memory to begin it, which was said */
+		return -1;
+	memset(offset, 0, 2 * cpus * sizeof(*offset));
+	dat_look(p->head, 1);
+	/* where the size is limited, what the head holds is as well */
+	table = dat_table_size(p->head);
+	dat_head(p->head, &head, p->most ? (size_t)(dat_parts_head_room(p) - table) : SIZE_MAX);
+	first = head.failed;
+	if (first) { /* names and formats that came since are missing in it */
+		free(head.v);
+		head = p->first;
+	}
+	table += head.n;
+	base = base_of(p, table);
+	out = base < cpus ? part[base].fd : atomic_file_make(p->place);
+	if (p->ballast >= 0)
+		close(p->ballast);
+	p->ballast = -1;
+	p->part = NULL;
+	if (more && dat_parts_begin(p) < 0)
+		p->full = REFUSED;
+
+	at = dat_parts_round_up(p, table);
+	if (base < cpus) {
+		offset[base] = p->reserve;
+		size[base] = part[base].size;
+		at = p->reserve + size[base];
+	}
+	/* the head first, while there is room, and once more with the table */
+	if (out < 0 || pwrite(out, head.v, head.n, 0) != (ssize_t)head.n ||
+	    ftruncate(out, (off_t)at) < 0)
+		status = err_errno("unable to write %s", p->place->path);
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		const struct dat_part *f = &part[cpu];
+
+		if (cpu == base)
+			continue;
+		if (f->fd >= 0) {
+			size[cpu] = status < 0 ? 0 : move(p, f->fd, p->reserve, out, at,
+							  f->size, more);
+			if (size[cpu] < f->size) {
+				p->full = REFUSED;
+				p->cut += events_in(p, f->fd, p->reserve + size[cpu],
+						    f->size - size[cpu]);
+			}
+			close(f->fd);
+		}
+		offset[cpu] = at;
+		at += size[cpu];
+	}
+	dat_table(p->head, &head, offset, size);
+	if (!status && (ftruncate(out, (off_t)at) < 0 ||
+			pwrite(out, head.v, head.n, 0) != (ssize_t)head.n))
+		status = err_errno("unable to write %s", p->place->path);
+	if (!status)
+		status = atomic_file_publish(p->place, out);
+	if (status < 0 && base < cpus)
+		p->cut += events_in(p, out, p->reserve, size[base]);
+	if (status < 0)
+		atomic_file_drop(p->place);
+	if (out >= 0)
+		close(out);
+	if (!first)
+		free(head.v);
+	free(part);
+	return status;
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tracedat.c - read a trace.dat of version 6 or 7
+ *
+ * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). Nothing in a file is
+ * believed (datat.h). What is allocated is no larger than the file, and no larger than
+ * the maximum of its section: a file with holes may be of any size.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "tracedat/tracedat.h"
+#include "tracedat/cursor.h"
+
+/* Pages that are in memory at a time, in bytes; one if that is more. */
+#define AHEAD (128 * 1024)
+/* The same of all processors of a buffer together. */
+#define AHEAD_ALL (16 * 1024 * 1024)
+/* A chain of options is no longer than this. */
+#define SECTIONS 1000
+/*
+ * What a file may have. Linux 6.18 with all modules of a distribution has symbols of
+ * 15 MB and formats of 4 MB; it is built for 8,192 processors at most.
+ */
+enum {
+	BUFFERS_MOST = 1000, CPUS_MOST = 8192, PAGES_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
+	FORMATS_MOST = 32 << 20, KALLSYMS_MOST = 32 << 20, PRINTK_MOST = 8 << 20,
+	CMDLINES_MOST = 8 << 20,
+};
+/* The flag of a section that is compressed */
+#define COMPRESSED 1
+
+/* Fail unless n, of what is read just now, is no more than most. */
+static void at_most(struct dat_cursor *a, uint64_t n, uint64_t most)
+{
+	if (!a->failed && n > most) {
+		err_msg("%s: %s may have %llu bytes and has %llu", a->d->path, a->what,
+			(unsigned long long)most, (unsigned long long)n);
+		a->failed = 1;
+	}
+}
+
+/* As dat_cursor_extent, of no more than most bytes. */
+static struct dat_extent limited_extent(struct dat_cursor *a, size_t size, uint64_t most)
+{
+	struct dat_extent e = dat_cursor_extent(a, size);
+
+	at_most(a, e.n, most);
+	return e;
+}
+
+/* ---- parts of a head that both versions have ------------------------------- */
+
+static void header_pages(struct dat_cursor *a, struct dat *d)
+{
+	struct dat_extent e;
+	uint32_t page = d->layout.size;
+	char *text;
+
+	a->what = "its header_page";
+	dat_cursor_expect(a, "header_page", 12, "no header_page");
+	e = dat_cursor_extent(a, 8);
+	if (!a->failed && e.n > 1 << 20)
+		dat_cursor_damaged(a, "a header_page that cannot be");
+	text = a->failed ? NULL : dat_text(d, e);
+	if (!a->failed && !text)
+		a->failed = 1;
+	if (text && subbuf_format_parse(&d->layout, text, (size_t)e.n) < 0)
+		dat_cursor_damaged(a, "a header_page that cannot be");
+	free(text);
+	/* the file's own is what its pages are */
+	d->layout.size = page;
+	if (!a->failed && d->layout.data + 4 > page)
+		dat_cursor_damaged(a, "pages that are too small");
+	a->what = "its header_event";
+	dat_cursor_expect(a, "header_event", 13, "no header_event");
+	dat_cursor_extent(a, 8);
+}
+
+/* Formats behind their count, which fn wants; NULL: none does. */
+static int some_formats(struct dat_cursor *a, const char *system,
+			int (*fn)(void *, const char *, const char *, size_t), void *arg)
+{
+	int r = 0;
+
+	for (uint64_t n = dat_cursor_number(a, 4); n && !r && !a->failed; n--) {
+		struct dat_extent e = limited_extent(a, 8, FORMAT_MOST);
+		char *text = fn && !a->failed ? dat_text(a->d, e) : NULL;
+
+		if (text)
+			r = fn(arg, system, text, (size_t)e.n);
+		else if (fn)
+			a->failed = 1;
+		free(text);
+	}
+	return a->failed ? -1 : r;
+}
+
+static int all_systems(struct dat_cursor *a, int (*fn)(void *, const char *, const char *, size_t),
+		       void *arg)
+{
+	char system[256];
+	int r = 0;
+
+	for (uint64_t n = dat_cursor_number(a, 4); n && !r && !a->failed; n--) {
+		dat_cursor_string(a, system, sizeof(system));
+		r = some_formats(a, system, fn, arg);
+	}
+	return a->failed ? -1 : r;
+}
+
+/* What is between here and where walk ends */
+static struct dat_extent passed(struct dat_cursor *a, int systems)
+{
+	struct dat_extent e = { .at = a->at };
+
+	if (systems)
+		all_systems(a, NULL, NULL);
+	else
+		some_formats(a, NULL, NULL, NULL);
+	e.n = a->at - e.at;
+	at_most(a, e.n, FORMATS_MOST);
+	return e;
+}
+
+int dat_formats(const struct dat *d,
+		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg)
+{
+	struct dat_cursor a = dat_cursor_begin(d, d->ftrace.at, d->ftrace.n, "its formats");
+	int r = d->ftrace.n ? some_formats(&a, "ftrace", fn, arg) : 0;
+
+	if (r || !d->events.n)
+		return r;
+	a = dat_cursor_begin(d, d->events.at, d->events.n, "its formats");
+	return all_systems(&a, fn, arg);
+}
+
+int dat_comms(const struct dat *d, struct comms *c)
+{
+	char *text = dat_text(d, d->cmdlines);
+
+	if (!text)
+		return -1;
+	comms_parse(c, text, (size_t)d->cmdlines.n);
+	free(text);
+	return 0;
+}
+
+/* NULL: failed, or there are too many. */
+static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
+{
+	if (!a->failed && d->nbuffers == BUFFERS_MOST)
+		dat_cursor_damaged(a, "more instances than there can be");
+	if (a->failed)
+		return NULL;
+	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
+	if (!d->buffers)
+		err_exit(REFUSED, "out of memory");
+	d->buffers[d->nbuffers] = (struct dat_buffer){ .page = d->layout.size };
+	return &d->buffers[d->nbuffers++];
+}
+
+/* The next processor of a buffer: where its pages are. */
+static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, unsigned cpu)
+{
+	struct dat_extent e;
+
+	e.at = dat_cursor_number(a, 8);
+	e.n = dat_cursor_number(a, 8);
+	if (a->failed)
+		return;
+	if (e.n % b->page)
+		dat_cursor_damaged(a, "a part of a page");
+	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
+		if (!d->cut)
+			d->cut = cpu + 1ull;
+		e.n = e.at < d->size ? (d->size - e.at) / b->page * b->page : 0;
+	}
+	if (!e.n)
+		e.at = 0;
+	/* those of two processors are not the same: then they would be more than the file */
+	if (e.n > d->size - d->paged)
+		dat_cursor_damaged(a, "processors have pages in common");
+	if (b->ncpus == CPUS_MOST)
+		dat_cursor_damaged(a, "more processors than there can be");
+	b->nfull += e.n != 0;
+	if (b->nfull > PAGES_MOST / b->page)
+		dat_cursor_damaged(a, "large pages of too many processors");
+	if (a->failed)
+		return;
+	d->paged += e.n;
+	if (!(b->ncpus & (b->ncpus - 1))) {
+		b->cpus = realloc(b->cpus, (b->ncpus ? 2 * b->ncpus : 1) * sizeof(*b->cpus));
+		if (!b->cpus)
+			err_exit(REFUSED, "out of memory");
+	}
+	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .pages = e };
+}
+
+/* Out of the text of a trace_clock: the word in brackets, or all of it. */
+static void set_clock(struct dat_buffer *b, const char *text)
+{
+	const char *open = strchr(text, '['), *from = open ? open + 1 : text;
+
+	str_format(b->clock, sizeof(b->clock), "%.*s",
+		   (int)strcspn(from, open ? "]\n" : "\n"), from);
+}
+
+/* ---- version 6 ----------------------------------------------------------------- */
+
+/* The table of a buffer, and the clock behind it where there is one. */
+static void table6(struct dat_cursor *a, struct dat *d, const char *name, int clock)
+{
+	struct dat_buffer *b = add_buffer(a, d);
+	struct dat_extent e;
+	char *text;
+
+	if (!b)
+		return;
+	a->what = "its table";
+	str_format(b->name, sizeof(b->name), "%s", name);
+	for (unsigned cpu = 0; cpu < d->cpus && !a->failed; cpu++)
+		add_cpu(a, d, b, cpu);
+	if (!clock || a->failed)
+		return;
+	e = dat_cursor_extent(a, 8);
+	if (!a->failed && e.n > DAT_CURSOR_MAX)
+		dat_cursor_damaged(a, "a clock that cannot be");
+	text = a->failed ? NULL : dat_text(d, e);
+	if (text)
+		set_clock(b, text);
+	else
+		a->failed = 1;
+	free(text);
+}
+
+/* Which kind of data comes here: pages, or a text that we do not read. */
+static void flyrecord(struct dat_cursor *a)
+{
+	const unsigned char *p = dat_cursor_bytes(a, 10);
+
+	if (p && !memcmp(p, "latency  ", 10))
+		dat_cursor_damaged(a, "it has a latency tracer's text, and no pages");
+	else if (p && memcmp(p, "flyrecord", 10))
+		dat_cursor_damaged(a, "no table of pages");
+}
+
+/* Of the system's name, the host's, the release, the machine: the third word. */
+static void set_release(struct dat *d, struct dat_cursor *option)
+{
+	char text[256], *word = text;
+
+	dat_cursor_string(option, text, sizeof(text));
+	for (int i = 0; i < 2; i++) {
+		word += strcspn(word, " ");
+		word += *word == ' ';
+	}
+	str_format(d->release, sizeof(d->release), "%.*s", (int)strcspn(word, " "), word);
+}
+
+struct instances {
+	struct { uint64_t at; char name[64]; } *v;
+	size_t n;
+};
+
+static void options6(struct dat_cursor *a, struct dat *d, struct instances *others, int *clock)
+{
+	uint16_t id;
+
+	while ((id = (uint16_t)dat_cursor_number(a, 2)) != DAT_DONE && !a->failed) {
+		struct dat_extent e = dat_cursor_extent(a, 4);
+		struct dat_cursor o = dat_cursor_begin(a->d, e.at, e.n, "its options");
+
+		if (a->failed)
+			continue;
+		if (id == DAT_UNAME)
+			set_release(d, &o);
+		a->failed |= o.failed;
+		if (id == DAT_TRACECLOCK) {
+			*clock = 1;
+			continue;
+		}
+		if (id != DAT_BUFFER)
+			continue;
+		if (others->n == BUFFERS_MOST) {
+			dat_cursor_damaged(a, "more instances than there can be");
+			continue;
+		}
+		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
+		if (!others->v)
+			err_exit(REFUSED, "out of memory");
+		others->v[others->n].at = dat_cursor_number(&o, 8);
+		dat_cursor_string(&o, others->v[others->n].name, sizeof(others->v->name));
+		others->n++;
+		a->failed |= o.failed;
+	}
+}
+
+static void version6(struct dat_cursor *a, struct dat *d)
+{
+	struct instances others = { 0 };
+	const unsigned char *p;
+	int clock = 0;
+
+	header_pages(a, d);
+	a->what = "its formats";
+	d->ftrace = passed(a, 0);
+	d->events = passed(a, 1);
+	a->what = "its symbols";
+	d->kallsyms = limited_extent(a, 4, KALLSYMS_MOST);
+	a->what = "its printk_formats";
+	d->printk = limited_extent(a, 4, PRINTK_MOST);
+	a->what = "its names";
+	d->cmdlines = limited_extent(a, 8, CMDLINES_MOST);
+	d->cpus = (unsigned)dat_cursor_number(a, 4);
+	if (d->cpus > CPUS_MOST)
+		dat_cursor_damaged(a, "more processors than there can be");
+	a->what = "its options";
+	p = dat_cursor_bytes(a, 10);
+	if (p && !memcmp(p, "options  ", 10))
+		options6(a, d, &others, &clock);
+	else
+		a->at -= p ? 10 : 0;
+	flyrecord(a);
+	table6(a, d, "", clock);
+	for (size_t i = 0; i < others.n && !a->failed; i++) {
+		/* each is behind the one before, so none is read twice */
+		if (others.v[i].at < a->at) {
+			dat_cursor_damaged(a, "tables of instances that are not one behind the other");
+			break;
+		}
+		a->at = others.v[i].at < d->size ? others.v[i].at : d->size;
+		flyrecord(a);
+		table6(a, d, others.v[i].name, clock);
+	}
+	free(others.v);
+}
+
+/* ---- version 7 ----------------------------------------------------------------- */
+
+/* A section that begins there: its data; failed when it is compressed. */
+static struct dat_cursor section(struct dat_cursor *a, uint64_t at, const char *what)
+{
+	struct dat_cursor s = dat_cursor_begin(a->d, at < a->d->size ? at : a->d->size,
+					       at < a->d->size ? a->d->size - at : 0, what);
+	unsigned flags;
+	uint64_t n;
+
+	dat_cursor_number(&s, 2);
+	flags = (unsigned)dat_cursor_number(&s, 2);
+	dat_cursor_number(&s, 4);
+	n = dat_cursor_number(&s, 8);
+	if (!s.failed && flags & COMPRESSED)
+		dat_cursor_damaged(&s, "a section is compressed, by nothing that it names");
+	at = s.at;
+	if (dat_cursor_skip(&s, n)) {
+		s.end = s.at;
+		s.at = at;
+	}
+	return s;
+}
+
+static void buffer7(struct dat_cursor *o, struct dat *d)
+{
+	struct dat_buffer *b = add_buffer(o, d);
+	char clock[256];
+
+	if (!b)
+		return;
+	dat_cursor_number(o, 8); /* a section, which has the pages that are told of here */
+	dat_cursor_string(o, b->name, sizeof(b->name));
+	dat_cursor_string(o, clock, sizeof(clock));
+	set_clock(b, clock);
+	b->page = (size_t)dat_cursor_number(o, 4);
+	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
+		dat_cursor_damaged(o, "pages of a size that cannot be");
+	for (uint64_t n = dat_cursor_number(o, 4); n && !o->failed; n--)
+		add_cpu(o, d, b, (unsigned)dat_cursor_number(o, 4));
+}
+
+/* One option; its data is the extent. */
+static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat_extent e)
+{
+	struct dat_cursor o = dat_cursor_begin(d, e.at, e.n, "its options"), s;
+	uint64_t at;
+
+	if (id == DAT_BUFFER)
+		buffer7(&o, d);
+	else if (id == DAT_CPUCOUNT)
+		d->cpus = (unsigned)dat_cursor_number(&o, 4);
+	else if (id == DAT_UNAME)
+		set_release(d, &o);
+	a->failed |= o.failed;
+	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
+		return;
+	at = dat_cursor_number(&o, 8);
+	if (o.failed) {
+		a->failed = 1;
+		return;
+	}
+	s = section(&o, at, "a section");
+	if (id == DAT_HEADER_INFO)
+		header_pages(&s, d);
+	else if (id == DAT_FTRACE_EVENTS)
+		d->ftrace = passed(&s, 0);
+	else if (id == DAT_EVENT_FORMATS)
+		d->events = passed(&s, 1);
+	else if (id == DAT_KALLSYMS)
+		d->kallsyms = limited_extent(&s, 4, KALLSYMS_MOST);
+	else if (id == DAT_PRINTK)
+		d->printk = limited_extent(&s, 4, PRINTK_MOST);
+	else
+		d->cmdlines = limited_extent(&s, 8, CMDLINES_MOST);
+	a->failed |= s.failed;
+}
+
+static void version7(struct dat_cursor *a, struct dat *d)
+{
+	char algorithm[64], version[64];
+	uint64_t at, behind = 0;
+
+	a->what = "its head";
+	dat_cursor_string(a, algorithm, sizeof(algorithm));
+	dat_cursor_string(a, version, sizeof(version));
+	at = dat_cursor_number(a, 8);
+	if (!a->failed && strcmp(algorithm, "none")) {
+		err_msg("%s is compressed by %s: make another of it with "
+			"trace-cmd convert --file-version 6", d->path, algorithm);
+		a->failed = 1;
+	}
+	for (int n = 0; at && !a->failed; n++) {
+		struct dat_cursor s = section(a, at, "its options");
+
+		/* each is behind the one before, so none is read twice */
+		if (!s.failed && at < behind)
+			dat_cursor_damaged(&s, "options that are not one behind the other");
+		behind = s.end;
+		at = 0;
+		if (n == SECTIONS)
+			dat_cursor_damaged(&s, "options without an end");
+		while (!s.failed && s.at < s.end) {
+			unsigned id = (unsigned)dat_cursor_number(&s, 2);
+			struct dat_extent e = dat_cursor_extent(&s, 4);
+			struct dat_cursor o = dat_cursor_begin(d, e.at, e.n, "its options");
+
+			if (s.failed)
+				break;
+			if (id == DAT_DONE) {
+				at = e.n ? dat_cursor_number(&o, 8) : 0;
+				s.failed |= o.failed;
+				break;
+			}
+			option7(&s, d, id, e);
+		}
+		a->failed |= s.failed;
+	}
+	if (!a->failed && !d->layout.commit_size)
+		dat_cursor_damaged(a, "no header_page");
+}
+
+/* ---- a file ---------------------------------------------------------------------- */
+
+int dat_file(struct dat *d, const char *path)
+{
+	struct stat st;
+
+	*d = (struct dat){ .path = path };
+	d->fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	if (d->fd == FILE_OTHER)
+		return err_msg("%s is not a regular file", path);
+	if (d->fd < 0)
+		return err_errno("unable to open %s", path);
+	d->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int dat_read_head(struct dat *d)
+{
+	const char *path = d->path;
+	struct dat_cursor a;
+	char version[8];
+	const unsigned char *p;
+	uint64_t page, wide;
+
+	a = dat_cursor_begin(d, 0, d->size, "its head");
+	p = d->size < 12 ? NULL : dat_cursor_bytes(&a, 10);
+	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
+		err_msg("%s is no trace.dat", path);
+		a.failed = 1;
+	}
+	dat_cursor_string(&a, version, sizeof(version));
+	if (!a.failed && strcmp(version, "6") && strcmp(version, "7")) {
+		err_msg("%s is a trace.dat of version %s, and 6 and 7 are known", path,
+			version);
+		a.failed = 1;
+	}
+	d->version = version[0] == '6' ? 6 : 7;
+	d->layout.big = dat_cursor_number(&a, 1) != 0;
+	wide = dat_cursor_number(&a, 1);
+	page = dat_cursor_number(&a, 4);
+	if (!a.failed && ((wide != 4 && wide != 8) || page < 64 || page > 1 << 24))
+		dat_cursor_damaged(&a, "pages of a size that cannot be");
+	d->layout.size = (uint32_t)page;
+	if (a.failed)
+		;
+	else if (d->version == 6)
+		version6(&a, d);
+	else
+		version7(&a, d);
+	if (a.failed)
+		dat_close(d);
+	else if (d->cut)
+		err_msg("%s ends in the pages of cpu %llu: it was cut short, or the recording "
+			"was killed", path, (unsigned long long)d->cut - 1);
+	return a.failed ? -1 : 0;
+}
+
+int dat_open(struct dat *d, const char *path)
+{
+	return dat_file(d, path) < 0 ? -1 : dat_read_head(d);
+}
+
+void dat_close(struct dat *d)
+{
+	for (size_t i = 0; i < d->nbuffers; i++)
+		free(d->buffers[i].cpus);
+	free(d->buffers);
+	d->buffers = NULL;
+	d->nbuffers = 0;
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+void dat_subbufs_begin(struct dat_subbufs *p, const struct dat *d, const struct dat_buffer *b,
+		       const struct dat_cpu *cpu)
+{
+	size_t most = b->nfull * AHEAD > AHEAD_ALL ? AHEAD_ALL / b->nfull : AHEAD;
+
+	*p = (struct dat_subbufs){ .dat = d, .page = b->page, .left = cpu->pages };
+	p->most = p->page > most ? p->page : most / p->page * p->page;
+}
+
+const void *dat_subbufs_next(struct dat_subbufs *p)
+{
+	if (p->failed)
+		return NULL;
+	if (p->at == p->n) {
+		p->at = 0;
+		p->n = p->left.n < p->most ? (size_t)p->left.n : p->most;
+		if (!p->n)
+			return NULL;
+		if (!p->text)
+			p->text = malloc(p->n); /* the first is the largest */
+		if (!p->text)
+			err_exit(REFUSED, "out of memory");
+		if (dat_read(p->dat, p->text, p->n, p->left.at) < 0) {
+			p->failed = 1;
+			return NULL;
+		}
+		p->left.at += p->n;
+		p->left.n -= p->n;
+	}
+	p->at += p->page;
+	return p->text + p->at - p->page;
+}
+
+void dat_subbufs_end(struct dat_subbufs *p)
+{
+	free(p->text);
+	p->text = NULL;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/* ctl.c - control files: one record one write, and the kernel's own reason */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+
+int ctl_try(int dir, const char *file, const char *record, int flags)
+{
+	size_t len = strlen(record);
+	char *text = malloc(len + 1), *p = text;
+	int fd, e = 0;
+
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, record, len);
+	/* without it a word may be held back to close, where errors are lost */
+	text[len++] = '\n';
+	fd = openat(dir, file, O_WRONLY | O_CLOEXEC |
+			       (flags & CTL_TRUNCATE ? O_TRUNC : O_APPEND));
+	if (fd < 0)
+		e = errno;
+	/* an empty record after a truncation is the truncation alone */
+	if (!*record && flags & CTL_TRUNCATE)
+		len = 0;
+	while (fd >= 0 && len && !e) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			e = n < 0 ? errno : EIO;
+			break;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	if (fd >= 0 && close(fd) && !e)
+		e = errno;
+	free(text);
+	return -e;
+}
+
+/*
+ * error_log (Documentation/trace/ftrace.rst) ends in the newest entry, each
+ *	[TIME] WHERE: error: MESSAGE
+ *	  Command: RECORD
+ *	           ^
+ * Give the newest entry's three lines when its command is part of record.
+ */
+static char *newest_error(int dir, const char *record, char **command)
+{
+	static const char mark[] = "\n  Command: ";
+	char *log = file_read(dir, "error_log", NULL), *entry = log, *next, *end;
+
+	*command = NULL;
+	while (entry && (next = strstr(entry, mark))) {
+		*command = next + 1;
+		entry = next + 1;
+	}
+	if (!*command)
+		goto none;
+	end = strchr(*command, '\n');
+	if (!end)
+		goto none;
+	*end = '\0';
+	/* the log shows the record as the kernel took it apart */
+	if (!strstr(record, *command + strlen(mark) - 1))
+		goto none;
+	*end = '\n';
+	entry = *command - 1;
+	*entry = '\0';
+	while (entry > log && entry[-1] != '\n')
+		entry--;
+	memmove(log, entry, strlen(entry) + 1);
+	return log;
+none:
+	free(log);
+	return NULL;
+}
+
+int ctl_write(int dir, const char *file, const char *record, int flags)
+{
+	int e = -ctl_try(dir, file, record, flags);
+	char *command, *log, *message;
+
+	if (!e)
+		return 0;
+	log = e == EINVAL || e == ENOENT || e == EADDRNOTAVAIL ?
+		newest_error(dir, record, &command) : NULL;
+	message = log ? strstr(log, ": error: ") : NULL;
+	errno = e;
+	err_file("unable to write '%s' to %s%s%s", record, file,
+		       message ? ", the kernel says: " : "",
+		       message ? message + strlen(": error: ") : "");
+	free(log);
+	return -1;
+}
+
+void ctl_caret(int dir, const char *record)
+{
+	char *command, *log = newest_error(dir, record, &command);
+
+	for (char *p = log ? command : ""; *p; p++)
+		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
+			*p = '?';
+	if (log)
+		fd_write_all(STDERR_FILENO, command, strlen(command));
+	free(log);
+}

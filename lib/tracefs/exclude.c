@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * exclude.c - keep tasks out of an instance that traces everybody
+ *
+ * The kernel drops every event that happens while a task of set_event_notrace_pid
+ * runs (kernel/trace/trace_events.c), and so also those of interrupts, which belong
+ * to no task: the end of somebody else's disk request is lost because it interrupts
+ * the stream. An event filter can tell an interrupt from the task. It costs more
+ * than the list, so events that never come from an interrupt keep the list.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+
+/* TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI of <linux/trace_events.h>. */
+#define CLAUSE "(common_flags & 0x58 || ("
+
+/* The kernel takes less than a page (trace_events.c, event_filter_write). */
+enum { FILTER = 4096 };
+
+/* These happen in the task that they tell of, and nowhere else. */
+static const char *const in_tasks[] = { "syscalls:", "raw_syscalls:", "task:" };
+
+static int may_interrupt(const char *event)
+{
+	for (size_t i = 0; i < sizeof(in_tasks) / sizeof(*in_tasks); i++)
+		if (!strncmp(event, in_tasks[i], strlen(in_tasks[i])))
+			return 0;
+	return 1;
+}
+
+/* Append "FIELD != PID && ..." and a parenthesis; as format, the length of all of it. */
+static size_t none_of(char *buf, size_t size, size_t n, const char *field,
+		      const struct pids *tasks)
+{
+	for (size_t i = 0; i < tasks->n && n < size; i++)
+		n += str_format(buf + n, size - n, "%s%s != %d", i ? " && " : "", field,
+				(int)tasks->v[i]);
+	return n < size ? n + str_format(buf + n, size - n, ")") : n;
+}
+
+/*
+ * Return the field in which a switch or a wake-up names a second task; NULL: the event
+ * has none. Like the list of pids, the filter lets the event pass for that task's sake.
+ */
+static const char *other_task(const char *event)
+{
+	static const char *const fields[][2] = {
+		{ "sched:sched_switch", "next_pid" }, { "sched:sched_waking", "pid" },
+		{ "sched:sched_wakeup", "pid" }, { "sched:sched_wakeup_new", "pid" },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(event, fields[i][0]))
+			return fields[i][1];
+	return NULL;
+}
+
+int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
+		   const struct pids *tasks)
+{
+	const char *other = other_task(event), *ours = NULL;
+	size_t n = 0, length = filter ? strcspn(filter, "\n") : 0;
+
+	/* a clause of ours is the last, and named other tasks */
+	for (const char *p = filter; p && (p = strstr(p, CLAUSE)); p++)
+		ours = p;
+	if (ours)
+		n = str_format(buf, size, "%.*s", (int)(ours - filter), filter);
+	else if (length && strncmp(filter, "none\n", length + 1))
+		n = str_format(buf, size, "(%.*s) && ", (int)length, filter);
+	n += n < size ? str_format(buf + n, size - n, CLAUSE) : 0;
+	n = n < size ? none_of(buf, size, n, "common_pid", tasks) : n;
+	if (other && n < size) {
+		n += str_format(buf + n, size - n, " || (");
+		n = n < size ? none_of(buf, size, n, other, tasks) : n;
+	}
+	n += n < size ? str_format(buf + n, size - n, ")") : 0;
+	return n < size ? 0 : -1;
+}
+
+static int exclude_from(int dir, const char *event, const struct pids *tasks)
+{
+	int system = (int)strcspn(event, ":"), r;
+	char file[512], filter[FILTER], *old;
+
+	if (!event[system])
+		return 0;
+	str_format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
+	old = file_read(dir, file, NULL);
+	if (!old)
+		return err_file("unable to read %s", file);
+	r = exclude_filter(filter, sizeof(filter), event, old, tasks) < 0 ?
+	    err_msg("--all: %s is too long: the session's own tasks have to be left out "
+		    "there", file) : ctl_write(dir, file, filter, 0);
+	free(old);
+	return r;
+}
+
+int exclude_tasks(int dir, const struct pids *tasks)
+{
+	char *tracer = file_read(dir, "current_tracer", NULL);
+	char *enabled = file_read(dir, "set_event", NULL), *p, *save;
+	int r = 0, interrupts = 0;
+
+	if (tasks->failed || !tracer || !enabled)
+		r = tasks->failed ? -1 : err_file("unable to read set_event");
+	/* calls of functions are not filtered by event filters */
+	else if (!strcmp(tracer, "nop\n"))
+		for (p = enabled; *p && !interrupts; p += strcspn(p, " \n"), p += !!*p)
+			interrupts = strchr(p, ':') && may_interrupt(p);
+	for (p = interrupts ? strtok_r(enabled, " \n", &save) : NULL; p && !r;
+	     p = strtok_r(NULL, " \n", &save))
+		r = exclude_from(dir, p, tasks);
+	free(tracer);
+	free(enabled);
+	if (r || !interrupts)
+		return r;
+	r = ctl_write(dir, "set_event_notrace_pid", "", CTL_TRUNCATE);
+	return r ? r : ctl_write(dir, "options/event-fork", "0", 0);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+/* instance.c - instances of tracefs */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+
+int instance_remove(int instances, const char *name, long ms)
+{
+	long long end = time_now_ms() + ms;
+	struct timespec pause = { .tv_nsec = 500 * 1000 };
+
+	/* EBUSY while a file of it is open; nothing tells when that ends */
+	while (unlinkat(instances, name, AT_REMOVEDIR) < 0) {
+		if (errno != EBUSY || time_now_ms() >= end)
+			return -1;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 50 * 1000 * 1000)
+			pause.tv_nsec *= 2;
+	}
+	return 0;
+}
+
+/* What getdents64(2) gives. */
+struct entry {
+	uint64_t inode, offset;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+/* The count in one processor's stats. */
+static unsigned long long count_of(int per_cpu, const char *cpu, const char *key)
+{
+	char file[300], text[2048];
+	const char *p = text;
+	ssize_t n;
+	int fd;
+
+	str_format(file, sizeof(file), "%s/stats", cpu);
+	fd = openat(per_cpu, file, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	/* "overrun: " is the tail of "commit overrun: " too */
+	while ((p = strstr(p, key)) && p != text && p[-1] != '\n')
+		p += strlen(key);
+	return p ? (p += strlen(key), text_digits(&p)) : 0;
+}
+
+/* It needs no memory, which opendir does: what was lost has to be known always. */
+unsigned long long instance_buffer_count(int instance, const char *key)
+{
+	int fd = openat(instance, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t some[512];
+	unsigned long long sum = 0;
+	long n;
+
+	while (fd >= 0 && (n = syscall(SYS_getdents64, fd, some, sizeof(some))) > 0)
+		for (const char *at = (const char *)some; at < (const char *)some + n;) {
+			const struct entry *e = (const struct entry *)(const void *)at;
+
+			if (*e->name != '.')
+				sum += count_of(fd, e->name, key);
+			at += e->length;
+		}
+	if (fd >= 0)
+		close(fd);
+	return sum;
+}
+
+unsigned instance_cpu_count(int per_cpu)
+{
+	int fd = openat(per_cpu, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	unsigned long n, most = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "cpu", 3) && !text_number(e->d_name + 3, 0, 65535, &n) &&
+		    n >= most)
+			most = n + 1;
+	if (d)
+		closedir(d);
+	return (unsigned)most;
+}
+
+void instance_require(const struct tool *t, const char *root, const char *instance)
+{
+	if (!instance)
+		instance = getenv("TFS_INSTANCE");
+	if (!root && (!instance || !*instance))
+		usage_error(t, "no instance is named; use -i NAME, or -i " TOP_LEVEL " for the top "
+			    "level, which all users share");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * owned.c - directories that live as long as their maker
+ *
+ * The maker holds a read lock (fcntl(2), F_SETLK) on the directory itself,
+ * which tracefs takes like any file system. The kernel drops it with the
+ * process, however that ends, and F_GETLK translates the holder's pid. Making
+ * and sweeping exclude each other by flock(2) on the parent, so that nobody
+ * finds a directory in the moment between its birth and its lock.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracefs/tracefs.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* A description of our own: flock would not exclude one that fork shared. */
+int owned_guard(int parent)
+{
+	int fd = openat(parent, ".", OPEN_DIR);
+
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0) {
+		int e = errno;
+
+		if (e == EINTR)
+			continue;
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	return fd;
+}
+
+int owned_make(int parent, const char *name, mode_t mode)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int held = owned_guard(parent), fd = -1, e;
+
+	if (held < 0)
+		return -1;
+	if (!mkdirat(parent, name, mode)) {
+		fd = openat(parent, name, OPEN_DIR);
+		if (fd < 0 || fcntl(fd, F_SETLK, &lock) < 0) {
+			e = errno;
+			if (fd >= 0)
+				close(fd);
+			unlinkat(parent, name, AT_REMOVEDIR);
+			errno = e;
+			fd = -1;
+		}
+	}
+	e = errno;
+	close(held);
+	errno = e;
+	return fd;
+}
+
+static pid_t owned_by(int parent, const char *name)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = openat(parent, name, OPEN_DIR), r;
+
+	if (fd < 0)
+		return -1;
+	r = fcntl(fd, F_GETLK, &lock);
+	close(fd);
+	if (r < 0)
+		return -1;
+	if (lock.l_type == F_UNLCK)
+		return OWNER_NONE;
+	return lock.l_pid > 0 ? lock.l_pid : OWNER_ELSEWHERE;
+}
+
+int owned_each(int parent, const char *prefix,
+	       int (*fn)(void *, int parent, const char *name, pid_t owner),
+	       void *arg)
+{
+	int held = owned_guard(parent), fd, sum = 0;
+	struct dirent *e;
+	DIR *d;
+
+	if (held < 0)
+		return -1;
+	fd = openat(parent, ".", OPEN_DIR);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && (e = readdir(d))) {
+		pid_t owner;
+
+		if (*e->d_name == '.' || strncmp(e->d_name, prefix, strlen(prefix)))
+			continue;
+		owner = owned_by(parent, e->d_name);
+		if (owner != -1)
+			sum += fn(arg, parent, e->d_name, owner);
+	}
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	close(held);
+	return sum;
+}

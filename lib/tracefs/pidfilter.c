@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: ISC */
+/* pidfilter.c - who is traced: set_event_pid and its relations */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+
+/* "1 2 3"; NULL: out of memory, said */
+static char *list(const struct pids *s)
+{
+	size_t size = 12 * s->n + 1, n = 0;
+	char *text = malloc(size);
+
+	if (!text) {
+		err_msg("out of memory for %zu pids", s->n);
+		return NULL;
+	}
+	*text = '\0';
+	for (size_t i = 0; i < s->n; i++)
+		n += str_format(text + n, size - n, "%s%d", i ? " " : "", (int)s->v[i]);
+	return text;
+}
+
+static int put(int dir, const char *file, const struct pids *s, int flags)
+{
+	char *text = s->failed ? NULL : list(s);
+	int e;
+
+	if (!text)
+		return -1;
+	e = -ctl_try(dir, file, text, flags);
+	free(text);
+	errno = e;
+	/* ten thousand pids are no part of a message */
+	return e ? err_file("unable to write %zu pids to %s", s->n, file) : 0;
+}
+
+static int get(int dir, const char *file, struct pids *out)
+{
+	char *text = file_read(dir, file, NULL);
+	int r;
+
+	if (!text)
+		return err_file("unable to read %s", file);
+	r = pids_parse(out, text); /* "no pid" has no number in it */
+	free(text);
+	return r;
+}
+
+/* The two files of a family: events, or functions. */
+struct family {
+	const char *fork, *pids, *no_pids;
+};
+static const struct family events = {
+	"options/event-fork", "set_event_pid", "set_event_notrace_pid",
+};
+static const struct family functions_family = {
+	"options/function-fork", "set_ftrace_pid", "set_ftrace_notrace_pid",
+};
+
+static int add(int dir, const struct family *f, const struct pids *s)
+{
+	struct pids no = { 0 };
+	size_t before;
+	int r = 0;
+
+	if (ctl_write(dir, f->fork, "1", 0) < 0 || get(dir, f->no_pids, &no) < 0)
+		return -1;
+	before = no.n;
+	pids_minus(&no, s);
+	if (no.n != before)
+		r = put(dir, f->no_pids, &no, CTL_TRUNCATE);
+	pids_clear(&no);
+	return r < 0 ? r : put(dir, f->pids, s, 0);
+}
+
+int pidfilter_add(int dir, const struct pids *s, int functions)
+{
+	if (!s->n)
+		return 0;
+	if (add(dir, &events, s) < 0)
+		return -1;
+	return functions ? add(dir, &functions_family, s) : 0;
+}
+
+int pidfilter_remove(int dir, const struct pids *s, int functions)
+{
+	if (!s->n)
+		return 0;
+	if (put(dir, events.no_pids, s, 0) < 0)
+		return -1;
+	return functions ? put(dir, functions_family.no_pids, s, 0) : 0;
+}
+
+/*
+ * Functions of those that are born between our look and the write are found
+ * missing by another look, as their parents are followed from then on.
+ */
+int pidfilter_mirror(int dir)
+{
+	const struct family *f = &functions_family;
+	struct pids known = { 0 }, now = { 0 };
+	int r = get(dir, events.no_pids, &now);
+
+	if (!r)
+		r = ctl_write(dir, f->fork, "1", 0);
+	if (!r && now.n)
+		r = put(dir, f->no_pids, &now, 0);
+	while (!r) {
+		pids_clear(&now);
+		r = get(dir, events.pids, &now);
+		pids_minus(&now, &known);
+		if (r || !now.n)
+			break;
+		r = put(dir, f->pids, &now, 0);
+		for (size_t i = 0; i < now.n; i++)
+			pids_add(&known, now.v[i]);
+		if (!r)
+			r = pids_sort(&known);
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+int pidfilter_list(int dir, struct pids *out)
+{
+	struct pids no = { 0 };
+
+	if (get(dir, events.pids, out) < 0 || get(dir, events.no_pids, &no) < 0)
+		return -1;
+	pids_minus(out, &no);
+	pids_clear(&no);
+	return 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * probes.c - dynamic events, which are the whole kernel's and not an instance's
+ *
+ * A session's are in a group that is called after it, so that they are known
+ * from everybody else's. dynamic_events lists them, one a line,
+ *	TYPE:GROUP/EVENT PLACE [ARGUMENT]...
+ * and removes one by a record "-:GROUP/EVENT", once no instance has it enabled.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits */
+static uint64_t hash_of(uint64_t h, const char *s)
+{
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	return h;
+}
+
+static char *put_hex(char *to, uint64_t n)
+{
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[n >> shift & 15];
+	return to;
+}
+
+void probe_group(char *group, const char *session)
+{
+	const char *s = session;
+	char *to = group + strlen(strcpy(group, PROBE_PREFIX));
+
+	for (; *s && to < group + PROBE_NAME - 2; s++) {
+		if (*s == '_' || *s == '.' || *s == '-')
+			*to++ = '_';
+		if (*s != '.' && *s != '-')
+			*to++ = *s;
+		else
+			*to++ = *s == '.' ? 'd' : 'm';
+	}
+	if (*s) { /* too long: what no name above begins with, and its hash */
+		to = stpcpy(group + strlen(PROBE_PREFIX), "_x");
+		to = put_hex(to, hash_of(0xcbf29ce484222325u, session));
+		to = put_hex(to, hash_of(0x84222325cbf29ce4u, session));
+	}
+	*to = '\0';
+}
+
+int probe_next(const char **text, struct probe *p)
+{
+	const char *line = *text, *end, *colon, *slash;
+
+	for (; *line; line = *end ? end + 1 : end) {
+		size_t n;
+
+		end = line + strcspn(line, "\n");
+		colon = line + strcspn(line, ": \n");
+		slash = colon + strcspn(colon, "/ \n");
+		n = *slash == '/' ? strcspn(slash + 1, " \t\n") : 0;
+		if (*colon != ':' || !n || n >= sizeof(p->event) ||
+		    (size_t)(slash - colon) > sizeof(p->group))
+			continue;
+		p->line = line;
+		p->length = (size_t)(end - line);
+		str_format(p->group, sizeof(p->group), "%.*s", (int)(slash - colon - 1), colon + 1);
+		str_format(p->event, sizeof(p->event), "%.*s", (int)n, slash + 1);
+		*text = *end ? end + 1 : end;
+		return 1;
+	}
+	return 0;
+}
+
+int probes_remove(int root, const char *group, const char *event)
+{
+	char *text = file_read(root, "dynamic_events", NULL), record[2 * PROBE_NAME + 4];
+	const char *at = text;
+	size_t n = 0, room = 0;
+	struct probe *all = NULL, p;
+	int r, e = 0;
+
+	if (!text)
+		return errno == ENOENT ? 0 : -1;
+	while (probe_next(&at, &p)) {
+		if (strcmp(p.group, group) || (event && strcmp(p.event, event)))
+			continue;
+		if (n == room) {
+			struct probe *more = realloc(all, (room ? 2 * room : 16) * sizeof(*all));
+
+			if (!more) {
+				e = ENOMEM; /* those that are known go */
+				break;
+			}
+			all = more;
+			room = room ? 2 * room : 16;
+		}
+		all[n++] = p;
+	}
+	/* the newest first: one may be on an event of another */
+	while (n) {
+		str_format(record, sizeof(record), "-:%s/%s", group, all[--n].event);
+		r = -ctl_try(root, "dynamic_events", record, 0);
+		/* one event may have several probes, which go together */
+		if (r && r != ENOENT)
+			e = r;
+	}
+	free(all);
+	free(text);
+	errno = e;
+	return e ? -1 : 0;
+}
+
+int probes_end(int root, const char *group)
+{
+	char file[PROBE_NAME + NAME_MAX + 32];
+	struct dirent *d;
+	int fd, r = probes_remove(root, group, NULL);
+	DIR *dir;
+
+	if (!r || errno != EBUSY)
+		return r;
+	/* somebody's "all events" has ours among them */
+	str_format(file, sizeof(file), "events/%s/enable", group);
+	ctl_try(root, file, "0", 0);
+	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	while (dir && (d = readdir(dir))) {
+		str_format(file, sizeof(file), "instances/%s/events/%s/enable", d->d_name, group);
+		if (*d->d_name != '.')
+			ctl_try(root, file, "0", 0);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return probes_remove(root, group, NULL);
+}
+
+/* The root is the parent of the instances, whatever is mounted where. */
+int probes_end_session(int instances, const char *session)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	int root = openat(instances, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	char group[PROBE_NAME];
+
+	if (root < 0)
+		return -1;
+	probe_group(group, session);
+	/* a lack of memory does not last: the kernel kills somebody for it */
+	for (int tries = 0; (r = probes_end(root, group)) < 0 && errno == ENOMEM && tries < 100;
+	     tries++)
+		nanosleep(&pause, NULL);
+	close(root);
+	return r;
+}

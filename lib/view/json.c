@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: ISC */
+/* json.c - records as lines of JSON, RFC 8259 */
+
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
+
+/* What is behind the last field, at most. */
+enum { TAIL = 24, MOST_NAME = 256 };
+
+static void put_text(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
+
+HOT static void put_quoted(struct out *o, const void *text, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *s = text, *end = s + n, *from;
+	size_t len;
+
+	out_char(o, '"');
+	while (s < end) {
+		for (from = s; s < end && *s >= ' ' && *s < 0x80 && *s != '"' && *s != '\\'; s++)
+			;
+		out_text(o, (const char *)from, (size_t)(s - from));
+		if (s == end)
+			break;
+		if (*s >= 0x80) {
+			len = text_utf8(s, (size_t)(end - s));
+			out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
+			s += len ? len : 1;
+			continue;
+		}
+		out_char(o, '\\');
+		if (*s == '"' || *s == '\\') {
+			out_char(o, (char)*s);
+		} else if (*s == '\n' || *s == '\t') {
+			out_char(o, *s == '\n' ? 'n' : 't');
+		} else {
+			out_text(o, "u00", 3);
+			out_char(o, hex[*s >> 4]);
+			out_char(o, hex[*s & 15]);
+		}
+		s++;
+	}
+	out_char(o, '"');
+}
+
+static void put_name(struct out *o, const char *name)
+{
+	put_quoted(o, name, strnlen(name, MOST_NAME));
+}
+
+static void put_address(struct out *o, uint64_t v)
+{
+	out_text(o, "\"0x", 3);
+	out_hex(o, v);
+	out_char(o, '"');
+}
+
+static void put_integer(struct out *o, uint64_t v, int is_signed)
+{
+	if (is_signed && (int64_t)v < 0) {
+		out_char(o, '-');
+		v = 0 - v;
+	}
+	out_decimal(o, v);
+}
+
+/* The bits as one number; the first word has the lowest. */
+static void put_mask(const struct event_set *evs, struct out *o, const unsigned char *s, size_t n)
+{
+	struct conversion c = { .letter = 'x', .flags = F_ZERO,
+				.size = (uint8_t)evs->long_size };
+	unsigned size = c.size;
+	int first = 1;
+
+	out_text(o, "\"0x", 3);
+	for (size_t i = n / size; i--;) {
+		uint64_t v = raw_number(s + i * size, size, 0, evs->big);
+
+		if (!first)
+			out_number(o, &c, 2 * (int)size, -1, v);
+		else if (v || !i)
+			out_hex(o, v);
+		first = first && !v;
+	}
+	if (n < size)
+		out_char(o, '0');
+	out_char(o, '"');
+}
+
+static void put_array(const struct event_set *evs, struct out *o, const struct field *f,
+		      const struct field_data *v, int addresses)
+{
+	out_char(o, '[');
+	for (size_t i = 0; i < v->n && o->at < o->end; i++) {
+		uint64_t element = field_element(evs, f, v, i);
+
+		if (i)
+			out_char(o, ',');
+		if (addresses)
+			put_address(o, element);
+		else
+			put_integer(o, element, f->is_signed);
+	}
+	out_char(o, ']');
+}
+
+/* A stack goes to the end of its record, whatever its format says. */
+static int is_stack(const struct event *e, const struct field *f)
+{
+	return f->kind == FIELD_ARRAY && f->place == PLACE_HERE && f->elem >= 4 &&
+	       !strcmp(f->name, "caller") && !strcmp(e->system, "ftrace");
+}
+
+static void put_value(const struct event_set *evs, struct out *o, const struct event *e,
+			  const struct field *f, const struct record *r)
+{
+	struct field_data v;
+
+	if (f->kind == FIELD_ARRAY && is_stack(e, f) && f->offset < r->len) {
+		v = (struct field_data){ .kind = FIELD_ARRAY, .data = r->data + f->offset,
+				    .n = (r->len - f->offset) / f->elem };
+		put_array(evs, o, f, &v, 1);
+		return;
+	}
+	if (field_value(evs, f, r, &v) < 0) {
+		out_text(o, "null", 4);
+		return;
+	}
+	switch (v.kind) {
+	case FIELD_NUMBER:
+		put_integer(o, v.u, f->is_signed);
+		break;
+	case FIELD_POINTER:
+		put_address(o, v.u);
+		break;
+	case FIELD_STRING:
+		put_quoted(o, v.data, v.n);
+		break;
+	case FIELD_ARRAY:
+		put_array(evs, o, f, &v, strchr(f->type, '*') != NULL);
+		break;
+	case FIELD_BITMASK:
+		put_mask(evs, o, v.data, v.n);
+		break;
+	}
+}
+
+/* {"ts":...,"cpu":N,"instance":"..." */
+static void put_when(const struct json *j, struct out *o, const struct record *r)
+{
+	char digits[9];
+
+	out_text(o, "{\"ts\":", 6);
+	if (j->line->raw_clock) {
+		out_decimal(o, r->ts);
+	} else {
+		uint64_t second = r->ts / 1000000000;
+		uint32_t nano = (uint32_t)(r->ts - second * 1000000000), micro = nano / 1000;
+
+		out_decimal(o, second);
+		out_char(o, '.');
+		nano -= micro * 1000;
+		six_digits(digits, micro);
+		memcpy(digits + 6, two_digits + 2 * (nano / 10), 2);
+		digits[8] = (char)('0' + nano % 10);
+		out_text(o, digits, 9);
+	}
+	out_text(o, ",\"cpu\":", 7);
+	out_decimal(o, r->cpu < 0 ? 0 : (uint64_t)r->cpu);
+	if (j->instance) {
+		put_text(o, ",\"instance\":");
+		put_name(o, j->instance);
+	}
+}
+
+static void make_head(struct json *j, struct json_head *h, int pid)
+{
+	struct out o = { h->text, h->text + sizeof(h->text) };
+	struct line_format *l = j->line;
+	const char *name;
+
+	if (l->who && pid > 0)
+		l->who(l->arg, pid);
+	name = line_task_name(l->events, pid);
+	put_text(&o, ",\"pid\":");
+	put_integer(&o, (uint64_t)(int64_t)pid, 1);
+	put_text(&o, ",\"comm\":");
+	if (name)
+		put_quoted(&o, name, strlen(name));
+	else
+		put_text(&o, "null");
+	h->pid = pid;
+	h->len = (uint8_t)(o.at - h->text);
+}
+
+size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
+{
+	struct event_set *evs = j->line->events;
+	struct event *e = event_wanted(evs, r);
+	int pid = record_pid(evs, r), cut = 0;
+	struct json_head *h = &j->heads[(unsigned)pid % (sizeof(j->heads) / sizeof(*j->heads))];
+	struct out o = { buf, buf + size - TAIL };
+	char *mark;
+
+	if (!h->len || h->pid != pid)
+		make_head(j, h, pid);
+	put_when(j, &o, r);
+	out_text(&o, h->text, h->len);
+	if (e) {
+		out_text(&o, ",\"system\":", 10);
+		put_name(&o, e->system);
+		out_text(&o, ",\"event\":", 9);
+		put_name(&o, e->name);
+	} else {
+		put_text(&o, ",\"system\":null,\"event\":null,\"type\":");
+		out_decimal(&o, r->len < 2 ? 0 : raw_number(r->data, 2, 0, evs->big));
+	}
+	out_text(&o, ",\"fields\":{", 11);
+	for (unsigned i = e ? e->ncommon : 0; e && i < e->nfields; i++) {
+		const struct field *f = &e->fields[i];
+
+		mark = o.at;
+		if (mark[-1] != '{')
+			out_char(&o, ',');
+		out_char(&o, '"');
+		out_text(&o, f->name, strlen(f->name));
+		out_text(&o, "\":", 2);
+		put_value(evs, &o, e, f, r);
+		if (o.at == o.end) {
+			o.at = mark;
+			cut = 1;
+		}
+	}
+	o.end += TAIL;
+	out_char(&o, '}');
+	if (cut)
+		put_text(&o, ",\"cut\":true");
+	out_text(&o, "}\n", 2);
+	return (size_t)(o.at - buf);
+}
+
+size_t json_lost(struct json *j, const struct record *r, int64_t lost, char *buf, size_t size)
+{
+	struct out o = { buf, buf + size };
+
+	put_when(j, &o, r);
+	put_text(&o, ",\"lost\":");
+	if (lost == LOST_UNKNOWN)
+		put_text(&o, "null");
+	else
+		out_decimal(&o, (uint64_t)lost);
+	out_text(&o, "}\n", 2);
+	return (size_t)(o.at - buf);
+}
+
+void json_changed(struct json *j)
+{
+	for (size_t i = 0; i < sizeof(j->heads) / sizeof(*j->heads); i++)
+		j->heads[i].len = 0;
+}

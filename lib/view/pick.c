@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+/* pick.c - records by event, task and time */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "event/event.h"
+#include "view/view.h"
+
+enum { PICKED = 1, LEFT_OUT = 2 };
+#define NSEC_PER_SEC 1000000000u
+
+int pick_event(struct pick *p, const char *glob)
+{
+	const char **more = realloc(p->globs, (p->nglobs + 1) * sizeof(*p->globs));
+
+	if (!more)
+		return err_msg("out of memory");
+	p->globs = more;
+	p->globs[p->nglobs++] = glob;
+	return 0;
+}
+
+/* The digits at *s: -1 when there are none or the number is too large. */
+static int whole_number(const char **s, uint64_t *n)
+{
+	const char *first = *s;
+
+	for (*n = 0; **s >= '0' && **s <= '9'; ++*s) {
+		unsigned digit = (unsigned)(**s - '0');
+
+		if (*n > (UINT64_MAX - digit) / 10)
+			return -1;
+		*n = 10 * *n + digit;
+	}
+	return *s > first ? 0 : -1;
+}
+
+static int read_moment(const char **s, struct pick_time *m)
+{
+	*m = (struct pick_time){ .given = 1 };
+	if (whole_number(s, &m->whole) < 0)
+		return -1;
+	if (**s != '.')
+		return 0;
+	for (++*s; **s >= '0' && **s <= '9' && m->digits < 9; ++*s, m->digits++)
+		m->nano = 10 * m->nano + (uint32_t)(**s - '0');
+	for (int i = m->digits; i < 9; i++)
+		m->nano *= 10;
+	return m->digits ? 0 : -1;
+}
+
+int pick_time(struct pick *p, const char *range)
+{
+	struct pick_time begin = { 0 }, end = { 0 };
+
+	if (*range != '-' && read_moment(&range, &begin) < 0)
+		return -1;
+	if (*range++ != '-')
+		return -1;
+	if (*range && read_moment(&range, &end) < 0)
+		return -1;
+	if (*range || !(begin.given | end.given))
+		return -1;
+	if (begin.given && end.given &&
+	    (begin.whole > end.whole || (begin.whole == end.whole && begin.nano > end.nano)))
+		return -1;
+	p->begin = begin;
+	p->end = end;
+	return 0;
+}
+
+/* In nanoseconds, or what is the last of them. */
+static uint64_t nanoseconds(const struct pick_time *m)
+{
+	if (m->whole > UINT64_MAX / NSEC_PER_SEC - 1)
+		return UINT64_MAX - NSEC_PER_SEC;
+	return m->whole * NSEC_PER_SEC + m->nano;
+}
+
+void pick_begin(struct pick *p, int raw_clock)
+{
+	uint64_t from = raw_clock ? p->begin.whole : nanoseconds(&p->begin);
+	uint64_t to = raw_clock ? p->end.whole : nanoseconds(&p->end);
+
+	/* a line has (ts + 500) / 1000 */
+	if (!raw_clock && p->begin.digits <= 6)
+		from = from > 500 ? from - 500 : 0;
+	if (!raw_clock && p->end.digits <= 6)
+		to += 499;
+	p->from = p->begin.given ? from : 0;
+	p->to = p->end.given ? to : UINT64_MAX;
+	p->all = !p->nglobs && !p->pids.n && !p->begin.given && !p->end.given;
+}
+
+static int ask(const struct pick *p, const struct event *e)
+{
+	for (size_t i = 0; i < p->nglobs; i++)
+		if (glob_names(p->globs[i], e->system, e->name))
+			return PICKED;
+	return LEFT_OUT;
+}
+
+HOT int pick_record(const struct pick *p, struct event_set *evs, const struct record *r)
+{
+	if (p->nglobs) {
+		struct event *e = event_wanted(evs, r);
+
+		if (!e)
+			return 0;
+		if (!e->picked)
+			e->picked = (uint8_t)ask(p, e);
+		if (e->picked == LEFT_OUT)
+			return 0;
+	}
+	return !p->pids.n || pids_has(&p->pids, record_pid(evs, r));
+}

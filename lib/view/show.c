@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: ISC */
+/* show.c - options of the tools that show records */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "event/event.h"
+#include "view/view.h"
+
+int show_option(struct show *s, const struct tool *tool, int letter)
+{
+	unsigned long uid;
+
+	switch (letter) {
+	case 'e':
+		if (pick_event(&s->pick, opt_value) < 0)
+			exit(REFUSED);
+		break;
+	case 'p':
+		pids_option(tool, opt_value, PID_LIST_IDLE, &s->pick.pids);
+		break;
+	case 't':
+		if (pick_time(&s->pick, opt_value) < 0)
+			usage_error(tool, "not a range of seconds: '%.80s'", opt_value);
+		break;
+	case 'j':
+		s->json = 1;
+		break;
+	case 'H':
+		s->header = 1;
+		break;
+	case 'x':
+		s->exact = 1;
+		break;
+	case 'u':
+		if (text_number(opt_value, 0, UINT_MAX - 1, &uid) < 0)
+			usage_error(tool, "not a uid: '%.80s'", opt_value);
+		s->process.uid = (uid_t)uid;
+		s->process.by_uid = 1;
+		break;
+	case 'C':
+		s->process.comm = opt_value;
+		break;
+	case 'U':
+	case 'N':
+		pids_option(tool, opt_value, PID_LIST_IDLE | PID_LIST_OTHERS,
+			    letter == 'U' ? &s->process.uids : &s->process.comms);
+		break;
+	case 'P':
+		if (process_kinds(&s->process, opt_value) < 0)
+			usage_error(tool, "not of syscalls, signals, lifecycle: '%.80s'", opt_value);
+		break;
+	default:
+		return 0;
+	}
+	if (s->json && s->header)
+		usage_error(tool, "-H is for text, and -j makes none");
+	if (s->json && s->process.kinds)
+		usage_error(tool, "-j and -P are two forms of a line");
+	if (s->exact && (s->json || s->process.kinds))
+		usage_error(tool, "-x is for the kernel's text, and -j and -P make none");
+	s->asked |= letter != 'x';
+	return 1;
+}
+
+static void tell_unclear(void *arg, const struct event *e)
+{
+	(void)arg;
+	err_note("%s:%s: its print fmt is beyond us, its fields are printed", e->system, e->name);
+}
+
+void show_begin(struct show *s, struct line_format *l)
+{
+	l->events->unclear = tell_unclear;
+	l->events->exact = s->exact;
+	s->line = l;
+	s->lines.line = l;
+	pick_begin(&s->pick, l->raw_clock);
+	process_begin(&s->process, l);
+	s->plain = !s->json && s->pick.all && !process_on(&s->process);
+	/* a stack without its event belongs to none that was picked */
+	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff,
+	       sizeof(s->left_out));
+	s->nleft_out = 0;
+	show_changed(s);
+}
+
+/* Is the record to be shown? With stacks as with the event that they belong to. */
+static int picked(struct show *s, const struct record *r)
+{
+	struct event_set *evs = s->line->events;
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	/* within one context no event comes between an event and its stack */
+	unsigned bit = flags & FLAG_NMI ? 8 : flags & FLAG_HARDIRQ ? 4 : flags & FLAG_SOFTIRQ ? 2 : 1;
+	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
+	int shown = pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
+
+	if (s->process.kinds)
+		return shown && process_picks(&s->process, r);
+	shown = shown && (!process_on(&s->process) || process_picks(&s->process, r));
+	if (record_is_stack(evs, r))
+		return !(*left_out & bit) || (s->pick.nglobs && shown);
+	shown = shown && !(s->hide_names && record_names_task(evs, r));
+	s->nleft_out += !shown;
+	s->nleft_out -= (*left_out & bit) != 0;
+	*left_out = (unsigned char)(shown ? *left_out & ~bit : *left_out | bit);
+	return shown;
+}
+
+/* A record that is not like nearly all. */
+static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
+			 size_t size, int *shown)
+{
+	size_t n = 0;
+
+	s->line->told += s->line->told && lost;
+	if (record_names_task(s->line->events, r)) {
+		line_learn(s->line, r);
+		if (s->json)
+			json_changed(&s->lines);
+	}
+	if (process_on(&s->process))
+		process_learn(&s->process, r, lost != 0);
+	*shown = picked(s, r);
+	if (lost && !pick_when(&s->pick, r))
+		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
+			    : line_lost(r->cpu, lost, buf, size);
+	if (!*shown)
+		return n;
+	buf += n;
+	size -= n;
+	return n + (s->json ? json_line(&s->lines, r, buf, size)
+		    : s->process.kinds ? process_line(&s->process, r, buf, size)
+				       : line_print(s->line, r, buf, size));
+}
+
+HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
+		       size_t size, int *shown)
+{
+	if (lost || !s->plain || s->nleft_out || record_names_task(s->line->events, r))
+		return show_other(s, r, lost, buf, size, shown);
+	*shown = 1;
+	return line_print(s->line, r, buf, size);
+}
+
+int show_counts(void *show, const struct record *r)
+{
+	struct show *s = show;
+
+	if (process_on(&s->process))
+		process_learn(&s->process, r, 0);
+	return picked(s, r);
+}
+
+size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
+{
+	if (s->header && s->process.kinds)
+		return process_header(buf, size);
+	return s->header ? line_header(s->line, "nop", 0, 0, cpus, buf, size) : 0;
+}
+
+void show_changed(struct show *s)
+{
+	line_changed(s->line);
+	json_changed(&s->lines);
+}
