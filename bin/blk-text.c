@@ -2,25 +2,23 @@
 /*
  * blk-text - print records of the block layer's trace as blkparse does
  *
- * Requires: records: of files, of standard input, or with -d of a device that is
- * traced, until told to stop.
- *	-d DIR       the relay files of DIR, a device's directory in debugfs, as they
- *	             are written; may be given many times
- *	-i INSTANCE  only I/O of the tasks that this instance of tracefs follows, and
- *	             of their children, of whose birth its sched_process_fork tells
- *	-l           standard output is a FIFO: one line a packet
- *	-n PID,...   and not of these
- *	-p PID,...   only I/O of these tasks
+ * Requires: records in files or on standard input; or with -d a device that is traced.
+ *	-d DIR       read the relay files of DIR, a device's directory in debugfs, until a
+ *	             signal comes; may be given many times
+ *	-i INSTANCE  print only I/O of the tasks that this instance of tracefs follows,
+ *	             and of their children, which its event sched_process_fork reports
+ *	-l           standard output is a FIFO: write one line in each packet
+ *	-n PID,...   do not print I/O of these tasks
+ *	-p PID,...   print only I/O of these tasks
  *	-s KB        write no more than KB kilobytes
- *	-w MS        look for what a sub-buffer holds that is not full so often;
- *	             default 100
- * Records are put in the order of their times, which are told from the first on.
- * I/O is a task's that queues it: what the kernel's threads and interrupts do
- * with the same sectors, until it is complete, is shown with it. HUP INT TERM
- * USR1 tell it to stop: it writes what there is then and, if any was lost,
+ *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
+ * Records are printed in the order of their times, which count from the first record. I/O
+ * belongs to the task that queues it. What kernel threads and interrupts do with the same
+ * sectors is printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and SIGUSR1
+ * stop blk-text: it writes the records that are there. If events were lost, it ends with
  *	# lost N events ...
- * Exit: 0 done or stopped, 1 no record, 99 the reader takes nothing for 2 s
- * after the stop, 100 misused, 111 refused, 141 the reader is gone.
+ * Exit: 0 done or stopped, 1 no record, 99 the reader takes nothing for 2 s after the stop,
+ * 100 usage error, 111 refused, 141 the reader is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +41,8 @@ static const struct tool tool = {
 	.letters = "ls:w:i:p:n:d:",
 };
 
-struct blk_cpu {
+/* A record that is not printed yet: its time, and its offset in bytes. */
+struct blk_position {
 	uint64_t time;
 	size_t at;
 };
@@ -51,22 +50,23 @@ struct blk_cpu {
 struct blk_stream {
 	struct relay relay;
 	struct consumer to;
-	/* records that came, and where each begins */
+	/* records that are not printed yet, and where each begins */
 	uint8_t *bytes;
 	size_t nbytes, room;
-	struct blk_cpu *v;
+	struct blk_position *v;
 	size_t n, vroom;
-	int odd;                /* bytes that were no record, and what followed them */
+	int odd;                /* there were bytes that are no record */
 	struct blk_pick pick;
-	/* text */
+	/* the text of the records */
 	struct blk_names names;
 	uint64_t start;
 	int started;
 	char text[PIPE_BUF];
 	size_t ntext;
-	unsigned long long cut; /* events that were to be shown and were not written */
+	unsigned long long cut; /* events that were selected and not written */
 };
 
+/* Call realloc(3). Exits REFUSED if memory runs out. */
 static void *grown(void *p, size_t size)
 {
 	p = realloc(p, size);
@@ -77,6 +77,7 @@ static void *grown(void *p, size_t size)
 
 /* ---- text ------------------------------------------------------------------- */
 
+/* Write the collected lines, and count those that the limit or the reader cuts off. */
 static void put(struct blk_stream *s)
 {
 	size_t rest = consumer_put(&s->to, s->text, s->ntext);
@@ -85,18 +86,20 @@ static void put(struct blk_stream *s)
 	s->ntext = 0;
 }
 
+/* Collect the line, and write the collected lines if necessary. */
 static void put_line(struct blk_stream *s, const char *line, size_t n)
 {
 	if (s->ntext + n > sizeof(s->text))
 		put(s);
 	memcpy(s->text + s->ntext, line, n);
 	s->ntext += n;
-	if (s->to.left >= 0) /* the limit is between lines */
+	if (s->to.left >= 0) /* the limit of -s cuts between two lines */
 		put(s);
 }
 
 /* ---- records -------------------------------------------------------------------- */
 
+/* Append bytes of records. This is a sink of relay_read. */
 static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t n)
 {
 	struct blk_stream *s = arg;
@@ -111,7 +114,7 @@ static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t
 	return 0;
 }
 
-/* Find the records from there on in what was kept; what is behind them goes. */
+/* Find the records from offset at on. Drop the bytes behind the last complete record. */
 static void find_records(struct blk_stream *s, size_t at)
 {
 	struct blk_record r;
@@ -125,7 +128,7 @@ static void find_records(struct blk_stream *s, size_t at)
 			s->vroom = s->vroom ? 2 * s->vroom : 1024;
 			s->v = grown(s->v, s->vroom * sizeof(*s->v));
 		}
-		s->v[s->n++] = (struct blk_cpu){ r.time, at };
+		s->v[s->n++] = (struct blk_position){ r.time, at };
 	}
 	s->odd |= at < s->nbytes;
 	s->nbytes = at;
@@ -133,14 +136,14 @@ static void find_records(struct blk_stream *s, size_t at)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct blk_cpu *x = a, *y = b;
+	const struct blk_position *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Print those from before this time; the others stay. */
+/* Print the records from before this time, and keep the others. */
 static void print_until(struct blk_stream *s, uint64_t time)
 {
 	char line[1024];
@@ -160,7 +163,7 @@ static void print_until(struct blk_stream *s, uint64_t time)
 		if (n && blk_picked(&s->pick, &r))
 			put_line(s, line, n);
 	}
-	/* the others' bytes to the front, in the order in which they lie */
+	/* move the bytes from the first remaining record on to the front */
 	s->n -= done;
 	if (!s->n) {
 		s->nbytes = 0;
@@ -175,7 +178,7 @@ static void print_until(struct blk_stream *s, uint64_t time)
 		s->v[i].at -= at;
 }
 
-/* The clock of the records. */
+/* Return the time in ns, by the clock of the records. */
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -185,8 +188,9 @@ static uint64_t now(void)
 }
 
 /*
- * What was written before a look began was found by it, on every processor; of
- * what was written during it, more may be to come.
+ * Read all relay files once, and print the records from before this reading. All of those
+ * have been read, on every CPU. Of the records that the kernel writes during the reading,
+ * some may still be unread. With last, print all. Return 0 or -1.
  */
 static int look(struct blk_stream *s, int last)
 {
@@ -204,6 +208,7 @@ static int look(struct blk_stream *s, int last)
 	return 0;
 }
 
+/* Read and print until a signal comes, the reader is gone, or the trace ends. Return 0 or -1. */
 static int live(struct blk_stream *s, int ms)
 {
 	while (!s->to.stopping) {
@@ -211,13 +216,13 @@ static int live(struct blk_stream *s, int ms)
 			return -1;
 		if (relay_wait(&s->relay, s->to.signals, s->to.out, ms))
 			s->to.stopping = 1;
-		/* a reader's death, and the word to stop */
+		/* has the reader died, or has a signal come? */
 		consumer_wait(&s->to, -1, 0, 0);
 	}
 	return look(s, 1);
 }
 
-/* Keep what the file has. 0, -1 said. */
+/* Read the whole file. Return 0, or -1 with an error message. */
 static int read_one(struct blk_stream *s, const char *file)
 {
 	struct stat st;
@@ -240,7 +245,10 @@ static int read_one(struct blk_stream *s, const char *file)
 	return 0;
 }
 
-/* The files, or standard input. All are read before the first is looked into. */
+/*
+ * Read the files, or standard input, and find their records. Read all files before the
+ * first is parsed, so that the program can give up its rights in between. Return 0 or -1.
+ */
 static int recorded(struct blk_stream *s, char **files, size_t n)
 {
 	static char *none[] = { (char *)(size_t)"-", NULL };
@@ -270,6 +278,7 @@ static int recorded(struct blk_stream *s, char **files, size_t n)
 
 /* ---- main ------------------------------------------------------------------------ */
 
+/* Write the "# lost" line if events were lost. */
 static void tell_losses(struct blk_stream *s, char *const *dirs)
 {
 	unsigned long long dropped = 0;
@@ -296,7 +305,7 @@ int main(int argc, char **argv)
 	int c, r = 0;
 
 	s.to = CONSUMER;
-	s.pick.forks = -1;
+	s.pick.fork_pipe = -1;
 	dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
@@ -316,9 +325,10 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 		case 'n':
-			pids_option(&tool, opt_value, PID_LIST_IDLE,
-				    c == 'p' ? &s.pick.who : &s.pick.but);
-			s.pick.picky |= c == 'p';
+			if (pids_option(&tool, opt_value, PID_LIST_IDLE,
+					c == 'p' ? &s.pick.selected : &s.pick.excluded) < 0)
+				return REFUSED;
+			s.pick.only_selected |= c == 'p';
 			break;
 		case 'd':
 			dirs[ndirs++] = (char *)(size_t)opt_value;
@@ -330,9 +340,10 @@ int main(int argc, char **argv)
 		instance_require(&tool, NULL, instance);
 	if (ndirs)
 		s.to.signals = wait_stop_signals();
-	consumer_open(&s.to, &tool);
-	pids_sort(&s.pick.who);
-	pids_sort(&s.pick.but);
+	if (consumer_open(&s.to, &tool) < 0)
+		return REFUSED;
+	pids_sort(&s.pick.selected);
+	pids_sort(&s.pick.excluded);
 	if (instance)
 		blk_pick_follow(&s.pick, instance);
 	for (size_t i = 0; i < ndirs; i++)

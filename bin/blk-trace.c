@@ -3,21 +3,21 @@
  * blk-trace - set up, start, stop and remove the tracing of block devices
  *
  * Requires: a kernel with CONFIG_BLK_DEV_IO_TRACE, debugfs mounted, root.
- *	setup      all of the DEVICEs or none; one that is traced already is
- *	           refused. Prints the directories of their relay files, a line each
+ *	setup      set up a trace of all DEVICEs or of none; refuse a device that is traced
+ *	           already. Print the directories of their relay files, one per line
  *	start, stop, remove
- *	           those that were set up with the same key, and no others
- *	-a ACTION,...  only these kinds: read write flush sync queue requeue issue
- *	           complete fs pc notify ahead meta discard drv_data fua
- *	-b KB      setup: the buffer of each processor; default 2048
- *	-f         start, stop, remove: whoever set it up
- *	-k KEY     what tells ours from others'; default $BLK_TRACE_KEY, or blk-trace
- *	-l FROM-TO setup: only these sectors. There is no room for a key then, and -f
- *	           is the only way to remove it
- *	-n N       setup: that many sub-buffers make the buffer; default 4
- *	-p PID     setup: only what this task does itself
+ *	           start, stop or remove traces that were set up with the same key
+ *	-a ACTION,...  setup: record only these kinds: read write flush sync queue requeue
+ *	           issue complete fs pc notify ahead meta discard drv_data fua
+ *	-b KB      setup: the size of the buffer of each processor; default 2048
+ *	-f         start, stop, remove: ignore the key of the trace
+ *	-k KEY     distinguish this trace from others; default $BLK_TRACE_KEY, or blk-trace
+ *	-l FROM-TO setup: record only these sectors. There is no room for a key then, so
+ *	           only -f starts, stops or removes the trace
+ *	-n N       setup: the number of sub-buffers in a buffer; default 4
+ *	-p PID     setup: record only what this task does itself
  * A DEVICE is a name below /dev, or a path.
- * Exit: 0 done, 100 misused, 111 refused.
+ * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +36,7 @@ static const struct tool tool = {
 	.letters = "fk:a:p:l:b:n:",
 };
 
+/* Return the bits of the kinds in the list of -a. */
 static unsigned actions(const char *list)
 {
 	unsigned mask = 0;
@@ -48,12 +49,14 @@ static unsigned actions(const char *list)
 					  strncmp(blk_actions[i], list, n)))
 			i++;
 		if (!blk_actions[i])
-			usage_error(&tool, "not a kind of action: '%.*s'", n < 80 ? (int)n : 80, list);
+			usage_error(&tool, "not a kind of action: '%.*s'",
+				    n < 80 ? (int)n : 80, list);
 		mask |= 1u << i;
 	}
 	return mask;
 }
 
+/* Parse FROM-TO of -l. */
 static void range(const char *s, struct blk_wanted *w)
 {
 	const char *p = s;
@@ -65,7 +68,10 @@ static void range(const char *s, struct blk_wanted *w)
 		usage_error(&tool, "not FROM-TO in sectors: '%.80s'", s);
 }
 
-/* Can anybody read it? The path into dir. */
+/*
+ * Write the path of the relay files to dir, and check that they can be opened: in lockdown
+ * they cannot. Return 0, or -1 with an error message.
+ */
 static int readable(const char *name, char *dir)
 {
 	char path[PATH_MAX + 16];
@@ -82,6 +88,7 @@ static int readable(const char *name, char *dir)
 	return close(fd);
 }
 
+/* Set up the trace of a device and print its directory. Return 0, or -1 with an error message. */
 static int set_up(int fd, const char *device, const struct blk_wanted *w)
 {
 	char name[BLK_NAME], dir[PATH_MAX];
@@ -105,19 +112,23 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 	return 0;
 }
 
+/*
+ * Start, stop or remove the trace of a device. Return 0, or -1 with an error message if the
+ * kernel refuses or if the trace has another key and any_key is 0.
+ */
 static int command(int fd, const char *device, const char *what, dev_t dev,
-		   const struct blk_wanted *w, int whoever)
+		   const struct blk_wanted *w, int any_key)
 {
 	uint64_t end = blk_end_lba(dev);
 	int r;
 
 	if (!end)
 		return err_msg("%s is not traced", device);
-	if (end != w->to && !whoever)
-		return err_msg("%s is traced by somebody else; -f is for whoever it is", device);
+	if (end != w->to && !any_key)
+		return err_msg("%s is traced by somebody else; -f ignores that", device);
 	r = !strcmp(what, "start") ? blk_start(fd) : !strcmp(what, "stop") ? blk_stop(fd) :
 	    blk_remove(fd);
-	/* stopped already, or started */
+	/* it is started or stopped already */
 	if (r == -EINVAL && strcmp(what, "remove"))
 		return 0;
 	errno = -r;
@@ -130,7 +141,7 @@ int main(int argc, char **argv)
 	struct blk_wanted w = { 0 };
 	const char *key = getenv("BLK_TRACE_KEY"), *what = NULL;
 	unsigned long kb = 2048, n = 4;
-	int c, whoever = 0, setting_up, done = 0, r = 0;
+	int c, any_key = 0, setting_up, done = 0, r = 0;
 	size_t ndevices;
 	static int *fd;
 	static dev_t *dev;
@@ -138,7 +149,7 @@ int main(int argc, char **argv)
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'f':
-			whoever = 1;
+			any_key = 1;
 			break;
 		case 'k':
 			key = opt_value;
@@ -156,13 +167,13 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			if (text_number(opt_value, 16, 1024 * 1024, &kb) < 0)
-				usage_error(&tool, "not a number of kilobytes, 16 to 1048576: '%.80s'",
-					    opt_value);
+				usage_error(&tool, "not a number of kilobytes, "
+					    "16 to 1048576: '%.80s'", opt_value);
 			break;
 		case 'n':
 			if (text_number(opt_value, 2, 1024, &n) < 0)
-				usage_error(&tool, "not a number of sub-buffers, 2 to 1024: '%.80s'",
-					    opt_value);
+				usage_error(&tool, "not a number of sub-buffers, "
+					    "2 to 1024: '%.80s'", opt_value);
 		}
 	argv += opt_index;
 	what = *argv;
@@ -172,7 +183,7 @@ int main(int argc, char **argv)
 	if (!setting_up && strcmp(what, "start") && strcmp(what, "stop") && strcmp(what, "remove"))
 		usage_error(&tool, "no such command: '%.80s'", what);
 	if (!*++argv)
-		usage_error(&tool, "%s which device?", what);
+		usage_error(&tool, "%s: no device", what);
 	w.n = (uint32_t)n;
 	w.size = (uint32_t)(KB_BYTES(kb) / n);
 	if (!w.to)
@@ -191,7 +202,7 @@ int main(int argc, char **argv)
 	}
 	for (; !r && argv[done]; done += !r)
 		r = setting_up ? set_up(fd[done], argv[done], &w)
-			       : command(fd[done], argv[done], what, dev[done], &w, whoever);
+			       : command(fd[done], argv[done], what, dev[done], &w, any_key);
 	while (r && setting_up && done--)
 		blk_remove(fd[done]);
 	if (!r)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-dev - mark what traced threads send, where it leaves by these devices
+ * dt-dev - add and remove the network devices at which a request probe marks
  *
- * Requires: a probe that is on (dt-probe), root; Ethernet or bare IP.
- *	add DEVICE...     prints DEVICE and how: tcx (Linux 6.6), or clsact
- *	remove DEVICE...  no more; "dt-probe off" lets go of all
- *	-a                all devices that are there, of a kind that IP leaves by
- *	-N NAME           for another probe than $TFS_PROBE or "dt"
- *	-n NETNS          in the network namespace that this file is, as of a
- *	                  container: /proc/PID/ns/net, /run/netns/NAME
- * Exit: 0 done, 1 remove: one was none of ours, 100 misused, 111 refused.
+ * Requires: a request probe that is on (dt-probe), root; Ethernet or bare IP.
+ *	add DEVICE...     mark at these devices, and print how: tcx (Linux 6.6) or clsact
+ *	remove DEVICE...  stop marking at these devices; "dt-probe off" releases all
+ *	-a                all existing devices of a kind that IP uses
+ *	-N NAME           the name of the request probe; default $TFS_PROBE, or "dt"
+ *	-n NETNS          devices of the network namespace of this file, such as a
+ *	                  container's /proc/PID/ns/net, or /run/netns/NAME
+ * Exit: 0 done, 1 remove: the request probe did not mark at a device, 100 usage error,
+ * 111 refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 static const struct tool tool = {
 	.name = "dt-dev",
 	.usage = "dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...",
-	.purpose = "mark what traced threads send, where it leaves by these devices",
+	.purpose = "add and remove the network devices at which a request probe marks",
 	.letters = "aN:n:",
 };
 
@@ -33,7 +34,7 @@ enum { DEVICES = 1024 };
 
 static const char *name;
 
-/* All or, of those that are new, none. */
+/* Mark at the devices. If one fails, remove those that are new. Return -1 if one fails. */
 static int add(char **devices)
 {
 	static char is_new[DEVICES];
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
 		fd = file_open(netns, FILE_REGULAR, O_RDONLY, &st);
 		errno = fd == FILE_OTHER ? EINVAL : errno;
 		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
-			/* the kernel looks at a task's namespaces as ptrace(2) does */
+			/* the kernel opens a task's namespaces by the rules of ptrace(2) */
 			err_capability(fd < 0 ? CAPS_SYS_PTRACE : CAPS_SYS_ADMIN,
 				       "unable to enter the network namespace %.200s", netns);
 			return REFUSED;
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 				all[n++] = i->if_name;
 		argv = all;
 	}
-	/* held to our end; without a probe, dt_device_on says it */
+	/* hold the request probe until exit; if there is none, dt_device_on reports it */
 	if (*command == 'a') {
 		dt_hold(name);
 		return add(argv) < 0 ? REFUSED : DONE;

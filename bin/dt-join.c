@@ -2,17 +2,17 @@
 /*
  * dt-join - merge the traces of several hosts by time
  *
- * Requires: nothing but the traces, as text or lines of JSON, each in the order of
- * its time, with the marks of dt-probe: files that can be read twice.
- *	-c          the clocks as they are; no messages are looked for, and the
- *	            traces are read once, as they come
+ * Requires: the traces, as text or lines of JSON, each in the order of its time, with the
+ * mark lines of dt-probe. dt-join reads each file twice.
+ *	-c          take the clocks as they are, and look for no messages; the traces
+ *	            are read once and may be pipes
  *	-s SVG      draw the messages into this file, too
- *	NAME=FILE   a host, up to 64 of them, and its trace
- * Each line has its host in front, "NAME | ", in JSON "host":"NAME" behind the time,
- * and the time is by the first host's clock. How the clocks differ is known from the
- * messages, which are sent before they are received; lines with # tell it first. With
- * -c alone an interrupt from the terminal is the traces' to hear.
- * Exit: 0 done, 1 no event, 100 misused, 111 refused.
+ *	NAME=FILE   a host and its trace; up to 64 of them
+ * Each line begins with its host, "NAME | "; in JSON, "host":"NAME" is its last member.
+ * Times are converted to the first host's clock. The difference of the clocks follows from
+ * the messages, which are sent before they are received. Comment lines say it first. With
+ * -c and without -s SIGINT is ignored, so that the producers of the traces can finish.
+ * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -36,27 +36,29 @@ enum { MOST_HOSTS = 64 };
 
 struct join {
 	struct dt_host *v;
-	const char **names;             /* theirs */
+	const char **names;             /* the names of the hosts */
 	unsigned n;
-	size_t wide;                    /* the column of names */
+	size_t wide;                    /* width of the column of names */
 	struct dt_clocks clocks;
 	struct table actors;
 	struct dt_messages messages;
-	size_t room;                    /* of its points */
-	unsigned long long early;       /* messages that are received before sent, */
-	int64_t earliest;               /* by this at most */
-	int64_t later;                  /* for no time to be below zero */
+	size_t room;                    /* points that messages.points has room for */
+	unsigned long long early;       /* messages that are received before they are sent */
+	int64_t earliest;               /* ns: the most that a message is early by */
+	int64_t later;                  /* ns added to all times, so that none is negative */
 	struct sequence *sequence;
 	char *notes[3 * MOST_HOSTS + 3];
 	size_t nnotes;
 	struct strbuf words;
 	unsigned long long events;
-	int as_it_is, once;             /* clocks; traces are read */
-	int json;                       /* all traces are */
+	int as_it_is;                   /* the clocks are not adjusted */
+	int once;                       /* the traces are read once only */
+	int json;                       /* all traces are JSON */
 };
 
-/* ---- the first time: marks ------------------------------------------------------------ */
+/* ---- the first reading: mark lines ------------------------------------------------------ */
 
+/* Return the thread or process of the mark line, with the comm that it has there. */
 static struct dt_actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
 			    const struct dt_mark *m)
 {
@@ -74,6 +76,7 @@ static struct dt_actor *actor_of(struct join *j, unsigned host, const struct tra
 	return t;
 }
 
+/* Append the host's current mark line to the points. Exits REFUSED if there are too many. */
 static void add(struct join *j, unsigned host, const struct dt_mark *m)
 {
 	const struct dt_host *h = &j->v[host];
@@ -94,6 +97,7 @@ static void add(struct join *j, unsigned host, const struct dt_mark *m)
 	all->n++;
 }
 
+/* Read the host's trace for mark lines and its first time, and rewind the file. */
 static void collect(struct join *j, unsigned host)
 {
 	struct dt_host *h = &j->v[host];
@@ -107,6 +111,8 @@ static void collect(struct join *j, unsigned host)
 		if (h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
 			add(j, host, &m);
 	}
+	if (h->in.failed)
+		exit(REFUSED);
 	free(h->in.text);
 	h->in = (struct line_reader){ .fd = h->in.fd, .name = h->file };
 	if (lseek(h->in.fd, 0, SEEK_SET) < 0) {
@@ -117,6 +123,7 @@ static void collect(struct join *j, unsigned host)
 
 /* ---- clocks ----------------------------------------------------------------------------- */
 
+/* Compute the clocks and later. Convert the times of all points, and count early messages. */
 static void find_clocks(struct join *j)
 {
 	struct dt_clocks *c = &j->clocks;
@@ -133,7 +140,7 @@ static void find_clocks(struct join *j)
 	}
 	if (!j->as_it_is)
 		dt_clocks_align(c);
-	/* no time is printed that is less than nothing */
+	/* a printed time cannot be negative */
 	for (unsigned i = 0; i < j->n; i++)
 		if (j->v[i].begin >= 0 && j->v[i].begin + c->v[i].add < before)
 			before = j->v[i].begin + c->v[i].add;
@@ -153,6 +160,7 @@ static void find_clocks(struct join *j)
 	}
 }
 
+/* Append the number between two texts. */
 static void put_number(struct strbuf *w, const char *before, unsigned long long n,
 		       const char *behind)
 {
@@ -164,19 +172,19 @@ static void put_number(struct strbuf *w, const char *before, unsigned long long 
 	strbuf_puts(w, behind);
 }
 
-/* For the picture. */
+/* Keep a note for the picture, about the host of this name, or with NULL about all hosts. */
 static void add_note(struct join *j, const char *name, const char *text)
 {
 	char **note = &j->notes[j->nnotes++];
 
-	/* as a line of the trace has it */
+	/* text may be a comment line of a trace */
 	text += 2 * (*text == '#' && text[1] == ' ');
 	*note = xcalloc(strlen(text) + 2 * MOST_HOSTS, 1);
 	str_format(*note, strlen(text) + 2 * MOST_HOSTS, "%s%s%s", name ? name : "",
 		   name ? ": " : "", text);
 }
 
-/* What is told in front, or is a line of JSON of the host it is about. */
+/* Print j->words before the trace, as a comment line or as JSON, and empty it. */
 static void print_head(struct join *j, const char *name)
 {
 	const char *text = j->words.text;
@@ -192,6 +200,7 @@ static void print_head(struct join *j, const char *name)
 	j->words.n = 0;
 }
 
+/* Print how the clocks differ, a line for each host, and what is wrong with them. */
 static void print_clocks(struct join *j)
 {
 	struct strbuf *w = &j->words;
@@ -201,7 +210,7 @@ static void print_clocks(struct join *j)
 		const struct met *m = &j->messages.hosts[i];
 
 		if (j->as_it_is)
-			strbuf_puts(w, "its clock as it is");
+			strbuf_puts(w, "its clock is not adjusted");
 		else
 			dt_clock_describe(w, &j->clocks, i, j->names, j->v[i].digits);
 		if (j->once) {
@@ -236,24 +245,30 @@ static void print_clocks(struct join *j)
 	}
 }
 
-/* ---- the second time -------------------------------------------------------------------- */
+/* ---- the second reading: all lines ------------------------------------------------------ */
 
-/* The next line of a host with its aligned time; without one, that of the line before. */
+/* Read the host's next line and convert its time. A line without a time keeps the last one. */
 static void advance(struct join *j, unsigned i)
 {
 	struct dt_host *h = &j->v[i];
 	int64_t before = h->time;
 
-	if (!dt_host_next(h))
+	if (!dt_host_next(h)) {
+		if (h->in.failed)
+			exit(REFUSED);
 		return;
+	}
 	h->time = h->timed ? h->time + j->clocks.v[i].add + j->later : before;
-	/* since it was read, the file has become another one */
+	/* the file has changed since the first reading */
 	if (h->timed && h->time < 0)
 		h->time = 0;
 	h->rank = dt_host_rank(h);
 }
 
-/* Whose turn is it? Of equal ones it is his who had it. */
+/*
+ * Return the host whose line is the next to print. If several are equal, it is the host that
+ * printed the last line.
+ */
 static unsigned first(const struct join *j, unsigned last)
 {
 	const struct dt_host *best = &j->v[last];
@@ -265,6 +280,7 @@ static unsigned first(const struct join *j, unsigned last)
 	return (unsigned)(best - j->v);
 }
 
+/* Print the clocks and then all lines in the order of their times. */
 static void merge(struct join *j)
 {
 	for (unsigned i = 0; i < j->n; i++) {
@@ -283,7 +299,7 @@ static void merge(struct join *j)
 		if (h->event && j->sequence)
 			sequence_event(j->sequence, i, &h->l, h->time);
 		else if (!h->event)
-			remarks_keep(&h->remarks, h->line);
+			comments_keep(&h->comments, h->line);
 		advance(j, i);
 	}
 	stdout_flush();
@@ -291,6 +307,7 @@ static void merge(struct join *j)
 
 /* ---- main --------------------------------------------------------------------------------- */
 
+/* Add the host of an operand NAME=FILE, which is split at the equals sign. */
 static void open_host(struct join *j, char *word)
 {
 	struct dt_host *h = &j->v[j->n];
@@ -312,7 +329,10 @@ static void open_host(struct join *j, char *word)
 	j->n++;
 }
 
-/* Where the picture goes, which is nobody's trace. */
+/*
+ * Open and empty the file of the picture. Return a descriptor. Exits REFUSED if that fails
+ * or if the file is one of the traces.
+ */
 static int open_picture(const struct join *j, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -333,13 +353,13 @@ static int open_picture(const struct join *j, const char *path)
 	return fd;
 }
 
-/* The picture, with what is told in front, and what the traces say of losses, below. */
+/* Draw the picture. Its notes are the lines about clocks, then the traces' lines about losses. */
 static void draw(struct join *j, int fd, const char *path)
 {
 	stdout_to(fd, path);
 	for (unsigned i = 0; i < j->n; i++)
-		for (unsigned k = 0; k < j->v[i].remarks.n; k++)
-			add_note(j, j->v[i].name, j->v[i].remarks.line[k]);
+		for (unsigned k = 0; k < j->v[i].comments.n; k++)
+			add_note(j, j->v[i].name, j->v[i].comments.line[k]);
 	sequence_draw(j->sequence, j->notes, j->nnotes);
 	stdout_flush();
 }

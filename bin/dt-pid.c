@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-pid - say whose requests a probe follows
+ * dt-pid - add, remove and list the threads whose requests a request probe follows
  *
- * Requires: a probe that is on (dt-probe), root.
- *	add PID...     these threads too, and those that they start from now on
- *	remove PID...  these no more
- *	list           print them, one a line: PID COUNT (TAG); the tag is the socket
- *	               whose request it serves just now, in hexadecimal, 0 for those
- *	               that were added
- *	-N NAME        of another probe than $TFS_PROBE or "dt"
- * No PID, or "-": they come from standard input, between commas, blanks or
- * lines. They are numbers of threads, of processes with "dt-probe -g", as the host has them.
- * Exit: 0 done, 1 list: nobody; remove: one was not there, 100 misused, 111 refused.
+ * Requires: a request probe that is on (dt-probe), root.
+ *	add PID...     follow these threads, and those that they start from now on
+ *	remove PID...  do not follow these threads any more
+ *	list           print the followed threads, one per line: PID COUNT (TAG). TAG is the
+ *	               socket, in hexadecimal, whose request the thread serves now; 0: the
+ *	               thread was added
+ *	-N NAME        the name of the request probe; default $TFS_PROBE, or "dt"
+ * Without PID, or with "-", dt-pid reads the pids from standard input, separated by commas,
+ * blanks or newlines. A pid is a thread of the initial pid namespace; with "dt-probe -g" it
+ * is a process.
+ * Exit: 0 done, 1 list: no thread; remove: a thread was not in the list, 100 usage error,
+ * 111 refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,10 +26,11 @@
 static const struct tool tool = {
 	.name = "dt-pid",
 	.usage = "dt-pid [-N NAME] add|remove|list [PID]...",
-	.purpose = "say whose requests a probe follows",
+	.purpose = "add, remove and list the threads whose requests a request probe follows",
 	.letters = "N:",
 };
 
+/* Print the tasks of the map. Return an exit status. */
 static int print_list(int map)
 {
 	struct pids all = { 0 };
@@ -41,7 +44,7 @@ static int print_list(int map)
 
 		pid = (uint32_t)all.v[i];
 		if (bpf_lookup(map, &pid, &t) < 0)
-			continue; /* ended meanwhile */
+			continue; /* the task has ended meanwhile */
 		n++;
 		stdout_print("%u %u (%llx)\n", pid, t.count, (unsigned long long)t.tag);
 	}
@@ -50,6 +53,7 @@ static int print_list(int map)
 	return n ? DONE : NO;
 }
 
+/* Add the tasks to the map. Return 0, or -1 with an error message. */
 static int add(int map, const struct pids *s)
 {
 	static const struct dt_task by_hand = { .count = 1 };
@@ -60,7 +64,10 @@ static int add(int map, const struct pids *s)
 	return 0;
 }
 
-/* Is each a task, and of a probe of processes, a process? */
+/*
+ * Check that each pid is an existing task, and with of_processes a process. Return 0, or -1
+ * with an error message.
+ */
 static int check(const struct pids *s, int of_processes)
 {
 	struct task t;
@@ -103,7 +110,8 @@ int main(int argc, char **argv)
 	if (strcmp(command, "add") && strcmp(command, "remove"))
 		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
 			    command);
-	pids_operands(&tool, argv, &s);
+	if (pids_operands(&tool, argv, &s) < 0)
+		return REFUSED;
 	map = dt_open(name, DT_SETTINGS);
 	if (map < 0 || bpf_lookup(map, &zero, &settings) < 0)
 		return REFUSED;

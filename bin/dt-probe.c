@@ -3,19 +3,19 @@
  * dt-probe - let marks on TCP data follow a request from host to host
  *
  * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
- *	on         load the programs and leave them to the kernel: no process stays.
- *	           Prints the probe's id, and how this kernel lets it see what is sent
- *	off        end it; the devices that dt-dev gave it are let go of, too
- *	state      print what was counted, a line each
- *	(nothing)  print 1 when it is on, 0 when it is off
- *	-1         on: mark only what is sent for the first time
- *	-e         on: who waits in epoll_wait(2) has no window; each system call of
- *	           everybody takes longer
- *	-f CIDR    on: believe the marks that come from there; nobody's without
- *	-g         on: trace processes, not threads
- *	-m         on: as the kernel module did it, with no care for event loops
- *	-N NAME    another probe than $TFS_PROBE or "dt"
- * Exit: 0 done, 1 it is off, 100 misused, 111 refused.
+ *	on           begin the request probe: load its programs and pin them; no process
+ *	             stays. Print its id, how it sees sends, and when windows end
+ *	off          end the request probe, and release the devices that dt-dev added
+ *	state        print the counters, one per line
+ *	(no command) print 1 if the request probe is on, 0 if it is off
+ *	-1           on: mark only the first transmission of data
+ *	-e           on: a thread that waits in epoll_wait(2) has no window; each system
+ *	             call of every task takes longer
+ *	-f CIDR      on: believe the marks from this network; default: believe no host
+ *	-g           on: trace processes, not threads
+ *	-m           on: use the rules of the kernel module: none for event loops
+ *	-N NAME      the name of the request probe; default $TFS_PROBE, or "dt"
+ * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,6 +38,7 @@ static const struct tool tool = {
 static struct dt_network networks[DT_NETWORKS];
 static size_t nnetworks;
 
+/* Add the network or address of -f to networks. */
 static void believe(const char *cidr)
 {
 	struct dt_network *n = &networks[nnetworks];
@@ -56,13 +57,15 @@ static void believe(const char *cidr)
 	}
 	bits = 128 - least;
 	if (slash && text_number(slash + 1, 0, 128 - least, &bits) < 0)
-		usage_error(&tool, "-f: not a network's bits, 0 to %lu: '%.80s'", 128 - least, cidr);
+		usage_error(&tool, "-f: not a network's bits, 0 to %lu: '%.80s'",
+			    128 - least, cidr);
 	n->bits = (uint32_t)(bits + least);
 }
 
 static const char *name;
-static int of_session; /* the name is from the environment, and there is $TFS_INSTANCE */
+static int of_session; /* the name is from the environment, and $TFS_INSTANCE is set */
 
+/* Begin the request probe and print how it works. Return DONE or REFUSED. */
 static int on(int flags)
 {
 	const struct dt_wanted wanted = { flags, networks, nnetworks };
@@ -71,7 +74,10 @@ static int on(int flags)
 
 	if (dt_make(name, &wanted, &made) < 0)
 		return REFUSED;
-	/* a session's that has died meanwhile: who swept it up may have been before us */
+	/*
+	 * The session may have died meanwhile. Another manager has then removed its instance,
+	 * perhaps before this request probe existed, so nobody else would end it.
+	 */
 	if (of_session) {
 		instance = tracefs_open(NULL, NULL, NULL);
 		if (instance < 0) {
@@ -86,9 +92,10 @@ static int on(int flags)
 	return DONE;
 }
 
+/* Print the sum of each counter over all processors. Return DONE or REFUSED. */
 static int print_state(void)
 {
-	static struct dt_state each[8192]; /* the most processors that Linux is built for */
+	static struct dt_state each[8192]; /* Linux has at most as many processors */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);
@@ -112,6 +119,7 @@ static int print_state(void)
 	return DONE;
 }
 
+/* Print 1 or 0. Return DONE, NO, or REFUSED if the pin cannot be opened. */
 static int is_on(void)
 {
 	int fd = dt_pinned(name, DT_PIDS);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-trace - tell whether a marked request is being served here
+ * dt-trace - print whether a thread of this host serves a marked request
  *
- * Requires: a probe that is on (dt-probe), root; -w: tracefs.
- *	-N NAME    of another probe than $TFS_PROBE or "dt"
- *	-w         wait until it is otherwise than now, then tell
- * Prints 1 when a thread serves one, 0 when none does.
- * Exit: 0 done, 100 misused, 111 refused.
+ * Requires: a request probe that is on (dt-probe), root; -w: tracefs.
+ *	-N NAME    the name of the request probe; default $TFS_PROBE, or "dt"
+ *	-w         wait until the answer changes, or until SIGHUP, SIGINT, SIGTERM or
+ *	           SIGUSR1 comes, then print it
+ * dt-trace prints 1 if a thread serves a marked request, 0 if no thread does.
+ * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,17 +22,21 @@
 static const struct tool tool = {
 	.name = "dt-trace",
 	.usage = "dt-trace [-w] [-N NAME]",
-	.purpose = "tell whether a marked request is being served here",
+	.purpose = "print whether a thread of this host serves a marked request",
 	.letters = "wN:",
 };
 
+/* Is a task of the map in a window? */
 static int serving(int map)
 {
 	struct dt_task t;
 	uint32_t pid;
 	int r = bpf_next(map, NULL, &pid);
 
-	/* a task that went meanwhile begins the list anew: not more often than it is long */
+	/*
+	 * If the key is gone, bpf_next returns the first key again. Limit the number of steps
+	 * to the size of the map, so that the loop ends.
+	 */
 	for (int n = 0; !r && n < DT_TASKS; n++, r = bpf_next(map, &pid, &pid))
 		if (!bpf_lookup(map, &pid, &t) && t.tag)
 			return 1;
@@ -39,8 +44,9 @@ static int serving(int map)
 }
 
 /*
- * The programs tell of each window in the ring buffer of whoever records that: an
- * instance of ours, of which nothing but the arrival of something is looked at.
+ * Wait until the answer changes or a signal comes. The programs write a mark line for each
+ * window to every instance that records the event. Make such an instance, and read the map
+ * whenever something arrives in it. Return 0, or not 0 with an error message.
  */
 static int wait_for_change(int map)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-window - let through what a trace has of the requests that are followed
+ * dt-window - select the lines of a trace that belong to followed requests
  *
- * Requires: nothing but a trace on standard input, as text or lines of JSON, that has
- * the marks of dt-probe in it (bpf_trace:bpf_trace_printk).
- *	-g          the marks are of thread groups: the text has their column
- *	-i ID       the marks of this probe only; default: of all
- *	-t TID      every line of this thread, too
- *	-a          without marks: what the threads of -t ask for is followed by what
- *	            sockets do, on this host; the trace has the events of dtsock.h, with all
- *	            their fields
- * A line goes through if its thread has read a marked request and not answered it
- * yet: from dtB to dtE, both included. So do marks that belong to such a window, lines
- * that begin with # and those that tell of lost events, over which all windows are
- * closed, which a line tells. What is no event goes the way of the event before it.
- * With -a lines are held back while a thread that is followed sends, since only the end
- * of that tells what it sent, and others may have read it before; 65536 lines at most.
- * An interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 nothing went through, 100 misused, 111 refused.
+ * Requires: a trace on standard input, as text or lines of JSON, with the mark lines of
+ * dt-probe in it (bpf_trace:bpf_trace_printk).
+ *	-g          the mark lines name thread groups; the text has a column of them
+ *	-i ID       use only the mark lines of this request probe; default: of all
+ *	-t TID      print every line of this thread, too
+ *	-a          follow the requests of the threads of -t without mark lines, by the
+ *	            events of this host's sockets (sockets.c in lib/requests); the trace has
+ *	            all fields of these events
+ * A line is printed if its thread has a window: from dtB to dtE, both included. Mark lines
+ * of such a window are printed too, and lines that begin with #. A line that reports lost
+ * events is printed and closes all windows; another line gives their number. A line that is
+ * no event is printed if the event before it is.
+ * With -a, lines are held back while a followed thread sends, 65536 lines at most. Only the
+ * end of the send shows its length, and another thread may have read the bytes before.
+ * SIGINT is ignored, so that the producer of the trace can finish first.
+ * Exit: 0 done, 1 no line except comments was printed, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -31,19 +31,19 @@
 static const struct tool tool = {
 	.name = "dt-window",
 	.usage = "dt-window [-ag] [-i ID] [-t TID]...",
-	.purpose = "let through what a trace has of the requests that are followed",
+	.purpose = "select the lines of a trace that belong to followed requests",
 	.letters = "agi:t:",
 };
 
-/* More threads than these do not serve at once; it bounds what a stranger can make. */
+/* Limits of memory for hostile traces: open windows, and probes with a window in a thread. */
 #define MOST_WINDOWS 65536
 #define MOST_PROBES 4
 
-/* What is held back, so that who reads on while another sends for long is seen. */
+/* Limits of the lines that are held back while a followed thread sends. */
 #define MOST_LINES 65536
 #define MOST_BYTES (16 * 1024 * 1024)
 
-/* A thread that has a window: of each probe, by ID, what it began with. */
+/* A thread that has a window: for each request probe, the key that the window began with. */
 struct window {
 	struct table_entry entry;
 	unsigned n;
@@ -52,17 +52,17 @@ struct window {
 	} of[MOST_PROBES];
 };
 
-/* A thread that sends. */
+/* A thread in a call that sends. */
 struct sender {
 	struct table_entry entry;
 	struct socket_send *send;
 };
 
-/* A line that is held back. */
+/* A line that is held back. send is NULL unless the line begins or ends a send. */
 struct held {
 	struct held *next;
 	size_t n;
-	int begins;             /* what send is about; else, it ends it */
+	int begins;             /* the line begins the send, and does not end it */
 	uint64_t tid;
 	struct socket_send *send;
 	char line[];
@@ -70,12 +70,12 @@ struct held {
 
 struct filter {
 	int by_group, one_probe, by_sockets;
-	uint64_t id;                    /* of the one probe */
+	uint64_t id;                    /* one_probe: of that request probe */
 	struct pids always;
 	struct table windows;
-	size_t nwindows;                /* of all probes */
-	uint64_t ended;                 /* whose last event was a dtE that went through */
-	int json, passes;               /* the last event was, did */
+	size_t nwindows;                /* of all request probes */
+	uint64_t ended;                 /* thread whose last event ended its window */
+	int json, passes;               /* the last event was JSON; it was printed */
 	int full, found, gave_up;
 	struct sockets sockets;         /* with -a */
 	struct table senders;
@@ -83,6 +83,7 @@ struct filter {
 	size_t lines, bytes;
 };
 
+/* Return the thread's windows, or NULL. */
 static struct window *window_of(const struct filter *f, uint64_t tid)
 {
 	return table_find(&f->windows, (const char *)&tid, sizeof(tid));
@@ -95,6 +96,7 @@ static int is_followed(const struct filter *f, uint64_t tid)
 	return tid && (window_of(f, tid) || (f->always.n && pids_has(&f->always, (pid_t)tid)));
 }
 
+/* Open a window, or give the open window of the same request probe this key. */
 static void begin(struct filter *f, const struct dt_mark *m)
 {
 	struct window *w;
@@ -118,7 +120,7 @@ static void begin(struct filter *f, const struct dt_mark *m)
 	w->of[i].key = m->key;
 }
 
-/* The thread's window of the mark's probe; the number of them: it has none. */
+/* Return the index of the thread's window of the mark's request probe; w->n: there is none. */
 static unsigned which(const struct window *w, const struct dt_mark *m)
 {
 	unsigned i = 0;
@@ -128,7 +130,7 @@ static unsigned which(const struct window *w, const struct dt_mark *m)
 	return i;
 }
 
-/* Does the mark go through? */
+/* Open or close the window that the mark line is about. Return whether to print the line. */
 static int take_mark(struct filter *f, const struct dt_mark *m)
 {
 	struct window *w;
@@ -145,7 +147,7 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 		return always;
 	if (m->what != 'E')
 		return 1;
-	/* one that ends an older window came late, and that has been replaced */
+	/* this dtE came late: a newer dtB has replaced the window that it ends */
 	if (w->of[i].key != m->key)
 		return always;
 	w->of[i] = w->of[--w->n];
@@ -157,8 +159,8 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 }
 
 /*
- * Who knows what ended in the gap? Only a thread that was traced from the beginning
- * (key 0) has its window for as long as it lives.
+ * Close all windows, because their ends may be among lost events. Keep the windows of
+ * threads that were traced from the beginning (key 0), which last as long as the thread.
  */
 static void close_all(struct filter *f)
 {
@@ -193,33 +195,40 @@ static void close_all(struct filter *f)
 	free(own);
 }
 
-/* The thread, or the group, of the event's line. */
+/*
+ * Return the line's thread, or with -g its thread group; 0: unknown. Exits REFUSED if the
+ * text has no column of thread groups.
+ */
 static uint64_t who(const struct filter *f, const struct trace_line *l)
 {
 	uint64_t tid = 0;
 
 	if (f->by_group && !l->tgid.text)
-		err_exit(REFUSED, "-g needs text with a column of thread groups: options/record-tgid");
+		err_exit(REFUSED,
+			 "-g needs text with a column of thread groups: options/record-tgid");
 	if (text_part_number(f->by_group ? l->tgid : l->pid, 10, &tid) < 0 || tid > INT_MAX)
 		return 0;
 	return tid;
 }
 
-/* Is it the head of a block that belongs to an event, "<stack trace>"? */
+/* Does the line begin a block that belongs to an event, such as "<stack trace>"? */
 static int heads_block(const struct trace_line *l)
 {
 	return !l->json && l->time.n && !l->body.text;
 }
 
+/* Print the line. A NUL, which only a hostile trace has, becomes a question mark. */
 static void pass(char *line, size_t n)
 {
-	/* a line of text has none; what has is a stranger's */
 	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
 		;
 	stdout_print("%s\n", line);
 }
 
-/* Its line goes through, or not, as it is an event; what is none has no time. */
+/*
+ * Process the next line in the order of the trace, and print it or not. A line that is no
+ * event has no time, unless it begins a block.
+ */
 static void take(struct filter *f, char *line, size_t n, const struct trace_line *l,
 		 int is_event, struct socket_send *send)
 {
@@ -249,9 +258,9 @@ static void take(struct filter *f, char *line, size_t n, const struct trace_line
 	pass(line, n);
 }
 
-/* ---- what is held back ------------------------------------------------------------------ */
+/* ---- lines that are held back ----------------------------------------------------------- */
 
-/* The next line that is held back may go on, or must. */
+/* Process the oldest line that is held back. */
 static void take_held(struct filter *f)
 {
 	struct held *h = f->first;
@@ -274,7 +283,10 @@ static void take_held(struct filter *f)
 	free(h);
 }
 
-/* All up to where a followed thread begins to send what is not yet known. */
+/*
+ * Process the held lines up to the first begin of a send that is not over yet and whose
+ * thread is followed. With all, or if too many lines are held, do not stop there.
+ */
 static void take_what_is_known(struct filter *f, int all)
 {
 	while (f->first) {
@@ -293,6 +305,7 @@ static void take_what_is_known(struct filter *f, int all)
 	}
 }
 
+/* Append a copy of the line to those held back. Exits REFUSED if memory runs out. */
 static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
 		 struct socket_send *send)
 {
@@ -310,10 +323,12 @@ static void hold(struct filter *f, const char *line, size_t n, int begins, uint6
 }
 
 /*
- * The send that the event begins, if it is the first of its call, or that it ends; each
- * is of one thread, whatever is followed.
+ * Return the send that the event ends, or a new send if the event is the first of its call;
+ * otherwise NULL. The sends of all threads are kept, followed or not. The caller frees a
+ * send with the line that ends it.
  */
-static struct socket_send *send_of(struct filter *f, enum sock_event sock, const struct trace_line *l)
+static struct socket_send *send_of(struct filter *f, enum sock_event sock,
+				   const struct trace_line *l)
 {
 	struct sender *s;
 	struct socket_send *send;
@@ -337,10 +352,11 @@ static struct socket_send *send_of(struct filter *f, enum sock_event sock, const
 	return send;
 }
 
+/* Read a line: process it at once, or hold it back. */
 static void each_line(struct filter *f, char *line, size_t n)
 {
 	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
-		   remarks_is_gap(line), is_event, begins;
+		   comments_is_gap(line), is_event, begins;
 	enum sock_event sock;
 	struct trace_line l;
 	struct socket_send *send;
@@ -374,7 +390,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 	take_what_is_known(f, 0);
 }
 
-/* What the trace would need to have. */
+/* Print a note about events that the trace lacks for -a, and about a full table. */
 static void tell_missing(const struct filter *f)
 {
 	static const struct {
@@ -399,7 +415,7 @@ static void tell_missing(const struct filter *f)
 		err_note("more than 65536 sockets or windows were open: the others are left out");
 }
 
-/* As the marks have it; 0x may be in front. */
+/* Parse the number of a request probe: hexadecimal, with or without 0x. Return 0 or -1. */
 static int parse_id(const char *s, uint64_t *id)
 {
 	s += !strncmp(s, "0x", 2) ? 2 : 0;
@@ -452,6 +468,8 @@ int main(int argc, char **argv)
 	signal(SIGINT, SIG_IGN);
 	while ((n = line_read(&in, &line)) >= 0)
 		each_line(&f, line, (size_t)n);
+	if (in.failed)
+		return REFUSED;
 	take_what_is_known(&f, 1);
 	stdout_flush();
 	if (f.by_sockets)

@@ -2,18 +2,18 @@
 /*
  * pids-of - print the pids that selectors name, one a line, ascending
  *
- * Requires: procfs ($TRACER_PROCFS_PATH, /proc) and nothing of tracefs.
+ * Requires: procfs ($TRACER_PROCFS_PATH, or /proc).
  *	PID...       these tasks
- *	-c CGROUP    tasks of the cgroup (its directory, its path as in
- *	             /proc/PID/cgroup, the last part of that, or a PID: the cgroup
- *	             of that one) and of those below it
+ *	-c CGROUP    tasks of this cgroup and of the cgroups below it. CGROUP is its
+ *	             directory, its path as in /proc/PID/cgroup, the last part of that
+ *	             path, or a PID, for the cgroup of that task
  *	-n PID       tasks in the pid namespace of PID
  *	-u UID       tasks whose real uid is UID
  *	-C COMM      tasks whose comm is COMM
- *	-d           and their descendants
- *	-t           and the threads of all those
- * Selectors add up. What is printed was true at one look at procfs.
- * Exit: 0 printed some, 1 none matched, 100 misused, 111 refused.
+ *	-d           and the descendants of these tasks
+ *	-t           and the threads of all these tasks
+ * A task is printed if at least one selector names it. pids-of reads procfs once.
+ * Exit: 0 printed at least one, 1 no task matched, 100 usage error, 111 refused.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +28,7 @@ static const struct tool tool = {
 	.letters = "dtc:n:u:C:",
 };
 
+/* Return the pid, or exit with a usage error. */
 static pid_t pid_or_misused(const char *s)
 {
 	pid_t pid = text_pid(s);

@@ -3,20 +3,19 @@
  * relay-cat - drain the files of a relay channel until told to stop
  *
  * Requires: a directory of debugfs with a relay channel: trace0, trace1, ...
- *	-1           write what is there now, and end: for a channel in flight mode,
- *	             which overwrites what is old
- *	-o DIR       a file for each processor's, of the same name, in DIR; one that
- *	             is there already is refused. Default: all to standard output
- *	-p PREFIX    the files are called PREFIX and a number; default trace
- *	-w MS        look for what a sub-buffer holds that is not full so often;
- *	             default 100
- * Bytes, of which nothing is known: what one processor wrote comes in its order,
- * and what comes of one in a row ends where a record does. HUP INT TERM USR1 tell
- * it to stop: it writes what there is then. If the directory has a file "dropped"
- * that is not 0, it says so on standard error.
- * A reader that takes nothing for two seconds then is given up.
- * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100
- * misused, 111 refused.
+ *	-1           write the bytes that are there now, and end: for a channel in flight
+ *	             mode, which overwrites its oldest data
+ *	-o DIR       write each file of the channel to a new file of the same name in DIR;
+ *	             default: write all to standard output
+ *	-p PREFIX    the names of the files are PREFIX and a number; default trace
+ *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
+ * relay-cat does not look into the bytes. The bytes of one processor keep their order, and
+ * a piece of them ends where a record ends. SIGHUP, SIGINT, SIGTERM and SIGUSR1 stop
+ * relay-cat: it writes the bytes that are there, and gives up a reader that takes nothing
+ * for two seconds. If the file "dropped" of the directory is not 0, relay-cat prints its
+ * number on standard error.
+ * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100 usage error,
+ * 111 refused, 141 the reader is gone.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,10 +33,11 @@ static const struct tool tool = {
 
 struct outlet {
 	const struct relay *relay;
-	int *fd;                /* one a file; NULL: to standard output */
+	int *fd;                /* one for each relay file; NULL: standard output */
 	struct consumer to;
 };
 
+/* Write bytes of a relay file. This is a sink of relay_read. */
 static int put(void *arg, const struct relay_file *f, const void *bytes, size_t n)
 {
 	struct outlet *o = arg;
@@ -49,7 +49,7 @@ static int put(void *arg, const struct relay_file *f, const void *bytes, size_t 
 	return err_errno("unable to write what %s had", f->name);
 }
 
-/* One for each, or none. */
+/* Make a file for each relay file in the directory, or none. Return 0 or -1. */
 static int make_files(struct outlet *o, const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			if (!text_is_name(opt_value))
-				usage_error(&tool, "not the beginning of a name: '%.80s'", opt_value);
+				usage_error(&tool, "not the beginning of a name: '%.80s'",
+					    opt_value);
 			prefix = opt_value;
 			break;
 		case 'w':
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
 		}
 	dir = argv[opt_index];
 	if (!dir)
-		usage_error(&tool, "of which directory?");
+		usage_error(&tool, "no directory");
 	if (argv[opt_index + 1])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 
@@ -112,14 +113,14 @@ int main(int argc, char **argv)
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))
 		return REFUSED;
 	counter = relay_open_dropped(dir);
-	if (!to)
-		consumer_open(&out.to, &tool);
+	if (!to && consumer_open(&out.to, &tool) < 0)
+		return REFUSED;
 	confine();
 	while (!r && !once && !out.to.stopping && !ended) {
 		r = relay_read(&relay, 0, put, &out);
 		if (!r)
 			ended = relay_wait(&relay, out.to.signals, out.to.out, (int)ms);
-		/* a reader's death, and the word to stop */
+		/* has the reader died, or has a signal come? */
 		consumer_wait(&out.to, -1, 0, 0);
 	}
 	if (!r)

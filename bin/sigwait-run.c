@@ -2,16 +2,16 @@
 /*
  * sigwait-run - wait for a signal, a time limit or the end of tasks; then undo
  *
- * Requires: procfs for -p. Knows nothing of tracing.
+ * Requires: procfs for -p.
  *	-t MS        wait no longer than MS milliseconds
- *	-p PID       wait until this task is gone; given more often, all of them
- *	-u COMMAND   the undo: a command for sh -c, run once, however it ended
- *	PROG...      run it meanwhile; its end ends the wait. When something
- *	             else does, it is sent SIGTERM and waited for
- * Signals that end the wait: HUP INT QUIT TERM USR1 USR2. It sleeps at one
- * point, with no handler and no polling.
- * Exit: 0 the tasks are gone, PROG's own status, 99 time is up, 128+n signal n,
- * 100 misused, 111 refused, or the undo failed; 126 127 PROG.
+ *	-p PID       wait until this task has ended; if repeated, until all of them have
+ *	-u COMMAND   the undo command, for sh -c: run it once, in every case
+ *	PROG...      run this program during the wait; its end ends the wait. If something
+ *	             else ends the wait, send SIGTERM to PROG and wait for its end
+ * These signals end the wait: HUP INT QUIT TERM USR1 USR2. sigwait-run sleeps in one system
+ * call, with no handler and no polling.
+ * Exit: 0 the tasks have ended, PROG's own status, 99 the time limit is over, 128+n signal n,
+ * 100 usage error, 111 refused, or the undo command failed; 126 127 PROG cannot be run.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,11 @@ static const struct tool tool = {
 
 static sigset_t inherited;
 
-/* Start argv with the signals as we found them; its exec failing is 126/127. */
+/*
+ * Start a program with the signal mask that sigwait-run was started with. Return its pid, or
+ * -1 with an error message. If the exec fails, the child prints an error message and exits
+ * with 126 or 127.
+ */
 static pid_t start(char *const *argv)
 {
 	pid_t pid = fork();
@@ -47,6 +51,7 @@ static pid_t start(char *const *argv)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Append the tasks of -p to out, for wait_for. Return 0, or -1 if memory runs out. */
 static int tasks(void *arg, struct pids *out)
 {
 	const struct pids *given = arg;
@@ -72,7 +77,8 @@ int main(int argc, char **argv)
 		switch (c) {
 		case 't':
 			if (text_number(opt_value, 0, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'", opt_value);
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 			w.ms = (long)ms;
 			break;
 		case 'p':
@@ -94,12 +100,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		sigaddset(&set, ending[i]);
 	w.signals = &set;
-	/* somebody may have left SIGCHLD ignored, and a child would vanish */
+	/* if the caller left SIGCHLD ignored, the kernel would reap the child unseen */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, &inherited);
 	if (*argv && (child = start(argv)) < 0)
 		return REFUSED;
-	/* not SIGCHLD, which other children and a stopped one send as well */
+	/* do not wait for SIGCHLD: other children and a stopped child send it as well */
 	if (child && (w.fd = (int)syscall(SYS_pidfd_open, child, 0)) < 0)
 		err_errno("unable to wait for %s", *argv);
 	r = child && w.fd < 0 ? -1 : wait_for(&w, &signo);

@@ -2,11 +2,11 @@
 /*
  * syscall-nr - print the number of a system call, or the names of all
  *
- * Requires: nothing; the table is that of the kernel headers it was built with.
- *	NAME...  the numbers of these, one a line; "newstat" and its like, as
- *	         tracefs calls them, are "stat"
- * Without a NAME: all of them, a line each, number and name.
- * Exit: 0 printed, 1 no such call here, 100 misused.
+ * Requires: nothing. The table comes from the kernel headers of the build.
+ *	NAME...  print the numbers of these calls, one per line; "newstat", as tracefs
+ *	         calls it, is "stat"
+ * Without NAME, syscall-nr prints all calls, one per line: number and name.
+ * Exit: 0 printed, 1 there is no such call, 100 usage error.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -27,12 +27,13 @@ static const struct { const char *name; int nr; } calls[] = {
 
 static const size_t ncalls = sizeof(calls) / sizeof(*calls);
 
+/* Return the number of the call, or -1. */
 static int nr(const char *name)
 {
 	for (size_t i = 0; i < ncalls; i++)
 		if (!strcmp(calls[i].name, name))
 			return calls[i].nr;
-	/* the kernel's function, and so its event, is the newer of two */
+	/* the event has the name of the kernel's function, which is the newer of two */
 	return strncmp(name, "new", 3) ? -1 : nr(name + 3);
 }
 

@@ -3,33 +3,33 @@
  * tfs-catpipe - stream an instance's trace as text until told to stop
  *
  * Requires: tracefs; no other reader of the instance's trace_pipe.
- *	-k           the text as the kernel makes it, from trace_pipe: slower, and
- *	             more is lost in a full buffer
- *	-l           standard output is a FIFO: one line a packet, so that each
- *	             read of 4096 bytes or more gets exactly one line
- *	-n           record how tasks get their names, too, and do not print that
- *	-x           control characters in strings as the kernel prints them, newlines too
+ *	-k           copy the kernel's own text from trace_pipe; this is slower, so a full
+ *	             buffer loses more events
+ *	-l           write one line per packet to standard output, which must be a FIFO or
+ *	             pipe; each read of 4096 bytes or more then gets exactly one line
+ *	-n           also record the events that name tasks, and do not print them
+ *	-x           print control characters in strings as the kernel does, newlines too
  *	-s KB        write no more than KB kilobytes
  *	-e GLOB, -p PID,..., -t FROM-TO, -u UID, -C COMM, -U PID,..., -N PID,..., -j,
  *	-P KIND,..., -H
- *	             only these events, tasks, this time; lines of JSON or of the
- *	             process event tracer; the comment lines of `trace` first: as in
- *	             tfs-report, and not with -k
- *	-w MS        when stopping: give up a reader that takes nothing for MS
- *	             milliseconds; default 2000
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
- * The text is the kernel's, to the byte, but for tasks' names, of which more
- * are known, and for control characters in strings, which are \n, \t or \x1b, so that
- * no string can begin a line; it is made here, from raw pages of the buffer. With another tracer
- * than nop, or an option that changes how lines look, as with -k. HUP INT TERM
- * USR1 tell it to stop, and USR2 to give up a slow reader as well: it writes what
- * the buffer still holds, which ends when tracing is off or the buffer found empty,
- * and, if any event did not get through, a last line
+ *	             select events, tasks or a time; print JSON or the lines of
+ *	             trace_process; print the comment lines of `trace` first. All are as
+ *	             in tfs-report, and none is allowed with -k
+ *	-w MS        when stopping, wait MS milliseconds for a reader that reads nothing;
+ *	             default 2000
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  print the trace of this instance; default $TFS_INSTANCE
+ * tfs-catpipe makes the text itself, from raw sub-buffers. The text is the kernel's, to
+ * the byte, with two exceptions: tfs-catpipe knows more names of tasks, and control
+ * characters in strings are \n, \t or \x1b, so that no string can begin a line. With a
+ * tracer other than nop, or an option that changes lines, it does as with -k.
+ * HUP, INT, TERM and USR1 stop tfs-catpipe; USR2 also makes it give up the reader. It
+ * then writes the events that the buffer still holds, until tracing is off or the buffer
+ * is empty. If events were lost, a last line gives their number:
  *	# lost N events ...
- * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts from the making
- * of the buffer. Delivered, left out as told and lost are all there were.
- * Exit: 0 stopped, 99 the reader was given up, 100 misused, 111 refused,
+ * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts since the buffer was
+ * made. Delivered, deselected and lost events add up to all events.
+ * Exit: 0 stopped, 99 the reader was given up, 100 usage error, 111 refused,
  * 141 the reader is gone.
  */
 #include <errno.h>
@@ -56,46 +56,45 @@ static const struct tool tool = {
 };
 
 /*
- * While a reader waits on the buffer, the kernel wakes it at every event, at
- * the cost of the traced program; and one that reads again at once what it
- * has all but emptied runs after each event as well. So it looks away for this
- * long, and then takes together what came meanwhile: less where events come so
- * fast that a quarter of the buffer would be full before; of the kernel's text,
- * only after a read that got less than SHORT bytes, where a full one gets a page.
+ * How long to sleep after the buffer was found nearly empty. While a reader waits on the
+ * buffer, the kernel wakes it at every event, which costs the traced program time. A
+ * reader that reads again at once also runs after each event. So sleep, and then read all
+ * new events together. Sleep less if a quarter of the buffer would fill up before. In the
+ * kernel's text, sleep only after a read of less than SHORT bytes; a full read gets 4096.
  */
 #define GATHER_US 5000
 #define SHORT 2048
 
-/* Names are looked up again after this long: an exec gives a task another. */
+/* How often to look up names again, since an exec changes the name of a task. */
 #define NAMES_MS 100
 
-/* Who listens how tasks end has to do so before its socket is full. */
+/* How often to drain the taskstats socket, so that it does not fill up. */
 #define EXITS_US 1000000
 
-/* Text that is written at once, of so many events at most. */
+/* The most bytes and events of one write. */
 #define CHUNK (64 * 1024)
 #define MOST_EVENTS 1024
 
 struct stream {
 	int dir, in;
-	int text;               /* the kernel's, from trace_pipe */
+	int text;               /* copy the kernel's text from trace_pipe */
 	struct consumer to;
-	unsigned readers;       /* to.readers at the last header */
+	unsigned readers;       /* value of to.readers when the header was written */
 	struct live_kernel kernel;
 	struct live live;
 	struct show show;
 	struct taskstats exits;
-	long quarter;           /* of one processor's buffer, in pages */
-	long gather;            /* for how long to look away, in us */
-	long pages;             /* that were read since the buffer was found empty, */
-	long long looked;       /* at this time, in us */
-	long long moment;       /* of the last look at names, in ms */
+	long quarter;           /* of one processor's buffer, in sub-buffers */
+	long gather;            /* how long to sleep, in us */
+	long subbufs;           /* number read since the buffer was found empty */
+	long long empty_at;     /* time at which the buffer was found empty, in us */
+	long long names_at;     /* time of the last look at names, in ms */
 	unsigned long long cut; /* events read from the buffer and not written */
 };
 
-/* ---- the kernel's text ----------------------------------------------------- */
+/* ---- copy the kernel's text -------------------------------------------------- */
 
-/* As pump, of trace_pipe. */
+/* Do as pump, with trace_pipe. */
 static int pump_text(struct stream *s)
 {
 	static char text[64 * 1024];
@@ -115,9 +114,9 @@ static int pump_text(struct stream *s)
 	return n < SHORT ? n > 0 : 2;
 }
 
-/* ---- our text ---------------------------------------------------------------- */
+/* ---- make text of raw sub-buffers ---------------------------------------------- */
 
-/* As live_fill; with the codes of the ends that it may have read. */
+/* Do as live_fill, and read the exit codes of tasks that the records may tell of. */
 static long fill(struct stream *s)
 {
 	long n = live_fill(&s->live);
@@ -129,10 +128,11 @@ static long fill(struct stream *s)
 }
 
 /*
- * The next records as text, their ends in ends: how many, and *len. *over:
- * there was one more, which the size limit has no room for.
+ * Print the next records into text (CHUNK bytes). Return the number of events, their ends
+ * in the text in ends, and the length in *len. If the size limit leaves no room for the
+ * next record, set *over to 1, or to 2 if the record is an event that would be shown.
  */
-static size_t chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, int *over)
+static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, int *over)
 {
 	const struct record *r;
 	size_t n = 0;
@@ -146,7 +146,7 @@ static size_t chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, i
 					  &shown);
 
 		if (s->to.left >= 0 && (long long)(*len + more) > s->to.left) {
-			/* a line of losses alone is no event */
+			/* a line about lost events alone is no event */
 			*over = 1 + shown;
 			break;
 		}
@@ -157,7 +157,8 @@ static size_t chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, i
 	return n;
 }
 
-static void give(struct stream *s)
+/* Write all records that are ready, and count the events that could not be written. */
+static void write_records(struct stream *s)
 {
 	static char text[CHUNK];
 	static uint32_t ends[MOST_EVENTS];
@@ -165,7 +166,7 @@ static void give(struct stream *s)
 	int over = 0;
 
 	do {
-		n = chunk(s, text, &len, ends, &over);
+		n = make_chunk(s, text, &len, ends, &over);
 		done = len - consumer_put(&s->to, text, len);
 		for (s->cut += over > 1; n && ends[n - 1] > done; n--)
 			s->cut++;
@@ -174,7 +175,7 @@ static void give(struct stream *s)
 	} while (len && !s->to.full);
 }
 
-static int any(void *unused, const struct record *r)
+static int count_any(void *unused, const struct record *r)
 {
 	(void)unused;
 	(void)r;
@@ -182,26 +183,27 @@ static int any(void *unused, const struct record *r)
 }
 
 /*
- * How many events that were to be shown are left. With some left out, those in
- * the buffer have to be read to be told; no more of them than there are now.
+ * Return the number of selected events that are left. With a selection, read the events in
+ * the buffer to know which of them are selected, but no more than there are at first.
  */
 static unsigned long long left_over(struct stream *s)
 {
-	unsigned long long there = instance_buffer_count(s->dir, "entries: "), n = 0, seen = 0, before;
+	unsigned long long entries = instance_buffer_count(s->dir, "entries: ");
+	unsigned long long n = 0, seen = 0, before;
 	const struct record *r;
 	int64_t lost;
-	long pages;
+	long subbufs;
 
 	if (s->text)
-		return there;
+		return entries;
 	if (s->show.pick.all && !s->show.hide_names)
-		return there + live_rest(&s->live, show_counts, &s->show);
-	there += live_rest(&s->live, any, NULL);
+		return entries + live_rest(&s->live, show_counts, &s->show);
+	entries += live_rest(&s->live, count_any, NULL);
 	do {
-		pages = fill(s);
+		subbufs = fill(s);
 		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
 			n += show_counts(&s->show, r) != 0;
-	} while (seen < there && (pages > 0 || seen > before));
+	} while (seen < entries && (subbufs > 0 || seen > before));
 	return n + live_rest(&s->live, show_counts, &s->show);
 }
 
@@ -213,43 +215,43 @@ static long long now_us(void)
 	return (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* As pump, of raw pages. */
+/* Do as pump, with raw sub-buffers. */
 static int pump_raw(struct stream *s)
 {
-	long long now = now_us(), since = now - s->looked;
+	long long now = now_us(), since = now - s->empty_at;
 	long n = fill(s);
 
 	if (n < 0)
 		return -1;
-	if (now / 1000 - s->moment >= NAMES_MS) {
-		s->moment = now / 1000;
+	if (now / 1000 - s->names_at >= NAMES_MS) {
+		s->names_at = now / 1000;
 		live_kernel_refresh(&s->kernel);
 		show_changed(&s->show);
 	}
-	give(s);
+	write_records(s);
 	if (s->to.full)
 		return 1;
 	if (s->kernel.events.comms.failed || s->kernel.events.failed || s->kernel.failed)
 		return err_msg("out of memory");
-	s->pages += n;
+	s->subbufs += n;
 	if (!live_empty(&s->live))
 		return 2;
-	n = s->pages;
-	s->looked = now;
+	n = s->subbufs;
+	s->empty_at = now;
 	s->gather = GATHER_US;
 	if (n && since * s->quarter / n < GATHER_US)
 		s->gather = (long)(since * s->quarter / n);
-	/* what was found is all there was before: it need not wait for more */
-	s->pages = fill(s);
-	if (s->pages < 0)
+	/* a second fill releases the records that the merge still holds for their order */
+	s->subbufs = fill(s);
+	if (s->subbufs < 0)
 		return -1;
-	give(s);
+	write_records(s);
 	return n || s->live.held;
 }
 
 /*
- * Raw pages, unless lines look in a way that only the kernel knows. 0 or -1
- * said.
+ * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
+ * s->text instead. Return 0, or -1 after an error message.
  */
 static int open_raw(struct stream *s, const char *root)
 {
@@ -293,11 +295,11 @@ static int open_raw(struct stream *s, const char *root)
 	return 0;
 }
 
-/* ---- both ------------------------------------------------------------------------ */
+/* ---- the stream from its header to its last line ----------------------------------- */
 
 /*
- * What the buffer holds now. 0 when it was found empty, 1 it is nearly, 2 it
- * may not be; -1 said.
+ * Write the events that the buffer holds now. Return 0 if the buffer was empty, 1 if it is
+ * nearly empty now, 2 if it may hold more, or -1 after an error message.
  */
 static int pump(struct stream *s)
 {
@@ -305,32 +307,33 @@ static int pump(struct stream *s)
 }
 
 /*
- * Read until nothing is left. A writer that was caught in the middle of an
- * event finishes it after the buffer seemed empty, so entries decide; but not
- * for ever: some have no text, and some are nowhere. While the reader's page is
- * the writer's too, rb_get_reader_page asks whether all of it was read, and then
- * whether the writer has left it. What it wrote in between, before it did, is
- * gone, and stays among the entries: no text of ours was that, so it is told.
+ * Write the events that the buffer still holds. A writer may finish an event after the
+ * buffer seemed empty, so go by the number of entries. Try only four times, because some
+ * entries have no text, and the kernel loses sight of others: rb_get_reader_page first
+ * checks whether all of the reader's page was read, and then whether the writer has left
+ * it. Events written in between can never be read, but stay among the entries. They count
+ * as not written.
  */
 static int drain(struct stream *s)
 {
-	unsigned long long there = 0;
+	unsigned long long entries = 0;
 	int r = 1, found = 1;
 
 	for (int tries = 0; r >= 0 && !s->to.full && tries < 4; tries++) {
-		there = instance_buffer_count(s->dir, "entries: ");
+		entries = instance_buffer_count(s->dir, "entries: ");
 		for (found = 0; !s->to.full && (r = pump(s)) > 0;)
 			found = 1;
-		if (!there)
+		if (!entries)
 			break;
 		consumer_wait(&s->to, -1, 0, 1000);
 	}
 	if (!found && !s->to.full && !s->text)
-		s->cut += there;
+		s->cut += entries;
 	return r;
 }
 
-static void tell_losses(struct stream *s, int failed)
+/* Write the last line if events were lost, and the reason of a failed write. */
+static void write_losses(struct stream *s, int failed)
 {
 	unsigned long long over = instance_buffer_count(s->dir, "overrun: ") +
 				  instance_buffer_count(s->dir, "commit overrun: ") +
@@ -355,10 +358,10 @@ static void tell_losses(struct stream *s, int failed)
 }
 
 /*
- * Write the header in front of all text. For a reader that follows another one, write it
- * again, behind the rest of the text that the other one was to get.
+ * Write the comment lines of -H in front of all text. For a reader that follows another,
+ * write them again, behind the rest of the text that the other reader was to get.
  */
-static void give_header(struct stream *s)
+static void write_header(struct stream *s)
 {
 	char text[2048];
 	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
@@ -403,13 +406,14 @@ int main(int argc, char **argv)
 			instance = opt_value;
 			break;
 		default:
-			show_option(&s.show, &tool, c);
+			if (show_option(&s.show, &tool, c) < 0)
+				return REFUSED;
 		}
 	if (argv[opt_index])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (s.text && s.show.asked)
-		usage_error(&tool, "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H "
-			    "have no part in it");
+		usage_error(&tool, "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, "
+			    "-C, -N, -j, -P and -H");
 
 	instance_require(&tool, root, instance);
 	s.to.signals = wait_stop_signals();
@@ -423,29 +427,30 @@ int main(int argc, char **argv)
 	}
 	if (!s.text && open_raw(&s, root) < 0)
 		return REFUSED;
-	consumer_open(&s.to, &tool);
+	if (consumer_open(&s.to, &tool) < 0)
+		return REFUSED;
 	confine_paths(CAPS_STREAM, &s.dir, 1);
-	give_header(&s);
+	write_header(&s);
 
 	while (r >= 0 && !s.to.stopping) {
-		if (s.to.full) { /* the newest stay in the buffer */
+		if (s.to.full) { /* the newest events stay in the buffer */
 			consumer_wait(&s.to, -1, 0, -1);
 			continue;
 		}
 		if (s.readers != s.to.readers)
-			give_header(&s);
+			write_header(&s);
 		r = pump(&s);
 		if (r < 0 || r > 1)
 			continue;
 		consumer_wait(&s.to, -1, 0, s.gather);
 		if (!s.to.stopping && !r)
-			/* of all ends that the kernel tells, few may be in the trace */
+			/* tasks outside of the trace fill the taskstats socket, too */
 			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
 	}
 	if (!s.text)
 		live_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
-	tell_losses(&s, r < 0);
+	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-count - count the events of a trace by what they have in a key
+ * tfs-count - count the events of a trace by the values of a key
  *
- * Requires: nothing but a trace on standard input, as text or lines of JSON.
- *	-k KEY      count by this: event (default), comm, pid, cpu, time, or a
- *	            field of the event, .NAME if it is called as one of these;
- *	            with several, by what they have together
- *	-n N        print no more than the N that are most frequent
- * At the end of the trace: a line each, the most frequent first, those as
- * frequent by name; the number, a blank, the values with a tab between. "-"
- * stands for a key that an event does not have. What the trace says of lost
- * events comes last. An interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 no event, 100 misused, 111 refused.
+ * Requires: only a trace on standard input, as text or lines of JSON.
+ *	-k KEY      count by this key: event (default), comm, pid, cpu, time, or a field
+ *	            of the event; .NAME is a field with one of these names. With several
+ *	            -k, count each combination of values
+ *	-n N        print only the N most frequent values
+ * At the end of the trace, tfs-count prints a line for each value: the count, a blank, and
+ * the values with a tab between them. The most frequent value comes first; values with the
+ * same count are sorted by name. "-" stands for a key that an event does not have. The
+ * lines about lost events come last. tfs-count ignores SIGINT, so that the program that
+ * makes the trace can finish first.
+ * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 static const struct tool tool = {
 	.name = "tfs-count",
 	.usage = "tfs-count [-k KEY]... [-n N]",
-	.purpose = "count the events of a trace by what they have in a key",
+	.purpose = "count the events of a trace by the values of a key",
 	.letters = "k:n:",
 };
 
@@ -31,7 +32,7 @@ struct counted {
 	unsigned long long n;
 };
 
-/* The most frequent first, then by name. */
+/* Compare two entries: the most frequent first, then by name. */
 static int order(const void *a, const void *b)
 {
 	const struct counted *x = *(struct counted *const *)a, *y = *(struct counted *const *)b;
@@ -39,7 +40,7 @@ static int order(const void *a, const void *b)
 	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
-/* The number as wide as uniq -c has it. */
+/* Print a line, with the number as wide as uniq -c prints it. */
 static void print_one(const struct counted *c)
 {
 	static const char blanks[] = "       ";
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
 {
 	static const char **keys;
 	static struct table table = { .size = sizeof(struct counted) };
-	static struct remarks remarks;
+	static struct comments comments;
 	static struct strbuf words;
 	static struct line_reader in;
 	unsigned long most = ULONG_MAX;
@@ -85,13 +86,15 @@ int main(int argc, char **argv)
 			trace_line_values(&words, &l, keys);
 			((struct counted *)table_at(&table, words.text, words.n))->n++;
 		} else {
-			remarks_keep(&remarks, line);
+			comments_keep(&comments, line);
 		}
 	}
+	if (in.failed)
+		return REFUSED;
 	table_sort(&table, order);
 	for (size_t i = 0; i < table.n && i < most; i++)
 		print_one((struct counted *)table.v[i]);
-	remarks_print(&remarks);
+	comments_print(&comments);
 	stdout_flush();
 	return table.n ? DONE : NO;
 }

@@ -3,9 +3,10 @@
  * tfs-dir - print the tracefs root, or the directory of an instance
  *
  * Requires: tracefs.
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  the directory of this instance; default $TFS_INSTANCE
- * Exit: 0 printed, 100 misused, 111 not there or not permitted.
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  print the directory of this instance; default $TFS_INSTANCE
+ * Exit: 0 printed, 100 usage error, 111 the root or instance does not exist, or the
+ * caller may not open it.
  */
 #include <unistd.h>
 

@@ -4,16 +4,16 @@
  *
  * Requires: tracefs, and permission to write its files.
  *	-l           print the names of the events instead
- *	-f FILTER    record only what this holds for
- *	-t TRIGGER   what else is to happen at each event; may be given again
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  events of this instance; default $TFS_INSTANCE
- * EVENT is SYSTEM:EVENT, or EVENT in any system; both are globs of * ? [ ]. Each
- * must name one at least, before anything is written; -l without one means all.
- * Filters come first, then triggers, and when the kernel takes all of them the
- * events are enabled. What it refuses is shown with its reason, and those that
- * were written before are taken back.
- * Exit: 0 done, 100 misused, 111 refused.
+ *	-f FILTER    record only events for which this filter holds
+ *	-t TRIGGER   attach this trigger to each event; may be repeated
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  enable the events in this instance; default $TFS_INSTANCE
+ * EVENT is SYSTEM:EVENT, or EVENT in any system; both are globs of * ? [ ]. If a glob
+ * matches no event, tfs-event writes nothing. -l without EVENT prints all events.
+ * tfs-event writes the filters first, then the triggers. If the kernel accepts all of
+ * them, tfs-event enables the events. Otherwise it prints the kernel's reason and undoes
+ * its changes.
+ * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +33,16 @@ struct event_names {
 	size_t n;
 };
 
-/* The file of an event. */
-static void path_of(char *path, size_t size, const char *name, const char *file)
+/* Format the path of a control file of the event SYSTEM:EVENT. */
+static void event_path(char *path, size_t size, const char *name, const char *file)
 {
 	int system = (int)strcspn(name, ":");
 
 	str_format(path, size, "events/%.*s/%s/%s", system, name, name + system + 1, file);
 }
 
-static int names(const char *glob, char *name)
+/* Return whether the glob matches the event SYSTEM:EVENT. */
+static int matches(const char *glob, char *name)
 {
 	char *colon = strchr(name, ':');
 	int r;
@@ -52,26 +53,29 @@ static int names(const char *glob, char *name)
 	return r;
 }
 
-/* No event is called that: say which are nearly. */
-static int unknown(const char *word, const struct event_names *all)
+/* Print an error for a glob without a match, with the nearest names. Return -1. */
+static int no_such_event(const char *word, const struct event_names *all)
 {
 	struct suggest near = { .word = word };
-	const char *n[SUGGEST_MAX] = { "", "", "" };
+	const char *name[SUGGEST_MAX] = { "", "", "" };
 
 	for (size_t i = 0; i < all->n; i++)
 		suggest_offer(&near, strchr(word, ':') ? all->name[i] :
-						      strchr(all->name[i], ':') + 1);
+							 strchr(all->name[i], ':') + 1);
 	if (!near.n)
 		return err_msg("no event is called '%.80s'; tfs-event -l prints the names "
 			       "of all", word);
 	for (unsigned i = 0; i < near.n; i++)
-		n[i] = near.name[i];
-	return err_msg("no event is called '%.80s'; is it %s%s%s%s%s?", word, n[0],
-		       *n[1] ? ", " : "", n[1], *n[2] ? ", " : "", n[2]);
+		name[i] = near.name[i];
+	return err_msg("no event is called '%.80s'; is it %s%s%s%s%s?", word, name[0],
+		       *name[1] ? ", " : "", name[1], *name[2] ? ", " : "", name[2]);
 }
 
-/* All that can be enabled. text stays as long as they do. -1 said. */
-static int all_events(struct event_names *all, char *text)
+/*
+ * Collect the names in text, the content of available_events. They point into text, which
+ * must outlive them. Return 0, or -1 after an error message.
+ */
+static int parse_events(struct event_names *all, char *text)
 {
 	size_t lines = 0;
 
@@ -88,22 +92,25 @@ static int all_events(struct event_names *all, char *text)
 	return 0;
 }
 
-/* Those of all that the words name go to its front. -1 said. */
-static int choose(struct event_names *all, char **words)
+/*
+ * Keep only the events that match one of the globs. Return 0, or -1 after an error
+ * message if one of the globs matches none.
+ */
+static int select_events(struct event_names *all, char **globs)
 {
 	size_t n = 0;
 
-	for (char **w = words; *w; w++) {
+	for (char **g = globs; *g; g++) {
 		size_t i;
 
-		for (i = 0; i < all->n && !names(*w, all->name[i]); i++)
+		for (i = 0; i < all->n && !matches(*g, all->name[i]); i++)
 			;
 		if (i == all->n)
-			return unknown(*w, all);
+			return no_such_event(*g, all);
 	}
 	for (size_t i = 0; i < all->n; i++)
-		for (char **w = words; *w; w++)
-			if (names(*w, all->name[i])) {
+		for (char **g = globs; *g; g++)
+			if (matches(*g, all->name[i])) {
 				all->name[n++] = all->name[i];
 				break;
 			}
@@ -111,48 +118,52 @@ static int choose(struct event_names *all, char **words)
 	return 0;
 }
 
-/* ---- what is written, and can be taken back -------------------------------------- */
+/* ---- change the events, and undo the changes after a refusal ------------------------ */
 
 struct change {
 	int dir;
 	const char *name;
-	const char *filter;     /* NULL: as it is */
+	const char *filter;     /* NULL: leave the filter unchanged */
 	char *old_filter;
 	const char *const *triggers;
-	size_t triggered;       /* how many of them it has by us */
-	int enabled;            /* by us */
+	size_t attached;        /* number of triggers that tfs-event has attached */
+	int enabled;            /* by tfs-event */
 };
 
-static int put(const struct change *c, const char *file, const char *record)
+/* Write a record to a control file of the event. Return 0, or -1 after an error message. */
+static int write_record(const struct change *c, const char *file, const char *record)
 {
 	char path[PATH_MAX];
 
-	path_of(path, sizeof(path), c->name, file);
+	event_path(path, sizeof(path), c->name, file);
 	if (!ctl_write(c->dir, path, record, 0))
 		return 0;
 	ctl_caret(c->dir, record);
 	return -1;
 }
 
-/* The kernel drops a filter when it refuses the next: one more to take back. */
-static int put_filter(struct change *c)
+/*
+ * Write the filter, and store the old one. The kernel drops the old filter even if it
+ * refuses the new one, so the old one must be restored in any case.
+ */
+static int write_filter(struct change *c)
 {
 	char path[PATH_MAX], *end;
 
 	if (!c->filter)
 		return 0;
-	path_of(path, sizeof(path), c->name, "filter");
+	event_path(path, sizeof(path), c->name, "filter");
 	c->old_filter = file_read(c->dir, path, NULL);
 	end = c->old_filter ? strchr(c->old_filter, '\n') : NULL;
 	if (end)
 		*end = '\0';
-	return put(c, "filter", c->filter);
+	return write_record(c, "filter", c->filter);
 }
 
-static int put_triggers(struct change *c)
+static int attach_triggers(struct change *c)
 {
-	for (; c->triggers[c->triggered]; c->triggered++)
-		if (put(c, "trigger", c->triggers[c->triggered]) < 0)
+	for (; c->triggers[c->attached]; c->attached++)
+		if (write_record(c, "trigger", c->triggers[c->attached]) < 0)
 			return -1;
 	return 0;
 }
@@ -162,45 +173,45 @@ static int enable(struct change *c)
 	char path[PATH_MAX], *now;
 	int before;
 
-	path_of(path, sizeof(path), c->name, "enable");
+	event_path(path, sizeof(path), c->name, "enable");
 	now = file_read(c->dir, path, NULL);
 	before = now && *now == '1';
 	free(now);
 	if (before)
 		return 0;
 	c->enabled = 1;
-	return put(c, "enable", "1");
+	return write_record(c, "enable", "1");
 }
 
-static void take_back(struct change *c)
+static void undo(struct change *c)
 {
 	char path[PATH_MAX], record[PATH_MAX];
 
 	if (c->enabled) {
-		path_of(path, sizeof(path), c->name, "enable");
+		event_path(path, sizeof(path), c->name, "enable");
 		ctl_try(c->dir, path, "0", 0);
 	}
-	path_of(path, sizeof(path), c->name, "trigger");
-	while (c->triggered) {
-		str_format(record, sizeof(record), "!%s", c->triggers[--c->triggered]);
+	event_path(path, sizeof(path), c->name, "trigger");
+	while (c->attached) {
+		str_format(record, sizeof(record), "!%s", c->triggers[--c->attached]);
 		ctl_try(c->dir, path, record, 0);
 	}
 	if (c->old_filter) {
-		path_of(path, sizeof(path), c->name, "filter");
+		event_path(path, sizeof(path), c->name, "filter");
 		ctl_try(c->dir, path, strcmp(c->old_filter, "none") ? c->old_filter : "0", 0);
 	}
 }
 
-/* 0, or -1 said and all is as it was. */
+/* Apply all changes. Return 0, or undo them and return -1 after an error message. */
 static int apply(struct change *c, size_t n)
 {
-	static int (*const steps[])(struct change *) = { put_filter, put_triggers, enable };
+	static int (*const steps[])(struct change *) = { write_filter, attach_triggers, enable };
 
 	for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++)
 		for (size_t i = 0; i < n; i++)
 			if (steps[s](&c[i]) < 0) {
 				for (i = n; i > 0; i--)
-					take_back(&c[i - 1]);
+					undo(&c[i - 1]);
 				return -1;
 			}
 	return 0;
@@ -238,9 +249,9 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv && !list)
-		usage_error(&tool, "which events?");
+		usage_error(&tool, "no event; give at least one, or -l to list them");
 	if (list && (filter || n))
-		usage_error(&tool, "-l writes nothing: -f and -t have no part in it");
+		usage_error(&tool, "-l writes nothing: it excludes -f and -t");
 
 	top = tracefs_open(root, "", NULL);
 	if (top < 0)
@@ -253,7 +264,7 @@ int main(int argc, char **argv)
 		err_file("unable to read available_events");
 		return REFUSED;
 	}
-	if (all_events(&events, text) < 0 || (*argv && choose(&events, argv) < 0))
+	if (parse_events(&events, text) < 0 || (*argv && select_events(&events, argv) < 0))
 		return REFUSED;
 	if (list) {
 		for (size_t i = 0; i < events.n; i++)

@@ -2,16 +2,16 @@
 /*
  * tfs-flame - draw the stacks of a trace as a flame graph, in SVG
  *
- * Requires: nothing but a trace with stacks on standard input, as text.
- *	-k KEY      below the stacks what their event has in this: comm (default),
- *	            or any key of tfs-count's; may be repeated
- *	-f          folded lines instead, "a;b;c N", for other programs
- * Each stack is counted: those of --stack, of the option stacktrace, of the
- * function tracer's. The outermost function is at the bottom; a function is as
- * wide as it is often in a stack. What is narrower than a tenth of a pixel is
- * not drawn. The functions by which the trace itself is made are left out. An
- * interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 no stack, 100 misused, 111 refused.
+ * Requires: only a trace with stacks on standard input, as text.
+ *	-k KEY      draw the value of KEY, that the stack's event has, below the stack:
+ *	            comm (default), or any key of tfs-count; may be repeated
+ *	-f          print folded lines instead, "a;b;c N", for other programs
+ * tfs-flame counts the stacks of --stack, of the option stacktrace and of the function
+ * tracer. The outermost function is at the bottom. The width of a function is the number
+ * of stacks that contain it. Frames narrower than a tenth of a pixel are not drawn. The
+ * functions that make the trace itself are left out. tfs-flame ignores SIGINT, so that
+ * the program that makes the trace can finish first.
+ * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static const struct tool tool = {
 };
 
 /*
- * Between the frames of a stack: no frame has it, and all that begin with the same
- * frames are side by side when they are sorted.
+ * Separates the frames of a stack. No frame contains this byte. It is less than any byte
+ * of a frame, so stacks that begin with the same frames are adjacent when sorted.
  */
 #define EDGE "\1"
 
@@ -39,48 +39,51 @@ struct stack {
 	unsigned long long n;
 };
 
-/* What the last event of a processor has in the keys. */
-struct seen {
+/* The values of the keys in the last event of a processor. */
+struct last_event {
 	struct table_entry entry;
 	struct strbuf roots;
 };
 
 struct flame {
 	const char **keys;
-	struct table stacks, seen;
-	struct remarks remarks;
-	/* the stack at hand, innermost first, each with an EDGE behind it */
+	struct table stacks;
+	struct table last;      /* struct last_event, by processor */
+	struct comments comments;
+	/* the stack that is being read; an EDGE follows each frame, the innermost is first */
 	int inside;
 	struct strbuf roots, frames, key;
 };
 
-/* ---- in ------------------------------------------------------------------------------- */
+/* ---- read the trace -------------------------------------------------------------------- */
 
-static void put_frame(struct strbuf *w, const char *s, size_t n)
+/* Append a frame, without control characters and semicolons. */
+static void add_frame(struct strbuf *w, const char *s, size_t n)
 {
-	char *at, *end;
+	char *c, *end;
 
 	strbuf_add(w, s, n);
 	end = w->text + w->n;
-	for (at = end - n; at < end; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
-		else if (*at == ';')
-			*at = ':'; /* it parts frames in folded lines */
+	for (c = end - n; c < end; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+		else if (*c == ';')
+			*c = ':'; /* a semicolon separates frames in folded lines */
 }
 
-/* Tabs become edges: each key is a frame. */
+/* Make one frame of each key's value; values have tabs between them. */
 static void make_roots(struct flame *f, const struct trace_line *l, struct strbuf *roots)
 {
 	trace_line_values(&f->key, l, f->keys);
 	roots->n = 0;
 	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
 		end = strchr(s, '\t');
-		put_frame(roots, s, end ? (size_t)(end - s) : strlen(s));
+		add_frame(roots, s, end ? (size_t)(end - s) : strlen(s));
 		strbuf_puts(roots, EDGE);
 	}
 }
 
+/* Count the stack that was read, with the outermost frame first. */
 static void end_stack(struct flame *f)
 {
 	const char *text = f->frames.text, *end, *s;
@@ -89,7 +92,7 @@ static void end_stack(struct flame *f)
 		end = text + f->frames.n;
 		f->key.n = 0;
 		strbuf_add(&f->key, f->roots.text, f->roots.n);
-		while (end-- > text) { /* at the edge behind the frame */
+		while (end-- > text) { /* end: the EDGE behind the frame */
 			for (s = end; s > text && s[-1] != *EDGE; s--)
 				;
 			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
@@ -101,9 +104,13 @@ static void end_stack(struct flame *f)
 	f->frames.n = 0;
 }
 
-/* " => FUNCTION", with " <ADDRESS>", " (ADDRESS)" or "+0xOFFSET" behind it */
-static void take_frame(struct flame *f, const char *line, size_t n)
+/*
+ * Read a line " => FUNCTION", which may have " <ADDRESS>", " (ADDRESS)" or "+0xOFFSET"
+ * behind it. Any other line ends the stack.
+ */
+static void read_frame(struct flame *f, const char *line, size_t n)
 {
+	/* innermost functions that make the trace itself */
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
 	const char *s = line, *end = line + n, *p;
 	struct text_part host;
@@ -126,44 +133,44 @@ static void take_frame(struct flame *f, const char *line, size_t n)
 			return;
 	if (p == s)
 		return;
-	put_frame(&f->frames, s, (size_t)(p - s));
+	add_frame(&f->frames, s, (size_t)(p - s));
 	strbuf_puts(&f->frames, EDGE);
 }
 
-static void take_line(struct flame *f, const char *line, size_t n)
+static void read_line(struct flame *f, const char *line, size_t n)
 {
 	struct trace_line l;
-	struct seen *seen;
+	struct last_event *last;
 	int event = trace_line(&l, line, n);
 
 	if (!event && !l.stack) {
-		if (remarks_keep(&f->remarks, line) || !f->inside)
+		if (comments_keep(&f->comments, line) || !f->inside)
 			return;
-		take_frame(f, line, n);
+		read_frame(f, line, n);
 		return;
 	}
 	end_stack(f);
-	/* a processor is one of its host */
+	/* a trace of several hosts has several processors of the same number */
 	f->key.n = 0;
 	strbuf_add(&f->key, l.cpu.text, l.cpu.n);
 	strbuf_puts(&f->key, " ");
 	strbuf_add(&f->key, l.host.text, l.host.n);
-	seen = table_at(&f->seen, f->key.text, f->key.n);
+	last = table_at(&f->last, f->key.text, f->key.n);
 	if (event) {
-		make_roots(f, &l, &seen->roots);
+		make_roots(f, &l, &last->roots);
 		return;
 	}
-	/* a stack without its event tells who it was and no more */
-	if (!seen->roots.n)
-		make_roots(f, &l, &seen->roots);
+	/* the event of the stack is missing: only the stack's own line has keys */
+	if (!last->roots.n)
+		make_roots(f, &l, &last->roots);
 	f->roots.n = 0;
-	strbuf_add(&f->roots, seen->roots.text, seen->roots.n);
+	strbuf_add(&f->roots, last->roots.text, last->roots.n);
 	f->inside = 1;
 }
 
-/* ---- out ------------------------------------------------------------------------------ */
+/* ---- draw the stacks ------------------------------------------------------------------- */
 
-/* A stack's frame at s, so long; the next one in *s, NULL behind the last. */
+/* Return the length of the frame at *s, and move *s to the next frame, or NULL. */
 static size_t next_frame(const char **s, const char *end)
 {
 	const char *edge = memchr(*s, *EDGE, (size_t)(end - *s));
@@ -182,12 +189,12 @@ static void print_folded(const struct flame *f)
 			;
 		stdout_print("%s %llu\n", s->entry.key, s->n);
 	}
-	/* folded lines have no room for it */
-	for (unsigned i = 0; i < f->remarks.n; i++)
-		err_note("%s", f->remarks.line[i]);
+	/* folded lines must not contain lines about lost events */
+	for (unsigned i = 0; i < f->comments.n; i++)
+		err_note("%s", f->comments.line[i]);
 }
 
-/* Frames that are open at one place, from the bottom up. */
+/* A frame that begins at the stack number from, and has not ended yet. */
 struct open {
 	const char *name;
 	size_t n;
@@ -197,12 +204,12 @@ struct open {
 struct drawing {
 	unsigned long long total;
 	uint64_t height;
-	struct open *open;
+	struct open *open;      /* depth frames, from the bottom up */
 	size_t depth;
 	struct strbuf words;
 };
 
-/* Stacks so far, in hundredths of a pixel from the left. */
+/* Return the place of the n-th stack, in hundredths of a pixel from the left. */
 static uint64_t across(const struct drawing *d, unsigned long long n)
 {
 	return LEFT * 100 + n * (WIDTH * 100) / d->total;
@@ -239,18 +246,19 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	stdout_print("%s\n", w->text);
 }
 
-static void close_down(struct drawing *d, size_t level, unsigned long long at)
+/* Draw the open frames from this level on, which end at the stack number to. */
+static void close_frames(struct drawing *d, size_t level, unsigned long long to)
 {
 	while (d->depth > level) {
 		d->depth--;
-		draw_frame(d, &d->open[d->depth], d->depth, at);
+		draw_frame(d, &d->open[d->depth], d->depth, to);
 	}
 }
 
 static void draw(const struct flame *f)
 {
 	static struct drawing d;
-	unsigned long long at = 0;
+	unsigned long long sum = 0;
 	size_t deepest = 0;
 	char title[64];
 
@@ -266,7 +274,7 @@ static void draw(const struct flame *f)
 	d.open = xcalloc(deepest, sizeof(*d.open));
 	d.height = 2 * HEAD + FRAME * deepest;
 	str_format(title, sizeof(title), "%llu stack%s", d.total, d.total == 1 ? "" : "s");
-	svg_begin(WIDTH + 2 * LEFT, d.height + remarks_room(&f->remarks), title);
+	svg_begin(WIDTH + 2 * LEFT, d.height + comments_room(&f->comments), title);
 	d.open[d.depth++] = (struct open){ "all", 3, 0 };
 	for (size_t i = 0; i < f->stacks.n; i++) {
 		const struct stack *s = (const struct stack *)f->stacks.v[i];
@@ -281,20 +289,20 @@ static void draw(const struct flame *f)
 			       !memcmp(d.open[level].name, name, n);
 			if (same)
 				continue;
-			close_down(&d, level, at);
-			d.open[d.depth++] = (struct open){ name, n, at };
+			close_frames(&d, level, sum);
+			d.open[d.depth++] = (struct open){ name, n, sum };
 		}
-		at += s->n;
+		sum += s->n;
 	}
-	close_down(&d, 0, at);
-	remarks_draw(&f->remarks, d.height + remarks_room(&f->remarks) - 8);
+	close_frames(&d, 0, sum);
+	comments_draw(&f->comments, d.height + comments_room(&f->comments) - 8);
 	svg_end();
 }
 
 int main(int argc, char **argv)
 {
 	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
-				  .seen = { .size = sizeof(struct seen) } };
+				  .last = { .size = sizeof(struct last_event) } };
 	static struct line_reader in;
 	size_t nkeys = 0;
 	int c, folded = 0;
@@ -317,7 +325,9 @@ int main(int argc, char **argv)
 	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = line_read(&in, &line)) >= 0)
-		take_line(&f, line, (size_t)n);
+		read_line(&f, line, (size_t)n);
+	if (in.failed)
+		return REFUSED;
 	end_stack(&f);
 	if (!f.stacks.n)
 		return NO;

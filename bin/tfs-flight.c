@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-flight - dump the last of an instance's trace when something happens
+ * tfs-flight - dump the newest events of an instance when something happens
  *
  * Requires: tracefs; no other reader of the instance's buffer; inotify, leases.
- *	-b MS        a dump goes back so many milliseconds; default: all there is
- *	-t EVENT     SYSTEM:EVENT, of a task that the instance traces, makes a dump;
- *	             may be repeated; SIGUSR1 always does
- *	-f FILTER    only where this holds
- *	-e           the end makes a dump, too
- *	-F PID,...   the end makes a dump, too, if this process has failed: its parent has
- *	             not waited for it yet, and its status is not 0; may be repeated
- *	-E           what was recorded since the last dump is written to standard output
- *	             at the end, as text; if nobody reads that, or with -r or -p, as -e,
- *	             but for no dump without events
- *	-r           dumps are trace.dat files; otherwise text
- *	-p           a file for each processor that has events
- *	-c COUNT     keep the COUNT newest; default 10
- *	-s KB        of a text keep the newest KB kilobytes
- *	-L           no control files
- *	-n           record how tasks get their names, too, and do not print that
- *	-j, -H       text: lines of JSON; the comment lines of `trace` first
- *	-l           one line a packet on standard output, a FIFO
- *	-d FD        write a newline to FD and close it once all is ready
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
- * The buffer overwrites what is old and nobody reads it until then. A dump stops
- * the recording, takes what the buffer holds into DIR/dump.1, dump.2 and so on
- * (dump.1.cpu0 ...), which are there when they are complete, prints their paths,
- * a line each, and goes on. DIR, default ".", has three more files: `state` says
- * start or stop, and does what is written to it; reading `dropped` tells how many
- * events were lost; writing `reset` clears the buffer, and dropped.
- * Exit: 0 stopped by HUP INT TERM, 100 misused, 111 refused.
+ *	-b MS        dump only the last MS milliseconds; default: the whole buffer
+ *	-t EVENT     make a dump at SYSTEM:EVENT of a task that the instance traces; may be
+ *	             repeated; SIGUSR1 always makes a dump
+ *	-f FILTER    only if this filter holds for the event of -t
+ *	-e           also make a dump at the end
+ *	-F PID,...   also make a dump at the end if this process has failed: its status is
+ *	             not 0, and its parent has not waited for it yet; may be repeated
+ *	-E           at the end, write the events since the last dump to standard output, as
+ *	             text; if nobody reads it, or with -r or -p, make a dump as -e does,
+ *	             but only if there are events
+ *	-r           make trace.dat files; otherwise text
+ *	-p           make a file for each processor that has events
+ *	-c COUNT     keep the COUNT newest dumps; default 10
+ *	-s KB        keep only the newest KB kilobytes of a text
+ *	-L           make no control files
+ *	-n           also record the events that name tasks, and do not print them
+ *	-j, -H       text: print JSON; print the comment lines of `trace` first
+ *	-l           write one line per packet to standard output, which must be a FIFO
+ *	-d FD        when ready, write a newline to FD and close it
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  dump this instance; default $TFS_INSTANCE
+ * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump stops
+ * the recording, moves the events of the buffer into DIR/dump.1, dump.2 and so on
+ * (dump.1.cpu0 ...), prints the paths of these files, one in a line, and lets the
+ * recording go on. A file appears when it is complete. DIR, default ".", has three
+ * control files. `state` contains start or stop; writing one of them starts or stops the
+ * recording. Reading `dropped` gives the number of lost events. Writing `reset` clears
+ * the buffer and that number.
+ * Exit: 0 stopped by HUP INT TERM, 100 usage error, 111 refused.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -53,7 +54,7 @@ static const struct tool tool = {
 	.name = "tfs-flight",
 	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
 		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
-	.purpose = "dump the last of an instance's trace when something happens",
+	.purpose = "dump the newest events of an instance when something happens",
 	.letters = "rpeELnjHlb:t:f:F:c:s:d:R:i:",
 };
 
@@ -68,12 +69,12 @@ struct flight {
 	struct flight_control controls;
 
 	int raw, locked;
-	unsigned long back;     /* ms; 0: all */
+	unsigned long back;     /* -b, in ms; 0: the whole buffer */
 	int signals;
-	int on, dump, stopping;
-	/* what the end does: -e, -E, and -F with these processes */
-	int end_dumps, end_writes;
-	struct pids watched;
+	int on;                 /* the instance records, except during a dump */
+	int dump, stopping;     /* requested by signals */
+	int end_dumps, end_writes; /* -e, -E */
+	struct pids watched;    /* -F */
 };
 
 static int record(struct flight *f, int on)
@@ -81,7 +82,7 @@ static int record(struct flight *f, int on)
 	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
 }
 
-/* By the clock of the trace, in ns. */
+/* Return the time of the trace clock in ns, or 0 if it does not count time. */
 static uint64_t trace_now(const struct flight *f)
 {
 	char *text = file_read(f->dir, "per_cpu/cpu0/stats", NULL);
@@ -93,41 +94,49 @@ static uint64_t trace_now(const struct flight *f)
 		now = text_digits(&p) * 1000000000;
 		if (*p++ == '.')
 			now += text_digits(&p) * 1000;
-		else /* of a clock that counts something else */
+		else /* a clock that counts prints no point */
 			now = 0;
 	}
 	free(text);
 	return now;
 }
 
-/* The time at which a dump of this moment begins; moment 0: now. 0: with all there is. */
-static uint64_t begin_of(const struct flight *f, uint64_t moment)
+/*
+ * Return the time of the first event that belongs to a dump at this time (0: now), in ns.
+ * Return 0 if the whole buffer belongs to it.
+ */
+static uint64_t begin_of(const struct flight *f, uint64_t time)
 {
 	uint64_t back = (uint64_t)f->back * 1000000;
 
-	if (!moment)
-		moment = trace_now(f);
-	return back && moment > back ? moment - back : 0;
+	if (!time)
+		time = trace_now(f);
+	return back && time > back ? time - back : 0;
 }
 
-/* Nothing is recorded meanwhile: what the buffer holds ends at one moment. */
-static void dump(struct flight *f, uint64_t moment)
+/*
+ * Make a dump for the event at this time, or for now if time is 0. Stop the recording
+ * meanwhile, so that the events of all processors end at the same time.
+ */
+static void dump(struct flight *f, uint64_t time)
 {
+	uint64_t begin;
+
 	f->dump = 0;
 	record(f, 0);
-	moment = begin_of(f, moment);
+	begin = begin_of(f, time);
 	if (f->raw)
-		flight_dump_raw(&f->dumps, &f->live, &f->head, moment);
+		flight_dump_raw(&f->dumps, &f->live, &f->head, begin);
 	else
-		flight_dump_text(&f->dumps, &f->live, &f->kernel, &f->show, moment);
+		flight_dump_text(&f->dumps, &f->live, &f->kernel, &f->show, begin);
 	flight_trigger_take(&f->trigger);
 	if (f->on)
 		record(f, 1);
 }
 
 /*
- * Has the process ended with another status than 0, by a signal for example? Only as
- * long as it is a zombie: proc(5), of which exit_code is the last field.
+ * Return 1 if the process is a zombie with an exit code other than 0. The exit code is the
+ * last field of /proc/PID/stat, see proc(5).
  */
 static int has_failed(pid_t pid)
 {
@@ -155,7 +164,7 @@ static int is_on(const struct flight *f)
 	return on;
 }
 
-/* The last dump; whoever stops us may have stopped the recording before. */
+/* Do as -e, -E and -F ask at the end. The recording may be stopped already. */
 static void end(struct flight *f)
 {
 	int wanted = f->end_dumps;
@@ -178,8 +187,8 @@ static void end(struct flight *f)
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* What state says otherwise than with its two words is put right. */
-static void obey(struct flight *f)
+/* Do what was written to `state` and `reset`, and correct the text in `state`. */
+static void handle_controls(struct flight *f)
 {
 	int asked = flight_control_asked(&f->controls), on;
 
@@ -194,17 +203,18 @@ static void obey(struct flight *f)
 	if (asked & ASKED_RESET) {
 		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
 		f->dumps.cut = 0;
-		f->kernel.line.told += f->kernel.line.told != 0;
+		f->kernel.line.generation += f->kernel.line.generation != 0;
 	}
 }
 
 static unsigned long long dropped(const struct flight *f)
 {
-	return instance_buffer_count(f->dir, "overrun: ") + instance_buffer_count(f->dir, "commit overrun: ") +
+	return instance_buffer_count(f->dir, "overrun: ") +
+	       instance_buffer_count(f->dir, "commit overrun: ") +
 	       instance_buffer_count(f->dir, "dropped events: ") + f->dumps.cut;
 }
 
-static void hear(struct flight *f)
+static void handle_signals(struct flight *f)
 {
 	struct signalfd_siginfo si;
 
@@ -217,26 +227,27 @@ static void hear(struct flight *f)
 			f->stopping = 1;
 }
 
-static void fly(struct flight *f)
+/* Make dumps until a signal stops the program. */
+static void wait_and_dump(struct flight *f)
 {
 	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
 			      { .fd = f->controls.notify, .events = POLLIN },
 			      { .fd = f->trigger.pipe, .events = POLLIN } };
 
 	while (!f->stopping) {
-		uint64_t moment = 0;
+		uint64_t time = 0;
 
 		if (poll(p, 3, f->controls.tries ? 1 : -1) < 0)
 			continue;
 		if (p[1].revents)
-			obey(f);
+			handle_controls(f);
 		flight_control_lease(&f->controls);
 		if (p[0].revents)
-			hear(f);
+			handle_signals(f);
 		if (p[2].revents)
-			moment = flight_trigger_take(&f->trigger);
-		if (f->dump || moment)
-			dump(f, moment);
+			time = flight_trigger_take(&f->trigger);
+		if (f->dump || time)
+			dump(f, time);
 	}
 }
 
@@ -244,12 +255,12 @@ static void fly(struct flight *f)
 
 static int hold_signals(void)
 {
-	static const int those[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO };
+	static const int blocked[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO };
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(those) / sizeof(*those); i++)
-		sigaddset(&set, those[i]);
+	for (size_t i = 0; i < sizeof(blocked) / sizeof(*blocked); i++)
+		sigaddset(&set, blocked[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -268,7 +279,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 		f->head.root = top;
 		if (dat_begin(&f->head) < 0)
 			return -1;
-		/* whose names are wanted is looked up; a reader is not to see these events */
+		/* names in a trace.dat are looked up, so it does not need these events */
 		if (f->show.hide_names)
 			names_events_disable(f->dir, NAMING);
 	} else {
@@ -277,8 +288,8 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 			return err_msg("out of memory");
 		if (odd && !f->show.json)
 			return err_msg("unable to show events otherwise than the kernel does: "
-				       "current_tracer is not nop, or an option in trace_options "
-				       "changes lines");
+				       "current_tracer is not nop, or an option in "
+				       "trace_options changes lines");
 		live_names_begin(&f->kernel, f->show.hide_names);
 	}
 	if (f->back && !trace_now(f))
@@ -287,13 +298,15 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	if (flight_trigger_open(&f->trigger, top, f->dir,
 				instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
-	return f->locked ? 0 : flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
+	return f->locked ? 0 :
+	       flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
 }
 
 /*
- * We open dumps, control files and instances until the end. With CAP_SYS_PTRACE we can
- * read how processes of other users ended (-F). CAP_LEASE is needed where the file system
- * says that another user owns the files that we make.
+ * Give up all rights but those for the dumps, control files and instances, which
+ * tfs-flight opens until the end. -F needs CAP_SYS_PTRACE for the exit codes of other
+ * users' processes. `dropped` needs CAP_LEASE on a file system that maps the owner of new
+ * files to another user.
  */
 static void give_up_rights(struct flight *f)
 {
@@ -305,7 +318,7 @@ static void give_up_rights(struct flight *f)
 		      sizeof(files) / sizeof(*files));
 }
 
-static void ready(unsigned long fd)
+static void report_ready(unsigned long fd)
 {
 	if (write((int)fd, "\n", 1) < 0)
 		err_note("nobody wants to know that it is ready");
@@ -361,12 +374,13 @@ int main(int argc, char **argv)
 			f.trigger.filter = opt_value;
 			break;
 		case 'F':
-			pids_option(&tool, opt_value, 0, &f.watched);
+			if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
+				return REFUSED;
 			break;
 		case 'c':
 			if (text_number(opt_value, 1, 100000, &f.dumps.keep) < 0)
-				usage_error(&tool, "not a number of dumps from 1 to 100000: '%.80s'",
-					    opt_value);
+				usage_error(&tool, "not a number of dumps from 1 to 100000: "
+					    "'%.80s'", opt_value);
 			break;
 		case 's':
 			if (text_number(opt_value, 1, KB_MAX, &kb) < 0)
@@ -375,7 +389,8 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			if (text_number(opt_value, 3, INT_MAX, &fd) < 0)
-				usage_error(&tool, "not a descriptor from 3 on: '%.80s'", opt_value);
+				usage_error(&tool, "not a descriptor from 3 on: '%.80s'",
+					    opt_value);
 			break;
 		case 'R':
 			root = opt_value;
@@ -384,29 +399,31 @@ int main(int argc, char **argv)
 			instance = opt_value;
 			break;
 		default:
-			show_option(&f.show, &tool, c);
+			if (show_option(&f.show, &tool, c) < 0)
+				return REFUSED;
 		}
 	if (argv[opt_index] && argv[opt_index + 1])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
 		usage_error(&tool, "-j and -H are for text, and -r makes none");
 	if (f.trigger.filter && !f.trigger.n)
-		usage_error(&tool, "-f is for what -t names");
+		usage_error(&tool, "-f needs -t");
 	instance_require(&tool, root, instance);
 
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	f.signals = hold_signals();
-	/* to read as well: what is written stays until a reader comes, who hears when we end */
+	/* open the FIFO for reading as well, so that it keeps the text until a reader comes */
 	f.dumps.out = stdout_reopen(&tool, O_RDWR, f.dumps.packets);
-	if (flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
+	if (f.dumps.out < 0 ||
+	    flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
 	r = open_all(&f, root, instance);
 	if (!r) {
 		give_up_rights(&f);
 		if (fd)
-			ready(fd);
-		fly(&f);
+			report_ready(fd);
+		wait_and_dump(&f);
 		end(&f);
 	}
 	flight_control_remove(&f.controls);

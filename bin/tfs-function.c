@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-function - say which functions the function tracers record
+ * tfs-function - select the functions that the function tracers record
  *
  * Requires: tracefs, CONFIG_DYNAMIC_FTRACE, and permission to write its files.
  *	-l           print the names of the functions instead
- *	-n           leave these out
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  the tracers of this instance; default $TFS_INSTANCE
- * FUNCTION is a name or a glob of * ? [ ]. Each must be one that the kernel can
- * trace, or name one at least, before any is written; they are added to those
- * that are set already. -l without one means all.
- * Exit: 0 done, 100 misused, 111 refused.
+ *	-n           do not record these functions
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  use the tracers of this instance; default $TFS_INSTANCE
+ * FUNCTION is a name or a glob of * ? [ ]. If the kernel can trace no function of that
+ * name, tfs-function writes nothing. Otherwise it adds the functions to those that are
+ * set already. -l without FUNCTION prints all functions.
+ * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,40 +21,43 @@
 static const struct tool tool = {
 	.name = "tfs-function",
 	.usage = "tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...",
-	.purpose = "say which functions the function tracers record",
+	.purpose = "select the functions that the function tracers record",
 	.letters = "lnR:i:",
 };
 
 /*
- * The next name of available_filter_functions, ended by a NUL; a module's has
- * " [MODULE]" behind it.
+ * Return the next name of available_filter_functions, or NULL, and advance *next. Write a
+ * NUL behind the name, where a function of a module has " [MODULE]".
  */
-static char *next_name(char **at, char *end)
+static char *next_name(char **next, char *end)
 {
-	char *name = *at, *line_end;
+	char *name = *next, *line_end;
 
 	if (name >= end)
 		return NULL;
 	line_end = memchr(name, '\n', (size_t)(end - name));
 	if (!line_end)
 		return NULL;
-	*at = line_end + 1;
+	*next = line_end + 1;
 	*line_end = '\0';
 	name[strcspn(name, " ")] = '\0';
 	return name;
 }
 
-/* Does a word name one of the functions? text is as the kernel gave it. */
+/*
+ * Return 0 if the word matches a function in all, the content of
+ * available_filter_functions; otherwise -1 after an error message.
+ */
 static int check(const char *word, const char *all, size_t len)
 {
 	struct suggest near = { .word = word };
-	char *text = malloc(len + 1), *at = text, *name;
+	char *text = malloc(len + 1), *next = text, *name;
 	int found = 0;
 
 	if (!text)
 		return err_msg("out of memory");
 	memcpy(text, all, len);
-	while (!found && (name = next_name(&at, text + len))) {
+	while (!found && (name = next_name(&next, text + len))) {
 		found = glob_matches(word, name);
 		suggest_offer(&near, name);
 	}
@@ -73,7 +76,7 @@ static void list(char **words, char *all, size_t len)
 {
 	char *name, **w;
 
-	for (char *at = all; (name = next_name(&at, all + len));) {
+	for (char *next = all; (name = next_name(&next, all + len));) {
 		for (w = words; *w && !glob_matches(*w, name); w++)
 			;
 		if (*w || !*words)
@@ -82,7 +85,7 @@ static void list(char **words, char *all, size_t len)
 	stdout_flush();
 }
 
-/* 0, or -1 said and none of them is set. */
+/* Write all words. Return 0, or undo the writes and return -1 after an error message. */
 static int set(int dir, const char *file, char **words)
 {
 	char undo[512];
@@ -122,7 +125,7 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv && !names)
-		usage_error(&tool, "which functions?");
+		usage_error(&tool, "no function; give at least one, or -l to list them");
 	top = tracefs_open(root, "", NULL);
 	dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
 	if (dir < 0)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-hist - draw how the values of a key are spread, by powers of two
+ * tfs-hist - draw a histogram of the values of a key, by powers of two
  *
- * Requires: nothing but a trace on standard input, as text or lines of JSON; or
- * lines with a number each.
- *	-k KEY      the values of this: lat (default), or any key of tfs-count's
- *	-b KEY      a histogram for each value of this; with several, for what
- *	            they have together
- * At the end of the trace: for each histogram, the one of most values first, how
- * many there were, the least and the greatest, and a line for each power of two
- * from the least's to the greatest's. Events that have no such key, or no number
- * in it, are told. An interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 no value, 100 misused, 111 refused.
+ * Requires: only a trace on standard input, as text or lines of JSON, or lines with one
+ * number each.
+ *	-k KEY      draw the values of this key: lat (default), or any key of tfs-count
+ *	-b KEY      draw a histogram for each value of this key; with several -b, for each
+ *	            combination of values
+ * At the end of the trace, tfs-hist prints the histograms, that with most values first.
+ * Each has a title with the number of values, the least and the greatest, and a line for
+ * each power of two between them. Comment lines count the events that lack the key or
+ * have no number in it. tfs-hist ignores SIGINT, so that the program that makes the trace
+ * can finish first.
+ * Exit: 0 done, 1 no value, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -23,27 +24,29 @@
 static const struct tool tool = {
 	.name = "tfs-hist",
 	.usage = "tfs-hist [-k KEY] [-b KEY]...",
-	.purpose = "draw how the values of a key are spread, by powers of two",
+	.purpose = "draw a histogram of the values of a key, by powers of two",
 	.letters = "k:b:",
 };
 
 enum { BAR = 40, NUMBER = 24 };
 
-/* Of the values of one -b; the words of a number are kept as they were read. */
+/* The histogram of one value of -b. least_text and most_text are as in the input. */
 struct hist {
 	struct table_entry entry;
 	unsigned long long n;
 	struct decimal least, most;
 	char least_text[NUMBER], most_text[NUMBER];
-	unsigned first, count;                  /* powers at hand, from DECIMAL_POWER_MIN on */
-	unsigned long long *at;
+	unsigned first, count;                  /* powers in use, from DECIMAL_POWER_MIN on */
+	unsigned long long *counters;           /* one for each power in use */
 };
 
 struct counts {
-	unsigned long long events, without, odd, others;
+	unsigned long long events;
+	unsigned long long no_key, no_number;   /* events */
+	unsigned long long other_lines;         /* lines that are neither event nor number */
 };
 
-/* The place of a power, which may be outside of those at hand. */
+/* Return the counter of a power. Extend the array of counters if the power is outside. */
 static unsigned long long *counter(struct hist *h, unsigned power)
 {
 	unsigned first = h->count && h->first < power ? h->first : power;
@@ -53,18 +56,18 @@ static unsigned long long *counter(struct hist *h, unsigned power)
 		unsigned long long *more = xcalloc(end - first, sizeof(*more));
 
 		if (h->count)
-			memcpy(more + (h->first - first), h->at, h->count * sizeof(*more));
-		free(h->at);
-		h->at = more;
+			memcpy(more + (h->first - first), h->counters, h->count * sizeof(*more));
+		free(h->counters);
+		h->counters = more;
 		h->first = first;
 		h->count = end - first;
 	}
-	return &h->at[power - h->first];
+	return &h->counters[power - h->first];
 }
 
 static void keep(char *text, struct text_part p)
 {
-	/* zeros in front or digits without end; a number has no more than so many */
+	/* leading zeros and digits behind the point can make a number longer: cut it */
 	str_format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
 }
 
@@ -82,7 +85,7 @@ static void count(struct hist *h, const struct decimal *v, struct text_part p)
 	++*counter(h, (unsigned)(decimal_power(v) - DECIMAL_POWER_MIN));
 }
 
-/* The most values first, then by name. */
+/* Compare two histograms: that with most values first, then by name. */
 static int order(const void *a, const void *b)
 {
 	const struct hist *x = *(struct hist *const *)a, *y = *(struct hist *const *)b;
@@ -90,7 +93,7 @@ static int order(const void *a, const void *b)
 	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
-/* 2^power as bpftrace writes it: 512, 1K, 64M. */
+/* Format 2^power as bpftrace does: 512, 1K, 64M. */
 static size_t put_power(char *s, size_t size, int power)
 {
 	static const char units[] = "\0KMGTPE";
@@ -128,20 +131,20 @@ static void draw(const struct hist *h)
 	unsigned long long most = 0;
 
 	for (unsigned i = 0; i < h->count; i++)
-		most = h->at[i] > most ? h->at[i] : most;
+		most = h->counters[i] > most ? h->counters[i] : most;
 	for (unsigned i = 0; i < h->count; i++) {
 		char range[NUMBER], number[NUMBER];
-		/* what is there is seen; 64 bits hold any count times BAR */
-		int n = (int)((h->at[i] * BAR + most - 1) / most);
+		/* round up, so that any value is visible; count * BAR fits into 64 bits */
+		int n = (int)((h->counters[i] * BAR + most - 1) / most);
 
 		label(range, sizeof(range), (int)(h->first + i) + DECIMAL_POWER_MIN);
-		str_format(number, sizeof(number), "%llu", h->at[i]);
+		str_format(number, sizeof(number), "%llu", h->counters[i]);
 		stdout_print("%s%s %s%s |%.40s|\n", range, pad(range, 14), pad(number, 8), number,
 			     bar + BAR - n);
 	}
 }
 
-/* "lat comm=ls cpu=001: 12 values, 3 to 95" */
+/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95". */
 static void print_title(const struct hist *h, const char *key, const char *const *by)
 {
 	const char *value = h->entry.key;
@@ -157,10 +160,11 @@ static void print_title(const struct hist *h, const char *key, const char *const
 		     h->most_text);
 }
 
-static void tell(const char *what, unsigned long long n, const char *of)
+/* Print a comment line such as "# not in 3 events" unless n is 0. */
+static void print_count(const char *what, unsigned long long n, const char *noun)
 {
 	if (n)
-		stdout_print("# %s %llu %s%s\n", what, n, of, n == 1 ? "" : "s");
+		stdout_print("# %s %llu %s%s\n", what, n, noun, n == 1 ? "" : "s");
 }
 
 static struct text_part trimmed(const char *s, size_t n)
@@ -176,7 +180,7 @@ int main(int argc, char **argv)
 {
 	static const char **by;
 	static struct table table = { .size = sizeof(struct hist) };
-	static struct remarks remarks;
+	static struct comments comments;
 	static struct strbuf words;
 	static struct line_reader in;
 	struct counts counts = { 0 };
@@ -206,7 +210,7 @@ int main(int argc, char **argv)
 		struct decimal v;
 		int event = trace_line(&l, line, (size_t)n);
 
-		if (remarks_keep(&remarks, line) || (!event && (!p.n || *p.text == '#')))
+		if (comments_keep(&comments, line) || (!event && (!p.n || *p.text == '#')))
 			continue;
 		if (event)
 			p = trace_line_key(&l, key);
@@ -214,23 +218,25 @@ int main(int argc, char **argv)
 			l = (struct trace_line){ .prefix = "" };
 		counts.events += event != 0;
 		if (event && !p.text) {
-			counts.without++;
+			counts.no_key++;
 		} else if (decimal_parse(&v, p) < 0) {
-			++*(event ? &counts.odd : &counts.others);
+			++*(event ? &counts.no_number : &counts.other_lines);
 		} else {
 			trace_line_values(&words, &l, by);
 			count(table_at(&table, words.text, words.n), &v, p);
 		}
 	}
+	if (in.failed)
+		return REFUSED;
 	table_sort(&table, order);
 	for (size_t i = 0; i < table.n; i++) {
 		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by);
 		draw((struct hist *)table.v[i]);
 	}
-	tell("not in", counts.without, "event");
-	tell("no number in", counts.odd, "event");
-	tell("no number in", counts.events ? 0 : counts.others, "line");
-	remarks_print(&remarks);
+	print_count("not in", counts.no_key, "event");
+	print_count("no number in", counts.no_number, "event");
+	print_count("no number in", counts.events ? 0 : counts.other_lines, "line");
+	comments_print(&comments);
 	stdout_flush();
 	return table.n ? DONE : NO;
 }

@@ -3,18 +3,18 @@
  * tfs-instance - make, hold, list and remove instances of tracefs
  *
  * Requires: tracefs, and permission to make directories in it.
- *	make NAME...       make them; one that exists is refused, never adopted,
- *	                   and so is tfs.NAME, which the next session would remove
- *	hold NAME PROG...  make tfs.NAME, lock it, and become PROG with
- *	                   TFS_INSTANCE set; it is stale once PROG is gone
- *	list               all names, one a line
- *	remove NAME...     remove them, waiting for readers that are letting go
- *	-s                 list, remove: the stale ones, which a session of any
- *	                   subsystem or "hold" made and whose owner is dead; with
- *	                   the probes and device traces of the session
- *	-t MS              remove: how long to wait at most; default 2000
- *	-R ROOT            take ROOT for the tracefs root, unchecked
- * Exit: 0 done, 1 list: none, 100 misused, 111 refused, 126 127 PROG.
+ *	make NAME...       make instances; refuse a name that exists, and tfs.NAME, which
+ *	                   the next session would remove
+ *	hold NAME PROG...  make tfs.NAME, lock it, and become PROG with TFS_INSTANCE set;
+ *	                   the instance is stale when PROG has ended
+ *	list               print all names, one in a line
+ *	remove NAME...     remove instances, after their readers have closed them
+ *	-s                 list or remove the stale instances: those that a session of any
+ *	                   subsystem or "hold" made and whose owner is dead; remove also
+ *	                   the probes and device traces of such a session
+ *	-t MS              remove: wait at most MS milliseconds; default 2000
+ *	-R ROOT            take ROOT for the tracefs root, without a check
+ * Exit: 0 done, 1 list: none, 100 usage error, 111 refused, 126 127 PROG did not start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int remove_stale(void *arg, int dir, const char *name)
 {
 	(void)arg;
 	if (stale_release(dir, name) < 0) {
-		err_file("unable to remove what %s has outside of its instance", name);
+		err_file("unable to remove the probes and device traces of %s", name);
 		return 1;
 	}
 	return remove_one(dir, name) < 0;
@@ -94,8 +94,7 @@ static int hold(int dir, char **argv)
 		err_file("unable to make instance %s", name);
 		return REFUSED;
 	}
-	/* the lock lasts as long as a descriptor of it is open: leave it so */
-	fcntl(fd, F_SETFD, 0);
+	fcntl(fd, F_SETFD, 0); /* the lock lasts as long as this descriptor is open: keep it */
 	setenv("TFS_INSTANCE", name, 1);
 	execvp(argv[1], argv + 1);
 	err_errno("unable to run %s", argv[1]);
@@ -107,7 +106,7 @@ static int hold(int dir, char **argv)
 static void check_names(char **names, const char *command)
 {
 	if (!*names)
-		usage_error(&tool, "%s what?", command);
+		usage_error(&tool, "%s needs a NAME", command);
 	for (; *names; names++)
 		if (!text_is_name(*names))
 			usage_error(&tool, "not an instance's name: '%.80s'", *names);
@@ -134,10 +133,10 @@ int main(int argc, char **argv)
 	}
 	argv += opt_index;
 	if (!command)
-		usage_error(&tool, "nothing to do");
+		usage_error(&tool, "no command; give make, hold, list or remove");
 	if (!strcmp(command, "hold")) {
 		if (!*argv || !argv[1])
-			usage_error(&tool, "hold what, for which program?");
+			usage_error(&tool, "hold needs a NAME and a PROG");
 		if (!text_is_name(*argv))
 			usage_error(&tool, "not an instance's name: '%.80s'", *argv);
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {

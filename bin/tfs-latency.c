@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-latency - print how long it took from one event of a trace to another
+ * tfs-latency - print the time from one event of a trace to another
  *
- * Requires: nothing but a trace on standard input, as text or lines of JSON.
- *	-s EVENT[:KEY,...]  what begins: a glob, and what says which one it was
- *	-e EVENT[:KEY,...]  what ends it: it has the same in its keys, one by one
- *	PAIR        instead of both, syscalls, block or wakeup
- *	-a          print the ends that have no beginning, too, as they are
- *	-c [NAME=]KEY  carry what the beginning has in KEY to the line, as NAME
- *	-b          print the beginnings, too, as they are; block: with what is carried
+ * Requires: only a trace on standard input, as text or lines of JSON.
+ *	-s EVENT[:KEY,...]  the beginning: a glob, and the keys to match by
+ *	-e EVENT[:KEY,...]  the end: its keys have the same values, in the same order
+ *	PAIR        instead of -s and -e: syscalls, block or wakeup
+ *	-a          also print the ends without a beginning, unchanged
+ *	-c [NAME=]KEY  add the value that the beginning has in KEY to the line, as NAME
+ *	-b          also print the beginnings, unchanged; block: with the values of -c
  *	-d          drop the ends that have a beginning, with the stacks below them, and
- *	            print all other lines as they are, the beginnings included
- *	-m US       only those that took so many microseconds or more
- *	-p PID,...  what these tasks, and those that they fork, began; wakeup: waits of
- *	            these tasks only, since an instance that records for them has just
- *	            a part of the others'
- *	-u          beginnings that have no end are as they should be: do not count them
- *	-x          wakeup: leave out the session that this is a filter of
- * A key is any of tfs-count's, the default is pid. Each event that ends something is
- * printed, with what is carried and lat=MICROSECONDS behind it; what tells of lost
- * events passes through, and over a gap nothing is paired. What has no other half is
- * counted in a last line. An interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 nothing was printed, 100 misused, 111 refused.
+ *	            print all other lines unchanged, the beginnings included
+ *	-m US       print only latencies of at least US microseconds
+ *	-p PID,...  pair only beginnings of these tasks and of the tasks that they fork.
+ *	            wakeup: print only waits of these tasks, since an instance that
+ *	            records them has only a part of the other tasks' events
+ *	-u          do not count beginnings without an end
+ *	-x          wakeup: leave out the session that tfs-latency is a filter of
+ * A key is any key of tfs-count; the default is pid. tfs-latency prints each end with the
+ * values of -c and lat=MICROSECONDS behind it. Lines about lost events pass through, and
+ * no pair spans a gap. A last line counts the beginnings and ends without the other half.
+ * tfs-latency ignores SIGINT, so that the program that makes the trace can finish first.
+ * Exit: 0 done, 1 nothing was printed, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct tool tool = {
 	.name = "tfs-latency",
 	.usage = "tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
-	.purpose = "print how long it took from one event of a trace to another",
+	.purpose = "print the time from one event of a trace to another",
 	.letters = "abc:de:m:p:s:ux",
 };
 
@@ -50,20 +50,20 @@ static const struct pair {
 	{ "wakeup", &latency_sched, NULL, NULL },
 };
 
-/* What -s or -e names. */
+/* The event and keys of -s or -e. */
 struct half {
 	char *event;
 	const char **keys;
 	size_t nkeys;
 };
 
-/* Something that has begun, by what its keys have. */
+/* A beginning, found by the values of its keys. With -d also the state of a processor. */
 struct keyed {
 	struct table_entry entry;
 	struct latency_start begun;
 	int open;
-	unsigned long long cpu; /* that the beginning was on, with -d */
-	int dropped;            /* of a processor: its last event was dropped, with -d */
+	unsigned long long cpu; /* with -d: the processor of the beginning */
+	int dropped;            /* with -d, of a processor: its last event was dropped */
 };
 
 static struct half first, last;
@@ -74,7 +74,7 @@ static void parse_half(struct half *h, const char *text)
 
 	if (!s)
 		err_exit(REFUSED, "out of memory");
-	/* one with the system in front is not what a line has */
+	/* a line has no system in front of the event, so the first colon ends the event */
 	colon = strchr(s, ':');
 	h->nkeys = 0;
 	h->event = s;
@@ -92,20 +92,20 @@ static void parse_half(struct half *h, const char *text)
 
 /* ---- the pair of -s and -e ------------------------------------------------------- */
 
-/* Put what the event has in the keys into t->key. -1: it has none of them. */
+/* Put the values of the keys into t->key. Return -1 if the event has none of the keys. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
-	size_t there = trace_line_values(&t->key, l, h->keys);
+	size_t found = trace_line_values(&t->key, l, h->keys);
 
 	latency_key_origin(t, l);
-	return there ? 0 : -1;
+	return found ? 0 : -1;
 }
 
 /*
- * Is the event a beginning by another task than those that are followed? If one of
- * theirs has the same key, it ended unseen.
+ * Return 1 if the task of a beginning is not selected by -p. If a beginning of a selected
+ * task is open by the same key, its end is missing: count and close it.
  */
-static int is_strangers(struct latency *t, const struct latency_event *m)
+static int is_unselected(struct latency *t, const struct latency_event *m)
 {
 	struct keyed *k;
 
@@ -142,7 +142,7 @@ static void end(struct latency *t, const struct latency_event *m)
 	k = make_key(t, &last, m->l) < 0 ? NULL :
 	    table_find(&t->open, t->key.text, t->key.n);
 	if (!k) {
-		if (t->only.n) /* most of them are others' */
+		if (t->only.n) /* most ends belong to other tasks */
 			return;
 		if (t->ends) {
 			stdout_print("%s\n", m->line);
@@ -161,10 +161,10 @@ static int match_keys(struct latency *t, const struct latency_event *m)
 {
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return latency_follow_fork(t, m->l);
-	/* an event may be both: from one to the next */
+	/* an event may be both, to measure from one to the next: end before begin */
 	if (glob_matches(last.event, m->event))
 		end(t, m);
-	if (glob_matches(first.event, m->event) && !is_strangers(t, m))
+	if (glob_matches(first.event, m->event) && !is_unselected(t, m))
 		begin(t, m);
 	return 0;
 }
@@ -184,7 +184,7 @@ static void forget_keys(struct latency *t)
 
 static const struct latency_matcher by_keys = { sizeof(struct keyed), match_keys, forget_keys };
 
-/* ---- -d: the ends that have no beginning ------------------------------------------ */
+/* ---- -d: drop the ends that have a beginning --------------------------------------- */
 
 /* Return the number of the processor at s, or ULLONG_MAX if there is none. */
 static unsigned long long cpu_at(const char *s)
@@ -193,8 +193,9 @@ static unsigned long long cpu_at(const char *s)
 }
 
 /*
- * Give up what is open on the processor whose gap the line tells: "CPU:1 [LOST 3
- * EVENTS]", or in JSON "cpu":1. A gap of one processor has no end of another one.
+ * Close the beginnings on the processor of a line about lost events: "CPU:1 [LOST 3
+ * EVENTS]", or in JSON "cpu":1. The lost events of a processor contain no end of a
+ * beginning on another processor.
  */
 static void forget_cpu(struct latency *t, const char *line)
 {
@@ -209,7 +210,7 @@ static void forget_cpu(struct latency *t, const char *line)
 	}
 }
 
-/* A stack is a head line and its frames in the kernel's text, and an event in JSON. */
+/* Return whether the line is a stack: in text the line above the frames, in JSON an event. */
 static int is_stack(const struct trace_line *l)
 {
 	return l->stack || (l->json && (text_part_is(l->event, "kernel_stack") ||
@@ -217,8 +218,9 @@ static int is_stack(const struct trace_line *l)
 }
 
 /*
- * Note whether the event of this line was dropped, since a stack on the same processor
- * belongs to it. dropped -1: return what was noted.
+ * Store for the processor of this line whether the event was dropped, because a following
+ * stack on the same processor belongs to that event. With dropped -1, store nothing.
+ * Return the stored value.
  */
 static int last_was_dropped(struct latency *t, const struct trace_line *l, int dropped)
 {
@@ -237,7 +239,7 @@ static int last_was_dropped(struct latency *t, const struct trace_line *l, int d
 	return k->dropped;
 }
 
-/* Return 1 if the event ends something. Otherwise note what it begins and return 0. */
+/* Return 1 if the event is an end with an open beginning. Otherwise store a beginning. */
 static int drops(struct latency *t, const struct latency_event *m)
 {
 	int is_end = glob_matches(last.event, m->event);
@@ -263,7 +265,7 @@ static int drops(struct latency *t, const struct latency_event *m)
 
 static void each_line_but_ends(struct latency *t, char *line, size_t n)
 {
-	static int below; /* the head of a stack was dropped, and so are its lines */
+	static int below; /* the head line of a stack was dropped, so drop the frames too */
 	struct latency_event m = { .line = line, .n = n };
 	struct trace_line l;
 	int event = trace_line(&l, line, n);
@@ -286,13 +288,13 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 		if (dropped)
 			return;
 		t->printed++;
-	} else if (remarks_is_gap(line)) {
+	} else if (comments_is_gap(line)) {
 		forget_cpu(t, line);
 	}
 	stdout_print("%s\n", line);
 }
 
-/* ---- all pairs -------------------------------------------------------------------- */
+/* ---- the lines of all pairs -------------------------------------------------------- */
 
 static const struct latency_matcher *matcher = &by_keys;
 
@@ -304,10 +306,10 @@ static void each_line(struct latency *t, char *line, size_t n)
 	if (!trace_line(&l, line, n)) {
 		struct text_part host;
 
-		/* nobody knows what ended in the gap */
-		if (remarks_is_gap(line))
+		/* the lost events may contain any end */
+		if (comments_is_gap(line))
 			matcher->forget(t);
-		if (line[trace_line_host(line, n, &host)] == '#' || remarks_is_gap(line) ||
+		if (line[trace_line_host(line, n, &host)] == '#' || comments_is_gap(line) ||
 		    !strncmp(line, "{\"lost\":", 8))
 			stdout_print("%s\n", line);
 		return;
@@ -332,8 +334,9 @@ static void print_unpaired(struct latency *t)
 		t->no_end = 0;
 	if (!t->no_end && !t->no_begin)
 		return;
-	stdout_print(t->json ? "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
-			"# unpaired %llu events: %llu without an end, %llu without a beginning\n",
+	stdout_print(t->json ?
+		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
+		     "# unpaired %llu events: %llu without an end, %llu without a beginning\n",
 		     t->no_end + t->no_begin, t->no_end, t->no_begin);
 }
 
@@ -343,8 +346,8 @@ static int is_name(const char *s)
 				  "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-/* NAME=KEY, or KEY, whose name is that without the dot in front. */
-static void carry(struct latency *t, size_t i, char *text)
+/* Add the i-th -c: NAME=KEY, or KEY. The name of KEY alone is KEY without a dot in front. */
+static void add_carried(struct latency *t, size_t i, char *text)
 {
 	char *equals = strchr(text, '=');
 
@@ -358,8 +361,8 @@ static void carry(struct latency *t, size_t i, char *text)
 		usage_error(&tool, "not a key: '%s'", t->keys[i]);
 }
 
-/* Which two belong together, by name or by -s and -e. */
-static void choose(const char *from, const char *to, char **operands)
+/* Choose the matcher by the name of a pair, or the events of -s and -e. */
+static void choose_pair(const char *from, const char *to, char **operands)
 {
 	if (*operands) {
 		size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
@@ -372,7 +375,7 @@ static void choose(const char *from, const char *to, char **operands)
 			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block "
 				    "and wakeup", *operands);
 		if (from || to)
-			usage_error(&tool, "a pair by name, or -s and -e");
+			usage_error(&tool, "a pair by name excludes -s and -e");
 		if (pairs[i].matcher) {
 			matcher = pairs[i].matcher;
 			return;
@@ -381,25 +384,26 @@ static void choose(const char *from, const char *to, char **operands)
 		to = pairs[i].to;
 	}
 	if (!from || !to)
-		usage_error(&tool, "from what to what?");
+		usage_error(&tool, "no pair of events; give both -s and -e, or a pair by name");
 	parse_half(&first, from);
 	parse_half(&last, to);
 	if (first.nkeys != last.nkeys)
-		usage_error(&tool, "-s and -e have not as many keys");
+		usage_error(&tool, "-s and -e have different numbers of keys");
 }
 
 static int add_child(void *arg, pid_t pid)
 {
-	struct pids *us = arg;
+	struct pids *session = arg;
 	struct task t;
 
-	return !task_read(pid, &t) && t.ppid == us->v[0] ? pids_add(us, pid) : 0;
+	return !task_read(pid, &t) && t.ppid == session->v[0] ? pids_add(session, pid) : 0;
 }
 
 /*
- * A session that traces everybody leaves its own tasks out, so that the trace has
- * only a part of their events: ours, our parent and its parent, which are janitor
- * and manager, and our child, which reads the buffers.
+ * Exclude the tasks of the session. A session that traces all tasks keeps its own tasks
+ * out, so the trace has only a part of their events. The tasks are tfs-latency, its
+ * parent (the janitor), the janitor's parent (the manager), and the children of
+ * tfs-latency, which read the buffers.
  */
 static void leave_session_out(struct latency *t, const char *pair)
 {
@@ -408,8 +412,8 @@ static void leave_session_out(struct latency *t, const char *pair)
 	pid_t pid;
 
 	if (!pair || strcmp(pair, "wakeup"))
-		usage_error(&tool, "-x is for wakeup");
-	/* our number in procfs, which may be another than getpid's */
+		usage_error(&tool, "-x needs the pair wakeup");
+	/* procfs may belong to another pid namespace, so getpid() may be wrong */
 	str_format(path, sizeof(path), "%s/self", path_procfs());
 	if (readlink(path, text, sizeof(text) - 1) < 0) {
 		err_errno("unable to read %s", path);
@@ -444,7 +448,7 @@ int main(int argc, char **argv)
 		else if (c == 'd')
 			drop = 1;
 		else if (c == 'c')
-			carry(&t, ncarried++, opt_value);
+			add_carried(&t, ncarried++, opt_value);
 		else if (c == 'b')
 			t.beginnings = 1;
 		else if (c == 's')
@@ -458,20 +462,22 @@ int main(int argc, char **argv)
 		else if (c == 'x')
 			except = 1;
 		else if (text_number(opt_value, 0, ULONG_MAX, &least) < 0)
-			usage_error(&tool, "not microseconds: '%.80s'", opt_value);
+			usage_error(&tool, "not a number of microseconds: '%.80s'", opt_value);
 	}
+	if (t.only.failed)
+		return REFUSED;
 	if (drop && (pairs_only || argv[opt_index]))
 		usage_error(&tool, "-d takes no option but -s and -e");
 	t.least = least;
 	if (except)
 		leave_session_out(&t, argv[opt_index]);
-	choose(from, to, argv + opt_index);
+	choose_pair(from, to, argv + opt_index);
 	t.open.size = matcher->size;
 
 	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = line_read(&in, &line)) >= 0) {
-		/* a line of text has none; what has is a stranger's */
+		/* no line of the kernel has a NUL, so a string of an untrusted program has it */
 		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')
 			;
 		if (drop)
@@ -479,6 +485,8 @@ int main(int argc, char **argv)
 		else
 			each_line(&t, line, (size_t)n);
 	}
+	if (in.failed)
+		return REFUSED;
 	if (!drop)
 		print_unpaired(&t);
 	stdout_flush();

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-pidfilter - say whose events an instance records
+ * tfs-pidfilter - select the tasks whose events an instance records
  *
  * Requires: tracefs.
- *	set PID...     these and no others
- *	add PID...     these as well
- *	remove PID...  these no more
- *	list           print them, one a line
- *	mirror         the function tracers' filter becomes what the events' is
- *	-f             the function tracers' filter as well
- *	-R ROOT        take ROOT for the tracefs root, unchecked
+ *	set PID...     record only these tasks
+ *	add PID...     record these tasks as well
+ *	remove PID...  record these tasks no more
+ *	list           print the pids of the recorded tasks, one in a line
+ *	mirror         copy the filter of the events to that of the function tracers
+ *	-f             change the filter of the function tracers as well
+ *	-R ROOT        take ROOT for the tracefs root, without a check
  *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
- * No PID, or "-": they come from standard input, between
- * commas, blanks or lines.
- * Children are followed from their fork on, and forgotten when they are gone.
- * With a list that was never set, an instance records everybody.
- * Exit: 0 done, 1 list: nobody, 100 misused, 111 refused.
+ * Without PID, or with "-", tfs-pidfilter reads the pids from standard input, separated
+ * by commas, blanks or newlines. The kernel adds the children of a task when they are
+ * forked, and drops tasks that have ended. If nobody has set the list of an instance, the
+ * instance records all tasks.
+ * Exit: 0 done, 1 list: no task, 100 usage error, 111 refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
 	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...",
-	.purpose = "say whose events an instance records",
+	.purpose = "select the tasks whose events an instance records",
 	.letters = "fR:i:",
 };
 
@@ -47,7 +47,7 @@ static int print_list(int dir)
 	return r;
 }
 
-/* The new ones first: at no time is the list empty, which means everybody. */
+/* Add the new pids before removing the old ones: an empty list would record all tasks. */
 static int set(int dir, struct pids *s, int functions)
 {
 	struct pids old = { 0 };
@@ -93,10 +93,11 @@ int main(int argc, char **argv)
 		       pidfilter_mirror(dir) < 0 ? REFUSED : DONE;
 	}
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
-		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			    command);
+		usage_error(&tool, *command ? "no such command: '%.80s'" :
+			    "no command; give set, add, remove, list or mirror%s", command);
 	instance_require(&tool, root, instance);
-	pids_operands(&tool, argv, &s);
+	if (pids_operands(&tool, argv, &s) < 0)
+		return REFUSED;
 	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		r = -1;

@@ -5,23 +5,23 @@
  * Requires: tracefs, and permission to write its files.
  *	add EVENT PROBE...  define each EVENT by the PROBE behind it
  *	list                print the group's probes as the kernel lists them
- *	remove [EVENT]...   remove these, or all of the group
- *	-g GROUP     the system that the events are in; default $TFS_GROUP
- *	-o           take any offset into a program; one that is not the beginning of an
- *	             instruction makes every process that runs it fail
- *	-c           take FILE:PLACE(OFFSET); the kernel then counts the users of the probe
+ *	remove [EVENT]...   remove these probes, or all of the group
+ *	-g GROUP     the system of the new events; default $TFS_GROUP
+ *	-o           allow any offset into a program. If an offset is not the beginning of
+ *	             an instruction, every process that runs the program fails
+ *	-c           allow FILE:PLACE(OFFSET). The kernel then counts the users of the probe
  *	             in the program's memory at OFFSET
- *	-q           say of a FILE only that it cannot be probed, and not why: whoever
- *	             asks then does not learn whether it exists
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- * PROBE is one word, a place and what to record there, in the kernel's grammar:
+ *	-q           if a FILE cannot be probed, do not say why, so that the caller does
+ *	             not learn whether FILE exists
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ * PROBE is one word: a place and the values to record there, in the kernel's grammar:
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
- *	r SYMBOL [ARG]...           where it returns
+ *	r SYMBOL [ARG]...           where the function returns
  *	p FILE:SYMBOL[+OFFSET], r FILE:SYMBOL, or FILE:OFFSET: in a program or library
- *	e SYSTEM/EVENT [ARG]...     at another event, with what its fields point to
- * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 are also known in programs. When
- * one probe is refused, those before it are removed again.
- * Exit: 0 done, 1 list: none, 100 misused, 111 refused.
+ *	e SYSTEM/EVENT [ARG]...     at another event, with memory that its fields point to
+ * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 work in programs, too. If the kernel
+ * refuses one probe, tfs-probe removes the probes before it again.
+ * Exit: 0 done, 1 list: none, 100 usage error, 111 refused.
  */
 #include <elf.h>
 #include <errno.h>
@@ -39,20 +39,21 @@ static const struct tool tool = {
 	.letters = "ocqg:R:",
 };
 
-/* The kernel takes no longer record (kernel/trace/trace.c, WRITE_BUFSIZE). */
+/* The size of the longest record that the kernel takes (kernel/trace/trace.c, WRITE_BUFSIZE). */
 enum { RECORD = 4096 };
 
 /* The options -o, -c and -q. */
 static int any_offset, counters, discreet;
 
+/* A probe as a record, and the control file to write it to. */
 struct made {
 	const char *event, *file;
-	const char *symbol;     /* of the kernel; NULL: none */
+	const char *symbol;     /* a function of the kernel; NULL: none */
 	char record[RECORD];
 };
 
-/* As the kernel's is_good_name, less the NUL that PROBE_NAME has room for. */
-static int identifier(const char *s)
+/* Return whether s is a C identifier that fits into PROBE_NAME (the kernel's is_good_name). */
+static int is_identifier(const char *s)
 {
 	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			     "0123456789_");
@@ -60,21 +61,25 @@ static int identifier(const char *s)
 	return n && n < PROBE_NAME && !s[n] && !(*s >= '0' && *s <= '9');
 }
 
-/* ---- a record ------------------------------------------------------------------- */
+/* ---- make the record of a probe -------------------------------------------------- */
 
 static int append(struct made *m, const char *text, size_t n)
 {
-	size_t at = strlen(m->record);
+	size_t len = strlen(m->record);
 
-	if (n >= sizeof(m->record) - at)
+	if (n >= sizeof(m->record) - len)
 		return err_msg("%s: the probe is longer than a record may be", m->event);
-	memcpy(m->record + at, text, n);
-	m->record[at + n] = '\0';
+	memcpy(m->record + len, text, n);
+	m->record[len + n] = '\0';
 	return 0;
 }
 
-/* Which register has the function's argument, by the calling convention. */
-static const char *argument(const struct elf_location *p, unsigned n, char *name, size_t size)
+/*
+ * Return the register of a function's n-th argument by the calling convention, or NULL if
+ * it is unknown or the argument is on the stack. The result may be in name.
+ */
+static const char *argument_register(const struct elf_location *p, unsigned n, char *name,
+				     size_t size)
 {
 	static const char x86[][4] = { "di", "si", "dx", "cx", "r8", "r9" };
 	static const struct { unsigned machine, first, most; const char *letters; } regular[] = {
@@ -86,24 +91,29 @@ static const char *argument(const struct elf_location *p, unsigned n, char *name
 		return n <= 6 ? x86[n - 1] : NULL;
 	for (size_t i = 0; i < sizeof(regular) / sizeof(*regular); i++)
 		if (regular[i].machine == p->machine && n <= regular[i].most) {
-			str_format(name, size, "%s%u", regular[i].letters, regular[i].first + n - 1);
+			str_format(name, size, "%s%u", regular[i].letters,
+				   regular[i].first + n - 1);
 			return name;
 		}
 	return NULL;
 }
 
-/* The ARGs; place: of a program, whose $argN this kernel may not know. */
+/*
+ * Append the ARGs. If place is not NULL, replace each $argN by its register, because the
+ * kernel may not know $argN there.
+ */
 static int append_args(struct made *m, const char *s, const struct elf_location *place)
 {
 	const char *p;
 
 	while (place && (p = strstr(s, "$arg")) && p[4] >= '1' && p[4] <= '8') {
 		char name[16];
-		const char *reg = argument(place, (unsigned)(p[4] - '0'), name, sizeof(name));
+		const char *reg = argument_register(place, (unsigned)(p[4] - '0'), name,
+						    sizeof(name));
 
 		if (!reg)
-			return err_msg("%s: which register has $arg%c is not known for such a "
-				       "program: give it as a register", m->event, p[4]);
+			return err_msg("%s: the register of $arg%c is not known for such a "
+				       "program: give a register instead", m->event, p[4]);
 		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
 		    append(m, reg, strlen(reg)) < 0)
 			return -1;
@@ -112,8 +122,8 @@ static int append_args(struct made *m, const char *s, const struct elf_location 
 	return append(m, s, strlen(s));
 }
 
-/* A number as strtoull(3) reads it with base 0, and nothing else. 0 or -1, silent. */
-static int offset_number(const char *s, uint64_t *n)
+/* Parse a number as strtoull(3) does with base 0. Return 0, or -1 without a message. */
+static int parse_offset(const char *s, uint64_t *n)
 {
 	char *end;
 
@@ -123,9 +133,9 @@ static int offset_number(const char *s, uint64_t *n)
 }
 
 /*
- * Cut "(OFFSET)" off the place's end and return OFFSET, or "" if there is none. The
- * kernel adds 1 to the program's memory at OFFSET while the probe is on
- * (Documentation/trace/uprobetracer.rst, reference counter). NULL said.
+ * Cut "(OFFSET)" off the end of name and return OFFSET, or "" if there is none, or NULL
+ * after an error message. The kernel adds 1 to the program's memory at OFFSET while the
+ * probe is enabled (Documentation/trace/uprobetracer.rst, reference counter).
  */
 static const char *cut_counter(const struct made *m, char *name)
 {
@@ -143,7 +153,7 @@ static const char *cut_counter(const struct made *m, char *name)
 		*close = '\0';
 		*open++ = '\0';
 	}
-	if (!close || offset_number(open, &n) < 0) {
+	if (!close || parse_offset(open, &n) < 0) {
 		err_msg("%s: not a reference counter: '%.80s'; give its offset as (NUMBER)",
 			m->event, open);
 		return NULL;
@@ -152,9 +162,10 @@ static const char *cut_counter(const struct made *m, char *name)
 }
 
 /*
- * Find the offset in the file of name, which is SYMBOL[+OFFSET] or OFFSET. A breakpoint
- * inside an instruction makes another instruction of it, in every process that runs the
- * file, so without -o only the beginning of a function is taken. -1 said.
+ * Find the offset in the file of name, which is SYMBOL[+OFFSET] or OFFSET. Return 0, or
+ * -1 after an error message. Without -o, accept only the beginning of a function: a
+ * breakpoint inside an instruction changes that instruction in every process that runs
+ * the file.
  */
 static int find_place(const struct made *m, const char *path, char *name,
 		      struct elf_location *place)
@@ -164,7 +175,7 @@ static int find_place(const struct made *m, const char *path, char *name,
 	int r;
 
 	if (*name >= '0' && *name <= '9') {
-		if (offset_number(name, &place->offset) < 0)
+		if (parse_offset(name, &place->offset) < 0)
 			return err_msg("%s: not an offset: '%.80s'", m->event, name);
 		if (any_offset)
 			return 0;
@@ -178,7 +189,7 @@ static int find_place(const struct made *m, const char *path, char *name,
 	plus = strchr(name, '+');
 	if (plus) {
 		*plus++ = '\0';
-		if (offset_number(plus, &into) < 0)
+		if (parse_offset(plus, &into) < 0)
 			return err_msg("%s: not an offset: '%.80s'", m->event, plus);
 		if (into && !any_offset)
 			return err_msg("%s: %.80s+%s may be inside an instruction: -o takes it "
@@ -187,7 +198,10 @@ static int find_place(const struct made *m, const char *path, char *name,
 	return elf_symbol(path, name, into, place);
 }
 
-/* FILE:SYMBOL[+OFFSET] or FILE:OFFSET, n bytes, as FILE:OFFSET, or with -c (COUNTER). */
+/*
+ * Append the place s (n bytes), FILE:SYMBOL[+OFFSET] or FILE:OFFSET, as FILE:OFFSET; with
+ * -c also with its (COUNTER).
+ */
 static int append_place(struct made *m, const char *s, size_t n, struct elf_location *place)
 {
 	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL;
@@ -198,7 +212,7 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_loca
 	if (!path)
 		return err_msg("out of memory");
 	if (!name || !name[1]) {
-		err_msg("%s: which function of %s? FILE:SYMBOL names it", m->event, path);
+		err_msg("%s: no function of %s; give FILE:SYMBOL", m->event, path);
 		free(path);
 		return -1;
 	}
@@ -218,8 +232,9 @@ static int append_place(struct made *m, const char *s, size_t n, struct elf_loca
 }
 
 /*
- * 32-bit ARM: uprobe_return (arch/arm/probes/uprobes/core.c) goes back to where the
- * function was called from as ARM code, and into Thumb code that ends the program.
+ * Return whether a return probe may kill the program. On 32-bit ARM, uprobe_return
+ * (arch/arm/probes/uprobes/core.c) returns to the caller in ARM state. If the caller is
+ * Thumb code, the program dies.
  */
 static int returns_kill(const struct elf_location *place)
 {
@@ -230,21 +245,21 @@ static int returns_kill(const struct elf_location *place)
 #endif
 }
 
-/* One EVENT and its PROBE to a record. -1 said. */
-static int make(struct made *m, const char *group, const char *event, const char *probe)
+/* Make the record of an EVENT and its PROBE. Return 0, or -1 after an error message. */
+static int make_record(struct made *m, const char *group, const char *event, const char *probe)
 {
-	size_t type = strcspn(probe, " "), n;
+	size_t type = strcspn(probe, " "), n;   /* length of "p", "r100" or "e" */
 	const char *where = probe + type + strspn(probe + type, " ");
 	struct elf_location place = { .discreet = discreet };
 	char head[2 * PROBE_NAME + 4];
 
 	m->event = event;
-	/* the kernel takes a newline for the end of this record, and the rest for another */
+	/* the kernel would take the text behind a newline for another record */
 	if (strchr(probe, '\n'))
 		return err_msg("%s: a probe is one line", event);
 	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
-		return err_msg("%s: no probe: '%.80s'; p, r or e is first, then the place",
+		return err_msg("%s: not a probe: '%.80s'; give p, r or e, then the place",
 			       event, probe);
 	n = strcspn(where, " ");
 	str_format(head, sizeof(head), ":%s/%s ", group, event);
@@ -262,7 +277,7 @@ static int make(struct made *m, const char *group, const char *event, const char
 	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')
 		m->symbol = where;
-	/* whose kernels do not know $arg1, or not all do */
+	/* not all kernels of these architectures know $arg1 */
 #if defined(__arm__)
 	place.machine = EM_ARM;
 #elif defined(__powerpc__)
@@ -271,11 +286,11 @@ static int make(struct made *m, const char *group, const char *event, const char
 	return append_args(m, where, place.machine ? &place : NULL);
 }
 
-/* ---- what the kernel cannot do --------------------------------------------------- */
+/* ---- why the kernel refused a probe ------------------------------------------------ */
 
 /*
- * Has the kernel a function of that name? -1: procfs does not tell. text is what
- * near's names are in.
+ * Return 1 if the kernel has a function of that name, 0 if not, or -1 if procfs does not
+ * show it. Offer all names to near, which points into *text; the caller frees *text.
  */
 static int has_function(const char *word, char **text, struct suggest *near)
 {
@@ -299,15 +314,15 @@ static int has_function(const char *word, char **text, struct suggest *near)
 	return known;
 }
 
-/* The kernel refused: has it no such function? Then say so. */
-static int unknown_function(const struct made *m)
+/* Return 1 after an error message if the kernel has no such function; otherwise 0. */
+static int is_unknown_function(const struct made *m)
 {
 	struct suggest near = { .word = NULL };
 	char word[2 * PROBE_NAME], *text;
 	int unknown;
 
 	str_format(word, sizeof(word), "%.*s", (int)strcspn(m->symbol, " +%"), m->symbol);
-	/* MODULE:FUNCTION is not listed like that, an address not at all */
+	/* kallsyms has no entry in the form MODULE:FUNCTION, and none for an address */
 	if (strchr(word, ':') || (*word >= '0' && *word <= '9'))
 		return 0;
 	near.word = word;
@@ -322,8 +337,11 @@ static int unknown_function(const struct made *m)
 	return unknown;
 }
 
-/* Some kernels list such probes in README and have none (CONFIG_EPROBE_EVENTS). */
-static int no_event_probes(void)
+/*
+ * Return whether the kernel lacks CONFIG_EPROBE_EVENTS. The README of tracefs does not
+ * show it: some kernels list event probes there and have none.
+ */
+static int lacks_event_probes(void)
 {
 	struct suggest near = { .word = "" };
 	char *text;
@@ -333,10 +351,10 @@ static int no_event_probes(void)
 	return !r;
 }
 
-/* ---- the three verbs --------------------------------------------------------------- */
+/* ---- add, list and remove ---------------------------------------------------------- */
 
-/* Is it in the group's list? text is dynamic_events. */
-static int is_there(const char *text, const char *group, const char *event)
+/* Return whether text, the content of dynamic_events, has the event of the group. */
+static int is_defined(const char *text, const char *group, const char *event)
 {
 	struct probe p;
 
@@ -352,12 +370,12 @@ static int define(int root, const struct made *m)
 
 	if (!e)
 		return 0;
-	if (m->symbol && e != -EACCES && e != -EPERM && unknown_function(m))
+	if (m->symbol && e != -EACCES && e != -EPERM && is_unknown_function(m))
 		return -1;
-	if (*m->record == 'e' && e == -EINVAL && no_event_probes())
+	if (*m->record == 'e' && e == -EINVAL && lacks_event_probes())
 		return err_msg("this kernel has no probes at events; Linux 5.15 has, with "
 			       "CONFIG_EPROBE_EVENTS");
-	/* again, for the kernel's own words */
+	/* write it again, to print the kernel's own reason */
 	if (!ctl_write(root, m->file, m->record, 0))
 		return 0;
 	ctl_caret(root, m->record);
@@ -374,8 +392,8 @@ static int add(int root, const char *group, char **words, size_t n)
 	if (!made)
 		return err_msg("out of memory");
 	for (i = 0; i < n && !r; i++) {
-		r = make(&made[i], group, words[2 * i], words[2 * i + 1]);
-		if (!r && is_there(text, group, made[i].event))
+		r = make_record(&made[i], group, words[2 * i], words[2 * i + 1]);
+		if (!r && is_defined(text, group, made[i].event))
 			r = err_msg("%s/%s is there already", group, made[i].event);
 		if (!r && !file_exists(root, made[i].file))
 			r = err_msg("this kernel has no %s; it needs %s", made[i].file,
@@ -395,7 +413,7 @@ static int add(int root, const char *group, char **words, size_t n)
 static int list(int root, const char *group)
 {
 	char *text = file_read(root, "dynamic_events", NULL);
-	const char *at = text;
+	const char *next = text;
 	struct probe p;
 	int r = NO;
 
@@ -403,7 +421,7 @@ static int list(int root, const char *group)
 		err_file("unable to read dynamic_events");
 		return REFUSED;
 	}
-	while (probe_next(&at, &p))
+	while (probe_next(&next, &p))
 		if (!strcmp(p.group, group)) {
 			stdout_print("%.*s\n", (int)p.length, p.line);
 			r = DONE;
@@ -418,8 +436,8 @@ static int remove_one(int root, const char *group, const char *event)
 	if (!probes_remove(root, group, event))
 		return 0;
 	return err_file("unable to remove %s%s%s%s", group, event ? "/" : "",
-			event ? event : "", errno == EBUSY ? ", which is enabled or in "
-			"use" : "");
+			event ? event : "",
+			errno == EBUSY ? ", which is enabled or in use" : "");
 }
 
 static int remove_probes(int root, const char *group, char **events)
@@ -428,7 +446,7 @@ static int remove_probes(int root, const char *group, char **events)
 	int r = 0;
 
 	for (char **e = events; *e; e++)
-		if (!is_there(text, group, *e))
+		if (!is_defined(text, group, *e))
 			r = err_msg("no probe is called %s/%.80s", group, *e);
 	free(text);
 	if (r || !*events)
@@ -459,16 +477,16 @@ int main(int argc, char **argv)
 	verb = *argv ? *argv++ : "";
 	adds = !strcmp(verb, "add");
 	if (!adds && strcmp(verb, "list") && strcmp(verb, "remove"))
-		usage_error(&tool, "add, list or remove?");
+		usage_error(&tool, "no command; give add, list or remove");
 	if (!group || !*group)
-		usage_error(&tool, "which group? -g or TFS_GROUP names it");
-	if (!identifier(group))
+		usage_error(&tool, "no group; give -g or set TFS_GROUP");
+	if (!is_identifier(group))
 		usage_error(&tool, "not the name of a group: '%.80s'", group);
 	for (n = 0; argv[n]; n++)
-		if ((!adds || n % 2 == 0) && !identifier(argv[n]))
+		if ((!adds || n % 2 == 0) && !is_identifier(argv[n]))
 			usage_error(&tool, "not the name of an event: '%.80s'", argv[n]);
 	if (adds && (!n || n % 2))
-		usage_error(&tool, "add wants EVENT and PROBE, each a word");
+		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
 	if (*verb == 'l' && n)
 		usage_error(&tool, "unexpected operand '%.80s'", *argv);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-read - print control files of tracefs, now, again and again, or at the end
+ * tfs-read - print control files of tracefs: now, periodically, or at the end
  *
  * Requires: tracefs.
- *	-w           when told to stop, instead of now
- *	-e MS        every MS milliseconds until told to stop, and then once more
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
- * HUP INT TERM USR1 tell it to stop. A file is read whole, then printed.
- * Exit: 0 done, 100 misused, 111 refused.
+ *	-w           print the files when tfs-read is stopped, instead of now
+ *	-e MS        print the files every MS milliseconds, and once more when stopped
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  print files of this instance; default $TFS_INSTANCE
+ * HUP, INT, TERM and USR1 stop tfs-read. It reads a whole file before it prints it.
+ * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,11 +23,11 @@
 static const struct tool tool = {
 	.name = "tfs-read",
 	.usage = "tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...",
-	.purpose = "print control files of tracefs, now, again and again, or at the end",
+	.purpose = "print control files of tracefs: now, periodically, or at the end",
 	.letters = "we:R:i:",
 };
 
-static int show(int dir, char **files)
+static int print_files(int dir, char **files)
 {
 	for (; *files; files++) {
 		size_t len;
@@ -85,7 +85,8 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'", opt_value);
+				usage_error(&tool, "not a number of milliseconds: '%.80s'",
+					    opt_value);
 			w.ms = (long)ms;
 			break;
 		case 'R':
@@ -96,7 +97,7 @@ int main(int argc, char **argv)
 		}
 	argv += opt_index;
 	if (!*argv)
-		usage_error(&tool, "which files?");
+		usage_error(&tool, "no file; give at least one");
 	dir = tracefs_open(root, instance, NULL);
 	if (dir < 0)
 		return REFUSED;
@@ -116,8 +117,8 @@ int main(int argc, char **argv)
 	if (at_end || w.ms >= 0) {
 		w.fd = wait_stop_signals();
 		while ((r = wait_for(&w, &signo)) == ENDED_TIME)
-			if (show(dir, argv) < 0)
+			if (print_files(dir, argv) < 0)
 				return REFUSED;
 	}
-	return r < 0 || show(dir, argv) < 0 ? REFUSED : DONE;
+	return r < 0 || print_files(dir, argv) < 0 ? REFUSED : DONE;
 }

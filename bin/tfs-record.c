@@ -3,16 +3,16 @@
  * tfs-record - record an instance's raw trace into a trace.dat until told to stop
  *
  * Requires: tracefs; no other reader of the instance's buffer.
- *	-m KB        no file is larger than KB kilobytes; what does not fit stays
- *	             in the buffer and is counted
- *	-n FILES     with -m: a file that is full is kept and the next begun; the
- *	             newest is FILE, then FILE.1 and so on, FILES of them in all
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  the trace of this instance; default $TFS_INSTANCE
- * HUP INT TERM USR1 tell it to stop: it records what the buffer still holds,
- * and then FILE appears, whole. If any event did not get through, a line on
- * standard error tells how many; recorded and lost are all there were.
- * Exit: 0 stopped, 100 misused, 111 refused, or the disk was full.
+ *	-m KB        make no file larger than KB kilobytes; further events stay in the
+ *	             buffer and are counted as lost
+ *	-n FILES     with -m: keep a full file and begin the next one; the newest is
+ *	             FILE, then FILE.1 and so on, FILES files in all
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  record this instance; default $TFS_INSTANCE
+ * HUP, INT, TERM and USR1 stop tfs-record. It then records the events that the buffer
+ * still holds, and FILE appears complete. If events were lost, a line on standard error
+ * gives their number. Recorded and lost events add up to all events.
+ * Exit: 0 stopped, 100 usage error, 111 refused, or the disk was full.
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,13 +33,13 @@ static const struct tool tool = {
 };
 
 /*
- * The kernel wakes us when the buffer of a processor is half full
- * (buffer_percent). Where it does so at each event instead, before 6.1 or told
- * to, we look away for this long after we got little.
+ * The kernel wakes tfs-record when the buffer of a processor is half full
+ * (buffer_percent). Before 6.1, or if buffer_percent is 0, it does so at each event.
+ * Therefore sleep this long after a read that got little.
  */
 #define GATHER_MS 5
 
-/* How often to look for names that are new: soon after many were, then less. */
+/* How often to look for new names: soon after a look that found many, then less often. */
 #define LOOK_MS 100
 #define LOOK_MOST_MS 1000
 
@@ -48,21 +48,22 @@ struct recording {
 	struct atomic_file place;
 	struct dat_parts parts;
 	int stopping;
-	long long look_at;      /* ms, when to look for names */
-	int look_ms;
+	long long look_at;      /* time of the next look for names, in ms */
+	int look_ms;            /* interval of the looks */
 };
 
 /*
- * Wait for the buffers unless deaf, for being told to stop, or for ms. Returns
- * whether a buffer is ready.
+ * Wait up to ms milliseconds (-1: any time) for a stop signal or, unless signals_only is
+ * set, for a buffer. Return whether a buffer is ready.
  */
-static int wait_on(struct recording *r, int deaf, int ms)
+static int wait_on(struct recording *r, int signals_only, int ms)
 {
 	struct pollfd *all = r->parts.polls, *signals = &all[r->head.cpus];
 	struct signalfd_siginfo si;
 	int n;
 
-	while ((n = deaf ? poll(signals, 1, ms) : poll(all, r->head.cpus + 1, ms)) < 0)
+	while ((n = signals_only ? poll(signals, 1, ms) :
+				   poll(all, r->head.cpus + 1, ms)) < 0)
 		if (errno != EINTR) {
 			err_errno("unable to wait for events");
 			r->parts.full = REFUSED;
@@ -76,7 +77,7 @@ static int wait_on(struct recording *r, int deaf, int ms)
 	return n > 1;
 }
 
-/* Look for names when it is time; how long until the next look. */
+/* Look for new names if it is time. Return the ms until the next look. */
 static int look(struct recording *r)
 {
 	long long now = time_now_ms();
@@ -91,13 +92,13 @@ static int look(struct recording *r)
 	return (int)(r->look_at - now);
 }
 
-/* Is a file full, and another to follow? */
+/* Return whether the file is full and -n allows another one. */
 static int may_turn(const struct recording *r)
 {
 	return r->parts.full == 1 && r->place.files;
 }
 
-/* A file is full, and the next begins: the oldest goes, for there to be room. */
+/* Finish the full file and begin the next one. Remove the oldest file first, for its room. */
 static int turn(struct recording *r)
 {
 	int status;
@@ -123,7 +124,7 @@ static int record(struct recording *r)
 		if (may_turn(r)) {
 			if (turn(r) < 0)
 				return -1;
-		} else if (r->parts.full) { /* the newest stay in the buffer */
+		} else if (r->parts.full) { /* the newest events stay in the buffer */
 			wait_on(r, 1, -1);
 			continue;
 		} else if (ready && (size_t)n < r->parts.holds / 4) {
@@ -135,10 +136,10 @@ static int record(struct recording *r)
 	return n < 0 ? -1 : 0;
 }
 
-/* What the buffer of a processor holds: its full pages, then the one that is not. */
+/* Record the rest of a processor's buffer: its full sub-buffers, then the partial one. */
 static int drain_cpu(struct recording *r, unsigned cpu)
 {
-	/* while events go on coming it is never empty: not for ever */
+	/* new events may keep the buffer from ever being empty: take at most twice its size */
 	size_t left = 2 * r->parts.holds;
 	ssize_t n, rest;
 	int again;
@@ -149,7 +150,7 @@ static int drain_cpu(struct recording *r, unsigned cpu)
 		if (n < 0 || rest < 0)
 			return -1;
 		again = rest > 0 || may_turn(r);
-		/* while a file is made, the next may be filled */
+		/* while turn() finishes a file, it may fill the next one */
 		while (may_turn(r))
 			if (turn(r) < 0)
 				return -1;
@@ -160,8 +161,8 @@ static int drain_cpu(struct recording *r, unsigned cpu)
 }
 
 /*
- * A writer that was caught in the middle of an event finishes it after the
- * buffer seemed empty, so entries decide.
+ * Record the rest of all buffers. A writer may finish an event after the buffer seemed
+ * empty, so try again while the kernel counts entries.
  */
 static int drain(struct recording *r)
 {
@@ -176,7 +177,7 @@ static int drain(struct recording *r)
 	return 0;
 }
 
-static void tell_losses(const struct recording *r)
+static void print_losses(const struct recording *r)
 {
 	int dir = r->head.dir;
 	unsigned long long over = instance_buffer_count(dir, "overrun: ") +
@@ -225,10 +226,11 @@ int main(int argc, char **argv)
 	if (r.place.files && !r.parts.most)
 		usage_error(&tool, "-n needs -m");
 	instance_require(&tool, root, instance);
-	atomic_file_find(&r.place, &tool, argv[opt_index]);
+	if (atomic_file_find(&r.place, &tool, argv[opt_index]) < 0)
+		return REFUSED;
 
 	signals = wait_stop_signals();
-	signal(SIGXFSZ, SIG_IGN); /* a limit on sizes is a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	r.head.dir = tracefs_open(root, instance, NULL);
 	if (r.head.dir < 0)
 		return REFUSED;
@@ -251,7 +253,7 @@ int main(int argc, char **argv)
 	if (dat_parts_hold(&r.parts) < 0)
 		return REFUSED;
 	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
-	atomic_file_try(&r.place, r.parts.ballast); /* with the rights that are left */
+	atomic_file_try(&r.place, r.parts.ballast); /* with the rights after confine_paths */
 
 	status = record(&r);
 	if (status >= 0)
@@ -259,6 +261,6 @@ int main(int argc, char **argv)
 	r.head.unwritten = r.parts.cut + instance_buffer_count(r.head.dir, "entries: ");
 	if (dat_parts_join(&r.parts, 0) < 0)
 		status = -1;
-	tell_losses(&r);
+	print_losses(&r);
 	return status < 0 || r.parts.full == REFUSED ? REFUSED : DONE;
 }

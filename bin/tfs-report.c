@@ -2,26 +2,26 @@
 /*
  * tfs-report - print the events of a trace.dat as text or JSON
  *
- * Requires: nothing of the machine; the file has what is needed.
- *	-e GLOB      only these events, SYSTEM:EVENT or EVENT; may be repeated
- *	-p PID,...   only events of these tasks; may be repeated
- *	-t FROM-TO   only what happened from FROM to TO, in seconds as lines have
- *	             them; either may be left out
- *	-u UID       only what tasks did that had this real uid then
- *	-C COMM      only what tasks did that had this name then
- *	-U PID,...   at the beginning these have the uid of -u, those with a dash in
- *	             front do not; may be repeated
- *	-N PID,...   the same of the name of -C
- *	-i INSTANCE  only this instance's; '' is the one without a name
- *	-j           lines of JSON, an event each
- *	-P KIND,...  lines of the process event tracer: syscalls, signals, lifecycle
- *	-H           first the comment lines of the kernel's trace, by which
- *	             Perfetto and Chrome know it
- *	-x           control characters in strings as the kernel prints them, newlines too
- * The text is what the kernel's own trace would have been, all processors in
- * the order of time; one instance behind the other, "# instance: NAME" in front.
- * Exit: 0 done, 1 no such event or instance, 100 misused, 111 the file could
- * not be read, or is damaged: what there was is printed; 141 the reader is gone.
+ * Requires: only the file; it contains all that is needed, so any machine will do.
+ *	-e GLOB      print only these events, SYSTEM:EVENT or EVENT; may be repeated
+ *	-p PID,...   print only events of these tasks; may be repeated
+ *	-t FROM-TO   print only events from FROM to TO, in seconds as lines have them;
+ *	             either may be left out
+ *	-u UID       print only events of tasks while their real uid was UID
+ *	-C COMM      print only events of tasks while their name was COMM
+ *	-U PID,...   these tasks have the uid of -u when the trace begins; with a dash in
+ *	             front of PID, the task does not have it; may be repeated
+ *	-N PID,...   the same for the name of -C
+ *	-i INSTANCE  print only this instance; '' is the one without a name
+ *	-j           print JSON, one line for each event
+ *	-P KIND,...  print the lines of trace_process: syscalls, signals, lifecycle
+ *	-H           print the comment lines of the kernel's trace first; Perfetto and
+ *	             Chrome recognize the format by them
+ *	-x           print control characters in strings as the kernel does, newlines too
+ * The text is the kernel's own trace: the events of all processors in the order of time.
+ * Instances follow each other, each after a line "# instance: NAME".
+ * Exit: 0 done, 1 no such event or instance, 100 usage error, 111 the file could not be
+ * read or is damaged, and the readable part was printed; 141 the reader is gone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,17 +51,17 @@ struct report {
 	struct show show;
 	int status;
 
-	/* of the instance at hand */
+	/* the instance that is being printed */
 	const struct dat_buffer *buffer;
 	struct subbuf_format layout;
-	struct dat_subbufs *pages;      /* of each processor */
-	unsigned long long bad;         /* pages whose rest made no sense */
+	struct dat_subbufs *subbufs;    /* one for each processor */
+	unsigned long long bad;         /* corrupt sub-buffers */
 
-	size_t n;                       /* in text */
+	size_t n;                       /* bytes in text */
 	char text[CHUNK];
 };
 
-static void put(struct report *r)
+static void write_text(struct report *r)
 {
 	if (fd_write_all(STDOUT_FILENO, r->text, r->n) < 0) {
 		if (errno == EPIPE)
@@ -72,8 +72,9 @@ static void put(struct report *r)
 	r->n = 0;
 }
 
-/* ---- what the file tells of its kernel ------------------------------------- */
+/* ---- the head of the file: symbols, formats, names --------------------------- */
 
+/* Return the kernel's symbols, or NULL. The decoder calls it at the first address. */
 static struct symbols *load_symbols(void *report)
 {
 	struct report *r = report;
@@ -87,7 +88,7 @@ static struct symbols *load_symbols(void *report)
 	return text ? symbols_parse(text, (size_t)r->dat.kallsyms.n) : NULL;
 }
 
-/* One that is no format is an event that is not known. */
+/* Add an event's format. Text that is no format leaves the event unknown. */
 static int add_format(void *report, const char *system, const char *text, size_t n)
 {
 	struct report *r = report;
@@ -102,7 +103,7 @@ static int open_file(struct report *r, const char *path)
 
 	if (dat_file(&r->dat, path) < 0)
 		return -1;
-	confine(); /* the file may be a stranger's */
+	confine(); /* the file may be hostile */
 	if (dat_read_head(&r->dat) < 0)
 		return -1;
 	if (r->dat.cut)
@@ -125,8 +126,8 @@ static int open_file(struct report *r, const char *path)
 	return 0;
 }
 
-/* A glob that names no event there is wrong, or the file. */
-static int globs_name_some(const struct report *r)
+/* Return 1 if each glob of -e matches an event of the file. Otherwise print an error. */
+static int globs_match_events(const struct report *r)
 {
 	for (size_t i = 0; i < r->show.pick.nglobs; i++) {
 		const char *glob = r->show.pick.globs[i];
@@ -144,20 +145,22 @@ static int globs_name_some(const struct report *r)
 	return 1;
 }
 
-/* ---- its records ----------------------------------------------------------------- */
+/* ---- the records of an instance ------------------------------------------------------ */
 
-static int next_page(void *report, unsigned lane, struct subbuf *page)
+/* Open the next sub-buffer of a processor for the merge, and count a corrupt one. */
+static int next_subbuf(void *report, unsigned i, struct subbuf *subbuf)
 {
 	struct report *r = report;
-	const void *data = dat_subbufs_next(&r->pages[lane]);
+	const void *data = dat_subbufs_next(&r->subbufs[i]);
 
-	r->bad += page->bad != 0;
-	page->bad = 0;
-	if (r->pages[lane].failed)
+	r->bad += subbuf->bad != 0;
+	subbuf->bad = 0;
+	if (r->subbufs[i].failed)
 		r->status = REFUSED;
 	if (!data)
 		return MERGE_NONE;
-	subbuf_open(page, &r->layout, data, r->buffer->page, (int)r->buffer->cpus[lane].cpu);
+	subbuf_open(subbuf, &r->layout, data, r->buffer->page,
+		    (int)r->buffer->cpus[i].cpu);
 	return MERGE_SUBBUF;
 }
 
@@ -173,44 +176,43 @@ static void print_records(struct report *r, struct merge *m)
 		r->n += show_record(&r->show, record, lost, r->text + r->n, CHUNK - r->n,
 				    &shown);
 		if (CHUNK - r->n < SHOW_ROOM)
-			put(r);
+			write_text(r);
 	}
 }
 
-/* It may hold any byte. */
+/* Print the name of an instance, with each control character as a question mark. */
 static void print_name(struct report *r, const char *name)
 {
-	char *at = r->text + r->n;
+	char *s = r->text + r->n;
 
-	r->n += str_format(at, CHUNK - r->n, "# instance: %s\n", name);
-	for (; *at != '\n' || at[1]; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
+	r->n += str_format(s, CHUNK - r->n, "# instance: %s\n", name);
+	text_mask_controls(s, r->text + r->n - 1);
 }
 
 static void print_buffer(struct report *r, const struct dat_buffer *b)
 {
-	struct merge m = { .n = (unsigned)b->ncpus, .more = next_page, .arg = r };
+	struct merge m = { .n = (unsigned)b->ncpus, .more = next_subbuf, .arg = r };
 
 	r->buffer = b;
 	r->layout = r->dat.layout;
 	r->layout.size = (uint32_t)b->page;
-	r->line = (struct line_format){ .events = &r->events, .raw_clock = line_clock_counts(b->clock) };
+	r->line = (struct line_format){ .events = &r->events,
+					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
 	show_begin(&r->show, &r->line);
 	if (*b->name && !r->show.json)
 		print_name(r, b->name);
-	m.lanes = calloc(b->ncpus + 1, sizeof(*m.lanes));
-	r->pages = calloc(b->ncpus + 1, sizeof(*r->pages));
-	if (!m.lanes || !r->pages)
+	m.cpus = calloc(b->ncpus + 1, sizeof(*m.cpus));
+	r->subbufs = calloc(b->ncpus + 1, sizeof(*r->subbufs));
+	if (!m.cpus || !r->subbufs)
 		err_exit(REFUSED, "out of memory");
 	for (unsigned i = 0; i < m.n; i++)
-		dat_subbufs_begin(&r->pages[i], &r->dat, b, &b->cpus[i]);
+		dat_subbufs_begin(&r->subbufs[i], &r->dat, b, &b->cpus[i]);
 	print_records(r, &m);
 	for (unsigned i = 0; i < m.n; i++)
-		dat_subbufs_end(&r->pages[i]);
-	free(m.lanes);
-	free(r->pages);
+		dat_subbufs_end(&r->subbufs[i]);
+	free(m.cpus);
+	free(r->subbufs);
 }
 
 int main(int argc, char **argv)
@@ -219,16 +221,21 @@ int main(int argc, char **argv)
 	const char *instance = NULL;
 	int c, found = 0;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (!show_option(&r.show, &tool, c))
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		int shown = show_option(&r.show, &tool, c);
+
+		if (shown < 0)
+			return REFUSED;
+		if (!shown)
 			instance = opt_value;
+	}
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");
 	if (argv[opt_index + 1])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (open_file(&r, argv[opt_index]) < 0)
 		return REFUSED;
-	if (!globs_name_some(&r))
+	if (!globs_match_events(&r))
 		return NO;
 	for (size_t i = 0; i < r.dat.nbuffers; i++)
 		found |= !instance || !strcmp(instance, r.dat.buffers[i].name);
@@ -243,9 +250,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < r.dat.nbuffers; i++)
 		if (!instance || !strcmp(instance, r.dat.buffers[i].name))
 			print_buffer(&r, &r.dat.buffers[i]);
-	put(&r);
+	write_text(&r);
 	if (r.bad) {
-		err_msg("%s is damaged: %llu of its pages make no sense to their ends",
+		err_msg("%s is damaged: %llu of its sub-buffers could be printed only in part",
 			r.dat.path, r.bad);
 		r.status = REFUSED;
 	}

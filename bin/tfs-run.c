@@ -2,19 +2,19 @@
 /*
  * tfs-run - run a trace hook and show its trace, for people
  *
- * Requires: the managers of trace-hooks/, and what their hooks require.
- *	-m SUBSYSTEM  whose hooks; default ftrace
+ * Requires: the managers of trace-hooks/, and the files that the hook requires.
+ *	-m SUBSYSTEM  use the hooks of this subsystem; default ftrace
  *	-o FILE       write the trace to FILE; PROG keeps standard output
- *	HOOK          the hook; without one, all of them are listed
- *	OPTION...     the hook's options, as manager --describe HOOK lists them
- *	-- PROG...    trace this program, which is held until the trace records
- * The trace goes to standard output until ^C, a time limit (--time MS), the
- * end of PROG or of all traced tasks. PROG's standard output goes to standard
- * error, so that the trace has nothing but events. HUP INT TERM go to PROG, and
- * without a living PROG they end the session; USR1 goes to the manager. Nothing
- * is left behind.
- * Exit: 0 done, PROG's own status, 100 misused, 111 refused, 126 127 PROG,
- * 128+n signal n before it recorded, or its reader went away.
+ *	HOOK          run this hook; without HOOK, list all hooks
+ *	OPTION...     options of the hook; manager --describe HOOK lists them
+ *	-- PROG...    trace this program; tfs-run holds PROG until the session records
+ * tfs-run copies the trace to standard output until ^C, a time limit (--time MS), the
+ * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
+ * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
+ * to PROG; if no PROG is alive, these signals end the session. tfs-run passes USR1 to
+ * the manager. Nothing is left behind.
+ * Exit: 0 done, PROG's status, 100 usage error, 111 refused, 126 127 PROG did not start,
+ * 128+n signal n came before the session recorded, or the reader of the trace left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,27 +37,30 @@ static const struct tool tool = {
 	.letters = "m:o:",
 };
 
-/* A stop signal came, and the reader of the trace takes nothing for so long. */
+/* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
 #define STUCK_MS 2000
 
 static sigset_t inherited;
 
-/* A run from the manager's start to the end of all that belongs to it. */
+/* One run: the manager, PROG, and the copy of the trace. */
 struct run {
-	pid_t manager, prog;    /* 0: none, or it has ended and was waited for */
-	int prog_over;          /* it has ended; its status is not taken yet */
-	int status;             /* the manager's */
+	pid_t manager, prog;    /* 0: not started, or reaped */
+	int prog_over;          /* PROG has ended, but is not reaped yet */
+	int status;             /* of the manager */
 	int signals;            /* a signalfd */
 	int trace;              /* -1: closed */
-	int out, chunk;         /* where the trace goes; bytes that one write may have */
-	int told;               /* the last signal that told us to stop; 0: none */
-	int failed;             /* the status to leave with when a write failed; or 0 */
-	int no_reader;          /* nobody reads what we write */
-	size_t at, n;           /* of text: from here, so many bytes are to be written */
+	int out, chunk;         /* output of the trace; the most bytes of one write */
+	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
+	int failed;             /* exit status after a failed write; 0: no failure */
+	int no_reader;          /* the reader of the output has left */
+	size_t start, n;        /* n bytes of text, from start on, are not written yet */
 	char text[64 * 1024];
 };
 
-/* No descriptor of ours may land where the caller closed a standard one. */
+/*
+ * Open /dev/null in place of each standard descriptor that the caller has closed, so that
+ * no other file gets its number.
+ */
 static void occupy_standard_descriptors(void)
 {
 	int fd;
@@ -85,8 +88,9 @@ static void find_manager(char *path, const char *subsystem)
 }
 
 /*
- * Start PROG, held until a byte comes. If the other end just closes, PROG never
- * runs. Its standard output is standard error, unless it keeps its own.
+ * Fork PROG and hold it until a byte arrives on *release. If *release closes without a
+ * byte, PROG never runs. PROG's standard output becomes standard error unless
+ * keeps_stdout is set. Return its pid.
  */
 static pid_t hold(char **argv, int keeps_stdout, int *release)
 {
@@ -114,7 +118,7 @@ static pid_t hold(char **argv, int keeps_stdout, int *release)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The hook's options as one --args string; PROG's pid and the output are ours. */
+/* Return the hook's options as one --args string, with --output and PROG's pid added. */
 static char *make_args(char **words, pid_t prog_pid)
 {
 	size_t size = 64;
@@ -125,7 +129,7 @@ static char *make_args(char **words, pid_t prog_pid)
 	args = malloc(size);
 	if (!args)
 		err_exit(REFUSED, "out of memory");
-	/* in front: the caller's own --output is then the one too many */
+	/* in front, so that the manager refuses an --output of the caller as the second one */
 	str_format(args, size, "--output fifo");
 	for (; *words; words++)
 		words_quote(args, size, *words);
@@ -149,11 +153,11 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 		exit(REFUSED);
 	}
 	if (!pid) {
-		/* a terminal's ^C comes to us, who tell the manager when to end */
+		/* ^C at the terminal must reach tfs-run only; tfs-run ends the manager */
 		setpgid(0, 0);
-		signal(SIGTTOU, SIG_IGN); /* and it may still say there what is wrong */
-		signal(SIGINT, SIG_DFL); /* how we tell it, even if we came to ignore it */
-		/* should we die without a word, the session ends as well */
+		signal(SIGTTOU, SIG_IGN); /* the manager may still write to the terminal */
+		signal(SIGINT, SIG_DFL); /* tfs-run ends the manager by SIGINT */
+		/* if tfs-run is killed, the session ends as well */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		sigprocmask(SIG_SETMASK, &inherited, NULL);
 		dup2(ends[1], STDOUT_FILENO);
@@ -166,12 +170,12 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 	return pid;
 }
 
-/* ---- before the trace records ---------------------------------------------- */
+/* ---- before the session records --------------------------------------------- */
 
 /*
- * Read the manager's line, the path of the trace, into path (PATH_MAX bytes). 0; -1:
- * the manager has said why there is none; or the number of a signal that told us to
- * stop. SIGUSR1 stays for later, in *dump.
+ * Read the manager's line, the path of the trace, into path (PATH_MAX bytes). Return 0,
+ * or -1 if the manager ended with a message of its own, or the number of a signal that
+ * asks tfs-run to stop. If SIGUSR1 arrives, set *dump for later.
  */
 static int await_path(int from, int signals, char *path, int *dump)
 {
@@ -203,7 +207,10 @@ static int await_path(int from, int signals, char *path, int *dump)
 	}
 }
 
-/* End a run whose PROG is not to start: closing release lets it go for nothing. */
+/*
+ * End the run before PROG starts: PROG exits when release closes. Pass signo, or SIGINT
+ * if it is 0, to the manager. Return the manager's status.
+ */
 static int abandon(struct run *r, int release, int signo)
 {
 	close(release);
@@ -213,7 +220,7 @@ static int abandon(struct run *r, int release, int signo)
 	return child_wait(r->manager);
 }
 
-/* ---- while it records, and until all is over ---------------------------------- */
+/* ---- while the session records, and until everything has ended ----------------- */
 
 static void close_trace(struct run *r)
 {
@@ -223,7 +230,7 @@ static void close_trace(struct run *r)
 	r->n = 0;
 }
 
-/* Nothing more can be written: the session is to end, and nobody waits for its events. */
+/* End the session and drop the rest of the trace, since it cannot be written. */
 static void give_up(struct run *r)
 {
 	close_trace(r);
@@ -231,7 +238,7 @@ static void give_up(struct run *r)
 		kill(r->manager, SIGINT);
 }
 
-/* As if PROG wrote to that reader itself, it hears of the broken pipe as well. */
+/* Send SIGPIPE to PROG, as if PROG itself wrote to the reader, and end the session. */
 static void reader_left(struct run *r)
 {
 	r->no_reader = 1;
@@ -243,10 +250,10 @@ static void reader_left(struct run *r)
 static void write_some(struct run *r)
 {
 	size_t most = r->n < (size_t)r->chunk ? r->n : (size_t)r->chunk;
-	ssize_t n = write(r->out, r->text + r->at, most);
+	ssize_t n = write(r->out, r->text + r->start, most);
 
 	if (n >= 0) {
-		r->at += (size_t)n;
+		r->start += (size_t)n;
 		r->n -= (size_t)n;
 	} else if (errno == EPIPE) {
 		reader_left(r);
@@ -261,19 +268,19 @@ static void read_some(struct run *r)
 {
 	ssize_t n = read(r->trace, r->text, sizeof(r->text));
 
-	r->at = 0;
+	r->start = 0;
 	r->n = n > 0 ? (size_t)n : 0;
 	if (n == 0 || (n < 0 && errno != EINTR))
 		close_trace(r);
 }
 
 /*
- * Note who has ended. PROG is a zombie until the manager has ended, so that its
- * status can be seen in procfs by whom it concerns.
+ * Check whether the manager or PROG has ended. PROG stays a zombie until the manager has
+ * ended, because the session reads PROG's exit code from procfs.
  */
 static void look_at_children(struct run *r)
 {
-	siginfo_t gone = { .si_pid = 0 };
+	siginfo_t ended = { .si_pid = 0 };
 	int status;
 
 	if (r->manager && waitpid(r->manager, &status, WNOHANG) == r->manager) {
@@ -281,27 +288,30 @@ static void look_at_children(struct run *r)
 		r->status = child_status(status);
 	}
 	if (!r->prog || r->prog_over ||
-	    waitid(P_PID, (id_t)r->prog, &gone, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-	    !gone.si_pid)
+	    waitid(P_PID, (id_t)r->prog, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	    !ended.si_pid)
 		return;
 	r->prog_over = 1;
 	if (r->manager)
 		kill(r->manager, SIGINT);
 }
 
-/* A terminal's signal is PROG's already, as long as it is in our process group. */
+/*
+ * Pass a stop signal to PROG, or end the session if PROG is not alive. A signal from the
+ * terminal (SI_KERNEL) has reached PROG already if PROG is in the same process group.
+ */
 static void stop(struct run *r, const struct signalfd_siginfo *si)
 {
-	r->told = (int)si->ssi_signo;
+	r->stop_signal = (int)si->ssi_signo;
 	if (!r->prog || r->prog_over) {
 		if (r->manager)
 			kill(r->manager, SIGINT);
 	} else if (si->ssi_code != SI_KERNEL || getpgid(r->prog) != getpgrp()) {
-		kill(r->prog, r->told);
+		kill(r->prog, r->stop_signal);
 	}
 }
 
-static void hear(struct run *r)
+static void handle_signals(struct run *r)
 {
 	struct signalfd_siginfo si;
 
@@ -314,30 +324,30 @@ static void hear(struct run *r)
 			kill(r->manager, SIGUSR1);
 }
 
-/* Copy the trace to its end, and see the manager's and PROG's. */
-static void see_through(struct run *r)
+/* Copy the trace until it ends and the manager and PROG have ended. */
+static void copy_trace(struct run *r)
 {
 	while (r->trace >= 0 || r->manager || (r->prog && !r->prog_over)) {
-		/* until the text is written nothing more is read */
+		/* read no more until the text is written */
 		struct pollfd p[] = {
 			{ .fd = r->signals, .events = POLLIN },
 			{ .fd = r->n ? -1 : r->trace, .events = POLLIN },
 			{ .fd = r->no_reader || r->failed ? -1 : r->out,
 			  .events = r->n ? POLLOUT : 0 },
 		};
-		int stoppable = r->told && r->n && (!r->prog || r->prog_over);
+		int stoppable = r->stop_signal && r->n && (!r->prog || r->prog_over);
 		int ready = poll(p, 3, stoppable ? STUCK_MS : -1);
 
 		if (!ready) {
 			err_msg("unable to write the trace: signal %d came, and its reader "
-				"takes nothing", r->told);
-			r->failed = 128 + r->told;
+				"takes nothing", r->stop_signal);
+			r->failed = 128 + r->stop_signal;
 			give_up(r);
 		}
 		if (ready <= 0)
 			continue;
 		if (p[0].revents)
-			hear(r);
+			handle_signals(r);
 		if (p[2].revents & (POLLERR | POLLHUP))
 			reader_left(r);
 		else if (r->n && p[2].revents)
@@ -351,14 +361,14 @@ static void see_through(struct run *r)
 
 static int hold_signals(void)
 {
-	static const int those[] = { SIGINT, SIGTERM, SIGUSR1, SIGCHLD };
+	static const int blocked[] = { SIGINT, SIGTERM, SIGUSR1, SIGCHLD };
 	struct sigaction hangup;
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(those) / sizeof(*those); i++)
-		sigaddset(&set, those[i]);
-	/* nohup(1); a signal that is blocked comes even if it is ignored */
+	for (size_t i = 0; i < sizeof(blocked) / sizeof(*blocked); i++)
+		sigaddset(&set, blocked[i]);
+	/* nohup(1) ignores SIGHUP, but a signalfd delivers a blocked signal nevertheless */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	signal(SIGCHLD, SIG_DFL);
@@ -366,8 +376,11 @@ static int hold_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* A pipe that polls writable takes so much without a wait: pipe(7). */
-static int chunk_of(int fd)
+/*
+ * Return the number of bytes that one write may have. A pipe that polls writable takes
+ * PIPE_BUF bytes without blocking, see pipe(7).
+ */
+static int write_limit(int fd)
 {
 	struct stat st;
 
@@ -376,10 +389,10 @@ static int chunk_of(int fd)
 
 int main(int argc, char **argv)
 {
-	static struct run r; /* large: values here would make the program as large */
+	static struct run r; /* large; an initializer would put it into the program's file */
 	const char *subsystem = "ftrace", *file = NULL;
 	char manager[PATH_MAX], path[PATH_MAX], *hook, *args, **command = NULL;
-	int release = -1, from, dump = 0, told, status;
+	int release = -1, from, dump = 0, signo, status;
 	int c;
 
 	r.trace = -1;
@@ -403,7 +416,7 @@ int main(int argc, char **argv)
 		*argv = NULL;
 		command = argv + 1;
 		if (!*command)
-			usage_error(&tool, "nothing behind --");
+			usage_error(&tool, "no program after --");
 	}
 	for (argv--; *argv != hook; argv--)
 		;
@@ -411,7 +424,7 @@ int main(int argc, char **argv)
 		err_errno("unable to open %s", file);
 		return REFUSED;
 	}
-	r.chunk = chunk_of(r.out);
+	r.chunk = write_limit(r.out);
 
 	r.signals = hold_signals();
 	if (command)
@@ -419,11 +432,11 @@ int main(int argc, char **argv)
 	args = make_args(argv + 1, r.prog);
 	r.manager = start_manager(manager, hook, args, &from);
 	free(args);
-	signal(SIGPIPE, SIG_IGN); /* write tells it, of PROG and of the reader */
-	told = await_path(from, r.signals, path, &dump);
-	if (told) {
-		status = abandon(&r, release, told > 0 ? told : 0);
-		return told > 0 ? 128 + told : status ? status : REFUSED;
+	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
+	signo = await_path(from, r.signals, path, &dump);
+	if (signo) {
+		status = abandon(&r, release, signo > 0 ? signo : 0);
+		return signo > 0 ? 128 + signo : status ? status : REFUSED;
 	}
 	r.trace = open(path, O_RDONLY | O_CLOEXEC);
 	if (r.trace < 0) {
@@ -431,13 +444,13 @@ int main(int argc, char **argv)
 		status = abandon(&r, release, 0);
 		return status ? status : REFUSED;
 	}
-	/* somebody may have killed PROG meanwhile */
+	/* fails if PROG was killed meanwhile */
 	if (command && write(release, "", 1) != 1)
 		err_errno("unable to release %s", *command);
 	if (dump)
 		kill(r.manager, SIGUSR1);
 	look_at_children(&r);
-	see_through(&r);
+	copy_trace(&r);
 	status = r.prog ? child_wait(r.prog) : 0;
 	if (r.no_reader)
 		stdout_broken_pipe();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-slower - let through the calls of function_graph that took so long
+ * tfs-slower - print the calls of function_graph that took at least a given time
  *
- * Requires: nothing but function_graph's text on standard input.
- * A line whose duration, "1234.567 us", is MICROSECONDS or more goes through; so
- * do lines that begin with # or tell of lost events. A closing brace gets the name
- * of its function behind it, unless another task had the processor between. An
- * interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 nothing was so slow, 100 misused, 111 refused.
+ * Requires: only the text of function_graph on standard input.
+ * tfs-slower prints the lines whose duration, such as "1234.567 us", is at least
+ * MICROSECONDS, the lines that begin with #, and the lines about lost events. It adds the
+ * name of the function behind a closing brace, unless another task ran on the processor
+ * meanwhile. tfs-slower ignores SIGINT, so that the program that makes the trace can
+ * finish first.
+ * Exit: 0 done, 1 no call took that long, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,24 +20,24 @@
 static const struct tool tool = {
 	.name = "tfs-slower",
 	.usage = "tfs-slower MICROSECONDS",
-	.purpose = "let through the calls of function_graph that took so long",
+	.purpose = "print the calls of function_graph that took at least a given time",
 	.letters = "",
 };
 
-#define MOST_CPUS 4096 /* as many as a kernel can be built for, and half of it again */
-#define MOST_DEPTH 64  /* by two columns each; print_graph_entry_nested indents so */
+#define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
+#define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */
 
-/* The functions that are open on a processor, by depth. */
+/* The functions that have been entered on a processor, by depth. */
 struct cpu {
 	char *open[MOST_DEPTH];
 };
 
 /*
- * The bar behind the duration, "1234.567 us |" (kernel/trace/trace_functions_graph.c,
- * print_graph_duration), and its whole microseconds; without one the last bar, which
- * is there too, and -1. NULL: no line of a call.
+ * Return the bar behind the duration, "1234.567 us |", and the whole microseconds in *us
+ * (kernel/trace/trace_functions_graph.c, print_graph_duration). If the line has no
+ * duration, return its last bar, with *us -1. Return NULL if the line is no call.
  */
-static const char *duration(const char *line, long long *us)
+static const char *find_duration(const char *line, long long *us)
 {
 	const char *last = NULL, *end, *p;
 
@@ -51,7 +52,7 @@ static const char *duration(const char *line, long long *us)
 			;
 		if (p == end)
 			continue;
-		/* more than 15 digits would be years */
+		/* text_digits would overflow with more digits, and 15 digits are 31 years */
 		*us = strspn(p, "0123456789") > 15 ? LLONG_MAX : (long long)text_digits(&p);
 		break;
 	}
@@ -60,7 +61,7 @@ static const char *duration(const char *line, long long *us)
 
 static struct cpu *cpus[MOST_CPUS];
 
-/* The line's processor, " 12) ...", which is made if need be; NULL: it has none. */
+/* Return the processor of the line, as in " 12) ...", or NULL if the line has none. */
 static struct cpu *cpu_of(const char *line)
 {
 	const char *p = line + strspn(line, " "), *digits = p;
@@ -73,7 +74,7 @@ static struct cpu *cpu_of(const char *line)
 	return cpus[n];
 }
 
-/* Another task has the processor. */
+/* Forget the functions of a processor, because another task runs there now. */
 static void forget(struct cpu *c)
 {
 	for (size_t i = 0; i < MOST_DEPTH; i++) {
@@ -82,7 +83,7 @@ static void forget(struct cpu *c)
 	}
 }
 
-/* Where the function of this line's depth is kept; NULL: too deep. */
+/* Return the place of the function at the depth of this line, or NULL if it is too deep. */
 static char **at_depth(struct cpu *c, const char *text)
 {
 	size_t depth = strspn(text, " ") / 2;
@@ -100,18 +101,18 @@ int main(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	if (!*argv || argv[1])
-		usage_error(&tool, "how slow?");
+		usage_error(&tool, "one operand is needed: a number of microseconds");
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
 	confine();
 	signal(SIGINT, SIG_IGN);
 	while (line_read(&in, &line) >= 0) {
 		long long us;
-		const char *bar = duration(line, &us), *text = bar ? bar + 1 : NULL;
+		const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
 		struct cpu *c = cpu_of(line);
 		char **open = text ? at_depth(c, text) : NULL;
 		size_t end = strlen(line);
-		int gap = remarks_is_gap(line);
+		int gap = comments_is_gap(line);
 
 		if (*line == '#' || gap)
 			stdout_print("%s\n", line);
@@ -137,6 +138,8 @@ int main(int argc, char **argv)
 			*open = strdup(text);
 		}
 	}
+	if (in.failed)
+		return REFUSED;
 	stdout_flush();
 	return found ? DONE : NO;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-timeline - draw a trace along its time, in SVG
+ * tfs-timeline - draw a trace as a timeline, in SVG
  *
- * Requires: nothing but a trace on standard input, as text or lines of JSON.
- *	-c          a lane for each processor, and not for each task
- *	-n LANES    no more lanes than this, those with most in them; default 64
- * Of sched_switch, who ran: a broad bar from one switch to the next on the same
- * processor. Of lines with lat=MICROSECONDS, as tfs-latency prints them: a narrow
- * bar of that length that ends there. Any other event is a tick. Of what begins in
- * the same pixel of a lane the longest is drawn, and tells how many more there are.
- * An interrupt from the terminal is the trace's to hear.
- * Exit: 0 done, 1 no event, 100 misused, 111 refused.
+ * Requires: only a trace on standard input, as text or lines of JSON.
+ *	-c          draw a lane for each processor instead of each task
+ *	-n LANES    draw at most LANES lanes, those with most marks; default 64
+ * A broad bar shows that a task ran, from one sched_switch to the next on the same
+ * processor. A narrow bar shows a latency: a line with lat=MICROSECONDS, as tfs-latency
+ * prints it, ends such a bar. Any other event is a tick. If several marks of a lane begin
+ * in the same pixel, tfs-timeline draws the longest, whose tooltip counts the others.
+ * tfs-timeline ignores SIGINT, so that the program that makes the trace can finish first.
+ * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 static const struct tool tool = {
 	.name = "tfs-timeline",
 	.usage = "tfs-timeline [-c] [-n LANES]",
-	.purpose = "draw a trace along its time, in SVG",
+	.purpose = "draw a trace as a timeline, in SVG",
 	.letters = "cn:",
 };
 
@@ -32,23 +32,23 @@ enum kind { RAN, TOOK, TICK, KINDS };
 
 struct mark {
 	uint64_t from, to;
-	const char *name;       /* of a table's entry */
+	const char *name;       /* memory of an entry of timeline.names */
 	enum kind kind;
 };
 
 struct lane {
 	struct table_entry entry;
-	const char *label;      /* the last name that its task has had */
+	const char *label;      /* the last name of its task */
 	struct mark *v;
 	size_t n, room;
-	uint64_t first;
+	uint64_t first;         /* begin of the earliest mark */
 };
 
-/* Who runs on a processor. */
+/* The task that runs on a processor. */
 struct running {
 	struct table_entry entry;
 	uint64_t since;
-	const char *name;       /* NULL: nobody knows */
+	const char *name;       /* NULL: the task is unknown */
 	size_t npid;
 	char pid[32];
 };
@@ -57,53 +57,55 @@ struct timeline {
 	int by_cpu;
 	unsigned long most;
 	struct table lanes, names, running;
-	struct remarks remarks;
+	struct comments comments;
 	struct strbuf words;
 	uint64_t begin, end;
-	int digits;             /* behind the point of its times; -1: it has none */
+	int digits;             /* behind the point of its times; -1: a clock that counts */
 	unsigned long long events;
 };
 
-/* ---- in ------------------------------------------------------------------------------- */
+/* ---- read the trace -------------------------------------------------------------------- */
 
-static const char *name_of(struct timeline *t, const char *s, size_t n)
+/* Return a copy of the name that lives as long as the timeline; one copy for each name. */
+static const char *keep_name(struct timeline *t, const char *s, size_t n)
 {
 	return ((struct table_entry *)table_at(&t->names, s, n))->key;
 }
 
-/* "HOST ", in front of what is one of a host's, of a trace that dt-join has made */
-static void put_host(struct timeline *t, const struct trace_line *l)
+/* Begin t->words with "HOST ", if dt-join has put a host in front of the line. */
+static void begin_with_host(struct timeline *t, const struct trace_line *l)
 {
 	t->words.n = 0;
 	strbuf_add(&t->words, l->host.text, l->host.n);
 	strbuf_puts(&t->words, l->host.n ? " " : "");
 }
 
-/* COMM-PID */
-static const char *task_of(struct timeline *t, const struct trace_line *l, struct text_part comm,
-			   struct text_part pid)
+/* Return the label of a task, COMM-PID. */
+static const char *task_label(struct timeline *t, const struct trace_line *l,
+			      struct text_part comm, struct text_part pid)
 {
-	put_host(t, l);
+	begin_with_host(t, l);
 	strbuf_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
 	strbuf_puts(&t->words, "-");
 	strbuf_add(&t->words, pid.text, pid.n);
-	return name_of(t, t->words.text, t->words.n);
+	return keep_name(t, t->words.text, t->words.n);
 }
 
-static const char *cpu_of(struct timeline *t, const struct trace_line *l)
+static const char *cpu_label(struct timeline *t, const struct trace_line *l)
 {
-	put_host(t, l);
+	begin_with_host(t, l);
 	strbuf_puts(&t->words, "cpu ");
 	strbuf_add(&t->words, l->cpu.text, l->cpu.n);
-	return name_of(t, t->words.text, t->words.n);
+	return keep_name(t, t->words.text, t->words.n);
 }
 
-static void add(struct timeline *t, const struct trace_line *line, struct text_part lane,
-		const char *label, struct mark m)
+/* Add a mark to the lane of a pid or processor. */
+static void add_mark(struct timeline *t, const struct trace_line *line, struct text_part lane,
+		     const char *label, struct mark m)
 {
 	struct lane *l;
 
-	put_host(t, line);
+	begin_with_host(t, line);
 	strbuf_add(&t->words, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
 	l = table_at(&t->lanes, t->words.text, t->words.n);
 
@@ -123,39 +125,43 @@ static void add(struct timeline *t, const struct trace_line *line, struct text_p
 	l->v[l->n++] = m;
 }
 
-static int same(const struct running *r, struct text_part pid)
+static int is_running(const struct running *r, struct text_part pid)
 {
 	return r->name && r->npid == pid.n && !memcmp(r->pid, pid.text, pid.n);
 }
 
-/* Who goes has run since it came, if that was seen. */
-static void take_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
+/*
+ * Add a mark for the task that leaves the processor, from the switch to it until now, if
+ * the trace has that switch. The idle task, pid 0, gets none.
+ */
+static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
-	struct text_part prev = trace_line_key(l, "prev_pid"), next = trace_line_key(l, "next_pid");
+	struct text_part prev = trace_line_key(l, "prev_pid");
+	struct text_part next = trace_line_key(l, "next_pid");
 	struct running *r;
 
-	put_host(t, l);
+	begin_with_host(t, l);
 	strbuf_add(&t->words, l->cpu.text, l->cpu.n);
 	r = table_at(&t->running, t->words.text, t->words.n);
 
-	if (same(r, prev) && now >= r->since && !(prev.n == 1 && *prev.text == '0')) {
-		const char *cpu = cpu_of(t, l);
+	if (is_running(r, prev) && now >= r->since && !(prev.n == 1 && *prev.text == '0')) {
+		const char *cpu = cpu_label(t, l);
 
 		if (t->by_cpu)
-			add(t, l, l->cpu, cpu, (struct mark){ r->since, now, r->name, RAN });
+			add_mark(t, l, l->cpu, cpu, (struct mark){ r->since, now, r->name, RAN });
 		else
-			add(t, l, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
+			add_mark(t, l, prev, r->name, (struct mark){ r->since, now, cpu, RAN });
 	}
 	r->name = next.n && next.n <= sizeof(r->pid) ?
-		  task_of(t, l, trace_line_key(l, "next_comm"), next) : NULL;
+		  task_label(t, l, trace_line_key(l, "next_comm"), next) : NULL;
 	r->npid = next.n;
 	if (r->name)
 		memcpy(r->pid, next.text, next.n);
 	r->since = now;
 }
 
-/* How long something took that ends with the event, if it says so; else 0. */
-static uint64_t took(const struct trace_line *l, int digits)
+/* Return the value of lat in ns, or in counts of the clock, or 0 if the line has none. */
+static uint64_t latency_of(const struct trace_line *l, int digits)
 {
 	struct text_part p = trace_line_key(l, "lat");
 	struct decimal v;
@@ -165,7 +171,7 @@ static uint64_t took(const struct trace_line *l, int digits)
 	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
 }
 
-static void take_line(struct timeline *t, const char *line, size_t n)
+static void read_line(struct timeline *t, const char *line, size_t n)
 {
 	struct text_part lane, comm, pid;
 	struct trace_line l;
@@ -174,13 +180,13 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 	int digits, switched;
 
 	if (!trace_line(&l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
-		/* who runs behind a gap is not known before the next switch */
-		int gap = remarks_is_gap(line);
+		/* after lost events, the running tasks are unknown until the next switch */
+		int gap = comments_is_gap(line);
 
 		for (size_t i = 0; gap && i < t->running.room; i++)
 			if (t->running.v[i])
 				((struct running *)t->running.v[i])->name = NULL;
-		remarks_keep(&t->remarks, line);
+		comments_keep(&t->comments, line);
 		return;
 	}
 	if (!l.cpu.n)
@@ -189,8 +195,8 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 	t->digits = digits;
 	switched = l.event.n == 12 && !memcmp(l.event.text, "sched_switch", 12);
 	if (switched)
-		take_switch(t, &l, now);
-	lat = took(&l, digits);
+		read_switch(t, &l, now);
+	lat = latency_of(&l, digits);
 	if (switched && !lat) {
 		if (now < t->begin)
 			t->begin = now;
@@ -198,22 +204,22 @@ static void take_line(struct timeline *t, const char *line, size_t n)
 			t->end = now;
 		return;
 	}
-	/* a switch ends the waiting of who comes */
+	/* the latency of a switch is the wait of the task that the processor switches to */
 	comm = switched ? trace_line_key(&l, "next_comm") : l.comm;
 	pid = switched ? trace_line_key(&l, "next_pid") : l.pid;
 	if (!pid.n)
 		pid = (struct text_part){ "-", 1 };
-	label = t->by_cpu ? cpu_of(t, &l) : task_of(t, &l, comm, pid);
+	label = t->by_cpu ? cpu_label(t, &l) : task_label(t, &l, comm, pid);
 	lane = t->by_cpu ? l.cpu : pid;
 	t->words.n = 0;
 	strbuf_puts(&t->words, l.prefix);
 	strbuf_add(&t->words, l.event.text, l.event.n);
-	name = name_of(t, t->words.text, t->words.n);
-	add(t, &l, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
-					   lat ? TOOK : TICK });
+	name = keep_name(t, t->words.text, t->words.n);
+	add_mark(t, &l, lane, label, (struct mark){ lat < now ? now - lat : 0, now, name,
+						    lat ? TOOK : TICK });
 }
 
-/* ---- out ------------------------------------------------------------------------------ */
+/* ---- draw the lanes -------------------------------------------------------------------- */
 
 static int by_most(const void *a, const void *b)
 {
@@ -222,7 +228,7 @@ static int by_most(const void *a, const void *b)
 	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
-/* Tasks as they come up. */
+/* Compare two lanes by their earliest mark. */
 static int by_first(const void *a, const void *b)
 {
 	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
@@ -243,7 +249,7 @@ static int by_kind(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Hundredths of a pixel from the left. */
+/* Return the place of a time, in hundredths of a pixel from the left. */
 static uint64_t across(const struct timeline *t, uint64_t time)
 {
 	double all = (double)(t->end - t->begin);
@@ -252,7 +258,7 @@ static uint64_t across(const struct timeline *t, uint64_t time)
 				       (WIDTH * 100) : 0);
 }
 
-/* Microseconds, or what the clock counts. */
+/* Append the time in microseconds, or as the number that the clock counts. */
 static void put_time(const struct timeline *t, struct strbuf *w, uint64_t time)
 {
 	char text[32];
@@ -302,7 +308,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 		strbuf_puts(w, ">");
 		svg_text(w, m->name, strlen(m->name), (size_t)((width - 600) / SVG_LETTER));
 		if (w->text[w->n - 1] == '>')
-			w->n = n; /* not a letter fits */
+			w->n = n; /* the bar has no room for a letter */
 		else
 			strbuf_puts(w, "</text>");
 		w->text[w->n] = '\0';
@@ -311,7 +317,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	stdout_print("%s\n", w->text);
 }
 
-/* Do both begin in one pixel? */
+/* Return whether both marks are of the same kind and begin in the same pixel. */
 static int same_pixel(const struct timeline *t, const struct mark *a, const struct mark *b)
 {
 	return a->kind == b->kind && across(t, a->from) / 100 == across(t, b->from) / 100;
@@ -357,22 +363,23 @@ static void draw(struct timeline *t)
 	uint64_t height = HEAD + FOOT + LANE * shown;
 	char title[160], micro[16];
 
-	/* a digit too many in front, so that none is lost behind the point */
+	/* add 1000000 to keep the leading zeros of the fraction; the 1 is not printed */
 	str_format(micro, sizeof(micro), "%llu",
 		   1000000 + (unsigned long long)t->begin % 1000000000 / 1000);
 	str_format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
 		   "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
 		   (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
-	svg_begin(LEFT + WIDTH + RIGHT, height + remarks_room(&t->remarks), title);
+	svg_begin(LEFT + WIDTH + RIGHT, height + comments_room(&t->comments), title);
 	draw_axis(t, height);
 	for (size_t i = 0; i < shown; i++)
 		draw_lane(t, (struct lane *)t->lanes.v[i], HEAD + LANE * i);
 	if (shown < t->lanes.n) {
-		str_format(title, sizeof(title), "%zu lanes more, with less in them, are not shown",
+		str_format(title, sizeof(title),
+			   "%zu lanes more, with less in them, are not shown",
 			   t->lanes.n - shown);
 		svg_label(LEFT, height - 24, title, strlen(title), SIZE_MAX);
 	}
-	remarks_draw(&t->remarks, height + remarks_room(&t->remarks) - 6);
+	comments_draw(&t->comments, height + comments_room(&t->comments) - 6);
 	svg_end();
 }
 
@@ -400,7 +407,9 @@ int main(int argc, char **argv)
 	confine();
 	signal(SIGINT, SIG_IGN);
 	while ((n = line_read(&in, &line)) >= 0)
-		take_line(&t, line, (size_t)n);
+		read_line(&t, line, (size_t)n);
+	if (in.failed)
+		return REFUSED;
 	if (!t.events)
 		return NO;
 	table_sort(&t.lanes, by_most);

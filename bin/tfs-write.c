@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-write - put records into control files of tracefs
+ * tfs-write - write records to control files of tracefs
  *
  * Requires: tracefs, and permission to write the files.
- *	-c           clear each file before its first record; without it
- *	             nothing is truncated
- *	-R ROOT      take ROOT for the tracefs root, unchecked
- *	-i INSTANCE  files of this instance; default $TFS_INSTANCE
- * Each FILE is below the root or the instance; each RECORD is one write
- * of its own and ends in a newline. A RECORD of "-" stands for the lines of
- * standard input, a record each. All files are looked up before the first is
- * written; records are written in order, up to the first that is refused,
- * which is shown with the kernel's reason.
- * Exit: 0 all written, 100 misused, 111 refused.
+ *	-c           clear each file before its first record; without -c, tfs-write
+ *	             truncates no file
+ *	-R ROOT      take ROOT for the tracefs root, without a check
+ *	-i INSTANCE  write files of this instance; default $TFS_INSTANCE
+ * Each FILE is below the root or the instance. Each RECORD is one write and ends in a
+ * newline. A RECORD of "-" stands for the lines of standard input, one record each.
+ * tfs-write checks all files before it writes the first record. It writes the records in
+ * order and stops at the first one that the kernel refuses, with the kernel's reason.
+ * Exit: 0 all written, 100 usage error, 111 refused.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,11 +26,11 @@
 static const struct tool tool = {
 	.name = "tfs-write",
 	.usage = "tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...",
-	.purpose = "put records into control files of tracefs",
+	.purpose = "write records to control files of tracefs",
 	.letters = "cR:i:",
 };
 
-static int put(int dir, const char *file, const char *record, int flags)
+static int write_record(int dir, const char *file, const char *record, int flags)
 {
 	if (!ctl_write(dir, file, record, flags))
 		return 0;
@@ -39,25 +38,27 @@ static int put(int dir, const char *file, const char *record, int flags)
 	return -1;
 }
 
-static int put_lines(int dir, const char *file, int flags)
+/* Write each line of standard input as a record. */
+static int write_lines(int dir, const char *file, int flags)
 {
 	struct line_reader in = { 0 };
 	char *line;
 	ssize_t n;
 	int r = 0;
 
-	/* clear once, in front of the first line, and without one as well */
+	/* clear the file once, even if there is no line */
 	if (flags & CTL_TRUNCATE)
-		r = put(dir, file, "", flags);
+		r = write_record(dir, file, "", flags);
 	while (!r && (n = line_read(&in, &line)) >= 0)
 		if (strlen(line) != (size_t)n)
 			r = err_msg("a NUL byte in a record for %s", file);
 		else
-			r = put(dir, file, line, 0);
+			r = write_record(dir, file, line, 0);
 	free(in.text);
-	return r;
+	return in.failed ? -1 : r;
 }
 
+/* Exit with an error message unless the record can be written to the file. */
 static void check(int dir, char *file, char *record)
 {
 	struct stat st;
@@ -75,7 +76,7 @@ static void check(int dir, char *file, char *record)
 		err_exit(REFUSED, "unable to write %s: it is a directory", file);
 }
 
-/* Whether to clear the file of pair i: where it is named first, if at all. */
+/* Return the flags for the operands at i: clear a file only before its first record. */
 static int flags_of(char **argv, int i, int flags)
 {
 	for (int j = 0; j < i; j += 2)
@@ -113,8 +114,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < argc; i += 2) {
 		int now = flags ? flags_of(argv, i, flags) : 0;
 
-		if ((strcmp(argv[i + 1], "-") ? put(dir, argv[i], argv[i + 1], now)
-					      : put_lines(dir, argv[i], now)) < 0)
+		if ((strcmp(argv[i + 1], "-") ? write_record(dir, argv[i], argv[i + 1], now)
+					      : write_lines(dir, argv[i], now)) < 0)
 			return REFUSED;
 	}
 	return DONE;

@@ -29,28 +29,28 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-dir: an unknown letter is named and the usage shown" {
+@test "tfs-dir: names an unknown letter and shows the usage" {
 	misuse "no such option: -x" tfs-dir -x
 }
 
-@test "tfs-dir: an unknown long option is named" {
+@test "tfs-dir: names an unknown long option" {
 	misuse "no such option: --instance" tfs-dir --instance x
 }
 
-@test "tfs-dir: an unknown long option behind others is named" {
+@test "tfs-dir: names an unknown long option that follows other options" {
 	misuse "no such option: --instance" tfs-dir -R / --instance
 }
 
-@test "tfs-dir: an escape as an option letter does not reach the terminal" {
+@test "tfs-dir: prints an escape character given as an option letter in a harmless form" {
 	misuse "no such option: -?" tfs-dir -$'\e'
 }
 
-@test "tfs-dir: an option without its value is named" {
+@test "tfs-dir: names an option that lacks its value" {
 	misuse "option -R needs a value" tfs-dir -R
 	misuse "option -i needs a value" tfs-dir -i
 }
 
-@test "tfs-dir: an operand is refused" {
+@test "tfs-dir: refuses an operand" {
 	misuse "unexpected operand 'x'" tfs-dir x
 	misuse "unexpected operand '-R'" tfs-dir -- -R
 }
@@ -59,13 +59,14 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	misuse "unexpected operand 'a?b??[31mc?'" tfs-dir $'a\nb\r\e[31mc\177'
 }
 
-@test "tfs-dir: an operand of 100000 bytes is cut in the message" {
+@test "tfs-dir: cuts an operand of 100000 bytes in the message" {
 	run -100 --separate-stderr tfs-dir "$(printf '%0100000d' 0)"
 	[ -z "$output" ]
 	[[ $stderr != *$'\n'* ]]
 	[ "${#stderr}" -lt 1024 ]
 }
 
+# bats test_tags=quick
 @test "tfs-dir: plain directory: prints the root that -R names, as it was given" {
 	mkdir -p root
 	run -0 tfs-dir -R root
@@ -88,7 +89,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ "$output" = root/instances/one ]
 }
 
-@test "tfs-dir: plain directory: an empty instance is the root itself" {
+@test "tfs-dir: plain directory: an empty instance name means the root itself" {
 	mkdir -p root/instances/two
 	TFS_INSTANCE=two run -0 tfs-dir -R root -i ''
 	[ "$output" = root ]
@@ -96,7 +97,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ "$output" = root ]
 }
 
-@test "tfs-dir: plain directory: / in the place of an instance is the root itself" {
+@test "tfs-dir: plain directory: the instance name / means the root itself" {
 	mkdir -p root/instances/two
 	TFS_INSTANCE=two run -0 tfs-dir -R root -i /
 	[ "$output" = root ]
@@ -105,28 +106,28 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	fails 111 "tfs-dir: fatal: not an instance's name: '//'" tfs-dir -R root -i //
 }
 
-@test "tfs-dir: plain directory: the last of several roots counts" {
+@test "tfs-dir: plain directory: the last of several -R options counts" {
 	mkdir -p a b
 	run -0 tfs-dir -R a -R b
 	[ "$output" = b ]
 }
 
-@test "tfs-dir: a root that is not there is named with the reason" {
+@test "tfs-dir: names a missing root and the reason" {
 	fails 111 "tfs-dir: fatal: unable to open nowhere: No such file or directory" \
 		tfs-dir -R nowhere
 }
 
-@test "tfs-dir: a root that is a file is named with the reason" {
+@test "tfs-dir: names a root that is a file, and the reason" {
 	: >file
 	fails 111 "tfs-dir: fatal: unable to open file: Not a directory" tfs-dir -R file
 }
 
-@test "tfs-dir: a root with a newline in its name keeps the error on one line" {
+@test "tfs-dir: a newline in the root's name keeps the error on one line" {
 	fails 111 "tfs-dir: fatal: unable to open a?b: No such file or directory" \
 		tfs-dir -R $'a\nb'
 }
 
-@test "tfs-dir: a root longer than a path can be is refused on one line" {
+@test "tfs-dir: refuses a root longer than a path can be, on one line" {
 	run -111 --separate-stderr tfs-dir -R "$(printf '%05000d' 0)"
 	[ -z "$output" ]
 	[[ $stderr != *$'\n'* ]]
@@ -134,13 +135,13 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 		[[ $stderr == *"...: Filename too long" ]] # musl's words
 }
 
-@test "tfs-dir: an instance that is not there is named with its root" {
+@test "tfs-dir: names a missing instance and its root" {
 	mkdir -p root/instances
 	fails 111 "tfs-dir: fatal: unable to open instance one in root: No such file or directory" \
 		tfs-dir -R root -i one
 }
 
-@test "tfs-dir: no name of an instance leaves the instances directory" {
+@test "tfs-dir: no instance name can leave the instances directory" {
 	mkdir -p root/instances/one root/events
 	for name in .. . ../events one/.. one/../../events /etc one/ .hidden; do
 		fails 111 "tfs-dir: fatal: not an instance's name: '$name'" \
@@ -150,7 +151,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	done
 }
 
-@test "tfs-dir: an instance's name of more than 255 bytes is refused" {
+@test "tfs-dir: refuses an instance name of more than 255 bytes" {
 	mkdir -p root/instances
 	local long
 	long=$(printf '%0256d' 0)
@@ -159,7 +160,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 		tfs-dir -R root -i "${long#0}"
 }
 
-@test "tfs-dir: control bytes in an instance's name keep the error on one line" {
+@test "tfs-dir: control bytes in an instance name keep the error on one line" {
 	mkdir -p root
 	fails 111 "tfs-dir: fatal: unable to open instance a?b?[2J in root: No such file or directory" \
 		tfs-dir -R root -i $'a\nb\e[2J'
@@ -184,25 +185,25 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	fails 111 "tfs-dir: fatal: unable to write to standard output: Bad file descriptor" closed
 }
 
-@test "tfs-dir: a closed standard error takes no status away" {
+@test "tfs-dir: a closed standard error does not change the exit status" {
 	run -111 "$BASH" -c 'tfs-dir -R nowhere 2>&-'
 	[ -z "$output" ]
 }
 
-@test "tfs-dir: without any tracefs the error is the mount command" {
+@test "tfs-dir: without any tracefs the error shows the mount command" {
 	no_tracefs sys
 	fails 111 "tfs-dir: fatal: no tracefs at $PWD/sys/kernel/tracing: as root, mount -t tracefs nodev $PWD/sys/kernel/tracing" \
 		tfs-dir
 }
 
-@test "tfs-dir: an empty mount point is no tracefs" {
+@test "tfs-dir: does not take an empty mount point for a tracefs" {
 	no_tracefs sys
 	mkdir -p sys/kernel/tracing sys/kernel/debug/tracing
 	run -111 --separate-stderr tfs-dir
 	[[ $stderr == "tfs-dir: fatal: no tracefs at $PWD/sys/kernel/tracing: as root, mount "* ]]
 }
 
-@test "tfs-dir: a mount table that lies about a plain directory is not believed" {
+@test "tfs-dir: does not believe a mount table that calls a plain directory a tracefs" {
 	no_tracefs sys
 	mkdir -p plain no-procfs/1
 	echo "nodev $PWD/plain tracefs rw 0 0" >no-procfs/1/mounts
@@ -210,7 +211,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[[ $stderr == "tfs-dir: fatal: no tracefs at "* ]]
 }
 
-@test "tfs-dir: a tracefs without permission is told from none" {
+@test "tfs-dir: tells a tracefs without permission from a missing tracefs" {
 	need_tool setpriv
 	no_tracefs sys
 	mkdir -p sys/kernel
@@ -243,7 +244,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ "$output" = "$PWD/sys/kernel/tracing" ]
 }
 
-@test "tfs-dir: kernel: the place below debugfs comes second" {
+@test "tfs-dir: kernel: the directory below debugfs is tried second" {
 	need_tracefs
 	no_tracefs sys
 	mkdir -p sys/kernel/debug sys/kernel/tracing
@@ -252,7 +253,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ "$output" = "$PWD/sys/kernel/debug/tracing" ]
 }
 
-@test "tfs-dir: kernel: the mount table comes third" {
+@test "tfs-dir: kernel: the mount table is tried third" {
 	need_tracefs
 	no_tracefs sys
 	mkdir -p no-procfs/1
@@ -264,7 +265,7 @@ tracefs $PWD/elsewhere tracefs rw,relatime 0 0" >no-procfs/1/mounts
 	[ "$output" = "$PWD/elsewhere" ]
 }
 
-@test "tfs-dir: kernel: our own mount table counts where that of pid 1 is not to be had" {
+@test "tfs-dir: kernel: reads its own mount table if the mount table of pid 1 cannot be read" {
 	need_tracefs
 	no_tracefs sys
 	mkdir -p no-procfs/self
@@ -274,7 +275,7 @@ tracefs $PWD/elsewhere tracefs rw,relatime 0 0" >no-procfs/1/mounts
 	[ "$output" = "$PWD/elsewhere" ]
 }
 
-@test "tfs-dir: kernel: a path below /sys in the mount table is sought below TRACER_SYSFS_PATH" {
+@test "tfs-dir: kernel: looks for a /sys path of the mount table below TRACER_SYSFS_PATH" {
 	need_tracefs
 	no_tracefs sys
 	mkdir -p no-procfs/1 sys/odd
@@ -284,7 +285,7 @@ tracefs $PWD/elsewhere tracefs rw,relatime 0 0" >no-procfs/1/mounts
 	[ "$output" = "$PWD/sys/odd/place" ]
 }
 
-@test "tfs-dir: kernel: empty TRACER variables are as good as none" {
+@test "tfs-dir: kernel: empty TRACER variables count as unset" {
 	need_tracefs
 	[ "$TRACEFS" = /sys/kernel/tracing ] || skip "needs tracefs at /sys/kernel/tracing"
 	TRACER_SYSFS_PATH='' TRACER_PROCFS_PATH='' run -0 tfs-dir

@@ -30,7 +30,7 @@ error_log() {
 @test "tfs-write: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-write --help
 	[ "$output" = "usage: $USAGE
-tfs-write - put records into control files of tracefs" ]
+tfs-write - write records to control files of tracefs" ]
 	[ -z "$stderr" ]
 }
 
@@ -40,27 +40,27 @@ tfs-write - put records into control files of tracefs" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-write: options that are unknown or lack their value are named" {
+@test "tfs-write: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-write -x
 	misuse "no such option: --clear" tfs-write --clear
 	misuse "option -R needs a value" tfs-write -R
 	misuse "option -i needs a value" tfs-write -c -i
 }
 
-@test "tfs-write: nothing to write is a misuse" {
+@test "tfs-write: refuses a call without a file and a record as a usage error" {
 	plain_root
 	misuse "nothing to write" tfs-write
 	misuse "nothing to write" tfs-write -R root -c
 }
 
-@test "tfs-write: a file without a record is named, and nothing is written" {
+@test "tfs-write: names a file without a record, and writes nothing" {
 	plain_root
 	misuse "no record for file" tfs-write -R root file
 	misuse "no record for other" tfs-write -R root file 1 other
 	exactly root/file ''
 }
 
-@test "tfs-write: a newline in a record is refused before anything is written" {
+@test "tfs-write: refuses a newline in a record before it writes anything" {
 	plain_root
 	misuse "a newline in the record for other: give each record a FILE of its own" \
 		tfs-write -R root file 1 other $'1\n2'
@@ -68,12 +68,12 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/other ''
 }
 
-@test "tfs-write: a root that is not there is named with the reason" {
+@test "tfs-write: names a missing root and the reason" {
 	fails 111 "tfs-write: fatal: unable to open nowhere: No such file or directory" \
 		tfs-write -R nowhere file 1
 }
 
-@test "tfs-write: an instance that is not there is named" {
+@test "tfs-write: names a missing instance" {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to open instance two in root: No such file or directory" \
 		tfs-write -R root -i two file 1
@@ -81,6 +81,7 @@ tfs-write - put records into control files of tracefs" ]
 		tfs-write -R root -i ../.. file 1
 }
 
+# bats test_tags=quick
 @test "tfs-write: plain directory: a record is appended with one newline" {
 	plain_root
 	printf 'before\n' >root/file
@@ -111,21 +112,21 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/other ''
 }
 
-@test "tfs-write: plain directory: -c clears a file once, however many records it gets" {
+@test "tfs-write: plain directory: -c clears a file only once, even if the file gets several records" {
 	plain_root
 	printf 'before\n' >root/file
 	tfs-write -c -R root file 1 other x file 2
 	exactly root/file $'1\n2\n'
 }
 
-@test "tfs-write: plain directory: a record - is the lines of standard input" {
+@test "tfs-write: plain directory: the record - stands for the lines of standard input" {
 	plain_root
 	printf 'a b\n\nc' | tfs-write -R root other 0 file -
 	exactly root/file $'a b\n\nc\n'
 	exactly root/other $'0\n'
 }
 
-@test "tfs-write: plain directory: -c clears once in front of standard input's lines" {
+@test "tfs-write: plain directory: -c clears the file once before the lines of standard input" {
 	plain_root
 	printf 'before\n' >root/file
 	printf 'a\nb\n' | tfs-write -c -R root file -
@@ -134,14 +135,14 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/file ''
 }
 
-@test "tfs-write: plain directory: no line at all writes nothing" {
+@test "tfs-write: plain directory: writes nothing if standard input has no line" {
 	plain_root
 	printf 'before\n' >root/file
 	tfs-write -R root file - </dev/null
 	exactly root/file $'before\n'
 }
 
-@test "tfs-write: plain directory: a line of standard input may be a megabyte long" {
+@test "tfs-write: plain directory: accepts a line of a megabyte from standard input" {
 	plain_root
 	head -c 1000000 /dev/zero | tr '\0' x >long
 	echo >>long
@@ -149,7 +150,7 @@ tfs-write - put records into control files of tracefs" ]
 	cmp long root/file
 }
 
-@test "tfs-write: plain directory: any byte but newline and NUL goes through" {
+@test "tfs-write: plain directory: writes every byte except newline and NUL unchanged" {
 	plain_root
 	local all
 	all=$(printf '%b' "$(printf '\\x%x' {1..9} {11..255})")
@@ -157,7 +158,7 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/file "$all"$'\n'
 }
 
-@test "tfs-write: plain directory: a record - can be written as a line of standard input" {
+@test "tfs-write: plain directory: writes a line - of standard input as the record -" {
 	plain_root
 	echo - | tfs-write -R root file -
 	exactly root/file $'-\n'
@@ -180,7 +181,7 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/file $'3\n'
 }
 
-@test "tfs-write: plain directory: a record is one write, and a file is not truncated" {
+@test "tfs-write: plain directory: writes each record with one write, and does not truncate the file" {
 	need_tool strace
 	plain_root
 	strace -o log -e trace=openat,write tfs-write -R root file 'a b c' ||
@@ -193,7 +194,7 @@ tfs-write - put records into control files of tracefs" ]
 	grep -q '"file", O_WRONLY|O_TRUNC|O_CLOEXEC)' log
 }
 
-@test "tfs-write: a missing file is found before anything is written" {
+@test "tfs-write: finds a missing file before it writes anything" {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to write missing: No such file or directory" \
 		tfs-write -c -R root file 1 missing 2
@@ -201,14 +202,14 @@ tfs-write - put records into control files of tracefs" ]
 	[ ! -e root/missing ]
 }
 
-@test "tfs-write: a directory is found before anything is written" {
+@test "tfs-write: finds a directory before it writes anything" {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to write instances: it is a directory" \
 		tfs-write -R root file 1 instances 2
 	exactly root/file ''
 }
 
-@test "tfs-write: a file without permission is found before anything is written" {
+@test "tfs-write: finds a file without permission before it writes anything" {
 	need_tool setpriv
 	plain_root
 	chmod 444 root/other
@@ -217,21 +218,21 @@ tfs-write - put records into control files of tracefs" ]
 	exactly root/file ''
 }
 
-@test "tfs-write: control bytes in a file's name keep the error on one line" {
+@test "tfs-write: control bytes in a file name keep the error on one line" {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to write a?b?[2J: No such file or directory" \
 		tfs-write -R root $'a\nb\e[2J' 1
 	misuse "no record for a?b?[2J" tfs-write -R root $'a\nb\e[2J'
 }
 
-@test "tfs-write: a refused record is quoted with file and reason, and ends the writing" {
+@test "tfs-write: quotes a refused record with file and reason, and stops writing" {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to write 'bad' to picky: Invalid argument" \
 		tfs-write -R root file 1 picky bad file 2
 	exactly root/file $'1\n'
 }
 
-@test "tfs-write: a refused line of standard input ends the writing" {
+@test "tfs-write: stops writing at a refused line of standard input" {
 	plain_root
 	printf 'bad\nworse\n' >lines
 	fails 111 "tfs-write: fatal: unable to write 'bad' to picky: Invalid argument" \
@@ -244,7 +245,7 @@ tfs-write - put records into control files of tracefs" ]
 		tfs-write -R root picky $'a\e[31mb\rc\177'
 }
 
-@test "tfs-write: a refused record of 100000 bytes is cut, the reason is not" {
+@test "tfs-write: cuts a refused record of 100000 bytes, but prints the whole reason" {
 	plain_root
 	run -111 --separate-stderr tfs-write -R root picky "$(printf 'x%099999d' 0)"
 	[[ $stderr == "tfs-write: fatal: unable to write 'x000"*"...: "* ]]
@@ -252,7 +253,7 @@ tfs-write - put records into control files of tracefs" ]
 	[ "${#stderr}" -lt 1024 ]
 }
 
-@test "tfs-write: the kernel's own reason and its caret follow, of the newest error" {
+@test "tfs-write: shows the newest reason and caret of the kernel's error_log" {
 	plain_root
 	error_log bad "Field not found"
 	run -111 --separate-stderr tfs-write -R root picky bad
@@ -262,14 +263,14 @@ tfs-write - put records into control files of tracefs" ]
            ^" ]
 }
 
-@test "tfs-write: an error_log about another record is not shown" {
+@test "tfs-write: does not show an error_log about another record" {
 	plain_root
 	error_log "something else" "Field not found"
 	fails 111 "tfs-write: fatal: unable to write 'bad' to picky: Invalid argument" \
 		tfs-write -R root picky bad
 }
 
-@test "tfs-write: an empty or broken error_log is not shown" {
+@test "tfs-write: does not show an empty or broken error_log" {
 	plain_root
 	for log in '' '# nothing' $'[1] x: error: y\n  Command: ' 'Command: bad'; do
 		printf '%s' "$log" >root/error_log
@@ -278,7 +279,7 @@ tfs-write - put records into control files of tracefs" ]
 	done
 }
 
-@test "tfs-write: control bytes in the kernel's quotation do not reach the terminal" {
+@test "tfs-write: control bytes in the kernel's quoted command do not reach the terminal" {
 	plain_root
 	error_log $'a\e[31mb' "No such thing"
 	run -111 --separate-stderr tfs-write -R root picky $'a\e[31mb'
@@ -287,7 +288,7 @@ tfs-write - put records into control files of tracefs" ]
            ^" ]
 }
 
-@test "tfs-write: a NUL byte in a line is refused, and not half of it written" {
+@test "tfs-write: refuses a NUL byte in a line, and writes no part of that line" {
 	plain_root
 	printf 'a\0b\n' >lines
 	fails 111 "tfs-write: fatal: a NUL byte in a record for file" \
@@ -321,20 +322,20 @@ tfs-write - put records into control files of tracefs" ]
 		to_full tfs-write --help
 }
 
-@test "tfs-write: kernel: what is written is read back" {
+@test "tfs-write: kernel: the kernel reads back what the tool wrote" {
 	new_instance
 	tfs-write -i "$INSTANCE" tracing_on 0 trace_clock global
 	exactly "$DIR/tracing_on" $'0\n'
 	grep -qF '[global]' "$DIR/trace_clock"
 }
 
-@test "tfs-write: kernel: a list that takes a word a write gets all words of a record" {
+@test "tfs-write: kernel: a file that takes one word per write gets all words of a record" {
 	new_instance
 	tfs-write -i "$INSTANCE" set_event 'sched:sched_switch sched:sched_waking'
 	exactly "$DIR/set_event" $'sched:sched_switch\nsched:sched_waking\n'
 }
 
-@test "tfs-write: kernel: a list grows without -c and starts anew with it" {
+@test "tfs-write: kernel: a list grows without -c and is cleared first with -c" {
 	new_instance
 	TFS_INSTANCE=$INSTANCE tfs-write set_event_pid 1 set_event_pid "2 3"
 	exactly "$DIR/set_event_pid" $'1\n2\n3\n'
@@ -346,7 +347,7 @@ tfs-write - put records into control files of tracefs" ]
 	run ! grep -q '[0-9]' "$DIR/set_event_pid"
 }
 
-@test "tfs-write: kernel: a refusal ends the writing in the middle" {
+@test "tfs-write: kernel: stops writing at the record that the kernel refuses" {
 	new_instance
 	fails 111 "tfs-write: fatal: unable to write 'yes' to tracing_on: Invalid argument" \
 		tfs-write -i "$INSTANCE" trace_clock global tracing_on yes tracing_on 0
@@ -354,7 +355,7 @@ tfs-write - put records into control files of tracefs" ]
 	grep -qF '[global]' "$DIR/trace_clock"
 }
 
-@test "tfs-write: kernel: its reason and its caret are shown" {
+@test "tfs-write: kernel: shows the kernel's reason and caret" {
 	new_instance
 	[ -e "$DIR/error_log" ] || skip "needs error_log in tracefs"
 	run -111 --separate-stderr tfs-write -i "$INSTANCE" events/sched/sched_switch/filter 'foo == 1'
@@ -363,14 +364,14 @@ tfs-write - put records into control files of tracefs" ]
                ^" ]
 }
 
-@test "tfs-write: kernel: a record with an escape is quoted without it" {
+@test "tfs-write: kernel: quotes a record that holds an escape character without that character" {
 	new_instance
 	run -111 --separate-stderr tfs-write -i "$INSTANCE" events/sched/sched_switch/filter $'\e[31mfoo == 1'
 	[[ $stderr == "tfs-write: fatal: unable to write '?[31mfoo == 1' to events/sched/sched_switch/filter"* ]]
 	[[ $stderr != *$'\e'* ]]
 }
 
-@test "tfs-write: kernel: 4000 pids fit into one record" {
+@test "tfs-write: kernel: writes 4000 pids as one record" {
 	new_instance
 	tfs-write -i "$INSTANCE" set_event_pid "$(echo {10001..14000})"
 	exactly "$DIR/set_event_pid" "$(printf '%s\n' {10001..14000})"$'\n'

@@ -59,7 +59,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-instance: options that are unknown or lack their value are named" {
+@test "tfs-instance: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-instance -x
 	misuse "no such option: --stale" tfs-instance --stale
 	misuse "no such option: --stale" tfs-instance list --stale
@@ -69,40 +69,40 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	misuse "option -t needs a value" tfs-instance -t
 }
 
-@test "tfs-instance: what is no number of milliseconds is refused" {
+@test "tfs-instance: refuses an invalid number of milliseconds" {
 	for ms in '' -1 +1 1.5 1s ' 1' 2147483648 18446744073709551617; do
 		misuse "not a number of milliseconds: '$ms'" tfs-instance remove -t "$ms" x
 	done
 	misuse "not a number of milliseconds: '1?2?'" tfs-instance remove -t $'1\n2\e' x
 }
 
-@test "tfs-instance: no command is a misuse" {
-	misuse "nothing to do" tfs-instance
-	misuse "nothing to do" tfs-instance -s
+@test "tfs-instance: refuses a call without a command as a usage error" {
+	misuse "no command; give make, hold, list or remove" tfs-instance
+	misuse "no command; give make, hold, list or remove" tfs-instance -s
 }
 
-@test "tfs-instance: an unknown command is quoted" {
+@test "tfs-instance: quotes an unknown command" {
 	misuse "no such command: 'destroy'" tfs-instance destroy x
 	misuse "no such command: 'a?b'" tfs-instance $'a\nb'
 	misuse "no such command: ''" tfs-instance ''
 }
 
-@test "tfs-instance: make and remove without a name are misuses" {
-	misuse "make what?" tfs-instance make
-	misuse "remove what?" tfs-instance remove
+@test "tfs-instance: make and remove without a name are usage errors" {
+	misuse "make needs a NAME" tfs-instance make
+	misuse "remove needs a NAME" tfs-instance remove
 }
 
 @test "tfs-instance: hold needs a name and a program" {
-	misuse "hold what, for which program?" tfs-instance hold
-	misuse "hold what, for which program?" tfs-instance hold x
+	misuse "hold needs a NAME and a PROG" tfs-instance hold
+	misuse "hold needs a NAME and a PROG" tfs-instance hold x
 }
 
-@test "tfs-instance: list takes no name, and remove -s none" {
+@test "tfs-instance: list refuses a name, and remove -s refuses a name" {
 	misuse "unexpected operand 'x'" tfs-instance list x
 	misuse "unexpected operand 'x'" tfs-instance remove -s x
 }
 
-@test "tfs-instance: a name that could be a path, an option or hidden is refused before anything is made" {
+@test "tfs-instance: refuses a name that could be a path, an option or hidden before it makes anything" {
 	mkdir -p root/instances/one
 	local long
 	long=$(printf '%065d' 0)
@@ -120,7 +120,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ "$(ls root/instances)" = one ]
 }
 
-@test "tfs-instance: make refuses the names of sessions, which the next session would remove" {
+@test "tfs-instance: make refuses session names, because the next session would remove them" {
 	mkdir -p root/instances
 	for name in tfs.x tfs. tfs-blk.x tfs-dt.x tfs-other.x; do
 		misuse "the name $name is reserved for sessions: the next session would remove it" \
@@ -132,12 +132,12 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ ${#names[@]} = 5 ]
 }
 
-@test "tfs-instance: a root that is not there is named with the reason" {
+@test "tfs-instance: names a missing root and the reason" {
 	fails 111 "tfs-instance: fatal: unable to open nowhere: No such file or directory" \
 		tfs-instance -R nowhere list
 }
 
-@test "tfs-instance: a root without instances is named with the reason" {
+@test "tfs-instance: names a root without instances and the reason" {
 	mkdir root
 	for command in list 'make x' 'hold x true' 'remove x' 'remove -s'; do
 		# shellcheck disable=SC2086 # words
@@ -146,7 +146,8 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	done
 }
 
-@test "tfs-instance: plain directory: make makes a directory a name, for the owner and the group" {
+# bats test_tags=quick
+@test "tfs-instance: plain directory: make creates one directory per name, for the owner and the group" {
 	mkdir -p root/instances
 	umask 0
 	run -0 --separate-stderr tfs-instance -R root make one Two_2.x-y
@@ -156,40 +157,40 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 750 root/instances/one" ]
 }
 
-@test "tfs-instance: plain directory: a name of 64 bytes is a name" {
+@test "tfs-instance: plain directory: accepts a name of 64 bytes" {
 	mkdir -p root/instances
 	tfs-instance -R root make "$(printf '%064d' 0)"
 	[ -d "root/instances/$(printf '%064d' 0)" ]
 }
 
-@test "tfs-instance: plain directory: options go in front of the command and behind it" {
+@test "tfs-instance: plain directory: options may stand before or after the command" {
 	mkdir -p root/instances
 	tfs-instance make -R root one
 	tfs-instance -t 0 remove -R root one
 	[ -z "$(ls root/instances)" ]
 }
 
-@test "tfs-instance: plain directory: make refuses a name that is there, and those behind it" {
+@test "tfs-instance: plain directory: make refuses an existing name, and skips the names after it" {
 	mkdir -p root/instances/two
 	fails 111 "tfs-instance: fatal: unable to make instance two: File exists" \
 		tfs-instance -R root make one two three
 	[ "$(ls root/instances)" = $'one\ntwo' ]
 }
 
-@test "tfs-instance: plain directory: TFS_INSTANCE does not move the instances" {
+@test "tfs-instance: plain directory: TFS_INSTANCE does not change where instances are made" {
 	mkdir -p root/instances/one
 	TFS_INSTANCE=one tfs-instance -R root make two
 	[ "$(ls root/instances)" = $'one\ntwo' ]
 }
 
-@test "tfs-instance: plain directory: list prints the names, one a line, ascending" {
+@test "tfs-instance: plain directory: list prints one name per line, in ascending order" {
 	mkdir -p root/instances/{b,a,tfs.c,.hidden}
 	run -0 --separate-stderr tfs-instance -R root list
 	[ "$output" = $'a\nb\ntfs.c' ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-instance: plain directory: list exits 1 when there is none" {
+@test "tfs-instance: plain directory: list exits 1 when there is no instance" {
 	mkdir -p root/instances
 	run -1 --separate-stderr tfs-instance -R root list
 	[ -z "$output$stderr" ]
@@ -197,13 +198,13 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-instance: plain directory: list -s prints ours that nobody holds, and not what others made" {
+@test "tfs-instance: plain directory: list -s prints our instances without a live holder, and nobody else's" {
 	mkdir -p root/instances/{other,tfs.dead,tfsx,tfs.,tfs-blk.dead,tfs-dt.dead,tfs-x.y}
 	run -0 tfs-instance -R root list -s
 	[ "$(LC_ALL=C sort <<<"$output")" = $'tfs-blk.dead\ntfs-dt.dead\ntfs.\ntfs.dead' ]
 }
 
-@test "tfs-instance: plain directory: list cannot be written to a full disk" {
+@test "tfs-instance: plain directory: list reports a full disk" {
 	mkdir -p root/instances/tfs.one
 	for stale in '' -s; do
 		fails 111 "tfs-instance: fatal: unable to write to standard output: No space left on device" \
@@ -211,14 +212,14 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	done
 }
 
-@test "tfs-instance: plain directory: remove removes them" {
+@test "tfs-instance: plain directory: remove removes the named instances" {
 	mkdir -p root/instances/{one,two,three}
 	run -0 --separate-stderr tfs-instance -R root remove one three
 	[ "$(ls root/instances)" = two ]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-instance: plain directory: remove names what is not there, with the reason" {
+@test "tfs-instance: plain directory: remove names a missing instance and the reason" {
 	mkdir -p root/instances
 	fails 111 "tfs-instance: fatal: unable to remove instance one: No such file or directory" \
 		tfs-instance -R root remove one
@@ -237,7 +238,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -d root/instances/full/below ]
 }
 
-@test "tfs-instance: plain directory: remove -s removes the stale ones and no other" {
+@test "tfs-instance: plain directory: remove -s removes the stale instances and no others" {
 	mkdir -p root/instances/{other,tfs.dead,tfs.gone,tfsx,tfs-blk.dead,tfs-dt.dead}
 	run -0 --separate-stderr tfs-instance -R root remove -s
 	[ "$(ls root/instances)" = $'other\ntfsx' ]
@@ -246,7 +247,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-instance: plain directory: remove -s goes on past one that it cannot remove" {
+@test "tfs-instance: plain directory: remove -s goes on after an instance that it cannot remove" {
 	mkdir -p root/instances/{tfs.a,tfs.b/below,tfs.c}
 	fails 111 "tfs-instance: fatal: unable to remove instance tfs.b: Directory not empty" \
 		tfs-instance -R root remove -s
@@ -262,14 +263,14 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -d root/instances/tfs.one ]
 }
 
-@test "tfs-instance: plain directory: hold refuses a name that is there, dead or alive" {
+@test "tfs-instance: plain directory: hold refuses an existing name, whether its holder is dead or alive" {
 	mkdir -p root/instances/tfs.one
 	fails 111 "tfs-instance: fatal: unable to make instance tfs.one: File exists" \
 		tfs-instance -R root hold one touch ran
 	[ ! -e ran ]
 }
 
-@test "tfs-instance: plain directory: hold exits 127 without the program, and leaves nothing" {
+@test "tfs-instance: plain directory: hold exits 127 if the program is missing, and leaves nothing" {
 	mkdir -p root/instances
 	fails 127 "tfs-instance: fatal: unable to run no-such-program: No such file or directory" \
 		tfs-instance -R root hold one no-such-program
@@ -283,7 +284,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$(ls root/instances)" ]
 }
 
-@test "tfs-instance: plain directory: what a live program holds is not stale until it is killed" {
+@test "tfs-instance: plain directory: an instance that a live program holds is not stale until the program is killed" {
 	mkdir -p root/instances
 	mkfifo in
 	background tfs-instance -R root hold one cat <>in
@@ -300,7 +301,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$(ls root/instances)" ]
 }
 
-@test "tfs-instance: plain directory: a child of the holder does not hold" {
+@test "tfs-instance: plain directory: a child of the holder does not keep the instance held" {
 	mkdir -p root/instances
 	mkfifo in
 	background tfs-instance -R root hold one sh -c 'cat <>in & echo $! >child; wait' <>in
@@ -314,21 +315,21 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ "$output" = tfs.one ]
 }
 
-@test "tfs-instance: kernel: make makes an instance with the kernel's files in it" {
+@test "tfs-instance: kernel: make creates an instance that holds the kernel's files" {
 	new_instance
 	[ -e "$DIR/trace_pipe" ]
 	[ -e "$DIR/events/enable" ]
 	lists "$INSTANCE"
 }
 
-@test "tfs-instance: kernel: make refuses an instance that is there" {
+@test "tfs-instance: kernel: make refuses an existing instance" {
 	new_instance
 	fails 111 "tfs-instance: fatal: unable to make instance $INSTANCE: File exists" \
 		tfs-instance make "$INSTANCE"
 	[ -d "$DIR" ]
 }
 
-@test "tfs-instance: kernel: remove removes it" {
+@test "tfs-instance: kernel: remove removes the instance" {
 	new_instance
 	run -0 --separate-stderr tfs-instance remove "$INSTANCE"
 	[ -z "$output$stderr" ]
@@ -336,7 +337,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	run ! lists "$INSTANCE"
 }
 
-@test "tfs-instance: kernel: remove waits for a reader that lets go" {
+@test "tfs-instance: kernel: remove waits until a reader closes its file" {
 	new_instance
 	exec 8<"$DIR/trace_pipe"
 	background tfs-instance remove -t 20000 "$INSTANCE" 8>&-
@@ -347,7 +348,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ ! -e "$DIR" ]
 }
 
-@test "tfs-instance: kernel: remove gives a reader up after -t MS, and names it busy" {
+@test "tfs-instance: kernel: remove reports a busy instance after -t MS" {
 	new_instance
 	exec 8<"$DIR/trace_pipe"
 	for ms in 0 50; do
@@ -361,7 +362,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	tfs-instance remove -t 20000 "$INSTANCE"
 }
 
-@test "tfs-instance: kernel: remove -t waits as long as it says" {
+@test "tfs-instance: kernel: remove -t waits as long as MS says" {
 	new_instance
 	exec 8<"$DIR/trace_pipe"
 	local before=${EPOCHREALTIME/./}
@@ -370,7 +371,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	exec 8<&-
 }
 
-@test "tfs-instance: kernel: hold makes an instance that its program works in" {
+@test "tfs-instance: kernel: hold makes an instance in which its program can trace" {
 	need_tracefs
 	local name=tfs.${MARK}hold
 	# shellcheck disable=SC2016 # the shell's own
@@ -383,7 +384,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	remove_stale "$name"
 }
 
-@test "tfs-instance: kernel: what a live program holds is not stale, for another process either" {
+@test "tfs-instance: kernel: an instance that a live program holds is not stale for another process either" {
 	need_tracefs
 	holder a
 	local first=$HOLDER
@@ -405,7 +406,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	remove_stale "tfs.${MARK}a"
 }
 
-@test "tfs-instance: kernel: a holder in another pid namespace is alive" {
+@test "tfs-instance: kernel: a holder in another pid namespace counts as alive" {
 	need_tracefs
 	need_tool unshare
 	unshare --pid --fork true || skip "needs pid namespaces"
@@ -419,7 +420,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	remove_stale "tfs.$MARK"
 }
 
-@test "tfs-instance: kernel: 20 that make the same name at once: one has it" {
+@test "tfs-instance: kernel: if 20 processes make the same name at once, exactly one succeeds" {
 	need_tracefs
 	local i made=0 pids=()
 	for i in {1..20}; do

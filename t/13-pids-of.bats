@@ -78,7 +78,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	[ -z "$stderr" ]
 }
 
-@test "pids-of: options that are unknown or lack their value are named" {
+@test "pids-of: names unknown options and options that lack their value" {
 	misuse "no such option: -x" pids-of -x
 	misuse "no such option: --uid" pids-of --uid 0
 	for letter in c n u C; do
@@ -86,12 +86,12 @@ pids-of - print the pids that selectors name, one a line" ]
 	done
 }
 
-@test "pids-of: no selector is a misuse" {
+@test "pids-of: refuses a call without a selector as a usage error" {
 	misuse "no pid and no selector" pids-of
 	misuse "no pid and no selector" pids-of -d -t
 }
 
-@test "pids-of: what is no pid is refused" {
+@test "pids-of: refuses an invalid pid" {
 	local huge
 	huge=$(printf '9%079d' 0)
 	for pid in 0 00 +1 1x ' 1' '1 ' 1.0 0x1 4194305 4294967297 18446744073709551617 \
@@ -105,30 +105,31 @@ pids-of - print the pids that selectors name, one a line" ]
 	misuse "not a pid: '$huge'" pids-of "${huge}1"
 }
 
-@test "pids-of: what is no uid is refused" {
+@test "pids-of: refuses an invalid uid" {
 	for uid in '' root -1 +1 '1 ' 4294967296 18446744073709551616; do
 		misuse "not a uid: '$uid'" pids-of -u "$uid"
 	done
 	misuse "not a uid: '0?1'" pids-of -u $'0\n1'
 }
 
-@test "pids-of: an empty cgroup is a misuse, and not everybody" {
+@test "pids-of: refuses an empty cgroup, and does not take it for all tasks" {
 	misuse "not a cgroup: ''" pids-of -c ''
 }
 
-@test "pids-of: a procfs that is not there is named with the reason" {
+@test "pids-of: names a missing procfs and the reason" {
 	export TRACER_PROCFS_PATH=$PWD/nowhere
 	fails 111 "pids-of: fatal: unable to read $PWD/nowhere: No such file or directory" \
 		pids-of -u 0
 }
 
-@test "pids-of: plain directory: pids come sorted by number, none twice" {
+# bats test_tags=quick
+@test "pids-of: plain directory: prints each pid once, sorted by number" {
 	plain_procfs
 	task 9 1; task 10 1; task 100 1
 	gives "9 10 100" pids-of 100 9 10 9 100
 }
 
-@test "pids-of: plain directory: a pid that is not there is named, and none printed" {
+@test "pids-of: plain directory: names a missing pid, and prints no pid" {
 	plain_procfs
 	task 9 1
 	fails 111 "pids-of: fatal: no task 10 is alive" pids-of 9 10
@@ -136,7 +137,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	fails 111 "pids-of: fatal: no task 10 is alive" pids-of -c 10
 }
 
-@test "pids-of: plain directory: a zombie is not alive, unless threads of it are" {
+@test "pids-of: plain directory: a zombie is not alive unless one of its threads is" {
 	plain_procfs
 	task 9 1 prog Z
 	task 10 1 prog X
@@ -146,7 +147,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives 11 pids-of 11
 }
 
-@test "pids-of: plain directory: -C takes the whole comm, blanks and parentheses included" {
+@test "pids-of: plain directory: -C compares the whole comm, blanks and parentheses included" {
 	plain_procfs
 	task 9 1 prog
 	task 10 1 program
@@ -163,7 +164,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	nobody pids-of -C 'pro*'
 }
 
-@test "pids-of: plain directory: a comm that looks like the rest of the line has no parent" {
+@test "pids-of: plain directory: a comm that looks like the rest of the stat line does not change the parent" {
 	plain_procfs
 	task 9 1 ') Z 10 (x'
 	task 10 1
@@ -172,7 +173,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10" pids-of -u 1000
 }
 
-@test "pids-of: plain directory: -u takes the real uid" {
+@test "pids-of: plain directory: -u compares the real uid" {
 	plain_procfs
 	task 9 1
 	task 10 1
@@ -182,7 +183,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	nobody pids-of -u 0
 }
 
-@test "pids-of: plain directory: -u is not taken in by a comm that looks like the line" {
+@test "pids-of: plain directory: a comm that looks like a uid line does not deceive -u" {
 	plain_procfs
 	task 9 1 'Uid: 0'
 	# what the kernel makes of a newline there
@@ -191,7 +192,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives 9 pids-of -u 1000
 }
 
-@test "pids-of: plain directory: -d adds descendants of descendants, those with lower numbers too" {
+@test "pids-of: plain directory: -d adds all descendants, even those with lower numbers" {
 	plain_procfs
 	task 5 300; task 100 1; task 200 100; task 300 200; task 400 1; task 6 5
 	gives "5 6 100 200 300" pids-of -d 100
@@ -199,7 +200,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives 100 pids-of 100
 }
 
-@test "pids-of: plain directory: -d follows what any selector named" {
+@test "pids-of: plain directory: -d adds the descendants of tasks that any selector chose" {
 	plain_procfs
 	task 9 1 here
 	task 10 9 there
@@ -207,7 +208,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10" pids-of -d -C here
 }
 
-@test "pids-of: plain directory: parents in a circle come to an end" {
+@test "pids-of: plain directory: a circle of parents does not loop for ever" {
 	plain_procfs
 	task 9 10; task 10 9; task 11 11
 	gives "9 10" pids-of -d 9
@@ -224,7 +225,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10 11 12 20" pids-of -t -d 9
 }
 
-@test "pids-of: plain directory: a thread that leads no process stands for itself" {
+@test "pids-of: plain directory: a thread that leads no process selects itself only" {
 	plain_procfs
 	task 9 1 prog S 12 11
 	mkdir -p proc/12/task/{9,11,12}
@@ -232,7 +233,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives 12 pids-of -t 12
 }
 
-@test "pids-of: plain directory: -c takes a cgroup and those below it, and no other" {
+@test "pids-of: plain directory: -c selects the tasks of a cgroup and of the cgroups below it, and no others" {
 	plain_procfs
 	for pid in 9 10 11 12 13; do task $pid 1; done
 	printf '0::/a\n' >proc/9/cgroup
@@ -254,7 +255,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10 11 12 13" pids-of -c /
 }
 
-@test "pids-of: plain directory: -c with a pid takes the longest of its paths" {
+@test "pids-of: plain directory: -c with a pid uses the longest of its cgroup paths" {
 	plain_procfs
 	for pid in 9 10 11; do task $pid 1; done
 	printf '3:cpu:/short\n2:memory:/container/one\n0::/\n' >proc/9/cgroup
@@ -263,7 +264,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 11" pids-of -c 9
 }
 
-@test "pids-of: plain directory: -c with a pid prefers version 2, unless a container's own path has fewer tasks" {
+@test "pids-of: plain directory: -c with a pid prefers version 2, unless the container's own path has fewer tasks" {
 	plain_procfs
 	for pid in 1 9 10 11; do task $pid 1; done
 	id=$(printf '%064d' 7)
@@ -280,17 +281,17 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives 11 pids-of -c 11
 }
 
-@test "pids-of: plain directory: -c with a pid takes no cgroup that task 1 is in" {
+@test "pids-of: plain directory: -c with a pid never uses a cgroup that holds task 1" {
 	plain_procfs
 	for pid in 1 9 10; do task $pid 1; done
 	printf '3:cpu:/all\n0::/\n' | tee proc/1/cgroup proc/9/cgroup >proc/10/cgroup
-	fails 111 "pids-of: fatal: task 9 is in no cgroup but those of task 1, which are everybody's; name one by its path" \
+	fails 111 "pids-of: fatal: task 9 is only in cgroups that task 1 is in as well; give a cgroup by its path" \
 		pids-of -c 9
 	printf '3:cpu:/all\n2:pids:/x\n0::/\n' >proc/9/cgroup
 	gives 9 pids-of -c 9
 }
 
-@test "pids-of: plain directory: zombies are named by no selector, and are nobody's descendants" {
+@test "pids-of: plain directory: no selector prints a zombie, and -d does not print zombies either" {
 	plain_procfs
 	task 9 1 prog; task 10 9 prog Z; task 11 9 prog; task 12 9 prog X
 	printf '0::/a\n' | tee proc/9/cgroup proc/10/cgroup >proc/11/cgroup
@@ -303,7 +304,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 11 13" pids-of -C prog
 }
 
-@test "pids-of: kernel: a zombie is named by no selector" {
+@test "pids-of: kernel: no selector prints a zombie" {
 	mkfifo go never
 	# shellcheck disable=SC2016 # the shell's own parameter
 	background "$BASH" -c 'exec -a zombie "$1" 0 <&0 & exec cat <>never' - "$PROG/calls" <>go >ready
@@ -320,14 +321,14 @@ $child" pids-of -d "$parent"
 	run -1 grep -qx "$child" <(pids-of -C calls; pids-of -u "$(id -u)")
 }
 
-@test "pids-of: plain directory: -c with a pid in no cgroup is refused: it would be everybody" {
+@test "pids-of: plain directory: -c refuses a pid in no cgroup, because that would select all tasks" {
 	plain_procfs
 	task 9 1
-	fails 111 "pids-of: fatal: task 9 is in no cgroup but the root, which is everybody" \
+	fails 111 "pids-of: fatal: task 9 is only in the root cgroup, which holds all tasks" \
 		pids-of -c 9
 }
 
-@test "pids-of: plain directory: -c with a pid whose cgroup cannot be read says so" {
+@test "pids-of: plain directory: -c with a pid says when it cannot read the pid's cgroup" {
 	plain_procfs
 	task 9 1
 	rm proc/9/cgroup
@@ -335,7 +336,7 @@ $child" pids-of -d "$parent"
 		pids-of -c 9
 }
 
-@test "pids-of: plain directory: -n takes those with the same namespace" {
+@test "pids-of: plain directory: -n selects the tasks with the same namespace" {
 	plain_procfs
 	for pid in 9 10 11; do task $pid 1; done
 	: >proc/9/ns/pid
@@ -346,14 +347,14 @@ $child" pids-of -d "$parent"
 	gives "9 11" pids-of -n 11
 }
 
-@test "pids-of: plain directory: -n with a pid whose namespace cannot be read says so" {
+@test "pids-of: plain directory: -n with a pid says when it cannot read the pid's namespace" {
 	plain_procfs
 	task 9 1
 	fails 111 "pids-of: fatal: unable to read the pid namespace of 9: No such file or directory" \
 		pids-of -n 9
 }
 
-@test "pids-of: plain directory: selectors add up" {
+@test "pids-of: plain directory: several selectors select the union of their tasks" {
 	plain_procfs
 	task 9 1 one; task 10 1 two; task 11 1 three; task 12 1 four; task 13 1 five; task 14 1 six
 	printf '0::/a\n' >proc/11/cgroup
@@ -363,7 +364,7 @@ $child" pids-of -d "$parent"
 	gives "9 10" pids-of -C one -C two
 }
 
-@test "pids-of: plain directory: broken and strange entries are passed over" {
+@test "pids-of: plain directory: skips broken and strange entries" {
 	plain_procfs
 	task 9 1
 	mkdir -p proc/{10,11,12,self,99999999,1x,-5}
@@ -375,7 +376,7 @@ $child" pids-of -d "$parent"
 	fails 111 "pids-of: fatal: no task 11 is alive" pids-of 11
 }
 
-@test "pids-of: plain directory: 10000 pids at once" {
+@test "pids-of: plain directory: prints 10000 pids in one call" {
 	plain_procfs
 	local pid
 	for pid in {10..19}; do task "$pid" 1; done
@@ -390,14 +391,14 @@ $child" pids-of -d "$parent"
 		to_full pids-of 9
 }
 
-@test "pids-of: kernel: a pid is itself, and a dead one is named" {
+@test "pids-of: kernel: a pid selects itself, and a dead pid is named in the error" {
 	gives $$ pids-of $$
 	local dead
 	dead=$(dead_pid)
 	fails 111 "pids-of: fatal: no task $dead is alive" pids-of $$ "$dead"
 }
 
-@test "pids-of: kernel: a comm that ends the field early is read whole" {
+@test "pids-of: kernel: reads a comm with a closing parenthesis whole" {
 	cp "$PROG/calls" "./$ODD"
 	mkfifo in
 	background "./$ODD" 1 <>in >ready
@@ -419,7 +420,7 @@ $child" pids-of -d "$parent"
 	gives "$PID" pids-of -C $'a\n) Z\e[2J'
 }
 
-@test "pids-of: kernel: a process that names itself anew is found by the new name" {
+@test "pids-of: kernel: finds a process that renamed itself by its new name" {
 	mkfifo in
 	background "$BASH" -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
 	eventually grep -q ready ready
@@ -428,7 +429,7 @@ $child" pids-of -d "$parent"
 	gives "$PID" pids-of "$PID"
 }
 
-@test "pids-of: kernel: all threads of a process, and a thread alone" {
+@test "pids-of: kernel: -t prints all threads of a process, and a thread can be selected alone" {
 	calls -e 1 8
 	run -0 pids-of -t "$CALLS"
 	[ "$output" = "$(threads "$CALLS")" ]
@@ -438,14 +439,14 @@ $child" pids-of -d "$parent"
 	gives "$thread" pids-of -t "$thread"
 }
 
-@test "pids-of: kernel: a thousand threads" {
+@test "pids-of: kernel: -t prints a thousand threads" {
 	calls -e 1 1000
 	pids-of -t "$CALLS" >out
 	threads "$CALLS" | cmp - out
 	[ "$(wc -l <out)" = 1000 ]
 }
 
-@test "pids-of: kernel: descendants, and the threads of each" {
+@test "pids-of: kernel: -d prints descendants, and with -t the threads of each" {
 	calls -e 1 3 4
 	all_there() { [ "$(pids-of -dt "$CALLS" | wc -l)" = 13 ]; }
 	eventually all_there
@@ -454,12 +455,12 @@ $child" pids-of -d "$parent"
 	[ "${#lines[@]}" = 5 ]
 }
 
-@test "pids-of: kernel: -u takes our own" {
+@test "pids-of: kernel: -u selects our own tasks" {
 	run -0 pids-of -u "$(id -ru)"
 	grep -qx $$ <<<"$output"
 }
 
-@test "pids-of: kernel: a cgroup by its path and by a pid in it" {
+@test "pids-of: kernel: -c accepts a cgroup path, and a pid in that cgroup" {
 	need_root
 	local root=
 	for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
@@ -501,7 +502,7 @@ $child" pids-of -d "$parent"
 	nobody pids-of -c "/$name"
 }
 
-@test "pids-of: kernel: a version 1 cgroup by its path" {
+@test "pids-of: kernel: -c accepts the path of a version 1 cgroup" {
 	need_root
 	local root=/sys/fs/cgroup/pids
 	[ -e $root/cgroup.procs ] || skip "needs cgroup v1"
@@ -514,7 +515,7 @@ $child" pids-of -d "$parent"
 	wait "$CALLS" || :
 }
 
-@test "pids-of: kernel: those in a pid namespace, from outside" {
+@test "pids-of: kernel: -n selects the tasks of a pid namespace from outside" {
 	need_tool unshare
 	unshare --pid --fork true 2>/dev/null || skip "needs pid namespaces"
 	mkfifo in
@@ -532,7 +533,7 @@ $child" pids-of -d "$parent"
 	run ! grep -qx "$init" <<<"$output"
 }
 
-@test "pids-of: kernel: inside a pid namespace pids are its own" {
+@test "pids-of: kernel: inside a pid namespace the pids are those of that namespace" {
 	need_tool unshare
 	unshare --pid --fork true 2>/dev/null || skip "needs pid namespaces"
 	# shellcheck disable=SC2016 # the inner shell's

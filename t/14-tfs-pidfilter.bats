@@ -50,7 +50,7 @@ getppids() {
 @test "tfs-pidfilter: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-pidfilter --help
 	[ "$output" = "usage: $USAGE
-tfs-pidfilter - say whose events an instance records" ]
+tfs-pidfilter - select the tasks whose events an instance records" ]
 	[ -z "$stderr" ]
 }
 
@@ -60,26 +60,26 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-pidfilter: options that are unknown or lack their value are named" {
+@test "tfs-pidfilter: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-pidfilter -x
 	misuse "no such option: --set" tfs-pidfilter --set 1
 	misuse "option -R needs a value" tfs-pidfilter -f -R
 	misuse "option -i needs a value" tfs-pidfilter -i
 }
 
-@test "tfs-pidfilter: no command is a misuse, and an unknown one is quoted" {
-	misuse "nothing to do" tfs-pidfilter
-	misuse "nothing to do" tfs-pidfilter -f
+@test "tfs-pidfilter: refuses a call without a command, and quotes an unknown command" {
+	misuse "no command; give set, add, remove, list or mirror" tfs-pidfilter
+	misuse "no command; give set, add, remove, list or mirror" tfs-pidfilter -f
 	misuse "no such command: 'clear'" tfs-pidfilter clear
 	misuse "no such command: '1'" tfs-pidfilter 1
 	misuse "no such command: 'a?b?'" tfs-pidfilter $'a\nb\e'
 }
 
-@test "tfs-pidfilter: list takes no pid" {
+@test "tfs-pidfilter: list refuses a pid" {
 	misuse "unexpected operand '1'" tfs-pidfilter list 1
 }
 
-@test "tfs-pidfilter: what is no pid is refused, and none is written" {
+@test "tfs-pidfilter: refuses an invalid pid, and writes none" {
 	plain_root
 	for pid in '' 0 -1 +1 1x '1 2' 4194305 18446744073709551617 ../1 '*' -R; do
 		misuse "not a pid: '$pid'" tfs-pidfilter -R root set 5 "$pid"
@@ -89,7 +89,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/options/event-fork ''
 }
 
-@test "tfs-pidfilter: what is no pid is refused from standard input too" {
+@test "tfs-pidfilter: refuses an invalid pid on standard input too" {
 	plain_root
 	echo '5 6 x7' >pids
 	misuse "not a pid: 'x7'" from pids tfs-pidfilter -R root set
@@ -101,7 +101,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_notrace_pid ''
 }
 
-@test "tfs-pidfilter: pids may have commas between, as operands and on standard input" {
+@test "tfs-pidfilter: accepts commas between pids, as operands and on standard input" {
 	local held=()
 	new_instance
 	for _ in 1 2 3; do
@@ -117,7 +117,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	misuse "not a pid: '1,'" tfs-pidfilter -i "$INSTANCE" set 1,
 }
 
-@test "tfs-pidfilter: - stands alone: with pids it is none" {
+@test "tfs-pidfilter: refuses - together with pids" {
 	plain_root
 	for pids in '- 5' '5 -' '- -'; do
 		# shellcheck disable=SC2086 # words
@@ -126,7 +126,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_pid ''
 }
 
-@test "tfs-pidfilter: no pids on standard input are a misuse: the list would be everybody's" {
+@test "tfs-pidfilter: refuses a standard input without pids, because an empty list would mean all tasks" {
 	plain_root
 	for command in set add remove 'set -'; do
 		# shellcheck disable=SC2086 # words
@@ -144,7 +144,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_pid ''
 }
 
-@test "tfs-pidfilter: a root or an instance that is not there is named" {
+@test "tfs-pidfilter: names a missing root or instance" {
 	plain_root
 	fails 111 "tfs-pidfilter: fatal: unable to open nowhere: No such file or directory" \
 		tfs-pidfilter -R nowhere list
@@ -154,7 +154,8 @@ tfs-pidfilter - say whose events an instance records" ]
 		tfs-pidfilter -R root -i ../.. set 5
 }
 
-@test "tfs-pidfilter: plain directory: set writes who as one record, and follows forks" {
+# bats test_tags=quick
+@test "tfs-pidfilter: plain directory: set writes all pids as one record, and enables fork following" {
 	plain_root
 	run -0 --separate-stderr tfs-pidfilter -R root set 30 4 30 100
 	[ -z "$output$stderr" ]
@@ -177,7 +178,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_ftrace_notrace_pid $'5\n'
 }
 
-@test "tfs-pidfilter: plain directory: forks are followed before the first pid is in" {
+@test "tfs-pidfilter: plain directory: enables fork following before it writes the first pid" {
 	need_tool strace
 	plain_root
 	strace -o log -e trace=openat tfs-pidfilter -R root add 5 || skip "needs ptrace"
@@ -187,7 +188,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	run ! grep -q O_TRUNC log
 }
 
-@test "tfs-pidfilter: plain directory: pids come from standard input in any spacing" {
+@test "tfs-pidfilter: plain directory: reads pids from standard input with any spacing" {
 	plain_root
 	printf '7\t 6\n\n5\n8 ' >pids
 	tfs-pidfilter -R root set <pids
@@ -196,7 +197,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_pid $'5 6 7 8\n9\n'
 }
 
-@test "tfs-pidfilter: plain directory: set takes those who were there before away" {
+@test "tfs-pidfilter: plain directory: set removes the pids that were there before" {
 	plain_root
 	echo '5 6 7' >root/set_event_pid
 	tfs-pidfilter -R root set 6 8
@@ -206,7 +207,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ "$output" = $'6\n8' ]
 }
 
-@test "tfs-pidfilter: plain directory: add takes back what remove said" {
+@test "tfs-pidfilter: plain directory: add puts a removed pid back" {
 	plain_root
 	tfs-pidfilter -R root set 5 6 7
 	tfs-pidfilter -R root remove 6 7
@@ -218,7 +219,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ "$output" = $'5\n6' ]
 }
 
-@test "tfs-pidfilter: plain directory: list prints them ascending, one a line" {
+@test "tfs-pidfilter: plain directory: list prints the pids in ascending order, one per line" {
 	plain_root
 	printf '100\n20\n3\n' >root/set_event_pid
 	echo 20 >root/set_event_notrace_pid
@@ -227,7 +228,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-pidfilter: plain directory: list exits 1 when there is nobody" {
+@test "tfs-pidfilter: plain directory: list exits 1 when the filter is empty" {
 	plain_root
 	run -1 --separate-stderr tfs-pidfilter -R root list
 	[ -z "$output$stderr" ]
@@ -249,7 +250,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	exactly root/set_event_pid ''
 }
 
-@test "tfs-pidfilter: plain directory: 10000 pids are one record" {
+@test "tfs-pidfilter: plain directory: writes 10000 pids as one record" {
 	need_tool strace
 	plain_root
 	printf '%s\n' {10001..20000} >pids
@@ -259,7 +260,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	tfs-pidfilter -R root list | cmp - pids
 }
 
-@test "tfs-pidfilter: a file that is not there or not ours to write is named" {
+@test "tfs-pidfilter: names a file that is missing or not writable" {
 	plain_root
 	rm root/options/event-fork
 	fails 111 "tfs-pidfilter: fatal: unable to write '1' to options/event-fork: No such file or directory" \
@@ -290,7 +291,7 @@ tfs-pidfilter - say whose events an instance records" ]
 		to_full tfs-pidfilter -R root list
 }
 
-@test "tfs-pidfilter: kernel: set, add, remove and list agree with it" {
+@test "tfs-pidfilter: kernel: set, add, remove and list agree with the kernel's filter" {
 	new_instance
 	# threads of one that forks nobody meanwhile
 	calls -e 1 3
@@ -317,7 +318,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-pidfilter: kernel: -f sets the functions' list and its fork option" {
+@test "tfs-pidfilter: kernel: -f sets the filter of the function tracers and their fork option" {
 	new_instance
 	cat "$DIR"/set_ftrace_{notrace_,}pid >/dev/null 2>&1 ||
 		lacks set_ftrace_notrace_pid
@@ -329,7 +330,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	holds set_ftrace_notrace_pid "$CALLS"
 }
 
-@test "tfs-pidfilter: kernel: only those that were set are recorded, and all their calls" {
+@test "tfs-pidfilter: kernel: the kernel records the selected tasks only, and all their calls" {
 	new_instance
 	calls 1000
 	local other=$CALLS other_go=$GO
@@ -344,7 +345,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ "$(grep -cv '^#' "$DIR/trace")" = 1000 ]
 }
 
-@test "tfs-pidfilter: kernel: children are followed from their fork on, and forgotten when they are gone" {
+@test "tfs-pidfilter: kernel: the kernel follows children from their fork on, and forgets dead tasks" {
 	new_instance
 	calls 100 2 3
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
@@ -358,7 +359,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	eventually forgotten
 }
 
-@test "tfs-pidfilter: kernel: who was removed is not recorded any more, the others are" {
+@test "tfs-pidfilter: kernel: the kernel no longer records a removed task, but still records the others" {
 	new_instance
 	calls 50
 	local other=$CALLS other_go=$GO
@@ -374,7 +375,7 @@ tfs-pidfilter - say whose events an instance records" ]
 	[ "$(grep -cv '^#' "$DIR/trace")" = 50 ]
 }
 
-@test "tfs-pidfilter: kernel: what pids-of prints is what it takes" {
+@test "tfs-pidfilter: kernel: set accepts the output of pids-of" {
 	new_instance
 	calls -e 10 4 3
 	all_there() { [ "$(pids-of -dt "$CALLS" | wc -l)" = 13 ]; }
@@ -398,7 +399,7 @@ functions_of() {
 	: >"$1/set_ftrace_notrace_pid"
 }
 
-@test "tfs-pidfilter: mirror lets the functions follow whom the events follow" {
+@test "tfs-pidfilter: mirror copies the events' pid filter to the function tracers" {
 	functions_of root
 	printf '3\n17\n' >root/set_event_pid
 	: >root/set_event_notrace_pid
@@ -410,7 +411,7 @@ functions_of() {
 	exactly root/set_ftrace_notrace_pid ""
 }
 
-@test "tfs-pidfilter: mirror leaves out whom the events leave out" {
+@test "tfs-pidfilter: mirror copies the list of excluded pids too" {
 	functions_of root
 	: >root/set_event_pid
 	printf '5\n' >root/set_event_notrace_pid
@@ -420,7 +421,7 @@ functions_of() {
 	exactly root/set_ftrace_pid ""
 }
 
-@test "tfs-pidfilter: mirror takes no pid, and needs function tracers" {
+@test "tfs-pidfilter: mirror refuses a pid, and needs function tracers" {
 	functions_of root
 	: >root/set_event_pid
 	: >root/set_event_notrace_pid
@@ -431,7 +432,7 @@ functions_of() {
 		tfs-pidfilter -R root mirror
 }
 
-@test "tfs-pidfilter: the kernel's list of functions is the events' after mirror" {
+@test "tfs-pidfilter: mirror makes the kernel's function pid list equal to the events' list" {
 	need_tracefs set_ftrace_notrace_pid
 	new_instance
 	head -c 1 "$DIR/set_ftrace_pid" >can.read 2>&1 || skip "needs set_ftrace_pid, which this kernel keeps to itself"

@@ -52,7 +52,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 		to_full sigwait-run --help
 }
 
-@test "sigwait-run: options that are unknown or lack their value are named" {
+@test "sigwait-run: names unknown options and options that lack their value" {
 	misuse "no such option: -x" sigwait-run -u "$UNDO" -x
 	misuse "no such option: --undo" sigwait-run --undo "$UNDO"
 	for letter in t p u; do
@@ -61,7 +61,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ ! -e undone ]
 }
 
-@test "sigwait-run: what is no number of milliseconds is refused, and nothing started or undone" {
+@test "sigwait-run: refuses an invalid number of milliseconds, and starts and undoes nothing" {
 	for ms in '' -1 +1 1.5 1s ' 1' 0x1 2147483648 18446744073709551617; do
 		misuse "not a number of milliseconds: '$ms'" \
 			sigwait-run -u "$UNDO" -t "$ms" touch started
@@ -71,7 +71,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ ! -e started ]
 }
 
-@test "sigwait-run: what is no pid is refused, and nothing started or undone" {
+@test "sigwait-run: refuses an invalid pid, and starts and undoes nothing" {
 	for pid in '' 0 -1 +1 1x 4194305 18446744073709551617 self ../1; do
 		misuse "not a pid: '$pid'" sigwait-run -u "$UNDO" -p 1 -p "$pid" touch started
 	done
@@ -80,24 +80,25 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ ! -e started ]
 }
 
-@test "sigwait-run: exits 99 when the time is up, and the undo has run" {
+@test "sigwait-run: exits 99 when the time is up, after the undo command" {
 	run -99 --separate-stderr sigwait-run -t 10 -u "$UNDO"
 	[ -z "$output$stderr" ]
 	undone
 }
 
-@test "sigwait-run: no time at all is up at once" {
+# bats test_tags=quick
+@test "sigwait-run: a time limit of zero ends the wait at once" {
 	run -99 sigwait-run -t 0 -u "$UNDO"
 	undone
 }
 
-@test "sigwait-run: waits as long as it says" {
+@test "sigwait-run: waits as long as the time limit says" {
 	local before=${EPOCHREALTIME/[.,]/}
 	run -99 sigwait-run -t 150
 	[ $((${EPOCHREALTIME/[.,]/} - before)) -ge 150000 ]
 }
 
-@test "sigwait-run: the longest time limit does not wrap" {
+@test "sigwait-run: the longest time limit does not overflow" {
 	waiting -t 2147483647
 	run -99 sigwait-run -t 20
 	run ! gone "$PID"
@@ -106,7 +107,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: each of its signals ends the wait with 128 and its number, and the undo runs once" {
+@test "sigwait-run: each stop signal ends the wait with 128+n, and the undo command runs once" {
 	local signal
 	for signal in HUP INT QUIT USR1 USR2 TERM; do
 		waiting
@@ -119,7 +120,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	done
 }
 
-@test "sigwait-run: a signal that the caller ignores ends the wait all the same" {
+@test "sigwait-run: a signal that the caller ignores still ends the wait" {
 	ignoring() {
 		trap '' HUP INT QUIT TERM USR1 USR2
 		exec sigwait-run -u "$UNDO"
@@ -135,7 +136,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	done
 }
 
-@test "sigwait-run: a signal that was blocked and pending before it began is heard" {
+@test "sigwait-run: a signal that was blocked and pending at the start ends the wait" {
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's
 	run -143 perl -MPOSIX -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); kill TERM => $$; exec @ARGV' \
@@ -143,7 +144,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: more signals while the undo runs do not run it again, nor cut it short" {
+@test "sigwait-run: signals during the undo command neither run it again nor interrupt it" {
 	mkfifo go
 	# shellcheck disable=SC2016 # the shell's own
 	background sigwait-run -u 'echo begun >>undone; read -r line <go; echo "$line" >>undone'
@@ -158,7 +159,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	exactly undone $'begun\nended\n'
 }
 
-@test "sigwait-run: a signal that it does not wait for is none of its business" {
+@test "sigwait-run: a signal that it does not wait for does not end the wait" {
 	waiting
 	kill -CHLD "$PID"
 	kill -WINCH "$PID"
@@ -170,7 +171,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: -p: exits 0 when the task is gone, and the undo has run" {
+@test "sigwait-run: -p: exits 0 when the task has ended, after the undo command" {
 	calls 1
 	waiting -p "$CALLS"
 	run -99 sigwait-run -t 20 -p "$CALLS"
@@ -182,7 +183,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ ! -s err ]
 }
 
-@test "sigwait-run: -p: a task that was never there is gone" {
+@test "sigwait-run: -p: a task that never existed counts as ended" {
 	: 3>&- &
 	wait $!
 	run -0 --separate-stderr sigwait-run -p $! -u "$UNDO"
@@ -190,7 +191,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: -p: a zombie is gone" {
+@test "sigwait-run: -p: a zombie counts as ended" {
 	mkfifo in go
 	# its parent does not wait for it
 	# shellcheck disable=SC2016 # the shell's own
@@ -205,7 +206,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: -p: waits for the last of several, in whatever order they go" {
+@test "sigwait-run: -p: waits until the last of several tasks ends, in any order" {
 	calls 1; local a=$CALLS a_go=$GO
 	calls 1; local b=$CALLS b_go=$GO
 	calls 1; local c=$CALLS c_go=$GO
@@ -223,7 +224,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: -p: takes a thread that leads no process" {
+@test "sigwait-run: -p: accepts a thread that leads no process" {
 	calls -e 1 3
 	local thread
 	thread=$(pids-of -t "$CALLS" | tail -n 1)
@@ -237,7 +238,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: -p: a signal ends the wait before the task does, and leaves the task alone" {
+@test "sigwait-run: -p: a signal ends the wait before the task ends, and the task keeps running" {
 	calls 1
 	waiting -p "$CALLS"
 	kill -INT "$PID"
@@ -246,7 +247,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	run ! gone "$CALLS"
 }
 
-@test "sigwait-run: PROG's own status is its status, and the undo has run" {
+@test "sigwait-run: returns the status of PROG, after the undo command" {
 	need_pidfd
 	local want
 	for want in 0 1 7 99 111 255; do
@@ -258,7 +259,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	done
 }
 
-@test "sigwait-run: PROG's own options are its own" {
+@test "sigwait-run: passes PROG its own options" {
 	need_pidfd
 	run -0 sigwait-run -t 20000 printf '%s %s %s\n' -t -u --help
 	[ "$output" = "-t -u --help" ]
@@ -266,13 +267,13 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ "$output" = x ]
 }
 
-@test "sigwait-run: PROG reads our standard input" {
+@test "sigwait-run: PROG reads the standard input of the caller" {
 	need_pidfd
 	run -0 sigwait-run cat <<<hello
 	[ "$output" = hello ]
 }
 
-@test "sigwait-run: a PROG that a signal kills gives 128 and its number, and the undo has run" {
+@test "sigwait-run: returns 128+n if a signal kills PROG, after the undo command" {
 	need_pidfd
 	# shellcheck disable=SC2016 # the program's
 	run -137 sigwait-run -u "$UNDO" sh -c 'kill -KILL $$'
@@ -283,7 +284,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: exits 127 without the PROG, and the undo has run" {
+@test "sigwait-run: exits 127 if PROG is missing, after the undo command" {
 	need_pidfd
 	fails 127 "sigwait-run: fatal: unable to run no-such-program: No such file or directory" \
 		sigwait-run -u "$UNDO" no-such-program
@@ -292,7 +293,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 		sigwait-run $'./a\nb\e[2J'
 }
 
-@test "sigwait-run: exits 126 when PROG cannot be run, and the undo has run" {
+@test "sigwait-run: exits 126 if PROG cannot be run, after the undo command" {
 	need_pidfd
 	: >plain
 	fails 126 "sigwait-run: fatal: unable to run ./plain: Permission denied" \
@@ -300,7 +301,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: the time limit sends PROG a SIGTERM and waits for its end" {
+@test "sigwait-run: the time limit sends SIGTERM to PROG and waits for its end" {
 	need_pidfd
 	mkfifo in
 	# try again with a longer limit if PROG had not set its trap before the signal
@@ -316,7 +317,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: a signal sends PROG a SIGTERM, and the status is the signal's" {
+@test "sigwait-run: a signal sends SIGTERM to PROG, and the status is that of the signal" {
 	mkfifo in
 	local signal
 	for signal in HUP INT QUIT USR1 USR2 TERM; do
@@ -331,7 +332,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	done
 }
 
-@test "sigwait-run: the end of -p sends PROG a SIGTERM, and exits 0" {
+@test "sigwait-run: the end of the tasks of -p sends SIGTERM to PROG, and the status is 0" {
 	mkfifo in
 	calls 1
 	waiting -p "$CALLS" cat <>in
@@ -342,7 +343,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: PROG starts with the signals as they were" {
+@test "sigwait-run: PROG starts with the signal mask and actions of the caller" {
 	need_pidfd
 	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
 	# the shell in between might change its own
@@ -350,7 +351,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ "$output" = "$(cat expected)" ]
 }
 
-@test "sigwait-run: a caller that ignores SIGCHLD does not take PROG's status away" {
+@test "sigwait-run: returns PROG's status even if the caller ignores SIGCHLD" {
 	need_pidfd
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's
@@ -358,7 +359,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: a child that is not PROG does not end the wait" {
+@test "sigwait-run: a child other than PROG does not end the wait" {
 	mkfifo in
 	# one that the shell had before it became sigwait-run
 	# shellcheck disable=SC2016 # the shell's own
@@ -371,7 +372,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: a PROG that is stopped and goes on does not end the wait" {
+@test "sigwait-run: stopping and continuing PROG does not end the wait" {
 	mkfifo in
 	waiting cat <>in
 	eventually children "$PID" >child
@@ -389,7 +390,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	undone
 }
 
-@test "sigwait-run: children that end meanwhile do not move the time limit" {
+@test "sigwait-run: children that end meanwhile do not change the time limit" {
 	# one of them ends each 200 ms, for six seconds
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'for i in 1 2 3 4 5; do for j in 0 2 4 6 8 10; do
@@ -402,7 +403,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	kill -KILL "${others[@]}" 2>/dev/null || : # most are gone
 }
 
-@test "sigwait-run: an undo that fails is quoted, and exits 111 whatever came before" {
+@test "sigwait-run: quotes an undo command that fails, and exits 111 in every case" {
 	need_pidfd
 	fails 111 "sigwait-run: fatal: the undo failed: exit 3" sigwait-run -t 0 -u 'exit 3'
 	fails 111 "sigwait-run: fatal: the undo failed: exit 1" sigwait-run -u 'exit 1' true
@@ -410,12 +411,12 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 		sigwait-run -u $'false # \e[2J\n' sh -c 'exit 7'
 }
 
-@test "sigwait-run: the last of several undos counts" {
+@test "sigwait-run: the last of several undo commands counts" {
 	run -99 sigwait-run -t 0 -u 'echo one' -u 'echo two'
 	[ "$output" = two ]
 }
 
-@test "sigwait-run: an undo runs with the signals as they were" {
+@test "sigwait-run: the undo command runs with the signal mask and actions of the caller" {
 	# busybox's shell ignores SIGQUIT of itself
 	look="grep -E '^Sig(Blk|Ign):' /proc/self/status"
 	sh -c "$look" >expected
@@ -423,7 +424,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	[ "$output" = "$(cat expected)" ]
 }
 
-@test "sigwait-run: -p needs a procfs only of the tasks it names" {
+@test "sigwait-run: -p reads only the procfs entries of the tasks it names" {
 	calls 1
 	TRACER_PROCFS_PATH=$PWD/nowhere run -0 sigwait-run -t 20000 -p "$CALLS"
 	run ! gone "$CALLS"

@@ -92,7 +92,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-catpipe: options that are unknown or lack their value are named" {
+@test "tfs-catpipe: names unknown options and options that lack their value" {
 	misuse "no such option: -y" tfs-catpipe -y
 	misuse "no such option: --lines" tfs-catpipe -l --lines
 	for letter in s w R i; do
@@ -100,7 +100,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	done
 }
 
-@test "tfs-catpipe: what is no size or time is refused" {
+@test "tfs-catpipe: refuses an invalid size or time" {
 	for n in '' -1 +1 1k ' 1' 18446744073709551617; do
 		misuse "not a number of kilobytes: '$n'" tfs-catpipe -s "$n"
 		misuse "not a number of milliseconds: '$n'" tfs-catpipe -w "$n"
@@ -111,18 +111,18 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	misuse "not a number of milliseconds: '1?2?[2J'" tfs-catpipe -w $'1\n2\e[2J'
 }
 
-@test "tfs-catpipe: an operand is refused" {
+@test "tfs-catpipe: refuses an operand" {
 	misuse "unexpected operand 'x'" tfs-catpipe -l x
 	misuse "unexpected operand 'a?b?'" tfs-catpipe $'a\nb\e'
 }
 
-@test "tfs-catpipe: -l needs a pipe" {
+@test "tfs-catpipe: -l needs a pipe as standard output" {
 	plain_root
 	into_file() { tfs-catpipe -R root -l >file; }
 	misuse "-l needs a FIFO or pipe as standard output" into_file
 }
 
-@test "tfs-catpipe: a root, an instance or a trace_pipe that is not there is named" {
+@test "tfs-catpipe: names a missing root, instance or trace_pipe" {
 	mkdir -p root/instances
 	fails 111 "tfs-catpipe: fatal: unable to open nowhere: No such file or directory" \
 		tfs-catpipe -R nowhere
@@ -134,13 +134,14 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 		tfs-catpipe -R root
 }
 
-@test "tfs-catpipe: a trace_pipe that cannot be read is named" {
+@test "tfs-catpipe: names an unreadable trace_pipe" {
 	mkdir -p root/trace_pipe
 	fails 111 "tfs-catpipe: fatal: unable to read trace_pipe: Is a directory" \
 		tfs-catpipe -R root
 }
 
-@test "tfs-catpipe: plain directory: the text comes through to the byte, as it comes" {
+# bats test_tags=quick
+@test "tfs-catpipe: plain directory: passes the text on unchanged, as soon as it comes" {
 	plain_root
 	catpipe >out
 	feed 'one\n'
@@ -153,7 +154,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err ''
 }
 
-@test "tfs-catpipe: plain directory: each stop signal drains what is there, and exits 0" {
+@test "tfs-catpipe: plain directory: each stop signal drains the buffer and exits 0" {
 	plain_root
 	local signal
 	for signal in HUP INT TERM USR1; do
@@ -165,7 +166,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	done
 }
 
-@test "tfs-catpipe: plain directory: a signal that was blocked and pending before it began is heard" {
+@test "tfs-catpipe: plain directory: a signal that was blocked and pending at the start ends it" {
 	need_tool perl
 	plain_root
 	feed 'one\n'
@@ -175,7 +176,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'one\n'
 }
 
-@test "tfs-catpipe: plain directory: losses of all processors are told in a last line" {
+@test "tfs-catpipe: plain directory: the last line counts the lost events of all CPUs" {
 	plain_root
 	catpipe >out
 	feed 'one\n'
@@ -185,7 +186,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'one\n# lost 4123 events: 4123 overwritten in a full buffer, 0 not written\n'
 }
 
-@test "tfs-catpipe: plain directory: counters that are not there are no losses" {
+@test "tfs-catpipe: plain directory: missing loss counters count as no loss" {
 	plain_root
 	rm -r root/per_cpu
 	catpipe >out
@@ -194,7 +195,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'one\n'
 }
 
-@test "tfs-catpipe: plain directory: entries without text do not keep it for ever" {
+@test "tfs-catpipe: plain directory: entries without text do not keep it waiting for ever" {
 	plain_root
 	stats 0 0 0 0 5
 	catpipe >out
@@ -203,7 +204,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'one\n'
 }
 
-@test "tfs-catpipe: plain directory: -s leaves whole lines, and counts those that it cut" {
+@test "tfs-catpipe: plain directory: -s keeps whole lines, and counts the lines that it drops" {
 	plain_root
 	catpipe -s 1 >out
 	# 768 bytes are for these, the rest is for the last line
@@ -214,7 +215,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$(stat -c %s out)" -le 1024 ]
 }
 
-@test "tfs-catpipe: plain directory: -s counts a line whose end the kernel still holds" {
+@test "tfs-catpipe: plain directory: -s counts a line whose end is still in the kernel" {
 	for how in '' -l; do
 		rm -rf root
 		plain_root
@@ -231,7 +232,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	done
 }
 
-@test "tfs-catpipe: plain directory: -s counts what stays in the buffer as well" {
+@test "tfs-catpipe: plain directory: -s also counts the entries that stay in the buffer" {
 	plain_root
 	catpipe -s 1 >out
 	feed '%0767d\n' 1
@@ -243,7 +244,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$(tail -n 1 out)" = "# lost 13 events: 5 overwritten in a full buffer, 8 not written" ]
 }
 
-@test "tfs-catpipe: plain directory: -l writes one line a packet" {
+@test "tfs-catpipe: plain directory: -l writes one line per packet" {
 	plain_root
 	mkfifo fifo
 	background "$PROG/caller" fifo >out
@@ -256,7 +257,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	seq 200 | sed 's/^/line /' | cmp - out
 }
 
-@test "tfs-catpipe: plain directory: -l parts a line longer than a packet, and a reader has it all" {
+@test "tfs-catpipe: plain directory: -l splits a line longer than a packet, and the reader gets all of it" {
 	plain_root
 	mkfifo fifo
 	background "$PROG/caller" fifo >out
@@ -268,7 +269,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out "$(printf '%010000d\nnext' 7)"$'\n'
 }
 
-@test "tfs-catpipe: plain directory: a reader that stalls is given up after -w MS, with status 99" {
+@test "tfs-catpipe: plain directory: gives up a stalled reader after -w MS, with status 99" {
 	plain_root
 	rm root/trace_pipe
 	# more than any pipe takes
@@ -284,7 +285,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exec 9<&-
 }
 
-@test "tfs-catpipe: plain directory: a reader that was given up and reads on gets the last line" {
+@test "tfs-catpipe: plain directory: a reader that stalled too long and reads on gets the last line" {
 	plain_root
 	rm root/trace_pipe
 	yes 0123456789 | head -c 3300000 >root/trace_pipe
@@ -308,7 +309,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	done
 }
 
-@test "tfs-catpipe: plain directory: a reader that is late but takes all is waited for" {
+@test "tfs-catpipe: plain directory: waits for a slow reader that takes everything" {
 	plain_root
 	rm root/trace_pipe
 	yes 0123456789 | head -c 3000000 >root/trace_pipe
@@ -328,7 +329,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err ''
 }
 
-@test "tfs-catpipe: plain directory: a reader that dies gives 141, while there is nothing to say too" {
+@test "tfs-catpipe: plain directory: exits 141 when its reader dies, even while there is nothing to write" {
 	plain_root
 	mkfifo fifo
 	exec 9<>fifo
@@ -339,7 +340,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err ''
 }
 
-@test "tfs-catpipe: plain directory: a reader that dies in the middle gives 141" {
+@test "tfs-catpipe: plain directory: exits 141 when its reader dies in the middle of the text" {
 	plain_root
 	feed 'one\n'
 	# shellcheck disable=SC2016 # the shell's own
@@ -350,14 +351,14 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	[ "$output" = 141 ]
 }
 
-@test "tfs-catpipe: plain directory: a caller that ignores SIGPIPE gets 141 all the same" {
+@test "tfs-catpipe: plain directory: exits 141 even if the caller ignores SIGPIPE" {
 	plain_root
 	# shellcheck disable=SC2016 # the shell's own
 	run -0 "$BASH" -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
 	[ "$output" = 141 ]
 }
 
-@test "tfs-catpipe: plain directory: a reader that comes while the last one's end is told gets what follows" {
+@test "tfs-catpipe: plain directory: a reader that comes while the old reader's end is reported gets what follows" {
 	need_strace
 	plain_root
 	mkfifo fifo
@@ -384,7 +385,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err ''
 }
 
-@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of its FIFO it outlives its reader, and the next one gets the rest" {
+@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of its FIFO it outlives its reader, and the next reader gets the rest" {
 	plain_root
 	mkfifo fifo
 	id=$(stat -c %d:%i fifo)
@@ -435,7 +436,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'141\n'
 }
 
-@test "tfs-catpipe: plain directory: a full disk is an error once it is told to stop" {
+@test "tfs-catpipe: plain directory: reports a full disk once it is stopped" {
 	plain_root
 	feed 'one\n'
 	background tfs-catpipe -R root >/dev/full 2>err 8>&-
@@ -469,7 +470,7 @@ whose() {
 	unset TRACER_SYSFS_PATH TRACER_PROCFS_PATH
 }
 
-@test "tfs-catpipe, tfs-record, tfs-flight, blk-text, tfs-pidfilter: an unset variable is not the top level, which all users share" {
+@test "tfs-catpipe, tfs-record, tfs-flight, blk-text, tfs-pidfilter: refuse an unset variable, and do not use the root instance" {
 	mkdir none
 	OPERANDS=()
 	whose tfs-catpipe
@@ -503,7 +504,7 @@ whose() {
 	exactly out $'two\n'
 }
 
-@test "tfs-catpipe: kernel: N calls are N lines" {
+@test "tfs-catpipe: kernel: prints N lines for N calls" {
 	recording 20000 8192
 	reading >got
 	release
@@ -515,7 +516,7 @@ whose() {
 	exactly err ''
 }
 
-@test "tfs-catpipe: kernel: N calls are N lines through a pipe" {
+@test "tfs-catpipe: kernel: prints N lines for N calls through a pipe" {
 	recording 20000 8192
 	mkfifo fifo
 	background cat fifo >got
@@ -530,7 +531,7 @@ whose() {
 	[ "$(wc -l <got)" = 20000 ]
 }
 
-@test "tfs-catpipe: kernel: -l: N calls are N lines to a reader that keeps one line of each 4096 bytes" {
+@test "tfs-catpipe: kernel: -l: prints N lines for N calls to a reader that keeps one line of each 4096 bytes" {
 	recording 20000 8192
 	mkfifo fifo
 	background "$PROG/caller" fifo >got
@@ -545,7 +546,7 @@ whose() {
 	[ "$(wc -l <got)" = 20000 ]
 }
 
-@test "tfs-catpipe: plain directory: entries that are nowhere in the buffer are told as not written" {
+@test "tfs-catpipe: plain directory: counts entries that are missing from the buffer as not written" {
 	plain_root
 	mkdir -p root/events/ftrace/print
 	echo nop >root/current_tracer
@@ -559,7 +560,7 @@ whose() {
 	[ ! -s err ]
 }
 
-@test "tfs-catpipe: kernel: with a small buffer, delivered and lost are all" {
+@test "tfs-catpipe: kernel: delivered and lost events add up with a small buffer" {
 	recording 20000 8
 	release
 	finishes "$CALLS" 0
@@ -571,7 +572,7 @@ whose() {
 	[ "$(tail -n 1 got)" = "# lost $(lost got) events: $(lost got) overwritten in a full buffer, 0 not written" ]
 }
 
-@test "tfs-catpipe: kernel: with a small buffer and a reader at work, delivered and lost are all" {
+@test "tfs-catpipe: kernel: delivered and lost events add up with a small buffer and a busy reader" {
 	recording 100000 8
 	reading >got
 	release
@@ -581,7 +582,7 @@ whose() {
 	[ $(($(delivered got) + $(lost got))) = 100000 ]
 }
 
-@test "tfs-catpipe: kernel: -s: the file keeps below the limit, delivered and lost are all" {
+@test "tfs-catpipe: kernel: -s: keeps the file below the limit, and delivered and lost events add up" {
 	recording 20000 8192
 	reading -s 64 >got
 	release
@@ -594,7 +595,7 @@ whose() {
 	[ $(($(delivered got) + $(lost got))) = 20000 ]
 }
 
-@test "tfs-catpipe: kernel: what came before it began is there" {
+@test "tfs-catpipe: kernel: prints the events from before its start" {
 	recording 100
 	release
 	finishes "$CALLS" 0
@@ -605,7 +606,7 @@ whose() {
 	[ "$(delivered got)" = 100 ]
 }
 
-@test "tfs-catpipe: kernel: no page is read of a buffer that has no entry" {
+@test "tfs-catpipe: kernel: reads no sub-buffer of a buffer that has no entry" {
 	need_strace
 	recording 1000
 	tfs-write -i "$INSTANCE" tracing_on 1
@@ -620,7 +621,7 @@ whose() {
 	run -1 grep 'trace_pipe_raw.*EAGAIN' log
 }
 
-@test "tfs-catpipe: kernel: an instance without events gives nothing, and it sleeps meanwhile" {
+@test "tfs-catpipe: kernel: prints nothing for an instance without events, and sleeps meanwhile" {
 	new_instance
 	reading >got
 	eventually grep -q 'State:.*S' "/proc/$CATPIPE/status"
@@ -637,7 +638,7 @@ whose() {
 	exactly err ''
 }
 
-@test "tfs-catpipe: kernel: the instance can be removed once it has ended" {
+@test "tfs-catpipe: kernel: the instance can be removed after it has ended" {
 	new_instance
 	reading >got
 	kill -TERM "$CATPIPE"
@@ -663,7 +664,7 @@ short_lives() {
 	tfs-pidfilter -i "$INSTANCE" set "$SHELL_PID"
 }
 
-@test "tfs-catpipe: kernel: with record-tgid lines have the thread group, as the kernel's" {
+@test "tfs-catpipe: kernel: prints the thread group as the kernel does if record-tgid is set" {
 	new_instance
 	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
 	tfs-write -i "$INSTANCE" options/record-tgid 1
@@ -681,7 +682,7 @@ short_lives() {
 	diff theirs got
 }
 
-@test "tfs-catpipe: with -n a task has its name however short it lived" {
+@test "tfs-catpipe: with -n it prints the name of every task, even of short-lived tasks" {
 	command -v busybox >/dev/null || lacks busybox
 	short_lives
 	background tfs-catpipe -n -i "$INSTANCE" >got
@@ -696,7 +697,7 @@ short_lives() {
 	run ! grep -v 'sys_exit_group' got
 }
 
-@test "tfs-catpipe: -n leaves the events of names as they were; without it they are printed" {
+@test "tfs-catpipe: -n restores the enable files of name events; without -n these events are printed" {
 	new_instance
 	local me=$BASHPID was
 	for was in 0 1; do
@@ -726,23 +727,23 @@ short_lives() {
 
 # ---- which events, and as what; t/23-tfs-report.bats has what the options mean ----
 
-@test "tfs-catpipe: what is no pid, no time, and options that exclude each other are refused" {
+@test "tfs-catpipe: refuses an invalid pid or time, and options that exclude each other" {
 	misuse "not a list of pids: '1,'" tfs-catpipe -p 1,
 	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
-	misuse "-H is for text, and -j makes none" tfs-catpipe -H -j
-	misuse "-j and -P are two forms of a line" tfs-catpipe -P signals -j
-	misuse "-x is for the kernel's text, and -j and -P make none" tfs-catpipe -xj
-	misuse "-x is for the kernel's text, and -j and -P make none" tfs-catpipe -P signals -x
+	misuse "-H cannot be given with -j" tfs-catpipe -H -j
+	misuse "-j and -P cannot be given together" tfs-catpipe -P signals -j
+	misuse "-x cannot be given with -j or -P" tfs-catpipe -xj
+	misuse "-x cannot be given with -j or -P" tfs-catpipe -P signals -x
 	misuse "not a uid: 'x'" tfs-catpipe -u x
-	misuse "not of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
+	misuse "not a list of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
 	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
 		# shellcheck disable=SC2086 # two words
-		misuse "-k is the kernel's text: -e, -p, -t, -u, -U, -C, -N, -j, -P and -H have no part in it" \
+		misuse "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, -C, -N, -j, -P and -H" \
 			tfs-catpipe -k $option
 	done
 }
 
-@test "tfs-catpipe: kernel: where only the kernel knows the lines, -j alone can be had" {
+@test "tfs-catpipe: kernel: offers only -j where only the kernel can print the lines" {
 	recording 100
 	[ -e "$DIR/options/sym-addr" ] || lacks options/sym-addr
 	tfs-write -i "$INSTANCE" options/sym-addr 1
@@ -759,7 +760,7 @@ short_lives() {
 	[ "$(grep -c '"event":"sys_enter_getppid","fields":{' got)" = 100 ]
 }
 
-@test "tfs-catpipe: kernel: -e, -p and -t let through what they say, and the rest is no loss" {
+@test "tfs-catpipe: kernel: -e, -p and -t pass the chosen events, and do not count the others as lost" {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
 	release
@@ -772,7 +773,7 @@ short_lives() {
 	exactly err ''
 }
 
-@test "tfs-catpipe: kernel: -e has the stacks of what it lets through, and of nothing else; -n hides those of names" {
+@test "tfs-catpipe: kernel: -e prints the stacks of chosen events only, and -n hides those of name events" {
 	need_tracefs options/stacktrace
 	new_instance
 	tfs-write -i "$INSTANCE" options/stacktrace 1 options/event-fork 1
@@ -789,7 +790,7 @@ short_lives() {
 	[ "$(grep -c ': ' got)" = 10 ]
 }
 
-@test "tfs-catpipe: kernel: -s with -e: delivered, and lost of those that -e lets through" {
+@test "tfs-catpipe: kernel: -s with -e: counts delivered events, and lost events that -e chose" {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
 	reading -s 64 -e sys_enter_getppid >got
@@ -802,7 +803,7 @@ short_lives() {
 	[ $(($(delivered got) + $(lost got))) = 20000 ]
 }
 
-@test "tfs-catpipe: kernel: -j: lines of JSON to a reader of one line each, and losses at the end" {
+@test "tfs-catpipe: kernel: -j: prints one JSON line at a time, and the lost events at the end" {
 	recording 20000 8192
 	mkfifo fifo
 	background "$PROG/caller" fifo >got
@@ -820,7 +821,7 @@ short_lives() {
 	[ "$(wc -l <got)" = $((n + 1)) ]
 }
 
-@test "tfs-catpipe: kernel: -H: the comment lines of trace come first" {
+@test "tfs-catpipe: kernel: -H: prints the comment lines of trace first" {
 	recording 10
 	release
 	finishes "$CALLS" 0
@@ -849,7 +850,7 @@ marked() {
 	sed -i 's/^.*: tracing_mark_write: /MARK: /' got
 }
 
-@test "tfs-catpipe: kernel: what a mark holds is one line, with \\n, \\t and \\x1b in it" {
+@test "tfs-catpipe: kernel: prints a mark as one line, with \\n, \\t and \\x1b in it" {
 	need_tracefs trace_marker
 	new_instance
 	marked
@@ -861,14 +862,14 @@ marked() {
 	END
 }
 
-@test "tfs-catpipe: kernel: -x: what a mark holds is as trace_pipe has it" {
+@test "tfs-catpipe: kernel: -x: prints a mark as trace_pipe does" {
 	need_tracefs trace_marker
 	new_instance
 	marked -x
 	exactly got $'MARK: one\n# lost 9 events: 9\ntwo\tand\033[31m\177\nMARK: last\n\nMARK: plain\n'
 }
 
-@test "tfs-catpipe: kernel: -j: what a mark holds is the string that it was" {
+@test "tfs-catpipe: kernel: -j: prints a mark as the original string" {
 	need_tracefs trace_marker
 	new_instance
 	marked -j

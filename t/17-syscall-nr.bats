@@ -19,12 +19,12 @@ syscall-nr - print the number of a system call, or the names of all" ]
 	[ -z "$stderr" ]
 }
 
-@test "syscall-nr: an unknown option is named" {
+@test "syscall-nr: names an unknown option" {
 	fails 100 "syscall-nr: fatal: no such option: -x; usage: $USAGE" syscall-nr -x
 	fails 100 "syscall-nr: fatal: no such option: --all; usage: $USAGE" syscall-nr --all
 }
 
-@test "syscall-nr: prints the numbers, one a line, in the order that was asked for" {
+@test "syscall-nr: prints the numbers, one per line, in the given order" {
 	run -0 --separate-stderr syscall-nr write read write
 	[ -z "$stderr" ]
 	[ "${#lines[@]}" = 3 ]
@@ -34,7 +34,7 @@ syscall-nr - print the number of a system call, or the names of all" ]
 	for number in "${lines[@]}"; do [[ $number =~ ^[0-9]+$ ]]; done
 }
 
-@test "syscall-nr: the numbers are those of the machine's headers" {
+@test "syscall-nr: the numbers equal those of the machine's headers" {
 	need_tool "${CC:-cc}"
 	printf '#include <sys/syscall.h>\nopenat SYS_openat\ngetppid SYS_getppid\nexecve SYS_execve\nsetns SYS_setns\n' >calls.c
 	"${CC:-cc}" -E -P calls.c 2>/dev/null | grep -E '^(openat|getppid|execve|setns) [0-9]+$' >expected ||
@@ -46,7 +46,7 @@ syscall-nr - print the number of a system call, or the names of all" ]
 	done <expected
 }
 
-@test "syscall-nr: without a name it lists all, number and name" {
+@test "syscall-nr: without a name it lists all calls, number and name" {
 	syscall-nr >all
 	[ "$(wc -l <all)" -gt 200 ]
 	run ! grep -qvE '^[0-9]+ [a-z0-9_]+$' all
@@ -59,7 +59,7 @@ syscall-nr - print the number of a system call, or the names of all" ]
 	syscall-nr $(cut -d ' ' -f 2 all) | cmp - numbers
 }
 
-@test "syscall-nr: a call under the name of its kernel function is the same call" {
+@test "syscall-nr: accepts a call by the name of its kernel function" {
 	syscall-nr >all
 	local name
 	for name in stat uname fstat; do
@@ -70,7 +70,7 @@ syscall-nr - print the number of a system call, or the names of all" ]
 	[ "${found-}" = 1 ]
 }
 
-@test "syscall-nr: a name that is no call exits 1 and is quoted" {
+@test "syscall-nr: exits 1 and quotes a name that is not a system call" {
 	for name in nosuch getppi getppidd GETPPID '' ../read 'read write' new 39; do
 		fails 1 "syscall-nr: fatal: no system call '$name' here; syscall-nr lists them" \
 			syscall-nr "$name"
@@ -81,12 +81,12 @@ syscall-nr - print the number of a system call, or the names of all" ]
 		syscall-nr $'a\nb\e[2J'
 }
 
-@test "syscall-nr: one unknown name among others prints no number" {
+@test "syscall-nr: prints no number if one of the names is unknown" {
 	fails 1 "syscall-nr: fatal: no system call 'nosuch' here; syscall-nr lists them" \
 		syscall-nr read nosuch write
 }
 
-@test "syscall-nr: a name of 100000 bytes is cut in the message" {
+@test "syscall-nr: cuts a name of 100000 bytes in the message" {
 	run -1 --separate-stderr syscall-nr "$(printf '%0100000d' 0)"
 	[ -z "$output" ]
 	[ "$stderr" = "syscall-nr: fatal: no system call '$(printf '%080d' 0)' here; syscall-nr lists them" ]
@@ -99,7 +99,8 @@ syscall-nr - print the number of a system call, or the names of all" ]
 		to_full syscall-nr
 }
 
-@test "syscall-nr: kernel: the number is that of the event's field" {
+# bats test_tags=quick
+@test "syscall-nr: kernel: the number equals that of the event's field" {
 	new_instance
 	[ -e "$DIR/events/raw_syscalls" ] || lacks events/raw_syscalls
 	calls 7

@@ -47,30 +47,30 @@ tfs-run - run a trace hook and show its trace, for people" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-run: options that are unknown or lack their value are named" {
+@test "tfs-run: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-run -x
 	misuse "no such option: --list" tfs-run --list
 	misuse "option -m needs a value" tfs-run -m
 }
 
-@test "tfs-run: a subsystem's name that could be a path is refused" {
+@test "tfs-run: refuses a subsystem name that could be a path" {
 	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b'; do
 		misuse "not a subsystem's name: '$name'" tfs-run -m "$name"
 	done
 	misuse "not a subsystem's name: 'a?b?[2J'" tfs-run -m $'a\nb\e[2J'
 }
 
-@test "tfs-run: a subsystem that is not there is named" {
+@test "tfs-run: names a missing subsystem" {
 	fails 100 "tfs-run: fatal: no subsystem nosuch in $(realpath "$TREE")/bin/../trace-hooks" \
 		tfs-run -m nosuch
 }
 
-@test "tfs-run: nothing behind -- is a misuse" {
-	misuse "nothing behind --" tfs-run trace_syscalls --
-	misuse "nothing behind --" tfs-run trace_syscalls --all --
+@test "tfs-run: refuses -- without a program" {
+	misuse "no program after --" tfs-run trace_syscalls --
+	misuse "no program after --" tfs-run trace_syscalls --all --
 }
 
-@test "tfs-run: without a hook it lists them" {
+@test "tfs-run: lists the hooks if none is given" {
 	run -0 --separate-stderr tfs-run
 	[ "$output" = "$("$MANAGER" --get-all)" ]
 	grep -qx trace_syscalls <<<"$output"
@@ -89,7 +89,7 @@ tfs-run - run a trace hook and show its trace, for people" ]
 	[ "$output" = "other --get-all" ]
 }
 
-@test "tfs-run: an installed tree is found below lib" {
+@test "tfs-run: finds an installed tree below lib" {
 	mkdir -p pre/bin pre/lib/trace-hooks/ftrace
 	cp "$TREE/bin/tfs-run" pre/bin
 	printf '#!/bin/sh\necho installed "$@"\n' >pre/lib/trace-hooks/ftrace/manager
@@ -98,7 +98,7 @@ tfs-run - run a trace hook and show its trace, for people" ]
 	[ "$output" = "installed --get-all" ]
 }
 
-@test "tfs-run: a manager that cannot be run is named" {
+@test "tfs-run: names a manager that cannot be run" {
 	fake_tree </dev/null
 	chmod -x fake/trace-hooks/ftrace/manager
 	fails 111 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager" "$RUN"
@@ -109,7 +109,7 @@ tfs-run - run a trace hook and show its trace, for people" ]
 	[ ! -e ran ]
 }
 
-@test "tfs-run: the manager gets the hook, and the options as one string" {
+@test "tfs-run: passes the hook to the manager, and the options as one string" {
 	noting_tree
 	# shellcheck disable=SC2016 # not to be expanded, that is the point
 	run -0 --separate-stderr "$RUN" hook --syscall openat -s "a b" --text "it's" '$(x)' ''
@@ -122,7 +122,8 @@ hook
 "
 }
 
-@test "tfs-run: the manager gets PROG's pid, and PROG its own words" {
+# bats test_tags=quick
+@test "tfs-run: passes PROG's pid to the manager, and PROG its own arguments" {
 	noting_tree
 	# shellcheck disable=SC2016 # the shell's own
 	run -0 "$RUN" hook --returns -- sh -c 'echo "$$ $*" >prog' sh -- --returns 'a b'
@@ -145,7 +146,7 @@ END
 	[ -e ran ]
 }
 
-@test "tfs-run: a manager that refuses gives its status and its reason, and PROG never runs" {
+@test "tfs-run: passes on the status and reason of a manager that refuses, and never runs PROG" {
 	fake_tree <<'END'
 echo "manager: fatal: not today" >&2
 exit 100
@@ -155,14 +156,14 @@ END
 	[ ! -e ran ]
 }
 
-@test "tfs-run: a manager that ends well without a path is an error" {
+@test "tfs-run: reports a manager that exits 0 without a path" {
 	fake_tree <<<'exit 0'
 	run -111 "$RUN" hook
 	run -111 "$RUN" hook -- touch ran
 	[ ! -e ran ]
 }
 
-@test "tfs-run: a path that cannot be opened is named" {
+@test "tfs-run: names a path that it cannot open" {
 	fake_tree <<'END'
 trap 'exit 0' INT
 echo /nowhere/trace
@@ -173,7 +174,7 @@ END
 	[ ! -e ran ]
 }
 
-@test "tfs-run: a manager's own failure at the end is the status" {
+@test "tfs-run: returns the manager's status if the manager fails at the end" {
 	mkfifo trace
 	fake_tree <<'END'
 trap : INT
@@ -185,7 +186,7 @@ END
 	run -111 "$RUN" hook -- true
 }
 
-@test "tfs-run: a PROG that is killed before its release gives its status" {
+@test "tfs-run: returns the status of a PROG that is killed before its release" {
 	mkfifo trace
 	fake_tree <<'END'
 trap : INT
@@ -202,7 +203,7 @@ END
 	[ ! -e ran ]
 }
 
-@test "tfs-run: PROG's standard output goes to standard error, not into the trace" {
+@test "tfs-run: sends PROG's standard output to standard error, not into the trace" {
 	noting_tree
 	"$RUN" hook -- echo two >out 2>err
 	exactly out 'one
@@ -227,7 +228,7 @@ END
 	exactly err ''
 }
 
-@test "tfs-run: -o names a FILE that cannot be written, and nothing is run" {
+@test "tfs-run: -o names a FILE that cannot be written, and nothing runs" {
 	noting_tree
 	fails 111 "tfs-run: fatal: unable to open no/where: No such file or directory" \
 		"$RUN" -o no/where hook -- touch ran
@@ -276,7 +277,7 @@ while :; do :; done # a read may begin when the signal was just there
 END
 }
 
-@test "tfs-run: SIGUSR1 goes to the manager, and the run goes on" {
+@test "tfs-run: passes SIGUSR1 to the manager, and the run goes on" {
 	hearing_tree
 	background "$RUN" hook >out 2>err
 	eventually grep -qx one out
@@ -289,7 +290,7 @@ INT
 '
 }
 
-@test "tfs-run: a signal while it records goes to PROG, and the session ends with PROG" {
+@test "tfs-run: passes a signal to PROG while the trace records, and the session ends with PROG" {
 	hearing_tree
 	# shellcheck disable=SC2016 # the shell's own
 	background "$RUN" hook -- sh -c \
@@ -304,7 +305,7 @@ caught
 	[ "$(cat heard)" = INT ]
 }
 
-@test "tfs-run: PROG that dies of a signal that it was passed gives 128+n" {
+@test "tfs-run: returns 128+n if the signal that it passed on kills PROG" {
 	hearing_tree
 	local signal
 	for signal in HUP TERM; do # a program in the background of a script ignores INT
@@ -317,7 +318,7 @@ caught
 	done
 }
 
-@test "tfs-run: SIGHUP that nohup ignores stays ignored" {
+@test "tfs-run: SIGHUP stays ignored under nohup" {
 	hearing_tree
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
@@ -332,7 +333,7 @@ INT
 '
 }
 
-@test "tfs-run: when the session has ended, a signal still goes to PROG" {
+@test "tfs-run: passes a signal to PROG even after the session has ended" {
 	noting_tree
 	mkfifo never
 	background "$RUN" hook -- sh -c 'echo $$ >prog; exec cat never' >out 2>err
@@ -362,7 +363,7 @@ hook() {
 	tfs-run trace_syscalls --instance "$MARK" "$@"
 }
 
-@test "tfs-run: kernel: PROG's first event, its execve, is there, and nothing is left" {
+@test "tfs-run: kernel: records PROG's execve as its first event, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	hook --syscall execve -- /bin/true >out 2>err
 	exactly err ''
@@ -370,7 +371,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: N calls of PROG are N lines, beside PROG's own output" {
+@test "tfs-run: kernel: prints N lines for N calls of PROG, besides PROG's own output" {
 	need_tracefs events/syscalls
 	hook --syscall getppid -- "$PROG/calls" 5000 </dev/null >out 2>err
 	exactly err 'ready
@@ -380,7 +381,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: PROG's own status comes through" {
+@test "tfs-run: kernel: returns PROG's own status" {
 	need_tracefs events/syscalls
 	for status in 0 1 7 99 255; do
 		run "-$status" hook --syscall execve -- sh -c "exit $status"
@@ -390,7 +391,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: exits 127 without the PROG, 126 when it cannot be run" {
+@test "tfs-run: kernel: exits 127 if PROG is missing, and 126 if PROG cannot be run" {
 	need_tracefs events/syscalls
 	: >plain
 	run -127 --separate-stderr hook --syscall execve -- ./nosuch
@@ -400,7 +401,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: SIGINT, SIGTERM and SIGHUP end it cleanly, with what the buffer held" {
+@test "tfs-run: kernel: SIGINT, SIGTERM and SIGHUP end it cleanly and print the rest of the buffer" {
 	need_tracefs events/syscalls
 	local signal
 	for signal in INT TERM HUP; do
@@ -422,7 +423,7 @@ hook() {
 	done
 }
 
-@test "tfs-run: kernel: it ends with the last of the traced tasks" {
+@test "tfs-run: kernel: ends when the last traced task ends" {
 	need_pending_signals
 	need_tracefs events/syscalls
 	calls 10
@@ -445,7 +446,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: what the manager refuses is said on one line" {
+@test "tfs-run: kernel: prints a refusal of the manager on one line" {
 	need_tracefs events/syscalls
 	run -100 --separate-stderr tfs-run nosuch --pid $$
 	[ -z "$output" ]
@@ -459,7 +460,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: a reader that goes away ends it, and leaves nothing" {
+@test "tfs-run: kernel: ends when its reader goes away, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	# shellcheck disable=SC2016 # the shell's own
 	run -0 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
@@ -467,7 +468,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: when its reader goes away it ends at once, PROG of SIGPIPE, with nothing left" {
+@test "tfs-run: kernel: ends at once when its reader goes away, and SIGPIPE ends PROG" {
 	need_tracefs events/syscalls
 	mkfifo never
 	for i in 1 2 3; do
@@ -479,7 +480,7 @@ hook() {
 	done
 }
 
-@test "tfs-run: kernel: PROG's output is no event to what reads the trace" {
+@test "tfs-run: kernel: a program that reads the trace does not take PROG's output for events" {
 	need_tracefs events/syscalls
 	hook --syscall write -- sh -c 'printf "a: "; printf "b: 7 c: "' 2>err | tfs-count >out
 	exactly out '      2 sys_enter_write
@@ -492,7 +493,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with 143" {
+@test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with status 143" {
 	need_tracefs events/syscalls
 	mkfifo never
 	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1000 -- \
@@ -504,7 +505,7 @@ hook() {
 	exactly err ''
 }
 
-@test "tfs-run: kernel: a signal ends it though its reader takes nothing" {
+@test "tfs-run: kernel: a signal ends it even if its reader takes nothing" {
 	need_tracefs events/syscalls
 	mkfifo stuck
 	calls 20000
@@ -523,7 +524,7 @@ hook() {
 	nothing_left
 }
 
-@test "tfs-run: kernel: SIGKILL of it leaves nothing" {
+@test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
 	need_tracefs events/syscalls
 	calls 1
 	background tfs-run trace_syscalls --instance "$MARK" --pid "$CALLS" >out 2>err

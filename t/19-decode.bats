@@ -126,7 +126,7 @@ same_lines() {
 	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
 }
 
-@test "decode: every event of the machine reads as in trace, to the byte" {
+@test "decode: prints every event of the machine as the kernel's trace does, byte for byte" {
 	record enable
 	decoded
 	same_lines
@@ -136,7 +136,7 @@ same_lines() {
 	[ "$(wc -l <opaque)" -lt 200 ]
 }
 
-@test "decode: with stacks of kernel and program in between" {
+@test "decode: prints kernel and user stacks between the lines" {
 	set_up_record() {
 		echo 1 >"$DIR/options/stacktrace"
 		# Linux 6.12 on riscv64 stands still for ever in that of a sched event
@@ -149,7 +149,7 @@ same_lines() {
 	[ "$(grep -c '^ => ' theirs)" -gt 100 ]
 }
 
-@test "decode: clocks that count, thread groups, lines without irq-info" {
+@test "decode: prints counter clocks, thread groups and lines without irq-info" {
 	local clock
 	need_tracefs events/raw_syscalls
 	for clock in counter mono boot; do
@@ -176,7 +176,7 @@ same_lines() {
 	same_lines
 }
 
-@test "decode: the header is that of trace" {
+@test "decode: prints the same header as trace" {
 	need_tracefs events/raw_syscalls
 	record raw_syscalls/enable
 	grep -a '^#' trace | grep -v '^##### CPU' | sed 's,: [0-9]*/[0-9]* .*,: 0/0   #P:0,' >theirs
@@ -190,7 +190,7 @@ same_lines() {
 	"$PROG/decode" -tqh "$DIR" | diff theirs -
 }
 
-@test "decode: delivered and lost are all there were" {
+@test "decode: delivered and lost events add up to all events" {
 	need_tracefs events/raw_syscalls
 	new_instance
 	# an event that leaves room in its page for the number
@@ -286,7 +286,7 @@ plain() {
 	"$PROG/decode" "$order" "$@" -l "$LONG" -V "${VERSION:-6.18}" plain plain
 }
 
-@test "decode: pages of both byte orders, both longs and large sub-buffers" {
+@test "decode: reads sub-buffers of both byte orders, both sizes of long, and large sizes" {
 	for BIG in '' yes; do
 		for LONG in 4 8; do
 			for SIZE in 4096 16384 65536; do
@@ -303,7 +303,7 @@ plain() {
 	done
 }
 
-@test "decode: time extends, absolute stamps, padding and long records" {
+@test "decode: reads time extends, absolute timestamps, padding and long records" {
 	SIZE=4096
 	for BIG in '' yes; do
 		for LONG in 4 8; do
@@ -325,7 +325,7 @@ plain() {
 	done
 }
 
-@test "decode: an absolute stamp gets the bits above its 59 from the time before" {
+@test "decode: adds the bits above 59 of an earlier time to an absolute timestamp" {
 	BIG='' LONG=8 SIZE=4096
 	directory
 	page 0 $((1 << 60)) "$(head_word 31 5000)$(number 4 0)$(head_word 5 0)$(demo 1 abc)"
@@ -335,7 +335,7 @@ plain() {
 	END
 }
 
-@test "decode: events missed, with their number and without" {
+@test "decode: reports missed events, with and without their number" {
 	SIZE=4096
 	for BIG in '' yes; do
 		for LONG in 4 8; do
@@ -354,7 +354,7 @@ plain() {
 	done
 }
 
-@test "decode: lengths that cannot be end the page and nothing else" {
+@test "decode: an impossible length ends its own sub-buffer only" {
 	BIG='' LONG=8 SIZE=4096
 	directory
 	page 0 1000000000 "$(head_word 5 0)$(demo 1 one)$(head_word 0 0)$(number 4 4294967295)"
@@ -368,7 +368,7 @@ plain() {
 	END
 }
 
-@test "decode: the letters of a line are those of the kernel's version" {
+@test "decode: prints the flag letters of the kernel's version" {
 	BIG='' LONG=8 SIZE=4096
 	directory
 	page 0 1000000000 "$(head_word 5 0)$(demo 1 one | sed 's/^\(....\)..../\1c722/')$(
@@ -395,7 +395,7 @@ text() {
 	plain | sed 's/.*: demo: //'
 }
 
-@test "decode: a print fmt means what C means by it" {
+@test "decode: evaluates a print fmt as C does" {
 	[ "$(text '"%u %x %d %lx %llu", REC->a, REC->a, REC->a, REC->a, REC->a')" = \
 		"4294967295 ffffffff -1 ffffffffffffffff 18446744073709551615" ]
 	[ "$(LONG=4 text '"%lx %llx", (unsigned long)REC->a, (u64)(u32)REC->a')" = \
@@ -451,7 +451,7 @@ opened() {
 		number 8 "$1"; number 8 "$2"; number 4 $((4 << 16 | 52)))61626300"
 }
 
-@test "decode: what a system call reads of the program is there as the kernel tells it" {
+@test "decode: prints the user data that a system call reads as the kernel does" {
 	OPENAT='"dfd: 0x%08lx, filename: 0x%08lx \"%s\", flags: %s%s, mode: 0%03o", ((unsigned long)(REC->dfd)), ((unsigned long)(REC->filename)), __get_str(__filename_val), (REC->flags & ~3) && !(REC->flags & 3) ? "O_RDONLY|" : "",  REC->flags ? __print_flags(REC->flags, "|", { 0x1, "O_WRONLY" }, { 0x2, "O_RDWR" }, { 0x40, "O_CREAT" }, { 0x200, "O_TRUNC" }, { 0x10000, "O_DIRECTORY" }) : "O_RDONLY",  ((unsigned long)(REC->mode))'
 	[ "$(opened 0 0)" = \
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY)' ]
@@ -472,7 +472,7 @@ wrote() {
 		"$(number 8 1; number 8 4096; number 8 "$1"; number 4 $((${#2} / 2 << 16 | 44)))$2"
 }
 
-@test "decode: bytes that a system call reads are there, and letters where there are any" {
+@test "decode: prints the bytes that a system call reads, and as text if they are text" {
 	[ "$(wrote 4 61620a00)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:0a:00) "ab..", count: 4)' ]
 	[ "$(wrote 99 61622022)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:20:22, ...) "ab ""..., count: 0x63)' ]
 	[ "$(wrote 4 0a00ff7f)" = 'sys_write(fd: 1, buf: 0x1000 (0a:00:ff:7f), count: 4)' ]
@@ -486,7 +486,7 @@ bytes() {
 	plain "${@:2}" | sed 's/.*: demo: //'
 }
 
-@test "decode: a control character of a string is \\n, \\t or \\x1b, and -x leaves it as it is" {
+@test "decode: prints a control character of a string as \\n, \\t or \\x1b, and unchanged with -x" {
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	[ "$(bytes 091b7f)" = 'a=-1 s=\t\x1b\x7f' ]
 	[ "$(bytes 5c6e22)" = 'a=-1 s=\n"' ]
@@ -509,7 +509,7 @@ b
  => a\nb' ]
 }
 
-@test "decode: a control character in a long string is found wherever it is" {
+@test "decode: finds a control character anywhere in a long string" {
 	local at want
 	BIG='' LONG=8 SIZE=4096
 	for at in {0..40}; do
@@ -523,7 +523,7 @@ b
 	done
 }
 
-@test "decode: a control character in a task's name is a question mark in its column" {
+@test "decode: prints a control character in a task's name as a question mark" {
 	BIG='' LONG=8 SIZE=4096
 	directory
 	printf '42 a\033b\tc\n' >plain/saved_cmdlines
@@ -535,7 +535,7 @@ b
 	exactly out $'           a\033b\tc-42      [003] d....     1.000000: demo: a=1 s=one\n'
 }
 
-@test "decode: a print fmt that is not understood leaves the fields" {
+@test "decode: prints the raw fields if it does not support the print fmt" {
 	[ "$(text '"%d", some_function(REC->a)')" = "a=-1 s=abc" ]
 	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
 	[ "$(text '"%d %d", REC->a')" = "a=-1 s=abc" ]
@@ -543,7 +543,7 @@ b
 	[ "$(text '"unfinished')" = "a=-1 s=abc" ]
 }
 
-@test "decode: a nanosecond has its price, and an event of few words costs few" {
+@test "decode: decodes a short event in less than 500 ns" {
 	[ -z "${TFS_VARIANT-}" ] || skip "measures time"
 	need_tracefs events/syscalls
 	new_instance

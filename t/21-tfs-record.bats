@@ -149,7 +149,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ -z "$stderr" ]
 }
 
-@test "tfs-record: options that are unknown or lack their value are named" {
+@test "tfs-record: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-record -x
 	misuse "no such option: --size" tfs-record --size f
 	for letter in m n R i; do
@@ -157,7 +157,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	done
 }
 
-@test "tfs-record: what is no size or number of files is refused" {
+@test "tfs-record: refuses an invalid size or number of files" {
 	for n in '' 0 -1 +1 1k ' 1' 18446744073709551617; do
 		misuse "not a number of kilobytes: '$n'" tfs-record -m "$n" f
 	done
@@ -168,12 +168,12 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	misuse "-n needs -m" tfs-record -n 2 f
 }
 
-@test "tfs-record: one operand, no less and no more" {
+@test "tfs-record: refuses any number of operands but one" {
 	misuse "no file" tfs-record
 	misuse "unexpected operand 'b?'" tfs-record a $'b\e'
 }
 
-@test "tfs-record: what is no regular file is refused and stays what it is" {
+@test "tfs-record: refuses an output that is not a regular file, and does not change it" {
 	plain_root
 	mkdir directory
 	mkfifo fifo
@@ -192,7 +192,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	done
 }
 
-@test "tfs-record: a directory that is not there is named" {
+@test "tfs-record: names a missing directory" {
 	plain_root
 	fails 111 "tfs-record: fatal: unable to open nowhere/near: No such file or directory" \
 		tfs-record -R root nowhere/near/file
@@ -201,7 +201,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 		tfs-record -R root plain/file
 }
 
-@test "tfs-record: a directory in which one may not write is told before it begins" {
+@test "tfs-record: reports a directory without write permission before it begins" {
 	need_root
 	need_tool setpriv
 	plain_root
@@ -210,7 +210,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 		plainly tfs-record -R root closed/file
 }
 
-@test "tfs-record: a name that is too long is told before it begins" {
+@test "tfs-record: reports a name that is too long before it begins" {
 	plain_root
 	printf -v long '%0254d' 1
 	local words='File name too long'
@@ -219,7 +219,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 		tfs-record -R root -m 999 -n 2 "$long"
 }
 
-@test "tfs-record: a root, an instance or files in them that are not there are named" {
+@test "tfs-record: names a missing root, instance or file of an instance" {
 	mkdir -p root/instances
 	fails 111 "tfs-record: fatal: unable to open nowhere: No such file or directory" \
 		tfs-record -R nowhere file
@@ -242,7 +242,8 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ ! -e file.1 ] && nothing_unfinished
 }
 
-@test "tfs-record: plain directory: pages of each processor, formats, names, clock" {
+# bats test_tags=quick
+@test "tfs-record: plain directory: writes the sub-buffers of each CPU, formats, names and clock" {
 	plain_root
 	local me=$BASHPID
 	recorder -R root file
@@ -263,7 +264,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	nothing_unfinished
 }
 
-@test "tfs-record: plain directory: each stop signal ends it with 0, and a whole file" {
+@test "tfs-record: plain directory: each stop signal ends it with 0 and a complete file" {
 	plain_root
 	for signal in HUP INT TERM USR1; do
 		recorder -R root file
@@ -273,7 +274,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	done
 }
 
-@test "tfs-record: plain directory: a regular file of that name is replaced, other names of it stay" {
+@test "tfs-record: plain directory: replaces a regular file of that name, and leaves other links to that file" {
 	plain_root
 	echo old >file
 	ln file other
@@ -285,7 +286,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly other $'old\n'
 }
 
-@test "tfs-record: plain directory: hostile names of files and tasks are but names" {
+@test "tfs-record: plain directory: treats hostile names of files and tasks as plain names" {
 	plain_root
 	printf '4194301 a\tb\033[2J c\nx 9 no\n8\n 6 no\n99999999999 no\n4194302  two\n' >root/saved_cmdlines
 	name=$'-a b\n%s$(x)'
@@ -298,7 +299,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	run -1 grep -E '^[0-9]* no$' names
 }
 
-@test "tfs-record: plain directory: with a pid filter, the names of those alone" {
+@test "tfs-record: plain directory: with a pid filter it writes the names of the selected tasks only" {
 	plain_root
 	local me=$BASHPID
 	echo "$me" >root/set_event_pid
@@ -307,7 +308,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(what file name | sort)" = "$(printf '1 init\n%s' "$me $(cat "/proc/$me/comm")" | sort)" ]
 }
 
-@test "tfs-record: plain directory: symbols come along when something needs them" {
+@test "tfs-record: plain directory: writes symbols if an event needs them" {
 	head -c 1 "${TRACER_PROCFS_PATH:-/proc}/kallsyms" | grep -q . || skip "needs kallsyms (CONFIG_KALLSYMS)"
 	plain_root
 	# shellcheck disable=SC2016 # the kernel's
@@ -324,7 +325,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	done
 }
 
-@test "tfs-record: plain directory: an event that is enabled later has its format" {
+@test "tfs-record: plain directory: writes the format of an event that is enabled later" {
 	plain_root
 	: >root/set_event
 	recorder -R root file
@@ -334,7 +335,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(what file format one:two)" = 1 ]
 }
 
-@test "tfs-record: plain directory: losses of all processors are told" {
+@test "tfs-record: plain directory: reports the lost events of all CPUs" {
 	plain_root
 	recorder -R root file
 	printf 'entries: 0\noverrun: 100\ncommit overrun: 20\ndropped events: 3\n' >root/per_cpu/cpu0/stats
@@ -343,7 +344,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly err $'tfs-record: lost 4123 events: 4123 overwritten in a full buffer, 0 not written\n'
 }
 
-@test "tfs-record: plain directory: -m keeps the file below it, the rest stays and is counted" {
+@test "tfs-record: plain directory: -m limits the file size, and counts the events that it leaves out" {
 	plain_root
 	echo "$BASHPID" >root/set_event_pid
 	status=0
@@ -360,7 +361,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly err $'tfs-record: lost 33 events: 0 overwritten in a full buffer, 33 not written\n'
 }
 
-@test "tfs-record: plain directory: a limit on sizes cuts at a page, and is an error" {
+@test "tfs-record: plain directory: a file size limit cuts at a sub-buffer, and is reported as an error" {
 	plain_root
 	limited() {
 		ulimit -f 80
@@ -378,7 +379,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(stat -c %s file)" -le 81920 ]
 }
 
-@test "tfs-record: plain directory: killed, it leaves nothing" {
+@test "tfs-record: plain directory: leaves no file when it is killed" {
 	plain_root
 	recorder -R root file
 	feed 8 1
@@ -387,7 +388,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	nothing_unfinished
 }
 
-@test "tfs-record: plain directory: a processor that ends or has no file is no error" {
+@test "tfs-record: plain directory: a CPU that goes away or has no file is no error" {
 	plain_root
 	rm root/per_cpu/cpu0/trace_pipe_raw
 	mv root/per_cpu/cpu1 root/per_cpu/cpu3
@@ -398,7 +399,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(what file cpu)" = $'0 0 0\n1 0 0\n2 0 0\n3 1 3' ]
 }
 
-@test "tfs-record: plain directory: where O_TMPFILE is not to be had, it is the same" {
+@test "tfs-record: plain directory: works the same without O_TMPFILE" {
 	need_tool strace
 	strace -f -e inject=openat:error=EPERM -e trace=none true 2>/dev/null || skip "needs strace"
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
@@ -420,7 +421,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	nothing_unfinished
 }
 
-@test "tfs-record: kernel: N calls are N events" {
+@test "tfs-record: kernel: records N events for N calls" {
 	recording 20000 8192 file
 	all_made
 	stops
@@ -430,7 +431,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly err ''
 }
 
-@test "tfs-record: kernel: trace-cmd report shows N calls of N, with the names" {
+@test "tfs-record: kernel: trace-cmd report shows N events for N calls, with the names" {
 	need_tool trace-cmd
 	recording 20000 8192 file
 	all_made
@@ -440,7 +441,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(wc -l <text)" = 20001 ] # the first tells how many processors
 }
 
-@test "tfs-record: kernel: trace-cmd report shows nothing of nothing" {
+@test "tfs-record: kernel: trace-cmd report shows no event for an empty recording" {
 	need_tool trace-cmd
 	recording 0 64 file
 	stops
@@ -449,14 +450,14 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(what file events)" = 0 ]
 }
 
-@test "tfs-record: kernel: what several threads do on all processors is there" {
+@test "tfs-record: kernel: records what several threads do on all CPUs" {
 	THREADS=4 recording 5000 8192 file
 	all_made
 	stops
 	[ "$(what file events)" = 20000 ]
 }
 
-@test "tfs-record: kernel: pages of 64 KiB are no different" {
+@test "tfs-record: kernel: works the same with sub-buffers of 64 KiB" {
 	new_instance probe
 	[ -e "$DIR/buffer_subbuf_size_kb" ] || skip "needs buffer_subbuf_size_kb in tracefs (6.8)"
 	SUBBUF=64 recording 20000 8192 file
@@ -466,7 +467,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ "$(what file events)" = 20000 ]
 }
 
-@test "tfs-record: kernel: with a small buffer, recorded and lost are all" {
+@test "tfs-record: kernel: recorded and lost events add up with a small buffer" {
 	recording 20000 8
 	all_made
 	recorder -i "$INSTANCE" file
@@ -475,14 +476,14 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ $(($(what file events) + $(lost))) = 20000 ]
 }
 
-@test "tfs-record: kernel: with a small buffer and at work, recorded and lost are all" {
+@test "tfs-record: kernel: recorded and lost events add up with a small buffer while events go on" {
 	recording 100000 16 file
 	all_made
 	stops
 	[ $(($(what file events) + $(lost))) = 100000 ]
 }
 
-@test "tfs-record: kernel: woken at each event, recorded and lost are all" {
+@test "tfs-record: kernel: recorded and lost events add up if every event wakes it" {
 	recording 20000 8192
 	[ -e "$DIR/buffer_percent" ] || skip "needs buffer_percent in tracefs (5.0)"
 	tfs-write -i "$INSTANCE" buffer_percent 0
@@ -493,7 +494,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly err ''
 }
 
-@test "tfs-record: kernel: -m: the file keeps below it, recorded and lost are all" {
+@test "tfs-record: kernel: -m: limits the file size, and recorded and lost events add up" {
 	recording 20000 8192 -m 300 file
 	all_made
 	stops
@@ -503,7 +504,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ $(($(what file events) + $(lost))) = 20000 ]
 }
 
-@test "tfs-record: kernel: -n keeps the newest, and each file can be read" {
+@test "tfs-record: kernel: -n keeps the newest files, and each file can be read" {
 	echo old >file
 	echo older >file.1
 	echo oldest >file.2
@@ -524,7 +525,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	nothing_unfinished
 }
 
-@test "tfs-record: kernel: -n with room enough loses nothing from one file to the next" {
+@test "tfs-record: kernel: -n with enough room loses no event between two files" {
 	recording 30000 8192 -m 300 -n 9 file
 	all_made
 	stops
@@ -536,7 +537,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ -e file.1 ]
 }
 
-@test "tfs-record: kernel: killed while it records to several files, those that are finished stay" {
+@test "tfs-record: kernel: killed while it records to several files, it leaves the finished files" {
 	# room for all, and it does not wait for half of it: there are several, however slow
 	recording 100000 8192
 	tfs-write -i "$INSTANCE" buffer_percent 0
@@ -552,7 +553,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	[ ! -e file.2 ] && nothing_unfinished
 }
 
-@test "tfs-record: kernel: a full disk: what there was room for is a file, the rest is counted" {
+@test "tfs-record: kernel: writes what fits on a full disk, and counts the rest" {
 	recording 60000 8192
 	cat >script <<-'END'
 		tfs-record -i "$1" small/file 2>err &
@@ -576,13 +577,13 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	exactly left $'file\n'
 }
 
-@test "tfs-record: kernel: a disk that is full from the start is told at once" {
+@test "tfs-record: kernel: reports a disk that is full from the start at once" {
 	new_instance
 	run -111 in_small 8k tfs-record -i "$INSTANCE" small/file
 	[ "$output" = "tfs-record: fatal: unable to write small/file: No space left on device" ]
 }
 
-@test "tfs-record: kernel: while nothing happens it wakes about once a second" {
+@test "tfs-record: kernel: wakes about once a second while nothing happens" {
 	new_instance
 	recorder -i "$INSTANCE" file
 	wakes() {
@@ -596,7 +597,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	stops
 }
 
-@test "tfs-record: kernel: the instance can be removed once it has ended" {
+@test "tfs-record: kernel: the instance can be removed after it has ended" {
 	new_instance
 	recorder -i "$INSTANCE" file
 	stops

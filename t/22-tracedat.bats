@@ -29,19 +29,19 @@ bytes() {
 	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
 
-@test "trace.dat: version 6, as tfs-record writes it" {
+@test "trace.dat: version 6 is read as tfs-record writes it" {
 	cp "$CORPUS/v6" file
 	sees file 'version 6' 'layout 128 16 8 little' 'format ftrace:print 26' \
 		'format one:two 24' "buffer '' local 128" 'cpu 0 2 7' 'cpu 1 1 5'
 }
 
-@test "trace.dat: version 7, as trace-cmd writes it" {
+@test "trace.dat: version 7 is read as trace-cmd writes it" {
 	cp "$CORPUS/v7" file
 	sees file 'version 7' 'layout 128 16 8 little' 'format ftrace:print 26' \
 		'format one:two 24' "buffer '' local 128" 'cpu 0 2 7' 'cpu 1 1 5'
 }
 
-@test "trace.dat: of a kernel of 32 bits and the other byte order, with an instance" {
+@test "trace.dat: a big-endian file of a 32-bit kernel with an instance is read" {
 	cp "$CORPUS/v6-big" big
 	cp "$CORPUS/v6-instance" little
 	for order in big little; do
@@ -51,13 +51,13 @@ bytes() {
 	done
 }
 
-@test "trace.dat: without any event" {
+@test "trace.dat: a file without any event is read" {
 	cp "$CORPUS/v6-empty" file
 	sees file 'version 6' 'layout 128 16 8 little' 'format ftrace:print 26' \
 		'format one:two 24' "buffer '' local 128" 'cpu 0 0 0' 'cpu 1 0 0'
 }
 
-@test "trace.dat: what is no trace.dat is named" {
+@test "trace.dat: a file that is no trace.dat is named" {
 	: >empty
 	echo 'some text that is longer than the magic' >text
 	refuses empty 'is no trace.dat'
@@ -71,20 +71,20 @@ bytes() {
 	refuses file 'is a trace.dat of version 9, and 6 and 7 are known'
 }
 
-@test "trace.dat: one that is compressed is refused by the algorithm's name" {
+@test "trace.dat: a compressed file is refused, and the algorithm is named" {
 	cp "$CORPUS/v7-zstd" file
 	refuses file 'is compressed by zstd: make another of it with trace-cmd convert --file-version 6'
 }
 
-@test "trace.dat: a latency tracer's is refused" {
+@test "trace.dat: a file of a latency tracer is refused" {
 	cp "$CORPUS/v6-latency" file
 	refuses file "is damaged: it has a latency tracer's text, and no pages"
 }
 
-@test "trace.dat: numbers that cannot be are named" {
+@test "trace.dat: impossible numbers are named" {
 	cp "$CORPUS/v6" file
 	bytes file 14 '\1\0\0\0'
-	refuses file 'is damaged: pages of a size that cannot be'
+	refuses file 'is damaged: the size of its pages is not valid'
 	cp "$CORPUS/v6" file
 	bytes file 18 'x'
 	refuses file 'is damaged: no header_page'
@@ -95,7 +95,7 @@ bytes() {
 
 # Behind the last option of a version 7 are names of its sections, which only
 # people read: whoever has all in front of them has it all.
-@test "trace.dat: cut short anywhere, it is one line and what was there" {
+@test "trace.dat: a file cut short anywhere prints its events and at most one error line" {
 	for version in v6 v7; do
 		size=$(stat -c %s "$CORPUS/$version")
 		datinfo "$CORPUS/$version" >all
@@ -116,7 +116,7 @@ bytes() {
 	done
 }
 
-@test "trace.dat: what pages there are of one that was cut short are read" {
+@test "trace.dat: the remaining sub-buffers of a file that was cut short are read" {
 	# the last page of two, which is processor 1's, and the one before it
 	head -c 2303 "$CORPUS/v6" >short
 	run -111 --separate-stderr datinfo short
@@ -128,7 +128,7 @@ bytes() {
 	[ "$stderr" = "datinfo: fatal: short ends in the pages of cpu 0: it was cut short, or the recording was killed" ]
 }
 
-@test "trace.dat: any byte of it changed, it is one line or something" {
+@test "trace.dat: a file with any byte changed prints events or one error line" {
 	for version in v6 v7; do
 		size=$(stat -c %s "$CORPUS/$version")
 		for ((n = 0; n < size; n += 11)); do
@@ -145,7 +145,7 @@ bytes() {
 	done
 }
 
-@test "trace.dat: what trace-cmd converts to version 7 and back is the same" {
+@test "trace.dat: a file that trace-cmd converts to version 7 and back reads the same" {
 	need_tool trace-cmd
 	cp "$CORPUS/v6" six
 	trace-cmd convert -i six -o seven --file-version 7 --compression none >said 2>&1 ||
@@ -157,7 +157,7 @@ bytes() {
 	done
 }
 
-@test "trace.dat: a large one is read with little memory" {
+@test "trace.dat: a large file is read with little memory" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
 	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole

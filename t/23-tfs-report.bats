@@ -82,30 +82,30 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-report: options that are unknown or lack their value are named" {
+@test "tfs-report: names unknown options and options that lack their value" {
 	misuse "no such option: -y" tfs-report -y
 	for letter in e p t i u C U N P; do
 		misuse "option -$letter needs a value" tfs-report -$letter
 	done
 }
 
-@test "tfs-report: it takes one file" {
+@test "tfs-report: refuses any number of files but one" {
 	misuse "no file" tfs-report
 	misuse "no file" tfs-report -j
 	misuse "unexpected operand 'b?'" tfs-report a $'b\n'
 }
 
-@test "tfs-report: what is no pid, no time, and both kinds of output are refused" {
+@test "tfs-report: refuses an invalid pid or time, and both output formats at once" {
 	for pids in '' ',' '1,' ',1' -1 '1 2' 1,x 4294967297 99999999999; do
 		misuse "not a list of pids: '$pids'" tfs-report -p "$pids" file
 	done
 	for time in '' - 1 x 1-x 2-1 1.5-1.4 1.-2 .5-1 1.0000000001- 99999999999999999999- 1-2-3; do
 		misuse "not a range of seconds: '$time'" tfs-report -t "$time" file
 	done
-	misuse "-H is for text, and -j makes none" tfs-report -jH file
-	misuse "-j and -P are two forms of a line" tfs-report -jP signals file
-	misuse "-x is for the kernel's text, and -j and -P make none" tfs-report -xj file
-	misuse "-x is for the kernel's text, and -j and -P make none" tfs-report -P signals -x file
+	misuse "-H cannot be given with -j" tfs-report -jH file
+	misuse "-j and -P cannot be given together" tfs-report -jP signals file
+	misuse "-x cannot be given with -j or -P" tfs-report -xj file
+	misuse "-x cannot be given with -j or -P" tfs-report -P signals -x file
 	for uid in '' -1 x 4294967295; do
 		misuse "not a uid: '$uid'" tfs-report -u "$uid" file
 	done
@@ -114,11 +114,11 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 		misuse "not a list of pids: '$list'" tfs-report -N "$list" file
 	done
 	for kinds in '' signal 'signals,' signals,x SIGNALS; do
-		misuse "not of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file
+		misuse "not a list of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file
 	done
 }
 
-@test "tfs-report: no file, no trace.dat, a compressed one: one line, status 111" {
+@test "tfs-report: a missing, foreign or compressed file gives one line and status 111" {
 	fails 111 "tfs-report: fatal: unable to open file: No such file or directory" \
 		tfs-report file
 	echo 'some text that is longer than the magic' >file
@@ -128,7 +128,8 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 		tfs-report file
 }
 
-@test "tfs-report: the same text of either byte order and size of a long" {
+# bats test_tags=quick
+@test "tfs-report: prints the same text for either byte order and size of long" {
 	hand_text >expected
 	for order in little big; do
 		for long in 4 8; do
@@ -138,14 +139,14 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	done
 }
 
-@test "tfs-report: -x: what a string holds is as the kernel prints it, newlines too" {
+@test "tfs-report: -x: prints strings as the kernel does, newlines included" {
 	by_hand little 8
 	hand_text | sed 's/\\\\.*/\\\n\t\x01\x7f/' >expected
 	[ "$(wc -l <expected)" = 7 ]
 	tfs-report -x file | cmp expected -
 }
 
-@test "tfs-report: an instance comes behind, with its name in front and by its own clock" {
+@test "tfs-report: prints an instance after the top level, with its name and its own clock" {
 	by_hand big 4 $'i\nns'
 	{
 		hand_text
@@ -161,13 +162,13 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	[ "$(tfs-report -i $'i\nns' -t 1000001000-1000001000 file | wc -l)" = 2 ]
 }
 
-@test "tfs-report: without any event nothing is printed" {
+@test "tfs-report: prints nothing for a file without events" {
 	cp "$CORPUS/v6-empty" file
 	run -0 tfs-report file
 	[ -z "$output" ]
 }
 
-@test "tfs-report: -e chooses by the name, or system and name, as globs" {
+@test "tfs-report: -e selects events by name, or by system and name, with globs" {
 	by_hand little 8
 	hand_text >all
 	for glob in demo 'd*' '*' 'demo:demo' '*:*' 'd?mo' '[a-d]emo' '[!x]emo' 'demo:d*o' '\demo'; do
@@ -179,7 +180,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	fails 1 "tfs-report: fatal: file has no event 'none'" tfs-report -e demo -e none file
 }
 
-@test "tfs-report: -p chooses by the pid, -t by the time as it is printed; losses stay" {
+@test "tfs-report: -p selects by pid and -t by the printed time, and losses stay" {
 	by_hand little 8
 	hand_text >all
 	[ "$(tfs-report -p 42 file | grep -c hand-42)" = 2 ]
@@ -198,7 +199,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	[ -z "$(tfs-report -t 3- file)" ]
 }
 
-@test "tfs-report: -j: each event an object, fields with their types, strings in UTF-8" {
+@test "tfs-report: -j: prints each event as an object, with typed fields and UTF-8 strings" {
 	by_hand big 8 ins
 	tfs-report -j file >out
 	json_lines <out >n
@@ -244,7 +245,7 @@ bare() {
 	sed -E 's/^.{16} +([0-9]+) +0 +1\.[0-9]{6} /\1 /'
 }
 
-@test "tfs-report: -P: what processes did, of either byte order and size of a long" {
+@test "tfs-report: -P: prints what processes did, for either byte order and size of long" {
 	for order in little big; do
 		for long in 4 8; do
 			processes $order $long
@@ -291,7 +292,7 @@ bare() {
 	[ "$(tfs-report -P lifecycle -p 11 file | bare)" = "11 exit 768" ]
 }
 
-@test "tfs-report: -u and -C: a uid and a name are followed from what is known at first" {
+@test "tfs-report: -u and -C: follow uids and names from the state at the beginning" {
 	processes big 8
 	tfs-report -P lifecycle,signals -u 7 file | bare >out
 	[ "$(cat out)" = '11 signal 10 errno 0 code 0xfffffffa
@@ -320,7 +321,7 @@ bare() {
 	[ "$(tfs-report -u 8 file)" = "" ]
 }
 
-@test "tfs-report: -H: the comment lines of trace first, by which viewers know it" {
+@test "tfs-report: -H: prints the comment lines of trace first, by which viewers know the format" {
 	by_hand little 8
 	tfs-report -H file >out
 	[ "$(head -n 1 out)" = '# tracer: nop' ]
@@ -329,7 +330,7 @@ bare() {
 	hand_text | cmp - <(tail -n +13 out)
 }
 
-@test "tfs-report: an event whose format is not there has its number" {
+@test "tfs-report: prints the number of an event that has no format" {
 	by_hand little 8
 	sed -i 's/ID: 300/ID: 301/' file
 	[ "$(tfs-report file | head -n 1)" = '            hand-42      [000] d....     1.000001: Unknown type 300' ]
@@ -337,7 +338,7 @@ bare() {
 	tfs-report -j file | grep -q '"system":null,"event":null,"type":300,"fields":{}}$'
 }
 
-@test "tfs-report: one that was cut short: what is there is printed, one line, status 111" {
+@test "tfs-report: prints what is left of a file that was cut short, one error line, status 111" {
 	by_hand little 8
 	hand_text >all
 	# without the last page, which is processor 1's second
@@ -349,18 +350,18 @@ bare() {
 		eval 'head -c 700 file >short; tfs-report short'
 }
 
-@test "tfs-report: a page that makes no sense to its end is told, and the rest printed" {
+@test "tfs-report: reports a corrupt sub-buffer, and prints the others" {
 	by_hand little 8
 	hand_text >all
 	# the second event of processor 0: a length of its own that is too large
 	at=$(offset_of plain file)
 	printf '\0\0\0\0\377\377\377\377' | dd of=file bs=1 seek=$((at + 8 + 16)) conv=notrunc 2>/dev/null
 	run -111 --separate-stderr tfs-report file
-	[ "$stderr" = "tfs-report: fatal: file is damaged: 1 of its pages make no sense to their ends" ]
+	[ "$stderr" = "tfs-report: fatal: file is damaged: 1 of its sub-buffers could be printed only in part" ]
 	tfs-report file 2>/dev/null | cmp <(grep -av -e 'a=8' -e '^.$' -e $'^\t' all) -
 }
 
-@test "tfs-report: cut or changed anywhere, it is one line or something, and JSON is JSON" {
+@test "tfs-report: prints events or one error line for any cut or changed file, and the JSON stays valid" {
 	by_hand little 8 ins
 	size=$(stat -c %s file)
 	for ((n = 0; n < size; n += 211)); do
@@ -381,7 +382,7 @@ bare() {
 	json_lines <all
 }
 
-@test "tfs-report: a full disk is an error, a reader that has enough ends it" {
+@test "tfs-report: a full disk is an error, and a reader that goes away ends it" {
 	by_hand little 8
 	fails 111 "tfs-report: fatal: unable to write to standard output: No space left on device" \
 		to_full tfs-report file
@@ -398,7 +399,7 @@ bare() {
 	finishes "$PID" 141
 }
 
-@test "tfs-report: a file of a gigabyte takes as little memory as a small one" {
+@test "tfs-report: needs as little memory for a file of a gigabyte as for a small file" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
 	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
@@ -414,7 +415,7 @@ bare() {
 	[ -z "$output" ]
 }
 
-@test "tfs-report: what trace-cmd makes of a file, in version 7, has the same text" {
+@test "tfs-report: prints the same text for a file that trace-cmd converted to version 7" {
 	need_tool trace-cmd
 	by_hand little 8 ins
 	trace-cmd convert -i file -o seven --file-version 7 --compression none >said 2>&1 ||
@@ -425,7 +426,7 @@ bare() {
 	tfs-report -i '' six | cmp <(hand_text) -
 }
 
-@test "tfs-report: kernel: the text of the same pages in trace, to the byte" {
+@test "tfs-report: kernel: prints the same text as trace for the same sub-buffers, byte for byte" {
 	need_tracefs
 	need_tool python3
 	record sched raw_syscalls
@@ -436,7 +437,7 @@ bare() {
 	[ "$(cat n)" = "$(wc -l <ours)" ]
 }
 
-@test "tfs-report: kernel: filters let through exactly the lines that they say" {
+@test "tfs-report: kernel: each filter passes exactly the lines that it describes" {
 	need_tracefs
 	need_tool python3
 	record sched raw_syscalls
@@ -459,7 +460,7 @@ bare() {
 		cmp <(grep -E "^.{16}-$pid .*: sys_enter:" ours) -
 }
 
-@test "tfs-report: every event format of this kernel: as trace-cmd has it, or listed in t/differs" {
+@test "tfs-report: prints every event format of this kernel as trace-cmd does, or t/differs lists it" {
 	need_tracefs
 	need_tool python3 trace-cmd
 	[ -z "${TFS_VARIANT-}" ] || skip "needs no second look at another's text"

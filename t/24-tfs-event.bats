@@ -38,24 +38,24 @@ tfs-event - enable events by name or glob, with filter and triggers" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-event: no event, an unknown option, and options that exclude each other are refused" {
-	fails 100 "tfs-event: fatal: which events?; usage: $USAGE" tfs-event
+@test "tfs-event: refuses no event, an unknown option, and options that exclude each other" {
+	fails 100 "tfs-event: fatal: no event; give at least one, or -l to list them; usage: $USAGE" tfs-event
 	fails 100 "tfs-event: fatal: no such option: -x; usage: $USAGE" tfs-event -x
 	fails 100 "tfs-event: fatal: option -f needs a value; usage: $USAGE" tfs-event -f
 	for words in '-f a' '-t a'; do
 		# shellcheck disable=SC2086 # an option and its value
-		fails 100 "tfs-event: fatal: -l writes nothing: -f and -t have no part in it; usage: $USAGE" \
+		fails 100 "tfs-event: fatal: -l writes nothing: it excludes -f and -t; usage: $USAGE" \
 			tfs-event -l $words
 	done
 }
 
-@test "tfs-event: a root without events is named" {
+@test "tfs-event: names a root without events" {
 	mkdir root
 	fails 111 'tfs-event: fatal: unable to read available_events: No such file or directory' \
 		tfs-event -R root -l
 }
 
-@test "tfs-event: -l prints the names of all, or of those that are named" {
+@test "tfs-event: -l prints the names of all events, or of the given events" {
 	plain_root sched:sched_switch sched:sched_waking irq:softirq_raise
 	run -0 --separate-stderr tfs-event -R root -l
 	[ "$output" = "sched:sched_switch
@@ -71,7 +71,7 @@ irq:softirq_raise' ]
 	[ "$output" = 'irq:softirq_raise' ]
 }
 
-@test "tfs-event: a name that no event has is refused before anything is written, with the nearest" {
+@test "tfs-event: refuses an unknown event before it writes anything, and suggests the nearest name" {
 	plain_root sched:sched_switch sched:sched_waking sched:sched_wakeup irq:softirq_raise
 	fails 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
 		tfs-event -R root sched_waking sched_swich
@@ -88,7 +88,7 @@ irq:softirq_raise' ]
 		tfs-event -R root $'\e[2J'
 }
 
-@test "tfs-event: plain directory: filter, then triggers, then enable" {
+@test "tfs-event: plain directory: writes filters first, then triggers, then enable" {
 	plain_root a:one b:two
 	tfs-event -R root -f 'x == 1' -t 'traceoff if x == 2' 'a:*' two
 	for event in a/one b/two; do
@@ -98,7 +98,8 @@ irq:softirq_raise' ]
 	done
 }
 
-@test "tfs-event: kernel: what it names records, and nothing else does" {
+# bats test_tags=quick
+@test "tfs-event: kernel: only the named events are recorded" {
 	new_instance
 	tfs-event -i "$INSTANCE" 'sched:sched_wak*'
 	[ "$(cat "$DIR"/events/sched/sched_wak*/enable | sort -u)" = 1 ]
@@ -106,12 +107,12 @@ irq:softirq_raise' ]
 	run ! grep -v '^sched:sched_wak' "$DIR/set_event"
 }
 
-@test "tfs-event: kernel: -l without a name is all of available_events" {
+@test "tfs-event: kernel: -l without a name prints all of available_events" {
 	need_tracefs
 	tfs-event -l | cmp - "$TRACEFS/available_events"
 }
 
-@test "tfs-event: kernel: a refused filter shows the kernel's reason and place, and all is as it was" {
+@test "tfs-event: kernel: shows the kernel's reason and position for a refused filter, and undoes everything" {
 	new_instance
 	tfs-write -i "$INSTANCE" events/sched/sched_switch/filter 'prev_prio == 7'
 	before="$(state sched:sched_switch)"
@@ -140,7 +141,7 @@ irq:softirq_raise' ]
 	[ "$(state sched:sched_switch)" = "$before" ]
 }
 
-@test "tfs-event: kernel: a trigger that is there already is refused, and stays" {
+@test "tfs-event: kernel: refuses a trigger that exists, and leaves it" {
 	new_instance
 	tfs-event -i "$INSTANCE" -t 'traceoff if prev_prio == 3' sched:sched_switch
 	before=$(state sched:sched_switch)

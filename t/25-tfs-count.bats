@@ -49,7 +49,7 @@ json() {
 @test "tfs-count: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-count --help
 	[ "$output" = "usage: $USAGE
-tfs-count - count the events of a trace by what they have in a key" ]
+tfs-count - count the events of a trace by the values of a key" ]
 	[ -z "$stderr" ]
 }
 
@@ -59,7 +59,7 @@ tfs-count - count the events of a trace by what they have in a key" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-count: what is no key, no number, and operands are refused" {
+@test "tfs-count: refuses an invalid key or number, and operands" {
 	misuse 'no such option: -x' tfs-count -x
 	misuse 'option -k needs a value' tfs-count -k
 	misuse "not a key: ''" tfs-count -k ''
@@ -69,7 +69,8 @@ tfs-count - count the events of a trace by what they have in a key" ]
 	misuse "unexpected operand 'file'" tfs-count file
 }
 
-@test "tfs-count: text: events by name, the most frequent first, losses last" {
+# bats test_tags=quick
+@test "tfs-count: text: counts events by name, the most frequent first and losses last" {
 	text | counts '2 sched_switch
 1 function
 1 my_probe
@@ -79,19 +80,19 @@ tfs-count - count the events of a trace by what they have in a key" ]
 # lost 12 events: 12 overwritten in a full buffer, 0 not written'
 }
 
-@test "tfs-count: text: numbers are as wide as uniq -c has them" {
+@test "tfs-count: text: prints numbers as wide as uniq -c does" {
 	text >trace
 	[ "$(tfs-count -n 1 <trace | head -n 1)" = '      2 sched_switch' ]
 }
 
-@test "tfs-count: text: by task, pid, processor and time" {
+@test "tfs-count: text: counts by task, pid, CPU and time" {
 	text | sed '$d' | counts '5 ls	31534	001
 1 <...>	12	010
 1 a b	7	000' -k comm -k pid -k cpu
 	text | sed '$d' | counts '1 58694.570132' -k time -n 1
 }
 
-@test "tfs-count: text: by fields; blanks, commas, quotes and arrows in values; - where there is none" {
+@test "tfs-count: text: counts by fields with blanks, commas, quotes and arrows, and - for a missing field" {
 	text | sed '$d' | counts '5 -	-
 1 a b	ls
 1 ls	swapper/1' -k prev_comm -k next_comm
@@ -108,7 +109,7 @@ tfs-count - count the events of a trace by what they have in a key" ]
 1 ext4_sync_file_enter	vfs_fsync_range' -k func -k caller
 }
 
-@test "tfs-count: a field that is called as a key is meant with a dot in front" {
+@test "tfs-count: a dot in front selects a field that has the name of a key" {
 	text | sed '$d' | counts '6 -
 1 31534' -k .pid
 	json | counts '1 -
@@ -124,7 +125,7 @@ of() {
 	diff <(printf '      1 %s\n' "$2") <(tfs-count "${keys[@]}" <event)
 }
 
-@test "tfs-count: text: a task's name is no field, whatever it is" {
+@test "tfs-count: text: does not take a task's name for a field, whatever the name is" {
 	of 'sched_switch: prev_comm=a next_pid=1 prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b prev_pid=3 next_pid=8 next_prio=99' \
 		$'a next_pid=1\t7\t120\tS\tb prev_pid=3\t8\t99' \
 		prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio
@@ -152,12 +153,12 @@ of() {
 	of 'block_unplug: [a 5 + 6] 1' $'-\t-' sector dev
 }
 
-@test "tfs-count: text: a name with escapes is as long as what they stand for" {
+@test "tfs-count: text: counts an escape in a name as the one character that it stands for" {
 	of 'sched_wakeup: comm=\x01\x02\x03\x04\n\t\x1b789012345 pid=7 prio=120 target_cpu=000' \
 		$'7\t\\x01\\x02\\x03\\x04\\n\\t\\x1b789012345' .pid .comm
 }
 
-@test "tfs-count: text: a file's name is no field, whatever it is" {
+@test "tfs-count: text: does not take a file's name for a field, whatever the name is" {
 	of 'sched_process_exec: filename=/x pid=1 old_pid=2 "y pid=77 old_pid=78' \
 		$'/x pid=1 old_pid=2 "y\t77\t78' filename .pid old_pid
 	of 'sched_process_exec: filename=/x pid=77 old_pid=78 path="a pid=1 old_pid=1" by=x lat=5' \
@@ -174,18 +175,18 @@ of() {
 		$'0xffffff9c\t/a", flags: 0x1, mode: 7\tO_RDONLY\t0' dfd filename flags mode
 }
 
-@test "tfs-count: text: a field that an event has twice, with two values, it does not have" {
+@test "tfs-count: text: ignores a field that an event has twice with different values" {
 	of 'foo: comm=a pid=1 pid=7 prio=2' $'-\t2' .pid prio
 	of 'foo: comm=a pid=7 pid=7 prio=2' $'7\t2' .pid prio
 }
 
-@test "tfs-count: control characters of another's text are escaped, and a tab is none between values" {
+@test "tfs-count: escapes control characters of foreign text, and prints no tab inside a value" {
 	printf '%16s-%-7d [001] ..... 1.000000: foo: name=a\tb\033[31m\n' $'s\tx' 5 >event
 	tfs-count -k name -k comm -k pid <event >got
 	exactly got $'      1 a\\tb\\x1b[31m\ts\\tx\t5\n'
 }
 
-@test "tfs-count: JSON: as of text; strings as they are written there" {
+@test "tfs-count: JSON: counts as it does with text, and prints strings as written there" {
 	json | counts '1 sched_switch
 1 sys_enter_openat
 {"lost":7,"overwritten":7,"unwritten":0}'
@@ -199,7 +200,7 @@ of() {
 1 c\\' -k .comm
 }
 
-@test "tfs-count: no event at all is status 1 and no line, whatever else there is" {
+@test "tfs-count: exits 1 without a line if there is no event, whatever else there is" {
 	printf 'one\n\n{\n{}\n{"event":"x"}\n             sh-\n%s\n# comment\n' \
 		'             sh-1  [0] 1.0:' >none
 	run -1 --separate-stderr from none tfs-count
@@ -208,7 +209,7 @@ of() {
 	run -1 from /dev/null tfs-count
 }
 
-@test "tfs-count: a hundred thousand different values are each counted" {
+@test "tfs-count: counts each of a hundred thousand different values" {
 	awk 'BEGIN { for (i = 0; i < 200000; i++)
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i % 100000 }' >many
 	tfs-count -k n <many >got
@@ -222,7 +223,7 @@ of() {
 	[ -s got ]
 }
 
-@test "tfs-count: an interrupt leaves it to the trace to end" {
+@test "tfs-count: ignores SIGINT, so that the trace can end first" {
 	mkfifo trace
 	exec 9<>trace
 	background tfs-count <trace >got 9>&-
@@ -235,7 +236,7 @@ of() {
 	[ "$(head -n 1 got)" = '      2 sched_switch' ]
 }
 
-@test "tfs-count: kernel: of a session, as many as were made" {
+@test "tfs-count: kernel: counts as many events of a session as were made" {
 	need_tracefs events/syscalls
 	calls 1000
 	start_session trace_event --output fifo --pid "$CALLS" -e sys_enter_getppid sched_process_exit

@@ -28,7 +28,7 @@ counts() {
 @test "tfs-hist: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-hist --help
 	[ "$output" = "usage: $USAGE
-tfs-hist - draw how the values of a key are spread, by powers of two" ]
+tfs-hist - draw a histogram of the values of a key, by powers of two" ]
 	[ -z "$stderr" ]
 }
 
@@ -38,7 +38,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-hist: what is no key, and operands are refused" {
+@test "tfs-hist: refuses an invalid key, and operands" {
 	misuse 'no such option: -x' tfs-hist -x
 	misuse 'option -k needs a value' tfs-hist -k
 	misuse "not a key: ''" tfs-hist -k ''
@@ -46,7 +46,8 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 	misuse "unexpected operand 'file'" tfs-hist file
 }
 
-@test "tfs-hist: a line for each power of two from the least to the greatest, drawn" {
+# bats test_tags=quick
+@test "tfs-hist: draws a line for each power of two from the smallest to the largest" {
 	events 4 5 7 1 30 4.5 >trace
 	run -0 from trace tfs-hist
 	[ "$output" = 'lat: 6 values, 1 to 30
@@ -57,7 +58,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 [16, 32)              1 |@@@@@@@@@@                              |' ]
 }
 
-@test "tfs-hist: zero, parts of one, negative values, and their edges" {
+@test "tfs-hist: handles zero, fractions, negative values and the limits between the rows" {
 	events 0 0.25 -0 00 -0.000 1 1.999 2 -0.5 -1 -1.5 -2 -3.9 -4 | counts 'lat: 14 values, -4 to 2
 (-8, -4] 1
 (-4, -2] 2
@@ -71,7 +72,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 [0, 1) 1'
 }
 
-@test "tfs-hist: hexadecimal, negative as a signed number of 64 bits is" {
+@test "tfs-hist: reads a hexadecimal number as signed if 64 bits make it negative" {
 	events 0x10 0xfffffffffffffffe 0xfffffffe 0XFF 0x 0xg | tfs-hist >got
 	[ "$(head -n 1 got)" = 'lat: 3 values, 0xfffffffffffffffe to 0xfffffffe' ]
 	[ "$(tail -n 1 got)" = '# no number in 3 events' ]
@@ -80,7 +81,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 	grep -q '^\[2G, 4G)  *1 |@' got
 }
 
-@test "tfs-hist: the greatest that 64 bits hold is counted, one more is no number" {
+@test "tfs-hist: counts the largest 64-bit number, and does not take the next for a number" {
 	events 18446744073709551615 -18446744073709551615 | tfs-hist >got
 	[ "$(grep -c '@' got)" = 2 ]
 	grep -q '^(-16E, -8E\]  *1 |@' got
@@ -92,7 +93,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 # no number in 4 events'
 }
 
-@test "tfs-hist: what is no number is counted and told, and so are events without the key" {
+@test "tfs-hist: reports values that are not numbers, and events without the key" {
 	{ events 1 '' x 1e3 1,5 5us - + . 1. .5; printf '%16s-1       [000] ..... 1.5: f: n=1\n' x; } |
 		counts 'lat: 1 value, 1 to 1
 [1, 2) 1
@@ -100,7 +101,7 @@ tfs-hist - draw how the values of a key are spread, by powers of two" ]
 # no number in 10 events'
 }
 
-@test "tfs-hist: -b: a histogram for each value, the one of most values first" {
+@test "tfs-hist: -b: draws a histogram for each value, the one with the most values first" {
 	events 1 2 3 4 5 | counts 'lat comm=a: 3 values, 1 to 5
 [1, 2) 1
 [2, 4) 1
@@ -114,7 +115,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 [1, 2) 1' -b cpu -b event
 }
 
-@test "tfs-hist: -k: any key, of JSON as of text" {
+@test "tfs-hist: -k: accepts any key, in JSON as in text" {
 	cat >trace <<-'EOF'
 		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"x","system":"s","event":"e","fields":{"n":-3,"s":"0x8","t":"12"}}
 		{"ts":1.000000002,"cpu":0,"pid":6,"comm":"y","system":"s","event":"e","fields":{"n":null,"s":"9","t":"a"}}
@@ -132,7 +133,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 {"lost":7,"overwritten":7,"unwritten":0}' -k pid <trace
 }
 
-@test "tfs-hist: a return of -2 is the same in text and JSON" {
+@test "tfs-hist: counts a return of -2 the same in text and in JSON" {
 	echo '              ls-1       [001] ..... 1.5: sys_openat -> 0xfffffffffffffffe' |
 		tfs-hist -k ret | tail -n 1 >text
 	echo '{"ts":1.5,"cpu":1,"pid":1,"comm":"ls","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2}}' |
@@ -140,7 +141,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 	grep -q '^(-4, -2\]' text
 }
 
-@test "tfs-hist: lines with a number each are values, too" {
+@test "tfs-hist: accepts lines that hold only a number" {
 	seq 1 1000 | counts 'numbers: 1000 values, 1 to 1000
 [1, 2) 1
 [2, 4) 2
@@ -160,7 +161,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 [2, 4) 1'
 }
 
-@test "tfs-hist: losses and events without a pair come last" {
+@test "tfs-hist: prints losses and events without a pair last" {
 	{ echo '# lost 1 events: 1 overwritten in a full buffer, 0 not written'; events 1
 		echo '# unpaired 2 events: 1 without an end, 1 without a beginning'
 		echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } | tfs-hist |
@@ -168,7 +169,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 			'# unpaired 2 events: 1 without an end, 1 without a beginning')
 }
 
-@test "tfs-hist: no value at all is status 1, and says what there was" {
+@test "tfs-hist: exits 1 without any value, and says what there was" {
 	run -1 --separate-stderr from /dev/null tfs-hist
 	[ -z "$output$stderr" ]
 	events 1 2 >trace
@@ -177,7 +178,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 	[ -z "$stderr" ]
 }
 
-@test "tfs-hist: a hundred thousand histograms, and a line of a megabyte, are no harm" {
+@test "tfs-hist: a hundred thousand histograms and a line of a megabyte do no harm" {
 	n=$(so_many 100000)
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", i + 1, i, i }' >many
@@ -190,7 +191,7 @@ lat cpu=001 event=e: 1 value, 1 to 1
 	[ "$(head -n 1 got)" = 'lat: 3 values, 5 to 8' ]
 }
 
-@test "tfs-hist: 32 bits are enough for no count: the bar of the most is full" {
+@test "tfs-hist: draws a full bar for the largest count, even if 32 bits would overflow" {
 	yes 3 | head -n 200000 >trace
 	seq 4 1003 >>trace
 	tfs-hist <trace >got
@@ -198,13 +199,13 @@ lat cpu=001 event=e: 1 value, 1 to 1
 	grep -qx '\[512, 1K)  *492 |@ \{39\}|' got
 }
 
-@test "tfs-hist: standard output that is full is refused" {
+@test "tfs-hist: reports a full standard output" {
 	events 1 >trace
 	run -111 --separate-stderr to_full from trace tfs-hist
 	[ "$stderr" = 'tfs-hist: fatal: unable to write to standard output: No space left on device' ]
 }
 
-@test "tfs-hist: kernel: of calls, as many as were made" {
+@test "tfs-hist: kernel: draws as many values as there were calls" {
 	need_tracefs events/syscalls
 	calls 1000
 	start_session trace_event --output fifo --pid "$CALLS" -e 'sys_*_getppid'

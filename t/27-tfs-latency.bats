@@ -41,7 +41,7 @@ json() {
 @test "tfs-latency: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-latency --help
 	[ "$output" = "usage: $USAGE
-tfs-latency - print how long it took from one event of a trace to another" ]
+tfs-latency - print the time from one event of a trace to another" ]
 	[ -z "$stderr" ]
 }
 
@@ -51,27 +51,27 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-latency: what is no pair, key, name or time is refused" {
+@test "tfs-latency: refuses an invalid pair, key, name or time" {
 	misuse 'no such option: -z' tfs-latency -z
-	misuse 'from what to what?' tfs-latency
-	misuse 'from what to what?' tfs-latency -s a
-	misuse 'from what to what?' tfs-latency -e a
+	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency
+	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency -s a
+	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency -e a
 	misuse "no pair is called 'disk'; there are syscalls, block and wakeup" tfs-latency disk
 	misuse "unexpected operand 'wakeup'" tfs-latency block wakeup
-	misuse 'a pair by name, or -s and -e' tfs-latency -s a -e b block
+	misuse 'a pair by name excludes -s and -e' tfs-latency -s a -e b block
 	misuse "not a key: '' in 'a:b,'" tfs-latency -s a:b, -e b
 	misuse "not a key: '.' in 'a:.'" tfs-latency -s b -e a:.
 	misuse "no event in ':pid'" tfs-latency -s :pid -e b
-	misuse '-s and -e have not as many keys' tfs-latency -s a:x,y -e b:x
-	misuse "not microseconds: '-1'" tfs-latency -m -1 block
-	misuse "not microseconds: '1.5'" tfs-latency -m 1.5 block
+	misuse '-s and -e have different numbers of keys' tfs-latency -s a:x,y -e b:x
+	misuse "not a number of microseconds: '-1'" tfs-latency -m -1 block
+	misuse "not a number of microseconds: '1.5'" tfs-latency -m 1.5 block
 	misuse "not a key: ''" tfs-latency -c a= block
 	misuse "not a key: '.'" tfs-latency -c a=. block
 	misuse "not a name: 'a b'" tfs-latency -c 'a b=c' block
 	misuse "not a name: ''" tfs-latency -c '' block
 }
 
-@test "tfs-latency: events that lack the key are no pair" {
+@test "tfs-latency: does not pair events that lack the key" {
 	{ event 7 1.000000 'sched_wakeup: comm='; event 7 7.000000 'sched_switch: prev_comm='; } >in
 	status=0
 	tfs-latency wakeup <in >out || status=$?
@@ -80,7 +80,7 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 "
 }
 
-@test "tfs-latency: -m takes any number, and none is so slow" {
+@test "tfs-latency: -m accepts any number, and no event is slower than the largest" {
 	calls_text >in
 	for n in 2147483648 $(((1 << 32) - 1)); do
 		status=0
@@ -90,14 +90,15 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 	done
 }
 
-@test "tfs-latency: an empty string that is carried is one in JSON" {
+@test "tfs-latency: -c carries an empty string, which is empty in JSON too" {
 	printf '%s\n' '{"ts":1.0,"cpu":0,"pid":1,"comm":"x","event":"x","fields":{"k":""}}' \
 		'{"ts":1.1,"cpu":0,"pid":1,"comm":"x","event":"y","fields":{"v":1}}' >in
 	tfs-latency -c k -s x -e y <in >out
 	grep -q '"k":"","lat":' out
 }
 
-@test "tfs-latency: syscalls: each return with what its call took" {
+# bats test_tags=quick
+@test "tfs-latency: syscalls: prints each return with the duration of its call" {
 	calls_text | prints '7 sys_openat -> 0x3 lat=5
 7 sys_close -> 0x0 lat=1
 8 sys_read -> 0xfffffffffffffffc lat=1000001' syscalls
@@ -105,12 +106,12 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 		diff - <(event 7 1.000015 'sys_openat -> 0x3 lat=5')
 }
 
-@test "tfs-latency: syscalls: by number, as raw_syscalls has them" {
+@test "tfs-latency: syscalls: pairs calls by number, as raw_syscalls prints them" {
 	{ event 7 1.000010 'sys_enter: NR 39 (0, 0, 0, 0, 0, 0)'; event 7 1.000013 'sys_exit: NR 39 = 1'; } |
 		prints '7 sys_exit: NR 39 = 1 lat=3' syscalls
 }
 
-@test "tfs-latency: block: by device and sector" {
+@test "tfs-latency: block: pairs requests by device and sector" {
 	{ event 7 1.000010 'block_rq_issue: 254,0 WS 4096 () 2048 + 8 none,0,0 [sh]'
 		event 7 1.000011 'block_rq_issue: 254,16 R 4096 () 2048 + 8 none,0,0 [sh]'
 		event 7 1.000012 'block_rq_issue: 254,0 WS 4096 () 2056 + 8 [sh]'
@@ -124,7 +125,7 @@ tfs-latency - print how long it took from one event of a trace to another" ]
 		diff - <(printf '      %s\n' $'2 254,0\tWS\t8' $'1 254,16\tR\t8')
 }
 
-@test "tfs-latency: wakeup: from the wake-up to the switch to the task" {
+@test "tfs-latency: wakeup: measures from the wake-up to the switch to the task" {
 	{ event 7 1.000010 'sched_wakeup: comm=a b pid=12 prio=120 target_cpu=000'
 		event 7 1.000011 'sched_wakeup_new: comm=c pid=13 prio=120 target_cpu=000'
 		event 7 1.000012 'sched_switch: prev_comm=task prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=c next_pid=13 next_prio=120'
@@ -148,7 +149,7 @@ waits() {
 	tfs-latency "$@" wakeup | sed 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /'
 }
 
-@test "tfs-latency: wakeup: a task that could have gone on waits from the switch on" {
+@test "tfs-latency: wakeup: a preempted task waits from the switch on" {
 	{
 		switched 1.000001 0 R 7
 		switched 1.000010 7 R 8
@@ -179,7 +180,7 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: one that runs and is woken has not waited when it runs again" {
+@test "tfs-latency: wakeup: a task that is woken while it runs has not waited when it runs again" {
 	{
 		woken 1.000001 7
 		switched 1.000005 0 R 7
@@ -207,7 +208,7 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: one that is woken while it waits has waited from the beginning on" {
+@test "tfs-latency: wakeup: a task that is woken while it waits has waited since the beginning" {
 	{
 		switched 1.000010 7 R+ 8
 		woken 1.000020 7
@@ -224,7 +225,7 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: idle processors are no news, waits that are not whole are" {
+@test "tfs-latency: wakeup: reports incomplete waits, but not idle CPUs" {
 	# a clean trace has no remark
 	{
 		switched 1.000001 7 S 0
@@ -259,7 +260,7 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: -p: a number that another task gets is not followed, a thread's exec is" {
+@test "tfs-latency: wakeup: -p: does not follow a reused pid, but follows the exec of a thread" {
 	{
 		switched 1.000001 12 R 90
 		switched 1.000003 90 S 12
@@ -289,7 +290,7 @@ waits() {
 '
 }
 
-@test "tfs-latency: wakeup: -x: not of the session that it is a filter of" {
+@test "tfs-latency: wakeup: -x: leaves out the session that the filter belongs to" {
 	local child parent=$BASHPID before pid
 	before=$(awk '{ print $4 }' "/proc/$parent/stat")
 	mkfifo in quiet
@@ -311,8 +312,8 @@ waits() {
 	exactly got '4194301 2
 # unpaired 5 events: 0 without an end, 5 without a beginning
 '
-	misuse '-x is for wakeup' tfs-latency -x block
-	misuse '-x is for wakeup' tfs-latency -x -s a -e b
+	misuse '-x needs the pair wakeup' tfs-latency -x block
+	misuse '-x needs the pair wakeup' tfs-latency -x -s a -e b
 }
 
 # issued TIME WHAT, completed TIME WHAT: of a request to a disk
@@ -333,7 +334,7 @@ requests() {
 	tfs-latency block | sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9]* + [0-9]*\) .* lat=/\1 \2 /'
 }
 
-@test "tfs-latency: block: a flush, which has sector 0 at first and then -1" {
+@test "tfs-latency: block: pairs a flush, which has sector 0 at first and then -1" {
 	{
 		issued 1.000000 'FF|0 + 0'
 		completed 1.001000 'FF|18446744073709551615 + 0'
@@ -358,7 +359,7 @@ FF 18446744073709551615 + 0 3000
 '
 }
 
-@test "tfs-latency: block: the end of an fsync, which is no request to the device, is no flush's" {
+@test "tfs-latency: block: the end of an fsync without a request to the device ends no flush" {
 	{
 		issued 1.000000 'FF|0 + 0'
 		completed 1.000050 'WS|0 + 0'
@@ -373,7 +374,7 @@ FF 18446744073709551615 + 0 3000
 '
 }
 
-@test "tfs-latency: block: kind and length tell requests to one sector apart" {
+@test "tfs-latency: block: kind and length distinguish requests to the same sector" {
 	{
 		issued 1.000000 'R|64 + 8'
 		issued 1.000001 'WS|64 + 8'
@@ -390,7 +391,7 @@ R 64 + 8 30
 '
 }
 
-@test "tfs-latency: block: of requests that are alike the oldest ends first" {
+@test "tfs-latency: block: of equal requests the oldest ends first" {
 	{
 		for i in 1 2 3; do issued 1.00000$i 'R|64 + 8'; done
 		for i in 1 2; do completed 1.0000${i}0 'R|64 + 8'; done
@@ -401,7 +402,7 @@ R 64 + 8 18
 '
 }
 
-@test "tfs-latency: block: a request that ends in parts has a line for each" {
+@test "tfs-latency: block: prints a line for each part of a request that ends in parts" {
 	{
 		issued 1.000000 'W|64 + 24'
 		completed 1.000010 'W|64 + 8'
@@ -438,7 +439,7 @@ W 72 + 16 10
 '
 }
 
-@test "tfs-latency: block: -p: a stranger's request that is alike waits for an end of its own" {
+@test "tfs-latency: block: -p: an equal request of an unrelated task waits for its own end" {
 	for order in '10 20' '20 10'; do
 		read -r one other <<<"$order"
 		event "$one" 1.000001 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]'
@@ -460,7 +461,7 @@ whose() {
 		sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9-]* + [0-9]*\) .* by_pid=\([0-9]*\) .*/\1 \2 \3/'
 }
 
-@test "tfs-latency: block: a request is the task's that queued its bio, whoever issues it" {
+@test "tfs-latency: block: a request belongs to the task that queued its bio, whoever issues it" {
 	{
 		queued 10 'WS|64 + 8'
 		queued 20 'R|64 + 8' # another kind
@@ -487,7 +488,7 @@ WS 64 + 8 10
 		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
 }
 
-@test "tfs-latency: block: a request of several bios is shown for each task that queued one" {
+@test "tfs-latency: block: a request of several bios is printed for each task that queued one of them" {
 	{
 		queued 10 'W|64 + 8'
 		queued 20 'W|72 + 8'
@@ -509,7 +510,7 @@ W 72 + 8 7
 	done
 }
 
-@test "tfs-latency: block: the requests of a bio that was split are all its task's, in any order" {
+@test "tfs-latency: block: all requests of a bio that was split belong to its task, in any order" {
 	{
 		queued 20 'R|0 + 8'
 		queued 10 'R|8 + 4096'
@@ -537,7 +538,7 @@ R 0 + 8 20
 '
 }
 
-@test "tfs-latency: block: of bios that are alike the oldest is issued first" {
+@test "tfs-latency: block: of equal bios the oldest is issued first" {
 	{
 		for pid in 10 20 30; do queued $pid 'R|64 + 8'; done
 		for i in 1 2 3; do
@@ -555,7 +556,7 @@ R 64 + 8 30
 '
 }
 
-@test "tfs-latency: block: a request that is issued again is still its task's" {
+@test "tfs-latency: block: a request that is issued again keeps its task" {
 	{
 		queued 10 'W|64 + 24'
 		issued 1.000001 'W|64 + 24'
@@ -571,7 +572,7 @@ W 72 + 16 10
 '
 }
 
-@test "tfs-latency: block: a flush is the task's that waits for it" {
+@test "tfs-latency: block: a flush belongs to the task that waits for the flush" {
 	{
 		queued 10 'FWS|0 + 0'
 		issued 1.000001 'FF|0 + 0'
@@ -601,7 +602,7 @@ W 72 + 16 10
 '
 }
 
-@test "tfs-latency: block: a flush in front of a write, and one in place of FUA, are the writer's" {
+@test "tfs-latency: block: a flush before a write, or in place of FUA, belongs to the writer" {
 	{
 		queued 10 'FWFS|64 + 8'
 		issued 1.000001 'FF|0 + 0'
@@ -638,7 +639,7 @@ FF -1 + 0 7
 '
 }
 
-@test "tfs-latency: block: tasks of requests in JSON, of children, and not over a gap" {
+@test "tfs-latency: block: names the tasks of requests in JSON, those of children too, but not over lost events" {
 	json_block() { # PID EVENT
 		printf '{"ts":1.00000%d000,"cpu":0,"pid":%d,"comm":"a\\"b","event":"%s","fields":{"dev":7340032,"sector":8,"nr_sector":8,"rwbs":"W","comm":"x"}}\n' \
 			$((++time)) "$1" "$2"
@@ -668,7 +669,7 @@ CPU:1 [LOST 3 EVENTS]
 '
 }
 
-@test "tfs-latency: block: bios that no request ever takes are forgotten" {
+@test "tfs-latency: block: forgets bios that no request ever takes" {
 	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "is under sanitizers of its own"
 	{
 		awk -v n="$(so_many 200000)" 'BEGIN {
@@ -684,7 +685,7 @@ CPU:1 [LOST 3 EVENTS]
 	[ "$(grep -c ' R () 64 + 8 .* by_pid=10 lat=1$' out)" = 1 ]
 }
 
-@test "tfs-latency: block: over a gap no request is paired" {
+@test "tfs-latency: block: pairs no request over lost events" {
 	{
 		issued 1.000000 'W|64 + 8'
 		issued 1.000001 'W|64 + 8'
@@ -698,7 +699,7 @@ CPU:1 [LOST 3 EVENTS]
 '
 }
 
-@test "tfs-latency: -u: beginnings without an end are no news, ends without a beginning are" {
+@test "tfs-latency: -u: reports ends without a beginning, but not beginnings without an end" {
 	{ event 7 1.0 'b: x=1'; event 7 1.000001 'b: x=2'; event 7 1.000003 'e: x=3'; event 8 1.1 'b: x=4'; } >in
 	prints '7 e: x=3 lat=2
 # unpaired 2 events: 2 without an end, 0 without a beginning' -s b -e e <in
@@ -707,7 +708,7 @@ CPU:1 [LOST 3 EVENTS]
 # unpaired 1 events: 0 without an end, 1 without a beginning' -u -s b -e e
 }
 
-@test "tfs-latency: wakeup: no name of a task hides its waits or makes them another's" {
+@test "tfs-latency: wakeup: no task name hides that task's waits or gives them to another task" {
 	for name in 'a next_pid=1' 'next_pid=13' 'x pid=1 prio=1' ' ==> next_comm=' 'a prev_pid=13' '=' ''; do
 		for i in {10..49}; do
 			event 7 "$i.000000" "sched_wakeup: comm=$name pid=12 prio=120 target_cpu=000"
@@ -719,7 +720,7 @@ CPU:1 [LOST 3 EVENTS]
 	done
 }
 
-@test "tfs-latency: -c: a path with quotes and fields in it is carried, and forges none" {
+@test "tfs-latency: -c: carries a path with quotes and fields in it, and the path cannot forge a field" {
 	{ event 7 1.000001 'open_path: (do_sys_openat2+0x0/0x90) path="a" flags=0x7 ret=9 x="" flags=0x8000'
 		event 7 1.000003 'open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3'; } >trace
 	prints "7 open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3 path=\"a' flags=0x7 ret=9 x='\" flags=0x8000 lat=2" \
@@ -728,7 +729,7 @@ CPU:1 [LOST 3 EVENTS]
 		diff - <(printf '      1 %s\n' $'a\' flags=0x7 ret=9 x=\'\t0x8000\t3\t2')
 }
 
-@test "tfs-latency: -s and -e: any events by glob, by pid or by keys" {
+@test "tfs-latency: -s and -e: pair any events by glob, by pid or by keys" {
 	{ event 7 1.000010 'irq_handler_entry: irq=3 name=a'; event 7 1.000011 'softirq_entry: vec=1 [action=TIMER]'
 		event 8 1.000012 'irq_handler_entry: irq=3 name=b'; event 7 1.000013 'softirq_exit: vec=1 [action=TIMER]'
 		event 8 1.000020 'irq_handler_exit: irq=3 ret=handled'; event 7 1.000030 'irq_handler_exit: irq=3 ret=handled'; } >trace
@@ -739,19 +740,19 @@ CPU:1 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' -s irq_handler_entry:irq -e irq_handler_exit:irq <trace
 }
 
-@test "tfs-latency: an event may end what the one before it began" {
+@test "tfs-latency: an event can end what the previous event began" {
 	for t in 1.000001 1.000004 1.000010; do event 7 $t 'tick: n=1'; done |
 		prints '7 tick: n=1 lat=3
 7 tick: n=1 lat=6
 # unpaired 2 events: 1 without an end, 1 without a beginning' -s tick -e tick
 }
 
-@test "tfs-latency: from the end of a call to the beginning of the next" {
+@test "tfs-latency: measures from the end of a call to the beginning of the next" {
 	calls_text | tfs-latency -s 'sys_exit_*' -e 'sys_enter_*' | tfs-count -k call -k fd -k lat |
 		diff - <(printf '      %s\n' $'1 close\t3\t5'; echo '# unpaired 4 events: 2 without an end, 2 without a beginning')
 }
 
-@test "tfs-latency: -m: those that took so long, to the microsecond" {
+@test "tfs-latency: -m: prints the pairs that took at least so long, to the microsecond" {
 	calls_text | prints '7 sys_openat -> 0x3 lat=5
 8 sys_read -> 0xfffffffffffffffc lat=1000001' -m 5 syscalls
 	calls_text | prints '8 sys_read -> 0xfffffffffffffffc lat=1000001' -m 6 syscalls
@@ -760,14 +761,14 @@ CPU:1 [LOST 3 EVENTS]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-latency: -c: what the beginning had, under its name or another" {
+@test "tfs-latency: -c: carries a field of the beginning, under its own or a new name" {
 	calls_text | head -n 3 | prints '7 sys_openat -> 0x3 flags=0x80000 who=7 nope=- lat=5
 # unpaired 1 events: 1 without an end, 0 without a beginning' -c flags -c who=pid -c nope syscalls
 	calls_text | tfs-latency -c fd -c who=comm syscalls | tfs-count -k call -k fd -k who -k lat |
 		diff - <(printf '      %s\n' $'1 close\t3\ttask\t1' $'1 openat\t-\ttask\t5' $'1 read\t3\ttask\t1000001')
 }
 
-@test "tfs-latency: -c: a value with blanks or names in it is one value for who reads it" {
+@test "tfs-latency: -c: a value with blanks or names in it stays one value for the reader" {
 	for value in 'a b' 'x lat=99999' 'a"b' 'a=b' 'a,' '/etc/(x)' 'x)' ; do
 		{ event 7 1.000001 "b: name=\"${value//\"/\'}\""; event 7 1.000003 'e: (x+0x0/0x10) ret=0x1'; } |
 			tfs-latency -s b -e e -c path=name >got
@@ -781,14 +782,14 @@ CPU:1 [LOST 3 EVENTS]
 		prints "7 e: ret=0x1 name=\"a'b\" lat=2" -s b -e e -c name
 }
 
-@test "tfs-latency: -c: the string of an argument that shows it behind its address" {
+@test "tfs-latency: -c: carries the string of an argument that shows the string after its address" {
 	{ event 7 1.000001 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00aa "/a b, flags: x", flags: O_RDONLY, mode: 0)'
 		event 7 1.000003 'sys_openat -> 0xfffffffffffffffe'; } |
 		prints '7 sys_openat -> 0xfffffffffffffffe filename="/a b, flags: x" flags=O_RDONLY lat=2' \
 			-c filename -c flags syscalls
 }
 
-@test "tfs-latency: JSON: the line with its fields, nanoseconds, and strings as they were" {
+@test "tfs-latency: JSON: prints the line with its fields, nanoseconds and unchanged strings" {
 	json | tfs-latency -c filename -c who=comm -c .comm -c nope syscalls | diff - <(printf '%s\n' \
 		'{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2,"filename":"/etc/\"x\"","who":"a\"b","comm":null,"nope":null,"lat":12.345}}')
 	{ json | head -n 1; json | tail -n 1 | sed 's/{"__sys.*/{}}/'; } | tfs-latency syscalls |
@@ -797,7 +798,7 @@ CPU:1 [LOST 3 EVENTS]
 		<(echo '{"unpaired":1,"without_end":1,"without_beginning":0}') || [ "${PIPESTATUS[1]}" = 1 ]
 }
 
-@test "tfs-latency: what is JSON passes a parser of JSON" {
+@test "tfs-latency: prints JSON that a JSON parser accepts" {
 	need_tool python3
 	json | tfs-latency -c filename -c who=comm -c .comm -c nope syscalls |
 		python3 -c 'import json, sys
@@ -806,13 +807,13 @@ for line in sys.stdin:
 	print(fields["filename"], fields["lat"], fields["who"])' | diff - <(echo '/etc/"x" 12.345 a"b')
 }
 
-@test "tfs-latency: text is no end of JSON's, nor the other way" {
+@test "tfs-latency: does not pair a text event with a JSON event" {
 	{ json | head -n 1; event 5 1.5 'sys_openat -> 0x3'; } >trace
 	run -1 from trace tfs-latency syscalls
 	[ "$output" = '# unpaired 2 events: 1 without an end, 1 without a beginning' ]
 }
 
-@test "tfs-latency: nanoseconds where one of the clocks has them; a counter's counts; back in time" {
+@test "tfs-latency: prints nanoseconds if one clock has them, counter values, and negative times" {
 	{ event 7 1.000000900 'b: x=1'; event 7 1.000003 'e: x=1'; } | prints '7 e: x=1 lat=2.100' -s b -e e
 	{ event 7 100 'b: x=1'; event 7 350 'e: x=1'; } >trace
 	prints '7 e: x=1 lat=250' -s b -e e <trace
@@ -820,7 +821,7 @@ for line in sys.stdin:
 	{ event 7 1.5 'b: x=1'; event 7 1.25 'e: x=1'; } | prints '7 e: x=1 lat=-250000' -s b -e e
 }
 
-@test "tfs-latency: a beginning without an end, an end without a beginning, are counted and told" {
+@test "tfs-latency: counts and reports beginnings without an end and ends without a beginning" {
 	{ calls_text; event 9 3.0 'sys_read -> 0x1'; event 9 3.1 'sys_exit_group(error_code: 0)'
 		event 9 3.2 'sys_read(fd: 1)'; event 9 3.3 'sys_read(fd: 2)'; event 9 3.300001 'sys_read -> 0x1'; } |
 		tfs-latency -c fd syscalls | tail -n 2 |
@@ -828,7 +829,7 @@ for line in sys.stdin:
 			echo '# unpaired 3 events: 2 without an end, 1 without a beginning')
 }
 
-@test "tfs-latency: over a gap in the trace nothing is paired; what tells of it passes through" {
+@test "tfs-latency: pairs nothing over lost events, and passes the lines that report them" {
 	{ echo '# tracer: nop'; event 7 1.0 'b: x=1'; echo 'CPU:1 [LOST 3 EVENTS]'; event 7 2.0 'e: x=1'
 		event 7 3.0 'b: x=1'; event 7 3.000001 'e: x=1'
 		echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written'; } | prints '# tracer: nop
@@ -844,7 +845,7 @@ CPU:1 [LOST 3 EVENTS]
 {"unpaired":2,"without_end":1,"without_beginning":1}' ]
 }
 
-@test "tfs-latency: hostile lines: cut, without end, with NULs, of a megabyte, times too great" {
+@test "tfs-latency: hostile lines do no harm: cut, endless, with NULs, of a megabyte, with huge times" {
 	{ calls_text; json; } | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }' >parts
 	tfs-latency -c filename -c fd syscalls <parts >got
 	[ -s got ]
@@ -860,7 +861,7 @@ CPU:1 [LOST 3 EVENTS]
 		tfs-latency -s b -e e | tail -c 8 | diff - <(echo '  lat=1')
 }
 
-@test "tfs-latency: what ended takes no memory" {
+@test "tfs-latency: keeps no memory for pairs that have ended" {
 	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "is under sanitizers of its own"
 	n=$(so_many 300000)
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) {
@@ -871,7 +872,7 @@ CPU:1 [LOST 3 EVENTS]
 	[ "$(grep -c ' lat=0$' got)" = "$n" ]
 }
 
-@test "tfs-latency: a hundred thousand begun at once all find their ends" {
+@test "tfs-latency: pairs a hundred thousand beginnings that are open at once" {
 	n=$(so_many 100000)
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
 		for (i = n - 1; i >= 0; i -= 2) printf "%16s-%-7d [000] ..... 2.%06d: e: n=%d\n", "x", 1, i, i
@@ -882,12 +883,12 @@ CPU:1 [LOST 3 EVENTS]
 	[ "$(wc -l <got)" = "$n" ]
 }
 
-@test "tfs-latency: no pair at all is status 1" {
+@test "tfs-latency: exits 1 if there is no pair" {
 	run -1 --separate-stderr from /dev/null tfs-latency block
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-latency: an interrupt leaves it to the trace to end" {
+@test "tfs-latency: ignores SIGINT, so that the trace can end first" {
 	mkfifo trace
 	exec 9<>trace
 	background tfs-latency syscalls <trace >got 9>&-
@@ -900,13 +901,13 @@ CPU:1 [LOST 3 EVENTS]
 	[ "$(wc -l <got)" = 3 ]
 }
 
-@test "tfs-latency: standard output that is full is refused" {
+@test "tfs-latency: reports a full standard output" {
 	calls_text >trace
 	run -111 --separate-stderr to_full from trace tfs-latency syscalls
 	[ "$stderr" = 'tfs-latency: fatal: unable to write to standard output: No space left on device' ]
 }
 
-@test "tfs-latency: kernel: a thousand calls are a thousand pairs, of text and of JSON" {
+@test "tfs-latency: kernel: pairs a thousand calls in text and in JSON" {
 	need_tracefs events/syscalls
 	local format
 	for format in text json; do
@@ -938,7 +939,7 @@ CPU:1 [LOST 3 EVENTS]
 	grep -q '"lat":[0-9]*\.[0-9][0-9][0-9]}}$' pairs
 }
 
-@test "tfs-latency: kernel: a program that is woken is switched to" {
+@test "tfs-latency: kernel: a program that is woken is then switched to" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
 	start_session trace_event --output fifo --pid "$CALLS" -e sched_wakeup sched_wakeup_new sched_switch
@@ -955,7 +956,7 @@ CPU:1 [LOST 3 EVENTS]
 	done <new
 }
 
-@test "tfs-latency: kernel: a hook's filter: pairs come while the trace goes on, a line a packet" {
+@test "tfs-latency: kernel: prints pairs as a hook's filter while the trace goes on, one line per packet" {
 	need_tracefs events/syscalls
 	own_tree
 	make_hook slow <<-'EOF'
@@ -988,7 +989,7 @@ CPU:1 [LOST 3 EVENTS]
 	[ ! -s got ]
 }
 
-@test "tfs-latency: -p: waits of these tasks, of their children, and of who is seen with an idle processor" {
+@test "tfs-latency: -p: measures the waits of these tasks, of their children, and of tasks seen after an idle CPU" {
 	{
 		event 7 1.000001 'sched_wakeup: comm=a pid=12 prio=120 target_cpu=000'
 		event 7 1.000002 'sched_wakeup: comm=x pid=90 prio=120 target_cpu=000'
@@ -1026,7 +1027,7 @@ blocks() {
 	event 0 1.000017 'block_rq_complete: 8,0 R () 400 + 8 be,0,4 [0]'
 }
 
-@test "tfs-latency: -p: what these tasks and their children began, whoever is there at its end" {
+@test "tfs-latency: -p: pairs what these tasks and their children began, whichever task runs at the end" {
 	blocks >in
 	prints '20 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=10
 0 block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0] by_pid=11 lat=10' \
@@ -1034,7 +1035,7 @@ blocks() {
 	prints '# unpaired 1 events: 1 without an end, 0 without a beginning' -p 20 block < <(head -n 2 in)
 }
 
-@test "tfs-latency: -p: a stranger's beginning of the same key ends what was open" {
+@test "tfs-latency: -p: an unrelated task's beginning with the same key closes the open beginning" {
 	{
 		event 10 1.000001 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [a]'
 		event 20 1.000002 'block_rq_issue: 8,0 WS 4096 () 100 + 8 be,0,4 [b]'
@@ -1052,7 +1053,7 @@ blocks() {
 0 block_rq_complete: 8,0 R () 300 + 8 be,0,4 [0] lat=10' -b -p 10 block <in
 }
 
-@test "tfs-latency: -c carries what could not be read as (fault), and a file of that name in quotes" {
+@test "tfs-latency: -c carries an unreadable string as (fault), and a file of that name in quotes" {
 	{
 		event 7 1.000001 'probe: (f+0x1/0x2) path=(fault) x=1'
 		event 7 1.000003 'probe_end: (f+0x1/0x2 <- g) ret=1'
@@ -1080,7 +1081,7 @@ calls_lost() {
 	[ "$output" = '' ]
 }
 
-@test "tfs-latency: -d drops the ends that have a beginning and nothing else, in text and JSON" {
+@test "tfs-latency: -d drops the ends that have a beginning, and nothing else, in text and JSON" {
 	{
 		event 7 1.000001 'exec_long: (f+0x1/0x2) argc=3'
 		event 7 1.000002 'exec3: (f+0x1/0x2) argc=3 argv0="a"'
@@ -1105,7 +1106,7 @@ calls_lost() {
 	[ "$output" = '# nothing' ]
 }
 
-@test "tfs-latency: -d gives up what is open on the processor of a gap, and on no other" {
+@test "tfs-latency: -d forgets open beginnings on the CPU that lost events, and on no other CPU" {
 	event 7 1.000002 'exec3: (f+0x1/0x2) argc=3' >begin
 	event 7 1.000002 'exec_long: (f+0x1/0x2) argc=3' >end
 	for gap in 'CPU:0 [LOST 3 EVENTS]' '{"ts":1.0,"cpu":0,"lost":3}'; do
@@ -1152,7 +1153,7 @@ at() {
 		diff <(printf '%s\n' "$line" "$stack" "${line/open/x}" "$stack") -
 }
 
-@test "tfs-latency: -d with an option or an operand that is about pairs is misuse" {
+@test "tfs-latency: -d refuses options and operands that are about pairs" {
 	for word in -a -b '-c pid' '-m 1' '-p 1' -u -x; do
 		# shellcheck disable=SC2086 # words
 		misuse '-d takes no option but -s and -e' tfs-latency -d -s a -e b $word

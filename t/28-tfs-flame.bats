@@ -42,28 +42,29 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-flame: what is no key, and operands are refused" {
+@test "tfs-flame: refuses an invalid key, and operands" {
 	misuse 'no such option: -x' tfs-flame -x
 	misuse "not a key: ''" tfs-flame -k ''
 	misuse "not a key: '.'" tfs-flame -k .
 	misuse "unexpected operand 'file'" tfs-flame file
 }
 
-@test "tfs-flame: -f: folded lines, the outermost first, without the tracing's own functions" {
+# bats test_tags=quick
+@test "tfs-flame: -f: prints folded lines, outermost function first, without functions of the tracing" {
 	stacks | tfs-flame -f | diff - <(printf '%s\n' 'ls;a;b 1' 'sh;a;b;c 2')
 }
 
-@test "tfs-flame: -k: what the event of the stack has, below it" {
+@test "tfs-flame: -k: puts a field of the stack's event below the stack" {
 	stacks | tfs-flame -f -k event -k comm | diff - <(printf '%s\n' 'e;sh;a;b;c 2' 'f;ls;a;b 1')
 	stacks | tfs-flame -f -k nope | diff - <(printf '%s\n' '-;a;b 1' '-;a;b;c 2')
 }
 
-@test "tfs-flame: a stack belongs to the last event of its processor" {
+@test "tfs-flame: assigns a stack to the last event of its CPU" {
 	{ stack a 0 first x | sed 2q | head -n 1; stack b 1 other y; stack a 0 first x | tail -n 2; } |
 		tfs-flame -f -k event | diff - <(printf '%s\n' 'first;x 1' 'other;y 1')
 }
 
-@test "tfs-flame: stacks as the function tracer and trace-cmd have them, with offsets and addresses" {
+@test "tfs-flame: reads stacks as the function tracer and trace-cmd print them, with offsets and addresses" {
 	{ printf '%16s-7       [000] ..... 1.000001: vfs_read <-ksys_read\n' sh
 		printf '%16s-7       [000] ..... 1.000002: <stack trace>\n' sh
 		printf '%s\n' ' => vfs_read' ' => ksys_read+0x5f/0xe0' ' => do_syscall_64 <ffffffff81000000>' \
@@ -72,7 +73,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 		diff - <(echo 'function;ksys_read;f [ext4];[FTRACE TRAMPOLINE];entry;do_syscall_64;ksys_read;vfs_read 1')
 }
 
-@test "tfs-flame: the picture of two functions, to the byte" {
+@test "tfs-flame: draws the expected picture of two functions, byte for byte" {
 	stack sh 0 e b a | tfs-flame | diff - <(cat <<-'EOF'
 		<?xml version='1.0' encoding='UTF-8'?>
 		<svg xmlns='http://www.w3.org/2000/svg' width='1200' height='144' viewBox='0 0 1200 144'>
@@ -88,7 +89,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	)
 }
 
-@test "tfs-flame: functions are as wide as they are often there, and side by side" {
+@test "tfs-flame: draws functions side by side, as wide as they are frequent" {
 	stacks | tfs-flame >got.svg
 	grep -o '<title>[^<]*</title><rect x=.[0-9.]*. y=.[0-9]*. width=.[0-9.]*' got.svg |
 		sed "s/<title>//; s/ stacks*, / /; s/)<.*x='/ /; s/' y='/ /; s/' width='/ /" |
@@ -98,7 +99,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	well_formed got.svg
 }
 
-@test "tfs-flame: a function that calls itself, and one that is also the end of a stack, are one each" {
+@test "tfs-flame: draws one frame per level for a recursive function, and one for a function that also ends a stack" {
 	{ stack s 0 e a; stack s 0 e b a; stack s 0 e a a; stack s 0 e 'a b'; stack s 0 e 'a!'; stack s 0 e b a; } >trace
 	tfs-flame -f <trace | diff - <(printf '%s\n' 's;a 1' 's;a;a 1' 's;a;b 2' 's;a b 1' 's;a! 1')
 	tfs-flame <trace >got.svg
@@ -107,7 +108,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	[ "$(grep -c '<g>' got.svg)" = 7 ]
 }
 
-@test "tfs-flame: hostile names are text, and the picture stays well-formed" {
+@test "tfs-flame: escapes hostile names, and the picture stays well-formed" {
 	{ stack '<script>&"' 0 e "</title><x a='\"]]>" $'\x01\x02\x7f' $'caf\xc3\xa9' $'\xff\xc3\xed\xa0\x80' $'\xef\xbf\xbe' 'a;b 7' ''
 		stack 'a;b' 1 e 'x&amp;y'; } >trace
 	tfs-flame <trace >got.svg
@@ -120,7 +121,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	tfs-flame -f <trace | tail -n 1 | grep -q '^a:b;x&amp:y 1$'
 }
 
-@test "tfs-flame: names that do not fit end in two points, and narrow frames have none" {
+@test "tfs-flame: shortens a name that does not fit with two dots, and leaves narrow frames empty" {
 	for i in $(seq 60); do stack s 0 e "a_function_with_a_long_name_$i"; done | tfs-flame >got.svg
 	[ "$(grep -c '<g>' got.svg)" = 62 ]
 	[ "$(grep -c '></text></g>' got.svg)" = 60 ]
@@ -128,7 +129,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	[ "$(grep -c '>a_function_with_a_long_na..</text>\|>a_function_with_a_long_n..</text>' got.svg)" = 6 ]
 }
 
-@test "tfs-flame: losses are told in the picture, and on stderr with folded lines" {
+@test "tfs-flame: reports losses in the picture, and on stderr with folded lines" {
 	{ stacks; echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } >trace
 	tfs-flame <trace | grep -q '>\# lost 12 events: 12 overwritten in a full buffer, 0 not written</text>$'
 	run -0 --separate-stderr from trace tfs-flame -f
@@ -136,7 +137,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	[ "${#lines[@]}" = 2 ]
 }
 
-@test "tfs-flame: no stack at all is status 1, and no picture" {
+@test "tfs-flame: exits 1 without a picture if there is no stack" {
 	stack sh 0 e a | head -n 1 >trace
 	run -1 --separate-stderr from trace tfs-flame
 	[ -z "$output$stderr" ]
@@ -148,7 +149,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	run -1 from trace tfs-flame -f
 }
 
-@test "tfs-flame: a hundred thousand stacks, deep ones, megabytes in a line, cut lines" {
+@test "tfs-flame: handles a hundred thousand stacks, deep stacks, lines of megabytes and cut lines" {
 	n=100000 # of a tenth each function would be wide enough to be drawn
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-1       [000] ..... 1.5: <stack trace>\n => f%d\n => g%d\n", "x", i, i % 100 }' >many
@@ -168,7 +169,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	well_formed got.svg
 }
 
-@test "tfs-flame: kernel: five forks are five stacks" {
+@test "tfs-flame: kernel: prints five stacks for five forks" {
 	need_tracefs options/stacktrace
 	calls 10 1 5
 	start_session trace_event --output fifo --pid "$CALLS" -e sched_process_fork --stack

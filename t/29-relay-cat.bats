@@ -45,8 +45,8 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 	[[ $output =~ ^relay-cat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-@test "relay-cat: what is no number, no prefix, no directory is refused" {
-	misuse 'of which directory?' relay-cat
+@test "relay-cat: refuses an invalid number, prefix or directory" {
+	misuse 'no directory' relay-cat
 	misuse "unexpected operand 'two'" relay-cat one two
 	misuse "not a number of milliseconds: '0'" relay-cat -w 0 .
 	misuse "not the beginning of a name: '../trace'" relay-cat -p ../trace .
@@ -60,7 +60,7 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 		relay-cat none
 }
 
-@test "relay-cat: a link, a directory and a device in the place of a file are not opened" {
+@test "relay-cat: does not open a link, a directory or a device in the place of a file" {
 	mkdir -p d/trace0 l v
 	ln -s ../secret l/trace0
 	echo secret >secret
@@ -71,7 +71,8 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 	refuse 'v/trace0 is neither a file nor a FIFO' relay-cat -1 v
 }
 
-@test "relay-cat: -1: what is there now, in the order of the numbers" {
+# bats test_tags=quick
+@test "relay-cat: -1: prints what is there now, in the order of the numbers" {
 	mkdir files
 	for n in 0 1 2 9 10 11; do printf '%s;' "$n" >files/trace$n; done
 	echo no >files/dropped.not
@@ -79,7 +80,7 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 	exactly all '0;1;2;9;10;11;'
 }
 
-@test "relay-cat: -p: files of another name" {
+@test "relay-cat: -p: reads files with another prefix" {
 	mkdir files
 	printf one >files/trace0
 	printf two >files/cpu0
@@ -87,7 +88,7 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 	exactly all two
 }
 
-@test "relay-cat: what is written comes before the next look, to the byte" {
+@test "relay-cat: prints new data as it is written, byte for byte" {
 	channel
 	streams
 	printf 'first\n' >&8
@@ -100,7 +101,7 @@ second'
 	[ ! -s err ]
 }
 
-@test "relay-cat: told to stop by any of four signals, it writes what there is, and ends with 0" {
+@test "relay-cat: each of four stop signals lets it write the rest and exit 0" {
 	channel
 	for signal in HUP INT TERM USR1; do
 		streams -w 100000
@@ -115,7 +116,7 @@ second'
 	done
 }
 
-@test "relay-cat: a channel that is closed is drained, and the end" {
+@test "relay-cat: drains a channel that was closed, and ends" {
 	channel
 	streams -w 100000
 	printf 'all there was' >&8
@@ -124,7 +125,7 @@ second'
 	exactly got 'all there was'
 }
 
-@test "relay-cat: -o: a file for each, and what one had comes in its order" {
+@test "relay-cat: -o: writes one file per input, each in its own order" {
 	channel
 	mkdir out
 	streams -o out
@@ -140,7 +141,7 @@ second'
 	[ ! -s got ]
 }
 
-@test "relay-cat: -o: a file that is there is not touched, and no other is left" {
+@test "relay-cat: -o: leaves an existing file unchanged, and leaves no other file" {
 	channel
 	mkdir out
 	echo mine >out/trace1
@@ -150,7 +151,7 @@ second'
 	refuse 'unable to open nowhere: No such file or directory' relay-cat -o nowhere channel
 }
 
-@test "relay-cat: what the kernel dropped is told on stderr, and 0 is not" {
+@test "relay-cat: reports what the kernel dropped on stderr, unless the number is 0" {
 	mkdir files
 	printf bytes >files/trace0
 	echo 0 >files/dropped
@@ -162,7 +163,7 @@ second'
 	[ "$stderr" = 'relay-cat: lost 12 records, as files/dropped has it' ]
 }
 
-@test "relay-cat: a megabyte of each goes through, none mixed inside what came in a row" {
+@test "relay-cat: passes on a megabyte of each file, one file after the other" {
 	mkdir files
 	so=$(so_many 20000)
 	for n in 0 1 2; do
@@ -172,7 +173,7 @@ second'
 	cat files/trace0 files/trace1 files/trace2 | cmp - all
 }
 
-@test "relay-cat: a plain file is not asked again and again: it rests between looks" {
+@test "relay-cat: waits between two looks at a plain file" {
 	mkdir files
 	printf x >files/trace0
 	background relay-cat -w 100000 files >got 2>err
@@ -184,7 +185,7 @@ second'
 	exactly got x
 }
 
-@test "relay-cat: a full disk and a reader that is gone end it" {
+@test "relay-cat: a full disk or a reader that goes away ends it" {
 	[ -c /dev/full ] || skip "needs /dev/full"
 	mkdir files
 	printf x >files/trace0
@@ -195,7 +196,7 @@ second'
 	run -141 "$BASH" -c 'relay-cat channel | :; exit ${PIPESTATUS[0]}'
 }
 
-@test "relay-cat: told to stop, it waits two seconds for a reader that takes nothing: 99" {
+@test "relay-cat: a stop signal ends it with 99 after two seconds if its reader takes nothing" {
 	mkdir channel
 	head -c 3000000 /dev/zero >channel/trace0
 	mkfifo stalled

@@ -40,7 +40,7 @@ well_formed() {
 @test "tfs-timeline: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr tfs-timeline --help
 	[ "$output" = "usage: $USAGE
-tfs-timeline - draw a trace along its time, in SVG" ]
+tfs-timeline - draw a trace as a timeline, in SVG" ]
 	[ -z "$stderr" ]
 }
 
@@ -50,13 +50,14 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-timeline: what is no number, and operands are refused" {
+@test "tfs-timeline: refuses an invalid number, and operands" {
 	misuse 'no such option: -x' tfs-timeline -x
 	misuse "not a number: '0'" tfs-timeline -n 0
 	misuse "unexpected operand 'file'" tfs-timeline file
 }
 
-@test "tfs-timeline: the picture of one event, to the byte" {
+# bats test_tags=quick
+@test "tfs-timeline: draws the expected picture of one event, byte for byte" {
 	event sh-7 0 5.250000 'e: x=1' | tfs-timeline >got.svg
 	grep -v 'stroke=' got.svg | diff - <(cat <<-'EOF'
 		<?xml version='1.0' encoding='UTF-8'?>
@@ -77,7 +78,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	well_formed got.svg
 }
 
-@test "tfs-timeline: who ran from switch to switch, a lane for each task; other events are ticks" {
+@test "tfs-timeline: draws a lane for each task with bars from switch to switch, and other events as ticks" {
 	trace | tfs-timeline >got.svg
 	bars <got.svg | diff - <(printf '%s\n' 'cpu 000 at 0 us, 500 us: 170 510' 'e at 250 us: 425 0.5' \
 		'cpu 000 at 500 us, 500 us: 680 510')
@@ -86,7 +87,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -qx "<text x='10' y='20'>4 events from 1.000000 s</text>" got.svg
 }
 
-@test "tfs-timeline: -c: a lane for each processor, with who ran on it" {
+@test "tfs-timeline: -c: draws a lane for each CPU with the tasks that ran there" {
 	{ trace; event sh-7 1 1.000750 'e: x=1'; } | tfs-timeline -c >got.svg
 	bars <got.svg | diff - <(printf '%s\n' 'sh-7 at 0 us, 500 us: 170 510' 'ls-8 at 500 us, 500 us: 680 510' \
 		'e at 250 us: 425 0.5' 'e at 750 us: 935 0.5')
@@ -94,19 +95,19 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -qx "<text x='10' y='90'>cpu 001</text>" got.svg
 }
 
-@test "tfs-timeline: a switch that was not seen leaves no bar" {
+@test "tfs-timeline: draws no bar for a switch that was not recorded" {
 	{ trace; switch 0 1.002000 tail-9 sh-7; switch 0 1.003000 sh-7 ls-8; } | tfs-timeline | bars |
 		diff - <(printf '%s\n' 'cpu 000 at 0 us, 500 us: 170 170' 'cpu 000 at 2000 us, 1000 us: 850 340' \
 			'e at 250 us: 255 0.5' 'cpu 000 at 500 us, 500 us: 340 170')
 }
 
-@test "tfs-timeline: over lost events nobody is taken to have run" {
+@test "tfs-timeline: draws no bar over lost events" {
 	{ switch 0 1.000000 sh-7 tail-9; echo 'CPU:0 [LOST 300 EVENTS]'; switch 0 9.000000 tail-9 sh-7; } |
 		tfs-timeline | bars >got
 	run -1 grep 'at 0 us' got
 }
 
-@test "tfs-timeline: what tfs-latency prints is a bar that ends there, of who was waiting" {
+@test "tfs-timeline: draws a latency of tfs-latency as a bar that ends at the event, in the lane of the waiting task" {
 	{ event sh-7 0 1.000000 'sys_read(fd: 1)'; event sh-7 0 1.000100 'sys_read -> 0x1'
 		event sh-7 0 1.000100 'sys_read(fd: 1)'; event sh-7 0 1.001000 'sys_read -> 0x1'; } >events
 	tfs-latency syscalls <events | tfs-timeline | bars |
@@ -118,7 +119,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -q '>ls-8</text>' got.svg
 }
 
-@test "tfs-timeline: JSON as text; what a clock counts has no unit" {
+@test "tfs-timeline: reads JSON as it reads text, and prints no unit for counter clocks" {
 	{ echo '{"ts":1.000000000,"cpu":0,"pid":7,"comm":"sh","system":"s","event":"e","fields":{"x":1}}'
 		echo '{"ts":1.000001250,"cpu":0,"pid":7,"comm":"sh","system":"s","event":"f","fields":{"lat":0.250}}'; } |
 		tfs-timeline | bars | diff - <(printf '%s\n' 'f at 1 us, 0.25 us: 986 204' 'e at 0 us: 170 0.5')
@@ -127,7 +128,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -q '>2 events from 10</text>' got.svg
 }
 
-@test "tfs-timeline: of what begins in one pixel the longest is drawn, with how many more" {
+@test "tfs-timeline: draws the longest of the bars that begin in one pixel, and counts the others" {
 	n=$(so_many 100000)
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i }' >many
@@ -138,7 +139,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	well_formed got.svg
 }
 
-@test "tfs-timeline: no more lanes than are asked for, and the rest is told" {
+@test "tfs-timeline: draws no more lanes than -n allows, and reports the rest" {
 	{ for i in $(seq 99); do event "t$i-$i" 0 "1.0000$(printf %02d "$i")" 'e: x=1'; done
 		event t50-50 0 1.000100 'e: x=1'; } >events
 	tfs-timeline <events >got.svg
@@ -149,7 +150,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -q '>t50-50</text>' got.svg
 }
 
-@test "tfs-timeline: hostile names and lines: it is well-formed" {
+@test "tfs-timeline: keeps the picture well-formed for hostile names and lines" {
 	{ event $'<a&\'">-1' 0 1.0 'e: x=1'; event $'\xff\x01]]>-2' 0 1.1 'e: x=1'; event $'\xef\xbf\xbf-3' 0 1.2 'e: lat=99999999999999999999'
 		event t-4 0 1.3 'e: lat=18446744073709551615'; event t-4 0 1.4 'e: lat=-5'; event t-4 0 18446744073.709551615 'e: lat=x'
 		event t-4 0 99999999999999999999 'e: x=1'; switch 0 1.5 'a-0' "b-$(head -c 100 /dev/zero | tr '\0' 9)"
@@ -164,14 +165,14 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	grep -q '&lt;a&amp;&apos;&quot;&gt;-1' <(tfs-timeline <events)
 }
 
-@test "tfs-timeline: losses are told in the picture; no event is status 1 and no picture" {
+@test "tfs-timeline: reports losses in the picture, and exits 1 without a picture if there is no event" {
 	{ trace; echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } | tfs-timeline |
 		grep -q '># lost 12 events: 12 overwritten in a full buffer, 0 not written</text>$'
 	run -1 --separate-stderr from /dev/null tfs-timeline
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-timeline: kernel: a session's tasks have a lane each" {
+@test "tfs-timeline: kernel: draws a lane for each task of a session" {
 	need_tracefs events/sched/sched_switch
 	calls 10 1 5
 	start_session trace_event --output fifo --pid "$CALLS" -e sched_switch sched_process_exit
@@ -183,7 +184,7 @@ tfs-timeline - draw a trace along its time, in SVG" ]
 	[ "$(grep -c '<title>sched_process_exit at ' got.svg)" = 6 ]
 }
 
-@test "tfs-timeline: a task that is called lat=99999 draws no bar of that length" {
+@test "tfs-timeline: draws no long bar for a task that is named lat=99999" {
 	printf '%16s-%-7d [000] ..... %s: sched_switch: prev_comm=a lat=99999 prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=a lat=99999 next_pid=%d next_prio=120\n' \
 		'a lat=99999' 7 1.000000 7 8 b 8 1.000010 8 7 >trace
 	tfs-timeline <trace >svg

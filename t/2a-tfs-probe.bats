@@ -50,38 +50,39 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-probe: what is no verb, group or name is refused" {
+@test "tfs-probe: refuses an invalid verb, group or name" {
 	misuse 'no such option: -x' tfs-probe -x
-	misuse 'add, list or remove?' tfs-probe -g g
-	misuse 'add, list or remove?' tfs-probe -g g make
-	misuse 'which group? -g or TFS_GROUP names it' tfs-probe list
-	misuse 'which group? -g or TFS_GROUP names it' tfs-probe -g '' list
+	misuse 'no command; give add, list or remove' tfs-probe -g g
+	misuse 'no command; give add, list or remove' tfs-probe -g g make
+	misuse 'no group; give -g or set TFS_GROUP' tfs-probe list
+	misuse 'no group; give -g or set TFS_GROUP' tfs-probe -g '' list
 	for group in a/b 1a a-b "$(printf 'x%.0s' {1..64})" 'a b'; do
 		misuse "not the name of a group: '$group'" tfs-probe -g "$group" list
 		misuse "not the name of an event: '$group'" tfs-probe -g g add "$group" 'p f'
 		misuse "not the name of an event: '$group'" tfs-probe -g g remove "$group"
 	done
-	misuse 'add wants EVENT and PROBE, each a word' tfs-probe -g g add
-	misuse 'add wants EVENT and PROBE, each a word' tfs-probe -g g add e
+	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add
+	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add e
 	misuse "unexpected operand 'e'" tfs-probe -g g list e
 }
 
-@test "tfs-probe: what is no probe is refused before anything is written" {
+@test "tfs-probe: refuses an invalid probe before it writes anything" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	for probe in '' p 'p ' 'x f' 'pp f' 'r1x f' '-:g/e' $'p\tf'; do
-		fails 111 "tfs-probe: fatal: e: no probe: '${probe//$'\t'/?}'; p, r or e is first, then the place" \
+		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r or e, then the place" \
 			tfs-probe -R root -g g add good 'p f' e "$probe"
 	done
 	fails 111 'tfs-probe: fatal: e: the probe is longer than a record may be' \
 		tfs-probe -R root -g g add e "p $(printf 'x%.0s' {1..5000})"
 	[ ! -s root/kprobe_events ]
-	fails 111 'tfs-probe: fatal: e: which function of /bin/sh? FILE:SYMBOL names it' \
+	fails 111 'tfs-probe: fatal: e: no function of /bin/sh; give FILE:SYMBOL' \
 		tfs-probe -R root -g g add e 'p /bin/sh'
 	fails 111 "tfs-probe: fatal: e: not an offset: '0x'" \
 		tfs-probe -R root -g g add e "p $PROG/acts:main+0x"
 }
 
-@test "tfs-probe: plain directory: each kind of probe is one record of its file" {
+# bats test_tags=quick
+@test "tfs-probe: plain directory: writes each kind of probe as one record to its file" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	tfs-probe -oR root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
 		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
@@ -95,7 +96,7 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 	exactly root/uprobe_events $'p:g/four /bin/sh:16 x=%di\n'
 }
 
-@test "tfs-probe: plain directory: list prints the group's lines, remove asks for their removal, newest first" {
+@test "tfs-probe: plain directory: list prints the group's probes, and remove removes them, newest first" {
 	plain_root
 	printf '%s\n' 'p:a/one f x=$arg1' 'p:b/one f' 'r:a/two f' 's:synthetic/a int x' odd \
 		>root/dynamic_events
@@ -114,7 +115,7 @@ r:a/two f' ]
 	[ "$(tail -n +6 again/dynamic_events)" = '-:a/one' ]
 }
 
-@test "tfs-probe: a kernel without the file is told which option it lacks; an unread list, too" {
+@test "tfs-probe: names the kernel option that is missing, also if the list cannot be read" {
 	plain_root
 	fails 111 'tfs-probe: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' \
 		tfs-probe -R root -g g add e 'p f'
@@ -124,7 +125,7 @@ r:a/two f' ]
 		tfs-probe -R root -g g list
 }
 
-@test "tfs-probe: a function of a program is found where nm and readelf see it" {
+@test "tfs-probe: finds a function of a program where nm and readelf find it" {
 	need_tool nm readelf
 	plain_root uprobe_events
 	cp "$PROG/acts" acts
@@ -136,7 +137,7 @@ r:a/two f' ]
 	[ "$(place "$PWD/acts:acts_work+0x2")" = "$PWD/acts:$((want + 2))" ]
 }
 
-@test "tfs-probe: 32 bits, big-endian, at a fixed address or not: found, whatever machine asks" {
+@test "tfs-probe: finds functions in 32-bit, big-endian and fixed-address programs on any machine" {
 	plain_root uprobe_events
 	for file in "$BATS_TEST_DIRNAME"/fuzz/corpus/elf/good-*; do
 		tail -c +8 "$file" >elf # behind the name that the fuzzer looks for
@@ -145,7 +146,7 @@ r:a/two f' ]
 	done
 }
 
-@test "tfs-probe: what is no function of the file is one line, with the nearest names" {
+@test "tfs-probe: reports an unknown function of the file on one line, with the nearest names" {
 	plain_root uprobe_events
 	says() {
 		fails 111 "tfs-probe: fatal: $1" tfs-probe -oR root -g g add e "p $2"
@@ -167,7 +168,7 @@ acts_size() {
 		sed 's/.* only \(.*\) bytes/\1/'
 }
 
-@test "tfs-probe: stripped, imported, chosen at run time, data, and no size: each has its line" {
+@test "tfs-probe: has a message each for stripped, imported, indirect, data and sizeless symbols" {
 	need_tool gcc strip
 	plain_root uprobe_events
 	cat >program.c <<-'END'
@@ -182,7 +183,7 @@ acts_size() {
 	says() {
 		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "p $PWD/$2"
 	}
-	says "$PWD/program has several versions of 'chosen' and chooses one when it is loaded (IFUNC): probe that one" \
+	says "$PWD/program has several versions of 'chosen' and chooses one when it is loaded (IFUNC); probe one of the versions" \
 		program:chosen
 	says "'data' of $PWD/program is no code" program:data
 	run -111 tfs-probe -R root -g g add e "p $PWD/program:bare"
@@ -190,14 +191,14 @@ acts_size() {
 	place "$PWD/program:${output##*:}"
 	: >root/uprobe_events
 	strip program
-	says "$PWD/program only calls 'sync', which a library defines: probe that one" program:sync
-	says "$PWD/program has no function 'main'; it is stripped, only what it exports has a name" \
+	says "$PWD/program only calls 'sync'; probe the library that defines it" program:sync
+	says "$PWD/program has no function 'main'; the file is stripped, so only exported functions have names" \
 		program:main
 	gcc -static -o program program.c && strip program
-	says "$PWD/program is stripped, it has no symbols: give it as FILE:OFFSET" program:main
+	says "$PWD/program is stripped and has no symbols; give the function as FILE:OFFSET" program:main
 }
 
-@test "tfs-probe: two of one name are not chosen from; of two versions it is the default" {
+@test "tfs-probe: refuses two symbols of one name, and takes the default of two versions" {
 	need_tool gcc
 	plain_root uprobe_events
 	for i in 1 2; do
@@ -219,7 +220,7 @@ acts_size() {
 	[ "$(place "$PWD/lib.so:versioned")" = "$want" ]
 }
 
-@test "tfs-probe: kernel: a function of a program: as many events as calls, with its arguments" {
+@test "tfs-probe: kernel: records as many events as a program's function has calls, with its arguments" {
 	own_group uprobe_events
 	new_instance
 	act functions 25
@@ -244,7 +245,7 @@ acts_size() {
 	run -1 tfs-probe list
 }
 
-@test "tfs-probe: kernel: what probes record reads as in trace, to the byte" {
+@test "tfs-probe: kernel: records probe events that print as in trace, byte for byte" {
 	own_group uprobe_events
 	new_instance
 	act functions 3
@@ -269,7 +270,7 @@ acts_size() {
 	[ $# = 2 ] || [ "$(grep -c ': back: (.* <- ' text)" = 3 ]
 }
 
-@test "tfs-probe: kernel: when the second is refused the first goes, with the kernel's reason and place" {
+@test "tfs-probe: kernel: removes the first probe if the kernel refuses the second, and shows reason and position" {
 	own_group uprobe_events
 	tfs-probe add first "p $PROG/acts:acts_work"
 	run -111 --separate-stderr tfs-probe add second "p $PROG/acts:acts_work" \
@@ -286,7 +287,7 @@ acts_size() {
 	[ "$(tfs-probe list | wc -l)" = 1 ]
 }
 
-@test "tfs-probe: kernel: a function of the kernel that is not there is one line, with the nearest names" {
+@test "tfs-probe: kernel: reports an unknown kernel function on one line, with the nearest names" {
 	own_group kprobe_events
 	need_entry_probes
 	run -111 --separate-stderr tfs-probe add first 'p do_sys_openat2' e 'p do_sys_opneat2 x=$arg1'
@@ -298,7 +299,7 @@ acts_size() {
 	run -1 tfs-probe list
 }
 
-@test "tfs-probe: kernel: a probe at an event has that one's fields" {
+@test "tfs-probe: kernel: an event probe has the fields of its event" {
 	own_group dynamic_events
 	new_instance
 	status=0

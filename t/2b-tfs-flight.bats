@@ -59,7 +59,8 @@ plain() {
 	grep -v -e '^#' -e '^CPU:' "$@" | cut -c 17- || :
 }
 
-@test "tfs-flight: a dump is what the buffer holds, to the byte; that and what was dropped are all" {
+# bats test_tags=quick
+@test "tfs-flight: a dump equals the buffer, byte for byte, and dumped and dropped events add up" {
 	small_instance
 	flight
 	called 10000
@@ -76,7 +77,7 @@ plain() {
 	[ "$(ls -A d)" = dump.1 ]
 }
 
-@test "tfs-flight: one dump ends where the next begins, and the numbers go on from what is there" {
+@test "tfs-flight: one dump ends where the next begins, and numbers continue after existing files" {
 	small_instance
 	mkdir d
 	: >d/dump.7
@@ -93,7 +94,7 @@ plain() {
 	[ ! -e d/.dump.0.0 ]
 }
 
-@test "tfs-flight: it goes on recording after a dump, with the buffer as large as it was" {
+@test "tfs-flight: goes on recording after a dump, and keeps the buffer size" {
 	small_instance
 	flight
 	for n in 1 2 3; do
@@ -107,7 +108,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -b goes back so far, and no event of that time is missing" {
+@test "tfs-flight: -b limits a dump to the last milliseconds, and misses no event of that time" {
 	small_instance
 	mkfifo never
 	flight -b $((1500 * SLOW))
@@ -120,7 +121,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -t makes a dump when the event comes, and -f only where it holds" {
+@test "tfs-flight: -t makes a dump when the event comes, and -f only if the filter matches" {
 	need_tracefs
 	new_instance
 	calls 10 1 3
@@ -136,7 +137,7 @@ plain() {
 	[ "$(ls d)" = dump.1 ]
 }
 
-@test "tfs-flight: -t hears of nobody whom the instance does not trace" {
+@test "tfs-flight: -t ignores tasks that the instance does not trace" {
 	small_instance
 	called 1
 	flight -t sched:sched_process_exit
@@ -146,7 +147,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -t hears of nobody when all that were followed are gone" {
+@test "tfs-flight: -t ignores all tasks after the last traced task has ended" {
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
 	calls 1
@@ -162,7 +163,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -r makes a trace.dat, which others read" {
+@test "tfs-flight: -r makes a trace.dat that other tools read" {
 	small_instance
 	flight -r
 	called 10000
@@ -182,7 +183,7 @@ plain() {
 		[ "$(trace-cmd report d/dump.1 2>/dev/null | grep -c getppid)" = "$(wc -l <want)" ]
 }
 
-@test "tfs-flight: -r -b leaves out pages that are older than that" {
+@test "tfs-flight: -r -b leaves out sub-buffers that are older" {
 	small_instance
 	n=$(($(data_size) / 4)) # some five pages
 	echo $(($(data_size) / 64)) >"$DIR/buffer_size_kb"
@@ -198,7 +199,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -p makes a file for each processor, with its events and no others" {
+@test "tfs-flight: -p makes a file for each CPU, with the events of that CPU only" {
 	need_tool taskset
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
@@ -216,7 +217,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -p, a name that somebody has taken: the files of a dump are all there, with another number" {
+@test "tfs-flight: -p uses the next number for all files of a dump if one name exists" {
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
 	for raw in '' -r; do
@@ -245,7 +246,7 @@ plain() {
 	done
 }
 
-@test "tfs-flight: -e: the end makes a dump" {
+@test "tfs-flight: -e: makes a dump at the end" {
 	small_instance
 	flight -e
 	called 20
@@ -261,7 +262,7 @@ plain() {
 	[ "$(tfs-report d/dump.2 | wc -l)" = 30 ]
 }
 
-@test "tfs-flight: -F: the end makes a dump when the process has failed, and not when it lives or did well" {
+@test "tfs-flight: -F: makes a dump at the end if a task failed, and not if it lives or succeeded" {
 	small_instance
 	mkfifo gate2
 	# a parent that does not wait for its children before it is told
@@ -286,7 +287,7 @@ plain() {
 	finishes "$parent" 0
 }
 
-@test "tfs-flight: -E: the end writes to its reader, or makes a dump if there is none" {
+@test "tfs-flight: -E: writes to its reader at the end, or makes a dump if there is no reader" {
 	small_instance
 	mkfifo pipe
 	flight() {
@@ -314,7 +315,7 @@ plain() {
 	[ "$(cd d && echo *)" = dump.1 ]
 }
 
-@test "tfs-flight: -rp makes a trace.dat of each processor" {
+@test "tfs-flight: -rp makes a trace.dat for each CPU" {
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
 	flight -rp
@@ -329,7 +330,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -c keeps the newest, and removes no other file" {
+@test "tfs-flight: -c keeps the newest dumps, and removes no other file" {
 	small_instance
 	flight -c 2
 	: >d/dump.10.mine
@@ -341,7 +342,7 @@ plain() {
 		[ "$(cd d && echo *)" = "dump.10.mine dump.3 dump.4" ]
 }
 
-@test "tfs-flight: -s keeps the newest kilobytes and tells how many events are left out" {
+@test "tfs-flight: -s keeps the newest kilobytes and counts the events that it leaves out" {
 	small_instance
 	flight -s 32
 	called 10000
@@ -357,7 +358,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: state says start or stop, does what is written to it, and nothing else" {
+@test "tfs-flight: state reads start or stop, and accepts these two words only" {
 	small_instance
 	flight
 	[ "$(cat d/state)" = start ]
@@ -381,7 +382,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: reset clears the buffer, and what was dropped" {
+@test "tfs-flight: reset clears the buffer and the number of dropped events" {
 	small_instance
 	flight
 	called 10000
@@ -398,7 +399,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: dropped is true for who opens it, each time and for several at once" {
+@test "tfs-flight: dropped is exact for every reader, each time and for several at once" {
 	small_instance
 	flight
 	before=0
@@ -419,7 +420,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -L makes no control files, and still dumps" {
+@test "tfs-flight: -L makes no control files, but makes dumps" {
 	small_instance
 	flight -L
 	[ -z "$(ls -A d)" ]
@@ -430,7 +431,7 @@ plain() {
 	stops
 }
 
-@test "tfs-flight: -j and -H are lines of JSON, and the comments in front of text" {
+@test "tfs-flight: -j prints JSON lines, and -H prints the comment lines before text" {
 	small_instance
 	flight -j
 	called 10
@@ -446,7 +447,7 @@ plain() {
 	[ "$(plain d/dump.2 | wc -l)" = 10 ]
 }
 
-@test "tfs-flight: -n knows the names of the dead, and prints no event for them" {
+@test "tfs-flight: -n prints the names of dead tasks, and no event for them" {
 	need_tracefs events/task/task_rename
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
@@ -459,7 +460,7 @@ plain() {
 	[ "$(cat "$DIR/events/task/enable")" = 0 ]
 }
 
-@test "tfs-flight: a full disk leaves no half dump, is told, and the next one is whole" {
+@test "tfs-flight: reports a full disk, leaves no partial dump, and the next dump is complete" {
 	need_root
 	small_instance
 	mkdir small
@@ -486,7 +487,7 @@ plain() {
 	umount small
 }
 
-@test "tfs-flight: nobody has to read the paths, and who comes late finds them" {
+@test "tfs-flight: does not wait for a reader of the paths, and a late reader gets all of them" {
 	small_instance
 	mkfifo pipe
 	exec 7<>pipe
@@ -508,7 +509,7 @@ plain() {
 	[ "$(cat got)" = "$(printf "$PWD/d/dump.%s\n" 1 2 3)" ]
 }
 
-@test "tfs-flight: a directory is one's alone: who comes second leaves what the first has there" {
+@test "tfs-flight: refuses a directory that another tfs-flight uses, and leaves its files" {
 	small_instance
 	flight
 	fails 111 'tfs-flight: fatal: another tfs-flight dumps into d' tfs-flight -i "$INSTANCE" d
@@ -522,7 +523,7 @@ plain() {
 	[ "$(ls d)" = dump.1 ]
 }
 
-@test "tfs-flight: what it did not make stays when it does not begin" {
+@test "tfs-flight: keeps existing files if it fails to start" {
 	small_instance
 	mkdir d
 	echo mine | tee d/state d/reset >d/dropped
@@ -538,7 +539,7 @@ plain() {
 	exactly d/dropped $'mine\n'
 }
 
-@test "tfs-flight: bad input is one line each, and nothing is made" {
+@test "tfs-flight: reports bad input on one line, and makes nothing" {
 	small_instance
 	mkdir d
 	usage=$(tfs-flight --help | head -n 1)
@@ -546,7 +547,7 @@ plain() {
 	for words in "-b 0|not a number of milliseconds: '0'" "-b 1s|not a number of milliseconds: '1s'" \
 		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
 		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
-		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f is for what -t names" \
+		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f needs -t" \
 		"-F 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
 		status=0
 		# shellcheck disable=SC2086 # words

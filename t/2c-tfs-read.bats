@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-read: control files, now, again and again, or at the end
+# tfs-read: control files: now, periodically, or at the end
 
 load helper
 
@@ -12,7 +12,8 @@ plain_root() {
 	printf 'no newline' >root/events/b
 }
 
-@test "tfs-read: prints each file, to the byte" {
+# bats test_tags=quick
+@test "tfs-read: prints each file, byte for byte" {
 	plain_root
 	tfs-read -R root a events/b a >out
 	exactly out "one
@@ -22,14 +23,14 @@ two
 "
 }
 
-@test "tfs-read: a file of a megabyte and lines of any length are whole" {
+@test "tfs-read: prints a file of a megabyte and lines of any length whole" {
 	plain_root
 	seq 200000 >root/long
 	head -c 100000 /dev/zero | tr '\0' x >>root/long
 	tfs-read -R root long | cmp - root/long
 }
 
-@test "tfs-read: reads what the kernel says, of an instance too" {
+@test "tfs-read: prints control files of the kernel, of an instance too" {
 	new_instance
 	tfs-write -i "$INSTANCE" buffer_size_kb 64
 	[ "$(tfs-read -i "$INSTANCE" buffer_size_kb)" = "$(cat "$DIR/buffer_size_kb")" ]
@@ -37,7 +38,7 @@ two
 	[ "$(tfs-read trace_clock)" = "$(cat "$TRACEFS/trace_clock")" ]
 }
 
-@test "tfs-read: -w waits until it is told to stop, by each of the four signals" {
+@test "tfs-read: -w waits until one of the four stop signals comes" {
 	plain_root
 	for signal in HUP INT TERM USR1; do
 		echo before >root/a
@@ -52,7 +53,7 @@ two
 	done
 }
 
-@test "tfs-read: -e prints again and again, and once more at the end" {
+@test "tfs-read: -e prints the files at every interval, and once more at the end" {
 	plain_root
 	three() { [ "$(wc -l <out)" -ge 3 ]; }
 	echo x >root/a
@@ -65,27 +66,27 @@ two
 	[ "$(tail -n 1 out)" = y ]
 }
 
-@test "tfs-read: each file is looked for before the first is printed" {
+@test "tfs-read: looks for each file before it prints the first" {
 	plain_root
 	fails 111 "tfs-read: fatal: unable to read none: No such file or directory" \
 		tfs-read -R root a none
 }
 
-@test "tfs-read: what is outside, or no number, is refused" {
+@test "tfs-read: refuses a file outside of the root and an invalid number" {
 	plain_root
 	local usage="usage: tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE..."
 	for file in /etc/passwd ../x a/../../x; do
 		fails 100 "tfs-read: fatal: $file is not below the root or instance; $usage" \
 			tfs-read -R root "$file"
 	done
-	fails 100 "tfs-read: fatal: which files?; $usage" tfs-read
+	fails 100 "tfs-read: fatal: no file; give at least one; $usage" tfs-read
 	for ms in 0 -1 x ''; do
 		fails 100 "tfs-read: fatal: not a number of milliseconds: '$ms'; $usage" \
 			tfs-read -e "$ms" a
 	done
 }
 
-@test "tfs-read: a directory is no file, and a full disk is told" {
+@test "tfs-read: refuses a directory, and reports a full disk" {
 	plain_root
 	fails 111 "tfs-read: fatal: unable to read events: Is a directory" tfs-read -R root events
 	fails 111 "tfs-read: fatal: unable to write to standard output: No space left on device" \

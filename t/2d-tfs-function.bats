@@ -13,7 +13,8 @@ plain_root() {
 	: >root/set_ftrace_notrace
 }
 
-@test "tfs-function: each is added, a record each" {
+# bats test_tags=quick
+@test "tfs-function: writes each function as a record of its own" {
 	plain_root
 	tfs-function -R root do_exit 'vfs_read*'
 	exactly root/set_ftrace_filter "do_exit
@@ -24,13 +25,13 @@ vfs_read*
 "
 }
 
-@test "tfs-function: -l prints the names that can be traced, all or those of a glob" {
+@test "tfs-function: -l prints the functions that can be traced, all or those that match a glob" {
 	plain_root
 	[ "$(tfs-function -l -R root | tr '\n' ' ')" = "vfs_read vfs_readv vfs_write do_exit ext4_sync_file " ]
 	[ "$(tfs-function -l -R root 'vfs_?e*' 'ext4_*' | tr '\n' ' ')" = "vfs_read vfs_readv ext4_sync_file " ]
 }
 
-@test "tfs-function: one that is not there is refused with the nearest, and none is written" {
+@test "tfs-function: refuses an unknown function, suggests the nearest, and writes none" {
 	plain_root
 	fails 111 "tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
 		tfs-function -R root do_exit vfs_raed
@@ -39,17 +40,17 @@ vfs_read*
 			tfs-function -R root "$word"
 	done
 	[ ! -s root/set_ftrace_filter ]
-	fails 100 "tfs-function: fatal: which functions?; usage: tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]..." \
+	fails 100 "tfs-function: fatal: no function; give at least one, or -l to list them; usage: tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]..." \
 		tfs-function
 }
 
-@test "tfs-function: a kernel without them is told" {
+@test "tfs-function: says when the kernel has no function tracer" {
 	mkdir root
 	fails 111 "tfs-function: fatal: unable to read available_filter_functions: No such file or directory" \
 		tfs-function -R root vfs_read
 }
 
-@test "tfs-function: the kernel takes what it writes, names and globs" {
+@test "tfs-function: the kernel accepts the names and globs that it writes" {
 	need_tracefs set_ftrace_filter
 	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 ||
 		skip "needs available_filter_functions, which this kernel keeps to itself"

@@ -30,7 +30,8 @@ text() {
 	END
 }
 
-@test "tfs-slower: lines of so many microseconds or more, and the comments" {
+# bats test_tags=quick
+@test "tfs-slower: passes lines of at least so many microseconds, and comment lines" {
 	text | tfs-slower 100 >out
 	exactly out "# CPU  DURATION                  FUNCTION CALLS
 # |     |   |                     |   |   |   |
@@ -44,7 +45,7 @@ text() {
 	[ "$(text | tfs-slower 0 | grep -vc '^#')" = 9 ]
 }
 
-@test "tfs-slower: 1 when nothing was so slow" {
+@test "tfs-slower: exits 1 if nothing was so slow" {
 	text >in
 	status=0
 	tfs-slower 100000 <in >out || status=$?
@@ -56,7 +57,7 @@ text() {
 	[ ! -s out ]
 }
 
-@test "tfs-slower: lines that are none, of any length and bytes, are left out" {
+@test "tfs-slower: leaves out lines without a duration, of any length and bytes" {
 	printf ' us |\n us |\n|||||\n 9 us\nus |\n 5 us|\n 1.2.3 us |\n 99999999999999999999999 us |\n' >in
 	head -c 300000 /dev/urandom | tr -d '\n' >>in
 	printf '\0 7 us |\n' >>in
@@ -66,9 +67,9 @@ text() {
 "
 }
 
-@test "tfs-slower: no number, or two, is a misuse" {
-	fails 100 "tfs-slower: fatal: how slow?; usage: tfs-slower MICROSECONDS" tfs-slower
-	fails 100 "tfs-slower: fatal: how slow?; usage: tfs-slower MICROSECONDS" tfs-slower 1 2
+@test "tfs-slower: no operand, two operands or an invalid number is a usage error" {
+	fails 100 "tfs-slower: fatal: one operand is needed: a number of microseconds; usage: tfs-slower MICROSECONDS" tfs-slower
+	fails 100 "tfs-slower: fatal: one operand is needed: a number of microseconds; usage: tfs-slower MICROSECONDS" tfs-slower 1 2
 	for n in -1 1ms '' 1.5; do
 		[ "$n" != -1 ] || continue
 		fails 100 "tfs-slower: fatal: not a number of microseconds: '$n'; usage: tfs-slower MICROSECONDS" \
@@ -76,7 +77,7 @@ text() {
 	done
 }
 
-@test "tfs-slower: over lost events a brace gets no name, and they are told" {
+@test "tfs-slower: names no function after lost events, and reports the loss" {
 	printf '%s\n' ' 0)               |  foo() {' 'CPU:0 [LOST 3 EVENTS]' \
 		' 0) ! 200.000 us  |  }' >in
 	tfs-slower 100 <in >out

@@ -44,7 +44,7 @@ quiet() {
 @test "dt-window: --help prints the synopsis and the purpose" {
 	run -0 --separate-stderr dt-window --help
 	[ "$output" = "usage: $USAGE
-dt-window - let through what a trace has of the requests that are followed" ]
+dt-window - select the lines of a trace that belong to followed requests" ]
 	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
 }
@@ -55,7 +55,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	[ -z "$stderr" ]
 }
 
-@test "dt-window: what is no thread or probe, and operands are refused" {
+@test "dt-window: refuses an invalid thread or probe, and operands" {
 	misuse 'no such option: -x' dt-window -x
 	misuse "unexpected operand 'file'" dt-window file
 	misuse '-a needs -t: who asks first?' dt-window -a
@@ -68,7 +68,8 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	done
 }
 
-@test "dt-window: a thread's lines from its dtB to its dtE go through, to the byte, and no others" {
+# bats test_tags=quick
+@test "dt-window: passes a thread's lines from its dtB to its dtE, byte for byte, and no others" {
 	{ echo '# tracer: nop'
 		event 7 1.000001 'sys_read(fd: 3)'
 		mark 7 1.000002 'dtB 2a 7 9c401f90a1b2c3d4'
@@ -82,7 +83,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	sed -n '1p; 3,4p; 7,8p' in | cmp - out
 }
 
-@test "dt-window: 1 when nothing goes through, though comments do" {
+@test "dt-window: exits 1 if no event passes, even if comment lines do" {
 	quiet </dev/null
 	event 7 1.000001 'sys_read(fd: 3)' | quiet
 	mark 7 1.000001 'dtE 2a 7 1' | quiet
@@ -96,7 +97,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 '
 }
 
-@test "dt-window: threads have windows of their own, whoever wrote the mark" {
+@test "dt-window: each thread has windows of its own, whichever task wrote the mark" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 8 1.2 'dtB 2a 8 2'; event 7 1.3 'a: 1'
 		mark 0 1.4 'dtE 2a 7 1'; event 7 1.5 'a: 2'; event 8 1.6 'a: 3'
 		event 0 1.7 'a: 4'; mark 8 1.8 'dtE 2a 8 2'; event 8 1.9 'a: 5'; } |
@@ -108,7 +109,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 8 bpf_trace_printk: dtE 2a 8 2'
 }
 
-@test "dt-window: of two beginnings the newer one's end counts, an older end is dropped" {
+@test "dt-window: the end of the newer of two windows counts, and an older end is dropped" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 2a 7 2'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 2a 7 2'; event 7 1.6 'a: 2'
 		mark 7 1.7 'dtE 2a 7 2'; } |
@@ -118,7 +119,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 7 bpf_trace_printk: dtE 2a 7 2'
 }
 
-@test "dt-window: dtR and dtM go through in a window of their probe" {
+@test "dt-window: passes dtR and dtM in a window of their probe" {
 	{ mark 7 1.1 'dtM 2a 7 1'; mark 7 1.2 'dtB 2a 7 2'; mark 7 1.3 'dtR 2a 7 3'
 		mark 7 1.4 'dtM 2a 7 4'; mark 7 1.5 'dtM 2b 7 5'; mark 7 1.6 'dtE 2a 7 2'
 		mark 7 1.7 'dtR 2a 7 6'; } |
@@ -128,7 +129,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 7 bpf_trace_printk: dtE 2a 7 2'
 }
 
-@test "dt-window: without -i a thread is followed until the last of its windows ends" {
+@test "dt-window: without -i it follows a thread until the last of its windows ends" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 3 7 1'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 3 7 1'; event 7 1.6 'a: 2'; } >in
 	passes '7 bpf_trace_printk: dtB 2a 7 1
@@ -138,7 +139,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 7 bpf_trace_printk: dtE 3 7 1' <in
 }
 
-@test "dt-window: -i: only the marks of that probe count, and only they go through" {
+@test "dt-window: -i: counts and passes only the marks of that probe" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 3 7 1'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 3 7 1'; event 7 1.6 'a: 2'; } >in
 	for id in 2a 0x2a; do
@@ -151,7 +152,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	quiet -i 4 <in
 }
 
-@test "dt-window: -t: every line of these threads, with marks or without" {
+@test "dt-window: -t: passes every line of these threads, with marks or without" {
 	{ event 7 1.0 'a: 1'; event 9 1.1 'a: 2'; mark 7 1.2 'dtM 2a 7 1'; event 8 1.3 'a: 3'
 		mark 8 1.4 'dtB 2a 8 1'; mark 8 1.5 'dtE 2a 8 1'; mark 7 1.6 'dtR 2a 7 2'
 		mark 7 1.7 'dtB 2a 7 3'; mark 7 1.8 'dtE 2a 7 3'; event 7 1.9 'a: 4'; } >in
@@ -166,7 +167,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 7 a: 4' -t 9 -t 7 <in
 }
 
-@test "dt-window: -g: marks and lines are of thread groups" {
+@test "dt-window: -g: takes marks and lines by thread group" {
 	{ grouped 7 5 1.1 'a: 1'; grouped 7 5 1.2 'bpf_trace_printk: dtB 2a 5 1'
 		grouped 8 5 1.3 'a: 2'; grouped 5 6 1.4 'a: 3'; grouped 9 ------- 1.5 'a: 4'
 		grouped 8 5 1.6 'bpf_trace_printk: dtE 2a 5 1'; grouped 7 5 1.7 'a: 5'; } >in
@@ -179,7 +180,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	sed -n '1,2p; 4p; 6,7p' in | cmp - out
 }
 
-@test "dt-window: -g of a trace without the column of thread groups is refused" {
+@test "dt-window: -g refuses a trace without the column of thread groups" {
 	mark 7 1.1 'dtB 2a 7 1' >in
 	echo '{"ts":1.1,"cpu":0,"pid":7,"comm":"x","event":"y","fields":{}}' >json
 	for file in in json; do
@@ -188,7 +189,7 @@ dt-window - let through what a trace has of the requests that are followed" ]
 	done
 }
 
-@test "dt-window: over lost events all windows are closed, which is told" {
+@test "dt-window: closes all windows over lost events, and reports that" {
 	for lost in '# lost 3 events: 3 overwritten in a full buffer, 0 not written' \
 		'CPU:1 [LOST 3 EVENTS]' '{"lost":3,"overwritten":3,"unwritten":0}'; do
 		{ echo "$lost"; mark 7 1.1 'dtB 2a 7 1'; mark 8 1.2 'dtB 2a 8 2'
@@ -207,7 +208,7 @@ $lost
 	done
 }
 
-@test "dt-window: names of tasks with blanks, brackets and dashes are no columns" {
+@test "dt-window: does not take task names with blanks, brackets and dashes for columns" {
 	local COMM
 	for COMM in 'a b' '] [0' '(1)' 'x-9  [000] ....' '-' 'dtB 2a 7 1' '# lost 1 event'; do
 		{ mark 7 1.1 'dtB 2a 7 1'; event 7 1.2 'a: 1'; event 9 1.3 'a: 2'
@@ -217,7 +218,7 @@ $lost
 	done
 }
 
-@test "dt-window: stacks and other lines that are no event go the way of the event before them" {
+@test "dt-window: treats stacks and other lines that are no event like the event before them" {
 	{ echo ' => before'
 		event 7 1.1 'a: 1'; event 7 1.1 '<stack trace>'; echo ' => f1'
 		mark 7 1.2 'dtB 2a 7 1'; event 7 1.2 '<stack trace>'; echo ' => f2'; echo
@@ -230,7 +231,7 @@ $lost
 	sed -n '5,8p; 12,18p; 20,21p' in | cmp - out
 }
 
-@test "dt-window: what only looks like a mark is an event as others are" {
+@test "dt-window: treats a line that only resembles a mark as any other event" {
 	event 7 1.0 'sys_write(fd: 1, buf: "dtB 2a 7 1")' | quiet
 	event 7 1.0 'print: 0x1: dtB 2a 7 1' | quiet
 	for text in '' dtB 'dtB ' 'dtB 2a' 'dtB 2a 7' 'dtB 2a 7 ' 'dtB 2A 7 1' 'dtB 2a 7 1 x' \
@@ -242,7 +243,7 @@ $lost
 	done
 }
 
-@test "dt-window: lines of JSON" {
+@test "dt-window: handles lines of JSON" {
 	json() {
 		printf '{"ts":%s,"cpu":0,"pid":%s,"comm":"x","system":"s","event":"%s","fields":{%s}}\n' "$@"
 	}
@@ -255,14 +256,14 @@ $lost
 	{ sed -n '2,3p; 5p; 7,8p' in; echo '{"closed":1}'; } | cmp - out
 }
 
-@test "dt-window: a NUL in a line is a question mark, and lines of any bytes are borne" {
+@test "dt-window: prints a NUL as a question mark, and accepts lines of any bytes" {
 	{ mark 7 1.1 'dtB 2a 7 1'; event 7 1.2 'a: x@y'; } | tr @ '\0' >in
 	dt-window <in >out
 	tr '\0' '?' <in | cmp - out
 	head -c 300000 /dev/urandom | tr '#C{' '...' | quiet
 }
 
-@test "dt-window: more windows than 65536 are left out, which is told once" {
+@test "dt-window: leaves out windows beyond 65536, and reports that once" {
 	awk 'BEGIN { for (i = 1; i <= 65540; i++) {
 		printf "%16s-%-7d [001] ..... 1.1: bpf_trace_printk: dtB 2a %d 1\n", "x", i, i }
 		printf "%16s-%-7d [001] ..... 1.2: a: 1\n", "x", 65540
@@ -276,7 +277,7 @@ $lost
 		sed -n '65542,$p' in; } | cmp - out
 }
 
-@test "dt-window: of a pipe that stays open the lines come at once" {
+@test "dt-window: passes lines of an open pipe at once" {
 	mkfifo pipe
 	exec 8<>pipe
 	background dt-window <pipe >out 8>&-
@@ -289,7 +290,7 @@ $lost
 	finishes "$PID" 0
 }
 
-@test "dt-window: a full disk is told, and the status too" {
+@test "dt-window: reports a full disk, also by its status" {
 	mark 7 1.1 'dtB 2a 7 1' >in
 	fails 111 "dt-window: fatal: unable to write to standard output: No space left on device" \
 		from in to_full dt-window
@@ -357,13 +358,13 @@ follows() {
 }
 ARGS=()
 
-@test "dt-window -a: who reads what a followed thread sent is followed until it has answered" {
+@test "dt-window -a: follows the reader of a followed thread's message until it has answered" {
 	{ connections; request 1; request 2; } >in
 	dt-window -a -t 7 <in >out
 	grep -v 'out:' in | sed '3,4d' | cmp - out
 }
 
-@test "dt-window -a: what another asks on the same connection is not followed" {
+@test "dt-window -a: does not follow another task's request on the same connection" {
 	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000; request 1
 		request 2 | sed 's/-7 /-6 /; s/=0xffffc1/=0xffffa1/; s/=0xffffd1/=0xffffb1/'
 		request 3; } >in
@@ -371,7 +372,7 @@ ARGS=()
 	dt-window -a -t 6 <in | grep -o 'in: .' | sort -u | diff <(echo 'in: 2') -
 }
 
-@test "dt-window -a: a send counts from its beginning, though its end comes later" {
+@test "dt-window -a: counts a send from its beginning, even if its end comes later" {
 	{ connections; sends 7 1.1; received 8 1.2 d1 64; event 8 1.3 'in: 1'; echo '# comment'
 		sends 7 1.3; sends 8 1.4; received 9 1.5 f1 64; event 9 1.6 'in: 1'
 		sent 8 1.7 e1 64; sent 7 1.8 c1 64; event 9 1.8 'in: 2'; } >in
@@ -385,7 +386,7 @@ ARGS=()
 '
 }
 
-@test "dt-window -a: lines are held back no longer than needed" {
+@test "dt-window -a: holds lines back no longer than needed" {
 	mkfifo pipe
 	{ connections; request 1; sends 7 1.9; event 7 1.9 'a: held'; } >in
 	exec 8<>pipe
@@ -401,7 +402,7 @@ ARGS=()
 	finishes "$PID" 0
 }
 
-@test "dt-window -a: of a send that is not over after 65536 lines nobody waits for the end" {
+@test "dt-window -a: stops waiting for the end of a send after 65536 lines" {
 	{ connections; sends 7 1.1
 		awk 'BEGIN { for (i = 0; i < 70000; i++)
 			printf "%16s-%-7d [001] ..... 1.2: a: %d\n", "x", 7, i }'; } >in
@@ -412,7 +413,7 @@ ARGS=()
 	sed -n '5,$p' in | cmp - <(sed -n '4,$p' out)
 }
 
-@test "dt-window -a: bytes are counted: peeks, errors and other protocols are none" {
+@test "dt-window -a: counts bytes, and ignores peeks, errors and other protocols" {
 	{ connections; received 8 1.1 d1 64 2; sent 7 1.1 c1 64 17; sent 7 1.1 c1 -11
 		sends 5 1.1; sent 5 1.1 c1 100
 		received 8 1.1 d1 50; event 8 1.1 'out: 1'
@@ -423,7 +424,7 @@ ARGS=()
 	follows 'in: 1' 'in: 2'
 }
 
-@test "dt-window -a: who reads something unmarked is done with the request, but for an answer to a part of it" {
+@test "dt-window -a: reading something unmarked ends the request, unless it answers a part of the request" {
 	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000
 		sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
 		sends 8 1.3; sent 8 1.3 e1 64; sends 5 1.3; sent 5 1.3 f1 10
@@ -465,7 +466,7 @@ ARGS=()
 	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4'
 }
 
-@test "dt-window -a: who gets a marked answer to what it asked unfollowed is not followed" {
+@test "dt-window -a: does not follow the receiver of a marked answer to an unfollowed request" {
 	{ connections; sends 8 1.1; sent 8 1.1 e1 64; received 7 1.2 f1 64
 		sends 7 1.3; sent 7 1.3 f1 64; received 8 1.4 e1 64; event 8 1.4 'out: 1'; } >in
 	follows
@@ -474,14 +475,14 @@ ARGS=()
 	follows 'in: 1'
 }
 
-@test "dt-window -a: the window of a thread whose asker's socket is gone ends" {
+@test "dt-window -a: ends a thread's window when the client's socket is gone" {
 	{ connections; sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
 		destroyed 8 1.3 d1; event 8 1.4 'out: 1'; } >in
 	follows 'in: 1'
 	grep -q destroy_sock out
 }
 
-@test "dt-window -a: what was sent is still there when the sender is gone, and its address new" {
+@test "dt-window -a: still delivers sent bytes when the sender is gone and its address is reused" {
 	{ connections; sends 7 1.1; sent 7 1.1 c1 64; destroyed 7 1.2 c1
 		connected 6 c1 4000 80; accepted 6 a1 80 4000; sends 6 1.3; sent 6 1.3 c1 64
 		received 9 1.4 a1 64; event 9 1.4 'out: 1'
@@ -493,7 +494,7 @@ ARGS=()
 	follows
 }
 
-@test "dt-window -a: connections that are older than the trace are known once both ends have read" {
+@test "dt-window -a: knows a connection that is older than the trace once both ends have read" {
 	{ sends 7 1.1; sent 7 1.1 c1 64; reads 8 1.2 d1 80 1000; received 8 1.2 d1 64
 		event 8 1.2 'out: 1'; sends 8 1.3; sent 8 1.3 d1 64
 		reads 7 1.4 c1 1000 80; received 7 1.4 c1 64
@@ -502,7 +503,7 @@ ARGS=()
 	follows 'in: 1'
 }
 
-@test "dt-window -a: a server of version 6 with a client of version 4, and both of version 6" {
+@test "dt-window -a: follows a version 6 server with a version 4 client, and with a version 6 client" {
 	{ connected 7 c1 1000 80; accepted 7 d1 80 1000 'a (10)'
 		connected 8 e1 2000 90 'a (10)'
 		accepted 0 f1 90 2000 'a (10)' | sed 's/addr=0x100007f/addr=0x600007f/g'
@@ -510,7 +511,7 @@ ARGS=()
 	follows 'in: 1' 'in: 1' 'in: 1' 'in: 1'
 }
 
-@test "dt-window -a: over lost events all is forgotten" {
+@test "dt-window -a: forgets everything over lost events" {
 	{ connections; sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'
 		sends 7 1.2; received 9 1.2 f1 64; echo 'CPU:1 [LOST 3 EVENTS]'; event 8 1.3 'out: 1'
 		sent 7 1.3 c1 64; request 2; connections; request 3; } >in
@@ -519,7 +520,7 @@ ARGS=()
 # closed 1 windows: what ended them may be lost' ]
 }
 
-@test "dt-window -a: with -g windows and -t are of thread groups" {
+@test "dt-window -a: -g takes windows and -t by thread group" {
 	{ connections; request 1; } |
 		sed -E 's/^(.{16}-)([0-9]+) +/\13\2      (     \2) /' >in
 	ARGS=(-g)
@@ -527,7 +528,7 @@ ARGS=()
 	grep -v 'out:' in | sed '3,4d' | cmp - out
 }
 
-@test "dt-window -a: a trace that lacks a field or an event is told what" {
+@test "dt-window -a: names the field or event that a trace lacks" {
 	sent 7 1.1 c1 64 | sed 's/ sk=/ sk address = /' >in
 	fails 111 "dt-window: fatal: sock_send_length without sk: -a needs events with all their fields, as options/fields or tfs-catpipe -j make them" \
 		from in dt-window -a -t 7
@@ -633,7 +634,7 @@ port_of() {
 	sed -n 's/^ready //p' "$1"
 }
 
-@test "dt-window -a: a client, a middle and a server: no call missed, none of the other client's" {
+@test "dt-window -a: misses no call of a client, a middle and a server, and passes none of another client" {
 	local bytes n
 	n=$(so_many 200)
 	for bytes in 64 20000; do
@@ -642,7 +643,7 @@ port_of() {
 	done
 }
 
-@test "dt-window -a: the same as text with options/fields, over IPv6, and by other calls" {
+@test "dt-window -a: works the same with options/fields text, IPv6 and other calls" {
 	local calls n
 	n=$(so_many 100)
 	for calls in send sendmsg writev write; do
@@ -655,14 +656,14 @@ port_of() {
 	[ "$(truth out)" = "$((3 * n)) 0" ]
 }
 
-@test "dt-window -a: messages that need many reads, and a blocked sender" {
+@test "dt-window -a: follows messages that need many reads, and a blocked sender" {
 	local n
 	n=$(so_many 50)
 	chain json "$n" 300000
 	[ "$(truth out)" = "$((3 * n)) 0" ]
 }
 
-@test "dt-window -a: connections that are older than the trace miss their first requests only" {
+@test "dt-window -a: misses only the first request of a connection that is older than the trace" {
 	local n traced untraced
 	n=$(so_many 100)
 	chain json "$n" 64 send 127.0.0.1 -e
@@ -672,7 +673,7 @@ port_of() {
 	[ "$traced" -lt "$((3 * n))" ]
 }
 
-@test "dt-window: what was traced from the beginning is so behind a gap, too" {
+@test "dt-window: a thread that was followed from the start is still followed after lost events" {
 	printf '%s\n' \
 		'         manager-9       [000] .....     1.000000: tracing_mark_write: dtB 2a 7 0' \
 		'              ab-7       [000] .....     1.000001: a: one' \

@@ -61,7 +61,7 @@ dt-join - merge the traces of several hosts by time" ]
 	[ -z "$stderr" ]
 }
 
-@test "dt-join: what is no host and no file is refused, and nothing is made" {
+@test "dt-join: refuses an invalid host or file, and writes no picture" {
 	two
 	misuse 'no such option: -x' dt-join -x
 	misuse 'no trace' dt-join
@@ -77,14 +77,14 @@ dt-join - merge the traces of several hosts by time" ]
 	[ ! -e svg ]
 }
 
-@test "dt-join: a pipe is refused, which cannot be read twice; with -c it is read once" {
+@test "dt-join: refuses a pipe, which cannot be read twice, but reads a pipe once with -c" {
 	two
 	mkfifo pipe
 	cat a >pipe &
 	refused 'unable to read pipe twice: it is no file' dt-join a=pipe
 	wait
 	cat a >pipe &
-	dt-join -c b=b a=pipe | diff - <(echo '# b: its clock as it is'; echo '# a: its clock as it is'
+	dt-join -c b=b a=pipe | diff - <(echo '# b: its clock is not adjusted'; echo '# a: its clock is not adjusted'
 		sed 's/^/a | /' a; sed 's/^/b | /' b)
 	wait
 	cat a >pipe &
@@ -92,12 +92,13 @@ dt-join - merge the traces of several hosts by time" ]
 	wait
 }
 
-@test "dt-join: two hosts: the middle of what messages allow, each line with its host, by time" {
+# bats test_tags=quick
+@test "dt-join: uses the middle of the offsets that messages allow, and sorts lines of two hosts by time" {
 	two
 	# a's send to b's receipt is 10.000100 by their clocks, back it is -9.999700
 	dt-join a=a beta=b >got
 	diff got - <<-'EOF'
-		# a: its clock is that of all times; 2 messages
+		# a: all times are by this clock; 2 messages
 		# beta: 9.999900 s ahead, plus or minus 0.000201; 2 messages
 		a    |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
 		a    |               cl-7       [000] .....     5.000020: e: x=1
@@ -107,11 +108,11 @@ dt-join - merge the traces of several hosts by time" ]
 		beta |               sv-9       [000] .....     5.000255: bpf_trace_printk: dtE 2a 9 1
 		a    |               cl-7       [000] .....     5.000450: bpf_trace_printk: dtR 2a 7 2
 	EOF
-	heads b=b a=a | diff - <(echo 'b: its clock is that of all times; 2 messages'
+	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 2 messages'
 		echo 'a: 9.999900 s behind, plus or minus 0.000201; 2 messages')
 }
 
-@test "dt-join: the truth is inside of the bounds, of a hundred messages and three hosts in a chain" {
+@test "dt-join: a chain of three hosts has its true offsets within the printed bounds" {
 	# c is 7.000000 s behind a, b is 1000.5 s ahead of it; only b talks to both
 	awk 'function mark(f, c, t, w, k) {
 			printf "%16s-%-7d [000] ..... %12.6f: bpf_trace_printk: dt%s 2a %d %x\n", c, 7, t, w, 7, k >f }
@@ -131,47 +132,47 @@ dt-join - merge the traces of several hosts by time" ]
 	heads c=c a=a b=b | grep -q '^a: 7.000.* s ahead, \|^a: 6.999.* s ahead, '
 }
 
-@test "dt-join: messages of one direction are a bound of one side, which is taken and told" {
+@test "dt-join: messages of one direction give a bound on one side, which is used and reported" {
 	two
 	sed -i '$d' a
 	dt-join a=a b=b >got
-	head -n 2 got | diff - <(echo '# a: its clock is that of all times; 1 message'
+	head -n 2 got | diff - <(echo '# a: all times are by this clock; 1 message'
 		echo '# b: at most 10.000100 s ahead, by messages of one direction; 1 message, 1 sent and not received')
 	# it arrives at once, and is behind what was sent all the same
 	grep -v '^#' got | head -n 2 | sed 's/ .* \([0-9.]*\): .*: \(...\) .*/ \1 \2/' |
 		diff - <(printf '%s\n' 'a 5.000000 dtM' 'b 5.000000 dtB')
-	heads b=b a=a | diff - <(echo 'b: its clock is that of all times; 1 message, 1 sent and not received'
+	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 1 message, 1 sent and not received'
 		echo 'a: at most 10.000100 s behind, by messages of one direction; 1 message')
 }
 
-@test "dt-join: hosts without messages keep their clocks; what talks to them is compared with them" {
+@test "dt-join: does not adjust hosts without messages, and compares the others with them" {
 	two
 	event x-1 5.000100 'e: x=1' >c
-	heads c=c a=a b=b | diff - <(echo 'c: its clock is that of all times; 0 messages'
-		echo 'a: its clock as it is, for want of messages to compare it; 2 messages'
+	heads c=c a=a b=b | diff - <(echo 'c: all times are by this clock; 0 messages'
+		echo 'a: its clock is not adjusted, because there are no messages; 2 messages'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201, if that of a is right; 2 messages')
 	dt-join c=c a=a b=b | sed -n 's/ |.*[[:space:]]\([0-9.]*\): .*: .*/ \1/p; s/ |.*[[:space:]]\([0-9.]*\): .: .*/ \1/p' |
 		diff - <(printf '%s\n' 'a 5.000000' 'a 5.000020' 'c 5.000100' 'b 5.000200' 'b 5.000220' \
 			'b 5.000250' 'b 5.000255' 'a 5.000450')
 }
 
-@test "dt-join: -c: the clocks as they are" {
+@test "dt-join: -c: does not adjust the clocks" {
 	two
-	dt-join -c a=a b=b | diff - <(echo '# a: its clock as it is'; echo '# b: its clock as it is'
+	dt-join -c a=a b=b | diff - <(echo '# a: its clock is not adjusted'; echo '# b: its clock is not adjusted'
 		sed 's/^/a | /' a; sed 's/^/b | /' b)
-	heads -c -s svg a=a b=b | diff - <(echo 'a: its clock as it is; 2 messages'
-		echo 'b: its clock as it is; 2 messages')
+	heads -c -s svg a=a b=b | diff - <(echo 'a: its clock is not adjusted; 2 messages'
+		echo 'b: its clock is not adjusted; 2 messages')
 	titles svg | grep -qx 'cl-7 on a to sv-9 on b at 0 us, 10 s'
 }
 
-@test "dt-join: clocks that drift: each message is off by no more than it has to be, which is told" {
+@test "dt-join: clocks that drift leave the smallest possible error per message, which is reported" {
 	two
 	# a second later b's clock has lost a millisecond
 	{ mark cl-7 6.000000 M 3; mark cl-7 6.000450 R 4; } >>a
 	{ mark sv-9 15.999100 B 3; mark sv-9 15.999150 M 4; mark sv-9 15.999155 E 3; } >>b
 	dt-join a=a b=b >got
 	head -n 4 got | diff - <(cat <<-'EOF'
-		# a: its clock is that of all times; 4 messages
+		# a: all times are by this clock; 4 messages
 		# b: 9.999400 s ahead, plus or minus 0.000300; 4 messages
 		# clocks and messages contradict each other: 2 messages are received before sent, by 0.000300 s at most
 		a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
@@ -179,38 +180,38 @@ dt-join - merge the traces of several hosts by time" ]
 	)
 }
 
-@test "dt-join: a key of several threads is nobody's, and of one thread again and again it is one" {
+@test "dt-join: leaves out a key of several threads, but accepts a key that one thread uses again" {
 	two
 	{ mark cl-7 5.000500 M 5; mark cl-7 5.000600 M 5; mark cl-7 5.000900 M 6; } >>a
 	{ mark sv-9 15.000700 B 5; mark sv-9 15.000710 B 5; mark sv-9 15.001000 B 6; mark sw-8 15.001000 B 6; } >>b
-	heads a=a b=b | diff - <(echo 'a: its clock is that of all times; 3 messages'
+	heads a=a b=b | diff - <(echo 'a: all times are by this clock; 3 messages'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 3 messages'
 		echo '1 key is that of several messages, which are left out')
 }
 
-@test "dt-join: what is sent and not received, and received and not sent, is counted" {
+@test "dt-join: counts messages that are sent and not received, or received and not sent" {
 	two
 	{ mark cl-7 5.000500 M 5; mark cl-7 5.000600 M 6; mark cl-7 5.000900 R ffffffffffffffff; } >>a
 	heads a=a b=b | diff - <(
-		echo 'a: its clock is that of all times; 2 messages, 2 sent and not received, 1 received and not sent'
+		echo 'a: all times are by this clock; 2 messages, 2 sent and not received, 1 received and not sent'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 2 messages')
 	# nor is a message of one host to itself one between clocks
 	{ mark cl-7 6.0 M 1; mark cl-8 5.0 B 1; } >one
-	heads a=one | diff - <(echo 'a: its clock is that of all times; 0 messages')
+	heads a=one | diff - <(echo 'a: all times are by this clock; 0 messages')
 }
 
-@test "dt-join: what only looks like a mark is none" {
+@test "dt-join: ignores a line that only resembles a mark" {
 	two
 	for text in 'e: dtM 2a 7 1' 'bpf_trace_printk: dtM 2a 7' 'bpf_trace_printk: dtM 2a 7 1 2' \
 		'bpf_trace_printk: dtX 2a 7 1' 'bpf_trace_printk: dtM 2a 7 x' 'bpf_trace_printk: dtM 2a 99999999999 1' \
 		'bpf_trace_printk: dtM 2a 7 11111111111111111'; do
 		event cl-7 5.000600 "$text" >>a
 	done
-	heads a=a b=b | diff - <(echo 'a: its clock is that of all times; 2 messages'
+	heads a=a b=b | diff - <(echo 'a: all times are by this clock; 2 messages'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 2 messages')
 }
 
-@test "dt-join: lines without a time stay behind theirs; losses and gaps are kept" {
+@test "dt-join: keeps lines without a time behind their event, and keeps losses and gaps" {
 	{ echo '# tracer: nop'; event x-1 1.000001 '<stack trace>'; echo ' => f'; echo ' => g'
 		echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000003 'e: x=1'; echo '# lost 7 events: 7 overwritten in a full buffer, 0 not written'; } >a
 	{ echo '# tracer: nop'; event y-1 1.000001 'e: x=1'; printf 'odd \0 line\n'; event y-1 1.000002 'e: x=1'; } >b
@@ -230,7 +231,7 @@ dt-join - merge the traces of several hosts by time" ]
 	)
 }
 
-@test "dt-join: a time takes the room that it had, and more or less digits in front" {
+@test "dt-join: keeps the width of a time, and accepts more or fewer digits before the point" {
 	{ mark cl-7 5.000000 M 1; mark cl-7 5.000400 R 2; } >a
 	{ mark sv-9 1234567890.000100 B 1; mark sv-9 1234567890.000200 M 2; event sv-9 99.9 'odd: x=1'; } >b
 	dt-join b=b a=a | grep -v '^#' | diff - <(cat <<-'EOF'
@@ -243,7 +244,7 @@ dt-join - merge the traces of several hosts by time" ]
 	)
 }
 
-@test "dt-join: no time is below zero: all are later then, which is told" {
+@test "dt-join: prints no negative time: it makes all times later and reports that" {
 	two
 	sed 's/ 5\.000/ 9.000/' a >later
 	{ event sv-9 2.0 'first: x=1'; cat b; } >early
@@ -253,12 +254,12 @@ dt-join - merge the traces of several hosts by time" ]
 	[ "$(grep -c ' 13.000[0-9]*: ' got)" = 7 ]
 }
 
-@test "dt-join: nanoseconds stay nanoseconds" {
+@test "dt-join: keeps nanoseconds" {
 	two
 	{ mark cl-7 5.000000001 M 1; mark cl-7 5.000450001 R 2; } >a
 	{ mark sv-9 15.000100002 B 1; mark sv-9 15.000150003 M 2; } >b
 	dt-join a=a b=b | diff - <(cat <<-'EOF'
-		# a: its clock is that of all times; 2 messages
+		# a: all times are by this clock; 2 messages
 		# b: 9.999900002 s ahead, plus or minus 0.000200001; 2 messages
 		a |               cl-7       [000] .....  5.000000001: bpf_trace_printk: dtM 2a 7 1
 		b |               sv-9       [000] .....  5.000200000: bpf_trace_printk: dtB 2a 9 1
@@ -268,7 +269,7 @@ dt-join - merge the traces of several hosts by time" ]
 	)
 }
 
-@test "dt-join: JSON as text; a host is a member at the end" {
+@test "dt-join: handles JSON as it handles text, and adds the host as the last member" {
 	cat >a <<-'EOF'
 		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 7 1"}}
 		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtR 2a 7 2"}}
@@ -281,7 +282,7 @@ dt-join - merge the traces of several hosts by time" ]
 	EOF
 	dt-join a=a b=b >got
 	diff got - <<-'EOF'
-		{"host":"a","clock":"its clock is that of all times; 2 messages"}
+		{"host":"a","clock":"all times are by this clock; 2 messages"}
 		{"host":"b","clock":"9.999950000 s ahead, plus or minus 0.000150001; 2 messages"}
 		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 7 1"},"host":"a"}
 		{"ts":5.000150000,"cpu":0,"pid":9,"comm":"sv","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtB 2a 9 1"},"host":"b"}
@@ -293,7 +294,7 @@ dt-join - merge the traces of several hosts by time" ]
 	tfs-count -k host <got | diff - <(printf '%s\n' '      2 a' '      2 b' '{"lost":3,"overwritten":3,"unwritten":0,"host":"a"}')
 }
 
-@test "dt-join: a clock that counts is refused, as is a picture into a trace" {
+@test "dt-join: refuses a counter clock, and -s into a trace" {
 	two
 	event x-1 123 'e: x=1' >counts
 	refused 'unable to join counts: its clock counts and has no seconds' dt-join a=a b=counts
@@ -307,16 +308,16 @@ dt-join - merge the traces of several hosts by time" ]
 	[ "$stderr" = 'dt-join: fatal: unable to write to /dev/full: No space left on device' ]
 }
 
-@test "dt-join: 1 when there is no event" {
+@test "dt-join: exits 1 if there is no event" {
 	echo '# tracer: nop' >none
 	run -1 --separate-stderr dt-join a=none b=/dev/null
-	[ "$output" = '# a: its clock is that of all times; 0 messages
-# b: its clock as it is, for want of messages to compare it; 0 messages
+	[ "$output" = '# a: all times are by this clock; 0 messages
+# b: its clock is not adjusted, because there are no messages; 0 messages
 a | # tracer: nop' ]
 	[ -z "$stderr" ]
 }
 
-@test "dt-join: tfs-count, tfs-latency, tfs-timeline and tfs-flame know the hosts" {
+@test "dt-join: tfs-count, tfs-latency, tfs-timeline and tfs-flame accept its hosts" {
 	{ event x-1 1.000000 'sys_read(fd: 1)'; event x-1 1.000010 'sys_read -> 0x1'
 		event x-1 1.000020 'e: x=1'; event x-1 1.000020 '<stack trace>'; echo ' => g'; echo ' => f'
 		echo '# lost 7 events: x'; } >a
@@ -336,12 +337,12 @@ a | # tracer: nop' ]
 	# over a gap of one host nobody's calls are paired
 	{ event x-1 1.000000 'sys_read(fd: 1)'; echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000010 'sys_read -> 0x1'; } >a
 	run -1 tfs-latency syscalls < <(dt-join a=a)
-	[ "$output" = '# a: its clock is that of all times; 0 messages
+	[ "$output" = '# a: all times are by this clock; 0 messages
 a | CPU:0 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' ]
 }
 
-@test "dt-join: -s: messages with both ends, windows, and the events in them" {
+@test "dt-join: -s: draws messages with both ends, windows, and the events in them" {
 	two
 	event cl-7 5.000010 'sys_read(fd: 1)' >>a
 	sort -k 4 a -o a
@@ -363,7 +364,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	well_formed svg
 }
 
-@test "dt-join: -s: a message that is early is red, and one without an end a stub" {
+@test "dt-join: -s: draws an early message in red, and a message without an end as a stub" {
 	two
 	{ mark cl-7 5.000500 M 5; mark cl-7 5.000600 R 6; mark cl-7 6.000000 M 3; mark cl-7 6.000450 R 4; } >>a
 	{ mark sv-9 15.999100 B 3; mark sv-9 15.999150 M 4; } >>b
@@ -387,7 +388,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	well_formed svg
 }
 
-@test "dt-join: -s: with -g, the events of all threads of a process are in its window" {
+@test "dt-join: -s: draws the events of all threads of a process in its window with -g" {
 	grouped() {
 		printf '%16s-%-7d (%7s) [000] ..... %12s: %s\n' t "$1" "$2" "$3" "$4"
 	}
@@ -398,7 +399,7 @@ a | CPU:0 [LOST 3 EVENTS]
 		'received by t-10 on a at 0 us: nobody here has sent it')
 }
 
-@test "dt-join: -s: hostile names and lines: it is well-formed" {
+@test "dt-join: -s: keeps the picture well-formed for hostile names and lines" {
 	{ mark '<a&"]]>-7' 5.0 M 1; mark $'\xff\x01</t>-8' 5.1 B 2; event $'\xff\x01</t>-8' 5.2 '<script>: x=1'
 		event $'\xff\x01</t>-8' 5.3 'e: x=1'; event x-8 18446744073.709551615 'e: x=1'; mark x-8 18446744073 M 4
 		mark x-9 4611686018.427387904 M 5; echo '{"ts":5.4,"pid":"8","event":"\ud800<"}'
@@ -414,7 +415,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	run -1 grep -vaE '^(# |[ab] \| |\{)' got
 }
 
-@test "dt-join: -s: no more than can be looked at, and the rest is told; no mark is no message" {
+@test "dt-join: -s: limits the picture and reports the rest, and says if there is no mark" {
 	for i in $(seq 300); do
 		mark "cl-$((i % 30 + 1))" "$((i + 100)).000000" M "$(printf %x "$i")"
 	done >a
@@ -425,8 +426,8 @@ a | CPU:0 [LOST 3 EVENTS]
 	[ "$(grep -c '^.. |' got)" = 0 ]
 	[ "$(grep -c '^[ab] |' got)" = 600 ]
 	[ "$(titles svg | grep -c ' on a to ')" -lt 200 ]
-	grep -q '>100 messages more are not shown</text>$' svg
-	grep -q '>200 marks more, later than these, are not shown</text>$' svg
+	grep -q '>100 more messages are not shown</text>$' svg
+	grep -q '>200 later marks are not shown</text>$' svg
 	grep -q ' marks are of threads that are not shown</text>$' svg
 	well_formed svg
 	event x-1 1.0 'e: x=1' >a
@@ -435,7 +436,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	well_formed svg
 }
 
-@test "dt-join: a hundred thousand lines and more take no more memory than a few" {
+@test "dt-join: needs no more memory for a hundred thousand lines than for a few" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	n=$(so_many 100000)
 	for host in 1 2 3; do

@@ -55,7 +55,7 @@ is() {
 	done
 }
 
-@test "net: a namespace has a file, its own network, and the mounts of all" {
+@test "net: a namespace has a file, its own network, and the mounts of the host" {
 	need_net veth
 	net_up
 	[ "$(in_ns dtc readlink /proc/self/ns/mnt)" = "$(readlink /proc/self/ns/mnt)" ]
@@ -66,7 +66,7 @@ is() {
 	[ "$(in_ns dtm cat /proc/net/dev | grep -c :)" = 3 ]
 }
 
-@test "net: nothing is left when it is taken down" {
+@test "net: taking a namespace down leaves nothing behind" {
 	need_net
 	net_up 1 2
 	box 1
@@ -79,7 +79,7 @@ is() {
 	net_down
 }
 
-@test "net: a name twice, one that is not there and a wrong word are refused" {
+@test "net: a duplicate or missing name and a wrong word are refused" {
 	need_net veth
 	net_up
 	fails 111 "netns: unable to make $(ns_of dtc): File exists" "$PROG/netns" add "$MARK-dtc"
@@ -91,7 +91,7 @@ is() {
 	run -100 "$PROG/box" a
 }
 
-@test "net: a client ends with 1 of a wrong answer, and 111 when nobody listens" {
+@test "net: a client exits 1 for a wrong answer, and 111 if no server listens" {
 	need_net veth
 	net_up
 	server_on dtm -z
@@ -104,23 +104,23 @@ is() {
 	client_ends two 111
 }
 
-@test "net: a process for each connection, with all calls" {
+@test "net: a server with a process per connection makes all calls" {
 	every_call fork
 }
 
-@test "net: a thread for each connection, with all calls" {
+@test "net: a server with a thread per connection makes all calls" {
 	every_call thread
 }
 
-@test "net: a pool of threads, with all calls" {
+@test "net: a server with a pool of threads makes all calls" {
 	every_call pool
 }
 
-@test "net: one thread with many requests under way, with all calls" {
+@test "net: a server of one thread with many open requests makes all calls" {
 	every_call loop
 }
 
-@test "net: 64 connections at once, half of them traced, through boxes" {
+@test "net: 64 connections work at once through boxes, half of them traced" {
 	need_net
 	new_instance
 	net_up 1 2
@@ -143,7 +143,7 @@ is() {
 	is 2 badsum=0 marked=0 marked_other=0 dropped=0 flows=$((4 * 64 * 2))
 }
 
-@test "net: a client's threads have the TIDs that it told, the first the main one's" {
+@test "net: a client's threads have the TIDs that it printed, the main thread first" {
 	need_net veth
 	net_up
 	server_on dtm -m thread
@@ -157,7 +157,7 @@ is() {
 	client_ends one
 }
 
-@test "net: a client asks as often as each line says, and is connected before" {
+@test "net: a client asks as often as each line says, after it has connected" {
 	need_net
 	new_instance
 	net_up 1
@@ -185,7 +185,7 @@ calls_of_server() {
 
 # What happens on the server, in the order in which it does: only it calls recvfrom
 # and sendto.
-@test "net: the calls are between the request read and the answer sent" {
+@test "net: the server makes its calls between reading the request and sending the answer" {
 	need_net veth
 	new_instance
 	[ -d "$DIR/events/syscalls" ] || lacks events/syscalls
@@ -213,7 +213,7 @@ calls_of_server() {
 		diff - order
 }
 
-@test "net: a message is read by one thread, and worked on and sent by the next" {
+@test "net: one thread reads a message, and the next thread works on it and answers" {
 	need_net
 	net_up
 	serve '-m hand' '-m hand -w 3'
@@ -221,7 +221,7 @@ calls_of_server() {
 	asks -n 2 -s 100000
 }
 
-@test "net: sequence numbers begin where they are told, and come around" {
+@test "net: sequence numbers begin where the test says, and wrap around" {
 	need_net
 	net_up 1 2
 	box 1
@@ -239,7 +239,7 @@ calls_of_server() {
 	is 2 badsum=0
 }
 
-@test "net: a message in three calls is right as well" {
+@test "net: a message that is sent in three calls is accepted too" {
 	need_net veth
 	net_up
 	serve '-x 3' '-x 2'
@@ -247,7 +247,7 @@ calls_of_server() {
 	asks -x 7 -n 2 -s 100000 -c writev
 }
 
-@test "net: a box that does nothing counts each segment, and all checksums are right" {
+@test "net: a box that changes nothing counts each segment, and all checksums are right" {
 	need_net
 	net_up 1 2
 	box 1
@@ -271,7 +271,7 @@ calls_of_server() {
 	done
 }
 
-@test "net: a checksum that the sender left to the device is counted as wrong" {
+@test "net: a checksum that the sender left to the device counts as wrong" {
 	need_net
 	net_up 1
 	in_ns dtc true
@@ -300,7 +300,7 @@ calls_of_server() {
 	[ "$(unique 2)" = 20 ]
 }
 
-@test "net: the last segment of each handshake gets lost, and data completes it" {
+@test "net: the last segment of each handshake gets lost, and data completes the handshake" {
 	need_net
 	net_up 1 2
 	box 1 -a
@@ -318,7 +318,7 @@ calls_of_server() {
 }
 
 # Through a router, so that both boxes see the same segments.
-@test "net: a mark that one box sets another counts and clears, checksums stay right" {
+@test "net: a box counts and clears a mark that another box sets, and checksums stay right" {
 	need_net
 	net_up 1 2
 	net_routes
@@ -341,7 +341,7 @@ calls_of_server() {
 }
 
 # Marked by the first box towards the server only; what comes back has none.
-@test "net: a box that drops what is marked lets nothing marked pass" {
+@test "net: a box that drops marked segments lets no marked segment pass" {
 	need_net
 	net_up 1 2
 	net_routes
@@ -356,7 +356,7 @@ calls_of_server() {
 	is 2 "dropped=$(counted 2 marked)"
 }
 
-@test "net: of some percent of the segments nothing is seen by who asks" {
+@test "net: a client does not notice the loss of some percent of the segments" {
 	need_net
 	net_up 1 2
 	box 1 -p 5 -s 7
@@ -371,7 +371,7 @@ calls_of_server() {
 	is 1 badsum=0
 }
 
-@test "net: segments are as large as the hosts are told" {
+@test "net: segments are as large as the hosts are configured for" {
 	need_net
 	NET_MTU=9000 net_up 1
 	box 1
@@ -383,7 +383,7 @@ calls_of_server() {
 	is 1 badsum=0
 }
 
-@test "net: a slow link takes the time that it must, and its queue has an end" {
+@test "net: a slow link takes as long as it must, and its queue is limited" {
 	need_net
 	net_up 1
 	box 1 -r 50

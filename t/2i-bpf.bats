@@ -53,7 +53,7 @@ programs() {
 	diff expected got
 }
 
-@test "emit: a jump counts from the instruction behind it, forward, backward, and over wide ones" {
+@test "emit: a jump counts from the next instruction, forward, backward and over wide instructions" {
 	"$PROG/insns" jumps >got
 	cat >expected <<-'EOF'
 		05 0 0 0 0
@@ -74,7 +74,7 @@ programs() {
 	diff expected got
 }
 
-@test "emit: a program that is too long is a fault, and no overrun" {
+@test "emit: a program that is too long is an error, and nothing overflows" {
 	run -111 "$PROG/insns" too-long
 	[ "$output" = "insns: fatal: a program of more than 512 instructions" ]
 }
@@ -94,7 +94,7 @@ each_program() {
 }
 
 # A label that nobody set would be before the first.
-@test "programs: each jump lands on an instruction, none in the middle of a wide one" {
+@test "programs: each jump lands on an instruction, and never inside a wide instruction" {
 	each_program '
 		{ wide[NR] = before; before = $1 == "18" }
 		$1 ~ /[56de]$/ && $1 !~ /^[89]/ { jumps++; to[NR + 1 + $4] = $0 }
@@ -108,7 +108,7 @@ each_program() {
 		}'
 }
 
-@test "programs: all ends are exits, and none is longer than Linux 5.10 takes" {
+@test "programs: every path ends with exit, and no program is longer than Linux 5.10 accepts" {
 	each_program '{ last = $1 } END { exit last != "95" || NR > 4096 }'
 }
 
@@ -129,7 +129,7 @@ corpus() {
 	tail -c "+$(($(wc -c <words) + 1))" "$TREE/t/fuzz/corpus/btf/$1" >types.btf
 }
 
-@test "btf: members are found in structures without a name, in one with bit fields, and functions" {
+@test "btf: finds members in unnamed structures and with bit fields, and finds functions" {
 	[ "$(printf '\1\0' | od -An -td2 | tr -d ' ')" = 1 ] ||
 		skip "needs a machine of the corpus's byte order"
 	corpus kernel-sock
@@ -146,7 +146,7 @@ corpus() {
 	[ "$("$PROG/btfinfo" types.btf a.b)" = -1 ]
 }
 
-@test "btf: a file that is none, or not there, is refused" {
+@test "btf: refuses a missing file and a file that is no BTF" {
 	echo text >text
 	run -111 "$PROG/btfinfo" text a.b
 	[ "$output" = "btfinfo: fatal: unable to read text: Invalid argument" ]
@@ -154,7 +154,7 @@ corpus() {
 	[ "$output" = "btfinfo: fatal: unable to read none: No such file or directory" ]
 }
 
-@test "btf: what it finds of this kernel is what bpftool finds" {
+@test "btf: finds in this kernel's BTF what bpftool finds" {
 	[ -e "$BTF" ] || skip "needs $BTF (CONFIG_DEBUG_INFO_BTF)"
 	need_tool bpftool
 	set -- tcp_sock.copied_seq tcp_sock.write_seq tcp_sock.snd_una tcp_sock.rcv_nxt \

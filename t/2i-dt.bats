@@ -106,7 +106,8 @@ on_and_another() {
 
 # ---- dt-probe -------------------------------------------------------------------
 
-@test "dt-probe: on prints its id and how, then it is on, with an own directory; off" {
+# bats test_tags=quick
+@test "dt-probe: on prints the id and attach points and makes a directory; off ends the probe" {
 	need_probe
 	objects_before
 	run -1 dt-probe -N "$N"
@@ -130,10 +131,10 @@ on_and_another() {
 	run -1 dt-probe -N "$N"
 }
 
-@test "dt-probe: on twice is refused, and the first stays; another name is another probe" {
+@test "dt-probe: refuses a second on and leaves the first; another name is another probe" {
 	need_probe
 	on
-	fails 111 "dt-probe: fatal: the probe $N is on, or what is left of one: dt-probe off ends it" \
+	fails 111 "dt-probe: fatal: the probe $N is on, or left over from a killed dt-probe: run dt-probe off first" \
 		dt-probe -N "$N" on
 	[ "$(dt-probe -N "$N")" = 1 ]
 	dt-probe -N "$N.2" on >second.out
@@ -145,14 +146,14 @@ on_and_another() {
 	dt-probe -N "$N.2" off
 }
 
-@test "dt-probe: each option is taken, and what was counted is nothing" {
+@test "dt-probe: accepts each option, and has counted nothing yet" {
 	need_probe
 	on -1 -e -g -m -f 10.0.0.0/8 -f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0
 	[ "$(dt-probe -N "$N" state | sed 's/ [0-9]*$//')" = \
 		$'marked out\nmarked in\nnot believed\nwindows' ]
 }
 
-@test "dt-probe: 1024 networks are believed, one more is refused" {
+@test "dt-probe: accepts 1024 networks and refuses one more" {
 	need_probe
 	words=()
 	for ((i = 0; i < 1024; i++)); do words+=(-f "10.$((i / 256)).$((i % 256)).0/24"); done
@@ -162,7 +163,7 @@ on_and_another() {
 	[[ $output == "dt-probe: fatal: -f: more than 1024 networks; usage: "* ]]
 }
 
-@test "dt-probe: what is misused is told before anything is done" {
+@test "dt-probe: reports usage errors before it does anything" {
 	local word
 	usage=$(dt-probe --help | sed -n 's/^usage: //p')
 	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
@@ -186,7 +187,7 @@ on_and_another() {
 	done
 }
 
-@test "dt-probe: TFS_PROBE is the name unless told, of all four" {
+@test "dt-probe: TFS_PROBE is the default name of all four tools" {
 	need_probe
 	export TFS_PROBE=$N
 	dt-probe on >on.out
@@ -202,7 +203,7 @@ on_and_another() {
 	[ "$output" = 0 ]
 }
 
-@test "dt-probe: state of one that is off, and of no bpffs, is refused" {
+@test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
 	need_probe
 	fails 111 "dt-probe: fatal: the probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
 	mkdir -p sys/fs/bpf
@@ -211,7 +212,7 @@ on_and_another() {
 	[ -z "$(ls sys/fs/bpf)" ]
 }
 
-@test "dt-probe: without root it is refused, and nothing is begun" {
+@test "dt-probe: refuses to run without root, and begins nothing" {
 	need_probe
 	need_tool setpriv
 	run -111 setpriv --reuid 65534 --clear-groups "$(command -v dt-probe)" -N "$N" on
@@ -220,7 +221,7 @@ on_and_another() {
 	[ ! -e "$BPFFS/tfs/$N" ]
 }
 
-@test "dt-probe: a full disk is told, and the probe is ended by off" {
+@test "dt-probe: reports a full disk, and off ends the probe" {
 	need_probe
 	fails 111 "dt-probe: fatal: unable to write to standard output: No space left on device" \
 		to_full dt-probe -N "$N" state 2>/dev/null ||
@@ -231,7 +232,7 @@ on_and_another() {
 	dt-probe -N "$N" off
 }
 
-@test "dt-probe: the top level's bpf_trace_printk is off or on as before, also a while later" {
+@test "dt-probe: off restores the top level's bpf_trace_printk, also later" {
 	need_probe
 	before=$(cat "$TRACEFS/$PRINTK")
 	for i in 1 2 3 4 5; do
@@ -258,7 +259,7 @@ killed_and_off() {
 
 # Most of its calls read the kernel's types: each third of the others is tried, from
 # another one each time.
-@test "dt-probe: killed at any system call of on, off leaves nothing, and the event is as it was" {
+@test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
 	need_probe
 	objects_before
 	before=$(cat "$TRACEFS/$PRINTK")
@@ -293,7 +294,7 @@ killed_and_off() {
 	eventually no_objects
 }
 
-@test "dt-probe: other people's pins and directories stay" {
+@test "dt-probe: leaves other people's pins and directories alone" {
 	need_probe
 	mkdir "$BPFFS/$MARK-theirs"
 	on
@@ -303,7 +304,7 @@ killed_and_off() {
 
 # ---- dt-dev ---------------------------------------------------------------------
 
-@test "dt-dev: the capability that a mark at a device needs is named" {
+@test "dt-dev: names the capability that a mark at a device needs" {
 	need_probe
 	need_clsact
 	need_tool setpriv
@@ -315,7 +316,8 @@ killed_and_off() {
 	old_dev remove lo
 }
 
-@test "dt-dev: adds, again, all, removes; and says which are none" {
+# bats test_tags=quick
+@test "dt-dev: adds, adds again, adds all, removes, and names a missing device" {
 	need_probe
 	host
 	on
@@ -334,7 +336,7 @@ killed_and_off() {
 	run -1 dev remove lo
 }
 
-@test "dt-dev: of devices that were there already none is lost when another is refused" {
+@test "dt-dev: refuses one device of several, and keeps the devices that were there before" {
 	need_probe
 	host
 	on
@@ -344,7 +346,7 @@ killed_and_off() {
 	dev remove lo
 }
 
-@test "dt-dev: two probes are at one device, and each goes by itself" {
+@test "dt-dev: two probes share a device, and each goes by itself" {
 	need_probe
 	host
 	objects_before
@@ -362,7 +364,7 @@ killed_and_off() {
 	eventually no_objects
 }
 
-@test "dt-dev: what is misused, a probe that is off and a namespace that is none are told" {
+@test "dt-dev: reports usage errors, a probe that is off, and an invalid namespace" {
 	need_probe
 	usage=$(dt-dev --help | sed -n 's/^usage: //p')
 	bad() { fails 100 "dt-dev: fatal: $1; usage: $usage" dt-dev "${@:2}"; }
@@ -381,7 +383,7 @@ killed_and_off() {
 		dt-dev -N "$N" -n file add lo
 }
 
-@test "dt-dev: without TCX it is a filter of clsact, which goes with it" {
+@test "dt-dev: without TCX it adds a clsact filter, and removes clsact with the filter" {
 	need_probe
 	need_clsact
 	host
@@ -398,7 +400,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = none ]
 }
 
-@test "dt-dev: of a clsact that is somebody else's only our filter goes" {
+@test "dt-dev: removes only its own filter from somebody else's clsact" {
 	need_probe
 	need_clsact
 	host
@@ -415,7 +417,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = "clsact 1" ]
 }
 
-@test "dt-dev: a clsact that we made stays when somebody else has a filter there" {
+@test "dt-dev: keeps its own clsact while somebody else has a filter there" {
 	need_probe
 	need_clsact
 	host
@@ -426,7 +428,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = "clsact 1" ]
 }
 
-@test "dt-dev: two probes share a clsact, and the last of them takes it away" {
+@test "dt-dev: two probes share a clsact, and the last probe removes it" {
 	need_probe
 	need_clsact
 	host
@@ -441,7 +443,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = none ]
 }
 
-@test "dt-dev: somebody's ingress in the place of clsact is told, and stays as it is" {
+@test "dt-dev: reports somebody's ingress qdisc in the place of clsact, and leaves it alone" {
 	need_probe
 	need_clsact
 	host
@@ -488,7 +490,8 @@ listed() {
 	[ "$(cat list.out)" = "$([ $# = 0 ] || printf '%s 1 (0)\n' "$@" | sort -n)" ]
 }
 
-@test "dt-pid: adds, lists in order, removes; by operands and by standard input" {
+# bats test_tags=quick
+@test "dt-pid: adds, lists in order and removes pids from operands and standard input" {
 	need_probe
 	on
 	calls 1 3
@@ -511,7 +514,7 @@ listed() {
 	listed "$CALLS"
 }
 
-@test "dt-pid: the threads and children of one that was added are followed, exits forgotten" {
+@test "dt-pid: follows the threads and children of an added task, and forgets tasks that end" {
 	need_probe
 	on
 	mkfifo go hold
@@ -541,7 +544,7 @@ threads() {
 	OTHER=$(sed -n 's/^tid \([0-9]*\) .*/\1/p' threads.out | grep -vxm 1 "$THREADS")
 }
 
-@test "dt-pid: threads that an added one starts are on the list" {
+@test "dt-pid: lists the threads that an added task starts" {
 	need_probe
 	on
 	mkfifo go
@@ -554,7 +557,7 @@ threads() {
 	listed "${tids[@]}"
 }
 
-@test "dt-pid: with dt-probe -g it is processes, and a thread is none" {
+@test "dt-pid: with dt-probe -g it takes processes, and refuses a thread" {
 	need_probe
 	on -g
 	threads 3
@@ -575,7 +578,7 @@ threads() {
 	listed "$OTHER"
 }
 
-@test "dt-pid: a pid that is dead is refused, and none of the others is added" {
+@test "dt-pid: refuses a dead pid, and adds none of the others" {
 	need_probe
 	on
 	calls 1
@@ -584,7 +587,7 @@ threads() {
 	listed
 }
 
-@test "dt-pid: what is misused, and a probe that is off, are told" {
+@test "dt-pid: reports usage errors, and a probe that is off" {
 	need_probe
 	usage=$(dt-pid --help | sed -n 's/^usage: //p')
 	bad() { fails 100 "dt-pid: fatal: $1; usage: $usage" dt-pid "${@:2}"; }
@@ -610,7 +613,7 @@ serving() {
 	[ "$(dt-trace -N "$N")" = "$1" ]
 }
 
-@test "dt-trace: what is misused, and a probe that is off, are told" {
+@test "dt-trace: reports usage errors, and a probe that is off" {
 	need_probe
 	usage=$(dt-trace --help | sed -n 's/^usage: //p')
 	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
@@ -619,7 +622,8 @@ serving() {
 	fails 111 "dt-trace: fatal: the probe $N is off: dt-probe on begins it" dt-trace -w -N "$N"
 }
 
-@test "dt-trace: who was added by hand does not count; a signal ends -w, and no instance is left" {
+# bats test_tags=quick
+@test "dt-trace: ignores tasks that were added by hand; a signal ends -w and leaves no instance" {
 	need_probe
 	on
 	calls 1
@@ -636,7 +640,7 @@ serving() {
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$waits" ]
 }
 
-@test "dt-trace: -w wakes as a window begins, and as it ends; dt-pid lists its socket" {
+@test "dt-trace: -w wakes when a window begins and when it ends; dt-pid lists its socket" {
 	need_probe
 	need_net
 	net_up

@@ -54,7 +54,7 @@ begin() {
 
 # ---- discovery -----------------------------------------------------------------
 
-@test "manager: has both names in each subsystem directory, and no third" {
+@test "manager: each subsystem directory has both manager names and no third name" {
 	for dir in "$TREE"/trace-hooks/*/; do
 		[ -x "$dir/manager" ]
 		[ "$(readlink "$dir/manager.tfs")" = manager ]
@@ -63,31 +63,32 @@ begin() {
 	done
 }
 
-@test "manager: --get-all prints the names of the hooks, one a line, ascending" {
+@test "manager: --get-all prints the names of the hooks, one per line, in ascending order" {
 	"$MANAGER" --get-all >out 2>err
 	hooks | cmp - out
 	grep -qx trace_syscalls out
 	[ ! -s err ]
 }
 
-@test "manager: -g is --get-all" {
+@test "manager: -g means --get-all" {
 	"$MANAGER" -g >out
 	hooks | cmp - out
 }
 
-@test "manager: --get-all exits 0 on a host with neither tracefs nor procfs" {
+@test "manager: --get-all exits 0 on a host without tracefs and procfs" {
 	TRACER_SYSFS_PATH=/nonexistent TRACER_PROCFS_PATH=/nonexistent \
 		"$MANAGER" --get-all >out 2>err
 	hooks | cmp - out
 	[ ! -s err ]
 }
 
-@test "manager: --get-all needs no environment at all" {
+@test "manager: --get-all works with an empty environment" {
 	env -i "$MANAGER" --get-all >out
 	hooks | cmp - out
 }
 
-@test "manager: lists the same from wherever and under whatever name it is run" {
+# bats test_tags=quick
+@test "manager: --get-all prints the same list from every directory and under every name" {
 	(cd "$DIRECTORY" && ./manager.tfs --get-all) >inside
 	(cd "$TREE" && trace-hooks/ftrace/manager.tfs --get-all) >relative
 	(cd / && "$DIRECTORY/manager.tfs" --get-all) >absolute
@@ -99,7 +100,7 @@ begin() {
 	done
 }
 
-@test "manager: no name of a hook has a blank in it" {
+@test "manager: no hook name contains a blank" {
 	run -0 "$MANAGER" --get-all
 	for name in "${lines[@]}"; do
 		[[ $name =~ ^[A-Za-z0-9_-]+$ ]]
@@ -115,31 +116,31 @@ begin() {
 	done
 }
 
-@test "manager: --describe prints what the hook does, then its options, then the common ones" {
+@test "manager: --describe prints the purpose of the hook, then its options, then the common options" {
 	"$MANAGER" --describe trace_syscalls >out
 	cat >expected <<-'END'
 	System calls made by the given tasks
-	-s, --syscall [[sys_enter_]NAME...]  only these calls, or returns as sys_exit_NAME; all when none is given
-	--returns  the return of each call as well
+	-s, --syscall [[sys_enter_]NAME...]  only these calls, or returns as sys_exit_NAME; default all
+	--returns  also record the return of each call
 	-p, --pid PID...  trace these tasks, their threads and descendants
-	--parent PID...  trace the descendants of these, and not themselves
+	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup TEXT...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
 	--pidns PID...  tasks in the pid namespace of this one
 	--uid UID...  tasks of this user
 	--comm TEXT...  tasks of this name
-	--all  everybody but the session itself
+	--all  every task except those of the session
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
-	-t, --time MS  end after so many milliseconds
-	--output lines|fifo|file|dat  one line a packet (default), whole blocks, or a file that stays: text, or trace.dat
-	--header  begin with the lines by which Perfetto and Chrome know a trace
-	--size KB  the most that a file may hold, default 65536
-	--buffer KB  the ring buffer of each processor
-	--clock NAME  the clock of the time stamps, one of trace_clock
+	-t, --time MS  end after this many milliseconds
+	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
+	--header  begin with the lines by which Perfetto and Chrome recognize a trace
+	--size KB  maximum size of a file, default 65536
+	--buffer KB  size of each processor's ring buffer
+	--clock NAME  trace clock, one of trace_clock
 	END
 	diff expected out
 }
 
-@test "manager: -d HOOK and --describe=HOOK are --describe HOOK, tracefs or not" {
+@test "manager: -d HOOK and --describe=HOOK mean --describe HOOK, with or without tracefs" {
 	"$MANAGER" --describe trace_syscalls >long
 	"$MANAGER" -d trace_syscalls >short
 	"$MANAGER" --describe=trace_syscalls >equals
@@ -150,7 +151,7 @@ begin() {
 	cmp long without
 }
 
-@test "manager: --help prints the synopsis, --version a version" {
+@test "manager: --help prints the synopsis, and --version prints a version" {
 	run -0 --separate-stderr "$MANAGER" --help
 	[ "${lines[0]}" = "usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
 	[ "${lines[1]}" = "manager - run the trace hooks of ftrace" ]
@@ -165,7 +166,7 @@ begin() {
 
 USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]"
 
-@test "manager: refuses a command line that is none, and tells the synopsis" {
+@test "manager: refuses an invalid command line, and prints the synopsis" {
 	refused 100 "nothing to do; $USAGE"
 	refused 100 "no such option: 'trace_syscalls'; $USAGE" trace_syscalls
 	refused 100 "no such option: '--nosuch'; $USAGE" --nosuch
@@ -184,7 +185,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "--run is one too many; $USAGE" --run x --run y
 }
 
-@test "manager: --check says whether this kernel can run the hook, and what it lacks: 0 or 1" {
+@test "manager: --check exits 0 if this kernel can run the hook, or 1 and says what is missing" {
 	need_tracefs
 	run -0 --separate-stderr "$MANAGER" --check trace_event
 	[ "$output" = 'trace_event: yes' ]
@@ -204,7 +205,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--run wants --args "--pid $$"
 }
 
-@test "manager: --check with --args checks all that --run does, and leaves nothing" {
+@test "manager: --check with --args checks everything that --run does, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
 	[ "$output" = 'trace_syscalls: yes' ]
@@ -215,7 +216,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	nothing_left
 }
 
-@test "manager: --check refuses each option that names what the kernel does not have, as --run does" {
+@test "manager: --check refuses an option that names something missing in the kernel, as --run does" {
 	need_tracefs
 	calls 1 # it has no children, which would be in the words of trace_hist
 	for words in \
@@ -261,7 +262,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	done
 }
 
-@test "manager: --check refuses the name of a session that is there, as --run does" {
+@test "manager: --check refuses the name of an existing session, as --run does" {
 	need_tracefs
 	start_session trace_event --pid $$ -e sched_switch
 	before=$(our_sessions)
@@ -274,7 +275,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	stop_session
 }
 
-@test "manager: --check runs the hook and begins its stream, but nothing is recorded" {
+@test "manager: --check runs the hook and starts its stream, but records nothing" {
 	need_tracefs
 	own_tree
 	rm tree/bin
@@ -318,7 +319,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	nothing_left
 }
 
-@test "manager: a --check that is told to end leaves nothing" {
+@test "manager: leaves nothing behind if a signal ends --check" {
 	need_tracefs
 	own_tree
 	mkfifo begun never
@@ -337,7 +338,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	done
 }
 
-@test "manager: refuses a name that is no hook" {
+@test "manager: refuses a name that is not a hook" {
 	refused 100 "no hook 'nosuch'; --get-all lists them" --describe nosuch
 	refused 100 "no hook 'nosuch'; --get-all lists them" --run nosuch --args "--pid $$"
 	refused 100 "no hook 'trace_syscall'; --get-all lists them" -r trace_syscall
@@ -348,12 +349,12 @@ not() {
 	refused 100 "$2" --run trace_syscalls --args "$1"
 }
 
-@test "manager: refuses an option that the hook has not" {
+@test "manager: refuses an option that the hook does not have" {
 	not "--pid $$ --nosuch" "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them"
 	not "--pid $$ -x 1" "trace_syscalls has no option '-x'; --describe trace_syscalls lists them"
 }
 
-@test "manager: refuses a value that its option cannot have, and names both" {
+@test "manager: refuses an invalid option value, and names both" {
 	not "--pid $$ --time soon" "--time: 'soon' is not a number of milliseconds"
 	not "--pid $$ --buffer 0" "--buffer: '0' is not a number of kilobytes"
 	not "--pid $$ --size much" "--size: 'much' is not a number of kilobytes"
@@ -366,7 +367,7 @@ not() {
 	not "--pid" "--pid needs a value"
 }
 
-@test "manager: refuses a pid that is no number, and one that is not alive" {
+@test "manager: refuses an invalid pid, and a pid that is not alive" {
 	not "--pid init" "--pid: 'init' is not a pid"
 	not "--parent 0" "--parent: '0' is not a pid"
 	not "--pidns -1" "trace_syscalls has no option '-1'; --describe trace_syscalls lists them"
@@ -379,28 +380,28 @@ not() {
 	not "--pidns $PID" "--pidns: no task $PID is alive"
 }
 
-@test "manager: refuses to trace nobody" {
-	not "" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
-	not "--time 5" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
-	not "--all --pid $$" "trace_syscalls: --all is everybody already; leave the other selectors out"
+@test "manager: refuses to run without any task to trace" {
+	not "" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
+	not "--time 5" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
+	not "--all --pid $$" "trace_syscalls: --all selects every task already; leave the other selectors out"
 	need_tracefs events/syscalls
 	refused 111 "nobody to trace: the selectors match no task" \
 		--run trace_syscalls --args "--comm $MARK"
 }
 
-@test "manager: refuses a call that this kernel has not, and says where to look" {
+@test "manager: refuses a system call that this kernel lacks, and says where to look" {
 	need_tracefs events/syscalls
 	refused 111 "trace_syscalls: no events/syscalls/sys_enter_nosuch in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall getppid nosuch"
 }
 
-@test "manager: refuses a clock that this kernel has not" {
+@test "manager: refuses a clock that this kernel lacks" {
 	need_tracefs
 	refused 111 "--clock: this kernel has no clock sundial; trace_clock lists them" \
 		--run trace_syscalls --args "--pid $$ --clock sundial"
 }
 
-@test "manager: refuses a buffer and a file for which there is no room" {
+@test "manager: refuses a buffer or a file that does not fit" {
 	need_tracefs
 	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
 		--args "--pid $$ --buffer 2147483647"
@@ -414,7 +415,7 @@ not() {
 	nothing_left
 }
 
-@test "manager: tells a host without tracefs how to mount it" {
+@test "manager: tells how to mount tracefs on a host without it" {
 	need_root
 	export TRACER_SYSFS_PATH=/nonexistent
 	refused 111 "no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing" \
@@ -434,7 +435,7 @@ not() {
 	[ ! -e "$TFS_RUNDIR" ]
 }
 
-@test "manager: refuses what the kernel was built without, and names the setting" {
+@test "manager: refuses a hook whose kernel option is missing, and names the option" {
 	need_tracefs events/syscalls
 	need_tool unshare
 	# a kernel without: empty directories over those that are there
@@ -460,7 +461,7 @@ not() {
 
 # ---- success ------------------------------------------------------------------------
 
-@test "manager: prints one line, an absolute path, once the session records" {
+@test "manager: prints one line with an absolute path as soon as the session records" {
 	calls 1
 	begin --pid "$CALLS"
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
@@ -477,7 +478,7 @@ not() {
 	[ "$(getppids got)" = 1 ]
 }
 
-@test "manager: prints nothing before the hook is done" {
+@test "manager: prints nothing before the hook has finished" {
 	need_tracefs events/syscalls
 	own_tree
 	mkfifo gate
@@ -500,7 +501,7 @@ not() {
 
 # alone, because it has a bound on time
 # bats test_tags=alone
-@test "manager: has the path within the five seconds that a caller waits" {
+@test "manager: prints the path within the five seconds that a caller waits" {
 	need_tracefs
 	calls 0
 	SECONDS=0
@@ -509,7 +510,7 @@ not() {
 	stop_session
 }
 
-@test "manager: -r and -a, and the forms with =, run a session as the long ones do" {
+@test "manager: -r and -a and the forms with = work as the long options do" {
 	need_tracefs
 	for words in "-r trace_syscalls -a" "--run=trace_syscalls --args" "-a" "--args="; do
 		calls 0
@@ -530,7 +531,7 @@ not() {
 	done
 }
 
-@test "manager: runs from its own directory as ./manager.tfs, as container-tracer does" {
+@test "manager: runs from its own directory as ./manager.tfs, as container-tracer runs it" {
 	need_tracefs
 	calls 1
 	cat >caller.sh <<-'END'
@@ -547,7 +548,7 @@ not() {
 	session_ends
 }
 
-@test "manager: an option takes all words up to the next one, in every form" {
+@test "manager: an option takes all words up to the next option, in every form" {
 	calls 1
 	other=$CALLS gate=$GO
 	calls 1
@@ -562,7 +563,7 @@ not() {
 	[ "$(wc -l <got)" = 4 ]
 }
 
-@test "manager: commas part the values of a list, as blanks do" {
+@test "manager: commas separate the values of a list, as blanks do" {
 	calls 1
 	other=$CALLS gate=$GO
 	calls 1
@@ -581,7 +582,7 @@ not() {
 	not "--uid 0,root" "--uid: 'root' is not a numeric user id"
 }
 
-@test "trace_syscalls: -s sys_exit_NAME records the return of that call, and no more of it" {
+@test "trace_syscalls: -s sys_exit_NAME records the returns of that call only" {
 	calls 5
 	begin --pid "$CALLS" -s sys_exit_getppid,gettid
 	[ "$(events_asked_for)" = \
@@ -600,14 +601,14 @@ not() {
 		--run trace_syscalls --args "--pid $$ -s filter"
 }
 
-@test "manager: --args is split as a shell splits words" {
+@test "manager: splits --args as a shell splits words" {
 	calls 0
 	begin $'--pid\t'"'$CALLS'"$'\n --clock "glo"\'bal\' --buffer \\6\\\n4'
 	[[ $(control trace_clock) = *'[global]'* ]]
 	stop_session
 }
 
-@test "manager: stdout and stderr end with it, although the path is still read" {
+@test "manager: stdout and stderr close when it ends, although the path is still being read" {
 	need_tracefs
 	calls 0
 	mkfifo o e
@@ -633,7 +634,7 @@ not() {
 
 # ---- the end ----------------------------------------------------------------------
 
-@test "manager: ends with status 0 on SIGINT, SIGTERM, SIGHUP and SIGUSR1" {
+@test "manager: exits 0 after SIGINT, SIGTERM, SIGHUP and SIGUSR1" {
 	calls 0
 	for signal in INT TERM HUP USR1; do
 		begin --pid "$CALLS"
@@ -642,7 +643,7 @@ not() {
 	done
 }
 
-@test "manager: a signal that its caller ignores ends it all the same" {
+@test "manager: a signal that the caller ignores still ends it" {
 	calls 0
 	for signal in INT TERM HUP USR1; do
 		trap '' "$signal"
@@ -653,14 +654,14 @@ not() {
 	done
 }
 
-@test "manager: ends with status 0 when nobody ever read" {
+@test "manager: exits 0 if nobody ever reads" {
 	need_tracefs
 	calls 1
 	start_session trace_syscalls --pid "$CALLS"
 	stop_session
 }
 
-@test "manager: a reader that opens while the session ends is not left waiting" {
+@test "manager: does not leave a reader waiting that opens while the session ends" {
 	need_pending_signals
 	need_tracefs
 	calls 0
@@ -682,7 +683,7 @@ not() {
 	done
 }
 
-@test "manager: ends with status 0 at the time limit, and not before" {
+@test "manager: exits 0 at the time limit, and not before" {
 	calls 0
 	SECONDS=0
 	begin --pid "$CALLS" --time 1500
@@ -691,7 +692,7 @@ not() {
 	finishes "$READER" 0
 }
 
-@test "manager: ends with status 0 when the last of the traced tasks has ended" {
+@test "manager: exits 0 when the last traced task has ended" {
 	calls 1
 	one=$CALLS gate=$GO
 	calls 1
@@ -706,7 +707,7 @@ not() {
 	[ "$(getppids got)" = 2 ]
 }
 
-@test "manager: goes on while descendants outlive the pid that was given" {
+@test "manager: goes on while descendants outlive the given pid" {
 	# the child that calls makes after the release lives on without it
 	mkfifo go outlive
 	cat >parent <<-'END'
@@ -760,7 +761,7 @@ dead() {
 	done
 }
 
-@test "manager: --pid with dead tasks among the living traces those, and names the dead first" {
+@test "manager: --pid names dead tasks first, and traces the living tasks" {
 	calls 10
 	dead 2
 	begin --pid "${DEAD% *}" "$CALLS" "${DEAD#* }"
@@ -773,7 +774,7 @@ dead() {
 	[ "$(wc -l <got)" = 11 ]
 }
 
-@test "manager: --parent, --pidns and --cgroup pass over dead tasks as --pid does" {
+@test "manager: --parent, --pidns and --cgroup skip dead tasks as --pid does" {
 	dead 1
 	for option in --parent --pidns --cgroup; do
 		calls 1
@@ -786,7 +787,7 @@ dead() {
 	done
 }
 
-@test "manager: the dead are named in one packet, in a file within --size, and behind --header" {
+@test "manager: the line that names dead tasks is one packet, counts for --size and follows --header" {
 	need_tracefs
 	dead 1
 	calls 100
@@ -811,7 +812,7 @@ dead() {
 	rm -r "${TRACE%/*}"
 }
 
-@test "manager: a trace.dat names the dead in a mark" {
+@test "manager: a trace.dat names dead tasks in a mark" {
 	need_tracefs
 	dead 1
 	calls 3
@@ -823,7 +824,7 @@ dead() {
 	[ "$(getppids got)" = 3 ]
 }
 
-@test "manager: thousands of dead tasks are named in lines of one packet each" {
+@test "manager: names thousands of dead tasks in lines of one packet each" {
 	need_tracefs
 	calls 1
 	# above what most kernels give, and below what they might
@@ -851,7 +852,7 @@ dead() {
 	[ "$(pids_in got | wc -l)" = 4 ]
 }
 
-@test "manager: --pid follows the threads and the children to come" {
+@test "manager: --pid follows threads and children that start later" {
 	calls 10 2 3
 	begin --pid "$CALLS"
 	release
@@ -872,7 +873,7 @@ dead() {
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
 
-@test "manager: traces nobody but those it was given" {
+@test "manager: traces no task but the selected tasks" {
 	calls 1000
 	stranger=$CALLS gate=$GO
 	calls 10
@@ -886,7 +887,7 @@ dead() {
 	[ "$(pids_in got)" = "$CALLS" ]
 }
 
-@test "manager: --parent traces the children that exist and not the parent" {
+@test "manager: --parent traces the existing children, and not the parent" {
 	need_tracefs
 	calls -e 10 1 2
 	parent=$CALLS
@@ -901,7 +902,7 @@ dead() {
 	pids_in got | cmp - kids
 }
 
-@test "manager: --parent traces the children to come and not the parent" {
+@test "manager: --parent traces children that start later, and not the parent" {
 	need_tracefs
 	calls 10 1 2
 	parent=$CALLS
@@ -915,7 +916,7 @@ dead() {
 	run -1 grep -e "-$parent " got
 }
 
-@test "manager: --cgroup PATH traces the tasks of a cgroup and those below it" {
+@test "manager: --cgroup PATH traces the tasks of a cgroup and of the cgroups below it" {
 	need_cgroup
 	calls -e 10 1 2
 	eventually ready_are 2
@@ -930,7 +931,7 @@ dead() {
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
 
-@test "manager: --cgroup PID traces all tasks of that one's cgroup" {
+@test "manager: --cgroup PID traces all tasks in the cgroup of that pid" {
 	need_cgroup
 	calls 10
 	one=$CALLS gate=$GO
@@ -960,7 +961,7 @@ need_cgroup() {
 	skip "needs a cgroup hierarchy to make a cgroup in"
 }
 
-@test "manager: --cgroup takes a path below the mount, a path from its root, the last part, and a pid" {
+@test "manager: --cgroup accepts a path below the mount, a path from its root, the last part, and a pid" {
 	need_cgroup
 	mkdir "$CGROUP/sub-$MARK"
 	for form in "$CGROUP/sub-$MARK" "/${CGROUP##*/}/sub-$MARK" "sub-$MARK" "${CGROUP##*/}" pid; do
@@ -990,7 +991,7 @@ is_followed() {
 	control set_event_pid | tr ' ' '\n' | grep -qx "$1"
 }
 
-@test "manager: --cgroup follows a task that enters the cgroup later, and no other" {
+@test "manager: --cgroup follows a task that enters the cgroup later, and no other task" {
 	need_cgroup
 	need_tracefs events/cgroup/cgroup_attach_task
 	calls 10
@@ -1020,7 +1021,7 @@ is_followed() {
 	rmdir "$other" "$CGROUP/below pid=1 comm=x"
 }
 
-@test "manager: --cgroup: whoever is killed, nothing that follows entries is left" {
+@test "manager: --cgroup leaves no process that follows cgroup entries, whichever process is killed" {
 	need_cgroup
 	need_tracefs events/cgroup/cgroup_attach_task
 	for victim in manager janitor follower; do
@@ -1054,7 +1055,7 @@ is_followed() {
 	done
 }
 
-@test "manager: --pidns PID traces all tasks in that one's pid namespace" {
+@test "manager: --pidns PID traces all tasks in the pid namespace of that pid" {
 	need_tracefs
 	need_tool unshare
 	mkfifo go
@@ -1099,7 +1100,7 @@ is_followed() {
 	[ "$(pids_in got)" != "$CALLS" ]
 }
 
-@test "manager: --comm traces the tasks of a name" {
+@test "manager: --comm traces the tasks that have a name" {
 	need_tracefs
 	calls 10
 	ln -s "$PROG/calls" "$MARK"
@@ -1117,7 +1118,7 @@ is_followed() {
 	[ "$(pids_in got)" = "$named" ]
 }
 
-@test "manager: selectors add up" {
+@test "manager: several selectors select the union of their tasks" {
 	calls 10
 	ln -s "$PROG/calls" "$MARK"
 	mkfifo go
@@ -1132,7 +1133,7 @@ is_followed() {
 	[ "$(getppids got)" = 20 ]
 }
 
-@test "manager: --all traces everybody, those to come as well, but not the session" {
+@test "manager: --all traces all tasks, later ones too, but not the session itself" {
 	need_tracefs events/syscalls
 	calls 1
 	before=$CALLS
@@ -1160,7 +1161,7 @@ is_followed() {
 
 # ---- common options -----------------------------------------------------------------
 
-@test "manager: -i NAME makes the instance tfs.NAME, and --instance NAME too" {
+@test "manager: -i NAME and --instance NAME make the instance tfs.NAME" {
 	calls 0
 	need_tracefs
 	for option in -i --instance; do
@@ -1176,7 +1177,7 @@ is_followed() {
 	done
 }
 
-@test "manager: without a name the session has the hook's, its pid and the time" {
+@test "manager: an unnamed session has a name of its hook, its pid and the time" {
 	calls 0
 	need_tracefs
 	: >out; : >err
@@ -1191,7 +1192,7 @@ is_followed() {
 	[ ! -e "$instance" ]
 }
 
-@test "manager: a name that is taken is refused and not adopted" {
+@test "manager: refuses the name of an existing session, and leaves that session alone" {
 	calls 1
 	begin --pid "$CALLS"
 	cp out mine
@@ -1208,7 +1209,7 @@ is_followed() {
 	[ "$(getppids got)" = 1 ]
 }
 
-@test "manager: an instance that somebody holds is refused and not adopted" {
+@test "manager: refuses an instance that another process holds, and leaves it alone" {
 	need_tracefs
 	mkfifo go
 	background tfs-instance hold "$MARK" cat <>go
@@ -1226,14 +1227,14 @@ is_followed() {
 	tfs-instance remove "tfs.$MARK"
 }
 
-@test "manager: --clock sets the clock of the time stamps" {
+@test "manager: --clock sets the trace clock" {
 	calls 0
 	begin --pid "$CALLS" --clock mono
 	[[ $(control trace_clock) = *'[mono]'* ]]
 	stop_session
 }
 
-@test "manager: without --clock and --buffer they are the kernel's own" {
+@test "manager: without --clock and --buffer the kernel's defaults stay" {
 	new_instance
 	calls 0
 	begin --pid "$CALLS"
@@ -1242,7 +1243,7 @@ is_followed() {
 	stop_session
 }
 
-@test "manager: --buffer sets the size of each processor's ring buffer" {
+@test "manager: --buffer sets the size of each CPU's ring buffer" {
 	calls 0
 	begin --pid "$CALLS" --buffer 256
 	kb=$(control buffer_size_kb)
@@ -1252,7 +1253,7 @@ is_followed() {
 	stop_session
 }
 
-@test "manager: --output lines, the default, hands out one line a read" {
+@test "manager: --output lines, the default, gives one line per read" {
 	need_tracefs
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS"
@@ -1265,7 +1266,7 @@ is_followed() {
 	[ "$(wc -l <got)" = 1000 ]
 }
 
-@test "manager: --output fifo hands out many lines a read" {
+@test "manager: --output fifo gives many lines per read" {
 	calls 500
 	need_tracefs
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
@@ -1290,7 +1291,7 @@ is_followed() {
 	[ "$(wc -l <"$TRACE")" = 100 ]
 }
 
-@test "manager: --output dat makes a trace.dat of all events, which is there at the end" {
+@test "manager: --output dat makes a trace.dat of all events, which exists at the end" {
 	need_tracefs
 	calls 5000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat
@@ -1304,7 +1305,7 @@ is_followed() {
 	[ "$(ls -A "${TRACE%/*}")" = trace ]
 }
 
-@test "manager: --header puts the comment lines of trace first" {
+@test "manager: --header prints the comment lines of trace first" {
 	need_tracefs
 	calls 3
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --header
@@ -1329,19 +1330,19 @@ is_followed() {
 		--run trace_syscalls --args "--pid $$ --output dat --size 1023"
 }
 
-@test "manager: a session does not take the place of a file that stayed" {
+@test "manager: refuses a session name whose output file still exists" {
 	need_tracefs
 	calls 1
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
 	release
 	finishes "$SESSION" 0
-	refused 111 "$TFS_RUNDIR/ftrace/$MARK is there, with what a session of that name left; remove it, or give --instance another name" \
+	refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
 		--run trace_syscalls --args "--pid $$ --instance $MARK"
 	[ "$(getppids "$TRACE")" = 1 ]
 	nothing_left
 }
 
-@test "manager: --size is the most that a file holds, and the rest is told" {
+@test "manager: --size limits a file, and the last line counts the missing events" {
 	need_tracefs
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --size 16
@@ -1368,7 +1369,7 @@ is_followed() {
 	done
 }
 
-@test "manager: TRACER_SYSFS_PATH and TRACER_PROCFS_PATH are where it looks" {
+@test "manager: looks at TRACER_SYSFS_PATH and TRACER_PROCFS_PATH" {
 	need_tracefs events/syscalls
 	need_tool unshare
 	calls 10
@@ -1413,7 +1414,7 @@ cleared() {
 	[ ! -s clear.err ]
 }
 
-@test "manager: --clear ends a session that lives, whose manager leaves with 0" {
+@test "manager: --clear ends a live session, whose manager exits 0" {
 	may_clear
 	calls 0
 	begin --pid "$CALLS"
@@ -1423,7 +1424,7 @@ cleared() {
 	finishes "$READER" 0
 }
 
-@test "manager: -c is --clear" {
+@test "manager: -c means --clear" {
 	may_clear
 	calls 0
 	begin --pid "$CALLS"
@@ -1445,7 +1446,7 @@ cleared() {
 	nothing_left
 }
 
-@test "manager: --clear removes a file that stayed" {
+@test "manager: --clear removes a file that a session left" {
 	may_clear
 	calls 1
 	start_session trace_syscalls --pid "$CALLS" --output file
@@ -1456,7 +1457,7 @@ cleared() {
 	[ ! -e "${TRACE%/*}" ]
 }
 
-@test "manager: --clear leaves the instances of others as they are" {
+@test "manager: --clear leaves other people's instances alone" {
 	may_clear
 	new_instance
 	echo syscalls:sys_enter_getppid >"$DIR/set_event"
@@ -1473,7 +1474,7 @@ cleared() {
 	tfs-instance remove "tfs.$MARK.held" || [ ! -e "$TRACEFS/instances/tfs.$MARK.held" ]
 }
 
-@test "manager: --clear is idempotent, and at home where nothing ever ran" {
+@test "manager: --clear can be repeated, and works where no session ever ran" {
 	may_clear
 	for file in set_event current_tracer tracing_on set_event_pid trace_clock; do
 		cat "$TRACEFS/$file"
@@ -1485,7 +1486,7 @@ cleared() {
 	done | cmp before -
 }
 
-@test "manager: --clear without tracefs says so on one line" {
+@test "manager: --clear reports a missing tracefs on one line" {
 	export TRACER_SYSFS_PATH=/nonexistent
 	run --separate-stderr -111 "$MANAGER" --clear
 	[ -z "$output" ]

@@ -66,51 +66,52 @@ in_file() {
 	[ "$(wc -l <"$TRACE")" = "$1" ]
 }
 
-@test "trace_syscalls: one call is one line, for a caller that keeps a line a read" {
+# bats test_tags=quick
+@test "trace_syscalls: one call gives one line to a caller that takes one line per read" {
 	by_lines 1
 }
 
-@test "trace_syscalls: one call is one line, for cat" {
+@test "trace_syscalls: one call gives one line to cat" {
 	by_fifo 1
 }
 
-@test "trace_syscalls: one call is one line, in a file" {
+@test "trace_syscalls: one call gives one line in a file" {
 	in_file 1
 }
 
-@test "trace_syscalls: 1000 calls are 1000 lines, for a caller that keeps a line a read" {
+@test "trace_syscalls: 1000 calls give 1000 lines to a caller that takes one line per read" {
 	by_lines 1000
 }
 
-@test "trace_syscalls: 1000 calls are 1000 lines, for cat" {
+@test "trace_syscalls: 1000 calls give 1000 lines to cat" {
 	by_fifo 1000
 }
 
-@test "trace_syscalls: 1000 calls are 1000 lines, in a file" {
+@test "trace_syscalls: 1000 calls give 1000 lines in a file" {
 	in_file 1000
 }
 
-@test "trace_syscalls: 100000 calls are as many lines, for a caller that keeps a line a read" {
+@test "trace_syscalls: 100000 calls give 100000 lines to a caller that takes one line per read" {
 	by_lines "$(so_many 100000)"
 }
 
-@test "trace_syscalls: 100000 calls are as many lines, for cat" {
+@test "trace_syscalls: 100000 calls give 100000 lines to cat" {
 	by_fifo "$(so_many 100000)"
 }
 
-@test "trace_syscalls: 100000 calls are as many lines, in a file" {
+@test "trace_syscalls: 100000 calls give 100000 lines in a file" {
 	in_file "$(so_many 100000)"
 }
 
-@test "trace_syscalls: a million calls are as many lines, for a caller that keeps a line a read" {
+@test "trace_syscalls: a million calls give a million lines to a caller that takes one line per read" {
 	by_lines "$(so_many 1000000)"
 }
 
-@test "trace_syscalls: a million calls are as many lines, for cat" {
+@test "trace_syscalls: a million calls give a million lines to cat" {
 	by_fifo "$(so_many 1000000)"
 }
 
-@test "trace_syscalls: a million calls are as many lines, in a file" {
+@test "trace_syscalls: a million calls give a million lines in a file" {
 	in_file "$(so_many 1000000)"
 }
 
@@ -136,7 +137,7 @@ accounted() {
 	[[ $(tail -n 1 "$1") = '# lost '* ]]
 }
 
-@test "trace_syscalls: a caller that comes late gets the newest lines and the number of the rest" {
+@test "trace_syscalls: a late caller gets the newest lines and the number of lost events" {
 	lasting_session 50000 --buffer 64
 	release
 	finishes "$CALLS" 0
@@ -146,7 +147,7 @@ accounted() {
 	accounted got 50000
 }
 
-@test "trace_syscalls: a cat that comes late gets the newest lines and the number of the rest" {
+@test "trace_syscalls: a late cat gets the newest lines and the number of lost events" {
 	lasting_session 50000 --buffer 64 --output fifo
 	release
 	finishes "$CALLS" 0
@@ -156,7 +157,7 @@ accounted() {
 	accounted got 50000
 }
 
-@test "trace_syscalls: the default buffer loses to a late reader, and tells how many" {
+@test "trace_syscalls: the default buffer loses events before a late reader, and their number is printed" {
 	lasting_session 300000 --output fifo
 	release
 	finishes "$CALLS" 0
@@ -166,7 +167,7 @@ accounted() {
 	accounted got 300000
 }
 
-@test "trace_syscalls: a caller that stops half way and goes on misses what is told" {
+@test "trace_syscalls: a caller that pauses half way misses only the events that are counted as lost" {
 	lasting_session 200000 --buffer 64
 	mkfifo narrow gate
 	# what the caller prints is taken up to the first line, and then not
@@ -187,7 +188,7 @@ accounted() {
 	accounted got 200000
 }
 
-@test "trace_syscalls: a stream that cannot keep up loses, for a cat, what it tells" {
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, with cat" {
 	calls 200000
 	session --buffer 64 --output fifo
 	read_by cat >got
@@ -197,7 +198,7 @@ accounted() {
 	accounted got 200000
 }
 
-@test "trace_syscalls: a stream that cannot keep up loses, for a caller, what it tells" {
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, with a caller" {
 	calls 200000
 	session --buffer 64
 	read_by "$PROG/caller" /dev/stdin >got
@@ -207,7 +208,7 @@ accounted() {
 	accounted got 200000
 }
 
-@test "trace_syscalls: a stream that cannot keep up loses, in a file, what it tells" {
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, in a file" {
 	calls 200000
 	session --buffer 64 --output file
 	overrun
@@ -226,7 +227,7 @@ overrun() {
 	kill -CONT "$stream"
 }
 
-@test "trace_syscalls: a file that is full ends with the number of what it has not" {
+@test "trace_syscalls: a full file ends with the number of missing events" {
 	calls 100000
 	session "${ROOM[@]}" --output file --size 256
 	release
@@ -238,7 +239,7 @@ overrun() {
 
 # ---- whom and what -------------------------------------------------------------------
 
-@test "trace_syscalls: threads that exist are as many times the lines" {
+@test "trace_syscalls: each existing thread adds its lines" {
 	calls -e 2000 8
 	session "${ROOM[@]}" --output fifo
 	read_by cat >got
@@ -246,7 +247,7 @@ overrun() {
 	all_are 16000
 }
 
-@test "trace_syscalls: threads to come are as many times the lines" {
+@test "trace_syscalls: each later thread adds its lines" {
 	calls 2000 8
 	session "${ROOM[@]}" --output fifo
 	read_by cat >got
@@ -254,7 +255,7 @@ overrun() {
 	all_are 16000
 }
 
-@test "trace_syscalls: children to come and their threads are as many times the lines" {
+@test "trace_syscalls: each later child and its threads add their lines" {
 	calls 2000 2 8
 	session "${ROOM[@]}"
 	background "$PROG/caller" "$TRACE" >got
@@ -275,7 +276,7 @@ overrun() {
 	[ "$(wc -l <got)" = 4000 ]
 }
 
-@test "trace_syscalls: several names, each as NAME or as sys_enter_NAME" {
+@test "trace_syscalls: accepts several names, each as NAME or as sys_enter_NAME" {
 	calls 1000
 	need_tracefs events/syscalls
 	start_session trace_syscalls --pid "$CALLS" --output fifo \
@@ -289,7 +290,7 @@ overrun() {
 	[ "$(wc -l <got)" = 1001 ]
 }
 
-@test "trace_syscalls: openat and sys_enter_openat are the same call" {
+@test "trace_syscalls: openat and sys_enter_openat mean the same call" {
 	need_tracefs events/syscalls
 	small_shell
 	touch a b c
@@ -306,7 +307,7 @@ overrun() {
 	done
 }
 
-@test "trace_syscalls: without --syscall, and with it and no name, all calls are traced" {
+@test "trace_syscalls: traces all calls without --syscall, and with --syscall without a name" {
 	need_tracefs events/syscalls
 	small_shell
 	touch a
@@ -328,7 +329,7 @@ overrun() {
 	done
 }
 
-@test "trace_syscalls: all calls and their returns pair up" {
+@test "trace_syscalls: every call has its return if all calls are traced" {
 	need_tracefs events/syscalls
 	calls 1000
 	start_session trace_syscalls --pid "$CALLS" --output fifo --returns
@@ -344,7 +345,7 @@ overrun() {
 	[ "$(grep -c ': sys_[a-z0-9_]* -> ' whole)" = "$(($(grep -c ': sys_[a-z0-9_]*(' whole) - 1))" ]
 }
 
-@test "trace_syscalls: two sessions at once each have their own" {
+@test "trace_syscalls: two sessions at once each have lines of their own" {
 	need_tracefs events/syscalls
 	calls 3000
 	one=$CALLS gate=$GO

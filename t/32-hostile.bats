@@ -38,7 +38,7 @@ hostile_names=(
 	"a'b" 'a"b' 'a\b' '{a,b}' '<x' '>x' '(x)'
 )
 
-@test "hostile: a name is letters, digits, _ . - and nothing else" {
+@test "hostile: a name consists of letters, digits, _ . - and nothing else" {
 	for name in "${hostile_names[@]}"; do
 		quoted=\'${name//\'/\'\\\'\'}\'
 		for option in instance syscall clock; do
@@ -67,7 +67,7 @@ hostile_names=(
 	not $'--pid 1\r' "--pid: '1?' is not a pid"
 }
 
-@test "hostile: a NUL ends a word of exec, and what follows is a word of its own" {
+@test "hostile: a NUL ends an argument of exec, and the next word is an argument of its own" {
 	run -123 --separate-stderr "$BASH" -c 'printf "%s\0" --run trace_syscalls --args "--pid 1 --time 1\0--clear" | xargs -0 "$1"' - "$MANAGER"
 	[ -z "$output" ]
 	run -123 --separate-stderr "$BASH" -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
@@ -75,7 +75,7 @@ hostile_names=(
 	[ "$stderr" = "manager: fatal: --clear is one too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
 }
 
-@test "hostile: text is text, whatever it would be to a shell" {
+@test "hostile: text stays text, whatever it would mean to a shell" {
 	need_tracefs events/syscalls
 	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
 		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
@@ -87,7 +87,7 @@ hostile_names=(
 	done
 }
 
-@test "hostile: a task whose name is a command is traced and not run" {
+@test "hostile: a task whose name is a command is traced and the command does not run" {
 	need_tracefs events/syscalls
 	text='$(>'$CANARY')'
 	ln -s "$PROG/calls" "$text"
@@ -103,7 +103,7 @@ hostile_names=(
 	[ "$(wc -l <got)" = 5 ]
 }
 
-@test "hostile: an option cannot be smuggled in" {
+@test "hostile: no value can smuggle in an option" {
 	not "--pid 1 --output=../../x" "--output: '../../x' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output 'file --size 1'" "--output: 'file --size 1' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file|dat"
@@ -131,7 +131,7 @@ hostile_names=(
 	not "--all all" "--all takes no value: 'all'"
 }
 
-@test "hostile: an option given twice, or with values too many, is refused" {
+@test "hostile: an option given twice, or with too many values, is refused" {
 	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many"
 	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many"
 	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many"
@@ -140,7 +140,7 @@ hostile_names=(
 	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many"
 }
 
-@test "hostile: a number is decimal digits in its range, and nothing else" {
+@test "hostile: a number consists of decimal digits in its range, and nothing else" {
 	not "--pid '1,'" "--pid: '' is not a pid"
 	not "--pid $$ --time '1,'" "--time: '1,' is not a number of milliseconds"
 	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
@@ -166,7 +166,7 @@ hostile_names=(
 	done
 }
 
-@test "hostile: quotes left open and a backslash at the end are refused" {
+@test "hostile: open quotes and a final backslash are refused" {
 	not "--pid $$ --instance 'x" "--args: a single quote is left open"
 	not "--pid $$ --instance \"x" "--args: a double quote is left open"
 	not "--pid $$ --instance x\\" "--args: a backslash at the end quotes nothing"
@@ -180,7 +180,7 @@ long_text() {
 	head -c "$1" /dev/zero | tr '\0' "${2-a}"
 }
 
-@test "hostile: a value of 128 KiB is refused, and cut in the message" {
+@test "hostile: a value of 128 KiB is refused, and the message is cut" {
 	need_tracefs events/syscalls
 	text=$(long_text 131000)
 	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
@@ -194,7 +194,7 @@ long_text() {
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"
 }
 
-@test "hostile: an --args of 65,000 words is looked through to its end" {
+@test "hostile: an --args of 65,000 words is checked to its end" {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
 	not "--uid $ones x" "--uid: 'x' is not a numeric user id"
@@ -202,7 +202,7 @@ long_text() {
 	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many"
 	refused 111 "trace_syscalls: no events/syscalls/sys_enter_1 in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall $ones"
-	not "$(long_text 131000 ' ')" "trace_syscalls: nobody to trace; name them with --pid, or see --describe trace_syscalls"
+	not "$(long_text 131000 ' ')" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "$(long_text 130998 \')\"" "--args: a double quote is left open"
 	not "$(long_text 131001 \')" "--args: a single quote is left open"
 }
@@ -218,7 +218,7 @@ long_text() {
 	refused 100 "no hook 'a?b'; --get-all lists them" --run=$'a\nb'
 }
 
-@test "hostile: what in hooks.d is no executable file of a hook's name is no hook" {
+@test "hostile: a file of hooks.d that is not executable or not named like a hook is no hook" {
 	own_tree
 	for name in .hidden plain backup.orig 'with blank' "-dash" directory; do
 		cp "$HOOKS/trace_syscalls" "$HOOKS/$name"
@@ -248,25 +248,25 @@ wont_run_in() {
 	[ ! -d "$TRACEFS/instances/tfs.$MARK" ]
 }
 
-@test "hostile: a run directory that another may write is refused" {
+@test "hostile: a run directory that another user may write is refused" {
 	need_tracefs
 	for mode in 777 775 757 1777; do
 		mkdir -m "$mode" open
-		wont_run_in "$PWD/open" "$PWD/open must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+		wont_run_in "$PWD/open" "$PWD/open must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
 		rmdir open
 	done
 	mkdir theirs
 	chown 4242 theirs
-	wont_run_in "$PWD/theirs" "$PWD/theirs must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+	wont_run_in "$PWD/theirs" "$PWD/theirs must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
 	mkdir -p tfs/ftrace
 	chown 4242 tfs/ftrace
-	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
 	chown 0 tfs/ftrace
 	chmod 777 tfs/ftrace
-	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must be ours alone to write: remove it, or set TFS_RUNDIR to another directory"
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
 }
 
-@test "hostile: a directory on the way to the run directory that another may change is refused" {
+@test "hostile: a run directory is refused if another user may change a directory on its path" {
 	need_tracefs
 	mkdir -p way/tfs
 	for mode in 777 775 757; do
@@ -282,7 +282,7 @@ wont_run_in() {
 	[ -z "$(ls -A way/tfs)" ]
 }
 
-@test "hostile: a volume that everybody may write to, as of Kubernetes, may hold the run directory" {
+@test "hostile: a run directory may lie in a volume that everybody may write, as in Kubernetes" {
 	need_tracefs
 	mkdir volume
 	mount -t tmpfs -o mode=777 tmpfs volume || skip "needs the right to mount"
@@ -293,7 +293,7 @@ wont_run_in() {
 	[ "$made" = volume/tfs/ftrace ]
 }
 
-@test "hostile: a directory that has files of others is no run directory, /etc for one" {
+@test "hostile: a directory with files of others is refused as run directory, for example /etc" {
 	need_tracefs
 	mkdir other
 	touch other/passwd
@@ -319,12 +319,12 @@ wont_run_in() {
 	[ -z "$(ls -A elsewhere)" ]
 }
 
-@test "hostile: a symbolic link in a session's place is neither followed nor replaced" {
+@test "hostile: a symbolic link in the place of a session is neither followed nor replaced" {
 	need_tracefs
 	mkdir -p "$TFS_RUNDIR/ftrace" elsewhere
 	ln -s "$PWD/elsewhere" "$TFS_RUNDIR/ftrace/$MARK"
 	for output in lines file; do
-		refused 111 "$TFS_RUNDIR/ftrace/$MARK is there, with what a session of that name left; remove it, or give --instance another name" \
+		refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
 			--run trace_syscalls --args "--pid $$ --instance $MARK --output $output"
 		[ "$(readlink "$TFS_RUNDIR/ftrace/$MARK")" = "$PWD/elsewhere" ]
 		[ -z "$(ls -A elsewhere)" ]
@@ -332,7 +332,7 @@ wont_run_in() {
 	rm "$TFS_RUNDIR/ftrace/$MARK"
 }
 
-@test "hostile: a link that stands for the trace is not written through" {
+@test "hostile: a link in the place of the trace is not written through" {
 	need_tracefs events/syscalls
 	mkfifo gate
 	echo precious >precious
@@ -351,7 +351,7 @@ wont_run_in() {
 	rm -rf "$TFS_RUNDIR/ftrace/$MARK"
 }
 
-@test "hostile: another user can neither read a session's path nor put another in its place" {
+@test "hostile: another user can neither read the path of a session nor replace it" {
 	need_tracefs
 	need_tool setpriv
 	# below a directory that all may enter
@@ -381,7 +381,7 @@ wont_run_in() {
 
 # ---- what a hook is given ------------------------------------------------------------
 
-@test "hostile: a hook gets no variable of the caller's but the documented ones" {
+@test "hostile: a hook gets only the documented variables of the caller" {
 	need_tracefs
 	own_tree
 	make_hook environment <<-'END'
@@ -417,7 +417,7 @@ wont_run_in() {
 	LC_ALL=C sort seen | diff expected -
 }
 
-@test "hostile: a hook has nothing to read, and what it prints is not the path" {
+@test "hostile: a hook has an empty standard input, and its output does not become the path" {
 	need_tracefs
 	own_tree
 	make_hook chatty <<-END
@@ -440,7 +440,7 @@ start_session_of() {
 	[ "$status" = 0 ]
 }
 
-@test "hostile: a flood of names in one option ends in a session or in one line" {
+@test "hostile: a flood of names in one option gives a session or one error line" {
 	need_tracefs events/syscalls
 	calls 1
 	names=$(yes getppid | head -n 1000 | tr '\n' ' ')
@@ -467,7 +467,7 @@ acts_up() {
 	eventually test -s ready
 }
 
-@test "hostile: a task or a file whose name holds a line adds none to a session's trace" {
+@test "hostile: a task or file whose name holds a newline adds no line to the trace" {
 	need_tracefs events/task/task_rename
 	need_tracefs events/sched/sched_process_exec
 	for output in fifo lines file; do

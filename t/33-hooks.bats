@@ -38,13 +38,13 @@ head_refused() {
 
 # ---- the head ---------------------------------------------------------------------
 
-@test "hook: without a description it is refused by name" {
+@test "hook: a hook without a description is refused by name" {
 	hook bad <<<'# option: --x  y'
-	refused 100 "$HOOKS/bad: no description in its head" --describe bad
-	refused 100 "$HOOKS/bad: no description in its head" --run bad --args "--pid $$"
+	refused 100 "$HOOKS/bad: no description in its header" --describe bad
+	refused 100 "$HOOKS/bad: no description in its header" --run bad --args "--pid $$"
 }
 
-@test "hook: a malformed option line is refused with its number" {
+@test "hook: a malformed option line is refused with its line number" {
 	for line in x -x '-x NAME' '-x,--long' '-xy, --long' '--' '--Long' '--long_name' '---long' \
 		'--x=NAME' '--x NAM' '--x name' '--x NAME..' '--x NAME....' '--x [NAME' '--x []' \
 		'--x ...' '--x one|two three' '--x only' '-x, -y' "--$(printf 'x%.0s' {1..32})"; do
@@ -54,7 +54,7 @@ head_refused() {
 	head_refused "# option:" "line 3: not an option, or one that is taken: "
 }
 
-@test "hook: an option or a letter that is taken is refused" {
+@test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \
 			"line 3: not an option, or one that is taken: $line  mine"
@@ -69,7 +69,7 @@ head_refused() {
 		--describe twice
 }
 
-@test "hook: --uid and --comm may be options of a hook's own, and select nobody then" {
+@test "hook: a hook may define --uid and --comm itself, and then they select no task" {
 	need_tracefs
 	hook mine <<-'END'
 	# description: mine
@@ -84,7 +84,7 @@ head_refused() {
 	HOOK_COMM=nobody
 	HOOK_UID=77
 	END
-	refused 100 "mine: nobody to trace; name them with --pid, or see --describe mine" \
+	refused 100 "mine: no task is selected; give --pid, or see --describe mine" \
 		--run mine --args "--uid 0 --comm x"
 	refused 100 "--uid takes one value, and '2' is one too many" --run mine --args "--pid $$ --uid 1 2"
 }
@@ -97,7 +97,7 @@ head_refused() {
 	refused 100 "$HOOKS/much: line 19: too many requirements" --describe much
 }
 
-@test "hook: a hook that is broken hides no other" {
+@test "hook: a broken hook does not hide the others" {
 	hook bad <<<'# nothing'
 	"$MANAGER" --get-all >names
 	grep -qx bad names
@@ -105,7 +105,7 @@ head_refused() {
 	[ -s described ]
 }
 
-@test "hook: the head ends with the first line that is no comment" {
+@test "hook: the header ends at the first line that is not a comment" {
 	hook short <<-'END'
 	# description: short
 	#
@@ -149,20 +149,20 @@ has() {
 	END
 }
 
-@test "hook: a requirement that is missing is named, and where to look" {
+@test "hook: a missing requirement is named, with the place to look at" {
 	wants events/nosuch "no events/nosuch in this kernel; look in $TRACEFS/events"
 	wants "events events/nosuch" "no events/nosuch in this kernel; look in $TRACEFS/events"
 	wants nosuch/file "no nosuch/file in this kernel"
 	wants nosuch "no nosuch in this kernel"
 }
 
-@test "hook: the remedy in parentheses is told with a requirement that is missing" {
+@test "hook: a missing requirement is reported with the remedy in parentheses" {
 	wants "nosuch/file (CONFIG_NOSUCH)" "no nosuch/file in this kernel; it needs CONFIG_NOSUCH"
 	wants "nosuch/file | nosuch/other (CONFIG_A or B)" \
 		"no nosuch/file in this kernel; it needs CONFIG_A or B"
 }
 
-@test "hook: of the alternatives of a requirement one must hold, and the first is named" {
+@test "hook: one alternative of a requirement must hold, and the message names the first" {
 	wants "nosuch/a | nosuch/b" "no nosuch/a in this kernel"
 	wants "nosuch/a | events nosuch/b" "no nosuch/a in this kernel"
 	has "events | nosuch" --file x </dev/null
@@ -170,14 +170,14 @@ has() {
 	has "nosuch | nosuch | events instances (CONFIG_X)" --file x
 }
 
-@test "hook: !PATH requires that it is not there" {
+@test "hook: PATH requires that PATH does not exist" {
 	wants '!events' "no !events in this kernel"
 	wants 'nosuch/a | !events' "no nosuch/a in this kernel"
 	has '!nosuch' --file x
 	has 'nosuch | !nosuch/file' --file x
 }
 
-@test "hook: {OPTION} in a requirement stands for each of its values, and for none" {
+@test "hook: {OPTION} in a requirement stands for each of its values, or for none" {
 	has 'events/{file}/enable' --file sched
 	has 'events/{file}/enable' --file sched signal
 	wants 'events/{file}/enable' "no events/nosuch/enable in this kernel" "--file sched nosuch"
@@ -191,7 +191,7 @@ has() {
 
 # ---- options ----------------------------------------------------------------------
 
-@test "hook: an option reaches it as HOOK_NAME, capitals, with _ for -" {
+@test "hook: a hook gets an option as HOOK_NAME, in capitals, with _ for -" {
 	need_tracefs
 	hook named <<-'END'
 	# description: names
@@ -210,7 +210,7 @@ has() {
 	given named </dev/null
 }
 
-@test "hook: NAME... takes many, NAME takes one, and neither takes none" {
+@test "hook: NAME... takes many values, NAME takes one, and a bare option takes none" {
 	need_tracefs
 	hook counts <<-'END'
 	# description: counts
@@ -226,7 +226,7 @@ has() {
 	refused 100 "--many needs a value" --run counts --args "--pid $$ --many"
 }
 
-@test "hook: [NAME...] may be empty" {
+@test "hook: [NAME...] accepts an empty list" {
 	need_tracefs
 	hook maybe <<-'END'
 	# description: may be empty
@@ -258,7 +258,7 @@ has() {
 		--run prefixed --args "--pid $$ --one sys_../x"
 }
 
-@test "hook: commas part the values of lists, and of TEXT... only where it is TEXT,..." {
+@test "hook: commas separate the values of lists, but of text only with TEXT,..." {
 	need_tracefs
 	hook lists <<-'END'
 	# description: lists
@@ -283,7 +283,7 @@ has() {
 	refused 100 "--ns: '' is not a number" --run lists --args "--pid $$ --ns ,"
 }
 
-@test "hook: of a list of pids the living reach it, and one of them must live" {
+@test "hook: a hook gets the living pids of a list, and at least one must live" {
 	need_tracefs
 	hook tasks <<-'END'
 	# description: tasks
@@ -294,7 +294,7 @@ has() {
 		--run tasks --args "--pid $$ --tasks 4194304"
 }
 
-@test "hook: a choice is one of those listed, to the letter" {
+@test "hook: a choice accepts exactly the listed words" {
 	need_tracefs
 	hook choice <<-'END'
 	# description: chooses
@@ -309,7 +309,7 @@ has() {
 	done
 }
 
-@test "hook: each type takes what it should and nothing else" {
+@test "hook: each type accepts valid values and nothing else" {
 	need_tracefs
 	local name="a name: letters, digits, _ . - and 64 of them at most"
 	hook typed <<-'END'
@@ -366,7 +366,7 @@ has() {
 
 # ---- what a hook does -----------------------------------------------------------
 
-@test "hook: one that fails ends the session with its own line, or with its status" {
+@test "hook: a hook that fails ends the session with its own line, or with its status" {
 	need_tracefs
 	own_tree
 	make_hook mute <<<$'# description: fails\nexit 7'
@@ -389,7 +389,7 @@ refused_later() {
 	nothing_left
 }
 
-@test "hook: one that ends with 100 was misused: the manager ends with 100 and its line" {
+@test "hook: a hook that ends with 100 makes the manager end with 100 and the hook's line" {
 	need_tracefs
 	own_tree
 	mkdir -p "$TFS_RUNDIR/ftrace"
@@ -412,7 +412,7 @@ refused_later() {
 	nothing_left
 }
 
-@test "manager: --check reads what a hook requires, as --run does" {
+@test "manager: --check reads the requirements of a hook, as --run does" {
 	need_tracefs
 	own_tree
 	make_hook closed <<-'END'
@@ -433,7 +433,7 @@ refused_later() {
 	[ "$output" = "trace_function: $why" ]
 }
 
-@test "manager: --check says that the tools are missing, as --run does" {
+@test "manager: --check reports missing tools, as --run does" {
 	need_tracefs
 	own_tree
 	rm tree/bin
@@ -445,7 +445,7 @@ refused_later() {
 		--run trace_event --args "--pid $$ -e sched_switch"
 }
 
-@test "hook: runs in the session's instance, with the tools in its path" {
+@test "hook: a hook runs in the session's instance, with the tools in its PATH" {
 	need_tracefs
 	own_tree
 	make_hook place <<-END
@@ -482,7 +482,7 @@ in_every_shell() {
 	done
 }
 
-@test "hook: trace_syscalls enables the same in every shell there is" {
+@test "hook: trace_syscalls enables the same events in every shell" {
 	export HOOK_SYSCALL="getppid openat read"
 	in_every_shell
 	for set in set.*; do
@@ -494,7 +494,7 @@ in_every_shell() {
 	done
 }
 
-@test "hook: trace_syscalls with returns enables the same in every shell there is" {
+@test "hook: trace_syscalls with returns enables the same events in every shell" {
 	export HOOK_SYSCALL=getppid HOOK_RETURNS=1
 	in_every_shell
 	for set in set.*; do
@@ -505,7 +505,7 @@ in_every_shell() {
 	done
 }
 
-@test "hook: trace_syscalls without a name enables all in every shell there is" {
+@test "hook: trace_syscalls without a name enables all events in every shell" {
 	in_every_shell
 	(cd "$TRACEFS/events/syscalls" && printf 'syscalls:%s\n' sys_enter_*) | LC_ALL=C sort >all
 	for set in set.*; do
@@ -531,7 +531,7 @@ without_syscalls() {
 	TRACE=$(cat out)
 }
 
-@test "hook: without events/syscalls it falls back on raw_syscalls and the call's number" {
+@test "hook: without events/syscalls it uses raw_syscalls and the number of the call" {
 	calls 1000
 	without_syscalls "--pid $CALLS --output fifo --syscall getppid"
 	cat err
@@ -546,7 +546,7 @@ without_syscalls() {
 	[ "$(wc -l <got)" = 1000 ]
 }
 
-@test "hook: the fallback takes several names and the returns" {
+@test "hook: the fallback accepts several names and the returns" {
 	calls 1000
 	without_syscalls "--pid $CALLS --output fifo --returns --syscall getppid sys_enter_exit_group"
 	read_by cat >got
@@ -578,7 +578,7 @@ without_syscalls() {
 	done
 }
 
-@test "hook: the fallback keeps --parent's parents out" {
+@test "hook: the fallback leaves out the parents of --parent" {
 	calls 10 1 2
 	parent=$CALLS
 	without_syscalls "--parent $CALLS --output fifo --syscall getppid wait4"
@@ -590,7 +590,7 @@ without_syscalls() {
 	run -1 grep -e "-$parent " got
 }
 
-@test "hook: the fallback refuses a call that it does not know" {
+@test "hook: the fallback refuses an unknown call" {
 	calls 0
 	without_syscalls "--pid $CALLS --syscall getppid nosuch"
 	finishes "$SESSION" 111
@@ -628,7 +628,7 @@ has_lines() {
 	[ "$(wc -l <"$2")" -ge "$1" ]
 }
 
-@test "hook: options that it prints are the stream's" {
+@test "hook: options that a hook prints become options of the stream" {
 	need_tracefs events/syscalls
 	prints -j -e 'sys_enter_get*'
 	calls 100
@@ -641,7 +641,7 @@ has_lines() {
 	[ "$(wc -l <got)" = 100 ]
 }
 
-@test "hook: all of the text goes through the filter that it prints" {
+@test "hook: the whole trace goes through the filter that a hook prints" {
 	need_tracefs events/syscalls
 	prints -j '|' tfs-count -k event
 	for output in lines fifo; do
@@ -660,7 +660,7 @@ has_lines() {
 	exactly "$TRACE" "   1000 sys_enter_getppid"$'\n'
 }
 
-@test "hook: a tool that it prints takes the stream's place, and finds the instance" {
+@test "hook: a tool that a hook prints replaces the stream, and finds the instance" {
 	need_tracefs events/syscalls
 	prints as-asked -x 'a b'
 	own_tool as-asked <<<'echo "<$TFS_INSTANCE>"; for word; do echo "<$word>"; done
@@ -677,7 +677,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 "
 }
 
-@test "hook: a filter's lines are packets, and come while the trace goes on" {
+@test "hook: lines of a filter are packets, and come while the trace goes on" {
 	need_tracefs events/syscalls
 	prints '|' through
 	own_tool through <<<'while read -r line; do echo "$line"; done'
@@ -694,7 +694,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
 }
 
-@test "hook: a reader that left a filter is followed by the next" {
+@test "hook: a new reader can follow a reader that left a filter" {
 	need_tracefs events/syscalls
 	prints '|' through
 	own_tool through <<<'while read -r line; do echo "$line"; done'
@@ -708,7 +708,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	finishes "$READER" 0
 }
 
-@test "hook: killed with its filter at work, the manager leaves nothing" {
+@test "hook: a manager that is killed while its filter works leaves nothing behind" {
 	need_tracefs events/syscalls
 	prints '|' through
 	own_tool through <<<'while read -r line; do echo "$line"; done'
@@ -721,7 +721,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	eventually nothing_left
 }
 
-@test "hook: --output dat has no part in the words" {
+@test "hook: --output dat ignores the options and the filter that a hook prints" {
 	need_tracefs events/syscalls
 	prints -j '|' tfs-count
 	calls 10
@@ -739,21 +739,21 @@ prints_refused() {
 	nothing_left
 }
 
-@test "hook: words that make no stream are refused, and nothing is begun" {
+@test "hook: words that are no valid stream are refused before anything begins" {
 	need_tracefs events/syscalls
-	prints_refused "printed 'nosuch', which is no tool of ours" nosuch
-	prints_refused "printed '../bin/sh', which is no tool of ours" ../bin/sh
-	prints_refused "printed '', which is no tool of ours" ''
-	prints_refused "printed '', which is no tool of ours" -j '|'
+	prints_refused "printed 'nosuch', which is not a tool of tfs-tools" nosuch
+	prints_refused "printed '../bin/sh', which is not a tool of tfs-tools" ../bin/sh
+	prints_refused "printed '', which is not a tool of tfs-tools" ''
+	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
 	# shellcheck disable=SC2046 # a word each
 	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
 	prints_refused "printed too many words, or the last without its newline" \
 		"-$(printf 'x%.0s' {1..32768})"
 }
 
-@test "hook: may print as many bytes as trace-hook(5) says, and not one more" {
+@test "hook: a hook may print as many bytes as trace-hook(5) says, and not one more" {
 	need_tracefs events/syscalls
-	most=$(sed -n 's/^At most 63 words and \([0-9]*\) bytes, newlines included\.$/\1/p' \
+	most=$(sed -n 's/^The hook may print at most 63 words and \([0-9]*\) bytes, newlines included\.$/\1/p' \
 		"$TREE/trace-hooks/trace-hook.5")
 	own_tree
 	own_tool counted <<<'while read -r line; do :; done; echo "${#1}"'
@@ -771,7 +771,7 @@ prints_refused() {
 		'|' counted "x$word"
 }
 
-@test "hook: a filter that fails ends the session with 111, also when it has something to say" {
+@test "hook: a filter that fails ends the session with 111, even if it prints a message" {
 	need_tracefs events/syscalls
 	prints '|' fails
 	own_tool fails <<<'echo why >&2; exit 111'
@@ -784,7 +784,7 @@ prints_refused() {
 	nothing_left
 }
 
-@test "hook: a stream that is misused ends the session with 100: a filter, a tool, one that works alone" {
+@test "hook: a usage error of a filter, a tool or a tool that works alone ends the session with 100" {
 	need_tracefs events/syscalls
 	for words in '| tfs-count -n 0x' 'tfs-read -e' '-e'; do
 		# shellcheck disable=SC2086 # a word each
@@ -807,7 +807,7 @@ prints_refused() {
 	nothing_left
 }
 
-@test "hook: a filter whose input ends early, with nothing to say, ends the session with 111" {
+@test "hook: a filter that ends early without a message ends the session with 111" {
 	need_tracefs events/syscalls
 	prints '|' says-no
 	own_tool says-no <<<'exit 1'
@@ -819,7 +819,7 @@ prints_refused() {
 	nothing_left
 }
 
-@test "hook: what a tool says at the end waits a moment for a reader" {
+@test "hook: the last output of a tool waits a moment for a reader" {
 	need_tracefs
 	prints tfs-read -w tracing_on
 	calls 1

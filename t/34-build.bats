@@ -180,7 +180,7 @@ demo_subsystem() {
 		return dir < 0 ? err_errno("unable to make %s", rq->session) : 0;
 	}
 
-	static int place(const struct request *rq, const char **variables)
+	static int hook_env(const struct request *rq, const char **variables)
 	{
 		(void)rq;
 		variables[0] = "DEMO=yes";
@@ -188,7 +188,7 @@ demo_subsystem() {
 		return dir;
 	}
 
-	static int arm(const struct request *rq)
+	static int start(const struct request *rq)
 	{
 		(void)rq;
 		return file_exists(dir, "greeting") ? 0 : err_msg("nobody greets");
@@ -206,7 +206,7 @@ demo_subsystem() {
 		return 0;
 	}
 
-	static int disarm(void)
+	static int stop(void)
 	{
 		return 0;
 	}
@@ -221,7 +221,7 @@ demo_subsystem() {
 
 	static int members(const struct request *rq, struct pids *out)
 	{
-		return select_pids(rq->who, rq->nwho, SELECT_GONE_OK, out);
+		return select_pids(rq->selectors, rq->nselectors, SELECT_GONE_OK, out);
 	}
 
 	static int sweep(const char *session)
@@ -237,7 +237,7 @@ demo_subsystem() {
 
 	struct subsystem manager_subsystem = {
 		.name = "demo", .root = open_root, .check = check, .open = open_session,
-		.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+		.hook_env = hook_env, .start = start, .stream = stream, .stop = stop,
 		.close = close_session, .members = members, .sweep = sweep,
 		.reset = reset,
 	};
@@ -477,7 +477,7 @@ on_32_bits() {
 	[ "$(tfs pids-of --version)" = "$(pids-of --version)" ]
 	usage='usage: tfs TOOL [ARGUMENT]...'
 	fails 100 "tfs: fatal: no such tool: 'tfs-cat'; $usage" tfs tfs-cat
-	fails 100 "tfs: fatal: which tool?; $usage" tfs
+	fails 100 "tfs: fatal: no tool is named; $usage" tfs
 	fails 100 "pids-of: fatal: no such option: -x; usage: $(pids-of --help |
 		sed -n 's/^usage: //p')" tfs pids-of -x
 	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr
@@ -535,4 +535,39 @@ on_32_bits() {
 	[[ $output != *"tfs-bad.c:5"* ]]
 	rm source/bin/tfs-bad.c
 	remake build/formats
+}
+
+# ---- the layers of lib/ ------------------------------------------------------------
+
+@test "lib: any two public headers can be included together, in either order" {
+	need_tool gcc
+	local first second n=0
+	cd "$TREE/lib"
+	for first in */; do
+		for second in */; do
+			first=${first%/} second=${second%/}
+			[ -e "$first/$first.h" ] && [ -e "$second/$second.h" ] || continue
+			printf '#include "%s"\n' "$first/$first.h" "$second/$second.h" |
+				gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only -x c -
+			n=$((n + 1))
+		done
+	done
+	[ "$n" -ge 100 ]
+}
+
+@test "lib: a folder that includes a layer above it, or another's private header, is refused" {
+	mkdir -p copy/bin copy/trace-hooks/x
+	cp -r "$TREE/Makefile" "$TREE/lib" copy
+	touch copy/bin/x.c copy/trace-hooks/x/x.c
+	run -0 "$TREE/t/layers" copy
+	[ "$output" = "" ]
+	echo '#include "session/session.h"' >>copy/lib/base/text.c
+	echo '#include "event/vm.h"' >>copy/bin/x.c
+	run -1 "$TREE/t/layers" copy
+	[ "${#lines[@]}" = 2 ]
+	[ "${lines[0]}" = "lib/base/text.c:$(wc -l <copy/lib/base/text.c): includes session/session.h, but base is below session" ]
+	[ "${lines[1]}" = "bin/x.c:1: includes event/vm.h, but event/vm.h is private to event" ]
+	mkdir copy/lib/attic
+	run -1 "$TREE/t/layers" copy
+	[ "$output" = "lib/attic/ is no layer: add it to LAYERS in the Makefile" ]
 }

@@ -33,7 +33,8 @@ refuses() {
 	nothing_left
 }
 
-@test "trace_event: the event that was named, as often as it happened, and no other" {
+# bats test_tags=quick
+@test "trace_event: prints the named event as often as it happened, and no other event" {
 	need_tracefs events/syscalls
 	calls 1000
 	traced --event syscalls:sys_enter_getppid
@@ -41,7 +42,7 @@ refuses() {
 	[ "$(grep -vc '^#' got)" = 1000 ]
 }
 
-@test "trace_event: -e takes several names and globs, of any system without a colon" {
+@test "trace_event: -e takes several names and globs, and a name without a colon in any system" {
 	need_tracefs events/syscalls
 	calls 100
 	traced -e 'sys_*_getppid' 'sched:sched_process_ex?t'
@@ -51,7 +52,7 @@ refuses() {
 	[ "$(grep -vc '^#' got)" = 201 ]
 }
 
-@test "trace_event: forks and ends of five children are five and six" {
+@test "trace_event: prints five forks and six ends for five children" {
 	need_tracefs
 	calls 10 1 5
 	traced -e sched_process_fork sched_process_exit
@@ -60,7 +61,7 @@ refuses() {
 	[ "$(grep -vc '^#' got)" = 11 ]
 }
 
-@test "trace_event: --filter lets through what it holds for" {
+@test "trace_event: --filter passes the events for which the filter holds" {
 	need_tracefs events/raw_syscalls/sys_enter
 	calls 1000
 	traced -e raw_syscalls:sys_enter --filter "'id == $(syscall-nr getppid)'"
@@ -68,7 +69,7 @@ refuses() {
 	[ "$(grep -vc '^#' got)" = 1000 ]
 }
 
-@test "trace_event: --stack shows the kernel's stack below each" {
+@test "trace_event: --stack prints the kernel's stack below each event" {
 	need_tracefs options/stacktrace
 	calls 10 1 5
 	traced -e sched_process_fork --stack
@@ -77,7 +78,7 @@ refuses() {
 	[ "$(grep -c '^ => ' got)" -ge 10 ]
 }
 
-@test "trace_event: --trigger is set at each of the events" {
+@test "trace_event: --trigger sets a trigger at each of the events" {
 	need_tracefs events/sched/sched_process_fork/trigger
 	calls 10 1 5
 	traced -e sched_process_fork --trigger traceoff:1
@@ -112,17 +113,17 @@ refuses() {
 	[ "$(grep -vc '^#' got.one)" = 5 ]
 }
 
-@test "trace_event: no event, or one that is not there: one line, with the nearest, and nothing is begun" {
+@test "trace_event: reports no event or an unknown event on one line with the nearest name, and begins nothing" {
 	need_tracefs
 	calls 1
-	refuses 100 'which events? --event names them'
+	refuses 100 'no event is named; give --event'
 	refuses 111 "no event is called 'sched_swich'; is it sched_switch?" \
 		-e sched_waking sched_swich
 	[ "$(wc -l <err)" = 1 ]
 	refuses 100 "--event needs a value" --event
 }
 
-@test "trace_event: a filter that the kernel refuses: its reason, and its caret below" {
+@test "trace_event: shows the kernel's reason and caret for a refused filter" {
 	need_tracefs
 	calls 1
 	refuses 111 "unable to write 'prev_prio > 1 && nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" \
@@ -132,7 +133,7 @@ refuses() {
 	[ "$(wc -l <err)" = 3 ]
 }
 
-@test "trace_event: what a shell would run, and paths, are names that no event has" {
+@test "trace_event: takes shell commands and paths for unknown event names" {
 	need_tracefs
 	calls 1
 	for word in '$(touch evil)' '`touch evil`' ';touch evil' '../../../etc/passwd' '-f' '*/../*'; do
@@ -176,7 +177,7 @@ interrupted() {
 	grep -qE "^ *[^#]{0,16}-($(own_tasks | tr '\n' '|')none) +\[[0-9]+\] ..[hHszZ]" "$1"
 }
 
-@test "trace_event: with --all the events of interrupts that hit the session itself are recorded" {
+@test "trace_event: with --all it records interrupts that hit the session itself" {
 	need_tracefs events/irq/softirq_entry
 	start_session trace_event --output fifo --all -e softirq_entry raw_syscalls:sys_enter
 	read_by cat >got
@@ -188,7 +189,7 @@ interrupted() {
 	run -1 grep -m 3 -E "^[^#]{0,16}-($own) .*: sys_enter: " got
 }
 
-@test "trace_event: with --all the filters of the events leave the session's own tasks out" {
+@test "trace_event: with --all the event filters leave the session's own tasks out" {
 	need_tracefs events/signal
 	start_session trace_event --output fifo --all -e signal_deliver --filter "'sig == 10 || sig == 12'"
 	filter_is signal/signal_deliver 'sig == 10 || sig == 12'
@@ -196,7 +197,7 @@ interrupted() {
 	stop_session
 }
 
-@test "trace_event: with --all a switch or a wake-up of another task by the session itself is recorded" {
+@test "trace_event: with --all it records switches and wake-ups of other tasks by the session" {
 	need_tracefs events/sched
 	start_session trace_event --output fifo --all -e sched_switch sched_waking
 	filters=$TRACEFS/instances/tfs.$MARK/events/sched
@@ -213,7 +214,7 @@ begins_anew() {
 	[ "$(own_tasks | tail -n 1)" != "$1" ] && filter_is sched/sched_process_exit
 }
 
-@test "trace_event: with --all each event of the scheduler is recorded, whatever its fields" {
+@test "trace_event: with --all it records each scheduler event, whatever its fields" {
 	need_tracefs events/sched/sched_wake_idle_without_ipi
 	start_session trace_event --output fifo --all -e 'sched:*'
 	filters=$TRACEFS/instances/tfs.$MARK/events/sched
@@ -223,7 +224,7 @@ begins_anew() {
 	stop_session
 }
 
-@test "trace_event: with --all a stream that begins anew for a second reader is left out, too" {
+@test "trace_event: with --all it leaves out a stream that is started for a second reader, too" {
 	need_tracefs events/sched
 	# a tool of somebody else, which dies with its reader
 	own_tree
@@ -244,7 +245,7 @@ begins_anew() {
 	stop_session
 }
 
-@test "trace_event: with --all events that only tasks have keep the list of pids, which costs less" {
+@test "trace_event: with --all it keeps the cheaper pid list for events that only tasks cause" {
 	need_tracefs events/syscalls
 	start_session trace_event --output fifo --all -e sys_enter_getppid
 	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter")" = none ]

@@ -48,7 +48,7 @@ refuses() {
 	local status=0
 	"$MANAGER" --run "$2" --args "--instance $MARK --pid $$ ${*:3}" >out 2>err || status=$?
 	case $1 in # by the caller, or by the system
-	which* | "'"*"is not the name of a function"* | 'no program'* | --words*)
+	'no function is named'* | "'"*"is not the name of a function"* | 'no program'* | --words*)
 		[ "$status" = 100 ] || status=0
 		;;
 	*) [ "$status" = 111 ] || status=0 ;;
@@ -81,7 +81,7 @@ uses() { # FILE: a program that is ours, symbols and all
 
 # ---- of a session ---------------------------------------------------------------------
 
-@test "manager: a session's probes are in a group that is called after it, and go with it" {
+@test "manager: the probes of a session are in a group named after it, and end with it" {
 	uses uprobe_events
 	act functions 3
 	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work acts_worker
@@ -91,7 +91,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	no_probes
 }
 
-@test "manager: dots, dashes and underscores, and names of any length, have groups of their own" {
+@test "manager: session names with dots, dashes and underscores, and of any length, have groups of their own" {
 	uses uprobe_events
 	own_tree
 	long=$(printf 'x%.0s' {1..50})
@@ -108,7 +108,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	run ! grep -Ev '^manager: fatal: tfs_[A-Za-z0-9_]{1,59}$' groups
 }
 
-@test "manager: two sessions at once do not see each other's probes, and the end of one leaves the other's" {
+@test "manager: two sessions at once do not see each other's probes, and each ends alone" {
 	uses uprobe_events
 	act functions 20
 	one=$ACT one_go=$GO
@@ -131,7 +131,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	no_probes
 }
 
-@test "manager: what a session has in its buffer stays when another's probes go" {
+@test "manager: events in a session's buffer stay when another session's probes end" {
 	uses uprobe_events
 	act functions 20
 	one=$ACT one_go=$GO
@@ -154,7 +154,7 @@ uses() { # FILE: a program that is ours, symbols and all
 
 # any other session would sweep them up before
 # bats test_tags=alone
-@test "manager: killed with its janitor, its probes go with the next --run" {
+@test "manager: the next --run removes the probes of a session that was killed with its janitor" {
 	uses uprobe_events
 	act functions 1
 	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
@@ -167,7 +167,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	nothing_left
 }
 
-@test "manager: --clear removes what stale sessions left, and nobody else's" {
+@test "manager: --clear removes the probes of stale sessions, and nobody else's" {
 	uses uprobe_events
 	act functions 1
 	mine=own_${MARK//-/_}
@@ -186,7 +186,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	nothing_left
 }
 
-@test "manager: probes that somebody else enabled go as well" {
+@test "manager: removes its probes even if somebody else enabled them" {
 	uses uprobe_events
 	new_instance -else
 	act functions 1
@@ -196,7 +196,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	no_probes
 }
 
-@test "manager: a hook that is killed between two probes leaves none" {
+@test "manager: a hook that is killed between two probes leaves none behind" {
 	uses uprobe_events
 	own_tree
 	make_hook half <<-END
@@ -209,7 +209,8 @@ uses() { # FILE: a program that is ours, symbols and all
 
 # ---- trace_uprobe --------------------------------------------------------------------------
 
-@test "trace_uprobe: each call of a function, with its arguments" {
+# bats test_tags=quick
+@test "trace_uprobe: records each call of a function, with its arguments" {
 	uses uprobe_events
 	act functions 25
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
@@ -218,7 +219,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(grep -vc '^#' got)" = 25 ]
 }
 
-@test "trace_uprobe: a string that cannot be read is (fault), as the kernel prints it" {
+@test "trace_uprobe: prints (fault) for a string that cannot be read, as the kernel does" {
 	uses uprobe_events
 	act functions 3
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'bad=+0($arg1):ustring' 'word=+0($arg2):ustring'
@@ -231,14 +232,14 @@ uses_returns() {
 	[[ $(uname -m) != arm* ]] || skip "needs returns of programs, which end them on 32-bit ARM"
 }
 
-@test "trace_uprobe: --return on 32-bit ARM would end the program and is refused" {
+@test "trace_uprobe: --return is refused on 32-bit ARM, where it would end the program" {
 	uses uprobe_events
 	[[ $(uname -m) == arm* ]] || skip "needs a 32-bit ARM"
 	refuses "acts_work: a return to Thumb code would end the program, so returns of programs are not probed on 32-bit ARM" \
 		trace_uprobe --binary "$acts" --symbol acts_work --return
 }
 
-@test "trace_uprobe: --return has what it returns, --filter what it holds for" {
+@test "trace_uprobe: --return prints the return value, and --filter passes the calls for which it holds" {
 	uses_returns
 	act functions 25
 	traced trace_uprobe --binary "$acts" --symbol acts_work --return --filter "'ret > 39'"
@@ -246,23 +247,23 @@ uses_returns() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
-@test "trace_uprobe: --return is taken for an int, or for what --arg says" {
+@test "trace_uprobe: --return prints an int, or the type that --arg names" {
 	uses_returns
 	act functions 2
 	traced trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'ret=$retval:x8'
 	[ "$(lines ' ret=0x[13]$')" = 2 ]
 }
 
-@test "trace_uprobe: what is no function of the program, and no program, is one line" {
+@test "trace_uprobe: reports an unknown function and an invalid program on one line" {
 	uses uprobe_events
-	refuses 'which functions? --binary and --symbol name them' trace_uprobe --symbol x
+	refuses 'no function is named; give --binary and --symbol' trace_uprobe --symbol x
 	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
 	refuses "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
 	[ "$(wc -l <err)" = 1 ]
-	refuses "no program is called './acts'; of a file the whole path is wanted" \
+	refuses "no program is called './acts'; give a file by its absolute path" \
 		trace_uprobe --binary ./acts --symbol main
-	refuses "no program is called 'a b'; of a file the whole path is wanted" \
+	refuses "no program is called 'a b'; give a file by its absolute path" \
 		trace_uprobe --binary "'a b'" --symbol main
 	for word in '$(touch evil)' '`touch evil`' ';touch evil' '-x' '*'; do
 		run ! "$MANAGER" --run trace_uprobe --args \
@@ -272,7 +273,7 @@ uses_returns() {
 	[ ! -e evil ]
 }
 
-@test "trace_uprobe: an argument that the kernel refuses: its reason, and its caret below" {
+@test "trace_uprobe: shows the kernel's reason and caret for a refused argument" {
 	uses uprobe_events
 	status=0
 	"$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ --binary $acts --symbol acts_work --arg x=nonsense" \
@@ -291,7 +292,7 @@ big() {
 	printf "%0$1d" 0
 }
 
-@test "trace_uprobe: a call whose string does not fit into a page has a line without it" {
+@test "trace_uprobe: prints a call without a string that does not fit into a page" {
 	uses uprobe_events
 	act functions 5 "$(big 3900)"
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
@@ -314,7 +315,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
-@test "trace_uprobe: a filter of a string shows what it holds for, and nothing without a string" {
+@test "trace_uprobe: a filter of a string passes the calls for which it holds, and none without a string" {
 	uses uprobe_events
 	for word in word "$(big 4080)"; do
 		act functions 5 "$word"
@@ -327,7 +328,7 @@ big() {
 	done
 }
 
-@test "trace_uprobe: --output lines and file leave out the second event, and --output dat has it" {
+@test "trace_uprobe: --output lines and file leave out the second event, and --output dat keeps it" {
 	uses uprobe_events
 	for output in lines file dat; do
 		act functions 5
@@ -354,7 +355,8 @@ big() {
 
 # ---- trace_kprobe --------------------------------------------------------------------------
 
-@test "trace_kprobe: each call of a function of the kernel, with its arguments, or its return" {
+# bats test_tags=quick
+@test "trace_kprobe: records each call of a kernel function, with its arguments, or its return" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
 	traced trace_kprobe --function do_sys_openat2 --arg 'path=+0($arg2):ustring'
@@ -366,7 +368,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_kprobe: --stack shows the kernel's stack below each" {
+@test "trace_kprobe: --stack prints the kernel's stack below each call" {
 	uses kprobe_events
 	act opens 2 0 "$PWD/there"
 	traced trace_kprobe -k do_sys_openat2 --stack
@@ -374,7 +376,7 @@ big() {
 	[ "$(lines '<stack trace>')" = 2 ]
 }
 
-@test "trace_kprobe: a call whose string does not fit into a page has a line without it" {
+@test "trace_kprobe: prints a call without a string that does not fit into a page" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
 	act opens 3 2 "$path"
@@ -396,7 +398,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
-@test "trace_kprobe: two functions at once with a string among their arguments" {
+@test "trace_kprobe: records two functions at once that have a string among their arguments" {
 	uses kprobe_events
 	grep -q ' t do_filp_open$\| T do_filp_open$' /proc/kallsyms || skip "needs do_filp_open"
 	act opens 3 2 "$PWD/there"
@@ -406,9 +408,9 @@ big() {
 	[ "$(grep -vc '^#' got)" = 10 ]
 }
 
-@test "trace_kprobe: no function, or one that is not there: one line, with the nearest" {
+@test "trace_kprobe: reports no function or an unknown function on one line, with the nearest name" {
 	uses kprobe_events
-	refuses 'which functions? --function names them' trace_kprobe
+	refuses 'no function is named; give --function' trace_kprobe
 	refuses "'*_getppid' is not the name of a function; tfs-function -l prints names" \
 		trace_kprobe --function do_exit "'*_getppid'"
 	status=0
@@ -421,7 +423,7 @@ big() {
 	no_probes
 }
 
-@test "trace_kprobe: where the kernel has none, --check says what it lacks" {
+@test "trace_kprobe: --check says what the kernel lacks if it has no kprobes" {
 	need_tracefs
 	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
 	for hook in trace_kprobe trace_exec trace_open; do
@@ -432,7 +434,8 @@ big() {
 
 # ---- trace_exec ----------------------------------------------------------------------------
 
-@test "trace_exec: each program that is started, with all its words and none behind them" {
+# bats test_tags=quick
+@test "trace_exec: records each program that is started, with all its words and no others" {
 	uses kprobe_events
 	act execs 5 3 one "two words" ''
 	traced trace_exec
@@ -440,7 +443,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
-@test "trace_exec: --words cuts, and is a number that the kernel takes" {
+@test "trace_exec: --words limits the words, and must be a number that the kernel accepts" {
 	uses kprobe_events
 	act execs 5 3 one "two words" ''
 	traced trace_exec --words 2
@@ -453,7 +456,7 @@ big() {
 	[ "$(lines ': exec3: ')" = 1 ]
 }
 
-@test "trace_exec: an exec whose words do not fit into a page has a line without them" {
+@test "trace_exec: prints an exec without words that do not fit into a page" {
 	uses kprobe_events
 	act execs 3 0 "$(big 3900)"
 	traced trace_exec
@@ -469,7 +472,7 @@ big() {
 	done
 }
 
-@test "trace_exec: --failed has a line for a file whose path does not fit into a page" {
+@test "trace_exec: --failed prints a line for a file whose path does not fit into a page" {
 	uses kprobe_events
 	long=$(printf '/%.0s' {1..4080})${PROG#/}/acts
 	start_session trace_exec --output fifo --pid $$ --failed
@@ -482,7 +485,7 @@ big() {
 	run -1 grep ': exec[_o0-9]*pen: .*////\|: exec2: .*////' got
 }
 
-@test "trace_exec: --failed has what was tried and the error, too" {
+@test "trace_exec: --failed also prints what was tried, and the error" {
 	uses kprobe_events
 	act execs 2 3 one
 	traced trace_exec --failed
@@ -507,7 +510,8 @@ big() {
 
 # ---- trace_open ----------------------------------------------------------------------------
 
-@test "trace_open: each file that is opened, with what came of it" {
+# bats test_tags=quick
+@test "trace_open: records each file that is opened, and the result" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
 	traced trace_open
@@ -516,7 +520,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 20 ]
 }
 
-@test "trace_open: --failed has those that fail, with path and error" {
+@test "trace_open: --failed prints the opens that fail, with path and error" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
 	traced trace_open --failed
@@ -526,7 +530,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_open: an open whose path does not fit into a page has a line without it" {
+@test "trace_open: prints an open without a path that does not fit into a page" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
 	event='open_long: .* flags=0x[0-9a-f]*'
@@ -544,7 +548,7 @@ big() {
 	[ "$(grep -c '^#' got)" = 0 ]
 }
 
-@test "trace_open: a path makes no fields of its own, before Linux 6.9" {
+@test "trace_open: a path forges no fields, before Linux 6.9" {
 	uses kprobe_events
 	! grep -q 'return probes.*\$arg' "$TRACEFS/README" ||
 		skip "needs a kernel that reads no arguments at returns, before 6.9"
@@ -554,7 +558,7 @@ big() {
 	run -1 grep -E ' flags=0x7 lat=' got
 }
 
-@test "trace_open: a path that could not be read is (fault), and never an empty one" {
+@test "trace_open: prints (fault) for a path that cannot be read, and never an empty path" {
 	uses kprobe_events
 	printf '%s\0' "$PWD/there" >name
 	act unread 20 5 "$PWD/name"
@@ -596,7 +600,8 @@ port() {
 	sed -n 's/^port //p' ready
 }
 
-@test "trace_tcp: connects of a program, as many as it made, by the program alone" {
+# bats test_tags=quick
+@test "trace_tcp: records as many connects as a program made, and no other program's" {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 6
 	traced trace_tcp --connect
@@ -604,7 +609,7 @@ port() {
 	[ "$(grep -vc '^#' got)" = 6 ]
 }
 
-@test "trace_tcp: connects and accepts of a port, whoever's they are; --states has every change" {
+@test "trace_tcp: records connects and accepts of a port by any task, and --states every change" {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 6
 	start_session trace_tcp --output fifo --all --port "$(port)"
@@ -628,7 +633,7 @@ port() {
 	[ "$(lines 'oldstate=TCP_SYN_RECV newstate=TCP_ESTABLISHED$')" = 6 ]
 }
 
-@test "trace_tcp: packets that are sent again" {
+@test "trace_tcp: records packets that are sent again" {
 	need_tracefs events/tcp/tcp_retransmit_skb
 	act retransmits 1
 	start_session trace_tcp --output fifo --all --retransmit --port 1 "$(port)"

@@ -73,7 +73,8 @@ refuses() {
 	nothing_left
 }
 
-@test "trace_process: exit codes are those that wait gives: of exit, of signals, of a child that execs" {
+# bats test_tags=quick
+@test "trace_process: prints the exit codes that wait gives: of exit, of signals, of a child that execs" {
 	scene ends
 	traced --trace lifecycle
 	[ "$(ends_of got)" = "$ENDS" ]
@@ -82,7 +83,7 @@ refuses() {
 	[ "$(wc -l <got)" = 20 ]
 }
 
-@test "trace_process: of threads, too: own codes, those of exit_group, of exec and of signals" {
+@test "trace_process: prints the exit codes of threads: their own, of exit_group, of exec and of signals" {
 	scene threads
 	traced --trace lifecycle
 	ends_of got | sort >ends
@@ -128,12 +129,12 @@ killed() {
 	finishes "$READER" 0
 }
 
-@test "trace_process: who dies of a stranger's signal ends with it" {
+@test "trace_process: prints the end of a process that an unrelated task's signal kills" {
 	killed waits TERM KILL HUP ALRM
 	[ "$(ends_of got)" = $'b 15\nc 9\nd 1\ne 14\na 0' ]
 }
 
-@test "trace_process: a core that was dumped is 0x80 of the code" {
+@test "trace_process: adds 0x80 to the exit code if a core was dumped" {
 	ulimit -c unlimited
 	killed core SEGV
 	[ -n "$(compgen -G 'core*')" ] ||
@@ -141,7 +142,7 @@ killed() {
 	[ "$(ends_of got)" = $'b 139\na 0' ]
 }
 
-@test "trace_process: every line is of the form that the seed of it had" {
+@test "trace_process: prints every line in the documented form" {
 	scene ends
 	traced
 	hex='0x[0-9a-f]+'
@@ -153,7 +154,7 @@ killed() {
 	[[ ${line:23} =~ ^\ *[0-9]+\ {1,9}[0-9]+\.[0-9]{6}\ exit\ 768$ ]]
 }
 
-@test "trace_process: calls and their returns, with what went wrong" {
+@test "trace_process: prints calls and their returns, with the error" {
 	scene uids
 	traced --trace syscalls
 	[ "$(getppids got)" = 15 ]
@@ -162,7 +163,7 @@ killed() {
 	run -1 grep -Ev ' syscall (-?[0-9]+ \[|rc )' got
 }
 
-@test "trace_process: signals as they are delivered" {
+@test "trace_process: prints signals as they are delivered" {
 	scene ends
 	traced --trace signals
 	# SIGCHLD, that is ignored, to who had it blocked for a moment, as in libc's fork
@@ -181,13 +182,13 @@ signals_of() {
 	told "$1" | sed -n 's/ signal \([0-9]*\) .*/ \1/p' | grep -v ' 17$'
 }
 
-@test "trace_process: a signal that ends a process is the one that was sent, be it a stranger's" {
+@test "trace_process: prints the sent signal that ends a process, even from an unrelated task" {
 	killed waits TERM USR1 KILL USR2 HUP
 	[ "$(ends_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1\na 0' ]
 	[ "$(signals_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1' ]
 }
 
-@test "trace_process: a stranger's signal is the one that was sent for --trace signals alone, too" {
+@test "trace_process: prints an unrelated task's signal for --trace signals alone, too" {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
 	scene waits 3
 	start_session trace_process --output fifo --trace signals --pid "$CALLS"
@@ -217,12 +218,12 @@ learns() {
 	[ "$status" = 0 ]
 }
 
-@test "trace_process: the kernel's codes: of who is killed even before the end, and each told once" {
+@test "trace_process: prints the kernel's code once per task, even for a task that is killed near the end" {
 	learns told
 	[ "$output" = $'killed: 15\nthree: 768\nterm: 15\ntwice: -1' ]
 }
 
-@test "trace_process: no code is waited for that the kernel could not tell, a socket being full" {
+@test "trace_process: waits for no code that the kernel could not send because a socket was full" {
 	local begun=$SECONDS
 	learns lost 60
 	[ "$output" = 'known: 0' ]
@@ -230,12 +231,12 @@ learns() {
 	[ $((SECONDS - begun)) -lt $((20 * SLOW)) ]
 }
 
-@test "trace_process: the code of an earlier task of the same pid is not taken for the later one's" {
+@test "trace_process: does not give the code of an earlier task with the same pid to a later task" {
 	learns again
 	[ "$output" = 'killed: 15' ]
 }
 
-@test "trace_process: --uid: lines while the real user is this one, through every change" {
+@test "trace_process: --uid: prints lines while the real user is that user, through every change" {
 	for want in "0 5" "1234 7" "4321 3" "77 0"; do
 		scene uids
 		traced --trace syscalls --uid "${want% *}"
@@ -243,7 +244,7 @@ learns() {
 	done
 }
 
-@test "trace_process: --uid without calls follows those that change it, and shows none" {
+@test "trace_process: --uid without calls follows the calls that change the user, and prints none of them" {
 	scene uids
 	traced --trace lifecycle --uid 1234
 	[ "$(told got)" = "a exit 0" ]
@@ -252,7 +253,7 @@ learns() {
 	[ ! -s got ]
 }
 
-@test "trace_process: --comm: lines while the name is this, through prctl, fork and exec" {
+@test "trace_process: --comm: prints lines while the name is that name, through prctl, fork and exec" {
 	for want in "process 1" "one 2" "two words 7" "tw 0"; do
 		scene names
 		traced --trace syscalls --comm "'${want% *}'"
@@ -264,7 +265,7 @@ learns() {
 	[ "$(told got)" = $'a exec\na exit 256' ] || [[ $(told got) == a\ ex* ]]
 }
 
-@test "trace_process: --uid and --comm are both asked" {
+@test "trace_process: --uid and --comm must both match" {
 	scene uids
 	traced --trace syscalls --uid 4321 --comm process
 	[ "$(getppids got)" = 3 ]
@@ -281,14 +282,14 @@ learns() {
 	[ "$(sed 's/flags.*/flags/' lines)" = $'a fork b flags\na exit 0\na exec\na exit 0' ]
 }
 
-@test "trace_process: a task stays where it is however many are added, and is gone when it is pruned" {
+@test "trace_process: keeps each task in its place when tasks are added, and removes pruned tasks" {
 	run -0 "$PROG/commtable" 100000
 	[ "$output" = 'added: 100000 tasks, 0 moved, 0 missing, 0 too many
 pruned: 50000 tasks, 0 moved, 0 missing, 0 too many
 again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 }
 
-@test "trace_process: a name with lines in it makes none" {
+@test "trace_process: a name with newlines adds no lines" {
 	scene hostile
 	traced
 	[ "$(getppids got)" = 1 ]
@@ -296,7 +297,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	run -1 grep ' exec$' got
 }
 
-@test "trace_process: --format text: the kernel's, of the same events, as often" {
+@test "trace_process: --format text prints the kernel's text for the same events, as often" {
 	scene ends
 	traced --trace lifecycle --format text
 	[ "$(grep -c ': sched_process_exit: ' got)" = 10 ]
@@ -322,7 +323,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	[ "$(ends_of got)" = "$ENDS" ]
 }
 
-@test "trace_process: of a trace.dat, tfs-report -P has the same lines" {
+@test "trace_process: tfs-report -P prints the same lines for a trace.dat" {
 	scene ends
 	start_session trace_process --output dat --pid "$CALLS"
 	release
@@ -344,7 +345,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	[ "$(getppids got)" = 15 ]
 }
 
-@test "trace_process: two sessions at once, each with a filter of its own" {
+@test "trace_process: two sessions at once each have a filter of their own" {
 	scene uids
 	one=$CALLS one_go=$GO
 	start_session trace_process --output fifo --trace syscalls --uid 4321 --pid "$one"
@@ -368,7 +369,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	[ "$(getppids got.one)" = 3 ]
 }
 
-@test "trace_process: --all with --comm: lines of that program, and of no other" {
+@test "trace_process: --all with --comm prints lines of that program, and of no other program" {
 	scene names
 	start_session trace_process --output fifo --all --comm "'two words'" --trace syscalls
 	read_by cat >got
@@ -381,7 +382,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	run -1 grep -Ev '^       two words ' got
 }
 
-@test "trace_process: bad input: one line, and nothing is begun" {
+@test "trace_process: reports bad input on one line, and begins nothing" {
 	need_tracefs events/raw_syscalls
 	refuses "--trace: 'nonsense' is not one of syscalls, signals, lifecycle" --trace nonsense
 	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
@@ -395,6 +396,6 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 		--args "--pid $$ --uid 1 2"
 	refused 100 "--format: 'xml' is not one of process|text" --run trace_process \
 		--args "--pid $$ --format xml"
-	refused 100 "trace_process: nobody to trace; name them with --pid, or see --describe trace_process" \
+	refused 100 "trace_process: no task is selected; give --pid, or see --describe trace_process" \
 		--run trace_process --args "--uid 0 --comm x"
 }

@@ -37,7 +37,8 @@ stop_flight() {
 	[ ! -s err ]
 }
 
-@test "trace_flight: SIGUSR1 to the manager makes a dump, with no reader, and the session goes on" {
+# bats test_tags=quick
+@test "trace_flight: SIGUSR1 to the manager makes a dump without a reader, and the session goes on" {
 	calls 1000
 	flight -e sys_enter_getppid sched_process_exit --dumps 3 --dump-on SIGUSR1
 	for n in 1 2 3 4; do
@@ -50,7 +51,7 @@ stop_flight() {
 	left dump.2 dump.3 dump.4
 }
 
-@test "trace_flight: --dump-on an event: all that was before it, to its own line" {
+@test "trace_flight: --dump-on an event: the dump holds everything up to the line of that event" {
 	calls 1000
 	flight -e sys_enter_getppid sched_process_exit --dump-on "'sched_process_exit:pid == $CALLS'"
 	release
@@ -61,7 +62,7 @@ stop_flight() {
 	left dump.1
 }
 
-@test "trace_flight: --dump-on takes SYSTEM:EVENT and globs, and a filter that holds for none makes no dump" {
+@test "trace_flight: --dump-on takes SYSTEM:EVENT and globs, and makes no dump if the filter matches nothing" {
 	calls 10
 	flight -e sys_enter_getppid --dump-on "'sched:sched_process_e[x]it:pid == 1'"
 	release
@@ -75,7 +76,7 @@ stop_flight() {
 	left dump.1
 }
 
-@test "trace_flight: a reader gets the path of each dump, a line, and the end" {
+@test "trace_flight: prints the path of each dump to a reader, a line each, and then the end" {
 	calls 10
 	flight -e sys_enter_getppid
 	read_by cat >got
@@ -89,7 +90,7 @@ stop_flight() {
 	left dump.1 dump.2
 }
 
-@test "trace_flight: a reader that is killed is followed by another, which gets the paths and events that came later" {
+@test "trace_flight: a killed reader can be followed by another, which gets the later paths and events" {
 	calls 10
 	flight -e sys_enter_getppid
 	kill -USR1 "$SESSION"
@@ -111,7 +112,7 @@ stop_flight() {
 	left dump.1 dump.2
 }
 
-@test "trace_flight: without --dump-on the end brings what was recorded to the reader of the trace" {
+@test "trace_flight: without --dump-on it prints the recorded events to the reader of the trace at the end" {
 	mkfifo stay
 	# whatever ends it: the last task, a signal, the time limit
 	for how in task signal time; do
@@ -139,7 +140,7 @@ stop_flight() {
 	done
 }
 
-@test "trace_flight: what the end brings is a line a packet, after the paths of the dumps" {
+@test "trace_flight: the events at the end are one line per packet, after the paths of the dumps" {
 	calls 20
 	flight -e sys_enter_getppid
 	read_by "$BASH" -c 'while dd bs=4096 count=1 of=packet 2>/dev/null && [ -s packet ]; do
@@ -156,7 +157,7 @@ stop_flight() {
 	left dump.1
 }
 
-@test "trace_flight: without a reader the end makes a dump, but not of nothing" {
+@test "trace_flight: without a reader it makes a dump at the end, unless nothing was recorded" {
 	calls 100
 	flight -e sys_enter_getppid
 	release
@@ -169,7 +170,7 @@ stop_flight() {
 	nothing_left
 }
 
-@test "trace_flight: --dump json, dat and --per-cpu at the end: lines of JSON, and files where it must be files" {
+@test "trace_flight: --dump json, dat and --per-cpu print JSON lines at the end, or files where only files will do" {
 	calls 10
 	flight -e sys_enter_getppid --dump json
 	read_by cat >got
@@ -194,7 +195,7 @@ stop_flight() {
 	done
 }
 
-@test "trace_flight: --dump-on end: the end makes a dump, of nothing as well" {
+@test "trace_flight: --dump-on end makes a dump at the end, even if nothing was recorded" {
 	calls 10
 	flight -e sys_enter_getppid --dump-on end
 	read_by cat >got
@@ -222,7 +223,7 @@ run_flight() {
 	[ "$status" = "$want" ] && [ ! -s err ]
 }
 
-@test "trace_flight: --dump-on fail: a dump when the program fails or dies by a signal, and no other" {
+@test "trace_flight: --dump-on fail makes a dump only if the program fails or dies by a signal" {
 	run_flight 0 --dump-on fail -- true
 	[ ! -s got ]
 	nothing_left
@@ -241,7 +242,7 @@ run_flight() {
 	done
 }
 
-@test "trace_flight: tfs-run shows what was recorded at the end, and passes SIGUSR1 on" {
+@test "trace_flight: tfs-run prints the recorded events at the end, and passes SIGUSR1 on" {
 	run_flight 3 -- sh -c 'exit 3'
 	[ "$(grep -c ': sys_execve(' got)" -ge 1 ]
 	nothing_left
@@ -269,7 +270,7 @@ run_flight() {
 	left dump.1 trace
 }
 
-@test "trace_flight: a dump is what a recording of everything has" {
+@test "trace_flight: a dump holds the same events as a recording of everything" {
 	calls 5000
 	flight -e sys_enter_getppid --buffer 64
 	one=$SESSION here=$HERE
@@ -301,7 +302,7 @@ run_flight() {
 	left dump.1
 }
 
-@test "trace_flight: two at once do not see each other's events, nor what makes the other's dump" {
+@test "trace_flight: two sessions at once do not see each other's events or dump triggers" {
 	calls 100
 	flight -e sys_enter_getppid --dump-on sched_process_exit
 	one=$SESSION here=$HERE go=$GO
@@ -324,7 +325,7 @@ run_flight() {
 	left dump.1
 }
 
-@test "trace_flight: state, dropped and reset are the session's, and --locked makes none" {
+@test "trace_flight: state, dropped and reset belong to the session, and --locked makes none" {
 	calls 10000
 	flight -e sys_enter_getppid --buffer 64
 	[ "$(cd "$HERE" && echo *)" = 'dropped reset state trace' ]
@@ -342,7 +343,7 @@ run_flight() {
 	left dump.1
 }
 
-@test "trace_flight: --dump dat and --per-cpu" {
+@test "trace_flight: --dump dat and --per-cpu make files of that kind" {
 	calls 300 2
 	flight -e sys_enter_getppid --dump dat --per-cpu --dump-on "'sched_process_exit:pid == $CALLS'"
 	release
@@ -351,7 +352,7 @@ run_flight() {
 	rm -r "$HERE"
 }
 
-@test "trace_flight: tfs-run shows the paths" {
+@test "trace_flight: tfs-run prints the paths" {
 	need_tracefs events/syscalls
 	tfs-run trace_flight -e sys_enter_execve --instance "$MARK" --dump-on sched_process_exit -- \
 		true >out
@@ -361,7 +362,7 @@ run_flight() {
 	left dump.1
 }
 
-@test "trace_flight: who is killed, whoever: whole dumps stay and nothing else" {
+@test "trace_flight: leaves complete dumps and nothing else, whichever process is killed" {
 	for whom in manager janitor stream; do
 		calls 10
 		flight -e sys_enter_getppid --dump-on sched_process_exit
@@ -383,7 +384,7 @@ run_flight() {
 	done
 }
 
-@test "trace_flight: when all are killed the next session sweeps up, and the dumps stay" {
+@test "trace_flight: the next session removes what killed sessions left, but not their dumps" {
 	calls 10
 	flight -e sys_enter_getppid --dump-on sched_process_exit
 	kill -USR1 "$SESSION"
@@ -398,18 +399,18 @@ run_flight() {
 	left dump.1
 }
 
-@test "trace_flight: a session's name is taken as long as its dumps are there" {
+@test "trace_flight: refuses a session name as long as its dumps exist" {
 	calls 10
 	flight -e sys_enter_getppid
 	kill -USR1 "$SESSION"
 	eventually there dump.1
 	stop_flight
-	refused 111 "$HERE is there, with what a session of that name left; remove it, or give --instance another name" \
+	refused 111 "$HERE exists already, left by a session of that name; remove it, or give --instance another name" \
 		--run trace_flight --args "--instance $MARK --pid $CALLS -e sys_enter_getppid"
 	left dump.1
 }
 
-@test "trace_flight: what its stream refuses as misuse ends with 100, as other wrong options do" {
+@test "trace_flight: a usage error of its stream ends the session with 100" {
 	need_tracefs
 	args="--instance $MARK --pid $$ -e sched_switch"
 	usage=$(tfs-flight --help | head -n 1)
@@ -421,7 +422,7 @@ run_flight() {
 	nothing_left
 }
 
-@test "trace_flight: --check makes no dump, whatever makes one at the end" {
+@test "trace_flight: --check makes no dump, whichever option makes a dump at the end" {
 	need_tracefs
 	for on in '' '--dump-on end' '--dump-on fail' '--dump-on sched_switch' '--output file'; do
 		run -0 "$MANAGER" --check trace_flight --args \
@@ -436,15 +437,15 @@ run_flight() {
 	done
 }
 
-@test "trace_flight: bad input: one line, and nothing is begun" {
+@test "trace_flight: reports bad input on one line, and begins nothing" {
 	need_tracefs
 	calls 1
 	args="--instance $MARK --pid $CALLS -e sched_switch"
 	mkdir -p "$TFS_RUNDIR/ftrace" # what is left there is to be seen
-	refused 100 'which events? --event names them' --run trace_flight --args "--pid $CALLS"
+	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
 	refused 111 "no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
-	refused 100 "trace_flight makes files of its own, and --output dat none" \
+	refused 100 "trace_flight writes its own files, so --output dat is not possible" \
 		--run trace_flight --args "$args --output dat"
 	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
 	refused 111 "unable to tell the time by this trace_clock, for -b" \

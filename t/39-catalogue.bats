@@ -41,7 +41,8 @@ signals() {
 	CALLS=$PID GO=go
 }
 
-@test "trace_signal: each that is sent and each that is delivered" {
+# bats test_tags=quick
+@test "trace_signal: prints each signal that is sent and each that is delivered" {
 	need_tracefs events/signal
 	signals
 	traced trace_signal
@@ -50,7 +51,7 @@ signals() {
 	[ "$(grep -c ": signal_generate: sig=28 .* pid=$CALLS " got)" = 1 ]
 }
 
-@test "trace_signal: --signal takes names and numbers, --only a side" {
+@test "trace_signal: --signal takes names and numbers, and --only one side" {
 	need_tracefs events/signal
 	signals
 	traced trace_signal --signal USR1 --only sent
@@ -65,7 +66,7 @@ signals() {
 	[ "$(grep -vc '^#' got)" = 2 ]
 }
 
-@test "trace_signal: --to, with --all, finds who sends to a task" {
+@test "trace_signal: --to with --all finds the sender of a task's signals" {
 	need_tracefs events/signal
 	calls 1
 	me=$BASHPID
@@ -79,7 +80,7 @@ signals() {
 	[ "$(grep -vc '^#' got)" = 2 ]
 }
 
-@test "trace_signal: --to leaves out what strangers get, sent and delivered" {
+@test "trace_signal: --to leaves out the signals of unrelated tasks, sent and delivered" {
 	need_tracefs events/signal
 	signals
 	task=$CALLS
@@ -112,7 +113,7 @@ signals() {
 	stop_session
 }
 
-@test "trace_signal: a signal that is none is refused" {
+@test "trace_signal: refuses an invalid signal" {
 	need_tracefs events/signal
 	calls 1
 	refuses trace_signal 100 "no signal is called 'USR3'; kill -l prints their names" \
@@ -127,7 +128,8 @@ signals() {
 # ---- trace_sched ----------------------------------------------------------------------
 
 # a pair of tasks that hand a byte to and fro: each is woken as often as it reads
-@test "trace_sched: each wake-up and switch of a task, and the wait between them" {
+# bats test_tags=quick
+@test "trace_sched: prints each wake-up and switch of a task, and the wait between them" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
 	start_session trace_sched --output fifo --pid "$CALLS" --events
@@ -174,7 +176,7 @@ same_clock() {
 	[ "${TFS_VARIANT-}" != vm ]
 }
 
-@test "trace_sched: tasks that yield to each other wait as often, and as long, as they do" {
+@test "trace_sched: tasks that yield to each other wait as often and as long as they yield" {
 	need_tracefs events/sched/sched_wakeup
 	local whom status=0 pid shown counted us counted_us
 	"$PROG/waits" yields 1 1 <<<go >tried || status=$?
@@ -208,7 +210,7 @@ same_clock() {
 }
 
 # Where a kernel keeps some switches to itself, the last line has as many as are missing.
-@test "trace_sched: under overload, each wait that the scheduler counts" {
+@test "trace_sched: prints each wait that the scheduler counts, under overload" {
 	need_tracefs events/sched/sched_wakeup
 	local n=0 all=0 missing pid shown counted us counted_us
 	hold_waits loops 4 200
@@ -231,7 +233,7 @@ same_clock() {
 	[ "$n" -ge $((all * 98 / 100)) ]
 }
 
-@test "trace_sched: a trace in which nothing is missing ends without a remark" {
+@test "trace_sched: a complete trace ends without a comment line" {
 	need_tracefs events/sched/sched_wakeup
 	hold_waits loops 1 1
 	traced trace_sched
@@ -239,7 +241,7 @@ same_clock() {
 	[ "$(grep -c '^#' got)" = 0 ]
 }
 
-@test "trace_sched: --slower lets through waits of so long" {
+@test "trace_sched: --slower passes waits that take at least so long" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
 	traced trace_sched --slower 2000000000
@@ -266,7 +268,8 @@ undo() {
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 
-@test "trace_block: each request of a device, with how long it took" {
+# bats test_tags=quick
+@test "trace_block: prints each request of a device, with its duration" {
 	loop
 	start_session trace_block --output fifo --all --device "$LOOP"
 	read_by cat >got
@@ -278,7 +281,7 @@ undo() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_block: the flush of an fsync, with how long it took" {
+@test "trace_block: prints the flush of an fsync, with its duration" {
 	loop
 	start_session trace_block --output fifo --all --device "$LOOP"
 	read_by cat >got
@@ -293,7 +296,7 @@ undo() {
 	[ "$(grep -c '^#' got)" = 0 ]
 }
 
-@test "trace_block: --pid: the requests of that task and its children, and no stranger's" {
+@test "trace_block: --pid: prints the requests of that task and its children, and no others" {
 	loop
 	# the one that is traced starts a child, which writes as well
 	mkfifo gate
@@ -313,7 +316,7 @@ undo() {
 	run -1 grep unpaired got
 }
 
-@test "trace_block: --events with --pid: issue and completion of the requests of that task" {
+@test "trace_block: --events with --pid: prints issue and completion of that task's requests" {
 	loop
 	act blocks 8 0 "/dev/$LOOP"
 	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP" --events
@@ -327,7 +330,7 @@ undo() {
 	[ "$(grep -vc '^#' got)" = 16 ]
 }
 
-@test "trace_block: --pid: the flushes that the task waits for, and no stranger's" {
+@test "trace_block: --pid: prints the flushes that the task waits for, and no others" {
 	loop
 	act fsyncs 3 0 "/dev/$LOOP"
 	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP"
@@ -342,7 +345,7 @@ undo() {
 	[ "$(grep -vc '^#' got)" = 6 ]
 }
 
-@test "trace_block: --pid: what another task writes back of the page cache is that one's" {
+@test "trace_block: --pid: a write-back of the page cache belongs to the task that does the write-back" {
 	loop
 	calls 1 # the session lasts longer than the task
 	calls_go=$GO
@@ -361,14 +364,14 @@ undo() {
 	[ ! -s got ]
 }
 
-@test "trace_block: tfs-run shows the requests of the program that it runs" {
+@test "trace_block: tfs-run prints the requests of the program that it runs" {
 	loop
 	tfs-run trace_block --device "$LOOP" -- "$PROG/acts" blocks 8 0 "/dev/$LOOP" </dev/null >got
 	[ "$(grep -c ': block_rq_complete: .*by=acts ' got)" = 8 ]
 	nothing_left
 }
 
-@test "trace_block: says in --describe what selectors mean, and refuses --parent" {
+@test "trace_block: --describe says what selectors mean, and --parent is refused" {
 	need_tracefs events/block/block_rq_complete
 	"$MANAGER" --describe trace_block >out
 	grep -qx 'with selectors: requests that these tasks and their children queue, and flushes that they wait for' out
@@ -377,7 +380,7 @@ undo() {
 		--parent "$CALLS"
 }
 
-@test "trace_block: killed at once with its janitor, both of its instances are swept up" {
+@test "trace_block: the next session removes both instances of a session that was killed with its janitor" {
 	need_tracefs events/block/block_rq_complete
 	calls 1
 	start_session trace_block --pid "$CALLS"
@@ -400,7 +403,7 @@ reads_of() {
 	echo "$reads"
 }
 
-@test "trace_block: with --all as many requests as the disk counts, though their interrupts hit the session" {
+@test "trace_block: with --all it prints as many requests as the disk counts, though interrupts hit the session" {
 	need_tracefs events/block/block_rq_complete
 	[ "${TFS_VARIANT-}" = vm ] && [ -b /dev/vda ] || skip "needs a guest's disk, /dev/vda"
 	# one processor for all: there the stream is hit by interrupts
@@ -418,7 +421,7 @@ reads_of() {
 	run ! grep '^#' got
 }
 
-@test "trace_block: of what is no block device: one line" {
+@test "trace_block: reports a file that is no block device on one line" {
 	need_tracefs events/block/block_rq_complete
 	refuses trace_block 100 \
 		"null is not a block device; ${TRACER_SYSFS_PATH:-/sys}/class/block has their names" \
@@ -428,7 +431,8 @@ reads_of() {
 
 # ---- trace_count -----------------------------------------------------------------------
 
-@test "trace_count: the calls of a task, by name" {
+# bats test_tags=quick
+@test "trace_count: counts the calls of a task, by name" {
 	need_tracefs events/syscalls
 	calls 1000
 	traced trace_count
@@ -436,7 +440,7 @@ reads_of() {
 	[ "$(grep -c ' sys_enter_exit_group$' got)" = 1 ]
 }
 
-@test "trace_count: --syscall, --top and --key" {
+@test "trace_count: --syscall, --top and --key limit and group the counts" {
 	need_tracefs events/syscalls
 	calls 1000 2
 	traced trace_count --syscall getppid exit_group --top 1
@@ -462,7 +466,7 @@ reads_of() {
 "
 }
 
-@test "trace_count: --key takes a field that is called as the task is, with a dot" {
+@test "trace_count: --key with a dot in front takes a field that is named like a task key" {
 	need_tracefs events/signal
 	calls 1
 	start_session trace_count --output fifo --all --event signal_generate --key .comm .pid
@@ -493,14 +497,14 @@ reads_of() {
 	[[ $(cat got) =~ ^\ +500\ .*sys_getppid$ ]]
 }
 
-@test "trace_count: a task that does nothing of it: no line, and the session ends well" {
+@test "trace_count: a task without any such call gives no line, and the session ends well" {
 	need_tracefs events/syscalls
 	calls 1
 	traced trace_count --syscall reboot
 	[ ! -s got ]
 }
 
-@test "trace_count: an event that is not there is refused with the nearest" {
+@test "trace_count: refuses an unknown event, and suggests the nearest name" {
 	need_tracefs
 	calls 1
 	refuses trace_count 111 "no event is called 'sched_swich'; is it sched_switch?" \
@@ -509,7 +513,8 @@ reads_of() {
 
 # ---- trace_function --------------------------------------------------------------------
 
-@test "trace_function: each call of a function, as often as it was called" {
+# bats test_tags=quick
+@test "trace_function: prints each call of a function, as often as it was called" {
 	need_functions
 	calls 1000
 	traced trace_function --function '*sys_getppid'
@@ -517,7 +522,7 @@ reads_of() {
 	[ "$(grep -vc '^#' got)" = 1000 ]
 }
 
-@test "trace_function: children and threads are followed" {
+@test "trace_function: follows children and threads" {
 	need_functions
 	calls 100 2 3
 	traced trace_function --function '*sys_getppid'
@@ -525,7 +530,7 @@ reads_of() {
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
 
-@test "trace_function: --not takes some of them away" {
+@test "trace_function: --not leaves out some of the functions" {
 	need_functions
 	calls 100
 	traced trace_function --function '*sys_getppid' '*sys_exit_group' --not '*sys_getppid'
@@ -558,10 +563,10 @@ reads_of() {
 	[ "$(grep -vc '^#' got.one)" = 100 ]
 }
 
-@test "trace_function: none, or one that is not there, is refused with the nearest" {
+@test "trace_function: refuses no function, or an unknown function with the nearest name" {
 	need_functions
 	calls 1
-	refuses trace_function 100 'which functions? --function names them' --pid "$CALLS"
+	refuses trace_function 100 'no function is named; give --function' --pid "$CALLS"
 	refuses trace_function 111 \
 		"the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
 		--pid "$CALLS" --function vfs_open vfs_raed
@@ -572,7 +577,7 @@ reads_of() {
 	done
 }
 
-@test "trace_function: --parent is refused, as the parents' own calls cannot be left out" {
+@test "trace_function: refuses --parent, because the parents' own calls cannot be left out" {
 	need_functions
 	calls 1
 	refuses trace_function 111 "--parent: the parents' own calls of functions cannot be left out" \
@@ -588,7 +593,8 @@ need_graph() {
 		skip "needs function_graph in instances, which Linux 6.12 has"
 }
 
-@test "trace_graph: each call of a function with how long it took" {
+# bats test_tags=quick
+@test "trace_graph: prints each call of a function with its duration" {
 	need_graph
 	calls 100
 	traced trace_graph --function '*sys_getppid'
@@ -596,7 +602,7 @@ need_graph() {
 	[ "$(grep -c ' us ' got)" = 100 ]
 }
 
-@test "trace_graph: --slower lets through what took so long, with its name" {
+@test "trace_graph: --slower passes calls that take at least so long, with their names" {
 	need_graph
 	calls 10
 	traced trace_graph --function '*sys_getppid' '*sys_exit_group' --slower 0
@@ -606,7 +612,7 @@ need_graph() {
 	[ "$(grep -vc '^#' got)" = 0 ]
 }
 
-@test "trace_graph: a kernel that has it for the whole machine only is told so" {
+@test "trace_graph: says when the kernel can set it for the whole machine only" {
 	need_functions
 	new_instance
 	! grep -qw function_graph "$DIR/available_tracers" ||
@@ -619,7 +625,8 @@ need_graph() {
 
 # ---- trace_hist ------------------------------------------------------------------------
 
-@test "trace_hist: the kernel's histogram, with exact hits" {
+# bats test_tags=quick
+@test "trace_hist: prints the kernel's histogram, with exact hits" {
 	need_hist
 	need_tracefs events/raw_syscalls/sys_enter/hist
 	calls 1000
@@ -652,7 +659,7 @@ getppids() {
 	hits=$(sed -n 's/^    Hits: //p' got)
 }
 
-@test "trace_hist: --pid counts that task, its threads and children, no stranger, and nobody who is born later" {
+@test "trace_hist: --pid counts that task, its threads and children, but no task born later and no others" {
 	need_hist
 	need_tracefs events/raw_syscalls/sys_enter/hist
 	getppids 1000
@@ -664,14 +671,14 @@ getppids() {
 	[ "$hits" = 0 ]
 }
 
-@test "trace_hist: a filter that closes early, two events, no key, a bad key: one line, the kernel's caret" {
+@test "trace_hist: reports a bad filter, a second event, a missing or bad key on one line, with the kernel's caret" {
 	need_hist
 	calls 1
 	refuses trace_hist 100 "--filter: a parenthesis closes what none opened: 'id > 0) || (id > 1'" \
 		--pid "$CALLS" --event sys_enter --key id --filter "'id > 0) || (id > 1'"
 	refuses trace_hist 100 'trace_hist: --parent: its events belong to no task; use --pid' \
 		--parent "$CALLS" --event sched_switch --key prev_pid
-	refuses trace_hist 100 'of which event, by which key? --event and --key' --all --event sched_switch
+	refuses trace_hist 100 'an event or a key is missing; give --event and --key' --all --event sched_switch
 	refuses trace_hist 100 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \
 		--all --event "'sched_s*'" --key prev_pid
 	status=0

@@ -98,9 +98,9 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	[ -z "$stderr" ]
 }
 
-@test "blk-trace: what is no command, kind, pid, range or size is refused" {
+@test "blk-trace: refuses an invalid command, kind, pid, range or size" {
 	for try in 'nothing to do|' "no such command: 'begin'|begin loop0" \
-		'setup which device?|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
+		'setup: no device|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
 		"not a kind of action: ''|-a ,read setup loop0" "not a pid: '0'|-p 0 setup loop0" \
 		"not FROM-TO in sectors: '9-8'|-l 9-8 setup loop0" \
 		"not FROM-TO in sectors: '9'|-l 9 setup loop0" \
@@ -112,7 +112,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	done
 }
 
-@test "blk-trace: what is no block device, or not there, is one clear line" {
+@test "blk-trace: reports a missing device or a file that is no block device on one clear line" {
 	mkdir dir
 	refuse '/dev/null is not a block device' blk-trace setup null
 	refuse './dir is not a block device' blk-trace setup ./dir
@@ -124,14 +124,14 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	refuse 'unable to open /dev/sda;rm: No such file or directory' blk-trace setup 'sda;rm'
 }
 
-@test "blk-trace: a device that is not traced is not started, stopped or removed" {
+@test "blk-trace: start, stop and remove refuse a device that is not traced" {
 	new_device
 	for command in start stop remove; do
 		refuse "$DEVICE is not traced" blk-trace $command "$DEVICE"
 	done
 }
 
-@test "blk-trace: where relay files cannot be read, that is said, and nothing stays" {
+@test "blk-trace: reports relay files that cannot be read, and leaves nothing behind" {
 	new_device
 	status=0
 	blk-trace -k "$MARK" setup "$DEVICE" >out 2>err || status=$?
@@ -145,7 +145,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	free "$DEVICE"
 }
 
-@test "blk-trace: the capability that a closed debugfs needs is named, and nothing stays" {
+@test "blk-trace: names the capability that a closed debugfs needs, and leaves nothing behind" {
 	new_device
 	need_tool setpriv
 	mkdir -m 700 closed
@@ -158,7 +158,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	free "$DEVICE"
 }
 
-@test "blk-trace: setup prints the directory; a second one is refused, and the first stays" {
+@test "blk-trace: setup prints the directory, and a second setup is refused and leaves the first alone" {
 	need_relay
 	run -0 blk-trace -k "$MARK" setup "$DEVICE"
 	[ "$output" = "$DEBUGFS/block/$DEVICE" ]
@@ -166,7 +166,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	refuse "$DEVICE is traced already, by blktrace or another session" \
 		blk-trace -k other setup "$DEVICE"
 	for command in start stop remove; do
-		refuse "$DEVICE is traced by somebody else; -f is for whoever it is" \
+		refuse "$DEVICE is traced by somebody else; -f ignores that" \
 			blk-trace -k other $command "$DEVICE"
 	done
 	traced "$DEVICE"
@@ -177,7 +177,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	free "$DEVICE"
 }
 
-@test "blk-trace: of several devices all are set up, or none" {
+@test "blk-trace: sets up all of several devices, or none" {
 	need_relay
 	one=$DEVICE
 	new_device
@@ -191,6 +191,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 	run -0 blk-trace -k "$MARK" remove "$one" "$DEVICE"
 }
 
+# bats test_tags=quick
 @test "blk-trace: -a, -l and -p limit what is recorded" {
 	need_relay
 	blk-trace -k "$MARK" -a issue,complete setup "$DEVICE"
@@ -226,7 +227,7 @@ blk-text - print records of the block layer's trace as blkparse does" ]
 	[ -z "$stderr" ]
 }
 
-@test "blk-text: what is no number, no pid and no pipe is refused" {
+@test "blk-text: refuses an invalid number, pid or pipe" {
 	misuse() {
 		fails 100 "blk-text: fatal: $1; usage: $TEXT_USAGE" "${@:2}"
 	}
@@ -242,7 +243,8 @@ blk-text - print records of the block layer's trace as blkparse does" ]
 	fails 111 'blk-text: fatal: unable to open nowhere: No such file or directory' blk-text nowhere
 }
 
-@test "blk-text: a recording of each byte order, in the order of its times" {
+# bats test_tags=quick
+@test "blk-text: prints a recording of either byte order, sorted by time" {
 	for arch in amd64 s390x; do
 		run -0 blk-text "$RECORDS/$arch".blktrace.*
 		[ "${#lines[@]}" = 51 ]
@@ -266,7 +268,7 @@ parsed() {
 	blkparse -q -i "$1" | grep -Ev '^(Input file|Trace started|$)'
 }
 
-@test "blk-text: blkparse's lines, to the byte, but for messages, which it leaves out" {
+@test "blk-text: prints the lines of blkparse, byte for byte, but leaves out messages" {
 	need_tool blkparse
 	archs='amd64 s390x'
 	# blkparse 1.2 of a big-endian machine reads nothing of a little-endian one
@@ -279,13 +281,13 @@ parsed() {
 	done
 }
 
-@test "blk-text: of standard input as of files, in whatever order they come" {
+@test "blk-text: prints the same from standard input as from files, in any order" {
 	blk-text "$RECORDS"/amd64.blktrace.0 "$RECORDS"/amd64.blktrace.1 >one
 	cat "$RECORDS"/amd64.blktrace.1 "$RECORDS"/amd64.blktrace.0 | blk-text >two
 	cmp one two
 }
 
-@test "blk-text: a file that is cut, or none of these, is said; what is there is printed" {
+@test "blk-text: reports a cut or foreign file, and prints what is there" {
 	head -c 1000 "$RECORDS"/amd64.blktrace.0 >part
 	status=0
 	blk-text part >out 2>err || status=$?
@@ -298,7 +300,7 @@ parsed() {
 	[ -z "$output$stderr" ]
 }
 
-@test "blk-text: -p: what a task queues, and what becomes of it in others' hands" {
+@test "blk-text: -p: prints what a task queues, and what other tasks do with those requests" {
 	blk-text "$RECORDS"/amd64.blktrace.* >all
 	pid=$(awk '$6 == "Q" { print $5; exit }' all)
 	blk-text -p "$pid" "$RECORDS"/amd64.blktrace.* >its
@@ -310,7 +312,7 @@ parsed() {
 	[ -z "$output" ]
 }
 
-@test "blk-text: -s: no more than that, and the last line says what is missing" {
+@test "blk-text: -s: limits the output, and the last line counts what is missing" {
 	for i in 1 2 3 4 5 6 7 8; do cat "$RECORDS"/amd64.blktrace.*; done >many
 	blk-text many >all
 	blk-text -s 4 many >some
@@ -320,7 +322,7 @@ parsed() {
 	head -n "$shown" some | cmp - <(head -n "$shown" all)
 }
 
-@test "blk-text: -l: a line a packet" {
+@test "blk-text: -l: prints one line per packet" {
 	blk-text "$RECORDS"/amd64.blktrace.* >all
 	blk-text -l "$RECORDS"/amd64.blktrace.* | {
 		eventually [ -s all ]
@@ -332,7 +334,7 @@ parsed() {
 
 # ---- trace_blk ---------------------------------------------------------------
 
-@test "trace_blk: hostile and wrong devices: one clear line, and nothing is begun" {
+@test "trace_blk: reports hostile and wrong devices on one clear line, and begins nothing" {
 	new_device
 	task :
 	run_with() {
@@ -350,13 +352,13 @@ parsed() {
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
 	[ "$(cat err)" = 'manager: fatal: /dev/null is not a block device' ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
-	[ "$(cat err)" = 'manager: fatal: which devices? --device names them' ]
+	[ "$(cat err)" = 'manager: fatal: no device is named; give --device' ]
 	[ ! -s out ]
 	nothing_left
 	free "$DEVICE"
 }
 
-@test "trace_blk: --check refuses what --run does, and frees the device again" {
+@test "trace_blk: --check refuses what --run refuses, and frees the device again" {
 	new_device
 	for words in '--device nosuch' '--device null' '--action nosuch' '' '--output dat' \
 		'--device ../x' '--cgroup nosuch'; do
@@ -373,7 +375,8 @@ parsed() {
 	free "$DEVICE"
 }
 
-@test "trace_blk: what a task and its children write, to the request, and no other's" {
+# bats test_tags=quick
+@test "trace_blk: records the writes of a task and its children exactly, and no other task's" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 5); ($(write_blocks "$DEVICE" 3 100)); true"
 	session --output fifo
@@ -399,7 +402,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
-@test "trace_blk: --output lines is one line a packet, --output file a file that stays" {
+@test "trace_blk: --output lines gives one line per packet, and --output file a file that stays" {
 	need_relay
 	for output in lines file; do
 		task "$(write_blocks "$DEVICE" 3)"
@@ -416,7 +419,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
-@test "trace_blk: --all: everybody, strangers too" {
+@test "trace_blk: --all: records every task, unrelated tasks too" {
 	need_relay
 	start_session trace_blk --all --output fifo --device "$DEVICE"
 	read_by cat >got
@@ -436,7 +439,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
-@test "trace_blk: a device that is traced already is refused, and the other goes on" {
+@test "trace_blk: refuses a device that is traced already, and leaves that trace alone" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 2)"
 	session --output fifo
@@ -453,7 +456,7 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got C)" = 2 ]
 }
 
-@test "trace_blk: two sessions at once, each of its own device" {
+@test "trace_blk: two sessions at once each trace their own device" {
 	need_relay
 	one=$DEVICE
 	new_device
@@ -480,7 +483,7 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got.two C)" = 3 ]
 }
 
-@test "trace_blk: two readers are killed: they and the next one get each line once, and times go on" {
+@test "trace_blk: two killed readers and the next reader get each line once, and times go on" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 2000); read -r _ <hold"
 	mkfifo hold
@@ -506,7 +509,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
-@test "trace_blk: what a full buffer has no room for is told in the last line" {
+@test "trace_blk: the last line counts what did not fit into a full buffer" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 600)"
 	session --output fifo --buffer 16
@@ -521,7 +524,7 @@ WS 816 + 8 [0]' ]
 	[ "${BASH_REMATCH[1]}" -gt 0 ]
 }
 
-@test "trace_blk: whoever is killed, the device is free: manager, janitor, both" {
+@test "trace_blk: frees the device if manager, janitor or both are killed" {
 	need_relay
 	for victim in manager janitor both; do
 		task "$(write_blocks "$DEVICE" 1)"
@@ -546,7 +549,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
-@test "trace_blk: the next session sweeps what a dead one left, and no strangers' tracing" {
+@test "trace_blk: the next session removes what a dead session left, and no other tracing" {
 	need_relay
 	task :
 	session --output fifo
@@ -588,7 +591,7 @@ WS 816 + 8 [0]' ]
 	echo >"$GO"
 }
 
-@test "trace_blk: its text is what blkparse makes of the same records" {
+@test "trace_blk: prints what blkparse prints for the same records" {
 	need_relay
 	need_tool blktrace blkparse
 	blktrace -d "/dev/$DEVICE" -o rec >/dev/null 2>&1 3>&- &

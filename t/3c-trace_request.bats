@@ -153,11 +153,11 @@ refuse() {
 
 # ---- what it shows ---------------------------------------------------------------
 
-@test "trace_request: --get-all, --check and --describe know it" {
+@test "trace_request: --get-all, --check and --describe list it" {
 	run -0 "$MANAGER" --get-all
 	[ "$output" = trace_request ]
 	run -0 --separate-stderr "$MANAGER" --describe trace_request
-	[ "${lines[0]}" = 'Requests from host to host: what happens on behalf of the given tasks' ]
+	[ "${lines[0]}" = 'Follow the requests of the given tasks from host to host' ]
 	[ "$(printf '%s\n' "${lines[@]:1:6}" | sed 's/  .*//')" = '-e, --events TEXT,...
 --from TEXT,...
 --dev NAME...
@@ -170,7 +170,8 @@ refuse() {
 	[ "$output" = 'trace_request: yes' ]
 }
 
-@test "trace_request: a client's requests on all hosts, to the call, and no other client's" {
+# bats test_tags=quick
+@test "trace_request: shows a client's requests on all hosts, to the call, and no other client's" {
 	need_probe
 	net_up
 	for FAMILY in 4 6; do
@@ -199,7 +200,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: with nobody named, on a server's host, what comes marked is shown" {
+@test "trace_request: without a selector it shows marked requests on a server's host" {
 	need_probe
 	net_up
 	serve fork
@@ -224,7 +225,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: two clients, a session each: each begins and ends without the other" {
+@test "trace_request: two sessions for two clients each begin and end without the other" {
 	need_probe
 	net_up
 	serve
@@ -253,7 +254,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: nobody's marks are believed without --from, nor those from elsewhere" {
+@test "trace_request: believes no marks without --from, and no marks from elsewhere with it" {
 	need_probe
 	net_up
 	serve
@@ -282,7 +283,7 @@ refuse() {
 	client_ends one
 }
 
-@test "trace_request: --dev: what leaves by another device has no mark" {
+@test "trace_request: --dev: requests that leave by another device carry no mark" {
 	need_probe
 	net_up
 	serve
@@ -298,7 +299,7 @@ refuse() {
 	client_ends one
 }
 
-@test "trace_request: --netns takes a task for its namespace" {
+@test "trace_request: --netns accepts a task in place of its namespace" {
 	need_probe
 	net_up
 	serve
@@ -312,7 +313,7 @@ refuse() {
 	in_windows s 12 0 0
 }
 
-@test "trace_request: --once: what had to be sent again has no mark, and no window" {
+@test "trace_request: --once: a segment that is sent again has no mark and no window" {
 	need_probe
 	net_up 2
 	box 2 -n 3
@@ -330,7 +331,7 @@ refuse() {
 	in_windows s 10 0 0
 }
 
-@test "trace_request: --processes: a window is a process's, all its threads are in it" {
+@test "trace_request: --processes: a window belongs to a process, with all its threads" {
 	need_probe
 	net_up
 	serve thread
@@ -347,7 +348,7 @@ refuse() {
 	[ "$(grep -c -- "-[0-9]* *( *$SERVER) " got.s)" -gt 0 ]
 }
 
-@test "trace_request: what a named task starts is followed, threads and processes" {
+@test "trace_request: follows the threads and processes that a named task starts" {
 	need_probe
 	net_up
 	serve
@@ -366,7 +367,7 @@ refuse() {
 	in_windows s $((5 * 5 * 4)) 0 0
 }
 
-@test "trace_request: a program is held until its requests are followed, by tfs-run" {
+@test "trace_request: tfs-run holds a program until its requests are followed" {
 	need_probe
 	net_up
 	serve
@@ -383,7 +384,7 @@ refuse() {
 	no_objects_left
 }
 
-@test "trace_request: --output lines is one line a packet, --output file a file that stays" {
+@test "trace_request: --output lines gives one line per packet, and --output file a file that stays" {
 	need_probe
 	net_up
 	serve
@@ -404,7 +405,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: two readers are killed: they and the next one get each request once, and no window is closed" {
+@test "trace_request: two killed readers and the next reader get each request once, and no window is closed" {
 	need_probe
 	net_up
 	for output in lines fifo; do
@@ -435,7 +436,7 @@ refuse() {
 
 # ---- how it ends -------------------------------------------------------------------
 
-@test "trace_request: --time ends it, as do SIGINT, SIGTERM and SIGHUP" {
+@test "trace_request: --time ends it, and so do SIGINT, SIGTERM and SIGHUP" {
 	need_probe
 	net_up
 	start_session trace_request --time 100 "$FROM" --output fifo
@@ -448,7 +449,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: whoever is killed, nothing stays: manager, janitor, both" {
+@test "trace_request: leaves nothing behind if manager, janitor or both are killed" {
 	need_probe
 	for victim in manager janitor both; do
 		start_session trace_request --pid $$ --output fifo
@@ -496,7 +497,7 @@ refuse() {
 
 # A session takes some hundred milliseconds to begin. At a moment of those both are
 # killed, so that it is at any step.
-@test "trace_request: killed while it begins, the next --run or --clear leaves nothing" {
+@test "trace_request: the next --run or --clear removes a session that was killed while it began" {
 	need_probe
 	net_up
 	mkfifo pause
@@ -537,7 +538,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: --clear leaves probes that were begun by hand, and strangers' pins" {
+@test "trace_request: --clear leaves probes that were begun by hand, and other people's pins" {
 	need_probe
 	dt-probe -N "$MARK-other" on >said
 	mkdir "$BPFFS/$MARK-stranger"
@@ -564,7 +565,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: a name that is taken is refused, and who has it goes on" {
+@test "trace_request: refuses the name of an existing session, which goes on" {
 	need_probe
 	start_session trace_request --pid $$ --output fifo
 	status=0
@@ -586,7 +587,7 @@ refuse() {
 
 # ---- what is refused ----------------------------------------------------------------
 
-@test "trace_request: what is no network, namespace, device or event: one line, nothing begun" {
+@test "trace_request: reports an invalid network, namespace, device or event on one line, and begins nothing" {
 	need_probe
 	usage=$(dt-probe --help | head -n 1)
 	refuse 100 "-f: not an address or a network: 'x'; $usage" --from x
@@ -609,7 +610,7 @@ refuse() {
 		--events nosuch
 }
 
-@test "trace_request: --check refuses what --run does, and leaves no probe" {
+@test "trace_request: --check refuses what --run refuses, and leaves no probe" {
 	need_probe
 	background true
 	ended "$PID"
@@ -624,17 +625,17 @@ refuse() {
 	nothing_at_all_left
 }
 
-@test "trace_request: what other hooks have and it has not is refused" {
+@test "trace_request: refuses the options of other hooks that it lacks" {
 	need_probe
-	refused 100 'trace_request: --all: name those whose requests are to be followed, or nobody' \
+	refused 100 'trace_request: --all is not possible: select the tasks whose requests to follow, or none' \
 		--run trace_request --args "--all"
 	refuse 111 '--parent is for ftrace; name the tasks with --pid' --parent $$
-	refuse 111 '--output dat is for ftrace: what lies between windows is left out of text' \
+	refuse 111 '--output dat is for ftrace: only text can leave out events between windows' \
 		--output dat
 	refuse 111 '--clock: this kernel has no clock nosuch; trace_clock lists them' --clock nosuch
 }
 
-@test "trace_request: hostile values: one clear line, and nothing is begun or done" {
+@test "trace_request: reports hostile values on one clear line, and begins and does nothing" {
 	need_probe
 	usage=$(dt-probe --help | head -n 1)
 	# shellcheck disable=SC2016 # it must not be expanded
@@ -655,7 +656,7 @@ x'"
 	[ ! -e pwned ]
 }
 
-@test "trace_request: where there is no bpffs, that is said, and how there is one" {
+@test "trace_request: says how to mount bpffs if it is missing" {
 	need_probe
 	need_tool unshare
 	status=0
@@ -674,7 +675,7 @@ with_only() {
 		--args "--instance $MARK --pid $$ --time 1 ${*:2}" >out 2>&1 || { cat out; return 1; }
 }
 
-@test "trace_request: needs root with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, for --netns more" {
+@test "trace_request: needs root with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, and more for --netns" {
 	need_probe
 	net_up
 	need_tool setpriv

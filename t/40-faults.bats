@@ -178,7 +178,7 @@ none_left() {
 	! compgen -G "$PWD/run.*/*/*" && all_gone
 }
 
-@test "manager: killed at any of its steps, all of the session goes" {
+@test "manager: killed at any of its steps, it leaves nothing of the session" {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -194,7 +194,7 @@ none_left() {
 	eventually none_left || { ls -d run.*/*/* ; our_sessions; return 1; }
 }
 
-@test "manager: its janitor killed at any step, it takes all down itself and exits 111" {
+@test "manager: removes everything itself and exits 111 if its janitor is killed at any step" {
 	need_tracefs
 	calls 1
 	last=$(steps -c)
@@ -215,7 +215,7 @@ none_left() {
 	eventually none_left
 }
 
-@test "manager: INT TERM HUP USR1 at any step of starting end it: 128+n and no path, or 0" {
+@test "manager: INT, TERM, HUP and USR1 at any step of the start end it with 128+n and no path, or with 0" {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -259,7 +259,7 @@ untold_files() {
 	done
 }
 
-@test "manager: killed or told to stop at any step: a file stays only if its path was told" {
+@test "manager: killed or stopped at any step, it leaves a file only if it has printed the path" {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -272,7 +272,7 @@ untold_files() {
 	[ -z "$(untold_files)" ]
 }
 
-@test "manager: a file whose path cannot be printed does not stay" {
+@test "manager: leaves no file whose path it could not print" {
 	need_tracefs
 	calls 1
 	fails 111 "manager: fatal: unable to print the path: No space left on device" \
@@ -283,7 +283,7 @@ untold_files() {
 
 # ---- single deaths -------------------------------------------------------------
 
-@test "manager: with its stream killed it ends with 111" {
+@test "manager: exits 111 if its stream is killed" {
 	need_tracefs
 	calls 1
 	session --pid "$CALLS"
@@ -292,7 +292,7 @@ untold_files() {
 	leaves_nothing
 }
 
-@test "manager: with its stream killed while somebody reads, the reader gets its end" {
+@test "manager: a reader gets end of file if the stream is killed meanwhile" {
 	need_tracefs
 	calls 1
 	keep=$CALLS
@@ -307,7 +307,7 @@ untold_files() {
 	leaves_nothing
 }
 
-@test "manager: a janitor killed while it waits is noticed: all goes, with 111" {
+@test "manager: notices a janitor that is killed while it waits, and removes everything with 111" {
 	need_tracefs
 	calls 1
 	session --pid "$CALLS"
@@ -336,7 +336,7 @@ both_killed() {
 	[ -p "$TRACE" ]
 }
 
-@test "manager: what the two left that were killed at once, the next --run removes" {
+@test "manager: the next --run removes what two processes left that were killed at once" {
 	need_tracefs
 	both_killed
 	"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $CALLS"
@@ -361,7 +361,7 @@ defaults() {
 	done
 }
 
-@test "manager: what the two left that were killed at once, --clear removes" {
+@test "manager: --clear removes what two processes left that were killed at once" {
 	need_tracefs
 	defaults
 	both_killed
@@ -370,7 +370,7 @@ defaults() {
 	nothing_left
 }
 
-@test "manager: who waits for a writer of a dead session's FIFO is let go by the next" {
+@test "manager: the next session releases a reader that waits on the FIFO of a dead session" {
 	need_tracefs
 	both_killed
 	background cat "$TRACE" >got
@@ -385,7 +385,7 @@ defaults() {
 	[ ! -s got ]
 }
 
-@test "manager: its janitor killed, a trace.dat is made of what was recorded" {
+@test "manager: makes a trace.dat of the recorded events if its janitor is killed" {
 	need_tracefs
 	calls 1
 	keep=$CALLS # or it ends when the calls are made
@@ -399,7 +399,7 @@ defaults() {
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 }
 
-@test "manager: a second one by the same name, its janitor killed, takes nothing of the first's" {
+@test "manager: a second manager of the same name, its janitor killed, removes nothing of the first session" {
 	need_tracefs
 	calls 1
 	session --pid "$CALLS"
@@ -422,7 +422,7 @@ next_one_sweeps() {
 	eventually next || leaves_nothing
 }
 
-@test "manager: killed at random moments, any of its processes, nothing is left of any round" {
+@test "manager: leaves nothing in any round if one of its processes is killed at a random moment" {
 	need_tracefs
 	seed=${FAULT_SEED:-$RANDOM}
 	echo "FAULT_SEED=$seed"
@@ -457,7 +457,7 @@ next_one_sweeps() {
 
 # ---- hooks ---------------------------------------------------------------------
 
-@test "manager: a hook that fails half way: its status is told and nothing is left" {
+@test "manager: reports the status of a hook that fails half way, and leaves nothing behind" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -483,7 +483,7 @@ next_one_sweeps() {
 	leaves_nothing
 }
 
-@test "manager: a hook that is killed: its status is told and nothing is left" {
+@test "manager: reports the status of a hook that is killed, and leaves nothing behind" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -513,35 +513,35 @@ hanging() {
 	JANITOR=$(children "$SESSION")
 }
 
-@test "manager: told to stop while its hook hangs: 130, and no process of the hook is left" {
+@test "manager: exits 130 if it is stopped while its hook hangs, and leaves no process of the hook" {
 	hanging
 	kill -INT "$SESSION"
 	says 130 ''
 	eventually gone "$TOOL"
 }
 
-@test "manager: killed while its hook hangs: no process of the hook is left" {
+@test "manager: leaves no process of the hook if it is killed while its hook hangs" {
 	hanging
 	kill -KILL "$SESSION"
 	eventually gone "$TOOL"
 	leaves_nothing
 }
 
-@test "manager: its janitor killed while the hook hangs: 111 at once, and nothing is left" {
+@test "manager: exits 111 at once if its janitor is killed while the hook hangs, and leaves nothing" {
 	hanging
 	kill -KILL "$JANITOR"
 	says 111 'the session could not be made'
 	eventually gone "$TOOL"
 }
 
-@test "manager: the shell of its hook killed: 111, and nothing of the hook is left" {
+@test "manager: exits 111 if the shell of its hook is killed, and leaves nothing of the hook" {
 	hanging
 	kill -KILL "$(children "$JANITOR")"
 	says 111 'hangs: the hook failed with status 137'
 	eventually gone "$TOOL"
 }
 
-@test "manager: a hook that writes 1 MiB to stderr and is content: stderr stays silent" {
+@test "manager: stays silent about a hook that writes 1 MiB to stderr and succeeds" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -553,7 +553,7 @@ hanging() {
 	stop_session
 }
 
-@test "manager: a hook that writes 1 MiB to stderr and fails: its first line is told" {
+@test "manager: prints the first line of a hook that writes 1 MiB to stderr and fails" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -567,7 +567,7 @@ hanging() {
 	says 111 one
 }
 
-@test "manager: what a hook left running ends with it, and keeps nothing busy" {
+@test "manager: ends the processes that a hook left, which keep nothing busy" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -606,7 +606,7 @@ hanging() {
 	[ "$(grep -c getppid got)" = 100 ]
 }
 
-@test "manager: a reader that dies in the middle is followed by another" {
+@test "manager: another reader can follow a reader that dies in the middle" {
 	need_tracefs
 	calls 1
 	keep=$CALLS # or it ends when the calls are made
@@ -640,7 +640,7 @@ lost() {
 	sed -En '$s/^(# lost |\{"lost":)([0-9]+)[ ,].*/\2/p' "$1" | grep . || echo 0
 }
 
-@test "manager: two readers are killed in the middle: they and the next one get each event once" {
+@test "manager: two killed readers and the next reader get each event once" {
 	need_tracefs events/syscalls
 	calls 0
 	keep=$CALLS # or it ends when the calls are made
@@ -664,7 +664,7 @@ lost() {
 	done
 }
 
-@test "manager: what was overwritten between two readers is in the last line of the second" {
+@test "manager: the second reader's last line counts the events that were overwritten between two readers" {
 	need_tracefs events/syscalls
 	own_tree
 	make_hook json <<-'EOF'
@@ -693,7 +693,7 @@ lost() {
 	done
 }
 
-@test "manager: a filter whose reader is killed goes on for the next one, which gets the rest" {
+@test "manager: a filter whose reader is killed goes on for the next reader, which gets the rest" {
 	need_tracefs events/syscalls
 	own_tree
 	make_hook echoes <<-'EOF'
@@ -728,7 +728,7 @@ stream_waits() {
 	return 1
 }
 
-@test "manager: --header is what each of two readers begins with" {
+@test "manager: each of two readers gets the lines of --header first" {
 	need_tracefs events/syscalls
 	[ -r /proc/self/syscall ] || skip "needs /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)"
 	calls 0
@@ -746,7 +746,7 @@ stream_waits() {
 }
 
 # bats test_tags=alone
-@test "manager: a reader that is killed and never followed: a signal, the time, --clear, the janitor's death, the tasks' end still end it" {
+@test "manager: a signal, the time limit, --clear, the death of the janitor or the end of the tasks ends it after its reader is killed" {
 	need_tracefs events/syscalls
 	calls 0
 	keep=$CALLS # or it ends when the calls are made
@@ -779,7 +779,7 @@ stream_waits() {
 }
 
 # bats test_tags=alone
-@test "manager: a reader that is killed while the session ends is not waited for" {
+@test "manager: does not wait for a reader that is killed while the session ends" {
 	need_tracefs events/syscalls
 	calls 0
 	keep=$CALLS # or it ends when the calls are made
@@ -803,7 +803,7 @@ buffer_is_empty() {
 		"$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: ')" ]
 }
 
-@test "manager: what a killed reader has left is there for one that comes when the tasks have ended" {
+@test "manager: a reader that comes after the tasks' end gets what a killed reader has left" {
 	need_tracefs events/syscalls
 	calls 0
 	keep=$CALLS
@@ -828,7 +828,7 @@ buffer_is_empty() {
 
 # alone, because it has a bound on time
 # bats test_tags=alone
-@test "manager: a reader that opens and never reads is given up: it ends within 10 s" {
+@test "manager: gives up a reader that opens and never reads, and ends within 10 s" {
 	need_tracefs
 	calls 100000
 	session --output fifo --pid "$CALLS"
@@ -845,7 +845,7 @@ buffer_is_empty() {
 
 # alone, because it has a bound on time
 # bats test_tags=alone
-@test "manager: a reader that never comes: a signal, the time, the tasks' end still end it" {
+@test "manager: a signal, the time limit or the end of the tasks ends it if no reader ever comes" {
 	need_tracefs
 	calls 1000
 	session --pid "$CALLS"
@@ -882,7 +882,7 @@ told() {
 	[ $((DELIVERED + ${lost:-0})) = "$1" ] || { cat got; return 1; }
 }
 
-@test "manager: a reader that stalls at the end and reads on later is told exactly what was lost" {
+@test "manager: a reader that stalls at the end and reads on later gets the exact number of lost events" {
 	need_tracefs
 	for output in lines fifo; do
 		calls 20000
@@ -899,7 +899,7 @@ told() {
 	done
 }
 
-@test "manager: --clear gives up a slow reader, who is told exactly what was lost" {
+@test "manager: --clear gives up a slow reader, which gets the exact number of lost events" {
 	need_tracefs
 	calls 20000
 	session --syscall getppid --buffer 4096 --pid "$CALLS"
@@ -958,7 +958,7 @@ need_unshare() {
 	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"
 }
 
-@test "manager: no inode is left in its run directory: one clear line, and nothing is left" {
+@test "manager: reports a run directory without a free inode on one clear line, and leaves nothing" {
 	need_unshare
 	calls 1
 	no='No space left on device'
@@ -975,7 +975,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: no byte is left in its run directory: a FIFO needs none, a file is refused" {
+@test "manager: in a run directory without free space a FIFO works, and a file is refused" {
 	need_unshare
 	calls 1
 	cat >full <<-'EOF'
@@ -991,7 +991,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its run directory is full in the middle: a file has whole lines and tells its losses" {
+@test "manager: a file in a run directory that becomes full has whole lines and counts its lost events" {
 	need_unshare
 	calls 100
 	first=$CALLS
@@ -1025,7 +1025,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its run directory is full in the middle: a trace.dat tells what is not in it" {
+@test "manager: a trace.dat in a run directory that becomes full counts the events that it lacks" {
 	need_unshare
 	calls -e 100
 	first=$CALLS
@@ -1055,7 +1055,7 @@ need_unshare() {
 	leaves_nothing
 }
 
-@test "manager: its instance removed while it waits for a reader: the reader gets its end, 111" {
+@test "manager: exits 111 and its waiting reader gets end of file if the instance is removed" {
 	need_tracefs
 	calls 1
 	session --pid "$CALLS"
@@ -1069,7 +1069,7 @@ need_unshare() {
 	stop_session
 }
 
-@test "manager: recording switched off by a stranger: what was recorded comes, and it ends well" {
+@test "manager: prints what was recorded and ends well if another process switches recording off" {
 	need_tracefs
 	calls 1000
 	session --syscall getppid --output fifo --pid "$CALLS"
@@ -1081,7 +1081,7 @@ need_unshare() {
 	[ ! -s got ]
 }
 
-@test "manager: a tracefs mounted read-only: one clear line, and nothing is left" {
+@test "manager: reports a tracefs mounted read-only on one clear line, and leaves nothing" {
 	need_unshare
 	calls 1
 	# shellcheck disable=SC2016 # for the inner shell
@@ -1135,7 +1135,7 @@ clean_manager() {
 	stop_session
 }
 
-@test "manager: its stream has what it needs open, and no more" {
+@test "manager: its stream keeps only the descriptors open that it needs" {
 	need_tracefs
 	calls 1
 	: >out; : >err
@@ -1181,7 +1181,7 @@ clean_manager() {
 	stop_session
 }
 
-@test "manager: of streams that died with their readers no zombie is left" {
+@test "manager: leaves no zombies of streams that died with their readers" {
 	need_tracefs
 	own_tree
 	# a tool of somebody else, which knows nothing of a next reader

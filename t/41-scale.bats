@@ -37,7 +37,7 @@ all_began() {
 	done
 }
 
-@test "manager: 100 sessions, begun and ended in any order: each has its task's calls and no other" {
+@test "manager: each of 100 sessions, begun and ended in any order, has its own task's calls only" {
 	need_tracefs
 	seed=${SCALE_SEED:-$RANDOM}
 	echo "SCALE_SEED=$seed"
@@ -113,7 +113,7 @@ crowd() {
 
 # alone, because it has a bound on time
 # bats test_tags=alone
-@test "manager: 10,000 pids in one --args: recording within 5 s, all followed, ended with the last" {
+@test "manager: 10,000 pids in one --args are recorded within 5 s, and all are followed to the last" {
 	need_tracefs
 	many=$(so_many 10000)
 	crowd "$many"
@@ -131,7 +131,7 @@ crowd() {
 	report "$many pids: ended $(($(now_ms) - begun)) ms after they were told to go"
 }
 
-@test "manager: 1,000 threads, named by pids-of -t or by their leader: each one's calls are there" {
+@test "manager: records each call of 1,000 threads, named by pids-of -t or by their leader" {
 	need_tracefs
 	many=$(so_many 1000)
 	for how in threads leader; do
@@ -202,7 +202,7 @@ waits_still() {
 	[ "$before" = "$after" ] || { diff <(echo "$before") <(echo "$after"); return 1; }
 }
 
-@test "manager: a session that waits does not wake up for what others do" {
+@test "manager: a waiting session does not wake up for events of others" {
 	need_tracefs
 	calls 1
 	start_session trace_syscalls --pid "$CALLS"
@@ -219,7 +219,7 @@ waits_still() {
 
 # ---- slow readers ------------------------------------------------------------------
 
-@test "manager: a burst and a reader of 20,000 lines a second: delivered and lost are all" {
+@test "manager: delivered and lost events add up for a burst and a reader of 20,000 lines a second" {
 	need_tracefs
 	burst=$(so_many "${SCALE_BURST:-100000}")
 	for buffer in 256 65536; do

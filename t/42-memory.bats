@@ -87,19 +87,19 @@ sessions_without() {
 	no_orphan
 }
 
-@test "manager: out of memory at any of its allocations: one line, or the whole trace" {
+@test "manager: prints one line or the whole trace if any of its allocations fails" {
 	sessions_without manager 0 10
 }
 
-@test "manager: its janitor out of memory at any allocation: it unwinds" {
+@test "manager: unwinds if any allocation of its janitor fails" {
 	sessions_without manager 1 20
 }
 
-@test "manager: its hook and stream out of memory before they begin: it unwinds" {
+@test "manager: unwinds if its hook and stream run out of memory before they begin" {
 	sessions_without manager 2 1
 }
 
-@test "manager: the stream of a session out of memory at any allocation: it unwinds" {
+@test "manager: unwinds if any allocation of a session's stream fails" {
 	sessions_without tfs-catpipe 0 10
 }
 
@@ -160,13 +160,13 @@ tool_is_right() {
 	fi
 }
 
-@test "tfs-catpipe: out of memory at any allocation: one line and 111, or every event" {
+@test "tfs-catpipe: prints one line and exits 111, or prints every event, if any allocation fails" {
 	need_preload
 	whole() { [ "$(grep -c getppid got)" = 50 ]; }
 	tools_without 30 tfs-catpipe
 }
 
-@test "tfs-record: out of memory at any allocation: one line and 111, or every event" {
+@test "tfs-record: prints one line and exits 111, or records every event, if any allocation fails" {
 	need_preload
 	FILE=got.dat
 	whole() { [ "$(tfs-report got.dat | grep -c getppid)" = 50 ]; }
@@ -174,7 +174,7 @@ tool_is_right() {
 	[ -z "$(find . -name '.tfs-record*')" ]
 }
 
-@test "tfs-flight: out of memory at any allocation: one line and 111, or it stops well" {
+@test "tfs-flight: prints one line and exits 111, or stops well, if any allocation fails" {
 	need_preload
 	mkdir dumps
 	FILE=dumps

@@ -25,7 +25,7 @@ finds() {
 
 # It accounts for the memory of the whole machine, which other tests take and give back.
 # bats test_tags=alone
-@test "soak: of sessions that start, stop and are killed at random nothing is left" {
+@test "soak: sessions that start, stop and are killed at random leave nothing behind" {
 	need_tracefs events/syscalls
 	run -0 soak 15
 	printf '# %s\n' "${lines[@]:1}" >&3
@@ -40,7 +40,7 @@ finds() {
 	[ "${#lines[@]}" = 3 ]
 }
 
-@test "soak: an instance that is left is found and named, and it fails" {
+@test "soak: names a leftover instance, and fails" {
 	need_tracefs
 	mkfifo hold
 	background tfs-instance hold "$MARK.soak.leak" env -u TFS_INSTANCE cat <>hold >/dev/null
@@ -48,13 +48,13 @@ finds() {
 	finds "instance tfs.$MARK.soak.leak"
 }
 
-@test "soak: a process that is left is found and named, and it fails" {
+@test "soak: names a leftover process, and fails" {
 	mkfifo hold
 	TFS_INSTANCE=tfs.$MARK.soak.leak background cat <>hold >/dev/null
 	finds "process $PID: cat"
 }
 
-@test "soak: an event that is enabled at the top level is found and named, and it fails" {
+@test "soak: names an event that is left enabled at the top level, and fails" {
 	[ "${TFS_VARIANT-}" = vm ] || skip "needs a machine of its own: enables an event for all"
 	need_tracefs events/syscalls
 	: >out
@@ -66,7 +66,7 @@ finds() {
 	[ "$(sed -n 2p out)" = "t/soak: left: top level: syscalls:sys_enter_acct" ]
 }
 
-@test "soak: told to stop in the middle it leaves nothing" {
+@test "soak: leaves nothing behind if it is stopped in the middle" {
 	need_tracefs events/syscalls
 	export TMPDIR=$PWD/tmp
 	mkdir tmp

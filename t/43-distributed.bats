@@ -262,19 +262,19 @@ every_call() {
 	done
 }
 
-@test "dt: a process for each connection: all requests of who is added, with all calls" {
+@test "dt: a server with a process per connection shows all requests of added tasks, with all calls" {
 	every_call fork
 }
 
-@test "dt: a thread for each connection: all requests of who is added, with all calls" {
+@test "dt: a server with a thread per connection shows all requests of added tasks, with all calls" {
 	every_call thread
 }
 
-@test "dt: a pool of threads: all requests of who is added, with all calls" {
+@test "dt: a server with a pool of threads shows all requests of added tasks, with all calls" {
 	every_call pool
 }
 
-@test "dt: nobody is added: nothing is marked, no window opens" {
+@test "dt: without an added task nothing is marked and no window opens" {
 	hosts 1 2
 	box 1
 	box 2
@@ -291,7 +291,7 @@ every_call() {
 	is 2 marked=0 marked_other=0 badsum=0
 }
 
-@test "dt: large messages, in segments as large as the device takes them" {
+@test "dt: marks large messages, in segments as large as the device accepts" {
 	hosts
 	n=$(so_many 20)
 	for model in fork pool; do
@@ -306,7 +306,7 @@ every_call() {
 	report "of $(state "marked out") large segments $(state "marked in") came"
 }
 
-@test "dt: large messages without offloads: each segment has the mark, checksums are right" {
+@test "dt: without offloads each segment of a large message has the mark, and checksums are right" {
 	hosts 1 2
 	box 1
 	box 2
@@ -324,7 +324,7 @@ every_call() {
 	done
 }
 
-@test "dt: on a new connection the first segment with data is marked, and no other kind" {
+@test "dt: on a new connection only the first segment with data is marked, and no handshake segment" {
 	hosts 1 2
 	box 1
 	box 2
@@ -347,7 +347,7 @@ every_call() {
 # ---- what networks do --------------------------------------------------------------
 
 # Middles that wait for a segment that got lost have windows open all that time.
-@test "dt: 5 percent of the segments get lost on each hop" {
+@test "dt: follows requests when 5 percent of the segments get lost on each hop" {
 	local seeds=(1 2 3 4 5) seed t=0 n
 	hosts 1 2
 	n=$(so_many 40)
@@ -373,7 +373,7 @@ every_call() {
 	done
 }
 
-@test "dt: a slow link, where acknowledgements let go of segments" {
+@test "dt: follows requests over a slow link, where acknowledgements release segments" {
 	hosts 2
 	box 2 -r 50
 	serve
@@ -385,7 +385,7 @@ every_call() {
 	at_least 2 marked $((2 * n * 100000 / 1460))
 }
 
-@test "dt: data complete a handshake whose last segment got lost" {
+@test "dt: follows requests when data complete a handshake whose last segment got lost" {
 	hosts 1 2
 	box 1 -a
 	box 2 -a
@@ -421,7 +421,7 @@ every_call() {
 	counts marked-out=$((3 * n)) marked-in=$((2 * n)) windows="$n"
 }
 
-@test "dt: a box that drops what is marked lets nothing of a traced request through" {
+@test "dt: a box that drops marked segments lets nothing of a traced request pass" {
 	hosts 2
 	box 2 -m
 	serve
@@ -440,7 +440,7 @@ every_call() {
 	[ "$ASKED" = "2 20" ] || [ "$ASKED" = "1 20" ]
 }
 
-@test "dt: with -1 what is dropped for its mark comes through unmarked" {
+@test "dt: with -1 a segment that is dropped for its mark comes through unmarked" {
 	hosts -o -1 2
 	box 2 -m
 	serve
@@ -454,7 +454,7 @@ every_call() {
 	[ "$ASKED $MISSED $FALSE $AFTER $WINDOWS" = "20 20 10 0 0 5" ]
 }
 
-@test "dt: with -1 all is marked once when nothing is lost" {
+@test "dt: with -1 each segment is marked once if nothing is lost" {
 	hosts -o -1 1 2
 	box 1
 	box 2
@@ -517,7 +517,7 @@ not_believed() {
 	probe_off
 }
 
-@test "dt: marks are believed of the addresses that were named, and of no other" {
+@test "dt: believes marks of the named addresses, and of no other address" {
 	need_net
 	need_bpffs
 	need_cgroup2
@@ -542,7 +542,7 @@ not_believed() {
 
 # ---- other ways -------------------------------------------------------------------------
 
-@test "dt: IPv6 between the hosts" {
+@test "dt: follows requests over IPv6" {
 	FAMILY=6
 	hosts
 	serve
@@ -564,7 +564,7 @@ on_lo() {
 	TARGET=("$1" "$(sed -n 's/^ready //p' middle.out)")
 }
 
-@test "dt: IPv6 in segments of more than 64 KiB, which say their length in an extension header" {
+@test "dt: marks IPv6 segments of more than 64 KiB, whose length is in an extension header" {
 	FAMILY=6
 	NET_MTU=40000 # a segment has two of these at least
 	hosts
@@ -575,7 +575,7 @@ on_lo() {
 	report "$(state "marked out") segments of $((n * 4)) messages of 300000 bytes"
 }
 
-@test "dt: all on one host, over its loopback" {
+@test "dt: follows requests on one host, over its loopback device" {
 	need_net veth
 	need_bpffs
 	need_cgroup2
@@ -611,7 +611,7 @@ fresh() {
 	echo >"$DIR/trace"
 }
 
-@test "dt: who is added, removed and added while it talks is followed at once, and not" {
+@test "dt: follows a task that is added, removed and added during a connection at once" {
 	hosts 1 2
 	box 1
 	box 2
@@ -644,7 +644,7 @@ fresh() {
 	is 2 "marked=$((out / 2))" marked_other=0 badsum=0
 }
 
-@test "dt: of connections that are older than the probe, all is followed as well" {
+@test "dt: follows connections that are older than the probe completely as well" {
 	need_net
 	need_bpffs
 	need_cgroup2
@@ -713,7 +713,7 @@ fresh() {
 	done
 }
 
-@test "dt: the probe goes on and off under load, and no answer is wrong" {
+@test "dt: no answer is wrong if the probe goes on and off under load" {
 	need_net
 	need_bpffs
 	need_cgroup2
@@ -795,7 +795,7 @@ loops_of_six() {
 	client_ends two
 }
 
-@test "dt: event loops whose connections to the server are kept" {
+@test "dt: follows requests of event loops that keep their connections to the server" {
 	loops_of_six
 }
 
@@ -882,7 +882,7 @@ turns() {
 # that is opened outside nothing is known when a loop sends on it, and it may be about
 # a traced request by then. How often is told, and not what is right. With -e the
 # window has ended by then.
-@test "dt: event loops with a new connection to the server for each request" {
+@test "dt: follows requests of event loops with a new connection to the server for each request" {
 	hosts
 	n=$(so_many 100)
 	serve '-m loop' '-m loop'
@@ -901,7 +901,7 @@ turns() {
 	right "$n" "$n"
 }
 
-@test "dt: with -e event loops with new connections are told apart" {
+@test "dt: with -e it separates requests of event loops with new connections" {
 	hosts -o -e
 	n=$(so_many 100)
 	serve '-m loop' '-m loop'
@@ -911,7 +911,7 @@ turns() {
 	right $((6 * n)) $((6 * n))
 }
 
-@test "dt: with -m, the rules of the kernel module, event loops mix requests up" {
+@test "dt: with -m, the rules of the kernel module, event loops mix up requests" {
 	hosts -o -m
 	n=$(so_many 100)
 	serve '-m thread' '-m thread'
@@ -926,7 +926,7 @@ turns() {
 	report "a loop by the module's rules: missed $MISSED, false $FALSE of $ASKED"
 }
 
-@test "dt: 64 connections at once, half of them traced" {
+@test "dt: follows the right half of 64 connections at once" {
 	hosts
 	n=$(so_many 20)
 	for model in thread 'pool -w 16'; do
@@ -948,7 +948,7 @@ turns() {
 }
 
 # A thread's window ends where it hands the request on: only -g follows it.
-@test "dt: with -g a process is followed whose threads hand a request on" {
+@test "dt: with -g it follows a process whose threads pass on a request" {
 	hosts -o -g
 	echo 1 >"$DIR/options/record-tgid"
 	BY=(-g)
@@ -985,7 +985,7 @@ turns() {
 # ---- numbers that come around, and many -------------------------------------------------
 
 # Of what client and middle send; what they get is by the same programs.
-@test "dt: sequence numbers come around" {
+@test "dt: follows requests when sequence numbers wrap around" {
 	local near=4294967040
 	hosts 1 2
 	n=$(so_many 20)
@@ -1024,7 +1024,7 @@ few() {
 	[ "$("$PROG/bpfobjects" entries "$1")" -le "$2" ]
 }
 
-@test "dt: what was read marked is forgotten before the sequence numbers come around to it" {
+@test "dt: forgets a marked range before the sequence numbers return to it" {
 	[ "$SLOW" = 1 ] || skip "needs a machine that moves 4 GiB while one waits"
 	hosts
 	server_on dtm
@@ -1043,7 +1043,7 @@ few() {
 	client_ends c
 }
 
-@test "dt: after very many connections, and with maps that are full, requests are followed" {
+@test "dt: follows requests after very many connections, and with full maps" {
 	hosts
 	marks_at dtc lo
 	# a second after its end a connection's port is free for another
@@ -1081,7 +1081,7 @@ no_device() {
 	[ "$(in_ns "$1" grep -c "$2:" /proc/net/dev)" = 0 ]
 }
 
-@test "dt: a device goes, and a host with all its devices, while they are marked at" {
+@test "dt: a marking device can go, and so can a host with all its devices" {
 	hosts
 	NETS+=(dtx)
 	"$PROG/netns" add "$MARK-dtx"
@@ -1122,7 +1122,7 @@ nothing_of() {
 	[ "$status" = 1 ]
 }
 
-@test "dt: after off no map, program or link is left, whoever uses what" {
+@test "dt: after off no map, program or link is left, even if somebody uses one" {
 	hosts
 	serve
 	client one -e -i
@@ -1155,7 +1155,7 @@ quiet_again() {
 		[ -n "$(strangers_objects)" ]
 }
 
-@test "dt: killed at any step, dt-probe on leaves nothing that off does not end" {
+@test "dt: off removes everything that dt-probe on left, killed at any step" {
 	need_bpffs
 	need_cgroup2
 	need_tracefs

@@ -72,7 +72,7 @@ run_victim() {
 	eventually grep -q ready said
 }
 
-@test "tfs-probe: kernel: a reference counter changes a stranger's memory and is refused without -c" {
+@test "tfs-probe: kernel: refuses a reference counter without -c, because it changes another program's memory" {
 	need_tracefs uprobe_events
 	TFS_GROUP=own_${MARK//-/_}
 	export TFS_GROUP
@@ -94,7 +94,7 @@ run_victim() {
 	[ "$(tail -n 1 said)" = 'counter 8 price 23' ]
 }
 
-@test "tfs-probe: an offset that may be inside an instruction is refused without -o" {
+@test "tfs-probe: refuses an offset that may be inside an instruction without -o" {
 	victim
 	mkdir -p root/events
 	: >root/uprobe_events
@@ -116,7 +116,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 "
 }
 
-@test "tfs-probe: what stands behind an offset never reaches the kernel as it is" {
+@test "tfs-probe: text after an offset never reaches the kernel unchecked" {
 	victim
 	mkdir -p root/events
 	: >root/uprobe_events
@@ -134,7 +134,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 	[ ! -s root/uprobe_events ]
 }
 
-@test "trace_uprobe: --symbol is the name of a function and nothing else" {
+@test "trace_uprobe: --symbol accepts the name of a function and nothing else" {
 	need_tracefs uprobe_events
 	for symbol in '0x1146(0x3028)' 0x1146 price+1 price+0 'price(0x10)' 1price price%return \
 		price:other ../price '+1' '(1)'; do
@@ -151,7 +151,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 	done
 }
 
-@test "trace_kprobe: --function is no place in a program" {
+@test "trace_kprobe: --function does not accept an address in a program" {
 	need_tracefs uprobe_events
 	own_tree
 	sed -i '/^# requires/d' "$HOOKS/trace_kprobe"
@@ -201,7 +201,7 @@ unharmed() {
 	unharmed
 }
 
-@test "dt-probe: another user's directory in the place of ours is refused by name" {
+@test "dt-probe: refuses another user's directory in the place of its own, and names it" {
 	open_bpffs
 	as_nobody mkdir -m 0777 "$PINS/tfs"
 	as_nobody ln -s "$PLACE/victim" "$PINS/tfs/x"
@@ -220,14 +220,14 @@ unharmed() {
 		dt-probe -N x off
 }
 
-@test "dt-probe: off removes what it pins, and nothing else" {
+@test "dt-probe: off removes what it has pinned, and nothing else" {
 	open_bpffs
 	mkdir -m 0700 "$PINS/tfs" "$PINS/tfs/x"
 	mkdir "$PINS/tfs/x/pids2" "$PINS/tfs/x/dev_1_" "$PINS/tfs/x/send1"
 	ln -s "$PLACE/victim/important" "$PINS/tfs/x/send2"
 	ln -s "$PLACE/victim/important" "$PINS/tfs/x/dev_4026531840_1"
 	run -111 dt-probe -N x off
-	[ "$(grep -c 'in the directory of the probe x is none of ours and stays$' <<<"$output")" = 3 ]
+	[ "$(grep -c 'in the directory of the probe x was not made by dt-probe and stays$' <<<"$output")" = 3 ]
 	[ "$(ls "$PINS/tfs/x")" = $'dev_1_\npids2\nsend1' ]
 	unharmed
 	rmdir "$PINS/tfs/x/"*
@@ -256,7 +256,7 @@ little() {
 	(ulimit -v $(($1 * 1024)) && "${@:2}")
 }
 
-@test "tfs-report: a file that would have it read one table again and again is refused, in 32 MB" {
+@test "tfs-report: refuses a file that would make it read one table again and again, in 32 MB" {
 	says() {
 		dat "$1"
 		fails 111 "tfs-report: fatal: file is damaged: $2" little 32 tfs-report file
@@ -267,7 +267,7 @@ little() {
 	says cpus 'more processors than there can be'
 }
 
-@test "tfs-report: a section of more than its maximum is refused, in 32 MB, though the file is as long" {
+@test "tfs-report: refuses a section above its maximum in 32 MB, even if the file is as long as it says" {
 	dat hole
 	[ "$(stat -c %s file)" -gt 5000000000 ]
 	fails 111 "tfs-report: fatal: file: its names may have 8388608 bytes and has 5368709120" \
@@ -277,13 +277,13 @@ little() {
 		little 32 tfs-report file
 }
 
-@test "tfs-report: with every section at its maximum it needs less than the 512 MB of its page" {
+@test "tfs-report: needs less than the 512 MB of its page if every section has its maximum size" {
 	dat full
 	little 512 tfs-report file >out
 	[ ! -s out ]
 }
 
-@test "tfs-report: a count of lost events that overflows is not known" {
+@test "tfs-report: a count of lost events that overflows is printed as unknown" {
 	dat lost
 	tfs-report file >out
 	[ "$(head -n 1 out)" = 'CPU:0 [LOST EVENTS]' ]
@@ -311,7 +311,7 @@ only_looked_at() {
 	[ "$(grep -F /proc/self/fd/ calls | grep -cvF '"/proc/self/fd/1"')" = 0 ]
 }
 
-@test "tfs-probe: a device or FIFO in the place of a program is not opened" {
+@test "tfs-probe: does not open a device or FIFO in the place of a program" {
 	odd_files
 	mkdir -p root/events
 	: >root/uprobe_events
@@ -325,7 +325,7 @@ only_looked_at() {
 	only_looked_at "$PWD/fifo" tfs-probe -R root -g g add e "p $PWD/fifo:main"
 }
 
-@test "tfs-report: a device or FIFO in the place of a trace.dat is not opened" {
+@test "tfs-report: does not open a device or FIFO in the place of a trace.dat" {
 	odd_files
 	for file in device fifo link; do
 		fails 111 "tfs-report: fatal: $file is not a regular file" tfs-report $file
@@ -334,7 +334,7 @@ only_looked_at() {
 	only_looked_at fifo tfs-report fifo
 }
 
-@test "blk-text, dt-join: a device in the place of a recording is not opened" {
+@test "blk-text, dt-join: do not open a device in the place of a recording" {
 	odd_files
 	for file in device link; do
 		fails 111 "blk-text: fatal: $file is not a file to read from" blk-text $file
@@ -344,7 +344,7 @@ only_looked_at() {
 	only_looked_at device dt-join a=device
 }
 
-@test "dt-dev, policy: a device in the place of a namespace or policy is not opened" {
+@test "dt-dev, policy: do not open a device in the place of a namespace or policy" {
 	odd_files
 	fails 111 "dt-dev: fatal: unable to enter the network namespace device: Invalid argument" \
 		dt-dev -n device remove lo
@@ -357,7 +357,7 @@ only_looked_at() {
 		"$MANAGER" --get-all
 }
 
-@test "tfs-report: without a mounted /proc a file is read all the same, and a device is not opened" {
+@test "tfs-report: reads a file without a mounted /proc, and does not open a device" {
 	odd_files
 	need_tool unshare
 	dat full
@@ -370,7 +370,7 @@ only_looked_at() {
 	fails 111 "tfs-report: fatal: device is not a regular file" bare tfs-report device
 }
 
-@test "trace_uprobe: a client has one answer for all files that are no program" {
+@test "trace_uprobe: gives a client the same answer for all files that are no program" {
 	need_tracefs uprobe_events
 	odd_files
 	echo text >text
@@ -397,7 +397,7 @@ without() {
 	setpriv --bounding-set "-${1//,/,-}" "${@:2}"
 }
 
-@test "dt-probe: the capability that is missing is named" {
+@test "dt-probe: names the missing capability" {
 	need_root
 	need_tool setpriv
 	setpriv --bounding-set -bpf true || skip "needs a setpriv that knows CAP_BPF"
@@ -412,7 +412,7 @@ without() {
 	[ ! -e "/sys/fs/bpf/tfs/$MARK" ]
 }
 
-@test "dt-probe: a user namespace or lockdown is named where no capability is missing" {
+@test "dt-probe: names a user namespace or lockdown if no capability is missing" {
 	open_bpffs
 	need_tool unshare
 	unshare -Ur true || skip "needs user namespaces"
@@ -427,7 +427,7 @@ without() {
 	fails 111 "$refused$why; the kernel is in lockdown (integrity)" unshare -Ur dt-probe -N x on
 }
 
-@test "dt-dev: the capability that a network namespace needs is named" {
+@test "dt-dev: names the capability that a network namespace needs" {
 	need_root
 	need_tool setpriv unshare
 	place=/proc/self/ns/net
@@ -440,7 +440,7 @@ without() {
 		without sys_ptrace dt-dev -n "/proc/$PID/ns/net" remove lo
 }
 
-@test "blk-trace: the capability that a device needs is named" {
+@test "blk-trace: names the capability that a device needs" {
 	need_root
 	mknod disk b 240 255 || skip "needs the right to make devices"
 	chmod 755 . "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
@@ -470,7 +470,7 @@ denied() {
 	fails 111 "$2: fatal: $1: $DENIED" as_nobody "${@:2}"
 }
 
-@test "control files: a refusal names the capability, by every tool that opens one" {
+@test "control files: a refusal names the capability, in every tool that opens one" {
 	closed_root
 	need_tracefs
 	denied 'unable to write a' tfs-write -R root a 1
@@ -504,7 +504,7 @@ denied() {
 	denied 'unable to open root' tfs-read -R root a
 }
 
-@test "control files: root without the capability is refused what belongs to another user" {
+@test "control files: root without the capability cannot use another user's files" {
 	closed_root
 	chown 65534 root/a
 	fails 111 "tfs-write: fatal: unable to write a: $DENIED" \
@@ -515,7 +515,7 @@ denied() {
 	[ "$(tfs-read -R root a)" = 1 ]
 }
 
-@test "control files: for what permissions do not refuse no capability is named, but lockdown" {
+@test "control files: a refusal that permissions do not explain names lockdown and no capability" {
 	closed_root
 	echo 1 >root/a
 	chattr +i root/a 2>/dev/null || skip "needs a file system with immutable files"
@@ -528,18 +528,18 @@ denied() {
 		without dac_override tfs-write -R root a 1
 }
 
-@test "tfs-dir: a user namespace is named where its capability does not open tracefs" {
+@test "tfs-dir: names a user namespace if its capability does not open tracefs" {
 	closed_root
 	need_tool unshare
 	as_nobody unshare -Ur true || skip "needs user namespaces"
-	mkdir -p sys/kernel
-	chmod 700 sys/kernel
+	mkdir -p sys
+	mkdir -m 700 sys/kernel
 	export TRACER_SYSFS_PATH=$PWD/sys TRACER_PROCFS_PATH=$PWD/none
 	fails 111 "tfs-dir: fatal: no permission for $PWD/sys/kernel/tracing; the capabilities of a user namespace are not enough here: run this as root, or remount it with mode=750 and gid= of a group of yours" \
 		as_nobody unshare -Ur "$(command -v tfs-dir)"
 }
 
-@test "relay-cat: the capability that a relay file needs is named" {
+@test "relay-cat: names the capability that a relay file needs" {
 	closed_root
 	mkdir d
 	: >d/trace0
@@ -551,13 +551,13 @@ denied() {
 	denied 'unable to open d' relay-cat -1 d
 }
 
-@test "pids-of: the capability that another user's task needs is named" {
+@test "pids-of: names the capability that another user's task needs" {
 	closed_root
 	fails 111 "pids-of: fatal: unable to read the pid namespace of $$: Permission denied; this needs CAP_SYS_PTRACE" \
 		as_nobody pids-of -n $$
 }
 
-@test "tfs-flight: the capability that a lease on another user's file needs is named" {
+@test "tfs-flight: names the capability that a lease on another user's file needs" {
 	need_tool setpriv strace
 	new_instance
 	mkdir d
@@ -574,7 +574,7 @@ denied() {
 	[ -z "$(ls -A d)" ]
 }
 
-@test "dt-probe: the capability that a bpffs or a pin of another user needs is named" {
+@test "dt-probe: names the capability that a bpffs or another user's pin needs" {
 	open_bpffs
 	chown 65534 "$PINS"
 	chmod 700 "$PINS"
@@ -602,7 +602,7 @@ denied() {
 	[ ! -e "$PINS/tfs/x" ]
 }
 
-@test "dt-probe: a user who is not root is told what only root may make, and with what" {
+@test "dt-probe: tells a user who is not root that only root may, and with which capabilities" {
 	open_bpffs
 	fails 111 "dt-probe: fatal: unable to make $PINS/tfs: Operation not permitted; only root may, with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" \
 		as_nobody env TRACER_SYSFS_PATH="$TRACER_SYSFS_PATH" "$TREE/bin/dt-probe" -N x on

@@ -33,7 +33,7 @@ setup_file() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 }
 
-@test "policy: without one every hook and option is allowed" {
+@test "policy: every hook and option is allowed without a policy" {
 	need_tracefs
 	unset TFS_POLICY
 	[ ! -e /etc/tfs/policy ] || skip "needs a host without /etc/tfs/policy"
@@ -63,7 +63,7 @@ setup_file() {
 	TFS_POLICY='' "$MANAGER" --get-all | cmp - all
 }
 
-@test "policy: an option of the hook's own that is not listed is refused, in each of its forms" {
+@test "policy: an option of a hook that is not listed is refused in each of its forms" {
 	need_tracefs
 	policy 'hook trace_event event stack'
 	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch --stack"
@@ -78,30 +78,30 @@ setup_file() {
 	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
 }
 
-@test "policy: --all, or to name nobody where a hook allows that, takes a line" {
+@test "policy: --all needs a line, and so does a hook that allows no selector" {
 	need_tracefs
 	for lines in 'hook * *' 'hook * * 
 all no' "hook * *
 common *"; do
 		policy "$lines"
-		forbidden "the policy $TFS_POLICY does not allow --all, or to name nobody" trace_event \
+		forbidden "the policy $TFS_POLICY does not allow --all or a session without selectors" trace_event \
 			--all -e sched_switch
 	done
 	policy 'hook * *' 'all yes'
 	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
 }
 
-@test "policy: a hook that is there for whoever comes needs that line, too" {
+@test "policy: a hook that serves whoever comes needs that line, too" {
 	need_tracefs
 	own_tree
 	make_hook waits <<<$'# description: waits\n# whom: optional'
 	policy 'hook * *'
-	forbidden "the policy $TFS_POLICY does not allow --all, or to name nobody" waits
+	forbidden "the policy $TFS_POLICY does not allow --all or a session without selectors" waits
 	policy 'hook * *' 'all yes'
 	run -0 "$MANAGER" --check waits --args ''
 }
 
-@test "policy: of the common options only those listed are allowed, once there is a list" {
+@test "policy: if common options are listed, only those are allowed" {
 	need_tracefs
 	policy 'hook * *' 'common pid' 'common instance'
 	run -0 "$MANAGER" --check trace_event --args "-p $$ -i x -e sched_switch"
@@ -111,7 +111,7 @@ common *"; do
 	run -0 "$MANAGER" --check trace_event --args "-p $$ --buffer 64 --time 5 -e sched_switch"
 }
 
-@test "policy: no more sessions than it says, of sessions that live" {
+@test "policy: the number of live sessions is limited" {
 	need_tracefs
 	policy 'hook * *' 'sessions 2'
 	calls 0
@@ -124,7 +124,7 @@ common *"; do
 	b=$PID
 	eventually test -s out.b
 	find "$TFS_RUNDIR/ftrace" | sort >before
-	fails 111 "manager: fatal: 2 sessions are there, and no more are allowed; end one, or see tfs-policy(5)" \
+	fails 111 "manager: fatal: 2 sessions exist, and no more are allowed; end one, or see tfs-policy(5)" \
 		"$MANAGER" --run trace_syscalls --args "--instance ${MARK}c --pid $CALLS"
 	find "$TFS_RUNDIR/ftrace" | sort | cmp before -
 	[ ! -e "$TRACEFS/instances/tfs.${MARK}c" ]
@@ -140,7 +140,7 @@ common *"; do
 	stop_session
 }
 
-@test "policy: of many that begin at once no more are told a path than it allows" {
+@test "policy: of many sessions that begin at once only the allowed number get a path" {
 	need_tracefs
 	policy 'hook * *' 'sessions 3'
 	calls 0
@@ -153,7 +153,7 @@ common *"; do
 	all_said() { [ "$(cat out.[0-7] err.[0-7] | wc -l)" = 8 ]; }
 	eventually all_said
 	[ "$(cat out.[0-7] | wc -l)" -le 3 ]
-	run -1 grep -v ' sessions are there, and no more are allowed; ' <(cat err.[0-7])
+	run -1 grep -v ' sessions exist, and no more are allowed; ' <(cat err.[0-7])
 	kill -KILL "$CALLS"
 	wait "$CALLS" || :
 	for pid in "${managers[@]}"; do
@@ -162,12 +162,12 @@ common *"; do
 	nothing_left
 }
 
-@test "policy: without one there may be 64 sessions in a run directory" {
-	grep -q '^The default is 64, without a policy too\.$' "$TREE/lib/tfs-policy.5"
+@test "policy: a run directory holds up to 64 sessions without a policy" {
+	grep -q '^The default is 64, even without a policy\.$' "$TREE/trace-hooks/tfs-policy.5"
 	grep -q 'SESSIONS = 64,' "$TREE/lib/session/policy.c"
 }
 
-@test "policy: no more MiB of buffers than it says" {
+@test "policy: the size of all buffers is limited in MiB" {
 	need_tracefs
 	policy 'hook * *' 'buffer 1'
 	calls 0
@@ -183,7 +183,7 @@ common *"; do
 	stop_session
 }
 
-@test "policy: one that root does not own, or that others may write to, allows nothing" {
+@test "policy: a policy that root does not own, or that others may write, allows nothing" {
 	policy 'hook * *' 'all yes'
 	chown 4242 policy
 	broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
@@ -196,7 +196,7 @@ common *"; do
 	run -0 "$MANAGER" --get-all
 }
 
-@test "policy: one in a directory of somebody else's, a link, or no file allows nothing" {
+@test "policy: a policy in another user's directory, a link or a non-file allows nothing" {
 	mkdir theirs
 	policy 'hook * *'
 	mv policy theirs
@@ -223,21 +223,21 @@ common *"; do
 	broken "TFS_POLICY must be an absolute path: 'theirs/policy'"
 }
 
-@test "policy: a mistake in it allows nothing, and its line is told" {
+@test "policy: a policy with a mistake allows nothing, and its line is printed" {
 	while IFS='|' read -r line why; do
 		policy '# first' 'hook * *' "$line"
 		broken "policy $TFS_POLICY: line 3: $why; nothing is allowed"
 	done <<-'EOF'
 	hooks *|the word is unknown
 	allow|the word is unknown
-	all|one value is wanted
+	all|the word takes one value
 	deny everything|the word is unknown
 	hook|nothing is named
 	common|nothing is named
 	hook trace_event --event|names have no dashes in front, and * is all
 	hook ../x|names have no dashes in front, and * is all
 	all maybe|it is yes or no
-	all yes no|one value is wanted
+	all yes no|the word takes one value
 	sessions 0|not a number of sessions
 	sessions -1|not a number of sessions
 	sessions 99999999999999999999|not a number of sessions
@@ -245,14 +245,14 @@ common *"; do
 	hook 'x|a single quote is left open
 	EOF
 	policy 'sessions 1' 'sessions 2'
-	broken "policy $TFS_POLICY: line 2: it is there twice; nothing is allowed"
+	broken "policy $TFS_POLICY: line 2: the word was given before; nothing is allowed"
 	printf 'hook * *\nall yes\n\0' >policy
 	broken "policy $TFS_POLICY: it has a NUL byte; nothing is allowed"
 	{ echo 'hook * *'; head -c 70000 /dev/zero | tr '\0' '#'; } >policy
 	broken "policy $TFS_POLICY: it is larger than 65536 bytes; nothing is allowed"
 }
 
-@test "policy: with a broken one --clear still clears away" {
+@test "policy: --clear works with a broken policy" {
 	need_tracefs
 	policy 'nonsense here'
 	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
@@ -262,7 +262,7 @@ common *"; do
 	[ -z "$output$stderr" ]
 }
 
-@test "policy: tfs-run is under it as well" {
+@test "policy: tfs-run obeys it as well" {
 	need_tracefs
 	policy 'hook trace_event *'
 	fails 111 "manager: fatal: trace_syscalls: the policy does not allow this hook; --get-all lists those that it does" \

@@ -59,7 +59,7 @@ loop() {
 	LOOP=${free#/dev/}
 }
 
-@test "caller: 25 sessions at once, each with a dead pid among its pids: every call of its tasks, and no other" {
+@test "caller: 25 sessions at once, each with a dead pid, get every call of their tasks and no other" {
 	need_tracefs events/syscalls
 	MANAGERS=() READERS=() TASK=() GATE=()
 	dead
@@ -89,7 +89,7 @@ loop() {
 	nothing_left
 }
 
-@test "caller: SIGINT to each manager alone, with its reader still there: status 0, all that was recorded" {
+@test "caller: SIGINT to each manager alone gives status 0 and everything recorded to its reader" {
 	need_tracefs events/syscalls
 	MANAGERS=() READERS=()
 	calls 500
@@ -115,7 +115,7 @@ loop() {
 	nothing_left
 }
 
-@test "caller: trace_block with --pid in several sessions at once: each has the requests of its task" {
+@test "caller: several trace_block sessions with --pid each get the requests of their task" {
 	loop
 	MANAGERS=() READERS=() TASK=() GATE=()
 	dead
@@ -145,7 +145,7 @@ loop() {
 	nothing_left
 }
 
-@test "caller: all pids dead: one line on standard error, no path, and nothing was begun" {
+@test "caller: if all pids are dead, one line goes to standard error, and no session begins" {
 	need_tracefs
 	MANAGERS=()
 	dead
@@ -198,7 +198,7 @@ was_reset() {
 	done <<<"$TOP"
 }
 
-@test "caller: killed by SIGKILL, its sessions go on until --clear, which ends all of them" {
+@test "caller: after a SIGKILL of the caller its sessions go on until --clear ends all of them" {
 	need_tracefs events/syscalls
 	need_tool unshare
 	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"

@@ -102,7 +102,7 @@ confines() {
 	confines dt-join -c a=/dev/stdin
 }
 
-@test "tfs-report: it has no capabilities and few system calls before it reads the file" {
+@test "tfs-report: has no capabilities and few system calls before it reads the file" {
 	need_confinement
 	need_tool strace python3
 	python3 "$TREE/t/prog/tracedat.py" little 8 file
@@ -116,7 +116,7 @@ confines() {
 	[ -s text ]
 }
 
-@test "blk-text: it has no capabilities and few system calls before it parses a file" {
+@test "blk-text: has no capabilities and few system calls before it parses a file" {
 	need_confinement
 	need_tool strace
 	printf 'no record' >file
@@ -127,7 +127,7 @@ confines() {
 	grep -q '^write(2, "blk-text: fatal: ' after
 }
 
-@test "tfs-slower: without rights it still dies of the signal when its reader is gone" {
+@test "tfs-slower: still dies of SIGPIPE without rights when its reader goes away" {
 	need_confinement
 	yes '# a line' | { tfs-slower 0 || echo $? >status; } 2>errors | head -n 1 >line
 	eventually [ -s status ]
@@ -135,7 +135,7 @@ confines() {
 	[ ! -s errors ]
 }
 
-@test "tfs-catpipe: while it streams it keeps three capabilities and can gain none" {
+@test "tfs-catpipe: keeps three capabilities while it streams, and can gain none" {
 	need_confinement
 	need_root
 	new_instance
@@ -152,7 +152,7 @@ confines() {
 	[ ! -s errors ]
 }
 
-@test "tfs-record: while it records it keeps three capabilities, and five in another's directory" {
+@test "tfs-record: keeps three capabilities while it records, and five in another user's directory" {
 	need_confinement
 	need_root
 	local pid
@@ -183,7 +183,7 @@ waits_with() {
 	eventually has_rights "$PID" "1 ${2-0} $(kept "$1") $(kept "$1") $NONE"
 }
 
-@test "tfs-read: while it waits it keeps one capability, and more for another user's files" {
+@test "tfs-read: keeps one capability while it waits, and more for another user's files" {
 	need_confinement
 	need_root
 	mkdir root
@@ -220,7 +220,7 @@ waits_with() {
 '
 }
 
-@test "tfs-read: without its capabilities it reads an instance again and again" {
+@test "tfs-read: reads an instance again and again without its capabilities" {
 	need_confinement
 	new_instance
 	background tfs-read -e 1 -i "$INSTANCE" tracing_on events/sched/sched_switch/format >out
@@ -232,7 +232,7 @@ waits_with() {
 	[ "$(grep -c '^name: sched_switch$' out)" -ge 2 ]
 }
 
-@test "relay-cat: while it drains it has no capabilities and few system calls" {
+@test "relay-cat: has no capabilities and few system calls while it drains" {
 	need_confinement
 	mkdir channel to
 	mkfifo channel/trace0 channel/trace1
@@ -252,7 +252,7 @@ waits_with() {
 	[ "$(cat to/trace0 to/trace1)" = onetwo ]
 }
 
-@test "relay-cat: its filter refuses nothing that it does" {
+@test "relay-cat: its system call filter refuses nothing that it does" {
 	need_confinement
 	need_tool strace
 	mkdir files
@@ -267,7 +267,7 @@ waits_with() {
 	grep -q 'lost 12 records' err
 }
 
-@test "dt-trace: while it waits it keeps one capability, and its instance goes" {
+@test "dt-trace: keeps one capability while it waits, and removes its instance" {
 	need_confinement
 	need_tracefs
 	dt-probe -N "$MARK" on >/dev/null || skip "needs BPF"
@@ -305,7 +305,7 @@ flight_of() {
 	[ "$(ls -A "$dir")" = dump.1 ]
 }
 
-@test "tfs-flight: while it records it keeps three capabilities, and five in another's directory" {
+@test "tfs-flight: keeps three capabilities while it records, and five in another user's directory" {
 	need_confinement
 	need_tracefs events/sched
 	new_instance
@@ -318,7 +318,7 @@ flight_of() {
 	flight_of theirs $((FLIGHT | 0xa))
 }
 
-@test "tfs-flight: without its capabilities it sees how another user's process has failed" {
+@test "tfs-flight: sees without its capabilities how another user's process failed" {
 	need_confinement
 	new_instance
 	need_tool setpriv
@@ -393,7 +393,7 @@ records() {
 	sed -E 's/^<86>tfs\[[0-9]+\]: //; s/ (start|end)=[0-9]{10,}/ \1=N/g' log
 }
 
-@test "audit: a session's begin and end are recorded, with who, what and how it ended" {
+@test "audit: a record of a session's begin and end says who ran what and how it ended" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	export TFS_AUDIT=$PWD/socket
@@ -406,7 +406,7 @@ records() {
 		echo "session=$MARK end start=N end=N status=0 $what")
 }
 
-@test "audit: --check is no session, and has no record" {
+@test "audit: --check writes no record, because it is no session" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	export TFS_AUDIT=$PWD/socket
@@ -418,7 +418,7 @@ records() {
 	run -1 grep "session=$MARK-c" log
 }
 
-@test "audit: hostile arguments are escaped and cut, and make one line" {
+@test "audit: hostile arguments are escaped and cut, and stay on one line" {
 	need_tracefs
 	log_at "$PWD/socket"
 	export TFS_AUDIT=$PWD/socket
@@ -449,7 +449,7 @@ records() {
 	grep -q "tfs\[[0-9]*\]: session=$MARK end start=.* status=111 " text
 }
 
-@test "audit: the end of a session whose process was killed is recorded as that" {
+@test "audit: the record says so if a session ended because its process was killed" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	export TFS_AUDIT=$PWD/socket
@@ -460,7 +460,7 @@ records() {
 	records | grep -q "^session=$MARK end start=N end=N status=killed subsystem=ftrace "
 }
 
-@test "audit: a policy's line decides, and a session does not depend on the log" {
+@test "audit: a line of a policy selects the log, and a session does not depend on the log" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	printf '%s\n' 'hook trace_event *' 'audit off' >policy

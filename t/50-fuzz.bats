@@ -36,14 +36,14 @@ targets() {
 		grep -vx replay | sort | diff - <(targets)
 }
 
-@test "fuzz: the corpora are replayed without a finding" {
+@test "fuzz: replaying the corpora finds nothing" {
 	own_copy
 	tree/t/fuzz/run 0 >out
 	[ "$(grep -c ', no finding$' out)" = "$(targets | wc -l)" ]
 	[ "$(wc -l <out)" = "$(targets | wc -l)" ]
 }
 
-@test "fuzz: some seconds of fuzzing the words, heads and --args find nothing" {
+@test "fuzz: some seconds of fuzzing the words, headers and --args find nothing" {
 	own_copy
 	need_fuzzer
 	tree/t/fuzz/run 6 words head args >out
@@ -75,7 +75,7 @@ targets() {
 	[[ $stderr =~ heap-buffer-overflow ]]
 }
 
-@test "fuzz: an answer that is wrong and harms no memory is found as well" {
+@test "fuzz: a wrong answer that harms no memory is found as well" {
 	own_copy
 	# in double quotes a backslash stays in front of an ordinary character
 	sed -i "s/if (quote && !strchr(/if (!strchr(/" tree/lib/base/words.c

@@ -34,7 +34,7 @@ lane() {
 	echo '1..0 # SKIP the packages of 6.1 two cannot be fetched' >lane/guest.two
 }
 
-@test "check-vm: names the files of each guest at once, and shows how far it is and what fails" {
+@test "check-vm: names the files of each guest at once, and shows progress and failures" {
 	[ "${TFS_VARIANT-}" != vm ] || skip "needs a machine that runs guests"
 	lane
 	TFS_VM_JOBS=1 run -1 lane/t/vm/matrix '6.1-one'
@@ -50,7 +50,7 @@ lane() {
 	)
 }
 
-@test "check-vm: a guest that cannot be fetched is named with the reason, and fails nothing" {
+@test "check-vm: names a guest that cannot be fetched, with the reason, and does not fail for it" {
 	[ "${TFS_VARIANT-}" != vm ] || skip "needs a machine that runs guests"
 	lane
 	run -0 lane/t/vm/matrix '6.1-two'

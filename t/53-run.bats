@@ -27,7 +27,7 @@ tests_of_suite() {
 		suite/t/run t/own.bats
 }
 
-@test "t/run: a test's programs hear the signals that our caller ignores or blocks" {
+@test "t/run: programs of a test get the signals that the caller ignores or blocks" {
 	suite <<-'END'
 	tell() {
 		grep -E '^Sig(Blk|Ign):' /proc/self/status | sed 's/^/# /' >&3
@@ -50,7 +50,7 @@ tests_of_suite() {
 	done
 }
 
-@test "t/run: a file that is started without it below nohup says why it fails" {
+@test "t/run: a test file that is started below nohup without it says why it fails" {
 	suite <<-END
 	load $TREE/t/helper
 	TEST "one" { :; }

@@ -124,7 +124,7 @@ run_directories() {
 	RUN_DIRECTORIES="/run/tfs /$MARK"
 }
 
-@test "manager: no byte is left on / and /run: FIFOs need none, a file is refused, later it works" {
+@test "manager: without free space on / and /run FIFOs work and a file is refused, and later it works" {
 	need_guest
 	run_directories
 	fill / bytes
@@ -154,7 +154,7 @@ run_directories() {
 	done
 }
 
-@test "manager: no inode is left on / and /run: one clear line, a session that runs is not hurt" {
+@test "manager: without free inodes on / and /run it prints one clear line, and harms no running session" {
 	need_guest
 	run_directories
 	calls 20
@@ -187,7 +187,7 @@ run_directories() {
 	done
 }
 
-@test "manager: without /run it makes that; where it cannot, it says that TFS_RUNDIR may help" {
+@test "manager: makes a missing /run, or says that TFS_RUNDIR may help" {
 	need_guest
 	if grep -q ' /run ' /proc/mounts; then
 		later mount -t tmpfs run /run
@@ -256,7 +256,7 @@ unmeasured() {
 	unshare -m sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh "$@"
 }
 
-@test "manager: --buffer above half of the memory is refused, what is said to fit does fit" {
+@test "manager: refuses a --buffer above half of the memory, and makes the size that it offers" {
 	need_guest
 	bystander
 	cpus=$(grep -c '^processor' /proc/cpuinfo)
@@ -276,7 +276,7 @@ unmeasured() {
 	bystander_lives
 }
 
-@test "manager: --buffer is for all processors, though it may run on one of them only" {
+@test "manager: --buffer counts all CPUs, even if the manager may run on one of them only" {
 	need_guest
 	need_tool taskset
 	calls 1
@@ -288,7 +288,7 @@ unmeasured() {
 	nothing_left
 }
 
-@test "manager: a buffer that the kernel cannot make is told with its reason, and nothing is kept" {
+@test "manager: prints the kernel's reason for a buffer that it cannot make, and keeps nothing" {
 	need_guest
 	need_tool unshare
 	bystander
@@ -323,7 +323,7 @@ use_up() {
 	head -c 33554432 /dev/zero >memory/more
 }
 
-@test "manager: no memory is left: one clear line, a session that runs loses nothing, later it works" {
+@test "manager: without free memory it prints one clear line, and a running session loses nothing" {
 	need_guest
 	bystander
 	calls 1000
@@ -428,7 +428,7 @@ called() {
 	grep -c -- "-${TASK[$1]} *\[00$2\] .*: sys_getppid()\$" got || :
 }
 
-@test "manager: a processor goes and comes back during a session: each call on it is delivered" {
+@test "manager: delivers each call on a CPU that goes and comes back during a session" {
 	need_guest
 	need_cpu1
 	task 300
@@ -444,7 +444,7 @@ called() {
 	[ "$(called 0 1) $(called 1 0) $(called 2 1)" = '300 200 400' ]
 }
 
-@test "manager: what a processor recorded that has gone since is there for a late reader" {
+@test "manager: a late reader gets the events of a CPU that went meanwhile" {
 	need_guest
 	need_cpu1
 	task 300
@@ -458,7 +458,7 @@ called() {
 	[ "$(called 0 1) $(called 1 0)" = '300 1' ]
 }
 
-@test "manager: what was overwritten on a processor that has gone since is told as lost" {
+@test "manager: counts overwritten events of a CPU that went meanwhile as lost" {
 	need_guest
 	need_cpu1
 	many=$((500 * $(page_kb))) # the smallest buffer has a few pages
@@ -479,7 +479,7 @@ called() {
 	[ "$(called 1 0)" = 1 ]
 }
 
-@test "manager: a processor that comes after the session began is recorded as well" {
+@test "manager: records a CPU that comes after the session began" {
 	need_guest
 	need_cpu1
 	task 200
@@ -500,7 +500,7 @@ tracefs() {
 	mount -o "remount,$1" "$TRACEFS"
 }
 
-@test "manager: tracefs is read-only: one clear line and nothing left, writable again it works" {
+@test "manager: reports a read-only tracefs on one line, leaves nothing, and works when it is writable again" {
 	need_guest
 	new_instance
 	"$MANAGER" --clear
@@ -530,7 +530,7 @@ tracefs() {
 	works
 }
 
-@test "manager: tracefs becomes read-only during a session: 111, --clear names what is left, later it goes" {
+@test "manager: exits 111 if tracefs becomes read-only, --clear names the rest, and later removes it" {
 	need_guest
 	"$MANAGER" --clear
 	calls 50
@@ -582,7 +582,7 @@ as_user() {
 	MANAGER=$PWD/manager
 }
 
-@test "tfs-dir: gid= alone opens tracefs to nobody, and the remedy is told" {
+@test "tfs-dir: gid= alone opens tracefs to nobody, and the error names the remedy" {
 	need_guest
 	need_user
 	tracefs "gid=$GROUP_ID"
@@ -599,7 +599,7 @@ as_user() {
 	[ "$(user tfs-dir)" = "$TRACEFS" ]
 }
 
-@test "gid=: the group sees what root traces, old instances and new" {
+@test "gid=: the group sees what root traces, in old and new instances" {
 	need_guest
 	need_user
 	new_instance
@@ -629,7 +629,7 @@ as_user() {
 	done
 }
 
-@test "gid=: the group writes nothing but trace_marker" {
+@test "gid=: the group can write to trace_marker only" {
 	need_guest
 	"$MANAGER" --clear
 	need_user
@@ -680,7 +680,7 @@ by_hand() {
 	[ "$(cat "$DIR/tracing_on")" = 0 ]
 }
 
-@test "gid=: in an instance that root made and opened with chmod -R g+w the group traces by hand" {
+@test "gid=: after chmod -R g+w of an instance of root the group can trace in it by hand" {
 	need_guest
 	need_user
 	new_instance
@@ -689,7 +689,7 @@ by_hand() {
 	by_hand
 }
 
-@test "gid=: in an instance that root made and gave away with chown -R its owner traces by hand" {
+@test "gid=: after chown -R of an instance of root its new owner can trace in it by hand" {
 	need_guest
 	need_user
 	new_instance
@@ -698,7 +698,7 @@ by_hand() {
 	by_hand
 }
 
-@test "gid=: whoever may write to instances but not to their files: one clear line, nothing left" {
+@test "gid=: a user who may write to instances but not to their files gets one line, and nothing is left" {
 	need_guest
 	need_user
 	tracefs "gid=$GROUP_ID,mode=750"
@@ -709,7 +709,7 @@ by_hand() {
 	tells 111 "manager: fatal: unable to write '0' to tracing_on: Permission denied; this needs CAP_DAC_OVERRIDE" run_now
 }
 
-@test "manager: runs without root for the owner of instances, who made all of it" {
+@test "manager: runs without root for a user who owns instances and made everything in it" {
 	need_guest
 	"$MANAGER" --clear
 	need_user
@@ -726,7 +726,7 @@ by_hand() {
 	[ -z "$output" ]
 }
 
-@test "uid=: where it reaches the files its user runs sessions, where not he is refused" {
+@test "uid=: a user whose uid= covers the files runs sessions, and another user is refused" {
 	need_guest
 	"$MANAGER" --clear
 	need_user
@@ -757,7 +757,7 @@ all_again() {
 	done
 }
 
-@test "manager: whatever is done at the top level, a session counts to the call" {
+@test "manager: a session counts each call, whatever happens at the top level" {
 	need_guest
 	need_tool taskset
 	later "$MANAGER" --clear
@@ -819,7 +819,7 @@ state() {
 	done
 }
 
-@test "manager: --clear ends sessions, puts back what it promises and leaves strangers alone" {
+@test "manager: --clear ends sessions, restores what it promises, and leaves other people's things alone" {
 	need_guest
 	# a stranger's instance
 	new_instance

@@ -127,7 +127,7 @@ same() {
 
 # ---- pids-of -------------------------------------------------------------------------
 
-@test "pids-of: -c PATH lists the tasks of a container by the host's pids, and its threads with -t" {
+@test "pids-of: -c PATH lists the tasks of a container by the host's pids, and with -t its threads" {
 	need_containers
 	run_ready 2 one calls -e 1 3 2
 	grep -qx "NSpid:	$INIT	1" "/proc/$INIT/status"
@@ -138,7 +138,7 @@ same() {
 	[ "$(wc -l <same.out)" = 7 ]
 }
 
-@test "pids-of: -c PID and -n PID list them too, whichever of them PID is" {
+@test "pids-of: -c PID and -n PID list the tasks of a container for any PID in it" {
 	need_containers
 	run_ready 2 one calls -e 1 3 2
 	pids=$(pids-of -c "/$MARK/one")
@@ -151,7 +151,7 @@ same() {
 	done
 }
 
-@test "pids-of: a container that is made and not started is one task" {
+@test "pids-of: a container that is created and not started is one task" {
 	need_containers
 	create one calls 1
 	for selector in "-c /$MARK/one" "-c $INIT" "-n $INIT"; do
@@ -161,7 +161,7 @@ same() {
 	done
 }
 
-@test "pids-of: of two containers each has its own, and the cgroup above has both" {
+@test "pids-of: two containers have their own tasks, and the cgroup above has both" {
 	need_containers
 	run_ready 1 one calls -e 1 2
 	one=$INIT
@@ -175,7 +175,7 @@ same() {
 	[ "$(wc -l <same.out)" = 5 ]
 }
 
-@test "pids-of: a container that has ended is nobody, before it is deleted and after" {
+@test "pids-of: a container that has ended has no tasks, before and after its deletion" {
 	need_containers
 	run_ready 1 one calls 1
 	let_go one
@@ -211,31 +211,31 @@ from_the_first() {
 	[ "$(pids_in got)" = "$container" ]
 }
 
-@test "manager: --cgroup PATH has a container's calls from its exec on, by the host's pid" {
+@test "manager: --cgroup PATH records a container's calls from its exec on, by the host's pid" {
 	need_containers
 	create one calls 100
 	from_the_first --cgroup "/$MARK/one"
 }
 
-@test "manager: --cgroup PID has a container's calls from its exec on, by the host's pid" {
+@test "manager: --cgroup PID records a container's calls from its exec on, by the host's pid" {
 	need_containers
 	create one calls 100
 	from_the_first --cgroup "$INIT"
 }
 
-@test "manager: --pidns PID has a container's calls from its exec on, by the host's pid" {
+@test "manager: --pidns PID records a container's calls from its exec on, by the host's pid" {
 	need_containers
 	create one calls 100
 	from_the_first --pidns "$INIT"
 }
 
-@test "manager: --pid PID, which is what a caller knows of a container, has its calls too" {
+@test "manager: --pid PID, the pid that a caller knows of a container, records its calls too" {
 	need_containers
 	create one calls 100
 	from_the_first --pid "$INIT"
 }
 
-@test "manager: a container's children and threads to come are traced from their first call" {
+@test "manager: traces later children and threads of a container from their first call" {
 	need_containers
 	create one calls 100 3 2
 	trace --cgroup "/$MARK/one"
@@ -247,7 +247,7 @@ from_the_first() {
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
 
-@test "manager: all tasks that are in a container already are traced, however they are named" {
+@test "manager: traces all tasks that are in a container already, with any selector" {
 	need_containers
 	for selector in --cgroup --pidns --pid "--cgroup /$MARK/one --pid"; do
 		run_ready 2 one calls -e 100 3 2
@@ -262,7 +262,7 @@ from_the_first() {
 	done
 }
 
-@test "manager: what a container's shell starts is traced: children, and children of theirs" {
+@test "manager: traces what a container's shell starts: children, and their children" {
 	need_containers
 	run_ready 1 one sh -c 'echo ready; read go; calls 50 & (calls 50; calls 50) </dev/null; wait'
 	trace --cgroup "$INIT"
@@ -272,7 +272,7 @@ from_the_first() {
 	[ "$(pids_in got | wc -l)" = 3 ]
 }
 
-@test "manager: a caller that keeps one line a read gets all lines of a container" {
+@test "manager: a caller that takes one line per read gets all lines of a container" {
 	need_containers
 	n=$(so_many 10000)
 	create one calls "$n"
@@ -301,7 +301,7 @@ another() {
 	OTHERS+=("$PID")
 }
 
-@test "manager: sessions of two containers at once each have their own" {
+@test "manager: sessions of two containers at once each have their own lines" {
 	need_containers
 	create one calls 100
 	one=$INIT
@@ -320,7 +320,7 @@ another() {
 	[ "$(pids_in got.two)" = "$INIT" ]
 }
 
-@test "manager: --cgroup of the cgroup above has both containers, and ends with the last" {
+@test "manager: --cgroup of the cgroup above records both containers, and ends with the last" {
 	need_containers
 	create one calls 100
 	one=$INIT
@@ -339,7 +339,7 @@ another() {
 	[ "$(pids_in got)" = "$(printf '%s\n' "$one" "$INIT" | sort -n)" ]
 }
 
-@test "manager: what enters a container later is in no session that runs, and in the next" {
+@test "manager: a task that enters a container later is in the next session, but in no running session" {
 	need_containers
 	run_ready 1 one calls 100
 	trace --cgroup "/$MARK/one"
@@ -364,7 +364,7 @@ another() {
 
 # ---- the end of a container ------------------------------------------------------------
 
-@test "manager: a session ends when the container that crun run waits for does" {
+@test "manager: a session ends when the container that crun run waits for ends" {
 	need_containers
 	bundle one calls 100
 	background oci run --no-pivot -b one --pid-file "$PWD/pid" one <>one/go >one/said
@@ -403,7 +403,7 @@ whole() {
 	! pids_in got | grep -vxFf tasks
 }
 
-@test "manager: a container killed in the middle ends its session, and nothing is left" {
+@test "manager: a container that is killed in the middle ends its session, and nothing is left" {
 	need_containers
 	busy
 	oci kill one KILL
@@ -414,7 +414,7 @@ whole() {
 	[ ! -e "$CGROUPS/$MARK/one" ]
 }
 
-@test "manager: a container deleted by force in the middle ends its session, and nothing is left" {
+@test "manager: a container that is deleted by force in the middle ends its session, and nothing is left" {
 	need_containers
 	busy
 	oci delete -f one
@@ -423,7 +423,7 @@ whole() {
 	[ ! -e "$CGROUPS/$MARK/one" ]
 }
 
-@test "manager: a container deleted before it was started ends its session without a line" {
+@test "manager: a container that is deleted before its start ends its session without a line" {
 	need_containers
 	create one calls 100
 	trace --cgroup "/$MARK/one"
@@ -432,7 +432,7 @@ whole() {
 	[ ! -s got ]
 }
 
-@test "manager: a session of a paused container begins, and ends, while it is paused" {
+@test "manager: a session of a paused container begins and ends during the pause" {
 	need_containers
 	run_ready 1 one calls 100
 	oci pause one
@@ -475,7 +475,7 @@ ours() {
 	tfs-instance list "$@" | grep -F "$MARK"
 }
 
-@test "manager: in a container of its own, without a capability, it traces another" {
+@test "manager: traces another container from a container without a capability" {
 	need_containers
 	for OWN_PIDS in '' ', {"type": "pid"}'; do
 		create one calls 100
@@ -496,7 +496,7 @@ ours() {
 	done
 }
 
-@test "manager: in a container of its own, a signal of the runtime ends it and leaves nothing" {
+@test "manager: a signal of the runtime ends it in its own container, and nothing is left" {
 	need_containers
 	create one calls 100
 	tracer two --cgroup "$INIT"
@@ -511,7 +511,7 @@ ours() {
 	nothing_left
 }
 
-@test "manager: its own container deleted in the middle, the next --run sweeps up, from another" {
+@test "manager: the next --run cleans up from another container if its own was deleted in the middle" {
 	need_containers
 	create one calls 100
 	one=$INIT

@@ -12,7 +12,7 @@ interrupts() {
 		/proc/interrupts
 }
 
-@test "guest: every request of /dev/vda ends in an interrupt, and /var/tmp is there" {
+@test "guest: every request of /dev/vda ends in an interrupt, and /var/tmp exists" {
 	local before
 	[ "${TFS_VARIANT-}" = vm ] || skip "needs a guest (make check-vm)"
 	[ -b /dev/vda ]

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* place.c - a file that appears whole, in its place, or not at all */
+/* atomic_file.c - a file that appears complete, or not at all */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
 
-/* While it has no place of its own; one file of this name is made at a time. */
+/* Return the temporary name. A program makes one file at a time, so one name is enough. */
 static const char *own_name(void)
 {
 	static char name[40];
@@ -46,14 +45,14 @@ void atomic_file_drop(const struct atomic_file *p)
 	unlinkat(p->dir, own_name(), 0);
 }
 
-/* Give an unnamed file own_name. -1 and errno, silent. */
+/* Give an unnamed file the name own_name(). -1 and errno, silent. */
 static int give_name(const struct atomic_file *p, int fd)
 {
 	char path[PATH_MAX];
 
 	if (!linkat(fd, "", p->dir, own_name(), AT_EMPTY_PATH))
 		return 0;
-	/* which needs a right that not everybody has */
+	/* AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; a link in procfs does not (open(2)) */
 	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), fd);
 	return linkat(AT_FDCWD, path, p->dir, own_name(), AT_SYMLINK_FOLLOW);
 }
@@ -66,7 +65,7 @@ void atomic_file_try(struct atomic_file *p, int scratch)
 		p->named = 1;
 }
 
-/* NAME for i 0, else NAME.i */
+/* Return NAME for i = 0, NAME.i otherwise. The name is valid until the second next call. */
 static const char *name_of(const struct atomic_file *p, unsigned long i)
 {
 	static char name[2][NAME_MAX + 24];
@@ -98,7 +97,7 @@ int atomic_file_publish(const struct atomic_file *p, int fd)
 	return 0;
 }
 
-void atomic_file_find(struct atomic_file *p, const struct tool *tool, const char *path)
+int atomic_file_find(struct atomic_file *p, const struct tool *tool, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX] = ".";
@@ -117,18 +116,16 @@ void atomic_file_find(struct atomic_file *p, const struct tool *tool, const char
 		dir[n] = '\0';
 	}
 	p->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (p->dir < 0) {
-		err_errno("unable to open %s", dir);
-		exit(REFUSED);
-	}
-	/* a rename would put a file in the place of /dev/stdout */
+	if (p->dir < 0)
+		return err_errno("unable to open %s", dir);
+	/* without this check, a rename would replace /dev/stdout by a file */
 	for (unsigned long i = 0; i < p->files + !p->files; i++) {
 		if (!fstatat(p->dir, name_of(p, i), &st, AT_SYMLINK_NOFOLLOW)) {
 			if (!S_ISREG(st.st_mode))
 				usage_error(tool, "not a regular file: '%.80s'", name_of(p, i));
 		} else if (errno != ENOENT) {
-			err_errno("unable to write %s", name_of(p, i));
-			exit(REFUSED);
+			return err_errno("unable to write %s", name_of(p, i));
 		}
 	}
+	return 0;
 }

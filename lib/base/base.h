@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * base.h - PURPOSE of base
+ * base.h - the lowest layer: messages, options, text, files, standard output, memory
+ *
+ * This layer knows nothing of tracing. It includes no other layer; all layers include it.
+ *
+ * Terms: a function "reports" an error if it has written the message to stderr. A
+ * "silent" function writes nothing; its caller reports. -1 is the error of a function
+ * that returns int, unless its comment says otherwise. "errno" in a comment means that
+ * the function leaves the reason there.
+ *
+ * A function of the library returns an error, and only main exits. There are three
+ * exceptions:
+ * - The command line. A function with an argument of type struct tool reads words of the
+ *   command line for main. If a word is wrong, the function reports a usage error and
+ *   exits MISUSED. Main calls such functions before it makes anything, so no clean-up is
+ *   lost, and no main has to repeat the check. Errors of the system are still returned.
+ * - Standard output. stdout_print and stdout_flush exit REFUSED if a write fails, as
+ *   SIGPIPE ends a program whose reader has left. Hundreds of calls print a line each.
+ * - Memory. xcalloc, xrealloc, xstrdup, and with them strbuf_add, strbuf_puts and table_at,
+ *   exit REFUSED without memory. They are for tools that hold nothing which outlives the
+ *   process. Managers, janitors and recorders use struct bytes and struct pids, which
+ *   remember the error instead.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -12,43 +32,43 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The one table of exit statuses; 126, 127 and 128+n are the shell's own. */
+/* All exit statuses of the tools. The shell itself gives 126, 127 and 128+n. */
 enum {
-	DONE = 0,      /* done */
-	NO = 1,        /* a truthful "no": nothing matched, nothing there */
+	DONE = 0,       /* success */
+	NO = 1,         /* a truthful "no": nothing matched, nothing exists */
 	TIMED_OUT = 99, /* the time limit came first */
-	MISUSED = 100, /* the caller asked for something that cannot be */
-	REFUSED = 111, /* the system refused */
+	MISUSED = 100,  /* usage error */
+	REFUSED = 111,  /* the system refused */
 };
 
-/* ---- say.c: the one error grammar -------------------------------------- */
+/* ---- error.c: messages to stderr, one line in one write --------------------------- */
 
-/* The program's name in messages; set once by main. The only global. */
+/* The program's name in messages. opt_next sets it. */
 extern const char *program_name;
 
 /*
- * Write one line "PROG: fatal: MESSAGE" to stderr in a single write. Control
- * characters of hostile values become '?', long ones are cut. Returns -1.
+ * Write the line "PROGRAM: fatal: MESSAGE" to stderr. Control characters become '?', and
+ * a long message is cut. Return -1, so that the caller can return the result.
  */
 int err_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* "PROG: MESSAGE": nothing ends for it. */
+/* Write the line "PROGRAM: MESSAGE": a warning, after which the program goes on. */
 void err_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* As complain with ": strerror(errno)" behind it; errno is kept. Returns -1. */
+/* Write as err_msg does, and append ": strerror(errno)". Keep errno. Return -1. */
 int err_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* As complain with ": REASON" behind it. */
+/* Write as err_msg does, and append ": REASON" unless reason is NULL. */
 void err_vmsg(const char *fmt, va_list ap, const char *reason)
 	__attribute__((format(printf, 1, 0)));
 
-/* complain, then exit with the status. */
+/* Write as err_msg does, then exit with the status. For main. */
 _Noreturn void err_exit(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- caps.c: capabilities(7) ------------------------------------------------ */
+/* ---- capability.c: which capability a refused call lacks, capabilities(7) ---------- */
 
-/* A set of capabilities has the bit of each. */
+/* The bit of a capability. A set of capabilities is the OR of their bits. */
 #define CAPS(number)      ((uint64_t)1 << (number))
 #define CAPS_DAC_OVERRIDE CAPS(1)  /* files of other users */
 #define CAPS_FOWNER       CAPS(3)
@@ -62,30 +82,81 @@ _Noreturn void err_exit(int status, const char *fmt, ...)
 #define CAPS_BPF          CAPS(39)
 
 /*
- * Return the likely reason why the kernel refused a call with the error e. The text is ""
- * if e is neither EPERM nor EACCES, or if no reason is known. Otherwise the text begins
- * with "; " and names the needed capabilities that the process lacks. If it lacks none,
- * the text names a user namespace, lockdown or seccomp. The next call overwrites the
- * text. errno is not kept.
+ * Return a likely reason why the kernel refused a call with the error e. The text begins
+ * with "; ". It names the capabilities of the set needs that the process lacks. If the
+ * process has all of them, the text names a user namespace, lockdown or seccomp. The text
+ * is "" if e is neither EPERM nor EACCES, or if no reason is known. It is valid until the
+ * next call. errno is not kept.
  */
 const char *caps_hint(int e, uint64_t needs);
 
-/* Do as err_errno, and add caps_hint to the reason. errno is kept. */
+/* Report as err_errno does, and append caps_hint to the reason. errno is kept. */
 int err_capability(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Do the same for a file whose permissions may refuse it: CAP_DAC_OVERRIDE is needed. */
 int err_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Give up all capabilities but those in keep. From then on no program that the process
- * runs gains any (PR_SET_NO_NEW_PRIVS). A kernel that refuses it gets no message.
+ * Give up all capabilities except those of the set. From then on, no program that the
+ * process runs gains any (PR_SET_NO_NEW_PRIVS). Errors are ignored.
  */
 void caps_keep(uint64_t keep);
 
-/* ---- io.c: text in and out ------------------------------------------------ */
+/* ---- confine.c: give up the rights that a tool no longer needs --------------------- */
 
 /*
- * Write as snprintf does and return the length of the whole text. The conversions are
+ * Call this once, in main, after all files are open. From then on the process has no
+ * capabilities, no program that it runs gains any (PR_SET_NO_NEW_PRIVS), and it can use
+ * only its open files and its memory (seccomp). It cannot open a file, run a program, make
+ * a socket, map executable memory, or send a signal to another process. Such a call fails
+ * with ENOSYS. A kernel that lacks one of these protections skips that protection
+ * silently. There is no filter of calls on architectures that confine.c does not know.
+ */
+void confine(void);
+
+/*
+ * Do the same for a tool that opens files by their paths until it ends: install no filter
+ * of calls, and keep the capabilities of the set keep. files holds n descriptors (or -1)
+ * of the files and directories where those paths begin. If another user owns one of them,
+ * keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
+ */
+void confine_paths(uint64_t keep, const int *files, size_t n);
+
+/* For keep: the capabilities of a tool that streams the records of an instance. */
+#define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
+
+/* ---- options.c: the command line of a tool ----------------------------------------- */
+
+/*
+ * The command line of one tool. usage is the synopsis without the word "usage", the same
+ * string in --help, the manual page and the README. purpose is the text after the dash
+ * in the tool's first comment. letters are the options; a ':' follows a letter that takes
+ * a value.
+ */
+struct tool {
+	const char *name, *usage, *purpose, *letters;
+};
+
+/* The value of the last option, NULL if it takes none; the index of the next word of argv. */
+extern char *opt_value;
+extern int opt_index;
+
+/*
+ * Return the letter of the next option, or -1 after the last one; opt_index is then the
+ * index of the first operand. The rules are those of POSIX getopt(3), whose code adds
+ * three kilobytes to every program. Answer --help and --version. On an unknown option,
+ * report the synopsis and exit MISUSED.
+ */
+int opt_next(const struct tool *t, int argc, char **argv);
+
+/* Report the message and the synopsis, then exit MISUSED. */
+_Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- format.c: formatted text ------------------------------------------------------ */
+
+/*
+ * Write as snprintf does, and return the length of the whole text. The conversions are
  * %s %d %u %x %c %%, the lengths l, ll and z, and a precision for %s. The build refuses
  * any other (formats.awk).
  */
@@ -93,145 +164,32 @@ size_t str_format(char *buf, size_t size, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 size_t str_vformat(char *buf, size_t size, const char *f, va_list);
 
-/*
- * To standard output, buffered; exits REFUSED when it cannot be written. Where
- * that is a FIFO of packets (O_DIRECT), what ends a line is one.
- */
-void stdout_print(const char *f, ...) __attribute__((format(printf, 1, 2)));
-
-/* From now on to this file, after what print holds back is written. */
-void stdout_to(int fd, const char *name);
-
-/* Write what print holds back: call last. line_read does before it waits. */
-void stdout_flush(void);
-
-/* write(2) until all is written. 0, or -1 and errno, silent. */
-int fd_write_all(int fd, const char *text, size_t n);
-
-/* The reader is gone: end as a filter does, of the signal, even where it is ignored. */
-_Noreturn void stdout_broken_pipe(void);
-
-/* Lines of standard input, or of a file; all zero at first but for the file. */
-struct line_reader {
-	int fd;
-	const char *name;       /* the file's; NULL: standard input */
-	char *text;
-	size_t at, n, room, seen;
-	int ended;
-};
+/* ---- text.c: numbers, names and lines in untrusted text ---------------------------- */
 
 /*
- * The next line's length, its newline cut off, in *line until the next call;
- * -1 at the end. Exits REFUSED when it cannot be read.
- */
-ssize_t line_read(struct line_reader *, char **line);
-
-/* ---- opt.c: options of the tools --------------------------------------- */
-
-/*
- * One tool's face. usage is the synopsis without the word "usage", the same
- * string in --help, the man page and the README; purpose is the line after
- * the dash in the tool's first comment; letters are its options, one with a
- * value has ":" behind it.
- */
-struct tool {
-	const char *name, *usage, *purpose, *letters;
-};
-
-/* The last option's value, NULL if it takes none; the next word of argv. */
-extern char *opt_value;
-extern int opt_index;
-
-/*
- * The next option's letter; -1 at the end, opt_index is then that of the first
- * operand. As getopt(3) of POSIX has it, whose code is three kilobytes of every
- * program. Answers --help and --version itself; exits MISUSED with the synopsis
- * on anything else unknown.
- */
-int opt_next(const struct tool *t, int argc, char **argv);
-
-/* Complain about the operands and exit MISUSED with the synopsis. */
-_Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* ---- confine.c: give up rights ------------------------------------------- */
-
-/*
- * Call it once, in main, when all files are open. From then on the process has no
- * capabilities, no program that it runs gains any (PR_SET_NO_NEW_PRIVS), and it can only
- * use its open files and memory (seccomp): it cannot open a file, run a program, make a
- * socket, map memory that runs, or send a signal to another process. Such a call fails
- * with ENOSYS. Silent: a kernel that lacks one of these leaves it out, and a machine
- * that confine.c does not know has no filter of calls.
- */
-void confine(void);
-
-/*
- * Do the same for a tool that opens files by their paths until it ends. It gets no filter
- * of calls, and the capabilities in keep stay. files has the n open files and directories
- * at which those paths begin; -1 stands for none. If another user owns one of them,
- * CAP_DAC_OVERRIDE and CAP_FOWNER stay too.
- */
-void confine_paths(uint64_t keep, const int *files, size_t n);
-
-/* A tool that streams what an instance records keeps these. */
-#define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
-
-/* ---- output.c: standard output, where it is a FIFO ----------------------- */
-
-/*
- * Open it anew, O_WRONLY or O_RDWR, in place of standard output: a descriptor whose
- * writes do not wait, and with packets each is one. No FIFO: standard output as it is,
- * or with packets, the option -l, exits MISUSED. -1, silent: nobody has it open to
- * read any more, as O_WRONLY wants; standard output is as it was. Exits REFUSED when
- * it cannot be opened.
- */
-int stdout_reopen(const struct tool *t, int access, int packets);
-
-/*
- * A session sets this variable for its stream, to DEVICE:INODE of the FIFO (compare
- * JOURNAL_STREAM in systemd.exec(5)). The FIFO may get another reader after the last one
- * has left, so the stream waits for that reader and keeps what nobody has got yet. All
- * others end with their reader: a program whose standard output is another FIFO or pipe
- * may have inherited the variable.
- */
-#define NEXT_READER "TFS_NEXT_READER"
-
-/* Set the variable for the FIFO fd. -1: fd is no FIFO, or out of memory. */
-int expect_next_reader(int fd);
-
-/* Return 1 if fd is the FIFO that the variable names. */
-int outlives_reader(int fd);
-
-/* Wait until somebody has the FIFO open to read. fd is open to write. */
-void await_reader(int fd);
-
-/* ---- text.c: words and numbers that a stranger may have sent ------------ */
-
-/*
- * A decimal number of digits only, low <= *n <= high. Silent: 0, or -1 for
- * anything else (sign, blank, overflow, empty).
+ * Read a decimal number that consists of digits only, and of the range low to high, into
+ * *n. Return 0, or -1, silent, for anything else (sign, blank, overflow, empty text).
  */
 int text_number(const char *s, unsigned long low, unsigned long high,
 		unsigned long *n);
 
 /*
- * How many bytes n KB are: on a host of 32 bits, more than an unsigned long may hold.
- * KB_MAX is the largest number of KB that number() can give and whose bytes off_t holds.
+ * KB_BYTES is the number of bytes of n KB; on a 32-bit host it may exceed unsigned long.
+ * KB_MAX is the largest number of KB that text_number can give and whose bytes fit off_t.
  */
 #define KB_BYTES(n) ((unsigned long long)(n) * 1024)
 #define KB_MAX ((unsigned long)(sizeof(long) < sizeof(long long) ? ULONG_MAX : LONG_MAX / 1024))
 
-/* The digits at *s as a number, and *s behind them; 0 when there are none. */
+/* Return the number whose digits begin at *s, 0 without digits. Move *s behind the digits. */
 unsigned long long text_digits(const char **s);
 
-/* Is it a control character? A line of text does not have these as they are. */
+/* Is c a control character, which a line of text must not contain? */
 static inline int text_is_control(unsigned char c)
 {
 	return c < ' ' || c == 0x7f;
 }
 
-/* Put a question mark for each, where a column is as wide whatever a task's name is. */
+/* Replace each control character by '?', so that a column keeps its width. */
 static inline void text_mask_controls(char *s, const char *end)
 {
 	for (; s < end; s++)
@@ -239,342 +197,429 @@ static inline void text_mask_controls(char *s, const char *end)
 			*s = '?';
 }
 
-/* Bytes of the UTF-8 character of more than one that is at s; 0: none is. */
+/* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);
 
 /* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
 #define PID_MAX_LIMIT (4 * 1024 * 1024)
 
-/* A pid: a number from 1 to the kernel's PID_MAX_LIMIT; 0 for none. Silent. */
+/* Return the pid that s names, a number from 1 to PID_MAX_LIMIT; 0, silent, otherwise. */
 pid_t text_pid(const char *s);
 
-/* Is it a name: 1 to most, or to 64, of [A-Za-z0-9_.-], not starting with dot or dash? */
+/*
+ * Is s a name: 1 to most characters of [A-Za-z0-9_.-] that do not begin with a dot or a
+ * dash? text_is_name allows 64 characters.
+ */
 int text_name_fits(const char *s, size_t most);
 int text_is_name(const char *s);
 
+/* Return the length of the first line with its newline; n if the line has no newline. */
+size_t text_line_length(const char *text, size_t n);
+
 /*
- * Split s as a shell splits words: blanks and newlines part words; ' " and \
- * quote; nothing is expanded. One allocation: the vector, NULL at its end,
- * with the words behind it; free() it. NULL: *why is a sentence that tells
- * what was wrong.
+ * Count the lines of text. A last line without a newline counts as well, because Linux
+ * 5.10 keeps such a newline for the next read of trace_pipe.
+ */
+unsigned long long text_count_lines(const char *text, size_t n);
+
+/* ---- words.c: words as a shell splits and quotes them ------------------------------ */
+
+/*
+ * Split s as a shell does: blanks and newlines separate words, and ' " \ quote. Nothing
+ * is expanded. Return a vector of words that ends with NULL, in one allocation that the
+ * caller frees. On an error return NULL, silent; *why is then a sentence with the reason.
  */
 char **words_split(const char *s, const char **why);
 
 /*
- * Append word to buf (size bytes, NUL-terminated), quoted so that words_split
- * gives it back. -1, silent: it does not fit.
+ * Append word to buf (size bytes, NUL-terminated), quoted so that words_split gives the
+ * same word. Return -1, silent, if it does not fit.
  */
 int words_quote(char *buf, size_t size, const char *word);
 
-/* ---- root.c: where the kernel's files are ------------------------------- */
+/* ---- glob.c: match names of events against a glob ---------------------------------- */
 
-/* $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
-/* The variable of the environment, or otherwise if it is not set or empty. */
+/* Does the glob (* ? [a-z] [!a-z] \x) match all of the text? */
+int glob_matches(const char *glob, const char *text);
+
+/* Does the glob match SYSTEM:EVENT if it has a colon, or EVENT if it has none? */
+int glob_names(const char *glob, const char *system, const char *event);
+
+/* ---- suggest.c: find the names that a mistyped word may have meant ----------------- */
+
+enum { SUGGEST_MAX = 3 };
+
+/* The offered names that are nearest to a word, the nearest first. */
+struct suggest {
+	const char *word;               /* set by the caller */
+	const char *name[SUGGEST_MAX];  /* not copied */
+	unsigned far[SUGGEST_MAX];      /* the number of letters that differ */
+	unsigned n;
+};
+
+/*
+ * Keep the name if it is nearer than the names found so far, and near enough to be a
+ * mistyped form: at most a third of its letters differ, or at most two of a short name.
+ */
+void suggest_offer(struct suggest *, const char *name);
+
+/* ---- memory.c: memory for tools, which exit without it ------------------------------ */
+
+/* Do as calloc(3) and reallocarray(3), but never return NULL. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n, size_t size);
+
+/* Return a copy of s, which the caller frees, or NULL if s is NULL. */
+char *xstrdup(const char *s);
+
+/* ---- strbuf.c: growing text for tools ----------------------------------------------- */
+
+/* Growing text with a NUL at its end. All zero at first; free(text). */
+struct strbuf {
+	char *text;
+	size_t n, room;
+};
+
+/* Append n bytes, or a string. */
+void strbuf_add(struct strbuf *, const char *, size_t n);
+void strbuf_puts(struct strbuf *, const char *);
+
+/* ---- bytes.c: growing bytes, for programs that must not exit without memory --------- */
+
+/* All zero at first; free(v). */
+struct bytes {
+	char *v;
+	size_t n, room;
+	int failed;             /* bytes are missing because memory ran out */
+};
+
+int bytes_room(struct bytes *, size_t n);               /* make room for n more; -1: failed */
+void bytes_add(struct bytes *, const void *, size_t n); /* out of memory: set failed */
+void bytes_string(struct bytes *, const char *);        /* add a string with its NUL */
+void bytes_u32(struct bytes *, uint32_t);               /* in native byte order */
+void bytes_u64(struct bytes *, uint64_t);
+
+/* ---- table.c: hash table from keys to entries -------------------------------------- */
+
+/* The first member of every entry. */
+struct table_entry {
+	uint64_t hash;
+	size_t n;
+	char *key;              /* n bytes and a NUL */
+};
+
+/* All zero at first, except size: the size of an entry. */
+struct table {
+	size_t size;
+	struct table_entry **v; /* room slots; NULL is a free slot */
+	size_t n, room;
+};
+
+/* Return the entry of the key. A new entry is all zero behind its first member. */
+void *table_at(struct table *, const char *key, size_t n);
+
+/* Return the entry of the key, or NULL if there is none. */
+void *table_find(const struct table *, const char *key, size_t n);
+
+/* Remove and free the entry. The caller frees what the entry points to. */
+void table_remove(struct table *, void *entry);
+
+/*
+ * Put all entries into v[0..n) in the order of compare(struct entry **, struct entry **).
+ * The table can then no longer be searched.
+ */
+void table_sort(struct table *, int (*compare)(const void *, const void *));
+
+/* For table_sort: compare the bytes of the keys. */
+int table_by_key(const void *, const void *);
+
+/* ---- time.c, signals.c: the clock for time limits, and the signals that stop a tool -- */
+
+/* Return milliseconds of the monotonic clock. */
+long long time_now_ms(void);
+
+/* Stop, and do not wait for a reader that does not read: report the rest as lost. */
+#define GIVE_UP SIGUSR2
+
+/*
+ * Block GIVE_UP and the signals that stop a tool: HUP, INT, TERM and USR1. Return a
+ * non-blocking signalfd(2) for them, or -1 and errno, silent.
+ */
+int wait_stop_signals(void);
+
+/* ---- child.c: child processes ------------------------------------------------------ */
+
+/* Return the exit status that a shell gives for this status of waitpid(2). */
+int child_status(int status);
+
+/* Wait until the child ends, and return its child_status. */
+int child_wait(pid_t);
+
+/* Redirect the descriptor to /dev/null. */
+void fd_to_null(int fd);
+
+/* ---- program.c: find the other programs of this installation ----------------------- */
+
+/* If a manager is a link to the single program (lib/one): the directory of the link. */
+extern const char *program_link;
+
+/*
+ * Write the directory of the running program into dir (PATH_MAX bytes). It comes from
+ * /proc/self/exe and never from the caller's environment. Return 0, or -1, reported.
+ */
+int program_directory(char *dir);
+
+/*
+ * Write the first candidate that exists into path (PATH_MAX bytes). Candidates are paths
+ * relative to dir, with a NULL after the last one. Return 0, or -1, silent.
+ */
+int program_find(const char *dir, char *path, const char *const *candidates);
+
+/* ---- paths.c: where procfs, sysfs and mounted file systems are ---------------------- */
+
+/* Return the environment variable, or otherwise if the variable is unset or empty. */
 const char *path_from_env(const char *name, const char *otherwise);
 
+/* Return $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
 const char *path_procfs(void);
 const char *path_sysfs(void);
 
 /*
- * Open path if a file system with this magic number is mounted there. A mount point
- * without its file system is an empty directory, so the number decides. Return a
+ * Open path if a file system with this magic number is mounted there. The number decides,
+ * because a mount point without its file system is an empty directory. Return a
  * descriptor, or -1 and errno, silent: EACCES if the caller must not open it.
  */
 int path_open_mounted(const char *path, unsigned long magic);
 
 /*
- * Open the first file system of this type in the mount table; its directory goes to path
- * (PATH_MAX bytes). A path below /sys is taken below path_sysfs(). A descriptor; -1, silent.
+ * Open the first file system of this type in the mount table, and write its directory to
+ * path (PATH_MAX bytes). Look below path_sysfs() for a directory below /sys. Return a
+ * descriptor, or -1, silent.
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
-/* ---- ctl.c: control files, below a directory ----------------------------- */
+/* ---- file.c: read files and directories, and open paths of untrusted callers -------- */
 
 /*
- * A whole file, NUL-terminated, length in *len unless NULL; free() it. NULL
- * and errno, silent.
+ * Return the contents of a file with a NUL behind them, and the length in *len unless len
+ * is NULL. The caller frees the text. On an error return NULL and errno, silent.
  */
 char *file_read(int dir, const char *file, size_t *len);
 
 /*
- * The names in a directory, without those that start with a dot, ascending;
- * NULL at the end. One allocation. NULL and errno, silent.
+ * Return the names in a directory in ascending order, without those that begin with a
+ * dot. NULL ends the vector. It is one allocation that the caller frees. On an error
+ * return NULL and errno, silent.
  */
 char **file_names(const char *path);
 
-/* Does it name a file below a directory, and not outside of it? */
+/* Does the path lead to a file below a directory, and not outside of that directory? */
 int file_is_below(const char *path);
 
 /* Does the path exist below dir? */
 int file_exists(int dir, const char *path);
-
-/* ---- only.c: files that somebody else names ------------------------------ */
 
 struct stat;
 
 /* Kinds of files; FILE_NULL is /dev/null. */
 enum { FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8 };
 
-/* What file_open returns for a file of no such kind. */
+/* file_open found a file of another kind. */
 enum { FILE_OTHER = -2 };
 
 /*
- * Open the path with these flags of open(2), close-on-exec, if it leads to a file of one
- * of the kinds; fill *st. A file of another kind is not opened at all. Without FILE_FIFO
- * the open does not wait. A descriptor, FILE_OTHER, or -1 and errno; silent.
+ * Open the path with these flags of open(2), close-on-exec, if the path leads to a file
+ * of one of the kinds; fill *st. Never open a file of another kind. Without FILE_FIFO the
+ * open does not wait. Return a descriptor, FILE_OTHER, or -1 and errno; silent.
  */
 int file_open(const char *path, int kinds, int flags, struct stat *st);
 
-/* ---- glob.c: names of events, by glob ------------------------------------ */
+/* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 
-/* Does the glob, of * ? [a-z] [!a-z] \x, match all of the text? */
-int glob_matches(const char *glob, const char *text);
+/*
+ * Print to standard output through a buffer. On a FIFO of packets (O_DIRECT) each line
+ * is one packet. If a write fails, report it and exit REFUSED.
+ */
+void stdout_print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 
-/* Does it name the event? With a colon in it as SYSTEM:EVENT, else as EVENT. */
-int glob_names(const char *glob, const char *system, const char *event);
+/* Flush the buffer, then print to this file. name is for messages and is not copied. */
+void stdout_to(int fd, const char *name);
 
-/* ---- near.c: what somebody may have meant --------------------------------- */
+/* Write the buffered text. Call this last. line_read calls it before it waits. */
+void stdout_flush(void);
 
-enum { SUGGEST_MAX = 3 };
+/* Write all n bytes with write(2). Return 0, or -1 and errno, silent. */
+int fd_write_all(int fd, const char *text, size_t n);
 
-/* The nearest of the names that were offered, the nearest first. */
-struct suggest {
-	const char *word;               /* the caller's, as the names are */
-	const char *name[SUGGEST_MAX];
-	unsigned far[SUGGEST_MAX];      /* how many letters differ */
-	unsigned n;
+/*
+ * End the program as a filter ends if its reader has left: by SIGPIPE, even if the
+ * program ignores that signal.
+ */
+_Noreturn void stdout_broken_pipe(void);
+
+/* The lines of standard input or of a file. All zero at first, except fd and name. */
+struct line_reader {
+	int fd;
+	const char *name;       /* of the file; NULL is standard input */
+	char *text;             /* the caller frees it */
+	size_t at, n, room, seen;
+	int ended;
+	int failed;             /* the end is an error, which is reported */
 };
 
 /*
- * Keep the name if it is nearer than those at hand, and near enough to be
- * meant: a third of its letters, two at least, may be other ones.
+ * Set *line to the next line without its newline; it is valid until the next call.
+ * Return the length of the line, or -1 at the end. If a read fails or memory runs out,
+ * report it, set failed and return -1.
  */
-void suggest_offer(struct suggest *, const char *name);
+ssize_t line_read(struct line_reader *, char **line);
 
-/* ---- wait.c: one wait point for signal, time, tasks ------------------------------ */
-
-/* Stop, and give up whoever does not read: what is not delivered is told as lost. */
-#define GIVE_UP SIGUSR2
+/* stdout_reopen found a FIFO without a reader. */
+enum { STDOUT_NO_READER = -2 };
 
 /*
- * Block the signals that tell a tool to stop, HUP INT TERM USR1, and GIVE_UP. A
- * descriptor, non-blocking, that tells of them: signalfd(2).
+ * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and
+ * close standard output. Return a descriptor whose writes do not wait. With packets, each
+ * write is one packet. If standard output is no FIFO, return STDOUT_FILENO; with packets
+ * (option -l), exit MISUSED instead. Return STDOUT_NO_READER, silent, if access is
+ * O_WRONLY and the FIFO has no reader. Return -1, reported, if the FIFO cannot be opened.
+ * After an error standard output is unchanged.
  */
-int wait_stop_signals(void);
-
-/* Milliseconds on the monotonic clock. */
-long long time_now_ms(void);
-
-/* ---- child.c: processes that we start ------------------------------------------------- */
-
-/* The status that a shell gives for what waitpid says. */
-int child_status(int status);
-
-/* Wait for the child's end; its child_status. */
-int child_wait(pid_t);
-
-/* Let the descriptor lead to /dev/null. */
-void fd_to_null(int fd);
-
-/* ---- tree.c: where the programs of this tree are ----------------------------------- */
-
-/* Of a manager that is a link to the one program (lib/one): the link's directory. */
-extern const char *program_link;
+int stdout_reopen(const struct tool *t, int access, int packets);
 
 /*
- * The directory of the running program, by /proc/self/exe, never the
- * caller's: PATH_MAX bytes. -1 said.
+ * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO
+ * (compare JOURNAL_STREAM in systemd.exec(5)). After the first reader of the FIFO has left,
+ * another reader may come, so the stream waits for that reader and keeps the text that
+ * nobody has read yet. A program whose standard output is another FIFO or pipe ends with
+ * its reader, even if it has inherited the variable.
  */
-int program_directory(char *dir);
+#define NEXT_READER "TFS_NEXT_READER"
+
+/* Set the variable for the FIFO fd. Return 0; -1 if fd is no FIFO or memory runs out. */
+int stdout_expect_next_reader(int fd);
+
+/* Return 1 if fd is the FIFO that the variable names. */
+int stdout_outlives_reader(int fd);
+
+/* Wait until a process opens the FIFO to read. fd is open for writing. */
+void stdout_await_reader(int fd);
+
+/* ---- consumer.c: write a trace to a reader that may be slow, or leave --------------- */
 
 /*
- * The first of the candidate paths (relative to dir, NULL ends) that exists,
- * into path. -1, silent.
+ * The reader of a tool's standard output. If the last reader of a FIFO leaves, the tool
+ * ends; the stream of a session (NEXT_READER) waits for another reader. consumer_wait is
+ * the only place where a tool waits, so a tool never misses that its reader has died or
+ * that it must stop.
  */
-int program_find(const char *dir, char *path, const char *const *candidates);
-
-/*
- * place.h - a file that appears whole, in its place, or not at all
- *
- * While it is made it has no name, so it is gone when we are. Where a file without a
- * name cannot get one, it is made under another: .PROGRAM.PID, beside its place.
- */
-
-struct atomic_file {
-	unsigned long files;    /* the caller's: to keep, NAME.1 and so on; 0: no other */
-	const char *path, *name; /* as the caller has it, and its last part */
-	int dir;                /* where that is */
-	int named;              /* files without a name cannot get one there */
-};
-
-/*
- * Where path will be, and that nothing is there which is no earlier file. path stays
- * the caller's. Exits MISUSED, with the tool's synopsis, or REFUSED.
- */
-void atomic_file_find(struct atomic_file *, const struct tool *, const char *path);
-
-/* A file that is gone when we are, empty, on the same disk. -1 and errno, silent. */
-int atomic_file_scratch(const struct atomic_file *);
-
-/* Find out, by one of them, whether such a file can get a name. Once, at first. */
-void atomic_file_try(struct atomic_file *, int scratch);
-
-/* A file for atomic_file_publish, where no scratch file is to be it. -1 and errno, silent. */
-int atomic_file_make(const struct atomic_file *);
-
-/*
- * Move the files that are finished one further, and put this one in front. -1 said;
- * atomic_file_drop then.
- */
-int atomic_file_publish(const struct atomic_file *, int fd);
-
-/* The file that was made is to have no name. */
-void atomic_file_drop(const struct atomic_file *);
-
-/* Remove the file NAME.i, if there is one. -1 said. */
-int atomic_file_remove(const struct atomic_file *, unsigned long i);
-
-/*
- * consumer.h - the reader of a tool's standard output, who may be slow, or leave
- *
- * A FIFO's reader may leave and another come; a tool waits for the one, and ends
- * with the last, unless it is a session's stream (NEXT_READER). Everything that a tool
- * waits for is waited for here, so that neither a reader's death nor the word to stop is
- * ever missed.
- */
-
 struct consumer {
-	int out;                /* standard output, or the FIFO that it was, opened anew */
+	int out;                /* standard output, or the same FIFO opened again */
 	int signals;            /* wait_stop_signals() */
-	int packets;            /* one line a write, in parts of PIPE_BUF at most */
-	int stopping;           /* we were told to stop */
-	unsigned readers;       /* how many readers came after another one had left */
-	int given_up;           /* SIGUSR2: the reader is not worth waiting for any more */
+	int packets;            /* write one line at a time, in parts of at most PIPE_BUF */
+	int stopping;           /* a signal told the tool to stop */
+	unsigned readers;       /* how many readers came after others had left */
+	int given_up;           /* GIVE_UP came: do not wait for the reader any more */
 	/*
-	 * Nothing more can be written: 1 as the size limit leaves no room, which the
-	 * owner may find first; TIMED_OUT, the reader took nothing; REFUSED, said.
+	 * Not 0: nothing more can be written. 1: the size limit leaves no room (the owner
+	 * may set this, too). TIMED_OUT: the reader took nothing. REFUSED: a write
+	 * failed, and the error is reported.
 	 */
 	int full;
-	int in_line;            /* what was written last does not end a line */
-	int failed;             /* errno, of a write that could not be done */
-	char tail[4096];        /* what was written last, */
+	int in_line;            /* the last write did not end a line */
+	int failed;             /* errno of the write that failed */
+	char tail[4096];        /* the text that was written last */
 	size_t ntail;
-	unsigned long patience; /* ms, for a reader that takes nothing, when stopping */
-	long long left;         /* bytes that may still be written; < 0 any */
+	unsigned long patience; /* ms to wait for a reader that takes nothing, when stopping */
+	long long left;         /* bytes that may still be written; < 0: no limit */
 };
 
-/* At first: nobody yet, two seconds of patience, any size. */
+/* The initial value: no descriptors yet, two seconds of patience, any size. */
 #define CONSUMER (struct consumer){ .out = -1, .signals = -1, .patience = 2000, .left = -1 }
 
-/* Room that a size limit leaves for the last line. */
+/* Bytes that a size limit reserves for the last line. */
 enum { CONSUMER_LAST = 256 };
 
-/* The value of an option: write no more than that many kilobytes. Exits MISUSED. */
+/* Limit the output to this many kilobytes, the value of an option. Exit MISUSED on no number. */
 void consumer_limit(struct consumer *, const struct tool *, const char *kilobytes);
 
 /*
- * Standard output as stdout_reopen has it, in packets where packets is set. Without
- * a reader: as when one leaves. From here on SIGPIPE is ignored.
+ * Set out by stdout_reopen, with packets if c->packets is set. If the FIFO has no reader,
+ * do as consumer_wait does when the reader leaves. From here on SIGPIPE is ignored. Return
+ * 0, or -1, reported.
  */
-void consumer_open(struct consumer *, const struct tool *);
+int consumer_open(struct consumer *, const struct tool *);
 
 /*
- * The one wait point: for events on fd (-1: none), for being told to stop or to give
- * up the reader, for the reader's death, at most us microseconds (< 0: any time). 1
- * when fd is ready, 0
- * when the time is up or we were told to stop just now. The last reader gone: ends
- * the program as SIGPIPE does; a session's stream waits for the next reader first, for
- * any time, and leaves signals pending until that reader comes.
+ * Wait for at most us microseconds (< 0: no limit) for events on fd (-1: none), a signal
+ * that stops the tool or gives up the reader, or the reader's death. Return 1 if fd is
+ * ready, or 0 if the time is over or a signal came. If the last reader is gone, end the
+ * program as SIGPIPE does. The stream of a session waits for the next reader first,
+ * without a limit, and leaves signals pending until that reader comes.
  */
 int consumer_wait(struct consumer *, int fd, short events, long us);
 
 /*
- * Write all of it, waiting for the reader. Sets full when that cannot be, said where
- * it is an error. How many bytes of it were not written.
+ * Write all of the text and wait for the reader as needed. Return how many bytes were not
+ * written. If there are any, full is set; an error is reported.
  */
 size_t consumer_put(struct consumer *, const char *text, size_t n);
 
 /*
- * A file has no more room: take back as many of its last lines as a last line needs.
- * How many of them were events. Else 0.
+ * After a regular file has run out of space: take back as many of its last lines as the
+ * room for a last line needs. Return how many of these lines were events, or 0.
  */
 unsigned long long consumer_take_back(struct consumer *);
 
 /*
- * The same of a last line, of CONSUMER_LAST bytes at most. A reader that was given
- * up gets it as well, if he ever reads on: the FIFO is made larger for it.
+ * Write the last line, of at most CONSUMER_LAST bytes. If the reader was given up, make
+ * the FIFO larger for the line, so that the reader gets it if it ever reads on.
  */
 void consumer_last(struct consumer *, const char *line, size_t n);
 
-/* How much of text fits below the size limit, in whole lines. */
+/* Return how many bytes of text, in whole lines, fit below the size limit. */
 size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
 
-/* The length of the first line, newline included; n when there is no end. */
-size_t text_line_length(const char *text, size_t n);
+/* ---- atomic_file.c: a file that appears complete, or not at all --------------------- */
 
 /*
- * How many lines text has, one without its end too: Linux 5.10 keeps that for the
- * next read of trace_pipe.
+ * The file has no name while it is written, so it disappears if the program dies. Where
+ * an unnamed file cannot get a name, the file is written as .PROGRAM.PID in the same
+ * directory.
  */
-unsigned long long text_count_lines(const char *text, size_t n);
-
-/* ---- words.c: text that grows, and an event's values in it ------------------------- */
-
-struct strbuf {
-	char *text;
-	size_t n, room;
+struct atomic_file {
+	unsigned long files;    /* set by the caller: files to keep, NAME, NAME.1, ...; 0: NAME */
+	const char *path, *name; /* the caller's path, and its last part */
+	int dir;                /* the directory */
+	int named;              /* unnamed files cannot get a name there */
 };
 
-void strbuf_add(struct strbuf *, const char *, size_t n);
-void strbuf_puts(struct strbuf *, const char *);
+/*
+ * Open the directory of path. Check that path, and NAME.1 and so on, do not exist or are
+ * regular files; exit MISUSED if they are something else. path is not copied. Return 0, or
+ * -1, reported.
+ */
+int atomic_file_find(struct atomic_file *, const struct tool *, const char *path);
 
-/* calloc; room for nothing is room, too. */
-void *xcalloc(size_t n, size_t size);
+/* Return an empty file without a name on the same disk. -1 and errno, silent. */
+int atomic_file_scratch(const struct atomic_file *);
 
-/* ---- table.c: what a tool keeps of each key ------------------------------------------ */
+/* Find out with a scratch file whether such a file can get a name. Call this once, early. */
+void atomic_file_try(struct atomic_file *, int scratch);
 
-/* The first member of what it keeps. */
-struct table_entry {
-	uint64_t hash;
-	size_t n;
-	char *key;              /* of n bytes, a NUL behind them */
-};
+/* Return a new file for atomic_file_publish. -1 and errno, silent. */
+int atomic_file_make(const struct atomic_file *);
 
-/* All zero but for size: that of what is kept. */
-struct table {
-	size_t size;
-	struct table_entry **v;
-	size_t n, room;
-};
+/*
+ * Rename NAME.1 to NAME.2, NAME to NAME.1 and so on, and give fd the name NAME. Return 0,
+ * or report and -1; the caller then calls atomic_file_drop.
+ */
+int atomic_file_publish(const struct atomic_file *, int fd);
 
-/* What is kept of the key; all zero when it is new. */
-void *table_at(struct table *, const char *key, size_t n);
+/* Remove the temporary name of the file that atomic_file_make made. */
+void atomic_file_drop(const struct atomic_file *);
 
-/* The same; NULL: nothing is. */
-void *table_find(const struct table *, const char *key, size_t n);
-
-/* It is freed, and what it points to is the caller's. */
-void table_remove(struct table *, void *entry);
-
-/* All are in v[0..n), in the order of compare(struct entry **, ...): the table's end. */
-void table_sort(struct table *, int (*compare)(const void *, const void *));
-
-/* By the bytes of their keys. */
-int table_by_key(const void *, const void *);
-
-/* ---- bytes.c: bytes that grow ------------------------------------------- */
-
-/* Bytes that grow; all zero at first. free(v). */
-struct bytes {
-	char *v;
-	size_t n, room;
-	int failed;             /* memory ran out: bytes are missing */
-};
-
-int bytes_room(struct bytes *, size_t n);               /* for n more; -1, silent: failed */
-void bytes_add(struct bytes *, const void *, size_t n); /* out of memory: sets failed */
-void bytes_string(struct bytes *, const char *);        /* with its NUL */
-void bytes_u32(struct bytes *, uint32_t);               /* in our own byte order */
-void bytes_u64(struct bytes *, uint64_t);
+/* Remove the file NAME.i if it exists. Return 0, or -1, reported. */
+int atomic_file_remove(const struct atomic_file *, unsigned long i);
 
 #endif

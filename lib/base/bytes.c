@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* bytes.c - bytes that grow, without an exit when memory runs out */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+/* bytes.c - growing bytes, for programs that must not exit without memory */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

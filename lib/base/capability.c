@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * caps.c - name the capability whose absence made the kernel refuse something, and give
- * capabilities up
+ * capability.c - name the capability that a refused call lacks, and give capabilities up
  *
- * The numbers are those of capabilities(7). CAP_PERFMON and CAP_BPF are parts of
- * CAP_SYS_ADMIN since Linux 5.8, and a task that has CAP_SYS_ADMIN needs neither.
+ * The numbers are those of capabilities(7). Linux 5.8 split CAP_PERFMON and CAP_BPF from
+ * CAP_SYS_ADMIN. A task that has CAP_SYS_ADMIN needs neither of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 
 #include "base/base.h"
 
-/* linux/capability.h: programs for musl are built without the kernel's headers. */
+/* Copied from linux/capability.h, because musl builds do not have the kernel's headers. */
 struct caps_head {
 	uint32_t version;
 	int pid;
@@ -48,7 +47,7 @@ void caps_keep(uint64_t keep)
 	syscall(SYS_capset, &head, sets);
 }
 
-/* The effective set; all capabilities if the kernel does not tell. */
+/* Return the effective set, or all capabilities if capget fails. */
 static uint64_t effective(void)
 {
 	struct caps_head head = HEAD;
@@ -61,7 +60,10 @@ static uint64_t effective(void)
 	return has & CAPS_SYS_ADMIN ? has | CAPS_PERFMON | CAPS_BPF : has;
 }
 
-/* Are we in a user namespace? The first one maps all ids to themselves. */
+/*
+ * Is the process in a user namespace other than the initial one? The initial namespace
+ * maps all ids to themselves.
+ */
 static int in_user_namespace(void)
 {
 	static const uint32_t first[] = { 0, 0, UINT32_MAX };
@@ -77,7 +79,7 @@ static int in_user_namespace(void)
 	return is;
 }
 
-/* The kernel's lockdown level into level, which is empty without lockdown. */
+/* Write the kernel's lockdown level into level, or "" without lockdown. */
 static void lockdown(char *level, size_t size)
 {
 	char path[PATH_MAX], *text, *from, *to;
@@ -103,11 +105,11 @@ const char *caps_hint(int e, uint64_t needs)
 	*hint = '\0';
 	if (e != EPERM && e != EACCES)
 		return hint;
-	/* the permissions of files refuse with EACCES, and lockdown with EPERM */
+	/* a file's permissions give EACCES, so CAP_DAC_OVERRIDE does not help after EPERM */
 	if (e == EPERM)
 		needs &= ~CAPS_DAC_OVERRIDE;
 	missing = needs & ~effective();
-	/* before Linux 5.8 CAP_SYS_ADMIN stands for these two */
+	/* before Linux 5.8 CAP_SYS_ADMIN includes these two */
 	if (missing & (CAPS_PERFMON | CAPS_BPF) && prctl(PR_CAPBSET_READ, 39, 0, 0, 0) < 0)
 		missing = (missing & ~(CAPS_PERFMON | CAPS_BPF)) | CAPS_SYS_ADMIN;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -122,7 +124,7 @@ const char *caps_hint(int e, uint64_t needs)
 	if (needs && in_user_namespace())
 		n = str_format(hint, sizeof(hint),
 			       "; the capabilities of a user namespace are not enough here");
-	if (*level && e == EPERM)
+	if (*level && e == EPERM) /* the error of lockdown */
 		n += str_format(hint + n, sizeof(hint) - n, "; the kernel is in lockdown (%s)",
 				level);
 	if (!n && needs & ~CAPS_DAC_OVERRIDE && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2)
@@ -130,8 +132,8 @@ const char *caps_hint(int e, uint64_t needs)
 	return hint;
 }
 
-/* errno is kept. */
-static void complain_why(uint64_t needs, const char *fmt, va_list ap)
+/* Report the message with strerror(errno) and the hint. Keep errno. */
+static void report(uint64_t needs, const char *fmt, va_list ap)
 {
 	int e = errno;
 	char reason[300];
@@ -146,7 +148,7 @@ int err_capability(uint64_t needs, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain_why(needs, fmt, ap);
+	report(needs, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -156,7 +158,7 @@ int err_file(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain_why(CAPS_DAC_OVERRIDE, fmt, ap);
+	report(CAPS_DAC_OVERRIDE, fmt, ap);
 	va_end(ap);
 	return -1;
 }

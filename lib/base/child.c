@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* child.c - processes that we start */
+/* child.c - child processes */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * confine.c - give up the rights that a tool does not need any more
+ * confine.c - give up the rights that a tool no longer needs
  *
- * The tools run as root, and some of them parse text and files of strangers. Whoever
- * takes over such a process by a fault in a parser must not get root's rights with it.
+ * The tools run as root, and some of them parse untrusted text and files. An attacker who
+ * takes over such a process through a fault in a parser must not get root's rights.
  *
- * A system call that the filter refuses fails with ENOSYS and does not kill: a later
- * libc that tries a new call first goes on with the old one then. A build with
- * -DNO_CONFINE, or with a sanitizer, does nothing here, because a sanitizer and valgrind
- * open files and start processes in our name.
+ * The filter lets a refused system call fail with ENOSYS instead of killing the process,
+ * because a later libc may try a new call first and then fall back to the old one. A build
+ * with -DNO_CONFINE or with a sanitizer does nothing here, because sanitizers and valgrind
+ * open files and start processes within the tool.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 
 #else
 
-/* Does the file belong to another user, so that root's own rights are not enough? */
+/* Does another user own the file, so that access needs CAP_DAC_OVERRIDE? */
 static int is_others(int file)
 {
 	struct stat st;
@@ -83,29 +83,29 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 /* linux/filter.h, linux/bpf_common.h, linux/seccomp.h */
 struct insn {
 	uint16_t code;
-	uint8_t yes, no;
+	uint8_t jt, jf;
 	uint32_t k;
 };
 struct program {
 	unsigned short n;
 	struct insn *insns;
 };
-enum { LOAD = 0x20, EQUAL = 0x15, ANY_BIT = 0x45, RETURN = 0x06 };
+enum { LD = 0x20, JEQ = 0x15, JSET = 0x45, RET = 0x06 };
 #define ALLOW 0x7fff0000u
 #define FAIL (0x00050000u | ENOSYS)
 enum { NUMBER_AT = 0, ARCH_AT = 4, ARGS_AT = 16 };
 
-/* The lower half of an argument, which is all that the kernel takes of an int. */
+/* The offset of the lower half of an argument. The kernel uses only that half of an int. */
 #define LOW (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0)
 
-/* The system calls that a confined process can still do, and the condition of each. */
+/* The system calls that the filter allows, and the condition for each call. */
 enum { ALWAYS, IS, HAS, LACKS, IS_OURS };
 static const struct rule {
 	uint16_t number;
-	uint8_t argument, test; /* test compares this argument with value */
+	uint8_t argument, test; /* test compares argument and value */
 	uint16_t value;
 } rules[] = {
-	/* these use open files, memory and our own signals only */
+	/* these use only open files, memory and signals to the process itself */
 #define CALL(number) { number, 0, ALWAYS, 0 }
 	CALL(SYS_read), CALL(SYS_write), CALL(SYS_pread64), CALL(SYS_lseek),
 	CALL(SYS_close), CALL(SYS_readv), CALL(SYS_writev), CALL(SYS_ftruncate),
@@ -152,7 +152,7 @@ static const struct rule {
 #ifdef SYS_getrandom
 	CALL(SYS_getrandom),
 #endif
-	/* no memory that runs */
+	/* no executable memory */
 #ifdef SYS_mmap
 	{ SYS_mmap, 2, LACKS, PROT_EXEC },
 #endif
@@ -160,7 +160,7 @@ static const struct rule {
 	{ SYS_mmap2, 2, LACKS, PROT_EXEC },
 #endif
 	{ SYS_mprotect, 2, LACKS, PROT_EXEC },
-	/* F_SETOWN and F_SETSIG would send signals to others */
+	/* F_SETOWN and F_SETSIG would send signals to other processes */
 #define FCNTL(number) \
 	{ number, 1, IS, F_GETFD }, { number, 1, IS, F_GETFL }, { number, 1, IS, F_SETFL }, \
 	{ number, 1, IS, F_GETPIPE_SZ }, { number, 1, IS, F_SETPIPE_SZ },
@@ -183,40 +183,40 @@ static const struct rule {
 #ifdef SYS_statx
 	{ SYS_statx, 2, HAS, AT_EMPTY_PATH },
 #endif
-	/* relay.c runs on each processor in turn */
+	/* relay.c moves itself to each CPU in turn */
 	{ SYS_sched_setaffinity, 0, IS, 0 },
 	{ SYS_sched_getaffinity, 0, IS, 0 },
 };
 
 enum { NRULES = sizeof(rules) / sizeof(*rules) };
 
-/* A kernel without seccomp, or one that refuses it, leaves us as we are. */
+/* Install the filter. A kernel without seccomp, or one that refuses it, changes nothing. */
 static void filter_calls(void)
 {
 	static struct insn insns[4 + 5 * NRULES + 1];
 	struct program program = { .insns = insns };
 	struct insn *i = insns;
 
-	*i++ = (struct insn){ LOAD, 0, 0, ARCH_AT };
-	*i++ = (struct insn){ EQUAL, 1, 0, ARCH };
-	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
-	*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
+	*i++ = (struct insn){ LD, 0, 0, ARCH_AT };
+	*i++ = (struct insn){ JEQ, 1, 0, ARCH };
+	*i++ = (struct insn){ RET, 0, 0, FAIL };
+	*i++ = (struct insn){ LD, 0, 0, NUMBER_AT };
 	for (const struct rule *r = rules; r < rules + NRULES; r++) {
 		int equal = r->test == IS || r->test == IS_OURS;
 
-		/* another number: skip to the next rule, which needs the number loaded */
-		*i++ = (struct insn){ EQUAL, 0, r->test ? 4 : 1, r->number };
+		/* no match: skip this rule, with the reload of the number if it has one */
+		*i++ = (struct insn){ JEQ, 0, r->test ? 4 : 1, r->number };
 		if (r->test) {
-			*i++ = (struct insn){ LOAD, 0, 0, ARGS_AT + 8u * r->argument + LOW };
-			*i++ = (struct insn){ equal ? EQUAL : ANY_BIT, r->test == LACKS,
+			*i++ = (struct insn){ LD, 0, 0, ARGS_AT + 8u * r->argument + LOW };
+			*i++ = (struct insn){ equal ? JEQ : JSET, r->test == LACKS,
 				r->test != LACKS,
 				r->test == IS_OURS ? (uint32_t)getpid() : r->value };
 		}
-		*i++ = (struct insn){ RETURN, 0, 0, ALLOW };
+		*i++ = (struct insn){ RET, 0, 0, ALLOW };
 		if (r->test)
-			*i++ = (struct insn){ LOAD, 0, 0, NUMBER_AT };
+			*i++ = (struct insn){ LD, 0, 0, NUMBER_AT };
 	}
-	*i++ = (struct insn){ RETURN, 0, 0, FAIL };
+	*i++ = (struct insn){ RET, 0, 0, FAIL };
 	program.n = (unsigned short)(i - insns);
 	prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
 }

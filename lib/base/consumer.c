@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* consumer.c - the reader of a tool's standard output, and may be slow, or leave */
+/* consumer.c - write a trace to a reader that may be slow, or leave */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -13,23 +12,24 @@
 #include "base/base.h"
 
 /*
- * The reader has left: end, unless another came meanwhile, which would find the
- * end of its text with us. One that comes after the close waits for the next
- * who writes. A session's stream waits for the next reader instead. Our end keeps the
- * text that is in the FIFO: that reader gets it first, then what we have not written yet.
+ * Handle that the reader has left. Go on if another reader has come meanwhile. Otherwise
+ * end the program, except for the stream of a session, which waits for the next reader:
+ * the open descriptor keeps the FIFO and its contents, so that reader loses nothing. A
+ * program that ends closes the FIFO first; a reader that comes later then waits for the
+ * next writer.
  */
-static void left(struct consumer *c, int out)
+static void reader_left(struct consumer *c, int out)
 {
 	static const struct timespec now;
 	struct pollfd p = { .fd = out };
 
 	if (ppoll(&p, 1, &now, NULL) == 0)
 		return;
-	if (!outlives_reader(out)) {
+	if (!stdout_outlives_reader(out)) {
 		close(out);
 		stdout_broken_pipe();
 	}
-	await_reader(out);
+	stdout_await_reader(out);
 	c->readers++;
 }
 
@@ -42,14 +42,17 @@ void consumer_limit(struct consumer *c, const struct tool *t, const char *kiloby
 	c->left = (long long)KB_BYTES(kb) - CONSUMER_LAST;
 }
 
-void consumer_open(struct consumer *c, const struct tool *t)
+int consumer_open(struct consumer *c, const struct tool *t)
 {
-	signal(SIGPIPE, SIG_IGN); /* left() decides */
-	/* who opened the FIFO is gone already */
-	while ((c->out = stdout_reopen(t, O_WRONLY, c->packets)) < 0)
-		left(c, STDOUT_FILENO);
-	/* half of what anybody is allowed: the last line may need the other (consumer_last) */
+	signal(SIGPIPE, SIG_IGN); /* reader_left() handles it */
+	/* the reader that opened the FIFO may be gone already */
+	while ((c->out = stdout_reopen(t, O_WRONLY, c->packets)) == STDOUT_NO_READER)
+		reader_left(c, STDOUT_FILENO);
+	if (c->out < 0)
+		return -1;
+	/* half of the usual limit, so that consumer_last can double the size */
 	fcntl(c->out, F_SETPIPE_SZ, 512 * 1024);
+	return 0;
 }
 
 int consumer_wait(struct consumer *c, int fd, short events, long us)
@@ -74,13 +77,13 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 		c->given_up |= si.ssi_signo == GIVE_UP;
 	}
 	if (p[2].revents & POLLERR)
-		left(c, c->out);
+		reader_left(c, c->out);
 	return p[0].revents != 0;
 }
 
 /*
- * Wait until the full FIFO has room. When stopping, give up a reader that takes nothing
- * for c->patience ms. A reader that came meanwhile gets the whole time again.
+ * Wait until the full FIFO has room. When stopping, wait for c->patience at most, and as
+ * long again if another reader comes meanwhile. Then set full to TIMED_OUT.
  */
 static void await_room(struct consumer *c)
 {
@@ -95,6 +98,7 @@ static void await_room(struct consumer *c)
 		c->full = TIMED_OUT;
 }
 
+/* Append the text to c->tail, which keeps the last bytes that were written. */
 static void keep_tail(struct consumer *c, const char *text, size_t n)
 {
 	size_t most = sizeof(c->tail), old;
@@ -109,6 +113,7 @@ static void keep_tail(struct consumer *c, const char *text, size_t n)
 	c->ntail = old + n;
 }
 
+/* Write the text, and return how many bytes were not written. */
 static size_t put(struct consumer *c, const char *text, size_t n)
 {
 	if (!c->full && c->left >= 0 && (long long)n > c->left)
@@ -126,9 +131,9 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 		} else if (done < 0 && errno == EAGAIN) {
 			await_room(c);
 		} else if (errno == EPIPE && c->out == STDOUT_FILENO) {
-			stdout_broken_pipe(); /* not a pipe: nobody else comes */
+			stdout_broken_pipe(); /* not a FIFO: no other reader can come */
 		} else if (errno == EPIPE) {
-			left(c, c->out);
+			reader_left(c, c->out);
 		} else if (done < 0 && errno != EINTR) {
 			err_errno("unable to write the trace");
 			c->failed = errno;
@@ -138,7 +143,7 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 	return n;
 }
 
-/* A packet holds PIPE_BUF bytes: the reader puts longer lines together. */
+/* Write a packet per line. A packet holds PIPE_BUF bytes; the reader joins longer lines. */
 static size_t put_packets(struct consumer *c, const char *text, size_t n)
 {
 	size_t rest = 0;
@@ -154,7 +159,7 @@ static size_t put_packets(struct consumer *c, const char *text, size_t n)
 	return n + rest;
 }
 
-/* Let a little more into the FIFO of a reader that was given up. */
+/* Enlarge the FIFO of a reader that was given up, for one more line. */
 static void make_room(struct consumer *c)
 {
 	int size = fcntl(c->out, F_GETPIPE_SZ);
@@ -169,7 +174,7 @@ size_t consumer_put(struct consumer *c, const char *text, size_t n)
 {
 	size_t rest = (c->packets ? put_packets : put)(c, text, n), len;
 
-	/* no line is cut in the middle: it would swallow the last one */
+	/* complete a line that was cut, because the last line would be appended to it */
 	if (c->full == TIMED_OUT && rest && c->in_line) {
 		make_room(c);
 		len = text_line_length(text + n - rest, rest);
@@ -179,7 +184,7 @@ size_t consumer_put(struct consumer *c, const char *text, size_t n)
 	return rest;
 }
 
-/* Is it the line of an event, and not of a stack, of a loss, or a comment? */
+/* Is this an event line, and not part of a stack, a "CPU:" line of lost events, or a comment? */
 static int is_event(const char *line)
 {
 	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4);
@@ -195,14 +200,14 @@ unsigned long long consumer_take_back(struct consumer *c)
 		return 0;
 	while (end && (c->ntail - end < CONSUMER_LAST || c->tail[end - 1] != '\n')) {
 		end--;
-		/* one without its end was not counted as written */
+		/* a line without a newline was not counted as written */
 		if ((!end || c->tail[end - 1] == '\n') && is_event(c->tail + end) &&
 		    memchr(c->tail + end, '\n', c->ntail - end))
 			events++;
 	}
 	if (!end || lseek(c->out, -(off_t)(c->ntail - end), SEEK_CUR) < 0)
 		return 0;
-	/* what is overwritten needs no room */
+	/* overwriting needs no new blocks, but O_APPEND would append */
 	fcntl(c->out, F_SETFL, fcntl(c->out, F_GETFL) & ~O_APPEND);
 	c->failed = 0;
 	return events;
@@ -212,7 +217,7 @@ void consumer_last(struct consumer *c, const char *line, size_t n)
 {
 	int full = c->full;
 
-	if (full == 1) /* the size limit, which left room for this */
+	if (full == 1) /* the size limit reserved CONSUMER_LAST bytes */
 		full = c->full = 0;
 	c->left = -1;
 	if (full == TIMED_OUT)

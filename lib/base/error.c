@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* say.c - the one grammar of messages: "PROG: fatal: MESSAGE", one line, one write */
+/* error.c - messages of the form "PROGRAM: fatal: MESSAGE", one line in one write */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 const char *program_name = "tfs";
 
-static void say(const char *kind, const char *fmt, va_list ap, const char *reason)
+static void write_line(const char *kind, const char *fmt, va_list ap, const char *reason)
 {
 	char line[1024];
-	/* a long value may be cut, the reason behind it is what one needs */
+	/* cut a long message, but keep the reason */
 	size_t room = sizeof(line) - 2 - (reason ? strlen(reason) + 2 : 0);
 	size_t n = str_format(line, room, "%s: %s", program_name, kind), len;
 
@@ -24,12 +24,10 @@ static void say(const char *kind, const char *fmt, va_list ap, const char *reaso
 		n = (size_t)(stpcpy(line + room - 4, "...") - line);
 	if (reason)
 		n += str_format(line + n, sizeof(line) - n, ": %s", reason);
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	text_mask_controls(line, line + n);
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody listens: the status still tells */
+		return; /* stderr is closed: the exit status must do */
 }
 
 void err_note(const char *fmt, ...)
@@ -37,7 +35,7 @@ void err_note(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("", fmt, ap, NULL);
+	write_line("", fmt, ap, NULL);
 	va_end(ap);
 }
 
@@ -46,14 +44,14 @@ int err_msg(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("fatal: ", fmt, ap, NULL);
+	write_line("fatal: ", fmt, ap, NULL);
 	va_end(ap);
 	return -1;
 }
 
 void err_vmsg(const char *fmt, va_list ap, const char *reason)
 {
-	say("fatal: ", fmt, ap, reason);
+	write_line("fatal: ", fmt, ap, reason);
 }
 
 int err_errno(const char *fmt, ...)
@@ -62,7 +60,7 @@ int err_errno(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("fatal: ", fmt, ap, strerror(e));
+	write_line("fatal: ", fmt, ap, strerror(e));
 	va_end(ap);
 	errno = e;
 	return -1;
@@ -73,7 +71,7 @@ void err_exit(int status, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("fatal: ", fmt, ap, NULL);
+	write_line("fatal: ", fmt, ap, NULL);
 	va_end(ap);
 	exit(status);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * only.c - open a path only if it leads to a file of the right kind
+ * file.c - read files and directories, and open a path only if it has the right kind
  *
- * The open of a device can do something: it starts a watchdog or rewinds a tape. The
- * open of a FIFO wakes up its other end. So look first, through a descriptor that opens
- * nothing (O_PATH, open(2)), and then open the same file through that descriptor. No
- * other file can take its place in between.
+ * To open a device can have effects: a watchdog starts, a tape rewinds. To open a FIFO
+ * wakes up its other end. So file_open first looks at the file through a descriptor that
+ * opens nothing (O_PATH, open(2)), and then opens the same file through that descriptor.
+ * Nobody can exchange the file in between.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,10 @@
 
 #include "base/base.h"
 
-/* /dev/null, which Documentation/admin-guide/devices.txt numbers, is an empty file. */
+/*
+ * Is the file of one of the kinds? Documentation/admin-guide/devices.txt gives the device
+ * number of /dev/null.
+ */
 static int fits(const struct stat *st, int kinds)
 {
 	return (S_ISREG(st->st_mode) && kinds & FILE_REGULAR) ||
@@ -28,9 +31,9 @@ static int fits(const struct stat *st, int kinds)
 }
 
 /*
- * Open the file behind fd, which path named just now. Without a mounted procfs only the
- * path leads to the file again. Then somebody can exchange the file before the open, but
- * not after the comparison.
+ * Open the file behind fd, which was opened by path. Without a mounted procfs, open the
+ * path again. Then somebody can exchange the file before this open, but the comparison
+ * with *st detects that.
  */
 static int open_again(int fd, const char *path, int flags, const struct stat *st)
 {
@@ -69,7 +72,7 @@ int file_open(const char *path, int kinds, int flags, struct stat *st)
 	} else if (!fits(st, kinds)) {
 		again = FILE_OTHER;
 	} else {
-		/* nobody waits for the writer of a FIFO that was asked for by its name */
+		/* if the caller wants a FIFO, the open waits for the FIFO's writer */
 		flags |= O_CLOEXEC | O_NOCTTY | (kinds & FILE_FIFO ? 0 : O_NONBLOCK);
 		again = open_again(fd, path, flags & ~O_NOFOLLOW, st);
 	}
@@ -130,7 +133,10 @@ int file_exists(int dir, const char *path)
 	return !fstatat(dir, path, &st, 0);
 }
 
-/* The names, NUL-terminated one behind the other, in *text; how many. -1 and errno. */
+/*
+ * Append the names to *text, each with its NUL. Return the number of names, or -1 and
+ * errno.
+ */
 static ssize_t read_names(DIR *d, char **text, size_t *size)
 {
 	struct dirent *e;

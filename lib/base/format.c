@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* format.c - formatted text: the part of snprintf(3) that the tools need */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+/* format.c - the part of snprintf(3) that the tools need */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
-/* The digits of n, ending at end; returns the first. */
+/* Write the digits of n in front of end, and return the first digit. */
 static char *digits(char *end, unsigned long long n, unsigned base)
 {
 	do

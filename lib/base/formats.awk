@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: ISC
 # formats.awk - reject format strings that str_vformat (format.c) does not support
 #
-# The compiler checks our functions as it checks printf, which knows many more
-# conversions than str_vformat. "[%5d]" would compile and print "[5d]". This program reads
-# C files, finds the functions that have the attribute format(printf, ...), and checks
-# each string in the argument lists of their calls. Exit: 1 if a conversion is refused.
+# The compiler checks these calls as calls of printf, which knows many more conversions
+# than str_vformat. "[%5d]" would compile and print "[5d]". This program reads C files,
+# finds the functions that have the attribute format(printf, ...), and checks each string
+# in the argument lists of their calls. Exit status: 1 if a conversion is refused.
 
-# Return the next token of text at its beginning: a string, a character, one of ( ) ;
-# or a piece of anything else.
+# Return the first token of text: a string, a character, one of ( ) ; or a piece of
+# anything else.
 function token(text) {
 	if (match(text, /^"([^"\\]|\\.)*"/) || match(text, /^'([^'\\]|\\.)*'/) ||
 	    match(text, /^[();]/) || match(text, /^[^"'();]+/))
@@ -15,6 +15,7 @@ function token(text) {
 	return substr(text, 1, 1)
 }
 
+# Return the number of the line where rest, the end of the file, begins.
 function line_of(file, rest,   before) {
 	before = substr(all[file], 1, length(all[file]) - length(rest))
 	return 1 + gsub(/\n/, "", before)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* glob.c - names of events, by glob */
+/* glob.c - match names of events against a glob */
 #include <string.h>
 
 #include "base/base.h"
 
 /*
- * Is c in the set behind a '['? *g moves behind its ']'; -1: there is none, and
- * the '[' stands for itself.
+ * Is c in the set that follows a '['? Move *g behind the ']'. Return -1 if there is no
+ * ']'; the '[' then stands for itself.
  */
 static int in_set(const char **g, unsigned char c)
 {
@@ -32,8 +32,8 @@ static int in_set(const char **g, unsigned char c)
 }
 
 /*
- * The C library's matches the same, and brings tables of all characters of the
- * world with it, a sixth of a static program.
+ * fnmatch(3) matches the same globs, but its tables of characters make up a sixth of a
+ * static program.
  */
 int glob_matches(const char *g, const char *s)
 {
@@ -43,7 +43,7 @@ int glob_matches(const char *g, const char *s)
 		const char *next = g + 1;
 		int r = 0;
 
-		if (*g == '*') { /* nothing at first, then more and more */
+		if (*g == '*') { /* let it match nothing first, then more and more */
 			star = ++g;
 			from = s;
 			continue;
@@ -54,7 +54,7 @@ int glob_matches(const char *g, const char *s)
 			r = in_set(&next, (unsigned char)*s);
 		else if (*g == '?')
 			r = *s != '\0';
-		else if (*g == '\\') /* at the end it quotes nothing, and matches so */
+		else if (*g == '\\') /* at the end of the glob it matches nothing */
 			r = g[1] && *s == *next++;
 		else
 			r = *g == *s;

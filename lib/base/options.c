@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* opt.c - options of the tools, one face for all of them */
+/* options.c - the command line of a tool */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
-
-static _Noreturn void refuse(const struct tool *t, const char *what)
-{
-	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
-}
 
 void usage_error(const struct tool *t, const char *fmt, ...)
 {
@@ -20,7 +14,7 @@ void usage_error(const struct tool *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	str_vformat(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	refuse(t, what);
+	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
 }
 
 char *opt_value;
@@ -28,7 +22,7 @@ int opt_index = 1;
 
 int opt_next(const struct tool *t, int argc, char **argv)
 {
-	static const char *rest = ""; /* letters of the word before opt_index */
+	static const char *rest = ""; /* unread letters of the word before opt_index */
 	const char *known;
 	char letter;
 

@@ -28,11 +28,6 @@ const char *path_sysfs(void)
 	return path_from_env("TRACER_SYSFS_PATH", "/sys");
 }
 
-/*
- * Is that mounted at path? An unmounted mount point is an empty directory of
- * sysfs, so the magic number decides. EACCES tells that it is one, but not
- * for us.
- */
 int path_open_mounted(const char *path, unsigned long magic)
 {
 	struct statfs fs;
@@ -47,7 +42,7 @@ int path_open_mounted(const char *path, unsigned long magic)
 	return -1;
 }
 
-/* Field n of a line, ended by a blank; NULL: it has not so many. */
+/* Return field n of a line, counted from 0, and end it with a NUL. NULL: there is none. */
 static char *field(char *line, int n)
 {
 	while (n-- > 0 && (line = strchr(line, ' ')))
@@ -58,9 +53,9 @@ static char *field(char *line, int n)
 }
 
 /*
- * Any of that type in the mount table (fstab(5): device, directory, type, ...),
- * a path under /sys re-rooted at sysfs(). A directory with a blank in its name
- * is written with an escape and not found; -R reaches it.
+ * A line of the mount table begins with device, directory and type (fstab(5)). The table
+ * escapes blanks in a directory's name; such a directory is not found here, and -R has to
+ * name it.
  */
 int path_open_listed(char *path, const char *wanted, unsigned long magic)
 {

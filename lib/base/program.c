@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* tree.c - where the programs of this tree are, seen from the running one */
+/* program.c - find the other programs of this installation */
 #include <string.h>
 #include <unistd.h>
 

@@ -3,18 +3,18 @@
  * relro.c - write-protect the relocated data of a static program
  *
  * The loader of a dynamic program does this before main (PT_GNU_RELRO, the linker's
- * -z relro). In a static program it is up to libc's start code: glibc does it, musl
- * 1.2 does not. So a static program does it once more, as its first step.
+ * -z relro). In a static program the start code of libc has to do it: glibc does, musl
+ * 1.2 does not. So a static program does it again, as its first step.
  */
 #ifdef STATIC_PIE
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-/* The linker puts it where the file is mapped. */
+/* The linker defines this symbol at the beginning of the mapped file. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-/* An error leaves the pages as musl does: writable. There is nobody to tell yet. */
+/* After an error the pages stay writable, as musl leaves them. No message is possible yet. */
 __attribute__((constructor)) static void protect(void)
 {
 	const ElfW(Phdr) *part = (const ElfW(Phdr) *)getauxval(AT_PHDR);

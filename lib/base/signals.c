@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* signals.c - the signals that tell a tool to stop */
-#include <poll.h>
+/* signals.c - the signals that stop a tool */
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * io.c - text in and out
+ * stdout.c - buffered text to standard output, lines from standard input
  *
- * printf and its streams are a third of a small static program, most of it
- * for floating point. This is the rest of them.
+ * printf and stdio would be a third of a small static program, most of it for floating
+ * point. The functions here replace the small part of stdio that the tools need.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ void stdout_broken_pipe(void)
 {
 	signal(SIGPIPE, SIG_DFL);
 	raise(SIGPIPE);
-	exit(128 + SIGPIPE); /* the signal is blocked */
+	exit(128 + SIGPIPE); /* only if the signal is blocked */
 }
 
 static char pending[4096];
@@ -44,52 +44,59 @@ static int out = STDOUT_FILENO;
 static const char *out_name = "standard output";
 
 /*
- * A session gives up a reader that stalls (GIVE_UP, janitor.c), who may be reading what
- * a filter prints. From then on the filter counts its lines in place of writing them.
+ * A session gives up a stalled reader: the janitor sends GIVE_UP. That reader may be
+ * reading the output of a filter. From then on the filter counts its lines instead of
+ * writing them.
  */
-static volatile sig_atomic_t given_up;
+static volatile sig_atomic_t reader_given_up;
 static unsigned long long unwritten;
 static char last_out = '\n';
-static int outlives; /* outlives_reader() */
+static int outlives; /* stdout_outlives_reader() */
 
-/* A write that waits for the reader ends with EINTR, and those that follow do not wait. */
-static void give_up(int signo)
+/*
+ * Handle GIVE_UP. A write that waits for the reader fails with EINTR, and later writes do
+ * not wait. The FIFO gets larger, so that the last lines fit.
+ */
+static void handle_give_up(int signo)
 {
 	int size = fcntl(out, F_GETPIPE_SZ), e = errno;
 
 	(void)signo;
 	if (size > 0)
-		fcntl(out, F_SETPIPE_SZ, 2 * size); /* for the last lines */
+		fcntl(out, F_SETPIPE_SZ, 2 * size);
 	fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
-	given_up = 1;
+	reader_given_up = 1;
 	errno = e;
 }
 
-static void tell_unwritten(void)
+static void report_unwritten(void)
 {
 	char line[80];
-	size_t n = str_format(line, sizeof(line), "# unwritten %llu lines: the reader took nothing\n",
-			      unwritten);
+	size_t n = str_format(line, sizeof(line),
+			      "# unwritten %llu lines: the reader took nothing\n", unwritten);
 
 	if (unwritten && write(out, line, n) < 0)
-		return; /* not even that */
+		return; /* the FIFO is full: nothing more can be done */
 }
 
-/* Of the lines that are still printed: the rest of one that is begun, and remarks. */
-static void put_last(const char *text, size_t n)
+/*
+ * After GIVE_UP, write only the rest of a line that was begun, comment lines and JSON
+ * lines of lost events, because they fit into the enlarged FIFO. Count all other lines.
+ */
+static void put_after_give_up(const char *text, size_t n)
 {
 	static enum { AT_START, IN_WRITTEN, IN_LOST } where;
-	static int told;
+	static int called;
 
-	if (!told++) {
+	if (!called++) {
 		where = last_out == '\n' ? AT_START : IN_WRITTEN;
-		atexit(tell_unwritten);
+		atexit(report_unwritten);
 	}
 	for (size_t len; n; text += len, n -= len) {
 		const char *end = memchr(text, '\n', n);
 
 		len = end ? (size_t)(end - text) + 1 : n;
-		if (where == AT_START) /* there is room for what tells of losses */
+		if (where == AT_START)
 			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
 				IN_WRITTEN : IN_LOST;
 		if (where == IN_WRITTEN && write(out, text, len) < 0)
@@ -100,16 +107,17 @@ static void put_last(const char *text, size_t n)
 	}
 }
 
-static void be_ready(void)
+/* Before the first write to a FIFO, handle GIVE_UP and the death of the reader. */
+static void prepare_fifo(void)
 {
-	struct sigaction act = { .sa_handler = give_up };
+	struct sigaction act = { .sa_handler = handle_give_up };
 	static int ready;
 	struct stat st;
 
 	if (ready++ || fstat(out, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return;
 	sigaction(GIVE_UP, &act, NULL);
-	outlives = outlives_reader(out);
+	outlives = stdout_outlives_reader(out);
 	if (outlives)
 		signal(SIGPIPE, SIG_IGN);
 }
@@ -117,23 +125,23 @@ static void be_ready(void)
 static void put_out(const char *text, size_t n)
 {
 	npending = 0;
-	be_ready();
-	while (n && !given_up) {
+	prepare_fifo();
+	while (n && !reader_given_up) {
 		ssize_t done = write(out, text, n);
 
 		if (done > 0) {
 			last_out = text[done - 1];
 			text += done;
 			n -= (size_t)done;
-		} else if (done < 0 && errno == EPIPE && outlives && !given_up) {
-			await_reader(out);
-		} else if (done < 0 && errno != EINTR && !given_up) {
+		} else if (done < 0 && errno == EPIPE && outlives && !reader_given_up) {
+			stdout_await_reader(out);
+		} else if (done < 0 && errno != EINTR && !reader_given_up) {
 			err_errno("unable to write to %s", out_name);
 			_exit(REFUSED);
 		}
 	}
 	if (n)
-		put_last(text, n);
+		put_after_give_up(text, n);
 }
 
 void stdout_flush(void)
@@ -148,9 +156,7 @@ void stdout_to(int fd, const char *name)
 	out_name = name;
 }
 
-/*
- * Is standard output a FIFO of packets (pipe(7), O_DIRECT)? Each write is one.
- */
+/* Is standard output a FIFO of packets (pipe(7), O_DIRECT), where each write is a packet? */
 static int is_packets(void)
 {
 	static int is = -1;
@@ -175,7 +181,7 @@ void stdout_print(const char *f, ...)
 			stdout_flush();
 		return;
 	}
-	/* not in what was left of it: make room, then it may, or be too long */
+	/* the text does not fit into the rest of the buffer, or not into an empty one */
 	stdout_flush();
 	text = pending;
 	if (n >= sizeof(pending))
@@ -193,8 +199,29 @@ void stdout_print(const char *f, ...)
 		stdout_flush();
 }
 
-/* What never ends takes no more memory than that: it goes on as another line. */
+/* A longer line is cut and continues as another line, so that memory is bounded. */
 #define LONGEST_LINE (64 * 1024 * 1024)
+
+/* Read more bytes, and grow the buffer if it is full. Return as read(2) does. */
+static ssize_t read_more(struct line_reader *r)
+{
+	ssize_t got;
+
+	if (r->room - r->n < 2) {
+		size_t room = r->room ? 2 * r->room : 64 * 1024;
+		char *more = realloc(r->text, room);
+
+		if (!more)
+			return -1;
+		r->text = more;
+		r->room = room;
+	}
+	stdout_flush(); /* do not withhold lines from the reader during the wait */
+	do
+		got = read(r->fd, r->text + r->n, r->room - r->n - 1);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
 
 ssize_t line_read(struct line_reader *r, char **line)
 {
@@ -219,25 +246,17 @@ ssize_t line_read(struct line_reader *r, char **line)
 		if (r->n)
 			memmove(r->text, r->text + r->at, r->n);
 		r->at = 0;
-		if (r->room - r->n < 2) {
-			r->room = r->room ? 2 * r->room : 64 * 1024;
-			r->text = realloc(r->text, r->room);
-			if (!r->text)
-				err_exit(REFUSED, "out of memory");
-		}
-		stdout_flush(); /* a filter's reader waits for no more than there is */
-		got = read(r->fd, r->text + r->n, r->room - r->n - 1);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			err_errno("unable to read %s", r->name ? r->name : "standard input");
-			exit(REFUSED);
-		}
+		got = read_more(r);
+		r->failed = got < 0;
+		if (r->failed)
+			return err_errno("unable to read %s",
+					 r->name ? r->name : "standard input");
 		r->n += (size_t)got;
 		r->ended = !got;
 	}
 }
 
+/* Is standard output a FIFO? If not, exit MISUSED with packets. */
 static int is_fifo(const struct tool *t, int packets)
 {
 	struct stat st;
@@ -259,21 +278,20 @@ int stdout_reopen(const struct tool *t, int access, int packets)
 	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), STDOUT_FILENO);
 	fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENXIO)
-		return -1;
-	if (fd < 0) {
-		err_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
-	/* pipe(7): packet mode; taken by F_SETFL, not by open, on a FIFO */
+		return STDOUT_NO_READER;
+	if (fd < 0)
+		return err_errno("unable to open %s", path);
+	/* packet mode, pipe(7): on a FIFO, F_SETFL accepts O_DIRECT and open does not */
 	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
 		err_errno("unable to write packets");
-		exit(REFUSED);
+		close(fd);
+		return -1;
 	}
 	close(STDOUT_FILENO);
 	return fd;
 }
 
-/* Device and inode of a FIFO, as a value of NEXT_READER. -1: it is no FIFO. */
+/* Write device and inode of the FIFO fd to id. Return 0, or -1 if fd is no FIFO. */
 static int identify(int fd, char *id, size_t size)
 {
 	struct stat st;
@@ -285,14 +303,14 @@ static int identify(int fd, char *id, size_t size)
 	return 0;
 }
 
-int expect_next_reader(int fd)
+int stdout_expect_next_reader(int fd)
 {
 	char id[48];
 
 	return identify(fd, id, sizeof(id)) < 0 ? -1 : setenv(NEXT_READER, id, 1);
 }
 
-int outlives_reader(int fd)
+int stdout_outlives_reader(int fd)
 {
 	const char *value = getenv(NEXT_READER);
 	char id[48];
@@ -300,11 +318,11 @@ int outlives_reader(int fd)
 	return value && !identify(fd, id, sizeof(id)) && !strcmp(value, id);
 }
 
-/* A confined tool cannot open the FIFO and looks again after this time. */
+/* A confined tool cannot open the FIFO, so it looks for a reader in this interval. */
 #define LOOK_AGAIN_MS 100
 
-/* A reader that comes wakes a writer in open(2), but not one in poll(2). */
-void await_reader(int fd)
+/* When a reader opens a FIFO, the kernel wakes a writer in open, but not one in poll. */
+void stdout_await_reader(int fd)
 {
 	struct pollfd p = { .fd = fd };
 	char path[PATH_MAX];
@@ -315,7 +333,7 @@ void await_reader(int fd)
 		other = open(path, O_WRONLY | O_CLOEXEC);
 		if (other >= 0)
 			close(other);
-		/* the pause is for readers that come and leave all the time */
+		/* pause, because readers may come and leave all the time */
 		poll(NULL, 0, other < 0 ? LOOK_AGAIN_MS : 1);
 	}
 }

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* words.c - text that grows, and an event's values in it */
-#include <stdlib.h>
+/* strbuf.c - growing text for tools, which exit without memory */
 #include <string.h>
 
 #include "base/base.h"
-
-void *xcalloc(size_t n, size_t size)
-{
-	void *p = calloc(n + !n, size);
-
-	if (!p)
-		err_exit(REFUSED, "out of memory");
-	return p;
-}
 
 void strbuf_add(struct strbuf *w, const char *s, size_t n)
 {
 	if (w->n + n >= w->room) {
 		w->room = 2 * (w->n + n) + 1;
-		w->text = realloc(w->text, w->room);
-		if (!w->text)
-			err_exit(REFUSED, "out of memory");
+		w->text = xrealloc(w->text, w->room, 1);
 	}
 	if (n)
 		memcpy(w->text + w->n, s, n);

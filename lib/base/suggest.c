@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* near.c - of all names, those that somebody may have meant */
+/* suggest.c - find the names that a mistyped word may have meant */
 #include <string.h>
 
 #include "base/base.h"
@@ -7,9 +7,9 @@
 enum { LONGEST = 64 };
 
 /*
- * How many letters must be put in, taken out, changed, or swapped with the next
- * to make one word of the other (Damerau 1964, adjacent swaps only); UINT_MAX
- * when a word is longer than LONGEST.
+ * Return how many letters must be inserted, deleted, replaced, or swapped with the next
+ * letter to make a from b (Damerau 1964, adjacent swaps only). Return UINT_MAX if a word
+ * is longer than LONGEST.
  */
 static unsigned distance(const char *a, const char *b)
 {
@@ -47,13 +47,13 @@ void suggest_offer(struct suggest *near, const char *name)
 	size_t wanted = strlen(near->word), n = strnlen(name, 2 * wanted + 16);
 	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
 
-	/* for a hundred thousand names, what need not be compared */
+	/* skip the comparison if the lengths differ too much: there may be 100,000 names */
 	if ((n > wanted ? n - wanted : wanted - n) > limit)
 		return;
 	d = distance(near->word, name);
 	if (d > limit)
 		return;
-	/* those as near keep their place: the first offered is the first named */
+	/* of names that are equally near, the name that was offered first comes first */
 	for (i = near->n; i && near->far[i - 1] > d; i--)
 		if (i < SUGGEST_MAX) {
 			near->name[i] = near->name[i - 1];

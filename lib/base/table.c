@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * table.c - what a tool keeps of each key
+ * table.c - hash table from keys to entries
  *
- * By hash, in the first free place from there on; half of them are free.
+ * An entry is in the slot of its hash or in the next free slot behind it (linear
+ * probing). At least half of the slots are free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "base/base.h"
 
 /*
- * FNV-1a (Fowler, Noll, Vo), 64 bits, begun with what no stranger knows: names
- * that all meet in one place cannot be chosen.
+ * FNV-1a (Fowler, Noll, Vo) with 64 bits. It starts with a random number instead of the
+ * usual constant, so that nobody can choose keys that collide.
  */
 static uint64_t hash_of(const char *s, size_t n)
 {
@@ -33,7 +34,8 @@ static uint64_t hash_of(const char *s, size_t n)
 	return h ^ h >> 32;
 }
 
-static struct table_entry **place(const struct table *t, const char *s, size_t n, uint64_t hash)
+/* Return the slot of the key, or the free slot where the key belongs. */
+static struct table_entry **slot_of(const struct table *t, const char *s, size_t n, uint64_t hash)
 {
 	size_t i = (size_t)hash & (t->room - 1);
 
@@ -50,14 +52,14 @@ static void grow(struct table *t)
 	more.v = xcalloc(more.room, sizeof(*more.v));
 	for (size_t i = 0; i < t->room; i++)
 		if (t->v[i])
-			*place(&more, t->v[i]->key, t->v[i]->n, t->v[i]->hash) = t->v[i];
+			*slot_of(&more, t->v[i]->key, t->v[i]->n, t->v[i]->hash) = t->v[i];
 	free(t->v);
 	*t = more;
 }
 
 void *table_find(const struct table *t, const char *key, size_t n)
 {
-	return t->n ? *place(t, key, n, hash_of(key, n)) : NULL;
+	return t->n ? *slot_of(t, key, n, hash_of(key, n)) : NULL;
 }
 
 void *table_at(struct table *t, const char *key, size_t n)
@@ -67,7 +69,7 @@ void *table_at(struct table *t, const char *key, size_t n)
 
 	if (2 * t->n >= t->room)
 		grow(t);
-	e = place(t, key, n, hash);
+	e = slot_of(t, key, n, hash);
 	if (!*e) {
 		*e = xcalloc(t->size + n + 1, 1);
 		**e = (struct table_entry){ hash, n, (char *)*e + t->size };
@@ -81,10 +83,10 @@ void table_remove(struct table *t, void *entry)
 {
 	const struct table_entry *gone = entry;
 	size_t mask = t->room - 1;
-	struct table_entry **e = place(t, gone->key, gone->n, gone->hash);
+	struct table_entry **e = slot_of(t, gone->key, gone->n, gone->hash);
 	size_t hole = (size_t)(e - t->v);
 
-	/* those behind it that are found no more over a gap move up */
+	/* move up each entry behind the hole that a search could no longer reach */
 	for (size_t i = (hole + 1) & mask; t->v[i]; i = (i + 1) & mask)
 		if (((i - t->v[i]->hash) & mask) >= ((i - hole) & mask)) {
 			t->v[hole] = t->v[i];
@@ -108,7 +110,8 @@ void table_sort(struct table *t, int (*compare)(const void *, const void *))
 
 int table_by_key(const void *a, const void *b)
 {
-	const struct table_entry *x = *(struct table_entry *const *)a, *y = *(struct table_entry *const *)b;
+	const struct table_entry *x = *(struct table_entry *const *)a;
+	const struct table_entry *y = *(struct table_entry *const *)b;
 	int differ = memcmp(x->key, y->key, x->n < y->n ? x->n : y->n);
 
 	return differ ? differ : (x->n > y->n) - (x->n < y->n);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* text.c - words, names and numbers that a stranger may have sent */
-#include <stdlib.h>
+/* text.c - numbers, names and lines in untrusted text */
 #include <string.h>
 
 #include "base/base.h"
@@ -43,7 +42,7 @@ size_t text_utf8(const unsigned char *s, size_t n)
 	for (size_t i = 1; i < len; i++)
 		if (s[i] >> 6 != 2)
 			return 0;
-	/* longer than need be, a surrogate, beyond the last */
+	/* refuse overlong forms, surrogates, and characters above U+10FFFF */
 	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
 	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
 		return 0;

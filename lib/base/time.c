@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* time.c - the clock for limits on time */
-#include <poll.h>
-#include <sys/signalfd.h>
+/* time.c - the clock for time limits */
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* words.c - words as a shell splits and quotes them, without any expansion */
+/* words.c - split and quote words as a shell does, without any expansion */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@ static int is_blank(char c)
 }
 
 /*
- * Copy the word at *s to out, unquoted and NUL-terminated; *s moves behind it.
- * The rules are those of POSIX sh, 2.2 Quoting, less every expansion.
+ * Copy the word at *s to out, without its quotes and with a NUL, and move *s behind the
+ * word. The rules are those of POSIX sh, 2.2 Quoting, without expansions. Return the end
+ * of the copy, or NULL with the reason in *why.
  */
 static char *copy_word(const char **s, char *out, const char **why)
 {
@@ -28,10 +29,10 @@ static char *copy_word(const char **s, char *out, const char **why)
 				return NULL;
 			}
 			if (quote && !strchr("$`\"\\\n", p[1]))
-				*out++ = *p; /* an ordinary character there */
+				*out++ = *p; /* in double quotes, an ordinary backslash */
 			else if (*++p != '\n')
 				*out++ = *p;
-			/* else: a line continued */
+			/* else: the line continues */
 		} else {
 			*out++ = *p;
 		}
@@ -49,7 +50,7 @@ static char *copy_word(const char **s, char *out, const char **why)
 char **words_split(const char *s, const char **why)
 {
 	size_t size = strlen(s) + 1, n = 0;
-	/* each word needs a blank or the end behind it: size / 2 + 1 of them */
+	/* a blank or the end follows each word: there are at most size / 2 + 1 words */
 	size_t most = size / 2 + 2;
 	char **words = malloc(most * sizeof(*words) + size);
 	char *out = words ? (char *)(words + most) : NULL;

@@ -1,129 +1,144 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * blktrace.h - PURPOSE of blktrace
+ * blktrace.h - block tracing: its setup on a device, its relay files, its records as text
+ *
+ * The kernel has a tracer of its own for block devices (blktrace(8)), beside tracefs.
+ * Programs: bin/blk-trace.c, blk-text.c, relay-cat.c. Terms:
+ *
+ *	block trace     the tracing of one device; a device has at most one
+ *	key             a number that tells which session has set up a block trace
+ *	relay channel   one file per CPU in debugfs, through which the kernel hands out records
+ *	action          the kind of a record: queue, issue, complete and so on
+ *	note            a record that is no action: a task's name, a time or a message
+ *
+ * The layer uses base, proc and tracefs. A function that fails writes an error message and
+ * returns -1, unless its comment says otherwise. If memory runs out, the functions of
+ * relay.c, text.c and pick.c end the program (REFUSED).
  */
 #ifndef BLKTRACE_H
 #define BLKTRACE_H
 
 #include "proc/proc.h"
 
+/* ---- device.c: set up and remove block traces ------------------------------------ */
+
 /*
- * blk.h - the kernel's tracing of block devices, and whose it is
- *
- * It belongs to the device: one at a time, and nothing ends it with the process
- * that began it. So ours carries a key. A trace is limited to sectors from
- * start_lba to end_lba, of which the latter may lie behind any device's end and
- * still is told in sysfs (/sys/dev/block/MAJOR:MINOR/trace/end_lba): there the
- * key is, from the moment on in which the trace is.
+ * A block trace belongs to the device. It does not end with the process that has set it
+ * up. So ours carries a key, which tells the traces of one session from others. A block
+ * trace is limited to sectors from start_lba to end_lba. The kernel accepts an end_lba
+ * behind the end of any device and shows it in sysfs
+ * (/sys/dev/block/MAJOR:MINOR/trace/end_lba). So end_lba is the key, and it is there as
+ * soon as the block trace is.
  */
 
 enum { BLK_NAME = 32 }; /* bytes of a device's name */
 
 struct blk_wanted {
-	unsigned actions;       /* bits of blk_actions, 0: all */
-	unsigned pid;           /* 0: any */
-	uint64_t from, to;      /* sectors; to is a key, or the last one */
-	uint32_t size, n;       /* of a sub-buffer in bytes; how many a processor */
+	unsigned actions;       /* bits as in blk_actions; 0: all */
+	unsigned pid;           /* 0: all tasks */
+	uint64_t from, to;      /* sectors; to is the last one, or a key */
+	uint32_t size, n;       /* of a sub-buffer in bytes; sub-buffers per CPU */
 };
 
-/* The end_lba that stands for a name. */
+/* Return the key that stands for a name, as an end_lba. */
 uint64_t blk_key(const char *name);
 
 /*
- * Open a block device: a path, or a name below /dev; its number in *dev. -1
- * said, a device of another kind among others.
+ * Open a block device by its path, or by its name below /dev. Store its number in *dev.
+ * Return a descriptor or -1. A file of another kind is an error.
  */
 int blk_open(const char *name, dev_t *dev);
 
 #define BLK_UNTOLD UINT64_MAX
 
 /*
- * The end_lba of the device's trace; 0, silent: it has none; BLK_UNTOLD: the kernel
- * does not tell while nobody has the device open.
+ * Return the end_lba of the device's block trace, or 0 for no trace. Return BLK_UNTOLD if
+ * the kernel does not show it: before Linux 5.12, while nobody has the device open. No
+ * error message.
  */
 uint64_t blk_end_lba(dev_t dev);
 
-/* The directory of its relay files, into path (PATH_MAX); name as the kernel's. */
+/* Write the path of the directory with the relay files to path (PATH_MAX bytes). */
 void blk_directory(const char *name, char *path);
 
-/* Make a trace; the kernel's name of the device into name. 0 or -errno. */
+/* Set up a block trace. Write the kernel's name of the device to name. Return 0 or -errno. */
 int blk_setup(int fd, const struct blk_wanted *, char name[BLK_NAME]);
 
-/* 0, or -errno. blk_remove stops it first. */
+/* Start, stop or remove the block trace. Return 0 or -errno. blk_remove stops it first. */
 int blk_start(int fd);
 int blk_stop(int fd);
 int blk_remove(int fd);
 
 /*
- * Call fn, one of these three, for each disk whose trace has this key: how many
- * there are. -1 and errno, silent: one of them failed, and the others were tried.
+ * Call fn, one of these three, for each disk whose block trace has this key. Return the
+ * number of disks. If fn fails for a disk, go on with the others, store its name in
+ * failed, and return -1 with errno and no error message.
  */
 int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME]);
 
-/* End the tracing of all devices of the session with this instance. As blk_each. */
+/* Remove all block traces of the session with this instance. Return 0, or -1 and errno. */
 int blk_end_session(const char *instance);
 
-/* The words for kinds of actions, NULL at the end; the bit is the place. */
+/* Names of groups of actions; the index is the bit; NULL at the end. */
 extern const char *const blk_actions[];
 
+/* ---- relay.c: read relay files -------------------------------------------------- */
+
 /*
- * relay.h - relay channels: the files of a debugfs directory, one a processor
- *
- * The kernel writes such a file with interrupts off, on the processor that its
- * number names (Documentation/filesystems/relay.rst). So whoever runs there
- * himself while he reads sees whole records only, also of a sub-buffer that is
- * not full yet.
+ * The kernel writes a relay file with interrupts off, on the CPU in its name
+ * (Documentation/filesystems/relay.rst). A reader that runs on the same CPU sees complete
+ * records only, even in a sub-buffer that is not full yet.
  */
 
 struct relay_file {
 	int fd;
 	unsigned cpu;
 	char name[32];
-	int alone;      /* the only one, of several processors: it may be all of theirs */
-	int ready;      /* it polled readable, and was not read since */
-	int ended;      /* the channel is closed, or its writers are gone */
+	int alone;      /* the only file, on several CPUs: perhaps all CPUs write to it */
+	int ready;      /* poll(2) has reported it readable since the last read */
+	int ended;      /* the channel is closed, or all writers of the FIFO are gone */
 };
 
-/* Of one directory or of several; all zero at first. */
+/* The relay files of one or more directories. All zero at first. */
 struct relay {
 	struct relay_file *v;
 	size_t n;
 };
 
 /*
- * Open the files of the directory that are called prefix and a number, in that
- * order, as further ones of r. 0 or -1 said.
+ * Open the files of the directory whose names are the prefix and a number. Append them to
+ * r in the order of the numbers. Return 0 or -1.
  */
 int relay_open(struct relay *r, const char *dir, const char *prefix);
 
 /*
- * Read what there is of each file, one after the other, each to its end, so
- * that what sink gets of one in a row ends where a record does. What may not be
- * whole yet, since we cannot run where it is written, is left alone, except with
- * last. sink returns -1 to give up. 0 or -1 said.
+ * Read each file to its end, one after the other, and give the bytes to sink. The bytes of
+ * a file end with a complete record. A file on whose CPU this process cannot run is left
+ * for a later call, because its last record may be incomplete; with last it is read too.
+ * sink returns -1 to stop. Return 0 or -1.
  */
 int relay_read(struct relay *r, int last,
 	       int (*sink)(void *, const struct relay_file *, const void *, size_t), void *arg);
 
 /*
- * Wait until a sub-buffer is full, or for ms at most: a reader is not told of
- * what a sub-buffer holds before that; or until one of these is ready, -1 none:
- * signals to be read, out in error. 1: the channel is closed; 0 otherwise.
+ * Wait until a sub-buffer is full, until signals is readable, until out has an error, or
+ * for ms milliseconds. The kernel does not wake a reader before a sub-buffer is full.
+ * signals or out may be -1. Return 1 if all channels are closed, else 0.
  */
 int relay_wait(struct relay *r, int signals, int out, int ms);
 
-/* Open the directory's file "dropped". -1, silent. */
+/* Open the file "dropped" of the directory. Return a descriptor, or -1 without a message. */
 int relay_open_dropped(const char *dir);
 
-/* The number in that file, which is closed; 0 without one. */
+/* Return the number in that file, and close the file. Return 0 for -1. */
 unsigned long long relay_dropped(int file);
 
+/* ---- text.c: records, and the line of blkparse(1) for each ------------------------ */
+
 /*
- * blktext.h - records of the block layer's trace, and blkparse's line of each
- *
- * A record is struct blk_io_trace (include/uapi/linux/blktrace_api.h) in the
- * byte order of the machine that wrote it, of which its first word tells, and
- * its payload, which is big-endian everywhere.
+ * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h) and a payload. The
+ * struct has the byte order of the machine that wrote it, which its first word shows. The
+ * payload is big-endian on all machines.
  */
 
 enum { BLK_RECORD = 48 }; /* bytes, without its payload */
@@ -140,43 +155,40 @@ struct blk_record {
 	uint64_t time, sector;
 	uint32_t sequence, bytes, action, pid, device, cpu;
 	uint16_t error;
-	unsigned act;           /* enum blk_act; of a note enum blk_note */
+	unsigned act;           /* enum blk_act; enum blk_note if note is set */
 	int note;
 	size_t npayload;
-	const uint8_t *payload; /* a cgroup's number taken off */
+	const uint8_t *payload; /* without the cgroup number in front of it */
 };
 
 /*
- * The record at p, of which there are n bytes: how long it is; 0: there is more
- * of it than n; -1: this is no record.
+ * Decode the record at p, where there are n bytes. Return its length; 0 if it is longer
+ * than n; -1 if there is no record, without an error message.
  */
 ssize_t blk_record(struct blk_record *, const uint8_t *p, size_t n);
 
-/* The names of tasks, as the trace tells them; all zero at first. */
+/* Names of tasks, from the notes of the trace. All zero at first. */
 struct blk_names {
 	struct blk_name { uint32_t pid; char comm[16]; } *v;
 	size_t n, room;
 };
 
-/* A record that tells a name: keep that. */
+/* Store the name of the task if the record is a note with one. */
 void blk_learn(struct blk_names *, const struct blk_record *);
 
-/* No line of a record is longer, but for a message or a command of a packet. */
-enum { BLK_LINE = 192 };
-
 /*
- * Its line, newline included, as blkparse(1) has it without options; at most
- * size - 1 bytes and a NUL. 0: a record that has no line. Times are told from
- * start on.
+ * Write the line of the record, as blkparse(1) without options prints it, with its newline
+ * and a NUL; longer lines are cut. Its time counts from start. Return the length; 0 if
+ * records of this kind have no line.
  */
 size_t blk_line(const struct blk_names *, const struct blk_record *, uint64_t start, char *,
 		size_t size);
 
+/* ---- pick.c: select the records of some tasks' I/O ---------------------------------- */
+
 /*
- * blkpick.h - whose I/O is shown
- *
- * It is a task's that queues it; others carry it out: what the kernel's threads and
- * interrupts do with the same sectors, until it is complete, is the task's.
+ * I/O belongs to the task that queues it. Other tasks and interrupts carry it out. So all
+ * records about the same sectors, until the request is complete, belong to that task.
  */
 
 struct blk_request {
@@ -184,27 +196,27 @@ struct blk_request {
 	uint32_t device;
 };
 
-/* All zero but for forks: everybody's. who and but are sorted. */
+/* All zero except for fork_pipe: select the records of all tasks. */
 struct blk_pick {
-	int picky;              /* only who's, and their children's */
-	struct pids who, but;
-	int forks;              /* trace_pipe of the instance, -1 none */
-	char fork[512];         /* the beginning of a line of it */
-	size_t nfork;
-	struct blk_request *busy;
+	int only_selected;      /* select only tasks in selected, and their children */
+	struct pids selected, excluded; /* both sorted */
+	int fork_pipe;          /* trace_pipe of the instance that records forks; -1: none */
+	char line[512];         /* incomplete last line of fork_pipe */
+	size_t nline;
+	struct blk_request *busy; /* requests of selected tasks that are not complete */
 	size_t nbusy;
 };
 
 /*
- * Whom the instance of tracefs follows, and from here on their children. Exits
- * REFUSED, said.
+ * Select the tasks that the instance follows. blk_pick_forks adds their children. Exits
+ * REFUSED with an error message on failure.
  */
 void blk_pick_follow(struct blk_pick *, const char *instance);
 
-/* Whose births the instance has told of are followed, too. */
+/* Select the children in the forks that the instance has recorded since the last call. */
 void blk_pick_forks(struct blk_pick *);
 
-/* Is it shown? Of each record once, in the order of time. */
+/* Is the record selected? Call it once for each record, in the order of time. */
 int blk_picked(struct blk_pick *, const struct blk_record *);
 
 #endif

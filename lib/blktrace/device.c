@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* blk.c - the kernel's tracing of block devices, and whose it is */
+/* device.c - set up and remove block traces, and tell by a key which session has made one */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,15 +12,16 @@
 #include "base/base.h"
 #include "blktrace/blktrace.h"
 
-/* include/uapi/linux/blktrace_api.h and fs.h, which musl does not bring along */
+/* struct blk_user_trace_setup of include/uapi/linux/blktrace_api.h, which musl does not have */
 struct setup {
-	char name[BLK_NAME];    /* the kernel's answer */
+	char name[BLK_NAME];    /* filled in by the kernel */
 	uint16_t act_mask;
 	uint32_t buf_size, buf_nr;
 	uint64_t start_lba, end_lba;
 	uint32_t pid;
 };
 
+/* BLKTRACESETUP and so on of include/uapi/linux/fs.h */
 #define SETUP _IOWR(0x12, 115, struct setup)
 #define START _IO(0x12, 116)
 #define STOP _IO(0x12, 117)
@@ -37,11 +38,14 @@ uint64_t blk_key(const char *name)
 
 	for (; *name; name++)
 		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-	/* behind the end of anything */
+	/* larger than the size of any device */
 	return (uint64_t)'t' << 56 | (uint64_t)'f' << 48 | (h ^ h >> 48) << 16 >> 16;
 }
 
-/* Silent; ENOTBLK: something else is there. An open of that may do something. */
+/*
+ * Open a block device. Return a descriptor, or -1 and errno without a message. For ENOTBLK
+ * the file is of another kind and was not opened, because an open may have side effects.
+ */
 static int open_node(const char *path, dev_t *dev)
 {
 	struct stat st;
@@ -91,9 +95,10 @@ void blk_directory(const char *name, char *path)
 #ifdef __GLIBC__
 typedef unsigned long request;
 #else
-typedef int request; /* POSIX's */
+typedef int request; /* as POSIX has it */
 #endif
 
+/* Return 0 or -errno. */
 static int control(int fd, unsigned long command, void *argument)
 {
 	return ioctl(fd, (request)command, argument) < 0 ? -errno : 0;
@@ -125,12 +130,12 @@ int blk_remove(int fd)
 {
 	int r;
 
-	control(fd, STOP, NULL); /* one that runs would only be forgotten */
+	control(fd, STOP, NULL); /* the kernel would not free a trace that runs */
 	r = control(fd, TEARDOWN, NULL);
-	return r == -EINVAL ? 0 : r; /* somebody was there before us */
+	return r == -EINVAL ? 0 : r; /* there is no trace any more */
 }
 
-/* The number of a disk of sysfs. */
+/* Return the device number of a disk that sysfs lists, or 0. */
 static dev_t number_of(const char *name)
 {
 	char path[PATH_MAX], *text;
@@ -148,7 +153,10 @@ static dev_t number_of(const char *name)
 	return makedev((unsigned)high, (unsigned)low);
 }
 
-/* 0 or -errno. */
+/*
+ * Call fn for the disk if its block trace has the key, and count it in *n. Return 0 or
+ * -errno.
+ */
 static int call(const char *name, dev_t disk, uint64_t key, int (*fn)(int fd), int *n)
 {
 	char path[PATH_MAX];
@@ -157,12 +165,12 @@ static int call(const char *name, dev_t disk, uint64_t key, int (*fn)(int fd), i
 
 	str_format(path, sizeof(path), "/dev/%s", name);
 	for (char *p = path; *p; p++)
-		if (*p == '!') /* sysfs has it for '/' */
+		if (*p == '!') /* sysfs writes it in place of '/' */
 			*p = '/';
 	fd = open_node(path, &dev);
 	if (fd < 0)
 		return -errno;
-	r = dev == disk ? 0 : -ENODEV; /* the node is not this kernel's */
+	r = dev == disk ? 0 : -ENODEV; /* the node is of another device */
 	if (!r && blk_end_lba(dev) == key) {
 		r = fn(fd);
 		++*n;
@@ -185,7 +193,7 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 		dev_t dev = number_of(*name);
 		uint64_t end = dev ? blk_end_lba(dev) : 0;
 
-		/* before 5.12 it is told of a device that is open alone */
+		/* before Linux 5.12 the kernel shows it only while the device is open */
 		if (end != key && end != BLK_UNTOLD)
 			continue;
 		r = call(*name, dev, key, fn, &n);

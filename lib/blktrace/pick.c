@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* blkpick.c - whose I/O is shown */
+/* pick.c - select the records of some tasks' I/O */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,26 +10,26 @@
 #include "tracefs/tracefs.h"
 #include "blktrace/blktrace.h"
 
-/* Sectors of requests that are under way: more are a device's that forgets some. */
+/* Requests that are not complete. If there are more, the device has lost some completions. */
 #define MOST_UNDER_WAY 65536
 
-/* A line of the instance's trace: "...: sched_process_fork: ... child_pid=N". */
+/* Select the child if this event line is "...: sched_process_fork: ... child_pid=N". */
 static void learn_fork(struct blk_pick *k, const char *line)
 {
 	static const char key[] = "child_pid=";
 	const char *p = NULL, *next = line;
 	pid_t pid;
 
-	/* a newline in a task's name begins a line that is no event */
+	/* a newline in a task's name makes a line that is no event line */
 	if (!strstr(line, ": sched_process_fork: "))
 		return;
-	/* the last: a task may be called like that */
+	/* the last one in the line, because a task's name may contain the same text */
 	while ((next = strstr(next, key)))
 		p = next += strlen(key);
 	pid = p ? text_pid(p) : 0;
-	if (pid && !pids_has(&k->who, pid)) {
-		pids_add(&k->who, pid);
-		if (pids_sort(&k->who) < 0)
+	if (pid && !pids_has(&k->selected, pid)) {
+		pids_add(&k->selected, pid);
+		if (pids_sort(&k->selected) < 0)
 			exit(REFUSED);
 	}
 }
@@ -39,18 +39,18 @@ void blk_pick_forks(struct blk_pick *k)
 	char text[4096];
 	ssize_t n;
 
-	while (k->forks >= 0 && (n = read(k->forks, text, sizeof(text))) > 0)
+	while (k->fork_pipe >= 0 && (n = read(k->fork_pipe, text, sizeof(text))) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			int end = text[i] == '\n';
 
-			k->fork[k->nfork] = end ? '\0' : text[i];
+			k->line[k->nline] = end ? '\0' : text[i];
 			if (end)
-				learn_fork(k, k->fork);
-			k->nfork = end ? 0 : k->nfork + (k->nfork < sizeof(k->fork) - 1);
+				learn_fork(k, k->line);
+			k->nline = end ? 0 : k->nline + (k->nline < sizeof(k->line) - 1);
 		}
 }
 
-/* Its sectors wait no more. */
+/* Remove the sectors from the requests that are not complete. */
 static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < k->nbusy; i++) {
@@ -61,12 +61,13 @@ static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_
 		if (u->from >= from && u->to <= to)
 			*u = k->busy[--k->nbusy], i--;
 		else if (u->from < from)
-			u->to = from; /* what is behind a hole is not waited for: none comes */
+			u->to = from; /* if these were in the middle, drop those behind them too */
 		else
 			u->from = to;
 	}
 }
 
+/* Has a selected task queued a request for some of these sectors? */
 static int waited_for(const struct blk_pick *k, uint32_t device, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < k->nbusy; i++)
@@ -85,22 +86,22 @@ static void make_room(struct blk_pick *k)
 int blk_picked(struct blk_pick *k, const struct blk_record *r)
 {
 	uint64_t to = r->sector + (r->bytes >> 9);
-	int anybodys, ours;
+	int any_task, selected;
 
-	/* an interrupt hits whom it hits: a request's end is whose it was */
-	anybodys = r->act == BLK_COMPLETE || r->act == BLK_ISSUE || r->act == BLK_REQUEUE;
-	ours = (!k->picky || pids_has(&k->who, (pid_t)r->pid)) &&
-	       !pids_has(&k->but, (pid_t)r->pid);
-	if (!k->picky)
-		return r->note || anybodys || ours;
+	/* the task of these records is only the one that happened to run */
+	any_task = r->act == BLK_COMPLETE || r->act == BLK_ISSUE || r->act == BLK_REQUEUE;
+	selected = (!k->only_selected || pids_has(&k->selected, (pid_t)r->pid)) &&
+		   !pids_has(&k->excluded, (pid_t)r->pid);
+	if (!k->only_selected)
+		return r->note || any_task || selected;
 	if (r->note)
 		return 0;
-	if (anybodys)
-		ours = r->bytes >> 9 ? waited_for(k, r->device, r->sector, to) : ours;
-	else if (!ours)
-		ours = waited_for(k, r->device, r->sector, to);
+	if (any_task)
+		selected = r->bytes >> 9 ? waited_for(k, r->device, r->sector, to) : selected;
+	else if (!selected)
+		selected = waited_for(k, r->device, r->sector, to);
 	else if (r->act == BLK_QUEUE && r->bytes >> 9) {
-		if (k->nbusy == MOST_UNDER_WAY) /* the end of the oldest never came */
+		if (k->nbusy == MOST_UNDER_WAY) /* drop the oldest: its completion is lost */
 			memmove(k->busy, k->busy + 1, --k->nbusy * sizeof(*k->busy));
 		else if (!(k->nbusy & (k->nbusy - 1)))
 			make_room(k);
@@ -108,7 +109,7 @@ int blk_picked(struct blk_pick *k, const struct blk_record *r)
 	}
 	if (r->act == BLK_COMPLETE)
 		complete(k, r->device, r->sector, to);
-	return ours;
+	return selected;
 }
 
 void blk_pick_follow(struct blk_pick *k, const char *instance)
@@ -117,14 +118,14 @@ void blk_pick_follow(struct blk_pick *k, const char *instance)
 
 	if (dir < 0)
 		exit(REFUSED);
-	k->picky = 1;
-	/* those that are born after the look are told of by the other */
-	k->forks = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (k->forks < 0) {
+	k->only_selected = 1;
+	/* open this before pidfilter_list, so that no child is missed in between */
+	k->fork_pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (k->fork_pipe < 0) {
 		err_file("unable to open trace_pipe of %s", instance);
 		exit(REFUSED);
 	}
-	if (pidfilter_list(dir, &k->who) < 0)
+	if (pidfilter_list(dir, &k->selected) < 0)
 		exit(REFUSED);
 	close(dir);
 }

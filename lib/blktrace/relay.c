@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* relay.c - relay channels: the files of a debugfs directory, one a processor */
+/* relay.c - read relay channels: one file per CPU in a directory of debugfs */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include "base/base.h"
 #include "blktrace/blktrace.h"
 
-/* More than any kernel has. */
+/* More than any kernel supports. */
 #define MOST_CPUS 16384
 
 #define WORD_BITS (8 * sizeof(unsigned long))
 
-typedef unsigned long cpus[MOST_CPUS / WORD_BITS];
+typedef unsigned long cpus[MOST_CPUS / WORD_BITS]; /* a cpu_set_t of that size */
 
 static int by_number(const void *a, const void *b)
 {
@@ -27,6 +27,7 @@ static int by_number(const void *a, const void *b)
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
+/* Open a relay file and append it to r. Return 0 or -1. */
 static int add(struct relay *r, int dir, const char *path, const char *name, unsigned cpu)
 {
 	struct relay_file *more = realloc(r->v, (r->n + 1) * sizeof(*more));
@@ -36,7 +37,7 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 	if (!more)
 		err_exit(REFUSED, "out of memory");
 	r->v = more;
-	/* an open of a device may do something */
+	/* the open of a device may have side effects */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_file("unable to look at %s/%s", path, name);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
@@ -80,17 +81,18 @@ int relay_open(struct relay *r, const char *path, const char *prefix)
 
 /* ---- reading ---------------------------------------------------------------- */
 
-/* Run where the file is written. -1: that cannot be. */
+/* Move to the CPU that writes the file. Return 0, or -1 if that is impossible. */
 static int run_on(const struct relay_file *f)
 {
 	cpus only = { 0 };
 
 	if (f->alone)
-		return f->ready - 1; /* as good as can be: it has a full sub-buffer */
+		return f->ready - 1; /* its CPU is unknown: read only full sub-buffers */
 	only[f->cpu / WORD_BITS] = 1ul << f->cpu % WORD_BITS;
 	return sched_setaffinity(0, sizeof(only), (const cpu_set_t *)only);
 }
 
+/* Give all bytes of the file to sink. Return 0 or -1. */
 static int read_file(struct relay_file *f,
 		     int (*sink)(void *, const struct relay_file *, const void *, size_t),
 		     void *arg)
@@ -120,7 +122,7 @@ int relay_read(struct relay *r, int last,
 	int result = 0;
 
 	for (size_t i = 0; i < r->n && !result; i++)
-		/* nobody writes on a processor that is off; last brings what it left */
+		/* an offline CPU writes nothing; last reads the bytes that it has left */
 		if (run_on(&r->v[i]) >= 0 || last || r->v[i].ended)
 			result = read_file(&r->v[i], sink, arg);
 	if (known)
@@ -138,7 +140,7 @@ int relay_wait(struct relay *r, int signals, int out, int ms)
 	for (size_t i = 0; i < r->n; i++) {
 		struct relay_file *f = &r->v[i];
 
-		/* one that is ready and had nothing is a plain file: it always is */
+		/* poll(2) always reports a plain file readable: do not wait for it */
 		p[i] = (struct pollfd){ .fd = f->ended || f->ready ? -1 : f->fd,
 					.events = POLLIN };
 		left += !f->ended;
@@ -173,7 +175,7 @@ unsigned long long relay_dropped(int file)
 	if (file < 0)
 		return 0;
 	if (pread(file, text, sizeof(text) - 1, 0) < 0)
-		*text = '\0'; /* the channel is closed */
+		*text = '\0'; /* the channel is closed: no number */
 	close(file);
 	return text_digits(&p);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: ISC */
-/* blktext.c - records of the block layer's trace, and blkparse's line of each */
+/* text.c - decode the records of a block trace, and print each as blkparse(1) does */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "blktrace/blktrace.h"
 
-/* The word, shifted by 8, with the version in what is left. */
+/* The first word of a record without its lowest byte, which is the version. */
 #define MAGIC 0x656174u
 
-/* Bits of an action, above what was done. */
+/* Bits in the upper half of the action (BLK_TC_...). */
 enum {
 	IS_WRITE = 1 << 1, IS_FLUSH = 1 << 2, IS_SYNC = 1 << 3, IS_PC = 1 << 9,
 	IS_NOTE = 1 << 10, IS_AHEAD = 1 << 11, IS_META = 1 << 12, IS_DISCARD = 1 << 13,
 	IS_FUA = 1 << 15,
 };
-#define CGROUP (1u << 8) /* a number of eight bytes is in front of the payload */
+#define CGROUP (1u << 8) /* the payload begins with a cgroup number of eight bytes */
 
+/* Return the number of this many bytes at p, big-endian or little-endian. */
 static uint64_t word(const uint8_t *p, unsigned bytes, int big)
 {
 	uint64_t v = 0;
@@ -60,7 +61,7 @@ ssize_t blk_record(struct blk_record *r, const uint8_t *p, size_t n)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* Where it is, or would be. */
+/* Return the index of the pid, or the index at which to insert it. */
 static size_t find(const struct blk_names *t, uint32_t pid)
 {
 	size_t low = 0, high = t->n;
@@ -94,7 +95,7 @@ void blk_learn(struct blk_names *t, const struct blk_record *r)
 	t->v[i] = (struct blk_name){ .pid = r->pid };
 	n = r->npayload < sizeof(t->v[i].comm) ? r->npayload : sizeof(t->v[i].comm) - 1;
 	memcpy(t->v[i].comm, r->payload, n);
-	for (char *p = t->v[i].comm; *p; p++) /* a task calls itself what it likes */
+	for (char *p = t->v[i].comm; *p; p++) /* a task's name may contain any bytes */
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
 }
@@ -106,6 +107,7 @@ struct line {
 	size_t n, size;
 };
 
+/* Append n bytes, or as many as fit. */
 static void add(struct line *l, const char *s, size_t n)
 {
 	if (n > l->size - 1 - l->n)
@@ -115,8 +117,8 @@ static void add(struct line *l, const char *s, size_t n)
 	l->text[l->n] = '\0';
 }
 
-/* On the right of so many columns; left with less than none. */
-static void padded(struct line *l, const char *s, int width)
+/* Append s right-aligned in width columns; left-aligned if width is negative. */
+static void add_padded(struct line *l, const char *s, int width)
 {
 	static const char blanks[] = "          ";
 	size_t n = strlen(s), all = (size_t)(width < 0 ? -width : width);
@@ -129,17 +131,18 @@ static void padded(struct line *l, const char *s, int width)
 		add(l, blanks, more);
 }
 
-static void numeral(struct line *l, long long v, int width)
+/* Append the number, aligned as add_padded does. */
+static void add_number(struct line *l, long long v, int width)
 {
 	char s[24];
 
 	str_format(s, sizeof(s), "%lld", v);
-	padded(l, s, width);
+	add_padded(l, s, width);
 }
 
-static void plain(struct line *l, const char *f, ...) __attribute__((format(printf, 2, 3)));
+static void add_format(struct line *l, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-static void plain(struct line *l, const char *f, ...)
+static void add_format(struct line *l, const char *f, ...)
 {
 	char s[128];
 	va_list ap;
@@ -150,7 +153,8 @@ static void plain(struct line *l, const char *f, ...)
 	add(l, s, strlen(s));
 }
 
-static const char *kind(const struct blk_record *r, char *s)
+/* Write blkparse's RWBS field to s. */
+static const char *rwbs_field(const struct blk_record *r, char *s)
 {
 	unsigned bits = r->action >> 16;
 	char *p = s;
@@ -186,30 +190,30 @@ static void head(struct line *l, const struct blk_record *r, uint32_t device, ui
 	uint64_t t = r->time - start;
 	char nanoseconds[16];
 
-	numeral(l, major_of(device), 3);
+	add_number(l, major_of(device), 3);
 	add(l, ",", 1);
-	numeral(l, minor_of(device), -3);
+	add_number(l, minor_of(device), -3);
 	add(l, " ", 1);
-	numeral(l, r->cpu, 2);
+	add_number(l, r->cpu, 2);
 	add(l, " ", 1);
-	numeral(l, (int32_t)r->sequence, 8);
+	add_number(l, (int32_t)r->sequence, 8);
 	add(l, " ", 1);
-	numeral(l, (int32_t)(t / 1000000000), 5);
-	/* ten digits, of which the first is the point's */
+	add_number(l, (int32_t)(t / 1000000000), 5);
+	/* print ten digits and replace the first by the point: this keeps leading zeros */
 	str_format(nanoseconds, sizeof(nanoseconds), "%llu",
 		   1000000000ull + (unsigned long long)(t % 1000000000));
 	*nanoseconds = '.';
 	add(l, nanoseconds, strlen(nanoseconds));
 	add(l, " ", 1);
-	numeral(l, r->pid, 5);
+	add_number(l, r->pid, 5);
 	add(l, " ", 1);
-	padded(l, act, 2);
+	add_padded(l, act, 2);
 	add(l, " ", 1);
-	padded(l, rwbs, 3);
+	add_padded(l, rwbs, 3);
 	add(l, " ", 1);
 }
 
-/* Of a command in a packet: its bytes, up to where only zeroes follow. */
+/* Append the bytes of a command in a packet, without the zeros at its end. */
 static void command(struct line *l, const struct blk_record *r)
 {
 	static const char digit[] = "0123456789abcdef";
@@ -232,7 +236,7 @@ static void command(struct line *l, const struct blk_record *r)
 
 static void sectors(struct line *l, const struct blk_record *r)
 {
-	plain(l, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
+	add_format(l, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
 }
 
 static void tail(struct line *l, const struct blk_record *r, const char *comm)
@@ -248,37 +252,37 @@ static void tail(struct line *l, const struct blk_record *r, const char *comm)
 		else if (!pc && r->bytes >> 9)
 			sectors(l, r);
 		else if (!pc)
-			plain(l, "%llu ", (unsigned long long)r->sector);
-		plain(l, "[%u]\n", r->error);
+			add_format(l, "%llu ", (unsigned long long)r->sector);
+		add_format(l, "[%u]\n", r->error);
 		return;
-	case BLK_REMAP: /* from which device, to which, from which sector */
+	case BLK_REMAP: /* payload: source device, target device, sector */
 		if (r->npayload >= 16)
-			plain(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
-			      r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
-			      minor_of((uint32_t)word(p, 4, 1)),
-			      (unsigned long long)word(p + 8, 8, 1));
+			add_format(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
+				   r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
+				   minor_of((uint32_t)word(p, 4, 1)),
+				   (unsigned long long)word(p + 8, 8, 1));
 		break;
 	case BLK_UNPLUG:
 	case BLK_UNPLUG_TIMER:
-		plain(l, "[%s]", comm);
+		add_format(l, "[%s]", comm);
 		if (r->npayload >= 8)
-			plain(l, " %u", (unsigned)word(p, 8, 1));
+			add_format(l, " %u", (unsigned)word(p, 8, 1));
 		break;
 	case BLK_SPLIT:
-		plain(l, "%llu / ", (unsigned long long)r->sector);
+		add_format(l, "%llu / ", (unsigned long long)r->sector);
 		if (r->npayload >= 8)
-			plain(l, "%u ", (unsigned)word(p, 8, 1));
-		plain(l, "[%s]", comm);
+			add_format(l, "%u ", (unsigned)word(p, 8, 1));
+		add_format(l, "[%s]", comm);
 		break;
 	default:
 		if (pc && r->act != BLK_GETRQ && r->act != BLK_SLEEPRQ) {
-			plain(l, "%u ", r->bytes);
+			add_format(l, "%u ", r->bytes);
 			if (r->act != BLK_QUEUE)
 				command(l, r);
 		} else if (r->act != BLK_PLUG && r->bytes >> 9) {
 			sectors(l, r);
 		}
-		plain(l, "[%s]", comm);
+		add_format(l, "[%s]", comm);
 	}
 	add(l, "\n", 1);
 }
@@ -306,22 +310,24 @@ size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint6
 		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A",
 	};
 	struct line l = { .text = text, .size = size };
-	uint32_t device = r->device; /* of a remap the one that it goes to */
+	uint32_t device = r->device;
 	size_t i = find(names, r->pid);
 	char rwbs[8];
 
 	if (r->note ? r->act != BLK_NOTE_MESSAGE || !r->npayload : r->act == BLK_DRV_DATA)
 		return 0;
+	/* the line of a remap begins with the device that the I/O goes to */
 	if (!r->note && r->act == BLK_REMAP && r->npayload >= 16)
 		device = (uint32_t)word(r->payload + 4, 4, 1);
 	if (r->note) {
 		message(&l, r, start);
 	} else {
-		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0], kind(r, rwbs));
+		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0],
+		     rwbs_field(r, rwbs));
 		tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm
 								      : "(null)");
 	}
 	if (l.n == size - 1)
-		text[l.n - 1] = '\n'; /* it was cut */
+		text[l.n - 1] = '\n'; /* the line was cut */
 	return l.n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * bpf.c - bpf(2): maps, programs, links and what is pinned of them
+ * bpf.c - bpf(2): maps, programs, links and pins
  *
- * Of the kernel's union bpf_attr each command has a structure here with just its
- * own fields: the rest need not be given.
+ * Each command gets a structure with the first fields of the kernel's union bpf_attr. The
+ * kernel takes the fields behind them as 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,12 +25,13 @@ static int bpf(enum command cmd, void *attr, size_t size)
 	return (int)syscall(SYS_bpf, (int)cmd, attr, size);
 }
 
+/* Return a pointer as bpf(2) takes it. */
 static uint64_t address(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
 }
 
-/* Before Linux 5.11 maps and programs are locked memory of the caller's. */
+/* Lift the limit on locked memory, which counts maps and programs before Linux 5.11. */
 static void unlimited(void)
 {
 	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
@@ -38,7 +39,8 @@ static void unlimited(void)
 	setrlimit(RLIMIT_MEMLOCK, &none);
 }
 
-int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value, unsigned entries)
+int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value,
+	    unsigned entries)
 {
 	struct {
 		uint32_t kind, key, value, entries, flags, inner, node;
@@ -105,7 +107,7 @@ int bpf_pinned(const char *path)
 
 uint32_t bpf_id(int fd)
 {
-	/* of maps and of programs alike: the kind, then the number */
+	/* struct bpf_map_info and bpf_prog_info both begin with the type and the id */
 	uint32_t info[2] = { 0 };
 	struct {
 		uint32_t fd, size;
@@ -132,11 +134,11 @@ int bpf_link(int program, int target, enum bpf_attach_type kind)
 		uint64_t more[4];
 	} a = { .program = (uint32_t)program, .target = (uint32_t)target, .kind = kind };
 
-	/* kernels that know less of the structure take it as long as the rest is 0 */
+	/* an older kernel with a shorter structure accepts this one if the rest is 0 */
 	return bpf(LINK_CREATE, &a, sizeof(a));
 }
 
-/* The last line that says something: those behind it are counts. */
+/* Copy the last line of the verifier's log that is no statistics to why. */
 static void last_line(const char *log, char *why, size_t size)
 {
 	size_t n = 0;
@@ -150,7 +152,8 @@ static void last_line(const char *log, char *why, size_t size)
 	}
 }
 
-int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, char *why, size_t size)
+int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, char *why,
+	     size_t size)
 {
 	static char log[LOG_LEAST];
 	struct {
@@ -175,7 +178,7 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 	fd = bpf(LOAD, &a, sizeof(a));
 	e = errno;
 	*why = '\0';
-	/* once more for the log, which costs; it may be cut, and says ENOSPC then */
+	/* load it again for the log, which costs time; ENOSPC then only means a cut log */
 	if (fd < 0 && e != EPERM) {
 		*log = '\0';
 		a.level = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* btf.c - members and functions in the kernel's description of its types */
+/* btf.c - find structure members and functions in the kernel's BTF */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,12 +11,13 @@
 
 enum { MAGIC = 0xeb9f };
 
-/* Kinds of types, and how much stands behind the three words of each. */
+/* Kinds of types (include/uapi/linux/btf.h). */
 enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, FUNC = 12, FUNC_PROTO = 13, VAR = 14,
        DATASEC = 15, DECL_TAG = 17, ENUM64 = 19, KINDS = 20 };
 
+/* Bytes that follow the three words of a type: fixed, and for each of its elements. */
 static const struct {
-	unsigned fixed, each; /* bytes, and for each of the type's elements */
+	unsigned fixed, each;
 } behind[KINDS] = {
 	[INT] = { 4, 0 }, [ARRAY] = { 12, 0 }, [STRUCT] = { 0, 12 }, [UNION] = { 0, 12 },
 	[ENUM] = { 0, 8 }, [FUNC_PROTO] = { 0, 8 }, [VAR] = { 4, 0 }, [DATASEC] = { 0, 12 },
@@ -36,7 +37,7 @@ static uint32_t word(const char *p)
 	return n;
 }
 
-/* The type at *p, which moves behind it; 0: there is no more. */
+/* Decode the type at *p and move *p behind it. Return 0 if there is no more. */
 static int next_type(const struct btf *b, const char **p, struct type *t)
 {
 	size_t left = (size_t)(b->types_end - *p), size;
@@ -58,6 +59,7 @@ static int next_type(const struct btf *b, const char **p, struct type *t)
 	return 1;
 }
 
+/* Is this the name at that offset of the strings? */
 static int is_named(const struct btf *b, uint32_t at, const char *name)
 {
 	size_t n = strlen(name) + 1;
@@ -65,6 +67,7 @@ static int is_named(const struct btf *b, uint32_t at, const char *name)
 	return at < b->nstrings && b->nstrings - at >= n && !memcmp(b->strings + at, name, n);
 }
 
+/* Find a type by its name and kind, or by its number if name is NULL. Return 1, or 0. */
 static int find(const struct btf *b, struct type *t, const char *name, uint32_t kind,
 		uint32_t number)
 {
@@ -78,8 +81,8 @@ static int find(const struct btf *b, struct type *t, const char *name, uint32_t 
 }
 
 /*
- * Bits, from there on, or -1. A description that lies could nest for ever: no more
- * members without a name are looked into than most, and none deeper than depth.
+ * Return the offset of the member in bits, or -1. A damaged BTF could nest without end, so
+ * look into at most *most unnamed members, and at most depth levels deep.
  */
 static int64_t member_at(const struct btf *b, const struct type *in, const char *member,
 			 int depth, int *most)
@@ -90,7 +93,7 @@ static int64_t member_at(const struct btf *b, const struct type *in, const char 
 		struct type t;
 		int64_t inside;
 
-		/* with a bit field in the structure, offsets share the word with sizes */
+		/* in a structure with bit fields the upper byte is the size of the field */
 		if (in->info >> 31)
 			at &= 0xffffff;
 		if (is_named(b, name, member))

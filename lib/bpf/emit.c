@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: ISC */
-/* emit.c - instructions of the BPF machine, one a call, with labels */
+/* emit.c - emit instructions of the BPF machine, one per call, with labels */
 #include <endian.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"
 
-/* Classes of instructions, and what makes variants of them. */
+/* Classes of instructions, and the bits that select a variant. */
 enum { LD = 0x00, LDX = 0x01, ST = 0x02, STX = 0x03, ALU32 = 0x04, JMP = 0x05, JMP32 = 0x06,
        ALU64 = 0x07 };
 enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0xd0 | 0x08,
        CALL = 0x80, EXIT = 0x90, MAP_DESCRIPTOR = 1 };
 
-static struct bpf_insn *emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from, int off,
-			     int32_t imm)
+/* Append an instruction. Exits REFUSED if the program is too long. */
+static struct bpf_insn *emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from,
+			     int off, int32_t imm)
 {
 	struct bpf_insn *i = &c->v[c->n];
 
-	/* the programs are ours: one that is too long is a fault of this source */
+	/* all programs are in this source tree: one that is too long is a bug */
 	if (c->n + 1 >= CODE_MOST)
 		err_exit(REFUSED, "a program of more than %d instructions", CODE_MOST);
 	c->n++;
@@ -78,6 +79,7 @@ void emit_cmpxchg(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from
 	emit(c, STX | ATOMIC | SIZE_DW, to, from, at, 0xf1);
 }
 
+/* Emit the load of a 64-bit constant, which takes two instructions. */
 static void wide(struct bpf_code *c, enum bpf_reg to, int source, uint64_t n)
 {
 	emit(c, LD | WIDE, to, (enum bpf_reg)source, 0, (int32_t)n);
@@ -136,7 +138,7 @@ void emit_exit(struct bpf_code *c, int32_t n)
 	emit(c, JMP | EXIT, R0, R0, 0, 0);
 }
 
-/* A jump counts from the instruction behind it. */
+/* A distance counts from the instruction after the jump. */
 void emit_resolve(struct bpf_code *c)
 {
 	for (unsigned i = 0; i < c->n; i++)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* netlink.c - queueing disciplines and filters of devices, by rtnetlink(7) */
+/*
+ * tc.c - attach programs by the queueing discipline clsact, with rtnetlink(7)
+ *
+ * The numbers are the kernel's (include/uapi/linux/rtnetlink.h, pkt_sched.h, pkt_cls.h),
+ * repeated here for libcs without those headers.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stddef.h>
@@ -29,23 +34,24 @@ struct tc_head {
 
 struct tc_message {
 	struct tc_head head;
-	/* struct tcmsg */
+	/* struct tcmsg of rtnetlink.h */
 	uint8_t family, pad[3];
 	int32_t device;
 	uint32_t handle, parent, info;
-	/* attributes: length, kind, value, each to four bytes */
-	char more[256];
+	/* each attribute: length, kind, value, padding to four bytes */
+	char attributes[256];
 };
 
 static struct tc_message begin(int type, int flags, unsigned device, uint32_t handle,
 			       uint32_t parent, uint32_t info)
 {
 	return (struct tc_message){
-		.head = { .length = offsetof(struct tc_message, more), .type = (uint16_t)type,
+		.head = { .length = offsetof(struct tc_message, attributes), .type = (uint16_t)type,
 			  .flags = (uint16_t)(REQUEST | flags) },
 		.device = (int32_t)device, .handle = handle, .parent = parent, .info = info };
 }
 
+/* Append an attribute. Return its address in the message. */
 static char *attribute(struct tc_message *m, int kind, const void *value, size_t n)
 {
 	char *at = (char *)m + m->head.length;
@@ -58,8 +64,8 @@ static char *attribute(struct tc_message *m, int kind, const void *value, size_t
 }
 
 /*
- * Ask, and read the answers up to the last. 0 or -errno; of a dump, how many
- * answers are of the device and have the parent (0: any), of that kind.
+ * Send the request and read all answers. Return 0 or -errno. For a dump, return the number
+ * of answers about the device that have this parent (0: any) and this kind (NULL: any).
  */
 static int ask(const struct tc_message *m, uint32_t parent, const char *kind)
 {
@@ -84,7 +90,7 @@ static int ask(const struct tc_message *m, uint32_t parent, const char *kind)
 			r = n < 0 ? -errno : -EIO;
 		for (char *at = answer; r > 0 && n >= (ssize_t)sizeof(one.head);
 		     at += size, n -= (ssize_t)size) {
-			const char *more;
+			const char *first;
 
 			memset(&one, 0, sizeof(one));
 			memcpy(&one, at, (size_t)n < sizeof(one) ? (size_t)n : sizeof(one));
@@ -97,8 +103,8 @@ static int ask(const struct tc_message *m, uint32_t parent, const char *kind)
 				memcpy(&r, &one.family, sizeof(r));
 			else if (one.device == m->device && (!parent || one.parent == parent)) {
 				/* the kind is the first attribute */
-				more = one.more + 4;
-				found += one.handle && (!kind || !strcmp(more, kind));
+				first = one.attributes + 4;
+				found += one.handle && (!kind || !strcmp(first, kind));
 			}
 		}
 	}
@@ -144,6 +150,7 @@ int tc_filters(unsigned device)
 	return sum;
 }
 
+/* Return tcm_info of a filter: its priority and its protocol. */
 static uint32_t info(unsigned priority)
 {
 	return priority << 16 | htons(EVERY_PROTOCOL);

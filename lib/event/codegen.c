@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * steps.c - the steps of a program as they are made, and what is computed at once
+ * codegen.c - add text and instructions to a program, and compute constant expressions
  */
 #include <stdlib.h>
 
@@ -8,9 +8,8 @@
 #include "event/compile.h"
 #include "event/vm.h"
 
-/* ---- what is made ---------------------------------------------------------- */
+/* ---- text and instructions ---- */
 
-/* Room for one more in the n elements at *v; NULL, and bad, without memory. */
 void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t most)
 {
 	char **at = v;
@@ -19,7 +18,7 @@ void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t 
 		c->bad = 1;
 	if (c->bad)
 		return NULL;
-	if (!(n & (n - 1))) { /* full at each power of two */
+	if (!(n & (n - 1))) { /* the array is full at each power of two */
 		char *grown = realloc(*at, (n ? 2 * n : 1) * size);
 
 		if (!grown) {
@@ -33,7 +32,7 @@ void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t 
 
 void emit_char(struct compiler *c, char ch)
 {
-	char *p = c->bad ? NULL : array_grow(c, &c->p->text, c->p->ntext, 1, MOST_TEXT);
+	char *p = c->bad ? NULL : array_grow(c, &c->p->text, c->p->ntext, 1, MAX_TEXT);
 
 	if (p) {
 		*p = ch;
@@ -47,8 +46,8 @@ void emit_text(struct compiler *c, const char *s)
 		emit_char(c, *s++);
 }
 
-/* What each step leaves on the stack. */
-static int effect(enum op op)
+/* Return by how many numbers the instruction makes the stack longer. */
+static int stack_effect(enum op op)
 {
 	switch (op) {
 	case OP_CONST: case OP_FIELD: case OP_REGION: case OP_LOCATE:
@@ -71,19 +70,18 @@ static int effect(enum op op)
 struct vm_insn *emit_insn(struct compiler *c, enum op op)
 {
 	static struct vm_insn nowhere;
-	struct vm_insn *s = array_grow(c, &c->p->steps, c->p->nsteps, sizeof(*s), MOST_STEPS);
+	struct vm_insn *s = array_grow(c, &c->p->insns, c->p->ninsns, sizeof(*s), MAX_INSNS);
 
 	if (!s)
 		return &nowhere;
-	c->p->nsteps++;
+	c->p->ninsns++;
 	*s = (struct vm_insn){ .op = (uint8_t)op };
-	c->stack += effect(op);
-	if (c->stack > STACK || c->stack < 0)
+	c->stack += stack_effect(op);
+	if (c->stack > STACK_ROOM || c->stack < 0)
 		c->bad = 1;
 	return s;
 }
 
-/* A step that writes: with what text is waiting in front. */
 struct vm_insn *emit_text_insn(struct compiler *c, enum op op)
 {
 	struct vm_insn *s = emit_insn(c, op);
@@ -100,7 +98,7 @@ void emit_pending_text(struct compiler *c)
 		emit_text_insn(c, OP_TEXT);
 }
 
-/* ---- numbers --------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 void emit_push(struct compiler *c, struct expr *x)
 {
@@ -116,7 +114,7 @@ void emit_push(struct compiler *c, struct expr *x)
 		s->size = x->read_size;
 		s->is_signed = x->read_signed;
 		break;
-	case X_TEXT: /* as a condition: it is there */
+	case X_TEXT: /* a literal as a condition is true */
 		emit_insn(c, OP_CONST)->k = 1;
 		break;
 	case X_HERE:
@@ -127,7 +125,7 @@ void emit_push(struct compiler *c, struct expr *x)
 	case X_LOC:
 		s = emit_insn(c, OP_LOCATE);
 		s->n = x->n;
-		s->what = x->place;
+		s->arg = x->place;
 		break;
 	case X_STACK:
 	case X_REGION:
@@ -145,6 +143,7 @@ void emit_push_number(struct compiler *c, struct expr *x)
 	emit_push(c, x);
 }
 
+/* Apply C's integer promotions. */
 static void promote(struct expr *x)
 {
 	if (x->size && x->size < 4) {
@@ -153,7 +152,6 @@ static void promote(struct expr *x)
 	}
 }
 
-/* The type that both operands have: the usual arithmetic conversions. */
 void common_type(struct expr *a, struct expr *b, unsigned *size, int *is_signed)
 {
 	promote(a);
@@ -161,7 +159,7 @@ void common_type(struct expr *a, struct expr *b, unsigned *size, int *is_signed)
 	*size = a->size > b->size ? a->size : b->size;
 	*is_signed = a->size == b->size ? a->is_signed && b->is_signed
 		     : a->size > b->size ? a->is_signed : b->is_signed;
-	if (!a->size || !b->size) { /* of a type that we do not know: the widest */
+	if (!a->size || !b->size) { /* an unknown type: take the widest */
 		*size = 8;
 		*is_signed = 1;
 	}
@@ -175,7 +173,7 @@ struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, str
 
 	if (c->bad)
 		return compile_fail(c);
-	/* a string or an array, as a condition, is there */
+	/* a string or an array as a condition is true */
 	if (op == LAND || op == LOR || op == EQ || op == NE) {
 		if (!is_number(&a) && is_lazy(&a))
 			a = constant(1, 4, 1);
@@ -184,7 +182,8 @@ struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, str
 	}
 	if (!is_number(&a) || !is_number(&b))
 		return compile_fail(c);
-	if (a.page && !b.pointer && (op == ADD || op == SUB)) { /* an array of them */
+	if (a.page && !b.pointer && (op == ADD || op == SUB)) {
+		/* pointer arithmetic: a struct page has 64 bytes */
 		b.size = 8;
 		b = emit_binary(c, MUL, b, constant(64, 8, 0));
 		a.page = 0;
@@ -215,7 +214,7 @@ struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, str
 			emit_push(c, &b);
 			s = emit_insn(c, OP_BINARY);
 		}
-		s->what = (uint8_t)op;
+		s->arg = (uint8_t)op;
 		s->size = (uint8_t)size;
 		s->is_signed = (uint8_t)is_signed;
 	}
@@ -229,7 +228,6 @@ struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, str
 	return a;
 }
 
-/* What the machine does, and the compiler with constants. */
 uint64_t vm_calculate(enum operator op, uint64_t a, uint64_t b, unsigned size, int is_signed)
 {
 	int64_t sa, sb;
@@ -296,7 +294,7 @@ struct expr emit_unary(struct compiler *c, enum operator op, struct expr a)
 	} else {
 		emit_push(c, &a);
 		s = emit_insn(c, OP_UNARY);
-		s->what = (uint8_t)op;
+		s->arg = (uint8_t)op;
 		s->size = a.size;
 		s->is_signed = a.is_signed;
 	}

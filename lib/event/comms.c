@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: ISC */
-/* comms.c - a table from pid to name, an open hash */
+/* comms.c - a hash table of tasks by pid, with open addressing */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "event/event.h"
 
-/* The kernel's PID_MAX_LIMIT: what a damaged trace has above it takes no room. */
+/* The kernel's PID_MAX_LIMIT: a larger pid comes from a damaged trace and is not kept. */
 #define PID_LIMIT (1 << 22)
 
-/* Tasks that are allocated together; they never move. */
+/* Tasks that are allocated together, so that their addresses never change. */
 struct comm_block {
 	struct comm_block *next;
 	struct comm v[64];
 };
 
-/* Return the slot of the pid, or the empty one where it would be; there is one. */
+/* Return the slot of the pid, or the empty slot for it; one slot at least is empty. */
 static struct comm **slot(const struct comms *c, pid_t pid)
 {
-	/* pids come in runs, and runs would collide: Knuth's multiplier */
+	/* consecutive pids would collide: spread them with Knuth's multiplier */
 	size_t i = (uint32_t)pid * 2654435769U >> 7;
 
 	for (;; i++) {
@@ -29,7 +29,7 @@ static struct comm **slot(const struct comms *c, pid_t pid)
 	}
 }
 
-/* Make the slots more. 0, or -1: memory ran out. */
+/* Double the slots. Return 0, or -1 if memory ran out. */
 static int grow(struct comms *c)
 {
 	struct comms more = *c;
@@ -46,13 +46,14 @@ static int grow(struct comms *c)
 	return 0;
 }
 
+/* Put an entry on the list of unused entries. */
 static void put_back(struct comms *c, struct comm *at)
 {
 	*at = (struct comm){ .next = c->unused };
 	c->unused = at;
 }
 
-/* A task of no pid yet. NULL: memory ran out. */
+/* Return an unused entry, or NULL if memory ran out. */
 static struct comm *take(struct comms *c)
 {
 	struct comm *at;
@@ -112,7 +113,10 @@ const struct comm *comms_find(const struct comms *c, pid_t pid)
 	return c->room && pid > 0 ? *slot(c, pid) : NULL;
 }
 
-/* The next line that begins with a pid and a blank: 1, what is behind in *rest. */
+/*
+ * Find the next line that begins with a pid and a blank. Return 1 and set *rest to the n bytes
+ * behind them, or return 0 at the end.
+ */
 static int next_pid(const char **text, const char *end, pid_t *pid, const char **rest,
 		    size_t *n)
 {
@@ -157,7 +161,7 @@ void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t now
 
 		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
-		if (at && (!now || at->asked != now))
+		if (at && (!now || at->tgid_asked != now))
 			at->tgid = tgid;
 	}
 }
@@ -167,7 +171,7 @@ void comms_prune(struct comms *c, int (*keep)(void *, struct comm *), void *arg)
 	struct comm **old = c->v, **v = calloc(c->room, sizeof(struct comm *));
 
 	if (!v)
-		return; /* a later look prunes */
+		return; /* a later call prunes */
 	c->v = v;
 	c->n = 0;
 	for (size_t i = 0; i < c->room; i++) {

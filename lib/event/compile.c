@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * printfmt.c - a format's print fmt compiled: the string and its conversions, and
- * the events whose text the kernel makes otherwise
+ * compile.c - compile the print fmt of an event to bytecode
+ *
+ * In this file, each part uses those above it:
+ *	names of types, and casts
+ *	fields and other memory of the record
+ *	macros of the kernel: __get_*(), __print_*(), min()
+ *	C expressions
+ *	the format string and its conversions
+ *	whole events, also those whose text the kernel makes without a print fmt
  */
 #include <stdlib.h>
 
@@ -10,15 +17,12 @@
 #include "event/compile.h"
 #include "event/vm.h"
 
+/* Compile a whole expression; a macro and a parenthesis have expressions inside. */
 static struct expr ternary(struct compiler *c, int emit);
-static struct expr record_field(struct compiler *c);
-static void push_memory(struct compiler *c, struct expr *x);
-static SMALL struct expr statements(struct compiler *c);
-static SMALL struct expr macro_call(struct compiler *c);
 
-/* ---- names of types in a print fmt, and casts ---- */
+/* ---- names of types, and casts ---- */
 
-/* Is the token a variable of statements in parentheses? */
+/* Return the value of the variable of a ({ ... }) that the token names, or NULL. */
 static const struct expr *local_of(const struct compiler *c)
 {
 	for (unsigned i = 0; i < c->nlocals; i++)
@@ -28,8 +32,8 @@ static const struct expr *local_of(const struct compiler *c)
 	return NULL;
 }
 
-/* u8 __u8 s64 be16 uint32_t: the number in it says it all. */
-SMALL static int sized_type(const char *s, size_t n, struct c_type *t)
+/* Parse u8 __u8 s64 be16 uint32_t and the like. Return 1, or 0 if it is another name. */
+NOINLINE static int sized_type(const char *s, size_t n, struct c_type *t)
 {
 	const char *end = s + n;
 	unsigned bits = 0;
@@ -55,6 +59,7 @@ SMALL static int sized_type(const char *s, size_t n, struct c_type *t)
 	return 1;
 }
 
+/* Parse the type that the token names. Return 1, or 0 if it is no type. */
 static int named_type(struct compiler *c, struct c_type *t)
 {
 	static const struct {
@@ -83,7 +88,7 @@ static int named_type(struct compiler *c, struct c_type *t)
 			t->is_bool = lexer_at_name(c, "bool") || lexer_at_name(c, "_Bool");
 			return 1;
 		}
-	/* not known, and not a constant that the kernel did not resolve */
+	/* an unknown name with a small letter is a type; without, an unresolved constant */
 	for (size_t i = 0; i < n; i++)
 		if (c->from[i] >= 'a' && c->from[i] <= 'z') {
 			t->size = 0;
@@ -92,22 +97,26 @@ static int named_type(struct compiler *c, struct c_type *t)
 	return 0;
 }
 
-/* A type and what token is behind it: 1, taken; 0: none, nothing taken. */
+/*
+ * Parse a type and the token that must follow it, and skip both. Return 1, or 0 and skip
+ * nothing if there is no type.
+ */
 static int type_name(struct compiler *c, struct c_type *t, int behind)
 {
 	const char *was = c->from;
-	int words = 0, longs = 0, u = 0, s = 0, named = 0;
+	int words = 0, longs = 0, u = 0, named = 0;
 	uint8_t size = 4;
 
 	*t = (struct c_type){ .is_signed = 1 };
 	for (; c->token == T_NAME; lexer_next(c)) {
-		if (lexer_at_name(c, "const") || lexer_at_name(c, "volatile") || lexer_at_name(c, "__force") ||
-		    lexer_at_name(c, "__user") || lexer_at_name(c, "__kernel") || lexer_at_name(c, "__iomem"))
+		if (lexer_at_name(c, "const") || lexer_at_name(c, "volatile") ||
+		    lexer_at_name(c, "__force") || lexer_at_name(c, "__user") ||
+		    lexer_at_name(c, "__kernel") || lexer_at_name(c, "__iomem"))
 			continue;
 		if (lexer_at_name(c, "unsigned"))
 			u = 1;
 		else if (lexer_at_name(c, "signed"))
-			s = 1;
+			; /* the default, for char as well */
 		else if (lexer_at_name(c, "long"))
 			longs++;
 		else if (lexer_at_name(c, "char"))
@@ -116,7 +125,8 @@ static int type_name(struct compiler *c, struct c_type *t, int behind)
 			size = 2;
 		else if (lexer_at_name(c, "void"))
 			size = 1, u = 1;
-		else if (lexer_at_name(c, "struct") || lexer_at_name(c, "union") || lexer_at_name(c, "enum")) {
+		else if (lexer_at_name(c, "struct") || lexer_at_name(c, "union") ||
+			 lexer_at_name(c, "enum")) {
 			int is_enum = lexer_at_name(c, "enum");
 
 			lexer_next(c);
@@ -136,11 +146,9 @@ static int type_name(struct compiler *c, struct c_type *t, int behind)
 	if (!named) {
 		t->size = longs > 1 ? 8 : longs ? (uint8_t)c->evs->long_size : size;
 		t->is_signed = !u;
-		/* the kernel is built with -funsigned-char since 6.2; as formats say */
-		(void)s;
 	}
 	for (; c->token == '*'; lexer_next(c)) {
-		if (t->pointer) { /* to a pointer */
+		if (t->pointer) { /* a pointer to a pointer */
 			t->size = (uint8_t)c->evs->long_size;
 			t->is_signed = 0;
 		}
@@ -152,20 +160,21 @@ static int type_name(struct compiler *c, struct c_type *t, int behind)
 		lexer_next(c);
 		return 1;
 	}
-	/* "int x": the name was taken for a type */
+	/* "int x =": the loop took the name for a type */
 	if (behind == T_NAME && words && c->token == '=' && !c->bad)
 		return 1;
 	lexer_back_to(c, was);
 	return 0;
 }
 
-static SMALL struct expr cast(struct compiler *c, const struct c_type *t, struct expr x)
+/* Convert an expression to the type. */
+NOINLINE static struct expr cast(struct compiler *c, const struct c_type *t, struct expr x)
 {
 	struct vm_insn *s;
 
 	if (x.kind == X_TEXT || x.kind == X_DONE || x.kind == X_BAD)
 		return x;
-	if (!is_number(&x)) { /* memory: what is in it */
+	if (!is_number(&x)) { /* memory: set the type of its elements */
 		if (!t->pointer)
 			return compile_fail(c);
 		x.elem = t->size ? t->size : 1;
@@ -179,7 +188,7 @@ static SMALL struct expr cast(struct compiler *c, const struct c_type *t, struct
 		x.page = t->is_page;
 		return x;
 	}
-	if (!t->size) /* as wide as it is */
+	if (!t->size) /* an unknown type: keep the size */
 		return x;
 	x.pointer = 0;
 	if (t->is_bool)
@@ -190,7 +199,7 @@ static SMALL struct expr cast(struct compiler *c, const struct c_type *t, struct
 		x.read_signed = t->is_signed;
 	} else if (x.kind == X_FIELD && t->size > x.read_size &&
 		   (!x.read_signed || t->is_signed || t->size == 8)) {
-		; /* nothing changes */
+		; /* the value does not change */
 	} else if (t->size < 8) {
 		emit_push(c, &x);
 		s = emit_insn(c, OP_EXTEND);
@@ -202,9 +211,438 @@ static SMALL struct expr cast(struct compiler *c, const struct c_type *t, struct
 	return x;
 }
 
-/* ---- C expressions over a record ---- */
+/* ---- fields and other memory of the record ---- */
 
-SMALL static struct expr primary(struct compiler *c, int emit)
+/* Return an expression for the field. */
+static struct expr field_expr(struct compiler *c, const struct field *f)
+{
+	struct expr x = { .field = f, .n = f->offset, .elem = f->elem,
+			.elem_signed = f->is_signed, .place = f->place };
+
+	if (f->place == PLACE_DATA_LOC || f->place == PLACE_REL_LOC) { /* the location */
+		x.kind = X_FIELD;
+		x.size = x.read_size = 4;
+	} else if (f->kind == FIELD_NUMBER || f->kind == FIELD_POINTER) {
+		x.kind = X_FIELD;
+		x.size = x.read_size = (uint8_t)f->size;
+		x.is_signed = x.read_signed = f->is_signed;
+		x.pointer = f->kind == FIELD_POINTER;
+		if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
+			return compile_fail(c);
+	} else if (f->place == PLACE_REST) {
+		x.kind = X_LOC;
+	} else {
+		x.kind = X_HERE;
+		x.k = f->size;
+	}
+	return x;
+}
+
+/* Return the field that the token names, or NULL. */
+static const struct field *find_field(struct compiler *c)
+{
+	const char *s = c->from;
+	size_t n = (size_t)(c->s - s);
+
+	for (unsigned i = 0; i < c->e->nfields; i++) {
+		const struct field *f = &c->e->fields[i];
+
+		if (strlen(f->name) == n && !memcmp(f->name, s, n))
+			return f;
+		if (n > 11 && !memcmp(s, "__data_loc_", 11) && strlen(f->name) == n - 11 &&
+		    !memcmp(f->name, s + 11, n - 11))
+			return f;
+	}
+	return NULL;
+}
+
+/* Parse "->field"; REC is already skipped. */
+static struct expr record_field(struct compiler *c)
+{
+	const struct field *f;
+
+	if (c->token != T_ARROW)
+		return compile_fail(c);
+	do { /* the format has the last name of REC->graph_ent.func */
+		lexer_next(c);
+		if (c->token != T_NAME)
+			return compile_fail(c);
+		f = find_field(c);
+		lexer_next(c);
+	} while (c->token == '.');
+	return f ? field_expr(c, f) : compile_fail(c);
+}
+
+/* Parse "(field)" of a macro that finds the memory of a __data_loc or __rel_loc field. */
+static struct expr dynamic_field(struct compiler *c)
+{
+	const struct field *f = NULL;
+	struct expr x;
+
+	lexer_expect(c, '(');
+	if (c->token == T_NAME)
+		f = find_field(c);
+	lexer_next(c);
+	lexer_expect(c, ')');
+	if (!f || f->place == PLACE_HERE || f->place == PLACE_REST)
+		return compile_fail(c);
+	x = field_expr(c, f);
+	x.kind = X_LOC;
+	return x;
+}
+
+/* Push a region; set bad if the expression is not memory. */
+static void push_memory(struct compiler *c, struct expr *x)
+{
+	if (x->kind != X_HERE && x->kind != X_LOC && x->kind != X_REGION)
+		c->bad = 1;
+	emit_push(c, x);
+}
+
+/* ---- macros of the kernel ---- */
+
+/* Parse an argument of a macro and skip the comma behind it. */
+static struct expr argument(struct compiler *c)
+{
+	struct expr x = ternary(c, 0);
+
+	if (c->token != ')')
+		lexer_expect(c, ',');
+	return x;
+}
+
+/* Parse "{ value, "name" }, ... )" into a new table. Return the number of the table. */
+NOINLINE static uint32_t table(struct compiler *c)
+{
+	struct vm_table *t = array_grow(c, &c->p->tables, c->p->ntables, sizeof(*t), 4096);
+	uint32_t first = c->p->nnames;
+
+	while (!c->bad && lexer_accept(c, '{')) {
+		struct expr x = ternary(c, 0);
+		uint32_t text = c->p->ntext;
+		struct vm_name *name;
+
+		lexer_expect(c, ',');
+		if (c->token != T_STRING && !c->bad) { /* { -1, NULL } ends the table */
+			x = ternary(c, 0);
+			if (x.kind != X_CONST || x.k)
+				compile_fail(c);
+			lexer_accept(c, ',');
+			lexer_expect(c, '}');
+			lexer_accept(c, ',');
+			break;
+		}
+		name = array_grow(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
+		if (!name || x.kind != X_CONST || c->token != T_STRING) {
+			compile_fail(c);
+			break;
+		}
+		emit_literal_text(c, c->from);
+		*name = (struct vm_name){ x.k, text, c->p->ntext - text };
+		c->p->nnames++;
+		lexer_next(c);
+		lexer_accept(c, ',');
+		lexer_expect(c, '}');
+		lexer_accept(c, ',');
+	}
+	c->text_at = c->p->ntext;
+	lexer_expect(c, ')');
+	if (!t || c->bad)
+		return 0;
+	*t = (struct vm_table){ first, c->p->nnames - first };
+	return c->p->ntables++;
+}
+
+/* The macros that write text, in the order of text_macros in macro_call. */
+enum text_macro {
+	FLAGS, FLAGS64, SYMBOLIC, SYMBOLIC64, HEX, HEX_STR, ARRAY, DYNAMIC_ARRAY, DUMP, BITMASK,
+};
+
+/* Compile a macro that writes text; its name is already skipped. */
+NOINLINE static struct expr text_macro(struct compiler *c, int which)
+{
+	struct expr x, y, z;
+	struct vm_insn *s;
+	uint32_t text = 0, len = 0, n;
+	uint8_t size;
+
+	if (which < BITMASK)
+		lexer_expect(c, '(');
+	switch (which) {
+	case FLAGS: case FLAGS64: case SYMBOLIC: case SYMBOLIC64:
+		x = argument(c);
+		emit_push_number(c, &x);
+		emit_pending_text(c);
+		if (which <= FLAGS64) {
+			text = c->p->ntext;
+			if (c->token == T_STRING)
+				emit_literal_text(c, c->from);
+			else if (c->token != T_NUMBER)
+				return compile_fail(c);
+			len = c->p->ntext - text;
+			c->text_at = c->p->ntext;
+			lexer_next(c);
+			lexer_accept(c, ',');
+		}
+		size = which == FLAGS || which == SYMBOLIC ? (uint8_t)c->evs->long_size : 8;
+		n = table(c);
+		s = emit_insn(c, which <= FLAGS64 ? OP_FLAGS : OP_SYMBOLIC);
+		s->n = n;
+		s->text = text;
+		s->len = len;
+		s->size = size;
+		return written();
+	case HEX: case HEX_STR:
+		x = argument(c);
+		push_memory(c, &x);
+		y = argument(c);
+		emit_push_number(c, &y);
+		lexer_expect(c, ')');
+		emit_insn(c, OP_SELECT)->arg = 1; /* cut the region to the length */
+		c->stack++;
+		emit_text_insn(c, OP_HEX)->n = which == HEX ? ' ' : 0;
+		return written();
+	case ARRAY: case DYNAMIC_ARRAY:
+		x = argument(c);
+		push_memory(c, &x);
+		y = argument(c);
+		if (which == DYNAMIC_ARRAY) {
+			z = y;
+			y = constant(UINT32_MAX, 8, 1); /* all elements */
+			emit_push(c, &y);
+			if (!is_lazy(&z))
+				return compile_fail(c);
+			emit_push_number(c, &z);
+		} else {
+			emit_push_number(c, &y);
+			z = argument(c);
+			emit_push_number(c, &z);
+		}
+		lexer_expect(c, ')');
+		emit_text_insn(c, OP_ARRAY);
+		return written();
+	case DUMP:
+		if (c->token != T_STRING)
+			return compile_fail(c);
+		emit_pending_text(c);
+		text = c->p->ntext;
+		emit_literal_text(c, c->from);
+		len = c->p->ntext - text;
+		c->text_at = c->p->ntext;
+		lexer_next(c);
+		lexer_expect(c, ',');
+		for (int i = 0; i < 6; i++) { /* type, row, group, buf, len, ascii */
+			x = argument(c);
+			if (i == 3)
+				push_memory(c, &x);
+			else
+				emit_push_number(c, &x);
+		}
+		lexer_expect(c, ')');
+		s = emit_insn(c, OP_DUMP);
+		s->text = text;
+		s->len = len;
+		c->stack--;
+		return written();
+	default:
+		x = dynamic_field(c);
+		push_memory(c, &x);
+		emit_text_insn(c, OP_BITS);
+		return written();
+	}
+}
+
+/* Compile a macro __ftrace_*() of ftrace_formats. */
+static struct expr builtin_call(struct compiler *c, enum builtin which)
+{
+	struct expr x;
+
+	lexer_expect(c, '(');
+	x = argument(c);
+	emit_push(c, &x);
+	if (which == BUILTIN_BPRINT) {
+		x = argument(c);
+		push_memory(c, &x);
+	}
+	lexer_expect(c, ')');
+	emit_text_insn(c, OP_BUILTIN)->k = which;
+	c->stack -= which == BUILTIN_BPRINT;
+	return written();
+}
+
+/*
+ * Return a constant that some print fmts have as a name. These constants have the same values
+ * in all versions of the kernel.
+ */
+static struct expr known_constant(struct compiler *c)
+{
+	static const struct {
+		const char *prefix, *names; /* in order; the first has the value first */
+		unsigned first;
+	} known[] = {
+		{ "IOPRIO_CLASS_", "NONE RT BE IDLE - - - INVALID ", 0 },
+		{ "HRTIMER_MODE_", "ABS REL ABS_PINNED REL_PINNED ABS_SOFT REL_SOFT "
+			"ABS_PINNED_SOFT REL_PINNED_SOFT ABS_HARD REL_HARD "
+			"ABS_PINNED_HARD REL_PINNED_HARD ", 0 },
+		{ "TCP_", "ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE "
+			"CLOSE_WAIT LAST_ACK LISTEN CLOSING NEW_SYN_RECV BOUND_INACTIVE ", 1 },
+	};
+	size_t len = (size_t)(c->s - c->from);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		size_t n = strlen(known[i].prefix);
+		unsigned v = known[i].first;
+
+		if (len <= n || memcmp(c->from, known[i].prefix, n))
+			continue;
+		for (const char *p = known[i].names; *p; v++) {
+			size_t word = strcspn(p, " ");
+
+			if (word == len - n && !memcmp(p, c->from + n, word)) {
+				lexer_next(c);
+				return constant(v, 4, 1);
+			}
+			p += word + 1;
+		}
+	}
+	return compile_fail(c);
+}
+
+/* Parse "TYPE NAME = EXPRESSION; ... EXPRESSION; }" as in the macros min() and max(). */
+NOINLINE static struct expr statement_block(struct compiler *c)
+{
+	struct c_type t;
+	struct expr x = { 0 };
+
+	while (!c->bad) {
+		const char *was = c->from;
+		struct local *l = &c->locals[c->nlocals];
+
+		/* a declaration, or the value */
+		if (c->token == T_NAME &&
+		    (lexer_at_name(c, "__auto_type") || lexer_at_name(c, "typeof") ||
+		     lexer_at_name(c, "const") || type_name(c, &t, T_NAME))) {
+			if (c->nlocals == sizeof(c->locals) / sizeof(*c->locals))
+				return compile_fail(c);
+			/* the variable's name is the last token before the '=' */
+			lexer_back_to(c, was);
+			for (; c->token != '=' && c->token != T_END && c->token != ';';
+			     lexer_next(c)) {
+				l->name = c->from;
+				l->len = (size_t)(c->s - c->from);
+			}
+			lexer_expect(c, '=');
+			x = ternary(c, 0);
+			if (!is_number(&x) || !is_lazy(&x))
+				return compile_fail(c);
+			c->locals[c->nlocals++].x = x;
+			lexer_expect(c, ';');
+			continue;
+		}
+		lexer_back_to(c, was);
+		x = ternary(c, 0);
+		lexer_expect(c, ';');
+		if (lexer_accept(c, '}'))
+			return x;
+	}
+	return compile_fail(c);
+}
+
+/* Compile a macro, a variable or a constant; its name is the token. */
+NOINLINE static struct expr macro_call(struct compiler *c)
+{
+	static const char *const memory[] = {
+		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
+		"__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr",
+		"__get_sockaddr_rel",
+	};
+	static const char *const text_macros[] = {
+		"__print_flags", "__print_flags_u64", "__print_symbolic",
+		"__print_symbolic_u64", "__print_hex", "__print_hex_str", "__print_array",
+		"__print_dynamic_array", "__print_hex_dump", "__get_bitmask",
+		"__get_cpumask", "__get_rel_bitmask", "__get_rel_cpumask",
+	};
+	static const char *const builtins[] = {
+		[BUILTIN_IP] = "__ftrace_ip", [BUILTIN_BYTES] = "__ftrace_bytes",
+		[BUILTIN_STACK] = "__ftrace_stack",
+		[BUILTIN_USER_STACK] = "__ftrace_user_stack", [BUILTIN_TIME] = "__ftrace_time",
+		[BUILTIN_BPRINT] = "__ftrace_bprint", [BUILTIN_MODE] = "__ftrace_mode",
+		[BUILTIN_TEXT] = "__ftrace_text",
+	};
+	struct expr x;
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
+		if (lexer_at_name(c, memory[i])) {
+			lexer_next(c);
+			return dynamic_field(c);
+		}
+	for (size_t i = 0; i < sizeof(text_macros) / sizeof(*text_macros); i++)
+		if (lexer_at_name(c, text_macros[i])) {
+			lexer_next(c);
+			return text_macro(c, (int)i);
+		}
+	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
+		if (builtins[i] && lexer_at_name(c, builtins[i])) {
+			lexer_next(c);
+			return builtin_call(c, (enum builtin)i);
+		}
+	if (lexer_at_name(c, "__get_dynamic_array_len") ||
+	    lexer_at_name(c, "__get_rel_dynamic_array_len")) {
+		lexer_next(c);
+		x = dynamic_field(c);
+		emit_push(c, &x);
+		emit_insn(c, OP_LENGTH);
+		return on_stack(2, 0);
+	}
+	if (lexer_at_name(c, "__print_ns_to_secs") ||
+	    lexer_at_name(c, "__print_ns_without_secs")) {
+		enum operator op = c->s - c->from == 18 ? DIV : MOD;
+
+		lexer_next(c);
+		lexer_expect(c, '(');
+		x = argument(c);
+		lexer_expect(c, ')');
+		x.size = 8;
+		x.is_signed = 0;
+		x = emit_binary(c, op, x, constant(1000000000, 8, 0));
+		if (op == MOD)
+			x.size = 4;
+		return x;
+	}
+	if (lexer_at_name(c, "__builtin_expect") || lexer_at_name(c, "__builtin_constant_p")) {
+		int expects = lexer_at_name(c, "__builtin_expect");
+
+		lexer_next(c);
+		lexer_expect(c, '(');
+		x = argument(c);
+		if (expects)
+			argument(c);
+		lexer_expect(c, ')');
+		if (expects)
+			return x;
+		if (!is_lazy(&x)) /* its code is already there */
+			return compile_fail(c);
+		return constant(0, 4, 1);
+	}
+	if (local_of(c)) {
+		x = *local_of(c);
+		lexer_next(c);
+		return x;
+	}
+	if (lexer_at_name(c, "vmemmap_base") || lexer_at_name(c, "vmemmap")) {
+		x = constant(c->evs->vmemmap, 8, 0);
+		/* vmemmap is a pointer, vmemmap_base a number */
+		x.page = (uint8_t)lexer_at_name(c, "vmemmap");
+		lexer_next(c);
+		return x;
+	}
+	return known_constant(c);
+}
+
+/* ---- C expressions ---- */
+
+/* Compile a number, a literal, a name or an expression in parentheses. */
+NOINLINE static struct expr primary(struct compiler *c, int emit)
 {
 	struct expr x;
 
@@ -216,7 +654,7 @@ SMALL static struct expr primary(struct compiler *c, int emit)
 		lexer_next(c);
 	} else if (lexer_accept(c, '(')) {
 		if (lexer_accept(c, '{')) {
-			x = statements(c);
+			x = statement_block(c);
 			lexer_expect(c, ')');
 			return x;
 		}
@@ -247,7 +685,7 @@ SMALL static struct expr primary(struct compiler *c, int emit)
 	return x;
 }
 
-/* Element i of memory; i is not pushed yet when it is a constant or a field. */
+/* Return element i of the memory x. */
 static struct expr element(struct compiler *c, struct expr x, struct expr i)
 {
 	struct vm_insn *s;
@@ -272,12 +710,13 @@ static struct expr element(struct compiler *c, struct expr x, struct expr i)
 	return on_stack(x.elem, x.elem_signed);
 }
 
+/* Compile an operand with its prefix operators, casts and indexes. */
 static struct expr unary(struct compiler *c, int emit)
 {
 	struct c_type t;
 	struct expr x;
 
-	if (c->bad || ++c->depth > DEEPEST)
+	if (c->bad || ++c->depth > MAX_DEPTH)
 		return compile_fail(c);
 	if (lexer_accept(c, '!')) {
 		x = emit_unary(c, NOT, unary(c, 0));
@@ -335,6 +774,7 @@ static struct expr unary(struct compiler *c, int emit)
 	return x;
 }
 
+/* Return the precedence of a binary operator and set *op; 0 if the token is none. */
 static int precedence(int token, enum operator *op)
 {
 	static const struct {
@@ -355,6 +795,7 @@ static int precedence(int token, enum operator *op)
 	return 0;
 }
 
+/* Compile binary operators of at least that precedence. */
 static struct expr binary(struct compiler *c, int level, int emit)
 {
 	struct expr a = unary(c, emit);
@@ -362,7 +803,7 @@ static struct expr binary(struct compiler *c, int level, int emit)
 	int found;
 
 	while (!c->bad && (found = precedence(c->token, &op)) >= level && found) {
-		if (++c->depth > DEEPEST)
+		if (++c->depth > MAX_DEPTH)
 			return compile_fail(c);
 		lexer_next(c);
 		a = emit_binary(c, op, a, binary(c, found + 1, 0));
@@ -371,7 +812,7 @@ static struct expr binary(struct compiler *c, int level, int emit)
 	return a;
 }
 
-/* Write a string out. */
+/* Add the instruction that writes a string. */
 static void emit_string(struct compiler *c, struct expr x)
 {
 	struct vm_insn *s;
@@ -390,7 +831,7 @@ static void emit_string(struct compiler *c, struct expr x)
 	case X_LOC:
 		s = emit_text_insn(c, OP_LOC);
 		s->n = x.n;
-		s->what = x.place;
+		s->arg = x.place;
 		break;
 	case X_REGION:
 		emit_text_insn(c, OP_STRING);
@@ -401,7 +842,7 @@ static void emit_string(struct compiler *c, struct expr x)
 		emit_text(c, "(null)");
 		break;
 	case X_FIELD:
-	case X_STACK: /* an address of the kernel's */
+	case X_STACK: /* an address in the kernel */
 		emit_push(c, &x);
 		emit_text_insn(c, OP_POINTED);
 		break;
@@ -416,7 +857,7 @@ static struct expr ternary(struct compiler *c, int emit)
 	unsigned size;
 	int is_signed;
 
-	if (c->bad || ++c->depth > DEEPEST)
+	if (c->bad || ++c->depth > MAX_DEPTH)
 		return compile_fail(c);
 	a = binary(c, 1, emit);
 	if (!c->bad && lexer_accept(c, '?')) {
@@ -427,21 +868,21 @@ static struct expr ternary(struct compiler *c, int emit)
 		emit_push_number(c, &a);
 		if (emit) {
 			emit_pending_text(c);
-			over = c->p->nsteps;
+			over = c->p->ninsns;
 			emit_insn(c, OP_JUMP_ZERO);
 			emit_string(c, ternary(c, 1));
 			emit_pending_text(c);
-			out = c->p->nsteps;
+			out = c->p->ninsns;
 			emit_insn(c, OP_JUMP);
 			lexer_expect(c, ':');
 			if (c->bad)
 				return compile_fail(c);
-			c->p->steps[over].n = c->p->nsteps;
+			c->p->insns[over].n = c->p->ninsns;
 			emit_string(c, ternary(c, 1));
 			emit_pending_text(c);
 			if (c->bad)
 				return compile_fail(c);
-			c->p->steps[out].n = c->p->nsteps;
+			c->p->insns[out].n = c->p->ninsns;
 			a = written();
 		} else {
 			b = ternary(c, 0);
@@ -464,422 +905,7 @@ static struct expr ternary(struct compiler *c, int emit)
 	return a;
 }
 
-/* ---- what the kernel's macros leave in a print fmt: REC, __get_*, __print_ ---- */
-
-static struct expr field_ex(struct compiler *c, const struct field *f)
-{
-	struct expr x = { .field = f, .n = f->offset, .elem = f->elem,
-			.elem_signed = f->is_signed, .place = f->place };
-
-	if (f->place == PLACE_DATA_LOC || f->place == PLACE_REL_LOC) { /* the word itself */
-		x.kind = X_FIELD;
-		x.size = x.read_size = 4;
-	} else if (f->kind == FIELD_NUMBER || f->kind == FIELD_POINTER) {
-		x.kind = X_FIELD;
-		x.size = x.read_size = (uint8_t)f->size;
-		x.is_signed = x.read_signed = f->is_signed;
-		x.pointer = f->kind == FIELD_POINTER;
-		if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
-			return compile_fail(c);
-	} else if (f->place == PLACE_REST) {
-		x.kind = X_LOC;
-	} else {
-		x.kind = X_HERE;
-		x.k = f->size;
-	}
-	return x;
-}
-
-static const struct field *find_field(struct compiler *c)
-{
-	const char *s = c->from;
-	size_t n = (size_t)(c->s - s);
-
-	for (unsigned i = 0; i < c->e->nfields; i++) {
-		const struct field *f = &c->e->fields[i];
-
-		if (strlen(f->name) == n && !memcmp(f->name, s, n))
-			return f;
-		if (n > 11 && !memcmp(s, "__data_loc_", 11) && strlen(f->name) == n - 11 &&
-		    !memcmp(f->name, s + 11, n - 11))
-			return f;
-	}
-	return NULL;
-}
-
-/* REC -> field */
-static struct expr record_field(struct compiler *c)
-{
-	const struct field *f;
-
-	if (c->token != T_ARROW)
-		return compile_fail(c);
-	do { /* of REC->graph_ent.func, the format has the last name */
-		lexer_next(c);
-		if (c->token != T_NAME)
-			return compile_fail(c);
-		f = find_field(c);
-		lexer_next(c);
-	} while (c->token == '.');
-	return f ? field_ex(c, f) : compile_fail(c);
-}
-
-/* ( field ), of a macro that finds its memory */
-static struct expr dynamic(struct compiler *c)
-{
-	const struct field *f = NULL;
-	struct expr x;
-
-	lexer_expect(c, '(');
-	if (c->token == T_NAME)
-		f = find_field(c);
-	lexer_next(c);
-	lexer_expect(c, ')');
-	if (!f || f->place == PLACE_HERE || f->place == PLACE_REST)
-		return compile_fail(c);
-	x = field_ex(c, f);
-	x.kind = X_LOC;
-	return x;
-}
-
-static struct expr argument(struct compiler *c)
-{
-	struct expr x = ternary(c, 0);
-
-	if (c->token != ')')
-		lexer_expect(c, ',');
-	return x;
-}
-
-static void push_memory(struct compiler *c, struct expr *x)
-{
-	if (x->kind != X_HERE && x->kind != X_LOC && x->kind != X_REGION)
-		c->bad = 1;
-	emit_push(c, x);
-}
-
-/* { value, "name" }, ... ) */
-SMALL static uint32_t table(struct compiler *c)
-{
-	struct vm_table *t = array_grow(c, &c->p->tables, c->p->ntables, sizeof(*t), 4096);
-	uint32_t first = c->p->nnames;
-
-	while (!c->bad && lexer_accept(c, '{')) {
-		struct expr x = ternary(c, 0);
-		uint32_t text = c->p->ntext;
-		struct vm_name *name;
-
-		lexer_expect(c, ',');
-		if (c->token != T_STRING && !c->bad) { /* { -1, NULL }, the end */
-			x = ternary(c, 0);
-			if (x.kind != X_CONST || x.k)
-				compile_fail(c);
-			lexer_accept(c, ',');
-			lexer_expect(c, '}');
-			lexer_accept(c, ',');
-			break;
-		}
-		name = array_grow(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
-		if (!name || x.kind != X_CONST || c->token != T_STRING) {
-			compile_fail(c);
-			break;
-		}
-		emit_literal_text(c, c->from);
-		*name = (struct vm_name){ x.k, text, c->p->ntext - text };
-		c->p->nnames++;
-		lexer_next(c);
-		lexer_accept(c, ',');
-		lexer_expect(c, '}');
-		lexer_accept(c, ',');
-	}
-	c->text_at = c->p->ntext;
-	lexer_expect(c, ')');
-	if (!t || c->bad)
-		return 0;
-	*t = (struct vm_table){ first, c->p->nnames - first };
-	return c->p->ntables++;
-}
-
-/* The functions that write text; their name was taken. -1: it is none. */
-SMALL static struct expr writer(struct compiler *c, int which)
-{
-	struct expr x, y, z;
-	struct vm_insn *s;
-	uint32_t text = 0, len = 0, n;
-	uint8_t size;
-
-	enum { FLAGS, FLAGS64, SYMBOLIC, SYMBOLIC64, HEX, HEX_STR, ARRAY, DYNAMIC_ARRAY,
-	       DUMP, BITMASK };
-
-	if (which < BITMASK)
-		lexer_expect(c, '(');
-	switch (which) {
-	case FLAGS: case FLAGS64: case SYMBOLIC: case SYMBOLIC64:
-		x = argument(c);
-		emit_push_number(c, &x);
-		emit_pending_text(c);
-		if (which <= FLAGS64) {
-			text = c->p->ntext;
-			if (c->token == T_STRING)
-				emit_literal_text(c, c->from);
-			else if (c->token != T_NUMBER)
-				return compile_fail(c);
-			len = c->p->ntext - text;
-			c->text_at = c->p->ntext;
-			lexer_next(c);
-			lexer_accept(c, ',');
-		}
-		size = which == FLAGS || which == SYMBOLIC ? (uint8_t)c->evs->long_size : 8;
-		n = table(c);
-		s = emit_insn(c, which <= FLAGS64 ? OP_FLAGS : OP_SYMBOLIC);
-		s->n = n;
-		s->text = text;
-		s->len = len;
-		s->size = size;
-		return written();
-	case HEX: case HEX_STR:
-		x = argument(c);
-		push_memory(c, &x);
-		y = argument(c);
-		emit_push_number(c, &y);
-		lexer_expect(c, ')');
-		emit_insn(c, OP_SELECT)->what = 1; /* cut the region to the length */
-		c->stack++;
-		emit_text_insn(c, OP_HEX)->n = which == HEX ? ' ' : 0;
-		return written();
-	case ARRAY: case DYNAMIC_ARRAY:
-		x = argument(c);
-		push_memory(c, &x);
-		y = argument(c);
-		if (which == DYNAMIC_ARRAY) {
-			z = y;
-			y = constant(UINT32_MAX, 8, 1); /* as many as there are */
-			emit_push(c, &y);
-			if (!is_lazy(&z))
-				return compile_fail(c);
-			emit_push_number(c, &z);
-		} else {
-			emit_push_number(c, &y);
-			z = argument(c);
-			emit_push_number(c, &z);
-		}
-		lexer_expect(c, ')');
-		emit_text_insn(c, OP_ARRAY);
-		return written();
-	case DUMP:
-		if (c->token != T_STRING)
-			return compile_fail(c);
-		emit_pending_text(c);
-		text = c->p->ntext;
-		emit_literal_text(c, c->from);
-		len = c->p->ntext - text;
-		c->text_at = c->p->ntext;
-		lexer_next(c);
-		lexer_expect(c, ',');
-		for (int i = 0; i < 6; i++) { /* type, row, group, buf, len, ascii */
-			x = argument(c);
-			if (i == 3)
-				push_memory(c, &x);
-			else
-				emit_push_number(c, &x);
-		}
-		lexer_expect(c, ')');
-		s = emit_insn(c, OP_DUMP);
-		s->text = text;
-		s->len = len;
-		c->stack--;
-		return written();
-	default:
-		x = dynamic(c);
-		push_memory(c, &x);
-		emit_text_insn(c, OP_BITS);
-		return written();
-	}
-}
-
-static struct expr own(struct compiler *c, enum builtin which)
-{
-	struct expr x;
-
-	lexer_expect(c, '(');
-	x = argument(c);
-	emit_push(c, &x);
-	if (which == BUILTIN_BPRINT) {
-		x = argument(c);
-		push_memory(c, &x);
-	}
-	lexer_expect(c, ')');
-	emit_text_insn(c, OP_BUILTIN)->k = which;
-	c->stack -= which == BUILTIN_BPRINT;
-	return written();
-}
-
-/*
- * Constants that the kernel leaves as names in some print fmts, those that have
- * been the same in all versions.
- */
-static struct expr known_constant(struct compiler *c)
-{
-	static const struct {
-		const char *prefix, *names; /* in their order, from first on */
-		unsigned first;
-	} known[] = {
-		{ "IOPRIO_CLASS_", "NONE RT BE IDLE - - - INVALID ", 0 },
-		{ "HRTIMER_MODE_", "ABS REL ABS_PINNED REL_PINNED ABS_SOFT REL_SOFT "
-			"ABS_PINNED_SOFT REL_PINNED_SOFT ABS_HARD REL_HARD "
-			"ABS_PINNED_HARD REL_PINNED_HARD ", 0 },
-		{ "TCP_", "ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE "
-			"CLOSE_WAIT LAST_ACK LISTEN CLOSING NEW_SYN_RECV BOUND_INACTIVE ", 1 },
-	};
-	size_t len = (size_t)(c->s - c->from);
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		size_t n = strlen(known[i].prefix);
-		unsigned v = known[i].first;
-
-		if (len <= n || memcmp(c->from, known[i].prefix, n))
-			continue;
-		for (const char *p = known[i].names; *p; v++) {
-			size_t word = strcspn(p, " ");
-
-			if (word == len - n && !memcmp(p, c->from + n, word)) {
-				lexer_next(c);
-				return constant(v, 4, 1);
-			}
-			p += word + 1;
-		}
-	}
-	return compile_fail(c);
-}
-
-/* { TYPE NAME = EXPRESSION; ... EXPRESSION; } as min() and max() are made of */
-static SMALL struct expr statements(struct compiler *c)
-{
-	struct c_type t;
-	struct expr x = { 0 };
-
-	while (!c->bad) {
-		const char *was = c->from;
-		struct local *l = &c->locals[c->nlocals];
-
-		/* a declaration, or the value */
-		if (c->token == T_NAME && (lexer_at_name(c, "__auto_type") || lexer_at_name(c, "typeof") ||
-					   lexer_at_name(c, "const") || type_name(c, &t, T_NAME))) {
-			if (c->nlocals == sizeof(c->locals) / sizeof(*c->locals))
-				return compile_fail(c);
-			/* the name is the one in front of the '=' */
-			lexer_back_to(c, was);
-			for (; c->token != '=' && c->token != T_END && c->token != ';';
-			     lexer_next(c)) {
-				l->name = c->from;
-				l->len = (size_t)(c->s - c->from);
-			}
-			lexer_expect(c, '=');
-			x = ternary(c, 0);
-			if (!is_number(&x) || !is_lazy(&x))
-				return compile_fail(c);
-			c->locals[c->nlocals++].x = x;
-			lexer_expect(c, ';');
-			continue;
-		}
-		lexer_back_to(c, was);
-		x = ternary(c, 0);
-		lexer_expect(c, ';');
-		if (lexer_accept(c, '}'))
-			return x;
-	}
-	return compile_fail(c);
-}
-
-/* A function call; its name is the token. */
-static SMALL struct expr macro_call(struct compiler *c)
-{
-	static const char *const memory[] = {
-		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
-		"__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr",
-		"__get_sockaddr_rel",
-	};
-	static const char *const writers[] = {
-		"__print_flags", "__print_flags_u64", "__print_symbolic",
-		"__print_symbolic_u64", "__print_hex", "__print_hex_str", "__print_array",
-		"__print_dynamic_array", "__print_hex_dump", "__get_bitmask",
-		"__get_cpumask", "__get_rel_bitmask", "__get_rel_cpumask",
-	};
-	static const char *const owns[] = {
-		[BUILTIN_IP] = "__own_ip", [BUILTIN_BYTES] = "__own_bytes", [BUILTIN_STACK] = "__own_stack",
-		[BUILTIN_USER_STACK] = "__own_user_stack", [BUILTIN_TIME] = "__own_time",
-		[BUILTIN_BPRINT] = "__own_bprint", [BUILTIN_MODE] = "__own_mode",
-		[BUILTIN_TEXT] = "__own_text",
-	};
-	struct expr x;
-
-	for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
-		if (lexer_at_name(c, memory[i])) {
-			lexer_next(c);
-			return dynamic(c);
-		}
-	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++)
-		if (lexer_at_name(c, writers[i])) {
-			lexer_next(c);
-			return writer(c, (int)i);
-		}
-	for (size_t i = 0; i < sizeof(owns) / sizeof(*owns); i++)
-		if (owns[i] && lexer_at_name(c, owns[i])) {
-			lexer_next(c);
-			return own(c, (enum builtin)i);
-		}
-	if (lexer_at_name(c, "__get_dynamic_array_len") || lexer_at_name(c, "__get_rel_dynamic_array_len")) {
-		lexer_next(c);
-		x = dynamic(c);
-		emit_push(c, &x);
-		emit_insn(c, OP_LENGTH);
-		return on_stack(2, 0);
-	}
-	if (lexer_at_name(c, "__print_ns_to_secs") || lexer_at_name(c, "__print_ns_without_secs")) {
-		enum operator op = c->s - c->from == 18 ? DIV : MOD;
-
-		lexer_next(c);
-		lexer_expect(c, '(');
-		x = argument(c);
-		lexer_expect(c, ')');
-		x.size = 8;
-		x.is_signed = 0;
-		x = emit_binary(c, op, x, constant(1000000000, 8, 0));
-		if (op == MOD) {
-			x.size = 4;
-		}
-		return x;
-	}
-	if (lexer_at_name(c, "__builtin_expect") || lexer_at_name(c, "__builtin_constant_p")) {
-		int expects = lexer_at_name(c, "__builtin_expect");
-
-		lexer_next(c);
-		lexer_expect(c, '(');
-		x = argument(c);
-		if (expects)
-			argument(c);
-		lexer_expect(c, ')');
-		if (expects)
-			return x;
-		if (!is_lazy(&x)) /* computed for nothing */
-			return compile_fail(c);
-		return constant(0, 4, 1);
-	}
-	if (local_of(c)) {
-		x = *local_of(c);
-		lexer_next(c);
-		return x;
-	}
-	if (lexer_at_name(c, "vmemmap_base") || lexer_at_name(c, "vmemmap")) {
-		x = constant(c->evs->vmemmap, 8, 0);
-		x.page = (uint8_t)lexer_at_name(c, "vmemmap"); /* a pointer, and the other a number */
-		lexer_next(c);
-		return x;
-	}
-	return known_constant(c);
-}
-
-/* ---- the format string --------------------------------------------------------- */
+/* ---- the format string and its conversions ---- */
 
 const char *conversion_parse(struct conversion *v, const char *s, const char *end,
 			     int long_size)
@@ -938,7 +964,8 @@ const char *conversion_parse(struct conversion *v, const char *s, const char *en
 	return s;
 }
 
-static uint64_t keep_conversion(struct compiler *c, const struct conversion *v)
+/* Add a conversion to the program. Return its number. */
+static uint64_t add_conversion(struct compiler *c, const struct conversion *v)
 {
 	struct conversion *kept = array_grow(c, &c->p->conversions, c->p->nconversions,
 				       sizeof(*kept), 4096);
@@ -949,23 +976,28 @@ static uint64_t keep_conversion(struct compiler *c, const struct conversion *v)
 	return c->p->nconversions++;
 }
 
+/* Return how many arguments a conversion takes for its width and precision. */
 static int stars(const struct conversion *v)
 {
 	return !!(v->flags & F_STAR) + !!(v->flags & F_STAR_PRECISION);
 }
 
-/* The kernel's text has where a function returns to first, its print fmt last. */
-static struct expr other_of_return(struct compiler *c, struct expr x)
+/*
+ * Return the other field of a return probe: the print fmt has __probe_ret_ip last, but the
+ * kernel's text has it first.
+ */
+static struct expr return_probe_field(struct compiler *c, struct expr x)
 {
 	const char *name = strcmp(x.field->name, "__probe_func") ? "__probe_func"
 								 : "__probe_ret_ip";
 
 	for (size_t i = 0; i < c->e->nfields; i++)
 		if (!strcmp(c->e->fields[i].name, name))
-			return field_ex(c, &c->e->fields[i]);
+			return field_expr(c, &c->e->fields[i]);
 	return x;
 }
 
+/* Compile a conversion of a number. */
 static void number_conversion(struct compiler *c, const struct conversion *v, struct expr x)
 {
 	int plain = !v->flags && v->width < 0;
@@ -973,9 +1005,9 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 
 	if (x.kind == X_FIELD && x.field && v->letter == 'x' &&
 	    !strncmp(x.field->name, "__probe_", 8)) {
-		/* the kernel has the symbol there */
+		/* the kernel prints the symbol of the address */
 		if (strcmp(x.field->name, "__probe_ip"))
-			x = other_of_return(c, x);
+			x = return_probe_field(c, x);
 		emit_push(c, &x);
 		emit_text_insn(c, OP_BUILTIN)->k = strcmp(x.field->name, "__probe_func")
 						? BUILTIN_PROBE : BUILTIN_PROBE_BARE;
@@ -987,18 +1019,18 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 		s = emit_text_insn(c, OP_NUMBER);
 		s->n = x.n + x.read_size;
 		s->size = x.read_size;
-		s->what = (uint8_t)v->letter;
+		s->arg = (uint8_t)v->letter;
 		s->is_signed = v->size == x.read_size ? v->letter == 'd' : x.read_signed;
 		return;
 	}
 	emit_push_number(c, &x);
 	s = emit_text_insn(c, OP_PRINT);
-	s->k = keep_conversion(c, v);
+	s->k = add_conversion(c, v);
 	c->stack -= stars(v);
 }
 
-/* The conversion's arguments, of which the comma in front is the token. */
-SMALL static void conversion(struct compiler *c, const struct conversion *v)
+/* Compile a conversion and its arguments; the token is the comma in front of them. */
+NOINLINE static void conversion(struct compiler *c, const struct conversion *v)
 {
 	struct expr x;
 	struct vm_insn *s;
@@ -1015,7 +1047,7 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 
 		if (!plain) {
 			emit_pending_text(c);
-			emit_insn(c, OP_PAD)->k = keep_conversion(c, v);
+			emit_insn(c, OP_PAD)->k = add_conversion(c, v);
 			c->stack -= stars(v);
 		}
 		emit_string(c, ternary(c, 1));
@@ -1033,14 +1065,14 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 			s = emit_text_insn(c, OP_NUMBER);
 			s->n = x.n + x.read_size;
 			s->size = x.read_size;
-			s->what = 'p';
+			s->arg = 'p';
 			return;
 		}
 		emit_push(c, &x);
-		k = keep_conversion(c, v);
+		k = add_conversion(c, v);
 		s = emit_text_insn(c, OP_POINTER);
 		s->k = k;
-		s->what = (uint8_t)number;
+		s->arg = (uint8_t)number;
 		s->n = number && !bare && !(v->flags & F_STAR);
 		c->stack -= stars(v);
 		return;
@@ -1049,11 +1081,12 @@ SMALL static void conversion(struct compiler *c, const struct conversion *v)
 }
 
 /*
- * Is it __get_str(argvN)? trace_exec reads such words where exec has just put them, so a
- * word without a byte is empty. The kernel gives an empty string of a program's memory no
- * byte, as one that could not be read (mm/maccess.c, strncpy_from_user_nofault).
+ * Is it __get_str(argvN)? The hook trace_exec reads these arguments where exec has just put
+ * them, so an argument without a byte is empty. In other fields it may also be one that could
+ * not be read: the kernel stores both without a byte (mm/maccess.c,
+ * strncpy_from_user_nofault).
  */
-static int is_word(const char *s)
+static int is_exec_argument(const char *s)
 {
 	size_t digits;
 
@@ -1064,18 +1097,20 @@ static int is_word(const char *s)
 }
 
 /*
- * A string of a probe, "%s" in quotes: the kernel prints neither these nor the string
- * when the memory could not be read, and then the string has no byte, not even a NUL.
- * Returns what is behind it; NULL: it is something else.
+ * Compile a string of a probe, "%s" in quotes; s is behind the first quote. If the memory
+ * could not be read, the string has no byte, not even a NUL, and the kernel prints neither the
+ * string nor the quotes. Return the text behind the last quote, or NULL if the format string
+ * has something else there.
  */
 static const char *quoted_string(struct compiler *c, const char *s)
 {
 	const char *p = c->s + strspn(c->s, " ");
-	int word = is_word(p);
+	int word = is_exec_argument(p);
 	struct expr x;
 
 	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||
-	    lexer_literal_char(&s, c->end) != '"' || c->token != ',' || strncmp(p, "__get_str(", 10))
+	    lexer_literal_char(&s, c->end) != '"' || c->token != ',' ||
+	    strncmp(p, "__get_str(", 10))
 		return NULL;
 	p += strcspn(p, ")");
 	p += *p == ')';
@@ -1089,7 +1124,7 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	return s;
 }
 
-/* "FORMAT", ARGUMENT... */
+/* Compile "FORMAT", ARGUMENT... */
 static void print_format(struct compiler *c, const char *text)
 {
 	char spec[24];
@@ -1118,7 +1153,7 @@ static void print_format(struct compiler *c, const char *text)
 			emit_char(c, (char)ch);
 			continue;
 		}
-		/* look at what is behind it, escapes resolved; then take as many */
+		/* copy the conversion with escapes resolved, then skip as many characters */
 		while (n < sizeof(spec) && (ch = lexer_literal_char(&s, c->end)) >= 0)
 			spec[n++] = (char)ch;
 		behind = conversion_parse(&v, spec, spec + n, c->evs->long_size);
@@ -1134,24 +1169,23 @@ static void print_format(struct compiler *c, const char *text)
 	}
 }
 
-/* ---- whole events ---------------------------------------------------------------- */
+/* ---- whole events ---- */
 
 /*
- * The text of ftrace's own entries is made by functions of the kernel's, not by
- * their print fmt: here as what it should have been. A '!' in front: the text
- * brings its own newline.
+ * Functions of the kernel print the events of the system ftrace, not their print fmts. These
+ * print fmts make the same text. A '!' in front: the text brings its own newline.
  */
 static const struct {
 	const char *name, *fmt;
-} own_formats[] = {
-	{ "function", "\"%s%s%s\", __own_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
-		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\"" },
-	{ "print", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->buf)" },
-	{ "bputs", "!\"%s: %s\", __own_ip(REC->ip), __own_text(REC->str)" },
-	{ "bprint", "!\"%s: %s\", __own_ip(REC->ip), __own_bprint(REC->fmt, REC->buf)" },
-	{ "raw_data", "\"# %x buf:%s\", REC->id, __own_bytes(REC->buf)" },
-	{ "kernel_stack", "!\"<stack trace>\\n%s\", __own_stack(REC->caller)" },
-	{ "user_stack", "!\"<user stack trace>\\n%s\", __own_user_stack(REC->caller)" },
+} ftrace_formats[] = {
+	{ "function", "\"%s%s%s\", __ftrace_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
+		"REC->parent_ip ? __ftrace_ip(REC->parent_ip) : \"\"" },
+	{ "print", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_text(REC->buf)" },
+	{ "bputs", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_text(REC->str)" },
+	{ "bprint", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_bprint(REC->fmt, REC->buf)" },
+	{ "raw_data", "\"# %x buf:%s\", REC->id, __ftrace_bytes(REC->buf)" },
+	{ "kernel_stack", "!\"<stack trace>\\n%s\", __ftrace_stack(REC->caller)" },
+	{ "user_stack", "!\"<user stack trace>\\n%s\", __ftrace_user_stack(REC->caller)" },
 	{ "hwlat", "\"#%-5u inner/outer(us): %4llu/%-5llu ts:%lld.%09ld count:%d\", "
 		"REC->seqnum, REC->duration, REC->outer_duration, REC->tv_sec, REC->tv_nsec, "
 		"REC->count" },
@@ -1164,13 +1198,13 @@ static const struct {
 	{ "timerlat", "\"#%-5u context %6s timer_latency %9llu ns\", REC->seqnum, "
 		"REC->context == 2 ? \"user-ret\" : REC->context ? \"thread\" : \"irq\", "
 		"REC->timer_latency" },
-	{ "func_repeats", "\"%s%s%s (repeats: %u, last_ts:%s)\", __own_ip(REC->ip), "
+	{ "func_repeats", "\"%s%s%s (repeats: %u, last_ts:%s)\", __ftrace_ip(REC->ip), "
 		"REC->parent_ip ? \" <-\" : \"\", "
-		"REC->parent_ip ? __own_ip(REC->parent_ip) : \"\", REC->count, "
-		"__own_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
+		"REC->parent_ip ? __ftrace_ip(REC->parent_ip) : \"\", REC->count, "
+		"__ftrace_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
 };
 
-/* The number in front of a name in a table of flags: 0xNUMBER, "NAME" */
+/* Return the number in front of a name in a table of flags: 0xNUMBER, "NAME" */
 static uint64_t flag_in(const char *table, const char *name)
 {
 	const char *end = strstr(table, name), *s = end;
@@ -1182,10 +1216,11 @@ static uint64_t flag_in(const char *table, const char *name)
 }
 
 /*
- * openat, since 7.0: numbers are decimal, flags have names, the mode is there
- * where it counts. The table of the format lacks the first name of the kernel's.
+ * Compile sys_enter_openat of Linux 7.0 and later: numbers are decimal, flags have names, and
+ * the mode is printed if it matters. The kernel's function knows one more name, O_TMPFILE,
+ * than the table of the format.
  */
-SMALL static void openat_call(struct compiler *c)
+NOINLINE static void openat_enter(struct compiler *c)
 {
 	enum { O_TMPFILE_ITSELF = 020000000 };
 	const char *table = strchr(c->e->print_fmt, '{'), *end = strrchr(c->e->print_fmt, '}');
@@ -1200,17 +1235,18 @@ SMALL static void openat_call(struct compiler *c)
 	creat = flag_in(table, "\"O_CREAT\"");
 	str_format(fmt, sizeof(fmt),
 		   "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
-		   "(unsigned long)REC->dfd, (unsigned long)REC->filename, __get_str(__filename_val), "
+		   "(unsigned long)REC->dfd, (unsigned long)REC->filename, "
+		   "__get_str(__filename_val), "
 		   "REC->flags & 3 || !REC->flags ? \"\" : \"O_RDONLY|\", "
 		   "REC->flags ? __print_flags(REC->flags, \"|\", { %llu, \"O_TMPFILE\" }, %.*s) "
-		   ": \"O_RDONLY\", REC->flags & %llu ? __own_mode(REC->mode) : \"\"",
+		   ": \"O_RDONLY\", REC->flags & %llu ? __ftrace_mode(REC->mode) : \"\"",
 		   (unsigned long long)tmpfile, (int)(end + 1 - table), table,
 		   (unsigned long long)(tmpfile | creat));
 	print_format(c, fmt);
 }
 
-/* sys_NAME(argument: value, ...) */
-SMALL static void system_call(struct compiler *c, const char *name)
+/* Compile a sys_enter_NAME event: sys_NAME(argument: value, ...) */
+NOINLINE static void syscall_enter(struct compiler *c, const char *name)
 {
 	const struct event *e = c->e;
 	int n = 0;
@@ -1223,7 +1259,7 @@ SMALL static void system_call(struct compiler *c, const char *name)
 		size_t len = strlen(f->name);
 		struct vm_insn *s;
 
-		/* what the kernel read from user space has its pointer's place */
+		/* a field that the kernel read from user space is printed with its pointer */
 		if (!strcmp(f->name, "__syscall_nr") || f->place)
 			continue;
 		for (unsigned j = e->ncommon; j < e->nfields; j++)
@@ -1239,8 +1275,8 @@ SMALL static void system_call(struct compiler *c, const char *name)
 		s = emit_text_insn(c, OP_ARGUMENT);
 		s->size = (uint8_t)c->evs->long_size;
 		s->n = f->offset + s->size;
-		/* without 0x, once */
-		s->what = c->evs->version && c->evs->version < KERNEL(6, 13);
+		/* before 6.13 without 0x */
+		s->arg = c->evs->version && c->evs->version < KERNEL(6, 13);
 		if (!user)
 			continue;
 		if (strstr(e->print_fmt, "__get_str")) {
@@ -1248,8 +1284,8 @@ SMALL static void system_call(struct compiler *c, const char *name)
 			emit_string(c, (struct expr){ .kind = X_LOC, .n = user->offset,
 						    .place = PLACE_DATA_LOC });
 			emit_char(c, '"');
-		} else if (i + 1 < e->nfields) { /* its length is the next argument */
-			struct expr length = field_ex(c, &e->fields[i + 1]);
+		} else if (i + 1 < e->nfields) { /* the next argument is the length */
+			struct expr length = field_expr(c, &e->fields[i + 1]);
 			struct expr x = { .kind = X_LOC, .n = user->offset,
 					.place = PLACE_DATA_LOC };
 
@@ -1263,7 +1299,8 @@ SMALL static void system_call(struct compiler *c, const char *name)
 	emit_text(c, ")\n");
 }
 
-SMALL static void whole(struct compiler *c)
+/* Compile the text of an event. */
+NOINLINE static void compile_event(struct compiler *c)
 {
 	const struct event *e = c->e;
 	const char *fmt = e->print_fmt;
@@ -1271,21 +1308,21 @@ SMALL static void whole(struct compiler *c)
 
 	if (!strcmp(e->system, "syscalls") && !strcmp(e->name, "sys_enter_openat") &&
 	    strstr(fmt, "\"O_RDONLY\"")) {
-		openat_call(c);
+		openat_enter(c);
 	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_enter_", 10)) {
-		system_call(c, e->name + 10);
+		syscall_enter(c, e->name + 10);
 	} else if (!strcmp(e->system, "syscalls") && !strncmp(e->name, "sys_exit_", 9) &&
 		   (ret = event_field(e, "ret"))) {
 		emit_text(c, "sys_");
 		emit_text(c, e->name + 9);
 		emit_text(c, " -> 0x");
 		number_conversion(c, &(struct conversion){ .letter = 'x', .width = -1,
-				  .size = (uint8_t)ret->size }, field_ex(c, ret));
+				  .size = (uint8_t)ret->size }, field_expr(c, ret));
 		emit_char(c, '\n');
 	} else if (!strcmp(e->system, "ftrace")) {
-		for (size_t i = 0; i < sizeof(own_formats) / sizeof(*own_formats); i++)
-			if (!strcmp(e->name, own_formats[i].name))
-				fmt = own_formats[i].fmt;
+		for (size_t i = 0; i < sizeof(ftrace_formats) / sizeof(*ftrace_formats); i++)
+			if (!strcmp(e->name, ftrace_formats[i].name))
+				fmt = ftrace_formats[i].fmt;
 		print_format(c, fmt + (*fmt == '!'));
 		if (*fmt != '!')
 			emit_char(c, '\n');
@@ -1297,11 +1334,12 @@ SMALL static void whole(struct compiler *c)
 	}
 }
 
-static void forget(struct compiler *c)
+/* Drop all code, to begin again. */
+static void discard(struct compiler *c)
 {
 	struct bytecode *p = c->p;
 
-	free(p->steps);
+	free(p->insns);
 	free(p->names);
 	free(p->tables);
 	free(p->conversions);
@@ -1318,17 +1356,17 @@ struct bytecode *bytecode_make(const struct event_set *evs, struct event *e)
 
 	if (!c.p)
 		return NULL;
-	whole(&c);
+	compile_event(&c);
 	e->opaque = c.bad || c.stack;
 	if (e->opaque) {
-		forget(&c);
+		discard(&c);
 		emit_text(&c, e->name);
 		emit_char(&c, ':');
 		emit_text_insn(&c, OP_FIELDS);
 		emit_char(&c, '\n');
 	}
 	emit_text_insn(&c, OP_END);
-	/* text is copied in pieces of that size */
+	/* the VM copies text in pieces of this size */
 	for (int i = 0; i < TEXT_SLACK; i++)
 		emit_char(&c, ' ');
 	if (c.bad) {
@@ -1342,7 +1380,7 @@ void bytecode_free(struct bytecode *p)
 {
 	if (!p)
 		return;
-	free(p->steps);
+	free(p->insns);
 	free(p->names);
 	free(p->tables);
 	free(p->conversions);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * compile.h - what the parts of the compiler of print fmts share
+ * compile.h - the compiler of print fmts: what lexer.c, codegen.c and compile.c share
  *
- * A print fmt is C as a macro left it: a string, and expressions over the
- * record. One pass, no tree: an expression is a description (struct ex) of what
- * is still to be done, which keeps constants and fields off the stack until
- * somebody needs them there, and lets a conversion of a plain field become one
- * step.
+ * A print fmt is the C text that a macro of the kernel left: a string, and expressions over
+ * the record. The compiler makes one pass and no tree. struct expr describes an expression
+ * whose code is not complete yet: constants and fields stay off the stack until an
+ * instruction needs them there, and a conversion of a plain field becomes one instruction.
  *
- * What a %s takes is compiled by the same functions with emit set: what they
- * then meet of strings is written out by the steps they make, where it stands.
+ * The argument of a %s is compiled by the same functions with emit set: they make
+ * instructions that write each string in its place.
  *
- * A print fmt that is not understood sets bad, and that is all: whoever loops
- * looks at it, and bytecode_make throws away what was made.
+ * If the compiler meets something unsupported, it sets compiler.bad. Each loop checks bad, and
+ * bytecode_make discards the code.
  */
 #ifndef EVENT_COMPILE_H
 #define EVENT_COMPILE_H
@@ -20,27 +19,28 @@
 #include "event/event.h"
 #include "event/vm.h"
 
-/* Inlined where it is called once, as it is to be small, each is larger. */
-#define SMALL __attribute__((noinline))
+/* A function with one caller that is smaller as a function of its own, at -Os. */
+#define NOINLINE __attribute__((noinline))
 
 enum expr_kind {
-	X_BAD, X_CONST, X_FIELD, X_STACK,       /* numbers */
-	X_HERE, X_LOC, X_REGION,                /* memory */
-	X_TEXT,                                 /* a literal, its source at s */
-	X_DONE,                                 /* written */
+	X_BAD,                                  /* not supported; compiler.bad is set */
+	X_CONST, X_FIELD, X_STACK,              /* numbers */
+	X_HERE, X_LOC, X_REGION,                /* memory of the record */
+	X_TEXT,                                 /* a literal; its source is s */
+	X_DONE,                                 /* a string that has been written */
 };
 
 struct expr {
 	uint8_t kind;
-	uint8_t size, is_signed;        /* its type: 1 2 4 8 bytes; 0 not known */
-	uint8_t read_size, read_signed; /* X_FIELD: as it lies in the record */
+	uint8_t size, is_signed;        /* its type: 1 2 4 8 bytes; 0: not known */
+	uint8_t read_size, read_signed; /* X_FIELD: its type in the record */
 	uint8_t pointer;                /* a number that is an address */
-	uint8_t page;                   /* one of struct page */
-	uint8_t elem, elem_signed;      /* memory: what is in it */
-	uint8_t place;                  /* X_LOC */
-	uint32_t n;                     /* offset */
+	uint8_t page;                   /* an address of a struct page */
+	uint8_t elem, elem_signed;      /* memory: the type of its elements */
+	uint8_t place;                  /* X_LOC: enum field_place */
+	uint32_t n;                     /* offset in the record */
 	union {
-		uint64_t k;             /* constant; bytes of X_HERE */
+		uint64_t k;             /* the constant; bytes of X_HERE */
 		const char *s;
 		const struct field *field; /* X_FIELD */
 	};
@@ -49,34 +49,35 @@ struct expr {
 enum token {
 	T_END, T_NUMBER, T_STRING, T_NAME,
 	T_ARROW, T_SHL, T_SHR, T_LE, T_GE, T_EQ, T_NE, T_AND, T_OR,
-	/* all others are their own character */
+	/* the value of each other token is its character */
 };
 
 struct compiler {
 	const struct event_set *evs;
 	struct event *e;
 	struct bytecode *p;
-	const char *s, *end;            /* behind the token */
+	const char *s, *end;            /* the text behind the token */
 	int token;
-	const char *from;               /* its first character */
-	uint64_t number;
+	const char *from;               /* first character of the token */
+	uint64_t number;                /* value and type of T_NUMBER */
 	uint8_t number_size, number_signed;
-	uint32_t text_at;               /* text behind it is of no step yet */
-	struct local {                  /* of a statement in parentheses, as min() */
+	uint32_t text_at;               /* text from here on belongs to no instruction yet */
+	struct local {                  /* variables of a ({ ... }) as of min() */
 		const char *name;
 		size_t len;
 		struct expr x;
 	} locals[4];
 	unsigned nlocals;
-	int bad, depth, stack;
+	int bad, depth;
+	int stack;                      /* numbers that the code so far leaves on the stack */
 };
 
 struct c_type {
-	uint8_t size, is_signed;        /* of what it is, or points to; 0: who knows */
+	uint8_t size, is_signed;        /* of the type, or of the target; size 0: not known */
 	uint8_t pointer, is_bool, is_page;
 };
 
-enum { DEEPEST = 120, MOST_STEPS = 4096, MOST_TEXT = 1 << 20 };
+enum { MAX_DEPTH = 120, MAX_INSNS = 4096, MAX_TEXT = 1 << 20 };
 
 static inline struct expr compile_fail(struct compiler *c)
 {
@@ -87,13 +88,13 @@ static inline struct expr compile_fail(struct compiler *c)
 static inline struct expr constant(uint64_t k, unsigned size, int is_signed)
 {
 	return (struct expr){ .kind = X_CONST, .size = (uint8_t)size,
-			    .is_signed = (uint8_t)is_signed, .k = k };
+			      .is_signed = (uint8_t)is_signed, .k = k };
 }
 
 static inline struct expr on_stack(unsigned size, int is_signed)
 {
 	return (struct expr){ .kind = X_STACK, .size = (uint8_t)size,
-			    .is_signed = (uint8_t)is_signed };
+			      .is_signed = (uint8_t)is_signed };
 }
 
 static inline struct expr written(void)
@@ -106,12 +107,13 @@ static inline int is_number(const struct expr *x)
 	return x->kind == X_CONST || x->kind == X_FIELD || x->kind == X_STACK;
 }
 
+/* Is the expression still off the stack? */
 static inline int is_lazy(const struct expr *x)
 {
 	return x->kind != X_STACK && x->kind != X_REGION;
 }
 
-/* ---- token.c: c->token is the one that is looked at --------------------------- */
+/* ---- lexer.c: split a print fmt into tokens -------------------------------------- */
 
 static inline int is_letter(char ch)
 {
@@ -123,60 +125,60 @@ static inline int is_digit(char ch)
 	return ch >= '0' && ch <= '9';
 }
 
+/* Read the next token into c->token. */
 void lexer_next(struct compiler *c);
 
-/* Back to the token that starts there. */
+/* Go back to the token that starts at from. */
 void lexer_back_to(struct compiler *c, const char *from);
 
-/* Is it that token? 1, and it is left behind. */
+/* Skip the token if it is this one. Return 1 if it was, else 0. */
 int lexer_accept(struct compiler *c, int token);
 
-/* The same, and all else is bad. */
+/* Skip the token if it is this one; set bad if it is another. */
 void lexer_expect(struct compiler *c, int token);
 
-/* Is it that name? */
+/* Is the token this name? */
 int lexer_at_name(const struct compiler *c, const char *name);
 
 /*
- * The next character of a literal, escapes resolved, *at behind it; -1 at the end
- * of the literal and of those that follow it. *at starts behind the first quote.
+ * Return the next character of a string literal with its escape resolved, and move *at behind
+ * it. Adjacent literals are one. Return -1 at the end. *at starts behind the first quote.
  */
 int lexer_literal_char(const char **at, const char *end);
 
-/* The literal that starts at s, with its quote, to the program's text. */
-void emit_literal_text(struct compiler *c, const char *s);
+/* ---- codegen.c: add text and instructions to the program --------------------------- */
 
-/* ---- steps.c: the program as it is made ----------------------------------------- */
-
-/* Room for one more in the n elements at *v, a malloc'd array; NULL: c is bad. */
+/*
+ * Make room for one more element in the array of n at *v, which malloc or NULL gave. Return
+ * the new element. Set bad and return NULL if n has reached most or memory ran out.
+ */
 void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t most);
 
-/* Text that the next step that writes will have in front. */
+/* Add text that the next writing instruction writes first. */
 void emit_char(struct compiler *c, char ch);
 void emit_text(struct compiler *c, const char *s);
 
-/* One more step; never NULL. writing: one that has the text so far in front. */
+/* Add the text of the literal that starts at s, with its quote. */
+void emit_literal_text(struct compiler *c, const char *s);
+
+/* Add an instruction; never NULL. emit_text_insn also gives it the text so far. */
 struct vm_insn *emit_insn(struct compiler *c, enum op op);
 struct vm_insn *emit_text_insn(struct compiler *c, enum op op);
 
-/* The text so far by a step of its own, before a jump. */
+/* Give the text so far an instruction of its own; call it before a jump. */
 void emit_pending_text(struct compiler *c);
 
-/* Onto the stack, if it is not there; emit_push_number: bad, if it is no number. */
+/* Push the expression onto the stack, if it is not there. */
 void emit_push(struct compiler *c, struct expr *x);
+
+/* The same; set bad if the expression is no number. */
 void emit_push_number(struct compiler *c, struct expr *x);
 
-/* The type that both operands have: the usual arithmetic conversions. */
+/* Find the common type of two operands: C's usual arithmetic conversions. */
 void common_type(struct expr *a, struct expr *b, unsigned *size, int *is_signed);
 
-/* What C makes of operands, at once or by steps. */
+/* Apply an operator as C does: compute constants at once, else add an instruction. */
 struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, struct expr b);
 struct expr emit_unary(struct compiler *c, enum operator op, struct expr a);
-
-/* ---- types.c ---------------------------------------------------------------------- */
-
-/* ---- macros.c: what the kernel's macros make -------------------------------------- */
-
-/* ---- expression.c ------------------------------------------------------------------- */
 
 #endif

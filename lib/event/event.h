@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * event.h - PURPOSE of event
+ * event.h - turn raw sub-buffers of the ring buffer into the text of the kernel's `trace`
+ *
+ * A sub-buffer is the unit in which the kernel hands its ring buffer over. A record is one
+ * entry of a sub-buffer. The event of a record says how to read the record: its format lists
+ * the fields, and its print fmt is a C expression that makes the text.
+ *
+ * The sections follow the order of use: the layout of a sub-buffer and its records
+ * (subbuf_*), names of tasks (comms_*), formats of events (event_*), kernel symbols
+ * (symbols_*), lines of text (line_*), all CPUs merged by time (merge_*), and numbers as text
+ * (out_*).
+ *
+ * This layer prints no message. It trusts no length and no offset, because a sub-buffer or a
+ * format may come from any file. It allocates nothing for a record: a print fmt is compiled
+ * when its first record is printed, or before that by event_prepare. A trace may come from
+ * another machine, so struct event_set has the byte order and the size of a long.
+ *
+ * It includes only the layer base.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -10,95 +26,8 @@
 #include <string.h>
 #include <sys/types.h>
 
-/*
- * comms.h - what the tasks of a trace are called: a table from pid to name
- *
- * Events carry pids alone. The kernel remembers the names of the tasks that
- * recorded last, 128 of them (saved_cmdlines); procfs knows those that live.
- * Who looks at both from time to time knows nearly all.
- */
-
-struct comm {
-	pid_t pid;              /* 0: an empty slot */
-	pid_t tgid;             /* of its leader; 0: not known */
-	uint32_t seen;          /* the caller's: when it was looked for */
-	uint32_t asked;         /* the caller's: when it was asked for tgid itself */
-	uint32_t told;          /* the caller's: since when the trace tells it */
-	uint16_t state;         /* follow.h's: what is known of it, */
-	uint16_t code, group;   /* the code that it, that its process is to end with, */
-	uint16_t sent;          /* the last deadly signal sent to its process */
-	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
-	struct comm *next;      /* comms.c's: of those that may be used again */
-};
-
-/*
- * All zero at first. A task is found by its pid in a step or two. It stays where it is
- * until it is pruned or the table is cleared, however many others are added: only the
- * slots move when the table grows.
- */
-struct comms {
-	struct comm **v;        /* room slots, NULL or a task; the next takes who collides */
-	size_t n, room;         /* tasks; slots, a power of two */
-	int failed;             /* memory ran out: a task is missing */
-	struct comm_block *blocks; /* comms.c's: where the tasks are */
-	struct comm *unused;    /* comms.c's: tasks in blocks that are none now */
-};
-
-/*
- * The task is called so from now on: the n bytes of name, or less if that is
- * longer than a name can be. 1 when the pid was not known, else 0. Out of memory it
- * stays unknown, and failed is set.
- */
-int comms_add(struct comms *, pid_t, const char *name, size_t n);
-
-/* The task; NULL: not known. */
-const struct comm *comms_find(const struct comms *, pid_t);
-
-/* The same, made without a name if need be; NULL: no pid, or failed. */
-struct comm *comms_entry(struct comms *, pid_t);
-
-/*
- * Add the lines "PID NAME" of a saved_cmdlines of n bytes; others are passed
- * over. How many were not known.
- */
-size_t comms_parse(struct comms *, const char *text, size_t n);
-
-/*
- * Add the lines "PID TGID" of a saved_tgids of n bytes, but for those who were asked
- * themselves at the moment now; 0: all.
- */
-void comms_parse_tgids(struct comms *, const char *text, size_t n, uint32_t now);
-
-/* Drop all that keep does not want; their places may get other tasks. */
-void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
-
-/* Forget all; may be used again. */
-void comms_clear(struct comms *);
-
-/*
- * event.h - raw ring-buffer pages to the text of the kernel's own `trace`
- *
- * In the order of use: where a page keeps what (subbuf_format_parse), the
- * formats of the events (event_add), what else lies behind a record's numbers
- * (symbols, strings, comms), the records of a page (subbuf_open, subbuf_next), and
- * their text (line_print, line_print_text) or their fields (field_value).
- *
- * Nothing here is said on stderr, nothing here trusts a length or an offset,
- * from whichever file it came, and nothing is allocated for a record: an
- * event's print fmt is compiled when its first record is printed, or before
- * that by event_prepare. Pages may come from another machine: its byte order
- * and the size of its long are in struct events.
- */
-
-/* Where a nanosecond counts, in a build that is made small. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define HOT __attribute__((optimize("O2")))
-#else
-#define HOT
-#endif
-
-/* A number of the kernel's, wherever it lies. */
-HOT static inline uint64_t raw_number(const void *p, unsigned size, int is_signed, int big)
+/* Return the number of size bytes at p, in the byte order of the traced kernel. */
+static inline uint64_t raw_number(const void *p, unsigned size, int is_signed, int big)
 {
 	uint64_t v8;
 	uint32_t v4;
@@ -123,98 +52,170 @@ HOT static inline uint64_t raw_number(const void *p, unsigned size, int is_signe
 	return 0;
 }
 
-/* ---- page.c: the records of a sub-buffer ------------------------------- */
+/* ---- subbuf.c: read the records of one sub-buffer ------------------------------ */
 
-/* Where a page keeps what, as events/header_page has it. */
+/* The layout of a sub-buffer, from events/header_page. */
 struct subbuf_format {
 	uint32_t commit;        /* offset of the length of the data */
 	uint32_t commit_size;   /* 4 or 8 bytes: the kernel's long */
 	uint32_t data;          /* offset of the first record */
-	uint32_t size;          /* of the whole page, where the text says so */
-	int big;                /* big-endian; set by subbuf_format_parse's caller */
+	uint32_t size;          /* bytes of a sub-buffer */
+	int big;                /* big-endian; set by the caller of subbuf_format_parse */
 };
 
 /*
- * Read the text of events/header_page. 0; -1: it is no such text, and *f is
- * what a kernel with this program's own long has.
+ * Parse the text of events/header_page. Return 0, or -1 if the text has another form: then
+ * set *f to the layout of a kernel whose long has the size of this program's long.
  */
 int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len);
 
-/* One record, good as long as its page. */
+/* One record; valid as long as its sub-buffer. */
 struct record {
 	uint64_t ts;            /* in the units of the trace clock */
 	const unsigned char *data;
 	uint32_t len;           /* of data, in bytes */
-	int cpu;                /* copied from the page */
+	int cpu;                /* copied from the sub-buffer */
 };
 
 enum { LOST_UNKNOWN = -1 };
 
-/* A page while its records are taken out. */
+/* A position in a sub-buffer. */
 struct subbuf {
 	const unsigned char *at, *end;
-	uint64_t ts;
-	int64_t lost;           /* events missing before this page; or LOST_UNKNOWN */
+	uint64_t ts;            /* of the last record */
+	int64_t lost;           /* events lost before this sub-buffer; or LOST_UNKNOWN */
 	int cpu, big;
-	int bad;                /* its rest makes no sense; set by subbuf_next */
+	int bad;                /* the rest is corrupt; set by subbuf_open and subbuf_next */
 };
 
 /*
- * Begin with the size bytes of a page that come from that CPU. 0; -1: shorter
- * than its own head. A commit beyond size is cut to it.
+ * Begin to read a sub-buffer of size bytes that belongs to the CPU. Return 0, or -1 if it is
+ * shorter than its header. Cut a data length that goes beyond size.
  */
-int subbuf_open(struct subbuf *, const struct subbuf_format *, const void *data,
-		size_t size, int cpu);
+int subbuf_open(struct subbuf *, const struct subbuf_format *, const void *data, size_t size,
+		int cpu);
 
-/* The next record: 1; 0 at the end, or where the rest makes no sense. */
+/* Read the next record. Return 1, or 0 at the end or if the rest is corrupt. */
 int subbuf_next(struct subbuf *, struct record *);
 
-/* How many records the size bytes of a page hold. */
+/* Return the number of records in a sub-buffer of size bytes. */
 size_t subbuf_count(const struct subbuf_format *, const void *data, size_t size);
 
-/* ---- format.c: what the events are ---------------------------------------- */
+/* ---- comms.c: keep the names of tasks by pid ------------------------------------ */
+
+/*
+ * A record has only the pid of its task. The kernel keeps the names of the last 128 tasks
+ * that recorded (saved_cmdlines), and procfs has the names of the tasks that live. A caller
+ * that reads both from time to time knows nearly all names.
+ */
+struct comm {
+	pid_t pid;              /* 0: an empty slot */
+	pid_t tgid;             /* thread group; 0: not known */
+	/* used by lib/live: struct live_kernel's now at the last search for the name */
+	uint32_t seen;
+	uint32_t tgid_asked;    /* used by lib/live: now when procfs gave the tgid */
+	uint32_t generation;    /* line_format's generation when an event named the task; or 0 */
+	/* used by lib/view/process.c */
+	uint16_t state;         /* bits, see process.c */
+	uint16_t code;          /* exit code of the task itself */
+	uint16_t group;         /* exit code of its process */
+	uint16_t sent;          /* last deadly signal that was sent to its process */
+	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
+	struct comm *next;      /* used by comms.c: list of unused entries */
+};
+
+/*
+ * A hash table of tasks by pid; all zero at first. The address of a task does not change
+ * until the task is pruned or the table is cleared: only the slots move when the table grows.
+ */
+struct comms {
+	struct comm **v;        /* room slots, each NULL or a task; a collision takes the next */
+	size_t n, room;         /* tasks; slots, a power of two */
+	int failed;             /* memory ran out: a task is missing */
+	struct comm_block *blocks; /* used by comms.c: memory of the tasks */
+	struct comm *unused;    /* used by comms.c: free entries of the blocks */
+};
+
+/*
+ * Set the task's name to the n bytes of name, cut to the size of a kernel name. Return 1 if
+ * the name was not known, else 0. If memory runs out, set failed and return 0.
+ */
+int comms_add(struct comms *, pid_t, const char *name, size_t n);
+
+/* Return the task, or NULL if it is not known. */
+const struct comm *comms_find(const struct comms *, pid_t);
+
+/*
+ * Return the task; make it without a name if it is not known. Return NULL if the pid is
+ * not valid or memory ran out.
+ */
+struct comm *comms_entry(struct comms *, pid_t);
+
+/*
+ * Add the lines "PID NAME" of a saved_cmdlines of n bytes; skip other lines. Return the
+ * number of names that were not known.
+ */
+size_t comms_parse(struct comms *, const char *text, size_t n);
+
+/*
+ * Add the lines "PID TGID" of a saved_tgids of n bytes, except for tasks whose tgid_asked
+ * is now. With now 0 add all of them.
+ */
+void comms_parse_tgids(struct comms *, const char *text, size_t n, uint32_t now);
+
+/* Drop all tasks for which keep returns 0. */
+void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
+
+/* Drop all tasks and free the memory. The table can be used again. */
+void comms_clear(struct comms *);
+
+/* ---- format.c: events and their fields ------------------------------------------- */
 
 enum field_kind {
 	FIELD_NUMBER,           /* size bytes, is_signed */
-	FIELD_POINTER,          /* the same, best shown in hexadecimal */
-	FIELD_STRING,           /* characters, up to a NUL or their end */
-	FIELD_ARRAY,            /* of numbers, elem bytes each */
+	FIELD_POINTER,          /* a number that is shown in hexadecimal */
+	FIELD_STRING,           /* characters, up to a NUL or the end of the field */
+	FIELD_ARRAY,            /* numbers of elem bytes each */
 	FIELD_BITMASK,          /* bits in words of the kernel's long */
 };
 
-enum field_place { PLACE_HERE, PLACE_DATA_LOC, PLACE_REL_LOC, PLACE_REST };
+enum field_place {
+	PLACE_HERE,             /* size bytes at offset */
+	PLACE_DATA_LOC,         /* __data_loc: a u32 with length and offset in the record */
+	PLACE_REL_LOC,          /* __rel_loc: as above, offset counted from behind the u32 */
+	PLACE_REST,             /* from offset to the end of the record */
+};
 
 struct field {
 	const char *type, *name;
-	uint32_t offset, size;  /* as the format has them; size of the whole array */
+	uint32_t offset, size;  /* from the format; size of the whole array */
 	uint8_t kind, place, is_signed;
-	uint8_t elem;           /* bytes of one element, of a plain number all */
+	uint8_t elem;           /* bytes of one element; of a plain number: its size */
 };
 
 struct bytecode;
 
 struct event {
 	const char *system, *name;
-	const char *print_fmt;  /* as in the format's last line */
+	const char *print_fmt;  /* from the last line of the format */
 	struct bytecode *program;       /* NULL until event_prepare */
-	struct field *fields;   /* the common ones first */
+	struct field *fields;   /* the common fields first */
 	uint16_t nfields, ncommon;
 	uint16_t id;
-	/* its print fmt could not be compiled: field=value is printed */
-	uint8_t opaque;
-	uint8_t picked;         /* pick.c's: 0 not asked yet */
-	uint8_t role;           /* roles.c's, the same */
+	uint8_t opaque;         /* unsupported print fmt: fields are printed as field=value */
+	uint8_t picked;         /* used by lib/view/pick.c; 0: not decided yet */
+	uint8_t role;           /* used by lib/view/process.c; 0: not decided yet */
 };
 
-/* An address, and the text that is there. */
+/* A kernel address and the string at that address. */
 struct event_string {
 	uint64_t address;
 	const char *text;
 };
 
-/* What a step of a program wrote for a value: most values come again and again. */
+/* The text that an instruction wrote for a value: most values come again and again. */
 struct vm_memo {
-	const struct vm_insn *step;
+	const struct vm_insn *insn;
 	uint64_t value;
 	uint8_t len;
 	char text[47];
@@ -223,36 +224,37 @@ struct vm_memo {
 struct symbols;
 
 /*
- * All that is known of the kernel which wrote the pages. Zero it, set the
- * first eight, then event_add.
+ * Everything that is known about the kernel that wrote the trace. Zero it, set the fields
+ * from big to exact, then call event_add.
  */
 struct event_set {
-	int big;                /* its byte order */
-	int long_size;          /* of its long: 4 or 8 */
-	unsigned version;       /* KERNEL(5, 10): some text changed since */
+	int big;                /* its byte order: big-endian */
+	int long_size;          /* size of its long: 4 or 8 */
+	unsigned version;       /* KERNEL(5, 10); some texts changed in later kernels */
 	/*
-	 * Its symbols, asked for once, when the first address is printed.
-	 * NULL, or a result of NULL: addresses stay numbers.
+	 * Return the symbols; called once, when the first address is printed. If it is NULL
+	 * or returns NULL, addresses are printed as numbers.
 	 */
 	struct symbols *(*load_symbols)(void *arg);
-	/* Called for a record whose event is not known: add it, if it can be had. */
+	/* Called for a record of an unknown event; adds the event if possible. */
 	void (*missing)(void *arg, const struct record *);
-	/* Called once for an event that is opaque. */
+	/* Called once for each opaque event. */
 	void (*unclear)(void *arg, const struct event *);
 	void *arg;
 	/*
-	 * Address of its array of struct page, which memory events' page= counts
-	 * from; 0 where it is not known: page= is then as if it were there.
+	 * Address of the kernel's array of struct page. The field page= of memory events is
+	 * computed from it. If it is 0 (not known), page= is computed from 0.
 	 */
 	uint64_t vmemmap;
-	int sym_offset, sym_addr; /* options of these names are on */
+	int sym_offset, sym_addr; /* the options of these names are on */
 	/*
-	 * Every byte of a record's strings as it is, newlines too, as the kernel prints
-	 * them. 0: control characters are \n, \t or \x1b, so that one event is one line.
+	 * 1: print every byte of a record's strings as it is, newlines too, as the kernel
+	 * does. 0: print control characters as \n, \t or \x1b, so that one event is one line.
 	 */
 	int exact;
 
-	struct event **by_id;   /* may hold NULLs */
+	/* private */
+	struct event **by_id;   /* some are NULL */
 	uint32_t size;
 	struct symbols *symbols;
 	int symbols_asked;
@@ -264,7 +266,7 @@ struct event_set {
 	/* offsets of common_pid, common_flags, common_preempt_count */
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
-	uint16_t stack, user_stack; /* of ftrace:kernel_stack, ftrace:user_stack; or 0 */
+	uint16_t stack, user_stack; /* ids of ftrace:kernel_stack, ftrace:user_stack; or 0 */
 	uint8_t pid_size;
 	uint8_t usual_header;   /* common_flags, _preempt_count, _pid in bytes 2, 3, 4-7 */
 	struct vm_memo memos[256];
@@ -272,49 +274,48 @@ struct event_set {
 
 #define KERNEL(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
 
-/* The version in a release as uname has it, "6.18.44-x"; 0: none there. */
+/* Return the version in a release as uname has it, "6.18.44-x"; 0 if there is none. */
 unsigned kernel_version(const char *release);
 
 /*
- * Take in the text of one events/SYSTEM/NAME/format; the text is copied. An
- * id that is there already is replaced. The event, or NULL: no format, or out
- * of memory.
+ * Parse the text of an events/SYSTEM/NAME/format and add its event. The text is copied. An
+ * event of the same id is replaced. Return the event, or NULL if the text is no format or
+ * memory ran out.
  */
-struct event *event_add(struct event_set *, const char *system, const char *text,
-			size_t len);
+struct event *event_add(struct event_set *, const char *system, const char *text, size_t len);
 
-/* The event of a record's or an event's id; NULL: not known. */
+/* Return the event of this id, or NULL if it is not known. */
 struct event *event_by_id(const struct event_set *, unsigned id);
 
-/* common_type, which is the id of its event; 0, which is none: too short. */
-HOT static inline unsigned record_id(const struct event_set *evs, const struct record *r)
+/* Return common_type, the id of the record's event; 0 (no event) if the record is too short. */
+static inline unsigned record_id(const struct event_set *evs, const struct record *r)
 {
 	return r->len < 2 ? 0 : (unsigned)raw_number(r->data, 2, 0, evs->big);
 }
 
-/* The event of a record; NULL: too short, or not known. */
-HOT static inline struct event *event_of(const struct event_set *evs, const struct record *r)
+/* Return the event of a record; NULL if it is not known or the record is too short. */
+static inline struct event *event_of(const struct event_set *evs, const struct record *r)
 {
 	unsigned id = record_id(evs, r);
 
 	return r->len >= 2 && id < evs->size ? evs->by_id[id] : NULL;
 }
 
-/* The same, and missing was asked for it. */
+/* Return the event of a record; call missing first if it is not known. */
 struct event *event_wanted(struct event_set *, const struct record *);
 
-/* The field of that name, or NULL. */
+/* Return the field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 
 /*
- * Compile its print fmt, unless that was done. 0; -1: it holds what we do not
- * know, and records print as field=value (event->opaque).
+ * Compile the event's print fmt, unless that is done. Return 0, or -1 if the print fmt is
+ * not supported: its records are printed as field=value (event->opaque).
  */
 int event_prepare(struct event_set *, struct event *);
 
 void events_free(struct event_set *);
 
-/* What a field holds, read from a record. */
+/* The value of a field of a record. */
 struct field_data {
 	enum field_kind kind;
 	union {
@@ -325,118 +326,168 @@ struct field_data {
 	size_t n;               /* characters, elements, or bytes of a bitmask */
 };
 
-/* 0; -1: the record ends before it. */
-int field_value(const struct event_set *, const struct field *,
-		const struct record *, struct field_data *);
+/* Read a field. Return 0, or -1 if the record ends before the field. */
+int field_value(const struct event_set *, const struct field *, const struct record *,
+		struct field_data *);
 
-/* Element i < n of an array, extended by its sign. */
+/* Return element i of an array, extended by its sign; i must be less than n. */
 uint64_t field_element(const struct event_set *, const struct field *,
 		       const struct field_data *, size_t i);
 
-/* common_pid; 0 where there is none. */
+/* Return common_pid; 0 if there is none. */
 int record_pid(const struct event_set *, const struct record *);
 
-/*
- * Take in the text of printk_formats (0xADDRESS : "TEXT"), which is what some
- * events' pointers point to. 0; -1: out of memory.
- */
-int events_strings(struct event_set *, const char *text, size_t len);
-
-/* ---- line.c: a line, as `trace` has it -------------------------------------- */
-
-/* How lines look; zero it, set the first four, then the rest is its own. */
-struct line_format {
-	struct event_set *events;
-	int raw_clock;          /* counter, x86-tsc: time as it is, not secs.usecs */
-	int no_irq_info;        /* options/irq-info is off */
-	int tgid;               /* options/record-tgid is on */
-	/* Called before the name of a task is looked up in events->comms. */
-	void (*who)(void *arg, int pid);
-	void *arg;
-	/*
-	 * Go into struct comm by line_learn. told is for a live trace that tells
-	 * all names from 1 on, and counts losses, which may have told another.
-	 */
-	uint32_t told, seen;
-
-	struct line_head {
-		uint64_t who;           /* common_preempt_count, _flags, _pid */
-		int32_t cpu, pid;
-		uint8_t len;
-		char text[63];
-	} heads[128];           /* "   COMM-PID     [CPU] LETTERS" */
-	uint64_t second;        /* in usecs; text below is that second's */
-	uint32_t second_len;
-	char second_text[24];
-};
-
-/* What the task is called in lines; NULL: not known, "<...>" there. */
-const char *line_task_name(const struct event_set *, int pid);
-
-/* Does the clock of that name count something else than nanoseconds? */
-int line_clock_counts(const char *name);
-
-/* comms or the clock are others now: forget what was kept of them. */
-void line_changed(struct line_format *);
-
-/* common_flags (kernel/trace/trace.h, enum trace_flag_type) */
-enum { FLAG_IRQS_OFF = 1, FLAG_NEED_RESCHED_LAZY = 2, FLAG_NEED_RESCHED = 4, FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16, FLAG_PREEMPT_RESCHED = 32,
-       FLAG_NMI = 64, FLAG_BH_OFF = 128 };
-
-/* Is it a record of the two events by which a task gets its name? 1 or 0. */
-HOT static inline int record_names_task(const struct event_set *evs, const struct record *r)
+/* Is this one of the two events by which a task gets its name? */
+static inline int record_names_task(const struct event_set *evs, const struct record *r)
 {
 	unsigned id = record_id(evs, r);
 
 	return id && (id == evs->newtask || id == evs->rename);
 }
 
-/* Is it a stack, which belongs to the event before it in the same context? 1 or 0. */
-HOT static inline int record_is_stack(const struct event_set *evs, const struct record *r)
+/* Is it a stack? A stack belongs to the event before it in the same context. */
+static inline int record_is_stack(const struct event_set *evs, const struct record *r)
 {
 	unsigned id = record_id(evs, r);
 
 	return id && (id == evs->stack || id == evs->user_stack);
 }
 
-/* The task has the name which such a record tells from here on. */
-void line_learn(struct line_format *, const struct record *);
+/* common_flags (kernel/trace/trace.h, enum trace_flag_type) */
+enum {
+	FLAG_IRQS_OFF = 1, FLAG_NEED_RESCHED_LAZY = 2, FLAG_NEED_RESCHED = 4, FLAG_HARDIRQ = 8,
+	FLAG_SOFTIRQ = 16, FLAG_PREEMPT_RESCHED = 32, FLAG_NMI = 64, FLAG_BH_OFF = 128,
+};
 
 /*
- * The whole line of a record, its newline (or newlines, of a stack) included.
- * Its length, at most size; a line that does not fit in is cut. size should be
- * 16 KiB, since a kernel's line is no longer than 8.
+ * Parse the text of printk_formats (0xADDRESS : "TEXT"), the strings that pointers of some
+ * events refer to. Return 0, or -1 if memory ran out.
  */
-size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
+int events_strings(struct event_set *, const char *text, size_t len);
 
-/* "CPU:N [LOST M EVENTS]", or without M when lost is LOST_UNKNOWN. */
-size_t line_lost(int cpu, int64_t lost, char *buf, size_t size);
-
-/* The comment lines that `trace` starts with. */
-size_t line_header(const struct line_format *, const char *tracer, uint64_t entries,
-		   uint64_t written, unsigned cpus, char *buf, size_t size);
-
-/* ---- symbols.c: kallsyms ------------------------------------------------------ */
+/* ---- symbols.c: find the kernel symbol of an address ------------------------------- */
 
 /*
- * Symbols from the text of kallsyms, which the result keeps and frees. NULL:
- * out of memory, or every address hidden (kptr_restrict).
+ * Parse the text of a kallsyms; the result owns the text. Return NULL if memory ran out or
+ * the kernel hides all addresses (kptr_restrict).
  */
 struct symbols *symbols_parse(char *text, size_t len);
 
 void symbols_free(struct symbols *);
 
 struct symbol {
-	const char *name;       /* not terminated: len bytes */
+	const char *name;       /* len bytes, not NUL-terminated */
 	const char *module;     /* NULL, or mlen bytes without brackets */
 	uint32_t len, mlen;
 	uint64_t address, size;
 };
 
-/* The symbol that the address is in: 1; 0: in none. */
+/* Find the symbol that contains the address. Return 1, or 0 if there is none. */
 int symbols_at(struct symbols *, uint64_t address, struct symbol *);
 
-/* ---- out.c: text with a bound ---------------------------------------------------------- */
+/* ---- line.c: print a record as a line of `trace` ------------------------------------- */
+
+/* How to print lines. Zero it and set the fields from events to seen. */
+struct line_format {
+	struct event_set *events;
+	int raw_clock;          /* the clock counts no nanoseconds: print its number as it is */
+	int no_irq_info;        /* options/irq-info is off */
+	int tgid;               /* options/record-tgid is on */
+	/* Called before the name of a task is looked up in events->comms. */
+	void (*learn_name)(void *arg, int pid);
+	void *arg;
+	/*
+	 * line_learn copies both to struct comm. generation is 0, or in a live trace that
+	 * names all its tasks 1 and one more after each loss: a lost event may have renamed
+	 * a task.
+	 */
+	uint32_t generation, seen;
+
+	/* private */
+	struct line_head {
+		uint64_t key;           /* common_preempt_count, _flags, _pid */
+		int32_t cpu, pid;
+		uint8_t len;
+		char text[63];
+	} heads[128];           /* "   COMM-PID     [CPU] LETTERS" */
+	uint64_t second;        /* in usecs; second_text has the text of this second */
+	uint32_t second_len;
+	char second_text[24];
+};
+
+/* Return the task's name for a line; NULL if it is not known (the kernel prints "<...>"). */
+const char *line_task_name(const struct event_set *, int pid);
+
+/* Does the clock of that name count something else than nanoseconds? */
+int line_clock_counts(const char *name);
+
+/* Forget cached names and times: call it when comms or the clock changed. */
+void line_changed(struct line_format *);
+
+/* Set the task's name from a record for which record_names_task is true. */
+void line_learn(struct line_format *, const struct record *);
+
+/*
+ * Print the line of a record with its newline; a stack has several lines. Return the
+ * length, at most size; a longer line is cut. Give 16 KiB: a kernel line has at most 8.
+ */
+size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
+
+/* Print "CPU:N [LOST M EVENTS]", without M if lost is LOST_UNKNOWN. Return the length. */
+size_t line_lost(int cpu, int64_t lost, char *buf, size_t size);
+
+/* Print the comment lines at the top of `trace`. Return the length. */
+size_t line_header(const struct line_format *, const char *tracer, uint64_t entries,
+		   uint64_t written, unsigned cpus, char *buf, size_t size);
+
+/* ---- merge.c: give the records of all CPUs in the order of time ------------------------ */
+
+/* The result of merge.more. */
+enum {
+	MERGE_LATER = -1,       /* older records may still come: give none yet */
+	MERGE_NONE = 0,         /* nothing older than the records of other CPUs can come */
+	MERGE_SUBBUF = 1,       /* the next sub-buffer is open */
+};
+
+/* The sub-buffer that is read of one CPU. */
+struct merge_cpu {
+	struct subbuf subbuf;
+	struct record next;     /* if has is set: the oldest record that was not given */
+	int has;
+	int none;               /* more returned MERGE_NONE; cleared by the caller on new data */
+	int64_t lost;           /* events lost before next; see struct subbuf */
+};
+
+/*
+ * Zero it; set cpus (zeroed), n, more and arg. more is called after the last record of the
+ * CPU's sub-buffer: it opens the next sub-buffer.
+ */
+struct merge {
+	struct merge_cpu *cpus;
+	unsigned n;
+	int (*more)(void *arg, unsigned cpu, struct subbuf *);
+	void *arg;
+	const size_t *gate;     /* NULL, or give no record while *gate is 0 */
+
+	/* private: cpus[run] is first until cpus[rival] has its turn at the time until */
+	unsigned run, rival;
+	uint64_t until;
+	int running;
+};
+
+/*
+ * Return the next record, valid until the next call; of records with the same time that of
+ * the lowest CPU, as the kernel does. Set *lost to the number of events that were lost
+ * before the record, as in struct subbuf. Return NULL if no record can be given now.
+ */
+const struct record *merge_next(struct merge *, int64_t *lost);
+
+/* ---- out.c: print numbers and text within a bound ---------------------------------------- */
+
+/* The destination of text. Each function cuts its text at end. */
+struct out {
+	char *at, *end;
+};
 
 /* Flags of a conversion of a format string. */
 enum {
@@ -444,25 +495,19 @@ enum {
 	F_STAR = 32, F_STAR_PRECISION = 64, F_HAS_PRECISION = 128,
 };
 
+/* A conversion of a format string, "%-8llx". */
 struct conversion {
 	uint8_t flags;
 	char letter;            /* d u x X o c s p */
 	uint8_t size;           /* bytes of the value: 1 2 4 8 */
-	uint8_t more;           /* letters behind p: how many */
+	uint8_t more;           /* number of letters behind p */
 	int16_t width;          /* -1: none */
 	int16_t precision;
 	char suffix[6];         /* the letters behind p */
 };
 
-/*
- * Where text goes. Whatever writes makes sure of its room first; at the end of
- * the room, text is cut.
- */
-struct out {
-	char *at, *end;
-};
-
-HOT static inline size_t out_room(const struct out *o)
+/* Return the number of bytes that are free. */
+static inline size_t out_room(const struct out *o)
 {
 	return (size_t)(o->end - o->at);
 }
@@ -470,8 +515,8 @@ HOT static inline size_t out_room(const struct out *o)
 void out_text(struct out *, const char *s, size_t n);
 void out_char(struct out *, char c);
 
-/* How many of eight bytes are in front of the first control character; 8: there is none. */
-HOT static inline unsigned out_plain_bytes(const void *s)
+/* Return how many of eight bytes precede the first control character; 8 if there is none. */
+static inline unsigned out_plain_bytes(const void *s)
 {
 	const uint64_t ones = 0x0101010101010101u;
 	uint64_t v, x, found;
@@ -480,29 +525,34 @@ HOT static inline unsigned out_plain_bytes(const void *s)
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		v = __builtin_bswap64(v);
 	x = v ^ 0x7f * ones;
-	/* the high bit of a byte that is below a blank, or DEL; the lowest one is true */
+	/*
+	 * Set the high bit of each byte that is DEL or less than a blank. Bits above the
+	 * lowest one may be wrong, because a borrow goes up.
+	 */
 	found = (((v - ' ' * ones) & ~v) | ((x - ones) & ~x)) & 0x80 * ones;
 	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
 }
 
 /*
- * Write text that came with a record: \n, \t and \x1b stand for control characters.
- * exact: write every byte as it is.
+ * Write text of a record with control characters as \n, \t or \x1b. If exact is set, write
+ * every byte as it is.
  */
 void out_escaped(struct out *, const char *s, size_t n, int exact);
 void out_decimal(struct out *, uint64_t v);
 void out_hex(struct out *, uint64_t v);
+/* Write v by the conversion, as the kernel's vsprintf does. */
 void out_number(struct out *, const struct conversion *, int width, int precision,
 		uint64_t v);
-/* Pad or cut what was written from start on, as a %s. */
+/* Pad or cut the text from start to here as %s does. */
 void out_padded(struct out *, char *start, unsigned flags, int width, int precision);
-/* trace_print_time's; raw: as a number. */
+/* Write a time stamp as the kernel's trace_print_time does; if raw is set, as a number. */
 void out_time(struct out *, uint64_t ts, int raw);
 
 /* "00" to "99" */
 extern const char two_digits[];
 
-HOT static inline char *six_digits(char *p, uint32_t v)
+/* Write six decimal digits of v, which must be less than 1000000. Return their end. */
+static inline char *six_digits(char *p, uint32_t v)
 {
 	uint32_t high = v / 10000, rest = v - high * 10000, mid = rest / 100;
 
@@ -512,8 +562,8 @@ HOT static inline char *six_digits(char *p, uint32_t v)
 	return p + 6;
 }
 
-/* Eight hexadecimal digits, the first in the lowest byte in memory. */
-HOT static inline void eight_hex(char *p, uint32_t v)
+/* Write eight hexadecimal digits of v. */
+static inline void eight_hex(char *p, uint32_t v)
 {
 	uint64_t x = (uint64_t)(v >> 16) << 32 | (v & 0xffff), tens;
 
@@ -525,10 +575,11 @@ HOT static inline void eight_hex(char *p, uint32_t v)
 	memcpy(p, &x, 8);
 }
 
-/* The digits of v, where there is room for DIGITS; behind them. */
+/* The room that hex_digits and decimal_digits need, in bytes. */
 enum { DIGITS = 20 };
 
-HOT static inline char *hex_digits(char *p, uint64_t v)
+/* Write v in hexadecimal. Return the end of the digits. */
+static inline char *hex_digits(char *p, uint64_t v)
 {
 	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
 
@@ -539,52 +590,7 @@ HOT static inline char *hex_digits(char *p, uint64_t v)
 	return p + n;
 }
 
+/* Write v in decimal. Return the end of the digits. */
 char *decimal_digits(char *p, uint64_t v);
-
-/*
- * merge.h - the records of all processors as one stream, in the order of time
- *
- * merge.c puts pages of several processors together; live.c brings it those of
- * an instance that records, tracedat.c those of a file.
- */
-
-enum { MERGE_LATER = -1, MERGE_NONE = 0, MERGE_SUBBUF = 1 };
-
-/* One processor's part. */
-struct merge_lane {
-	struct subbuf page;
-	struct record next;     /* the oldest record not given, if has is set */
-	int has;
-	int none;               /* there was MERGE_NONE; whoever gets more clears it */
-	int64_t lost;           /* in front of next; see struct page */
-};
-
-/*
- * Zero it; set lanes (zeroed), n, more and arg.
- *
- * more: the last record of a lane's page was taken. Open the lane's next page
- * and return MERGE_SUBBUF; MERGE_NONE when nothing older than what other lanes
- * hold can come any more; MERGE_LATER when it can, and all must wait for it.
- * gate: NULL, or nothing is given while that is 0.
- */
-struct merge {
-	struct merge_lane *lanes;
-	unsigned n;
-	int (*more)(void *arg, unsigned lane, struct subbuf *);
-	void *arg;
-	const size_t *gate;
-
-	/* while lane run is before all others: up to whose turn, and when */
-	unsigned run, rival;
-	uint64_t until;
-	int running;
-};
-
-/*
- * The next record, of equal ones that of the first processor, as the kernel
- * has it; *lost is how many events were lost in front of it, as in struct
- * page. It is good until the next call. NULL: none that may be given now.
- */
-const struct record *merge_next(struct merge *, int64_t *lost);
 
 #endif

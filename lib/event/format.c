@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* format.c - events/SYSTEM/NAME/format: what an event's record holds */
+/* format.c - parse events/SYSTEM/NAME/format, and keep the events */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -21,7 +21,7 @@ static int is_name(char c)
 	       c == '_';
 }
 
-/* Is it one of the words of the type? */
+/* Is the word in the type? */
 static int has_word(const char *type, const char *word)
 {
 	size_t n = strlen(word);
@@ -32,7 +32,7 @@ static int has_word(const char *type, const char *word)
 	return 0;
 }
 
-/* Bytes of an element of that type; the kernel says it of whole arrays only. */
+/* Return the bytes of an element of that type: the format has the size of the array only. */
 static unsigned size_of(const char *type, unsigned long_size)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static unsigned size_of(const char *type, unsigned long_size)
 	return 4;
 }
 
-/* The number behind key in the line; 0 when it is not there. */
+/* Return the number behind key in the line; 0 if there is none. */
 static uint32_t number_of(const char *line, const char *key)
 {
 	const char *p = strstr(line, key);
@@ -74,7 +74,7 @@ static uint32_t number_of(const char *line, const char *key)
 	return v;
 }
 
-/* The declaration, NUL-terminated, in a type and a name. 0: there is no name. */
+/* Split a declaration into type and name. Return 1, or 0 if there is no name. */
 static int split_declaration(char *s, struct field *f)
 {
 	char *open = strchr(s, '['), *end = s + strlen(s), *name;
@@ -107,6 +107,7 @@ static int split_declaration(char *s, struct field *f)
 	return 1;
 }
 
+/* Set kind, place and elem of a field by its type. */
 static void classify(struct field *f, unsigned long_size)
 {
 	const char *type = f->type;
@@ -130,7 +131,7 @@ static void classify(struct field *f, unsigned long_size)
 		if (strchr(type, '*'))
 			f->kind = FIELD_POINTER;
 		f->elem = (uint8_t)(f->size <= 8 ? f->size : 0);
-		/* a structure in one piece */
+		/* a structure: print its bytes */
 		if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8) {
 			f->kind = FIELD_ARRAY;
 			f->elem = 1;
@@ -145,7 +146,7 @@ static void classify(struct field *f, unsigned long_size)
 		f->kind = FIELD_BITMASK;
 	if (f->elem != 2 && f->elem != 4 && f->elem != 8)
 		f->elem = 1;
-	/* size says signed of the location, which is of no interest */
+	/* the format has the sign of the location, not of the elements */
 	if (f->place && f->kind == FIELD_ARRAY)
 		f->is_signed = has_word(type, "int") || has_word(type, "s32") ||
 			       has_word(type, "s64");
@@ -158,6 +159,7 @@ static void free_event(struct event *e)
 	free(e);
 }
 
+/* Add the event to by_id; free an older event of the same id. Return 0, or -1. */
 static int keep(struct event_set *evs, struct event *e)
 {
 	if (e->id >= evs->size) {
@@ -171,14 +173,14 @@ static int keep(struct event_set *evs, struct event *e)
 		evs->size = size;
 	}
 	if (evs->by_id[e->id])
-		memset(evs->memos, 0, sizeof(evs->memos)); /* of steps that go */
+		memset(evs->memos, 0, sizeof(evs->memos)); /* they refer to its program */
 	free_event(evs->by_id[e->id]);
 	evs->by_id[e->id] = e;
 	return 0;
 }
 
-/* Where what every record begins with lies. */
-static void common(struct event_set *evs, const struct event *e)
+/* Note the offsets of the common fields that lines need. */
+static void note_common_fields(struct event_set *evs, const struct event *e)
 {
 	for (unsigned i = 0; i < e->ncommon; i++) {
 		const struct field *f = &e->fields[i];
@@ -199,7 +201,7 @@ static void common(struct event_set *evs, const struct event *e)
 			    evs->pid_size == 4;
 }
 
-/* Those that mean more than a line of text. */
+/* Note the id of an event that means more than a line of text. */
 static void note_id(struct event_set *evs, const struct event *e, const char *system)
 {
 	const struct { const char *system, *name; uint16_t *id; } special[] = {
@@ -221,7 +223,8 @@ struct event *event_add(struct event_set *evs, const char *system, const char *t
 	struct event *e;
 	char *copy, *line, *next;
 
-	for (const char *p = text; (p = memmem(p, len - (size_t)(p - text), "\tfield:", 7)); p += 7)
+	for (const char *p = text; (p = memmem(p, len - (size_t)(p - text), "\tfield:", 7));
+	     p += 7)
 		nfields++;
 	if (nfields > 1024)
 		return NULL;
@@ -232,12 +235,12 @@ struct event *event_add(struct event_set *evs, const char *system, const char *t
 	copy = (char *)(e->fields + nfields);
 	memcpy(copy, text, len);
 	e->system = memcpy(copy + len + 1, system, system_len);
-	e->print_fmt = copy + len; /* "" until we find it */
+	e->print_fmt = copy + len; /* "" if there is none */
 	for (line = copy; line && *line; line = next) {
 		struct field *f = &e->fields[e->nfields];
 		char *end;
 
-		/* a print fmt may have newlines in it, it is the last */
+		/* the print fmt is last, and may have newlines */
 		if (!strncmp(line, "print fmt: ", 11)) {
 			e->print_fmt = line + 11;
 			break;
@@ -276,7 +279,7 @@ struct event *event_add(struct event_set *evs, const char *system, const char *t
 		free(e);
 		return NULL;
 	}
-	common(evs, e);
+	note_common_fields(evs, e);
 	note_id(evs, e, system);
 	return e;
 }
@@ -328,69 +331,9 @@ void events_free(struct event_set *evs)
 	memset(evs, 0, sizeof(*evs));
 }
 
-uint64_t vm_locate(const struct event_set *evs, const struct record *r, uint32_t at, int place)
-{
-	uint32_t word, from, len;
-
-	if (at > r->len)
-		return 0;
-	if (place == PLACE_REST)
-		return vm_region(at, r->len - at);
-	if (r->len - at < 4)
-		return 0;
-	word = (uint32_t)raw_number(r->data + at, 4, 0, evs->big);
-	from = (word & 0xffff) + (place == PLACE_REL_LOC ? at + 4 : 0);
-	len = word >> 16;
-	if (from > r->len)
-		return 0;
-	return vm_region(from, len < r->len - from ? len : r->len - from);
-}
-
-int field_value(const struct event_set *evs, const struct field *f, const struct record *r,
-		struct field_data *v)
-{
-	uint64_t where;
-
-	v->kind = f->kind;
-	v->n = 0;
-	v->u = 0;
-	v->data = NULL;
-	if (f->place == PLACE_HERE && (f->offset > r->len || f->size > r->len - f->offset))
-		return -1;
-	if (f->kind == FIELD_NUMBER || f->kind == FIELD_POINTER) {
-		v->data = r->data + f->offset;
-		v->u = raw_number(v->data, f->size, f->is_signed, evs->big);
-		return 0;
-	}
-	where = f->place == PLACE_HERE ? vm_region(f->offset, f->size)
-				       : vm_locate(evs, r, f->offset, f->place);
-	if (!where)
-		return -1;
-	v->data = r->data + (uint32_t)where;
-	v->n = (size_t)(where >> 32);
-	if (f->kind == FIELD_STRING)
-		v->n = strnlen((const char *)v->data, v->n);
-	else if (f->kind == FIELD_ARRAY)
-		v->n /= f->elem;
-	return 0;
-}
-
-uint64_t field_element(const struct event_set *evs, const struct field *f, const struct field_data *v,
-		       size_t i)
-{
-	return raw_number(v->data + i * f->elem, f->elem, f->is_signed, evs->big);
-}
-
-int record_pid(const struct event_set *evs, const struct record *r)
-{
-	if (!evs->pid_size || r->len < evs->pid_at + (uint32_t)evs->pid_size)
-		return 0;
-	return (int)raw_number(r->data + evs->pid_at, evs->pid_size, 1, evs->big);
-}
-
 uint64_t text_hex(const char **s, const char *end)
 {
-	/* what a digit counts, and one more */
+	/* the value of the digit, plus 1 */
 	static const unsigned char digits[256] = {
 		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
@@ -403,7 +346,7 @@ uint64_t text_hex(const char **s, const char *end)
 	return v;
 }
 
-/* printk_formats: lines of 0xADDRESS : "TEXT", quotes and escapes as in C */
+/* Each line is 0xADDRESS : "TEXT", with quotes and escapes as in C. */
 int events_strings(struct event_set *evs, const char *text, size_t len)
 {
 	const char *end = text + len, *next;
@@ -451,7 +394,7 @@ int events_strings(struct event_set *evs, const char *text, size_t len)
 
 const char *event_string_at(const struct event_set *evs, uint64_t address)
 {
-	/* a few hundred at most, and few events have any */
+	/* there are a few hundred at most, and few events have any */
 	for (size_t i = 0; i < evs->nstrings; i++)
 		if (evs->strings[i].address == address)
 			return evs->strings[i].text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* token.c - the words of a print fmt */
+/* lexer.c - split a print fmt into tokens */
 
 #include "event/event.h"
 #include "event/compile.h"
@@ -11,7 +11,7 @@ static const char *skip_blanks(const char *s, const char *end)
 	return s;
 }
 
-/* Behind the string that starts at s with its quote; NULL: it has no end. */
+/* Return the end of the literal that starts at s with its quote; NULL if it has none. */
 static const char *skip_string(const char *s, const char *end)
 {
 	for (s++; s < end && *s != '"'; s++)
@@ -20,7 +20,7 @@ static const char *skip_string(const char *s, const char *end)
 	return s < end ? s + 1 : NULL;
 }
 
-/* An integer constant and its type. */
+/* Read an integer constant and its type. */
 static void number_token(struct compiler *c)
 {
 	const char *s = c->from;
@@ -54,6 +54,7 @@ static void number_token(struct compiler *c)
 	c->number_signed = !u && (c->number_size == 4 ? v <= INT32_MAX : v <= INT64_MAX);
 }
 
+/* Read a character constant; c->s is behind the first quote. */
 static void character_token(struct compiler *c)
 {
 	const char *s = c->s;
@@ -128,7 +129,6 @@ void lexer_next(struct compiler *c)
 	c->token = (unsigned char)*c->s++;
 }
 
-/* Back to the token that started there. */
 void lexer_back_to(struct compiler *c, const char *from)
 {
 	c->s = from;
@@ -149,7 +149,6 @@ void lexer_expect(struct compiler *c, int token)
 		c->bad = 1;
 }
 
-/* Is the token this name? */
 int lexer_at_name(const struct compiler *c, const char *name)
 {
 	size_t n = strlen(name);
@@ -158,16 +157,12 @@ int lexer_at_name(const struct compiler *c, const char *name)
 	       !memcmp(c->from, name, n);
 }
 
-/*
- * The character at *s of a literal, and *s behind it: what it says. -1 at its
- * end; the next adjacent literal is part of it.
- */
 int lexer_literal_char(const char **at, const char *end)
 {
 	const char *s = *at;
 	int v = 0, n = 0;
 
-	while (s < end && *s == '"') { /* the end, or the next one's start */
+	while (s < end && *s == '"') { /* the end, unless an adjacent literal follows */
 		s = skip_blanks(s + 1, end);
 		if (s >= end || *s != '"')
 			return -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* line.c - the lines around and in front of the events' text, as `trace` has them */
+/* line.c - print lines as the kernel's `trace` has them */
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"
 #include "event/vm.h"
 
-/* ---- a line ---------------------------------------------------------------------- */
+/* ---- the line of a record ---- */
 
 void line_changed(struct line_format *l)
 {
@@ -22,7 +22,7 @@ const char *line_task_name(const struct event_set *evs, int pid)
 	return !pid ? "<idle>" : pid < 0 ? "<XXX>" : comm && *comm->name ? comm->name : NULL;
 }
 
-/* Those that count something else than nanoseconds: kernel/trace/trace.c. */
+/* kernel/trace/trace.c, trace_clocks: those whose in_ns is 0 */
 int line_clock_counts(const char *name)
 {
 	static const char *const raw[] = { "counter", "uptime", "x86-tsc", "ppc-tb" };
@@ -33,14 +33,19 @@ int line_clock_counts(const char *name)
 	return 0;
 }
 
-static char *put_flags_letters(const struct event_set *evs, char *p, unsigned flags,
-			       unsigned preempt)
+/*
+ * Write the letters for interrupts, reschedule, context and preemption (kernel/trace/
+ * trace_output.c, trace_print_lat_fmt). Return their end.
+ */
+static char *put_flag_letters(const struct event_set *evs, char *p, unsigned flags,
+			      unsigned preempt)
 {
 	unsigned v = evs->version ? evs->version : KERNEL(99, 0);
-	/* by RESCHED, FLAG_PREEMPT_RESCHED, LAZY */
+	/* bit 0: NEED_RESCHED, 1: PREEMPT_RESCHED, 2: NEED_RESCHED_LAZY */
 	static const char resched[8] = { '.', 'n', 'p', 'N', 'l', 'b', 'L', 'B' };
 	int lazy = v >= KERNEL(6, 13), bh = v >= KERNEL(5, 17) && flags & FLAG_BH_OFF;
-	unsigned which = (flags & FLAG_NEED_RESCHED ? 1u : 0) | (flags & FLAG_PREEMPT_RESCHED ? 2u : 0) |
+	unsigned which = (flags & FLAG_NEED_RESCHED ? 1u : 0) |
+			 (flags & FLAG_PREEMPT_RESCHED ? 2u : 0) |
 			 (flags & FLAG_NEED_RESCHED_LAZY && lazy ? 4u : 0);
 
 	*p++ = flags & FLAG_IRQS_OFF ? bh ? 'D' : 'd' : bh ? 'b'
@@ -49,7 +54,7 @@ static char *put_flags_letters(const struct event_set *evs, char *p, unsigned fl
 	*p++ = flags & FLAG_NMI ? flags & FLAG_HARDIRQ ? 'Z' : 'z'
 	       : flags & FLAG_HARDIRQ ? flags & FLAG_SOFTIRQ ? 'H' : 'h'
 	       : flags & FLAG_SOFTIRQ ? 's' : '.';
-	if (v < KERNEL(5, 13)) { /* the whole byte is one number */
+	if (v < KERNEL(5, 13)) { /* the whole byte is the preemption depth */
 		if (preempt > 15)
 			*p++ = "0123456789abcdef"[preempt >> 4];
 		*p++ = preempt ? "0123456789abcdef"[preempt & 15] : '.';
@@ -71,7 +76,7 @@ static char *put_cpu(char *p, int cpu)
 	return o.at;
 }
 
-/* What stands in front of the time, of a task on a processor with such flags. */
+/* Make the text in front of the time, for a task on a CPU with such flags. */
 static void make_head(struct line_format *l, struct line_head *h, const struct record *r)
 {
 	static const struct conversion number = { .letter = 'd', .size = 4 };
@@ -81,8 +86,8 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 	const char *name;
 	struct out o = { h->text, h->text + sizeof(h->text) };
 
-	if (l->who && pid > 0)
-		l->who(l->arg, pid);
+	if (l->learn_name && pid > 0)
+		l->learn_name(l->arg, pid);
 	comm = comms_find(&evs->comms, pid);
 	name = line_task_name(evs, pid);
 	if (!name)
@@ -103,22 +108,23 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 			out_text(&o, "(-------) ", 10);
 		}
 	}
-	/* of numbers as long as they can be: 39, 13 and 5 characters */
+	/* at most 39 characters are in use here, 13 and 5 more follow */
 	o.at = put_cpu(o.at, r->cpu);
 	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
-		o.at = put_flags_letters(evs, o.at, r->data[evs->flags_at],
+		o.at = put_flag_letters(evs, o.at, r->data[evs->flags_at],
 					 r->data[evs->preempt_at]);
 	h->pid = pid;
 	h->cpu = r->cpu;
 	h->len = (uint8_t)(o.at - h->text);
 }
 
-HOT static char *line_time(struct line_format *l, char *p, uint64_t ts)
+/* Write the time stamp. Return its end. */
+static char *line_time(struct line_format *l, char *p, uint64_t ts)
 {
 	uint64_t us = (ts + 500) / 1000;
 	struct out o;
 
-	/* lines of the same second follow each other */
+	/* many lines are of the same second: keep its text */
 	if (us - l->second >= 1000000 || !l->second_len) {
 		if (l->raw_clock) {
 			o = (struct out){ p, p + 24 };
@@ -143,7 +149,7 @@ void line_learn(struct line_format *l, const struct record *r)
 	struct comm *comm;
 	int pid;
 
-	/* a task that was renamed is who did it, where there is no such field */
+	/* without a field pid, the task renamed itself */
 	field = event_field(e, "pid");
 	pid = field && !field_value(evs, field, r, &v) ? (int)v.i : record_pid(evs, r);
 	field = event_field(e, e->id == evs->newtask ? "comm" : "newcomm");
@@ -152,7 +158,7 @@ void line_learn(struct line_format *l, const struct record *r)
 	comms_add(&evs->comms, pid, (const char *)v.data, v.n);
 	comm = comms_entry(&evs->comms, pid);
 	if (comm) {
-		comm->told = l->told;
+		comm->generation = l->generation;
 		comm->seen = l->seen;
 	}
 	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
@@ -160,14 +166,14 @@ void line_learn(struct line_format *l, const struct record *r)
 			l->heads[i].len = 0;
 }
 
-/*
- * What tells one head from another: all of the header that every record starts
- * with, but the type in front. NOBODY, which none of them is: of a record too
- * short, or of a kernel whose header is another.
- */
+/* No record has this head_key: it is that of a short record, or of an unusual header. */
 #define NOBODY UINT64_MAX
 
-HOT static inline uint64_t who(const struct event_set *evs, const struct record *r)
+/*
+ * Return a number that is the same for records with the same head on a CPU: the header with
+ * which every record starts, without common_type.
+ */
+static inline uint64_t head_key(const struct event_set *evs, const struct record *r)
 {
 	const uint64_t type = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 0xffffull << 48 : 0xffff;
 
@@ -176,34 +182,35 @@ HOT static inline uint64_t who(const struct event_set *evs, const struct record 
 	return raw_number(r->data, 8, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) & ~type;
 }
 
+/* The room that a head, its time and the text in front of an event need at most. */
 enum { HEAD_ROOM = 128 };
 
-HOT size_t line_print(struct line_format *l, const struct record *r, char *buf, size_t size)
+size_t line_print(struct line_format *l, const struct record *r, char *buf, size_t size)
 {
 	struct event_set *evs = l->events;
-	uint64_t of = who(evs, r);
-	struct line_head *h = &l->heads[(of * 0x9e3779b97f4a7c15ull >> 32 ^ (unsigned)r->cpu) %
+	uint64_t key = head_key(evs, r);
+	struct line_head *h = &l->heads[(key * 0x9e3779b97f4a7c15ull >> 32 ^ (unsigned)r->cpu) %
 					(sizeof(l->heads) / sizeof(*l->heads))];
 	char *p;
 
 	if (size < HEAD_ROOM)
 		return 0;
-	if (h->who != of || h->cpu != r->cpu || !h->len || of == NOBODY) {
+	if (h->key != key || h->cpu != r->cpu || !h->len || key == NOBODY) {
 		make_head(l, h, r);
-		h->who = of;
+		h->key = key;
 	}
 	memcpy(buf, h->text, sizeof(h->text));
 	p = line_time(l, buf + h->len, r->ts);
 	memcpy(p, ": ", 2);
 	p = vm_run(evs, r, l->raw_clock, p + 2, buf + size);
-	if (p == buf + size) /* it may be cut */
+	if (p == buf + size) /* the line may be cut */
 		p[-1] = '\n';
 	return (size_t)(p - buf);
 }
 
-/* ---- other lines ------------------------------------------------------------------ */
+/* ---- other lines ---- */
 
-size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
+COLD size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
 {
 	struct out o = { buf, buf + size };
 
@@ -218,15 +225,15 @@ size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
 	return (size_t)(o.at - buf);
 }
 
-size_t line_header(const struct line_format *l, const char *tracer, uint64_t entries,
-		   uint64_t written, unsigned cpus, char *buf, size_t size)
+COLD size_t line_header(const struct line_format *l, const char *tracer, uint64_t entries,
+			uint64_t written, unsigned cpus, char *buf, size_t size)
 {
-	/* what is in front, over the thread group's column, and behind it */
+	/* the text before, above and behind the column of the thread group */
 	static const struct {
 		const char *before, *column, *behind;
 	} lines[] = {
 #define ROOM "                            ", "            "
-		/* since 5.13 */
+		/* 5.13 and later */
 		{ ROOM, "  _-----=> irqs-off/BH-disabled\n" },
 		{ ROOM, " / _----=> need-resched\n" },
 		{ ROOM, "| / _---=> hardirq/softirq\n" },
@@ -235,7 +242,7 @@ size_t line_header(const struct line_format *l, const char *tracer, uint64_t ent
 		{ ROOM, "|||| /     delay\n" },
 		{ "           TASK-PID  ", "     TGID   ", " CPU#  |||||  TIMESTAMP  FUNCTION\n" },
 		{ "              | |    ", "       |    ", "   |   |||||     |         |\n" },
-		/* before */
+		/* before 5.13 */
 		{ ROOM, "  _-----=> irqs-off\n" },
 		{ ROOM, " / _----=> need-resched\n" },
 		{ ROOM, "| / _---=> hardirq/softirq\n" },
@@ -270,13 +277,14 @@ size_t line_header(const struct line_format *l, const char *tracer, uint64_t ent
 	out_text(&o, "\n#\n", 3);
 	for (size_t i = first; i < last; i++) {
 		size_t n = l->tgid ? strlen(lines[i].column) : l->no_irq_info ? 0 : 2;
-		/* once it was the other name */
+		/* the first line had another name before 5.17 */
 		int old_name = i == 0 && version < KERNEL(5, 17);
 
 		out_char(&o, '#');
 		out_text(&o, lines[i].before, strlen(lines[i].before));
 		out_text(&o, lines[i].column, n);
-		out_text(&o, lines[old_name ? 8 : i].behind, strlen(lines[old_name ? 8 : i].behind));
+		out_text(&o, lines[old_name ? 8 : i].behind,
+			 strlen(lines[old_name ? 8 : i].behind));
 	}
 	return (size_t)(o.at - buf);
 }

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: ISC */
-/* merge.c - records of several processors in the order of time */
+/* merge.c - give the records of all CPUs in the order of time */
 
 #include "event/event.h"
 #include "event/vm.h"
 
-/* Add two counts of lost events; either may be LOST_UNKNOWN, and a file may lie. */
+/* Add two counts of lost events; either may be LOST_UNKNOWN, or wrong in a damaged file. */
 static int64_t add_lost(int64_t a, int64_t b)
 {
 	return a > 0 && b > 0 && a <= INT64_MAX - b ? a + b : LOST_UNKNOWN;
 }
 
-/* Its oldest record into next. As more has it. */
+/* Read the next record of a CPU. Return MERGE_SUBBUF, or the result of more. */
 static int look(struct merge *m, unsigned i)
 {
-	struct merge_lane *l = &m->lanes[i];
+	struct merge_cpu *l = &m->cpus[i];
 	int r;
 
-	while (!subbuf_next(&l->page, &l->next)) {
-		r = m->more(m->arg, i, &l->page);
+	while (!subbuf_next(&l->subbuf, &l->next)) {
+		r = m->more(m->arg, i, &l->subbuf);
 		if (r != MERGE_SUBBUF) {
-			l->page.at = l->page.end = NULL;
+			l->subbuf.at = l->subbuf.end = NULL;
 			l->none = r == MERGE_NONE;
 			return r;
 		}
-		/* a page without a record leaves its loss to the next */
-		if (l->page.lost)
-			l->lost = l->lost ? add_lost(l->lost, l->page.lost) : l->page.lost;
+		/* the loss of a sub-buffer without a record counts for the next one */
+		if (l->subbuf.lost)
+			l->lost = l->lost ? add_lost(l->lost, l->subbuf.lost) : l->subbuf.lost;
 	}
 	l->has = 1;
 	return MERGE_SUBBUF;
 }
 
-/* Whose turn is it? MERGE_SUBBUF, run and until are set; or as more has it. */
+/*
+ * Find the CPU with the oldest record. Return MERGE_SUBBUF and set run, rival and until; or
+ * return the result of more.
+ */
 static int choose(struct merge *m)
 {
-	const struct merge_lane *first = NULL, *second = NULL;
+	const struct merge_cpu *first = NULL, *second = NULL;
 
 	for (unsigned i = 0; i < m->n; i++) {
-		struct merge_lane *l = &m->lanes[i];
+		struct merge_cpu *l = &m->cpus[i];
 
 		if (l->none)
 			continue;
@@ -58,26 +61,26 @@ static int choose(struct merge *m)
 	}
 	if (!first)
 		return MERGE_NONE;
-	m->run = (unsigned)(first - m->lanes);
-	m->rival = second ? (unsigned)(second - m->lanes) : m->n;
+	m->run = (unsigned)(first - m->cpus);
+	m->rival = second ? (unsigned)(second - m->cpus) : m->n;
 	m->until = second ? second->next.ts : UINT64_MAX;
 	return MERGE_SUBBUF;
 }
 
-HOT const struct record *merge_next(struct merge *m, int64_t *lost)
+const struct record *merge_next(struct merge *m, int64_t *lost)
 {
-	struct merge_lane *l = m->lanes + m->run;
+	struct merge_cpu *l = m->cpus + m->run;
 
-	/* most often it is the turn of the one that had it */
+	/* most often the same CPU is first again */
 	if (m->running && !l->has)
-		l->has = page_plain(&l->page, &l->next) ||
+		l->has = subbuf_next_plain(&l->subbuf, &l->next) ||
 			 (!l->none && look(m, m->run) == MERGE_SUBBUF);
 	if (!m->running || !l->has || l->next.ts > m->until ||
 	    (l->next.ts == m->until && m->run > m->rival)) {
 		m->running = choose(m) == MERGE_SUBBUF;
 		if (!m->running)
 			return NULL;
-		l = m->lanes + m->run;
+		l = m->cpus + m->run;
 	}
 	if (m->gate && !*m->gate)
 		return NULL;

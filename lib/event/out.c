@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* put.c - the output of a decoder: numbers and text as the kernel's printf has them */
+/* out.c - print numbers and text as the kernel's vsprintf does, within a bound */
 
 #include "base/base.h"
 #include "event/event.h"
@@ -19,8 +19,8 @@ void out_char(struct out *o, char c)
 		*o->at++ = c;
 }
 
-/* How many of the first bytes are no control characters. */
-HOT static size_t plain(const char *s, size_t n)
+/* Return the number of bytes in front of the first control character. */
+static size_t plain(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -35,7 +35,7 @@ HOT static size_t plain(const char *s, size_t n)
 	return i;
 }
 
-HOT void out_escaped(struct out *o, const char *s, size_t n, int exact)
+void out_escaped(struct out *o, const char *s, size_t n, int exact)
 {
 	static const char hex[] = "0123456789abcdef";
 	const char *end = s + n;
@@ -69,10 +69,10 @@ const char two_digits[] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-/* The digits of v, ending at end; the first. */
-HOT static inline char *decimal(char *end, uint64_t v)
+/* Write the digits of v in front of end. Return the first digit. */
+static inline char *decimal(char *end, uint64_t v)
 {
-	while (v > UINT32_MAX) { /* the division by a constant of 64 bits is dear */
+	while (v > UINT32_MAX) { /* a division of 64 bits is slow: get below it soon */
 		uint64_t q = v / 100;
 
 		end -= 2;
@@ -94,7 +94,7 @@ HOT static inline char *decimal(char *end, uint64_t v)
 	}
 }
 
-HOT char *decimal_digits(char *p, uint64_t v)
+char *decimal_digits(char *p, uint64_t v)
 {
 	static const uint64_t powers[] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
@@ -108,7 +108,7 @@ HOT char *decimal_digits(char *p, uint64_t v)
 		*p = (char)('0' + v);
 		return p + 1;
 	}
-	/* bits times log10(2): at most one too few */
+	/* the number of digits: bits times log10(2), at most one too few */
 	n = (unsigned)(64 - __builtin_clzll(v)) * 1233 >> 12;
 	p += n + (v >= powers[n]);
 	decimal(p, v);
@@ -145,7 +145,7 @@ static void fill(struct out *o, char c, int n)
 	o->at += len;
 }
 
-/* As the kernel's number(): v has been extended to 64 bits. */
+/* lib/vsprintf.c, number() */
 void out_number(struct out *o, const struct conversion *c, int width, int precision,
 		uint64_t v)
 {
@@ -251,7 +251,7 @@ void out_time(struct out *o, uint64_t ts, int raw)
 		out_number(o, &number, 12, -1, ts);
 		return;
 	}
-	us = (ts + 500) / 1000; /* as the kernel rounds */
+	us = (ts + 500) / 1000; /* the kernel rounds as well */
 	out_number(o, &number, 5, -1, us / 1000000);
 	out_char(o, '.');
 	six_digits(digits, (uint32_t)(us % 1000000));

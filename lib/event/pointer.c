@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * pointer.c - the kernel's %p and what may stand behind it
+ * pointer.c - print the kernel's %p and its extensions, %pS, %pI4 and so on
  *
- * A plain %p is printed as it is. The kernel hashes it, with a key that nobody
- * gets to see, unless options/hash-ptr is off; then the two are the same.
+ * A plain %p is printed as the address itself. The kernel prints a hash instead, with a secret
+ * key, unless options/hash-ptr is off.
  */
 
 #include "event/event.h"
@@ -22,7 +22,7 @@ static void put_text(struct out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
-/* 0x, and at least so many digits */
+/* Write at least that many digits. */
 static void put_padded_hex(struct out *o, uint64_t v, int digits)
 {
 	out_number(o, &(struct conversion){ .letter = 'x', .size = 8, .flags = F_ZERO },
@@ -38,7 +38,7 @@ void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offs
 		evs->symbols = evs->load_symbols(evs->arg);
 		evs->symbols_asked = 1;
 	}
-	/* 2: a return address, in the call before it */
+	/* a return address belongs to the call in front of it */
 	if (!evs->symbols || !symbols_at(evs->symbols, address - (offset == 2), &s)) {
 		put_text(o, "0x");
 		put_padded_hex(o, address, digits ? digits : 1);
@@ -58,7 +58,7 @@ void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offs
 	}
 }
 
-/* ---- addresses of networks ------------------------------------------------- */
+/* ---- network addresses ---- */
 
 static void put_ip4(struct out *o, const unsigned char *a, int zeros, int reversed)
 {
@@ -82,7 +82,7 @@ static void put_ip6(struct out *o, const unsigned char *a, int colons)
 	}
 }
 
-/* The longest run of zeros, the first of several, is "::"; a run of one is not. */
+/* Write the longest run of zero words as "::", the first one of several; not a single word. */
 static void put_ip6_compressed(struct out *o, const unsigned char *a)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -121,12 +121,13 @@ static void put_ip6_compressed(struct out *o, const unsigned char *a)
 	}
 }
 
+/* Is the letter among those behind p? */
 static int has(const struct conversion *c, char letter)
 {
 	return memchr(c->suffix, letter, c->more) != NULL;
 }
 
-/* %pIS: of a struct sockaddr, with what pfsc ask for. */
+/* Write a struct sockaddr (%pIS): p adds the port, f the flow info, s the scope. */
 static void put_sockaddr(struct event_set *evs, struct out *o, const struct conversion *c,
 			 const unsigned char *a, size_t len)
 {
@@ -183,7 +184,7 @@ static void put_ip(struct event_set *evs, struct out *o, const struct conversion
 	}
 }
 
-/* ---- bytes ----------------------------------------------------------------------- */
+/* ---- bytes and bits ---- */
 
 static void put_mac(struct out *o, const struct conversion *c, const unsigned char *a)
 {
@@ -211,6 +212,7 @@ static void put_uuid(struct out *o, const struct conversion *c, const unsigned c
 	}
 }
 
+/* Write up to 64 bytes in hexadecimal (%ph). */
 static void put_some_hex(struct out *o, const struct conversion *c, int width,
 			 const unsigned char *a, size_t len)
 {
@@ -240,7 +242,7 @@ void out_bits(const struct event_set *evs, struct out *o, const unsigned char *a
 	size_t i, n = bits % 32 ? bits % 32 : 32;
 	int first = 1;
 
-	if (bits > len * 8 + 64) /* what lies beyond is not there */
+	if (bits > len * 8 + 64) /* the record has no more bits */
 		bits = len * 8 + 64;
 	if (list) {
 		for (i = 0; i < bits; i++) {
@@ -260,7 +262,7 @@ void out_bits(const struct event_set *evs, struct out *o, const unsigned char *a
 		}
 		return;
 	}
-	for (i = bits; i; i -= n, n = 32) { /* chunks of 32 bits, the first may be less */
+	for (i = bits; i; i -= n, n = 32) { /* 32 bits at a time, the first chunk may be less */
 		uint32_t v = 0;
 
 		if (n > i)
@@ -314,7 +316,7 @@ void out_dump(struct out *o, const char *prefix, size_t prefix_len, int prefix_t
 	}
 }
 
-/* ---- all of them ------------------------------------------------------------------- */
+/* ---- the conversion ---- */
 
 void out_pointer(struct event_set *evs, struct out *o, const struct conversion *c, int width,
 		 uint64_t address, const unsigned char *data, size_t len)
@@ -366,7 +368,7 @@ void out_pointer(struct event_set *evs, struct out *o, const struct conversion *
 		put_padded_hex(o, raw_number(data, (unsigned)len, 0, evs->big), (int)len * 2);
 		return;
 	}
-	if (data) { /* memory of the record's, whose address nobody knows */
+	if (data) { /* a field of the record: its address in the kernel is not known */
 		put_text(o, "(record)");
 		return;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * page.c - the records of a sub-buffer of the ring buffer
+ * subbuf.c - read the records of a sub-buffer
  *
- * A page: a time stamp of 8 bytes, a word of the kernel's long with the length
- * of the data and two flags, then records, each behind a u32 of type and time
- * since the one before.
+ * A sub-buffer begins with a time stamp of 8 bytes and a word, as long as the kernel's long,
+ * with the length of the data and two flags. The records follow. In front of each record is a
+ * u32 with its type and the time since the record before (include/linux/ring_buffer.h).
  */
 
 #include "event/event.h"
@@ -12,16 +12,17 @@
 
 enum {
 	LENGTH_MASK = (1 << 27) - 1,
-	PADDING = 29,           /* its length in the next word; 0 time: to the end */
-	TIME_EXTEND = 30,       /* 27 bits of time, the next word has those above */
-	TIME_STAMP = 31,        /* the same, absolute */
+	PADDING = 29,           /* length in the next word; with time 0: to the end */
+	TIME_EXTEND = 30,       /* 27 bits of time; the next word has the higher bits */
+	TIME_STAMP = 31,        /* the same as an absolute time */
 };
-#define MISSED_EVENTS (1u << 31)        /* before this page */
-#define MISSED_STORED (1u << 30)        /* how many: a long behind the data */
+#define MISSED_EVENTS (1u << 31)        /* before this sub-buffer */
+#define MISSED_STORED (1u << 30)        /* their number is a long behind the data */
 
-/* The top bits of a time, which an absolute stamp of 59 bits lacks. */
+/* The top bits of a time, which are not in a TIME_STAMP: it has 59 bits. */
 #define STAMP_MISSING 0xf800000000000000ull
 
+/* Return the number behind the first key in the text; UINT32_MAX if there is no key. */
 static uint32_t number_behind(const char *text, const char *end, const char *key)
 {
 	size_t n = strlen(key);
@@ -47,7 +48,7 @@ int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len)
 	};
 	if (!commit || !data)
 		return -1;
-	/* the lines' own ends; a text without them finds the next line's */
+	/* a line without a key gets the number of the next line */
 	uint32_t at = number_behind(commit, end, "offset:");
 	uint32_t size = number_behind(commit, end, "size:");
 	uint32_t first = number_behind(data, end, "offset:");
@@ -84,7 +85,6 @@ int subbuf_open(struct subbuf *p, const struct subbuf_format *f, const void *dat
 		return 0;
 	p->lost = LOST_UNKNOWN;
 	if (commit & MISSED_STORED && size - f->data - length >= f->commit_size) {
-		/* a long, and a plausible one */
 		p->lost = (int64_t)raw_number(p->end, f->commit_size, 0, f->big);
 		if (p->lost <= 0)
 			p->lost = LOST_UNKNOWN;
@@ -100,14 +100,14 @@ int subbuf_next(struct subbuf *p, struct record *r)
 		uint32_t word, type, more;
 		uint64_t delta;
 
-		if (page_plain(p, r))
+		if (subbuf_next_plain(p, r))
 			return 1;
 		if (left < 4)
 			break;
 		word = (uint32_t)raw_number(p->at, 4, 0, p->big);
 		type = record_type(word, p->big);
 		delta = record_delta(word, p->big);
-		if (type == PADDING && !delta) { /* no more in this page */
+		if (type == PADDING && !delta) { /* no more records */
 			p->at = p->end;
 			break;
 		}
@@ -131,11 +131,11 @@ int subbuf_next(struct subbuf *p, struct record *r)
 			p->at = data;
 			continue;
 		}
-		/* the length counts its own word */
+		/* the length includes its own word */
 		if ((type && type != PADDING) || more < 4 || more - 4 > left)
 			break;
 		more -= 4;
-		if (type) { /* an event that was taken back; the time is not its */
+		if (type) { /* an event that the kernel discarded; its time does not count */
 			p->at = data + more;
 			continue;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* symbols.c - kallsyms: which symbol an address is in */
+/* symbols.c - find the symbol of an address in kallsyms */
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -8,15 +8,16 @@
 
 struct line_of {
 	uint64_t address;
-	uint32_t at;            /* its line in text */
+	uint32_t at;            /* offset of its line in text */
 };
 
 struct symbols {
 	char *text;
 	struct line_of *v;
 	size_t n;
-	uint64_t text_from, text_to, text_end, init_from, init_to; /* of the kernel itself */
-	/* the last answers, by the address */
+	/* bounds of the kernel image, without modules */
+	uint64_t text_from, text_to, text_end, init_from, init_to;
+	/* the last results, by address */
 	struct symbol cache[256];
 	uint64_t cached[256];
 };
@@ -25,12 +26,12 @@ static int by_address(const void *a, const void *b)
 {
 	const struct line_of *x = a, *y = b;
 
-	/* of several at one address the first one counts */
+	/* of several symbols at one address the first in the file counts */
 	return x->address != y->address ? x->address < y->address ? -1 : 1
 	       : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Its name and length, in a line "ADDRESS T NAME\t[MODULE]". */
+/* Find name and module in a line "ADDRESS T NAME\t[MODULE]". Return the name. */
 static const char *name_of(const char *line, uint32_t *len, const char **module,
 			   uint32_t *mlen)
 {
@@ -47,7 +48,7 @@ static const char *name_of(const char *line, uint32_t *len, const char **module,
 	return s;
 }
 
-/* Is that line's symbol one of those that the kernel itself lies between? */
+/* Note the address if the line's symbol is a bound of the kernel image. */
 static void bounds(struct symbols *t, uint64_t address, const char *line)
 {
 	static const char *const names[] = { "_stext", "_end", "_etext", "_sinittext",
@@ -72,7 +73,7 @@ struct symbols *symbols_parse(char *text, size_t len)
 	int sorted = 1;
 	char *next;
 
-	/* "0 T n" at least: a file may have 32 MB of empty lines */
+	/* a line is "0 T n" at least: count no others, as a file may have 32 MB of empty lines */
 	for (const char *p = text, *end; (end = memchr(p, '\n', len - (size_t)(p - text)));
 	     p = end + 1)
 		lines += end - p >= 5;
@@ -91,15 +92,15 @@ struct symbols *symbols_parse(char *text, size_t len)
 
 		*next = '\0';
 		address = text_hex(&end, next);
-		/* " T n" at least */
 		if (end == p || *end != ' ' || !end[1] || end[2] != ' ' || !end[3])
 			continue;
-		if (end[3] == '_' && end[4] != '_') /* thousands have two */
+		/* thousands of names begin with two underscores: skip them */
+		if (end[3] == '_' && end[4] != '_')
 			bounds(t, address, p);
 		sorted &= !t->n || address >= t->v[t->n - 1].address;
 		t->v[t->n++] = (struct line_of){ address, (uint32_t)(p - text) };
 	}
-	if (!t->text_to) /* without CONFIG_KALLSYMS_ALL it knows of no data */
+	if (!t->text_to) /* without CONFIG_KALLSYMS_ALL there is no _end */
 		t->text_to = t->text_end;
 	if (!sorted)
 		qsort(t->v, t->n, sizeof(*t->v), by_address);
@@ -117,11 +118,12 @@ void symbols_free(struct symbols *t)
 	free(t);
 }
 
+/* Find the symbol of an address. Return 1, or 0 if there is none. */
 static int look_up(const struct symbols *t, uint64_t address, struct symbol *s)
 {
 	size_t low = 0, high = t->n, next;
 
-	while (low < high) { /* the first that is above */
+	while (low < high) { /* find the first symbol above the address */
 		size_t mid = low + (high - low) / 2;
 
 		if (t->v[mid].address > address)
@@ -137,7 +139,7 @@ static int look_up(const struct symbols *t, uint64_t address, struct symbol *s)
 	s->address = t->v[low].address;
 	s->name = name_of(t->text + t->v[low].at, &s->len, &s->module, &s->mlen);
 	s->size = (next < t->n ? t->v[next].address : t->text_to) - s->address;
-	if (s->module) /* where the last of a module ends, nobody tells */
+	if (s->module) /* the end of the last symbol of a module is not known */
 		return address - s->address < 1 << 20;
 	return !t->text_to || (address >= t->text_from && address < t->text_to) ||
 	       (address >= t->init_from && address < t->init_to);

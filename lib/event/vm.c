@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * run.c - the machine that a compiled print fmt runs on
+ * vm.c - run the bytecode of a print fmt
  *
- * Bounds: what is read from the record is checked where its offset becomes
- * known, what is written by whoever writes it; a stack deep enough and jumps
- * that only go forward are the compiler's promise.
+ * In this file, each part uses those above it:
+ *	numbers with names, arrays, and regions of the record
+ *	the fields of an event whose print fmt is not supported
+ *	texts that only events of ftrace have
+ *	vm_execute: the instructions that few records have
+ *	run: the instructions that most records are made of
+ *
+ * Bounds: an instruction checks an offset against the record when it reads; each function that
+ * writes checks the room of the output. The compiler ensures that the stack is large enough
+ * and that jumps only go forward.
  */
 
 #include "base/base.h"
 #include "event/event.h"
 #include "event/vm.h"
 
-static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below);
+/* ---- numbers with names, arrays, and regions of the record ---- */
 
-/* ---- the steps that few records take, or that take long anyway ---- */
-
+/* Return the memory of a region and set *len; 0 bytes if it is outside of the record. */
 static const unsigned char *vm_memory(const struct vm *m, uint64_t where, size_t *len)
 {
 	uint32_t at = (uint32_t)where, n = (uint32_t)(where >> 32);
@@ -27,20 +33,21 @@ static const unsigned char *vm_memory(const struct vm *m, uint64_t where, size_t
 	return m->r->data + at;
 }
 
-/* What was written from start on. */
+/* Keep the text from start to here as that of the instruction for the value. */
 static void remember(struct vm *m, const struct vm_insn *s, uint64_t v, const char *start)
 {
 	struct vm_memo *memo = vm_memo(m->evs, s, v);
 	size_t len = (size_t)(m->o.at - start);
 
-	if (len > sizeof(memo->text) || !out_room(&m->o)) /* it may be cut */
+	if (len > sizeof(memo->text) || !out_room(&m->o)) /* the text may be cut */
 		return;
-	memo->step = s;
+	memo->insn = s;
 	memo->value = v;
 	memo->len = (uint8_t)len;
 	memcpy(memo->text, start, len);
 }
 
+/* Print the names of the bits in v, and the rest as a number. */
 static void put_flags(struct vm *m, const struct vm_insn *s, uint64_t v)
 {
 	const struct vm_table *t = &m->p->tables[s->n];
@@ -67,6 +74,7 @@ static void put_flags(struct vm *m, const struct vm_insn *s, uint64_t v)
 	}
 }
 
+/* Print the name of v, or v as a number. */
 static void put_symbolic(struct vm *m, const struct vm_insn *s, uint64_t v)
 {
 	const struct vm_table *t = &m->p->tables[s->n];
@@ -76,7 +84,7 @@ static void put_symbolic(struct vm *m, const struct vm_insn *s, uint64_t v)
 		const struct vm_name *name = &m->p->names[t->first + i];
 
 		if (v == vm_extend(name->value, s->size, 0)) {
-			/* an empty name counts as none */
+			/* the kernel prints the number instead of an empty name */
 			if (!name->len)
 				break;
 			out_text(&m->o, m->p->text + name->text, name->len);
@@ -87,7 +95,7 @@ static void put_symbolic(struct vm *m, const struct vm_insn *s, uint64_t v)
 	out_hex(&m->o, v);
 }
 
-/* The names of a number, not yet known. */
+/* Print the names of a number and keep them. */
 static void put_names(struct vm *m, const struct vm_insn *s, uint64_t v)
 {
 	const char *start = m->o.at;
@@ -99,6 +107,7 @@ static void put_names(struct vm *m, const struct vm_insn *s, uint64_t v)
 	remember(m, s, v, start);
 }
 
+/* Print the bytes of a region in hexadecimal with a character between them. */
 static void vm_print_hex(struct vm *m, uint64_t where, char between)
 {
 	size_t len;
@@ -113,7 +122,7 @@ static void vm_print_hex(struct vm *m, uint64_t where, char between)
 	}
 }
 
-/* {0x1,0x2}: count elements of the region, of size bytes. */
+/* Print count elements of size bytes of a region: {0x1,0x2} */
 static void put_array(struct vm *m, uint64_t where, uint64_t count, uint64_t size)
 {
 	size_t len;
@@ -141,7 +150,7 @@ static void put_array(struct vm *m, uint64_t where, uint64_t count, uint64_t siz
 	out_char(&m->o, '}');
 }
 
-/* ---- a record whose print fmt is not understood -------------------------------- */
+/* ---- the fields of an event whose print fmt is not supported ---- */
 
 static void put_value(struct vm *m, const struct field *f)
 {
@@ -189,8 +198,9 @@ static void put_fields(struct vm *m)
 	}
 }
 
+/* Print a number, or a character with controls escaped. */
 static void vm_print_number(struct vm *m, const struct conversion *c, int width, int precision,
-		     uint64_t v)
+			    uint64_t v)
 {
 	char *start = m->o.at, byte = (char)v;
 
@@ -202,13 +212,240 @@ static void vm_print_number(struct vm *m, const struct conversion *c, int width,
 	out_padded(&m->o, start, c->flags & F_LEFT, width, -1);
 }
 
-/* ---- the steps ------------------------------------------------------------------ */
+/* ---- texts that only events of ftrace have ---- */
 
+/* Print " <00...ADDRESS>". */
+static void put_address(struct vm *m, uint64_t ip)
+{
+	static const struct conversion number = { .letter = 'x', .size = 8, .flags = F_ZERO };
+
+	out_text(&m->o, " <", 2);
+	out_number(&m->o, &number, 2 * m->evs->long_size, -1, ip);
+	out_char(&m->o, '>');
+}
+
+/* Print an address as the kernel does (kernel/trace/trace_output.c, seq_print_ip_sym). */
+static void put_ip(struct vm *m, uint64_t ip)
+{
+	if (!ip) {
+		out_char(&m->o, '0');
+		return;
+	}
+	out_symbol(m->evs, &m->o, ip, m->evs->sym_offset, m->evs->sym_offset, 8);
+	if (m->evs->sym_addr)
+		put_address(m, ip);
+}
+
+/* Print the lines of a kernel's or a user stack. */
+static void put_stack(struct vm *m, uint64_t where, int user)
+{
+	uint32_t at = (uint32_t)where, len = (uint32_t)(where >> 32);
+	const unsigned char *s = m->r->data + at;
+	unsigned size = (unsigned)m->evs->long_size;
+	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX;
+
+	if (at > m->r->len)
+		return;
+	/* a kernel stack goes to the end of the record, whatever the format says */
+	if (!user || len > m->r->len - at)
+		len = m->r->len - at;
+	for (; len >= size; s += size, len -= size) {
+		uint64_t ip = raw_number(s, size, 0, m->evs->big);
+
+		if (user ? !ip : ip == last)
+			break;
+		out_text(&m->o, " => ", 4);
+		if (user)
+			put_address(m, ip);
+		else if (ip == INT32_MAX)
+			out_text(&m->o, "[FTRACE TRAMPOLINE]", 19);
+		else
+			put_ip(m, ip);
+		out_char(&m->o, '\n');
+	}
+}
+
+/*
+ * Print a trace_printk. The kernel packs its arguments (lib/vsprintf.c, vbin_printf): a number
+ * is aligned to its size, at least 4; a string is in place.
+ */
+static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
+{
+	const char *f = event_string_at(m->evs, format), *end;
+	size_t len, at = 0;
+	const unsigned char *s = vm_memory(m, where, &len);
+
+	if (!f) {
+		out_text(&m->o, "0x", 2);
+		out_hex(&m->o, format);
+		out_char(&m->o, '\n');
+		return;
+	}
+	for (end = f + strlen(f); f < end;) {
+		struct conversion c;
+		uint64_t v[3] = { 0 };
+		int width, precision, n = 0;
+		unsigned size;
+
+		if (*f != '%') {
+			out_char(&m->o, *f++);
+			continue;
+		}
+		f = conversion_parse(&c, f + 1, end, m->evs->long_size);
+		if (c.letter == '%') {
+			out_char(&m->o, '%');
+			continue;
+		}
+		n = !!(c.flags & F_STAR) + !!(c.flags & F_STAR_PRECISION);
+		if (c.letter == 's') {
+			size = 0;
+		} else {
+			v[n++] = 0;
+			size = c.size == 8 ? 8 : 4;
+		}
+		for (int i = 0; i < n; i++) {
+			unsigned one = i < n - (size != 0) ? 4 : size;
+
+			at = (at + one - 1) & ~(size_t)(one - 1);
+			if (at > len || one > len - at)
+				return;
+			v[i] = raw_number(s + at, one, 1, m->evs->big);
+			at += one;
+		}
+		n = 0;
+		width = c.flags & F_STAR ? (int)v[n++] : c.width;
+		precision = c.flags & F_STAR_PRECISION ? (int)v[n++] : c.precision;
+		if (c.letter == 's') {
+			char *start = m->o.at;
+			size_t text = strnlen((const char *)s + at, len - at);
+
+			out_escaped(&m->o, (const char *)s + at, text, m->evs->exact);
+			out_padded(&m->o, start, c.flags, width, precision);
+			at += text + (text < len - at);
+		} else if (c.letter == 'p') {
+			out_pointer(m->evs, &m->o, &c, width, v[n], NULL, 0);
+		} else {
+			vm_print_number(m, &c, width, precision, v[n]);
+		}
+	}
+}
+
+/*
+ * Print the bytes that a system call read from user space, as many as the kernel kept of
+ * length: "(61:0a) "a.""
+ */
+static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
+{
+	int cut = (int)(where >> 32) < (int)length, printable = 0;
+	size_t len;
+	const unsigned char *s = vm_memory(m, where, &len);
+
+	out_char(&m->o, '(');
+	vm_print_hex(m, where, ':');
+	if (cut)
+		out_text(&m->o, ", ...", 5);
+	out_char(&m->o, ')');
+	for (size_t i = 0; i < len; i++)
+		printable |= s[i] >= ' ' && s[i] < 127;
+	if (!printable)
+		return;
+	out_text(&m->o, " \"", 2);
+	for (size_t i = 0; i < len; i++)
+		out_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
+	out_text(&m->o, "\"...", cut ? 4 : 1);
+}
+
+/* End the line of an event whose text should have ended with a newline but does not. */
+static void end_line(struct vm *m)
+{
+	if (!m->evs->exact && m->o.at[-1] != '\n')
+		out_char(&m->o, '\n');
+}
+
+/*
+ * Print the text of a mark (trace_marker). Its last newline ends the line; the newlines before
+ * it are part of the text (kernel/trace/trace.c, tracing_mark_write).
+ */
+static void put_mark(struct vm *m, uint64_t where)
+{
+	size_t len, n;
+	const char *s = (const char *)vm_memory(m, where, &len);
+
+	n = strnlen(s, len);
+	if (!m->evs->exact && n && s[n - 1] == '\n')
+		n--;
+	out_escaped(&m->o, s, n, m->evs->exact);
+	end_line(m);
+}
+
+/* Execute OP_BUILTIN; below is the second argument. */
+static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
+{
+	static const struct conversion octal = { .letter = 'o', .size = 4,
+						 .flags = F_HAS_PRECISION };
+	const unsigned char *data;
+	size_t len;
+
+	switch (which) {
+	case BUILTIN_IP:
+		put_ip(m, v);
+		break;
+	case BUILTIN_PROBE:
+		out_symbol(m->evs, &m->o, v, 1, 1, 0);
+		break;
+	case BUILTIN_PROBE_BARE:
+		out_symbol(m->evs, &m->o, v, 0, 1, 0);
+		break;
+	case BUILTIN_BYTES:
+		vm_memory(m, v, &len);
+		if (len)
+			out_char(&m->o, ' ');
+		vm_print_hex(m, v, ' ');
+		break;
+	case BUILTIN_STACK:
+	case BUILTIN_USER_STACK:
+		put_stack(m, v, which == BUILTIN_USER_STACK);
+		break;
+	case BUILTIN_QUOTED: /* kernel/trace/trace_probe.c, print_type_string */
+	case BUILTIN_WORD:
+		data = vm_memory(m, v, &len);
+		if (!len && which == BUILTIN_QUOTED) {
+			out_text(&m->o, "(fault)", 7);
+			break;
+		}
+		out_char(&m->o, '"');
+		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
+			    m->evs->exact);
+		out_char(&m->o, '"');
+		break;
+	case BUILTIN_TIME:
+		out_time(&m->o, m->r->ts - v, m->raw_clock);
+		break;
+	case BUILTIN_BPRINT:
+		put_bprint(m, below, v);
+		end_line(m);
+		break;
+	case BUILTIN_TEXT:
+		put_mark(m, v);
+		break;
+	case BUILTIN_MODE:
+		out_text(&m->o, ", mode: 0", 9);
+		out_number(&m->o, &octal, -1, 3, v);
+		break;
+	case BUILTIN_BUFFER:
+		put_buffer(m, below, v);
+		break;
+	}
+}
+
+/* ---- vm_execute: the instructions that few records have ---- */
+
+/* Execute OP_POINTER. */
 static void pointer(struct vm *m, const struct vm_insn *s, const struct conversion *c,
 		    int width, uint64_t v)
 {
 	size_t len = 0;
-	const unsigned char *data = s->what ? NULL : vm_memory(m, v, &len);
+	const unsigned char *data = s->arg ? NULL : vm_memory(m, v, &len);
 	const char *start = m->o.at;
 
 	out_pointer(m->evs, &m->o, c, width, v, data, len);
@@ -216,7 +453,7 @@ static void pointer(struct vm *m, const struct vm_insn *s, const struct conversi
 		remember(m, s, v, start);
 }
 
-/* The string at an address of the kernel's. */
+/* Print the string at an address in the kernel. */
 static void put_pointed(struct vm *m, uint64_t v)
 {
 	const char *text = event_string_at(m->evs, v);
@@ -225,13 +462,14 @@ static void put_pointed(struct vm *m, uint64_t v)
 		out_escaped(&m->o, text, strlen(text), m->evs->exact);
 	} else if (!v) {
 		out_text(&m->o, "(null)", 6);
-	} else { /* in its memory, which we do not have */
+	} else { /* in the kernel's memory, which is not part of the trace */
 		out_text(&m->o, "(0x", 3);
 		out_hex(&m->o, v);
 		out_char(&m->o, ')');
 	}
 }
 
+/* Execute OP_DUMP with its six arguments. */
 static void dump(struct vm *m, const struct vm_insn *s, const uint64_t *v)
 {
 	size_t len;
@@ -241,7 +479,8 @@ static void dump(struct vm *m, const struct vm_insn *s, const uint64_t *v)
 		 v[4] < len ? (size_t)v[4] : len, v[5] != 0, m->evs->big);
 }
 
-static uint64_t *vm_step(struct vm *m, const struct vm_insn *s, uint64_t *top)
+/* Execute an instruction that run does not. Return the new top of the stack. */
+static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t *top)
 {
 	const char *text = m->p->text + s->text;
 	const struct conversion *c;
@@ -250,14 +489,14 @@ static uint64_t *vm_step(struct vm *m, const struct vm_insn *s, uint64_t *top)
 	const unsigned char *data;
 	uint64_t v;
 
-	if (s->op != OP_FLAGS && s->op != OP_DUMP) /* theirs stands between */
+	if (s->op != OP_FLAGS && s->op != OP_DUMP) /* their text is a delimiter or a prefix */
 		out_text(&m->o, text, s->len);
 	switch ((enum op)s->op) {
 	case OP_REGION:
 		*++top = vm_region(s->n, (uint32_t)s->k);
 		break;
 	case OP_LOCATE:
-		*++top = vm_locate(m->evs, m->r, s->n, s->what);
+		*++top = vm_locate(m->evs, m->r, s->n, s->arg);
 		break;
 	case OP_LENGTH:
 		*top >>= 32;
@@ -275,7 +514,7 @@ static uint64_t *vm_step(struct vm *m, const struct vm_insn *s, uint64_t *top)
 		top[-1] = v;
 		break;
 	case OP_SELECT:
-		if (s->what) { /* a region cut to a length */
+		if (s->arg) { /* cut a region to a length */
 			top--;
 			if (top[1] < top[0] >> 32)
 				*top = vm_region((uint32_t)*top, (uint32_t)top[1]);
@@ -345,235 +584,19 @@ static uint64_t *vm_step(struct vm *m, const struct vm_insn *s, uint64_t *top)
 	case OP_FIELDS:
 		put_fields(m);
 		break;
-	default: /* run's own */
+	default: /* run executes the others */
 		break;
 	}
 	return top;
 }
 
-/* ---- what only the text of the kernel's own entries has: addresses with sym ---- */
-
-/* " <00...ADDRESS>" */
-static void put_address(struct vm *m, uint64_t ip)
-{
-	static const struct conversion number = { .letter = 'x', .size = 8, .flags = F_ZERO };
-
-	out_text(&m->o, " <", 2);
-	out_number(&m->o, &number, 2 * m->evs->long_size, -1, ip);
-	out_char(&m->o, '>');
-}
-
-/* seq_print_ip_sym */
-static void put_ip(struct vm *m, uint64_t ip)
-{
-	if (!ip) {
-		out_char(&m->o, '0');
-		return;
-	}
-	out_symbol(m->evs, &m->o, ip, m->evs->sym_offset, m->evs->sym_offset, 8);
-	if (m->evs->sym_addr)
-		put_address(m, ip);
-}
-
-static void put_stack(struct vm *m, uint64_t where, int user)
-{
-	uint32_t at = (uint32_t)where, len = (uint32_t)(where >> 32);
-	const unsigned char *s = m->r->data + at;
-	unsigned size = (unsigned)m->evs->long_size;
-	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX;
-
-	if (at > m->r->len)
-		return;
-	/* a kernel's goes to the end of the record, whatever the format says */
-	if (!user || len > m->r->len - at)
-		len = m->r->len - at;
-	for (; len >= size; s += size, len -= size) {
-		uint64_t ip = raw_number(s, size, 0, m->evs->big);
-
-		if (user ? !ip : ip == last)
-			break;
-		out_text(&m->o, " => ", 4);
-		if (user)
-			put_address(m, ip);
-		else if (ip == INT32_MAX)
-			out_text(&m->o, "[FTRACE TRAMPOLINE]", 19);
-		else
-			put_ip(m, ip);
-		out_char(&m->o, '\n');
-	}
-}
+/* ---- run: the instructions that most records are made of ---- */
 
 /*
- * vbin_printf's packing of a trace_printk's arguments: numbers aligned to their
- * size, at least 4; strings in place.
+ * Write text of a program, behind which TEXT_SLACK more bytes can be read. Return the end of
+ * the text.
  */
-static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
-{
-	const char *f = event_string_at(m->evs, format), *end;
-	size_t len, at = 0;
-	const unsigned char *s = vm_memory(m, where, &len);
-
-	if (!f) {
-		out_text(&m->o, "0x", 2);
-		out_hex(&m->o, format);
-		out_char(&m->o, '\n');
-		return;
-	}
-	for (end = f + strlen(f); f < end;) {
-		struct conversion c;
-		uint64_t v[3] = { 0 };
-		int width, precision, n = 0;
-		unsigned size;
-
-		if (*f != '%') {
-			out_char(&m->o, *f++);
-			continue;
-		}
-		f = conversion_parse(&c, f + 1, end, m->evs->long_size);
-		if (c.letter == '%') {
-			out_char(&m->o, '%');
-			continue;
-		}
-		n = !!(c.flags & F_STAR) + !!(c.flags & F_STAR_PRECISION);
-		if (c.letter == 's') {
-			size = 0;
-		} else {
-			v[n++] = 0;
-			size = c.size == 8 ? 8 : 4;
-		}
-		for (int i = 0; i < n; i++) {
-			unsigned one = i < n - (size != 0) ? 4 : size;
-
-			at = (at + one - 1) & ~(size_t)(one - 1);
-			if (at > len || one > len - at)
-				return;
-			v[i] = raw_number(s + at, one, 1, m->evs->big);
-			at += one;
-		}
-		n = 0;
-		width = c.flags & F_STAR ? (int)v[n++] : c.width;
-		precision = c.flags & F_STAR_PRECISION ? (int)v[n++] : c.precision;
-		if (c.letter == 's') {
-			char *start = m->o.at;
-			size_t text = strnlen((const char *)s + at, len - at);
-
-			out_escaped(&m->o, (const char *)s + at, text, m->evs->exact);
-			out_padded(&m->o, start, c.flags, width, precision);
-			at += text + (text < len - at);
-		} else if (c.letter == 'p') {
-			out_pointer(m->evs, &m->o, &c, width, v[n], NULL, 0);
-		} else {
-			vm_print_number(m, &c, width, precision, v[n]);
-		}
-	}
-}
-
-/* The bytes that a call read, as many as were kept of length: "(61:0a) "a."" */
-static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
-{
-	int cut = (int)(where >> 32) < (int)length, printable = 0;
-	size_t len;
-	const unsigned char *s = vm_memory(m, where, &len);
-
-	out_char(&m->o, '(');
-	vm_print_hex(m, where, ':');
-	if (cut)
-		out_text(&m->o, ", ...", 5);
-	out_char(&m->o, ')');
-	for (size_t i = 0; i < len; i++)
-		printable |= s[i] >= ' ' && s[i] < 127;
-	if (!printable)
-		return;
-	out_text(&m->o, " \"", 2);
-	for (size_t i = 0; i < len; i++)
-		out_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
-	out_text(&m->o, "\"...", cut ? 4 : 1);
-}
-
-/* End the line of an event whose text has to bring its own newline and does not. */
-static void end_line(struct vm *m)
-{
-	if (!m->evs->exact && m->o.at[-1] != '\n')
-		out_char(&m->o, '\n');
-}
-
-/*
- * Write the text of a mark. Its last newline ends the line, those before it came
- * from whoever wrote the mark (kernel/trace/trace.c, tracing_mark_write).
- */
-static void put_mark(struct vm *m, uint64_t where)
-{
-	size_t len, n;
-	const char *s = (const char *)vm_memory(m, where, &len);
-
-	n = strnlen(s, len);
-	if (!m->evs->exact && n && s[n - 1] == '\n')
-		n--;
-	out_escaped(&m->o, s, n, m->evs->exact);
-	end_line(m);
-}
-
-static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
-{
-	static const struct conversion octal = { .letter = 'o', .size = 4,
-						 .flags = F_HAS_PRECISION };
-	const unsigned char *data;
-	size_t len;
-
-	switch (which) {
-	case BUILTIN_IP:
-		put_ip(m, v);
-		break;
-	case BUILTIN_PROBE:
-		out_symbol(m->evs, &m->o, v, 1, 1, 0);
-		break;
-	case BUILTIN_PROBE_BARE:
-		out_symbol(m->evs, &m->o, v, 0, 1, 0);
-		break;
-	case BUILTIN_BYTES:
-		vm_memory(m, v, &len);
-		if (len)
-			out_char(&m->o, ' ');
-		vm_print_hex(m, v, ' ');
-		break;
-	case BUILTIN_STACK:
-	case BUILTIN_USER_STACK:
-		put_stack(m, v, which == BUILTIN_USER_STACK);
-		break;
-	case BUILTIN_QUOTED: /* trace_probe.c, print_type_string */
-	case BUILTIN_WORD:
-		data = vm_memory(m, v, &len);
-		if (!len && which == BUILTIN_QUOTED) {
-			out_text(&m->o, "(fault)", 7);
-			break;
-		}
-		out_char(&m->o, '"');
-		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
-			    m->evs->exact);
-		out_char(&m->o, '"');
-		break;
-	case BUILTIN_TIME:
-		out_time(&m->o, m->r->ts - v, m->raw_clock);
-		break;
-	case BUILTIN_BPRINT:
-		put_bprint(m, below, v);
-		end_line(m);
-		break;
-	case BUILTIN_TEXT:
-		put_mark(m, v);
-		break;
-	case BUILTIN_MODE:
-		out_text(&m->o, ", mode: 0", 9);
-		out_number(&m->o, &octal, -1, 3, v);
-		break;
-	case BUILTIN_BUFFER:
-		put_buffer(m, below, v);
-		break;
-	}
-}
-
-/* A program's text, behind which there is more to read; behind what it takes. */
-HOT static inline char *text_to(char *at, char *end, const char *s, size_t n)
+static inline char *text_to(char *at, char *end, const char *s, size_t n)
 {
 	struct out o = { at, end };
 
@@ -585,9 +608,9 @@ HOT static inline char *text_to(char *at, char *end, const char *s, size_t n)
 	return o.at;
 }
 
-/* Write a string of the record, up to its NUL, as out_escaped does. */
-HOT static inline char *string_to(char *at, char *end, const struct event_set *evs,
-				  const struct record *r, uint64_t where)
+/* Write a region of the record up to its NUL, as out_escaped does. Return the end. */
+static inline char *string_to(char *at, char *end, const struct event_set *evs,
+			      const struct record *r, uint64_t where)
 {
 	uint32_t from = (uint32_t)where, n = (uint32_t)(where >> 32);
 	const unsigned char *s = r->data + from;
@@ -617,16 +640,16 @@ HOT static inline char *string_to(char *at, char *end, const struct event_set *e
 	return o.at;
 }
 
-/* As number_at, of the few that end within the first eight bytes: kept out of its way. */
+/* As number_at, for the few numbers that end within the first eight bytes. */
 static uint64_t common_number(const struct record *r, const struct vm_insn *s, int is_signed,
 			      int big)
 {
 	return raw_number(r->data + s->n - s->size, s->size, is_signed, big);
 }
 
-/* The number of size bytes that ends at s->n; of one behind the record 0. */
-HOT static inline uint64_t number_at(const struct record *r, const struct vm_insn *s,
-				     int is_signed, int big)
+/* Return the number of size bytes that ends at s->n; 0 if it is outside of the record. */
+static inline uint64_t number_at(const struct record *r, const struct vm_insn *s,
+				 int is_signed, int big)
 {
 	unsigned shift = 64 - 8u * s->size;
 	uint64_t v;
@@ -635,19 +658,20 @@ HOT static inline uint64_t number_at(const struct record *r, const struct vm_ins
 		return 0;
 	if (s->n < 8)
 		return common_number(r, s, is_signed, big);
-	/* with what lies in front of it: the header at least, of all but common_type */
+	/* read eight bytes at once: the header is in front of all fields */
 	v = raw_number(r->data + s->n - 8, 8, 0, big);
 	v = big ? v << shift : v;
 	return is_signed ? (uint64_t)((int64_t)v >> shift) : v >> shift;
 }
 
-/* As OP_NUMBER and OP_ARGUMENT have it, where there is room for NUMBER; behind it. */
+/* The room that number_digits and argument_digits need, in bytes. */
 enum { NUMBER = DIGITS + 2 };
 
-HOT static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
-				      int long_size)
+/* Write the number of an OP_NUMBER. Return its end. */
+static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
+				  int long_size)
 {
-	switch (s->what) {
+	switch (s->arg) {
 	case 'x':
 		return hex_digits(p, v);
 	case 'p':
@@ -666,17 +690,19 @@ HOT static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t
 	return decimal_digits(p, v);
 }
 
-HOT static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v)
+/* Write the number of an OP_ARGUMENT. Return its end. */
+static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v)
 {
-	if (v >= 10 && !s->what) {
+	if (v >= 10 && !s->arg) {
 		memcpy(p, "0x", 2);
 		p += 2;
 	}
 	return hex_digits(p, v);
 }
 
-/* The same of a number where there may be less room. */
-static char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v, int long_size)
+/* Write the number of either in less room; it may be cut. */
+static COLD char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v,
+			     int long_size)
 {
 	struct out o = { at, end };
 	char digits[NUMBER];
@@ -687,19 +713,19 @@ static char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v
 	return o.at;
 }
 
-/* The steps that most records are made of; at and end stay in registers here. */
-HOT static char *run(struct vm *m, char *at, char *const end)
+/* Run a program from at to end, which stay in registers here. Return the end of the text. */
+static char *run(struct vm *m, char *at, char *const end)
 {
-	const struct vm_insn *const steps = m->p->steps;
+	const struct vm_insn *const insns = m->p->insns;
 	const char *const texts = m->p->text;
 	const struct record *const r = m->r;
 	const int big = m->evs->big;
 	char *p;
-	uint64_t *top = m->stack; /* the slot below the first: never used */
+	uint64_t *top = m->stack; /* stack[0] is never used */
 	const struct vm_memo *memo;
 	uint64_t v;
 
-	for (const struct vm_insn *s = steps;; s++) {
+	for (const struct vm_insn *s = insns;; s++) {
 		if (s->op <= OP_LOC)
 			at = text_to(at, end, texts + s->text, s->len);
 		switch ((enum op)s->op) {
@@ -720,7 +746,7 @@ HOT static char *run(struct vm *m, char *at, char *const end)
 		case OP_HERE:
 		case OP_LOC:
 			v = s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k)
-					     : vm_locate(m->evs, r, s->n, s->what);
+					     : vm_locate(m->evs, r, s->n, s->arg);
 			at = string_to(at, end, m->evs, r, v);
 			continue;
 		case OP_CONST:
@@ -730,16 +756,16 @@ HOT static char *run(struct vm *m, char *at, char *const end)
 			*++top = number_at(r, s, s->is_signed, big);
 			continue;
 		case OP_BINARY_K:
-			*top = vm_calculate((enum operator)s->what, *top, s->k, s->size,
+			*top = vm_calculate((enum operator)s->arg, *top, s->k, s->size,
 					    s->is_signed);
 			continue;
 		case OP_BINARY:
 			top--;
-			*top = vm_calculate((enum operator)s->what, top[0], top[1], s->size,
+			*top = vm_calculate((enum operator)s->arg, top[0], top[1], s->size,
 					    s->is_signed);
 			continue;
 		case OP_UNARY:
-			*top = vm_calculate((enum operator)s->what, *top, 0, s->size,
+			*top = vm_calculate((enum operator)s->arg, *top, 0, s->size,
 					    s->is_signed);
 			continue;
 		case OP_EXTEND:
@@ -750,13 +776,13 @@ HOT static char *run(struct vm *m, char *at, char *const end)
 				continue;
 			/* fallthrough */
 		case OP_JUMP:
-			s = steps + s->n - 1;
+			s = insns + s->n - 1;
 			continue;
 		case OP_POINTER:
 		case OP_FLAGS:
-		case OP_SYMBOLIC: /* what it wrote for that value before */
+		case OP_SYMBOLIC: /* take the text that it wrote for this value before */
 			memo = vm_memo(m->evs, s, *top);
-			if (memo->step != s || memo->value != *top)
+			if (memo->insn != s || memo->value != *top)
 				break;
 			p = s->op == OP_POINTER ? text_to(at, end, texts + s->text, s->len) : at;
 			if ((size_t)(end - p) < sizeof(memo->text))
@@ -769,13 +795,13 @@ HOT static char *run(struct vm *m, char *at, char *const end)
 			break;
 		}
 		m->o.at = at;
-		top = vm_step(m, s, top);
+		top = vm_execute(m, s, top);
 		at = m->o.at;
 	}
 }
 
-static char *unknown_type(const struct event_set *evs, const struct record *r, char *at,
-			  char *end)
+static COLD char *unknown_type(const struct event_set *evs, const struct record *r, char *at,
+			       char *end)
 {
 	struct out o = { at, end };
 
@@ -785,8 +811,8 @@ static char *unknown_type(const struct event_set *evs, const struct record *r, c
 	return o.at;
 }
 
-HOT char *vm_run(struct event_set *evs, const struct record *r, int raw_clock, char *at,
-		 char *end)
+char *vm_run(struct event_set *evs, const struct record *r, int raw_clock, char *at,
+	     char *end)
 {
 	struct event *e = event_of(evs, r);
 	struct vm m;

@@ -1,61 +1,64 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * run.h - what the compiler of print fmts and its interpreter share
+ * vm.h - the bytecode of a print fmt: shared by its compiler and its interpreter
  *
- * A program is a list of steps for a machine with a small stack of 64-bit
- * numbers and one output. Text is never a value: what C has as a string, the
- * step that makes it writes out, and a ternary between strings is a jump.
- * Memory of a record is a number too, offset and length (a region): it is
- * checked against the record when it is made, so that what reads from it later
- * need not know the record's end.
+ * The VM has a small stack of 64-bit numbers and one output. Text is never a value: the
+ * instruction that makes a string writes it at once, and a ternary between strings is a jump.
+ * A string or an array in the record is a number too: a region, with its offset and length.
+ * An instruction that reads a region checks it against the record.
  */
 #ifndef EVENT_VM_H
 #define EVENT_VM_H
 
 #include "event/event.h"
 
+/* Few records reach such a function: GCC makes it small and keeps it out of the fast path. */
+#define COLD __attribute__((cold, noinline))
+
 enum op {
-	/* all up to OP_LOC begin with text */
+	/* all up to OP_LOC write their text first */
 	OP_END,                 /* the text at the end, newline included */
 	OP_TEXT,                /* text only */
 	OP_NUMBER,              /* text, then the number of size bytes that ends at n */
-	OP_ARGUMENT,            /* the same as a system call's argument */
+	OP_ARGUMENT,            /* the same, as an argument of a system call */
 	OP_HERE,                /* text, then the string of k bytes at n */
 	OP_LOC,                 /* text, then the string that the u32 at n locates */
 	OP_CONST,               /* push k */
 	OP_FIELD,               /* push the number of size bytes that ends at n */
-	OP_REGION,              /* push the region at n of k bytes; k ~0: the rest */
+	OP_REGION,              /* push the region of k bytes at n; k ~0: the rest */
 	OP_LOCATE,              /* push the region that the u32 at n locates */
-	OP_LENGTH,              /* a region's length */
-	OP_ELEMENT,             /* pop index, region; push the number there */
+	OP_LENGTH,              /* replace a region by its length */
+	OP_ELEMENT,             /* pop index and region; push that element */
 	OP_BINARY,              /* pop b, a; push a OPERATOR b */
-	OP_BINARY_K,            /* the same, b is k */
+	OP_BINARY_K,            /* the same; b is k */
 	OP_UNARY,
-	OP_EXTEND,              /* as a number of size bytes */
+	OP_EXTEND,              /* convert to a number of size bytes */
 	OP_SWAP,
 	OP_SELECT,              /* pop c, b, a; push a ? b : c */
-	OP_JUMP,                /* to step n */
-	OP_JUMP_ZERO,           /* pop; to step n when it is 0 */
-	OP_PRINT,               /* pop; as conversion k has it */
-	OP_PAD,                 /* what follows, up to PADDED, is padded or cut */
+	OP_JUMP,                /* to instruction n */
+	OP_JUMP_ZERO,           /* pop; jump to instruction n if it is 0 */
+	OP_PRINT,               /* pop; print by conversion k */
+	OP_PAD,                 /* pad or cut the output from here to OP_PADDED */
 	OP_PADDED,
-	OP_FLAGS,               /* pop; names of table n; the delimiter is the text */
-	OP_SYMBOLIC,            /* pop; the name of table n */
-	OP_HEX,                 /* pop a region; bytes, with n between them */
-	OP_ARRAY,               /* pop size, count, region; {0x1,0x2} */
-	OP_BITS,                /* pop a region; as %*pb, n: as %*pbl */
-	OP_DUMP,                /* pop what __print_hex_dump takes */
-	OP_STRING,              /* pop a region; up to its NUL */
-	OP_POINTED,             /* pop an address; the string there */
-	OP_POINTER,             /* pop a number or region; %p with what k has; n: kept */
-	OP_BUILTIN,             /* pop; what only the ftrace events' text has */
-	OP_FIELDS,              /* all fields as name=value */
+	OP_FLAGS,               /* pop; print names of table n; the delimiter is the text */
+	OP_SYMBOLIC,            /* pop; print the name from table n */
+	OP_HEX,                 /* pop a region; print its bytes with n between them */
+	OP_ARRAY,               /* pop size, count, region; print {0x1,0x2} */
+	OP_BITS,                /* pop a region; print it as %*pb */
+	OP_DUMP,                /* pop the arguments of __print_hex_dump */
+	OP_STRING,              /* pop a region; print it up to its NUL */
+	OP_POINTED,             /* pop an address; print the string at it */
+	OP_POINTER,             /* pop a number or region; print %p by conversion k */
+	OP_BUILTIN,             /* pop; print what only events of ftrace have: enum builtin */
+	OP_FIELDS,              /* print all fields as name=value */
 };
 
-/* What OP_BUILTIN writes, in k. */
-enum builtin { BUILTIN_IP, BUILTIN_PROBE, BUILTIN_PROBE_BARE, BUILTIN_BYTES, BUILTIN_STACK, BUILTIN_USER_STACK,
-	   BUILTIN_TIME, BUILTIN_BPRINT, BUILTIN_MODE, BUILTIN_BUFFER, BUILTIN_TEXT, BUILTIN_QUOTED,
-	   BUILTIN_WORD };
+/* The text that OP_BUILTIN writes, in k. */
+enum builtin {
+	BUILTIN_IP, BUILTIN_PROBE, BUILTIN_PROBE_BARE, BUILTIN_BYTES, BUILTIN_STACK,
+	BUILTIN_USER_STACK, BUILTIN_TIME, BUILTIN_BPRINT, BUILTIN_MODE, BUILTIN_BUFFER,
+	BUILTIN_TEXT, BUILTIN_QUOTED, BUILTIN_WORD,
+};
 
 enum operator {
 	ADD, SUB, MUL, DIV, MOD, SHL, SHR, AND, OR, XOR,
@@ -67,39 +70,49 @@ struct vm_insn {
 	uint8_t op;
 	uint8_t size;           /* of a number, in bytes */
 	uint8_t is_signed;
-	uint8_t what;           /* operator, letter, place */
-	uint32_t n;
-	uint32_t text, len;     /* in program->text */
-	uint64_t k;             /* or an index of program->conversions */
+	/*
+	 * enum operator of OP_BINARY, OP_BINARY_K and OP_UNARY; letter of OP_NUMBER; enum
+	 * field_place of OP_LOC and OP_LOCATE; 1 of OP_ARGUMENT: without 0x, of OP_SELECT:
+	 * cut a region to a length, of OP_POINTER: a number and no region
+	 */
+	uint8_t arg;
+	uint32_t n;             /* of OP_POINTER: 1 if vm_memo may keep the text */
+	uint32_t text, len;     /* in bytecode.text */
+	uint64_t k;             /* a constant, or an index of bytecode.conversions */
 };
 
+/* A value and its name in a table of __print_flags or __print_symbolic. */
 struct vm_name {
 	uint64_t value;
 	uint32_t text, len;
 };
 
-/* Names first to last of program->names. */
+/* n names from bytecode.names[first] on. */
 struct vm_table {
 	uint32_t first, n;
 };
 
 struct bytecode {
-	struct vm_insn *steps;
+	struct vm_insn *insns;
 	struct vm_name *names;
 	struct vm_table *tables;
 	struct conversion *conversions;
 	char *text;
-	uint32_t nsteps, nnames, ntables, nconversions, ntext;
+	uint32_t ninsns, nnames, ntables, nconversions, ntext;
 };
 
-enum { STACK = 24, TEXT_SLACK = 32 };
+enum {
+	STACK_ROOM = 24,        /* numbers on the stack */
+	TEXT_SLACK = 32,        /* bytes behind bytecode.text: text is copied in such pieces */
+};
 
-static inline uint64_t vm_region(uint32_t at, uint32_t len)
+/* Return the region of len bytes at the offset in the record. */
+static inline uint64_t vm_region(uint32_t offset, uint32_t len)
 {
-	return (uint64_t)len << 32 | at;
+	return (uint64_t)len << 32 | offset;
 }
 
-/* v as C has it after a conversion to that type. */
+/* Return v converted to that type, as C does it. */
 static inline uint64_t vm_extend(uint64_t v, unsigned size, int is_signed)
 {
 	switch (size) {
@@ -110,27 +123,27 @@ static inline uint64_t vm_extend(uint64_t v, unsigned size, int is_signed)
 	return v;
 }
 
-/* a OPERATOR b of numbers of that type; what C leaves undefined is 0. */
-uint64_t vm_calculate(enum operator, uint64_t a, uint64_t b, unsigned size, int is_signed);
+/* ---- compile.c: make bytecode from a print fmt ---------------------------------- */
 
-/* The region that the u32 at n of the record locates, cut to the record. */
-uint64_t vm_locate(const struct event_set *, const struct record *, uint32_t at, int place);
-
-/* The hexadecimal digits at *s, and *s behind them. */
-uint64_t text_hex(const char **s, const char *end);
-
-/* ---- the compiler: compile.h ------------------------------------------------ */
-
-/* event->program; NULL: out of memory. Sets event->opaque. */
+/*
+ * Compile the print fmt of the event. Set event->opaque if it is not supported: then the
+ * program prints field=value. Return NULL if memory ran out.
+ */
 struct bytecode *bytecode_make(const struct event_set *, struct event *);
 void bytecode_free(struct bytecode *);
 
-/* Read the conversion behind a % into *c; the first character behind it. */
+/* Parse the conversion behind a % into *c. Return the first character behind it. */
 const char *conversion_parse(struct conversion *c, const char *s, const char *end,
 			     int long_size);
 
-/* ---- own.c: the kernel's own entries, seldom.c: what few events have ---------- */
+/* ---- codegen.c: arithmetic, at compile time and in the VM -------------------------- */
 
+/* Return a OPERATOR b of numbers of that type; 0 where C leaves the result undefined. */
+uint64_t vm_calculate(enum operator, uint64_t a, uint64_t b, unsigned size, int is_signed);
+
+/* ---- vm.c: run the bytecode of a record's event -------------------------------------- */
+
+/* The state of the VM while it prints one record. */
 struct vm {
 	struct event_set *evs;
 	const struct event *e;
@@ -138,37 +151,51 @@ struct vm {
 	const struct record *r;
 	struct out o;
 	int raw_clock;
-	uint64_t stack[STACK + 1];
-	char *padded;           /* what PADDED pads starts here */
+	uint64_t stack[STACK_ROOM + 1];
+	char *padded;           /* start of the text that OP_PADDED pads */
 	unsigned pad_flags;
 	int pad_width, pad_precision;
 };
 
-/* The place of what a step writes for a value, whosever it is now. */
-HOT static inline struct vm_memo *vm_memo(struct event_set *evs, const struct vm_insn *s, uint64_t v)
+/*
+ * Return the slot of the memo for this instruction and value; another instruction or value
+ * may be in it.
+ */
+static inline struct vm_memo *vm_memo(struct event_set *evs, const struct vm_insn *s, uint64_t v)
 {
 	return &evs->memos[(v ^ v >> 8 ^ v >> 16 ^ (uintptr_t)s >> 3) %
 			   (sizeof(evs->memos) / sizeof(*evs->memos))];
 }
 
-/* What line_print_text is made of: text from at on, no further than end; behind it. */
+/* Print the text of a record between at and end. Return the end of the text. */
 char *vm_run(struct event_set *, const struct record *, int raw_clock, char *at, char *end);
 
-/* ---- page.c --------------------------------------------------------------------- */
+/* ---- field.c: regions of a record ------------------------------------------------------ */
 
-/* A record's first word; on a big-endian kernel its bit fields start at the other end. */
-HOT static inline uint32_t record_type(uint32_t word, int big)
+/* Return the region that the u32 at the offset locates, cut to the record. */
+uint64_t vm_locate(const struct event_set *, const struct record *, uint32_t offset, int place);
+
+/* ---- subbuf.c: the usual record, without a call ------------------------------------------ */
+
+/*
+ * Return type_len and time_delta of a record's first word. On a big-endian kernel its bit
+ * fields start at the other end.
+ */
+static inline uint32_t record_type(uint32_t word, int big)
 {
 	return big ? word >> 27 : word & 31;
 }
 
-HOT static inline uint32_t record_delta(uint32_t word, int big)
+static inline uint32_t record_delta(uint32_t word, int big)
 {
 	return big ? word & 0x7ffffff : word >> 5;
 }
 
-/* subbuf_next, if the next record is one as nearly all: its type the length in words. */
-HOT static inline int page_plain(struct subbuf *p, struct record *r)
+/*
+ * Read the next record if it is of the usual kind, whose type is its length in words. Return
+ * 1, or 0 if subbuf_next has to read it.
+ */
+static inline int subbuf_next_plain(struct subbuf *p, struct record *r)
 {
 	size_t left = (size_t)(p->end - p->at);
 	uint32_t word, words;
@@ -188,24 +215,38 @@ HOT static inline int page_plain(struct subbuf *p, struct record *r)
 	return 1;
 }
 
-/* ---- pointer.c ---------------------------------------------------------------- */
+/* ---- pointer.c: print %p and its extensions ------------------------------------------------ */
 
 /*
- * A %p conversion of an address, or of len bytes at data; width is that of a
- * `*`, or of the conversion.
+ * Write a %p conversion of an address, or of the len bytes at data if data is not NULL. width
+ * is that of the `*`, or of the conversion.
  */
 void out_pointer(struct event_set *, struct out *, const struct conversion *, int width,
 		 uint64_t address, const unsigned char *data, size_t len);
-/* name, or name+0x1/0x2; [module] behind it; 0x1 when in no symbol */
+
+/*
+ * Write the symbol of an address: "name", with offset "name+0x1/0x2" (2: the address is a
+ * return address), with module "[module]" behind it. Without a symbol write the address with
+ * at least that many digits.
+ */
 void out_symbol(struct event_set *, struct out *, uint64_t address, int offset, int module,
 		int digits);
+
+/* Write bits as %*pb does; with list as %*pbl. */
 void out_bits(const struct event_set *, struct out *, const unsigned char *, size_t len,
 	      size_t bits, int list);
+
+/* Write the lines of the kernel's print_hex_dump. */
 void out_dump(struct out *, const char *prefix, size_t prefix_len, int prefix_type,
 	      int row, int group, const unsigned char *data, size_t len, int ascii,
 	      int big);
 
-/* The text at an address that printk_formats tells; NULL: none. */
+/* ---- format.c -------------------------------------------------------------------------------- */
+
+/* Return the string of printk_formats at an address; NULL if there is none. */
 const char *event_string_at(const struct event_set *, uint64_t address);
+
+/* Parse the hexadecimal digits at *s, and move *s behind them. */
+uint64_t text_hex(const char **s, const char *end);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * bios.c - bios that are queued, until a request takes them
+ * bios.c - bios that wait for a request
  *
  * A task queues a bio (block_bio_queue), and the block layer makes requests of bios. A
- * request may have several bios in it, and a bio that is too large for a request is
- * split. What no request has taken yet is kept here. The bios are sorted by their first
- * sectors, and seldom have a sector in common.
+ * request may consist of several bios, and a bio that is too large for a request is split.
+ * struct bios keeps the parts that no request has taken yet. The bios are sorted by their
+ * first sectors, and rarely overlap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,17 @@
 #include "filter/filter.h"
 
 /*
- * So many bios are kept of a device. One that has never shown a request makes none of
- * bios (device mapper, RAID), or its driver takes bios as they are (zram).
+ * The number of bios that are kept of a device. A device without any request so far may
+ * pass its bios on to other devices (device mapper, RAID), or its driver may handle bios
+ * without requests (zram).
  */
 enum { MOST = 16384, MOST_UNSERVED = 1024 };
 
-/* How many bios to try that begin in front of a sector, and may go on behind it. */
+/* How many bios that begin in front of a sector are searched for one that contains it. */
 enum { LOOK_BACK = 16 };
 
-/* Return the index of the first bio behind those of from and number. */
-static size_t place_behind(const struct bios *b, uint64_t from, uint64_t number)
+/* Return the index of the first bio that sorts behind from and number. */
+static size_t upper_bound(const struct bios *b, uint64_t from, uint64_t number)
 {
 	size_t low = 0, high = b->n;
 
@@ -78,20 +79,21 @@ void bios_add(struct bios *b, const struct bio *bio)
 		forget_older_half(b);
 	if (b->n == b->room) {
 		b->room = b->room ? 2 * b->room : 16;
-		b->v = realloc(b->v, b->room * sizeof(*b->v));
-		if (!b->v)
-			err_exit(REFUSED, "out of memory");
+		b->v = xrealloc(b->v, b->room, sizeof(*b->v));
 	}
-	i = place_behind(b, bio->from, bio->number);
+	i = upper_bound(b, bio->from, bio->number);
 	memmove(b->v + i + 1, b->v + i, (b->n - i) * sizeof(*b->v));
 	b->v[i] = *bio;
 	b->n++;
 }
 
-/* The bio that the sector is in, the oldest of those that begin alike; else the next. */
+/*
+ * Return the index of the bio that contains the sector; of bios that begin at the same
+ * sector, the oldest. If there is none, return the index of the next bio.
+ */
 static size_t find(const struct bios *b, uint64_t sector)
 {
-	size_t i = place_behind(b, sector, UINT64_MAX), next = i;
+	size_t i = upper_bound(b, sector, UINT64_MAX), next = i;
 
 	for (size_t n = 0; i && n < LOOK_BACK; n++) {
 		if (b->v[--i].to <= sector)
@@ -107,16 +109,12 @@ static size_t find(const struct bios *b, uint64_t sector)
 static void add_part(struct bios *b, const struct bio *whole, uint64_t from, uint64_t to)
 {
 	struct bio part = *whole;
-	size_t n;
 
 	if (from >= to)
 		return;
 	part.from = from;
 	part.to = to;
-	if (part.task) {
-		n = strlen(part.task) + 1;
-		part.task = memcpy(xcalloc(n, 1), whole->task, n);
-	}
+	part.task = xstrdup(whole->task);
 	bios_add(b, &part);
 }
 
@@ -136,7 +134,7 @@ int bios_take(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
 		add_part(b, &bio, bio.from, from);
 		add_part(b, &bio, to, bio.to);
 		from = bio.to;
-		if (found && (!got->strangers || bio.strangers)) {
+		if (found && (!got->unfollowed || bio.unfollowed)) {
 			free(bio.task);
 			continue;
 		}
@@ -155,8 +153,8 @@ const struct bio *bios_oldest(const struct bios *b)
 	for (size_t i = 0; i < b->n; i++) {
 		const struct bio *v = &b->v[i];
 
-		if (!oldest || v->strangers < oldest->strangers ||
-		    (v->strangers == oldest->strangers && v->number < oldest->number))
+		if (!oldest || v->unfollowed < oldest->unfollowed ||
+		    (v->unfollowed == oldest->unfollowed && v->number < oldest->number))
 			oldest = v;
 	}
 	return oldest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* value.c - a number as a trace has it, and its power of two */
+/* decimal.c - a number in a trace, and its power of two */
 
 #include "filter/filter.h"
 
@@ -9,7 +9,10 @@ static int digit_of(char c)
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-/* What is behind the point: the first nine digits, never nothing for something. */
+/*
+ * Read the digits behind the point, of which nine are kept. If only later digits are not
+ * zero, set nano to 1. Return 0, or -1 if a character is no digit.
+ */
 static int fraction(struct decimal *v, const char *s, const char *end)
 {
 	uint32_t unit = 100000000;
@@ -55,7 +58,7 @@ int decimal_parse(struct decimal *v, struct text_part p)
 	}
 	if (s < end)
 		return -1;
-	/* a call's -2 is 0xfffffffffffffffe in text */
+	/* in text, -2 as the result of a system call is 0xfffffffffffffffe */
 	if (base == 16 && !v->negative && v->whole >> 63) {
 		v->negative = 1;
 		v->whole = 0 - v->whole;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * eventtext.c - fields of an event's text in which a stranger has chosen strings
+ * event_text.c - fields of events whose text contains untrusted strings
  *
- * A task's name may be "a next_pid=1" and a file's name anything, so a field is not
- * just where its name is. What is known is how the kernel prints the event (the TP_printk
- * of include/trace/events/), that a task's name has at most 15 bytes, and that behind all
- * of it only the fields are that trace_line_add_field has appended.
+ * A task's name may be "a next_pid=1", and a file's name anything, so the name of a field
+ * does not tell where the field is. Three facts do: the kernel prints an event in a fixed
+ * form (TP_printk in include/trace/events/), a task's name has at most 15 bytes, and only
+ * fields of trace_line_add_field follow the kernel's text.
  */
 #include <string.h>
 
 #include "filter/filter.h"
 
+/* The bytes of a task's name; the same if all are escaped; the ends of strings to try. */
 enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
 
 /*
- * How events print their fields. %d: a number, decimal or hexadecimal; %w: up to a blank;
- * %p: up to a closing parenthesis; %c: a task's name; %s: a string of any length, which
- * an event has only one of.
+ * The forms in which the kernel prints events. %d: a number, decimal or hexadecimal; %w: up
+ * to a blank; %p: up to a closing parenthesis; %c: a task's name; %s: a string of any
+ * length, at most one per event.
  */
 static const struct form {
 	size_t n;
@@ -56,7 +57,7 @@ static const struct form {
 	FORM("cgroup_mkdir", "root=%d id=%d level=%d path=%s"),
 	FORM("cgroup_rmdir", "root=%d id=%d level=%d path=%s"),
 	FORM("cgroup_rename", "root=%d id=%d level=%d path=%s"),
-	/* of trace_open */
+	/* probes of the hook trace_open */
 	FORM("open", "(%p) path=\"%s\" flags=%d ret=%d"),
 	FORM("open_path", "(%p) path=\"%s\" flags=%d"),
 	FORM("exec_open", "(%p) path=\"%s\" flags=%d"),
@@ -69,10 +70,11 @@ static int is_letter(char c)
 	       (c >= '0' && c <= '9');
 }
 
-/* ---- what trace_line_add_field appends ---------------------------------------------------------- */
+/* ---- fields of trace_line_add_field ------------------------------------------------ */
 
-/* The field that is appended at *s, and *s behind it: 1, or 0: there is none. */
-static int appended(const char **s, const char *end, struct text_part *name, struct text_part *value)
+/* Read the appended field at *s, and move *s behind it. Return 1, or 0 if there is none. */
+static int appended(const char **s, const char *end, struct text_part *name,
+		    struct text_part *value)
 {
 	const char *p = *s, *from;
 
@@ -123,17 +125,17 @@ struct text_part event_text_appended(const char *s, const char *end, const char 
 	return (struct text_part){ NULL, 0 };
 }
 
-/* ---- forms --------------------------------------------------------------------------------- */
+/* ---- forms ------------------------------------------------------------------------- */
 
 struct field_search {
 	const char *key;
 	size_t n;               /* its length */
 	struct text_part value; /* of the key */
-	const char *behind;     /* all that the kernel has printed */
-	unsigned tries;
+	const char *behind;     /* the end of the kernel's text */
+	unsigned tries;         /* the ends of strings that may still be tried */
 };
 
-/* Of bytes that the decoder has escaped four make one of the name. */
+/* Return the length of a name without the decoder's escapes, such as \x1b and \n. */
 static size_t unescaped(const char *s, size_t n)
 {
 	size_t length = 0;
@@ -144,7 +146,7 @@ static size_t unescaped(const char *s, size_t n)
 	return length;
 }
 
-/* The value of the field whose name is in front of the % at f was found. */
+/* Keep the value if the name in front of the % at f is the wanted key. */
 static void found(struct field_search *w, const char *form, const char *f, const char *from,
 		  const char *to)
 {
@@ -156,9 +158,8 @@ static void found(struct field_search *w, const char *form, const char *f, const
 }
 
 /*
- * Do the bytes from s on have the form from f on? Where a string may end in several
- * places, it ends in the last one: behind the string there are only bytes that the
- * kernel has printed.
+ * Does the text from s on match the form from f on? If a string may end in several places,
+ * choose the last one, because all text behind the string comes from the kernel.
  */
 static int has_form(struct field_search *w, const char *form, const char *f, const char *s,
 		    const char *end)
@@ -188,7 +189,7 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 			break;
 		default:
 			n = strcspn(f + 1, "%");
-			if (!n) { /* the last one; nobody can tell what was appended to it */
+			if (!n) { /* the last string, which includes anything appended */
 				found(w, form, f - 1, s, end);
 				w->behind = end;
 				return 1;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* fields.c - fields of an event line: their values, and lines with more fields */
-#include <stdlib.h>
+/* fields.c - values of several keys, and event lines with more fields */
 #include <string.h>
 
 #include "base/base.h"
 #include "filter/filter.h"
 
-/* Add a value; a control character in it ends no value and no line. */
+/* Append a value, and escape its control characters, which could end a value or a line. */
 static void add_value(struct strbuf *w, struct text_part p)
 {
 	const char *from = p.text, *s = from, *end = s + p.n;
@@ -45,7 +44,7 @@ size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const cha
 	return there;
 }
 
-/* Where the next field begins must stay plain. */
+/* Can the value stay without quotes? The beginning of the next field must be certain. */
 static int is_plain(struct text_part p)
 {
 	for (size_t i = 0; i < p.n; i++)
@@ -54,7 +53,7 @@ static int is_plain(struct text_part p)
 	return p.n && p.text[p.n - 1] != ',' && p.text[p.n - 1] != ':';
 }
 
-/* Is it what a probe has for a string that it could not read? That has no quotes. */
+/* Is it the unquoted (fault), which a probe prints for a string that it could not read? */
 static int is_fault(struct text_part p)
 {
 	return text_part_is(p, "(fault)") && p.text[-1] == '=';
@@ -88,8 +87,8 @@ void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const ch
 	strbuf_puts(w, "\"");
 }
 
-void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line, size_t n,
-			    const struct strbuf *fields)
+void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line,
+			    size_t n, const struct strbuf *fields)
 {
 	const char *end = line + n;
 
@@ -101,7 +100,7 @@ void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const 
 	}
 	end = l->body.text + l->body.n - 1;
 	strbuf_add(w, line, (size_t)(end - line));
-	/* the first of an object has no comma */
+	/* the first member of an object has no comma in front */
 	strbuf_add(w, fields->text + (end[-1] == '{'), fields->n - (end[-1] == '{'));
 	strbuf_add(w, end, (size_t)(line + n - end));
 }

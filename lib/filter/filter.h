@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * filter.h - PURPOSE of filter
+ * filter.h - what the filter tools share: lines of a trace read back, latencies, pictures
+ *
+ * The filter tools read a trace of any length, which may come from an untrusted source.
+ * They keep what differs in the trace, but not its lines. Without memory they exit
+ * REFUSED (base.h).
+ *
+ * This layer includes base and proc. It reads text and JSON, and knows nothing of records
+ * or event formats.
+ *
+ * Terms: an event line is one event as a line of text, as in the kernel's trace, or as
+ * JSON. A comment line begins with '#'. A key names a part of an event line. A beginning
+ * and an end are the two events of a latency.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -11,112 +22,110 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
+/* ---- trace_line.c: read an event line ----------------------------------------------- */
+
 /*
- * traceline.h - an event out of a line of text, as the filters read it
- *
- * Of the kernel's text (kernel/trace/trace_output.c, trace_print_context), as
- * trace, trace_pipe, tfs-catpipe, tfs-report and trace-cmd report have it, and
- * of the lines of JSON of json.h.
+ * The text is that of the kernel (kernel/trace/trace_output.c, trace_print_context), as
+ * in trace, trace_pipe, and the output of tfs-catpipe, tfs-report and trace-cmd report.
+ * The JSON is that of tfs-report -j.
  */
 
-/* A part of the line; text NULL: there is none. */
+/* A part of a line. text is NULL if the line has no such part. */
 struct text_part {
 	const char *text;
 	size_t n;
 };
 
 struct trace_line {
-	struct text_part host;  /* of a trace that dt-join has made */
+	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
-	struct text_part tgid;  /* of text with a column for it; "-------": not known */
+	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
 	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
-	struct text_part body;  /* what the event's fields are in */
+	struct text_part body;  /* the fields of the event */
 	int json;
-	int stack;              /* no event, but the line that a stack is below */
+	int stack;              /* no event, but the title of a stack trace */
 };
 
-/* Is it that word? */
-int text_part_is(struct text_part, const char *word);
-
-/*
- * How many bytes the column "HOST | " takes that dt-join puts in front of each line;
- * 0: there is none.
- */
-size_t trace_line_host(const char *line, size_t n, struct text_part *host);
-
-/* The line, without its newline: is it an event? 1 or 0. Its parts point into it. */
+/* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
 int trace_line(struct trace_line *, const char *line, size_t n);
 
 /*
- * What a key names: comm, pid, cpu, time, event, call, or a field of the event; with
- * a dot in front, as .pid, a field in any case. In text a field is NAME=VALUE or
- * NAME: VALUE, the return of a call is ret, a function's names are func and caller,
- * and the events of block devices have dev, rwbs, sector and nr_sector. The event is
- * without its prefix; call is that of an event with one; host is a field as well where
- * the line has none.
+ * Return the length of the column "HOST | " that dt-join puts in front of each line, or 0
+ * if the line has none.
+ */
+size_t trace_line_host(const char *line, size_t n, struct text_part *host);
+
+/*
+ * Return the part that the key names: comm, pid, cpu, time, event, call, host, or a field
+ * of the event. With a dot in front, as in .pid, the key is always a field. event is
+ * without its prefix. call is the name of the system call, in its sys_enter_ and sys_exit_
+ * events only. host is a field if the line has no host.
  *
- * A string that a stranger has chosen may look like a field. It is none in the events
- * of event_text_field, in those of block devices, and where all strings are in quotes, as in
- * probes and calls, in front of the first quote and behind the last one. Elsewhere a
- * line that has a field twice, with two values, does not have it.
+ * In text a field is NAME=VALUE or NAME: VALUE. The result of a system call is ret, the
+ * names of a function event are func and caller, and the events of block devices have dev,
+ * rwbs, sector and nr_sector.
+ *
+ * An untrusted string may look like a field. Such a string is never taken for a field in
+ * the events of event_text_field and of block devices. In events whose strings are all
+ * quoted, as probes and system calls, fields count in front of the first quote and behind
+ * the last quote. In other lines, a field that occurs twice with two values is treated as
+ * missing.
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
-/* ---- eventtext.c: how the kernel prints some events, and what is behind that ---------- */
-
-/* The bytes for which trace_line_add_field puts a value in quotes. */
-#define NOT_PLAIN " \"=()]"
-
 /*
- * Look for a field of an event whose text is known and holds a task's or a file's name.
- * 1: *value is the field's, or is empty, since the event has none of that name. 0: the
- * event is not known, or its text has another form here.
- */
-int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
-
-/* Is there nothing from s on but fields that trace_line_add_field has appended? */
-int event_text_only_appended(const char *s, const char *end);
-
-/* The field of that name among those; text NULL: there is none. */
-struct text_part event_text_appended(const char *s, const char *end, const char *key);
-
-/*
- * The time in nanoseconds, or as a clock counts that has no point, with so many digits
- * behind the point, -1: it has none. 0, or -1: 64 bits do not hold it, or it is no time.
+ * Read the time in nanoseconds. *digits is the number of digits behind the point; -1 if
+ * the clock has no point, and *time is then the clock's own count. Return 0, or -1 if the
+ * line has no time or the time exceeds 64 bits.
  */
 int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 
-/* All of it is a number, decimal or hex without 0x, of no more than 64 bits: 0, or -1. */
+/* Is the part this word? */
+int text_part_is(struct text_part, const char *word);
+
+/* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
 int text_part_number(struct text_part, unsigned base, uint64_t *n);
 
+/* ---- event_text.c: fields of events whose text contains untrusted strings ----------- */
+
+/* The bytes for which trace_line_add_field quotes a value. */
+#define NOT_PLAIN " \"=()]"
+
 /*
- * filter.h - what the filters of traces share
- *
- * They read a trace of any length, made by strangers, and keep what differs in it
- * and no line. What is out of memory ends the tool, status REFUSED.
+ * Look for a field of an event whose format is known and contains the name of a task or a
+ * file. Return 1 if the line has that format: *value is the field, or is empty if the
+ * event has no such field. Return 0 if the event or its format is unknown.
  */
+int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
 
-/* ---- fields.c: fields of an event line, and lines with more fields --------------- */
+/* Are there only fields of trace_line_add_field between s and end? */
+int event_text_only_appended(const char *s, const char *end);
+
+/* Return the value of such a field between s and end. */
+struct text_part event_text_appended(const char *s, const char *end, const char *key);
+
+/* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 
 /*
- * In place of what was in it: what the event has in the keys, NULL at their end,
- * with a tab between; "-" for what it does not have; \n, \t or \x1b for control
- * characters. Returns how many it has.
+ * Set the text to the values of the keys (NULL ends the keys), with tabs between. A
+ * missing value is "-", and control characters become \n, \t or \x1b. Return the number
+ * of values that are not missing.
  */
 size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
 
 /*
- * Behind what is in it: a field for this event's line, as text or JSON. The value
- * is a part of a line of the same form. In text trace_line_key gives it back, but for
- * double quotes, which are single ones then.
+ * Append a field for this event line, as text or JSON. The value is a part of a line of
+ * the same kind. In text, trace_line_key returns the same value again, except that double
+ * quotes have become single quotes.
  */
-void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name, struct text_part);
+void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name,
+			  struct text_part);
 
-/* In place of what was in it: the event's line, of n bytes, with such fields. */
+/* Set the text to the event line, of n bytes, with the appended fields. */
 void trace_line_with_fields(struct strbuf *, const struct trace_line *, const char *line, size_t n,
 			    const struct strbuf *fields);
 
-/* ---- value.c: a number as a trace has it ----------------------------------------------- */
+/* ---- decimal.c: a number in a trace -------------------------------------------------- */
 
 struct decimal {
 	int negative;
@@ -125,89 +134,93 @@ struct decimal {
 };
 
 /*
- * [+-]DIGITS[.DIGITS], or 0xDIGITS, negative as a signed number of 64 bits is. 0, or
- * -1: it is none, or 64 bits do not hold it. Silent.
+ * Read [+-]DIGITS[.DIGITS] or 0xDIGITS. A hexadecimal number is a signed number of 64
+ * bits. Return 0, or -1, silent, if the part is no number or exceeds 64 bits.
  */
 int decimal_parse(struct decimal *, struct text_part);
 
-/* As strcmp. */
+/* Compare as strcmp does. */
 int decimal_compare(const struct decimal *, const struct decimal *);
 
 /*
- * Its power of two: 0 of [0, 1), 1 of [1, 2), 2 of [2, 4) ... 64, and of negative
- * ones -1 of (-1, 0), -2 of (-2, -1] ... -65.
+ * Return the power of two: 0 for [0, 1), 1 for [1, 2), 2 for [2, 4) ... 64. For negative
+ * numbers return -1 for (-1, 0), -2 for (-2, -1] ... -65.
  */
 enum { DECIMAL_POWER_MIN = -65 };
 int decimal_power(const struct decimal *);
 
-/* ---- svg.c: pictures, well-formed whatever the names are ------------------------------ */
+/* ---- svg.c: pictures that are well-formed with any names ----------------------------- */
 
 /*
- * The text, escaped; what is no character of XML is a question mark. What is longer
- * than so many characters ends in two points, or is left out where they do not fit.
+ * Append the text, escaped. A byte that is no character of XML becomes a question mark. A
+ * text of more than most characters is cut and ends in two points; it is left out if the
+ * points do not fit.
  */
 void svg_text(struct strbuf *, const char *, size_t n, size_t most);
 
-/* A number of hundredths, as 12.5. */
+/* Append a number of hundredths, as 12.5. */
 void svg_number(struct strbuf *, uint64_t hundredths);
 
-/* " NAME='NUMBER'" of hundredths. */
+/* Append " NAME='NUMBER'"; the number is given in hundredths. */
 void svg_attribute(struct strbuf *, const char *name, uint64_t hundredths);
 
-/* The beginning of a picture of this size, in pixels, with a title, and its end. */
+/* Print the beginning of a picture with a title, of this size in pixels; print the end. */
 void svg_begin(uint64_t width, uint64_t height, const char *title);
 void svg_end(void);
 
-/* A fill of its own for each name. */
+/* Append a fill attribute whose colour depends on the name only. */
 void svg_colour(struct strbuf *, const char *name, size_t n);
 
-/* Text at a place. */
+/* Print a text at x, y. n and most are as for svg_text. */
 void svg_label(unsigned x, uint64_t y, const char *, size_t n, size_t most);
 
-enum { SVG_LETTER = 720 /* hundredths: how wide one is */ };
+enum { SVG_LETTER = 720 /* the width of a letter, in hundredths of a pixel */ };
 
-/* ---- remarks.c: what is no event, and is told at the end --------------------------- */
+/* ---- comments.c: comment lines that are repeated at the end of the output ------------ */
 
 /*
- * "# lost" and then "# unpaired", in text or JSON, the last of each, and of each host
- * where they have one in front; all zero at first.
+ * The last "# lost" and "# unpaired" line of each host, in text or JSON. All zero at
+ * first.
  */
-enum { REMARKS_MAX = 128 };
-struct remarks {
-	char *line[REMARKS_MAX];
-	unsigned kind[REMARKS_MAX], n;
+enum { COMMENTS_MAX = 128 };
+struct comments {
+	char *line[COMMENTS_MAX];
+	unsigned kind[COMMENTS_MAX], n;
 };
 
-/* Is the line one? It is kept then. */
-int remarks_keep(struct remarks *, const char *line);
-void remarks_print(const struct remarks *);
-
-/* Below a picture that has room for two: the room that more take, and all of them. */
-uint64_t remarks_room(const struct remarks *);
-void remarks_draw(const struct remarks *, uint64_t bottom);
-
-/* Does the line tell of a gap in the trace, in front of the next event? */
-int remarks_is_gap(const char *line);
+/* If the line is of this kind, keep it and return 1. Otherwise return 0. */
+int comments_keep(struct comments *, const char *line);
+void comments_print(const struct comments *);
 
 /*
- * latency.h - what has begun in a trace and has not ended yet
- *
- * tfs-latency pairs events by their keys. Two of its pairs need to know more: how
- * the scheduler moves tasks (latsched.c), and how requests reach a disk
- * (latblock.c, bios.c). Each matcher keeps what has begun in the table of struct latency.
+ * Draw all kept lines in a picture, upwards from bottom. The picture has room for two;
+ * comments_room returns the height in pixels that the others need.
+ */
+uint64_t comments_room(const struct comments *);
+void comments_draw(const struct comments *, uint64_t bottom);
+
+/* Does the line report lost events between the events around it? */
+int comments_is_gap(const char *line);
+
+/* ---- latency.c: beginnings and ends of latencies ------------------------------------- */
+
+/*
+ * tfs-latency pairs events by their keys. Two of its pairs need to know more: how the
+ * scheduler moves tasks (latency_sched.c), and how requests reach a disk (latency_block.c,
+ * bios.c). Each of these is a matcher, which keeps its open beginnings in latency.open.
  */
 
-/* An event, its line and its time, as trace_line_time gives that. */
+/* An event, with its line and its time as trace_line_time gives it. */
 struct latency_event {
 	const struct trace_line *l;
-	const char *event;              /* its whole name */
+	const char *event;              /* the whole name */
 	const char *line;               /* of n bytes */
 	size_t n;
 	uint64_t time;
 	int digits;
 };
 
-/* A beginning, and the fields that its line gives to the line of its end. */
+/* A beginning, and the fields that it passes on to the line of its end. */
 struct latency_start {
 	uint64_t time;
 	int digits;
@@ -216,117 +229,119 @@ struct latency_start {
 };
 
 struct latency {
-	const char **keys, **names;     /* fields to carry, NULL at the end */
+	const char **keys, **names;     /* the fields of -c, NULL at the end */
 	uint64_t least;                 /* print no latency of fewer microseconds */
-	struct pids only;               /* what these tasks began; none: all */
-	struct pids except;             /* latsched.c: but not these */
-	int beginnings;                 /* print them too */
-	int ends;                       /* print those without a beginning, too */
-	int some_end;                   /* beginnings without an end are no news */
-	struct table open;              /* the matcher's */
-	struct table bios;              /* latblock.c: what no request has taken yet */
+	struct pids only;               /* latencies that these tasks began; empty: all */
+	struct pids except;             /* latency_sched.c: but not of these tasks */
+	int beginnings;                 /* print the beginnings, too */
+	int ends;                       /* print ends without a beginning, too */
+	int some_end;                   /* do not count beginnings without an end */
+	struct table open;              /* the matcher's open beginnings */
+	struct table bios;              /* latency_block.c: bios that no request has taken */
 	struct strbuf event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
-	int json;                       /* the last event was */
+	int json;                       /* the last event was JSON */
 };
 
-/* ---- latency.c: beginnings and ends ------------------------------------------------ */
-
 /*
- * Keep the time of the event, and what is carried, in place of what b had. Print the
- * event, if beginnings are printed.
+ * Set b to the time of the event and the fields to carry, and free what b carried before.
+ * Print the event if beginnings are printed.
  */
 void latency_start_set(struct latency *, struct latency_start *, const struct latency_event *);
 
 /*
- * Return what -c carries of the event's task, which are the keys comm and pid: a field a
- * line, the caller's to free. NULL: -c names neither.
+ * Return the fields of -c that describe the event's task (keys comm and pid), one per
+ * line. The caller frees the text. Return NULL if -c names neither key.
  */
 char *latency_task_fields(struct latency *, const struct trace_line *);
 
 /*
- * Do as latency_start_set, but carry comm and pid from task, which latency_task_fields has made of another
- * event, and print what is carried behind the beginning.
+ * Do as latency_start_set, but carry comm and pid from task, which latency_task_fields
+ * made from another event. Append the carried fields to the beginning that is printed.
  */
-void latency_start_set_for(struct latency *, struct latency_start *, const struct latency_event *, const char *task);
+void latency_start_set_for(struct latency *, struct latency_start *, const struct latency_event *,
+			   const char *task);
 
-/* Print the line of the end, with what is carried and lat=, if it took long enough. */
-void latency_start_print(struct latency *, const struct latency_start *, const struct latency_event *);
+/* Print the line of the end with the carried fields and lat=, if it took long enough. */
+void latency_start_print(struct latency *, const struct latency_start *,
+			 const struct latency_event *);
 
-/* Free what b carries; it is as new. */
+/* Free what b carries, and set b to all zero. */
 void latency_start_clear(struct latency_start *);
 
 /*
- * Add what separates keys of different traces to latency.key: text never ends what
- * JSON began, and no host ends what another host began.
+ * Append what separates keys of different traces to latency.key: a text line never ends
+ * the beginning of a JSON line, and no host ends the beginning of another host.
  */
 void latency_key_origin(struct latency *, const struct trace_line *);
 
-/* The task in the key; 0: none, or the idle task. */
+/* Return the task that the key names; 0 if there is none, or for the idle task. */
 pid_t latency_task(const struct trace_line *, const char *key);
 
-/* Add a task, or the child of a sched_process_fork, to latency.only. 0, or -1 said. */
+/*
+ * Add a task, or the child of a sched_process_fork of such a task, to latency.only.
+ * Return 0, or -1, reported.
+ */
 int latency_follow_task(struct latency *, pid_t);
 int latency_follow_fork(struct latency *, const struct trace_line *);
 
-/* Remove all entries of the table, after fn has freed what they point to. */
-void latency_forget_all(struct latency *, struct table *, void (*fn)(struct latency *, void *entry));
+/* Free all entries of the table, after fn has freed what they point to. */
+void latency_forget_all(struct latency *, struct table *,
+			void (*fn)(struct latency *, void *entry));
 
-/*
- * A matcher: pair one event, 0 or -1 said; and give up what is open, at a gap in the
- * trace or at its end.
- */
 struct latency_matcher {
-	size_t size;                    /* of the table's entries */
+	size_t size;                    /* of the entries of latency.open */
+	/* Pair one event. Return 0, or -1, reported. */
 	int (*event)(struct latency *, const struct latency_event *);
+	/* Give up all open beginnings, after lost events or at the end of the trace. */
 	void (*forget)(struct latency *);
 };
 
-/* latsched.c: from the moment that a task may run until it does */
+/* latency_sched.c: from the moment when a task can run until it runs */
 extern const struct latency_matcher latency_sched;
 
-/* latblock.c: from the issue of a request to a block device to its completion */
+/* latency_block.c: from the issue of a request to a block device to its completion */
 extern const struct latency_matcher latency_block;
 
-/* ---- bios.c: bios that are queued, until a request takes them ---------------------- */
+/* ---- bios.c: bios that wait for a request -------------------------------------------- */
 
-/* A bio, or what is left of it, and the task that queued it. */
+/* A bio, or the rest of one, and the task that queued it. */
 struct bio {
-	uint64_t from, to;              /* its first sector, and the first one behind it */
-	uint64_t number;                /* that of the oldest is the least */
-	int strangers;                  /* -p: of a task that is not followed */
-	int fua;                        /* it is to be on the medium when it is complete */
+	uint64_t from, to;              /* its first sector, and the first sector behind it */
+	uint64_t number;                /* ascending: the oldest bio has the lowest */
+	int unfollowed;                 /* with -p: the task is not followed */
+	int fua;                        /* must be on the medium when it is complete */
 	char *task;                     /* latency_task_fields; may be NULL */
 };
 
-/* Those of a device and an operation, by from and number. All zero at first. */
+/* The bios of a device and an operation, sorted by from and number. All zero at first. */
 struct bios {
 	struct table_entry entry;
 	struct bio *v;
 	size_t n, room;
-	int served;                     /* a request has come that could take one */
+	int served;                     /* a request has come that could take a bio */
 };
 
 /*
- * Add a bio and take over the memory of its task. If there are too many bios, forget the
- * older half: the device makes no requests of bios, or the trace lost some.
+ * Add a bio, and take over the memory of its task. If there are too many bios, forget the
+ * older half: the device makes no requests of bios, or the trace lost some requests.
  */
 void bios_add(struct bios *, const struct bio *);
 
 /*
- * Remove the sectors of a request from the bios, and give in *got whose it is: that of
- * the first bio, or of the first one of a task that is followed. got->task is the
- * caller's. Return 0 if there is no such bio.
+ * Remove the sectors of a request from the bios. Set *got to the first of these bios, or
+ * the first one of a followed task; the caller frees got->task. Return 1, or 0 if there is
+ * no such bio.
  */
 int bios_take(struct bios *, uint64_t from, uint64_t to, struct bio *got);
 
-/* Return the oldest bio of a task that is followed, else the oldest. NULL: none. */
+/* Return the oldest bio of a followed task, or else the oldest bio, or NULL. */
 const struct bio *bios_oldest(const struct bios *);
 
 /* Remove the oldest bio that begins or ends at this sector, if there is one. */
 void bios_end(struct bios *, uint64_t sector);
 
-/* Remove all of them. */
+/* Remove all bios. */
 void bios_clear(struct bios *);
 
 #endif

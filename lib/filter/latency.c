@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* latency.c - beginnings and ends of what takes time */
+/* latency.c - beginnings and ends of latencies */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +13,7 @@ void latency_start_clear(struct latency_start *b)
 	*b = (struct latency_start){ 0 };
 }
 
+/* Does the key describe the task of an event? */
 static int is_of_task(const char *key)
 {
 	return !strcmp(key, "comm") || !strcmp(key, "pid");
@@ -20,22 +21,17 @@ static int is_of_task(const char *key)
 
 char *latency_task_fields(struct latency *t, const struct trace_line *l)
 {
-	char *s;
-
 	t->fields.n = 0;
 	for (size_t i = 0; t->keys[i]; i++)
 		if (is_of_task(t->keys[i])) {
-			trace_line_add_field(&t->fields, l, t->names[i], trace_line_key(l, t->keys[i]));
+			trace_line_add_field(&t->fields, l, t->names[i],
+					     trace_line_key(l, t->keys[i]));
 			strbuf_puts(&t->fields, "\n");
 		}
-	if (!t->fields.n)
-		return NULL;
-	s = xcalloc(t->fields.n + 1, 1);
-	memcpy(s, t->fields.text, t->fields.n);
-	return s;
+	return t->fields.n ? xstrdup(t->fields.text) : NULL;
 }
 
-/* Put what -c carries into t->fields; comm and pid come from task, if there is one. */
+/* Set t->fields to the fields of -c. Take comm and pid from task unless task is NULL. */
 static void put_carried(struct latency *t, const struct trace_line *l, const char *task)
 {
 	t->fields.n = 0;
@@ -43,7 +39,8 @@ static void put_carried(struct latency *t, const struct trace_line *l, const cha
 		size_t n;
 
 		if (!task || !is_of_task(t->keys[i])) {
-			trace_line_add_field(&t->fields, l, t->names[i], trace_line_key(l, t->keys[i]));
+			trace_line_add_field(&t->fields, l, t->names[i],
+					     trace_line_key(l, t->keys[i]));
 			continue;
 		}
 		n = strcspn(task, "\n");
@@ -52,7 +49,7 @@ static void put_carried(struct latency *t, const struct trace_line *l, const cha
 	}
 }
 
-/* Begin, and keep what is in t->fields. */
+/* Set b to the time of the event, and to a copy of t->fields. */
 static void keep(struct latency *t, struct latency_start *b, const struct latency_event *m)
 {
 	latency_start_clear(b);
@@ -75,8 +72,8 @@ void latency_start_set(struct latency *t, struct latency_start *b, const struct 
 	keep(t, b, m);
 }
 
-void latency_start_set_for(struct latency *t, struct latency_start *b, const struct latency_event *m,
-			   const char *task)
+void latency_start_set_for(struct latency *t, struct latency_start *b,
+			   const struct latency_event *m, const char *task)
 {
 	put_carried(t, m->l, task);
 	if (t->beginnings) {
@@ -88,7 +85,10 @@ void latency_start_set_for(struct latency *t, struct latency_start *b, const str
 	keep(t, b, m);
 }
 
-/* Microseconds, with three digits more where one of the times has them. */
+/*
+ * Append the latency in microseconds, with three more digits if one of the times has
+ * nanoseconds. Append the plain difference if the clock has no point.
+ */
 static void put_lat(struct strbuf *w, const struct latency_start *b, const struct latency_event *m)
 {
 	uint64_t lat = m->time > b->time ? m->time - b->time : b->time - m->time;
@@ -108,9 +108,10 @@ static void put_lat(struct strbuf *w, const struct latency_start *b, const struc
 	strbuf_puts(w, text);
 }
 
-void latency_start_print(struct latency *t, const struct latency_start *b, const struct latency_event *m)
+void latency_start_print(struct latency *t, const struct latency_start *b,
+			 const struct latency_event *m)
 {
-	/* a clock without a point counts what it counts */
+	/* a clock without a point has its own unit */
 	uint64_t unit = m->digits < 0 ? 1 : 1000;
 	uint64_t least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : unit * t->least;
 
@@ -149,7 +150,7 @@ int latency_follow_task(struct latency *t, pid_t pid)
 		return 0;
 	if (pids_add(&t->only, pid) < 0)
 		return -1;
-	/* most often it is the greatest, and in its place */
+	/* a new pid is usually the greatest, so this loop is short */
 	for (; at && t->only.v[at - 1] > pid; at--)
 		t->only.v[at] = t->only.v[at - 1];
 	t->only.v[at] = pid;
@@ -163,7 +164,8 @@ int latency_follow_fork(struct latency *t, const struct trace_line *l)
 	return latency_follow_task(t, latency_task(l, "child_pid"));
 }
 
-void latency_forget_all(struct latency *t, struct table *all, void (*fn)(struct latency *, void *))
+void latency_forget_all(struct latency *t, struct table *all,
+			void (*fn)(struct latency *, void *))
 {
 	for (size_t i = 0; i < all->room; i++)
 		if (all->v[i]) {

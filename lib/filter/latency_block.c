@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * latblock.c - how long requests to block devices take
+ * latency_block.c - how long requests to block devices take
  *
- * A request is known by device, kind (rwbs) and first sector, and by its length. There
- * may be several alike: the oldest is paired first, so that their sum is right. The
- * kernel tells a request without a place, as a flush, as sector 0 when it is issued,
- * and as sector -1 when it is complete (blk_rq_trace_sector and blk_rq_pos).
+ * Device, kind (rwbs), first sector and length identify a request. Several requests may
+ * be alike; then the oldest is paired first, so that the sum of the latencies is right. A
+ * request without a place, such as a flush, has sector 0 in the event of its issue, and
+ * sector -1 in the event of its completion (blk_rq_trace_sector and blk_rq_pos).
  *
- * A request is issued by the task that queued its bios, or by a thread of the kernel, or
- * by whoever completes another request. So if the trace has block_bio_queue, the task of
- * a request is the one that queued its bio: the event is in the name of that task, and
- * tells the whole disk and its sectors, whatever partition the bio is for
+ * A request is issued by the task that queued its bios, or by a kernel thread, or by any
+ * task that completes another request. So if the trace has block_bio_queue, the request
+ * belongs to the task that queued its bio: that task runs during the event, and the event
+ * has the sectors of the whole disk even if the bio is for a partition
  * (submit_bio_noacct). A flush (FF) has no bio. It belongs to a task that waits for it:
- * one that queued a bio with a flush in front (rwbs begins with F), or behind it if the
- * device cannot write through its cache (FUA).
+ * the task queued a bio with a flush in front (rwbs begins with F), or a bio with a flush
+ * behind it (FUA), if the device cannot write through its cache.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +24,19 @@
 
 struct disk_request {
 	struct latency_start begun;
-	uint64_t length;                /* in sectors; 0: of a flush or a command */
-	int strangers;                  /* -p: of a task that is not followed */
-	char *task;                     /* latency_task_fields of the one that it belongs to */
+	uint64_t length;                /* in sectors; 0 for a flush or a command */
+	int unfollowed;                 /* with -p: the task is not followed */
+	char *task;                     /* latency_task_fields of its task */
 	struct disk_request *next;
 };
 
-/* Requests in flight that differ in nothing but their lengths, the oldest first. */
+/* Requests in flight that differ only in their lengths, the oldest first. */
 struct alike {
 	struct table_entry entry;
 	struct disk_request *first;
 };
 
-/* What the event says of a request. */
+/* The fields of an event that identify a request. */
 struct disk_place {
 	struct text_part dev, rwbs;
 	uint64_t sector, length;
@@ -52,8 +52,8 @@ static int number_at(const struct trace_line *l, const char *key, uint64_t *n)
 	return 0;
 }
 
-/* 0, or -1: the event has not all of it. */
-static int find_place(const struct trace_line *l, struct disk_place *p)
+/* Read the fields from the event. Return 0, or -1 if a field is missing. */
+static int read_place(const struct trace_line *l, struct disk_place *p)
 {
 	p->dev = trace_line_key(l, "dev");
 	p->rwbs = trace_line_key(l, "rwbs");
@@ -94,9 +94,9 @@ static void put(struct latency *t, const struct trace_line *l, const struct disk
 }
 
 /*
- * The oldest of those alike that the completion of so many sectors can be of: of as
- * many, else of more, as the first part of it, else of a command, which has none at
- * its issue and what it moved when it is complete.
+ * Return the oldest request that a completion of length sectors can belong to. Prefer a
+ * request of the same length. Otherwise take a longer request, whose first part is
+ * complete, or a command, whose length is 0 at its issue and not 0 at its completion.
  */
 static struct disk_request **choose(struct alike *a, uint64_t length)
 {
@@ -110,7 +110,7 @@ static struct disk_request **choose(struct alike *a, uint64_t length)
 	return part;
 }
 
-/* Take a request out of those in flight. NULL: there is none. */
+/* Remove a request from those in flight, and return it. NULL if there is none. */
 static struct disk_request *take(struct latency *t, const struct trace_line *l,
 				 const struct disk_place *p)
 {
@@ -143,7 +143,7 @@ static int flush_in_front(const struct disk_place *p)
 	return p->rwbs.n >= 2 && p->rwbs.text[0] == 'F';
 }
 
-/* The letter of the operation, in blk_fill_rwbs: behind that of a flush in front. */
+/* Return the letter of the operation (blk_fill_rwbs). The F of a flush precedes it. */
 static char operation(const struct disk_place *p)
 {
 	return p->rwbs.text[flush_in_front(p)];
@@ -157,8 +157,8 @@ static int is_fua(const struct disk_place *p)
 }
 
 /*
- * The bios of a device that wait for this operation; for 'F' those that wait for a flush.
- * NULL: there are none, unless they are to be made.
+ * Return the bios of the device that wait for this operation; 'F' is a flush. If there are
+ * none, make an empty set, or return NULL if make is 0.
  */
 static struct bios *bios_of(struct latency *t, const struct trace_line *l,
 			    const struct disk_place *p, char operation, int make)
@@ -173,7 +173,7 @@ static struct bios *bios_of(struct latency *t, const struct trace_line *l,
 		      table_find(&t->bios, t->key.text, t->key.n);
 }
 
-/* The task of the event, as if it had just queued a bio of these sectors. */
+/* Return a bio of these sectors, queued by the task of the event. */
 static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t from,
 			 uint64_t to)
 {
@@ -181,12 +181,12 @@ static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t
 
 	return (struct bio){
 		.from = from, .to = to, .number = ++number,
-		.strangers = t->only.n && !pids_has(&t->only, latency_task(l, "pid")),
+		.unfollowed = t->only.n && !pids_has(&t->only, latency_task(l, "pid")),
 		.task = latency_task_fields(t, l),
 	};
 }
 
-/* A request without a length, as the reset of a zone, counts as one sector here. */
+/* Return the end. A request without a length, such as a zone reset, counts as a sector. */
 static uint64_t end_of(const struct disk_place *p)
 {
 	return p->sector + (p->length ? p->length : 1);
@@ -197,7 +197,7 @@ static void queue(struct latency *t, const struct trace_line *l)
 	struct disk_place p;
 	struct bio bio;
 
-	if (find_place(l, &p) < 0)
+	if (read_place(l, &p) < 0)
 		return;
 	if (flush_in_front(&p)) {
 		bio = bio_at(t, l, p.sector, p.sector + p.length);
@@ -210,14 +210,8 @@ static void queue(struct latency *t, const struct trace_line *l)
 	bios_add(bios_of(t, l, &p, operation(&p), 1), &bio);
 }
 
-static char *copy_of(const char *s)
-{
-	size_t n = s ? strlen(s) + 1 : 0;
 
-	return s ? memcpy(xcalloc(n, 1), s, n) : NULL;
-}
-
-/* Find the task of a request that is issued: if nobody queued it, the one that does so. */
+/* Set the task of a request that is issued: the task that queued it, or else the issuer. */
 static void find_task(struct latency *t, const struct trace_line *l, const struct disk_place *p,
 		      struct disk_request *r)
 {
@@ -228,20 +222,20 @@ static void find_task(struct latency *t, const struct trace_line *l, const struc
 
 	if (oldest) {
 		bio = *oldest;
-		bio.task = copy_of(oldest->task);
+		bio.task = xstrdup(oldest->task);
 	} else if (!b || kind == 'F' || !bios_take(b, p->sector, end_of(p), &bio)) {
 		bio = bio_at(t, l, p->sector, end_of(p));
 	}
-	r->strangers = bio.strangers;
+	r->unfollowed = bio.unfollowed;
 	r->task = bio.task;
 	if (!bio.fua || is_fua(p))
 		return;
-	/* the device will be given a flush instead */
+	/* the request lacks the FUA of its bio: a flush will follow instead */
 	flush = bio;
 	flush.fua = 0;
 	flush.from = p->sector;
 	flush.to = p->sector + p->length;
-	flush.task = copy_of(bio.task);
+	flush.task = xstrdup(bio.task);
 	bios_add(bios_of(t, l, p, 'F', 1), &flush);
 }
 
@@ -252,20 +246,21 @@ static void issue(struct latency *t, const struct latency_event *m)
 	struct disk_request *r;
 	struct disk_place p;
 
-	if (find_place(m->l, &p) < 0) {
+	if (read_place(m->l, &p) < 0) {
 		t->no_end++;
 		return;
 	}
 	r = xcalloc(1, sizeof(*r));
 	find_task(t, m->l, &p, r);
-	if (!r->strangers)
+	if (!r->unfollowed)
 		latency_start_set_for(t, &r->begun, m, r->task);
 	put(t, m->l, &p, r);
 }
 
 /*
- * An fsync is a request without sectors to the file system, and a flush (FF) to the
- * device. The former ends with an event of its own, and never was given to the device.
+ * Was the completed request never issued to the device? For an fsync the file system makes
+ * a request without sectors, and the block layer issues a flush (FF) for it. The request
+ * without sectors has a completion event, but no issue event.
  */
 static int never_issued(const struct disk_place *p)
 {
@@ -278,7 +273,7 @@ static void complete(struct latency *t, const struct latency_event *m)
 	struct bios *waiting;
 	struct disk_place p;
 
-	if (!find_place(m->l, &p)) {
+	if (!read_place(m->l, &p)) {
 		r = take(t, m->l, &p);
 		if (!r && never_issued(&p)) {
 			waiting = bios_of(t, m->l, &p, 'F', 0);
@@ -288,14 +283,14 @@ static void complete(struct latency *t, const struct latency_event *m)
 		}
 	}
 	if (!r) {
-		/* with -p most of them are others' */
+		/* with -p, most of these belong to tasks that are not followed */
 		t->no_begin += !t->only.n;
 		return;
 	}
-	if (!r->strangers)
+	if (!r->unfollowed)
 		latency_start_print(t, &r->begun, m);
 	if (r->length > p.length) {
-		/* the rest of it goes on there */
+		/* a part is complete: the rest begins at the next sector */
 		p.sector += p.length;
 		p.length = r->length - p.length;
 		put(t, m->l, &p, r);
@@ -304,14 +299,14 @@ static void complete(struct latency *t, const struct latency_event *m)
 	}
 }
 
-/* The device did not take it: it is issued once more. */
+/* The device did not accept the request, which will be issued again. */
 static void requeue(struct latency *t, const struct latency_event *m)
 {
 	struct disk_request *r;
 	struct disk_place p;
 	struct bio bio;
 
-	if (find_place(m->l, &p) < 0)
+	if (read_place(m->l, &p) < 0)
 		return;
 	r = take(t, m->l, &p);
 	if (!r)
@@ -319,8 +314,8 @@ static void requeue(struct latency *t, const struct latency_event *m)
 	if (operation(&p) != 'F') {
 		bio = bio_at(t, m->l, p.sector, end_of(&p));
 		free(bio.task);
-		bio.strangers = r->strangers;
-		bio.task = copy_of(r->task);
+		bio.unfollowed = r->unfollowed;
+		bio.task = xstrdup(r->task);
 		bios_add(bios_of(t, m->l, &p, operation(&p), 1), &bio);
 	}
 	drop(r);
@@ -347,7 +342,7 @@ static void forget_one(struct latency *t, void *entry)
 
 	for (struct disk_request *r = a->first, *next; r; r = next) {
 		next = r->next;
-		t->no_end += !r->strangers;
+		t->no_end += !r->unfollowed;
 		drop(r);
 	}
 }

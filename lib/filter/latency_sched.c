@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * latsched.c - how long tasks wait for a processor
+ * latency_sched.c - how long tasks wait for a CPU
  *
- * A task waits from the moment that it may run until it runs. A wait begins with
- * the wake-up of a task that sleeps, or with a switch away from a task that could
- * have gone on: it was preempted, or it yielded. The kernel tells that as prev_state
- * R, or R+ when it preempted the task in the kernel (include/trace/events/sched.h).
- * A task of R+ may have been about to sleep: it is woken before it runs again, and
- * waits from the switch on. The kernel also wakes tasks that run: no wait begins.
+ * A task waits from the moment when it can run until it runs. A wait begins with the
+ * wake-up of a sleeping task, or with a switch away from a task that could go on, because
+ * it was preempted or it yielded. Such a switch has prev_state R, or R+ if the task was
+ * preempted in the kernel (include/trace/events/sched.h). A task with R+ may have been
+ * about to sleep. It is then woken before it runs again, but it waits from the switch on.
+ * The kernel also wakes running tasks; then no wait begins.
  */
 #include <string.h>
 
@@ -15,13 +15,13 @@
 #include "proc/proc.h"
 #include "filter/filter.h"
 
-/* Bits of prev_state, as JSON has it (TASK_REPORT): exit and zombie; all but R+. */
+/* Bits of prev_state in JSON (TASK_REPORT): exit and zombie; all bits except that of R+. */
 enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
 
 struct waiter {
 	struct table_entry entry;       /* by pid and origin */
-	enum { NOT_SEEN, RUNS, SLEEPS, WOKEN, WAITS } now; /* woken: it may run already */
-	struct latency_start wait;      /* of one that was woken or waits */
+	enum { NOT_SEEN, RUNS, SLEEPS, WOKEN, WAITS } now; /* WOKEN: may have been running */
+	struct latency_start wait;      /* in the states WOKEN and WAITS */
 };
 
 static void set_key(struct latency *t, const struct trace_line *l, pid_t pid)
@@ -39,21 +39,21 @@ static int is_followed(const struct latency *t, pid_t pid)
 	return pid && (!t->only.n || pids_has(&t->only, pid)) && !pids_has(&t->except, pid);
 }
 
-/* What is known of a task that is followed. */
+/* Return the entry of a followed task. */
 static struct waiter *waiter(struct latency *t, const struct trace_line *l, pid_t pid)
 {
 	set_key(t, l, pid);
 	return table_at(&t->open, t->key.text, t->key.n);
 }
 
-/* Its number may be another task's next. */
+/* Forget a task that has ended, because a new task may get its pid. */
 static void forget_dead(struct latency *t, struct waiter *w, pid_t pid)
 {
 	struct pids dead = { .v = &pid, .n = 1 };
 
 	latency_start_clear(&w->wait);
 	table_remove(&t->open, w);
-	/* an empty list would be everybody */
+	/* an empty list would select all tasks */
 	if (t->only.n > 1)
 		pids_minus(&t->only, &dead);
 }
@@ -64,7 +64,7 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	struct waiter *w;
 
 	if (!pid && !t->only.n)
-		t->no_end++; /* cut, or no such event */
+		t->no_end++; /* the line is cut, or has no pid */
 	if (!is_followed(t, pid))
 		return;
 	w = waiter(t, m->l, pid);
@@ -92,12 +92,13 @@ static int is_dead(const struct trace_line *l, struct text_part state)
 	return state.n && (memchr(state.text, 'X', state.n) || memchr(state.text, 'Z', state.n));
 }
 
-static void leave(struct latency *t, const struct latency_event *m, pid_t pid)
+/* The task leaves the CPU. */
+static void switch_from(struct latency *t, const struct latency_event *m, pid_t pid)
 {
 	struct text_part state = trace_line_key(m->l, "prev_state");
 	struct waiter *w = waiter(t, m->l, pid);
 
-	/* the switch to it is missing; one that was only woken ran all the time */
+	/* WAITS: the switch to the task is missing; WOKEN: the task ran all the time */
 	t->no_end += w->now == WAITS;
 	latency_start_clear(&w->wait);
 	if (is_dead(m->l, state)) {
@@ -110,7 +111,8 @@ static void leave(struct latency *t, const struct latency_event *m, pid_t pid)
 	}
 }
 
-static void take_over(struct latency *t, const struct latency_event *m, pid_t pid)
+/* The task gets the CPU. */
+static void switch_to(struct latency *t, const struct latency_event *m, pid_t pid)
 {
 	struct waiter *w = waiter(t, m->l, pid);
 
@@ -123,9 +125,9 @@ static void take_over(struct latency *t, const struct latency_event *m, pid_t pi
 }
 
 /*
- * An instance that records for some tasks has each switch that one of them has a part
- * in, and each wake-up by or of one. Of other tasks it has a part only. A switch
- * between the idle task and another tells that it records for the other.
+ * Pair a switch. An instance with a pid filter has each switch from or to a selected task,
+ * and each wake-up by or of a selected task, but only some events of other tasks. In a
+ * switch between the idle task and another task, the other task must be a selected one.
  */
 static int switch_tasks(struct latency *t, const struct latency_event *m)
 {
@@ -134,17 +136,17 @@ static int switch_tasks(struct latency *t, const struct latency_event *m)
 	if (t->only.n && !prev != !next && latency_follow_task(t, prev ? prev : next) < 0)
 		return -1;
 	if (!t->only.n && !trace_line_key(m->l, "next_pid").n)
-		t->no_begin++; /* cut */
+		t->no_begin++; /* the line is cut */
 	if (is_followed(t, prev))
-		leave(t, m, prev);
+		switch_from(t, m, prev);
 	if (is_followed(t, next))
-		take_over(t, m, next);
+		switch_to(t, m, next);
 	return 0;
 }
 
 /*
- * A thread that calls exec gets the number of its process: sched_process_exec is in
- * the name of the new number.
+ * Handle that a thread other than the leader calls exec, and so gets the pid of its
+ * process. sched_process_exec has the new pid in the column of the task.
  */
 static int exec(struct latency *t, const struct latency_event *m)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* svg.c - pictures, well-formed whatever the names in them are */
+/* svg.c - pictures that are well-formed with any names */
 #include <string.h>
 
 #include "base/base.h"
 #include "filter/filter.h"
 
-/* Bytes of the character at s; 0: it is none that XML has. */
+/* Return the number of bytes of the character at s, or 0 if XML does not allow it. */
 static size_t character(const char *s, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)s;
@@ -14,7 +14,7 @@ static size_t character(const char *s, size_t n)
 	if (*u < 0x80)
 		return *u >= ' ' && *u != 0x7f;
 	len = text_utf8(u, n);
-	/* U+FFFE and U+FFFF */
+	/* XML does not allow U+FFFE and U+FFFF */
 	return len == 3 && !memcmp(s, "\xef\xbf", 2) && u[2] >= 0xbe ? 0 : len;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* traceline.c - an event out of a line of text */
+/* trace_line.c - read an event line, in the kernel's text or in JSON */
 #include <string.h>
 
 #include "filter/filter.h"
 
-/* The task's name takes so many columns, with blanks in front. */
+/* The width of the column of the task's name, which is padded with blanks in front. */
 enum { COMM_COLUMNS = 16 };
 
 static const struct text_part none;
@@ -32,7 +32,7 @@ static int begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= n && !memcmp(s, word, n);
 }
 
-/* ---- the kernel's text ----------------------------------------------------------- */
+/* ---- the kernel's text ------------------------------------------------------------- */
 
 static const char *blanks(const char *s, const char *end)
 {
@@ -41,7 +41,7 @@ static const char *blanks(const char *s, const char *end)
 	return s;
 }
 
-/* The digits at *s; *s behind them. */
+/* Return the digits at *s, and move *s behind them. */
 static struct text_part digits(const char **s, const char *end)
 {
 	struct text_part p = { *s, 0 };
@@ -52,7 +52,7 @@ static struct text_part digits(const char **s, const char *end)
 	return p;
 }
 
-/* sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, or EVENT: FIELDS. */
+/* Read sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, or EVENT: FIELDS. */
 static int event_of_text(struct trace_line *l, const char *s, const char *end)
 {
 	const char *name = s;
@@ -89,7 +89,7 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host)
 {
 	const char *s = line, *end = line + n;
 
-	/* the kernel's text begins with a blank: names are shorter than their column */
+	/* a line without a host begins with a blank: comms are shorter than their column */
 	while (s < end && (in_name(*s) || *s == '-'))
 		s++;
 	*host = (struct text_part){ line, (size_t)(s - line) };
@@ -129,7 +129,7 @@ static int parse_text(struct trace_line *l, const char *s, const char *end)
 	if (!l->cpu.n || s == end || *s++ != ']')
 		return 0;
 	s = blanks(s, end);
-	if (s < end && !is_digit(*s)) { /* letters */
+	if (s < end && !is_digit(*s)) { /* the letters of the latency flags */
 		while (s < end && *s != ' ')
 			s++;
 		s = blanks(s, end);
@@ -144,7 +144,7 @@ static int parse_text(struct trace_line *l, const char *s, const char *end)
 	return event_of_text(l, blanks(s, end), end);
 }
 
-/* Does NAME= or NAME: begin at s? Behind it, or NULL. */
+/* If NAME= or NAME: begins at s, return its end, or NULL. */
 static const char *behind_name(const char *s, const char *end)
 {
 	const char *name = s;
@@ -158,7 +158,10 @@ static const char *behind_name(const char *s, const char *end)
 	return begins(s, end, ": ") ? s + 2 : NULL;
 }
 
-/* Where a value's string begins: at once, or behind its address; NULL: it is none. */
+/*
+ * Return the opening quote of a value that is a string, directly or behind an address.
+ * NULL if the value is no string.
+ */
 static const char *quote_of(const char *s, const char *end)
 {
 	if (begins(s, end, "0x"))
@@ -169,7 +172,7 @@ static const char *quote_of(const char *s, const char *end)
 	return s < end && *s == '"' ? s : NULL;
 }
 
-/* A value ends where the next name begins, or a quote that it began with is closed. */
+/* Return the value at s. It ends at its closing quote, or in front of the next name. */
 static struct text_part value_at(const char *s, const char *end)
 {
 	const char *p = s, *quote = quote_of(s, end);
@@ -188,8 +191,9 @@ static struct text_part value_at(const char *s, const char *end)
 }
 
 /*
- * MAJOR,MINOR RWBS ... SECTOR + SECTORS ... [COMM], of the events of block devices. A
- * task's name is last of all, if there is one, and only appended fields are behind it.
+ * Return a field of an event of block devices, MAJOR,MINOR RWBS ... SECTOR + SECTORS ...
+ * [COMM]. The task's name is at the end if the event has one, and only appended fields
+ * follow it.
  */
 static struct text_part field_of_block(struct text_part body, const char *key)
 {
@@ -226,7 +230,7 @@ static struct text_part field_of_block(struct text_part body, const char *key)
 	return close > body.text ? event_text_appended(close, end, key) : none;
 }
 
-/* FUNCTION <-CALLER */
+/* Return a field of FUNCTION <-CALLER. */
 static struct text_part field_of_function(const char *s, const char *end, const char *key)
 {
 	const char *arrow = s, *last;
@@ -235,12 +239,14 @@ static struct text_part field_of_function(const char *s, const char *end, const 
 		arrow++;
 	for (last = arrow + 3; last < end && *last != ' '; last++)
 		;
-	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(arrow - s) } :
-	       !strcmp(key, "caller") ? (struct text_part){ arrow + 3, (size_t)(last - arrow - 3) } :
-	       none;
+	if (!strcmp(key, "func"))
+		return (struct text_part){ s, (size_t)(arrow - s) };
+	if (!strcmp(key, "caller"))
+		return (struct text_part){ arrow + 3, (size_t)(last - arrow - 3) };
+	return none;
 }
 
-/* The first field of that name that begins from *s on and before until; *s behind it. */
+/* Return the first field named key that begins in [*s, until), and move *s behind it. */
 static struct text_part next_named(const char **s, const char *until, const char *end,
 				   const char *key)
 {
@@ -251,7 +257,7 @@ static struct text_part next_named(const char **s, const char *until, const char
 		const char *quote = value ? quote_of(value, end) : NULL;
 
 		if (quote) {
-			/* what is quoted has no names */
+			/* skip the string, which contains no fields */
 			*s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
 			if (!*s)
 				*s = end;
@@ -271,7 +277,10 @@ static int same_part(struct text_part a, struct text_part b)
 	return a.n == b.n && !memcmp(a.text, b.text, a.n);
 }
 
-/* The field, unless there are two of that name with two values: one may be a string's. */
+/*
+ * Return the field named key, or none if there are two with different values: one of them
+ * may be a part of a string.
+ */
 static struct text_part only_named(const char *s, const char *end, const char *key)
 {
 	struct text_part p = next_named(&s, end, end, key), other;
@@ -282,7 +291,7 @@ static struct text_part only_named(const char *s, const char *end, const char *k
 	return p;
 }
 
-/* Where the last name begins that is in front of until; NULL: there is none. */
+/* Return the beginning of the last name in front of until, or NULL. */
 static const char *last_name(const char *s, const char *until)
 {
 	const char *last = NULL;
@@ -297,7 +306,7 @@ static const char *last_name(const char *s, const char *until)
 	return last;
 }
 
-/* Does anything between look like the beginning of another string? */
+/* Does anything between s and end look like the beginning of another string? */
 static int more_strings(const char *s, const char *end)
 {
 	while (s < end) {
@@ -314,9 +323,10 @@ static int more_strings(const char *s, const char *end)
 }
 
 /*
- * The same of an event whose strings are all in quotes. A string may hold quotes as
- * well, so fields are certain in front of the first one and behind the last one. If no
- * other string seems to begin between them, all that is one string.
+ * Do the same for an event whose strings are all quoted. A string may contain quotes as
+ * well, so only fields in front of the first quote and behind the last quote are certain.
+ * If no other string seems to begin between these quotes, all text between them is one
+ * string.
  */
 static struct text_part quoted_named(const char *s, const char *end, const char *key)
 {
@@ -324,7 +334,7 @@ static struct text_part quoted_named(const char *s, const char *end, const char 
 	const char *value;
 	struct text_part p;
 
-	if (!first) /* there is no string */
+	if (!first) /* the event has no string */
 		return next_named(&at, end, end, key);
 	while (*--last != '"')
 		;
@@ -374,16 +384,16 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 	}
 	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
 						   only_named(s, end, key);
-	/* something is behind a call's last argument */
+	/* remove the ')' if fields that were appended follow the last argument of a call */
 	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
 	    !memchr(p.text, '(', p.n))
 		p.n--;
 	return p;
 }
 
-/* ---- JSON --------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------- */
 
-/* Behind the value at s, of any kind; end when it is cut. */
+/* Return the end of the value at s, of any kind; end if the value is cut. */
 static const char *behind_value(const char *s, const char *end)
 {
 	int depth = 0, quoted = 0;
@@ -406,7 +416,7 @@ static const char *behind_value(const char *s, const char *end)
 	return end;
 }
 
-/* The value of a member of the object at s, a string without its quotes. */
+/* Return the value of a member of the object at s; of a string, without its quotes. */
 static struct text_part member(const char *s, const char *end, const char *key)
 {
 	size_t n = strlen(key);
@@ -442,7 +452,7 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 	return l->event.n && l->time.n;
 }
 
-/* ---- both --------------------------------------------------------------------------- */
+/* ---- both forms -------------------------------------------------------------------- */
 
 int trace_line(struct trace_line *l, const char *line, size_t n)
 {
@@ -452,7 +462,7 @@ int trace_line(struct trace_line *l, const char *line, size_t n)
 	return parse_text(l, line, line + n);
 }
 
-/* The name of the call that an event is the beginning or the end of. */
+/* Return the name of the system call that the event begins or ends. */
 static struct text_part call_of(const struct trace_line *l)
 {
 	const char *s = l->event.text, *end = s + l->event.n;

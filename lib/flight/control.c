@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * flightctl.c - control files of a flight recorder, in a plain directory
+ * control.c - control files of a flight recorder, in a plain directory
  *
- * inotify tells that one was written. A number that is asked for cannot be there
- * beforehand: a lease on its file lets who opens it wait until it is.
+ * inotify reports writes. The number in `dropped` is known only when a user asks for it, so
+ * the recorder holds a lease (fcntl(2)) on the file. open(2) waits until the recorder gives
+ * up the lease.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -13,15 +14,16 @@
 #include "base/base.h"
 #include "flight/flight.h"
 
-/* A reader's close is told before the kernel has done it: try so often, each ms. */
+/* Tries to get the lease, one per ms: inotify reports close(2) before the kernel is done. */
 #define LEASE_TRIES 100
 
+/* Replace the text of a control file. */
 static void put_file(int fd, const char *text)
 {
 	size_t n = strlen(text);
 
 	if (pwrite(fd, text, n, 0) == (ssize_t)n && ftruncate(fd, (off_t)n) < 0)
-		return; /* a disk that is full: it says what it said */
+		return; /* the disk is full: the file keeps its old text */
 }
 
 static int make_control(int dir, const char *path, const char *name)
@@ -93,10 +95,6 @@ void flight_control_tell(const struct flight_control *c, int on)
 	put_file(c->state, on ? "start\n" : "stop\n");
 }
 
-/*
- * Whoever opens it waits in open(2) until we have put the number there and let
- * go; the lease cannot be had again before he has closed it.
- */
 void flight_control_lease(struct flight_control *c)
 {
 	if (c->tries)
@@ -110,7 +108,7 @@ void flight_control_answer(struct flight_control *c, unsigned long long dropped)
 	str_format(text, sizeof(text), "%llu\n", dropped);
 	put_file(c->dropped, text);
 	fcntl(c->dropped, F_SETLEASE, F_UNLCK);
-	/* who was not let in never closes it */
+	/* a user whose open(2) failed (O_NONBLOCK) never closes the file: lease it in any case */
 	c->tries = LEASE_TRIES;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * flightdump.c - dumps: what a buffer holds, in files that are whole or not there
+ * dump.c - write dumps, each of them complete or absent
  *
- * Each is written under another name and gets its own at the end, with those of the
- * other processors, or is removed. Of a text that has a limit two files are kept,
- * each up to half of it, of which the older makes room, and they are one in the end.
+ * A dump is written to files with temporary names. At the end all its files get their
+ * final names, or all are removed. A text with a limit is written to two files, each up to
+ * half of the limit: when the newer one is full, it replaces the older one. At the end the
+ * newer is appended to the older.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,20 +27,19 @@
 #include "flight/flight.h"
 
 #define CHUNK (64 * 1024)
-/* So many names of a dump may be taken. */
+/* Number of dump numbers to try if somebody else has made files of that name. */
 #define NAMES_TRIED 1000
 
-/* One file of the dump that is being made. */
+/* One file of the dump in progress. */
 struct part {
 	int fd;                 /* -1: none yet */
-	size_t n, nevents;      /* of text, not written yet */
+	size_t n, nevents;      /* bytes and events in text, not written yet */
 	char *text;
-	uint64_t size;          /* of what is written */
-	unsigned long long events;
-	/* the file before, when that reached half of the limit; -1 there is none */
-	int before;
-	unsigned long long events_before, cut;
-	int other;              /* which of its two names it has */
+	uint64_t size;          /* bytes written to fd */
+	unsigned long long events; /* events in fd */
+	int before;             /* the full older half; -1: none */
+	unsigned long long events_before, cut; /* events in before, and in removed halves */
+	int other;              /* 0 or 1: which of the two temporary names fd has */
 };
 
 int flight_dumps_open(struct flight_dumps *d, const char *path)
@@ -49,10 +49,10 @@ int flight_dumps_open(struct flight_dumps *d, const char *path)
 	if (!realpath(path, d->path) ||
 	    (d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return err_errno("unable to open %s", path);
-	/* two would give their dumps the same numbers; not every file system can lock */
+	/* two recorders would use the same numbers; not every file system can lock */
 	if (flock(d->dir, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_msg("another tfs-flight dumps into %s", path);
-	/* others' dumps stay */
+	/* keep the dumps that are there, and count on from the highest number */
 	names = file_names(d->path);
 	if (!names)
 		return err_errno("unable to list %s", path);
@@ -113,15 +113,15 @@ static int open_part(struct flight_dumps *d, struct part *p)
 
 	if (!p->text && !(p->text = malloc(CHUNK)))
 		return -1;
-	unlinkat(d->dir, name, 0); /* of one that was killed */
+	unlinkat(d->dir, name, 0); /* a killed recorder may have left it */
 	p->fd = openat(d->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	p->size = 0;
 	p->events = 0;
 	return p->fd;
 }
 
-/* Half of the limit is full: the file before it goes, and a new one begins. */
-static void turn(struct flight_dumps *d, struct part *p)
+/* Drop the older half of a limited text, and begin a new file. */
+static void drop_older_half(struct flight_dumps *d, struct part *p)
 {
 	if (p->before >= 0) {
 		close(p->before);
@@ -137,7 +137,7 @@ static void turn(struct flight_dumps *d, struct part *p)
 static void write_part(struct flight_dumps *d, struct part *p)
 {
 	if (d->most && p->size && p->size + p->n > d->most / 2)
-		turn(d, p);
+		drop_older_half(d, p);
 	if (!d->failed && fd_write_all(p->fd, p->text, p->n) < 0)
 		d->failed = errno;
 	p->size += p->n;
@@ -145,8 +145,8 @@ static void write_part(struct flight_dumps *d, struct part *p)
 	p->n = p->nevents = 0;
 }
 
-/* What was written last goes behind what was written before it. */
-static void join(struct flight_dumps *d, struct part *p)
+/* Append the newer half of a limited text to the older half, and a line with the cut events. */
+static void join_halves(struct flight_dumps *d, struct part *p)
 {
 	ssize_t n = 0;
 	off_t at = 0;
@@ -172,8 +172,8 @@ static void join(struct flight_dumps *d, struct part *p)
 	p->events += p->events_before;
 }
 
-/* A line for whoever reads. */
-static void tell(const struct flight_dumps *d, const char *text, const char *more)
+/* Write a line to the reader of out. */
+static void tell_reader(const struct flight_dumps *d, const char *text, const char *more)
 {
 	char line[2 * PATH_MAX];
 	size_t n = str_format(line, sizeof(line), "%s%s\n", text, more);
@@ -182,7 +182,7 @@ static void tell(const struct flight_dumps *d, const char *text, const char *mor
 		;
 }
 
-/* The oldest dump that was kept is one too many. */
+/* Remove the dump that is now one too many, with the files of all its CPUs. */
 static void remove_oldest(const struct flight_dumps *d)
 {
 	char name[64];
@@ -193,10 +193,13 @@ static void remove_oldest(const struct flight_dumps *d)
 	}
 }
 
-/* include/uapi/linux/fs.h; musl has no name for it */
+/* RENAME_NOREPLACE of include/uapi/linux/fs.h; musl does not define it */
 #define NO_REPLACE 1
 
-/* Rename, and let nothing that is there make room. Not every file system has a call for it. */
+/*
+ * Rename, and fail with EEXIST if the new name exists. A file system without
+ * RENAME_NOREPLACE leaves a short race.
+ */
 static int rename_new(int dir, const char *from, const char *to)
 {
 	struct stat st;
@@ -212,12 +215,13 @@ static int rename_new(int dir, const char *from, const char *to)
 	return renameat(dir, from, dir, to);
 }
 
+/* Make the final name of the file. */
 static void name_part(const struct flight_dumps *d, const struct part *p, char *name, size_t size)
 {
 	name_dump(name, size, d->number, d->per_cpu ? (int)(p - d->parts) : -1);
 }
 
-/* Give all files their names of this number. -1 and errno: none has one. */
+/* Give all files their final names, with this dump number. On -1 and errno no file has one. */
 static int name_parts(const struct flight_dumps *d)
 {
 	char name[64];
@@ -244,7 +248,7 @@ static int name_parts(const struct flight_dumps *d)
 	return 0;
 }
 
-/* The file is in no dump: it goes, and its events are counted. */
+/* Remove the file, and count its events as cut. */
 static void drop_part(struct flight_dumps *d, struct part *p)
 {
 	if (p->before >= 0) {
@@ -258,7 +262,7 @@ static void drop_part(struct flight_dumps *d, struct part *p)
 		unlinkat(d->dir, temporary(d, p, p->other), 0);
 }
 
-/* Its files get their names, all of them or none. */
+/* Complete the dump: all files get their final names, or none and all are removed. */
 static void end_parts(struct flight_dumps *d)
 {
 	char name[64], text[PATH_MAX];
@@ -270,14 +274,14 @@ static void end_parts(struct flight_dumps *d)
 		if (p->fd >= 0 && (p->n || p->nevents))
 			write_part(d, p);
 		if (p->fd >= 0)
-			join(d, p);
+			join_halves(d, p);
 		if (p->fd >= 0 && close(p->fd) < 0)
 			d->failed = errno;
 		files += p->fd >= 0;
 	}
 	if (!d->failed && !files && d->skip_empty)
 		return;
-	/* a name that somebody has taken since we began: the next number is free */
+	/* if somebody else has made a file of this name meanwhile, try the next number */
 	for (unsigned i = 0; !d->failed && i < NAMES_TRIED; i++) {
 		d->number++;
 		if (!name_parts(d))
@@ -294,7 +298,7 @@ static void end_parts(struct flight_dumps *d)
 		} else if (p->fd >= 0) {
 			name_part(d, p, name, sizeof(name));
 			str_format(text, sizeof(text), "%s/%s", d->path, name);
-			tell(d, text, "");
+			tell_reader(d, text, "");
 		}
 	}
 	if (!d->failed) {
@@ -302,7 +306,7 @@ static void end_parts(struct flight_dumps *d)
 		return;
 	}
 	str_format(text, sizeof(text), "# unable to write a dump to %s: ", d->path);
-	tell(d, text, strerror(d->failed));
+	tell_reader(d, text, strerror(d->failed));
 	errno = d->failed;
 	err_errno("unable to write a dump to %s", d->path);
 }
@@ -317,15 +321,16 @@ static void begin_text(struct flight_dumps *d, struct part *p, const struct show
 		p->n = show_header(show, d->cpus, p->text, CHUNK);
 }
 
-static void put(struct flight_dumps *d, struct show *show, const struct record *r, int64_t lost)
+static void put_record(struct flight_dumps *d, struct show *show, const struct record *r,
+		       int64_t lost)
 {
 	struct part *p = &d->parts[d->per_cpu ? r->cpu : 0];
-	static char aside[SHOW_ROOM];
+	static char record_text[SHOW_ROOM];
 	size_t n;
 	int shown;
 
-	/* which processor's files there are only the text tells */
-	n = show_record(show, r, lost, aside, sizeof(aside), &shown);
+	/* a CPU gets a file only if its records make text */
+	n = show_record(show, r, lost, record_text, sizeof(record_text), &shown);
 	if (n && p->fd < 0 && !d->failed)
 		begin_text(d, p, show);
 	if (p->n + n > d->chunk)
@@ -333,11 +338,11 @@ static void put(struct flight_dumps *d, struct show *show, const struct record *
 	p->nevents += (unsigned)shown;
 	if (d->failed || !n)
 		return;
-	memcpy(p->text + p->n, aside, n);
+	memcpy(p->text + p->n, record_text, n);
 	p->n += n;
 }
 
-/* Show what is of this time or later; time 0: all. */
+/* Show only records from this time on; 0: all. */
 static void begin_show(struct live_kernel *kernel, struct show *show, uint64_t from)
 {
 	show->pick.begin = (struct pick_time){
@@ -348,8 +353,8 @@ static void begin_show(struct live_kernel *kernel, struct show *show, uint64_t f
 	show_begin(show, &kernel->line);
 }
 
-void flight_dump_text(struct flight_dumps *d, struct live *live, struct live_kernel *kernel, struct show *show,
-		      uint64_t from)
+void flight_dump_text(struct flight_dumps *d, struct live *live, struct live_kernel *kernel,
+		      struct show *show, uint64_t from)
 {
 	const struct record *r;
 	int64_t lost;
@@ -360,12 +365,12 @@ void flight_dump_text(struct flight_dumps *d, struct live *live, struct live_ker
 	do {
 		n = live_fill(live);
 		while ((r = live_next(live, &lost)))
-			put(d, show, r, lost);
+			put_record(d, show, r, lost);
 	} while (n > 0 || (!n && live->held));
 	if (n < 0)
 		d->failed = EIO;
-	/* while it did not record, somebody may have got another name */
-	kernel->line.told += kernel->line.told != 0;
+	/* events that rename tasks were not recorded meanwhile: forget the names */
+	kernel->line.generation += kernel->line.generation != 0;
 	if (d->parts->fd < 0 && !d->failed && !d->per_cpu && !d->skip_empty)
 		begin_text(d, d->parts, show);
 	end_parts(d);
@@ -374,10 +379,10 @@ void flight_dump_text(struct flight_dumps *d, struct live *live, struct live_ker
 /* ---- to a reader ----------------------------------------------------------- */
 
 /*
- * Open out anew, to write only: with a descriptor that reads as well one cannot see
- * whether somebody else reads. 1: somebody does.
+ * Open out again, write-only, because poll(2) does not show whether a FIFO has another
+ * reader while this process can read it as well. Return 1 if it has a reader, else 0.
  */
-static int only_write(struct flight_dumps *d)
+static int reopen_write_only(struct flight_dumps *d)
 {
 	char path[PATH_MAX];
 	struct pollfd p = { 0 };
@@ -395,7 +400,7 @@ static int only_write(struct flight_dumps *d)
 	return poll(&p, 1, 0) >= 0 && !(p.revents & POLLERR);
 }
 
-/* As fd_write_all, and wait until there is room. */
+/* Write as fd_write_all does, but wait while the FIFO is full. */
 static void write_out(struct flight_dumps *d, const char *text, size_t n)
 {
 	struct pollfd p = { .fd = d->out, .events = POLLOUT };
@@ -415,27 +420,27 @@ static void write_out(struct flight_dumps *d, const char *text, size_t n)
 	}
 }
 
-int flight_dump_out(struct flight_dumps *d, struct live *live, struct live_kernel *kernel, struct show *show,
-		    uint64_t from)
+int flight_dump_out(struct flight_dumps *d, struct live *live, struct live_kernel *kernel,
+		    struct show *show, uint64_t from)
 {
-	static char text[CHUNK], aside[SHOW_ROOM];
+	static char text[CHUNK], record_text[SHOW_ROOM];
 	const struct record *r;
 	size_t len, begun = 0;
 	int64_t lost;
 	int shown;
 	long n;
 
-	if (!only_write(d))
+	if (!reopen_write_only(d))
 		return 0;
 	d->failed = 0;
 	begin_show(kernel, show, from);
 	do {
 		n = live_fill(live);
 		while ((r = live_next(live, &lost))) {
-			len = show_record(show, r, lost, aside, sizeof(aside), &shown);
+			len = show_record(show, r, lost, record_text, sizeof(record_text), &shown);
 			if (len && !begun++)
 				write_out(d, text, show_header(show, d->cpus, text, CHUNK));
-			write_out(d, aside, len);
+			write_out(d, record_text, len);
 			d->cut += d->failed && shown;
 		}
 	} while (n > 0 || (!n && live->held));
@@ -444,19 +449,19 @@ int flight_dump_out(struct flight_dumps *d, struct live *live, struct live_kerne
 
 /* ---- trace.dat ----------------------------------------------------------- */
 
-/* Does the page hold a record of that time or later? */
-static int reaches(const struct live *live, const void *data, uint64_t from)
+/* Does the sub-buffer hold a record from this time on? */
+static int has_record_from(const struct live *live, const void *data, uint64_t from)
 {
 	struct record r = { 0 };
-	struct subbuf page;
+	struct subbuf subbuf;
 
-	subbuf_open(&page, &live->format, data, live->page, 0);
-	while (subbuf_next(&page, &r))
+	subbuf_open(&subbuf, &live->format, data, live->page, 0);
+	while (subbuf_next(&subbuf, &r))
 		;
 	return r.data && r.ts >= from;
 }
 
-/* The head, and the table of where whose pages are. */
+/* Write the head of the trace.dat, and the table with the offset of each CPU's sub-buffers. */
 static void put_head(struct flight_dumps *d, struct part *p, const struct dat_head *head,
 		     struct bytes *text, const uint64_t *offset, const uint64_t *size)
 {
@@ -469,19 +474,20 @@ static void put_head(struct flight_dumps *d, struct part *p, const struct dat_he
 	text->n = n;
 }
 
-static void put_page(struct flight_dumps *d, struct part *p, const struct live *live,
-		     const char *data)
+static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live *live,
+		       const char *data)
 {
-	size_t page = live->page;
+	size_t size = live->page;
 	ssize_t n = 0;
 
-	p->events += subbuf_count(&live->format, data, page);
-	if (!d->failed && (n = pwrite(p->fd, data, page, (off_t)p->size)) != (ssize_t)page)
+	p->events += subbuf_count(&live->format, data, size);
+	if (!d->failed && (n = pwrite(p->fd, data, size, (off_t)p->size)) != (ssize_t)size)
 		d->failed = n < 0 ? errno : ENOSPC;
-	p->size += page;
+	p->size += size;
 }
 
-void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head *head, uint64_t from)
+void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head *head,
+		     uint64_t from)
 {
 	unsigned cpus = head->cpus;
 	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, begin;
@@ -494,7 +500,7 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 		dat_head(head, &text, SIZE_MAX);
 	}
 	if (!offset || !data || text.failed) {
-		d->failed = ENOMEM; /* what the buffer holds stays in it */
+		d->failed = ENOMEM; /* leave the records in the ring buffer */
 		cpus = 0;
 	}
 	begin = (text.n + dat_table_size(head) + live->page - 1) / live->page *
@@ -506,14 +512,14 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 			memset(offset, 0, 2 * cpus * sizeof(*offset));
 		offset[cpu] = p->fd < 0 ? begin : p->size;
 		while (live_page(live, cpu, data) > 0) {
-			if (!reaches(live, data, from))
+			if (!has_record_from(live, data, from))
 				continue;
 			if (p->fd < 0 && !d->failed) {
 				if (open_part(d, p) < 0)
 					d->failed = errno;
 				p->size = begin;
 			}
-			put_page(d, p, live, data);
+			put_subbuf(d, p, live, data);
 		}
 		size[cpu] = p->fd < 0 ? 0 : p->size - offset[cpu];
 		if (d->per_cpu && p->fd >= 0 && !d->failed)

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * flight.h - PURPOSE of flight
+ * flight.h - a flight recorder: dumps, the events that start one, and its control files
+ *
+ * A flight recorder lets the ring buffer of an instance overwrite its oldest records, and
+ * reads nothing until something happens. bin/tfs-flight.c is the program. Terms:
+ *
+ *	dump            a copy of what the ring buffer holds, in one file or in one per CPU
+ *	trigger         an event that starts a dump; a second instance records it
+ *	control file    here a plain file by which a user controls the recorder
+ *
+ * The layer uses base, proc, tracefs, event, live, tracedat and view. All structures are
+ * zero at first, except for the members that the caller sets. A function that fails writes
+ * an error message and returns -1, unless its comment says otherwise.
  */
 #ifndef FLIGHT_H
 #define FLIGHT_H
@@ -9,121 +20,121 @@
 #include "tracedat/tracedat.h"
 #include "view/view.h"
 
-/*
- * flight.h - what a flight recorder is made of
- *
- * Dumps of what a buffer holds, the events that make one, and the files by which
- * it is told what to do. Each is zero at first, but for what its caller sets.
- */
+/* ---- dump.c: write dumps, each of them complete or absent -------------------- */
 
-/* ---- flightdump.c: dumps, each of which is whole or not there ---------------- */
-
-/* DIR/dump.1, dump.2 and so on, or dump.1.cpu0 ... */
+/* Files dump.1, dump.2 and so on in a directory, or dump.1.cpu0 and so on. */
 struct flight_dumps {
-	/* the caller's */
-	int per_cpu;            /* a file for each processor that has events */
-	unsigned long keep;     /* so many, the newest */
-	uint64_t most;          /* bytes of a text; 0: any */
-	int out;                /* gets a line for each file; nobody is waited for */
-	int packets;            /* a line to out is a packet */
-	int skip_empty;         /* make no file of no events */
-	unsigned long long cut; /* events that were read and are in no dump, added up */
+	/* set by the caller */
+	int per_cpu;            /* write one file for each CPU that has events */
+	unsigned long keep;     /* number of dumps to keep; the oldest are removed */
+	uint64_t most;          /* limit of a text dump in bytes; 0: none */
+	int out;                /* receives the path of each file as a line; never blocks */
+	int packets;            /* write each line to out as one packet */
+	int skip_empty;         /* write no file for a dump without events */
+	unsigned long long cut; /* total of events that were read but are in no dump */
 
+	/* private */
 	int dir;
-	char path[PATH_MAX];    /* its */
-	unsigned long number;   /* of the newest */
+	char path[PATH_MAX];    /* of dir */
+	unsigned long number;   /* of the newest dump */
 	unsigned cpus;
-	struct part *parts;     /* one, or one for each processor */
+	struct part *parts;     /* one, or one per CPU */
 	unsigned nparts;
-	size_t chunk;           /* that are written at once */
-	int failed;             /* errno of the dump that is being made */
+	size_t chunk;           /* bytes of text to collect before a write */
+	int failed;             /* errno of the dump in progress; 0: none */
 };
 
 /*
- * In the directory, which is ours alone (flock(2)) until we end; numbers go on from those
- * that are there. 0 or -1 said.
+ * Open the directory and lock it (flock(2)) until the process ends. Numbers continue
+ * after those of the dumps that are already there. Return 0 or -1.
  */
 int flight_dumps_open(struct flight_dumps *, const char *path);
 
-/* Before the first: of a buffer of so many processors. 0 or -1 said. */
+/* Prepare for a ring buffer of this many CPUs. Call it before the first dump. Return 0 or -1. */
 int flight_dumps_begin(struct flight_dumps *, unsigned cpus);
 
 /*
- * All that the buffer holds, of this time or later (ns, by the clock of the trace),
- * as text or as trace.dat, whole pages of it. It records nothing meanwhile. One that
- * cannot be written is said, to out as well, and counted in cut.
+ * Take all records out of the ring buffer and write those from this time on (ns of the
+ * trace clock) to a new dump, as text or as trace.dat. A trace.dat gets whole sub-buffers.
+ * The caller has stopped the recording. If the dump cannot be written, say so in an error
+ * message and to out, and add its events to cut.
  */
-void flight_dump_text(struct flight_dumps *, struct live *, struct live_kernel *, struct show *, uint64_t from);
+void flight_dump_text(struct flight_dumps *, struct live *, struct live_kernel *, struct show *,
+		      uint64_t from);
 void flight_dump_raw(struct flight_dumps *, struct live *, struct dat_head *, uint64_t from);
 
 /*
- * Write to out what flight_dump_text would write to a file, and wait for the reader. Nothing
- * can be dumped after it. 0: nobody reads out, or it is no FIFO, and nothing is taken
- * from the buffer; otherwise 1.
+ * Write to out what flight_dump_text would write to a file, and wait for the reader. No
+ * dump can follow. Return 1; or 0 and take nothing from the ring buffer, if out has no
+ * reader or is no FIFO.
  */
-int flight_dump_out(struct flight_dumps *, struct live *, struct live_kernel *, struct show *, uint64_t from);
+int flight_dump_out(struct flight_dumps *, struct live *, struct live_kernel *, struct show *,
+		    uint64_t from);
 
-/* ---- flighttrigger.c: events that make a dump --------------------------------- */
+/* ---- trigger.c: record the events that start a dump --------------------------- */
 
-/* An instance of its own, which records nothing but them. */
+/* An instance that records only the triggers. */
 struct flight_trigger {
-	/* the caller's */
-	const char **events;    /* n of them, SYSTEM:EVENT */
+	/* set by the caller */
+	const char **events;    /* n names SYSTEM:EVENT; no instance is made for none */
 	size_t n;
-	const char *filter;     /* of each; NULL: none */
+	const char *filter;     /* filter of each event; NULL: none */
 
-	int pipe;               /* polls ready when it has recorded something; -1: none */
+	int pipe;               /* polls readable after a trigger was recorded; -1: no triggers */
 	int made, dir, instances;
 	char name[160];
 	struct live live;
 };
 
 /*
- * Of tasks that this instance traces, by its clock; with no events nothing is made.
- * top is tracefs itself. 0 or -1 said; flight_trigger_close it also then.
+ * Make the instance of the triggers. It has the trace clock and the pid filter of the
+ * instance at dir; top is the tracefs root. Return 0 or -1; call flight_trigger_close in
+ * both cases.
  */
 int flight_trigger_open(struct flight_trigger *, int top, int dir, const char *instance);
 
-/* All that it recorded is done with: when the first was, in ns; 0 there is nothing. */
+/* Consume all recorded triggers. Return the time of the first in ns, or 0 for none. */
 uint64_t flight_trigger_take(struct flight_trigger *);
 
-/* What cannot be removed is said. */
+/* Remove the instance. Write an error message if that fails. */
 void flight_trigger_close(struct flight_trigger *);
 
-/* ---- flightctl.c: control files ------------------------------------------------ */
+/* ---- control.c: the control files state, dropped and reset ------------------------ */
 
 /*
- * state says start or stop; who opens dropped waits until its number is there; reset
- * is written to. SIGIO, which the caller has blocked, tells that somebody opens dropped.
+ * A user writes start or stop to `state`, or anything to `reset`. A user who opens
+ * `dropped` waits until flight_control_answer has written the number. The kernel sends
+ * SIGIO, which the caller has blocked, when somebody opens `dropped`.
  */
 struct flight_control {
-	int notify;             /* polls ready: flight_control_asked; -1, the caller's: no files */
-	int dir;                /* 0: none were made */
+	int notify;             /* polls readable for flight_control_asked; the caller sets -1
+				   if there are no control files */
+	int dir;                /* 0: no file was made */
 	int state, dropped;
-	int tries;              /* not 0: flight_control_lease, each ms */
+	int tries;              /* not 0: call flight_control_lease every ms */
 };
 
-/* In the directory, which has this path. 0 or -1 said. */
+/* Make the files in the directory dir, whose path is path. Return 0 or -1. */
 int flight_control_make(struct flight_control *, int dir, const char *path, int on);
 
 enum { ASKED_STATE = 1, ASKED_RESET = 2 };
 
-/* Which of the two somebody has written to. */
+/* Return the bits of the files that a user has written to since the last call. */
 int flight_control_asked(struct flight_control *);
 
-/* What state says: 1 start, 0 stop, -1 neither. */
+/* Return what `state` contains: 1 start, 0 stop, -1 anything else. */
 int flight_control_state(const struct flight_control *);
 
-/* It says so from now on. */
+/* Write start or stop to `state`. */
 void flight_control_tell(const struct flight_control *, int on);
 
-/* Who opens dropped has the number. */
+/* Write the number to `dropped` and let the user who opens the file continue. */
 void flight_control_answer(struct flight_control *, unsigned long long dropped);
 
-/* To be told of the next who does, once he that has it open has closed it. */
+/* Try once to lease `dropped` again. The kernel refuses while somebody has the file open. */
 void flight_control_lease(struct flight_control *);
 
-/* Those that were made, and no others. */
+/* Remove the files, if flight_control_make has made them. */
 void flight_control_remove(const struct flight_control *);
 
 #endif

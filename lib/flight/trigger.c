@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * flighttrigger.c - events that make a dump: what an instance beside has recorded
+ * trigger.c - events that start a dump, recorded by a second instance
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "live/live.h"
 #include "flight/flight.h"
 
-/* The highest number that a task may be given (PID_MAX_LIMIT - 1): none has it. */
+/* The highest pid that the kernel can give (PID_MAX_LIMIT - 1). In practice no task has it. */
 #define NO_TASK 4194303
 
 /*
- * Whom the instance traces, and whom not: those that are born meanwhile as well. We
- * are left out by the filters of the events.
+ * Copy the pid filter of the instance at from to the one at to. Repeat until no task is new,
+ * because followed tasks may fork meanwhile. The event filters exclude this process.
  */
 static int copy_pids(int from, int to, const struct pids *us)
 {
@@ -43,7 +43,7 @@ static int copy_pids(int from, int to, const struct pids *us)
 		r = pids_sort(&known);
 		pids_clear(&now);
 	}
-	/* all that were followed are gone: nobody, which an empty list does not mean */
+	/* All followed tasks have exited. An empty list would select every task. */
 	if (!r && !known.n && !nobody && follow && *follow == '1') {
 		r = pids_add(&known, NO_TASK);
 		if (!r)
@@ -59,7 +59,8 @@ static int copy_pids(int from, int to, const struct pids *us)
 	return r;
 }
 
-static int arm_event(const struct flight_trigger *t, const char *event, const struct pids *us)
+/* Set the filter of the event, with this process excluded, and enable the event. */
+static int enable_event(const struct flight_trigger *t, const char *event, const struct pids *us)
 {
 	int system = (int)strcspn(event, ":");
 	char file[300], filter[4096];
@@ -70,9 +71,9 @@ static int arm_event(const struct flight_trigger *t, const char *event, const st
 		return -1;
 	}
 	if (exclude_filter(filter, sizeof(filter), event, t->filter, us) < 0)
-		return err_msg("unable to leave ourselves out of %s: its filter is too long",
+		return err_msg("unable to exclude tfs-flight from %s: its filter is too long",
 			       event);
-	/* of an event that is not there, enable tells */
+	/* if there is no such event, the write to enable reports it */
 	if (file_exists(t->dir, file) && ctl_write(t->dir, file, filter, 0) < 0)
 		return -1;
 	str_format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
@@ -111,7 +112,7 @@ int flight_trigger_open(struct flight_trigger *t, int top, int dir, const char *
 	if (live_open(&t->live, t->dir) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
-		if (arm_event(t, t->events[i], &us) < 0)
+		if (enable_event(t, t->events[i], &us) < 0)
 			return -1;
 	return 0;
 }

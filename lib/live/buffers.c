@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * live.c - an instance's buffers, read page by page while it records
+ * buffers.c - read the ring buffers of an instance while it records
  *
- * A record that one processor made before another's may be found after it,
- * when that buffer was looked at too early. But whatever was made before a
- * record that a look found is there for the next look at all buffers, if that
- * empties them. So what a look finds is held until the next one is done.
+ * One pass over the CPUs may find a record and miss an older record of another CPU, if it
+ * reads that CPU's buffer too early. The next pass finds the older record, if it empties the
+ * buffers. So the records of a pass are held until the next pass is done.
  *
- * A page is read only when there is a record for it. Otherwise it may be that
- * all of the page that the kernel's reader is at was read, and that the writer
- * is at it still; then rb_get_reader_page (kernel/trace/ring_buffer.c) asks
- * whether there is more on it, and next whether the writer has left it. What
- * the writer puts there in between, before it leaves, nobody ever gets, and
- * nothing counts it: a processor that stands still for a moment, as a virtual
- * one does, is enough.
+ * A sub-buffer is read only if its ring buffer has a record. Otherwise the kernel may lose
+ * records. Suppose that the reader's sub-buffer has been read completely and the writer still
+ * writes to it. Then rb_get_reader_page (kernel/trace/ring_buffer.c) first checks whether the
+ * sub-buffer has more, and then whether the writer has left it. Records that the writer adds
+ * between the two checks, before it leaves, are never read and never counted. It is enough
+ * that the reading CPU pauses for a moment, as a virtual CPU does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +25,13 @@
 #include "event/event.h"
 #include "live/live.h"
 
-/* The shortest record: its header, and four bytes. */
+/* Bytes of the shortest record: its header, and four bytes. */
 #define LEAST 8
 
-/* Bytes that a processor's pages may take; four of them at least. */
+/* Bytes of sub-buffers that are held per CPU; four sub-buffers at least. */
 #define HELD_BYTES (128 * 1024)
 
-/* The merge has taken all records of the lane's page: the next one. */
+/* Open the next sub-buffer of CPU i for the merge (merge.more); it has given the last one. */
 static int next_page(void *arg, unsigned i, struct subbuf *page)
 {
 	struct live *l = arg;
@@ -42,7 +40,7 @@ static int next_page(void *arg, unsigned i, struct subbuf *page)
 	if (h->open) {
 		h->open = 0;
 		h->n--;
-		/* from the start again: memory that was never needed stays so */
+		/* when empty begin at the start again: untouched memory stays untouched */
 		h->first = h->n ? (h->first + 1) % l->room : 0;
 		l->held--;
 		if (h->old) {
@@ -57,7 +55,10 @@ static int next_page(void *arg, unsigned i, struct subbuf *page)
 	return MERGE_SUBBUF;
 }
 
-/* -1 when there is none, as numbers may have holes; -2 said */
+/*
+ * Open a file of a CPU. Return its descriptor, -1 if there is no such CPU (the numbers may have
+ * gaps), or -2 after a message.
+ */
 static int open_of(int per_cpu, unsigned cpu, const char *file)
 {
 	char path[40];
@@ -70,6 +71,7 @@ static int open_of(int per_cpu, unsigned cpu, const char *file)
 	return fd;
 }
 
+/* Open the two files of a CPU. Return 0, or -1 after a message. */
 static int open_buffer(struct live_cpu *h, int per_cpu, unsigned cpu)
 {
 	h->fd = open_of(per_cpu, cpu, "trace_pipe_raw");
@@ -77,7 +79,7 @@ static int open_buffer(struct live_cpu *h, int per_cpu, unsigned cpu)
 	return h->fd < -1 || h->stats < -1 ? -1 : 0;
 }
 
-/* Two files a processor: 512 processors have more than a session's usual limit. */
+/* Raise the limit of open files: two per CPU are more than the usual 1024 with 512 CPUs. */
 static void allow_files(void)
 {
 	struct rlimit l;
@@ -112,13 +114,13 @@ int live_open(struct live *l, int dir)
 	l->ncpus = instance_cpu_count(per_cpu);
 	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));
 	l->merge = (struct merge){
-		.lanes = calloc(l->ncpus, sizeof(*l->merge.lanes)),
+		.cpus = calloc(l->ncpus, sizeof(*l->merge.cpus)),
 		.n = l->ncpus,
 		.more = next_page,
 		.arg = l,
 		.gate = &l->old,
 	};
-	if (!l->ncpus || !l->cpu || !l->merge.lanes)
+	if (!l->ncpus || !l->cpu || !l->merge.cpus)
 		return err_msg("out of memory");
 	for (unsigned i = 0; i < l->ncpus; i++)
 		if (open_buffer(&l->cpu[i], per_cpu, i) < 0)
@@ -127,7 +129,7 @@ int live_open(struct live *l, int dir)
 	return 0;
 }
 
-/* How many records its buffer has, by the first line of its stats; 1 if unknown. */
+/* Return the number of records in the ring buffer, from its stats; 1 if that is not known. */
 static unsigned long long records(const struct live_cpu *h)
 {
 	char text[48] = "";
@@ -136,12 +138,12 @@ static unsigned long long records(const struct live_cpu *h)
 	return pread(h->stats, text, sizeof(text) - 1, 0) < 0 ? 1 : text_digits(&p);
 }
 
-/* As live_page. */
+/* Read a sub-buffer. Return as live_page does. */
 static int take(const struct live *l, const struct live_cpu *h, unsigned char *page)
 {
 	ssize_t got = read(h->fd, page, l->page);
 
-	/* ENODEV: a processor that never was there, and may come */
+	/* ENODEV: the CPU has never been online, but may come */
 	if (!got || (got < 0 && (errno == EAGAIN || errno == ENODEV)))
 		return 0;
 	if (got < 0)
@@ -157,7 +159,10 @@ int live_page(struct live *l, unsigned cpu, void *page)
 	return h->fd >= 0 && records(h) ? take(l, h, page) : 0;
 }
 
-/* Pages of one processor, until its buffer is empty or there is no more room. */
+/*
+ * Read sub-buffers of one CPU until its ring buffer is empty or there is no more room. Return
+ * how many, or -1 after a message.
+ */
 static long fill(struct live *l, struct live_cpu *h)
 {
 	unsigned long long most = l->page / LEAST, known = 0;
@@ -193,13 +198,13 @@ long live_fill(struct live *l)
 	long n = 0;
 
 	l->old = l->held;
-	l->merge.running = 0; /* whoever had nothing may be first now */
+	l->merge.running = 0; /* a CPU that had no record may be first now */
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		struct live_cpu *h = &l->cpu[i];
 		long more;
 
 		h->old = h->n;
-		l->merge.lanes[i].none = 0;
+		l->merge.cpus[i].none = 0;
 		more = h->fd < 0 ? 0 : fill(l, h);
 		if (more < 0)
 			return -1;
@@ -230,10 +235,10 @@ unsigned long long live_rest(const struct live *l,
 
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		const struct live_cpu *h = &l->cpu[i];
-		const struct merge_lane *lane = &l->merge.lanes[i];
-		struct subbuf p = lane->page;
+		const struct merge_cpu *cpu = &l->merge.cpus[i];
+		struct subbuf p = cpu->subbuf;
 
-		n += lane->has && counts(arg, &lane->next);
+		n += cpu->has && counts(arg, &cpu->next);
 		for (unsigned k = (unsigned)h->open;; k++) {
 			while (subbuf_next(&p, &r))
 				n += counts(arg, &r) != 0;
@@ -254,6 +259,6 @@ void live_close(struct live *l)
 		free(l->cpu[i].pages);
 	}
 	free(l->cpu);
-	free(l->merge.lanes);
+	free(l->merge.cpus);
 	*l = (struct live){ 0 };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* kernel.c - formats, options and names of the kernel that we run on */
+/* kernel.c - formats, options, symbols and names of this machine's kernel */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +13,14 @@
 #include "event/event.h"
 #include "live/live.h"
 
-/* Options that change the text of events, as trace_options has them by default. */
+/* The default state, in trace_options, of the options that change the text of events. */
 static const char *const plain[] = {
 	"noraw", "nohex", "nobin", "noverbose", "nofields", "nolatency-format",
 	"context-info", "nosym-offset", "nosym-addr", "nosym-userobj",
 	"noblk_cgname", "noblk_classic",
 };
 
-/* Does the chosen one, in brackets, count something else than nanoseconds? */
+/* Does the current clock, in brackets, count something else than nanoseconds? */
 static int clock_is_raw(const char *clocks)
 {
 	const char *open = strchr(clocks, '[');
@@ -32,9 +32,10 @@ static int clock_is_raw(const char *clocks)
 	return line_clock_counts(name);
 }
 
-/* Every so many moments the dead of a long stream are dropped. */
+/* Names of dead tasks are dropped every so many calls of live_kernel_refresh. */
 #define PRUNE 20
 
+/* Does the text have the word between blanks or newlines? */
 static int has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -45,6 +46,7 @@ static int has_word(const char *text, const char *word)
 	return 0;
 }
 
+/* Add the event from its format file. Return it, or NULL if there is none. */
 static struct event *add_format(struct live_kernel *k, const char *system, const char *name)
 {
 	struct event *e = NULL;
@@ -62,7 +64,7 @@ static struct event *add_format(struct live_kernel *k, const char *system, const
 	return e;
 }
 
-/* Those that are enabled, if others are than at the last look. */
+/* Add the enabled events, if set_event changed since it was last read. */
 static void add_enabled(struct live_kernel *k)
 {
 	char *list = file_read(k->dir, "set_event", NULL), *line, *next, *colon;
@@ -89,7 +91,7 @@ static void add_enabled(struct live_kernel *k)
 	free(list);
 }
 
-/* Every event of a system, or with NULL of all; k->events has some already. */
+/* Add all events of a system, or with NULL of all systems. */
 static void add_system(struct live_kernel *k, const char *system)
 {
 	char path[300];
@@ -107,12 +109,13 @@ static void add_system(struct live_kernel *k, const char *system)
 			continue;
 		if (system)
 			add_format(k, system, e->d_name);
-		else /* nothing happens for what is no directory */
+		else /* a file in events/ cannot be opened as a directory, and is skipped */
 			add_system(k, e->d_name);
 	}
 	closedir(d);
 }
 
+/* Add the unknown event of a record (event_set.missing). */
 static void learn_format(void *kernel, const struct record *r)
 {
 	struct live_kernel *k = kernel;
@@ -120,13 +123,82 @@ static void learn_format(void *kernel, const struct record *r)
 	add_enabled(k);
 	if (event_of(&k->events, r))
 		return;
-	/* enabled no more; there are thousands, so this is done once */
+	/* the event is disabled again: read all, once, because there are thousands */
 	if (!k->scanned)
 		add_system(k, NULL);
 	k->scanned = 1;
 }
 
-static void learn_name(void *kernel, int pid);
+/* ---- names of tasks ---- */
+
+/*
+ * Look up the thread group of a task, first in procfs. The kernel saves a tgid when the task
+ * leaves the CPU. Before that, saved_tgids has no tgid, or that of an older task with this pid.
+ */
+static void learn_tgid(struct live_kernel *k, pid_t pid)
+{
+	struct comm *entry;
+	size_t len;
+	char *text;
+	pid_t tgid;
+	uid_t uid;
+
+	if (k->procfs && !task_ids(pid, &tgid, &uid)) {
+		entry = comms_entry(&k->events.comms, pid);
+		if (entry) {
+			entry->tgid = tgid;
+			entry->tgid_asked = k->now;
+		}
+		return;
+	}
+	if (k->tgids == k->now)
+		return;
+	k->tgids = k->now;
+	text = file_read(k->root, "saved_tgids", &len);
+	if (text)
+		comms_parse_tgids(&k->events.comms, text, len, k->now);
+	free(text);
+}
+
+/* Add the names of saved_cmdlines. */
+static void read_saved(struct live_kernel *k)
+{
+	size_t len;
+	char *text = file_read(k->root, "saved_cmdlines", &len);
+
+	if (text)
+		comms_parse(&k->events.comms, text, len);
+	free(text);
+}
+
+/* Look up the name of a task before it is printed (line_format.learn_name). */
+static void learn_name(void *kernel, int pid)
+{
+	struct live_kernel *k = kernel;
+	struct comms *comms = &k->events.comms;
+	const struct comm *c = comms_find(comms, pid);
+	struct comm *entry;
+	struct task t;
+
+	if (k->line.tgid && pid > 0 && (!c || c->tgid_asked != k->now)) {
+		learn_tgid(k, pid);
+		c = comms_find(comms, pid);
+	}
+	if (pid <= 0)
+		return;
+	if (c && (c->seen == k->now ||
+		  (c->generation && c->generation == k->line.generation)))
+		return;
+	if (k->procfs && !task_read(pid, &t))
+		names_add_task(comms, &t);
+	else if (!c || !*c->name) /* a dead task keeps the name that is known */
+		read_saved(k);
+	entry = comms_entry(comms, pid);
+	if (entry)
+		entry->seen = k->now;
+}
+
+/* ---- the interface ---- */
 
 int live_kernel_open(struct live_kernel *k, int dir, int root)
 {
@@ -151,11 +223,11 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 			.arg = k,
 		},
 	};
-	k->line = (struct line_format){ .events = &k->events, .who = learn_name, .arg = k };
+	k->line = (struct line_format){ .events = &k->events, .learn_name = learn_name, .arg = k };
 	if (!uname(&un))
 		k->events.version = kernel_version(un.release);
 	for (size_t i = 0; options && i < sizeof(plain) / sizeof(*plain); i++)
-		/* an option that this kernel lacks changes nothing */
+		/* an option that this kernel does not have is off */
 		if (has_word(options, *plain[i] == 'n' ? plain[i] + 2 : "nocontext-info"))
 			known = 0;
 	if (options) {
@@ -177,79 +249,18 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 	return !known;
 }
 
-/* ---- names -------------------------------------------------------------------- */
-
 /*
- * The kernel notes it when a task leaves the processor: of one that has not yet,
- * it has that of an older task of the same number, or none.
+ * Keep a name in comms_prune? The ring buffer may still have events of a dead task: drop its
+ * name PRUNE calls of live_kernel_refresh after it was last seen.
  */
-static void learn_tgid(struct live_kernel *k, pid_t pid)
-{
-	struct comm *entry;
-	size_t len;
-	char *text;
-	pid_t tgid;
-	uid_t uid;
-
-	if (k->procfs && !task_ids(pid, &tgid, &uid)) {
-		entry = comms_entry(&k->events.comms, pid);
-		if (entry) {
-			entry->tgid = tgid;
-			entry->asked = k->now;
-		}
-		return;
-	}
-	if (k->tgids == k->now)
-		return;
-	k->tgids = k->now;
-	text = file_read(k->root, "saved_tgids", &len);
-	if (text)
-		comms_parse_tgids(&k->events.comms, text, len, k->now);
-	free(text);
-}
-
-static void read_saved(struct live_kernel *k)
-{
-	size_t len;
-	char *text = file_read(k->root, "saved_cmdlines", &len);
-
-	if (text)
-		comms_parse(&k->events.comms, text, len);
-	free(text);
-}
-
-static void learn_name(void *kernel, int pid)
-{
-	struct live_kernel *k = kernel;
-	struct comms *comms = &k->events.comms;
-	const struct comm *c = comms_find(comms, pid);
-	struct comm *entry;
-	struct task t;
-
-	if (k->line.tgid && pid > 0 && (!c || c->asked != k->now)) {
-		learn_tgid(k, pid);
-		c = comms_find(comms, pid);
-	}
-	if (pid <= 0 || (c && (c->seen == k->now || (c->told && c->told == k->line.told))))
-		return;
-	if (k->procfs && !task_read(pid, &t))
-		names_add_task(comms, &t);
-	else if (!c || !*c->name) /* of a dead one, what was known stays */
-		read_saved(k);
-	entry = comms_entry(comms, pid);
-	if (entry)
-		entry->seen = k->now;
-}
-
-/* The events of a dead one may be in the buffer still: it goes at a later look. */
 static int is_wanted(void *kernel, struct comm *c)
 {
 	const struct live_kernel *k = kernel;
 
 	if (task_alive(c->pid))
 		return 1;
-	if (c->told) {
-		c->told = 0;
+	if (c->generation) {
+		c->generation = 0;
 		c->seen = k->now;
 	}
 	return k->now - c->seen < PRUNE;
@@ -279,11 +290,11 @@ void live_names_begin(struct live_kernel *k, int enable)
 	if (names_events_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||
 	    !add_format(k, "task", "task_rename"))
 		return;
-	k->line.told = 1;
+	k->line.generation = 1;
 	names_from_instance(comms, k->dir);
 	for (size_t i = 0; i < comms->room; i++)
 		if (comms->v[i])
-			comms->v[i]->told = k->line.told;
+			comms->v[i]->generation = k->line.generation;
 }
 
 void live_names_end(struct live_kernel *k)

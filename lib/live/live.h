@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * live.h - PURPOSE of live
+ * live.h - read the ring buffers of an instance on this machine while it records
+ *
+ * struct live_kernel is what the decoder (lib/event) has to know about this machine's kernel:
+ * formats, options, symbols, and names of tasks. struct live reads sub-buffers of all CPUs and
+ * gives their records in the order of time. A caller refreshes the names with
+ * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and
+ * again.
+ *
+ * It includes the layers base, proc and event; its files also use tracefs.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -8,123 +16,123 @@
 #include "proc/proc.h"
 #include "event/event.h"
 
-/*
- * kernel.h - this machine's kernel, as the decoder wants to know it
- */
+/* ---- kernel.c: formats, options, symbols and names of this machine's kernel --------- */
 
 struct live_kernel {
-	int dir;                /* the instance; the caller's */
-	int root;               /* tracefs itself; the caller's */
+	int dir;                /* the instance; owned by the caller */
+	int root;               /* the tracefs root; owned by the caller */
 	struct event_set events;
 	struct line_format line;
-	char *enabled;          /* set_event when last looked at */
-	int scanned;            /* since then all events were looked at */
-	uint32_t now;           /* counts live_kernel_refresh */
-	uint32_t tgids;         /* the moment at which saved_tgids was read */
-	int procfs;             /* it shows the pids that tracefs has */
-	size_t pruned;          /* names that were left when the dead were dropped */
-	unsigned own;           /* events that tell names and were enabled by us */
+	char *enabled;          /* set_event when it was last read */
+	int scanned;            /* all events were read since then */
+	uint32_t now;           /* number of calls of live_kernel_refresh, plus 1 */
+	uint32_t tgids;         /* now when saved_tgids was read */
+	int procfs;             /* procfs shows the same pids as tracefs */
+	size_t pruned;          /* names that were left after the last pruning */
+	unsigned own;           /* naming events that live_names_begin enabled */
 	int failed;             /* memory ran out: a format is missing, or more */
 };
 
 /*
- * Learn how the instance prints and which events it records. 0; 1, silent: it
- * prints in a way that only the kernel knows (another tracer, an option that
- * changes lines), and only fields can be had.
+ * Read how the instance prints and which events it records. Return 0, or 1 if only the kernel
+ * can print its lines (another tracer, an option that changes lines): then only fields can be
+ * printed. No message.
  */
 int live_kernel_open(struct live_kernel *, int dir, int root);
 
 /*
- * The name of any task may have changed since: look again. Formats and names
- * are learnt as records come that want them.
+ * Look names up again from now on, because any task may have been renamed. Formats and names
+ * are read when a record needs them.
  */
 void live_kernel_refresh(struct live_kernel *);
 
 /*
- * Where the instance records how tasks get their names (task:task_newtask,
- * task:task_rename), each has at each event the one that it had then, however
- * short it lives. With enable those events are enabled for that; where that
- * cannot be, nothing happens, without a word.
+ * If the instance records task:task_newtask and task:task_rename, give each record the name
+ * that its task had at that time, even if the task is dead. With enable, enable these events;
+ * if that fails, do nothing, without a message.
  */
 void live_names_begin(struct live_kernel *, int enable);
+
+/* Disable the events that live_names_begin enabled. */
 void live_names_end(struct live_kernel *);
 
-/* ---- names.c: names of tasks, from procfs and from events ------------------------ */
+/* Read /proc/kallsyms: load_symbols of struct event_set for this machine. */
+struct symbols *symbols_load(void *unused);
 
-/* The same of a task that procfs shows. */
+/* ---- names.c: names of tasks, from procfs and from events ---------------------------- */
+
+/* Add the name of a task as procfs shows it. Return 1 if it was not known, else 0. */
 int names_add_task(struct comms *, const struct task *);
 
-/* The same of those whose events the instance at dir records: all, or by pid. */
+/*
+ * Add the names of the tasks that the instance at dir records: those of its set_event_pid, or
+ * all. Return how many were not known.
+ */
 size_t names_from_instance(struct comms *, int dir);
 
 /*
- * The events by which a task gets its name, task:task_newtask, task:task_rename:
- * which of them the instance at dir records, as bits; enable those that it does
- * not, which are returned; and disable these. Silent.
+ * The naming events, by which a task gets its name: task:task_newtask (bit 0) and
+ * task:task_rename (bit 1). Return those that the instance at dir records; enable the others
+ * and return them; disable those of which. No messages.
  */
 enum { NAMING = 3 };
 unsigned names_events_enabled(int dir);
 unsigned names_events_enable(int dir);
 void names_events_disable(int dir, unsigned which);
 
-/* load_symbols for this machine: /proc/kallsyms. */
-struct symbols *symbols_load(void *unused);
+/* ---- buffers.c: sub-buffers of all CPUs, merged -------------------------------------- */
 
-/*
- * live.h - the records of an instance while it records, all processors merged
- */
-
-/* Pages read from one processor's buffer, oldest first, in a ring. */
+/* The sub-buffers that were read from one CPU, oldest first, in a ring. */
 struct live_cpu {
 	int fd;                 /* its trace_pipe_raw */
 	int stats;
-	unsigned char *pages;   /* NULL until it has some */
-	unsigned first, n;      /* the page at hand is the first */
-	unsigned old;           /* of them, read before the last live_fill */
-	int empty;              /* the buffer was found empty by it */
-	int open;               /* the first was given to the merge */
+	unsigned char *pages;   /* room sub-buffers; NULL before the first */
+	unsigned first, n;      /* the current sub-buffer is the first */
+	unsigned old;           /* how many of n were read before the last live_fill */
+	int empty;              /* the last live_fill found the ring buffer empty */
+	int open;               /* the merge has the first sub-buffer */
 };
 
 struct live {
 	struct subbuf_format format;
-	size_t page;            /* bytes of a page */
-	unsigned room;          /* pages a processor may hold */
+	size_t page;            /* bytes of a sub-buffer */
+	unsigned room;          /* sub-buffers that are held per CPU, at most */
 	unsigned ncpus;
 	struct live_cpu *cpu;
-	size_t held, old;       /* pages, of all processors */
+	size_t held, old;       /* sub-buffers of all CPUs, as n and old */
 	struct merge merge;
 };
 
 /*
- * The instance at dir, which the caller keeps open; big and the sizes are this
- * machine's. 0 or -1 said.
+ * Open the ring buffers of the instance at dir, which the caller keeps open. Return 0, or -1
+ * after a message.
  */
 int live_open(struct live *, int dir);
 
 /*
- * Read what the buffers have now, as far as there is room for it; a record is
- * given by live_next only after one more live_fill has found all that other
- * processors recorded before it. How many pages were read; -1 said.
+ * Read what the ring buffers have now, as far as there is room. live_next gives a record only
+ * after one more live_fill, because that finds all older records of the other CPUs. Return
+ * the number of sub-buffers, or -1 after a message.
  */
 long live_fill(struct live *);
 
-/* Did it find the buffers empty, and not itself without room? */
+/* Did the last live_fill find all ring buffers empty? 0 if it had no room. */
 int live_empty(const struct live *);
 
 /*
- * The next page of one processor alone, past live_next, into page: 1; 0 there is
- * none now; -1 said.
+ * Read the next sub-buffer of one CPU into page, past live_next. Return 1, 0 if there is none
+ * now, or -1 after a message.
  */
 int live_page(struct live *, unsigned cpu, void *page);
 
-/* As merge_next. */
+/* Return the next record as merge_next does. */
 const struct record *live_next(struct live *, int64_t *lost);
 
-/* How many records are held that live_next has not given, of those that counts counts. */
+/* Return how many records that counts accepts are held and were not given by live_next. */
 unsigned long long live_rest(const struct live *,
 			     int (*counts)(void *, const struct record *), void *arg);
 
-/* Let go of the instance, which can then be removed. */
+/* Close the ring buffers, so that the instance can be removed. */
 void live_close(struct live *);
 
 #endif

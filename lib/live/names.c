@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* names.c - names of tasks: from procfs, and by the events that tell of new ones */
+/* names.c - names of tasks, from procfs and from the naming events */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,12 +16,12 @@ int names_add_task(struct comms *c, const struct task *t)
 	const char *colon;
 
 	/*
-	 * procfs puts behind a worker's name what it works on now, with '-' or
-	 * '+' between, and the trace does not.
+	 * procfs adds the current work of a kworker behind its name and a '-' or '+'. The
+	 * trace does not.
 	 */
 	if (!strncmp(t->comm, "kworker/", 8) && (colon = strchr(t->comm, ':')))
 		n = (size_t)(colon - t->comm) + strcspn(colon, "-+");
-	/* sizeof(task_struct.comm), which only workers exceed in procfs */
+	/* sizeof(task_struct.comm) - 1; procfs has longer names of kworkers only */
 	if (n > 15)
 		n = 15;
 	return comms_add(c, t->pid, t->comm, n);
@@ -60,6 +60,7 @@ static int add_process(void *arg, pid_t pid)
 	return 0;
 }
 
+/* Add the names of these tasks, or with NULL of all. Return how many were not known. */
 static size_t names_from_procfs(struct comms *c, const struct pids *only)
 {
 	struct walk w = { .comms = c };
@@ -105,12 +106,12 @@ unsigned names_events_enabled(int dir)
 
 unsigned names_events_enable(int dir)
 {
-	unsigned missing = NAMING & ~names_events_enabled(dir), ours = 0;
+	unsigned missing = NAMING & ~names_events_enabled(dir), enabled = 0;
 
 	for (unsigned i = 0; i < 2; i++)
 		if (missing >> i & 1 && !ctl_try(dir, naming[i], "1", 0))
-			ours |= 1u << i;
-	return ours;
+			enabled |= 1u << i;
+	return enabled;
 }
 
 void names_events_disable(int dir, unsigned which)

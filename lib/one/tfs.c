@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs.c - all the tools and managers as one program, tfs: its name says which it is
+ * tfs.c - all tools and managers as one program, tfs
  *
- * What `make ONE=1` makes, for hosts where a third of the room counts. The
- * tools are links to it; `tfs TOOL ARGUMENT...` needs no link. So are the managers:
- * the directory that the link is in says of which subsystem. Each main, and each
- * struct subsystem, has another name there, which the Makefile gives it.
- * Exit: as the tool; 100 no such tool.
+ * `make ONE=1` builds this program, for hosts on which a third of the size counts. The tools and the
+ * managers are links to it. The name of the link selects the tool; for a manager, the
+ * directory of the link selects the subsystem. `tfs TOOL ARGUMENT...` works without a link.
+ * The Makefile gives each main and each struct subsystem another name.
+ * Exit: that of the tool; 100 if there is no such tool.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static struct subsystem *const subsystems[] = {
 #include "one.h"
 };
 
-struct subsystem manager_subsystem; /* the manager's */
+struct subsystem manager_subsystem; /* a copy of the selected one */
 
 static int is_subsystem(const char *name)
 {
@@ -62,9 +62,8 @@ static int is_subsystem(const char *name)
 }
 
 /*
- * Is the program called as the manager of a directory? The kernel tells by what path
- * it was executed; from there on links lead to this program, and one of them is in
- * the directory of a subsystem.
+ * Return whether the program was started as a manager, and select its subsystem. Follow the
+ * links from the path that the kernel executed; one of them is in the directory of a subsystem.
  */
 static int is_manager(void)
 {
@@ -117,10 +116,10 @@ int main(int argc, char **argv)
 	while (opt_next(&tool, argc, argv) != -1)
 		;
 	if (!argv[opt_index])
-		usage_error(&tool, "which tool?");
+		usage_error(&tool, "no tool is named");
 	argc -= opt_index;
 	argv += opt_index;
-	opt_index = 1; /* the tool's own begin here */
+	opt_index = 1; /* the tool's arguments begin here */
 	run(argc, argv);
 	usage_error(&tool, "no such tool: '%.80s'", *argv);
 }

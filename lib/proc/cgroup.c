@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * cgroup.c - cgroups by all the names that people and tools give them
+ * cgroup.c - find cgroups by all the names that people and tools give them
  *
  * A cgroup is a path in a hierarchy. /proc/PID/cgroup has a line for each
- * hierarchy, ID:CONTROLLERS:PATH (cgroups(7)); that of version 2 has the ID 0.
+ * hierarchy, ID:CONTROLLERS:PATH (cgroups(7)). The hierarchy of version 2 has the ID 0.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 /* include/uapi/linux/magic.h */
 #define CGROUP2_MAGIC_NUMBER 0x63677270
 
-/* Directories below one another that are looked through for a name. */
+/* The depth of directories at which the search for a name ends. */
 enum { DEEPEST = 32 };
 
-/* So many hexadecimal digits in a row in a path are a container's id. */
+/* This many consecutive hexadecimal digits in a path are a container's id. */
 enum { ID_DIGITS = 32 };
 
-/* ---- what a task is in ------------------------------------------------------- */
+/* ---- the cgroups of a task --------------------------------------------------------- */
 
 static char *cgroups_of(pid_t pid)
 {
@@ -34,14 +34,14 @@ static char *cgroups_of(pid_t pid)
 	return file_read(AT_FDCWD, path, NULL);
 }
 
-/* A line of /proc/PID/cgroup, and where the next one begins. */
+/* A line of /proc/PID/cgroup. */
 struct membership {
 	int hierarchy;
 	const char *controllers;
 	const char *path;
 };
 
-/* The next line of the text, which is cut into pieces. 0: there is none. */
+/* Read the next line of the text, and put NULs into it. Return 1, or 0 at the end. */
 static int next_membership(char **text, struct membership *m)
 {
 	while (*text && **text) {
@@ -87,7 +87,7 @@ static int has_container_id(const char *path)
 	return n == ID_DIGITS;
 }
 
-/* Is the first task in the same cgroup? Then so may everybody be. */
+/* Is task 1 in the same cgroup? Then the cgroup may hold all tasks. */
 static int is_shared(const struct membership *m)
 {
 	char *text = cgroups_of(1), *at = text;
@@ -113,6 +113,7 @@ static int count_member(void *arg, pid_t pid)
 	return 0;
 }
 
+/* Return the number of processes in the cgroup. */
 static unsigned long members(const struct cgroup *cgroup)
 {
 	struct count c = { .cgroup = cgroup };
@@ -122,9 +123,9 @@ static unsigned long members(const struct cgroup *cgroup)
 }
 
 /*
- * On hybrid hosts a runtime may move its containers in the hierarchies of version 1
- * only. Then all of them share the runtime's path of version 2, and the path with the
- * container's id has fewer tasks.
+ * On hybrid hosts a runtime may move its containers in the hierarchies of version 1 only.
+ * Then all containers share the runtime's path of version 2, and the path with the
+ * container's id has fewer processes.
  */
 int cgroup_of(pid_t pid, struct cgroup *c)
 {
@@ -158,19 +159,22 @@ int cgroup_of(pid_t pid, struct cgroup *c)
 	if (*c->path)
 		return 0;
 	if (shared)
-		return err_msg("task %d is in no cgroup but those of task 1, which are "
-			       "everybody's; name one by its path", (int)pid);
-	return err_msg("task %d is in no cgroup but the root, which is everybody", (int)pid);
+		return err_msg("task %d is only in cgroups that task 1 is in as well; give a "
+			       "cgroup by its path", (int)pid);
+	return err_msg("task %d is only in the root cgroup, which holds all tasks", (int)pid);
 }
 
-/* ---- where hierarchies are mounted --------------------------------------------- */
+/* ---- where hierarchies are mounted ------------------------------------------------- */
 
 struct mount {
 	char point[PATH_MAX], root[PATH_MAX];
 	int hierarchy;
 };
 
-/* Copy a word of the mount table; it has blanks as \040. The next word. */
+/*
+ * Copy a word of the mount table, which escapes a blank as \040. Return the beginning of
+ * the next word.
+ */
 static const char *mount_word(char *to, const char *s)
 {
 	size_t n = 0;
@@ -190,7 +194,7 @@ static const char *mount_word(char *to, const char *s)
 	return s + (*s == ' ');
 }
 
-/* Is the word one of those that commas part? */
+/* Is the word, of n bytes, in the list with commas between? */
 static int is_among(const char *words, const char *word, size_t n)
 {
 	for (; *words; words += *words == ',') {
@@ -205,7 +209,7 @@ static int is_among(const char *words, const char *word, size_t n)
 	return 0;
 }
 
-/* The hierarchy of version 1 that a mount with these options shows; -1: none. */
+/* Return the hierarchy of version 1 that a mount with these options shows, or -1. */
 static int hierarchy_of(const char *options)
 {
 	char *text, *at, path[PATH_MAX];
@@ -223,8 +227,8 @@ static int hierarchy_of(const char *options)
 }
 
 /*
- * Call fn for each mounted hierarchy until it returns something else than 0,
- * which is returned.
+ * Call fn for each mounted hierarchy until fn returns a number other than 0. Return the
+ * last result of fn.
  */
 static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
 {
@@ -243,7 +247,7 @@ static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
 		if (!type || type > next)
 			continue;
 		type += 3;
-		for (int i = 0; i < 3; i++) /* two numbers and the device */
+		for (int i = 0; i < 3; i++) /* skip two ids and the device */
 			p += strcspn(p, " ") + 1;
 		p = mount_word(m.root, p);
 		mount_word(m.point, p);
@@ -251,12 +255,12 @@ static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
 			m.hierarchy = 0;
 		} else if (!strncmp(type, "cgroup ", 7)) {
 			type += 7;
-			type += strcspn(type, " ") + 1; /* the source; its options follow */
+			type += strcspn(type, " ") + 1; /* skip the source */
 			m.hierarchy = hierarchy_of(type);
 		} else {
 			continue;
 		}
-		/* of another cgroup namespace: its paths are not those of procfs */
+		/* a root "/..": another cgroup namespace, with other paths than procfs */
 		if (m.hierarchy >= 0 && strncmp(m.root, "/..", 3))
 			r = fn(arg, &m);
 	}
@@ -264,15 +268,18 @@ static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
 	return r;
 }
 
-/* ---- names ------------------------------------------------------------------------ */
+/* ---- from names to cgroups --------------------------------------------------------- */
 
 struct cgroup_search {
-	const char *name;       /* without blanks or slashes at its end */
+	const char *name;       /* without slashes at its end */
 	struct cgroup *found;
-	char other[PATH_MAX];   /* a second one of the name */
+	char other[PATH_MAX];   /* the path of a second cgroup with the name, or "" */
 };
 
-/* A directory below a mount point: name it by its hierarchy. 1, or 0: too long. */
+/*
+ * Set *c to the cgroup of the directory below the mount point. Return 1, or 0 if the path
+ * is too long.
+ */
 static int take(struct cgroup *c, const struct mount *m, const char *below)
 {
 	const char *root = strcmp(m->root, "/") ? m->root : "";
@@ -285,7 +292,7 @@ static int take(struct cgroup *c, const struct mount *m, const char *below)
 	return 1;
 }
 
-/* The name is a directory below a mount point. */
+/* For each_mount: is the name a directory below this mount point? */
 static int is_below(void *arg, const struct mount *m)
 {
 	struct cgroup_search *s = arg;
@@ -296,7 +303,7 @@ static int is_below(void *arg, const struct mount *m)
 	return take(s->found, m, s->name + n);
 }
 
-/* The name is a path from the root of a hierarchy, whichever. */
+/* For each_mount: is the name a path from the root of this hierarchy? */
 static int is_path(void *arg, const struct mount *m)
 {
 	struct cgroup_search *s = arg;
@@ -304,7 +311,7 @@ static int is_path(void *arg, const struct mount *m)
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (strcmp(m->root, "/")) { /* a part of it is mounted */
+	if (strcmp(m->root, "/")) { /* only a part of the hierarchy is mounted */
 		size_t n = strlen(m->root);
 
 		if (*slash || strncmp(below, m->root, n) || (below[n] && below[n] != '/'))
@@ -319,7 +326,7 @@ static int is_path(void *arg, const struct mount *m)
 	return 1;
 }
 
-/* Look through a directory for names that end as the one that is searched. */
+/* Search the tree of a directory for paths that end with the name. */
 static void look_below(struct cgroup_search *s, const struct mount *m, char *path, int depth)
 {
 	size_t n = strlen(path), name = strlen(s->name);
@@ -347,6 +354,7 @@ static void look_below(struct cgroup_search *s, const struct mount *m, char *pat
 		closedir(d);
 }
 
+/* For each_mount: search the whole mount, and go on with the next mount. */
 static int is_somewhere(void *arg, const struct mount *m)
 {
 	char path[PATH_MAX];
@@ -356,12 +364,13 @@ static int is_somewhere(void *arg, const struct mount *m)
 	return 0;
 }
 
+/* For task_each_process: stop at a member of the cgroup. */
 static int is_member(void *c, pid_t pid)
 {
 	return cgroup_has(c, pid) ? -1 : 0;
 }
 
-/* One of .. or . in a path leads elsewhere than the words say. */
+/* Has the path a part "." or ".."? The kernel's path of a cgroup has none. */
 static int has_dots(const char *path)
 {
 	for (const char *p = path; *p; p += strcspn(p, "/")) {
@@ -386,7 +395,7 @@ int cgroup_find(const char *text, struct cgroup *c)
 		return 1;
 	while (n > 1 && name[n - 1] == '/')
 		name[--n] = '\0';
-	/* the host's sysfs, where that is mounted elsewhere */
+	/* use the host's sysfs if TRACER_SYSFS_PATH names it */
 	if (strcmp(path_sysfs(), "/sys") && !strncmp(name, "/sys/", 5) &&
 	    str_format(real, sizeof(real), "%s%s", path_sysfs(), name + 4) < sizeof(real))
 		strcpy(name, real);
@@ -394,7 +403,7 @@ int cgroup_find(const char *text, struct cgroup *c)
 		strcpy(c->path, "/");
 		return 0;
 	}
-	/* a link, as cpu to cpu,cpuacct */
+	/* the path may lead through a link, such as cpu to cpu,cpuacct */
 	if (!strncmp(name, path_sysfs(), strlen(path_sysfs())) && realpath(name, real) &&
 	    strcmp(name, real)) {
 		s.name = real;
@@ -406,7 +415,7 @@ int cgroup_find(const char *text, struct cgroup *c)
 		return 0;
 	if (each_mount(is_path, &s))
 		return 0;
-	/* of a hierarchy that is mounted nowhere here, its tasks know */
+	/* the hierarchy may not be mounted here: compare with the cgroups of all processes */
 	str_format(c->path, sizeof(c->path), "%s%s", *name == '/' ? "" : "/", name);
 	c->hierarchy = ANY_HIERARCHY;
 	if (task_each_process(is_member, c) < 0)

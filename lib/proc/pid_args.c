@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* operands.c - pids that somebody gives: operands, or lines of standard input */
+/* pid_args.c - pids of the command line or of standard input */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* Add the pids of a list with commas between. -1, silent: a word is no pid. */
+/* Add the pids of a list with commas between. Return -1, silent, if a word is no pid. */
 static int add_list(struct pids *s, const char *list, int flags)
 {
 	for (;; list++) {
@@ -15,7 +15,7 @@ static int add_list(struct pids *s, const char *list, int flags)
 		unsigned long pid;
 		char word[24];
 
-		/* a longer word fails as a number, too */
+		/* a word that is too long is cut, but is still too large a number */
 		str_format(word, sizeof(word), "%.*s",
 			   (int)(n < sizeof(word) ? n : sizeof(word)), list);
 		if (text_number(word, !(flags & PID_LIST_IDLE), PID_MAX_LIMIT, &pid) < 0)
@@ -27,12 +27,11 @@ static int add_list(struct pids *s, const char *list, int flags)
 	}
 }
 
-void pids_option(const struct tool *t, const char *list, int flags, struct pids *out)
+int pids_option(const struct tool *t, const char *list, int flags, struct pids *out)
 {
 	if (add_list(out, list, flags) < 0)
 		usage_error(t, "not a list of pids: '%.80s'", list);
-	if (pids_sort(out) < 0)
-		exit(REFUSED);
+	return pids_sort(out);
 }
 
 static void add_word(const struct tool *t, struct pids *s, const char *word)
@@ -41,7 +40,8 @@ static void add_word(const struct tool *t, struct pids *s, const char *word)
 		usage_error(t, "not a pid: '%.80s'", word);
 }
 
-static void read_pids(const struct tool *t, struct pids *s)
+/* Add the pids of standard input. Return 0, or -1, reported. */
+static int read_pids(const struct tool *t, struct pids *s)
 {
 	struct line_reader in = { 0 };
 	char *line, *word, *save;
@@ -55,17 +55,21 @@ static void read_pids(const struct tool *t, struct pids *s)
 			add_word(t, s, word);
 	}
 	free(in.text);
+	return in.failed ? -1 : 0;
 }
 
-void pids_operands(const struct tool *t, char **argv, struct pids *out)
+int pids_operands(const struct tool *t, char **argv, struct pids *out)
 {
+	int r = 0;
+
 	if (!*argv || (!strcmp(*argv, "-") && !argv[1]))
-		read_pids(t, out);
+		r = read_pids(t, out);
 	else
 		while (*argv)
 			add_word(t, out, *argv++);
-	if (pids_sort(out) < 0)
-		exit(REFUSED);
+	if (r < 0 || pids_sort(out) < 0)
+		return -1;
 	if (!out->n)
 		usage_error(t, "no pids");
+	return 0;
 }

@@ -47,7 +47,7 @@ int pids_same(const struct pids *a, const struct pids *b)
 	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
 }
 
-/* Shell's sort: in place, and quick on what is sorted already, as pids are. */
+/* Sort in place (shellsort). It is fast if v is nearly sorted, as pids usually are. */
 static void sort(pid_t *v, size_t n)
 {
 	for (size_t gap = n / 2; gap; gap /= 2)

@@ -1,111 +1,116 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * proc.h - PURPOSE of proc
+ * proc.h - tasks, sets of pids, cgroups, and the selection of tasks, all from procfs
+ *
+ * This layer includes only base. It knows nothing of tracefs.
+ *
+ * Terms: a task is a thread and its pid, a process is a thread group and its tgid. A
+ * selector names tasks by pid, cgroup, pid namespace, uid or comm.
  */
 #ifndef PROC_H
 #define PROC_H
 
 #include "base/base.h"
 
-/* ---- root.c: where the kernel's files are ------------------------------- */
-
-/* The root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
-int cgroup_open_v2(void);
-
-/* ---- pids.c: sorted sets of pids ------------------------------------------ */
+/* ---- pids.c: sorted sets of pids --------------------------------------------------- */
 
 struct pids {
-	pid_t *v;      /* ascending, no pid twice */
+	pid_t *v;      /* ascending, without duplicates, after pids_sort */
 	size_t n, room;
-	int failed;    /* a pid is missing: memory ran out */
+	int failed;    /* a pid is missing because memory ran out */
 };
 
 /*
- * Out of memory: -1 said, once. The set remembers it, so that it is enough to
- * look at what pids_sort or pids_parse returns, which is then -1 as well.
+ * Add a pid. If memory runs out, report it once and return -1 from then on. The set
+ * remembers that, so it is enough to check the result of pids_sort or pids_parse, which
+ * then return -1 as well.
  */
 int pids_add(struct pids *, pid_t);
-int pids_has(const struct pids *, pid_t);
-int pids_sort(struct pids *);                   /* after the last pids_add */
+int pids_has(const struct pids *, pid_t);       /* by binary search */
+int pids_sort(struct pids *);                   /* call it after the last pids_add */
 void pids_minus(struct pids *, const struct pids *gone);
 int pids_same(const struct pids *, const struct pids *);
-void pids_clear(struct pids *);                 /* frees; may be used again */
+void pids_clear(struct pids *);                 /* frees the set, which can be used again */
 int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
 
-/* ---- operands.c: pids that somebody gives ----------------------------------- */
+/* ---- pid_args.c: pids of the command line ------------------------------------------ */
 
 /*
- * The operands as pids, sorted, into out; none, or a single "-": what standard
- * input has, parted by blanks or lines. Exits MISUSED where one is no pid, and
- * REFUSED out of memory.
+ * Put the operands into out as pids, and sort the set. Without operands, or with the only
+ * operand "-", read standard input, where blanks and newlines separate the pids. Exit
+ * MISUSED if a word is not a pid, or if there is none. Return 0, or -1, reported.
  */
-void pids_operands(const struct tool *, char **argv, struct pids *out);
+int pids_operands(const struct tool *, char **argv, struct pids *out);
 
 enum {
-	PID_LIST_IDLE = 1,      /* 0 too, the idle task */
-	PID_LIST_OTHERS = 2,    /* -PID too: all but this task */
+	PID_LIST_IDLE = 1,      /* allow 0, the idle task */
+	PID_LIST_OTHERS = 2,    /* allow -PID: all tasks but this one */
 };
 
 /*
- * Add the pids of an option's value, with commas between, and sort the set. Exit
- * MISUSED if a word is not a number up to PID_MAX_LIMIT.
+ * Add the pids of an option's value, with commas between, and sort the set. Exit MISUSED
+ * if a word is not a number up to PID_MAX_LIMIT. Return 0, or -1, reported.
  */
-void pids_option(const struct tool *, const char *list, int flags, struct pids *out);
+int pids_option(const struct tool *, const char *list, int flags, struct pids *out);
 
-/* ---- proc.c: tasks, read from procfs -------------------------------------- */
+/* ---- task.c: tasks and processes --------------------------------------------------- */
 
 struct task {
 	pid_t pid, ppid;
 	char state;             /* as in /proc/PID/stat */
 	long threads;
-	char comm[64];          /* may hold any byte but NUL */
+	char comm[64];          /* may hold any byte except NUL */
 };
 
-/* One task or thread by its number. 0, or -1 when there is none. Silent. */
+/* Read a task. Return 0, or -1, silent, if there is none with this pid. */
 int task_read(pid_t, struct task *);
 
-/*
- * Is it running or able to? A zombie is not, unless threads of it live on.
- * Silent.
- */
+/* Is the task alive? A zombie is not, unless other threads of it are alive. Silent. */
 int task_alive(pid_t);
 int task_lives(const struct task *);
 
-/* The process that it is a thread of, and its real uid. 0, or -1. Silent. */
+/* Read the tgid and the real uid of a task. Return 0, or -1, silent. */
 int task_ids(pid_t, pid_t *tgid, uid_t *uid);
 
-/* Our own number in procfs, which may be another than getpid's. 0, silent: none. */
+/*
+ * Return the calling process's own pid in procfs, which may belong to another pid
+ * namespace than getpid(2). Return 0, silent, if procfs does not show the process.
+ */
 pid_t task_self(void);
 
 /*
- * A descriptor that polls readable once the task is gone: a pidfd, of the
- * thread itself where the kernel has PIDFD_THREAD. -1, silent: this kernel or
- * this pid namespace has no such thing; look again from time to time.
+ * Return a descriptor that polls readable once the task is gone: a pidfd, of the thread
+ * itself if the kernel has PIDFD_THREAD. Return -1, silent, if this kernel or this pid
+ * namespace cannot give one; the caller then has to poll task_alive.
  */
 int task_fd(pid_t);
 
-/* The inode of a task's pid namespace; 0, silent: not to be had, errno tells. */
+/* Return the inode of a task's pid namespace; 0 and errno, silent, if it cannot be read. */
 ino_t task_pidns(pid_t);
 
 /*
- * Does procfs show the pids that tracefs uses, those of the initial pid
- * namespace? 0, or -1 said.
+ * Check that procfs shows the pids that tracefs uses, those of the initial pid namespace.
+ * Return 0, or -1, reported.
  */
 int procfs_is_initial(void);
 
-/* The same, silent: 1 or 0. Where it cannot be told, it is taken to. */
+/* The same check, silent: 1 or 0. Return 1 if the namespace cannot be read. */
 int procfs_shows_initial(void);
 
-/* Every process (not thread) now in procfs, ascending; one look. -1 said. */
+/*
+ * Read procfs once, and call fn for each process in ascending order, until fn returns a
+ * negative number. Return 0, or -1: a negative result of fn, or, reported, an unreadable
+ * procfs.
+ */
 int task_each_process(int (*fn)(void *, pid_t), void *arg);
 
 /*
- * Add a process with its threads; of a thread that leads none, only itself.
- * Fails as pids_add does: pids_sort tells.
+ * Add a process with its threads. Add only the task itself if it is a thread other than
+ * the leader. Errors are those of pids_add, and pids_sort returns them.
  */
 void task_add_threads(struct pids *, const struct task *);
 
-/* ---- cgroup.c: cgroups by their names ------------------------------------- */
+/* ---- cgroup.c: cgroups by their names ---------------------------------------------- */
 
 enum { ANY_HIERARCHY = -1 };
 
@@ -115,59 +120,63 @@ struct cgroup {
 };
 
 /*
- * The cgroup of this name: a path below a mounted hierarchy, a path from the root of
- * a hierarchy, or the last part of a path that no other cgroup ends with. 0; 1,
- * silent: there is none; -1 said.
+ * Find a cgroup by a path below a mounted hierarchy, by a path from the root of a
+ * hierarchy, or by the last part of a path that no other cgroup ends with. Return 0; 1,
+ * silent, if there is none; or -1, reported.
  */
 int cgroup_find(const char *name, struct cgroup *);
 
 /*
- * The cgroup that tells a task from others: a container's, then that of version 2,
- * then the longest path; not the root, and none that task 1 is in. 0 or -1 said.
+ * Find the cgroup that distinguishes the task from others. Prefer a container's cgroup,
+ * then the cgroup of version 2, then the longest path. Never choose the root, or a cgroup
+ * of task 1. Return 0, or -1, reported.
  */
 int cgroup_of(pid_t, struct cgroup *);
 
-/* Is the task in the cgroup, or in one below it? */
+/* Is the task in the cgroup, or in a cgroup below it? */
 int cgroup_has(const struct cgroup *, pid_t);
 
-/* ---- select.c: selectors to pids ------------------------------------------- */
+/* Open the root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
+int cgroup_open_v2(void);
+
+/* ---- select.c: selectors to pids --------------------------------------------------- */
 
 struct selector {
 	enum selector_kind {
 		SELECT_PID,     /* this task */
-		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's */
+		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's cgroup */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
-		SELECT_UID,     /* tasks whose real uid is number */
-		SELECT_COMM,    /* tasks whose comm is text */
+		SELECT_UID,     /* tasks with the real uid number */
+		SELECT_COMM,    /* tasks with the comm text */
 	} kind;
 	pid_t pid;
 	unsigned long number;
 	const char *text;
-	const struct cgroup *cgroup; /* of select_pids */
+	const struct cgroup *cgroup; /* used by select_pids */
 };
 
 enum {
-	SELECT_THREADS = 1,     /* their threads too */
+	SELECT_THREADS = 1,     /* and their threads */
 	SELECT_DESCENDANTS = 2, /* and their descendants */
-	SELECT_GONE_OK = 4,     /* a pid or cgroup that is not there names nobody */
+	SELECT_GONE_OK = 4,     /* a pid or cgroup that does not exist selects nothing */
 };
 
 /*
- * The tasks that any of the n selectors names now, sorted, into out. -1 said
- * (a pid that is not there; procfs cannot be read; out of memory).
+ * Put all tasks that any of the n selectors selects now into out, and sort the set.
+ * Return 0, or -1, reported: a pid does not exist, procfs cannot be read, or memory ran
+ * out.
  */
 int select_pids(const struct selector *, size_t n, int flags, struct pids *out);
 
-/* ---- wait.c: one wait point for signal, time, tasks ------------------------------ */
+/* ---- wait.c: wait for a signal, a time limit, a descriptor, or the end of tasks ----- */
 
 struct wait {
 	const sigset_t *signals; /* blocked by the caller */
-	long ms;                 /* limit from now, -1 none */
-	int fd;                  /* ends the wait when it polls ready; -1 none */
+	long ms;                 /* time limit from now, -1: none */
+	int fd;                  /* ends the wait when it polls readable, -1: none */
 	/*
-	 * Fill the set with the tasks to outlive; called again when all of
-	 * those are gone, since others may have been born meanwhile. NULL:
-	 * no tasks to wait for.
+	 * Fill the set with the tasks to wait for. It is called again when all of these
+	 * are gone, because new tasks may exist by then. NULL: wait for no tasks.
 	 */
 	int (*tasks)(void *arg, struct pids *);
 	void *arg;
@@ -175,7 +184,10 @@ struct wait {
 
 enum ended { ENDED_SIGNAL, ENDED_TIME, ENDED_TASKS, ENDED_FD };
 
-/* Wait for the first of them without ever waking up in between. -1 said. */
+/*
+ * Wait for the first of these. Wake up in between only if a task has no descriptor
+ * (task_fd). Return one of enum ended, and the signal in *signo; or -1, reported.
+ */
 int wait_for(const struct wait *, int *signo);
 
 #endif

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* select.c - selectors to pids: one look at procfs, then closures over it */
+/*
+ * select.c - selectors to pids
+ *
+ * select_pids resolves each selector. Plain pids, with their descendants, come from the
+ * lists of children (walk_twice). Otherwise add_process compares each process of procfs
+ * with the selectors, in one pass, and add_descendants adds children from the result of
+ * that pass. At the end gather adds the threads.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +20,7 @@ struct look {
 	size_t n;
 	int flags;
 	struct pids *out;
-	/* every process and its parent, for the descendants */
+	/* every process and its parent; in: selected */
 	struct parent { pid_t pid, ppid; int in, dead; } *all;
 	size_t nall, room;
 };
@@ -30,7 +37,7 @@ static int matches(const struct selector *s, const struct task *t, ino_t ns)
 {
 	switch (s->kind) {
 	case SELECT_PID:
-		break; /* those are a set of their own */
+		break; /* select_pids keeps these in a set */
 	case SELECT_CGROUP:
 		return cgroup_has(s->cgroup, t->pid);
 	case SELECT_PIDNS:
@@ -43,7 +50,8 @@ static int matches(const struct selector *s, const struct task *t, ino_t ns)
 	return 0;
 }
 
-static int look_at(void *arg, pid_t pid)
+/* For task_each_process: append the process to l->all, and compare it with the selectors. */
+static int add_process(void *arg, pid_t pid)
 {
 	struct look *l = arg;
 	struct parent *p;
@@ -56,9 +64,8 @@ static int look_at(void *arg, pid_t pid)
 		size_t room = l->room ? 2 * l->room : 1024;
 
 		p = realloc(l->all, room * sizeof(*l->all));
-		if (!p) {
+		if (!p)
 			return err_msg("out of memory for %zu processes", room);
-		}
 		l->all = p;
 		l->room = room;
 	}
@@ -72,7 +79,10 @@ static int look_at(void *arg, pid_t pid)
 	return 0;
 }
 
-/* A child can have a lower number than its parent: go on until none is new. */
+/*
+ * Select the descendants. A child can have a lower pid than its parent, so repeat the
+ * pass until it finds no new child.
+ */
 static int add_descendants(struct look *l)
 {
 	int more = 1, r = 0;
@@ -93,15 +103,15 @@ static int add_descendants(struct look *l)
 	return r;
 }
 
-/* With more pids than these, one look at all of procfs is cheaper. */
+/* With more roots than these, one pass over all of procfs is cheaper. */
 #define MOST_ROOTS 256
 #define MOST_WALKS 8
 
 /*
- * The roots and their descendants into tree, by each thread's own list of
- * children; every thread that was asked into threads. It costs what the tree
- * has, not what the machine runs.
- * 0 or -1 said.
+ * Put the roots and their descendants into tree. Each thread of procfs has a list of its
+ * children. Put every thread whose list was read into threads. The cost depends on the
+ * size of the tree, not on the number of processes of the machine. Return 0, or -1,
+ * reported.
  */
 static int walk(const struct pids *roots, struct pids *tree, struct pids *threads)
 {
@@ -135,12 +145,13 @@ static int walk(const struct pids *roots, struct pids *tree, struct pids *thread
 }
 
 /*
- * proc(5): a child may be missing in a list when a sibling goes while it is
- * read. The sibling is in that list and in no later one, and so is a thread
- * that hands its children over as it goes: two walks that agree are complete.
- * 0: this kernel has no such lists, or the tree never keeps still. -1 said.
+ * Add the descendants of the plain pids by their lists of children. A list may miss a
+ * child if a sibling exits while the list is read (proc(5)). The sibling is in that list
+ * but in no later list. The same holds for a thread that exits and hands its children
+ * over. So the result is complete if two successive walks agree. Return 1; 0 if this
+ * kernel has no such lists, or if the tree changes all the time; or -1, reported.
  */
-static int walked(struct pids *plain)
+static int walk_twice(struct pids *plain)
 {
 	struct pids tree = { 0 }, threads = { 0 }, tree2, threads2;
 	char path[PATH_MAX];
@@ -163,7 +174,7 @@ static int walked(struct pids *plain)
 	if (agree) {
 		size_t n = 0;
 
-		/* a zombie is in the list of its parent until that waits for it */
+		/* a zombie is in the list until its parent waits for it: leave it out */
 		for (size_t i = 0; i < tree.n; i++)
 			if (pids_has(plain, tree.v[i]) || task_alive(tree.v[i]))
 				tree.v[n++] = tree.v[i];
@@ -177,8 +188,9 @@ static int walked(struct pids *plain)
 }
 
 /*
- * Find what a selector stands for: a cgroup, which the caller frees, or the inode of
- * a namespace. 0; 1: it is gone, and that is fine (SELECT_GONE_OK); -1 said.
+ * Look up the cgroup of a selector, which the caller frees, or the inode of its pid
+ * namespace. Return 0; 1 if the object is gone and the flags have SELECT_GONE_OK; or -1,
+ * reported.
  */
 static int resolve(struct selector *s, int flags)
 {
@@ -210,7 +222,7 @@ static int resolve(struct selector *s, int flags)
 	return r;
 }
 
-/* The tasks found, and the plain pids, with their threads. */
+/* Put the selected processes and the plain pids into out, with their threads. */
 static int gather(const struct look *l, struct pids *plain, struct pids *out)
 {
 	struct task t;
@@ -232,8 +244,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 {
 	struct look l = { .flags = flags };
 	/*
-	 * Plain pids are a set: 10,000 of them need no 10,000 comparisons
-	 * with each task, and without descendants no look at procfs at all.
+	 * Plain pids are a set, so that 10,000 pids do not mean 10,000 comparisons with
+	 * each task. Without descendants they need no pass over procfs at all.
 	 */
 	struct pids plain = { 0 };
 	int r = 0;
@@ -258,14 +270,14 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 	if (!r)
 		r = pids_sort(&plain);
 	if (!r && !l.n && flags & SELECT_DESCENDANTS) {
-		r = walked(&plain);
+		r = walk_twice(&plain);
 		if (r > 0) {
 			flags = l.flags &= ~SELECT_DESCENDANTS;
 			r = 0;
 		}
 	}
 	if (!r && (l.n || flags & SELECT_DESCENDANTS))
-		r = task_each_process(look_at, &l);
+		r = task_each_process(add_process, &l);
 	for (size_t i = 0; i < l.nall; i++)
 		l.all[i].in |= pids_has(&plain, l.all[i].pid);
 	if (!r && flags & SELECT_DESCENDANTS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* proc.c - tasks, read from procfs; see proc(5) for its formats */
+/* task.c - tasks and processes, read from procfs; proc(5) describes the formats */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,13 +32,13 @@ int task_read(pid_t pid, struct task *t)
 	if (n <= 0)
 		return -1;
 	text[n] = '\0';
-	/* a comm may hold ") R 1": its end is the last parenthesis */
+	/* a comm may hold ") R 1", so the last parenthesis ends it */
 	open_p = strchr(text, '(');
 	close_p = strrchr(text, ')');
 	if (!open_p || !close_p || close_p < open_p || !close_p[1] || !close_p[2])
 		return -1;
 	*close_p = '\0';
-	/* of a line that ends early, the rest is zero */
+	/* if the line ends early, the remaining fields are zero */
 	*t = (struct task){ .pid = pid };
 	str_format(t->comm, sizeof(t->comm), "%s", open_p + 1);
 	t->state = close_p[2];
@@ -58,7 +58,7 @@ int task_read(pid_t pid, struct task *t)
 
 int task_lives(const struct task *t)
 {
-	/* a leader that exited before its threads is counted with them */
+	/* a leader that exited before its other threads is a zombie with threads */
 	return t->state != 'X' && t->state != 'x' && (t->state != 'Z' || t->threads > 1);
 }
 
@@ -98,13 +98,13 @@ int procfs_shows_initial(void)
 int procfs_is_initial(void)
 {
 	if (!procfs_shows_initial())
-		return err_msg("%s shows the pids of a container, tracefs takes the "
-			       "host's: set TRACER_PROCFS_PATH to the host's /proc",
+		return err_msg("%s shows the pids of a container, but tracefs needs those of the "
+			       "host; set TRACER_PROCFS_PATH to the host's /proc",
 			       path_procfs());
 	return 0;
 }
 
-/* What procfs calls the task behind a pidfd; 0 when it knows no such task. */
+/* Return the pid that procfs gives the task of a pidfd, or 0 if procfs does not show it. */
 static pid_t pid_behind(int fd)
 {
 	char path[PATH_MAX], *text;
@@ -128,7 +128,7 @@ int task_fd(pid_t pid)
 
 	if (fd < 0)
 		fd = (int)syscall(SYS_pidfd_open, pid, PIDFD_THREAD_FLAG);
-	/* pidfd_open counts in our own namespace, procfs perhaps in another */
+	/* pidfd_open takes pids of this pid namespace, but procfs may show another one */
 	if (fd >= 0 && pid_behind(fd) != pid) {
 		close(fd);
 		return -1;
@@ -168,7 +168,7 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	/* a name with a newline in it has that escaped */
+	/* the kernel escapes newlines of a comm, so these matches are real fields */
 	group = strstr(text, "\nTgid:\t");
 	user = strstr(text, "\nUid:\t");
 	if (!group || !user)
@@ -180,7 +180,7 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 	return 0;
 }
 
-/* The process that a task is a thread of; itself when it cannot be told. */
+/* Return the tgid of a task, or its pid if the tgid cannot be read. */
 static pid_t leader_of(pid_t pid)
 {
 	pid_t tgid;
@@ -196,7 +196,7 @@ void task_add_threads(struct pids *out, const struct task *t)
 	DIR *d;
 
 	pids_add(out, t->pid);
-	/* /proc/TID/task lists the whole group, whichever thread TID is */
+	/* /proc/TID/task lists the whole thread group for every thread TID */
 	if (t->threads < 2 || leader_of(t->pid) != t->pid)
 		return;
 	str_format(path, sizeof(path), "%s/%d/task", path_procfs(), (int)t->pid);

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: ISC */
-/* wait.c - one wait point for signal, time and the end of tasks */
+/* wait.c - wait for a signal, a time limit, a descriptor, or the end of tasks */
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* How often to look at tasks that no descriptor can be had for (task_fd). */
+/* The interval at which to look at a task that has no descriptor (task_fd). */
 #define LOOK_AGAIN_MS 1000
 
 /*
- * All tasks must be gone, so it is enough to wait for one of them, and then
- * for the next: one descriptor, and one wake-up a task at most.
+ * All tasks must end, so it is enough to wait for one task, and then for the next. That
+ * needs one descriptor, and at most one wake-up per task.
  */
 struct tasks {
-	struct pids now, before; /* this list, and the one before it */
-	size_t next;             /* those in front of it are gone */
+	struct pids now, before; /* the newest list of tasks, and the list before it */
+	size_t next;             /* all tasks of now[0..next) are gone */
 	int fd;
 };
 
-/* Find a task that lives: 1 and its descriptor or -1 in t->fd; 0 all gone. */
-static int choose(const struct wait *w, struct tasks *t)
+/*
+ * Find a task that is alive. Return 1 with its descriptor, or -1, in t->fd; 0 if all
+ * tasks are gone; or -1, reported.
+ */
+static int find_living(const struct wait *w, struct tasks *t)
 {
 	for (;;) {
 		for (; t->next < t->now.n; t->next++) {
@@ -32,8 +34,8 @@ static int choose(const struct wait *w, struct tasks *t)
 			return 1;
 		}
 		/*
-		 * A task of this list may have had children after it was
-		 * read: only a second list with nothing new ends it.
+		 * A task of this list may have forked after the list was read. So all
+		 * tasks are gone only if a second list is the same.
 		 */
 		pids_clear(&t->before);
 		t->before = t->now;
@@ -61,7 +63,7 @@ int wait_for(const struct wait *w, int *signo)
 		int alive = 1;
 
 		if (w->tasks && t.fd < 0) {
-			alive = choose(w, &t);
+			alive = find_living(w, &t);
 			if (alive <= 0) {
 				r = alive ? -1 : ENDED_TASKS;
 				break;

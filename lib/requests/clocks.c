@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * clocks.c - how the clocks of hosts differ, by who heard from whom
+ * clocks.c - compute how the clocks of hosts differ, and describe the result in words
  *
- * With a(i) to be added to the times of host i, a message that is sent at s by the
- * clock of i and received at r by that of j says s + a(i) <= r + a(j), that is
- * a(i) - a(j) <= r - s. Of all such bounds the tightest ones that follow, over any
- * number of hosts, are the shortest paths of a graph with the bounds as lengths
- * (Floyd, Warshall); they contradict each other where a cycle is negative. The
- * middles of what two hosts' bounds leave fulfil all bounds together, since the
- * least and the greatest values do.
+ * Let a(i) be the value to add to the times of host i. A message is sent at s by the clock
+ * of i and received at r by the clock of j. Then s + a(i) <= r + a(j), so a(i) - a(j) <=
+ * r - s is a bound. The hosts are the nodes of a graph, and the bounds are the lengths of
+ * its edges. The shortest paths (Floyd, Warshall) are the tightest bounds that follow from
+ * all messages. The bounds contradict each other if a cycle is negative.
+ *
+ * The largest values that the bounds allow fulfil all of them together, and so do the
+ * smallest values. So the middles between both fulfil them as well.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@
 
 #define NONE NO_MESSAGE
 
-/* A path is as long as the difference of two times can be, or no longer than that. */
+/* Add two lengths. The result is limited to the largest difference of two times. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	if (a == NONE || b == NONE)
@@ -26,7 +27,7 @@ static int64_t sum(int64_t a, int64_t b)
 	return a < -TIME_MOST ? -TIME_MOST : a > TIME_MOST ? TIME_MOST : a;
 }
 
-/* All paths, in place. -1: a cycle is negative. */
+/* Replace all lengths in d by those of the shortest paths. Return 0, or -1 for a negative cycle. */
 static int shortest(int64_t *d, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++)
@@ -45,7 +46,10 @@ static int shortest(int64_t *d, unsigned n)
 	return 0;
 }
 
-/* The bounds, each wider by this, and what is known already, to d; as shortest. */
+/*
+ * Compute the shortest paths to d. Each bound is made longer by wider. The difference of
+ * two hosts that are known already is exact. Return as shortest does.
+ */
 static int paths(const struct dt_clocks *c, int64_t wider, const unsigned char *known, int64_t *d)
 {
 	unsigned n = c->n;
@@ -61,12 +65,12 @@ static int paths(const struct dt_clocks *c, int64_t wider, const unsigned char *
 	return shortest(d, n);
 }
 
-/* By how much all bounds have to be wider for none to contradict the others. */
+/* Return by how much all bounds must be wider so that they do not contradict each other. */
 static int64_t contradiction(const struct dt_clocks *c, int64_t *d)
 {
 	int64_t low = -1, high = 0;
 
-	/* where it is TIME_MOST, no bound is below zero */
+	/* this ends: with TIME_MOST no bound is negative */
 	while (paths(c, high, NULL, d) < 0) {
 		low = high;
 		high = high ? 2 * high : 1;
@@ -82,7 +86,7 @@ static int64_t contradiction(const struct dt_clocks *c, int64_t *d)
 	return high;
 }
 
-/* The first host that is not known yet, and is known as this by the paths; n: none. */
+/* Return the first unknown host whose bounds in d are of this kind; n: none. */
 static unsigned find(const struct dt_clocks *c, const unsigned char *known, const int64_t *d,
 		     enum known as, unsigned from)
 {
@@ -96,7 +100,7 @@ static unsigned find(const struct dt_clocks *c, const unsigned char *known, cons
 	return c->n;
 }
 
-/* How far from it the truth may be, by the wider bounds. */
+/* Return the largest possible error of the host's add, by the bounds in wide. */
 static int64_t within(const struct dt_clocks *c, const int64_t *wide, unsigned i)
 {
 	int64_t most = wide[i * c->n], least = -wide[i];
@@ -106,9 +110,9 @@ static int64_t within(const struct dt_clocks *c, const int64_t *wide, unsigned i
 }
 
 /*
- * Host after host: those with bounds of both sides all together, else one with a
- * bound of one side, else one without. Each then is as good as the first host for
- * finding bounds of what is left.
+ * Find the hosts in rounds. A round takes all hosts that have bounds on both sides; if there
+ * is none, one host with a bound on one side; if there is none either, one without. These
+ * hosts are then known, and give bounds for the others as the first host does.
  */
 void dt_clocks_align(struct dt_clocks *c)
 {
@@ -127,7 +131,7 @@ void dt_clocks_align(struct dt_clocks *c)
 		enum known as = CLOCK_BOTH;
 
 		paths(c, wider, known, d);
-		/* bounds that contradict each other are all that is known of the truth */
+		/* if the bounds contradict each other, add may be wrong by as much as they do */
 		paths(c, c->off ? sum(wider, wider) : wider + c->unit, known, wide);
 		for (size_t o = 0; i == n; o++) {
 			as = order[o];
@@ -155,9 +159,9 @@ void dt_clocks_align(struct dt_clocks *c)
 	free(known);
 }
 
-/* ---- what is known of a host's clock, in words ---- */
+/* ---- description of a host's clock ------------------------------------------------ */
 
-/* "5.000000 s ahead" of the first host's clock */
+/* Append, for example, "5.000000 s ahead" (of the first host's clock). */
 static void put_ahead(struct strbuf *w, int64_t ahead, int digits)
 {
 	strbuf_seconds(w, ahead < 0 ? -ahead : ahead, digits);
@@ -172,10 +176,10 @@ void dt_clock_describe(struct strbuf *w, const struct dt_clocks *all, unsigned h
 
 	switch (c->known) {
 	case CLOCK_FIRST:
-		strbuf_puts(w, "its clock is that of all times");
+		strbuf_puts(w, "all times are by this clock");
 		break;
 	case CLOCK_ALONE:
-		strbuf_puts(w, "its clock as it is, for want of messages to compare it");
+		strbuf_puts(w, "its clock is not adjusted, because there are no messages");
 		break;
 	case CLOCK_BOTH:
 		put_ahead(w, ahead, digits);
@@ -188,7 +192,7 @@ void dt_clock_describe(struct strbuf *w, const struct dt_clocks *all, unsigned h
 		}
 		break;
 	default:
-		/* a host that is ahead by this or more is behind by this or less */
+		/* a lower bound on a time ahead is an upper bound on a time behind */
 		strbuf_puts(w, (c->known == CLOCK_MOST) == (ahead >= 0) ? "at least " : "at most ");
 		put_ahead(w, ahead, digits);
 		strbuf_puts(w, ", by messages of one direction");

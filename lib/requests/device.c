@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtdev.c - the devices that a probe marks at
+ * device.c - devices at whose egress segments are marked
  *
- * From Linux 6.6 on a link (TCX) holds the program to the device: it is pinned as
- * dev_NETNS_INDEX and all is said. Before that it is a filter of the queueing
- * discipline clsact, which others may use as well; the map "devices" knows what of
- * it is ours, and is written before there is anything.
+ * From Linux 6.6 on a link (TCX), pinned as dev_NETNS_INDEX, attaches the program. On older
+ * kernels the program is a filter of the queueing discipline clsact, which other programs
+ * may use as well. The map "devices" lists the filters and disciplines that are ours. An
+ * entry is written before its filter is made, so that a killed dt-dev leaves no unknown one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,14 @@
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 
-/* Of ours; the first that is free, behind what people number by hand. */
+/* Take the first free priority of these. They are above those that people choose by hand. */
 enum { PRIORITY = 0xd700, PRIORITIES = 16 };
 
-/* Hardware types (include/uapi/linux/if_arp.h) with an Ethernet header, and without any. */
+/* Hardware types (include/uapi/linux/if_arp.h) with an Ethernet header, or with bare IP. */
 enum { ARP_ETHERNET = 1, ARP_PPP = 512, ARP_TUNNEL = 768, ARP_TUNNEL6 = 769, ARP_LOOPBACK = 772,
        ARP_SIT = 776, ARP_IPGRE = 778, ARP_IP6GRE = 823, ARP_NONE = 0xfffe, ARP_RAWIP = 519 };
 
+/* Return the inode of a network namespace, or 0. */
 static uint64_t netns_of(const char *path)
 {
 	struct stat st;
@@ -41,7 +42,10 @@ static uint64_t own_netns(void)
 	return netns_of("/proc/self/ns/net");
 }
 
-/* The program for it; NULL and its kind, silent: -1 with errno where that is not known. */
+/*
+ * Return the name of the program for the device. Return NULL without an error message if
+ * there is none for its hardware type *kind, or if that is unknown: -1, and errno.
+ */
 static const char *program_for(const char *device, int *kind)
 {
 	struct ifreq r = { 0 };
@@ -83,12 +87,13 @@ int dt_device_ok(const char *device)
 	return program_for(device, &kind) != NULL;
 }
 
-/* The name of a device's link. */
+/* Make the name of a device's link. */
 static void link_name(char *what, size_t size, uint64_t netns, unsigned index)
 {
 	str_format(what, size, "dev_%llu_%u", (unsigned long long)netns, index);
 }
 
+/* Attach the program by clsact. Return 0, 1 if it is attached already, or -1. */
 static int by_clsact(const char *name, const char *device, unsigned index, int program)
 {
 	struct dt_device at = { .netns = own_netns(), .index = index };
@@ -102,7 +107,7 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 	close(pids);
 	str_format(as, sizeof(as), "dt_%x", is.handle);
 	if (!bpf_lookup(map, &at, &old)) {
-		/* whoever wrote that may have been killed before it was true */
+		/* a dt-dev that was killed may have left the entry without the filter */
 		r = tc_add_program(index, old.priority, old.handle, program, as);
 		if (!r || r == -EEXIST) {
 			close(map);
@@ -116,8 +121,8 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 	if (!r && is.made) {
 		r = tc_add_clsact(index);
 		/*
-		 * Somebody was first, so that it is not ours to remove; or has "ingress"
-		 * in its place, which takes a filter for the egress and calls it never.
+		 * Somebody else has just made clsact, so do not remove it later. Or there
+		 * is the discipline "ingress": it accepts egress filters but never runs them.
 		 */
 		if (r == -EEXIST) {
 			is.made = 0;
@@ -130,7 +135,7 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 		if (r)
 			break;
 		r = tc_add_program(index, is.priority, is.handle, program, as);
-		/* of another kind of filter, or with that number */
+		/* the priority has a filter of another kind (EINVAL), or this handle (EEXIST) */
 		if ((r != -EEXIST && r != -EINVAL) || is.priority == PRIORITY + PRIORITIES)
 			break;
 		r = 0;
@@ -182,7 +187,7 @@ int dt_device_on(const char *name, const char *device, const char **how)
 	return r;
 }
 
-/* In the network namespace of the device. */
+/* Remove a filter of ours, in the network namespace of the device. Return 0 or -1. */
 static int remove_clsact(int map, const struct dt_device *at, const struct dt_clsact *is)
 {
 	int r = tc_remove_program(at->index, is->priority, is->handle);
@@ -193,7 +198,7 @@ static int remove_clsact(int map, const struct dt_device *at, const struct dt_cl
 				      "unable to remove the filter of device %u",
 				      at->index);
 	}
-	/* what others have put there since is theirs, and needs it */
+	/* keep the discipline if others have added filters since */
 	if (is->made && !tc_filters(at->index))
 		tc_remove_clsact(at->index);
 	bpf_delete(map, at);
@@ -221,7 +226,10 @@ int dt_device_off(const char *name, const char *device)
 	return r;
 }
 
-/* Into the namespace of that inode, as /run/netns or a task has it. 0, or -1, silent. */
+/*
+ * Enter the network namespace with this inode, if a file of /run/netns or a task has it.
+ * Return 0, or -1 without an error message.
+ */
 static int enter(uint64_t netns)
 {
 	char path[PATH_MAX], **names = NULL;
@@ -257,16 +265,16 @@ int dt_devices_off(const char *name)
 	if (map < 0)
 		return 0;
 	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	/* what cannot be removed stays in the map: the next is then behind it */
+	/* each round removes the first entry of the map, or fails and ends the loop */
 	for (int e = bpf_next(map, NULL, &at); !r && !e; e = bpf_next(map, NULL, &at)) {
 		if (bpf_lookup(map, &at, &is) < 0)
 			break;
-		/* nobody has the namespace: it is gone, and its devices are */
+		/* if nobody has the namespace, its devices no longer exist */
 		if (at.netns != own && enter(at.netns) < 0)
 			bpf_delete(map, &at);
 		else
 			r = remove_clsact(map, &at, &is);
-		/* who was nowhere else may not have the right to come back */
+		/* do not call setns without need, because the process may lack the right */
 		if (at.netns != own && home >= 0 && setns(home, CLONE_NEWNET) < 0)
 			r = err_errno("unable to come back to the network namespace");
 	}

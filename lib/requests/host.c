@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* hosttrace.c - one host's trace, line by line */
+/* host.c - read and print the trace of one host, line by line */
 #include <string.h>
 
 #include "base/base.h"
@@ -15,17 +15,18 @@ int dt_host_next(struct dt_host *h)
 	if (!h->there)
 		return 0;
 	h->n = (size_t)n;
-	/* a line of text has none; what has is a stranger's */
+	/* replace NUL bytes, which only a damaged or hostile trace has */
 	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
 		;
-	/* a stack is no event and has a time, and so is a gap in JSON */
+	/* the head of a stack and a "lost" line of JSON have a time, too, but are no events */
 	h->event = trace_line(&h->l, h->line, h->n);
 	h->timed = (h->event || h->l.stack || h->l.json) &&
 		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
 	if (!h->timed)
 		return 1;
 	if (h->digits_now < 0)
-		err_exit(REFUSED, "unable to join %s: its clock counts and has no seconds", h->file);
+		err_exit(REFUSED, "unable to join %s: its clock counts and has no seconds",
+			 h->file);
 	if (h->digits_now > h->digits)
 		h->digits = h->digits_now;
 	h->time = (int64_t)time;
@@ -47,7 +48,7 @@ void strbuf_seconds(struct strbuf *w, int64_t time, int digits)
 
 	str_format(text, sizeof(text), "%llu", (unsigned long long)(time / DT_SECOND));
 	strbuf_puts(w, text);
-	/* a digit too many in front, so that no zero is lost */
+	/* print ten digits and replace the first by the point: this keeps leading zeros */
 	str_format(text, sizeof(text), "%llu", (unsigned long long)(time % DT_SECOND + DT_SECOND));
 	*text = '.';
 	strbuf_add(w, text, digits ? (size_t)digits + 1 : 0);
@@ -75,7 +76,7 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 		const char *from = h->l.time.text, *to = from + h->l.time.n;
 		size_t n, was;
 
-		/* it is as wide as it was with the blanks in front, but for one */
+		/* the new time takes the columns of the old one and its blanks, except one */
 		while (!h->l.json && from - line > 1 && from[-2] == ' ')
 			from--;
 		was = (size_t)(to - from);

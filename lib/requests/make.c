@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dtmake.c - the making of a probe: maps, and programs at their places */
+/* make.c - make a request probe: create its maps, load and attach its programs */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #include "proc/proc.h"
 #include "bpf/bpf.h"
 #include "requests/requests.h"
+#include "requests/program.h"
 
-/* A probe as it is made. */
+/* A request probe in the making. */
 struct make {
 	const char *name;
 	const struct dt_wanted *wanted;
@@ -23,13 +24,15 @@ struct make {
 	char why[256];          /* the verifier's last line */
 };
 
+/* Pin an object of the request probe. */
 static int keep(const struct make *m, int fd, const char *what)
 {
 	return dt_pin(m->name, what, fd);
 }
 
-/* ---- maps, and where the programs find what ------------------------------------------ */
+/* ---- maps, and the offsets of kernel structures -------------------------------------- */
 
+/* Return a descriptor or -1. */
 static int make_map(enum bpf_map_type kind, const char *what, size_t key, size_t value, unsigned n)
 {
 	char as[16];
@@ -97,7 +100,7 @@ static int find_fields(struct make *m)
 
 /* ---- programs ------------------------------------------------------------------------ */
 
-/* A descriptor; -1, errno and the reason in m->why, silent. */
+/* Return a descriptor; or -1 and errno, with the reason in m->why and no error message. */
 static int load_as(struct make *m, dt_program *build, const char *as, const struct bpf_load_as *k)
 {
 	static struct bpf_code c;
@@ -109,6 +112,7 @@ static int load_as(struct make *m, dt_program *build, const char *as, const stru
 	return bpf_load(&c, full, k, m->why, sizeof(m->why));
 }
 
+/* Write the error message of a load that failed. Return -1. */
 static int refused(const struct make *m, const char *as)
 {
 	static const uint64_t needs = CAPS_BPF | CAPS_PERFMON | CAPS_NET_ADMIN;
@@ -118,8 +122,8 @@ static int refused(const struct make *m, const char *as)
 	       err_capability(needs, "the kernel refused the program dt_%s", as);
 }
 
-/* Is it a kernel that may take the processor from a thread in a tracepoint? */
-static int may_be_left_out(void)
+/* May this kernel preempt a thread in a tracepoint (Linux 6.19, program.h)? */
+static int may_be_skipped(void)
 {
 	struct utsname u;
 	const char *s = u.release;
@@ -132,7 +136,7 @@ static int may_be_left_out(void)
 	return major > 6 || (major == 6 && text_digits(&s) >= 19);
 }
 
-/* The program at the tracepoint, pinned: 1, or 0 if the kernel has no such tracepoint. */
+/* Attach the program to the tracepoint. Return 1; 0: no such tracepoint; or -1. */
 static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 			      const char *tracepoint)
 {
@@ -150,16 +154,16 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 }
 
 /*
- * How often a program is at its tracepoint: each is left out by itself, so that of
- * threads that lose the processor in one (a send wakes who reads) the next has another.
+ * How often to attach a program. While a thread is preempted in one of them (a send wakes
+ * the reader, for example), the kernel skips only that one for other threads.
  */
 enum { TIMES = 4 };
 
-/* The same, and where one may be left out others, which then are not (dtprog.h). */
+/* Do the same, several times if the kernel may skip a program. */
 static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 			 const char *tracepoint)
 {
-	int r = at_tracepoint_once(m, build, as, tracepoint), times = may_be_left_out() ? TIMES : 1;
+	int r = at_tracepoint_once(m, build, as, tracepoint), times = may_be_skipped() ? TIMES : 1;
 	char again[16];
 
 	for (int i = 2; i <= times && r > 0; i++) {
@@ -170,9 +174,9 @@ static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 }
 
 /*
- * The program of what comes, a descriptor, or -1 said: before others, which are made
- * as this turns out. Where the kernel has no exchange() (bpf.h), segments that come
- * to a socket on two processors at once may be one's alone.
+ * Load the program of incoming segments. Return a descriptor or -1. Do this first, because
+ * it sets m->plan.plain if the kernel has no emit_cmpxchg. Then if segments come to one
+ * socket on two CPUs at the same time, the marks of one may be lost.
  */
 static int load_rx(struct make *m)
 {
@@ -186,6 +190,7 @@ static int load_rx(struct make *m)
 	return fd < 0 ? refused(m, "rx") : fd;
 }
 
+/* Attach it to the ingress of the root cgroup. Return 0 or -1. */
 static int at_cgroup(const struct make *m, int rx)
 {
 	int cgroup = cgroup_open_v2(), link;
@@ -201,7 +206,7 @@ static int at_cgroup(const struct make *m, int rx)
 	return keep(m, link, "rx");
 }
 
-/* A link to the entry of a function by BTF; -1 and errno, silent. */
+/* Attach dt_send to a function's entry (fentry). Return a link, or -1 and errno. */
 static int at_entry(struct make *m, const char *function)
 {
 	struct bpf_load_as k = { PROGRAM_TRACING, ATTACH_FENTRY, btf_function(&m->btf, function) };
@@ -219,7 +224,7 @@ static int at_entry(struct make *m, const char *function)
 	return link;
 }
 
-/* Where the first argument of a function is in struct pt_regs; -1: not known here. */
+/* Return the offset of a function's first argument in struct pt_regs; -1: unknown. */
 static int argument_register(void)
 {
 #if defined(__x86_64__)
@@ -237,7 +242,7 @@ static int argument_register(void)
 #endif
 }
 
-/* The same by a kprobe (perf_event_open(2)); its link holds it from Linux 5.15 on. */
+/* Do the same with a kprobe (perf_event_open(2)), which a link keeps from Linux 5.15 on. */
 static int at_kprobe(struct make *m, const char *function)
 {
 	static const struct bpf_load_as k = { .kind = PROGRAM_KPROBE };
@@ -278,8 +283,8 @@ static int at_kprobe(struct make *m, const char *function)
 }
 
 /*
- * The entry of a send: a tracepoint from Linux 6.16 on, else the entry of the
- * function; before 6.5 sendfile(2) has one of its own.
+ * Attach dt_send to the beginning of a send: to a tracepoint from Linux 6.16 on, else to the
+ * entry of the function. Before 6.5 sendfile(2) has a function of its own. Return 0 or -1.
  */
 static int at_send(struct make *m)
 {
@@ -303,7 +308,7 @@ static int at_send(struct make *m)
 			e = errno;
 			m->how_sent = "kprobe";
 		}
-		/* Debian refuses perf_event_open to CAP_PERFMON if perf_event_paranoid is 3 */
+		/* with perf_event_paranoid 3 Debian's kernel wants more than CAP_PERFMON */
 		if (r < 0)
 			return err_msg("this kernel does not show what is sent: it has no "
 				       "tracepoint tcp_sendmsg_locked (Linux 6.16), no fentry "
@@ -316,7 +321,7 @@ static int at_send(struct make *m)
 	return 0;
 }
 
-/* The programs of devices, which dt_device_on attaches. */
+/* Load and pin the programs of devices, which dt_device_on attaches. Return 0 or -1. */
 static int make_marks(struct make *m)
 {
 	static const struct bpf_load_as k = { .kind = PROGRAM_SCHED_CLS };
@@ -352,8 +357,9 @@ static int attach(struct make *m)
 	return at_send(m) < 0 || at_cgroup(m, rx) < 0 ? -1 : 0;
 }
 
-/* ---- all of it, in a directory that is there ----------------------------------------- */
+/* ---- the whole request probe --------------------------------------------------------- */
 
+/* Make everything in the directory of the request probe. Return 0 or -1. */
 static int fill(struct make *m)
 {
 	char path[PATH_MAX];
@@ -361,8 +367,8 @@ static int fill(struct make *m)
 
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&m->btf, path) < 0)
-		return err_msg("this kernel does not tell of its structures in %s; it needs "
-			       "CONFIG_DEBUG_INFO_BTF", path);
+		return err_msg("this kernel has no BTF in %s: use one with CONFIG_DEBUG_INFO_BTF",
+			       path);
 	r = find_fields(m);
 	if (!r)
 		r = make_maps(m, &settings, &devices);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* dtmark.c - the lines that the programs of a probe write into a trace */
+/* mark.c - parse the mark lines that a request probe writes into a trace */
 #include <string.h>
 
 #include "filter/filter.h"
 #include "requests/requests.h"
 
-/* Up to the next blank; *rest is behind it. */
+/* Return the text up to the next blank, and move *rest behind that. */
 static struct text_part word(struct text_part *rest)
 {
 	const char *blank = memchr(rest->text, ' ', rest->n);
@@ -21,10 +21,11 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
 	struct text_part p = l->body, first;
 
-	/* the second is of a manager, for those who are traced from the beginning */
-	if (!text_part_is(l->event, "bpf_trace_printk") && !text_part_is(l->event, "tracing_mark_write"))
+	/* a manager writes the second event, for tasks that are traced from the beginning */
+	if (!text_part_is(l->event, "bpf_trace_printk") &&
+	    !text_part_is(l->event, "tracing_mark_write"))
 		return 0;
-	/* JSON has it in a field, and so has text with options/fields */
+	/* in JSON, and in text with options/fields, the mark line is a field */
 	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
 		p = trace_line_key(l, "bpf_string");
 	while (p.n && p.text[p.n - 1] == ' ')
@@ -34,6 +35,6 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 	first = word(&p);
 	m->what = first.text[2];
 	return first.n == 3 && !text_part_number(word(&p), 16, &m->id) &&
-	       !text_part_number(word(&p), 10, &m->tid) && !text_part_number(word(&p), 16, &m->key) &&
-	       !p.n;
+	       !text_part_number(word(&p), 10, &m->tid) &&
+	       !text_part_number(word(&p), 16, &m->key) && !p.n;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* messages.c - both ends of each message, by its key */
+/* messages.c - find the two ends of each message by its key */
 #include <stdlib.h>
 
 #include "requests/requests.h"
 
-/* What sends comes first, then what receives, and then what does neither. */
+/* Return 0 for a mark line of a sender, 1 of a receiver, 2 of neither. */
 static unsigned side(const struct dt_point *p)
 {
 	return p->what == 'M' ? 0 : p->what == 'E' ? 2 : 1;
@@ -23,7 +23,7 @@ static int by_key(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Several of one actor are one: it tried again, or two probes saw it. */
+/* Do all points have the same actor? It tried again, or two request probes have seen it. */
 static int is_one(const struct dt_point *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -32,7 +32,10 @@ static int is_one(const struct dt_point *p, size_t n)
 	return 1;
 }
 
-/* The points of one key, side by side. The last to send, the first to receive are meant. */
+/*
+ * Pair the nsend + nreceive points of one key. The message is from the last point that sends
+ * to the first that receives.
+ */
 static void pair(struct dt_messages *m, struct dt_point *p, size_t nsend, size_t nreceive)
 {
 	struct dt_point *send = nsend ? p + nsend - 1 : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dt.c - a probe by its name: where it is pinned */
+/* probe.c - find, hold and end a request probe by its name */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +17,21 @@
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 
-/* The directory of all probes, below bpffs. */
+/* The directory of all request probes, below bpffs. */
 #define HOME "tfs"
 
-/* To load and attach the programs takes less, on a machine that is no emulation. */
+/* Longer than it takes to load and attach the programs, except on an emulated machine. */
 #define HELD_MS 5000
 
 #define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
 
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* The probe's name in HOME: bpffs has no names with a dot, no probe's name has a plus. */
-static void plain(char *to, const char *name)
+/*
+ * Write the name of the request probe's directory in HOME to the buffer to. Each dot
+ * becomes a plus. Names in bpffs have no dots, and names of request probes have no plus.
+ */
+static void name_in_home(char *to, const char *name)
 {
 	str_format(to, DT_NAME, "%s", name);
 	for (char *p = to; *p; p++)
@@ -36,20 +39,21 @@ static void plain(char *to, const char *name)
 			*p = '+';
 }
 
+/* Write the path of a pin to path, for error messages. */
 static void dt_path(char *path, const char *name, const char *what)
 {
 	char in_home[DT_NAME];
 
-	plain(in_home, name);
-	str_format(path, PATH_MAX, "%s/fs/bpf/" HOME "/%s%s%s", path_sysfs(), in_home, what ? "/" : "",
-		   what ? what : "");
+	name_in_home(in_home, name);
+	str_format(path, PATH_MAX, "%s/fs/bpf/" HOME "/%s%s%s", path_sysfs(), in_home,
+		   what ? "/" : "", what ? what : "");
 }
 
 /*
- * Open HOME, and make it if it is missing and make is set. bpffs may be writable by
- * everybody (mode 1777), so HOME must be a directory of ours that nobody else can enter:
- * then nobody can put a symbolic link, a directory or a pin of another kind below it.
- * -1 said, but for ENOENT, which is silent.
+ * Open HOME. Make it first if it is missing and make is set. Everybody may be able to write
+ * to bpffs (mode 1777), so HOME must be a directory of ours that nobody else can enter.
+ * Then nobody can put a symbolic link, a directory or a wrong pin into it. Return a
+ * descriptor, or -1 and errno, with an error message except for ENOENT.
  */
 static int open_home(int make)
 {
@@ -64,7 +68,7 @@ static int open_home(int make)
 		return errno == ENOENT ? -1 : err_file("unable to open %s", path);
 	strcat(path, "/" HOME);
 	errno = EPERM;
-	/* a directory of a user without rights would only be in root's way */
+	/* a directory that an ordinary user has made would prevent root from making one */
 	if (make && geteuid())
 		err_msg("unable to make %s: Operation not permitted; only root may, with "
 			"CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN", path);
@@ -86,7 +90,7 @@ static int open_home(int make)
 	return fd;
 }
 
-/* Open the probe's directory; -1 said, but for ENOENT, which is silent. */
+/* Open the directory of the request probe. Return as open_home does. */
 static int open_probe(const char *name)
 {
 	char in_home[DT_NAME];
@@ -94,7 +98,7 @@ static int open_probe(const char *name)
 
 	if (home < 0)
 		return -1;
-	plain(in_home, name);
+	name_in_home(in_home, name);
 	fd = openat(home, in_home, OPEN_DIRECTORY);
 	e = errno;
 	if (fd < 0 && e != ENOENT)
@@ -105,9 +109,9 @@ static int open_probe(const char *name)
 }
 
 /*
- * Call bpf_pin, or bpf_pinned with fd -1, for what is called so in the directory.
- * bpf(2) takes no descriptor of a directory before Linux 6.5, but a path relative to
- * the working directory, which nobody can exchange meanwhile.
+ * Call bpf_pin, or for fd -1 bpf_pinned, for this name in the directory. Before Linux 6.5
+ * bpf(2) accepts no directory descriptor. So change to the directory and use a relative
+ * path, because nobody can replace the working directory.
  */
 static int in_directory(int dir, const char *what, int fd)
 {
@@ -181,11 +185,12 @@ int dt_make_directory(const char *name)
 
 	if (home < 0)
 		return -1;
-	plain(in_home, name);
+	name_in_home(in_home, name);
 	r = mkdirat(home, in_home, 0700);
 	e = errno;
 	if (r < 0 && e == EEXIST)
-		err_msg("the probe %s is on, or what is left of one: dt-probe off ends it", name);
+		err_msg("the probe %s is on, or left over from a killed dt-probe: run dt-probe off "
+			"first", name);
 	else if (r < 0)
 		err_file("unable to make the probe %s", name);
 	close(home);
@@ -209,7 +214,7 @@ const char *dt_name(void)
 	return name && *name ? name : "dt";
 }
 
-/* As an instance's, whose session may have a long one. */
+/* The name may be that of a session's instance, which may be long. */
 int dt_name_ok(const char *name)
 {
 	return text_name_fits(name, DT_NAME - 1);
@@ -245,26 +250,26 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 	uint32_t pid;
 	int r = bpf_next(map, NULL, &pid);
 
-	/* a task that went meanwhile begins the list anew: not for ever */
+	/* if a task exits meanwhile, the kernel starts over: limit the number of rounds */
 	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
 		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
 			pids_add(out, (pid_t)pid);
 	return pids_sort(out);
 }
 
-/* The top level's event goes on with each program that prints, for no reader of ours. */
+/* The kernel enables this event of the top level with each program that prints. */
 #define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
 
 /*
- * Off with it, for good. Newer kernels switch it on from a work queue, at some time
- * after the load. So one more such program is loaded, which nobody keeps: once the
- * event is on again, the work is done that was still to be done. It may have been the
- * end of what was under way for another load, and ours behind that: hence twice.
+ * Disable the event after programs were loaded. Newer kernels enable it from a work queue,
+ * at some time after a load. So disable it, load one more such program, and wait until the
+ * event is enabled. But the work of an earlier load may have enabled it, with the work of
+ * our load still to come. So do all of this twice. Return 0 or -1.
  */
 static int hush(int root)
 {
 	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
-	const struct timespec moment = { 0, 1000000 };
+	const struct timespec pause = { 0, 1000000 };
 	char why[8], *state;
 
 	for (int round = 0; round < 2; round++) {
@@ -281,14 +286,14 @@ static int hush(int root)
 		emit_exit(&c, 0);
 		fd = bpf_load(&c, "dt_quiet", &raw, why, sizeof(why));
 		if (fd < 0)
-			return 0; /* nor was any other loaded */
+			return 0; /* then no other program was loaded either */
 		close(fd);
 		for (int i = 0; i < 1000 && !on; i++) {
 			state = file_read(root, PRINTK, NULL);
 			on = !state || *state != '0';
 			free(state);
 			if (!on)
-				nanosleep(&moment, NULL);
+				nanosleep(&pause, NULL);
 		}
 	}
 	return ctl_write(root, PRINTK, "0", 0);
@@ -323,7 +328,10 @@ int dt_hush(const char *name, int before)
 	return r;
 }
 
-/* Open the directory and lock it. -1 and errno; what is no ENOENT may be said. */
+/*
+ * Open the directory and lock it. Return a descriptor, or -1 and errno. Only a directory
+ * that cannot be opened gives an error message.
+ */
 static int lock(const char *name, int how)
 {
 	int fd = open_probe(name), e;
@@ -342,6 +350,7 @@ int dt_hold(const char *name)
 	return lock(name, LOCK_SH);
 }
 
+/* Does somebody hold the request probe? */
 static int dt_held(const char *name)
 {
 	int fd = lock(name, LOCK_EX | LOCK_NB);
@@ -351,13 +360,13 @@ static int dt_held(const char *name)
 	return fd < 0 && errno == EWOULDBLOCK;
 }
 
-/* Is this the name of something that we pin? */
+/* Is this the name of one of our pins? */
 static int is_ours(const char *what)
 {
 	static const char *const plain_names[] = {
 		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
 	};
-	/* these have a digit behind them when there are several, dtmake.c */
+	/* if there are several of these, the others end with a digit (make.c) */
 	static const char *const numbered[] = {
 		"gone", "exit", "fork", "sockets", "read", "wait", "end", "send",
 	};
@@ -374,7 +383,7 @@ static int is_ours(const char *what)
 		    (!what[len] || (what[len] >= '2' && what[len] <= '9' && !what[len + 1])))
 			return 1;
 	}
-	if (strncmp(s, "dev_", 4)) /* of a device, dtdev.c: dev_NETNS_INDEX */
+	if (strncmp(s, "dev_", 4)) /* a device's link is dev_NETNS_INDEX (device.c) */
 		return 0;
 	s += 4;
 	n = text_digits(&s);
@@ -383,7 +392,7 @@ static int is_ours(const char *what)
 	return text_digits(&s) && !*s;
 }
 
-/* Remove what we pinned from the directory. 0, or -1 said: something is left in it. */
+/* Remove our pins from the directory. Return 0, or -1 if something is left in it. */
 static int empty(int dir, const char *name)
 {
 	int fd = openat(dir, ".", OPEN_DIRECTORY), r = 0;
@@ -399,8 +408,8 @@ static int empty(int dir, const char *name)
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		if (!is_ours(e->d_name))
-			r = err_msg("'%.80s' in the directory of the probe %s is none of ours and "
-				    "stays", e->d_name, name);
+			r = err_msg("'%.80s' in the directory of the probe %s was not made by "
+				    "dt-probe and stays", e->d_name, name);
 		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
 			r = err_file("unable to remove %s of the probe %s", e->d_name, name);
 	}
@@ -417,13 +426,13 @@ int dt_off(const char *name)
 
 	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
 		if (time_now_ms() >= end)
-			return err_msg("somebody is at work on the probe %s: dt-probe on or "
-				       "dt-dev", name);
+			return err_msg("another dt-probe or dt-dev is using the probe %s: try "
+				       "again", name);
 		nanosleep(&pause, NULL);
 	}
 	if (held < 0)
 		return errno == ENOENT ? 0 : -1;
-	/* first that others may no longer take it for one that is on */
+	/* first, because without this pin nobody takes the request probe for one that is on */
 	unlinkat(held, DT_PIDS, 0);
 	dt_hush(name, 0);
 	if (dt_devices_off(name) < 0)
@@ -431,7 +440,7 @@ int dt_off(const char *name)
 	if (empty(held, name) < 0)
 		r = -1;
 	home = r ? -1 : open_home(0);
-	plain(in_home, name);
+	name_in_home(in_home, name);
 	if (home >= 0 && unlinkat(home, in_home, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		r = err_file("unable to remove the directory of the probe %s", name);
 	if (home >= 0)
@@ -440,7 +449,7 @@ int dt_off(const char *name)
 	return r < 0 ? -1 : 1;
 }
 
-/* How long to wait for a tool of the dead session; it ends by itself. */
+/* How long to wait for a tool of a dead session to end by itself. */
 #define ORPHAN_MS 2000
 
 int dt_end_session(const char *instance)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dtprog.c - what the programs of a probe have alike */
+/* program.c - phrases of instructions that the programs of a request probe share */
 #include <string.h>
 
 #include "bpf/bpf.h"
@@ -21,6 +21,7 @@ void dt_emit_lookup(struct bpf_code *c, int map, int slot)
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
 }
 
+/* Emit the update of a map with these flags. */
 static void put(struct bpf_code *c, int map, int slot, int how)
 {
 	emit_load_map(c, R1, map);
@@ -102,7 +103,7 @@ void dt_emit_message(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg s
 
 void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 {
-	char text[16] = "dt_ %x %d %llx"; /* Linux 5.10 wants its NUL to be the last byte */
+	char text[16] = "dt_ %x %d %llx"; /* for Linux 5.10 the last byte must be a NUL */
 	uint64_t half[2];
 
 	text[2] = what;
@@ -140,7 +141,8 @@ void dt_emit_begin_value(struct bpf_code *c)
 	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
 }
 
-void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg end, enum bpf_reg read)
+void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg end,
+			    enum bpf_reg read)
 {
 	emit_alu(c, ALU_MOV, R1, end);
 	emit_alu_imm(c, ALU_LSH, R1, 32);
@@ -150,7 +152,7 @@ void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg
 	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
 }
 
-void begin_older(struct bpf_code *c, const struct dt_plan *p)
+void dt_emit_begin_older(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
 	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
@@ -166,15 +168,15 @@ void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_printk(c, p, 'E');
 }
 
-void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t place, int skip)
+void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scratch, int skip)
 {
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
 	dt_emit_lookup(c, p->state, WORD);
 	emit_jump_if_imm(c, R0, JEQ, 0, skip);
 	emit_load(c, SIZE_DW, R1, FP, SOCKET);
-	emit_store(c, SIZE_DW, R0, (int)place, R1);
-	emit_load(c, SIZE_DW, R1, R0, (int)place);
+	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
+	emit_load(c, SIZE_DW, R1, R0, (int)scratch);
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_alu(c, ALU_MOV, R8, R0);
 }

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtprog.h - the programs that carry the mark from socket to thread to socket
+ * program.h - the BPF programs of a request probe, for the files that build and load them
  *
- * The mark is the bit 0x08 of byte 12 of the TCP header, reserved by RFC 9293. It
- * is not on a connection but on bytes of it, by sequence number:
+ * The mark is the bit 0x08 of byte 12 of the TCP header, which RFC 9293 reserves. The
+ * programs mark bytes of a connection, by sequence number, not the whole connection:
  *
- *	a traced thread sends      dt_send: the bytes from write_seq on are marked
- *	they leave, or leave again dt_egress: segments that meet them carry the bit
- *	they come                  dt_rx: the socket has marked bytes from seq to end
- *	a thread reads them        dt_read: it is traced, on behalf of that socket
- *	it answers there           dt_end: it is traced no more
+ *	a traced thread sends bytes   dt_send marks them, from write_seq on
+ *	a segment leaves the host     dt_egress sets the bit if it has marked bytes
+ *	a segment comes to a socket   dt_rx notes its marked bytes
+ *	a thread reads marked bytes   dt_read begins a window of the thread
+ *	the thread answers            dt_end ends the window
  *
- * What is sent is never looked up by the task that runs when a segment leaves:
- * mostly that is whoever the processor was with when an acknowledgement came.
- * Sockets are known by their address. Sequence numbers wrap, so they are compared
- * by the sign of their difference, and a range that everybody has is forgotten
- * before the numbers come around.
+ * dt_egress never looks at the task that runs when a segment leaves, because that is
+ * mostly the one that was interrupted by an acknowledgement. A map's key for a socket is
+ * its address. Sequence numbers wrap around, so they are compared by the sign of their
+ * difference. A range that has been read or acknowledged is forgotten before the numbers
+ * come around.
  *
- * A program that is run a second time for the same event changes nothing. From
- * Linux 6.19 on a thread may lose the processor in a tracepoint, and whoever comes
- * there next is left out by the kernel, which takes him for a recursion: dt-probe
- * loads those of tracepoints several times.
+ * A program that runs twice for the same event changes nothing the second time. From Linux
+ * 6.19 on the kernel may preempt a thread in a tracepoint. For the next thread there it
+ * then skips the program, because it takes this for a recursion. So make.c attaches each
+ * program of a tracepoint several times.
  *
- * Here is what they have alike: the stack, and phrases of instructions. A phrase
- * loses R0 to R5 unless it says otherwise; R6 is the socket, or the packet.
+ * The dt_emit_... functions are phrases of instructions that several programs use. A
+ * phrase overwrites R0 to R5 unless its comment says otherwise. R6 is the socket, or the
+ * packet.
  */
 #ifndef REQUESTS_PROGRAM_H
 #define REQUESTS_PROGRAM_H
@@ -31,100 +32,126 @@
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 
+/* ---- program_in.c, program_out.c, program_life.c: the programs ----------------------- */
+
+/* Properties of the kernel and of the request probe that the programs depend on. */
+struct dt_plan {
+	uint32_t id;                                    /* of the request probe */
+	int flags, end_at_send;                         /* as in dt_wanted and dt_made */
+	int first_argument;                             /* offset of dt_send's socket */
+	int plain;                                      /* no emit_cmpxchg (before 5.12) */
+	int pids, received, sent, from, state;          /* descriptors of maps */
+	int copied_seq, write_seq, snd_una, rcv_nxt;    /* offsets in struct tcp_sock */
+	int peer_port, port;                            /* offsets in struct sock_common */
+	int backlog;                                    /* offset in struct sock */
+	int pid, tgid;                                  /* offsets in struct task_struct */
+};
+
+/* Append the instructions of one program. */
+typedef void dt_program(struct bpf_code *, const struct dt_plan *);
+
+dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_wait, dt_egress,
+	dt_egress_bare;
+
+/* ---- program.c: phrases that the programs share -------------------------------------- */
+
 enum { MARK = 8 };              /* in byte 12 of the TCP header */
 
 /* Fields of struct __sk_buff (uapi/linux/bpf.h). */
 enum { SKB_LEN = 0, SKB_SK = 168 };
 
-/* The stack of each program, from FP downwards. */
+/* Slots of each program's stack, from FP downwards. */
 enum {
 	SOCKET = -8,            /* u64: the socket, a map's key */
 	WHO = -16,              /* u32: the thread, a map's key */
-	MESSAGE = -24,          /* u64: KEY of what is told */
-	WORD = -32,             /* what is read from the kernel, or to be written */
+	MESSAGE = -24,          /* u64: KEY of the mark line */
+	WORD = -32,             /* a value that is read from the kernel, or to be written */
 	VALUE = -80,            /* a map's new value */
-	TEXT_AT = -96,          /* what is printed */
+	TEXT_AT = -96,          /* the format of the mark line */
 	IP = -120,              /* the first 24 bytes of an IP header */
 	HEADER = -136,          /* the first 16 of a TCP header */
 	NETWORK = -160,         /* prefix length and address, a map's key */
 };
 
-/* to = where the slot is; nothing else is lost */
+/* to = address of the slot. Overwrites nothing else. */
 void dt_emit_slot(struct bpf_code *, enum bpf_reg to, int slot);
 
-/* R0 = the value of the key in the slot, 0 for none */
+/* R0 = address of the value that the map has for the key in the slot, or 0. */
 void dt_emit_lookup(struct bpf_code *, int map, int slot);
 
-/* VALUE is the value of the key in the slot: R0 = 0, or there is no room */
+/* Store VALUE for the key in the slot. R0 = 0, or not 0 if the map is full. */
 void dt_emit_update(struct bpf_code *, int map, int slot);
 
-/* The same, unless the key has a value: then R0 is not 0 either. */
+/* Do the same if the key has no value yet. Otherwise R0 is not 0. */
 void dt_emit_insert(struct bpf_code *, int map, int slot);
 
-/* The key in the slot is in the map no more. */
+/* Delete the key in the slot from the map. */
 void dt_emit_delete(struct bpf_code *, int map, int slot);
 
-/* to = the field of the kernel's structure that the register points to */
+/* to = the field at this offset of the kernel's structure to which from points. */
 void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, enum bpf_reg from, int at);
 
-/* to the label if a - b, as 32 bits with sign, is so beside 0; R1 alone is lost */
+/* Jump if a - b, as a signed number of 32 bits, CONDITION 0. Overwrites only R1. */
 void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bpf_jump, int to);
 
 /*
- * R6 = the socket that the program is called for, in its slot too. An argument is 64
- * bits wide, of an int the low ones: half of it is not at the same place everywhere.
- * Nothing else is lost.
+ * R6 and SOCKET = the program's argument at this offset, the socket. Each argument is 64
+ * bits wide. Load an int with its 64 bits too, because the place of its low half depends
+ * on the byte order. Overwrites nothing else.
  */
 void dt_emit_socket_arg(struct bpf_code *, int at);
 
-/* Who runs, into its slot. */
+/* WHO = the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
-/* The same, and R7 = the struct dt_task of it; none: skipped */
+/* Do the same, and R7 = its struct dt_task. Jump to skip if it is not traced. */
 void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *, int skip);
 
-/* MESSAGE = sender's port, receiver's port, sequence number in the register (R8, R9) */
+/* MESSAGE = the sender's port, the receiver's port, and the number in the register (R8, R9). */
 void dt_emit_message(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int sending);
 
-/* Into the ring buffer of each instance that records bpf_trace:bpf_trace_printk. */
+/* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
 void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);
 
-/* One more of a counter of struct dt_state; to R0 none: skipped */
+/* Add 1 to a counter of struct dt_state. Jump to skip if the map has none. */
 void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter, int skip);
 
-/* VALUE = 0; nothing is lost */
+/* Fill this many bytes of VALUE with zeros. Overwrites no register. */
 void dt_emit_clear_value(struct bpf_code *, size_t);
 
-/* VALUE = a task, as one that was added by hand; nothing is lost */
+/* VALUE = a struct dt_task as for a thread that a user adds. Overwrites no register. */
 void dt_emit_begin_value(struct bpf_code *);
 
-/* VALUE = a struct dt_received, of three numbers of 32 bits; R1 alone is lost */
-void dt_emit_begin_received(struct bpf_code *, enum bpf_reg start, enum bpf_reg end, enum bpf_reg read);
+/* VALUE = a struct dt_received with these numbers of 32 bits. Overwrites only R1. */
+void dt_emit_begin_received(struct bpf_code *, enum bpf_reg start, enum bpf_reg end,
+			    enum bpf_reg read);
 
 /*
- * VALUE = a struct dt_sent of the socket, which is older than the probe: accepted if it
- * has the backlog of the socket that listened, whose copy it is. R9 = the backlog; 0: it
- * is not known who connected.
+ * VALUE = a struct dt_sent for the socket at R6, which is older than the request probe.
+ * R9 = sk_max_ack_backlog of the socket. An accepted socket has it from the socket that
+ * listened, whose copy it is. If it is 0, nobody knows which side has connected.
  */
-void begin_older(struct bpf_code *, const struct dt_plan *);
+void dt_emit_begin_older(struct bpf_code *, const struct dt_plan *);
 
-/* The window of the task at R7 is over. */
+/* End the window of WHO, whose struct dt_task is at R7. */
 void dt_emit_end_window(struct bpf_code *, const struct dt_plan *);
 
 /*
- * The address of the packet's socket at R1 as a number, in its slot: a map's key,
- * for which older kernels take no pointer. R0 none: skipped. R8 = the state.
+ * SOCKET = the address of the packet's socket in R1 as a number, because older kernels
+ * accept no pointer as a map's key. R8 = the struct dt_state; jump to skip if there is
+ * none. scratch is the offset of the member of that struct to use for the copy.
  */
-void dt_emit_socket_key(struct bpf_code *, const struct dt_plan *, size_t place, int skip);
+void dt_emit_socket_key(struct bpf_code *, const struct dt_plan *, size_t scratch, int skip);
 
-/* The n bytes of the packet of R6 at R2, into the slot; too short: to skip */
+/* Copy n bytes of the packet R6 at offset R2 to the slot. Jump to skip if it is too short. */
 void dt_emit_packet_bytes(struct bpf_code *, int slot, int n, int skip);
 
 /*
- * The packet of R6 is TCP whose IP header is at R7: R7 = where TCP begins, R9 =
- * bytes of data (more than 0), the headers in their slots. Else to skip. Between
- * the headers hop-by-hop options may be: a segment of more than 64 KiB, which a
- * device or the loopback takes, has its length there (RFC 2675).
+ * The packet is R6, its IP header is at offset R7. If it is TCP with data, then IP and
+ * HEADER = the headers, R7 = offset of the TCP header, R9 = bytes of data. Else jump to
+ * skip. Hop-by-hop options may be between the headers: they have the length of a segment
+ * of more than 64 KiB, which some devices and the loopback take (RFC 2675). v6 and tcp
+ * are unused labels of the caller.
  */
 void dt_emit_tcp_data(struct bpf_code *, int v6, int tcp, int skip);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dtin.c - programs of what comes: marked bytes, and who reads them */
-
+/* program_in.c - programs of incoming segments, and of threads that read marked bytes */
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 #include "requests/program.h"
@@ -11,17 +10,18 @@ enum { SYN = 2, ACCEPT = 1 };
 /* Fields of struct bpf_sock and bpf_tcp_sock (uapi/linux/bpf.h). */
 enum { SOCK_STATE_ARG = 72, TCP_RCV_NXT = 16 };
 
-/* The windows that receivers offer end long before; a stranger's guess hardly. */
+/* Receivers offer smaller windows than this. A forged segment is mostly farther ahead. */
 enum { WINDOW_MOST = 1 << 26 };
 
-/* What was read so long ago is forgotten. */
+/* A range that was read so many bytes ago is forgotten. */
 enum { FAR = 1 << 30 };
 
-/* So often a range is tried to be changed that others change meanwhile. */
+/* How often to try to change a range that other CPUs change at the same time. */
 enum { TRIES = 4 };
 
-/* The range of the struct dt_received is the register's, if it is R0; R0 = what it was. */
-static void put_range(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg at, enum bpf_reg from)
+/* Set the range of the struct dt_received to the register, if it is R0. R0 = the old range. */
+static void put_range(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg at,
+		      enum bpf_reg from)
 {
 	if (p->plain)
 		emit_store(c, SIZE_DW, at, offsetof(struct dt_received, range), from);
@@ -30,10 +30,10 @@ static void put_range(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 }
 
 /*
- * The bytes from R7 to R9 are marked in the struct dt_received at R6, to out then.
- * Segments of one socket may be here on several processors at once. Of a range that
- * all was read of a new one begins; else it grows at either side, as they may be out
- * of order. R6, R7 and R9 stay.
+ * Add the marked bytes from R7 to R9 to the struct dt_received at R6, and jump to out. If
+ * the range was read completely, begin a new one. Else extend it at either end, because
+ * segments may be out of order. If another CPU has changed the range meanwhile, change
+ * nothing and fall through. Keeps R6, R7 and R9.
  */
 static void grow(struct bpf_code *c, const struct dt_plan *p, int labels, int out)
 {
@@ -61,9 +61,9 @@ static void grow(struct bpf_code *c, const struct dt_plan *p, int labels, int ou
 }
 
 /*
- * A packet has come for a socket (a cgroup's ingress: behind the firewall, before
- * TCP has looked at it). It only says which bytes are marked. What TCP will not
- * take, as it has it or could not place it, must not count.
+ * A packet has come for a socket (ingress of a cgroup: after the firewall, before TCP).
+ * Note its marked bytes. Ignore bytes that TCP will not take, because it has them already
+ * or because they are outside its window.
  */
 void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -79,7 +79,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	emit_alu_imm(c, ALU_AND, R1, SYN);
 	emit_jump_if_imm(c, R1, JNE, 0, OUT);
 
-	/* whose marks are believed: a network of IPv6, where IPv4 is ::ffff:0:0/96 */
+	/* look up the sender in the map of believed networks; IPv4 is in ::ffff:0:0/96 */
 	emit_store_imm(c, SIZE_W, FP, NETWORK, 128);
 	emit_load(c, SIZE_B, R1, FP, IP);
 	emit_alu_imm(c, ALU_RSH, R1, 4);
@@ -100,7 +100,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_lookup(c, p->from, NETWORK);
 	emit_jump_if_imm(c, R0, JEQ, 0, STRANGER);
 
-	/* R9 = end, R7 = start, in the order of this machine */
+	/* R7 = start and R9 = end of the data, in host byte order */
 	emit_load(c, SIZE_W, R7, FP, HEADER + 4);
 	emit_from_be(c, R7, 32);
 	emit_alu32(c, ALU_ADD, R9, R7);
@@ -117,7 +117,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	emit_call(c, FN_TCP_SOCK);
 	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
 	emit_load(c, SIZE_W, R6, R0, TCP_RCV_NXT);
-	/* a duplicate; out of the window; one that overlaps what is here begins behind it */
+	/* ignore duplicates and data out of the window; begin an overlap at rcv_nxt */
 	dt_emit_jump_seq(c, R9, R6, JSLE, OUT);
 	emit_alu32(c, ALU_MOV, R1, R7);
 	emit_alu32(c, ALU_SUB, R1, R6);
@@ -141,7 +141,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 		grow(c, p, TRY + 2 * i, OUT);
 	emit_exit(c, ACCEPT);
 
-	/* data with the last of a handshake: the socket is not yet there (dt_state) */
+	/* data came with the last ACK of a handshake: dt_state gives them to the new socket */
 	emit_label(c, CHILD);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_state, child_start), R7);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_state, child_end), R9);
@@ -156,17 +156,18 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * R8 = the socket of R6 if a request came on it; if an answer did, the socket of the
- * request that was passed on here, as long as nothing was sent to that one; 0: not known.
- * Not for the rules of the module. To the labels, six from the first on.
+ * R8 = the socket of the request that the marked bytes at R6 belong to: R6 itself if they
+ * are a request; if they are an answer, the socket whose request was passed on here, as
+ * long as nothing was sent to that one; 0 if it is not known. The rules of the module do
+ * not use this. labels is the first of six labels.
  */
-static void whose(struct bpf_code *c, const struct dt_plan *p, int labels)
+static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labels)
 {
 	enum { SEEN, PUT, REQUEST, OPENED, UNKNOWN, KNOWN };
 
 	dt_emit_lookup(c, p->sent, SOCKET);
 	emit_jump_if_imm(c, R0, JNE, 0, labels + SEEN);
-	begin_older(c, p);
+	dt_emit_begin_older(c, p);
 	emit_jump_if_imm(c, R9, JEQ, 0, labels + PUT);
 	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_PASSIVE);
 	emit_label(c, labels + PUT);
@@ -198,9 +199,9 @@ static void whose(struct bpf_code *c, const struct dt_plan *p, int labels)
 }
 
 /*
- * A thread has read from a socket (tcp_rcv_space_adjust, once for each part that
- * was copied): do the bytes from read to copied_seq meet the marked ones? A peek
- * does not come here; splice(2) does also when there was nothing.
+ * A thread has read from a socket (tcp_rcv_space_adjust, once for each part that was
+ * copied). If the bytes from read to copied_seq contain marked ones, begin a window. A peek
+ * does not call this; splice(2) calls it even if there was nothing to read.
  */
 void dt_read(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -215,14 +216,14 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
 	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_received, read));
 	emit_jump_if(c, R8, JEQ, R9, OUT);
-	/* once all is read, dt_rx may begin another range at any moment: what was, first */
+	/* get the range before storing read: after that dt_rx may begin another range */
 	emit_load(c, SIZE_DW, R2, R7, offsetof(struct dt_received, range));
 	emit_alu32(c, ALU_MOV, R3, R2);
 	emit_alu_imm(c, ALU_RSH, R2, 32);
 	emit_store(c, SIZE_W, R7, offsetof(struct dt_received, read), R9);
 	dt_emit_jump_seq(c, R8, R2, JSGE, PASSED);
 	dt_emit_jump_seq(c, R9, R3, JSLE, UNMARKED);
-	/* R8 = the first marked byte of these; BEFORE: whether others were read before */
+	/* R8 = the first of these that is marked; BEFORE > 0: marked ones were read before */
 	emit_alu32(c, ALU_MOV, R1, R8);
 	emit_alu32(c, ALU_SUB, R1, R3);
 	emit_store(c, SIZE_W, FP, BEFORE, R1);
@@ -231,14 +232,15 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, FIRST);
 	dt_emit_message(c, p, R8, 0);
 	if (!(p->flags & DT_MODULE))
-		whose(c, p, WHOSE);
+		request_socket(c, p, WHOSE);
 
 	dt_emit_lookup(c, p->pids, WHO);
 	emit_jump_if_imm(c, R0, JNE, 0, TRACED);
 	if (!(p->flags & DT_MODULE)) {
 		/*
-		 * The answer to a request of ours that was not marked: its own mark
-		 * came back through the peer, and would go on for ever.
+		 * Ignore marked bytes on a socket that connected and has sent no marked
+		 * bytes. Otherwise a marked answer to an unmarked request would begin a
+		 * window, which marks the next request, and so on without end.
 		 */
 		dt_emit_lookup(c, p->sent, SOCKET);
 		emit_jump_if_imm(c, R0, JEQ, 0, FRESH);
@@ -257,7 +259,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
 	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
 	dt_emit_update(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* no room */
+	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* the map is full */
 	dt_emit_printk(c, p, 'B');
 	dt_emit_count(c, p, offsetof(struct dt_state, windows), OUT);
 	emit_exit(c, 0);
@@ -265,12 +267,12 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, TRACED);
 	emit_alu(c, ALU_MOV, R7, R0);
 	emit_load(c, SIZE_W, R1, FP, BEFORE);
-	emit_jump32_if_imm(c, R1, JSGT, 0, OUT); /* the same message goes on */
+	emit_jump32_if_imm(c, R1, JSGT, 0, OUT); /* the same message continues */
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
 	emit_jump_if_imm(c, R1, JEQ, 0, KEEP);
 	if (!(p->flags & DT_MODULE)) {
 		/*
-		 * An event loop takes the next request before the last was answered, or
+		 * An event loop turns to the next request before it has answered the last, or
 		 * goes on with an earlier one.
 		 */
 		emit_jump_if_imm(c, R8, JEQ, 0, KEEP);
@@ -286,7 +288,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 
 	emit_label(c, PASSED);
-	/* far behind: the numbers will come around to it */
+	/* forget a range that is far behind, before the numbers come around to it */
 	emit_load(c, SIZE_DW, R0, R7, offsetof(struct dt_received, range));
 	emit_alu(c, ALU_MOV, R2, R0);
 	emit_alu_imm(c, ALU_RSH, R2, 32);
@@ -301,8 +303,9 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, UNMARKED);
 	if (!(p->flags & DT_MODULE)) {
 		/*
-		 * An event loop turns to somebody else's request. Not so when this is
-		 * the answer to a marked request of ours, of a peer without a probe.
+		 * The thread is an event loop that turns to another request, so end its
+		 * window. But keep the window if these bytes are the answer to a marked
+		 * request of the thread, from a peer without a request probe.
 		 */
 		dt_emit_lookup(c, p->pids, WHO);
 		emit_jump_if_imm(c, R0, JEQ, 0, OUT);

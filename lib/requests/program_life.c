@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* dtlife.c - programs of sockets and threads that come and go */
+/* program_life.c - programs of sockets and threads that begin or end */
 #include <sys/syscall.h>
 
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 #include "requests/program.h"
 
-/* Of a socket (include/net/tcp_states.h). */
+/* States of a socket (include/net/tcp_states.h). */
 enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3, FIN_WAIT1 = 4, CLOSED = 7, LAST_ACK = 9 };
 
 /*
- * A socket's state changes (inet_sock_set_state): who connected, who was connected
- * to; and a window ends with the socket that it was to be answered on.
+ * A socket's state changes (inet_sock_set_state). Note whether the socket connected or was
+ * accepted. When a thread closes the socket of its request, end its window.
  */
 void dt_state(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -42,7 +42,8 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 		emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_sent, tag), R8);
 		emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, key));
 		emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_sent, key), R1);
-		emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_BORN);
+		emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags),
+			       SENT_BORN);
 		dt_emit_update(c, p->sent, SOCKET);
 		emit_exit(c, 0);
 	}
@@ -68,7 +69,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, PASSIVE);
 	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_PASSIVE);
 	dt_emit_update(c, p->sent, SOCKET);
-	/* the data that dt_rx saw on this processor just now are this child's */
+	/* data that dt_rx has just seen on this CPU belong to this socket if rcv_nxt fits */
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
 	dt_emit_lookup(c, p->state, WORD);
 	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
@@ -85,7 +86,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 }
 
-/* A socket is gone (tcp_destroy_sock): its address will be another's. */
+/* A socket is destroyed (tcp_destroy_sock). Forget it, because its address is reused. */
 void dt_gone(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_socket_arg(c, 0);
@@ -95,8 +96,8 @@ void dt_gone(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * A task forks (sched_process_fork: parent, child). Who was added by hand is
- * followed, as in all sessions; whoever serves a request is not.
+ * A task forks (sched_process_fork: parent, child). Follow it if a user has added it, as
+ * sessions do. Do not follow a task that only serves a request.
  */
 void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -113,7 +114,7 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if(c, R1, JEQ, R7, OUT); /* a thread of the process */
 	emit_store(c, SIZE_W, FP, WHO, R7);
 	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* the second time */
+	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* the program runs a second time */
 	dt_emit_begin_value(c);
 	dt_emit_update(c, p->pids, WHO);
 	emit_store_imm(c, SIZE_DW, FP, MESSAGE, 0);
@@ -122,7 +123,7 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 }
 
-/* A task exits (sched_process_exit): nobody else may be taken for it. */
+/* A task exits (sched_process_exit). Forget it, because its pid is reused. */
 void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 {
 	enum { OUT };
@@ -130,7 +131,7 @@ void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 	emit_call(c, FN_GET_CURRENT_PID_TGID);
 	emit_alu(c, ALU_MOV, R1, R0);
 	emit_alu_imm(c, ALU_RSH, R1, 32);
-	if (p->flags & DT_GROUP) { /* with the process, that is its leader */
+	if (p->flags & DT_GROUP) { /* the process exits with its leader */
 		emit_alu32(c, ALU_MOV, R0, R0);
 		emit_jump_if(c, R0, JNE, R1, OUT);
 	}
@@ -144,8 +145,8 @@ void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * Somebody waits for what comes next (a system call's entry): an event loop has
- * done what it could for the request that it had read.
+ * A thread enters a system call (sys_enter). If the thread waits for events, it is an event
+ * loop that has finished with its request for now, so end its window.
  */
 void dt_wait(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -153,7 +154,7 @@ void dt_wait(struct bpf_code *c, const struct dt_plan *p)
 #ifdef SYS_epoll_wait
 		SYS_epoll_wait,
 #endif
-		SYS_epoll_pwait, 441 /* epoll_pwait2, everywhere */
+		SYS_epoll_pwait, 441 /* epoll_pwait2, the same number on all machines */
 	};
 	enum { OUT, WAITS };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dtout.c - programs of what is sent: by whom, and how it leaves */
+/* program_out.c - programs of threads that send, and of segments that leave */
 #include <endian.h>
 
 #include "bpf/bpf.h"
@@ -9,9 +9,9 @@
 enum { CONTINUE = -1, ETHERNET = 14 };
 
 /*
- * A thread sends on a socket, whose lock it holds: what it is about to put at
- * write_seq is marked if the thread is traced, else not. Called once for each
- * call, or (the tracepoint) for each buffer of it.
+ * A thread sends on a socket, whose lock it holds. Mark the bytes that it is about to put at
+ * write_seq if the thread is traced; else end the marked range there. The function entry
+ * calls this once per send, the tracepoint once for each buffer of a send.
  */
 void dt_send(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -29,7 +29,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_alu(c, ALU_MOV, R7, R0);
 	emit_jump_if_imm(c, R7, JNE, 0, TRACED);
 
-	/* untraced: the range ends here; once all of it has arrived it is none */
+	/* untraced: end the range here; remove it once all its bytes are acknowledged */
 	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
 	emit_jump_if_imm(c, R1, JSET, SENT_BORN, BORN);
@@ -52,8 +52,8 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 
 	/*
-	 * An event loop goes on with the request that it opened this connection for,
-	 * and was with another one meanwhile.
+	 * An event loop continues the request for which it has opened this connection. It
+	 * has served another one meanwhile. Begin the window of that request again.
 	 */
 	emit_label(c, BORN);
 	dt_emit_begin_value(c);
@@ -71,8 +71,8 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, TRACED);
 	emit_jump_if_imm(c, R8, JEQ, 0, NEW);
 	/*
-	 * R9 = where the marked bytes begin. Those of an older range that are still
-	 * on their way stay marked, and what lies between; those that arrived do not.
+	 * R9 = start of the marked bytes. If bytes of an older range are not acknowledged
+	 * yet, they stay marked, and so do all bytes between that range and these.
 	 */
 	dt_emit_field(c, SIZE_W, R9, R6, p->snd_una);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
@@ -110,7 +110,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	 * A socket that is older than the probe. Who passes a request on there has
 	 * connected.
 	 */
-	begin_older(c, p);
+	dt_emit_begin_older(c, p);
 	emit_alu_imm(c, ALU_MOV, R8, SENT_RANGE | SENT_OPEN | SENT_EVER);
 	emit_jump_if_imm(c, R9, JNE, 0, ACCEPTED);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
@@ -146,7 +146,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 }
 
-/* The send is done (sock_send_length, with what it returned): that was the answer. */
+/* A send has ended (sock_send_length). On the socket of the request it was the answer. */
 void dt_end(struct bpf_code *c, const struct dt_plan *p)
 {
 	enum { OUT };
@@ -163,7 +163,7 @@ void dt_end(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 }
 
-/* R1 = the type of what follows, as the packet of R6 has it there; too short: to skip */
+/* R1 = the EtherType at this offset of the packet R6. Jump to skip if it is too short. */
 static void ether_type(struct bpf_code *c, int at, int skip)
 {
 	emit_alu_imm(c, ALU_MOV, R2, at);
@@ -173,9 +173,8 @@ static void ether_type(struct bpf_code *c, int at, int skip)
 }
 
 /*
- * A packet leaves by a device (its egress): it carries the mark if its data meet
- * the marked bytes of its socket. All checksums stay right: the helper knows
- * whether the device is to compute them.
+ * A packet leaves by the egress of a device. Set the mark if its data contain marked bytes
+ * of its socket. The helper keeps the checksum right, even if the device computes it.
  */
 static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 {
@@ -200,7 +199,7 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 		emit_alu_imm(c, ALU_ADD, R7, 4);
 		ether_type(c, 16, OUT);
 		emit_label(c, PLAIN);
-		/* neither a second tag nor labels may be taken for an IP header */
+		/* do not take a second tag, or MPLS labels, for an IP header */
 		emit_jump_if_imm(c, R1, JEQ, 0x0800, IS_IP);
 		emit_jump_if_imm(c, R1, JNE, 0x86dd, OUT);
 		emit_label(c, IS_IP);
@@ -209,7 +208,7 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 	emit_load(c, SIZE_W, R2, FP, HEADER + 4);
 	emit_from_be(c, R2, 32);
 	emit_alu32(c, ALU_ADD, R9, R2);
-	/* R2 = the first byte, R9 = the one behind the last */
+	/* R2 = sequence number of the first byte, R9 = of the byte after the last */
 	emit_load(c, SIZE_W, R3, R8, offsetof(struct dt_sent, start));
 	dt_emit_jump_seq(c, R9, R3, JSLE, OUT);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
@@ -219,7 +218,7 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 	dt_emit_jump_seq(c, R2, R3, JSGE, OUT);
 	emit_label(c, OPEN);
 	if (p->flags & DT_ONCE) {
-		/* sent before: a box on the way may drop what is marked */
+		/* a retransmission: a device on the way may have dropped it for its mark */
 		emit_load(c, SIZE_W, R3, R8, offsetof(struct dt_sent, high));
 		dt_emit_jump_seq(c, R2, R3, JSLT, OUT);
 		emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, high), R9);

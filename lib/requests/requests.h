@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * requests.h - PURPOSE of requests
+ * requests.h - follow a request from host to host, and show what served it
+ *
+ * The programs are bin/dt-*.c and the subsystem trace-hooks/distributed. "dt" stands for
+ * distributed tracing. Terms:
+ *
+ *	request         work that a client causes on hosts
+ *	message         the bytes of one direction of a connection, from one send
+ *	mark            the bit that a request probe sets in a TCP segment of a request
+ *	window          the time in which a task serves a request: from the read of marked
+ *	                bytes to the send of the answer
+ *	request probe   maps, programs and links in the kernel that set and find marks
+ *	mark line       an event that a program of a request probe writes into a trace
+ *	key             a number that both ends of a message derive from its TCP segments
+ *
+ * The first half makes a request probe: probe.c, make.c, device.c, program*.c. The second
+ * half reads traces: mark.c, sockets.c, host.c, clocks.c, messages.c, sequence*.c.
+ *
+ * The layer uses base, proc, tracefs, filter and bpf. A function that fails writes an error
+ * message and returns -1, unless its comment says otherwise. If memory runs out, the
+ * functions that read traces end the program (REFUSED).
  */
 #ifndef REQUESTS_H
 #define REQUESTS_H
@@ -13,224 +32,208 @@
 #include "filter/filter.h"
 #include "bpf/bpf.h"
 
+/* ---- the maps of a request probe ----------------------------------------------------- */
+
 /*
- * dt.h - a probe: what the kernel keeps of one distributed trace
- *
- * A probe has a name. All of it is pinned in a directory of bpffs, tfs-NAME:
- * maps, programs, and the links that hold the programs to their places. There
- * is no process: removing the directory ends the probe.
+ * A request probe has a name. Everything of it is pinned in the directory tfs/NAME of
+ * bpffs: maps, programs, and the links that attach the programs. There is no process:
+ * removing the pins ends the request probe.
  */
 
 enum { DT_NAME = 160, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
        DT_DEVICES_MOST = 1024 };
 
-/* What is pinned: maps by these names, the programs of devices, links by their program's. */
-#define DT_PIDS "pids"          /* its id is the probe's; pinned last, so that it tells "on" */
+/* Names of pins. A link has the name of its program. */
+#define DT_PIDS "pids"          /* its map id is the ID of the request probe; it is pinned
+				   last, so that it shows a complete request probe */
 #define DT_STATE "state"
 #define DT_SETTINGS "settings"
 #define DT_DEVICES "devices"
-#define DT_MARK "mark"          /* for devices with Ethernet headers */
-#define DT_MARK_BARE "mark_bare" /* for those that begin with IP */
+#define DT_MARK "mark"          /* program for devices with Ethernet headers */
+#define DT_MARK_BARE "mark_bare" /* program for devices whose packets begin with IP */
 
-/* Of a traced thread, by its number (with -g: a process, by its own). */
+/* A traced thread, in the map "pids" by its pid. With dt-probe -g: a process by its tgid. */
 struct dt_task {
-	uint64_t tag;           /* the socket whose request it serves; 0: added by hand */
-	uint64_t key;           /* the message that began the window */
-	uint64_t sending;       /* the socket of the send that was told already */
+	uint64_t tag;           /* socket of the request that it serves; 0: added by a user */
+	uint64_t key;           /* of the message that began the window */
+	uint64_t sending;       /* socket of the send that has its mark line already */
 	uint32_t count, pad;
 };
 
 /*
- * Marked bytes that came to a socket, from a start to an end that are written at
- * once, as several processors may; up to read they were read.
+ * The marked bytes that came to a socket. range has their start and end in one word,
+ * because programs on several CPUs change both at once.
  */
 struct dt_received {
-	uint64_t range;         /* the end in the upper half */
-	uint32_t read, pad;
+	uint64_t range;         /* the end is the upper half */
+	uint32_t read, pad;     /* a thread has read all bytes before this one */
 };
 
-/* Bytes of a socket that leave it marked: start to end, or all from start on. */
+/* The bytes that leave a socket marked: from start to end, or all from start on. */
 struct dt_sent {
 	uint32_t start, end, flags;
-	uint32_t high;          /* all before it was sent once */
-	uint32_t copied;        /* what threads in windows have read of it */
+	uint32_t high;          /* all bytes before this one were sent at least once */
+	uint32_t copied;        /* copied_seq at the last read by a thread in a window */
 	uint32_t asked;         /* a marked request came here, and nothing was sent since */
-	uint64_t tag;           /* whose request was passed on here last: its dt_task's */
-	uint64_t key;           /* SENT_BORN: of the window that it was opened in */
+	uint64_t tag;           /* socket of the request that was last passed on here */
+	uint64_t key;           /* SENT_BORN: of the window that opened the socket */
 };
 
-enum { SENT_OPEN = 1,           /* the last who sent is traced: there is no end yet */
-       SENT_RANGE = 2,          /* start (and end) hold */
+enum { SENT_OPEN = 1,           /* the last sender is traced: the range has no end yet */
+       SENT_RANGE = 2,          /* start is valid, and end without SENT_OPEN */
        SENT_ACTIVE = 4,         /* the socket connected */
        SENT_PASSIVE = 8,        /* the socket was accepted */
        SENT_EVER = 16,          /* marked bytes were sent on it */
-       SENT_BORN = 32 };        /* it was opened in a window, and nothing was sent yet */
+       SENT_BORN = 32 };        /* it was opened in a window, and has sent nothing yet */
 
-/* Of each processor, added up when they are printed. */
+/* Counters and scratch values of each CPU. A reader adds up the counters. */
 struct dt_state {
-	uint64_t marked_out;    /* segments (as large as the device takes them) marked */
-	uint64_t marked_in;     /* that came marked, with data, and were believed */
-	uint64_t refused;       /* that came marked from those who are not believed */
-	uint64_t windows;       /* that were opened */
-	uint64_t socket_in, socket_out; /* of the packet at hand */
-	uint32_t child_start, child_end; /* data that came with the last of a handshake */
+	uint64_t marked_out;    /* segments marked; the device may split them later */
+	uint64_t marked_in;     /* marked segments with data from believed hosts */
+	uint64_t refused;       /* marked segments from hosts that are not believed */
+	uint64_t windows;       /* windows that began */
+	uint64_t socket_in, socket_out; /* socket of the packet in progress */
+	uint32_t child_start, child_end; /* data that came with the end of a handshake */
 };
 
-/* Whose marks are believed: how many bits of the address count, and the address. */
+/* Hosts whose marks are believed: prefix length and address, a key of the map "from". */
 struct dt_network {
-	uint32_t bits;
-	uint8_t address[16];    /* of version 6; of version 4, mapped into it: 96 bits more */
+	uint32_t bits;          /* for IPv4 96 more */
+	uint8_t address[16];    /* IPv6; an IPv4 address is mapped to ::ffff:0:0/96 */
 };
 
-/* Of the probe; one. */
+/* The only value of the map "settings". */
 struct dt_settings {
 	uint32_t flags;
-	uint32_t was_quiet;     /* the kernel is about to switch on bpf_trace_printk's event */
+	uint32_t was_quiet;     /* dt_hush must disable the top level's bpf_trace_printk */
 };
 
-/* A device that no link holds (dtdev.c), by its network namespace's inode and its number. */
+/* A device that marks by clsact: key and value of the map "devices". */
 struct dt_device {
-	uint64_t netns;
+	uint64_t netns;         /* inode of its network namespace */
 	uint32_t index, pad;
 };
 
-/* What is there of ours. */
 struct dt_clsact {
-	uint32_t priority, handle; /* of the filter */
-	uint32_t made;          /* the queueing discipline is ours, too */
+	uint32_t priority, handle; /* of our filter */
+	uint32_t made;          /* the queueing discipline is ours too */
 };
 
-enum { DT_GROUP = 1,            /* processes, not threads */
-       DT_MODULE = 2,           /* the rules of the kernel module: no event loops */
-       DT_ONCE = 4,             /* what is sent again is not marked */
-       DT_WAITING = 8 };        /* who waits for events has no window */
+enum { DT_GROUP = 1,            /* trace processes, not threads */
+       DT_MODULE = 2,           /* the rules of the kernel module: none for event loops */
+       DT_ONCE = 4,             /* do not mark retransmissions */
+       DT_WAITING = 8 };        /* a task that waits for events has no window */
 
-/* What the programs of one probe are made with. */
-struct dt_plan {
-	uint32_t id;
-	int flags, end_at_send, first_argument;
-	int plain;              /* the kernel has no exchange(), bpf.h */
-	int pids, received, sent, from, state;          /* maps */
-	int copied_seq, write_seq, snd_una, rcv_nxt;    /* in struct tcp_sock */
-	int peer_port, port;                            /* in struct sock_common */
-	int backlog;                                    /* in struct sock */
-	int pid, tgid;                                  /* in struct task_struct */
-};
+/* ---- make.c: make a request probe ---------------------------------------------------- */
 
-/* ---- dtin.c, dtout.c, dtlife.c: the programs (dtprog.h) ------------------------------ */
-
-typedef void dt_program(struct bpf_code *, const struct dt_plan *);
-
-dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit, dt_wait, dt_egress,
-	dt_egress_bare;
-
-/* ---- dtmake.c: the making of a probe ---------------------------------------------------- */
-
-/* What it is to be. */
 struct dt_wanted {
-	int flags;              /* DT_GROUP and the like */
-	const struct dt_network *networks; /* the caller's */
+	int flags;              /* DT_GROUP and so on */
+	const struct dt_network *networks; /* owned by the caller */
 	size_t nnetworks;       /* DT_NETWORKS at most */
 };
 
-/* What it is. */
 struct dt_made {
 	uint32_t id;
-	const char *how_sent;   /* the programs see a send by this; static */
-	int end_at_send;        /* a window ends as the answer's send begins, not behind it */
+	const char *how_sent;   /* how the programs see a send; static text */
+	int end_at_send;        /* a window ends when the send of the answer begins, not after */
 };
 
 /*
- * Make the probe, in its directory, which must not be there yet: 0 and it is on, or
- * -1 said and what was made of it is gone again.
+ * Make a request probe that does not exist yet, and switch it on. Return 0; or -1 and
+ * remove all of it again.
  */
 int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 
-/* ---- dt.c: a probe by its name --------------------------------------------------------- */
+/* ---- probe.c: find, hold and end a request probe by its name ------------------------- */
 
-/* A descriptor of what is pinned there; -1 said, or silent where errno is ENOENT. */
-int dt_pinned(const char *name, const char *what);
-
-/* Pin it there. 0 or -1 said, with errno. */
-int dt_pin(const char *name, const char *what, int fd);
-
-/* Remove the pin. 0, or -1 said, or silent where errno is ENOENT. */
-int dt_unpin(const char *name, const char *what);
-
-/* Make the directory of the probe. 0, or -1 said. */
-int dt_make_directory(const char *name);
-
-/* Is there a probe of that name, or what is left of one? */
-int dt_there(const char *name);
-
-/* The name of the probe unless told: $TFS_PROBE, or "dt". */
+/* Return the name to use without an option: $TFS_PROBE, or "dt". */
 const char *dt_name(void);
 
-/* Is it one: less than DT_NAME of [A-Za-z0-9_.-], not beginning with dot or dash? */
+/* Is it a name: less than DT_NAME of [A-Za-z0-9_.-], not beginning with a dot or dash? */
 int dt_name_ok(const char *name);
 
-/* The tasks of the map "pids", all or those that were added by hand, sorted. */
-int dt_tasks(int map, int by_hand, struct pids *out);
-
-/* Is bpffs at its place? 0, or -1 said. */
+/* Is bpffs mounted? Return 0 or -1. */
 int dt_ready(void);
 
-/* A descriptor of what is pinned there; -1 said: the probe is off. */
-int dt_open(const char *name, const char *what);
+/* Make the directory of the request probe. Return 0, or -1 and errno. */
+int dt_make_directory(const char *name);
+
+/* Does the directory exist? The request probe may be incomplete. */
+int dt_there(const char *name);
+
+/* Pin an object in the directory. Return 0, or -1 and errno. */
+int dt_pin(const char *name, const char *what, int fd);
 
 /*
- * The event bpf_trace_printk of the top level: remember it before programs that
- * print are loaded, and put it back behind. 0, or -1 said.
+ * Open or remove a pin. Return a descriptor or 0; -1 and errno, which is ENOENT without an
+ * error message if there is no such pin.
+ */
+int dt_pinned(const char *name, const char *what);
+int dt_unpin(const char *name, const char *what);
+
+/* Open a pin as dt_pinned does, but with an error message if the request probe is off. */
+int dt_open(const char *name, const char *what);
+
+/* Append the tasks of the map "pids" to out, sorted: all, or those that a user has added. */
+int dt_tasks(int map, int by_hand, struct pids *out);
+
+/*
+ * Keep the event bpf_trace_printk of the top level as it is. The kernel enables it when a
+ * program that prints is loaded. Call it before such loads with before set, which stores
+ * the state of the event, and after the loads without, which restores it. Return 0 or -1.
  */
 int dt_hush(const char *name, int before);
 
 /*
- * While this descriptor is open nobody ends the probe: who adds to it holds it.
- * -1 and errno, silent.
+ * Prevent the end of the request probe while the returned descriptor is open, in order to
+ * add something to it. Return -1 and errno if that is impossible. There is an error message
+ * only if the directory exists and cannot be opened.
  */
 int dt_hold(const char *name);
 
 /*
- * End the probe, whatever there is of it: 1, or 0 when there is nothing; -1 said.
- * Who holds it is waited for, for a while.
+ * End the request probe, even if it is incomplete. If it is held, wait up to five seconds.
+ * Return 1, or 0 if there is none, or -1.
  */
 int dt_off(const char *name);
 
 /*
- * End the probe of a dead session. A dt-probe or dt-dev of that session may be at work
- * for a moment more; errno is EBUSY if it goes on. 0, or -1 and errno.
+ * End the request probe of a dead session. First wait up to two seconds for a dt-probe or
+ * dt-dev of that session that still runs; errno is EBUSY if it goes on. Return 0, or -1
+ * and errno.
  */
 int dt_end_session(const char *instance);
 
-/* ---- dtdev.c: the devices that a probe marks at ------------------------------------- */
+/* ---- device.c: devices at whose egress segments are marked --------------------------- */
 
 /*
- * Mark at the egress of the device, in the network namespace of the caller; *how
- * says by what. 0, 1: it was marked at already; -1 said.
+ * Mark at the egress of the device, in the network namespace of the caller. Store "tcx" or
+ * "clsact" in *how. Return 0, 1 if the device was marking already, or -1.
  */
 int dt_device_on(const char *name, const char *device, const char **how);
 
-/* Is it a device, and of a kind that marks can leave by? */
+/* Is there such a device, with Ethernet headers or bare IP? */
 int dt_device_ok(const char *device);
 
-/* Let go of it. 0, 1: it is none of the probe's; -1 said. */
+/* Stop marking at the device. Return 0, 1 if the request probe does not have it, or -1. */
 int dt_device_off(const char *name, const char *device);
 
 /*
- * Let go of the devices that no link holds, in whatever network namespace that
- * a task or /run/netns still has. 0 or -1 said.
+ * Stop marking at all devices that no link holds, in every network namespace that a task
+ * or a file of /run/netns keeps. Return 0 or -1.
  */
 int dt_devices_off(const char *name);
 
+/* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */
+
 /*
- * dtmark.h - the lines that the programs of a probe write into a trace
- *
- * Of bpf_trace:bpf_trace_printk, one of these each:
+ * A mark line is an event bpf_trace:bpf_trace_printk with one of these texts:
  *	dtB ID TID KEY    a window begins: the thread has read marked bytes
- *	dtR ID TID KEY    one that was traced already has read marked bytes
+ *	dtR ID TID KEY    a thread that is already traced has read marked bytes
  *	dtM ID TID KEY    a traced thread begins to send marked bytes
  *	dtE ID TID KEY    the window that began with this key ends
- * ID and KEY in hex, TID decimal; it is a thread group where the probe counts by them.
+ * ID and KEY are hexadecimal, TID is decimal. ID is that of the request probe. TID is a
+ * thread group if the request probe traces processes.
  */
 
 struct dt_mark {
@@ -238,23 +241,24 @@ struct dt_mark {
 	uint64_t id, tid, key;
 };
 
-/* The event is one: 1, or 0. Silent. */
+/* Parse the event. Return 1, or 0 without an error message if it is no mark line. */
 int dt_mark(struct dt_mark *, const struct trace_line *);
 
+/* ---- sockets.c: follow requests without a request probe, by events of sockets -------- */
+
 /*
- * dtsock.h - who serves a request that is followed, told by what sockets do
+ * This works on one host. Bytes that a followed thread sends count as marked, by their
+ * offset in the connection. A thread that reads some of them begins a window. The window
+ * ends when the thread has sent on the socket that it has read from; or, if the bytes
+ * answer a part of a request, on the socket of that request. The trace must have these
+ * events with all their fields, in the order of time:
  *
- * Of one host: bytes that a followed thread sends are marked, at the place that they have
- * in their connection. Who reads some of them is followed from there on, which is its
- * window, until it has sent on the socket that they came by, or, if they answer a part of
- * a request, on the socket that the request came by. So
- *	tcp:tcp_sendmsg_locked     a thread begins to send; it says not by which socket
- *	sock:sock_send_length      and has sent so many bytes by this one
- *	sock:sock_recv_length      it has read so many bytes
- *	tcp:tcp_rcv_space_adjust   it reads: which connection a socket is an end of
+ *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown
+ *	sock:sock_send_length      the thread has sent so many bytes on this socket
+ *	sock:sock_recv_length      a thread has read so many bytes
+ *	tcp:tcp_rcv_space_adjust   a thread reads; shows the connection of a socket
  *	sock:inet_sock_set_state   a connection is made
- *	tcp:tcp_destroy_sock       a socket is gone
- * with all their fields, in the order of time.
+ *	tcp:tcp_destroy_sock       a socket is destroyed
  */
 
 enum sock_event {
@@ -262,164 +266,170 @@ enum sock_event {
 	SOCK_EVENTS
 };
 
-/* Which of them an event is. */
+/* Return which of these events it is. */
 enum sock_event sock_event(const struct trace_line *);
 
 /*
- * What a thread sends with one call: known when it is over, and done when it begins,
- * since others may have read it before. All zero at first.
+ * One call of a thread that sends. Its socket and length are known when it ends. They count
+ * from its beginning, because the receiver may have read the bytes before the end. All zero
+ * at first.
  */
 struct socket_send {
-	int over;               /* so socket and n are known */
+	int over;               /* it has ended: socket and n are valid */
 	char socket[24];
-	int64_t n;              /* bytes; an error is less than none */
+	int64_t n;              /* bytes; negative: an error */
 	int marked, counted, under_way;
 	char asker[24];         /* if it is marked: the socket of the request that it is for */
 };
 
 struct sockets {
-	const struct pids *always;      /* threads that are followed, but have no window */
+	const struct pids *always;      /* threads that are always followed, without a window */
 	struct table sockets, flows, threads;
 	struct strbuf key;
-	size_t under_way;
-	int seen[SOCK_EVENTS], full;
-	unsigned long long windows;
+	size_t under_way;               /* sends that have begun and not ended */
+	int seen[SOCK_EVENTS], full;    /* the trace has the event; a table was full */
+	unsigned long long windows;     /* that began */
 };
 
 void sockets_begin(struct sockets *, const struct pids *always);
 
-int sockets_follow(const struct sockets *, uint64_t who);
+/* Is the thread followed now? */
+int sockets_follow(const struct sockets *, uint64_t task);
 
-/* What the end of a send tells of it. */
+/* Take socket and length of a send from its SOCK_SENT event. */
 void socket_send_end(struct socket_send *, const struct trace_line *);
 
 /*
- * The event is done by the thread, or group. A beginning send comes with its struct, or
- * NULL if it began before, and its end with the same, or NULL if the beginning is not
- * known. Does its line belong to something followed? More than 1: it was the last one.
+ * Process the next event, of this thread or thread group. SOCK_SENDS comes with the
+ * struct of its call, or NULL if the call has begun before. SOCK_SENT comes with the same
+ * struct, or NULL if the beginning of the call is not in the trace. Return not 0 if the
+ * event belongs to a followed thread; more than 1 if its window has just ended.
  */
-int sockets_event(struct sockets *, enum sock_event, const struct trace_line *, uint64_t who,
+int sockets_event(struct sockets *, enum sock_event, const struct trace_line *, uint64_t task,
 		  struct socket_send *);
 
-/* What was lost may have changed everything. How many windows that has closed. */
+/* Forget everything, after events were lost. Return the number of windows that this closed. */
 size_t sockets_forget(struct sockets *);
 
+/* ---- host.c: read and print the trace of one host, line by line ---------------------- */
+
 /*
- * join.h - what puts the traces of several hosts together
- *
- * Times are nanoseconds, from zero to TIME_MOST; those of one host are of its own
- * clock. A message is sent before it is received, which is all that is known of two
- * clocks.
+ * dt-join puts the traces of several hosts together. Times are in nanoseconds from 0 to
+ * TIME_MOST. Each host has a clock of its own.
  */
 
 #define TIME_MOST INT64_C(3000000000000000000) /* 95 years; 64 bits hold the sum of three */
 #define DT_SECOND INT64_C(1000000000)
 
-/* ---- hosttrace.c: one host's trace, line by line ------------------------------------- */
-
 struct dt_host {
 	const char *name, *file;
 	struct line_reader in;
-	int digits;                     /* behind the point of its times, at most */
-	int64_t begin;                  /* its earliest time; -1: it has none */
-	struct remarks remarks;
-	/* its next line */
+	int digits;                     /* most digits after the point of its times */
+	int64_t begin;                  /* earliest time; -1: none */
+	struct comments comments;
+	/* the next line */
 	char *line;
 	size_t n;
-	int there, digits_now;
+	int there, digits_now;          /* there is one; digits of its time */
 	struct trace_line l;
-	int event, timed, rank;
-	int64_t time;                   /* aligned; without one, that of the line before */
+	int event, timed, rank;         /* it is an event; it has a time; dt_host_rank */
+	int64_t time;                   /* aligned; without a time, that of the line before */
 };
 
 /*
- * The next line of a host, its time as it is: 1, or 0 at the end. A clock that has
- * no seconds ends the tool, REFUSED, said.
+ * Read the next line, with the host's own time. Return 1, or 0 at the end. Exits REFUSED
+ * with an error message if the clock counts something other than seconds.
  */
 int dt_host_next(struct dt_host *);
 
-/* At one time: what has no time at once, what is received behind what is sent. */
+/*
+ * Return the order of lines with equal times: lines without a time come first, and what
+ * is received comes after what is sent.
+ */
 int dt_host_rank(const struct dt_host *);
 
-/* Print its line, its name in a column so wide and its time as it is in time. */
+/* Print the line with the host's name in a column of this width, and with h->time. */
 void dt_host_print(const struct dt_host *, size_t wide);
 
-/* Add nanoseconds as seconds, so many digits behind the point, the others cut off. */
+/* Append nanoseconds as seconds with this many digits after the point; cut off the rest. */
 void strbuf_seconds(struct strbuf *, int64_t time, int digits);
 
-/* ---- clocks.c: how clocks differ, by who heard from whom ---------------------------- */
+/* ---- clocks.c: compute how the clocks of hosts differ -------------------------------- */
+
+/*
+ * Nothing is known about two clocks, except that a message is sent before it is received.
+ */
 
 #define NO_MESSAGE INT64_MAX
 
-/* One host's clock. */
+/* The clock of one host. */
 struct dt_clock {
-	int64_t add;            /* to its times: they are the first host's then */
-	int64_t within;         /* add is right but for this, plus or minus */
+	int64_t add;            /* converts its times to the first host's clock */
+	int64_t within;         /* CLOCK_BOTH: error of add, plus or minus */
 	enum known {
-		CLOCK_FIRST,    /* the one that the others are compared with */
-		CLOCK_BOTH,     /* messages of both directions: add is the middle */
-		CLOCK_MOST,     /* add is this or less: it is taken */
-		CLOCK_LEAST,    /* add is this or more: it is taken */
-		CLOCK_ALONE,    /* no message: add is 0, the clock as it is */
+		CLOCK_FIRST,    /* the clock that the others are compared with */
+		CLOCK_BOTH,     /* messages in both directions: add is the middle */
+		CLOCK_MOST,     /* one bound: the true value is add or less */
+		CLOCK_LEAST,    /* one bound: the true value is add or more */
+		CLOCK_ALONE,    /* no message: add is 0 */
 	} known;
-	unsigned by;            /* compared with this host, which is not the first
-				   where that is not known as CLOCK_BOTH */
+	unsigned by;            /* add is right only if that of this host is; the first host
+				   (0), or one whose known is not CLOCK_BOTH */
 };
 
 struct dt_clocks {
 	unsigned n;
-	int64_t unit;           /* a time may be so much too early or too late */
+	int64_t unit;           /* resolution of the times, the coarsest of all hosts */
 	/*
-	 * [from * n + to]: of the messages between two hosts the least of the time at
-	 * which it is received, by the one clock, less that at which it is sent, by
-	 * the other. NO_MESSAGE: there was none.
+	 * [from * n + to]: for the messages between two hosts, the least difference of the
+	 * receive time (clock of to) and the send time (clock of from); or NO_MESSAGE.
 	 */
 	int64_t *least;
-	struct dt_clock *v;     /* of n: filled in */
+	struct dt_clock *v;     /* n results */
 	/*
-	 * No clocks have each message received before it is not sent: 0, or by how
-	 * much they are off. They are taken so that this is least.
+	 * 0, or the longest time by which a message seems to be received before it is sent.
+	 * dt_clocks_align makes this as short as possible, and up to unit takes it as 0.
 	 */
 	int64_t off;
 };
 
+/* Compute v and off from n, unit and least. */
 void dt_clocks_align(struct dt_clocks *);
 
 /*
- * Add what is known of a host's clock, and how (clocktell.c); times with so many
- * digits. names: all hosts'.
+ * Append a description of one host's clock, with times of this many digits after the
+ * point. names are the names of all hosts.
  */
 void dt_clock_describe(struct strbuf *, const struct dt_clocks *, unsigned host,
 		       const char *const *names, int digits);
 
-/* ---- messages.c: both ends of a message ----------------------------------------------- */
+/* ---- messages.c: find the two ends of each message ----------------------------------- */
 
-/* A thread that has marks, or with -g a process; its key is host and tid. */
+/* A thread that has mark lines, or with dt-probe -g a process. Its key is host and tid. */
 struct dt_actor {
 	struct table_entry entry;
 	unsigned host;
 	uint32_t tid;
-	int group;              /* its marks are of several threads */
-	char comm[16];          /* the last that its marks have, NUL-terminated */
-	struct sequence_lane *lane; /* the picture's */
+	int group;              /* its mark lines come from several threads */
+	char comm[16];          /* of its last mark line, NUL-terminated */
+	struct sequence_lane *lane; /* used by the picture */
 };
 
-/* A mark, where and when. */
+/* A mark line in the trace of a host. */
 struct dt_point {
 	uint64_t key;
 	int64_t time;
 	struct dt_actor *actor;
-	uint32_t peer;          /* the other end of the message, in the same array */
-	uint32_t order;         /* as the traces have it */
+	uint32_t peer;          /* index of the other end of the message, or PEER_... */
+	uint32_t order;         /* in the traces */
 	char what;              /* as in struct dt_mark */
 };
 
-/*
- * Instead of a peer: there is none; nobody knows which it is, as others have the key
- * too; another mark of the actor is the one with a peer, or it is no end of a message.
- */
+/* no end of a message, or one of several mark lines of an actor for the same end */
 #define PEER_NOT UINT32_C(0xfffffffd)
+/* several actors have the key, so the other end is unknown */
 #define PEER_MANY UINT32_C(0xfffffffe)
+/* no trace has the other end */
 #define PEER_NONE UINT32_C(0xffffffff)
 
 struct dt_messages {
@@ -428,26 +438,26 @@ struct dt_messages {
 	unsigned nhosts;
 	struct met {
 		unsigned long long between;     /* messages with other hosts */
-		unsigned long long sent, received; /* of which nobody has the other end */
+		unsigned long long sent, received; /* messages whose other end is missing */
 	} *hosts;
-	unsigned long long many;        /* keys that several have */
-	int64_t *least;                 /* as in struct clocks */
+	unsigned long long many;        /* number of keys with PEER_MANY */
+	int64_t *least;                 /* as in struct dt_clocks */
 };
 
-/* Of points and hosts all the rest; the points are in another order then. */
+/* Fill in the peers of the points, and all the counts. Reorders the points. */
 void dt_messages_find(struct dt_messages *);
 
-/* ---- sequence.c, seqdraw.c: the messages as a picture -------------------------------- */
+/* ---- sequence.c, sequence_draw.c: draw the messages as a sequence diagram ------------ */
 
 struct sequence;
 
-/* Of hosts and messages, which stay the caller's until it is drawn. */
+/* Lay out the diagram. hosts and messages stay owned by the caller until it is drawn. */
 struct sequence *sequence_make(const char *const *hosts, const struct dt_messages *);
 
-/* An event of a host, in the order of time. */
+/* Add an event of a host. Call it in the order of time. */
 void sequence_event(struct sequence *, unsigned host, const struct trace_line *, int64_t time);
 
-/* Print the picture, with these lines below it (seqdraw.c). */
+/* Print the diagram as SVG, with the notes below it. */
 void sequence_draw(struct sequence *, char *const *notes, size_t nnotes);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * sequence.c - what a picture of messages shows, and where
+ * sequence.c - lay out a sequence diagram: choose what it shows, and where
  *
- * Time goes down, but not evenly: each mark has a row of its own, and the longer the
- * time to the next the farther it is, by the logarithm. So a microsecond is seen
- * beside a second, and arrows have room for what is written at them.
+ * Time runs downwards, but not to scale. Each mark line has a row, and the distance of two
+ * rows grows with the logarithm of the time between them. So microseconds remain visible
+ * beside seconds, and arrows have room for their labels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,17 @@
 #include "requests/sequence.h"
 
 enum {
-	MOST_MESSAGES = 200, MOST_POINTS = 1200,
+	MOST_MESSAGES = 200, MOST_POINTS = 1200, /* a larger diagram is hard to read */
 
-	GAP = 14, ROW = 9, LABELLED = 16, OCTAVE = 3, ROW_MOST = 56, AGAIN = 900,
-	PAUSE_NS = 1000000,
+	GAP = 14,               /* between the lanes of two hosts */
+	ROW = 9, LABELLED = 16, /* least distance of two rows; of two with labels */
+	OCTAVE = 3,             /* distance for each doubling of the time between two rows */
+	ROW_MOST = 56,          /* largest distance of two rows */
+	AGAIN = 900,            /* distance after which the names of the lanes are repeated */
+	PAUSE_NS = 1000000,     /* shortest pause that is shown as one */
 };
 
-/* ---- what is shown ---------------------------------------------------------------------- */
+/* ---- choose points, lanes and windows --------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -42,7 +46,7 @@ static int is_message(const struct sequence *s, const struct dt_point *p)
 	return p->what == 'M' && sequence_peer(s, p);
 }
 
-/* The first marks, so many and with so many messages that it can be looked at. */
+/* Show the first mark lines, up to MOST_POINTS of them and MOST_MESSAGES messages. */
 static void choose_points(struct sequence *s)
 {
 	size_t n = 0;
@@ -69,7 +73,8 @@ static void choose_points(struct sequence *s)
 
 static int by_host(const void *a, const void *b)
 {
-	const struct sequence_lane *x = *(struct sequence_lane *const *)a, *y = *(struct sequence_lane *const *)b;
+	const struct sequence_lane *x = *(struct sequence_lane *const *)a;
+	const struct sequence_lane *y = *(struct sequence_lane *const *)b;
 
 	if (x->actor->host != y->actor->host)
 		return x->actor->host < y->actor->host ? -1 : 1;
@@ -89,7 +94,7 @@ static void add_window(struct sequence_lane *l, int64_t from)
 	l->windows[l->nwindows++] = (struct sequence_window){ from, INT64_MAX, 0 };
 }
 
-/* A window that is open when the next begins has lost its end. */
+/* Begin or end a window. If a window is open when the next begins, its end is missing. */
 static void take_window(struct sequence_lane *l, const struct dt_point *p)
 {
 	struct sequence_window *last = l->nwindows ? &l->windows[l->nwindows - 1] : NULL;
@@ -105,6 +110,7 @@ static void take_window(struct sequence_lane *l, const struct dt_point *p)
 	}
 }
 
+/* Return the lane of the actor; make it if it is new. NULL: there are too many. */
 static struct sequence_lane *lane_of(struct sequence *s, struct dt_actor *a, int64_t first)
 {
 	char text[48];
@@ -122,6 +128,7 @@ static struct sequence_lane *lane_of(struct sequence *s, struct dt_actor *a, int
 	return s->lanes[s->nlanes++] = a->lane = l;
 }
 
+/* Make lanes and windows for the points. An actor beyond MOST_LANES gets no lane. */
 static void choose_lanes(struct sequence *s)
 {
 	static struct sequence_lane none;
@@ -152,9 +159,9 @@ static void choose_lanes(struct sequence *s)
 	s->right = x;
 }
 
-/* ---- where it is shown -------------------------------------------------------------------- */
+/* ---- compute the rows --------------------------------------------------------------------- */
 
-/* By how much a row is below the one before it, so long after it. */
+/* Return the distance of a row from the one before it, which was ns earlier. */
 static uint64_t down(int64_t ns, int labelled)
 {
 	uint64_t us = (uint64_t)ns / 1000 + 1, octaves = 63 - (uint64_t)__builtin_clzll(us);
@@ -166,7 +173,7 @@ static uint64_t down(int64_t ns, int labelled)
 	return y < ROW_MOST * 100 ? y : ROW_MOST * 100;
 }
 
-/* Is it the end, is it the beginning of something that goes on over the rows between? */
+/* Return the number of windows and arrows that end at the point (0 or 1). */
 static int ends(const struct sequence *s, const struct dt_point *p)
 {
 	const struct dt_point *other = sequence_peer(s, p);
@@ -178,6 +185,7 @@ static int ends(const struct sequence *s, const struct dt_point *p)
 	return other && p->what != 'M' && other->time <= p->time;
 }
 
+/* Return the number of windows and arrows that begin at the point and have an end. */
 static int begins(const struct sequence *s, const struct dt_point *p)
 {
 	const struct dt_point *other = sequence_peer(s, p);
@@ -190,6 +198,10 @@ static int begins(const struct sequence *s, const struct dt_point *p)
 	return n;
 }
 
+/*
+ * Make the rows. A pause is shown where no window or arrow goes on for PAUSE_NS or more. The
+ * names of the lanes are repeated about every AGAIN pixels.
+ */
 static void make_rows(struct sequence *s)
 {
 	uint64_t y = (TITLE + BAND + 14) * 100, headed = y;
@@ -266,7 +278,7 @@ struct sequence *sequence_make(const char *const *hosts, const struct dt_message
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-/* A thread without a window is one that is traced all the time. */
+/* Does the lane show events of this time? A thread without windows is traced all the time. */
 static int is_inside(struct sequence_lane *l, int64_t time)
 {
 	while (l->at < l->nwindows && l->windows[l->at].to < time)
@@ -288,6 +300,7 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 {
 	struct sequence_lane *lane = NULL;
 	struct sequence_tick *last;
+	struct table_entry *name;
 	uint64_t y;
 	struct dt_mark m;
 
@@ -311,7 +324,6 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 	s->words.n = 0;
 	strbuf_puts(&s->words, l->prefix);
 	strbuf_add(&s->words, l->event.text, l->event.n);
-	lane->ticks[lane->nticks++] = (struct sequence_tick){
-		y, time, ((struct table_entry *)table_at(&s->names, s->words.text, s->words.n))->key, 0,
-	};
+	name = table_at(&s->names, s->words.text, s->words.n);
+	lane->ticks[lane->nticks++] = (struct sequence_tick){ y, time, name->key, 0 };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* seqdraw.c - a picture of messages, laid out by sequence.c, as SVG */
+/* sequence_draw.c - print a sequence diagram, which sequence.c has laid out, as SVG */
 #include <string.h>
 
 #include "base/base.h"
@@ -7,9 +7,10 @@
 #include "requests/requests.h"
 #include "requests/sequence.h"
 
+/* In pixels: right margin, width of a window, space above the notes, height of a note. */
 enum { RIGHT = 10, BAR = 10, FOOT = 16, LINE = 15 };
 
-/* So long, in a unit that it has few digits of. */
+/* Append a duration in us, ms or s, so that it has few digits. */
 static void put_span(struct strbuf *w, int64_t ns)
 {
 	static const struct { int64_t ns; const char *name; } units[] = {
@@ -23,13 +24,13 @@ static void put_span(struct strbuf *w, int64_t ns)
 	}
 	while (u < 2 && ns >= 1000 * units[u].ns)
 		u++;
-	if (!u && ns >= 10000) /* no clock is so exact */
+	if (!u && ns >= 10000) /* cut off nanoseconds: no clock is so exact */
 		ns -= ns % 1000;
 	svg_number(w, (uint64_t)(ns / (units[u].ns / 100)));
 	strbuf_puts(w, units[u].name);
 }
 
-/* When, from the first row on, to the microsecond. */
+/* Append the time since the first row, in microseconds. */
 static void put_when(struct sequence *s, int64_t time)
 {
 	unsigned long long us = (unsigned long long)(time - s->rows[0].time) / 1000;
@@ -38,7 +39,7 @@ static void put_when(struct sequence *s, int64_t time)
 
 	str_format(text, sizeof(text), "%llu", us < 1000 ? us : us / unit);
 	strbuf_puts(&s->words, text);
-	/* a digit too many in front, so that none is lost behind the point */
+	/* add a leading digit and replace it by the point: this keeps leading zeros */
 	str_format(text, sizeof(text), "%llu%s", unit + us % unit, unit == 1000 ? " ms" : " s");
 	*text = '.';
 	strbuf_puts(&s->words, us < 1000 ? " us" : text);
@@ -70,7 +71,7 @@ static void end(struct sequence *s, const char *text)
 	stdout_print("%s%s\n", s->words.text, text);
 }
 
-/* A path's "M12.5 7" and the like. */
+/* Append a command of a path, such as "M12.5 7". */
 static void put_place(struct sequence *s, const char *letter, uint64_t x, uint64_t y)
 {
 	put(s, letter);
@@ -97,7 +98,7 @@ static void draw_text(struct sequence *s, const char *class, uint64_t x, uint64_
 	end(s, "</text>");
 }
 
-/* The names of the threads at a height. */
+/* Draw the names of all lanes at this height. */
 static void draw_names(struct sequence *s, const char *class, uint64_t y)
 {
 	for (size_t i = 0; i < s->nlanes; i++)
@@ -105,6 +106,7 @@ static void draw_names(struct sequence *s, const char *class, uint64_t y)
 			  LANE * 100 / SVG_LETTER - 1);
 }
 
+/* Draw a background for each host, and the lines of the lanes. */
 static void draw_bands(struct sequence *s)
 {
 	for (size_t i = 0, j; i < s->nlanes; i = j) {
@@ -133,6 +135,7 @@ static void draw_bands(struct sequence *s)
 	}
 }
 
+/* Draw a line with the time for each row, and the pauses. */
 static void draw_rows(struct sequence *s)
 {
 	uint64_t labelled = 0;
@@ -165,11 +168,12 @@ static void draw_rows(struct sequence *s)
 	}
 }
 
-static void draw_window(struct sequence *s, const struct sequence_lane *l, const struct sequence_window *w)
+static void draw_window(struct sequence *s, const struct sequence_lane *l,
+			const struct sequence_window *w)
 {
 	uint64_t from = sequence_y(s, w->from), to = sequence_y(s, w->to);
 
-	/* it goes on below the picture */
+	/* a window without an end goes on below the diagram */
 	if (!w->whole && w->to == s->rows[s->nrows - 1].time)
 		to = s->bottom;
 	begin(s, "<g><title>");
@@ -192,7 +196,8 @@ static void draw_window(struct sequence *s, const struct sequence_lane *l, const
 	end(s, " rx='2'/></g>");
 }
 
-static void draw_tick(struct sequence *s, const struct sequence_lane *l, const struct sequence_tick *t)
+static void draw_tick(struct sequence *s, const struct sequence_lane *l,
+		      const struct sequence_tick *t)
 {
 	char text[48];
 
@@ -209,7 +214,7 @@ static void draw_tick(struct sequence *s, const struct sequence_lane *l, const s
 	end(s, "'/></g>");
 }
 
-/* What is at both ends of an arrow, or at one. */
+/* Append a text and the thread and host at one end of an arrow. */
 static void put_end(struct sequence *s, const char *before, const struct dt_point *p)
 {
 	char text[48];
@@ -222,13 +227,13 @@ static void put_end(struct sequence *s, const char *before, const struct dt_poin
 	put(s, s->hosts[p->actor->host]);
 }
 
-/* How far from the middle of its lane an arrow ends. */
+/* Return the distance from the middle of the lane at which an arrow ends. */
 static uint64_t half(const struct dt_point *p)
 {
 	return p->actor->lane->nwindows ? BAR * 50 : 100;
 }
 
-/* An arrow that nobody sends or receives. */
+/* Draw an arrow whose other end is unknown or not shown. */
 static void draw_stub(struct sequence *s, const struct dt_point *p)
 {
 	uint64_t x = p->actor->lane->x, y = sequence_y(s, p->time);
@@ -267,7 +272,7 @@ static void draw_message(struct sequence *s, const struct dt_point *from, const 
 	put(s, ", ");
 	put_span(&s->words, to->time - from->time);
 	put(s, "</title><path d='");
-	if (x1 == x2) { /* to itself */
+	if (x1 == x2) { /* the thread sends to itself */
 		put_place(s, "M", x1 + half(from), y1);
 		put(s, "h26V");
 		svg_number(&s->words, y2);
@@ -322,8 +327,10 @@ static void draw_style(void)
 		     ".h{font-size:14px;font-weight:bold}.g{fill:#777;font-style:italic}"
 		     ".b{fill:#fff;stroke:#ddd}.p{fill:#f8f8f8}.l{stroke:#bbb;stroke-dasharray:2 3}"
 		     ".t{stroke:#eee}.k path{stroke:#222}"
-		     ".m path{stroke:#345;stroke-width:1.2;fill:none}.m circle{fill:#fff;stroke:#345}"
-		     ".m text{font-size:10px;fill:#345;stroke:#fff;stroke-width:3;paint-order:stroke}"
+		     ".m path{stroke:#345;stroke-width:1.2;fill:none}"
+		     ".m circle{fill:#fff;stroke:#345}"
+		     ".m text{font-size:10px;fill:#345;stroke:#fff;stroke-width:3;"
+		     "paint-order:stroke}"
 		     ".a{fill:#777;stroke:#fff;stroke-width:4;paint-order:stroke}"
 		     ".n{font-size:11px;fill:#555}"
 		     ".r path{stroke-dasharray:5 3}.x path{stroke:#c22}.x text{fill:#c22}"
@@ -333,7 +340,8 @@ static void draw_style(void)
 		     "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#345;stroke:none'/></marker>"
 		     "<marker id='x' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
 		     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
-		     "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#c22;stroke:none'/></marker></defs>\n");
+		     "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#c22;stroke:none'/></marker>"
+		     "</defs>\n");
 }
 
 static uint64_t draw_note(struct sequence *s, const char *class, uint64_t y, const char *text)
@@ -366,7 +374,7 @@ static void put_title(struct sequence *s)
 	begin(s, text);
 	if (!s->nrows)
 		return;
-	/* a digit too many in front, so that none is lost behind the point */
+	/* add a leading digit and replace it by the point: this keeps leading zeros */
 	str_format(text, sizeof(text), "%llu",
 		   1000000 + (unsigned long long)s->rows[0].time % 1000000000 / 1000);
 	*text = '.';
@@ -400,8 +408,8 @@ void sequence_draw(struct sequence *s, char *const *notes, size_t nnotes)
 		draw_rows(s);
 		draw_all(s);
 	}
-	y = draw_more(s, y, s->more_messages, "messages more are");
-	y = draw_more(s, y, s->more_points, "marks more, later than these, are");
+	y = draw_more(s, y, s->more_messages, "more messages are");
+	y = draw_more(s, y, s->more_points, "later marks are");
 	y = draw_more(s, y, s->more_lanes, "marks are of threads that are");
 	for (size_t i = 0; i < nnotes; i++)
 		y = draw_note(s, "n", y, notes[i]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtsock.c - who serves a request that is followed, told by what sockets do
+ * sockets.c - follow requests without a request probe, by events of sockets
  *
- * A flow is one direction of a connection: its key is where it comes from and goes to.
- * The socket at its one end has sent so many bytes of it, that at the other has read
- * so many, and what is marked of them is ranges of these numbers.
+ * A flow is one direction of a connection. Its key is the addresses and ports of its two
+ * ends. A flow counts the bytes that the socket at one end has sent and the bytes that the
+ * socket at the other end has read. Its marked bytes are ranges of these numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +14,21 @@
 #include "filter/filter.h"
 #include "requests/requests.h"
 
-/* They bound what a stranger can make; ranges that are more become one. */
+/* Limits for hostile traces. Further ranges of a flow are merged with its last one. */
 #define MOST_SOCKETS 65536
 #define MOST_THREADS 65536
 #define MOST_RANGES 16
 
 enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3 };   /* include/net/tcp_states.h */
 enum { VERSION_6 = 10, TCP = 6, PEEK = 2, ERROR_QUEUE = 0x2000 };
-enum socket_role { UNKNOWN, ACTIVE, PASSIVE };          /* it has connected, accepted */
+enum socket_role { UNKNOWN, ACTIVE, PASSIVE };          /* it has connected; was accepted */
 
 struct flow {
 	struct table_entry entry;
 	uint64_t sent, read;
-	unsigned users, n;
-	int has_writer;         /* its socket is known, so sent is all */
-	int found;              /* its beginning was not seen */
+	unsigned users, n;      /* sockets that use it; ranges in marked */
+	int has_writer;         /* the sending socket is known, so sent is complete */
+	int found;              /* the trace does not have its beginning */
 	struct {
 		uint64_t from, to;
 	} marked[MOST_RANGES];
@@ -36,18 +36,18 @@ struct flow {
 
 struct socket {
 	struct table_entry entry;
-	struct flow *out, *in;  /* NULL: not known which connection */
-	uint64_t sent;          /* while it is not */
+	struct flow *out, *in;  /* NULL: the connection is unknown */
+	uint64_t sent;          /* bytes sent while the connection is unknown */
 	enum socket_role role;
-	int open, ever;         /* what it sent last was marked, anything was */
-	char asker[24];         /* the socket of the request that was passed on here last */
+	int open, ever;         /* its last send was marked; any of its sends was */
+	char asker[24];         /* socket of the request that was last passed on here */
 	int asked;              /* a marked request came here, and nothing was sent since */
-	unsigned windows;
+	unsigned windows;       /* that end with a send on this socket */
 };
 
 struct thread {
 	struct table_entry entry;
-	struct socket *answer;  /* where its window ends */
+	struct socket *answer;  /* a send on this socket ends its window */
 };
 
 /* ---- fields ------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ enum sock_event sock_event(const struct trace_line *l)
 		"tcp_rcv_space_adjust", "inet_sock_set_state", "tcp_destroy_sock",
 	};
 
-	/* all of them are that long: most others are told from them at once */
+	/* a quick test of length and first letter excludes most other events */
 	if (l->event.n < 16 || l->event.n > 20 || !strchr("ist", *l->event.text) || *l->prefix)
 		return SOCK_NONE;
 	for (int i = 1; i < SOCK_EVENTS; i++)
@@ -69,7 +69,7 @@ enum sock_event sock_event(const struct trace_line *l)
 	return SOCK_NONE;
 }
 
-/* 64 in JSON, 0x40 (64) in text; what is not there is 0. */
+/* Return a field as a number: 64 in JSON, 0x40 (64) in text. 0: there is no such field. */
 static int64_t number_in(const struct trace_line *l, const char *key)
 {
 	struct text_part p = trace_line_key(l, key);
@@ -94,7 +94,10 @@ static int64_t number_in(const struct trace_line *l, const char *key)
 	return negative ? -(int64_t)n : (int64_t)n;
 }
 
-/* The address of the socket, without what text has behind it. */
+/*
+ * Return the socket's address in this field, up to a blank. Exits REFUSED with an error
+ * message if the event has no such field.
+ */
 static struct text_part address(const struct trace_line *l, const char *key)
 {
 	struct text_part p = trace_line_key(l, key);
@@ -110,10 +113,10 @@ static struct text_part address(const struct trace_line *l, const char *key)
 }
 
 /*
- * Where the flow comes from and goes to, or, of the other direction, the same the other
- * way round. Of version 4 the long addresses are there too, as ::ffff:N; text may say
- * <INVALID-SIZE> for them. Then of version 6 there are only the ports, unless it is the
- * other end of one of version 4 that is known.
+ * Make the key of the flow out of the socket, or with other of the flow into it, in s->key.
+ * For IPv4 the event has the IPv6 addresses too, as ::ffff:N. Text may have <INVALID-SIZE>
+ * in their place. Then the key of an IPv6 flow is only its ports, except if a known flow
+ * has the same IPv4 addresses.
  */
 static void make_key(struct sockets *s, const struct trace_line *l, int other)
 {
@@ -135,6 +138,7 @@ static void make_key(struct sockets *s, const struct trace_line *l, int other)
 
 /* ---- flows -------------------------------------------------------------------------- */
 
+/* Add a range of marked bytes to the flow. */
 static void mark(struct flow *f, uint64_t from, uint64_t to)
 {
 	unsigned last = f->n - 1;
@@ -147,7 +151,10 @@ static void mark(struct flow *f, uint64_t from, uint64_t to)
 	f->marked[f->n++].to = to;
 }
 
-/* It is read up to there: was any of that marked? */
+/*
+ * A socket has read up to the offset to. Remove the marked ranges up to there. Return
+ * whether it has read any marked byte.
+ */
 static int take_marked(struct flow *f, uint64_t to)
 {
 	unsigned gone = 0;
@@ -162,6 +169,7 @@ static int take_marked(struct flow *f, uint64_t to)
 	return any;
 }
 
+/* Return the flow of the event's socket, and count the socket as its user. */
 static struct flow *use_flow(struct sockets *s, const struct trace_line *l, int other)
 {
 	struct flow *f;
@@ -185,7 +193,7 @@ static struct socket *find_socket(const struct sockets *s, struct text_part at)
 	return table_find(&s->sockets, at.text, at.n);
 }
 
-/* It is made if need be; NULL: there are too many. */
+/* Return the socket; make it if it is new. NULL: there are too many. */
 static struct socket *socket_at(struct sockets *s, struct text_part at)
 {
 	if (s->sockets.n >= MOST_SOCKETS && !find_socket(s, at)) {
@@ -203,11 +211,11 @@ static void close_window(struct sockets *s, struct thread *t)
 
 static void forget_socket(struct sockets *s, struct socket *k)
 {
-	/* whoever was to answer there never will */
+	/* close the windows that would end with a send on this socket */
 	for (size_t i = 0; k->windows && i < s->threads.room;) {
 		struct thread *t = (struct thread *)s->threads.v[i];
 
-		/* another one may move to where it was */
+		/* close_window may move another thread to this index */
 		if (t && t->answer == k)
 			close_window(s, t);
 		else
@@ -220,7 +228,7 @@ static void forget_socket(struct sockets *s, struct socket *k)
 	table_remove(&s->sockets, k);
 }
 
-/* Its connection is told, which was not known. */
+/* Set the flows of a socket whose connection was unknown. from_start: it is new. */
 static void connect_socket(struct sockets *s, struct socket *k, const struct trace_line *l,
 			   int from_start)
 {
@@ -228,7 +236,7 @@ static void connect_socket(struct sockets *s, struct socket *k, const struct tra
 	k->in = use_flow(s, l, 1);
 	k->out->has_writer = 1;
 	if (from_start) {
-		/* of the other end's numbers this says nothing: it may have begun */
+		/* keep the counts of the other end, which may have sent or read already */
 		k->out->sent = k->out->n = 0;
 		k->in->read = 0;
 	} else {
@@ -286,15 +294,15 @@ void sockets_begin(struct sockets *s, const struct pids *always)
 	s->threads.size = sizeof(struct thread);
 }
 
-static int is_always(const struct sockets *s, uint64_t who)
+static int is_always(const struct sockets *s, uint64_t task)
 {
-	return who <= INT_MAX && pids_has(s->always, (pid_t)who);
+	return task <= INT_MAX && pids_has(s->always, (pid_t)task);
 }
 
-int sockets_follow(const struct sockets *s, uint64_t who)
+int sockets_follow(const struct sockets *s, uint64_t task)
 {
-	return who && (table_find(&s->threads, (const char *)&who, sizeof(who)) ||
-		       is_always(s, who));
+	return task && (table_find(&s->threads, (const char *)&task, sizeof(task)) ||
+		       is_always(s, task));
 }
 
 void socket_send_end(struct socket_send *send, const struct trace_line *l)
@@ -307,21 +315,23 @@ void socket_send_end(struct socket_send *send, const struct trace_line *l)
 	send->over = 1;
 }
 
-static void mark_send(const struct sockets *s, uint64_t who, struct socket_send *send)
+/* Store in *send whether its bytes are marked, and for which request. */
+static void mark_send(const struct sockets *s, uint64_t task, struct socket_send *send)
 {
-	const struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	const struct thread *t = table_find(&s->threads, (const char *)&task, sizeof(task));
 
-	send->marked = sockets_follow(s, who);
+	send->marked = sockets_follow(s, task);
 	str_format(send->asker, sizeof(send->asker), "%s", t ? t->answer->entry.key : "");
 }
 
-static int take_sends(struct sockets *s, uint64_t who, struct socket_send *send)
+/* A thread begins to send. Return as sockets_event does. */
+static int take_sends(struct sockets *s, uint64_t task, struct socket_send *send)
 {
-	int follows = sockets_follow(s, who);
+	int follows = sockets_follow(s, task);
 
 	if (!send)
 		return follows;
-	mark_send(s, who, send);
+	mark_send(s, task, send);
 	if (send->over) {
 		count_sent(s, send);
 		send->counted = 1;
@@ -332,15 +342,16 @@ static int take_sends(struct sockets *s, uint64_t who, struct socket_send *send)
 	return follows;
 }
 
-static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t who,
+/* A send has ended. Return as sockets_event does. */
+static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t task,
 		     struct socket_send *send)
 {
-	int follows = sockets_follow(s, who);
+	int follows = sockets_follow(s, task);
 	struct socket_send late = { 0 };
 	struct thread *t;
 
 	if (!send) {
-		mark_send(s, who, &late);
+		mark_send(s, task, &late);
 		socket_send_end(&late, l);
 		send = &late;
 	}
@@ -348,18 +359,19 @@ static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t who
 		count_sent(s, send);
 	if (send->under_way)
 		s->under_way--;
-	t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	t = table_find(&s->threads, (const char *)&task, sizeof(task));
 	if (!t || send->n <= 0 || strcmp(t->answer->entry.key, send->socket) != 0)
 		return follows;
 	close_window(s, t);
-	return 1 + !is_always(s, who);
+	return 1 + !is_always(s, task);
 }
 
 /*
- * Marked bytes came: the socket of the request that is served now, which is this one, or
- * that of the request that they answer a part of. NULL: not known.
+ * Return the socket of the request that the marked bytes on k belong to: k itself if they
+ * are a request, or if they answer a part of a request, the socket of that request. Return
+ * NULL if the request is not known.
  */
-static struct socket *whose(const struct sockets *s, struct socket *k)
+static struct socket *request_socket(const struct sockets *s, struct socket *k)
 {
 	struct socket *asker;
 
@@ -374,10 +386,10 @@ static struct socket *whose(const struct sockets *s, struct socket *k)
 	return NULL;
 }
 
-static void take_received(struct sockets *s, const struct trace_line *l, uint64_t who)
+static void take_received(struct sockets *s, const struct trace_line *l, uint64_t task)
 {
 	struct socket *k = find_socket(s, address(l, "sk"));
-	struct thread *t = table_find(&s->threads, (const char *)&who, sizeof(who));
+	struct thread *t = table_find(&s->threads, (const char *)&task, sizeof(task));
 	struct socket *answer;
 	int64_t n = number_in(l, "ret");
 	uint64_t to;
@@ -387,41 +399,42 @@ static void take_received(struct sockets *s, const struct trace_line *l, uint64_
 		return;
 	to = k->in->read + (uint64_t)n;
 	marked = take_marked(k->in, to);
-	/* some was under way when it was found: then it has read more than was sent */
+	/* bytes that were sent before the trace began make read larger than sent: correct it */
 	if (k->in->found && k->in->has_writer && !s->under_way && s->seen[SOCK_SENDS] &&
 	    to > k->in->sent)
 		to = k->in->sent;
 	k->in->read = to;
 	/*
-	 * A loop that reads something else is done with the request, unless it is the
-	 * answer to a part of it; and an answer to what nobody followed has sent is none.
+	 * An event loop that reads unmarked bytes has turned to another request, unless these
+	 * are the answer to its own marked request. Marked bytes on a socket that connected
+	 * and has sent no marked bytes begin no window.
 	 */
 	if (!marked) {
 		if (t && (k->role == PASSIVE || !k->open))
 			close_window(s, t);
 		return;
 	}
-	answer = whose(s, k);
+	answer = request_socket(s, k);
 	if (t && answer) {
-		/* a loop takes the next request, or goes on with an earlier one */
+		/* an event loop takes the next request, or goes on with an earlier one */
 		t->answer->windows--;
 		t->answer = answer;
 		answer->windows++;
 	}
-	if (t || !who || is_always(s, who) || (k->role == ACTIVE && !k->ever))
+	if (t || !task || is_always(s, task) || (k->role == ACTIVE && !k->ever))
 		return;
 	if (s->threads.n >= MOST_THREADS) {
 		s->full = 1;
 		return;
 	}
-	t = table_at(&s->threads, (const char *)&who, sizeof(who));
+	t = table_at(&s->threads, (const char *)&task, sizeof(task));
 	t->answer = answer ? answer : k;
 	t->answer->windows++;
 	s->windows++;
 }
 
 int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
-		  uint64_t who, struct socket_send *send)
+		  uint64_t task, struct socket_send *send)
 {
 	struct socket *k;
 	int follows;
@@ -429,11 +442,11 @@ int sockets_event(struct sockets *s, enum sock_event event, const struct trace_l
 	s->seen[event] = 1;
 	switch (event) {
 	case SOCK_SENDS:
-		return take_sends(s, who, send);
+		return take_sends(s, task, send);
 	case SOCK_SENT:
-		return take_sent(s, l, who, send);
+		return take_sent(s, l, task, send);
 	case SOCK_RECEIVED:
-		take_received(s, l, who);
+		take_received(s, l, task);
 		break;
 	case SOCK_READS:
 		k = socket_at(s, address(l, "skaddr"));
@@ -444,7 +457,7 @@ int sockets_event(struct sockets *s, enum sock_event event, const struct trace_l
 		take_state(s, l);
 		break;
 	case SOCK_GONE:
-		follows = sockets_follow(s, who);
+		follows = sockets_follow(s, task);
 		k = find_socket(s, address(l, "skaddr"));
 		if (k)
 			forget_socket(s, k);
@@ -452,7 +465,7 @@ int sockets_event(struct sockets *s, enum sock_event event, const struct trace_l
 	default:
 		break;
 	}
-	return sockets_follow(s, who);
+	return sockets_follow(s, task);
 }
 
 static void empty(struct table *t)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * audit.c - a record of each session's begin and end, for the host's log
+ * audit.c - write a record of each session to the host's log
  *
- * A record is a datagram to a socket such as /dev/log, in the form that syslog(3) sends,
- * or a line of /dev/kmsg. Nobody waits for a log: a record that cannot be sent at once
- * is lost, because a session must not depend on it.
+ * A record is a datagram to a socket such as /dev/log, in the format of syslog(3), or a line
+ * of /dev/kmsg. A record that cannot be sent at once is lost, because a session must not
+ * depend on the log.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,13 @@
 #include "base/base.h"
 #include "session/session.h"
 
-/* The kernel takes no longer line (LOG_LINE_MAX), and a short one of few fields. */
+/* The kernel cuts longer lines (LOG_LINE_MAX). */
 #define MOST_RECORD 900
 /* <syslog.h>: LOG_AUTHPRIV | LOG_INFO */
 #define PRIORITY (10 << 3 | 6)
 
-static const char *to; /* the path of a socket, or of the kernel's log; NULL: none */
-static long long began;
+static const char *to; /* the path of a socket, or kernel_log; NULL: no records */
+static long long began; /* when the session began, in seconds since 1970 */
 
 static const char kernel_log[] = "/dev/kmsg";
 
@@ -42,7 +42,7 @@ int audit_to(const char *where)
 	return 0;
 }
 
-/* Append the words, quoted, as far as they fit; tell if they did not. */
+/* Append the words, quoted, as far as they fit, and "cut" if they do not. Return the length. */
 static size_t add_words(char *line, size_t n, const char *words)
 {
 	n += str_format(line + n, MOST_RECORD - n, " args=\"");
@@ -59,14 +59,14 @@ static size_t add_words(char *line, size_t n, const char *words)
 	return n + str_format(line + n, MOST_RECORD - n, *words ? "\" cut" : "\"");
 }
 
-/* The line has room for one more byte. */
+/* Send a line, which has room for one more byte. Keep errno. */
 static void send_record(char *line, size_t n)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int e = errno, fd;
 
 	if (to == kernel_log) {
-		line[n++] = '\n'; /* without it the kernel waits for the rest of the line */
+		line[n++] = '\n'; /* without it the kernel expects the rest of the line */
 		fd = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd >= 0 && write(fd, line, n) < 0)
 			errno = e; /* lost */

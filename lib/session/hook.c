@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * hook.c - the machine-read header of a hook
+ * hook.c - find hooks and read their headers
  *
- * The head is the comment at the top of the file, up to the first line that is
- * none. Lines of it that begin with one of these keys are read:
+ * The header of a hook is the comment at the top of the file, up to the first line that is
+ * not a comment. These lines of it are read, see trace-hook(5):
  *	# description: TEXT
  *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
  *	# option: [-x, ]--name [VALUE]  TEXT
  *	# stream: alone
  *	# whom: optional
- * A condition is a path that must exist, or !PATH that must not; one of the
- * alternatives must hold. VALUE is a type in capitals (enum type) or choices
- * parted by |; "..." behind it takes many, ",..." many TEXTs that commas may
- * part as well (of all other types they always may), brackets around both also none,
- * and a [prefix] before the type may be given or left out. Two blanks end it.
+ *	# whom: hook  TEXT
+ * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
+ * one of them must hold. A VALUE is a type in capitals (enum hook_type) or choices that are
+ * separated by |. "..." behind it allows many values. ",..." allows many values of type TEXT
+ * that commas separate; for all other types commas always separate values. Brackets around
+ * both allow no value, too. A [prefix] before the type is optional in a value. Two blanks
+ * end a VALUE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,7 @@
 #include "base/base.h"
 #include "session/session.h"
 
-/* ---- parsing -------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------- */
 
 static const struct { const char *name; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
@@ -42,7 +44,7 @@ static int copy(char *to, size_t size, const char *from, size_t n)
 	return 0;
 }
 
-/* VALUE, n bytes long, into o. */
+/* Parse a VALUE of n bytes into o. Return 0 or -1. */
 static int parse_value(struct hook_option *o, const char *s, size_t n)
 {
 	const char *end;
@@ -107,8 +109,8 @@ static int parse_option(struct hook_option *o, const char *s)
 }
 
 /*
- * A selector by what a task is now: a hook may look at that at each event, and
- * then its option is no selector.
+ * Return whether a hook may have its own option of this name. These two options select tasks
+ * by a state that changes, and the hook can test that state at each event instead.
  */
 static int may_be_redefined(const struct hook_option *o)
 {
@@ -136,7 +138,7 @@ static int add_option(struct hook *r, const char *line)
 	return 0;
 }
 
-/* The text behind key, when the line begins with it; blanks taken off. */
+/* Return the text behind key without leading blanks, or NULL if the line has another key. */
 static char *after(char *line, const char *key)
 {
 	size_t n = strlen(key);
@@ -146,7 +148,7 @@ static char *after(char *line, const char *key)
 	return line + n + strspn(line + n, " \t");
 }
 
-static int hook_parse_head(struct hook *r, char *text, const char *file)
+static int parse_header(struct hook *r, char *text, const char *file)
 {
 	char *line, *next, *value;
 	unsigned number = 0;
@@ -170,14 +172,14 @@ static int hook_parse_head(struct hook *r, char *text, const char *file)
 		} else if ((value = after(line, "# stream:"))) {
 			r->alone = !strcmp(value, "alone");
 			if (!r->alone)
-				return err_msg("%s: line %u: no such stream: %s", file, number,
-					       value);
+				return err_msg("%s: line %u: unknown value of stream: %s", file,
+					       number, value);
 		} else if ((value = after(line, "# whom:"))) {
-			r->whom_optional = !strcmp(value, "optional");
+			r->selectors_optional = !strcmp(value, "optional");
 			if (!strncmp(value, "hook  ", 6))
-				r->whom = value + 6;
-			else if (!r->whom_optional)
-				return err_msg("%s: line %u: not a word for whom: %s", file,
+				r->selects = value + 6;
+			else if (!r->selectors_optional)
+				return err_msg("%s: line %u: unknown value of whom: %s", file,
 					       number, value);
 		} else if ((value = after(line, "# option:")) &&
 			   add_option(r, value) < 0) {
@@ -188,9 +190,9 @@ static int hook_parse_head(struct hook *r, char *text, const char *file)
 	return 0;
 }
 
-/* ---- files ---------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------- */
 
-/* The hook's path; 0, or -1, silent: no such hook. */
+/* Write the path of the hook to path. Return 0, or -1 if there is no such hook. */
 static int find_hook(char *path, const char *dir, const char *name)
 {
 	struct stat st;
@@ -224,18 +226,18 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 	*r = (struct hook){ .name = name };
 	if (!commons)
 		return err_msg("out of memory");
-	if (hook_parse_head(r, commons, "common options") < 0)
+	if (parse_header(r, commons, "common options") < 0)
 		return -1;
 	r->ncommon = r->noptions;
 	if (find_hook(r->path, dir, name) < 0)
 		return err_msg("no hook '%.80s'; --get-all lists them", name);
-	r->head = file_read(AT_FDCWD, r->path, NULL);
-	if (!r->head)
+	r->text = file_read(AT_FDCWD, r->path, NULL);
+	if (!r->text)
 		return err_errno("unable to read %s", r->path);
-	if (hook_parse_head(r, r->head, r->path) < 0)
+	if (parse_header(r, r->text, r->path) < 0)
 		return -1;
 	if (!r->description)
-		return err_msg("%s: no description in its head", r->path);
+		return err_msg("%s: no description in its header", r->path);
 	return 0;
 }
 
@@ -244,8 +246,8 @@ void hook_describe(const struct hook *r)
 	stdout_print("%s\n", r->description);
 	for (size_t i = r->ncommon; i < r->noptions; i++)
 		stdout_print("%s\n", r->options[i].line);
-	if (r->whom)
-		stdout_print("with selectors: %s\n", r->whom);
+	if (r->selects)
+		stdout_print("with selectors: %s\n", r->selects);
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!r->options[i].taken)
 			stdout_print("%s\n", r->options[i].line);
@@ -256,12 +258,12 @@ const struct hook_option *hook_common_option(const struct hook *r, const char *n
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!strcmp(r->options[i].name, name))
 			return &r->options[i];
-	abort(); /* a name that request_common_options does not have: ours to mend */
+	abort(); /* a bug: request_common_options has no such name */
 }
 
-/* ---- requirements ---------------------------------------------------------- */
+/* ---- requirements ------------------------------------------------------------------ */
 
-/* The option that {NAME} in a requirement stands for; NULL: it has none. */
+/* Return the option that {NAME} in a requirement names, or NULL. */
 static const struct hook_option *braces(const struct hook *r, const char *s)
 {
 	const char *open = strchr(s, '{');
@@ -275,7 +277,7 @@ static const struct hook_option *braces(const struct hook *r, const char *s)
 	return NULL;
 }
 
-/* A condition's n bytes with value for its {...}, into path. -1: too long. */
+/* Copy a condition of n bytes to path, with value for {NAME}. Return 0, or -1 if it is too long. */
 static int fill_in(char *path, const char *s, size_t n, const char *value)
 {
 	const char *open = value ? memchr(s, '{', n) : NULL;
@@ -287,7 +289,7 @@ static int fill_in(char *path, const char *s, size_t n, const char *value)
 	return len >= PATH_MAX ? -1 : 0;
 }
 
-/* A file that is there is of no use if the kernel does not let us open it. */
+/* Return whether the kernel lets this process open the file; lockdown may refuse that. */
 static int may_open(int root, const char *path)
 {
 	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), e = errno;
@@ -299,8 +301,8 @@ static int may_open(int root, const char *path)
 }
 
 /*
- * Does one alternative hold? If not, what it misses is in missing, with the reason in
- * reason if it is there: an errno, else 0.
+ * Return whether all conditions of one alternative hold. If not, write the failed condition
+ * to missing. If its file exists but cannot be opened, set reason to the errno, else to 0.
  */
 static int holds(int root, const char *s, const char *end, const char *value,
 		 char *missing, int *reason)
@@ -345,7 +347,7 @@ static int check_one(const char *line, const char *value, int root, const char *
 		if (bar == end)
 			break;
 		s = bar + 1;
-		missing = other; /* the first alternative is what one expects */
+		missing = other; /* the message names the first alternative */
 	}
 	if (reason) {
 		const char *hint = reason == EACCES ? caps_hint(reason, CAPS_DAC_OVERRIDE) : "";

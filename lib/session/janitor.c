@@ -2,10 +2,10 @@
 /*
  * janitor.c - the process that makes a session and takes it down
  *
- * It makes everything and undoes everything, the latter in one place and
- * whatever the reason: the manager is done, or dead, or --clear sent SIGTERM.
- * When it is killed itself, it leaves locks that nobody holds (owned.c): the
- * manager sweeps that up, or the next one that runs.
+ * The janitor makes everything, and undoes everything in one place (take_down) for any
+ * reason: the manager is done or dead, or --clear sent SIGTERM. If the janitor is killed, it
+ * leaves locks that nobody holds (owned.c). Then the manager or the next manager removes what
+ * is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,44 +26,44 @@
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 
-/* A hook that takes longer hangs. */
+/* The time that a hook has. */
 #define HOOK_MS 30000
-/* Where a stream that works alone says that it does. */
+/* A stream that works alone writes to this descriptor when it has started. */
 #define READY_FD 3
-/* A session that ended by itself waits this long for a reader to come. */
+/* How long a session that ended by itself waits for a reader. */
 #define LATE_READER_MS 1000
-/* A reader that was scheduled away in open() between name and FIFO runs again. */
+/* Time for a reader inside open() to get from the name to the FIFO. */
 #define OPENING_MS 20
 /*
- * A stream that does nothing for this long at the end waits for somebody who does
- * nothing. However slow a reader is, as long as he reads he is waited for.
+ * A stream that does not run for this long at the end waits for a reader that does not read.
+ * A slow reader is waited for as long as it reads.
  */
 #define STALL_MS 10000
-/* How often to look whether the reader is still there, while the stream ends. */
+/* How often to check for a reader while the stream ends. */
 #define LOOK_MS 100
-/* --clear does not wait for a slow reader: so long it waits for us (session.c). */
+/* How long a slow reader is waited for after --clear, which waits CLEAR_MS (session.c). */
 #define HURRY_MS 5000
-/* A stream that was told to give up its reader has only a last line to write. */
+/* How long a stream that gives up its reader may take for its last line. */
 #define GIVE_UP_MS 3000
 
 struct janitor {
 	const struct request *rq;
 	const char *tools;
-	int manager;      /* our end of the socket */
-	int signals;      /* CHLD, and TERM from --clear */
-	int rundir, dir;  /* of all sessions, of this one */
-	int is_open;      /* ours.open was called */
-	long long end;    /* when not to wait for readers any more; 0: while they read */
+	int manager;      /* the janitor's end of the socket */
+	int signals;      /* signalfd: SIGCHLD, and SIGTERM from --clear */
+	int rundir, dir;  /* the directories of the subsystem and of this session */
+	int is_open;      /* manager_subsystem.open was called */
+	long long end;    /* when to stop waiting for readers, in ms; 0: never while they read */
 	struct stream_words words;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
-	int misused;      /* by the caller, as the hook says */
+	int misused;      /* the hook or a tool reported a usage error */
 	char path[PATH_MAX];
 };
 
-/* ---- its children ----------------------------------------------------------- */
+/* ---- the janitor's children -------------------------------------------------------- */
 
-/* fork, and the child dies with us even by SIGKILL. */
+/* Fork a child that the kernel kills when the janitor dies. */
 static pid_t fork_bound(void)
 {
 	pid_t self = getpid(), pid = fork();
@@ -79,8 +79,8 @@ static pid_t fork_bound(void)
 }
 
 /*
- * Wait until the child is gone, at most ms; stop waiting when the manager
- * hangs up, if asked to. 1: its status is there to be had; 0 it still runs.
+ * Wait at most ms until the child has ended. With hangup, stop waiting when the manager
+ * hangs up. Return 1 if waitpid gets its status at once, 0 if it still runs.
  */
 static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 {
@@ -114,7 +114,7 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 	}
 }
 
-/* What it prints goes to words. */
+/* Run the hook with its standard output on words. Return 0, or -1, reported. */
 static int run_hook(struct janitor *j, int words)
 {
 	const char *name = j->rq->hook->name, *variables[HOOK_VARIABLES_MAX + 1];
@@ -131,7 +131,7 @@ static int run_hook(struct janitor *j, int words)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
-		if (fchdir(manager_subsystem.place(j->rq, variables)) < 0)
+		if (fchdir(manager_subsystem.hook_env(j->rq, variables)) < 0)
 			_exit(REFUSED);
 		env = request_environment(j->rq, j->tools, variables);
 		if (!env) {
@@ -142,9 +142,9 @@ static int run_hook(struct janitor *j, int words)
 		err_errno("unable to run %s", j->rq->hook->path);
 		_exit(126);
 	}
-	setpgid(pid, pid); /* whoever of us two comes first */
+	setpgid(pid, pid); /* here and in the child: either may run first */
 	ended = await(j, pid, HOOK_MS, 1);
-	/* what it left running, too: the group's number is ours until the wait */
+	/* Kill also what the hook left running. Before waitpid nobody can reuse the group. */
 	kill(-pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	if (!ended)
@@ -156,6 +156,7 @@ static int run_hook(struct janitor *j, int words)
 	return 0;
 }
 
+/* Run the hook and parse the words that it prints. Return 0, or -1, reported. */
 static int ask_hook(struct janitor *j)
 {
 	struct stream_words *s = &j->words;
@@ -167,7 +168,7 @@ static int ask_hook(struct janitor *j)
 		return err_errno("unable to make a pipe");
 	if (run_hook(j, ends[1]) < 0)
 		return -1;
-	/* who of it is left, in another group, has said what there is to say */
+	/* do not wait for processes of the hook that left its process group */
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	close(ends[1]);
 	while ((got = read(ends[0], s->text + n, sizeof(s->text) - n)) > 0)
@@ -177,8 +178,8 @@ static int ask_hook(struct janitor *j)
 }
 
 /*
- * A line says that it has begun, an end that it has not, and has said why: its status
- * tells whether it was misused.
+ * Wait until a stream that works alone writes a newline. If it ends instead, it has reported
+ * the reason, and its status tells whether it was a usage error. Return 0, or -1, reported.
  */
 static int await_ready(struct janitor *j, int fd)
 {
@@ -201,14 +202,14 @@ static int await_ready(struct janitor *j, int fd)
 		j->stream = 0;
 		j->misused = child_status(status) == MISUSED;
 	}
-	return err_msg("%s: its stream did not begin", j->rq->hook->name);
+	return err_msg("%s: the stream did not start", j->rq->hook->name);
 }
 
 /*
- * The child that becomes the stream. On a FIFO it waits for the reader in
- * open(), where all signals but SIGKILL stay pending: one that comes before
- * the tool is ready for it is not lost. One that works alone has the FIFO to
- * read as well, waits for nobody, and says on READY_FD when it has begun.
+ * Become the stream. The stream waits for the reader of a FIFO in open(), where all signals but
+ * SIGKILL stay pending, so that a signal before the tool is ready is not lost. A stream that
+ * works alone opens the FIFO for reading as well, does not wait for a reader, and writes to
+ * READY_FD when it has started.
  */
 static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int go)
 {
@@ -217,7 +218,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
-	/* nobody hears it any more, and a broken pipe would end whoever speaks */
+	/* nobody reads stderr any more, and SIGPIPE would end a process that writes to it */
 	if (!alone)
 		fd_to_null(STDERR_FILENO);
 	if (stream_hold(j->rq, &j->words, pids, go))
@@ -227,13 +228,16 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
 		_exit(REFUSED);
 	if (j->rq->output == OUTPUT_DAT) {
-		/* without us it makes a file of what it has; nobody kills it for being ours */
+		/*
+		 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its
+		 * own session, it is not killed with the janitor's processes.
+		 */
 		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (fchdir(j->dir) < 0)
 			_exit(REFUSED);
 	} else {
-		used = recording_write_dead(&rq, fd) / 1024 + 1;
+		used = recording_write_dead_comments(&rq, fd) / 1024 + 1;
 		if (rq.dead.n && rq.size_kb > used)
 			rq.size_kb -= used;
 		dup2(fd, STDOUT_FILENO);
@@ -244,8 +248,11 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	stream_run(&rq, &j->words, j->tools);
 }
 
-/* The session's own tasks are we, the manager and the stream's, which write their pids. */
-static int exclude_us(const struct janitor *j, int pids)
+/*
+ * Exclude the session's own tasks: the janitor, the manager, and the processes of the stream,
+ * which write their pids to pids. Return 0, or -1, reported.
+ */
+static int exclude_session(const struct janitor *j, int pids)
 {
 	pid_t self = task_self(), pid;
 	size_t streams = 0;
@@ -256,9 +263,9 @@ static int exclude_us(const struct janitor *j, int pids)
 	for (; read(pids, &pid, sizeof(pid)) == sizeof(pid); streams++)
 		pids_add(&us, pid);
 	if (streams != (j->rq->output != OUTPUT_DAT && j->words.filter ? 2 : 1))
-		r = err_msg("%s: its stream did not begin", j->rq->hook->name);
+		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	else if (task_read(self, &t) < 0)
-		r = err_errno("unable to find ourselves in %s", path_procfs());
+		r = err_errno("unable to find this process in %s", path_procfs());
 	else {
 		pids_add(&us, self);
 		pids_add(&us, t.ppid);
@@ -270,7 +277,10 @@ static int exclude_us(const struct janitor *j, int pids)
 	return r;
 }
 
-/* begin is called before the stream starts to read: what it reads is not yet recorded. */
+/*
+ * Start the stream. Call begin, if it is not NULL, before the stream reads, so that the
+ * reading is not recorded. Return 0, or -1, reported.
+ */
 static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 {
 	int ready[2] = { -1, -1 }, pids[2], go[2], r;
@@ -281,7 +291,7 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	j->stream = fork_bound();
 	if (j->stream < 0)
 		return -1;
-	/* whoever of us two comes first; or setsid, which would be refused then */
+	/* Here and in the child: either may run first. Not before setsid, which would fail. */
 	if (j->rq->output != OUTPUT_DAT)
 		setpgid(j->stream, j->stream);
 	if (!j->stream) {
@@ -292,11 +302,11 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	close(ready[1]);
 	close(pids[1]);
 	close(go[0]);
-	r = exclude_us(j, pids[0]);
+	r = exclude_session(j, pids[0]);
 	if (!r && begin)
 		r = begin(j->rq);
 	if (!r && write(go[1], "", 1) != 1)
-		r = err_msg("%s: its stream did not begin", j->rq->hook->name);
+		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	close(pids[0]);
 	close(go[1]);
 	if (!r && j->rq->hook->alone)
@@ -305,8 +315,9 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	return r;
 }
 
-/* ---- set-up and undo ------------------------------------------------------------ */
+/* ---- set-up and undo --------------------------------------------------------------- */
 
+/* Make the directory of the session, and the trace in it. Return 0, or -1, reported. */
 static int make_output(struct janitor *j)
 {
 	const char *name = j->rq->session;
@@ -314,14 +325,14 @@ static int make_output(struct janitor *j)
 
 	j->dir = owned_make(j->rundir, name, 0700);
 	if (j->dir < 0 && errno == EEXIST)
-		return err_msg("%s/%s is there, with what a session of that name left; "
+		return err_msg("%s/%s exists already, left by a session of that name; "
 			       "remove it, or give --instance another name", j->path, name);
 	if (j->dir < 0)
 		return err_errno("unable to make session directory %s/%s", j->path,
 				 name);
 	strcat(strcat(strcat(j->path, "/"), name), "/trace");
 	if (j->rq->output >= OUTPUT_FILE) {
-		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNTOLD);
+		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNANNOUNCED);
 		r = fd < 0 ? fd : close(fd);
 	} else {
 		r = mkfifoat(j->dir, "trace", 0600);
@@ -334,7 +345,7 @@ static int set_up(struct janitor *j)
 	j->is_open = 1;
 	if (manager_subsystem.open(j->rq) < 0 || make_output(j) < 0 || ask_hook(j) < 0 ||
 	    (manager_subsystem.prepare && manager_subsystem.prepare(j->rq) < 0) ||
-	    start_stream(j, j->rq->dry ? NULL : manager_subsystem.arm) < 0)
+	    start_stream(j, j->rq->dry ? NULL : manager_subsystem.start) < 0)
 		return -1;
 	return 0;
 }
@@ -348,7 +359,7 @@ static int reader_is_there(const struct janitor *j)
 	return fd >= 0;
 }
 
-/* The time that the process has run, in ns: it grows while the process does anything. */
+/* Return the CPU time of a process in ns, or -1. It grows while the process works. */
 static long long time_run(pid_t pid)
 {
 	struct timespec t;
@@ -362,13 +373,13 @@ static long long time_run(pid_t pid)
 static void tell_stream(const struct janitor *j, int signo)
 {
 	if (kill(-j->stream, signo) < 0)
-		kill(j->stream, signo); /* it leads no group yet */
+		kill(j->stream, signo); /* it does not lead a group yet */
 }
 
 /*
- * Wait for the stream while it writes, for its reader reads then; one that stalls is
- * given up, and the stream tells what was lost. If the reader leaves now, stop waiting,
- * because the stream waits for another one. 1: it has ended; 0 it was no use.
+ * Wait for the stream as long as it writes, because then its reader reads. Tell a stream that
+ * stalls to give up its reader and to count the lost events. If the reader leaves, do not wait
+ * for another one. Return 1 if the stream has ended, 0 if it has to be killed.
  */
 static int drain(struct janitor *j)
 {
@@ -380,7 +391,7 @@ static int drain(struct janitor *j)
 			break;
 		if (await(j, j->stream, left < LOOK_MS ? (long)left : LOOK_MS, 0))
 			return 1;
-		/* one that works alone has more to do than to write to a reader */
+		/* a stream that works alone has other work than to write to a reader */
 		if (!j->rq->hook->alone && !reader_is_there(j))
 			return 0;
 		now = time_run(j->stream);
@@ -393,8 +404,8 @@ static int drain(struct janitor *j)
 }
 
 /*
- * Let the stream write what is left, for a reader that is there. That of a dry session
- * has nothing to write, and must not make a file of it.
+ * Let the stream write the rest to a reader that is there. Kill the stream of a dry session,
+ * which has nothing to write and must not make a file.
  */
 static void end_stream(struct janitor *j, int wait_for_reader)
 {
@@ -419,7 +430,7 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		j->stream_status = child_status(status);
 }
 
-/* Return 1 if a reader that is gone has left text in the FIFO. */
+/* Return whether the FIFO has text that a reader left unread. */
 static int text_is_left(const struct janitor *j)
 {
 	int fd, n = 0;
@@ -435,25 +446,25 @@ static int text_is_left(const struct janitor *j)
 	return n > 0;
 }
 
-/* A tool of the hook's own, or a filter, has its say when it is told to stop. */
-static int speaks_at_end(const struct janitor *j)
+/* Return whether the stream has output at its end: the hook's own tool or a filter does. */
+static int writes_at_end(const struct janitor *j)
 {
 	return (j->words.word[0] && *j->words.word[0] != '-') || j->words.filter;
 }
 
-/* The one undo, whatever there is and whoever wanted it. */
+/* Undo everything that exists. Return 0, or -1, reported. */
 static int take_down(struct janitor *j, int by_itself)
 {
 	int r = 0, files, fifo = -1, unread;
 	struct stat st;
 
-	/* nobody was told of it yet */
+	/* the path of the trace was not printed yet, so no file stays */
 	files = j->rq->dry ||
 		(j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
 		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
-		unread = manager_subsystem.disarm();
-		end_stream(j, by_itself && (unread || speaks_at_end(j) || text_is_left(j)));
+		unread = manager_subsystem.stop();
+		end_stream(j, by_itself && (unread || writes_at_end(j) || text_is_left(j)));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);
 		r = manager_subsystem.close(j->rq);
@@ -463,7 +474,7 @@ static int take_down(struct janitor *j, int by_itself)
 		close(fifo);
 	}
 	if (j->dir >= 0) {
-		/* the disk was full from the start: no trace.dat was made */
+		/* remove an empty file: the disk was full, so no trace.dat was made */
 		if (j->rq->output == OUTPUT_DAT &&
 		    !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) && !st.st_size)
 			files = 1;
@@ -474,20 +485,20 @@ static int take_down(struct janitor *j, int by_itself)
 	return r;
 }
 
-/* ---- the janitor ------------------------------------------------------------------ */
+/* ---- the janitor ------------------------------------------------------------------- */
 
-/* The stream ended though nobody told it to. 0: it goes on with a new one. */
+/* Handle a stream that ended too early. Return 0 if a new stream was started, else -1. */
 static int stream_ended(struct janitor *j, int status)
 {
 	j->stream = 0;
-	/* the reader died before the stream knew what to do then; another may come */
+	/* a tool without support for several readers lost its reader; another may come */
 	if (child_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
 		return start_stream(j, NULL) < 0 ? j->stream_status = REFUSED, -1 : 0;
 	j->stream_status = child_status(status) > NO ? child_status(status) : REFUSED;
 	return -1;
 }
 
-/* Until the manager hangs up. 1: its session ended by itself. */
+/* Wait until the manager hangs up. Return 1 if the session ended by itself. */
 static int watch(struct janitor *j)
 {
 	struct pollfd p[] = { { .fd = j->manager, .events = POLLIN },
@@ -503,8 +514,8 @@ static int watch(struct janitor *j)
 		if (poll(p, 2, -1) < 0)
 			continue;
 		if (p[0].revents) {
-			if (read(j->manager, &how, 1) != 1 || how != PASS_ON)
-				return how == BY_ITSELF;
+			if (read(j->manager, &how, 1) != 1 || how != FORWARD_SIGUSR1)
+				return how == ENDED_BY_ITSELF;
 			if (j->stream > 0)
 				kill(j->stream, SIGUSR1);
 			continue;
@@ -518,8 +529,8 @@ static int watch(struct janitor *j)
 }
 
 /*
- * Streams end well when stopped; a reader that went away is no error of ours, nor is
- * a filter's "no", that there was nothing.
+ * Return whether the stream failed. It is no failure that a reader left, or that a filter
+ * ended with NO because it had nothing to print.
  */
 static int stream_failed(const struct janitor *j)
 {
@@ -533,7 +544,7 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 	sigset_t mine;
 	int by_itself = 0, r;
 
-	setsid(); /* a terminal's ^C is the manager's to hear */
+	setsid(); /* only the manager gets SIGINT from the terminal */
 	fd_to_null(STDIN_FILENO);
 	fd_to_null(STDOUT_FILENO);
 	sigemptyset(&mine);

@@ -2,19 +2,20 @@
 /*
  * manager - run the trace hooks of one subsystem
  *
- * Requires: what the subsystem requires; the hooks in hooks.d/ beside it.
+ * Requires: what the subsystem requires; the hooks in the hooks.d/ of its directory.
  *	-g, --get-all        print the names of all hooks
- *	-d, --describe HOOK  say what a hook does and which options it has
- *	-k, --check HOOK     say whether this kernel can run it, or what it lacks;
- *	                     with --args make the session, but record nothing, and
- *	                     remove it: what --run refuses, this does
+ *	-d, --describe HOOK  print what a hook does, and its options
+ *	-k, --check HOOK     print whether this kernel can run the hook, or what it lacks;
+ *	                     with --args make the session, record nothing, and remove
+ *	                     it: refuse what --run refuses
  *	-c, --clear          end and remove all sessions, reset the subsystem
  *	-r, --run HOOK       run a session until a signal, its time limit or the
- *	                     end of the traced tasks; prints the absolute path
- *	                     that the trace is read from, once it records
- *	-a, --args "WORDS"   run, check: the hook's options, split as a shell
+ *	                     end of the traced tasks; when it records, print the
+ *	                     absolute path of the trace
+ *	-a, --args "WORDS"   run, check: the options of the hook, split as a shell
  *	                     splits words
- * Exit: 0 done, 1 check: no, 100 misused, 111 refused, 128+n signal n before it recorded.
+ * Exit: 0 done, 1 --check: this kernel cannot, 100 usage error, 111 the system refused,
+ * 128+n signal n before the session recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +33,17 @@ static const char usage[] =
 static const struct option_name {
 	const char *name;
 	char letter;
-	int takes;
+	int takes; /* a value */
 } names[] = {
 	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
 	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
 	{ "version", 'V', 0 },
 };
 
-/* No path of ours may land in a file that the caller left no room for. */
+/*
+ * Open the standard descriptors that the caller closed, so that no message is written into a
+ * file that is opened later.
+ */
 static void occupy_standard_descriptors(void)
 {
 	int fd;
@@ -51,7 +55,7 @@ static void occupy_standard_descriptors(void)
 		close(fd);
 }
 
-/* The directory of the tools, and in it the one that makes streams. 0 or -1 said. */
+/* Find the directory of the tools, with the subsystem's stream in it. Return 0, or -1, reported. */
 static int find_tools(const char *dir, const struct request *rq, char *tools)
 {
 	static const char *const near[] = { "../../bin", "../../../bin", NULL };
@@ -67,7 +71,7 @@ static int find_tools(const char *dir, const struct request *rq, char *tools)
 	return 0;
 }
 
-/* Print what --check has found. Return the status. */
+/* Print the result of --check. Return status. */
 static int tell_verdict(const char *hook, const char *verdict, int status)
 {
 	stdout_print("%s: %s\n", hook, verdict);
@@ -76,18 +80,18 @@ static int tell_verdict(const char *hook, const char *verdict, int status)
 }
 
 /*
- * Run a session. dry: of --check, which knows what the hook, its tools and the kernel
- * refuse only if it asks them.
+ * Run a session. With dry, for --check --args, make and remove it, because only the hook,
+ * its tools and the kernel know what they refuse. Return the exit status.
  */
 static int run(const char *dir, const char *hook, const char *args, int dry)
 {
 	char tools[PATH_MAX], path[PATH_MAX];
-	struct hook head;
+	struct hook parsed;
 	struct request rq;
 	char why[PATH_MAX + 256];
 	int root, status;
 
-	if (hook_read(&head, dir, hook) < 0 || request_parse(&rq, &head, args) < 0)
+	if (hook_read(&parsed, dir, hook) < 0 || request_parse(&rq, &parsed, args) < 0)
 		return MISUSED;
 	rq.args = args;
 	rq.dry = dry;
@@ -96,7 +100,7 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0)
 		return REFUSED;
-	if (hook_check_requirements(&head, root, path, why, sizeof(why)) < 0) {
+	if (hook_check_requirements(&parsed, root, path, why, sizeof(why)) < 0) {
 		if (dry)
 			return tell_verdict(hook, why, NO);
 		err_exit(REFUSED, "%s: %s", hook, why);
@@ -110,20 +114,20 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 	return dry && !status ? tell_verdict(hook, "yes", DONE) : status;
 }
 
-/* What the kernel lacks. */
+/* Print whether this kernel can run the hook, or what it lacks. Return the exit status. */
 static int check(const char *dir, const char *hook)
 {
 	char path[PATH_MAX], tools[PATH_MAX], why[PATH_MAX + 256] = "yes";
-	struct hook head;
-	struct request rq = { .hook = &head, .ms = -1 };
+	struct hook parsed;
+	struct request rq = { .hook = &parsed, .ms = -1 };
 	int root, r;
 
-	if (hook_read(&head, dir, hook) < 0)
+	if (hook_read(&parsed, dir, hook) < 0)
 		return MISUSED;
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
-	r = hook_check_requirements(&head, root, path, why, sizeof(why));
+	r = hook_check_requirements(&parsed, root, path, why, sizeof(why));
 	return tell_verdict(hook, why, r < 0 ? NO : DONE);
 }
 
@@ -141,15 +145,18 @@ static int clear(void)
 
 static int describe(const char *dir, const char *hook)
 {
-	struct hook head;
+	struct hook parsed;
 
-	if (hook_read(&head, dir, hook) < 0)
+	if (hook_read(&parsed, dir, hook) < 0)
 		return MISUSED;
-	hook_describe(&head);
+	hook_describe(&parsed);
 	return DONE;
 }
 
-/* Which of names a word is, its value or NULL when it must be the next word. */
+/*
+ * Return the option that a word is, or NULL. Set value to the value behind =, or to NULL if
+ * the next word is the value.
+ */
 static const struct option_name *find_name(const char *word, const char **value)
 {
 	*value = NULL;
@@ -202,12 +209,12 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (verb == 'r' || (verb == 'k' && args))
 		session_hold_signals();
-	/* to clear away is always allowed */
+	/* --clear is always allowed */
 	if (strchr("gdkr", verb) && policy_read() < 0)
 		return REFUSED;
 	if (hook && !policy_hook(hook))
-		err_exit(REFUSED, "%s: the policy does not allow this hook; --get-all lists those that "
-			 "it does", hook);
+		err_exit(REFUSED, "%s: the policy does not allow this hook; --get-all lists "
+			 "those that it does", hook);
 	switch (verb) {
 	case 'g':
 		status = hook_list(dir) < 0 ? REFUSED : DONE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * policy.c - what an administrator lets the clients of a manager do: tfs-policy(5)
+ * policy.c - what an administrator allows the clients of a manager, see tfs-policy(5)
  *
- * The file is read once, before anything else is looked at. A file that is not as it
- * must be allows nothing.
+ * The file is read once, before anything else. A file with an error, or one that others than
+ * root can change, allows nothing.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,30 +19,30 @@
 
 enum {
 	MOST_BYTES = 64 * 1024,
-	SESSIONS = 64,          /* without a line that says another number */
+	SESSIONS = 64,          /* the default of "sessions" */
 };
 
 static struct {
 	const char *path;
 	int is_there;
-	char ***lines;          /* the words of each, NULL ends */
+	char ***lines;          /* the words of each line; NULL ends the words */
 	size_t n;
 	int all;
 	unsigned long sessions, buffer_mb; /* buffer_mb 0: no limit */
 } policy = { .path = "/etc/tfs/policy", .sessions = SESSIONS };
 
-/* ---- the file -------------------------------------------------------------------- */
+/* ---- read the file ----------------------------------------------------------------- */
 
-/* Nobody but root can have written what is behind this status. */
+/* Return whether only root can change the file or directory with this status. */
 static int is_roots(const struct stat *st, int directory)
 {
 	if (st->st_uid)
 		return 0;
-	/* in a sticky directory nobody can replace what is root's */
+	/* in a sticky directory, others cannot replace root's files */
 	return !(st->st_mode & (S_IWGRP | S_IWOTH)) || (directory && st->st_mode & S_ISVTX);
 }
 
-/* Are the directories on the way to the file root's? Links are looked at as such. */
+/* Check that only root can change the path of the file. Links are refused. 0, or -1, reported. */
 static int check_way(void)
 {
 	char path[PATH_MAX];
@@ -62,7 +62,7 @@ static int check_way(void)
 	return 0;
 }
 
-/* The text of the file; 0, 1: there is none, -1 said. */
+/* Read the file into allocated text. Return 0, 1 if there is no file, or -1, reported. */
 static int read_file(char **text)
 {
 	struct stat st;
@@ -94,17 +94,17 @@ static int read_file(char **text)
 	return 0;
 }
 
-/* ---- its lines ------------------------------------------------------------------- */
+/* ---- parse its lines --------------------------------------------------------------- */
 
 static int is_name(const char *s)
 {
 	return !strcmp(s, "*") || text_is_name(s);
 }
 
-/* One line's words. NULL, or what is wrong with them. */
+/* Check the words of one line and set the values in policy. Return NULL, or the error. */
 static const char *check_line(char **w)
 {
-	static int said_all, said_sessions, said_buffer, said_audit;
+	static int seen_all, seen_sessions, seen_buffer, seen_audit;
 	unsigned long most = 1024 * 1024;
 	const char *key = w[0];
 
@@ -120,33 +120,34 @@ static const char *check_line(char **w)
 	    strcmp(key, "audit"))
 		return "the word is unknown";
 	if (!w[1] || w[2])
-		return "one value is wanted";
+		return "the word takes one value";
 	if (!strcmp(key, "all")) {
 		policy.all = !strcmp(w[1], "yes");
 		if (!policy.all && strcmp(w[1], "no"))
 			return "it is yes or no";
-		return said_all++ ? "it is there twice" : NULL;
+		return seen_all++ ? "the word was given before" : NULL;
 	}
 	if (!strcmp(key, "audit")) {
 		if (audit_to(w[1]) < 0)
 			return "it is syslog, kmsg, off or the path of a socket";
-		return said_audit++ ? "it is there twice" : NULL;
+		return seen_audit++ ? "the word was given before" : NULL;
 	}
 	if (!strcmp(key, "sessions")) {
 		if (text_number(w[1], 1, most, &policy.sessions) < 0)
 			return "not a number of sessions";
-		return said_sessions++ ? "it is there twice" : NULL;
+		return seen_sessions++ ? "the word was given before" : NULL;
 	}
 	if (text_number(w[1], 1, most, &policy.buffer_mb) < 0)
 		return "not a number of MiB";
-	return said_buffer++ ? "it is there twice" : NULL;
+	return seen_buffer++ ? "the word was given before" : NULL;
 }
 
+/* Parse the text, which is overwritten and kept. Return 0, or -1, reported. */
 static int parse(char *text)
 {
 	const char *wrong;
 	char *line, *next;
-	unsigned at = 0;
+	unsigned number = 0;
 	size_t room = 1;
 
 	for (char *p = text; *p; p++)
@@ -157,7 +158,7 @@ static int parse(char *text)
 	for (line = text; line; line = next) {
 		char **words;
 
-		at++;
+		number++;
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -169,7 +170,7 @@ static int parse(char *text)
 			continue;
 		if (wrong)
 			return err_msg("policy %s: line %u: %s; nothing is allowed", policy.path,
-				       at, wrong);
+				       number, wrong);
 		policy.lines[policy.n++] = words;
 	}
 	return 0;
@@ -181,7 +182,7 @@ int policy_read(void)
 	int named = path && *path, r;
 	char *text = NULL;
 
-	/* a line of the policy says otherwise */
+	/* a line "audit" of the policy overrides this */
 	if (log && *log && audit_to(log) < 0)
 		return err_msg("TFS_AUDIT must be syslog, kmsg, off or the path of a socket: "
 			       "'%.80s'", log);
@@ -197,14 +198,17 @@ int policy_read(void)
 	return r < 0 ? -1 : parse(text);
 }
 
-/* ---- what it allows ---------------------------------------------------------------- */
+/* ---- check a request --------------------------------------------------------------- */
 
 static int is_word(const char *word, const char *name)
 {
 	return !strcmp(word, "*") || !strcmp(word, name);
 }
 
-/* Is there a line of this key whose words name it? From the first or the second on. */
+/*
+ * Return whether a line with this key allows the option (NULL: the hook itself). If hook is
+ * not NULL, the first word of the line names the hook.
+ */
 static int allows(const char *key, const char *hook, const char *option)
 {
 	int any = 0;
@@ -223,7 +227,7 @@ static int allows(const char *key, const char *hook, const char *option)
 			if (is_word(*w, option))
 				return 1;
 	}
-	return !any && !hook; /* without a line "common" these are allowed */
+	return !any && !hook; /* without a line "common", all common options are allowed */
 }
 
 int policy_hook(const char *hook)
@@ -248,13 +252,13 @@ int policy_request(const struct request *rq)
 		return err_msg("%s: the policy %s does not allow --%s", r->name, policy.path,
 			       o->name);
 	}
-	if (rq->everybody && !policy.all)
-		return err_msg("%s: the policy %s does not allow --all, or to name nobody",
-			       r->name, policy.path);
+	if (rq->all_tasks && !policy.all)
+		return err_msg("%s: the policy %s does not allow --all or a session without "
+			       "selectors", r->name, policy.path);
 	return 0;
 }
 
-/* ---- how many ----------------------------------------------------------------------- */
+/* ---- count sessions and buffers ---------------------------------------------------- */
 
 static int is_alive(void *arg, int dir, const char *name, pid_t owner)
 {
@@ -262,7 +266,7 @@ static int is_alive(void *arg, int dir, const char *name, pid_t owner)
 	return owner != OWNER_NONE;
 }
 
-/* The names in an open directory, read once more from its beginning. */
+/* Open a directory below dir for reading its names from the beginning. Return NULL on error. */
 static DIR *read_again(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -273,7 +277,7 @@ static DIR *read_again(int dir, const char *name)
 	return d;
 }
 
-/* The sessions of all subsystems below the run directory. */
+/* Return the number of live sessions of all subsystems. rundir is one subsystem's. */
 static unsigned long sessions_alive(int rundir)
 {
 	DIR *all = read_again(rundir, "..");
@@ -296,7 +300,7 @@ static unsigned long sessions_alive(int rundir)
 	return n;
 }
 
-/* The ring buffers of all instances that are sessions', in KB. */
+/* Return the size of the ring buffers of all sessions, in KB. */
 static unsigned long long buffers_kb(int instances)
 {
 	DIR *d = read_again(instances, ".");
@@ -326,7 +330,7 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	int dir;
 
 	if (n > policy.sessions)
-		return err_msg("%lu sessions are there, and no more are allowed; end one, or see "
+		return err_msg("%lu sessions exist, and no more are allowed; end one, or see "
 			       "tfs-policy(5)", n - 1);
 	if (!policy.buffer_mb)
 		return 0;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* recording.c - sessions that record in an instance of tracefs, whatever their subsystem */
+/*
+ * recording.c - sessions that record in an instance, used by all subsystems
+ *
+ * Outline: check what the kernel can do, make the instance, find and follow the selected
+ * tasks, follow tasks that enter a cgroup, remove the instances of stale sessions.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -14,6 +19,8 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"
+
+/* ---- check the request, make the instance ------------------------------------------ */
 
 static int check_clock(const char *clock, int root)
 {
@@ -31,12 +38,12 @@ static int check_clock(const char *clock, int root)
 }
 
 /*
- * A buffer that memory has no room for would be paid for by somebody else's
- * process: the kernel looks for one to kill.
+ * Refuse a buffer that takes more than half of the free memory: the kernel would kill another
+ * process to get that memory. Return 0, or -1, reported.
  */
 static int check_buffer(unsigned long kb, int root)
 {
-	/* not those that we may run on, which is what sysconf tells with musl */
+	/* with musl, sysconf counts only the processors of this process's affinity mask */
 	int per_cpu = openat(root, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	unsigned cpus = per_cpu < 0 ? 0 : instance_cpu_count(per_cpu);
 	unsigned long long most;
@@ -87,14 +94,14 @@ int recording_make(const struct request *rq, int instances, const char *name, co
 	return instance;
 }
 
-int recording_exclude_us(int instance)
+int recording_exclude_session(int instance)
 {
 	struct pids us = { 0 };
 	struct task t;
 	int r;
 
 	if (task_read(task_self(), &t) < 0)
-		return err_errno("unable to find ourselves in %s", path_procfs());
+		return err_errno("unable to find this process in %s", path_procfs());
 	pids_add(&us, t.pid);
 	pids_add(&us, t.ppid);
 	r = pids_sort(&us);
@@ -106,10 +113,7 @@ int recording_exclude_us(int instance)
 	return r;
 }
 
-/* ---- whom a session follows: an instance of tracefs knows ---- */
-
-/* Readers let go of an instance when they die; not all at once. */
-#define REMOVE_MS 5000
+/* ---- follow the selected tasks ----------------------------------------------------- */
 
 int recording_instances(void)
 {
@@ -127,9 +131,9 @@ int recording_check_tasks(const struct request *rq)
 	struct pids found = { 0 };
 	int plain = 0, r = 0;
 
-	/* a pid that was given lives; whom the others name must be looked for */
-	for (size_t i = 0; i < rq->nwho; i++) {
-		const struct selector *s = &rq->who[i];
+	/* request.c has checked the pids; check that the other selectors match */
+	for (size_t i = 0; i < rq->nselectors; i++) {
+		const struct selector *s = &rq->selectors[i];
 		struct cgroup c;
 
 		plain |= s->kind == SELECT_PID;
@@ -140,8 +144,8 @@ int recording_check_tasks(const struct request *rq)
 			return r < 0 ? -1 : err_msg("no such cgroup: '%.200s'; give a path, "
 						    "its last part, or a pid", s->text);
 	}
-	if (!plain && !rq->everybody) {
-		r = select_pids(rq->who, rq->nwho, 0, &found);
+	if (!plain && !rq->all_tasks) {
+		r = select_pids(rq->selectors, rq->nselectors, 0, &found);
 		if (!r && !found.n)
 			r = err_msg("nobody to trace: the selectors match no task");
 		pids_clear(&found);
@@ -149,10 +153,10 @@ int recording_check_tasks(const struct request *rq)
 	return r;
 }
 
-/* A packet holds 4096 bytes, and a FIFO 16 packets: nobody reads yet. */
+/* Nobody reads yet, so the comments must fit into the FIFO: 16 packets of 4096 bytes. */
 enum { DEAD_LINE = 4000, DEAD_LINES = 8 };
 
-size_t recording_name_dead(const struct request *rq, size_t *at, char *line, size_t size)
+size_t recording_dead_comment(const struct request *rq, size_t *at, char *line, size_t size)
 {
 	size_t n = str_format(line, size, "# not alive when the session began:");
 
@@ -163,9 +167,9 @@ size_t recording_name_dead(const struct request *rq, size_t *at, char *line, siz
 	return n;
 }
 
-size_t recording_write_dead(const struct request *rq, int fd)
+size_t recording_write_dead_comments(const struct request *rq, int fd)
 {
-	/* viewers know a trace by its first line, which the stream writes again */
+	/* Viewers recognize a trace by its first line. The stream repeats these lines. */
 	static const char header[] = "# tracer: nop\n#\n";
 	char line[DEAD_LINE + 64];
 	size_t at = 0, n, all = 0;
@@ -176,7 +180,10 @@ size_t recording_write_dead(const struct request *rq, int fd)
 		fcntl(fd, F_SETFL, O_DIRECT);
 	if (rq->header)
 		fd_write_all(fd, header, sizeof(header) - 1);
-	for (int i = 0; i < DEAD_LINES && (n = recording_name_dead(rq, &at, line, DEAD_LINE)); i++) {
+	for (int i = 0; i < DEAD_LINES; i++) {
+		n = recording_dead_comment(rq, &at, line, DEAD_LINE);
+		if (!n)
+			break;
 		if (i == DEAD_LINES - 1 && at < rq->dead.n)
 			n += str_format(line + n, sizeof(line) - n, " and %zu more",
 					rq->dead.n - at);
@@ -188,19 +195,20 @@ size_t recording_write_dead(const struct request *rq, int fd)
 }
 
 /*
- * All that live now, in one write: a second one waits for every processor to
- * forget the first list. From there on the kernel follows their children;
- * those born between our look and the write are found by another look.
+ * Add all matching tasks with one write, because a second write waits for all processors to
+ * drop the first list. From that write on, the kernel follows their children. Look again for
+ * children that were born before it. Set *added to the number of tasks. Return 0, or -1,
+ * reported.
  */
-static int add_all(const struct selector *who, size_t n, int instance, size_t *added)
+static int add_all(const struct selector *selectors, size_t n, int instance, size_t *added)
 {
 	struct pids known = { 0 }, now = { 0 };
 	int r;
 
 	for (;;) {
 		pids_clear(&now);
-		r = select_pids(who, n, SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK,
-				&now);
+		r = select_pids(selectors, n,
+				SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
 		pids_minus(&now, &known);
 		if (r || !now.n)
 			break;
@@ -222,7 +230,7 @@ static int add_all(const struct selector *who, size_t n, int instance, size_t *a
 int recording_follow(const struct request *rq, int instance)
 {
 	size_t added;
-	int r = add_all(rq->who, rq->nwho, instance, &added);
+	int r = add_all(rq->selectors, rq->nselectors, instance, &added);
 
 	return r || added ? r : err_msg("nobody to trace: the tasks are gone");
 }
@@ -236,20 +244,20 @@ int recording_followed(const char *instance, struct pids *out)
 	fd = openat(dir, instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(dir);
 	if (fd < 0)
-		return 0; /* removed under us: nobody is followed any more */
+		return 0; /* the instance was removed, so it follows no task */
 	r = pidfilter_list(fd, out);
 	close(fd);
 	return r;
 }
 
-/* ---- who enters a cgroup ------------------------------------------------------------- */
+/* ---- follow tasks that enter a cgroup ---------------------------------------------- */
 
 #define ATTACH "events/cgroup/cgroup_attach_task/enable"
 
 int recording_names_cgroup(const struct request *rq)
 {
-	for (size_t i = 0; i < rq->nwho; i++)
-		if (rq->who[i].kind == SELECT_CGROUP)
+	for (size_t i = 0; i < rq->nselectors; i++)
+		if (rq->selectors[i].kind == SELECT_CGROUP)
 			return 1;
 	return 0;
 }
@@ -269,9 +277,8 @@ int recording_watch_cgroup(int instances, const char *name)
 }
 
 /*
- * Add those of the tasks in these lines of trace_pipe that are in one of the cgroups
- * now. A cgroup or a task may be called "x pid=1": each number is tried, and only what
- * procfs says counts.
+ * Add the tasks that are named in these lines of trace_pipe and are in one of the cgroups now.
+ * A cgroup or a task may have a name like "x pid=1", so check each number in procfs.
  */
 static void add_entries(const struct cgroup *cgroups, size_t n, const char *text, int instance)
 {
@@ -289,6 +296,7 @@ static void add_entries(const struct cgroup *cgroups, size_t n, const char *text
 	}
 }
 
+/* Read trace_pipe and add the tasks that enter a cgroup, until the session kills this process. */
 static _Noreturn void follow_entries(const struct request *rq, const struct cgroup *cgroups,
 				     size_t n, int pipe, int instance)
 {
@@ -299,32 +307,32 @@ static _Noreturn void follow_entries(const struct request *rq, const struct cgro
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		fd_to_null(fd);
-	/* the manager's socket, above all: its end is the janitor's end */
+	/* above all the manager's socket: while it is open, the janitor's end does not hang up */
 	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
 		if (fd != pipe && fd != instance)
 			close(fd);
-	/* each moment is an event that is lost; refused, it only takes longer */
+	/* Be fast, because events are lost until then. If this is refused, it only takes longer. */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
 		text[got] = '\0';
 		add_entries(cgroups, n, text, instance);
-		if (strstr(text, "LOST")) /* or a task is called so */
-			add_all(rq->who, rq->nwho, instance, &added);
+		if (strstr(text, "LOST")) /* a task of that name only costs a look */
+			add_all(rq->selectors, rq->nselectors, instance, &added);
 	}
 	_exit(DONE);
 }
 
 pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance)
 {
-	struct cgroup *cgroups = calloc(rq->nwho, sizeof(*cgroups));
+	struct cgroup *cgroups = calloc(rq->nselectors, sizeof(*cgroups));
 	pid_t self = getpid(), pid;
 	size_t n = 0;
 	int pipe;
 
 	if (!cgroups)
 		return err_msg("out of memory");
-	for (size_t i = 0; i < rq->nwho; i++) {
-		const struct selector *s = &rq->who[i];
+	for (size_t i = 0; i < rq->nselectors; i++) {
+		const struct selector *s = &rq->selectors[i];
 
 		if (s->kind == SELECT_CGROUP && !(s->pid ? cgroup_of(s->pid, &cgroups[n]) :
 						  cgroup_find(s->text, &cgroups[n])))
@@ -339,22 +347,25 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 		follow_entries(rq, cgroups, n, pipe, instance);
 	}
 	if (pid < 0)
-		err_file("unable to follow who enters a cgroup");
+		err_file("unable to follow tasks that enter a cgroup");
 	if (pipe >= 0)
 		close(pipe);
 	free(cgroups);
 	return pid;
 }
 
-/* ---- the stale ones --------------------------------------------------------------- */
+/* ---- remove the instances of stale sessions ---------------------------------------- */
+
+/* The kernel keeps an instance busy until its dead readers are gone. */
+#define REMOVE_MS 5000
 
 struct sweep {
 	const char *prefix, *session; /* session NULL: all */
 	int (*before)(const char *name);
-	int last;                     /* say what could not be removed */
+	int last;                     /* report what cannot be removed */
 };
 
-/* 1: it is to be tried again. */
+/* Remove the instance if it is stale. Return 1 if that has to be tried again. */
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct sweep *s = arg;
@@ -363,12 +374,12 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	int its = n && !strncmp(behind, s->session, n);
 	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
 
-	/* the stream that has one beside it dies with the janitor, not at once */
+	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
 		return beside;
 	if (!(s->before && s->before(name) < 0) &&
 	    (!instance_remove(dir, name, 0) || errno == ENOENT)) {
-		/* what an orphan of the session's made between the two */
+		/* a process that is left of the session may have made something in between */
 		if (s->before)
 			s->before(name);
 		return 0;
@@ -380,7 +391,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	return 1;
 }
 
-/* Nobody can make an instance during a look: wait between two of them. */
+/* owned_each blocks others that make an instance, so pause between two calls. */
 int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name))
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* request.c - what the caller asked for: every value checked, nothing made */
+/* request.c - parse and check the options that the caller gave; make nothing */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,23 +12,24 @@
 
 const char request_common_options[] =
 	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
-	"# option: --parent PID...  trace the descendants of these, and not themselves\n"
+	"# option: --parent PID...  trace the descendants of these tasks, "
+	"not the tasks themselves\n"
 	"# option: --cgroup TEXT...  tasks of a cgroup, those that enter it later too: "
 	"its path, name, or a pid in it\n"
 	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
 	"# option: --uid UID...  tasks of this user\n"
 	"# option: --comm TEXT...  tasks of this name\n"
-	"# option: --all  everybody but the session itself\n"
+	"# option: --all  every task except those of the session\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
-	"# option: -t, --time MS  end after so many milliseconds\n"
-	"# option: --output lines|fifo|file|dat  one line a packet (default), whole blocks, "
-	"or a file that stays: text, or trace.dat\n"
-	"# option: --header  begin with the lines by which Perfetto and Chrome know a trace\n"
-	"# option: --size KB  the most that a file may hold, default 65536\n"
-	"# option: --buffer KB  the ring buffer of each processor\n"
-	"# option: --clock NAME  the clock of the time stamps, one of trace_clock\n";
+	"# option: -t, --time MS  end after this many milliseconds\n"
+	"# option: --output lines|fifo|file|dat  one line per read (default), whole blocks, "
+	"or a file that stays: text or trace.dat\n"
+	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace\n"
+	"# option: --size KB  maximum size of a file, default 65536\n"
+	"# option: --buffer KB  size of each processor's ring buffer\n"
+	"# option: --clock NAME  trace clock, one of trace_clock\n";
 
-/* ---- values ---------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------ */
 
 static int printable(const char *s)
 {
@@ -66,7 +67,7 @@ static int check_value(const struct hook_option *o, const char *s)
 		break;
 	case TYPE_PID:
 		if (text_pid(s))
-			return 0; /* whether it is alive: drop_dead */
+			return 0; /* drop_dead checks that it is alive */
 		what = "a pid";
 		break;
 	case TYPE_NUMBER:
@@ -104,7 +105,7 @@ static int check_value(const struct hook_option *o, const char *s)
 		       o->type == TYPE_CHOICE ? "one of " : "", what);
 }
 
-/* ---- words to options -------------------------------------------------------- */
+/* ---- words to options -------------------------------------------------------------- */
 
 static struct hook_option *find_option(struct hook *r, char *word, char **value)
 {
@@ -149,7 +150,7 @@ static int add_one(struct hook_option *o, const char *s)
 	return 0;
 }
 
-/* Do commas part the values of this word? They may be part of a TEXT. */
+/* Return whether commas separate values in this word. A TEXT may contain commas. */
 static int has_commas(const struct hook_option *o, const char *s)
 {
 	if (!o->many)
@@ -159,7 +160,7 @@ static int has_commas(const struct hook_option *o, const char *s)
 	return 1;
 }
 
-/* The value or values of one word, whose commas are overwritten. */
+/* Add the values of one word. Overwrite its commas. */
 static int add_value(struct hook_option *o, char *s)
 {
 	char *comma;
@@ -201,9 +202,9 @@ static int parse_words(struct hook *r, char **words)
 	return 0;
 }
 
-/* ---- the request ---------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------- */
 
-static const struct { const char *name; enum selector_kind kind; } selectors[] = {
+static const struct { const char *name; enum selector_kind kind; } selector_options[] = {
 	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
@@ -211,16 +212,16 @@ static const struct { const char *name; enum selector_kind kind; } selectors[] =
 
 static int is_selector(const struct hook_option *o)
 {
-	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
-		if (!strcmp(selectors[i].name, o->name))
+	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+		if (!strcmp(selector_options[i].name, o->name))
 			return 1;
 	return 0;
 }
 
 /*
- * Take the pids of dead tasks out of an option's values and remember them: a
- * caller that keeps pids may name a task that has ended, and the others are to
- * be traced. first is set to the first of them, unless it is set already.
+ * Move the pids of dead tasks from the option's values to rq->dead, because a caller that
+ * keeps pids may name a task that has ended, and wants the others traced. Set *first to the
+ * first dead pid unless it is set.
  */
 static void drop_dead(struct request *rq, struct hook_option *o, const char **first)
 {
@@ -241,9 +242,9 @@ static void drop_dead(struct request *rq, struct hook_option *o, const char **fi
 }
 
 /*
- * The same for each option that takes pids. Of a hook's own option one task must
- * be left: an empty list would mean something else. Of the selectors all values
- * together may not become none. 0 or -1 said.
+ * Do that for each option that takes pids. One task of a hook's own option must be alive,
+ * because an empty list would have another meaning. The selectors together must have a
+ * value left. Return 0, or -1, reported.
  */
 static int drop_all_dead(struct request *rq)
 {
@@ -285,7 +286,7 @@ static void add_selectors(struct request *rq, const struct hook_option *o,
 			  enum selector_kind kind)
 {
 	for (size_t i = 0; i < o->n; i++) {
-		struct selector *s = &rq->who[rq->nwho++];
+		struct selector *s = &rq->selectors[rq->nselectors++];
 
 		*s = (struct selector){ .kind = kind, .text = o->v[i] };
 		if (kind == SELECT_UID)
@@ -311,45 +312,46 @@ static unsigned long kilobytes(const struct hook *r, const char *name, unsigned 
 	return n;
 }
 
-/* Whom: the selectors, in one list. One at least, --all, or a hook that needs nobody. */
-static int fill_who(struct request *rq)
+/* Fill in the selectors. One is required, or --all, or a hook that needs none. */
+static int fill_selectors(struct request *rq)
 {
 	const struct hook *r = rq->hook;
 	const struct hook_option *parent = hook_common_option(r, "parent");
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
-		n += hook_common_option(r, selectors[i].name)->n;
-	rq->everybody = hook_common_option(r, "all")->given;
-	if (rq->everybody && r->whom_optional)
-		return err_msg("%s: --all: name those whose requests are to be followed, or "
-			       "nobody", r->name);
-	if (!n && r->whom_optional)
-		rq->everybody = 1;
-	else if (!n && !rq->everybody)
-		return err_msg("%s: nobody to trace; name them with --pid, or see "
+	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+		n += hook_common_option(r, selector_options[i].name)->n;
+	rq->all_tasks = hook_common_option(r, "all")->given;
+	if (rq->all_tasks && r->selectors_optional)
+		return err_msg("%s: --all is not possible: select the tasks whose requests to "
+			       "follow, or none", r->name);
+	if (!n && r->selectors_optional)
+		rq->all_tasks = 1;
+	else if (!n && !rq->all_tasks)
+		return err_msg("%s: no task is selected; give --pid, or see "
 			       "--describe %s", r->name, r->name);
-	if (n && rq->everybody)
-		return err_msg("%s: --all is everybody already; leave the other "
+	if (n && rq->all_tasks)
+		return err_msg("%s: --all selects every task already; leave the other "
 			       "selectors out", r->name);
-	if (r->whom && parent->n)
+	if (r->selects && parent->n)
 		return err_msg("%s: --parent: its events belong to no task; use --pid", r->name);
-	rq->who = calloc(n + 1, sizeof(*rq->who));
-	if (!rq->who)
+	rq->selectors = calloc(n + 1, sizeof(*rq->selectors));
+	if (!rq->selectors)
 		return err_msg("out of memory");
-	for (size_t i = 0; i < sizeof(selectors) / sizeof(*selectors); i++)
-		add_selectors(rq, hook_common_option(r, selectors[i].name), selectors[i].kind);
+	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+		add_selectors(rq, hook_common_option(r, selector_options[i].name),
+			      selector_options[i].kind);
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, text_pid(parent->v[i]));
 	return pids_sort(&rq->parents);
 }
 
-int request_hook_picks(const struct request *rq)
+int request_hook_selects(const struct request *rq)
 {
-	return rq->hook->whom && !rq->everybody;
+	return rq->hook->selects && !rq->all_tasks;
 }
 
-/* HOOK.PID.MILLISECONDS tells people whose it is and since when. */
+/* Set the session's name. The default, HOOK.PID.MILLISECONDS, shows owner and time. */
 static void name_session(struct request *rq)
 {
 	const char *name = one(rq->hook, "instance");
@@ -372,7 +374,7 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 	rq->words = words_split(args, &why);
 	if (!rq->words)
 		return err_msg("--args: %s", why);
-	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_who(rq) < 0)
+	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
 		return -1;
 	name_session(rq);
 	s = one(r, "time");
@@ -383,7 +385,8 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
 		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
 	if (r->alone && rq->output == OUTPUT_DAT)
-		return err_msg("%s makes files of its own, and --output dat none", r->name);
+		return err_msg("%s writes its own files, so --output dat is not possible",
+			       r->name);
 	rq->header = hook_common_option(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
 		return err_msg("--header is for text, and --output dat makes none");
@@ -393,9 +396,9 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 	return 0;
 }
 
-/* ---- for the hook ---------------------------------------------------------------- */
+/* ---- for the hook ------------------------------------------------------------------ */
 
-/* "NAME=VALUE" as one string of our own; NULL: out of memory. */
+/* Return an allocated "NAME=VALUE", or NULL if memory is out. */
 static char *variable(const char *name, const char *value)
 {
 	size_t size = strlen(name) + strlen(value) + 2;
@@ -406,7 +409,7 @@ static char *variable(const char *name, const char *value)
 	return s;
 }
 
-/* HOOK_NAME_OF_OPTION=the values, parted by blanks; a flag is "1". */
+/* Return HOOK_NAME=VALUES with blanks between the values, or 1 for a flag; NULL: no memory. */
 static char *option_variable(const struct hook_option *o)
 {
 	size_t size = sizeof("HOOK_=1") + strlen(o->name), n;
@@ -426,18 +429,19 @@ static char *option_variable(const struct hook_option *o)
 }
 
 char **request_environment(const struct request *rq, const char *tools,
-			   const char *const *place)
+			   const char *const *variables)
 {
 	static const char *const kept[] = { "TRACER_PROCFS_PATH", "TRACER_SYSFS_PATH" };
-	char path[PATH_MAX + 64], **env = calloc(HOOK_OPTIONS_MAX + HOOK_VARIABLES_MAX + 4, sizeof(*env));
+	char **env = calloc(HOOK_OPTIONS_MAX + HOOK_VARIABLES_MAX + 4, sizeof(*env));
+	char path[PATH_MAX + 64];
 	size_t n = 0;
 
 	if (!env)
 		return NULL;
 	str_format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
 	env[n++] = variable("PATH", path);
-	while (*place)
-		env[n++] = (char *)(size_t)*place++;
+	while (*variables)
+		env[n++] = (char *)(size_t)*variables++;
 	for (size_t i = 0; i < 2; i++)
 		if (getenv(kept[i]))
 			env[n++] = variable(kept[i], getenv(kept[i]));

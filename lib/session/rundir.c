@@ -14,23 +14,24 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* A directory in which nobody else can plant or swap anything. 0 or -1 said. */
-static int only_ours(int fd, const char *path)
+/* Check that only this user can change the directory. Return 0, or -1, reported. */
+static int check_owner(int fd, const char *path)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return err_errno("unable to look at %s", path);
 	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_msg("%s must be ours alone to write: remove it, or set "
-			       "TFS_RUNDIR to another directory", path);
+		return err_msg("%s must belong to this user, and nobody else may write to it: "
+			       "remove it, or set TFS_RUNDIR to another directory", path);
 	return 0;
 }
 
 /*
- * May path, a directory on the way to ours, be trusted? Its owner must be root or us, and
- * others may write to it only if it is sticky, so that they cannot exchange what is in it,
- * or if something is mounted there: a volume of a container, as Kubernetes makes them.
+ * Check that path, a directory above the run directory, can be trusted. Its owner must be
+ * root or this user. Others may write to it only if it is sticky, so that they cannot replace
+ * its entries, or if it is a mount point: a volume of a container, as Kubernetes makes them.
+ * Return 0, or -1, reported.
  */
 static int check_way(int parent, int fd, const char *path)
 {
@@ -46,7 +47,10 @@ static int check_way(int parent, int fd, const char *path)
 	return 0;
 }
 
-/* Open the directory that path's last component is in, and make what is missing. -1 said. */
+/*
+ * Make the missing directories above path, and open its parent. Return a descriptor, or -1,
+ * reported.
+ */
 static int open_way(char *path)
 {
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
@@ -65,7 +69,7 @@ static int open_way(char *path)
 			close(next);
 			next = -1;
 		}
-		/* a link that root made, as /var/run is one, leads where root wants */
+		/* follow a link that root made, such as /var/run */
 		if (next >= 0) {
 			close(next);
 			next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -79,7 +83,7 @@ static int open_way(char *path)
 	return fd;
 }
 
-/* Does the run directory have nothing but directories of subsystems? 0 or -1 said. */
+/* Check that the run directory contains directories only. Return 0, or -1, reported. */
 static int only_sessions(int fd, const char *path)
 {
 	int copy = openat(fd, ".", OPEN_DIR), r = 0;
@@ -101,7 +105,7 @@ static int only_sessions(int fd, const char *path)
 	return r;
 }
 
-/* Make and open one directory below another. */
+/* Make and open a directory below another. Return a descriptor, or -1, reported. */
 static int enter(int at, const char *name, mode_t mode, const char *path)
 {
 	int fd;
@@ -112,7 +116,7 @@ static int enter(int at, const char *name, mode_t mode, const char *path)
 	fd = openat(at, name, OPEN_DIR);
 	if (fd < 0)
 		return err_errno("unable to open %s", path);
-	if (only_ours(fd, path) < 0) {
+	if (check_owner(fd, path) < 0) {
 		close(fd);
 		return -1;
 	}
@@ -126,11 +130,11 @@ int rundir_open(const char *name, char *path)
 
 	if (!root || !*root)
 		root = "/run/tfs";
-	/* the reader is told an absolute path, and a session's name follows */
+	/* leave room for the name of a session */
 	if (*root != '/' || strlen(root) + strlen(name) > PATH_MAX - 512)
 		return err_msg("TFS_RUNDIR must be an absolute path: '%.80s'", root);
 	strcpy(path, root);
-	umask(022); /* what we make is as we say, whatever the caller's */
+	umask(022); /* do not depend on the caller's umask */
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';
 	way = open_way(path);
@@ -145,7 +149,7 @@ int rundir_open(const char *name, char *path)
 	if (fd < 0)
 		return -1;
 	strcat(strcat(path, "/"), name);
-	/* whoever could open this one could hold its lock for ever (owned.c) */
+	/* 0700: a process that can open the directory can hold its lock for ever (owned.c) */
 	sub = enter(fd, name, 0700, path);
 	close(fd);
 	return sub;
@@ -157,7 +161,7 @@ void rundir_hand_over(const char *session)
 	int rundir = rundir_open(manager_subsystem.name, path);
 	int dir = rundir < 0 ? -1 : openat(rundir, session, OPEN_DIR);
 
-	/* the session may have ended already, and the file is there for the next --clear */
+	/* the session may have ended already, and its file may be removed */
 	if (dir >= 0 && fchmodat(dir, "trace", 0600, 0) < 0 && errno != ENOENT)
 		err_errno("unable to set the mode of the trace");
 	if (dir >= 0)
@@ -175,36 +179,36 @@ int rundir_unlink_trace(int dir)
 }
 
 /*
- * Is the file to stay, in a directory whose trace is a file that was told of or not?
- * Names with a dot are of one that is made, which a tool may be at still.
+ * Return whether a file stays when its session ends: a dump, a trace whose path was printed,
+ * or a file with a leading dot, which a tool may still write.
  */
-static int stays(const char *name, int told)
+static int stays(const char *name, int announced)
 {
 	return !strncmp(name, DUMP_PREFIX, strlen(DUMP_PREFIX)) ||
-	       (told && (!strcmp(name, "trace") || *name == '.'));
+	       (announced && (!strcmp(name, "trace") || *name == '.'));
 }
 
 int rundir_remove(int dir, const char *name, int files)
 {
-	int fd = openat(dir, name, OPEN_DIR), trace, told, left = 0;
+	int fd = openat(dir, name, OPEN_DIR), trace, announced, left = 0;
 	struct dirent *e;
 	struct stat st;
 	DIR *d;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	told = !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-	       !(st.st_mode & S_ISVTX);
-	trace = told && !files ? -1 : rundir_unlink_trace(fd);
+	announced = !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+		    !(st.st_mode & S_ISVTX);
+	trace = announced && !files ? -1 : rundir_unlink_trace(fd);
 	if (trace >= 0)
 		close(trace);
 	d = fdopendir(fd);
-	if (!d) { /* no memory: there is seldom more than the trace */
+	if (!d) { /* no memory: usually there is only the trace */
 		close(fd);
-		return told && !files ? -1 : unlinkat(dir, name, AT_REMOVEDIR);
+		return announced && !files ? -1 : unlinkat(dir, name, AT_REMOVEDIR);
 	}
 	while ((e = readdir(d)))
-		if (!files && stays(e->d_name, told))
+		if (!files && stays(e->d_name, announced))
 			left |= *e->d_name != '.';
 		else
 			unlinkat(fd, e->d_name, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session.c - the manager's side of a session, and the end of all sessions
+ * session.c - the manager's side of a session, and --clear
  *
- * The manager starts the janitor (janitor.c), prints the path that it is told,
- * waits, and hangs up: the janitor holds one end of a socket whose other end
- * is ours alone, so that our death, of whatever kind, hangs up too.
+ * The manager starts the janitor (janitor.c), prints the path that the janitor sends, waits,
+ * and hangs up. The two processes share a socket. Only the manager holds the manager's end, so
+ * the socket also hangs up when the manager dies, for any reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 
-/* How long to wait for a session that was told to end. */
+/* Time for a session to end after SIGTERM. */
 #define CLEAR_MS 10000
 
-/* What ends a session, blocked from session_hold_signals on. */
+/* The signals that end a session, blocked from session_hold_signals on. */
 static sigset_t signals;
 
 static int members(void *arg, struct pids *out)
@@ -35,17 +35,17 @@ static int members(void *arg, struct pids *out)
 	return manager_subsystem.members(arg, out);
 }
 
-/* The beginning of what the janitor and the hook said. */
-struct said {
+/* The first bytes that the janitor and the hook wrote to stderr. */
+struct messages {
 	char text[1100];
 	size_t n;
 };
 
 /*
- * Read what there is of it, so that nobody waits for room to say more. 0 at
- * the end, -1 there is nothing now.
+ * Read what was written, so that no writer blocks. Return 1, 0 at the end, or -1 if there is
+ * nothing to read now.
  */
-static int hear(int errors, struct said *s)
+static int read_messages(int errors, struct messages *s)
 {
 	char rest[4096];
 	ssize_t n = read(errors, rest, sizeof(rest));
@@ -60,7 +60,7 @@ static int hear(int errors, struct said *s)
 	return 1;
 }
 
-/* The message of a line "TOOL: fatal: MESSAGE", whose tool a caller of us does not know. */
+/* Return the MESSAGE of "TOOL: fatal: MESSAGE": the manager's callers do not know the tool. */
 static const char *without_tool(const char *line)
 {
 	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -69,10 +69,10 @@ static const char *without_tool(const char *line)
 }
 
 /*
- * The first line of it, as ours, and the lines that go with it: the kernel's
- * command and caret begin with blanks.
+ * Print the first line as a message of the manager, and the lines below it that begin with
+ * two blanks: the kernel's command and caret.
  */
-static void pass_on(struct said *s)
+static void print_messages(struct messages *s)
 {
 	char *line = s->text, *more, *end;
 
@@ -93,12 +93,12 @@ static void pass_on(struct said *s)
 	fd_write_all(STDERR_FILENO, more, (size_t)(end - more));
 }
 
-/* Wait for the path. 0; otherwise the status to leave with, the reason said. */
+/* Receive the path. Return 0, or the exit status after reporting the reason. */
 static int await_path(int janitor, int errors, char *path)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 	struct wait w = { .signals = &signals, .ms = -1 };
-	struct said said = { .n = 0 };
+	struct messages messages = { .n = 0 };
 	int signo, r;
 	ssize_t n;
 
@@ -115,24 +115,25 @@ static int await_path(int janitor, int errors, char *path)
 			close(w.fd);
 			return r < 0 ? REFUSED : 128 + signo;
 		}
-		if (!hear(errors, &said))
+		if (!read_messages(errors, &messages))
 			epoll_ctl(w.fd, EPOLL_CTL_DEL, errors, NULL);
 		n = recv(janitor, path, PATH_MAX - 2, MSG_DONTWAIT);
 	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
 	close(w.fd);
 	if (n <= 0) {
-		/* all that the janitor said is in the pipe by now */
-		while (said.n < sizeof(said.text) - 1 && hear(errors, &said) > 0)
+		/* the janitor has written all of its messages by now */
+		while (messages.n < sizeof(messages.text) - 1 &&
+		       read_messages(errors, &messages) > 0)
 			;
-		pass_on(&said);
+		print_messages(&messages);
 		return REFUSED;
 	}
 	path[n] = '\0';
 	return 0;
 }
 
-/* From here on a file is the caller's. 0, or the status to leave with. */
-static int tell(const struct request *rq, char *path)
+/* Print the path; then a file belongs to the caller. Return 0, or the exit status. */
+static int print_path(const struct request *rq, char *path)
 {
 	size_t n = strlen(path);
 
@@ -155,13 +156,16 @@ static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
 	return err_errno("unable to remove session directory %s", name);
 }
 
-/* With clear: files that were to stay too, and what cannot be removed is said. */
+/*
+ * Remove the directories of stale sessions. With clear, remove files that should stay, too,
+ * and report what cannot be removed.
+ */
 static int sweep_rundir(int dir, int clear)
 {
 	return owned_each(dir, "", remove_stale, &clear) < 0 ? -1 : 0;
 }
 
-/* The hook's processes are in the janitor's session (setsid(2)). */
+/* Kill a process of the janitor's session (setsid(2)), such as one of the hook. */
 static int kill_member(void *janitor, pid_t pid)
 {
 	if (getsid(pid) == *(pid_t *)janitor)
@@ -170,10 +174,10 @@ static int kill_member(void *janitor, pid_t pid)
 }
 
 /*
- * The janitor's status. When it was killed, what it held is nobody's now:
- * take that down, and nothing that is another's by the same name.
+ * Wait for the janitor and return its status. If it was killed, remove what it held and
+ * nothing that another session of the same name made.
  */
-static int end_of(pid_t pid, const struct request *rq)
+static int wait_for_janitor(pid_t pid, const struct request *rq)
 {
 	siginfo_t gone = { .si_pid = 0 };
 	char path[PATH_MAX];
@@ -182,7 +186,7 @@ static int end_of(pid_t pid, const struct request *rq)
 	while (waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOWAIT) < 0)
 		if (errno != EINTR)
 			return REFUSED;
-	if (gone.si_code != CLD_EXITED) /* its number is taken until the wait */
+	if (gone.si_code != CLD_EXITED) /* nobody can reuse its pid before waitpid */
 		task_each_process(kill_member, &pid);
 	if (waitpid(pid, &status, 0) != pid)
 		return REFUSED;
@@ -198,7 +202,7 @@ static int end_of(pid_t pid, const struct request *rq)
 	return REFUSED;
 }
 
-/* A file must fit where it goes: others live there too. */
+/* Check that a file fits into its file system, which others use too. Return 0, or -1, reported. */
 static int check_size(const struct request *rq, int dir, const char *path)
 {
 	struct statvfs fs;
@@ -224,15 +228,15 @@ void session_hold_signals(void)
 	all = signals;
 	sigaddset(&all, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the statuses away */
+	signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid gets no status */
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* As wait_for; a signal that is for the stream goes on to it, and is no end. */
+/* Wait as wait_for does, but forward SIGUSR1 to a stream that works alone. */
 static int wait_for_end(struct wait *w, const struct request *rq, int *signo)
 {
 	long long end = time_now_ms() + w->ms;
-	char byte = PASS_ON;
+	char byte = FORWARD_SIGUSR1;
 	int r;
 
 	while ((r = wait_for(w, signo)) == ENDED_SIGNAL && *signo == SIGUSR1 &&
@@ -242,7 +246,10 @@ static int wait_for_end(struct wait *w, const struct request *rq, int *signo)
 	return r;
 }
 
-/* Of those that began at the same time as well. */
+/*
+ * Check the limits again, with the sessions that began at the same time. Return 0, or -1,
+ * reported.
+ */
 static int within_limits(const struct request *rq)
 {
 	char path[PATH_MAX];
@@ -259,7 +266,7 @@ int session_run(const struct request *rq, const char *tools)
 {
 	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
 	int ends[2], errors[2], status, r, signo = 0, rundir;
-	char path[PATH_MAX], byte = BY_ITSELF;
+	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
 	pid_t pid;
 
 	rundir = rundir_open(manager_subsystem.name, path);
@@ -269,7 +276,7 @@ int session_run(const struct request *rq, const char *tools)
 		close(rundir);
 		return REFUSED;
 	}
-	/* what the dead left; where that does not work it is --clear's to say */
+	/* remove what stale sessions left; only --clear reports failures */
 	sweep_rundir(rundir, 0);
 	close(rundir);
 	manager_subsystem.sweep("");
@@ -297,17 +304,17 @@ int session_run(const struct request *rq, const char *tools)
 	if (!status && within_limits(rq) < 0)
 		status = REFUSED;
 	if (!status && !rq->dry)
-		status = tell(rq, path);
+		status = print_path(rq, path);
 	close(errors[0]);
 	if (status || rq->dry) {
 		close(ends[0]);
-		r = end_of(pid, rq);
+		r = wait_for_janitor(pid, rq);
 		if (!status && r) {
 			err_msg("%s: unable to remove what the check made; --clear does",
 				rq->session);
 			status = REFUSED;
 		}
-		/* that the hook was misused, its exit status tells */
+		/* the janitor's status tells whether the options of the hook were wrong */
 		return status == REFUSED && r == MISUSED ? r : status;
 	}
 	fd_to_null(STDOUT_FILENO);
@@ -315,17 +322,17 @@ int session_run(const struct request *rq, const char *tools)
 
 	w.signals = &signals;
 	w.fd = ends[0];
-	w.tasks = rq->everybody ? NULL : members;
+	w.tasks = rq->all_tasks ? NULL : members;
 	r = wait_for_end(&w, rq, &signo);
 	if ((r == ENDED_TIME || r == ENDED_TASKS) &&
 	    send(ends[0], &byte, 1, MSG_NOSIGNAL) < 0)
-		r = ENDED_FD; /* the janitor ended it before us */
+		r = ENDED_FD; /* the janitor ended the session first */
 	close(ends[0]);
-	status = end_of(pid, rq);
+	status = wait_for_janitor(pid, rq);
 	return r < 0 ? REFUSED : status;
 }
 
-/* ---- clear ------------------------------------------------------------------------------ */
+/* ---- --clear ----------------------------------------------------------------------- */
 
 static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
 {
@@ -335,15 +342,14 @@ static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
 	return 0;
 }
 
-/* Wait until a janitor that was told to end has. */
+/* Wait for the end of a janitor that got SIGTERM. Kill it at the given time. */
 static void await_end(pid_t pid, long long end)
 {
 	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
 	long long left = end - time_now_ms();
-
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 
-	while (p.fd < 0 && !kill(pid, 0) && time_now_ms() < end) /* no pidfds here */
+	while (p.fd < 0 && !kill(pid, 0) && time_now_ms() < end) /* no pidfds */
 		nanosleep(&pause, NULL);
 	if (p.fd < 0)
 		return;

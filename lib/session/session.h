@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session.h - PURPOSE of session
+ * session.h - sessions: managers, hooks, requests of callers, janitors and streams
+ *
+ * This layer is the top of lib/. It may include all other layers.
+ *
+ * Terms: a hook is an executable file in hooks.d/; its header is the comment at its top,
+ * which the manager reads. A session is one run of a hook, with its instance, its directory
+ * in the run directory, and its processes. The manager checks the request and waits. The
+ * janitor makes everything and removes everything. The stream turns records into output. A
+ * session is stale if its janitor is dead. A selector is an option that selects tasks. The
+ * caller runs the manager; the reader reads the output.
+ *
+ * A manager is manager.c, linked with one struct subsystem. lib/session/ knows sessions and
+ * hooks but no event. Only the subsystem knows the kernel side of a session.
+ *
+ * "Reported" means that the function printed the error.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -9,24 +23,15 @@
 
 #include "proc/proc.h"
 
-/*
- * manager.h - what every manager is made of
- *
- * A manager is this dispatch linked with one struct subsystem. It knows
- * sessions and hooks, nothing about any event: what a hook wants is in its
- * head (hook.c), what a caller wants in a request (request.c), and what a
- * session is made of in the subsystem.
- */
-
-/* ---- hook.c: the machine-read header of a hook ------------------------------ */
+/* ---- hook.c: find hooks and read their headers ------------------------------------- */
 
 enum hook_type {
 	TYPE_FLAG,   /* no value */
 	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
-	TYPE_PID,    /* of a task that is alive */
+	TYPE_PID,    /* the pid of a live task */
 	TYPE_NUMBER, /* N */
 	TYPE_MS, TYPE_KB, TYPE_UID,
-	TYPE_TEXT,   /* anything printable */
+	TYPE_TEXT,   /* printable text */
 	TYPE_CHOICE, /* one|of|these */
 };
 
@@ -34,12 +39,12 @@ struct hook_option {
 	char letter;        /* 0: long form only */
 	char name[32];
 	enum hook_type type;
-	char prefix[32];    /* may stand before a value, and is taken off */
+	char prefix[32];    /* optional before a value; it is removed */
 	char choices[96];
-	int many, commas, may_be_empty; /* commas: they part TEXTs, too */
-	int taken;          /* a common one that the hook has as its own */
-	const char *line;   /* as written, for --describe */
-	/* what the caller gave; words of the request */
+	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
+	int taken;          /* a common option that the hook has redefined */
+	const char *line;   /* the line of the header, for --describe */
+	/* given by the caller; the request owns the words */
 	int given;
 	const char **v;
 	size_t n;
@@ -50,332 +55,342 @@ struct hook_option {
 struct hook {
 	const char *name;
 	char path[PATH_MAX];
-	char *head;                 /* owns all text below */
+	char *text;                 /* the text of the file; all strings below point into it */
 	const char *description;
-	int alone;                  /* its stream is there for no reader's sake */
-	int whom_optional;          /* with nobody named it is there for whoever comes */
-	const char *whom;           /* its events belong to no task: what selectors mean */
+	int alone;                  /* its stream works without a reader */
+	int selectors_optional;     /* without selectors it waits for any task */
+	const char *selects;        /* the hook selects events itself: what selectors mean */
 	const char *requires[16];
 	size_t nrequires;
-	struct hook_option options[HOOK_OPTIONS_MAX]; /* the common ones first */
+	struct hook_option options[HOOK_OPTIONS_MAX]; /* the common options first */
 	size_t noptions, ncommon;
 };
 
-/* The hook of that name from hooks.d/ beside the program. 0 or -1 said. */
+/* Read the hook of that name from dir/hooks.d. Return 0, or -1, reported. */
 int hook_read(struct hook *r, const char *dir, const char *name);
 
-/* The hooks' names, one a line, ascending. 0 or -1 said. */
+/* Print the names of all hooks that the policy allows, sorted. Return 0, or -1, reported. */
 int hook_list(const char *dir);
 
+/* Print the description and the options of a hook. */
 void hook_describe(const struct hook *r);
 
 /*
- * Is everything in the head's "requires" lines there, below root? {option} in
- * a path stands for each of the option's values. 0, or -1 and into why (size
- * bytes) what is not. path is what root is called.
+ * Check the "requires" lines of the header below the open directory root. {option} in a
+ * path stands for each value of that option. Return 0, or -1 after writing what is missing
+ * to why (size bytes). path is the path of root, for that text.
  */
 int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
 			    size_t size);
 
-/* The option of that name among the common ones, which are always there. */
+/* Return the common option of that name, which must exist. */
 const struct hook_option *hook_common_option(const struct hook *r, const char *name);
 
-/* ---- request.c: what the caller asked for ------------------------------------- */
+/* ---- request.c: parse the options that the caller gave ----------------------------- */
 
 enum output_kind { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* files last */
 
 struct request {
 	struct hook *hook;
-	char **words;                /* owns every value */
-	char session[128];           /* its name */
-	struct selector *who;
-	size_t nwho;
-	struct pids parents;         /* their children, not they */
-	struct pids dead;            /* named, and not alive when the request was read */
-	int everybody;
-	long ms;                     /* time limit, -1 none */
+	char **words;                /* owns all values */
+	char session[128];           /* the name of the session */
+	struct selector *selectors;
+	size_t nselectors;
+	struct pids parents;         /* of --parent: trace only their children */
+	struct pids dead;            /* named, but dead when the request was parsed */
+	int all_tasks;               /* --all, or a hook without selectors */
+	long ms;                     /* time limit; -1: none */
 	enum output_kind output;
-	int dry;                     /* make the session, record nothing, and remove it */
-	int header;                  /* in front of text */
-	unsigned long buffer_kb;     /* a processor; 0: the kernel's default */
+	int dry;                     /* --check: make the session, record nothing, remove it */
+	int header;                  /* begin text with header lines */
+	unsigned long buffer_kb;     /* per processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */
-	const char *args;            /* as they came, for audit.c */
+	const char *args;            /* the unparsed words, for audit.c */
 };
 
-/* The common options, as lines of a head. */
+/* The common options, as lines of a header. */
 extern const char request_common_options[];
 
 /*
- * Check the words of args against the hook's options and fill the request.
- * Nothing is made. 0 or -1 said.
+ * Check the words of args against the hook's options and fill in the request. Make
+ * nothing. Return 0, or -1, reported.
  */
 int request_parse(struct request *rq, struct hook *r, const char *args);
 
 /*
- * The environment of the hook: its options as HOOK_NAME, and no stranger's.
- * NULL: out of memory.
+ * Return the environment of the hook: the path of the tools, the variables of the
+ * subsystem (NULL ends them), and the options as HOOK_NAME. Nothing else is passed on.
+ * Return NULL if memory is out.
  */
 char **request_environment(const struct request *rq, const char *tools,
-			   const char *const *place);
+			   const char *const *variables);
 
 enum { HOOK_VARIABLES_MAX = 4 };
 
-/* Does the hook itself pick the events of those that the request names? */
-int request_hook_picks(const struct request *rq);
+/* Return whether the hook itself selects the events of the selected tasks. */
+int request_hook_selects(const struct request *rq);
 
-/* ---- policy.c: what an administrator allows: tfs-policy(5) ------------------------- */
+/* ---- policy.c: what an administrator allows, see tfs-policy(5) --------------------- */
 
-/* Read the policy, first of all. -1 said: nothing is allowed. */
+/* Read the policy. Call it first. Return 0, or -1, reported: nothing is allowed. */
 int policy_read(void);
 
-/* Is the hook allowed? Silent. */
+/* Return whether the hook is allowed. */
 int policy_hook(const char *hook);
 
-/* Are the options of the request allowed, and whom it names? 0 or -1 said. */
+/* Check the options and selectors of the request. Return 0, or -1, reported. */
 int policy_request(const struct request *rq);
 
 /*
- * Is there room for the session: before it is made, with more 1, and once it is there,
- * with 0? Two that begin at once see each other then. 0 or -1 said.
+ * Check the limits for sessions and buffers. Call it with more = 1 before the session is
+ * made, and with 0 when it exists, so that sessions that start at the same time see each
+ * other. Return 0, or -1, reported.
  */
 int policy_limits(const struct request *rq, int rundir, int more);
 
-/* ---- audit.c: a record of each session in the host's log -------------------------- */
+/* ---- audit.c: write a record of each session to the host's log --------------------- */
 
 /*
- * Send records to the place that the word says: "syslog" (/dev/log), "kmsg" (/dev/kmsg),
- * the absolute path of a datagram socket, or "off", the default. where stays the
- * caller's. 0, or -1 for another word, silent.
+ * Set where records go: "syslog" (/dev/log), "kmsg" (/dev/kmsg), the absolute path of a
+ * datagram socket, or "off", the default. The caller keeps the string alive. Return 0, or
+ * -1 for another word.
  */
 int audit_to(const char *where);
 
 /*
  * Record that the session begins, before anything of it is made, and that it has ended
- * with that status of the janitor's; -1: the janitor was killed. Silent, and without a
- * wait: a record that nobody takes is lost. A dry session has no record.
+ * with this status of the janitor; -1: the janitor was killed. Do not wait: a record that
+ * nobody accepts at once is lost. A dry session has no record.
  */
 void audit_begin(const struct request *rq, const char *subsystem);
 void audit_end(const struct request *rq, const char *subsystem, int status);
 
-/* ---- rundir.c: the directories of sessions --------------------------------------- */
+/* ---- rundir.c: the directories of sessions ----------------------------------------- */
 
-/* $TFS_RUNDIR or /run/tfs, and the subsystem's in it; path as tracefs_open. */
+/*
+ * Make and open the subsystem's directory in $TFS_RUNDIR or /run/tfs. Write its path to
+ * path (PATH_MAX bytes). Return a descriptor, or -1, reported.
+ */
 int rundir_open(const char *subsystem, char *path);
 
 /*
- * The mode of a session's file whose path the caller was not told yet; the
- * sticky bit means nothing on a file. Once told, it is the caller's and 0600.
+ * The mode of a session's file until its path is printed. The sticky bit has no meaning
+ * on a file. From then on the file belongs to the caller and has mode 0600.
  */
-#define UNTOLD (S_ISVTX | 0600)
+#define UNANNOUNCED (S_ISVTX | 0600)
 
-/* The path of the session's file is told: give the file its mode. */
+/* Give the session's file its final mode, because its path was printed. */
 void rundir_hand_over(const char *session);
 
 /*
- * Take a session's trace out of its directory. Returns a descriptor of it, the
- * caller's, or -1 when there was none. A reader that is in open() of a FIFO
- * would stay there for ever: as long as that writer is open it is let out, to
- * an end of file; the caller waits for those that have found the name and are
- * not yet in the FIFO's open.
+ * Remove the trace from a session's directory. Return an open descriptor of it, which the
+ * caller closes, or -1 if there was none. A reader inside open() of a FIFO would wait
+ * there for ever, but the open writer lets it continue to an end of file. Before closing,
+ * the caller waits for readers that have found the name but are not yet inside open().
  */
 int rundir_unlink_trace(int dir);
 
 /*
- * Remove a session's directory; a file in it that the caller was told of, and
- * dumps, only with files set. 0, or -1 and errno, silent.
+ * Remove a session's directory. Remove a file whose path was printed, and dumps, only if
+ * files is set. Return 0, or -1 and errno.
  */
 int rundir_remove(int dir, const char *name, int files);
 
-/* ---- whom.c: whom a session follows: an instance of tracefs knows --------------------- */
+/* ---- recording.c: sessions that record in an instance ------------------------------ */
 
-/* Before anything exists: is anybody there? 0 or -1 said. */
+/*
+ * Check that the selectors match a task, before anything is made. Return 0, or -1,
+ * reported.
+ */
 int recording_check_tasks(const struct request *rq);
 
 /*
- * Put the next part of a comment that names the dead tasks of the request into
- * line (size bytes, NUL-terminated, no newline). *at is 0 at first and counts the
- * tasks that were named. Returns the length; 0 when all of them were.
+ * Write the next part of the comment line that names the dead tasks of the request to
+ * line (size bytes), NUL-terminated, without a newline. *at counts the tasks that are
+ * named; set it to 0 first. Return the length, or 0 when all of them were named.
  */
-size_t recording_name_dead(const struct request *rq, size_t *at, char *line, size_t size);
+size_t recording_dead_comment(const struct request *rq, size_t *at, char *line, size_t size);
 
-/* Write these comments to a session's output before its stream does. How many bytes. */
-size_t recording_write_dead(const struct request *rq, int fd);
+/*
+ * Write these comment lines to a session's output, before its stream writes. Return the
+ * number of bytes.
+ */
+size_t recording_write_dead_comments(const struct request *rq, int fd);
 
-/* Trace those that the request names in this instance, and their children. 0 or -1 said. */
+/* Trace the selected tasks and their children in this instance. Return 0, or -1, reported. */
 int recording_follow(const struct request *rq, int instance);
 
 /*
- * Follow tasks that enter a cgroup of the request later. First recording_watch_cgroup makes an
- * instance that records such entries; it returns a descriptor, -1 said. Then follow
- * looks who is there. Then recording_follow_cgroup starts a process that adds to the instance who
- * enters; it returns its pid, -1 said. Whoever ends the session kills it.
+ * Follow tasks that enter a cgroup of the request later, in three steps:
+ * recording_watch_cgroup makes an instance that records such entries and returns its
+ * descriptor, or -1, reported. Then recording_follow finds the tasks that are in the
+ * cgroup. Then recording_follow_cgroup starts a process that adds tasks that enter to the
+ * instance, and returns its pid, or -1, reported. The caller kills it at the end.
  */
 int recording_names_cgroup(const struct request *rq);
 int recording_watch_cgroup(int instances, const char *name);
 pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance);
 
-/* The tasks that are followed now in the instance of this name. */
+/* Add the tasks that the instance of this name follows to out. Return 0, or -1, reported. */
 int recording_followed(const char *instance, struct pids *out);
 
-/* The directory of all instances; -1 said. */
+/* Return a descriptor of the directory of all instances, or -1, reported. */
 int recording_instances(void);
 
 /*
- * Remove the instances whose names begin with prefix and whose makers are dead;
- * before is called first for each, if there is one, and returns -1 and errno,
- * silent, if it is to stay for now; and once more when it is gone. session as in
- * struct subsystem, sweep.
+ * Remove the stale instances whose names begin with prefix. If before is not NULL, call it
+ * before each removal; it returns -1 and errno if the instance has to stay for now. Call it
+ * once more after the removal. session is that of sweep in struct subsystem. Return 0 or -1.
  */
 int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name));
 
-/* ---- recording.c: sessions that record in an instance -------------------------------- */
-
-/* Before anything exists: can this kernel record so? root as struct subsystem's. 0 or -1 said. */
+/*
+ * Check that this kernel can record as requested, before anything is made. root is that of
+ * struct subsystem. Return 0, or -1, reported.
+ */
 int recording_check(const struct request *rq, int root);
 
 /*
- * Make the instance, locked (owned_make), not yet recording, with the buffer that
- * was asked for and this clock, NULL for the kernel's own. A descriptor; -1 said.
+ * Make the instance with owned_make, with the requested buffer and this clock (NULL: the
+ * kernel's default), not yet recording. Return a descriptor, or -1, reported.
  */
 int recording_make(const struct request *rq, int instances, const char *name,
 		   const char *clock);
 
 /*
- * Record everybody but the session's own processes and what they start. 0 or -1 said.
- * Once events are enabled, exclude_tasks is to be called as well.
+ * Record all tasks but the session's own processes and their children. After events are
+ * enabled, the caller has to call exclude_tasks as well. Return 0, or -1, reported.
  */
-int recording_exclude_us(int instance);
+int recording_exclude_session(int instance);
 
-/* ---- stream.c: the processes that make a session's output --------------------------- */
+/* ---- stream.c: the processes that write a session's output ------------------------- */
 
 #define STREAM_WORDS_MAX 64
 
-/* What a hook printed, trace-hook(5); all zero at first. */
+/* The words that a hook printed, see trace-hook(5). Initialize it with zeros. */
 struct stream_words {
-	char text[32768];                    /* a line each, in half of a pipe: no hook waits */
-	const char *word[STREAM_WORDS_MAX];  /* options, or a tool and its; NULL ends */
-	const char *const *filter;           /* NULL: none */
+	char text[32768];                    /* half of a pipe, so no hook blocks */
+	const char *word[STREAM_WORDS_MAX];  /* options, or a tool and its options; NULL ends */
+	const char *const *filter;           /* the words of the filter; NULL: none */
 };
 
 /*
- * Make words of the n bytes of text, which is destroyed, and see whether the
- * tools among them are there. 0 or -1 said.
+ * Split the n bytes of text into words, overwriting text, and check that the tools among
+ * them exist. Return 0, or -1, reported.
  */
 int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
 
 /*
- * In the stream's process: fork another one if there is a filter. Each writes its pid,
- * as procfs has it, to pids and waits for a byte from go. Returns then, not 0 in the
- * process that is the filter's child, whose standard output stream_run sees to.
+ * In the stream's process: if there is a filter, fork a second process. Each process writes
+ * its pid, as procfs shows it, to pids and waits for a byte from go. Then return, with a
+ * nonzero value in the child of the filter, whose standard output stream_run connects.
  */
 int stream_hold(const struct request *rq, const struct stream_words *, int pids, int go);
 
 /*
- * After stream_hold, become the stream, which writes to standard output and which SIGTERM to the
- * process group tells to stop; SIGTERM is blocked, and this process leads its
- * group. Of OUTPUT_DAT words say nothing.
+ * After stream_hold, execute the tool that writes to standard output. SIGTERM to the process
+ * group tells it to stop; SIGTERM is blocked, and this process leads its group. OUTPUT_DAT
+ * ignores the words.
  */
 _Noreturn void stream_run(const struct request *rq, const struct stream_words *,
 			  const char *tools);
 
-/* ---- janitor.c: what a session is made of, and the process that undoes it -------- */
+/* ---- janitor.c: make a session, and take it down ----------------------------------- */
 
 /*
- * What differs between subsystems. Each call says what went wrong and returns
- * -1. Those marked J run in the janitor.
+ * The differences between subsystems. Each function reports an error and returns -1. The
+ * janitor calls those that are marked J.
  */
 struct subsystem {
 	const char *name;
-	/* The directory that "requires" is relative to; path as tracefs_open. */
+	/* Open the directory that "requires" lines refer to; path as in tracefs_open. */
 	int (*root)(char *path);
-	/* Can the kernel do what the common options ask for? */
+	/* Check that the kernel supports the common options of the request. */
 	int (*check)(const struct request *rq, int root);
-	/* J: make the session's kernel side, who is traced included, unarmed. */
+	/* J: make the kernel side of the session with its traced tasks, not yet recording. */
 	int (*open)(const struct request *rq);
 	/*
-	 * J: the directory that the hook runs in, after open, and what tells
-	 * its tools where to work: up to HOOK_VARIABLES_MAX of "NAME=VALUE", then NULL.
+	 * J, after open: return the directory that the hook runs in, and set the variables that
+	 * tell its tools the session: up to HOOK_VARIABLES_MAX of "NAME=VALUE", then NULL.
 	 */
-	int (*place)(const struct request *rq, const char **variables);
-	/* J: what comes after the hook, before there is a stream. NULL: nothing. */
+	int (*hook_env)(const struct request *rq, const char **variables);
+	/* J: work after the hook and before the stream. NULL: nothing. */
 	int (*prepare)(const struct request *rq);
 	/*
-	 * J: after that, and before each stream begins: leave these tasks, the
-	 * session's own, out of what is recorded. NULL: nothing to do.
+	 * J: then, before each stream starts: do not record these tasks, which belong to the
+	 * session. NULL: nothing.
 	 */
 	int (*exclude)(const struct request *rq, const struct pids *us);
-	/* J: what comes after that: begin to record. */
-	int (*arm)(const struct request *rq);
+	/* J: then begin to record. */
+	int (*start)(const struct request *rq);
 	/*
-	 * J: the tool that streams to standard output, or with OUTPUT_DAT puts
-	 * its file in the place of "trace" when it is told to stop; argv has
-	 * room for 16.
+	 * J: set argv (room for 16) to the tool that streams to standard output. With
+	 * OUTPUT_DAT the tool replaces "trace" with its file when it is told to stop.
 	 */
 	int (*stream)(const struct request *rq, const char **argv);
-	/* J: record no more. Is anything there that was not read? */
-	int (*disarm)(void);
-	/* J: remove what open made, in any state of completeness. */
+	/* J: stop recording. Return whether there are unread records. */
+	int (*stop)(void);
+	/* J: remove what open made, even if open failed halfway. */
 	int (*close)(const struct request *rq);
-	/* The tasks that the session follows now. */
+	/* Add the tasks that the session follows now to out. */
 	int (*members)(const struct request *rq, struct pids *out);
 	/*
-	 * Remove what sessions left whose janitor is dead. What is busy of the
-	 * named one is waited for; of all with NULL, which is also to say what
-	 * could not be removed.
+	 * Remove what stale sessions left. Wait for busy parts of the named session; with
+	 * NULL wait for those of all sessions, and report what cannot be removed.
 	 */
 	int (*sweep)(const char *session);
-	/* What --clear resets besides sessions. */
+	/* Reset what --clear resets besides sessions. */
 	int (*reset)(void);
 };
 
 extern struct subsystem manager_subsystem;
 
 /*
- * Make the session, tell its path over the socket to the manager, and take it
- * down when that hangs up. Runs in a process of its own, whose stderr the
- * manager hears until the session has begun. The janitor's exit status.
+ * Make the session, send the path of its trace over the socket to the manager, and take the
+ * session down when the manager hangs up. Run it in a process of its own; the manager reads
+ * its stderr until the session has started. Return the janitor's exit status.
  */
 int janitor_run(const struct request *rq, const char *tools, int manager);
 
-/* What the manager says before it hangs up: nobody asked for the end. */
-#define BY_ITSELF 'e'
+/* The manager sends this before it hangs up if neither a signal nor --clear ended the session. */
+#define ENDED_BY_ITSELF 'e'
 
-/* What it says, and does not hang up: SIGUSR1 is for a stream that works alone. */
-#define PASS_ON 'u'
+/* The manager sends this, and stays, to forward SIGUSR1 to a stream that works alone. */
+#define FORWARD_SIGUSR1 'u'
 
-/* ---- session.c: from the request to the last trace of it -------------------------- */
+/* ---- session.c: run one session, or end all sessions ------------------------------- */
 
 /*
- * Keep the signals that end a session until it waits for them. To be called
- * first: one that the caller's shell left ignored is lost until then.
+ * Block the signals that end a session until it waits for them. Call it first: a signal
+ * that the caller ignores is lost until then.
  */
 void session_hold_signals(void);
 
-/* Run the session to its end; a dry one ends at once. The manager's exit status. */
+/* Run the session to its end; a dry session ends at once. Return the manager's exit status. */
 int session_run(const struct request *rq, const char *tools);
 
-/* End and remove every session of the subsystem. 0 or -1 said. */
+/* End and remove every session of the subsystem. Return 0, or -1, reported. */
 int session_clear(void);
 
-/* ---- stale.c: instances of sessions whose owner is dead ---------------------------- */
+/* ---- stale.c: instances of stale sessions ------------------------------------------ */
 
 /*
- * Can the name be that of a session's instance, "tfs.NAME" or "tfs-SUBSYSTEM.NAME"? The
- * next session removes one that nobody holds.
+ * Return whether a session's instance can have this name: "tfs.NAME" or
+ * "tfs-SUBSYSTEM.NAME". The next session removes such an instance if nobody holds it.
  */
 int instance_is_reserved(const char *name);
 
 /*
- * Call fn for each instance of a dead session, whatever its subsystem, while nobody can
- * make or sweep one; return the sum of what fn returns, or -1.
+ * Call fn for each instance of a stale session of any subsystem, while nobody can make or
+ * sweep an instance. Return the sum of what fn returns, or -1.
  */
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
 
 /*
- * Remove what the session of a stale instance left outside of it: probes, the tracing of
- * devices, BPF programs. Call it before instance_remove, because the instance is what
- * tells that they are stale. 0, or -1 and errno, silent.
+ * Remove what the session of a stale instance left outside of it: dynamic events, the
+ * tracing of devices, request probes. Call it before instance_remove, because the instance
+ * proves that they are stale. Return 0, or -1 and errno.
  */
 int stale_release(int instances, const char *name);
 

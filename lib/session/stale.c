@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * stale.c - instances of sessions whose owner is dead
+ * stale.c - instances of stale sessions
  *
- * The lock on an instance tells whether its session lives. A session also has things that
- * belong to no instance: probes, the tracing of devices, BPF programs. They are found by
- * the name of the instance, so they have to go first.
+ * The lock on an instance shows whether its session is alive. A session also has parts outside
+ * of the instance: dynamic events, the tracing of devices, BPF programs. These are found by the
+ * name of the instance, so they have to be removed first.
  */
 #include <ctype.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int end_requests(int instances, const char *name)
 	return dt_end_session(name);
 }
 
-/* The subsystems, by the prefixes of their instances. */
+/* How each subsystem, known by the prefix of its instances, removes these parts. */
 static const struct {
 	const char *prefix;
 	int (*release)(int instances, const char *name);

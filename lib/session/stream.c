@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * stream.c - the processes that make a session's output
+ * stream.c - the processes that write a session's output
  *
- * One, the subsystem's tool or that which the hook printed. With a filter
- * two, in one process group: the filter is the stream, the tool a child of it.
- * SIGTERM stays blocked in the filter, which ends when all of the tool's text
- * has gone through it.
+ * Without a filter there is one process: the subsystem's tool, or the tool that the hook
+ * printed. With a filter there are two in one process group: the filter is the stream, and the
+ * tool is its child. SIGTERM stays blocked in the filter, which ends when it has read all of
+ * the tool's text.
  *
- * Both are forked and wait before the session records, so that the janitor knows
- * their pids then. The tool waits on for the filter, which waits for a reader.
+ * Both processes are forked before the session records, so that the janitor knows their pids.
+ * The filter then waits for a reader, and the tool waits for the filter.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "proc/proc.h"
 #include "session/session.h"
 
-/* ---- what the hook printed ---------------------------------------------------- */
+/* ---- parse what the hook printed --------------------------------------------------- */
 
 static int check_tool(const char *hook, const char *tools, const char *name)
 {
@@ -30,7 +30,8 @@ static int check_tool(const char *hook, const char *tools, const char *name)
 	str_format(path, sizeof(path), "%s/%s", tools, name);
 	if (text_is_name(name) && !access(path, X_OK))
 		return 0;
-	return err_msg("%s: the hook printed '%.80s', which is no tool of ours", hook, name);
+	return err_msg("%s: the hook printed '%.80s', which is not a tool of tfs-tools", hook,
+		       name);
 }
 
 int stream_parse(struct stream_words *s, size_t n, const char *hook, const char *tools)
@@ -58,7 +59,7 @@ int stream_parse(struct stream_words *s, size_t n, const char *hook, const char 
 	return 0;
 }
 
-/* ---- in the child that becomes the stream ----------------------------------------- */
+/* ---- become the stream ------------------------------------------------------------- */
 
 static _Noreturn void run(const char *tools, const char *const *argv)
 {
@@ -69,7 +70,7 @@ static _Noreturn void run(const char *tools, const char *const *argv)
 	_exit(127);
 }
 
-/* Of a tool that knows nothing of sessions standard output is as the session wants it. */
+/* Prepare standard output for a tool that knows nothing about sessions. */
 static void limit_output(const struct request *rq)
 {
 	struct rlimit most = { KB_BYTES(rq->size_kb), KB_BYTES(rq->size_kb) };
@@ -81,13 +82,13 @@ static void limit_output(const struct request *rq)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-/* The two processes of a stream with a filter, in each of them. */
+/* The state of a stream with a filter, in both of its processes. */
 static struct {
-	int filter, tool;       /* which one this is; neither: there is no filter */
-	int text[2], go[2];
+	int filter, tool;       /* this process is the filter, or the tool; both 0: no filter */
+	int text[2], go[2];     /* pipes: the tool's text, and the signal to start */
 } two;
 
-/* Returns in both processes. */
+/* Fork the tool. Return in both processes. */
 static void split(void)
 {
 	pid_t self = getpid(), pid;
@@ -121,7 +122,7 @@ int stream_hold(const struct request *rq, const struct stream_words *s, int pids
 	return two.tool;
 }
 
-/* The reader is there: the tool may begin. */
+/* Let the tool start, because the reader is there, and execute the filter. */
 static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
 {
 	if (write(two.go[1], "", 1) != 1)
@@ -138,18 +139,18 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	struct request tool = *rq;
 	size_t n = 0;
 
-	/* the tool in front of a filter writes to a pipe, whose one reader is the filter */
-	if (rq->output < OUTPUT_FILE && !two.tool && expect_next_reader(STDOUT_FILENO) < 0)
+	/* the tool in front of a filter writes to a pipe, whose only reader is the filter */
+	if (rq->output < OUTPUT_FILE && !two.tool && stdout_expect_next_reader(STDOUT_FILENO) < 0)
 		_exit(REFUSED);
 	if (two.filter)
 		begin_filter(rq, tools, s->filter);
 	if (two.tool) {
 		dup2(two.text[1], STDOUT_FILENO);
-		if (rq->output == OUTPUT_LINES) /* the filter makes them */
+		if (rq->output == OUTPUT_LINES) /* the filter writes packets */
 			tool.output = OUTPUT_FIFO;
 	}
 	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-' && !rq->hook->alone) {
-		manager_subsystem.place(rq, variables);
+		manager_subsystem.hook_env(rq, variables);
 		for (const char **v = variables; *v; v++)
 			putenv((char *)(size_t)*v);
 		if (!s->filter)
@@ -158,7 +159,7 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	}
 	if (manager_subsystem.stream(&tool, argv) < 0)
 		_exit(REFUSED);
-	if (rq->hook->alone && *word) /* it knows them */
+	if (rq->hook->alone && *word) /* this tool takes the options of a stream */
 		argv[0] = *word++;
 	for (; rq->output != OUTPUT_DAT && *word; word++) {
 		while (argv[n])

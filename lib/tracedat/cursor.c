@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* datat.c - reading at a place of a trace.dat that nobody vouches for */
+/* cursor.c - read the head of an untrusted trace.dat step by step */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

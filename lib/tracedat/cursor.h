@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * datat.h - reading at a place of a trace.dat that nobody vouches for
+ * cursor.h - read the head of an untrusted trace.dat step by step
  *
- * Nothing in a file is believed: whatever is read is inside the file, and inside
- * of what it is a part of. What goes wrong is said once, and all else is 0: who
- * reads looks at failed where it matters.
+ * A cursor reads only inside its range of the file. The first error prints one message and
+ * sets failed. After that every read returns 0, so a caller checks failed only where it
+ * matters.
  */
 #ifndef TRACEDAT_CURSOR_H
 #define TRACEDAT_CURSOR_H
 
 #include "tracedat/tracedat.h"
 
-/* What is read of a head at a time */
+/* Bytes that are read at a time */
 #define DAT_CURSOR_MAX 4096
 
-/* Where we are in the file. */
+/* A position in the file, and the end of the cursor's range. */
 struct dat_cursor {
 	const struct dat *d;
-	uint64_t at, end;       /* nothing of it is read from end on */
-	const char *what;       /* for messages */
+	uint64_t at, end;
+	const char *what;       /* name of the range, for messages: "FILE ends in WHAT" */
 	int failed;
-	uint64_t from;          /* what text holds */
+	uint64_t from;          /* text holds n bytes of the file from here on */
 	size_t n;
 	unsigned char text[DAT_CURSOR_MAX];
 };
 
-/* From there on in the file, n bytes. what is the caller's: it ends in WHAT. */
+/* Return a cursor over n bytes of the file. what is owned by the caller. */
 struct dat_cursor dat_cursor_begin(const struct dat *, uint64_t at, uint64_t n, const char *what);
 
-/* It has failed, and this is why. */
+/* Fail: print "FILE is damaged: WHY", unless the cursor has failed already. */
 void dat_cursor_damaged(struct dat_cursor *, const char *why);
 
-/* Go past n bytes; 1 when there are as many. */
+/* Skip n bytes. Return 1, or 0 after a message if there are fewer. */
 int dat_cursor_skip(struct dat_cursor *, uint64_t n);
 
-/* n bytes, no more than DAT_CURSOR_MAX, valid until the next call; NULL failed. */
+/* Read n bytes, at most DAT_CURSOR_MAX. Return them, valid until the next call, or NULL. */
 const unsigned char *dat_cursor_bytes(struct dat_cursor *, size_t n);
 
-/* A number of n bytes */
+/* Read a number of n bytes. */
 uint64_t dat_cursor_number(struct dat_cursor *, size_t n);
 
-/* A string with its NUL, into out, cut to size; it has 0 to DAT_CURSOR_MAX - 1 bytes. */
+/* Read a string and its NUL into out, cut to size. Fail if it has DAT_CURSOR_MAX bytes. */
 void dat_cursor_string(struct dat_cursor *, char *out, size_t size);
 
-/* The n bytes of word, or it is damaged. */
+/* Read n bytes and fail with why if they differ from word. */
 void dat_cursor_expect(struct dat_cursor *, const char *word, size_t n, const char *why);
 
-/* An extent behind its length of size bytes */
+/* Read a length of size bytes, skip that many bytes and return them as an extent. */
 struct dat_extent dat_cursor_extent(struct dat_cursor *, size_t size);
 
-/* n bytes of the file, from there on, into out. -1 said. */
+/* Read n bytes of the file from offset at into out. Return 0, or -1 after a message. */
 int dat_read(const struct dat *, void *out, size_t n, uint64_t at);
 
 #endif

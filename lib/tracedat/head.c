@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* datwrite.c - the head of a trace.dat of version 6, from a tracefs */
+/* head.c - write the head of a trace.dat of version 6, from a tracefs */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 
-/* A file, or nothing where there is none, behind its length of size bytes. */
+/* Add a file behind its length of size bytes; without a file the length is 0. */
 static void add_file(struct bytes *b, int dir, const char *file, size_t size)
 {
 	size_t n = 0;
@@ -30,7 +30,7 @@ static void add_file(struct bytes *b, int dir, const char *file, size_t size)
 	free(text);
 }
 
-/* Remember the event's format, unless it is known or there is none. */
+/* Add the format of an event, unless it is there or the event has none. */
 static void add_format(struct dat_head *h, const char *system, const char *event)
 {
 	size_t room = strlen(system) + strlen(event) + 2, len;
@@ -50,11 +50,11 @@ static void add_format(struct dat_head *h, const char *system, const char *event
 		free(names);
 		return;
 	}
-	/* there may be thousands, and what was read has room to spare */
+	/* file_read leaves spare room, and there may be thousands of formats */
 	shorter = realloc(text, len + 1);
 	if (shorter)
 		text = shorter;
-	/* what prints an address as a symbol needs the symbols; see vsprintf.c */
+	/* an event that prints an address as a symbol needs symbols (lib/vsprintf.c) */
 	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
 		h->symbols |= p[2] && strchr("sSfFB", p[2]);
 	if (!(h->nformats & (h->nformats - 1))) {
@@ -78,12 +78,12 @@ static void add_format(struct dat_head *h, const char *system, const char *event
 	strcpy(h->formats[h->nformats - 1].event, event);
 }
 
-/* The events in the instance's list of those that are enabled. */
+/* Add the formats of the enabled events. */
 static void add_enabled(struct dat_head *h)
 {
 	char *list = file_read(h->dir, "set_event", NULL), *line, *next, *colon;
 
-	/* most often nothing has changed since the last look */
+	/* most often the list has not changed since the last call */
 	if (!list || (h->enabled && !h->failed && !strcmp(h->enabled, list))) {
 		free(list);
 		return;
@@ -105,6 +105,7 @@ static void add_enabled(struct dat_head *h)
 	free(list);
 }
 
+/* Does the file say 1? */
 static int is_on(int dir, const char *file)
 {
 	char *text = file_read(dir, file, NULL);
@@ -114,7 +115,7 @@ static int is_on(int dir, const char *file)
 	return on;
 }
 
-/* Do a tracer or an option record addresses of code? */
+/* Does the tracer or an option record addresses of code? */
 static int records_addresses(int dir)
 {
 	char *tracer = file_read(dir, "current_tracer", NULL);
@@ -187,7 +188,7 @@ void dat_forget(struct dat_head *h)
 	comms_clear(&h->comms);
 }
 
-/* The formats of one system, counted; of them that are behind first. */
+/* Add the number of formats of a system, from formats[first] on, and the formats. */
 static void add_system(const struct dat_head *h, struct bytes *out, const char *system,
 		       size_t first)
 {
@@ -206,7 +207,7 @@ static void add_system(const struct dat_head *h, struct bytes *out, const char *
 	}
 }
 
-/* Is none of the same system in front of it? ftrace's are counted apart. */
+/* Is format i the first of its system? Not for ftrace, whose formats are apart. */
 static int leads(const struct dat_head *h, size_t i)
 {
 	if (!strcmp(h->formats[i].system, "ftrace"))
@@ -217,6 +218,7 @@ static int leads(const struct dat_head *h, size_t i)
 	return 1;
 }
 
+/* Add all formats: those of ftrace, then system by system. */
 static void add_formats(const struct dat_head *h, struct bytes *out)
 {
 	uint32_t systems = 0;
@@ -232,6 +234,7 @@ static void add_formats(const struct dat_head *h, struct bytes *out)
 		}
 }
 
+/* Add an option: id, length, data. */
 static void add_option(struct bytes *out, uint16_t id, const struct bytes *data)
 {
 	bytes_add(out, &id, sizeof(id));
@@ -239,6 +242,7 @@ static void add_option(struct bytes *out, uint16_t id, const struct bytes *data)
 	bytes_add(out, data->v, data->n);
 }
 
+/* Add the options: the CPUs' stats, the clock, uname. */
 static void add_options(const struct dat_head *h, struct bytes *out)
 {
 	static const uint16_t done = DAT_DONE;
@@ -282,7 +286,7 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 	free(data.v);
 }
 
-/* Lines as in saved_cmdlines, as many as fit. */
+/* Add names as lines of saved_cmdlines, as many as fit in `most` bytes. */
 static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
 {
 	for (size_t i = 0; i < h->comms.room; i++) {
@@ -293,7 +297,7 @@ static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
 		if (!c)
 			continue;
 		n = str_format(line, sizeof(line), "%d %s\n", (int)c->pid, c->name);
-		/* a name must not begin a line, which would be another task's */
+		/* a newline in a name would begin the line of another task */
 		text_mask_controls(line, line + n - 1);
 		if (n > most - out->n)
 			break;

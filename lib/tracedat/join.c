@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* datjoin.c - a trace.dat out of the parts of its processors */
+/* join.c - make a trace.dat of the parts of the CPUs */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 
-/* So much is moved at a time, and freed where it was. */
+/* Bytes that are moved at a time, and then freed in the part. */
 #define CHUNK (256 * 1024)
 
 int dat_parts_hold(struct dat_parts *p)
@@ -24,7 +24,7 @@ int dat_parts_hold(struct dat_parts *p)
 	return 0;
 }
 
-/* How many events n bytes of pages hold, from there on in the file. */
+/* Return the number of events in n bytes of sub-buffers at an offset of the file. */
 static unsigned long long events_in(const struct dat_parts *p, int fd, uint64_t at, uint64_t n)
 {
 	size_t page = p->head->layout.size;
@@ -32,13 +32,14 @@ static unsigned long long events_in(const struct dat_parts *p, int fd, uint64_t 
 	unsigned long long count = 0;
 
 	for (; n >= page && pread(fd, text, page, (off_t)at) == (ssize_t)page; n -= page)
-		count += subbuf_count(&p->head->layout, text, p->head->layout.size), at += page;
+		count += subbuf_count(&p->head->layout, text, page), at += page;
 	return count;
 }
 
 /*
- * Move n bytes of pages from one file to another, and free them in the first:
- * on a disk that is full there is room for them once. Returns how many were.
+ * Move n bytes of sub-buffers from one file to another. Free them in the first file bit by
+ * bit, because a full disk has no room for two copies. Return how many bytes of whole
+ * sub-buffers were moved, with a message if they are fewer.
  */
 static uint64_t move(struct dat_parts *p, int from, uint64_t from_at, int to, uint64_t at,
 		     uint64_t n, int collecting)
@@ -71,7 +72,10 @@ static uint64_t move(struct dat_parts *p, int from, uint64_t from_at, int to, ui
 	return done / p->head->layout.size * p->head->layout.size;
 }
 
-/* Whose part becomes the file, if its room is enough for the head; cpus: nobody's. */
+/*
+ * Return the CPU whose part becomes the file: the largest, if it has room for a head of table
+ * bytes. Return cpus if a new file is needed.
+ */
 static unsigned base_of(const struct dat_parts *p, uint64_t table)
 {
 	unsigned base = 0;
@@ -93,15 +97,15 @@ int dat_parts_join(struct dat_parts *p, int more)
 	struct bytes head = { 0 };
 	int out, status = 0, first;
 
-	if (!part) /* there was no memory to begin it, which was said */
+	if (!part) /* dat_parts_begin had no memory, and printed a message */
 		return -1;
 	memset(offset, 0, 2 * cpus * sizeof(*offset));
 	dat_look(p->head, 1);
-	/* where the size is limited, what the head holds is as well */
+	/* if the size of the file is limited, that of the head is as well */
 	table = dat_table_size(p->head);
 	dat_head(p->head, &head, p->most ? (size_t)(dat_parts_head_room(p) - table) : SIZE_MAX);
 	first = head.failed;
-	if (first) { /* names and formats that came since are missing in it */
+	if (first) { /* the first head has no names and formats that were added since */
 		free(head.v);
 		head = p->first;
 	}
@@ -121,7 +125,7 @@ int dat_parts_join(struct dat_parts *p, int more)
 		size[base] = part[base].size;
 		at = p->reserve + size[base];
 	}
-	/* the head first, while there is room, and once more with the table */
+	/* write the head first, while there is room, and again when the table is known */
 	if (out < 0 || pwrite(out, head.v, head.n, 0) != (ssize_t)head.n ||
 	    ftruncate(out, (off_t)at) < 0)
 		status = err_errno("unable to write %s", p->place->path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* datparts.c - pages out of an instance's buffers into a file of each processor's */
+/* parts.c - move sub-buffers from the ring buffers of an instance to a part per CPU */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 
-/* Room for names that come in the course of a recording, before its pages. */
+/* Bytes in front of the sub-buffers for names that a recording adds to the head. */
 #define NAMES_ROOM (64 * 1024)
 
 uint64_t dat_parts_round_up(const struct dat_parts *p, uint64_t n)
@@ -31,7 +31,7 @@ uint64_t dat_parts_reserve(struct dat_parts *p)
 		err_msg("out of memory");
 		return 0;
 	}
-	/* the numbers in the processors' stats grow as well */
+	/* the numbers in the CPUs' stats grow as well: 256 bytes each */
 	p->reserve = dat_parts_round_up(p, head.n + dat_table_size(p->head) + names +
 				    (uint64_t)p->head->cpus * 256);
 	p->formats = p->head->bytes;
@@ -57,7 +57,7 @@ int dat_parts_begin(struct dat_parts *p)
 	return 0;
 }
 
-/* How many pages a processor's buffer has, about. */
+/* Return about how many sub-buffers the ring buffer of a CPU has. */
 static size_t pages_held(const struct dat_parts *p)
 {
 	char *text = file_read(p->head->dir, "per_cpu/cpu0/buffer_size_kb", NULL);
@@ -74,7 +74,7 @@ int dat_parts_open(struct dat_parts *p)
 	char file[64];
 	int fd;
 
-	/* two of each processor, and there may be many */
+	/* two files per CPU, and there may be many CPUs */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -92,22 +92,22 @@ int dat_parts_open(struct dat_parts *p)
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++) {
 		str_format(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
 		fd = openat(p->head->dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd < 0 && errno != ENOENT) /* their numbers may have gaps */
+		if (fd < 0 && errno != ENOENT) /* the CPU numbers may have gaps */
 			return err_file("unable to open %s", file);
 		p->raw[cpu] = fd;
 		p->polls[cpu] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
 	if (pipe2(p->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno("unable to make a pipe");
-	/* a page of the ring buffer takes the place of a page, whatever its size */
+	/* in the pipe a sub-buffer takes the room of a memory page, whatever its size */
 	fcntl(p->pipe[1], F_SETPIPE_SZ, 1024 * 1024);
 	p->pipe_pages = (size_t)fcntl(p->pipe[1], F_GETPIPE_SZ) / (size_t)sysconf(_SC_PAGESIZE);
 	return 0;
 }
 
 /*
- * What is in the pipe has no room in the part: count its events. The first of
- * its pages may have come to the file in part.
+ * Empty the pipe into nothing and count its events as cut, because the part has no room. The
+ * first `written` bytes are in the part already; they may end inside of a sub-buffer.
  */
 static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 {
@@ -122,7 +122,7 @@ static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 		have += (size_t)n;
 		if (have < page)
 			continue;
-		p->cut += subbuf_count(&p->head->layout, text, p->head->layout.size);
+		p->cut += subbuf_count(&p->head->layout, text, page);
 		have = 0;
 	}
 	f->size += whole;
@@ -131,7 +131,7 @@ static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 		return; /* nothing reads behind size */
 }
 
-/* Where splice is not to be had */
+/* Move up to n bytes from the pipe to the file without splice. Return how many, or -1. */
 static ssize_t copy_out(struct dat_parts *p, int fd, off_t at, size_t n)
 {
 	char text[4096];
@@ -145,7 +145,7 @@ static ssize_t copy_out(struct dat_parts *p, int fd, off_t at, size_t n)
 	return got;
 }
 
-/* The n bytes in the pipe to the part's end. */
+/* Move the n bytes in the pipe to the end of the part. */
 static void store(struct dat_parts *p, struct dat_part *f, size_t n)
 {
 	size_t done = 0;
@@ -174,7 +174,7 @@ static void store(struct dat_parts *p, struct dat_part *f, size_t n)
 	p->size += n;
 }
 
-/* One page to the part's end. */
+/* Write one sub-buffer to the end of the part. */
 static void store_page(struct dat_parts *p, struct dat_part *f, const char *text)
 {
 	size_t page = p->head->layout.size;
@@ -185,14 +185,14 @@ static void store_page(struct dat_parts *p, struct dat_part *f, const char *text
 			 (ssize_t)page) {
 		err_errno("unable to write %s", p->place->path);
 		p->full = REFUSED;
-		p->cut += subbuf_count(&p->head->layout, text, p->head->layout.size);
+		p->cut += subbuf_count(&p->head->layout, text, page);
 		return;
 	}
 	f->size += page;
 	p->size += page;
 }
 
-/* How many pages may still be recorded, at most so many. */
+/* Return how many sub-buffers may still be recorded, at most that many. */
 static size_t room_for(const struct dat_parts *p, size_t pages)
 {
 	uint64_t taken = dat_parts_head_room(p) + p->size, left;
@@ -223,7 +223,7 @@ ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
 			break;
 		if (n < 0)
 			return err_errno("unable to read cpu%u/trace_pipe_raw", cpu);
-		if (!n) { /* not the kernel's */
+		if (!n) { /* end of file: not a file of the kernel */
 			close(p->raw[cpu]);
 			p->raw[cpu] = -1;
 			break;
@@ -234,7 +234,7 @@ ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
 	return (ssize_t)all;
 }
 
-/* read(2) gives it, splice does not. */
+/* read(2) gives a sub-buffer that is not full; splice does not. */
 ssize_t dat_parts_rest(struct dat_parts *p, unsigned cpu)
 {
 	size_t page = p->head->layout.size;
@@ -251,7 +251,7 @@ ssize_t dat_parts_rest(struct dat_parts *p, unsigned cpu)
 	do
 		n = read(p->raw[cpu], text, page);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && (errno == EAGAIN || errno == ENODEV)) /* ENODEV: it never was there */
+	if (n < 0 && (errno == EAGAIN || errno == ENODEV)) /* ENODEV: never online */
 		n = 0;
 	else if (n < 0)
 		err_errno("unable to read cpu%u/trace_pipe_raw", cpu);
@@ -273,7 +273,7 @@ ssize_t dat_parts_collect(struct dat_parts *p, int everything)
 		n = dat_parts_take(p, cpu, 64 * p->pipe_pages);
 		if (n < 0)
 			return -1;
-		/* a processor that never ran has no buffer, and would always be ready */
+		/* a CPU that was never online has no ring buffer: poll would always return */
 		ready->fd = !n && ready->revents & (POLLERR | POLLNVAL) ? -1 : p->raw[cpu];
 		all += n;
 	}

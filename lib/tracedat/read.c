@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tracedat.c - read a trace.dat of version 6 or 7
+ * read.c - read a trace.dat of version 6 or 7
  *
- * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). Nothing in a file is
- * believed (datat.h). What is allocated is no larger than the file, and no larger than
- * the maximum of its section: a file with holes may be of any size.
+ * See trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). The file is not trusted (cursor.h). An
+ * allocation is not larger than the file and not larger than the maximum of its section,
+ * because a sparse file may have any size.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,25 +17,26 @@
 #include "tracedat/tracedat.h"
 #include "tracedat/cursor.h"
 
-/* Pages that are in memory at a time, in bytes; one if that is more. */
+/* Bytes of sub-buffers of one CPU in memory at a time; one sub-buffer if that is larger. */
 #define AHEAD (128 * 1024)
-/* The same of all processors of a buffer together. */
+/* The same for all CPUs of a ring buffer together. */
 #define AHEAD_ALL (16 * 1024 * 1024)
-/* A chain of options is no longer than this. */
+/* Maximum number of option sections in version 7. */
 #define SECTIONS 1000
 /*
- * What a file may have. Linux 6.18 with all modules of a distribution has symbols of
- * 15 MB and formats of 4 MB; it is built for 8,192 processors at most.
+ * The limits of a file, in bytes where it is not a number of things. Linux 6.18 with all
+ * modules of a distribution has 15 MB of symbols and 4 MB of formats; it supports up to 8,192
+ * CPUs.
  */
 enum {
 	BUFFERS_MOST = 1000, CPUS_MOST = 8192, PAGES_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
 	FORMATS_MOST = 32 << 20, KALLSYMS_MOST = 32 << 20, PRINTK_MOST = 8 << 20,
 	CMDLINES_MOST = 8 << 20,
 };
-/* The flag of a section that is compressed */
+/* The flag of a compressed section */
 #define COMPRESSED 1
 
-/* Fail unless n, of what is read just now, is no more than most. */
+/* Fail if n bytes of the current range are more than most. */
 static void at_most(struct dat_cursor *a, uint64_t n, uint64_t most)
 {
 	if (!a->failed && n > most) {
@@ -45,7 +46,7 @@ static void at_most(struct dat_cursor *a, uint64_t n, uint64_t most)
 	}
 }
 
-/* As dat_cursor_extent, of no more than most bytes. */
+/* Read as dat_cursor_extent does; fail if the extent has more than most bytes. */
 static struct dat_extent limited_extent(struct dat_cursor *a, size_t size, uint64_t most)
 {
 	struct dat_extent e = dat_cursor_extent(a, size);
@@ -54,8 +55,9 @@ static struct dat_extent limited_extent(struct dat_cursor *a, size_t size, uint6
 	return e;
 }
 
-/* ---- parts of a head that both versions have ------------------------------- */
+/* ---- parts of a head that both versions have ---- */
 
+/* Read header_page and header_event. */
 static void header_pages(struct dat_cursor *a, struct dat *d)
 {
 	struct dat_extent e;
@@ -66,23 +68,23 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 	dat_cursor_expect(a, "header_page", 12, "no header_page");
 	e = dat_cursor_extent(a, 8);
 	if (!a->failed && e.n > 1 << 20)
-		dat_cursor_damaged(a, "a header_page that cannot be");
+		dat_cursor_damaged(a, "its header_page is not valid");
 	text = a->failed ? NULL : dat_text(d, e);
 	if (!a->failed && !text)
 		a->failed = 1;
 	if (text && subbuf_format_parse(&d->layout, text, (size_t)e.n) < 0)
-		dat_cursor_damaged(a, "a header_page that cannot be");
+		dat_cursor_damaged(a, "its header_page is not valid");
 	free(text);
-	/* the file's own is what its pages are */
+	/* the head of the file has the real size of its sub-buffers */
 	d->layout.size = page;
 	if (!a->failed && d->layout.data + 4 > page)
-		dat_cursor_damaged(a, "pages that are too small");
+		dat_cursor_damaged(a, "its pages are too small");
 	a->what = "its header_event";
 	dat_cursor_expect(a, "header_event", 13, "no header_event");
 	dat_cursor_extent(a, 8);
 }
 
-/* Formats behind their count, which fn wants; NULL: none does. */
+/* Read the formats of a system behind their number, and call fn with each unless it is NULL. */
 static int some_formats(struct dat_cursor *a, const char *system,
 			int (*fn)(void *, const char *, const char *, size_t), void *arg)
 {
@@ -101,6 +103,7 @@ static int some_formats(struct dat_cursor *a, const char *system,
 	return a->failed ? -1 : r;
 }
 
+/* Read the formats of all systems behind their number. */
 static int all_systems(struct dat_cursor *a, int (*fn)(void *, const char *, const char *, size_t),
 		       void *arg)
 {
@@ -114,7 +117,7 @@ static int all_systems(struct dat_cursor *a, int (*fn)(void *, const char *, con
 	return a->failed ? -1 : r;
 }
 
-/* What is between here and where walk ends */
+/* Skip the formats of ftrace, or with systems those of all systems. Return their extent. */
 static struct dat_extent passed(struct dat_cursor *a, int systems)
 {
 	struct dat_extent e = { .at = a->at };
@@ -151,11 +154,11 @@ int dat_comms(const struct dat *d, struct comms *c)
 	return 0;
 }
 
-/* NULL: failed, or there are too many. */
+/* Add a ring buffer. Return NULL if the cursor fails or there are too many. */
 static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
 {
 	if (!a->failed && d->nbuffers == BUFFERS_MOST)
-		dat_cursor_damaged(a, "more instances than there can be");
+		dat_cursor_damaged(a, "too many instances");
 	if (a->failed)
 		return NULL;
 	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
@@ -165,7 +168,7 @@ static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
 	return &d->buffers[d->nbuffers++];
 }
 
-/* The next processor of a buffer: where its pages are. */
+/* Read where the sub-buffers of the next CPU are, and add the CPU. */
 static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, unsigned cpu)
 {
 	struct dat_extent e;
@@ -175,7 +178,7 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	if (a->failed)
 		return;
 	if (e.n % b->page)
-		dat_cursor_damaged(a, "a part of a page");
+		dat_cursor_damaged(a, "an incomplete page");
 	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
 		if (!d->cut)
 			d->cut = cpu + 1ull;
@@ -183,14 +186,14 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	}
 	if (!e.n)
 		e.at = 0;
-	/* those of two processors are not the same: then they would be more than the file */
+	/* if CPUs shared sub-buffers, their sum could be larger than the file */
 	if (e.n > d->size - d->paged)
 		dat_cursor_damaged(a, "processors have pages in common");
 	if (b->ncpus == CPUS_MOST)
-		dat_cursor_damaged(a, "more processors than there can be");
+		dat_cursor_damaged(a, "too many processors");
 	b->nfull += e.n != 0;
 	if (b->nfull > PAGES_MOST / b->page)
-		dat_cursor_damaged(a, "large pages of too many processors");
+		dat_cursor_damaged(a, "too many processors with large pages");
 	if (a->failed)
 		return;
 	d->paged += e.n;
@@ -202,7 +205,7 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .pages = e };
 }
 
-/* Out of the text of a trace_clock: the word in brackets, or all of it. */
+/* Set the clock from the text of a trace_clock: the word in brackets, or all of it. */
 static void set_clock(struct dat_buffer *b, const char *text)
 {
 	const char *open = strchr(text, '['), *from = open ? open + 1 : text;
@@ -211,9 +214,9 @@ static void set_clock(struct dat_buffer *b, const char *text)
 		   (int)strcspn(from, open ? "]\n" : "\n"), from);
 }
 
-/* ---- version 6 ----------------------------------------------------------------- */
+/* ---- version 6 ---- */
 
-/* The table of a buffer, and the clock behind it where there is one. */
+/* Read the table of a ring buffer, and with clock the clock behind it. */
 static void table6(struct dat_cursor *a, struct dat *d, const char *name, int clock)
 {
 	struct dat_buffer *b = add_buffer(a, d);
@@ -230,7 +233,7 @@ static void table6(struct dat_cursor *a, struct dat *d, const char *name, int cl
 		return;
 	e = dat_cursor_extent(a, 8);
 	if (!a->failed && e.n > DAT_CURSOR_MAX)
-		dat_cursor_damaged(a, "a clock that cannot be");
+		dat_cursor_damaged(a, "the name of its clock is too long");
 	text = a->failed ? NULL : dat_text(d, e);
 	if (text)
 		set_clock(b, text);
@@ -239,7 +242,7 @@ static void table6(struct dat_cursor *a, struct dat *d, const char *name, int cl
 	free(text);
 }
 
-/* Which kind of data comes here: pages, or a text that we do not read. */
+/* Read the kind of data: sub-buffers, or the text of a latency tracer, which is an error. */
 static void flyrecord(struct dat_cursor *a)
 {
 	const unsigned char *p = dat_cursor_bytes(a, 10);
@@ -250,7 +253,7 @@ static void flyrecord(struct dat_cursor *a)
 		dat_cursor_damaged(a, "no table of pages");
 }
 
-/* Of the system's name, the host's, the release, the machine: the third word. */
+/* Set the release: the third word of system, host, release and machine. */
 static void set_release(struct dat *d, struct dat_cursor *option)
 {
 	char text[256], *word = text;
@@ -263,11 +266,13 @@ static void set_release(struct dat *d, struct dat_cursor *option)
 	str_format(d->release, sizeof(d->release), "%.*s", (int)strcspn(word, " "), word);
 }
 
+/* Further ring buffers: where their tables are. */
 struct instances {
 	struct { uint64_t at; char name[64]; } *v;
 	size_t n;
 };
 
+/* Read the options; add ring buffers to others, and set *clock if there is a clock. */
 static void options6(struct dat_cursor *a, struct dat *d, struct instances *others, int *clock)
 {
 	uint16_t id;
@@ -288,7 +293,7 @@ static void options6(struct dat_cursor *a, struct dat *d, struct instances *othe
 		if (id != DAT_BUFFER)
 			continue;
 		if (others->n == BUFFERS_MOST) {
-			dat_cursor_damaged(a, "more instances than there can be");
+			dat_cursor_damaged(a, "too many instances");
 			continue;
 		}
 		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
@@ -319,7 +324,7 @@ static void version6(struct dat_cursor *a, struct dat *d)
 	d->cmdlines = limited_extent(a, 8, CMDLINES_MOST);
 	d->cpus = (unsigned)dat_cursor_number(a, 4);
 	if (d->cpus > CPUS_MOST)
-		dat_cursor_damaged(a, "more processors than there can be");
+		dat_cursor_damaged(a, "too many processors");
 	a->what = "its options";
 	p = dat_cursor_bytes(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
@@ -329,9 +334,9 @@ static void version6(struct dat_cursor *a, struct dat *d)
 	flyrecord(a);
 	table6(a, d, "", clock);
 	for (size_t i = 0; i < others.n && !a->failed; i++) {
-		/* each is behind the one before, so none is read twice */
+		/* each table is behind the one before, so that none is read twice */
 		if (others.v[i].at < a->at) {
-			dat_cursor_damaged(a, "tables of instances that are not one behind the other");
+			dat_cursor_damaged(a, "the tables of instances are not in order");
 			break;
 		}
 		a->at = others.v[i].at < d->size ? others.v[i].at : d->size;
@@ -341,9 +346,9 @@ static void version6(struct dat_cursor *a, struct dat *d)
 	free(others.v);
 }
 
-/* ---- version 7 ----------------------------------------------------------------- */
+/* ---- version 7 ---- */
 
-/* A section that begins there: its data; failed when it is compressed. */
+/* Return a cursor over the data of the section at an offset; fail if it is compressed. */
 static struct dat_cursor section(struct dat_cursor *a, uint64_t at, const char *what)
 {
 	struct dat_cursor s = dat_cursor_begin(a->d, at < a->d->size ? at : a->d->size,
@@ -356,7 +361,8 @@ static struct dat_cursor section(struct dat_cursor *a, uint64_t at, const char *
 	dat_cursor_number(&s, 4);
 	n = dat_cursor_number(&s, 8);
 	if (!s.failed && flags & COMPRESSED)
-		dat_cursor_damaged(&s, "a section is compressed, by nothing that it names");
+		dat_cursor_damaged(&s, "a section is compressed, but its head names no "
+				       "compression");
 	at = s.at;
 	if (dat_cursor_skip(&s, n)) {
 		s.end = s.at;
@@ -365,6 +371,7 @@ static struct dat_cursor section(struct dat_cursor *a, uint64_t at, const char *
 	return s;
 }
 
+/* Read an option with a ring buffer. */
 static void buffer7(struct dat_cursor *o, struct dat *d)
 {
 	struct dat_buffer *b = add_buffer(o, d);
@@ -372,18 +379,18 @@ static void buffer7(struct dat_cursor *o, struct dat *d)
 
 	if (!b)
 		return;
-	dat_cursor_number(o, 8); /* a section, which has the pages that are told of here */
+	dat_cursor_number(o, 8); /* offset of its section; the option has all that is needed */
 	dat_cursor_string(o, b->name, sizeof(b->name));
 	dat_cursor_string(o, clock, sizeof(clock));
 	set_clock(b, clock);
 	b->page = (size_t)dat_cursor_number(o, 4);
 	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
-		dat_cursor_damaged(o, "pages of a size that cannot be");
+		dat_cursor_damaged(o, "the size of its pages is not valid");
 	for (uint64_t n = dat_cursor_number(o, 4); n && !o->failed; n--)
 		add_cpu(o, d, b, (unsigned)dat_cursor_number(o, 4));
 }
 
-/* One option; its data is the extent. */
+/* Read an option with its data in the extent, and the section that it refers to. */
 static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat_extent e)
 {
 	struct dat_cursor o = dat_cursor_begin(d, e.at, e.n, "its options"), s;
@@ -436,9 +443,9 @@ static void version7(struct dat_cursor *a, struct dat *d)
 	for (int n = 0; at && !a->failed; n++) {
 		struct dat_cursor s = section(a, at, "its options");
 
-		/* each is behind the one before, so none is read twice */
+		/* each section is behind the one before, so that none is read twice */
 		if (!s.failed && at < behind)
-			dat_cursor_damaged(&s, "options that are not one behind the other");
+			dat_cursor_damaged(&s, "the sections of options are not in order");
 		behind = s.end;
 		at = 0;
 		if (n == SECTIONS)
@@ -463,7 +470,7 @@ static void version7(struct dat_cursor *a, struct dat *d)
 		dat_cursor_damaged(a, "no header_page");
 }
 
-/* ---- a file ---------------------------------------------------------------------- */
+/* ---- the interface ---- */
 
 int dat_file(struct dat *d, const char *path)
 {
@@ -504,7 +511,7 @@ int dat_read_head(struct dat *d)
 	wide = dat_cursor_number(&a, 1);
 	page = dat_cursor_number(&a, 4);
 	if (!a.failed && ((wide != 4 && wide != 8) || page < 64 || page > 1 << 24))
-		dat_cursor_damaged(&a, "pages of a size that cannot be");
+		dat_cursor_damaged(&a, "the size of its pages is not valid");
 	d->layout.size = (uint32_t)page;
 	if (a.failed)
 		;
@@ -556,7 +563,7 @@ const void *dat_subbufs_next(struct dat_subbufs *p)
 		if (!p->n)
 			return NULL;
 		if (!p->text)
-			p->text = malloc(p->n); /* the first is the largest */
+			p->text = malloc(p->n); /* no later read is larger */
 		if (!p->text)
 			err_exit(REFUSED, "out of memory");
 		if (dat_read(p->dat, p->text, p->n, p->left.at) < 0) {

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tracedat.h - PURPOSE of tracedat
+ * tracedat.h - write and read trace.dat, a file with the raw sub-buffers of a trace
+ *
+ * trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5) describe the format. The head comes first: the
+ * kernel's layout of a sub-buffer, formats of events, names of tasks, options, and a table
+ * with the place of each CPU's sub-buffers. The sub-buffers of a CPU follow each other in the
+ * file. Numbers have the byte order of the kernel that recorded. The format calls a sub-buffer
+ * a page, and so do the names of members here: `page` is the size of one in bytes.
+ *
+ * A file is written in three steps: struct dat_head collects the head, struct dat_parts
+ * collects the sub-buffers of each CPU in a part (an unlinked file), and dat_parts_join makes
+ * one file of them. struct dat reads a file.
+ *
+ * It includes the layers base and event; its files also use tracefs and live.
  */
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
@@ -10,25 +22,12 @@
 #include "base/base.h"
 #include "event/event.h"
 
-/*
- * tracedat.h - trace.dat: a trace as raw pages of the ring buffer in one file
- *
- * trace-cmd.dat.v6(5) has the format. In front is the head: what the kernel
- * says of its pages and events, names of tasks, options, and a table of where
- * each processor's pages are. The pages follow, a processor's one behind the
- * other. A number has the byte order of the kernel that recorded.
- *
- * A page, or sub-buffer: u64 time stamp, the commit word (as long as a long;
- * how many bytes of events follow in its low 20 bits, flags at bits 30 and 31),
- * the events. An event begins with u32: type_len (5 bits), time_delta (27).
- */
-
-/* Ids of options; those of version 7, 3 and from 16 on, are sections. */
+/* Ids of options. In version 7, option 3 and those from 16 on describe sections. */
 enum dat_option {
 	DAT_DONE = 0,
 	DAT_CPUSTAT = 2,        /* text, NUL: "CPU: N\n" and its stats */
 	DAT_BUFFER = 3,
-	DAT_TRACECLOCK = 4,     /* empty: the clock follows the table */
+	DAT_TRACECLOCK = 4,     /* empty: the clock is behind the table */
 	DAT_UNAME = 5,          /* text, NUL: system, name, release, machine */
 	DAT_CPUCOUNT = 8,
 	DAT_HEADER_INFO = 16,
@@ -39,40 +38,40 @@ enum dat_option {
 	DAT_CMDLINES = 21,
 };
 
-/* ---- datwrite.c: the head of a file, from a tracefs ------------------------ */
+/* ---- head.c: write the head of a file, from a tracefs ------------------------------ */
 
-/* One event's format, as the kernel tells it. */
+/* The format of one event, as the kernel gives it. */
 struct dat_format {
 	char *system, *event;   /* one allocation: system */
 	char *text;
 	size_t len;
 };
 
-/* What a head is made of; dir and root are the caller's, all else is zero at first. */
+/* The contents of a head. Zero it; set dir and root. */
 struct dat_head {
-	int dir, root;          /* an instance, and tracefs itself */
+	int dir, root;          /* an instance, and the tracefs root; owned by the caller */
 	struct subbuf_format layout;
-	unsigned cpus;          /* of per_cpu, the highest number + 1 */
+	unsigned cpus;          /* highest CPU number in per_cpu, plus 1 */
 	struct dat_format *formats;
-	size_t nformats, bytes; /* how many, and all their bytes in a head */
-	char *enabled;          /* set_event when last looked at */
-	int symbols;            /* something records addresses of code */
+	size_t nformats, bytes; /* their number, and their bytes in a head */
+	char *enabled;          /* set_event when it was last read */
+	int symbols;            /* the trace has addresses of code */
 	struct comms comms;
-	char *clock;            /* of trace_clock */
+	char *clock;            /* text of trace_clock */
 	int failed;             /* memory ran out: formats are missing */
-	unsigned long long unwritten; /* the caller's: events that are not in the file */
+	unsigned long long unwritten; /* set by the caller: events that are not in the file */
 };
 
 /*
- * Read what does not change: layout, number of processors, formats of ftrace's
- * own. -1 said.
+ * Read what does not change: layout, number of CPUs, formats of the system ftrace. Return 0,
+ * or -1 after a message.
  */
 int dat_begin(struct dat_head *);
 
 /*
- * Learn what may have come since: events that were enabled, tasks' names. With
- * all, also the names of those that live and the clock. How many names were
- * not known. Sets failed, or clears it again when nothing is missing any more.
+ * Read what changed since the last call: enabled events and names of tasks. With all, also
+ * read the clock and the names of living tasks. Return how many names were not known. Set
+ * failed if a format is missing, else clear it.
  */
 size_t dat_look(struct dat_head *, int all);
 
@@ -80,189 +79,199 @@ size_t dat_look(struct dat_head *, int all);
 void dat_forget(struct dat_head *);
 
 /*
- * The head into out, up to the table: no more than most bytes, for which names
- * and symbols are left out, and with room for the table. -1, silent: not even the
- * rest fits, or out->failed.
+ * Write the head up to its table into out, at most `most` bytes with room for the table; drop
+ * symbols and names to fit. Return 0, or -1 without a message if the rest does not fit or
+ * memory ran out (out->failed).
  */
 int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 
-/* The table and what is behind it: its length, or itself with offset and size of each. */
+/* Return the size of the table and the clock behind it. */
 size_t dat_table_size(const struct dat_head *);
+
+/* Write the table, with offset and size of each CPU's sub-buffers, and the clock. */
 void dat_table(const struct dat_head *, struct bytes *out, const uint64_t *offset,
 	       const uint64_t *size);
 
-/* ---- tracedat.c, datat.c: a file of version 6 or 7 that somebody gave us --- */
+/* ---- read.c: read a file of version 6 or 7 ------------------------------------------- */
 
-/* A part of the file, which is not in memory; inside the file, always. */
+/* A range of the file; always inside of the file. */
 struct dat_extent {
 	uint64_t at, n;
 };
 
-/* The pages of one processor; n is a multiple of the page. */
+/* The sub-buffers of one CPU; n is a multiple of their size. */
 struct dat_cpu {
 	unsigned cpu;
 	struct dat_extent pages;
 };
 
-/* One instance's buffer: the first of a file, or of version 6, has no name. */
+/* The ring buffer of one instance. The first buffer of a version 6 file has no name. */
 struct dat_buffer {
-	char name[64];          /* longer ones are cut */
-	char clock[32];         /* "local"; "" when it is not told */
-	size_t page;            /* bytes of a page, as in the layout but of its own */
-	struct dat_cpu *cpus;   /* of version 6 all, of 7 those that have pages */
+	char name[64];          /* a longer name is cut */
+	char clock[32];         /* "local"; "": not known */
+	size_t page;            /* bytes of a sub-buffer of this instance */
+	struct dat_cpu *cpus;   /* in version 6 all CPUs, in 7 those with sub-buffers */
 	size_t ncpus;
-	size_t nfull;           /* those with pages */
+	size_t nfull;           /* CPUs with sub-buffers */
 };
 
 struct dat {
-	const char *path;       /* the caller's */
+	const char *path;       /* owned by the caller */
 	int fd;
 	uint64_t size;          /* of the file */
 	unsigned version;       /* 6 or 7 */
 	struct subbuf_format layout;
-	unsigned cpus;          /* that the machine had; 0 not told */
-	uint64_t cut;           /* 0; or pages are missing at the end, which was said */
-	char release[64];       /* of its kernel, as uname has it; "" not told */
+	unsigned cpus;          /* of the machine; 0: not known */
+	uint64_t cut;           /* 0, or 1 + the first CPU whose sub-buffers end too early */
+	char release[64];       /* of the kernel, as in uname; "": not known */
 	struct dat_extent ftrace, events; /* formats, see dat_formats */
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;
 	size_t nbuffers;
-	uint64_t paged;         /* bytes of all pages, no more than size */
+	uint64_t paged;         /* bytes of all sub-buffers, at most size */
 };
 
 /*
- * Open the file and read its head and its table; every extent has been checked
- * against the size of the file. d is filled anew; path stays the caller's. -1
- * said in one line: no such file, no trace.dat, one whose head ends too early
- * or is damaged, compressed, or of another version; d needs no dat_close then.
- * One that ends in its pages has those that are there, and cut is set.
+ * Open the file and read its head and its table. d is overwritten. Each extent is checked
+ * against the size of the file. If the file ends in its sub-buffers, keep those that are
+ * there, set cut and print a message. Return 0, or -1 after a message of one line: there is no
+ * such file, it is no trace.dat, it is damaged, compressed or of another version. After -1, d
+ * needs no dat_close.
  */
 int dat_open(struct dat *d, const char *path);
 
 /*
- * The two halves of dat_open, for a caller that gives up its rights between them.
- * dat_file opens the file and reads nothing. d needs no dat_close if one of them fails.
+ * The two halves of dat_open, for a caller that drops its privileges between them: dat_file
+ * opens the file and reads nothing. If one of them fails, d needs no dat_close.
  */
 int dat_file(struct dat *d, const char *path);
 int dat_read_head(struct dat *d);
 void dat_close(struct dat *d);
 
 /*
- * Call fn with each event's format: the system ("ftrace" first), and the n
- * bytes of text, NUL-terminated, valid during the call. It ends when fn
- * returns other than 0, and returns that; -1 said: damaged, or not readable.
+ * Call fn with the format of each event: its system ("ftrace" first) and the n bytes of text,
+ * NUL-terminated and valid during the call. Stop when fn returns another value than 0, and
+ * return that value. Return -1 after a message if the file is damaged or cannot be read.
  */
 int dat_formats(const struct dat *d,
 		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg);
 
-/* An extent's bytes, NUL-terminated; free() them. NULL said. */
+/* Return the bytes of an extent, NUL-terminated; free() them. NULL after a message. */
 char *dat_text(const struct dat *d, struct dat_extent);
 
-/* Add the names of the tasks. -1 said. */
+/* Add the names of the tasks. Return 0, or -1 after a message. */
 int dat_comms(const struct dat *d, struct comms *);
 
-/* Going through the pages of one processor, some of them in memory at a time. */
+/* An iterator over the sub-buffers of one CPU. */
 struct dat_subbufs {
 	const struct dat *dat;
-	size_t page, most;      /* most: bytes in text, a multiple of page */
-	struct dat_extent left; /* in the file, behind what is in text */
+	size_t page;            /* bytes of a sub-buffer */
+	size_t most;            /* bytes that are read at a time, a multiple of page */
+	struct dat_extent left; /* in the file, behind the bytes in text */
 	char *text;
-	size_t at, n;           /* in text */
-	int failed;             /* it ended since it could not be read, which was said */
+	size_t at, n;           /* offset in text, bytes in text */
+	int failed;             /* a read failed; the message has been printed */
 };
 
-/* dat and the processor's extent must live as long as it. */
+/* Begin; dat and the CPU's extent must live as long as the iterator. */
 void dat_subbufs_begin(struct dat_subbufs *, const struct dat *, const struct dat_buffer *,
 		       const struct dat_cpu *);
-/* The next page, valid until the next call; NULL at the end or when failed. */
+/* Return the next sub-buffer, valid until the next call; NULL at the end or if failed is set. */
 const void *dat_subbufs_next(struct dat_subbufs *);
 void dat_subbufs_end(struct dat_subbufs *);
 
-/*
- * datparts.h - a trace.dat in the making: the pages of each processor, apart
- *
- * The format wants the pages of a processor side by side, and nobody knows
- * beforehand how many there will be. So each has an unlinked file of its own,
- * its part, with room in front for the head. In the end the largest gets the
- * head and the pages of the others, and a name.
- */
+/* ---- parts.c: read the ring buffers into a part per CPU -------------------------------- */
 
+/*
+ * The format wants the sub-buffers of a CPU side by side, but their number is not known
+ * before the end. So each CPU has an unlinked file of its own, its part, with room for the
+ * head in front. At the end the largest part gets the head, the sub-buffers of the other parts
+ * and a name.
+ */
 struct dat_part {
 	int fd;                 /* -1: none yet */
-	uint64_t size;          /* of the pages, which begin at reserve */
+	uint64_t size;          /* bytes of sub-buffers, which begin at dat_parts.reserve */
 };
 
-/* All zero at first, but for what is the caller's. */
+/* Zero it; set place, head and most. */
 struct dat_parts {
-	const struct atomic_file *place; /* the caller's */
-	struct dat_head *head;  /* the caller's, begun */
-	uint64_t most;          /* the caller's: bytes of a file; 0: any */
-	int full;               /* 1: most; REFUSED: it could not be written, which was said */
+	const struct atomic_file *place; /* owned by the caller */
+	struct dat_head *head;  /* owned by the caller, after dat_begin */
+	uint64_t most;          /* limit of a file in bytes; 0: none */
+	int full;               /* 1: most is reached; REFUSED: a write failed, after a message */
 	unsigned long long cut; /* events that were read and are in no file */
-	size_t holds;           /* pages, a processor's buffer, about */
-	int ballast;            /* a file, which keeps the room that dat_parts_join takes */
-	struct pollfd *polls;   /* of each processor, and one more that is the caller's */
+	size_t holds;           /* about how many sub-buffers a ring buffer has */
+	int ballast;            /* a file that keeps the disk space that dat_parts_join needs */
+	struct pollfd *polls;   /* one per CPU, and one more for the caller */
 
-	/* its own */
-	uint64_t reserve;       /* of each part, for the head */
-	size_t formats;         /* bytes of them that reserve counts with */
-	struct dat_part *part;  /* a processor each */
-	uint64_t size;          /* of all pages in them */
-	int *raw;               /* trace_pipe_raw of each, -1: ended */
+	/* private */
+	uint64_t reserve;       /* bytes for the head in each part */
+	size_t formats;         /* head->bytes when reserve was computed */
+	struct dat_part *part;  /* one per CPU */
+	uint64_t size;          /* bytes of sub-buffers in all parts */
+	int *raw;               /* trace_pipe_raw of each CPU, -1: ended */
 	int pipe[2];
 	size_t pipe_pages;
-	char *page;             /* room for one */
-	uint64_t *table;        /* offset of each processor's pages, then size of each */
-	struct bytes first;     /* the head as it was at first: there may be no memory later */
+	char *page;             /* room for one sub-buffer */
+	uint64_t *table;        /* offset of each CPU's sub-buffers, then size of each */
+	struct bytes first;     /* the first head: later there may be no memory for another */
 };
 
-/* ---- datparts.c: from the buffer to the parts ------------------------------- */
-
 /*
- * Find out how much room the head takes, by what it is now. The least that most
- * has to be: that, and a page of each processor. 0: out of memory, said.
+ * Compute the room for the head from its present contents. Return the least possible value of
+ * most: the head and one sub-buffer per CPU. Return 0 after a message if memory ran out.
  */
 uint64_t dat_parts_reserve(struct dat_parts *);
 
-/* Open the buffers of the instance, for which there are no parts yet. -1 said. */
+/* Open the ring buffers of the instance. Return 0, or -1 after a message. */
 int dat_parts_open(struct dat_parts *);
 
-/* Begin anew, with room for most: no processor has a part. The old are the caller's. -1 said. */
+/*
+ * Begin a new file: no CPU has a part, and nothing is full. The caller keeps the old parts.
+ * Return 0, or -1 after a message.
+ */
 int dat_parts_begin(struct dat_parts *);
 
 /*
- * The full pages of one processor, at most so many. Returns how many, -1 said:
- * they cannot be read. Sets full when there is room for no more.
+ * Move full sub-buffers of one CPU to its part, about `most` of them. Set full if there is no
+ * room for more. Return how many, or -1 after a message if they cannot be read.
  */
 ssize_t dat_parts_take(struct dat_parts *, unsigned cpu, size_t most);
 
-/* What of its last page is written, as a page. Bytes read, 0 none; else as above. */
+/*
+ * Write the sub-buffer that the CPU has not filled yet, as a full one. Return the bytes that
+ * were read, 0 if there are none, or -1 after a message.
+ */
 ssize_t dat_parts_rest(struct dat_parts *, unsigned cpu);
 
 /*
- * Full pages of those that are ready, by polls, or of all, one after the other. How
- * many pages; -1 said. One that has no buffer is polled no more.
+ * Move the full sub-buffers of each CPU that polls shows as ready, or of all with everything.
+ * Stop polling a CPU that has no ring buffer. Return how many, or -1 after a message.
  */
 ssize_t dat_parts_collect(struct dat_parts *, int everything);
 
-/* Poll all again: those that had no buffer may have one now. */
+/* Poll all CPUs again: a CPU without a ring buffer may have one now. */
 void dat_parts_watch(struct dat_parts *);
 
-/* How long a head may be: what is reserved, and the formats that came since. */
+/* Return the maximum size of a head: reserve, and the formats that were added since. */
 uint64_t dat_parts_head_room(const struct dat_parts *);
 
-/* So many bytes, up to a whole page. */
+/* Return n rounded up to a multiple of the sub-buffer size. */
 uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 
-/* ---- datjoin.c: from the parts to a file ------------------------------------- */
+/* ---- join.c: make one file of the parts --------------------------------------------------- */
 
-/* Hold the room that dat_parts_join takes, while there is some. -1 said. */
+/*
+ * Reserve the disk space that dat_parts_join needs, while there is some. Return 0, or -1
+ * after a message.
+ */
 int dat_parts_hold(struct dat_parts *);
 
 /*
- * Make a file of the parts, and put it in its place; then there are none, and no
- * room is held. With more, another is to follow: while this is made the buffers
- * go on being read, into new parts. -1 said: it is not there, its events are cut.
+ * Make a file of the parts and put it in its place. Afterwards there are no parts, and no space
+ * is reserved. With more, begin new parts for the next file, and read the ring buffers into
+ * them in the meantime. Return 0, or -1 after a message: there is no file, and its events are
+ * counted in cut.
  */
 int dat_parts_join(struct dat_parts *, int more);
 

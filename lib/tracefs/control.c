@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* ctl.c - control files: one record one write, and the kernel's own reason */
-#include <dirent.h>
+/* control.c - write control files: one record per write, and the kernel's own reason */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,13 +19,13 @@ int ctl_try(int dir, const char *file, const char *record, int flags)
 	if (!text)
 		return -ENOMEM;
 	memcpy(text, record, len);
-	/* without it a word may be held back to close, where errors are lost */
+	/* without a newline the kernel may parse a word only at close, and errors are lost */
 	text[len++] = '\n';
 	fd = openat(dir, file, O_WRONLY | O_CLOEXEC |
 			       (flags & CTL_TRUNCATE ? O_TRUNC : O_APPEND));
 	if (fd < 0)
 		e = errno;
-	/* an empty record after a truncation is the truncation alone */
+	/* with an empty record, only truncate */
 	if (!*record && flags & CTL_TRUNCATE)
 		len = 0;
 	while (fd >= 0 && len && !e) {
@@ -48,11 +47,13 @@ int ctl_try(int dir, const char *file, const char *record, int flags)
 }
 
 /*
- * error_log (Documentation/trace/ftrace.rst) ends in the newest entry, each
+ * Return the three lines of the newest entry of error_log if its command is part of
+ * record; *command is then its second line, and the caller frees the text. Otherwise
+ * return NULL. The newest entry is the last one, and each has the form
+ * (Documentation/trace/ftrace.rst):
  *	[TIME] WHERE: error: MESSAGE
  *	  Command: RECORD
  *	           ^
- * Give the newest entry's three lines when its command is part of record.
  */
 static char *newest_error(int dir, const char *record, char **command)
 {
@@ -70,7 +71,7 @@ static char *newest_error(int dir, const char *record, char **command)
 	if (!end)
 		goto none;
 	*end = '\0';
-	/* the log shows the record as the kernel took it apart */
+	/* the log may show only the part of the record that the kernel was parsing */
 	if (!strstr(record, *command + strlen(mark) - 1))
 		goto none;
 	*end = '\n';

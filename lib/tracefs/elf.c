@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * elf.c - where in its file a function of a program or library begins
+ * elf.c - find functions of a program or library by name or offset
  *
- * A probe in user space is at an offset of a file: the symbol gives an address,
- * and the program header that maps it the offset. Both classes, both byte
- * orders, whatever the machine that asks; no number of a file is believed
- * before it was compared with the file's size.
+ * A probe in user space needs the offset of a function in its file. The symbol gives an
+ * address, and the program header that maps this address gives the offset. The code reads
+ * both ELF classes and both byte orders on every host. It checks every number of a file
+ * against the file's size before using it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
-/* No symbols that anybody made need more; a file with holes may promise it. */
+/* No real symbol table is larger, but a sparse file may claim so. In bytes. */
 enum { MOST = 1 << 30 };
 
 struct elf_table {
@@ -34,22 +34,23 @@ struct elf {
 	unsigned machine;
 	struct elf_table segments, sections;
 	unsigned segment_size, section_size;
-	struct elf_table names[2]; /* of .symtab and .dynsym: a message may quote one */
+	struct elf_table names[2]; /* of .symtab and .dynsym; messages may quote them */
 };
 
-/* What was found of one name, or at one place of the file. */
+/* The best symbol found for a name, or the function found at an offset. */
 struct found {
-	const char *name;       /* wanted; NULL: whatever function begins at offset */
+	const char *name;       /* wanted; NULL: search a function at offset instead */
 	uint64_t offset;
-	int begins;             /* one does */
-	int rank;               /* 0: nothing; the higher, the likelier it is meant */
-	int undefined;
+	int begins;             /* a function begins at offset */
+	int rank;               /* 0: nothing found; the highest rank wins */
+	int undefined;          /* the file uses the name without defining it */
 	unsigned type, other;
 	uint64_t value, size;
-	unsigned others;        /* of the same rank, at another address */
+	unsigned others;        /* symbols of the same rank at another address */
 };
 
-static uint64_t get(const struct elf *e, const unsigned char *p, size_t n)
+/* Return the number of n bytes at p, in the byte order of the file. */
+static uint64_t number_at(const struct elf *e, const unsigned char *p, size_t n)
 {
 	uint64_t v = 0;
 
@@ -58,15 +59,18 @@ static uint64_t get(const struct elf *e, const unsigned char *p, size_t n)
 	return v;
 }
 
-/* A field of the record at p, as either class has it. */
+/* The size of a record, and a field of the record at p, in the class of the file. */
 #define SIZE(e, type) ((e)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 #define FIELD(e, p, type, field) \
-	((e)->wide ? get(e, (p) + offsetof(Elf64_##type, field), \
-			 sizeof(((Elf64_##type *)0)->field)) \
-		   : get(e, (p) + offsetof(Elf32_##type, field), \
-			 sizeof(((Elf32_##type *)0)->field)))
+	((e)->wide ? number_at(e, (p) + offsetof(Elf64_##type, field), \
+			       sizeof(((Elf64_##type *)0)->field)) \
+		   : number_at(e, (p) + offsetof(Elf32_##type, field), \
+			       sizeof(((Elf32_##type *)0)->field)))
 
-/* Give the one answer about a file that the asker may learn nothing of. 0: say it all. */
+/*
+ * If the caller must not learn anything about the file, report the one message that
+ * stands for all reasons. Return whether that is so.
+ */
 static int discreet(const struct elf *e)
 {
 	if (e->discreet)
@@ -74,14 +78,14 @@ static int discreet(const struct elf *e)
 	return e->discreet;
 }
 
-/* n bytes of the file, a NUL behind them. -1 said. */
+/* Load n bytes of the file, and append a NUL. Return 0, or -1, reported. */
 static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_table *t)
 {
 	uint64_t at = 0;
 
 	if (offset > e->size || n > e->size - offset)
 		return discreet(e) ? -1 :
-		       err_msg("%s is damaged: a table of it lies behind its end", e->path);
+		       err_msg("%s is damaged: a table lies behind the end of the file", e->path);
 	if (n > MOST)
 		return discreet(e) ? -1 :
 		       err_msg("%s has a table of more than a gigabyte", e->path);
@@ -104,13 +108,13 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 	return 0;
 }
 
-/* The records of one size that a header tells of. */
+/* Load a table of n records of the given size, which must be at least least. */
 static int load_table(const struct elf *e, uint64_t offset, uint64_t n, unsigned size,
 		      size_t least, struct elf_table *t)
 {
 	if (n && size < least)
 		return discreet(e) ? -1 :
-		       err_msg("%s is damaged: a table of it has records of %u bytes", e->path,
+		       err_msg("%s is damaged: a table has records of %u bytes", e->path,
 			       size);
 	return load(e, n ? offset : 0, n * size, t);
 }
@@ -142,7 +146,7 @@ static int read_head(struct elf *e)
 			  e->section_size, SIZE(e, Shdr), &e->sections);
 }
 
-/* The next section of the type from *i on, *i behind it; NULL: none. */
+/* Return the next section of the type from index *i on, and set *i behind it, or NULL. */
 static const unsigned char *section(const struct elf *e, unsigned type, uint64_t *i)
 {
 	while (*i < e->sections.size / (e->section_size ? e->section_size : 1)) {
@@ -159,7 +163,7 @@ static int load_section(const struct elf *e, const unsigned char *s, struct elf_
 	return load(e, FIELD(e, s, Shdr, sh_offset), FIELD(e, s, Shdr, sh_size), t);
 }
 
-/* The address' place in the file. 0, or -1, silent: it is no code. */
+/* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is no code. */
 static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
 {
 	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
@@ -188,7 +192,7 @@ static uint64_t entry(const struct elf *e, uint64_t value, unsigned other)
 }
 
 /* Note whether the function s begins at the wanted offset, by either entry. */
-static void compare_place(const struct elf *e, const unsigned char *s, struct found *f)
+static void compare_offset(const struct elf *e, const unsigned char *s, struct found *f)
 {
 	uint64_t value = FIELD(e, s, Sym, st_value), offset;
 
@@ -202,7 +206,10 @@ static void compare_place(const struct elf *e, const unsigned char *s, struct fo
 		f->begins = 1;
 }
 
-/* A library may have several of one name; libc calls the default NAME@@VERSION. */
+/*
+ * Is the symbol's name the wanted one? A library may have several versions of a name;
+ * libc calls the default version NAME@@VERSION.
+ */
 static int is_named(const char *name, const char *wanted)
 {
 	size_t n = strlen(wanted);
@@ -210,8 +217,12 @@ static int is_named(const char *name, const char *wanted)
 	return !strncmp(name, wanted, n) && (!name[n] || !strncmp(name + n, "@@", 2));
 }
 
-/* hidden: of a version that new programs do not get. */
-static void consider(const struct elf *e, const unsigned char *s, int hidden, struct found *f)
+/*
+ * Note the symbol s if it is better than the one found so far. A global symbol is better
+ * than a local one, and a hidden version, which new programs do not get, is the worst.
+ */
+static void compare_symbol(const struct elf *e, const unsigned char *s, int hidden,
+			   struct found *f)
 {
 	unsigned info = (unsigned)FIELD(e, s, Sym, st_info), type = ELF64_ST_TYPE(info);
 	int rank = hidden ? 1 : ELF64_ST_BIND(info) == STB_LOCAL ? 2 : 3;
@@ -233,7 +244,10 @@ static void consider(const struct elf *e, const unsigned char *s, int hidden, st
 			     .size = FIELD(e, s, Sym, st_size) };
 }
 
-/* All symbols of the first table of the type. -1 said. */
+/*
+ * Compare all symbols of the first table of the type with f, and offer other functions to
+ * near. Return 0, or -1, reported.
+ */
 static int search(struct elf *e, unsigned type, struct elf_table *names, struct found *f,
 		  struct suggest *near)
 {
@@ -260,7 +274,7 @@ static int search(struct elf *e, unsigned type, struct elf_table *names, struct 
 
 		s = symbols.v + i * SIZE(e, Sym);
 		if (!f->name) {
-			compare_place(e, s, f);
+			compare_offset(e, s, f);
 			continue;
 		}
 		number = FIELD(e, s, Sym, st_name);
@@ -268,8 +282,8 @@ static int search(struct elf *e, unsigned type, struct elf_table *names, struct 
 			continue;
 		name = (const char *)names->v + number;
 		if (is_named(name, f->name))
-			consider(e, s, 2 * i + 2 <= versions.size &&
-				 get(e, versions.v + 2 * i, 2) & 0x8000, f);
+			compare_symbol(e, s, 2 * i + 2 <= versions.size &&
+				       number_at(e, versions.v + 2 * i, 2) & 0x8000, f);
 		else if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) == STT_FUNC &&
 			 FIELD(e, s, Sym, st_shndx) != SHN_UNDEF)
 			suggest_offer(near, name);
@@ -279,59 +293,64 @@ static int search(struct elf *e, unsigned type, struct elf_table *names, struct 
 	return r;
 }
 
-static int none_of_that_name(const struct elf *e, const char *name, const struct found *f,
-			     const struct suggest *near)
+/* Report why the file has no symbol of this name. Return -1. */
+static int report_missing(const struct elf *e, const char *name, const struct found *f,
+			  const struct suggest *near)
 {
 	uint64_t i = 0, j = 0;
 
 	if (f->undefined)
-		return err_msg("%s only calls '%.80s', which a library defines: probe that one",
+		return err_msg("%s only calls '%.80s'; probe the library that defines it",
 			       e->path, name);
 	if (!section(e, SHT_SYMTAB, &i) && !section(e, SHT_DYNSYM, &j))
-		return err_msg("%s is stripped, it has no symbols: give it as FILE:OFFSET",
-			       e->path);
+		return err_msg("%s is stripped and has no symbols; give the function as "
+			       "FILE:OFFSET", e->path);
 	if (!near->n)
 		return err_msg("%s has no function '%.80s'%s", e->path, name,
 			       i < e->sections.size / e->section_size || !j ? "" :
-			       "; it is stripped, only what it exports has a name");
+			       "; the file is stripped, so only exported functions have names");
 	return err_msg("%s has no function '%.80s'; is it %s%s%s%s%s?", e->path, name,
 		       near->name[0], near->n > 1 ? ", " : "", near->n > 1 ? near->name[1] : "",
 		       near->n > 2 ? ", " : "", near->n > 2 ? near->name[2] : "");
 }
 
-static int place_of(const struct elf *e, const char *name, uint64_t into,
-		    const struct found *f, const struct suggest *near, struct elf_location *place)
+/* Set *location to the byte at offset into of the symbol f. Return 0, or -1, reported. */
+static int locate(const struct elf *e, const char *name, uint64_t into, const struct found *f,
+		  const struct suggest *near, struct elf_location *location)
 {
 	if (!f->rank)
-		return none_of_that_name(e, name, f, near);
+		return report_missing(e, name, f, near);
 	if (f->others)
 		return err_msg("%s has %u functions '%s': give one as FILE:OFFSET", e->path,
 			       f->others + 1, name);
 	if (f->type == STT_GNU_IFUNC)
 		return err_msg("%s has several versions of '%s' and chooses one when it is "
-			       "loaded (IFUNC): probe that one", e->path, name);
+			       "loaded (IFUNC); probe one of the versions", e->path, name);
 	if (e->machine == EM_ARM && f->value & 1)
 		return err_msg("'%s' of %s is Thumb code, which Linux cannot probe", name,
 			       e->path);
 	if ((f->type != STT_FUNC && f->type != STT_NOTYPE) ||
-	    offset_of(e, entry(e, f->value, f->other), &place->offset) < 0)
+	    offset_of(e, entry(e, f->value, f->other), &location->offset) < 0)
 		return err_msg("'%s' of %s is no code", name, e->path);
 	if (!f->size)
 		return err_msg("'%s' of %s has no size, it may be no function; its place is "
 			       "%s:%llu", name, e->path, e->path,
-			       (unsigned long long)place->offset);
+			       (unsigned long long)location->offset);
 	if (into >= f->size)
 		return err_msg("'%s' of %s has only %llu bytes", name, e->path,
 			       (unsigned long long)f->size);
-	place->offset += into;
-	place->machine = e->machine;
-	place->wide = e->wide;
+	location->offset += into;
+	location->machine = e->machine;
+	location->wide = e->wide;
 	return 0;
 }
 
-/* Search both symbol tables of the file for f. 0 with *e to close, or -1 said. */
-static int look_up(struct elf *e, const char *path, int discreetly, struct found *f,
-		   struct suggest *near)
+/*
+ * Open the file, and search both of its symbol tables for f. Return 0, or -1, reported.
+ * The caller calls elf_close in both cases.
+ */
+static int elf_search(struct elf *e, const char *path, int discreetly, struct found *f,
+		      struct suggest *near)
 {
 	struct stat st;
 
@@ -348,7 +367,7 @@ static int look_up(struct elf *e, const char *path, int discreetly, struct found
 	return 0;
 }
 
-static void let_go(struct elf *e)
+static void elf_close(struct elf *e)
 {
 	free(e->names[0].v);
 	free(e->names[1].v);
@@ -358,28 +377,28 @@ static void let_go(struct elf *e)
 		close(e->fd);
 }
 
-int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *place)
+int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *location)
 {
 	struct suggest near = { .word = name };
 	struct found f = { .name = name };
 	struct elf e;
-	int r = look_up(&e, path, place->discreet, &f, &near);
+	int r = elf_search(&e, path, location->discreet, &f, &near);
 
 	if (!r)
-		r = place_of(&e, name, into, &f, &near, place);
-	let_go(&e);
+		r = locate(&e, name, into, &f, &near, location);
+	elf_close(&e);
 	return r;
 }
 
-int elf_function_at(const char *path, uint64_t offset, struct elf_location *place)
+int elf_function_at(const char *path, uint64_t offset, struct elf_location *location)
 {
 	struct found f = { .offset = offset };
 	struct elf e;
-	int r = look_up(&e, path, place->discreet, &f, NULL);
+	int r = elf_search(&e, path, location->discreet, &f, NULL);
 
 	if (!r)
-		*place = (struct elf_location){ .offset = offset, .machine = e.machine,
-					     .wide = e.wide };
-	let_go(&e);
+		*location = (struct elf_location){ .offset = offset, .machine = e.machine,
+						   .wide = e.wide };
+	elf_close(&e);
 	return r < 0 ? -1 : f.begins;
 }

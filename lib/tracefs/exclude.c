@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * exclude.c - keep tasks out of an instance that traces everybody
+ * exclude.c - exclude tasks from an instance that traces all tasks
  *
- * The kernel drops every event that happens while a task of set_event_notrace_pid
- * runs (kernel/trace/trace_events.c), and so also those of interrupts, which belong
- * to no task: the end of somebody else's disk request is lost because it interrupts
- * the stream. An event filter can tell an interrupt from the task. It costs more
- * than the list, so events that never come from an interrupt keep the list.
+ * The kernel drops every event that happens while a task of set_event_notrace_pid runs
+ * (kernel/trace/trace_events.c). So it also drops events of interrupts, which belong to
+ * no task: if the end of another task's disk request interrupts the stream, its event is
+ * lost. An event filter can distinguish an interrupt from the task. It costs more than the
+ * list, so the list stays in use for events that never come from an interrupt.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +18,10 @@
 /* TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI of <linux/trace_events.h>. */
 #define CLAUSE "(common_flags & 0x58 || ("
 
-/* The kernel takes less than a page (trace_events.c, event_filter_write). */
+/* The kernel accepts less than a memory page (trace_events.c, event_filter_write). */
 enum { FILTER = 4096 };
 
-/* These happen in the task that they tell of, and nowhere else. */
+/* Events of these systems happen only in the task that they describe. */
 static const char *const in_tasks[] = { "syscalls:", "raw_syscalls:", "task:" };
 
 static int may_interrupt(const char *event)
@@ -33,7 +32,10 @@ static int may_interrupt(const char *event)
 	return 1;
 }
 
-/* Append "FIELD != PID && ..." and a parenthesis; as format, the length of all of it. */
+/*
+ * Append "FIELD != PID && ..." and a parenthesis to the n bytes in buf. Return the length
+ * of the whole text, as str_format does.
+ */
 static size_t none_of(char *buf, size_t size, size_t n, const char *field,
 		      const struct pids *tasks)
 {
@@ -44,8 +46,8 @@ static size_t none_of(char *buf, size_t size, size_t n, const char *field,
 }
 
 /*
- * Return the field in which a switch or a wake-up names a second task; NULL: the event
- * has none. Like the list of pids, the filter lets the event pass for that task's sake.
+ * Return the field that names a second task, or NULL. A switch and a wake-up have one.
+ * Like the list of pids, the filter lets them pass if the second task is not excluded.
  */
 static const char *other_task(const char *event)
 {
@@ -63,14 +65,14 @@ static const char *other_task(const char *event)
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
 		   const struct pids *tasks)
 {
-	const char *other = other_task(event), *ours = NULL;
+	const char *other = other_task(event), *clause = NULL;
 	size_t n = 0, length = filter ? strcspn(filter, "\n") : 0;
 
-	/* a clause of ours is the last, and named other tasks */
+	/* the clause of an earlier call is at the end, and may name other tasks */
 	for (const char *p = filter; p && (p = strstr(p, CLAUSE)); p++)
-		ours = p;
-	if (ours)
-		n = str_format(buf, size, "%.*s", (int)(ours - filter), filter);
+		clause = p;
+	if (clause)
+		n = str_format(buf, size, "%.*s", (int)(clause - filter), filter);
 	else if (length && strncmp(filter, "none\n", length + 1))
 		n = str_format(buf, size, "(%.*s) && ", (int)length, filter);
 	n += n < size ? str_format(buf + n, size - n, CLAUSE) : 0;
@@ -83,6 +85,7 @@ int exclude_filter(char *buf, size_t size, const char *event, const char *filter
 	return n < size ? 0 : -1;
 }
 
+/* Exclude the tasks from one event by its filter. Return 0, or -1, reported. */
 static int exclude_from(int dir, const char *event, const struct pids *tasks)
 {
 	int system = (int)strcspn(event, ":"), r;
@@ -95,8 +98,8 @@ static int exclude_from(int dir, const char *event, const struct pids *tasks)
 	if (!old)
 		return err_file("unable to read %s", file);
 	r = exclude_filter(filter, sizeof(filter), event, old, tasks) < 0 ?
-	    err_msg("--all: %s is too long: the session's own tasks have to be left out "
-		    "there", file) : ctl_write(dir, file, filter, 0);
+	    err_msg("--all: %s is too long with the session's own tasks excluded; give a "
+		    "shorter filter", file) : ctl_write(dir, file, filter, 0);
 	free(old);
 	return r;
 }
@@ -109,7 +112,7 @@ int exclude_tasks(int dir, const struct pids *tasks)
 
 	if (tasks->failed || !tracer || !enabled)
 		r = tasks->failed ? -1 : err_file("unable to read set_event");
-	/* calls of functions are not filtered by event filters */
+	/* event filters do not apply to function tracers, which need the list */
 	else if (!strcmp(tracer, "nop\n"))
 		for (p = enabled; *p && !interrupts; p += strcspn(p, " \n"), p += !!*p)
 			interrupts = strchr(p, ':') && may_interrupt(p);

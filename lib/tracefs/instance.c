@@ -17,7 +17,7 @@ int instance_remove(int instances, const char *name, long ms)
 	long long end = time_now_ms() + ms;
 	struct timespec pause = { .tv_nsec = 500 * 1000 };
 
-	/* EBUSY while a file of it is open; nothing tells when that ends */
+	/* EBUSY while a file of the instance is open; no event announces its close */
 	while (unlinkat(instances, name, AT_REMOVEDIR) < 0) {
 		if (errno != EBUSY || time_now_ms() >= end)
 			return -1;
@@ -28,7 +28,7 @@ int instance_remove(int instances, const char *name, long ms)
 	return 0;
 }
 
-/* What getdents64(2) gives. */
+/* An entry of getdents64(2). */
 struct entry {
 	uint64_t inode, offset;
 	uint16_t length;
@@ -36,7 +36,7 @@ struct entry {
 	char name[];
 };
 
-/* The count in one processor's stats. */
+/* Return the count of the key in the stats of one CPU, or 0. */
 static unsigned long long count_of(int per_cpu, const char *cpu, const char *key)
 {
 	char file[300], text[2048];
@@ -50,13 +50,13 @@ static unsigned long long count_of(int per_cpu, const char *cpu, const char *key
 	if (fd >= 0)
 		close(fd);
 	text[n < 0 ? 0 : n] = '\0';
-	/* "overrun: " is the tail of "commit overrun: " too */
+	/* "overrun: " is also the end of "commit overrun: " */
 	while ((p = strstr(p, key)) && p != text && p[-1] != '\n')
 		p += strlen(key);
 	return p ? (p += strlen(key), text_digits(&p)) : 0;
 }
 
-/* It needs no memory, which opendir does: what was lost has to be known always. */
+/* opendir would allocate memory, but lost events must be counted even without memory. */
 unsigned long long instance_buffer_count(int instance, const char *key)
 {
 	int fd = openat(instance, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * owned.c - directories that live as long as their maker
+ * owned.c - directories that live as long as the process that made them
  *
- * The maker holds a read lock (fcntl(2), F_SETLK) on the directory itself,
- * which tracefs takes like any file system. The kernel drops it with the
- * process, however that ends, and F_GETLK translates the holder's pid. Making
- * and sweeping exclude each other by flock(2) on the parent, so that nobody
- * finds a directory in the moment between its birth and its lock.
+ * The maker holds a read lock (fcntl(2), F_SETLK) on the directory itself; tracefs
+ * supports that like any file system. The kernel drops the lock when the process ends for
+ * any reason, and F_GETLK translates the holder's pid. owned_make and owned_each exclude
+ * each other by flock(2) on the parent, so that nobody sees a directory that is made but
+ * not locked yet.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* A description of our own: flock would not exclude one that fork shared. */
+/* Open the parent again, because flock does not exclude a description that fork shares. */
 int owned_guard(int parent)
 {
 	int fd = openat(parent, ".", OPEN_DIR);
@@ -61,6 +61,7 @@ int owned_make(int parent, const char *name, mode_t mode)
 	return fd;
 }
 
+/* Return the pid of the owner, OWNER_NONE or OWNER_ELSEWHERE; -1 if the directory is gone. */
 static pid_t owned_by(int parent, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

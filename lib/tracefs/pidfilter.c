@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* pidfilter.c - who is traced: set_event_pid and its relations */
+/* pidfilter.c - the tasks that an instance traces: set_event_pid and similar files */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
-/* "1 2 3"; NULL: out of memory, said */
+/* Return the pids as "1 2 3", which the caller frees. Without memory return NULL, reported. */
 static char *list(const struct pids *s)
 {
 	size_t size = 12 * s->n + 1, n = 0;
@@ -33,7 +33,7 @@ static int put(int dir, const char *file, const struct pids *s, int flags)
 	e = -ctl_try(dir, file, text, flags);
 	free(text);
 	errno = e;
-	/* ten thousand pids are no part of a message */
+	/* the message has no room for ten thousand pids */
 	return e ? err_file("unable to write %zu pids to %s", s->n, file) : 0;
 }
 
@@ -49,7 +49,7 @@ static int get(int dir, const char *file, struct pids *out)
 	return r;
 }
 
-/* The two files of a family: events, or functions. */
+/* The files of a pid filter: that of events, and that of functions. */
 struct family {
 	const char *fork, *pids, *no_pids;
 };
@@ -95,8 +95,9 @@ int pidfilter_remove(int dir, const struct pids *s, int functions)
 }
 
 /*
- * Functions of those that are born between our look and the write are found
- * missing by another look, as their parents are followed from then on.
+ * A child that is born between the read of the events' list and the write of the
+ * functions' list is missing in the latter. So read the events' list again, until it has
+ * no new pid. The kernel follows the forks of all pids that were written before.
  */
 int pidfilter_mirror(int dir)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * probes.c - dynamic events, which are the whole kernel's and not an instance's
+ * probes.c - dynamic events, which the whole kernel shares
  *
- * A session's are in a group that is called after it, so that they are known
- * from everybody else's. dynamic_events lists them, one a line,
+ * The dynamic events of a session are in a group that is named after the session, so that
+ * they can be distinguished from other users' events. dynamic_events has one per line:
  *	TYPE:GROUP/EVENT PLACE [ARGUMENT]...
- * and removes one by a record "-:GROUP/EVENT", once no instance has it enabled.
+ * The record "-:GROUP/EVENT" removes an event that no instance has enabled.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ void probe_group(char *group, const char *session)
 		else
 			*to++ = *s == '.' ? 'd' : 'm';
 	}
-	if (*s) { /* too long: what no name above begins with, and its hash */
+	if (*s) { /* too long: "_x", which no name above contains, and a hash */
 		to = stpcpy(group + strlen(PROBE_PREFIX), "_x");
 		to = put_hex(to, hash_of(0xcbf29ce484222325u, session));
 		to = put_hex(to, hash_of(0x84222325cbf29ce4u, session));
@@ -95,7 +95,7 @@ int probes_remove(int root, const char *group, const char *event)
 			struct probe *more = realloc(all, (room ? 2 * room : 16) * sizeof(*all));
 
 			if (!more) {
-				e = ENOMEM; /* those that are known go */
+				e = ENOMEM; /* remove the events that were read so far */
 				break;
 			}
 			all = more;
@@ -103,11 +103,11 @@ int probes_remove(int root, const char *group, const char *event)
 		}
 		all[n++] = p;
 	}
-	/* the newest first: one may be on an event of another */
+	/* the newest first, because an event probe may be attached to an older event */
 	while (n) {
 		str_format(record, sizeof(record), "-:%s/%s", group, all[--n].event);
 		r = -ctl_try(root, "dynamic_events", record, 0);
-		/* one event may have several probes, which go together */
+		/* ENOENT: one record removes all probes of an event */
 		if (r && r != ENOENT)
 			e = r;
 	}
@@ -126,7 +126,7 @@ int probes_end(int root, const char *group)
 
 	if (!r || errno != EBUSY)
 		return r;
-	/* somebody's "all events" has ours among them */
+	/* somebody has enabled all events of an instance, with ours among them */
 	str_format(file, sizeof(file), "events/%s/enable", group);
 	ctl_try(root, file, "0", 0);
 	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,7 +143,7 @@ int probes_end(int root, const char *group)
 	return probes_remove(root, group, NULL);
 }
 
-/* The root is the parent of the instances, whatever is mounted where. */
+/* The tracefs root is always the parent of the directory of instances. */
 int probes_end_session(int instances, const char *session)
 {
 	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
@@ -153,7 +153,7 @@ int probes_end_session(int instances, const char *session)
 	if (root < 0)
 		return -1;
 	probe_group(group, session);
-	/* a lack of memory does not last: the kernel kills somebody for it */
+	/* wait for memory: the kernel's OOM killer frees some */
 	for (int tries = 0; (r = probes_end(root, group)) < 0 && errno == ENOMEM && tries < 100;
 	     tries++)
 		nanosleep(&pause, NULL);

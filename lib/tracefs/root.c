@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* root.c - where the kernel's files are, found in one way by every tool */
+/* root.c - find and open tracefs in the same way for every tool */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -15,9 +13,10 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
+/* Search a mounted tracefs, and write its path to path. Return a descriptor, or -1, reported. */
 static int open_found(char *path)
 {
-	/* the second is an automount: opening the full path mounts it */
+	/* the second path is an automount: the open mounts it */
 	static const char *const usual[] = { "kernel/tracing",
 					     "kernel/debug/tracing" };
 	int fd = -1, denied = 0;

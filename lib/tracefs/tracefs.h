@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tracefs.h - PURPOSE of tracefs
+ * tracefs.h - tracefs: its root, control files, instances, pid filters and dynamic events
+ *
+ * This layer includes base and proc. It reads no events.
+ *
+ * Terms: the tracefs root is the mounted tracefs, or the directory given with -R. An
+ * instance is a directory below instances/ with ring buffers and enabled events of its
+ * own. A control file is a file of tracefs that a tool reads or writes. A dynamic event
+ * is a kprobe, uprobe or event probe that a session made.
  */
 #ifndef TRACEFS_H
 #define TRACEFS_H
@@ -10,212 +17,219 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* ---- root.c: where the kernel's files are ------------------------------- */
+/* ---- root.c: find and open tracefs ------------------------------------------------- */
 
-/* In the place of an instance's name: the root itself, which all users share. */
+/* Given as the name of an instance: the root itself, which all users share. */
 #define TOP_LEVEL "/"
 
 /*
- * Open the tracefs root, or the directory of an instance in it; its path goes
- * to path (PATH_MAX bytes) unless that is NULL. root NULL: it is searched for
- * as KERNEL facts have it ($TRACER_SYSFS_PATH/kernel/tracing, the debugfs
- * automount, the mount table) and must be a mounted tracefs; given, it is
- * taken as it is. instance NULL: $TFS_INSTANCE, if set; instance TOP_LEVEL or "":
- * the root itself. Returns a descriptor (close-on-exec), -1 said.
+ * Open the tracefs root, or the directory of an instance in it. Write its path to path
+ * (PATH_MAX bytes) unless path is NULL.
+ *
+ * If root is NULL, search a mounted tracefs at $TRACER_SYSFS_PATH/kernel/tracing, at the
+ * automount in debugfs, and in the mount table. A root that is given is not checked. If
+ * instance is NULL, use $TFS_INSTANCE if it is set. For TOP_LEVEL or "", open the root.
+ * Return a descriptor (close-on-exec), or -1, reported.
  */
 int tracefs_open(const char *root, const char *instance, char *path);
 
-/* ---- ctl.c: control files, below a directory ----------------------------- */
+/* ---- control.c: write control files below a directory ------------------------------ */
 
-enum { CTL_TRUNCATE = 1 }; /* clear the list first; never without being asked */
+enum { CTL_TRUNCATE = 1 }; /* clear the list first; never the default */
 
 /*
- * Put one record into a control file: one newline-terminated write, the rest
- * of a short write (word lists take a word at a time) following it. A refusal
- * is said with the file, the record and the kernel's own reason from
- * error_log, where it left one. 0 or -1.
+ * Write one record into a control file with one write that ends in a newline. If the
+ * kernel takes only a part, write the rest (lists of words take one word at a time). On an
+ * error report the file, the record, and the kernel's own reason from error_log if there
+ * is one. Return 0 or -1.
  */
 int ctl_write(int dir, const char *file, const char *record, int flags);
 
-/* The same, silent: 0 or -errno. */
+/* Do the same, silent. Return 0 or -errno. */
 int ctl_try(int dir, const char *file, const char *record, int flags);
 
 /*
- * Print the two last lines of the kernel's error_log (the command and its
- * caret) to stderr when they are about record, without control characters.
+ * Print the last two lines of the kernel's error_log (the command and its caret) to
+ * stderr if they are about record. Replace control characters.
  */
 void ctl_caret(int dir, const char *record);
 
-/* ---- operands.c: pids that somebody gives ----------------------------------- */
+/* ---- owned.c: directories that live as long as the process that made them ----------- */
 
 /*
- * Exit MISUSED unless somebody has named the instance with -i or TFS_INSTANCE, the top
- * level with TOP_LEVEL in the place of a name, or a root. Tools call this that take
- * events out of a buffer, or change what others have set: a variable that is unset is
- * not to do that to the buffer which all users share.
- */
-void instance_require(const struct tool *, const char *root, const char *instance);
-
-/* ---- owned.c: directories that live as long as their maker ------------------ */
-
-/*
- * Make the directory below parent and lock it in the caller's name: whoever
- * asks later learns whether the maker still lives, across pid namespaces and
- * restarts, with no pid or start time to compare. The lock goes with the
- * caller's process; it is not inherited by fork and is lost when the process
- * closes *any* descriptor of the directory, so reach into it through the one
- * returned. -1 and errno, silent (EEXIST: somebody made it before).
+ * Make a directory below parent, and lock it for the calling process. The lock shows
+ * everybody whether the maker is still alive, across pid namespaces and restarts, without
+ * pids or start times. The lock goes away with the process, and fork does not inherit it.
+ * The process also loses it by closing *any* descriptor of the directory, so reach the
+ * directory only through the descriptor that is returned. -1 and errno, silent; EEXIST if
+ * the directory exists.
  */
 int owned_make(int parent, const char *name, mode_t mode);
 
+/* No process holds the lock; a process of another pid namespace holds it. */
 enum { OWNER_NONE = 0, OWNER_ELSEWHERE = -2 };
 
 /*
- * Call fn for each directory below parent whose name starts with prefix while
- * nobody can make or sweep one there; sum of what fn returns.
+ * Call fn for each directory below parent whose name begins with prefix. Meanwhile nobody
+ * can make or remove such a directory. owner is the pid of the maker, OWNER_NONE or
+ * OWNER_ELSEWHERE. Return the sum of the results of fn, or -1, silent.
  */
 int owned_each(int parent, const char *prefix,
 	       int (*fn)(void *, int parent, const char *name, pid_t owner),
 	       void *arg);
 
 /*
- * A descriptor; until it is closed nobody can make or sweep a directory below
- * parent. -1 and errno, silent.
+ * Return a descriptor. Until it is closed, nobody can make or remove an owned directory
+ * below parent. -1 and errno, silent.
  */
 int owned_guard(int parent);
 
-/* ---- instance.c: instances of tracefs ----------------------------------------- */
+/* ---- instance.c: instances of tracefs ---------------------------------------------- */
 
-/* A session's instance is called by the prefix of its subsystem and the session's name. */
+/* The name of a session's instance: the prefix of its subsystem, and the session's name. */
 #define INSTANCE_PREFIX "tfs."
 #define BLK_INSTANCE_PREFIX "tfs-blk."
 #define DT_INSTANCE_PREFIX "tfs-dt."
 
 /*
- * Behind that of an instance: one beside it, whose events make a dump. No
- * session's name has a '+'.
+ * The names of a session's further instances end in one of these. No session's name has a
+ * '+'. The events of this instance trigger a dump:
  */
 #define TRIGGER_SUFFIX "+trigger"
 
-/* The same; in it the kernel follows tasks for a hook that picks their events itself. */
+/* In this instance the kernel follows tasks for a hook that filters their events itself. */
 #define TASKS_SUFFIX "+tasks"
 
-/* The same; in it is recorded who enters a cgroup. */
+/* This instance records which tasks enter a cgroup. */
 #define ENTRIES_SUFFIX "+cgroup"
 
-/* What begins the names of dumps, which outlive their session. */
+/* The names of dumps begin with this. Dumps outlive their session. */
 #define DUMP_PREFIX "dump."
 
 /*
- * Remove the instance below the instances directory; waits up to ms for
- * readers that are letting go of it (EBUSY). 0 or -1 and errno, silent.
+ * Exit MISUSED unless -i or TFS_INSTANCE names an instance (TOP_LEVEL for the top level),
+ * or -R names a root. Call this in a tool that takes events out of a buffer, or changes
+ * settings that other users made: an unset variable must not let such a tool work on the
+ * buffer that all users share.
+ */
+void instance_require(const struct tool *, const char *root, const char *instance);
+
+/*
+ * Remove the instance below the instances directory. Wait up to ms milliseconds while
+ * readers still hold it (EBUSY). Return 0, or -1 and errno, silent.
  */
 int instance_remove(int instances, const char *name, long ms);
 
 /*
- * One count of the ring buffer (a line of per_cpu/cpuN/stats, key with its
- * colon and blank), added up over the processors of an instance.
+ * Return a count of the ring buffer, summed over all CPUs of an instance. key is the
+ * beginning of a line in per_cpu/cpuN/stats, with its colon and blank.
  */
 unsigned long long instance_buffer_count(int instance, const char *key);
 
-/* How many processors a per_cpu directory has: the highest number + 1. */
+/* Return the number of CPUs of a per_cpu directory: its highest CPU number + 1. */
 unsigned instance_cpu_count(int per_cpu);
 
-/* ---- probes.c: dynamic events, which are the whole kernel's ------------------------ */
+/* ---- probes.c: dynamic events, which the whole kernel shares ------------------------ */
 
-/* With its NUL, as the kernel has it: MAX_EVENT_NAME_LEN. */
+/* The size of a name with its NUL: the kernel's MAX_EVENT_NAME_LEN. */
 #define PROBE_NAME 64
 #define PROBE_PREFIX "tfs_"
 
 /* A line of dynamic_events. */
 struct probe {
-	const char *line;       /* without its newline: length */
-	size_t length;
+	const char *line;       /* in the caller's text, without a NUL */
+	size_t length;          /* of the line, without its newline */
 	char group[PROBE_NAME], event[PROBE_NAME];
 };
 
 /*
- * The group of a session's probes, into PROBE_NAME bytes: PROBE_PREFIX and the
- * session's name as a C identifier, one of its own for each name.
+ * Write the group of a session's probes into group (PROBE_NAME bytes): PROBE_PREFIX and
+ * the session's name as a C identifier. Different names give different groups.
  */
 void probe_group(char *group, const char *session);
 
-/* The next probe of the list, *text moves behind it. 0: there is none. */
+/* Read the next probe of the list, and move *text behind it. Return 1, or 0 at the end. */
 int probe_next(const char **text, struct probe *);
 
 /*
- * Remove the group's event, or all of its events with NULL, the newest first,
- * going on past one that cannot be. 0 or -1 and errno, silent.
+ * Remove the event of the group, or all events of the group if event is NULL, the newest
+ * first. Go on after an event that cannot be removed. Return 0, or -1 and errno, silent.
  */
 int probes_remove(int root, const char *group, const char *event);
 
-/* Remove all of the group, switched off wherever they are on. As above. */
+/*
+ * Remove all events of the group, after disabling them in every instance if necessary.
+ * Return 0, or -1 and errno, silent.
+ */
 int probes_end(int root, const char *group);
 
-/* The same for the group of a session; instances is the directory of all instances. */
+/* Do the same for the group of a session; instances is the directory of all instances. */
 int probes_end_session(int instances, const char *session);
 
-/* ---- pidfilter.c: who is traced in an instance --------------------------------- */
+/* ---- pidfilter.c: the tasks that an instance traces -------------------------------- */
 
 /*
- * Trace these pids too, and their children from the fork on. Fork following
- * is switched on before the first pid is in. functions: the function tracers'
- * filter as well. -1 said.
+ * Trace these tasks as well, and their children from the fork on. Fork following is
+ * enabled before the first pid is written. functions: set the filter of the function
+ * tracers, too. Return 0, or -1, reported.
  */
 int pidfilter_add(int instance, const struct pids *, int functions);
 
 /*
- * Trace these pids no more. The kernel has no way to take one pid out of
- * set_event_pid, and emptying the list traces everybody: they go to
- * set_event_notrace_pid. -1 said.
+ * Stop tracing these tasks. The kernel cannot take a single pid out of set_event_pid, and
+ * an empty list would trace all tasks, so the pids are added to set_event_notrace_pid.
+ * Return 0, or -1, reported.
  */
 int pidfilter_remove(int instance, const struct pids *, int functions);
 
-/* Let the function tracers follow the same tasks as the events do. -1 said. */
+/* Let the function tracers follow the same tasks as the events do. 0, or -1, reported. */
 int pidfilter_mirror(int dir);
 
-/* The pids that are traced now, sorted. -1 said. */
+/* Put the pids that are traced now into out, sorted. Return 0, or -1, reported. */
 int pidfilter_list(int instance, struct pids *out);
 
-/* ---- exclude.c: keep tasks out of an instance that traces everybody ---------------- */
+/* ---- exclude.c: exclude tasks from an instance that traces all tasks ---------------- */
 
 /*
- * Write the filter of SYSTEM:EVENT into buf: what filter says ("none" and NULL: nothing),
- * and none of the tasks' own events. Events of interrupts pass whomever they hit. A
- * clause of an earlier call is replaced. -1, silent: it does not fit.
+ * Write an event filter for SYSTEM:EVENT into buf: the condition of filter ("none" and
+ * NULL mean no condition), and a clause that excludes events of the tasks. Events of
+ * interrupts pass, whichever task they interrupt. A clause of an earlier call is replaced.
+ * Return 0, or -1, silent, if the filter does not fit.
  */
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
 		   const struct pids *tasks);
 
 /*
- * Keep the tasks out of all events that are enabled. If every one of these happens only
- * in the task that it tells of, set_event_notrace_pid is left as it is, which must list
- * the tasks; otherwise it is emptied, and the events' filters do it. -1 said.
+ * Exclude the tasks from all enabled events. The caller has written the tasks to
+ * set_event_notrace_pid. If no enabled event can come from an interrupt, leave that list
+ * as it is. Otherwise empty the list and set event filters instead. Return 0, or -1,
+ * reported.
  */
 int exclude_tasks(int instance, const struct pids *tasks);
 
-/* elfsym.h - elf.c: where in its file a function of a program or library is */
+/* ---- elf.c: find functions of a program or library by name or offset --------------- */
 
 struct elf_location {
 	uint64_t offset;        /* in the file */
 	unsigned machine;       /* EM_* of <elf.h> */
 	int wide;               /* 64 bits */
 	/*
-	 * The caller sets it. Then one message stands for all reasons that a file has no
-	 * symbols for us, and does not tell whether the file exists.
+	 * Set by the caller. If not 0, one message stands for all reasons that the file has
+	 * no usable symbols, and the message does not tell whether the file exists.
 	 */
 	int discreet;
 };
 
 /*
- * The place of the function name, and so many bytes into it. 0 or -1 said: no
- * ELF, stripped, no such function (with the nearest names), none with code.
+ * Find the byte at offset into of the function name. Return 0, or -1, reported: the file
+ * is no ELF, is stripped, has no such function (the message suggests near names), or the
+ * symbol has no code.
  */
 int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *);
 
 /*
- * Does a function that has a symbol begin at this offset of the file? 1 or 0, and the
- * place is filled; -1 said.
+ * Does a function with a symbol begin at this offset of the file? Return 1 or 0, and fill
+ * the location; or -1, reported.
  */
 int elf_function_at(const char *path, uint64_t offset, struct elf_location *);
 

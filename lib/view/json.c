@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* json.c - records as lines of JSON, RFC 8259 */
+/* json.c - print a record as one line of JSON, RFC 8259 */
 
 #include "base/base.h"
 #include "event/event.h"
 #include "view/view.h"
 
-/* What is behind the last field, at most. */
-enum { TAIL = 24, MOST_NAME = 256 };
+enum {
+	TAIL = 24,              /* room behind the last field: }, "cut", } and newline */
+	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
+};
 
 static void put_text(struct out *o, const char *s)
 {
 	out_text(o, s, strlen(s));
 }
 
-HOT static void put_quoted(struct out *o, const void *text, size_t n)
+/* Print a JSON string. */
+static void put_quoted(struct out *o, const void *text, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *s = text, *end = s + n, *from;
@@ -68,7 +71,7 @@ static void put_integer(struct out *o, uint64_t v, int is_signed)
 	out_decimal(o, v);
 }
 
-/* The bits as one number; the first word has the lowest. */
+/* Print a bit mask as one number; the first word has the lowest bits. */
 static void put_mask(const struct event_set *evs, struct out *o, const unsigned char *s, size_t n)
 {
 	struct conversion c = { .letter = 'x', .flags = F_ZERO,
@@ -108,7 +111,7 @@ static void put_array(const struct event_set *evs, struct out *o, const struct f
 	out_char(o, ']');
 }
 
-/* A stack goes to the end of its record, whatever its format says. */
+/* Is the field a kernel stack? It goes to the end of the record, whatever its format says. */
 static int is_stack(const struct event *e, const struct field *f)
 {
 	return f->kind == FIELD_ARRAY && f->place == PLACE_HERE && f->elem >= 4 &&
@@ -116,7 +119,7 @@ static int is_stack(const struct event *e, const struct field *f)
 }
 
 static void put_value(const struct event_set *evs, struct out *o, const struct event *e,
-			  const struct field *f, const struct record *r)
+		      const struct field *f, const struct record *r)
 {
 	struct field_data v;
 
@@ -149,7 +152,7 @@ static void put_value(const struct event_set *evs, struct out *o, const struct e
 	}
 }
 
-/* {"ts":...,"cpu":N,"instance":"..." */
+/* Print {"ts":...,"cpu":N,"instance":"..." */
 static void put_when(const struct json *j, struct out *o, const struct record *r)
 {
 	char digits[9];
@@ -177,14 +180,15 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 	}
 }
 
+/* Make the text with pid and name of a task. */
 static void make_head(struct json *j, struct json_head *h, int pid)
 {
 	struct out o = { h->text, h->text + sizeof(h->text) };
 	struct line_format *l = j->line;
 	const char *name;
 
-	if (l->who && pid > 0)
-		l->who(l->arg, pid);
+	if (l->learn_name && pid > 0)
+		l->learn_name(l->arg, pid);
 	name = line_task_name(l->events, pid);
 	put_text(&o, ",\"pid\":");
 	put_integer(&o, (uint64_t)(int64_t)pid, 1);

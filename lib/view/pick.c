@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* pick.c - records by event, task and time */
+/* pick.c - select records by event, task and time */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "event/event.h"
 #include "view/view.h"
 
-enum { PICKED = 1, LEFT_OUT = 2 };
+enum { PICKED = 1, LEFT_OUT = 2 }; /* values of event.picked */
 #define NSEC_PER_SEC 1000000000u
 
 int pick_event(struct pick *p, const char *glob)
@@ -22,7 +22,7 @@ int pick_event(struct pick *p, const char *glob)
 	return 0;
 }
 
-/* The digits at *s: -1 when there are none or the number is too large. */
+/* Parse the digits at *s. Return 0, or -1 if there are none or the number is too large. */
 static int whole_number(const char **s, uint64_t *n)
 {
 	const char *first = *s;
@@ -37,7 +37,8 @@ static int whole_number(const char **s, uint64_t *n)
 	return *s > first ? 0 : -1;
 }
 
-static int read_moment(const char **s, struct pick_time *m)
+/* Parse a time in seconds at *s. Return 0, or -1. */
+static int parse_time(const char **s, struct pick_time *m)
 {
 	*m = (struct pick_time){ .given = 1 };
 	if (whole_number(s, &m->whole) < 0)
@@ -55,11 +56,11 @@ int pick_time(struct pick *p, const char *range)
 {
 	struct pick_time begin = { 0 }, end = { 0 };
 
-	if (*range != '-' && read_moment(&range, &begin) < 0)
+	if (*range != '-' && parse_time(&range, &begin) < 0)
 		return -1;
 	if (*range++ != '-')
 		return -1;
-	if (*range && read_moment(&range, &end) < 0)
+	if (*range && parse_time(&range, &end) < 0)
 		return -1;
 	if (*range || !(begin.given | end.given))
 		return -1;
@@ -71,7 +72,7 @@ int pick_time(struct pick *p, const char *range)
 	return 0;
 }
 
-/* In nanoseconds, or what is the last of them. */
+/* Return the time in nanoseconds, or nearly the largest number if it is too large. */
 static uint64_t nanoseconds(const struct pick_time *m)
 {
 	if (m->whole > UINT64_MAX / NSEC_PER_SEC - 1)
@@ -84,7 +85,7 @@ void pick_begin(struct pick *p, int raw_clock)
 	uint64_t from = raw_clock ? p->begin.whole : nanoseconds(&p->begin);
 	uint64_t to = raw_clock ? p->end.whole : nanoseconds(&p->end);
 
-	/* a line has (ts + 500) / 1000 */
+	/* lines show (ts + 500) / 1000 */
 	if (!raw_clock && p->begin.digits <= 6)
 		from = from > 500 ? from - 500 : 0;
 	if (!raw_clock && p->end.digits <= 6)
@@ -94,7 +95,8 @@ void pick_begin(struct pick *p, int raw_clock)
 	p->all = !p->nglobs && !p->pids.n && !p->begin.given && !p->end.given;
 }
 
-static int ask(const struct pick *p, const struct event *e)
+/* Does a glob match the event? */
+static int match_globs(const struct pick *p, const struct event *e)
 {
 	for (size_t i = 0; i < p->nglobs; i++)
 		if (glob_names(p->globs[i], e->system, e->name))
@@ -102,7 +104,7 @@ static int ask(const struct pick *p, const struct event *e)
 	return LEFT_OUT;
 }
 
-HOT int pick_record(const struct pick *p, struct event_set *evs, const struct record *r)
+int pick_record(const struct pick *p, struct event_set *evs, const struct record *r)
 {
 	if (p->nglobs) {
 		struct event *e = event_wanted(evs, r);
@@ -110,7 +112,7 @@ HOT int pick_record(const struct pick *p, struct event_set *evs, const struct re
 		if (!e)
 			return 0;
 		if (!e->picked)
-			e->picked = (uint8_t)ask(p, e);
+			e->picked = (uint8_t)match_globs(p, e);
 		if (e->picked == LEFT_OUT)
 			return 0;
 	}

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* process.c - whose uid and name is which, and who ends, followed through a trace */
+/*
+ * process.c - follow the tasks of a trace: their uids, names and exit codes
+ *
+ * In this file, each part uses those above it:
+ *	roles of events, and their fields by name
+ *	exit codes: by which signal or system call a task ends
+ *	tasks: the uid and the name that they have when they are first seen
+ *	records: how each of them changes a task
+ *	lines of -P
+ *	the interface
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,72 +22,38 @@
 #include "event/event.h"
 #include "view/view.h"
 
-/* struct comm's state */
+/* The bits of struct comm's state */
 enum {
-	UID_KNOWN = 1, UID_OK = 2,      /* is it the uid that is wanted? */
-	COMM_KNOWN = 4, COMM_OK = 8,
-	PENDING = 16,                   /* it is in a call that may change its uid, */
-	PENDING_OK = 32,                /* to the one that is wanted, */
-	PENDING_ASK = 64,               /* or not: procfs tells */
-	EXEC = 128,                     /* in a call of execve */
-	OWN_CODE = 256,                 /* code is its own, of exit */
-	GROUP_CODE = 512,               /* group is that of its process, which ends */
-	OVER = 1024,                    /* it ended: the pid may come again */
+	UID_KNOWN = 1, UID_OK = 2,      /* the task has the uid of -u */
+	COMM_KNOWN = 4, COMM_OK = 8,    /* the task has the name of -C */
+	PENDING = 16,                   /* in a system call that may change the uid */
+	PENDING_OK = 32,                /* to the uid of -u */
+	PENDING_ASK = 64,               /* or not: read procfs when it returns */
+	EXEC = 128,                     /* leader: a thread is in execve */
+	OWN_CODE = 256,                 /* comm.code is set, by exit */
+	GROUP_CODE = 512,               /* comm.group is set: the process ends with it */
+	OVER = 1024,                    /* ended: the pid may be used again */
 };
 
+/* Return the task; make it if it is not known. NULL: no pid, or out of memory. */
 static inline struct comm *task(struct process *p, int pid)
 {
 	return comms_entry(&p->line->events->comms, pid);
 }
 
+/* Clear bits and set those of to. */
 static inline void set(struct comm *t, unsigned bits, unsigned to)
 {
 	t->state = (uint16_t)((t->state & ~bits) | to);
 }
 
-/* The leader of its process, of which process.c has made sure. */
+/* Return the leader of the task's process. */
 static inline struct comm *group_of(struct process *p, const struct comm *t)
 {
 	return task(p, t->tgid ? t->tgid : t->pid);
 }
 
-/* ---- roles.c: records that tell of processes ------------------------------- */
-
-/* Which of the events it is of; its fields are found then, for all that follow. */
-static enum role role_of(struct process *, const struct record *);
-
-/* Is it of a kind that -P shows? */
-static int role_shown(struct process *, const struct record *);
-
-/*
- * The value of field i, as the table of roles has them; the record is of that
- * role. 0; -1, silent: it has no such field.
- */
-static int role_value(struct process *, enum role, unsigned i, const struct record *, struct field_data *);
-
-/* The same, a number; 0 where there is none. */
-static int64_t role_number(struct process *, enum role, unsigned i, const struct record *);
-
-/* Argument i of the system call that is entered; 0 where there is none. */
-static uint64_t role_argument(struct process *, unsigned i, const struct record *);
-
-/* ---- ends.c: how they end -------------------------------------------------------- */
-
-/* All threads of its process are to end with this code, unless with another already. */
-static void end_group(struct process *, struct comm *, unsigned code);
-
-/* A signal is delivered to the task. */
-static void end_delivered(struct process *, struct comm *, const struct record *);
-
-/* A signal is sent, to a task that the record names. */
-static void end_generated(struct process *, const struct record *);
-
-/* It ends: its code as wait(2) would tell it, of this one thread. */
-static long end_code(struct process *, struct comm *);
-
-/* ---- records that tell of processes: their fields by name, their lines ---- */
-
-/* ---- fields by name -------------------------------------------------------------- */
+/* ---- roles of events, and their fields by name ---- */
 
 static const struct {
 	const char *system, *name;
@@ -96,6 +72,7 @@ static const struct {
 	[ROLE_END] = { "sched", "sched_process_exit", SHOW_LIFECYCLE, { "pid" } },
 };
 
+/* Find the role of an event. */
 static enum role ask(const struct event *e)
 {
 	for (unsigned i = ROLE_NONE + 1; i < ROLES; i++)
@@ -104,10 +81,11 @@ static enum role ask(const struct event *e)
 	return ROLE_NONE;
 }
 
-HOT enum role role_of(struct process *p, const struct record *r)
+/* Return the role of a record; find the fields of its event when they are first needed. */
+static enum role role_of(struct process *p, const struct record *r)
 {
 	struct event *e = event_wanted(p->line->events, r);
-	struct role_of *of;
+	struct role_fields *of;
 
 	if (!e)
 		return ROLE_NONE;
@@ -123,15 +101,17 @@ HOT enum role role_of(struct process *p, const struct record *r)
 	return e->role;
 }
 
-HOT int role_value(struct process *p, enum role role, unsigned i, const struct record *r,
-		   struct field_data *v)
+/* Read field i of a role from its record. Return 0, or -1 if there is no such field. */
+static int role_value(struct process *p, enum role role, unsigned i, const struct record *r,
+		      struct field_data *v)
 {
 	const struct field *f = p->roles[role].field[i];
 
 	return f ? field_value(p->line->events, f, r, v) : -1;
 }
 
-HOT int64_t role_number(struct process *p, enum role role, unsigned i, const struct record *r)
+/* Return field i of a role as a number; 0 if there is none. */
+static int64_t role_number(struct process *p, enum role role, unsigned i, const struct record *r)
 {
 	struct field_data v;
 
@@ -140,7 +120,8 @@ HOT int64_t role_number(struct process *p, enum role role, unsigned i, const str
 	return v.i;
 }
 
-HOT uint64_t role_argument(struct process *p, unsigned i, const struct record *r)
+/* Return argument i of the system call that a sys_enter record enters; 0 if there is none. */
+static uint64_t role_argument(struct process *p, unsigned i, const struct record *r)
 {
 	struct field_data v;
 
@@ -149,32 +130,376 @@ HOT uint64_t role_argument(struct process *p, unsigned i, const struct record *r
 	return field_element(p->line->events, p->roles[ROLE_ENTER].field[1], &v, i);
 }
 
-/* ---- kinds ------------------------------------------------------------------------ */
-
-int process_kinds(struct process *p, const char *names)
-{
-	static const char *const kinds[] = { "syscalls", "signals", "lifecycle" };
-
-	for (;; names++) {
-		size_t n = strcspn(names, ","), i = 0;
-
-		while (i < 3 && (strlen(kinds[i]) != n || strncmp(kinds[i], names, n)))
-			i++;
-		if (i == 3)
-			return -1;
-		p->kinds |= 1u << i;
-		names += n;
-		if (!*names)
-			return 0;
-	}
-}
-
-HOT int role_shown(struct process *p, const struct record *r)
+/* Is the record of a kind that -P shows? */
+static int role_shown(struct process *p, const struct record *r)
 {
 	return (roles[role_of(p, r)].kind & p->kinds) != 0;
 }
 
-/* ---- lines ------------------------------------------------------------------------- */
+/* ---- exit codes ---- */
+
+/* Return the default action of a signal: 0 none, 1 end the process, 2 end it with a core. */
+static int deadly(int64_t sig)
+{
+	switch (sig) {
+	case SIGQUIT: case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE:
+	case SIGSEGV: case SIGXCPU: case SIGXFSZ: case SIGSYS:
+		return 2;
+	case SIGCHLD: case SIGCONT: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+	case SIGURG: case SIGWINCH:
+		return 0;
+	}
+	return sig > 0 && sig <= 64;
+}
+
+/* Set the code with which all threads of the task's process end, unless one is set. */
+static void end_group(struct process *p, struct comm *t, unsigned code)
+{
+	struct comm *g = group_of(p, t);
+
+	if (!g || g->state & GROUP_CODE)
+		return;
+	set(g, 0, GROUP_CODE);
+	g->group = (uint16_t)code;
+}
+
+/* Is the task's exit code that of its process? Before 5.17 only for the leader. */
+static int has_code(struct process *p, const struct comm *t, const struct comm *g)
+{
+	return g == t || p->line->events->version >= KERNEL(5, 17);
+}
+
+/*
+ * Return the signal that caused the delivery of SIGKILL to a task. When a signal ends a
+ * process, the kernel delivers SIGKILL to its threads. The record of the sender or the task's
+ * exit code has the signal itself. When a thread calls exit_group or execve, the kernel also
+ * delivers SIGKILL to the other threads, although no signal was sent.
+ */
+static int64_t killed_by(struct process *p, struct comm *t, struct comm *g)
+{
+	long code = -1;
+
+	if (g->state & EXEC)
+		return SIGKILL;
+	if (p->killed && has_code(p, t, g))
+		code = p->killed(p->arg, t->pid);
+	if (code < 0 && g->state & GROUP_CODE)
+		code = g->group;
+	if (code < 0)
+		code = g->sent;
+	return code & 0x7f ? code & 0x7f : SIGKILL;
+}
+
+/* Follow a record of signal_deliver. */
+static void end_delivered(struct process *p, struct comm *t, const struct record *r)
+{
+	int64_t sig = role_number(p, ROLE_DELIVER, 0, r);
+	struct comm *g = group_of(p, t);
+
+	p->signal = sig;
+	if (!g)
+		return;
+	if (sig == SIGKILL)
+		p->signal = killed_by(p, t, g);
+	if (sig == g->sent && sig != SIGKILL)
+		g->sent = 0;
+	if (role_number(p, ROLE_DELIVER, 3, r) || !deadly(sig))
+		return;
+	if (sig != SIGKILL)
+		end_group(p, g, (unsigned)sig);
+	else if (!(g->state & EXEC))
+		end_group(p, g, (unsigned)p->signal);
+}
+
+/* Follow a record of signal_generate. */
+static void end_generated(struct process *p, const struct record *r)
+{
+	int64_t sig = role_number(p, ROLE_GENERATE, 0, r);
+	struct comm *t, *g;
+
+	/* a result other than 0: the kernel dropped the signal */
+	if (deadly(sig) != 1 || role_number(p, ROLE_GENERATE, 2, r))
+		return;
+	t = task(p, (int)role_number(p, ROLE_GENERATE, 1, r));
+	g = t ? group_of(p, t) : NULL;
+	if (g && (sig == SIGKILL || g->sent != SIGKILL))
+		g->sent = (uint16_t)sig;
+}
+
+/* Return the exit code of a task that ends. */
+static long end_code(struct process *p, struct comm *t)
+{
+	struct comm *g = group_of(p, t);
+	/*
+	 * If another thread calls execve, the pid of the leader ends twice, and p->ended has the
+	 * other end.
+	 */
+	int twice = g == t && t->state & EXEC;
+	long code = p->ended && has_code(p, t, g) && !twice ? p->ended(p->arg, t->pid) : -1;
+
+	if (code >= 0)
+		return code;
+	if (t->state & OWN_CODE)
+		return t->code;
+	return g && g->state & GROUP_CODE ? g->group : 0;
+}
+
+/* ---- tasks ---- */
+
+/* Find out whether a task has the uid and the name, from the caller (-U, -N) or procfs. */
+static void look_up(struct process *p, struct comm *t)
+{
+	struct line_format *l = p->line;
+	int pid = t->pid, ok;
+	const char *name;
+	pid_t tgid;
+	uid_t uid;
+
+	if (p->by_uid && !(t->state & UID_KNOWN)) {
+		ok = pids_has(&p->uids, pid);
+		if (!ok && !pids_has(&p->uids, -pid) && p->live &&
+		    !task_ids(pid, &tgid, &uid))
+			ok = uid == p->uid;
+		set(t, UID_KNOWN | UID_OK, ok ? UID_KNOWN | UID_OK : UID_KNOWN);
+	}
+	if (p->comm && !(t->state & COMM_KNOWN)) {
+		ok = pids_has(&p->comms, pid);
+		if (!ok && !pids_has(&p->comms, -pid)) {
+			if (l->learn_name)
+				l->learn_name(l->arg, pid);
+			name = line_task_name(l->events, pid);
+			ok = name && !strcmp(name, p->comm);
+		}
+		set(t, COMM_KNOWN | COMM_OK, ok ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
+	}
+}
+
+/* Return the task of a record with uid and name known; make its leader too. NULL: no task. */
+static struct comm *known(struct process *p, int pid)
+{
+	struct comm *t = task(p, pid);
+	unsigned want = (p->by_uid ? UID_KNOWN : 0u) | (p->comm ? COMM_KNOWN : 0u);
+
+	if (t && !t->tgid) {
+		pid_t tgid = pid;
+		uid_t uid;
+
+		if (!p->live || task_ids(pid, &tgid, &uid) < 0)
+			tgid = pid;
+		task(p, tgid);
+		t->tgid = tgid;
+	}
+	if (t && (t->state & want) != want)
+		look_up(p, t);
+	return t;
+}
+
+/* ---- records: how each of them changes a task ---- */
+
+/* Is the field the name of -C, byte for byte? */
+static int is_comm(const struct process *p, const struct field_data *v)
+{
+	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
+	       !memcmp(p->comm, v->data, v->n);
+}
+
+/* Return a uid argument; with old it is one of 16 bits, in which -1 is 0xffff. */
+static uint32_t uid_argument(struct process *p, unsigned i, const struct record *r, int old)
+{
+	uint32_t uid = (uint32_t)role_argument(p, i, r);
+
+	return !old ? uid : (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
+}
+
+/* Translate a uid from the task's user namespace to the initial one (/proc/PID/uid_map). */
+static uint32_t outside(const struct process *p, int pid, uint32_t uid)
+{
+	char path[PATH_MAX];
+	const char *s;
+	char *text;
+
+	if (!p->live)
+		return uid;
+	str_format(path, sizeof(path), "%s/%d/uid_map", path_procfs(), pid);
+	text = file_read(AT_FDCWD, path, NULL);
+	for (s = text; s && *s;) {
+		unsigned long long n[3];
+
+		for (unsigned i = 0; i < 3; i++) {
+			s += strspn(s, " \n");
+			n[i] = text_digits(&s);
+		}
+		s += strspn(s, " \n");
+		if (uid >= n[0] && uid - n[0] < n[2]) {
+			uid = (uint32_t)(uid - n[0] + n[1]);
+			break;
+		}
+		if (!n[2])
+			break;
+	}
+	free(text);
+	return uid;
+}
+
+/* Follow a record of sys_enter. */
+static void entered(struct process *p, struct comm *t, const struct record *r)
+{
+	int64_t id = role_number(p, ROLE_ENTER, 0, r);
+	unsigned bits = 0;
+	int old = 0;
+
+	if (t->state & (PENDING | EXEC | OWN_CODE))
+		set(t, PENDING | PENDING_OK | PENDING_ASK | OWN_CODE, 0);
+	switch (id) {
+	case SYS_exit:
+		t->code = (uint16_t)((role_argument(p, 0, r) & 0xff) << 8);
+		bits = OWN_CODE;
+		break;
+	case SYS_exit_group:
+		end_group(p, t, (unsigned)(role_argument(p, 0, r) & 0xff) << 8);
+		break;
+	case SYS_execve:
+	case SYS_execveat:
+		t = group_of(p, t);
+		bits = EXEC;
+		break;
+#ifdef SYS_setuid32
+	case SYS_setuid32:
+	case SYS_setreuid32:
+	case SYS_setresuid32:
+		bits = PENDING | (id == SYS_setuid32 ? PENDING_ASK : 0);
+		break;
+#define OLD 1
+#else
+#define OLD 0
+#endif
+	case SYS_setuid:
+	case SYS_setreuid:
+	case SYS_setresuid:
+		bits = PENDING | (id == SYS_setuid ? PENDING_ASK : 0);
+		old = OLD;
+		break;
+	default:
+		return;
+	}
+	if (bits & PENDING) {
+		uint32_t uid = uid_argument(p, 0, r, old);
+
+		if (!p->by_uid || uid == UINT32_MAX)
+			return;
+		if (outside(p, t->pid, uid) == p->uid)
+			bits |= PENDING_OK;
+	}
+	if (t)
+		set(t, 0, bits);
+}
+
+/* Did the call change the real uid? Without CAP_SETUID, setuid changes the effective uid only. */
+static int changed(const struct process *p, const struct comm *t)
+{
+	pid_t tgid;
+	uid_t uid;
+
+	if (!(t->state & PENDING_ASK) || !p->live || task_ids(t->pid, &tgid, &uid) < 0)
+		return 1;
+	return (uid == p->uid) == !!(t->state & PENDING_OK);
+}
+
+/* Follow a record of sys_exit. */
+static void returned(struct process *p, struct comm *t, const struct record *r)
+{
+	struct comm *g;
+
+	/* execve failed; or exit_group returned, which is a call of another ABI */
+	g = group_of(p, t);
+	if (g && g->state & (EXEC | GROUP_CODE)) {
+		int64_t id = role_number(p, ROLE_EXIT, 0, r);
+
+		if (id == SYS_execve || id == SYS_execveat)
+			set(g, EXEC, 0);
+		else if (id == SYS_exit_group)
+			set(g, GROUP_CODE, 0);
+	}
+	if (!(t->state & PENDING))
+		return;
+	if (!role_number(p, ROLE_EXIT, 1, r) && changed(p, t))
+		set(t, UID_OK, t->state & PENDING_OK ? UID_OK : 0);
+	set(t, PENDING | PENDING_OK | PENDING_ASK, 0);
+}
+
+#define THREAD 0x10000 /* CLONE_THREAD */
+
+/* Follow a record of task_newtask. */
+static void born(struct process *p, struct comm *parent, const struct record *r)
+{
+	int pid = (int)role_number(p, ROLE_NEWTASK, 0, r);
+	uint64_t flags = (uint64_t)role_number(p, ROLE_NEWTASK, 1, r);
+	struct comm *g = parent && flags & THREAD ? group_of(p, parent) : NULL;
+	unsigned state = parent ? parent->state & (UID_KNOWN | UID_OK) : 0;
+	pid_t tgid = g ? g->pid : pid;
+	struct comm *t = task(p, pid);
+	struct field_data v;
+
+	if (!t)
+		return;
+	if (!role_value(p, ROLE_NEWTASK, 2, r, &v))
+		state |= is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN;
+	t->state = (uint16_t)state;
+	t->sent = 0;
+	t->tgid = tgid;
+}
+
+/* Follow a record of task_rename. */
+static void renamed(struct process *p, const struct record *r)
+{
+	const struct field *f = p->roles[ROLE_RENAME].field[0];
+	struct comm *t = task(p, f ? (int)role_number(p, ROLE_RENAME, 0, r)
+				   : record_pid(p->line->events, r));
+	struct field_data v;
+
+	if (t && !role_value(p, ROLE_RENAME, 1, r, &v))
+		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
+}
+
+/*
+ * Follow a record of sched_process_exec. A thread that is not the leader becomes the leader: it
+ * keeps its uid and takes the leader's pid.
+ */
+static void executed(struct process *p, const struct record *r)
+{
+	int pid = record_pid(p->line->events, r);
+	int old_pid = (int)role_number(p, ROLE_EXEC, 0, r);
+	struct comm *old = old_pid && old_pid != pid ? task(p, old_pid) : NULL;
+	unsigned uid = old ? old->state & (UID_KNOWN | UID_OK) : 0;
+	struct comm *t = task(p, pid);
+
+	if (!t)
+		return;
+	if (old)
+		set(t, UID_KNOWN | UID_OK, uid);
+	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER, 0);
+	t->sent = 0;
+	t->tgid = pid;
+	if (old)
+		set(old, 0, OVER);
+}
+
+/* Forget what may be wrong after lost events. */
+static void forget(struct process *p)
+{
+	struct comms *c = &p->line->events->comms;
+
+	if (!p->live)
+		return;
+	for (size_t i = 0; i < c->room; i++)
+		if (c->v[i])
+			set(c->v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
+				     GROUP_CODE, 0);
+	pids_clear(&p->uids);
+	pids_clear(&p->comms);
+}
+
+/* ---- lines of -P ---- */
 
 static void put_text(struct out *o, const char *s)
 {
@@ -194,7 +519,7 @@ static void put_address(struct out *o, uint64_t v)
 	out_hex(o, v);
 }
 
-/* Right-justified. */
+/* Write a number, right-justified. */
 static void put_column(struct out *o, int width, int64_t v)
 {
 	char *start = o->at;
@@ -203,8 +528,8 @@ static void put_column(struct out *o, int width, int64_t v)
 	out_padded(o, start, 0, width, -1);
 }
 
-/* "%16s %5d %3d %9lu.%06ld " */
-HOT static void put_who(struct process *p, struct out *o, const struct record *r)
+/* Write task, pid, CPU and time: "%16s %5d %3d %9lu.%06ld " */
+static void put_head(struct process *p, struct out *o, const struct record *r)
 {
 	struct line_format *l = p->line;
 	int pid = record_pid(l->events, r);
@@ -212,8 +537,8 @@ HOT static void put_who(struct process *p, struct out *o, const struct record *r
 	char *start = o->at;
 	const char *name;
 
-	if (l->who && pid > 0)
-		l->who(l->arg, pid);
+	if (l->learn_name && pid > 0)
+		l->learn_name(l->arg, pid);
 	name = line_task_name(l->events, pid);
 	put_text(o, name ? name : "<...>");
 	text_mask_controls(start, o->at);
@@ -235,12 +560,12 @@ HOT static void put_who(struct process *p, struct out *o, const struct record *r
 	out_char(o, ' ');
 }
 
-HOT size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
+size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
 {
 	enum role role = role_of(p, r);
 	struct out o = { buf, buf + size };
 
-	put_who(p, &o, r);
+	put_head(p, &o, r);
 	switch (role) {
 	case ROLE_ENTER:
 		put_text(&o, "syscall ");
@@ -294,357 +619,45 @@ size_t process_header(char *buf, size_t size)
 			  "#           TASK   PID CPU        TIMESTAMP  EVENT\n");
 }
 
-/* ---- how tasks end: by which signal or call, and with which code ---- */
+/* ---- the interface ---- */
 
-/* The default action of the signal: none (0), the end (1), the end and a core (2). */
-static int deadly(int64_t sig)
+int process_kinds(struct process *p, const char *names)
 {
-	switch (sig) {
-	case SIGQUIT: case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE:
-	case SIGSEGV: case SIGXCPU: case SIGXFSZ: case SIGSYS:
-		return 2;
-	case SIGCHLD: case SIGCONT: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
-	case SIGURG: case SIGWINCH:
-		return 0;
+	static const char *const kinds[] = { "syscalls", "signals", "lifecycle" };
+
+	for (;; names++) {
+		size_t n = strcspn(names, ","), i = 0;
+
+		while (i < 3 && (strlen(kinds[i]) != n || strncmp(kinds[i], names, n)))
+			i++;
+		if (i == 3)
+			return -1;
+		p->kinds |= 1u << i;
+		names += n;
+		if (!*names)
+			return 0;
 	}
-	return sig > 0 && sig <= 64;
 }
 
-void end_group(struct process *p, struct comm *t, unsigned code)
+void process_begin(struct process *p, struct line_format *l)
 {
-	struct comm *g = group_of(p, t);
+	p->line = l;
+	memset(p->roles, 0, sizeof(p->roles));
+	/* a task of -N has the name until a record changes it */
+	for (size_t i = 0; p->comm && i < p->comms.n; i++)
+		if (p->comms.v[i] > 0) {
+			struct comm *t;
 
-	if (!g || g->state & GROUP_CODE)
-		return;
-	set(g, 0, GROUP_CODE);
-	g->group = (uint16_t)code;
-}
-
-/* Does the task's code tell how its process ends? Before 5.17 that of the leader only. */
-static int has_code(struct process *p, const struct comm *t, const struct comm *g)
-{
-	return g == t || p->line->events->version >= KERNEL(5, 17);
-}
-
-/*
- * The signal that was sent to a task that is delivered SIGKILL. Where a signal ends a
- * process, the kernel delivers SIGKILL to its threads, and the sender's record or the
- * task's code tell which signal it was. All other threads are also delivered SIGKILL
- * when one calls exit_group or execve: nothing was sent to them.
- */
-static int64_t killed_by(struct process *p, struct comm *t, struct comm *g)
-{
-	long code = -1;
-
-	if (g->state & EXEC)
-		return SIGKILL;
-	if (p->killed && has_code(p, t, g))
-		code = p->killed(p->arg, t->pid);
-	if (code < 0 && g->state & GROUP_CODE)
-		code = g->group;
-	if (code < 0)
-		code = g->sent;
-	return code & 0x7f ? code & 0x7f : SIGKILL;
-}
-
-void end_delivered(struct process *p, struct comm *t, const struct record *r)
-{
-	int64_t sig = role_number(p, ROLE_DELIVER, 0, r);
-	struct comm *g = group_of(p, t);
-
-	p->signal = sig;
-	if (!g)
-		return;
-	if (sig == SIGKILL)
-		p->signal = killed_by(p, t, g);
-	if (sig == g->sent && sig != SIGKILL)
-		g->sent = 0;
-	if (role_number(p, ROLE_DELIVER, 3, r) || !deadly(sig))
-		return;
-	if (sig != SIGKILL)
-		end_group(p, g, (unsigned)sig);
-	else if (!(g->state & EXEC))
-		end_group(p, g, (unsigned)p->signal);
-}
-
-void end_generated(struct process *p, const struct record *r)
-{
-	int64_t sig = role_number(p, ROLE_GENERATE, 0, r);
-	struct comm *t, *g;
-
-	/* 0: it was not dropped, on which side ever */
-	if (deadly(sig) != 1 || role_number(p, ROLE_GENERATE, 2, r))
-		return;
-	t = task(p, (int)role_number(p, ROLE_GENERATE, 1, r));
-	g = t ? group_of(p, t) : NULL;
-	if (g && (sig == SIGKILL || g->sent != SIGKILL))
-		g->sent = (uint16_t)sig;
-}
-
-long end_code(struct process *p, struct comm *t)
-{
-	struct comm *g = group_of(p, t);
-	/* at an exec of another thread this pid ends twice; what is told is the other end */
-	int twice = g == t && t->state & EXEC;
-	long code = p->ended && has_code(p, t, g) && !twice ? p->ended(p->arg, t->pid) : -1;
-
-	if (code >= 0)
-		return code;
-	if (t->state & OWN_CODE)
-		return t->code;
-	return g && g->state & GROUP_CODE ? g->group : 0;
-}
-
-/* ---- tasks ------------------------------------------------------------------------- */
-
-/* What is known of a task that comes by: what somebody saw, or procfs shows. */
-static void look_up(struct process *p, struct comm *t)
-{
-	struct line_format *l = p->line;
-	int pid = t->pid, ok;
-	const char *name;
-	pid_t tgid;
-	uid_t uid;
-
-	if (p->by_uid && !(t->state & UID_KNOWN)) {
-		ok = pids_has(&p->uids, pid);
-		if (!ok && !pids_has(&p->uids, -pid) && p->live &&
-		    !task_ids(pid, &tgid, &uid))
-			ok = uid == p->uid;
-		set(t, UID_KNOWN | UID_OK, ok ? UID_KNOWN | UID_OK : UID_KNOWN);
-	}
-	if (p->comm && !(t->state & COMM_KNOWN)) {
-		ok = pids_has(&p->comms, pid);
-		if (!ok && !pids_has(&p->comms, -pid)) {
-			if (l->who)
-				l->who(l->arg, pid);
-			name = line_task_name(l->events, pid);
-			ok = name && !strcmp(name, p->comm);
+			comms_add(&l->events->comms, p->comms.v[i], p->comm, strlen(p->comm));
+			t = task(p, p->comms.v[i]);
+			if (t) {
+				t->generation = l->generation;
+				t->seen = l->seen;
+			}
 		}
-		set(t, COMM_KNOWN | COMM_OK, ok ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
-	}
 }
 
-/* The task whose record it is, its process's leader made as well; NULL: none. */
-HOT static struct comm *known(struct process *p, int pid)
-{
-	struct comm *t = task(p, pid);
-	unsigned want = (p->by_uid ? UID_KNOWN : 0u) | (p->comm ? COMM_KNOWN : 0u);
-
-	if (t && !t->tgid) {
-		pid_t tgid = pid;
-		uid_t uid;
-
-		if (!p->live || task_ids(pid, &tgid, &uid) < 0)
-			tgid = pid;
-		task(p, tgid);
-		t->tgid = tgid;
-	}
-	if (t && (t->state & want) != want)
-		look_up(p, t);
-	return t;
-}
-
-/* ---- what a record tells -------------------------------------------------------------- */
-
-/* Is it the name that is wanted? As the kernel has it, to the byte. */
-static int is_comm(const struct process *p, const struct field_data *v)
-{
-	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
-	       !memcmp(p->comm, v->data, v->n);
-}
-
-/* Uids were of 16 bits, and -1 no other than it is now. */
-static uint32_t uid_argument(struct process *p, unsigned i, const struct record *r, int old)
-{
-	uint32_t uid = (uint32_t)role_argument(p, i, r);
-
-	return !old ? uid : (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
-}
-
-/* In a user namespace uids are counted otherwise. */
-static uint32_t outside(const struct process *p, int pid, uint32_t uid)
-{
-	char path[PATH_MAX];
-	const char *s;
-	char *text;
-
-	if (!p->live)
-		return uid;
-	str_format(path, sizeof(path), "%s/%d/uid_map", path_procfs(), pid);
-	text = file_read(AT_FDCWD, path, NULL);
-	for (s = text; s && *s;) {
-		unsigned long long n[3];
-
-		for (unsigned i = 0; i < 3; i++) {
-			s += strspn(s, " \n");
-			n[i] = text_digits(&s);
-		}
-		s += strspn(s, " \n");
-		if (uid >= n[0] && uid - n[0] < n[2]) {
-			uid = (uint32_t)(uid - n[0] + n[1]);
-			break;
-		}
-		if (!n[2])
-			break;
-	}
-	free(text);
-	return uid;
-}
-
-static void entered(struct process *p, struct comm *t, const struct record *r)
-{
-	int64_t id = role_number(p, ROLE_ENTER, 0, r);
-	unsigned bits = 0;
-	int old = 0;
-
-	if (t->state & (PENDING | EXEC | OWN_CODE))
-		set(t, PENDING | PENDING_OK | PENDING_ASK | OWN_CODE, 0);
-	switch (id) {
-	case SYS_exit:
-		t->code = (uint16_t)((role_argument(p, 0, r) & 0xff) << 8);
-		bits = OWN_CODE;
-		break;
-	case SYS_exit_group:
-		end_group(p, t, (unsigned)(role_argument(p, 0, r) & 0xff) << 8);
-		break;
-	case SYS_execve:
-	case SYS_execveat:
-		t = group_of(p, t);
-		bits = EXEC;
-		break;
-#ifdef SYS_setuid32
-	case SYS_setuid32:
-	case SYS_setreuid32:
-	case SYS_setresuid32:
-		bits = PENDING | (id == SYS_setuid32 ? PENDING_ASK : 0);
-		break;
-#define OLD 1
-#else
-#define OLD 0
-#endif
-	case SYS_setuid:
-	case SYS_setreuid:
-	case SYS_setresuid:
-		bits = PENDING | (id == SYS_setuid ? PENDING_ASK : 0);
-		old = OLD;
-		break;
-	default:
-		return;
-	}
-	if (bits & PENDING) {
-		uint32_t uid = uid_argument(p, 0, r, old);
-
-		if (!p->by_uid || uid == UINT32_MAX)
-			return;
-		if (outside(p, t->pid, uid) == p->uid)
-			bits |= PENDING_OK;
-	}
-	if (t)
-		set(t, 0, bits);
-}
-
-/* setuid changes only the effective uid of one who may not more. */
-static int changed(const struct process *p, const struct comm *t)
-{
-	pid_t tgid;
-	uid_t uid;
-
-	if (!(t->state & PENDING_ASK) || !p->live || task_ids(t->pid, &tgid, &uid) < 0)
-		return 1;
-	return (uid == p->uid) == !!(t->state & PENDING_OK);
-}
-
-static void returned(struct process *p, struct comm *t, const struct record *r)
-{
-	struct comm *g;
-
-	/* an execve that failed; an exit_group is another call, of another kind of task */
-	g = group_of(p, t);
-	if (g && g->state & (EXEC | GROUP_CODE)) {
-		int64_t id = role_number(p, ROLE_EXIT, 0, r);
-
-		if (id == SYS_execve || id == SYS_execveat)
-			set(g, EXEC, 0);
-		else if (id == SYS_exit_group)
-			set(g, GROUP_CODE, 0);
-	}
-	if (!(t->state & PENDING))
-		return;
-	if (!role_number(p, ROLE_EXIT, 1, r) && changed(p, t))
-		set(t, UID_OK, t->state & PENDING_OK ? UID_OK : 0);
-	set(t, PENDING | PENDING_OK | PENDING_ASK, 0);
-}
-
-/* CLONE_THREAD */
-#define THREAD 0x10000
-
-static void born(struct process *p, struct comm *parent, const struct record *r)
-{
-	int pid = (int)role_number(p, ROLE_NEWTASK, 0, r);
-	uint64_t flags = (uint64_t)role_number(p, ROLE_NEWTASK, 1, r);
-	struct comm *g = parent && flags & THREAD ? group_of(p, parent) : NULL;
-	unsigned state = parent ? parent->state & (UID_KNOWN | UID_OK) : 0;
-	pid_t tgid = g ? g->pid : pid;
-	struct comm *t = task(p, pid);
-	struct field_data v;
-
-	if (!t)
-		return;
-	if (!role_value(p, ROLE_NEWTASK, 2, r, &v))
-		state |= is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN;
-	t->state = (uint16_t)state;
-	t->sent = 0;
-	t->tgid = tgid;
-}
-
-static void renamed(struct process *p, const struct record *r)
-{
-	const struct field *f = p->roles[ROLE_RENAME].field[0];
-	struct comm *t = task(p, f ? (int)role_number(p, ROLE_RENAME, 0, r)
-				   : record_pid(p->line->events, r));
-	struct field_data v;
-
-	if (t && !role_value(p, ROLE_RENAME, 1, r, &v))
-		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
-}
-
-/* A thread that is not the leader becomes it, with its uid and the leader's pid. */
-static void executed(struct process *p, const struct record *r)
-{
-	int pid = record_pid(p->line->events, r);
-	int old_pid = (int)role_number(p, ROLE_EXEC, 0, r);
-	struct comm *old = old_pid && old_pid != pid ? task(p, old_pid) : NULL;
-	unsigned uid = old ? old->state & (UID_KNOWN | UID_OK) : 0;
-	struct comm *t = task(p, pid);
-
-	if (!t)
-		return;
-	if (old)
-		set(t, UID_KNOWN | UID_OK, uid);
-	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER, 0);
-	t->sent = 0;
-	t->tgid = pid;
-	if (old)
-		set(old, 0, OVER);
-}
-
-/* Nothing is known for certain any more. */
-static void forget(struct process *p)
-{
-	struct comms *c = &p->line->events->comms;
-
-	if (!p->live)
-		return;
-	for (size_t i = 0; i < c->room; i++)
-		if (c->v[i])
-			set(c->v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
-				     GROUP_CODE, 0);
-	pids_clear(&p->uids);
-	pids_clear(&p->comms);
-}
-
-HOT void process_learn(struct process *p, const struct record *r, int lost)
+void process_learn(struct process *p, const struct record *r, int lost)
 {
 	enum role role = role_of(p, r);
 	int pid = record_pid(p->line->events, r);
@@ -691,7 +704,7 @@ HOT void process_learn(struct process *p, const struct record *r, int lost)
 	}
 }
 
-HOT int process_picks(struct process *p, const struct record *r)
+int process_picks(struct process *p, const struct record *r)
 {
 	struct comm *t;
 
@@ -701,24 +714,4 @@ HOT int process_picks(struct process *p, const struct record *r)
 		return 1;
 	t = known(p, record_pid(p->line->events, r));
 	return t && (!p->by_uid || t->state & UID_OK) && (!p->comm || t->state & COMM_OK);
-}
-
-/* ---- what is wanted, and the beginning ------------------------------------------------- */
-
-void process_begin(struct process *p, struct line_format *l)
-{
-	p->line = l;
-	memset(p->roles, 0, sizeof(p->roles));
-	/* those that had the name had it to the record that says otherwise */
-	for (size_t i = 0; p->comm && i < p->comms.n; i++)
-		if (p->comms.v[i] > 0) {
-			struct comm *t;
-
-			comms_add(&l->events->comms, p->comms.v[i], p->comm, strlen(p->comm));
-			t = task(p, p->comms.v[i]);
-			if (t) {
-				t->told = l->told;
-				t->seen = l->seen;
-			}
-		}
 }

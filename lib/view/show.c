@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* show.c - options of the tools that show records */
+/* show.c - the options with which a tool shows records */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +16,11 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	switch (letter) {
 	case 'e':
 		if (pick_event(&s->pick, opt_value) < 0)
-			exit(REFUSED);
+			return -1;
 		break;
 	case 'p':
-		pids_option(tool, opt_value, PID_LIST_IDLE, &s->pick.pids);
+		if (pids_option(tool, opt_value, PID_LIST_IDLE, &s->pick.pids) < 0)
+			return -1;
 		break;
 	case 't':
 		if (pick_time(&s->pick, opt_value) < 0)
@@ -45,22 +46,24 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		break;
 	case 'U':
 	case 'N':
-		pids_option(tool, opt_value, PID_LIST_IDLE | PID_LIST_OTHERS,
-			    letter == 'U' ? &s->process.uids : &s->process.comms);
+		if (pids_option(tool, opt_value, PID_LIST_IDLE | PID_LIST_OTHERS,
+				letter == 'U' ? &s->process.uids : &s->process.comms) < 0)
+			return -1;
 		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)
-			usage_error(tool, "not of syscalls, signals, lifecycle: '%.80s'", opt_value);
+			usage_error(tool, "not a list of syscalls, signals, lifecycle: '%.80s'",
+				    opt_value);
 		break;
 	default:
 		return 0;
 	}
 	if (s->json && s->header)
-		usage_error(tool, "-H is for text, and -j makes none");
+		usage_error(tool, "-H cannot be given with -j");
 	if (s->json && s->process.kinds)
-		usage_error(tool, "-j and -P are two forms of a line");
+		usage_error(tool, "-j and -P cannot be given together");
 	if (s->exact && (s->json || s->process.kinds))
-		usage_error(tool, "-x is for the kernel's text, and -j and -P make none");
+		usage_error(tool, "-x cannot be given with -j or -P");
 	s->asked |= letter != 'x';
 	return 1;
 }
@@ -68,7 +71,8 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 static void tell_unclear(void *arg, const struct event *e)
 {
 	(void)arg;
-	err_note("%s:%s: its print fmt is beyond us, its fields are printed", e->system, e->name);
+	err_note("%s:%s: unsupported print fmt, its fields are printed instead", e->system,
+		 e->name);
 }
 
 void show_begin(struct show *s, struct line_format *l)
@@ -80,20 +84,21 @@ void show_begin(struct show *s, struct line_format *l)
 	pick_begin(&s->pick, l->raw_clock);
 	process_begin(&s->process, l);
 	s->plain = !s->json && s->pick.all && !process_on(&s->process);
-	/* a stack without its event belongs to none that was picked */
+	/* leave out a stack without an event in front of it, unless all is shown */
 	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff,
 	       sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }
 
-/* Is the record to be shown? With stacks as with the event that they belong to. */
+/* Is the record shown? A stack is shown if the event before it in its context is. */
 static int picked(struct show *s, const struct record *r)
 {
 	struct event_set *evs = s->line->events;
 	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
 	/* within one context no event comes between an event and its stack */
-	unsigned bit = flags & FLAG_NMI ? 8 : flags & FLAG_HARDIRQ ? 4 : flags & FLAG_SOFTIRQ ? 2 : 1;
+	unsigned bit = flags & FLAG_NMI ? 8 : flags & FLAG_HARDIRQ ? 4
+		       : flags & FLAG_SOFTIRQ ? 2 : 1;
 	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
 	int shown = pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
 
@@ -109,13 +114,13 @@ static int picked(struct show *s, const struct record *r)
 	return shown;
 }
 
-/* A record that is not like nearly all. */
+/* Show a record that needs more than its line. */
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
 {
 	size_t n = 0;
 
-	s->line->told += s->line->told && lost;
+	s->line->generation += s->line->generation && lost;
 	if (record_names_task(s->line->events, r)) {
 		line_learn(s->line, r);
 		if (s->json)
@@ -136,8 +141,8 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 				       : line_print(s->line, r, buf, size));
 }
 
-HOT size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
-		       size_t size, int *shown)
+size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
+		   size_t size, int *shown)
 {
 	if (lost || !s->plain || s->nleft_out || record_names_task(s->line->events, r))
 		return show_other(s, r, lost, buf, size, shown);

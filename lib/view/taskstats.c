@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* exits.c - a listener of taskstats: netlink messages, two families deep */
+/* taskstats.c - listen for the exit codes of tasks: taskstats over generic netlink */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -11,24 +11,24 @@
 #include "view/view.h"
 
 /*
- * How long a killed task may take to its end. The kernel delivers SIGKILL and ends the
- * task with no wait between the two, so it only has to get a processor.
+ * How long to wait for the end of a killed task. The kernel ends the task directly after it
+ * delivered SIGKILL, so the task only has to get a CPU.
  */
 #define END_MS 500
 
 /*
- * A record that is at hand was made after the last look but two that found the buffers
- * empty: live_next holds it for one more live_fill. A code that is older than that look
- * is older than the record, too.
+ * A code is too old for a record if it was read so many looks before. live_next holds a record
+ * for one more live_fill, so a record was made after the last look but two that found the ring
+ * buffers empty. A code from before that look belongs to an earlier task with this pid.
  */
 #define OLD_LOOKS 3
 
-/* Some thousand ends, which come while nobody looks. */
+/* Bytes of the socket: some thousand exits that come between two reads. */
 #define ROOM (8 * 1024 * 1024)
 
 /*
- * The kernel's headers, which musl's programs are built without: netlink(7),
- * linux/genetlink.h, linux/taskstats.h.
+ * Constants and structures of linux/netlink.h, linux/genetlink.h and linux/taskstats.h. A
+ * build with musl has no kernel headers.
  */
 enum { PROTOCOL = 16, MESSAGE_ERROR = 2, MESSAGE_REQUEST = 1 };
 enum { CONTROL = 16, GET_FAMILY = 3, FAMILY_ID = 1, FAMILY_NAME = 2 };
@@ -53,9 +53,9 @@ struct attribute {
 };
 
 #define ALIGNED(n) (((size_t)(n) + 3) & ~(size_t)3)
-#define TYPE 0x3fff /* above it are flags */
+#define TYPE 0x3fff /* the bits above are flags */
 
-/* The attribute of that type among the n bytes at p, its length in *len. */
+/* Find the attribute of that type in the n bytes at p. Return it and set *len, or NULL. */
 static const unsigned char *attribute(const unsigned char *p, size_t n, unsigned type,
 				      size_t *len)
 {
@@ -75,7 +75,7 @@ static const unsigned char *attribute(const unsigned char *p, size_t n, unsigned
 	return NULL;
 }
 
-/* One message; the length of what is in it, -1 when it is an error or none came. */
+/* Receive a message. Return the length of its contents; -1 if it is an error or none came. */
 static ssize_t receive(int fd, unsigned char *buf, size_t size)
 {
 	struct taskstats_message h;
@@ -87,7 +87,7 @@ static ssize_t receive(int fd, unsigned char *buf, size_t size)
 	return h.type == MESSAGE_ERROR ? -1 : n - (ssize_t)sizeof(h);
 }
 
-/* A command with one attribute, of text. */
+/* Send a command with one attribute of text. Return 0 or -1. */
 static int ask(int fd, unsigned family, unsigned command, unsigned type, const char *text)
 {
 	struct {
@@ -105,7 +105,7 @@ static int ask(int fd, unsigned family, unsigned command, unsigned type, const c
 	return send(fd, &m, m.h.len, 0) == (ssize_t)m.h.len ? 0 : -1;
 }
 
-/* The number of the family taskstats; 0: this kernel has none. */
+/* Return the number of the family TASKSTATS; 0 if this kernel has none. */
 static unsigned find_family(int fd)
 {
 	unsigned char buf[4096];
@@ -114,7 +114,7 @@ static unsigned find_family(int fd)
 	ssize_t n;
 	size_t len;
 
-	/* the kernel answers within send */
+	/* the kernel puts the answer into the socket before send returns */
 	if (ask(fd, CONTROL, GET_FAMILY, FAMILY_NAME, "TASKSTATS") < 0 ||
 	    (n = receive(fd, buf, sizeof(buf))) < 0)
 		return 0;
@@ -144,6 +144,7 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 	}
 }
 
+/* Keep the exit code of a message. */
 static void take(struct taskstats *x, const unsigned char *p, size_t n)
 {
 	const unsigned char *task, *id, *stats;
@@ -158,7 +159,7 @@ static void take(struct taskstats *x, const unsigned char *p, size_t n)
 		return;
 	memcpy(&e.pid, id, sizeof(e.pid));
 	memcpy(&code, stats + EXIT_CODE, sizeof(code));
-	e.code = (uint16_t)code; /* as wait(2) has it */
+	e.code = (uint16_t)code; /* as wait(2) gives it */
 	x->slot[(unsigned)e.pid % (sizeof(x->slot) / sizeof(*x->slot))] = e;
 }
 
@@ -172,7 +173,7 @@ void taskstats_read(struct taskstats *x)
 		n = receive(x->fd, buf, sizeof(buf));
 		if (n >= 0)
 			take(x, buf + sizeof(struct taskstats_message), (size_t)n);
-		else if (errno == ENOBUFS) /* some were not told */
+		else if (errno == ENOBUFS) /* messages were lost: a slot may be too old */
 			memset(x->slot, 0, sizeof(x->slot));
 		else if (errno)
 			return;
@@ -184,9 +185,9 @@ static struct taskstats_exit *slot_of(struct taskstats *x, int pid)
 	return &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
 }
 
-long taskstats_exit_code(void *exits, int pid)
+long taskstats_exit_code(void *taskstats, int pid)
 {
-	struct taskstats_exit *e = slot_of(exits, pid);
+	struct taskstats_exit *e = slot_of(taskstats, pid);
 
 	if (e->pid != pid || pid <= 0)
 		return -1;
@@ -194,7 +195,7 @@ long taskstats_exit_code(void *exits, int pid)
 	return (long)e->code;
 }
 
-/* Has the task ended? The kernel tells the code before a task becomes a zombie. */
+/* Has the task ended? The kernel sends the code before the task becomes a zombie. */
 static int has_ended(int pid)
 {
 	struct task t;
@@ -202,21 +203,21 @@ static int has_ended(int pid)
 	return task_read(pid, &t) < 0 || t.state == 'Z' || t.state == 'X' || t.state == 'x';
 }
 
-long taskstats_killed_code(void *exits, int pid)
+long taskstats_killed_code(void *taskstats, int pid)
 {
-	struct taskstats *x = exits;
+	struct taskstats *x = taskstats;
 	struct taskstats_exit *e = slot_of(x, pid);
 	long long end = time_now_ms() + END_MS, left;
 	struct pollfd p = { .fd = x->fd, .events = POLLIN };
 	int over = 0;
 
 	taskstats_read(x);
-	/* the task lived at a record that is younger: an earlier task had the same pid */
+	/* the task lived at a later record, so the code is of an earlier task with its pid */
 	if (e->pid == pid && (uint16_t)(x->looks - e->look) >= OLD_LOOKS)
 		e->pid = 0;
 	/*
-	 * The code of a task that ended before we listened, or while the socket was full,
-	 * never comes. So do not wait for a task that has ended already.
+	 * Do not wait for a task that has ended: if it ended before the socket was open, or
+	 * while the socket was full, its code never comes.
 	 */
 	while (e->pid != pid && x->fd >= 0 && !over) {
 		left = end - time_now_ms();

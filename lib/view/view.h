@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * view.h - PURPOSE of view
+ * view.h - select the records that a tool shows, and print them as text or JSON
+ *
+ * A pick selects records by event, task and time (-e, -p, -t). A struct process follows tasks
+ * from record to record: it selects by the uid and name that a task has at that time (-u, -C)
+ * and prints the lines of the process event tracer (-P). A struct show has all options of
+ * tfs-catpipe, tfs-report and tfs-flight together. The exit code of a task is what wait(2)
+ * gives.
+ *
+ * It includes the layers base, proc and event.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -9,74 +17,75 @@
 #include "proc/proc.h"
 #include "event/event.h"
 
-/*
- * pick.h - which records: by event, task and time
- *
- * Asked of a record as it is, before any text is made of it; whether an event
- * is meant is found out once and kept in struct event.
- */
+/* ---- pick.c: select records by event, task and time ---------------------------------- */
 
-/* A number of seconds as somebody wrote it, or of what a clock counts. */
+/* A time in seconds as the user wrote it, or a number of a clock that counts. */
 struct pick_time {
 	uint64_t whole;
 	uint32_t nano;          /* of a second */
-	uint8_t digits;         /* behind the point, that were given */
+	uint8_t digits;         /* how many were given behind the point */
 	uint8_t given;
 };
 
-/* All zero at first: everything. */
+/* A selection; all zero at first: everything. */
 struct pick {
-	const char **globs;     /* any of them is enough; the caller's */
+	const char **globs;     /* one match is enough; the strings are owned by the caller */
 	size_t nglobs;
 	struct pids pids;
 	struct pick_time begin, end;
 	/* set by pick_begin */
 	uint64_t from, to;      /* in units of the clock, both included */
-	int all;                /* nothing is left out */
+	int all;                /* everything is selected */
 };
 
-/* Events that SYSTEM:EVENT or EVENT, a glob, names. */
-int pick_event(struct pick *, const char *glob); /* 0 or -1 said */
+/*
+ * Add the events that a glob, SYSTEM:EVENT or EVENT, matches. Return 0, or -1 after a message.
+ */
+int pick_event(struct pick *, const char *glob);
 
 /*
- * FROM-TO, FROM- or -TO in seconds, both included. With six digits behind the
- * point or less it is the time that lines show, which is rounded; with up to
- * nine to the nanosecond. Of a clock that counts, its whole numbers. -1,
- * silent: no such range.
+ * Set the time range: FROM-TO, FROM- or -TO in seconds, both included. With at most six digits
+ * behind the point it is compared with the rounded time that lines show; with up to nine it is
+ * exact. With a clock that counts, its whole numbers are compared. Return 0, or -1 without a
+ * message if it is no such range.
  */
 int pick_time(struct pick *, const char *range);
 
-/* After the last of the above, and again when the clock is another. */
+/* Begin to select, after the calls above; call it again when the clock changes. */
 void pick_begin(struct pick *, int raw_clock);
 
-/* Is it before (-1), within (0) or after (1) the time? */
+/* Return -1, 0 or 1 if the record is before, within or after the time range. */
 static inline int pick_when(const struct pick *p, const struct record *r)
 {
 	return r->ts < p->from ? -1 : r->ts > p->to;
 }
 
-/* Is it of such an event and task? An event that is not known is of none. */
+/*
+ * Do the globs and pids select the record? Globs select no record of an unknown event. The
+ * match of an event is computed once and kept in struct event.
+ */
 int pick_record(const struct pick *, struct event_set *, const struct record *);
 
+/* ---- json.c: print a record as one line of JSON ---------------------------------------- */
+
 /*
- * json.h - a record as one line of JSON
- *
  *	{"ts":12.345678901,"cpu":0,"pid":42,"comm":"cat","system":"sched",
  *	 "event":"sched_wakeup","fields":{"comm":"sh","pid":7,...}}
  *
- * ts is seconds, or what a clock counts. Numbers are numbers, of 64 bits too,
- * arrays arrays; pointers and bit masks are strings of hexadecimal digits;
- * what in a string is no UTF-8 is U+FFFD. comm is null when it is not known,
- * a field that the record has no room for as well. Of an event that is not
- * known, system and event are null, and "type" is its number. What would make
- * the line longer than its room is left out, and "cut" is true.
+ * ts is in seconds, or a number of a clock that counts. Numbers are JSON numbers, also those
+ * of 64 bits, and arrays are JSON arrays. Pointers and bit masks are strings of hexadecimal
+ * digits. Bytes of a string that are no UTF-8 become U+FFFD. comm is null if it is not known,
+ * and so is a field for which the record has no room. For an unknown event, system and event
+ * are null, and "type" is its id. Fields that would make the line longer than its room are
+ * left out, and "cut" is true.
  */
 
 /* Zero it, set the first two. */
 struct json {
-	struct line_format *line; /* whose events, names and clock */
-	const char *instance;   /* NULL, or "instance" in each line */
+	struct line_format *line; /* its events, names and clock are used */
+	const char *instance;   /* NULL, or the value of "instance" in each line */
 
+	/* private */
 	struct json_head {
 		int32_t pid;
 		uint8_t len;
@@ -84,32 +93,31 @@ struct json {
 	} heads[64];            /* "pid":N,"comm":"...", by pid */
 };
 
-/* Of a line's room: enough for what the kernel makes. */
+/* The room of a line: enough for the longest record of the kernel. */
 enum { JSON_ROOM = 32 * 1024 };
 
-/* The line, its newline included. size: JSON_ROOM, 8 KiB at least. */
+/* Print the line with its newline. Return its length. size: JSON_ROOM, 8 KiB at least. */
 size_t json_line(struct json *, const struct record *, char *buf, size_t size);
 
-/* {"ts":...,"cpu":0,"lost":204} in front of the record; null is not known. */
+/* Print {"ts":...,"cpu":0,"lost":204} in front of the record; null if lost is not known. */
 size_t json_lost(struct json *, const struct record *, int64_t lost, char *buf, size_t size);
 
-/* As line_changed. */
+/* Forget cached names, as line_changed does. */
 void json_changed(struct json *);
 
+/* ---- process.c: follow the tasks of a trace ---------------------------------------------- */
+
 /*
- * process.h - what a trace tells of its processes, followed record by record
- *
- * Who has which uid and name at each event (-u UID, -C COMM), and the lines of
- * the process event tracer (-P), whose exit codes are what wait(2) would give.
- * It lives on these events, as far as the trace has them:
+ * It needs these events, as far as the trace has them:
  *
  *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
  *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
  */
 
-/* What -P shows, a bit each. */
+/* The kinds of lines of -P, a bit each. */
 enum { SHOW_SYSCALLS = 1, SHOW_SIGNALS = 2, SHOW_LIFECYCLE = 4 };
 
+/* The role of an event: one of those above, or none. */
 enum role { ROLE_NONE = 1, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE, ROLE_NEWTASK,
 	    ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES };
 
@@ -118,142 +126,146 @@ struct process {
 	unsigned kinds;         /* 0: no -P */
 	int by_uid;
 	uid_t uid;
-	const char *comm;       /* NULL: of any name */
+	const char *comm;       /* NULL: any name */
 	/*
-	 * What the tasks were when the trace began, as far as somebody looked
-	 * then: PID has this uid, -PID has another.
+	 * What the caller knew when the trace began: a task PID has the uid (the name), and
+	 * a task -PID has another.
 	 */
 	struct pids uids, comms;
-	/* NULL, or the code that a task ended with; -1: not known */
+	/* NULL, or return the exit code of a task; -1: not known */
 	long (*ended)(void *arg, int pid);
-	/* NULL, or the same of a task that is being killed; the code can still be asked for */
+	/* NULL, or the same for a task that is being killed; ended still has the code later */
 	long (*killed)(void *arg, int pid);
 	void *arg;
 	int live;               /* the tasks are in procfs */
 
-	/* its own */
+	/* private */
 	struct line_format *line;
-	long code;              /* of the end at hand */
-	int64_t signal;         /* that was sent, of the delivery at hand */
-	struct role_of {
+	long code;              /* exit code in the present record */
+	int64_t signal;         /* signal in the present record */
+	struct role_fields {
 		const struct event *event;
 		const struct field *field[4];
 	} roles[ROLES];
 };
 
-/* Set kinds by names with commas between. -1, silent: another name. */
+/* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
 int process_kinds(struct process *, const char *names);
 
-/* Is any of it wanted? */
+/* Is any of -P, -u and -C given? */
 static inline int process_on(const struct process *p)
 {
 	return p->kinds || p->by_uid || p->comm;
 }
 
-/* After the options; again with another line. */
+/* Begin after the options; call it again with another line. */
 void process_begin(struct process *, struct line_format *);
 
-/* The next record, all of them in their order; lost: some are missing before it. */
+/* Follow the next record; give all records in order. lost: events before it were lost. */
 void process_learn(struct process *, const struct record *, int lost);
 
-/* Is the record, learnt just now, of such a task, and of such a kind? */
+/* Do -P, -u and -C select the record that process_learn had last? */
 int process_picks(struct process *, const struct record *);
 
-/* The line of one that is picked; of -P. */
+/* Print the -P line of a selected record. Return its length. */
 size_t process_line(struct process *, const struct record *, char *buf, size_t size);
 
-/* The names of its columns. */
+/* Print the comment lines with the names of the columns. Return their length. */
 size_t process_header(char *buf, size_t size);
 
-/* ---- exits.c: the codes with which tasks of this machine end ------------------- */
+/* ---- taskstats.c: the exit codes of tasks on this machine --------------------------------- */
 
 /*
- * The kernel tells them by taskstats(7), before it records the end of the
- * task: what was read after the record has its code. Who may not ask, or has
- * a kernel without, learns nothing.
+ * The kernel sends the exit code by taskstats (a netlink protocol) before it records the end of
+ * the task. So the code of a record is there if the socket is read after the record. Without
+ * permission, or without taskstats in the kernel, no code is known.
  */
 struct taskstats {
 	int fd;                 /* -1: none */
-	uint16_t looks;         /* how many times the caller found the buffers empty */
+	uint16_t looks;         /* how many times the caller found the ring buffers empty */
 	struct taskstats_exit {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
-		uint16_t look;  /* looks, when the code was read */
+		uint16_t look;  /* looks when the code was read */
 	} slot[65536];          /* by pid */
 };
 
+/* Begin to listen for the tasks on that many CPUs. If it fails, fd is -1. */
 void taskstats_open(struct taskstats *, unsigned cpus);
 
-/* Read what the kernel has told. */
+/* Read the messages that the kernel has sent. */
 void taskstats_read(struct taskstats *);
 
-/* The code, once; -1: not known. Of a struct exits, as struct process wants it. */
-long taskstats_exit_code(void *exits, int pid);
+/* Return the code of a task and forget it; -1: not known. For process.ended. */
+long taskstats_exit_code(void *taskstats, int pid);
 
-/* The code of a task that was delivered SIGKILL; waits a moment while the task lives. */
-long taskstats_killed_code(void *exits, int pid);
+/* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */
+long taskstats_killed_code(void *taskstats, int pid);
+
+/* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
 /*
- * show.h - the options with which a tool shows records: which, and as what
- *
  *	-e GLOB     only these events, SYSTEM:EVENT or EVENT; may be repeated
- *	-p PID,...  only of these tasks; may be repeated
- *	-t FROM-TO  only of this time, in seconds
- *	-u UID      only of tasks with this real uid, at the moment
- *	-C COMM     only of tasks of this name, at the moment
+ *	-p PID,...  only these tasks; may be repeated
+ *	-t FROM-TO  only this time range, in seconds
+ *	-u UID      only tasks with this real uid at that time
+ *	-C COMM     only tasks with this name at that time
  *	-U PID,...  at first these tasks have the uid, and those with a dash do not
- *	-N PID,...  the same of the name
+ *	-N PID,...  the same for the name
  *	-j          lines of JSON
  *	-P KIND,... lines of the process event tracer: syscalls, signals, lifecycle
- *	-H          the comment lines that `trace` begins with
+ *	-H          the comment lines at the top of `trace`
  *	-x          control characters in strings as they are, newlines too
  */
 
-/* Processors whose stacks are told apart; with more some share. */
+/* CPUs whose stacks are told apart; with more CPUs some share a slot. */
 enum { SHOW_CPUS = 4096 };
 
 /* All zero at first. */
 struct show {
 	struct pick pick;
 	struct json lines;
-	struct process process; /* its live, ended and arg are the caller's */
+	struct process process; /* live, ended, killed and arg are set by the caller */
 	struct line_format *line;
 	int json, header, exact; /* -j, -H, -x */
-	int asked;              /* any option by which text is not the kernel's */
-	int plain;              /* nearly all records are text that is shown */
-	int hide_names;         /* events that tell names are for that alone */
+	int asked;              /* an option that changes the kernel's text is given */
+	int plain;              /* text of all records: the usual case */
+	int hide_names;         /* do not show the naming events */
 	/*
-	 * By processor, a bit for each context: the last event there was left
-	 * out, and so are the stacks that follow it.
+	 * For each CPU a bit per context: the last event in the context was left out, and the
+	 * stacks behind it must be left out as well.
 	 */
 	unsigned char left_out[SHOW_CPUS];
-	unsigned nleft_out;     /* bits in it, of those that may be cleared again */
+	unsigned nleft_out;     /* number of bits that events have set */
 };
 
-/* Was the letter, with its opt_value, one of these? 1 or 0; exits MISUSED. */
+/*
+ * Take an option with its opt_value. Return 1, or 0 if it is not one of those above. Exit with
+ * a usage error if the value is wrong.
+ */
 int show_option(struct show *, const struct tool *, int letter);
 
-/* After the last option, with the line of what is shown; again with another. */
+/* Begin after the options; call it again with another line. */
 void show_begin(struct show *, struct line_format *);
 
-/* Of the room that show_record needs. */
+/* The room that show_record needs. */
 enum { SHOW_ROOM = JSON_ROOM };
 
 /*
- * A record, and what was lost in front of it (as of merge_next): the length of
- * their text; *shown: the record itself is in it, and not left out. Where the
- * record is out of time, its loss is as well.
+ * Print a record, and the loss in front of it (from merge_next). Return the length of the text.
+ * Set *shown to 0 if the record is left out. If the record is outside of the time range, its
+ * loss is left out as well.
  */
 size_t show_record(struct show *, const struct record *, int64_t lost, char *buf, size_t size,
 		   int *shown);
 
-/* Would it be in it? As live_rest wants it, of a struct show. */
+/* Would show_record show the record? For live_rest; show is a struct show. */
 int show_counts(void *show, const struct record *);
 
-/* What is in front of all records: its length. */
+/* Print the comment lines of -H. Return their length; 0 without -H. */
 size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
 
-/* As line_changed. */
+/* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
 
 #endif

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(data == end ? n > 0 : *data == '\n');
 		data += data < end;
 	}
-	must(data == end && next_line(&in, &line) == -1);
+	must(data == end && line_read(&in, &line) == -1);
 	free(in.text);
 	return 0;
 }

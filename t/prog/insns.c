@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "requests/requests.h"
+#include "requests/program.h"
 
 static const struct {
 	const char *name;

@@ -4,7 +4,7 @@
 
 load ../helper
 
-@test "guest: tells its formats" {
+@test "guest: prints the formats of its events" {
 	need_tracefs
 	cd "$TRACEFS"
 	{

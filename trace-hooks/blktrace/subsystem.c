@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * subsystem.c - blktrace: a session is the tracing of block devices
+ * subsystem.c - blktrace: a session traces block devices
  *
- * The hook sets it up, with the session's name for a key. Beside it there is an
- * instance of tracefs, tfs-blk.SESSION: it knows whom the session follows, tells
- * of their children, and carries the lock by which others see whether the
- * session lives. It is made first and removed last, so that a device with a
- * session's key is nobody's when no live janitor has that instance.
+ * The hook sets up the tracing of the devices, with the session's name as key. The session also
+ * has an instance, tfs-blk.SESSION. The instance follows the selected tasks, records their
+ * forks, and holds the lock that shows whether the session is alive. It is made first and
+ * removed last. So the tracing of a device is stale if no live janitor has the instance of its
+ * key.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@
 
 #define PREFIX BLK_INSTANCE_PREFIX
 
-/* Readers let go of an instance when they die; not all at once. */
+/* The kernel keeps an instance busy until its dead readers are gone. */
 #define REMOVE_MS 5000
 
-#define DEBUGFS 0x64626720 /* magic.h */
+#define DEBUGFS 0x64626720 /* DEBUGFS_MAGIC of linux/magic.h */
 
 static int instances = -1, instance = -1; /* of the janitor's session */
 
@@ -73,11 +73,11 @@ static int check(const struct request *rq, int root)
 	return recording_check_tasks(rq);
 }
 
-/* ---- the session -------------------------------------------------------------- */
+/* ---- the session ------------------------------------------------------------------- */
 
 /*
- * Of the followed tasks the instance records how they fork, for blk-text: a
- * child may have lived and died between two looks at the list.
+ * Make the instance. Record the forks of the followed tasks in it for blk-text, because a
+ * child may live and die between two looks at the list of tasks.
  */
 static int open_session(const struct request *rq)
 {
@@ -90,13 +90,13 @@ static int open_session(const struct request *rq)
 			       instance_name(rq));
 	if (instance < 0)
 		return err_file("unable to make instance %s", instance_name(rq));
-	if (rq->everybody)
+	if (rq->all_tasks)
 		return 0;
 	return recording_follow(rq, instance) < 0 ? -1 :
 	       ctl_write(instance, "events/sched/sched_process_fork/enable", "1", 0);
 }
 
-static int place(const struct request *rq, const char **variables)
+static int hook_env(const struct request *rq, const char **variables)
 {
 	static char text[32 + sizeof(rq->session)];
 
@@ -108,7 +108,7 @@ static int place(const struct request *rq, const char **variables)
 
 static uint64_t key; /* of the janitor's session */
 
-static int arm(const struct request *rq)
+static int start(const struct request *rq)
 {
 	char name[BLK_NAME];
 	int n;
@@ -121,7 +121,10 @@ static int arm(const struct request *rq)
 	return n ? 0 : err_msg("%s: the hook set up no device", rq->hook->name);
 }
 
-/* Of --parent the instance follows the parents, too, or it would not their children. */
+/*
+ * Run blk-text. With --parent the instance has to follow the parents to follow their children,
+ * so blk-text gets their pids to leave them out.
+ */
 static int stream(const struct request *rq, const char **argv)
 {
 	static char kb[32], parents[32 * 1024];
@@ -130,7 +133,7 @@ static int stream(const struct request *rq, const char **argv)
 	size_t n = 0, len = 0;
 
 	argv[n++] = "blk-text";
-	if (!rq->everybody) {
+	if (!rq->all_tasks) {
 		argv[n++] = "-i";
 		argv[n++] = instance_name(rq);
 	}
@@ -160,8 +163,8 @@ static int stream(const struct request *rq, const char **argv)
 	return 0;
 }
 
-/* Nobody knows what relay files hold that was not read. */
-static int disarm(void)
+/* Stop. Assume unread records, because relay files do not tell. */
+static int stop(void)
 {
 	char name[BLK_NAME];
 
@@ -177,7 +180,7 @@ static int close_session(const struct request *rq)
 		return 0;
 	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
 		r = err_capability(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
-	/* removed before the lock goes: nobody else takes it for a stale one */
+	/* remove the instance before its lock, so that nobody takes it for a stale one */
 	else if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		r = err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
@@ -195,7 +198,7 @@ static int sweep(const char *session)
 	return recording_sweep(PREFIX, session, blk_end_session);
 }
 
-/* Whatever else is traced is somebody else's. */
+/* Nothing else: the tracing of other devices belongs to others. */
 static int reset(void)
 {
 	return 0;
@@ -203,6 +206,6 @@ static int reset(void)
 
 struct subsystem manager_subsystem = {
 	.name = "blktrace", .root = open_root, .check = check, .open = open_session,
-	.place = place, .arm = arm, .stream = stream, .disarm = disarm,
+	.hook_env = hook_env, .start = start, .stream = stream, .stop = stop,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * subsystem.c - distributed: a session is a probe (dt.h) and an instance that
- * records for everybody
+ * subsystem.c - distributed: a session has a request probe (requests.h) and an instance that
+ * records all tasks
  *
- * The instance, tfs-dt.SESSION, carries the lock by which others see whether the
- * session lives; the probe has its name. It is made first and removed last. The
- * hook makes the probe and says which events; dt-window lets through what
- * happened in windows. Who was named is added when all is armed.
+ * The instance, tfs-dt.SESSION, holds the lock that shows whether the session is alive; the
+ * probe has the same name. The instance is made first and removed last. The hook makes the
+ * probe and enables events. dt-window passes the events inside of windows. The selected tasks
+ * are added to the probe after recording has begun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #define PREFIX DT_INSTANCE_PREFIX
 
-/* Readers let go of an instance when they die; not all at once. */
+/* The kernel keeps an instance busy until its dead readers are gone. */
 #define REMOVE_MS 5000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
@@ -43,16 +43,16 @@ static int open_root(char *path)
 static int check(const struct request *rq, int root)
 {
 	if (rq->output == OUTPUT_DAT)
-		return err_msg("--output dat is for ftrace: what lies between windows is left "
-			       "out of text");
+		return err_msg("--output dat is for ftrace: only text can leave out events "
+			       "between windows");
 	if (rq->parents.n)
 		return err_msg("--parent is for ftrace; name the tasks with --pid");
 	if (dt_ready() < 0 || recording_check(rq, root) < 0)
 		return -1;
-	return rq->everybody ? 0 : recording_check_tasks(rq);
+	return rq->all_tasks ? 0 : recording_check_tasks(rq);
 }
 
-/* One clock for all hosts' sessions to begin with, and what dt-join can read. */
+/* The default clock is mono, the same for the sessions of all hosts, which dt-join can read. */
 static int open_session(const struct request *rq)
 {
 	if (dt_there(name_of(rq)))
@@ -62,10 +62,10 @@ static int open_session(const struct request *rq)
 	if (instances < 0)
 		return -1;
 	instance = recording_make(rq, instances, name_of(rq), rq->clock ? rq->clock : "mono");
-	return instance < 0 ? -1 : recording_exclude_us(instance);
+	return instance < 0 ? -1 : recording_exclude_session(instance);
 }
 
-static int place(const struct request *rq, const char **variables)
+static int hook_env(const struct request *rq, const char **variables)
 {
 	static char traced[32 + sizeof(rq->session)], probe[32 + sizeof(rq->session)];
 
@@ -77,7 +77,7 @@ static int place(const struct request *rq, const char **variables)
 	return instance;
 }
 
-/* DT_GROUP and others; -1 said. */
+/* Return the flags of the probe, such as DT_GROUP, or -1, reported. */
 static int flags_of(const struct request *rq)
 {
 	int map = dt_open(name_of(rq), DT_SETTINGS), r;
@@ -87,18 +87,18 @@ static int flags_of(const struct request *rq)
 	if (map < 0)
 		return -1;
 	r = bpf_lookup(map, &zero, &s) < 0 ?
-	    err_capability(CAPS_BPF, "unable to read what the probe is") : (int)s.flags;
+	    err_capability(CAPS_BPF, "unable to read the settings of the probe") : (int)s.flags;
 	close(map);
 	return r;
 }
 
 /*
- * The tasks that were named, their threads and descendants, until a look finds no
- * new one: from there on the probe follows them itself. Their windows begin with
- * a line in the trace, as all do. Of processes, a probe that follows those knows
- * no threads.
+ * Add the selected tasks, their threads and descendants to the probe, until a look finds no
+ * new task; from then on the probe follows their children. Begin the window of each task with a
+ * line in the trace. Do not add threads to a probe that follows processes. Return 0, or -1,
+ * reported.
  */
-static int add_named(const struct request *rq)
+static int add_selected(const struct request *rq)
 {
 	static const struct dt_task by_hand = { .count = 1 };
 	struct pids known = { 0 }, now = { 0 };
@@ -116,7 +116,7 @@ static int add_named(const struct request *rq)
 	which |= flags & DT_GROUP ? 0 : SELECT_THREADS;
 	do {
 		pids_clear(&now);
-		r = select_pids(rq->who, rq->nwho, which, &now);
+		r = select_pids(rq->selectors, rq->nselectors, which, &now);
 		pids_minus(&now, &known);
 		for (size_t i = 0; !r && i < now.n; i++) {
 			str_format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
@@ -141,11 +141,11 @@ static int exclude(const struct request *rq, const struct pids *us)
 	return exclude_tasks(instance, us);
 }
 
-static int arm(const struct request *rq)
+static int start(const struct request *rq)
 {
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
-	return rq->everybody ? 0 : add_named(rq);
+	return rq->all_tasks ? 0 : add_selected(rq);
 }
 
 static int stream(const struct request *rq, const char **argv)
@@ -169,7 +169,7 @@ static int stream(const struct request *rq, const char **argv)
 	return 0;
 }
 
-static int disarm(void)
+static int stop(void)
 {
 	if (instance < 0)
 		return 0;
@@ -185,7 +185,7 @@ static int close_session(const struct request *rq)
 		return 0;
 	if (dt_off(name_of(rq)) < 0)
 		r = -1;
-	/* removed before the lock goes: nobody else takes it for a stale one */
+	/* remove the instance before its lock, so that nobody takes it for a stale one */
 	else if (instance_remove(instances, name_of(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		r = err_file("unable to remove instance %s", name_of(rq));
 	close(instance);
@@ -193,13 +193,13 @@ static int close_session(const struct request *rq)
 	return r;
 }
 
-/* Those that were added and what they started, not who serves a request just now. */
+/* Add the selected tasks and their descendants, but not tasks that only serve a request. */
 static int members(const struct request *rq, struct pids *out)
 {
 	int map = dt_pinned(name_of(rq), DT_PIDS), r;
 
 	if (map < 0)
-		return 0; /* removed under us: nobody is followed any more */
+		return 0; /* the probe was removed, so it follows no task */
 	r = dt_tasks(map, 1, out);
 	close(map);
 	return r;
@@ -210,7 +210,7 @@ static int sweep(const char *session)
 	return recording_sweep(PREFIX, session, dt_end_session);
 }
 
-/* Whatever else is marked is somebody else's. */
+/* Nothing else: other probes belong to others. */
 static int reset(void)
 {
 	return 0;
@@ -218,6 +218,6 @@ static int reset(void)
 
 struct subsystem manager_subsystem = {
 	.name = "distributed", .root = open_root, .check = check, .open = open_session,
-	.place = place, .exclude = exclude, .arm = arm, .stream = stream, .disarm = disarm,
+	.hook_env = hook_env, .exclude = exclude, .start = start, .stream = stream, .stop = stop,
 	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
 };

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* subsystem.c - ftrace: a session is an instance of tracefs, tfs.SESSION */
+/*
+ * subsystem.c - ftrace: a session records in an instance of tracefs, tfs.SESSION
+ *
+ * Further instances have the same name with a suffix: the stream's trigger
+ * (TRIGGER_SUFFIX), the list of selected tasks if the hook selects the events (TASKS_SUFFIX),
+ * and the record of tasks that enter a cgroup (ENTRIES_SUFFIX).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +20,16 @@
 #include "live/live.h"
 #include "session/session.h"
 
-/* The formats of all system calls, and a page of each of some processors. */
+/* Room for the formats of all system calls, and a sub-buffer of some processors. */
 #define LEAST_DAT_KB 1024
 
-/* Readers let go of an instance when they die; not all at once. */
+/* The kernel keeps an instance busy until its dead readers are gone. */
 #define REMOVE_MS 5000
 
 static int instances = -1, instance = -1; /* of the janitor's session */
-static int tasks = -1; /* the instance beside it, where a hook picks events itself */
-static pid_t entries;  /* the process that follows who enters a cgroup */
-static int for_names; /* events are recorded for that alone */
+static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
+static pid_t entries;  /* the process that adds tasks that enter a cgroup */
+static int for_names;  /* the naming events are recorded but not printed */
 
 static const char *instance_name(const struct request *rq)
 {
@@ -33,7 +39,7 @@ static const char *instance_name(const struct request *rq)
 	return name;
 }
 
-/* Of the instance beside it, for the suffix. */
+/* Return the name of the instance with this suffix. */
 static const char *beside_name(const struct request *rq, const char *suffix)
 {
 	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session) + 16];
@@ -47,7 +53,7 @@ static int open_root(char *path)
 	return tracefs_open(NULL, "", path);
 }
 
-/* ---- before anything exists --------------------------------------------------- */
+/* ---- before anything exists -------------------------------------------------------- */
 
 static int check(const struct request *rq, int root)
 {
@@ -57,12 +63,12 @@ static int check(const struct request *rq, int root)
 	return recording_check(rq, root) < 0 ? -1 : recording_check_tasks(rq);
 }
 
-/* ---- who ------------------------------------------------------------------------- */
+/* ---- --parent ---------------------------------------------------------------------- */
 
 /*
- * --parent: the filter must hold the parents, or the kernel would not follow
- * their children, so their own events are filtered out of each event that the
- * hook enabled.
+ * For --parent: the pid filter has to contain the parents, or the kernel would not follow their
+ * children. So add a filter that drops the parents' events to each event that the hook enabled.
+ * Return 0, or -1, reported.
  */
 static int leave_parents_out(const struct request *rq)
 {
@@ -118,9 +124,9 @@ static int leave_parents_out(const struct request *rq)
 	return r;
 }
 
-/* ---- the session -------------------------------------------------------------------- */
+/* ---- the session ------------------------------------------------------------------- */
 
-/* The tasks of the request, and those that enter its cgroups. 0 or -1 said. */
+/* Follow the selected tasks, and tasks that enter the cgroups later. Return 0, or -1, reported. */
 static int follow_all(const struct request *rq, int where)
 {
 	int watched, r;
@@ -133,7 +139,7 @@ static int follow_all(const struct request *rq, int where)
 	r = recording_follow(rq, where);
 	if (!r)
 		entries = recording_follow_cgroup(rq, watched, where);
-	/* its lock goes with the descriptor (owned.c): it stays open */
+	/* keep watched open, because closing it releases the lock (owned.c) */
 	return r < 0 || entries < 0 ? -1 : 0;
 }
 
@@ -145,11 +151,11 @@ static int open_session(const struct request *rq)
 	instance = recording_make(rq, instances, instance_name(rq), rq->clock);
 	if (instance < 0)
 		return -1;
-	if (rq->everybody)
-		return recording_exclude_us(instance);
-	if (!request_hook_picks(rq))
+	if (rq->all_tasks)
+		return recording_exclude_session(instance);
+	if (!request_hook_selects(rq))
 		return follow_all(rq, instance);
-	/* nothing is recorded there: the kernel keeps the list, forks and ends included */
+	/* record nothing there: the kernel only keeps the list, with forks and exits */
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
 		return err_file("unable to make instance %s",
@@ -158,7 +164,7 @@ static int open_session(const struct request *rq)
 	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
 
-static int place(const struct request *rq, const char **variables)
+static int hook_env(const struct request *rq, const char **variables)
 {
 	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
 	static char of_tasks[128 + sizeof(rq->session)];
@@ -169,7 +175,7 @@ static int place(const struct request *rq, const char **variables)
 	variables[0] = text;
 	variables[1] = of_probes;
 	variables[2] = NULL;
-	if (request_hook_picks(rq)) {
+	if (request_hook_selects(rq)) {
 		str_format(of_tasks, sizeof(of_tasks), "TFS_TASKS=%s",
 			   beside_name(rq, TASKS_SUFFIX));
 		variables[2] = of_tasks;
@@ -179,8 +185,8 @@ static int place(const struct request *rq, const char **variables)
 }
 
 /*
- * The trace is to tell tasks' names from its first event on, also of those that
- * are dead when a reader comes; unless the hook wants these events itself.
+ * Record the events that name tasks, so that the trace has the names from its first event on,
+ * even of tasks that are dead when a reader comes. Do nothing if the hook enabled these events.
  */
 static void record_names(void)
 {
@@ -202,18 +208,18 @@ static int prepare(const struct request *rq)
 
 static int exclude(const struct request *rq, const struct pids *us)
 {
-	return rq->everybody ? exclude_tasks(instance, us) : 0;
+	return rq->all_tasks ? exclude_tasks(instance, us) : 0;
 }
 
-static int arm(const struct request *rq)
+static int start(const struct request *rq)
 {
 	char line[512];
 	size_t at = 0;
 
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
-	/* a trace.dat has no comments: a mark in the buffer names them */
-	while (rq->output == OUTPUT_DAT && recording_name_dead(rq, &at, line, sizeof(line)))
+	/* a trace.dat has no comment lines, so a mark in the buffer names the dead tasks */
+	while (rq->output == OUTPUT_DAT && recording_dead_comment(rq, &at, line, sizeof(line)))
 		ctl_try(instance, "trace_marker", line, 0);
 	return 0;
 }
@@ -243,7 +249,7 @@ static int stream(const struct request *rq, const char **argv)
 	return 0;
 }
 
-static int disarm(void)
+static int stop(void)
 {
 	if (instance < 0)
 		return 0;
@@ -262,7 +268,7 @@ static int close_session(const struct request *rq)
 		kill(entries, SIGKILL);
 		child_wait(entries);
 	}
-	/* the first: a stream that was killed left it */
+	/* a stream that was killed leaves the first one */
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
 
@@ -273,7 +279,7 @@ static int close_session(const struct request *rq)
 		close(tasks);
 	if (probes_end_session(instances, rq->session) < 0)
 		r = err_file("unable to remove the probes of %s", instance_name(rq));
-	/* removed before the lock goes: nobody else takes it for a stale one */
+	/* remove the instance before its lock, so that nobody takes it for a stale one */
 	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
 		return err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
@@ -283,7 +289,8 @@ static int close_session(const struct request *rq)
 
 static int members(const struct request *rq, struct pids *out)
 {
-	return recording_followed(request_hook_picks(rq) ? beside_name(rq, TASKS_SUFFIX) : instance_name(rq), out);
+	return recording_followed(request_hook_selects(rq) ? beside_name(rq, TASKS_SUFFIX)
+							 : instance_name(rq), out);
 }
 
 static int remove_stale_probes(const char *name)
@@ -297,7 +304,10 @@ static int remove_stale_probes(const char *name)
 	return r;
 }
 
-/* The groups of all instances that may be a session's, a blank behind each. */
+/*
+ * Return the probe groups of all instances of sessions in one allocated string, each between
+ * blanks, or NULL.
+ */
 static char *groups_of_sessions(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -322,8 +332,8 @@ static char *groups_of_sessions(int dir)
 }
 
 /*
- * Probes of no session at all, whose instance somebody removed by hand.
- * Nobody begins one meanwhile: its group may be called as one of these.
+ * Remove the dynamic events of sessions whose instance somebody removed by hand. Hold the lock
+ * on the directory of instances, because a session that begins meanwhile may use such a group.
  */
 static void remove_orphans(int dir)
 {
@@ -358,11 +368,12 @@ static int sweep(const char *session)
 	return r;
 }
 
-/* ---- clear ------------------------------------------------------------------------------ */
+/* ---- --clear ----------------------------------------------------------------------- */
 
 /*
- * Write value to a top-level file unless it reads as usual already. A list of no
- * pids reads as "no pid" or as nothing, by file and kernel.
+ * Write value to a top-level control file unless the file contains usual already. Depending on
+ * file and kernel, an empty list of pids reads as "no pid" or as nothing. Return 0, or -1,
+ * reported.
  */
 static int restore(int root, const char *file, const char *usual, const char *value,
 		   int flags)
@@ -397,7 +408,7 @@ static int reset(void)
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		r |= restore(root, defaults[i].file, defaults[i].usual, defaults[i].value,
 			     defaults[i].flags);
-	/* not by reading it, which makes text of all of it */
+	/* do not read "trace" to see whether it is empty: that formats the whole buffer */
 	if (instance_buffer_count(root, "entries: ") || instance_buffer_count(root, "overrun: "))
 		r |= ctl_write(root, "trace", "", CTL_TRUNCATE);
 	close(root);
@@ -406,7 +417,7 @@ static int reset(void)
 
 struct subsystem manager_subsystem = {
 	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
-	.place = place, .prepare = prepare, .exclude = exclude, .arm = arm, .stream = stream,
-	.disarm = disarm, .close = close_session, .members = members, .sweep = sweep,
+	.hook_env = hook_env, .prepare = prepare, .exclude = exclude, .start = start,
+	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = sweep,
 	.reset = reset,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* remarks.c - what is no event, and is told at the end */
+/* comments.c - comment lines that are repeated at the end of the output */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int begins(const char *s, const char *word)
 	return !strncmp(s, word, strlen(word));
 }
 
-/* Behind the column of a trace that dt-join has made. */
+/* Return the line without the host's column of dt-join. */
 static const char *behind_host(const char *line)
 {
 	struct text_part host;
@@ -28,7 +28,7 @@ static int same_host(const char *a, const char *b)
 	return x.host.n == y.host.n && (!x.host.n || !memcmp(x.host.text, y.host.text, x.host.n));
 }
 
-int remarks_keep(struct remarks *r, const char *line)
+int comments_keep(struct comments *r, const char *line)
 {
 	static const char *const words[][2] = {
 		{ "# lost ", "{\"lost\":" }, { "# unpaired ", "{\"unpaired\":" },
@@ -48,7 +48,7 @@ int remarks_keep(struct remarks *r, const char *line)
 		if (same_host(r->line[i], line))
 			break;
 	if (i == r->n || r->kind[i] != kind) {
-		if (r->n == REMARKS_MAX)
+		if (r->n == COMMENTS_MAX)
 			return 1;
 		memmove(r->line + i + 1, r->line + i, (r->n - i) * sizeof(*r->line));
 		memmove(r->kind + i + 1, r->kind + i, (r->n - i) * sizeof(*r->kind));
@@ -57,33 +57,31 @@ int remarks_keep(struct remarks *r, const char *line)
 		r->n++;
 	}
 	free(r->line[i]);
-	r->line[i] = strdup(line);
-	if (!r->line[i])
-		err_exit(REFUSED, "out of memory");
+	r->line[i] = xstrdup(line);
 	return 1;
 }
 
-void remarks_print(const struct remarks *r)
+void comments_print(const struct comments *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		stdout_print("%s\n", r->line[i]);
 }
 
-enum { LINE = 14 };
+enum { LINE = 14 /* the height of a line, in pixels */ };
 
-uint64_t remarks_room(const struct remarks *r)
+uint64_t comments_room(const struct comments *r)
 {
 	return r->n > 2 ? (r->n - 2) * LINE : 0;
 }
 
-void remarks_draw(const struct remarks *r, uint64_t bottom)
+void comments_draw(const struct comments *r, uint64_t bottom)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		svg_label(10, bottom - (uint64_t)i * LINE, r->line[i], strlen(r->line[i]),
 			  SIZE_MAX);
 }
 
-int remarks_is_gap(const char *line)
+int comments_is_gap(const char *line)
 {
 	line = behind_host(line);
 	/* trace_print_lat_context's "CPU:1 [LOST 3 EVENTS]"; {"ts":1.0,"cpu":1,"lost":3} */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/* memory.c - memory for tools, which exit without it */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static void *checked(void *p)
+{
+	if (!p)
+		err_exit(REFUSED, "out of memory");
+	return p;
+}
+
+/* calloc(0, ...) and realloc(p, 0) may return NULL without an error */
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n + !n, size));
+}
+
+void *xrealloc(void *p, size_t n, size_t size)
+{
+	return checked(realloc(p, n * size + !n));
+}
+
+char *xstrdup(const char *s)
+{
+	return s ? checked(strdup(s)) : NULL;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+/* text.c, format.c, suggest.c - numbers, UTF-8, formatted text and suggestions */
+#include <limits.h>
+
+#include "base/base.h"
+#include "unit.h"
+
+static long number(const char *s, unsigned long low, unsigned long high)
+{
+	unsigned long n = 0;
+
+	return text_number(s, low, high, &n) ? -1 : (long)n;
+}
+
+static void test_number(void)
+{
+	EQUAL(number("0", 0, 9), 0);
+	EQUAL(number("9", 0, 9), 9);
+	EQUAL(number("10", 0, 9), -1);
+	EQUAL(number("0", 1, 9), -1);
+	EQUAL(number("", 0, 9), -1);
+	EQUAL(number("-1", 0, 9), -1);
+	EQUAL(number("+1", 0, 9), -1);
+	EQUAL(number(" 1", 0, 9), -1);
+	EQUAL(number("1 ", 0, 9), -1);
+	EQUAL(number("0x1", 0, 9), -1);
+	EQUAL(number("007", 0, 9), 7);
+	EQUAL(number("18446744073709551616", 0, ULONG_MAX), -1);
+	EQUAL(number("99999999999999999999999", 0, ULONG_MAX), -1);
+}
+
+static void test_pid(void)
+{
+	EQUAL(text_pid("1"), 1);
+	EQUAL(text_pid("4194304"), 4194304);
+	EQUAL(text_pid("0"), 0);
+	EQUAL(text_pid("4194305"), 0);
+	EQUAL(text_pid("4294967297"), 0);
+}
+
+static size_t utf8(const char *s)
+{
+	return text_utf8((const unsigned char *)s, strlen(s));
+}
+
+static void test_utf8(void)
+{
+	EQUAL(utf8("\xc3\xa4"), 2);
+	EQUAL(utf8("\xe2\x82\xac"), 3);
+	EQUAL(utf8("\xf0\x9f\x98\x80"), 4);
+	EQUAL(utf8("\xc3"), 0);            /* cut off */
+	EQUAL(utf8("\xc0\x80"), 0);        /* longer than needed */
+	EQUAL(utf8("\xed\xa0\x80"), 0);    /* a surrogate */
+	EQUAL(utf8("\xf4\x90\x80\x80"), 0); /* above U+10FFFF */
+	EQUAL(utf8("\x80"), 0);
+}
+
+static void test_format(void)
+{
+	char buf[32];
+
+	EQUAL(str_format(buf, sizeof(buf), "%s %d %u %x %c%%", "a", -1, 2u, 255u, 'b'), 12);
+	EQUAL_TEXT(buf, "a -1 2 ff b%");
+	EQUAL(str_format(buf, sizeof(buf), "%.2s|%.*s", "abc", 1, "xyz"), 4);
+	EQUAL_TEXT(buf, "ab|x");
+	str_format(buf, sizeof(buf), "%lld", LLONG_MIN);
+	EQUAL_TEXT(buf, "-9223372036854775808");
+	EQUAL(str_format(buf, 4, "%s", "abcdef"), 6);
+	EQUAL_TEXT(buf, "abc");
+}
+
+static void test_suggest(void)
+{
+	struct suggest s = { .word = "sched_swich" };
+
+	suggest_offer(&s, "sched_waking");
+	suggest_offer(&s, "sys_enter_openat");
+	suggest_offer(&s, "sched_switch");
+	CHECK(s.n >= 1);
+	EQUAL_TEXT(s.name[0], "sched_switch");
+	EQUAL(s.far[0], 1);
+}
+
+int main(void)
+{
+	TEST(number);
+	TEST(pid);
+	TEST(utf8);
+	TEST(format);
+	TEST(suggest);
+	return unit_end();
+}
