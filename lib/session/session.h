@@ -55,7 +55,7 @@ struct hook_option {
 struct hook {
 	const char *name;
 	char path[PATH_MAX];
-	char *text;                 /* the text of the file; all strings below point into it */
+	char *text;                 /* the text of the file, which the strings below point into */
 	const char *description;
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
