@@ -289,7 +289,7 @@ static int open_raw(struct stream *s, const char *root)
 		kb = (unsigned long)text_digits(&p);
 	}
 	free(text);
-	s->quarter = (long)(KB_BYTES(kb) / s->live.page / 4);
+	s->quarter = (long)(KB_BYTES(kb) / s->live.subbuf_size / 4);
 	if (!s->quarter)
 		s->quarter = 1;
 	return 0;

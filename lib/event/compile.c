@@ -353,7 +353,7 @@ NOINLINE static uint32_t table(struct compiler *c)
 	return c->p->ntables++;
 }
 
-/* The macros that write text, in the order of text_macros in macro_call. */
+/* The macros that write text; those behind BITMASK in macro_call are other names of it. */
 enum text_macro {
 	FLAGS, FLAGS64, SYMBOLIC, SYMBOLIC64, HEX, HEX_STR, ARRAY, DYNAMIC_ARRAY, DUMP, BITMASK,
 };
@@ -557,10 +557,13 @@ NOINLINE static struct expr macro_call(struct compiler *c)
 		"__get_sockaddr_rel",
 	};
 	static const char *const text_macros[] = {
-		"__print_flags", "__print_flags_u64", "__print_symbolic",
-		"__print_symbolic_u64", "__print_hex", "__print_hex_str", "__print_array",
-		"__print_dynamic_array", "__print_hex_dump", "__get_bitmask",
-		"__get_cpumask", "__get_rel_bitmask", "__get_rel_cpumask",
+		[FLAGS] = "__print_flags", [FLAGS64] = "__print_flags_u64",
+		[SYMBOLIC] = "__print_symbolic", [SYMBOLIC64] = "__print_symbolic_u64",
+		[HEX] = "__print_hex", [HEX_STR] = "__print_hex_str",
+		[ARRAY] = "__print_array", [DYNAMIC_ARRAY] = "__print_dynamic_array",
+		[DUMP] = "__print_hex_dump",
+		[BITMASK] = "__get_bitmask", "__get_cpumask", "__get_rel_bitmask",
+		"__get_rel_cpumask",
 	};
 	static const char *const builtins[] = {
 		[BUILTIN_IP] = "__ftrace_ip", [BUILTIN_BYTES] = "__ftrace_bytes",

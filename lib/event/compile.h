@@ -24,10 +24,17 @@
 
 enum expr_kind {
 	X_BAD,                                  /* not supported; compiler.bad is set */
-	X_CONST, X_FIELD, X_STACK,              /* numbers */
-	X_HERE, X_LOC, X_REGION,                /* memory of the record */
+	/* numbers */
+	X_CONST,                                /* k */
+	X_FIELD,                                /* the number at offset n */
+	X_STACK,                                /* on the stack */
+	/* memory of the record */
+	X_HERE,                                 /* k bytes at offset n */
+	X_LOC,                                  /* located by the u32 at offset n */
+	X_REGION,                               /* a region on the stack */
+	/* strings */
 	X_TEXT,                                 /* a literal; its source is s */
-	X_DONE,                                 /* a string that has been written */
+	X_DONE,                                 /* already written by an instruction */
 };
 
 struct expr {

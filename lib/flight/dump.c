@@ -455,7 +455,7 @@ static int has_record_from(const struct live *live, const void *data, uint64_t f
 	struct record r = { 0 };
 	struct subbuf subbuf;
 
-	subbuf_open(&subbuf, &live->format, data, live->page, 0);
+	subbuf_open(&subbuf, &live->format, data, live->subbuf_size, 0);
 	while (subbuf_next(&subbuf, &r))
 		;
 	return r.data && r.ts >= from;
@@ -477,7 +477,7 @@ static void put_head(struct flight_dumps *d, struct part *p, const struct dat_he
 static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live *live,
 		       const char *data)
 {
-	size_t size = live->page;
+	size_t size = live->subbuf_size;
 	ssize_t n = 0;
 
 	p->events += subbuf_count(&live->format, data, size);
@@ -491,7 +491,7 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 {
 	unsigned cpus = head->cpus;
 	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, begin;
-	char *data = malloc(live->page);
+	char *data = malloc(live->subbuf_size);
 	struct bytes text = { 0 };
 
 	begin_parts(d);
@@ -503,15 +503,15 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 		d->failed = ENOMEM; /* leave the records in the ring buffer */
 		cpus = 0;
 	}
-	begin = (text.n + dat_table_size(head) + live->page - 1) / live->page *
-		live->page;
+	begin = (text.n + dat_table_size(head) + live->subbuf_size - 1) / live->subbuf_size *
+		live->subbuf_size;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		struct part *p = &d->parts[d->per_cpu ? cpu : 0];
 
 		if (d->per_cpu)
 			memset(offset, 0, 2 * cpus * sizeof(*offset));
 		offset[cpu] = p->fd < 0 ? begin : p->size;
-		while (live_page(live, cpu, data) > 0) {
+		while (live_read_subbuf(live, cpu, data) > 0) {
 			if (!has_record_from(live, data, from))
 				continue;
 			if (p->fd < 0 && !d->failed) {

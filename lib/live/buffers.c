@@ -31,8 +31,14 @@
 /* Bytes of sub-buffers that are held per CPU; four sub-buffers at least. */
 #define HELD_BYTES (128 * 1024)
 
+/* Return the memory of the sub-buffer i of those that are held of a CPU, oldest first. */
+static unsigned char *held_subbuf(const struct live *l, const struct live_cpu *h, unsigned i)
+{
+	return h->subbufs + (h->first + i) % l->room * l->subbuf_size;
+}
+
 /* Open the next sub-buffer of CPU i for the merge (merge.more); it has given the last one. */
-static int next_page(void *arg, unsigned i, struct subbuf *page)
+static int next_subbuf(void *arg, unsigned i, struct subbuf *subbuf)
 {
 	struct live *l = arg;
 	struct live_cpu *h = &l->cpu[i];
@@ -51,7 +57,7 @@ static int next_page(void *arg, unsigned i, struct subbuf *page)
 	if (!h->n)
 		return h->empty ? MERGE_NONE : MERGE_LATER;
 	h->open = 1;
-	subbuf_open(page, &l->format, h->pages + h->first * l->page, l->page, (int)i);
+	subbuf_open(subbuf, &l->format, held_subbuf(l, h, 0), l->subbuf_size, (int)i);
 	return MERGE_SUBBUF;
 }
 
@@ -104,8 +110,8 @@ int live_open(struct live *l, int dir)
 		return err_msg("unable to make sense of events/header_page");
 	}
 	free(text);
-	l->page = l->format.size;
-	l->room = (unsigned)(HELD_BYTES / l->page > 4 ? HELD_BYTES / l->page : 4);
+	l->subbuf_size = l->format.size;
+	l->room = (unsigned)(HELD_BYTES / l->subbuf_size > 4 ? HELD_BYTES / l->subbuf_size : 4);
 
 	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (per_cpu < 0)
@@ -116,7 +122,7 @@ int live_open(struct live *l, int dir)
 	l->merge = (struct merge){
 		.cpus = calloc(l->ncpus, sizeof(*l->merge.cpus)),
 		.n = l->ncpus,
-		.more = next_page,
+		.more = next_subbuf,
 		.arg = l,
 		.gate = &l->old,
 	};
@@ -138,25 +144,25 @@ static unsigned long long records(const struct live_cpu *h)
 	return pread(h->stats, text, sizeof(text) - 1, 0) < 0 ? 1 : text_digits(&p);
 }
 
-/* Read a sub-buffer. Return as live_page does. */
-static int take(const struct live *l, const struct live_cpu *h, unsigned char *page)
+/* Read a sub-buffer. Return as live_read_subbuf does. */
+static int take(const struct live *l, const struct live_cpu *h, unsigned char *data)
 {
-	ssize_t got = read(h->fd, page, l->page);
+	ssize_t got = read(h->fd, data, l->subbuf_size);
 
 	/* ENODEV: the CPU has never been online, but may come */
 	if (!got || (got < 0 && (errno == EAGAIN || errno == ENODEV)))
 		return 0;
 	if (got < 0)
 		return err_errno("unable to read trace_pipe_raw");
-	memset(page + got, 0, l->page - (size_t)got);
+	memset(data + got, 0, l->subbuf_size - (size_t)got);
 	return 1;
 }
 
-int live_page(struct live *l, unsigned cpu, void *page)
+int live_read_subbuf(struct live *l, unsigned cpu, void *data)
 {
 	const struct live_cpu *h = &l->cpu[cpu];
 
-	return h->fd >= 0 && records(h) ? take(l, h, page) : 0;
+	return h->fd >= 0 && records(h) ? take(l, h, data) : 0;
 }
 
 /*
@@ -165,22 +171,22 @@ int live_page(struct live *l, unsigned cpu, void *page)
  */
 static long fill(struct live *l, struct live_cpu *h)
 {
-	unsigned long long most = l->page / LEAST, known = 0;
+	unsigned long long most = l->subbuf_size / LEAST, known = 0;
 	long n = 0;
 
 	h->empty = 0;
 	for (; h->n < l->room; known -= known < most ? known : most) {
-		unsigned char *page;
+		unsigned char *data;
 		int got;
 
 		if (!known && !(known = records(h))) {
 			h->empty = 1;
 			break;
 		}
-		if (!h->pages && !(h->pages = malloc(l->room * l->page)))
+		if (!h->subbufs && !(h->subbufs = malloc(l->room * l->subbuf_size)))
 			return err_msg("out of memory");
-		page = h->pages + (h->first + h->n) % l->room * l->page;
-		got = take(l, h, page);
+		data = held_subbuf(l, h, h->n);
+		got = take(l, h, data);
 		if (got <= 0) {
 			h->empty = 1;
 			if (got < 0)
@@ -244,8 +250,7 @@ unsigned long long live_rest(const struct live *l,
 				n += counts(arg, &r) != 0;
 			if (k >= h->n)
 				break;
-			subbuf_open(&p, &l->format, h->pages + (h->first + k) % l->room * l->page,
-				    l->page, (int)i);
+			subbuf_open(&p, &l->format, held_subbuf(l, h, k), l->subbuf_size, (int)i);
 		}
 	}
 	return n;
@@ -256,7 +261,7 @@ void live_close(struct live *l)
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		close(l->cpu[i].fd);
 		close(l->cpu[i].stats);
-		free(l->cpu[i].pages);
+		free(l->cpu[i].subbufs);
 	}
 	free(l->cpu);
 	free(l->merge.cpus);

@@ -86,7 +86,7 @@ void names_events_disable(int dir, unsigned which);
 struct live_cpu {
 	int fd;                 /* its trace_pipe_raw */
 	int stats;
-	unsigned char *pages;   /* room sub-buffers; NULL before the first */
+	unsigned char *subbufs; /* room sub-buffers; NULL before the first */
 	unsigned first, n;      /* the current sub-buffer is the first */
 	unsigned old;           /* how many of n were read before the last live_fill */
 	int empty;              /* the last live_fill found the ring buffer empty */
@@ -95,7 +95,7 @@ struct live_cpu {
 
 struct live {
 	struct subbuf_format format;
-	size_t page;            /* bytes of a sub-buffer */
+	size_t subbuf_size;     /* bytes of a sub-buffer */
 	unsigned room;          /* sub-buffers that are held per CPU, at most */
 	unsigned ncpus;
 	struct live_cpu *cpu;
@@ -120,10 +120,10 @@ long live_fill(struct live *);
 int live_empty(const struct live *);
 
 /*
- * Read the next sub-buffer of one CPU into page, past live_next. Return 1, 0 if there is none
+ * Read the next sub-buffer of one CPU into data, past live_next. Return 1, 0 if there is none
  * now, or -1 after a message.
  */
-int live_page(struct live *, unsigned cpu, void *page);
+int live_read_subbuf(struct live *, unsigned cpu, void *data);
 
 /* Return the next record as merge_next does. */
 const struct record *live_next(struct live *, int64_t *lost);
