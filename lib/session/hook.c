@@ -148,7 +148,7 @@ static char *after(char *line, const char *key)
 	return line + n + strspn(line + n, " \t");
 }
 
-static int parse_header(struct hook *r, char *text, const char *file)
+int hook_parse_header(struct hook *r, char *text, const char *file)
 {
 	char *line, *next, *value;
 	unsigned number = 0;
@@ -226,7 +226,7 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 	*r = (struct hook){ .name = name };
 	if (!commons)
 		return err_msg("out of memory");
-	if (parse_header(r, commons, "common options") < 0)
+	if (hook_parse_header(r, commons, "common options") < 0)
 		return -1;
 	r->ncommon = r->noptions;
 	if (find_hook(r->path, dir, name) < 0)
@@ -234,7 +234,7 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 	r->text = file_read(AT_FDCWD, r->path, NULL);
 	if (!r->text)
 		return err_errno("unable to read %s", r->path);
-	if (parse_header(r, r->text, r->path) < 0)
+	if (hook_parse_header(r, r->text, r->path) < 0)
 		return -1;
 	if (!r->description)
 		return err_msg("%s: no description in its header", r->path);

@@ -69,6 +69,12 @@ struct hook {
 /* Read the hook of that name from dir/hooks.d. Return 0, or -1, reported. */
 int hook_read(struct hook *r, const char *dir, const char *name);
 
+/*
+ * Read the header lines at the beginning of text into the hook, which keeps pointers into
+ * text. file is for messages. Return 0, or -1, reported.
+ */
+int hook_parse_header(struct hook *r, char *text, const char *file);
+
 /* Print the names of all hooks that the policy allows, sorted. Return 0, or -1, reported. */
 int hook_list(const char *dir);
 

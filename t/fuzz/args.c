@@ -129,9 +129,9 @@ static void make(struct hook *r, char **commons, char **head)
 	*r = (struct hook){ .name = "every_type" };
 	*commons = strdup(request_common_options);
 	*head = strdup(every_type);
-	must(!parse_head(r, *commons, "common options"));
+	must(!hook_parse_header(r, *commons, "common options"));
 	r->ncommon = r->noptions;
-	must(!parse_head(r, *head, "every_type"));
+	must(!hook_parse_header(r, *head, "every_type"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

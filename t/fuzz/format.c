@@ -12,7 +12,7 @@
 /* Both with the same arguments: they agree on length and on every byte. */
 #define agree(room, ...) do { \
 	char *ours = malloc(room), *theirs = malloc(room); \
-	size_t n_ours = format(ours, room, __VA_ARGS__); \
+	size_t n_ours = str_format(ours, room, __VA_ARGS__); \
 	int n_theirs = snprintf(theirs, room, __VA_ARGS__); \
 	must((size_t)n_theirs == n_ours); \
 	must(!(room) || !memcmp(ours, theirs, n_ours < (room) ? n_ours + 1 : (room))); \

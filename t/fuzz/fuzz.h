@@ -15,7 +15,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "all.h"
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "tracedat/tracedat.h"
+#include "view/view.h"
+#include "filter/filter.h"
+#include "flight/flight.h"
+#include "blktrace/blktrace.h"
+#include "bpf/bpf.h"
+#include "requests/requests.h"
+#include "session/session.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -50,9 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	listen_to_stderr();
 	r = (struct hook){ .name = "hook" };
-	must(!parse_head(&r, commons, "common options"));
+	must(!hook_parse_header(&r, commons, "common options"));
 	r.ncommon = r.noptions;
-	result = hook_parse_head(&r, head, "hooks.d/hook");
+	result = hook_parse_header(&r, head, "hooks.d/hook");
 	must_be_said(result);
 	if (!result) {
 		check_hook(&r);

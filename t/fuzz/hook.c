@@ -91,7 +91,7 @@ static void check_option(const struct hook_option *o)
 	must((o->type == TYPE_CHOICE) == (*o->choices != '\0'));
 	must(asprintf(&head, "# option: %s", o->line) >= 0);
 	again = (struct hook){ 0 };
-	must(!parse_head(&again, head, "again") && again.noptions == 1);
+	must(!hook_parse_header(&again, head, "again") && again.noptions == 1);
 	must(again.options[0].letter == o->letter && again.options[0].type == o->type);
 	must(!strcmp(again.options[0].name, o->name));
 	must(!strcmp(again.options[0].prefix, o->prefix));
@@ -157,8 +157,8 @@ void check_request(const struct request *rq)
 	}
 	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
 		who += hook_common_option(r, whom[i])->n;
-	must(rq->nwho == who && (who > 0) != (rq->everybody != 0));
-	must(rq->parents.n <= common(r, "parent")->n);
+	must(rq->nselectors == who && (who > 0) != (rq->all_tasks != 0));
+	must(rq->parents.n <= hook_common_option(r, "parent")->n);
 	must(plain_name(rq->session) && !strchr(rq->session, '/'));
 	must(rq->ms == -1 || (rq->ms > 0 && rq->ms <= INT_MAX));
 	must(rq->size_kb > 0 && rq->size_kb <= INT_MAX && rq->buffer_kb <= INT_MAX);
@@ -170,7 +170,7 @@ void free_request(struct request *rq)
 	for (size_t i = 0; i < rq->hook->noptions; i++)
 		free(rq->hook->options[i].v);
 	free(rq->words);
-	free(rq->who);
+	free(rq->selectors);
 	pids_clear(&rq->parents);
 	pids_clear(&rq->dead);
 }

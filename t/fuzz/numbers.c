@@ -22,10 +22,10 @@ static void check_number(const char *s)
 				 expected <= limits[high];
 
 			n = 12345;
-			must((number(s, limits[low], limits[high], &n) == 0) == ok);
+			must((text_number(s, limits[low], limits[high], &n) == 0) == ok);
 			must(n == (ok ? expected : 12345));
 		}
-	must(pid_number(s) == (digits && expected <= 1 << 22 ? (pid_t)expected : 0));
+	must(text_pid(s) == (digits && expected <= 1 << 22 ? (pid_t)expected : 0));
 }
 
 static void check_pids(const char *s)
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (; *p; p++)
 		ok &= *p > 0 && (isalnum((unsigned char)*p) || strchr("_.-", *p));
-	must(name_ok(s) == ok);
+	must(text_is_name(s) == ok);
 	check_number(s);
 	check_pids(s);
 	free(s);

@@ -109,7 +109,7 @@ static void one_page(struct event_set *evs, const struct subbuf_format *f, const
 		return;
 	}
 	must(p.lost >= LOST_UNKNOWN);
-	must(lost_line(1, p.lost, buf, sizeof(buf)) < 64);
+	must(line_lost(1, p.lost, buf, sizeof(buf)) < 64);
 	process_begin(&all, &l);
 	process_begin(&some, &l);
 	for (; subbuf_next(&p, &r); n++) {
@@ -122,7 +122,7 @@ static void one_page(struct event_set *evs, const struct subbuf_format *f, const
 			one_process(&some, &r, buf, sizeof(buf));
 		}
 	}
-	must(n <= size / 4 && (!n || printed) && !page_next(&p, &r));
+	must(n <= size / 4 && (!n || printed) && !subbuf_next(&p, &r));
 	comms_clear(&evs->comms);
 }
 
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		   "\tfield: char data;\toffset:%d;\tsize:4080;\tsigned:0;\n",
 		   how & 2 ? 4 : 8, how & 2 ? 12 : 16);
 	f.big = how & 1;
-	must(!page_format_parse(&f, page_text, strlen(page_text)));
+	must(!subbuf_format_parse(&f, page_text, strlen(page_text)));
 	must(f.data == (how & 2 ? 12 : 16) && f.commit == 8 && f.size == f.data + 4080);
 	if (how & 4) {
 		text = next_part(&data, &size);

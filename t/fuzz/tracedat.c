@@ -44,7 +44,7 @@ static void check_pages(const struct dat *d, const struct dat_buffer *b, const s
 
 		must(copy);
 		memcpy(copy, page, b->page);
-		must(page_count(&l, copy, b->page) <= b->page / 8);
+		must(subbuf_count(&l, copy, b->page) <= b->page / 8);
 		free(copy);
 		n += b->page;
 	}

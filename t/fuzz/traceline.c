@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must_be_in(l.tgid, line, size);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			must_be_in(trace_line_key(&l, keys[i]), line, size);
-		must(trace_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
+		must(trace_line_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
 		must_be_carried(&l, line, size, key);
 		must_be_carried(&l, line, size, "comm");
 	}

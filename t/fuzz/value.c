@@ -39,9 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		must(v.nano < 1000000000);
 		must(v.whole == whole || v.whole == 0 - whole);
-		must(power >= POWER_LEAST && power <= 64);
+		must(power >= DECIMAL_POWER_MIN && power <= 64);
 		must(power >= 0 ? !v.negative : v.negative);
-		must(!value_compare(&v, &v));
+		must(!decimal_compare(&v, &v));
 		if (v.whole) {
 			int p = (power < 0 ? -1 - power : power) - 1;
 
@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	if (is && decimal_parse(&w, (struct text_part){ b, strlen(b) }) == 0) {
-		must(value_compare(&v, &w) == -value_compare(&w, &v));
-		must(value_compare(&v, &w) <= 0 || value_power(&v) >= value_power(&w));
+		must(decimal_compare(&v, &w) == -decimal_compare(&w, &v));
+		must(decimal_compare(&v, &w) <= 0 || decimal_power(&v) >= decimal_power(&w));
 	}
 	free(a);
 	free(b);

@@ -60,10 +60,10 @@ static char *quote(const char *before, const char *word)
 	tight = malloc(need - 1);
 	must(buf && tight);
 	strcpy(buf, before);
-	must(!quote_word(buf, need, word) && strlen(buf) == need - 1);
+	must(!words_quote(buf, need, word) && strlen(buf) == need - 1);
 	must(!strncmp(buf, before, strlen(before)));
 	strcpy(tight, before);
-	must(quote_word(tight, need - 1, word) == -1 && !strcmp(tight, before));
+	must(words_quote(tight, need - 1, word) == -1 && !strcmp(tight, before));
 	free(tight);
 	return buf;
 }
