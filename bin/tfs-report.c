@@ -159,7 +159,7 @@ static int next_subbuf(void *report, unsigned i, struct subbuf *subbuf)
 		r->status = REFUSED;
 	if (!data)
 		return MERGE_NONE;
-	subbuf_open(subbuf, &r->layout, data, r->buffer->page,
+	subbuf_open(subbuf, &r->layout, data, r->buffer->subbuf_size,
 		    (int)r->buffer->cpus[i].cpu);
 	return MERGE_SUBBUF;
 }
@@ -195,7 +195,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 
 	r->buffer = b;
 	r->layout = r->dat.layout;
-	r->layout.size = (uint32_t)b->page;
+	r->layout.size = (uint32_t)b->subbuf_size;
 	r->line = (struct line_format){ .events = &r->events,
 					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;

@@ -27,12 +27,13 @@ int dat_parts_hold(struct dat_parts *p)
 /* Return the number of events in n bytes of sub-buffers at an offset of the file. */
 static unsigned long long events_in(const struct dat_parts *p, int fd, uint64_t at, uint64_t n)
 {
-	size_t page = p->head->layout.size;
-	char *text = p->page;
+	size_t size = p->head->layout.size;
 	unsigned long long count = 0;
 
-	for (; n >= page && pread(fd, text, page, (off_t)at) == (ssize_t)page; n -= page)
-		count += subbuf_count(&p->head->layout, text, page), at += page;
+	for (; n >= size && pread(fd, p->subbuf, size, (off_t)at) == (ssize_t)size; n -= size) {
+		count += subbuf_count(&p->head->layout, p->subbuf, size);
+		at += size;
+	}
 	return count;
 }
 

@@ -16,9 +16,9 @@
 
 uint64_t dat_parts_round_up(const struct dat_parts *p, uint64_t n)
 {
-	size_t page = p->head->layout.size;
+	size_t subbuf_size = p->head->layout.size;
 
-	return (n + page - 1) / page * page;
+	return (n + subbuf_size - 1) / subbuf_size * subbuf_size;
 }
 
 uint64_t dat_parts_reserve(struct dat_parts *p)
@@ -58,7 +58,7 @@ int dat_parts_begin(struct dat_parts *p)
 }
 
 /* Return about how many sub-buffers the ring buffer of a CPU has. */
-static size_t pages_held(const struct dat_parts *p)
+static size_t subbufs_held(const struct dat_parts *p)
 {
 	char *text = file_read(p->head->dir, "per_cpu/cpu0/buffer_size_kb", NULL);
 	const char *kb = text ? text : "";
@@ -82,12 +82,12 @@ int dat_parts_open(struct dat_parts *p)
 	if (dat_parts_begin(p) < 0)
 		return -1;
 	p->ballast = -1;
-	p->holds = pages_held(p);
+	p->holds = subbufs_held(p);
 	p->raw = calloc(p->head->cpus, sizeof(*p->raw));
 	p->polls = calloc(p->head->cpus + 1, sizeof(*p->polls));
-	p->page = malloc(p->head->layout.size);
+	p->subbuf = malloc(p->head->layout.size);
 	p->table = calloc(2 * (size_t)p->head->cpus, sizeof(*p->table));
-	if (!p->raw || !p->polls || !p->page || !p->table)
+	if (!p->raw || !p->polls || !p->subbuf || !p->table)
 		return err_msg("out of memory");
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++) {
 		str_format(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
@@ -101,7 +101,7 @@ int dat_parts_open(struct dat_parts *p)
 		return err_errno("unable to make a pipe");
 	/* in the pipe a sub-buffer takes the room of a memory page, whatever its size */
 	fcntl(p->pipe[1], F_SETPIPE_SZ, 1024 * 1024);
-	p->pipe_pages = (size_t)fcntl(p->pipe[1], F_GETPIPE_SZ) / (size_t)sysconf(_SC_PAGESIZE);
+	p->pipe_room = (size_t)fcntl(p->pipe[1], F_GETPIPE_SZ) / (size_t)sysconf(_SC_PAGESIZE);
 	return 0;
 }
 
@@ -111,18 +111,18 @@ int dat_parts_open(struct dat_parts *p)
  */
 static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 {
-	size_t page = p->head->layout.size, have = written % page;
+	size_t subbuf_size = p->head->layout.size, have = written % subbuf_size;
 	size_t whole = written - have;
-	char *text = p->page;
+	char *text = p->subbuf;
 	ssize_t n;
 
 	if (have && pread(f->fd, text, have, (off_t)(p->reserve + f->size + whole)) < 0)
 		have = 0;
-	while ((n = read(p->pipe[0], text + have, page - have)) > 0) {
+	while ((n = read(p->pipe[0], text + have, subbuf_size - have)) > 0) {
 		have += (size_t)n;
-		if (have < page)
+		if (have < subbuf_size)
 			continue;
-		p->cut += subbuf_count(&p->head->layout, text, page);
+		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
 		have = 0;
 	}
 	f->size += whole;
@@ -175,48 +175,49 @@ static void store(struct dat_parts *p, struct dat_part *f, size_t n)
 }
 
 /* Write one sub-buffer to the end of the part. */
-static void store_page(struct dat_parts *p, struct dat_part *f, const char *text)
+static void store_subbuf(struct dat_parts *p, struct dat_part *f, const char *text)
 {
-	size_t page = p->head->layout.size;
+	size_t subbuf_size = p->head->layout.size;
 
 	if (f->fd < 0)
 		f->fd = atomic_file_scratch(p->place);
-	if (f->fd < 0 || pwrite(f->fd, text, page, (off_t)(p->reserve + f->size)) !=
-			 (ssize_t)page) {
+	if (f->fd < 0 || pwrite(f->fd, text, subbuf_size, (off_t)(p->reserve + f->size)) !=
+			 (ssize_t)subbuf_size) {
 		err_errno("unable to write %s", p->place->path);
 		p->full = REFUSED;
-		p->cut += subbuf_count(&p->head->layout, text, page);
+		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
 		return;
 	}
-	f->size += page;
-	p->size += page;
+	f->size += subbuf_size;
+	p->size += subbuf_size;
 }
 
 /* Return how many sub-buffers may still be recorded, at most that many. */
-static size_t room_for(const struct dat_parts *p, size_t pages)
+static size_t room_for(const struct dat_parts *p, size_t n)
 {
 	uint64_t taken = dat_parts_head_room(p) + p->size, left;
 
 	if (!p->most)
-		return pages;
+		return n;
 	left = taken < p->most ? (p->most - taken) / p->head->layout.size : 0;
-	return left < pages ? (size_t)left : pages;
+	return left < n ? (size_t)left : n;
 }
 
 ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
 {
-	size_t page = p->head->layout.size, all = 0;
+	size_t subbuf_size = p->head->layout.size, all = 0;
 
 	while (p->raw[cpu] >= 0 && all < most && !p->full) {
 		size_t left = most - all;
-		size_t room = room_for(p, left < p->pipe_pages ? left : p->pipe_pages);
+		size_t room = room_for(p, left < p->pipe_room ? left : p->pipe_room);
 		ssize_t n;
 
 		if (!room) {
 			p->full = 1;
 			break;
 		}
-		n = splice(p->raw[cpu], NULL, p->pipe[1], NULL, room * page, SPLICE_F_NONBLOCK);
+		n = splice(p->raw[cpu], NULL, p->pipe[1], NULL, room * subbuf_size,
+			   SPLICE_F_NONBLOCK);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
@@ -229,7 +230,7 @@ ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
 			break;
 		}
 		store(p, &p->part[cpu], (size_t)n);
-		all += (size_t)n / page;
+		all += (size_t)n / subbuf_size;
 	}
 	return (ssize_t)all;
 }
@@ -237,7 +238,7 @@ ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
 /* read(2) gives a sub-buffer that is not full; splice does not. */
 ssize_t dat_parts_rest(struct dat_parts *p, unsigned cpu)
 {
-	size_t page = p->head->layout.size;
+	size_t subbuf_size = p->head->layout.size;
 	char *text;
 	ssize_t n;
 
@@ -247,16 +248,16 @@ ssize_t dat_parts_rest(struct dat_parts *p, unsigned cpu)
 		p->full = 1;
 		return 0;
 	}
-	text = memset(p->page, 0, page);
+	text = memset(p->subbuf, 0, subbuf_size);
 	do
-		n = read(p->raw[cpu], text, page);
+		n = read(p->raw[cpu], text, subbuf_size);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && (errno == EAGAIN || errno == ENODEV)) /* ENODEV: never online */
 		n = 0;
 	else if (n < 0)
 		err_errno("unable to read cpu%u/trace_pipe_raw", cpu);
 	else if (n > 0 && subbuf_count(&p->head->layout, text, p->head->layout.size))
-		store_page(p, &p->part[cpu], text);
+		store_subbuf(p, &p->part[cpu], text);
 	return n;
 }
 
@@ -270,7 +271,7 @@ ssize_t dat_parts_collect(struct dat_parts *p, int everything)
 
 		if (!everything && !ready->revents)
 			continue;
-		n = dat_parts_take(p, cpu, 64 * p->pipe_pages);
+		n = dat_parts_take(p, cpu, 64 * p->pipe_room);
 		if (n < 0)
 			return -1;
 		/* a CPU that was never online has no ring buffer: poll would always return */

@@ -29,7 +29,7 @@
  * CPUs.
  */
 enum {
-	BUFFERS_MOST = 1000, CPUS_MOST = 8192, PAGES_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
+	BUFFERS_MOST = 1000, CPUS_MOST = 8192, SUBBUFS_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
 	FORMATS_MOST = 32 << 20, KALLSYMS_MOST = 32 << 20, PRINTK_MOST = 8 << 20,
 	CMDLINES_MOST = 8 << 20,
 };
@@ -61,7 +61,7 @@ static struct dat_extent limited_extent(struct dat_cursor *a, size_t size, uint6
 static void header_pages(struct dat_cursor *a, struct dat *d)
 {
 	struct dat_extent e;
-	uint32_t page = d->layout.size;
+	uint32_t size = d->layout.size;
 	char *text;
 
 	a->what = "its header_page";
@@ -76,8 +76,8 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 		dat_cursor_damaged(a, "its header_page is not valid");
 	free(text);
 	/* the head of the file has the real size of its sub-buffers */
-	d->layout.size = page;
-	if (!a->failed && d->layout.data + 4 > page)
+	d->layout.size = size;
+	if (!a->failed && d->layout.data + 4 > size)
 		dat_cursor_damaged(a, "its pages are too small");
 	a->what = "its header_event";
 	dat_cursor_expect(a, "header_event", 13, "no header_event");
@@ -164,7 +164,7 @@ static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
 	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
 	if (!d->buffers)
 		err_exit(REFUSED, "out of memory");
-	d->buffers[d->nbuffers] = (struct dat_buffer){ .page = d->layout.size };
+	d->buffers[d->nbuffers] = (struct dat_buffer){ .subbuf_size = d->layout.size };
 	return &d->buffers[d->nbuffers++];
 }
 
@@ -177,32 +177,32 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	e.n = dat_cursor_number(a, 8);
 	if (a->failed)
 		return;
-	if (e.n % b->page)
+	if (e.n % b->subbuf_size)
 		dat_cursor_damaged(a, "an incomplete page");
 	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
 		if (!d->cut)
 			d->cut = cpu + 1ull;
-		e.n = e.at < d->size ? (d->size - e.at) / b->page * b->page : 0;
+		e.n = e.at < d->size ? (d->size - e.at) / b->subbuf_size * b->subbuf_size : 0;
 	}
 	if (!e.n)
 		e.at = 0;
 	/* if CPUs shared sub-buffers, their sum could be larger than the file */
-	if (e.n > d->size - d->paged)
+	if (e.n > d->size - d->subbuf_bytes)
 		dat_cursor_damaged(a, "processors have pages in common");
 	if (b->ncpus == CPUS_MOST)
 		dat_cursor_damaged(a, "too many processors");
 	b->nfull += e.n != 0;
-	if (b->nfull > PAGES_MOST / b->page)
+	if (b->nfull > SUBBUFS_MOST / b->subbuf_size)
 		dat_cursor_damaged(a, "too many processors with large pages");
 	if (a->failed)
 		return;
-	d->paged += e.n;
+	d->subbuf_bytes += e.n;
 	if (!(b->ncpus & (b->ncpus - 1))) {
 		b->cpus = realloc(b->cpus, (b->ncpus ? 2 * b->ncpus : 1) * sizeof(*b->cpus));
 		if (!b->cpus)
 			err_exit(REFUSED, "out of memory");
 	}
-	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .pages = e };
+	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .subbufs = e };
 }
 
 /* Set the clock from the text of a trace_clock: the word in brackets, or all of it. */
@@ -383,8 +383,8 @@ static void buffer7(struct dat_cursor *o, struct dat *d)
 	dat_cursor_string(o, b->name, sizeof(b->name));
 	dat_cursor_string(o, clock, sizeof(clock));
 	set_clock(b, clock);
-	b->page = (size_t)dat_cursor_number(o, 4);
-	if (!o->failed && (b->page < d->layout.data + 4 || b->page > 1 << 24))
+	b->subbuf_size = (size_t)dat_cursor_number(o, 4);
+	if (!o->failed && (b->subbuf_size < d->layout.data + 4 || b->subbuf_size > 1 << 24))
 		dat_cursor_damaged(o, "the size of its pages is not valid");
 	for (uint64_t n = dat_cursor_number(o, 4); n && !o->failed; n--)
 		add_cpu(o, d, b, (unsigned)dat_cursor_number(o, 4));
@@ -492,7 +492,7 @@ int dat_read_head(struct dat *d)
 	struct dat_cursor a;
 	char version[8];
 	const unsigned char *p;
-	uint64_t page, wide;
+	uint64_t size, wide;
 
 	a = dat_cursor_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : dat_cursor_bytes(&a, 10);
@@ -509,10 +509,10 @@ int dat_read_head(struct dat *d)
 	d->version = version[0] == '6' ? 6 : 7;
 	d->layout.big = dat_cursor_number(&a, 1) != 0;
 	wide = dat_cursor_number(&a, 1);
-	page = dat_cursor_number(&a, 4);
-	if (!a.failed && ((wide != 4 && wide != 8) || page < 64 || page > 1 << 24))
+	size = dat_cursor_number(&a, 4);
+	if (!a.failed && ((wide != 4 && wide != 8) || size < 64 || size > 1 << 24))
 		dat_cursor_damaged(&a, "the size of its pages is not valid");
-	d->layout.size = (uint32_t)page;
+	d->layout.size = (uint32_t)size;
 	if (a.failed)
 		;
 	else if (d->version == 6)
@@ -549,8 +549,8 @@ void dat_subbufs_begin(struct dat_subbufs *p, const struct dat *d, const struct 
 {
 	size_t most = b->nfull * AHEAD > AHEAD_ALL ? AHEAD_ALL / b->nfull : AHEAD;
 
-	*p = (struct dat_subbufs){ .dat = d, .page = b->page, .left = cpu->pages };
-	p->most = p->page > most ? p->page : most / p->page * p->page;
+	*p = (struct dat_subbufs){ .dat = d, .subbuf_size = b->subbuf_size, .left = cpu->subbufs };
+	p->most = p->subbuf_size > most ? p->subbuf_size : most / p->subbuf_size * p->subbuf_size;
 }
 
 const void *dat_subbufs_next(struct dat_subbufs *p)
@@ -573,8 +573,8 @@ const void *dat_subbufs_next(struct dat_subbufs *p)
 		p->left.at += p->n;
 		p->left.n -= p->n;
 	}
-	p->at += p->page;
-	return p->text + p->at - p->page;
+	p->at += p->subbuf_size;
+	return p->text + p->at - p->subbuf_size;
 }
 
 void dat_subbufs_end(struct dat_subbufs *p)

@@ -6,7 +6,7 @@
  * kernel's layout of a sub-buffer, formats of events, names of tasks, options, and a table
  * with the place of each CPU's sub-buffers. The sub-buffers of a CPU follow each other in the
  * file. Numbers have the byte order of the kernel that recorded. The format calls a sub-buffer
- * a page, and so do the names of members here: `page` is the size of one in bytes.
+ * a page, and so do the messages.
  *
  * A file is written in three steps: struct dat_head collects the head, struct dat_parts
  * collects the sub-buffers of each CPU in a part (an unlinked file), and dat_parts_join makes
@@ -102,14 +102,14 @@ struct dat_extent {
 /* The sub-buffers of one CPU; n is a multiple of their size. */
 struct dat_cpu {
 	unsigned cpu;
-	struct dat_extent pages;
+	struct dat_extent subbufs;
 };
 
 /* The ring buffer of one instance. The first buffer of a version 6 file has no name. */
 struct dat_buffer {
 	char name[64];          /* a longer name is cut */
 	char clock[32];         /* "local"; "": not known */
-	size_t page;            /* bytes of a sub-buffer of this instance */
+	size_t subbuf_size;     /* bytes of a sub-buffer of this instance */
 	struct dat_cpu *cpus;   /* in version 6 all CPUs, in 7 those with sub-buffers */
 	size_t ncpus;
 	size_t nfull;           /* CPUs with sub-buffers */
@@ -128,7 +128,7 @@ struct dat {
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;
 	size_t nbuffers;
-	uint64_t paged;         /* bytes of all sub-buffers, at most size */
+	uint64_t subbuf_bytes;  /* bytes of all sub-buffers, at most size */
 };
 
 /*
@@ -165,8 +165,8 @@ int dat_comms(const struct dat *d, struct comms *);
 /* An iterator over the sub-buffers of one CPU. */
 struct dat_subbufs {
 	const struct dat *dat;
-	size_t page;            /* bytes of a sub-buffer */
-	size_t most;            /* bytes that are read at a time, a multiple of page */
+	size_t subbuf_size;     /* bytes of a sub-buffer */
+	size_t most;            /* bytes that are read at a time, a multiple of subbuf_size */
 	struct dat_extent left; /* in the file, behind the bytes in text */
 	char *text;
 	size_t at, n;           /* offset in text, bytes in text */
@@ -211,8 +211,8 @@ struct dat_parts {
 	uint64_t size;          /* bytes of sub-buffers in all parts */
 	int *raw;               /* trace_pipe_raw of each CPU, -1: ended */
 	int pipe[2];
-	size_t pipe_pages;
-	char *page;             /* room for one sub-buffer */
+	size_t pipe_room;       /* sub-buffers that the pipe holds */
+	char *subbuf;           /* room for one sub-buffer */
 	uint64_t *table;        /* offset of each CPU's sub-buffers, then size of each */
 	struct bytes first;     /* the first head: later there may be no memory for another */
 };

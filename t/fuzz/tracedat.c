@@ -34,21 +34,21 @@ static void check_pages(const struct dat *d, const struct dat_buffer *b, const s
 	const void *page;
 	uint64_t n = 0;
 
-	l.size = (uint32_t)b->page;
-	inside(d, cpu->pages);
-	must(!(cpu->pages.n % b->page));
+	l.size = (uint32_t)b->subbuf_size;
+	inside(d, cpu->subbufs);
+	must(!(cpu->subbufs.n % b->subbuf_size));
 	dat_subbufs_begin(&p, d, b, cpu);
 	while ((page = dat_subbufs_next(&p))) {
 		/* in memory of its own, where a step too far shows */
-		char *copy = malloc(b->page);
+		char *copy = malloc(b->subbuf_size);
 
 		must(copy);
-		memcpy(copy, page, b->page);
-		must(subbuf_count(&l, copy, b->page) <= b->page / 8);
+		memcpy(copy, page, b->subbuf_size);
+		must(subbuf_count(&l, copy, b->subbuf_size) <= b->subbuf_size / 8);
 		free(copy);
-		n += b->page;
+		n += b->subbuf_size;
 	}
-	must(!p.failed && n == cpu->pages.n);
+	must(!p.failed && n == cpu->subbufs.n);
 	dat_subbufs_end(&p);
 }
 
@@ -73,7 +73,7 @@ static void check(const struct dat *d)
 	for (size_t i = 0; i < d->nbuffers; i++) {
 		const struct dat_buffer *b = &d->buffers[i];
 
-		must(b->page >= d->layout.data + 4);
+		must(b->subbuf_size >= d->layout.data + 4);
 		for (size_t j = 0; j < b->ncpus && j < 64; j++)
 			check_pages(d, b, &b->cpus[j]);
 	}

@@ -40,17 +40,17 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < d.nbuffers; i++) {
 		const struct dat_buffer *b = &d.buffers[i];
 
-		printf("buffer '%s' %s %zu\n", b->name, b->clock, b->page);
+		printf("buffer '%s' %s %zu\n", b->name, b->clock, b->subbuf_size);
 		for (size_t j = 0; j < b->ncpus; j++) {
 			struct subbuf_format l = d.layout;
 			size_t pages = 0, events = 0;
 			struct dat_subbufs p;
 			const void *page;
 
-			l.size = (uint32_t)b->page;
+			l.size = (uint32_t)b->subbuf_size;
 			dat_subbufs_begin(&p, &d, b, &b->cpus[j]);
 			for (; (page = dat_subbufs_next(&p)); pages++)
-				events += subbuf_count(&l, page, b->page);
+				events += subbuf_count(&l, page, b->subbuf_size);
 			dat_subbufs_end(&p);
 			if (p.failed)
 				return 111;
