@@ -232,6 +232,24 @@ on_and_another() {
 	dt-probe -N "$N" off
 }
 
+# bats test_tags=alone
+@test "dt-probe: three that begin at once leave the top level's bpf_trace_printk as it was" {
+	local before
+	need_net
+	need_bpffs
+	before=$(cat "$TRACEFS/$PRINTK")
+	for ((i = 0; i < 8; i++)); do
+		for j in 1 2 3; do
+			dt-probe -N "$N$j" on >"on.$j" 2>&3 &
+		done
+		wait
+		[ "$(cat "$TRACEFS/$PRINTK")" = "$before" ]
+		for j in 1 2 3; do
+			dt-probe -N "$N$j" off
+		done
+	done
+}
+
 @test "dt-probe: off restores the top level's bpf_trace_printk, also later" {
 	need_probe
 	before=$(cat "$TRACEFS/$PRINTK")

@@ -299,6 +299,25 @@ static int hush(int root)
 	return ctl_write(root, PRINTK, "0", 0);
 }
 
+/*
+ * The lock on the directory of all request probes, from dt_hush before loads to dt_hush
+ * after them; -1: not held. Without it, a second dt-probe reads the event while the first
+ * one's loads have enabled it, and takes the event for one that the user has enabled.
+ */
+static int hushing = -1;
+
+/* Wait for the lock. Return 0, or -1 without an error message. */
+static int lock_event(void)
+{
+	hushing = open_home(0);
+	if (hushing < 0)
+		return -1;
+	while (flock(hushing, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -1;
+	return 0;
+}
+
 int dt_hush(const char *name, int before)
 {
 	struct dt_settings s;
@@ -309,6 +328,8 @@ int dt_hush(const char *name, int before)
 	if (map < 0 || bpf_lookup(map, &zero, &s) < 0)
 		return -1;
 	if (before || s.was_quiet) {
+		if (hushing < 0 && lock_event() < 0)
+			r = err_errno("unable to lock the directory of the request probes");
 		root = tracefs_open(NULL, "", NULL);
 		state = root < 0 ? NULL : file_read(root, PRINTK, NULL);
 		if (!state)
@@ -325,6 +346,10 @@ int dt_hush(const char *name, int before)
 					   "unable to write the settings of the probe %s", name);
 	}
 	close(map);
+	if (!before && hushing >= 0) {
+		close(hushing);
+		hushing = -1;
+	}
 	return r;
 }
 
