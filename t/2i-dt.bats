@@ -234,9 +234,7 @@ on_and_another() {
 
 # bats test_tags=alone
 @test "dt-probe: three that begin at once leave the top level's bpf_trace_printk as it was" {
-	local before
-	need_net
-	need_bpffs
+	need_probe
 	before=$(cat "$TRACEFS/$PRINTK")
 	for ((i = 0; i < 8; i++)); do
 		for j in 1 2 3; do
