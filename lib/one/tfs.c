@@ -2,9 +2,10 @@
 /*
  * tfs.c - all tools and managers as one program, tfs
  *
- * `make ONE=1` builds this program, for hosts on which a third of the size counts. The tools and the
- * managers are links to it. The name of the link selects the tool; for a manager, the
- * directory of the link selects the subsystem. `tfs TOOL ARGUMENT...` works without a link.
+ * `make ONE=1` builds this program, for hosts on which a third of the size counts. The
+ * tools and the managers are links to it. The name of the link selects the tool; for a
+ * manager, the directory of the link selects the subsystem. `tfs TOOL ARGUMENT...` works
+ * without a link.
  * The Makefile gives each main and each struct subsystem another name.
  * Exit: that of the tool; 100 if there is no such tool.
  */

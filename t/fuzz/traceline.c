@@ -79,7 +79,8 @@ static void must_tell(const uint8_t *data, size_t size)
 
 	take_name(one, &data, &size, 15);
 	take_name(other, &data, &size, 15);
-	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_switch: "
+	n = str_format(line, sizeof(line),
+		       "              sh-5     [001] d..2. 1.000000: sched_switch: "
 		       "prev_comm=%s prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=%s "
 		       "next_pid=73 next_prio=74 lat=75", one, other);
 	must(trace_line(&l, line, n));
@@ -91,7 +92,8 @@ static void must_tell(const uint8_t *data, size_t size)
 	must_have(&l, "next_pid", "73");
 	must_have(&l, "next_prio", "74");
 	must_have(&l, "lat", "75");
-	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: sched_wakeup: "
+	n = str_format(line, sizeof(line),
+		       "              sh-5     [001] d..2. 1.000000: sched_wakeup: "
 		       "comm=%s pid=71 prio=72 target_cpu=003", one);
 	must(trace_line(&l, line, n));
 	must_have(&l, ".comm", one);

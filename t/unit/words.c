@@ -45,8 +45,8 @@ static void test_unfinished(void)
 /* What words_quote writes is the same word for words_split. */
 static void test_quote(void)
 {
-	const char *const words[] = { "a", "", "a b", "'", "\"", "\\", "a'b\"c\\d", "$x `y` *", "\n",
-				      "''''" };
+	const char *const words[] = { "a", "", "a b", "'", "\"", "\\", "a'b\"c\\d", "$x `y` *",
+				      "\n", "''''" };
 	char buf[64];
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
