@@ -7,8 +7,9 @@
  *	insns too-long   more than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
  * The last form is a program of lib/requests/program.h, of a probe with these flags
- * (lib/requests/requests.h), that ends windows at the send. Prints "CODE TO FROM OFFSET NUMBER", CODE and NUMBER in
- * hexadecimal, as Documentation/bpf/standardization/instruction-set.rst names them.
+ * (lib/requests/requests.h), that ends windows at the send. Prints "CODE TO FROM OFFSET
+ * NUMBER", CODE and NUMBER in hexadecimal, as
+ * Documentation/bpf/standardization/instruction-set.rst names them.
  */
 #include <endian.h>
 #include <stdio.h>
