@@ -101,9 +101,20 @@ int main(int argc, char **argv)
 		static struct if_nameindex *i;
 		size_t n = 0;
 
-		for (i = if_nameindex(); i && i->if_index && n < DEVICES; i++)
-			if (dt_device_ok(i->if_name))
-				all[n++] = i->if_name;
+		i = if_nameindex();
+		if (!i) {
+			err_errno("unable to list the devices");
+			return REFUSED;
+		}
+		for (; i->if_index; i++) {
+			if (!dt_device_ok(i->if_name))
+				continue;
+			if (n == DEVICES) {
+				err_msg("more than %d devices: name those that matter", DEVICES);
+				return REFUSED;
+			}
+			all[n++] = i->if_name;
+		}
 		argv = all;
 	}
 	/* hold the request probe until exit; if there is none, dt_device_on reports it */

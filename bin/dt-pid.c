@@ -113,8 +113,12 @@ int main(int argc, char **argv)
 	if (pids_operands(&tool, argv, &s) < 0)
 		return REFUSED;
 	map = dt_open(name, DT_SETTINGS);
-	if (map < 0 || bpf_lookup(map, &zero, &settings) < 0)
+	if (map < 0)
 		return REFUSED;
+	if (bpf_lookup(map, &zero, &settings) < 0) {
+		err_capability(CAPS_BPF, "unable to read the settings of the probe %s", name);
+		return REFUSED;
+	}
 	map = dt_open(name, DT_PIDS);
 	if (map < 0)
 		return REFUSED;

@@ -65,9 +65,9 @@ static int wait_for_change(int map)
 	pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (pipe < 0)
 		err_file("unable to open trace_pipe");
-	else
-		r = ctl_write(dir, "buffer_percent", "0", 0) ||
-		    ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0);
+	else if (!ctl_write(dir, "buffer_percent", "0", 0) &&
+		 !ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0))
+		r = 0;
 	confine_paths(CAPS_BPF, &instances, 1);
 	before = serving(map);
 	p.fd = pipe;

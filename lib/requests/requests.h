@@ -144,7 +144,7 @@ struct dt_made {
  */
 int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 
-/* ---- probe.c: find, hold and end a request probe by its name ------------------------- */
+/* ---- pins.c: find a request probe by its name, and open its pins --------------------- */
 
 /* Return the name to use without an option: $TFS_PROBE, or "dt". */
 const char *dt_name(void);
@@ -173,6 +173,8 @@ int dt_unpin(const char *name, const char *what);
 
 /* Open a pin as dt_pinned does, but with an error message if the request probe is off. */
 int dt_open(const char *name, const char *what);
+
+/* ---- probe.c: hold and end a request probe ------------------------------------------- */
 
 /* Append the tasks of the map "pids" to out, sorted: all, or those that a user has added. */
 int dt_tasks(int map, int by_hand, struct pids *out);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+/* pins.h - the directories of request probes, for probe.c */
+#ifndef REQUESTS_PINS_H
+#define REQUESTS_PINS_H
+
+/*
+ * Open the directory of all request probes, bpffs/tfs. Make it first if it is missing and make is set. Everybody may be able to write
+ * to bpffs (mode 1777), so it must be a directory of ours that nobody else can enter.
+ * Then nobody can put a symbolic link, a directory or a wrong pin into it. Return a
+ * descriptor, or -1 and errno, with an error message except for ENOENT.
+ */
+int dt_open_home(int make);
+
+/* Open the directory of the request probe. Return as dt_open_home does. */
+int dt_open_probe(const char *name);
+
+/* Remove the empty directory of the request probe, if it exists. Return 0 or -1. */
+int dt_remove_directory(const char *name);
+
+#endif
