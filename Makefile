@@ -109,9 +109,11 @@ build/flags: FORCE
 FORCE:
 
 # Every record of a trace passes through these files, so they are optimized for speed and not
-# for size. CFLAGS of the command line still count.
-FAST := event/subbuf event/merge event/field event/vm event/out event/line view/json
-$(FAST:%=build/lib/%.o): private CFLAGS = -O2
+# for size. CFLAGS of the command line still count. JSON stays small in a static program.
+FAST := event/subbuf event/merge event/field event/vm event/out event/line \
+	$(if $(STATIC),,view/json)
+DENSE := $(call accepts,-falign-functions=1 -falign-jumps=1 -falign-loops=1)
+$(FAST:%=build/lib/%.o): private CFLAGS = -O2 $(DENSE)
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
 build/lib/%.o: lib/%.c build/flags
