@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-dir: where tracefs is, which every other tool finds in the same way
+# tfs-dir: finds tracefs; every other tool finds it in the same way
 
 load helper
 
@@ -10,7 +10,7 @@ misuse() {
 	fails 100 "tfs-dir: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# no_tracefs SYSFS: and none in the mount table
+# no_tracefs SYSFS: Set the environment so that neither SYSFS nor the mount table has a tracefs.
 no_tracefs() {
 	mkdir -p "$1" no-procfs
 	export TRACER_SYSFS_PATH=$PWD/$1 TRACER_PROCFS_PATH=$PWD/no-procfs
@@ -132,7 +132,7 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 	[ -z "$output" ]
 	[[ $stderr != *$'\n'* ]]
 	[[ $stderr == "tfs-dir: fatal: unable to open 0000"*"...: File"?"name too long" ]] ||
-		[[ $stderr == *"...: Filename too long" ]] # musl's words
+		[[ $stderr == *"...: Filename too long" ]] # the message of musl
 }
 
 @test "tfs-dir: names a missing instance and its root" {

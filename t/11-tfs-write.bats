@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-write: records into control files, one write each
+# tfs-write: writes records into control files, one write each
 
 load helper
 
@@ -10,8 +10,8 @@ misuse() {
 	fails 100 "tfs-write: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# A root with files, of which picky refuses what is no number, as a control
-# file does. It is the test's own oom_score_adj.
+# Make a root with files. The file picky refuses everything but numbers, as a control
+# file does: it is the test's own oom_score_adj.
 plain_root() {
 	mkdir -p root/instances/one
 	: >root/file
@@ -21,7 +21,7 @@ plain_root() {
 	ln -s /proc/self/oom_score_adj root/picky
 }
 
-# error_log COMMAND MESSAGE: what a kernel has there
+# error_log COMMAND MESSAGE: Write an error_log as a kernel has it.
 error_log() {
 	printf '[    1.000000] older: error: Not this one\n  Command: %s old\n           ^\n[    2.000000] here: error: %s\n  Command: %s\n           ^\n' \
 		"$1" "$2" "$1" >root/error_log

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-instance: made by one, told dead from alive by all
+# tfs-instance: one process makes an instance, and every process can tell if it is stale
 
 load helper
 
@@ -10,7 +10,7 @@ misuse() {
 	fails 100 "tfs-instance: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# A program that holds tfs.$MARK$1 until it is killed; its pid is in $HOLDER.
+# Start a program that holds tfs.$MARK$1 until it is killed; set $HOLDER to its pid.
 holder() {
 	mkfifo "hold$1"
 	background tfs-instance hold "$MARK$1" cat <>"hold$1" >/dev/null
@@ -22,13 +22,13 @@ is_cat() {
 	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = cat ]
 }
 
-# lists ARGUMENT... NAME: is the name among them?
+# lists ARGUMENT... NAME: Succeed if list ARGUMENT... prints NAME.
 lists() {
 	tfs-instance list "${@:1:$#-1}" | grep -qxF "${!#}"
 }
 
-# stale NAME: it is, or was so plainly that a manager of somebody else has
-# swept it up already
+# stale NAME: Succeed if NAME is stale, or if another manager has already removed it
+# because it was stale.
 stale() {
 	lists -s "$1" || [ ! -e "$TRACEFS/instances/$1" ]
 }
@@ -37,7 +37,7 @@ remove_stale() {
 	tfs-instance remove "$1" 2>/dev/null || [ ! -e "$TRACEFS/instances/$1" ]
 }
 
-# How often has it gone to sleep?
+# Print how often the process has gone to sleep.
 slept() {
 	awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"
 }
@@ -354,7 +354,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	for ms in 0 50; do
 		run -111 --separate-stderr tfs-instance remove -t $ms "$INSTANCE"
 		[ -z "$output" ]
-		# the word before it differs between libcs
+		# the word before it differs between C libraries
 		[[ $stderr == "tfs-instance: fatal: unable to remove instance $INSTANCE: "*[Rr]"esource busy" ]]
 		[ -d "$DIR" ]
 	done
@@ -395,7 +395,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	run ! lists -s "tfs.${MARK}b"
 	kill -KILL "$HOLDER"
 	finishes "$HOLDER" 137
-	# at once: there is nothing to wait for
+	# at once, because there is nothing to wait for
 	stale "tfs.${MARK}b"
 	lists "tfs.${MARK}a"
 	run ! lists -s "tfs.${MARK}a"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# pids-of: from selectors to pids. A plain directory serves as procfs where the
-# tasks must be known to the last one; "kernel" is the real one.
+# pids-of: turns selectors into pids. A plain directory serves as procfs where a test
+# must know all tasks; "kernel" tests use the real procfs.
 
 load helper
 
@@ -16,7 +16,7 @@ undo() {
 	[ -z "${CGROUP-}" ] || rmdir "$CGROUP" 2>/dev/null || :
 }
 
-# task PID PPID [COMM [STATE [TID...]]]: put a process into the plain procfs
+# task PID PPID [COMM [STATE [TID...]]]: Put a process into the plain procfs.
 task() {
 	local dir=$TRACER_PROCFS_PATH/$1 tid
 	mkdir -p "$dir/ns" "$dir/task/$1"
@@ -37,7 +37,7 @@ plain_procfs() {
 	mkdir -p proc
 }
 
-# gives PIDS COMMAND...: it prints these, one a line, and says nothing
+# gives PIDS COMMAND...: Fail unless COMMAND prints PIDS, one per line, and no message.
 gives() {
 	local want
 	want=$(tr ' ' '\n' <<<"$1")
@@ -47,18 +47,18 @@ gives() {
 	[ "$output" = "$want" ] || { echo "got: $output"; return 1; }
 }
 
-# nobody COMMAND...: it exits 1 and prints nothing
+# nobody COMMAND...: Fail unless COMMAND exits 1 and prints nothing.
 nobody() {
 	run -1 --separate-stderr "$@"
 	[ -z "$output$stderr" ]
 }
 
-# threads PID: as the kernel lists them
+# threads PID: Print the threads of PID as the kernel lists them.
 threads() {
 	(cd "/proc/$1/task" && printf '%s\n' *) | sort -n
 }
 
-# A dead pid, ours and waited for
+# Print the pid of a child that has ended and was waited for.
 dead_pid() {
 	: 3>&- &
 	wait $!
@@ -186,7 +186,7 @@ pids-of - print the pids that selectors name, one a line" ]
 @test "pids-of: plain directory: a comm that looks like a uid line does not deceive -u" {
 	plain_procfs
 	task 9 1 'Uid: 0'
-	# what the kernel makes of a newline there
+	# the kernel prints a newline like this there
 	sed -i 's/^Name:.*/Name:\tx\\nUid:\t0/' proc/9/status
 	nobody pids-of -u 0
 	gives 9 pids-of -u 1000
@@ -269,7 +269,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	for pid in 1 9 10 11; do task $pid 1; done
 	id=$(printf '%064d' 7)
 	printf '3:cpu:/\n0::/init.scope\n' >proc/1/cgroup
-	# a longer one that everybody has
+	# a longer path that all tasks have
 	printf '3:cpu:/a/long/path/of/everybody\n0::/two\n' >proc/9/cgroup
 	printf '3:cpu:/a/long/path/of/everybody\n0::/two/three\n' >proc/10/cgroup
 	printf '3:cpu:/a/long/path/of/everybody\n0::/other\n' >proc/11/cgroup
@@ -300,7 +300,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 11" pids-of -u 1000
 	gives "9 11" pids-of -d 9
 	task 13 9 prog Z 14 # its leader has ended, a thread of it has not
-	rm -r proc/14 # which readdir does not show
+	rm -r proc/14 # readdir does not show thread directories
 	gives "9 11 13" pids-of -C prog
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-pidfilter: whose events an instance records
+# tfs-pidfilter: selects the tasks whose events an instance records
 
 load helper
 
@@ -10,7 +10,7 @@ misuse() {
 	fails 100 "tfs-pidfilter: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# A root with the files of both filters, empty.
+# Make a root with empty files of both filters.
 plain_root() {
 	local dir
 	mkdir -p root/instances/one
@@ -21,20 +21,20 @@ plain_root() {
 	done
 }
 
-# holds FILE PID...: the kernel's list, in any state of emptiness
+# holds FILE PID...: Fail unless the kernel's list holds these pids; an empty list may vary.
 holds() {
 	local file=$1
 	shift
 	[ "$(grep '[0-9]' "$DIR/$file" | sort -n | tr '\n' ' ')" = "${*:+$* }" ]
 }
 
-# The pids that the trace has events of, once, ascending
+# Print the pids that have events in the trace, once each, in ascending order.
 traced() {
 	grep -v '^#' "$DIR/trace" | sed -n 's/^ *.*-\([0-9]*\) *\[.*/\1/p' | sort -nu
 }
 
-# Record the calls of getppid, whatever this kernel has for it. After the pids
-# are set: until then it is everybody's.
+# Record the calls of getppid with whatever events this kernel has for it. Call this after
+# the pids are set, because without pids all tasks are recorded.
 getppids() {
 	if [ -e "$DIR/events/syscalls" ]; then
 		tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
@@ -293,7 +293,7 @@ tfs-pidfilter - select the tasks whose events an instance records" ]
 
 @test "tfs-pidfilter: kernel: set, add, remove and list agree with the kernel's filter" {
 	new_instance
-	# threads of one that forks nobody meanwhile
+	# threads of a process that forks no child meanwhile
 	calls -e 1 3
 	local all
 	mapfile -t all < <(pids-of -t "$CALLS")
@@ -354,7 +354,7 @@ tfs-pidfilter - select the tasks whose events an instance records" ]
 	finishes "$CALLS" 0
 	[ "$(grep -cv '^#' "$DIR/trace")" = 600 ]
 	[ "$(traced | wc -l)" = 6 ]
-	# the kernel does that when it lets go of the task, a grace period later
+	# the kernel forgets the pid when it frees the task, one grace period later
 	forgotten() { [ -z "$(tfs-pidfilter -i "$INSTANCE" list)" ]; }
 	eventually forgotten
 }
@@ -391,7 +391,7 @@ tfs-pidfilter - select the tasks whose events an instance records" ]
 
 # ---- mirror -------------------------------------------------------------------------
 
-# functions_of ROOT: a plain root with the files of both families
+# functions_of ROOT: Make a plain root with the files of both filters.
 functions_of() {
 	mkdir -p "$1/options"
 	: >"$1/options/function-fork"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# sigwait-run: one wait, one end, one undo
+# sigwait-run: waits once, ends once, and runs the undo command once
 
 load helper
 
@@ -11,19 +11,19 @@ misuse() {
 	fails 100 "sigwait-run: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# The undo has run, and once
+# Fail unless the undo command has run exactly once.
 undone() {
 	exactly undone $'undone\n'
 }
 
-# waiting ARGUMENT...: sigwait-run with an undo, in the background, at its wait;
-# its pid is in $PID
+# waiting ARGUMENT...: Start sigwait-run with an undo command in the background, and
+# return when it waits; set $PID to its pid.
 waiting() {
 	background sigwait-run -u "$UNDO" "$@" >out 2>err
 	eventually blocks "$PID"
 }
 
-# How often it went to sleep and how often it was put aside
+# Print how often the process went to sleep and how often it was preempted.
 switches() {
 	grep ctxt_switches "/proc/$1/status"
 }
@@ -346,7 +346,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 @test "sigwait-run: PROG starts with the signal mask and actions of the caller" {
 	need_pidfd
 	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
-	# the shell in between might change its own
+	# the shell in between might change its own signal mask
 	run -0 sigwait-run grep -E '^Sig(Blk|Ign):' /proc/self/status
 	[ "$output" = "$(cat expected)" ]
 }
@@ -361,7 +361,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 
 @test "sigwait-run: a child other than PROG does not end the wait" {
 	mkfifo in
-	# one that the shell had before it became sigwait-run
+	# a child that the shell had before it became sigwait-run
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'true & exec sigwait-run -u "$1" cat' sh "$UNDO" <>in
 	eventually blocks "$PID"
@@ -391,7 +391,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: children that end meanwhile do not change the time limit" {
-	# one of them ends each 200 ms, for six seconds
+	# one of them ends every 200 ms, for six seconds
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'for i in 1 2 3 4 5; do for j in 0 2 4 6 8 10; do
 			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & echo $! >>others
@@ -400,7 +400,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	local others
 	mapfile -t others <others
 	run ! gone "${others[-1]}"
-	kill -KILL "${others[@]}" 2>/dev/null || : # most are gone
+	kill -KILL "${others[@]}" 2>/dev/null || : # most of them have ended
 }
 
 @test "sigwait-run: quotes an undo command that fails, and exits 111 in every case" {
@@ -417,7 +417,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: the undo command runs with the signal mask and actions of the caller" {
-	# busybox's shell ignores SIGQUIT of itself
+	# busybox's shell ignores SIGQUIT itself
 	look="grep -E '^Sig(Blk|Ign):' /proc/self/status"
 	sh -c "$look" >expected
 	run -99 sigwait-run -t 0 -u "$look"
@@ -436,7 +436,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 	eventually sleeps "$PID"
 	local before
 	before=$(switches "$PID")
-	# what goes on elsewhere meanwhile takes a good part of a second
+	# other programs on the machine may take a good part of a second
 	run -99 sigwait-run -t 300
 	[ "$(switches "$PID")" = "$before" ]
 	kill -TERM "$PID"

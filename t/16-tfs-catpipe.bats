@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-catpipe: the kernel's text, to the byte; delivered and lost are all
+# tfs-catpipe: prints the kernel's text byte for byte; delivered and lost events add up
 
 load helper
 
@@ -10,8 +10,8 @@ misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# A root whose trace_pipe is a FIFO that the test holds, with the counters of
-# two processors. feed writes into it.
+# Make a root whose trace_pipe is a FIFO that the test holds, with the counters of
+# two CPUs. feed writes into the FIFO.
 plain_root() {
 	mkdir -p root/per_cpu/cpu0 root/per_cpu/cpu1 root/instances
 	mkfifo root/trace_pipe
@@ -20,7 +20,7 @@ plain_root() {
 	stats 1
 }
 
-# stats CPU [OVERRUN [COMMIT [DROPPED [ENTRIES]]]]
+# stats CPU [OVERRUN [COMMIT [DROPPED [ENTRIES]]]]: Set the counters of CPU.
 stats() {
 	printf 'entries: %d\noverrun: %d\ncommit overrun: %d\nbytes: 568\noldest event ts:  3865.555847\nnow ts:  3865.559362\ndropped events: %d\nread events: 99\n' \
 		"${5-0}" "${2-0}" "${3-0}" "${4-0}" >"root/per_cpu/cpu$1/stats"
@@ -31,24 +31,24 @@ feed() {
 	printf "$@" >&8
 }
 
-# catpipe ARGUMENT...: in the background, at work; its pid is in $PID
+# catpipe ARGUMENT...: Start tfs-catpipe in the background; set $PID once it works.
 catpipe() {
 	background tfs-catpipe -R root "$@" 2>err 8>&-
 	eventually blocks "$PID"
 }
 
-# stops [STATUS [SIGNAL]]
+# stops [STATUS [SIGNAL]]: Send SIGNAL, and fail unless it ends with STATUS.
 stops() {
 	kill "-${2-TERM}" "$PID"
 	finishes "$PID" "${1-0}"
 }
 
-# has FILE TEXT: it is all there
+# has FILE TEXT: Succeed if FILE holds exactly TEXT.
 has() {
 	cmp -s "$1" <(printf '%s' "$2")
 }
 
-# An instance that records each getppid of calls N, released by release.
+# Make an instance that records each getppid of calls N; release lets them go.
 recording() {
 	new_instance
 	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
@@ -58,7 +58,7 @@ recording() {
 	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
 }
 
-# reading ARGUMENT...: a tfs-catpipe of the instance, its pid in $CATPIPE
+# reading ARGUMENT...: Start a tfs-catpipe of the instance; set $CATPIPE to its pid.
 reading() {
 	background tfs-catpipe -i "$INSTANCE" "$@" 2>err
 	CATPIPE=$PID
@@ -74,7 +74,7 @@ need_strace() {
 	strace -D -e trace=none true 2>/dev/null || skip "needs strace"
 }
 
-# The number in the last line, if that tells of losses
+# Print the number of lost events in the last line, or 0.
 lost() {
 	sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$1" | grep . || echo 0
 }
@@ -207,7 +207,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 @test "tfs-catpipe: plain directory: -s keeps whole lines, and counts the lines that it drops" {
 	plain_root
 	catpipe -s 1 >out
-	# 768 bytes are for these, the rest is for the last line
+	# 768 bytes are for these lines, the rest is for the last line
 	feed '%0255d\n%0255d\n%0254d\n%0255d\n\n' 1 2 3 4
 	stops
 	exactly out "$(printf '%0255d\n%0255d\n%0254d\n%s' 1 2 3 \
@@ -223,7 +223,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 		background cat "fifo$how" >"out$how"
 		reader=$PID
 		catpipe -s 1 $how >"fifo$how"
-		# as Linux 5.10 does when a page ends just before the end of a line
+		# Linux 5.10 does this when a sub-buffer ends just before the end of a line
 		feed '%0255d\n%0255d\n%0254d\n%0255d\n%0255d' 1 2 3 4 5
 		stops
 		finishes "$reader" 0
@@ -272,7 +272,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 @test "tfs-catpipe: plain directory: gives up a stalled reader after -w MS, with status 99" {
 	plain_root
 	rm root/trace_pipe
-	# more than any pipe takes
+	# more than any pipe holds
 	yes 0123456789 | head -c 3000000 >root/trace_pipe
 	mkfifo fifo
 	exec 9<>fifo
@@ -303,7 +303,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 		finishes "$PID" 0
 		whole=$(grep -cx 0123456789 out)
 		[ "$(wc -l <out)" = $((whole + 1)) ]
-		# of a plain file nobody knows how much there is left
+		# nobody knows how much is left in a plain file
 		[[ $(tail -n 1 out) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, ' ]]
 		exactly err ''
 	done
@@ -363,7 +363,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	plain_root
 	mkfifo fifo
 	exec 9<>fifo
-	# every poll says what it found only after a second
+	# every poll reports its result a second late
 	background strace -D -qq -o log -e trace=ppoll -e inject=ppoll:delay_exit=1000000 \
 		tfs-catpipe -R root -k >fifo 2>err 8>&- 9<&-
 	waits() {
@@ -445,12 +445,12 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly err $'tfs-catpipe: fatal: unable to write the trace: No space left on device\n'
 }
 
-# whose TOOL WORD...: with no instance named it refuses, and with "/" it goes on
+# whose TOOL WORD...: Check that TOOL refuses a missing instance and accepts "/".
 whose() {
 	local tool=$1 usage status name
 	shift
 	usage=$("$tool" --help | sed -n '1s/^usage: //p')
-	# nothing is reached: the kernel's top level has other users
+	# hide tracefs from the tools, because other users share the kernel's top level
 	export TRACER_SYSFS_PATH=$PWD/none TRACER_PROCFS_PATH=$PWD/none
 	for name in unset '' '-i'; do
 		unset TFS_INSTANCE
@@ -648,8 +648,8 @@ whose() {
 
 # ---- names ------------------------------------------------------------------------
 
-# An instance that follows a shell, which makes 300 tasks of two names once it is
-# let go, none of which lives long.
+# Make an instance that follows a shell, which makes 300 short-lived tasks of two
+# names once it is released.
 short_lives() {
 	new_instance
 	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
@@ -704,7 +704,7 @@ short_lives() {
 		tfs-write -i "$INSTANCE" events/task/task_rename/enable "$was"
 		background tfs-catpipe -n -i "$INSTANCE" >hidden
 		eventually grep -q 1 "$DIR/events/task/task_newtask/enable"
-		# followed is this shell, which gets another name and its own again
+		# the instance follows this shell, which is renamed and renamed back
 		tfs-pidfilter -i "$INSTANCE" add "$me"
 		printf renamed >"/proc/$me/comm"
 		printf bats >"/proc/$me/comm"
@@ -834,7 +834,7 @@ short_lives() {
 	[ "$(head -n 1 got)" = '# tracer: nop' ]
 }
 
-# marked ARGUMENT...: what is read of marks that hold lines, into got
+# marked ARGUMENT...: Write marks that hold newlines, and read them into got.
 marked() {
 	reading "$@" >got
 	local mark

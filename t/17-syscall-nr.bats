@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# syscall-nr: the numbers of system calls
+# syscall-nr: prints the numbers of system calls
 
 load helper
 

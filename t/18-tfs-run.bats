@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-run: a hook's trace, for people. A tree with a manager of the test's own
-# shows what it is told; "kernel" is the real one.
+# tfs-run: prints a hook's trace for people. Most tests use a tree with a manager of the
+# test's own, which shows its arguments; "kernel" tests use the real manager.
 
 load helper
 
@@ -11,8 +11,8 @@ misuse() {
 	fails 100 "tfs-run: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# fake_tree: a copy of tfs-run whose manager is the shell script on stdin. It
-# finds its arguments in "$@"; $HOME is the test's directory.
+# fake_tree: Copy tfs-run next to a manager that is the shell script on stdin. The
+# script finds its arguments in "$@"; $HOME is the test's directory.
 fake_tree() {
 	mkdir -p fake/bin fake/trace-hooks/ftrace
 	cp "$TREE/bin/tfs-run" fake/bin
@@ -22,7 +22,7 @@ fake_tree() {
 	export HERE=$PWD
 }
 
-# A manager that notes its arguments and has a trace of one line.
+# Make a manager that notes its arguments and has a trace of one line.
 noting_tree() {
 	mkfifo trace
 	fake_tree <<'END'
@@ -235,7 +235,7 @@ END
 	[ ! -e ran ] && [ ! -e args ]
 }
 
-# A manager that notes its signals and has not begun when it is up.
+# Make a manager that notes its signals and has not yet begun when it runs.
 slow_tree() {
 	mkfifo trace never
 	fake_tree <<'END'
@@ -244,7 +244,7 @@ for s in HUP INT TERM; do
 	trap "echo $s >>'$HERE/heard'; exit 99" $s
 done
 echo $$ >"$HERE/up"
-while :; do :; done # a read may begin when the signal was just there
+while :; do :; done # a read may begin just after the signal
 END
 }
 
@@ -264,7 +264,7 @@ END
 	done
 }
 
-# A manager that notes its signals, and a trace of one line that ends with INT.
+# Make a manager that notes its signals, with a trace of one line that ends with INT.
 hearing_tree() {
 	mkfifo trace never
 	fake_tree <<'END'
@@ -273,7 +273,7 @@ trap 'echo INT >>"$HERE/heard"; exit 0' INT
 echo "$HERE/trace"
 exec >"$HERE/trace"
 echo one
-while :; do :; done # a read may begin when the signal was just there
+while :; do :; done # a read may begin just after the signal
 END
 }
 
@@ -308,7 +308,7 @@ caught
 @test "tfs-run: returns 128+n if the signal that it passed on kills PROG" {
 	hearing_tree
 	local signal
-	for signal in HUP TERM; do # a program in the background of a script ignores INT
+	for signal in HUP TERM; do # a background program of a script ignores INT
 		rm -f heard
 		background "$RUN" hook -- sh -c 'echo ready; exec cat never' >out 2>err
 		eventually grep -qx ready err
@@ -352,13 +352,13 @@ INT
 
 # ---- the kernel ------------------------------------------------------------------
 
-# The session of this test records: its hook is done, tracing_on came last.
+# Succeed when this test's session records: tracing_on is written after the hook.
 armed() {
 	local dir=$TRACEFS/instances/tfs.$MARK
 	[ -d "$dir" ] && [ -n "$(cat "$dir/set_event")" ] && [ "$(cat "$dir/tracing_on")" = 1 ]
 }
 
-# hook WORD...: trace_syscalls as a session of this test
+# hook WORD...: Run trace_syscalls as a session of this test.
 hook() {
 	tfs-run trace_syscalls --instance "$MARK" "$@"
 }
@@ -408,7 +408,7 @@ hook() {
 		calls 100
 		local caller=$CALLS
 		local go=$GO
-		calls 1 # it stays, and the session with it
+		calls 1 # the program stays, and so does the session
 		background tfs-run trace_syscalls --instance "$MARK" --syscall getppid \
 			--pid "$caller" "$CALLS" >out 2>err
 		local runner=$PID
@@ -472,7 +472,7 @@ hook() {
 	need_tracefs events/syscalls
 	mkfifo never
 	for i in 1 2 3; do
-		# its execve is the only event: nothing is written that could fail
+		# its execve is the only event, so no write can fail
 		hook --syscall execve -- cat never | head -n 1 >"got$i"
 		[ "${PIPESTATUS[0]}" = 141 ]
 		nothing_left

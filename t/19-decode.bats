@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# Raw pages decoded, against the kernel's own text and against pages made by hand.
+# decode: reads raw sub-buffers, compared with the kernel's text and with hand-made ones
 
 # shellcheck disable=SC2030 # each test sets its own machine
 load helper
 
-# A little of everything that a machine without a network does.
+# Do a little of everything that a machine without a network does.
 workload() {
 	local i
 	for i in a b c; do
@@ -18,7 +18,7 @@ workload() {
 	cat a b >/dev/null
 	mkdir -p deep/er
 	rmdir deep/er deep
-	sigwait-run -t 20000 & # a timer, and somebody to kill
+	sigwait-run -t 20000 & # a timer, and a process to kill
 	kill "$!"
 	wait "$!" || :
 	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)
@@ -37,8 +37,8 @@ workload() {
 	}
 }
 
-# record EVENTS: the workload in a new instance, with what `trace` says of it in
-# "trace"; plain addresses where the kernel can be told to print them
+# record EVENTS: Run the workload in a new instance, and save `trace` as the file
+# "trace"; print plain addresses where the kernel can.
 record() {
 	new_instance
 	HASHED=yes
@@ -57,7 +57,7 @@ record() {
 
 set_up_record() { :; }
 
-# Where page= of the memory events counts from, out of the kernel's own text.
+# Print the base address of page= in memory events, taken from the kernel's own text.
 vmemmap() {
 	local page pfn
 	read -r page pfn <<<"$(grep -aom 1 'page=[0-9a-f]* pfn=0x[0-9a-f]*' trace)" || :
@@ -68,8 +68,8 @@ vmemmap() {
 	fi
 }
 
-# decoded [OPTION]...: into "decoded"; the formats that are printed as fields, and
-# what the kernel overwrote, are of no account here
+# decoded [OPTION]...: Decode into "decoded"; ignore messages about formats that are
+# printed as fields, and about events that the kernel overwrote.
 decoded() {
 	"$PROG/decode" -o "$DIR" | sed 's/.*://' >opaque
 	"$PROG/decode" -x -m "$(vmemmap)" "$@" "$DIR" >decoded
@@ -78,10 +78,10 @@ decoded() {
 	[ -s theirs ]
 }
 
-# The same lines. A name that the kernel does not know any more we may; a hashed
-# address is one word of so many digits. Linux 6.1 leaves out the first string of
-# each event (comm= pid=1) now and then, and what is behind it when that is but
-# the end of the line: there ours may have one more.
+# same: Compare the lines. We may know a name that the kernel has forgotten; a hashed
+# address is one word of as many digits. Linux 6.1 sometimes leaves out an event's
+# first string (comm= pid=1) and what follows it up to the end of the line; then our
+# line may be longer.
 same_lines() {
 	local hollow=
 	if grep -aqE 'comm= pid=|action=\]' theirs; then
@@ -132,14 +132,14 @@ same_lines() {
 	same_lines
 	sed -E 's/^.{16}-[0-9]+ +\[[0-9]+\] [^:]*: ([^ (:]*).*/\1/' theirs | sort -u >names
 	[ "$(wc -l <names)" -gt 100 ]
-	# few formats are beyond us
+	# few formats are unsupported
 	[ "$(wc -l <opaque)" -lt 200 ]
 }
 
 @test "decode: prints kernel and user stacks between the lines" {
 	set_up_record() {
 		echo 1 >"$DIR/options/stacktrace"
-		# Linux 6.12 on riscv64 stands still for ever in that of a sched event
+		# Linux 6.12 on riscv64 hangs for ever in the stack trace of a sched event
 		[ "$(uname -m)" = riscv64 ] || echo 1 >"$DIR/options/userstacktrace"
 	}
 	need_tracefs events/sched
@@ -193,11 +193,11 @@ same_lines() {
 @test "decode: delivered and lost events add up to all events" {
 	need_tracefs events/raw_syscalls
 	new_instance
-	# an event that leaves room in its page for the number
+	# an event that leaves room in its sub-buffer for the number
 	event=sys_exit
 	[ $(($(data_size) % 28)) -ge 8 ] || event=sys_enter
 	echo 16 >"$DIR/buffer_size_kb"
-	# more than two pages hold, and these may have 64 KiB
+	# more than two sub-buffers hold, which may have 64 KiB each
 	made=$(($(so_many 20000) * ($(data_size) / 4000)))
 	calls "$made"
 	"$TREE/bin/tfs-pidfilter" -i "$INSTANCE" set "$CALLS"
@@ -216,7 +216,7 @@ same_lines() {
 
 # ---- pages made by hand ------------------------------------------------------
 
-# number BYTES VALUE: its bytes in the page's order, as hexadecimal digits
+# number BYTES VALUE: Print VALUE's bytes in the sub-buffer's order, in hexadecimal.
 number() {
 	local hex out i
 	hex=$(printf "%0$(($1 * 2))x" "$2")
@@ -228,7 +228,7 @@ number() {
 	printf %s "$out"
 }
 
-# head TYPE DELTA: what is in front of a record
+# head TYPE DELTA: Print the header of a record.
 head_word() {
 	if [ -n "$BIG" ]; then
 		number 4 $(($1 << 27 | $2))
@@ -237,14 +237,14 @@ head_word() {
 	fi
 }
 
-# demo A TEXT: a record of the event demo; TEXT has three letters
+# demo A TEXT: Print a record of the event demo; TEXT has three letters.
 demo() {
 	number 2 300; printf 0100; number 4 42
 	number 4 "$1"; number 4 $((4 << 16 | 16))
 	printf '%02x%02x%02x00' "'${2:0:1}" "'${2:1:1}" "'${2:2:1}"
 }
 
-# page FLAGS TIME DATA [STORED]: one page, $LONG and $SIZE as set, appended
+# page FLAGS TIME DATA [STORED]: Append one sub-buffer, with $LONG and $SIZE as set.
 page() {
 	local data=$3 hex
 	hex=$(number 8 "$2")$(number "$LONG" $(($1 | ${#data} / 2)))$data${4-}
@@ -253,7 +253,7 @@ page() {
 	head -c $((SIZE - ${#hex} / 2)) /dev/zero >>plain/per_cpu/cpu3/trace_pipe_raw
 }
 
-# directory: a plain one, of a kernel with $LONG and $SIZE
+# directory: Make a plain instance directory of a kernel with $LONG and $SIZE.
 directory() {
 	mkdir -p plain/per_cpu/cpu3 plain/events/demo/demo
 	printf '42 hand\n' >plain/saved_cmdlines
@@ -308,8 +308,8 @@ plain() {
 	for BIG in '' yes; do
 		for LONG in 4 8; do
 			directory
-			# 1 s and 2^27 ns; then absolute; a discarded event of 8 bytes; a
-			# record with a length of its own; what is behind the end
+			# 1 s and 2^27 ns; then an absolute timestamp; a discarded event of 8 bytes; a
+			# record with a length of its own; bytes after the end
 			page 0 1000000000 "$(head_word 30 0)$(number 4 1)$(head_word 5 0)$(demo 1 one
 				)$(head_word 31 1000)$(number 4 100)$(head_word 5 0)$(demo 2 two
 				)$(head_word 29 1)$(number 4 8)$(number 4 0
@@ -386,7 +386,7 @@ plain() {
 	END
 }
 
-# text FMT: what a record with a = -1 and s = "abc" is printed as
+# text FMT: Print a record with a = -1 and s = "abc" by this print fmt.
 text() {
 	# shellcheck disable=SC2031 # it is this test's own
 	BIG='' LONG=${LONG:-8} SIZE=4096 FMT=$1
@@ -421,8 +421,8 @@ text() {
 		"0000000000001234 0000000000000000 0x10" ]
 }
 
-# entered NAME FIELDS FMT DATA: a system call's entry, of Linux 7.2; DATA is
-# behind its number, of 64 bits each, and ends with what was read
+# entered NAME FIELDS FMT DATA: Print a system call's entry, of Linux 7.2; DATA follows
+# the call's number, in 64-bit values, and ends with the user data.
 entered() {
 	local BIG='' LONG=8 SIZE=4096 VERSION=7.2 field offset=16
 	directory
@@ -445,7 +445,7 @@ entered() {
 	plain | sed 's/.*: sys_/sys_/'
 }
 
-# opened FLAGS MODE: "abc", by openat
+# opened FLAGS MODE: Print an openat of "abc".
 opened() {
 	entered openat 'dfd filename flags mode' "$OPENAT" "$(number 8 -100)$(number 8 16
 		number 8 "$1"; number 8 "$2"; number 4 $((4 << 16 | 52)))61626300"
@@ -461,12 +461,12 @@ opened() {
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_WRONLY|O_CREAT|O_TRUNC, mode: 0666)' ]
 	[ "$(opened $((0x410002)) 7)" = \
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_TMPFILE|O_RDWR, mode: 0007)' ]
-	# O_TMPFILE has O_DIRECTORY in it, so the mode is there
+	# O_TMPFILE includes O_DIRECTORY, so the mode is printed
 	[ "$(opened $((0x1010000)) 0)" = \
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY|O_DIRECTORY|0x1000000, mode: 0000)' ]
 }
 
-# wrote COUNT HEX: what write(2) was given
+# wrote COUNT HEX: Print a write(2) of these bytes.
 wrote() {
 	entered write 'fd buf count' '"fd: 0x%08lx, buf: 0x%08lx (%s), count: 0x%08lx", ((unsigned long)(REC->fd)), ((unsigned long)(REC->buf)), __print_dynamic_array(__buf_val, 1), ((unsigned long)(REC->count))' \
 		"$(number 8 1; number 8 4096; number 8 "$1"; number 4 $((${#2} / 2 << 16 | 44)))$2"
@@ -478,7 +478,7 @@ wrote() {
 	[ "$(wrote 4 0a00ff7f)" = 'sys_write(fd: 1, buf: 0x1000 (0a:00:ff:7f), count: 4)' ]
 }
 
-# bytes HEX [OPTION]: as text, with these three bytes in place of abc
+# bytes HEX [OPTION]: Print the record with these three bytes in place of abc.
 bytes() {
 	BIG='' LONG=8 SIZE=4096
 	directory
@@ -503,7 +503,7 @@ b
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	FMT='"%c|%3c|%-5c|", __get_str(s)[0], __get_str(s)[1], __get_str(s)[2]'
 	[ "$(bytes 610a1b)" = 'a| \n|\x1b |' ]
-	# what the format itself has is the kernel's
+	# text of the format itself stays as the kernel has it
 	FMT='"%d\n => %s", REC->a, __get_str(s)'
 	[ "$(bytes 610a62)" = '-1
  => a\nb' ]
@@ -552,6 +552,6 @@ b
 	release
 	wait "$CALLS"
 	"$PROG/decode" -n 20 "$DIR" >out
-	# a bound for a machine that does other things, too; t/bench has the figures
+	# the limit allows for a busy machine; t/bench has the real figures
 	awk '{ sub(/,.*/, "", $2); exit !($3 < 500) }' out
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-record: raw pages in a trace.dat; recorded and lost are all there were
+# tfs-record: writes raw sub-buffers to a trace.dat; recorded and lost events add up
 
 load helper
 
@@ -11,8 +11,8 @@ misuse() {
 	fails 100 "tfs-record: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# A root with two processors whose trace_pipe_raw are FIFOs that the test
-# holds, as 8 and 9, with pages of 128 bytes.
+# Make a root with two CPUs whose trace_pipe_raw are FIFOs that the test holds as 8
+# and 9, with sub-buffers of 128 bytes.
 plain_root() {
 	mkdir -p root/per_cpu/cpu0 root/per_cpu/cpu1 root/instances \
 		root/events/ftrace/print root/events/one/two
@@ -31,7 +31,7 @@ plain_root() {
 	exec 8<>root/per_cpu/cpu0/trace_pipe_raw 9<>root/per_cpu/cpu1/trace_pipe_raw
 }
 
-# page N: a page of N events of 8 bytes, one:two, as this machine writes it
+# page N: Print a sub-buffer of N events of 8 bytes, one:two, as this machine writes it.
 page() {
 	local i
 	for ((i = 0; i < 8; i++)); do printf '\0'; done
@@ -48,19 +48,19 @@ page() {
 	for ((i = $1 * 8; i < 112; i++)); do printf '\0'; done
 }
 
-# feed FD N...: pages of so many events each, in one write, as the kernel has
-# whole ones alone
+# feed FD N...: Write sub-buffers of so many events each in one write, because the kernel
+# hands over complete sub-buffers only.
 feed() {
 	local n
 	for n in "${@:2}"; do
 		[ -e "page.$n" ] || page "$n" >"page.$n"
 	done
 	# shellcheck disable=SC2046 # several words
-	cat $(printf 'page.%s ' "${@:2}") >pages # one write of them all
+	cat $(printf 'page.%s ' "${@:2}") >pages # one write for all of them
 	cat pages >&"$1"
 }
 
-# feed_hundred: as many pages of ten events. A FIFO that nobody reads any more
+# feed_hundred: Write as many sub-buffers of ten events. A FIFO that nobody reads any more
 # holds 16 writes, however small, where cat(1) sends files.
 feed_hundred() {
 	# shellcheck disable=SC2046 # several words
@@ -72,8 +72,8 @@ little() {
 	[ "$ORDER" = 1 ]
 }
 
-# recorder ARGUMENT...: in the background, at work; its pid is in $RECORDER.
-# The FIFOs are open to it by name alone.
+# recorder ARGUMENT...: Start tfs-record in the background; set $RECORDER once it works.
+# It can open the FIFOs by name only.
 recorder() {
 	background tfs-record "$@" 2>err 8>&- 9>&-
 	RECORDER=$PID
@@ -85,13 +85,13 @@ stops() {
 	finishes "$RECORDER" "${1-0}"
 }
 
-# what FILE WORD...: the line of datwalk that begins with these, without them
+# what FILE WORD...: Print the rest of datwalk's line that begins with these words.
 what() {
 	"$PROG/datwalk" "$1" >walk || { cat walk; return 1; }
 	sed -n "s/^${*:2} //p" walk
 }
 
-# An instance that records each getppid of calls N, and a tfs-record of it.
+# Make an instance that records each getppid of calls N, and start tfs-record for it.
 recording() {
 	local n=$1 kb=$2
 	shift 2
@@ -114,7 +114,7 @@ lost() {
 	sed -n 's/^tfs-record: lost \([0-9]*\) events: .*/\1/p' err | grep . || echo 0
 }
 
-# What trace-cmd makes of a file; it says nothing but that.
+# Print what trace-cmd makes of a file; fail if it prints anything else.
 report() {
 	trace-cmd report -i "$1" >text 2>said
 	[ ! -s said ] || { cat said; return 1; }
@@ -124,7 +124,7 @@ nothing_unfinished() {
 	[ -z "$(find . -name '.tfs-record*')" ]
 }
 
-# in_small SIZE COMMAND...: small/ is a disk of that size, for the command alone
+# in_small SIZE COMMAND...: Run COMMAND, for which alone small/ is a disk of that size.
 in_small() {
 	need_root
 	need_tool unshare
@@ -214,7 +214,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	plain_root
 	printf -v long '%0254d' 1
 	local words='File name too long'
-	[ "${TFS_VARIANT-}" != vm ] || words='Filename too long' # musl's
+	[ "${TFS_VARIANT-}" != vm ] || words='Filename too long' # the message of musl
 	fails 111 "tfs-record: fatal: unable to write ${long}.1: $words" \
 		tfs-record -R root -m 999 -n 2 "$long"
 }
@@ -404,7 +404,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	strace -f -e inject=openat:error=EPERM -e trace=none true 2>/dev/null || skip "needs strace"
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	plain_root
-	# linkat refused: no file can be named later
+	# linkat is refused: no file can get its name later
 	background strace -qq -o strace -e trace=linkat -e inject=linkat:error=EPERM \
 		tfs-record -R root file 2>err 8>&- 9>&-
 	begun() {
@@ -438,7 +438,7 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 	stops
 	report file
 	[ "$(grep -c '^ *calls-'"$CALLS"' .*: sys_enter_getppid:' text)" = 20000 ]
-	[ "$(wc -l <text)" = 20001 ] # the first tells how many processors
+	[ "$(wc -l <text)" = 20001 ] # the first line tells the number of CPUs
 }
 
 @test "tfs-record: kernel: trace-cmd report shows no event for an empty recording" {
@@ -538,14 +538,14 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 }
 
 @test "tfs-record: kernel: killed while it records to several files, it leaves the finished files" {
-	# room for all, and it does not wait for half of it: there are several, however slow
+	# there is room for everything: several files exist, however slow the machine is
 	recording 100000 8192
 	tfs-write -i "$INSTANCE" buffer_percent 0
 	recorder -i "$INSTANCE" -m 300 -n 3 file
 	all_made
 	eventually test -s file.1
 	stops 137 KILL
-	# it may have been about to give the newest its name, or to give it the next one
+	# it may have been about to name the newest file, or to begin the next
 	for f in file file.1; do
 		[ ! -e "$f" ] || [ "$(what "$f" events)" -gt 5000 ]
 	done

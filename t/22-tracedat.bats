@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# lib/tracedat.c: trace.dat of versions 6 and 7, whole and damaged; by datinfo
+# trace.dat: lib/tracedat reads versions 6 and 7, whole and damaged; datinfo prints what it reads
 
 load helper
 
@@ -10,20 +10,20 @@ datinfo() {
 	"$PROG/datinfo" "$@"
 }
 
-# sees FILE LINE...: these are the lines of datinfo that begin with version,
-# layout, format, buffer or cpu
+# sees FILE LINE...: Fail unless these are the lines of datinfo that begin with version,
+# layout, format, buffer or cpu.
 sees() {
 	datinfo "$1" >seen
 	grep -E '^(version|layout|format|buffer|cpu) ' seen >got
 	printf '%s\n' "${@:2}" | diff - got
 }
 
-# refused FILE WORDS: one line that says so
+# refused FILE WORDS: Fail unless datinfo refuses FILE with one line of WORDS.
 refuses() {
 	fails 111 "datinfo: fatal: $1 $2" datinfo "$1"
 }
 
-# bytes FILE OFFSET BYTES: these are written there, as printf has them
+# bytes FILE OFFSET BYTES: Overwrite FILE at OFFSET; BYTES are in the form of printf.
 bytes() {
 	# shellcheck disable=SC2059 # it is a format
 	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
@@ -93,8 +93,8 @@ bytes() {
 	refuses file 'ends in its header_page: it is damaged, or was cut short'
 }
 
-# Behind the last option of a version 7 are names of its sections, which only
-# people read: whoever has all in front of them has it all.
+# The names of sections follow the last option of a version 7 file. Only people read
+# them, so a file without them is complete.
 @test "trace.dat: a file cut short anywhere prints its events and at most one error line" {
 	for version in v6 v7; do
 		size=$(stat -c %s "$CORPUS/$version")
@@ -117,7 +117,7 @@ bytes() {
 }
 
 @test "trace.dat: the remaining sub-buffers of a file that was cut short are read" {
-	# the last page of two, which is processor 1's, and the one before it
+	# the last of two sub-buffers, which is CPU 1's, and the one before it
 	head -c 2303 "$CORPUS/v6" >short
 	run -111 --separate-stderr datinfo short
 	# shellcheck disable=SC2154 # run sets it
@@ -160,7 +160,7 @@ bytes() {
 @test "trace.dat: a large file is read with little memory" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
-	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
+	# CPU 0 in the table has sub-buffers for a gigabyte, all of them a hole in the file
 	at=$(offset_of flyrecord file)
 	bytes file $((at + 10)) '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0'
 	truncate -s $((1024 + 1073741824)) file

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-report: a trace.dat as the kernel's text or as JSON, whole and damaged
+# tfs-report: prints a trace.dat as the kernel's text or as JSON, whole and damaged
 
 load helper
 
@@ -11,13 +11,13 @@ misuse() {
 	fails 100 "tfs-report: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# by_hand ORDER LONG [INSTANCE]: "file", of two processors, and five events
+# by_hand ORDER LONG [INSTANCE]: Make "file", with two CPUs and five events.
 by_hand() {
 	need_tool python3
 	python3 "$TREE/t/prog/tracedat.py" "$1" "$2" file "${@:3}"
 }
 
-# What by_hand's file is as text, its instance without a name
+# Print the text of by_hand's file; its instance has no name.
 hand_text() {
 	printf '            hand-42      [000] d....     1.000001: demo: a=-7 s=one d=plain\n'
 	printf 'CPU:1 [LOST 5 EVENTS]\n'
@@ -27,7 +27,7 @@ hand_text() {
 	printf '          <idle>-0       [001] d....     2.000000: demo: a=1 s=four d=\n'
 }
 
-# Each line of stdin is JSON, strictly, and an object. One line tells how many.
+# Fail unless each line of stdin is strict JSON and an object. Print the number of lines.
 json_lines() {
 	need_tool python3
 	python3 -c '
@@ -40,12 +40,12 @@ for line in sys.stdin.buffer:
 print(n)'
 }
 
-# record EVENT...: what this kernel recorded of them as "file", and "theirs" as
-# the kernel's own text of the same pages
+# record EVENT...: Record EVENT... in this kernel as "file", and the kernel's own text of
+# the same sub-buffers as "theirs".
 record() {
 	local event
 	new_instance
-	# addresses as they are, so that both may be compared
+	# addresses as they are, so that both texts can be compared
 	[ ! -e "$DIR/options/hash-ptr" ] || echo 0 >"$DIR/options/hash-ptr"
 	echo 8000 >"$DIR/buffer_size_kb"
 	for event; do
@@ -63,8 +63,8 @@ record() {
 	finishes "$PID" 0
 }
 
-# same_lines: "ours" and "theirs", but for names that the kernel has forgotten, before the
-# one was read or before the other
+# same_lines: Compare "ours" and "theirs", except for names that the kernel forgot before
+# either text was read.
 same_lines() {
 	[ -s theirs ]
 	awk '
@@ -158,7 +158,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	tfs-report -i '' file | cmp <(hand_text) -
 	tfs-report -i $'i\nns' file | cmp <(tail -n 3 expected) -
 	fails 1 "tfs-report: fatal: file has no instance 'no'" tfs-report -i no file
-	# of a clock that counts a range is of its counts
+	# a range of a counter clock is a range of counts
 	[ "$(tfs-report -i $'i\nns' -t 1000001000-1000001000 file | wc -l)" = 2 ]
 }
 
@@ -184,7 +184,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	by_hand little 8
 	hand_text >all
 	[ "$(tfs-report -p 42 file | grep -c hand-42)" = 2 ]
-	[ "$(tfs-report -p 42 file | grep -vc hand-42)" = 2 ] # two losses
+	[ "$(tfs-report -p 42 file | grep -vc hand-42)" = 2 ] # the two lines of losses
 	tfs-report -p 42,43 -p 0 file | cmp all -
 	[ "$(tfs-report -p 0 file | grep -v LOST)" = "$(tail -n 1 all)" ]
 	[ "$(tfs-report -p 44 file)" = "$(grep -a LOST all)" ]
@@ -193,7 +193,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	tfs-report -t -1.000002 file | cmp <(head -n 3 all) -
 	tfs-report -t 1.000003-1.9 file | cmp <(sed -n 4p all) -
 	tfs-report -t 1.000004- file | cmp <(tail -n 2 all) -
-	# to the nanosecond: this one is 7 ns behind 2 s
+	# to the nanosecond: this event is 7 ns after 2 s
 	tfs-report -t 2.000000007-2.000000007 file | cmp <(tail -n 2 all) -
 	[ -z "$(tfs-report -t 2.0000000-2.000000006 file)" ]
 	[ -z "$(tfs-report -t 3- file)" ]
@@ -232,7 +232,7 @@ tfs-report - print the events of a trace.dat as text or JSON" ]
 	fi
 }
 
-# processes ORDER LONG: "file", of what some processes did
+# processes ORDER LONG: Make "file", of the life of some processes.
 processes() {
 	need_tool python3
 	# shellcheck disable=SC2046 # a number a word
@@ -240,7 +240,7 @@ processes() {
 		$(syscall-nr exit exit_group execve setresuid setuid)
 }
 
-# Without the columns in front, but for the pid.
+# Print lines without the columns in front, but with the pid.
 bare() {
 	sed -E 's/^.{16} +([0-9]+) +0 +1\.[0-9]{6} /\1 /'
 }
@@ -315,7 +315,7 @@ bare() {
 	[ "$(cat out)" = $'12 exec\n12 exit 15' ]
 	tfs-report -P lifecycle -u 7 -C ls -N 11 file | bare >out
 	[ "$(cat out)" = $'12 exec\n12 exit 15' ]
-	# and of text and JSON
+	# -t selects the same in text and JSON
 	[ "$(tfs-report -C ls -e sched_process_exec file | wc -l)" = 1 ]
 	[ "$(tfs-report -j -u 7 -e sched_process_exit file | grep -c '"event":"sched_process_exit"')" = 2 ]
 	[ "$(tfs-report -u 8 file)" = "" ]
@@ -341,7 +341,7 @@ bare() {
 @test "tfs-report: prints what is left of a file that was cut short, one error line, status 111" {
 	by_hand little 8
 	hand_text >all
-	# without the last page, which is processor 1's second
+	# without the last sub-buffer, which is CPU 1's second
 	head -c $(($(stat -c %s file) - 1)) file >short
 	run -111 --separate-stderr tfs-report short
 	[ "$stderr" = "tfs-report: fatal: short ends in the pages of cpu 1: it was cut short, or the recording was killed" ]
@@ -353,7 +353,7 @@ bare() {
 @test "tfs-report: reports a corrupt sub-buffer, and prints the others" {
 	by_hand little 8
 	hand_text >all
-	# the second event of processor 0: a length of its own that is too large
+	# the second event of CPU 0 has a length of its own that is too large
 	at=$(offset_of plain file)
 	printf '\0\0\0\0\377\377\377\377' | dd of=file bs=1 seek=$((at + 8 + 16)) conv=notrunc 2>/dev/null
 	run -111 --separate-stderr tfs-report file
@@ -386,7 +386,7 @@ bare() {
 	by_hand little 8
 	fails 111 "tfs-report: fatal: unable to write to standard output: No space left on device" \
 		to_full tfs-report file
-	# one that is gone before it began, and a caller that ignores the signal
+	# a reader that left before the start, and a caller that ignores SIGPIPE
 	mkfifo fifo
 	unread() {
 		trap '' PIPE
@@ -402,7 +402,7 @@ bare() {
 @test "tfs-report: needs as little memory for a file of a gigabyte as for a small file" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file
-	# cpu 0 of the table: as many pages as make a gigabyte, all of them a hole
+	# CPU 0 in the table has sub-buffers for a gigabyte, all of them a hole in the file
 	at=$(offset_of flyrecord file)
 	printf '\0\004\0\0\0\0\0\0\0\0\0\100\0\0\0\0' |
 		dd of=file bs=1 seek=$((at + 10)) conv=notrunc 2>/dev/null

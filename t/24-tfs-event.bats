@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2154 # stderr_lines is run's
-# tfs-event: names and globs to events that record; all of it, or nothing
+# tfs-event: enables the events that names and globs select, or changes nothing
 
 load helper
 
 USAGE='tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...'
 
-# A root with these events, SYSTEM:EVENT a word, none enabled, without a filter.
+# Make a root with these events (SYSTEM:EVENT), none enabled and none with a filter.
 plain_root() {
 	local event
 	mkdir -p root/events
@@ -20,7 +20,7 @@ plain_root() {
 	printf '%s\n' "$@" >root/available_events
 }
 
-# state SYSTEM:EVENT: what its three files have
+# state SYSTEM:EVENT: Print the three files of the event.
 state() {
 	(cd "$DIR/events/${1%:*}/${1#*:}" && cat enable filter trigger) | grep -v '^#'
 }
@@ -124,7 +124,7 @@ irq:softirq_raise' ]
 	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
 	[ "${#stderr_lines[@]}" = 3 ]
 	[ "$(state sched:sched_switch)" = "$before" ]
-	# the first takes it, the second does not
+	# the first event accepts the filter, the second refuses it
 	before="$(state sched:sched_switch)$(state sched:sched_waking)"
 	run -111 --separate-stderr tfs-event -i "$INSTANCE" -f 'prev_prio > 1' \
 		sched:sched_switch sched:sched_waking

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC1003 # a backslash at the end is what is expected
-# tfs-count: events by key, of text and of JSON; nothing is left out silently
+# tfs-count: counts events by key, in text and JSON; it leaves out nothing silently
 
 load helper
 
@@ -11,7 +11,7 @@ misuse() {
 	fails 100 "tfs-count: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# counts EXPECTED ARGUMENT...: of the trace on stdin; "N VALUES" a line
+# counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
 	tfs-count "${@:2}" | sed 's/^ *//' | diff <(printf '%s\n' "$1") -
 }
@@ -117,7 +117,7 @@ tfs-count - count the events of a trace by the values of a key" ]
 {"lost":7,"overwritten":7,"unwritten":0}' -k .pid
 }
 
-# of TEXT EXPECTED KEY...: what an event of that text has in the keys, tabs between
+# of TEXT EXPECTED KEY...: Compare an event's values of the keys, separated by tabs.
 of() {
 	local keys=()
 	for key in "${@:3}"; do keys+=(-k "$key"); done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-hist: values by powers of two, exact, whatever a stranger calls a number
+# tfs-hist: counts values by powers of two, exactly, in any notation of a number
 
 load helper
 
@@ -10,7 +10,7 @@ misuse() {
 	fails 100 "tfs-hist: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# of N: an event with this lat, of task a or b by turns
+# of N: Print an event with N as lat, of the tasks a and b in turn.
 events() {
 	local v n=0
 	for v; do
@@ -20,7 +20,7 @@ events() {
 	done
 }
 
-# counts EXPECTED ARGUMENT...: of stdin; titles and "RANGE N" a line, bars aside
+# counts EXPECTED ARGUMENT...: Compare the titles and "RANGE N" lines for stdin, without bars.
 counts() {
 	tfs-hist "${@:2}" | sed 's/ *|.*//; s/  */ /g' | diff <(printf '%s\n' "$1") -
 }

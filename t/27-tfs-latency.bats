@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-latency: which end belongs to which beginning, to the nanosecond and to the last one
+# tfs-latency: pairs ends with beginnings, to the nanosecond and to the last event
 # parts: 8
 
 load helper
@@ -11,12 +11,12 @@ misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# event PID TIME TEXT: a line of the kernel's
+# event PID TIME TEXT: Print an event line as the kernel does.
 event() {
 	printf '%16s-%-7d [001] ..... %s: %s\n' task "$1" "$2" "$3"
 }
 
-# prints EXPECTED ARGUMENT...: of stdin; without what is in front of the event
+# prints EXPECTED ARGUMENT...: Compare the output for stdin, without the columns before the event.
 prints() {
 	tfs-latency "${@:2}" | sed 's/^ *task-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /' |
 		diff <(printf '%s\n' "$1") -
@@ -134,17 +134,17 @@ tfs-latency - print the time from one event of a trace to another" ]
 		diff - <(printf '      %s\n' $'1 a b\t12\t10' $'1 c\t13\t1')
 }
 
-# switched TIME PREV STATE NEXT: a switch
+# switched TIME PREV STATE NEXT: Print a switch.
 switched() {
 	event "$2" "$1" "sched_switch: prev_comm=task prev_pid=$2 prev_prio=120 prev_state=$3 ==> next_comm=task next_pid=$4 next_prio=120"
 }
 
-# woken TIME PID: by the idle task
+# woken TIME PID: Print a wake-up by the idle task.
 woken() {
 	event 0 "$1" "sched_wakeup: comm=task pid=$2 prio=120 target_cpu=001"
 }
 
-# waits ARGUMENT...: PID LAT of each wait in stdin, and what is told at the end
+# waits ARGUMENT...: Print PID and LAT of each wait in stdin, and the last comment lines.
 waits() {
 	tfs-latency "$@" wakeup | sed 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /'
 }
@@ -166,7 +166,7 @@ waits() {
 8 10
 # unpaired 2 events: 0 without an end, 2 without a beginning
 '
-	# as JSON has it, where R is 0 and R+ is the bit above all letters
+	# in JSON, R is 0 and R+ is the bit above all letters
 	local i=0 now state
 	for state in '0 7 0 8' '5 8 256 7' '15 7 1 8' '20 8 128 7'; do
 		read -r now prev state next <<<"$state"
@@ -184,16 +184,16 @@ waits() {
 	{
 		woken 1.000001 7
 		switched 1.000005 0 R 7
-		# runs, and is woken; then it is preempted, and waits from there
+		# 7 runs and is woken; then it is preempted and waits from there
 		woken 1.000010 7
 		switched 1.000100 7 R 8
 		switched 1.000103 8 S 7
-		# runs, and is woken; then it sleeps
+		# 7 runs and is woken; then it sleeps
 		woken 1.000110 7
 		switched 1.000200 7 S 0
 		woken 1.000300 7
 		switched 1.000301 0 R 7
-		# nobody has seen it before; it has run all the time
+		# no event has shown 9 before, so it has run all the time
 		woken 1.000400 9
 		switched 1.000500 9 S 0
 		woken 1.000600 9
@@ -226,7 +226,7 @@ waits() {
 }
 
 @test "tfs-latency: wakeup: reports incomplete waits, but not idle CPUs" {
-	# a clean trace has no remark
+	# a complete trace gets no comment line
 	{
 		switched 1.000001 7 S 0
 		woken 1.000002 7
@@ -240,13 +240,13 @@ waits() {
 	exactly got '7 1
 7 3
 '
-	# it slept, and nobody woke it: that was no wait for a processor
+	# it slept and no event woke it: it did not wait for a CPU
 	{ cat in; switched 1.1 8 S 0; switched 1.2 0 R 8; } | waits >got
 	[ "$(tail -n 1 got)" = '# unpaired 1 events: 0 without an end, 1 without a beginning' ]
-	# it leaves though it never came; one waits still when the trace ends
+	# 7 leaves a CPU that it never got; another task still waits when the trace ends
 	{ cat in; switched 1.1 8 R 0; switched 1.2 8 R 0; } | waits >got
 	[ "$(tail -n 1 got)" = '# unpaired 2 events: 2 without an end, 0 without a beginning' ]
-	# a gap: who waits, who runs and who sleeps is not known any more
+	# after lost events nobody knows which tasks wait, run or sleep
 	{
 		switched 1.000001 7 R 8
 		woken 1.000002 9
@@ -264,7 +264,7 @@ waits() {
 	{
 		switched 1.000001 12 R 90
 		switched 1.000003 90 S 12
-		# 13 is forked, ends, and a stranger gets its number
+		# 13 is forked and ends, and an unrelated task gets its number
 		event 12 1.000004 'sched_process_fork: comm=a pid=12 child_comm=a child_pid=13'
 		event 12 1.000005 'sched_wakeup_new: comm=a pid=13 prio=120 target_cpu=000'
 		switched 1.000006 12 R 13
@@ -272,7 +272,7 @@ waits() {
 		event 12 1.000010 'sched_wakeup: comm=a pid=13 prio=120 target_cpu=000'
 		switched 1.000020 12 R 13
 		switched 1.000023 13 S 12
-		# 14 is a thread of 12, which ends: its exec makes it the new 12
+		# 14 is a thread of 12, which ends: the exec of 14 makes it the new 12
 		event 12 1.000030 'sched_process_fork: comm=a pid=12 child_comm=a child_pid=14'
 		event 12 1.000031 'sched_wakeup_new: comm=a pid=14 prio=120 target_cpu=000'
 		switched 1.000036 12 Z 14
@@ -294,7 +294,7 @@ waits() {
 	local child parent=$BASHPID before pid
 	before=$(awk '{ print $4 }' "/proc/$parent/stat")
 	mkfifo in quiet
-	# the shell's child is that of the tool, which takes the shell's place
+	# the shell's child becomes the tool's child, because the tool replaces the shell
 	# shellcheck disable=SC2016 # the shell's
 	background "$BASH" -c '
 		read -r _ <>quiet 2>/dev/null 3>&- &
@@ -316,7 +316,7 @@ waits() {
 	misuse '-x needs the pair wakeup' tfs-latency -x -s a -e b
 }
 
-# issued TIME WHAT, completed TIME WHAT: of a request to a disk
+# issued TIME REQUEST, completed TIME REQUEST: Print an event of a disk's request.
 issued() {
 	event 7 "$1" "block_rq_issue: 254,0 ${2%%|*} 0 () ${2#*|} none,0,0 [sh]"
 }
@@ -329,7 +329,7 @@ requeued() {
 	event 7 "$1" "block_rq_requeue: 254,0 ${2%%|*} () ${2#*|} none,0,0 [0]"
 }
 
-# requests: KIND SECTOR + LENGTH LAT of each request in stdin, and what is told at the end
+# requests: Print KIND SECTOR + LENGTH LAT of each request in stdin, and the last comment lines.
 requests() {
 	tfs-latency block | sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9]* + [0-9]*\) .* lat=/\1 \2 /'
 }
@@ -349,7 +349,7 @@ requests() {
 WS 0 + 8 10000
 FF 18446744073709551615 + 0 3000
 '
-	# some say it signed; and JSON has it as a number
+	# some kernels print the sector signed, and JSON has it as a number
 	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got
 	grep -q ' FF () -1 + 0 .* lat=7$' got
 	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
@@ -368,7 +368,7 @@ FF 18446744073709551615 + 0 3000
 	} | requests >got
 	exactly got 'FF 18446744073709551615 + 0 54
 '
-	# but that of a flush that began before the trace is without a beginning
+	# but the end of a flush that began before the trace is an end without a beginning
 	completed 1.0 'FF|18446744073709551615 + 0' | tfs-latency block >got || [ $? = 1 ]
 	exactly got '# unpaired 1 events: 0 without an end, 1 without a beginning
 '
@@ -408,7 +408,7 @@ R 64 + 8 18
 		completed 1.000010 'W|64 + 8'
 		completed 1.000020 'W|72 + 8'
 		completed 1.000030 'W|80 + 8'
-		# a command tells no length when it is issued
+		# a command has no length when it is issued
 		issued 2.000000 'N|0 + 0'
 		completed 2.000004 'N|18446744073709551615 + 8'
 	} | requests >got
@@ -426,7 +426,7 @@ N 18446744073709551615 + 8 4
 		issued 1.000010 'W|64 + 8'
 		completed 1.000015 'W|64 + 8'
 		requeued 1.000016 'W|64 + 8'
-		# parts that were done are not issued again
+		# the parts that were done are not issued again
 		issued 1.000020 'W|64 + 24'
 		completed 1.000030 'W|64 + 8'
 		requeued 1.000031 'W|72 + 16'
@@ -450,12 +450,12 @@ W 72 + 16 10
 0 block_rq_complete: 8,0 WS () 100 + 8 be,0,4 [0] by_pid=10 lat=6' -p 10 -c by_pid=pid block
 }
 
-# queued PID WHAT: a bio of that task, of the disk of issued
+# queued PID BIO: Print the queueing of a bio by that task, on the disk of issued.
 queued() {
 	event "$1" 0.5 "block_bio_queue: 254,0 ${2%%|*} ${2#*|} [sh]"
 }
 
-# whose [OPTION]...: KIND SECTOR + LENGTH PID of each request in stdin, PID as -c has it
+# whose [OPTION]...: Print KIND SECTOR + LENGTH PID of each request in stdin, PID as -c prints it.
 whose() {
 	tfs-latency "$@" -c by_pid=pid block |
 		sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9-]* + [0-9]*\) .* by_pid=\([0-9]*\) .*/\1 \2 \3/'
@@ -464,10 +464,10 @@ whose() {
 @test "tfs-latency: block: a request belongs to the task that queued its bio, whoever issues it" {
 	{
 		queued 10 'WS|64 + 8'
-		queued 20 'R|64 + 8' # another kind
+		queued 20 'R|64 + 8' # another kind of bio
 		issued 1.000001 'WS|64 + 8'
 		issued 1.000002 'R|64 + 8'
-		issued 1.000003 'R|900 + 8' # the trace has no bio of it
+		issued 1.000003 'R|900 + 8' # the trace has no bio of this request
 		completed 1.000004 'R|64 + 8'
 		completed 1.000005 'R|900 + 8'
 		completed 1.000006 'WS|64 + 8'
@@ -495,7 +495,7 @@ WS 64 + 8 10
 		queued 30 'W|80 + 16'
 		issued 1.000001 'W|64 + 32'
 		completed 1.000006 'W|64 + 32'
-		# none of them is left
+		# none of the bios is left
 		issued 1.000011 'W|72 + 8'
 		completed 1.000016 'W|72 + 8'
 	} >in
@@ -515,7 +515,7 @@ W 72 + 8 7
 		queued 20 'R|0 + 8'
 		queued 10 'R|8 + 4096'
 		queued 20 'R|4104 + 8'
-		# a second bio of the first sectors
+		# a second bio with the first sectors
 		queued 30 'R|8 + 8'
 		issued 1.000001 'R|1032 + 1024'
 		issued 1.000002 'R|8 + 1024'
@@ -578,10 +578,10 @@ W 72 + 16 10
 		issued 1.000001 'FF|0 + 0'
 		completed 1.000003 'FF|18446744073709551615 + 0'
 		completed 1.000003 'WS|0 + 0'
-		# nobody's, as far as the trace has it
+		# the trace does not show the task of this flush
 		issued 1.000004 'FF|0 + 0'
 		completed 1.000008 'FF|18446744073709551615 + 0'
-		# two tasks wait, and the first one no longer when the second flush begins
+		# two tasks wait, and the first no longer waits when the second flush begins
 		queued 20 'FWS|0 + 0'
 		queued 10 'FWS|0 + 0'
 		issued 1.000011 'FF|0 + 0'
@@ -621,7 +621,7 @@ W 72 + 16 10
 		issued 1.000013 'FF|0 + 0'
 		completed 1.000014 'FF|-1 + 0'
 		completed 1.000014 'WS|128 + 0'
-		# one with it
+		# a device with FUA
 		queued 30 'WFS|256 + 8'
 		issued 1.000021 'WFS|256 + 8'
 		completed 1.000022 'WFS|256 + 8'
@@ -935,7 +935,7 @@ CPU:1 [LOST 3 EVENTS]
 		[ "$(tfs-count -k call -k ret <pairs | wc -l)" = 1 ]
 		tfs-hist <pairs | head -n 1 | grep -q ': 1000 values, '
 	done
-	# the clock has nanoseconds, and JSON shows them
+	# the clock has nanoseconds, and JSON prints them
 	grep -q '"lat":[0-9]*\.[0-9][0-9][0-9]}}$' pairs
 }
 
@@ -979,7 +979,7 @@ CPU:1 [LOST 3 EVENTS]
 	stop_session
 	finishes "$READER" 0
 	[ "$(grep -vc '^#' got)" = 100 ]
-	# none is no failure of the session's
+	# a filter without any pair does not make the session fail
 	calls 0
 	start_session slow --pid "$CALLS" --output fifo
 	read_by cat >got
@@ -1064,7 +1064,7 @@ blocks() {
 7 probe_end: (f+0x1/0x2 <- g) ret=1 path="(fault)" lat=4' -c path -s probe -e probe_end <in
 }
 
-# calls_lost: of three calls the first has no beginning
+# calls_lost: Print three calls, the first without a beginning.
 calls_lost() {
 	event 7 1.000001 'probe_end: (f+0x1/0x2 <- g) ret=1'
 	event 7 1.000002 'probe: (f+0x1/0x2)'
@@ -1121,7 +1121,7 @@ calls_lost() {
 	done
 }
 
-# at CPU LINE: as event prints, on another processor
+# at CPU LINE: Print LINE as event does, on another CPU.
 at() {
 	event 7 "$2" "$3" | sed "s/\[001\]/[00$1]/"
 }

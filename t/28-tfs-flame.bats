@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-flame: each stack is counted, and the picture is well-formed whatever the names are
+# tfs-flame: counts each stack, and draws a well-formed picture for any names
 
 load helper
 
@@ -10,7 +10,7 @@ misuse() {
 	fails 100 "tfs-flame: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# stack COMM CPU EVENT FRAME...: an event and its stack, the innermost first
+# stack COMM CPU EVENT FRAME...: Print an event and its stack, the innermost frame first.
 stack() {
 	printf '%16s-7       [%03d] ..... 1.000001: %s: x=1\n' "$1" "$2" "$3"
 	printf '%16s-7       [%03d] ..... 1.000002: <stack trace>\n' "$1" "$2"
@@ -23,7 +23,7 @@ stacks() {
 	stack ls 1 f b a
 }
 
-# well_formed FILE: a parser of XML says so
+# well_formed FILE: Fail unless an XML parser accepts FILE.
 well_formed() {
 	need_tool python3
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
@@ -150,7 +150,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 }
 
 @test "tfs-flame: handles a hundred thousand stacks, deep stacks, lines of megabytes and cut lines" {
-	n=100000 # of a tenth each function would be wide enough to be drawn
+	n=100000 # each function of a tenth would be wide enough to be drawn
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-1       [000] ..... 1.5: <stack trace>\n => f%d\n => g%d\n", "x", i, i % 100 }' >many
 	tfs-flame -f <many >got

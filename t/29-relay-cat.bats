@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
-# relay-cat: every byte of every file, in order, from plain directories; that the
-# kernel's relay files are such, 3b-blktrace shows
+# relay-cat: passes on every byte of every file in order, from plain directories;
+# 3b-blktrace tests it with the kernel's relay files
 
 load helper
 
@@ -16,14 +16,14 @@ refuse() {
 	fails 111 "relay-cat: fatal: $1" "${@:2}"
 }
 
-# A channel of two files, FIFOs that the test holds as 8 and 9.
+# Make a channel of two files, FIFOs that the test holds as 8 and 9.
 channel() {
 	mkdir channel
 	mkfifo channel/trace0 channel/trace1
 	exec 8<>channel/trace0 9<>channel/trace1
 }
 
-# streams WORD...: relay-cat in the background, into got; its pid is in $PID
+# streams WORD...: Start relay-cat in the background with output to got; set $PID.
 streams() {
 	background relay-cat "$@" channel >got 2>err 8>&- 9>&-
 	eventually blocks "$PID"
@@ -109,7 +109,7 @@ second'
 		printf '%s!\n' $signal >&9
 		kill "-$signal" "$PID"
 		finishes "$PID" 0
-		# either order: a look may come in between
+		# either order is right, because a look may come in between
 		grep -q "$signal\." got
 		grep -q "$signal!" got
 		[ "$(wc -c <got)" = $((2 * ${#signal} + 3)) ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-timeline: bars as long as things took, and well-formed whatever the names are
+# tfs-timeline: draws bars as long as their times, and a well-formed picture for any names
 
 load helper
 
@@ -10,12 +10,12 @@ misuse() {
 	fails 100 "tfs-timeline: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# event COMM-PID CPU TIME TEXT
+# event COMM-PID CPU TIME TEXT: Print an event line.
 event() {
 	printf '%16s-%-7d [%03d] ..... %s: %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "$4"
 }
 
-# switch CPU TIME PREV-PID NEXT-PID
+# switch CPU TIME PREV-PID NEXT-PID: Print a switch.
 switch() {
 	event "$3" "$1" "$2" "sched_switch: prev_comm=${3%-*} prev_pid=${3##*-} prev_prio=120 prev_state=S ==> next_comm=${4%-*} next_pid=${4##*-} next_prio=120"
 }
@@ -27,7 +27,7 @@ trace() {
 	switch 0 1.001000 ls-8 '<idle>-0'
 }
 
-# bars: of a picture on stdin, "NAME X WIDTH" a bar
+# bars: Print "NAME X WIDTH" for each bar of the picture on stdin.
 bars() {
 	sed -n "s/^<g><title>\([^<]*\)<.*x='\([0-9.]*\)' y='[0-9.]*' width='\([0-9.]*\)'.*/\1: \2 \3/p"
 }

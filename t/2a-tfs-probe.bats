@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2154 # $arg1 is the kernel's; stderr_lines is run's
-# tfs-probe: probes of a group; all of them, or none
+# tfs-probe: makes and removes the probes of a group; all of them, or none
 
 load helper
 
@@ -11,7 +11,7 @@ misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# The group of this test's probes in the kernel; they go with it.
+# The probes of this test are in a group of its own in the kernel; undo removes them.
 own_group() {
 	need_tracefs "$1"
 	TFS_GROUP=own_${MARK//-/_}
@@ -30,7 +30,7 @@ plain_root() {
 	for file; do : >"root/$file"; done
 }
 
-# place SYMBOL: FILE:OFFSET that it is found at, as the record has it
+# place SYMBOL: Print the FILE:OFFSET of SYMBOL, as the record has it.
 place() {
 	: >root/uprobe_events
 	tfs-probe -oR root -g g add e "p $1" || return
@@ -86,7 +86,7 @@ tfs-probe - define, list and remove probes of a group: new events" ]
 	plain_root kprobe_events uprobe_events dynamic_events
 	tfs-probe -oR root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
 		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
-	case $(uname -m) in # whose kernels do not know $arg1 the register is said to
+	case $(uname -m) in # without $arg1 the register is named
 	armv*) argument=%r0 ;;
 	ppc*) argument=%gpr3 ;;
 	*) argument=\$arg1 ;;
@@ -140,7 +140,7 @@ r:a/two f' ]
 @test "tfs-probe: finds functions in 32-bit, big-endian and fixed-address programs on any machine" {
 	plain_root uprobe_events
 	for file in "$BATS_TEST_DIRNAME"/fuzz/corpus/elf/good-*; do
-		tail -c +8 "$file" >elf # behind the name that the fuzzer looks for
+		tail -c +8 "$file" >elf # skip the name that the fuzzer looks for
 		[ "$(place "$PWD/elf:probed")" = "$PWD/elf:512" ]
 		[ "$(place "$PWD/elf:probing+4")" = "$PWD/elf:532" ]
 	done
@@ -162,7 +162,7 @@ r:a/two f' ]
 	[ ! -s root/uprobe_events ]
 }
 
-# acts_size: as the tool tells; any number will do
+# acts_size: Print the size that the tool reports; any number will do.
 acts_size() {
 	tfs-probe -oR root -g g add e "p $PROG/acts:acts_work+10000000" 2>&1 |
 		sed 's/.* only \(.*\) bytes/\1/'

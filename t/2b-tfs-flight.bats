@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2089,SC2090,SC2153 # each test is a process of its own; helper.bash
-# tfs-flight: the last of a trace when something happens, beside the kernel's own text
+# tfs-flight: saves the end of a trace when something happens; compared with the kernel's text
 
 load helper
 
@@ -9,16 +9,16 @@ undo() {
 	! [ -d small ] || umount small 2>/dev/null || :
 }
 
-# an instance with a small buffer, which records what `calls` does
+# small_instance: Make an instance with a small buffer, which records what `calls` does.
 small_instance() {
 	need_tracefs events/syscalls
 	new_instance
 	echo 64 >"$DIR/buffer_size_kb"
-	echo $$ >"$DIR/set_event_pid" # with none everybody would be traced
+	echo $$ >"$DIR/set_event_pid" # without a pid every task would be recorded
 	echo 1 >"$DIR/events/syscalls/sys_enter_getppid/enable"
 }
 
-# flight WORD...: it has begun; its pid is in $FLIGHT
+# flight WORD...: Start tfs-flight, and wait until it has begun; set $FLIGHT to its pid.
 flight() {
 	[ -d d ] || mkdir d
 	[ -p gate ] || mkfifo gate
@@ -28,7 +28,7 @@ flight() {
 	read -rt "$DEADLINE" _ <&8 || { cat err; return 1; }
 }
 
-# called N...: so many calls, which are over
+# called N...: Make so many calls, and wait for their end.
 called() {
 	calls "$@"
 	echo "$CALLS" >>"$DIR/set_event_pid"
@@ -40,7 +40,7 @@ printed() {
 	[ "$(wc -l <out)" = "$1" ]
 }
 
-# dumped N: told to, it has made its Nth
+# dumped N: Ask for a dump, and wait until the Nth dump exists.
 dumped() {
 	kill -USR1 "$FLIGHT"
 	eventually printed "$1"
@@ -54,7 +54,7 @@ stops() {
 	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
 }
 
-# Events as text, without the names of tasks, of which we know more
+# Print events as text, without the names of tasks, because tfs-flight knows more names.
 plain() {
 	grep -v -e '^#' -e '^CPU:' "$@" | cut -c 17- || :
 }
@@ -151,7 +151,7 @@ plain() {
 	small_instance
 	echo 1 >"$DIR/options/event-fork"
 	calls 1
-	echo "$CALLS" >"$DIR/set_event_pid" # no one else, and no one is left out
+	echo "$CALLS" >"$DIR/set_event_pid" # no other task is traced, and none is excluded
 	release
 	ended "$CALLS"
 	forgotten() { [ -z "$(tfs-pidfilter -i "$INSTANCE" list)" ]; }
@@ -185,7 +185,7 @@ plain() {
 
 @test "tfs-flight: -r -b leaves out sub-buffers that are older" {
 	small_instance
-	n=$(($(data_size) / 4)) # some five pages
+	n=$(($(data_size) / 4)) # about five sub-buffers
 	echo $(($(data_size) / 64)) >"$DIR/buffer_size_kb"
 	mkfifo never
 	flight -r -b $((1500 * SLOW))
@@ -265,7 +265,7 @@ plain() {
 @test "tfs-flight: -F: makes a dump at the end if a task failed, and not if it lives or succeeded" {
 	small_instance
 	mkfifo gate2
-	# a parent that does not wait for its children before it is told
+	# a parent that does not wait for its children until it is told to
 	background sh -c 'sh -c "echo \$\$ >failed; exit 3" & sh -c "echo \$\$ >well" & exec cat gate2'
 	parent=$PID
 	zombie() { [[ $(cat "/proc/$1/stat" 2>/dev/null) == *") Z "* ]]; }
@@ -464,7 +464,8 @@ plain() {
 	need_root
 	small_instance
 	mkdir small
-	page=$(awk '/^KernelPageSize/ { print $2; exit }' /proc/self/smaps) # a small file has one
+	# a small file occupies one page
+	page=$(awk '/^KernelPageSize/ { print $2; exit }' /proc/self/smaps)
 	mount -t tmpfs -o size=$((page > 16 ? 4 * page : 64))k none small || skip "needs mount"
 	ln -s small d
 	for raw in '' -r; do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-read: control files: now, periodically, or at the end
+# tfs-read: prints control files: now, periodically, or at the end
 
 load helper
 
-# A root that is a plain directory.
+# Make a root that is a plain directory.
 plain_root() {
 	mkdir -p root/events
 	printf 'one\ntwo\n' >root/a

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031 # words as they are; each test is a process of its own
-# tfs-function: which functions the function tracers record
+# tfs-function: selects the functions that the function tracers record
 
 load helper
 
-# A root that is a plain directory, with a kernel's functions.
+# Make a root that is a plain directory, with a kernel's functions.
 plain_root() {
 	mkdir -p root
 	printf '%s\n' vfs_read vfs_readv vfs_write do_exit 'ext4_sync_file [ext4]' >root/available_filter_functions

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-slower: the calls of function_graph that took so long
+# tfs-slower: passes the calls of function_graph that took at least so long
 
 load helper
 
-# What function_graph prints, with options and without.
+# Print output of function_graph, with options and without.
 text() {
 	cat <<-'END'
 	# CPU  DURATION                  FUNCTION CALLS

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# dt-window: what a trace has of the requests that are followed, and nothing else
+# dt-window: passes what a trace has of the followed requests, and nothing else
 
 load helper
 
@@ -11,28 +11,28 @@ misuse() {
 	fails 100 "dt-window: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
-# event PID TIME TEXT: a line of the kernel's
+# event PID TIME TEXT: Print an event line as the kernel does.
 event() {
 	printf '%16s-%-7d [001] ..... %s: %s\n' "${COMM-server}" "$1" "$2" "$3"
 }
 
-# grouped PID TGID TIME TEXT: with the column of thread groups
+# grouped PID TGID TIME TEXT: Print an event line with the column of thread groups.
 grouped() {
 	printf '%16s-%-7d (%7s) [001] ..... %s: %s\n' server "$1" "$2" "$3" "$4"
 }
 
-# mark PID TIME WORDS
+# mark PID TIME WORDS: Print a mark.
 mark() {
 	event "$1" "$2" "bpf_trace_printk: $3"
 }
 
-# passes EXPECTED ARGUMENT...: of stdin; only the pid and what is behind the time
+# passes EXPECTED ARGUMENT...: Compare the lines of stdin that pass: their pid and text.
 passes() {
 	dt-window "${@:2}" | sed 's/^.\{16\}-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /' |
 		diff <(printf '%s\n' "$1") -
 }
 
-# quiet ARGUMENT...: nothing of stdin goes through, which the status tells
+# quiet ARGUMENT...: Fail unless nothing of stdin passes and the status says so.
 quiet() {
 	local status=0
 	dt-window "$@" >quiet.out 2>quiet.err || status=$?
@@ -175,7 +175,7 @@ dt-window - select the lines of a trace that belong to followed requests" ]
 	sed -n '2,3p; 6p' in | cmp - out
 	dt-window -g -t 6 <in >out
 	sed -n '2,4p; 6p' in | cmp - out
-	# the column does no harm where it is not asked for
+	# the column does no harm without -g
 	dt-window -t 7 <in >out
 	sed -n '1,2p; 4p; 6,7p' in | cmp - out
 }
@@ -298,7 +298,7 @@ $lost
 
 # ---- -a: without marks, by what sockets do -----------------------------------------------
 
-# as options/fields has them; a socket is a few hex digits, of which the last is a 1
+# lines as options/fields prints them; a socket is a few hex digits, the last of them 1
 sent() { # PID TIME SOCKET BYTES [PROTOCOL]
 	event "$1" "$2" "sock_send_length: sk=0xffff$3 (-9) family=0x2 (2) protocol=0x0 (${5-6}) ret=0x0 ($4) flags=0x0 (0)"
 }
@@ -332,13 +332,13 @@ destroyed() { # PID TIME SOCKET
 	event "$1" "$2" "tcp_destroy_sock: skaddr=0xffff$3 (-9) $(ends '2 (2)' 1 1) sock_cookie=0x1 (1)"
 }
 
-# What 7 asks 8, that 8 asks 9: by c1 and d1, e1 and f1.
+# Connect 7 to 8 by c1 and d1, and 8 to 9 by e1 and f1.
 connections() {
 	connected 7 c1 1000 80; accepted 7 d1 80 1000
 	connected 8 e1 2000 90; accepted 0 f1 90 2000
 }
 
-# request N: 64 bytes each, and events with this number
+# request N: Print messages of 64 bytes, and events with this number.
 request() {
 	sends 7 1.1; sent 7 1.1 c1 64
 	received 8 1.2 d1 64; event 8 1.2 "in: $1"
@@ -350,7 +350,7 @@ request() {
 	received 7 1.8 c1 64
 }
 
-# follows NUMBER...: of `in`, -a -t 7 lets through these events of 8 and 9, and no others
+# follows NUMBER...: Fail unless -a -t 7 passes exactly these events of 8 and 9 in `in`.
 follows() {
 	dt-window -a -t 7 "${ARGS[@]}" <in >out
 	sed -n 's/^ *server-[89] .*\] \.\.\.\.\. [0-9.]*: \(\(in\|out\): .*\)/\1/p' out |
@@ -378,7 +378,7 @@ ARGS=()
 		sent 8 1.7 e1 64; sent 7 1.8 c1 64; event 9 1.8 'in: 2'; } >in
 	dt-window -a -t 7 <in >out
 	sed 3,4d in | cmp - out
-	# and without that beginning it cannot be known, which is told
+	# without that beginning nobody can know, and a message says so
 	grep -v sendmsg in >late
 	dt-window -a -t 7 <late >out 2>err
 	run -1 grep 'in:' out
@@ -470,7 +470,7 @@ ARGS=()
 	{ connections; sends 8 1.1; sent 8 1.1 e1 64; received 7 1.2 f1 64
 		sends 7 1.3; sent 7 1.3 f1 64; received 8 1.4 e1 64; event 8 1.4 'out: 1'; } >in
 	follows
-	# but whoever is asked so is
+	# but a task that is asked in this way is followed
 	{ connections; sends 7 1.3; sent 7 1.3 e1 64; received 9 1.4 f1 64; event 9 1.4 'in: 1'; } >in
 	follows 'in: 1'
 }
@@ -551,7 +551,7 @@ ARGS=()
 	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace: nobody can be followed' ]
 }
 
-# truth FILE: how many calls the servers made for the first client's requests, and the other's
+# truth FILE: Print the number of calls for the first client's requests, and for the other's.
 truth() {
 	local n
 	for n in 1 2; do
@@ -559,9 +559,9 @@ truth() {
 	done | paste -sd ' '
 }
 
-# chain FORM ROUNDS BYTES [CALLS [ADDRESS [OPTION]]]: two clients, a middle and a server
-# of one thread each (t/prog/chain.c), the first client followed, while they run. The
-# middle passes the requests of both on over one connection. FORM is json, or fields
+# chain FORM ROUNDS BYTES [CALLS [ADDRESS [OPTION]]]: Run two clients, a middle and a server
+# of one thread each (t/prog/chain.c), and follow the first client meanwhile. The middle
+# passes the requests of both clients on over one connection. FORM is json or fields.
 chain() {
 	local event form=()
 	need_tracefs events/syscalls
@@ -599,17 +599,17 @@ chain() {
 	finishes "$filter" 0
 	run -1 grep lost trace
 	[ "$(truth trace)" = "$((3 * $2)) $((3 * $2))" ]
-	# what a host does once it has answered is nobody's
+	# calls of a host after its answer belong to no request
 	run -1 grep -E 'getpgid.*(1000003|f4243)' out
-	# what was told live is what the whole tells
+	# the live output equals the output for the whole trace
 	dt-window -a -t "$CLIENT" <trace | cmp - out
 	tfs-instance remove "$INSTANCE"
 	kill "${SERVERS[@]}"
 	rm live
 }
 
-# The clients are held, their pid is in $CLIENTS, the thread that is the first of them in
-# $CLIENT, and the others' pids in ${SERVERS[@]}.
+# Hold the clients: $CLIENTS is their pid, $CLIENT the first thread of the first client,
+# and ${SERVERS[@]} are the pids of the others.
 start_chain() {
 	local n=$1 bytes=$2 at=${4-127.0.0.1} same=(-c "${3-send}" -m one "${@:5}")
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
@@ -623,7 +623,7 @@ start_chain() {
 	CLIENT=$(sed -n 's/^tid \([0-9]*\) T$/\1/p' clients)
 }
 
-# role NAME WORD...: of the chain, writing that file; it is ready
+# role NAME WORD...: Start a role of the chain with that output file, and wait until it is ready.
 role() {
 	: >"$1"
 	background "$PROG/chain" "${@:2}" >"$1"

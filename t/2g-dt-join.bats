@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# dt-join: traces of several hosts are one, and their clocks are as messages allow
+# dt-join: joins traces of several hosts, and adjusts their clocks by messages
 
 load helper
 
@@ -14,35 +14,36 @@ refused() {
 	fails 111 "dt-join: fatal: $1" "${@:2}"
 }
 
-# event COMM-TID TIME TEXT
+# event COMM-TID TIME TEXT: Print an event line.
 event() {
 	printf '%16s-%-7d [000] ..... %12s: %s\n' "${1%-*}" "${1##*-}" "$2" "$3"
 }
 
-# mark COMM-TID TIME LETTER KEY
+# mark COMM-TID TIME LETTER KEY: Print a mark.
 mark() {
 	event "$1" "$2" "bpf_trace_printk: dt$3 2a ${1##*-} $4"
 }
 
-# Two hosts; b is 10 s ahead, a message takes 100 us, an answer 300, and b works for 50.
+# two: Make the traces of two hosts. b is 10 s ahead; a message takes 100 us, an
+# answer 300 us, and b works for 50 us.
 two() {
 	{ mark cl-7 5.000000 M 1; event cl-7 5.000020 'e: x=1'; mark cl-7 5.000450 R 2; } >a
 	{ mark sv-9 15.000100 B 1; event sv-9 15.000120 'f: y=1'
 		mark sv-9 15.000150 M 2; mark sv-9 15.000155 E 1; } >b
 }
 
-# heads ARGUMENT...: what is told in front
+# heads ARGUMENT...: Print the comment lines at the beginning.
 heads() {
 	dt-join "$@" | sed -n 's/^# //p'
 }
 
-# well_formed FILE: a parser of XML says so
+# well_formed FILE: Fail unless an XML parser accepts FILE.
 well_formed() {
 	need_tool python3
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
 }
 
-# titles FILE: of a picture, a line each
+# titles FILE: Print the titles of a picture, one per line.
 titles() {
 	sed -n 's/.*<title>\([^<]*\)<.*/\1/p' "$1"
 }
@@ -128,7 +129,7 @@ dt-join - merge the traces of several hosts by time" ]
 	awk '/^b: .* ahead/ { truth = 1000.5 } /^c: .* behind/ { truth = 7 }
 		truth { off = $2 - truth; off = off < 0 ? -off : off; n++
 			if (off > $8 + 0 || $8 > 0.0005) exit 1; truth = 0 } END { exit n != 2 }' got
-	# the other way round it is the same
+	# the result is the same in the other order
 	heads c=c a=a b=b | grep -q '^a: 7.000.* s ahead, \|^a: 6.999.* s ahead, '
 }
 
@@ -138,7 +139,7 @@ dt-join - merge the traces of several hosts by time" ]
 	dt-join a=a b=b >got
 	head -n 2 got | diff - <(echo '# a: all times are by this clock; 1 message'
 		echo '# b: at most 10.000100 s ahead, by messages of one direction; 1 message, 1 sent and not received')
-	# it arrives at once, and is behind what was sent all the same
+	# the message arrives at once, and is still printed after its sending
 	grep -v '^#' got | head -n 2 | sed 's/ .* \([0-9.]*\): .*: \(...\) .*/ \1 \2/' |
 		diff - <(printf '%s\n' 'a 5.000000 dtM' 'b 5.000000 dtB')
 	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 1 message, 1 sent and not received'
@@ -195,7 +196,7 @@ dt-join - merge the traces of several hosts by time" ]
 	heads a=a b=b | diff - <(
 		echo 'a: all times are by this clock; 2 messages, 2 sent and not received, 1 received and not sent'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 2 messages')
-	# nor is a message of one host to itself one between clocks
+	# a message of one host to itself says nothing about clocks
 	{ mark cl-7 6.0 M 1; mark cl-8 5.0 B 1; } >one
 	heads a=one | diff - <(echo 'a: all times are by this clock; 0 messages')
 }
@@ -334,7 +335,7 @@ a | # tracer: nop' ]
 		tfs-flame: b | # lost 8 events: x
 		tfs-flame: a | # lost 7 events: x
 	EOF
-	# over a gap of one host nobody's calls are paired
+	# over lost events of one host no calls are paired
 	{ event x-1 1.000000 'sys_read(fd: 1)'; echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000010 'sys_read -> 0x1'; } >a
 	run -1 tfs-latency syscalls < <(dt-join a=a)
 	[ "$output" = '# a: all times are by this clock; 0 messages
@@ -444,7 +445,7 @@ a | CPU:0 [LOST 3 EVENTS]
 			printf "%16s-%-7d [000] ..... %5d.%06d: e: host=%d n=%d %0100d\n", "x", 1, i / 1000, i % 1000 * 1000 + h, h, i, 0 }' >"$host"
 	done
 	two
-	# one of them alone is twice as large
+	# one of these files alone is twice as large
 	( ulimit -v 8192; dt-join -s svg one=1 two=2 three=3 a=a b=b >got )
 	grep -v '^#' got | sed 's/.* \([0-9]*\.[0-9]*\): .*/\1/' | sort -c -n
 	[ "$(grep -vc '^#' got)" = $((3 * n + 7)) ]

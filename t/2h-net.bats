@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
-# The network that tests of distributed tracing are made of, itself: t/prog/netns.c,
-# t/prog/chain.c, t/prog/box.c and t/net.bash. Nothing of the product is tested here.
+# Test the network that tests of distributed tracing use: t/prog/netns.c,
+# t/prog/chain.c, t/prog/box.c and t/net.bash. These tests test no part of the product.
 
 load helper
 load net
 
-# asks OPTION...: a client that gets all its answers, and they are right
+# asks OPTION...: Run a client, and fail unless it gets all its answers and they are right.
 asks() {
 	CLIENT_N=$((${CLIENT_N-0} + 1))
 	client "c$CLIENT_N" "$@"
@@ -15,7 +15,7 @@ asks() {
 	client_ends "c$CLIENT_N"
 }
 
-# stop_roles: so that others can be started
+# stop_roles: End the roles, so that others can start.
 stop_roles() {
 	local pid
 	for pid in "$SERVER" ${MIDDLE:+"$MIDDLE"}; do
@@ -24,7 +24,7 @@ stop_roles() {
 	done
 }
 
-# every_call MODEL: all kinds of calls, small and large messages, v4 and v6 in turn
+# every_call MODEL: Use all kinds of calls, small and large messages, IPv4 and IPv6 in turn.
 every_call() {
 	local calls
 	need_net
@@ -38,12 +38,12 @@ every_call() {
 	done
 }
 
-# unique HOP: how many segments with data there were, without what was sent again
+# unique HOP: Print the number of segments with data, without those that were sent again.
 unique() {
 	echo $(($(counted "$1" data) - $(counted "$1" again)))
 }
 
-# is HOP NAME=NUMBER...: the box has counted that
+# is HOP NAME=NUMBER...: Fail unless the box has counted exactly these numbers.
 is() {
 	local pair
 	for pair in "${@:2}"; do
@@ -72,7 +72,7 @@ is() {
 	box 1
 	file=$(ns_of box1)
 	[ -e "$file" ]
-	# what still runs there does not hold the name
+	# a process that still runs there does not keep the name
 	net_down
 	[ ! -e "$file" ]
 	run -1 grep "$MARK" /proc/self/mounts
@@ -131,7 +131,7 @@ is() {
 		echo >"$DIR/trace"
 		serve "-m $model" "-m $model"
 		asks -t 64 -n 4 -b -s 3000
-		# two hosts, two calls of a request each, and one behind it
+		# two hosts, two calls of each per request, and one after it
 		[ "$(truths T)" = $((32 * 4 * 2 * 2)) ]
 		[ "$(truths U)" = $((32 * 4 * 2 * 2)) ]
 		eventually truly A $((64 * 4 * 2))
@@ -183,8 +183,7 @@ calls_of_server() {
 	[ "$(grep -c ': sys_' "$DIR/trace")" = "$1" ]
 }
 
-# What happens on the server, in the order in which it does: only it calls recvfrom
-# and sendto.
+# The trace has the server's calls in their order: only the server calls recvfrom and sendto.
 @test "net: the server makes its calls between reading the request and sending the answer" {
 	need_net veth
 	new_instance
@@ -196,7 +195,7 @@ calls_of_server() {
 	for call in recvfrom sendto; do
 		echo "common_pid != ${CLIENTS[one]}" >"$DIR/events/syscalls/sys_enter_$call/filter"
 	done
-	# of other programs there may be more: those of this one's threads
+	# other programs may add events: keep those of this program's threads
 	echo 1 >"$DIR/options/event-fork"
 	echo "$SERVER" >"$DIR/set_event_pid"
 	echo 1 >"$DIR/events/syscalls/sys_enter_recvfrom/enable"
@@ -317,7 +316,7 @@ calls_of_server() {
 	[ "$(unique 1)" = 40 ]
 }
 
-# Through a router, so that both boxes see the same segments.
+# The packets go through a router, so that both boxes see the same segments.
 @test "net: a box counts and clears a mark that another box sets, and checksums stay right" {
 	need_net
 	net_up 1 2
@@ -340,7 +339,7 @@ calls_of_server() {
 	[ "$data" -ge $((2 * (20 + 100000 / 1448))) ]
 }
 
-# Marked by the first box towards the server only; what comes back has none.
+# The first box marks segments towards the server only; answers have no mark.
 @test "net: a box that drops marked segments lets no marked segment pass" {
 	need_net
 	net_up 1 2
@@ -390,11 +389,11 @@ calls_of_server() {
 	server_on dtm
 	begin=$EPOCHREALTIME
 	asks -n 2 -s 500000
-	# 2 times 2 times 500000 bytes of 50 million bits a second
+	# 2 times 2 times 500000 bytes at 50 million bits a second
 	[ $((${EPOCHREALTIME/[.,]/} - ${begin/[.,]/})) -ge 320000 ]
 	box_ends 1
 	is 1 dropped=0 badsum=0
-	# all of a first window comes at once, and four frames may wait
+	# a first window comes all at once, and four frames may wait
 	box 1 -r 50 -q 4
 	asks -n 1 -s 500000
 	box_ends 1

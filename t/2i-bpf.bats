@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016 # programs for awk
-# What the programs of dt-probe are made with, without a kernel that runs them:
-# lib/emit.c, lib/btf.c, and the programs of lib/dt*.c by their instructions.
+# emit, programs, btf: test what dt-probe makes its programs with, without a kernel that
+# runs them: lib/bpf, and the programs of lib/requests by their instructions.
 
 load helper
 
@@ -12,7 +12,7 @@ programs() {
 	printf '%s\n' rx read send end state gone fork exit mark mark_bare
 }
 
-# The codes are those of RFC 9669, by hand.
+# The codes are written by hand from RFC 9669.
 @test "emit: each kind of instruction has its code, registers, offset and number" {
 	"$PROG/insns" each >got
 	cat >expected <<-'EOF'
@@ -79,7 +79,7 @@ programs() {
 	[ "$output" = "insns: fatal: a program of more than 512 instructions" ]
 }
 
-# each_program AWK: of each program with each setting, its instructions through awk
+# each_program AWK: Pass the instructions of each program with each setting through awk.
 each_program() {
 	local name flags n=0
 	for name in $(programs); do
@@ -93,7 +93,7 @@ each_program() {
 	[ "$n" = 70 ]
 }
 
-# A label that nobody set would be before the first.
+# A jump to a label that was never set would land before the first instruction.
 @test "programs: each jump lands on an instruction, and never inside a wide instruction" {
 	each_program '
 		{ wide[NR] = before; before = $1 == "18" }
@@ -112,7 +112,7 @@ each_program() {
 	each_program '{ last = $1 } END { exit last != "95" || NR > 4096 }'
 }
 
-# An int is in the low half of an argument: which that is depends on the machine.
+# An int is in one half of an argument; the byte order decides which half.
 @test "programs: the arguments of a tracepoint are read whole" {
 	local name
 	for name in read end state gone fork; do
@@ -123,7 +123,7 @@ each_program() {
 	done
 }
 
-# corpus NAME: the file in that of t/fuzz's, without the words in front, is types.btf
+# corpus NAME: Write the file of t/fuzz's corpus, without its first words, to types.btf.
 corpus() {
 	tr '\0' '\n' <"$TREE/t/fuzz/corpus/btf/$1" | head -n 1 >words
 	tail -c "+$(($(wc -c <words) + 1))" "$TREE/t/fuzz/corpus/btf/$1" >types.btf

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
-# dt-probe, dt-dev, dt-pid, dt-trace: what they say and leave. What the marks do is
-# another file's.
+# dt-probe, dt-dev, dt-pid, dt-trace: what they print and what they leave behind.
+# 43-distributed.bats tests what the marks do.
 # parts: 6
 
 load helper
@@ -11,7 +11,7 @@ load net
 PRINTK=events/bpf_trace/bpf_trace_printk/enable
 BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
 
-# A probe of the test's own, with its network; need_probe has named it.
+# Make a probe of the test's own, with its own network; need_probe has named it.
 undo() {
 	[ -z "${N-}" ] || {
 		dt-probe -N "$N" off >/dev/null || :
@@ -29,12 +29,12 @@ need_probe() {
 	N=$MARK
 }
 
-# on [OPTION]...: the probe
+# on [OPTION]...: Begin the probe.
 on() {
 	dt-probe -N "$N" "$@" on >on.out
 }
 
-# host: a network namespace, in $NS; at NAME its file
+# host: Make a network namespace; set $NS to its file.
 host() {
 	need_net veth
 	NETS=(one)
@@ -67,8 +67,8 @@ need_tcx() {
 	dev remove lo
 }
 
-# objects: of probes, those that were not there when the test began (objects_before),
-# and that nobody else has pinned
+# objects: Print the BPF objects of probes that did not exist when the test began
+# (objects_before), and that no other program has pinned.
 objects() {
 	{ cat before.objects; strangers_objects; echo; } >not_these
 	"$PROG/bpfobjects" all | grep -vxFf not_these || :
@@ -82,9 +82,9 @@ no_objects() {
 	[ -z "$(objects)" ]
 }
 
-# keeps 0|1 COMMAND...: what the top level's event was, it is again behind the command.
-# It is everybody's: whoever begins a probe meanwhile switches it for a moment, so
-# that it may take some tries.
+# keeps 0|1 COMMAND...: Fail unless the top level's event is after COMMAND as it was before.
+# All users share the event: another probe that begins meanwhile switches it for a
+# moment, so this may take some tries.
 keeps() {
 	local i
 	for ((i = 0; i < 8; i++)); do
@@ -96,7 +96,7 @@ keeps() {
 	return 1
 }
 
-# The kernel switches it on from a work queue, which the second probe may wait for.
+# The kernel enables the event from a work queue, and the second probe may wait for it.
 on_and_another() {
 	on
 	dt-probe -N "$N.2" on >second.out
@@ -119,7 +119,7 @@ on_and_another() {
 	sed -n 3p on.out | grep -Eqx 'end (at the send|sock_send_length)'
 	[ "$(dt-probe -N "$N")" = 1 ]
 	[ "$(stat -c %a "$BPFFS/tfs/$N")" = 700 ]
-	# its id is that of its map
+	# the id of the probe is the id of its map
 	id=$((16#$(sed -n 's/^id //p' on.out)))
 	objects | grep -qx "map $id dt_pids"
 	[ "$(objects | grep -c '^program ')" -ge 10 ]
@@ -139,7 +139,7 @@ on_and_another() {
 	[ "$(dt-probe -N "$N")" = 1 ]
 	dt-probe -N "$N.2" on >second.out
 	[ "$(head -n 1 on.out)" != "$(head -n 1 second.out)" ]
-	# a dot is a plus there
+	# an instance name has a plus in place of the dot
 	[ -d "$BPFFS/tfs/$N+2" ]
 	dt-probe -N "$N" off
 	[ "$(dt-probe -N "$N.2")" = 1 ]
@@ -258,12 +258,12 @@ on_and_another() {
 	echo "$before" >"$TRACEFS/$PRINTK"
 }
 
-# killed_at STEP COMMAND...: by SIGKILL at that system call; it says how far it came
+# killed_at STEP COMMAND...: Kill COMMAND with SIGKILL at that system call; note how far it came.
 killed_at() {
 	"$PROG/atstep" -o step 9 "$1" "$(command -v "$2")" "${@:3}" >killed.out 2>&1 || :
 }
 
-# on is killed at that call, and off leaves nothing of it
+# Kill on at that call; fail unless off leaves nothing behind.
 killed_and_off() {
 	local status=0 said
 	killed_at "$1" dt-probe -N "$N" on
@@ -273,8 +273,8 @@ killed_and_off() {
 	[ "$said" = "" ] && [ ! -e "$BPFFS/tfs/$N" ]
 }
 
-# Most of its calls read the kernel's types: each third of the others is tried, from
-# another one each time.
+# Most of the calls read the kernel's types: try each third of the others, and begin at
+# another call each time.
 @test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
 	need_probe
 	objects_before
@@ -480,7 +480,7 @@ killed_and_off() {
 	killed_at 99999 dt-dev -N "$N" -n "$NS" add lo
 	cp step steps.tcx
 	dev remove lo
-	# the signal is for dt-dev; nolink is what it is of old kernels
+	# the signal is for dt-dev; nolink makes the kernel look old
 	killed_at 99999 "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
 	last=$(cat step)
 	[ "$last" -gt "$(cat steps.tcx)" ]
@@ -500,7 +500,7 @@ killed_and_off() {
 
 # ---- dt-pid ---------------------------------------------------------------------
 
-# listed [PID]...: these, and no more, by hand
+# listed [PID]...: Fail unless exactly these pids were added by hand.
 listed() {
 	dt-pid -N "$N" list >list.out || [ $? = 1 ]
 	[ "$(cat list.out)" = "$([ $# = 0 ] || printf '%s 1 (0)\n' "$@" | sort -n)" ]
@@ -534,7 +534,7 @@ listed() {
 	need_probe
 	on
 	mkfifo go hold
-	# a shell that forks once it is told; its child waits, too
+	# a shell that forks when it is told to; its child waits, too
 	background sh -c 'read -r _; cat hold & echo $! >child; wait' <>go
 	shell=$PID
 	dt-pid -N "$N" add "$shell"
@@ -542,7 +542,7 @@ listed() {
 	echo >go
 	eventually test -s child
 	listed "$shell" "$(cat child)"
-	# what a child that is not listed starts is not followed
+	# a child of a process that is not listed is not followed
 	dt-pid -N "$N" remove "$(cat child)"
 	listed "$shell"
 	kill "$shell"
@@ -550,7 +550,7 @@ listed() {
 	eventually listed
 }
 
-# threads N: a program of that many; its pid is in $THREADS, another's TID in $OTHER
+# threads N: Start a program of N threads; set $THREADS to its pid and $OTHER to another TID.
 threads() {
 	mkfifo threads.go
 	: >threads.out
@@ -668,7 +668,7 @@ serving() {
 	chain_middle
 	client one -i
 	tids_of one | dt-pid -N "$N" add
-	# the server has the request and does not get at it: the middle is in its window
+	# the server has the request and is stopped, so the middle is inside its window
 	kill -STOP "$SERVER"
 	background dt-trace -w -N "$N" >begun
 	begins=$PID
@@ -690,6 +690,6 @@ serving() {
 	eventually serving 0
 	echo 0 >one.go
 	client_ends one
-	# the middle's and the server's; others' tests have the same addresses
+	# the middle's and the server's; other tests use the same addresses
 	[ "$(dt-probe -N "$N" state | sed -n 's/^windows //p')" -ge 2 ]
 }

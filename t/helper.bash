@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# helper.bash - what every test file loads: load helper
+# helper.bash - functions that every test file loads with: load helper
 #
 # Each test has a directory of its own ($BATS_TEST_TMPDIR, the working
-# directory), a run directory of its own ($TFS_RUNDIR) and, if it asks for one
-# with new_instance, an instance of its own. Whatever it leaves of these makes
-# teardown fail the test.
+# directory), a run directory of its own ($TFS_RUNDIR) and, if the test calls
+# new_instance, an instance of its own. teardown fails the test if the test
+# leaves any of these behind.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,15 +13,15 @@ TREE=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 PROG=$TREE/build/t
 MANAGER=$TREE/trace-hooks/ftrace/manager
 TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing
-# how many times as long things may take: a guest has no processor of its own
+# SLOW: how many times as long a guest may need, because it has no CPU of its own
 SLOW=1
 [ "${TFS_VARIANT-}" != vm ] || SLOW=6
-# in seconds; it is there for what never ends, and others may be busy meanwhile
+# in seconds: the deadline for things that never end; other tests may keep the machine busy
 DEADLINE=$((60 * SLOW))
 PATH=$TREE/bin:$PATH
 
-# The tests send these signals, HUP INT USR1 USR2 PIPE ALRM TERM. What a test starts would
-# not hear one that our caller ignores, as nohup(1) does, and no shell can undo that.
+# The tests send the signals HUP INT USR1 USR2 PIPE ALRM TERM. If the caller ignores one of
+# them, as nohup(1) does, the programs of a test never get it, and no shell can undo that.
 hears_signals() {
 	local key mask
 	while read -r key mask; do
@@ -34,27 +34,27 @@ hears_signals() {
 }
 
 setup() {
-	# in a guest the product sees busybox, and not what the harness is made of
+	# in a guest the product finds busybox, but not the tools of the test harness
 	[ "${TFS_VARIANT-}" != vm ] || PATH=$TREE/bin:/harness/tools:/bin
 	export PATH
 	unset TFS_INSTANCE
 	export TFS_RUNDIR=$BATS_TEST_TMPDIR/run/tfs
-	# names of ours begin with this, so that strangers' stay out of sight
+	# each name of a test begins with MARK, which separates it from names of other programs
 	MARK=t$$-$BATS_TEST_NUMBER
 	GATES=0
 	cd "$BATS_TEST_TMPDIR" || return
 	hears_signals
 }
 
-# Nothing of the test outlives it, and what should have gone by itself must
-# have: that is asserted here once for all tests.
+# End everything that the test left running. Then check here, once for all tests, that
+# everything else has gone by itself.
 teardown() {
 	local pid i left undone=
-	: "${MARK:?}" # or all that there is on the machine would be ours
+	: "${MARK:?}" # without a mark every object on the machine would count as the test's
 	for pid in $(jobs -pr; jobs -ps); do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
-	# what else a file's tests make, its own undo takes away
+	# the file's own undo removes what else its tests make
 	! declare -F undo >/dev/null || undo || undone=no
 	for i in "$TRACEFS"/instances/"$MARK"*; do
 		[ -d "$i" ] || continue
@@ -68,18 +68,18 @@ teardown() {
 	[ -z "$undone" ]
 }
 
-# Instances and directories of sessions that this test began.
+# Print the instances and directories of sessions that this test began.
 our_sessions() {
 	local i
 	for i in "$TRACEFS"/instances/tfs."$MARK"* "$TFS_RUNDIR"/*/*; do
 		[ -p "$i" ] || [ -d "$i" ] || continue
-		# a file that was to stay; an instance has one of that name too
+		# leave out a file that was to stay; an instance may have the same name
 		[ -f "$i/trace" ] && [ ! -d "$i/events" ] && continue
 		echo "$i"
 	done
 }
 
-# skip, naming what is missing
+# Skip the test, and name what is missing.
 
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
@@ -91,7 +91,7 @@ need_tracefs() {
 	[ -e "$TRACEFS/${1:-instances}" ] || lacks "${1:-instances}"
 }
 
-# lacks FILE: skip, since tracefs has none, for want of an option of the kernel
+# lacks FILE: Skip because tracefs has no FILE; name the missing kernel option.
 lacks() {
 	local option
 	case $1 in
@@ -108,7 +108,7 @@ lacks() {
 	skip "needs $1 in tracefs ($option)"
 }
 
-# A kernel with ftrace at the entries of its functions may have no probes there.
+# Succeed if the kernel allows kprobes where functions begin; with ftrace there it may not.
 entry_probes() {
 	local place=p:own_${MARK//-/_}/entry
 	[ -e "$TRACEFS/kprobe_events" ] || return
@@ -125,7 +125,7 @@ need_pidfd() {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs pidfd_open, which valgrind lacks"
 }
 
-# The stream of a session that ends at once is told so before its exec.
+# The stream of a session that ends at once gets its signal before its exec.
 need_pending_signals() {
 	[ "${TFS_VARIANT-}" != valgrind ] ||
 		skip "needs a signal that stays pending over exec, which valgrind drops"
@@ -138,24 +138,24 @@ need_tool() {
 	done
 }
 
-# A shell whose own system calls are few and known.
+# Set SMALL_SHELL to a shell whose own system calls are few and known.
 small_shell() {
 	SMALL_SHELL=(dash)
 	command -v dash >/dev/null || SMALL_SHELL=(busybox ash)
 	need_tool "${SMALL_SHELL[0]}"
 }
 
-# so_many N: N, and a tenth of it in a guest, which has no processor of its own
+# so_many N: Print N, or a tenth of N in a guest, which has no CPU of its own.
 so_many() {
 	if [ "${TFS_VARIANT-}" = vm ]; then echo $(($1 / 10)); else echo "$1"; fi
 }
 
-# data_size: how many bytes of events a page of the instance's buffer has
+# data_size: Print the number of bytes for events in a sub-buffer of the instance.
 data_size() {
 	sed -n 's/.*data;.*size:\([0-9]*\).*/\1/p' "$DIR/events/header_page"
 }
 
-# An instance of this test; its name is in $INSTANCE, its directory in $DIR.
+# Make an instance for this test; set $INSTANCE to its name and $DIR to its directory.
 new_instance() {
 	need_tracefs
 	INSTANCE=$MARK${1:-}
@@ -163,7 +163,7 @@ new_instance() {
 	DIR=$TRACEFS/instances/$INSTANCE
 }
 
-# offset_of WORD FILE: of its first byte, in a file of any bytes
+# offset_of WORD FILE: Print the offset of WORD's first byte in FILE, which may hold any bytes.
 offset_of() {
 	local all word
 	all=$(od -An -v -tx1 "$2" | tr -d ' \n')
@@ -173,8 +173,8 @@ offset_of() {
 	echo $((${#all} / 2))
 }
 
-# eventually COMMAND...: it becomes true before a generous deadline. It is tried again
-# after a read from a FIFO that nobody writes, which leaves the processor to others.
+# eventually COMMAND...: Repeat COMMAND until it succeeds or the deadline has passed. A read
+# from a FIFO without a writer between two tries leaves the CPU to others.
 eventually() {
 	local end=$((SECONDS + DEADLINE)) never=$BATS_TEST_TMPDIR/.never
 	until "$@"; do
@@ -184,14 +184,14 @@ eventually() {
 	done
 }
 
-# background COMMAND...: run it; its pid is in $PID and it ends with the test
+# background COMMAND...: Run COMMAND until the test ends; set $PID.
 background() {
-	"$@" <&0 3>&- & # or bash gives it /dev/null
+	"$@" <&0 3>&- & # otherwise bash connects it to /dev/null
 	PID=$!
 }
 
-# calls [-e] N [THREADS [CHILDREN]]: the program of that name, held before its
-# first call; its pid is in $CALLS. release lets it go.
+# calls [-e] N [THREADS [CHILDREN]]: Start the program calls, held before its
+# first call; set $CALLS to its pid. release lets it go.
 calls() {
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
 	mkfifo "$GO"
@@ -201,7 +201,7 @@ calls() {
 	eventually grep -q ready ready
 }
 
-# act ACT WORD...: the program acts, held before it does so; its pid is in $ACT
+# act ACT WORD...: Start the program acts, held before it acts; set $ACT to its pid.
 act() {
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
 	mkfifo "$GO"
@@ -215,8 +215,8 @@ release() {
 	echo >"$GO"
 }
 
-# start_session HOOK WORDS: a manager in the background, its pid in $SESSION,
-# the path of its trace in $TRACE
+# start_session HOOK WORDS: Start a manager in the background; set $SESSION to its
+# pid and $TRACE to the path of its trace.
 start_session() {
 	: >out; : >err
 	background "$MANAGER" --run "$1" --args "--instance $MARK ${*:2}" >out 2>err
@@ -230,13 +230,13 @@ path_or_error() {
 	[ "$(wc -l <out)" = 1 ] || [ -s err ] || ! kill -0 "$SESSION" 2>/dev/null
 }
 
-# ended PID: its exit status becomes ours
+# ended PID: Wait for PID and return its exit status.
 ended() {
 	wait "$1"
 }
 
-# finishes PID STATUS: it ends before the deadline, and with exactly that. The
-# deadline is a read from a FIFO that nobody writes: it costs nothing.
+# finishes PID STATUS: Fail unless PID ends before the deadline with exactly STATUS.
+# The deadline is a read from a FIFO without a writer, which costs nothing.
 finishes() {
 	local status=0 dog
 	[ -p "$BATS_TEST_TMPDIR/.never" ] || mkfifo "$BATS_TEST_TMPDIR/.never"
@@ -248,8 +248,8 @@ finishes() {
 	[ "$status" = "$2" ] || { echo "status $status instead of $2"; return 1; }
 }
 
-# stop_session [SIGNAL]: it ends with status 0, has said nothing but its path,
-# and nothing is left of it
+# stop_session [SIGNAL]: Stop the session; fail unless it ends with status 0, has
+# printed only its path, and leaves nothing behind.
 stop_session() {
 	kill "-${1:-INT}" "$SESSION"
 	session_ends
@@ -266,11 +266,11 @@ nothing_left() {
 	[ -z "$(our_sessions)" ] || { our_sessions; return 1; }
 }
 
-# refused STATUS MESSAGE WORD...: the manager leaves with that status, says
-# exactly that and on one line, and nothing was begun
+# refused STATUS MESSAGE WORD...: Fail unless the manager exits with STATUS, prints
+# exactly MESSAGE on one line, and begins nothing.
 refused() {
 	local status=0 before
-	before=$(ls -A "$TFS_RUNDIR" 2>&1) || : # most often there is none
+	before=$(ls -A "$TFS_RUNDIR" 2>&1) || : # usually the directory does not exist
 	"$MANAGER" "${@:3}" >out 2>err || status=$?
 	if [ "$status" != "$1" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] ||
 		[ "$(cat err)" != "manager: fatal: $2" ] ||
@@ -281,8 +281,8 @@ refused() {
 	fi
 }
 
-# verdict VERB HOOK WORDS: the status and the first line of --check or --run. --check
-# prints on standard output what the kernel lacks, with status 1.
+# verdict VERB HOOK WORDS: Print the status and the first line of --check or --run. --check
+# prints what the kernel lacks on standard output, with status 1.
 verdict() {
 	local status=0
 	"$MANAGER" "$1" "$2" --args "--instance $MARK --time 50 ${*:3}" >out 2>err || status=$?
@@ -293,7 +293,7 @@ verdict() {
 	fi
 }
 
-# alike HOOK WORDS: --check refuses them as --run does, and nothing is left of either
+# alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing behind.
 alike() {
 	local check run
 	check=$(verdict --check "$@")
@@ -306,7 +306,7 @@ alike() {
 	fi
 }
 
-# A tree of the test's own: the manager and the hooks are copied, so that a test can add
+# own_tree: Copy the manager and the hooks to a tree of the test, so that the test can add
 # hooks. The tools stay where they are. MANAGER is then the copy.
 own_tree() {
 	mkdir -p tree/trace-hooks/ftrace
@@ -317,14 +317,14 @@ own_tree() {
 	MANAGER=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace/manager
 }
 
-# make_hook NAME: the lines of stdin behind "#!/bin/sh" are a hook of own_tree
+# make_hook NAME: Make a hook of own_tree from "#!/bin/sh" and the lines of stdin.
 make_hook() {
 	{ echo '#!/bin/sh'; cat; } >"$HOOKS/$1"
 	chmod +x "$HOOKS/$1"
 }
 
-# strangers_objects: BPF objects of probes that other sessions on this machine have
-# pinned, as bpfobjects prints them
+# strangers_objects: Print the BPF objects that probes of other sessions on this machine
+# have pinned, as bpfobjects prints them.
 strangers_objects() {
 	local dir pins=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
 	for dir in "$pins"/tfs*/ "$pins"/tfs*/*/; do
@@ -333,18 +333,18 @@ strangers_objects() {
 	done
 }
 
-# children PID: the pids of its children, one a line
+# children PID: Print the pids of PID's children, one per line.
 children() {
 	tr ' ' '\n' <"/proc/$1/task/$1/children" | grep .
 }
 
-# The pids whose lines are in these files, ascending, one a line.
+# Print the pids that have lines in these files, in ascending order, one per line.
 pids_in() {
 	sed -En 's/^.{16}-([0-9]+) +\[.*/\1/p' "$@" | sort -un
 }
 
-# fails STATUS LINE COMMAND...: it ends with this status, says this line and
-# nothing more, and prints nothing
+# fails STATUS LINE COMMAND...: Fail unless COMMAND exits with STATUS, prints LINE and
+# nothing else on stderr, and nothing on stdout.
 fails() {
 	local want=$1 line=$2 status=0
 	shift 2
@@ -357,17 +357,17 @@ fails() {
 	fi
 }
 
-# to_full COMMAND...: its standard output is a disk without room
+# to_full COMMAND...: Run COMMAND with a full disk as standard output.
 to_full() {
 	"$@" >/dev/full
 }
 
-# exactly FILE TEXT: its bytes are these
+# exactly FILE TEXT: Fail unless FILE holds exactly the bytes of TEXT.
 exactly() {
 	printf '%s' "$2" | cmp - "$1"
 }
 
-# blocks PID: it has taken its signals in hand, SIGHUP among them
+# blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them.
 blocks() {
 	local key mask
 	[ "${TFS_VARIANT-}" != valgrind ] ||
@@ -384,21 +384,21 @@ gone() {
 	[[ ${state##*) } == Z* ]]
 }
 
-# from FILE COMMAND...: it reads this
+# from FILE COMMAND...: Run COMMAND with FILE as standard input.
 from() {
 	local file=$1
 	shift
 	"$@" <"$file"
 }
 
-# plainly COMMAND...: without root's right to pass closed doors; needs setpriv
+# plainly COMMAND...: Run COMMAND without root's right to ignore permissions; needs setpriv.
 plainly() {
 	[ "$(id -u)" != 0 ] || set -- setpriv --inh-caps=-all --bounding-set=-all "$@"
 	"$@"
 }
 
-# read_by COMMAND...: it reads the trace on its standard input; the path is
-# open before we go on. Its pid is in $READER.
+# read_by COMMAND...: Run COMMAND with the trace as standard input, and return once
+# the path is open. Set $READER to its pid.
 read_by() {
 	exec 8<"$TRACE"
 	background "$@" <&8

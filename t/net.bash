@@ -6,8 +6,8 @@
 #	dtc eth0 -- hop 1 -- eth0 dtm eth1 -- hop 2 -- eth0 dts
 #	10.77.1.1     10.77.1.2, 10.77.2.2       10.77.2.3      and fd77:1::1 ...
 #
-# Each is a network namespace, a hop two ends of a veth pair or a box (t/prog/box.c)
-# between two such pairs. Names are the test's own; what a test makes goes with it.
+# Each host is a network namespace. A hop is a veth pair, or a box (t/prog/box.c) between
+# two veth pairs. All names belong to the test, and everything goes with the test.
 #
 #	need_net
 #	net_up 2                     # with a box on hop 2
@@ -20,20 +20,20 @@
 #	box_ends 2
 #	[ "$(counted 2 dropped)" = 1 ]
 
-# the numbers that the roles tell a traced request, an untraced one and the time
-# after an answer by: other runs of tests have others
+# numbers by which the roles announce a traced request, an untraced request and the time
+# after an answer; other test runs have other numbers
 TRUTH=$((1000000 + 8 * $$))
 declare -gA TRUTHS=([T]=$((TRUTH + 1)) [U]=$((TRUTH + 2)) [A]=$((TRUTH + 3)))
 
-# of the addresses in use: 4 or 6
+# IP version of the addresses: 4 or 6
 FAMILY=4
 declare -gA BOXES CLIENTS
 NETS=()
-# of the addresses, two digits: a file whose tests see all hosts of a machine calls own_net
+# two digits of the addresses; a file whose tests see all hosts of a machine calls own_net
 NET=77
 
-# own_net: NET is a number that no other test on this machine has, as long as this one and
-# what it starts live. The files are for all runs of the tests, so they stay.
+# own_net: Set NET to a number that no other test on this machine has, as long as this test
+# and its programs live. All test runs share the lock files, so they stay.
 own_net() {
 	local directory=${TMPDIR:-/tmp}/tfs-nets lock
 	mkdir -p "$directory"
@@ -46,7 +46,7 @@ own_net() {
 	return 1
 }
 
-# A file that has an undo of its own calls net_down in it.
+# A file with an undo of its own calls net_down in it.
 undo() {
 	net_down
 }
@@ -56,9 +56,9 @@ net_down() {
 	"$PROG/netns" del "${NETS[@]/#/$MARK-}" && NETS=()
 }
 
-# skip, naming what is missing
+# Skip the test, and name what is missing.
 
-# need_net [WORD]...: what netns check can tell of; these all unless told
+# need_net [WORD]...: Skip if netns check misses one of WORD..., by default of these all.
 need_net() {
 	local status=0 said
 	need_root
@@ -68,7 +68,7 @@ need_net() {
 	[ "$status" = 0 ] || { echo "$said"; return 1; }
 }
 
-# Where the hierarchy of version 2 is mounted, in CGROUP2.
+# Set CGROUP2 to the mount point of the version 2 hierarchy.
 need_cgroup2() {
 	CGROUP2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$CGROUP2" ] || skip "needs a mounted cgroup2"
@@ -82,18 +82,18 @@ need_bpf() {
 
 # hosts
 
-# ns_of HOST: the file of dtc, dtm, dts, box1 or box2
+# ns_of HOST: Print the namespace file of dtc, dtm, dts, box1 or box2.
 ns_of() {
 	echo "/run/netns/$MARK-$1"
 }
 
-# in_ns HOST COMMAND...: there; in the background, see start_in
+# in_ns HOST COMMAND...: Run COMMAND on HOST. For the background use start_in.
 in_ns() {
 	"$PROG/netns" exec "$MARK-$1" "${@:2}"
 }
 
-# start_in HOST NAME COMMAND...: in the background, writing NAME.out; its pid,
-# which is the command's, is in $PID. It has said "ready".
+# start_in HOST NAME COMMAND...: Run COMMAND on HOST in the background with output to
+# NAME.out; set $PID to its pid, and return once it has printed "ready".
 start_in() {
 	: >"$2.out"
 	background "$PROG/netns" exec "$MARK-$1" "${@:3}" >"$2.out"
@@ -105,7 +105,7 @@ ready_or_gone() {
 	grep -q '^ready' "$1" || gone "$2"
 }
 
-# address HOST: of dtm as dtc knows it, of the others as dtm does
+# address HOST: Print the address of dtm for dtc, or of another host for dtm.
 address() {
 	local network=2 host=3
 	case $1 in
@@ -115,8 +115,8 @@ address() {
 	if [ "$FAMILY" = 6 ]; then echo "fd$NET:$network::$host"; else echo "10.$NET.$network.$host"; fi
 }
 
-# net_up [HOP]...: the hosts, with a box on these hops, 1 or 2. Offloads are off
-# where there is a box, and with NET_OFFLOAD=off everywhere; NET_MTU is of all.
+# net_up [HOP]...: Make the hosts, with a box on each HOP, 1 or 2. Offloads are off
+# where there is a box, and with NET_OFFLOAD=off everywhere; NET_MTU applies to all.
 net_up() {
 	local hop left=dtc out=eth0 right=dtm name
 	NETS=(dtc dtm dts)
@@ -139,7 +139,7 @@ net_up() {
 	net_addresses dts eth0 2 3
 }
 
-# net_pair HOST IF HOST IF [off]
+# net_pair HOST IF HOST IF [off]: Connect the two interfaces; off switches offloads off.
 net_pair() {
 	"$PROG/netns" veth "$MARK-$1" "$2" "$MARK-$3" "$4" ${NET_MTU:+"$NET_MTU"}
 	[ "${5-}" != off ] || {
@@ -152,8 +152,8 @@ net_addresses() {
 	"$PROG/netns" addr "$MARK-$1" "$2" "10.$NET.$3.$4/24" "fd$NET:$3::$4/64"
 }
 
-# dtm is a router: dtc and dts can talk without a middle. To ask for a neighbour on
-# behalf of others it needs a link-local address.
+# Make dtm a router, so that dtc and dts can talk without a middle. To ask for a
+# neighbour on behalf of others it needs a link-local address.
 net_routes() {
 	"$PROG/netns" forward "$MARK-dtm"
 	"$PROG/netns" addr "$MARK-dtm" eth0 fe80::1/64
@@ -166,18 +166,18 @@ net_routes() {
 
 # boxes
 
-# box HOP OPTION...: it passes frames from now on
+# box HOP OPTION...: Start the box of HOP, which passes frames from now on.
 box() {
 	start_in "box$1" "box$1" "$PROG/box" "${@:2}" a b
 	BOXES[$1]=$PID
 }
 
-# counted HOP NAME: of the last line that the box has told; see t/prog/box.c
+# counted HOP NAME: Print NAME of the last line that the box has printed; see t/prog/box.c.
 counted() {
 	sed -n "\$s/.*\<$2=\([0-9]*\).*/\1/p" "box$1.out"
 }
 
-# box_tells HOP: a line of what it has counted until now, and it goes on
+# box_tells HOP: Make the box print its counts so far, and let it go on.
 box_tells() {
 	local lines
 	lines=$(wc -l <"box$1.out")
@@ -189,18 +189,18 @@ more_lines() {
 	[ "$(wc -l <"$1")" -gt "$2" ]
 }
 
-# at_least HOP NAME N: it has counted so many, or more, by its last line
+# at_least HOP NAME N: Fail unless the box has counted N or more by its last line.
 at_least() {
 	[ "$(counted "$1" "$2")" -ge "$3" ]
 }
 
-# told HOP NAME N: the box tells that it has counted so many, or more
+# told HOP NAME N: Ask the box, and succeed if it has counted N or more.
 told() {
 	box_tells "$1"
 	at_least "$@"
 }
 
-# box_ends HOP: it has seen every frame
+# box_ends HOP: Stop the box after it has seen every frame.
 box_ends() {
 	kill -TERM "${BOXES[$1]}"
 	finishes "${BOXES[$1]}" 0
@@ -209,20 +209,20 @@ box_ends() {
 
 # roles; see t/prog/chain.c for their options
 
-# chain_server OPTION...: on dts; in SERVER its pid. TARGET is where the next
-# connects to: address and port.
+# chain_server OPTION...: Start the server on dts; set SERVER to its pid, and TARGET to
+# the address and port for the next role.
 chain_server() {
 	server_on dts "$@"
 }
 
-# server_on HOST OPTION...: dtm is the next one to the client
+# server_on HOST OPTION...: Start the server on HOST; the client then connects to dtm.
 server_on() {
 	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" 0
 	SERVER=$PID
 	TARGET=("$(address "$1")" "$(sed -n 's/^ready //p' server.out)")
 }
 
-# chain_middle OPTION...: on dtm, after the server; in MIDDLE its pid
+# chain_middle OPTION...: Start the middle on dtm, after the server; set MIDDLE to its pid.
 chain_middle() {
 	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$(address dtm)" 0 \
 		"${TARGET[@]}"
@@ -230,7 +230,7 @@ chain_middle() {
 	TARGET=("$(address dtm)" "$(sed -n 's/^ready //p' middle.out)")
 }
 
-# serve SERVER MIDDLE: both of them, with these options each (words)
+# serve SERVER MIDDLE: Start both; each argument is the options of one role (words).
 serve() {
 	# shellcheck disable=SC2086 # words
 	chain_server $1
@@ -238,19 +238,19 @@ serve() {
 	chain_middle $2
 }
 
-# client NAME OPTION...: on dtc, held before its first request
+# client NAME OPTION...: Start a client on dtc, held before its first request.
 client() {
 	mkfifo "$1.go"
 	start_in dtc "$1" "$PROG/chain" "${@:2}" client "${TARGET[@]}" <>"$1.go"
 	CLIENTS[$1]=$PID
 }
 
-# tids_of NAME [T|U]: of all its threads, or those that ask so, one a line
+# tids_of NAME [T|U]: Print the TIDs of all threads, or of the traced or untraced, one per line.
 tids_of() {
 	sed -n "s/^tid \([0-9]*\) ${2:-.}$/\1/p" "$1.out"
 }
 
-# go NAME [N]: let it begin; of a client with -i, N requests, that are done then
+# go NAME [N]: Let a client begin; a client with -i makes N requests, done on return.
 go() {
 	local lines
 	lines=$(wc -l <"$1.out")
@@ -258,14 +258,14 @@ go() {
 	[ -z "${2-}" ] || [ "$2" = 0 ] || eventually more_lines "$1.out" "$lines"
 }
 
-# client_ends NAME [STATUS]: by itself, and each answer was right
+# client_ends NAME [STATUS]: Fail unless the client ends by itself and each answer was right.
 client_ends() {
 	finishes "${CLIENTS[$1]}" "${2:-0}"
 }
 
-# the truth: which calls were made, by the kernel
+# the truth: the calls that the kernel has recorded
 
-# truth_on: they are events of the test's instance (new_instance) from now on
+# truth_on: Record the calls as events of the test's instance (new_instance) from now on.
 truth_on() {
 	local event=$DIR/events/syscalls/sys_enter_getpgid nr
 	if [ -d "$event" ]; then
@@ -279,8 +279,8 @@ truth_on() {
 	echo 1 >"$event/enable"
 }
 
-# truths T|U|A [FILE]: how many are in the text of a trace; of the instance's own,
-# it fails if there is not all in it
+# truths T|U|A [FILE]: Count the calls of a kind in the text of a trace. Without FILE read
+# the instance's own trace, and fail if it lacks events.
 truths() {
 	local hex file=${2:-$DIR/trace}
 	hex=$(printf %x "${TRUTHS[$1]}")
@@ -290,8 +290,8 @@ truths() {
 		END { print calls + 0; exit bad }' "$file"
 }
 
-# truly KIND N: for eventually. The calls T and U are before the answer, so that their
-# number is right once a client has it; A is behind it.
+# truly KIND N: Check a count, for eventually. The calls T and U come before the answer, so
+# their number is right once a client has the answer; A comes after it.
 truly() {
 	[ "$(truths "$1")" = "$2" ]
 }
