@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
-# The contract of a manager, sentence by sentence, against the running kernel.
+# manager: keeps its contract, sentence by sentence, with the running kernel
 
 load helper
 
 DIRECTORY=$TREE/trace-hooks/ftrace
 
-# What a test made besides instances and processes.
+# Remove what a test made besides instances and processes.
 undo() {
 	[ -z "${CGROUP-}" ] || rmdir "$CGROUP"
 }
 
-# The executable files of hooks.d, as a listing must give them.
+# Print the executable files of hooks.d, as a listing must print them.
 hooks() {
 	local hook
 	for hook in "$DIRECTORY"/hooks.d/*; do
@@ -20,32 +20,32 @@ hooks() {
 	done | LC_ALL=C sort
 }
 
-# control FILE: a file of the session's instance, in one line
+# control FILE: Print a file of the session's instance as one line.
 control() {
 	tr -s ' \n' ' ' <"$TRACEFS/instances/tfs.$MARK/$1" | sed 's/ $//'
 }
 
-# The events that are enabled, but for those by which names are known
+# Print the enabled events, without the name events.
 events_asked_for() {
 	control set_event | tr ' ' '\n' | grep -v '^task:' | sort | paste -sd ' '
 }
 
-# getppids FILE: how many calls of getppid the trace has
+# getppids FILE: Print the number of getppid calls in the trace.
 getppids() {
 	grep -c ': sys_getppid()$' "$1" || :
 }
 
-# filter_is PID...: just these are traced now
+# filter_is PID...: Succeed if exactly these pids are traced now.
 filter_is() {
 	[ "$(control set_event_pid)" = "$*" ]
 }
 
-# ready_are N: so many children of calls -e are ready
+# ready_are N: Succeed if N children of calls -e are ready.
 ready_are() {
 	[ "$(grep -c ready ready)" = "$1" ]
 }
 
-# begin WORDS: a session of getppid and a reader that keeps what it reads
+# begin WORDS: Start a session of getppid, and a reader that keeps what it reads.
 begin() {
 	need_tracefs events/syscalls
 	start_session trace_syscalls --output fifo --syscall getppid "$@"
@@ -218,7 +218,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 
 @test "manager: --check refuses an option that names something missing in the kernel, as --run does" {
 	need_tracefs
-	calls 1 # it has no children, which would be in the words of trace_hist
+	calls 1 # it has no children, whose pids would be in the words of trace_hist
 	for words in \
 		'trace_block --device nosuch' \
 		'trace_count --event nosuch' 'trace_count --function nosuch' \
@@ -299,7 +299,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	run -0 --separate-stderr "$MANAGER" --check works --args "--instance $MARK --pid $$"
 	[ "$output" = 'works: yes' ]
 	[ -z "$stderr" ]
-	# the stream has no end that it could make a file of
+	# the stream has no end that it could write to a file
 	[ "$(cat seen)" = 0 ]
 	nothing_left
 }
@@ -344,7 +344,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "no hook 'trace_syscall'; --get-all lists them" -r trace_syscall
 }
 
-# not ARGS MESSAGE: what the manager says to these of trace_syscalls
+# not ARGS MESSAGE: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
 not() {
 	refused 100 "$2" --run trace_syscalls --args "$1"
 }
@@ -438,7 +438,7 @@ not() {
 @test "manager: refuses a hook whose kernel option is missing, and names the option" {
 	need_tracefs events/syscalls
 	need_tool unshare
-	# a kernel without: empty directories over those that are there
+	# hide files behind empty directories, as on a kernel without them
 	cat >without <<-'END'
 	mount -t tmpfs none "$1/events/syscalls" && mount -t tmpfs none "$1/events/raw_syscalls" &&
 	exec "$2" --run trace_syscalls --args "--pid 1"
@@ -499,7 +499,7 @@ not() {
 	stop_session
 }
 
-# alone, because it has a bound on time
+# This test is alone because it has a time limit.
 # bats test_tags=alone
 @test "manager: prints the path within the five seconds that a caller waits" {
 	need_tracefs
@@ -670,7 +670,7 @@ not() {
 		kill -INT "$SESSION"
 		readers=()
 		while kill -0 "$SESSION" 2>/dev/null && [ "${#readers[@]}" -lt 20 ]; do
-			# gone already, or to its end: only for ever is wrong
+			# the trace may be gone, or may end: only waiting for ever is wrong
 			# shellcheck disable=SC2016 # the shell's own parameter
 			background "$BASH" -c 'exec <"$1" || exit 0; while read -r _; do :; done' \
 				- "$TRACE" 2>late
@@ -708,7 +708,7 @@ not() {
 }
 
 @test "manager: goes on while descendants outlive the given pid" {
-	# the child that calls makes after the release lives on without it
+	# the child that calls makes after the release outlives it
 	mkfifo go outlive
 	cat >parent <<-'END'
 	read -r _
@@ -751,7 +751,7 @@ not() {
 
 # ---- whom ---------------------------------------------------------------------------
 
-# dead N: the numbers of so many tasks that are not alive, into $DEAD
+# dead N: Set $DEAD to the pids of N tasks that are not alive.
 dead() {
 	DEAD=
 	for ((i = 0; i < $1; i++)); do
@@ -827,7 +827,7 @@ dead() {
 @test "manager: names thousands of dead tasks in lines of one packet each" {
 	need_tracefs
 	calls 1
-	# above what most kernels give, and below what they might
+	# more than most kernels allow, and less than some may allow
 	seq 4100000 4104999 >dead
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$(tr '\n' , <dead | sed 's/,$//')"
 	background "$PROG/caller" "$TRACE" >got
@@ -947,8 +947,8 @@ dead() {
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
 
-# A cgroup of this test, in any hierarchy. Its name is the longest that its
-# tasks have, so that it is the one that tells them from others.
+# Make a cgroup for this test, in any hierarchy. Its name is the longest of its tasks'
+# cgroups, so that -c with a pid selects this cgroup.
 need_cgroup() {
 	local root
 	need_tracefs
@@ -986,7 +986,7 @@ need_cgroup() {
 		--run trace_syscalls --args "--cgroup $CGROUP"
 }
 
-# followed PID: it is traced now
+# followed PID: Succeed if PID is traced now.
 is_followed() {
 	control set_event_pid | tr ' ' '\n' | grep -qx "$1"
 }
@@ -1000,11 +1000,11 @@ is_followed() {
 	begin --cgroup "$CGROUP"
 	other=$CGROUP-2
 	mkdir "$other" "$CGROUP/below pid=1 comm=x"
-	# a stranger that enters another cgroup, whose name begins as this one's does
+	# an unrelated task enters another cgroup, whose name begins with the same letters
 	calls 1000
 	stranger=$CALLS stranger_go=$GO
 	echo "$stranger" >"$other/cgroup.procs"
-	# and a program with a thread and a child to come
+	# a program with a thread, and a child that starts later
 	calls 10 2 1
 	echo "$CALLS" >"$CGROUP/below pid=1 comm=x/cgroup.procs"
 	eventually is_followed "$CALLS"
@@ -1076,7 +1076,7 @@ is_followed() {
 @test "manager: --uid traces the tasks of a user" {
 	need_tracefs
 	need_tool python3
-	# a number that is nobody's; the program is there before it is
+	# no user has this uid; the program runs before it gets the uid
 	uid=$((2000000000 + $$))
 	mkfifo go
 	cat >user.py <<-'END'
@@ -1137,7 +1137,7 @@ is_followed() {
 	need_tracefs events/syscalls
 	calls 1
 	before=$CALLS
-	# the session's own stream is executed once all is armed, and says so
+	# the session executes its stream after all events are enabled, and reports that exec
 	start_session trace_syscalls --all --syscall exit_group execve sendto read \
 		--output fifo --buffer 16384
 	read_by cat >got
@@ -1247,7 +1247,7 @@ is_followed() {
 	calls 0
 	begin --pid "$CALLS" --buffer 256
 	kb=$(control buffer_size_kb)
-	# the kernel rounds up to whole pages of its own
+	# the kernel rounds up to whole sub-buffers
 	[ "$kb" -ge 256 ]
 	[ "$kb" -lt 512 ]
 	stop_session
@@ -1273,7 +1273,7 @@ is_followed() {
 	exec 4<"$TRACE"
 	release
 	finishes "$CALLS" 0
-	session_ends # all is in the pipe, which keeps it for who has it open
+	session_ends # the pipe holds everything, for the reader that has it open
 	dd bs=4096 count=1 of=got 2>/dev/null <&4
 	[ "$(wc -l <got)" -ge 40 ]
 }
@@ -1377,7 +1377,7 @@ is_followed() {
 	cat >elsewhere <<-'END'
 	mount -t proc none host/proc && mount -t sysfs none host/sys &&
 	mount -t tracefs none host/sys/kernel/tracing || exit 9
-	# and the usual places have nothing
+	# the usual places are empty
 	mount -t tmpfs none "$1" && mount --bind host/proc host/proc || exit 9
 	exec "$2" --run trace_syscalls --args "$3"
 	END
@@ -1399,7 +1399,7 @@ is_followed() {
 
 # ---- clear ---------------------------------------------------------------------------
 
-# --clear resets the top-level buffer: only where there is nothing to reset.
+# --clear resets the top-level buffer: do that only where there is nothing to reset.
 may_clear() {
 	need_tracefs
 	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
@@ -1407,7 +1407,7 @@ may_clear() {
 	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
 }
 
-# cleared WORD: it does its work without a word
+# cleared WORD: Run --clear, and fail if it prints anything.
 cleared() {
 	"$MANAGER" "${1---clear}" >clear.out 2>clear.err
 	[ ! -s clear.out ]
@@ -1437,7 +1437,7 @@ cleared() {
 	calls 0
 	begin --pid "$CALLS"
 	janitor=$(children "$SESSION")
-	kill -STOP "$SESSION" # or it would see to what its janitor left
+	kill -STOP "$SESSION" # otherwise it would notice what its janitor left
 	kill -KILL "$janitor"
 	kill -KILL "$SESSION"
 	finishes "$SESSION" 137
@@ -1470,7 +1470,7 @@ cleared() {
 	[ -d "$TRACEFS/instances/tfs.$MARK.held" ]
 	kill -KILL "$holder"
 	finishes "$holder" 137
-	# or somebody else's manager has swept it up
+	# another user's manager may have removed it already
 	tfs-instance remove "tfs.$MARK.held" || [ ! -e "$TRACEFS/instances/tfs.$MARK.held" ]
 }
 

@@ -1,23 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# Exact counts: N calls are N lines, and what is lost is told to the event.
+# trace_syscalls: prints N lines for N calls, and counts lost events exactly
 # parts: 6
 
-# In a guest the larger numbers are a tenth of what the sentences say.
+# In a guest the larger numbers are a tenth of those in the names.
 
 load helper
 
-# Where nothing may be lost: a million events of 24 bytes are 24 MB, and one
-# processor may have to hold them all.
+# For tests that may lose nothing: a million events of 24 bytes are 24 MB, and one
+# CPU may have to hold them all.
 ROOM=(--buffer "$(so_many 65536)")
 
 count() {
 	grep -c ": sys_${2:-getppid}[( ]" "$1" || :
 }
 
-# delivered_and_lost FILE NAME: the lines of the call, and the number in the
-# last line, which is there only if there is anything to tell
+# delivered_and_lost FILE NAME: Print the number of lines of the call, and the number in the
+# last line, which exists only after a loss.
 delivered_and_lost() {
 	local lost
 	lost=$(sed -En '$s/^# lost ([0-9]+) events: .*/\1/p' "$1")
@@ -26,13 +26,13 @@ delivered_and_lost() {
 	echo $(($(count "$1" "${2-}") + LOST))
 }
 
-# session WORDS: one of getppid, of the program that calls started
+# session WORDS: Start a session of getppid for the program that calls started.
 session() {
 	need_tracefs events/syscalls
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$@"
 }
 
-# all_are N: it ended by itself, and got has N lines and nothing but them
+# all_are N: Fail unless the session ended by itself and got has N lines and nothing else.
 all_are() {
 	session_ends
 	finishes "$READER" 0
@@ -117,7 +117,7 @@ in_file() {
 
 # ---- losses ------------------------------------------------------------------------
 
-# The session goes on after the calls were made: it has another task to trace.
+# Make the session outlast the calls: it has another task to trace.
 lasting_session() {
 	need_tracefs events/syscalls
 	mkfifo stay
@@ -127,7 +127,7 @@ lasting_session() {
 	start_session trace_syscalls --syscall getppid --pid "$STAY" "$CALLS" "${@:2}"
 }
 
-# accounted FILE N: delivered and lost are N, and some were lost
+# accounted FILE N: Fail unless delivered and lost add up to N, and some were lost.
 accounted() {
 	[ "$(delivered_and_lost "$1")" = "$2" ] || {
 		echo "$(count "$1") delivered"
@@ -170,7 +170,7 @@ accounted() {
 @test "trace_syscalls: a caller that pauses half way misses only the events that are counted as lost" {
 	lasting_session 200000 --buffer 64
 	mkfifo narrow gate
-	# what the caller prints is taken up to the first line, and then not
+	# the reader takes the caller's output up to the first line, and then stops
 	exec 9<>narrow
 	# shellcheck disable=SC2016 # the shell's own variable
 	background sh -c 'read -r line; echo "$line"; read -r _ <gate; cat' \
@@ -216,7 +216,7 @@ accounted() {
 	accounted "$TRACE" 200000
 }
 
-# The calls are made while the stream stands still.
+# Make the calls while the stream is stopped.
 overrun() {
 	local janitor stream
 	janitor=$(children "$SESSION")
@@ -339,8 +339,8 @@ overrun() {
 	finishes "$READER" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
 	[ "$(grep -c ': sys_getppid -> 0x' got)" = 1000 ]
-	# the read that was under way returns, which 32-bit arm does not tell, and
-	# exit_group never does
+	# the read that was in progress returns, which 32-bit arm does not report, and
+	# exit_group never returns
 	sed '1{/ -> /d}' got >whole
 	[ "$(grep -c ': sys_[a-z0-9_]* -> ' whole)" = "$(($(grep -c ': sys_[a-z0-9_]*(' whole) - 1))" ]
 }

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016 # what must not be expanded stands in single quotes
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154 # bats and the helper use them
-# A user of the REST side, who chooses the hook's name and all of --args,
-# gains nothing; nor does another user of the machine.
+# hostile: a user of the REST side chooses the hook's name and all of --args, and gains
+# nothing; neither does another user of the machine.
 # parts: 6
 
 load helper
 
 NAME="is not a name: letters, digits, _ . - and 64 of them at most"
 
-# Each test here also proves that nothing was evaluated.
+# Each test here also proves that no value was evaluated.
 undo() {
 	local made
 	made=$(find / -xdev -maxdepth 2 -name "*$CANARY*"
@@ -22,7 +22,7 @@ undo() {
 # The file that a value would make if it were evaluated.
 CANARY=canary$$
 
-# not ARGS MESSAGE: what the manager says to these of trace_syscalls
+# not ARGS MESSAGE: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
 not() {
 	refused 100 "$2" --run trace_syscalls --args "$1"
 }
@@ -42,7 +42,7 @@ hostile_names=(
 	for name in "${hostile_names[@]}"; do
 		quoted=\'${name//\'/\'\\\'\'}\'
 		for option in instance syscall clock; do
-			# commas part the names of a list
+			# commas separate the names of a list
 			[ "$option" != syscall ] || [[ $name != *,* ]] || continue
 			not "--pid $$ --$option $quoted" "--$option: '$name' $NAME"
 			not "--pid $$ --$option=$quoted" "--$option: '$name' $NAME"
@@ -175,7 +175,7 @@ hostile_names=(
 	not "'\\" "--args: a single quote is left open"
 }
 
-# Near the 128 KiB that the kernel takes for one word of exec.
+# Almost the 128 KiB that the kernel accepts for one argument of exec.
 long_text() {
 	head -c "$1" /dev/zero | tr '\0' "${2-a}"
 }
@@ -237,7 +237,7 @@ long_text() {
 
 # ---- where sessions live --------------------------------------------------------------
 
-# wont_run_in DIRECTORY REASON
+# wont_run_in DIRECTORY REASON: Fail unless DIRECTORY is refused as run directory for REASON.
 wont_run_in() {
 	local status=0
 	TFS_RUNDIR=$1 "$MANAGER" --run trace_syscalls --args "--pid $$ --instance $MARK" \
@@ -337,7 +337,7 @@ wont_run_in() {
 	mkfifo gate
 	echo precious >precious
 	own_tree
-	# whoever could plant one in the session's directory, at the latest moment
+	# plant a link in the session's directory at the latest possible moment
 	make_hook planted <<-END
 	# description: a trace that is a link
 	ln -sf "$BATS_TEST_TMPDIR/precious" "$TFS_RUNDIR/ftrace/$MARK/trace"
@@ -354,7 +354,7 @@ wont_run_in() {
 @test "hostile: another user can neither read the path of a session nor replace it" {
 	need_tracefs
 	need_tool setpriv
-	# below a directory that all may enter
+	# below a directory that all users may enter
 	PLACE=$(mktemp -d /tmp/tfs-test.XXXXXX)
 	chmod 755 "$PLACE"
 	export TFS_RUNDIR=$PLACE/run
@@ -430,7 +430,7 @@ wont_run_in() {
 	[ ! -s heard ]
 }
 
-# start_session_of HOOK: and its end; whatever is on stdin is there for it too
+# start_session_of HOOK: Run a session of HOOK to its end; HOOK could read stdin.
 start_session_of() {
 	local status=0
 	"$MANAGER" --run "$1" --args "--pid $CALLS --instance $MARK --time 1" \
@@ -456,8 +456,8 @@ start_session_of() {
 
 FORGED='# lost 99 events: 99 overwritten in a full buffer, 0 not written'
 
-# acts_up COMMAND...: a task that waits, and then has a name and runs a file that hold
-# lines; its pid is in $PID, "go" lets it go on
+# acts_up COMMAND...: Start a task that waits, and then gets a name and runs a file whose names
+# hold newlines; set $PID to its pid. "go" lets it continue.
 acts_up() {
 	ln -s "$PROG/acts" $'x\n'"$FORGED"
 	mkfifo go
@@ -484,7 +484,7 @@ acts_up() {
 			finishes "$READER" 0
 		fi
 		rm -r x* go ready "$TFS_RUNDIR"
-		# the shell is renamed, the child runs the file and is renamed by that
+		# the shell is renamed, the child runs the file, and that renames the child
 		run ! grep -v '^ ' got
 		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events: 99 overwritten' got)" = 1 ]
 		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7 ' got)" = 1 ]

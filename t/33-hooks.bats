@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2153 # words as they are; each test is a process of its own
-# The machine-read head of a hook, and the hooks themselves in each shell.
+# hook: test the header of hooks, and the hooks themselves in each shell
 
 load helper
 
 
-# A hook of this head, which writes the options it was given to the file seen.
+# hook NAME: Make a hook with this header, which writes its options to the file seen.
 hook() {
 	[ -n "${HOOKS-}" ] || own_tree
 	make_hook "$1" <<-END
@@ -16,7 +16,7 @@ hook() {
 	END
 }
 
-# given HOOK WORDS: a session of it begins, ends, and was given what stdin has
+# given HOOK WORDS: Run a session to its end; fail unless HOOK got the options on stdin.
 given() {
 	local status=0
 	rm -f seen
@@ -26,7 +26,7 @@ given() {
 	diff - seen
 }
 
-# head_refused LINE COMPLAINT: a head of description and LINE is
+# head_refused LINE COMPLAINT: Fail unless a header of a description and LINE is refused so.
 head_refused() {
 	hook bad <<-END
 	# description: bad
@@ -125,7 +125,7 @@ head_refused() {
 
 # ---- requirements -----------------------------------------------------------------
 
-# wants LINE MESSAGE: a hook that requires LINE is refused so, before anything
+# wants LINE MESSAGE: Fail unless a hook that requires LINE is refused before anything begins.
 wants() {
 	need_tracefs
 	hook wanting <<-END
@@ -136,7 +136,7 @@ wants() {
 	refused 111 "wanting: $2" --run wanting --args "--pid $$ ${3-}"
 }
 
-# has LINE: a hook that requires LINE runs
+# has LINE: Fail unless a hook that requires LINE runs.
 has() {
 	need_tracefs
 	hook having <<-END
@@ -383,7 +383,7 @@ has() {
 	refused_later "unable to run $HOOKS/alone: No such file or directory" alone
 }
 
-# refused_later MESSAGE HOOK: the same once directories were made
+# refused_later MESSAGE HOOK: Like refused, after directories were made.
 refused_later() {
 	refused 111 "$1" --run "$2" --args "--pid $$ -i $MARK"
 	nothing_left
@@ -456,12 +456,12 @@ refused_later() {
 	[ "$(sed -n 1p seen)" = "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(realpath "$(sed -n 2p seen)")" = "$(realpath "$TREE/bin/tfs-write")" ]
 	[ "$(sed -n 3p seen)" = "$TRACEFS/instances/tfs.$MARK" ]
-	# who is known before it runs, and nothing is recorded yet
+	# the pid filter is set before the hook runs, and nothing is recorded yet
 	[ "$(sed -n 4p seen)" = 0 ]
 	grep -qx "$$" seen
 }
 
-# body SHELL...: the hook trace_syscalls by this shell in a new instance
+# body SHELL...: Run the hook trace_syscalls with this shell in a new instance.
 body() {
 	(cd "$DIR" && env -i "PATH=$PATH" "TFS_INSTANCE=$INSTANCE" \
 		${HOOK_SYSCALL+HOOK_SYSCALL="$HOOK_SYSCALL"} ${HOOK_RETURNS+HOOK_RETURNS=1} \
@@ -515,7 +515,7 @@ in_every_shell() {
 
 # ---- a kernel without CONFIG_FTRACE_SYSCALLS --------------------------------------
 
-# without_syscalls ARGS: the manager where events/syscalls is an empty directory
+# without_syscalls ARGS: Run the manager with events/syscalls as an empty directory.
 without_syscalls() {
 	need_tracefs events/raw_syscalls
 	need_tool unshare
@@ -601,7 +601,7 @@ without_syscalls() {
 
 # ---- what a hook prints: the stream -----------------------------------------------
 
-# prints WORD...: a hook that shows getppid and prints these, a line each
+# prints WORD...: Make a hook that records getppid and prints these words, one per line.
 prints() {
 	[ -n "${HOOKS-}" ] || own_tree
 	printf "printf '%%s\\\\n'%s\n" "$(printf " '%s'" "$@")" >words
@@ -613,7 +613,7 @@ prints() {
 	END
 }
 
-# own_tool NAME: the lines of stdin behind "#!/bin/sh" are a tool of own_tree
+# own_tool NAME: Make a tool of own_tree from "#!/bin/sh" and the lines of stdin.
 own_tool() {
 	if [ -L tree/bin ]; then
 		rm tree/bin
@@ -731,7 +731,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	[ "$(tfs-report "$TRACE" | grep -c ': sys_getppid()$')" = 10 ]
 }
 
-# prints_refused WHAT WORD...: the hook that prints these did WHAT
+# prints_refused REASON WORD...: Fail unless a hook that prints WORD... is refused for REASON.
 prints_refused() {
 	prints "${@:2}"
 	fails 111 "manager: fatal: prints: the hook $1" \

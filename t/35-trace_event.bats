@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
-# trace_event: any events; exact counts, and what is refused starts nothing
+# trace_event: records any events with exact counts, and a refusal starts nothing
 
 load helper
 
-# events_in FILE NAME: how many of this event it has
+# events_in FILE NAME: Print how often the event occurs in FILE.
 events_in() {
 	grep -c "^[^#].*: $2: " "$1" || :
 }
 
-# traced WORDS: a session of the held program of calls, which is released and
-# read to its end, into got
+# traced WORDS: Run a session of the held program calls, release the program, and read the
+# trace to its end into got.
 traced() {
 	start_session trace_event --output fifo --pid "$CALLS" "$@"
 	read_by cat >got
@@ -20,7 +20,7 @@ traced() {
 	finishes "$READER" 0
 }
 
-# refuses STATUS LINE WORDS: that is said, and nothing was begun
+# refuses STATUS LINE WORDS: Fail unless it is refused with STATUS and LINE, and nothing begins.
 refuses() {
 	local status=0
 	"$MANAGER" --run trace_event --args "--instance $MARK --pid $CALLS ${*:3}" >out 2>err ||
@@ -150,7 +150,7 @@ refuses() {
 
 # ---- --all: everybody but the session itself -----------------------------------------
 
-# own_tasks: the pids of the session's processes, one a line: manager, janitor, stream
+# own_tasks: Print the pids of manager, janitor and stream, one per line.
 own_tasks() {
 	local janitor
 	janitor=$(children "$SESSION")
@@ -158,7 +158,7 @@ own_tasks() {
 	children "$janitor"
 }
 
-# clause EXPRESSION: the filter of an event that has this one, and leaves those tasks out
+# clause EXPRESSION: Print the filter of an event with this filter that leaves those tasks out.
 clause() {
 	local pid text=
 	for pid in $(own_tasks | sort -n); do
@@ -171,7 +171,7 @@ filter_is() {
 	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/$1/filter")" = "$(clause "${2-}")" ]
 }
 
-# interrupted FILE: it has an event of an interrupt that hit a task of the session
+# interrupted FILE: Succeed if FILE has an interrupt that hit a task of the session.
 interrupted() {
 	"$PROG/calls" 20000 </dev/null >&-
 	grep -qE "^ *[^#]{0,16}-($(own_tasks | tr '\n' '|')none) +\[[0-9]+\] ..[hHszZ]" "$1"
@@ -185,7 +185,7 @@ interrupted() {
 	own=$(own_tasks | tr '\n' '|')none
 	stop_session
 	finishes "$READER" 0
-	# and none of its own system calls
+	# and no system call of the session itself
 	run -1 grep -m 3 -E "^[^#]{0,16}-($own) .*: sys_enter: " got
 }
 
@@ -208,7 +208,7 @@ interrupted() {
 	stop_session
 }
 
-# begins_anew STREAM: another one is the session's now, and left out
+# begins_anew STREAM: Succeed if the session has another stream than STREAM, and leaves it out.
 begins_anew() {
 	"$PROG/acts" nothing
 	[ "$(own_tasks | tail -n 1)" != "$1" ] && filter_is sched/sched_process_exit
@@ -218,7 +218,7 @@ begins_anew() {
 	need_tracefs events/sched/sched_wake_idle_without_ipi
 	start_session trace_event --output fifo --all -e 'sched:*'
 	filters=$TRACEFS/instances/tfs.$MARK/events/sched
-	# the name begins like that of a wake-up, but the event names no second task
+	# the name begins like the name of a wake-up, but the event names no second task
 	[ "$(cat "$filters/sched_wake_idle_without_ipi/filter")" = "$(clause)" ]
 	grep -qw pid "$filters/sched_wakeup_new/filter"
 	stop_session
@@ -226,7 +226,7 @@ begins_anew() {
 
 @test "trace_event: with --all it leaves out a stream that is started for a second reader, too" {
 	need_tracefs events/sched
-	# a tool of somebody else, which dies with its reader
+	# another user's tool, which dies with its reader
 	own_tree
 	rm tree/bin
 	mkdir tree/bin
@@ -249,7 +249,7 @@ begins_anew() {
 	need_tracefs events/syscalls
 	start_session trace_event --output fifo --all -e sys_enter_getppid
 	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter")" = none ]
-	# the kernel adds the stream when it is forked
+	# the kernel adds the stream when the stream is forked
 	[ "$(grep -o '[0-9]*' "$TRACEFS/instances/tfs.$MARK/set_event_notrace_pid" | sort -n)" = \
 		"$(own_tasks | sort -n)" ]
 	stop_session

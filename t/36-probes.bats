@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
-# A session's probes: exact counts and fields; they go with their session, and no others do
+# trace_uprobe and others: exact counts and fields; the probes end with their session
 
 load helper
 
@@ -11,14 +11,14 @@ undo() {
 	[ -z "$output" ] || { tfs-probe -g "own_${MARK//-/_}" remove; return 1; }
 }
 
-# group [SUFFIX]: of the session $MARK and this
+# group [SUFFIX]: Print the group of the session $MARK and SUFFIX.
 group() {
 	local name=$MARK${1-}
 	name=${name//_/__} name=${name//./_d}
 	echo "tfs_${name//-/_m}"
 }
 
-# probes GROUP: how many lines the kernel has of it
+# probes GROUP: Print the number of the kernel's lines for GROUP.
 probes() {
 	grep -c "^[^:]*:$1/" "$TRACEFS/dynamic_events" || :
 }
@@ -31,8 +31,8 @@ lines() {
 	grep -c "$1" got || :
 }
 
-# traced HOOK WORDS: a session of the held $ACT, which is released and read to its
-# end, into got
+# traced HOOK WORDS: Run a session of the held $ACT, release it, and read the trace to its
+# end into got.
 traced() {
 	start_session "$1" --output fifo --pid "$ACT" "${@:2}"
 	read_by cat >got
@@ -40,14 +40,14 @@ traced() {
 	session_ends
 	finishes "$READER" 0
 	no_probes
-	head -n 20 got # of a test that fails
+	head -n 20 got # for a test that fails
 }
 
-# refuses LINE HOOK WORDS: that is said first, and nothing was begun
+# refuses LINE HOOK WORDS: Fail unless LINE is printed first, and nothing begins.
 refuses() {
 	local status=0
 	"$MANAGER" --run "$2" --args "--instance $MARK --pid $$ ${*:3}" >out 2>err || status=$?
-	case $1 in # by the caller, or by the system
+	case $1 in # refused because of the caller, or because of the system
 	'no function is named'* | "'"*"is not the name of a function"* | 'no program'* | --words*)
 		[ "$status" = 100 ] || status=0
 		;;
@@ -62,7 +62,7 @@ refuses() {
 	no_probes
 }
 
-# second_session HOOK WORDS: ${MARK}b, its trace to be read at $TRACE
+# second_session HOOK WORDS: Start the session ${MARK}b, whose trace is at $TRACE.
 second_session() {
 	: >out
 	background "$MANAGER" --run "$1" --args "--instance ${MARK}b ${*:2}" >out 2>err
@@ -72,7 +72,7 @@ second_session() {
 	TRACE=$(cat out)
 }
 
-uses() { # FILE: a program that is ours, symbols and all
+uses() { # FILE of tracefs: run a program of our own, which has symbols
 	need_tracefs "$1"
 	[ "$1" != kprobe_events ] || need_entry_probes
 	acts=$PROG/acts
@@ -137,7 +137,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	one=$ACT one_go=$GO
 	start_session trace_uprobe --output fifo --pid "$one" $$ --binary "$acts" --symbol acts_work
 	one_session=$SESSION one_trace=$TRACE
-	echo >"$one_go" # nobody reads yet
+	echo >"$one_go" # no reader exists yet
 	eventually gone "$one"
 	act functions 30
 	second_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work
@@ -152,7 +152,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(lines ': acts_work: ')" = 20 ]
 }
 
-# any other session would sweep them up before
+# This test is alone because any other session would remove the probes first.
 # bats test_tags=alone
 @test "manager: the next --run removes the probes of a session that was killed with its janitor" {
 	uses uprobe_events
@@ -226,7 +226,7 @@ uses() { # FILE: a program that is ours, symbols and all
 	[ "$(lines ': acts_work: (0x[0-9a-f]*) bad=(fault) word="word"$')" = 3 ]
 }
 
-# returns of programs can be probed
+# Skip unless the kernel can probe returns of programs.
 uses_returns() {
 	uses uprobe_events
 	[[ $(uname -m) != arm* ]] || skip "needs returns of programs, which end them on 32-bit ARM"
@@ -287,7 +287,7 @@ uses_returns() {
 	no_probes
 }
 
-# big N: a word of N letters
+# big N: Print a word of N letters.
 big() {
 	printf "%0$1d" 0
 }
@@ -298,7 +298,7 @@ big() {
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
 	[ "$(lines ": acts_work: (0x[0-9a-f]*) i=[0-4] word=\"$(big 3900)\"$")" = 5 ]
 	[ "$(grep -vc '^#' got)" = 5 ]
-	# more than a page would make the kernel warn in its log
+	# beyond a page the kernel would write a warning to its log
 	act functions 5 "$(big 4080)"
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string' \
 		'copy=$arg1:s32'
@@ -384,7 +384,7 @@ big() {
 	[ "$(lines ': do_sys_openat2_long: (do_sys_openat2+0x[0-9a-f]/0x[0-9a-f]*) dir=-100$')" = 3 ]
 	[ "$(lines ': do_sys_openat2: .* path="/nowhere/at all" dir=-100$')" = 2 ]
 	[ "$(grep -vc '^#' got)" = 5 ]
-	# each with its own stack and no other
+	# each call has its own stack and no other
 	act opens 3 2 "$path"
 	traced trace_kprobe -k do_sys_openat2 --arg 'path=+0($arg2):ustring' --stack
 	[ "$(lines ': do_sys_openat2_long: ')" = 3 ]
@@ -492,7 +492,7 @@ big() {
 	[ "$(lines ': exec3: ')" = 2 ]
 	[ "$(lines ': exec_open: .* path="/nowhere/at all" ')" = 3 ]
 	[ "$(lines ": exec_open: .* path=\"$acts\" ")" = 2 ]
-	[ "$(lines ': sys_execve -> 0x\(f*fe\|2\)$')" = 3 ] # PowerPC's errors have no sign
+	[ "$(lines ': sys_execve -> 0x\(f*fe\|2\)$')" = 3 ] # PowerPC prints errors without a sign
 }
 
 @test "trace_exec: a script is started under its own name, with its interpreter's words" {
@@ -525,7 +525,7 @@ big() {
 	act opens 12 8 "$PWD/there"
 	traced trace_open --failed
 	[ "$(grep ': open: .* ret=-2' got | grep -c 'path="/nowhere/at all"')" = 8 ]
-	# those that succeed are no remark
+	# successful opens add no comment line
 	[ "$(grep -c '^#' got)" = 0 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
@@ -595,7 +595,7 @@ big() {
 
 # ---- trace_tcp -----------------------------------------------------------------------------
 
-# port: that the program act listens on
+# port: Print the port on which the program act listens.
 port() {
 	sed -n 's/^port //p' ready
 }

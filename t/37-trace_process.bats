@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
-# trace_process: the lines of the process event tracer, exact codes and counts
+# trace_process: prints the lines of the process event tracer, with exact codes and counts
 
 load helper
 
-# scene NAME [N]: the program, held before its scene; its pid is in $CALLS
+# scene NAME [N]: Start the program, held before the scene; set $CALLS to its pid.
 scene() {
 	need_tracefs events/raw_syscalls
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
@@ -16,8 +16,8 @@ scene() {
 	eventually grep -q ready ready
 }
 
-# traced WORDS: a session of the held program, which is released and read to
-# its end, into got
+# traced WORDS: Run a session of the held program, release it, and read the trace to its
+# end into got.
 traced() {
 	start_session trace_process --output fifo --buffer 8000 --pid "$CALLS" "$@"
 	read_by cat >got
@@ -27,8 +27,8 @@ traced() {
 	run -1 grep '^#' got
 }
 
-# told FILE: its lines without name, processor and time; pids as letters in the
-# order in which they come, the first that of the program
+# told FILE: Print the lines without name, CPU and time; letters replace the pids in the
+# order in which they come, a for the program.
 told() {
 	sed -E "s/^.{16} +([0-9]+) +[0-9]+ +[0-9]+\.[0-9]{6} /\1 /" "$1" | awk '
 		function letter(pid) {
@@ -41,12 +41,12 @@ told() {
 		{ print }'
 }
 
-# ends_of FILE: the codes with which tasks ended, the letter of each in front
+# ends_of FILE: Print the exit codes of tasks, each after the letter of its task.
 ends_of() {
 	told "$1" | sed -n 's/ exit / /p'
 }
 
-# getppids FILE: how many of these calls it has
+# getppids FILE: Print the number of these calls.
 getppids() {
 	grep -Ec " syscall $(syscall-nr getppid) \[(0x[0-9a-f]+ ){5}0x[0-9a-f]+\]\$" "$1" || :
 }
@@ -62,7 +62,7 @@ i 256
 j 13312
 a 0'
 
-# refuses LINE WORDS: that is said, and nothing was begun
+# refuses LINE WORDS: Fail unless LINE is printed and nothing begins.
 refuses() {
 	local status=0
 	"$MANAGER" --run trace_process --args "--instance $MARK --pid $$ ${*:2}" >out 2>err ||
@@ -87,7 +87,7 @@ refuses() {
 	scene threads
 	traced --trace lifecycle
 	ends_of got | sort >ends
-	# a thread's end and its leader's may come in either order
+	# the ends of a thread and of its leader may come in either order
 	diff - ends <<-'END'
 	a 0
 	b 2304
@@ -108,8 +108,8 @@ refuses() {
 	[ "$(wc -l <got)" = 28 ]
 }
 
-# killed SCENE SIGNAL...: a session of a program with a child for each signal,
-# which it gets from us when the stream is at work
+# killed SCENE SIGNAL...: Run a session of a program with a child for each signal, and send
+# the signals once the stream works.
 killed() {
 	local signal pid
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
@@ -148,7 +148,7 @@ killed() {
 	hex='0x[0-9a-f]+'
 	run -1 grep -Ev "^ *(process|false|busybox|<...>) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags $hex|exec|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code $hex|syscall -?[0-9]+ \[($hex ){5}$hex\]|syscall rc -?[0-9]+ error (0|-[0-9]+))\$" got
 	[ "$(grep -c ' exec$' got)" = 1 ]
-	# the header's columns, to the byte
+	# the columns of the header, byte for byte
 	line=$(grep -m 1 ' exit 768$' got)
 	[ "$(printf '%16s %5d ' process "$(echo "$line" | awk '{ print $2 }')")" = "${line:0:23}" ]
 	[[ ${line:23} =~ ^\ *[0-9]+\ {1,9}[0-9]+\.[0-9]{6}\ exit\ 768$ ]]
@@ -166,7 +166,7 @@ killed() {
 @test "trace_process: prints signals as they are delivered" {
 	scene ends
 	traced --trace signals
-	# SIGCHLD, that is ignored, to who had it blocked for a moment, as in libc's fork
+	# SIGCHLD, which is ignored, for a task that blocked it for a moment, as libc's fork does
 	grep -v ' signal 17 ' got >others
 	told others >lines
 	diff - lines <<-'END'
@@ -177,7 +177,7 @@ killed() {
 	END
 }
 
-# signals_of FILE: which one hit each task, the letter of it in front
+# signals_of FILE: Print the signal that hit each task, each after the letter of its task.
 signals_of() {
 	told "$1" | sed -n 's/ signal \([0-9]*\) .*/ \1/p' | grep -v ' 17$'
 }
@@ -196,7 +196,7 @@ signals_of() {
 	release
 	eventually [ -e pids ]
 	{ read -r first; read -r second; read -r third; } <pids
-	# the stream hears how tasks end from its beginning on: this line shows that it began
+	# the stream listens for the ends of tasks from the start: this line shows that it has begun
 	kill -KILL "$third"
 	eventually grep -q " $third .* signal 9 " got
 	kill -TERM "$first"
@@ -209,7 +209,7 @@ signals_of() {
 	[ "$(grep -vc ' signal 17 ' got)" = 3 ]
 }
 
-# learns WORD...: what the program says that a stream learns of ends (lib/exits.c)
+# learns WORD...: Print what a stream learns about ends of tasks (t/prog/exits.c).
 learns() {
 	local status=0
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
@@ -227,7 +227,7 @@ learns() {
 	local begun=$SECONDS
 	learns lost 60
 	[ "$output" = 'known: 0' ]
-	# half a second for each of them would be 30
+	# waiting half a second for each of them would take 30 s
 	[ $((SECONDS - begun)) -lt $((20 * SLOW)) ]
 }
 

@@ -1,23 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own; helper.bash
-# trace_flight: sessions that nobody reads, and the last seconds of them in files
+# trace_flight: records without a reader, and saves the last seconds in files
 
 load helper
 
-# flight WORDS: a session of the held program of calls
+# flight WORDS: Start a session of the held program calls.
 flight() {
 	need_tracefs events/syscalls
 	start_session trace_flight --pid "$CALLS" "$@"
 	HERE=${TRACE%/*}
 }
 
-# Events as text, without the names of tasks
+# Print events as text, without the names of tasks.
 plain() {
 	grep -v -e '^#' -e '^CPU:' "$@" | cut -c 17- || :
 }
 
-# What stays: these files, and nothing else of the session
+# Fail unless these files stay, and nothing else of the session.
 left() {
 	[ "$(cd "$HERE" && echo *)" = "$*" ] || { ls -A "$HERE"; return 1; }
 	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}" ]
@@ -29,7 +29,7 @@ there() {
 	[ -e "$HERE/$1" ]
 }
 
-# without the dot files, which are a dump that is made
+# leave out dot files, which are unfinished dumps
 stop_flight() {
 	kill "-${1:-INT}" "$SESSION"
 	finishes "$SESSION" 0
@@ -46,7 +46,7 @@ stop_flight() {
 		eventually there "dump.$n"
 	done
 	release
-	finishes "$SESSION" 0 # its task is gone
+	finishes "$SESSION" 0 # its task has ended
 	[ ! -s "$HERE/dump.4" ]
 	left dump.2 dump.3 dump.4
 }
@@ -114,13 +114,13 @@ stop_flight() {
 
 @test "trace_flight: without --dump-on it prints the recorded events to the reader of the trace at the end" {
 	mkfifo stay
-	# whatever ends it: the last task, a signal, the time limit
+	# the last task, a signal and the time limit each end it
 	for how in task signal time; do
 		calls 100
 		calls=$CALLS
 		set --
 		if [ "$how" != task ]; then
-			background cat stay # it is traced, and stays
+			background cat stay # it is traced, and it stays
 			stays=$PID
 			set -- "$stays"
 		fi
@@ -213,7 +213,7 @@ stop_flight() {
 	left dump.1
 }
 
-# run_flight STATUS WORD... -- PROG...: tfs-run of the hook, its output in got
+# run_flight STATUS WORD... -- PROG...: Run the hook under tfs-run, with output to got.
 run_flight() {
 	local want=$1 status=0
 	shift
@@ -280,7 +280,7 @@ run_flight() {
 	SESSION=$PID
 	eventually path_or_error
 	all=$(cat out)
-	kill -STOP "$one" # the session would end with its task
+	kill -STOP "$one" # otherwise the session would end with its task
 	release
 	finishes "$SESSION" 0
 	lost=$(cat "$here/dropped")
@@ -292,7 +292,7 @@ run_flight() {
 	[ "$(wc -l <"$all")" = 5000 ]
 	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
 	[ "$(wc -l <got)" = $((5000 - lost)) ]
-	# each processor's newest: its buffer forgets by itself
+	# the newest events of each CPU, because each buffer overwrites itself
 	for cpu in $(sed 's/.*\(\[[0-9]*\]\).*/\1/' got | sort -u | tr -d '[]'); do
 		grep -F "[$cpu]" got >of_it
 		sed 's/\] [^ ]* *[0-9.]*: /] /' "$all" | cut -c 17- | grep -F "[$cpu]" |
@@ -441,7 +441,7 @@ run_flight() {
 	need_tracefs
 	calls 1
 	args="--instance $MARK --pid $CALLS -e sched_switch"
-	mkdir -p "$TFS_RUNDIR/ftrace" # what is left there is to be seen
+	mkdir -p "$TFS_RUNDIR/ftrace" # shows if anything is left there
 	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
 	refused 111 "no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"

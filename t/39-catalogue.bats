@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034 # words as they are; each test is a process of its own
-# The hooks on tracepoints and tracers: exact counts, and what is refused starts nothing
+# trace_signal and others: exact counts of the hooks on tracepoints and tracers
 
 load helper
 
-# traced HOOK WORDS: a session of the held program of calls, which is released and
-# read to its end, into got
+# traced HOOK WORDS: Run a session of the held program calls, release it, and read the
+# trace to its end into got.
 traced() {
 	start_session "$1" --output fifo --pid "$CALLS" "${@:2}"
 	read_by cat >got
@@ -15,7 +15,7 @@ traced() {
 	finishes "$READER" 0
 }
 
-# refuses HOOK STATUS LINE WORDS: that is said, and nothing was begun
+# refuses HOOK STATUS LINE WORDS: Fail unless LINE is printed with STATUS, and nothing begins.
 refuses() {
 	fails "$2" "manager: fatal: $3" "$MANAGER" --run "$1" --args "--instance $MARK ${*:4}"
 	nothing_left
@@ -33,7 +33,7 @@ need_hist() {
 
 # ---- trace_signal ---------------------------------------------------------------------
 
-# a shell that gets two USR1 of its own, counts them and ends
+# Start a shell that gets two USR1 of its own, counts them and ends.
 signals() {
 	[ -p go ] || mkfifo go
 	background sh -c \
@@ -127,7 +127,7 @@ signals() {
 
 # ---- trace_sched ----------------------------------------------------------------------
 
-# a pair of tasks that hand a byte to and fro: each is woken as often as it reads
+# Start two tasks that pass a byte to and fro: each is woken as often as it reads.
 # bats test_tags=quick
 @test "trace_sched: prints each wake-up and switch of a task, and the wait between them" {
 	need_tracefs events/sched/sched_wakeup
@@ -137,18 +137,18 @@ signals() {
 	release
 	session_ends
 	finishes "$READER" 0
-	# five children are new, and woken for their first time
+	# five children are new, and are woken for the first time
 	[ "$(grep -c ": sched_wakeup_new: comm=calls pid=" got)" = 5 ]
 	[ "$(grep ': sched_wakeup_new: ' got | sed 's/.* pid=\([0-9]*\) .*/\1/' | sort -u | wc -l)" = 5 ]
 	calls 10 1 5
 	traced trace_sched
 	pids=$(grep -c "==> next_comm=calls next_pid=[0-9]* next_prio=[0-9]* lat=[0-9]*$" got)
 	[ "$pids" -ge 6 ]
-	# of who came after them there is only a part, and no wait
+	# tasks that came later have only a part here, and no wait
 	[ "$(grep -c ' lat=' got)" = "$pids" ]
 }
 
-# hold_waits WORD...: the program of that name, held; its pid is in $CALLS
+# hold_waits WORD...: Start the program of that name, held; set $CALLS to its pid.
 hold_waits() {
 	[ -e /proc/self/schedstat ] || skip "needs /proc/PID/schedstat (CONFIG_SCHED_INFO)"
 	GO=$BATS_TEST_TMPDIR/go.waits
@@ -159,7 +159,7 @@ hold_waits() {
 	eventually grep -q ready ready
 }
 
-# beside_schedstat: "PID SHOWN COUNTED US COUNTED_US" of each task of the program
+# beside_schedstat: Print "PID SHOWN COUNTED US COUNTED_US" for each task of the program.
 beside_schedstat() {
 	awk 'FNR == NR { if (NF == 3) { n[$1] = $2; ns[$1] = $3 }; next }
 		match($0, / next_pid=[0-9]+/) {
@@ -171,7 +171,7 @@ beside_schedstat() {
 		ready got
 }
 
-# An emulated processor loses ticks: the scheduler's clock stands still, the trace's does not.
+# An emulated CPU loses ticks: the clock of the scheduler stops then, but not the trace clock.
 same_clock() {
 	[ "${TFS_VARIANT-}" != vm ]
 }
@@ -198,18 +198,18 @@ same_clock() {
 		cat beside
 		[ "$(wc -l <beside)" = 2 ]
 		while read -r pid shown counted us counted_us; do
-			# for the first time as a new task
+			# a new task is woken for the first time
 			[ "$shown" -ge 1001 ]
 			[ "$shown" = "$counted" ]
 			same_clock || continue
-			# each is cut to microseconds
+			# each wait is cut to microseconds
 			[ "$us" -le $((counted_us * 102 / 100 + shown)) ]
 			[ "$us" -ge $((counted_us * 98 / 100 - 2 * shown)) ]
 		done <beside
 	done
 }
 
-# Where a kernel keeps some switches to itself, the last line has as many as are missing.
+# If a kernel hides some switches, the last line counts as many missing events.
 @test "trace_sched: prints each wait that the scheduler counts, under overload" {
 	need_tracefs events/sched/sched_wakeup
 	local n=0 all=0 missing pid shown counted us counted_us
@@ -251,7 +251,7 @@ same_clock() {
 
 # ---- trace_block ----------------------------------------------------------------------
 
-# a loop device over a file of this test: its name is in $LOOP
+# Make a loop device over a file of this test; set $LOOP to its name.
 loop() {
 	need_tracefs events/block/block_rq_complete
 	need_tool losetup
@@ -291,21 +291,21 @@ undo() {
 	cat got
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ FF \(\) [0-9]+ \+ 0 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 1 ]
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* \(\) 0 \+ 8 .* lat=[0-9.]+$' got)" = 1 ]
-	# the end of the fsync itself is no request of the device
+	# the end of the fsync itself is not a request to the device
 	[ "$(grep -Ec ' W[A-Z]* \(\) [0-9]+ \+ 0 ' got)" = 0 ]
 	[ "$(grep -c '^#' got)" = 0 ]
 }
 
 @test "trace_block: --pid: prints the requests of that task and its children, and no others" {
 	loop
-	# the one that is traced starts a child, which writes as well
+	# the traced program starts a child, which writes as well
 	mkfifo gate
 	background sh -c 'read -r _; "$1" blocks 8 0 "$2"; "$1" blocks 4 16 "$2" & wait $!' - \
 		"$PROG/acts" "/dev/$LOOP" <>gate >acts.out
 	task=$PID
 	start_session trace_block --output fifo --pid "$task" --device "$LOOP"
 	read_by cat >got
-	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # a stranger
+	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # an unrelated task
 	printf '\n\n\n' >gate
 	session_ends
 	finishes "$READER" 0
@@ -321,7 +321,7 @@ undo() {
 	act blocks 8 0 "/dev/$LOOP"
 	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP" --events
 	read_by cat >got
-	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # a stranger
+	"$PROG/acts" blocks 8 32 "/dev/$LOOP" </dev/null >/dev/null # an unrelated task
 	release
 	session_ends
 	finishes "$READER" 0
@@ -335,7 +335,7 @@ undo() {
 	act fsyncs 3 0 "/dev/$LOOP"
 	start_session trace_block --output fifo --pid "$ACT" --device "$LOOP"
 	read_by cat >got
-	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 conv=fsync,notrunc 2>dd.err # a stranger
+	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 conv=fsync,notrunc 2>dd.err # an unrelated task
 	release
 	session_ends
 	finishes "$READER" 0
@@ -352,7 +352,7 @@ undo() {
 	act cached 4 0 "/dev/$LOOP"
 	start_session trace_block --output fifo --pid "$ACT" "$CALLS" --device "$LOOP"
 	read_by cat >got
-	exec 8<"/dev/$LOOP" # the last close writes them
+	exec 8<"/dev/$LOOP" # the last close writes the pages back
 	release
 	finishes "$ACT" 0
 	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 seek=8 conv=fsync,notrunc 2>dd.err
@@ -396,7 +396,7 @@ undo() {
 	session_ends
 }
 
-# reads_of DISK: how many it has completed since the kernel started
+# reads_of DISK: Print the number of reads that the disk completed since the kernel started.
 reads_of() {
 	local reads
 	read -r reads _ <"/sys/class/block/$1/stat"
@@ -406,7 +406,7 @@ reads_of() {
 @test "trace_block: with --all it prints as many requests as the disk counts, though interrupts hit the session" {
 	need_tracefs events/block/block_rq_complete
 	[ "${TFS_VARIANT-}" = vm ] && [ -b /dev/vda ] || skip "needs a guest's disk, /dev/vda"
-	# one processor for all: there the stream is hit by interrupts
+	# all tasks share one CPU, where interrupts hit the stream
 	taskset -p 1 $$ >/dev/null
 	start_session trace_block --all --device vda
 	read_by cat >got
@@ -641,15 +641,15 @@ need_graph() {
 	grep -q '^    Dropped: 0$' got
 }
 
-# getppids CALLS...: how many getppid trace_hist counts with --pid of a program that calls
-# it so, while a stranger calls it as well
+# getppids CALLS...: Print how many getppid trace_hist counts with --pid of a program that makes
+# CALLS, while an unrelated task calls it as well.
 getppids() {
 	calls "$@"
 	local task=$CALLS gate=$GO
 	start_session trace_hist --output fifo --pid "$task" --event sys_enter --key id \
 		--filter "'id == $(syscall-nr getppid)'"
 	read_by cat >got
-	calls 500 # a stranger
+	calls 500 # an unrelated task
 	release
 	finishes "$CALLS" 0
 	echo >"$gate"
@@ -664,7 +664,7 @@ getppids() {
 	need_tracefs events/raw_syscalls/sys_enter/hist
 	getppids 1000
 	[ "$hits" = 1000 ]
-	# the threads of the children, who are there when the session begins
+	# the threads of the children, which exist when the session begins
 	getppids -e 1000 2 2
 	[ "$hits" = 4000 ]
 	getppids 1000 1 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2089,SC2090,SC2153,SC2154 # each test is a process of its own
-# blk-trace, blk-text, trace_blk: the tracing of block devices, ours alone; its
-# text is blkparse's; I/O of a known number is counted, and nothing stays behind
+# blk-trace, blk-text, trace_blk: trace our own block devices; the text equals that of
+# blkparse, the counts of I/O are exact, and nothing stays behind
 
 load helper
 
@@ -26,10 +26,10 @@ undo() {
 }
 
 end_of() {
-	cat "/sys/block/$1/trace/end_lba" <"/dev/$1" # before 5.12 it must be open
+	cat "/sys/block/$1/trace/end_lba" <"/dev/$1" # before Linux 5.12 the device must be open
 }
 
-# A loop device of our own over a file of 16 MB; its name is in $DEVICE.
+# Make a loop device over a file of 16 MB; set $DEVICE to its name.
 new_device() {
 	need_root
 	local busy
@@ -38,7 +38,7 @@ new_device() {
 	[ -d "$DEBUGFS/block" ] || mount -t debugfs nodev "$DEBUGFS"
 	image=image.$((${#DEVICES} + 1))
 	dd if=/dev/zero of=$image bs=1M count=16 2>/dev/null
-	for busy in 1 2 3 4 5; do # another test may be as fast
+	for busy in 1 2 3 4 5; do # another test may take the same device
 		DEVICE=$(losetup -f)
 		losetup "$DEVICE" $image 2>/dev/null && break
 	done
@@ -46,7 +46,7 @@ new_device() {
 	DEVICES="${DEVICES-} $DEVICE"
 }
 
-# Where the kernel is in lockdown, what can be tried ends before the reading.
+# Stop a test before it reads relay files if the kernel is in lockdown.
 need_relay() {
 	new_device
 	[ "$(blk-trace -k "$MARK" setup "$DEVICE" 2>&1)" = "$DEBUGFS/block/$DEVICE" ] ||
@@ -54,7 +54,7 @@ need_relay() {
 	blk-trace -k "$MARK" remove "$DEVICE"
 }
 
-# A shell that waits for $GO and then does what its words say; its pid is $TASK.
+# Start a shell that waits for $GO and then runs its words; set $TASK to its pid.
 task() {
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
 	mkfifo "$GO"
@@ -67,12 +67,12 @@ write_blocks() {
 	echo "'$PROG/acts' blocks $2 ${3:-0} /dev/$1 </dev/null >/dev/null"
 }
 
-# session WORDS: of trace_blk, on $TASK and $DEVICE
+# session WORDS: Start a session of trace_blk for $TASK on $DEVICE.
 session() {
 	start_session trace_blk --pid "$TASK" --device "$DEVICE" "$@"
 }
 
-# how_many FILE ACT: lines of this action
+# how_many FILE ACT: Print the number of lines with this action.
 how_many() {
 	awk -v a="$2" '$6 == a { n++ } END { print n + 0 }' "$1"
 }
@@ -263,7 +263,7 @@ RS 256 + 256' ]
 	done
 }
 
-# parsed NAME: blkparse's lines, of whatever version; 1.3 says more, -q or not
+# parsed NAME: Print blkparse's lines, of any version; 1.3 prints more, with -q or without.
 parsed() {
 	blkparse -q -i "$1" | grep -Ev '^(Input file|Trace started|$)'
 }
@@ -271,7 +271,7 @@ parsed() {
 @test "blk-text: prints the lines of blkparse, byte for byte, but leaves out messages" {
 	need_tool blkparse
 	archs='amd64 s390x'
-	# blkparse 1.2 of a big-endian machine reads nothing of a little-endian one
+	# blkparse 1.2 on a big-endian machine cannot read a little-endian recording
 	[ "$(printf '\1\0' | od -An -tx2 | tr -d ' ')" = 0001 ] || archs=s390x
 	for arch in $archs; do
 		cp "$RECORDS/$arch".blktrace.* .
@@ -381,7 +381,7 @@ parsed() {
 	task "$(write_blocks "$DEVICE" 5); ($(write_blocks "$DEVICE" 3 100)); true"
 	session --output fifo
 	read_by cat >got
-	eval "$(write_blocks "$DEVICE" 7 1000)" # a stranger
+	eval "$(write_blocks "$DEVICE" 7 1000)" # an unrelated task
 	echo >"$GO"
 	session_ends
 	finishes "$READER" 0
@@ -502,7 +502,7 @@ WS 816 + 8 [0]' ]
 		cat got.1 got.10 got.last >got
 		[ "$(how_many got C)" = 2000 ]
 		[ "$(grep -c '^#' got)" = 0 ]
-		# of the first reader's first line on
+		# from the first line of the first reader on
 		awk '$4 < last { exit 1 } { last = $4 }' got
 		[ "$(how_many got Q)" = 2000 ]
 		task "$(write_blocks "$DEVICE" 2000); read -r _ <hold"
@@ -513,7 +513,7 @@ WS 816 + 8 [0]' ]
 	need_relay
 	task "$(write_blocks "$DEVICE" 600)"
 	session --output fifo --buffer 16
-	echo >"$GO" # nobody reads yet
+	echo >"$GO" # no reader exists yet
 	eventually gone "$TASK"
 	read_by cat >got
 	session_ends

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2153,SC2154 # each test is a process of its own; t/net.bash uses them
-# trace_request: what happens on behalf of the named tasks, from host to host, and
-# nothing else; what a session was made of goes with it, however it ends
+# trace_request: shows what happens for the requests of the named tasks on every host, and
+# nothing else; everything that a session made goes with it, however it ends
 #
-# The hosts are network namespaces of one kernel, so one session can have all of
-# them, or each session some.
+# The hosts are network namespaces of one kernel, so one session can see all of
+# them, or each session can see some.
 # parts: 3
 
 load helper
@@ -13,13 +13,13 @@ load net
 
 MANAGER=$TREE/trace-hooks/distributed/manager
 BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
-# a session sees all hosts of the machine, and it believes those of this test
+# a session sees all hosts of the machine, and believes the hosts of this test
 own_net
 FROM="--from 10.$NET.0.0/16 fd$NET::/16"
 
 undo() {
 	local i left=
-	for i in "$BPFFS"/tfs/"$MARK"*; do # those that a test began by hand
+	for i in "$BPFFS"/tfs/"$MARK"*; do # probes that a test began by hand
 		[ ! -d "$i" ] || dt-probe -N "${i##*/}" off || left="$left $i"
 	done
 	for i in "$TRACEFS"/instances/tfs-dt."$MARK"* "$BPFFS"/tfs/tfs-dt+"$MARK"*; do
@@ -29,7 +29,7 @@ undo() {
 	[ -z "$left" ] || { echo "left over: $left"; return 1; }
 }
 
-# The kernel can have a probe; what it lacks is a skip that names it.
+# Skip unless the kernel can have a probe, and name what it lacks.
 need_probe() {
 	local status=0
 	need_net
@@ -45,11 +45,11 @@ need_probe() {
 		grep -q 'this kernel does not show what is sent' said || { cat said; return 1; }
 		skip "needs a kernel that shows what is sent: tcp_sendmsg_locked, fentry or a kprobe"
 	fi
-	# a call of the truth is an event of its own, or one of all calls
+	# each call of the truth is an event of its own, or one event has all calls
 	CALLS_EVENT=raw_syscalls:sys_enter
 	[ ! -d "$TRACEFS/events/syscalls" ] || CALLS_EVENT=syscalls:sys_enter_getpgid
 	mkdir -p "$TFS_RUNDIR/distributed"
-	# what we find afterwards of this kind is ours, or goes by itself
+	# objects of this kind that exist later belong to the test, or go by themselves
 	objects >before
 }
 
@@ -57,9 +57,9 @@ objects() {
 	"$PROG/bpfobjects" all
 }
 
-# None of the programs and maps of probes that are new since need_probe stays. The list
-# is made once, so that it has nothing of what others begin later, and what others have
-# pinned does not count.
+# Fail if a program or map of a probe that is new since need_probe stays. The list is made
+# once, so that it has no object that others make later; objects that others have
+# pinned do not count.
 no_objects_left() {
 	objects | grep -vxFf before >left || return 0
 	eventually all_gone
@@ -71,12 +71,12 @@ all_gone() {
 	! grep -xFf left now | grep -qvxFf others
 }
 
-# The session's parts: instance, probe, run directory.
+# Fail unless the session has its parts: instance, probe, run directory.
 is_there() {
 	[ -d "$TRACEFS/instances/tfs-dt.$1" ] && [ -d "$BPFFS/tfs/tfs-dt+$1" ]
 }
 
-# session_gone NAME
+# session_gone NAME: Succeed if nothing of session NAME is left.
 session_gone() {
 	[ ! -d "$TRACEFS/instances/tfs-dt.$1" ] && [ ! -d "$BPFFS/tfs/tfs-dt+$1" ]
 }
@@ -87,14 +87,14 @@ nothing_at_all_left() {
 	no_objects_left
 }
 
-# serve MODEL: server and middle, a thread or whatever for each connection
+# serve MODEL: Start server and middle with this model for connections.
 serve() {
 	chain_server -m "${1:-thread}"
 	chain_middle -m "${1:-thread}"
 }
 
-# begin NAME WORDS: a session in the background: SESSIONS[NAME] its pid, in got.NAME
-# what it shows, READERS[NAME] who reads that
+# begin NAME WORDS: Start a session in the background: SESSIONS[NAME] is its pid, READERS[NAME]
+# is its reader, which writes to got.NAME.
 declare -gA SESSIONS READERS
 begin() {
 	local all="$MARK-dtc $MARK-dtm $MARK-dts"
@@ -114,7 +114,7 @@ has_begun() {
 	[ -s "out.$1" ] || [ -s "err.$1" ] || gone "${SESSIONS[$1]}"
 }
 
-# ends NAME: without a word, by itself or as it was told; all that it showed is there
+# ends NAME: Fail unless the session ends without a message and got.NAME is complete.
 ends() {
 	finishes "${SESSIONS[$1]}" 0
 	finishes "${READERS[$1]}" 0
@@ -122,30 +122,30 @@ ends() {
 	session_gone "$MARK-$1"
 }
 
-# stop NAME [SIGNAL]
+# stop NAME [SIGNAL]: Stop the session, and wait for its end.
 stop() {
 	kill "-${2:-TERM}" "${SESSIONS[$1]}"
 	ends "$1"
 }
 
-# marks NAME WHAT: how many lines dtB, dtR, dtM, dtE of the kernel there are
+# marks NAME KIND: Print the number of the kernel's lines dtB, dtR, dtM or dtE.
 marks() {
 	grep -c "bpf_trace_printk: dt$2 " "got.$1" || :
 }
 
-# shows NAME WHAT N: for eventually
+# shows NAME KIND N: Compare the number of marks, for eventually.
 shows() {
 	[ "$(marks "$1" "$2")" = "$3" ]
 }
 
-# in_windows NAME T U A: so many calls of each kind
+# in_windows NAME T U A: Fail unless the session shows so many calls of each kind.
 in_windows() {
 	local got
 	got="$(truths T "got.$1") $(truths U "got.$1") $(truths A "got.$1")"
 	[ "$got" = "${*:2}" ] || { echo "in windows: $got instead of ${*:2}"; return 1; }
 }
 
-# refuse MESSAGE WORDS: with that line, and nothing is begun
+# refuse MESSAGE WORDS: Fail unless MESSAGE is printed and nothing begins.
 refuse() {
 	refused "$1" "$2" --run trace_request --args "--instance $MARK --pid $$ ${*:3}"
 	nothing_at_all_left
@@ -182,16 +182,16 @@ refuse() {
 		go two$FAMILY
 		go one$FAMILY 20
 		client_ends two$FAMILY
-		# a request has a window on the middle and one on the server
+		# each request has a window on the middle and another on the server
 		eventually shows s$FAMILY E 40
 		go one$FAMILY 0
 		client_ends one$FAMILY
-		ends s$FAMILY # the task that was named is gone
+		ends s$FAMILY # the named task has ended
 		in_windows s$FAMILY $((20 * 4)) 0 0
 		[ "$(marks s$FAMILY B)" = 40 ]
-		[ "$(marks s$FAMILY M)" = 80 ] # there and back, two hops
+		[ "$(marks s$FAMILY M)" = 80 ] # to the server and back, over two hops
 		[ "$(marks s$FAMILY R)" = 40 ] # the answers
-		[ "$(marks s$FAMILY E)" = 41 ] # and that of the client, at its end
+		[ "$(marks s$FAMILY E)" = 41 ] # and the end of the client
 		[ "$(grep -c "tracing_mark_write: dtB [0-9a-f]* ${CLIENTS[one$FAMILY]} 0 *$" \
 			got.s$FAMILY)" = 1 ]
 		[ "$(grep -c '^#' got.s$FAMILY)" = 0 ]
@@ -219,7 +219,7 @@ refuse() {
 	stop server
 	in_windows server 40 0 0
 	[ "$(marks server B)" = 20 ]
-	# the client's own lines are those of the session that named it
+	# the client's own lines are in the session that named it
 	[ "$(grep -c -- "-${CLIENTS[one]} " got.server)" = 0 ]
 	grep -q -- "-${CLIENTS[one]} .* dtM " got.client
 	nothing_at_all_left
@@ -239,11 +239,11 @@ refuse() {
 	stop a
 	is_there "$MARK-b"
 	go two 5
-	eventually shows b E 20 # a mark is a mark, whoever of the two set it
+	eventually shows b E 20 # both sessions believe a mark, whichever of the two set it
 	stop b INT
 	in_windows a 20 0 0
 	in_windows b 40 0 0
-	# one has no line of the other's probe
+	# neither session has a line of the other's probe
 	id=$(sed -n 's/.*tracing_mark_write: dtB \([0-9a-f]*\) .*/\1/p' got.a)
 	[ "$(grep ': dt[BRME] ' got.a | grep -vc ": dt[BRME] $id ")" = 0 ]
 	[ "$(grep -c ": dt[BRME] $id " got.b)" = 0 ]
@@ -273,10 +273,10 @@ refuse() {
 	[ "$(marks a M)" = 5 ]
 	in_windows a 0 0 0
 	in_windows b 20 0 0
-	# the middle believes the client, the server nobody
+	# the middle believes the client, and the server believes nobody
 	[ "$(marks c B)" = 5 ]
 	in_windows c 10 0 0
-	# the server believes the middle, whose marks are those of b
+	# the server believes the middle, whose marks belong to b
 	[ "$(marks d B)" = 5 ]
 	in_windows d 10 0 0
 	go one 0
@@ -377,7 +377,7 @@ refuse() {
 		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" -n 5 client "${TARGET[@]}" \
 		</dev/null >got.s 2>err || status=$?
 	[ "$status" = 0 ]
-	run -1 grep -vxE "ready|done|tid [0-9]+ ." err # what the program itself says
+	run -1 grep -vxE "ready|done|tid [0-9]+ ." err # output of the program itself
 	in_windows s 20 0 0
 	run -0 tfs-run -m distributed
 	[ "$output" = trace_request ]
@@ -485,7 +485,7 @@ refuse() {
 	kill -KILL "$janitor"
 	ended "$SESSION" || :
 	eventually gone "$janitor"
-	# unless a session of somebody else has just swept it up
+	# unless a session of another user has just removed it
 	tfs-instance list -s >stale || :
 	grep -qxF "tfs-dt.$MARK" stale || session_gone "$MARK"
 	tfs-instance remove -s
@@ -495,8 +495,8 @@ refuse() {
 	nothing_at_all_left
 }
 
-# A session takes some hundred milliseconds to begin. At a moment of those both are
-# killed, so that it is at any step.
+# Kill both processes while a session begins, which takes some hundred milliseconds: at a
+# different moment each time, so that every step is met.
 @test "trace_request: the next --run or --clear removes a session that was killed while it began" {
 	need_probe
 	net_up
@@ -507,7 +507,7 @@ refuse() {
 		background "$MANAGER" --run trace_request --args \
 			"--instance $MARK --pid $$ --output fifo --netns $MARK-dtc" >out 2>err
 		manager=$PID
-		# by what is there: more and more of it
+		# choose the moment by what exists: more each time
 		case $((nth % 5)) in
 		0) moment() { [ -d "$TRACEFS/instances/tfs-dt.$MARK" ]; } ;;
 		1) moment() { [ -d "$BPFFS/tfs/tfs-dt+$MARK" ]; } ;;
@@ -550,7 +550,7 @@ refuse() {
 	run -0 dt-probe -N "$MARK-other"
 	[ "$output" = 1 ]
 	rmdir "$BPFFS/$MARK-stranger"
-	# of a session's name, but nobody's instance: it was begun by hand, too
+	# an instance with the name of a session, but begun by hand
 	dt-probe -N "tfs-dt.$MARK-by-hand" on >said
 	run -0 "$MANAGER" --clear
 	run -0 dt-probe -N "tfs-dt.$MARK-by-hand"
@@ -576,7 +576,7 @@ refuse() {
 	[ "$(wc -l <err2)" = 1 ]
 	is_there "$MARK"
 	stop_session
-	# a probe of that name that somebody began
+	# a probe of that name that another program began
 	dt-probe -N "tfs-dt.$MARK" on >said
 	refused 111 "there is a probe tfs-dt.$MARK already; give --instance another name" \
 		--run trace_request --args "--instance $MARK --pid $$"
@@ -669,7 +669,7 @@ x'"
 	nothing_at_all_left
 }
 
-# with_only CAPABILITIES WORDS: a session that ends at once
+# with_only CAPABILITIES WORDS: Run a session that ends at once.
 with_only() {
 	setpriv --inh-caps=-all --bounding-set="-all$1" "$MANAGER" --run trace_request \
 		--args "--instance $MARK --pid $$ --time 1 ${*:2}" >out 2>&1 || { cat out; return 1; }
@@ -682,9 +682,9 @@ with_only() {
 	setpriv --bounding-set=-all,+bpf true 2>/dev/null ||
 		skip "needs a setpriv that knows CAP_BPF"
 	few=,+bpf,+perfmon,+net_admin each='bpf perfmon net_admin'
-	# before Linux 5.11 maps are locked memory, of which one may have little
+	# before Linux 5.11 maps are locked memory, of which a user may have little
 	case $(uname -r) in 5.10.*) few=$few,+sys_resource ;; esac
-	# a kprobe is an event of perf, which Debian's kernels keep for those who have all
+	# a kprobe is an event of perf, which Debian's kernels allow to fully privileged users only
 	dt-probe -N "$MARK" on >how
 	dt-probe -N "$MARK" off
 	! grep -qx 'send kprobe' how || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] ||
