@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
-# 40-faults - whatever ends a session, and whenever: no instance, no enabled
-# event, no FIFO, no process is left of it
+# manager: however and whenever a session ends, it leaves no instance, no enabled event,
+# no FIFO and no process behind
 #
-# FAULT_SEED=N repeats the random moments of a run that printed it.
+# FAULT_SEED=N repeats the random moments of a run that printed N.
 # parts: 2
 
 load helper
 
-# Waits of a test that ends early would leave their processes to nobody.
+# End the waiting processes of a test that ends early.
 undo() {
 	local pid
 	for pid in $(processes "$MARK" | grep -Eo '[0-9]+' | sort -u); do
@@ -18,12 +18,12 @@ undo() {
 	eventually no_processes || :
 }
 
-# processes NAME: files of those whose command line or environment has it. In a
-# guest grep is busybox's, which looks at no more than the first word of them.
+# processes NAME: Print the /proc files of processes whose command line or environment has
+# NAME. In a guest, busybox's grep looks at the first word of them only.
 processes() {
 	local file words
 	if [ "${TFS_VARIANT-}" != vm ]; then
-		# the name comes by stdin, or grep would find itself
+		# pass the name by stdin, otherwise grep would find itself
 		# shellcheck disable=SC2062 # no pattern: names of files
 		grep -aslF --file=- /proc/[0-9]*/{cmdline,environ} <<<"$1" || :
 		return 0
@@ -34,11 +34,11 @@ processes() {
 	done 2>/dev/null
 }
 
-# running PATTERN: the pids of those with such a command line, the oldest first
+# running PATTERN: Print the pids of processes with such a command line, the oldest first.
 running() {
 	local file words
 	for file in /proc/[0-9]*/cmdline; do
-		# it may be gone, and one that has no words is a thread of the kernel
+		# the process may be gone; a kernel thread has an empty command line
 		mapfile -td '' words <"$file" || continue
 		# shellcheck disable=SC2053 # it is a pattern
 		[[ ${words[*]} == $1 ]] || continue
@@ -59,24 +59,24 @@ all_gone() {
 	nothing_left >/dev/null && no_processes
 }
 
-# leaves_nothing: it is all gone, soon
+# leaves_nothing: Wait until everything of the session is gone.
 leaves_nothing() {
 	eventually all_gone || { our_sessions; processes "$MARK"; return 1; }
 }
 
-# is_gone NAME [RUNDIR]: session NAME has no instance and no directory
+# is_gone NAME [RUNDIR]: Succeed if session NAME has no instance and no directory.
 is_gone() {
 	[ ! -e "$TRACEFS/instances/tfs.$1" ] && [ ! -e "${2:-$TFS_RUNDIR}/ftrace/$1" ]
 }
 
-# pause SECONDS: a moment that nothing tells the end of
+# pause SECONDS: Wait for a moment whose end no event shows.
 pause() {
 	[ -p never ] || mkfifo never
 	read -rt "$1" _ <>never || :
 }
 
-# begin WORD...: a session of a tree of our own or of this one, in the
-# background: $SESSION, or $JANITOR of it; what it says in out and err
+# begin WORD...: Start a session in the background, of own_tree or of this tree; set $SESSION
+# to its pid. Its output goes to out and err.
 begin() {
 	: >out; : >err
 	background "$MANAGER" --run "$1" --args "--instance $MARK ${*:2}" >out 2>err
@@ -88,15 +88,15 @@ janitor_is_there() {
 	JANITOR=$(children "$SESSION" 2>/dev/null)
 }
 
-# session WORD...: it has begun: $SESSION, $JANITOR, $STREAM, $TRACE
+# session WORD...: Start a session of trace_syscalls; set $JANITOR and $STREAM, too.
 session() {
 	start_session trace_syscalls "$@"
 	JANITOR=$(children "$SESSION")
 	STREAM=$(children "$JANITOR")
 }
 
-# says STATUS LINE: the session ends with it, has said this on stderr ("": no
-# word) and printed no path, and nothing is left
+# says STATUS LINE: Fail unless the session ends with STATUS, has printed LINE on stderr ("":
+# nothing) and no path, and leaves nothing behind.
 says() {
 	finishes "$SESSION" "$1"
 	[ ! -s out ] || { echo "printed: $(cat out)"; return 1; }
@@ -106,9 +106,9 @@ says() {
 
 # ---- at every step -----------------------------------------------------------
 
-# at_step STEP SIGNAL WHOSE WORD...: one session, ended by its time limit if by
-# nothing else, its manager ("") or janitor ("-c") sent a signal at that step.
-# Its run directory is its own, so that no other session sweeps there.
+# at_step STEP SIGNAL PROCESS WORD...: Run one session, and send SIGNAL to its manager ("") or
+# janitor ("-c") at that step; a time limit ends the session in every case. The session
+# has a run directory of its own, where no other session cleans up.
 at_step() {
 	local step=$1 signal=$2 whose=$3 name=$MARK.$1 status=0
 	shift 3
@@ -119,7 +119,7 @@ at_step() {
 	is_gone "$name" "$PWD/run.$step" || : >"left.$step"
 }
 
-# tried FIRST LAST: the steps that are tried: each, and in a guest each tenth
+# tried FIRST LAST: Print the steps to try: every step, or in a guest every tenth.
 tried() {
 	local by=1 from=$1
 	[ "${TFS_VARIANT-}" != vm ] || by=10 from=$(($1 + RANDOM % 10))
@@ -127,8 +127,8 @@ tried() {
 	for ((i = from; i <= $2; i += by)); do STEPS+=("$i"); done
 }
 
-# at_steps SIGNALS WHOSE WORD...: at each of STEPS, six at a time; the signals
-# take turns
+# at_steps SIGNALS PROCESS WORD...: Run at_step for each of STEPS, six at a time, with the
+# signals in turn.
 at_steps() {
 	local step pids=() steps=() i last=${STEPS[-1]} whose=$2 signals
 	read -ra signals <<<"$1"
@@ -145,8 +145,8 @@ at_steps() {
 	done
 }
 
-# Of sessions without a time limit: is what at_step PID began at an end? One that waits and
-# did not get to its step has got no signal, and is told to end.
+# For sessions without a time limit: succeed if the session of at_step PID has ended. A
+# session that waits and did not reach its step got no signal, so end it.
 ENDLESS=
 ends_or_is_told() {
 	local manager
@@ -155,21 +155,21 @@ ends_or_is_told() {
 		waits "$1" "$manager" && kill -INT "$manager"
 }
 
-# waits STEP MANAGER: the path is told, and it sleeps
+# waits STEP MANAGER: Succeed if the session has printed its path and sleeps.
 waits() {
 	local step
 	[ -s "out.$1" ] && step=$(cat "step.$1") && asleep "$2" && [ "$step" = "$(cat "step.$1")" ]
 }
 
-# how many steps: "" of a manager or -c of a janitor
+# Count the steps of a manager ("") or of a janitor ("-c").
 steps() {
 	at_step 9999 9 "$1" --time 20
 	[ "$(cat status.9999)" = 0 ] || { cat err.9999; return 1; }
 	cat step.9999
 }
 
-# reached STEP: there was such a step. A session looks at the instances of
-# others, so it has more steps with more of those.
+# reached STEP: Succeed if there was such a step. A session looks at the instances of others,
+# so more of these give more steps.
 reached() {
 	[ "$(cat "step.$1")" -ge "$1" ]
 }
@@ -220,7 +220,7 @@ none_left() {
 	need_tracefs
 	calls 1
 	background at_step 9999 9 ''
-	# its last step is the wait
+	# the wait is its last step
 	last_step() {
 		manager=$(children "$(children "$PID")" 2>/dev/null) && waits 9999 "$manager" &&
 			last=$(cat step.9999)
@@ -230,7 +230,7 @@ none_left() {
 	wait "$PID"
 	[ "$(cat status.9999)" = 0 ]
 	ENDLESS=yes
-	# Three runs of it, so that each step meets three of the four signals.
+	# Run it three times, so that each step meets three of the four signals.
 	for turn in '1 2 10 15' '2 10 15 1' '10 15 1 2'; do
 		tried 2 "$last"
 		at_steps "$turn" ''
@@ -250,7 +250,7 @@ none_left() {
 	eventually none_left
 }
 
-# Files of sessions that ended so, and what of the sessions was told.
+# Print the files that sessions left without having printed their path.
 untold_files() {
 	local file step
 	for file in "$PWD"/run.*/ftrace/*/trace; do
@@ -317,19 +317,19 @@ untold_files() {
 	leaves_nothing
 }
 
-# Both of them: the stream goes with them, the rest is for whoever comes next.
+# Kill both processes: the stream ends with them, and the next session removes the rest.
 both_killed() {
 	local pid streams
 	calls 1
 	session --pid "$CALLS"
 	streams=$(children "$JANITOR")
-	# neither sees the other's death
+	# neither process sees the death of the other
 	stopped() { [[ $(cat "/proc/$SESSION/stat" "/proc/$JANITOR/stat") == *') T '*') T '* ]]; }
 	kill -STOP "$SESSION" "$JANITOR"
 	eventually stopped
 	kill -KILL "$SESSION" "$JANITOR"
 	wait "$SESSION" || [ $? = 137 ]
-	# a killed process has no environment any more before it lets its files go
+	# a killed process loses its environment before it closes its files
 	for pid in "$JANITOR" $streams; do
 		eventually gone "$pid"
 	done
@@ -375,7 +375,7 @@ defaults() {
 	both_killed
 	background cat "$TRACE" >got
 	reader=$PID
-	# what it sleeps in is to open the path: it has no file yet
+	# the reader sleeps in the open of the path: it has no file yet
 	opens() { [ "$(cat "/proc/$reader/comm")" = cat ] && asleep "$reader"; }
 	eventually opens
 	"$MANAGER" --run trace_syscalls \
@@ -388,7 +388,7 @@ defaults() {
 @test "manager: makes a trace.dat of the recorded events if its janitor is killed" {
 	need_tracefs
 	calls 1
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	calls 1000
 	session --syscall getppid --output dat --pid "$CALLS" "$keep"
 	release
@@ -411,7 +411,7 @@ defaults() {
 	stop_session
 }
 
-# What is still busy, a dying stream, the one after the next removes.
+# An instance that is still busy with a dying stream is removed by the session after the next.
 # shellcheck disable=SC2317 # called by its name in a variable
 next_one_sweeps() {
 	next() {
@@ -444,7 +444,7 @@ next_one_sweeps() {
 		janitor_is_there || :
 		after=leaves_nothing
 		case $((RANDOM % 4)) in
-		0) kill -KILL "$SESSION" || : ;; # its task may have come to its end
+		0) kill -KILL "$SESSION" || : ;; # its task may have ended
 		1) kill -KILL "$JANITOR" || kill -INT "$SESSION" || : ;;
 		2) kill -KILL "$SESSION" "$JANITOR" || : ; after=next_one_sweeps ;;
 		3) kill -KILL "$(children "$JANITOR")" || kill -INT "$SESSION" || : ;;
@@ -476,7 +476,7 @@ next_one_sweeps() {
 	begin half --pid "$CALLS"
 	finishes "$SESSION" 111
 	[[ "$(head -n 1 err)" == "manager: fatal: unable to write 'no such field == 1' to "* ]]
-	# and the kernel's caret, which is the one thing that may follow
+	# the kernel's caret is the only thing that may follow
 	[ "$(sed -n 2p err)" = '  Command: no such field == 1' ]
 	[[ "$(sed -n 3p err)" =~ ^\ +\^$ ]]
 	[ "$(wc -l <err)" = 3 ]
@@ -496,7 +496,7 @@ next_one_sweeps() {
 	says 111 'dies: the hook failed with status 137'
 }
 
-# The shell waits for a tool that waits for ever, which holds stderr.
+# Make a shell hook that waits for a tool that waits for ever and holds stderr.
 hanging() {
 	need_tracefs
 	own_tree
@@ -609,7 +609,7 @@ hanging() {
 @test "manager: another reader can follow a reader that dies in the middle" {
 	need_tracefs
 	calls 1
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	calls 1000000
 	session --output fifo --pid "$CALLS" "$keep"
 	release
@@ -620,15 +620,15 @@ hanging() {
 	stop_session
 }
 
-# takes COUNT FILE: a reader of the trace makes COUNT reads of 4096 bytes, keeps all that
-# it got in FILE, and is killed
+# takes COUNT FILE: Start a reader that makes COUNT reads of 4096 bytes, saves what it gets in
+# FILE, and is killed.
 takes() {
 	# shellcheck disable=SC2016 # the inner shell's parameters
 	read_by sh -c 'dd bs=4096 count="$1" 2>/dev/null; kill -KILL $$' sh "$1" >"$2"
 	finishes "$READER" 137
 }
 
-# rest FILE: the last reader reads the trace to its end into FILE, and the session ends
+# rest FILE: Read the rest of the trace into FILE, and wait for the session's end.
 rest() {
 	read_by cat >"$1"
 	stop_session
@@ -643,9 +643,9 @@ lost() {
 @test "manager: two killed readers and the next reader get each event once" {
 	need_tracefs events/syscalls
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	for output in lines fifo; do
-		# in the middle of a line, of a full FIFO, and of what was written to it later
+		# inside a line, inside a full FIFO, and inside later output
 		for round in 1:1 7:100 100:3 130:129 60:200; do
 			calls 20000
 			session --syscall getppid --output $output --buffer 4096 \
@@ -674,7 +674,7 @@ lost() {
 		echo -j
 	EOF
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	for hook in 'trace_syscalls --syscall getppid' json; do
 		for count in 1 100 130; do
 			calls 100000
@@ -703,7 +703,7 @@ lost() {
 		printf '%s\n' '|' tfs-latency syscalls
 	EOF
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	for output in lines fifo; do
 		calls 20000
 		start_session echoes --output $output --buffer 4096 --pid "$CALLS" "$keep"
@@ -718,7 +718,7 @@ lost() {
 	done
 }
 
-# The stream has seen that its reader is gone, and waits in open() for another.
+# Succeed once the stream has noticed that its reader is gone, and waits in open() for another.
 stream_waits() {
 	local call number
 	read -r call _ <"/proc/$STREAM/syscall" || return
@@ -732,7 +732,7 @@ stream_waits() {
 	need_tracefs events/syscalls
 	[ -r /proc/self/syscall ] || skip "needs /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)"
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	calls 100
 	session --syscall getppid --header --output fifo --pid "$CALLS" "$keep"
 	takes 1 one
@@ -749,7 +749,7 @@ stream_waits() {
 @test "manager: a signal, the time limit, --clear, the death of the janitor or the end of the tasks ends it after its reader is killed" {
 	need_tracefs events/syscalls
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	keep_go=$GO
 	begun=$SECONDS
 	for how in INT TERM time clear janitor; do
@@ -782,7 +782,7 @@ stream_waits() {
 @test "manager: does not wait for a reader that is killed while the session ends" {
 	need_tracefs events/syscalls
 	calls 0
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	calls 20000
 	session --syscall getppid --pid "$CALLS" "$keep"
 	read_by "$PROG/paced" 0 100 >got
@@ -797,7 +797,7 @@ stream_waits() {
 	leaves_nothing
 }
 
-# nothing is in the session's buffer
+# Succeed once the session's buffer is empty.
 buffer_is_empty() {
 	[ "$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: 0$')" = \
 		"$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: ')" ]
@@ -826,7 +826,7 @@ buffer_is_empty() {
 	[ "$(wc -l <two)" = 900 ]
 }
 
-# alone, because it has a bound on time
+# This test is alone because it has a time limit.
 # bats test_tags=alone
 @test "manager: gives up a reader that opens and never reads, and ends within 10 s" {
 	need_tracefs
@@ -835,7 +835,7 @@ buffer_is_empty() {
 	exec 9<"$TRACE"
 	release
 	eventually gone "$CALLS"
-	# it ended by itself, or is told to, whichever is first
+	# the session ends by itself or by the signal, whichever is first
 	kill -INT "$SESSION" || :
 	begun=$SECONDS
 	session_ends
@@ -843,7 +843,7 @@ buffer_is_empty() {
 	[ $((SECONDS - begun)) -le $((10 * SLOW)) ]
 }
 
-# alone, because it has a bound on time
+# This test is alone because it has a time limit.
 # bats test_tags=alone
 @test "manager: a signal, the time limit or the end of the tasks ends it if no reader ever comes" {
 	need_tracefs
@@ -872,8 +872,8 @@ buffer_is_empty() {
 	[ "$(wc -l <got)" = 1000 ]
 }
 
-# told N: what `paced` printed is N events, delivered and lost together. The number of
-# those that were delivered is in $DELIVERED, the last line of the trace in $LAST.
+# told N: Fail unless delivered and lost events of `paced` add up to N. Set $DELIVERED to
+# the number of delivered events, and $LAST to the last line of the trace.
 told() {
 	local lost
 	DELIVERED=$(tail -n 2 got | head -n 1)
@@ -937,14 +937,14 @@ told() {
 	counted='s/^# lost \([0-9]*\) .*/\1/p; s/^# unpaired \([0-9]*\) .*/\1/p'
 	counted+='; s/^# unwritten \([0-9]*\) lines: the reader took nothing$/2*\1/p'
 	[[ $(tail -n 1 got) == "# unwritten "* ]]
-	# each line of the filter is two events
+	# each line of the filter stands for two events
 	[ $((2 * $(tail -n 2 got | head -n 1) + $(head -n -2 got | sed -n "$counted" |
 		paste -sd +))) = 40000 ]
 }
 
 # ---- the ground taken away ------------------------------------------------------------
 
-# small SIZE INODES COMMAND...: with a file system of this size at $TFS_RUNDIR
+# small SIZE INODES COMMAND...: Run COMMAND with a file system of this size at $TFS_RUNDIR.
 small() {
 	mkdir -p "$TFS_RUNDIR"
 	# shellcheck disable=SC2016 # for the inner shell
@@ -1016,7 +1016,7 @@ need_unshare() {
 	[ "$(cat left)" = "$MARK" ]
 	delivered=$(grep -c 'sys_getppid()$' got)
 	[ "$delivered" -ge 1 ]
-	# every line is whole, and the last ones tell why and how much is missing
+	# every line is complete, and the last lines say why and how many events are missing
 	run ! grep -v 'sys_getppid()$' <(head -n -2 got)
 	[ "$(tail -n 2 got | head -n 1)" = "# unable to write the trace: No space left on device" ]
 	lost=$(tail -n 1 got | sed -En 's/^# lost ([0-9]+) events: .*/\1/p')
@@ -1035,7 +1035,7 @@ need_unshare() {
 		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
 		until [ -s out ]; do :; done
 		echo >"$2"
-		# it holds room for the head, and can make a file from there on
+		# the file reserves room for its header, and can be made from then on
 		until [ "$(df -k "$TFS_RUNDIR" | awk 'END { print $3 }')" -gt 200 ]; do :; done
 		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
 		echo >"$3"
@@ -1074,7 +1074,7 @@ need_unshare() {
 	calls 1000
 	session --syscall getppid --output fifo --pid "$CALLS"
 	tfs-write -i "tfs.$MARK" tracing_on 0
-	read_by cat >got # there is nothing for which a later one were waited for
+	read_by cat >got # nothing is lost that a later reader could get
 	release
 	session_ends
 	finishes "$READER" 0
@@ -1093,7 +1093,7 @@ need_unshare() {
 
 # ---- descriptors and zombies ------------------------------------------------------------
 
-# open_files PID: what its descriptors are, one a line
+# open_files PID: Print the targets of its descriptors, one per line.
 open_files() {
 	local fd
 	for fd in "/proc/$1/fd"/*; do
@@ -1101,7 +1101,7 @@ open_files() {
 	done | sed 's/:\[[0-9]*\]//' | sort
 }
 
-# A manager that inherits standard descriptors and no other.
+# Start a manager that inherits the standard descriptors and no other.
 clean_manager() {
 	local fd
 	for fd in "/proc/$BASHPID/fd"/*; do
@@ -1146,8 +1146,8 @@ clean_manager() {
 	exec 9<"$TRACE"
 	JANITOR=$(children "$SESSION")
 	STREAM=$(children "$JANITOR")
-	# its standard input and what nobody hears, its signals, tracefs for names and
-	# formats, the instance, both ends
+	# its standard input and the muted stderr, its signals, tracefs for names and formats, the
+	# instance, both ends
 	expected=$(sort <<-EOF
 		/dev/null
 		/dev/null
@@ -1168,7 +1168,7 @@ clean_manager() {
 @test "manager: one stream serves all readers that follow each other" {
 	need_tracefs
 	calls 1
-	keep=$CALLS # or it ends when the calls are made
+	keep=$CALLS # otherwise it ends when the calls are made
 	calls 1000000
 	session --output fifo --pid "$CALLS" "$keep"
 	release
@@ -1184,7 +1184,7 @@ clean_manager() {
 @test "manager: leaves no zombies of streams that died with their readers" {
 	need_tracefs
 	own_tree
-	# a tool of somebody else, which knows nothing of a next reader
+	# another user's tool, which does not know about a next reader
 	rm tree/bin
 	mkdir tree/bin
 	ln -s "$TREE"/bin/* tree/bin

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
-# 41-scale - many sessions, many pids, many threads, and the cost of waiting.
-# In a guest the numbers are a tenth of what the sentences say.
+# manager: many sessions, many pids, many threads, and the cost of waiting.
+# In a guest the numbers are a tenth of those in the names.
 #
-# SCALE_BURST=2000000 makes the burst that a slow reader gets so long; its reader
+# SCALE_BURST=2000000 sets the length of the burst that a slow reader gets; the reader
 # then needs 100 seconds.
 # parts: 1
 
@@ -20,8 +20,8 @@ now_ms() {
 
 # ---- many sessions --------------------------------------------------------------
 
-# The sessions with an even number follow a second task, which does nothing:
-# they end when they are told to, the others with their task.
+# Sessions with an even number follow a second task, which does nothing: they end by a
+# signal, and the others end with their task.
 one_session() {
 	local i=$1 second=
 	((i % 2)) || second=$KEEP
@@ -43,7 +43,7 @@ all_began() {
 	echo "SCALE_SEED=$seed"
 	RANDOM=$seed
 	SESSIONS=$(so_many 100)
-	# more than there may be without a policy
+	# more sessions than the default limit allows
 	printf '%s\n' 'hook * *' 'sessions 100' >policy
 	chmod 644 policy
 	export TFS_POLICY=$PWD/policy
@@ -96,8 +96,8 @@ all_began() {
 
 # ---- many tasks ------------------------------------------------------------------
 
-# crowd N: so many tasks; their pids are in the file crowd, they go when a line
-# is written to the FIFO gate
+# crowd N: Start N tasks; their pids are in the file crowd, and they end when a line is
+# written to the FIFO gate.
 crowd() {
 	local kb
 	[ "$(cat /proc/sys/kernel/pid_max)" -gt $(($1 + 5000)) ] ||
@@ -111,7 +111,7 @@ crowd() {
 	[ "$(wc -w <crowd)" = "$1" ]
 }
 
-# alone, because it has a bound on time
+# This test is alone because it has a time limit.
 # bats test_tags=alone
 @test "manager: 10,000 pids in one --args are recorded within 5 s, and all are followed to the last" {
 	need_tracefs
@@ -171,7 +171,7 @@ crowd() {
 
 # ---- waiting -------------------------------------------------------------------------
 
-# switches PID...: how often each was switched to another, and whether it sleeps
+# switches PID...: Print how often each was switched out, and whether it sleeps.
 switches() {
 	local pid
 	for pid; do
@@ -188,7 +188,7 @@ resident() {
 	awk '/^VmRSS:/ { print $2, $3 }' "/proc/$1/status"
 }
 
-# waits_still WHEN: while others make 100,000 calls nobody of the session wakes
+# waits_still WHEN: Fail if a process of the session wakes up while others make 100,000 calls.
 waits_still() {
 	local before after
 	set -- "$1" "$SESSION" "$JANITOR" "$STREAM"
@@ -223,12 +223,12 @@ waits_still() {
 	need_tracefs
 	burst=$(so_many "${SCALE_BURST:-100000}")
 	for buffer in 256 65536; do
-		# the thread is there before: its birth is no event of the trace
+		# the thread exists before, so its birth is no event of the trace
 		calls -e "$burst"
 		start_session trace_syscalls --syscall getppid --buffer $buffer --pid "$CALLS"
 		read_by "$PROG/paced" 20000 >got
 		release
-		wait "$SESSION" # it lasts as long as the reader reads
+		wait "$SESSION" # the session lasts as long as the reader reads
 		session_ends
 		finishes "$READER" 0
 		delivered=$(tail -n 2 got | head -n 1)
@@ -237,6 +237,6 @@ waits_still() {
 		[ $((delivered + ${lost:-0})) = "$burst" ]
 		[ "$delivered" -gt 0 ]
 	done
-	# all that the large buffer held is delivered, how long that may take
+	# everything in the large buffer is delivered, however long that takes
 	[ "$delivered" = "$burst" ]
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
-# 42-memory - memory runs out at any allocation of any of the processes: one clear
-# line, or all is well; and nothing is left
+# manager and others: memory runs out at any allocation of any process; the result is one
+# clear line or a correct run, and nothing is left
 
 load helper
 
@@ -16,21 +16,21 @@ need_preload() {
 	[ -e hit ] || skip "needs programs that take LD_PRELOAD, and these are static"
 }
 
-# without PROGRAM LEVEL N COMMAND...: its Nth allocation fails
+# without PROGRAM LEVEL N COMMAND...: Run COMMAND, and let its Nth allocation fail.
 without() {
 	rm -f hit
 	env LD_PRELOAD="$PROG/nomemory.so" NOMEMORY="$1 $2 $3 $PWD/hit" "${@:4}"
 }
 
-# one_line: err has nothing, or one line of the error grammar
+# one_line: Fail unless err is empty or has one line of the error grammar.
 one_line() {
 	[ "$(wc -l <err)" -le 1 ] && ! grep -Ev '^[a-z-]+: fatal: .' err
 }
 
 # ---- sessions ------------------------------------------------------------------
 
-# What is with the session: the program PROGRAM, so many forks away from its exec,
-# at its Nth allocation.
+# Run a session in which the program PROGRAM, so many forks after its exec, fails at its
+# Nth allocation.
 session_without() {
 	STATUS=0
 	calls -e 50
@@ -50,7 +50,7 @@ session_without() {
 	wait "$SESSION" || STATUS=$?
 	if [ -s out ]; then
 		wait "$READER"
-		# nobody listens to it any more
+		# no process reads its output any more
 		[ ! -s err ] || return 1
 		[ "$STATUS" = 0 ] || [ "$STATUS" = 111 ] || return 1
 		[ "$STATUS" != 0 ] || [ "$(grep -c getppid got)" = 50 ] || return 1
@@ -61,7 +61,7 @@ session_without() {
 	nothing_left
 }
 
-# no process of a session is left
+# Fail if a process of a session is left.
 no_orphan() {
 	local file words
 	for file in /proc/[0-9]*/cmdline; do
@@ -79,7 +79,7 @@ sessions_without() {
 				"lines $(wc -l <got)"
 			return 1
 		}
-		# how many allocations there are depends on the moment a little
+		# the number of allocations varies a little with the moment
 		if [ -e hit ]; then beyond=0; else beyond=$((beyond + 1)); fi
 		[ "$beyond" -lt 3 ] || break
 	done
@@ -105,7 +105,7 @@ sessions_without() {
 
 # ---- tools ---------------------------------------------------------------------
 
-# recorded: 50 calls are in the buffer, and nothing more comes
+# recorded: Record 50 calls in the buffer, after which no more events come.
 recorded() {
 	calls -e 50
 	echo "$CALLS" >"$DIR/set_event_pid"
@@ -115,8 +115,8 @@ recorded() {
 	echo 0 >"$DIR/tracing_on"
 }
 
-# tool_without N LEAST TOOL WORD...: it is told to stop once it runs. With its Nth
-# allocation gone it says one line and ends with 111, or does all that it should.
+# tool_without N LEAST TOOL WORD...: Start TOOL and stop it once it runs. Without its Nth
+# allocation it prints one line and ends with 111, or works completely.
 tools_without() {
 	local n least=$1 beyond=0
 	shift
@@ -139,21 +139,21 @@ tools_without() {
 			return 1
 		}
 		echo >"$DIR/trace"
-		# how many allocations there are depends on the moment a little
+		# the number of allocations varies a little with the moment
 		if [ -e hit ]; then beyond=0; else beyond=$((beyond + 1)); fi
 		[ "$beyond" -lt 3 ] || break
 	done
 	[ "$n" -gt "$least" ]
 }
 
-# stops_or_ends PID: it is told to stop, once it takes that in hand
+# stops_or_ends PID: Send the stop signal once PID handles it, or wait for PID's end.
 stops_or_ends() {
 	gone "$1" || { blocks "$1" && { kill -TERM "$1" 2>/dev/null || gone "$1"; }; }
 }
 
 tool_is_right() {
 	if [ "$STATUS" = 0 ]; then
-		# it may say that it prints fields, as it cannot make more of them
+		# it may report formats printed as fields, because it cannot compile more of them
 		[ "$(wc -l <err)" -le 1 ] && whole
 	else
 		[ "$STATUS" = 111 ] && [ -s err ] && one_line

@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
-# 42-soak - t/soak for a short time, and that it finds what is left; make soak is
-# the long one
+# soak: run t/soak for a short time, and check that it finds what is left; make soak runs
+# longer
 # parts: 1
 
 load helper
 
-# soak SECONDS: its sessions, instances and marks by a name of this test's
+# soak SECONDS: Run t/soak with a name of this test's for sessions, instances and marks.
 soak() {
 	SOAK_NAME=$MARK.soak exec "$BASH" "$TREE/t/soak" "$1" 2>&1
 }
 
-# What outlives our patience is taken for left, also what only takes its time: so
-# give it some, and not too long, for here it never goes.
+# An object that outlives the deadline counts as left, even if it only needs more time. So
+# set a deadline that is long enough, but not too long, because here the object stays.
 finds() {
 	need_tracefs events/syscalls
 	SOAK_SEED=7 SOAK_SETTLE=$((10 * SLOW)) run -1 soak 0
@@ -23,7 +23,7 @@ finds() {
 	[ "${#lines[@]}" = 3 ]
 }
 
-# It accounts for the memory of the whole machine, which other tests take and give back.
+# This test is alone because it measures the memory of the whole machine.
 # bats test_tags=alone
 @test "soak: sessions that start, stop and are killed at random leave nothing behind" {
 	need_tracefs events/syscalls
@@ -35,7 +35,7 @@ finds() {
 	[[ ${lines[2]} =~ ^'soak: '([0-9]+)' s, '([0-9]+)' sessions, '([0-9]+)' killed, '\
 "seed ${BASH_REMATCH[1]}: nothing left"$ ]]
 	[ "${BASH_REMATCH[1]}" -ge 15 ]
-	[ "${BASH_REMATCH[2]}" -ge 11 ] # nine to warm up, and a round of one and one
+	[ "${BASH_REMATCH[2]}" -ge 11 ] # nine rounds to warm up, and two more
 	[ "${BASH_REMATCH[3]}" -ge 2 ]
 	[ "${#lines[@]}" = 3 ]
 }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
 # dt-probe, dt-dev and dt-pid between three hosts (t/net.bash): which requests are
-# followed, and through what. The kernel tells the truth: each host makes two calls
-# between a request and its answer, other ones for a traced client's than for an
-# untraced one's, and a third kind when it has answered. The windows of the probe,
-# applied by dt-window, must let through all of the first and none of the others.
-# It runs alone: a test that counts windows exactly failed once beside other tests.
+# followed, and through which obstacles. The kernel records the truth: each host makes
+# two calls between a request and its answer. The call numbers differ for a traced and
+# an untraced client, and for the time after an answer. The windows of the probe,
+# applied by dt-window, must pass all calls of the first kind and none of the others.
+# This file runs alone: a test that counts windows exactly failed once beside other tests.
 # bats file_tags=alone
 
 load helper
@@ -14,9 +14,9 @@ load net
 
 PROBES=()
 MARKS=
-# -g: windows are of processes
+# -g: windows belong to processes
 BY=()
-# a probe sees all hosts of the machine, and it believes those of this test
+# a probe sees all hosts of the machine, and believes the hosts of this test
 own_net
 PINS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
 ALL=(-f "10.$NET.0.0/16" -f "fd$NET::/16")
@@ -39,7 +39,7 @@ need_bpffs() {
 	}
 }
 
-# probe_on OPTION...: a probe of this test's own, in PROBE and ID
+# probe_on OPTION...: Begin a probe of this test's own; set PROBE and ID.
 probe_on() {
 	local said status=0
 	PROBE=$MARK.${#PROBES[@]}
@@ -54,8 +54,8 @@ probe_on() {
 	marks_of_ours
 }
 
-# marks_of_ours: record what our probes print. The event is of the whole machine, and what
-# other tests' probes print meanwhile would fill the buffer.
+# marks_of_ours: Record what our probes print. All probes of the machine share the event, and
+# what other tests' probes print meanwhile would fill the buffer.
 marks_of_ours() {
 	local file=${DIR:-none}/events/bpf_trace/bpf_trace_printk/filter
 	[ -e "$file" ] || return 0
@@ -63,7 +63,7 @@ marks_of_ours() {
 	echo "$MARKS" >"$file"
 }
 
-# pins: the directory of the probe
+# pins: Print the directory of the probe.
 pins() {
 	echo "$PINS/tfs/${PROBE//./+}"
 }
@@ -72,7 +72,7 @@ probe_off() {
 	dt-probe -N "$PROBE" off
 }
 
-# marks_at HOST DEVICE...: what is traced leaves marked there
+# marks_at HOST DEVICE...: Mark traced requests that leave by these devices.
 marks_at() {
 	local said status=0
 	said=$(dt-dev -N "$PROBE" -n "$(ns_of "$1")" add "${@:2}" 2>&1) || status=$?
@@ -82,25 +82,25 @@ marks_at() {
 	[ "$status" = 0 ] || { echo "$said"; return 1; }
 }
 
-# instance: the truth and the windows, on one clock
+# instance: Record the truth and the windows with one clock.
 instance() {
 	new_instance
 	echo 4096 >"$DIR/buffer_size_kb"
-	echo counter >"$DIR/trace_clock" # strictly in order, also between processors
+	echo counter >"$DIR/trace_clock" # strictly in order, also between CPUs
 	[ -d "$DIR/events/bpf_trace" ] || lacks events/bpf_trace
 	truth_on
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
 }
 
-# everywhere: at all devices of the three hosts
+# everywhere: Mark at all devices of the three hosts.
 everywhere() {
 	marks_at dtc eth0
 	marks_at dtm eth0 eth1
 	marks_at dts eth0
 }
 
-# hosts [-o OPTION...] [HOP]...: three, boxes on these hops, and a probe, with these
-# options, that marks at all their devices
+# hosts [-o OPTION...] [HOP]...: Make three hosts with boxes on these hops, and a probe with
+# these options that marks at all their devices.
 hosts() {
 	local options=()
 	while [ "${1-}" = -o ]; do
@@ -116,12 +116,12 @@ hosts() {
 	everywhere
 }
 
-# answered: each host has made the call behind its answer, too
+# answered: Succeed once each host has made the call after its answer, too.
 answered() {
 	[ $(($(truths T) + $(truths U))) = $((2 * $(truths A))) ]
 }
 
-# stop_roles: so that others can be started
+# stop_roles: End the roles, so that others can start.
 stop_roles() {
 	local pid
 	eventually answered
@@ -132,7 +132,7 @@ stop_roles() {
 	MIDDLE=
 }
 
-# follow NAME...: those of these clients' threads that ask as traced ones are added
+# follow NAME...: Add those threads of these clients that send traced requests.
 follow() {
 	local name
 	for name; do
@@ -140,8 +140,8 @@ follow() {
 	done | dt-pid -N "$PROBE" add
 }
 
-# asks TRACED UNTRACED: options (words) of a client that is followed and of one that
-# is not, at once; "" for none. All their answers are right.
+# asks TRACED UNTRACED: Run a followed and an unfollowed client at once with these options
+# (words; "" for no client). Fail unless all their answers are right.
 asks() {
 	local name names=()
 	ROUND=$((${ROUND-0} + 1))
@@ -164,7 +164,7 @@ asks() {
 	done
 }
 
-# measure: what windows let through of the trace so far
+# measure: Filter the trace so far by its windows.
 measure() {
 	cat "$DIR/trace" >all
 	dt-window "${BY[@]}" -i "$ID" <all >in || [ $? = 1 ]
@@ -175,8 +175,8 @@ measure() {
 	WINDOWS=$(grep -c ": dtB $ID " all) || :
 }
 
-# exact T U [HOSTS]: so many requests, traced and not, through so many hosts (2), and
-# the windows are just those of the traced ones
+# exact T U [HOSTS]: Fail unless so many requests, traced and not, went through so many hosts
+# (2), and the windows are exactly those of the traced requests.
 exact() {
 	local hosts=${3:-2} got
 	eventually truly A $((($1 + $2) * hosts))
@@ -192,13 +192,13 @@ exact() {
 	}
 }
 
-# state NAME: what the probe has counted
+# state NAME: Print the probe's counter NAME.
 state() {
 	dt-probe -N "$PROBE" state | sed -n "s/^$1 //p"
 }
 
-# counts NAME=NUMBER...: so the probe has, with - for a blank. In a guest so little
-# gets on that hosts take something for lost, and it leaves twice.
+# counts NAME=NUMBER...: Compare the probe's counters, with - for a blank. A guest is so slow
+# that hosts take segments for lost and send them twice.
 counts() {
 	local pair name more
 	for pair; do
@@ -213,7 +213,7 @@ counts() {
 	done
 }
 
-# is HOP NAME=NUMBER...: the box has counted that; what was sent again may be more
+# is HOP NAME=NUMBER...: Compare the box's counters; segments that were sent again may add to them.
 is() {
 	local pair again more
 	for pair in "${@:2}"; do
@@ -235,12 +235,12 @@ report() {
 
 # ---- who is followed -------------------------------------------------------------
 
-# keys LETTERS: the messages that these lines tell of, sorted
+# keys LETTERS: Print the messages that these marks name, sorted.
 keys() {
 	sed -n "s/.*: dt[$1] $ID [0-9]* //p" all | sort
 }
 
-# every_call MODEL: all kinds of calls, a traced and an untraced client at once
+# every_call MODEL: Use all kinds of calls, with a traced and an untraced client at once.
 every_call() {
 	local calls n t=0
 	n=$(so_many 100)
@@ -251,13 +251,13 @@ every_call() {
 		stop_roles
 		t=$((t + n))
 		exact $t $t
-		# each message has the same name where it is sent and where it is read
+		# each message has the same key where it is sent and where it is read
 		keys M >sent
 		keys BR >got
 		[ "$(wc -l <got)" = $((4 * t)) ]
 		[ "$calls" = splice ] || cmp sent got # a splice may be several sends
 		! grep -vxFf sent got
-		# four messages a request, each of which is a segment
+		# each request has four messages, and each message is one segment
 		counts marked-out=$((4 * t)) marked-in=$((4 * t)) windows=$((2 * t))
 	done
 }
@@ -300,7 +300,7 @@ every_call() {
 		stop_roles
 	done
 	exact $((2 * n)) $((2 * n))
-	# what is taken for lost, as it was late, is marked again and comes in vain
+	# a late segment that was taken for lost is marked again, and arrives for nothing
 	[ "$(state "marked in")" -le "$(state "marked out")" ]
 	[ "$(state "marked in")" -ge $((2 * n * 4 * 300000 / 65536)) ]
 	report "of $(state "marked out") large segments $(state "marked in") came"
@@ -346,7 +346,7 @@ every_call() {
 
 # ---- what networks do --------------------------------------------------------------
 
-# Middles that wait for a segment that got lost have windows open all that time.
+# A middle that waits for a lost segment keeps its windows open all that time.
 @test "dt: follows requests when 5 percent of the segments get lost on each hop" {
 	local seeds=(1 2 3 4 5) seed t=0 n
 	hosts 1 2
@@ -360,7 +360,7 @@ every_call() {
 		stop_roles
 		t=$((t + 2 * n))
 		exact $t $t
-		# each is read from its first byte on, whatever came before that
+		# each message is read from its first byte on, whatever came before that
 		keys M >sent
 		{ keys BR; echo; } >got
 		[ "$(wc -l <sent)" = $((4 * t)) ]
@@ -404,7 +404,7 @@ every_call() {
 	done
 }
 
-# The middle is followed, as the first hop has no such box.
+# The middle is followed, because the first hop has no such box.
 @test "dt: a box that clears the mark ends the trace there, and the data are right" {
 	hosts 2
 	box 2 -c
@@ -414,7 +414,7 @@ every_call() {
 	eventually truly A $((4 * n))
 	measure
 	[ "$ASKED" = "$((4 * n)) $((4 * n))" ]
-	# of the server's, all; of the middle's, none
+	# all calls of the server, and none of the middle
 	[ "$MISSED $FALSE $AFTER $WINDOWS" = "$((2 * n)) 0 0 $n" ]
 	box_ends 2
 	is 2 "cleared=$n" "marked=$n" "marked_ab=$n" badsum=0
@@ -429,11 +429,11 @@ every_call() {
 	client one -n 5
 	follow one
 	go one
-	# the request, and again
+	# the request, and the request again
 	eventually told 2 dropped 2
 	box_ends 2
 	is 2 "dropped=$(counted 2 marked)" marked_ba=0
-	# the untraced client's have all passed
+	# all segments of the untraced client have passed
 	[ "$(($(counted 2 data_ab) - $(counted 2 dropped)))" = 5 ]
 	gone "${CLIENTS[one]}" && false
 	measure
@@ -446,7 +446,7 @@ every_call() {
 	serve
 	asks "-n 5" "-n 5"
 	box_ends 2
-	# each request is lost once, and the answer has no mark: the server knows of none
+	# each request is lost once, and the answer has no mark: the server does not know of any
 	is 2 marked_ab=5 marked_ba=0 dropped=5 badsum=0
 	[ "$(counted 2 data_ab)" -ge 15 ]
 	eventually truly A 20
@@ -471,8 +471,8 @@ every_call() {
 
 # ---- whose marks are believed ---------------------------------------------------------
 
-# marked_by BOX REQUESTS -f CIDR...: dtc has no tool, all that it sends is marked; the
-# server is on dtm
+# marked_by BOX REQUESTS -f CIDR...: Mark everything that dtc sends, which runs no tool; the
+# server is on dtm.
 marked_by() {
 	probe_on "${@:3}"
 	box 1 -b -o ab
@@ -489,7 +489,7 @@ marked_by() {
 	[ "$(truths U all)" = $((2 * $1)) ]
 	[ "$(truths U in)" = "$2" ] && [ "$(truths A in)" = 0 ]
 	windows=$(grep -c "dtB $ID " all) || :
-	# who believes everybody may have met others that run on this machine
+	# a probe that believes every address may see other tests on this machine
 	case $* in
 	*/0*) [ "$windows" -ge $(($2 / 2)) ] ;;
 	*) [ "$windows" = $(($2 / 2)) ] ;;
@@ -507,12 +507,12 @@ believed() {
 
 not_believed() {
 	marked_by 10 0 "$@"
-	# who believes all of IPv4 believes what other tests mark as well, and counts it
+	# a probe that believes all of IPv4 believes and counts marks of other tests as well
 	case $* in
 	*/0*) counts marked-out=0 ;;
 	*) counts marked-in=0 windows=0 marked-out=0 ;;
 	esac
-	# there may be others on this machine, who mark what this probe does not believe
+	# other tests on this machine may set marks, which this probe does not believe
 	[ "$(state "not believed")" -ge 10 ]
 	probe_off
 }
@@ -530,7 +530,7 @@ not_believed() {
 	believed -f "10.$NET.1.0/31"
 	believed -f 0.0.0.0/0
 	believed -f ::/0
-	# addresses of version 4 are none of these
+	# IPv4 addresses match none of these
 	not_believed -f "fd$NET::/16" -f "10.$((NET + 1)).0.0/16"
 	FAMILY=6
 	believed -f "fd$NET:1::1"
@@ -554,7 +554,7 @@ not_believed() {
 	exact $((n + 3)) $((n + 3))
 }
 
-# on_lo ADDRESS: client, middle and server are on one host
+# on_lo ADDRESS: Run client, middle and server on one host.
 on_lo() {
 	start_in dtc server "$PROG/chain" -g "$TRUTH" server "$1" 0
 	SERVER=$PID
@@ -566,7 +566,7 @@ on_lo() {
 
 @test "dt: marks IPv6 segments of more than 64 KiB, whose length is in an extension header" {
 	FAMILY=6
-	NET_MTU=40000 # a segment has two of these at least
+	NET_MTU=40000 # a message has at least two segments of this size
 	hosts
 	serve
 	n=$(so_many 20)
@@ -598,14 +598,14 @@ on_lo() {
 
 # ---- on and off at any time ------------------------------------------------------------
 
-# steps NAME: client -i of the last serve, connected to the middle, whose connection
-# to the server it has made too
+# steps NAME: Start client -i of the last serve, which is connected to the middle, and the
+# middle to the server.
 steps() {
 	client "$1" -e -i "${@:2}"
 	go "$1" 1
 }
 
-# fresh: nothing was asked until now
+# fresh: Forget all requests that were made until now.
 fresh() {
 	eventually truly A "$1"
 	echo >"$DIR/trace"
@@ -630,7 +630,7 @@ fresh() {
 		go one "$n"
 		eventually truly A $((4 * n))
 		measure
-		# those from before; of these, none
+		# the requests from before, and none of these
 		[ "$ASKED $MISSED $WINDOWS" = "$((8 * n)) 0 $((4 * n)) $((2 * n))" ]
 		counts marked-out=$out marked-in=$out windows=$((out / 2))
 		echo >"$DIR/trace"
@@ -639,7 +639,7 @@ fresh() {
 	client_ends one
 	box_ends 1
 	box_ends 2
-	# and what is marked, is so on the wire
+	# and each marked request is marked on the wire
 	is 1 "marked=$((out / 2))" marked_other=0 badsum=0
 	is 2 "marked=$((out / 2))" marked_other=0 badsum=0
 }
@@ -744,17 +744,17 @@ fresh() {
 	at_least 1 marked 5
 }
 
-# marked N: at least so many segments left marked
+# marked N: Succeed if at least N segments left with a mark.
 marked() {
 	[ "$(state "marked out")" -ge "$1" ]
 }
 
 # ---- event loops and pools -----------------------------------------------------------
 
-# A loop that turns from one request to another begins a window anew. How many there are
-# is no matter; none of a traced client's calls may be outside, none of the others' and
-# none behind an answer inside.
-# right T U: so many requests, through two hosts, are told apart
+# A loop that turns from one request to another begins a new window. The number of these
+# windows does not matter: no call of a traced client may be outside, and no call of another
+# client or after an answer inside.
+# right T U: Fail unless so many requests, through two hosts, are told apart.
 right() {
 	eventually truly A $((2 * ($1 + $2)))
 	measure
@@ -764,7 +764,7 @@ right() {
 	}
 }
 
-# rounds_done NAME N: a client with -i has said so
+# rounds_done NAME N: Succeed when a client with -i has reported N rounds.
 rounds_done() {
 	[ "$(grep -c '^done' "$1.out")" -ge "$2" ]
 }
@@ -799,17 +799,17 @@ loops_of_six() {
 	loops_of_six
 }
 
-@test "dt: event loops whose connections are all older than the probe" {
+@test "dt: follows requests of event loops whose connections are all older than the probe" {
 	loops_of_six older
 }
 
-# stopped PID: all its threads are
+# stopped PID: Succeed once all its threads are stopped.
 stopped() {
 	[ "$(grep -h '^State:' "/proc/$1/task/"*/status | grep -vc 'T (stopped)')" = 0 ]
 }
 
-# turns [older]: the middle, a loop, turns to the untraced client each time that the
-# server, which is stopped, has the traced client's request
+# turns [older]: Let the middle, a loop, turn to the untraced client whenever the server,
+# which is stopped, has the traced client's request.
 turns() {
 	need_net
 	need_bpffs
@@ -836,7 +836,7 @@ turns() {
 		eventually rounds_done two $((i + 2))
 	done
 	right "$n" "$n"
-	# the server's, and the middle's before and behind the other request
+	# the server's window, and the middle's before and after the other request
 	[ "$WINDOWS" = $((3 * n)) ]
 	go one 0
 	go two 0
@@ -844,15 +844,15 @@ turns() {
 	client_ends two
 }
 
-@test "dt: an event loop that serves another client meanwhile has no window behind its answer" {
+@test "dt: an event loop that serves another client meanwhile has no window after its answer" {
 	turns
 }
 
-@test "dt: an event loop has no window behind its answer on connections that are older than the probe" {
+@test "dt: an event loop has no window after its answer on connections older than the probe" {
 	turns older
 }
 
-@test "dt: an event loop that serves two traced clients at once has no window behind an answer" {
+@test "dt: an event loop that serves two traced clients at once has no window after an answer" {
 	hosts
 	serve '-m thread' '-m loop'
 	steps one
@@ -878,9 +878,9 @@ turns() {
 	client_ends two
 }
 
-# A connection that is opened in a window is known to be the traced request's; of one
-# that is opened outside nothing is known when a loop sends on it, and it may be about
-# a traced request by then. How often is told, and not what is right. With -e the
+# A connection that is opened in a window belongs to the traced request. A connection that
+# is opened outside may carry a traced request later, which nobody knows when a loop sends
+# on it. So the test prints how often this happens, and does not check it. With -e the
 # window has ended by then.
 @test "dt: follows requests of event loops with a new connection to the server for each request" {
 	hosts
@@ -891,7 +891,7 @@ turns() {
 	measure
 	report "new connections of a loop: missed $MISSED, false $FALSE of $ASKED"
 	[ "$MISSED" = 0 ]
-	# the one that is alone is right
+	# a request that is alone is assigned correctly
 	stop_roles
 	echo >"$DIR/trace"
 	serve '-m loop' '-m loop'
@@ -947,7 +947,7 @@ turns() {
 	done
 }
 
-# A thread's window ends where it hands the request on: only -g follows it.
+# A thread's window ends where the thread hands the request on: only -g follows the request.
 @test "dt: with -g it follows a process whose threads pass on a request" {
 	hosts -o -g
 	echo 1 >"$DIR/options/record-tgid"
@@ -963,13 +963,13 @@ turns() {
 		echo >"$DIR/trace"
 	done
 	counts marked-out=$((8 * n)) marked-in=$((8 * n)) windows=$((4 * n))
-	# both at once are one to it
+	# two requests at once are one request to the process
 	serve '-m thread' '-m thread'
 	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
 	eventually truly A $((30 * n))
 	measure
 	report "processes that serve both at once: missed $MISSED, false $FALSE of $ASKED"
-	# by the module's rules the mark goes over to the other's answers, and on
+	# by the module's rules the mark spreads to the other client's answers, and further
 	stop_roles
 	probe_off
 	echo >"$DIR/trace"
@@ -984,7 +984,7 @@ turns() {
 
 # ---- numbers that come around, and many -------------------------------------------------
 
-# Of what client and middle send; what they get is by the same programs.
+# This concerns what client and middle send; the same programs handle what they get.
 @test "dt: follows requests when sequence numbers wrap around" {
 	local near=4294967040
 	hosts 1 2
@@ -993,14 +993,14 @@ turns() {
 		box 1
 		box 2
 		serve '' "-q $near"
-		# behind the fourth request there is a new connection's
+		# the fourth request is followed by a new connection
 		asks "-q $near -n $n" "-q $near -n $n"
 		stop_roles
 		box_ends 1
 		box_ends 2
 		is 1 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
 		is 2 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
-		# within a message, and with some of it lost
+		# inside a message, and with some segments lost
 		box 1 -p 5 -s "$FAMILY"
 		box 2 -p 5 -s "$FAMILY"
 		serve '-m thread' '-m thread -q 4294960000'
@@ -1015,7 +1015,7 @@ turns() {
 	done
 }
 
-# map NAME: its id, of this probe
+# map NAME: Print the id of the map NAME of this probe.
 map() {
 	"$PROG/bpfobjects" in "$(pins)" | sed -n "s/^map \([0-9]*\) $1$/\1/p"
 }
@@ -1046,7 +1046,7 @@ few() {
 @test "dt: follows requests after very many connections, and with full maps" {
 	hosts
 	marks_at dtc lo
-	# a second after its end a connection's port is free for another
+	# a second after a connection's end its port can be used again
 	in_ns dtc sh -c 'echo 1 >/proc/sys/net/ipv4/tcp_tw_reuse &&
 		echo "1024 65535" >/proc/sys/net/ipv4/ip_local_port_range' ||
 		skip "needs /proc/sys/net/ipv4"
@@ -1057,7 +1057,7 @@ few() {
 	kill "$SERVER"
 	[ "$(state windows)" = "$n" ]
 	[ "$(state "marked in")" = $((2 * n)) ]
-	# with a socket goes what is known of it
+	# the probe forgets a socket's state with the socket
 	received=$(map dt_received)
 	sent=$(map dt_sent)
 	for map in "$received" "$sent"; do
@@ -1097,14 +1097,14 @@ no_device() {
 	follow one
 	echo 1000000 >one.go
 	eventually marked 100
-	# its end of the wire goes with the host
+	# the other end of the link goes with the host
 	kill -KILL "$other"
 	wait "$other" || :
 	"$PROG/netns" del "$MARK-dtx"
 	eventually no_device dtc eth9
 	kill -KILL "${CLIENTS[one]}" 2>/dev/null || :
 	wait "${CLIENTS[one]}" || :
-	# the others are as they were, and a new device can be as well
+	# the other devices still work, and a new device can be added
 	echo >"$DIR/trace"
 	serve
 	n=$(so_many 50)
@@ -1115,7 +1115,7 @@ no_device() {
 	eventually nothing_of objects
 }
 
-# nothing_of FILE: none of the objects is there
+# nothing_of FILE: Succeed if none of the objects in FILE exists.
 nothing_of() {
 	local status=0
 	from "$1" "$PROG/bpfobjects" still || status=$?
@@ -1142,14 +1142,14 @@ nothing_of() {
 	client_ends one
 }
 
-# Objects that were made since, and that are of no probe which is pinned.
+# Print the objects that were made since, and that belong to no pinned probe.
 orphans() {
 	"$PROG/bpfobjects" still <candidates >now || [ $? = 1 ]
 	{ strangers_objects; echo; } >pinned
 	! grep -vxFf pinned now
 }
 
-# The top level's event is off, or another's probe needs it.
+# Fail unless the top level's event is off or another probe needs it.
 quiet_again() {
 	grep -qx 0 "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" ||
 		[ -n "$(strangers_objects)" ]
@@ -1166,12 +1166,12 @@ quiet_again() {
 	"$PROG/atstep" -o steps 9 100000 "$TREE/bin/dt-probe" -N "$PROBE" "${ALL[@]}" on
 	probe_off
 	last=$(cat steps)
-	# most of it is reading what the kernel's structures are like
+	# most steps read the kernel's structures
 	for step in 1 20 $((last / 3)) $(seq $((last - 100)) $((100 / $(so_many 50))) "$last"); do
 		status=0
 		"$PROG/atstep" -o steps 9 "$step" "$TREE/bin/dt-probe" -N "$PROBE" "${ALL[@]}" on ||
 			status=$?
-		# there may be a few less: the kernel may ask for a load again
+		# there may be a few steps less, because the kernel may ask for a load again
 		[ "$status" = 137 ] || { [ "$status" = 0 ] && [ "$step" -gt $((last - 10)) ]; }
 		if [ -d "$(pins)" ]; then
 			"$PROG/bpfobjects" in "$(pins)" >objects

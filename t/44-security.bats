@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # the kernel's $arg1; each test's own PLACE; what the helper and run set
-# Attacks: by a client of the manager, by another user of the host, by a file.
+# tfs-probe and others: attacks by a client of the manager, by another user, by a file
 
 load helper
 
@@ -18,12 +18,12 @@ undo() {
 	}
 }
 
-# no_session MESSAGE HOOK WORDS: there is none, for this reason
+# no_session MESSAGE HOOK WORDS: Fail unless the session is refused with MESSAGE.
 no_session() {
 	local status=0
 	timeout 30 "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
 		>out 2>err || status=$?
-	# what a hook refuses: 100 or 111
+	# a hook may refuse with 100 or 111
 	if [[ $status != 1[01][01] || -s out ]] || ! grep -qxF -- "$1" err; then
 		echo "status $status"
 		cat out err
@@ -33,7 +33,7 @@ no_session() {
 
 # ---- tfs-probe: offsets and reference counters -------------------------------------------
 
-# victim: a program that prints its variable "counter" when it gets a line. $WORK and
+# victim: Build a program that prints its variable "counter" when it gets a line. $WORK and
 # $COUNTER are the places of its function and of the variable in the file.
 victim() {
 	need_tool gcc nm readelf
@@ -54,7 +54,7 @@ victim() {
 	WORK=$(in_file "$price") COUNTER=$(in_file $((0x$(nm victim | sed -n 's/ D counter$//p'))))
 }
 
-# in_file ADDRESS: the offset in the file victim
+# in_file ADDRESS: Print the offset of ADDRESS in the file victim.
 in_file() {
 	readelf -lW victim | while read -r kind offset address _ size _; do
 		if [ "$kind" = LOAD ] && (($1 >= address && $1 < address + size)); then
@@ -80,13 +80,13 @@ run_victim() {
 	victim
 	run_victim
 	hex=$(printf 0x%x "$COUNTER")
-	# the attack: the words are what the kernel's grammar wants
+	# the attack: these words follow the kernel's grammar
 	for place in "$(printf 0x%x "$WORK")($hex)" "price($hex)" "price+0($hex)"; do
 		fails 111 "tfs-probe: fatal: e: '($hex)' asks the kernel to write into the program's memory: -c allows that" \
 			tfs-probe add e "p $PWD/victim:$place"
 	done
 	run -1 tfs-probe list
-	# with -c it is what the kernel documents
+	# with -c the counter works as the kernel documents
 	tfs-probe -c add e "p $PWD/victim:price($hex)"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
 	echo >"$GO"
@@ -106,7 +106,7 @@ run_victim() {
 	says "no function with a symbol begins at $PWD/victim:$((WORK + 1)), which may be inside an instruction: -o takes it all the same" \
 		$((WORK + 1))
 	[ ! -s root/uprobe_events ]
-	# a function begins there
+	# a function begins at this offset
 	tfs-probe -R root -g g add e "p $PWD/victim:$WORK" f "p $PWD/victim:price+0"
 	tfs-probe -R root -g g -o add h "p $PWD/victim:price+1" i "p $PWD/victim:$((WORK + 1))"
 	exactly root/uprobe_events "p:g/e $PWD/victim:$WORK
@@ -141,7 +141,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 		no_session "manager: fatal: '$symbol' is not the name of a function" trace_uprobe \
 			"--binary $PROG/acts --symbol '$symbol'"
 	done
-	# nor does the path smuggle a place in
+	# the path cannot smuggle a place in either
 	for binary in "$PROG/acts:0x1146(0x3028) x" "$PROG/acts:1146 x"; do
 		reason="'(0x3028)' asks the kernel to write into the program's memory: -c allows that"
 		[[ $binary == *0x3028* ]] ||
@@ -164,7 +164,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 
 # ---- dt-probe: what is pinned in a bpffs that everybody can write to ---------------------
 
-# open_bpffs: a bpffs of mode 1777 below $PLACE, which others may enter; files in "victim"
+# open_bpffs: Mount a bpffs of mode 1777 below $PLACE for other users; make files in "victim".
 open_bpffs() {
 	need_root
 	need_tool setpriv
@@ -187,11 +187,11 @@ unharmed() {
 
 @test "dt-probe: off follows no symbolic link that another user has put into bpffs" {
 	open_bpffs
-	# the attack, as it worked on the name that probes had
+	# the attack, as it worked with the former names of probes
 	as_nobody ln -s "$PLACE/victim" "$PINS/tfs-x"
 	run -1 dt-probe -N x off
 	unharmed
-	# the same on the directory of all probes
+	# the same attack on the directory of all probes
 	as_nobody ln -s "$PLACE/victim" "$PINS/tfs"
 	fails 111 "dt-probe: fatal: unable to open $PINS/tfs: Not a directory" dt-probe -N x off
 	unharmed
@@ -214,7 +214,7 @@ unharmed() {
 	unharmed
 	[ -L "$PINS/tfs/x" ]
 	as_nobody rm -r "$PINS/tfs"
-	# one of root's that others may enter is refused too
+	# a directory of root that others may enter is refused too
 	mkdir -m 0755 "$PINS/tfs"
 	fails 111 "dt-probe: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
 		dt-probe -N x off
@@ -250,7 +250,7 @@ dat() {
 	python3 "$TREE/t/prog/hostiledat.py" "$1" file
 }
 
-# little MB COMMAND...: with an address space of so much; not for what brings its own
+# little MB COMMAND...: Run COMMAND with an address space of MB; not for sanitizers and the like.
 little() {
 	[ -z "${TFS_VARIANT-}" ] || [ "$TFS_VARIANT" = vm ] || skip "needs an address space of its own"
 	(ulimit -v $(($1 * 1024)) && "${@:2}")
@@ -291,8 +291,9 @@ little() {
 
 # ---- files that a stranger names --------------------------------------------------------
 
-# odd_files: the open of "device" fails with "No such device or address", because no driver
-# has its number (240 is for local use); so that message says that it was opened
+# odd_files: Make a device, a FIFO and a link. An open of "device" fails with "No such device or
+# address", because no driver has its number (240 is for local use); so this message shows
+# that a tool has opened the device.
 odd_files() {
 	need_root
 	mknod device c 240 255 || skip "needs the right to make devices"
@@ -300,7 +301,7 @@ odd_files() {
 	ln -s device link
 }
 
-# only_looked_at FILE COMMAND...: it opens FILE, but with O_PATH alone
+# only_looked_at FILE COMMAND...: Fail unless COMMAND opens FILE with O_PATH only.
 only_looked_at() {
 	need_tool strace
 	run -111 strace -f -qq -e trace=open,openat,openat2 -o calls "${@:2}"
@@ -348,7 +349,7 @@ only_looked_at() {
 	odd_files
 	fails 111 "dt-dev: fatal: unable to enter the network namespace device: Invalid argument" \
 		dt-dev -n device remove lo
-	# a way to it that only root can write to
+	# a path to it that only root can write to
 	PLACE=$(mktemp -d /run/tfs-policy.XXXXXX)
 	mkdir -p "$PLACE/sys/fs/bpf"
 	mknod "$PLACE/policy" c 240 255
@@ -380,7 +381,7 @@ only_looked_at() {
 		no_session "manager: fatal: $PWD/$file is not a program or library that can be probed" \
 			trace_uprobe "--binary $PWD/$file --symbol main"
 	done
-	# an administrator reads the reason
+	# the administrator can read the reason
 	for reason in 'unable to open FILE: No such file or directory=none' \
 		'unable to open FILE: Not a directory=text/none' \
 		'FILE is no program or library (ELF)=text' 'FILE is not a regular file=fifo'; do
@@ -392,7 +393,7 @@ only_looked_at() {
 
 # ---- a missing capability is named -------------------------------------------------------
 
-# without CAPABILITIES COMMAND...: these are not there, as setpriv(1) names them
+# without CAPABILITIES COMMAND...: Run COMMAND without these; names as in setpriv(1).
 without() {
 	setpriv --bounding-set "-${1//,/,-}" "${@:2}"
 }
@@ -435,7 +436,7 @@ without() {
 		without sys_admin dt-dev -n $place remove lo
 	mkfifo never
 	background unshare -n cat <>never
-	# the shell's child has all capabilities, and we have not
+	# the shell's child has all capabilities, and the shell lacks some
 	fails 111 "dt-dev: fatal: unable to enter the network namespace /proc/$PID/ns/net: Permission denied; this needs CAP_SYS_PTRACE" \
 		without sys_ptrace dt-dev -n "/proc/$PID/ns/net" remove lo
 }
@@ -451,7 +452,7 @@ without() {
 
 DENIED='Permission denied; this needs CAP_DAC_OVERRIDE'
 
-# closed_root: others may enter the directory "root", and all that is in it is root's alone
+# closed_root: Make a directory "root" that others may enter, with files that only root may open.
 closed_root() {
 	need_root
 	need_tool setpriv
@@ -465,7 +466,7 @@ closed_root() {
 	as_nobody test -x "$(command -v tfs-write)" || skip "needs a tree that others may read"
 }
 
-# denied MESSAGE TOOL [WORD]...: as another user it says this, with the capability
+# denied MESSAGE TOOL [WORD]...: Fail unless another user gets MESSAGE with the capability.
 denied() {
 	fails 111 "$2: fatal: $1: $DENIED" as_nobody "${@:2}"
 }
@@ -561,13 +562,13 @@ denied() {
 	need_tool setpriv strace
 	new_instance
 	mkdir d
-	# -D: strace is a process of its own, and $PID is the tool's
+	# -D makes strace a process of its own, so $PID is the tool's
 	background strace -D -qq -o calls -e trace=fcntl tfs-flight -i "$INSTANCE" d
 	eventually grep -q F_SETLEASE calls
 	n=$(grep -nm1 F_SETLEASE calls | cut -d: -f1)
 	kill -TERM "$PID"
 	finishes "$PID" 0
-	# as on a file system that has one owner for all files
+	# as on a file system with one owner for all files
 	fails 111 "tfs-flight: fatal: unable to lease $PWD/d/dropped: Permission denied; this needs CAP_LEASE" \
 		without lease strace -qq -o calls -e inject="fcntl:error=EACCES:when=$n" \
 		tfs-flight -i "$INSTANCE" d

@@ -1,25 +1,25 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
-# policy: what an administrator forbids, a client of the manager cannot do
+# policy: a client of the manager cannot do what an administrator forbids
 
 load helper
 
-# policy LINE...: the file of this test has these lines
+# policy LINE...: Write these lines to the policy file of this test.
 policy() {
 	printf '%s\n' "$@" >policy
 	chmod 644 policy
 	export TFS_POLICY=$PWD/policy
 }
 
-# forbidden MESSAGE HOOK WORDS: to check and to run it are refused, nothing is begun
+# forbidden MESSAGE HOOK WORDS: Fail unless --check and --run refuse with MESSAGE and begin nothing.
 forbidden() {
 	refused 111 "$2: $1" --check "$2" --args "--instance $MARK ${*:3}"
 	refused 111 "$2: $1" --run "$2" --args "--instance $MARK ${*:3}"
 	nothing_left
 }
 
-# broken WHY: with the file as it is, nothing is allowed but --clear
+# broken REASON: Fail unless this policy file allows nothing but --clear.
 broken() {
 	refused 111 "$1" --get-all
 	refused 111 "$1" --describe trace_event
@@ -73,7 +73,7 @@ setup_file() {
 	done
 	policy 'hook trace_event stack'
 	forbidden "the policy $TFS_POLICY does not allow --event" trace_event --pid $$ -e sched_switch
-	# a line of any hook adds to it
+	# a line for all hooks adds to it
 	policy 'hook trace_event stack' 'hook * event'
 	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
 }
@@ -128,7 +128,7 @@ common *"; do
 		"$MANAGER" --run trace_syscalls --args "--instance ${MARK}c --pid $CALLS"
 	find "$TFS_RUNDIR/ftrace" | sort | cmp before -
 	[ ! -e "$TRACEFS/instances/tfs.${MARK}c" ]
-	# one that was killed with its janitor is none
+	# a session that was killed with its janitor does not count
 	janitor=$(children "$a")
 	kill -STOP "$a"
 	kill -KILL "$janitor"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
-# caller: sessions as container-tracer drives them, to the exact count. It runs
-# ./manager.tfs in its directory, sends --pid with pids that it has kept, some of them
-# dead, joins all words by one blank, waits 5 seconds for the path, keeps one line of
-# each read(4096), and stops a session by SIGINT to the manager alone.
+# caller: run sessions as container-tracer does, with exact counts. It runs ./manager.tfs
+# in its directory, sends --pid with pids that it has kept (some of them dead), joins all
+# words by one blank, waits 5 seconds for the path, takes one line of each read(4096), and
+# stops a session by SIGINT to the manager alone.
 
 load helper
 
@@ -12,7 +12,7 @@ undo() {
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 
-# drive I HOOK WORDS: the manager's pid goes to MANAGERS[I], its output to out.I and err.I
+# drive I HOOK WORDS: Start a manager; MANAGERS[I] is its pid, out.I and err.I its output.
 drive() {
 	# shellcheck disable=SC2016 # the shell's own parameters
 	background sh -c 'cd "$1" && exec ./manager.tfs --run "$2" --args "$3"' - \
@@ -20,7 +20,7 @@ drive() {
 	MANAGERS[$1]=$PID
 }
 
-# began N: so many sessions have told their path, or an error
+# began N: Succeed when N sessions have printed their path or an error.
 began() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -28,7 +28,7 @@ began() {
 	done
 }
 
-# read_all N: of each session a reader as container-tracer's, into got.I
+# read_all N: Start a reader like container-tracer's for each session, with output to got.I.
 read_all() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -39,14 +39,14 @@ read_all() {
 	done
 }
 
-# the number of a task that is not alive, into $DEAD
+# dead: Set $DEAD to the pid of a task that is not alive.
 dead() {
 	background true
 	DEAD=$PID
 	finishes "$PID" 0
 }
 
-# a loop device over a file of this test: its name is in $LOOP
+# Make a loop device over a file of this test; set $LOOP to its name.
 loop() {
 	need_tracefs events/block/block_rq_complete
 	need_tool losetup
@@ -94,7 +94,7 @@ loop() {
 	MANAGERS=() READERS=()
 	calls 500
 	first=$CALLS first_go=$GO
-	calls 0 # goes on
+	calls 0 # the calls go on
 	for ((i = 0; i < 5; i++)); do
 		drive "$i" trace_syscalls "--pid $first $CALLS" --syscall getppid
 	done
@@ -128,7 +128,7 @@ loop() {
 	done
 	eventually began 4
 	read_all 4
-	# one after another: a busy device is given a request by whoever is there
+	# one after another: any task may issue the requests of a busy device
 	for ((i = 0; i < 4; i++)); do
 		echo >"${GATE[i]}"
 		finishes "${TASK[i]}" 0
@@ -156,8 +156,8 @@ loop() {
 	nothing_left
 }
 
-# The files at tracefs's top level that --clear resets: what the test has in them before,
-# and what --clear leaves.
+# The files at tracefs's top level that --clear resets: their contents before the test, and
+# after --clear.
 TOP='current_tracer|blk|nop
 events/enable|1|0
 set_event_pid|77|
@@ -171,8 +171,8 @@ tracing_on|0|1
 trace|text|
 per_cpu/cpu0/stats|entries: 5|entries: 5'
 
-# apart COMMAND...: it runs where plain files of this test lie over those files, which all
-# users of the machine share: nobody's are looked at or changed.
+# apart COMMAND...: Run COMMAND where plain files of this test hide these files, which all
+# users of the machine share: no user's file is read or changed.
 apart() {
 	local file before
 	while IFS='|' read -r file before _; do
@@ -189,7 +189,7 @@ apart() {
 		exec "$@"' sh "$TRACEFS" "$@"
 }
 
-# was_reset: the files of apart are what --clear leaves; the managers append to a file
+# was_reset: Fail unless the files of apart are as --clear leaves them; managers append to a file.
 was_reset() {
 	local file after
 	while IFS='|' read -r file _ after; do

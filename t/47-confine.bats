@@ -13,7 +13,7 @@ undo() {
 	}
 }
 
-# need_confinement: skip where the kernel or the build has none
+# need_confinement: Skip if the kernel or the build has no confinement.
 need_confinement() {
 	case ${TFS_VARIANT-} in
 	sanitize | valgrind) skip "needs a build without NO_CONFINE" ;;
@@ -21,12 +21,12 @@ need_confinement() {
 	grep -q '^Seccomp:' /proc/self/status || skip "needs seccomp (CONFIG_SECCOMP_FILTER)"
 }
 
-# status_of KEY PID: the value of a line of /proc/PID/status
+# status_of KEY PID: Print the value of a line of /proc/PID/status.
 status_of() {
 	sed -n "s/^$1:[[:blank:]]*//p" "/proc/$2/status"
 }
 
-# rights PID: whether it can gain privileges, its filter of calls, its capabilities
+# rights PID: Print NoNewPrivs, the seccomp mode and the capabilities.
 rights() {
 	echo "$(status_of NoNewPrivs "$1") $(status_of Seccomp "$1")" \
 		"$(status_of CapEff "$1") $(status_of CapPrm "$1") $(status_of CapInh "$1")"
@@ -38,7 +38,7 @@ has_rights() {
 
 NONE=0000000000000000
 
-# kept MASK: those of these capabilities that root has here
+# kept MASK: Print those of these capabilities that root has here.
 kept() {
 	local ours
 	ours=$(status_of CapPrm self)
@@ -50,7 +50,7 @@ STREAM=0x401080000
 # CAP_DAC_OVERRIDE and CAP_FOWNER as well
 OTHERS=0x40108000a
 
-# confines TOOL [WORD]...: while it waits for its input it has no rights any more
+# confines TOOL [WORD]...: Fail unless the tool has no rights while it waits for its input.
 confines() {
 	local pid
 	mkfifo input
@@ -107,7 +107,7 @@ confines() {
 	need_tool strace python3
 	python3 "$TREE/t/prog/tracedat.py" little 8 file
 	strace -o calls tfs-report file >text
-	# after the file is open: first the rights, then the first byte
+	# the tool gives up its rights after it opens the file and before it reads the first byte
 	sed -n '/^openat(.*"file"/,$p' calls >after
 	[ "$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" -lt \
 		"$(grep -nm1 '^pread64' after | cut -d: -f1)" ]
@@ -178,7 +178,7 @@ ADDRESSES=0x400000000
 # CAP_SYSLOG, CAP_LEASE, CAP_SYS_PTRACE
 FLIGHT=0x410080000
 
-# waits_with MASK [SECCOMP]: the process $PID has these capabilities and no others
+# waits_with MASK [SECCOMP]: Fail unless $PID has exactly these capabilities.
 waits_with() {
 	eventually has_rights "$PID" "1 ${2-0} $(kept "$1") $(kept "$1") $NONE"
 }
@@ -260,7 +260,7 @@ waits_with() {
 	echo 12 >files/dropped
 	seq 10000 >files/trace0 &
 	seq 7 >files/trace1 &
-	strace -o calls relay-cat files 2>err | cat >got # until both are closed
+	strace -o calls relay-cat files 2>err | cat >got # until both files are closed
 	[ "$(wc -l <got)" = 10007 ]
 	grep -q '^prctl(PR_SET_SECCOMP' calls
 	run -1 grep -E 'ENOSYS|EPERM' <(sed -n '/^prctl(PR_SET_SECCOMP/,$p' calls)
@@ -281,8 +281,8 @@ waits_with() {
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$PID" ]
 }
 
-# flight_of DIR MASK [OPTION]...: with these capabilities it dumps, is told what to do and
-# tells what was dropped, and leaves nothing but the dump
+# flight_of DIR MASK [OPTION]...: With these capabilities tfs-flight dumps, obeys its control
+# files and counts dropped events, and leaves nothing but the dump.
 flight_of() {
 	local dir=$1
 	background tfs-flight -i "$INSTANCE" -t sched:sched_process_exec "${@:3}" "$dir" >out 2>err
@@ -309,7 +309,7 @@ flight_of() {
 	need_confinement
 	need_tracefs events/sched
 	new_instance
-	echo $$ >"$DIR/set_event_pid" # its trigger is for nobody else
+	echo $$ >"$DIR/set_event_pid" # its trigger is for no other task
 	mkdir ours locked theirs
 	flight_of ours $FLIGHT
 	flight_of locked 0x400080000 -L
@@ -340,7 +340,7 @@ flight_of() {
 	kill "$parent"
 }
 
-# tasks_below PID: of each, its name and rights
+# tasks_below PID: Print name and rights of each task.
 tasks_below() {
 	local pid
 	for pid in $(children "$1"); do
@@ -369,7 +369,7 @@ session_has() {
 
 # ---- the record of a session -------------------------------------------------------------
 
-# log_at PATH: a log that takes datagrams there; each is a line of "log"
+# log_at PATH: Start a log that takes datagrams at PATH; each becomes a line of "log".
 log_at() {
 	need_tool python3
 	: >log
@@ -388,7 +388,7 @@ log_has() {
 	[ "$(wc -l <log)" = "$1" ]
 }
 
-# the records without what is different each time
+# Print the records without the parts that differ each time.
 records() {
 	sed -E 's/^<86>tfs\[[0-9]+\]: //; s/ (start|end)=[0-9]{10,}/ \1=N/g' log
 }

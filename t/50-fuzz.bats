@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# The parsers under a fuzzer for some seconds; t/fuzz/run takes the time it needs.
+# fuzz: run a fuzzer on the parsers for some seconds; t/fuzz/run takes as long as it needs
 
 load helper
 
-# A copy of what the harnesses are built from, and the library built once for all tests:
-# the fuzzer's own build directory may be in use.
+# Copy what the harnesses are built from, and build the library once for all tests: the
+# fuzzer's own build directory may be in use.
 setup_file() {
 	[ -z "${TFS_VARIANT-}" ] && command -v gcc >/dev/null || return 0
 	mkdir -p "$BATS_FILE_TMPDIR/tree/t"
@@ -77,7 +77,7 @@ targets() {
 
 @test "fuzz: a wrong answer that harms no memory is found as well" {
 	own_copy
-	# in double quotes a backslash stays in front of an ordinary character
+	# inside double quotes a backslash stays in front of an ordinary character
 	sed -i "s/if (quote && !strchr(/if (!strchr(/" tree/lib/base/words.c
 	run -1 cmp -s tree/lib/base/words.c "$TREE/lib/base/words.c"
 	run -1 --separate-stderr tree/t/fuzz/run 0 words

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2154 # helper.bash
-# 52-lane - what t/vm/matrix prints while guests run and at the end; the guest is a
-# script of the test's own
+# check-vm: prints progress while guests run, and a summary at the end (t/vm/matrix); the
+# guest is a script of the test's own
 
 load helper
 
-# lane: a tree with t/vm/matrix, two guests, and a t/vm/run that copies guest.ARCH
+# lane: Make a tree with t/vm/matrix, two guests, and a t/vm/run that copies guest.ARCH.
 lane() {
 	mkdir -p lane/t/vm
 	cp "$TREE/t/vm/matrix" lane/t/vm

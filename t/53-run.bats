@@ -1,23 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# 53-run - t/run, with a file of tests of its own: what it gives to the tests
+# t/run: check, with a test file of its own, what it gives to the tests
 
 load helper
 
-# without the directory of bats' own parts, in front of it
+# PATH without the directory of bats's own parts in front
 OWN_PATH=${PATH//"$BATS_LIBEXEC:"/}
 
-# suite: a tree with t/run and a file of two tests, one of them alone, on stdin
+# suite: Make a tree with t/run and, from stdin, a file of two tests, one of them alone.
 suite() {
 	[ "${TFS_VARIANT-}" != vm ] || skip "needs the utilities of a whole system"
 	mkdir -p suite/t suite/build/t
 	cp "$TREE/t/run" suite/t
 	cp "$PROG/signals" suite/build/t
-	# as they are meant to be, these lines would be for a test of this file
+	# unchanged, these lines would be tests of this file
 	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/' >suite/t/own.bats
 }
 
-# tests_of_suite JOBS: run it below a caller that ignores and blocks signals
+# tests_of_suite JOBS: Run it under a caller that ignores and blocks signals.
 tests_of_suite() {
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153,SC2154 # each test is a subshell; helper.bash
-# 60-guest - the faults that only a guest can bear: file systems without room,
-# memory that is used up, processors that go, tracefs remounted, the top level
-# in use. Anywhere else each test skips.
+# manager and others: faults that only a guest can bear: file systems without room, no free
+# memory, CPUs that go, tracefs remounted, the top level in use. Everywhere else each
+# test skips.
 # parts: 4
 
 load helper
 
 NO_ROOM='No space left on device'
-NO_MEMORY='Out of memory' # musl's words: the toolbox is static in a guest
+NO_MEMORY='Out of memory' # the message of musl, because the tools are static in a guest
 
-# How many sessions the test of memory makes: some four minutes of emulation.
+# SESSIONS: how many sessions the test of memory makes, in about four minutes of emulation.
 SESSIONS=1000
 [ "$(uname -m)" = x86_64 ] || SESSIONS=200
 
@@ -20,8 +20,8 @@ need_guest() {
 	need_tracefs events/syscalls
 }
 
-# later COMMAND...: it runs when the test is over, the last one first. One that
-# has nothing to do succeeds.
+# later COMMAND...: Run COMMAND when the test is over, the last one first. A COMMAND without
+# work to do must succeed.
 LATER=()
 later() {
 	LATER+=("$(printf '%q ' "$@")")
@@ -41,18 +41,18 @@ report() {
 
 OUTPUT=fifo
 
-# begin WORD...: a session of getppid
+# begin WORD...: Start a session of getppid.
 begin() {
 	start_session trace_syscalls --syscall getppid --output "$OUTPUT" "$@"
 }
 
-# session WORD...: that, and a reader that keeps what it reads in got
+# session WORD...: Start a session of getppid, and a reader that saves what it reads in got.
 session() {
 	begin "$@"
 	read_by cat >got
 }
 
-# has N: the session ended by itself, and its reader has just so many calls
+# has N: Fail unless the session ended by itself and its reader has exactly N calls.
 has() {
 	session_ends
 	finishes "$READER" 0
@@ -60,7 +60,7 @@ has() {
 	[ "$(wc -l <got)" = "$1" ]
 }
 
-# works [WORD...]: so does a session now
+# works [WORD...]: Fail unless a session works now.
 works() {
 	calls 20
 	session --pid "$CALLS" "$@"
@@ -68,19 +68,19 @@ works() {
 	has 20
 }
 
-# tells STATUS LINE COMMAND...: as fails says, and nothing is left of a session
+# tells STATUS LINE COMMAND...: Like fails, and also fail if anything is left of a session.
 tells() {
 	fails "$@"
 	nothing_left
 }
 
-# run_now WORD...: a session that ends at once, on its own standard output
+# run_now WORD...: Run a session that ends at once, on its own standard output.
 run_now() {
 	"$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK --syscall getppid --time 1 --pid $CALLS $*"
 }
 
-# to FILE COMMAND...: its standard output is this file
+# to FILE COMMAND...: Run COMMAND with FILE as standard output.
 to() {
 	local file=$1
 	shift
@@ -89,14 +89,14 @@ to() {
 
 # ---- no room -------------------------------------------------------------------
 
-# need_tmpfs DIR: it is one, and has limits
+# need_tmpfs DIR: Skip unless DIR is a tmpfs with limits.
 need_tmpfs() {
 	grep -q "^[^ ]* $1 " /proc/mounts || skip "needs a file system at $1"
 	[ "$(stat -f -c %b "$1")" -gt 0 ] || skip "needs CONFIG_TMPFS for $1"
 }
 
-# fill DIR WHAT: its tmpfs has no byte, or no inode, more than it needs now. A
-# size of 0 would be none at all, so something lies there.
+# fill DIR KIND: Leave no free byte, or no free inode, in DIR's tmpfs. A limit of 0 would
+# mean no limit, so something occupies the tmpfs.
 fill() {
 	local blocks free bytes inodes inodes_free
 	need_tmpfs "$1"
@@ -110,14 +110,14 @@ fill() {
 	esac
 }
 
-# make_room: what fill took is there again
+# make_room: Restore what fill took.
 make_room() {
 	undo
 	LATER=()
 }
 
-# At /run, where sessions are by themselves, and below /, where only TFS_RUNDIR
-# puts them.
+# There are two places: /run, which sessions have for themselves, and a directory below /,
+# where only TFS_RUNDIR puts them.
 run_directories() {
 	[ -d /run ] || skip "needs /run"
 	later rm -rf /run/tfs "/$MARK" /run/a /run/b /run/c /run/d
@@ -164,7 +164,7 @@ run_directories() {
 	fill /run inodes
 	release
 	has 20
-	# the session's own two are free again
+	# the two inodes of the session are free again
 	mkdir /run/tfs/a /run/tfs/b
 	run ! mkdir /run/tfs/c
 	run ! mkdir "/$MARK"
@@ -219,13 +219,13 @@ run_directories() {
 
 # ---- no memory -------------------------------------------------------------------
 
-# memory NAME: this line of meminfo, in KB
+# memory NAME: Print this line of meminfo, in KB.
 memory() {
 	awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo
 }
 
-# free_kb: what is free, in the processors' own lists too, once the caches are
-# empty. The kernel gives some of it back late.
+# free_kb: Print the free memory, including the lists of each CPU, after emptying the caches.
+# The kernel returns some of it late.
 free_kb() {
 	local pages
 	sync
@@ -238,7 +238,7 @@ page_kb() {
 	awk '$1 == "KernelPageSize:" { print $2; exit }' /proc/self/smaps
 }
 
-# bystander: a program that nobody may kill for the memory that a test takes
+# bystander: Start a program that must not be killed for the memory that a test takes.
 bystander() {
 	calls 1
 	BYSTANDER=$CALLS
@@ -249,7 +249,7 @@ bystander_lives() {
 	[ "$(grep '^oom_kill ' /proc/vmstat)" = "$KILLS" ] && ! gone "$BYSTANDER"
 }
 
-# unmeasured COMMAND...: where nobody can tell how much memory is available
+# unmeasured COMMAND...: Run COMMAND where the available memory cannot be read.
 unmeasured() {
 	grep -v '^MemAvailable:' /proc/meminfo >meminfo
 	# shellcheck disable=SC2016 # for the inner shell
@@ -268,7 +268,7 @@ unmeasured() {
 	[ "$fits" -gt $(($(memory MemAvailable) * 2 / 5 / cpus)) ]
 	nothing_left
 	before=$(free_kb)
-	# what is available is another number a moment later
+	# the available memory changes from moment to moment
 	works --buffer $((fits * 9 / 10))
 	after=$(free_kb)
 	report "--buffer $((fits * 9 / 10)): $before KB free before, $after after"
@@ -293,7 +293,7 @@ unmeasured() {
 	need_tool unshare
 	bystander
 	before=$(free_kb)
-	# too much for one processor, and for the second only
+	# too much for one CPU, or for the second CPU only
 	for kb in "$(memory MemTotal)" $(($(memory MemAvailable) * 3 / 4)); do
 		tells 111 "manager: fatal: unable to write '$kb' to buffer_size_kb: $NO_MEMORY" \
 			unmeasured "$MANAGER" --run trace_syscalls \
@@ -306,7 +306,7 @@ unmeasured() {
 	works
 }
 
-# use_up: no memory is available, though the kernel keeps enough for the tests
+# use_up: Take all available memory, except what the kernel keeps for the tests.
 use_up() {
 	local watermark kb n=0
 	watermark=$(cat /proc/sys/vm/watermark_scale_factor)
@@ -319,7 +319,7 @@ use_up() {
 		n=$((n + 1))
 		head -c $((kb * 1024)) /dev/zero >"memory/$n"
 	done
-	# and some more, for what others free while a test goes on
+	# and some more, for memory that others free during the test
 	head -c 33554432 /dev/zero >memory/more
 }
 
@@ -343,7 +343,7 @@ use_up() {
 	works
 }
 
-# row NUMBER N: so many sessions, one after the other
+# row NUMBER N: Run N sessions, one after the other.
 row() {
 	local i name=$MARK.$1
 	for ((i = 0; i < $2; i++)); do
@@ -352,8 +352,8 @@ row() {
 	done 3>&- >"row.$1" 2>&1
 }
 
-# rows N: so many sessions, a fourth of them in each of four rows: each waits for
-# the kernel most of the time
+# rows N: Run N sessions in four rows, because each session waits for the kernel most of
+# the time.
 rows() {
 	local i pids=()
 	for i in 1 2 3 4; do
@@ -367,7 +367,7 @@ rows() {
 	done
 }
 
-# how many programs run
+# Print the number of programs that run.
 programs() {
 	readlink /proc/[0-9]*/exe | wc -l
 }
@@ -394,7 +394,7 @@ programs() {
 
 # ---- processors come and go ------------------------------------------------------
 
-# need_cpu1: there are two processors, and the second can go
+# need_cpu1: Skip unless there are two CPUs and the second can go offline.
 need_cpu1() {
 	CPU1=/sys/devices/system/cpu/cpu1
 	need_tool taskset
@@ -403,27 +403,27 @@ need_cpu1() {
 	later to "$CPU1/online" echo 1
 }
 
-# cpu1 0|1: it goes, it comes
+# cpu1 0|1: Take the second CPU offline or online.
 cpu1() {
 	echo "$1" >"$CPU1/online"
 	[ "$(cat "$CPU1/online")" = "$1" ]
 }
 
-# task N: one more program of so many calls, held: TASK[i], GATE[i]
+# task N: Start one more program of N calls, held: TASK[i], GATE[i].
 task() {
 	calls "$1"
 	TASK+=("$CALLS")
 	GATE+=("$GO")
 }
 
-# call I CPU: the I-th makes its calls on this processor, and ends
+# call I CPU: Let program I make its calls on this CPU and end.
 call() {
 	taskset -p "$((1 << $2))" "${TASK[$1]}" >/dev/null
 	echo >"${GATE[$1]}"
 	finishes "${TASK[$1]}" 0
 }
 
-# called I CPU: how many calls of the I-th on this processor are in got
+# called I CPU: Print how many calls of program I on this CPU are in got.
 called() {
 	grep -c -- "-${TASK[$1]} *\[00$2\] .*: sys_getppid()\$" got || :
 }
@@ -461,7 +461,7 @@ called() {
 @test "manager: counts overwritten events of a CPU that went meanwhile as lost" {
 	need_guest
 	need_cpu1
-	many=$((500 * $(page_kb))) # the smallest buffer has a few pages
+	many=$((500 * $(page_kb))) # the smallest buffer has a few sub-buffers
 	task "$many"
 	task 1
 	begin --buffer 4 --pid "${TASK[*]}"
@@ -495,7 +495,7 @@ called() {
 
 # ---- tracefs is remounted ----------------------------------------------------------
 
-# tracefs OPTION: remount it so; as before when the test is over
+# tracefs OPTION: Remount tracefs with OPTION; the end of the test restores it.
 tracefs() {
 	mount -o "remount,$1" "$TRACEFS"
 }
@@ -519,7 +519,7 @@ tracefs() {
 		tfs-pidfilter -i "$MARK" set 1
 	fails 111 "manager: fatal: unable to make instance tfs.$MARK: $no" \
 		tfs-run trace_syscalls --instance "$MARK" -- true
-	# what needs to write nothing does its work
+	# commands that write nothing still work
 	[ "$(tfs-dir -i "$MARK")" = "$TRACEFS/instances/$MARK" ]
 	[ "$(tfs-instance list)" = "$MARK" ]
 	run -1 tfs-pidfilter -i "$MARK" list
@@ -555,12 +555,12 @@ tracefs() {
 
 USER_ID=4242 GROUP_ID=4343
 
-# user COMMAND...: somebody who is in the group and has no right of root's
+# user COMMAND...: Run COMMAND as a user who is in the group and has none of root's rights.
 user() {
 	setpriv --reuid "$USER_ID" --regid "$GROUP_ID" --clear-groups "$@"
 }
 
-# need_user: there is such a user, and a run directory that can be made by him
+# need_user: Skip unless this user can be used; make a run directory that the user can create.
 need_user() {
 	need_tool setpriv
 	export TFS_RUNDIR=/tmp/$MARK.run
@@ -568,12 +568,12 @@ need_user() {
 	later tracefs uid=0,gid=0,mode=700
 }
 
-# streams: what sigwait-run started as $reader has its signals in hand
+# streams: Succeed when the process that sigwait-run started as $reader handles its signals.
 streams() {
 	STREAM=$(children "$reader") && blocks "$STREAM"
 }
 
-# as_user: sessions are the user's. By its path: busybox has a setpriv as well.
+# as_user: Run sessions as the user, by the full path, because busybox has a setpriv as well.
 as_user() {
 	printf '#!/bin/sh\nexec %s %s "$@"\n' \
 		"$(command -v setpriv) --reuid $USER_ID --regid $GROUP_ID --clear-groups" \
@@ -619,7 +619,7 @@ as_user() {
 		release
 		finishes "$reader" 0
 		[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
-		# into a pipe of his own, too
+		# and into a pipe of the user's own
 		calls 20
 		echo "$CALLS" | tfs-pidfilter set
 		release
@@ -664,7 +664,7 @@ as_user() {
 	[ "$("$MANAGER" --get-all)" = "$("$TREE/trace-hooks/ftrace/manager" --get-all)" ]
 }
 
-# by_hand: the user traces 20 calls in instance $MARK with the tools
+# by_hand: Let the user trace 20 calls in instance $MARK with the tools.
 by_hand() {
 	calls 20
 	export TFS_INSTANCE=$MARK
@@ -778,7 +778,7 @@ all_again() {
 		'events/syscalls/sys_enter_getppid/filter 0'
 	)
 	for ((i = 0; i <= ${#steps[@]}; i++)); do task 100; done
-	# and one that calls while others are at it, again and again
+	# and a program that calls again and again meanwhile
 	task 3000
 	session --pid "${TASK[*]}"
 	for i in "${!steps[@]}"; do
@@ -800,7 +800,7 @@ all_again() {
 	done
 }
 
-# buffer_kb: the size of the top level's, or what it is to be once it is used
+# buffer_kb: Print the size of the top level's buffer, or the size that it will get when used.
 buffer_kb() {
 	grep -o '[0-9]*' "$TRACEFS/buffer_size_kb" | tail -n 1
 }
@@ -810,7 +810,7 @@ tracer() {
 	grep -ow function "$TRACEFS/available_tracers" || echo nop
 }
 
-# state DIR FILE...: what these read as
+# state DIR FILE...: Print the contents of these files.
 state() {
 	local file dir=$1
 	shift
@@ -821,7 +821,7 @@ state() {
 
 @test "manager: --clear ends sessions, restores what it promises, and leaves other people's things alone" {
 	need_guest
-	# a stranger's instance
+	# an instance of another program
 	new_instance
 	calls 30
 	tfs-write -i "$MARK" trace_clock counter buffer_size_kb 64
@@ -835,7 +835,7 @@ state() {
 		options/event-fork)
 	state "$DIR" "${theirs[@]}" >before
 	[ "$(grep -c ': sys_getppid()$' before)" = 30 ]
-	# a file that stays, a session whose two are dead, one that lives
+	# a file that stays, a session whose two processes are dead, and a live session
 	"$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK.file --output file --size 4 --time 1 --pid $CALLS" >out
 	[ -f "$(cat out)" ]
@@ -863,7 +863,7 @@ state() {
 	state "$TRACEFS" "${left_alone[@]}" >alone
 	run -0 "$MANAGER" --clear
 	[ -z "$output" ]
-	# as trace-hooks(7) says; the trigger keeps its event ready, and disabled
+	# as trace-hooks(7) says; the trigger keeps its event ready and disabled
 	[ "$(cat "$TRACEFS/current_tracer")" = nop ]
 	[ "$(cat "$TRACEFS/set_event")" = sched:sched_switch ]
 	[ "$(cat "$TRACEFS/events/sched/sched_switch/enable")" = '0*' ]
@@ -876,7 +876,7 @@ state() {
 	[[ $(cat "$TRACEFS/trace_clock") == *'[local]'* ]]
 	grep -q '^# entries-in-buffer/entries-written: 0/0 ' "$TRACEFS/trace"
 	[ "$(cat "$TRACEFS/tracing_on")" = 1 ]
-	# and no more than that
+	# and nothing more than that
 	state "$TRACEFS" "${left_alone[@]}" | diff alone -
 	state "$DIR" "${theirs[@]}" | diff before -
 	finishes "$SESSION" 0

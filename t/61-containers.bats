@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2153 # each test is a process of its own; the helper uses them
-# Containers of a real runtime (crun, cgroup v2), seen and traced from the host
-# and from a container. t/vm/run puts crun into the guest.
+# pids-of, manager: containers of a real runtime (crun, cgroup v2), seen and traced from
+# the host and from a container. t/vm/run puts crun into the guest.
 
 load helper
 
-# Its containers end with the test, and what the runtime made for them goes.
+# End the containers of the test, and remove what the runtime made for them.
 undo() {
 	local dir status=0
 	for dir in crun/*/; do
@@ -28,25 +28,25 @@ need_containers() {
 	done
 }
 
-# oci WORD...: the runtime, with its state below the test's directory
+# oci WORD...: Run the runtime, with its state below the test's directory.
 oci() {
 	crun --root "$BATS_TEST_TMPDIR/crun" --cgroup-manager cgroupfs "$@" 3>&-
 }
 
-# as_json WORD...: a list of them
+# as_json WORD...: Print the words as a JSON list.
 as_json() {
 	local list
 	list=$(printf ', "%s"' "$@")
 	echo "[${list#, }]"
 }
 
-# What the containers of a test may have besides their rootfs.
+# The mounts, namespaces and variables of a test's containers; tests change some of them.
 MOUNTS='{"destination": "/proc", "type": "proc", "source": "proc"}'
 NAMESPACES='{"type": "mount"}, {"type": "ipc"}, {"type": "uts"}, {"type": "cgroup"}'
 OWN_PIDS=', {"type": "pid"}'
 ENVIRONMENT=(PATH=/bin TRACER_PROCFS_PATH=/host/proc TRACER_SYSFS_PATH=/host/sys)
 
-# bundle NAME COMMAND...: a directory of that name that makes a container
+# bundle NAME COMMAND...: Make a directory NAME that describes a container.
 bundle() {
 	mkdir -p "$1"/rootfs/{bin,dev,proc}
 	cp "$(command -v busybox)" "$PROG/calls" "$1/rootfs/bin"
@@ -65,8 +65,8 @@ bundle() {
 	END
 }
 
-# create NAME COMMAND...: a container that has everything but its command's
-# first step; INIT is its first process. A guest's root cannot be pivoted.
+# create NAME COMMAND...: Create a container whose command has not started; INIT is its
+# first process. The root of a guest does not allow pivot_root.
 create() {
 	bundle "$@"
 	oci create --no-pivot -b "$1" --pid-file "$PWD/pid" "$1" <>"$1/go" >"$1/said" 2>&1 ||
@@ -74,7 +74,7 @@ create() {
 	INIT=$(cat pid)
 }
 
-# run_ready N NAME COMMAND...: one that runs, and whose command is ready N times
+# run_ready N NAME COMMAND...: Run a container whose command prints "ready" N times.
 run_ready() {
 	create "${@:2}"
 	oci start "$2"
@@ -85,24 +85,24 @@ ready_are() {
 	[ "$(grep -c ready "$2/said")" = "$1" ]
 }
 
-# let_go NAME: its command has its line of standard input
+# let_go NAME: Give the container's command its line of standard input.
 let_go() {
 	echo >"$1/go"
 }
 
-# trace WORDS: a session of getppid, and a reader that keeps what it reads
+# trace WORDS: Start a session of getppid, and a reader that saves what it reads.
 trace() {
 	start_session trace_syscalls --output fifo --syscall getppid "$@"
 	read_by cat >got
 }
 
-# traced: the session ended by itself, and nothing is left of it
+# traced: Fail unless the session and its reader ended by themselves.
 traced() {
 	session_ends
 	finishes "$READER" 0
 }
 
-# all_traced: and so did those of another
+# all_traced: Fail unless the sessions of another ended well, and nothing is left.
 all_traced() {
 	local pid
 	for pid in "${OTHERS[@]}"; do
@@ -112,12 +112,12 @@ all_traced() {
 	nothing_left
 }
 
-# got N CALL [FILE]: that call is so many lines of the trace
+# got N CALL [FILE]: Fail unless the trace has N lines of CALL.
 got() {
 	[ "$(grep -c ": sys_$2[( ]" "${3-got}")" = "$1" ]
 }
 
-# same FILE COMMAND...: it prints just what the file has, which it has sorted
+# same FILE COMMAND...: Fail unless COMMAND prints the numbers of FILE in ascending order.
 same() {
 	local file=$1
 	shift
@@ -191,8 +191,8 @@ same() {
 
 # ---- one container -------------------------------------------------------------------
 
-# from_the_first WORDS: a session of a container that is made and not started
-# has all it does from its command's exec on, and nothing of the host's
+# from_the_first WORDS: Fail unless a session of a created container has everything from its
+# command's exec on, and nothing of the host.
 from_the_first() {
 	local container=$INIT
 	start_session trace_syscalls --output fifo --syscall getppid execve "$@"
@@ -288,8 +288,8 @@ from_the_first() {
 
 # ---- several -------------------------------------------------------------------------
 
-# another NAME WORDS: a session besides start_session's, and its reader, whose
-# trace goes to got.NAME; the pids of both are in OTHERS
+# another NAME WORDS: Start one more session besides start_session's, and its reader, which
+# writes to got.NAME; OTHERS has the pids of both.
 another() {
 	background "$MANAGER" --run trace_syscalls --args \
 		"--instance $MARK.$1 --output fifo --syscall getppid ${*:2}" >"out.$1" 2>"err.$1"
@@ -330,7 +330,7 @@ another() {
 	let_go one
 	eventually gone "$one"
 	oci delete one
-	kill -0 "$SESSION" # it goes on
+	kill -0 "$SESSION" # the session goes on
 	oci start two
 	let_go two
 	traced
@@ -379,8 +379,8 @@ another() {
 	[ ! -e "$CGROUPS/$MARK/one" ]
 }
 
-# busy: a container that calls and calls, and a session that has it; its tasks
-# are in the file tasks
+# busy: Start a container that makes calls all the time, and a session for it; the file tasks
+# has its tasks.
 busy() {
 	run_ready 1 one calls 1000000000 2 2
 	trace --cgroup "/$MARK/one"
@@ -394,8 +394,8 @@ has_tasks() {
 	[ "$(wc -l <"$CGROUPS/$MARK/one/cgroup.threads")" = "$1" ]
 }
 
-# whole: each line of the trace is one call of these tasks, or the kernel's or
-# our word of a loss. The kernel may have forgotten a name, which is <...> then.
+# whole: Fail unless each line is a call of these tasks, or reports a loss. The kernel may
+# have forgotten a name, which is <...> then.
 whole() {
 	local call='^ +(calls|<\.\.\.>)-[0-9]+ +\[[0-9]{3}\] .{5} +[0-9]+\.[0-9]{6}: sys_getppid\(\)$'
 	grep -Eq "$call" got
@@ -470,7 +470,7 @@ tracer() {
 	TRACER=$INIT
 }
 
-# ours WORDS: the instances of this test that tfs-instance lists
+# ours WORDS: Print the instances of this test that tfs-instance lists.
 ours() {
 	tfs-instance list "$@" | grep -F "$MARK"
 }

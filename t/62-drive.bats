@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2154 # helper.bash
-# 62-drive - the guest itself: the disk that it is given, and what tools expect of
-# any machine. Anywhere else each test skips.
+# guest: the guest itself: its disk, and what tools expect of any machine. Everywhere else
+# each test skips.
 
 load helper
 
-# interrupts: how many the virtio devices have raised, on all processors
+# interrupts: Print how many interrupts the virtio devices have raised, on all CPUs.
 interrupts() {
 	awk '/[Vv][Ii][Rr]/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' \
 		/proc/interrupts
