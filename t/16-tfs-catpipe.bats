@@ -417,7 +417,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	done
 }
 
-@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of another FIFO it dies with its reader, on a pipe too" {
+@test "tfs-catpipe: plain directory: with TFS_NEXT_READER of another FIFO, or on a pipe, it dies with its reader" {
 	plain_root
 	mkfifo fifo other
 	id=$(stat -c %d:%i fifo)

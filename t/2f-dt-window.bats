@@ -433,7 +433,7 @@ ARGS=()
 	follows 'in: 1' 'in: 2'
 }
 
-@test "dt-window -a: the window of an event loop ends with its answer, also when it served another meanwhile" {
+@test "dt-window -a: the window of an event loop ends with its answer, even if it served another client meanwhile" {
 	{ connections; connected 6 a1 3000 80; accepted 6 b1 80 3000
 		for n in 1 3; do
 			sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 "in: $n"
@@ -451,7 +451,7 @@ ARGS=()
 	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4' 'in: 5'
 }
 
-@test "dt-window -a: an event loop that serves two followed clients at once has no window behind an answer" {
+@test "dt-window -a: an event loop that serves two followed clients at once has no window after an answer" {
 	{ connections; connected 7 a1 3000 80; accepted 8 b1 80 3000
 		connected 8 a2 4000 90; accepted 9 b2 90 4000
 		sends 7 1.1; sent 7 1.1 c1 64; received 8 1.2 d1 64; event 8 1.2 'in: 1'

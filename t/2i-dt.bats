@@ -233,7 +233,7 @@ on_and_another() {
 }
 
 # bats test_tags=alone
-@test "dt-probe: three that begin at once leave the top level's bpf_trace_printk as it was" {
+@test "dt-probe: three probes that begin at once leave the top level's bpf_trace_printk as it was" {
 	need_probe
 	before=$(cat "$TRACEFS/$PRINTK")
 	for ((i = 0; i < 8; i++)); do

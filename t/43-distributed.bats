@@ -684,7 +684,7 @@ fresh() {
 }
 
 # The server's answers come unmarked, and the middle's windows go on when it has read them.
-@test "dt: of connections that are older than the probe, an unmarked answer ends no window" {
+@test "dt: an unmarked answer on a connection older than the probe ends no window" {
 	need_net
 	need_bpffs
 	need_cgroup2

@@ -2,8 +2,8 @@
 /*
  * args.c - --args for a hook that has an option of every type
  *
- * Input: the words. Whether they are to be accepted is told by a second,
- * plainer reading of the options.
+* Input: the words. A second, plainer parser of the options decides whether they
+ * must be accepted.
  */
 #include "fuzz.h"
 
@@ -32,7 +32,7 @@ static struct hook_option *look_up(struct hook *r, const char *word)
 	return NULL;
 }
 
-/* Of each option, how many of its values are pids of dead tasks, which are passed over. */
+/* for each option: how many of its values are pids of dead tasks, which are skipped */
 static size_t dead[sizeof(((struct hook *)0)->options) / sizeof(struct hook_option)];
 
 static int digits(const char *s)
@@ -40,7 +40,7 @@ static int digits(const char *s)
 	return *s && !s[strspn(s, "0123456789")];
 }
 
-/* One value of r's option o: whether it will do. */
+/* Return 1 if r's option o accepts this value. */
 static int take(struct hook *r, struct hook_option *o, const char *value)
 {
 	if (!strncmp(value, o->prefix, strlen(o->prefix)))
@@ -54,8 +54,8 @@ static int take(struct hook *r, struct hook_option *o, const char *value)
 	return 1;
 }
 
-/* The values of a word: commas part those of an option that takes many, and of a cgroup
- * if there are nothing but digits beside them. */
+/* Check the values of a word. Commas separate the values of an option that takes many;
+ * in a cgroup they do so only if everything else is digits. */
 static int take_all(struct hook *r, struct hook_option *o, char *word)
 {
 	int parted = o->many && (o->type != TYPE_TEXT || o->commas ||
@@ -73,7 +73,7 @@ static int take_all(struct hook *r, struct hook_option *o, char *word)
 	return good;
 }
 
-/* Will the words do? r is a hook to count in. */
+/* Return 1 if the words are valid. r is a copy of the hook to count in. */
 static int acceptable(struct hook *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
@@ -123,7 +123,7 @@ static int acceptable(struct hook *r, char **words)
 	return (who > 0) != (look_up(r, "--all")->given != 0);
 }
 
-/* Twice the same hook: one for the parser, one for the oracle. */
+/* the same hook twice: for the parser and for the oracle */
 static void make(struct hook *r, char **commons, char **head)
 {
 	*r = (struct hook){ .name = "every_type" };

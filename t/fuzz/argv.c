@@ -2,7 +2,7 @@
 /*
  * argv.c - the options of the tools and of the manager
  *
- * Input: argv[1] NUL argv[2] ...; the first byte chooses whose.
+* Input: argv[1] NUL argv[2] ...; the first byte selects the tool.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static _Noreturn void leave_saying(int with, const char *fmt, ...)
 	leave(with);
 }
 
-/* The two sources, but a way out that leads back here. */
+/* Include both sources, with an exit that leads back here. */
 #define exit leave
 #define err_exit leave_saying
 #define main manager_main

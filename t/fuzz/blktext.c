@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* blktext.c - records of the block layer's trace, and the lines of them */
+/* blktext.c - records of the block layer's trace, and their lines */
 #include "blktrace/blktrace.h"
 #include "fuzz.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * btf.c - a description of types, damaged or not
+* btf.c - BTF, damaged or not
  *
- * Input: "STRUCTURE MEMBER FUNCTION", a NUL, the file. A member that is found is one
- * of that name somewhere in the file, and one of the structure itself is where the
- * file says; the function is of that number. It takes no time worth telling, whatever
- * refers to whatever.
+* Input: "STRUCTURE MEMBER FUNCTION", a NUL, the file. A member that is found has its name
+ * somewhere in the file; a direct member of the structure has the offset that the file
+ * gives; the function has the number that the file gives. Cyclic references must not make
+ * the search slow.
  */
 #include <limits.h>
 
@@ -13,7 +13,7 @@
 #include "bpf/bpf.h"
 #include "fuzz.h"
 
-/* Bytes of a type behind its first twelve, for each kind, and of each element. */
+/* bytes of a type after its first twelve, for each kind, and bytes of each element */
 static const unsigned char more[][2] = {
 	{ 0, 0 }, { 4, 0 }, { 0, 0 }, { 12, 0 }, { 0, 12 }, { 0, 12 }, { 0, 8 }, { 0, 0 },
 	{ 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 8 }, { 4, 0 }, { 0, 12 },
@@ -66,13 +66,13 @@ static void look(const struct btf *b, const char *structure, const char *member,
 			if (!same(b, at(m, 0), member))
 				continue;
 			known = 1;
-			/* of the first structure of the name, unless one within comes before */
+			/* in the first structure of this name, or in an inner one before */
 			if (own == -2 && kind == 4 && same(b, at(p, 0), structure))
 				own = bits % 8 ? -1 : (int)(bits / 8);
 		}
 		if (own == -2 && kind == 4 && same(b, at(p, 0), structure))
 			own = -3;
-		/* an unnamed member before it may have one of that name, too */
+		/* an unnamed member before it may contain a member of that name, too */
 		for (unsigned i = 0; own >= -1 && kind == 4 && i < n; i++)
 			if (same(b, at(p, 0), structure) && same(b, at(p + 12 + 12 * i, 0), ""))
 				own = -3;

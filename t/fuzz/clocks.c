@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* clocks.c - how clocks differ, of any messages between some hosts */
+/* clocks.c - clock offsets, from any messages between some hosts */
 #include "fuzz.h"
 #include "requests/requests.h"
 
 enum { MOST = 6 };
 
-/* Bellman, Ford: is there a cycle that is negative, each bound so much wider? */
+/* Bellman-Ford: return 1 if a cycle is negative when each bound is widened by so much. */
 static int is_contradictory(const struct dt_clocks *c, int64_t wider)
 {
 	int64_t far[MOST] = { 0 };
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (size < 1 + 4 * (size_t)(i + 1))
 			continue;
 		memcpy(part, data + 1 + 4 * i, 4);
-		/* small ones, large ones, none */
+		/* small, large and zero numbers */
 		if (part[1])
 			least[i] = part[0] * (part[1] & 1 ? 1 : TIME_MOST / 300000);
 	}

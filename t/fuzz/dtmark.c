@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* dtmark.c - a mark of a probe out of a line, beside strtoull and what sscanf sees */
+/* dtmark.c - read a probe's mark from a line, compared with strtoull and sscanf */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "requests/requests.h"
 #include "fuzz.h"
 
-/* The digits of a number of that base and no more; -1: they are none, or too many. */
+/* Return the number of digits in that base, or -1 if there are none or too many. */
 static int plain(const char *s, int base, uint64_t *n)
 {
 	char *end;
@@ -22,7 +22,7 @@ static int plain(const char *s, int base, uint64_t *n)
 	return *s && !*end && !errno ? 0 : -1;
 }
 
-/* What is behind the event's name, told in another way. */
+/* Read the text after the event's name in another way. */
 static int is_mark(const char *text, struct dt_mark *m)
 {
 	char what, id[64], tid[64], key[64], again[256];
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)dt_mark(&m, &l);
 	}
 	free(line);
-	/* the same in JSON, where it has no quotes or backslashes */
+	/* the same text in JSON, if it has no quotes or backslashes */
 	if (plain_text && !strpbrk(text, "\"\\")) {
 		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"bpf_trace_printk\","
 			     "\"fields\":{\"bpf_string\":\"%s\"}}", text);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(dt_mark(&m, &l) == is_mark(text, &want));
 		free(json);
 	}
-	/* a line of any bytes, and none of that event's */
+	/* a line of any bytes that is not of that event */
 	if (trace_line(&l, (const char *)data, size))
 		(void)dt_mark(&m, &l);
 	n = asprintf(&line, "%sprint: %s", head, text);

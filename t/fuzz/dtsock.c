@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtsock.c - what sockets do, beside a model that has a flag for each byte
+* dtsock.c - the state of sockets, compared with a model that has a flag for each byte
  *
- * Each three bytes of the input are something that a thread does with a socket. Pairs of
- * sockets are connected from the start, as the trace has it in text or JSON.
+ * Every three bytes of the input are an action of a thread on a socket. Pairs of sockets
+ * are connected from the start; the trace is in text or JSON.
  */
 #include <stdio.h>
 
@@ -17,10 +17,10 @@ enum { PAIRS = 3, SOCKETS = 2 * PAIRS, THREADS = 5, MOST = 21000, RANGES = 16 };
 
 static char is_marked[SOCKETS][MOST];
 static struct model {
-	size_t sent, read;      /* of what this socket sends, of what it reads */
+	size_t sent, read;      /* bytes that this socket has sent and read */
 	int connected, open, ever;
 } model[SOCKETS];
-static int answers[THREADS];    /* the socket + 1 that ends the window; thread 1 is always */
+static int answers[THREADS];    /* the socket + 1 that ends the window; not for thread 1 */
 
 static struct sockets sockets;
 static int json;
@@ -80,7 +80,7 @@ static int follows(unsigned t)
 	return t == 1 || answers[t];
 }
 
-/* The window of whoever was to answer there is over. */
+/* End the window of the thread that had to answer on this socket. */
 static void forget(unsigned k)
 {
 	for (unsigned t = 0; t < THREADS; t++)
@@ -143,7 +143,7 @@ static void do_read(unsigned t, unsigned k, size_t n)
 	     !(t && follows(t)));
 }
 
-/* How many ranges of what it sends are marked and unread: more are not kept apart. */
+/* Return the number of marked and unread ranges that it sends; the tool merges more ranges. */
 static int ranges(unsigned k)
 {
 	int n = 0;

@@ -2,8 +2,8 @@
 /*
  * elf.c - a program or library, damaged or not
  *
- * Input: the name of a function, a NUL, the file. A place is in the file, and
- * what is none is said in one line.
+* Input: the name of a function, a NUL, the file. A place that is found is inside the
+ * file, and a failure is reported on one line.
  */
 #include "base/base.h"
 #include "tracefs/tracefs.h"

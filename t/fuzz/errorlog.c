@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * errorlog.c - the kernel's reason, out of an error_log in a plain directory
+* errorlog.c - the kernel's reason, read from an error_log in a plain directory
  *
  * Input: the record, NUL, the log.
  */
@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 
-/* As it is shown: without what would move a terminal's cursor. */
+/* Print text as the tool does: without bytes that would move a terminal's cursor. */
 static void clean(char *s)
 {
 	for (; *s; s++)
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		put_file("ctl/plain", "old", 3);
 	}
-	/* a file that is not there is refused with one of the two errors */
+	/* a missing file gives one of the two errors */
 	listen_to_stderr();
 	must_be_said(ctl_write(dir, "refuses", record, 0));
 

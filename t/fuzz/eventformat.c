@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * eventformat.c - a format of any text, and a record of any bytes to print by it
+* eventformat.c - a format of any text, and a record of any bytes that it prints
  *
- * Input: a byte of how (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
+* Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
  * 8 of "syscalls", 16 an old kernel), the format up to a NUL, the record.
  */
 #include "event/event.h"
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			must(buf);
 			n = line_print(&l, &r, buf, rooms[i]);
 			must(n <= rooms[i] && (n > 30 || l.no_irq_info));
-			/* the same in less room: cut, and nothing else */
+			/* the same text in less room: it is cut and otherwise equal */
 			whole = i ? whole : n;
 			must(n == (whole < rooms[i] ? whole : n));
 			free(buf);

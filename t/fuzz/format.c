@@ -9,7 +9,7 @@
 
 #include "fuzz.h"
 
-/* Both with the same arguments: they agree on length and on every byte. */
+/* Run both with the same arguments: length and every byte must be equal. */
 #define agree(room, ...) do { \
 	char *ours = malloc(room), *theirs = malloc(room); \
 	size_t n_ours = str_format(ours, room, __VA_ARGS__); \
@@ -20,7 +20,7 @@
 	free(theirs); \
 } while (0)
 
-/* Text as part of a format that takes no argument. */
+/* Use text as part of a format that takes no argument. */
 static char *literal(const char *s)
 {
 	char *text = malloc(2 * strlen(s) + 1), *p = text;
@@ -38,7 +38,7 @@ static char *literal(const char *s)
 static void one(int which, size_t room, long long v, const char *a, const char *b)
 {
 	size_t len = strlen(a);
-	/* memory that ends with the text: a precision is a limit to reading too */
+	/* memory that ends with the text: a precision also limits reading */
 	char *bare = malloc(len + 1);
 	int most = (int)((unsigned long long)v % (len + 1));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* fuzz.c - what all harnesses share */
+/* fuzz.c - functions that all harnesses share */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

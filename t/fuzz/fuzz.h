@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fuzz.h - what the harnesses share
+* fuzz.h - functions that the harnesses share
  *
- * A harness is one file with one LLVMFuzzerTestOneInput: a parser, and what
- * must be true of its answer whatever it was given. What must be true is told
- * by an oracle that was written without a look at the parser, where there can
- * be one.
+ * A harness is one file with one LLVMFuzzerTestOneInput: it calls a parser, and checks
+ * what must be true of the result for any input. If possible an oracle decides that,
+ * which was written without reading the parser.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -32,33 +31,33 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* It must be true: say what is not, to the real stderr, and abort. */
+/* Check a condition. If it is false, name it on the real stderr and abort. */
 #define must(truth) ((truth) ? (void)0 : untrue(__FILE__, __LINE__, #truth))
 _Noreturn void untrue(const char *file, int line, const char *what);
 
-/* The next part of the input, up to a NUL or its end, in memory of its own. */
+/* Return the next part of the input, up to a NUL or its end, in memory of its own. */
 char *next_part(const uint8_t **data, size_t *size);
 
-/* A directory of our own in memory, in $FUZZ_DIR; path is below it. */
+/* Return the path of a file in the harness's own directory $FUZZ_DIR, which is in memory. */
 const char *place(void);
 void put_file(const char *path, const void *text, size_t n);
 
-/* Make procfs of a few tasks there, and a tracing directory of a few files. */
+/* Make a procfs of a few tasks there, and a tracing directory of a few files. */
 enum { ALIVE = 42, ALSO_ALIVE = 1, ZOMBIE = 7, ZOMBIE_WITH_THREADS = 8 };
 void prepare_procfs(void);
 int prepare_tracing(void);
 
-/* From listen on, what is written to stderr; heard gives it, NUL-terminated. */
+/* Capture stderr from listen on; heard returns the text, NUL-terminated. */
 void listen_to_stderr(void);
 const char *heard(size_t *len);
 
-/* The result of a function that says why on -1: one line then, else none. */
+/* Check the output of a function that reports -1: one line for -1, otherwise none. */
 void must_be_said(int result);
 
-/* Is s a value that the option may have? Told without request.c. */
+/* Return 1 if the option may have the value s, decided without request.c. */
 int valid(const struct hook_option *o, const char *s);
 
-/* What must be true of a hook, a request, once they are accepted. */
+/* Check what must be true of an accepted hook, or of a request. */
 void check_hook(const struct hook *r);
 void check_request(const struct request *rq);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * head.c - a hook's head, then --args for it, then its requirements
+* head.c - a hook's header, then --args for it, then its requirements
  *
- * Input: the head, NUL, the words of --args.
+ * Input: the header, NUL, the words of --args.
  */
 #include "fuzz.h"
 
 static int root = -1;
 
-/* Of a requirement that is one plain path, stat has the last word. */
+/* Check a requirement of one plain path with stat. */
 static int missing(const struct hook *r)
 {
 	int n = 0;

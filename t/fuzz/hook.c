@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* hook.c - what must be true of an accepted hook and of a request */
+/* hook.c - check what must be true of an accepted hook and of a request */
 #include <errno.h>
 #include <stdio.h>
 
@@ -78,7 +78,7 @@ int valid(const struct hook_option *o, const char *s)
 	return 0;
 }
 
-/* The line of an option alone, in a head of its own, is that option again. */
+/* An option's line, alone in a header of its own, must give the same option. */
 static void check_option(const struct hook_option *o)
 {
 	static struct hook again;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* lines.c - the lines of standard input, any bytes in them */
+/* lines.c - the lines of standard input, with any bytes */
 #include <sys/mman.h>
 
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mounts.c - the mount table, where there is no tracefs in the usual places
+* mounts.c - the mount table, when the usual places have no tracefs
  *
  * Input: the table. "@" in it stands for the prepared directory.
  */
@@ -20,7 +20,7 @@ static void prepare(void)
 	must(!mkdir(path, 0700) || errno == EEXIST);
 	setenv("TRACER_SYSFS_PATH", path, 1);
 	unsetenv("TFS_INSTANCE");
-	/* a tracefs that is to be found by the table only, if this host has one */
+	/* a tracefs that only the table leads to, if this host has one */
 	str_format(path, sizeof(path), "%s/here", place());
 	must(!symlink("/sys/kernel/tracing", path) || errno == EEXIST);
 }

@@ -41,7 +41,7 @@ static void check_pids(const char *s)
 			pids_add(&odd, all.v[i]);
 		pids_add(&rest, all.v[i]);
 	}
-	/* every number of the text is there, and nothing else */
+	/* the list has every number of the text, and nothing else */
 	for (const char *p = s; *p;) {
 		unsigned long long value = 0;
 

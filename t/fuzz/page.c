@@ -2,8 +2,8 @@
 /*
  * page.c - sub-buffers of any bytes, printed by fixed formats; and header_page
  *
- * Input: a byte of how (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
- * header_page's text up to a NUL, and a page), then the page.
+* Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
+ * header_page's text up to a NUL, and a sub-buffer), then the sub-buffer.
  */
 #include "base/base.h"
 #include "event/event.h"
@@ -81,7 +81,7 @@ static const struct {
 		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
 };
 
-/* The record as the process tracer has it: one line, whatever is in it. */
+/* Print the record as the process tracer does: one line for any contents. */
 static void one_process(struct process *p, const struct record *r, char *buf, size_t size)
 {
 	size_t n;

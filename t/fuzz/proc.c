@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * proc.c - /proc/PID/stat, status and cgroup, and what selects by them
+* proc.c - /proc/PID/stat, status and cgroup, and the selectors that read them
  *
- * Input: the three files, a NUL between them, then the text of a selector.
+ * Input: the three files, separated by NULs, then the text of a selector.
  */
 #include <ctype.h>
 #include <stdio.h>
 
 #include "fuzz.h"
 
-/* A token of n digits at most, or more with a sign in front. */
+/* Return 1 for a token of at most n digits, or of more with a sign. */
 static int is_number(const char *s, size_t n)
 {
 	size_t digits;
@@ -20,7 +20,7 @@ static int is_number(const char *s, size_t n)
 	return digits && digits <= n && !s[digits];
 }
 
-/* Fields of a stat as proc(5) has it, one blank between; 1 when it is one. */
+/* Read the fields of a stat as in proc(5), one blank between them. Return 1 if it is valid. */
 static int oracle(const char *stat, struct task *t)
 {
 	char text[1024], *tail = text, *token;
@@ -57,7 +57,7 @@ static void check_stat(const char *stat)
 		must(!oracle(stat, &expected));
 		return;
 	}
-	/* what was there before must not show, however short the file is */
+	/* earlier contents must not show, however short the file is */
 	must(!task_read(ALIVE, &again) && t.ppid == again.ppid);
 	must(t.state == again.state && t.threads == again.threads);
 	must(!strcmp(t.comm, again.comm));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* replay - give a harness each of the files in turn, where there is no fuzzer */
+/* replay - pass each of the files to a harness, if there is no fuzzer */
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@ static size_t replay(const char *path)
 {
 	size_t size = 0;
 	char *text = file_read(AT_FDCWD, path, &size);
-	uint8_t *data = malloc(size ? size : 1); /* to the byte: overruns show */
+	uint8_t *data = malloc(size ? size : 1); /* exact size: an overrun shows */
 
 	must(text && data);
 	memcpy(data, text, size);

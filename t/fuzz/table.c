@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* table.c - keys that come and go, beside a list of them */
+/* table.c - keys that come and go, compared with a list of them */
 #include "base/base.h"
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@ struct kept {
 
 enum { MOST = 4096 };
 
-/* Each byte: the highest bit takes the key away that the others name, or puts it there. */
+/* For each byte: the highest bit removes or adds the key that the other bits name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct table t = { .size = sizeof(struct kept) };

@@ -2,8 +2,8 @@
 /*
  * tracedat.c - a trace.dat, damaged or not
  *
- * Input: the file. What is told of it must be inside it, and be told the same
- * way twice.
+* Input: the file. Everything that is read must lie inside the file, and must be the same
+ * when it is read twice.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ static void check_pages(const struct dat *d, const struct dat_buffer *b, const s
 	must(!(cpu->subbufs.n % b->subbuf_size));
 	dat_subbufs_begin(&p, d, b, cpu);
 	while ((page = dat_subbufs_next(&p))) {
-		/* in memory of its own, where a step too far shows */
+		/* in memory of its own, where an overrun shows */
 		char *copy = malloc(b->subbuf_size);
 
 		must(copy);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* traceline.c - a line of a trace, text or JSON, and a key of it */
+/* traceline.c - a line of a trace, text or JSON, and one of its keys */
 #include "base/base.h"
 #include "filter/filter.h"
 #include "fuzz.h"
 
-/* It is in the line, which is so long and no longer. */
+/* Check that the text lies inside the line, which has this length. */
 static void must_be_in(struct text_part p, const char *line, size_t n)
 {
 	if (p.n == strlen("function") && !memcmp(p.text, "function", p.n))
-		return; /* no word of the line's: it has two names instead */
+		return; /* not part of the line: two names replace it */
 	if (p.text)
 		must(p.text >= line && p.text <= line + n && p.n <= (size_t)(line + n - p.text));
 	else
@@ -21,8 +21,8 @@ static int same(struct text_part p, const char *s, size_t n)
 }
 
 /*
- * What is behind the line as a field is found there, if the line is one of a plain
- * event that has none of that name, or may have one.
+ * Append a field to the line. It must be found if the line is of a plain event that has no
+ * field of that name, or may have one.
  */
 static void must_be_carried(const struct trace_line *l, const char *line, size_t n,
 			    const char *key)
@@ -32,7 +32,7 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 	struct trace_line again;
 
 	if (!l->json && l->event.n > 6 && !memcmp(l->event.text, "block_", 6))
-		return; /* they end in brackets */
+		return; /* these lines end in brackets */
 	if (l->json ? l->body.n < 2 || *l->body.text != '{' ||
 			l->body.text[l->body.n - 1] != '}' :
 		      memchr(line, '"', n) || memchr(line, '=', n) ||
@@ -48,7 +48,7 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 	free(more.text);
 }
 
-/* The next bytes of the input, at most so many, as a name that the decoder prints. */
+/* Take the next bytes of the input, at most so many, as a name that the decoder prints. */
 static size_t take_name(char *name, const uint8_t **data, size_t *size, size_t most)
 {
 	size_t n = *size ? **data % (most + 1) : 0, i;
@@ -70,7 +70,7 @@ static void must_have(const struct trace_line *l, const char *key, const char *v
 	must(p.text && same(p, value, strlen(value)));
 }
 
-/* Events of tasks that are called so, and of a file: their fields are what they were. */
+/* Events of tasks and of a file with such a name must keep their fields. */
 static void must_tell(const uint8_t *data, size_t size)
 {
 	char one[16], other[16], path[4097], line[8192];

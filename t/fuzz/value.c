@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* value.c - a number as a stranger wrote it, and its power of two */
+/* value.c - a number in any notation, and its power of two */
 #include <errno.h>
 
 #include "filter/filter.h"
 #include "fuzz.h"
 
-/* Is the text a number? Told by strtoull, which knows nothing of ours. */
+/* Return 1 if strtoull, which is independent of our parser, takes the text for a number. */
 static int is_number(const char *s, uint64_t *whole)
 {
 	const char *first;

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 /*
- * POSIX sh, 2.2 Quoting, a character at a time. Words go to out, each behind
- * a NUL-terminator of the one before. How many; -1: something is left open.
+* Split by POSIX sh, 2.2 Quoting, one character at a time. Write the words to out, each
+ * with a NUL. Return their number, or -1 if a quote is left open.
  */
 static int oracle(const char *s, char *out)
 {
@@ -47,7 +47,7 @@ static int oracle(const char *s, char *out)
 	return state == BETWEEN || state == PLAIN ? words : -1;
 }
 
-/* words_quote into exactly enough room, and into one byte less. */
+/* Call words_quote with exactly enough room, and with one byte less. */
 static char *quote(const char *before, const char *word)
 {
 	size_t quotes = 0, need;

@@ -3,19 +3,20 @@
  * acts - a program that does one thing a known number of times
  *
  *	acts functions N [WORD]   call acts_work(i, WORD) N times; default "word"
- *	acts opens N M PATH       open PATH N times, and M times what is not there
- *	acts unread N M FILE      open the path that is in FILE N times, each time from
- *	                          memory that was not read yet, and M times a bad pointer
- *	acts execs N M WORD...    run this program N times, with WORD..., and M times
- *	                          what is not there
- *	acts connects N           connect to a socket of ours N times
- *	acts retransmits N        connect in vain, until its first packet was sent N times again
- *	acts blocks N M PATH      write N blocks of 4096 bytes there, from the M-th on,
+ *	acts opens N M PATH       open PATH N times,and a missing file M times
+ *	acts unread N M FILE      open the path in FILE N times, each time from memory that
+ *	                          was not read yet, and M times by a bad pointer
+ *	acts execs N M WORD...    run this program N times, with WORD...,and a
+ *	                          missing file M times
+ *	acts connects N           connect N times to a socket of its own
+ *	acts retransmits N        connect without an answer, until its first packet was
+ *	                          sent again N times
+ *	acts blocks N M PATH      write N blocks of 4096 bytes to PATH, from block M on,
  *	                          past the page cache
  *	acts cached N M PATH      the same, into the page cache
  *	acts fsyncs N M PATH      the same, and call fsync after each
  *	acts nothing
- * Prints "ready" and waits for a line of standard input first; not for nothing.
+* First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -34,15 +35,15 @@
 #include <unistd.h>
 
 int acts_work(int i, const char *word);
-int acts_worker(void);          /* one whose name is near */
+int acts_worker(void);          /* a similar name */
 
-#ifdef __arm__ /* of Thumb code Linux probes none */
+#ifdef __arm__ /* Linux cannot probe Thumb code */
 #define PLAIN __attribute__((noinline, noclone, target("arm")))
 #else
 #define PLAIN __attribute__((noinline, noclone))
 #endif
 
-/* not to be inlined, cloned, or found to be without effect */
+/* the compiler must not inline, clone or remove this function */
 PLAIN int acts_work(int i, const char *word)
 {
 	__asm__ volatile("" : : "r"(word) : "memory");
@@ -84,7 +85,7 @@ static void unread(long n, long m, const char *file)
 	close(fd);
 }
 
-/* A socket that listens on loopback, its address in *to. */
+/* Return a socket that listens on loopback; store its address in *to. */
 static int listener(struct sockaddr_in *to)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -117,7 +118,7 @@ static void connects(int in, const struct sockaddr_in *to, long n)
 
 static void retransmits(int in, const struct sockaddr_in *to, int n)
 {
-	/* <linux/filter.h>, which not every libc has: "return 0", drop it */
+	/* "return 0" drops the packet; not every libc has <linux/filter.h> */
 	struct { unsigned short code; unsigned char jt, jf; unsigned k; } none = { 0x06, 0, 0, 0 };
 	struct { unsigned short n; void *filter; } prog = { 1, &none };
 	int out = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -134,7 +135,7 @@ static void retransmits(int in, const struct sockaddr_in *to, int n)
 	}
 }
 
-/* (an O_DIRECT that fails dd(1) of busybox gives up, and writes pages) */
+/* (dd(1) of busybox gives up O_DIRECT if it fails, and writes pages) */
 static void blocks(long n, long first, const char *path, int flags, int (*then)(int))
 {
 	static _Alignas(4096) char block[4096];

@@ -3,11 +3,11 @@
  * atstep - send a signal to a program at one of its system calls
  *
  *	atstep [-c] [-o FILE] SIGNAL N PROG...
- * At the entry of PROG's Nth call (execve is the first); a SIGKILL keeps it
- * from being made. -c: at that of PROG's first child. None of their other
- * children are traced. Looks at the tasks in /proc are not counted: how many
- * there are is the machine's affair. FILE has, at any time, the number of the
- * call it is at: it ends below N when no signal was sent.
+ * The signal is sent at the entry of PROG's Nth call (execve is the first); SIGKILL
+ * prevents the call. With -c it is sent to PROG's first child. Other children are not
+ * traced. Reads of tasks in /proc are not counted, because their number depends on
+ * the machine. FILE always holds the number of the current call: a final number
+ * below N means that no signal was sent.
  * Exit: PROG's own status, 128+n when signal n ended it, 100, 111.
  */
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 static long seen, wanted;
 static int sig, looking, file = -1;
 
-/* openat, read and close of a file below /proc/PID */
+/* Return 1 for openat, read and close of a file below /proc/PID. */
 static int is_look(pid_t pid)
 {
 	struct __ptrace_syscall_info call;
@@ -50,14 +50,14 @@ static int is_look(pid_t pid)
 	return looking;
 }
 
-/* The target is at the entry of a call. 1: the signal is sent. */
+/* Count a call that the target enters. Return 1 if the signal was sent. */
 static int step(pid_t pid)
 {
 	char text[24];
 
 	if (is_look(pid))
 		return 0;
-	snprintf(text, sizeof(text), "%ld\n", ++seen); /* it never gets shorter */
+	snprintf(text, sizeof(text), "%ld\n", ++seen); /* the text never gets shorter */
 	if (file >= 0 && pwrite(file, text, strlen(text), 0) < 0)
 		exit(111);
 	if (seen < wanted)
@@ -66,7 +66,7 @@ static int step(pid_t pid)
 	return 1;
 }
 
-/* Trace the target, which is stopped, on from here. */
+/* Continue to trace the target, which is stopped. */
 static void go_on(pid_t pid, int status)
 {
 	static int inside;
@@ -85,7 +85,7 @@ static void go_on(pid_t pid, int status)
 	ptrace(PTRACE_SYSCALL, pid, 0, signal);
 }
 
-/* PROG is stopped and not the target: let it go with its first child's birth. */
+/* PROG is stopped and not the target: release it when its first child starts. */
 static void wait_for_child(pid_t pid, int status)
 {
 	int event = status >> 16;
@@ -103,7 +103,7 @@ static pid_t start(char **argv, long options)
 	int status;
 
 	if (!pid) {
-		/* a shell starts what it puts into the background deaf to some */
+		/* a shell starts background programs with some signals ignored */
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
 		raise(SIGSTOP);
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 			result = 128 + WTERMSIG(status);
 		if (!WIFSTOPPED(status))
 			continue;
-		if (child && who != pid && !known++) /* what it inherited was more */
+		if (child && who != pid && !known++) /* the child inherited more */
 			ptrace(PTRACE_SETOPTIONS, who, 0, PTRACE_O_TRACESYSGOOD);
 		if (child && who == pid)
 			wait_for_child(who, status);

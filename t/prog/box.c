@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * box - what lies between two hosts and looks at TCP: it loses, delays, clears
+* box - stand between two hosts, and lose, delay or change their TCP segments
  *
  *	box [-p PERCENT [-s SEED]] [-n N]... [-a] [-m] [-c] [-b] [-o ab|ba]
  *		[-r MBIT [-q FRAMES]] A B
  *
- * Passes every frame that comes in on interface A out of B and the other way. Both
- * are its own, without addresses, and what they are connected to has its offloads
- * off: a frame is what goes over a wire.
- *	-p PERCENT  of the TCP segments get lost, the same ones for the same SEED
- *	-n N        the Nth segment with data gets lost, of both directions (with -o of
- *	            that one), from 1; up to 16 times
+* It passes every frame that arrives on interface A out of B, and the other way. Both
+ * interfaces are its own, without addresses. The interfaces at their other ends have
+ * their offloads off, so each frame is as on a wire.
+*	-p PERCENT  so many TCP segments get lost, the same segments for the same SEED
+ *	-n N        the Nth segment with data gets lost, counted from 1 over both
+ *	            directions (with -o in that direction); up to 16 times
  *	-a          the first segment of a connection's opener that has no data and no
  *	            SYN gets lost, so that data completes the handshake
  *	-m          segments with the mark (0x08 of byte 12) get lost
- *	-c          the mark is cleared, and the checksum made good
- *	-b          segments with data get the mark, and the checksum made good
- *	-o ab       all these for what comes in on A only; "-o ba", on B
- *	-r MBIT     a second in each direction, -q FRAMES (1000) wait, others get lost
- * Prints "ready" when it passes frames. At SIGUSR1 and at SIGTERM, which ends it,
- * one line of NAME=NUMBER words of what came in until then:
- *	frames tcp              all; those that are TCP
+ *	-c          the mark is cleared, and the checksum is corrected
+ *	-b          segments with data get the mark, and the checksum is corrected
+*	-o ab       all these for frames that arrive on A only; "-o ba": on B
+*	-r MBIT     limit of each direction per second; -q FRAMES (1000) wait, others get lost
+ * It prints "ready" when it passes frames. At SIGUSR1 and at SIGTERM, which ends it, it
+ * prints one line of NAME=NUMBER words that count the frames until then:
+ *	frames tcp              all frames; frames of TCP
  *	data data_ab data_ba    TCP segments with data
- *	marked marked_ab marked_ba  of these, those that came with the mark
+ *	marked marked_ab marked_ba  of these, the segments that arrived with the mark
  *	marked_other            with the mark and without data (SYN, pure ACK ...)
- *	again                   with data that all was there before: retransmissions
- *	flows first             directions of connections that had data; those of which
- *	                        the first such segment came with the mark
+ *	again                   segments whose data all came before: retransmissions
+ *	flows first             directions of connections that had data; directions
+ *	                        whose first such segment arrived with the mark
  *	badsum                  wrong checksums, of TCP or of IPv4's head
- *	dropped cleared set     what it did
- *	lost                    frames that it came too late for: 0, or nothing is exact
+*	dropped cleared set     changes that it made
+ *	lost                    frames that it was too late to see; if not 0, no count is exact
  * Exit: 0 after SIGTERM, 77 no packet sockets, 100 misused, 111 refused.
  */
 #include <errno.h>
@@ -114,7 +114,7 @@ static unsigned fold(uint64_t sum)
 	return (unsigned)sum;
 }
 
-/* Is it one, and not a later part of a packet? */
+/* Return 1 if the frame has a TCP header, so it is no later fragment of a packet. */
 static int find(unsigned char *frame, size_t n, struct segment *s)
 {
 	unsigned char *ip = frame + 14;
@@ -157,7 +157,7 @@ static int sums_right(const struct segment *s)
 	return fold(add(sum, s->tcp, s->tcp_len)) == 0xffff;
 }
 
-/* The mark turned, and the checksum with it: a wrong one stays as wrong. */
+/* Flip the mark and update the checksum: a wrong checksum stays as wrong. */
 static void turn(struct segment *s)
 {
 	unsigned old = get16(s->tcp + 12), sum;
@@ -174,7 +174,7 @@ static void turn(struct segment *s)
 
 struct flow {
 	unsigned char key[36]; /* addresses and ports */
-	uint32_t end;          /* of the data that was there */
+	uint32_t end;          /* sequence number after the data that came */
 	char used, data, opened;
 };
 
@@ -222,7 +222,7 @@ static uint32_t some(int from)
 	return (uint32_t)(x * 0x2545f4914f6cdd1dULL >> 32);
 }
 
-/* Counts it and changes it; 0 if it gets lost. */
+/* Count a frame and change it. Return 0 if the frame gets lost. */
 static int look(unsigned char *frame, size_t n, int from)
 {
 	struct segment s;
@@ -265,7 +265,7 @@ static int look(unsigned char *frame, size_t n, int from)
 	}
 	if (opt.only >= 0 && opt.only != from)
 		return 1;
-	/* which data may have overtaken */
+	/* data may have overtaken this segment */
 	if (opt.ack && f->opened && !s.data_len && !(flags & (SYN | FIN | RST)) &&
 	    flags & HAS_ACK) {
 		f->opened = 0;
@@ -300,7 +300,7 @@ static void pass(const unsigned char *frame, size_t n, int to)
 
 struct wait {
 	struct wait *next;
-	int64_t time; /* when all of it is over the link */
+	int64_t time; /* when the whole frame has crossed the link */
 	size_t n;
 	unsigned char frame[];
 };
@@ -308,8 +308,8 @@ struct wait {
 static struct queue {
 	struct wait *first, **last;
 	size_t n;
-	int64_t free; /* when the link is */
-} queues[2]; /* of what came in there */
+	int64_t free; /* when the link is free again */
+} queues[2]; /* by the interface on which frames arrived */
 
 static int64_t now(void)
 {
@@ -319,7 +319,7 @@ static int64_t now(void)
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* 0 if there is no room */
+/* Append a frame to a queue. Return 0 if there is no room. */
 static int enqueue(struct queue *q, const unsigned char *frame, size_t n)
 {
 	struct wait *w;
@@ -342,7 +342,7 @@ static int enqueue(struct queue *q, const unsigned char *frame, size_t n)
 	return 1;
 }
 
-/* Pass what is over; the nanoseconds until there is more, or -1. */
+/* Pass frames whose time has come. Return the nanoseconds until the next, or -1. */
 static int64_t dequeue(void)
 {
 	int64_t least = -1, t = now();
@@ -366,7 +366,7 @@ static int64_t dequeue(void)
 
 /* ------------------------------------------------------------------------------ */
 
-/* Everything that is there now, up to a number that leaves the other its turn. */
+/* Read the waiting frames, up to a limit that gives the other interface its turn. */
 static int take(int from, int most)
 {
 	static unsigned char frame[FRAME];
@@ -399,7 +399,7 @@ static int take(int from, int most)
 static void tell(void)
 {
 	for (int i = 0; i < 2; i++) {
-		unsigned n[2] = { 0, 0 }; /* packets and drops since it was asked */
+		unsigned n[2] = { 0, 0 }; /* packets and drops since the last question */
 		socklen_t size = sizeof(n);
 
 		getsockopt(fd[i], SOL_PACKET, STATISTICS, n, &size);
@@ -421,7 +421,7 @@ static int packets_of(const char *name)
 		.sll_ifindex = (int)if_nametoindex(name) };
 	struct packet_mreq all = { .mr_ifindex = a.sll_ifindex, .mr_type = PACKET_MR_PROMISC };
 	int one = 1, room = 32 << 20;
-	/* of no protocol until it is bound, or it hears what is not for it */
+	/* no protocol until it is bound, otherwise it gets frames of other interfaces */
 	int s = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
 	if (s < 0)
@@ -450,7 +450,7 @@ static void run(int signals)
 		if (ppoll(p, 3, next < 0 ? NULL : &t, NULL) < 0 && errno != EINTR)
 			die(111, "unable to wait", "");
 		if (p[2].revents && read(signals, &info, sizeof(info)) == sizeof(info)) {
-			/* what came before the signal is looked at before it is told of */
+			/* frames before the signal are counted before the counts are printed */
 			while (take(0, 64) | take(1, 64))
 				;
 			tell();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * bpfobjects - what there is of a probe in the kernel: maps, programs and links
+* bpfobjects - list the maps, programs and links that a probe has in the kernel
  *
- *	bpfobjects all        of every probe: a line each, "map ID NAME", "program ID
- *	                      NAME", "link ID of NAME"; that is, what the kernel names
- *	                      dt_...
- *	bpfobjects in DIR     what is pinned in DIR, and the programs that those links
- *	                      hold, and the maps of all these programs
- *	bpfobjects still      the lines of standard input whose objects are there yet
- *	bpfobjects entries ID how many entries the map has
- *	bpfobjects fill ID N  N new ones, of zeros; their keys are 1 to N
- * Exit: 0 done, 1 still: none, 77 no bpf(2), 100 misused, 111 refused.
+ *	bpfobjects all        the objects of every probe, which the kernel names dt_...:
+ *	                      a line each, "map ID NAME", "program ID NAME" or
+ *	                      "link ID of NAME"
+ *	bpfobjects in DIR     the objects that are pinned in DIR, the programs that those
+ *	                      links hold, and the maps of all these programs
+ *	bpfobjects still      the lines of standard input whose objects still exist
+ *	bpfobjects entries ID the number of entries of the map
+ *	bpfobjects fill ID N  add N entries of zeros; their keys are 1 to N
+ * Exit: 0 done, 1 still: none, 77 no bpf(2), 100 usage error, 111 refused.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ union attr {
 	char all[64];
 };
 
-/* of what bpf(2) tells of each kind, as much as is used */
+/* the beginning of bpf(2)'s information on each kind, as far as it is used */
 struct map { uint32_t type, id, key, value, most, flags; char name[16]; };
 struct link { uint32_t type, id, program; };
 struct program {
@@ -78,7 +78,7 @@ static int info(int fd, void *to, size_t n)
 	return bpf(INFO, &a);
 }
 
-/* ---- what was found, in the order of finding ----------------------------------- */
+/* ---- the objects found so far, in the order of finding ----------------------------------- */
 
 static struct found { int kind; uint32_t id; } found[65536];
 static size_t nfound;
@@ -98,7 +98,7 @@ static int is_new(int kind, uint32_t id)
 
 static void program(int fd, int with_maps);
 
-/* All these take the descriptor. */
+/* All these functions close the descriptor. */
 static void map(int fd)
 {
 	struct map m = { 0 };
@@ -157,7 +157,7 @@ static void print_all(void)
 
 			a.id.id = a.id.next;
 			if (fd < 0)
-				continue; /* it went meanwhile */
+				continue; /* the object went meanwhile */
 			if (kind == MAP && !info(fd, &m, sizeof(m)) && !strncmp(m.name, "dt_", 3)) {
 				map(fd);
 				continue;

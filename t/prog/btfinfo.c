@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * btfinfo - what lib/bpf/btf.c finds in a kernel's description of its types
+* btfinfo - print what lib/bpf/btf.c finds in a kernel's BTF
  *
  *	btfinfo FILE WORD...
- * Of each WORD a line: of STRUCTURE.MEMBER where it is, in bytes, of a FUNCTION its
- * number; -1 or 0 for none. Exit: 0, 111 one line on stderr: it cannot be read.
+* Prints a line for each WORD: for STRUCTURE.MEMBER its offset in bytes, for a FUNCTION its
+ * number; -1 or 0 if there is none. Exit: 0, or 111 and one line if FILE cannot be read.
  */
 #include <stdio.h>
 #include <string.h>

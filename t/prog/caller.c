@@ -3,9 +3,9 @@
  * caller - read a trace as container-tracer does
  *
  *	caller PATH
- * A new buffer of 4096 bytes for every line: the first line of each read is
- * kept, what came with it in the same read is dropped, and a line without an
- * end is continued from the next read. Prints the lines it kept.
+* It uses a new buffer of 4096 bytes for every line: it keeps the first line of each
+ * read, drops the rest of that read, and continues a line without an end from the next
+ * read. It prints the lines that it kept.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * calls - a program that makes a known number of system calls
  *
  *	calls N [THREADS [CHILDREN]]
- * Waits for a line (or the end) of standard input; then each of the THREADS
- * of each of CHILDREN processes, or of this one when CHILDREN is 0, makes N
- * calls of getppid and no other does. Threads and children exist before the
- * wait with -e in front, and are made after it otherwise. Prints "ready"
- * once it waits, when standard output is not closed.
+* It waits for a line (or the end) of standard input. Then each of the THREADS
+ * of each of CHILDREN processes, or of this process if CHILDREN is 0, makes N
+ * calls of getppid, and no other task does. With -e in front, threads and children
+ * exist before the wait; otherwise they start after it. It prints "ready" once it
+ * waits, unless standard output is closed.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void *make_calls(void *arg)
 {
 	(void)arg;
 	if (early)
-		wait_line(go[0]); /* its end is the sign: all get it */
+		wait_line(go[0]); /* the end of the pipe is the sign: all children get it */
 	for (long i = 0; i < n; i++)
 		syscall(SYS_getppid);
 	return NULL;

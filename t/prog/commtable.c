@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * commtable - do the tasks of a table stay where they are?
+* commtable - check that the tasks of a table stay where they are
  *
  *	commtable N
- * Adds N tasks, and looks through the pointer to each after all were added; prunes every
- * other one and looks again; adds them anew. Prints how many have moved, which are
- * missing, and which are there though they were pruned. With AddressSanitizer a look
- * through a pointer to memory that was freed ends it.
+* It adds N tasks, and then reads each through its pointer; it prunes every other task and
+ * reads again; it adds them anew. It prints how many tasks have moved, how many are missing,
+ * and how many exist although they were pruned. AddressSanitizer ends it if a pointer leads
+ * to freed memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * confined - what a process can still do after confine()
+* confined - show what a process can still do after confine()
  *
- * Prints a line "TRIED: REASON" for each of these, "Success" if it was done. At the end
- * it raises SIGTERM, which is to end it.
+* It prints a line "TRIED: REASON" for each attempt, with "Success" if it worked. At the end
+ * it raises SIGTERM, which must end it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * crowd - many processes that do nothing
  *
  *	crowd N
- * Prints the pids of N of them in one line, parted by blanks, and waits for
- * a line of standard input; then, or when it dies, they are gone.
+* It prints the pids of N processes in one line, separated by blanks, and waits for
+ * a line of standard input. Then, or when it dies, the processes end.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		pids[i] = fork();
 		if (pids[i] < 0) {
 			perror("crowd: unable to fork");
-			return 111; /* and those that are there die with us */
+			return 111; /* the processes that exist die with this one */
 		}
 		if (!pids[i]) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);

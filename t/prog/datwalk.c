@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * datwalk - what is in a trace.dat of version 6, told without lib/
+* datwalk - print the contents of a trace.dat of version 6, without lib/
  *
  *	datwalk FILE
- * Prints, a line each: "page BYTES", "format SYSTEM:EVENT COUNT" of each event
- * how often it is in the pages, "symbols BYTES", "name PID NAME",
+* It prints, one line each: "page BYTES", "format SYSTEM:EVENT COUNT" with the number of
+ * these events in the sub-buffers, "symbols BYTES", "name PID NAME",
  * "stats CPU READ-EVENTS", "clock WORDS", "cpu N PAGES EVENTS", "events ALL".
- * Exit 1, with a word of why, when something is not as trace-cmd.dat.v6(5)
- * has it, pages overlap, or there is anything behind them.
+* Exit: 1 and the reason if anything differs from trace-cmd.dat.v6(5), if sub-buffers
+ * overlap, or if anything follows them.
  */
 #include <fcntl.h>
 #include <stdint.h>

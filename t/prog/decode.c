@@ -2,20 +2,20 @@
 /*
  * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaohx] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
- * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
- * text of all, merged by time, without the header. ROOT has what instances
- * lack: saved_cmdlines, printk_formats; by default ../.. of the instance. Both
+* Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
+ * text of all, merged by time, without the header. ROOT has the files that instances
+ * lack: saved_cmdlines, printk_formats; by default it is ../.. of the instance. Both
  * may be plain directories of the same files.
- *	-B  the pages are a big-endian kernel's; -L a little-endian one's; -l 4
- *	    or 8: with a long of that size; default this machine's
- *	-V  of that version; default this one's
+ *	-B  the sub-buffers are of a big-endian kernel; -L of a little-endian kernel;
+ *	    -l 4 or 8: with a long of that size; default: as this machine
+ *	-V  the kernel's version; default: this kernel's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr
- *	-n  print nothing, but how many ns of processor an event takes, decoded so
- *	    many times
- *	-o  print the names of the formats that could not be compiled, all compiled
- *	-x  control characters as they are
- *	-h  print the header only, that of a buffer of nothing
+*	-n  print only how many ns of CPU time an event takes, decoded so many times
+ *	-o  print the names of the formats that could not be compiled, after
+ *	    compiling all of them
+ *	-x  print control characters unchanged
+ *	-h  print the header only, as of an empty buffer
  *	-m  the address of the kernel's array of struct page
  */
 #include <dirent.h>
@@ -97,7 +97,7 @@ static void read_pages(struct stream *s, int fd)
 	}
 }
 
-/* The stream's next record into r; 0 at its end. */
+/* Read the stream's next record into r. Return 0 at the end. */
 static int advance(struct stream *s, int cpu)
 {
 	for (;;) {
@@ -113,7 +113,7 @@ static int advance(struct stream *s, int cpu)
 	}
 }
 
-/* All lines, to out if it is not NULL; how many. */
+/* Write all lines to out if it is not NULL. Return their number. */
 static unsigned long decode(FILE *out)
 {
 	static char buf[LINE];
@@ -148,7 +148,7 @@ static unsigned long decode(FILE *out)
 	}
 }
 
-/* The same, of one CPU after the other: no merging. */
+/* Do the same for one CPU after the other, without merging. */
 static unsigned long decode_only(void)
 {
 	static char buf[LINE];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * exits - what a stream learns of the codes with which tasks end (lib/exits.c)
+* exits - print what a stream learns about the exit codes of tasks (lib/live)
  *
- *	exits told      of a child that exits with 3, and of one that SIGTERM ends
- *	exits lost N    of N children that SIGTERM ends while the socket is full, each of
- *	                them asked for while other tasks end
- *	exits again     of a child that SIGTERM ends, whose pid another task had before
- * Prints the codes, -1 for what is not known. Exit: 0, 77 the kernel does not tell, or not
- * let a task have the pid of another, 100.
+*	exits told      one child exits with 3, and SIGTERM ends another
+ *	exits lost N    SIGTERM ends N children while the socket is full; their codes are
+ *	                requested while other tasks end
+ *	exits again     SIGTERM ends a child whose pid another task had before
+ * It prints the codes, and -1 for an unknown code. Exit: 0, 100, or 77 if the kernel does
+ * not report codes or does not let a task have the pid of another.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@
 
 static struct taskstats x = { .fd = -1 };
 
-/* Fork a child that exits with the code, or waits for a signal (-1); 0: in the child. */
+/* Fork a child that exits with the code, or waits for a signal (-1). Return 0 in the child. */
 static pid_t child(int code)
 {
 	pid_t pid = fork();
@@ -51,7 +51,7 @@ static int told(void)
 
 	waitpid(three, NULL, 0);
 	kill(term, SIGTERM);
-	/* as at the delivery of the signal: the child may not have got a processor yet */
+	/* as when the signal is delivered: the child may not have run yet */
 	printf("killed: %ld\n", taskstats_killed_code(&x, term));
 	waitpid(term, NULL, 0);
 	taskstats_read(&x);
@@ -89,7 +89,7 @@ static int again(void)
 	long pid;
 
 	waitpid(first, NULL, 0);
-	/* the buffers are found empty, and what follows is younger */
+	/* the buffers are empty now, and later events are newer */
 	for (int i = 0; i < 4; i++) {
 		taskstats_read(&x);
 		x.looks++;

@@ -3,19 +3,19 @@
  * netns - network namespaces for tests, where there is no ip(8)
  *
  *	netns add NAME...                 make them, as "ip netns add" does; lo is up
- *	netns del NAME...                 remove them, and what is in them; no error
- *	                                  when one is not there
+ *	netns del NAME...                 remove them and everything in them; a missing
+ *	                                  namespace is no error
  *	netns veth NAME IF NAME IF [MTU]  a pair of interfaces, up, without addresses
  *	netns addr NAME IF ADDRESS/BITS...  v4 or v6, usable at once
  *	netns route NAME ADDRESS/BITS GATEWAY
- *	netns forward NAME                it forwards v4 and v6
+ *	netns forward NAME                make it forward v4 and v6
  *	netns offload NAME IF on|off      tso, gso, gro, checksums of both directions
  *	netns exec NAME COMMAND...        in the network namespace only: mounts stay
- *	netns check [WORD]...             veth, packet, ipv6: can it be done here?
- * A NAME is a file in /run/netns; with a slash in it any file. Link-local
- * addresses are not made, so that nothing is sent unasked on a new interface.
+ *	netns check [WORD]...             say if this machine can do veth, packet, ipv6
+* A NAME is a file in /run/netns, or any file if it has a slash. A new interface gets no
+ * link-local address, so that the kernel sends nothing there by itself.
  * Exit: 0 done, 77 this kernel cannot (one line on stderr says what is missing),
- * 100 misused, 111 refused.
+ * 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +36,7 @@
 
 #define RUN "/run/netns"
 
-/* <linux/netlink.h>, <linux/rtnetlink.h> and so on, which not every libc has */
+/* from <linux/netlink.h>, <linux/rtnetlink.h> and others, which not every libc has */
 struct nlmsg { uint32_t len; uint16_t type, flags; uint32_t seq, pid; };
 struct nladdr { uint16_t family, pad; uint32_t pid, groups; };
 struct nlattr { uint16_t len, type; };
@@ -102,13 +102,13 @@ static struct nlattr *put(uint16_t type, const void *value, size_t n)
 	return a;
 }
 
-/* what was put since it began is inside it */
+/* Close an attribute: it holds everything that was put since it began. */
 static void nested(struct nlattr *a)
 {
 	a->len = (uint16_t)(message.bytes + head->len - (char *)a);
 }
 
-/* 0, or -1 and errno */
+/* Send the message. Return 0, or -1 and errno. */
 static int ask(void)
 {
 	struct { _Alignas(8) char bytes[4096]; } answer;
@@ -174,7 +174,7 @@ static int index_of(const char *name)
 	return index;
 }
 
-/* up, without an address of its own making */
+/* Set the interface up, without an automatic address. */
 static void set_up(const char *name)
 {
 	struct link *l = begin(NEWLINK, 0, sizeof(*l));
@@ -236,7 +236,7 @@ static void del(const char *name)
 
 /* ---- interfaces ----------------------------------------------------------- */
 
-/* a pair, one end here and the other in the namespace of fd; -1 and errno */
+/* Make a pair, one end here and the other in the namespace of fd. Return -1 and errno on error. */
 static int pair(const char *name, int fd, const char *peer, uint32_t mtu)
 {
 	struct nlattr *info, *data, *end;
@@ -283,7 +283,7 @@ static void veth(char **word)
 	set_up(word[3]);
 }
 
-/* ADDRESS or ADDRESS/BITS: its family, its bytes and how many they are */
+/* Parse ADDRESS or ADDRESS/BITS into its family, its bytes and their number. */
 static int parse(const char *text, uint8_t *family, uint8_t *bits, void *to)
 {
 	char copy[64], *slash;
@@ -335,7 +335,7 @@ static void route(const char *to, const char *gateway)
 		die(111, "unable to add the route %s by %s", to, gateway);
 }
 
-/* of the namespace that we are in */
+/* Write to a sysctl of the current namespace. */
 static void set(const char *file, int must)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
@@ -347,7 +347,7 @@ static void set(const char *file, int must)
 
 static void offload(const char *name, uint32_t on)
 {
-	/* on in the order of what needs what, off in the other */
+	/* on in the order of dependencies, off in reverse */
 	static const uint32_t commands[] = { SRXCSUM, STXCSUM, SSG, STSO, SGSO, SGRO };
 	const size_t n = sizeof(commands) / sizeof(*commands);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -361,7 +361,7 @@ static void offload(const char *name, uint32_t on)
 		r.ifr_data = (void *)&e;
 		if (ioctl(fd, ETHTOOL, &r) && errno != EOPNOTSUPP)
 			die(111, "unable to set the offload %#x of %s", e.command, name);
-		e.command--; /* the question is one before the command */
+		e.command--; /* the number of the query is one below the command's */
 		e.value = on;
 		if (!ioctl(fd, ETHTOOL, &r) && !on && e.value)
 			die(77, "needs an interface whose offloads can be off: %s", name);

@@ -3,8 +3,8 @@
  * nolink - run a program on a kernel without links for BPF programs
  *
  *	nolink COMMAND...
- * bpf(BPF_LINK_CREATE) is refused with EINVAL, as by a kernel that does not know the
- * place: so dt-dev has no TCX. Exit: the command's, 111 without seccomp, 127.
+* bpf(BPF_LINK_CREATE) fails with EINVAL, as on a kernel that does not know this kind of
+ * link, so dt-dev has no TCX. Exit: the command's, 111 without seccomp, 127.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* <linux/filter.h> and <linux/seccomp.h>, which not every libc has */
+/* from <linux/filter.h> and <linux/seccomp.h>, which not every libc has */
 struct vm_insn { uint16_t code; uint8_t yes, no; uint32_t n; };
 struct program { unsigned short n; const struct vm_insn *steps; };
 
 enum { LOAD = 0x20, IS = 0x15, ANSWER = 0x06, FILTER = 2, ALLOW = 0x7fff0000, REFUSE = 0x00050000 };
 
-/* Where the call's number is, and the low half of its first argument. */
+/* offsets of the call's number and of the low half of its first argument */
 enum { NR = 0, FIRST = 16 + (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0), LINK_CREATE = 28 };
 
 int main(int argc, char **argv)

@@ -3,9 +3,9 @@
  * numbers - a program whose system calls are numbered
  *
  *	numbers SECONDS RATE THREADS EVERY
- * Waits for a line of standard input; then for so many seconds each of the
- * THREADS makes RATE calls a second of getpriority(PRIO_USER, N), for N = 0, 1,
- * 2 ..., and the main thread one of umask EVERY seconds.
+* It waits for a line of standard input. Then for SECONDS each of the THREADS
+ * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ...,
+ * and the main thread calls umask every EVERY seconds.
  */
 #include <pthread.h>
 #include <stdlib.h>

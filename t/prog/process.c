@@ -4,15 +4,15 @@
  *
  *	process SCENE [N]
  * Prints "ready" and waits for a line of standard input. Then:
- *	ends     children that end each in another way, one after the other
+ *	ends     children that end one after the other, each in another way
  *	threads  processes of two threads, likewise
  *	waits    N children that wait for a signal; their pids go to "pids"
- *	core     the same, and they may dump core
+*	core     like waits, and the children may dump core
  *	uids     getppid as root 1 time, as 1234 2, as 4321 3, as root again 4,
  *	         and for good as 1234 5 times
  *	names    getppid as "process" once, as "one" 2 times, as "two words" 3,
  *	         and in a child of that name 4 times
- *	hostile  getppid with a name that holds a newline and a line of ours
+ *	hostile  getppid with a name that holds a newline and a line of the tracer
  *	becomes  execs itself, as a thread that is not the first, to make N
  *	         calls of getppid ("calls", which is another scene)
  */
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef SYS_setresuid32 /* glibc's sets all threads' */
+#ifdef SYS_setresuid32 /* glibc's setresuid sets the uid of all threads */
 #define SETRESUID SYS_setresuid32
 #define SETREUID SYS_setreuid32
 #define SETUID SYS_setuid32
@@ -51,7 +51,7 @@ static void calls(int n)
 
 static void die_of(int sig)
 {
-	/* raise blocks it meanwhile, or not */
+	/* raise may block the signal meanwhile */
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
 	_exit(111);
 }
@@ -86,7 +86,7 @@ static void ends(void)
 static int there[2];
 static volatile long left;
 
-/* What a libc does not hear of: there is no join. */
+/* Start a thread that the libc does not know; nobody can join it. */
 static void *leave(void *code)
 {
 	left = syscall(SYS_gettid);
@@ -133,23 +133,23 @@ static void threads(void)
 	for (int i = 0; i < 6; i++) {
 		if (!fork()) {
 			switch (i) {
-			case 0: /* a thread of its own code */
+			case 0: /* a thread with an exit code of its own */
 				two(leave, (void *)7);
 				_exit(9);
-			case 1: /* the first thread ends all */
+			case 1: /* the first thread ends all threads */
 				two(stay, NULL);
 				_exit(4);
-			case 2: /* another one does */
+			case 2: /* another thread ends all threads */
 				two(leave_all, (void *)5);
 				for (;;)
 					pause();
-			case 3: /* the first has left before */
+			case 3: /* the first thread has ended before */
 				two(stay, NULL);
 				two(stay, NULL);
 				syscall(SYS_tgkill, getpid(), getpid(), SIGTERM);
 				for (;;)
 					pause();
-			case 4: /* exec ends the others */
+			case 4: /* exec ends the other threads */
 				two(stay, NULL);
 				execlp("false", "false", NULL);
 				_exit(111);
@@ -189,11 +189,11 @@ static void uids(void)
 	calls(2);
 	syscall(SETREUID, 4321, -1);
 	calls(3);
-	syscall(SETRESUID, -1, 0, 0);   /* no change of the real one, */
+	syscall(SETRESUID, -1, 0, 0);   /* no change of the real uid, */
 	syscall(SETRESUID, 0, 0, 0);
 	calls(4);
 	syscall(SETUID, 1234);
-	syscall(SETUID, 0);             /* nor when it fails */
+	syscall(SETUID, 0);             /* nor a change if the call fails */
 	calls(5);
 }
 

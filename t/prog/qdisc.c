@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * qdisc - what somebody else has at a device, for tests of dt-dev
+* qdisc - make and show another program's qdisc at a device, for tests of dt-dev
  *
- *	qdisc add clsact|ingress DEVICE   their queueing discipline
- *	qdisc del DEVICE                  whichever it is
- *	qdisc filter DEVICE               their filter at its egress, of clsact
- *	qdisc show DEVICE                 print "clsact N", "ingress N" or "none", N how
- *	                                  many filters
- *	qdisc check                       can it be done here?
- * In the network namespace of the caller. Exit: 0, 77 this kernel cannot (one line
- * says what is missing), 100 misused, 111 refused.
+ *	qdisc add clsact|ingress DEVICE   add this queueing discipline
+ *	qdisc del DEVICE                  remove either of the two
+ *	qdisc filter DEVICE               add a filter at the egress of clsact
+ *	qdisc show DEVICE                 print "clsact N", "ingress N" or "none"; N is the
+ *	                                  number of filters
+ *	qdisc check                       say if this machine can do it
+* It works in the network namespace of the caller. Exit: 0, 77 this kernel cannot (one
+ * line says what is missing), 100 usage error, 111 refused.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -38,7 +38,7 @@ struct asked {
 	char kind[8];
 };
 
-/* 0 or -errno; the kind of the device's discipline with that handle, of a dump */
+/* Read the kind of the device's qdisc with that handle from a dump. Return 0 or -errno. */
 static int ask(int type, int flags, unsigned device, const char *kind, char *found)
 {
 	struct asked a = { .type = (uint16_t)type, .flags = (uint16_t)(REQUEST | flags),
@@ -100,7 +100,7 @@ static int show(unsigned device)
 	return 0;
 }
 
-/* On the loopback device of a network namespace of our own. */
+/* Check on the loopback device of a new network namespace. */
 static int check(void)
 {
 	if (unshare(CLONE_NEWNET)) {

@@ -5,7 +5,7 @@
  *	signals PROG...
  * A program inherits what its parent ignores: SIGHUP below nohup(1), SIGINT and SIGQUIT
  * in the background of a script, SIGPIPE below many daemons. A shell cannot undo that.
- * Exit: PROG's status, 100 misused, 127 PROG cannot be run.
+ * Exit: PROG's status, 100 usage error, 127 PROG cannot be run.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 int main(int argc, char **argv)
 {
-	/* the kernel's struct sigaction, all zero: SIG_DFL. libc's function refuses two of them */
+	/* the kernel's struct sigaction, all zero: SIG_DFL. libc's function refuses two signals */
 	static const unsigned long plain[8];
 	sigset_t none;
 

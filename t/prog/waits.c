@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * waits - tasks that wait for a processor, as often and as long as the kernel says
+* waits - run tasks that wait for a CPU, and print how often and how long they waited
  *
- *	waits loops N MS    N tasks on one processor, each busy until it had MS
- *	                    milliseconds of it
- *	waits yields N TIMES    N tasks of SCHED_FIFO on one processor, each yields so
- *	                    many times, after all are there
- * Prints "ready" and waits for a line of standard input. When all have ended, it
- * prints "PID WAITS NANOSECONDS" of each, by its schedstat from its fork to its end,
- * sched_info.pcount and run_delay. Ends with 77 if it may not use SCHED_FIFO.
+ *	waits loops N MS    N tasks on one CPU, each busy until it has run for MS
+ *	                    milliseconds
+ *	waits yields N TIMES    N tasks of SCHED_FIFO on one CPU, each yields so many
+ *	                    times once all tasks exist
+* It prints "ready" and waits for a line of standard input. When all tasks have ended, it
+ * prints "PID WAITS NANOSECONDS" for each from its schedstat (sched_info.pcount and
+ * run_delay), from its fork to its end. Exit: 77 if it may not use SCHED_FIFO.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (read(0, line, sizeof(line)) < 1)
 		return 111;
-	/* none of them runs before all are forked, and then they do so by turns */
+	/* no task runs before all are forked, and then they run in turn */
 	if (yields && sched_setscheduler(0, SCHED_FIFO, &p))
 		return 77;
 	for (int i = 0; i < n; i++)
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		siginfo_t gone;
 
-		/* a zombie has its schedstat still */
+		/* a zombie still has its schedstat */
 		if (waitid(P_ALL, 0, &gone, WEXITED | WNOWAIT))
 			return 111;
 		report(gone.si_pid);
