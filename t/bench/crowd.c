@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * crowd - so many processes that do nothing, until this one gets SIGTERM
+ * crowd - run N processes that do nothing, until this process gets SIGTERM
  *
  *	crowd N
- * Prints "ready" once all are there; they are gone when it is.
+ * It prints "ready" once all processes exist; they end with it.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# lib.bash - what the parts of the benchmark share: . lib.bash
+# lib.bash - functions that the parts of the benchmark share: . lib.bash
 #
-# The rows of the table, a traced program that is held until all is armed, and
-# instances of our own. run(1) has built everything and removes what is left.
+# It has the rows of the table, a traced program that is held until everything is enabled,
+# and instances of its own. The script run has built everything and removes what is left.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 	CALL=syscalls:sys_enter_getppid
 	MANAGER=$TREE/trace-hooks/ftrace/manager
 	ROUNDS=${ROUNDS:-5}
-	# traced on a host that refuses it some files, and never outside an instance
+	# run a peer on a host that refuses it some files, and never outside an instance
 	TRACE_CMD="LD_PRELOAD=$BUILD/preload.so trace-cmd"
 	STATIC_CC=musl-gcc
 	command -v musl-gcc >/dev/null || STATIC_CC=${CC:-cc}
@@ -43,7 +43,7 @@ number() {
 	awk "BEGIN { printf \"${2:-%.2f}\", $1 }"
 }
 
-# true_that EXPRESSION: of numbers
+# true_that EXPRESSION: Succeed if the expression of numbers is true.
 true_that() {
 	awk "BEGIN { exit !($1) }"
 }
@@ -52,7 +52,7 @@ unmet() {
 	echo "$1" >>"$TMP/unmet"
 }
 
-# bound WHAT OURS PEER UNIT MOST: ours is at most MOST times the peer
+# bound WHAT OURS PEER UNIT MOST: Print a row; ours must be at most MOST times the peer's.
 bound() {
 	local ratio met=yes
 	ratio=$(number "$2 / $3")
@@ -61,7 +61,7 @@ bound() {
 	row "$1" "$2 $4" "$3 $4" "$ratio" "at most $5" $met
 }
 
-# times_less WHAT OURS PEER UNIT TIMES AIM: ours is at least TIMES times less
+# times_less WHAT OURS PEER UNIT TIMES AIM: Print a row; ours must be TIMES times less.
 times_less() {
 	local ratio met=yes
 	ratio=$(number "$3 / $2" %.1f)
@@ -70,7 +70,7 @@ times_less() {
 	row "$1" "$2 $4" "$3 $4" "1/$ratio" "1/$5 at most, aim 1/$6" $met
 }
 
-# limit WHAT OURS UNIT MOST: a figure of its own
+# limit WHAT OURS UNIT MOST: Print a row of a figure without a peer.
 limit() {
 	local met=yes
 	true_that "$2 > $4" && met=NO
@@ -78,7 +78,7 @@ limit() {
 	row "$1" "$2 $3" - - "at most $4 $3" $met
 }
 
-# same WHAT GOT MADE UNIT: to the last one
+# same WHAT GOT MADE UNIT: Print a row of two numbers that must be equal.
 same() {
 	local met=yes
 	[ "$2" = "$3" ] || met=NO
@@ -86,7 +86,7 @@ same() {
 	row "$1" "$2" "$3 $4" - "all, exactly" $met
 }
 
-# beside WHAT OURS PEER UNIT: what is shown and not bounded
+# beside WHAT OURS PEER UNIT: Print a row without a bound.
 beside() {
 	row "$1" "$2 $4" "$3 $4" "$(number "$2 / $3")" - -
 }
@@ -96,7 +96,7 @@ missing() {
 	unmet "$1: not measured: $2"
 }
 
-# least A B: the lesser, where there is an A
+# least A B: Print the smaller number, or B if A is empty.
 least() {
 	if [ -z "$1" ] || true_that "$2 < $1"; then
 		echo "$2"
@@ -105,7 +105,7 @@ least() {
 	fi
 }
 
-# have WHAT TOOL: it is there, or a row says that it is not
+# have WHAT TOOL: Succeed if the tool exists, otherwise print a row that says so.
 have() {
 	command -v "$2" >/dev/null && return
 	missing "$1" "$2 is not installed"
@@ -121,7 +121,7 @@ can_trace() {
 
 # ---- the traced program -------------------------------------------------------------
 
-# hold_program PROG [ARG]...: start it, held until a line comes. Sets loop.
+# hold_program PROG [ARG]...: Start PROG, held until a line comes. Set loop.
 hold_program() {
 	[ -p "$TMP/go" ] || mkfifo "$TMP/go"
 	: >"$TMP/ready"
@@ -131,7 +131,7 @@ hold_program() {
 	until grep -q ready "$TMP/ready" || ! kill -0 $loop 2>/dev/null; do :; done
 }
 
-# hold LOOP-OPERAND...: what the loop tells at its end is in tmp/ns
+# hold LOOP-OPERAND...: Start the held loop; its last line goes to tmp/ns.
 hold() {
 	hold_program "$BUILD/loop" -w "$@" "$TMP/ns"
 }
@@ -141,12 +141,12 @@ release() {
 	wait "$loop"
 }
 
-# told FIELD: of what the last one told: 1 ns a call, 2 seconds in all, 3 calls
+# told FIELD: Print a field of the loop's last line: 1 ns per call, 2 seconds in all, 3 calls.
 told() {
 	awk -v f="$1" '{ print $f }' "$TMP/ns"
 }
 
-# begin MANAGER OPTION...: a session of the held loop. Sets manager and path.
+# begin MANAGER OPTION...: Start a session of the held loop. Set manager and path.
 begin() {
 	: >"$TMP/path"
 	"$1" --run trace_syscalls --args "--pid $loop -i $NAME -s getppid ${*:2}" >"$TMP/path" &
@@ -156,7 +156,7 @@ begin() {
 	[ -n "$path" ]
 }
 
-# opened PID FILE: wait until it has
+# opened PID FILE: Wait until PID has opened FILE.
 opened() {
 	local fd
 	while [ -d "/proc/$1/fd" ]; do
@@ -169,7 +169,7 @@ opened() {
 
 # ---- instances ----------------------------------------------------------------------
 
-# make_instance NAME KB EVENT...: of these events, and not yet of anybody's. Sets dir.
+# make_instance NAME KB EVENT...: Make an instance of these events, without a task. Set dir.
 make_instance() {
 	local event
 	dir=$TRACEFS/instances/$1
@@ -180,7 +180,7 @@ make_instance() {
 	done
 }
 
-# Its files may be open for a moment after their reader's end.
+# Remove an instance. Its files may stay open for a moment after their reader's end.
 remove_instance() {
 	local i
 	for ((i = 0; i < 100; i++)); do
@@ -192,12 +192,12 @@ remove_instance() {
 	return 1
 }
 
-# counted DIR WORD: of all processors' stats the sum of the line WORD
+# counted DIR WORD: Print the sum of the line WORD in all CPUs' stats.
 counted() {
 	cat "$1"/per_cpu/cpu*/stats | awk -F': ' -v w="$2" '$1 == w { n += $2 } END { print n + 0 }'
 }
 
-# fill DIR: what the held loop does is recorded there, and its end awaited
+# fill DIR: Record the held loop there, and wait for its end.
 fill() {
 	echo "$loop" >"$1/set_event_pid"
 	echo 1 >"$1/tracing_on"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * loop - the traced program: so many system calls, timed by itself
+ * loop - the traced program: make N system calls, and time them
  *
  *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS] N FILE
  *	loop -l
- *	-w  say "ready" and wait for a line of standard input first
- *	-t  so many threads, each on a processor of its own, make N together
- *	-r  at this pace, so many a second in all; else as fast as they can
- *	-d  stop after so long
- *	-k  calls of so many kinds by turns, the first of those that -l prints;
- *	    getppid alone otherwise. All of them fail at once, or tell a number.
- * The calls are made in batches. At the end a line goes to FILE: nanoseconds a
- * call in the median batch, seconds from the first call to the last, calls
- * made. Where the program was put off its processor for a while, the first of
- * these does not show it and the second does.
+ *	-w  print "ready" and wait for a line of standard input first
+ *	-t  so many threads, each on a CPU of its own, make N calls together
+ *	-r  make so many calls per second in all; otherwise as many as possible
+ *	-d  stop after so many seconds
+ *	-k  make calls of so many kinds in turn, the first kinds that -l prints;
+ *	    otherwise getppid alone. All kinds fail at once, or return a number.
+ * The calls are made in batches. At the end a line goes to FILE: nanoseconds per
+ * call in the median batch, seconds from the first call to the last, and calls
+ * made. If the program was preempted for a while, the second number includes that
+ * time, and the first does not.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,11 +25,11 @@
 #include <unistd.h>
 
 #define BATCH 1000
-#define MOST_BATCHES 200000 /* of the last ones the median is taken */
+#define MOST_BATCHES 200000 /* the median is taken from the last batches */
 #define MOST_THREADS 64
 #define SECOND 1000000000LL
 
-/* With -1 for each argument none of these does anything. */
+/* calls that do nothing if each argument is -1 */
 static const struct kind {
 	const char *name;
 	long nr;
@@ -135,7 +135,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* All workers' batches in one row. Returns the median, per call. */
+/* Return the median of all workers' batches, per call. */
 static double median(void)
 {
 	long long *all = calloc((size_t)threads * MOST_BATCHES, sizeof(*all));
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 		while (read(STDIN_FILENO, &in, 1) == 1 && in != '\n')
 			;
 	}
-	/* made now, they are followed as any child is */
+	/* threads that start now are followed as any child is */
 	pthread_barrier_init(&start, NULL, (unsigned)threads);
 	for (long i = 1; i < threads; i++)
 		if (pthread_create(&id[i], NULL, work, &workers[i]))

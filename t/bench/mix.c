@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mix - a program that makes events of many kinds
+ * mix - make events of many kinds
  *
  *	mix [-w] N
- * N times: two processes on one processor wake each other by two pipes, and
- * one of them opens a file, looks at it and closes it. With -w it says "ready"
- * and waits for a line of standard input first; the other is forked after that.
+ * N times, two processes on one CPU wake each other by two pipes, and one of
+ * them opens a file, reads its status and closes it. With -w it first prints "ready"
+ * and waits for a line of standard input; it forks the other process after that.
  */
 #include <fcntl.h>
 #include <sched.h>

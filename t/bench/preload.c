@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * preload - a trace-cmd that touches nothing but instances
+ * preload - make trace-cmd touch nothing but instances
  *
- * Loaded into it by LD_PRELOAD. What it would write outside instances/, and
- * what a locked-down host refuses even to root (set_ftrace_pid), is /dev/null
- * to it, or a copy.
+ * LD_PRELOAD loads it into trace-cmd. It replaces files outside instances/ that
+ * trace-cmd would write, and files that a locked-down host refuses even to root
+ * (set_ftrace_pid), by /dev/null or a copy.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ typedef FILE *fopen_fn(const char *, const char *);
 
 #define NEXT(type, name) ((type *)dlsym(RTLD_NEXT, name))
 
-/* ftrace_enabled opens, and refuses the write; it is everybody's as well. */
+/* ftrace_enabled can be opened but refuses the write; all users share it as well. */
 static int off_limits(const char *path, int writes)
 {
 	return writes && (strstr(path, "/ftrace_enabled") ||
@@ -33,7 +33,7 @@ static int locked_down(const char *path)
 	return errno == EPERM && strstr(path, "/tracing/");
 }
 
-/* It reads what it will write, to restore it: a copy that it may have. */
+/* trace-cmd reads files before it writes them, to restore them: give it a copy. */
 static int copy_of(const char *path)
 {
 	int from = NEXT(open_fn, "open")(path, O_RDONLY | O_CLOEXEC);
@@ -88,7 +88,7 @@ int name(const char *path, int flags, ...) \
 	return pass(path, flags, mode); \
 }
 
-/* the names behind which a program's open may be, by how it was compiled */
+/* the names that a program's open may have, depending on how it was compiled */
 OPEN(open)
 OPEN(open64)
 

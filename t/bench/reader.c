@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * reader - read a trace to its end, and tell what came and what was lost
+ * reader - read a trace to its end, and count delivered and lost events
  *
  *	reader [-c] PATH
- * With -c as container-tracer does: of each read of 4096 bytes the first line
- * only; without it whole blocks. Prints the number of lines it kept and the
- * number of lost events that the trace's last line tells.
+ * With -c it reads as container-tracer does, and keeps only the first line of each
+ * read of 4096 bytes; without -c it keeps whole blocks. It prints the number of lines
+ * that it kept, and the number of lost events from the trace's last line.
  */
 #include <fcntl.h>
 #include <stdio.h>

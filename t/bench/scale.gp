@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # scale.gp - the tables of the part scale as one picture
 #	gnuplot -e "dir='build/bench/scale'; kernel='6.1'" scale.gp >scale.svg
-# Where events were lost, a label at the point says how many of a hundred.
+# If events were lost, a label at the point gives their percentage.
 set terminal svg size 960,720 dynamic enhanced font "sans-serif,13"
 set multiplot layout 2,2 title sprintf("Processor time of the reader an event (Linux %s)", kernel) \
 	font ",15"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session - what sessions take to begin and to end
+ * session - measure how long sessions take to begin and to end
  *
  *	session ROUNDS INSTANCES NAME PEER MANAGER...
- * In turn, again and again: PEER (a shell command that makes the instance NAME
- * in the directory INSTANCES and has it trace getppid; "" for none); an
- * instance of the same kind made and removed by system calls; of each MANAGER
- * a session without a reader, and one with. Prints a line for each: name, the
- * least and the median of its milliseconds.
+ * It runs these in turn, ROUNDS times: PEER (a shell command that makes the
+ * instance NAME in the directory INSTANCES and lets it trace getppid; "" for none);
+ * system calls that make and remove an instance of the same kind; and for each
+ * MANAGER a session without a reader and a session with one. It prints a line for
+ * each: name, minimum and median in milliseconds.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -69,7 +69,7 @@ static void put(const char *dir, const char *file, const char *text)
 	close(fd);
 }
 
-/* The peer's start; its instance is removed for it. */
+/* Time the start of the peer, and then remove its instance. */
 static void peer(const char *command, const char *dir, struct series *s)
 {
 	double begin = now_ms();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * spawn - what programs take from their start to their end
+ * spawn - measure programs from their start to their end
  *
  *	spawn ROUNDS PROGRAM [ARG]... [-- PROGRAM [ARG]...]...
- * Runs them in turn, again and again, their output into /dev/null. A line for
- * each: the least and the median of its microseconds.
+ * It runs them in turn, ROUNDS times, with output to /dev/null. It prints a line for
+ * each: minimum and median in microseconds.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * spent - what processor time a program takes
+ * spent - measure the CPU time of a program
  *
  *	spent [-t] FILE PROG [ARG]...
- * Runs PROG to its end. A line goes to FILE: microseconds of it as user and in
- * the kernel together, and from start to end. SIGTERM is passed on to PROG;
- * with -t one is waiting for it from the start, for a program that blocks the
- * signal and does what is left to do when it looks.
- * Exit: PROG's.
+ * It runs PROG to its end. A line goes to FILE: microseconds of user and kernel
+ * time together, and microseconds from start to end. It passes SIGTERM on to PROG.
+ * With -t a SIGTERM is pending from the start, for a program that blocks the signal
+ * and finishes its work when it reads the signal.
+ * Exit: the status of PROG.
  */
 #include <signal.h>
 #include <stdio.h>

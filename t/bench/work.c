@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * work - the traced program of the hooks: so many times one thing, timed by itself
+ * work - the traced program of the hooks: do one thing N times, and time it
  *
  *	work KIND N FILE
- * Says "ready" and waits for a line of standard input; then does N times what KIND is:
- *	exec    a child that runs a program, /proc/self/exe with no operand
- *	open    a file opened and closed, every second one that is not there
- *	signal  a signal sent to itself and handled
- *	sched   a byte sent to another thread and one back
- *	call    a system call, getppid
- *	fork    a child that ends at once
- *	tcp     a connection to itself, accepted and closed
- *	probed  a function of that name called
- *	block   4096 bytes read of $BENCH_DEVICE, past the page cache
- * At the end a line goes to FILE: nanoseconds for each, seconds in all, N.
+ * It prints "ready" and waits for a line of standard input; then it does KIND N times:
+ *	exec    start a child that runs a program, /proc/self/exe without an operand
+ *	open    open and close a file; every second file is missing
+ *	signal  send a signal to itself and handle it
+ *	sched   send a byte to another thread and get a byte back
+ *	call    make a system call, getppid
+ *	fork    start a child that ends at once
+ *	tcp     connect to itself, accept and close
+ *	probed  call a function of that name
+ *	block   read 4096 bytes of $BENCH_DEVICE, past the page cache
+ * At the end a line goes to FILE: nanoseconds per round, seconds in all, N.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -98,7 +98,7 @@ static void do_call(long i)
 
 static void do_tcp(long i)
 {
-	/* not one port of each that waits for late segments */
+	/* leave no port in TIME_WAIT */
 	static const struct linger at_once = { .l_onoff = 1 };
 	static struct sockaddr_in to = { .sin_family = AF_INET };
 	static int listener;
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	char c;
 
 	if (argc == 1)
-		return 0; /* what exec runs */
+		return 0; /* exec runs this */
 	for (size_t i = 0; argc == 4 && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(argv[1], kinds[i].name))
 			once = kinds[i].once;

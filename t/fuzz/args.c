@@ -2,7 +2,7 @@
 /*
  * args.c - --args for a hook that has an option of every type
  *
-* Input: the words. A second, plainer parser of the options decides whether they
+ * Input: the words. A second, plainer parser of the options decides whether they
  * must be accepted.
  */
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 /*
  * argv.c - the options of the tools and of the manager
  *
-* Input: argv[1] NUL argv[2] ...; the first byte selects the tool.
+ * Input: argv[1] NUL argv[2] ...; the first byte selects the tool.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* btf.c - BTF, damaged or not
+ * btf.c - BTF, damaged or not
  *
-* Input: "STRUCTURE MEMBER FUNCTION", a NUL, the file. A member that is found has its name
+ * Input: "STRUCTURE MEMBER FUNCTION", a NUL, the file. A member that is found has its name
  * somewhere in the file; a direct member of the structure has the offset that the file
  * gives; the function has the number that the file gives. Cyclic references must not make
  * the search slow.

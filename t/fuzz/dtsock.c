@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* dtsock.c - the state of sockets, compared with a model that has a flag for each byte
+ * dtsock.c - the state of sockets, compared with a model that has a flag for each byte
  *
  * Every three bytes of the input are an action of a thread on a socket. Pairs of sockets
  * are connected from the start; the trace is in text or JSON.

@@ -2,7 +2,7 @@
 /*
  * elf.c - a program or library, damaged or not
  *
-* Input: the name of a function, a NUL, the file. A place that is found is inside the
+ * Input: the name of a function, a NUL, the file. A place that is found is inside the
  * file, and a failure is reported on one line.
  */
 #include "base/base.h"

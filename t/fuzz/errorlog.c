@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* errorlog.c - the kernel's reason, read from an error_log in a plain directory
+ * errorlog.c - the kernel's reason, read from an error_log in a plain directory
  *
  * Input: the record, NUL, the log.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* eventformat.c - a format of any text, and a record of any bytes that it prints
+ * eventformat.c - a format of any text, and a record of any bytes that it prints
  *
-* Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
+ * Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
  * 8 of "syscalls", 16 an old kernel), the format up to a NUL, the record.
  */
 #include "event/event.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* fuzz.h - functions that the harnesses share
+ * fuzz.h - functions that the harnesses share
  *
  * A harness is one file with one LLVMFuzzerTestOneInput: it calls a parser, and checks
  * what must be true of the result for any input. If possible an oracle decides that,

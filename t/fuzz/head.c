@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* head.c - a hook's header, then --args for it, then its requirements
+ * head.c - a hook's header, then --args for it, then its requirements
  *
  * Input: the header, NUL, the words of --args.
  */

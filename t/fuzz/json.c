@@ -3,7 +3,7 @@
  * json.c - a format of any text and a record of any bytes, as a line of JSON;
  * and a glob
  *
-* Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
+ * Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
  * 8 a clock that counts, 16 little room), a glob up to a NUL, the format up to
  * a NUL, the record. The line must be an object by RFC 8259 and UTF-8, for a
  * reader that is independent of the writer. The glob must match as fnmatch does, except

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* mounts.c - the mount table, when the usual places have no tracefs
+ * mounts.c - the mount table, when the usual places have no tracefs
  *
  * Input: the table. "@" in it stands for the prepared directory.
  */

@@ -2,7 +2,7 @@
 /*
  * page.c - sub-buffers of any bytes, printed by fixed formats; and header_page
  *
-* Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
+ * Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
  * header_page's text up to a NUL, and a sub-buffer), then the sub-buffer.
  */
 #include "base/base.h"

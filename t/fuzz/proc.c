@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* proc.c - /proc/PID/stat, status and cgroup, and the selectors that read them
+ * proc.c - /proc/PID/stat, status and cgroup, and the selectors that read them
  *
  * Input: the three files, separated by NULs, then the text of a selector.
  */

@@ -2,7 +2,7 @@
 /*
  * tracedat.c - a trace.dat, damaged or not
  *
-* Input: the file. Everything that is read must lie inside the file, and must be the same
+ * Input: the file. Everything that is read must lie inside the file, and must be the same
  * when it is read twice.
  */
 #include <fcntl.h>

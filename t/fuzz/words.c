@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 /*
-* Split by POSIX sh, 2.2 Quoting, one character at a time. Write the words to out, each
+ * Split by POSIX sh, 2.2 Quoting, one character at a time. Write the words to out, each
  * with a NUL. Return their number, or -1 if a quote is left open.
  */
 static int oracle(const char *s, char *out)

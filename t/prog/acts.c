@@ -3,10 +3,10 @@
  * acts - a program that does one thing a known number of times
  *
  *	acts functions N [WORD]   call acts_work(i, WORD) N times; default "word"
- *	acts opens N M PATH       open PATH N times,and a missing file M times
+ *	acts opens N M PATH       open PATH N times, and a missing file M times
  *	acts unread N M FILE      open the path in FILE N times, each time from memory that
  *	                          was not read yet, and M times by a bad pointer
- *	acts execs N M WORD...    run this program N times, with WORD...,and a
+ *	acts execs N M WORD...    run this program N times, with WORD..., and a
  *	                          missing file M times
  *	acts connects N           connect N times to a socket of its own
  *	acts retransmits N        connect without an answer, until its first packet was
@@ -16,7 +16,7 @@
  *	acts cached N M PATH      the same, into the page cache
  *	acts fsyncs N M PATH      the same, and call fsync after each
  *	acts nothing
-* First it prints "ready" and waits for a line of standard input, except for "nothing".
+ * First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

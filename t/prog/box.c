@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* box - stand between two hosts, and lose, delay or change their TCP segments
+ * box - stand between two hosts, and lose, delay or change their TCP segments
  *
  *	box [-p PERCENT [-s SEED]] [-n N]... [-a] [-m] [-c] [-b] [-o ab|ba]
  *		[-r MBIT [-q FRAMES]] A B
  *
-* It passes every frame that arrives on interface A out of B, and the other way. Both
+ * It passes every frame that arrives on interface A out of B, and the other way. Both
  * interfaces are its own, without addresses. The interfaces at their other ends have
  * their offloads off, so each frame is as on a wire.
-*	-p PERCENT  so many TCP segments get lost, the same segments for the same SEED
+ *	-p PERCENT  so many TCP segments get lost, the same segments for the same SEED
  *	-n N        the Nth segment with data gets lost, counted from 1 over both
  *	            directions (with -o in that direction); up to 16 times
  *	-a          the first segment of a connection's opener that has no data and no
@@ -16,8 +16,8 @@
  *	-m          segments with the mark (0x08 of byte 12) get lost
  *	-c          the mark is cleared, and the checksum is corrected
  *	-b          segments with data get the mark, and the checksum is corrected
-*	-o ab       all these for frames that arrive on A only; "-o ba": on B
-*	-r MBIT     limit of each direction per second; -q FRAMES (1000) wait, others get lost
+ *	-o ab       all these for frames that arrive on A only; "-o ba": on B
+ *	-r MBIT     limit of each direction per second; -q FRAMES (1000) wait, others get lost
  * It prints "ready" when it passes frames. At SIGUSR1 and at SIGTERM, which ends it, it
  * prints one line of NAME=NUMBER words that count the frames until then:
  *	frames tcp              all frames; frames of TCP
@@ -28,7 +28,7 @@
  *	flows first             directions of connections that had data; directions
  *	                        whose first such segment arrived with the mark
  *	badsum                  wrong checksums, of TCP or of IPv4's head
-*	dropped cleared set     changes that it made
+ *	dropped cleared set     changes that it made
  *	lost                    frames that it was too late to see; if not 0, no count is exact
  * Exit: 0 after SIGTERM, 77 no packet sockets, 100 misused, 111 refused.
  */

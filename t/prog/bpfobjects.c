@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* bpfobjects - list the maps, programs and links that a probe has in the kernel
+ * bpfobjects - list the maps, programs and links that a probe has in the kernel
  *
  *	bpfobjects all        the objects of every probe, which the kernel names dt_...:
  *	                      a line each, "map ID NAME", "program ID NAME" or

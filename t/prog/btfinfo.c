@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* btfinfo - print what lib/bpf/btf.c finds in a kernel's BTF
+ * btfinfo - print what lib/bpf/btf.c finds in a kernel's BTF
  *
  *	btfinfo FILE WORD...
-* Prints a line for each WORD: for STRUCTURE.MEMBER its offset in bytes, for a FUNCTION its
+ * Prints a line for each WORD: for STRUCTURE.MEMBER its offset in bytes, for a FUNCTION its
  * number; -1 or 0 if there is none. Exit: 0, or 111 and one line if FILE cannot be read.
  */
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * caller - read a trace as container-tracer does
  *
  *	caller PATH
-* It uses a new buffer of 4096 bytes for every line: it keeps the first line of each
+ * It uses a new buffer of 4096 bytes for every line: it keeps the first line of each
  * read, drops the rest of that read, and continues a line without an end from the next
  * read. It prints the lines that it kept.
  */

@@ -3,7 +3,7 @@
  * calls - a program that makes a known number of system calls
  *
  *	calls N [THREADS [CHILDREN]]
-* It waits for a line (or the end) of standard input. Then each of the THREADS
+ * It waits for a line (or the end) of standard input. Then each of the THREADS
  * of each of CHILDREN processes, or of this process if CHILDREN is 0, makes N
  * calls of getppid, and no other task does. With -e in front, threads and children
  * exist before the wait; otherwise they start after it. It prints "ready" once it

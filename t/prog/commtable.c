@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* commtable - check that the tasks of a table stay where they are
+ * commtable - check that the tasks of a table stay where they are
  *
  *	commtable N
-* It adds N tasks, and then reads each through its pointer; it prunes every other task and
+ * It adds N tasks, and then reads each through its pointer; it prunes every other task and
  * reads again; it adds them anew. It prints how many tasks have moved, how many are missing,
  * and how many exist although they were pruned. AddressSanitizer ends it if a pointer leads
  * to freed memory.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* confined - show what a process can still do after confine()
+ * confined - show what a process can still do after confine()
  *
-* It prints a line "TRIED: REASON" for each attempt, with "Success" if it worked. At the end
+ * It prints a line "TRIED: REASON" for each attempt, with "Success" if it worked. At the end
  * it raises SIGTERM, which must end it.
  */
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* datinfo - print what lib/tracedat/read.c reads in a trace.dat of version 6 or 7
+ * datinfo - print what lib/tracedat/read.c reads in a trace.dat of version 6 or 7
  *
  *	datinfo FILE
-* It prints, one line each: "version N", "layout PAGE DATA LONG little|big",
+ * It prints, one line each: "version N", "layout PAGE DATA LONG little|big",
  * "format SYSTEM BYTES", "symbols BYTES", "printk BYTES", "names N",
  * "buffer NAME CLOCK PAGE", "cpu N PAGES EVENTS". Exit: 111 and one line on
  * stderr if FILE cannot be read or is not complete.

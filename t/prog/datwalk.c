@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* datwalk - print the contents of a trace.dat of version 6, without lib/
+ * datwalk - print the contents of a trace.dat of version 6, without lib/
  *
  *	datwalk FILE
-* It prints, one line each: "page BYTES", "format SYSTEM:EVENT COUNT" with the number of
+ * It prints, one line each: "page BYTES", "format SYSTEM:EVENT COUNT" with the number of
  * these events in the sub-buffers, "symbols BYTES", "name PID NAME",
  * "stats CPU READ-EVENTS", "clock WORDS", "cpu N PAGES EVENTS", "events ALL".
-* Exit: 1 and the reason if anything differs from trace-cmd.dat.v6(5), if sub-buffers
+ * Exit: 1 and the reason if anything differs from trace-cmd.dat.v6(5), if sub-buffers
  * overlap, or if anything follows them.
  */
 #include <fcntl.h>

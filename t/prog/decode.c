@@ -2,7 +2,7 @@
 /*
  * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaohx] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
-* Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
+ * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has the files that instances
  * lack: saved_cmdlines, printk_formats; by default it is ../.. of the instance. Both
  * may be plain directories of the same files.
@@ -11,7 +11,7 @@
  *	-V  the kernel's version; default: this kernel's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr
-*	-n  print only how many ns of CPU time an event takes, decoded so many times
+ *	-n  print only how many ns of CPU time an event takes, decoded so many times
  *	-o  print the names of the formats that could not be compiled, after
  *	    compiling all of them
  *	-x  print control characters unchanged

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* exits - print what a stream learns about the exit codes of tasks (lib/live)
+ * exits - print what a stream learns about the exit codes of tasks (lib/live)
  *
-*	exits told      one child exits with 3, and SIGTERM ends another
+ *	exits told      one child exits with 3, and SIGTERM ends another
  *	exits lost N    SIGTERM ends N children while the socket is full; their codes are
  *	                requested while other tasks end
  *	exits again     SIGTERM ends a child whose pid another task had before

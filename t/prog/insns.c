@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* insns - print the instructions that lib/bpf/emit.c makes, one per line
+ * insns - print the instructions that lib/bpf/emit.c makes, one per line
  *
  *	insns each       one instruction of every kind
  *	insns jumps      jumps forward, backward, to the next and over a wide instruction
  *	insns too-long   more instructions than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
-* The last form prints a program of lib/requests/program.h, of a probe with these flags
+ * The last form prints a program of lib/requests/program.h, of a probe with these flags
  * (lib/requests/requests.h) that ends windows at the send. A line is "CODE TO FROM OFFSET
  * NUMBER", with CODE and NUMBER in hexadecimal, as in the kernel's
  * Documentation/bpf/standardization/instruction-set.rst.

@@ -12,7 +12,7 @@
  *	netns offload NAME IF on|off      tso, gso, gro, checksums of both directions
  *	netns exec NAME COMMAND...        in the network namespace only: mounts stay
  *	netns check [WORD]...             say if this machine can do veth, packet, ipv6
-* A NAME is a file in /run/netns, or any file if it has a slash. A new interface gets no
+ * A NAME is a file in /run/netns, or any file if it has a slash. A new interface gets no
  * link-local address, so that the kernel sends nothing there by itself.
  * Exit: 0 done, 77 this kernel cannot (one line on stderr says what is missing),
  * 100 usage error, 111 refused.

@@ -3,7 +3,7 @@
  * nolink - run a program on a kernel without links for BPF programs
  *
  *	nolink COMMAND...
-* bpf(BPF_LINK_CREATE) fails with EINVAL, as on a kernel that does not know this kind of
+ * bpf(BPF_LINK_CREATE) fails with EINVAL, as on a kernel that does not know this kind of
  * link, so dt-dev has no TCX. Exit: the command's, 111 without seccomp, 127.
  */
 #include <endian.h>

@@ -3,7 +3,7 @@
  * numbers - a program whose system calls are numbered
  *
  *	numbers SECONDS RATE THREADS EVERY
-* It waits for a line of standard input. Then for SECONDS each of the THREADS
+ * It waits for a line of standard input. Then for SECONDS each of the THREADS
  * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ...,
  * and the main thread calls umask every EVERY seconds.
  */

@@ -3,7 +3,7 @@
  * paced - a reader of a trace that takes its time
  *
  *	paced RATE [STALL]
-* It reads standard input, 4096 bytes at a time as container-tracer does, RATE
+ * It reads standard input, 4096 bytes at a time as container-tracer does, RATE
  * lines per second (0: as fast as they come). After STALL lines it stops reading.
  * SIGUSR1 lets it read the rest as fast as it comes. It prints the comment lines,
  * and at the end the number of event lines and the last line.

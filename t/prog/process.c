@@ -7,7 +7,7 @@
  *	ends     children that end one after the other, each in another way
  *	threads  processes of two threads, likewise
  *	waits    N children that wait for a signal; their pids go to "pids"
-*	core     like waits, and the children may dump core
+ *	core     like waits, and the children may dump core
  *	uids     getppid as root 1 time, as 1234 2, as 4321 3, as root again 4,
  *	         and for good as 1234 5 times
  *	names    getppid as "process" once, as "one" 2 times, as "two words" 3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* qdisc - make and show another program's qdisc at a device, for tests of dt-dev
+ * qdisc - make and show another program's qdisc at a device, for tests of dt-dev
  *
  *	qdisc add clsact|ingress DEVICE   add this queueing discipline
  *	qdisc del DEVICE                  remove either of the two
@@ -8,7 +8,7 @@
  *	qdisc show DEVICE                 print "clsact N", "ingress N" or "none"; N is the
  *	                                  number of filters
  *	qdisc check                       say if this machine can do it
-* It works in the network namespace of the caller. Exit: 0, 77 this kernel cannot (one
+ * It works in the network namespace of the caller. Exit: 0, 77 this kernel cannot (one
  * line says what is missing), 100 usage error, 111 refused.
  */
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
-* waits - run tasks that wait for a CPU, and print how often and how long they waited
+ * waits - run tasks that wait for a CPU, and print how often and how long they waited
  *
  *	waits loops N MS    N tasks on one CPU, each busy until it has run for MS
  *	                    milliseconds
  *	waits yields N TIMES    N tasks of SCHED_FIFO on one CPU, each yields so many
  *	                    times once all tasks exist
-* It prints "ready" and waits for a line of standard input. When all tasks have ended, it
+ * It prints "ready" and waits for a line of standard input. When all tasks have ended, it
  * prints "PID WAITS NANOSECONDS" for each from its schedstat (sched_info.pcount and
  * run_delay), from its fork to its end. Exit: 77 if it may not use SCHED_FIFO.
  */

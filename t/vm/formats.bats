@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# for t/vm/formats: what a guest's kernel says of its pages and events
+# guest: prints the formats of sub-buffers and events for t/vm/formats
 
 load ../helper
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what is set here, the scripts use
-# lib.bash - how a guest is made and started: what run and crash share
+# lib.bash - make and start a guest; run and crash share these functions
 #
-# They load it at the top of the tree, and call these in this order.
+# Scripts load it at the top of the tree, and call the functions in this order.
 
 out=${TFS_VM_OUT:-build/vm}
 export TFS_VM_CACHE=${TFS_VM_CACHE:-$PWD/build/vm}
 
-# find_guest KERNEL ARCH: its row of t/vm/guests into variables, and the
-# packages that this machine needs for it
+# find_guest KERNEL ARCH: Read the guest's row of t/vm/guests into variables, and install
+# the packages that this machine needs for it.
 find_guest() {
 	local row
 	kernel=$1 arch=$2
@@ -22,8 +22,8 @@ find_guest() {
 	t/packages cpio make "${qemu%% *}" "$(t/vm/cc "$arch")"
 }
 
-# fetch_guest PACKAGE...: the kernel unpacked in $root; busybox, the libc to
-# build with and the packages in $tools
+# fetch_guest PACKAGE...: Unpack the kernel in $root, and in $tools busybox, the libc to
+# build with and the packages.
 fetch_guest() {
 	local dir
 	root=$(t/vm/fetch "$suite" "$arch" "META:$package") &&
@@ -33,8 +33,8 @@ fetch_guest() {
 	done
 }
 
-# make_guest: its file system in $guest, below $work: busybox, and in /tfs the
-# tree with product and test programs, static
+# make_guest: Make the guest's file system in $guest, below $work: busybox, and in /tfs the
+# tree with static product and test programs.
 make_guest() {
 	local tree
 	work=$(mktemp -d)
@@ -44,7 +44,7 @@ make_guest() {
 	mkdir -p "$tree"
 	git ls-files -co --exclude-standard | cpio -pdm --quiet "$tree"
 	make -s -j"$(nproc)" -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
-	# without -S one ld dies of debugging symbols that a newer one made (riscv64)
+	# without -S an older ld crashes on debugging symbols of a newer ld (riscv64)
 	make -s -j"$(nproc)" -C "$tree" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
 	rm -r "$tree"/build/lib "$tree"/build/t/lib
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin,var/tmp}
@@ -53,7 +53,7 @@ make_guest() {
 	cp t/vm/init "$guest/init"
 }
 
-# add_libraries NAME...: these of $tools, and the program that loads them
+# add_libraries NAME...: Add these libraries of $tools, and the program that loads them.
 add_libraries() {
 	local dir name file target
 	for dir in lib lib64 usr/lib; do
@@ -68,8 +68,8 @@ add_libraries() {
 	done
 }
 
-# add_modules NAME...: those that the kernel has as modules, each behind the ones that it
-# depends on; init loads them in this order
+# add_modules NAME...: Add those that the kernel has as modules, each after the modules that
+# it depends on; init loads them in this order.
 add_modules() {
 	local name file to
 	mkdir -p "$guest/modules"
@@ -92,8 +92,8 @@ add_modules() {
 }
 modules='' count_modules=0
 
-# add_drives: the virtio disks of the guest; their arguments for qemu are in $drives.
-# The first is an empty one of 64 MiB, which the guest has as /dev/vda; the files of
+# add_drives: Make the virtio disks of the guest; set $drives to their arguments for qemu.
+# The first disk is empty and has 64 MiB; the guest sees it as /dev/vda. The files of
 # TFS_VM_DRIVES follow, as /dev/vdb and so on.
 add_drives() {
 	local file
@@ -105,7 +105,7 @@ add_drives() {
 	add_modules virtio_pci virtio_mmio virtio_blk
 }
 
-# pack_guest: $guest as the initial file system of a kernel
+# pack_guest: Pack $guest as the initial file system of a kernel.
 pack_guest() {
 	(cd "$guest" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
 	for image in "$root"/boot/vmlinu[xz]-* "$root"/usr/lib/modules/*/vmlinuz; do
@@ -114,8 +114,8 @@ pack_guest() {
 	echo "# $kernel $arch: $image"
 }
 
-# boot SECONDS WORDS [ARGUMENT]...: run it, at most so long, with these words
-# more for the kernel and these arguments for qemu; its console is our output
+# boot SECONDS WORDS [ARGUMENT]...: Run the guest for at most SECONDS, with more WORDS for
+# the kernel and ARGUMENTs for qemu; its console is the output.
 boot() {
 	# shellcheck disable=SC2086 # the words of the table
 	timeout "$1" $qemu" quiet panic=-1 $2" -nographic -no-reboot -smp 2 \
