@@ -4,10 +4,11 @@
 #define REQUESTS_PINS_H
 
 /*
- * Open the directory of all request probes, bpffs/tfs. Make it first if it is missing and make is set. Everybody may be able to write
- * to bpffs (mode 1777), so it must be a directory of ours that nobody else can enter.
- * Then nobody can put a symbolic link, a directory or a wrong pin into it. Return a
- * descriptor, or -1 and errno, with an error message except for ENOENT.
+ * Open the directory of all request probes, bpffs/tfs. Make it first if it is missing and
+ * make is set. Everybody may be able to write to bpffs (mode 1777), so it must be a
+ * directory of ours that nobody else can enter. Then nobody can put a symbolic link, a
+ * directory or a wrong pin into it. Return a descriptor, or -1 and errno, with an error
+ * message except for ENOENT.
  */
 int dt_open_home(int make);
 
