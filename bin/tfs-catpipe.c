@@ -53,6 +53,7 @@ static const struct tool tool = {
 		 "[-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
 	.letters = "klnxs:w:e:p:t:u:U:C:N:jP:HR:i:",
+	.takes_instance = 1,
 };
 
 /*
@@ -375,7 +376,6 @@ static void write_header(struct stream *s)
 int main(int argc, char **argv)
 {
 	static struct stream s; /* large */
-	const char *root = NULL, *instance = NULL;
 	int c, r = 1;
 
 	s.to = CONSUMER;
@@ -399,12 +399,6 @@ int main(int argc, char **argv)
 				usage_error(&tool, "not a number of milliseconds: '%.80s'",
 					    opt_value);
 			break;
-		case 'R':
-			root = opt_value;
-			break;
-		case 'i':
-			instance = opt_value;
-			break;
 		default:
 			if (show_option(&s.show, &tool, c) < 0)
 				return REFUSED;
@@ -415,9 +409,9 @@ int main(int argc, char **argv)
 		usage_error(&tool, "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, "
 			    "-C, -N, -j, -P and -H");
 
-	instance_require(&tool, root, instance);
+	instance_require(&tool, opt_root, opt_instance);
 	s.to.signals = wait_stop_signals();
-	s.dir = tracefs_open(root, instance, NULL);
+	s.dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (s.dir < 0)
 		return REFUSED;
 	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -425,7 +419,7 @@ int main(int argc, char **argv)
 		err_file("unable to open trace_pipe");
 		return REFUSED;
 	}
-	if (!s.text && open_raw(&s, root) < 0)
+	if (!s.text && open_raw(&s, opt_root) < 0)
 		return REFUSED;
 	if (consumer_open(&s.to, &tool) < 0)
 		return REFUSED;

@@ -18,22 +18,17 @@ static const struct tool tool = {
 	.usage = "tfs-dir [-R ROOT] [-i INSTANCE]",
 	.purpose = "print the tracefs root, or the directory of an instance",
 	.letters = "R:i:",
+	.takes_instance = 1,
 };
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL;
 	char path[PATH_MAX];
-	int c;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'R')
-			root = opt_value;
-		else
-			instance = opt_value;
+	opt_next(&tool, argc, argv);
 	if (argv[opt_index])
 		usage_error(&tool, "unexpected operand '%s'", argv[opt_index]);
-	if (tracefs_open(root, instance, path) < 0)
+	if (tracefs_open(opt_root, opt_instance, path) < 0)
 		return REFUSED;
 	stdout_print("%s\n", path);
 	stdout_flush();

@@ -26,6 +26,7 @@ static const struct tool tool = {
 	.usage = "tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...",
 	.purpose = "enable events by name or glob, with filter and triggers",
 	.letters = "lf:t:R:i:",
+	.takes_instance = 1,
 };
 
 struct event_names {
@@ -219,7 +220,7 @@ static int apply(struct change *c, size_t n)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL, *filter = NULL;
+	const char *filter = NULL;
 	static const char **triggers;
 	static struct change *changes;
 	static struct event_names events;
@@ -240,12 +241,6 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			triggers[n++] = opt_value;
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	argv += opt_index;
 	if (!*argv && !list)
@@ -253,10 +248,10 @@ int main(int argc, char **argv)
 	if (list && (filter || n))
 		usage_error(&tool, "-l writes nothing: it excludes -f and -t");
 
-	top = tracefs_open(root, "", NULL);
+	top = tracefs_open(opt_root, "", NULL);
 	if (top < 0)
 		return REFUSED;
-	dir = tracefs_open(root, instance, NULL);
+	dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	text = file_read(top, "available_events", NULL);

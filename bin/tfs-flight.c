@@ -56,6 +56,7 @@ static const struct tool tool = {
 		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
 	.purpose = "dump the newest events of an instance when something happens",
 	.letters = "rpeELnjHlb:t:f:F:c:s:d:R:i:",
+	.takes_instance = 1,
 };
 
 struct flight {
@@ -328,7 +329,6 @@ static void report_ready(unsigned long fd)
 int main(int argc, char **argv)
 {
 	static struct flight f; /* large */
-	const char *root = NULL, *instance = NULL;
 	unsigned long kb, fd = 0;
 	int c, r;
 
@@ -392,12 +392,6 @@ int main(int argc, char **argv)
 				usage_error(&tool, "not a descriptor from 3 on: '%.80s'",
 					    opt_value);
 			break;
-		case 'R':
-			root = opt_value;
-			break;
-		case 'i':
-			instance = opt_value;
-			break;
 		default:
 			if (show_option(&f.show, &tool, c) < 0)
 				return REFUSED;
@@ -408,7 +402,7 @@ int main(int argc, char **argv)
 		usage_error(&tool, "-j and -H are for text, and -r makes none");
 	if (f.trigger.filter && !f.trigger.n)
 		usage_error(&tool, "-f needs -t");
-	instance_require(&tool, root, instance);
+	instance_require(&tool, opt_root, opt_instance);
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
@@ -418,7 +412,7 @@ int main(int argc, char **argv)
 	if (f.dumps.out < 0 ||
 	    flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
-	r = open_all(&f, root, instance);
+	r = open_all(&f, opt_root, opt_instance);
 	if (!r) {
 		give_up_rights(&f);
 		if (fd)

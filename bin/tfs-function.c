@@ -23,6 +23,7 @@ static const struct tool tool = {
 	.usage = "tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...",
 	.purpose = "select the functions that the function tracers record",
 	.letters = "lnR:i:",
+	.takes_instance = 1,
 };
 
 /*
@@ -104,7 +105,7 @@ static int set(int dir, const char *file, char **words)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL, *file = "set_ftrace_filter";
+	const char *file = "set_ftrace_filter";
 	int c, dir, top, names = 0;
 	size_t len;
 	char *all;
@@ -116,18 +117,12 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			file = "set_ftrace_notrace";
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	argv += opt_index;
 	if (!*argv && !names)
 		usage_error(&tool, "no function; give at least one, or -l to list them");
-	top = tracefs_open(root, "", NULL);
-	dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
+	top = tracefs_open(opt_root, "", NULL);
+	dir = top < 0 ? -1 : tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	all = file_read(top, "available_filter_functions", &len);

@@ -30,6 +30,7 @@ static const struct tool tool = {
 	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...",
 	.purpose = "select the tasks whose events an instance records",
 	.letters = "fR:i:",
+	.takes_instance = 1,
 };
 
 static int print_list(int dir)
@@ -64,7 +65,7 @@ static int set(int dir, struct pids *s, int functions)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL, *command;
+	const char *command;
 	struct pids s = { 0 };
 	int c, dir, functions = 0, r;
 
@@ -72,12 +73,6 @@ int main(int argc, char **argv)
 		switch (c) {
 		case 'f':
 			functions = 1;
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
@@ -85,8 +80,8 @@ int main(int argc, char **argv)
 		if (*argv)
 			usage_error(&tool, "unexpected operand '%.80s'", *argv);
 		if (*command == 'm')
-			instance_require(&tool, root, instance);
-		dir = tracefs_open(root, instance, NULL);
+			instance_require(&tool, opt_root, opt_instance);
+		dir = tracefs_open(opt_root, opt_instance, NULL);
 		if (dir < 0)
 			return REFUSED;
 		return *command == 'l' ? print_list(dir) :
@@ -95,10 +90,10 @@ int main(int argc, char **argv)
 	if (strcmp(command, "set") && strcmp(command, "add") && strcmp(command, "remove"))
 		usage_error(&tool, *command ? "no such command: '%.80s'" :
 			    "no command; give set, add, remove, list or mirror%s", command);
-	instance_require(&tool, root, instance);
+	instance_require(&tool, opt_root, opt_instance);
 	if (pids_operands(&tool, argv, &s) < 0)
 		return REFUSED;
-	dir = tracefs_open(root, instance, NULL);
+	dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)
 		r = -1;
 	else if (*command == 's')

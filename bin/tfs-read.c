@@ -25,6 +25,7 @@ static const struct tool tool = {
 	.usage = "tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...",
 	.purpose = "print control files of tracefs: now, periodically, or at the end",
 	.letters = "we:R:i:",
+	.takes_instance = 1,
 };
 
 static int print_files(int dir, char **files)
@@ -71,7 +72,6 @@ static int is_others(int dir, char *file)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL;
 	sigset_t none;
 	struct wait w = { .signals = &none, .ms = -1, .fd = -1 };
 	int c, dir, at_end = 0, signo, others, r = 0;
@@ -88,17 +88,11 @@ int main(int argc, char **argv)
 				usage_error(&tool, "not a number of milliseconds: '%.80s'",
 					    opt_value);
 			w.ms = (long)ms;
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	argv += opt_index;
 	if (!*argv)
 		usage_error(&tool, "no file; give at least one");
-	dir = tracefs_open(root, instance, NULL);
+	dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	for (char **f = argv; *f; f++) {

@@ -30,6 +30,7 @@ static const struct tool tool = {
 	.usage = "tfs-record [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE",
 	.purpose = "record an instance's raw trace into a trace.dat until told to stop",
 	.letters = "m:n:R:i:",
+	.takes_instance = 1,
 };
 
 /*
@@ -196,7 +197,6 @@ int main(int argc, char **argv)
 		.look_ms = LOOK_MS,
 		.parts = { .place = &r.place, .head = &r.head },
 	};
-	const char *root = NULL, *instance = NULL;
 	unsigned long kb;
 	uint64_t least;
 	int c, signals, status;
@@ -212,12 +212,6 @@ int main(int argc, char **argv)
 			if (text_number(opt_value, 2, 1000, &r.place.files) < 0)
 				usage_error(&tool, "not a number of files from 2 to 1000: '%.80s'",
 					    opt_value);
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");
@@ -225,16 +219,16 @@ int main(int argc, char **argv)
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
 	if (r.place.files && !r.parts.most)
 		usage_error(&tool, "-n needs -m");
-	instance_require(&tool, root, instance);
+	instance_require(&tool, opt_root, opt_instance);
 	if (atomic_file_find(&r.place, &tool, argv[opt_index]) < 0)
 		return REFUSED;
 
 	signals = wait_stop_signals();
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
-	r.head.dir = tracefs_open(root, instance, NULL);
+	r.head.dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (r.head.dir < 0)
 		return REFUSED;
-	r.head.root = tracefs_open(root, "", NULL);
+	r.head.root = tracefs_open(opt_root, "", NULL);
 	if (r.head.root < 0 || dat_begin(&r.head) < 0)
 		return REFUSED;
 	dat_look(&r.head, 1);

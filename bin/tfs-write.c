@@ -28,6 +28,7 @@ static const struct tool tool = {
 	.usage = "tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...",
 	.purpose = "write records to control files of tracefs",
 	.letters = "cR:i:",
+	.takes_instance = 1,
 };
 
 static int write_record(int dir, const char *file, const char *record, int flags)
@@ -87,26 +88,19 @@ static int flags_of(char **argv, int i, int flags)
 
 int main(int argc, char **argv)
 {
-	const char *root = NULL, *instance = NULL;
 	int c, dir, flags = 0;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'c':
 			flags = CTL_TRUNCATE;
-			break;
-		case 'R':
-			root = opt_value;
-			break;
-		default:
-			instance = opt_value;
 		}
 	argc -= opt_index;
 	argv += opt_index;
 	if (!argc || argc % 2)
 		usage_error(&tool, argc ? "no record for %s" : "nothing to write",
 			    argc ? argv[argc - 1] : "");
-	dir = tracefs_open(root, instance, NULL);
+	dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)
 		return REFUSED;
 	for (int i = 0; i < argc; i += 2)

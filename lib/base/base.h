@@ -135,11 +135,15 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
  */
 struct tool {
 	const char *name, *usage, *purpose, *letters;
+	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself */
 };
 
 /* The value of the last option, NULL if it takes none; the index of the next word of argv. */
 extern char *opt_value;
 extern int opt_index;
+
+/* The values of -R and -i of a tool with takes_instance; NULL: not given. */
+extern const char *opt_root, *opt_instance;
 
 /*
  * Return the letter of the next option, or -1 after the last one; opt_index is then the

@@ -18,6 +18,7 @@ void usage_error(const struct tool *t, const char *fmt, ...)
 }
 
 char *opt_value;
+const char *opt_root, *opt_instance;
 int opt_index = 1;
 
 int opt_next(const struct tool *t, int argc, char **argv)
@@ -64,5 +65,9 @@ int opt_next(const struct tool *t, int argc, char **argv)
 		usage_error(t, "option -%c needs a value", letter);
 	opt_value = (char *)(size_t)(*rest ? rest : argv[opt_index++]);
 	rest = "";
+	if (t->takes_instance && (letter == 'R' || letter == 'i')) {
+		*(letter == 'R' ? &opt_root : &opt_instance) = opt_value;
+		return opt_next(t, argc, argv);
+	}
 	return letter;
 }
