@@ -248,9 +248,10 @@ ssize_t line_read(struct line_reader *r, char **line)
 		r->at = 0;
 		got = read_more(r);
 		r->failed = got < 0;
-		if (r->failed)
-			return err_errno("unable to read %s",
-					 r->name ? r->name : "standard input");
+		if (r->failed) {
+			err_errno("unable to read %s", r->name ? r->name : "standard input");
+			return -1;
+		}
 		r->n += (size_t)got;
 		r->ended = !got;
 	}
