@@ -35,17 +35,30 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 /* The kernel enables this event of the top level with each program that prints. */
 #define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
 
+enum { QUIET_MS = 30 };
+
+/* Return 1 if the event is enabled, or if that cannot be read. */
+static int is_on(int root)
+{
+	char *state = file_read(root, PRINTK, NULL);
+	int on = !state || *state != '0';
+
+	free(state);
+	return on;
+}
+
 /*
  * Disable the event after programs were loaded. Newer kernels enable it from a work queue,
  * at some time after a load. So disable it, load one more such program, and wait until the
  * event is enabled. But the work of an earlier load may have enabled it, with the work of
- * our load still to come. So do all of this twice. Return 0 or -1.
+ * our load still to come. So do all of this twice, and then disable the event until it has
+ * stayed disabled for QUIET_MS. Return 0 or -1.
  */
 static int hush(int root)
 {
 	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
 	const struct timespec pause = { 0, 1000000 };
-	char why[8], *state;
+	char why[8];
 
 	for (int round = 0; round < 2; round++) {
 		struct bpf_code c = { 0 };
@@ -64,14 +77,20 @@ static int hush(int root)
 			return 0; /* then no other program was loaded either */
 		close(fd);
 		for (int i = 0; i < 1000 && !on; i++) {
-			state = file_read(root, PRINTK, NULL);
-			on = !state || *state != '0';
-			free(state);
+			on = is_on(root);
 			if (!on)
 				nanosleep(&pause, NULL);
 		}
 	}
-	return ctl_write(root, PRINTK, "0", 0);
+	for (int quiet = 0, i = 0; quiet < QUIET_MS && i < 1000; quiet++, i++) {
+		if (!i || is_on(root)) {
+			if (ctl_write(root, PRINTK, "0", 0))
+				return -1;
+			quiet = 0;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 /*
