@@ -66,7 +66,7 @@ struct blk_stream {
 	unsigned long long cut; /* events that were selected and not written */
 };
 
-/* Call realloc(3). Exits REFUSED if memory runs out. */
+/* Call realloc(3). Exit REFUSED if memory runs out. */
 static void *grown(void *p, size_t size)
 {
 	p = realloc(p, size);

@@ -133,7 +133,7 @@ static int command(int fd, const char *device, const char *what, dev_t dev,
 		return 0;
 	errno = -r;
 	return r < 0 ? err_capability(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", what,
-					device) : 0;
+				      device) : 0;
 }
 
 int main(int argc, char **argv)

@@ -60,7 +60,7 @@ struct join {
 
 /* Return the thread or process of the mark line, with the comm that it has there. */
 static struct dt_actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
-			    const struct dt_mark *m)
+				 const struct dt_mark *m)
 {
 	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };
 	uint64_t pid;
@@ -76,7 +76,7 @@ static struct dt_actor *actor_of(struct join *j, unsigned host, const struct tra
 	return t;
 }
 
-/* Append the host's current mark line to the points. Exits REFUSED if there are too many. */
+/* Append the host's current mark line to the points. Exit REFUSED if there are too many. */
 static void add(struct join *j, unsigned host, const struct dt_mark *m)
 {
 	const struct dt_host *h = &j->v[host];
@@ -330,7 +330,7 @@ static void open_host(struct join *j, char *word)
 }
 
 /*
- * Open and empty the file of the picture. Return a descriptor. Exits REFUSED if that fails
+ * Open and empty the file of the picture. Return a descriptor. Exit REFUSED if that fails
  * or if the file is one of the traces.
  */
 static int open_picture(const struct join *j, const char *path)

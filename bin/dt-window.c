@@ -189,14 +189,14 @@ static void close_all(struct filter *f)
 	f->full = f->passes = 0;
 	if (n > kept)
 		stdout_print(f->json ? "{\"closed\":%zu}\n" :
-				"# closed %zu windows: what ended them may be lost\n", n - kept);
+			     "# closed %zu windows: what ended them may be lost\n", n - kept);
 	while (kept)
 		begin(f, &own[--kept]);
 	free(own);
 }
 
 /*
- * Return the line's thread, or with -g its thread group; 0: unknown. Exits REFUSED if the
+ * Return the line's thread, or with -g its thread group; 0: unknown. Exit REFUSED if the
  * text has no column of thread groups.
  */
 static uint64_t who(const struct filter *f, const struct trace_line *l)
@@ -305,7 +305,7 @@ static void take_what_is_known(struct filter *f, int all)
 	}
 }
 
-/* Append a copy of the line to those held back. Exits REFUSED if memory runs out. */
+/* Append a copy of the line to those held back. Exit REFUSED if memory runs out. */
 static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
 		 struct socket_send *send)
 {

@@ -352,9 +352,9 @@ static void write_losses(struct stream *s, int failed)
 	if (why)
 		n = str_format(line, sizeof(line), "# unable to write the trace: %.60s\n", why);
 	n += str_format(line + n, sizeof(line) - n, s->show.json ?
-		     "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
-		     "# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
-		   over + cut, over, cut);
+			"{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
+			"# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
+			over + cut, over, cut);
 	consumer_last(&s->to, line, n);
 }
 

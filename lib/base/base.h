@@ -267,7 +267,7 @@ struct suggest {
  */
 void suggest_offer(struct suggest *, const char *name);
 
-/* ---- memory.c: memory for tools, which exit without it ------------------------------ */
+/* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
 /* Do as calloc(3) and reallocarray(3), but never return NULL. */
 void *xcalloc(size_t n, size_t size);
@@ -276,7 +276,7 @@ void *xrealloc(void *p, size_t n, size_t size);
 /* Return a copy of s, which the caller frees, or NULL if s is NULL. */
 char *xstrdup(const char *s);
 
-/* ---- strbuf.c: growing text for tools ----------------------------------------------- */
+/* ---- strbuf.c: growing text; the tool exits if memory runs out ------------------------ */
 
 /* Growing text with a NUL at its end. All zero at first; free(text). */
 struct strbuf {

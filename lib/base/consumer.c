@@ -12,11 +12,9 @@
 #include "base/base.h"
 
 /*
- * Handle that the reader has left. Go on if another reader has come meanwhile. Otherwise
- * end the program, except for the stream of a session, which waits for the next reader:
- * the open descriptor keeps the FIFO and its contents, so that reader loses nothing. A
- * program that ends closes the FIFO first; a reader that comes later then waits for the
- * next writer.
+ * Handle the departure of the reader. If another reader has come, go on. The stream of a
+ * session waits for the next reader; its open descriptor keeps the FIFO's contents. Any
+ * other program closes the FIFO and ends.
  */
 static void reader_left(struct consumer *c, int out)
 {
@@ -83,7 +81,7 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 
 /*
  * Wait until the full FIFO has room. When stopping, wait for c->patience at most, and as
- * long again if another reader comes meanwhile. Then set full to TIMED_OUT.
+ * long again if another reader comes meanwhile. After that time, set c->full to TIMED_OUT.
  */
 static void await_room(struct consumer *c)
 {
@@ -159,7 +157,7 @@ static size_t put_packets(struct consumer *c, const char *text, size_t n)
 	return n + rest;
 }
 
-/* Enlarge the FIFO of a reader that was given up, for one more line. */
+/* Double the FIFO of a reader that stopped reading, to make room for one more line. */
 static void make_room(struct consumer *c)
 {
 	int size = fcntl(c->out, F_GETPIPE_SZ);

@@ -208,7 +208,7 @@ struct blk_pick {
 };
 
 /*
- * Select the tasks that the instance follows. blk_pick_forks adds their children. Exits
+ * Select the tasks that the instance follows. blk_pick_forks adds their children. Exit
  * REFUSED with an error message on failure.
  */
 void blk_pick_follow(struct blk_pick *, const char *instance);

@@ -95,7 +95,7 @@ void blk_directory(const char *name, char *path)
 #ifdef __GLIBC__
 typedef unsigned long request;
 #else
-typedef int request; /* as POSIX has it */
+typedef int request; /* POSIX declares int */
 #endif
 
 /* Return 0 or -errno. */
@@ -165,7 +165,7 @@ static int call(const char *name, dev_t disk, uint64_t key, int (*fn)(int fd), i
 
 	str_format(path, sizeof(path), "/dev/%s", name);
 	for (char *p = path; *p; p++)
-		if (*p == '!') /* sysfs writes it in place of '/' */
+		if (*p == '!') /* sysfs writes '!' in place of '/' */
 			*p = '/';
 	fd = open_node(path, &dev);
 	if (fd < 0)
@@ -193,7 +193,7 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 		dev_t dev = number_of(*name);
 		uint64_t end = dev ? blk_end_lba(dev) : 0;
 
-		/* before Linux 5.12 the kernel shows it only while the device is open */
+		/* before Linux 5.12 the kernel shows end_lba only while the device is open */
 		if (end != key && end != BLK_UNTOLD)
 			continue;
 		r = call(*name, dev, key, fn, &n);

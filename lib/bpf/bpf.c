@@ -138,7 +138,7 @@ int bpf_link(int program, int target, enum bpf_attach_type kind)
 	return bpf(LINK_CREATE, &a, sizeof(a));
 }
 
-/* Copy the last line of the verifier's log that is no statistics to why. */
+/* Copy the last line of the verifier's log to why, but skip its statistics. */
 static void last_line(const char *log, char *why, size_t size)
 {
 	size_t n = 0;

@@ -150,15 +150,15 @@ void btf_free(struct btf *);
  */
 int btf_member(const struct btf *, const char *structure, const char *member);
 
-/* Return the type id of a function, by which fentry names it; 0: there is none. */
+/* Return the BTF id of a function, for fentry; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
 
 /* ---- tc.c: attach programs by clsact, with rtnetlink(7) ---------------------------- */
 
 /*
  * A filter of the queueing discipline clsact runs a program when a device sends a packet,
- * on kernels without TCX. The device is one of the caller's network namespace. All return
- * 0 or -errno, except that tc_has_clsact returns 1 for yes.
+ * on kernels without TCX. The device must be in the caller's network namespace. All return
+ * -errno on failure. tc_has_clsact returns 1 or 0, tc_filters a number, the others 0.
  */
 int tc_has_clsact(unsigned device);
 int tc_add_clsact(unsigned device);

@@ -12,7 +12,7 @@ enum { LD = 0x00, LDX = 0x01, ST = 0x02, STX = 0x03, ALU32 = 0x04, JMP = 0x05, J
 enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0xd0 | 0x08,
        CALL = 0x80, EXIT = 0x90, MAP_DESCRIPTOR = 1 };
 
-/* Append an instruction. Exits REFUSED if the program is too long. */
+/* Append an instruction. Exit REFUSED if the program is too long. */
 static struct bpf_insn *emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from,
 			     int off, int32_t imm)
 {

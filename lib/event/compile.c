@@ -971,7 +971,7 @@ const char *conversion_parse(struct conversion *v, const char *s, const char *en
 static uint64_t add_conversion(struct compiler *c, const struct conversion *v)
 {
 	struct conversion *kept = array_grow(c, &c->p->conversions, c->p->nconversions,
-				       sizeof(*kept), 4096);
+					     sizeof(*kept), 4096);
 
 	if (!kept)
 		return 0;

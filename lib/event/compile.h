@@ -153,6 +153,9 @@ int lexer_at_name(const struct compiler *c, const char *name);
  */
 int lexer_literal_char(const char **at, const char *end);
 
+/* Add the text of the literal that starts at s, with its quote. */
+void emit_literal_text(struct compiler *c, const char *s);
+
 /* ---- codegen.c: add text and instructions to the program --------------------------- */
 
 /*
@@ -164,9 +167,6 @@ void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t 
 /* Add text that the next writing instruction writes first. */
 void emit_char(struct compiler *c, char ch);
 void emit_text(struct compiler *c, const char *s);
-
-/* Add the text of the literal that starts at s, with its quote. */
-void emit_literal_text(struct compiler *c, const char *s);
 
 /* Add an instruction; never NULL. emit_text_insn also gives it the text so far. */
 struct vm_insn *emit_insn(struct compiler *c, enum op op);

@@ -313,7 +313,15 @@ const struct field *event_field(const struct event *, const char *name);
  */
 int event_prepare(struct event_set *, struct event *);
 
+/*
+ * Parse the text of printk_formats (0xADDRESS : "TEXT"), the strings that pointers of some
+ * events refer to. Return 0, or -1 if memory ran out.
+ */
+int events_strings(struct event_set *, const char *text, size_t len);
+
 void events_free(struct event_set *);
+
+/* ---- field.c: the values of a record's fields -------------------------------------- */
 
 /* The value of a field of a record. */
 struct field_data {
@@ -358,12 +366,6 @@ enum {
 	FLAG_IRQS_OFF = 1, FLAG_NEED_RESCHED_LAZY = 2, FLAG_NEED_RESCHED = 4, FLAG_HARDIRQ = 8,
 	FLAG_SOFTIRQ = 16, FLAG_PREEMPT_RESCHED = 32, FLAG_NMI = 64, FLAG_BH_OFF = 128,
 };
-
-/*
- * Parse the text of printk_formats (0xADDRESS : "TEXT"), the strings that pointers of some
- * events refer to. Return 0, or -1 if memory ran out.
- */
-int events_strings(struct event_set *, const char *text, size_t len);
 
 /* ---- symbols.c: find the kernel symbol of an address ------------------------------- */
 

@@ -112,7 +112,7 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 	o.at = put_cpu(o.at, r->cpu);
 	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
 		o.at = put_flag_letters(evs, o.at, r->data[evs->flags_at],
-					 r->data[evs->preempt_at]);
+					r->data[evs->preempt_at]);
 	h->pid = pid;
 	h->cpu = r->cpu;
 	h->len = (uint8_t)(o.at - h->text);

@@ -33,7 +33,7 @@ static const unsigned char *vm_memory(const struct vm *m, uint64_t where, size_t
 	return m->r->data + at;
 }
 
-/* Keep the text from start to here as that of the instruction for the value. */
+/* Remember the text from start to m->o.at as the output of instruction s for v. */
 static void remember(struct vm *m, const struct vm_insn *s, uint64_t v, const char *start)
 {
 	struct vm_memo *memo = vm_memo(m->evs, s, v);
@@ -331,8 +331,8 @@ static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 }
 
 /*
- * Print the bytes that a system call read from user space, as many as the kernel kept of
- * length: "(61:0a) "a.""
+ * Print the bytes that a system call read from user space: "(61:0a) "a."". The kernel may
+ * have kept fewer than length; then add ", ...".
  */
 static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
 {
@@ -363,8 +363,8 @@ static void end_line(struct vm *m)
 }
 
 /*
- * Print the text of a mark (trace_marker). Its last newline ends the line; the newlines before
- * it are part of the text (kernel/trace/trace.c, tracing_mark_write).
+ * Print a message from trace_marker. Its last newline ends the line; the newlines before it
+ * are part of the message (kernel/trace/trace.c, tracing_mark_write).
  */
 static void put_mark(struct vm *m, uint64_t where)
 {
@@ -378,7 +378,7 @@ static void put_mark(struct vm *m, uint64_t where)
 	end_line(m);
 }
 
-/* Execute OP_BUILTIN; below is the second argument. */
+/* Execute OP_BUILTIN with v. The parameter below holds the second argument, if there is one. */
 static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
 {
 	static const struct conversion octal = { .letter = 'o', .size = 4,
@@ -593,8 +593,8 @@ static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t
 /* ---- run: the instructions that most records are made of ---- */
 
 /*
- * Write text of a program, behind which TEXT_SLACK more bytes can be read. Return the end of
- * the text.
+ * Write n bytes of the bytecode's text. TEXT_SLACK more bytes behind it are readable. Return
+ * the end of the text.
  */
 static inline char *text_to(char *at, char *end, const char *s, size_t n)
 {
@@ -640,7 +640,7 @@ static inline char *string_to(char *at, char *end, const struct event_set *evs,
 	return o.at;
 }
 
-/* As number_at, for the few numbers that end within the first eight bytes. */
+/* Return the number as number_at does. It ends within the first eight bytes; few numbers do. */
 static uint64_t common_number(const struct record *r, const struct vm_insn *s, int is_signed,
 			      int big)
 {
@@ -700,7 +700,10 @@ static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v
 	return hex_digits(p, v);
 }
 
-/* Write the number of either in less room; it may be cut. */
+/*
+ * Write the number of an OP_NUMBER or OP_ARGUMENT into less than NUMBER bytes. Cut it if it
+ * does not fit.
+ */
 static COLD char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v,
 			     int long_size)
 {
@@ -713,7 +716,10 @@ static COLD char *cut_number(char *at, char *end, const struct vm_insn *s, uint6
 	return o.at;
 }
 
-/* Run a program from at to end, which stay in registers here. Return the end of the text. */
+/*
+ * Run the bytecode and write its text between at and end, which stay in registers. Return the
+ * end of the text.
+ */
 static char *run(struct vm *m, char *at, char *const end)
 {
 	const struct vm_insn *const insns = m->p->insns;
@@ -780,7 +786,7 @@ static char *run(struct vm *m, char *at, char *const end)
 			continue;
 		case OP_POINTER:
 		case OP_FLAGS:
-		case OP_SYMBOLIC: /* take the text that it wrote for this value before */
+		case OP_SYMBOLIC: /* copy the text that this instruction wrote for the same value */
 			memo = vm_memo(m->evs, s, *top);
 			if (memo->insn != s || memo->value != *top)
 				break;

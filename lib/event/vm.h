@@ -16,7 +16,7 @@
 #define COLD __attribute__((cold, noinline))
 
 enum op {
-	/* all up to OP_LOC write their text first */
+	/* run writes the text of the instructions up to OP_LOC, vm_execute that of the others */
 	OP_END,                 /* the text at the end, newline included */
 	OP_TEXT,                /* text only */
 	OP_NUMBER,              /* text, then the number of size bytes that ends at n */
@@ -71,9 +71,12 @@ struct vm_insn {
 	uint8_t size;           /* of a number, in bytes */
 	uint8_t is_signed;
 	/*
-	 * enum operator of OP_BINARY, OP_BINARY_K and OP_UNARY; letter of OP_NUMBER; enum
-	 * field_place of OP_LOC and OP_LOCATE; 1 of OP_ARGUMENT: without 0x, of OP_SELECT:
-	 * cut a region to a length, of OP_POINTER: a number and no region
+	 * OP_BINARY, OP_BINARY_K, OP_UNARY: enum operator
+	 * OP_NUMBER: letter of the conversion
+	 * OP_LOC, OP_LOCATE: enum field_place
+	 * OP_ARGUMENT: 1: without 0x
+	 * OP_SELECT: 1: cut a region to a length
+	 * OP_POINTER: 1: a number and no region
 	 */
 	uint8_t arg;
 	uint32_t n;             /* of OP_POINTER: 1 if vm_memo may keep the text */
@@ -175,7 +178,7 @@ char *vm_run(struct event_set *, const struct record *, int raw_clock, char *at,
 /* Return the region that the u32 at the offset locates, cut to the record. */
 uint64_t vm_locate(const struct event_set *, const struct record *, uint32_t offset, int place);
 
-/* ---- subbuf.c: the usual record, without a call ------------------------------------------ */
+/* ---- subbuf.c: read a record of the usual kind, inline -------------------------------------- */
 
 /*
  * Return type_len and time_delta of a record's first word. On a big-endian kernel its bit
@@ -241,7 +244,7 @@ void out_dump(struct out *, const char *prefix, size_t prefix_len, int prefix_ty
 	      int row, int group, const unsigned char *data, size_t len, int ascii,
 	      int big);
 
-/* ---- format.c -------------------------------------------------------------------------------- */
+/* ---- format.c: strings of printk_formats, hexadecimal digits ------------------------------ */
 
 /* Return the string of printk_formats at an address; NULL if there is none. */
 const char *event_string_at(const struct event_set *, uint64_t address);

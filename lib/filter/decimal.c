@@ -10,8 +10,8 @@ static int digit_of(char c)
 }
 
 /*
- * Read the digits behind the point, of which nine are kept. If only later digits are not
- * zero, set nano to 1. Return 0, or -1 if a character is no digit.
+ * Read the digits behind the point, and keep nine. If only later digits are not zero, set
+ * nano to 1. Return 0, or -1 if a character is no digit.
  */
 static int fraction(struct decimal *v, const char *s, const char *end)
 {

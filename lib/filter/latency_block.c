@@ -210,7 +210,6 @@ static void queue(struct latency *t, const struct trace_line *l)
 	bios_add(bios_of(t, l, &p, operation(&p), 1), &bio);
 }
 
-
 /* Set the task of a request that is issued: the task that queued it, or else the issuer. */
 static void find_task(struct latency *t, const struct trace_line *l, const struct disk_place *p,
 		      struct disk_request *r)

@@ -160,7 +160,7 @@ static const char *behind_name(const char *s, const char *end)
 
 /*
  * Return the opening quote of a value that is a string, directly or behind an address.
- * NULL if the value is no string.
+ * Return NULL if the value is no string.
  */
 static const char *quote_of(const char *s, const char *end)
 {
@@ -323,8 +323,9 @@ static int more_strings(const char *s, const char *end)
 }
 
 /*
- * Do the same for an event whose strings are all quoted. A string may contain quotes as
- * well, so only fields in front of the first quote and behind the last quote are certain.
+ * Return the field named key of an event whose strings are all quoted. A string may contain
+ * quotes as well, so only fields in front of the first quote and behind the last quote are
+ * certain.
  * If no other string seems to begin between these quotes, all text between them is one
  * string.
  */
@@ -393,7 +394,7 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-/* Return the end of the value at s, of any kind; end if the value is cut. */
+/* Return the end of the JSON value at s. If the value is cut, return end. */
 static const char *behind_value(const char *s, const char *end)
 {
 	int depth = 0, quoted = 0;
@@ -416,7 +417,7 @@ static const char *behind_value(const char *s, const char *end)
 	return end;
 }
 
-/* Return the value of a member of the object at s; of a string, without its quotes. */
+/* Return a member's value in the object at s. A string is returned without its quotes. */
 static struct text_part member(const char *s, const char *end, const char *key)
 {
 	size_t n = strlen(key);

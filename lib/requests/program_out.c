@@ -92,7 +92,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, start), R9);
 	emit_label(c, MARKED);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	/* whose request it is is known, or was told with the first part of this send */
+	/* the request of this socket is known, or the first part of this send has stored it */
 	emit_jump_if_imm(c, R1, JSET, SENT_BORN, PASSED_ON);
 	emit_load(c, SIZE_DW, R2, R7, offsetof(struct dt_task, sending));
 	emit_jump_if(c, R2, JEQ, R6, PASSED_ON);
@@ -107,8 +107,8 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 
 	emit_label(c, NEW);
 	/*
-	 * A socket that is older than the probe. Who passes a request on there has
-	 * connected.
+	 * The socket is older than the request probe. A thread passes a request on only
+	 * through a socket that connected.
 	 */
 	dt_emit_begin_older(c, p);
 	emit_alu_imm(c, ALU_MOV, R8, SENT_RANGE | SENT_OPEN | SENT_EVER);

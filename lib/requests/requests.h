@@ -14,8 +14,8 @@
  *	mark line       an event that a program of a request probe writes into a trace
  *	key             a number that both ends of a message derive from its TCP segments
  *
- * The first half makes a request probe: probe.c, make.c, device.c, program*.c. The second
- * half reads traces: mark.c, sockets.c, host.c, clocks.c, messages.c, sequence*.c.
+ * The first half makes a request probe: make.c, pins.c, probe.c, device.c, program*.c. The
+ * second half reads traces: mark.c, sockets.c, host.c, clocks.c, messages.c, sequence*.c.
  *
  * The layer uses base, proc, tracefs, filter and bpf. A function that fails writes an error
  * message and returns -1, unless its comment says otherwise. If memory runs out, the
@@ -251,9 +251,9 @@ int dt_mark(struct dt_mark *, const struct trace_line *);
 /*
  * This works on one host. Bytes that a followed thread sends count as marked, by their
  * offset in the connection. A thread that reads some of them begins a window. The window
- * ends when the thread has sent on the socket that it has read from; or, if the bytes
- * answer a part of a request, on the socket of that request. The trace must have these
- * events with all their fields, in the order of time:
+ * ends when the thread has sent on the socket that it read from. If the bytes answer a
+ * part of a request, it ends with the send on that request's socket. The trace must have
+ * these events with all their fields, in the order of time:
  *
  *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown
  *	sock:sock_send_length      the thread has sent so many bytes on this socket
@@ -304,7 +304,7 @@ void socket_send_end(struct socket_send *, const struct trace_line *);
 /*
  * Process the next event, of this thread or thread group. SOCK_SENDS comes with the
  * struct of its call, or NULL if the call has begun before. SOCK_SENT comes with the same
- * struct, or NULL if the beginning of the call is not in the trace. Return not 0 if the
+ * struct, or NULL if the beginning of the call is not in the trace. Return nonzero if the
  * event belongs to a followed thread; more than 1 if its window has just ended.
  */
 int sockets_event(struct sockets *, enum sock_event, const struct trace_line *, uint64_t task,
@@ -339,14 +339,14 @@ struct dt_host {
 };
 
 /*
- * Read the next line, with the host's own time. Return 1, or 0 at the end. Exits REFUSED
+ * Read the next line, with the host's own time. Return 1, or 0 at the end. Exit REFUSED
  * with an error message if the clock counts something other than seconds.
  */
 int dt_host_next(struct dt_host *);
 
 /*
- * Return the order of lines with equal times: lines without a time come first, and what
- * is received comes after what is sent.
+ * Return the order of lines with equal times: lines without a time come first, and
+ * sends come before receives.
  */
 int dt_host_rank(const struct dt_host *);
 
@@ -375,8 +375,8 @@ struct dt_clock {
 		CLOCK_LEAST,    /* one bound: the true value is add or more */
 		CLOCK_ALONE,    /* no message: add is 0 */
 	} known;
-	unsigned by;            /* add is right only if that of this host is; the first host
-				   (0), or one whose known is not CLOCK_BOTH */
+	unsigned by;            /* add is right only if the add of this host is right: host 0,
+				   or a host that is not CLOCK_BOTH */
 };
 
 struct dt_clocks {
@@ -389,8 +389,8 @@ struct dt_clocks {
 	int64_t *least;
 	struct dt_clock *v;     /* n results */
 	/*
-	 * 0, or the longest time by which a message seems to be received before it is sent.
-	 * dt_clocks_align makes this as short as possible, and up to unit takes it as 0.
+	 * The longest time by which a message seems to arrive before it is sent, minimized
+	 * by dt_clocks_align; 0 if at most unit.
 	 */
 	int64_t off;
 };
@@ -427,7 +427,7 @@ struct dt_point {
 	char what;              /* as in struct dt_mark */
 };
 
-/* no end of a message, or one of several mark lines of an actor for the same end */
+/* the point is no end of a message, or another mark line of the actor stands for that end */
 #define PEER_NOT UINT32_C(0xfffffffd)
 /* several actors have the key, so the other end is unknown */
 #define PEER_MANY UINT32_C(0xfffffffe)
@@ -446,7 +446,7 @@ struct dt_messages {
 	int64_t *least;                 /* as in struct dt_clocks */
 };
 
-/* Fill in the peers of the points, and all the counts. Reorders the points. */
+/* Fill in the peers of the points, and all the counts. Reorder the points. */
 void dt_messages_find(struct dt_messages *);
 
 /* ---- sequence.c, sequence_draw.c: draw the messages as a sequence diagram ------------ */

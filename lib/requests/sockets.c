@@ -95,7 +95,7 @@ static int64_t number_in(const struct trace_line *l, const char *key)
 }
 
 /*
- * Return the socket's address in this field, up to a blank. Exits REFUSED with an error
+ * Return the socket's address in this field, up to a blank. Exit REFUSED with an error
  * message if the event has no such field.
  */
 static struct text_part address(const struct trace_line *l, const char *key)
@@ -302,7 +302,7 @@ static int is_always(const struct sockets *s, uint64_t task)
 int sockets_follow(const struct sockets *s, uint64_t task)
 {
 	return task && (table_find(&s->threads, (const char *)&task, sizeof(task)) ||
-		       is_always(s, task));
+			is_always(s, task));
 }
 
 void socket_send_end(struct socket_send *send, const struct trace_line *l)

@@ -283,8 +283,8 @@ static int fill_in(char *path, const char *s, size_t n, const char *value)
 	const char *open = value ? memchr(s, '{', n) : NULL;
 	const char *close = open ? memchr(open, '}', n - (size_t)(open - s)) : NULL;
 	size_t len = close ? str_format(path, PATH_MAX, "%.*s%s%.*s", (int)(open - s), s, value,
-				   (int)(n - (size_t)(close + 1 - s)), close + 1)
-			: str_format(path, PATH_MAX, "%.*s", (int)n, s);
+					(int)(n - (size_t)(close + 1 - s)), close + 1)
+			   : str_format(path, PATH_MAX, "%.*s", (int)n, s);
 
 	return len >= PATH_MAX ? -1 : 0;
 }

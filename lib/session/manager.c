@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 		return run(dir, hook, args ? args : "", 0);
 	case 'h':
 		stdout_print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
-		       manager_subsystem.name);
+			     manager_subsystem.name);
 		break;
 	case 'V':
 		stdout_print("manager %s\n", VERSION);

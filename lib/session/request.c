@@ -362,7 +362,7 @@ static void name_session(struct request *rq)
 		str_format(rq->session, sizeof(rq->session), "%s", name);
 	else
 		str_format(rq->session, sizeof(rq->session), "%s.%d.%lld", rq->hook->name,
-			 (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
+			   (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
 }
 
 int request_parse(struct request *rq, struct hook *r, const char *args)

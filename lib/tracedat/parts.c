@@ -33,7 +33,7 @@ uint64_t dat_parts_reserve(struct dat_parts *p)
 	}
 	/* the numbers in the CPUs' stats grow as well: 256 bytes each */
 	p->reserve = dat_parts_round_up(p, head.n + dat_table_size(p->head) + names +
-				    (uint64_t)p->head->cpus * 256);
+					(uint64_t)p->head->cpus * 256);
 	p->formats = p->head->bytes;
 	free(p->first.v);
 	p->first = head;

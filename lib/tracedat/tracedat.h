@@ -12,7 +12,7 @@
  * collects the sub-buffers of each CPU in a part (an unlinked file), and dat_parts_join makes
  * one file of them. struct dat reads a file.
  *
- * It includes the layers base and event; its files also use tracefs and live.
+ * This layer includes base and event. Its .c files also include tracefs and live.
  */
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
@@ -156,9 +156,6 @@ void dat_close(struct dat *d);
 int dat_formats(const struct dat *d,
 		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg);
 
-/* Return the bytes of an extent, NUL-terminated; free() them. NULL after a message. */
-char *dat_text(const struct dat *d, struct dat_extent);
-
 /* Add the names of the tasks. Return 0, or -1 after a message. */
 int dat_comms(const struct dat *d, struct comms *);
 
@@ -179,6 +176,11 @@ void dat_subbufs_begin(struct dat_subbufs *, const struct dat *, const struct da
 /* Return the next sub-buffer, valid until the next call; NULL at the end or if failed is set. */
 const void *dat_subbufs_next(struct dat_subbufs *);
 void dat_subbufs_end(struct dat_subbufs *);
+
+/* ---- cursor.c: read bytes of a file --------------------------------------------------- */
+
+/* Return the bytes of an extent, NUL-terminated; free() them. Return NULL, reported. */
+char *dat_text(const struct dat *d, struct dat_extent);
 
 /* ---- parts.c: read the ring buffers into a part per CPU -------------------------------- */
 
@@ -245,8 +247,8 @@ ssize_t dat_parts_take(struct dat_parts *, unsigned cpu, size_t most);
 ssize_t dat_parts_rest(struct dat_parts *, unsigned cpu);
 
 /*
- * Move the full sub-buffers of each CPU that polls shows as ready, or of all with everything.
- * Stop polling a CPU that has no ring buffer. Return how many, or -1 after a message.
+ * If everything is set, move the full sub-buffers of all CPUs, else of the CPUs that are ready
+ * in polls. Stop polling a CPU that has no ring buffer. Return how many, or -1, reported.
  */
 ssize_t dat_parts_collect(struct dat_parts *, int everything);
 

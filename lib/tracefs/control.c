@@ -98,8 +98,8 @@ int ctl_write(int dir, const char *file, const char *record, int flags)
 	message = log ? strstr(log, ": error: ") : NULL;
 	errno = e;
 	err_file("unable to write '%s' to %s%s%s", record, file,
-		       message ? ", the kernel says: " : "",
-		       message ? message + strlen(": error: ") : "");
+		 message ? ", the kernel says: " : "",
+		 message ? message + strlen(": error: ") : "");
 	free(log);
 	return -1;
 }

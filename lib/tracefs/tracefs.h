@@ -26,7 +26,7 @@
  * Open the tracefs root, or the directory of an instance in it. Write its path to path
  * (PATH_MAX bytes) unless path is NULL.
  *
- * If root is NULL, search a mounted tracefs at $TRACER_SYSFS_PATH/kernel/tracing, at the
+ * If root is NULL, search for a mounted tracefs at $TRACER_SYSFS_PATH/kernel/tracing, at the
  * automount in debugfs, and in the mount table. A root that is given is not checked. If
  * instance is NULL, use $TFS_INSTANCE if it is set. For TOP_LEVEL or "", open the root.
  * Return a descriptor (close-on-exec), or -1, reported.
@@ -61,8 +61,8 @@ void ctl_caret(int dir, const char *record);
  * everybody whether the maker is still alive, across pid namespaces and restarts, without
  * pids or start times. The lock goes away with the process, and fork does not inherit it.
  * The process also loses it by closing *any* descriptor of the directory, so reach the
- * directory only through the descriptor that is returned. -1 and errno, silent; EEXIST if
- * the directory exists.
+ * directory only through the descriptor that is returned. On failure return -1 and errno,
+ * silent. errno is EEXIST if the directory exists.
  */
 int owned_make(int parent, const char *name, mode_t mode);
 
@@ -80,7 +80,7 @@ int owned_each(int parent, const char *prefix,
 
 /*
  * Return a descriptor. Until it is closed, nobody can make or remove an owned directory
- * below parent. -1 and errno, silent.
+ * below parent. Return -1 and errno, silent, on failure.
  */
 int owned_guard(int parent);
 
@@ -108,9 +108,8 @@ int owned_guard(int parent);
 
 /*
  * Exit MISUSED unless -i or TFS_INSTANCE names an instance (TOP_LEVEL for the top level),
- * or -R names a root. Call this in a tool that takes events out of a buffer, or changes
- * settings that other users made: an unset variable must not let such a tool work on the
- * buffer that all users share.
+ * or -R names a root. Call this in a tool that takes events out of a buffer or changes
+ * shared settings. An unset variable must not select the buffer that all users share.
  */
 void instance_require(const struct tool *, const char *root, const char *instance);
 
@@ -170,8 +169,8 @@ int probes_end_session(int instances, const char *session);
 
 /*
  * Trace these tasks as well, and their children from the fork on. Fork following is
- * enabled before the first pid is written. functions: set the filter of the function
- * tracers, too. Return 0, or -1, reported.
+ * enabled before the first pid is written. If functions is set, set the filter of the
+ * function tracers, too. Return 0, or -1, reported.
  */
 int pidfilter_add(int instance, const struct pids *, int functions);
 
@@ -182,7 +181,7 @@ int pidfilter_add(int instance, const struct pids *, int functions);
  */
 int pidfilter_remove(int instance, const struct pids *, int functions);
 
-/* Let the function tracers follow the same tasks as the events do. 0, or -1, reported. */
+/* Let the function tracers follow the same tasks as the events do. Return 0, or -1, reported. */
 int pidfilter_mirror(int dir);
 
 /* Put the pids that are traced now into out, sorted. Return 0, or -1, reported. */
@@ -222,7 +221,7 @@ struct elf_location {
 
 /*
  * Find the byte at offset into of the function name. Return 0, or -1, reported: the file
- * is no ELF, is stripped, has no such function (the message suggests near names), or the
+ * is no ELF, is stripped, has no such function (the message suggests similar names), or the
  * symbol has no code.
  */
 int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *);

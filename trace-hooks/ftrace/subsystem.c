@@ -91,7 +91,7 @@ static int leave_parents_out(const struct request *rq)
 	r = pids_sort(&all);
 	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
 		n += str_format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
-				      i ? " && " : "", (int)all.v[i]);
+				i ? " && " : "", (int)all.v[i]);
 	pids_clear(&all);
 	/* the kernel takes less than a page (trace_events.c, event_filter_write) */
 	if (n >= sizeof(filter) - 512)
@@ -108,7 +108,7 @@ static int leave_parents_out(const struct request *rq)
 		if (!colon)
 			continue;
 		str_format(file, sizeof(file), "events/%.*s/%s/filter", (int)(colon - p), p,
-			 colon + 1);
+			   colon + 1);
 		old = file_read(instance, file, NULL);
 		if (old)
 			old[strcspn(old, "\n")] = '\0';
