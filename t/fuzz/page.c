@@ -93,7 +93,7 @@ static void one_process(struct process *p, const struct record *r, char *buf, si
 	must(n > 40 && n < 256 && memchr(buf, '\n', n) == buf + n - 1);
 }
 
-static void one_page(struct event_set *evs, const struct subbuf_format *f, const uint8_t *data,
+static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, const uint8_t *data,
 		     size_t size)
 {
 	static char buf[65536];
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct subbuf_format f;
 	unsigned how;
 	char *text, page_text[512];
-	uint8_t *page;
+	uint8_t *subbuf;
 
 	if (!size)
 		return 0;
@@ -170,10 +170,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(f.commit + f.commit_size <= f.data && f.data <= 128);
 		free(text);
 	}
-	page = malloc(size ? size : 1);
-	must(page);
-	memcpy(page, data, size);
-	one_page(&kinds[how & 3], &f, page, size);
-	free(page);
+	subbuf = malloc(size ? size : 1);
+	must(subbuf);
+	memcpy(subbuf, data, size);
+	one_subbuf(&kinds[how & 3], &f, subbuf, size);
+	free(subbuf);
 	return 0;
 }

@@ -27,23 +27,24 @@ static void inside(const struct dat *d, struct dat_extent e)
 	must(e.at <= d->size && e.n <= d->size - e.at);
 }
 
-static void check_pages(const struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu)
+static void check_subbufs(const struct dat *d, const struct dat_buffer *b,
+			  const struct dat_cpu *cpu)
 {
 	struct subbuf_format l = d->layout;
 	struct dat_subbufs p;
-	const void *page;
+	const void *subbuf;
 	uint64_t n = 0;
 
 	l.size = (uint32_t)b->subbuf_size;
 	inside(d, cpu->subbufs);
 	must(!(cpu->subbufs.n % b->subbuf_size));
 	dat_subbufs_begin(&p, d, b, cpu);
-	while ((page = dat_subbufs_next(&p))) {
+	while ((subbuf = dat_subbufs_next(&p))) {
 		/* in memory of its own, where an overrun shows */
 		char *copy = malloc(b->subbuf_size);
 
 		must(copy);
-		memcpy(copy, page, b->subbuf_size);
+		memcpy(copy, subbuf, b->subbuf_size);
 		must(subbuf_count(&l, copy, b->subbuf_size) <= b->subbuf_size / 8);
 		free(copy);
 		n += b->subbuf_size;
@@ -75,7 +76,7 @@ static void check(const struct dat *d)
 
 		must(b->subbuf_size >= d->layout.data + 4);
 		for (size_t j = 0; j < b->ncpus && j < 64; j++)
-			check_pages(d, b, &b->cpus[j]);
+			check_subbufs(d, b, &b->cpus[j]);
 	}
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""What a shell cannot do of a varied workload: sockets, threads, timers, memory."""
+"""The part of a varied workload that a shell cannot do: sockets, threads, timers, memory."""
 import fcntl, mmap, os, select, signal, socket, threading, time
 
 for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):

@@ -8,40 +8,39 @@
  *	chain [-c CALLS] [-x N] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
  *		client ADDRESS PORT
  *
- * The client sends requests, the middle passes each on and its answer back, the
- * server answers it in upper case. Addresses are v4 or v6; port 0 is any. Server
- * and middle print "ready PORT", and run until they are killed.
+ * The client sends requests. The middle passes each request on and returns the answer. The
+ * server answers in upper case. Addresses are IPv4 or IPv6; port 0 selects any free port.
+ * Server and middle print "ready PORT", and run until they are killed.
  *
- * A request begins with T if it is a traced client's and with U if not. Each host
- * makes, between having read the whole of it and sending the answer, N calls (-l,
- * 2 unless told) of getpgid(BASE + 1) for T or getpgid(BASE + 2) for U, the middle
- * the larger half of them before it passes the request on and the others when it
- * has the answer; and once the answer is sent one of getpgid(BASE + 3). BASE is
- * 1000000 unless told.
- *	-c CALLS  send, write, writev or sendmsg and the like for reading; sendfile
- *	          (with read), splice (both ways)
- *	-m MODEL  fork: a process for each connection; thread: a thread for each;
- *	          pool: -w N threads (4) and EPOLLONESHOT; loop: one thread, epoll, and
- *	          as many requests under way as there are connections; hand: -w N threads
- *	          for each connection, of which one reads a message, the next works on
- *	          it and sends, the next reads ...; one: one thread, one request at a
- *	          time, and one connection of the middle's to the server
- *	-x N      a message is sent with N calls
- *	-q SEQ    what is sent on connections of its own making begins behind this
- *	          sequence number
- *	-z        the last byte of a server's answer is wrong
- * The middle has a connection to the server for each of its clients', or one for
- * all, made when the first request is there.
+ * A request begins with T if its client is traced, else with U. A host reads the whole
+ * request, calls getpgid N times (-l, default 2), and sends the answer. The argument is
+ * BASE + 1 for T and BASE + 2 for U. The middle makes the larger half of the N calls before
+ * it passes the request on, and the others when it has the answer. After the answer each
+ * host calls getpgid(BASE + 3) once. BASE is 1000000 by default.
+ *	-c CALLS  send, write, writev, or sendmsg, with the matching calls to read; sendfile
+ *	          (with read); splice (to read and to send)
+ *	-m MODEL  fork: a process for each connection; thread: a thread for each connection;
+ *	          pool: -w N threads (default 4) and EPOLLONESHOT; loop: one thread with epoll,
+ *	          and as many requests in progress as connections; hand: -w N threads for each
+ *	          connection: one thread reads a message, the next works on it and sends, the
+ *	          next reads, and so on; one: one thread, one request at a time, and one
+ *	          connection from the middle to the server
+ *	-x N      send a message with N calls
+ *	-q SEQ    on connections that this host makes, the sequence numbers begin behind SEQ
+ *	-z        make the last byte of each answer of the server wrong
+ * The middle has one connection to the server for each connection of a client, or with -m
+ * one a single connection. It connects when the first request has come.
  *
- * The client has -t N connections (1) with a thread each, and -n N requests (1) of
- * -s BYTES (64) on each, one after the other. All are T, with -u U, with -b one T,
- * the next U and so on. It prints "tid TID T" or "tid TID U" for each, "ready", and
- * begins with a line of standard input or its end. The first is the main thread.
- *	-1        a new connection for each request
- *	-e        connect before "ready"; a middle too, with -m one
- *	-i        of each line of standard input that many requests of each connection,
- *	          then "done"; -n is not looked at
- * Exit: 0 each answer was right, 1 one was wrong, 100 misused, 111 refused.
+ * The client has -t N connections (default 1) with a thread for each. Each thread sends
+ * -n N requests (default 1) of -s BYTES (default 64), one after the other. All requests are
+ * T; with -u all are U; with -b connections are T and U by turns. The client prints "tid TID
+ * T" or "tid TID U" for each thread, then "ready". It begins when standard input has a line
+ * or ends. The first thread is the main thread.
+ *	-1        make a new connection for each request
+ *	-e        connect before "ready"; for a middle, only with -m one
+ *	-i        read a number from each line of standard input, send that many requests on
+ *	          each connection, and print "done"; ignore -n
+ * Exit: 0 if each answer was right, 1 if one was wrong, 100 misused, 111 refused.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -64,7 +63,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* "T", the length and the number of the request */
+/* the bytes of a message's head: "T" or "U", the length, the number of the request */
 #define HEAD 17
 #define LENGTH 1
 #define NUMBER 9
@@ -100,7 +99,7 @@ static void *room(void *old, size_t n)
 
 /* ---- the calls that move bytes ------------------------------------------- */
 
-/* A pipe of this thread, for splice. */
+/* Return this thread's pipe for splice. */
 static int *own_pipe(void)
 {
 	static _Thread_local int fd[2] = { -1, -1 };
@@ -138,7 +137,7 @@ static ssize_t get(int fd, char *to, size_t n)
 	}
 }
 
-/* From a file, by sendfile or through a pipe. */
+/* Send n bytes from a file, with sendfile or with splice through a pipe. */
 static ssize_t put_file(int fd, const char *from, size_t n)
 {
 	int file = memfd_create("answer", MFD_CLOEXEC), *tube = own_pipe();
@@ -159,7 +158,7 @@ static ssize_t put_file(int fd, const char *from, size_t n)
 				break;
 			done += r;
 		}
-		if (done < in) { /* the rest is sent from the file, and must not be there */
+		if (done < in) { /* discard the rest; the next call sends it from a file */
 			int error = errno;
 
 			close(tube[0]);
@@ -188,7 +187,7 @@ static ssize_t put(int fd, const char *from, size_t n)
 	}
 }
 
-/* The next of the pieces that n bytes are sent in, of which at are sent. */
+/* Send the next piece of a message of n bytes, of which `at` bytes have been sent. */
 static ssize_t put_piece(int fd, const char *from, size_t at, size_t n)
 {
 	size_t piece = (n + (size_t)pieces - 1) / (size_t)pieces;
@@ -240,7 +239,7 @@ static void at_once(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-/* What a program does that restores connections: it says where the numbers begin. */
+/* Set the sequence number of the next byte, as a program that restores connections does. */
 static void begin_at(int fd, uint32_t seq)
 {
 	enum { REPAIR = 19, REPAIR_QUEUE = 20, QUEUE_SEQ = 21, SEND_QUEUE = 2 };
@@ -253,7 +252,7 @@ static void begin_at(int fd, uint32_t seq)
 		die("set a sequence number");
 }
 
-/* -1 and errno; without SOCK_NONBLOCK it is there when we return */
+/* Connect. Return the socket, or -1 and errno. With SOCK_NONBLOCK the connect may go on. */
 static int connect_to(const union address *to, int flags)
 {
 	int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
@@ -269,7 +268,7 @@ static int connect_to(const union address *to, int flags)
 	return -1;
 }
 
-/* Of a middle. */
+/* Return the middle's connection to the server, or -1 and errno. */
 static int connect_up(int flags)
 {
 	if (model != ONE)
@@ -279,7 +278,7 @@ static int connect_up(int flags)
 	return shared;
 }
 
-/* It listens, and has said so. */
+/* Listen on the address and print "ready PORT". Return the socket. */
 static int listen_on(union address a)
 {
 	int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
@@ -301,11 +300,11 @@ static int listen_on(union address a)
 enum state { REQUEST, UPWARD, ANSWER, DOWN };
 
 struct conn {
-	int fd, up; /* the client's; the server's, of a middle */
+	int fd, up; /* sockets to the client and, of a middle, to the server */
 	enum state state;
 	char *text;
-	size_t size, at, need; /* of the text; of the state's bytes, done and in all */
-	int full;              /* all of these */
+	size_t size, at, need; /* bytes of text; bytes of this state: done, all */
+	int full;              /* all bytes of this state are done */
 };
 
 static struct conn *new_conn(int fd)
@@ -333,7 +332,7 @@ static void truth(const struct conn *c, long n)
 		syscall(SYS_getpgid, base + (c->text[0] == 'T' ? 1 : 2));
 }
 
-/* 1 all is there, 0 no more now, -1 the end */
+/* Read. Return 1 if the message is complete, 2 if not, 0 on EAGAIN, -1 at the end. */
 static int read_more(struct conn *c, int fd)
 {
 	ssize_t n = get(fd, c->text + c->at, c->need ? c->need - c->at : c->size - c->at);
@@ -377,7 +376,7 @@ static int write_more(struct conn *c, int fd)
 	return c->at == c->need ? 1 : 2;
 }
 
-/* What is to be done between two states; the next. */
+/* Do the work between two states. Return the next state. */
 static enum state turn(struct conn *c)
 {
 	const long later = truths / 2;
@@ -406,7 +405,7 @@ static enum state turn(struct conn *c)
 	}
 }
 
-/* 1 a request is done, by hand a message; 0 it has to wait, -1 the end */
+/* Return 1 after a request (-m hand: a message), 0 if a socket has to wait, -1 at the end. */
 static int serve(struct conn *c, int flags)
 {
 	int r;
@@ -425,7 +424,7 @@ static int serve(struct conn *c, int flags)
 				return -1;
 			}
 			if (flags)
-				return 0; /* the caller watches it; it is told of again */
+				return 0; /* the caller watches c->up, and then calls again */
 		}
 		switch (c->state) {
 		case REQUEST: r = read_more(c, c->fd); break;
@@ -465,7 +464,7 @@ static void start(void *(*what)(void *), void *with)
 	pthread_attr_destroy(&attr);
 }
 
-/* Of one connection: its threads, in a ring of pipes that it is handed on by. */
+/* A thread of a connection. The threads pass the connection on in a ring of pipes. */
 struct hand {
 	int belt[2];
 	struct hand *next;
@@ -488,7 +487,7 @@ static void *run_hand(void *of)
 			continue;
 		}
 		free_conn(c);
-		/* so that all of them end; none is in use by another */
+		/* end all threads of the ring; each of the others waits in read */
 		other = h;
 		do
 			close(other->belt[1]);
@@ -555,7 +554,7 @@ static void watch(int op, int fd, unsigned what, void *with)
 		die("watch a socket");
 }
 
-/* One is enough of the threads that wait. */
+/* Serve events, as a thread of the pool or the only thread. An event wakes one thread. */
 static void *work(void *none)
 {
 	struct epoll_event e;
@@ -587,7 +586,7 @@ static void loop(void)
 	int fd, r, up;
 
 	for (;;) {
-		/* one at a time: what else waits may be of a connection that ends */
+		/* take one event: another event may belong to a connection that ends now */
 		if (epoll_wait(events, &e, 1, -1) < 1)
 			continue;
 		c = e.data.ptr;
@@ -679,7 +678,7 @@ static void request(struct worker *w)
 	}
 }
 
-/* A number of standard input; the end is 0. */
+/* Read a line of standard input. Return its number, or 0 at the end. */
 static long line(void)
 {
 	char text[32];

@@ -43,18 +43,18 @@ int main(int argc, char **argv)
 		printf("buffer '%s' %s %zu\n", b->name, b->clock, b->subbuf_size);
 		for (size_t j = 0; j < b->ncpus; j++) {
 			struct subbuf_format l = d.layout;
-			size_t pages = 0, events = 0;
+			size_t subbufs = 0, events = 0;
 			struct dat_subbufs p;
-			const void *page;
+			const void *subbuf;
 
 			l.size = (uint32_t)b->subbuf_size;
 			dat_subbufs_begin(&p, &d, b, &b->cpus[j]);
-			for (; (page = dat_subbufs_next(&p)); pages++)
-				events += subbuf_count(&l, page, b->subbuf_size);
+			for (; (subbuf = dat_subbufs_next(&p)); subbufs++)
+				events += subbuf_count(&l, subbuf, b->subbuf_size);
 			dat_subbufs_end(&p);
 			if (p.failed)
 				return 111;
-			printf("cpu %u %zu %zu\n", b->cpus[j].cpu, pages, events);
+			printf("cpu %u %zu %zu\n", b->cpus[j].cpu, subbufs, events);
 		}
 	}
 	comms_clear(&comms);

@@ -89,22 +89,22 @@ static void formats(const char *system, uint64_t n)
 
 static const int big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-static unsigned long walk(const unsigned char *page, size_t bytes, unsigned wide)
+static unsigned long walk(const unsigned char *subbuf, size_t bytes, unsigned wide)
 {
 	size_t at = 8 + wide, len, end;
 	unsigned long n = 0;
 	uint32_t w;
 
-	memcpy(&w, page + 8 + (big ? wide - 4 : 0), 4);
+	memcpy(&w, subbuf + 8 + (big ? wide - 4 : 0), 4);
 	end = at + (w & 0xfffff);
 	check(end <= bytes);
 	for (; at < end; at += len) {
 		uint32_t type, delta, more = 0;
 		unsigned short id;
 
-		memcpy(&w, page + at, 4);
+		memcpy(&w, subbuf + at, 4);
 		if (at + 8 <= end)
-			memcpy(&more, page + at + 4, 4);
+			memcpy(&more, subbuf + at + 4, 4);
 		type = big ? w >> 27 : w & 31;
 		delta = big ? w & 0x7ffffff : w >> 5;
 		if (type == 29 && !delta)
@@ -113,7 +113,7 @@ static unsigned long walk(const unsigned char *page, size_t bytes, unsigned wide
 		check(len >= 8 && len <= end - at);
 		if (type >= 29)
 			continue;
-		memcpy(&id, page + at + (type ? 4 : 8), 2);
+		memcpy(&id, subbuf + at + (type ? 4 : 8), 2);
 		n++;
 		for (size_t i = 0; i < nevents; i++)
 			if (events[i].id == id) {
@@ -129,8 +129,8 @@ static unsigned long walk(const unsigned char *page, size_t bytes, unsigned wide
 int main(int argc, char **argv)
 {
 	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1, clock = 0;
-	unsigned long pages = 0, all = 0;
-	uint64_t page, cpus, last;
+	unsigned long subbufs = 0, all = 0;
+	uint64_t subbuf_size, cpus, last;
 	unsigned wide;
 	struct stat st;
 	char *names, *line;
@@ -149,8 +149,8 @@ int main(int argc, char **argv)
 	check(number(1) == (uint64_t)big);
 	wide = (unsigned)number(1);
 	check(wide == 4 || wide == 8);
-	page = number(4);
-	printf("page %lu\n", (unsigned long)page);
+	subbuf_size = number(4);
+	printf("page %lu\n", (unsigned long)subbuf_size);
 	expect("header_page", 12);
 	check(strstr(text(number(8)), "commit") != NULL);
 	expect("header_event", 13);
@@ -184,20 +184,22 @@ int main(int argc, char **argv)
 		at[i] = number(8);
 	if (clock)
 		printf("clock %s", text(number(8)));
-	last = ((size_t)(p - file) + page - 1) / page * page;
+	last = ((size_t)(p - file) + subbuf_size - 1) / subbuf_size * subbuf_size;
 	for (uint64_t cpu = 0; cpu < cpus; cpu++) {
 		uint64_t from = at[2 * cpu], n = at[2 * cpu + 1];
 		unsigned long count = 0;
 
-		check(!(from % page) && !(n % page) && from <= size && n <= size - from);
+		check(!(from % subbuf_size) && !(n % subbuf_size) && from <= size &&
+		      n <= size - from);
 		check(!n || from >= (uint64_t)(p - file));
 		for (uint64_t other = 0; other < cpu; other++)
 			check(from >= at[2 * other] + at[2 * other + 1] ||
 			      from + n <= at[2 * other]);
-		for (uint64_t i = 0; i < n; i += page)
-			count += walk(file + from + i, page, wide);
-		printf("cpu %lu %lu %lu\n", (unsigned long)cpu, (unsigned long)(n / page), count);
-		pages += (unsigned long)(n / page);
+		for (uint64_t i = 0; i < n; i += subbuf_size)
+			count += walk(file + from + i, subbuf_size, wide);
+		printf("cpu %lu %lu %lu\n", (unsigned long)cpu,
+		       (unsigned long)(n / subbuf_size), count);
+		subbufs += (unsigned long)(n / subbuf_size);
 		all += count;
 		if (from + n > last)
 			last = from + n;

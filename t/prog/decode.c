@@ -34,16 +34,16 @@
 enum { MOST_CPUS = 64, LINE = 65536 };
 
 struct stream {
-	char *pages;
+	char *subbufs;
 	size_t n, at;
-	struct subbuf page;
+	struct subbuf subbuf;
 	struct record r;
 	int more, first;
 };
 
 static struct event_set events;
 static struct line_format line = { .events = &events };
-static struct subbuf_format page_format;
+static struct subbuf_format format;
 static struct stream streams[MOST_CPUS];
 
 static char *slurp(int dir, const char *file, size_t *len)
@@ -81,17 +81,17 @@ static void read_formats(int dir)
 	}
 }
 
-static void read_pages(struct stream *s, int fd)
+static void read_subbufs(struct stream *s, int fd)
 {
 	size_t room = 0;
 	ssize_t n;
 
 	for (;; s->n += (size_t)n) {
-		if (room - s->n < page_format.size) {
-			room = 2 * room + page_format.size;
-			s->pages = realloc(s->pages, room);
+		if (room - s->n < format.size) {
+			room = 2 * room + format.size;
+			s->subbufs = realloc(s->subbufs, room);
 		}
-		n = read(fd, s->pages + s->n, page_format.size);
+		n = read(fd, s->subbufs + s->n, format.size);
 		if (n <= 0)
 			break;
 	}
@@ -101,13 +101,13 @@ static void read_pages(struct stream *s, int fd)
 static int advance(struct stream *s, int cpu)
 {
 	for (;;) {
-		if (subbuf_next(&s->page, &s->r))
+		if (subbuf_next(&s->subbuf, &s->r))
 			return 1;
 		if (s->at >= s->n)
 			return 0;
-		size_t size = s->n - s->at < page_format.size ? s->n - s->at : page_format.size;
+		size_t size = s->n - s->at < format.size ? s->n - s->at : format.size;
 
-		subbuf_open(&s->page, &page_format, s->pages + s->at, size, cpu);
+		subbuf_open(&s->subbuf, &format, s->subbufs + s->at, size, cpu);
 		s->at += size;
 		s->first = 1;
 	}
@@ -135,8 +135,8 @@ static unsigned long decode(FILE *out)
 			return n;
 		struct stream *s = &streams[best];
 
-		if (s->first && s->page.lost) {
-			len = line_lost(best, s->page.lost, buf, sizeof(buf));
+		if (s->first && s->subbuf.lost) {
+			len = line_lost(best, s->subbuf.lost, buf, sizeof(buf));
 			if (out)
 				fwrite(buf, 1, len, out);
 		}
@@ -148,7 +148,7 @@ static unsigned long decode(FILE *out)
 	}
 }
 
-/* Do the same for one CPU after the other, without merging. */
+/* Format the lines of one CPU after the other, and write nothing. Return their number. */
 static unsigned long decode_only(void)
 {
 	static char buf[LINE];
@@ -203,11 +203,11 @@ int main(int argc, char **argv)
 		perror(argv[optind]);
 		return 111;
 	}
-	page_format.big = events.big;
+	format.big = events.big;
 	text = slurp(dir, "events/header_page", &len);
 	if (!text)
 		text = slurp(root, "events/header_page", &len);
-	if (subbuf_format_parse(&page_format, text ? text : "", len) < 0)
+	if (subbuf_format_parse(&format, text ? text : "", len) < 0)
 		fprintf(stderr, "no header_page\n");
 	free(text);
 	read_formats(dir);
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace_pipe_raw", i);
 		fd = openat(dir, path, O_RDONLY | O_NONBLOCK);
 		if (fd >= 0)
-			read_pages(&streams[i], fd);
+			read_subbufs(&streams[i], fd);
 	}
 	if (header) {
 		len = line_header(&line, "nop", 0, 0, 0, path, sizeof(path));

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: ISC
-"""Records of every event format there is, of random values, and two texts of them.
+"""Make records of every event format with random values, and compare two texts of them.
 
-formats.py TRACEFS DIFFERS [DIFFERS]: records of each events/SYSTEM/EVENT/format, for each system in
-a trace.dat, always of the same values; and tfs-report's text beside that of
-trace-cmd. Of each event whose text differs, and which is in neither list, its name
-and the first records that do; with one list also what is listed and does not.
+formats.py TRACEFS DIFFERS [DIFFERS]: Make a trace.dat for each system, with records of each
+events/SYSTEM/EVENT/format and always with the same values. Compare the text of tfs-report
+with the text of trace-cmd. Print the name of each event whose text differs and which is in
+neither list, with the first records that differ. With one list, also print the listed events
+whose text does not differ.
 """
 import fnmatch
 import glob
@@ -30,7 +31,7 @@ def text(rng, most):
 
 
 def value(rng, size):
-    """Small ones, all bits, single bits, with the sign: what a format may treat apart."""
+    """Return a value that a format may treat specially: small, all bits, one bit, negative."""
     bits = 8 * size
     return rng.choice([0, 1, 2, rng.randrange(64), 1 << rng.randrange(bits),
                        rng.getrandbits(bits), rng.getrandbits(min(bits, 12)),
@@ -84,7 +85,7 @@ def record(rng, number, fields):
 
 
 def dynamic(tracefs):
-    """The probes, SYSTEM/EVENT, that somebody has defined: not the kernel's own events."""
+    """Return the dynamic events, SYSTEM/EVENT, which are not the kernel's own events."""
     try:
         with open(tracefs + "/dynamic_events", encoding="latin-1") as f:
             return set(re.findall(r"^\w+:(\w+/\w+)", f.read(), re.M))
@@ -135,7 +136,7 @@ def pages(machine, events):
 
 
 def release(tracefs):
-    """Of this kernel, or of the one whose files were copied there."""
+    """Return the release of this kernel, or of the kernel whose files were copied there."""
     copied = tracefs + "/release"
     return read(copied).decode().strip() if os.path.exists(copied) else os.uname().release
 
@@ -147,8 +148,8 @@ def trace_dat(tracefs, path, events):
                   release(tracefs), read(tracefs + "/events/header_page"))
 
 
-# Differences that are the same everywhere, by the words of the list: a change
-# that makes both texts alike, or what is found in theirs or in a format.
+# The causes of differences, by their words in the list. ALIKE has a change that makes both
+# texts alike. THEIRS has a text to find in the text of trace-cmd, FORMAT in the format.
 ALIKE = {
     "%p": (r"(?<![\w.])(?:(?=[0-9a-f]{16}(?!\w))|0x)0*([0-9a-f]+)(?!\w)|\(nil\)",
            lambda m: "0x" + (m.group(1) or "0")),
@@ -163,7 +164,7 @@ HEAD = re.compile(r"^.{1,16}-1 +\[000\] \S* *(\d+\.\d{6}): (\S+?:?)(?: +(.*))?$"
 
 
 def records(lines):
-    """Text by time: of several lines what is behind the first is a part of it."""
+    """Return the texts by time. Append further lines of a record to its first line."""
     found, last = {}, None
     for line in lines.decode("latin-1").split("\n"):
         m = HEAD.match(line)
@@ -176,7 +177,7 @@ def records(lines):
 
 
 def both(tracefs, events):
-    """What is printed of these events, by us and by trace-cmd; None: it died."""
+    """Return the texts of tfs-report and trace-cmd; None for trace-cmd if a signal killed it."""
     trace_dat(tracefs, "formats.dat", events)
     ours = subprocess.run(["tfs-report", "-x", "formats.dat"], stdout=subprocess.PIPE, check=True)
     theirs = subprocess.run(["trace-cmd", "report", "-N", "formats.dat"], check=False,
@@ -185,7 +186,7 @@ def both(tracefs, events):
 
 
 def differing(tracefs, events):
-    """Each event and two texts of its first record that differ."""
+    """Yield each event whose texts differ, with the pairs of texts that differ."""
     ours, theirs = both(tracefs, events)
     if theirs is None and len(events) > 1:
         for e in events:
@@ -206,7 +207,7 @@ def differing(tracefs, events):
 
 
 def explained(pairs, text_, listed):
-    """The causes, and those of the pairs that they do not explain."""
+    """Return the causes, and the pairs that they do not explain."""
     used, now = [], pairs
     for cause, change in ALIKE.items():
         if cause not in listed or all(a == b for a, b in now):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A trace.dat that asks its reader for much: hostiledat.py KIND FILE."""
+"""Make a trace.dat that costs its reader much: hostiledat.py KIND FILE."""
 import struct
 import sys
 
@@ -52,7 +52,7 @@ def ring(file):
 
 
 def pages(file, cpus=8192):
-    """Many processors that have the same 32 pages"""
+    """Many CPUs that have the same 32 sub-buffers"""
     head = v6(cpus) + b"flyrecord\0"
     at = -(-(len(head) + 16 * cpus) // 4096) * 4096
     head += struct.pack("<QQ", at, 32 * 4096) * cpus

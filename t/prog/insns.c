@@ -6,9 +6,9 @@
  *	insns jumps      jumps forward, backward, to the next and over a wide instruction
  *	insns too-long   more instructions than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
- * The last form prints a program of lib/requests/program.h, of a probe with these flags
- * (lib/requests/requests.h) that ends windows at the send. A line is "CODE TO FROM OFFSET
- * NUMBER", with CODE and NUMBER in hexadecimal, as in the kernel's
+ * The last form prints a program of lib/requests/program.h, of a request probe with these
+ * flags (lib/requests/requests.h). With 1, its windows end at the send. A line is "CODE TO
+ * FROM OFFSET NUMBER", with CODE and NUMBER in hexadecimal, as in the kernel's
  * Documentation/bpf/standardization/instruction-set.rst.
  */
 #include <endian.h>

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /* from <linux/filter.h> and <linux/seccomp.h>, which not every libc has */
-struct vm_insn { uint16_t code; uint8_t yes, no; uint32_t n; };
-struct program { unsigned short n; const struct vm_insn *steps; };
+struct insn { uint16_t code; uint8_t yes, no; uint32_t n; };
+struct program { unsigned short n; const struct insn *insns; };
 
 enum { LOAD = 0x20, IS = 0x15, ANSWER = 0x06, FILTER = 2, ALLOW = 0x7fff0000, REFUSE = 0x00050000 };
 
@@ -25,7 +25,7 @@ enum { NR = 0, FIRST = 16 + (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0), LINK_CREATE 
 
 int main(int argc, char **argv)
 {
-	static const struct vm_insn steps[] = {
+	static const struct insn insns[] = {
 		{ LOAD, 0, 0, NR },
 		{ IS, 0, 3, SYS_bpf },
 		{ LOAD, 0, 0, FIRST },
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		{ ANSWER, 0, 0, REFUSE | EINVAL },
 		{ ANSWER, 0, 0, ALLOW },
 	};
-	const struct program program = { sizeof(steps) / sizeof(*steps), steps };
+	const struct program program = { sizeof(insns) / sizeof(*insns), insns };
 
 	if (argc < 2)
 		return 100;

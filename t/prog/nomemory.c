@@ -2,8 +2,8 @@
 /*
  * nomemory - an allocator that fails once, for LD_PRELOAD
  *
- * NOMEMORY=PROGRAM LEVEL N FILE: the Nth allocation of a process of PROGRAM
- * that is LEVEL forks away from its exec fails, and FILE then exists.
+ * NOMEMORY=PROGRAM LEVEL N FILE: In each process of PROGRAM that is LEVEL forks after its
+ * exec, let the Nth allocation fail, and create FILE.
  */
 #include <dlfcn.h>
 #include <errno.h>

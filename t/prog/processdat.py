@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""A trace.dat of what processes do, by hand.
+"""Make a trace.dat with the events of processes.
 
-processdat.py little|big 4|8 FILE EXIT EXIT_GROUP EXECVE SETRESUID SETUID: of that
-byte order and long, with the numbers that these calls have here.
+processdat.py little|big 4|8 FILE EXIT EXIT_GROUP EXECVE SETRESUID SETUID: Write FILE with this
+byte order and size of a long, and with these numbers of the system calls.
 """
 import sys
 
@@ -72,7 +72,7 @@ def main(order, long, path, *numbers):
     long = int(long)
     t = Trace(order, long)
     minus = (1 << 8 * long) - 1
-    # 10 forks 11, which has a name of two lines, changes its uid and leaves with 3
+    # 10 forks 11. 11 has a name of two lines, changes its uid, and exits with 3.
     t.add(10, "task_newtask", 11, b"sh", 0x1200000)
     t.add(11, "task_rename", 11, b"sh", b"a\nb")
     t.call(11, setresuid, (7, minus, minus), 0)
@@ -80,7 +80,7 @@ def main(order, long, path, *numbers):
     t.add(11, "signal_deliver", 10, 0, -6, 0x1000)
     t.call(11, leave_all, (0x103,))
     t.add(11, "sched_process_exit", b"a\nb", 11)
-    # of 10's child 12 one thread leaves, another one execs as 12, which fails first
+    # 12 is a child of 10. Thread 13 exits. Thread 14 execs as 12; its first execve fails.
     t.add(10, "task_newtask", 12, b"sh", 0x1200000)
     t.add(12, "task_newtask", 13, b"sh", 0x10f00)
     t.add(12, "task_newtask", 14, b"sh", 0x10f00)
@@ -94,7 +94,7 @@ def main(order, long, path, *numbers):
     t.add(12, "task_rename", 12, b"sh", b"ls")
     t.add(12, "sched_process_exec", 12, 14)
     t.add(12, "sys_exit", execve, 0)
-    # 10 sends it SIGTERM, of which it dies; and a stranger 10 another one
+    # 10 sends SIGTERM to 12, and 12 dies. 10 dies by a signal whose sender is not in the trace.
     t.add(10, "signal_generate", 15, 12, 0)
     t.add(12, "signal_deliver", 9, 0, 0, 0)
     t.add(12, "sched_process_exit", b"ls", 12)

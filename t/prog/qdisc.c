@@ -38,7 +38,10 @@ struct asked {
 	char kind[8];
 };
 
-/* Read the kind of the device's qdisc with that handle from a dump. Return 0 or -errno. */
+/*
+ * Send a request about the device's qdisc and read the answers. Unless found is NULL, copy
+ * the kind from a dump to it. Return 0 or -errno.
+ */
 static int ask(int type, int flags, unsigned device, const char *kind, char *found)
 {
 	struct asked a = { .type = (uint16_t)type, .flags = (uint16_t)(REQUEST | flags),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A trace.dat of version 6 by hand, as trace-cmd.dat.v6(5) has it.
+"""Make a trace.dat of version 6, as trace-cmd.dat.v6(5) describes it.
 
 tracedat.py little|big 4|8 FILE [INSTANCE]: one of two processors, of that byte
 order and long, with an event demo:demo that has a field of each kind; and the
@@ -17,7 +17,7 @@ MISSED, STORED = 1 << 31, 1 << 30
 
 
 class Machine:
-    """What a kernel's records and pages look like."""
+    """The layout of a kernel's records and sub-buffers."""
 
     def __init__(self, order, long, page=4096):
         self.order = "<" if order == "little" else ">"
@@ -37,7 +37,7 @@ class Machine:
         return head + (b"" if kind else self.pack("I", n + 4)) + data
 
     def make_page(self, time, body, lost=None):
-        """lost: so many events before it; -1: nobody knows how many"""
+        """Return a sub-buffer. lost: number of events lost before it; -1: unknown number."""
         flags = 0 if lost is None else MISSED | (STORED if lost >= 0 else 0)
         more = self.word(lost) if lost is not None and lost >= 0 else b""
         head = self.pack("Q", time) + self.word(len(body) | flags)
@@ -47,10 +47,10 @@ class Machine:
         return self.pack(letter, len(data)) + data
 
     def write(self, path, formats, buffers, names=b"", release="6.18.0", header_page=None):
-        """formats: (system, text); buffers: (name, clock, pages of each processor).
+        """Write a file. formats: (system, text); buffers: (name, clock, sub-buffers of each CPU).
 
-        Without a clock none is told: trace-cmd 3.1.6 now and then takes one that
-        is for one that counts.
+        An empty clock is not written, because trace-cmd 3.1.6 sometimes takes a clock
+        for a counter.
         """
         head = b"\x17\x08\x44tracing6\0"
         head += bytes([self.big, self.long]) + self.pack("I", self.page)
@@ -69,7 +69,7 @@ class Machine:
         head += self.pack("II", 0, 0) + self.sized(names) + self.pack("I", cpus)
         uname = f"Linux host {release} machine".encode() + b"\0"
         head += b"options  \0" + self.pack("HI", 5, len(uname)) + uname
-        # tables, each with its clock, behind all options
+        # the tables follow all options; each table has its clock
         sizes = [10 + 16 * cpus + (8 + len(clock) if clock else 0) for _, clock, _ in buffers]
         option = self.pack("HI", 4, 0) if buffers[0][1] else b""
         at = len(head) + sum(14 + len(name) + 1 for name, _, _ in buffers[1:]) + len(option) + 2
