@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# make install and uninstall; a hook is one file, a subsystem one directory.
+# build: make install and uninstall; a new hook is one file, a new subsystem one directory
 # parts: 4
 
 load helper
 
-# What is built in a test must not look like what is built here.
+# The options of the make that runs the tests must not change the builds of a test.
 export MAKEFLAGS=
 
-# A tree of this test's own, with its sources and with what is built, so that
-# make has nothing to do but what is new.
+# Copy the sources and the built files to a tree of this test, so that make builds only new
+# files.
 source_tree() {
 	need_tool make cc
 	mkdir source

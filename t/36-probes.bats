@@ -79,7 +79,7 @@ uses() { # FILE of tracefs: run a program of our own, which has symbols
 	: >there
 }
 
-# ---- of a session ---------------------------------------------------------------------
+# ---- probes of a session ---------------------------------------------------------------------
 
 @test "manager: the probes of a session are in a group named after it, and end with it" {
 	uses uprobe_events
@@ -292,7 +292,7 @@ big() {
 	printf "%0$1d" 0
 }
 
-@test "trace_uprobe: prints a call without a string that does not fit into a page" {
+@test "trace_uprobe: if a string does not fit into a page, prints the call without it" {
 	uses uprobe_events
 	act functions 5 "$(big 3900)"
 	traced trace_uprobe --binary "$acts" --symbol acts_work --arg 'i=$arg1:s32' 'word=+0($arg2):string'
@@ -315,7 +315,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
-@test "trace_uprobe: a filter of a string passes the calls for which it holds, and none without a string" {
+@test "trace_uprobe: a filter on a string passes only matching calls, and no call whose string is missing" {
 	uses uprobe_events
 	for word in word "$(big 4080)"; do
 		act functions 5 "$word"
@@ -376,7 +376,7 @@ big() {
 	[ "$(lines '<stack trace>')" = 2 ]
 }
 
-@test "trace_kprobe: prints a call without a string that does not fit into a page" {
+@test "trace_kprobe: if a string does not fit into a page, prints the call without it" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
 	act opens 3 2 "$path"
@@ -456,7 +456,7 @@ big() {
 	[ "$(lines ': exec3: ')" = 1 ]
 }
 
-@test "trace_exec: prints an exec without words that do not fit into a page" {
+@test "trace_exec: if words do not fit into a page, prints the exec without them" {
 	uses kprobe_events
 	act execs 3 0 "$(big 3900)"
 	traced trace_exec
@@ -530,7 +530,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_open: prints an open without a path that does not fit into a page" {
+@test "trace_open: if a path does not fit into a page, prints the open without it" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
 	event='open_long: .* flags=0x[0-9a-f]*'

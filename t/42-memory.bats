@@ -29,8 +29,8 @@ one_line() {
 
 # ---- sessions ------------------------------------------------------------------
 
-# Run a session in which the program PROGRAM, so many forks after its exec, fails at its
-# Nth allocation.
+# session_without PROGRAM LEVEL N: Run a session in which the Nth allocation of PROGRAM
+# fails, LEVEL forks after its exec.
 session_without() {
 	STATUS=0
 	calls -e 50

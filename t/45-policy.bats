@@ -91,7 +91,7 @@ common *"; do
 	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
 }
 
-@test "policy: a hook that serves whoever comes needs that line, too" {
+@test "policy: a hook that needs no selector needs that line, too" {
 	need_tracefs
 	own_tree
 	make_hook waits <<<$'# description: waits\n# whom: optional'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
-# caller: run sessions as container-tracer does, with exact counts. It runs ./manager.tfs
-# in its directory, sends --pid with pids that it has kept (some of them dead), joins all
-# words by one blank, waits 5 seconds for the path, takes one line of each read(4096), and
-# stops a session by SIGINT to the manager alone.
+# caller: run sessions as container-tracer does, with exact counts. container-tracer runs
+# ./manager.tfs in its directory, sends --pid with pids that it has kept (some of them
+# dead), joins all words by one blank, and waits 5 seconds for the path. It takes one line
+# of each read(4096), and stops a session by SIGINT to the manager alone.
 
 load helper
 
@@ -171,8 +171,8 @@ tracing_on|0|1
 trace|text|
 per_cpu/cpu0/stats|entries: 5|entries: 5'
 
-# apart COMMAND...: Run COMMAND where plain files of this test hide these files, which all
-# users of the machine share: no user's file is read or changed.
+# apart COMMAND...: Run COMMAND with plain files of this test mounted over the shared files.
+# So COMMAND reads and changes no other user's file.
 apart() {
 	local file before
 	while IFS='|' read -r file before _; do

@@ -38,7 +38,7 @@ has_rights() {
 
 NONE=0000000000000000
 
-# kept MASK: Print those of these capabilities that root has here.
+# kept MASK: Print the capabilities of MASK that root has on this machine.
 kept() {
 	local ours
 	ours=$(status_of CapPrm self)
@@ -252,7 +252,7 @@ waits_with() {
 	[ "$(cat to/trace0 to/trace1)" = onetwo ]
 }
 
-@test "relay-cat: its system call filter refuses nothing that it does" {
+@test "relay-cat: its system call filter allows every call that relay-cat makes" {
 	need_confinement
 	need_tool strace
 	mkdir files

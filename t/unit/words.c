@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* words.c - words split and quoted as a shell does */
+/* words.c - split text into words and quote words, as a shell does */
 #include "base/base.h"
 #include "unit.h"
 
-/* Split s: its words with | between them, or the reason for NULL. */
+/* Split s. Return its words with | between them, or why words_split returned NULL. */
 static const char *split(const char *s)
 {
 	static char out[1000];
@@ -42,7 +42,7 @@ static void test_unfinished(void)
 	CHECK(!words_split("a\\", &why) && why && *why);
 }
 
-/* What words_quote writes is the same word for words_split. */
+/* words_split reads the output of words_quote as the same word. */
 static void test_quote(void)
 {
 	const char *const words[] = { "a", "", "a b", "'", "\"", "\\", "a'b\"c\\d", "$x `y` *",
