@@ -78,13 +78,13 @@ bytes() {
 
 @test "trace.dat: a file of a latency tracer is refused" {
 	cp "$CORPUS/v6-latency" file
-	refuses file "is damaged: it has a latency tracer's text, and no pages"
+	refuses file "is damaged: it has a latency tracer's text, and no sub-buffers"
 }
 
 @test "trace.dat: impossible numbers are named" {
 	cp "$CORPUS/v6" file
 	bytes file 14 '\1\0\0\0'
-	refuses file 'is damaged: the size of its pages is not valid'
+	refuses file 'is damaged: the size of its sub-buffers is not valid'
 	cp "$CORPUS/v6" file
 	bytes file 18 'x'
 	refuses file 'is damaged: no header_page'
@@ -121,11 +121,11 @@ bytes() {
 	head -c 2303 "$CORPUS/v6" >short
 	run -111 --separate-stderr datinfo short
 	# shellcheck disable=SC2154 # run sets it
-	[ "$stderr" = "datinfo: fatal: short ends in the pages of cpu 1: it was cut short, or the recording was killed" ]
+	[ "$stderr" = "datinfo: fatal: short ends in the sub-buffers of cpu 1: it was cut short, or the recording was killed" ]
 	[[ $output = *$'\ncpu 0 2 7\ncpu 1 0 0' ]]
 	head -c 2000 "$CORPUS/v6" >short
 	run -111 --separate-stderr datinfo short
-	[ "$stderr" = "datinfo: fatal: short ends in the pages of cpu 0: it was cut short, or the recording was killed" ]
+	[ "$stderr" = "datinfo: fatal: short ends in the sub-buffers of cpu 0: it was cut short, or the recording was killed" ]
 }
 
 @test "trace.dat: a file with any byte changed prints events or one error line" {

@@ -261,10 +261,10 @@ little() {
 		dat "$1"
 		fails 111 "tfs-report: fatal: file is damaged: $2" little 32 tfs-report file
 	}
-	says tables 'tables of instances that are not one behind the other'
-	says ring 'options that are not one behind the other'
-	says pages 'processors have pages in common'
-	says cpus 'more processors than there can be'
+	says tables 'the tables of instances are not in order'
+	says ring 'the sections of options are not in order'
+	says pages 'processors have sub-buffers in common'
+	says cpus 'too many processors'
 }
 
 @test "tfs-report: refuses a section above its maximum in 32 MB, even if the file is as long as it says" {

@@ -78,7 +78,7 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 	/* the head of the file has the real size of its sub-buffers */
 	d->layout.size = size;
 	if (!a->failed && d->layout.data + 4 > size)
-		dat_cursor_damaged(a, "its pages are too small");
+		dat_cursor_damaged(a, "its sub-buffers are too small");
 	a->what = "its header_event";
 	dat_cursor_expect(a, "header_event", 13, "no header_event");
 	dat_cursor_extent(a, 8);
@@ -178,7 +178,7 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	if (a->failed)
 		return;
 	if (e.n % b->subbuf_size)
-		dat_cursor_damaged(a, "an incomplete page");
+		dat_cursor_damaged(a, "an incomplete sub-buffer");
 	if (e.n && (e.at > d->size || e.n > d->size - e.at)) {
 		if (!d->cut)
 			d->cut = cpu + 1ull;
@@ -188,12 +188,12 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 		e.at = 0;
 	/* if CPUs shared sub-buffers, their sum could be larger than the file */
 	if (e.n > d->size - d->subbuf_bytes)
-		dat_cursor_damaged(a, "processors have pages in common");
+		dat_cursor_damaged(a, "processors have sub-buffers in common");
 	if (b->ncpus == CPUS_MOST)
 		dat_cursor_damaged(a, "too many processors");
 	b->nfull += e.n != 0;
 	if (b->nfull > SUBBUFS_MOST / b->subbuf_size)
-		dat_cursor_damaged(a, "too many processors with large pages");
+		dat_cursor_damaged(a, "too many processors with large sub-buffers");
 	if (a->failed)
 		return;
 	d->subbuf_bytes += e.n;
@@ -248,9 +248,9 @@ static void flyrecord(struct dat_cursor *a)
 	const unsigned char *p = dat_cursor_bytes(a, 10);
 
 	if (p && !memcmp(p, "latency  ", 10))
-		dat_cursor_damaged(a, "it has a latency tracer's text, and no pages");
+		dat_cursor_damaged(a, "it has a latency tracer's text, and no sub-buffers");
 	else if (p && memcmp(p, "flyrecord", 10))
-		dat_cursor_damaged(a, "no table of pages");
+		dat_cursor_damaged(a, "no table of sub-buffers");
 }
 
 /* Set the release: the third word of system, host, release and machine. */
@@ -385,7 +385,7 @@ static void buffer7(struct dat_cursor *o, struct dat *d)
 	set_clock(b, clock);
 	b->subbuf_size = (size_t)dat_cursor_number(o, 4);
 	if (!o->failed && (b->subbuf_size < d->layout.data + 4 || b->subbuf_size > 1 << 24))
-		dat_cursor_damaged(o, "the size of its pages is not valid");
+		dat_cursor_damaged(o, "the size of its sub-buffers is not valid");
 	for (uint64_t n = dat_cursor_number(o, 4); n && !o->failed; n--)
 		add_cpu(o, d, b, (unsigned)dat_cursor_number(o, 4));
 }
@@ -511,7 +511,7 @@ int dat_read_head(struct dat *d)
 	wide = dat_cursor_number(&a, 1);
 	size = dat_cursor_number(&a, 4);
 	if (!a.failed && ((wide != 4 && wide != 8) || size < 64 || size > 1 << 24))
-		dat_cursor_damaged(&a, "the size of its pages is not valid");
+		dat_cursor_damaged(&a, "the size of its sub-buffers is not valid");
 	d->layout.size = (uint32_t)size;
 	if (a.failed)
 		;
@@ -522,8 +522,8 @@ int dat_read_head(struct dat *d)
 	if (a.failed)
 		dat_close(d);
 	else if (d->cut)
-		err_msg("%s ends in the pages of cpu %llu: it was cut short, or the recording "
-			"was killed", path, (unsigned long long)d->cut - 1);
+		err_msg("%s ends in the sub-buffers of cpu %llu: it was cut short, or the "
+			"recording was killed", path, (unsigned long long)d->cut - 1);
 	return a.failed ? -1 : 0;
 }
 

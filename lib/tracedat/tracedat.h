@@ -6,7 +6,7 @@
  * kernel's layout of a sub-buffer, formats of events, names of tasks, options, and a table
  * with the place of each CPU's sub-buffers. The sub-buffers of a CPU follow each other in the
  * file. Numbers have the byte order of the kernel that recorded. The format calls a sub-buffer
- * a page, and so do the messages.
+ * a page.
  *
  * A file is written in three steps: struct dat_head collects the head, struct dat_parts
  * collects the sub-buffers of each CPU in a part (an unlinked file), and dat_parts_join makes
