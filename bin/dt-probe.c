@@ -103,7 +103,7 @@ static int print_state(void)
 	if (map < 0)
 		return REFUSED;
 	if (bpf_lookup(map, &zero, each) < 0) {
-		err_capability(CAPS_BPF, "unable to read what was counted");
+		err_capability(CAPS_BPF, "unable to read the counters");
 		return REFUSED;
 	}
 	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {

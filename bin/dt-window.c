@@ -405,12 +405,12 @@ static void tell_missing(const struct filter *f)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (!seen[needed[i].event] && !seen[needed[i].or]) {
-			err_note("no %s in the trace: nobody can be followed", needed[i].name);
+			err_note("no %s in the trace: no task can be followed", needed[i].name);
 			return;
 		}
 	if (!seen[SOCK_SENDS])
-		err_note("no tcp:tcp_sendmsg_locked in the trace: who reads before the sender "
-			 "has returned is not seen");
+		err_note("no tcp:tcp_sendmsg_locked in the trace: a read before the sender "
+			 "returns is missed");
 	if (f->sockets.full)
 		err_note("more than 65536 sockets or windows were open: the others are left out");
 }
@@ -458,7 +458,7 @@ int main(int argc, char **argv)
 	if (f.by_sockets && f.one_probe)
 		usage_error(&tool, "-i chooses among marks, and -a needs none");
 	if (f.by_sockets && !f.always.n)
-		usage_error(&tool, "-a needs -t: who asks first?");
+		usage_error(&tool, "-a needs -t; give the thread that sends the first request");
 	if (pids_sort(&f.always) < 0)
 		return REFUSED;
 	sockets_begin(&f.sockets, &f.always);

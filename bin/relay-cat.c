@@ -46,7 +46,7 @@ static int put(void *arg, const struct relay_file *f, const void *bytes, size_t 
 		return consumer_put(&o->to, bytes, n) ? -1 : 0;
 	if (fd_write_all(o->fd[f - o->relay->v], bytes, n) == 0)
 		return 0;
-	return err_errno("unable to write what %s had", f->name);
+	return err_errno("unable to write the data of %s", f->name);
 }
 
 /* Make a file for each relay file in the directory, or none. Return 0 or -1. */

@@ -33,6 +33,7 @@
  * the buffer and that number.
  * Exit: 0 stopped by HUP INT TERM, 100 usage error, 111 refused.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -322,7 +323,7 @@ static void give_up_rights(struct flight *f)
 static void report_ready(unsigned long fd)
 {
 	if (write((int)fd, "\n", 1) < 0)
-		err_note("nobody wants to know that it is ready");
+		err_note("unable to write to the descriptor of -d: %s", strerror(errno));
 	close((int)fd);
 }
 

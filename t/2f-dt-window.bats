@@ -58,7 +58,7 @@ dt-window - select the lines of a trace that belong to followed requests" ]
 @test "dt-window: refuses an invalid thread or probe, and operands" {
 	misuse 'no such option: -x' dt-window -x
 	misuse "unexpected operand 'file'" dt-window file
-	misuse '-a needs -t: who asks first?' dt-window -a
+	misuse '-a needs -t; give the thread that sends the first request' dt-window -a
 	misuse '-i chooses among marks, and -a needs none' dt-window -a -t 7 -i 2a
 	for tid in 0 -1 x '' 4194305 1.5; do
 		misuse "not a thread: '$tid'" dt-window -t "$tid"
@@ -382,7 +382,7 @@ ARGS=()
 	grep -v sendmsg in >late
 	dt-window -a -t 7 <late >out 2>err
 	run -1 grep 'in:' out
-	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace: who reads before the sender has returned is not seen
+	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace: a read before the sender returns is missed
 '
 }
 
@@ -539,16 +539,16 @@ ARGS=()
 	local missing status
 	for missing in sock:sock_send_length sock:sock_recv_length; do
 		grep -v "${missing#*:}" all | dt-window -a -t 7 2>err >out
-		exactly err "dt-window: no $missing in the trace: nobody can be followed
+		exactly err "dt-window: no $missing in the trace: no task can be followed
 "
 	done
 	grep -v inet_sock_set_state all | dt-window -a -t 7 2>err >out
-	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace: nobody can be followed
+	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace: no task can be followed
 "
 	status=0
 	dt-window -a -t 7 </dev/null 2>err >out || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace: nobody can be followed' ]
+	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace: no task can be followed' ]
 }
 
 # truth FILE: Print the number of calls for the first client's requests, and for the other's.

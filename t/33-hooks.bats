@@ -49,15 +49,15 @@ head_refused() {
 		'--x=NAME' '--x NAM' '--x name' '--x NAME..' '--x NAME....' '--x [NAME' '--x []' \
 		'--x ...' '--x one|two three' '--x only' '-x, -y' "--$(printf 'x%.0s' {1..32})"; do
 		head_refused "# option: $line  does it" \
-			"line 3: not an option, or one that is taken: $line  does it"
+			"line 3: not an option declaration, or its name is in use: $line  does it"
 	done
-	head_refused "# option:" "line 3: not an option, or one that is taken: "
+	head_refused "# option:" "line 3: not an option declaration, or its name is in use: "
 }
 
 @test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \
-			"line 3: not an option, or one that is taken: $line  mine"
+			"line 3: not an option declaration, or its name is in use: $line  mine"
 	done
 	hook twice <<-'END'
 	# description: twice the same
@@ -65,7 +65,7 @@ head_refused() {
 	# option: --y NAME  another
 	# option: --x NAME  one again
 	END
-	refused 100 "$HOOKS/twice: line 5: not an option, or one that is taken: --x NAME  one again" \
+	refused 100 "$HOOKS/twice: line 5: not an option declaration, or its name is in use: --x NAME  one again" \
 		--describe twice
 }
 

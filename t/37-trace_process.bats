@@ -386,10 +386,10 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	need_tracefs events/raw_syscalls
 	refuses "--trace: 'nonsense' is not one of syscalls, signals, lifecycle" --trace nonsense
 	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
-	refuses "--comm: 'sixteen-letters-' is longer than a name can be, 15 bytes" \
+	refuses "--comm: 'sixteen-letters-' is longer than 15 bytes, the maximum of a name" \
 		--comm sixteen-letters-
 	refuses "--trace: ',' names none of syscalls, signals, lifecycle" --trace ,
-	refuses "--uid: 4294967295 is nobody" --uid 4294967295
+	refuses "--uid: 4294967295 is not a valid user id" --uid 4294967295
 	refused 100 "--uid: 'root' is not a numeric user id" --run trace_process \
 		--args "--pid $$ --uid root"
 	refused 100 "--uid takes one value, and '2' is one too many" --run trace_process \

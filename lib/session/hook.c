@@ -183,8 +183,8 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 					       number, value);
 		} else if ((value = after(line, "# option:")) &&
 			   add_option(r, value) < 0) {
-			return err_msg("%s: line %u: not an option, or one that "
-				       "is taken: %s", file, number, value);
+			return err_msg("%s: line %u: not an option declaration, or "
+				       "its name is in use: %s", file, number, value);
 		}
 	}
 	return 0;
