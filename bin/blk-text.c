@@ -13,9 +13,10 @@
  *	-s KB        write no more than KB kilobytes
  *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
  * Records are printed in the order of their times, which count from the first record. I/O
- * belongs to the task that queues it. What kernel threads and interrupts do with the same
- * sectors is printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and SIGUSR1
- * stop blk-text: it writes the records that are there. If events were lost, it ends with
+ * belongs to the task that queues it. Records of kernel threads and interrupts about the
+ * same sectors are printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and
+ * SIGUSR1 stop blk-text: it writes the records that are there. If events were lost, the
+ * output ends with
  *	# lost N events ...
  * Exit: 0 done or stopped, 1 no record, 99 the reader takes nothing for 2 s after the stop,
  * 100 usage error, 111 refused, 141 the reader is gone.
@@ -189,8 +190,8 @@ static uint64_t now(void)
 
 /*
  * Read all relay files once, and print the records from before this reading. All of those
- * have been read, on every CPU. Of the records that the kernel writes during the reading,
- * some may still be unread. With last, print all. Return 0 or -1.
+ * have been read, on every CPU. Some records that the kernel writes during the reading may
+ * still be unread. With last, print all. Return 0 or -1.
  */
 static int look(struct blk_stream *s, int last)
 {

@@ -33,7 +33,7 @@ static int nr(const char *name)
 	for (size_t i = 0; i < ncalls; i++)
 		if (!strcmp(calls[i].name, name))
 			return calls[i].nr;
-	/* the event has the name of the kernel's function, which is the newer of two */
+	/* tracefs uses the name of the kernel's function, sys_newstat; the call is stat */
 	return strncmp(name, "new", 3) ? -1 : nr(name + 3);
 }
 

@@ -7,7 +7,7 @@
  *	-e EVENT[:KEY,...]  the end: its keys have the same values, in the same order
  *	PAIR        instead of -s and -e: syscalls, block or wakeup
  *	-a          also print the ends without a beginning, unchanged
- *	-c [NAME=]KEY  add the value that the beginning has in KEY to the line, as NAME
+ *	-c [NAME=]KEY  add KEY of the beginning to the line, under NAME
  *	-b          also print the beginnings, unchanged; block: with the values of -c
  *	-d          drop the ends that have a beginning, with the stacks below them, and
  *	            print all other lines unchanged, the beginnings included
@@ -161,7 +161,7 @@ static int match_keys(struct latency *t, const struct latency_event *m)
 {
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return latency_follow_fork(t, m->l);
-	/* an event may be both, to measure from one to the next: end before begin */
+	/* If both globs match an event, end the open pair before beginning the next. */
 	if (glob_matches(last.event, m->event))
 		end(t, m);
 	if (glob_matches(first.event, m->event) && !is_unselected(t, m))

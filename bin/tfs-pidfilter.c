@@ -5,7 +5,7 @@
  * Requires: tracefs.
  *	set PID...     record only these tasks
  *	add PID...     record these tasks as well
- *	remove PID...  record these tasks no more
+ *	remove PID...  stop recording these tasks
  *	list           print the pids of the recorded tasks, one in a line
  *	mirror         copy the filter of the events to that of the function tracers
  *	-f             change the filter of the function tracers as well

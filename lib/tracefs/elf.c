@@ -108,7 +108,7 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 	return 0;
 }
 
-/* Load a table of n records of the given size, which must be at least least. */
+/* Load a table of n records of size bytes each. Fail if size is less than least. */
 static int load_table(const struct elf *e, uint64_t offset, uint64_t n, unsigned size,
 		      size_t least, struct elf_table *t)
 {
