@@ -78,7 +78,8 @@ decoded() {
 	[ -s theirs ]
 }
 
-# same: Compare the lines. We may know a name that the kernel has forgotten; a hashed
+# same: Compare the lines. We may know a name that the kernel has forgotten, and the kernel
+# may have forgotten a name after it printed it; a hashed
 # address is one word of as many digits. Linux 6.1 sometimes leaves out an event's
 # first string (comm= pid=1) and what follows it up to the end of the line; then our
 # line may be longer.
@@ -91,13 +92,18 @@ same_lines() {
 			t again' theirs >apart
 		mv apart theirs
 	fi
+	cat "$TRACEFS/saved_cmdlines" >saved
 	awk -v hashed="$HASHED" -v hollow="$hollow" '
 		FILENAME == "opaque" { opaque[$1 ":"] = 1; next }
+		FILENAME == "saved" { saved[$1] = 1; next }
 		FILENAME == "theirs" {
 			if ((getline ours <"ours") < 1) ours = "(the end)"
 			theirs = $0
 			if (theirs == ours) next
-			if (substr(theirs, 12, 5) == "<...>") {
+			pid = substr(ours, 18)
+			sub(/[^0-9].*/, "", pid)
+			if (substr(theirs, 12, 5) == "<...>" ||
+			    substr(ours, 12, 5) == "<...>" && !(pid in saved)) {
 				theirs = substr(theirs, 17)
 				ours = substr(ours, 17)
 			}
@@ -122,7 +128,7 @@ same_lines() {
 			print "+ " ours
 			if (bad++ > 20) exit
 		}
-		END { exit bad > 0 }' opaque theirs
+		END { exit bad > 0 }' opaque saved theirs
 	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
 }
 

@@ -47,7 +47,8 @@ record() {
 	new_instance
 	# addresses as they are, so that both texts can be compared
 	[ ! -e "$DIR/options/hash-ptr" ] || echo 0 >"$DIR/options/hash-ptr"
-	echo 8000 >"$DIR/buffer_size_kb"
+	# large enough for what all tasks of a busy machine do meanwhile
+	echo 32000 >"$DIR/buffer_size_kb"
 	for event; do
 		[ -e "$DIR/events/$event" ] || lacks "events/$event"
 		echo 1 >"$DIR/events/$event/enable"
