@@ -35,7 +35,7 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 /* The kernel enables this event of the top level with each program that prints. */
 #define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
 
-enum { QUIET_MS = 30 };
+enum { QUIET_NS = 30 * 1000 * 1000 };
 
 /* Return 1 if the event is enabled, or if that cannot be read. */
 static int is_on(int root)
@@ -51,13 +51,13 @@ static int is_on(int root)
  * Disable the event after programs were loaded. Newer kernels enable it from a work queue,
  * at some time after a load. So disable it, load one more such program, and wait until the
  * event is enabled. But the work of an earlier load may have enabled it, with the work of
- * our load still to come. So do all of this twice, and then disable the event until it has
- * stayed disabled for QUIET_MS. Return 0 or -1.
+ * our load still to come. So do all of this twice, and then disable the event until it
+ * stays disabled for QUIET_NS. Return 0 or -1.
  */
 static int hush(int root)
 {
 	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
-	const struct timespec pause = { 0, 1000000 };
+	const struct timespec pause = { 0, 1000000 }, quiet = { 0, QUIET_NS };
 	char why[8];
 
 	for (int round = 0; round < 2; round++) {
@@ -82,13 +82,12 @@ static int hush(int root)
 				nanosleep(&pause, NULL);
 		}
 	}
-	for (int quiet = 0, i = 0; quiet < QUIET_MS && i < 1000; quiet++, i++) {
-		if (!i || is_on(root)) {
-			if (ctl_write(root, PRINTK, "0", 0))
-				return -1;
-			quiet = 0;
-		}
-		nanosleep(&pause, NULL);
+	for (int i = 0; i < 30; i++) {
+		if (ctl_write(root, PRINTK, "0", 0))
+			return -1;
+		nanosleep(&quiet, NULL);
+		if (!is_on(root))
+			break;
 	}
 	return 0;
 }
