@@ -336,10 +336,7 @@ static int drain(struct stream *s)
 /* Write the last line if events were lost, and the reason of a failed write. */
 static void write_losses(struct stream *s, int failed)
 {
-	unsigned long long over = instance_buffer_count(s->dir, "overrun: ") +
-				  instance_buffer_count(s->dir, "commit overrun: ") +
-				  instance_buffer_count(s->dir, "dropped events: ");
-	unsigned long long cut = s->cut;
+	unsigned long long over = instance_lost(s->dir), cut = s->cut;
 	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
 	size_t n = 0;

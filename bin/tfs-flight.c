@@ -211,9 +211,7 @@ static void handle_controls(struct flight *f)
 
 static unsigned long long dropped(const struct flight *f)
 {
-	return instance_buffer_count(f->dir, "overrun: ") +
-	       instance_buffer_count(f->dir, "commit overrun: ") +
-	       instance_buffer_count(f->dir, "dropped events: ") + f->dumps.cut;
+	return instance_lost(f->dir) + f->dumps.cut;
 }
 
 static void handle_signals(struct flight *f)

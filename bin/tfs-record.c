@@ -181,9 +181,7 @@ static int drain(struct recording *r)
 static void print_losses(const struct recording *r)
 {
 	int dir = r->head.dir;
-	unsigned long long over = instance_buffer_count(dir, "overrun: ") +
-				  instance_buffer_count(dir, "commit overrun: ") +
-				  instance_buffer_count(dir, "dropped events: ");
+	unsigned long long over = instance_lost(dir);
 	unsigned long long cut = r->parts.cut + instance_buffer_count(dir, "entries: ");
 
 	if (over || cut)

@@ -57,21 +57,6 @@ struct run {
 	char text[64 * 1024];
 };
 
-/*
- * Open /dev/null in place of each standard descriptor that the caller has closed, so that
- * no other file gets its number.
- */
-static void occupy_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 static void find_manager(char *path, const char *subsystem)
 {
 	char dir[PATH_MAX], here[300], installed[300];
@@ -397,7 +382,7 @@ int main(int argc, char **argv)
 
 	r.trace = -1;
 	r.out = STDOUT_FILENO;
-	occupy_standard_descriptors();
+	fd_open_standard();
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'm')
 			subsystem = opt_value;

@@ -362,6 +362,12 @@ int child_wait(pid_t);
 /* Redirect the descriptor to /dev/null. */
 void fd_to_null(int fd);
 
+/*
+ * Open /dev/null in place of each standard descriptor that the caller has closed, so that
+ * no other file gets its number.
+ */
+void fd_open_standard(void);
+
 /* ---- program.c: find the other programs of this installation ----------------------- */
 
 /* If a manager is a link to the single program (lib/one): the directory of the link. */

@@ -31,3 +31,14 @@ void fd_to_null(int fd)
 		close(null);
 	}
 }
+
+void fd_open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}

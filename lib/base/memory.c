@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* memory.c - memory for tools, which exit without it */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ void *xcalloc(size_t n, size_t size)
 
 void *xrealloc(void *p, size_t n, size_t size)
 {
+	if (size && n > SIZE_MAX / size)
+		return checked(NULL);
 	return checked(realloc(p, n * size + !n));
 }
 

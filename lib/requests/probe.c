@@ -111,16 +111,19 @@ static int lock_event(void)
 	return 0;
 }
 
-int dt_hush(const char *name, int before)
+/* Disable or note the event, as dt_hush says. */
+static int keep_quiet(const char *name, int before)
 {
 	struct dt_settings s;
 	uint32_t zero = 0;
 	char *state;
 	int root, map = dt_pinned(name, DT_SETTINGS), r = 0;
 
-	if (map < 0 || bpf_lookup(map, &zero, &s) < 0)
+	if (map < 0)
 		return -1;
-	if (before || s.was_quiet) {
+	if (bpf_lookup(map, &zero, &s) < 0) {
+		r = -1;
+	} else if (before || s.was_quiet) {
 		if (hushing < 0 && lock_event() < 0)
 			r = err_errno("unable to lock the probe %s", name);
 		root = tracefs_open(NULL, "", NULL);
@@ -139,6 +142,13 @@ int dt_hush(const char *name, int before)
 					   "unable to write the settings of the probe %s", name);
 	}
 	close(map);
+	return r;
+}
+
+int dt_hush(const char *name, int before)
+{
+	int r = keep_quiet(name, before);
+
 	if (!before && hushing >= 0) {
 		close(hushing);
 		hushing = -1;

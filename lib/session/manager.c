@@ -40,21 +40,6 @@ static const struct option_name {
 	{ "version", 'V', 0 },
 };
 
-/*
- * Open the standard descriptors that the caller closed, so that no message is written into a
- * file that is opened later.
- */
-static void occupy_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 /* Find the directory of the tools, with the subsystem's stream in it. Return 0, or -1, reported. */
 static int find_tools(const char *dir, const struct request *rq, char *tools)
 {
@@ -184,7 +169,7 @@ int main(int argc, char **argv)
 	int status = DONE;
 
 	program_name = "manager";
-	occupy_standard_descriptors();
+	fd_open_standard();
 	for (int i = 1; i < argc; i++) {
 		const struct option_name *o = find_name(argv[i], &value);
 

@@ -356,9 +356,6 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 
 /* ---- remove the instances of stale sessions ---------------------------------------- */
 
-/* The kernel keeps an instance busy until its dead readers are gone. */
-#define REMOVE_MS 5000
-
 struct sweep {
 	const char *prefix, *session; /* session NULL: all */
 	int (*before)(const char *name);
@@ -395,7 +392,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name))
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = time_now_ms() + REMOVE_MS;
+	long long end = time_now_ms() + INSTANCE_REMOVE_MS;
 	struct sweep s = { .prefix = prefix, .session = session, .before = before };
 	int dir = recording_instances(), r;
 

@@ -77,6 +77,13 @@ unsigned long long instance_buffer_count(int instance, const char *key)
 	return sum;
 }
 
+unsigned long long instance_lost(int instance)
+{
+	return instance_buffer_count(instance, "overrun: ") +
+	       instance_buffer_count(instance, "commit overrun: ") +
+	       instance_buffer_count(instance, "dropped events: ");
+}
+
 unsigned instance_cpu_count(int per_cpu)
 {
 	int fd = openat(per_cpu, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

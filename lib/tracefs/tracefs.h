@@ -119,11 +119,17 @@ void instance_require(const struct tool *, const char *root, const char *instanc
  */
 int instance_remove(int instances, const char *name, long ms);
 
+/* For ms: the kernel keeps an instance busy until its dead readers are gone. */
+enum { INSTANCE_REMOVE_MS = 5000 };
+
 /*
  * Return a count of the ring buffer, summed over all CPUs of an instance. key is the
  * beginning of a line in per_cpu/cpuN/stats, with its colon and blank.
  */
 unsigned long long instance_buffer_count(int instance, const char *key);
+
+/* Return the number of events that the ring buffers of the instance have dropped. */
+unsigned long long instance_lost(int instance);
 
 /* Return the number of CPUs of a per_cpu directory: its highest CPU number + 1. */
 unsigned instance_cpu_count(int per_cpu);

@@ -115,10 +115,11 @@ pack_guest() {
 }
 
 # boot SECONDS WORDS [ARGUMENT]...: Run the guest for at most SECONDS, with more WORDS for
-# the kernel and ARGUMENTs for qemu; its console is the output.
+# the kernel and ARGUMENTs for qemu; its console is the output. The guest stays in our
+# process group, so that it ends with us.
 boot() {
 	# shellcheck disable=SC2086 # the words of the table
-	timeout "$1" $qemu" quiet panic=-1 $2" -nographic -no-reboot -smp 2 \
+	timeout --foreground "$1" $qemu" quiet panic=-1 $2" -nographic -no-reboot -smp 2 \
 		-accel tcg,thread=single -kernel "$image" -initrd "$work/initrd" "${@:3}" \
 		</dev/null 2>&1
 }

@@ -22,9 +22,6 @@
 
 #define PREFIX DT_INSTANCE_PREFIX
 
-/* The kernel keeps an instance busy until its dead readers are gone. */
-#define REMOVE_MS 5000
-
 static int instances = -1, instance = -1; /* of the janitor's session */
 
 static const char *name_of(const struct request *rq)
@@ -186,7 +183,7 @@ static int close_session(const struct request *rq)
 	if (dt_off(name_of(rq)) < 0)
 		r = -1;
 	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	else if (instance_remove(instances, name_of(rq), REMOVE_MS) < 0 && errno != ENOENT)
+	else if (instance_remove(instances, name_of(rq), INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 		r = err_file("unable to remove instance %s", name_of(rq));
 	close(instance);
 	close(instances);

@@ -23,9 +23,6 @@
 /* Room for the formats of all system calls, and a sub-buffer of some processors. */
 #define LEAST_DAT_KB 1024
 
-/* The kernel keeps an instance busy until its dead readers are gone. */
-#define REMOVE_MS 5000
-
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process that adds tasks that enter a cgroup */
@@ -272,7 +269,7 @@ static int close_session(const struct request *rq)
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
 
-		if (instance_remove(instances, beside, REMOVE_MS) < 0 && errno != ENOENT)
+		if (instance_remove(instances, beside, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 			err_file("unable to remove instance %s", beside);
 	}
 	if (tasks >= 0)
@@ -280,7 +277,7 @@ static int close_session(const struct request *rq)
 	if (probes_end_session(instances, rq->session) < 0)
 		r = err_file("unable to remove the probes of %s", instance_name(rq));
 	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	if (instance_remove(instances, instance_name(rq), REMOVE_MS) < 0 && errno != ENOENT)
+	if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 		return err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
