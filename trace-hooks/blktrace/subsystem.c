@@ -178,7 +178,8 @@ static int close_session(const struct request *rq)
 	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
 		r = err_capability(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
 	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	else if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
+	else if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 &&
+		 errno != ENOENT)
 		r = err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);

@@ -277,7 +277,8 @@ static int close_session(const struct request *rq)
 	if (probes_end_session(instances, rq->session) < 0)
 		r = err_file("unable to remove the probes of %s", instance_name(rq));
 	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
+	if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 &&
+	    errno != ENOENT)
 		return err_file("unable to remove instance %s", instance_name(rq));
 	close(instance);
 	close(instances);
