@@ -31,7 +31,7 @@ usage() {
 
 # SOURCE...: of each message that the code can print its longest part that is
 # always there, one a line. A message is a string among the arguments of the
-# functions that print one (base/error.c, base/options.c).
+# functions that print one (base/error.c).
 messages() {
 	cat "$@" | awk '
 	function longest(s,   n, i, part, best) {

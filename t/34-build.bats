@@ -571,3 +571,19 @@ on_32_bits() {
 	run -1 "$TREE/t/layers" copy
 	[ "$output" = "lib/attic/ is no layer: add it to LAYERS in the Makefile" ]
 }
+
+@test "lib/base: no two files need each other" {
+	need_tool nm tsort
+	# symbols that a file defines and uses, without those of libc
+	nm -A "$TREE"/build/lib/base/*.o | awk '
+		{ file = $1; sub(/:.*/, "", file) }
+		$2 == "U" { used[file, $3] = file; name[file, $3] = $3 }
+		$2 ~ /^[BDRT]$/ { defined[$3] = file }
+		END {
+			for (k in used)
+				if (name[k] in defined && defined[name[k]] != used[k])
+					print used[k], defined[name[k]]
+		}' >pairs
+	[ "$(wc -l <pairs)" -ge 20 ]
+	tsort pairs >order
+}

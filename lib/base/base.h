@@ -66,6 +66,12 @@ void err_vmsg(const char *fmt, va_list ap, const char *reason)
 _Noreturn void err_exit(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+struct tool;
+
+/* Report the message and the synopsis, then exit MISUSED. */
+_Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* ---- capability.c: which capability a refused call lacks, capabilities(7) ---------- */
 
 /* The bit of a capability. A set of capabilities is the OR of their bits. */
@@ -152,10 +158,6 @@ extern const char *opt_root, *opt_instance;
  * report the synopsis and exit MISUSED.
  */
 int opt_next(const struct tool *t, int argc, char **argv);
-
-/* Report the message and the synopsis, then exit MISUSED. */
-_Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* ---- format.c: formatted text ------------------------------------------------------ */
 
@@ -385,7 +387,7 @@ int program_directory(char *dir);
  */
 int program_find(const char *dir, char *path, const char *const *candidates);
 
-/* ---- paths.c: where procfs, sysfs and mounted file systems are ---------------------- */
+/* ---- paths.c: where procfs and sysfs are -------------------------------------------- */
 
 /* Return the environment variable, or otherwise if the variable is unset or empty. */
 const char *path_from_env(const char *name, const char *otherwise);
@@ -394,21 +396,7 @@ const char *path_from_env(const char *name, const char *otherwise);
 const char *path_procfs(void);
 const char *path_sysfs(void);
 
-/*
- * Open path if a file system with this magic number is mounted there. The number decides,
- * because a mount point without its file system is an empty directory. Return a
- * descriptor, or -1 and errno, silent: EACCES if the caller must not open it.
- */
-int path_open_mounted(const char *path, unsigned long magic);
-
-/*
- * Open the first file system of this type in the mount table, and write its directory to
- * path (PATH_MAX bytes). Look below path_sysfs() for a directory below /sys. Return a
- * descriptor, or -1, silent.
- */
-int path_open_listed(char *path, const char *type, unsigned long magic);
-
-/* ---- file.c: read files and directories, and open paths of untrusted callers -------- */
+/* ---- file.c: read files and directories, open untrusted paths, find mounts ----------- */
 
 /*
  * Return the contents of a file with a NUL behind them, and the length in *len unless len
@@ -443,6 +431,20 @@ enum { FILE_OTHER = -2 };
  * open does not wait. Return a descriptor, FILE_OTHER, or -1 and errno; silent.
  */
 int file_open(const char *path, int kinds, int flags, struct stat *st);
+
+/*
+ * Open path if a file system with this magic number is mounted there. The number decides,
+ * because a mount point without its file system is an empty directory. Return a
+ * descriptor, or -1 and errno, silent: EACCES if the caller must not open it.
+ */
+int path_open_mounted(const char *path, unsigned long magic);
+
+/*
+ * Open the first file system of this type in the mount table, and write its directory to
+ * path (PATH_MAX bytes). Look below path_sysfs() for a directory below /sys. Return a
+ * descriptor, or -1, silent.
+ */
+int path_open_listed(char *path, const char *type, unsigned long magic);
 
 /* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 

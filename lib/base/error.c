@@ -75,3 +75,14 @@ void err_exit(int status, const char *fmt, ...)
 	va_end(ap);
 	exit(status);
 }
+
+void usage_error(const struct tool *t, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vformat(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
+}

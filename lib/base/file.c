@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * file.c - read files and directories, and open a path only if it has the right kind
+ * file.c - read files and directories, open a path only if it has the right kind, and find
+ * mounted file systems
  *
  * To open a device can have effects: a watchdog starts, a tape rewinds. To open a FIFO
  * wakes up its other end. So file_open first looks at the file through a descriptor that
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -189,4 +191,64 @@ char **file_names(const char *path)
 	}
 	names[n] = NULL;
 	return names;
+}
+
+int path_open_mounted(const char *path, unsigned long magic)
+{
+	struct statfs fs;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (!fstatfs(fd, &fs) && (unsigned long)fs.f_type == magic)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+/* Return field n of a line, counted from 0, and end it with a NUL. NULL: there is none. */
+static char *field(char *line, int n)
+{
+	while (n-- > 0 && (line = strchr(line, ' ')))
+		line++;
+	if (line)
+		line[strcspn(line, " ")] = '\0';
+	return line;
+}
+
+/*
+ * A line of the mount table begins with device, directory and type (fstab(5)). The table
+ * escapes blanks in a directory's name; such a directory is not found here, and -R has to
+ * name it.
+ */
+int path_open_listed(char *path, const char *wanted, unsigned long magic)
+{
+	static const char *const tables[] = { "1/mounts", "self/mounts" };
+	int fd = -1;
+
+	for (size_t i = 0; i < 2 && fd < 0; i++) {
+		char *text, *line, *next;
+
+		str_format(path, PATH_MAX, "%s/%s", path_procfs(), tables[i]);
+		text = file_read(AT_FDCWD, path, NULL);
+		for (line = text; line && *line && fd < 0; line = next) {
+			char *type, *dir;
+
+			next = line + strcspn(line, "\n");
+			if (*next)
+				*next++ = '\0';
+			type = field(line, 2);
+			if (!type || strcmp(type, wanted))
+				continue;
+			dir = field(line, 1);
+			if (!strncmp(dir, "/sys/", 5))
+				str_format(path, PATH_MAX, "%s%s", path_sysfs(), dir + 4);
+			else
+				str_format(path, PATH_MAX, "%s", dir);
+			fd = path_open_mounted(path, magic);
+		}
+		free(text);
+	}
+	return fd;
 }

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* options.c - the command line of a tool */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-
-void usage_error(const struct tool *t, const char *fmt, ...)
-{
-	char what[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vformat(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
-}
 
 char *opt_value;
 const char *opt_root, *opt_instance;
