@@ -488,6 +488,28 @@ WS 64 + 8 10
 		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
 }
 
+@test "tfs-latency: block: -c .comm is the name that the event has, not the column, which may be old" {
+	{
+		event 10 0.5 'block_bio_queue: 254,0 WS 64 + 8 [a [1] b]' # its column has "task"
+		issued 1.000001 'WS|64 + 8'
+		issued 1.000002 'WS|900 + 8' # the trace has no bio of this request
+		completed 1.000004 'WS|64 + 8'
+		completed 1.000006 'WS|900 + 8'
+	} >in
+	prints '0 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] by="a [1] b" by_pid=10 lat=3
+0 block_rq_complete: 254,0 WS () 900 + 8 none,0,0 [0] by=sh by_pid=7 lat=4' \
+		-c by=.comm -c by_pid=pid block <in
+	event 10 0.5 'block_bio_queue: 254,0 FWS 0 + 0 [fsync]' >in
+	issued 1.000001 'FF|0 + 0' >>in
+	completed 1.000004 'FF|0 + 0' >>in
+	prints '0 block_rq_complete: 254,0 FF () 0 + 0 none,0,0 [0] by=fsync lat=3' -c by=.comm block <in
+	# the brackets of these events have an error
+	event 7 1.5 'block_rq_requeue: 254,0 WS () 64 + 8 none,0,0 [0]' >in
+	event 7 1.6 'block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0]' >>in
+	prints '7 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] by=- lat=100000' \
+		-c by=.comm -s block_rq_requeue -e block_rq_complete <in
+}
+
 @test "tfs-latency: block: a request of several bios is printed for each task that queued one of them" {
 	{
 		queued 10 'W|64 + 8'

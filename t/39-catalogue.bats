@@ -325,6 +325,7 @@ undo() {
 	release
 	session_ends
 	finishes "$READER" 0
+	cat got
 	[ "$(grep -Ec ": block_rq_issue: .* by=acts by_pid=$ACT\$" got)" = 8 ]
 	[ "$(grep -Ec ": block_rq_complete: .* by_pid=$ACT lat=" got)" = 8 ]
 	[ "$(grep -vc '^#' got)" = 16 ]

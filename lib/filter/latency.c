@@ -13,10 +13,10 @@ void latency_start_clear(struct latency_start *b)
 	*b = (struct latency_start){ 0 };
 }
 
-/* Does the key describe the task of an event? */
+/* Does the key describe the task of an event? .comm is the name in the event itself. */
 static int is_of_task(const char *key)
 {
-	return !strcmp(key, "comm") || !strcmp(key, "pid");
+	return !strcmp(key, "comm") || !strcmp(key, ".comm") || !strcmp(key, "pid");
 }
 
 char *latency_task_fields(struct latency *t, const struct trace_line *l)
@@ -31,7 +31,7 @@ char *latency_task_fields(struct latency *t, const struct trace_line *l)
 	return t->fields.n ? xstrdup(t->fields.text) : NULL;
 }
 
-/* Set t->fields to the fields of -c. Take comm and pid from task unless task is NULL. */
+/* Set t->fields to the fields of -c. Take those of the task from task unless it is NULL. */
 static void put_carried(struct latency *t, const struct trace_line *l, const char *task)
 {
 	t->fields.n = 0;

@@ -190,13 +190,27 @@ static struct text_part value_at(const char *s, const char *end)
 	return (struct text_part){ s, (size_t)(p - s) };
 }
 
+/* Does the event of a block device have an error in brackets, and not the task's name? */
+static int has_error(struct text_part event)
+{
+	static const char *const names[] = {
+		"block_rq_complete", "block_rq_requeue", "block_rq_error", "block_bio_complete",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (text_part_is(event, names[i]))
+			return 1;
+	return 0;
+}
+
 /*
  * Return a field of an event of block devices, MAJOR,MINOR RWBS ... SECTOR + SECTORS ...
  * [COMM]. The task's name is at the end if the event has one, and only appended fields
  * follow it.
  */
-static struct text_part field_of_block(struct text_part body, const char *key)
+static struct text_part field_of_block(const struct trace_line *l, const char *key)
 {
+	struct text_part body = l->body;
 	const char *s = body.text, *end = s + body.n, *plus = s, *from, *name, *close = end;
 	struct text_part dev = { s, 0 }, rwbs;
 
@@ -226,6 +240,8 @@ static struct text_part field_of_block(struct text_part body, const char *key)
 			return (struct text_part){ from, (size_t)(plus - from) };
 		if (!strcmp(key, "nr_sector"))
 			return digits(&s, name);
+		if (!strcmp(key, "comm") && name < close && !has_error(l->event))
+			return (struct text_part){ name + 1, (size_t)(close - name) - 2 };
 	}
 	return close > body.text ? event_text_appended(close, end, key) : none;
 }
@@ -377,7 +393,7 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 	}
 	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
 	    (is_digit(*s) || *s == '[')) {
-		p = field_of_block(l->body, key);
+		p = field_of_block(l, key);
 		if (p.text || memchr(s, '[', l->body.n))
 			return p;
 	} else if (!*l->prefix && event_text_field(l, key, &p)) {
