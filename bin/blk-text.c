@@ -67,15 +67,6 @@ struct blk_stream {
 	unsigned long long cut; /* events that were selected and not written */
 };
 
-/* Call realloc(3). Exit REFUSED if memory runs out. */
-static void *grown(void *p, size_t size)
-{
-	p = realloc(p, size);
-	if (!p)
-		err_exit(REFUSED, "out of memory");
-	return p;
-}
-
 /* ---- text ------------------------------------------------------------------- */
 
 /* Write the collected lines, and count those that the limit or the reader cuts off. */
@@ -108,7 +99,7 @@ static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t
 	(void)f;
 	if (s->nbytes + n > s->room) {
 		s->room = 2 * (s->nbytes + n);
-		s->bytes = grown(s->bytes, s->room);
+		s->bytes = xrealloc(s->bytes, s->room, 1);
 	}
 	memcpy(s->bytes + s->nbytes, bytes, n);
 	s->nbytes += n;
@@ -127,7 +118,7 @@ static void find_records(struct blk_stream *s, size_t at)
 			break;
 		if (s->n == s->vroom) {
 			s->vroom = s->vroom ? 2 * s->vroom : 1024;
-			s->v = grown(s->v, s->vroom * sizeof(*s->v));
+			s->v = xrealloc(s->v, s->vroom, sizeof(*s->v));
 		}
 		s->v[s->n++] = (struct blk_position){ r.time, at };
 	}
@@ -200,7 +191,8 @@ static int look(struct blk_stream *s, int last)
 
 	if (relay_read(&s->relay, last, keep, s) < 0)
 		return -1;
-	blk_pick_forks(&s->pick);
+	if (blk_pick_forks(&s->pick) < 0)
+		return -1;
 	find_records(s, before);
 	if (s->odd)
 		return err_msg("what the kernel wrote is no record");
@@ -259,7 +251,7 @@ static int recorded(struct blk_stream *s, char **files, size_t n)
 		files = none;
 		n = 1;
 	}
-	ends = grown(NULL, n * sizeof(*ends));
+	ends = xcalloc(n, sizeof(*ends));
 	for (size_t i = 0; i < n; i++) {
 		if (read_one(s, files[i]) < 0)
 			return -1;
@@ -307,7 +299,7 @@ int main(int argc, char **argv)
 
 	s.to = CONSUMER;
 	s.pick.fork_pipe = -1;
-	dirs = grown(NULL, ((size_t)argc + 1) * sizeof(*dirs));
+	dirs = xcalloc((size_t)argc + 1, sizeof(*dirs));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':
@@ -345,8 +337,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	pids_sort(&s.pick.selected);
 	pids_sort(&s.pick.excluded);
-	if (instance)
-		blk_pick_follow(&s.pick, instance);
+	if (instance && blk_pick_follow(&s.pick, instance) < 0)
+		return REFUSED;
 	for (size_t i = 0; i < ndirs; i++)
 		if (relay_open(&s.relay, dirs[i], "trace") < 0)
 			return REFUSED;

@@ -86,9 +86,7 @@ static void add(struct join *j, unsigned host, const struct dt_mark *m)
 		err_exit(REFUSED, "unable to join %s: too many marks", h->file);
 	if (all->n == j->room) {
 		j->room = 2 * j->room + 256;
-		all->points = realloc(all->points, j->room * sizeof(*all->points));
-		if (!all->points)
-			err_exit(REFUSED, "out of memory");
+		all->points = xrealloc(all->points, j->room, sizeof(*all->points));
 	}
 	all->points[all->n] = (struct dt_point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
@@ -102,8 +100,9 @@ static void collect(struct join *j, unsigned host)
 {
 	struct dt_host *h = &j->v[host];
 	struct dt_mark m;
+	int there;
 
-	while (dt_host_next(h)) {
+	while ((there = dt_host_next(h)) > 0) {
 		if (!h->timed)
 			continue;
 		if (h->begin < 0 || h->time < h->begin)
@@ -111,7 +110,7 @@ static void collect(struct join *j, unsigned host)
 		if (h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
 			add(j, host, &m);
 	}
-	if (h->in.failed)
+	if (there < 0)
 		exit(REFUSED);
 	free(h->in.text);
 	h->in = (struct line_reader){ .fd = h->in.fd, .name = h->file };
@@ -252,12 +251,12 @@ static void advance(struct join *j, unsigned i)
 {
 	struct dt_host *h = &j->v[i];
 	int64_t before = h->time;
+	int there = dt_host_next(h);
 
-	if (!dt_host_next(h)) {
-		if (h->in.failed)
-			exit(REFUSED);
+	if (there < 0)
+		exit(REFUSED);
+	if (!there)
 		return;
-	}
 	h->time = h->timed ? h->time + j->clocks.v[i].add + j->later : before;
 	/* the file has changed since the first reading */
 	if (h->timed && h->time < 0)

@@ -242,6 +242,8 @@ static void take(struct filter *f, char *line, size_t n, const struct trace_line
 			f->ended = 0;
 		if (sock) {
 			f->passes = sockets_event(&f->sockets, sock, l, tid, send);
+			if (f->passes < 0)
+				exit(REFUSED);
 			if (f->passes > 1)
 				f->ended = tid;
 		} else if (!f->by_sockets && dt_mark(&m, l)) {
@@ -348,7 +350,8 @@ static struct socket_send *send_of(struct filter *f, enum sock_event sock,
 		return NULL;
 	send = s->send;
 	table_remove(&f->senders, s);
-	socket_send_end(send, l);
+	if (socket_send_end(send, l) < 0)
+		exit(REFUSED);
 	return send;
 }
 

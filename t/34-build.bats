@@ -587,3 +587,28 @@ on_32_bits() {
 	[ "$(wc -l <pairs)" -ge 20 ]
 	tsort pairs >order
 }
+
+@test "lib: a function that ends the process, and is not named in t/exits, is refused" {
+	mkdir copy
+	cp -r "$TREE/lib" copy
+	run -0 "$TREE/t/exits" copy
+	[ "$output" = "" ]
+	cat >copy/lib/event/bad.c <<-'END'
+		#include "base/base.h"
+		/* exit(1) in a comment is none */
+		static int *quit(
+		        int n)
+		{
+		    err_exit(REFUSED, "no");
+		    if (n)
+		        _exit(1);
+		    abort();
+		}
+	END
+	sed -i 's/^\texit(status);$/\tnever(status);/' copy/lib/base/error.c
+	run -1 "$TREE/t/exits" copy
+	[ "$output" = 'lib/event/bad.c:6: quit ends the process: err_exit(REFUSED, "no");
+lib/event/bad.c:8: quit ends the process: _exit(1);
+lib/event/bad.c:9: quit ends the process: abort();
+lib/base/error.c: err_exit does not end the process any more' ]
+}

@@ -32,6 +32,10 @@ load helper
 	"$PROG/unit/clocks"
 }
 
+@test "lib: a BPF program that is too long is refused, and does not end the tool" {
+	"$PROG/unit/bpf"
+}
+
 @test "lib: each program of t/unit has its test" {
 	local program
 	for program in "$TREE"/t/unit/*.c; do

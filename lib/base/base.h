@@ -10,7 +10,8 @@
  * the function leaves the reason there.
  *
  * A function of the library returns an error, and only main exits. There are three
- * exceptions:
+ * exceptions, and the children of fork(2), which end by _exit; t/exits, a part of make lint,
+ * names each function that ends the process:
  * - The command line. A function with an argument of type struct tool reads words of the
  *   command line for main. If a word is wrong, the function reports a usage error and
  *   exits MISUSED. Main calls such functions before it makes anything, so no clean-up is

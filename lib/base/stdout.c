@@ -185,9 +185,7 @@ void stdout_print(const char *f, ...)
 	stdout_flush();
 	text = pending;
 	if (n >= sizeof(pending))
-		text = more = malloc(n + 1);
-	if (!text)
-		err_exit(REFUSED, "out of memory");
+		text = more = xrealloc(NULL, n + 1, 1);
 	va_start(ap, f);
 	str_vformat(text, n + 1, f, ap);
 	va_end(ap);

@@ -12,8 +12,8 @@
  *	note            a record that is no action: a task's name, a time or a message
  *
  * The layer uses base, proc and tracefs. A function that fails writes an error message and
- * returns -1, unless its comment says otherwise. If memory runs out, the functions of
- * relay.c, text.c and pick.c end the program (REFUSED).
+ * returns -1, unless its comment says otherwise. relay.c, text.c and pick.c allocate by
+ * xcalloc and xrealloc, and so are not for managers.
  */
 #ifndef BLKTRACE_H
 #define BLKTRACE_H
@@ -207,14 +207,11 @@ struct blk_pick {
 	size_t nbusy;
 };
 
-/*
- * Select the tasks that the instance follows. blk_pick_forks adds their children. Exit
- * REFUSED with an error message on failure.
- */
-void blk_pick_follow(struct blk_pick *, const char *instance);
+/* Select the tasks that the instance follows. blk_pick_forks adds their children. */
+int blk_pick_follow(struct blk_pick *, const char *instance);
 
 /* Select the children in the forks that the instance has recorded since the last call. */
-void blk_pick_forks(struct blk_pick *);
+int blk_pick_forks(struct blk_pick *);
 
 /* Is the record selected? Call it once for each record, in the order of time. */
 int blk_picked(struct blk_pick *, const struct blk_record *);

@@ -13,8 +13,11 @@
 /* Requests that are not complete. If there are more, the device has lost some completions. */
 #define MOST_UNDER_WAY 65536
 
-/* Select the child if this event line is "...: sched_process_fork: ... child_pid=N". */
-static void learn_fork(struct blk_pick *k, const char *line)
+/*
+ * Select the child if this event line is "...: sched_process_fork: ... child_pid=N". Return 0,
+ * or -1, reported.
+ */
+static int learn_fork(struct blk_pick *k, const char *line)
 {
 	static const char key[] = "child_pid=";
 	const char *p = NULL, *next = line;
@@ -22,19 +25,18 @@ static void learn_fork(struct blk_pick *k, const char *line)
 
 	/* a newline in a task's name makes a line that is no event line */
 	if (!strstr(line, ": sched_process_fork: "))
-		return;
+		return 0;
 	/* the last one in the line, because a task's name may contain the same text */
 	while ((next = strstr(next, key)))
 		p = next += strlen(key);
 	pid = p ? text_pid(p) : 0;
-	if (pid && !pids_has(&k->selected, pid)) {
-		pids_add(&k->selected, pid);
-		if (pids_sort(&k->selected) < 0)
-			exit(REFUSED);
-	}
+	if (!pid || pids_has(&k->selected, pid))
+		return 0;
+	pids_add(&k->selected, pid);
+	return pids_sort(&k->selected);
 }
 
-void blk_pick_forks(struct blk_pick *k)
+int blk_pick_forks(struct blk_pick *k)
 {
 	char text[4096];
 	ssize_t n;
@@ -44,10 +46,11 @@ void blk_pick_forks(struct blk_pick *k)
 			int end = text[i] == '\n';
 
 			k->line[k->nline] = end ? '\0' : text[i];
-			if (end)
-				learn_fork(k, k->line);
+			if (end && learn_fork(k, k->line) < 0)
+				return -1;
 			k->nline = end ? 0 : k->nline + (k->nline < sizeof(k->line) - 1);
 		}
+	return 0;
 }
 
 /* Remove the sectors from the requests that are not complete. */
@@ -76,13 +79,6 @@ static int waited_for(const struct blk_pick *k, uint32_t device, uint64_t from, 
 	return 0;
 }
 
-static void make_room(struct blk_pick *k)
-{
-	k->busy = realloc(k->busy, (k->nbusy ? 2 * k->nbusy : 1) * sizeof(*k->busy));
-	if (!k->busy)
-		err_exit(REFUSED, "out of memory");
-}
-
 int blk_picked(struct blk_pick *k, const struct blk_record *r)
 {
 	uint64_t to = r->sector + (r->bytes >> 9);
@@ -104,7 +100,7 @@ int blk_picked(struct blk_pick *k, const struct blk_record *r)
 		if (k->nbusy == MOST_UNDER_WAY) /* drop the oldest: its completion is lost */
 			memmove(k->busy, k->busy + 1, --k->nbusy * sizeof(*k->busy));
 		else if (!(k->nbusy & (k->nbusy - 1)))
-			make_room(k);
+			k->busy = xrealloc(k->busy, k->nbusy ? 2 * k->nbusy : 1, sizeof(*k->busy));
 		k->busy[k->nbusy++] = (struct blk_request){ r->sector, to, r->device };
 	}
 	if (r->act == BLK_COMPLETE)
@@ -112,20 +108,17 @@ int blk_picked(struct blk_pick *k, const struct blk_record *r)
 	return selected;
 }
 
-void blk_pick_follow(struct blk_pick *k, const char *instance)
+int blk_pick_follow(struct blk_pick *k, const char *instance)
 {
-	int dir = tracefs_open(NULL, instance, NULL);
+	int dir = tracefs_open(NULL, instance, NULL), r;
 
 	if (dir < 0)
-		exit(REFUSED);
+		return -1;
 	k->only_selected = 1;
 	/* open this before pidfilter_list, so that no child is missed in between */
 	k->fork_pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (k->fork_pipe < 0) {
-		err_file("unable to open trace_pipe of %s", instance);
-		exit(REFUSED);
-	}
-	if (pidfilter_list(dir, &k->selected) < 0)
-		exit(REFUSED);
+	r = k->fork_pipe < 0 ? err_file("unable to open trace_pipe of %s", instance) :
+	    pidfilter_list(dir, &k->selected);
 	close(dir);
+	return r;
 }

@@ -30,13 +30,9 @@ static int by_number(const void *a, const void *b)
 /* Open a relay file and append it to r. Return 0 or -1. */
 static int add(struct relay *r, int dir, const char *path, const char *name, unsigned cpu)
 {
-	struct relay_file *more = realloc(r->v, (r->n + 1) * sizeof(*more));
 	struct stat st;
 	int fd;
 
-	if (!more)
-		err_exit(REFUSED, "out of memory");
-	r->v = more;
 	/* the open of a device may have side effects */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_file("unable to look at %s/%s", path, name);
@@ -48,9 +44,9 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 				 "relay files from everybody)", path, name);
 	if (fd < 0)
 		return err_file("unable to open %s/%s", path, name);
-	more += r->n++;
-	*more = (struct relay_file){ .fd = fd, .cpu = cpu };
-	str_format(more->name, sizeof(more->name), "%s", name);
+	r->v = xrealloc(r->v, r->n + 1, sizeof(*r->v));
+	r->v[r->n] = (struct relay_file){ .fd = fd, .cpu = cpu };
+	str_format(r->v[r->n++].name, sizeof(r->v->name), "%s", name);
 	return 0;
 }
 
@@ -132,11 +128,9 @@ int relay_read(struct relay *r, int last,
 
 int relay_wait(struct relay *r, int signals, int out, int ms)
 {
-	struct pollfd *p = calloc(r->n + 2, sizeof(*p));
+	struct pollfd *p = xcalloc(r->n + 2, sizeof(*p));
 	size_t left = 0;
 
-	if (!p)
-		err_exit(REFUSED, "out of memory");
 	for (size_t i = 0; i < r->n; i++) {
 		struct relay_file *f = &r->v[i];
 

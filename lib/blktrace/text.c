@@ -86,18 +86,15 @@ void blk_learn(struct blk_names *t, const struct blk_record *r)
 	if (i == t->n || t->v[i].pid != r->pid) {
 		if (t->n == t->room) {
 			t->room = t->room ? 2 * t->room : 64;
-			t->v = realloc(t->v, t->room * sizeof(*t->v));
-			if (!t->v)
-				err_exit(REFUSED, "out of memory");
+			t->v = xrealloc(t->v, t->room, sizeof(*t->v));
 		}
 		memmove(t->v + i + 1, t->v + i, (t->n++ - i) * sizeof(*t->v));
 	}
 	t->v[i] = (struct blk_name){ .pid = r->pid };
 	n = r->npayload < sizeof(t->v[i].comm) ? r->npayload : sizeof(t->v[i].comm) - 1;
 	memcpy(t->v[i].comm, r->payload, n);
-	for (char *p = t->v[i].comm; *p; p++) /* a task's name may contain any bytes */
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	/* a task's name may contain any bytes */
+	text_mask_controls(t->v[i].comm, t->v[i].comm + strlen(t->v[i].comm));
 }
 
 /* ---- a line ----------------------------------------------------------------- */

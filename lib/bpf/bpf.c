@@ -172,6 +172,11 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 		.license = address("Dual BSD/GPL"), .attach = k->attach, .function = k->function };
 	int fd, e;
 
+	if (c->n > CODE_MOST) { /* all programs are in this source tree, so this is a bug */
+		str_format(why, size, "it has more than %d instructions", CODE_MOST);
+		errno = E2BIG;
+		return -1;
+	}
 	unlimited();
 	emit_resolve(c);
 	str_format(a.name, sizeof(a.name), "%s", name);

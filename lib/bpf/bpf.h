@@ -52,7 +52,8 @@ enum { CODE_MOST = 512, LABELS_MOST = 32 };
 struct bpf_code {
 	struct bpf_insn v[CODE_MOST];
 	uint8_t label[CODE_MOST];       /* per jump: its label + 1 */
-	unsigned n, here[LABELS_MOST];  /* per label: index of its instruction + 1 */
+	unsigned n;                     /* more than CODE_MOST: the program is too long */
+	unsigned here[LABELS_MOST];     /* per label: index of its instruction + 1 */
 };
 
 /* to = *(from + at); *(to + at) = from; *(to + at) = n */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* emit.c - emit instructions of the BPF machine, one per call, with labels */
 #include <endian.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "bpf/bpf.h"
 
 /* Classes of instructions, and the bits that select a variant. */
@@ -12,21 +10,22 @@ enum { LD = 0x00, LDX = 0x01, ST = 0x02, STX = 0x03, ALU32 = 0x04, JMP = 0x05, J
 enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0xd0 | 0x08,
        CALL = 0x80, EXIT = 0x90, MAP_DESCRIPTOR = 1 };
 
-/* Append an instruction. Exit REFUSED if the program is too long. */
-static struct bpf_insn *emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from,
-			     int off, int32_t imm)
+/*
+ * Append an instruction and return its index. In a program that is too long only n goes on;
+ * bpf_load refuses the program.
+ */
+static unsigned emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from,
+		     int off, int32_t imm)
 {
-	struct bpf_insn *i = &c->v[c->n];
+	unsigned at = c->n < CODE_MOST ? c->n : 0;
+	struct bpf_insn *i = &c->v[at];
 
-	/* all programs are in this source tree: one that is too long is a bug */
-	if (c->n + 1 >= CODE_MOST)
-		err_exit(REFUSED, "a program of more than %d instructions", CODE_MOST);
 	c->n++;
 	i->code = (uint8_t)code;
 	i->regs = (uint8_t)(__BYTE_ORDER == __LITTLE_ENDIAN ? from << 4 | to : to << 4 | from);
 	i->off = (int16_t)off;
 	i->imm = imm;
-	return i;
+	return at;
 }
 
 void emit_load(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, enum bpf_reg from, int at)
@@ -98,8 +97,7 @@ void emit_load_imm64(struct bpf_code *c, enum bpf_reg to, uint64_t n)
 
 static void jumps(struct bpf_code *c, int code, enum bpf_reg a, enum bpf_reg b, int32_t n, int to)
 {
-	c->label[c->n] = (uint8_t)(to + 1);
-	emit(c, code, a, b, 0, n);
+	c->label[emit(c, code, a, b, 0, n)] = (uint8_t)(to + 1);
 }
 
 void emit_jump(struct bpf_code *c, int to)

@@ -13,7 +13,7 @@ int dt_host_next(struct dt_host *h)
 
 	h->there = n >= 0;
 	if (!h->there)
-		return 0;
+		return h->in.failed ? -1 : 0;
 	h->n = (size_t)n;
 	/* replace NUL bytes, which only a damaged or hostile trace has */
 	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
@@ -25,8 +25,7 @@ int dt_host_next(struct dt_host *h)
 	if (!h->timed)
 		return 1;
 	if (h->digits_now < 0)
-		err_exit(REFUSED, "unable to join %s: its clock counts and has no seconds",
-			 h->file);
+		return err_msg("unable to join %s: its clock counts and has no seconds", h->file);
 	if (h->digits_now > h->digits)
 		h->digits = h->digits_now;
 	h->time = (int64_t)time;

@@ -298,14 +298,15 @@ void sockets_begin(struct sockets *, const struct pids *always);
 /* Is the thread followed now? */
 int sockets_follow(const struct sockets *, uint64_t task);
 
-/* Take socket and length of a send from its SOCK_SENT event. */
-void socket_send_end(struct socket_send *, const struct trace_line *);
+/* Take socket and length of a send from its SOCK_SENT event. Return 0, or -1, reported. */
+int socket_send_end(struct socket_send *, const struct trace_line *);
 
 /*
  * Process the next event, of this thread or thread group. SOCK_SENDS comes with the
  * struct of its call, or NULL if the call has begun before. SOCK_SENT comes with the same
  * struct, or NULL if the beginning of the call is not in the trace. Return nonzero if the
- * event belongs to a followed thread; more than 1 if its window has just ended.
+ * event belongs to a followed thread; more than 1 if its window has just ended;
+ * -1, reported, if the event lacks a field.
  */
 int sockets_event(struct sockets *, enum sock_event, const struct trace_line *, uint64_t task,
 		  struct socket_send *);
@@ -339,8 +340,8 @@ struct dt_host {
 };
 
 /*
- * Read the next line, with the host's own time. Return 1, or 0 at the end. Exit REFUSED
- * with an error message if the clock counts something other than seconds.
+ * Read the next line, with the host's own time. Return 1, or 0 at the end.
+ * Return -1, reported, also if the clock counts something other than seconds.
  */
 int dt_host_next(struct dt_host *);
 

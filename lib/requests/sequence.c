@@ -87,9 +87,7 @@ static void add_window(struct sequence_lane *l, int64_t from)
 {
 	if (l->nwindows == l->room) {
 		l->room = 2 * l->room + 8;
-		l->windows = realloc(l->windows, l->room * sizeof(*l->windows));
-		if (!l->windows)
-			err_exit(REFUSED, "out of memory");
+		l->windows = xrealloc(l->windows, l->room, sizeof(*l->windows));
 	}
 	l->windows[l->nwindows++] = (struct sequence_window){ from, INT64_MAX, 0 };
 }
@@ -120,9 +118,7 @@ static struct sequence_lane *lane_of(struct sequence *s, struct dt_actor *a, int
 		return a->lane;
 	l = xcalloc(1, sizeof(*l));
 	str_format(text, sizeof(text), "%s-%u", *a->comm ? a->comm : "?", a->tid);
-	l->label = strdup(text);
-	if (!l->label)
-		err_exit(REFUSED, "out of memory");
+	l->label = xstrdup(text);
 	l->actor = a;
 	l->first = first;
 	return s->lanes[s->nlanes++] = a->lane = l;
@@ -317,9 +313,7 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 	}
 	if (lane->nticks == lane->ticks_room) {
 		lane->ticks_room = 2 * lane->ticks_room + 16;
-		lane->ticks = realloc(lane->ticks, lane->ticks_room * sizeof(*lane->ticks));
-		if (!lane->ticks)
-			err_exit(REFUSED, "out of memory");
+		lane->ticks = xrealloc(lane->ticks, lane->ticks_room, sizeof(*lane->ticks));
 	}
 	s->words.n = 0;
 	strbuf_puts(&s->words, l->prefix);

@@ -94,22 +94,21 @@ static int64_t number_in(const struct trace_line *l, const char *key)
 	return negative ? -(int64_t)n : (int64_t)n;
 }
 
-/*
- * Return the socket's address in this field, up to a blank. Exit REFUSED with an error
- * message if the event has no such field.
- */
-static struct text_part address(const struct trace_line *l, const char *key)
+/* Store the socket's address in this field, up to a blank. Return 0, or -1, reported. */
+static int address(struct text_part *p, const struct trace_line *l, const char *key)
 {
-	struct text_part p = trace_line_key(l, key);
-	const char *blank = p.n ? memchr(p.text, ' ', p.n) : NULL;
+	const char *blank;
 
+	*p = trace_line_key(l, key);
+	blank = p->n ? memchr(p->text, ' ', p->n) : NULL;
 	if (blank)
-		p.n = (size_t)(blank - p.text);
-	if (p.n < 3 || p.n >= sizeof(((struct socket_send *)0)->socket) || memcmp(p.text, "0x", 2))
-		err_exit(REFUSED, "%.*s without %s: -a needs events with all their fields, as "
-			 "options/fields or tfs-catpipe -j make them", (int)l->event.n,
-			 l->event.text, key);
-	return p;
+		p->n = (size_t)(blank - p->text);
+	if (p->n >= 3 && p->n < sizeof(((struct socket_send *)0)->socket) &&
+	    !memcmp(p->text, "0x", 2))
+		return 0;
+	return err_msg("%.*s without %s: -a needs events with all their fields, as "
+		       "options/fields or tfs-catpipe -j make them", (int)l->event.n,
+		       l->event.text, key);
 }
 
 /*
@@ -245,9 +244,8 @@ static void connect_socket(struct sockets *s, struct socket *k, const struct tra
 	}
 }
 
-static void take_state(struct sockets *s, const struct trace_line *l)
+static void take_state(struct sockets *s, const struct trace_line *l, struct text_part at)
 {
-	struct text_part at = address(l, "skaddr");
 	int64_t old = number_in(l, "oldstate");
 	struct socket *k = find_socket(s, at);
 
@@ -305,14 +303,17 @@ int sockets_follow(const struct sockets *s, uint64_t task)
 			is_always(s, task));
 }
 
-void socket_send_end(struct socket_send *send, const struct trace_line *l)
+int socket_send_end(struct socket_send *send, const struct trace_line *l)
 {
-	struct text_part at = address(l, "sk");
+	struct text_part at;
 
+	if (address(&at, l, "sk") < 0)
+		return -1;
 	memcpy(send->socket, at.text, at.n);
 	send->socket[at.n] = '\0';
 	send->n = number_in(l, "protocol") == TCP ? number_in(l, "ret") : 0;
 	send->over = 1;
+	return 0;
 }
 
 /* Store in *send whether its bytes are marked, and for which request. */
@@ -352,7 +353,8 @@ static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t tas
 
 	if (!send) {
 		mark_send(s, task, &late);
-		socket_send_end(&late, l);
+		if (socket_send_end(&late, l) < 0)
+			return -1;
 		send = &late;
 	}
 	if (!send->counted)
@@ -386,9 +388,10 @@ static struct socket *request_socket(const struct sockets *s, struct socket *k)
 	return NULL;
 }
 
-static void take_received(struct sockets *s, const struct trace_line *l, uint64_t task)
+static void take_received(struct sockets *s, const struct trace_line *l, struct text_part at,
+			  uint64_t task)
 {
-	struct socket *k = find_socket(s, address(l, "sk"));
+	struct socket *k = find_socket(s, at);
 	struct thread *t = table_find(&s->threads, (const char *)&task, sizeof(task));
 	struct socket *answer;
 	int64_t n = number_in(l, "ret");
@@ -436,29 +439,36 @@ static void take_received(struct sockets *s, const struct trace_line *l, uint64_
 int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
 		  uint64_t task, struct socket_send *send)
 {
+	static const char *const keys[SOCK_EVENTS] = {
+		[SOCK_RECEIVED] = "sk", [SOCK_READS] = "skaddr", [SOCK_STATE] = "skaddr",
+		[SOCK_GONE] = "skaddr",
+	};
+	struct text_part at;
 	struct socket *k;
 	int follows;
 
 	s->seen[event] = 1;
+	if (keys[event] && address(&at, l, keys[event]) < 0)
+		return -1;
 	switch (event) {
 	case SOCK_SENDS:
 		return take_sends(s, task, send);
 	case SOCK_SENT:
 		return take_sent(s, l, task, send);
 	case SOCK_RECEIVED:
-		take_received(s, l, task);
+		take_received(s, l, at, task);
 		break;
 	case SOCK_READS:
-		k = socket_at(s, address(l, "skaddr"));
+		k = socket_at(s, at);
 		if (k && !k->out)
 			connect_socket(s, k, l, 0);
 		break;
 	case SOCK_STATE:
-		take_state(s, l);
+		take_state(s, l, at);
 		break;
 	case SOCK_GONE:
 		follows = sockets_follow(s, task);
-		k = find_socket(s, address(l, "skaddr"));
+		k = find_socket(s, at);
 		if (k)
 			forget_socket(s, k);
 		return follows;

@@ -161,9 +161,7 @@ static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
 		dat_cursor_damaged(a, "too many instances");
 	if (a->failed)
 		return NULL;
-	d->buffers = realloc(d->buffers, (d->nbuffers + 1) * sizeof(*d->buffers));
-	if (!d->buffers)
-		err_exit(REFUSED, "out of memory");
+	d->buffers = xrealloc(d->buffers, d->nbuffers + 1, sizeof(*d->buffers));
 	d->buffers[d->nbuffers] = (struct dat_buffer){ .subbuf_size = d->layout.size };
 	return &d->buffers[d->nbuffers++];
 }
@@ -197,11 +195,8 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 	if (a->failed)
 		return;
 	d->subbuf_bytes += e.n;
-	if (!(b->ncpus & (b->ncpus - 1))) {
-		b->cpus = realloc(b->cpus, (b->ncpus ? 2 * b->ncpus : 1) * sizeof(*b->cpus));
-		if (!b->cpus)
-			err_exit(REFUSED, "out of memory");
-	}
+	if (!(b->ncpus & (b->ncpus - 1)))
+		b->cpus = xrealloc(b->cpus, b->ncpus ? 2 * b->ncpus : 1, sizeof(*b->cpus));
 	b->cpus[b->ncpus++] = (struct dat_cpu){ .cpu = cpu, .subbufs = e };
 }
 
@@ -296,9 +291,7 @@ static void options6(struct dat_cursor *a, struct dat *d, struct instances *othe
 			dat_cursor_damaged(a, "too many instances");
 			continue;
 		}
-		others->v = realloc(others->v, (others->n + 1) * sizeof(*others->v));
-		if (!others->v)
-			err_exit(REFUSED, "out of memory");
+		others->v = xrealloc(others->v, others->n + 1, sizeof(*others->v));
 		others->v[others->n].at = dat_cursor_number(&o, 8);
 		dat_cursor_string(&o, others->v[others->n].name, sizeof(others->v->name));
 		others->n++;
@@ -563,9 +556,7 @@ const void *dat_subbufs_next(struct dat_subbufs *p)
 		if (!p->n)
 			return NULL;
 		if (!p->text)
-			p->text = malloc(p->n); /* no later read is larger */
-		if (!p->text)
-			err_exit(REFUSED, "out of memory");
+			p->text = xrealloc(NULL, p->n, 1); /* no later read is larger */
 		if (dat_read(p->dat, p->text, p->n, p->left.at) < 0) {
 			p->failed = 1;
 			return NULL;
