@@ -74,11 +74,6 @@ programs() {
 	diff expected got
 }
 
-@test "emit: a program that is too long is an error, and nothing overflows" {
-	run -111 "$PROG/insns" too-long
-	[ "$output" = "insns: fatal: a program of more than 512 instructions" ]
-}
-
 # each_program AWK: Pass the instructions of each program with each setting through awk.
 each_program() {
 	local name flags n=0

@@ -4,7 +4,6 @@
  *
  *	insns each       one instruction of every kind
  *	insns jumps      jumps forward, backward, to the next and over a wide instruction
- *	insns too-long   more instructions than there is room for
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
  * The last form prints a program of lib/requests/program.h, of a request probe with these
  * flags (lib/requests/requests.h). With 1, its windows end at the send. A line is "CODE TO
@@ -102,9 +101,6 @@ int main(int argc, char **argv)
 		each(&c);
 	else if (!strcmp(what, "jumps"))
 		jumps(&c);
-	else if (!strcmp(what, "too-long"))
-		for (;;)
-			emit_call(&c, FN_TRACE_PRINTK);
 	else
 		known = 0;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs) && !known; i++)
