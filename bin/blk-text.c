@@ -309,9 +309,7 @@ int main(int argc, char **argv)
 			consumer_limit(&s.to, &tool, opt_value);
 			break;
 		case 'w':
-			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
 			break;
 		case 'i':
 			instance = opt_value;
@@ -326,7 +324,6 @@ int main(int argc, char **argv)
 		case 'd':
 			dirs[ndirs++] = (char *)(size_t)opt_value;
 		}
-	dirs[ndirs] = NULL;
 	if (ndirs && argv[opt_index])
 		usage_error(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
 	if (instance)

@@ -158,22 +158,17 @@ int main(int argc, char **argv)
 			w.actions = actions(opt_value);
 			break;
 		case 'p':
-			w.pid = (unsigned)text_pid(opt_value);
-			if (!w.pid)
-				usage_error(&tool, "not a pid: '%.80s'", opt_value);
+			w.pid = (unsigned)opt_pid(&tool, opt_value);
 			break;
 		case 'l':
 			range(opt_value, &w);
 			break;
 		case 'b':
-			if (text_number(opt_value, 16, 1024 * 1024, &kb) < 0)
-				usage_error(&tool, "not a number of kilobytes, "
-					    "16 to 1048576: '%.80s'", opt_value);
+			opt_number(&tool, "a number of kilobytes, 16 to 1048576", 16, 1024 * 1024,
+				   &kb);
 			break;
 		case 'n':
-			if (text_number(opt_value, 2, 1024, &n) < 0)
-				usage_error(&tool, "not a number of sub-buffers, "
-					    "2 to 1024: '%.80s'", opt_value);
+			opt_number(&tool, "a number of sub-buffers, 2 to 1024", 2, 1024, &n);
 		}
 	argv += opt_index;
 	what = *argv;
@@ -191,10 +186,8 @@ int main(int argc, char **argv)
 
 	for (ndevices = 0; argv[ndevices]; )
 		ndevices++;
-	fd = calloc(ndevices, sizeof(*fd));
-	dev = calloc(ndevices, sizeof(*dev));
-	if (!fd || !dev)
-		err_exit(REFUSED, "out of memory");
+	fd = xcalloc(ndevices, sizeof(*fd));
+	dev = xcalloc(ndevices, sizeof(*dev));
 	for (size_t i = 0; i < ndevices; i++) {
 		fd[i] = blk_open(argv[i], &dev[i]);
 		if (fd[i] < 0)

@@ -102,8 +102,7 @@ int main(int argc, char **argv)
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
-		if (*argv)
-			usage_error(&tool, "unexpected operand '%.80s'", *argv);
+		opt_end(&tool, *argv);
 		map = dt_open(name, DT_PIDS);
 		return map < 0 ? REFUSED : print_list(map);
 	}

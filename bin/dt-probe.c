@@ -161,8 +161,8 @@ int main(int argc, char **argv)
 	if (!dt_name_ok(name))
 		usage_error(&tool, "not a probe's name: '%.80s'", name);
 	command = argv[opt_index];
-	if (command && argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	if (command)
+		opt_end(&tool, argv[opt_index + 1]);
 	if ((!command || strcmp(command, "on")) && (flags || nnetworks))
 		usage_error(&tool, "-1 -e -f -g -m are for \"on\"");
 	if (!command)

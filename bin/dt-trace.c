@@ -99,8 +99,7 @@ int main(int argc, char **argv)
 			name = opt_value;
 	if (!dt_name_ok(name))
 		usage_error(&tool, "not a probe's name: '%.80s'", name);
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	map = dt_open(name, DT_PIDS);
 	if (map < 0 || (waiting && wait_for_change(map) < 0))
 		return REFUSED;

@@ -96,11 +96,21 @@ static int is_followed(const struct filter *f, uint64_t tid)
 	return tid && (window_of(f, tid) || (f->always.n && pids_has(&f->always, (pid_t)tid)));
 }
 
+/* Return the index of the thread's window of the mark's request probe; w->n: there is none. */
+static unsigned which(const struct window *w, const struct dt_mark *m)
+{
+	unsigned i = 0;
+
+	while (i < w->n && w->of[i].id != m->id)
+		i++;
+	return i;
+}
+
 /* Open a window, or give the open window of the same request probe this key. */
 static void begin(struct filter *f, const struct dt_mark *m)
 {
 	struct window *w;
-	unsigned i = 0;
+	unsigned i;
 
 	if (f->windows.n >= MOST_WINDOWS && !window_of(f, m->tid)) {
 		if (!f->full)
@@ -110,24 +120,13 @@ static void begin(struct filter *f, const struct dt_mark *m)
 		return;
 	}
 	w = table_at(&f->windows, (const char *)&m->tid, sizeof(m->tid));
-	while (i < w->n && w->of[i].id != m->id)
-		i++;
+	i = which(w, m);
 	if (i == MOST_PROBES)
 		return;
 	f->nwindows += i == w->n;
 	w->n += i == w->n;
 	w->of[i].id = m->id;
 	w->of[i].key = m->key;
-}
-
-/* Return the index of the thread's window of the mark's request probe; w->n: there is none. */
-static unsigned which(const struct window *w, const struct dt_mark *m)
-{
-	unsigned i = 0;
-
-	while (i < w->n && w->of[i].id != m->id)
-		i++;
-	return i;
 }
 
 /* Open or close the window that the mark line is about. Return whether to print the line. */
@@ -311,10 +310,8 @@ static void take_what_is_known(struct filter *f, int all)
 static void hold(struct filter *f, const char *line, size_t n, int begins, uint64_t tid,
 		 struct socket_send *send)
 {
-	struct held *h = malloc(sizeof(*h) + n + 1);
+	struct held *h = xrealloc(NULL, 1, sizeof(*h) + n + 1);
 
-	if (!h)
-		err_exit(REFUSED, "out of memory");
 	*h = (struct held){ .n = n, .begins = begins, .tid = tid, .send = send };
 	memcpy(h->line, line, n);
 	h->line[n] = '\0';
@@ -456,8 +453,7 @@ int main(int argc, char **argv)
 				usage_error(&tool, "not a thread: '%.80s'", opt_value);
 			pids_add(&f.always, tid);
 		}
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	if (f.by_sockets && f.one_probe)
 		usage_error(&tool, "-i chooses among marks, and -a needs none");
 	if (f.by_sockets && !f.always.n)

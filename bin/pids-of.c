@@ -28,25 +28,13 @@ static const struct tool tool = {
 	.letters = "dtc:n:u:C:",
 };
 
-/* Return the pid, or exit with a usage error. */
-static pid_t pid_or_misused(const char *s)
-{
-	pid_t pid = text_pid(s);
-
-	if (!pid)
-		usage_error(&tool, "not a pid: '%.80s'", s);
-	return pid;
-}
-
 int main(int argc, char **argv)
 {
-	struct selector *selectors = calloc((size_t)argc, sizeof(*selectors));
+	struct selector *selectors = xcalloc((size_t)argc, sizeof(*selectors));
 	struct pids found = { 0 };
 	size_t n = 0;
 	int c, flags = 0;
 
-	if (!selectors)
-		err_exit(REFUSED, "out of memory");
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'd':
@@ -64,11 +52,10 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			selectors[n++] = (struct selector){
-				.kind = SELECT_PIDNS, .pid = pid_or_misused(opt_value) };
+				.kind = SELECT_PIDNS, .pid = opt_pid(&tool, opt_value) };
 			break;
 		case 'u':
-			if (text_number(opt_value, 0, UINT_MAX, &selectors[n].number) < 0)
-				usage_error(&tool, "not a uid: '%.80s'", opt_value);
+			opt_number(&tool, "a uid", 0, UINT_MAX, &selectors[n].number);
 			selectors[n++].kind = SELECT_UID;
 			break;
 		default:
@@ -77,7 +64,7 @@ int main(int argc, char **argv)
 		}
 	for (argv += opt_index; *argv; argv++)
 		selectors[n++] = (struct selector){
-			.kind = SELECT_PID, .pid = pid_or_misused(*argv) };
+			.kind = SELECT_PID, .pid = opt_pid(&tool, *argv) };
 	if (!n)
 		usage_error(&tool, "no pid and no selector");
 	c = select_pids(selectors, n, flags, &found);

@@ -57,9 +57,7 @@ static int make_files(struct outlet *o, const char *path)
 
 	if (dir < 0)
 		return err_errno("unable to open %s", path);
-	o->fd = calloc(n, sizeof(*o->fd));
-	if (!o->fd)
-		err_exit(REFUSED, "out of memory");
+	o->fd = xcalloc(n, sizeof(*o->fd));
 	for (i = 0; i < n; i++) {
 		o->fd[i] = openat(dir, o->relay->v[i].name,
 				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -99,15 +97,12 @@ int main(int argc, char **argv)
 			prefix = opt_value;
 			break;
 		case 'w':
-			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
 		}
 	dir = argv[opt_index];
 	if (!dir)
 		usage_error(&tool, "no directory");
-	if (argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	opt_end(&tool, argv[opt_index + 1]);
 
 	out.to.signals = wait_stop_signals();
 	if (relay_open(&relay, dir, prefix) < 0 || (to && make_files(&out, to) < 0))

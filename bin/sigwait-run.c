@@ -69,23 +69,18 @@ int main(int argc, char **argv)
 	struct wait w = { .ms = -1, .fd = -1, .arg = &given };
 	const char *undo = NULL;
 	unsigned long ms;
-	pid_t child = 0, pid;
+	pid_t child = 0;
 	sigset_t set;
 	int c, signo = 0, r, status;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 't':
-			if (text_number(opt_value, 0, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &ms);
 			w.ms = (long)ms;
 			break;
 		case 'p':
-			pid = text_pid(opt_value);
-			if (!pid)
-				usage_error(&tool, "not a pid: '%.80s'", opt_value);
-			pids_add(&given, pid);
+			pids_add(&given, opt_pid(&tool, opt_value));
 			break;
 		default:
 			undo = opt_value;

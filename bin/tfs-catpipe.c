@@ -392,16 +392,13 @@ int main(int argc, char **argv)
 			consumer_limit(&s.to, &tool, opt_value);
 			break;
 		case 'w':
-			if (text_number(opt_value, 0, INT_MAX, &s.to.patience) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s.to.patience);
 			break;
 		default:
 			if (show_option(&s.show, &tool, c) < 0)
 				return REFUSED;
 		}
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	if (s.text && s.show.asked)
 		usage_error(&tool, "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, "
 			    "-C, -N, -j, -P and -H");

@@ -72,8 +72,7 @@ int main(int argc, char **argv)
 		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
 			usage_error(&tool, "not a number: '%.80s'", opt_value);
 		}
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	if (!nkeys)
 		keys[0] = "event";
 

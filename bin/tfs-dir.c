@@ -26,8 +26,7 @@ int main(int argc, char **argv)
 	char path[PATH_MAX];
 
 	opt_next(&tool, argc, argv);
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	if (tracefs_open(opt_root, opt_instance, path) < 0)
 		return REFUSED;
 	stdout_print("%s\n", path);

@@ -34,14 +34,6 @@ struct event_names {
 	size_t n;
 };
 
-/* Format the path of a control file of the event SYSTEM:EVENT. */
-static void event_path(char *path, size_t size, const char *name, const char *file)
-{
-	int system = (int)strcspn(name, ":");
-
-	str_format(path, size, "events/%.*s/%s/%s", system, name, name + system + 1, file);
-}
-
 /* Return whether the glob matches the event SYSTEM:EVENT. */
 static int matches(const char *glob, char *name)
 {
@@ -58,7 +50,6 @@ static int matches(const char *glob, char *name)
 static int no_such_event(const char *word, const struct event_names *all)
 {
 	struct suggest near = { .word = word };
-	const char *name[SUGGEST_MAX] = { "", "", "" };
 
 	for (size_t i = 0; i < all->n; i++)
 		suggest_offer(&near, strchr(word, ':') ? all->name[i] :
@@ -66,31 +57,25 @@ static int no_such_event(const char *word, const struct event_names *all)
 	if (!near.n)
 		return err_msg("no event is called '%.80s'; tfs-event -l prints the names "
 			       "of all", word);
-	for (unsigned i = 0; i < near.n; i++)
-		name[i] = near.name[i];
-	return err_msg("no event is called '%.80s'; is it %s%s%s%s%s?", word, name[0],
-		       *name[1] ? ", " : "", name[1], *name[2] ? ", " : "", name[2]);
+	return err_msg("no event is called '%.80s'; is it %s?", word, suggest_list(&near));
 }
 
 /*
  * Collect the names in text, the content of available_events. They point into text, which
- * must outlive them. Return 0, or -1 after an error message.
+ * must outlive them.
  */
-static int parse_events(struct event_names *all, char *text)
+static void parse_events(struct event_names *all, char *text)
 {
 	size_t lines = 0;
 
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
 		lines++;
-	all->name = calloc(lines + 1, sizeof(*all->name));
-	if (!all->name)
-		return err_msg("out of memory");
+	all->name = xcalloc(lines + 1, sizeof(*all->name));
 	for (char *p = text, *end; (end = strchr(p, '\n')); p = end + 1) {
 		*end = '\0';
 		if (strchr(p, ':'))
 			all->name[all->n++] = p;
 	}
-	return 0;
 }
 
 /*
@@ -136,11 +121,8 @@ static int write_record(const struct change *c, const char *file, const char *re
 {
 	char path[PATH_MAX];
 
-	event_path(path, sizeof(path), c->name, file);
-	if (!ctl_write(c->dir, path, record, 0))
-		return 0;
-	ctl_caret(c->dir, record);
-	return -1;
+	ctl_event_file(path, c->name, file);
+	return ctl_explain(c->dir, path, record, 0);
 }
 
 /*
@@ -153,7 +135,7 @@ static int write_filter(struct change *c)
 
 	if (!c->filter)
 		return 0;
-	event_path(path, sizeof(path), c->name, "filter");
+	ctl_event_file(path, c->name, "filter");
 	c->old_filter = file_read(c->dir, path, NULL);
 	end = c->old_filter ? strchr(c->old_filter, '\n') : NULL;
 	if (end)
@@ -174,7 +156,7 @@ static int enable(struct change *c)
 	char path[PATH_MAX], *now;
 	int before;
 
-	event_path(path, sizeof(path), c->name, "enable");
+	ctl_event_file(path, c->name, "enable");
 	now = file_read(c->dir, path, NULL);
 	before = now && *now == '1';
 	free(now);
@@ -189,16 +171,16 @@ static void undo(struct change *c)
 	char path[PATH_MAX], record[PATH_MAX];
 
 	if (c->enabled) {
-		event_path(path, sizeof(path), c->name, "enable");
+		ctl_event_file(path, c->name, "enable");
 		ctl_try(c->dir, path, "0", 0);
 	}
-	event_path(path, sizeof(path), c->name, "trigger");
+	ctl_event_file(path, c->name, "trigger");
 	while (c->attached) {
 		str_format(record, sizeof(record), "!%s", c->triggers[--c->attached]);
 		ctl_try(c->dir, path, record, 0);
 	}
 	if (c->old_filter) {
-		event_path(path, sizeof(path), c->name, "filter");
+		ctl_event_file(path, c->name, "filter");
 		ctl_try(c->dir, path, strcmp(c->old_filter, "none") ? c->old_filter : "0", 0);
 	}
 }
@@ -228,9 +210,7 @@ int main(int argc, char **argv)
 	size_t n = 0;
 	char *text;
 
-	triggers = calloc((size_t)argc + 1, sizeof(*triggers));
-	if (!triggers)
-		err_exit(REFUSED, "out of memory");
+	triggers = xcalloc((size_t)argc + 1, sizeof(*triggers));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'l':
@@ -259,7 +239,8 @@ int main(int argc, char **argv)
 		err_file("unable to read available_events");
 		return REFUSED;
 	}
-	if (parse_events(&events, text) < 0 || (*argv && select_events(&events, argv) < 0))
+	parse_events(&events, text);
+	if (*argv && select_events(&events, argv) < 0)
 		return REFUSED;
 	if (list) {
 		for (size_t i = 0; i < events.n; i++)
@@ -267,9 +248,7 @@ int main(int argc, char **argv)
 		stdout_flush();
 		return DONE;
 	}
-	changes = calloc(events.n, sizeof(*changes));
-	if (!changes)
-		err_exit(REFUSED, "out of memory");
+	changes = xcalloc(events.n, sizeof(*changes));
 	for (size_t i = 0; i < events.n; i++)
 		changes[i] = (struct change){ .dir = dir, .name = events.name[i],
 					      .filter = filter, .triggers = triggers };

@@ -253,18 +253,6 @@ static void wait_and_dump(struct flight *f)
 
 /* ---- the beginning ------------------------------------------------------- */
 
-static int hold_signals(void)
-{
-	static const int blocked[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(blocked) / sizeof(*blocked); i++)
-		sigaddset(&set, blocked[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int open_all(struct flight *f, const char *root, const char *instance)
 {
 	int top = f->top = tracefs_open(root, "", NULL), odd;
@@ -327,15 +315,14 @@ static void report_ready(unsigned long fd)
 
 int main(int argc, char **argv)
 {
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO, 0 };
 	static struct flight f; /* large */
 	unsigned long kb, fd = 0;
 	int c, r;
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
-	f.trigger.events = calloc((size_t)argc, sizeof(*f.trigger.events));
-	if (!f.trigger.events)
-		err_exit(REFUSED, "out of memory");
+	f.trigger.events = xcalloc((size_t)argc, sizeof(*f.trigger.events));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'r':
@@ -360,9 +347,7 @@ int main(int argc, char **argv)
 			f.dumps.packets = 1;
 			break;
 		case 'b':
-			if (text_number(opt_value, 1, INT_MAX, &f.back) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &f.back);
 			break;
 		case 't':
 			if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
@@ -377,26 +362,22 @@ int main(int argc, char **argv)
 				return REFUSED;
 			break;
 		case 'c':
-			if (text_number(opt_value, 1, 100000, &f.dumps.keep) < 0)
-				usage_error(&tool, "not a number of dumps from 1 to 100000: "
-					    "'%.80s'", opt_value);
+			opt_number(&tool, "a number of dumps from 1 to 100000", 1, 100000,
+				   &f.dumps.keep);
 			break;
 		case 's':
-			if (text_number(opt_value, 1, KB_MAX, &kb) < 0)
-				usage_error(&tool, "not a number of kilobytes: '%.80s'", opt_value);
+			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
 			f.dumps.most = KB_BYTES(kb);
 			break;
 		case 'd':
-			if (text_number(opt_value, 3, INT_MAX, &fd) < 0)
-				usage_error(&tool, "not a descriptor from 3 on: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &fd);
 			break;
 		default:
 			if (show_option(&f.show, &tool, c) < 0)
 				return REFUSED;
 		}
-	if (argv[opt_index] && argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	if (argv[opt_index])
+		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
 		usage_error(&tool, "-j and -H are for text, and -r makes none");
 	if (f.trigger.filter && !f.trigger.n)
@@ -405,7 +386,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
-	f.signals = hold_signals();
+	f.signals = wait_signals(signals);
 	/* open the FIFO for reading as well, so that it keeps the text until a reader comes */
 	f.dumps.out = stdout_reopen(&tool, O_RDWR, f.dumps.packets);
 	if (f.dumps.out < 0 ||

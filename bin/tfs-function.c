@@ -52,11 +52,9 @@ static char *next_name(char **next, char *end)
 static int check(const char *word, const char *all, size_t len)
 {
 	struct suggest near = { .word = word };
-	char *text = malloc(len + 1), *next = text, *name;
+	char *text = xrealloc(NULL, len + 1, 1), *next = text, *name;
 	int found = 0;
 
-	if (!text)
-		return err_msg("out of memory");
 	memcpy(text, all, len);
 	while (!found && (name = next_name(&next, text + len))) {
 		found = glob_matches(word, name);

@@ -199,8 +199,7 @@ int main(int argc, char **argv)
 		else
 			by[nby++] = opt_value;
 	}
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 
 	confine();
 	signal(SIGINT, SIG_IGN);

@@ -128,8 +128,8 @@ int main(int argc, char **argv)
 			stale = 1;
 		else if (c == 'R')
 			root = opt_value;
-		else if (text_number(opt_value, 0, INT_MAX, &patience) < 0)
-			usage_error(&tool, "not a number of milliseconds: '%s'", opt_value);
+		else
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &patience);
 	}
 	argv += opt_index;
 	if (!command)
@@ -147,8 +147,8 @@ int main(int argc, char **argv)
 					    "session would remove it", *name);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
 		usage_error(&tool, "no such command: '%.80s'", command);
-	} else if (*argv) {
-		usage_error(&tool, "unexpected operand '%.80s'", *argv);
+	} else {
+		opt_end(&tool, *argv);
 	}
 
 	dir = tracefs_open(root, "", path);

@@ -70,10 +70,8 @@ static struct half first, last;
 
 static void parse_half(struct half *h, const char *text)
 {
-	char *s = strdup(text), *colon;
+	char *s = xstrdup(text), *colon;
 
-	if (!s)
-		err_exit(REFUSED, "out of memory");
 	/* a line has no system in front of the event, so the first colon ends the event */
 	colon = strchr(s, ':');
 	h->nkeys = 0;
@@ -91,6 +89,16 @@ static void parse_half(struct half *h, const char *text)
 }
 
 /* ---- the pair of -s and -e ------------------------------------------------------- */
+
+/* Point m at the line and at the event's whole name. */
+static void set_event(struct latency *t, struct latency_event *m, const struct trace_line *l)
+{
+	t->event.n = 0;
+	strbuf_puts(&t->event, l->prefix);
+	strbuf_add(&t->event, l->event.text, l->event.n);
+	m->l = l;
+	m->event = t->event.text;
+}
 
 /* Put the values of the keys into t->key. Return -1 if the event has none of the keys. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
@@ -278,11 +286,7 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 	if (event && !is_stack(&l)) {
 		int dropped;
 
-		t->event.n = 0;
-		strbuf_puts(&t->event, l.prefix);
-		strbuf_add(&t->event, l.event.text, l.event.n);
-		m.l = &l;
-		m.event = t->event.text;
+		set_event(t, &m, &l);
 		dropped = drops(t, &m);
 		last_was_dropped(t, &l, dropped);
 		if (dropped)
@@ -318,11 +322,7 @@ static void each_line(struct latency *t, char *line, size_t n)
 	    (l.json && (l.body.n < 2 || l.body.text[l.body.n - 1] != '}')))
 		return;
 	t->json = l.json;
-	t->event.n = 0;
-	strbuf_puts(&t->event, l.prefix);
-	strbuf_add(&t->event, l.event.text, l.event.n);
-	m.l = &l;
-	m.event = t->event.text;
+	set_event(t, &m, &l);
 	if (matcher->event(t, &m) < 0)
 		exit(REFUSED);
 }
@@ -367,8 +367,7 @@ static void choose_pair(const char *from, const char *to, char **operands)
 	if (*operands) {
 		size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
 
-		if (operands[1])
-			usage_error(&tool, "unexpected operand '%.80s'", operands[1]);
+		opt_end(&tool, operands[1]);
 		while (i < n && strcmp(pairs[i].name, *operands))
 			i++;
 		if (i == n)
@@ -407,19 +406,15 @@ static int add_child(void *arg, pid_t pid)
  */
 static void leave_session_out(struct latency *t, const char *pair)
 {
-	char path[PATH_MAX], text[32] = "";
+	pid_t pid = task_self();
 	struct task task;
-	pid_t pid;
 
 	if (!pair || strcmp(pair, "wakeup"))
 		usage_error(&tool, "-x needs the pair wakeup");
-	/* procfs may belong to another pid namespace, so getpid() may be wrong */
-	str_format(path, sizeof(path), "%s/self", path_procfs());
-	if (readlink(path, text, sizeof(text) - 1) < 0) {
-		err_errno("unable to read %s", path);
+	if (!pid) {
+		err_errno("unable to read %s/self", path_procfs());
 		exit(REFUSED);
 	}
-	pid = text_pid(text);
 	if (pids_add(&t->except, pid) < 0 || task_each_process(add_child, &t->except) < 0)
 		exit(REFUSED);
 	for (int i = 0; i < 2 && !task_read(pid, &task); i++)
@@ -461,8 +456,8 @@ int main(int argc, char **argv)
 			t.some_end = 1;
 		else if (c == 'x')
 			except = 1;
-		else if (text_number(opt_value, 0, ULONG_MAX, &least) < 0)
-			usage_error(&tool, "not a number of microseconds: '%.80s'", opt_value);
+		else
+			opt_number(&tool, "a number of microseconds", 0, ULONG_MAX, &least);
 	}
 	if (t.only.failed)
 		return REFUSED;

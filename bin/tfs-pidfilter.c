@@ -77,8 +77,7 @@ int main(int argc, char **argv)
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list") || !strcmp(command, "mirror")) {
-		if (*argv)
-			usage_error(&tool, "unexpected operand '%.80s'", *argv);
+		opt_end(&tool, *argv);
 		if (*command == 'm')
 			instance_require(&tool, opt_root, opt_instance);
 		dir = tracefs_open(opt_root, opt_instance, NULL);

@@ -328,9 +328,7 @@ static int is_unknown_function(const struct made *m)
 	near.word = word;
 	unknown = !has_function(word, &text, &near);
 	if (unknown && near.n)
-		err_msg("the kernel has no function '%s'; is it %s%s%s%s%s?", word, near.name[0],
-			near.n > 1 ? ", " : "", near.n > 1 ? near.name[1] : "",
-			near.n > 2 ? ", " : "", near.n > 2 ? near.name[2] : "");
+		err_msg("the kernel has no function '%s'; is it %s?", word, suggest_list(&near));
 	else if (unknown)
 		err_msg("the kernel has no function '%s'; it may be part of its callers", word);
 	free(text);
@@ -376,21 +374,16 @@ static int define(int root, const struct made *m)
 		return err_msg("this kernel has no probes at events; Linux 5.15 has, with "
 			       "CONFIG_EPROBE_EVENTS");
 	/* write it again, to print the kernel's own reason */
-	if (!ctl_write(root, m->file, m->record, 0))
-		return 0;
-	ctl_caret(root, m->record);
-	return -1;
+	return ctl_explain(root, m->file, m->record, 0);
 }
 
 static int add(int root, const char *group, char **words, size_t n)
 {
-	struct made *made = calloc(n, sizeof(*made));
+	struct made *made = xcalloc(n, sizeof(*made));
 	char *text = file_read(root, "dynamic_events", NULL);
 	size_t i;
 	int r = 0;
 
-	if (!made)
-		return err_msg("out of memory");
 	for (i = 0; i < n && !r; i++) {
 		r = make_record(&made[i], group, words[2 * i], words[2 * i + 1]);
 		if (!r && is_defined(text, group, made[i].event))
@@ -487,8 +480,8 @@ int main(int argc, char **argv)
 			usage_error(&tool, "not the name of an event: '%.80s'", argv[n]);
 	if (adds && (!n || n % 2))
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
-	if (*verb == 'l' && n)
-		usage_error(&tool, "unexpected operand '%.80s'", *argv);
+	if (*verb == 'l')
+		opt_end(&tool, *argv);
 
 	top = tracefs_open(root, "", NULL);
 	if (top < 0)

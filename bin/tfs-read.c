@@ -84,9 +84,7 @@ int main(int argc, char **argv)
 			at_end = 1;
 			break;
 		case 'e':
-			if (text_number(opt_value, 1, INT_MAX, &ms) < 0)
-				usage_error(&tool, "not a number of milliseconds: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
 			w.ms = (long)ms;
 		}
 	argv += opt_index;

@@ -202,19 +202,16 @@ int main(int argc, char **argv)
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'm':
-			if (text_number(opt_value, 1, KB_MAX, &kb) < 0)
-				usage_error(&tool, "not a number of kilobytes: '%.80s'", opt_value);
+			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
 			r.parts.most = KB_BYTES(kb);
 			break;
 		case 'n':
-			if (text_number(opt_value, 2, 1000, &r.place.files) < 0)
-				usage_error(&tool, "not a number of files from 2 to 1000: '%.80s'",
-					    opt_value);
+			opt_number(&tool, "a number of files from 2 to 1000", 2, 1000,
+				   &r.place.files);
 		}
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");
-	if (argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	opt_end(&tool, argv[opt_index + 1]);
 	if (r.place.files && !r.parts.most)
 		usage_error(&tool, "-n needs -m");
 	instance_require(&tool, opt_root, opt_instance);

@@ -202,10 +202,8 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	show_begin(&r->show, &r->line);
 	if (*b->name && !r->show.json)
 		print_name(r, b->name);
-	m.cpus = calloc(b->ncpus + 1, sizeof(*m.cpus));
-	r->subbufs = calloc(b->ncpus + 1, sizeof(*r->subbufs));
-	if (!m.cpus || !r->subbufs)
-		err_exit(REFUSED, "out of memory");
+	m.cpus = xcalloc(b->ncpus, sizeof(*m.cpus));
+	r->subbufs = xcalloc(b->ncpus, sizeof(*r->subbufs));
 	for (unsigned i = 0; i < m.n; i++)
 		dat_subbufs_begin(&r->subbufs[i], &r->dat, b, &b->cpus[i]);
 	print_records(r, &m);
@@ -231,8 +229,7 @@ int main(int argc, char **argv)
 	}
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");
-	if (argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	opt_end(&tool, argv[opt_index + 1]);
 	if (open_file(&r, argv[opt_index]) < 0)
 		return REFUSED;
 	if (!globs_match_events(&r))

@@ -111,9 +111,7 @@ static char *make_args(char **words, pid_t prog_pid)
 
 	for (char **w = words; *w; w++)
 		size += 4 * strlen(*w) + 4;
-	args = malloc(size);
-	if (!args)
-		err_exit(REFUSED, "out of memory");
+	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
 	str_format(args, size, "--output fifo");
 	for (; *words; words++)
@@ -346,19 +344,15 @@ static void copy_trace(struct run *r)
 
 static int hold_signals(void)
 {
-	static const int blocked[] = { SIGINT, SIGTERM, SIGUSR1, SIGCHLD };
+	int blocked[] = { SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGHUP, 0 };
 	struct sigaction hangup;
-	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(blocked) / sizeof(*blocked); i++)
-		sigaddset(&set, blocked[i]);
 	/* nohup(1) ignores SIGHUP, but a signalfd delivers a blocked signal nevertheless */
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
+		blocked[4] = 0;
 	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &set, &inherited);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigprocmask(SIG_BLOCK, NULL, &inherited);
+	return wait_signals(blocked);
 }
 
 /*

@@ -69,8 +69,8 @@ static struct cpu *cpu_of(const char *line)
 
 	if (p == digits || *p != ')' || n >= MOST_CPUS)
 		return NULL;
-	if (!cpus[n] && !(cpus[n] = calloc(1, sizeof(**cpus))))
-		err_exit(REFUSED, "out of memory");
+	if (!cpus[n])
+		cpus[n] = xcalloc(1, sizeof(**cpus));
 	return cpus[n];
 }
 

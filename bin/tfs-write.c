@@ -31,14 +31,6 @@ static const struct tool tool = {
 	.takes_instance = 1,
 };
 
-static int write_record(int dir, const char *file, const char *record, int flags)
-{
-	if (!ctl_write(dir, file, record, flags))
-		return 0;
-	ctl_caret(dir, record);
-	return -1;
-}
-
 /* Write each line of standard input as a record. */
 static int write_lines(int dir, const char *file, int flags)
 {
@@ -49,12 +41,12 @@ static int write_lines(int dir, const char *file, int flags)
 
 	/* clear the file once, even if there is no line */
 	if (flags & CTL_TRUNCATE)
-		r = write_record(dir, file, "", flags);
+		r = ctl_explain(dir, file, "", flags);
 	while (!r && (n = line_read(&in, &line)) >= 0)
 		if (strlen(line) != (size_t)n)
 			r = err_msg("a NUL byte in a record for %s", file);
 		else
-			r = write_record(dir, file, line, 0);
+			r = ctl_explain(dir, file, line, 0);
 	free(in.text);
 	return in.failed ? -1 : r;
 }
@@ -108,7 +100,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < argc; i += 2) {
 		int now = flags ? flags_of(argv, i, flags) : 0;
 
-		if ((strcmp(argv[i + 1], "-") ? write_record(dir, argv[i], argv[i + 1], now)
+		if ((strcmp(argv[i + 1], "-") ? ctl_explain(dir, argv[i], argv[i + 1], now)
 					      : write_lines(dir, argv[i], now)) < 0)
 			return REFUSED;
 	}

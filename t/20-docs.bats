@@ -48,7 +48,7 @@ messages() {
 	}
 	{ all = all $0 "\n" }
 	END {
-		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error)\(/)) {
+		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
 			for (i = 1; depth; i++) {

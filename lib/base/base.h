@@ -229,6 +229,21 @@ size_t text_line_length(const char *text, size_t n);
  */
 unsigned long long text_count_lines(const char *text, size_t n);
 
+/* ---- values.c: numbers and pids on the command line --------------------------------- */
+
+/*
+ * Read opt_value as text_number does. Exit MISUSED if it is no such number; what says what
+ * it has to be, as "a number of files from 2 to 1000".
+ */
+void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
+		unsigned long *n);
+
+/* Return the pid that a word of the command line names. Exit MISUSED if it names none. */
+pid_t opt_pid(const struct tool *, const char *word);
+
+/* Exit MISUSED unless operand, the word behind the last that the tool takes, is NULL. */
+void opt_end(const struct tool *, const char *operand);
+
 /* ---- words.c: words as a shell splits and quotes them ------------------------------ */
 
 /*
@@ -269,6 +284,9 @@ struct suggest {
  * mistyped form: at most a third of its letters differ, or at most two of a short name.
  */
 void suggest_offer(struct suggest *, const char *name);
+
+/* Return the kept names, at least one, with commas between; valid until the next call. */
+const char *suggest_list(const struct suggest *);
 
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
@@ -349,9 +367,12 @@ long long time_now_ms(void);
 #define GIVE_UP SIGUSR2
 
 /*
- * Block GIVE_UP and the signals that stop a tool: HUP, INT, TERM and USR1. Return a
- * non-blocking signalfd(2) for them, or -1 and errno, silent.
+ * Block these signals (0 ends them). Return a non-blocking signalfd(2) for them, or -1 and
+ * errno, silent.
  */
+int wait_signals(const int *signals);
+
+/* Do that for GIVE_UP and the signals that stop a tool: HUP, INT, TERM and USR1. */
 int wait_stop_signals(void);
 
 /* ---- child.c: child processes ------------------------------------------------------ */

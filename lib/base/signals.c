@@ -5,16 +5,20 @@
 
 #include "base/base.h"
 
-int wait_stop_signals(void)
+int wait_signals(const int *signals)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, GIVE_UP);
+	for (; *signals; signals++)
+		sigaddset(&set, *signals);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int wait_stop_signals(void)
+{
+	static const int stop[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, GIVE_UP, 0 };
+
+	return wait_signals(stop);
 }

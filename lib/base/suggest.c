@@ -66,3 +66,13 @@ void suggest_offer(struct suggest *near, const char *name)
 	if (near->n < SUGGEST_MAX)
 		near->n++;
 }
+
+const char *suggest_list(const struct suggest *near)
+{
+	static char text[SUGGEST_MAX * (2 * LONGEST + 4)];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < near->n; i++)
+		n += str_format(text + n, sizeof(text) - n, "%s%s", i ? ", " : "", near->name[i]);
+	return text;
+}

@@ -62,21 +62,18 @@ static int copy_pids(int from, int to, const struct pids *us)
 /* Set the filter of the event, with this process excluded, and enable the event. */
 static int enable_event(const struct flight_trigger *t, const char *event, const struct pids *us)
 {
-	int system = (int)strcspn(event, ":");
-	char file[300], filter[4096];
+	char file[PATH_MAX], filter[4096];
 
-	str_format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
-	if (t->filter && ctl_write(t->dir, file, t->filter, 0) < 0) {
-		ctl_caret(t->dir, t->filter);
+	ctl_event_file(file, event, "filter");
+	if (t->filter && ctl_explain(t->dir, file, t->filter, 0) < 0)
 		return -1;
-	}
 	if (exclude_filter(filter, sizeof(filter), event, t->filter, us) < 0)
 		return err_msg("unable to exclude tfs-flight from %s: its filter is too long",
 			       event);
 	/* if there is no such event, the write to enable reports it */
 	if (file_exists(t->dir, file) && ctl_write(t->dir, file, filter, 0) < 0)
 		return -1;
-	str_format(file, sizeof(file), "events/%.*s/%s/enable", system, event, event + system + 1);
+	ctl_event_file(file, event, "enable");
 	return ctl_write(t->dir, file, "1", 0);
 }
 

@@ -540,17 +540,14 @@ static int stream_failed(const struct janitor *j)
 
 int janitor_run(const struct request *rq, const char *tools, int manager)
 {
+	static const int mine[] = { SIGCHLD, SIGTERM, 0 };
 	struct janitor j = { .rq = rq, .tools = tools, .manager = manager, .dir = -1 };
-	sigset_t mine;
 	int by_itself = 0, r;
 
 	setsid(); /* only the manager gets SIGINT from the terminal */
 	fd_to_null(STDIN_FILENO);
 	fd_to_null(STDOUT_FILENO);
-	sigemptyset(&mine);
-	sigaddset(&mine, SIGCHLD);
-	sigaddset(&mine, SIGTERM);
-	j.signals = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+	j.signals = wait_signals(mine);
 	j.rundir = rundir_open(manager_subsystem.name, j.path);
 	if (j.signals < 0 || j.rundir < 0)
 		return REFUSED;

@@ -104,14 +104,26 @@ int ctl_write(int dir, const char *file, const char *record, int flags)
 	return -1;
 }
 
-void ctl_caret(int dir, const char *record)
+int ctl_explain(int dir, const char *file, const char *record, int flags)
 {
-	char *command, *log = newest_error(dir, record, &command);
+	char *command, *log;
 
+	if (!ctl_write(dir, file, record, flags))
+		return 0;
+	log = newest_error(dir, record, &command);
 	for (char *p = log ? command : ""; *p; p++)
-		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
+		if (*p != '\n' && text_is_control((unsigned char)*p))
 			*p = '?';
 	if (log)
 		fd_write_all(STDERR_FILENO, command, strlen(command));
 	free(log);
+	return -1;
+}
+
+void ctl_event_file(char *path, const char *event, const char *file)
+{
+	int system = (int)strcspn(event, ":");
+
+	str_format(path, PATH_MAX, "events/%.*s/%s/%s", system, event,
+		   event + system + (event[system] == ':'), file);
 }

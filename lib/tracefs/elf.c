@@ -309,9 +309,8 @@ static int report_missing(const struct elf *e, const char *name, const struct fo
 		return err_msg("%s has no function '%.80s'%s", e->path, name,
 			       i < e->sections.size / e->section_size || !j ? "" :
 			       "; the file is stripped, so only exported functions have names");
-	return err_msg("%s has no function '%.80s'; is it %s%s%s%s%s?", e->path, name,
-		       near->name[0], near->n > 1 ? ", " : "", near->n > 1 ? near->name[1] : "",
-		       near->n > 2 ? ", " : "", near->n > 2 ? near->name[2] : "");
+	return err_msg("%s has no function '%.80s'; is it %s?", e->path, name,
+		       suggest_list(near));
 }
 
 /* Set *location to the byte at offset into of the symbol f. Return 0, or -1, reported. */

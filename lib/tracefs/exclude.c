@@ -88,12 +88,12 @@ int exclude_filter(char *buf, size_t size, const char *event, const char *filter
 /* Exclude the tasks from one event by its filter. Return 0, or -1, reported. */
 static int exclude_from(int dir, const char *event, const struct pids *tasks)
 {
-	int system = (int)strcspn(event, ":"), r;
-	char file[512], filter[FILTER], *old;
+	char file[PATH_MAX], filter[FILTER], *old;
+	int r;
 
-	if (!event[system])
+	if (!strchr(event, ':'))
 		return 0;
-	str_format(file, sizeof(file), "events/%.*s/%s/filter", system, event, event + system + 1);
+	ctl_event_file(file, event, "filter");
 	old = file_read(dir, file, NULL);
 	if (!old)
 		return err_file("unable to read %s", file);

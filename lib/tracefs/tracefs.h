@@ -49,10 +49,13 @@ int ctl_write(int dir, const char *file, const char *record, int flags);
 int ctl_try(int dir, const char *file, const char *record, int flags);
 
 /*
- * Print the last two lines of the kernel's error_log (the command and its caret) to
- * stderr if they are about record. Replace control characters.
+ * Do as ctl_write. After an error print also the last two lines of the kernel's error_log
+ * (the command and its caret) to stderr if they are about record. Replace control characters.
  */
-void ctl_caret(int dir, const char *record);
+int ctl_explain(int dir, const char *file, const char *record, int flags);
+
+/* Write the path of a control file of the event SYSTEM:EVENT to path (PATH_MAX bytes). */
+void ctl_event_file(char *path, const char *event, const char *file);
 
 /* ---- owned.c: directories that live as long as the process that made them ----------- */
 

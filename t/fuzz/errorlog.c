@@ -37,8 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must_be_said(ctl_write(dir, "refuses", record, 0));
 
 	listen_to_stderr();
-	ctl_caret(dir, record);
+	must(ctl_explain(dir, "refuses", record, 0) < 0);
 	caret = heard(&n);
+	n -= strcspn(caret, "\n") + 1;
+	caret += strcspn(caret, "\n") + 1;
 	if (n) {
 		const char *text_of = caret + strlen(key);
 		char *command = strndup(text_of, strcspn(text_of, "\n")), *asked = strdup(record);

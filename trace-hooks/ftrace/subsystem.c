@@ -69,7 +69,7 @@ static int check(const struct request *rq, int root)
  */
 static int leave_parents_out(const struct request *rq)
 {
-	char filter[4096] = "", whole[4096 + 8], file[512], *enabled, *old, *p, *save;
+	char filter[4096] = "", whole[4096 + 8], file[PATH_MAX], *enabled, *old, *p, *save;
 	struct pids all = { 0 };
 	struct task t;
 	size_t n = 0;
@@ -100,12 +100,9 @@ static int leave_parents_out(const struct request *rq)
 	if (!enabled)
 		return err_file("unable to read set_event");
 	for (p = strtok_r(enabled, " \n", &save); p && !r; p = strtok_r(NULL, " \n", &save)) {
-		char *colon = strchr(p, ':');
-
-		if (!colon)
+		if (!strchr(p, ':'))
 			continue;
-		str_format(file, sizeof(file), "events/%.*s/%s/filter", (int)(colon - p), p,
-			   colon + 1);
+		ctl_event_file(file, p, "filter");
 		old = file_read(instance, file, NULL);
 		if (old)
 			old[strcspn(old, "\n")] = '\0';
