@@ -54,11 +54,7 @@ static pid_t start(char *const *argv)
 /* Append the tasks of -p to out, for wait_for. Return 0, or -1 if memory runs out. */
 static int tasks(void *arg, struct pids *out)
 {
-	const struct pids *given = arg;
-
-	for (size_t i = 0; i < given->n; i++)
-		pids_add(out, given->v[i]);
-	return out->failed ? -1 : 0;
+	return pids_plus(out, arg);
 }
 
 int main(int argc, char **argv)

@@ -233,6 +233,11 @@ tfs-record - record an instance's raw trace into a trace.dat until told to stop"
 		tfs-record -R root file
 	mkdir root/per_cpu
 	fails 111 "tfs-record: fatal: no processor in per_cpu" tfs-record -R root file
+	mkdir root/per_cpu/cpu0
+	mv root/events/ftrace ftrace
+	fails 111 "tfs-record: fatal: unable to read events/ftrace: No such file or directory" \
+		tfs-record -R root file
+	mv ftrace root/events
 	mkdir -p root/per_cpu/cpu0/trace_pipe_raw
 	fails 111 "tfs-record: fatal: unable to read cpu0/trace_pipe_raw: Invalid argument" \
 		tfs-record -R root file

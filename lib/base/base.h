@@ -26,6 +26,7 @@
 #ifndef BASE_H
 #define BASE_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -432,6 +433,12 @@ char *file_read(int dir, const char *file, size_t *len);
  * return NULL and errno, silent.
  */
 char **file_names(const char *path);
+
+/*
+ * Open a directory below dir to read its names from the first on. The caller closes it. On
+ * an error return NULL and errno, silent.
+ */
+DIR *file_list(int dir, const char *name);
 
 /* Does the path lead to a file below a directory, and not outside of that directory? */
 int file_is_below(const char *path);

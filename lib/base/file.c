@@ -123,6 +123,16 @@ fail:
 	return NULL;
 }
 
+DIR *file_list(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !d)
+		close(fd);
+	return d;
+}
+
 int file_is_below(const char *path)
 {
 	return *path != '/' && strncmp(path, "../", 3) && !strstr(path, "/../");

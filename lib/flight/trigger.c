@@ -38,9 +38,7 @@ static int copy_pids(int from, int to, const struct pids *us)
 		pids_minus(&now, &known);
 		if (!now.n || (r = pidfilter_add(to, &now, 0)))
 			break;
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
-		r = pids_sort(&known);
+		r = pids_plus(&known, &now);
 		pids_clear(&now);
 	}
 	/* All followed tasks have exited. An empty list would select every task. */

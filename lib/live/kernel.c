@@ -97,11 +97,9 @@ static void add_system(struct live_kernel *k, const char *system)
 	char path[300];
 	struct dirent *e;
 	DIR *d;
-	int fd;
 
 	str_format(path, sizeof(path), "events%s%s", system ? "/" : "", system ? system : "");
-	fd = openat(k->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
+	d = file_list(k->dir, path);
 	if (!d)
 		return;
 	while ((e = readdir(d))) {

@@ -75,6 +75,13 @@ int pids_sort(struct pids *s)
 	return s->failed ? -1 : 0;
 }
 
+int pids_plus(struct pids *s, const struct pids *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		pids_add(s, more->v[i]);
+	return pids_sort(s);
+}
+
 void pids_minus(struct pids *s, const struct pids *gone)
 {
 	size_t out = 0;

@@ -28,6 +28,7 @@ struct pids {
 int pids_add(struct pids *, pid_t);
 int pids_has(const struct pids *, pid_t);       /* by binary search */
 int pids_sort(struct pids *);                   /* call it after the last pids_add */
+int pids_plus(struct pids *, const struct pids *more); /* add all of more, and sort */
 void pids_minus(struct pids *, const struct pids *gone);
 int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees the set, which can be used again */

@@ -116,10 +116,8 @@ static int add_descendants(struct look *l)
 static int walk(const struct pids *roots, struct pids *tree, struct pids *threads)
 {
 	struct task t;
-	int r = 0;
+	int r = pids_plus(tree, roots);
 
-	for (size_t i = 0; i < roots->n; i++)
-		pids_add(tree, roots->v[i]);
 	for (size_t i = 0; i < tree->n && !r; i++) {
 		size_t first = threads->n;
 

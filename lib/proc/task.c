@@ -16,22 +16,30 @@
 /* include/uapi/linux/pidfd.h, since Linux 6.9 */
 #define PIDFD_THREAD_FLAG O_EXCL
 
-int task_read(pid_t pid, struct task *t)
+/* Read the beginning of a task's file in procfs into text. Return 0, or -1, silent. */
+static int read_file(pid_t pid, const char *name, char *text, size_t size)
 {
-	char path[PATH_MAX], text[1024], *open_p, *close_p;
-	const char *p;
+	char path[PATH_MAX];
 	ssize_t n;
 	int fd;
 
-	str_format(path, sizeof(path), "%s/%d/stat", path_procfs(), (int)pid);
+	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), (int)pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	n = read(fd, text, sizeof(text) - 1);
+	n = read(fd, text, size - 1);
 	close(fd);
-	if (n <= 0)
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? 0 : -1;
+}
+
+int task_read(pid_t pid, struct task *t)
+{
+	char text[1024], *open_p, *close_p;
+	const char *p;
+
+	if (read_file(pid, "stat", text, sizeof(text)) < 0)
 		return -1;
-	text[n] = '\0';
 	/* a comm may hold ") R 1", so the last parenthesis ends it */
 	open_p = strchr(text, '(');
 	close_p = strrchr(text, ')');
@@ -156,18 +164,11 @@ int task_each_process(int (*fn)(void *, pid_t), void *arg)
 
 int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 {
-	char path[PATH_MAX], text[4096];
+	char text[4096];
 	const char *group, *user;
-	ssize_t n;
-	int fd;
 
-	str_format(path, sizeof(path), "%s/%d/status", path_procfs(), (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (read_file(pid, "status", text, sizeof(text)) < 0)
 		return -1;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
 	/* the kernel escapes newlines of a comm, so these matches are real fields */
 	group = strstr(text, "\nTgid:\t");
 	user = strstr(text, "\nUid:\t");

@@ -125,7 +125,9 @@ static int clear(void)
 		return REFUSED;
 	close(root);
 	r = session_clear();
-	return manager_subsystem.reset() < 0 || r < 0 ? REFUSED : DONE;
+	if (manager_subsystem.reset && manager_subsystem.reset() < 0)
+		r = -1;
+	return r < 0 ? REFUSED : DONE;
 }
 
 static int describe(const char *dir, const char *hook)

@@ -266,21 +266,10 @@ static int is_alive(void *arg, int dir, const char *name, pid_t owner)
 	return owner != OWNER_NONE;
 }
 
-/* Open a directory below dir for reading its names from the beginning. Return NULL on error. */
-static DIR *read_again(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd >= 0 && !d)
-		close(fd);
-	return d;
-}
-
 /* Return the number of live sessions of all subsystems. rundir is one subsystem's. */
 static unsigned long sessions_alive(int rundir)
 {
-	DIR *all = read_again(rundir, "..");
+	DIR *all = file_list(rundir, "..");
 	unsigned long n = 0;
 	struct dirent *e;
 	int fd, r;
@@ -303,7 +292,7 @@ static unsigned long sessions_alive(int rundir)
 /* Return the size of the ring buffers of all sessions, in KB. */
 static unsigned long long buffers_kb(int instances)
 {
-	DIR *d = read_again(instances, ".");
+	DIR *d = file_list(instances, ".");
 	unsigned long long kb = 0;
 	char path[PATH_MAX], *text;
 	struct dirent *e;

@@ -74,24 +74,84 @@ int recording_check(const struct request *rq, int root)
 	return rq->buffer_kb ? check_buffer(rq->buffer_kb, root) : 0;
 }
 
-int recording_make(const struct request *rq, int instances, const char *name, const char *clock)
+const char *recording_name(const struct request *rq)
 {
+	static char name[16 + sizeof(rq->session)];
+
+	str_format(name, sizeof(name), "%s%s", manager_subsystem.prefix, rq->session);
+	return name;
+}
+
+int recording_own(const struct request *rq, int instances)
+{
+	const char *name = recording_name(rq);
 	int instance = owned_make(instances, name, 0750);
-	char kb[32];
 
 	if (instance < 0 && errno == EEXIST)
 		return err_msg("instance %s exists already; give --instance another name", name);
+	return instance < 0 ? err_file("unable to make instance %s", name) : instance;
+}
+
+int recording_make(const struct request *rq, int instances, const char *clock)
+{
+	int instance = recording_own(rq, instances);
+	char kb[32];
+
 	if (instance < 0)
-		return err_file("unable to make instance %s", name);
+		return -1;
 	str_format(kb, sizeof(kb), "%lu", rq->buffer_kb);
 	if (ctl_write(instance, "tracing_on", "0", 0) < 0 ||
 	    (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0) ||
 	    (clock && ctl_write(instance, "trace_clock", clock, 0) < 0)) {
-		instance_remove(instances, name, 0);
+		instance_remove(instances, recording_name(rq), 0);
 		close(instance);
 		return -1;
 	}
 	return instance;
+}
+
+int recording_stop(int instance)
+{
+	if (instance < 0)
+		return 0;
+	ctl_try(instance, "tracing_on", "0", 0);
+	return instance_buffer_count(instance, "entries: ") > 0;
+}
+
+int recording_remove(const struct request *rq, int instances, int instance)
+{
+	const char *name = recording_name(rq);
+	int r = 0;
+
+	if (instance_remove(instances, name, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
+		r = err_file("unable to remove instance %s", name);
+	close(instance);
+	close(instances);
+	return r;
+}
+
+size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
+			const char **argv)
+{
+	static char kb[32];
+	size_t n = 0;
+
+	argv[n++] = tool;
+	if (instance) {
+		argv[n++] = "-i";
+		argv[n++] = instance;
+	}
+	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
+	if (rq->output >= OUTPUT_FILE || rq->hook->alone) {
+		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
+		argv[n++] = kb;
+	}
+	if (rq->output == OUTPUT_LINES)
+		argv[n++] = "-l";
+	if (rq->header)
+		argv[n++] = "-H";
+	argv[n] = NULL;
+	return n;
 }
 
 int recording_exclude_session(int instance)
@@ -153,6 +213,16 @@ int recording_check_tasks(const struct request *rq)
 	return r;
 }
 
+int recording_parents(const struct request *rq, struct pids *out)
+{
+	struct task t;
+
+	for (size_t i = 0; i < rq->parents.n; i++)
+		if (!task_read(rq->parents.v[i], &t))
+			task_add_threads(out, &t);
+	return pids_sort(out);
+}
+
 /* Nobody reads yet, so the comments must fit into the FIFO: 16 packets of 4096 bytes. */
 enum { DEAD_LINE = 4000, DEAD_LINES = 8 };
 
@@ -205,22 +275,16 @@ static int add_all(const struct selector *selectors, size_t n, int instance, siz
 	struct pids known = { 0 }, now = { 0 };
 	int r;
 
-	for (;;) {
+	do {
 		pids_clear(&now);
 		r = select_pids(selectors, n,
 				SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
 		pids_minus(&now, &known);
-		if (r || !now.n)
-			break;
-		r = pidfilter_add(instance, &now, 0);
-		if (r)
-			break;
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
-		r = pids_sort(&known);
-		if (r)
-			break;
-	}
+		if (!r)
+			r = pidfilter_add(instance, &now, 0);
+		if (!r)
+			r = pids_plus(&known, &now);
+	} while (!r && now.n);
 	*added = known.n;
 	pids_clear(&known);
 	pids_clear(&now);
@@ -357,7 +421,7 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 /* ---- remove the instances of stale sessions ---------------------------------------- */
 
 struct sweep {
-	const char *prefix, *session; /* session NULL: all */
+	const char *session;          /* NULL: all */
 	int (*before)(const char *name);
 	int last;                     /* report what cannot be removed */
 };
@@ -366,7 +430,7 @@ struct sweep {
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct sweep *s = arg;
-	const char *behind = name + strlen(s->prefix);
+	const char *behind = name + strlen(manager_subsystem.prefix);
 	size_t n = s->session ? strlen(s->session) : 0;
 	int its = n && !strncmp(behind, s->session, n);
 	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
@@ -374,11 +438,9 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
 		return beside;
-	if (!(s->before && s->before(name) < 0) &&
-	    (!instance_remove(dir, name, 0) || errno == ENOENT)) {
+	if (s->before(name) == 0 && (!instance_remove(dir, name, 0) || errno == ENOENT)) {
 		/* a process that is left of the session may have made something in between */
-		if (s->before)
-			s->before(name);
+		s->before(name);
 		return 0;
 	}
 	if (s->session && !beside && !(its && !behind[n]))
@@ -389,16 +451,16 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 }
 
 /* owned_each blocks others that make an instance, so pause between two calls. */
-int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name))
+int recording_sweep(const char *session, int (*before)(const char *name))
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	long long end = time_now_ms() + INSTANCE_REMOVE_MS;
-	struct sweep s = { .prefix = prefix, .session = session, .before = before };
+	struct sweep s = { .session = session, .before = before };
 	int dir = recording_instances(), r;
 
 	if (dir < 0)
 		return -1;
-	while ((r = owned_each(dir, prefix, remove_stale, &s)) > 0 && !s.last) {
+	while ((r = owned_each(dir, manager_subsystem.prefix, remove_stale, &s)) > 0 && !s.last) {
 		s.last = time_now_ms() >= end;
 		nanosleep(&pause, NULL);
 	}

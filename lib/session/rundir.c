@@ -86,16 +86,13 @@ static int open_way(char *path)
 /* Check that the run directory contains directories only. Return 0, or -1, reported. */
 static int only_sessions(int fd, const char *path)
 {
-	int copy = openat(fd, ".", OPEN_DIR), r = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = file_list(fd, ".");
 	struct dirent *e;
 	struct stat st;
+	int r = 0;
 
-	if (!d) {
-		if (copy >= 0)
-			close(copy);
+	if (!d)
 		return err_errno("unable to look at %s", path);
-	}
 	while (!r && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))

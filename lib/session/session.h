@@ -245,11 +245,36 @@ int recording_followed(const char *instance, struct pids *out);
 int recording_instances(void);
 
 /*
- * Remove the stale instances whose names begin with prefix. If before is not NULL, call it
- * before each removal; it returns -1 and errno if the instance has to stay for now. Call it
- * once more after the removal. session is that of sweep in struct subsystem. Return 0 or -1.
+ * Return the name of the session's instance, the subsystem's prefix and the session's name;
+ * valid until the next call.
  */
-int recording_sweep(const char *prefix, const char *session, int (*before)(const char *name));
+const char *recording_name(const struct request *rq);
+
+/* Add the tasks of --parent and their threads to out, and sort it. Return 0, or -1, reported. */
+int recording_parents(const struct request *rq, struct pids *out);
+
+/*
+ * Set argv to the tool and the options that all streams have: the instance (NULL: no -i),
+ * the size limit, -l and -H. Return the number of words; NULL is behind them.
+ */
+size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
+			const char **argv);
+
+/* Stop recording in the instance; -1: there is none. Return whether it has unread records. */
+int recording_stop(int instance);
+
+/*
+ * Remove the instance of the session before its lock, so that nobody takes it for a stale
+ * one, and close both descriptors. Return 0, or -1, reported.
+ */
+int recording_remove(const struct request *rq, int instances, int instance);
+
+/*
+ * Remove the stale instances of the subsystem. Call before before each removal; it returns -1
+ * and errno if the instance has to stay for now. Call it once more after the removal. session
+ * is that of sweep in struct subsystem. Return 0 or -1.
+ */
+int recording_sweep(const char *session, int (*before)(const char *name));
 
 /*
  * Check that this kernel can record as requested, before anything is made. root is that of
@@ -257,12 +282,14 @@ int recording_sweep(const char *prefix, const char *session, int (*before)(const
  */
 int recording_check(const struct request *rq, int root);
 
+/* Make the instance of the session with owned_make. Return a descriptor, or -1, reported. */
+int recording_own(const struct request *rq, int instances);
+
 /*
- * Make the instance with owned_make, with the requested buffer and this clock (NULL: the
- * kernel's default), not yet recording. Return a descriptor, or -1, reported.
+ * Do the same, with the requested buffer and this clock (NULL: the kernel's default), not yet
+ * recording.
  */
-int recording_make(const struct request *rq, int instances, const char *name,
-		   const char *clock);
+int recording_make(const struct request *rq, int instances, const char *clock);
 
 /*
  * Record all tasks but the session's own processes and their children. After events are
@@ -309,7 +336,7 @@ _Noreturn void stream_run(const struct request *rq, const struct stream_words *,
  * janitor calls those that are marked J.
  */
 struct subsystem {
-	const char *name;
+	const char *name, *prefix; /* prefix of its instances */
 	/* Open the directory that "requires" lines refer to; path as in tracefs_open. */
 	int (*root)(char *path);
 	/* Check that the kernel supports the common options of the request. */
@@ -346,7 +373,7 @@ struct subsystem {
 	 * NULL wait for those of all sessions, and report what cannot be removed.
 	 */
 	int (*sweep)(const char *session);
-	/* Reset what --clear resets besides sessions. */
+	/* Reset what --clear resets besides sessions. NULL: nothing. */
 	int (*reset)(void);
 };
 

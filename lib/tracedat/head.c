@@ -149,14 +149,14 @@ int dat_begin(struct dat_head *h)
 	if (!h->cpus)
 		return err_msg("no processor in per_cpu");
 
-	fd = openat(h->dir, "events/ftrace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	while (d && (e = readdir(d)))
+	d = file_list(h->dir, "events/ftrace");
+	if (!d)
+		return err_file("unable to read events/ftrace");
+	while ((e = readdir(d)))
 		if (*e->d_name != '.')
 			add_format(h, "ftrace", e->d_name);
-	if (d)
-		closedir(d);
-	return h->failed || !d ? err_msg("unable to read events/ftrace: out of memory") : 0;
+	closedir(d);
+	return h->failed ? err_msg("unable to read events/ftrace: out of memory") : 0;
 }
 
 size_t dat_look(struct dat_head *h, int all)

@@ -86,8 +86,7 @@ unsigned long long instance_lost(int instance)
 
 unsigned instance_cpu_count(int per_cpu)
 {
-	int fd = openat(per_cpu, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = file_list(per_cpu, ".");
 	unsigned long n, most = 0;
 	struct dirent *e;
 

@@ -82,14 +82,13 @@ int owned_each(int parent, const char *prefix,
 	       int (*fn)(void *, int parent, const char *name, pid_t owner),
 	       void *arg)
 {
-	int held = owned_guard(parent), fd, sum = 0;
+	int held = owned_guard(parent), sum = 0;
 	struct dirent *e;
 	DIR *d;
 
 	if (held < 0)
 		return -1;
-	fd = openat(parent, ".", OPEN_DIR);
-	d = fd < 0 ? NULL : fdopendir(fd);
+	d = file_list(parent, ".");
 	while (d && (e = readdir(d))) {
 		pid_t owner;
 
@@ -101,8 +100,6 @@ int owned_each(int parent, const char *prefix,
 	}
 	if (d)
 		closedir(d);
-	else if (fd >= 0)
-		close(fd);
 	close(held);
 	return sum;
 }

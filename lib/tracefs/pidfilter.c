@@ -116,10 +116,8 @@ int pidfilter_mirror(int dir)
 		if (r || !now.n)
 			break;
 		r = put(dir, f->pids, &now, 0);
-		for (size_t i = 0; i < now.n; i++)
-			pids_add(&known, now.v[i]);
 		if (!r)
-			r = pids_sort(&known);
+			r = pids_plus(&known, &now);
 	}
 	pids_clear(&known);
 	pids_clear(&now);

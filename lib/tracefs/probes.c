@@ -121,7 +121,7 @@ int probes_end(int root, const char *group)
 {
 	char file[PROBE_NAME + NAME_MAX + 32];
 	struct dirent *d;
-	int fd, r = probes_remove(root, group, NULL);
+	int r = probes_remove(root, group, NULL);
 	DIR *dir;
 
 	if (!r || errno != EBUSY)
@@ -129,8 +129,7 @@ int probes_end(int root, const char *group)
 	/* somebody has enabled all events of an instance, with ours among them */
 	str_format(file, sizeof(file), "events/%s/enable", group);
 	ctl_try(root, file, "0", 0);
-	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
+	dir = file_list(root, "instances");
 	while (dir && (d = readdir(dir))) {
 		str_format(file, sizeof(file), "instances/%s/events/%s/enable", d->d_name, group);
 		if (*d->d_name != '.')
@@ -138,8 +137,6 @@ int probes_end(int root, const char *group)
 	}
 	if (dir)
 		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 	return probes_remove(root, group, NULL);
 }
 

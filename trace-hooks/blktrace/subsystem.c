@@ -21,19 +21,9 @@
 #include "blktrace/blktrace.h"
 #include "session/session.h"
 
-#define PREFIX BLK_INSTANCE_PREFIX
-
 #define DEBUGFS 0x64626720 /* DEBUGFS_MAGIC of linux/magic.h */
 
 static int instances = -1, instance = -1; /* of the janitor's session */
-
-static const char *instance_name(const struct request *rq)
-{
-	static char name[sizeof(PREFIX) + sizeof(rq->session)];
-
-	str_format(name, sizeof(name), PREFIX "%s", rq->session);
-	return name;
-}
 
 static int open_root(char *path)
 {
@@ -81,12 +71,9 @@ static int open_session(const struct request *rq)
 	instances = recording_instances();
 	if (instances < 0)
 		return -1;
-	instance = owned_make(instances, instance_name(rq), 0750);
-	if (instance < 0 && errno == EEXIST)
-		return err_msg("instance %s exists already; give --instance another name",
-			       instance_name(rq));
+	instance = recording_own(rq, instances);
 	if (instance < 0)
-		return err_file("unable to make instance %s", instance_name(rq));
+		return -1;
 	if (rq->all_tasks)
 		return 0;
 	return recording_follow(rq, instance) < 0 ? -1 :
@@ -97,7 +84,7 @@ static int hook_env(const struct request *rq, const char **variables)
 {
 	static char text[32 + sizeof(rq->session)];
 
-	str_format(text, sizeof(text), "BLK_TRACE_KEY=%s", instance_name(rq));
+	str_format(text, sizeof(text), "BLK_TRACE_KEY=%s", recording_name(rq));
 	variables[0] = text;
 	variables[1] = NULL;
 	return instance;
@@ -110,7 +97,7 @@ static int start(const struct request *rq)
 	char name[BLK_NAME];
 	int n;
 
-	key = blk_key(instance_name(rq));
+	key = blk_key(recording_name(rq));
 	n = blk_each(key, blk_start, name);
 	if (n < 0)
 		return err_capability(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
@@ -124,20 +111,12 @@ static int start(const struct request *rq)
  */
 static int stream(const struct request *rq, const char **argv)
 {
-	static char kb[32], parents[32 * 1024];
+	static char parents[32 * 1024];
 	struct pids all = { 0 };
-	struct task t;
-	size_t n = 0, len = 0;
+	size_t n = recording_stream(rq, "blk-text", rq->all_tasks ? NULL : recording_name(rq), argv);
+	size_t len = 0;
 
-	argv[n++] = "blk-text";
-	if (!rq->all_tasks) {
-		argv[n++] = "-i";
-		argv[n++] = instance_name(rq);
-	}
-	for (size_t i = 0; i < rq->parents.n; i++)
-		if (!task_read(rq->parents.v[i], &t))
-			task_add_threads(&all, &t);
-	if (pids_sort(&all) < 0) {
+	if (recording_parents(rq, &all) < 0) {
 		pids_clear(&all);
 		return -1;
 	}
@@ -149,13 +128,6 @@ static int stream(const struct request *rq, const char **argv)
 		argv[n++] = "-n";
 		argv[n++] = parents;
 	}
-	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
-	if (rq->output >= OUTPUT_FILE) {
-		argv[n++] = "-s";
-		argv[n++] = kb;
-	}
-	if (rq->output == OUTPUT_LINES)
-		argv[n++] = "-l";
 	argv[n] = NULL;
 	return 0;
 }
@@ -171,39 +143,26 @@ static int stop(void)
 static int close_session(const struct request *rq)
 {
 	char name[BLK_NAME];
-	int r = 0;
 
 	if (instance < 0)
 		return 0;
-	if (blk_each(blk_key(instance_name(rq)), blk_remove, name) < 0)
-		r = err_capability(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
-	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	else if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 &&
-		 errno != ENOENT)
-		r = err_file("unable to remove instance %s", instance_name(rq));
-	close(instance);
-	close(instances);
-	return r;
+	if (blk_each(blk_key(recording_name(rq)), blk_remove, name) < 0)
+		return err_capability(CAPS_SYS_ADMIN, "unable to remove the tracing of %s", name);
+	return recording_remove(rq, instances, instance);
 }
 
 static int members(const struct request *rq, struct pids *out)
 {
-	return recording_followed(instance_name(rq), out);
+	return recording_followed(recording_name(rq), out);
 }
 
 static int sweep(const char *session)
 {
-	return recording_sweep(PREFIX, session, blk_end_session);
-}
-
-/* Nothing else: the tracing of other devices belongs to others. */
-static int reset(void)
-{
-	return 0;
+	return recording_sweep(session, blk_end_session);
 }
 
 struct subsystem manager_subsystem = {
-	.name = "blktrace", .root = open_root, .check = check, .open = open_session,
-	.hook_env = hook_env, .start = start, .stream = stream, .stop = stop,
-	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+	.name = "blktrace", .prefix = BLK_INSTANCE_PREFIX, .root = open_root, .check = check,
+	.open = open_session, .hook_env = hook_env, .start = start, .stream = stream, .stop = stop,
+	.close = close_session, .members = members, .sweep = sweep,
 };

@@ -20,17 +20,7 @@
 #include "requests/requests.h"
 #include "session/session.h"
 
-#define PREFIX DT_INSTANCE_PREFIX
-
 static int instances = -1, instance = -1; /* of the janitor's session */
-
-static const char *name_of(const struct request *rq)
-{
-	static char name[sizeof(PREFIX) + sizeof(rq->session)];
-
-	str_format(name, sizeof(name), PREFIX "%s", rq->session);
-	return name;
-}
 
 static int open_root(char *path)
 {
@@ -52,13 +42,13 @@ static int check(const struct request *rq, int root)
 /* The default clock is mono, the same for the sessions of all hosts, which dt-join can read. */
 static int open_session(const struct request *rq)
 {
-	if (dt_there(name_of(rq)))
+	if (dt_there(recording_name(rq)))
 		return err_msg("there is a probe %s already; give --instance another name",
-			       name_of(rq));
+			       recording_name(rq));
 	instances = recording_instances();
 	if (instances < 0)
 		return -1;
-	instance = recording_make(rq, instances, name_of(rq), rq->clock ? rq->clock : "mono");
+	instance = recording_make(rq, instances, rq->clock ? rq->clock : "mono");
 	return instance < 0 ? -1 : recording_exclude_session(instance);
 }
 
@@ -66,8 +56,8 @@ static int hook_env(const struct request *rq, const char **variables)
 {
 	static char traced[32 + sizeof(rq->session)], probe[32 + sizeof(rq->session)];
 
-	str_format(traced, sizeof(traced), "TFS_INSTANCE=%s", name_of(rq));
-	str_format(probe, sizeof(probe), "TFS_PROBE=%s", name_of(rq));
+	str_format(traced, sizeof(traced), "TFS_INSTANCE=%s", recording_name(rq));
+	str_format(probe, sizeof(probe), "TFS_PROBE=%s", recording_name(rq));
 	variables[0] = traced;
 	variables[1] = probe;
 	variables[2] = NULL;
@@ -77,7 +67,7 @@ static int hook_env(const struct request *rq, const char **variables)
 /* Return the flags of the probe, such as DT_GROUP, or -1, reported. */
 static int flags_of(const struct request *rq)
 {
-	int map = dt_open(name_of(rq), DT_SETTINGS), r;
+	int map = dt_open(recording_name(rq), DT_SETTINGS), r;
 	struct dt_settings s;
 	uint32_t zero = 0;
 
@@ -99,7 +89,7 @@ static int add_selected(const struct request *rq)
 {
 	static const struct dt_task by_hand = { .count = 1 };
 	struct pids known = { 0 }, now = { 0 };
-	int map = dt_open(name_of(rq), DT_PIDS), r;
+	int map = dt_open(recording_name(rq), DT_PIDS), r;
 	uint32_t id = map < 0 ? 0 : bpf_id(map);
 	int flags = map < 0 ? -1 : flags_of(rq);
 	int which = SELECT_DESCENDANTS | SELECT_GONE_OK;
@@ -147,53 +137,26 @@ static int start(const struct request *rq)
 
 static int stream(const struct request *rq, const char **argv)
 {
-	static char kb[32];
-	size_t n = 0;
-
-	argv[n++] = "tfs-catpipe";
-	argv[n++] = "-i";
-	argv[n++] = name_of(rq);
-	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
-	if (rq->output == OUTPUT_FILE) {
-		argv[n++] = "-s";
-		argv[n++] = kb;
-	}
-	if (rq->output == OUTPUT_LINES)
-		argv[n++] = "-l";
-	if (rq->header)
-		argv[n++] = "-H";
-	argv[n] = NULL;
+	recording_stream(rq, "tfs-catpipe", recording_name(rq), argv);
 	return 0;
 }
 
 static int stop(void)
 {
-	if (instance < 0)
-		return 0;
-	ctl_try(instance, "tracing_on", "0", 0);
-	return instance_buffer_count(instance, "entries: ") > 0;
+	return recording_stop(instance);
 }
 
 static int close_session(const struct request *rq)
 {
-	int r = 0;
-
 	if (instance < 0)
 		return 0;
-	if (dt_off(name_of(rq)) < 0)
-		r = -1;
-	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	else if (instance_remove(instances, name_of(rq), INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
-		r = err_file("unable to remove instance %s", name_of(rq));
-	close(instance);
-	close(instances);
-	return r;
+	return dt_off(recording_name(rq)) < 0 ? -1 : recording_remove(rq, instances, instance);
 }
 
 /* Add the selected tasks and their descendants, but not tasks that only serve a request. */
 static int members(const struct request *rq, struct pids *out)
 {
-	int map = dt_pinned(name_of(rq), DT_PIDS), r;
+	int map = dt_pinned(recording_name(rq), DT_PIDS), r;
 
 	if (map < 0)
 		return 0; /* the probe was removed, so it follows no task */
@@ -204,17 +167,11 @@ static int members(const struct request *rq, struct pids *out)
 
 static int sweep(const char *session)
 {
-	return recording_sweep(PREFIX, session, dt_end_session);
-}
-
-/* Nothing else: other probes belong to others. */
-static int reset(void)
-{
-	return 0;
+	return recording_sweep(session, dt_end_session);
 }
 
 struct subsystem manager_subsystem = {
-	.name = "distributed", .root = open_root, .check = check, .open = open_session,
-	.hook_env = hook_env, .exclude = exclude, .start = start, .stream = stream, .stop = stop,
-	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
+	.name = "distributed", .prefix = DT_INSTANCE_PREFIX, .root = open_root, .check = check,
+	.open = open_session, .hook_env = hook_env, .exclude = exclude, .start = start,
+	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = sweep,
 };

@@ -28,20 +28,12 @@ static int tasks = -1; /* the instance with the list of tasks, if the hook selec
 static pid_t entries;  /* the process that adds tasks that enter a cgroup */
 static int for_names;  /* the naming events are recorded but not printed */
 
-static const char *instance_name(const struct request *rq)
-{
-	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session)];
-
-	str_format(name, sizeof(name), INSTANCE_PREFIX "%s", rq->session);
-	return name;
-}
-
 /* Return the name of the instance with this suffix. */
 static const char *beside_name(const struct request *rq, const char *suffix)
 {
 	static char name[sizeof(INSTANCE_PREFIX) + sizeof(rq->session) + 16];
 
-	str_format(name, sizeof(name), "%s%s", instance_name(rq), suffix);
+	str_format(name, sizeof(name), "%s%s", recording_name(rq), suffix);
 	return name;
 }
 
@@ -71,7 +63,6 @@ static int leave_parents_out(const struct request *rq)
 {
 	char filter[4096] = "", whole[4096 + 8], file[PATH_MAX], *enabled, *old, *p, *save;
 	struct pids all = { 0 };
-	struct task t;
 	size_t n = 0;
 	int r = 0;
 
@@ -82,10 +73,7 @@ static int leave_parents_out(const struct request *rq)
 	free(old);
 	if (r)
 		return err_msg("--parent: the parents' own calls of functions cannot be left out");
-	for (size_t i = 0; i < rq->parents.n; i++)
-		if (!task_read(rq->parents.v[i], &t))
-			task_add_threads(&all, &t);
-	r = pids_sort(&all);
+	r = recording_parents(rq, &all);
 	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
 		n += str_format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
 				i ? " && " : "", (int)all.v[i]);
@@ -142,7 +130,7 @@ static int open_session(const struct request *rq)
 	instances = recording_instances();
 	if (instances < 0)
 		return -1;
-	instance = recording_make(rq, instances, instance_name(rq), rq->clock);
+	instance = recording_make(rq, instances, rq->clock);
 	if (instance < 0)
 		return -1;
 	if (rq->all_tasks)
@@ -163,7 +151,7 @@ static int hook_env(const struct request *rq, const char **variables)
 	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
 	static char of_tasks[128 + sizeof(rq->session)];
 
-	str_format(text, sizeof(text), "TFS_INSTANCE=%s", instance_name(rq));
+	str_format(text, sizeof(text), "TFS_INSTANCE=%s", recording_name(rq));
 	probe_group(group, rq->session);
 	str_format(of_probes, sizeof(of_probes), "TFS_GROUP=%s", group);
 	variables[0] = text;
@@ -220,21 +208,9 @@ static int start(const struct request *rq)
 
 static int stream(const struct request *rq, const char **argv)
 {
-	static char kb[32];
-	size_t n = 0;
+	size_t n = recording_stream(rq, rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe",
+				    recording_name(rq), argv);
 
-	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
-	argv[n++] = rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe";
-	argv[n++] = "-i";
-	argv[n++] = instance_name(rq);
-	if (rq->output >= OUTPUT_FILE || rq->hook->alone) {
-		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
-		argv[n++] = kb;
-	}
-	if (rq->output == OUTPUT_LINES)
-		argv[n++] = "-l";
-	if (rq->header)
-		argv[n++] = "-H";
 	if (for_names)
 		argv[n++] = "-n";
 	if (rq->output == OUTPUT_DAT)
@@ -245,16 +221,13 @@ static int stream(const struct request *rq, const char **argv)
 
 static int stop(void)
 {
-	if (instance < 0)
-		return 0;
-	ctl_try(instance, "tracing_on", "0", 0);
-	return instance_buffer_count(instance, "entries: ") > 0;
+	return recording_stop(instance);
 }
 
 static int close_session(const struct request *rq)
 {
 	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX, ENTRIES_SUFFIX };
-	int r = 0;
+	int r;
 
 	if (instance < 0)
 		return 0;
@@ -271,21 +244,16 @@ static int close_session(const struct request *rq)
 	}
 	if (tasks >= 0)
 		close(tasks);
-	if (probes_end_session(instances, rq->session) < 0)
-		r = err_file("unable to remove the probes of %s", instance_name(rq));
-	/* remove the instance before its lock, so that nobody takes it for a stale one */
-	if (instance_remove(instances, instance_name(rq), INSTANCE_REMOVE_MS) < 0 &&
-	    errno != ENOENT)
-		return err_file("unable to remove instance %s", instance_name(rq));
-	close(instance);
-	close(instances);
-	return r;
+	r = probes_end_session(instances, rq->session);
+	if (r < 0)
+		err_file("unable to remove the probes of %s", recording_name(rq));
+	return recording_remove(rq, instances, instance) < 0 ? -1 : r;
 }
 
 static int members(const struct request *rq, struct pids *out)
 {
 	return recording_followed(request_hook_selects(rq) ? beside_name(rq, TASKS_SUFFIX)
-							 : instance_name(rq), out);
+							 : recording_name(rq), out);
 }
 
 static int remove_stale_probes(const char *name)
@@ -305,8 +273,7 @@ static int remove_stale_probes(const char *name)
  */
 static char *groups_of_sessions(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = file_list(dir, ".");
 	char *all = strdup(" ");
 	struct dirent *e;
 	size_t n = 1;
@@ -321,8 +288,6 @@ static char *groups_of_sessions(int dir)
 		}
 	if (d)
 		closedir(d);
-	else if (fd >= 0)
-		close(fd);
 	return d ? all : NULL;
 }
 
@@ -353,7 +318,7 @@ static void remove_orphans(int dir)
 
 static int sweep(const char *session)
 {
-	int r = recording_sweep(INSTANCE_PREFIX, session, remove_stale_probes);
+	int r = recording_sweep(session, remove_stale_probes);
 	int dir = recording_instances();
 
 	if (dir < 0)
@@ -411,8 +376,8 @@ static int reset(void)
 }
 
 struct subsystem manager_subsystem = {
-	.name = "ftrace", .root = open_root, .check = check, .open = open_session,
-	.hook_env = hook_env, .prepare = prepare, .exclude = exclude, .start = start,
-	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = sweep,
-	.reset = reset,
+	.name = "ftrace", .prefix = INSTANCE_PREFIX, .root = open_root, .check = check,
+	.open = open_session, .hook_env = hook_env, .prepare = prepare, .exclude = exclude,
+	.start = start, .stream = stream, .stop = stop, .close = close_session, .members = members,
+	.sweep = sweep, .reset = reset,
 };
