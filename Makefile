@@ -176,6 +176,12 @@ bin/syscall-nr.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 
+# the script of the pictures as a string, without comments and indentation
+build/lib/filter/svg.o: lib/filter/svg_script.h
+lib/filter/svg_script.h: lib/filter/svg.js
+	{ echo 'static const char svg_script[] ='; \
+	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+
 %/manager.tfs: %/manager
 	ln -sf manager $@
 
@@ -195,7 +201,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: bin/syscall-nr.h
+lint: bin/syscall-nr.h lib/filter/svg_script.h
 	t/lint
 
 bench: all
@@ -241,7 +247,8 @@ uninstall:
 		$(HOOKDIR) 2>/dev/null
 
 clean:
-	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) bin/syscall-nr.h .build
+	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) bin/syscall-nr.h lib/filter/svg_script.h \
+		.build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 
 # make clean all, with -j as well

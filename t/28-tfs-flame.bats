@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-flame [-f] [-k KEY]...'
+USAGE='tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]'
 
 misuse() {
 	fails 100 "tfs-flame: fatal: $1; usage: $USAGE" "${@:2}"
@@ -21,6 +21,25 @@ stacks() {
 	stack sh 0 e trace_event_raw_event_e __traceiter_e c b a
 	stack sh 0 e c b a
 	stack ls 1 f b a
+}
+
+# switch CPU TIME PREV-PID NEXT-PID [FRAME...]: Print a switch, and its stack.
+switch() {
+	printf '%16s-%-7d [%03d] d..2. %s: sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=%s next_pid=%d next_prio=120\n' \
+		"${3%-*}" "${3##*-}" "$1" "$2" "${3%-*}" "${3##*-}" "${4%-*}" "${4##*-}"
+	[ $# = 4 ] || printf '%16s-%-7d [%03d] d..2. %s: <stack trace>\n' "${3%-*}" "${3##*-}" "$1" "$2"
+	[ $# = 4 ] || printf ' => %s\n' "${@:5}"
+}
+
+# user_stack FRAME...: Print the stack of a program, the innermost frame first.
+user_stack() {
+	printf '%16s-7       [000] ..... 1.000003: <user stack trace>\n' sh
+	printf ' => %s\n' "$@"
+}
+
+# frames: Print "NAME (STACKS, SHARE) X Y WIDTH" for each frame of the picture on stdin.
+frames() {
+	sed -n "s/^<g class='[cku].*<title>\([^<]*\)<.title><rect x='\([0-9.]*\)' y='\([0-9]*\)' width='\([0-9.]*\)'.*/\1 \2 \3 \4/p"
 }
 
 # well_formed FILE: Fail unless an XML parser accepts FILE.
@@ -74,28 +93,101 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 }
 
 @test "tfs-flame: draws the expected picture of two functions, byte for byte" {
-	stack sh 0 e b a | tfs-flame | diff - <(cat <<-'EOF'
+	stack sh 0 e b a | tfs-flame >got.svg
+	# the style and the script are the same in each picture
+	sed '/^<style>/,/^<.style>/d; /^<script>/,/^.*<.script>/d' got.svg | diff - <(cat <<-'EOF'
 		<?xml version='1.0' encoding='UTF-8'?>
-		<svg xmlns='http://www.w3.org/2000/svg' width='1200' height='144' viewBox='0 0 1200 144'>
-		<style>text{font:12px monospace}g:hover rect{stroke:#000}</style>
-		<rect width='100%' height='100%' fill='#f8f8f8'/>
-		<text x='10' y='20'>1 stack</text>
-		<g><title>b (1 stack, 100.0%)</title><rect x='10' y='40' width='1180' height='15' fill='rgb(239,76,47)' rx='2'/><text x='13' y='52'>b</text></g>
-		<g><title>a (1 stack, 100.0%)</title><rect x='10' y='56' width='1180' height='15' fill='rgb(232,200,20)' rx='2'/><text x='13' y='68'>a</text></g>
-		<g><title>sh (1 stack, 100.0%)</title><rect x='10' y='72' width='1180' height='15' fill='rgb(216,97,37)' rx='2'/><text x='13' y='84'>sh</text></g>
-		<g><title>all (1 stack, 100.0%)</title><rect x='10' y='88' width='1180' height='15' fill='rgb(221,125,15)' rx='2'/><text x='13' y='100'>all</text></g>
+		<svg xmlns='http://www.w3.org/2000/svg' class='flame' width='1200' height='182' viewBox='0 0 1200 182' data-n='1' data-left='10' data-digits='0'>
+		<title>Flame graph</title>
+		<rect class='bg' width='100%' height='100%'/>
+		<g class='k4' data-f='0' data-n='1'><title>b (1 stack, 100.0%)</title><rect x='10' y='74' width='1180' height='15' rx='2'/><text x='13' y='86'>b</text></g>
+		<g class='k2' data-f='0' data-n='1'><title>a (1 stack, 100.0%)</title><rect x='10' y='90' width='1180' height='15' rx='2'/><text x='13' y='102'>a</text></g>
+		<g class='c' data-f='0' data-n='1'><title>sh (1 stack, 100.0%)</title><rect x='10' y='106' width='1180' height='15' rx='2'/><text x='13' y='118'>sh</text></g>
+		<g class='c' data-f='0' data-n='1'><title>all (1 stack, 100.0%)</title><rect x='10' y='122' width='1180' height='15' rx='2'/><text x='13' y='134'>all</text></g>
+		<g class='head' data-height='74'>
+		<rect class='bg' width='100%' height='74'/>
+		<text class='t' x='10' y='24'>Flame graph</text>
+		<text class='detail' x='10' y='44'>1 stack</text>
+		<g class='key'><rect class='k1' x='10' y='54' width='12' height='10'/><text x='26' y='63'>kernel</text></g>
+		<g class='key'><rect class='c' x='83' y='54' width='12' height='10'/><text x='99' y='63'>comm</text></g>
+		</g>
 		</svg>
 	EOF
 	)
+	well_formed got.svg
+	stack sh 0 e b a | tfs-flame | cmp - got.svg
+}
+
+@test "tfs-flame: loads nothing from elsewhere" {
+	stacks | tfs-flame >got.svg
+	[ "$(grep -c '<script' got.svg)" = 1 ]
+	# the only addresses are the names of two formats
+	[ "$(grep -o 'https\?:[^'"'"']*' got.svg | sort -u)" = 'http://www.w3.org/1999/xhtml
+http://www.w3.org/2000/svg' ]
+	run -1 grep -E 'href|@import|url\(|<image|src=' got.svg
+}
+
+@test "tfs-flame: -T: sets the title, which the head shows as far as it fits" {
+	stacks | tfs-flame -T "<b> & 'c'" >got.svg
+	well_formed got.svg
+	grep -qx '<title>&lt;b&gt; &amp; &apos;c&apos;</title>' got.svg
+	grep -qx "<text class='t' x='10' y='24'>&lt;b&gt; &amp; &apos;c&apos;</text>" got.svg
+	stacks | tfs-flame -T "$(printf 'x%.0s' {1..300})" >got.svg
+	[ "$(grep -c '<title>x\{300\}</title>' got.svg)" = 1 ]
+	grep -qx "<text class='t' x='10' y='24'>x\{100\}\.\.</text>" got.svg
+	stacks | tfs-flame -f -T ignored | diff - <(stacks | tfs-flame -f)
+}
+
+@test "tfs-flame: leaves out the switches of tasks that the session did not trace, -a draws them" {
+	# between other-8 and third-9, the kernel has recorded no switch
+	{ switch 0 1.1 traced-7 other-8 b a; switch 0 1.2 third-9 traced-7 d c
+		switch 0 1.3 traced-7 '<idle>-0' b a; switch 0 1.4 '<idle>-0' traced-7 i; } >trace
+	tfs-flame -f <trace | diff - <(echo 'traced;a;b 2')
+	tfs-flame <trace | grep -q '>2 stacks; 2 of tasks that were not traced are left out</text>$'
+	tfs-flame -a -f <trace | diff - <(printf '%s\n' '<idle>;i 1' 'third;c;d 1' 'traced;a;b 2')
+	tfs-flame -a <trace | grep -q '>4 stacks</text>$'
+}
+
+@test "tfs-flame: draws all tasks if the trace does not tell which were traced" {
+	# each switch is there; without a pid filter, as after an event of the idle task; and
+	# two tasks, of which switches are missing, would not have passed a pid filter
+	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 b-8 c-9 g; switch 0 1.3 c-9 a-7 h; } >trace
+	tfs-flame -f <trace | diff - <(printf '%s\n' 'a;f 1' 'b;g 1' 'c;h 1')
+	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 c-9 a-7 g; } >gap
+	tfs-flame -f <gap | diff - <(echo 'a;f 1')
+	{ cat gap; printf '%16s-%-7d [%03d] d..2. 1.3: softirq_raise: vec=1\n' '<idle>' 0 1; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+	{ cat gap; switch 1 1.3 b-8 c-9 h; } | tfs-flame -f |
+		diff - <(printf '%s\n' 'a;f 1' 'b;h 1' 'c;g 1')
+	# lost events may be the missing switch
+	{ head -n 3 gap; echo 'CPU:0 [LOST 3 EVENTS]'; tail -n 3 gap; } | tfs-flame -f |
+		diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+	# an event that is no switch proves that c-9 was traced
+	{ cat gap; printf '%16s-%-7d [%03d] d..2. 1.3: softirq_raise: vec=1\n' c 9 1; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+}
+
+@test "tfs-flame: puts the stack of the program below the kernel's, with files and offsets or addresses" {
+	{ stack sh 0 e b a; user_stack '/usr/lib/libc.so.6[+0xd2011]' '/usr/bin/sh[+0x10] <00005500>'; } >trace
+	tfs-flame -f <trace | diff - <(echo 'sh;/usr/bin/sh[+0x10];/usr/lib/libc.so.6[+0xd2011];a;b 1')
+	tfs-flame <trace >got.svg
+	well_formed got.svg
+	grep -q "^<g class='u[0-5]' .*<title>/usr/lib/libc.so.6\[+0xd2011\] (1 stack, 100.0%)</title>.*>libc.so.6\[+0xd2011\]</text></g>$" got.svg
+	grep -q "<rect class='u1' .*>program</text></g>$" got.svg
+	# the stack of the program alone, and another event before it on another processor
+	{ stack sh 0 e | head -n 1; stack sh 1 f x; user_stack ' <00007f1c2a>' ' <0000550010>'; } |
+		tfs-flame -f -k event | diff - <(printf '%s\n' 'e;<0000550010>;<00007f1c2a> 1' 'f;x 1')
+	# two stacks of the kernel, and one of the program, which belongs to the second
+	{ stack sh 0 e b a; stack sh 0 e d c | tail -n 3; user_stack m; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'sh;m;c;d 1' 'sh;a;b 1')
 }
 
 @test "tfs-flame: draws functions side by side, as wide as they are frequent" {
 	stacks | tfs-flame >got.svg
-	grep -o '<title>[^<]*</title><rect x=.[0-9.]*. y=.[0-9]*. width=.[0-9.]*' got.svg |
-		sed "s/<title>//; s/ stacks*, / /; s/)<.*x='/ /; s/' y='/ /; s/' width='/ /" |
-		diff - <(printf '%s\n' 'b (1 33.3% 10 56 393.33' 'a (1 33.3% 10 72 393.33' 'ls (1 33.3% 10 88 393.33' \
-			'c (2 66.6% 403.33 40 786.67' 'b (2 66.6% 403.33 56 786.67' 'a (2 66.6% 403.33 72 786.67' \
-			'sh (2 66.6% 403.33 88 786.67' 'all (3 100.0% 10 104 1180')
+	frames <got.svg | diff - <(printf '%s\n' 'b (1 stack, 33.3%) 10 90 393.33' 'a (1 stack, 33.3%) 10 106 393.33' \
+		'ls (1 stack, 33.3%) 10 122 393.33' 'c (2 stacks, 66.6%) 403.33 74 786.67' \
+		'b (2 stacks, 66.6%) 403.33 90 786.67' 'a (2 stacks, 66.6%) 403.33 106 786.67' \
+		'sh (2 stacks, 66.6%) 403.33 122 786.67' 'all (3 stacks, 100.0%) 10 138 1180')
 	well_formed got.svg
 }
 
@@ -105,7 +197,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	tfs-flame <trace >got.svg
 	[ "$(grep -c '<title>a (4 stacks, 66.6%)' got.svg)" = 1 ]
 	[ "$(grep -c '<title>a (1 stack, 16.6%)' got.svg)" = 1 ]
-	[ "$(grep -c '<g>' got.svg)" = 7 ]
+	[ "$(frames <got.svg | wc -l)" = 7 ]
 }
 
 @test "tfs-flame: escapes hostile names, and the picture stays well-formed" {
@@ -113,7 +205,9 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 		stack 'a;b' 1 e 'x&amp;y'; } >trace
 	tfs-flame <trace >got.svg
 	well_formed got.svg
-	run -1 grep -c '<script\|<x ' got.svg
+	[ "$(grep -c '<script' got.svg)" = 1 ] # the picture's own
+	run -1 grep -c '<x ' got.svg
+	grep -q '<title>&lt;script&gt;&amp;&quot; (1 stack' got.svg
 	grep -q "<title>&lt;/title&gt;&lt;x a=&apos;&quot;\]\]&gt; (1 stack" got.svg
 	grep -qF $'caf\xc3\xa9 (1' got.svg
 	grep -q '<title>???? *(1\|<title>?????* (1' got.svg
@@ -123,7 +217,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 
 @test "tfs-flame: shortens a name that does not fit with two dots, and leaves narrow frames empty" {
 	for i in $(seq 60); do stack s 0 e "a_function_with_a_long_name_$i"; done | tfs-flame >got.svg
-	[ "$(grep -c '<g>' got.svg)" = 62 ]
+	[ "$(frames <got.svg | wc -l)" = 62 ]
 	[ "$(grep -c '></text></g>' got.svg)" = 60 ]
 	for i in 1 2 3 4 5 6; do stack s 0 e "a_function_with_a_long_name_$i"; done | tfs-flame >got.svg
 	[ "$(grep -c '>a_function_with_a_long_na..</text>\|>a_function_with_a_long_n..</text>' got.svg)" = 6 ]
@@ -157,7 +251,7 @@ tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
 	[ "$(wc -l <got)" = "$n" ]
 	tfs-flame <many >got.svg
 	[ "$(grep -c '<title>g[0-9]* ('$((n / 100))' stacks, 1.0%)' got.svg)" = 100 ]
-	[ "$(wc -c <got.svg)" -lt 200000 ]
+	[ "$(wc -c <got.svg)" -lt 100000 ]
 	{ stack s 0 e a; seq 20000 | sed 's/^/ => f/'; stack s 0 e "$(head -c 100000 /dev/zero | tr '\0' '<')"
 		stack s 0 e b | tr -d '\n'; } >trace
 	tfs-flame <trace >got.svg

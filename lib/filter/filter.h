@@ -43,8 +43,11 @@ struct trace_line {
 	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
 	struct text_part body;  /* the fields of the event */
 	int json;
-	int stack;              /* no event, but the title of a stack trace */
+	int stack;              /* no event, but the title of a stack; 0: neither */
 };
+
+/* The stack of the kernel's functions, or of the program's. */
+enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
 
 /* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
 int trace_line(struct trace_line *, const char *line, size_t n);
@@ -175,6 +178,39 @@ void svg_colour(struct strbuf *, const char *name, size_t n);
 void svg_label(unsigned x, uint64_t y, const char *, size_t n, size_t most);
 
 enum { SVG_LETTER = 720 /* the width of a letter, in hundredths of a pixel */ };
+
+/* Return a number below shades that depends on the name only. */
+unsigned svg_shade(const char *name, size_t n, unsigned shades);
+
+/*
+ * A picture with a script: zoom, search, and a layout as wide as the window. Its items are
+ * <g class='KIND' data-f='FROM' data-n='LENGTH'><title>NAME ...</title><rect .../></g>;
+ * svg.c lists the kinds. The items come between svg_picture_begin and svg_picture_head.
+ * What is printed between svg_picture_head and svg_picture_end stays at the top of the
+ * window.
+ */
+struct svg_picture {
+	const char *kind;               /* flame or lanes */
+	const char *title;
+	uint64_t width, height;         /* in pixels, as are left and head */
+	unsigned left;                  /* left of the items */
+	unsigned head;                  /* height of the head */
+	unsigned long long length;      /* from the first item to the last, as FROM counts */
+	int digits;                     /* -1: FROM counts a clock; otherwise nanoseconds */
+};
+
+/* An entry of the legend: the items of a kind. */
+struct svg_key {
+	const char *kind, *label;
+	int used;                       /* is there such an item? */
+};
+
+void svg_picture_begin(const struct svg_picture *);
+
+/* The detail is escaped already. */
+void svg_picture_head(const struct svg_picture *, const char *detail, const struct svg_key *,
+		      size_t nkeys);
+void svg_picture_end(void);
 
 /* ---- comments.c: comment lines that are repeated at the end of the output ------------ */
 
@@ -343,5 +379,34 @@ void bios_end(struct bios *, uint64_t sector);
 
 /* Remove all bios. */
 void bios_clear(struct bios *);
+
+/* ---- strangers.c: tasks of a trace that the session did not trace --------------------- */
+
+/*
+ * A session's pid filter also passes switches and wake-ups between a traced task and
+ * another one, a stranger. All zero at first.
+ */
+struct strangers {
+	struct table tasks, processors, pairs;
+	struct strbuf key;
+	int unfiltered;         /* the trace has events that no pid filter passes */
+	int filtered;           /* set by strangers_decide: a pid filter explains the trace */
+};
+
+/* Read an event line. */
+void strangers_read(struct strangers *, const struct trace_line *);
+
+/* After lost events, the running tasks are unknown. */
+void strangers_gap(struct strangers *);
+
+/* Decide which tasks are strangers, after the last line. */
+void strangers_decide(struct strangers *);
+
+/*
+ * Is the task of the host of this line a stranger? A task of which the trace does not tell
+ * is none. The idle task is one, unless the trace has events of it other than switches and
+ * wake-ups.
+ */
+int strangers_has(struct strangers *, const struct trace_line *, struct text_part pid);
 
 #endif

@@ -60,7 +60,8 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	while (s < end && in_name(*s))
 		s++;
 	l->event = (struct text_part){ name, (size_t)(s - name) };
-	l->stack = begins(s, end, "<stack trace>");
+	l->stack = begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
+		   begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
 	if (s == name || s == end)
 		return 0;
 	l->body = (struct text_part){ s, (size_t)(end - s) };
