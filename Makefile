@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# GNU make. make, make STATIC=1 CC=musl-gcc, make check, lint, bench, install.
+# GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, bench, install.
 # With ONE=1 tools and managers are links to one program: a third of the room, on a
 # host that has little. TIGHT=1 leaves the protections out. LTO=1 optimizes each
 # program as a whole, as STATIC=1 does: that is smaller, and takes long to build.
@@ -185,8 +185,12 @@ lib/filter/svg_script.h: lib/filter/svg.js
 %/manager.tfs: %/manager
 	ln -sf manager $@
 
+# all tests but the long ones
 check: all
 	t/run
+
+check-all: all
+	t/run --all
 
 # one test for each tool and hook
 check-quick: all
@@ -256,4 +260,4 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all check check-quick check-vm soak lint bench install uninstall clean FORCE
+.PHONY: all check check-all check-quick check-vm soak lint bench install uninstall clean FORCE

@@ -128,6 +128,7 @@ bytes() {
 	[ "$stderr" = "datinfo: fatal: short ends in the sub-buffers of cpu 0: it was cut short, or the recording was killed" ]
 }
 
+# bats test_tags=long
 @test "trace.dat: a file with any byte changed prints events or one error line" {
 	for version in v6 v7; do
 		size=$(stat -c %s "$CORPUS/$version")

@@ -400,6 +400,7 @@ bare() {
 	finishes "$PID" 141
 }
 
+# bats test_tags=long
 @test "tfs-report: needs as little memory for a file of a gigabyte as for a small file" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	cp "$CORPUS/v6-empty" file

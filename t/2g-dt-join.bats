@@ -437,6 +437,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	well_formed svg
 }
 
+# bats test_tags=long
 @test "dt-join: needs no more memory for a hundred thousand lines than for a few" {
 	[ -z "${TFS_VARIANT-}" ] || skip "needs memory that is the program's alone"
 	n=$(so_many 100000)

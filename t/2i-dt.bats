@@ -232,7 +232,7 @@ on_and_another() {
 	dt-probe -N "$N" off
 }
 
-# bats test_tags=alone
+# bats test_tags=alone,long
 @test "dt-probe: three probes that begin at once leave the top level's bpf_trace_printk as it was" {
 	need_probe
 	before=$(cat "$TRACEFS/$PRINTK")
@@ -275,6 +275,7 @@ killed_and_off() {
 
 # Most of the calls read the kernel's types: try each third of the others, and begin at
 # another call each time.
+# bats test_tags=long
 @test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
 	need_probe
 	objects_before
@@ -472,6 +473,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = "ingress 0" ]
 }
 
+# bats test_tags=long
 @test "dt-dev: killed at any system call, the next add marks, and off leaves nothing" {
 	need_probe
 	need_clsact

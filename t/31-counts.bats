@@ -103,14 +103,17 @@ in_file() {
 	in_file "$(so_many 100000)"
 }
 
+# bats test_tags=long
 @test "trace_syscalls: a million calls give a million lines to a caller that takes one line per read" {
 	by_lines "$(so_many 1000000)"
 }
 
+# bats test_tags=long
 @test "trace_syscalls: a million calls give a million lines to cat" {
 	by_fifo "$(so_many 1000000)"
 }
 
+# bats test_tags=long
 @test "trace_syscalls: a million calls give a million lines in a file" {
 	in_file "$(so_many 1000000)"
 }

@@ -309,6 +309,7 @@ hello, me (yes)" ]
 	"$MANAGER" --clear
 }
 
+# bats test_tags=long
 @test "subsystem: a new one is installed and uninstalled like the others" {
 	demo_subsystem
 	remake install DESTDIR="$PWD/root" PREFIX=/opt
@@ -418,6 +419,7 @@ marked() {
 	run ! $SHOW "$(printf '%080d' 0)"
 }
 
+# bats test_tags=long
 @test "make STATIC=1 TIGHT=1: smaller, at a fixed address and without any of it" {
 	small_tree musl-gcc STATIC=1
 	with=$(stat -c %s $SHOW)
@@ -484,6 +486,7 @@ on_32_bits() {
 	[ -z "$(ls -A root/usr/bin)" ]
 }
 
+# bats test_tags=long
 @test "make ONE=1: each manager is a name of it in its directory, by whatever links it is called" {
 	source_tree
 	remake ONE=1 install DESTDIR="$PWD/root" PREFIX=/usr
@@ -506,6 +509,7 @@ on_32_bits() {
 	[ -z "$(names root)" ]
 }
 
+# bats test_tags=long
 @test "make ONE=1: and back to a program each" {
 	source_tree
 	remake ONE=1
@@ -539,6 +543,20 @@ on_32_bits() {
 
 # ---- the layers of lib/ ------------------------------------------------------------
 
+@test "lib: all public headers can be included together, in one order and the reverse" {
+	need_tool gcc
+	cd "$TREE/lib"
+	local order
+	for order in sort 'sort -r'; do
+		for folder in */; do
+			[ ! -e "$folder${folder%/}.h" ] || echo "#include \"$folder${folder%/}.h\""
+		done | $order >"$BATS_TEST_TMPDIR/all.c"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/all.c")" -ge 10 ]
+		gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only "$BATS_TEST_TMPDIR/all.c"
+	done
+}
+
+# bats test_tags=long
 @test "lib: any two public headers can be included together, in either order" {
 	need_tool gcc
 	local first second n=0

@@ -497,12 +497,13 @@ refuse() {
 
 # Kill both processes while a session begins, which takes some hundred milliseconds: at a
 # different moment each time, so that every step is met.
-@test "trace_request: the next --run or --clear removes a session that was killed while it began" {
+# killed_early N: Kill N sessions while they begin, each at another moment.
+killed_early() {
 	need_probe
 	net_up
 	mkfifo pause
 	killed=0
-	for ((nth = 0; nth < $(so_many 30); nth++)); do
+	for ((nth = 0; nth < $1; nth++)); do
 		: >out
 		background "$MANAGER" --run trace_request --args \
 			"--instance $MARK --pid $$ --output fifo --netns $MARK-dtc" >out 2>err
@@ -536,6 +537,15 @@ refuse() {
 	done
 	[ "$killed" = "$nth" ]
 	nothing_at_all_left
+}
+
+# bats test_tags=long
+@test "trace_request: the next --run or --clear removes a session that was killed while it began" {
+	killed_early "$(so_many 30)"
+}
+
+@test "trace_request: the next --run or --clear removes a session that was killed at one of five moments" {
+	killed_early 5
 }
 
 @test "trace_request: --clear leaves probes that were begun by hand, and other people's pins" {

@@ -119,10 +119,12 @@ at_step() {
 	is_gone "$name" "$PWD/run.$step" || : >"left.$step"
 }
 
-# tried FIRST LAST: Print the steps to try: every step, or in a guest every tenth.
+# tried FIRST LAST: Set STEPS to the steps to try: every one, or each EVERYth; in a guest
+# each tenth at least.
+EVERY=1
 tried() {
-	local by=1 from=$1
-	[ "${TFS_VARIANT-}" != vm ] || by=10 from=$(($1 + RANDOM % 10))
+	local by=$EVERY from=$1
+	[ "${TFS_VARIANT-}" != vm ] || [ $by -ge 10 ] || by=10 from=$(($1 + RANDOM % 10))
 	STEPS=()
 	for ((i = from; i <= $2; i += by)); do STEPS+=("$i"); done
 }
@@ -178,7 +180,7 @@ none_left() {
 	! compgen -G "$PWD/run.*/*/*" && all_gone
 }
 
-@test "manager: killed at any of its steps, it leaves nothing of the session" {
+manager_killed() {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -194,7 +196,17 @@ none_left() {
 	eventually none_left || { ls -d run.*/*/* ; our_sessions; return 1; }
 }
 
-@test "manager: removes everything itself and exits 111 if its janitor is killed at any step" {
+# bats test_tags=long
+@test "manager: killed at any of its steps, it leaves nothing of the session" {
+	manager_killed
+}
+
+@test "manager: killed at each 15th of its steps, it leaves nothing of the session" {
+	EVERY=15
+	manager_killed
+}
+
+janitor_killed() {
 	need_tracefs
 	calls 1
 	last=$(steps -c)
@@ -215,7 +227,17 @@ none_left() {
 	eventually none_left
 }
 
-@test "manager: INT, TERM, HUP and USR1 at any step of the start end it with 128+n and no path, or with 0" {
+# bats test_tags=long
+@test "manager: removes everything itself and exits 111 if its janitor is killed at any step" {
+	janitor_killed
+}
+
+@test "manager: removes everything itself and exits 111 if its janitor is killed at each 15th step" {
+	EVERY=15
+	janitor_killed
+}
+
+manager_signalled() {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -250,6 +272,16 @@ none_left() {
 	eventually none_left
 }
 
+# bats test_tags=long
+@test "manager: INT, TERM, HUP and USR1 at any step of the start end it with 128+n and no path, or with 0" {
+	manager_signalled
+}
+
+@test "manager: INT, TERM, HUP and USR1 at each 15th step of the start end it with 128+n or 0" {
+	EVERY=15
+	manager_signalled
+}
+
 # Print the files that sessions left without having printed their path.
 untold_files() {
 	local file step
@@ -259,7 +291,7 @@ untold_files() {
 	done
 }
 
-@test "manager: killed or stopped at any step, it leaves a file only if it has printed the path" {
+file_left() {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
 	calls 1
@@ -270,6 +302,16 @@ untold_files() {
 	eventually none_untold || { untold_files; our_sessions; return 1; }
 	compgen -G "$PWD/run.*/ftrace/*/trace"
 	[ -z "$(untold_files)" ]
+}
+
+# bats test_tags=long
+@test "manager: killed or stopped at any step, it leaves a file only if it has printed the path" {
+	file_left
+}
+
+@test "manager: killed or stopped at each 15th step, it leaves a file only if it has printed the path" {
+	EVERY=15
+	file_left
 }
 
 @test "manager: leaves no file whose path it could not print" {
@@ -422,6 +464,7 @@ next_one_sweeps() {
 	eventually next || leaves_nothing
 }
 
+# bats test_tags=long
 @test "manager: leaves nothing in any round if one of its processes is killed at a random moment" {
 	need_tracefs
 	seed=${FAULT_SEED:-$RANDOM}
@@ -430,8 +473,7 @@ next_one_sweeps() {
 	rounds=0
 	calls 1
 	keep=$CALLS
-	end=$((SECONDS + 12))
-	until [ "$rounds" -ge 5 ] && [ "$SECONDS" -ge "$end" ]; do
+	while [ "$rounds" -lt "$(so_many 50)" ]; do
 		rounds=$((rounds + 1))
 		calls 100000
 		begin trace_syscalls --output fifo --pid "$CALLS"
@@ -452,7 +494,6 @@ next_one_sweeps() {
 		wait "$SESSION" 2>/dev/null || :
 		"$after" || { echo "round $rounds, $after"; return 1; }
 	done
-	echo "# $rounds rounds" >&3
 }
 
 # ---- hooks ---------------------------------------------------------------------

@@ -37,6 +37,7 @@ all_began() {
 	done
 }
 
+# bats test_tags=long
 @test "manager: each of 100 sessions, begun and ended in any order, has its own task's calls only" {
 	need_tracefs
 	seed=${SCALE_SEED:-$RANDOM}
@@ -112,7 +113,7 @@ crowd() {
 }
 
 # This test is alone because it has a time limit.
-# bats test_tags=alone
+# bats test_tags=alone,long
 @test "manager: 10,000 pids in one --args are recorded within 5 s, and all are followed to the last" {
 	need_tracefs
 	many=$(so_many 10000)
@@ -131,6 +132,7 @@ crowd() {
 	report "$many pids: ended $(($(now_ms) - begun)) ms after they were told to go"
 }
 
+# bats test_tags=long
 @test "manager: records each call of 1,000 threads, named by pids-of -t or by their leader" {
 	need_tracefs
 	many=$(so_many 1000)
@@ -219,6 +221,7 @@ waits_still() {
 
 # ---- slow readers ------------------------------------------------------------------
 
+# bats test_tags=long
 @test "manager: delivered and lost events add up for a burst and a reader of 20,000 lines a second" {
 	need_tracefs
 	burst=$(so_many "${SCALE_BURST:-100000}")

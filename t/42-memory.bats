@@ -87,10 +87,12 @@ sessions_without() {
 	no_orphan
 }
 
+# bats test_tags=long
 @test "manager: prints one line or the whole trace if any of its allocations fails" {
 	sessions_without manager 0 10
 }
 
+# bats test_tags=long
 @test "manager: unwinds if any allocation of its janitor fails" {
 	sessions_without manager 1 20
 }
@@ -99,6 +101,7 @@ sessions_without() {
 	sessions_without manager 2 1
 }
 
+# bats test_tags=long
 @test "manager: unwinds if any allocation of a session's stream fails" {
 	sessions_without tfs-catpipe 0 10
 }
@@ -166,6 +169,7 @@ tool_is_right() {
 	tools_without 30 tfs-catpipe
 }
 
+# bats test_tags=long
 @test "tfs-record: prints one line and exits 111, or records every event, if any allocation fails" {
 	need_preload
 	FILE=got.dat
@@ -174,6 +178,7 @@ tool_is_right() {
 	[ -z "$(find . -name '.tfs-record*')" ]
 }
 
+# bats test_tags=long
 @test "tfs-flight: prints one line and exits 111, or stops well, if any allocation fails" {
 	need_preload
 	mkdir dumps

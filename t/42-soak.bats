@@ -24,7 +24,7 @@ finds() {
 }
 
 # This test is alone because it measures the memory of the whole machine.
-# bats test_tags=alone
+# bats test_tags=alone,long
 @test "soak: sessions that start, stop and are killed at random leave nothing behind" {
 	need_tracefs events/syscalls
 	run -0 soak 15

@@ -6,8 +6,7 @@
 # two calls between a request and its answer. The call numbers differ for a traced and
 # an untraced client, and for the time after an answer. The windows of the probe,
 # applied by dt-window, must pass all calls of the first kind and none of the others.
-# This file runs alone: a test that counts windows exactly failed once beside other tests.
-# bats file_tags=alone
+# parts: 4
 
 load helper
 load net
@@ -266,10 +265,12 @@ every_call() {
 	every_call fork
 }
 
+# bats test_tags=long
 @test "dt: a server with a thread per connection shows all requests of added tasks, with all calls" {
 	every_call thread
 }
 
+# bats test_tags=long
 @test "dt: a server with a pool of threads shows all requests of added tasks, with all calls" {
 	every_call pool
 }
@@ -575,6 +576,8 @@ on_lo() {
 	report "$(state "marked out") segments of $((n * 4)) messages of 300000 bytes"
 }
 
+# This test is alone because once, beside other tests, one of 400 windows was not seen.
+# bats test_tags=alone
 @test "dt: follows requests on one host, over its loopback device" {
 	need_net veth
 	need_bpffs
@@ -713,6 +716,7 @@ fresh() {
 	done
 }
 
+# bats test_tags=long
 @test "dt: no answer is wrong if the probe goes on and off under load" {
 	need_net
 	need_bpffs
@@ -799,6 +803,7 @@ loops_of_six() {
 	loops_of_six
 }
 
+# bats test_tags=long
 @test "dt: follows requests of event loops whose connections are all older than the probe" {
 	loops_of_six older
 }
@@ -848,6 +853,7 @@ turns() {
 	turns
 }
 
+# bats test_tags=long
 @test "dt: an event loop has no window after its answer on connections older than the probe" {
 	turns older
 }
@@ -926,6 +932,7 @@ turns() {
 	report "a loop by the module's rules: missed $MISSED, false $FALSE of $ASKED"
 }
 
+# bats test_tags=long
 @test "dt: follows the right half of 64 connections at once" {
 	hosts
 	n=$(so_many 20)
@@ -985,6 +992,7 @@ turns() {
 # ---- numbers that come around, and many -------------------------------------------------
 
 # This concerns what client and middle send; the same programs handle what they get.
+# bats test_tags=long
 @test "dt: follows requests when sequence numbers wrap around" {
 	local near=4294967040
 	hosts 1 2
@@ -1024,6 +1032,7 @@ few() {
 	[ "$("$PROG/bpfobjects" entries "$1")" -le "$2" ]
 }
 
+# bats test_tags=long
 @test "dt: forgets a marked range before the sequence numbers return to it" {
 	[ "$SLOW" = 1 ] || skip "needs a machine that moves 4 GiB while one waits"
 	hosts
@@ -1043,6 +1052,7 @@ few() {
 	client_ends c
 }
 
+# bats test_tags=long
 @test "dt: follows requests after very many connections, and with full maps" {
 	hosts
 	marks_at dtc lo
@@ -1155,6 +1165,7 @@ quiet_again() {
 		[ -n "$(strangers_objects)" ]
 }
 
+# bats test_tags=long
 @test "dt: off removes everything that dt-probe on left, killed at any step" {
 	need_bpffs
 	need_cgroup2

@@ -4,20 +4,19 @@
 
 load helper
 
-# Copy what the harnesses are built from, and build the library once for all tests: the
-# fuzzer's own build directory may be in use.
-setup_file() {
-	[ -z "${TFS_VARIANT-}" ] && command -v gcc >/dev/null || return 0
-	mkdir -p "$BATS_FILE_TMPDIR/tree/t"
-	cp -a "$BATS_TEST_DIRNAME/../lib" "$BATS_FILE_TMPDIR/tree"
-	cp -a "$BATS_TEST_DIRNAME/fuzz" "$BATS_FILE_TMPDIR/tree/t"
-	"$BATS_FILE_TMPDIR/tree/t/fuzz/run" 0 value >/dev/null
-}
-
+# own_copy: Copy what the harnesses are built from; the fuzzer's own build directory may be in
+# use. The first test builds the library, for all tests.
 own_copy() {
+	local common=$BATS_FILE_TMPDIR/tree
 	[ -z "${TFS_VARIANT-}" ] || skip "is under sanitizers of its own"
 	need_tool gcc
-	cp -a "$BATS_FILE_TMPDIR/tree" .
+	[ -d "$common" ] || {
+		mkdir -p "$common/t"
+		cp -a "$TREE/lib" "$common"
+		cp -a "$TREE/t/fuzz" "$common/t"
+		"$common/t/fuzz/run" 0 value >/dev/null
+	}
+	cp -a "$common" .
 }
 
 need_fuzzer() {
@@ -36,6 +35,28 @@ targets() {
 		grep -vx replay | sort | diff - <(targets)
 }
 
+@test "fuzz: replaying the corpora with the library of the tools, without sanitizers, finds nothing" {
+	[ -z "${TFS_VARIANT-}" ] || skip "is under sanitizers of its own"
+	need_tool gcc
+	[ -e "$TREE/build/libtfs.a" ] || skip "needs build/libtfs.a (a build without LTO=1)"
+	cd "$TREE"
+	export FUZZ_DIR=$BATS_TEST_TMPDIR
+	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -It/fuzz -w)
+	echo 'void __sanitizer_set_report_fd(void *fd) { (void)fd; }' >"$FUZZ_DIR/none.c"
+	for file in t/fuzz/{fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
+		"${compile[@]}" -c -o "$FUZZ_DIR/$(basename "$file" .c).o" "$file"
+	done
+	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o
+	for target in $(targets); do
+		"${compile[@]}" -o "$FUZZ_DIR/replay" "t/fuzz/$target.c" "$FUZZ_DIR/replay.o" \
+			"$FUZZ_DIR/fuzz.a" build/libtfs.a
+		"$FUZZ_DIR/replay" "t/fuzz/corpus/$target" >"$FUZZ_DIR/out" 2>"$FUZZ_DIR/err" ||
+			{ echo "$target"; tail "$FUZZ_DIR/err"; return 1; }
+		[ "$(tail -n 1 "$FUZZ_DIR/out")" = "$(find "t/fuzz/corpus/$target" -type f | wc -l)" ]
+	done
+}
+
+# bats test_tags=long
 @test "fuzz: replaying the corpora finds nothing" {
 	own_copy
 	tree/t/fuzz/run 0 >out
@@ -43,6 +64,7 @@ targets() {
 	[ "$(wc -l <out)" = "$(targets | wc -l)" ]
 }
 
+# bats test_tags=long
 @test "fuzz: some seconds of fuzzing the words, headers and --args find nothing" {
 	own_copy
 	need_fuzzer
@@ -50,6 +72,7 @@ targets() {
 	[ "$(awk '$2 > 1000 && / executions, .*, no finding$/' out | wc -l)" = 3 ]
 }
 
+# bats test_tags=long
 @test "fuzz: without clang the corpora are replayed under gcc's sanitizers" {
 	own_copy
 	mkdir path
@@ -64,6 +87,7 @@ targets() {
 	done
 }
 
+# bats test_tags=long
 @test "fuzz: a splitter that writes one byte too many is found, with a status" {
 	own_copy
 	sed -i 's/malloc(most \* sizeof(\*words) + size)/malloc(most * sizeof(*words) + size - 1)/' \
@@ -75,6 +99,7 @@ targets() {
 	[[ $stderr =~ heap-buffer-overflow ]]
 }
 
+# bats test_tags=long
 @test "fuzz: a wrong answer that harms no memory is found as well" {
 	own_copy
 	# inside double quotes a backslash stays in front of an ordinary character

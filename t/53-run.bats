@@ -7,14 +7,16 @@ load helper
 # PATH without the directory of bats's own parts in front
 OWN_PATH=${PATH//"$BATS_LIBEXEC:"/}
 
-# suite: Make a tree with t/run and, from stdin, a file of two tests, one of them alone.
+# suite: Make a tree with t/run and, from stdin, a test file; a line LONG, QUICK or ALONE
+# before a test is its tag.
 suite() {
 	[ "${TFS_VARIANT-}" != vm ] || skip "needs the utilities of a whole system"
 	mkdir -p suite/t suite/build/t
 	cp "$TREE/t/run" suite/t
 	cp "$PROG/signals" suite/build/t
 	# unchanged, these lines would be tests of this file
-	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/' >suite/t/own.bats
+	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/
+		s/^LONG/# bats test_tags=long/; s/^QUICK$/# bats test_tags=quick/' >suite/t/own.bats
 }
 
 # tests_of_suite JOBS: Run it under a caller that ignores and blocks signals.
@@ -50,6 +52,37 @@ tests_of_suite() {
 	done
 }
 
+# ran JOBS WORD...: Print the names of the tests that t/run WORD... ran.
+ran() {
+	env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS="$1" suite/t/run "${@:2}" |
+		sed -En 's/^ok [0-9]+ //p' | paste -sd ' '
+}
+
+@test "t/run: without a file it leaves out long tests, and --all and files run all" {
+	suite <<-'END'
+	QUICK
+	TEST "one" { :; }
+	LONG
+	TEST "two" { :; }
+	ALONE
+	TEST "three" { :; }
+	LONG,alone
+	TEST "four" { :; }
+	END
+	local jobs
+	for jobs in 1 2; do
+		[ "$(ran $jobs)" = "one three" ]
+		[ "$(ran $jobs --quick)" = one ]
+		[ "$(ran $jobs --all | wc -w)" = 4 ]
+		[ "$(ran $jobs t/own.bats | wc -w)" = 4 ]
+		[ "$(ran $jobs --quick t/own.bats)" = one ]
+	done
+	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--all] [FILE.bats]..." \
+		env TFS_VARIANT=vm suite/t/run -f one
+	run -0 env TFS_VARIANT=vm suite/t/run --help
+	[ "${lines[0]}" = "run [--quick|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+}
+
 @test "t/run: a test file that is started below nohup without it says why it fails" {
 	suite <<-END
 	load $TREE/t/helper
@@ -63,4 +96,46 @@ tests_of_suite() {
 	[ "${lines[1]}" = "not ok 1 one" ]
 	grep -qx '# signals are ignored here (SigIgn: [0-9a-f]*), as below nohup: start t/run FILE' \
 		<<<"$output"
+}
+
+@test "t/helper: bats names the same functions, files and lines of a failure as without it" {
+	suite <<-END
+	bats_require_minimum_version 1.5.0
+	[ -n "\${PLAIN-}" ] || load $TREE/t/helper
+	inner() {
+		[[ a = b ]]
+		:
+	}
+	outer() {
+		:
+		inner
+		:
+	}
+	TEST "a function of a function" { outer; }
+	TEST "a command" {
+		outer || :
+		false
+	}
+	TEST "a pipe" {
+		true | grep -q x
+		:
+	}
+	TEST "a status of run" {
+		run -1 true
+	}
+	TEST "a loop" {
+		for i in 1 2; do
+			[ \$i = 1 ]
+		done
+	}
+	END
+	report() {
+		env -i PATH="$OWN_PATH" TMPDIR="$BATS_TEST_TMPDIR" "$@" bats --tap suite/t/own.bats
+	}
+	run -1 report PLAIN=1
+	local plain=$output
+	[ "$(grep -c '^not ok' <<<"$plain")" = 5 ]
+	grep -qF "# (from function \`inner' in file suite/t/own.bats, line 4," <<<"$plain"
+	run -1 report
+	diff <(echo "$plain") <(echo "$output")
 }

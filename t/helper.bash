@@ -20,6 +20,40 @@ SLOW=1
 DEADLINE=$((60 * SLOW))
 PATH=$TREE/bin:$PATH
 
+# bats calls bats_debug_trap for each command of a test, so that it can say where a test
+# failed. These two functions do the same with fewer commands, which saves a fifth of the
+# processor time of the suite: the first stores the stack as it is, and only if a test fails,
+# the second makes the lines "LINE FUNCTION FILE" from it.
+if [ "${BATS_TRACE_LEVEL:-0}" = 0 ] && declare -F bats_get_failure_stack_trace >/dev/null; then
+	bats_debug_trap() {
+		[[ $1 != "$BATS_ROOT"/lib* && -z ${BATS_INTERRUPTED+x}${BATS_TIMED_OUT+x} ]] || return 0
+		BATS_DEBUG_LASTLAST_STACK_TRACE=("${BATS_DEBUG_LAST_STACK_TRACE[@]}")
+		BATS_DEBUG_LAST_LINENO=("${BASH_LINENO[@]}")
+		BATS_DEBUG_LAST_SOURCE=("${BASH_SOURCE[@]}")
+		BATS_DEBUG_LAST_STACK_TRACE=(stored "${FUNCNAME[@]}" "${BASH_LINENO[@]}"
+			"${BASH_SOURCE[@]}")
+	}
+
+	bats_get_failure_stack_trace() {
+		local -n lines_of_stack=$1
+		local stack=("${BATS_DEBUG_LASTLAST_STACK_TRACE[@]}") n i
+		[ -z "${BATS_DEBUG_LAST_STACK_TRACE_IS_VALID-}" ] ||
+			stack=("${BATS_DEBUG_LAST_STACK_TRACE[@]}")
+		lines_of_stack=("${stack[@]}")
+		[ "${stack[0]-}" = stored ] || return 0
+		lines_of_stack=()
+		stack=("${stack[@]:1}")
+		n=$((${#stack[@]} / 3))
+		for ((i = 1; i < n; i++)); do
+			lines_of_stack+=("${stack[n + i - 1]} ${stack[i]} ${stack[2 * n + i]:-$BATS_TEST_SOURCE}")
+			case ${stack[i]} in
+			"${BATS_TEST_NAME-}" | setup | teardown | setup_file | teardown_file) break ;;
+			source) [[ ${stack[2 * n + i + 1]-} != *bats-exec-file ]] || break ;;
+			esac
+		done
+	}
+fi
+
 # The tests send the signals HUP INT USR1 USR2 PIPE ALRM TERM. If the caller ignores one of
 # them, as nohup(1) does, the programs of a test never get it, and no shell can undo that.
 hears_signals() {
