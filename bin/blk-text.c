@@ -116,10 +116,7 @@ static void find_records(struct blk_stream *s, size_t at)
 		n = blk_record(&r, s->bytes + at, s->nbytes - at);
 		if (n <= 0)
 			break;
-		if (s->n == s->vroom) {
-			s->vroom = s->vroom ? 2 * s->vroom : 1024;
-			s->v = xrealloc(s->v, s->vroom, sizeof(*s->v));
-		}
+		s->v = xgrow(s->v, s->n, &s->vroom, sizeof(*s->v));
 		s->v[s->n++] = (struct blk_position){ r.time, at };
 	}
 	s->odd |= at < s->nbytes;

@@ -84,10 +84,7 @@ static void add(struct join *j, unsigned host, const struct dt_mark *m)
 
 	if (all->n == PEER_NOT)
 		err_exit(REFUSED, "unable to join %s: too many marks", h->file);
-	if (all->n == j->room) {
-		j->room = 2 * j->room + 256;
-		all->points = xrealloc(all->points, j->room, sizeof(*all->points));
-	}
+	all->points = xgrow(all->points, all->n, &j->room, sizeof(*all->points));
 	all->points[all->n] = (struct dt_point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
 		.peer = PEER_NOT, .what = m->what, .order = (uint32_t)all->n,

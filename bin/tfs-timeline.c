@@ -109,12 +109,7 @@ static void add_mark(struct timeline *t, const struct trace_line *line, struct t
 	strbuf_add(&t->words, lane.n ? lane.text : "-", lane.n ? lane.n : 1);
 	l = table_at(&t->lanes, t->words.text, t->words.n);
 
-	if (l->n == l->room) {
-		l->room = 2 * l->room + 16;
-		l->v = realloc(l->v, l->room * sizeof(*l->v));
-		if (!l->v)
-			err_exit(REFUSED, "out of memory");
-	}
+	l->v = xgrow(l->v, l->n, &l->room, sizeof(*l->v));
 	if (!l->n || m.from < l->first)
 		l->first = m.from;
 	if (m.from < t->begin)

@@ -34,7 +34,6 @@ programs() {
 		67 3 0 0 20
 		77 3 0 0 20
 		c7 3 0 0 3f
-		b4 3 0 0 ffffffff
 		dc 4 0 0 10
 		dc 4 0 0 20
 		db 0 1 24 0

@@ -573,7 +573,7 @@ on_32_bits() {
 	[ "$n" -ge 100 ]
 }
 
-@test "lib: a folder that includes a layer above it, or another's private header, is refused" {
+@test "lib: a folder that includes a layer above it, another's private header, or the kernel's, is refused" {
 	mkdir -p copy/bin copy/trace-hooks/x
 	cp -r "$TREE/Makefile" "$TREE/lib" copy
 	touch copy/bin/x.c copy/trace-hooks/x/x.c
@@ -585,6 +585,10 @@ on_32_bits() {
 	[ "${#lines[@]}" = 2 ]
 	[ "${lines[0]}" = "lib/base/text.c:$(wc -l <copy/lib/base/text.c): includes session/session.h, but base is below session" ]
 	[ "${lines[1]}" = "bin/x.c:1: includes event/vm.h, but event/vm.h is private to event" ]
+	echo '#include <linux/bpf.h>' >copy/bin/x.c
+	run -1 "$TREE/t/layers" copy
+	[ "$output" = "bin/x.c:1:#include <linux/bpf.h>
+musl has no such header" ]
 	mkdir copy/lib/attic
 	run -1 "$TREE/t/layers" copy
 	[ "$output" = "lib/attic/ is no layer: add it to LAYERS in the Makefile" ]

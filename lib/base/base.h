@@ -18,10 +18,15 @@
  *   lost, and no main has to repeat the check. Errors of the system are still returned.
  * - Standard output. stdout_print and stdout_flush exit REFUSED if a write fails, as
  *   SIGPIPE ends a program whose reader has left. Hundreds of calls print a line each.
- * - Memory. xcalloc, xrealloc, xstrdup, and with them strbuf_add, strbuf_puts and table_at,
+ * - Memory. xcalloc, xrealloc, xgrow, xstrdup, and with them strbuf_add, strbuf_puts and table_at,
  *   exit REFUSED without memory. They are for tools that hold nothing which outlives the
  *   process. Managers, janitors and recorders use struct bytes and struct pids, which
  *   remember the error instead.
+ *
+ * lib/ includes no header of linux/ or asm/. A build with musl has none, nor has one for the
+ * guests of the tests (t/vm/cc), and those of an old distribution lack what newer kernels
+ * have. So a file takes a constant from a header that glibc and musl have, such as
+ * <net/if_arp.h>; it repeats any other, and names the kernel's header.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -230,6 +235,10 @@ size_t text_line_length(const char *text, size_t n);
  */
 unsigned long long text_count_lines(const char *text, size_t n);
 
+/* Return the hash FNV-1a (Fowler, Noll, Vo) of n bytes, which starts with h, often TEXT_HASH. */
+#define TEXT_HASH 0xcbf29ce484222325u
+uint64_t text_hash(uint64_t h, const char *s, size_t n);
+
 /* ---- values.c: numbers and pids on the command line --------------------------------- */
 
 /*
@@ -294,6 +303,9 @@ const char *suggest_list(const struct suggest *);
 /* Do as calloc(3) and reallocarray(3), but never return NULL. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
+
+/* Make room in the vector v for one more entry than the n that it has. Return the vector. */
+void *xgrow(void *v, size_t n, size_t *room, size_t size);
 
 /* Return a copy of s, which the caller frees, or NULL if s is NULL. */
 char *xstrdup(const char *s);

@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 
-/* Copied from linux/capability.h, because musl builds do not have the kernel's headers. */
+/* linux/capability.h */
 struct caps_head {
 	uint32_t version;
 	int pid;

@@ -27,6 +27,14 @@ void *xrealloc(void *p, size_t n, size_t size)
 	return checked(realloc(p, n * size + !n));
 }
 
+void *xgrow(void *v, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return v;
+	*room = 2 * *room + 16;
+	return xrealloc(v, *room, size);
+}
+
 char *xstrdup(const char *s)
 {
 	return s ? checked(strdup(s)) : NULL;

@@ -11,10 +11,7 @@
 
 #include "base/base.h"
 
-/*
- * FNV-1a (Fowler, Noll, Vo) with 64 bits. It starts with a random number instead of the
- * usual constant, so that nobody can choose keys that collide.
- */
+/* The hash starts with a random number, so that nobody can choose keys that collide. */
 static uint64_t hash_of(const char *s, size_t n)
 {
 	static uint64_t begin;
@@ -23,14 +20,12 @@ static uint64_t hash_of(const char *s, size_t n)
 	if (!begin) {
 		const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 
-		begin = 0xcbf29ce484222325u;
+		begin = TEXT_HASH;
 		if (random)
 			memcpy(&begin, random, sizeof(begin));
 		begin += !begin;
 	}
-	h = begin;
-	while (n--)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	h = text_hash(begin, s, n);
 	return h ^ h >> 32;
 }
 

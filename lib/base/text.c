@@ -84,3 +84,10 @@ unsigned long long text_count_lines(const char *text, size_t n)
 		len = text_line_length(text, n);
 	return count;
 }
+
+uint64_t text_hash(uint64_t h, const char *s, size_t n)
+{
+	while (n--)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	return h;
+}

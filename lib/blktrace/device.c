@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "blktrace/blktrace.h"
 
-/* struct blk_user_trace_setup of include/uapi/linux/blktrace_api.h, which musl does not have */
+/* struct blk_user_trace_setup of include/uapi/linux/blktrace_api.h */
 struct setup {
 	char name[BLK_NAME];    /* filled in by the kernel */
 	uint16_t act_mask;
@@ -34,10 +34,8 @@ const char *const blk_actions[] = {
 
 uint64_t blk_key(const char *name)
 {
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+	uint64_t h = text_hash(TEXT_HASH, name, strlen(name));
 
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
 	/* larger than the size of any device */
 	return (uint64_t)'t' << 56 | (uint64_t)'f' << 48 | (h ^ h >> 48) << 16 >> 16;
 }

@@ -84,10 +84,7 @@ void blk_learn(struct blk_names *t, const struct blk_record *r)
 	if (!r->note || r->act != BLK_NOTE_PROCESS)
 		return;
 	if (i == t->n || t->v[i].pid != r->pid) {
-		if (t->n == t->room) {
-			t->room = t->room ? 2 * t->room : 64;
-			t->v = xrealloc(t->v, t->room, sizeof(*t->v));
-		}
+		t->v = xgrow(t->v, t->n, &t->room, sizeof(*t->v));
 		memmove(t->v + i + 1, t->v + i, (t->n++ - i) * sizeof(*t->v));
 	}
 	t->v[i] = (struct blk_name){ .pid = r->pid };

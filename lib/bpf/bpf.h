@@ -10,8 +10,7 @@
  *	BTF                   the kernel's description of its own types and functions
  *	TCX, clsact           two ways to run a program when a device sends a packet
  *
- * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf). They are
- * repeated here because not every libc has that header, and none is new enough for TCX.
+ * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf).
  * The layer uses base only. Its functions write no error messages, unless their comment
  * says otherwise.
  */
@@ -64,7 +63,6 @@ void emit_store_imm(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, i
 void emit_alu(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
 void emit_alu32(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
 void emit_alu_imm(struct bpf_code *, enum bpf_alu, enum bpf_reg to, int32_t n);
-void emit_alu32_imm(struct bpf_code *, enum bpf_alu, enum bpf_reg to, int32_t n);
 /* Convert from network byte order; 16 or 32 bits. */
 void emit_from_be(struct bpf_code *, enum bpf_reg, int bits);
 /* *(u64 *)(to + at) += from, atomically */

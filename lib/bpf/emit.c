@@ -58,11 +58,6 @@ void emit_alu_imm(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, int32_t n
 	emit(c, ALU64 | (int)a, to, R0, 0, n);
 }
 
-void emit_alu32_imm(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, int32_t n)
-{
-	emit(c, ALU32 | (int)a, to, R0, 0, n);
-}
-
 void emit_from_be(struct bpf_code *c, enum bpf_reg r, int bits)
 {
 	emit(c, ALU32 | TO_BIG, r, R0, 0, bits);

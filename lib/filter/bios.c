@@ -77,10 +77,7 @@ void bios_add(struct bios *b, const struct bio *bio)
 
 	if (b->n == (b->served ? MOST : MOST_UNSERVED))
 		forget_older_half(b);
-	if (b->n == b->room) {
-		b->room = b->room ? 2 * b->room : 16;
-		b->v = xrealloc(b->v, b->room, sizeof(*b->v));
-	}
+	b->v = xgrow(b->v, b->n, &b->room, sizeof(*b->v));
 	i = upper_bound(b, bio->from, bio->number);
 	memmove(b->v + i + 1, b->v + i, (b->n - i) * sizeof(*b->v));
 	b->v[i] = *bio;

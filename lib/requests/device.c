@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,9 @@
 /* Take the first free priority of these. They are above those that people choose by hand. */
 enum { PRIORITY = 0xd700, PRIORITIES = 16 };
 
-/* Hardware types (include/uapi/linux/if_arp.h) with an Ethernet header, or with bare IP. */
-enum { ARP_ETHERNET = 1, ARP_PPP = 512, ARP_TUNNEL = 768, ARP_TUNNEL6 = 769, ARP_LOOPBACK = 772,
-       ARP_SIT = 776, ARP_IPGRE = 778, ARP_IP6GRE = 823, ARP_NONE = 0xfffe, ARP_RAWIP = 519 };
+#ifndef ARPHRD_IP6GRE /* glibc does not have it */
+#define ARPHRD_IP6GRE 823
+#endif
 
 /* Return the inode of a network namespace, or 0. */
 static uint64_t netns_of(const char *path)
@@ -64,17 +65,17 @@ static const char *program_for(const char *device, int *kind)
 		return NULL;
 	*kind = r.ifr_hwaddr.sa_family;
 	switch (*kind) {
-	case ARP_ETHERNET:
-	case ARP_LOOPBACK:
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
 		return DT_MARK;
-	case ARP_PPP:
-	case ARP_TUNNEL:
-	case ARP_TUNNEL6:
-	case ARP_SIT:
-	case ARP_IPGRE:
-	case ARP_IP6GRE:
-	case ARP_NONE:
-	case ARP_RAWIP:
+	case ARPHRD_PPP:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+	case ARPHRD_NONE:
+	case ARPHRD_RAWIP:
 		return DT_MARK_BARE;
 	}
 	return NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* program.c - phrases of instructions that the programs of a request probe share */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 #include "requests/program.h"
-
-enum { HOP_BY_HOP = 0, TCP = 6 };
 
 void dt_emit_slot(struct bpf_code *c, enum bpf_reg to, int slot)
 {
@@ -19,6 +18,12 @@ void dt_emit_lookup(struct bpf_code *c, int map, int slot)
 	emit_load_map(c, R1, map);
 	dt_emit_slot(c, R2, slot);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
+}
+
+void dt_emit_find(struct bpf_code *c, int map, int slot, int skip)
+{
+	dt_emit_lookup(c, map, slot);
+	emit_jump_if_imm(c, R0, JEQ, 0, skip);
 }
 
 /* Emit the update of a map with these flags. */
@@ -82,8 +87,7 @@ void dt_emit_current(struct bpf_code *c, const struct dt_plan *p)
 void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p, int skip)
 {
 	dt_emit_current(c, p);
-	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	dt_emit_find(c, p->pids, WHO, skip);
 	emit_alu(c, ALU_MOV, R7, R0);
 }
 
@@ -123,8 +127,7 @@ void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter, int skip)
 {
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_lookup(c, p->state, WORD);
-	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	dt_emit_find(c, p->state, WORD, skip);
 	emit_alu_imm(c, ALU_MOV, R1, 1);
 	emit_atomic_add(c, R0, (int)counter, R1);
 }
@@ -172,8 +175,7 @@ void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scra
 {
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_lookup(c, p->state, WORD);
-	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	dt_emit_find(c, p->state, WORD, skip);
 	emit_load(c, SIZE_DW, R1, FP, SOCKET);
 	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
 	emit_load(c, SIZE_DW, R1, R0, (int)scratch);
@@ -200,7 +202,7 @@ void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp, int skip)
 	emit_jump_if_imm(c, R2, JEQ, 6, v6);
 	emit_jump_if_imm(c, R2, JNE, 4, skip);
 	emit_load(c, SIZE_B, R2, FP, IP + 9);
-	emit_jump_if_imm(c, R2, JNE, TCP, skip);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, skip);
 	emit_load(c, SIZE_H, R2, FP, IP + 6);
 	emit_from_be(c, R2, 16);
 	emit_alu_imm(c, ALU_AND, R2, 0x1fff); /* a later fragment has no TCP header */
@@ -212,12 +214,12 @@ void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp, int skip)
 	emit_label(c, v6);
 	emit_alu_imm(c, ALU_ADD, R7, 40);
 	emit_load(c, SIZE_B, R2, FP, IP + 6);
-	emit_jump_if_imm(c, R2, JEQ, TCP, tcp);
-	emit_jump_if_imm(c, R2, JNE, HOP_BY_HOP, skip);
+	emit_jump_if_imm(c, R2, JEQ, IPPROTO_TCP, tcp);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_HOPOPTS, skip);
 	emit_alu(c, ALU_MOV, R2, R7);
 	dt_emit_packet_bytes(c, WORD, 2, skip);
 	emit_load(c, SIZE_B, R2, FP, WORD);
-	emit_jump_if_imm(c, R2, JNE, TCP, skip);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, skip);
 	emit_load(c, SIZE_B, R2, FP, WORD + 1);
 	emit_alu_imm(c, ALU_LSH, R2, 3);
 	emit_alu_imm(c, ALU_ADD, R2, 8);

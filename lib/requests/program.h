@@ -79,6 +79,9 @@ void dt_emit_slot(struct bpf_code *, enum bpf_reg to, int slot);
 /* R0 = address of the value that the map has for the key in the slot, or 0. */
 void dt_emit_lookup(struct bpf_code *, int map, int slot);
 
+/* Do the same, and jump to skip if the map has none. */
+void dt_emit_find(struct bpf_code *, int map, int slot, int skip);
+
 /* Store VALUE for the key in the slot. R0 = 0, or not 0 if the map is full. */
 void dt_emit_update(struct bpf_code *, int map, int slot);
 

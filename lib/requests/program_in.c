@@ -97,8 +97,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 		emit_store(c, SIZE_W, FP, NETWORK + 4 + i, R1);
 	}
 	emit_label(c, KNOWN);
-	dt_emit_lookup(c, p->from, NETWORK);
-	emit_jump_if_imm(c, R0, JEQ, 0, STRANGER);
+	dt_emit_find(c, p->from, NETWORK, STRANGER);
 
 	/* R7 = start and R9 = end of the data, in host byte order */
 	emit_load(c, SIZE_W, R7, FP, HEADER + 4);
@@ -133,8 +132,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_begin_received(c, R7, R9, R6);
 	dt_emit_insert(c, p->received, SOCKET);
 	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
-	dt_emit_lookup(c, p->received, SOCKET);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->received, SOCKET, OUT);
 	emit_label(c, KNOWN_SOCKET);
 	emit_alu(c, ALU_MOV, R6, R0);
 	for (int i = 0; i < TRIES; i++)
@@ -172,8 +170,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labe
 	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_PASSIVE);
 	emit_label(c, labels + PUT);
 	dt_emit_insert(c, p->sent, SOCKET);
-	dt_emit_lookup(c, p->sent, SOCKET);
-	emit_jump_if_imm(c, R0, JEQ, 0, labels + UNKNOWN);
+	dt_emit_find(c, p->sent, SOCKET, labels + UNKNOWN);
 	emit_label(c, labels + SEEN);
 	emit_alu(c, ALU_MOV, R7, R0);
 	emit_load(c, SIZE_W, R1, R7, offsetof(struct dt_sent, flags));
@@ -181,8 +178,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labe
 	emit_load(c, SIZE_DW, R8, R7, offsetof(struct dt_sent, tag));
 	emit_jump_if_imm(c, R8, JEQ, 0, labels + OPENED);
 	emit_store(c, SIZE_DW, FP, WORD, R8);
-	dt_emit_lookup(c, p->sent, WORD);
-	emit_jump_if_imm(c, R0, JEQ, 0, labels + OPENED);
+	dt_emit_find(c, p->sent, WORD, labels + OPENED);
 	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, asked));
 	emit_jump_if_imm(c, R1, JNE, 0, labels + KNOWN);
 	emit_label(c, labels + OPENED);
@@ -210,8 +206,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 
 	dt_emit_socket_arg(c, 0);
 	dt_emit_current(c, p);
-	dt_emit_lookup(c, p->received, SOCKET);
-	emit_jump_if_imm(c, R0, JEQ, 0, UNMARKED);
+	dt_emit_find(c, p->received, SOCKET, UNMARKED);
 	emit_alu(c, ALU_MOV, R7, R0);
 	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
 	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_received, read));
@@ -242,8 +237,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 		 * bytes. Otherwise a marked answer to an unmarked request would begin a
 		 * window, which marks the next request, and so on without end.
 		 */
-		dt_emit_lookup(c, p->sent, SOCKET);
-		emit_jump_if_imm(c, R0, JEQ, 0, FRESH);
+		dt_emit_find(c, p->sent, SOCKET, FRESH);
 		emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
 		emit_alu_imm(c, ALU_AND, R1, SENT_ACTIVE | SENT_EVER);
 		emit_jump_if_imm(c, R1, JEQ, SENT_ACTIVE, OUT);
@@ -307,13 +301,11 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 		 * window. But keep the window if these bytes are the answer to a marked
 		 * request of the thread, from a peer without a request probe.
 		 */
-		dt_emit_lookup(c, p->pids, WHO);
-		emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+		dt_emit_find(c, p->pids, WHO, OUT);
 		emit_alu(c, ALU_MOV, R7, R0);
 		emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
 		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-		dt_emit_lookup(c, p->sent, SOCKET);
-		emit_jump_if_imm(c, R0, JEQ, 0, ELSEWHERE);
+		dt_emit_find(c, p->sent, SOCKET, ELSEWHERE);
 		emit_alu(c, ALU_MOV, R8, R0);
 		dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
 		emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, copied));

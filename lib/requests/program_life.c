@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* program_life.c - programs of sockets and threads that begin or end */
+#include <netinet/tcp.h>
 #include <sys/syscall.h>
 
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 #include "requests/program.h"
-
-/* States of a socket (include/net/tcp_states.h). */
-enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3, FIN_WAIT1 = 4, CLOSED = 7, LAST_ACK = 9 };
 
 /*
  * A socket's state changes (inet_sock_set_state). Note whether the socket connected or was
@@ -20,12 +18,12 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	emit_load(c, SIZE_DW, R9, R1, 16);
 	dt_emit_socket_arg(c, 0);
-	emit_jump_if_imm(c, R9, JEQ, ESTABLISHED, OPENED);
+	emit_jump_if_imm(c, R9, JEQ, TCP_ESTABLISHED, OPENED);
 	if (!(p->flags & DT_MODULE))
-		emit_jump_if_imm(c, R9, JEQ, SYN_SENT, OPENS);
-	emit_jump_if_imm(c, R9, JEQ, FIN_WAIT1, ENDS);
-	emit_jump_if_imm(c, R9, JEQ, LAST_ACK, ENDS);
-	emit_jump_if_imm(c, R9, JNE, CLOSED, OUT);
+		emit_jump_if_imm(c, R9, JEQ, TCP_SYN_SENT, OPENS);
+	emit_jump_if_imm(c, R9, JEQ, TCP_FIN_WAIT1, ENDS);
+	emit_jump_if_imm(c, R9, JEQ, TCP_LAST_ACK, ENDS);
+	emit_jump_if_imm(c, R9, JNE, TCP_CLOSE, OUT);
 	emit_label(c, ENDS);
 	dt_emit_current_traced(c, p, OUT);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
@@ -52,10 +50,9 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_field(c, SIZE_W, R7, R6, p->copied_seq);
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R7);
-	emit_jump_if_imm(c, R8, JEQ, SYN_RECV, PASSIVE);
-	emit_jump_if_imm(c, R8, JNE, SYN_SENT, OUT);
-	dt_emit_lookup(c, p->sent, SOCKET);
-	emit_jump_if_imm(c, R0, JEQ, 0, NEW);
+	emit_jump_if_imm(c, R8, JEQ, TCP_SYN_RECV, PASSIVE);
+	emit_jump_if_imm(c, R8, JNE, TCP_SYN_SENT, OUT);
+	dt_emit_find(c, p->sent, SOCKET, NEW);
 	emit_store(c, SIZE_W, R0, offsetof(struct dt_sent, copied), R7);
 	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
 	emit_alu_imm(c, ALU_OR, R1, SENT_ACTIVE);
@@ -71,8 +68,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_update(c, p->sent, SOCKET);
 	/* data that dt_rx has just seen on this CPU belong to this socket if rcv_nxt fits */
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_lookup(c, p->state, WORD);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->state, WORD, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_state, child_start));
 	emit_load(c, SIZE_W, R9, R7, offsetof(struct dt_state, child_end));
@@ -105,8 +101,7 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	dt_emit_current(c, p);
-	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_load(c, SIZE_DW, R1, R0, offsetof(struct dt_task, tag));
 	emit_jump_if_imm(c, R1, JNE, 0, OUT);
 	dt_emit_field(c, SIZE_W, R7, R6, p->flags & DT_GROUP ? p->tgid : p->pid);
@@ -136,8 +131,7 @@ void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 		emit_jump_if(c, R0, JNE, R1, OUT);
 	}
 	emit_store(c, SIZE_W, FP, WHO, R0);
-	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 	dt_emit_end_window(c, p);
 	emit_label(c, OUT);

@@ -64,8 +64,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
 	dt_emit_update(c, p->pids, WHO);
 	dt_emit_printk(c, p, 'B');
-	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 
 	emit_label(c, TRACED);
@@ -184,8 +183,7 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out), OUT);
-	dt_emit_lookup(c, p->sent, SOCKET);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	dt_emit_find(c, p->sent, SOCKET, OUT);
 	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
 	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);

@@ -83,15 +83,6 @@ static int by_host(const void *a, const void *b)
 	return x->actor->tid < y->actor->tid ? -1 : 1;
 }
 
-static void add_window(struct sequence_lane *l, int64_t from)
-{
-	if (l->nwindows == l->room) {
-		l->room = 2 * l->room + 8;
-		l->windows = xrealloc(l->windows, l->room, sizeof(*l->windows));
-	}
-	l->windows[l->nwindows++] = (struct sequence_window){ from, INT64_MAX, 0 };
-}
-
 /* Begin or end a window. If a window is open when the next begins, its end is missing. */
 static void take_window(struct sequence_lane *l, const struct dt_point *p)
 {
@@ -101,7 +92,8 @@ static void take_window(struct sequence_lane *l, const struct dt_point *p)
 	if (p->what == 'B' && p->peer != PEER_NOT) {
 		if (open)
 			last->to = p->time;
-		add_window(l, p->time);
+		l->windows = xgrow(l->windows, l->nwindows, &l->room, sizeof(*l->windows));
+		l->windows[l->nwindows++] = (struct sequence_window){ p->time, INT64_MAX, 0 };
 	} else if (p->what == 'E' && open) {
 		last->to = p->time;
 		last->whole = 1;
@@ -311,10 +303,7 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 		last->more++;
 		return;
 	}
-	if (lane->nticks == lane->ticks_room) {
-		lane->ticks_room = 2 * lane->ticks_room + 16;
-		lane->ticks = xrealloc(lane->ticks, lane->ticks_room, sizeof(*lane->ticks));
-	}
+	lane->ticks = xgrow(lane->ticks, lane->nticks, &lane->ticks_room, sizeof(*lane->ticks));
 	s->words.n = 0;
 	strbuf_puts(&s->words, l->prefix);
 	strbuf_add(&s->words, l->event.text, l->event.n);

@@ -374,15 +374,8 @@ static void put_title(struct sequence *s)
 	begin(s, text);
 	if (!s->nrows)
 		return;
-	/* add a leading digit and replace it by the point: this keeps leading zeros */
-	str_format(text, sizeof(text), "%llu",
-		   1000000 + (unsigned long long)s->rows[0].time % 1000000000 / 1000);
-	*text = '.';
 	put(s, " from ");
-	str_format(text + 16, sizeof(text) - 16, "%llu",
-		   (unsigned long long)s->rows[0].time / 1000000000);
-	put(s, text + 16);
-	put(s, text);
+	strbuf_seconds(&s->words, s->rows[0].time, 6);
 	put(s, " s by the clock of ");
 	put(s, s->hosts[0]);
 }

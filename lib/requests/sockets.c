@@ -7,7 +7,10 @@
  * socket at the other end has read. Its marked bytes are ranges of these numbers.
  */
 #include <stdlib.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -19,8 +22,6 @@
 #define MOST_THREADS 65536
 #define MOST_RANGES 16
 
-enum { ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3 };   /* include/net/tcp_states.h */
-enum { VERSION_6 = 10, TCP = 6, PEEK = 2, ERROR_QUEUE = 0x2000 };
 enum socket_role { UNKNOWN, ACTIVE, PASSIVE };          /* it has connected; was accepted */
 
 struct flow {
@@ -130,7 +131,7 @@ static void make_key(struct sockets *s, const struct trace_line *l, int other)
 	int known = six.n && *six.text != '<';
 
 	trace_line_values(&s->key, l, keys[!known][other]);
-	if (!known && number_in(l, "family") == VERSION_6 &&
+	if (!known && number_in(l, "family") == AF_INET6 &&
 	    !table_find(&s->flows, s->key.text, s->key.n))
 		trace_line_values(&s->key, l, keys[2][other]);
 }
@@ -249,14 +250,14 @@ static void take_state(struct sockets *s, const struct trace_line *l, struct tex
 	int64_t old = number_in(l, "oldstate");
 	struct socket *k = find_socket(s, at);
 
-	if (number_in(l, "newstate") != ESTABLISHED || number_in(l, "protocol") != TCP)
+	if (number_in(l, "newstate") != TCP_ESTABLISHED || number_in(l, "protocol") != IPPROTO_TCP)
 		return;
 	if (k)
 		forget_socket(s, k);
 	k = socket_at(s, at);
 	if (!k)
 		return;
-	k->role = old == SYN_SENT ? ACTIVE : old == SYN_RECV ? PASSIVE : UNKNOWN;
+	k->role = old == TCP_SYN_SENT ? ACTIVE : old == TCP_SYN_RECV ? PASSIVE : UNKNOWN;
 	connect_socket(s, k, l, 1);
 }
 
@@ -311,7 +312,7 @@ int socket_send_end(struct socket_send *send, const struct trace_line *l)
 		return -1;
 	memcpy(send->socket, at.text, at.n);
 	send->socket[at.n] = '\0';
-	send->n = number_in(l, "protocol") == TCP ? number_in(l, "ret") : 0;
+	send->n = number_in(l, "protocol") == IPPROTO_TCP ? number_in(l, "ret") : 0;
 	send->over = 1;
 	return 0;
 }
@@ -398,7 +399,7 @@ static void take_received(struct sockets *s, const struct trace_line *l, struct 
 	uint64_t to;
 	int marked;
 
-	if (!k || !k->in || n <= 0 || number_in(l, "flags") & (PEEK | ERROR_QUEUE))
+	if (!k || !k->in || n <= 0 || number_in(l, "flags") & (MSG_PEEK | MSG_ERRQUEUE))
 		return;
 	to = k->in->read + (uint64_t)n;
 	marked = take_marked(k->in, to);

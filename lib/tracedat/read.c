@@ -520,11 +520,6 @@ int dat_read_head(struct dat *d)
 	return a.failed ? -1 : 0;
 }
 
-int dat_open(struct dat *d, const char *path)
-{
-	return dat_file(d, path) < 0 ? -1 : dat_read_head(d);
-}
-
 void dat_close(struct dat *d)
 {
 	for (size_t i = 0; i < d->nbuffers; i++)

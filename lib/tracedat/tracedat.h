@@ -132,19 +132,17 @@ struct dat {
 };
 
 /*
- * Open the file and read its head and its table. d is overwritten. Each extent is checked
- * against the size of the file. If the file ends in its sub-buffers, keep those that are
- * there, set cut and print a message. Return 0, or -1 after a message of one line: there is no
- * such file, it is no trace.dat, it is damaged, compressed or of another version. After -1, d
- * needs no dat_close.
- */
-int dat_open(struct dat *d, const char *path);
-
-/*
- * The two halves of dat_open, for a caller that drops its privileges between them: dat_file
- * opens the file and reads nothing. If one of them fails, d needs no dat_close.
+ * Open the file, and read nothing: the caller may drop its privileges before dat_read_head. d is
+ * overwritten. Return 0, or -1 after a message. After -1, d needs no dat_close.
  */
 int dat_file(struct dat *d, const char *path);
+
+/*
+ * Read the head and the table of the open file. Each extent is checked against the size of the
+ * file. If the file ends in its sub-buffers, keep those that are there, set cut and print a
+ * message. Return 0, or -1 after a message of one line: it is no trace.dat, it is damaged,
+ * compressed or of another version. After -1, d needs no dat_close.
+ */
 int dat_read_head(struct dat *d);
 void dat_close(struct dat *d);
 

@@ -18,14 +18,6 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits */
-static uint64_t hash_of(uint64_t h, const char *s)
-{
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
-	return h;
-}
-
 static char *put_hex(char *to, uint64_t n)
 {
 	for (int shift = 60; shift >= 0; shift -= 4)
@@ -48,8 +40,8 @@ void probe_group(char *group, const char *session)
 	}
 	if (*s) { /* too long: "_x", which no name above contains, and a hash */
 		to = stpcpy(group + strlen(PROBE_PREFIX), "_x");
-		to = put_hex(to, hash_of(0xcbf29ce484222325u, session));
-		to = put_hex(to, hash_of(0x84222325cbf29ce4u, session));
+		to = put_hex(to, text_hash(TEXT_HASH, session, strlen(session)));
+		to = put_hex(to, text_hash(0x84222325cbf29ce4u, session, strlen(session)));
 	}
 	*to = '\0';
 }

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	struct dat d;
 
 	program_name = "datinfo";
-	if (argc != 2 || dat_open(&d, argv[1]) < 0)
+	if (argc != 2 || dat_file(&d, argv[1]) < 0 || dat_read_head(&d) < 0)
 		return 111;
 	printf("version %u\nlayout %u %u %u %s\ncpus %u\n", d.version, d.layout.size,
 	       d.layout.data, d.layout.commit_size, d.layout.big ? "big" : "little", d.cpus);

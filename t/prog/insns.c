@@ -49,7 +49,6 @@ static void each(struct bpf_code *c)
 	emit_alu_imm(c, ALU_LSH, R3, 32);
 	emit_alu_imm(c, ALU_RSH, R3, 32);
 	emit_alu_imm(c, ALU_ARSH, R3, 63);
-	emit_alu32_imm(c, ALU_MOV, R3, -1);
 	emit_from_be(c, R4, 16);
 	emit_from_be(c, R4, 32);
 	emit_atomic_add(c, R0, 24, R1);
