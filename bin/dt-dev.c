@@ -18,7 +18,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "requests/requests.h"

@@ -15,7 +15,6 @@
  * Exit: 0 done, 1 list: no thread; remove: a thread was not in the list, 100 usage error,
  * 111 refused.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -16,7 +16,6 @@
  * Exit: 0 printed at least one, 1 no task matched, 100 usage error, 111 refused.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

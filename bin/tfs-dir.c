@@ -8,7 +8,6 @@
  * Exit: 0 printed, 100 usage error, 111 the root or instance does not exist, or the
  * caller may not open it.
  */
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -17,9 +17,7 @@
  * instance records all tasks.
  * Exit: 0 done, 1 list: no task, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

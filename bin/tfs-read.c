@@ -10,7 +10,6 @@
  * HUP, INT, TERM and USR1 stop tfs-read. It reads a whole file before it prints it.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

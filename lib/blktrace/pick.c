@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* pick.c - select the records of some tasks' I/O */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

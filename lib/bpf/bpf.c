@@ -6,7 +6,6 @@
  * kernel takes the fields behind them as 0.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

@@ -2,7 +2,6 @@
 /* comms.c - a hash table of tasks by pid, with open addressing */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "event/event.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* line.c - print lines as the kernel's `trace` has them */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"

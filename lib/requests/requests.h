@@ -24,7 +24,6 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-#include <limits.h>
 #include <stdint.h>
 
 #include "base/base.h"

@@ -7,7 +7,6 @@
  * beside seconds, and arrows have room for their labels.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "filter/filter.h"

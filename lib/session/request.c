@@ -2,7 +2,6 @@
 /* request.c - parse and check the options that the caller gave; make nothing */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 

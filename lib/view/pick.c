@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* pick.c - select records by event, task and time */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

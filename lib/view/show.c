@@ -2,7 +2,6 @@
 /* show.c - the options with which a tool shows records */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
