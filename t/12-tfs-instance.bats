@@ -198,7 +198,7 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-instance: plain directory: list -s prints our instances without a live holder, and nobody else's" {
+@test "tfs-instance: plain directory: list -s prints only our instances without a live holder" {
 	mkdir -p root/instances/{other,tfs.dead,tfsx,tfs.,tfs-blk.dead,tfs-dt.dead,tfs-x.y}
 	run -0 tfs-instance -R root list -s
 	[ "$(LC_ALL=C sort <<<"$output")" = $'tfs-blk.dead\ntfs-dt.dead\ntfs.\ntfs.dead' ]

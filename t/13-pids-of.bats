@@ -208,7 +208,7 @@ pids-of - print the pids that selectors name, one a line" ]
 	gives "9 10" pids-of -d -C here
 }
 
-@test "pids-of: plain directory: a circle of parents does not loop for ever" {
+@test "pids-of: plain directory: a circle of parents does not cause an endless loop" {
 	plain_procfs
 	task 9 10; task 10 9; task 11 11
 	gives "9 10" pids-of -d 9

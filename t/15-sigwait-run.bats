@@ -391,7 +391,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 }
 
 @test "sigwait-run: children that end meanwhile do not change the time limit" {
-	# one of them ends every 200 ms, for six seconds
+	# a task ends every 200 ms, for six seconds
 	# shellcheck disable=SC2016 # the shell's own
 	background sh -c 'for i in 1 2 3 4 5; do for j in 0 2 4 6 8 10; do
 			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & echo $! >>others

@@ -195,7 +195,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 	exactly out $'one\n'
 }
 
-@test "tfs-catpipe: plain directory: entries without text do not keep it waiting for ever" {
+@test "tfs-catpipe: plain directory: it ends although entries have no text" {
 	plain_root
 	stats 0 0 0 0 5
 	catpipe >out
@@ -303,7 +303,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 		finishes "$PID" 0
 		whole=$(grep -cx 0123456789 out)
 		[ "$(wc -l <out)" = $((whole + 1)) ]
-		# nobody knows how much is left in a plain file
+		# a plain file does not tell how much of it is left
 		[[ $(tail -n 1 out) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, ' ]]
 		exactly err ''
 	done
@@ -725,7 +725,7 @@ short_lives() {
 	[ "$(grep -c "^ *bats-$me .*oldcomm=renamed newcomm=bats" got)" = 1 ]
 }
 
-# ---- which events, and as what; t/23-tfs-report.bats has what the options mean ----
+# ---- choice and form of events; t/23-tfs-report.bats tests the options ----
 
 @test "tfs-catpipe: refuses an invalid pid or time, and options that exclude each other" {
 	misuse "not a list of pids: '1,'" tfs-catpipe -p 1,

@@ -145,7 +145,7 @@ same_lines() {
 @test "decode: prints kernel and user stacks between the lines" {
 	set_up_record() {
 		echo 1 >"$DIR/options/stacktrace"
-		# Linux 6.12 on riscv64 hangs for ever in the stack trace of a sched event
+		# Linux 6.12 on riscv64 hangs in the stack trace of a sched event
 		[ "$(uname -m)" = riscv64 ] || echo 1 >"$DIR/options/userstacktrace"
 	}
 	need_tracefs events/sched

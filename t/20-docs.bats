@@ -17,7 +17,7 @@ text_of() {
 	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
 }
 
-# PAGE SECTION: its words, one blank between them.
+# section PAGE SECTION: Print the words of the section, separated by one blank.
 section() {
 	text_of "$1" | awk -v name="$2" '
 		/^[^ \t]/ { inside = $0 == name; next }
@@ -70,7 +70,7 @@ messages() {
 	}' | sort -u
 }
 
-# The heads of all hooks, as HOOK-FILE:LINE.
+# heads: Print the headers of all hooks as HOOK-FILE:LINE.
 heads() {
 	local hook
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
@@ -78,8 +78,8 @@ heads() {
 	done
 }
 
-# example WORDS: the README's command that begins so into the file example, and what
-# it printed into the file shown
+# example WORDS: Write the README's command that begins with WORDS to the file example, and
+# the output that the README shows for it to the file shown.
 example() {
 	awk -v start="# $1" '
 		/^#/ || /^```/ { inside = 0 }
@@ -98,7 +98,7 @@ example() {
 	[ "$(tools | wc -l)" -ge 9 ]
 }
 
-@test "documents: a page's SYNOPSIS is what the tool's --help prints" {
+@test "documents: a page's SYNOPSIS equals the synopsis of --help" {
 	need_tool mandoc
 	local tool
 	for tool in $(tools); do
@@ -177,7 +177,7 @@ questions() {
 	[ "$n" -ge 1 ]
 }
 
-@test "documents: what the README shows of trace_process is what it prints" {
+@test "documents: trace_process prints what the README shows" {
 	need_tracefs events/raw_syscalls
 	need_pending_signals
 	sh -c 'PATH=/none; ls' >ls.out 2>ls.err &&
@@ -203,13 +203,13 @@ questions() {
 	diff shown.bare got.bare
 }
 
-# histogram FILE: it is all of one, and its rows are as many as it says
+# histogram FILE: Fail unless FILE is a histogram with the number of rows that it announces.
 histogram() {
 	run -1 grep -Evx 'lat: [0-9]+ values, [0-9]+ to [0-9]+|\[[0-9]+[KMG]?, [0-9]+[KMG]?\) +[0-9]+ \|@* *\||\.\.\.' "$1"
 	head -n 1 "$1" | grep -q '^lat: '
 }
 
-@test "documents: what the README shows of trace_sched is what it prints" {
+@test "documents: trace_sched prints what the README shows" {
 	need_tracefs events/sched/sched_wakeup
 	need_pending_signals
 	need_tool make
@@ -240,7 +240,7 @@ histogram() {
 	done
 }
 
-@test "documents: each page of a program answers what one opens it for" {
+@test "documents: each page of a program has the sections that a reader looks for" {
 	need_tool mandoc
 	local page name
 	for page in "$TREE"/bin/*.1 "$TREE/trace-hooks/manager.1"; do
@@ -307,14 +307,14 @@ histogram() {
 	[ "$n" -ge 13 ]
 }
 
-@test "documents: the hook in CONTRIBUTING is the one in trace-hook(5)" {
+@test "documents: CONTRIBUTING and trace-hook(5) show the same hook" {
 	sed -n '/^# description:/,/^```/p' "$TREE/CONTRIBUTING.md" | sed '$d' >contributing
 	sed -n '/^# description:/,/^\.Ed/p' "$TREE/trace-hooks/trace-hook.5" | sed '$d' >page
 	[ -s page ]
 	cmp contributing page
 }
 
-@test "documents: each hook's head parses, and is described by its first line" {
+@test "documents: each hook's header parses, and its first line is the description" {
 	local manager hook n=0
 	for manager in "$TREE"/trace-hooks/*/manager; do
 		for hook in "${manager%/*}"/hooks.d/*; do
@@ -328,7 +328,7 @@ histogram() {
 	[ "$n" -ge 1 ]
 }
 
-@test "documents: no hook's head has a key that nobody reads" {
+@test "documents: the manager knows every key in the headers of hooks" {
 	heads >all
 	grep -q ':# description: ' all
 	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|requires|option|stream|whom): ' all)

@@ -60,8 +60,8 @@ feed() {
 	cat pages >&"$1"
 }
 
-# feed_hundred: Write as many sub-buffers of ten events. A FIFO that nobody reads any more
-# holds 16 writes, however small, where cat(1) sends files.
+# feed_hundred: Write a hundred sub-buffers of ten events. A FIFO without a
+# reader holds 16 writes of any size, if cat(1) sends files.
 feed_hundred() {
 	# shellcheck disable=SC2046 # several words
 	feed 8 $(printf '10 %.0s' {1..100})

@@ -339,7 +339,7 @@ bare() {
 	tfs-report -j file | grep -q '"system":null,"event":null,"type":300,"fields":{}}$'
 }
 
-@test "tfs-report: prints what is left of a file that was cut short, one error line, status 111" {
+@test "tfs-report: prints the rest of a file that was cut short and one error line, and exits 111" {
 	by_hand little 8
 	hand_text >all
 	# without the last sub-buffer, which is CPU 1's second

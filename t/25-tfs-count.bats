@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC1003 # a backslash at the end is what is expected
+# shellcheck disable=SC1003 # the expected text ends with a backslash
 # tfs-count: counts events by key, in text and JSON; it leaves out nothing silently
 
 load helper
@@ -153,7 +153,7 @@ of() {
 	of 'block_unplug: [a 5 + 6] 1' $'-\t-' sector dev
 }
 
-@test "tfs-count: text: counts an escape in a name as the one character that it stands for" {
+@test "tfs-count: text: counts an escape in a name as one character" {
 	of 'sched_wakeup: comm=\x01\x02\x03\x04\n\t\x1b789012345 pid=7 prio=120 target_cpu=000' \
 		$'7\t\\x01\\x02\\x03\\x04\\n\\t\\x1b789012345' .pid .comm
 }

@@ -246,7 +246,7 @@ waits() {
 	# 7 leaves a CPU that it never got; another task still waits when the trace ends
 	{ cat in; switched 1.1 8 R 0; switched 1.2 8 R 0; } | waits >got
 	[ "$(tail -n 1 got)" = '# unpaired 2 events: 2 without an end, 0 without a beginning' ]
-	# after lost events nobody knows which tasks wait, run or sleep
+	# after lost events the states of tasks are unknown
 	{
 		switched 1.000001 7 R 8
 		woken 1.000002 9
@@ -461,7 +461,7 @@ whose() {
 		sed 's/.* 254,0 \([A-Z]*\) ([^)]*) \([0-9-]* + [0-9]*\) .* by_pid=\([0-9]*\) .*/\1 \2 \3/'
 }
 
-@test "tfs-latency: block: a request belongs to the task that queued its bio, whoever issues it" {
+@test "tfs-latency: block: a request belongs to the task that queued its bio, whichever task issues it" {
 	{
 		queued 10 'WS|64 + 8'
 		queued 20 'R|64 + 8' # another kind of bio
@@ -762,7 +762,7 @@ CPU:1 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' -s irq_handler_entry:irq -e irq_handler_exit:irq <trace
 }
 
-@test "tfs-latency: an event can end what the previous event began" {
+@test "tfs-latency: an event can end the pair that the previous event began" {
 	for t in 1.000001 1.000004 1.000010; do event 7 $t 'tick: n=1'; done |
 		prints '7 tick: n=1 lat=3
 7 tick: n=1 lat=6

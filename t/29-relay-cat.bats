@@ -72,7 +72,7 @@ relay-cat - drain the files of a relay channel until told to stop" ]
 }
 
 # bats test_tags=quick
-@test "relay-cat: -1: prints what is there now, in the order of the numbers" {
+@test "relay-cat: -1: prints the present content of the files, in the order of their numbers" {
 	mkdir files
 	for n in 0 1 2 9 10 11; do printf '%s;' "$n" >files/trace$n; done
 	echo no >files/dropped.not
@@ -151,7 +151,7 @@ second'
 	refuse 'unable to open nowhere: No such file or directory' relay-cat -o nowhere channel
 }
 
-@test "relay-cat: reports what the kernel dropped on stderr, unless the number is 0" {
+@test "relay-cat: reports on stderr how much the kernel dropped, unless the number is 0" {
 	mkdir files
 	printf bytes >files/trace0
 	echo 0 >files/dropped

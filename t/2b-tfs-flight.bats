@@ -265,7 +265,7 @@ plain() {
 @test "tfs-flight: -F: makes a dump at the end if a task failed, and not if it lives or succeeded" {
 	small_instance
 	mkfifo gate2
-	# a parent that does not wait for its children until it is told to
+	# a parent that waits for its children only after the test opens the gate
 	background sh -c 'sh -c "echo \$\$ >failed; exit 3" & sh -c "echo \$\$ >well" & exec cat gate2'
 	parent=$PID
 	zombie() { [[ $(cat "/proc/$1/stat" 2>/dev/null) == *") Z "* ]]; }

@@ -53,7 +53,7 @@ two
 	done
 }
 
-@test "tfs-read: -e prints the files at every interval, and once more at the end" {
+@test "tfs-read: -e prints the files at every interval, and at the end" {
 	plain_root
 	three() { [ "$(wc -l <out)" -ge 3 ]; }
 	echo x >root/a

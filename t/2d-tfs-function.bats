@@ -31,7 +31,7 @@ vfs_read*
 	[ "$(tfs-function -l -R root 'vfs_?e*' 'ext4_*' | tr '\n' ' ')" = "vfs_read vfs_readv ext4_sync_file " ]
 }
 
-@test "tfs-function: refuses an unknown function, suggests the nearest, and writes none" {
+@test "tfs-function: refuses an unknown function, suggests the nearest name, and writes nothing" {
 	plain_root
 	fails 111 "tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
 		tfs-function -R root do_exit vfs_raed

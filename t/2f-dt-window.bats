@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# dt-window: passes what a trace has of the followed requests, and nothing else
+# dt-window: passes only the events of followed requests
 
 load helper
 
@@ -378,7 +378,7 @@ ARGS=()
 		sent 8 1.7 e1 64; sent 7 1.8 c1 64; event 9 1.8 'in: 2'; } >in
 	dt-window -a -t 7 <in >out
 	sed 3,4d in | cmp - out
-	# without that beginning nobody can know, and a message says so
+	# without the beginning of the send dt-window misses it, and a message says so
 	grep -v sendmsg in >late
 	dt-window -a -t 7 <late >out 2>err
 	run -1 grep 'in:' out
@@ -444,7 +444,7 @@ ARGS=()
 			sends 8 1.8; sent 8 1.8 d1 64; event 8 1.9 "out: $((n + 1))"
 		done; } >in
 	follows 'in: 1' 'in: 2' 'in: 3' 'in: 4'
-	# what comes there once that is answered begins a window of its own
+	# data that come there after the answer begin another window
 	{ cat in; sends 7 2.1; sent 7 2.1 f1 64; received 8 2.2 e1 64; event 8 2.2 'in: 5'
 		sends 8 2.3; sent 8 2.3 e1 64; event 8 2.4 'out: 5'; } >longer
 	mv longer in

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
-# dt-probe, dt-dev, dt-pid, dt-trace: what they print and what they leave behind.
-# 43-distributed.bats tests what the marks do.
+# dt-probe, dt-dev, dt-pid, dt-trace: test their output and that they leave nothing behind.
+# 43-distributed.bats tests the effect of the marks.
 # parts: 6
 
 load helper
@@ -417,7 +417,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = none ]
 }
 
-@test "dt-dev: removes only its own filter from somebody else's clsact" {
+@test "dt-dev: removes only its own filter from another program's clsact" {
 	need_probe
 	need_clsact
 	host
@@ -434,7 +434,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = "clsact 1" ]
 }
 
-@test "dt-dev: keeps its own clsact while somebody else has a filter there" {
+@test "dt-dev: keeps its own clsact while another program has a filter there" {
 	need_probe
 	need_clsact
 	host
@@ -460,7 +460,7 @@ killed_and_off() {
 	[ "$(theirs show lo)" = none ]
 }
 
-@test "dt-dev: reports somebody's ingress qdisc in the place of clsact, and leaves it alone" {
+@test "dt-dev: reports another program's ingress qdisc in the place of clsact, and leaves it alone" {
 	need_probe
 	need_clsact
 	host
@@ -536,7 +536,7 @@ listed() {
 	need_probe
 	on
 	mkfifo go hold
-	# a shell that forks when it is told to; its child waits, too
+	# a shell that forks when it reads a line; its child waits, too
 	background sh -c 'read -r _; cat hold & echo $! >child; wait' <>go
 	shell=$PID
 	dt-pid -N "$N" add "$shell"

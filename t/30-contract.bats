@@ -185,7 +185,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "--run is one too many; $USAGE" --run x --run y
 }
 
-@test "manager: --check exits 0 if this kernel can run the hook, or 1 and says what is missing" {
+@test "manager: --check exits 0 if this kernel can run the hook, or 1 and names the missing requirement" {
 	need_tracefs
 	run -0 --separate-stderr "$MANAGER" --check trace_event
 	[ "$output" = 'trace_event: yes' ]
@@ -304,7 +304,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	nothing_left
 }
 
-@test "manager: --check without --args says what the kernel lacks, and runs no hook" {
+@test "manager: --check without --args names what the kernel lacks, and runs no hook" {
 	need_tracefs
 	own_tree
 	make_hook fails <<-'END'
@@ -654,7 +654,7 @@ not() {
 	done
 }
 
-@test "manager: exits 0 if nobody ever reads" {
+@test "manager: exits 0 if no reader ever comes" {
 	need_tracefs
 	calls 1
 	start_session trace_syscalls --pid "$CALLS"
@@ -670,7 +670,7 @@ not() {
 		kill -INT "$SESSION"
 		readers=()
 		while kill -0 "$SESSION" 2>/dev/null && [ "${#readers[@]}" -lt 20 ]; do
-			# the trace may be gone, or may end: only waiting for ever is wrong
+			# the trace may not exist or may end; only an endless wait is wrong
 			# shellcheck disable=SC2016 # the shell's own parameter
 			background "$BASH" -c 'exec <"$1" || exit 0; while read -r _; do :; done' \
 				- "$TRACE" 2>late
@@ -749,7 +749,7 @@ not() {
 	nothing_left
 }
 
-# ---- whom ---------------------------------------------------------------------------
+# ---- selectors ----------------------------------------------------------------------
 
 # dead N: Set $DEAD to the pids of N tasks that are not alive.
 dead() {
@@ -1437,7 +1437,7 @@ cleared() {
 	calls 0
 	begin --pid "$CALLS"
 	janitor=$(children "$SESSION")
-	kill -STOP "$SESSION" # otherwise it would notice what its janitor left
+	kill -STOP "$SESSION" # otherwise it would remove what its janitor left
 	kill -KILL "$janitor"
 	kill -KILL "$SESSION"
 	finishes "$SESSION" 137

@@ -240,7 +240,7 @@ overrun() {
 	[[ $(tail -n 1 "$TRACE") =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
 }
 
-# ---- whom and what -------------------------------------------------------------------
+# ---- tasks and calls -----------------------------------------------------------------
 
 @test "trace_syscalls: each existing thread adds its lines" {
 	calls -e 2000 8

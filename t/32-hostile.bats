@@ -282,7 +282,7 @@ wont_run_in() {
 	[ -z "$(ls -A way/tfs)" ]
 }
 
-@test "hostile: a run directory may lie in a volume that everybody may write, as in Kubernetes" {
+@test "hostile: a run directory may lie in a volume that every user may write to, as in Kubernetes" {
 	need_tracefs
 	mkdir volume
 	mount -t tmpfs -o mode=777 tmpfs volume || skip "needs the right to mount"
@@ -379,7 +379,7 @@ wont_run_in() {
 	[ "$(wc -l <got)" = 1 ]
 }
 
-# ---- what a hook is given ------------------------------------------------------------
+# ---- input and files of a hook -------------------------------------------------------
 
 @test "hostile: a hook gets only the documented variables of the caller" {
 	need_tracefs

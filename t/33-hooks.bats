@@ -364,7 +364,7 @@ has() {
 	refused 100 "--task: no task 4194304 is alive" --run typed --args "--pid $$ --task 4194304"
 }
 
-# ---- what a hook does -----------------------------------------------------------
+# ---- the run of a hook ----------------------------------------------------------
 
 @test "hook: a hook that fails ends the session with its own line, or with its status" {
 	need_tracefs
@@ -416,7 +416,7 @@ refused_later() {
 	need_tracefs
 	own_tree
 	make_hook closed <<-'END'
-	# description: requires what is closed
+	# description: requires a closed file
 	# requires: events/enable set_ftrace_filter
 	END
 	if head -c 1 "$TRACEFS/set_ftrace_filter" >filter.out 2>&1; then
@@ -599,7 +599,7 @@ without_syscalls() {
 	nothing_left
 }
 
-# ---- what a hook prints: the stream -----------------------------------------------
+# ---- the output of a hook: the stream ---------------------------------------------
 
 # prints WORD...: Make a hook that records getppid and prints these words, one per line.
 prints() {

@@ -18,7 +18,7 @@ source_tree() {
 	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
 }
 
-# make with the compiler and the flags of what is built: other ones build all again
+# Run make with the compiler and the flags of the existing build, because others rebuild all.
 remake() {
 	local words
 	eval "words=($(sed -n 2p "$TREE/.build"))"
@@ -64,7 +64,7 @@ names() {
 	[ -x root/usr/local/lib/trace-hooks/ftrace/manager ]
 }
 
-@test "make install: what it put works from where it is" {
+@test "make install: the installed programs work after a move" {
 	need_tracefs events/syscalls
 	source_tree
 	remake install DESTDIR="$PWD/root" PREFIX=/usr
@@ -88,7 +88,7 @@ names() {
 	[ "$(grep -c ': sys_getppid()$' shown)" = 7 ]
 }
 
-@test "make uninstall: removes every file that install put, and only those" {
+@test "make uninstall: removes the files of make install, and no others" {
 	source_tree
 	mkdir -p root/opt/bin root/opt/share/man/man1 root/opt/lib
 	touch root/opt/bin/other root/opt/share/man/man1/other.1 root/opt/lib/other
@@ -99,7 +99,7 @@ names() {
 	[ ! -e root/opt/lib/trace-hooks ]
 }
 
-@test "make uninstall: leaves a hook that somebody added" {
+@test "make uninstall: leaves a hook that the administrator added" {
 	source_tree
 	remake install DESTDIR="$PWD/root" PREFIX=/opt
 	touch root/opt/lib/trace-hooks/ftrace/hooks.d/own
@@ -249,7 +249,7 @@ demo_subsystem() {
 	# option: --name NAME...  to whom
 	for name in $HOOK_NAME; do echo "hello, $name ($DEMO)"; done >greeting
 	END
-	# the tool that streams: all there is, and then it waits to be told to stop
+	# the tool that streams: it prints all events, and then waits for a signal to stop
 	cat >source/bin/demo-stream.c <<-'END'
 	/* SPDX-License-Identifier: ISC */
 	#include <fcntl.h>
@@ -321,8 +321,9 @@ hello, me (yes)" ]
 
 # ---- hardening -----------------------------------------------------------------
 
-# small_tree: the Makefile with one small tool, which prints the address of its relocated
-# data and the map of its memory, and copies its argument to a buffer on the stack
+# small_tree COMPILER: Build a tree with the Makefile and one small tool, which prints the
+# address of its relocated data and the map of its memory, and copies its argument to a
+# buffer on the stack.
 small_tree() {
 	local compiler=$1
 	need_tool make "$1" readelf objdump
@@ -385,7 +386,7 @@ marked() {
 	sed -n '/>:$/ { n; p; q; }' code | grep -q endbr64
 }
 
-@test "make: what is built is position-independent and its relocations are read-only" {
+@test "make: programs are position-independent and their relocations are read-only" {
 	need_tool readelf
 	case "$(cat "$TREE/.build")" in
 	*TIGHT* | *-no-pie*) skip "needs a build without TIGHT=1" ;;
@@ -454,7 +455,7 @@ on_32_bits() {
 	run ! on_32_bits sizes.c
 }
 
-@test "library: on 32 bits, 4,194,304 KB are 4 GiB and not nothing, and nobody multiplies by hand" {
+@test "library: on 32 bits, 4,194,304 KB are 4 GiB and not 0, and every size uses KB_BYTES" {
 	cat >product.c <<-'END'
 	#include "base/base.h"
 	_Static_assert(KB_BYTES(4194304ul) == 4294967296ull, "not 0");
@@ -500,7 +501,7 @@ on_32_bits() {
 		ln -s "$PWD/root/usr/lib/trace-hooks/$name/manager.tfs" "other-$name"
 		"./other-$name" --get-all | cmp - hooks
 	done
-	# what is in no subsystem's directory is no manager
+	# a link outside of the directories of subsystems is no manager
 	mkdir ftrace
 	ln -s "$PWD/root/usr/bin/tfs" manager
 	run -100 ./manager --get-all

@@ -148,7 +148,7 @@ refuses() {
 	[ ! -e evil ]
 }
 
-# ---- --all: everybody but the session itself -----------------------------------------
+# ---- --all: every task except those of the session -----------------------------------
 
 # own_tasks: Print the pids of manager, janitor and stream, one per line.
 own_tasks() {

@@ -167,7 +167,7 @@ uses() { # FILE of tracefs: run a program of our own, which has symbols
 	nothing_left
 }
 
-@test "manager: --clear removes the probes of stale sessions, and nobody else's" {
+@test "manager: --clear removes the probes of stale sessions, and no others" {
 	uses uprobe_events
 	act functions 1
 	mine=own_${MARK//-/_}
@@ -186,7 +186,7 @@ uses() { # FILE of tracefs: run a program of our own, which has symbols
 	nothing_left
 }
 
-@test "manager: removes its probes even if somebody else enabled them" {
+@test "manager: removes its probes even if another program enabled them" {
 	uses uprobe_events
 	new_instance -else
 	act functions 1
@@ -423,7 +423,7 @@ big() {
 	no_probes
 }
 
-@test "trace_kprobe: --check says what the kernel lacks if it has no kprobes" {
+@test "trace_kprobe: --check names the missing option if the kernel has no kprobes" {
 	need_tracefs
 	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
 	for hook in trace_kprobe trace_exec trace_open; do
@@ -485,7 +485,7 @@ big() {
 	run -1 grep ': exec[_o0-9]*pen: .*////\|: exec2: .*////' got
 }
 
-@test "trace_exec: --failed also prints what was tried, and the error" {
+@test "trace_exec: --failed also prints the failed execs, and the error" {
 	uses kprobe_events
 	act execs 2 3 one
 	traced trace_exec --failed

@@ -192,7 +192,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 }
 
 # bats test_tags=quick
-@test "blk-trace: -a, -l and -p limit what is recorded" {
+@test "blk-trace: -a, -l and -p limit the recorded events" {
 	need_relay
 	blk-trace -k "$MARK" -a issue,complete setup "$DEVICE"
 	blk-trace -k "$MARK" start "$DEVICE"
@@ -287,7 +287,7 @@ parsed() {
 	cmp one two
 }
 
-@test "blk-text: reports a cut or foreign file, and prints what is there" {
+@test "blk-text: reports a cut or foreign file, and prints the readable records" {
 	head -c 1000 "$RECORDS"/amd64.blktrace.0 >part
 	status=0
 	blk-text part >out 2>err || status=$?
@@ -300,7 +300,7 @@ parsed() {
 	[ -z "$output$stderr" ]
 }
 
-@test "blk-text: -p: prints what a task queues, and what other tasks do with those requests" {
+@test "blk-text: -p: prints the requests that a task queues, and what other tasks do with them" {
 	blk-text "$RECORDS"/amd64.blktrace.* >all
 	pid=$(awk '$6 == "Q" { print $5; exit }' all)
 	blk-text -p "$pid" "$RECORDS"/amd64.blktrace.* >its
@@ -312,7 +312,7 @@ parsed() {
 	[ -z "$output" ]
 }
 
-@test "blk-text: -s: limits the output, and the last line counts what is missing" {
+@test "blk-text: -s: limits the output, and the last line counts the missing events" {
 	for i in 1 2 3 4 5 6 7 8; do cat "$RECORDS"/amd64.blktrace.*; done >many
 	blk-text many >all
 	blk-text -s 4 many >some
@@ -509,7 +509,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
-@test "trace_blk: the last line counts what did not fit into a full buffer" {
+@test "trace_blk: the last line counts the events that did not fit into a full buffer" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 600)"
 	session --output fifo --buffer 16
@@ -549,7 +549,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
-@test "trace_blk: the next session removes what a dead session left, and no other tracing" {
+@test "trace_blk: the next session removes the tracing of a stale session, and no other tracing" {
 	need_relay
 	task :
 	session --output fifo

@@ -29,7 +29,7 @@ undo() {
 	[ -z "$left" ] || { echo "left over: $left"; return 1; }
 }
 
-# Skip unless the kernel can have a probe, and name what it lacks.
+# Skip unless the kernel can have a request probe, and name the missing requirement.
 need_probe() {
 	local status=0
 	need_net
@@ -151,7 +151,7 @@ refuse() {
 	nothing_at_all_left
 }
 
-# ---- what it shows ---------------------------------------------------------------
+# ---- the trace -------------------------------------------------------------------
 
 @test "trace_request: --get-all, --check and --describe list it" {
 	run -0 "$MANAGER" --get-all
@@ -273,7 +273,7 @@ refuse() {
 	[ "$(marks a M)" = 5 ]
 	in_windows a 0 0 0
 	in_windows b 20 0 0
-	# the middle believes the client, and the server believes nobody
+	# the middle believes the client, and the server believes no host
 	[ "$(marks c B)" = 5 ]
 	in_windows c 10 0 0
 	# the server believes the middle, whose marks belong to b
@@ -595,7 +595,7 @@ killed_early() {
 	dt-probe -N "tfs-dt.$MARK" off
 }
 
-# ---- what is refused ----------------------------------------------------------------
+# ---- refused options ----------------------------------------------------------------
 
 @test "trace_request: reports an invalid network, namespace, device or event on one line, and begins nothing" {
 	need_probe

@@ -59,7 +59,7 @@ all_gone() {
 	nothing_left >/dev/null && no_processes
 }
 
-# leaves_nothing: Wait until everything of the session is gone.
+# leaves_nothing: Wait until nothing of the session exists.
 leaves_nothing() {
 	eventually all_gone || { our_sessions; processes "$MARK"; return 1; }
 }
@@ -537,7 +537,7 @@ next_one_sweeps() {
 	says 111 'dies: the hook failed with status 137'
 }
 
-# Make a shell hook that waits for a tool that waits for ever and holds stderr.
+# Make a shell hook that waits for a tool that never ends and holds stderr.
 hanging() {
 	need_tracefs
 	own_tree
@@ -845,7 +845,7 @@ buffer_is_empty() {
 		"$(cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats | grep -c '^entries: ')" ]
 }
 
-@test "manager: a reader that comes after the tasks' end gets what a killed reader has left" {
+@test "manager: a reader that comes after the tasks' end gets the lines that a killed reader left" {
 	need_tracefs events/syscalls
 	calls 0
 	keep=$CALLS
@@ -1153,7 +1153,7 @@ clean_manager() {
 	exec "$MANAGER" "$@"
 }
 
-@test "manager: a hook inherits three descriptors and no more" {
+@test "manager: a hook inherits only three descriptors" {
 	need_tracefs
 	own_tree
 	calls 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
-# soak: run t/soak for a short time, and check that it finds what is left; make soak runs
+# soak: run t/soak for a short time, and check that it finds leftovers; make soak runs
 # longer
 # parts: 1
 

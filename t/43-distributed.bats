@@ -53,8 +53,8 @@ probe_on() {
 	marks_of_ours
 }
 
-# marks_of_ours: Record what our probes print. All probes of the machine share the event, and
-# what other tests' probes print meanwhile would fill the buffer.
+# marks_of_ours: Record what our probes print. All request probes of the machine share the
+# event, and the lines of other tests' request probes would fill the buffer.
 marks_of_ours() {
 	local file=${DIR:-none}/events/bpf_trace/bpf_trace_printk/filter
 	[ -e "$file" ] || return 0
@@ -232,7 +232,7 @@ report() {
 	echo "# $*" >&3
 }
 
-# ---- who is followed -------------------------------------------------------------
+# ---- followed tasks --------------------------------------------------------------
 
 # keys LETTERS: Print the messages that these marks name, sorted.
 keys() {
@@ -885,9 +885,9 @@ turns() {
 }
 
 # A connection that is opened in a window belongs to the traced request. A connection that
-# is opened outside may carry a traced request later, which nobody knows when a loop sends
-# on it. So the test prints how often this happens, and does not check it. With -e the
-# window has ended by then.
+# is opened outside may carry a traced request later. When a loop sends on it, the request
+# probe cannot know that. So the test prints how often this happens, and does not check it.
+# With -e the window has ended by then.
 @test "dt: follows requests of event loops with a new connection to the server for each request" {
 	hosts
 	n=$(so_many 100)
@@ -991,7 +991,8 @@ turns() {
 
 # ---- numbers that come around, and many -------------------------------------------------
 
-# This concerns what client and middle send; the same programs handle what they get.
+# This concerns the segments that client and middle send. The same programs handle the
+# segments that they receive.
 # bats test_tags=long
 @test "dt: follows requests when sequence numbers wrap around" {
 	local near=4294967040
@@ -1085,7 +1086,7 @@ few() {
 	exact $((5 * n)) $((5 * n))
 }
 
-# ---- what goes, and what is left ----------------------------------------------------------
+# ---- off removes everything ---------------------------------------------------------------
 
 no_device() {
 	[ "$(in_ns "$1" grep -c "$2:" /proc/net/dev)" = 0 ]
@@ -1132,7 +1133,7 @@ nothing_of() {
 	[ "$status" = 1 ]
 }
 
-@test "dt: after off no map, program or link is left, even if somebody uses one" {
+@test "dt: after off no map, program or link is left, even if another process uses one" {
 	hosts
 	serve
 	client one -e -i

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # the kernel's $arg1; each test's own PLACE; what the helper and run set
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # the kernel's $arg1; each test's own PLACE; variables that the helper and run set
 # tfs-probe and others: attacks by a client of the manager, by another user, by a file
 
 load helper
@@ -162,7 +162,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 	done
 }
 
-# ---- dt-probe: what is pinned in a bpffs that everybody can write to ---------------------
+# ---- dt-probe: pins in a bpffs that every user can write to ------------------------------
 
 # open_bpffs: Mount a bpffs of mode 1777 below $PLACE for other users; make files in "victim".
 open_bpffs() {
@@ -220,7 +220,7 @@ unharmed() {
 		dt-probe -N x off
 }
 
-@test "dt-probe: off removes what it has pinned, and nothing else" {
+@test "dt-probe: off removes its own pins, and nothing else" {
 	open_bpffs
 	mkdir -m 0700 "$PINS/tfs" "$PINS/tfs/x"
 	mkdir "$PINS/tfs/x/pids2" "$PINS/tfs/x/dev_1_" "$PINS/tfs/x/send1"
@@ -289,7 +289,7 @@ little() {
 	[ "$(head -n 1 out)" = 'CPU:0 [LOST EVENTS]' ]
 }
 
-# ---- files that a stranger names --------------------------------------------------------
+# ---- files that another user names ------------------------------------------------------
 
 # odd_files: Make a device, a FIFO and a link. An open of "device" fails with "No such device or
 # address", because no driver has its number (240 is for local use); so this message shows
@@ -603,7 +603,7 @@ denied() {
 	[ ! -e "$PINS/tfs/x" ]
 }
 
-@test "dt-probe: tells a user who is not root that only root may, and with which capabilities" {
+@test "dt-probe: tells a user that only root may use it, and with which capabilities" {
 	open_bpffs
 	fails 111 "dt-probe: fatal: unable to make $PINS/tfs: Operation not permitted; only root may, with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" \
 		as_nobody env TRACER_SYSFS_PATH="$TRACER_SYSFS_PATH" "$TREE/bin/dt-probe" -N x on

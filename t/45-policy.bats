@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
-# policy: a client of the manager cannot do what an administrator forbids
+# policy: an administrator can restrict the clients of the manager
 
 load helper
 

@@ -4,7 +4,7 @@
 
 load helper
 
-# own_copy: Copy what the harnesses are built from; the fuzzer's own build directory may be in
+# own_copy: Copy the sources of the harnesses; the fuzzer's own build directory may be in
 # use. The first test builds the library, for all tests.
 own_copy() {
 	local common=$BATS_FILE_TMPDIR/tree

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# t/run: check, with a test file of its own, what it gives to the tests
+# t/run: check the environment of tests, with a test file of its own
 
 load helper
 

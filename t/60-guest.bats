@@ -276,7 +276,7 @@ unmeasured() {
 	bystander_lives
 }
 
-@test "manager: --buffer counts all CPUs, even if the manager may run on one of them only" {
+@test "manager: --buffer counts all CPUs, even if the manager may run on one CPU only" {
 	need_guest
 	need_tool taskset
 	calls 1
@@ -555,7 +555,7 @@ tracefs() {
 
 USER_ID=4242 GROUP_ID=4343
 
-# user COMMAND...: Run COMMAND as a user who is in the group and has none of root's rights.
+# user COMMAND...: Run COMMAND as a member of the group without root's rights.
 user() {
 	setpriv --reuid "$USER_ID" --regid "$GROUP_ID" --clear-groups "$@"
 }
@@ -582,7 +582,7 @@ as_user() {
 	MANAGER=$PWD/manager
 }
 
-@test "tfs-dir: gid= alone opens tracefs to nobody, and the error names the remedy" {
+@test "tfs-dir: gid= alone lets no user into tracefs, and the error names the remedy" {
 	need_guest
 	need_user
 	tracefs "gid=$GROUP_ID"
@@ -819,7 +819,7 @@ state() {
 	done
 }
 
-@test "manager: --clear ends sessions, restores what it promises, and leaves other people's things alone" {
+@test "manager: --clear ends sessions, restores the documented settings, and leaves all else alone" {
 	need_guest
 	# an instance of another program
 	new_instance

@@ -262,7 +262,7 @@ from_the_first() {
 	done
 }
 
-@test "manager: traces what a container's shell starts: children, and their children" {
+@test "manager: traces the children of a container's shell, and their children" {
 	need_containers
 	run_ready 1 one sh -c 'echo ready; read go; calls 50 & (calls 50; calls 50) </dev/null; wait'
 	trace --cgroup "$INIT"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2153 # what is set here, the tests use; MARK is the helper's
+# shellcheck disable=SC2034,SC2153 # the tests use the variables that are set here; MARK is from helper.bash
 # net.bash - three hosts in a row, for tests: load helper; load net
 #
 #	dtc eth0 -- hop 1 -- eth0 dtm eth1 -- hop 2 -- eth0 dts

@@ -52,7 +52,7 @@ unmet() {
 	echo "$1" >>"$TMP/unmet"
 }
 
-# bound WHAT OURS PEER UNIT MOST: Print a row; ours must be at most MOST times the peer's.
+# bound WHAT OURS PEER UNIT MOST: Print a row; our value must be at most MOST times the peer's.
 bound() {
 	local ratio met=yes
 	ratio=$(number "$2 / $3")
@@ -61,7 +61,7 @@ bound() {
 	row "$1" "$2 $4" "$3 $4" "$ratio" "at most $5" $met
 }
 
-# times_less WHAT OURS PEER UNIT TIMES AIM: Print a row; ours must be TIMES times less.
+# times_less WHAT OURS PEER UNIT TIMES AIM: Print a row; our value must be TIMES times less.
 times_less() {
 	local ratio met=yes
 	ratio=$(number "$3 / $2" %.1f)

@@ -3,9 +3,9 @@
  * mix - make events of many kinds
  *
  *	mix [-w] N
- * N times, two processes on one CPU wake each other by two pipes, and one of
- * them opens a file, reads its status and closes it. With -w it first prints "ready"
- * and waits for a line of standard input; it forks the other process after that.
+ * N times, two processes on one CPU wake each other by two pipes, and the first process
+ * opens a file, reads its status and closes it. With -w the first process prints "ready"
+ * and waits for a line of standard input before it forks the second.
  */
 #include <fcntl.h>
 #include <sched.h>

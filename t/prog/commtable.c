@@ -3,9 +3,9 @@
  * commtable - check that the tasks of a table stay where they are
  *
  *	commtable N
- * It adds N tasks, and then reads each through its pointer; it prunes every other task and
- * reads again; it adds them anew. It prints how many tasks have moved, how many are missing,
- * and how many exist although they were pruned. AddressSanitizer ends it if a pointer leads
+ * Add N tasks, and read each through its pointer. Prune every other task, and read again.
+ * Add the pruned tasks again. Print how many tasks have moved, how many are missing, and how
+ * many exist although they were pruned. AddressSanitizer ends the program if a pointer leads
  * to freed memory.
  */
 #include <stdio.h>

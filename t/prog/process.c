@@ -86,7 +86,7 @@ static void ends(void)
 static int there[2];
 static volatile long left;
 
-/* Start a thread that the libc does not know; nobody can join it. */
+/* Start a thread that the libc does not know; no thread can join it. */
 static void *leave(void *code)
 {
 	left = syscall(SYS_gettid);

@@ -59,7 +59,7 @@ static int more(void *unused, unsigned cpu, struct subbuf *sb)
 	return MERGE_SUBBUF;
 }
 
-/* Take records until there is none; continue behind those that came before. */
+/* Take all records, and continue behind the records that came before. */
 static size_t take(struct merge *m, size_t n)
 {
 	const struct record *r;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # what is set here, the scripts use
+# shellcheck disable=SC2034 # the scripts use the variables that are set here
 # lib.bash - make and start a guest; run and crash share these functions
 #
 # Scripts load it at the top of the tree, and call the functions in this order.
