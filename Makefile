@@ -33,7 +33,7 @@ ifdef LTO
 CODE += $(call accepts,-flto=auto)
 endif
 
-# These programs are root's, and read what comes from strangers.
+# These programs run as root, and read data from untrusted users.
 ifndef TIGHT
 HARDEN := $(or $(call accepts,-fstack-protector-strong -fcf-protection), \
 	$(call accepts,-fstack-protector-strong) $(call accepts,-mbranch-protection=standard))
@@ -246,7 +246,7 @@ uninstall:
 	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
 	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
-# a hook that somebody added stays, and so does its directory
+# keep a hook that the administrator added, and its directory
 	-rmdir $(foreach s,$(notdir $(SUBSYSTEMS)),$(HOOKDIR)/$s/hooks.d $(HOOKDIR)/$s) \
 		$(HOOKDIR) 2>/dev/null
 

@@ -15,7 +15,7 @@
  * Records are printed in the order of their times, which count from the first record. I/O
  * belongs to the task that queues it. Records of kernel threads and interrupts about the
  * same sectors are printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and
- * SIGUSR1 stop blk-text: it writes the records that are there. If events were lost, the
+ * SIGUSR1 stop blk-text: it writes the records that exist. If events were lost, the
  * output ends with
  *	# lost N events ...
  * Exit: 0 done or stopped, 1 no record, 99 the reader takes nothing for 2 s after the stop,
@@ -212,7 +212,7 @@ static int live(struct blk_stream *s, int ms)
 	return look(s, 1);
 }
 
-/* Read the whole file. Return 0, or -1 with an error message. */
+/* Read the whole file. Return 0, or -1, reported. */
 static int read_one(struct blk_stream *s, const char *file)
 {
 	struct stat st;

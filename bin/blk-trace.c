@@ -70,7 +70,7 @@ static void range(const char *s, struct blk_wanted *w)
 
 /*
  * Write the path of the relay files to dir, and check that they can be opened: in lockdown
- * they cannot. Return 0, or -1 with an error message.
+ * they cannot. Return 0, or -1, reported.
  */
 static int readable(const char *name, char *dir)
 {
@@ -88,7 +88,7 @@ static int readable(const char *name, char *dir)
 	return close(fd);
 }
 
-/* Set up the trace of a device and print its directory. Return 0, or -1 with an error message. */
+/* Set up the trace of a device and print its directory. Return 0, or -1, reported. */
 static int set_up(int fd, const char *device, const struct blk_wanted *w)
 {
 	char name[BLK_NAME], dir[PATH_MAX];
@@ -113,7 +113,7 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 }
 
 /*
- * Start, stop or remove the trace of a device. Return 0, or -1 with an error message if the
+ * Start, stop or remove the trace of a device. Return 0, or -1, reported, if the
  * kernel refuses or if the trace has another key and any_key is 0.
  */
 static int command(int fd, const char *device, const char *what, dev_t dev,

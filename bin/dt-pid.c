@@ -52,7 +52,7 @@ static int print_list(int map)
 	return n ? DONE : NO;
 }
 
-/* Add the tasks to the map. Return 0, or -1 with an error message. */
+/* Add the tasks to the map. Return 0, or -1, reported. */
 static int add(int map, const struct pids *s)
 {
 	static const struct dt_task by_hand = { .count = 1 };
@@ -64,8 +64,8 @@ static int add(int map, const struct pids *s)
 }
 
 /*
- * Check that each pid is an existing task, and with of_processes a process. Return 0, or -1
- * with an error message.
+ * Check that each pid is an existing task, and with of_processes a process. Return 0, or -1,
+ * reported.
  */
 static int check(const struct pids *s, int of_processes)
 {

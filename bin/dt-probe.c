@@ -76,7 +76,7 @@ static int on(int flags)
 		return REFUSED;
 	/*
 	 * The session may have died meanwhile. Another manager has then removed its instance,
-	 * perhaps before this request probe existed, so nobody else would end it.
+	 * perhaps before this request probe existed, so no other process would end it.
 	 */
 	if (of_session) {
 		instance = tracefs_open(NULL, NULL, NULL);

@@ -11,7 +11,7 @@
  *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
  * relay-cat does not look into the bytes. The bytes of one processor keep their order, and
  * a piece of them ends where a record ends. SIGHUP, SIGINT, SIGTERM and SIGUSR1 stop
- * relay-cat: it writes the bytes that are there, and gives up a reader that takes nothing
+ * relay-cat: it writes the bytes that exist, and gives up a reader that takes nothing
  * for two seconds. If the file "dropped" of the directory is not 0, relay-cat prints its
  * number on standard error.
  * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100 usage error,

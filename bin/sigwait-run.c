@@ -33,7 +33,7 @@ static sigset_t inherited;
 
 /*
  * Start a program with the signal mask that sigwait-run was started with. Return its pid, or
- * -1 with an error message. If the exec fails, the child prints an error message and exits
+ * -1, reported. If the exec fails, the child prints an error message and exits
  * with 126 or 127.
  */
 static pid_t start(char *const *argv)

@@ -252,7 +252,7 @@ static int pump_raw(struct stream *s)
 
 /*
  * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
- * s->text instead. Return 0, or -1 after an error message.
+ * s->text instead. Return 0, or -1, reported.
  */
 static int open_raw(struct stream *s, const char *root)
 {
@@ -300,7 +300,7 @@ static int open_raw(struct stream *s, const char *root)
 
 /*
  * Write the events that the buffer holds now. Return 0 if the buffer was empty, 1 if it is
- * nearly empty now, 2 if it may hold more, or -1 after an error message.
+ * nearly empty now, 2 if it may hold more, or -1, reported.
  */
 static int pump(struct stream *s)
 {

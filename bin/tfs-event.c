@@ -79,8 +79,8 @@ static void parse_events(struct event_names *all, char *text)
 }
 
 /*
- * Keep only the events that match one of the globs. Return 0, or -1 after an error
- * message if one of the globs matches none.
+ * Keep only the events that match one of the globs. Return 0, or -1, reported, if one of the
+ * globs matches none.
  */
 static int select_events(struct event_names *all, char **globs)
 {
@@ -116,7 +116,7 @@ struct change {
 	int enabled;            /* by tfs-event */
 };
 
-/* Write a record to a control file of the event. Return 0, or -1 after an error message. */
+/* Write a record to a control file of the event. Return 0, or -1, reported. */
 static int write_record(const struct change *c, const char *file, const char *record)
 {
 	char path[PATH_MAX];
@@ -185,7 +185,7 @@ static void undo(struct change *c)
 	}
 }
 
-/* Apply all changes. Return 0, or undo them and return -1 after an error message. */
+/* Apply all changes. Return 0, or undo them and return -1, reported. */
 static int apply(struct change *c, size_t n)
 {
 	static int (*const steps[])(struct change *) = { write_filter, attach_triggers, enable };

@@ -47,7 +47,7 @@ static char *next_name(char **next, char *end)
 
 /*
  * Return 0 if the word matches a function in all, the content of
- * available_filter_functions; otherwise -1 after an error message.
+ * available_filter_functions; otherwise -1, reported.
  */
 static int check(const char *word, const char *all, size_t len)
 {
@@ -84,7 +84,7 @@ static void list(char **words, char *all, size_t len)
 	stdout_flush();
 }
 
-/* Write all words. Return 0, or undo the writes and return -1 after an error message. */
+/* Write all words. Return 0, or undo the writes and return -1, reported. */
 static int set(int dir, const char *file, char **words)
 {
 	char undo[512];

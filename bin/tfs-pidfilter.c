@@ -13,7 +13,7 @@
  *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
  * Without PID, or with "-", tfs-pidfilter reads the pids from standard input, separated
  * by commas, blanks or newlines. The kernel adds the children of a task when they are
- * forked, and drops tasks that have ended. If nobody has set the list of an instance, the
+ * forked, and drops tasks that have ended. If the list of an instance was never set, the
  * instance records all tasks.
  * Exit: 0 done, 1 list: no task, 100 usage error, 111 refused.
  */

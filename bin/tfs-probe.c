@@ -163,7 +163,7 @@ static const char *cut_counter(const struct made *m, char *name)
 
 /*
  * Find the offset in the file of name, which is SYMBOL[+OFFSET] or OFFSET. Return 0, or
- * -1 after an error message. Without -o, accept only the beginning of a function: a
+ * -1, reported. Without -o, accept only the beginning of a function: a
  * breakpoint inside an instruction changes that instruction in every process that runs
  * the file.
  */
@@ -245,7 +245,7 @@ static int returns_kill(const struct elf_location *place)
 #endif
 }
 
-/* Make the record of an EVENT and its PROBE. Return 0, or -1 after an error message. */
+/* Make the record of an EVENT and its PROBE. Return 0, or -1, reported. */
 static int make_record(struct made *m, const char *group, const char *event, const char *probe)
 {
 	size_t type = strcspn(probe, " "), n;   /* length of "p", "r100" or "e" */

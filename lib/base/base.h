@@ -544,7 +544,7 @@ int stdout_reopen(const struct tool *t, int access, int packets);
  * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO
  * (compare JOURNAL_STREAM in systemd.exec(5)). After the first reader of the FIFO has left,
  * another reader may come, so the stream waits for that reader and keeps the text that
- * nobody has read yet. A program whose standard output is another FIFO or pipe ends with
+ * no reader has taken yet. A program whose standard output is another FIFO or pipe ends with
  * its reader, even if it has inherited the variable.
  */
 #define NEXT_READER "TFS_NEXT_READER"

@@ -34,7 +34,7 @@ static int fits(const struct stat *st, int kinds)
 
 /*
  * Open the file behind fd, which was opened by path. Without a mounted procfs, open the
- * path again. Then somebody can exchange the file before this open, but the comparison
+ * path again. Then another process can exchange the file before this open, but the comparison
  * with *st detects that.
  */
 static int open_again(int fd, const char *path, int flags, const struct stat *st)

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* The hash starts with a random number, so that nobody can choose keys that collide. */
+/* The hash starts with a random number, so that no user can choose keys that collide. */
 static uint64_t hash_of(const char *s, size_t n)
 {
 	static uint64_t begin;

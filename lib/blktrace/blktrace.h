@@ -53,7 +53,7 @@ int blk_open(const char *name, dev_t *dev);
 
 /*
  * Return the end_lba of the device's block trace, or 0 for no trace. Return BLK_UNTOLD if
- * the kernel does not show it: before Linux 5.12, while nobody has the device open. No
+ * the kernel does not show it: before Linux 5.12, while no process has the device open. No
  * error message.
  */
 uint64_t blk_end_lba(dev_t dev);

@@ -27,7 +27,7 @@
 #include "flight/flight.h"
 
 #define CHUNK (64 * 1024)
-/* Number of dump numbers to try if somebody else has made files of that name. */
+/* Number of dump numbers to try if another program has made files of that name. */
 #define NAMES_TRIED 1000
 
 /* One file of the dump in progress. */
@@ -52,7 +52,7 @@ int flight_dumps_open(struct flight_dumps *d, const char *path)
 	/* two recorders would use the same numbers; not every file system can lock */
 	if (flock(d->dir, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_msg("another tfs-flight dumps into %s", path);
-	/* keep the dumps that are there, and count on from the highest number */
+	/* keep the existing dumps, and count on from the highest number */
 	names = file_names(d->path);
 	if (!names)
 		return err_errno("unable to list %s", path);
@@ -281,7 +281,7 @@ static void end_parts(struct flight_dumps *d)
 	}
 	if (!d->failed && !files && d->skip_empty)
 		return;
-	/* if somebody else has made a file of this name meanwhile, try the next number */
+	/* if another program has made a file of this name meanwhile, try the next number */
 	for (unsigned i = 0; !d->failed && i < NAMES_TRIED; i++) {
 		d->number++;
 		if (!name_parts(d))

@@ -104,7 +104,7 @@ void flight_trigger_close(struct flight_trigger *);
 /*
  * A user writes start or stop to `state`, or anything to `reset`. A user who opens
  * `dropped` waits until flight_control_answer has written the number. The kernel sends
- * SIGIO, which the caller has blocked, when somebody opens `dropped`.
+ * SIGIO, which the caller has blocked, when a process opens `dropped`.
  */
 struct flight_control {
 	int notify;             /* polls readable for flight_control_asked; the caller sets -1
@@ -131,7 +131,7 @@ void flight_control_tell(const struct flight_control *, int on);
 /* Write the number to `dropped` and let the user who opens the file continue. */
 void flight_control_answer(struct flight_control *, unsigned long long dropped);
 
-/* Try once to lease `dropped` again. The kernel refuses while somebody has the file open. */
+/* Try once to lease `dropped` again. The kernel refuses while a process has the file open. */
 void flight_control_lease(struct flight_control *);
 
 /* Remove the files, if flight_control_make has made them. */

@@ -63,7 +63,7 @@ static int next_subbuf(void *arg, unsigned i, struct subbuf *subbuf)
 
 /*
  * Open a file of a CPU. Return its descriptor, -1 if there is no such CPU (the numbers may have
- * gaps), or -2 after a message.
+ * gaps), or -2, reported.
  */
 static int open_of(int per_cpu, unsigned cpu, const char *file)
 {
@@ -77,7 +77,7 @@ static int open_of(int per_cpu, unsigned cpu, const char *file)
 	return fd;
 }
 
-/* Open the two files of a CPU. Return 0, or -1 after a message. */
+/* Open the two files of a CPU. Return 0, or -1, reported. */
 static int open_buffer(struct live_cpu *h, int per_cpu, unsigned cpu)
 {
 	h->fd = open_of(per_cpu, cpu, "trace_pipe_raw");
@@ -167,7 +167,7 @@ int live_read_subbuf(struct live *l, unsigned cpu, void *data)
 
 /*
  * Read sub-buffers of one CPU until its ring buffer is empty or there is no more room. Return
- * how many, or -1 after a message.
+ * how many, or -1, reported.
  */
 static long fill(struct live *l, struct live_cpu *h)
 {

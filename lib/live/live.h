@@ -104,15 +104,15 @@ struct live {
 };
 
 /*
- * Open the ring buffers of the instance at dir, which the caller keeps open. Return 0, or -1
- * after a message.
+ * Open the ring buffers of the instance at dir, which the caller keeps open. Return 0, or -1,
+ * reported.
  */
 int live_open(struct live *, int dir);
 
 /*
  * Read what the ring buffers have now, as far as there is room. live_next gives a record only
  * after one more live_fill, because that finds all older records of the other CPUs. Return
- * the number of sub-buffers, or -1 after a message.
+ * the number of sub-buffers, or -1, reported.
  */
 long live_fill(struct live *);
 
@@ -121,7 +121,7 @@ int live_empty(const struct live *);
 
 /*
  * Read the next sub-buffer of one CPU into data, past live_next. Return 1, 0 if there is none
- * now, or -1 after a message.
+ * now, or -1, reported.
  */
 int live_read_subbuf(struct live *, unsigned cpu, void *data);
 

@@ -4,7 +4,7 @@
  *
  * From Linux 6.6 on a link (TCX), pinned as dev_NETNS_INDEX, attaches the program. On older
  * kernels the program is a filter of the queueing discipline clsact, which other programs
- * may use as well. The map "devices" lists the filters and disciplines that are ours. An
+ * may use as well. The map "devices" lists the filters and disciplines that this tool added. An
  * entry is written before its filter is made, so that a killed dt-dev leaves no unknown one.
  */
 #include <errno.h>
@@ -188,7 +188,7 @@ int dt_device_on(const char *name, const char *device, const char **how)
 	return r;
 }
 
-/* Remove a filter of ours, in the network namespace of the device. Return 0 or -1. */
+/* Remove one of our filters, in the network namespace of the device. Return 0 or -1. */
 static int remove_clsact(int map, const struct dt_device *at, const struct dt_clsact *is)
 {
 	int r = tc_remove_program(at->index, is->priority, is->handle);
@@ -270,7 +270,7 @@ int dt_devices_off(const char *name)
 	for (int e = bpf_next(map, NULL, &at); !r && !e; e = bpf_next(map, NULL, &at)) {
 		if (bpf_lookup(map, &at, &is) < 0)
 			break;
-		/* if nobody has the namespace, its devices no longer exist */
+		/* if no process has the namespace, its devices no longer exist */
 		if (at.netns != own && enter(at.netns) < 0)
 			bpf_delete(map, &at);
 		else

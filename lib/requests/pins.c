@@ -97,7 +97,7 @@ int dt_open_probe(const char *name)
 /*
  * Call bpf_pin, or for fd -1 bpf_pinned, for this name in the directory. Before Linux 6.5
  * bpf(2) accepts no directory descriptor. So change to the directory and use a relative
- * path, because nobody can replace the working directory.
+ * path, because no user can replace the working directory.
  */
 static int in_directory(int dir, const char *what, int fd)
 {

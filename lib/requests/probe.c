@@ -178,7 +178,7 @@ int dt_hold(const char *name)
 	return lock(name, LOCK_SH);
 }
 
-/* Does somebody hold the request probe? */
+/* Does a process hold the request probe? */
 static int dt_held(const char *name)
 {
 	int fd = lock(name, LOCK_EX | LOCK_NB);
@@ -259,7 +259,7 @@ int dt_off(const char *name)
 	}
 	if (held < 0)
 		return errno == ENOENT ? 0 : -1;
-	/* first, because without this pin nobody takes the request probe for one that is on */
+	/* first, because without this pin no program takes the request probe for one that is on */
 	unlinkat(held, DT_PIDS, 0);
 	dt_hush(name, 0);
 	if (dt_devices_off(name) < 0)

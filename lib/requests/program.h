@@ -132,7 +132,7 @@ void dt_emit_begin_received(struct bpf_code *, enum bpf_reg start, enum bpf_reg 
 /*
  * VALUE = a struct dt_sent for the socket at R6, which is older than the request probe.
  * R9 = sk_max_ack_backlog of the socket. An accepted socket has it from the socket that
- * listened, whose copy it is. If it is 0, nobody knows which side has connected.
+ * listened, whose copy it is. If it is 0, it is unknown which side has connected.
  */
 void dt_emit_begin_older(struct bpf_code *, const struct dt_plan *);
 

@@ -115,7 +115,7 @@ struct dt_device {
 
 struct dt_clsact {
 	uint32_t priority, handle; /* of our filter */
-	uint32_t made;          /* the queueing discipline is ours too */
+	uint32_t made;          /* this tool added the queueing discipline, too */
 };
 
 enum { DT_GROUP = 1,            /* trace processes, not threads */

@@ -4,7 +4,7 @@
  *
  * The janitor makes everything, and undoes everything in one place (take_down) for any
  * reason: the manager is done or dead, or --clear sent SIGTERM. If the janitor is killed, it
- * leaves locks that nobody holds (owned.c). Then the manager or the next manager removes what
+ * leaves locks that no process holds (owned.c). Then the manager or the next manager removes what
  * is left.
  */
 #include <errno.h>
@@ -144,7 +144,7 @@ static int run_hook(struct janitor *j, int words)
 	}
 	setpgid(pid, pid); /* here and in the child: either may run first */
 	ended = await(j, pid, HOOK_MS, 1);
-	/* Kill also what the hook left running. Before waitpid nobody can reuse the group. */
+	/* Kill also what the hook left running. Before waitpid no process can reuse the group. */
 	kill(-pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	if (!ended)
@@ -218,7 +218,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
-	/* nobody reads stderr any more, and SIGPIPE would end a process that writes to it */
+	/* no process reads stderr any more, and SIGPIPE would end a process that writes to it */
 	if (!alone)
 		fd_to_null(STDERR_FILENO);
 	if (stream_hold(j->rq, &j->words, pids, go))
@@ -404,8 +404,8 @@ static int drain(struct janitor *j)
 }
 
 /*
- * Let the stream write the rest to a reader that is there. Kill the stream of a dry session,
- * which has nothing to write and must not make a file.
+ * Let the stream write the rest to a reader that has the FIFO open. Kill the stream of a dry
+ * session, which has nothing to write and must not make a file.
  */
 static void end_stream(struct janitor *j, int wait_for_reader)
 {
@@ -425,7 +425,7 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		kill(j->stream, SIGKILL);
 	}
 	waitpid(j->stream, &status, 0);
-	/* to kill it is no failure, because nobody reads; but it may have ended just before */
+	/* to kill it is no failure, because no reader exists; but it may have ended just before */
 	if (ended || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		j->stream_status = child_status(status);
 }

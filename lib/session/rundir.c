@@ -146,7 +146,7 @@ int rundir_open(const char *name, char *path)
 	if (fd < 0)
 		return -1;
 	strcat(strcat(path, "/"), name);
-	/* 0700: a process that can open the directory can hold its lock for ever (owned.c) */
+	/* 0700: a process that can open the directory can hold its lock without end (owned.c) */
 	sub = enter(fd, name, 0700, path);
 	close(fd);
 	return sub;

@@ -185,7 +185,7 @@ static int wait_for_janitor(pid_t pid, const struct request *rq)
 	while (waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOWAIT) < 0)
 		if (errno != EINTR)
 			return REFUSED;
-	if (gone.si_code != CLD_EXITED) /* nobody can reuse its pid before waitpid */
+	if (gone.si_code != CLD_EXITED) /* no process can reuse its pid before waitpid */
 		task_each_process(kill_member, &pid);
 	if (waitpid(pid, &status, 0) != pid)
 		return REFUSED;

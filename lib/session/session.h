@@ -167,7 +167,7 @@ int audit_to(const char *where);
 /*
  * Record that the session begins, before anything of it is made, and that it has ended
  * with this status of the janitor; -1: the janitor was killed. Do not wait: a record that
- * nobody accepts at once is lost. A dry session has no record.
+ * the log does not accept at once is lost. A dry session has no record.
  */
 void audit_begin(const struct request *rq, const char *subsystem);
 void audit_end(const struct request *rq, const char *subsystem, int status);
@@ -192,7 +192,7 @@ void rundir_hand_over(const char *session);
 /*
  * Remove the trace from a session's directory. Return an open descriptor of it, which the
  * caller closes, or -1 if there was none. A reader inside open() of a FIFO would wait
- * there for ever, but the open writer lets it continue to an end of file. Before closing,
+ * there without end, but the open writer lets it continue to an end of file. Before closing,
  * the caller waits for readers that have found the name but are not yet inside open().
  */
 int rundir_unlink_trace(int dir);
@@ -271,7 +271,7 @@ int recording_remove(const struct request *rq, int instances, int instance);
 
 /*
  * Remove the stale instances of the subsystem. Call before before each removal; it returns -1
- * and errno if the instance has to stay for now. Call it once more after the removal. session
+ * and errno if the instance has to stay for now. Call it again after the removal. session
  * is that of sweep in struct subsystem. Return 0 or -1.
  */
 int recording_sweep(const char *session, int (*before)(const char *name));
@@ -410,13 +410,13 @@ int session_clear(void);
 
 /*
  * Return whether a session's instance can have this name: "tfs.NAME" or
- * "tfs-SUBSYSTEM.NAME". The next session removes such an instance if nobody holds it.
+ * "tfs-SUBSYSTEM.NAME". The next session removes such an instance if no process holds it.
  */
 int instance_is_reserved(const char *name);
 
 /*
- * Call fn for each instance of a stale session of any subsystem, while nobody can make or
- * sweep an instance. Return the sum of what fn returns, or -1.
+ * Call fn for each instance of a stale session of any subsystem, while no other process can
+ * make or sweep an instance. Return the sum of what fn returns, or -1.
  */
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
 

@@ -122,7 +122,7 @@ int stream_hold(const struct request *rq, const struct stream_words *s, int pids
 	return two.tool;
 }
 
-/* Let the tool start, because the reader is there, and execute the filter. */
+/* Let the tool start, because the reader has come, and execute the filter. */
 static void begin_filter(const struct request *rq, const char *tools, const char *const *argv)
 {
 	if (write(two.go[1], "", 1) != 1)

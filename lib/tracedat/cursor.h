@@ -31,7 +31,7 @@ struct dat_cursor dat_cursor_begin(const struct dat *, uint64_t at, uint64_t n, 
 /* Fail: print "FILE is damaged: WHY", unless the cursor has failed already. */
 void dat_cursor_damaged(struct dat_cursor *, const char *why);
 
-/* Skip n bytes. Return 1, or 0 after a message if there are fewer. */
+/* Skip n bytes. Return 1, or 0, reported, if there are fewer. */
 int dat_cursor_skip(struct dat_cursor *, uint64_t n);
 
 /* Read n bytes, at most DAT_CURSOR_MAX. Return them, valid until the next call, or NULL. */
@@ -49,7 +49,7 @@ void dat_cursor_expect(struct dat_cursor *, const char *word, size_t n, const ch
 /* Read a length of size bytes, skip that many bytes and return them as an extent. */
 struct dat_extent dat_cursor_extent(struct dat_cursor *, size_t size);
 
-/* Read n bytes of the file from offset at into out. Return 0, or -1 after a message. */
+/* Read n bytes of the file from offset at into out. Return 0, or -1, reported. */
 int dat_read(const struct dat *, void *out, size_t n, uint64_t at);
 
 #endif

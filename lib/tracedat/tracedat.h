@@ -64,7 +64,7 @@ struct dat_head {
 
 /*
  * Read what does not change: layout, number of CPUs, formats of the system ftrace. Return 0,
- * or -1 after a message.
+ * or -1, reported.
  */
 int dat_begin(struct dat_head *);
 
@@ -133,7 +133,7 @@ struct dat {
 
 /*
  * Open the file, and read nothing: the caller may drop its privileges before dat_read_head. d is
- * overwritten. Return 0, or -1 after a message. After -1, d needs no dat_close.
+ * overwritten. Return 0, or -1, reported. After -1, d needs no dat_close.
  */
 int dat_file(struct dat *d, const char *path);
 
@@ -149,12 +149,12 @@ void dat_close(struct dat *d);
 /*
  * Call fn with the format of each event: its system ("ftrace" first) and the n bytes of text,
  * NUL-terminated and valid during the call. Stop when fn returns another value than 0, and
- * return that value. Return -1 after a message if the file is damaged or cannot be read.
+ * return that value. Return -1, reported, if the file is damaged or cannot be read.
  */
 int dat_formats(const struct dat *d,
 		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg);
 
-/* Add the names of the tasks. Return 0, or -1 after a message. */
+/* Add the names of the tasks. Return 0, or -1, reported. */
 int dat_comms(const struct dat *d, struct comms *);
 
 /* An iterator over the sub-buffers of one CPU. */
@@ -223,24 +223,24 @@ struct dat_parts {
  */
 uint64_t dat_parts_reserve(struct dat_parts *);
 
-/* Open the ring buffers of the instance. Return 0, or -1 after a message. */
+/* Open the ring buffers of the instance. Return 0, or -1, reported. */
 int dat_parts_open(struct dat_parts *);
 
 /*
  * Begin a new file: no CPU has a part, and nothing is full. The caller keeps the old parts.
- * Return 0, or -1 after a message.
+ * Return 0, or -1, reported.
  */
 int dat_parts_begin(struct dat_parts *);
 
 /*
  * Move full sub-buffers of one CPU to its part, about `most` of them. Set full if there is no
- * room for more. Return how many, or -1 after a message if they cannot be read.
+ * room for more. Return how many, or -1, reported, if they cannot be read.
  */
 ssize_t dat_parts_take(struct dat_parts *, unsigned cpu, size_t most);
 
 /*
  * Write the sub-buffer that the CPU has not filled yet, as a full one. Return the bytes that
- * were read, 0 if there are none, or -1 after a message.
+ * were read, 0 if there are none, or -1, reported.
  */
 ssize_t dat_parts_rest(struct dat_parts *, unsigned cpu);
 
@@ -262,15 +262,15 @@ uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 /* ---- join.c: make one file of the parts --------------------------------------------------- */
 
 /*
- * Reserve the disk space that dat_parts_join needs, while there is some. Return 0, or -1
- * after a message.
+ * Reserve the disk space that dat_parts_join needs, while there is some. Return 0, or -1,
+ * reported.
  */
 int dat_parts_hold(struct dat_parts *);
 
 /*
  * Make a file of the parts and put it in its place. Afterwards there are no parts, and no space
  * is reserved. With more, begin new parts for the next file, and read the ring buffers into
- * them in the meantime. Return 0, or -1 after a message: there is no file, and its events are
+ * them in the meantime. Return 0, or -1, reported: there is no file, and its events are
  * counted in cut.
  */
 int dat_parts_join(struct dat_parts *, int more);

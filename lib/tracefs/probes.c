@@ -118,7 +118,7 @@ int probes_end(int root, const char *group)
 
 	if (!r || errno != EBUSY)
 		return r;
-	/* somebody has enabled all events of an instance, with ours among them */
+	/* a process has enabled all events of an instance, and so our probes as well */
 	str_format(file, sizeof(file), "events/%s/enable", group);
 	ctl_try(root, file, "0", 0);
 	dir = file_list(root, "instances");

@@ -61,7 +61,7 @@ void ctl_event_file(char *path, const char *event, const char *file);
 
 /*
  * Make a directory below parent, and lock it for the calling process. The lock shows
- * everybody whether the maker is still alive, across pid namespaces and restarts, without
+ * every process whether the maker is still alive, across pid namespaces and restarts, without
  * pids or start times. The lock goes away with the process, and fork does not inherit it.
  * The process also loses it by closing *any* descriptor of the directory, so reach the
  * directory only through the descriptor that is returned. On failure return -1 and errno,
@@ -73,8 +73,8 @@ int owned_make(int parent, const char *name, mode_t mode);
 enum { OWNER_NONE = 0, OWNER_ELSEWHERE = -2 };
 
 /*
- * Call fn for each directory below parent whose name begins with prefix. Meanwhile nobody
- * can make or remove such a directory. owner is the pid of the maker, OWNER_NONE or
+ * Call fn for each directory below parent whose name begins with prefix. Meanwhile no
+ * other process can make or remove such a directory. owner is the pid of the maker, OWNER_NONE or
  * OWNER_ELSEWHERE. Return the sum of the results of fn, or -1, silent.
  */
 int owned_each(int parent, const char *prefix,
@@ -82,7 +82,7 @@ int owned_each(int parent, const char *prefix,
 	       void *arg);
 
 /*
- * Return a descriptor. Until it is closed, nobody can make or remove an owned directory
+ * Return a descriptor. Until it is closed, no other process can make or remove an owned directory
  * below parent. Return -1 and errno, silent, on failure.
  */
 int owned_guard(int parent);

@@ -39,7 +39,7 @@ struct pick {
 };
 
 /*
- * Add the events that a glob, SYSTEM:EVENT or EVENT, matches. Return 0, or -1 after a message.
+ * Add the events that a glob, SYSTEM:EVENT or EVENT, matches. Return 0, or -1, reported.
  */
 int pick_event(struct pick *, const char *glob);
 
@@ -128,8 +128,8 @@ struct process {
 	uid_t uid;
 	const char *comm;       /* NULL: any name */
 	/*
-	 * What the caller knew when the trace began: a task PID has the uid (the name), and
-	 * a task -PID has another.
+	 * the knowledge of the caller at the beginning of the trace: a task PID has the uid
+	 * (the name), and a task -PID has another
 	 */
 	struct pids uids, comms;
 	/* NULL, or return the exit code of a task; -1: not known */

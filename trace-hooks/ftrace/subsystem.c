@@ -292,7 +292,7 @@ static char *groups_of_sessions(int dir)
 }
 
 /*
- * Remove the dynamic events of sessions whose instance somebody removed by hand. Hold the lock
+ * Remove the dynamic events of sessions whose instance was removed by hand. Hold the lock
  * on the directory of instances, because a session that begins meanwhile may use such a group.
  */
 static void remove_orphans(int dir)
