@@ -224,11 +224,13 @@ learns() {
 }
 
 @test "trace_process: waits for no code that the kernel could not send because a socket was full" {
-	local begun=$SECONDS
 	learns lost 60
 	[ "$output" = 'known: 0' ]
+	[ -z "${TFS_VARIANT-}" ] || return 0
+	need_tool strace
+	strace -f -e trace=poll,ppoll -o waits.all "$PROG/exits" lost 60
 	# waiting half a second for each of them would take 30 s
-	[ $((SECONDS - begun)) -lt $((20 * SLOW)) ]
+	few_waits 500
 }
 
 @test "trace_process: does not give the code of an earlier task with the same pid to a later task" {

@@ -431,6 +431,24 @@ plainly() {
 	"$@"
 }
 
+# count_waits PID: Record from now on the waits of process PID that end without an event, for
+# few_waits. Nothing is recorded where strace cannot run: in a guest, valgrind or sanitizers.
+count_waits() {
+	[ -z "${TFS_VARIANT-}" ] && command -v strace >/dev/null || return 0
+	background strace -e trace=poll,ppoll,restart_syscall -o "waits.$1" -p "$1" 2>/dev/null
+	eventually grep -q '^TracerPid:.*[1-9]' "/proc/$1/status"
+}
+
+# few_waits MS: Fail if the recorded waits took more than MS together, by their own time limits.
+few_waits() {
+	local file
+	for file in waits.*; do
+		[ ! -e "$file" ] || cat "$file"
+	done | awk -v most="$1" '
+		/Timeout/ { sub(/\) += 0 \(Timeout\)$/, ""); ms += $NF }
+		END { if (ms > most) { print "waited " ms " ms"; exit 1 } }'
+}
+
 # read_by COMMAND...: Run COMMAND with the trace as standard input, and return once
 # the path is open. Set $READER to its pid.
 read_by() {
