@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2154 # helper.bash
 # check-vm: prints progress while guests run, and a summary at the end (t/vm/matrix); the
-# guest is a script of the test's own
+# guest is a script of the test's own. The guests of .ci/run end with it.
 
 load helper
 
@@ -56,4 +56,46 @@ lane() {
 	run -0 lane/t/vm/matrix '6.1-two'
 	[ "${lines[1]}" = "6.1 two: skipped: the packages of 6.1 two cannot be fetched" ]
 	[ "${#lines[@]}" = 2 ]
+}
+
+# End the guests of a test that failed.
+undo() {
+	[ ! -s lane/pids ] || guests_end || xargs kill -KILL <lane/pids
+}
+
+guests_end() {
+	local pid
+	while read -r pid; do
+		gone "$pid" || return 1
+	done <lane/pids
+}
+
+@test ".ci/run: its guests end with it, by a signal or because a later step fails" {
+	[ -z "${TFS_VARIANT-}" ] || skip "needs a machine that runs guests"
+	need_tracefs
+	lane
+	mkdir lane/.ci
+	mkfifo lane/hold lane/fail
+	sed '/^step lint$/,$d' "$TREE/.ci/run" >lane/.ci/run
+	echo 'read -r _ <fail; false' >>lane/.ci/run
+	cp "$TREE/t/vm/lib.bash" lane/t/vm
+	echo '6.1 amd64 suite package harness qemu' >lane/t/vm/guests
+	cat >lane/t/vm/run <<-'END'
+	#!/bin/bash
+	. t/vm/lib.bash
+	work=. image=. qemu='./qemu -append console'
+	boot 600 "" | sed -u 's/x/x/' | tee tap
+	END
+	printf '%s\n' '#!/bin/sh' "echo \$\$ >>pids" 'exec cat hold' >lane/qemu
+	chmod +x lane/qemu
+	two_guests() { [ "$(wc -l <lane/pids)" = 2 ]; }
+	for end in TERM HUP failure; do
+		: >lane/pids
+		background "$BASH" lane/.ci/run >out 2>&1
+		eventually two_guests
+		run -1 guests_end
+		if [ $end = failure ]; then echo >lane/fail; else kill -$end "$PID"; fi
+		wait "$PID" || :
+		eventually guests_end
+	done
 }
