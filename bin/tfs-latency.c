@@ -329,15 +329,23 @@ static void each_line(struct latency *t, char *line, size_t n)
 
 static void print_unpaired(struct latency *t)
 {
+	unsigned long long lost;
+	char reason[80] = "";
+
+	t->ended = 1;
 	matcher->forget(t);
 	if (t->some_end)
-		t->no_end = 0;
+		t->no_end = t->lost_end = 0;
 	if (!t->no_end && !t->no_begin)
 		return;
+	lost = t->lost_end + t->lost_begin;
+	if (lost)
+		str_format(reason, sizeof(reason), t->json ? ",\"events_missing\":%llu" :
+			   "; %llu because events are missing", lost);
 	stdout_print(t->json ?
-		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu}\n" :
-		     "# unpaired %llu events: %llu without an end, %llu without a beginning\n",
-		     t->no_end + t->no_begin, t->no_end, t->no_begin);
+		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu%s}\n" :
+		     "# unpaired %llu events: %llu without an end, %llu without a beginning%s\n",
+		     t->no_end + t->no_begin, t->no_end, t->no_begin, reason);
 }
 
 static int is_name(const char *s)

@@ -176,7 +176,7 @@ waits() {
 	waits <in | grep -o '"next_pid.*\|^{"unp.*' >got
 	exactly got '"next_pid":7,"lat":0.005}}
 "next_pid":8,"lat":0.010}}
-{"unpaired":2,"without_end":0,"without_beginning":2}
+{"unpaired":2,"without_end":0,"without_beginning":2,"events_missing":1}
 '
 }
 
@@ -242,10 +242,10 @@ waits() {
 '
 	# it slept and no event woke it: it did not wait for a CPU
 	{ cat in; switched 1.1 8 S 0; switched 1.2 0 R 8; } | waits >got
-	[ "$(tail -n 1 got)" = '# unpaired 1 events: 0 without an end, 1 without a beginning' ]
-	# 7 leaves a CPU that it never got; another task still waits when the trace ends
+	[ "$(tail -n 1 got)" = '# unpaired 1 events: 0 without an end, 1 without a beginning; 1 because events are missing' ]
+	# 8 leaves a CPU that it never got; it still waits when the trace ends
 	{ cat in; switched 1.1 8 R 0; switched 1.2 8 R 0; } | waits >got
-	[ "$(tail -n 1 got)" = '# unpaired 2 events: 2 without an end, 0 without a beginning' ]
+	[ "$(tail -n 1 got)" = '# unpaired 2 events: 2 without an end, 0 without a beginning; 1 because events are missing' ]
 	# after lost events the states of tasks are unknown
 	{
 		switched 1.000001 7 R 8
@@ -256,8 +256,36 @@ waits() {
 		switched 1.000006 9 S 7
 	} | waits | grep -v LOST >got
 	exactly got '7 2
-# unpaired 5 events: 2 without an end, 3 without a beginning
+# unpaired 5 events: 2 without an end, 3 without a beginning; 4 because events are missing
 '
+}
+
+@test "tfs-latency: wakeup: tells waits at the edges of a trace from those whose events are missing" {
+	# 7 waited before the trace began, and 8 still waits when it ends: nothing is missing
+	{ switched 1.000001 0 R 7; woken 1.000002 8; } >in
+	waits <in >got || :
+	exactly got '# unpaired 2 events: 1 without an end, 1 without a beginning
+'
+	# the kernel records no switch from 74: 8 got the CPU from 74, and 74 left it for 8
+	{
+		switched 1.000001 7 R 74
+		switched 1.000002 8 S 74
+		woken 1.000003 8
+		switched 1.000004 8 S 74
+	} >in
+	waits <in >got || :
+	exactly got '# unpaired 5 events: 2 without an end, 3 without a beginning; 3 because events are missing
+'
+	waits -u <in >got || :
+	exactly got '# unpaired 3 events: 0 without an end, 3 without a beginning; 2 because events are missing
+'
+	local i=0 line
+	for line in '7 0 8' '8 1 7' '0 0 7' '0 0 8'; do
+		read -r prev state next <<<"$line"
+		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
+			$((++i)) "$prev" "$prev" "$state" "$next"
+	done >in
+	[ "$(waits <in | tail -n 1)" = '{"unpaired":3,"without_end":0,"without_beginning":3,"events_missing":2}' ]
 }
 
 @test "tfs-latency: wakeup: -p: does not follow a reused pid, but follows the exec of a thread" {
@@ -310,7 +338,7 @@ waits() {
 	kill "$child"
 	sed -i 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /' got
 	exactly got '4194301 2
-# unpaired 5 events: 0 without an end, 5 without a beginning
+# unpaired 5 events: 0 without an end, 5 without a beginning; 4 because events are missing
 '
 	misuse '-x needs the pair wakeup' tfs-latency -x block
 	misuse '-x needs the pair wakeup' tfs-latency -x -s a -e b

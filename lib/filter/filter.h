@@ -276,6 +276,10 @@ struct latency {
 	struct table bios;              /* latency_block.c: bios that no request has taken */
 	struct strbuf event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
+	/* latency_sched.c: how many of no_end and no_begin lack an event inside the trace */
+	unsigned long long lost_end, lost_begin;
+	int gap;                        /* latency_sched.c: events were lost */
+	int ended;                      /* the trace has ended */
 	int json;                       /* the last event was JSON */
 };
 

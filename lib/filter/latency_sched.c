@@ -8,6 +8,11 @@
  * preempted in the kernel (include/trace/events/sched.h). A task with R+ may have been
  * about to sleep. It is then woken before it runs again, but it waits from the switch on.
  * The kernel also wakes running tasks; then no wait begins.
+ *
+ * A task may wait when the trace begins or ends. Every other incomplete wait lacks an event
+ * inside the trace: the event was lost, or the kernel does not record the events of a task.
+ * If a hidden task gives the CPU to another task, the trace has neither the end of one wait
+ * nor the beginning of the next.
  */
 #include <string.h>
 
@@ -63,8 +68,10 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	pid_t pid = latency_task(m->l, ".pid");
 	struct waiter *w;
 
-	if (!pid && !t->only.n)
-		t->no_end++; /* the line is cut, or has no pid */
+	if (!pid && !t->only.n) { /* the line is cut, or has no pid */
+		t->no_end++;
+		t->lost_end++;
+	}
 	if (!is_followed(t, pid))
 		return;
 	w = waiter(t, m->l, pid);
@@ -100,6 +107,7 @@ static void switch_from(struct latency *t, const struct latency_event *m, pid_t 
 
 	/* WAITS: the switch to the task is missing; WOKEN: the task ran all the time */
 	t->no_end += w->now == WAITS;
+	t->lost_end += w->now == WAITS;
 	latency_start_clear(&w->wait);
 	if (is_dead(m->l, state)) {
 		forget_dead(t, w, pid);
@@ -116,10 +124,13 @@ static void switch_to(struct latency *t, const struct latency_event *m, pid_t pi
 {
 	struct waiter *w = waiter(t, m->l, pid);
 
-	if (w->now == WAITS || w->now == WOKEN)
+	if (w->now == WAITS || w->now == WOKEN) {
 		latency_start_print(t, &w->wait, m);
-	else
+	} else {
 		t->no_begin++;
+		/* a task that no event has shown waited when the trace began */
+		t->lost_begin += w->now != NOT_SEEN || t->gap;
+	}
 	latency_start_clear(&w->wait);
 	w->now = RUNS;
 }
@@ -135,8 +146,10 @@ static int switch_tasks(struct latency *t, const struct latency_event *m)
 
 	if (t->only.n && !prev != !next && latency_follow_task(t, prev ? prev : next) < 0)
 		return -1;
-	if (!t->only.n && !trace_line_key(m->l, "next_pid").n)
-		t->no_begin++; /* the line is cut */
+	if (!t->only.n && !trace_line_key(m->l, "next_pid").n) { /* the line is cut */
+		t->no_begin++;
+		t->lost_begin++;
+	}
 	if (is_followed(t, prev))
 		switch_from(t, m, prev);
 	if (is_followed(t, next))
@@ -179,12 +192,14 @@ static void forget_one(struct latency *t, void *entry)
 	struct waiter *w = entry;
 
 	t->no_end += w->now == WAITS || w->now == WOKEN;
+	t->lost_end += !t->ended && (w->now == WAITS || w->now == WOKEN);
 	latency_start_clear(&w->wait);
 }
 
 static void forget(struct latency *t)
 {
 	latency_forget_all(t, &t->open, forget_one);
+	t->gap = 1;
 }
 
 const struct latency_matcher latency_sched = { sizeof(struct waiter), event, forget };
