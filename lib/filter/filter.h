@@ -290,14 +290,15 @@ struct latency {
 void latency_start_set(struct latency *, struct latency_start *, const struct latency_event *);
 
 /*
- * Return the fields of -c that describe the event's task (keys comm, .comm and
- * pid), one per line. The caller frees the text. Return NULL if -c names none of them.
+ * Return the fields of -c that describe the event's task (keys comm, .comm and pid), one per
+ * line. The caller frees the text. Return NULL if -c names none of them.
  */
 char *latency_task_fields(struct latency *, const struct trace_line *);
 
 /*
  * Do as latency_start_set, but carry comm, .comm and pid from task, which
- * latency_task_fields made from another event. Append the carried fields to the beginning that is printed.
+ * latency_task_fields made from another event. Append the carried fields to the beginning
+ * that is printed.
  */
 void latency_start_set_for(struct latency *, struct latency_start *, const struct latency_event *,
 			   const char *task);
