@@ -9,10 +9,10 @@
  * about to sleep. It is then woken before it runs again, but it waits from the switch on.
  * The kernel also wakes running tasks; then no wait begins.
  *
- * A task may wait when the trace begins or ends. Every other incomplete wait lacks an event
- * inside the trace: the event was lost, or the kernel does not record the events of a task.
- * If a hidden task gives the CPU to another task, the trace has neither the end of one wait
- * nor the beginning of the next.
+ * A task may wait when the trace begins or ends. Every other incomplete wait of a task lacks
+ * an event inside the trace: the event was lost, or the kernel does not record the events of
+ * a task. If a hidden task gives the CPU to another task, the trace has neither the end of
+ * one wait nor the beginning of the next.
  */
 #include <string.h>
 
@@ -68,10 +68,8 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	pid_t pid = latency_task(m->l, ".pid");
 	struct waiter *w;
 
-	if (!pid && !t->only.n) { /* the line is cut, or has no pid */
-		t->no_end++;
-		t->lost_end++;
-	}
+	if (!pid && !t->only.n)
+		t->no_end++; /* the line is cut, or has no pid */
 	if (!is_followed(t, pid))
 		return;
 	w = waiter(t, m->l, pid);
@@ -146,10 +144,8 @@ static int switch_tasks(struct latency *t, const struct latency_event *m)
 
 	if (t->only.n && !prev != !next && latency_follow_task(t, prev ? prev : next) < 0)
 		return -1;
-	if (!t->only.n && !trace_line_key(m->l, "next_pid").n) { /* the line is cut */
-		t->no_begin++;
-		t->lost_begin++;
-	}
+	if (!t->only.n && !trace_line_key(m->l, "next_pid").n)
+		t->no_begin++; /* the line is cut */
 	if (is_followed(t, prev))
 		switch_from(t, m, prev);
 	if (is_followed(t, next))
