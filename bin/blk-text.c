@@ -3,15 +3,8 @@
  * blk-text - print records of the block layer's trace as blkparse does
  *
  * Requires: records in files or on standard input; or with -d a device that is traced.
- *	-d DIR       read the relay files of DIR, a device's directory in debugfs, until a
- *	             signal comes; may be given many times
- *	-i INSTANCE  print only I/O of the tasks that this instance of tracefs follows,
- *	             and of their children, which its event sched_process_fork reports
- *	-l           standard output is a FIFO: write one line in each packet
- *	-n PID,...   do not print I/O of these tasks
- *	-p PID,...   print only I/O of these tasks
- *	-s KB        write no more than KB kilobytes
- *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
+ * DIR is a device's directory in debugfs. With -i, blk-text also prints I/O of the tasks'
+ * children, which the instance's event sched_process_fork reports.
  * Records are printed in the order of their times, which count from the first record. I/O
  * belongs to the task that queues it. Records of kernel threads and interrupts about the
  * same sectors are printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and
@@ -39,7 +32,14 @@ static const struct tool tool = {
 	.usage = "blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
 		 "[-n PID[,PID...]]... [-d DIR]... [FILE]...",
 	.purpose = "print records of the block layer's trace as blkparse does",
-	.letters = "ls:w:i:p:n:d:",
+	.options =
+		"-d DIR  read the relay files of DIR until a signal comes; may be repeated\n"
+		"-i INSTANCE  print only I/O of the tasks that this instance follows\n"
+		"-l  write one line per packet to standard output, a FIFO or pipe\n"
+		"-n PID,...  do not print I/O of these tasks\n"
+		"-p PID,...  print only I/O of these tasks\n"
+		"-s KB  write no more than KB kilobytes\n"
+		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 };
 
 /* A record that is not printed yet: its time, and its offset in bytes. */

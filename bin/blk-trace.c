@@ -3,19 +3,10 @@
  * blk-trace - set up, start, stop and remove the tracing of block devices
  *
  * Requires: a kernel with CONFIG_BLK_DEV_IO_TRACE, debugfs mounted, root.
- *	setup      set up a trace of all DEVICEs or of none; refuse a device that is traced
- *	           already. Print the directories of their relay files, one per line
- *	start, stop, remove
- *	           start, stop or remove traces that were set up with the same key
- *	-a ACTION,...  setup: record only these kinds: read write flush sync queue requeue
- *	           issue complete fs pc notify ahead meta discard drv_data fua
- *	-b KB      setup: the size of the buffer of each processor; default 2048
- *	-f         start, stop, remove: ignore the key of the trace
- *	-k KEY     distinguish this trace from others; default $BLK_TRACE_KEY, or blk-trace
- *	-l FROM-TO setup: record only these sectors. There is no room for a key then, so
- *	           only -f starts, stops or removes the trace
- *	-n N       setup: the number of sub-buffers in a buffer; default 4
- *	-p PID     setup: record only what this task does itself
+ * blk-trace refuses to set up a device that is traced already. It prints the directories of
+ * the relay files, one per line. The kinds of actions are read write flush sync queue
+ * requeue issue complete fs pc notify ahead meta discard drv_data fua. With -l there is no
+ * room for a key, so only -f starts, stops or removes the trace.
  * A DEVICE is a name below /dev, or a path.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
@@ -33,7 +24,18 @@ static const struct tool tool = {
 	.usage = "blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] "
 		 "[-n N] setup|start|stop|remove DEVICE...",
 	.purpose = "set up, start, stop and remove the tracing of block devices",
-	.letters = "fk:a:p:l:b:n:",
+	.options =
+		"setup DEVICE...  set up a trace of each device, or of none\n"
+		"start DEVICE...  start traces that were set up with the same key\n"
+		"stop DEVICE...  stop these traces\n"
+		"remove DEVICE...  remove these traces\n"
+		"-a ACTION,...  setup: record only these kinds of actions\n"
+		"-b KB  setup: the size of the buffer of each CPU; default 2048\n"
+		"-f  start, stop, remove: ignore the key of the trace\n"
+		"-k KEY  distinguish this trace; default $BLK_TRACE_KEY, or blk-trace\n"
+		"-l FROM-TO  setup: record only these sectors\n"
+		"-n N  setup: the number of sub-buffers in a buffer; default 4\n"
+		"-p PID  setup: record only what this task does itself\n",
 };
 
 /* Return the bits of the kinds in the list of -a. */

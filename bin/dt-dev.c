@@ -3,12 +3,8 @@
  * dt-dev - add and remove the network devices at which a request probe marks
  *
  * Requires: a request probe that is on (dt-probe), root; Ethernet or bare IP.
- *	add DEVICE...     mark at these devices, and print how: tcx (Linux 6.6) or clsact
- *	remove DEVICE...  stop marking at these devices; "dt-probe off" releases all
- *	-a                all existing devices of a kind that IP uses
- *	-N NAME           the name of the request probe; default $TFS_PROBE, or "dt"
- *	-n NETNS          devices of the network namespace of this file, such as a
- *	                  container's /proc/PID/ns/net, or /run/netns/NAME
+ * The kernel has tcx since Linux 6.6. "dt-probe off" releases all devices. NETNS is a file
+ * such as a container's /proc/PID/ns/net, or /run/netns/NAME.
  * Exit: 0 done, 1 remove: the request probe did not mark at a device, 100 usage error,
  * 111 refused.
  */
@@ -26,7 +22,12 @@ static const struct tool tool = {
 	.name = "dt-dev",
 	.usage = "dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...",
 	.purpose = "add and remove the network devices at which a request probe marks",
-	.letters = "aN:n:",
+	.options =
+		"add DEVICE...  mark at these devices, and print how: tcx or clsact\n"
+		"remove DEVICE...  stop marking at these devices\n"
+		"-a  use all existing devices of a kind that IP uses\n"
+		DT_OPTION_NAME
+		"-n NETNS  use devices of the network namespace of this file\n",
 };
 
 enum { DEVICES = 1024 };

@@ -4,10 +4,8 @@
  *
  * Requires: the traces, as text or lines of JSON, each in the order of its time, with the
  * mark lines of dt-probe. dt-join reads each file twice.
- *	-c          take the clocks as they are, and look for no messages; the traces
- *	            are read once and may be pipes
- *	-s SVG      draw the messages into this file, too
- *	NAME=FILE   a host and its trace; up to 64 of them
+ * NAME=FILE is a host and its trace; there may be 64 of them. With -c, dt-join looks for no
+ * messages, and the traces may be pipes.
  * Each line begins with its host, "NAME | "; in JSON, "host":"NAME" is its last member.
  * Times are converted to the first host's clock. The difference of the clocks follows from
  * the messages, which are sent before they are received. Comment lines say it first. With
@@ -29,7 +27,9 @@ static const struct tool tool = {
 	.name = "dt-join",
 	.usage = "dt-join [-c] [-s SVG] NAME=FILE...",
 	.purpose = "merge the traces of several hosts by time",
-	.letters = "cs:",
+	.options =
+		"-c  take the clocks as they are, and read each trace only once\n"
+		"-s SVG  draw the messages into this file, too\n",
 };
 
 enum { MOST_HOSTS = 64 };

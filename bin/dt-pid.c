@@ -3,12 +3,8 @@
  * dt-pid - add, remove and list the threads whose requests a request probe follows
  *
  * Requires: a request probe that is on (dt-probe), root.
- *	add PID...     follow these threads, and those that they start from now on
- *	remove PID...  do not follow these threads any more
- *	list           print the followed threads, one per line: PID COUNT (TAG). TAG is the
- *	               socket, in hexadecimal, whose request the thread serves now; 0: the
- *	               thread was added
- *	-N NAME        the name of the request probe; default $TFS_PROBE, or "dt"
+ * TAG is the socket, in hexadecimal, whose request the thread serves now; 0: the thread was
+ * added.
  * Without PID, or with "-", dt-pid reads the pids from standard input, separated by commas,
  * blanks or newlines. A pid is a thread of the initial pid namespace; with "dt-probe -g" it
  * is a process.
@@ -26,7 +22,11 @@ static const struct tool tool = {
 	.name = "dt-pid",
 	.usage = "dt-pid [-N NAME] add|remove|list [PID]...",
 	.purpose = "add, remove and list the threads whose requests a request probe follows",
-	.letters = "N:",
+	.options =
+		"add PID...  follow these threads, and those that they start from now on\n"
+		"remove PID...  do not follow these threads any more\n"
+		"list  print the followed threads, one per line: PID COUNT (TAG)\n"
+		DT_OPTION_NAME,
 };
 
 /* Print the tasks of the map. Return an exit status. */

@@ -3,18 +3,10 @@
  * dt-probe - let marks on TCP data follow a request from host to host
  *
  * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
- *	on           begin the request probe: load its programs and pin them; no process
- *	             stays. Print its id, how it sees sends, and when windows end
- *	off          end the request probe, and release the devices that dt-dev added
- *	state        print the counters, one per line
- *	(no command) print 1 if the request probe is on, 0 if it is off
- *	-1           on: mark only the first transmission of data
- *	-e           on: a thread that waits in epoll_wait(2) has no window; each system
- *	             call of every task takes longer
- *	-f CIDR      on: believe the marks from this network; default: believe no host
- *	-g           on: trace processes, not threads
- *	-m           on: use the rules of the kernel module: none for event loops
- *	-N NAME      the name of the request probe; default $TFS_PROBE, or "dt"
+ * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
+ * loads the programs of the request probe and pins them. It prints the id of the request
+ * probe, how it sees sends, and when windows end. With -e each system call of every task
+ * takes longer.
  * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
@@ -32,7 +24,16 @@ static const struct tool tool = {
 	.name = "dt-probe",
 	.usage = "dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]",
 	.purpose = "let marks on TCP data follow a request from host to host",
-	.letters = "1ef:gmN:",
+	.options =
+		"on  begin the request probe; no process stays\n"
+		"off  end the request probe, and release the devices that dt-dev added\n"
+		"state  print the counters, one per line\n"
+		"-1  on: mark only the first transmission of data\n"
+		"-e  on: a thread that waits in epoll_wait(2) has no window\n"
+		"-f CIDR  on: believe the marks from this network; default: believe no host\n"
+		"-g  on: trace processes, not threads\n"
+		"-m  on: use the rules of the kernel module: none for event loops\n"
+		DT_OPTION_NAME,
 };
 
 static struct dt_network networks[DT_NETWORKS];

@@ -3,9 +3,7 @@
  * dt-trace - print whether a thread of this host serves a marked request
  *
  * Requires: a request probe that is on (dt-probe), root; -w: tracefs.
- *	-N NAME    the name of the request probe; default $TFS_PROBE, or "dt"
- *	-w         wait until the answer changes, or until SIGHUP, SIGINT, SIGTERM or
- *	           SIGUSR1 comes, then print it
+ * The signals of -w are SIGHUP, SIGINT, SIGTERM and SIGUSR1.
  * dt-trace prints 1 if a thread serves a marked request, 0 if no thread does.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
@@ -23,7 +21,9 @@ static const struct tool tool = {
 	.name = "dt-trace",
 	.usage = "dt-trace [-w] [-N NAME]",
 	.purpose = "print whether a thread of this host serves a marked request",
-	.letters = "wN:",
+	.options =
+		DT_OPTION_NAME
+		"-w  wait until the answer changes or a signal comes, then print it\n",
 };
 
 /* Is a task of the map in a window? */

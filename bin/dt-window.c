@@ -4,12 +4,8 @@
  *
  * Requires: a trace on standard input, as text or lines of JSON, with the mark lines of
  * dt-probe in it (bpf_trace:bpf_trace_printk).
- *	-g          the mark lines name thread groups; the text has a column of them
- *	-i ID       use only the mark lines of this request probe; default: of all
- *	-t TID      print every line of this thread, too
- *	-a          follow the requests of the threads of -t without mark lines, by the
- *	            events of this host's sockets (sockets.c in lib/requests); the trace has
- *	            all fields of these events
+ * With -a, dt-window follows requests by the events of this host's sockets (sockets.c in
+ * lib/requests). The trace then has all fields of these events.
  * A line is printed if its thread has a window: from dtB to dtE, both included. Mark lines
  * of such a window are printed too, and lines that begin with #. A line that reports lost
  * events is printed and closes all windows; another line gives their number. A line that is
@@ -32,7 +28,11 @@ static const struct tool tool = {
 	.name = "dt-window",
 	.usage = "dt-window [-ag] [-i ID] [-t TID]...",
 	.purpose = "select the lines of a trace that belong to followed requests",
-	.letters = "agi:t:",
+	.options =
+		"-a  follow the requests of the threads of -t without mark lines\n"
+		"-g  the mark lines name thread groups; the text has a column of them\n"
+		"-i ID  use only the mark lines of this request probe; default: of all\n"
+		"-t TID  print every line of this thread, too\n",
 };
 
 /* Limits of memory for hostile traces: open windows, and probes with a window in a thread. */

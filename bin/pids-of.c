@@ -3,15 +3,8 @@
  * pids-of - print the pids that selectors name, one a line, ascending
  *
  * Requires: procfs ($TRACER_PROCFS_PATH, or /proc).
- *	PID...       these tasks
- *	-c CGROUP    tasks of this cgroup and of the cgroups below it. CGROUP is its
- *	             directory, its path as in /proc/PID/cgroup, the last part of that
- *	             path, or a PID, for the cgroup of that task
- *	-n PID       tasks in the pid namespace of PID
- *	-u UID       tasks whose real uid is UID
- *	-C COMM      tasks whose comm is COMM
- *	-d           and the descendants of these tasks
- *	-t           and the threads of all these tasks
+ * The operands are pids of further tasks. CGROUP is the cgroup's directory, its path as in
+ * /proc/PID/cgroup, the last part of that path, or a PID, for the cgroup of that task.
  * A task is printed if at least one selector names it. pids-of reads procfs once.
  * Exit: 0 printed at least one, 1 no task matched, 100 usage error, 111 refused.
  */
@@ -24,7 +17,13 @@ static const struct tool tool = {
 	.name = "pids-of",
 	.usage = "pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...",
 	.purpose = "print the pids that selectors name, one a line",
-	.letters = "dtc:n:u:C:",
+	.options =
+		"-c CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
+		"-n PID  print the tasks in the pid namespace of PID\n"
+		"-u UID  print the tasks whose real uid is UID\n"
+		"-C COMM  print the tasks whose name is COMM\n"
+		"-d  also print the descendants of these tasks\n"
+		"-t  also print the threads of all these tasks\n",
 };
 
 int main(int argc, char **argv)

@@ -3,12 +3,8 @@
  * relay-cat - drain the files of a relay channel until told to stop
  *
  * Requires: a directory of debugfs with a relay channel: trace0, trace1, ...
- *	-1           write the bytes that are there now, and end: for a channel in flight
- *	             mode, which overwrites its oldest data
- *	-o DIR       write each file of the channel to a new file of the same name in DIR;
- *	             default: write all to standard output
- *	-p PREFIX    the names of the files are PREFIX and a number; default trace
- *	-w MS        read sub-buffers that are not full every MS milliseconds; default 100
+ * Without -o, relay-cat writes all to standard output. -1 is for a channel in flight mode,
+ * which overwrites its oldest data.
  * relay-cat does not look into the bytes. The bytes of one processor keep their order, and
  * a piece of them ends where a record ends. SIGHUP, SIGINT, SIGTERM and SIGUSR1 stop
  * relay-cat: it writes the bytes that exist, and gives up a reader that takes nothing
@@ -28,7 +24,11 @@ static const struct tool tool = {
 	.name = "relay-cat",
 	.usage = "relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY",
 	.purpose = "drain the files of a relay channel until told to stop",
-	.letters = "1o:p:w:",
+	.options =
+		"-1  write the bytes that are there now, and end\n"
+		"-o DIR  write each file of the channel to a new file in DIR\n"
+		"-p PREFIX  the names of the files are PREFIX and a number; default trace\n"
+		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 };
 
 struct outlet {

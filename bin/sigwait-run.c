@@ -3,11 +3,8 @@
  * sigwait-run - wait for a signal, a time limit or the end of tasks; then undo
  *
  * Requires: procfs for -p.
- *	-t MS        wait no longer than MS milliseconds
- *	-p PID       wait until this task has ended; if repeated, until all of them have
- *	-u COMMAND   the undo command, for sh -c: run it once, in every case
- *	PROG...      run this program during the wait; its end ends the wait. If something
- *	             else ends the wait, send SIGTERM to PROG and wait for its end
+ * sigwait-run runs PROG during the wait; the end of PROG ends the wait. If something else
+ * ends the wait, sigwait-run sends SIGTERM to PROG and waits for its end.
  * These signals end the wait: HUP INT QUIT TERM USR1 USR2. sigwait-run sleeps in one system
  * call, with no handler and no polling.
  * Exit: 0 the tasks have ended, PROG's own status, 99 the time limit is over, 128+n signal n,
@@ -26,7 +23,10 @@ static const struct tool tool = {
 	.name = "sigwait-run",
 	.usage = "sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]",
 	.purpose = "wait for a signal, a time limit or the end of tasks; then undo",
-	.letters = "t:p:u:",
+	.options =
+		"-t MS  wait no longer than MS milliseconds\n"
+		"-p PID  wait until this task has ended; if repeated, until all have\n"
+		"-u COMMAND  run this undo command once, in every case, with sh -c\n",
 };
 
 static sigset_t inherited;

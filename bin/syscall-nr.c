@@ -18,7 +18,7 @@ static const struct tool tool = {
 	.name = "syscall-nr",
 	.usage = "syscall-nr [NAME]...",
 	.purpose = "print the number of a system call, or the names of all",
-	.letters = "",
+	.options = "",
 };
 
 static const struct { const char *name; int nr; } calls[] = {

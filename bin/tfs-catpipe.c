@@ -3,22 +3,9 @@
  * tfs-catpipe - stream an instance's trace as text until told to stop
  *
  * Requires: tracefs; no other reader of the instance's trace_pipe.
- *	-k           copy the kernel's own text from trace_pipe; this is slower, so a full
- *	             buffer loses more events
- *	-l           write one line per packet to standard output, which must be a FIFO or
- *	             pipe; each read of 4096 bytes or more then gets exactly one line
- *	-n           also record the events that name tasks, and do not print them
- *	-x           print control characters in strings as the kernel does, newlines too
- *	-s KB        write no more than KB kilobytes
- *	-e GLOB, -p PID,..., -t FROM-TO, -u UID, -C COMM, -U PID,..., -N PID,..., -j,
- *	-P KIND,..., -H
- *	             select events, tasks or a time; print JSON or the lines of
- *	             trace_process; print the comment lines of `trace` first. All are as
- *	             in tfs-report, and none is allowed with -k
- *	-w MS        when stopping, wait MS milliseconds for a reader that reads nothing;
- *	             default 2000
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  print the trace of this instance; default $TFS_INSTANCE
+ * With -l each read of 4096 bytes or more gets exactly one line. With -k a full buffer
+ * loses more events, and no option that selects events or changes their text is allowed.
+ * With -x, newlines in strings are printed, too.
  * tfs-catpipe makes the text itself, from raw sub-buffers. The text is the kernel's, to
  * the byte, with two exceptions: tfs-catpipe knows more names of tasks, and control
  * characters in strings are \n, \t or \x1b, so that no string can begin a line. With a
@@ -52,7 +39,15 @@ static const struct tool tool = {
 		 "[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... "
 		 "[-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]",
 	.purpose = "stream an instance's trace as text until told to stop",
-	.letters = "klnxs:w:e:p:t:u:U:C:N:jP:HR:i:",
+	.options =
+		"-k  copy the kernel's own text from trace_pipe, which is slower\n"
+		"-l  write one line per packet to standard output, a FIFO or pipe\n"
+		"-n  also record the events that name tasks, and do not print them\n"
+		"-s KB  write no more than KB kilobytes\n"
+		"-w MS  stopping, wait MS for a reader that reads nothing; default 2000\n"
+		SHOW_OPTIONS
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -3,10 +3,8 @@
  * tfs-count - count the events of a trace by the values of a key
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
- *	-k KEY      count by this key: event (default), comm, pid, cpu, time, or a field
- *	            of the event; .NAME is a field with one of these names. With several
- *	            -k, count each combination of values
- *	-n N        print only the N most frequent values
+ * A field is one of the event; .NAME is a field with one of these names. With several -k,
+ * tfs-count counts each combination of values.
  * At the end of the trace, tfs-count prints a line for each value: the count, a blank, and
  * the values with a tab between them. The most frequent value comes first; values with the
  * same count are sorted by name. "-" stands for a key that an event does not have. The
@@ -24,7 +22,9 @@ static const struct tool tool = {
 	.name = "tfs-count",
 	.usage = "tfs-count [-k KEY]... [-n N]",
 	.purpose = "count the events of a trace by the values of a key",
-	.letters = "k:n:",
+	.options =
+		"-k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
+		"-n N  print only the N most frequent values\n",
 };
 
 struct counted {

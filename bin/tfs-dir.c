@@ -3,8 +3,6 @@
  * tfs-dir - print the tracefs root, or the directory of an instance
  *
  * Requires: tracefs.
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  print the directory of this instance; default $TFS_INSTANCE
  * Exit: 0 printed, 100 usage error, 111 the root or instance does not exist, or the
  * caller may not open it.
  */
@@ -16,7 +14,9 @@ static const struct tool tool = {
 	.name = "tfs-dir",
 	.usage = "tfs-dir [-R ROOT] [-i INSTANCE]",
 	.purpose = "print the tracefs root, or the directory of an instance",
-	.letters = "R:i:",
+	.options =
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -3,11 +3,6 @@
  * tfs-event - enable events by name or glob, with filter and triggers
  *
  * Requires: tracefs, and permission to write its files.
- *	-l           print the names of the events instead
- *	-f FILTER    record only events for which this filter holds
- *	-t TRIGGER   attach this trigger to each event; may be repeated
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  enable the events in this instance; default $TFS_INSTANCE
  * EVENT is SYSTEM:EVENT, or EVENT in any system; both are globs of * ? [ ]. If a glob
  * matches no event, tfs-event writes nothing. -l without EVENT prints all events.
  * tfs-event writes the filters first, then the triggers. If the kernel accepts all of
@@ -25,7 +20,12 @@ static const struct tool tool = {
 	.name = "tfs-event",
 	.usage = "tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...",
 	.purpose = "enable events by name or glob, with filter and triggers",
-	.letters = "lf:t:R:i:",
+	.options =
+		"-l  print the names of the events instead\n"
+		"-f FILTER  record only events for which this filter holds\n"
+		"-t TRIGGER  attach this trigger to each event; may be repeated\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -3,11 +3,7 @@
  * tfs-flame - draw the stacks of a trace as a flame graph, in SVG
  *
  * Requires: only a trace with stacks on standard input, as text.
- *	-a          draw the stacks of all tasks, not only of those that the session traced
- *	-k KEY      draw the value of KEY, that the stack's event has, below the stack:
- *	            comm (default), or any key of tfs-count; may be repeated
- *	-f          print folded lines instead, "a;b;c N", for other programs
- *	-T TITLE    set the title of the picture
+ * KEY is any key of tfs-count that the stack's event has; -k may be repeated.
  * tfs-flame counts the stacks of --stack, of the options stacktrace and userstacktrace, and
  * of the function tracer. The outermost function is at the bottom, and the functions of a
  * program are below those of the kernel. The width of a function is the number of stacks
@@ -26,7 +22,11 @@ static const struct tool tool = {
 	.name = "tfs-flame",
 	.usage = "tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]",
 	.purpose = "draw the stacks of a trace as a flame graph, in SVG",
-	.letters = "afk:T:",
+	.options =
+		"-a  draw the stacks of all tasks, not only of the traced tasks\n"
+		"-k KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
+		"-f  print folded lines instead, a;b;c N, for other programs\n"
+		"-T TITLE  set the title of the picture\n",
 };
 
 /*

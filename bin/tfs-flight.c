@@ -3,27 +3,9 @@
  * tfs-flight - dump the newest events of an instance when something happens
  *
  * Requires: tracefs; no other reader of the instance's buffer; inotify, leases.
- *	-b MS        dump only the last MS milliseconds; default: the whole buffer
- *	-t EVENT     make a dump at SYSTEM:EVENT of a task that the instance traces; may be
- *	             repeated; SIGUSR1 always makes a dump
- *	-f FILTER    only if this filter holds for the event of -t
- *	-e           also make a dump at the end
- *	-F PID,...   also make a dump at the end if this process has failed: its status is
- *	             not 0, and its parent has not waited for it yet; may be repeated
- *	-E           at the end, write the events since the last dump to standard output, as
- *	             text; if nobody reads it, or with -r or -p, make a dump as -e does,
- *	             but only if there are events
- *	-r           make trace.dat files; otherwise text
- *	-p           make a file for each processor that has events
- *	-c COUNT     keep the COUNT newest dumps; default 10
- *	-s KB        keep only the newest KB kilobytes of a text
- *	-L           make no control files
- *	-n           also record the events that name tasks, and do not print them
- *	-j, -H       text: print JSON; print the comment lines of `trace` first
- *	-l           write one line per packet to standard output, which must be a FIFO
- *	-d FD        when ready, write a newline to FD and close it
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  dump this instance; default $TFS_INSTANCE
+ * SIGUSR1 always makes a dump. A process of -F has failed if its status is not 0 and its
+ * parent has not waited for it yet. If nobody reads the text of -E, or with -r or -p,
+ * tfs-flight makes a dump as -e does, but only if there are events.
  * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump stops
  * the recording, moves the events of the buffer into DIR/dump.1, dump.2 and so on
  * (dump.1.cpu0 ...), prints the paths of these files, one in a line, and lets the
@@ -56,7 +38,25 @@ static const struct tool tool = {
 	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
 		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
 	.purpose = "dump the newest events of an instance when something happens",
-	.letters = "rpeELnjHlb:t:f:F:c:s:d:R:i:",
+	.options =
+		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
+		"-t EVENT  make a dump at SYSTEM:EVENT of a traced task; may be repeated\n"
+		"-f FILTER  only if this filter holds for the event of -t\n"
+		"-e  also make a dump at the end\n"
+		"-F PID,...  also make a dump at the end if this process has failed\n"
+		"-E  at the end, print the events since the last dump as text\n"
+		"-r  make trace.dat files instead of text\n"
+		"-p  make a file for each processor that has events\n"
+		"-c COUNT  keep the COUNT newest dumps; default 10\n"
+		"-s KB  keep only the newest KB kilobytes of a text\n"
+		"-L  make no control files\n"
+		"-n  also record the events that name tasks, and do not print them\n"
+		"-j  text: print JSON\n"
+		"-H  text: print the comment lines of the kernel's trace first\n"
+		"-l  write one line per packet to standard output, a FIFO or pipe\n"
+		"-d FD  when ready, write a newline to FD and close it\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

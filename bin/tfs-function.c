@@ -3,10 +3,6 @@
  * tfs-function - select the functions that the function tracers record
  *
  * Requires: tracefs, CONFIG_DYNAMIC_FTRACE, and permission to write its files.
- *	-l           print the names of the functions instead
- *	-n           do not record these functions
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  use the tracers of this instance; default $TFS_INSTANCE
  * FUNCTION is a name or a glob of * ? [ ]. If the kernel can trace no function of that
  * name, tfs-function writes nothing. Otherwise it adds the functions to those that are
  * set already. -l without FUNCTION prints all functions.
@@ -22,7 +18,11 @@ static const struct tool tool = {
 	.name = "tfs-function",
 	.usage = "tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...",
 	.purpose = "select the functions that the function tracers record",
-	.letters = "lnR:i:",
+	.options =
+		"-l  print the names of the functions instead\n"
+		"-n  do not record these functions\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -4,9 +4,7 @@
  *
  * Requires: only a trace on standard input, as text or lines of JSON, or lines with one
  * number each.
- *	-k KEY      draw the values of this key: lat (default), or any key of tfs-count
- *	-b KEY      draw a histogram for each value of this key; with several -b, for each
- *	            combination of values
+ * With several -b, tfs-hist draws a histogram for each combination of values.
  * At the end of the trace, tfs-hist prints the histograms, that with most values first.
  * Each has a title with the number of values, the least and the greatest, and a line for
  * each power of two between them. Comment lines count the events that lack the key or
@@ -25,7 +23,9 @@ static const struct tool tool = {
 	.name = "tfs-hist",
 	.usage = "tfs-hist [-k KEY] [-b KEY]...",
 	.purpose = "draw a histogram of the values of a key, by powers of two",
-	.letters = "k:b:",
+	.options =
+		"-k KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
+		"-b KEY  draw a histogram for each value of KEY; may be repeated\n",
 };
 
 enum { BAR = 40, NUMBER = 24 };

@@ -3,17 +3,10 @@
  * tfs-instance - make, hold, list and remove instances of tracefs
  *
  * Requires: tracefs, and permission to make directories in it.
- *	make NAME...       make instances; refuse a name that exists, and tfs.NAME, which
- *	                   the next session would remove
- *	hold NAME PROG...  make tfs.NAME, lock it, and become PROG with TFS_INSTANCE set;
- *	                   the instance is stale when PROG has ended
- *	list               print all names, one in a line
- *	remove NAME...     remove instances, after their readers have closed them
- *	-s                 list or remove the stale instances: those that a session of any
- *	                   subsystem or "hold" made and whose owner is dead; remove also
- *	                   the probes and device traces of such a session
- *	-t MS              remove: wait at most MS milliseconds; default 2000
- *	-R ROOT            take ROOT for the tracefs root, without a check
+ * "make" refuses a name that exists, and tfs.NAME, which the next session would remove.
+ * "hold" locks the instance, which is stale when PROG has ended. Stale are the instances
+ * that a session of any subsystem or "hold" made and whose owner is dead; with them,
+ * tfs-instance removes the probes and device traces of such a session.
  * Exit: 0 done, 1 list: none, 100 usage error, 111 refused, 126 127 PROG did not start.
  */
 #include <errno.h>
@@ -32,7 +25,14 @@ static const struct tool tool = {
 	.usage = "tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] "
 		 "[NAME]... [PROG...]",
 	.purpose = "make, hold, list and remove instances of tracefs",
-	.letters = "st:R:",
+	.options =
+		"make NAME...  make instances\n"
+		"hold NAME PROG...  make tfs.NAME, and become PROG with TFS_INSTANCE set\n"
+		"list  print the names of all instances, one per line\n"
+		"remove NAME...  remove instances, after their readers have closed them\n"
+		"-s  list, remove: the stale instances, whose owner is dead\n"
+		"-t MS  remove: wait at most MS milliseconds; default 2000\n"
+		OPTION_ROOT,
 };
 
 static unsigned long patience = 2000;

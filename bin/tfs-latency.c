@@ -3,20 +3,9 @@
  * tfs-latency - print the time from one event of a trace to another
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
- *	-s EVENT[:KEY,...]  the beginning: a glob, and the keys to match by
- *	-e EVENT[:KEY,...]  the end: its keys have the same values, in the same order
- *	PAIR        instead of -s and -e: syscalls, block or wakeup
- *	-a          also print the ends without a beginning, unchanged
- *	-c [NAME=]KEY  add KEY of the beginning to the line, under NAME
- *	-b          also print the beginnings, unchanged; block: with the values of -c
- *	-d          drop the ends that have a beginning, with the stacks below them, and
- *	            print all other lines unchanged, the beginnings included
- *	-m US       print only latencies of at least US microseconds
- *	-p PID,...  pair only beginnings of these tasks and of the tasks that they fork.
- *	            wakeup: print only waits of these tasks, since an instance that
- *	            records them has only a part of the other tasks' events
- *	-u          do not count beginnings without an end
- *	-x          wakeup: leave out the session that tfs-latency is a filter of
+ * With -d, tfs-latency also drops the stacks below the ends. -a, -b and -d change no line,
+ * but with "block", -b adds the values of -c. With "wakeup", -p prints only waits of these
+ * tasks, since an instance that records them has only a part of the other tasks' events.
  * A key is any key of tfs-count; the default is pid. tfs-latency prints each end with the
  * values of -c and lat=MICROSECONDS behind it. Lines about lost events pass through, and
  * no pair spans a gap. A last line counts the beginnings and ends without the other half.
@@ -37,7 +26,20 @@ static const struct tool tool = {
 	.usage = "tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print the time from one event of a trace to another",
-	.letters = "abc:de:m:p:s:ux",
+	.options =
+		"syscalls  pair the beginning and the end of each system call\n"
+		"block  pair the issue and the completion of each block request\n"
+		"wakeup  pair the wakeup of a task and its first run\n"
+		"-s EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
+		"-e EVENT[:KEY,...]  the end, whose keys have the same values\n"
+		"-c [NAME=]KEY  add KEY of the beginning to the line, under NAME\n"
+		"-a  also print the ends without a beginning\n"
+		"-b  also print the beginnings\n"
+		"-d  print all lines but the ends that have a beginning\n"
+		"-m US  print only latencies of at least US microseconds\n"
+		"-p PID,...  pair only beginnings of these tasks and of their children\n"
+		"-u  do not count beginnings without an end\n"
+		"-x  wakeup: leave out the session that tfs-latency is part of\n",
 };
 
 static const struct pair {

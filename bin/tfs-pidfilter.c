@@ -3,14 +3,6 @@
  * tfs-pidfilter - select the tasks whose events an instance records
  *
  * Requires: tracefs.
- *	set PID...     record only these tasks
- *	add PID...     record these tasks as well
- *	remove PID...  stop recording these tasks
- *	list           print the pids of the recorded tasks, one in a line
- *	mirror         copy the filter of the events to that of the function tracers
- *	-f             change the filter of the function tracers as well
- *	-R ROOT        take ROOT for the tracefs root, without a check
- *	-i INSTANCE    the filter of this instance; default $TFS_INSTANCE
  * Without PID, or with "-", tfs-pidfilter reads the pids from standard input, separated
  * by commas, blanks or newlines. The kernel adds the children of a task when they are
  * forked, and drops tasks that have ended. If the list of an instance was never set, the
@@ -27,7 +19,15 @@ static const struct tool tool = {
 	.name = "tfs-pidfilter",
 	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...",
 	.purpose = "select the tasks whose events an instance records",
-	.letters = "fR:i:",
+	.options =
+		"set PID...  record only these tasks\n"
+		"add PID...  record these tasks as well\n"
+		"remove PID...  stop recording these tasks\n"
+		"list  print the pids of the recorded tasks, one per line\n"
+		"mirror  copy the filter of the events to that of the function tracers\n"
+		"-f  change the filter of the function tracers as well\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

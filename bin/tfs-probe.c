@@ -3,17 +3,9 @@
  * tfs-probe - define, list and remove probes of a group: new events
  *
  * Requires: tracefs, and permission to write its files.
- *	add EVENT PROBE...  define each EVENT by the PROBE behind it
- *	list                print the group's probes as the kernel lists them
- *	remove [EVENT]...   remove these probes, or all of the group
- *	-g GROUP     the system of the new events; default $TFS_GROUP
- *	-o           allow any offset into a program. If an offset is not the beginning of
- *	             an instruction, every process that runs the program fails
- *	-c           allow FILE:PLACE(OFFSET). The kernel then counts the users of the probe
- *	             in the program's memory at OFFSET
- *	-q           if a FILE cannot be probed, do not say why, so that the caller does
- *	             not learn whether FILE exists
- *	-R ROOT      take ROOT for the tracefs root, without a check
+ * With -o, if an offset is not the beginning of an instruction, every process that runs the
+ * program fails. With -c, the kernel counts the users of the probe in the program's memory.
+ * With -q, the caller does not learn whether FILE exists.
  * PROBE is one word: a place and the values to record there, in the kernel's grammar:
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
  *	r SYMBOL [ARG]...           where the function returns
@@ -36,7 +28,15 @@ static const struct tool tool = {
 	.name = "tfs-probe",
 	.usage = "tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
 	.purpose = "define, list and remove probes of a group: new events",
-	.letters = "ocqg:R:",
+	.options =
+		"add EVENT PROBE...  define each EVENT by the PROBE behind it\n"
+		"list  print the group's probes as the kernel lists them\n"
+		"remove [EVENT]...  remove these probes, or all of the group\n"
+		"-g GROUP  the system of the new events; default $TFS_GROUP\n"
+		"-o  allow any offset into a program; the program may fail\n"
+		"-c  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
+		"-q  if a FILE cannot be probed, do not say why\n"
+		OPTION_ROOT,
 };
 
 /* The size of the longest record that the kernel takes (kernel/trace/trace.c, WRITE_BUFSIZE). */

@@ -3,10 +3,6 @@
  * tfs-read - print control files of tracefs: now, periodically, or at the end
  *
  * Requires: tracefs.
- *	-w           print the files when tfs-read is stopped, instead of now
- *	-e MS        print the files every MS milliseconds, and once more when stopped
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  print files of this instance; default $TFS_INSTANCE
  * HUP, INT, TERM and USR1 stop tfs-read. It reads a whole file before it prints it.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
@@ -23,7 +19,11 @@ static const struct tool tool = {
 	.name = "tfs-read",
 	.usage = "tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...",
 	.purpose = "print control files of tracefs: now, periodically, or at the end",
-	.letters = "we:R:i:",
+	.options =
+		"-w  print the files when tfs-read is stopped, instead of now\n"
+		"-e MS  print the files every MS milliseconds, and once more when stopped\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -3,12 +3,8 @@
  * tfs-record - record an instance's raw trace into a trace.dat until told to stop
  *
  * Requires: tracefs; no other reader of the instance's buffer.
- *	-m KB        make no file larger than KB kilobytes; further events stay in the
- *	             buffer and are counted as lost
- *	-n FILES     with -m: keep a full file and begin the next one; the newest is
- *	             FILE, then FILE.1 and so on, FILES files in all
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  record this instance; default $TFS_INSTANCE
+ * With -m, further events stay in the buffer and are counted as lost. With -n, the newest
+ * file is FILE, then FILE.1 and so on.
  * HUP, INT, TERM and USR1 stop tfs-record. It then records the events that the buffer
  * still holds, and FILE appears complete. If events were lost, a line on standard error
  * gives their number. Recorded and lost events add up to all events.
@@ -28,7 +24,11 @@ static const struct tool tool = {
 	.name = "tfs-record",
 	.usage = "tfs-record [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE",
 	.purpose = "record an instance's raw trace into a trace.dat until told to stop",
-	.letters = "m:n:R:i:",
+	.options =
+		"-m KB  make no file larger than KB kilobytes\n"
+		"-n FILES  with -m: when a file is full, begin the next; keep FILES files\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

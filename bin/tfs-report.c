@@ -3,21 +3,6 @@
  * tfs-report - print the events of a trace.dat as text or JSON
  *
  * Requires: only the file; it contains all that is needed, so any machine will do.
- *	-e GLOB      print only these events, SYSTEM:EVENT or EVENT; may be repeated
- *	-p PID,...   print only events of these tasks; may be repeated
- *	-t FROM-TO   print only events from FROM to TO, in seconds as lines have them;
- *	             either may be left out
- *	-u UID       print only events of tasks while their real uid was UID
- *	-C COMM      print only events of tasks while their name was COMM
- *	-U PID,...   these tasks have the uid of -u when the trace begins; with a dash in
- *	             front of PID, the task does not have it; may be repeated
- *	-N PID,...   the same for the name of -C
- *	-i INSTANCE  print only this instance; '' is the one without a name
- *	-j           print JSON, one line for each event
- *	-P KIND,...  print the lines of trace_process: syscalls, signals, lifecycle
- *	-H           print the comment lines of the kernel's trace first; Perfetto and
- *	             Chrome recognize the format by them
- *	-x           print control characters in strings as the kernel does, newlines too
  * The text is the kernel's own trace: the events of all processors in the order of time.
  * Instances follow each other, each after a line "# instance: NAME".
  * Exit: 0 done, 1 no such event or instance, 100 usage error, 111 the file could not be
@@ -39,7 +24,9 @@ static const struct tool tool = {
 		 "[-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		 "[-N PID[,PID...]]... [-i INSTANCE] FILE",
 	.purpose = "print the events of a trace.dat as text or JSON",
-	.letters = "e:p:t:u:U:C:N:jP:Hxi:",
+	.options =
+		"-i INSTANCE  print only this instance; '' is the one without a name\n"
+		SHOW_OPTIONS,
 };
 
 #define CHUNK (64 * 1024)

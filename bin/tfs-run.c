@@ -3,11 +3,8 @@
  * tfs-run - run a trace hook and show its trace, for people
  *
  * Requires: the managers of trace-hooks/, and the files that the hook requires.
- *	-m SUBSYSTEM  use the hooks of this subsystem; default ftrace
- *	-o FILE       write the trace to FILE; PROG keeps standard output
- *	HOOK          run this hook; without HOOK, list all hooks
- *	OPTION...     options of the hook; manager --describe HOOK lists them
- *	-- PROG...    trace this program; tfs-run holds PROG until the session records
+ * Without HOOK, tfs-run lists all hooks. OPTION... are options of the hook; manager
+ * --describe HOOK lists them. tfs-run holds PROG until the session records.
  * tfs-run copies the trace to standard output until ^C, a time limit (--time MS), the
  * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
  * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
@@ -34,7 +31,10 @@ static const struct tool tool = {
 	.name = "tfs-run",
 	.usage = "tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]",
 	.purpose = "run a trace hook and show its trace, for people",
-	.letters = "m:o:",
+	.options =
+		"-m SUBSYSTEM  use the hooks of this subsystem; default ftrace\n"
+		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
+		"-- PROG...  trace this program, and end with it\n",
 };
 
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */

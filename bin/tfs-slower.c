@@ -21,7 +21,7 @@ static const struct tool tool = {
 	.name = "tfs-slower",
 	.usage = "tfs-slower MICROSECONDS",
 	.purpose = "print the calls of function_graph that took at least a given time",
-	.letters = "",
+	.options = "",
 };
 
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */

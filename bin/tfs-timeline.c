@@ -3,8 +3,6 @@
  * tfs-timeline - draw a trace as a timeline, in SVG
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
- *	-c          draw a lane for each processor instead of each task
- *	-n LANES    draw at most LANES lanes, those with most marks; default 64
  * A broad bar shows that a task ran, from one sched_switch to the next on the same
  * processor. A narrow bar shows a latency: a line with lat=MICROSECONDS, as tfs-latency
  * prints it, ends such a bar. Any other event is a tick. If several marks of a lane begin
@@ -23,7 +21,9 @@ static const struct tool tool = {
 	.name = "tfs-timeline",
 	.usage = "tfs-timeline [-c] [-n LANES]",
 	.purpose = "draw a trace as a timeline, in SVG",
-	.letters = "cn:",
+	.options =
+		"-c  draw a lane for each processor instead of each task\n"
+		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n",
 };
 
 enum { LEFT = 170, WIDTH = 1020, RIGHT = 10, HEAD = 50, FOOT = 40, LANE = 24, MARKS = 10 };

@@ -3,10 +3,7 @@
  * tfs-write - write records to control files of tracefs
  *
  * Requires: tracefs, and permission to write the files.
- *	-c           clear each file before its first record; without -c, tfs-write
- *	             truncates no file
- *	-R ROOT      take ROOT for the tracefs root, without a check
- *	-i INSTANCE  write files of this instance; default $TFS_INSTANCE
+ * Without -c, tfs-write truncates no file.
  * Each FILE is below the root or the instance. Each RECORD is one write and ends in a
  * newline. A RECORD of "-" stands for the lines of standard input, one record each.
  * tfs-write checks all files before it writes the first record. It writes the records in
@@ -26,7 +23,10 @@ static const struct tool tool = {
 	.name = "tfs-write",
 	.usage = "tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...",
 	.purpose = "write records to control files of tracefs",
-	.letters = "cR:i:",
+	.options =
+		"-c  clear each file before its first record\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
 	.takes_instance = 1,
 };
 

@@ -17,10 +17,7 @@ no_tracefs() {
 }
 
 @test "tfs-dir: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-dir --help
-	[ "$output" = "usage: $USAGE
-tfs-dir - print the tracefs root, or the directory of an instance" ]
-	[ -z "$stderr" ]
+	helps tfs-dir "$USAGE" "print the tracefs root, or the directory of an instance"
 }
 
 @test "tfs-dir: --version prints name and version" {
@@ -34,11 +31,11 @@ tfs-dir - print the tracefs root, or the directory of an instance" ]
 }
 
 @test "tfs-dir: names an unknown long option" {
-	misuse "no such option: --instance" tfs-dir --instance x
+	misuse "no such option: --instance (did you mean -i?)" tfs-dir --instance x
 }
 
 @test "tfs-dir: names an unknown long option that follows other options" {
-	misuse "no such option: --instance" tfs-dir -R / --instance
+	misuse "no such option: --instance (did you mean -i?)" tfs-dir -R / --instance
 }
 
 @test "tfs-dir: prints an escape character given as an option letter in a harmless form" {

@@ -28,10 +28,7 @@ error_log() {
 }
 
 @test "tfs-write: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-write --help
-	[ "$output" = "usage: $USAGE
-tfs-write - write records to control files of tracefs" ]
-	[ -z "$stderr" ]
+	helps tfs-write "$USAGE" "write records to control files of tracefs"
 }
 
 @test "tfs-write: --version prints name and version" {
@@ -42,7 +39,7 @@ tfs-write - write records to control files of tracefs" ]
 
 @test "tfs-write: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-write -x
-	misuse "no such option: --clear" tfs-write --clear
+	misuse "no such option: --clear (did you mean -c?)" tfs-write --clear
 	misuse "option -R needs a value" tfs-write -R
 	misuse "option -i needs a value" tfs-write -c -i
 }

@@ -47,10 +47,7 @@ slept_often() {
 }
 
 @test "tfs-instance: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-instance --help
-	[ "$output" = "usage: $USAGE
-tfs-instance - make, hold, list and remove instances of tracefs" ]
-	[ -z "$stderr" ]
+	helps tfs-instance "$USAGE" "make, hold, list and remove instances of tracefs"
 }
 
 @test "tfs-instance: --version prints name and version" {
@@ -61,8 +58,8 @@ tfs-instance - make, hold, list and remove instances of tracefs" ]
 
 @test "tfs-instance: names unknown options and options that lack their value" {
 	misuse "no such option: -x" tfs-instance -x
-	misuse "no such option: --stale" tfs-instance --stale
-	misuse "no such option: --stale" tfs-instance list --stale
+	misuse "no such option: --stale (did you mean -s?)" tfs-instance --stale
+	misuse "no such option: --stale (did you mean -s?)" tfs-instance list --stale
 	misuse "no such option: -x" tfs-instance list -x
 	misuse "no such option: -s-" tfs-instance list -s-
 	misuse "option -R needs a value" tfs-instance list -R

@@ -66,10 +66,7 @@ dead_pid() {
 }
 
 @test "pids-of: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr pids-of --help
-	[ "$output" = "usage: $USAGE
-pids-of - print the pids that selectors name, one a line" ]
-	[ -z "$stderr" ]
+	helps pids-of "$USAGE" "print the pids that selectors name, one a line"
 }
 
 @test "pids-of: --version prints name and version" {
@@ -80,7 +77,7 @@ pids-of - print the pids that selectors name, one a line" ]
 
 @test "pids-of: names unknown options and options that lack their value" {
 	misuse "no such option: -x" pids-of -x
-	misuse "no such option: --uid" pids-of --uid 0
+	misuse "no such option: --uid (did you mean -u?)" pids-of --uid 0
 	for letter in c n u C; do
 		misuse "option -$letter needs a value" pids-of -dt -$letter
 	done

@@ -48,10 +48,7 @@ getppids() {
 }
 
 @test "tfs-pidfilter: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-pidfilter --help
-	[ "$output" = "usage: $USAGE
-tfs-pidfilter - select the tasks whose events an instance records" ]
-	[ -z "$stderr" ]
+	helps tfs-pidfilter "$USAGE" "select the tasks whose events an instance records"
 }
 
 @test "tfs-pidfilter: --version prints name and version" {

@@ -35,10 +35,7 @@ sleeps() {
 }
 
 @test "sigwait-run: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr sigwait-run --help
-	[ "$output" = "usage: $USAGE
-sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
-	[ -z "$stderr" ]
+	helps sigwait-run "$USAGE" "wait for a signal, a time limit or the end of tasks; then undo"
 }
 
 @test "sigwait-run: --version prints name and version" {
@@ -54,7 +51,7 @@ sigwait-run - wait for a signal, a time limit or the end of tasks; then undo" ]
 
 @test "sigwait-run: names unknown options and options that lack their value" {
 	misuse "no such option: -x" sigwait-run -u "$UNDO" -x
-	misuse "no such option: --undo" sigwait-run --undo "$UNDO"
+	misuse "no such option: --undo (did you mean -u?)" sigwait-run --undo "$UNDO"
 	for letter in t p u; do
 		misuse "option -$letter needs a value" sigwait-run -$letter
 	done

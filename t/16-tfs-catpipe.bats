@@ -80,10 +80,7 @@ lost() {
 }
 
 @test "tfs-catpipe: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-catpipe --help
-	[ "$output" = "usage: $USAGE
-tfs-catpipe - stream an instance's trace as text until told to stop" ]
-	[ -z "$stderr" ]
+	helps tfs-catpipe "$USAGE" "stream an instance's trace as text until told to stop"
 }
 
 @test "tfs-catpipe: --version prints name and version" {
@@ -94,7 +91,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 
 @test "tfs-catpipe: names unknown options and options that lack their value" {
 	misuse "no such option: -y" tfs-catpipe -y
-	misuse "no such option: --lines" tfs-catpipe -l --lines
+	misuse "no such option: --lines (did you mean -l?)" tfs-catpipe -l --lines
 	for letter in s w R i; do
 		misuse "option -$letter needs a value" tfs-catpipe -$letter
 	done
@@ -449,7 +446,7 @@ tfs-catpipe - stream an instance's trace as text until told to stop" ]
 whose() {
 	local tool=$1 usage status name
 	shift
-	usage=$("$tool" --help | sed -n '1s/^usage: //p')
+	usage=$(synopsis "$tool")
 	# hide tracefs from the tools, because other users share the kernel's top level
 	export TRACER_SYSFS_PATH=$PWD/none TRACER_PROCFS_PATH=$PWD/none
 	for name in unset '' '-i'; do
@@ -484,7 +481,7 @@ whose() {
 	done
 	OPERANDS=(mirror)
 	whose tfs-pidfilter
-	usage=$(blk-text --help | sed -n '1s/^usage: //p')
+	usage=$(synopsis blk-text)
 	fails 100 "blk-text: fatal: no instance is named; use -i NAME, or -i / for the top level, which all users share; usage: $usage" \
 		blk-text -i ''
 }

@@ -7,10 +7,7 @@ load helper
 USAGE='syscall-nr [NAME]...'
 
 @test "syscall-nr: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr syscall-nr --help
-	[ "$output" = "usage: $USAGE
-syscall-nr - print the number of a system call, or the names of all" ]
-	[ -z "$stderr" ]
+	helps syscall-nr "$USAGE" "print the number of a system call, or the names of all"
 }
 
 @test "syscall-nr: --version prints name and version" {

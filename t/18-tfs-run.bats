@@ -35,10 +35,7 @@ END
 }
 
 @test "tfs-run: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-run --help
-	[ "$output" = "usage: $USAGE
-tfs-run - run a trace hook and show its trace, for people" ]
-	[ -z "$stderr" ]
+	helps tfs-run "$USAGE" "run a trace hook and show its trace, for people"
 }
 
 @test "tfs-run: --version prints name and version" {

@@ -24,11 +24,6 @@ section() {
 		inside { printf "%s ", $0 }' | tr -s ' \t\n' ' ' | sed 's/^ //; s/ $//'
 }
 
-# The synopsis that TOOL --help prints.
-usage() {
-	"$1" --help | sed -n 's/^usage: //p'
-}
-
 # SOURCE...: of each message that the code can print its longest part that is
 # always there, one a line. A message is a string among the arguments of the
 # functions that print one (base/error.c).
@@ -103,18 +98,18 @@ example() {
 	local tool
 	for tool in $(tools); do
 		echo "$tool"
-		[ -n "$(usage "$tool")" ]
-		[ "$(section "$TREE/bin/$tool.1" SYNOPSIS)" = "$(usage "$tool")" ]
+		[ -n "$(synopsis "$tool")" ]
+		[ "$(section "$TREE/bin/$tool.1" SYNOPSIS)" = "$(synopsis "$tool")" ]
 	done
 	# shellcheck disable=SC2153 # the helper's
-	[ "$(section "$TREE/trace-hooks/manager.1" SYNOPSIS)" = "$(usage "$MANAGER")" ]
+	[ "$(section "$TREE/trace-hooks/manager.1" SYNOPSIS)" = "$(synopsis "$MANAGER")" ]
 }
 
-@test "documents: a page's NAME is the second line of the tool's --help" {
+@test "documents: a page's NAME is the line below the synopsis of the tool's --help" {
 	need_tool mandoc
 	local tool
 	for tool in $(tools); do
-		[ "$(section "$TREE/bin/$tool.1" NAME)" = "$("$tool" --help | tail -n 1)" ]
+		[ "$(section "$TREE/bin/$tool.1" NAME)" = "$("$tool" --help | awk '$2 == "-" { print; exit }')" ]
 	done
 }
 
@@ -229,15 +224,25 @@ histogram() {
 	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = "$n" ]
 }
 
-@test "documents: each option letter of a tool is an item of its page" {
-	local tool letters i
+@test "documents: --help and the page of a tool have the same options, commands and values" {
+	local tool n=0
 	for tool in $(tools); do
-		letters=$(sed -n 's/.*\.letters = "\(.*\)".*/\1/p' "$TREE/bin/$tool.c" | tr -d :)
-		for ((i = 0; i < ${#letters}; i++)); do
-			echo "$tool -${letters:i:1}"
-			grep -Eq "^\.It Fl ${letters:i:1}( |$)" "$TREE/bin/$tool.1"
-		done
+		"$tool" --help | sed -n '1,/^$/d; s/^  \(.*[^ ]\)  .*/\1/; s/  .*//; p' | sort >help
+		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE/bin/$tool.1" |
+			grep -v '^--help' | sed 's/ Ar / /' | sort >page
+		diff -u page help || { echo "$tool"; return 1; }
+		n=$((n + $(wc -l <help)))
 	done
+	[ "$n" -ge 150 ]
+}
+
+@test "documents: --help has lines of at most 80 columns" {
+	local tool
+	for tool in $(tools); do
+		"$tool" --help
+	done >lines
+	[ "$(wc -l <lines)" -ge 200 ]
+	run -1 grep -E '.{81}' lines
 }
 
 @test "documents: each page of a program has the sections that a reader looks for" {

@@ -136,16 +136,13 @@ in_small() {
 }
 
 @test "tfs-record: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-record --help
-	[ "$output" = "usage: $USAGE
-tfs-record - record an instance's raw trace into a trace.dat until told to stop" ]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
+	helps tfs-record "$USAGE" "record an instance's raw trace into a trace.dat until told to stop"
 }
 
 @test "tfs-record: --version prints name and version" {
 	run -0 --separate-stderr tfs-record --version
 	[[ $output =~ ^tfs-record\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
 }
 

@@ -77,10 +77,7 @@ same_lines() {
 }
 
 @test "tfs-report: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-report --help
-	[ "$output" = "usage: $USAGE
-tfs-report - print the events of a trace.dat as text or JSON" ]
-	[ -z "$stderr" ]
+	helps tfs-report "$USAGE" "print the events of a trace.dat as text or JSON"
 }
 
 @test "tfs-report: names unknown options and options that lack their value" {

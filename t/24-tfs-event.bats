@@ -26,10 +26,7 @@ state() {
 }
 
 @test "tfs-event: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-event --help
-	[ "$output" = "usage: $USAGE
-tfs-event - enable events by name or glob, with filter and triggers" ]
-	[ -z "$stderr" ]
+	helps tfs-event "$USAGE" "enable events by name or glob, with filter and triggers"
 }
 
 @test "tfs-event: --version prints name and version" {

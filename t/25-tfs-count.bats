@@ -47,10 +47,25 @@ json() {
 }
 
 @test "tfs-count: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-count --help
-	[ "$output" = "usage: $USAGE
-tfs-count - count the events of a trace by the values of a key" ]
-	[ -z "$stderr" ]
+	helps tfs-count "$USAGE" "count the events of a trace by the values of a key"
+}
+
+@test "tfs-count: --help, also behind other options, lists the options, one line each" {
+	cat >want <<-'END'
+		usage: tfs-count [-k KEY]... [-n N]
+		tfs-count - count the events of a trace by the values of a key
+
+		  -k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field
+		  -n N    print only the N most frequent values
+	END
+	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do
+		# shellcheck disable=SC2086 # words
+		tfs-count $words >got
+		cmp want got
+	done
+	run -1 tfs-count -k --help </dev/null
+	[ -z "$output" ]
+	fails 100 "tfs-count: fatal: unexpected operand 'a'; usage: $USAGE" tfs-count a --help
 }
 
 @test "tfs-count: --version prints name and version" {
@@ -61,6 +76,10 @@ tfs-count - count the events of a trace by the values of a key" ]
 
 @test "tfs-count: refuses an invalid key or number, and operands" {
 	misuse 'no such option: -x' tfs-count -x
+	misuse 'no such option: -K (did you mean -k?)' tfs-count -K pid
+	misuse 'no such option: --key (did you mean -k?)' tfs-count --key pid
+	misuse 'no such option: --x' tfs-count --x
+	misuse 'no such option: ---' tfs-count ---
 	misuse 'option -k needs a value' tfs-count -k
 	misuse "not a key: ''" tfs-count -k ''
 	misuse "not a key: '.'" tfs-count -k .

@@ -26,10 +26,7 @@ counts() {
 }
 
 @test "tfs-hist: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-hist --help
-	[ "$output" = "usage: $USAGE
-tfs-hist - draw a histogram of the values of a key, by powers of two" ]
-	[ -z "$stderr" ]
+	helps tfs-hist "$USAGE" "draw a histogram of the values of a key, by powers of two"
 }
 
 @test "tfs-hist: --version prints name and version" {

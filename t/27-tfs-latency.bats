@@ -39,10 +39,7 @@ json() {
 }
 
 @test "tfs-latency: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-latency --help
-	[ "$output" = "usage: $USAGE
-tfs-latency - print the time from one event of a trace to another" ]
-	[ -z "$stderr" ]
+	helps tfs-latency "$USAGE" "print the time from one event of a trace to another"
 }
 
 @test "tfs-latency: --version prints name and version" {

@@ -49,10 +49,7 @@ well_formed() {
 }
 
 @test "tfs-flame: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-flame --help
-	[ "$output" = "usage: $USAGE
-tfs-flame - draw the stacks of a trace as a flame graph, in SVG" ]
-	[ -z "$stderr" ]
+	helps tfs-flame "$USAGE" "draw the stacks of a trace as a flame graph, in SVG"
 }
 
 @test "tfs-flame: --version prints name and version" {

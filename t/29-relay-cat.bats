@@ -34,10 +34,7 @@ got() {
 }
 
 @test "relay-cat: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr relay-cat --help
-	[ "$output" = "usage: $USAGE
-relay-cat - drain the files of a relay channel until told to stop" ]
-	[ -z "$stderr" ]
+	helps relay-cat "$USAGE" "drain the files of a relay channel until told to stop"
 }
 
 @test "relay-cat: --version prints name and version" {

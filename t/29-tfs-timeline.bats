@@ -38,10 +38,7 @@ well_formed() {
 }
 
 @test "tfs-timeline: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-timeline --help
-	[ "$output" = "usage: $USAGE
-tfs-timeline - draw a trace as a timeline, in SVG" ]
-	[ -z "$stderr" ]
+	helps tfs-timeline "$USAGE" "draw a trace as a timeline, in SVG"
 }
 
 @test "tfs-timeline: --version prints name and version" {

@@ -38,10 +38,7 @@ place() {
 }
 
 @test "tfs-probe: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr tfs-probe --help
-	[ "$output" = "usage: $USAGE
-tfs-probe - define, list and remove probes of a group: new events" ]
-	[ -z "$stderr" ]
+	helps tfs-probe "$USAGE" "define, list and remove probes of a group: new events"
 }
 
 @test "tfs-probe: --version prints name and version" {

@@ -543,8 +543,7 @@ plain() {
 @test "tfs-flight: reports bad input on one line, and makes nothing" {
 	small_instance
 	mkdir d
-	usage=$(tfs-flight --help | head -n 1)
-	usage=${usage#usage: }
+	usage=$(synopsis tfs-flight)
 	for words in "-b 0|not a number of milliseconds: '0'" "-b 1s|not a number of milliseconds: '1s'" \
 		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
 		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \

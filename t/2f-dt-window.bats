@@ -42,16 +42,13 @@ quiet() {
 }
 
 @test "dt-window: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr dt-window --help
-	[ "$output" = "usage: $USAGE
-dt-window - select the lines of a trace that belong to followed requests" ]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
+	helps dt-window "$USAGE" "select the lines of a trace that belong to followed requests"
 }
 
 @test "dt-window: --version prints name and version" {
 	run -0 --separate-stderr dt-window --version
 	[[ $output =~ ^dt-window\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
 }
 

@@ -49,16 +49,13 @@ titles() {
 }
 
 @test "dt-join: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr dt-join --help
-	[ "$output" = "usage: $USAGE
-dt-join - merge the traces of several hosts by time" ]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
+	helps dt-join "$USAGE" "merge the traces of several hosts by time"
 }
 
 @test "dt-join: --version prints name and version" {
 	run -0 --separate-stderr dt-join --version
 	[[ $output =~ ^dt-join\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
 }
 

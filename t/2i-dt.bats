@@ -165,7 +165,7 @@ on_and_another() {
 
 @test "dt-probe: reports usage errors before it does anything" {
 	local word
-	usage=$(dt-probe --help | sed -n 's/^usage: //p')
+	usage=$(synopsis dt-probe)
 	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
 	bad "no such command: 'of'" of
 	bad "unexpected operand 'off'" on off
@@ -383,7 +383,7 @@ killed_and_off() {
 
 @test "dt-dev: reports usage errors, a probe that is off, and an invalid namespace" {
 	need_probe
-	usage=$(dt-dev --help | sed -n 's/^usage: //p')
+	usage=$(synopsis dt-dev)
 	bad() { fails 100 "dt-dev: fatal: $1; usage: $usage" dt-dev "${@:2}"; }
 	bad "nothing to do"
 	bad "no such command: 'list'" list
@@ -607,7 +607,7 @@ threads() {
 
 @test "dt-pid: reports usage errors, and a probe that is off" {
 	need_probe
-	usage=$(dt-pid --help | sed -n 's/^usage: //p')
+	usage=$(synopsis dt-pid)
 	bad() { fails 100 "dt-pid: fatal: $1; usage: $usage" dt-pid "${@:2}"; }
 	bad "nothing to do"
 	bad "no such command: 'set'" set 1
@@ -633,7 +633,7 @@ serving() {
 
 @test "dt-trace: reports usage errors, and a probe that is off" {
 	need_probe
-	usage=$(dt-trace --help | sed -n 's/^usage: //p')
+	usage=$(synopsis dt-trace)
 	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
 	fails 100 "dt-trace: fatal: not a probe's name: '.'; usage: $usage" dt-trace -N .
 	fails 111 "dt-trace: fatal: the probe $N is off: dt-probe on begins it" dt-trace -N "$N"

@@ -802,7 +802,7 @@ prints_refused() {
 	# stream: alone
 	printf '%s\n' tfs-flight -b 0
 	END
-	refused 100 "not a number of milliseconds: '0'; $(tfs-flight --help | head -n 1)" \
+	refused 100 "not a number of milliseconds: '0'; usage: $(synopsis tfs-flight)" \
 		--run alone --args "--instance $MARK --pid $$"
 	nothing_left
 }

@@ -481,8 +481,8 @@ on_32_bits() {
 	usage='usage: tfs TOOL [ARGUMENT]...'
 	fails 100 "tfs: fatal: no such tool: 'tfs-cat'; $usage" tfs tfs-cat
 	fails 100 "tfs: fatal: no tool is named; $usage" tfs
-	fails 100 "pids-of: fatal: no such option: -x; usage: $(pids-of --help |
-		sed -n 's/^usage: //p')" tfs pids-of -x
+	fails 100 "pids-of: fatal: no such option: -x; usage: $(synopsis pids-of)" \
+		tfs pids-of -x
 	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr
 	[ -z "$(ls -A root/usr/bin)" ]
 }

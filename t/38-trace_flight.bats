@@ -413,7 +413,7 @@ run_flight() {
 @test "trace_flight: a usage error of its stream ends the session with 100" {
 	need_tracefs
 	args="--instance $MARK --pid $$ -e sched_switch"
-	usage=$(tfs-flight --help | head -n 1)
+	usage="usage: $(synopsis tfs-flight)"
 	mkdir -p "$TFS_RUNDIR/ftrace"
 	refused 100 "not a number of dumps from 1 to 100000: '0'; $usage" \
 		--run trace_flight --args "$args --dumps 0"

@@ -92,10 +92,7 @@ refuse() {
 # ---- blk-trace ---------------------------------------------------------------
 
 @test "blk-trace: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr blk-trace --help
-	[ "$output" = "usage: $TRACE_USAGE
-blk-trace - set up, start, stop and remove the tracing of block devices" ]
-	[ -z "$stderr" ]
+	helps blk-trace "$TRACE_USAGE" "set up, start, stop and remove the tracing of block devices"
 }
 
 @test "blk-trace: refuses an invalid command, kind, pid, range or size" {
@@ -221,10 +218,7 @@ blk-trace - set up, start, stop and remove the tracing of block devices" ]
 # ---- blk-text ----------------------------------------------------------------
 
 @test "blk-text: --help prints the synopsis and the purpose" {
-	run -0 --separate-stderr blk-text --help
-	[ "$output" = "usage: $TEXT_USAGE
-blk-text - print records of the block layer's trace as blkparse does" ]
-	[ -z "$stderr" ]
+	helps blk-text "$TEXT_USAGE" "print records of the block layer's trace as blkparse does"
 }
 
 @test "blk-text: refuses an invalid number, pid or pipe" {

@@ -599,7 +599,7 @@ killed_early() {
 
 @test "trace_request: reports an invalid network, namespace, device or event on one line, and begins nothing" {
 	need_probe
-	usage=$(dt-probe --help | head -n 1)
+	usage="usage: $(synopsis dt-probe)"
 	refuse 100 "-f: not an address or a network: 'x'; $usage" --from x
 	refuse 100 "-f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
 		--from 10."$NET".0.0/16 10.0.0.0/40
@@ -647,7 +647,7 @@ killed_early() {
 
 @test "trace_request: reports hostile values on one clear line, and begins and does nothing" {
 	need_probe
-	usage=$(dt-probe --help | head -n 1)
+	usage="usage: $(synopsis dt-probe)"
 	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 100 "-f: not an address or a network: '\$(touch'; $usage" \
 		"--from '\$(touch pwned)'"

@@ -377,6 +377,22 @@ pids_in() {
 	sed -En 's/^.{16}-([0-9]+) +\[.*/\1/p' "$@" | sort -un
 }
 
+# synopsis TOOL: Print the synopsis of TOOL --help in one line.
+synopsis() {
+	"$1" --help | awk '$2 == "-" { exit }
+		{ sub(/^usage: | +/, ""); printf "%s%s", n++ ? " " : "", $0 }'
+}
+
+# helps TOOL SYNOPSIS PURPOSE: Check what TOOL --help and TOOL -h print in front of the options.
+helps() {
+	local text
+	[ "$(synopsis "$1")" = "$2" ]
+	text=$("$1" --help 2>err)
+	[ ! -s err ]
+	[ "$(grep -m 1 "^$1 - " <<<"$text")" = "$1 - $3" ]
+	[ "$("$1" -h)" = "$text" ]
+}
+
 # fails STATUS LINE COMMAND...: Fail unless COMMAND exits with STATUS, prints LINE and
 # nothing else on stderr, and nothing on stdout.
 fails() {

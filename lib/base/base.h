@@ -143,13 +143,23 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 /*
  * The command line of one tool. usage is the synopsis without the word "usage", the same
  * string in --help, the manual page and the README. purpose is the text after the dash
- * in the tool's first comment. letters are the options; a ':' follows a letter that takes
- * a value.
+ * in the tool's first comment.
+ *
+ * options has a line for each option and command, from which opt_next reads the command
+ * line and which --help prints:
+ *	-k KEY  text    the option -k with a value
+ *	-f  text        the option -f without a value
+ *	list  text      anything else is only printed
+ * Two blanks begin the text. The manual page has the same options, commands and values.
  */
 struct tool {
-	const char *name, *usage, *purpose, *letters;
+	const char *name, *usage, *purpose, *options;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself */
 };
+
+/* Lines of options that many tools have. */
+#define OPTION_ROOT "-R ROOT  take ROOT for the tracefs root, without a check\n"
+#define OPTION_INSTANCE "-i INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
 
 /* The value of the last option, NULL if it takes none; the index of the next word of argv. */
 extern char *opt_value;
@@ -161,8 +171,8 @@ extern const char *opt_root, *opt_instance;
 /*
  * Return the letter of the next option, or -1 after the last one; opt_index is then the
  * index of the first operand. The rules are those of POSIX getopt(3), whose code adds
- * three kilobytes to every program. Answer --help and --version. On an unknown option,
- * report the synopsis and exit MISUSED.
+ * three kilobytes to every program. Answer -h, --help and --version, and exit DONE. On an
+ * unknown option, report the synopsis and exit MISUSED.
  */
 int opt_next(const struct tool *t, int argc, char **argv);
 

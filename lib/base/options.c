@@ -9,25 +9,90 @@ char *opt_value;
 const char *opt_root, *opt_instance;
 int opt_index = 1;
 
+enum { COLUMNS = 80 };
+
+/* Return the line of an option in the table, or NULL. */
+static const char *find_option(const struct tool *t, char letter)
+{
+	for (const char *line = t->options; *line; line = strchr(line, '\n') + 1)
+		if (line[0] == '-' && line[1] == letter && letter != '-')
+			return line;
+	return NULL;
+}
+
+/* Return the length of the part in front of the text: option, command, value. */
+static size_t length_of(const char *line)
+{
+	size_t n = 0;
+
+	while (line[n] != ' ' || line[n + 1] != ' ')
+		n++;
+	return n;
+}
+
+/* Print the synopsis in lines of at most COLUMNS. Keep brackets, and "-k KEY", together. */
+static void print_usage(const char *p)
+{
+	size_t column = sizeof("usage:") - 1, n;
+	int depth = 0;
+
+	stdout_print("usage:");
+	for (; *p; p += n + (p[n] == ' ')) {
+		for (n = 0; p[n] && (depth || p[n] != ' ' || (n == 2 && *p == '-')); n++)
+			depth += (p[n] == '[') - (p[n] == ']');
+		if (column + 1 + n > COLUMNS) {
+			stdout_print("\n      ");
+			column = sizeof("usage:") - 1;
+		}
+		stdout_print(" %.*s", (int)n, p);
+		column += 1 + n;
+	}
+}
+
+_Noreturn static void print_help(const struct tool *t)
+{
+	static const char blanks[] = "                        ";
+	const char *line, *end;
+	size_t wide = 0, n;
+
+	print_usage(t->usage);
+	stdout_print("\n%s - %s\n%s", t->name, t->purpose, *t->options ? "\n" : "");
+	for (line = t->options; *line; line = strchr(line, '\n') + 1) {
+		n = length_of(line);
+		wide = n > wide ? n : wide;
+	}
+	for (line = t->options; *line; line = end) {
+		end = strchr(line, '\n') + 1;
+		n = length_of(line);
+		stdout_print("  %.*s%.*s%.*s", (int)n, line, (int)(wide - n), blanks,
+			     (int)(end - line - (ssize_t)n), line + n);
+	}
+	stdout_flush();
+	exit(DONE);
+}
+
+/* Report an option that does not exist, and the one that was perhaps meant. */
+_Noreturn static void no_such_option(const struct tool *t, const char *word)
+{
+	char letter = word[1];
+	const char *near;
+
+	near = letter == '-' ? find_option(t, word[2]) : find_option(t, (char)(letter ^ ' '));
+	if (near)
+		usage_error(t, "no such option: %s (did you mean %.2s?)", word, near);
+	usage_error(t, "no such option: %s", word);
+}
+
 int opt_next(const struct tool *t, int argc, char **argv)
 {
 	static const char *rest = ""; /* unread letters of the word before opt_index */
+	char letter_word[3] = "-";
 	const char *known;
 	char letter;
 
 	program_name = t->name;
 	if (opt_index == 1)
 		rest = "";
-	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--help")) {
-		stdout_print("usage: %s\n%s - %s\n", t->usage, t->name, t->purpose);
-		stdout_flush();
-		exit(DONE);
-	}
-	if (opt_index == 1 && argc > 1 && !strcmp(argv[1], "--version")) {
-		stdout_print("%s %s\n", t->name, VERSION);
-		stdout_flush();
-		exit(DONE);
-	}
 	if (!*rest) {
 		const char *word = opt_index < argc ? argv[opt_index] : "";
 
@@ -36,18 +101,28 @@ int opt_next(const struct tool *t, int argc, char **argv)
 		opt_index++;
 		if (!strcmp(word, "--"))
 			return -1;
+		if (!strcmp(word, "--help"))
+			print_help(t);
+		if (!strcmp(word, "--version")) {
+			stdout_print("%s %s\n", t->name, VERSION);
+			stdout_flush();
+			exit(DONE);
+		}
 		if (word[1] == '-')
-			usage_error(t, "no such option: %s", word);
+			no_such_option(t, word);
 		rest = word + 1;
 	}
 	letter = *rest++;
-	known = letter == ':' ? NULL : strchr(t->letters, letter);
+	known = find_option(t, letter);
+	if (!known && letter == 'h')
+		print_help(t);
 	if (letter == '-')
 		usage_error(t, "no such option: %s", argv[opt_index - 1]);
+	letter_word[1] = letter;
 	if (!known)
-		usage_error(t, "no such option: -%c", letter);
+		no_such_option(t, letter_word);
 	opt_value = NULL;
-	if (known[1] != ':')
+	if (known[3] == ' ') /* two blanks: the text */
 		return letter;
 	if (!*rest && opt_index == argc)
 		usage_error(t, "option -%c needs a value", letter);

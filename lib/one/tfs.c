@@ -22,7 +22,7 @@ static const struct tool tool = {
 	.name = "tfs",
 	.usage = "tfs TOOL [ARGUMENT]...",
 	.purpose = "all the tools, each by its name",
-	.letters = "",
+	.options = "",
 };
 
 #define TOOL(name, main) int main(int, char **);

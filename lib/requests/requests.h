@@ -31,6 +31,9 @@
 #include "filter/filter.h"
 #include "bpf/bpf.h"
 
+/* The option that the programs of bin/dt-*.c have, a line of struct tool. */
+#define DT_OPTION_NAME "-N NAME  the name of the request probe; default $TFS_PROBE, or dt\n"
+
 /* ---- the maps of a request probe ----------------------------------------------------- */
 
 /*

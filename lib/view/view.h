@@ -204,19 +204,19 @@ long taskstats_killed_code(void *taskstats, int pid);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/*
- *	-e GLOB     only these events, SYSTEM:EVENT or EVENT; may be repeated
- *	-p PID,...  only these tasks; may be repeated
- *	-t FROM-TO  only this time range, in seconds
- *	-u UID      only tasks with this real uid at that time
- *	-C COMM     only tasks with this name at that time
- *	-U PID,...  at first these tasks have the uid, and those with a dash do not
- *	-N PID,...  the same for the name
- *	-j          lines of JSON
- *	-P KIND,... lines of the process event tracer: syscalls, signals, lifecycle
- *	-H          the comment lines at the top of `trace`
- *	-x          control characters in strings as they are, newlines too
- */
+/* These options, lines of struct tool. With -x, newlines in strings are printed as well. */
+#define SHOW_OPTIONS \
+	"-e GLOB  print only these events, SYSTEM:EVENT or EVENT; may be repeated\n" \
+	"-p PID,...  print only events of these tasks; may be repeated\n" \
+	"-t FROM-TO  print only events of this time, in seconds; FROM- or -TO will do\n" \
+	"-u UID  print only events of tasks while their real uid was UID\n" \
+	"-C COMM  print only events of tasks while their name was COMM\n" \
+	"-U PID,...  these tasks have the uid of -u at first; -PID: not this task\n" \
+	"-N PID,...  these tasks have the name of -C at first; -PID: not this task\n" \
+	"-j  print JSON, one line for each event\n" \
+	"-P KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
+	"-H  print the comment lines of the kernel's trace first\n" \
+	"-x  print control characters in strings as the kernel does\n"
 
 /* CPUs whose stacks are told apart; with more CPUs some share a slot. */
 enum { SHOW_CPUS = 4096 };

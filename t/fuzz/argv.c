@@ -111,10 +111,10 @@ struct subsystem manager_subsystem = { .name = "none", .root = root, .reset = no
 /* ---- the tools ---------------------------------------------------------------------- */
 
 static const struct tool tools[] = {
-	{ "pids-of", "pids-of ...", "print pids", "dtc:n:u:C:" },
-	{ "tfs-write", "tfs-write ...", "put records", "cR:i:" },
+	{ "pids-of", "pids-of ...", "print pids", "-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
+	{ "tfs-write", "tfs-write ...", "put records", "-c  a\n" OPTION_ROOT OPTION_INSTANCE },
 	{ "syscall-nr", "syscall-nr [NAME]...", "print numbers", "" },
-	{ "tfs-run", "tfs-run ...", "run a hook", "m:" },
+	{ "tfs-run", "tfs-run ...", "run a hook", "-m M  a\n-- PROG...  b\n" },
 };
 
 static void run_tool(const struct tool *t, int argc, char **argv)
@@ -122,10 +122,10 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 	int c;
 
 	while ((c = opt_next(t, argc, argv)) != -1) {
-		const char *letter = strchr(t->letters, c);
+		const char line[] = { '-', (char)c, ' ', '\0' }, *option = strstr(t->options, line);
 
-		must(c > 0 && c != ':' && letter);
-		must((letter[1] == ':') == (opt_value != NULL));
+		must(c > 0 && c != '-' && option);
+		must((option[3] != ' ') == (opt_value != NULL));
 	}
 	must(opt_index >= 1 && opt_index <= argc);
 	status = -1;
