@@ -176,11 +176,11 @@ bin/syscall-nr.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 
-# the script of the pictures as a string, without comments and indentation
+# the script of the pictures as a string, without comments, indentation and most blanks
 build/lib/filter/svg.o: lib/filter/svg_script.h
 lib/filter/svg_script.h: lib/filter/svg.js
 	{ echo 'static const char svg_script[] ='; \
-	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 
 %/manager.tfs: %/manager
 	ln -sf manager $@

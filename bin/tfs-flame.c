@@ -407,9 +407,9 @@ static void draw(const struct flame *f)
 	}
 	close_frames(&d, 0, sum);
 	comments_draw(&f->comments, picture.height - 12);
-	str_format(detail, sizeof(detail), f->left_out ? "%llu stack%s; %llu of tasks that were not "
-		   "traced are left out" : "%llu stack%s", d.total, d.total == 1 ? "" : "s",
-		   f->left_out);
+	str_format(detail, sizeof(detail), f->left_out ?
+		   "%llu stack%s; %llu of tasks that were not traced are left out" :
+		   "%llu stack%s", d.total, d.total == 1 ? "" : "s", f->left_out);
 	svg_picture_head(&picture, detail, (const struct svg_key []){
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
 		{ "c", d.nkeys == 1 ? *f->keys : "keys", d.used[KEY] },

@@ -3,11 +3,13 @@
  * tfs-timeline - draw a trace as a timeline, in SVG
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
- * A broad bar shows that a task ran, from one sched_switch to the next on the same
- * processor. A narrow bar shows a latency: a line with lat=MICROSECONDS, as tfs-latency
- * prints it, ends such a bar. Any other event is a tick. If several marks of a lane begin
- * in the same pixel, tfs-timeline draws the longest, whose tooltip counts the others.
- * tfs-timeline ignores SIGINT, so that the program that makes the trace can finish first.
+ * A bar of a lane shows from one sched_switch or wake-up to the next what its task did: it
+ * ran, waited for a processor, was blocked or asleep. A narrow bar shows a latency: a line
+ * with lat=MICROSECONDS, as tfs-latency prints it, ends such a bar. Any other event is a
+ * tick. The threads of a process are below each other. If a picture has more than 10,000
+ * marks and several of a lane begin in the same pixel, tfs-timeline draws the longest,
+ * whose tooltip counts the others. tfs-timeline ignores SIGINT, so that the program that
+ * makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 #include <signal.h>
@@ -19,16 +21,23 @@
 
 static const struct tool tool = {
 	.name = "tfs-timeline",
-	.usage = "tfs-timeline [-c] [-n LANES]",
+	.usage = "tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]",
 	.purpose = "draw a trace as a timeline, in SVG",
 	.options =
+		"-a  draw all tasks, not only the traced tasks\n"
 		"-c  draw a lane for each processor instead of each task\n"
-		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n",
+		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n"
+		"-T TITLE  set the title of the picture\n",
 };
 
-enum { LEFT = 170, WIDTH = 1020, RIGHT = 10, HEAD = 50, FOOT = 40, LANE = 24, MARKS = 10 };
+/* In pixels: the label of a lane, the marks, the head, below the lanes, a lane. */
+enum { LEFT = 190, WIDTH = 1000, RIGHT = 36, HEAD = 94, FOOT = 58, LANE = 20 };
 
-enum kind { RAN, TOOK, TICK, KINDS };
+/* Draw all marks if there are not more than these. */
+enum { EACH_MARK = 10000 };
+
+/* The marks of a lane, in the order in which they are drawn. */
+enum kind { NONE, ASLEEP, BLOCKED, WAITED, RAN, TOOK, TICK, KINDS };
 
 struct mark {
 	uint64_t from, to;
@@ -42,6 +51,18 @@ struct lane {
 	struct mark *v;
 	size_t n, room;
 	uint64_t first;         /* begin of the earliest mark */
+	const char *process;    /* "HOST TGID" of timeline.names, or NULL */
+	uint64_t process_first; /* begin of the earliest mark of the process */
+	size_t threads;         /* lanes of the process */
+	int leader;             /* the first thread of its process */
+};
+
+/* What a task does since when, while it does not run. */
+struct task_state {
+	struct table_entry entry;
+	enum kind kind;
+	uint64_t since;
+	const char *process;    /* as in struct lane */
 };
 
 /* The task that runs on a processor. */
@@ -54,9 +75,13 @@ struct running {
 };
 
 struct timeline {
-	int by_cpu;
+	int by_cpu, all;
+	const char *title;
 	unsigned long most;
-	struct table lanes, names, running;
+	struct table lanes, names, running, states;
+	struct strangers strangers;
+	size_t left_out, marks;
+	int used[KINDS];
 	struct comments comments;
 	struct strbuf words;
 	uint64_t begin, end;
@@ -125,6 +150,49 @@ static int is_running(const struct running *r, struct text_part pid)
 	return r->name && r->npid == pid.n && !memcmp(r->pid, pid.text, pid.n);
 }
 
+/* Return the state of a task of the line's host. */
+static struct task_state *state_of(struct timeline *t, const struct trace_line *l,
+				   struct text_part pid)
+{
+	begin_with_host(t, l);
+	strbuf_add(&t->words, pid.text, pid.n);
+	return table_at(&t->states, t->words.text, t->words.n);
+}
+
+/*
+ * The task's state ends now, and another one, or NONE, begins. Add a mark for the state, if
+ * label is the label of the task.
+ */
+static void change_state(struct timeline *t, const struct trace_line *l, struct text_part pid,
+			 const char *label, uint64_t now, enum kind kind)
+{
+	static const char *const names[] = { "", "asleep", "blocked", "waiting" };
+	struct task_state *s;
+
+	if (t->by_cpu || !pid.n || (pid.n == 1 && *pid.text == '0'))
+		return;
+	s = state_of(t, l, pid);
+	if (s->kind && label && now > s->since)
+		add_mark(t, l, pid, label, (struct mark){ s->since, now, names[s->kind], s->kind });
+	s->kind = kind;
+	s->since = now;
+}
+
+/* Return what a task does that leaves its processor with this prev_state. */
+static enum kind kind_of_state(struct text_part p)
+{
+	struct decimal v;
+
+	if (!p.n)
+		return NONE;
+	/* in JSON it is the number of __trace_sched_switch_state */
+	if (!decimal_parse(&v, p))
+		return !v.whole || v.whole >= 256 ? WAITED : v.whole & 2 ? BLOCKED :
+		       v.whole & (16 | 32) ? NONE : ASLEEP;
+	return *p.text == 'R' ? WAITED : *p.text == 'D' ? BLOCKED :
+	       *p.text == 'X' || *p.text == 'Z' ? NONE : ASLEEP;
+}
+
 /*
  * Add a mark for the task that leaves the processor, from the switch to it until now, if
  * the trace has that switch. The idle task, pid 0, gets none.
@@ -133,6 +201,8 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 {
 	struct text_part prev = trace_line_key(l, "prev_pid");
 	struct text_part next = trace_line_key(l, "next_pid");
+	/* if tfs-latency has measured this line, it has left out other switches */
+	int some = !!trace_line_key(l, "lat").n;
 	struct running *r;
 
 	begin_with_host(t, l);
@@ -153,6 +223,46 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 	if (r->name)
 		memcpy(r->pid, next.text, next.n);
 	r->since = now;
+	change_state(t, l, prev, NULL, now,
+		     some ? NONE : kind_of_state(trace_line_key(l, "prev_state")));
+	change_state(t, l, next, some ? NULL : r->name, now, NONE);
+}
+
+/* The task of a wake-up begins to wait for a processor. */
+static void read_wakeup(struct timeline *t, const struct trace_line *l, uint64_t now)
+{
+	struct text_part pid = trace_line_key(l, ".pid"), comm = trace_line_key(l, ".comm");
+
+	if (!pid.n || t->by_cpu || state_of(t, l, pid)->kind == WAITED)
+		return;
+	change_state(t, l, pid, task_label(t, l, comm, pid), now, WAITED);
+}
+
+/*
+ * Note the process of a task: the trace has a column of thread groups, or tells that the
+ * task is a new thread.
+ */
+static void read_process(struct timeline *t, const struct trace_line *l)
+{
+	struct text_part pid = trace_line_key(l, ".pid");
+	struct text_part flags = trace_line_key(l, "clone_flags");
+	struct task_state *s, *parent;
+	uint64_t bits;
+
+	if (l->tgid.n && *l->tgid.text != '-') {
+		const char *name = state_of(t, l, l->tgid)->entry.key;
+
+		state_of(t, l, l->pid)->process = name;
+	}
+	if (!text_part_is(l->event, "task_newtask") || !pid.n)
+		return;
+	flags.text += flags.n > 2 && !memcmp(flags.text, "0x", 2) ? 2 : 0;
+	parent = state_of(t, l, l->pid);
+	if (!parent->process)
+		parent->process = parent->entry.key;
+	s = state_of(t, l, pid);
+	s->process = !text_part_number(flags, 16, &bits) && (bits & 0x10000) ?
+		     parent->process : s->entry.key;
 }
 
 /* Return the value of lat in ns, or in counts of the clock, or 0 if the line has none. */
@@ -181,6 +291,11 @@ static void read_line(struct timeline *t, const char *line, size_t n)
 		for (size_t i = 0; gap && i < t->running.room; i++)
 			if (t->running.v[i])
 				((struct running *)t->running.v[i])->name = NULL;
+		for (size_t i = 0; gap && i < t->states.room; i++)
+			if (t->states.v[i])
+				((struct task_state *)t->states.v[i])->kind = NONE;
+		if (gap)
+			strangers_gap(&t->strangers);
 		comments_keep(&t->comments, line);
 		return;
 	}
@@ -188,9 +303,18 @@ static void read_line(struct timeline *t, const char *line, size_t n)
 		l.cpu = (struct text_part){ "-", 1 };
 	t->events++;
 	t->digits = digits;
-	switched = l.event.n == 12 && !memcmp(l.event.text, "sched_switch", 12);
+	if (!t->all)
+		strangers_read(&t->strangers, &l);
+	read_process(t, &l);
+	/* a task that has an event runs: the trace does not have the switch to it */
+	if (l.pid.n && !(l.pid.n == 1 && *l.pid.text == '0'))
+		state_of(t, &l, l.pid)->kind = NONE;
+	switched = text_part_is(l.event, "sched_switch");
 	if (switched)
 		read_switch(t, &l, now);
+	else if (text_part_is(l.event, "sched_waking") || text_part_is(l.event, "sched_wakeup") ||
+		 text_part_is(l.event, "sched_wakeup_new"))
+		read_wakeup(t, &l, now);
 	lat = latency_of(&l, digits);
 	if (switched && !lat) {
 		if (now < t->begin)
@@ -214,7 +338,7 @@ static void read_line(struct timeline *t, const char *line, size_t n)
 						    lat ? TOOK : TICK });
 }
 
-/* ---- draw the lanes -------------------------------------------------------------------- */
+/* ---- choose and sort the lanes --------------------------------------------------------- */
 
 static int by_most(const void *a, const void *b)
 {
@@ -223,13 +347,93 @@ static int by_most(const void *a, const void *b)
 	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
-/* Compare two lanes by their earliest mark. */
+static int same_process(const struct lane *x, const struct lane *y)
+{
+	return x->process && y->process && !strcmp(x->process, y->process);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+	int n;
+
+	if (!x->process != !y->process)
+		return x->process ? -1 : 1;
+	n = x->process ? strcmp(x->process, y->process) : 0;
+	return n ? n : table_by_key(a, b);
+}
+
+/*
+ * Compare two lanes by the earliest mark of their processes, and in a process the first
+ * thread first, and then by the earliest mark.
+ */
 static int by_first(const void *a, const void *b)
 {
 	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+	int n;
 
-	return x->first != y->first ? x->first < y->first ? -1 : 1 : table_by_key(a, b);
+	if (x->process_first != y->process_first)
+		return x->process_first < y->process_first ? -1 : 1;
+	n = strcmp(x->process ? x->process : x->entry.key, y->process ? y->process : y->entry.key);
+	if (n)
+		return n;
+	if (x->leader != y->leader)
+		return x->leader ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return table_by_key(a, b);
 }
+
+/* Remove the lanes of tasks that the session did not trace from v. Return how many stay. */
+static size_t without_strangers(struct timeline *t, struct lane **v, size_t n)
+{
+	size_t kept = 0;
+
+	strangers_decide(&t->strangers);
+	for (size_t i = 0; i < n; i++) {
+		const char *key = v[i]->entry.key, *pid = strrchr(key, ' ');
+		struct trace_line l = { 0 };
+
+		if (pid)
+			l.host = (struct text_part){ key, (size_t)(pid - key) };
+		pid = pid ? pid + 1 : key;
+		if (strangers_has(&t->strangers, &l, (struct text_part){ pid, strlen(pid) }))
+			t->left_out++;
+		else
+			v[kept++] = v[i];
+	}
+	return kept;
+}
+
+/* Sort n lanes by process and time. */
+static void sort_lanes(struct timeline *t, struct lane **v, size_t n)
+{
+	size_t i, j, k;
+
+	for (i = 0; i < n; i++) {
+		const struct task_state *s = table_find(&t->states, v[i]->entry.key,
+							v[i]->entry.n);
+
+		v[i]->process = t->by_cpu || !s ? NULL : s->process;
+		v[i]->process_first = v[i]->first;
+		v[i]->leader = v[i]->process && !strcmp(v[i]->process, v[i]->entry.key);
+		v[i]->threads = 1;
+	}
+	qsort(v, n, sizeof(*v), by_process);
+	for (i = 0; i < n && v[i]->process; i = j) {
+		uint64_t first = v[i]->first;
+
+		for (j = i + 1; j < n && same_process(v[i], v[j]); j++)
+			first = v[j]->first < first ? v[j]->first : first;
+		for (k = i; k < j; k++) {
+			v[k]->process_first = first;
+			v[k]->threads = j - i;
+		}
+	}
+	qsort(v, n, sizeof(*v), by_first);
+}
+
+/* ---- draw the lanes -------------------------------------------------------------------- */
 
 static int by_kind(const void *a, const void *b)
 {
@@ -253,29 +457,47 @@ static uint64_t across(const struct timeline *t, uint64_t time)
 				       (WIDTH * 100) : 0);
 }
 
-/* Append the time in microseconds, or as the number that the clock counts. */
+/* Append the time with its largest unit, or as the number that the clock counts. */
 static void put_time(const struct timeline *t, struct strbuf *w, uint64_t time)
 {
-	char text[32];
+	static const char *const units[] = { " ns", " us", " ms", " s" };
+	uint64_t unit = 1;
+	size_t u = 0;
+	char text[48], number[32], *end;
 
-	if (t->digits < 0) {
-		str_format(text, sizeof(text), "%llu", (unsigned long long)time);
-		strbuf_puts(w, text);
-		return;
-	}
-	svg_number(w, time / 10);
-	strbuf_puts(w, " us");
+	for (; t->digits >= 0 && u < 3 && time / unit >= 1000; u++)
+		unit *= 1000;
+	/* add a leading digit and replace it by the point: this keeps leading zeros */
+	str_format(text, sizeof(text), "%llu", (unsigned long long)(unit + time % unit));
+	*text = '.';
+	for (end = text + strlen(text); end[-1] == '0'; end--)
+		;
+	*(end - text > 1 ? end : text) = '\0';
+	str_format(number, sizeof(number), "%llu", (unsigned long long)(time / unit));
+	strbuf_puts(w, number);
+	strbuf_puts(w, text);
+	strbuf_puts(w, t->digits < 0 ? "" : units[u]);
 }
 
 static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uint64_t y)
 {
-	static const unsigned top[KINDS] = { 2, 15, 1 }, height[KINDS] = { 12, 6, 21 };
+	static const struct { unsigned top, height; const char *kind; } looks[KINDS] = {
+		[ASLEEP] = { 9, 2, "s" }, [BLOCKED] = { 5, 10, "b" }, [WAITED] = { 5, 10, "w" },
+		[RAN] = { 2, 16, "r" }, [TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
+	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	struct strbuf *w = &t->words;
-	char text[48];
+	char text[96];
 
+	t->used[m->kind] = 1;
 	w->n = 0;
-	strbuf_puts(w, "<g><title>");
+	str_format(text, sizeof(text), "<g class='%s", looks[m->kind].kind);
+	strbuf_puts(w, text);
+	str_format(text, sizeof(text), " p%u", svg_shade(m->name, strlen(m->name), 8));
+	strbuf_puts(w, t->by_cpu && m->kind == RAN ? text : "");
+	str_format(text, sizeof(text), "' data-f='%llu' data-n='%llu'><title>",
+		   (unsigned long long)(m->from - t->begin), (unsigned long long)(m->to - m->from));
+	strbuf_puts(w, text);
 	svg_text(w, m->name, strlen(m->name), SIZE_MAX);
 	strbuf_puts(w, " at ");
 	put_time(t, w, m->from - t->begin);
@@ -288,18 +510,16 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 		strbuf_puts(w, text);
 	strbuf_puts(w, "</title><rect");
 	svg_attribute(w, "x", x);
-	svg_attribute(w, "y", (y + top[m->kind]) * 100);
+	svg_attribute(w, "y", (y + looks[m->kind].top) * 100);
 	svg_attribute(w, "width", m->kind == TICK ? 50 : width < 50 ? 50 : width);
-	svg_attribute(w, "height", height[m->kind] * 100);
-	if (m->kind != TICK)
-		svg_colour(w, m->name, strlen(m->name));
+	svg_attribute(w, "height", looks[m->kind].height * 100);
 	strbuf_puts(w, "/>");
 	if (m->kind == RAN && width > 600) {
 		size_t n = w->n;
 
 		strbuf_puts(w, "<text");
 		svg_attribute(w, "x", x + 300);
-		svg_attribute(w, "y", (y + 12) * 100);
+		svg_attribute(w, "y", (y + 14) * 100);
 		strbuf_puts(w, ">");
 		svg_text(w, m->name, strlen(m->name), (size_t)((width - 600) / SVG_LETTER));
 		if (w->text[w->n - 1] == '>')
@@ -315,16 +535,35 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 /* Return whether both marks are of the same kind and begin in the same pixel. */
 static int same_pixel(const struct timeline *t, const struct mark *a, const struct mark *b)
 {
-	return a->kind == b->kind && across(t, a->from) / 100 == across(t, b->from) / 100;
+	return t->marks > EACH_MARK && a->kind == b->kind &&
+	       across(t, a->from) / 100 == across(t, b->from) / 100;
+}
+
+/* Draw a label of a row: the name of a process, or of a lane. */
+static void draw_label(struct timeline *t, const char *kind, unsigned x, uint64_t y,
+		       const char *text)
+{
+	struct strbuf *w = &t->words;
+	size_t n = strlen(text);
+
+	w->n = 0;
+	strbuf_puts(w, "<g class='label");
+	strbuf_puts(w, kind);
+	strbuf_puts(w, "'><title>");
+	svg_text(w, text, n, SIZE_MAX);
+	strbuf_puts(w, "</title><text");
+	svg_attribute(w, "x", x * 100);
+	svg_attribute(w, "y", (y + 14) * 100);
+	strbuf_puts(w, ">");
+	svg_text(w, text, n, (LEFT - 8 - x) * 100 / SVG_LETTER);
+	stdout_print("%s</text></g>\n", w->text);
 }
 
 static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
 {
 	size_t i, j;
 
-	stdout_print("<path d='M0 %llu h%d' stroke='#ddd'/>\n", (unsigned long long)y,
-		     LEFT + WIDTH + RIGHT);
-	svg_label(10, y + 16, l->label, strlen(l->label), (LEFT - 15) * 100 / SVG_LETTER);
+	draw_label(t, "", l->threads > 1 ? 22 : 10, y, l->label);
 	qsort(l->v, l->n, sizeof(*l->v), by_kind);
 	for (i = 0; i < l->n; i = j) {
 		const struct mark *longest = &l->v[i];
@@ -336,55 +575,155 @@ static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
 	}
 }
 
-static void draw_axis(struct timeline *t, uint64_t height)
+/*
+ * Draw the lines, or the labels at this height, of the round times: 1, 2 or 5 times a power
+ * of ten. As in svg.js, all labels have the same unit.
+ */
+static void draw_axis(struct timeline *t, uint64_t y, uint64_t bottom)
 {
-	for (unsigned i = 0; i <= MARKS; i++) {
-		uint64_t time = (t->end - t->begin) / MARKS * i;
-		unsigned x = LEFT + WIDTH / MARKS * i;
+	static const char *const units[] = { " ns", " us", " ms", " s" };
+	uint64_t all = t->end - t->begin, step = 1, unit = 1, time;
+	size_t u = 0;
+	char text[48];
+	int digits = 0;
 
-		stdout_print("<path d='M%u %d V%llu' stroke='#ddd'/>\n", x, HEAD - 5,
-			     (unsigned long long)height - FOOT);
-		if (i % 2 || i == MARKS)
-			continue;
+	for (unsigned i = 0; all / step > 10; i++)
+		step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+	for (; t->digits >= 0 && u < 3 && all / unit >= 1000; u++)
+		unit *= 1000;
+	for (uint64_t part = unit; part > step; part /= 10)
+		digits++;
+	for (time = 0; time <= all; time += step) {
+		uint64_t x = across(t, t->begin + time);
+		/* the leading 1 keeps zeros, and is replaced by the point */
+		unsigned long long whole = time / unit, part = unit + time % unit;
+
 		t->words.n = 0;
-		put_time(t, &t->words, time);
-		svg_label(x, HEAD - 10, t->words.text, t->words.n, SIZE_MAX);
+		strbuf_puts(&t->words, bottom ? "<path d='M" : "<text x='");
+		svg_number(&t->words, x);
+		if (bottom) {
+			str_format(text, sizeof(text), " %dV%llu'/>", HEAD - 4,
+				   (unsigned long long)bottom);
+			strbuf_puts(&t->words, text);
+		} else {
+			str_format(text, sizeof(text), "' y='%llu'>%llu", (unsigned long long)y,
+				   whole);
+			strbuf_puts(&t->words, text);
+			str_format(text, sizeof(text), "%llu", part);
+			*text = '.';
+			text[digits ? digits + 1 : 0] = '\0';
+			strbuf_puts(&t->words, text);
+			strbuf_puts(&t->words, t->digits < 0 ? "" : units[u]);
+			strbuf_puts(&t->words, "</text>");
+		}
+		stdout_print("%s\n", t->words.text);
+		if (all - time < step)
+			break;
+	}
+}
+
+/* Does this lane begin a process of several lanes? */
+static int begins_process(struct lane *const *v, size_t i)
+{
+	return v[i]->threads > 1 && !(i && same_process(v[i - 1], v[i]));
+}
+
+/* Draw the rows: a heading for each process of several lanes, and the lanes. */
+static void draw_rows(struct timeline *t, struct lane **v, size_t n)
+{
+	uint64_t y = HEAD;
+
+	for (size_t i = 0; i < n; i++) {
+		if (begins_process(v, i)) {
+			/* the first lane is that of the first thread, if that has a lane */
+			const char *dash = strrchr(v[i]->label, '-');
+			const char *tgid = strrchr(v[i]->process, ' ');
+			struct strbuf *w = &t->words;
+			const char *name;
+
+			w->n = 0;
+			strbuf_add(w, v[i]->label, (size_t)(dash - v[i]->label));
+			strbuf_puts(w, " (");
+			strbuf_puts(w, tgid ? tgid + 1 : v[i]->process);
+			strbuf_puts(w, ")");
+			name = keep_name(t, w->text, w->n);
+			draw_label(t, " group", 10, y, name);
+			y += LANE;
+		}
+		draw_lane(t, v[i], y);
+		y += LANE;
 	}
 }
 
 static void draw(struct timeline *t)
 {
-	size_t shown = t->lanes.n < t->most ? t->lanes.n : t->most;
-	uint64_t height = HEAD + FOOT + LANE * shown;
-	char title[160], micro[16];
+	struct lane **v = (struct lane **)t->lanes.v;
+	size_t all = t->by_cpu || t->all ? t->lanes.n : without_strangers(t, v, t->lanes.n);
+	size_t shown = all < t->most ? all : t->most, rows = shown;
+	struct svg_picture p = { .kind = "lanes", .title = t->title, .left = LEFT, .head = HEAD - 4,
+				 .width = LEFT + WIDTH + RIGHT, .digits = t->digits };
+	char text[160], micro[16];
+	uint64_t bottom;
 
+	sort_lanes(t, v, shown);
+	for (size_t i = 0; i < shown; i++) {
+		t->marks += v[i]->n;
+		rows += (size_t)begins_process(v, i);
+	}
+	bottom = HEAD + LANE * rows;
+	p.height = bottom + FOOT + comments_room(&t->comments);
+	p.length = t->end - t->begin;
+	svg_picture_begin(&p);
+	for (size_t i = 1; i < rows; i += 2)
+		stdout_print("<rect class='odd' y='%llu' width='100%%' height='%d'/>\n",
+			     (unsigned long long)(HEAD + LANE * i), LANE);
+	stdout_print("<g class='grid' data-top='%d' data-bottom='%llu'>\n", HEAD - 4,
+		     (unsigned long long)bottom);
+	draw_axis(t, 0, bottom);
+	stdout_print("</g>\n<g class='axis' data-y='%llu'>\n", (unsigned long long)bottom + 14);
+	draw_axis(t, bottom + 14, 0);
+	stdout_print("</g>\n");
+	draw_rows(t, v, shown);
+	if (shown < all || t->left_out) {
+		size_t n = 0;
+
+		if (shown < all)
+			n = str_format(text, sizeof(text), "%zu lanes more, with less in them, are "
+				       "not shown; ", all - shown);
+		if (t->left_out)
+			n += str_format(text + n, sizeof(text) - n, t->left_out == 1 ?
+					"%zu task that was not traced is left out; " :
+					"%zu tasks that were not traced are left out; ",
+					t->left_out);
+		svg_label(10, bottom + 32, text, n - 2, SIZE_MAX);
+	}
+	comments_draw(&t->comments, p.height - 8);
 	/* add 1000000 to keep the leading zeros of the fraction; the 1 is not printed */
 	str_format(micro, sizeof(micro), "%llu",
 		   1000000 + (unsigned long long)t->begin % 1000000000 / 1000);
-	str_format(title, sizeof(title), t->digits < 0 ? "%llu event%s from %llu" :
+	str_format(text, sizeof(text), t->digits < 0 ? "%llu event%s from %llu" :
 		   "%llu event%s from %llu.%s s", t->events, t->events == 1 ? "" : "s",
 		   (unsigned long long)t->begin / (t->digits < 0 ? 1 : 1000000000), micro + 1);
-	svg_begin(LEFT + WIDTH + RIGHT, height + comments_room(&t->comments), title);
-	draw_axis(t, height);
-	for (size_t i = 0; i < shown; i++)
-		draw_lane(t, (struct lane *)t->lanes.v[i], HEAD + LANE * i);
-	if (shown < t->lanes.n) {
-		str_format(title, sizeof(title),
-			   "%zu lanes more, with less in them, are not shown",
-			   t->lanes.n - shown);
-		svg_label(LEFT, height - 24, title, strlen(title), SIZE_MAX);
-	}
-	comments_draw(&t->comments, height + comments_room(&t->comments) - 6);
-	svg_end();
+	svg_picture_head(&p, text, (const struct svg_key []){
+		{ t->by_cpu ? "p0" : "r", t->by_cpu ? "a task" : "running", t->used[RAN] },
+		{ "w", "waiting", t->used[WAITED] }, { "b", "blocked", t->used[BLOCKED] },
+		{ "s", "asleep", t->used[ASLEEP] }, { "l", "latency", t->used[TOOK] },
+		{ "e", "event", t->used[TICK] },
+	}, 6);
+	stdout_print("<g class='axis' data-y='%d'>\n", HEAD - 8);
+	draw_axis(t, HEAD - 8, 0);
+	stdout_print("</g>\n");
+	svg_picture_end();
 }
 
 int main(int argc, char **argv)
 {
 	static struct timeline t = {
-		.most = 64, .begin = UINT64_MAX,
+		.title = "Timeline", .most = 64, .begin = UINT64_MAX,
 		.lanes = { .size = sizeof(struct lane) },
 		.names = { .size = sizeof(struct table_entry) },
 		.running = { .size = sizeof(struct running) },
+		.states = { .size = sizeof(struct task_state) },
 	};
 	static struct line_reader in;
 	char *line;
@@ -392,8 +731,12 @@ int main(int argc, char **argv)
 	int c;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'c')
+		if (c == 'a')
+			t.all = 1;
+		else if (c == 'c')
 			t.by_cpu = 1;
+		else if (c == 'T')
+			t.title = opt_value;
 		else if (text_number(opt_value, 1, 1000000, &t.most) < 0)
 			usage_error(&tool, "not a number: '%.80s'", opt_value);
 	if (argv[opt_index])
@@ -408,9 +751,6 @@ int main(int argc, char **argv)
 	if (!t.events)
 		return NO;
 	table_sort(&t.lanes, by_most);
-	if (t.lanes.n)
-		qsort(t.lanes.v, t.lanes.n < t.most ? t.lanes.n : t.most,
-		      sizeof(*t.lanes.v), by_first);
 	draw(&t);
 	stdout_flush();
 	return DONE;

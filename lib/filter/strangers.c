@@ -46,7 +46,8 @@ static void set_key(struct strangers *s, const struct trace_line *l, struct text
 	strbuf_add(&s->key, id.text, id.n);
 }
 
-static struct known_task *task_of(struct strangers *s, const struct trace_line *l, struct text_part pid)
+static struct known_task *task_of(struct strangers *s, const struct trace_line *l,
+				  struct text_part pid)
 {
 	s->tasks.size = sizeof(struct known_task);
 	set_key(s, l, pid);
@@ -144,7 +145,8 @@ void strangers_gap(struct strangers *s)
 /* Is a switch of the task missing, or is the task the idle task of a host? */
 static int is_odd(const struct known_task *t)
 {
-	return ((t->flags & ODD) && !(t->flags & OWN)) || !strcmp(strchr(t->entry.key, '\t'), "\t0");
+	return ((t->flags & ODD) && !(t->flags & OWN)) ||
+	       !strcmp(strchr(t->entry.key, '\t'), "\t0");
 }
 
 void strangers_decide(struct strangers *s)

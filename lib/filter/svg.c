@@ -136,7 +136,8 @@ void svg_label(unsigned x, uint64_t y, const char *s, size_t n, size_t most)
 static const char style[] =
 	"text{font:12px monospace;fill:#222}.t{font:bold 17px sans-serif}\n"
 	".detail,.note,.axis text{fill:#555}.group text{font-weight:bold}\n"
-	".bg{fill:#fff}.odd{fill:#f4f6f8}.grid path{stroke:#d8dce0}.line{stroke:#e4e7ea}\n"
+	".axis text{text-anchor:middle}"
+	"svg{background:#fff}.bg{fill:#fff}.odd{fill:#f4f6f8}.grid path{stroke:#d8dce0}\n"
 	".button{text-anchor:end;text-decoration:underline;cursor:pointer}\n"
 	"g[data-f]{cursor:pointer;outline:none}g[data-f] text{fill:#111;pointer-events:none}\n"
 	"g[data-f]:hover rect,g[data-f]:focus rect{stroke:#000}.up{opacity:.5}\n"
@@ -147,11 +148,11 @@ static const char style[] =
 	".r{fill:#009e73}.w{fill:#e69f00}.b{fill:#d55e00}.s{fill:#a8b0b8}.l{fill:#56b4e9}\n"
 	".e{fill:#222}.p0{fill:#7fb8da}.p1{fill:#7fceb9}.p2{fill:#eaae7f}.p3{fill:#e5bcd3}\n"
 	".p4{fill:#aad9f4}.p5{fill:#f2cf7f}.p6{fill:#c5b5d8}.p7{fill:#c4c4c4}\n"
-	".searching g[data-f]:not(.hit){opacity:.35}.hit rect{fill:#e600e6}\n"
+	".searching g[data-f]:not(.hit){opacity:.4}.hit rect{fill:#f26ff2}\n"
 	".label.hit text{fill:#c000c0;font-weight:bold}\n"
 	"input{box-sizing:border-box;width:100%;font:12px sans-serif;color-scheme:light dark}\n"
 	"@media(prefers-color-scheme:dark){text{fill:#ddd}.detail,.note,.axis text{fill:#aab}\n"
-	".bg{fill:#16181c}.odd{fill:#1c1f24}.grid path{stroke:#363b42}.line{stroke:#2a2e34}\n"
+	"svg{background:#16181c}.bg{fill:#16181c}.odd{fill:#1c1f24}.grid path{stroke:#363b42}\n"
 	".e{fill:#ddd}.s{fill:#6a727a}g[data-f]:hover rect,g[data-f]:focus rect{stroke:#fff}\n"
 	".label.hit text{fill:#ff6bff}}\n";
 
@@ -162,8 +163,9 @@ void svg_picture_begin(const struct svg_picture *p)
 	w.n = 0;
 	svg_text(&w, p->title, strlen(p->title), SIZE_MAX);
 	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
-		     "<svg xmlns='http://www.w3.org/2000/svg' class='%s' width='%llu' height='%llu' "
-		     "viewBox='0 0 %llu %llu' data-n='%llu' data-left='%u' data-digits='%d'>\n"
+		     "<svg xmlns='http://www.w3.org/2000/svg' class='%s' width='%llu' "
+		     "height='%llu' viewBox='0 0 %llu %llu' data-n='%llu' data-left='%u' "
+		     "data-digits='%d'>\n"
 		     "<title>%s</title>\n<style>\n", p->kind, (unsigned long long)p->width,
 		     (unsigned long long)p->height, (unsigned long long)p->width,
 		     (unsigned long long)p->height, p->length, p->left, p->digits, w.text);
@@ -189,9 +191,9 @@ void svg_picture_head(const struct svg_picture *p, const char *detail,
 			continue;
 		w.n = 0;
 		svg_text(&w, keys[i].label, strlen(keys[i].label), 20);
-		stdout_print("<g class='key'><rect class='%s' x='%u' y='54' width='12' height='10'/>"
-			     "<text x='%u' y='63'>%s</text></g>\n", keys[i].kind, x, x + 16,
-			     w.text);
+		stdout_print("<g class='key'><rect class='%s' x='%u' y='54' width='12' "
+			     "height='10'/><text x='%u' y='63'>%s</text></g>\n",
+			     keys[i].kind, x, x + 16, w.text);
 		x += 30 + (unsigned)strlen(keys[i].label) * SVG_LETTER / 100;
 	}
 }

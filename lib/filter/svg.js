@@ -16,17 +16,22 @@ const svg = document.currentScript.ownerSVGElement, make = (parent, name, attrs,
 };
 const all = s => [...svg.querySelectorAll(s)], one = s => svg.querySelector(s);
 const set = (e, attrs) => { for (const a in attrs) e.setAttribute(a, attrs[a]); };
-const flame = svg.classList.contains('flame'), total = +svg.dataset.n || 1, left = +svg.dataset.left;
+const flame = svg.classList.contains('flame');
+const total = +svg.dataset.n || 1, left = +svg.dataset.left;
 const digits = +svg.dataset.digits, head = one('.head'), detail = one('.detail'), title = one('.t');
-const LETTER = 7.2, GAP = 10, subtitle = detail.textContent, heading = title.textContent;
+const LETTER = 7.2, GAP = 10, right = flame ? GAP : 36;
+const subtitle = detail.textContent, heading = title.textContent;
 let from = 0, length = total, width = 0, zoomed = null, matched = '', from_x = -1;
 
 const items = all('g[data-f]').map((g, i) => {
 	const rect = g.querySelector('rect'), text = g.querySelector('text');
 	const tip = g.querySelector('title').textContent;
+	const name = tip.replace(flame ? / \([^(]*$/s : / at [\d.]+( [mun]?s)?(, .*)?$/s, '');
 	g.setAttribute('tabindex', i ? -1 : 0);
-	return { g, rect, text, tip, f: +g.dataset.f, n: +g.dataset.n, y: +rect.getAttribute('y'),
-		name: tip.replace(flame ? / \([^(]*$/ : / at [^a]*(and \d+ more)?$/, '') };
+	return { g, rect, text, tip, name, f: +g.dataset.f, n: +g.dataset.n,
+		y: +rect.getAttribute('y'),
+		// the label of a program's file is without its folder
+		label: g.classList[0][0] === 'u' ? name.replace(/^.*\//s, '') : name };
 });
 const item_of = new Map(items.map(i => [i.g, i]));
 const labels = all('.label');
@@ -44,7 +49,8 @@ const box = make(controls, 'foreignObject', { y: 8, width: 160, height: 24 });
 const input = box.appendChild(document.createElementNS('http://www.w3.org/1999/xhtml', 'input'));
 input.placeholder = 'Search (Ctrl-F)';
 input.setAttribute('aria-label', 'Search: text or regular expression');
-const reset = make(controls, 'text', { class: 'button', y: 44, tabindex: 0, role: 'button' }, 'Reset zoom');
+const reset = make(controls, 'text',
+	{ class: 'button', y: 44, tabindex: 0, role: 'button' }, 'Reset zoom');
 
 // Write the time t of the clock, or its count, with as many digits as the step needs.
 const time_text = (t, step, end) => {
@@ -57,25 +63,25 @@ const time_text = (t, step, end) => {
 // Draw a line and labels for each round time: 1, 2 or 5 times a power of ten.
 const axis = () => {
 	const grid = one('.grid'), ends = all('.axis'), bottom = grid.dataset.bottom;
-	const span = width - left - GAP, end = from + length;
+	const span = width - left - right, end = from + length;
 	let step = 10 ** Math.floor(Math.log10(length / 1000)), i = 0;
 	const room = () => (time_text(end, step, end).length + 3) * LETTER;
-	while (step * span / length < room() || (digits < 0 && step < 1))
+	while (step * span / length < room() || step < 1)
 		step *= i++ % 3 === 1 ? 2.5 : 2;
 	for (const e of [grid, ...ends])
 		e.textContent = '';
 	for (let k = Math.ceil(from / step - 1e-9); k * step <= end * (1 + 1e-9); k++) {
-		const x = left + (k * step - from) / length * span, text = time_text(k * step, step, end);
+		const x = left + (k * step - from) / length * span;
+		const text = time_text(k * step, step, end);
 		make(grid, 'path', { d: `M${x} ${grid.dataset.top}V${bottom}` });
-		if (x + text.length * LETTER > width)
-			continue;
 		for (const e of ends)
-			make(e, 'text', { x: x + 3, y: e.dataset.y }, text);
+			make(e, 'text', { x: Math.min(x, width - 1 - text.length * LETTER / 2),
+				y: e.dataset.y }, text);
 	}
 };
 
 const layout = () => {
-	const span = width - left - GAP;
+	const span = width - left - right;
 	for (const i of items) {
 		const a = (i.f - from) / length * span, b = (i.f + i.n - from) / length * span;
 		const x = Math.max(a, 0), end = Math.min(b, span), w = Math.max(end - x, flame ? 0 : .5);
@@ -87,9 +93,11 @@ const layout = () => {
 		set(i.rect, { x: left + x, width: w });
 		if (flame)
 			i.g.classList.toggle('up', !!zoomed && i.y > zoomed.y);
+		if (!i.text && w > 30 && i.g.classList.contains('r'))
+			i.text = make(i.g, 'text', { y: i.y + 12 });
 		if (i.text) {
 			i.text.setAttribute('x', left + x + 3);
-			put(i.text, cut(i.name, (w - 6) / LETTER | 0));
+			put(i.text, cut(i.label, (w - 6) / LETTER | 0));
 		}
 	}
 	reset.style.display = from > 0 || length < total ? '' : 'none';
@@ -123,6 +131,10 @@ const zoom_item = i => flame ? zoom(i.f, i.n, i) :
 // Say what is shown when the pointer is on no item.
 const rest = () => say(matched || (zoomed && length < total ? 'Zoom: ' + zoomed.tip : subtitle));
 
+// The head stays at the top of the window.
+const follow = () => head.setAttribute('transform',
+	`translate(0 ${Math.max(0, -svg.getBoundingClientRect().top)})`);
+
 const search = term => {
 	let test = s => s.includes(term), n = 0, sum = 0, end = -1;
 	try {
@@ -153,8 +165,10 @@ const search = term => {
 		`${sum} of ${total} stacks)` :
 		`Matched: ${lanes.length} lane${lanes.length === 1 ? '' : 's'}, ` +
 		`${n} mark${n === 1 ? '' : 's'}`;
-	if (lanes.length)
-		scrollTo({ top: lanes[0].getBoundingClientRect().top + scrollY - innerHeight / 2 });
+	if (lanes.length) {
+		scrollTo(0, lanes[0].getBoundingClientRect().top + scrollY - innerHeight / 2);
+		follow();
+	}
 	rest();
 };
 
@@ -163,7 +177,8 @@ const beside = (i, dx, dy) => {
 	const mid = j => j.f + j.n / 2;
 	let best = null, least = Infinity;
 	for (const j of items) {
-		if (!j.seen || j === i || (dx ? j.y !== i.y || (mid(j) - mid(i)) * dx <= 0 : (j.y - i.y) * dy <= 0))
+		if (!j.seen || j === i || (dx ? j.y !== i.y || (mid(j) - mid(i)) * dx <= 0 :
+		    (j.y - i.y) * dy <= 0))
 			continue;
 		const over = Math.max(j.f - i.f - i.n, i.f - j.f - j.n, 0) / total;
 		const far = dx ? Math.abs(mid(j) - mid(i)) : Math.abs(j.y - i.y) + over - j.n / total / 2;
@@ -183,7 +198,7 @@ reset.addEventListener('click', () => zoom(0, total));
 input.addEventListener('input', () => search(input.value));
 
 // A click zooms to the item, and on the time line a drag to what it covers.
-const time_at = x => from + (x - left) / (width - left - GAP) * length;
+const time_at = x => from + (x - left) / (width - left - right) * length;
 const x_of = e => e.clientX - svg.getBoundingClientRect().left;
 const area = flame ? null : make(svg, 'rect', { class: 'area', y: head.dataset.height, height: 0 });
 svg.addEventListener('mousedown', e => {
@@ -202,7 +217,8 @@ svg.addEventListener('mouseup', e => {
 	if (area)
 		area.setAttribute('height', 0);
 	if (area && from_x >= left && Math.abs(x - from_x) > 4)
-		zoom(time_at(Math.min(x, from_x)), Math.abs(x - from_x) / (width - left - GAP) * length);
+		zoom(time_at(Math.min(x, from_x)),
+			Math.abs(x - from_x) / (width - left - right) * length);
 	else if (from_x >= 0 && i)
 		zoom_item(i);
 	from_x = -1;
@@ -210,11 +226,12 @@ svg.addEventListener('mouseup', e => {
 
 addEventListener('keydown', e => {
 	const i = item_of.get(document.activeElement), key = e.key;
-	const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+	const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+		ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
 	const move = { w: [.25, .5], s: [-.5, 2], a: [-.25, 1], d: [.25, 1] }[key];
 	if (((e.ctrlKey || e.metaKey) && key === 'f' || key === 'F3' || key === '/') &&
 	    document.activeElement !== input) {
-		input.focus();
+		input.focus({ preventScroll: true });
 		input.select();
 	} else if (key === 'Escape') {
 		if (matched) {
@@ -243,9 +260,6 @@ addEventListener('keydown', e => {
 	e.preventDefault();
 });
 
-// The head stays at the top of the window.
-const follow = () => head.setAttribute('transform',
-	`translate(0 ${Math.max(0, -svg.getBoundingClientRect().top)})`);
 svg.removeAttribute('viewBox');
 svg.setAttribute('width', '100%');
 svg.style.minWidth = '480px';
