@@ -3,8 +3,8 @@
  * tfs-run - run a trace hook and show its trace, for people
  *
  * Requires: the managers of trace-hooks/, and the files that the hook requires.
- * Without HOOK, tfs-run lists all hooks. OPTION... are options of the hook; manager
- * --describe HOOK lists them. tfs-run holds PROG until the session records.
+ * Without HOOK, tfs-run lists all hooks. OPTION... are options of the hook; tfs-run HOOK
+ * --help lists them. tfs-run holds PROG until the session records.
  * tfs-run copies the trace to standard output until ^C, a time limit (--time MS), the
  * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
  * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
@@ -26,14 +26,19 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "front/front.h"
+#include "session/session.h"
 
 static const struct tool tool = {
 	.name = "tfs-run",
-	.usage = "tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]",
+	.usage = "tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]",
 	.purpose = "run a trace hook and show its trace, for people",
 	.options =
-		"-m SUBSYSTEM  use the hooks of this subsystem; default ftrace\n"
+		"-m SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
 		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
+		"--check  print whether this kernel can run the hook, or all hooks\n"
+		"HOOK  run this hook: its name, with or without trace_, or a file's path\n"
+		"OPTION...  an option of the hook; tfs-run HOOK --help lists them\n"
 		"-- PROG...  trace this program, and end with it\n",
 };
 
@@ -57,19 +62,19 @@ struct run {
 	char text[64 * 1024];
 };
 
-static void find_manager(char *path, const char *subsystem)
+/* Run a file without #! as a shell does, see execvp(3). */
+static void run_script(const char *path, char **argv)
 {
-	char dir[PATH_MAX], here[300], installed[300];
-	const char *const near[] = { here, installed, NULL };
+	size_t n = 1;
+	char **words;
 
-	if (!text_is_name(subsystem))
-		usage_error(&tool, "not a subsystem's name: '%.80s'", subsystem);
-	str_format(here, sizeof(here), "../trace-hooks/%s/manager", subsystem);
-	str_format(installed, sizeof(installed), "../lib/trace-hooks/%s/manager", subsystem);
-	if (program_directory(dir) < 0)
-		exit(REFUSED);
-	if (program_find(dir, path, near) < 0)
-		err_exit(MISUSED, "no subsystem %s in %s/../trace-hooks", subsystem, dir);
+	while (argv[n])
+		n++;
+	words = xcalloc(n + 2, sizeof(*words));
+	words[0] = (char[]){ "sh" };
+	words[1] = (char *)(size_t)path;
+	memcpy(words + 2, argv + 1, (n - 1) * sizeof(*words));
+	execv("/bin/sh", words);
 }
 
 /*
@@ -77,7 +82,7 @@ static void find_manager(char *path, const char *subsystem)
  * byte, PROG never runs. PROG's standard output becomes standard error unless
  * keeps_stdout is set. Return its pid.
  */
-static pid_t hold(char **argv, int keeps_stdout, int *release)
+static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 {
 	int hold[2];
 	pid_t pid;
@@ -98,7 +103,9 @@ static pid_t hold(char **argv, int keeps_stdout, int *release)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (read(hold[0], &c, 1) != 1)
 		_exit(REFUSED);
-	execvp(*argv, argv);
+	execv(path, argv);
+	if (errno == ENOEXEC)
+		run_script(path, argv);
 	err_errno("unable to run %s", *argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -366,55 +373,91 @@ static int write_limit(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) ? INT_MAX : PIPE_BUF;
 }
 
+/* Exit unless the program can be run, and write its path to path (PATH_MAX bytes). */
+static void find_program(const char *name, char *path)
+{
+	int status = ask_find_program(name, path);
+
+	if (status)
+		err_exit(status, "unable to run %s: %s", name,
+			 status == 126 ? "the file in PATH is not executable"
+				       : "no such program in PATH");
+}
+
+/* Find the hook that ask names. Exit if there is none. */
+static void choose_hook(const struct ask *ask, const char *hooks, struct catalog_hook *hook)
+{
+	int r = catalog_choose(hook, hooks, ask->subsystem, ask->hook);
+
+	if (r == CATALOG_NONE && !ask_hook_is_program(ask))
+		catalog_suggest(hooks, ask->subsystem, ask->hook);
+	if (r < 0)
+		exit(MISUSED);
+}
+
+/* Answer a command line that runs nothing. */
+static int answer(const struct ask *ask, const char *hooks)
+{
+	struct catalog_hook hook;
+
+	if (!ask->hook && ask->check)
+		return help_check(hooks, ask->subsystem);
+	if (!ask->hook) {
+		help_list(hooks, ask->subsystem);
+		return DONE;
+	}
+	choose_hook(ask, hooks, &hook);
+	return help_hook(&hook, ask_options) < 0 ? REFUSED : DONE;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run r; /* large; an initializer would put it into the program's file */
-	const char *subsystem = "ftrace", *file = NULL;
-	char manager[PATH_MAX], path[PATH_MAX], *hook, *args, **command = NULL;
+	static struct catalog_hook hook;
+	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX], *args;
 	int release = -1, from, dump = 0, signo, status;
-	int c;
+	struct ask ask;
 
 	r.trace = -1;
 	r.out = STDOUT_FILENO;
 	fd_open_standard();
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'm')
-			subsystem = opt_value;
-		else
-			file = opt_value;
-	argv += opt_index;
-	find_manager(manager, subsystem);
-	hook = *argv;
-	if (!hook) {
-		execl(manager, manager, "--get-all", (char *)NULL);
-		err_exit(REFUSED, "unable to run %s", manager);
+	ask_parse(&ask, &tool, argc, argv);
+	status = catalog_find(hooks, ask.subsystem);
+	if (status)
+		return status;
+	if (!ask.hook || ask.help)
+		return answer(&ask, hooks);
+	choose_hook(&ask, hooks, &hook);
+	ask_check_first(&ask, &tool);
+	setenv(FOR_PEOPLE, "1", 1);
+	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
+	if (ask.command)
+		find_program(*ask.command, prog);
+	if (ask.check) {
+		args = make_args(ask.words, 0);
+		execl(manager, manager, "--check", hook.name, "--args", args, (char *)NULL);
+		err_errno("unable to run %s", manager);
+		return REFUSED;
 	}
-	for (argv++; argv[0] && strcmp(argv[0], "--"); argv++)
-		;
-	if (*argv) {
-		*argv = NULL;
-		command = argv + 1;
-		if (!*command)
-			usage_error(&tool, "no program after --");
-	}
-	for (argv--; *argv != hook; argv--)
-		;
-	if (file && (r.out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
-		err_errno("unable to open %s", file);
+	if (ask.file &&
+	    (r.out = open(ask.file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
+		err_errno("unable to open %s", ask.file);
 		return REFUSED;
 	}
 	r.chunk = write_limit(r.out);
 
 	r.signals = hold_signals();
-	if (command)
-		r.prog = hold(command, file != NULL, &release);
-	args = make_args(argv + 1, r.prog);
-	r.manager = start_manager(manager, hook, args, &from);
+	if (ask.command)
+		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
+	args = make_args(ask.words, r.prog);
+	r.manager = start_manager(manager, hook.name, args, &from);
 	free(args);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
 	signo = await_path(from, r.signals, path, &dump);
 	if (signo) {
 		status = abandon(&r, release, signo > 0 ? signo : 0);
+		if (signo < 0 && status == MISUSED)
+			ask_hint(&ask);
 		return signo > 0 ? 128 + signo : status ? status : REFUSED;
 	}
 	r.trace = open(path, O_RDONLY | O_CLOEXEC);
@@ -424,8 +467,8 @@ int main(int argc, char **argv)
 		return status ? status : REFUSED;
 	}
 	/* fails if PROG was killed meanwhile */
-	if (command && write(release, "", 1) != 1)
-		err_errno("unable to release %s", *command);
+	if (ask.command && write(release, "", 1) != 1)
+		err_errno("unable to release %s", *ask.command);
 	if (dump)
 		kill(r.manager, SIGUSR1);
 	look_at_children(&r);

@@ -5,16 +5,19 @@
 
 load helper
 
-USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [HOOK [OPTION]... [-- PROG...]]'
+USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]'
 
 misuse() {
 	fails 100 "tfs-run: fatal: $1; usage: $USAGE" "${@:2}"
 }
 
 # fake_tree: Copy tfs-run next to a manager that is the shell script on stdin. The
-# script finds its arguments in "$@"; $HOME is the test's directory.
+# script finds its arguments in "$@"; $HERE is the test's directory. The subsystem has one
+# hook, which is called hook.
 fake_tree() {
-	mkdir -p fake/bin fake/trace-hooks/ftrace
+	mkdir -p fake/bin fake/trace-hooks/ftrace/hooks.d
+	printf '#!/bin/sh\n# description: A hook of the test\n' >fake/trace-hooks/ftrace/hooks.d/hook
+	chmod +x fake/trace-hooks/ftrace/hooks.d/hook
 	cp "$TREE/bin/tfs-run" fake/bin
 	{ echo '#!/bin/sh'; cat; } >fake/trace-hooks/ftrace/manager
 	chmod +x fake/trace-hooks/ftrace/manager
@@ -50,16 +53,13 @@ END
 	misuse "option -m needs a value" tfs-run -m
 }
 
-@test "tfs-run: refuses a subsystem name that could be a path" {
-	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b'; do
-		misuse "not a subsystem's name: '$name'" tfs-run -m "$name"
+@test "tfs-run: refuses a subsystem name that could be a path, and one that is missing" {
+	local dir name
+	dir=$(realpath "$TREE")/bin/../trace-hooks
+	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b' nosuch; do
+		fails 100 "tfs-run: fatal: no subsystem '$name' in $dir" tfs-run -m "$name"
 	done
-	misuse "not a subsystem's name: 'a?b?[2J'" tfs-run -m $'a\nb\e[2J'
-}
-
-@test "tfs-run: names a missing subsystem" {
-	fails 100 "tfs-run: fatal: no subsystem nosuch in $(realpath "$TREE")/bin/../trace-hooks" \
-		tfs-run -m nosuch
+	fails 100 "tfs-run: fatal: no subsystem 'a?b?[2J' in $dir" tfs-run -m $'a\nb\e[2J'
 }
 
 @test "tfs-run: refuses -- without a program" {
@@ -67,43 +67,216 @@ END
 	misuse "no program after --" tfs-run trace_syscalls --all --
 }
 
-@test "tfs-run: lists the hooks if none is given" {
-	run -0 --separate-stderr tfs-run
-	[ "$output" = "$("$MANAGER" --get-all)" ]
-	grep -qx trace_syscalls <<<"$output"
-	[ -z "$stderr" ]
-	local all=$output
-	run -0 tfs-run -m ftrace
-	[ "$output" = "$all" ]
+# hooks DIR: the names of the executable hooks of a tree
+hooks() {
+	find "$1"/trace-hooks/*/hooks.d -type f -perm -100 -printf '%f\n' | sort
 }
 
-@test "tfs-run: -m runs the manager of that subsystem" {
+@test "tfs-run: lists every hook of every subsystem if none is named, below a question" {
+	need_tracefs
+	run -0 --separate-stderr tfs-run
+	[ -z "$stderr" ]
+	[ "$(sed -n 's/^  \(trace_[a-z]*\)  .*/\1/p' <<<"$output" | sort)" = "$(hooks "$TREE")" ]
+	# each installed hook has one of the known questions, and no line is too wide
+	[ "$(grep -c '^[A-Z].*?$' <<<"$output")" = 6 ]
+	! grep -q 'Other hooks' <<<"$output"
+	! grep -E '^.{81}' <<<"$output"
+	run -0 tfs-run -m blktrace
+	[ "$(sed -n 's/^  \(trace_[a-z]*\)  .*/\1/p' <<<"$output")" = trace_blk ]
+}
+
+@test "tfs-run: marks the hooks that cannot run here with the reason of the manager" {
+	fake_tree <<'END'
+[ "$*" = '--check hook' ] || exit 3
+echo 'hook: no kprobe_events in this kernel; it needs CONFIG_KPROBE_EVENTS'
+exit 1
+END
+	run -0 --separate-stderr "$RUN"
+	[ "$output" = "Other hooks
+  hook  A hook of the test
+        (cannot run here: no kprobe_events in this kernel; it needs
+        CONFIG_KPROBE_EVENTS)
+
+tfs-run HOOK --help shows the options and examples of one; man HOOK has all of it." ]
+	[ -z "$stderr" ]
+	run -1 --separate-stderr "$RUN" --check
+	[ "$output" = "hook  no kprobe_events in this kernel; it needs CONFIG_KPROBE_EVENTS" ]
+	chmod -x fake/trace-hooks/ftrace/hooks.d/hook
+	run -1 "$RUN" --check
+	[ "$output" = "hook  not executable; run chmod +x
+      $PWD/fake/bin/../trace-hooks/ftrace/hooks.d/hook" ]
+	fails 100 "tfs-run: fatal: hook is not executable; run chmod +x $PWD/fake/bin/../trace-hooks/ftrace/hooks.d/hook" \
+		"$RUN" hook --all
+}
+
+@test "tfs-run: --check asks the manager for each hook, or for one with its options" {
+	need_tracefs
+	run --separate-stderr tfs-run --check
+	[ "$status" -le 1 ]
+	[ "$(sed -n 's/^\(trace_[a-z]*\)  .*/\1/p' <<<"$output")" = "$(hooks "$TREE")" ]
+	grep -qx 'trace_event     yes' <<<"$output"
+	run -0 --separate-stderr tfs-run --check trace_event -e sched_switch --all
+	[ "$output" = "trace_event: yes" ]
+	run -0 --separate-stderr tfs-run trace_event --check -e sched_switch --all
+	[ "$output" = "trace_event: yes" ]
+	run -111 --separate-stderr tfs-run --check trace_event -e nosuch_event --all
+	[ -z "$output" ]
+}
+
+@test "tfs-run: HOOK --help prints options, examples and the page of the hook" {
 	fake_tree </dev/null
-	mkdir fake/trace-hooks/other
-	printf '#!/bin/sh\necho other "$@"\n' >fake/trace-hooks/other/manager
+	cat >fake/trace-hooks/ftrace/hooks.d/hook <<'END'
+#!/bin/sh
+# description: A hook of the test
+# option: -x, --extra NAME...  one two three four five six seven eight nine ten eleven twelve
+# option: --very-long-name-of-an-option N  a number
+# example: tfs-run hook -x 1 -- ls  what ls does
+END
+	run -0 --separate-stderr "$RUN" hook -x 1 --help -- ls
+	[ -z "$stderr" ]
+	[[ $output = "usage: tfs-run hook [OPTION]... [-- PROG...]
+A hook of the test
+
+options of this hook:
+  -x, --extra NAME...   one two three four five six seven eight nine ten eleven
+                        twelve
+  --very-long-name-of-an-option N
+                        a number
+
+which tasks, and their later children; PROG needs none of these:
+  -p, --pid PID...  "* ]]
+	[[ $output = *"
+examples:
+  tfs-run hook -x 1 -- ls
+      what ls does
+man hook has the fields, the cost and all messages." ]]
+	! grep -e --output <<<"$output"
+}
+
+@test "tfs-run: the help of every installed hook has two examples and fits in 80 columns" {
+	local hook
+	for hook in $(hooks "$TREE"); do
+		run -0 --separate-stderr tfs-run "$hook" --help
+		[ "$(grep -c '^  tfs-run ' <<<"$output")" = 2 ]
+		! grep -E '^.{81}' <<<"$output"
+	done
+}
+
+@test "tfs-run: finds a hook in each subsystem, with or without trace_, and -m where two have it" {
+	fake_tree </dev/null
+	mkdir -p fake/trace-hooks/other/hooks.d
+	printf '#!/bin/sh\nexit 5\n' >fake/trace-hooks/other/manager
 	chmod +x fake/trace-hooks/other/manager
-	run -0 "$RUN" -m other
-	[ "$output" = "other --get-all" ]
+	cp fake/trace-hooks/ftrace/hooks.d/hook fake/trace-hooks/other/hooks.d/trace_more
+	run -5 "$RUN" trace_more --all
+	run -5 "$RUN" more --all
+	cp fake/trace-hooks/ftrace/hooks.d/hook fake/trace-hooks/other/hooks.d/
+	fails 100 "tfs-run: fatal: hook is a hook of the subsystems ftrace and other; give one of them with -m" \
+		"$RUN" hook --all
+	run -5 "$RUN" -m other hook --all
 }
 
 @test "tfs-run: finds an installed tree below lib" {
-	mkdir -p pre/bin pre/lib/trace-hooks/ftrace
+	mkdir -p pre/bin pre/lib/trace-hooks/ftrace/hooks.d
 	cp "$TREE/bin/tfs-run" pre/bin
-	printf '#!/bin/sh\necho installed "$@"\n' >pre/lib/trace-hooks/ftrace/manager
-	chmod +x pre/lib/trace-hooks/ftrace/manager
-	run -0 pre/bin/tfs-run
-	[ "$output" = "installed --get-all" ]
+	printf '#!/bin/sh\nexit 6\n' >pre/lib/trace-hooks/ftrace/manager
+	printf '#!/bin/sh\n' >pre/lib/trace-hooks/ftrace/hooks.d/hook
+	chmod +x pre/lib/trace-hooks/ftrace/manager pre/lib/trace-hooks/ftrace/hooks.d/hook
+	run -6 pre/bin/tfs-run hook --all
+	rm -r pre/lib
+	fails 100 "tfs-run: fatal: no hooks in $PWD/pre/bin/../trace-hooks: the installation is not complete" \
+		pre/bin/tfs-run hook --all
 }
 
 @test "tfs-run: names a manager that cannot be run" {
 	fake_tree </dev/null
 	chmod -x fake/trace-hooks/ftrace/manager
-	fails 111 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager" "$RUN"
 	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
 		"$RUN" hook
 	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
 		"$RUN" hook -- touch ran
 	[ ! -e ran ]
+	fails 111 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
+		"$RUN" hook --check
+}
+
+@test "tfs-run: suggests the hook that a misspelled word may mean" {
+	fails 100 "tfs-run: fatal: no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks" \
+		tfs-run trace_opne -- ls
+	fails 100 "tfs-run: fatal: no hook 'sycalls'; did you mean syscalls? tfs-run alone lists the hooks" \
+		tfs-run sycalls
+	fails 100 "tfs-run: fatal: no hook 'zzzzzzzzz'; tfs-run alone lists the hooks" tfs-run zzzzzzzzz
+	fails 100 "tfs-run: fatal: no hook '..'; tfs-run alone lists the hooks" tfs-run ..
+}
+
+@test "tfs-run: names a program that has no -- in front of it" {
+	fails 100 "tfs-run: fatal: 'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls -l 'a b'" \
+		tfs-run trace_syscalls ls -l 'a b'
+	fails 100 "tfs-run: fatal: 'nosuch' is not an option of trace_syscalls; tfs-run trace_syscalls --help lists them; usage: $USAGE" \
+		tfs-run trace_syscalls nosuch
+	fails 100 "tfs-run: fatal: 'ls' is a program, not a hook; tfs-run trace_process -- ls -l shows what it does" \
+		tfs-run ls -l
+	run -100 --separate-stderr tfs-run trace_syscalls -s openat ls -l
+	[ "$stderr" = "tfs-run: fatal: trace_syscalls has no option '-l'; tfs-run trace_syscalls --help lists them
+tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls -s openat -- ls -l" ]
+}
+
+@test "tfs-run: messages of the manager name tfs-run, and no command that is not in PATH" {
+	fails 100 "tfs-run: fatal: trace_syscalls: no task is selected; give --pid, or see tfs-run trace_syscalls --help" \
+		tfs-run trace_syscalls
+	fails 100 "tfs-run: fatal: trace_syscalls has no option '--chekc'; tfs-run trace_syscalls --help lists them" \
+		tfs-run trace_syscalls --chekc
+}
+
+@test "tfs-run: runs a hook of the user, by its path or from a directory of TFS_HOOKS" {
+	need_tracefs events/syscalls
+	mkdir own
+	cat >own/my-hook <<'END'
+#!/bin/sh
+# description: My own
+set -eu
+tfs-write events/syscalls/sys_enter_getppid/enable 1
+END
+	fails 100 "tfs-run: fatal: my-hook is not executable; run chmod +x $PWD/own/my-hook" \
+		tfs-run own/my-hook -- "$PROG/calls" 3
+	chmod +x own/my-hook
+	run -0 --separate-stderr tfs-run own/my-hook -- "$PROG/calls" 3
+	[ "$(grep -c 'sys_getppid()' <<<"$output")" = 3 ]
+	[ "$stderr" = ready ]
+	TFS_HOOKS=$PWD/own run -0 --separate-stderr tfs-run my-hook -- "$PROG/calls" 2
+	[ "$(grep -c 'sys_getppid()' <<<"$output")" = 2 ]
+	TFS_HOOKS=/nosuch:$PWD/own run -0 tfs-run
+	[[ $output = *"Other hooks
+  my-hook         My own"* ]]
+	fails 100 "tfs-run: fatal: no hook 'my-hook'; tfs-run alone lists the hooks" tfs-run my-hook
+	# the user's own copy of an installed hook comes first
+	cp own/my-hook own/trace_open
+	run -0 --separate-stderr tfs-run own/trace_open -- "$PROG/calls" 4
+	[ "$(grep -c 'sys_getppid()' <<<"$output")" = 4 ]
+	cp own/my-hook own/my.sh
+	fails 100 "tfs-run: fatal: unable to run the hook own/my.sh: a hook is a file with a name of letters, digits, _ and -, in a directory without a colon" \
+		tfs-run own/my.sh
+	fails 100 "tfs-run: fatal: unable to run the hook own/none: No such file or directory" \
+		tfs-run own/none
+}
+
+@test "tfs-run: finds PROG in PATH itself, so that its trace has one execve" {
+	need_tracefs events/syscalls
+	mkdir a b c
+	printf 'echo "$0" "$@"\n' >c/prog
+	chmod +x c/prog
+	: >b/prog
+	run -0 --separate-stderr env "PATH=$PWD/a:$PWD/b:$PWD/c:$PATH" \
+		tfs-run trace_syscalls -s execve -o trace -- prog x 'y z'
+	[ "$output" = "$PWD/c/prog x y z" ]
+	[ "$(grep -c sys_execve trace)" = 2 ] # the file without #!, and the shell that reads it
+	run -0 tfs-run trace_syscalls -s execve -- true
+	[ "${#lines[@]}" = 1 ]
+	chmod -x c/prog
+	PATH=$PWD/b:$PATH fails 126 "tfs-run: fatal: unable to run prog: the file in PATH is not executable" \
+		tfs-run trace_syscalls -s execve -- prog
+	fails 127 "tfs-run: fatal: unable to run nosuch: no such program in PATH" \
+		tfs-run trace_syscalls -s execve -- nosuch
 }
 
 @test "tfs-run: passes the hook to the manager, and the options as one string" {
@@ -447,11 +620,11 @@ hook() {
 	need_tracefs events/syscalls
 	run -100 --separate-stderr tfs-run nosuch --pid $$
 	[ -z "$output" ]
-	[[ $stderr == "manager: fatal: "* ]]
+	[[ $stderr == "tfs-run: fatal: "* ]]
 	[[ $stderr != *$'\n'* ]]
 	run -100 --separate-stderr hook --syscall $'a\nb\e' -- touch ran
 	[ -z "$output" ]
-	[[ $stderr == "manager: fatal: "* ]]
+	[[ $stderr == "tfs-run: fatal: "* ]]
 	[[ $stderr != *[$'\n\e']* ]]
 	[ ! -e ran ]
 	nothing_left

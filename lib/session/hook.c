@@ -8,6 +8,8 @@
  *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
  *	# option: [-x, ]--name [VALUE]  TEXT
  *	# stream: alone
+ *	# question: TEXT
+ *	# example: COMMAND[  TEXT]
  *	# whom: optional
  *	# whom: hook  TEXT
  * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
@@ -169,6 +171,11 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 				return err_msg("%s: line %u: too many requirements",
 					       file, number);
 			r->requires[r->nrequires++] = value;
+		} else if ((value = after(line, "# question:"))) {
+			r->question = value;
+		} else if ((value = after(line, "# example:"))) {
+			if (r->nexamples < sizeof(r->examples) / sizeof(*r->examples))
+				r->examples[r->nexamples++] = value;
 		} else if ((value = after(line, "# stream:"))) {
 			r->alone = !strcmp(value, "alone");
 			if (!r->alone)
@@ -192,16 +199,63 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Write the path of the hook to path. Return 0, or -1 if there is no such hook. */
+const char *hook_help(const char *name)
+{
+	static char line[160];
+
+	if (getenv(FOR_PEOPLE))
+		str_format(line, sizeof(line), "tfs-run %s --help", name);
+	else
+		str_format(line, sizeof(line), "--describe %s", name);
+	return line;
+}
+
+int hook_is_name(const char *name)
+{
+	return text_is_name(name) && !strchr(name, '.');
+}
+
+int hook_own_directory(char *path, size_t i)
+{
+	const char *s = secure_getenv(HOOK_DIRECTORIES);
+	size_t n;
+
+	for (s = s ? s : ""; *s; s += n + (s[n] == ':')) {
+		n = strcspn(s, ":");
+		if (*s == '/' && n < PATH_MAX && !i--)
+			return str_format(path, PATH_MAX, "%.*s", (int)n, s), 0;
+	}
+	return -1;
+}
+
+/* Does the path lead to a file that can be a hook? It need not be executable. */
+static int is_file(char *path, const char *dir, const char *name, struct stat *st)
+{
+	return str_format(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX && !stat(path, st) &&
+	       S_ISREG(st->st_mode);
+}
+
+/*
+ * Write the path of the hook to path. Return 0, or -1 if there is no such hook; errno is
+ * then EACCES if the file of that name is not executable.
+ */
 static int find_hook(char *path, const char *dir, const char *name)
 {
-	struct stat st;
+	char own[PATH_MAX];
+	struct stat st = { .st_mode = 0111 };
+	int found = 0;
 
-	if (!text_is_name(name) || strchr(name, '.') ||
-	    str_format(path, PATH_MAX, "%s/hooks.d/%s", dir, name) >= PATH_MAX ||
-	    stat(path, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0111))
+	errno = ENOENT;
+	if (!hook_is_name(name))
 		return -1;
-	return 0;
+	for (size_t i = 0; !found && !hook_own_directory(own, i); i++)
+		found = is_file(path, own, name, &st);
+	if (!found) {
+		str_format(own, sizeof(own), "%s/hooks.d", dir);
+		found = is_file(path, own, name, &st);
+	}
+	errno = found ? EACCES : ENOENT;
+	return found && (st.st_mode & 0111) ? 0 : -1;
 }
 
 int hook_list(const char *dir)
@@ -230,7 +284,10 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 		return -1;
 	r->ncommon = r->noptions;
 	if (find_hook(r->path, dir, name) < 0)
-		return err_msg("no hook '%.80s'; --get-all lists them", name);
+		return errno == EACCES
+			       ? err_msg("%s is not executable; run chmod +x %s", name, r->path)
+			       : err_msg("no hook '%.80s'; %s lists them", name,
+					 getenv(FOR_PEOPLE) ? "tfs-run alone" : "--get-all");
 	r->text = file_read(AT_FDCWD, r->path, NULL);
 	if (!r->text)
 		return err_errno("unable to read %s", r->path);

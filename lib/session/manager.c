@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	char dir[PATH_MAX], verb = 0;
 	int status = DONE;
 
-	program_name = "manager";
+	program_name = getenv(FOR_PEOPLE) ? "tfs-run" : "manager";
 	fd_open_standard();
 	for (int i = 1; i < argc; i++) {
 		const struct option_name *o = find_name(argv[i], &value);
@@ -197,8 +197,8 @@ int main(int argc, char **argv)
 	if (strchr("gdkr", verb) && policy_read() < 0)
 		return REFUSED;
 	if (hook && !policy_hook(hook))
-		err_exit(REFUSED, "%s: the policy does not allow this hook; --get-all lists "
-			 "those that it does", hook);
+		err_exit(REFUSED, "%s: the policy does not allow this hook; %s lists those that "
+			 "it does", hook, getenv(FOR_PEOPLE) ? "tfs-run --check" : "--get-all");
 	switch (verb) {
 	case 'g':
 		status = hook_list(dir) < 0 ? REFUSED : DONE;

@@ -182,8 +182,8 @@ static int parse_words(struct hook *r, char **words)
 		if (**words == '-') {
 			o = find_option(r, *words, &value);
 			if (!o)
-				return err_msg("%s has no option '%.80s'; --describe %s "
-					       "lists them", r->name, *words, r->name);
+				return err_msg("%s has no option '%.80s'; %s lists them",
+					       r->name, *words, hook_help(r->name));
 			o->given = 1;
 			if (value && add_value(o, value) < 0)
 				return -1;
@@ -327,8 +327,8 @@ static int fill_selectors(struct request *rq)
 	if (!n && r->selectors_optional)
 		rq->all_tasks = 1;
 	else if (!n && !rq->all_tasks)
-		return err_msg("%s: no task is selected; give --pid, or see "
-			       "--describe %s", r->name, r->name);
+		return err_msg("%s: no task is selected; give --pid, or see %s", r->name,
+			       hook_help(r->name));
 	if (n && rq->all_tasks)
 		return err_msg("%s: --all selects every task already; leave the other "
 			       "selectors out", r->name);

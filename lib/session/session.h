@@ -57,6 +57,9 @@ struct hook {
 	char path[PATH_MAX];
 	char *text;                 /* the text of the file, which the strings below point into */
 	const char *description;
+	const char *question;       /* that it answers, for tfs-run; NULL: none */
+	const char *examples[4];    /* "COMMAND[  TEXT]" */
+	size_t nexamples;
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* the hook selects events itself: what selectors mean */
@@ -66,7 +69,31 @@ struct hook {
 	size_t noptions, ncommon;
 };
 
-/* Read the hook of that name from dir/hooks.d. Return 0, or -1, reported. */
+/*
+ * tfs-run sets this environment variable, so that messages name tfs-run and not the manager,
+ * which is not in PATH.
+ */
+#define FOR_PEOPLE "TFS_RUN"
+
+/* Return the command that prints the options of the hook; it is valid until the next call. */
+const char *hook_help(const char *name);
+
+/* Can a hook have this name? */
+int hook_is_name(const char *name);
+
+/*
+ * The environment variable with the directories of the user's own hooks, absolute paths with
+ * colons between them. They come before hooks.d. A client of container-tracer cannot set it.
+ */
+#define HOOK_DIRECTORIES "TFS_HOOKS"
+
+/* Write the i-th of these directories to path (PATH_MAX bytes). Return 0, or -1: no more. */
+int hook_own_directory(char *path, size_t i);
+
+/*
+ * Read the hook of that name from a directory of $TFS_HOOKS or from dir/hooks.d. Return 0, or
+ * -1, reported.
+ */
 int hook_read(struct hook *r, const char *dir, const char *name);
 
 /*

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * front.h - what tfs-run shows to a person: the hooks, their options, and mistakes
+ *
+ * This layer is above session. tfs-run alone uses it. It reads the headers of hooks, as
+ * managers do, and asks managers what this kernel can run. It makes no session.
+ *
+ * "Reported" means that the function printed the error.
+ */
+#ifndef FRONT_H
+#define FRONT_H
+
+#include "base/base.h"
+
+/* ---- ask.c: what the words of tfs-run's command line ask for ------------------------- */
+
+/* The words are those of argv, which ask_parse rearranges. */
+struct ask {
+	const char *subsystem;      /* -m; NULL: any */
+	char *hook;                 /* NULL: none is named */
+	char **words;               /* the hook's options, NULL at the end */
+	char **command;             /* PROG and its arguments; NULL: none */
+	const char *file;           /* -o; NULL: standard output */
+	int check, help;            /* --check, --help behind HOOK */
+};
+
+/* The options of tfs-run that may stand behind HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
+extern const char *const ask_options[];
+
+/* Read the words behind tfs-run's name. Exit MISUSED if they are wrong. */
+void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
+
+/* Exit MISUSED if the first word behind HOOK is not an option. */
+void ask_check_first(const struct ask *ask, const struct tool *tool);
+
+/* If the word in the hook's place is a program, report what to type. Return whether it is. */
+int ask_hook_is_program(const struct ask *ask);
+
+/*
+ * The manager has refused the words of ask with MISUSED. If one of them is a program, print
+ * the command line with "--" in front of it.
+ */
+void ask_hint(const struct ask *ask);
+
+/*
+ * Write the path of a program to path (PATH_MAX bytes) as execvp(3) finds it. Return 0, or
+ * the exit status that a shell gives, 126 or 127, silent.
+ */
+int ask_find_program(const char *name, char *path);
+
+/* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */
+
+/* One hook. The user's own hooks are in the directories of $TFS_HOOKS, see tfs-run(1). */
+struct catalog_hook {
+	char name[80], subsystem[80];
+	char dir[PATH_MAX];         /* the directory of its manager */
+	char path[PATH_MAX];        /* the hook's file */
+	int executable;
+};
+
+/*
+ * Find the directory of all subsystems, and write it to dir (PATH_MAX bytes). subsystem is
+ * NULL, or one that must exist there. Return 0, or an exit status, reported.
+ */
+int catalog_find(char *dir, const char *subsystem);
+
+/*
+ * Return all hooks, sorted by name, and their number in *n. The caller frees the vector.
+ * subsystem restricts them to one; NULL: all. Exit REFUSED without memory.
+ */
+struct catalog_hook *catalog_read(const char *dir, const char *subsystem, size_t *n);
+
+/*
+ * Find the hook that a person's word means: its name, its name without trace_, or the path
+ * of an executable file, whose directory is then put in front of $TFS_HOOKS. Write it to
+ * *hook. Return 0, or -1, reported, or CATALOG_NONE, silent, if there is no such hook.
+ */
+enum { CATALOG_NONE = -2 };
+int catalog_choose(struct catalog_hook *hook, const char *dir, const char *subsystem,
+		   const char *word);
+
+/* Report that there is no such hook, and what the word may have meant. Return -1. */
+int catalog_suggest(const char *dir, const char *subsystem, const char *word);
+
+/* ---- help.c: print what hooks there are, and what one of them does ------------------ */
+
+/* Print all hooks by the question that they answer, and why some cannot run here. */
+void help_list(const char *dir, const char *subsystem);
+
+/*
+ * Print the options and examples of a hook. front_options are the options of tfs-run itself,
+ * "NAMES [VALUE]  TEXT", and NULL behind the last one. Return 0, or -1, reported.
+ */
+int help_hook(const struct catalog_hook *hook, const char *const *front_options);
+
+/*
+ * Print for each hook whether this kernel can run it, or why not. Return DONE if all can,
+ * and NO otherwise.
+ */
+int help_check(const char *dir, const char *subsystem);
+
+#endif
