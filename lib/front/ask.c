@@ -129,7 +129,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 		else if (*++from)
 			ask->file = *from;
 		else
-			usage_error(tool, "option -o needs a value");
+			usage_error(tool, "option -%s needs a value", "o");
 	*to = NULL;
 }
 
