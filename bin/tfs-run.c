@@ -428,7 +428,8 @@ int main(int argc, char **argv)
 	if (!ask.hook || ask.help)
 		return answer(&ask, hooks);
 	choose_hook(&ask, hooks, &hook);
-	ask_check_first(&ask, &tool);
+	if (ask_check_first(&ask, &tool) < 0)
+		return MISUSED;
 	setenv(FOR_PEOPLE, "1", 1);
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)

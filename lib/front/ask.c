@@ -97,19 +97,20 @@ int ask_hook_is_program(const struct ask *ask)
 	return 1;
 }
 
-void ask_check_first(const struct ask *ask, const struct tool *tool)
+int ask_check_first(const struct ask *ask, const struct tool *tool)
 {
 	const char *word = *ask->words;
 	char line[400];
 
 	if (!word || *word == '-')
-		return;
+		return 0;
 	if (!is_program(word))
 		usage_error(tool, "'%.80s' is not an option of %s; tfs-run %s --help lists them",
 			    word, ask->hook, ask->hook);
 	suggest_line(line, sizeof(line), ask, 0);
-	err_exit(MISUSED, "'%.80s' is not an option; to trace that program, put -- in front of "
-		 "it: %s", word, line);
+	err_msg("'%.80s' is not an option; to trace that program, put -- in front of it: %s",
+		word, line);
+	return -1;
 }
 
 /*

@@ -30,8 +30,8 @@ extern const char *const ask_options[];
 /* Read the words behind tfs-run's name. Exit MISUSED if they are wrong. */
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
-/* Exit MISUSED if the first word behind HOOK is not an option. */
-void ask_check_first(const struct ask *ask, const struct tool *tool);
+/* Check that the first word behind HOOK is an option. Return 0, or -1, reported. */
+int ask_check_first(const struct ask *ask, const struct tool *tool);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);

@@ -112,7 +112,8 @@ static int stream(const struct request *rq, const char **argv)
 {
 	static char parents[32 * 1024];
 	struct pids all = { 0 };
-	size_t n = recording_stream(rq, "blk-text", rq->all_tasks ? NULL : recording_name(rq), argv);
+	const char *tasks = rq->all_tasks ? NULL : recording_name(rq);
+	size_t n = recording_stream(rq, "blk-text", tasks, argv);
 	size_t len = 0;
 
 	if (recording_parents(rq, &all) < 0) {
