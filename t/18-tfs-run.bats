@@ -80,7 +80,7 @@ hooks() {
 	# each installed hook has one of the known questions, and no line is too wide
 	[ "$(grep -c '^[A-Z].*?$' <<<"$output")" = 6 ]
 	[[ $output != *"Other hooks"* ]]
-	[ -z "$(grep -E '^.{81}' <<<"$output")" ]
+	run -1 grep -E '^.{81}' <<<"$output"
 	run -0 tfs-run -m blktrace
 	[ "$(sed -n 's/^  \(trace_[a-z]*\)  .*/\1/p' <<<"$output")" = trace_blk ]
 }
@@ -97,7 +97,7 @@ END
         (cannot run here: no kprobe_events in this kernel; it needs
         CONFIG_KPROBE_EVENTS)
 
-tfs-run HOOK --help shows the options and examples of one; man HOOK has all of it." ]
+tfs-run HOOK --help shows options and examples; man HOOK has all details." ]
 	[ -z "$stderr" ]
 	run -1 --separate-stderr "$RUN" --check
 	[ "$output" = "hook  no kprobe_events in this kernel; it needs CONFIG_KPROBE_EVENTS" ]
@@ -158,7 +158,7 @@ man hook has the fields, the cost and all messages." ]]
 	for hook in $(hooks "$TREE"); do
 		run -0 --separate-stderr tfs-run "$hook" --help
 		[ "$(grep -c '^  tfs-run ' <<<"$output")" = 2 ]
-		[ -z "$(grep -E '^.{81}' <<<"$output")" ]
+		run -1 grep -E '^.{81}' <<<"$output"
 	done
 }
 
@@ -263,7 +263,9 @@ END
 @test "tfs-run: finds PROG in PATH itself, so that its trace has one execve" {
 	need_tracefs events/syscalls
 	mkdir a b c
-	printf 'echo "$0" "$@"\n' >c/prog
+	cat >c/prog <<-'END'
+		echo "$0" "$@"
+	END
 	chmod +x c/prog
 	: >b/prog
 	run -0 --separate-stderr env "PATH=$PWD/a:$PWD/b:$PWD/c:$PATH" \

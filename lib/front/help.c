@@ -169,8 +169,8 @@ void help_list(const char *dir, const char *subsystem)
 			all[i].printed = 1;
 		}
 	}
-	stdout_print("\ntfs-run HOOK --help shows the options and examples of one; "
-		     "man HOOK has all of it.\n");
+	stdout_print("\ntfs-run HOOK --help shows options and examples; man HOOK has all "
+		     "details.\n");
 	stdout_flush();
 }
 
