@@ -440,16 +440,12 @@ static void take_received(struct sockets *s, const struct trace_line *l, struct 
 int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
 		  uint64_t task, struct socket_send *send)
 {
-	static const char *const keys[SOCK_EVENTS] = {
-		[SOCK_RECEIVED] = "sk", [SOCK_READS] = "skaddr", [SOCK_STATE] = "skaddr",
-		[SOCK_GONE] = "skaddr",
-	};
 	struct text_part at;
 	struct socket *k;
 	int follows;
 
 	s->seen[event] = 1;
-	if (keys[event] && address(&at, l, keys[event]) < 0)
+	if (event >= SOCK_RECEIVED && address(&at, l, event == SOCK_RECEIVED ? "sk" : "skaddr") < 0)
 		return -1;
 	switch (event) {
 	case SOCK_SENDS:
