@@ -139,17 +139,20 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 	int c;
 
 	*ask = (struct ask){ .subsystem = NULL };
-	if (argc > 1 && !strcmp(argv[1], "--check")) {
-		ask->check = 1;
-		argv[1] = argv[0];
-		argv++;
-		argc--;
-	}
-	while ((c = opt_next(tool, argc, argv)) != -1)
+	for (;;) {
+		if (opt_index < argc && !strcmp(argv[opt_index], "--check")) {
+			ask->check = 1;
+			opt_index++;
+			continue;
+		}
+		c = opt_next(tool, argc, argv);
+		if (c == -1)
+			break;
 		if (c == 'm')
 			ask->subsystem = opt_value;
 		else
 			ask->file = opt_value;
+	}
 	argv += opt_index;
 	ask->hook = *argv;
 	ask->words = argv + (*argv != NULL);
