@@ -180,7 +180,7 @@ bin/syscall-nr.h: build/flags
 build/lib/filter/svg.o: lib/filter/svg_script.h
 lib/filter/svg_script.h: lib/filter/svg.js
 	{ echo 'static const char svg_script[] ='; \
-	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 
 %/manager.tfs: %/manager
 	ln -sf manager $@

@@ -63,6 +63,9 @@ struct task_state {
 	enum kind kind;
 	uint64_t since;
 	const char *process;    /* as in struct lane */
+	/* if the task is the first thread of a process: its lanes, and their earliest mark */
+	size_t threads;
+	uint64_t first;
 };
 
 /* The task that runs on a processor. */
@@ -352,17 +355,6 @@ static int same_process(const struct lane *x, const struct lane *y)
 	return x->process && y->process && !strcmp(x->process, y->process);
 }
 
-static int by_process(const void *a, const void *b)
-{
-	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
-	int n;
-
-	if (!x->process != !y->process)
-		return x->process ? -1 : 1;
-	n = x->process ? strcmp(x->process, y->process) : 0;
-	return n ? n : table_by_key(a, b);
-}
-
 /*
  * Compare two lanes by the earliest mark of their processes, and in a process the first
  * thread first, and then by the earliest mark.
@@ -408,27 +400,23 @@ static size_t without_strangers(struct timeline *t, struct lane **v, size_t n)
 /* Sort n lanes by process and time. */
 static void sort_lanes(struct timeline *t, struct lane **v, size_t n)
 {
-	size_t i, j, k;
+	struct task_state *s, *p;
 
-	for (i = 0; i < n; i++) {
-		const struct task_state *s = table_find(&t->states, v[i]->entry.key,
-							v[i]->entry.n);
-
-		v[i]->process = t->by_cpu || !s ? NULL : s->process;
-		v[i]->process_first = v[i]->first;
-		v[i]->leader = v[i]->process && !strcmp(v[i]->process, v[i]->entry.key);
-		v[i]->threads = 1;
+	for (size_t i = 0; i < n; i++) {
+		s = t->by_cpu ? NULL : table_find(&t->states, v[i]->entry.key, v[i]->entry.n);
+		v[i]->process = s ? s->process : NULL;
+		if (!v[i]->process)
+			continue;
+		v[i]->leader = !strcmp(v[i]->process, v[i]->entry.key);
+		p = table_at(&t->states, v[i]->process, strlen(v[i]->process));
+		if (!p->threads++ || v[i]->first < p->first)
+			p->first = v[i]->first;
 	}
-	qsort(v, n, sizeof(*v), by_process);
-	for (i = 0; i < n && v[i]->process; i = j) {
-		uint64_t first = v[i]->first;
-
-		for (j = i + 1; j < n && same_process(v[i], v[j]); j++)
-			first = v[j]->first < first ? v[j]->first : first;
-		for (k = i; k < j; k++) {
-			v[k]->process_first = first;
-			v[k]->threads = j - i;
-		}
+	for (size_t i = 0; i < n; i++) {
+		p = v[i]->process ? table_at(&t->states, v[i]->process, strlen(v[i]->process)) :
+				    NULL;
+		v[i]->process_first = p ? p->first : v[i]->first;
+		v[i]->threads = p ? p->threads : 1;
 	}
 	qsort(v, n, sizeof(*v), by_first);
 }

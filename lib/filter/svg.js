@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: ISC
 // svg.js - the script of the pictures: zoom, search, keys, and a layout as wide as the window
 //
-// The Makefile makes svg_script.h of this file, without comments and indentation.
+// The Makefile makes svg_script.h of this file, without comments, indentation and most
+// blanks, also of texts: a blank behind a comma or colon or in front of a parenthesis is
+// written as \x20.
 // An item is a g with data-f and data-n: where it begins and how long it is, in stacks or in
 // units of the clock. All names come from the text of the picture, and are set as text only.
 'use strict';
@@ -14,6 +16,7 @@ const svg = document.currentScript.ownerSVGElement, make = (parent, name, attrs,
 		e.textContent = text;
 	return parent.appendChild(e);
 };
+const on = (e, type, f) => e.addEventListener(type, f), rect_of = e => e.getBoundingClientRect();
 const all = s => [...svg.querySelectorAll(s)], one = s => svg.querySelector(s);
 const set = (e, attrs) => { for (const a in attrs) e.setAttribute(a, attrs[a]); };
 const flame = svg.classList.contains('flame');
@@ -26,7 +29,7 @@ let from = 0, length = total, width = 0, zoomed = null, matched = '', from_x = -
 const items = all('g[data-f]').map((g, i) => {
 	const rect = g.querySelector('rect'), text = g.querySelector('text');
 	const tip = g.querySelector('title').textContent;
-	const name = tip.replace(flame ? / \([^(]*$/s : / at [\d.]+( [mun]?s)?(, .*)?$/s, '');
+	const name = tip.replace(flame ? /\x20\([^(]*$/s : / at [\d.]+(\x20[mun]?s)?(,.*)?$/s, '');
 	g.setAttribute('tabindex', i ? -1 : 0);
 	return { g, rect, text, tip, name, f: +g.dataset.f, n: +g.dataset.n,
 		y: +rect.getAttribute('y'),
@@ -47,8 +50,8 @@ const say = s => put(detail, cut(s, (width - 2 * GAP - 100) / LETTER | 0));
 const controls = make(head, 'g', {});
 const box = make(controls, 'foreignObject', { y: 8, width: 160, height: 24 });
 const input = box.appendChild(document.createElementNS('http://www.w3.org/1999/xhtml', 'input'));
-input.placeholder = 'Search (Ctrl-F)';
-input.setAttribute('aria-label', 'Search: text or regular expression');
+input.placeholder = 'Search\x20(Ctrl-F)';
+input.setAttribute('aria-label', 'Search:\x20text or regular expression');
 const reset = make(controls, 'text',
 	{ class: 'button', y: 44, tabindex: 0, role: 'button' }, 'Reset zoom');
 
@@ -106,7 +109,7 @@ const layout = () => {
 };
 
 const resize = () => {
-	const w = Math.max(svg.getBoundingClientRect().width, 480);
+	const w = Math.max(rect_of(svg).width, 480);
 	if (w === width)
 		return;
 	width = w;
@@ -129,11 +132,11 @@ const zoom_item = i => flame ? zoom(i.f, i.n, i) :
 	i.n ? zoom(i.f - i.n / 2, i.n * 2) : zoom(i.f - length / 8, length / 4);
 
 // Say what is shown when the pointer is on no item.
-const rest = () => say(matched || (zoomed && length < total ? 'Zoom: ' + zoomed.tip : subtitle));
+const rest = () => say(matched || (zoomed && length < total ? 'Zoom:\x20' + zoomed.tip : subtitle));
 
 // The head stays at the top of the window.
 const follow = () => head.setAttribute('transform',
-	`translate(0 ${Math.max(0, -svg.getBoundingClientRect().top)})`);
+	`translate(0 ${Math.max(0, -rect_of(svg).top)})`);
 
 const search = term => {
 	let test = s => s.includes(term), n = 0, sum = 0, end = -1;
@@ -161,12 +164,12 @@ const search = term => {
 	});
 	svg.classList.toggle('searching', !!term);
 	matched = !term ? '' : flame ?
-		`Matched: ${(sum * 100 / total).toFixed(1)}% (${n} frame${n === 1 ? '' : 's'}, ` +
+		`Matched:\x20${(sum * 100 / total).toFixed(1)}%\x20(${n} frame${n === 1 ? '' : 's'},\x20` +
 		`${sum} of ${total} stacks)` :
-		`Matched: ${lanes.length} lane${lanes.length === 1 ? '' : 's'}, ` +
+		`Matched:\x20${lanes.length} lane${lanes.length === 1 ? '' : 's'},\x20` +
 		`${n} mark${n === 1 ? '' : 's'}`;
 	if (lanes.length) {
-		scrollTo(0, lanes[0].getBoundingClientRect().top + scrollY - innerHeight / 2);
+		scrollTo(0, rect_of(lanes[0]).top + scrollY - innerHeight / 2);
 		follow();
 	}
 	rest();
@@ -191,28 +194,28 @@ const beside = (i, dx, dy) => {
 };
 
 const at = e => item_of.get(e.target.closest('g[data-f]'));
-svg.addEventListener('mouseover', e => { const i = at(e); if (i) say(i.tip); });
-svg.addEventListener('mouseout', e => { if (at(e)) rest(); });
-svg.addEventListener('focusin', e => { const i = at(e); if (i) say(i.tip); });
-reset.addEventListener('click', () => zoom(0, total));
-input.addEventListener('input', () => search(input.value));
+on(svg, 'mouseover', e => { const i = at(e); if (i) say(i.tip); });
+on(svg, 'mouseout', e => { if (at(e)) rest(); });
+on(svg, 'focusin', e => { const i = at(e); if (i) say(i.tip); });
+on(reset, 'click', () => zoom(0, total));
+on(input, 'input', () => search(input.value));
 
 // A click zooms to the item, and on the time line a drag to what it covers.
 const time_at = x => from + (x - left) / (width - left - right) * length;
-const x_of = e => e.clientX - svg.getBoundingClientRect().left;
+const x_of = e => e.clientX - rect_of(svg).left;
 const area = flame ? null : make(svg, 'rect', { class: 'area', y: head.dataset.height, height: 0 });
-svg.addEventListener('mousedown', e => {
+on(svg, 'mousedown', e => {
 	from_x = e.button || head.contains(e.target) ? -1 : x_of(e);
 	if (!flame && from_x >= 0)
 		e.preventDefault();
 });
-svg.addEventListener('mousemove', e => {
+on(svg, 'mousemove', e => {
 	if (!area || from_x < left || !e.buttons)
 		return;
 	const x = Math.max(x_of(e), left);
 	set(area, { x: Math.min(x, from_x), width: Math.abs(x - from_x), height: '100%' });
 });
-svg.addEventListener('mouseup', e => {
+on(svg, 'mouseup', e => {
 	const x = Math.max(x_of(e), left), i = at(e);
 	if (area)
 		area.setAttribute('height', 0);
@@ -224,7 +227,7 @@ svg.addEventListener('mouseup', e => {
 	from_x = -1;
 });
 
-addEventListener('keydown', e => {
+on(window, 'keydown', e => {
 	const i = item_of.get(document.activeElement), key = e.key;
 	const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0],
 		ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
@@ -263,7 +266,7 @@ addEventListener('keydown', e => {
 svg.removeAttribute('viewBox');
 svg.setAttribute('width', '100%');
 svg.style.minWidth = '480px';
-addEventListener('scroll', follow);
-addEventListener('resize', resize);
+on(window, 'scroll', follow);
+on(window, 'resize', resize);
 resize();
 }
