@@ -22,16 +22,26 @@ enum {
 /* The top bits of a time, which are not in a TIME_STAMP: it has 59 bits. */
 #define STAMP_MISSING 0xf800000000000000ull
 
+/* Do as memmem(3), which would be 1,200 bytes of a static program. */
+static const char *find_key(const char *text, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; (size_t)(end - text) >= n; text++)
+		if (!memcmp(text, key, n))
+			return text;
+	return NULL;
+}
+
 /* Return the number behind the first key in the text; UINT32_MAX if there is no key. */
 static uint32_t number_behind(const char *text, const char *end, const char *key)
 {
-	size_t n = strlen(key);
 	uint32_t v = 0;
 
-	text = memmem(text, (size_t)(end - text), key, n);
+	text = find_key(text, end, key);
 	if (!text)
 		return UINT32_MAX;
-	for (text += n; text < end && *text >= '0' && *text <= '9'; text++)
+	for (text += strlen(key); text < end && *text >= '0' && *text <= '9'; text++)
 		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*text - '0');
 	return v;
 }
@@ -39,8 +49,8 @@ static uint32_t number_behind(const char *text, const char *end, const char *key
 int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len)
 {
 	const char *end = text + len;
-	const char *commit = memmem(text, len, " commit;", 8);
-	const char *data = memmem(text, len, " data;", 6);
+	const char *commit = find_key(text, end, " commit;");
+	const char *data = find_key(text, end, " data;");
 
 	*f = (struct subbuf_format){
 		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long), .size = 4096,
