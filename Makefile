@@ -219,6 +219,11 @@ else
 PUT_MANAGER = rm -f $(HOOKDIR)/$$s/manager && install trace-hooks/$$s/manager $(HOOKDIR)/$$s
 endif
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
+SHARE = $(DESTDIR)$(PREFIX)/share
+BASHDIR = $(SHARE)/bash-completion/completions
+ZSHDIR = $(SHARE)/zsh/site-functions
+FISHDIR = $(SHARE)/fish/vendor_completions.d
+FILL = sed 's|@TOOLS@|$(notdir $(TOOLS))|'
 
 install: all
 	install -d $(BINDIR)
@@ -238,6 +243,15 @@ endif
 		install -d $(MANDIR)/man$${p##*.} && \
 		install -m 644 $$p $(MANDIR)/man$${p##*.} || exit; \
 	done
+	install completion/complete $(HOOKDIR)
+	install -d $(BASHDIR) $(ZSHDIR) $(FISHDIR)
+	$(FILL) completion/tfs.zsh >$(ZSHDIR)/_tfs
+	$(FILL) completion/tfs.bash >$(BASHDIR)/tfs-run
+	$(FILL) completion/tfs.fish >$(FISHDIR)/tfs-run.fish
+# bash and fish look for a file with the name of the command
+	for t in $(filter-out tfs-run,$(notdir $(TOOLS))); do \
+		ln -sf tfs-run $(BASHDIR)/$$t && ln -sf tfs-run.fish $(FISHDIR)/$$t.fish || exit; \
+	done
 
 uninstall:
 	rm -f $(addprefix $(BINDIR)/,$(notdir $(TOOLS)) tfs)
@@ -246,6 +260,8 @@ uninstall:
 	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
 	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
+	rm -f $(HOOKDIR)/complete $(ZSHDIR)/_tfs $(addprefix $(BASHDIR)/,$(notdir $(TOOLS))) \
+		$(patsubst %,$(FISHDIR)/%.fish,$(notdir $(TOOLS)))
 # keep a hook that the administrator added, and its directory
 	-rmdir $(foreach s,$(notdir $(SUBSYSTEMS)),$(HOOKDIR)/$s/hooks.d $(HOOKDIR)/$s) \
 		$(HOOKDIR) 2>/dev/null

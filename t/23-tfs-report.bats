@@ -342,6 +342,7 @@ bare() {
 	# without the last sub-buffer, which is CPU 1's second
 	head -c $(($(stat -c %s file) - 1)) file >short
 	run -111 --separate-stderr tfs-report short
+	# shellcheck disable=SC2154 # set by run
 	[ "$stderr" = "tfs-report: fatal: short ends in the sub-buffers of cpu 1: it was cut short, or the recording was killed" ]
 	tfs-report short 2>/dev/null | cmp <(head -n 4 all) -
 	fails 111 "tfs-report: fatal: short ends in its formats: it is damaged, or was cut short" \

@@ -14,7 +14,7 @@ export MAKEFLAGS=
 source_tree() {
 	need_tool make cc
 	mkdir source
-	(cd "$TREE" && tar -cf - Makefile LICENSE lib bin trace-hooks .build build/flags build/lib build/bin build/hooks) | tar -xf - -C source
+	(cd "$TREE" && tar -cf - Makefile LICENSE completion lib bin trace-hooks .build build/flags build/lib build/bin build/hooks) | tar -xf - -C source
 	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
 }
 
@@ -30,14 +30,18 @@ names() {
 	(cd "$1" && find . ! -type d | LC_ALL=C sort)
 }
 
-@test "make install: puts every tool, manager, alias, hook and page below DESTDIR and PREFIX" {
+@test "make install: puts every tool, manager, alias, hook, page and completion below DESTDIR and PREFIX" {
 	source_tree
 	remake install DESTDIR="$PWD/root" PREFIX=/opt/tfs
 	{
 		for tool in source/bin/*.c; do
 			name=$(basename "$tool" .c)
 			echo "./opt/tfs/bin/$name"
+			echo "./opt/tfs/share/bash-completion/completions/$name"
+			echo "./opt/tfs/share/fish/vendor_completions.d/$name.fish"
 		done
+		echo ./opt/tfs/share/zsh/site-functions/_tfs
+		echo ./opt/tfs/lib/trace-hooks/complete
 		for hook in source/trace-hooks/*/hooks.d/*; do
 			echo "./opt/tfs/lib/${hook#source/}"
 		done
@@ -53,7 +57,7 @@ names() {
 	} | LC_ALL=C sort >expected
 	names root | diff expected -
 	[ "$(readlink root/opt/tfs/lib/trace-hooks/ftrace/manager.tfs)" = manager ]
-	run -0 find root -type f ! -perm 755 ! -path '*/share/man/*'
+	run -0 find root -type f ! -perm 755 ! -path '*/share/*'
 	[ -z "$output" ]
 }
 

@@ -124,7 +124,8 @@ struct subsystem manager_subsystem = { .name = "none", .root = root, .reset = no
 /* ---- the tools ---------------------------------------------------------------------- */
 
 static const struct tool tools[] = {
-	{ "pids-of", "pids-of ...", "print pids", "-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
+	{ "pids-of", "pids-of ...", "print pids",
+	  "-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
 	{ "tfs-write", "tfs-write ...", "put records", "-c  a\n" OPTION_ROOT OPTION_INSTANCE },
 	{ "syscall-nr", "syscall-nr [NAME]...", "print numbers", "" },
 	{ "tfs-run", "tfs-run ...", "run a hook", "-m M  a\n-- PROG...  b\n" },
