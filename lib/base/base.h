@@ -415,6 +415,28 @@ void fd_to_null(int fd);
  */
 void fd_open_standard(void);
 
+/* ---- descriptors.c: pass open descriptors to another process ------------------------ */
+
+enum { FD_SEND_MAX = 16 };
+
+/*
+ * In the environment of a hook: the number of a socket. The session keeps the descriptors
+ * that a tool sends there until the session ends, whatever ends it.
+ */
+#define SESSION_KEEPS "TFS_KEEPS"
+
+/* Send 1 to FD_SEND_MAX descriptors through a Unix socket. Return 0, or -1 and errno, silent. */
+int fd_send(int socket, const int *fds, size_t n);
+
+/*
+ * Receive all descriptors that were sent to the socket (close-on-exec), without waiting.
+ * Stop if the next FD_SEND_MAX of them may not fit. Return their number.
+ */
+size_t fd_receive(int socket, int *fds, size_t room);
+
+/* Close descriptors whose close waits for the kernel, all at the same time. */
+void fd_close_together(const int *fds, size_t n);
+
 /* ---- program.c: find the other programs of this installation ----------------------- */
 
 /* If a manager is a link to the single program (lib/one): the directory of the link. */

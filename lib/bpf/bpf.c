@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -135,6 +136,31 @@ int bpf_link(int program, int target, enum bpf_attach_type kind)
 
 	/* an older kernel with a shorter structure accepts this one if the rest is 0 */
 	return bpf(LINK_CREATE, &a, sizeof(a));
+}
+
+int bpf_tracepoint(int program, unsigned long id)
+{
+	struct {
+		uint32_t type, size;
+		uint64_t config, more[13];
+	} a = { .type = 2 /* PERF_TYPE_TRACEPOINT */, .size = sizeof(a), .config = id };
+	enum { SET_BPF = 8, CPUS_MAX = 8192 };
+	int fd = -1, e;
+
+	/* The program runs on all CPUs. Any CPU can hold its perf event, unless it is off-line. */
+	for (int cpu = 0; fd < 0 && cpu < CPUS_MAX; cpu++) {
+		fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1,
+				  8 /* PERF_FLAG_FD_CLOEXEC */);
+		if (fd < 0 && errno != ENODEV)
+			return -1;
+	}
+	if (fd >= 0 && ioctl(fd, _IOW('$', SET_BPF, uint32_t), program) < 0) {
+		e = errno;
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	return fd;
 }
 
 /* Copy the last line of the verifier's log to why, but skip its statistics. */

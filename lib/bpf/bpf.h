@@ -11,8 +11,8 @@
  *	TCX, clsact           two ways to run a program when a device sends a packet
  *
  * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf).
- * The layer uses base only. Its functions write no error messages, unless their comment
- * says otherwise.
+ * The layer uses base and tracefs. Its functions write no error messages, unless their
+ * comment says otherwise.
  */
 #ifndef BPF_H
 #define BPF_H
@@ -37,7 +37,8 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JSET = 0x40, JNE = 0x50, JSGT = 0x60, JS
 enum bpf_helper { FN_MAP_LOOKUP_ELEM = 1, FN_MAP_UPDATE_ELEM = 2, FN_MAP_DELETE_ELEM = 3,
 		  FN_TRACE_PRINTK = 6, FN_SKB_STORE_BYTES = 9, FN_L4_CSUM_REPLACE = 11,
 		  FN_GET_CURRENT_PID_TGID = 14, FN_SKB_LOAD_BYTES = 26, FN_SK_FULLSOCK = 95,
-		  FN_TCP_SOCK = 96, FN_PROBE_READ_KERNEL = 113 };
+		  FN_TCP_SOCK = 96, FN_PROBE_READ_USER = 112, FN_PROBE_READ_KERNEL = 113,
+		  FN_PROBE_READ_USER_STR = 114, FN_PROBE_READ_KERNEL_STR = 115 };
 
 struct bpf_insn {
 	uint8_t code, regs;
@@ -91,8 +92,8 @@ void emit_resolve(struct bpf_code *);
 enum bpf_map_type { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9,
 		    MAP_LPM_TRIE = 11 };
 
-enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_CGROUP_SKB = 8,
-			PROGRAM_RAW_TRACEPOINT = 17, PROGRAM_TRACING = 26 };
+enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_TRACEPOINT = 5,
+			PROGRAM_CGROUP_SKB = 8, PROGRAM_RAW_TRACEPOINT = 17, PROGRAM_TRACING = 26 };
 
 enum bpf_attach_type { ATTACH_CGROUP_INGRESS = 0, ATTACH_FENTRY = 24, ATTACH_PERF_EVENT = 41,
 		       ATTACH_TCX_EGRESS = 47 };
@@ -111,6 +112,11 @@ int bpf_pinned(const char *path);
 int bpf_raw_tracepoint(int program, const char *name);
 /* Attach a program to a cgroup, a perf event, or the device with this index. */
 int bpf_link(int program, int target, enum bpf_attach_type);
+/*
+ * Attach a program to the event of tracefs with this id (its file id). The descriptor that
+ * is returned keeps the program attached.
+ */
+int bpf_tracepoint(int program, unsigned long id);
 
 /* Return the kernel's id of a map or program; 0: none. */
 uint32_t bpf_id(int fd);
@@ -128,6 +134,72 @@ struct bpf_load_as {
  */
 int bpf_load(struct bpf_code *, const char *name, const struct bpf_load_as *, char *why,
 	     size_t size);
+
+/* ---- printk.c: keep the event of programs that print quiet -------------------------- */
+
+/*
+ * A program prints with bpf_trace_printk, as the event bpf_trace:bpf_trace_printk. When
+ * such a program is loaded, the kernel enables the event of the top level, where nobody
+ * asked for it.
+ */
+
+#define PRINTK_ENABLE "events/bpf_trace/bpf_trace_printk/enable"
+
+/*
+ * Lock the event. Without the lock, a second tool reads the event while the loads of the
+ * first tool have enabled it, and takes the event for one that the user has enabled.
+ * Return a descriptor that the caller closes, or -1 and errno.
+ */
+int printk_lock(int root);
+
+/* Return 1 if the event of the top level is enabled, 0 if it is not, or -1 and errno. */
+int printk_is_on(int root);
+
+/* Disable the event after programs were loaded. Return 0, or -1, reported. */
+int printk_quiet(int root);
+
+/* ---- strings.c: programs that print the strings of system calls ---------------------- */
+
+enum { STRINGS_WORDS_MAX = 32 };
+
+struct strings_plan {
+	int root;               /* the tracefs root */
+	char id[16];            /* each record begins with it, and programs have it as name */
+	int failed;             /* opens: only those that fail; execs: also those that fail */
+	unsigned words;         /* execs: the most words of a program, 1 to STRINGS_WORDS_MAX */
+	size_t n;               /* number of fds */
+	int fds[16];            /* descriptors that keep the programs attached */
+	/* private */
+	int buffer;
+	unsigned piece;
+	unsigned word;          /* bytes of the kernel's long */
+};
+
+/*
+ * The programs print records in the event bpf_trace:bpf_trace_printk, in the task's own
+ * context. A record is the id, a blank, a mark, and what the mark says. CALL
+ * is the name of a system call, and the last word of a record may contain blanks:
+ *
+ *	=CALL FLAGS RET PATH    a call has returned; FLAGS is hexadecimal
+ *	+CALL FLAGS RET PART    the same, with the first part of the path
+ *	!CALL FLAGS RET         the same; the path is not in memory
+ *	?CALL RET               the same; nothing is known of its beginning
+ *	#ARGC N                 a program was executed: N strings follow, the file and words
+ *	&PART                   a part of a string, and more follow
+ *	.PART                   the last part of a string
+ *	x                       the string is not in memory, from here on
+ *	~                       the strings are too long: no more of them follow
+ */
+
+/* Make what all programs use. Return 0, or -1, reported. */
+int strings_prepare(struct strings_plan *);
+
+/*
+ * Attach programs to the system calls that open files, or that execute programs, and set
+ * fds. Return 0, or -1, reported. The caller closes fds in both cases.
+ */
+int strings_attach_opens(struct strings_plan *);
+int strings_attach_execs(struct strings_plan *);
 
 /* ---- btf.c: find structure members and functions in BTF ---------------------------- */
 

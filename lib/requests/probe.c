@@ -32,109 +32,31 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 	return pids_sort(out);
 }
 
-/* The kernel enables this event of the top level with each program that prints. */
-#define PRINTK "events/bpf_trace/bpf_trace_printk/enable"
-
-enum { QUIET_NS = 30 * 1000 * 1000 };
-
-/* Return 1 if the event is enabled, or if that cannot be read. */
-static int is_on(int root)
-{
-	char *state = file_read(root, PRINTK, NULL);
-	int on = !state || *state != '0';
-
-	free(state);
-	return on;
-}
-
-/*
- * Disable the event after programs were loaded. Newer kernels enable it from a work queue,
- * at some time after a load. So disable it, load one more such program, and wait until the
- * event is enabled. But the work of an earlier load may have enabled it, with the work of
- * our load still to come. So do all of this twice, and then disable the event until it
- * stays disabled for QUIET_NS. Return 0 or -1.
- */
-static int hush(int root)
-{
-	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
-	const struct timespec pause = { 0, 1000000 }, quiet = { 0, QUIET_NS };
-	char why[8];
-
-	for (int round = 0; round < 2; round++) {
-		struct bpf_code c = { 0 };
-		int fd, on = 0;
-
-		if (ctl_write(root, PRINTK, "0", 0))
-			return -1;
-		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
-		emit_alu(&c, ALU_MOV, R1, FP);
-		emit_alu_imm(&c, ALU_ADD, R1, -8);
-		emit_alu_imm(&c, ALU_MOV, R2, 8);
-		emit_call(&c, FN_TRACE_PRINTK);
-		emit_exit(&c, 0);
-		fd = bpf_load(&c, "dt_quiet", &raw, why, sizeof(why));
-		if (fd < 0)
-			return 0; /* then no other program was loaded either */
-		close(fd);
-		for (int i = 0; i < 1000 && !on; i++) {
-			on = is_on(root);
-			if (!on)
-				nanosleep(&pause, NULL);
-		}
-	}
-	for (int i = 0; i < 30; i++) {
-		if (ctl_write(root, PRINTK, "0", 0))
-			return -1;
-		nanosleep(&quiet, NULL);
-		if (!is_on(root))
-			break;
-	}
-	return 0;
-}
-
-/*
- * The lock on the directory of all request probes, from dt_hush before loads to dt_hush
- * after them; -1: not held. Without it, a second dt-probe reads the event while the first
- * one's loads have enabled it, and takes the event for one that the user has enabled.
- */
+/* printk_lock from dt_hush before loads to dt_hush after them; -1: not held. */
 static int hushing = -1;
-
-/* Wait for the lock. Return 0, or -1 without an error message. */
-static int lock_event(void)
-{
-	hushing = dt_open_home(0);
-	if (hushing < 0)
-		return -1;
-	while (flock(hushing, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return -1;
-	return 0;
-}
 
 /* Disable or note the event, as dt_hush says. */
 static int keep_quiet(const char *name, int before)
 {
 	struct dt_settings s;
 	uint32_t zero = 0;
-	char *state;
-	int root, map = dt_pinned(name, DT_SETTINGS), r = 0;
+	int root, on, map = dt_pinned(name, DT_SETTINGS), r = 0;
 
 	if (map < 0)
 		return -1;
 	if (bpf_lookup(map, &zero, &s) < 0) {
 		r = -1;
 	} else if (before || s.was_quiet) {
-		if (hushing < 0 && lock_event() < 0)
-			r = err_errno("unable to lock the probe %s", name);
 		root = tracefs_open(NULL, "", NULL);
-		state = root < 0 ? NULL : file_read(root, PRINTK, NULL);
-		if (!state)
-			r = root < 0 ? -1 : err_file("unable to read " PRINTK);
+		if (root >= 0 && hushing < 0 && (hushing = printk_lock(root)) < 0)
+			r = err_errno("unable to lock the probe %s", name);
+		on = root < 0 ? -1 : printk_is_on(root);
+		if (on < 0)
+			r = root < 0 ? -1 : err_file("unable to read " PRINTK_ENABLE);
 		else if (before)
-			s.was_quiet = *state == '0';
+			s.was_quiet = !on;
 		else
-			r = hush(root), s.was_quiet = 0;
-		free(state);
+			r = printk_quiet(root), s.was_quiet = 0;
 		if (root >= 0)
 			close(root);
 		if (!r && bpf_update(map, &zero, &s) < 0)

@@ -30,6 +30,9 @@
 #define HOOK_MS 30000
 /* A stream that works alone writes to this descriptor when it has started. */
 #define READY_FD 3
+
+/* The most descriptors of a hook's tools that the janitor keeps. */
+#define KEEPS_MAX 64
 /* How long a session that ended by itself waits for a reader. */
 #define LATE_READER_MS 1000
 /* Time for a reader inside open() to get from the name to the FIFO. */
@@ -55,6 +58,8 @@ struct janitor {
 	int is_open;      /* manager_subsystem.open was called */
 	long long end;    /* when to stop waiting for readers, in ms; 0: never while they read */
 	struct stream_words words;
+	int keeps[KEEPS_MAX]; /* descriptors that the hook's tools left */
+	size_t nkeeps;
 	pid_t stream;     /* 0: none runs */
 	int stream_status;
 	int misused;      /* the hook or a tool reported a usage error */
@@ -114,8 +119,11 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 	}
 }
 
-/* Run the hook with its standard output on words. Return 0, or -1, reported. */
-static int run_hook(struct janitor *j, int words)
+/*
+ * Run the hook with its standard output on words and KEEPS_FD on socket. Return 0, or -1,
+ * reported.
+ */
+static int run_hook(struct janitor *j, int words, int socket)
 {
 	const char *name = j->rq->hook->name, *variables[HOOK_VARIABLES_MAX + 1];
 	char *argv[] = { (char *)(size_t)name, NULL }, **env;
@@ -138,6 +146,9 @@ static int run_hook(struct janitor *j, int words)
 			err_msg("out of memory");
 			_exit(REFUSED);
 		}
+		/* last, because another file of the janitor may have this number */
+		if (dup2(socket, KEEPS_FD) < 0 || fcntl(KEEPS_FD, F_SETFD, 0) < 0)
+			_exit(REFUSED);
 		execve(j->rq->hook->path, argv, env);
 		err_errno("unable to run %s", j->rq->hook->path);
 		_exit(126);
@@ -162,11 +173,16 @@ static int ask_hook(struct janitor *j)
 	struct stream_words *s = &j->words;
 	size_t n = 0;
 	ssize_t got;
-	int ends[2];
+	int ends[2], keeps[2], r;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, keeps) < 0)
 		return err_errno("unable to make a pipe");
-	if (run_hook(j, ends[1]) < 0)
+	r = run_hook(j, ends[1], keeps[1]);
+	j->nkeeps = fd_receive(keeps[0], j->keeps, KEEPS_MAX);
+	close(keeps[0]);
+	close(keeps[1]);
+	if (r < 0)
 		return -1;
 	/* do not wait for processes of the hook that left its process group */
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -218,6 +234,8 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
+	while (j->nkeeps)
+		close(j->keeps[--j->nkeeps]);
 	/* no process reads stderr any more, and SIGPIPE would end a process that writes to it */
 	if (!alone)
 		fd_to_null(STDERR_FILENO);
@@ -464,6 +482,8 @@ static int take_down(struct janitor *j, int by_itself)
 		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
+		fd_close_together(j->keeps, j->nkeeps);
+		j->nkeeps = 0;
 		end_stream(j, by_itself && (unread || writes_at_end(j) || text_is_left(j)));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);

@@ -431,7 +431,7 @@ char **request_environment(const struct request *rq, const char *tools,
 			   const char *const *variables)
 {
 	static const char *const kept[] = { "TRACER_PROCFS_PATH", "TRACER_SYSFS_PATH" };
-	char **env = calloc(HOOK_OPTIONS_MAX + HOOK_VARIABLES_MAX + 4, sizeof(*env));
+	char **env = calloc(HOOK_OPTIONS_MAX + HOOK_VARIABLES_MAX + 5, sizeof(*env));
 	char path[PATH_MAX + 64];
 	size_t n = 0;
 
@@ -439,6 +439,8 @@ char **request_environment(const struct request *rq, const char *tools,
 		return NULL;
 	str_format(path, sizeof(path), "%s:/usr/sbin:/usr/bin:/sbin:/bin", tools);
 	env[n++] = variable("PATH", path);
+	str_format(path, sizeof(path), "%d", KEEPS_FD);
+	env[n++] = variable(SESSION_KEEPS, path);
 	while (*variables)
 		env[n++] = (char *)(size_t)*variables++;
 	for (size_t i = 0; i < 2; i++)

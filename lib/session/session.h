@@ -151,6 +151,9 @@ extern const char request_common_options[];
  */
 int request_parse(struct request *rq, struct hook *r, const char *args);
 
+/* A hook's tools send descriptors through this one, a socket, and the janitor keeps them. */
+#define KEEPS_FD 3
+
 /*
  * Return the environment of the hook: the path of the tools, the variables of the
  * subsystem (NULL ends them), and the options as HOOK_NAME. Nothing else is passed on.

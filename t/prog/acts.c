@@ -4,6 +4,8 @@
  *
  *	acts functions N [WORD]   call acts_work(i, WORD) N times; default "word"
  *	acts opens N M PATH       open PATH N times, and a missing file M times
+ *	acts threads N M PATH     open PATH N times in each of M threads, and in each of M
+ *	                          children
  *	acts unread N M FILE      open the path in FILE N times, each time from memory that
  *	                          was not read yet, and M times by a bad pointer
  *	acts execs N M WORD...    run this program N times, with WORD..., and a
@@ -24,6 +26,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +69,36 @@ static void run(char **argv)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
+}
+
+static struct {
+	const char *path;
+	long n;
+} each;
+
+static void *open_each(void *unused)
+{
+	for (long i = 0; i < each.n; i++)
+		close(open(each.path, O_RDONLY));
+	return unused;
+}
+
+static void in_threads(long n, long m, const char *path)
+{
+	pthread_t id;
+
+	each.path = path;
+	each.n = n;
+	for (long i = 0; i < m; i++) {
+		if (pthread_create(&id, NULL, open_each, NULL) || pthread_join(id, NULL))
+			exit(111);
+		if (!fork()) {
+			open_each(NULL);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
 }
 
 static void unread(long n, long m, const char *file)
@@ -176,6 +209,8 @@ int main(int argc, char **argv)
 	else if (!strcmp(act, "opens"))
 		for (long i = 0; i < n + m; i++)
 			close(open(i < n ? argv[4] : none[0], O_RDONLY));
+	else if (!strcmp(act, "threads"))
+		in_threads(n, m, argv[4]);
 	else if (!strcmp(act, "unread"))
 		unread(n, m, argv[4]);
 	else if (!strcmp(act, "blocks"))

@@ -2,9 +2,10 @@
 /*
  * bpfobjects - list the maps, programs and links that a probe has in the kernel
  *
- *	bpfobjects all        the objects of every probe, which the kernel names dt_...:
- *	                      a line each, "map ID NAME", "program ID NAME" or
- *	                      "link ID of NAME"
+ *	bpfobjects all [PREFIX]
+ *	                      the objects whose names begin with the prefix, or with dt_ as
+ *	                      those of every probe: a line each, "map ID NAME",
+ *	                      "program ID NAME" or "link ID of NAME"
  *	bpfobjects in DIR     the objects that are pinned in DIR, the programs that those
  *	                      links hold, and the maps of all these programs
  *	bpfobjects still      the lines of standard input whose objects still exist
@@ -144,8 +145,10 @@ static void program(int fd, int with_maps)
 
 /* ---- the commands ---------------------------------------------------------------- */
 
-static void print_all(void)
+static void print_all(const char *prefix)
 {
+	size_t n = strlen(prefix);
+
 	for (int kind = 0; kind < KINDS; kind++) {
 		union attr a = { .all = { 0 } };
 
@@ -158,7 +161,8 @@ static void print_all(void)
 			a.id.id = a.id.next;
 			if (fd < 0)
 				continue; /* the object went meanwhile */
-			if (kind == MAP && !info(fd, &m, sizeof(m)) && !strncmp(m.name, "dt_", 3)) {
+			if (kind == MAP && !info(fd, &m, sizeof(m)) &&
+			    !strncmp(m.name, prefix, n)) {
 				map(fd);
 				continue;
 			}
@@ -169,7 +173,7 @@ static void print_all(void)
 				info(of, &p, sizeof(p));
 				close(of);
 			}
-			if (strncmp(p.name, "dt_", 3))
+			if (strncmp(p.name, prefix, n))
 				close(fd);
 			else if (kind == PROGRAM)
 				program(fd, 0);
@@ -270,8 +274,8 @@ static void fill(uint32_t id, uint64_t n)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "all"))
-		print_all();
+	if ((argc == 2 || argc == 3) && !strcmp(argv[1], "all"))
+		print_all(argc == 3 ? argv[2] : "dt_");
 	else if (argc == 3 && !strcmp(argv[1], "in"))
 		print_pinned(argv[2]);
 	else if (argc == 2 && !strcmp(argv[1], "still"))

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-strings - record paths and arguments of opens and execs with BPF programs
+ *
+ * Requires: Linux 5.10 with CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS, tracefs, root;
+ * with -i only a trace on standard input.
+ *	opens        attach programs that record each call that opens a file, with its path
+ *	execs        attach programs that record each program that is executed, with its
+ *	             words
+ *	-f           opens: only those that fail. execs: also those that fail
+ *	-w WORDS     execs: record at most so many words; default 8
+ *	-i ID        instead: join the records of this ID on standard input into event lines
+ *	-c COMMENT   with -i: print this comment line in front of the first event
+ * The programs run for all tasks. Their records are events bpf_trace:bpf_trace_printk, which
+ * an instance records, filters and counts like all others. tfs-strings prints the ID with
+ * which the records begin. The programs end with tfs-strings, which waits for HUP, INT, TERM
+ * or USR1. In a hook tfs-strings ends at once, and the session keeps the programs.
+ * Exit: 0 done, 1 with -i: there was no event, 100 usage error, 111 refused.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "filter/filter.h"
+
+static const struct tool tool = {
+	.name = "tfs-strings",
+	.usage = "tfs-strings [-f] [-w WORDS] opens|execs | tfs-strings -i ID [-c COMMENT]",
+	.purpose = "record paths and arguments of opens and execs with BPF programs",
+	.options =
+		"opens  attach programs that record each call that opens a file\n"
+		"execs  attach programs that record each program that is executed\n"
+		"-f  opens: only those that fail; execs: also those that fail\n"
+		"-w WORDS  execs: record at most so many words, 1 to 32; default 8\n"
+		"-i ID  join the records of this ID on standard input into event lines\n"
+		"-c COMMENT  with -i: print this comment line in front of the first event\n",
+};
+
+/* ---- join records ------------------------------------------------------------------ */
+
+/* The records of a task, until the last of them has come. */
+struct partial {
+	struct table_entry entry;       /* the pid, as text */
+	struct strbuf head;             /* of the line, from the event on; NULL: none */
+	struct strbuf tail;             /* fields behind the path */
+	struct strbuf text;             /* the strings that are complete, and a part */
+	size_t quote;                   /* where the last string begins in text */
+	int is_exec, in_string;
+	uint64_t strings, argc;         /* an exec's strings that are missing; its words */
+	unsigned word;                  /* number of the next word; the file comes first */
+};
+
+struct join {
+	const char *id, *comment;
+	struct table tasks;
+	int found;
+};
+
+static void forget(struct join *j, struct partial *p)
+{
+	free(p->head.text);
+	free(p->tail.text);
+	free(p->text.text);
+	table_remove(&j->tasks, p);
+}
+
+/* Print the comment line unless that is done. */
+static void print_comment(struct join *j)
+{
+	if (j->comment)
+		stdout_print("# %s\n", j->comment);
+	j->comment = NULL;
+}
+
+/* Print the line: its beginning up to the event, then the event. */
+static void print_event(struct join *j, const struct trace_line *l, const char *line,
+			const char *event)
+{
+	print_comment(j);
+	stdout_print("%.*s%s\n", (int)(l->event.text - line), line, event);
+	j->found = 1;
+}
+
+/* Cut the next word, which ends at a blank or at the end, from *s. */
+static char *cut_word(char **s)
+{
+	char *word = *s;
+
+	*s += strcspn(word, " ");
+	if (**s)
+		*(*s)++ = '\0';
+	return word;
+}
+
+/* Append a formatted field of numbers and names. */
+static void add(struct strbuf *b, const char *format, const char *a, const char *value)
+{
+	char text[128];
+
+	strbuf_add(b, text, str_format(text, sizeof(text), format, a, value));
+}
+
+static int is_exec_call(const char *call)
+{
+	return !strncmp(call, "exec", 4);
+}
+
+/* Set head and tail of a call from "CALL FLAGS RET"; return the rest, the path. */
+static char *read_call(struct partial *p, char *s)
+{
+	char *call = cut_word(&s), *flags = cut_word(&s), *ret = cut_word(&s);
+	int exec = is_exec_call(call);
+
+	strbuf_add(&p->text, "", 0);
+	add(&p->head, exec ? "exec_open%s(sys_%s)" : "open%s(sys_%s)", ": ", call);
+	add(&p->tail, exec ? " flags=0x%s" : " flags=0x%s ret=%s", flags, ret);
+	return s;
+}
+
+/* Begin a string. */
+static void begin_string(struct partial *p)
+{
+	char name[32];
+
+	if (p->is_exec && p->word)
+		str_format(name, sizeof(name), " argv%u=\"", p->word - 1);
+	strbuf_puts(&p->text, !p->is_exec ? " path=\"" : p->word ? name : " filename=\"");
+	p->quote = p->text.n - 1;
+	p->in_string = 1;
+}
+
+/* End a string, which could not be read if fault is set. */
+static void end_string(struct partial *p, int fault)
+{
+	if (fault)
+		p->text.n = p->quote;
+	strbuf_puts(&p->text, fault ? "(fault)" : "\"");
+	if (p->is_exec && !p->word)
+		add(&p->text, " argc=%s%s", p->tail.text, "");
+	p->word++;
+	p->in_string = 0;
+}
+
+/* Print the event of a task whose records have all come. */
+static void print_complete(struct join *j, struct partial *p, const struct trace_line *l,
+			   const char *line)
+{
+	char exec[64] = "";
+
+	if (p->is_exec)
+		str_format(exec, sizeof(exec), "exec%u: (sched_process_exec)", p->word - 1);
+	else
+		strbuf_puts(&p->text, p->tail.text);
+	strbuf_puts(&p->head, exec);
+	strbuf_puts(&p->head, p->text.text);
+	print_event(j, l, line, p->head.text);
+	forget(j, p);
+}
+
+/* Print the event of a task whose strings are too long, without the strings. */
+static void print_cut(struct join *j, struct partial *p, const struct trace_line *l,
+		      const char *line)
+{
+	struct strbuf text = { 0 };
+	const char *colon = p->is_exec ? NULL : strchr(p->head.text, ':');
+
+	if (p->is_exec) {
+		add(&text, "exec_long: (sched_process_exec) argc=%s%s", p->tail.text, "");
+	} else {
+		strbuf_add(&text, p->head.text, (size_t)(colon - p->head.text));
+		strbuf_puts(&text, "_long");
+		strbuf_puts(&text, colon);
+		strbuf_puts(&text, p->tail.text);
+	}
+	print_event(j, l, line, text.text);
+	free(text.text);
+	forget(j, p);
+}
+
+/* Process a record of ours, whose text is s behind the mark. */
+static void record(struct join *j, const struct trace_line *l, const char *line, char mark, char *s)
+{
+	struct partial *p = table_find(&j->tasks, l->pid.text, l->pid.n);
+	uint64_t strings;
+	char *word;
+
+	if (strchr("=+!?#", mark)) {
+		if (p) /* its last records are lost, and counted */
+			forget(j, p);
+		p = table_at(&j->tasks, l->pid.text, l->pid.n);
+	} else if (!p) { /* its first records are lost, and counted */
+		return;
+	}
+	switch (mark) {
+	case '=':
+	case '+':
+		s = read_call(p, s);
+		begin_string(p);
+		strbuf_puts(&p->text, s);
+		if (mark == '+')
+			return;
+		end_string(p, 0);
+		break;
+	case '!':
+		read_call(p, s);
+		begin_string(p);
+		end_string(p, 1);
+		break;
+	case '?':
+		word = cut_word(&s);
+		add(&p->head, is_exec_call(word) ? "exec_open%s(sys_%s)" : "open%s(sys_%s)", ": ",
+		    word);
+		strbuf_puts(&p->text, *s ? " ret=" : "");
+		strbuf_puts(&p->tail, s);
+		break;
+	case '#':
+		p->is_exec = 1;
+		strbuf_puts(&p->head, "");
+		strbuf_puts(&p->tail, cut_word(&s));
+		if (text_part_number((struct text_part){ s, strlen(s) }, 10, &strings) < 0)
+			strings = 1;
+		p->strings = strings;
+		return;
+	case '~':
+		print_cut(j, p, l, line);
+		return;
+	default:
+		if (!p->in_string)
+			begin_string(p);
+		strbuf_puts(&p->text, s);
+		if (mark == '&')
+			return;
+		end_string(p, mark == 'x');
+		if (p->is_exec && --p->strings)
+			return;
+	}
+	print_complete(j, p, l, line);
+}
+
+/* Return the text of a record of ours, from its mark on, or NULL for any other line. */
+static char *find_record(const struct join *j, const struct trace_line *l)
+{
+	size_t n = strlen(j->id);
+	char *s;
+
+	if (l->json || l->stack || !text_part_is(l->event, "bpf_trace_printk"))
+		return NULL;
+	s = (char *)(size_t)l->body.text;
+	if (strncmp(s, j->id, n) || s[n] != ' ' || !s[n + 1])
+		return NULL;
+	return s + n + 1;
+}
+
+static int join(const char *id, const char *comment)
+{
+	struct join j = { .id = id, .comment = comment, .tasks.size = sizeof(struct partial) };
+	struct line_reader in = { 0 };
+	struct trace_line l;
+	char *line, *s;
+	ssize_t n;
+
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0) {
+		/* no line of the kernel has a NUL, so a string of an untrusted program has it */
+		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')
+			;
+		s = trace_line(&l, line, (size_t)n) ? find_record(&j, &l) : NULL;
+		if (s) {
+			record(&j, &l, line, *s, s + 1);
+			continue;
+		}
+		if (*line != '#') {
+			print_comment(&j);
+			j.found = 1;
+		}
+		stdout_print("%s\n", line);
+	}
+	if (in.failed)
+		return REFUSED;
+	stdout_flush();
+	return j.found ? DONE : NO;
+}
+
+/* ---- attach programs --------------------------------------------------------------------- */
+
+/* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
+static int attach(struct strings_plan *p, int execs)
+{
+	int lock = printk_lock(p->root), on, r;
+
+	if (lock < 0)
+		return err_file("unable to lock events/bpf_trace; this kernel may lack "
+				"CONFIG_BPF_EVENTS");
+	on = printk_is_on(p->root);
+	if (on < 0)
+		return err_file("unable to read " PRINTK_ENABLE);
+	r = strings_prepare(p);
+	if (!r)
+		r = execs ? strings_attach_execs(p) : strings_attach_opens(p);
+	if (!on && printk_quiet(p->root) < 0)
+		r = -1;
+	close(lock);
+	return r;
+}
+
+/* Give the programs to the session of the hook, or keep them until a signal comes. */
+static int keep(const struct strings_plan *p)
+{
+	const char *socket = getenv(SESSION_KEEPS);
+	struct pollfd signals = { .events = POLLIN };
+	unsigned long fd;
+
+	if (socket) {
+		if (text_number(socket, 0, INT_MAX, &fd) < 0 ||
+		    fd_send((int)fd, p->fds, p->n) < 0)
+			return err_errno("unable to give the programs to the session");
+		stdout_print("%s\n", p->id);
+		stdout_flush();
+		return 0;
+	}
+	signals.fd = wait_stop_signals();
+	if (signals.fd < 0)
+		return err_errno("unable to wait for signals");
+	stdout_print("%s\n", p->id);
+	stdout_flush();
+	while (poll(&signals, 1, -1) < 0)
+		;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct strings_plan p = { .words = 8 };
+	const char *id = NULL, *comment = NULL, *words = NULL, *what;
+	unsigned long n;
+	int c;
+
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'f':
+			p.failed = 1;
+			break;
+		case 'w':
+			words = opt_value;
+			if (text_number(words, 1, STRINGS_WORDS_MAX, &n) < 0)
+				usage_error(&tool, "-w: not a number from 1 to %d: '%.80s'",
+					    STRINGS_WORDS_MAX, words);
+			p.words = (unsigned)n;
+			break;
+		case 'i':
+			id = opt_value;
+			break;
+		default:
+			comment = opt_value;
+		}
+	what = argv[opt_index];
+	if (what && argv[opt_index + 1])
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
+	if (id && (what || p.failed || words))
+		usage_error(&tool, "-i takes no operand, -f or -w");
+	if (id)
+		return join(id, comment);
+	if (comment)
+		usage_error(&tool, "-c is for -i");
+	if (!what || (strcmp(what, "opens") && strcmp(what, "execs")))
+		usage_error(&tool, "one operand is needed: opens or execs");
+	if (words && *what == 'o')
+		usage_error(&tool, "-w is for execs");
+	p.root = tracefs_open(NULL, "", NULL);
+	if (p.root < 0 || attach(&p, *what == 'e') < 0 || keep(&p) < 0)
+		return REFUSED;
+	return DONE;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+/* printk.c - keep the event of programs that print quiet */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+
+enum { QUIET_NS = 30 * 1000 * 1000 };
+
+int printk_lock(int root)
+{
+	int fd = openat(root, "events/bpf_trace", O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
+
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			e = errno;
+			close(fd);
+			errno = e;
+			return -1;
+		}
+	return fd;
+}
+
+int printk_is_on(int root)
+{
+	char *state = file_read(root, PRINTK_ENABLE, NULL);
+	int on = state ? *state != '0' : -1;
+
+	free(state);
+	return on;
+}
+
+/*
+ * Newer kernels enable the event from a work queue, at some time after a load. So disable it,
+ * load one more such program, and wait until the event is enabled. But the work of an earlier
+ * load may have enabled it, with the work of our load still to come. So do all of this twice,
+ * and then disable the event until it stays disabled for QUIET_NS.
+ */
+int printk_quiet(int root)
+{
+	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
+	const struct timespec pause = { 0, 1000000 }, quiet = { 0, QUIET_NS };
+	char why[8];
+
+	for (int round = 0; round < 2; round++) {
+		struct bpf_code c = { 0 };
+		int fd, on = 0;
+
+		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
+			return -1;
+		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
+		emit_alu(&c, ALU_MOV, R1, FP);
+		emit_alu_imm(&c, ALU_ADD, R1, -8);
+		emit_alu_imm(&c, ALU_MOV, R2, 8);
+		emit_call(&c, FN_TRACE_PRINTK);
+		emit_exit(&c, 0);
+		fd = bpf_load(&c, "tfs_quiet", &raw, why, sizeof(why));
+		if (fd < 0)
+			return 0; /* then no other program was loaded either */
+		close(fd);
+		for (int i = 0; i < 1000 && !on; i++) {
+			on = printk_is_on(root);
+			if (!on)
+				nanosleep(&pause, NULL);
+		}
+	}
+	for (int i = 0; i < 30; i++) {
+		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
+			return -1;
+		nanosleep(&quiet, NULL);
+		if (printk_is_on(root) != 1)
+			break;
+	}
+	return 0;
+}

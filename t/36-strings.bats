@@ -1,0 +1,369 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031 # words as they are; each test is a process of its own
+# trace_open and trace_exec without kprobes: exact counts, paths and words from BPF programs
+
+load helper
+
+undo() {
+	[ -z "${ID-}" ] || none_loaded
+}
+
+# traced HOOK WORDS: Run a session of the held $ACT, release it, and read the trace to its
+# end into got.
+traced() {
+	start_session "$1" --output fifo --pid "$ACT" "${@:2}"
+	read_by cat >got
+	find_id
+	release
+	session_ends
+	finishes "$READER" 0
+	head -n 20 got # for a test that fails
+}
+
+# Set ID to the number of the session's BPF programs, if it has any.
+find_id() {
+	ID=$(sed -n 's/.*"\(tfs_[0-9a-f]*\) \*".*/\1/p' \
+		"$TRACEFS/instances/tfs.$MARK/events/bpf_trace/bpf_trace_printk/filter")
+}
+
+# objects: Print the BPF objects of the session's programs.
+objects() {
+	"$PROG/bpfobjects" all "$ID"
+}
+
+none_loaded() {
+	[ -z "$(objects)" ] || { objects; return 1; }
+}
+
+lines() {
+	grep -c "$1" got || :
+}
+
+# Skip unless the kernel runs BPF programs at system calls.
+need_bpf() {
+	need_tracefs events/syscalls
+	need_tracefs events/bpf_trace
+	: >there
+}
+
+path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
+	local slashes
+	slashes=$(printf '/%.0s' {1..4096})
+	printf '%s' "${slashes::$(($1 - ${#PWD} - 6))}$PWD/there"
+}
+
+# ---- trace_open ----------------------------------------------------------------------------
+
+# bats test_tags=quick
+@test "trace_open: without kprobes, BPF programs record each file that is opened, and the result" {
+	need_bpf
+	act opens 12 8 "$PWD/there"
+	traced trace_open --source bpf
+	[ "$(head -n 1 got)" = '# paths are read by BPF programs' ]
+	[ "$(lines ": open: (sys_open[at]*) path=\"$PWD/there\" flags=0x[0-9a-f]* ret=[0-9]*$")" = 12 ]
+	[ "$(lines ': open: (sys_open[at]*) path="/nowhere/at all" flags=0x[0-9a-f]* ret=-2$')" = 8 ]
+	[ "$(wc -l <got)" = 21 ]
+}
+
+# bats test_tags=quick
+@test "trace_open: chooses BPF programs by itself if the kernel has no kprobes" {
+	need_bpf
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	tfs-run trace_open -- cat "$PWD/there" nowhere >got 2>/dev/null || [ $? = 1 ]
+	[ "$(lines " cat-[0-9]* .*: open: (sys_openat) path=\"$PWD/there\" flags=0x[0-9a-f]* ret=[0-9]*$")" = 1 ]
+	[ "$(lines ' cat-[0-9]* .*: open: (sys_openat) path="nowhere" flags=0x[0-9a-f]* ret=-2$')" = 1 ]
+}
+
+@test "trace_open: BPF programs print the same fields as kprobes do" {
+	need_bpf
+	need_entry_probes
+	for source in kprobes bpf; do
+		act opens 5 3 "$PWD/there"
+		traced trace_open --source "$source"
+		sed -n 's/.* path="\{0,1\}\(.*[^"]\)"\{0,1\} flags=\(0x[0-9a-f]*\).*/\1 \2/p' got | sort >"$source.paths"
+		sed -n 's/.* ret=\([-0-9]*\).*/\1/p' got | sort >"$source.rets"
+	done
+	[ "$(wc -l <bpf.paths)" = 8 ]
+	diff kprobes.paths bpf.paths
+	diff kprobes.rets bpf.rets
+}
+
+@test "trace_open: --failed prints only the opens that fail, with BPF programs as well" {
+	need_bpf
+	act opens 12 8 "$PWD/there"
+	traced trace_open --source bpf --failed
+	[ "$(lines ': open: .* path="/nowhere/at all" flags=0x[0-9a-f]* ret=-2$')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_open: BPF programs record the opens of threads and of children, and of no other task" {
+	need_bpf
+	act opens 50 0 /dev/zero
+	stranger=$ACT stranger_go=$GO
+	act threads 7 3 "$PWD/there"
+	start_session trace_open --source bpf --output fifo --pid "$ACT"
+	read_by cat >got
+	find_id
+	echo >"$stranger_go"
+	eventually gone "$stranger"
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(lines ": open: .* path=\"$PWD/there\" ")" = 42 ]
+	[ "$(grep "path=\"$PWD/there\"" got | pids_in | wc -l)" = 6 ]
+	[ "$(lines '/dev/zero')" = 0 ]
+}
+
+@test "trace_open: BPF programs read a path of any length whole" {
+	need_bpf
+	for n in 62 63 64 126 127 447 448 449 896 4094 4095; do
+		[ "$n" -gt $((${#PWD} + 6)) ] || continue
+		path=$(path_of "$n")
+		act opens 2 1 "$path"
+		traced trace_open --source bpf
+		[ "$(lines ": open: .* path=\"$path\" flags=0x[0-9a-f]* ret=[0-9]*$")" = 2 ]
+		[ "$(grep -vc '^#' got)" = 3 ]
+	done
+}
+
+@test "trace_open: a path that the kernel refuses as too long is printed without it" {
+	need_bpf
+	path=$(path_of 4090)
+	act opens 3 0 "$path$path"
+	traced trace_open --source bpf
+	[ "$(lines ': open_long: (sys_open[at]*) flags=0x[0-9a-f]* ret=-36$')" = 3 ]
+	[ "$(grep -vc '^#' got)" = 3 ]
+}
+
+@test "trace_open: BPF programs read a path that was not in memory, and print (fault) for a bad one" {
+	need_bpf
+	printf '%s\0' "$PWD/there" >name
+	act unread 20 5 "$PWD/name"
+	traced trace_open --source bpf
+	[ "$(lines ": open: .* path=\"$PWD/there\" flags=0x[0-9a-f]* ret=[0-9]*$")" = 20 ]
+	[ "$(lines ': open: .* path=(fault) flags=0x[0-9a-f]* ret=-14$')" = 5 ]
+	[ "$(grep -vc 'name"\|^#' got)" = 25 ]
+}
+
+@test "trace_open: a path forges neither fields nor lines nor records" {
+	need_bpf
+	act opens 1 0 $'/a" flags=0x7 ret=9 x="\n#b'
+	traced trace_open --source bpf
+	[ "$(lines ': open: .* path="/a" flags=0x7 ret=9 x="\\n#b" flags=0x[0-9a-f]* ret=-2$')" = 1 ]
+	act opens 1 0 "=openat 8000 3 /etc/passwd"
+	traced trace_open --source bpf
+	[ "$(lines ': open: .* path="=openat 8000 3 /etc/passwd" ')" = 1 ]
+	[ "$(grep -vc '^#' got)" = 1 ]
+}
+
+@test "trace_open: two sessions with BPF programs do not see each other's records" {
+	need_bpf
+	act opens 5 3 "$PWD/there"
+	start_session trace_open --source bpf --output fifo --pid "$ACT"
+	one_session=$SESSION one_trace=$TRACE
+	find_id
+	: >out
+	background "$MANAGER" --run trace_open --args \
+		"--instance ${MARK}b --source bpf --output fifo --failed --pid $ACT" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	read_by cat >got.two
+	two_reader=$READER TRACE=$one_trace
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$one_session" 0
+	finishes "$READER" 0
+	finishes "$two_reader" 0
+	[ "$(grep -vc '^#' got)" = 8 ]
+	[ "$(grep -vc '^#' got.two)" = 3 ]
+	nothing_left
+}
+
+@test "trace_open: delivered and lost opens add up, with BPF programs and a full buffer" {
+	need_bpf
+	n=$(so_many 40000)
+	act opens "$n" 0 "$PWD/there"
+	start_session trace_open --source bpf --output fifo --buffer 64 --pid "$ACT"
+	find_id
+	act=$ACT
+	release
+	eventually gone "$act" # no reader exists yet
+	read_by cat >got
+	session_ends
+	finishes "$READER" 0
+	lost=$(sed -En '$s/^# lost ([0-9]+) events: .*/\1/p' got)
+	[ "$lost" -gt 0 ]
+	[ $((lost + $(lines ': open: '))) = "$n" ]
+}
+
+@test "trace_open: --output dat has the records of the BPF programs" {
+	need_bpf
+	act opens 12 8 "$PWD/there"
+	start_session trace_open --source bpf --output dat --pid "$ACT"
+	find_id
+	release
+	session_ends
+	tfs-report "$TRACE" >all
+	rm -r "${TRACE%/*}"
+	tfs-strings -i "$ID" <all >got
+	[ "$(lines ": open: .* path=\"$PWD/there\" ")" = 12 ]
+	[ "$(lines ': open: .* ret=-2$')" = 8 ]
+}
+
+@test "trace_open: the top level does not record what BPF programs print" {
+	need_bpf
+	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
+	[ "$(cat "$enable")" = 0 ] || skip "needs bpf_trace_printk disabled at the top level"
+	act opens 3 0 "$PWD/there"
+	traced trace_open --source bpf
+	[ "$(cat "$enable")" = 0 ]
+	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
+}
+
+# everything KILLED: Kill the processes that the word names of a session that runs.
+killed() {
+	local janitor pids
+	act opens 1 0 "$PWD/there"
+	start_session "$1" --source bpf --output fifo --pid "$ACT"
+	find_id
+	[ -n "$(objects)" ]
+	janitor=$(children "$SESSION" | head -n 1)
+	pids="$janitor $(children "$janitor")"
+	# shellcheck disable=SC2086 # a pid a word
+	kill -KILL "$SESSION" $pids
+	wait "$SESSION" || :
+	eventually none_loaded
+	"$MANAGER" --run trace_event --args "--instance ${MARK}b --pid $$ -t 1 -e sched_process_exit" >/dev/null
+	nothing_left
+}
+
+# This test is alone because any other session would remove the rest first.
+# bats test_tags=alone
+@test "trace_open, trace_exec: if everything is killed, no BPF program stays" {
+	need_bpf
+	killed trace_open
+	killed trace_exec
+}
+
+@test "trace_open: --check leaves no BPF program behind" {
+	need_bpf
+	run -0 "$MANAGER" --check trace_open --args "--pid $$ --source bpf"
+	[ "$output" = 'trace_open: yes' ]
+	nothing_left
+}
+
+@test "trace_open: --source syscalls prints the calls, and says why the paths are addresses" {
+	need_bpf
+	act opens 12 8 "$PWD/there"
+	traced trace_open --source syscalls
+	if [ -e "$TRACEFS/syscall_user_buf_size" ]; then
+		[ "$(head -n 1 got)" = '# paths are cut behind 165 bytes' ]
+		[ "$(lines ": sys_open.*\"$PWD/there\"")" = 12 ]
+	else
+		[ "$(head -n 1 got)" = '# paths are addresses' ]
+	fi
+	[ "$(lines ': sys_open[at]*(.*filename: ')" = 20 ]
+	[ "$(lines ': sys_open[at]* -> 0x')" = 20 ]
+	[ "$(wc -l <got)" = 41 ]
+	act opens 12 8 "$PWD/there"
+	traced trace_open --source syscalls --failed
+	[ "$(lines ': sys_open[at]* -> 0x')" -ge 8 ]
+}
+
+@test "trace_open: --source kprobes is refused without kprobes, and names the file" {
+	need_bpf
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	run -111 --separate-stderr "$MANAGER" --run trace_open --args \
+		"--instance $MARK --pid $$ --source kprobes"
+	[ -z "$output" ]
+	# shellcheck disable=SC2154 # set by run
+	[ "$stderr" = 'manager: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' ]
+	nothing_left
+}
+
+# ---- trace_exec ----------------------------------------------------------------------------
+
+# bats test_tags=quick
+@test "trace_exec: without kprobes, a BPF program records each program, with all its words" {
+	need_bpf
+	acts=$PROG/acts
+	act execs 5 3 one "two words" ''
+	traced trace_exec --source bpf
+	[ "$(head -n 1 got)" = '# words are read by BPF programs' ]
+	[ "$(lines ": exec5: (sched_process_exec) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
+	[ "$(wc -l <got)" = 6 ]
+}
+
+@test "trace_exec: a BPF program prints the same fields as kprobes do" {
+	need_bpf
+	need_entry_probes
+	printf '#!/bin/sh -e\n:\n' >script
+	chmod +x script
+	for source in kprobes bpf; do
+		act execs 3 2 one "two words" ''
+		traced trace_exec --source "$source"
+		sed -n 's/.*: \(exec[0-9]*:\) ([^)]*)/\1/p' got >"$source"
+		start_session trace_exec --source "$source" --output fifo --pid $$
+		read_by cat >got
+		find_id
+		./script word
+		stop_session
+		finishes "$READER" 0
+		sed -n 's/.*: \(exec[0-9]*:\) ([^)]*)\( filename="\.\/script"\)/\1\2/p' got >>"$source"
+	done
+	[ "$(wc -l <bpf)" = 4 ]
+	diff kprobes bpf
+}
+
+@test "trace_exec: --words limits the words that a BPF program reads" {
+	need_bpf
+	acts=$PROG/acts
+	act execs 5 3 one "two words" ''
+	traced trace_exec --source bpf --words 2
+	[ "$(lines ": exec2: .* argc=5 argv0=\"$acts\" argv1=\"nothing\"$")" = 5 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	act execs 1 0 one
+	traced trace_exec --source bpf --words 32
+	[ "$(lines ': exec3: ')" = 1 ]
+	act execs 1 0 {1..40}
+	traced trace_exec --source bpf --words 32
+	[ "$(lines ': exec32: .* argc=42 .* argv31="30"$')" = 1 ]
+}
+
+@test "trace_exec: a BPF program reads words of any length up to about 4,000 bytes in all" {
+	need_bpf
+	for n in 62 63 64 447 448 449 3900; do
+		word=$(printf "%0${n}d" 0)
+		act execs 3 0 "$word" behind
+		traced trace_exec --source bpf
+		[ "$(lines ": exec4: .* argv2=\"$word\" argv3=\"behind\"$")" = 3 ]
+		[ "$(grep -vc '^#' got)" = 3 ]
+	done
+	word=$(printf "%0100000d" 0)
+	act execs 3 0 "$word"
+	traced trace_exec --source bpf
+	[ "$(lines ': exec_long: (sched_process_exec) argc=3$')" = 3 ]
+	[ "$(grep -vc '^#' got)" = 3 ]
+}
+
+@test "trace_exec: --failed prints path and error of an exec that fails, without kprobes" {
+	need_bpf
+	act execs 2 3 one
+	traced trace_exec --source bpf --failed
+	[ "$(lines ': exec3: ')" = 2 ]
+	[ "$(lines ': exec_open: (sys_execve) path="/nowhere/at all" flags=0x[0-9a-f]*$')" = 3 ]
+	[ "$(lines ': sys_execve -> 0x\(f*fe\|2\)$')" = 3 ] # PowerPC prints errors without a sign
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_exec: --source syscalls prints the files, and says that the words are not known" {
+	need_bpf
+	act execs 5 3 one
+	traced trace_exec --source syscalls
+	[ "$(head -n 1 got)" = '# words are not known' ]
+	[ "$(lines ": sched_process_exec: filename=$PROG/acts ")" = 5 ]
+	[ "$(wc -l <got)" = 6 ]
+}
