@@ -247,8 +247,7 @@ static void read_wakeup(struct timeline *t, const struct trace_line *l, uint64_t
  */
 static void read_process(struct timeline *t, const struct trace_line *l)
 {
-	struct text_part pid = trace_line_key(l, ".pid");
-	struct text_part flags = trace_line_key(l, "clone_flags");
+	struct text_part pid, flags;
 	struct task_state *s, *parent;
 	uint64_t bits;
 
@@ -257,7 +256,11 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 
 		state_of(t, l, l->pid)->process = name;
 	}
-	if (!text_part_is(l->event, "task_newtask") || !pid.n)
+	if (!text_part_is(l->event, "task_newtask"))
+		return;
+	pid = trace_line_key(l, ".pid");
+	flags = trace_line_key(l, "clone_flags");
+	if (!pid.n)
 		return;
 	flags.text += flags.n > 2 && !memcmp(flags.text, "0x", 2) ? 2 : 0;
 	parent = state_of(t, l, l->pid);

@@ -118,14 +118,12 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	}
 	if (!switches && !wakes)
 		return;
-	other = trace_line_key(l, switches ? "next_pid" : "pid");
-	if (wakes)
-		/* the key pid is the running task, and .pid the field */
-		other = trace_line_key(l, ".pid");
+	/* the key pid is the running task, and .pid the field */
+	other = trace_line_key(l, switches ? "next_pid" : ".pid");
 	if (other.n) {
 		next = task_of(s, l, other);
 		add_pair(s, now, next);
-		if (switches && is_helper(trace_line_key(l, "next_comm")))
+		if (switches && !(next->flags & HELPER) && is_helper(trace_line_key(l, "next_comm")))
 			next->flags |= HELPER;
 		/* tfs-latency has measured the wait of this task */
 		if (switches && trace_line_key(l, "lat").n)
