@@ -105,10 +105,7 @@ static void set_event(struct latency *t, struct latency_event *m, const struct t
 /* Put the values of the keys into t->key. Return -1 if the event has none of the keys. */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
-	size_t found = trace_line_values(&t->key, l, h->keys);
-
-	latency_key_origin(t, l);
-	return found ? 0 : -1;
+	return latency_key(&t->key, l, h->keys) ? 0 : -1;
 }
 
 /*
@@ -237,8 +234,7 @@ static int last_was_dropped(struct latency *t, const struct trace_line *l, int d
 	static const char *const cpu[] = { "cpu", NULL };
 	struct keyed *k;
 
-	trace_line_values(&t->key, l, cpu);
-	latency_key_origin(t, l);
+	latency_key(&t->key, l, cpu);
 	strbuf_puts(&t->key, " last");
 	k = dropped > 0 ? table_at(&t->open, t->key.text, t->key.n) :
 	    table_find(&t->open, t->key.text, t->key.n);

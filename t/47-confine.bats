@@ -96,6 +96,7 @@ confines() {
 	confines tfs-hist
 	confines tfs-latency -s e -e f
 	confines tfs-slower 1
+	confines tfs-summary
 	confines tfs-flame
 	confines tfs-timeline
 	confines dt-window

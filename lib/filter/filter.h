@@ -316,6 +316,12 @@ void latency_start_clear(struct latency_start *);
  */
 void latency_key_origin(struct latency *, const struct trace_line *);
 
+/*
+ * Set the text to the values of the keys, as trace_line_values does, and to what separates
+ * keys of different traces. Return the number of values that are not missing.
+ */
+size_t latency_key(struct strbuf *, const struct trace_line *, const char *const *keys);
+
 /* Return the task that the key names; 0 if there is none, or for the idle task. */
 pid_t latency_task(const struct trace_line *, const char *key);
 

@@ -125,10 +125,23 @@ void latency_start_print(struct latency *t, const struct latency_start *b,
 	t->printed++;
 }
 
+static void add_origin(struct strbuf *key, const struct trace_line *l)
+{
+	strbuf_puts(key, l->json ? "j" : "t");
+	strbuf_add(key, l->host.text, l->host.n);
+}
+
 void latency_key_origin(struct latency *t, const struct trace_line *l)
 {
-	strbuf_puts(&t->key, l->json ? "j" : "t");
-	strbuf_add(&t->key, l->host.text, l->host.n);
+	add_origin(&t->key, l);
+}
+
+size_t latency_key(struct strbuf *key, const struct trace_line *l, const char *const *keys)
+{
+	size_t found = trace_line_values(key, l, keys);
+
+	add_origin(key, l);
+	return found;
 }
 
 pid_t latency_task(const struct trace_line *l, const char *key)

@@ -241,7 +241,7 @@ static struct text_part field_of_block(const struct trace_line *l, const char *k
 			return (struct text_part){ from, (size_t)(plus - from) };
 		if (!strcmp(key, "nr_sector"))
 			return digits(&s, name);
-		if (!strcmp(key, "comm") && name < close && !has_error(l->event))
+		if (name < close && !strcmp(key, has_error(l->event) ? "error" : "comm"))
 			return (struct text_part){ name + 1, (size_t)(close - name) - 2 };
 	}
 	return close > body.text ? event_text_appended(close, end, key) : none;
