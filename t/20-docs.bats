@@ -129,7 +129,7 @@ questions() {
 	sed -n '/^| I want to know/,/^$/p' "$TREE/README.md" | grep -Ev 'trace_(request|blk) ' |
 		sed -n 's/^.*| `tfs-run //p' |
 		sed -E 's/ *(\\\|| --? PROG|>|`).*//; s/ -- PROG$//; s/^/ftrace /' |
-		sed -E "s/^ftrace -m //; s/--pid PID|--cgroup NAME/--pid $$/; s/--to PID/--to $$/"
+		sed -E "s/^ftrace -m //; s/--pid PID|--container ID/--pid $$/; s/--to PID/--to $$/"
 }
 
 @test "documents: each question of the README is answered by a command that the manager takes" {

@@ -7,8 +7,11 @@ load helper
 
 DIRECTORY=$TREE/trace-hooks/ftrace
 
+CONTAINERS=()
+
 # Remove what a test made besides instances and processes.
 undo() {
+	[ ${#CONTAINERS[@]} = 0 ] || rmdir "${CONTAINERS[@]}"
 	[ -z "${CGROUP-}" ] || rmdir "$CGROUP"
 }
 
@@ -125,16 +128,17 @@ begin() {
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup TEXT...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
+	--container ID...  tasks of a container: the first digits of its id
 	--pidns PID...  tasks in the pid namespace of this one
-	--uid UID...  tasks of this user
+	--uid UID...  tasks of this user, by number or name
 	--comm TEXT...  tasks of this name
 	--all  every task except those of the session
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
-	-t, --time MS  end after this many milliseconds
+	-t, --time MS  end after this many milliseconds, or a time such as 5s
 	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
 	--header  begin with the lines by which Perfetto and Chrome recognize a trace
-	--size KB  maximum size of a file, default 65536
-	--buffer KB  size of each processor's ring buffer
+	--size KB  maximum size of a file, such as 64M, default 65536
+	--buffer KB  size of each processor's ring buffer, such as 8M
 	--clock NAME  trace clock, one of trace_clock
 	END
 	diff expected out
@@ -355,10 +359,10 @@ not() {
 }
 
 @test "manager: refuses an invalid option value, and names both" {
-	not "--pid $$ --time soon" "--time: 'soon' is not a number of milliseconds"
-	not "--pid $$ --buffer 0" "--buffer: '0' is not a number of kilobytes"
-	not "--pid $$ --size much" "--size: 'much' is not a number of kilobytes"
-	not "--uid root" "--uid: 'root' is not a numeric user id"
+	not "--pid $$ --time soon" "--time: 'soon' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--pid $$ --buffer 0" "--buffer: '0' is not a size such as 1024 (kilobytes), 64M or 1G"
+	not "--pid $$ --size much" "--size: 'much' is not a size such as 1024 (kilobytes), 64M or 1G"
+	not "--uid 'no one'" "--uid: 'no one' is not the name or the number of a user"
 	not "--pid $$ --output tape" "--output: 'tape' is not one of lines|fifo|file|dat"
 	not "--pid $$ --instance a/b" "--instance: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
 	not "--pid $$ --clock a/b" "--clock: 'a/b' is not a name: letters, digits, _ . - and 64 of them at most"
@@ -578,8 +582,8 @@ not() {
 	not "--pid $$, -s getppid" "--pid: '' is not a pid"
 	not "--pid ,$$" "--pid: '' is not a pid"
 	not "--pid $$ -s a,,b" "--syscall: '' is not a name: letters, digits, _ . - and 64 of them at most"
-	not "--pid $$ --time 1,2" "--time: '1,2' is not a number of milliseconds"
-	not "--uid 0,root" "--uid: 'root' is not a numeric user id"
+	not "--pid $$ --time 1,2" "--time: '1,2' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--uid '0,no one'" "--uid: 'no one' is not the name or the number of a user"
 }
 
 @test "trace_syscalls: -s sys_exit_NAME records the returns of that call only" {
@@ -989,6 +993,73 @@ need_cgroup() {
 # followed PID: Succeed if PID is traced now.
 is_followed() {
 	control set_event_pid | tr ' ' '\n' | grep -qx "$1"
+}
+
+# container NAME: Make a cgroup of this name below $CGROUP.
+container() {
+	mkdir "$CGROUP/$1"
+	CONTAINERS+=("$CGROUP/$1")
+}
+
+# id_of DIGITS: Print an id of 64 digits that begins with a part of this test's own and DIGITS.
+id_of() {
+	printf '%s%s%064d\n' "$OWN_DIGITS" "$1" 0 | cut -c 1-64
+}
+
+@test "manager: --container ID traces the tasks of a container, however its cgroup is called" {
+	need_cgroup
+	OWN_DIGITS=$(printf 'e%010x' $$)
+	local name id n=0 first
+	for name in docker-%s.scope cri-containerd-%s.scope crio-%s.scope libpod-%s.scope \
+		kubepods-pod1.slice:cri-containerd:%s %s libpod-%s; do
+		n=$((n + 1))
+		id=$(id_of $n)
+		# shellcheck disable=SC2059 # the name is a format
+		container "$(printf "$name" "$id")"
+		container "libpod-conmon-$id.scope" # the monitor is not in the container
+		calls 2
+		echo "$CALLS" >"${CONTAINERS[-2]}/cgroup.procs"
+		begin --container "$OWN_DIGITS$n"
+		filter_is "$CALLS"
+		release
+		session_ends
+		finishes "$READER" 0
+		[ "$(getppids got)" = 2 ]
+	done
+	calls 1
+	first=$CALLS
+	calls 1
+	echo "$first" >"${CONTAINERS[0]}/cgroup.procs"
+	echo "$CALLS" >"${CONTAINERS[2]}/cgroup.procs"
+	begin --container "${OWN_DIGITS}1,$(id_of 2)"
+	filter_is "$first $CALLS"
+	stop_session
+}
+
+@test "manager: --container refuses an id that names no container, or more than one" {
+	need_cgroup
+	need_tracefs
+	OWN_DIGITS=$(printf 'f%010x' $$)
+	# a pod and the monitor of a container are no containers
+	container "kubepods-pod$(id_of 0 | cut -c 1-32).slice"
+	container "libpod-conmon-$(id_of 0).scope"
+	container "$(id_of 0 | cut -c 1-31)"
+	container "x$(id_of 0)"
+	refused 111 "no cgroup of a container whose id begins with '${OWN_DIGITS}0'; give the id, not the name, or the cgroup with --cgroup" \
+		--run trace_event --args "-e sched_switch --container ${OWN_DIGITS}0"
+	container "docker-$(id_of 01a).scope"
+	container "$(id_of 00)"
+	refused 111 "more than one container has an id that begins with '$OWN_DIGITS': ${OWN_DIGITS}00, ${OWN_DIGITS}01; give more digits" \
+		--run trace_event --args "-e sched_switch --container $OWN_DIGITS"
+	for id in 02 03 04; do
+		container "docker-$(id_of $id).scope"
+	done
+	run -111 --separate-stderr "$MANAGER" --run trace_event \
+		--args "-e sched_switch --container $OWN_DIGITS"
+	[[ $stderr == *"begins with '$OWN_DIGITS': ${OWN_DIGITS}0"[0-4]", "*", ...; give more digits" ]]
+	refused 100 "--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f" \
+		--run trace_event --args "-e sched_switch --container web"
+	nothing_left
 }
 
 @test "manager: --cgroup follows a task that enters the cgroup later, and no other task" {

@@ -141,28 +141,31 @@ hostile_names=(
 }
 
 @test "hostile: a number consists of decimal digits in its range, and nothing else" {
+	local time='a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h'
+	local size='a size such as 1024 (kilobytes), 64M or 1G'
 	not "--pid '1,'" "--pid: '' is not a pid"
-	not "--pid $$ --time '1,'" "--time: '1,' is not a number of milliseconds"
+	not "--pid $$ --time '1,'" "--time: '1,' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
 	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
 		$'\xd9\xa1' 0b1 1_000 '$((1))'; do
 		not "--pid '$bad'" "--pid: '$bad' is not a pid"
 		not "--parent '$bad'" "--parent: '$bad' is not a pid"
-		not "--uid '$bad'" "--uid: '$bad' is not a numeric user id"
-		for option in time:milliseconds size:kilobytes buffer:kilobytes; do
-			not "--pid $$ --${option%:*} '$bad'" \
-				"--${option%:*}: '$bad' is not a number of ${option#*:}"
-		done
+		not "--uid '$bad'" "--uid: '$bad' is not the name or the number of a user"
+		not "--pid $$ --time '$bad'" "--time: '$bad' is not $time"
+		# 1k is a size
+		[ "$bad" != 1k ] || continue
+		not "--pid $$ --size '$bad'" "--size: '$bad' is not $size"
+		not "--pid $$ --buffer '$bad'" "--buffer: '$bad' is not $size"
 	done
 	for bad in 0 -1 4194305 4294967297; do
 		not "--pid=$bad" "--pid: '$bad' is not a pid"
 	done
 	for bad in 0 -1 2147483648; do
-		not "--pid $$ --time=$bad" "--time: '$bad' is not a number of milliseconds"
-		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not a number of kilobytes"
-		not "--pid $$ --size=$bad" "--size: '$bad' is not a number of kilobytes"
+		not "--pid $$ --time=$bad" "--time: '$bad' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not a size such as 1024 (kilobytes), 64M or 1G"
+		not "--pid $$ --size=$bad" "--size: '$bad' is not a size such as 1024 (kilobytes), 64M or 1G"
 	done
 	for bad in -1 4294967296; do
-		not "--uid=$bad" "--uid: '$bad' is not a numeric user id"
+		not "--uid=$bad" "--uid: '$bad' is not the name or the number of a user"
 	done
 }
 
@@ -197,7 +200,7 @@ long_text() {
 @test "hostile: an --args of 65,000 words is checked to its end" {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
-	not "--uid $ones x" "--uid: 'x' is not a numeric user id"
+	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
 	not "$ones" "'1' stands before any option"
 	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many"
 	refused 111 "trace_syscalls: no events/syscalls/sys_enter_1 in this kernel; look in $TRACEFS/events/syscalls" \

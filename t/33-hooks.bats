@@ -312,6 +312,8 @@ has() {
 @test "hook: each type accepts valid values and nothing else" {
 	need_tracefs
 	local name="a name: letters, digits, _ . - and 64 of them at most"
+	local time='a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h'
+	local size='a size such as 1024 (kilobytes), 64M or 1G'
 	hook typed <<-'END'
 	# description: types
 	# option: --name NAME  name
@@ -319,6 +321,9 @@ has() {
 	# option: --n N  number
 	# option: --ms MS  milliseconds
 	# option: --kb KB  kilobytes
+	# option: --us US  microseconds
+	# option: --port PORT...  ports
+	# option: --box ID  a container
 	# option: --user UID  user
 	# option: --text TEXT  text
 	# option: --flag  flag
@@ -335,7 +340,15 @@ has() {
 	n 4294967295
 	ms 1
 	ms 2147483647
+	ms 0012
+	us 0
+	us 18446744073709551615
 	kb 2147483647
+	kb 01
+	port 0
+	port 65535
+	box 0a1f
+	box $(printf 'f%.0s' {1..64})
 	user 0
 	user 4294967295
 	text \$HOME;*
@@ -352,16 +365,82 @@ has() {
 	n::a number
 	n:-1:a number
 	n:1x:a number
-	ms:0:a number of milliseconds
-	ms:2147483648:a number of milliseconds
-	kb:0:a number of kilobytes
-	kb:1k:a number of kilobytes
-	user:root:a numeric user id
-	user:4294967296:a numeric user id
+	ms:0:$time
+	ms:2147483648:$time
+	ms:2147484s:$time
+	ms:5 s:$time
+	ms:s:$time
+	ms:5S:$time
+	ms:1.5s:$time
+	us:-1:a time such as 500 (microseconds), 500us, 10ms or 1s
+	us:5m:a time such as 500 (microseconds), 500us, 10ms or 1s
+	us:18446744073709551615ms:a time such as 500 (microseconds), 500us, 10ms or 1s
+	kb:0:$size
+	kb:0M:$size
+	kb:1KB:$size
+	kb:2048G:$size
+	port:65536:the name or the number of a port
+	port:a b:the name or the number of a port
+	box:abc:a container's id: at least 4 of its first digits, 0-9 a-f
+	box:abcg:a container's id: at least 4 of its first digits, 0-9 a-f
+	box:$(printf 'a%.0s' {1..65}):a container's id: at least 4 of its first digits, 0-9 a-f
+	user:a b:the name or the number of a user
+	user:1a:the name or the number of a user
+	user:4294967296:the name or the number of a user
 	text::printable text
 	END
 	refused 100 "--flag takes no value: 'x'" --run typed --args "--pid $$ --flag x"
 	refused 100 "--task: no task 4194304 is alive" --run typed --args "--pid $$ --task 4194304"
+}
+
+# became OPTION=WORD GOT...: Fail unless the hook types gets GOT for each WORD.
+became() {
+	local pair
+	for pair in "${@:2}"; do
+		given typed "--$1" "${pair%=*}" <<<"HOOK_${1^^}=${pair#*=}"
+	done
+}
+
+@test "hook: gets plain numbers for units and for the names of users and ports" {
+	need_tracefs
+	hook typed <<-'END'
+	# description: types
+	# option: --ms MS  milliseconds
+	# option: --us US  microseconds
+	# option: --kb KB  kilobytes
+	# option: --user UID...  user
+	# option: --port PORT...  ports
+	END
+	became ms 500ms=500 5s=5000 2m=120000 1h=3600000 2147483s=2147483000
+	became us 7us=7 10ms=10000 2s=2000000
+	became kb 7K=7 7k=7 64M=65536 64m=65536 2G=2097152 1g=1048576 2047G=2146435072
+	became user root=0 "$(sed -n '$s/:.*//p' /etc/passwd)=$(sed -n '$p' /etc/passwd | cut -d : -f 3)" \
+		'0,root 7=0 0 7'
+	grep -Eq '^http[[:blank:]]+80/tcp' /etc/services || skip "needs http in /etc/services"
+	became port http=80 'http,443 domain=80 443 53'
+}
+
+@test "hook: an unknown user or port is refused, with the nearest names" {
+	need_tracefs
+	hook typed <<-'END'
+	# description: types
+	# option: --user UID...  user
+	# option: --port PORT...  ports
+	END
+	refused 100 "--user: no user 'rooot' in /etc/passwd; did you mean root?" \
+		--run typed --args "--pid $$ --user 0 rooot"
+	refused 100 "--user: no user 'nosuchuserhere' in /etc/passwd; give the number, as id -u prints it" \
+		--run typed --args "--pid $$ --user nosuchuserhere"
+	[ -e /etc/services ] || {
+		refused 100 "--port: unable to look up port 'http' in /etc/services, give the number: No such file or directory" \
+			--run typed --args "--pid $$ --port http"
+		return
+	}
+	refused 100 "--port: no port 'nosuchporthere' in /etc/services; give the number" \
+		--run typed --args "--pid $$ --port nosuchporthere"
+	grep -Eq '^domain[[:blank:]]+53/tcp' /etc/services || skip "needs domain in /etc/services"
+	refused 100 "--port: no port 'domian' in /etc/services; did you mean domain?" \
+		--run typed --args "--pid $$ --port domian"
 }
 
 # ---- the run of a hook ----------------------------------------------------------

@@ -244,9 +244,10 @@ same_clock() {
 @test "trace_sched: --slower passes waits that take at least so long" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
-	traced trace_sched --slower 2000000000
+	traced trace_sched --slower 2000s
 	[ "$(grep -vc '^#' got)" = 0 ]
-	refuses trace_sched 100 "--slower: '5ms' is not a number" --pid $$ --slower 5ms
+	refuses trace_sched 100 "--slower: '5m' is not a time such as 500 (microseconds), 500us, 10ms or 1s" \
+		--pid $$ --slower 5m
 }
 
 # ---- trace_block ----------------------------------------------------------------------

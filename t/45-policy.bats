@@ -107,6 +107,13 @@ common *"; do
 	run -0 "$MANAGER" --check trace_event --args "-p $$ -i x -e sched_switch"
 	forbidden "the policy $TFS_POLICY does not allow --buffer" trace_event -p $$ -e sched_switch --buffer 4
 	forbidden "the policy $TFS_POLICY does not allow --uid" trace_event --uid 0 -e sched_switch
+	forbidden "the policy $TFS_POLICY does not allow --uid" trace_event --uid root -e sched_switch
+	# before the policy allows the option, no message says which containers exist
+	forbidden "the policy $TFS_POLICY does not allow --container" trace_event --container 0000 \
+		-e sched_switch
+	policy 'hook * *' 'common cgroup'
+	forbidden "the policy $TFS_POLICY does not allow --container" trace_event --container 0000 \
+		-e sched_switch
 	policy 'hook * *'
 	run -0 "$MANAGER" --check trace_event --args "-p $$ --buffer 64 --time 5 -e sched_switch"
 }

@@ -196,6 +196,19 @@ size_t str_vformat(char *buf, size_t size, const char *f, va_list);
 int text_number(const char *s, unsigned long low, unsigned long high,
 		unsigned long *n);
 
+/* A unit behind a number, and the factor of it. The name "" is that of a bare number. */
+struct text_unit {
+	const char *name;
+	unsigned long factor;
+};
+
+/*
+ * Read a decimal number with one of the units behind it, such as 5s, into *n. The name NULL
+ * ends the units. The product is of the range low to high. Return 0, or -1, silent.
+ */
+int text_quantity(const char *s, const struct text_unit *units, unsigned long low,
+		  unsigned long high, unsigned long *n);
+
 /*
  * KB_BYTES is the number of bytes of n KB; on a 32-bit host it may exceed unsigned long.
  * KB_MAX is the largest number of KB that text_number can give and whose bytes fit off_t.
@@ -286,6 +299,19 @@ int glob_matches(const char *glob, const char *text);
 
 /* Does the glob match SYSTEM:EVENT if it has a colon, or EVENT if it has none? */
 int glob_names(const char *glob, const char *system, const char *event);
+
+/* ---- names.c: users and ports by their names --------------------------------------- */
+
+struct suggest;
+
+/*
+ * Look a user up in /etc/passwd, or a port of TCP in /etc/services, and write its number to
+ * *n. Other databases of names (NSS) are not asked. Return 0; 1, silent, if the file has no
+ * such name: then the nearest names are offered to near, which points into memory that
+ * stays allocated; or -1 and errno, silent, if the file cannot be read.
+ */
+int names_user(const char *name, unsigned long *n, struct suggest *near);
+int names_port(const char *name, unsigned long *n, struct suggest *near);
 
 /* ---- suggest.c: find the names that a mistyped word may have meant ----------------- */
 

@@ -24,6 +24,28 @@ int text_number(const char *s, unsigned long low, unsigned long high,
 	return 0;
 }
 
+int text_quantity(const char *s, const struct text_unit *units, unsigned long low,
+		  unsigned long high, unsigned long *n)
+{
+	size_t digits = strspn(s, "0123456789");
+	char number[24];
+	unsigned long v;
+
+	while (units->name && strcmp(units->name, s + digits))
+		units++;
+	if (!units->name || digits >= sizeof(number))
+		return -1;
+	memcpy(number, s, digits);
+	number[digits] = '\0';
+	if (text_number(number, 0, ULONG_MAX / units->factor, &v) < 0)
+		return -1;
+	v *= units->factor;
+	if (v < low || v > high)
+		return -1;
+	*n = v;
+	return 0;
+}
+
 unsigned long long text_digits(const char **s)
 {
 	unsigned long long n = 0;

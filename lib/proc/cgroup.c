@@ -430,6 +430,119 @@ int cgroup_find(const char *text, struct cgroup *c)
 	return *c->path ? 0 : 1;
 }
 
+/* ---- containers -------------------------------------------------------------------- */
+
+enum { CONTAINERS_MAX = 4 };
+
+/* The containers whose ids begin with the digits, in the order of their ids. */
+struct container_search {
+	const char *digits;
+	char id[CONTAINERS_MAX][CONTAINER_ID + 1];
+	size_t n;                       /* may be greater than CONTAINERS_MAX */
+	char *path;                     /* of the first one that was found */
+	const struct mount *mount;
+};
+
+/*
+ * Write the container's id that is in the name of a directory to id. Return 0, or -1 if the
+ * name has none. Runtimes call the directory docker-ID.scope, cri-containerd-ID.scope,
+ * crio-ID.scope, libpod-ID.scope, SLICE:cri-containerd:ID, or ID. The uid of a pod stands
+ * behind "pod". conmon is the monitor of a container and not in it.
+ */
+static int id_in_name(const char *name, char *id)
+{
+	size_t n;
+
+	for (const char *s = name; *s && !strstr(name, "conmon-"); s += n + (s[n] != '\0')) {
+		n = strcspn(s, "-:.");
+		if (n < ID_DIGITS || n > CONTAINER_ID || strspn(s, "0123456789abcdef") != n)
+			continue;
+		memcpy(id, s, n);
+		id[n] = '\0';
+		return 0;
+	}
+	return -1;
+}
+
+/* Add the container unless it was found in another hierarchy or above. */
+static void add_container(struct container_search *s, const char *id, const char *path)
+{
+	size_t kept = s->n < CONTAINERS_MAX ? s->n : CONTAINERS_MAX, i;
+	struct cgroup c;
+
+	for (i = 0; i < kept; i++)
+		if (!strcmp(s->id[i], id))
+			return;
+	if (!s->n && take(&c, s->mount, path + strlen(s->mount->point)))
+		str_format(s->path, PATH_MAX, "%s", c.path);
+	s->n++;
+	if (kept == CONTAINERS_MAX)
+		return;
+	for (i = kept; i && strcmp(s->id[i - 1], id) > 0; i--)
+		memcpy(s->id[i], s->id[i - 1], sizeof(s->id[i]));
+	str_format(s->id[i], sizeof(s->id[i]), "%s", id);
+}
+
+/* Search the tree of a directory for containers. */
+static void containers_below(struct container_search *s, char *path, int depth)
+{
+	DIR *d = depth < DEEPEST ? opendir(path) : NULL;
+	char id[CONTAINER_ID + 1];
+	size_t n = strlen(path);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || *e->d_name == '.' ||
+		    str_format(path + n, PATH_MAX - n, "/%s", e->d_name) >= PATH_MAX - n)
+			continue;
+		if (!id_in_name(e->d_name, id) && !strncmp(id, s->digits, strlen(s->digits)))
+			add_container(s, id, path);
+		containers_below(s, path, depth + 1);
+	}
+	path[n] = '\0';
+	if (d)
+		closedir(d);
+}
+
+/* For each_mount: search the whole mount, and go on with the next mount. */
+static int has_containers(void *arg, const struct mount *m)
+{
+	struct container_search *s = arg;
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s", m->point);
+	s->mount = m;
+	containers_below(s, path, 0);
+	return 0;
+}
+
+int cgroup_find_container(const char *digits, char *path)
+{
+	struct container_search s = { .digits = digits, .path = path };
+	char list[CONTAINERS_MAX * (CONTAINER_ID + 2) + 8];
+	/* show enough digits to tell the containers apart */
+	size_t shown = 12, n = 0, kept;
+
+	*path = '\0';
+	each_mount(has_containers, &s);
+	if (s.n == 1 && *path)
+		return 0;
+	if (s.n < 2)
+		return err_msg("no cgroup of a container whose id begins with '%s'; give the id, "
+			       "not the name, or the cgroup with --cgroup", digits);
+	kept = s.n < CONTAINERS_MAX ? s.n : CONTAINERS_MAX;
+	for (size_t i = 1; i < kept; i++)
+		while (shown < CONTAINER_ID && !strncmp(s.id[i], s.id[i - 1], shown))
+			shown++;
+	for (size_t i = 0; i < kept; i++)
+		n += str_format(list + n, sizeof(list) - n, "%s%.*s", i ? ", " : "", (int)shown,
+				s.id[i]);
+	if (s.n > kept)
+		str_format(list + n, sizeof(list) - n, ", ...");
+	return err_msg("more than one container has an id that begins with '%s': %s; give more "
+		       "digits", digits, list);
+}
+
 int cgroup_open_v2(void)
 {
 	char path[PATH_MAX];

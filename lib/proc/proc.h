@@ -127,6 +127,16 @@ struct cgroup {
  */
 int cgroup_find(const char *name, struct cgroup *);
 
+/* The digits of a container's id. */
+enum { CONTAINER_ID = 64 };
+
+/*
+ * Find the cgroup of the container whose id begins with these digits, by the directories of
+ * the mounted hierarchies; no daemon is asked. Write its path from the root of the hierarchy
+ * to path (PATH_MAX bytes). Return 0, or -1, reported.
+ */
+int cgroup_find_container(const char *digits, char *path);
+
 /*
  * Find the cgroup that distinguishes the task from others. Prefer a container's cgroup,
  * then the cgroup of version 2, then the longest path. Never choose the root, or a cgroup

@@ -33,8 +33,8 @@
 
 static const struct { const char *name; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
-	{ "MS", TYPE_MS }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
-	{ "TEXT", TYPE_TEXT },
+	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
+	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "TEXT", TYPE_TEXT },
 };
 
 static int copy(char *to, size_t size, const char *from, size_t n)

@@ -78,7 +78,7 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 		return MISUSED;
 	rq.args = args;
 	rq.dry = dry;
-	if (policy_request(&rq) < 0)
+	if (policy_request(&rq) < 0 || request_find_containers(&rq) < 0)
 		return REFUSED;
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0)

@@ -15,17 +15,18 @@ const char request_common_options[] =
 	"not the tasks themselves\n"
 	"# option: --cgroup TEXT...  tasks of a cgroup, those that enter it later too: "
 	"its path, name, or a pid in it\n"
+	"# option: --container ID...  tasks of a container: the first digits of its id\n"
 	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
-	"# option: --uid UID...  tasks of this user\n"
+	"# option: --uid UID...  tasks of this user, by number or name\n"
 	"# option: --comm TEXT...  tasks of this name\n"
 	"# option: --all  every task except those of the session\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
-	"# option: -t, --time MS  end after this many milliseconds\n"
+	"# option: -t, --time MS  end after this many milliseconds, or a time such as 5s\n"
 	"# option: --output lines|fifo|file|dat  one line per read (default), whole blocks, "
 	"or a file that stays: text or trace.dat\n"
 	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace\n"
-	"# option: --size KB  maximum size of a file, default 65536\n"
-	"# option: --buffer KB  size of each processor's ring buffer\n"
+	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
+	"# option: --buffer KB  size of each processor's ring buffer, such as 8M\n"
 	"# option: --clock NAME  trace clock, one of trace_clock\n";
 
 /* ---- values ------------------------------------------------------------------------ */
@@ -50,7 +51,64 @@ static int is_choice(const char *choices, const char *s)
 	return 0;
 }
 
-static int check_value(const struct hook_option *o, const char *s)
+static const struct text_unit ms_units[] = {
+	{ "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { NULL, 0 },
+};
+
+static const struct text_unit us_units[] = {
+	{ "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { NULL, 0 },
+};
+
+static const struct text_unit kb_units[] = {
+	{ "", 1 }, { "K", 1 }, { "k", 1 }, { "M", 1024 }, { "m", 1024 }, { "G", 1048576 },
+	{ "g", 1048576 }, { NULL, 0 },
+};
+
+/* Return the number as an allocated text, or NULL, reported. */
+static const char *number_text(unsigned long n)
+{
+	char *s = malloc(24);
+
+	if (s)
+		str_format(s, 24, "%lu", n);
+	else
+		err_msg("out of memory");
+	return s;
+}
+
+/* Return the number of the user or the port with this name, or NULL, reported. */
+static const char *named_number(const struct hook_option *o, const char *name)
+{
+	struct suggest near = { .word = name };
+	int user = o->type == TYPE_UID, r;
+	unsigned long n;
+
+	r = user ? names_user(name, &n, &near) : names_port(name, &n, &near);
+	if (!r)
+		return number_text(n);
+	if (r < 0 && user)
+		err_errno("--%s: unable to look up user '%.80s' in /etc/passwd, give the number",
+			  o->name, name);
+	else if (r < 0)
+		err_errno("--%s: unable to look up port '%.80s' in /etc/services, give the number",
+			  o->name, name);
+	else if (near.n)
+		err_msg("--%s: no %s '%.80s' in %s; did you mean %s?", o->name,
+			user ? "user" : "port", name, user ? "/etc/passwd" : "/etc/services",
+			suggest_list(&near));
+	else if (user)
+		err_msg("--%s: no user '%.80s' in /etc/passwd; give the number, as id -u prints "
+			"it", o->name, name);
+	else
+		err_msg("--%s: no port '%.80s' in /etc/services; give the number", o->name, name);
+	return NULL;
+}
+
+/*
+ * Check a value. Return the value as the hook gets it: a number without a unit, or the number
+ * of a name. Return NULL, reported, if the option cannot have the value.
+ */
+static const char *check_value(const struct hook_option *o, const char *s)
 {
 	static const unsigned long most = INT_MAX;
 	const char *what = "";
@@ -58,50 +116,78 @@ static int check_value(const struct hook_option *o, const char *s)
 
 	switch (o->type) {
 	case TYPE_FLAG:
-		return err_msg("--%s takes no value: '%.80s'", o->name, s);
+		err_msg("--%s takes no value: '%.80s'", o->name, s);
+		return NULL;
 	case TYPE_NAME:
 		if (text_is_name(s))
-			return 0;
+			return s;
 		what = "a name: letters, digits, _ . - and 64 of them at most";
 		break;
 	case TYPE_PID:
 		if (text_pid(s))
-			return 0; /* drop_dead checks that it is alive */
+			return s; /* drop_dead checks that it is alive */
 		what = "a pid";
 		break;
 	case TYPE_NUMBER:
 		if (!text_number(s, 0, ULONG_MAX, &n))
-			return 0;
+			return s;
 		what = "a number";
 		break;
 	case TYPE_MS:
 		if (!text_number(s, 1, most, &n))
-			return 0;
-		what = "a number of milliseconds";
+			return s;
+		if (!text_quantity(s, ms_units, 1, most, &n))
+			return number_text(n);
+		what = "a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h";
+		break;
+	case TYPE_US:
+		if (!text_number(s, 0, ULONG_MAX, &n))
+			return s;
+		if (!text_quantity(s, us_units, 0, ULONG_MAX, &n))
+			return number_text(n);
+		what = "a time such as 500 (microseconds), 500us, 10ms or 1s";
 		break;
 	case TYPE_KB:
 		if (!text_number(s, 1, most, &n))
-			return 0;
-		what = "a number of kilobytes";
+			return s;
+		if (!text_quantity(s, kb_units, 1, most, &n))
+			return number_text(n);
+		what = "a size such as 1024 (kilobytes), 64M or 1G";
 		break;
 	case TYPE_UID:
 		if (!text_number(s, 0, UINT_MAX, &n))
-			return 0;
-		what = "a numeric user id";
+			return s;
+		if (text_is_name(s) && (*s < '0' || *s > '9'))
+			return named_number(o, s);
+		what = "the name or the number of a user";
+		break;
+	case TYPE_PORT:
+		if (!text_number(s, 0, 65535, &n))
+			return s;
+		if (text_is_name(s) && s[strspn(s, "0123456789")])
+			return named_number(o, s);
+		what = "the name or the number of a port";
+		break;
+	case TYPE_ID:
+		n = strspn(s, "0123456789abcdef");
+		if (n >= 4 && n <= CONTAINER_ID && !s[n])
+			return s;
+		what = "a container's id: at least 4 of its first digits, 0-9 a-f";
 		break;
 	case TYPE_TEXT:
 		if (*s && printable(s))
-			return 0;
+			return s;
 		what = "printable text";
 		break;
 	case TYPE_CHOICE:
 		if (is_choice(o->choices, s))
-			return 0;
+			return s;
 		what = o->choices;
 		break;
 	}
-	return err_msg("--%s: '%.80s' is not %s%s", o->name, s,
-		       o->type == TYPE_CHOICE ? "one of " : "", what);
+	err_msg("--%s: '%.80s' is not %s%s", o->name, s,
+		o->type == TYPE_CHOICE ? "one of " : "", what);
+	return NULL;
 }
 
 /* ---- words to options -------------------------------------------------------------- */
@@ -126,18 +212,19 @@ static struct hook_option *find_option(struct hook *r, char *word, char **value)
 	return NULL;
 }
 
-static int add_one(struct hook_option *o, const char *s)
+static int add_one(struct hook_option *o, const char *given)
 {
-	const char **more;
+	const char **more, *s;
 	size_t n = strlen(o->prefix);
 
-	if (n && !strncmp(s, o->prefix, n))
-		s += n;
-	if (check_value(o, s) < 0)
+	if (n && !strncmp(given, o->prefix, n))
+		given += n;
+	s = check_value(o, given);
+	if (!s)
 		return -1;
 	if (o->n && !o->many)
 		return err_msg("--%s takes one value, and '%.80s' is one too many",
-			       o->name, s);
+			       o->name, given);
 	/* room doubles at the powers of two */
 	if (!(o->n & (o->n - 1))) {
 		more = realloc(o->v, (o->n ? 2 * o->n : 1) * sizeof(*o->v));
@@ -207,6 +294,7 @@ static const struct { const char *name; enum selector_kind kind; } selector_opti
 	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
+	{ "container", SELECT_CGROUP }, /* last: see request_find_containers */
 };
 
 static int is_selector(const struct hook_option *o)
@@ -290,7 +378,7 @@ static void add_selectors(struct request *rq, const struct hook_option *o,
 		*s = (struct selector){ .kind = kind, .text = o->v[i] };
 		if (kind == SELECT_UID)
 			text_number(o->v[i], 0, UINT_MAX, &s->number);
-		else if (kind != SELECT_COMM)
+		else if (kind != SELECT_COMM && o->type != TYPE_ID)
 			s->pid = text_pid(o->v[i]);
 	}
 }
@@ -343,6 +431,23 @@ static int fill_selectors(struct request *rq)
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, text_pid(parent->v[i]));
 	return pids_sort(&rq->parents);
+}
+
+int request_find_containers(struct request *rq)
+{
+	const struct hook_option *o = hook_common_option(rq->hook, "container");
+	struct selector *s = rq->selectors + rq->nselectors - o->n;
+
+	for (size_t i = 0; i < o->n; i++, s++) {
+		char *path = malloc(PATH_MAX);
+
+		if (!path)
+			return err_msg("out of memory");
+		s->text = path;
+		if (cgroup_find_container(o->v[i], path) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int request_hook_selects(const struct request *rq)

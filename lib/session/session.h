@@ -30,7 +30,8 @@ enum hook_type {
 	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
 	TYPE_PID,    /* the pid of a live task */
 	TYPE_NUMBER, /* N */
-	TYPE_MS, TYPE_KB, TYPE_UID,
+	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
+	TYPE_ID,     /* of a container: its first digits */
 	TYPE_TEXT,   /* printable text */
 	TYPE_CHOICE, /* one|of|these */
 };
@@ -153,6 +154,12 @@ int request_parse(struct request *rq, struct hook *r, const char *args);
 
 /* A hook's tools send descriptors through this one, a socket, and the janitor keeps them. */
 #define KEEPS_FD 3
+
+/*
+ * Find the cgroups of --container. Call it after policy_request, because the messages name
+ * containers of the host. Return 0, or -1, reported.
+ */
+int request_find_containers(struct request *rq);
 
 /*
  * Return the environment of the hook: the path of the tools, the variables of the

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * names.c - users and ports by their names
+ *
+ * getpwnam(3) and getservbyname(3) would load modules, ask servers, and need half of a static
+ * program. Everybody on the host may read these two files, and only root can change them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+/* Names behind this many bytes of a file are not found. */
+enum { MOST_BYTES = 4 * 1024 * 1024 };
+
+/* Return the beginning of a regular file, with a NUL behind it; NULL and errno, silent. */
+static char *read_some(const char *path)
+{
+	struct stat st;
+	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	size_t size = fd >= 0 && st.st_size < MOST_BYTES ? (size_t)st.st_size : MOST_BYTES, n = 0;
+	ssize_t got = 0;
+	char *text;
+
+	if (fd < 0) {
+		errno = fd == FILE_OTHER ? EINVAL : errno;
+		return NULL;
+	}
+	text = malloc(size + 1);
+	while (text && n < size && (got = read(fd, text + n, size - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
+/* Cut the next line off the text, and return it. NULL: there are no more lines. */
+static char *next_line(char **text)
+{
+	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+
+	*text = end ? end + 1 : NULL;
+	if (end)
+		*end = '\0';
+	return line;
+}
+
+/* passwd(5): name:password:uid:... */
+int names_user(const char *name, unsigned long *n, struct suggest *near)
+{
+	char *text = read_some("/etc/passwd"), *at = text, *line;
+
+	while ((line = next_line(&at))) {
+		char *password = strchr(line, ':'), *uid = NULL, *end;
+
+		if (password && (uid = strchr(password + 1, ':'))) {
+			*password = *uid++ = '\0';
+			end = uid + strcspn(uid, ":");
+			*end = '\0';
+		}
+		/* a NIS line such as +::: has no uid */
+		if (!uid || text_number(uid, 0, UINT_MAX, n) < 0)
+			continue;
+		if (!strcmp(line, name)) {
+			free(text);
+			return 0;
+		}
+		suggest_offer(near, line);
+	}
+	return text ? 1 : -1;
+}
+
+/* services(5): name port/protocol alias... */
+int names_port(const char *name, unsigned long *n, struct suggest *near)
+{
+	static const char blanks[] = " \t\r";
+	char *text = read_some("/etc/services"), *at = text, *line, *word, *rest, *slash;
+
+	while ((line = next_line(&at))) {
+		line[strcspn(line, "#")] = '\0';
+		word = strtok_r(line, blanks, &rest);
+		line = word ? strtok_r(NULL, blanks, &rest) : NULL;
+		slash = line ? strchr(line, '/') : NULL;
+		if (!slash || strcmp(slash, "/tcp"))
+			continue;
+		*slash = '\0';
+		if (text_number(line, 1, 65535, n) < 0)
+			continue;
+		for (; word; word = strtok_r(NULL, blanks, &rest)) {
+			if (!strcmp(word, name)) {
+				free(text);
+				return 0;
+			}
+			suggest_offer(near, word);
+		}
+	}
+	return text ? 1 : -1;
+}
