@@ -123,7 +123,8 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	if (other.n) {
 		next = task_of(s, l, other);
 		add_pair(s, now, next);
-		if (switches && !(next->flags & HELPER) && is_helper(trace_line_key(l, "next_comm")))
+		if (switches && !(next->flags & HELPER) &&
+		    is_helper(trace_line_key(l, "next_comm")))
 			next->flags |= HELPER;
 		/* tfs-latency has measured the wait of this task */
 		if (switches && trace_line_key(l, "lat").n)
