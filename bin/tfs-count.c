@@ -8,23 +8,25 @@
  * At the end of the trace, tfs-count prints a line for each value: the count, a blank, and
  * the values with a tab between them. The most frequent value comes first; values with the
  * same count are sorted by name. "-" stands for a key that an event does not have. The
- * lines about lost events come last. tfs-count ignores SIGINT, so that the program that
- * makes the trace can finish first.
+ * lines about lost events come last. On a terminal, tfs-count prints as with -H. tfs-count
+ * ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-count",
-	.usage = "tfs-count [-k KEY]... [-n N]",
+	.usage = "tfs-count [-H] [-k KEY]... [-n N]",
 	.purpose = "count the events of a trace by the values of a key",
 	.options =
 		"-k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
-		"-n N  print only the N most frequent values\n",
+		"-n N  print only the N most frequent values\n"
+		"-H  print a header, and system calls without sys_enter_\n",
 };
 
 struct counted {
@@ -50,6 +52,14 @@ static void print_one(const struct counted *c)
 	stdout_print("%s%s %s\n", blanks + (n < 7 ? n : 7), number, c->entry.key);
 }
 
+static void print_header(const char *const *keys)
+{
+	stdout_print("  count %s", *keys);
+	while (*++keys)
+		stdout_print("\t%s", *keys);
+	stdout_print("\n");
+}
+
 int main(int argc, char **argv)
 {
 	static const char **keys;
@@ -61,7 +71,7 @@ int main(int argc, char **argv)
 	char *line;
 	size_t nkeys = 0;
 	ssize_t n;
-	int c;
+	int c, header = isatty(STDOUT_FILENO);
 
 	keys = xcalloc((size_t)argc + 2, sizeof(*keys));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
@@ -69,6 +79,8 @@ int main(int argc, char **argv)
 			if (!*opt_value || !strcmp(opt_value, "."))
 				usage_error(&tool, "not a key: '%s'", opt_value);
 			keys[nkeys++] = opt_value;
+		} else if (c == 'H') {
+			header = 1;
 		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
 			usage_error(&tool, "not a number: '%.80s'", opt_value);
 		}
@@ -91,8 +103,13 @@ int main(int argc, char **argv)
 	if (in.failed)
 		return REFUSED;
 	table_sort(&table, order);
-	for (size_t i = 0; i < table.n && i < most; i++)
+	if (header && table.n)
+		print_header(keys);
+	for (size_t i = 0; i < table.n && i < most; i++) {
+		if (header)
+			trace_line_shorten(table.v[i]->key);
 		print_one((struct counted *)table.v[i]);
+	}
 	comments_print(&comments);
 	stdout_flush();
 	return table.n ? DONE : NO;

@@ -7,25 +7,27 @@
  * With several -b, tfs-hist draws a histogram for each combination of values.
  * At the end of the trace, tfs-hist prints the histograms, that with most values first.
  * Each has a title with the number of values, the least and the greatest, and a line for
- * each power of two between them. Comment lines count the events that lack the key or
- * have no number in it. tfs-hist ignores SIGINT, so that the program that makes the trace
- * can finish first.
+ * each power of two between them. Comment lines count the events that lack the key or have
+ * no number in it. On a terminal, tfs-hist prints as with -H. tfs-hist ignores SIGINT, so
+ * that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no value, 100 usage error, 111 refused.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-hist",
-	.usage = "tfs-hist [-k KEY] [-b KEY]...",
+	.usage = "tfs-hist [-H] [-k KEY] [-b KEY]...",
 	.purpose = "draw a histogram of the values of a key, by powers of two",
 	.options =
 		"-k KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
-		"-b KEY  draw a histogram for each value of KEY; may be repeated\n",
+		"-b KEY  draw a histogram for each value of KEY; may be repeated\n"
+		"-H  print a header, and the unit of lat\n",
 };
 
 enum { BAR = 40, NUMBER = 24 };
@@ -44,6 +46,7 @@ struct counts {
 	unsigned long long events;
 	unsigned long long no_key, no_number;   /* events */
 	unsigned long long other_lines;         /* lines that are neither event nor number */
+	int plain;                              /* the clock of an event counts no seconds */
 };
 
 /* Return the counter of a power. Extend the array of counters if the power is outside. */
@@ -144,8 +147,9 @@ static void draw(const struct hist *h)
 	}
 }
 
-/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95". */
-static void print_title(const struct hist *h, const char *key, const char *const *by)
+/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95", and the unit behind it. */
+static void print_title(const struct hist *h, const char *key, const char *const *by,
+			const char *unit)
 {
 	const char *value = h->entry.key;
 
@@ -156,8 +160,8 @@ static void print_title(const struct hist *h, const char *key, const char *const
 		stdout_print(" %s=%.*s", *by, n, value);
 		value += n + (value[n] != '\0');
 	}
-	stdout_print(": %llu value%s, %s to %s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
-		     h->most_text);
+	stdout_print(": %llu value%s, %s to %s%s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
+		     h->most_text, unit);
 }
 
 /* Print a comment line such as "# not in 3 events" unless n is 0. */
@@ -184,14 +188,18 @@ int main(int argc, char **argv)
 	static struct strbuf words;
 	static struct line_reader in;
 	struct counts counts = { 0 };
-	const char *key = "lat";
+	const char *key = "lat", *unit = "";
 	size_t nby = 0;
 	char *line;
 	ssize_t n;
-	int c;
+	int c, header = isatty(STDOUT_FILENO);
 
 	by = xcalloc((size_t)argc + 1, sizeof(*by));
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		if (c == 'H') {
+			header = 1;
+			continue;
+		}
 		if (!*opt_value || !strcmp(opt_value, "."))
 			usage_error(&tool, "not a key: '%s'", opt_value);
 		if (c == 'k')
@@ -216,6 +224,7 @@ int main(int argc, char **argv)
 		else
 			l = (struct trace_line){ .prefix = "" };
 		counts.events += event != 0;
+		counts.plain |= event && !memchr(l.time.text, '.', l.time.n);
 		if (event && !p.text) {
 			counts.no_key++;
 		} else if (decimal_parse(&v, p) < 0) {
@@ -228,8 +237,12 @@ int main(int argc, char **argv)
 	if (in.failed)
 		return REFUSED;
 	table_sort(&table, order);
+	if (header && counts.events && !counts.plain && !strcmp(key, "lat"))
+		unit = " us";
 	for (size_t i = 0; i < table.n; i++) {
-		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by);
+		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by, unit);
+		if (header)
+			stdout_print("range             count\n");
 		draw((struct hist *)table.v[i]);
 	}
 	print_count("not in", counts.no_key, "event");

@@ -8,7 +8,8 @@
  * tasks, since an instance that records them has only a part of the other tasks' events.
  * A key is any key of tfs-count; the default is pid. tfs-latency prints each end with the
  * values of -c and lat=MICROSECONDS behind it. Lines about lost events pass through, and
- * no pair spans a gap. A last line counts the beginnings and ends without the other half.
+ * no pair spans a gap. On a terminal, tfs-latency prints as with -H. A last line counts
+ * the beginnings and ends without the other half.
  * tfs-latency ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 nothing was printed, 100 usage error, 111 refused.
  */
@@ -23,7 +24,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.usage = "tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
+	.usage = "tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
 		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
 	.purpose = "print the time from one event of a trace to another",
 	.options =
@@ -36,6 +37,7 @@ static const struct tool tool = {
 		"-a  also print the ends without a beginning\n"
 		"-b  also print the beginnings\n"
 		"-d  print all lines but the ends that have a beginning\n"
+		"-H  print the unit of lat in front of the first line\n"
 		"-m US  print only latencies of at least US microseconds\n"
 		"-p PID,...  pair only beginnings of these tasks and of their children\n"
 		"-u  do not count beginnings without an end\n"
@@ -299,6 +301,7 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 /* ---- the lines of all pairs -------------------------------------------------------- */
 
 static const struct latency_matcher *matcher = &by_keys;
+static int header;
 
 static void each_line(struct latency *t, char *line, size_t n)
 {
@@ -321,6 +324,10 @@ static void each_line(struct latency *t, char *line, size_t n)
 		return;
 	t->json = l.json;
 	set_event(t, &m, &l);
+	if (header)
+		stdout_print("# lat: %s from the beginning to the end\n",
+			     m.digits < 0 ? "units of the trace clock" : "microseconds");
+	header = 0;
 	if (matcher->event(t, &m) < 0)
 		exit(REFUSED);
 }
@@ -443,6 +450,7 @@ int main(int argc, char **argv)
 	t.keys = xcalloc((size_t)argc + 1, sizeof(*t.keys));
 	t.names = xcalloc((size_t)argc + 1, sizeof(*t.names));
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		header |= c == 'H';
 		pairs_only |= c != 'd' && c != 's' && c != 'e';
 		if (c == 'a')
 			t.ends = 1;
@@ -462,7 +470,7 @@ int main(int argc, char **argv)
 			t.some_end = 1;
 		else if (c == 'x')
 			except = 1;
-		else
+		else if (c == 'm')
 			opt_number(&tool, "a number of microseconds", 0, ULONG_MAX, &least);
 	}
 	if (t.only.failed)
@@ -470,6 +478,7 @@ int main(int argc, char **argv)
 	if (drop && (pairs_only || argv[opt_index]))
 		usage_error(&tool, "-d takes no option but -s and -e");
 	t.least = least;
+	header |= isatty(STDOUT_FILENO);
 	if (except)
 		leave_session_out(&t, argv[opt_index]);
 	choose_pair(from, to, argv + opt_index);

@@ -469,8 +469,10 @@ static void print_table(unsigned long most)
 	table_sort(&sum.rows, order);
 	if (sum.rows.n) {
 		print_header();
-		for (size_t i = 0; i < sum.rows.n && i < most; i++)
+		for (size_t i = 0; i < sum.rows.n && i < most; i++) {
+			trace_line_shorten(sum.rows.v[i]->key + 1);
 			print_row((struct row *)sum.rows.v[i], sum.rows.v[i]->key + 1);
+		}
 		print_row(&sum.all, "total");
 	}
 	print_count("calls without an end", sum.no_end + sum.open.n, "counted, without a time");

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-count [-k KEY]... [-n N]'
+USAGE='tfs-count [-H] [-k KEY]... [-n N]'
 
 misuse() {
 	fails 100 "tfs-count: fatal: $1; usage: $USAGE" "${@:2}"
@@ -52,11 +52,12 @@ json() {
 
 @test "tfs-count: --help, also behind other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-k KEY]... [-n N]
+		usage: tfs-count [-H] [-k KEY]... [-n N]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field
 		  -n N    print only the N most frequent values
+		  -H      print a header, and system calls without sys_enter_
 	END
 	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do
 		# shellcheck disable=SC2086 # words
@@ -102,6 +103,56 @@ json() {
 @test "tfs-count: text: prints numbers as wide as uniq -c does" {
 	text >trace
 	[ "$(tfs-count -n 1 <trace | head -n 1)" = '      2 sched_switch' ]
+}
+
+@test "tfs-count: -H prints a header, and system calls without sys_enter_" {
+	text >trace
+	tfs-count -H -k event -k pid <trace | head -n 6 >got
+	exactly got $'  count event\tpid
+      1 function\t12
+      1 my_probe\t31534
+      1 sched_process_exec\t31534
+      1 sched_switch\t31534
+      1 sched_switch\t7
+'
+	tfs-count -H -n 2 -k call -k event <trace >got
+	exactly got $'  count call\tevent
+      2 -\tsched_switch
+      1 -\tfunction
+# lost 12 events: 12 overwritten in a full buffer, 0 not written
+'
+	grep openat trace | tfs-count -H >got
+	exactly got '  count event
+      1 openat
+      1 sys_exit_openat
+'
+	for name in a_b a ''; do
+		event=sys_enter_$name
+		printf '{"ts":1.0,"pid":1,"event":"%s","fields":{"x":"%s"}}\n' "$event" "$event"
+	done >trace
+	tfs-count -H -k event -k x -k pid <trace >got
+	exactly got $'  count event\tx\tpid
+      1 sys_enter_\tsys_enter_\t1
+      1 a\ta\t1
+      1 a_b\ta_b\t1
+'
+	run -1 tfs-count -H </dev/null
+	[ -z "$output" ]
+}
+
+@test "tfs-count: prints a header on a terminal, and none into a pipe or a file" {
+	need_tool script
+	grep openat <(text) >trace
+	script -qec 'tfs-count <trace' /dev/null </dev/null | tr -d '\r' >terminal
+	exactly terminal '  count event
+      1 openat
+      1 sys_exit_openat
+'
+	tfs-count <trace >file
+	tfs-count <trace | cmp file -
+	exactly file '      1 sys_enter_openat
+      1 sys_exit_openat
+'
 }
 
 @test "tfs-count: text: counts by task, pid, CPU and time" {

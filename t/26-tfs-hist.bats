@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-hist [-k KEY] [-b KEY]...'
+USAGE='tfs-hist [-H] [-k KEY] [-b KEY]...'
 
 misuse() {
 	fails 100 "tfs-hist: fatal: $1; usage: $USAGE" "${@:2}"
@@ -53,6 +53,38 @@ counts() {
 [4, 8)                4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 [8, 16)               0 |                                        |
 [16, 32)              1 |@@@@@@@@@@                              |' ]
+}
+
+@test "tfs-hist: -H prints the unit of lat, and a header" {
+	events 4 5 >trace
+	tfs-hist -H <trace >got
+	exactly got 'lat: 2 values, 4 to 5 us
+range             count
+[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+'
+	tfs-hist -H -b comm -k .lat <trace >got
+	exactly got '.lat comm=a: 1 value, 4 to 4
+range             count
+[4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+.lat comm=b: 1 value, 5 to 5
+range             count
+[4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+'
+	# neither a number alone nor the lat of a clock without a point has a known unit
+	[ "$(echo 5 | tfs-hist -H | head -n 1)" = 'numbers: 1 value, 5 to 5' ]
+	[ "$(sed 's/1\.00000/1/' trace | tfs-hist -H | head -n 1)" = 'lat: 2 values, 4 to 5' ]
+}
+
+@test "tfs-hist: prints unit and header on a terminal, and neither into a pipe or a file" {
+	need_tool script
+	events 4 5 >trace
+	script -qec 'tfs-hist <trace' /dev/null </dev/null | tr -d '\r' >terminal
+	tfs-hist -H <trace | cmp terminal -
+	tfs-hist <trace >file
+	tfs-hist <trace | cmp file -
+	exactly file 'lat: 2 values, 4 to 5
+[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+'
 }
 
 @test "tfs-hist: handles zero, fractions, negative values and the limits between the rows" {

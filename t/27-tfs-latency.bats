@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-latency [-abd] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -46,6 +46,36 @@ json() {
 	run -0 --separate-stderr tfs-latency --version
 	[[ $output =~ ^tfs-latency\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
+}
+
+@test "tfs-latency: -H prints the unit of lat in front of the first line" {
+	calls_text | tfs-latency syscalls >want
+	calls_text | tfs-latency -H syscalls >got
+	exactly <(head -n 1 got) '# lat: microseconds from the beginning to the end
+'
+	tail -n +2 got | cmp - want
+	# the numbers of a clock without a point are no microseconds
+	{
+		event 7 100 'sys_close(fd: 3)'
+		event 7 150 'sys_close -> 0x0'
+	} | tfs-latency -H syscalls >got
+	exactly <(head -n 1 got) '# lat: units of the trace clock from the beginning to the end
+'
+	calls_text | run -1 --separate-stderr tfs-latency -H -s a -e b
+	misuse '-d takes no option but -s and -e' tfs-latency -H -d -s a -e b
+}
+
+@test "tfs-latency: prints the unit of lat on a terminal, and not into a pipe or a file" {
+	need_tool script
+	calls_text >trace
+	script -qec 'tfs-latency syscalls <trace' /dev/null </dev/null | tr -d '\r' >terminal
+	tfs-latency -H syscalls <trace | cmp terminal -
+	tfs-latency syscalls <trace >file
+	tfs-latency syscalls <trace | cmp file -
+	[ "$(grep -c '^#' file)" = 0 ]
+	script -qec 'tfs-latency -d -s "sys_enter*" -e "sys_exit*" <trace' /dev/null </dev/null |
+		tr -d '\r' >terminal
+	tfs-latency -d -s "sys_enter*" -e "sys_exit*" <trace | cmp terminal -
 }
 
 @test "tfs-latency: refuses an invalid pair, key, name or time" {

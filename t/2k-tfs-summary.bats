@@ -142,6 +142,12 @@ calls_text() {
         1        0          -          -          -  7	exit_group
         4        1    1000015     333338    1000001  total
 # calls without an end: 1 (counted, without a time)' -k pid -k call
+	calls_text | sums 'event
+        1        0    1000001    1000001    1000001  read
+        2        1         14          7          9  openat
+        1        0          -          -          -  exit_group
+        4        1    1000015     333338    1000001  total
+# calls without an end: 1 (counted, without a time)' -k event
 }
 
 @test "tfs-summary: does not count the return of a new task from the call that made it" {

@@ -44,6 +44,26 @@ size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const cha
 	return there;
 }
 
+void trace_line_shorten(char *values)
+{
+	static const char enter[] = "sys_enter_";
+	const size_t most = sizeof(enter) - 1;
+	char *to = values;
+
+	for (const char *s = values; *s;) {
+		size_t n;
+
+		if (!strncmp(s, enter, most) && s[most] && s[most] != '\t')
+			s += most;
+		n = strcspn(s, "\t");
+		n += s[n] != '\0';
+		memmove(to, s, n);
+		to += n;
+		s += n;
+	}
+	*to = '\0';
+}
+
 /* Can the value stay without quotes? The beginning of the next field must be certain. */
 static int is_plain(struct text_part p)
 {

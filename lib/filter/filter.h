@@ -116,6 +116,9 @@ struct text_part event_text_appended(const char *s, const char *end, const char 
  */
 size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
 
+/* Remove the sys_enter_ in front of such values, for a person who asks about system calls. */
+void trace_line_shorten(char *values);
+
 /*
  * Append a field for this event line, as text or JSON. The value is a part of a line of
  * the same kind. In text, trace_line_key returns the same value again, except that double
