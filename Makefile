@@ -171,8 +171,8 @@ $(MANAGERS): trace-hooks/%/manager: build/hooks/%.o build/lib/session/manager.o 
 	$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
-build/bin/syscall-nr.o build/one/syscall-nr.o: bin/syscall-nr.h
-bin/syscall-nr.h: build/flags
+build/lib/base/numbers.o: lib/base/syscalls.h
+lib/base/syscalls.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
 
@@ -205,7 +205,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: bin/syscall-nr.h lib/filter/svg_script.h
+lint: lib/base/syscalls.h lib/filter/svg_script.h
 	t/lint
 
 bench: all
@@ -267,7 +267,7 @@ uninstall:
 		$(HOOKDIR) 2>/dev/null
 
 clean:
-	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) bin/syscall-nr.h lib/filter/svg_script.h \
+	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) lib/base/syscalls.h lib/filter/svg_script.h \
 		.build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 

@@ -9,8 +9,6 @@
  * Exit: 0 printed, 1 there is no such call, 100 usage error.
  */
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
@@ -21,31 +19,29 @@ static const struct tool tool = {
 	.options = "",
 };
 
-static const struct { const char *name; int nr; } calls[] = {
-#include "syscall-nr.h" /* made by the Makefile from sys/syscall.h */
-};
-
-static const size_t ncalls = sizeof(calls) / sizeof(*calls);
-
 /* Return the number of the call, or -1. */
 static int nr(const char *name)
 {
-	for (size_t i = 0; i < ncalls; i++)
-		if (!strcmp(calls[i].name, name))
-			return calls[i].nr;
+	const char *call;
+	int n;
+
+	for (size_t i = 0; (call = syscall_at(i, &n)); i++)
+		if (!strcmp(call, name))
+			return n;
 	/* tracefs uses the name of the kernel's function, sys_newstat; the call is stat */
 	return strncmp(name, "new", 3) ? -1 : nr(name + 3);
 }
 
 int main(int argc, char **argv)
 {
+	const char *call;
 	int n;
 
 	while (opt_next(&tool, argc, argv) != -1)
 		;
 	argv += opt_index;
-	for (size_t i = 0; !*argv && i < ncalls; i++)
-		stdout_print("%d %s\n", calls[i].nr, calls[i].name);
+	for (size_t i = 0; !*argv && (call = syscall_at(i, &n)); i++)
+		stdout_print("%d %s\n", n, call);
 	for (; *argv; argv++) {
 		n = nr(*argv);
 		if (n < 0)

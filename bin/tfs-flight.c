@@ -84,25 +84,6 @@ static int record(struct flight *f, int on)
 	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
 }
 
-/* Return the time of the trace clock in ns, or 0 if it does not count time. */
-static uint64_t trace_now(const struct flight *f)
-{
-	char *text = file_read(f->dir, "per_cpu/cpu0/stats", NULL);
-	const char *p = text ? strstr(text, "now ts:") : NULL;
-	uint64_t now = 0;
-
-	if (p) {
-		p += strcspn(p, "0123456789");
-		now = text_digits(&p) * 1000000000;
-		if (*p++ == '.')
-			now += text_digits(&p) * 1000;
-		else /* a clock that counts prints no point */
-			now = 0;
-	}
-	free(text);
-	return now;
-}
-
 /*
  * Return the time of the first event that belongs to a dump at this time (0: now), in ns.
  * Return 0 if the whole buffer belongs to it.
@@ -112,7 +93,7 @@ static uint64_t begin_of(const struct flight *f, uint64_t time)
 	uint64_t back = (uint64_t)f->back * 1000000;
 
 	if (!time)
-		time = trace_now(f);
+		time = trace_clock_now(f->dir);
 	return back && time > back ? time - back : 0;
 }
 
@@ -280,7 +261,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 				       "trace_options changes lines");
 		live_names_begin(&f->kernel, f->show.hide_names);
 	}
-	if (f->back && !trace_now(f))
+	if (f->back && !trace_clock_now(f->dir))
 		return err_msg("unable to tell the time by this trace_clock, for -b");
 	f->on = is_on(f);
 	if (flight_trigger_open(&f->trigger, top, f->dir,

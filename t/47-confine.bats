@@ -98,6 +98,7 @@ confines() {
 	confines tfs-slower 1
 	confines tfs-summary
 	confines tfs-flame
+	confines tfs-human
 	confines tfs-timeline
 	confines dt-window
 	confines dt-join -c a=/dev/stdin

@@ -334,6 +334,20 @@ void suggest_offer(struct suggest *, const char *name);
 /* Return the kept names, at least one, with commas between; valid until the next call. */
 const char *suggest_list(const struct suggest *);
 
+/* ---- numbers.c: names of errors, signals and system calls -------------------------- */
+
+/*
+ * Return the name of an error (ENOENT), a signal (SIGTERM) or a system call (openat) of
+ * this host, or NULL. Errors include those that only the kernel uses, such as ERESTARTSYS.
+ * Real-time signals have no name.
+ */
+const char *name_of_error(int64_t number);
+const char *name_of_signal(int64_t number);
+const char *name_of_syscall(int64_t number);
+
+/* Return the name of the i-th system call by name, and set its number; NULL behind the last. */
+const char *syscall_at(size_t i, int *number);
+
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
 /* Do as calloc(3) and reallocarray(3), but never return NULL. */

@@ -57,6 +57,14 @@ int ctl_explain(int dir, const char *file, const char *record, int flags);
 /* Write the path of a control file of the event SYSTEM:EVENT to path (PATH_MAX bytes). */
 void ctl_event_file(char *path, const char *event, const char *file);
 
+/* ---- clock.c: the trace clock of an instance --------------------------------------- */
+
+/*
+ * Return the time of the trace clock in nanoseconds. Return 0 if the clock does not count
+ * time, or if the file cannot be read; silent.
+ */
+uint64_t trace_clock_now(int dir);
+
 /* ---- owned.c: directories that live as long as the process that made them ----------- */
 
 /*
