@@ -54,6 +54,7 @@ struct run {
 	int status;             /* of the manager */
 	int signals;            /* a signalfd */
 	int trace;              /* -1: closed */
+	struct output output;
 	int out, chunk;         /* output of the trace; the most bytes of one write */
 	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
 	int failed;             /* exit status after a failed write; 0: no failure */
@@ -110,17 +111,18 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Return the hook's options as one --args string, with --output and PROG's pid added. */
-static char *make_args(char **words, pid_t prog_pid)
+/* Return the hook's options as one --args string, with those of the output and PROG's pid. */
+static char *make_args(char **words, const struct output *o, const char *more, pid_t prog_pid)
 {
-	size_t size = 64;
+	size_t size = 96;
 	char *args;
 
 	for (char **w = words; *w; w++)
 		size += 4 * strlen(*w) + 4;
 	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
-	str_format(args, size, "--output fifo");
+	str_format(args, size, "--output %s%s%s", o->dat ? "dat" : "fifo",
+		   o->json ? " --json" : "", more);
 	for (; *words; words++)
 		words_quote(args, size, *words);
 	if (prog_pid) {
@@ -260,6 +262,8 @@ static void read_some(struct run *r)
 
 	r->start = 0;
 	r->n = n > 0 ? (size_t)n : 0;
+	if (r->output.human)
+		output_count(&r->output, r->text, r->n);
 	if (n == 0 || (n < 0 && errno != EINTR))
 		close_trace(r);
 }
@@ -395,6 +399,17 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 		exit(MISUSED);
 }
 
+/* Does the summary need the returns of system calls, which the hook prints on request? */
+static int needs_returns(const struct ask *ask, const struct catalog_hook *hook)
+{
+	if (!ask->summary || strcmp(hook->name, "trace_syscalls"))
+		return 0;
+	for (char **word = ask->words; *word; word++)
+		if (!strcmp(*word, "--returns"))
+			return 0;
+	return 1;
+}
+
 /* Answer a command line that runs nothing. */
 static int answer(const struct ask *ask, const char *hooks)
 {
@@ -415,7 +430,7 @@ int main(int argc, char **argv)
 	static struct run r; /* large; an initializer would put it into the program's file */
 	static struct catalog_hook hook;
 	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX], *args;
-	int release = -1, from, dump = 0, signo, status;
+	int release = -1, from, dump = 0, signo, status, filter;
 	struct ask ask;
 
 	r.trace = -1;
@@ -434,23 +449,24 @@ int main(int argc, char **argv)
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
+	if (output_plan(&r.output, &ask) < 0)
+		return MISUSED;
 	if (ask.check) {
-		args = make_args(ask.words, 0);
+		args = make_args(ask.words, &r.output, "", 0);
 		execl(manager, manager, "--check", hook.name, "--args", args, (char *)NULL);
 		err_errno("unable to run %s", manager);
 		return REFUSED;
 	}
-	if (ask.file &&
-	    (r.out = open(ask.file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
-		err_errno("unable to open %s", ask.file);
+	if (output_open(&r.output) < 0)
 		return REFUSED;
-	}
+	r.out = r.output.fd;
 	r.chunk = write_limit(r.out);
 
 	r.signals = hold_signals();
 	if (ask.command)
 		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
-	args = make_args(ask.words, r.prog);
+	args = make_args(ask.words, &r.output, needs_returns(&ask, &hook) ? " --returns" : "",
+			 r.prog);
 	r.manager = start_manager(manager, hook.name, args, &from);
 	free(args);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
@@ -461,8 +477,9 @@ int main(int argc, char **argv)
 			ask_hint(&ask);
 		return signo > 0 ? 128 + signo : status ? status : REFUSED;
 	}
-	r.trace = open(path, O_RDONLY | O_CLOEXEC);
-	if (r.trace < 0) {
+	if (!r.output.dat)
+		r.trace = open(path, O_RDONLY | O_CLOEXEC);
+	if (!r.output.dat && r.trace < 0) {
 		err_errno("unable to open %s", path);
 		status = abandon(&r, release, 0);
 		return status ? status : REFUSED;
@@ -472,10 +489,15 @@ int main(int argc, char **argv)
 		err_errno("unable to release %s", *ask.command);
 	if (dump)
 		kill(r.manager, SIGUSR1);
+	output_begin(&r.output, ask.command ? *ask.command : NULL, r.prog);
 	look_at_children(&r);
 	copy_trace(&r);
 	status = r.prog ? child_wait(r.prog) : 0;
-	if (r.no_reader)
+	if (r.output.dat && output_copy(&r.output, path) < 0)
+		r.failed = REFUSED;
+	filter = output_close(&r.output);
+	if (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE))
 		stdout_broken_pipe();
-	return r.failed ? r.failed : r.status ? r.status : status;
+	output_end(&r.output, &ask);
+	return r.failed ? r.failed : r.status ? r.status : status ? status : filter;
 }

@@ -706,3 +706,55 @@ hook() {
 	release
 	eventually nothing_left
 }
+
+@test "tfs-run: -o chooses the format by the end of the name" {
+	need_tracefs events/syscalls
+	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.json -- "$PROG/calls" 3
+	[ "$output" = ready ]
+	[ "$(grep -c '^{"ts":.*"event":"sys_enter_getppid","fields":{.*}}$' x.json)" = 3 ]
+	[ "$(wc -l <x.json)" = 3 ]
+	run -0 tfs-run trace_syscalls -s getppid --json -- "$PROG/calls" 3
+	[ "$(grep -c '^{"ts":.*"event":"sys_enter_getppid","fields":{.*}}$' <<<"$output")" = 3 ]
+	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5
+	[ "$output" = ready ]
+	run -0 tfs-report x.dat
+	[ "$(grep -c ': sys_getppid()$' <<<"$output")" = 5 ]
+	[ "$(stat -c %h x.dat)" = 1 ]
+	run -0 tfs-run trace_sched --events -o x.svg -- "$PROG/calls" 3
+	[ "$output" = ready ]
+	grep -q '<svg ' x.svg
+	[ "$(tail -n 1 x.svg)" = '</svg>' ]
+	tfs-run trace_syscalls -s getppid -o x.txt -- "$PROG/calls" 2
+	[ "$(grep -c ': sys_getppid()$' x.txt)" = 2 ]
+	nothing_left
+}
+
+@test "tfs-run: a trace.dat that cannot be copied stays where the session left it, and is named" {
+	need_tracefs events/syscalls
+	ln -s /dev/full x.dat
+	run -111 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5
+	[[ ${stderr_lines[-1]} =~ ^"tfs-run: fatal: unable to write x.dat; the trace is in "(.*)": No space left on device"$ ]]
+	run -0 tfs-report "${BASH_REMATCH[1]}"
+	[ "$(grep -c ': sys_getppid()$' <<<"$output")" = 5 ]
+	"$MANAGER" --clear
+}
+
+@test "tfs-run: refuses outputs that contradict each other, before anything starts" {
+	fails 100 "tfs-run: fatal: --summary prints text, so -o x.dat is not possible; leave one of them out" \
+		tfs-run trace_syscalls --summary -o x.dat -- touch ran
+	fails 100 "tfs-run: fatal: --human prints text lines to standard output; leave it out, or -o, --summary and --json" \
+		tfs-run trace_syscalls --human --json -- touch ran
+	fails 100 "tfs-run: fatal: option --top needs a value; usage: $USAGE" \
+		tfs-run trace_syscalls --summary --top
+	[ ! -e ran ] && [ ! -e x.dat ]
+}
+
+@test "tfs-run: --json is refused for hooks that print no events" {
+	need_tracefs
+	run -111 --separate-stderr tfs-run trace_blk --device loop0 --json --all
+	[ "$stderr" = "tfs-run: fatal: --json is for ftrace: this is blkparse's text" ]
+	fails 100 "tfs-run: fatal: trace_flight: --json is not possible; give --dump json" \
+		tfs-run trace_flight -e sched_switch --json --all
+	fails 100 "tfs-run: fatal: trace_event: --json is not possible with --output dat" \
+		tfs-run trace_event -e sched_switch --json -o x.dat --all
+}

@@ -9,7 +9,11 @@
 #include "front/front.h"
 
 const char *const ask_options[] = {
-	"-o FILE  write the trace to FILE; PROG keeps standard output",
+	"-o FILE  write the trace to FILE; PROG keeps standard output; the name's end "
+	"says the format: .json, .dat (trace.dat), .svg (a picture), or else text",
+	"--summary  print a table of calls or times at the end, in place of the events",
+	"--top N  with --summary: only the first N lines",
+	"--human  print for people, as on a terminal: names of errors and signals, columns",
 	"--check  print whether this kernel can run the hook with these options",
 	NULL,
 };
@@ -120,17 +124,24 @@ static void take_own(struct ask *ask, const struct tool *tool)
 {
 	char **to = ask->words;
 
-	for (char **from = ask->words; *from; from++)
-		if (!strcmp(*from, "--help"))
-			ask->help = 1;
-		else if (!strcmp(*from, "--check"))
-			ask->check = 1;
-		else if (strcmp(*from, "-o"))
+	/* --top may also be an option of the hook */
+	for (char **word = ask->words; *word; word++)
+		ask->summary |= !strcmp(*word, "--summary");
+	for (char **from = ask->words; *from; from++) {
+		const char **value = !strcmp(*from, "-o") ? &ask->file :
+				     !strcmp(*from, "--top") && ask->summary ? &ask->top : NULL;
+		int *flag = !strcmp(*from, "--help") ? &ask->help :
+			    !strcmp(*from, "--check") ? &ask->check :
+			    !strcmp(*from, "--summary") ? &ask->summary :
+			    !strcmp(*from, "--human") ? &ask->human : NULL;
+
+		if (flag)
+			*flag = 1;
+		else if (!value)
 			*to++ = *from;
-		else if (*++from)
-			ask->file = *from;
-		else
-			usage_error(tool, "option -%s needs a value", "o");
+		else if (!(*value = *++from))
+			usage_error(tool, "option %s needs a value", from[-1]);
+	}
 	*to = NULL;
 }
 

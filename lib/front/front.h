@@ -21,7 +21,9 @@ struct ask {
 	char **words;               /* the hook's options, NULL at the end */
 	char **command;             /* PROG and its arguments; NULL: none */
 	const char *file;           /* -o; NULL: standard output */
+	const char *top;            /* --top */
 	int check, help;            /* --check, --help behind HOOK */
+	int summary, human;         /* --summary, --human */
 };
 
 /* The options of tfs-run that may stand behind HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
@@ -47,6 +49,45 @@ void ask_hint(const struct ask *ask);
  * the exit status that a shell gives, 126 or 127, silent.
  */
 int ask_find_program(const char *name, char *path);
+
+/* ---- output.c: where the trace goes: a file, a filter, a person ----------------------- */
+
+struct output {
+	const char *file;           /* -o; NULL: standard output */
+	int dat;                    /* the session writes a trace.dat, which becomes the file */
+	int json;                   /* the session has to print JSON */
+	int human;                  /* a person reads the lines */
+	const char *filter[4];      /* a tool that reads the trace, and its options; or none */
+	pid_t pid;                  /* of the filter */
+	int fd;                     /* write the trace to this */
+	/* for a person: what output_count has seen */
+	unsigned long long events, lost;
+	int in_line, comment;
+	char last[200];
+	size_t nlast;
+};
+
+/*
+ * Choose the output by the options and the end of the file's name. Return 0, or -1,
+ * reported: options contradict each other. ask must live as long as the output.
+ */
+int output_plan(struct output *o, const struct ask *ask);
+
+/* Open the file and start the filter. Return 0, or -1, reported. */
+int output_open(struct output *o);
+
+/* Move the session's trace.dat to the file. Return 0, or -1, reported. */
+int output_copy(struct output *o, const char *path);
+
+/* Close the output and wait for the filter. Return its exit status, or REFUSED, reported. */
+int output_close(struct output *o);
+
+/* Count the events in n bytes of the trace. */
+void output_count(struct output *o, const char *text, size_t n);
+
+/* Tell a person at a terminal that the trace begins (prog may be NULL), and how it ended. */
+void output_begin(const struct output *o, const char *prog, pid_t pid);
+void output_end(const struct output *o, const struct ask *ask);
 
 /* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */
 

@@ -190,7 +190,12 @@ static int ask_hook(struct janitor *j)
 	while ((got = read(ends[0], s->text + n, sizeof(s->text) - n)) > 0)
 		n += (size_t)got;
 	close(ends[0]);
-	return stream_parse(s, n, j->rq->hook->name, j->tools);
+	if (stream_parse(s, n, j->rq->hook->name, j->tools) < 0)
+		return -1;
+	if (j->rq->json && s->word[0] && *s->word[0] != '-')
+		return err_msg("%s: --json is not possible: %s prints no events",
+			       j->rq->hook->name, s->word[0]);
+	return 0;
 }
 
 /*

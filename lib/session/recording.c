@@ -148,6 +148,8 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 	}
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";
+	if (rq->json)
+		argv[n++] = "-j";
 	if (rq->header)
 		argv[n++] = "-H";
 	argv[n] = NULL;

@@ -24,6 +24,7 @@ const char request_common_options[] =
 	"# option: -t, --time MS  end after this many milliseconds, or a time such as 5s\n"
 	"# option: --output lines|fifo|file|dat  one line per read (default), whole blocks, "
 	"or a file that stays: text or trace.dat\n"
+	"# option: --json  print each event as a JSON object in a line of its own\n"
 	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace\n"
 	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
 	"# option: --buffer KB  size of each processor's ring buffer, such as 8M\n"
@@ -494,6 +495,10 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 	rq->header = hook_common_option(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
 		return err_msg("--header is for text, and --output dat makes none");
+	rq->json = hook_common_option(r, "json")->given;
+	if (rq->json && (rq->output == OUTPUT_DAT || r->alone))
+		return err_msg("%s: --json is not possible%s", r->name,
+			       r->alone ? "; give --dump json" : " with --output dat");
 	rq->buffer_kb = kilobytes(r, "buffer", 0);
 	rq->size_kb = kilobytes(r, "size", 65536);
 	rq->clock = one(r, "clock");
@@ -553,7 +558,8 @@ char **request_environment(const struct request *rq, const char *tools,
 			env[n++] = variable(kept[i], getenv(kept[i]));
 	for (size_t i = 0; i < rq->hook->noptions; i++)
 		if (rq->hook->options[i].given &&
-		    (i >= rq->hook->ncommon || !strcmp(rq->hook->options[i].name, "buffer")))
+		    (i >= rq->hook->ncommon || !strcmp(rq->hook->options[i].name, "buffer") ||
+		     !strcmp(rq->hook->options[i].name, "json")))
 			env[n++] = option_variable(&rq->hook->options[i]);
 	for (size_t i = 0; i < n; i++)
 		if (!env[i])

@@ -137,6 +137,7 @@ struct request {
 	enum output_kind output;
 	int dry;                     /* --check: make the session, record nothing, remove it */
 	int header;                  /* begin text with header lines */
+	int json;                    /* print JSON lines, not text */
 	unsigned long buffer_kb;     /* per processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */

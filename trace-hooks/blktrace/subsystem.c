@@ -54,6 +54,8 @@ static int check(const struct request *rq, int root)
 			       "block devices");
 	if (rq->clock)
 		return err_msg("--clock: the records of block devices have one clock");
+	if (rq->json)
+		return err_msg("--json is for ftrace: this is blkparse's text");
 	if (rq->header)
 		return err_msg("--header is for ftrace: this is blkparse's text");
 	return recording_check_tasks(rq);
