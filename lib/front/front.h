@@ -56,7 +56,7 @@ struct output {
 	const char *file;           /* -o; NULL: standard output */
 	int dat;                    /* the session writes a trace.dat, which becomes the file */
 	int json;                   /* the session has to print JSON */
-	int human;                  /* a person reads the lines */
+	int human, asked;           /* a person reads the lines; --human was given */
 	const char *filter[4];      /* a tool that reads the trace, and its options; or none */
 	pid_t pid;                  /* of the filter */
 	int fd;                     /* write the trace to this */

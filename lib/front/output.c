@@ -30,7 +30,7 @@ int output_plan(struct output *o, const struct ask *ask)
 {
 	const char *file = ask->file ? ask->file : "";
 
-	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
+	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .asked = ask->human };
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !has_word(ask->words, "--json");
 	o->human = ask->human || (!ask->file && !has_word(ask->words, "--json") &&
@@ -69,7 +69,8 @@ static int start_filter(struct output *o)
 		return -1;
 	if (str_format(path, sizeof(path), "%s/%s", bin, o->filter[0]) >= sizeof(path) ||
 	    access(path, X_OK) < 0)
-		return err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
+		return o->human && !o->asked ? 0 :
+		       err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
 	if (pipe2(ends, O_CLOEXEC) < 0 || (o->pid = fork()) < 0)
 		return err_errno("unable to start %s", o->filter[0]);
 	if (!o->pid) {
