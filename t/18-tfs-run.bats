@@ -733,7 +733,7 @@ hook() {
 	need_tracefs events/syscalls
 	ln -s /dev/full x.dat
 	run -111 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5
-	[[ ${stderr_lines[-1]} =~ ^"tfs-run: fatal: unable to write x.dat; the trace is in "(.*)": No space left on device"$ ]]
+	[[ ${stderr##*$'\n'} =~ ^"tfs-run: fatal: unable to write x.dat; the trace is in "(.*)": No space left on device"$ ]]
 	run -0 tfs-report "${BASH_REMATCH[1]}"
 	[ "$(grep -c ': sys_getppid()$' <<<"$output")" = 5 ]
 	"$MANAGER" --clear
