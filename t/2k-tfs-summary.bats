@@ -357,9 +357,9 @@ calls_text() {
 	export LS
 	strace -c -f -o counts sh program >/dev/null 2>&1 || : # ls fails
 	tfs-run trace_syscalls --returns -- sh program 2>/dev/null | tfs-summary >table
-	# strace -c omits calls that do not return; tfs-run looks for the program by execve; the
-	# shell's SIGCHLD may come before or after its wait
-	left_out() { grep -vE ' (exit|exit_group|execve|rt_sigreturn|wait4|restart_syscall)$'; }
+	# strace -c omits calls that do not return; the shell's SIGCHLD may come before or after
+	# its wait
+	left_out() { grep -vE ' (exit|exit_group|rt_sigreturn|wait4|restart_syscall)$'; }
 	awk '$NF ~ /^[a-z_0-9]+$/ && $4 ~ /^[0-9]+$/ && $NF != "total" {
 		print $4, NF == 6 ? $5 : 0, $NF }' counts | left_out | sort >want
 	awk 'NR > 1 && !/^#/ && $NF != "total" { print $1, $2, $NF }' table | left_out | sort >got
