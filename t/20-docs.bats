@@ -338,9 +338,9 @@ histogram() {
 @test "documents: the manager knows every key in the headers of hooks" {
 	heads >all
 	grep -q ':# description: ' all
-	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|question|example|requires|option|stream|whom): ' all)
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|example|requires|option|stream|whom): ' all)
 	run -1 grep -Ei ':#[[:blank:]]*(desc|req|opt)[a-z]*[[:blank:]]*:' \
-		<(grep -Ev ':# (description|question|example|requires|option|stream|whom): ' all)
+		<(grep -Ev ':# (description|alternative|question|example|requires|option|stream|whom): ' all)
 }
 
 @test "documents: the table of kernels has each guest, each tool and each hook" {

@@ -123,7 +123,7 @@ begin() {
 	"$MANAGER" --describe trace_syscalls >out
 	cat >expected <<-'END'
 	System calls made by the given tasks
-	-s, --syscall [[sys_enter_]NAME...]  only these calls, or returns as sys_exit_NAME; default all
+	-s, --syscall [[sys_enter_]SYSCALL...]  only these calls, or returns as sys_exit_NAME; default all
 	--returns  also record the return of each call
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
@@ -214,7 +214,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
 	[ "$output" = 'trace_syscalls: yes' ]
 	run -1 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s nosuchcall"
-	[[ $output == 'trace_syscalls: no events/syscalls/sys_enter_nosuchcall in this kernel; look in '* ]]
+	[[ $output == "trace_syscalls: no system call 'nosuchcall' in this kernel; look in "* ]]
 	refused 100 "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them" \
 		--check trace_syscalls --args "--pid $$ --nosuch"
 	nothing_left
@@ -395,7 +395,7 @@ not() {
 
 @test "manager: refuses a system call that this kernel lacks, and says where to look" {
 	need_tracefs events/syscalls
-	refused 111 "trace_syscalls: no events/syscalls/sys_enter_nosuch in this kernel; look in $TRACEFS/events/syscalls" \
+	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall getppid nosuch"
 }
 
@@ -581,9 +581,59 @@ not() {
 	finishes "$READER" 0
 	not "--pid $$, -s getppid" "--pid: '' is not a pid"
 	not "--pid ,$$" "--pid: '' is not a pid"
-	not "--pid $$ -s a,,b" "--syscall: '' is not a name: letters, digits, _ . - and 64 of them at most"
+	not "--pid $$ -s a,,b" "--syscall: '' is not a system call, a glob such as open*, or a class such as file"
 	not "--pid $$ --time 1,2" "--time: '1,2' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
 	not "--uid '0,no one'" "--uid: 'no one' is not the name or the number of a user"
+}
+
+# expands WORD... : Print the calls whose events a session of -s WORD... has.
+expands() {
+	start_session trace_syscalls --output fifo --pid "$CALLS" -s "$@"
+	control set_event | tr ' ' '\n' | sed -n 's/^syscalls:sys_enter_//p' | sort >"$BATS_TEST_TMPDIR/calls"
+	stop_session
+	cat "$BATS_TEST_TMPDIR/calls"
+}
+
+@test "trace_syscalls: -s takes globs, classes and negations" {
+	need_tracefs events/syscalls
+	calls 0
+	local all=("$TRACEFS"/events/syscalls/sys_enter_*) n
+	printf '%s\n' "${all[@]##*/sys_enter_}" | sort >all
+	n=${#all[@]}
+	[ "$(expands 'getp[gp]id')" = $'getpgid\ngetppid' ]
+	[ "$(expands 'getp[gp]id,!getpgid')" = getppid ]
+	[ "$(expands 'getp[gp]id' '!getpg*' gettid)" = $'getppid\ngettid' ]
+	[ "$(expands '!futex')" = "$(grep -vx futex all)" ]
+	expands '!%file' '!futex' >chosen
+	[ "$(wc -l <out)" -lt $((n - 30)) ]
+	run -1 grep -xE 'openat|execve|futex|unlinkat|statx' chosen
+	grep -qx getppid chosen
+	for class in file desc network process memory signal ipc; do
+		expands $class >chosen
+		expands %$class | diff chosen -
+		case $class in
+		file) grep -xE 'openat|statx|chdir|getppid|read' chosen >some ;;
+		desc) grep -xE 'openat|read|close|chdir|getppid|futex' chosen >some ;;
+		network) grep -xE 'socket|sendmsg|connect|read|getppid' chosen >some ;;
+		process) grep -xE 'execve|exit_group|wait4|read|getppid' chosen >some ;;
+		memory) grep -xE 'mmap|brk|munmap|read|getppid' chosen >some ;;
+		signal) grep -xE 'kill|rt_sigaction|tgkill|read|getppid' chosen >some ;;
+		ipc) grep -xE 'shmget|semctl|msgsnd|read|getppid' chosen >some ;;
+		esac
+		[ "$(wc -l <some)" = 3 ]
+		run -1 grep -x getppid some
+		# each of its globs names calls, and the session has no others
+		run -1 grep -vxFf all chosen
+	done
+	[ ! -e "$TRACEFS/events/syscalls/sys_enter_newuname" ] || [ "$(expands uname)" = newuname ]
+}
+
+@test "trace_syscalls: -s 'sys_exit_GLOB' records returns only" {
+	need_tracefs events/syscalls
+	calls 0
+	start_session trace_syscalls --output fifo --pid "$CALLS" -s 'sys_exit_getp[gp]id'
+	[ "$(events_asked_for)" = "syscalls:sys_exit_getpgid syscalls:sys_exit_getppid" ]
+	stop_session
 }
 
 @test "trace_syscalls: -s sys_exit_NAME records the returns of that call only" {
@@ -599,9 +649,9 @@ not() {
 	finishes "$READER" 0
 	[ "$(grep -Ec ': sys_getppid -> 0x[0-9a-f]+$' got)" = 5 ]
 	[ "$(wc -l <got)" = 5 ]
-	refused 111 "trace_syscalls: no events/syscalls/sys_enter_sys_exit_nosuch in this kernel; look in $TRACEFS/events/syscalls" \
+	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ -s sys_exit_nosuch"
-	refused 111 "trace_syscalls: no events/syscalls/sys_enter_filter in this kernel; look in $TRACEFS/events/syscalls" \
+	refused 111 "trace_syscalls: no system call 'filter' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ -s filter"
 }
 

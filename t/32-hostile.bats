@@ -9,6 +9,7 @@
 load helper
 
 NAME="is not a name: letters, digits, _ . - and 64 of them at most"
+NO_CALL="is not a system call, a glob such as open*, or a class such as file"
 
 # Each test here also proves that no value was evaluated.
 undo() {
@@ -27,8 +28,9 @@ not() {
 	refused 100 "$2" --run trace_syscalls --args "$1"
 }
 
+# no_option WORDS WORD [NEAR]: Fail unless the manager names WORD, and the option that is near.
 no_option() {
-	not "$1" "trace_syscalls has no option '$2'; --describe trace_syscalls lists them"
+	not "$1" "trace_syscalls has no option '$2';${3:+ did you mean --$3?} --describe trace_syscalls lists them"
 }
 
 hostile_names=(
@@ -43,12 +45,17 @@ hostile_names=(
 		quoted=\'${name//\'/\'\\\'\'}\'
 		for option in instance syscall clock; do
 			# commas separate the names of a list
-			[ "$option" != syscall ] || [[ $name != *,* ]] || continue
-			not "--pid $$ --$option $quoted" "--$option: '$name' $NAME"
-			not "--pid $$ --$option=$quoted" "--$option: '$name' $NAME"
+			expected=$NAME
+			if [ $option = syscall ]; then
+				# globs and ! are for system calls
+				[[ $name != *,* && $name != 'a*' && $name != 'a!b' && $name != '[a]' && $name != '?' ]] || continue
+				expected=$NO_CALL
+			fi
+			not "--pid $$ --$option $quoted" "--$option: '$name' $expected"
+			not "--pid $$ --$option=$quoted" "--$option: '$name' $expected"
 		done
 	done
-	not "--pid $$ --syscall '{a,b}'" "--syscall: '{a' $NAME"
+	not "--pid $$ --syscall '{a,b}'" "--syscall: '{a' $NO_CALL"
 	not "--pid $$ --instance=-x" "--instance: '-x' $NAME"
 	not "--pid $$ --instance=" "--instance: '' $NAME"
 	not "--pid $$ --instance ''" "--instance: '' $NAME"
@@ -113,15 +120,15 @@ hostile_names=(
 	no_option "-i=x" "-i=x"
 	no_option "-ix" "-ix"
 	no_option "-p1" "-p1"
-	no_option "--pi 1" "--pi"
-	no_option "--pidx 1" "--pidx"
-	no_option "---pid 1" "---pid"
+	no_option "--pi 1" "--pi" pid
+	no_option "--pidx 1" "--pidx" pid
+	no_option "---pid 1" "---pid" pid
 	no_option "--pid 1 --" "--"
 	no_option "--pid 1 -" "-"
 	no_option "--pid 1 --=x" "--=x"
 	no_option "--pid 1 -=x" "-=x"
-	no_option "--pid 1 '--time 5'" "--time 5"
-	no_option "--Pid 1" "--Pid"
+	no_option "--pid 1 '--time 5'" "--time 5" time
+	no_option "--Pid 1" "--Pid" pid
 	no_option "--run trace_syscalls" "--run"
 	not "1 --pid 1" "'1' stands before any option"
 	not "'' --pid 1" "'' stands before any option"
@@ -203,7 +210,7 @@ long_text() {
 	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
 	not "$ones" "'1' stands before any option"
 	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many"
-	refused 111 "trace_syscalls: no events/syscalls/sys_enter_1 in this kernel; look in $TRACEFS/events/syscalls" \
+	refused 111 "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall $ones"
 	not "$(long_text 131000 ' ')" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "$(long_text 130998 \')\"" "--args: a double quote is left open"

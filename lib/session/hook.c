@@ -7,6 +7,7 @@
  *	# description: TEXT
  *	# requires: CONDITION... [| CONDITION...]... [(REMEDY)]
  *	# option: [-x, ]--name [VALUE]  TEXT
+ *	# alternative: COMMAND
  *	# stream: alone
  *	# question: TEXT
  *	# example: COMMAND[  TEXT]
@@ -28,13 +29,15 @@
 
 #include "base/base.h"
 #include "session/session.h"
+#include "tracefs/tracefs.h"
 
 /* ---- parsing ----------------------------------------------------------------------- */
 
 static const struct { const char *name; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
 	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
-	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "TEXT", TYPE_TEXT },
+	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID },
+	{ "SYSCALL", TYPE_SYSCALL }, { "TEXT", TYPE_TEXT },
 };
 
 static int copy(char *to, size_t size, const char *from, size_t n)
@@ -171,6 +174,8 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 				return err_msg("%s: line %u: too many requirements",
 					       file, number);
 			r->requires[r->nrequires++] = value;
+		} else if ((value = after(line, "# alternative:"))) {
+			r->alternative = value;
 		} else if ((value = after(line, "# question:"))) {
 			r->question = value;
 		} else if ((value = after(line, "# example:"))) {
@@ -386,8 +391,9 @@ static int holds(int root, const char *s, const char *end, const char *value,
 	return 1;
 }
 
-static int check_one(const char *line, const char *value, int root, const char *path,
-		     char *why, size_t size)
+/* value is that of the option o, which the line names, or NULL. */
+static int check_one(const char *line, const struct hook_option *o, const char *value, int root,
+		     const char *path, char *why, size_t size)
 {
 	char first[PATH_MAX], other[PATH_MAX], *slash;
 	const char *end = line + strcspn(line, "("), *s = line;
@@ -422,6 +428,19 @@ static int check_one(const char *line, const char *value, int root, const char *
 		return -1;
 	}
 	str_format(other, sizeof(other), "%s", first);
+	if (value && o->type == TYPE_SYSCALL) {
+		struct suggest near;
+
+		value += !strncmp(value, "sys_exit_", 9) ? 9 : 0;
+		near = (struct suggest){ .word = value };
+		if (syscalls_suggest(root, value, &near))
+			str_format(why, size, "no system call '%.80s' in this kernel; did you mean "
+				   "%s?", value, suggest_list(&near));
+		else
+			str_format(why, size, "no system call '%.80s' in this kernel; look in "
+				   "%s/events/syscalls", value, path);
+		return -1;
+	}
 	slash = strrchr(other, '/');
 	if (slash)
 		*slash = '\0';
@@ -439,7 +458,7 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 		const struct hook_option *o = braces(r, r->requires[i]);
 
 		for (size_t j = 0; j < (o ? o->n : 1); j++)
-			if (check_one(r->requires[i], o ? o->v[j] : NULL, root, path, why,
+			if (check_one(r->requires[i], o, o ? o->v[j] : NULL, root, path, why,
 				      size) < 0)
 				return -1;
 	}

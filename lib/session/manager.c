@@ -83,9 +83,13 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0)
 		return REFUSED;
+	if (request_expand_syscalls(&rq, root) < 0)
+		return MISUSED;
 	if (hook_check_requirements(&parsed, root, path, why, sizeof(why)) < 0) {
 		if (dry)
 			return tell_verdict(hook, why, NO);
+		if (parsed.alternative)
+			err_exit(REFUSED, "%s: %s; instead: %s", hook, why, parsed.alternative);
 		err_exit(REFUSED, "%s: %s", hook, why);
 	}
 	if (manager_subsystem.check(&rq, root) < 0)

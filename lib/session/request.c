@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
+#include "tracefs/tracefs.h"
 #include "session/session.h"
 
 const char request_common_options[] =
@@ -169,6 +170,15 @@ static const char *check_value(const struct hook_option *o, const char *s)
 			return named_number(o, s);
 		what = "the name or the number of a port";
 		break;
+	case TYPE_SYSCALL:
+		n = (unsigned long)(*s == '!');
+		n += s[n] == '%';
+		n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789_.-*?[]!");
+		if (n && n <= 64 && !s[n] && *s != '.' && *s != '-')
+			return s;
+		what = "a system call, a glob such as open*, or a class such as file";
+		break;
 	case TYPE_ID:
 		n = strspn(s, "0123456789abcdef");
 		if (n >= 4 && n <= CONTAINER_ID && !s[n])
@@ -261,6 +271,24 @@ static int add_value(struct hook_option *o, char *s)
 	return add_one(o, s);
 }
 
+/* Report an option that the hook does not have, with the nearest one. Return -1. */
+static int no_option(const struct hook *r, const char *word)
+{
+	char name[32];
+	struct suggest near = { .word = name };
+
+	if (!strncmp(word, "--", 2)) {
+		str_format(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+		for (size_t i = 0; i < r->noptions && strlen(name) > 1; i++)
+			suggest_offer(&near, r->options[i].name);
+	}
+	if (near.n)
+		return err_msg("%s has no option '%.80s'; did you mean --%s? %s lists them",
+			       r->name, word, near.name[0], hook_help(r->name));
+	return err_msg("%s has no option '%.80s'; %s lists them", r->name, word,
+		       hook_help(r->name));
+}
+
 static int parse_words(struct hook *r, char **words)
 {
 	struct hook_option *o = NULL;
@@ -270,8 +298,7 @@ static int parse_words(struct hook *r, char **words)
 		if (**words == '-') {
 			o = find_option(r, *words, &value);
 			if (!o)
-				return err_msg("%s has no option '%.80s'; %s lists them",
-					       r->name, *words, hook_help(r->name));
+				return no_option(r, *words);
 			o->given = 1;
 			if (value && add_value(o, value) < 0)
 				return -1;
@@ -446,6 +473,20 @@ int request_find_containers(struct request *rq)
 			return err_msg("out of memory");
 		s->text = path;
 		if (cgroup_find_container(o->v[i], path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int request_expand_syscalls(struct request *rq, int root)
+{
+	struct hook *r = rq->hook;
+
+	for (size_t i = r->ncommon; i < r->noptions; i++) {
+		struct hook_option *o = &r->options[i];
+
+		if (o->type == TYPE_SYSCALL && o->n &&
+		    syscalls_expand(root, o->name, &o->v, &o->n) < 0)
 			return -1;
 	}
 	return 0;

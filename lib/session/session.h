@@ -31,6 +31,7 @@ enum hook_type {
 	TYPE_PID,    /* the pid of a live task */
 	TYPE_NUMBER, /* N */
 	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
+	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these behind ! */
 	TYPE_ID,     /* of a container: its first digits */
 	TYPE_TEXT,   /* printable text */
 	TYPE_CHOICE, /* one|of|these */
@@ -64,6 +65,7 @@ struct hook {
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* the hook selects events itself: what selectors mean */
+	const char *alternative;    /* a command that needs less of the kernel, or NULL */
 	const char *requires[16];
 	size_t nrequires;
 	struct hook_option options[HOOK_OPTIONS_MAX]; /* the common options first */
@@ -161,6 +163,9 @@ int request_parse(struct request *rq, struct hook *r, const char *args);
  * containers of the host. Return 0, or -1, reported.
  */
 int request_find_containers(struct request *rq);
+
+/* Replace globs, classes and negations of system calls by names. Return 0, or -1, reported. */
+int request_expand_syscalls(struct request *rq, int root);
 
 /*
  * Return the environment of the hook: the path of the tools, the variables of the

@@ -249,4 +249,20 @@ int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_loc
  */
 int elf_function_at(const char *path, uint64_t offset, struct elf_location *);
 
+/* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
+
+/*
+ * Replace the *n words in *v, values of the option, by the names of system calls of the
+ * tracefs at root. A word is a name, a glob, a class of strace(1) with or without "%", or one
+ * of these behind "!" to leave its calls out. A call wins over a class of the same name. In
+ * front may stand "sys_exit_" for the return. Names of unknown calls stay as they are. The
+ * new vector is allocated. Change nothing if tracefs has no events/syscalls. Return 0, or -1,
+ * reported.
+ */
+int syscalls_expand(int root, const char *option, const char ***v, size_t *n);
+
+/* Offer the names of all calls to near for the word. Return whether one is near. */
+struct suggest;
+int syscalls_suggest(int root, const char *word, struct suggest *near);
+
 #endif

@@ -76,7 +76,8 @@ static int take_all(struct hook *r, struct hook_option *o, char *word)
 /* Return 1 if the words are valid. r is a copy of the hook to count in. */
 static int acceptable(struct hook *r, char **words)
 {
-	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
+	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
+		"container" };
 	struct hook_option *o = NULL;
 	size_t who = 0, gone = 0;
 

@@ -21,6 +21,22 @@ static int in_range(const char *s, unsigned long low, unsigned long high)
 	return *s && !*end && !errno && n >= low && n <= high;
 }
 
+/* Is s a number of this unit, of the range after the factor? */
+static int in_unit(const char *s, const char *unit, unsigned long factor, unsigned long low,
+		   unsigned long high)
+{
+	size_t n = strlen(s), u = strlen(unit);
+	char *number;
+	int ok;
+
+	if (n < u || strcmp(s + n - u, unit))
+		return 0;
+	must((number = strndup(s, n - u)) != NULL);
+	ok = in_range(number, (low + factor - 1) / factor, high / factor);
+	free(number);
+	return ok;
+}
+
 static int plain_name(const char *s)
 {
 	int ok = *s && strchr(".-", *s) == NULL && strlen(s) <= 64;
@@ -56,6 +72,9 @@ static int one_of(const char *choices, const char *s)
 
 int valid(const struct hook_option *o, const char *s)
 {
+	struct suggest near = { .word = s };
+	unsigned long n;
+
 	switch (o->type) {
 	case TYPE_FLAG:
 		return 0;
@@ -66,10 +85,30 @@ int valid(const struct hook_option *o, const char *s)
 	case TYPE_NUMBER:
 		return in_range(s, 0, ULONG_MAX);
 	case TYPE_MS:
+		return in_range(s, 1, INT_MAX) || in_unit(s, "ms", 1, 1, INT_MAX) ||
+		       in_unit(s, "s", 1000, 1, INT_MAX) || in_unit(s, "m", 60000, 1, INT_MAX) ||
+		       in_unit(s, "h", 3600000, 1, INT_MAX);
+	case TYPE_US:
+		return in_range(s, 0, ULONG_MAX) || in_unit(s, "us", 1, 0, ULONG_MAX) ||
+		       in_unit(s, "ms", 1000, 0, ULONG_MAX) ||
+		       in_unit(s, "s", 1000000, 0, ULONG_MAX);
 	case TYPE_KB:
-		return in_range(s, 1, INT_MAX);
+		return in_range(s, 1, INT_MAX) ||
+		       in_unit(s, "K", 1, 1, INT_MAX) || in_unit(s, "k", 1, 1, INT_MAX) ||
+		       in_unit(s, "M", 1024, 1, INT_MAX) || in_unit(s, "m", 1024, 1, INT_MAX) ||
+		       in_unit(s, "G", 1 << 20, 1, INT_MAX) || in_unit(s, "g", 1 << 20, 1, INT_MAX);
 	case TYPE_UID:
-		return in_range(s, 0, UINT_MAX);
+		return in_range(s, 0, UINT_MAX) || (plain_name(s) && !strchr("0123456789", *s) &&
+						    !names_user(s, &n, &near));
+	case TYPE_PORT:
+		return in_range(s, 0, 65535) || (plain_name(s) && !names_port(s, &n, &near));
+	case TYPE_ID:
+		return strlen(s) >= 4 && strlen(s) <= 64 && !s[strspn(s, "0123456789abcdef")];
+	case TYPE_SYSCALL:
+		return *s && !strchr("-.", *s) && strlen(s) <= 64 &&
+		       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_.-*?[]!%")] &&
+		       (!strchr(s, '%') || (strrchr(s, '%') == s + (*s == '!')));
 	case TYPE_TEXT:
 		for (const char *p = s; *p; p++)
 			if ((*p > 0 && *p < ' ') || *p == 0x7f)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * syscalls.c - names of system calls from globs, classes and negations
+ *
+ * The names are those of events/syscalls: the kernel's function newstat is the call stat.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+
+#define EVENTS "events/syscalls"
+
+/*
+ * The classes of strace(1) that describe what a call works on, as globs of names. A call
+ * can be in several classes.
+ */
+static const struct { const char *name, *globs; } classes[] = {
+	{ "file", "access acct chdir chmod chown chroot creat execve* faccessat* fanotify_mark "
+		"fchmodat* fchownat file_[gs]etattr fspick fstatat64 futimesat getcwd getxattr* "
+		"inotify_add_watch lchown lgetxattr link linkat listxattr* llistxattr "
+		"lremovexattr lsetxattr lstat lstat64 mkdir* mknod* mount mount_setattr "
+		"move_mount name_to_handle_at newfstatat newlstat newstat oldumount open "
+		"open_tree* openat* pivot_root quotactl readlink* removexattr* rename* rmdir "
+		"setxattr* stat stat64 statfs statfs64 statx swapoff swapon symlink* truncate "
+		"truncate64 umount unlink* uselib utime utimensat* utimes" },
+	{ "desc", "bpf cachestat close* copy_file_range dup* epoll_* eventfd* execveat "
+		"faccessat* fadvise64* fallocate fanotify_* fchdir fchmod* fchown* fcntl* "
+		"fdatasync fgetxattr file_[gs]etattr flistxattr flock fremovexattr fsconfig "
+		"fsetxattr fsmount fsopen fspick fstat fstat64 fstatat64 fstatfs* fsync "
+		"ftruncate* futimesat getdents* inotify_* io_uring_* ioctl landlock_* linkat "
+		"llseek lseek memfd_* mkdirat mknodat mmap* mount_setattr move_mount mq_* "
+		"name_to_handle_at newfstat newfstatat old_mmap open_by_handle_at open_tree* "
+		"openat* perf_event_open pidfd_* pipe* poll ppoll* pread* process_madvise "
+		"process_mrelease pselect6* pwrite* quotactl_fd read readahead readlinkat readv "
+		"renameat* select sendfile* setns signalfd* splice statx symlinkat "
+		"sync_file_range syncfs tee timerfd_* unlinkat userfaultfd utimensat* vmsplice "
+		"write writev *xattrat" },
+	{ "network", "accept* bind connect getpeername getsockname getsockopt listen recv* "
+		"send* setsockopt shutdown socket*" },
+	{ "process", "clone* execve* exit exit_group fork kill pidfd_send_signal "
+		"rt_*sigqueueinfo tgkill tkill unshare vfork wait*" },
+	{ "memory", "brk get_mempolicy madvise map_shadow_stack mbind migrate_pages mincore "
+		"mlock* mmap* move_pages mprotect mremap mseal msync munlock* munmap old_mmap "
+		"pkey_mprotect remap_file_pages set_mempolicy* shmat shmdt" },
+	{ "signal", "kill pause pidfd_send_signal rt_sig* rt_tgsigqueueinfo sgetmask sig* "
+		"ssetmask tgkill tkill" },
+	{ "ipc", "ipc msgctl msgget msgrcv msgsnd sem* shm*" },
+};
+
+static const char *globs_of(const char *class)
+{
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+		if (!strcmp(classes[i].name, class))
+			return classes[i].globs;
+	return NULL;
+}
+
+/* Has this kernel an event for the call? */
+static int is_call(int root, const char *name)
+{
+	char path[512];
+
+	return str_format(path, sizeof(path), EVENTS "/sys_enter_%s", name) < sizeof(path) &&
+	       file_exists(root, path);
+}
+
+/* Does one of the globs, with blanks between, match the name? */
+static int one_matches(const char *globs, const char *name)
+{
+	char glob[128];
+
+	while (*globs) {
+		size_t n = strcspn(globs, " ");
+
+		str_format(glob, sizeof(glob), "%.*s", (int)n, globs);
+		if (glob_matches(glob, name))
+			return 1;
+		globs += n + (globs[n] == ' ');
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Return the sorted names of all calls, NULL behind them; NULL and errno, silent. */
+static char **all_calls(int root, size_t *n)
+{
+	size_t room = 0;
+	char **v = NULL, **more;
+	struct dirent *e;
+	DIR *d = file_list(root, EVENTS);
+
+	*n = 0;
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "sys_enter_", 10))
+			continue;
+		if (*n == room) {
+			room = room ? 2 * room : 512;
+			more = realloc(v, room * sizeof(*v));
+			if (!more)
+				break;
+			v = more;
+		}
+		v[*n] = strdup(e->d_name + 10);
+		*n += v[*n] != NULL;
+	}
+	if (d)
+		closedir(d);
+	if (v)
+		qsort(v, *n, sizeof(*v), by_name);
+	return v;
+}
+
+/* Is the word more than the name of one call? */
+static int needs_list(int root, const char *word)
+{
+	return word[strcspn(word, "*?[!%")] ||
+	       (globs_of(word) && !is_call(root, word));
+}
+
+/* Return "sys_exit_" and the name as allocated text if the word has that prefix. */
+static const char *with_side(int exits, const char *name)
+{
+	char *s = exits ? malloc(strlen(name) + sizeof("sys_exit_")) : NULL;
+
+	if (s)
+		str_format(s, strlen(name) + sizeof("sys_exit_"), "sys_exit_%s", name);
+	return s ? s : name;
+}
+
+int syscalls_suggest(int root, const char *word, struct suggest *near)
+{
+	size_t n;
+	char **all = all_calls(root, &n);
+
+	near->word = word;
+	for (size_t i = 0; i < n; i++)
+		suggest_offer(near, all[i]);
+	free(all);
+	return near->n > 0;
+}
+
+int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
+{
+	size_t nall, nout = 0, positive = 0, needed = 0;
+	const char **out;
+	char *chosen, **all;
+
+	if (!file_exists(root, EVENTS))
+		return 0;
+	for (size_t i = 0; i < *n; i++) {
+		const char *word = (*v)[i];
+		char path[512];
+
+		needed |= (size_t)needs_list(root, word);
+		/* the call stat has the event newstat */
+		if (!is_call(root, word) && !needed &&
+		    str_format(path, sizeof(path), "new%s", word) < sizeof(path) &&
+		    is_call(root, path) && (word = strdup(path)))
+			(*v)[i] = word;
+	}
+	if (!needed)
+		return 0;
+	all = all_calls(root, &nall);
+	chosen = calloc(2 * nall + 1, 1); /* entries, then returns */
+	out = calloc(2 * nall + *n + 1, sizeof(*out));
+	if (!all || !chosen || !out)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < *n; i++)
+		positive += *(*v)[i] != '!';
+	for (size_t i = 0; !positive && i < nall; i++)
+		chosen[i] = 1;
+	/* leave calls out after all others are in */
+	for (int not = 0; not < 2; not++)
+		for (size_t i = 0; i < *n; i++) {
+			const char *word = (*v)[i] + not, *globs;
+			int exits = !strncmp(word, "sys_exit_", 9), any = 0;
+
+			if ((*(*v)[i] == '!') != not)
+				continue;
+			word += exits ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
+			globs = *word == '%' ? globs_of(word + 1) :
+				is_call(root, word) ? NULL : globs_of(word);
+			if (!globs && *word == '%')
+				return err_msg("--%s: no class of system calls '%.80s'; the classes are "
+					       "file, desc, network, process, memory, signal, ipc",
+					       option, word);
+			for (size_t k = 0; k < nall; k++) {
+				if (globs ? !one_matches(globs, all[k]) :
+				    !glob_matches(word, all[k]) &&
+				    (strncmp(all[k], "new", 3) || strcmp(all[k] + 3, word)))
+					continue;
+				any = 1;
+				chosen[k + (exits ? nall : 0)] = !not;
+			}
+			if (any)
+				continue;
+			if (word[strcspn(word, "*?[")])
+				return err_msg("--%s: no system call of this kernel matches "
+					       "'%.80s'; syscall-nr lists the names", option, word);
+			if (not)
+				return err_msg("--%s: no system call '%.80s' to leave out; "
+					       "syscall-nr lists the names", option, word);
+			out[nout++] = (*v)[i]; /* the requirements of the hook refuse it */
+		}
+	for (size_t k = 0; k < 2 * nall; k++)
+		if (chosen[k])
+			out[nout++] = with_side(k >= nall, all[k % nall]);
+	if (!nout)
+		return err_msg("--%s: these words leave no system call", option);
+	free(chosen);
+	*v = out;
+	*n = nout;
+	return 0;
+}
