@@ -136,6 +136,7 @@ begin() {
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
 	-t, --time MS  end after this many milliseconds, or a time such as 5s
 	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
+	--json  print each event as a JSON object in a line of its own
 	--header  begin with the lines by which Perfetto and Chrome recognize a trace
 	--size KB  maximum size of a file, such as 64M, default 65536
 	--buffer KB  size of each processor's ring buffer, such as 8M

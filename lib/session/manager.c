@@ -86,10 +86,12 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 	if (request_expand_syscalls(&rq, root) < 0)
 		return MISUSED;
 	if (hook_check_requirements(&parsed, root, path, why, sizeof(why)) < 0) {
+		size_t n = strlen(why);
+
+		if (parsed.alternative)
+			str_format(why + n, sizeof(why) - n, "; instead: %s", parsed.alternative);
 		if (dry)
 			return tell_verdict(hook, why, NO);
-		if (parsed.alternative)
-			err_exit(REFUSED, "%s: %s; instead: %s", hook, why, parsed.alternative);
 		err_exit(REFUSED, "%s: %s", hook, why);
 	}
 	if (manager_subsystem.check(&rq, root) < 0)
