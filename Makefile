@@ -174,7 +174,7 @@ endif
 build/lib/base/numbers.o: lib/base/syscalls.h
 lib/base/syscalls.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
-	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' | sort >$@
+	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/ENTRY("\1", __NR_\1)/p' | sort >$@
 
 # the script of the pictures as a string, without comments, indentation and most blanks
 build/lib/filter/svg.o: lib/filter/svg_script.h

@@ -22,10 +22,10 @@ static const struct tool tool = {
 /* Return the number of the call, or -1. */
 static int nr(const char *name)
 {
-	const char *call;
+	const char *call = NULL;
 	int n;
 
-	for (size_t i = 0; (call = syscall_at(i, &n)); i++)
+	while ((call = syscall_next(call, &n)))
 		if (!strcmp(call, name))
 			return n;
 	/* tracefs uses the name of the kernel's function, sys_newstat; the call is stat */
@@ -34,13 +34,13 @@ static int nr(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *call;
+	const char *call = NULL;
 	int n;
 
 	while (opt_next(&tool, argc, argv) != -1)
 		;
 	argv += opt_index;
-	for (size_t i = 0; !*argv && (call = syscall_at(i, &n)); i++)
+	while (!*argv && (call = syscall_next(call, &n)))
 		stdout_print("%d %s\n", n, call);
 	for (; *argv; argv++) {
 		n = nr(*argv);

@@ -345,8 +345,11 @@ const char *name_of_error(int64_t number);
 const char *name_of_signal(int64_t number);
 const char *name_of_syscall(int64_t number);
 
-/* Return the name of the i-th system call by name, and set its number; NULL behind the last. */
-const char *syscall_at(size_t i, int *number);
+/*
+ * Return the system call behind this one, by name, and set its number. Return the first if
+ * name is NULL, and NULL behind the last. The caller goes through all in this order.
+ */
+const char *syscall_next(const char *name, int *number);
 
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
