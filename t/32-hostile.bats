@@ -239,7 +239,9 @@ long_text() {
 	mkfifo -m 755 "$HOOKS/fifo"
 	ln -s nowhere "$HOOKS/dangling"
 	[ "$("$MANAGER" --get-all)" = "$(cd "$TREE/trace-hooks/ftrace/hooks.d" && LC_ALL=C ls)" ]
-	for name in .hidden plain backup.orig 'with blank' "-dash" directory fifo dangling; do
+	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --describe plain
+	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --run plain
+	for name in .hidden backup.orig 'with blank' "-dash" directory fifo dangling; do
 		refused 100 "no hook '$name'; --get-all lists them" "--describe=$name"
 		refused 100 "no hook '$name'; --get-all lists them" "--run=$name" --args "--pid $$"
 	done
@@ -421,6 +423,7 @@ wont_run_in() {
 	PATH=$(realpath "$MANAGER" | sed 's,/trace-hooks/.*,,')/trace-hooks/ftrace/../../bin:/usr/sbin:/usr/bin:/sbin:/bin
 	TFS_GROUP=tfs_${MARK/-/_m}
 	TFS_INSTANCE=tfs.$MARK
+	TFS_KEEPS=3
 	TRACER_PROCFS_PATH=/proc
 	TRACER_SYSFS_PATH=/sys
 	END

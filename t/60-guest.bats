@@ -11,8 +11,9 @@ load helper
 NO_ROOM='No space left on device'
 NO_MEMORY='Out of memory' # the message of musl, because the tools are static in a guest
 
-# SESSIONS: how many sessions the test of memory makes, in about four minutes of emulation.
-SESSIONS=1000
+# SESSIONS: how many sessions the test of memory makes; 1000 take about four minutes of
+# emulation. The kernel's command line may have another number (TFS_VM_WORDS).
+SESSIONS=${SESSIONS:-1000}
 [ "$(uname -m)" = x86_64 ] || SESSIONS=200
 
 need_guest() {
