@@ -167,8 +167,8 @@ static void check_environment(const struct request *rq)
 		given += rq->hook->options[i].given &&
 			 (i >= rq->hook->ncommon ||
 			  !strcmp(rq->hook->options[i].name, "buffer"));
-	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[1], "TFS_INSTANCE=x") &&
-	     !strcmp(env[2], "TFS_GROUP=y"));
+	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[2], "TFS_INSTANCE=x") &&
+	     !strcmp(env[3], "TFS_GROUP=y"));
 	for (char **e = env; *e; e++) {
 		size_t name = strspn(*e, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
@@ -177,7 +177,7 @@ static void check_environment(const struct request *rq)
 	}
 	must(n == given);
 	for (char **e = env; *e; e++)
-		if (e != env + 1 && e != env + 2)
+		if (e != env + 2 && e != env + 3)
 			free(*e);
 	free(env);
 }
