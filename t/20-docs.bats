@@ -132,13 +132,14 @@ questions() {
 		sed -E "s/^ftrace -m //; s/--pid PID|--container ID/--pid $$/; s/--to PID/--to $$/"
 }
 
-@test "documents: each question of the README is answered by a command that the manager takes" {
+@test "documents: each question of the README is answered by a command that tfs-run takes" {
 	local subsystem hook options n=0
 	questions >rows
 	cat rows
 	while read -r subsystem hook options; do
 		[[ $options =~ --(pid|all) ]] || options+=" --pid $$"
-		run "$TREE/trace-hooks/$subsystem/manager" --check "$hook" --args "$options"
+		eval "set -- $options" # they are quoted for a shell
+		run tfs-run -m "$subsystem" "$hook" "$@" --check
 		echo "$hook $options: $status $output"
 		# 1: this kernel lacks the hook; wrong options are 100
 		[ "$status" = 0 ] || [ "$status" = 1 ]
