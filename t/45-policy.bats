@@ -272,6 +272,6 @@ common *"; do
 @test "policy: tfs-run obeys it as well" {
 	need_tracefs
 	policy 'hook trace_event *'
-	fails 111 "manager: fatal: trace_syscalls: the policy does not allow this hook; --get-all lists those that it does" \
+	fails 111 "tfs-run: fatal: trace_syscalls: the policy does not allow this hook; tfs-run --check lists those that it does" \
 		tfs-run trace_syscalls -- true
 }
