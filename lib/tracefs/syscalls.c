@@ -189,8 +189,8 @@ int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 				is_call(root, word) ? NULL : globs_of(word);
 			if (!globs && *word == '%')
 				return err_msg("--%s: no class of system calls '%.80s'; the "
-					       "classes are file, desc, network, process, memory, signal, ipc",
-					       option, word);
+					       "classes are file, desc, network, process, memory, "
+					       "signal, ipc", option, word);
 			for (size_t k = 0; k < nall; k++) {
 				if (globs ? !one_matches(globs, all[k]) :
 				    !glob_matches(word, all[k]) &&
