@@ -30,7 +30,7 @@ LINK += -s
 endif
 endif
 ifdef LTO
-CODE += $(call accepts,-flto=auto)
+CODE += $(call accepts,-flto=auto) $(call accepts,-flto-partition=one)
 endif
 
 # These programs run as root, and read data from untrusted users.

@@ -362,10 +362,11 @@ static void draw(struct join *j, int fd, const char *path)
 
 int main(int argc, char **argv)
 {
-	static struct join j = { .actors = { .size = sizeof(struct dt_actor) } };
+	static struct join j; /* large; an initializer would put it into the program's file */
 	const char *picture = NULL;
 	int c, fd = -1;
 
+	j.actors.size = sizeof(struct dt_actor);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'c')
 			j.as_it_is = 1;

@@ -424,16 +424,15 @@ static int parse_id(const char *s, uint64_t *id)
 
 int main(int argc, char **argv)
 {
-	static struct filter f = {
-		.windows = { .size = sizeof(struct window) },
-		.senders = { .size = sizeof(struct sender) },
-	};
+	static struct filter f; /* large; an initializer would put it into the program's file */
 	static struct line_reader in;
 	char *line;
 	ssize_t n;
 	pid_t tid;
 	int c;
 
+	f.windows.size = sizeof(struct window);
+	f.senders.size = sizeof(struct sender);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'a':

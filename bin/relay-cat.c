@@ -76,11 +76,12 @@ int main(int argc, char **argv)
 {
 	const char *prefix = "trace", *to = NULL, *dir;
 	static struct relay relay;
-	static struct outlet out = { .relay = &relay };
+	static struct outlet out; /* large; an initializer would put it into the program's file */
 	unsigned long ms = 100;
 	unsigned long long dropped;
 	int once = 0, ended = 0, c, r = 0, counter;
 
+	out.relay = &relay;
 	out.to = CONSUMER;
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {

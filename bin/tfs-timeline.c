@@ -709,18 +709,19 @@ static void draw(struct timeline *t)
 
 int main(int argc, char **argv)
 {
-	static struct timeline t = {
-		.title = "Timeline", .most = 64, .begin = UINT64_MAX,
-		.lanes = { .size = sizeof(struct lane) },
-		.names = { .size = sizeof(struct table_entry) },
-		.running = { .size = sizeof(struct running) },
-		.states = { .size = sizeof(struct task_state) },
-	};
+	static struct timeline t; /* large; an initializer would put it into the program's file */
 	static struct line_reader in;
 	char *line;
 	ssize_t n;
 	int c;
 
+	t.title = "Timeline";
+	t.most = 64;
+	t.begin = UINT64_MAX;
+	t.lanes.size = sizeof(struct lane);
+	t.names.size = sizeof(struct table_entry);
+	t.running.size = sizeof(struct running);
+	t.states.size = sizeof(struct task_state);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'a')
 			t.all = 1;
