@@ -22,7 +22,7 @@ accepts = $(shell echo 'int main(void) { return 0; }' | \
 
 ifdef STATIC
 LTO = 1
-OZ := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1
+OZ := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1 $(call accepts,-malign-data=abi)
 CFLAGS := $(or $(call accepts,$(OZ)),-Os)
 LINK += -Wl,--build-id=none
 ifndef DEBUG

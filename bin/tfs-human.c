@@ -35,8 +35,8 @@ static struct {
 	struct strbuf line;
 	int colours, titled, by_day;
 	int64_t offset;         /* by_day: the time of day minus that of the trace, in ns */
-	time_t second;          /* the last second that was printed, and its local time */
-	struct tm local;
+	time_t second;          /* the last second that was printed, and its UTC time */
+	struct tm utc;
 	int day;                /* of the year, as the last date line says; -1: no such line */
 } to = { .day = -1 };
 
@@ -409,19 +409,15 @@ static void two_digits(char *s, int n)
 /* Print the date if it is not that of the last line. */
 static void print_date(void)
 {
-	const struct tm *t = &to.local;
-	long zone = t->tm_gmtoff < 0 ? -t->tm_gmtoff : t->tm_gmtoff;
-	char text[] = "00-00", hours[] = "00:00";
+	const struct tm *t = &to.utc;
+	char text[] = "00-00";
 
 	if (t->tm_yday == to.day)
 		return;
 	to.day = t->tm_yday;
 	two_digits(text, t->tm_mon + 1);
 	two_digits(text + 3, t->tm_mday);
-	two_digits(hours, (int)(zone / 3600));
-	two_digits(hours + 3, (int)(zone / 60 % 60));
-	stdout_print("# %d-%s, UTC%c%s\n", t->tm_year + 1900, text, t->tm_gmtoff < 0 ? '-' : '+',
-		     hours);
+	stdout_print("# %d-%s, UTC\n", t->tm_year + 1900, text);
 }
 
 /*
@@ -440,16 +436,16 @@ static int day_time(const struct trace_line *l, char *text)
 	second = (time_t)(time / 1000000000);
 	micro = time % 1000000000 / 1000;
 	if (second != to.second || to.day < 0) {
-		if (!localtime_r(&second, &to.local))
+		if (!gmtime_r(&second, &to.utc))
 			return -1;
 		to.second = second;
 	}
 	print_date();
-	two_digits(text, to.local.tm_hour);
+	two_digits(text, to.utc.tm_hour);
 	text[2] = ':';
-	two_digits(text + 3, to.local.tm_min);
+	two_digits(text + 3, to.utc.tm_min);
 	text[5] = ':';
-	two_digits(text + 6, to.local.tm_sec);
+	two_digits(text + 6, to.utc.tm_sec);
 	text[8] = '.';
 	for (int i = 14; i > 8; i--, micro /= 10)
 		text[i] = (char)('0' + micro % 10);
@@ -671,7 +667,6 @@ static int find_offset(void)
 	to.offset = ((int64_t)before.tv_sec + after.tv_sec) * 500000000 +
 		    (before.tv_nsec + after.tv_nsec) / 2 - (int64_t)now;
 	to.by_day = 1;
-	tzset(); /* localtime_r may read no file when the tool is confined */
 	return 0;
 }
 

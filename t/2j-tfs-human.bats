@@ -273,18 +273,17 @@ $TITLE
 	need_tracefs events
 	new_instance
 	echo mono >"$DIR/trace_clock"
-	export TZ=UTC-1
+	export TZ=UTC-1 # it must not matter
 	before=$(date +%s)
 	echo 'a mark' >"$DIR/trace_marker"
 	cat "$DIR/trace" >in
 	tfs-human -i "$INSTANCE" <in >out
 	after=$(date +%s)
 	grep -v '^#' out | grep -q '^TIME             COMM                PID EVENT$'
-	[ "$(grep -c '^# 20[0-9][0-9]-[01][0-9]-[0-3][0-9], UTC+01:00$' out)" = 1 ]
+	[ "$(grep -c '^# 20[0-9][0-9]-[01][0-9]-[0-3][0-9], UTC$' out)" = 1 ]
 	day=$(sed -n 's/^# \(20[^,]*\),.*/\1/p' out)
 	time=$(sed -n 's/^\([0-9:]*\)\.[0-9]\{6\}  .* tracing_mark_write a mark$/\1/p' out)
 	got=$(TZ=UTC date -d "$day $time" +%s)
-	got=$((got - 3600))
 	[ "$got" -ge "$((before - 1))" ]
 	[ "$got" -le "$((after + 1))" ]
 }
@@ -299,7 +298,7 @@ $TITLE
 	printf '              sh-7       [000] .....  %s: e: a=1\n' 99000.000000 \
 		101000.000000 101001.000000 99999999999999999999.000000 123456789 >in
 	tfs-human -R root -i / <in >out
-	sed -n 's/^# .*, UTC+00:00$/date/p; s/:[0-9:.]*  sh .*/ sh/p; s/^TIME .*/title/p; /^ *[19][29]/p' out >got
+	sed -n 's/^# .*, UTC$/date/p; s/:[0-9:.]*  sh .*/ sh/p; s/^TIME .*/title/p; /^ *[19][29]/p' out >got
 	exactly got 'date
 title
 23 sh
