@@ -122,14 +122,26 @@ static int append_args(struct made *m, const char *s, const struct elf_location 
 	return append(m, s, strlen(s));
 }
 
-/* Parse a number as strtoull(3) does with base 0. Return 0, or -1 without a message. */
+/* Parse a number as strtoull(3) does with base 0, without a sign. Return 0, or -1, silent. */
 static int parse_offset(const char *s, uint64_t *n)
 {
-	char *end;
+	unsigned base = *s != '0' ? 10 : (s[1] | 0x20) == 'x' ? 16 : 8, digit;
+	uint64_t v = 0;
 
-	errno = 0;
-	*n = strtoull(s, &end, 0);
-	return *s < '0' || *s > '9' || *end || errno ? -1 : 0;
+	s += base == 16 ? 2 : 0;
+	if (!*s)
+		return -1;
+	for (; *s; s++) {
+		int letter = *s | 0x20;
+
+		digit = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
+			letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a' + 10) : base;
+		if (digit >= base || v > (UINT64_MAX - digit) / base)
+			return -1;
+		v = v * base + digit;
+	}
+	*n = v;
+	return 0;
 }
 
 /*
