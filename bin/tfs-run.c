@@ -37,8 +37,7 @@ static const struct tool tool = {
 		"-m SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
 		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
 		"--check  print whether this kernel can run the hook, or all hooks\n"
-		"HOOK  run this hook, by its name or file; without HOOK, list all\n"
-		"OPTION...  an option of the hook; tfs-run HOOK --help lists them\n"
+		"HOOK  run this hook, by its name or file; without it, list all\n"
 		"-- PROG...  trace this program, and end with it\n",
 };
 

@@ -201,6 +201,5 @@ void output_end(const struct output *o, const struct ask *ask)
 		err_note("%llu of %llu events are lost; --buffer %lu may keep them all", o->lost,
 			 o->events + o->lost, larger_buffer(o, buffer_size(ask->words)));
 	else if (!o->events)
-		err_note("no event: %s", ask->command ? "the program and its children caused none"
-						      : "the selected tasks caused none");
+		err_note("no event: the traced tasks caused none");
 }
