@@ -1151,7 +1151,7 @@ clean_manager() {
 	exec "$MANAGER" "$@"
 }
 
-@test "manager: a hook inherits only three descriptors" {
+@test "manager: a hook inherits the standard descriptors, the socket of TFS_KEEPS, and no other" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -1168,7 +1168,7 @@ clean_manager() {
 	}
 	eventually stopped
 	# the shell has its script open
-	[ "$(open_files "$SHELL_PID" | grep -Fxv "$HOOKS/stops")" = $'/dev/null\npipe\npipe' ]
+	[ "$(open_files "$SHELL_PID" | grep -Fxv "$HOOKS/stops")" = $'/dev/null\npipe\npipe\nsocket' ]
 	kill -CONT "$SHELL_PID"
 	eventually path_or_error
 	TRACE=$(cat out)
