@@ -380,7 +380,7 @@ refuse() {
 	run -1 grep -vxE "ready|done|tid [0-9]+ ." err # output of the program itself
 	in_windows s 20 0 0
 	run -0 tfs-run -m distributed
-	[ "$output" = trace_request ]
+	[ "$(grep -o '^  trace_[a-z]*  ' <<<"$output")" = '  trace_request  ' ]
 	no_objects_left
 }
 
