@@ -274,8 +274,9 @@ killed_and_off() {
 }
 
 # Most of the calls read the kernel's types: try each third of the others, and begin at
-# another call each time.
-# bats test_tags=long
+# another call each time. A session of trace_open switches the top level's bpf_trace_printk off
+# for a moment, so no other test runs beside this one.
+# bats test_tags=alone,long
 @test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
 	need_probe
 	objects_before

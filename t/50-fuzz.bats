@@ -76,7 +76,8 @@ targets() {
 @test "fuzz: without clang the corpora are replayed under gcc's sanitizers" {
 	own_copy
 	mkdir path
-	for tool in sh gcc ar as ld mkdir basename printf grep rm mktemp dirname tail cat find; do
+	for tool in sh gcc cc ar as ld mkdir basename printf grep rm mktemp dirname tail cat find \
+		make sed sort awk cmp cp mv touch nproc; do
 		ln -s "$(command -v "$tool")" path
 	done
 	PATH=$PWD/path tree/t/fuzz/run 0 words args >out 2>err

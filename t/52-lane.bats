@@ -79,7 +79,7 @@ guests_end() {
 	sed '/^step lint$/,$d' "$TREE/.ci/run" >lane/.ci/run
 	echo 'read -r _ <fail; false' >>lane/.ci/run
 	cp "$TREE/t/vm/lib.bash" lane/t/vm
-	echo '6.1 amd64 suite package harness qemu' >lane/t/vm/guests
+	printf '%s amd64 suite package harness qemu\n' 6.1 5.10 >lane/t/vm/guests
 	cat >lane/t/vm/run <<-'END'
 	#!/bin/bash
 	. t/vm/lib.bash

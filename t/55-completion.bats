@@ -111,6 +111,7 @@ lines() {
 	cat >want <<-'END'
 		-k	count by KEY: event (default), comm, pid, cpu, time, or a field
 		-n	print only the N most frequent values
+		-H	print a header, and system calls without sys_enter_
 		--help	list the options
 		--version	print the version
 	END

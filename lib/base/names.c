@@ -43,6 +43,15 @@ static char *read_some(const char *path)
 	return text;
 }
 
+/* Keep the text, which suggestions point into, until the next call. */
+static char *keep(char *text)
+{
+	static char *kept;
+
+	free(kept);
+	return kept = text;
+}
+
 /* Cut the next line off the text, and return it. NULL: there are no more lines. */
 static char *next_line(char **text)
 {
@@ -57,7 +66,7 @@ static char *next_line(char **text)
 /* passwd(5): name:password:uid:... */
 int names_user(const char *name, unsigned long *n, struct suggest *near)
 {
-	char *text = read_some("/etc/passwd"), *at = text, *line;
+	char *text = keep(read_some("/etc/passwd")), *at = text, *line;
 
 	while ((line = next_line(&at))) {
 		char *password = strchr(line, ':'), *uid = NULL, *end;
@@ -70,10 +79,8 @@ int names_user(const char *name, unsigned long *n, struct suggest *near)
 		/* a NIS line such as +::: has no uid */
 		if (!uid || text_number(uid, 0, UINT_MAX, n) < 0)
 			continue;
-		if (!strcmp(line, name)) {
-			free(text);
+		if (!strcmp(line, name))
 			return 0;
-		}
 		suggest_offer(near, line);
 	}
 	return text ? 1 : -1;
@@ -83,7 +90,7 @@ int names_user(const char *name, unsigned long *n, struct suggest *near)
 int names_port(const char *name, unsigned long *n, struct suggest *near)
 {
 	static const char blanks[] = " \t\r";
-	char *text = read_some("/etc/services"), *at = text, *line, *word, *rest, *slash;
+	char *text = keep(read_some("/etc/services")), *at = text, *line, *word, *rest, *slash;
 
 	while ((line = next_line(&at))) {
 		line[strcspn(line, "#")] = '\0';
@@ -96,10 +103,8 @@ int names_port(const char *name, unsigned long *n, struct suggest *near)
 		if (text_number(line, 1, 65535, n) < 0)
 			continue;
 		for (; word; word = strtok_r(NULL, blanks, &rest)) {
-			if (!strcmp(word, name)) {
-				free(text);
+			if (!strcmp(word, name))
 				return 0;
-			}
 			suggest_offer(near, word);
 		}
 	}
