@@ -29,10 +29,10 @@
 
 static const struct tool tool = {
 	.name = "blk-text",
-	.usage = "blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
-		 "[-n PID[,PID...]]... [-d DIR]... [FILE]...",
-	.purpose = "print records of the block layer's trace as blkparse does",
-	.options =
+	.help =
+		"blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
+		"[-n PID[,PID...]]... [-d DIR]... [FILE]...\n"
+		"print records of the block layer's trace as blkparse does\n"
 		"-d DIR  read the relay files of DIR until a signal comes; may be repeated\n"
 		"-i INSTANCE  print only I/O of the tasks that this instance follows\n"
 		"-l  write one line per packet to standard output, a FIFO or pipe\n"
@@ -140,7 +140,7 @@ static void print_until(struct blk_stream *s, uint64_t time)
 	size_t done, n, at = 0;
 
 	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), by_time);
+		array_sort(s->v, s->n, sizeof(*s->v), by_time);
 	for (done = 0; done < s->n && s->v[done].time < time; done++) {
 		blk_record(&r, s->bytes + s->v[done].at, s->nbytes - s->v[done].at);
 		blk_learn(&s->names, &r);

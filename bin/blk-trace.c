@@ -21,10 +21,10 @@
 
 static const struct tool tool = {
 	.name = "blk-trace",
-	.usage = "blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] "
-		 "[-n N] setup|start|stop|remove DEVICE...",
-	.purpose = "set up, start, stop and remove the tracing of block devices",
-	.options =
+	.help =
+		"blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] "
+		"[-n N] setup|start|stop|remove DEVICE...\n"
+		"set up, start, stop and remove the tracing of block devices\n"
 		"setup DEVICE...  set up a trace of each device, or of none\n"
 		"start DEVICE...  start traces that were set up with the same key\n"
 		"stop DEVICE...  stop these traces\n"
@@ -47,10 +47,10 @@ static unsigned actions(const char *list)
 		unsigned i = 0;
 
 		n = strcspn(list, ",");
-		while (blk_actions[i] && (strlen(blk_actions[i]) != n ||
+		while (*blk_actions[i] && (strlen(blk_actions[i]) != n ||
 					  strncmp(blk_actions[i], list, n)))
 			i++;
-		if (!blk_actions[i])
+		if (!*blk_actions[i])
 			usage_error(&tool, "not a kind of action: '%.*s'",
 				    n < 80 ? (int)n : 80, list);
 		mask |= 1u << i;

@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,9 +20,9 @@
 
 static const struct tool tool = {
 	.name = "dt-dev",
-	.usage = "dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...",
-	.purpose = "add and remove the network devices at which a request probe marks",
-	.options =
+	.help =
+		"dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...\n"
+		"add and remove the network devices at which a request probe marks\n"
 		"add DEVICE...  mark at these devices, and print how: tcx or clsact\n"
 		"remove DEVICE...  stop marking at these devices\n"
 		"-a  use all existing devices of a kind that IP uses\n"
@@ -57,6 +57,34 @@ static int add(char **devices)
 	return r;
 }
 
+/*
+ * Write the names of all devices that a request probe can mark at to all, NULL behind them.
+ * Return 0, or -1, reported.
+ */
+static int list_all(char **all)
+{
+	char path[PATH_MAX], *line, *colon, *device;
+	size_t n = 0;
+
+	str_format(path, sizeof(path), "%s/thread-self/net/dev", path_procfs());
+	line = file_read(AT_FDCWD, path, NULL); /* until exit */
+	if (!line)
+		return err_errno("unable to list the devices");
+	/* "  eth0: 1 2 ...", below headings with columns */
+	line = strrchr(line, '|');
+	for (; line && (line = strchr(line, '\n')) && (colon = strchr(line, ':'));
+	     line = colon + 1) {
+		device = line + strspn(line, " \n");
+		*colon = '\0';
+		if (!dt_device_ok(device))
+			continue;
+		if (n == DEVICES)
+			return err_msg("more than %d devices: name those that matter", DEVICES);
+		all[n++] = device;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char *all[DEVICES + 1];
@@ -78,7 +106,7 @@ int main(int argc, char **argv)
 			netns = opt_value;
 		}
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (strcmp(command, "add") && strcmp(command, "remove"))
@@ -98,23 +126,8 @@ int main(int argc, char **argv)
 		}
 	}
 	if (everything) {
-		static struct if_nameindex *i;
-		size_t n = 0;
-
-		i = if_nameindex();
-		if (!i) {
-			err_errno("unable to list the devices");
+		if (list_all(all) < 0)
 			return REFUSED;
-		}
-		for (; i->if_index; i++) {
-			if (!dt_device_ok(i->if_name))
-				continue;
-			if (n == DEVICES) {
-				err_msg("more than %d devices: name those that matter", DEVICES);
-				return REFUSED;
-			}
-			all[n++] = i->if_name;
-		}
 		argv = all;
 	}
 	/* hold the request probe until exit; if there is none, dt_device_on reports it */

@@ -25,9 +25,9 @@
 
 static const struct tool tool = {
 	.name = "dt-join",
-	.usage = "dt-join [-c] [-s SVG] NAME=FILE...",
-	.purpose = "merge the traces of several hosts by time",
-	.options =
+	.help =
+		"dt-join [-c] [-s SVG] NAME=FILE...\n"
+		"merge the traces of several hosts by time\n"
 		"-c  take the clocks as they are, and read each trace only once\n"
 		"-s SVG  draw the messages into this file, too\n",
 };
@@ -100,11 +100,11 @@ static void collect(struct join *j, unsigned host)
 	int there;
 
 	while ((there = dt_host_next(h)) > 0) {
-		if (!h->timed)
-			continue;
-		if (h->begin < 0 || h->time < h->begin)
-			h->begin = h->time;
-		if (h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
+		int64_t time = h->timed ? h->time : h->date;
+
+		if (time >= 0 && (h->begin < 0 || time < h->begin))
+			h->begin = time;
+		if (h->timed && h->event && dt_mark(&m, &h->l) && m.tid <= UINT32_MAX)
 			add(j, host, &m);
 	}
 	if (there < 0)
@@ -258,6 +258,8 @@ static void advance(struct join *j, unsigned i)
 	/* the file has changed since the first reading */
 	if (h->timed && h->time < 0)
 		h->time = 0;
+	if (h->date >= 0)
+		h->date += j->clocks.v[i].add + j->later;
 	h->rank = dt_host_rank(h);
 }
 

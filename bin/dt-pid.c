@@ -20,9 +20,9 @@
 
 static const struct tool tool = {
 	.name = "dt-pid",
-	.usage = "dt-pid [-N NAME] add|remove|list [PID]...",
-	.purpose = "add, remove and list the threads whose requests a request probe follows",
-	.options =
+	.help =
+		"dt-pid [-N NAME] add|remove|list [PID]...\n"
+		"add, remove and list the threads whose requests a request probe follows\n"
 		"add PID...  follow these threads, and those that they start from now on\n"
 		"remove PID...  do not follow these threads any more\n"
 		"list  print the followed threads, one per line: PID COUNT (TAG)\n"
@@ -80,7 +80,7 @@ static int check(const struct pids *s, int of_processes)
 		if (task_read(s->v[i], &t) < 0)
 			return err_msg("there is no task %d", (int)s->v[i]);
 		if (of_processes && !task_ids(s->v[i], &tgid, &uid) && tgid != s->v[i])
-			return err_msg("%d is a thread of %d: this probe follows processes",
+			return err_msg("%d is a thread of %d: this request probe follows processes",
 				       (int)s->v[i], (int)tgid);
 	}
 	return 0;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	while (opt_next(&tool, argc, argv) != -1)
 		name = opt_value;
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 	if (map < 0)
 		return REFUSED;
 	if (bpf_lookup(map, &zero, &settings) < 0) {
-		err_capability(CAPS_BPF, "unable to read the settings of the probe %s", name);
+		err_capability(CAPS_BPF, "unable to read the settings of the request probe %s",
+			       name);
 		return REFUSED;
 	}
 	map = dt_open(name, DT_PIDS);

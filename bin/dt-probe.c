@@ -22,9 +22,9 @@
 
 static const struct tool tool = {
 	.name = "dt-probe",
-	.usage = "dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]",
-	.purpose = "let marks on TCP data follow a request from host to host",
-	.options =
+	.help =
+		"dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]\n"
+		"let marks on TCP data follow a request from host to host\n"
 		"on  begin the request probe; no process stays\n"
 		"off  end the request probe, and release the devices that dt-dev added\n"
 		"state  print the counters, one per line\n"
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		}
 	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
 	command = argv[opt_index];
 	if (command)
 		opt_end(&tool, argv[opt_index + 1]);

@@ -19,9 +19,9 @@
 
 static const struct tool tool = {
 	.name = "dt-trace",
-	.usage = "dt-trace [-w] [-N NAME]",
-	.purpose = "print whether a thread of this host serves a marked request",
-	.options =
+	.help =
+		"dt-trace [-w] [-N NAME]\n"
+		"print whether a thread of this host serves a marked request\n"
 		DT_OPTION_NAME
 		"-w  wait until the answer changes or a signal comes, then print it\n",
 };
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 		else
 			name = opt_value;
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
 	opt_end(&tool, argv[opt_index]);
 	map = dt_open(name, DT_PIDS);
 	if (map < 0 || (waiting && wait_for_change(map) < 0))

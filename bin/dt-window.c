@@ -26,9 +26,9 @@
 
 static const struct tool tool = {
 	.name = "dt-window",
-	.usage = "dt-window [-ag] [-i ID] [-t TID]...",
-	.purpose = "select the lines of a trace that belong to followed requests",
-	.options =
+	.help =
+		"dt-window [-ag] [-i ID] [-t TID]...\n"
+		"select the lines of a trace that belong to followed requests\n"
 		"-a  follow the requests of the threads of -t without mark lines\n"
 		"-g  the mark lines name thread groups; the text has a column of them\n"
 		"-i ID  use only the mark lines of this request probe; default: of all\n"
@@ -443,7 +443,8 @@ int main(int argc, char **argv)
 			break;
 		case 'i':
 			if (parse_id(opt_value, &f.id) < 0)
-				usage_error(&tool, "not the ID of a probe: '%.80s'", opt_value);
+				usage_error(&tool, "not the ID of a request probe: '%.80s'",
+					    opt_value);
 			f.one_probe = 1;
 			break;
 		default:

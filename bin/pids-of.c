@@ -15,9 +15,9 @@
 
 static const struct tool tool = {
 	.name = "pids-of",
-	.usage = "pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...",
-	.purpose = "print the pids that selectors name, one a line",
-	.options =
+	.help =
+		"pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...\n"
+		"print the pids that selectors name, one a line\n"
 		"-c CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
 		"-n PID  print the tasks in the pid namespace of PID\n"
 		"-u UID  print the tasks whose real uid is UID\n"

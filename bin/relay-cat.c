@@ -22,9 +22,9 @@
 
 static const struct tool tool = {
 	.name = "relay-cat",
-	.usage = "relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY",
-	.purpose = "drain the files of a relay channel until told to stop",
-	.options =
+	.help =
+		"relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY\n"
+		"drain the files of a relay channel until told to stop\n"
 		"-1  write the bytes that are there now, and end\n"
 		"-o DIR  write each file of the channel to a new file in DIR\n"
 		"-p PREFIX  the names of the files are PREFIX and a number; default trace\n"

@@ -21,9 +21,9 @@
 
 static const struct tool tool = {
 	.name = "sigwait-run",
-	.usage = "sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]",
-	.purpose = "wait for a signal, a time limit or the end of tasks; then undo",
-	.options =
+	.help =
+		"sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]\n"
+		"wait for a signal, a time limit or the end of tasks; then undo\n"
 		"-t MS  wait no longer than MS milliseconds\n"
 		"-p PID  wait until this task has ended; if repeated, until all have\n"
 		"-u COMMAND  run this undo command once, in every case, with sh -c\n",

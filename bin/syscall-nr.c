@@ -14,9 +14,9 @@
 
 static const struct tool tool = {
 	.name = "syscall-nr",
-	.usage = "syscall-nr [NAME]...",
-	.purpose = "print the number of a system call, or the names of all",
-	.options = "",
+	.help =
+		"syscall-nr [NAME]...\n"
+		"print the number of a system call, or the names of all\n",
 };
 
 /* Return the number of the call, or -1. */

@@ -16,6 +16,8 @@
  *	# lost N events ...
  * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts since the buffer was
  * made. Delivered, deselected and lost events add up to all events.
+ * With -d a line at the beginning tells the date, or with -j each event. If the time of day
+ * and the trace clock have moved apart by a millisecond, a line at the end says it.
  * Exit: 0 stopped, 99 the reader was given up, 100 usage error, 111 refused,
  * 141 the reader is gone.
  */
@@ -24,6 +26,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,17 +38,19 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.usage = "tfs-catpipe [-klnx] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... "
-		 "[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... "
-		 "[-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]",
-	.purpose = "stream an instance's trace as text until told to stop",
-	.options =
+	.help =
+		"tfs-catpipe [-fklnx] [-s KB] [-w MS] [-jHd] [-D [-O OPTION]...] "
+		"[-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] "
+		"[-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
+		"stream an instance's trace as text until told to stop\n"
+		"-f  name functions of programs: frames of user stacks, and callers\n"
 		"-k  copy the kernel's own text from trace_pipe, which is slower\n"
 		"-l  write one line per packet to standard output, a FIFO or pipe\n"
 		"-n  also record the events that name tasks, and do not print them\n"
 		"-s KB  write no more than KB kilobytes\n"
 		"-w MS  stopping, wait MS for a reader that reads nothing; default 2000\n"
 		SHOW_OPTIONS
+		DECODE_OPTIONS
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
@@ -74,11 +79,13 @@ static const struct tool tool = {
 struct stream {
 	int dir, in;
 	int text;               /* copy the kernel's text from trace_pipe */
+	int functions;          /* -f */
 	struct consumer to;
 	unsigned readers;       /* value of to.readers when the header was written */
 	struct live_kernel kernel;
 	struct live live;
 	struct show show;
+	struct decode decode;
 	struct taskstats exits;
 	long quarter;           /* of one processor's buffer, in sub-buffers */
 	long gather;            /* how long to sleep, in us */
@@ -131,6 +138,7 @@ static long fill(struct stream *s)
 static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, int *over)
 {
 	const struct record *r;
+	uint64_t caller = 0;
 	size_t n = 0;
 	int64_t lost;
 	int shown;
@@ -138,9 +146,15 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 	*len = 0;
 	while (n < MOST_EVENTS && CHUNK - *len >= SHOW_ROOM && !*over &&
 	       (r = live_next(&s->live, &lost))) {
-		size_t more = show_record(&s->show, r, lost, text + *len, CHUNK - *len,
-					  &shown);
+		char *line = text + *len;
+		size_t more;
 
+		if (s->functions)
+			caller = programs_record(&s->kernel.line, r);
+		more = show_record(&s->show, r, lost, line, CHUNK - *len, &shown);
+		if (caller && shown)
+			more = programs_caller(&s->kernel.events, r, caller, line, more,
+					       CHUNK - *len);
 		if (s->to.left >= 0 && (long long)(*len + more) > s->to.left) {
 			/* a line about lost events alone is no event */
 			*over = 1 + shown;
@@ -245,12 +259,29 @@ static int pump_raw(struct stream *s)
 	return n || s->live.held;
 }
 
+/* Read the files of the traced tasks before they go on. */
+static void begin_tasks(struct stream *s)
+{
+	char *list = s->decode.names || s->decode.paths ?
+		     file_read(s->dir, "set_event_pid", NULL) : NULL;
+
+	for (const char *p = list; p && *p; p += *p == '\n') {
+		int pid = (int)text_digits(&p);
+
+		if (pid && (*p == '\n' || !*p))
+			follow_begin(&s->decode.follow, pid);
+		p += strcspn(p, "\n");
+	}
+	free(list);
+}
+
 /*
  * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
  * s->text instead. Return 0, or -1, reported.
  */
 static int open_raw(struct stream *s, const char *root)
 {
+	struct utsname u;
 	int top = tracefs_open(root, "", NULL), r;
 	unsigned long kb = 0;
 	char *text;
@@ -269,7 +300,16 @@ static int open_raw(struct stream *s, const char *root)
 	}
 	live_names_begin(&s->kernel, s->show.hide_names);
 	s->show.process.live = s->kernel.procfs;
+	if (s->functions && s->kernel.procfs)
+		s->kernel.events.put_user = programs_put;
 	show_begin(&s->show, &s->kernel.line);
+	if (s->decode.on) {
+		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)
+			return -1;
+		s->decode.follow.live = s->kernel.procfs;
+		decode_begin(&s->decode, &s->show);
+		begin_tasks(s);
+	}
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
 	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS)) {
@@ -328,10 +368,25 @@ static int drain(struct stream *s)
 	return r;
 }
 
-/* Write the last line if events were lost, and the reason of a failed write. */
+/* Write the calls that have not returned. */
+static void write_unfinished(struct stream *s)
+{
+	static char text[CHUNK];
+	size_t n;
+
+	while (!s->to.full && (n = decode_end(&s->decode, text, sizeof(text)))) {
+		if (s->to.left >= 0 && (long long)n > s->to.left)
+			s->to.full = 1;
+		else
+			consumer_put(&s->to, text, n);
+	}
+}
+
+/* Write the last lines: if the date has moved, if events were lost, why a write failed. */
 static void write_losses(struct stream *s, int failed)
 {
 	unsigned long long over = instance_lost(s->dir), cut = s->cut;
+	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
 	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
 	size_t n = 0;
@@ -339,19 +394,24 @@ static void write_losses(struct stream *s, int failed)
 	if (s->to.full || failed)
 		cut += left_over(s);
 	cut += consumer_take_back(&s->to);
-	if (!over && !cut)
-		return;
-	if (why)
-		n = str_format(line, sizeof(line), "# unable to write the trace: %.60s\n", why);
-	n += str_format(line + n, sizeof(line) - n, s->show.json ?
-			"{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
-			"# lost %llu events: %llu overwritten in a full buffer, %llu not written\n",
-			over + cut, over, cut);
-	consumer_last(&s->to, line, n);
+	if (moved)
+		n = str_format(line, sizeof(line), s->show.json ? "{\"moved_ms\":%lld}\n" :
+			       "# the time of day moved by %lld ms against the trace's clock\n",
+			       moved);
+	if (why && (over || cut))
+		n += str_format(line + n, sizeof(line) - n,
+				"# unable to write the trace: %.60s\n", why);
+	if (over || cut)
+		n += str_format(line + n, sizeof(line) - n, s->show.json ?
+				"{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
+				"# lost %llu events: %llu overwritten in a full buffer, "
+				"%llu not written\n", over + cut, over, cut);
+	if (n)
+		consumer_last(&s->to, line, n);
 }
 
 /*
- * Write the comment lines of -H in front of all text. For a reader that follows another,
+ * Write the comment lines of -H and -d in front of all text. For a reader that follows another,
  * write them again, behind the rest of the text that the other reader was to get.
  */
 static void write_header(struct stream *s)
@@ -359,6 +419,9 @@ static void write_header(struct stream *s)
 	char text[2048];
 	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
 
+	n += show_date(&s->show, -1, text + n, sizeof(text) - n);
+	if (s->decode.note && !s->show.json)
+		n += str_format(text + n, sizeof(text) - n, "# %.200s\n", s->decode.note);
 	if (s->to.left >= 0 && (long long)n > s->to.left)
 		s->to.full = 1;
 	s->readers = s->to.readers;
@@ -374,6 +437,9 @@ int main(int argc, char **argv)
 	s.exits.fd = -1;
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'f':
+			s.functions = s.show.asked = 1;
+			break;
 		case 'k':
 			s.text = 1;
 			break;
@@ -390,13 +456,15 @@ int main(int argc, char **argv)
 			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s.to.patience);
 			break;
 		default:
-			if (show_option(&s.show, &tool, c) < 0)
+			if (!decode_take(&s.decode, &tool, c) &&
+			    show_option(&s.show, &tool, c) < 0)
 				return REFUSED;
 		}
+	decode_check(&s.decode, &tool, &s.show);
 	opt_end(&tool, argv[opt_index]);
 	if (s.text && s.show.asked)
-		usage_error(&tool, "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, "
-			    "-C, -N, -j, -P and -H");
+		usage_error(&tool, "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, "
+			    "-U, -C, -N, -j, -P, -H and -D");
 
 	instance_require(&tool, opt_root, opt_instance);
 	s.to.signals = wait_stop_signals();
@@ -408,11 +476,13 @@ int main(int argc, char **argv)
 		err_file("unable to open trace_pipe");
 		return REFUSED;
 	}
+	if (s.show.dated && trace_clock_offset(s.dir, &s.show.offset) < 0)
+		return REFUSED;
 	if (!s.text && open_raw(&s, opt_root) < 0)
 		return REFUSED;
 	if (consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
-	confine_paths(CAPS_STREAM, &s.dir, 1);
+	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 	write_header(&s);
 
 	while (r >= 0 && !s.to.stopping) {
@@ -434,6 +504,8 @@ int main(int argc, char **argv)
 		live_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
+	if (s.decode.on && !s.text)
+		write_unfinished(&s);
 	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
 }

@@ -21,9 +21,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-count",
-	.usage = "tfs-count [-H] [-k KEY]... [-n N]",
-	.purpose = "count the events of a trace by the values of a key",
-	.options =
+	.help =
+		"tfs-count [-H] [-k KEY]... [-n N]\n"
+		"count the events of a trace by the values of a key\n"
 		"-k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n N  print only the N most frequent values\n"
 		"-H  print a header, and system calls without sys_enter_\n",

@@ -12,9 +12,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-dir",
-	.usage = "tfs-dir [-R ROOT] [-i INSTANCE]",
-	.purpose = "print the tracefs root, or the directory of an instance",
-	.options =
+	.help =
+		"tfs-dir [-R ROOT] [-i INSTANCE]\n"
+		"print the tracefs root, or the directory of an instance\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,

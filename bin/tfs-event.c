@@ -12,15 +12,16 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-event",
-	.usage = "tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...",
-	.purpose = "enable events by name or glob, with filter and triggers",
-	.options =
+	.help =
+		"tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...\n"
+		"enable events by name or glob, with filter and triggers\n"
 		"-l  print the names of the events instead\n"
 		"-f FILTER  record only events for which this filter holds\n"
 		"-t TRIGGER  attach this trigger to each event; may be repeated\n"
@@ -131,7 +132,8 @@ static int write_record(const struct change *c, const char *file, const char *re
  */
 static int write_filter(struct change *c)
 {
-	char path[PATH_MAX], *end;
+	char path[PATH_MAX], line[PATH_MAX + 24], *end;
+	size_t n;
 
 	if (!c->filter)
 		return 0;
@@ -140,7 +142,13 @@ static int write_filter(struct change *c)
 	end = c->old_filter ? strchr(c->old_filter, '\n') : NULL;
 	if (end)
 		*end = '\0';
-	return write_record(c, "filter", c->filter);
+	if (!write_record(c, "filter", c->filter))
+		return 0;
+	/* with two blanks, as the lines of the kernel above it */
+	ctl_event_file(path, c->name, "format");
+	n = str_format(line, sizeof(line), "  %s lists the fields\n", path);
+	fd_write_all(STDERR_FILENO, line, n);
+	return -1;
 }
 
 static int attach_triggers(struct change *c)

@@ -20,9 +20,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-flame",
-	.usage = "tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]",
-	.purpose = "draw the stacks of a trace as a flame graph, in SVG",
-	.options =
+	.help =
+		"tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]\n"
+		"draw the stacks of a trace as a flame graph, in SVG\n"
 		"-a  draw the stacks of all tasks, not only of the traced tasks\n"
 		"-k KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
 		"-f  print folded lines instead, a;b;c N, for other programs\n"
@@ -138,9 +138,9 @@ static int begins(const char *s, const char *end, const char *word)
 }
 
 /*
- * Read a line " => FUNCTION", which may have " <ADDRESS>", " (ADDRESS)" or "+0xOFFSET"
- * behind it. In the stack of a program it is " => FILE[+0xOFFSET]", with " <ADDRESS>" behind
- * it or alone. Any other line ends the stack.
+ * Read a line " => FUNCTION", which may have "+0xOFFSET", " <ADDRESS>", or " (ADDRESS)" or
+ * " (FILE)" behind it. In the stack of a program it may also be " => FILE[+0xOFFSET]", with
+ * " <ADDRESS>" behind it or alone. Any other line ends the stack.
  */
 static void read_frame(struct flame *f, const char *line, size_t n)
 {
@@ -160,7 +160,8 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 		;
 	for (p = s; p < end; p++)
 		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
-		    (!f->user && *p == '+' && end - p > 3 && p[1] == '0' && p[2] == 'x'))
+		    (*p == '+' && p > s && p[-1] != '[' && end - p > 3 && p[1] == '0' &&
+		     p[2] == 'x'))
 			break;
 	for (size_t i = 0; !f->now->frames.n && i < sizeof(own) / sizeof(*own); i++)
 		if ((size_t)(p - s) > strlen(own[i]) && begins(s, p, own[i]))

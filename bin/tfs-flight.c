@@ -35,10 +35,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-flight",
-	.usage = "tfs-flight [-rpeELnjHl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
-		 "[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]",
-	.purpose = "dump the newest events of an instance when something happens",
-	.options =
+	.help =
+		"tfs-flight [-rpeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
+		"[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
+		"dump the newest events of an instance when something happens\n"
 		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
 		"-t EVENT  make a dump at SYSTEM:EVENT of a traced task; may be repeated\n"
 		"-f FILTER  only if this filter holds for the event of -t\n"
@@ -53,6 +53,7 @@ static const struct tool tool = {
 		"-n  also record the events that name tasks, and do not print them\n"
 		"-j  text: print JSON\n"
 		"-H  text: print the comment lines of the kernel's trace first\n"
+		"-D  print the date, for times of day\n"
 		"-l  write one line per packet to standard output, a FIFO or pipe\n"
 		"-d FD  when ready, write a newline to FD and close it\n"
 		OPTION_ROOT
@@ -84,6 +85,18 @@ static int record(struct flight *f, int on)
 	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
 }
 
+/* Read the date for the next dump, if -D is given. Return 0, or -1, reported. */
+static int read_date(struct flight *f)
+{
+	f->head.dated = f->show.dated;
+	if (!f->show.dated)
+		return 0;
+	if (trace_clock_offset(f->dir, &f->show.offset) < 0)
+		return -1;
+	f->head.offset = f->show.offset;
+	return 0;
+}
+
 /*
  * Return the time of the first event that belongs to a dump at this time (0: now), in ns.
  * Return 0 if the whole buffer belongs to it.
@@ -107,6 +120,7 @@ static void dump(struct flight *f, uint64_t time)
 
 	f->dump = 0;
 	record(f, 0);
+	read_date(f);
 	begin = begin_of(f, time);
 	if (f->raw)
 		flight_dump_raw(&f->dumps, &f->live, &f->head, begin);
@@ -160,6 +174,7 @@ static void end(struct flight *f)
 	} else if (f->end_writes) {
 		f->dumps.skip_empty = 1;
 		record(f, 0);
+		read_date(f);
 		if (f->raw || f->dumps.per_cpu ||
 		    !flight_dump_out(&f->dumps, &f->live, &f->kernel, &f->show, begin_of(f, 0)))
 			dump(f, 0);
@@ -239,7 +254,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	int top = f->top = tracefs_open(root, "", NULL), odd;
 
 	f->dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
-	if (f->dir < 0 || live_open(&f->live, f->dir) < 0)
+	if (f->dir < 0 || read_date(f) < 0 || live_open(&f->live, f->dir) < 0)
 		return -1;
 	if (flight_dumps_begin(&f->dumps, f->live.ncpus) < 0)
 		return -1;
@@ -352,6 +367,9 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &fd);
+			break;
+		case 'D':
+			f.show.dated = 1;
 			break;
 		default:
 			if (show_option(&f.show, &tool, c) < 0)

@@ -16,9 +16,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-function",
-	.usage = "tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...",
-	.purpose = "select the functions that the function tracers record",
-	.options =
+	.help =
+		"tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...\n"
+		"select the functions that the function tracers record\n"
 		"-l  print the names of the functions instead\n"
 		"-n  do not record these functions\n"
 		OPTION_ROOT

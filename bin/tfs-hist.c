@@ -22,9 +22,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-hist",
-	.usage = "tfs-hist [-H] [-k KEY] [-b KEY]...",
-	.purpose = "draw a histogram of the values of a key, by powers of two",
-	.options =
+	.help =
+		"tfs-hist [-H] [-k KEY] [-b KEY]...\n"
+		"draw a histogram of the values of a key, by powers of two\n"
 		"-k KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
 		"-b KEY  draw a histogram for each value of KEY; may be repeated\n"
 		"-H  print a header, and the unit of lat\n",

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -22,10 +22,11 @@
 
 static const struct tool tool = {
 	.name = "tfs-human",
-	.usage = "tfs-human [-R ROOT] [-i INSTANCE]",
-	.purpose = "print a trace for people: names for numbers, times of day, colours",
-	.options =
+	.help =
+		"tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]\n"
+		"print a trace for people: names for numbers, times of day, colours\n"
 		OPTION_ROOT
+		"-c COLUMNS  print these fields in columns: NAME[:WIDTH]=FIELD[-PREFIX]...\n"
 		"-i INSTANCE  print times of day, by the trace clock of this instance\n",
 	.takes_instance = 1,
 };
@@ -34,11 +35,13 @@ static const struct tool tool = {
 static struct {
 	struct strbuf line;
 	int colours, titled, by_day;
+	int tty;                /* standard output is a terminal */
+	struct column columns[8]; /* of -c; they replace the column EVENT */
+	size_t ncolumns;
+	size_t wrap_at;         /* where the last column of this line begins */
 	int64_t offset;         /* by_day: the time of day minus that of the trace, in ns */
-	time_t second;          /* the last second that was printed, and its UTC time */
-	struct tm utc;
-	int day;                /* of the year, as the last date line says; -1: no such line */
-} to = { .day = -1 };
+	char day[11];           /* "2026-11-23", as the last date line says */
+} to;
 
 /* ---- one line: its columns, and the parts of its text that are replaced -------------- */
 
@@ -276,7 +279,7 @@ static void edit_signal(struct edits *e, const struct trace_line *l)
 /* Print the directory of the *at calls that is no descriptor. */
 static void edit_directories(struct edits *e, const struct trace_line *l)
 {
-	static const char *const keys[] = { "dfd", "olddfd", "newdfd" };
+	static const char keys[][7] = { "dfd", "olddfd", "newdfd" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct text_part p = trace_line_key(l, keys[i]);
@@ -330,7 +333,7 @@ static void edit_raw_call(struct edits *e, const struct trace_line *l)
 /* Give the errors of an event their names: ret=-2 is -ENOENT. */
 static void edit_errors(struct edits *e, const struct trace_line *l)
 {
-	static const char *const keys[] = {
+	static const char keys[][9] = {
 		".ret", ".error", ".err", ".errno", ".result", ".retval", ".rc",
 	};
 	char text[32];
@@ -383,6 +386,19 @@ static void edit_block_error(struct edits *e, const struct trace_line *l)
 	}
 }
 
+/* A flush has no sector: the kernel prints -1 without its sign. */
+static void edit_sector(struct edits *e, const struct trace_line *l)
+{
+	static const char none[] = "18446744073709551615";
+	struct text_part sector;
+
+	if (!strstr(l->body.text, none))
+		return;
+	sector = trace_line_key(l, ".sector");
+	if (text_part_is(sector, none))
+		replace(e, sector, "-1", 0);
+}
+
 /* Say that lat= counts microseconds. */
 static void edit_latency(struct edits *e, const struct trace_line *l)
 {
@@ -400,71 +416,63 @@ static void edit_latency(struct edits *e, const struct trace_line *l)
 
 /* ---- columns ------------------------------------------------------------------------- */
 
-static void two_digits(char *s, int n)
-{
-	s[0] = (char)('0' + n / 10 % 10);
-	s[1] = (char)('0' + n % 10);
-}
-
-/* Print the date if it is not that of the last line. */
-static void print_date(void)
-{
-	const struct tm *t = &to.utc;
-	char text[] = "00-00";
-
-	if (t->tm_yday == to.day)
-		return;
-	to.day = t->tm_yday;
-	two_digits(text, t->tm_mon + 1);
-	two_digits(text + 3, t->tm_mday);
-	stdout_print("# %d-%s, UTC\n", t->tm_year + 1900, text);
-}
-
 /*
- * Write the time of day, "16:53:16.156772", to text. Print the date in front of the first
- * event and at midnight. Return 0, or -1 if the time has no point or is out of range.
+ * Write the time of day, "16:53:16.156772", to text (TIME_DATE bytes) for this time of the
+ * trace. Print the date in front of the first event and at midnight. Return the time of day, or
+ * NULL if it is out of range.
  */
-static int day_time(const struct trace_line *l, char *text)
+static const char *day_time(uint64_t time, char *text)
 {
-	uint64_t time, micro;
-	time_t second;
-	int digits;
+	enum { DAY = 10 };
+	int64_t day = (int64_t)time + to.offset;
 
-	if (trace_line_time(l, &time, &digits) < 0 || digits < 0 || time > INT64_MAX / 2)
-		return -1;
-	time += (uint64_t)to.offset;
-	second = (time_t)(time / 1000000000);
-	micro = time % 1000000000 / 1000;
-	if (second != to.second || to.day < 0) {
-		if (!gmtime_r(&second, &to.utc))
-			return -1;
-		to.second = second;
+	if (time > INT64_MAX / 2 || day < 0)
+		return NULL;
+	time_date(text, day / 1000);
+	text[DAY] = '\0';
+	if (strcmp(text, to.day)) {
+		memcpy(to.day, text, sizeof(to.day));
+		stdout_print("# %s, UTC\n", text);
 	}
-	print_date();
-	two_digits(text, to.utc.tm_hour);
-	text[2] = ':';
-	two_digits(text + 3, to.utc.tm_min);
-	text[5] = ':';
-	two_digits(text + 6, to.utc.tm_sec);
-	text[8] = '.';
-	for (int i = 14; i > 8; i--, micro /= 10)
-		text[i] = (char)('0' + micro % 10);
-	return 0;
+	text[TIME_DATE - 2] = '\0';
+	return text + DAY + 1;
 }
 
-/* Print the header, and put the columns TIME, COMM and PID. */
+/* Print the header. */
+static void print_title(void)
+{
+	strbuf_puts(&to.line, to.by_day ? "TIME           " : "        SECONDS");
+	strbuf_puts(&to.line, "  COMM                PID");
+	if (!to.ncolumns)
+		strbuf_puts(&to.line, " EVENT");
+	for (const struct column *c = to.columns; c < to.columns + to.ncolumns; c++) {
+		blanks(1);
+		put(c->name, c->nname);
+		if (c + 1 < to.columns + to.ncolumns)
+			blanks(c->width - c->nname);
+	}
+	stdout_print("%s\n", to.line.text);
+	to.line.n = 0;
+	to.titled = 1;
+}
+
+/* Put the columns TIME, COMM and PID. */
 static void put_head(const char *line, const struct trace_line *l)
 {
-	static const char title[] = "  COMM                PID EVENT\n";
-	char day[15];
-	struct text_part time = { day, sizeof(day) };
+	char date[TIME_DATE];
+	struct text_part time = l->time;
+	uint64_t ns;
+	int digits;
 	size_t n;
 
-	if (!to.by_day || day_time(l, day) < 0)
-		time = l->time;
+	if (to.by_day && !trace_line_time(l, &ns, &digits) && digits >= 0) {
+		time.text = day_time(ns, date);
+		time.n = strlen("16:53:16.156772");
+		if (!time.text)
+			time = l->time;
+	}
 	if (!to.titled)
-		stdout_print("%s%s", to.by_day ? "TIME           " : "        SECONDS", title);
-	to.titled = 1;
+		print_title();
 	put(line, l->host.n ? trace_line_host(line, strlen(line), &(struct text_part){ 0 }) : 0);
 	blanks(time.n < 15 ? 15 - time.n : 0);
 	put_coloured(DIM, time.text, time.n);
@@ -475,6 +483,123 @@ static void put_head(const char *line, const struct trace_line *l)
 	blanks(l->pid.n < 8 ? 8 - l->pid.n : 1);
 	put(l->pid.text, l->pid.n);
 	blanks(1);
+	to.wrap_at = to.line.n;
+}
+
+/* ---- the columns of -c ----------------------------------------------------------------- */
+
+/*
+ * Return how many columns of a terminal n bytes take at most, or, if they take more than
+ * most, set *fits to the number of bytes that take no more. Our colours take none.
+ */
+static size_t visible(const char *text, size_t n, size_t most, size_t *fits)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t columns = 0;
+
+	for (size_t i = 0, len, wide; i < n; i += len) {
+		len = s[i] < 0x80 ? 1 : text_utf8(s + i, n - i);
+		wide = s[i] == '\t' ? 8 : len > 2 ? 2 : 1;
+		if (s[i] == '\033') {
+			len = strcspn(text + i, "m") + 1;
+			wide = 0;
+		}
+		len += !len;
+		if (columns + wide > most) {
+			*fits = i;
+			return most + 1;
+		}
+		columns += wide;
+	}
+	return columns;
+}
+
+/* Put the value of a column. A value in quotes keeps them, so that its end is certain. */
+static void put_value(const struct column *c, const struct trace_line *l, struct edits *e)
+{
+	int all = !strcmp(c->field, "*"), quoted;
+	struct text_part p = all ? l->body : trace_line_key(l, c->field);
+	const char *end = p.text + p.n, *s;
+
+	if (!p.n) {
+		put("-", 1);
+		return;
+	}
+	if (all && *p.text == '(' && (s = strstr(p.text, ") ")))
+		p.text = s + 2; /* without the place of a probe */
+	quoted = !all && p.text[-1] == '"' && *end == '"';
+	if (c->nprefix && p.n > c->nprefix && !memcmp(p.text, c->prefix, c->nprefix))
+		replace(e, (struct text_part){ p.text, c->nprefix }, "", 0);
+	put_edited(p.text - quoted, end + quoted, e);
+}
+
+/* Put the columns. Return 1, or 0 if the line has no value for the first one. */
+static int put_columns(const struct trace_line *l, struct edits *e)
+{
+	const struct column *c = to.columns, *end = c + to.ncolumns;
+
+	if (c == end || *l->prefix || (*c->field != '*' && !trace_line_key(l, c->field).n))
+		return 0;
+	for (; c < end; c++) {
+		size_t n;
+
+		to.wrap_at = to.line.n;
+		put_value(c, l, e);
+		n = visible(to.line.text + to.wrap_at, to.line.n - to.wrap_at, SIZE_MAX, &n);
+		if (c + 1 < end)
+			blanks(n < c->width ? c->width + 1 - n : 1);
+	}
+	return 1;
+}
+
+/*
+ * Break the line at the width of the terminal. Each part but the last ends in a backslash,
+ * and the parts below begin in the last column, where no other line begins.
+ */
+static void wrap(void)
+{
+	struct winsize w = { .ws_col = 0 };
+	size_t indent = visible(to.line.text, to.wrap_at, SIZE_MAX, &indent), fits;
+	const char *rest = to.line.text + to.wrap_at;
+	size_t n = to.line.n - to.wrap_at, width;
+	char *copy;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	if (w.ws_col < indent + 10) /* a tab has to fit */
+		return;
+	width = w.ws_col - indent;
+	if (visible(rest, n, width, &fits) <= width)
+		return;
+	rest = copy = xstrdup(rest);
+	to.line.n = to.wrap_at;
+	while (visible(rest, n, width, &fits) > width) {
+		visible(rest, n, width - 1, &fits);
+		put(rest, fits);
+		put("\\\n", 2);
+		blanks(indent);
+		rest += fits;
+		n -= fits;
+	}
+	put(rest, n);
+	free(copy);
+}
+
+/* Say in words what the error of a decoded call is. */
+static void edit_decoded(struct edits *e, const struct trace_line *l)
+{
+	struct edit *x;
+	int64_t v = 1;
+
+	for (; v < 4096; v++)
+		if (name_of_error(v) && text_part_is(l->error, name_of_error(v)))
+			break;
+	x = l->error.n && v < 512 ? edit(e, l->ret.text, (size_t)(l->error.text + l->error.n -
+								  l->ret.text)) : NULL;
+	if (!x)
+		return;
+	x->bad = 1;
+	str_format(x->text, sizeof(x->text), "-1 %.*s (%s)", (int)l->error.n, l->error.text,
+		   strerror((int)v));
 }
 
 /* Put an event line of the kernel's text. */
@@ -484,6 +609,11 @@ static void put_event(const char *line, size_t n, const struct trace_line *l)
 	const char *body = l->body.text, *end = line + n;
 
 	put_head(line, l);
+	if (l->decoded) {
+		edit_decoded(&e, l);
+		put_edited(body, end, &e);
+		return;
+	}
 	edit_latency(&e, l);
 	if (!strcmp(l->prefix, "sys_enter_"))
 		edit_directories(&e, l);
@@ -497,6 +627,9 @@ static void put_event(const char *line, size_t n, const struct trace_line *l)
 	else
 		edit_errors(&e, l);
 	edit_block_error(&e, l);
+	edit_sector(&e, l);
+	if (put_columns(l, &e))
+		return;
 	if (*l->prefix) {
 		put_edited(l->event.text, end, &e);
 		return;
@@ -638,6 +771,21 @@ static int put_process(const char *line, size_t n)
 	return 1;
 }
 
+/* Put a line that is no event. Say "incomplete" where programs read "unpaired N events". */
+static void put_other(const char *line, size_t n)
+{
+	static const char unpaired[] = "# unpaired ";
+	const char *colon = strncmp(line, unpaired, sizeof(unpaired) - 1) ? NULL :
+			    strchr(line, ':');
+
+	if (colon) {
+		strbuf_puts(&to.line, "# incomplete, and not shown");
+		n -= (size_t)(colon - line);
+		line = colon;
+	}
+	put(line, n);
+}
+
 /* ---- main ---------------------------------------------------------------------------- */
 
 /* Is standard output a terminal that shows colours, and does the user want them? */
@@ -645,29 +793,46 @@ static int wants_colours(void)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR"); /* no-color.org */
 
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no && *no);
+	return to.tty && term && strcmp(term, "dumb") && !(no && *no);
 }
 
 /* Find the difference between the trace clock and the time of day. Return 0, or -1. */
 static int find_offset(void)
 {
 	int dir = tracefs_open(opt_root, opt_instance, NULL);
-	struct timespec before, after;
-	uint64_t now;
 
-	if (dir < 0)
+	if (dir < 0 || trace_clock_offset(dir, &to.offset) < 0)
 		return -1;
-	clock_gettime(CLOCK_REALTIME, &before);
-	now = trace_clock_now(dir);
-	clock_gettime(CLOCK_REALTIME, &after);
 	close(dir);
-	if (!now)
-		return err_msg("unable to tell the time by the trace clock of instance '%.80s'; "
-			       "give no -i for times of the trace", opt_instance);
-	to.offset = ((int64_t)before.tv_sec + after.tv_sec) * 500000000 +
-		    (before.tv_nsec + after.tv_nsec) / 2 - (int64_t)now;
+	to.offset *= 1000;
 	to.by_day = 1;
 	return 0;
+}
+
+static void read_columns(const char *s)
+{
+	const size_t most = sizeof(to.columns) / sizeof(*to.columns);
+	const char *all = s;
+	int r;
+
+	while ((r = column_next(&s, &to.columns[to.ncolumns])) > 0 && to.ncolumns < most - 1)
+		to.ncolumns++;
+	if (r)
+		usage_error(&tool, "not at most %zu columns: '%.80s'", most - 1, all);
+}
+
+/* Take the first date of the trace, and print it as a date line. Return 1, or 0. */
+static int take_date(const char *line)
+{
+	struct text_part seconds;
+	char date[TIME_DATE];
+	int64_t time;
+
+	if (to.by_day || !comments_date(line, &seconds, &time, &to.offset))
+		return 0;
+	to.by_day = 1;
+	day_time((uint64_t)time, date);
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -677,10 +842,11 @@ int main(int argc, char **argv)
 	ssize_t got;
 
 	while (opt_next(&tool, argc, argv) != -1)
-		;
+		read_columns(opt_value);
 	opt_end(&tool, argv[opt_index]);
 	if (opt_instance && find_offset() < 0)
 		return REFUSED;
+	to.tty = isatty(STDOUT_FILENO);
 	to.colours = wants_colours();
 	confine();
 	signal(SIGINT, SIG_IGN);
@@ -689,11 +855,15 @@ int main(int argc, char **argv)
 		struct trace_line l;
 
 		mask(line, n);
-		to.line.n = 0;
+		if (take_date(line))
+			continue;
+		to.line.n = to.wrap_at = 0;
 		if (trace_line(&l, line, n) && !l.json)
 			put_event(line, n, &l);
 		else if (*line == '#' || *line == '{' || !put_process(line, n))
-			put(line, n);
+			put_other(line, n);
+		if (to.wrap_at && to.ncolumns && to.tty)
+			wrap();
 		stdout_print("%s\n", n ? to.line.text : "");
 	}
 	if (in.failed)

@@ -22,10 +22,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-instance",
-	.usage = "tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] "
-		 "[NAME]... [PROG...]",
-	.purpose = "make, hold, list and remove instances of tracefs",
-	.options =
+	.help =
+		"tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] "
+		"[NAME]... [PROG...]\n"
+		"make, hold, list and remove instances of tracefs\n"
 		"make NAME...  make instances\n"
 		"hold NAME PROG...  make tfs.NAME, and become PROG with TFS_INSTANCE set\n"
 		"list  print the names of all instances, one per line\n"

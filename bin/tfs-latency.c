@@ -24,15 +24,16 @@
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.usage = "tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
-		 "[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR",
-	.purpose = "print the time from one event of a trace to another",
-	.options =
+	.help =
+		"tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
+		"[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR\n"
+		"print the time from one event of a trace to another\n"
 		"syscalls  pair the beginning and the end of each system call\n"
 		"block  pair the issue and the completion of each block request\n"
 		"wakeup  pair the wakeup of a task and its first run\n"
 		"-s EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
 		"-e EVENT[:KEY,...]  the end, whose keys have the same values\n"
+		"-f SUFFIX  pair the calls of functions, nested: EVENTSUFFIX and EVENT\n"
 		"-c [NAME=]KEY  add KEY of the beginning to the line, under NAME\n"
 		"-a  also print the ends without a beginning\n"
 		"-b  also print the beginnings\n"
@@ -61,16 +62,24 @@ struct half {
 	size_t nkeys;
 };
 
+/* An open call of -f, in which a later call of the same function began. */
+struct caller {
+	struct latency_start begun;
+	struct caller *next;
+};
+
 /* A beginning, found by the values of its keys. With -d also the state of a processor. */
 struct keyed {
 	struct table_entry entry;
 	struct latency_start begun;
 	int open;
+	struct caller *callers; /* with -f: the calls around this one, the innermost first */
 	unsigned long long cpu; /* with -d: the processor of the beginning */
 	int dropped;            /* with -d, of a processor: its last event was dropped */
 };
 
 static struct half first, last;
+static const char *suffix; /* of -f; NULL: -f was not given */
 
 static void parse_half(struct half *h, const char *text)
 {
@@ -104,10 +113,34 @@ static void set_event(struct latency *t, struct latency_event *m, const struct t
 	m->event = t->event.text;
 }
 
-/* Put the values of the keys into t->key. Return -1 if the event has none of the keys. */
+/*
+ * Put the values of the keys into t->key; with -f also the name of the function, which is
+ * t->event. Return -1 if the event has none of the keys.
+ */
 static int make_key(struct latency *t, const struct half *h, const struct trace_line *l)
 {
-	return latency_key(&t->key, l, h->keys) ? 0 : -1;
+	size_t found = latency_key(&t->key, l, h->keys);
+
+	if (suffix) {
+		strbuf_puts(&t->key, " ");
+		strbuf_add(&t->key, t->event.text, t->event.n);
+	}
+	return found ? 0 : -1;
+}
+
+/* Close the innermost open call. Remove k if it was the only one. */
+static void close_one(struct latency *t, struct keyed *k)
+{
+	struct caller *c = k->callers;
+
+	latency_start_clear(&k->begun);
+	if (!c) {
+		table_remove(&t->open, k);
+		return;
+	}
+	k->begun = c->begun;
+	k->callers = c->next;
+	free(c);
 }
 
 /*
@@ -124,8 +157,7 @@ static int is_unselected(struct latency *t, const struct latency_event *m)
 	    table_find(&t->open, t->key.text, t->key.n);
 	if (k) {
 		t->no_end++;
-		latency_start_clear(&k->begun);
-		table_remove(&t->open, k);
+		close_one(t, k);
 	}
 	return 1;
 }
@@ -139,7 +171,15 @@ static void begin(struct latency *t, const struct latency_event *m)
 		return;
 	}
 	k = table_at(&t->open, t->key.text, t->key.n);
-	t->no_end += (unsigned)k->open;
+	if (suffix && k->open) {
+		struct caller *c = xcalloc(1, sizeof(*c));
+
+		*c = (struct caller){ k->begun, k->callers };
+		k->callers = c;
+		k->begun = (struct latency_start){ 0 };
+	} else {
+		t->no_end += (unsigned)k->open;
+	}
 	k->open = 1;
 	latency_start_set(t, &k->begun, m);
 }
@@ -162,14 +202,27 @@ static void end(struct latency *t, const struct latency_event *m)
 		return;
 	}
 	latency_start_print(t, &k->begun, m);
-	latency_start_clear(&k->begun);
-	table_remove(&t->open, k);
+	close_one(t, k);
 }
 
 static int match_keys(struct latency *t, const struct latency_event *m)
 {
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return latency_follow_fork(t, m->l);
+	if (suffix) {
+		size_t n = strlen(suffix);
+
+		if (m->l->stack)
+			return 0;
+		if (t->event.n <= n || strcmp(m->event + t->event.n - n, suffix)) {
+			end(t, m);
+			return 0;
+		}
+		t->event.n -= n;
+		if (!is_unselected(t, m))
+			begin(t, m);
+		return 0;
+	}
 	/* If both globs match an event, end the open pair before beginning the next. */
 	if (glob_matches(last.event, m->event))
 		end(t, m);
@@ -182,6 +235,11 @@ static void forget_one(struct latency *t, void *entry)
 {
 	struct keyed *k = entry;
 
+	for (struct caller *c; (c = k->callers); t->no_end++) {
+		latency_start_clear(&c->begun);
+		k->callers = c->next;
+		free(c);
+	}
 	t->no_end++;
 	latency_start_clear(&k->begun);
 }
@@ -386,14 +444,19 @@ static void choose_pair(const char *from, const char *to, char **operands)
 		if (i == n)
 			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block "
 				    "and wakeup", *operands);
-		if (from || to)
-			usage_error(&tool, "a pair by name excludes -s and -e");
+		if (from || to || suffix)
+			usage_error(&tool, "a pair by name excludes -s, -e and -f");
 		if (pairs[i].matcher) {
 			matcher = pairs[i].matcher;
 			return;
 		}
 		from = pairs[i].from;
 		to = pairs[i].to;
+	}
+	if (suffix) {
+		if (from || to || !*suffix)
+			usage_error(&tool, "-f takes a suffix, and excludes -s and -e");
+		from = to = "*";
 	}
 	if (!from || !to)
 		usage_error(&tool, "no pair of events; give both -s and -e, or a pair by name");
@@ -456,6 +519,8 @@ int main(int argc, char **argv)
 			t.ends = 1;
 		else if (c == 'd')
 			drop = 1;
+		else if (c == 'f')
+			suffix = opt_value;
 		else if (c == 'c')
 			add_carried(&t, ncarried++, opt_value);
 		else if (c == 'b')

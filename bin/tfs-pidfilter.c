@@ -17,9 +17,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
-	.usage = "tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...",
-	.purpose = "select the tasks whose events an instance records",
-	.options =
+	.help =
+		"tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...\n"
+		"select the tasks whose events an instance records\n"
 		"set PID...  record only these tasks\n"
 		"add PID...  record these tasks as well\n"
 		"remove PID...  stop recording these tasks\n"

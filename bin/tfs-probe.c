@@ -11,9 +11,11 @@
  *	r SYMBOL [ARG]...           where the function returns
  *	p FILE:SYMBOL[+OFFSET], r FILE:SYMBOL, or FILE:OFFSET: in a program or library
  *	e SYSTEM/EVENT [ARG]...     at another event, with memory that its fields point to
+ *	u FILE:PROVIDER:NAME [ARG]...  a USDT probe of a program, with its arguments. For its
+ *	                            second place in the program the event is EVENT_2, and so on
  * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 work in programs, too. If the kernel
  * refuses one probe, tfs-probe removes the probes before it again.
- * Exit: 0 done, 1 list: none, 100 usage error, 111 refused.
+ * Exit: 0 done, 1 list or usdt: none, 100 usage error, 111 refused.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,12 +28,13 @@
 
 static const struct tool tool = {
 	.name = "tfs-probe",
-	.usage = "tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...",
-	.purpose = "define, list and remove probes of a group: new events",
-	.options =
+	.help =
+		"tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...\n"
+		"define, list and remove probes of a group: new events\n"
 		"add EVENT PROBE...  define each EVENT by the PROBE behind it\n"
 		"list  print the group's probes as the kernel lists them\n"
 		"remove [EVENT]...  remove these probes, or all of the group\n"
+		"usdt FILE  print the USDT probes of a program or library\n"
 		"-g GROUP  the system of the new events; default $TFS_GROUP\n"
 		"-o  allow any offset into a program; the program may fail\n"
 		"-c  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
@@ -47,8 +50,10 @@ static int any_offset, counters, discreet;
 
 /* A probe as a record, and the control file to write it to. */
 struct made {
-	const char *event, *file;
+	char event[PROBE_NAME];
+	const char *file;
 	const char *symbol;     /* a function of the kernel; NULL: none */
+	uint64_t place;         /* of a USDT probe */
 	char record[RECORD];
 };
 
@@ -111,6 +116,9 @@ static int append_args(struct made *m, const char *s, const struct elf_location 
 		const char *reg = argument_register(place, (unsigned)(p[4] - '0'), name,
 						    sizeof(name));
 
+		if (*m->record == 'r')
+			return err_msg("%s: a return has no $arg%c any more: record it where "
+				       "the function begins", m->event, p[4]);
 		if (!reg)
 			return err_msg("%s: the register of $arg%c is not known for such a "
 				       "program: give a register instead", m->event, p[4]);
@@ -265,13 +273,13 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	struct elf_location place = { .discreet = discreet };
 	char head[2 * PROBE_NAME + 4];
 
-	m->event = event;
+	str_format(m->event, sizeof(m->event), "%s", event);
 	/* the kernel would take the text behind a newline for another record */
 	if (strchr(probe, '\n'))
 		return err_msg("%s: a probe is one line", event);
 	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
-		return err_msg("%s: not a probe: '%.80s'; give p, r or e, then the place",
+		return err_msg("%s: not a probe: '%.80s'; give p, r, e or u, then the place",
 			       event, probe);
 	n = strcspn(where, " ");
 	str_format(head, sizeof(head), ":%s/%s ", group, event);
@@ -295,7 +303,131 @@ static int make_record(struct made *m, const char *group, const char *event, con
 #elif defined(__powerpc__)
 	place.machine = EM_PPC64;
 #endif
-	return append_args(m, where, place.machine ? &place : NULL);
+	/* at a return only the kernel knows the arguments, since Linux 6.9 */
+	return append_args(m, where, place.machine && *probe != 'r' ? &place : NULL);
+}
+
+/* ---- USDT probes ----------------------------------------------------------------- */
+
+/* A program has a few places of a probe; a file that claims more is damaged. */
+enum { PLACES = 256 };
+
+/* The records of all probes. */
+static struct made *made;
+static size_t made_n, made_room;
+
+static struct made *next_made(void)
+{
+	made = xgrow(made, made_n, &made_room, sizeof(*made));
+	made[made_n] = (struct made){ .file = NULL };
+	return &made[made_n++];
+}
+
+/* What to look for in a file. */
+struct usdt_search {
+	const char *path, *group, *event, *args;
+	const char *probe;      /* PROVIDER:NAME */
+	struct suggest near;
+	struct strbuf text;
+	size_t first;           /* the first record of this probe */
+};
+
+/* Make the record for a place if the probe u is the wanted one. Return 0, or -1, reported. */
+static int add_place(void *arg, const struct elf_usdt *u)
+{
+	struct usdt_search *s = arg;
+	struct made *m;
+	char number[64];
+	size_t n = made_n - s->first + 1;
+
+	s->text.n = 0;
+	strbuf_puts(&s->text, u->provider);
+	strbuf_puts(&s->text, ":");
+	strbuf_puts(&s->text, u->name);
+	if (strcmp(s->text.text, s->probe)) {
+		for (unsigned i = 0; i < s->near.n; i++)
+			if (!strcmp(s->text.text, s->near.name[i]))
+				return 0;
+		suggest_offer(&s->near, xstrdup(s->text.text));
+		return 0;
+	}
+	str_format(number, sizeof(number), u->counter ? ":%llu(%llu)" : ":%llu",
+		   (unsigned long long)u->offset, (unsigned long long)u->counter);
+	s->text.n = 0;
+	strbuf_puts(&s->text, s->path);
+	strbuf_puts(&s->text, number);
+	/* the linker may have kept a note twice */
+	for (size_t i = s->first; i < made_n; i++)
+		if (made[i].place == u->offset)
+			return 0;
+	if (n > PLACES)
+		return err_msg("%s: more than %d places", s->event, PLACES);
+	m = next_made();
+	m->file = "uprobe_events";
+	m->place = u->offset;
+	*number = '\0';
+	if (n > 1)
+		str_format(number, sizeof(number), "_%u", (unsigned)n);
+	str_format(m->event, sizeof(m->event), "%.*s%s", PROBE_NAME - 5, s->event, number);
+	usdt_args(u, &s->text, NULL);
+	strbuf_puts(&s->text, s->args);
+	return append(m, "p:", 2) < 0 || append(m, s->group, strlen(s->group)) < 0 ||
+	       append(m, "/", 1) < 0 || append(m, m->event, strlen(m->event)) < 0 ||
+	       append(m, " ", 1) < 0 || append(m, s->text.text, s->text.n) < 0 ? -1 : 0;
+}
+
+/* Make a record for each place of the probe "u FILE:PROVIDER:NAME [ARG]...". */
+static int make_usdt(const char *group, const char *event, const char *probe)
+{
+	const char *where = probe + 1 + strspn(probe + 1, " ");
+	char *path = xstrdup(where), *colon;
+	struct usdt_search s = { .path = path, .group = group, .event = event,
+				 .args = where + strcspn(where, " "), .first = made_n };
+	int r;
+
+	if (strchr(probe, '\n'))
+		return err_msg("%s: a probe is one line", event);
+	path[strcspn(path, " ")] = '\0';
+	colon = strrchr(path, ':');
+	while (colon && colon > path && *--colon != ':')
+		;
+	if (!colon || colon == path)
+		return err_msg("%s: no USDT probe in '%.80s'; give FILE:PROVIDER:NAME", event,
+			       path);
+	*colon = '\0';
+	s.near.word = s.probe = colon + 1;
+	r = elf_each_usdt(path, discreet, add_place, &s);
+	if (r || made_n > s.first)
+		return r;
+	if (s.near.n)
+		return err_msg("%s has no USDT probe '%.80s'; is it %s?", path, s.probe,
+			       suggest_list(&s.near));
+	return err_msg("%s has no USDT probe '%.80s'; tfs-probe usdt FILE prints those that it has",
+		       path, s.probe);
+}
+
+/* Print a USDT probe, its arguments, and behind # those that cannot be read. */
+static int print_usdt(void *arg, const struct elf_usdt *u)
+{
+	struct strbuf fetch = { 0 }, other = { 0 };
+
+	usdt_args(u, &fetch, &other);
+	stdout_print("%s:%s%s%s%s\n", u->provider, u->name, fetch.n ? fetch.text : "",
+		     other.n ? " # not read:" : "", other.n ? other.text : "");
+	free(fetch.text);
+	free(other.text);
+	*(int *)arg = DONE;
+	return 0;
+}
+
+static int list_usdt(const char *path)
+{
+	int status = NO;
+
+	if (elf_each_usdt(path, discreet, print_usdt, &status) < 0)
+		return REFUSED;
+	stdout_flush();
+	return status;
 }
 
 /* ---- why the kernel refused a probe ------------------------------------------------ */
@@ -389,29 +521,45 @@ static int define(int root, const struct made *m)
 	return ctl_explain(root, m->file, m->record, 0);
 }
 
+/*
+ * Make no event with two places. If such a uprobe event is removed while it is enabled,
+ * Linux 5.10 to 6.18 frees the place without unregistering it (trace_uprobe.c,
+ * unregister_trace_uprobe tests for users only without siblings). The next enabled uprobe
+ * then hangs in the kernel, with a lock that all of tracefs needs.
+ */
 static int add(int root, const char *group, char **words, size_t n)
 {
-	struct made *made = xcalloc(n, sizeof(*made));
 	char *text = file_read(root, "dynamic_events", NULL);
 	size_t i;
 	int r = 0;
 
+	if (!text && errno != ENOENT)
+		return err_file("unable to read dynamic_events");
 	for (i = 0; i < n && !r; i++) {
-		r = make_record(&made[i], group, words[2 * i], words[2 * i + 1]);
-		if (!r && is_defined(text, group, made[i].event))
+		const char *event = words[2 * i], *probe = words[2 * i + 1];
+
+		r = *probe == 'u' && probe[1] == ' ' ? make_usdt(group, event, probe) :
+		    make_record(next_made(), group, event, probe);
+	}
+	for (i = 0; i < made_n && !r; i++) {
+		if (is_defined(text, group, made[i].event))
 			r = err_msg("%s/%s is there already", group, made[i].event);
+		for (size_t j = 0; j < i && !r; j++)
+			if (!strcmp(made[i].event, made[j].event))
+				r = err_msg("two probes have the name '%s'; give each its own",
+					    made[i].event);
 		if (!r && !file_exists(root, made[i].file))
 			r = err_msg("this kernel has no %s; it needs %s", made[i].file,
 				    *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
 				    "CONFIG_UPROBE_EVENTS");
 	}
 	free(text);
-	for (i = 0; i < n && !r; i++)
+	if (r)
+		return r;
+	for (i = 0; i < made_n && !r; i++)
 		r = define(root, &made[i]);
 	while (r && i-- > 0)
-		if (made[i].file)
-			probes_remove(root, group, made[i].event);
-	free(made);
+		probes_remove(root, group, made[i].event);
 	return r;
 }
 
@@ -480,9 +628,15 @@ int main(int argc, char **argv)
 			root = opt_value;
 	argv += opt_index;
 	verb = *argv ? *argv++ : "";
+	if (!strcmp(verb, "usdt")) {
+		if (!*argv)
+			usage_error(&tool, "no FILE for usdt");
+		opt_end(&tool, argv[1]);
+		return list_usdt(*argv);
+	}
 	adds = !strcmp(verb, "add");
 	if (!adds && strcmp(verb, "list") && strcmp(verb, "remove"))
-		usage_error(&tool, "no command; give add, list or remove");
+		usage_error(&tool, "no command; give add, list, remove or usdt");
 	if (!group || !*group)
 		usage_error(&tool, "no group; give -g or set TFS_GROUP");
 	if (!is_identifier(group))

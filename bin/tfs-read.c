@@ -17,9 +17,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-read",
-	.usage = "tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...",
-	.purpose = "print control files of tracefs: now, periodically, or at the end",
-	.options =
+	.help =
+		"tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...\n"
+		"print control files of tracefs: now, periodically, or at the end\n"
 		"-w  print the files when tfs-read is stopped, instead of now\n"
 		"-e MS  print the files every MS milliseconds, and once more when stopped\n"
 		OPTION_ROOT

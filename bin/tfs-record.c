@@ -7,7 +7,8 @@
  * file is FILE, then FILE.1 and so on.
  * HUP, INT, TERM and USR1 stop tfs-record. It then records the events that the buffer
  * still holds, and FILE appears complete. If events were lost, a line on standard error
- * gives their number. Recorded and lost events add up to all events.
+ * gives their number. Recorded and lost events add up to all events. With -d another line
+ * says if the time of day and the trace clock have moved apart.
  * Exit: 0 stopped, 100 usage error, 111 refused, or the disk was full.
  */
 #include <errno.h>
@@ -22,9 +23,10 @@
 
 static const struct tool tool = {
 	.name = "tfs-record",
-	.usage = "tfs-record [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE",
-	.purpose = "record an instance's raw trace into a trace.dat until told to stop",
-	.options =
+	.help =
+		"tfs-record [-d] [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE\n"
+		"record an instance's raw trace into a trace.dat until told to stop\n"
+		"-d  record the date, for times of day\n"
 		"-m KB  make no file larger than KB kilobytes\n"
 		"-n FILES  with -m: when a file is full, begin the next; keep FILES files\n"
 		OPTION_ROOT
@@ -180,12 +182,15 @@ static int drain(struct recording *r)
 static void print_losses(const struct recording *r)
 {
 	int dir = r->head.dir;
+	long long moved = r->head.dated ? trace_clock_moved(dir, r->head.offset) : 0;
 	unsigned long long over = instance_lost(dir);
 	unsigned long long cut = r->parts.cut + instance_buffer_count(dir, "entries: ");
 
 	if (over || cut)
 		err_note("lost %llu events: %llu overwritten in a full buffer, "
 			 "%llu not written", over + cut, over, cut);
+	if (moved)
+		err_note("the time of day moved by %lld ms against the trace's clock", moved);
 }
 
 int main(int argc, char **argv)
@@ -200,6 +205,9 @@ int main(int argc, char **argv)
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'd':
+			r.head.dated = 1;
+			break;
 		case 'm':
 			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
 			r.parts.most = KB_BYTES(kb);
@@ -223,7 +231,8 @@ int main(int argc, char **argv)
 	if (r.head.dir < 0)
 		return REFUSED;
 	r.head.root = tracefs_open(opt_root, "", NULL);
-	if (r.head.root < 0 || dat_begin(&r.head) < 0)
+	if (r.head.root < 0 || dat_begin(&r.head) < 0 ||
+	    (r.head.dated && trace_clock_offset(r.head.dir, &r.head.offset) < 0))
 		return REFUSED;
 	dat_look(&r.head, 1);
 	least = dat_parts_reserve(&r.parts);

@@ -5,7 +5,7 @@
  * Requires: only the file; it contains all that is needed, so any machine will do.
  * The text is the kernel's own trace: the events of all processors in the order of time.
  * Instances follow each other, each after a line "# instance: NAME".
- * Exit: 0 done, 1 no such event or instance, 100 usage error, 111 the file could not be
+ * Exit: 0 done, 1 no such event, instance or date, 100 usage error, 111 the file could not be
  * read or is damaged, and the readable part was printed; 141 the reader is gone.
  */
 #include <errno.h>
@@ -20,13 +20,14 @@
 
 static const struct tool tool = {
 	.name = "tfs-report",
-	.usage = "tfs-report [-jHx] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
-		 "[-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
-		 "[-N PID[,PID...]]... [-i INSTANCE] FILE",
-	.purpose = "print the events of a trace.dat as text or JSON",
-	.options =
+	.help =
+		"tfs-report [-jHdx] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... "
+		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
+		"[-N PID[,PID...]]... [-i INSTANCE] FILE\n"
+		"print the events of a trace.dat as text or JSON\n"
 		"-i INSTANCE  print only this instance; '' is the one without a name\n"
-		SHOW_OPTIONS,
+		SHOW_OPTIONS
+		DECODE_OPTIONS,
 };
 
 #define CHUNK (64 * 1024)
@@ -36,7 +37,9 @@ struct report {
 	struct event_set events;
 	struct line_format line;
 	struct show show;
+	struct decode decode;
 	int status;
+	int told;               /* the date is printed */
 
 	/* the instance that is being printed */
 	const struct dat_buffer *buffer;
@@ -84,14 +87,31 @@ static int add_format(void *report, const char *system, const char *text, size_t
 	return 0;
 }
 
+/* Open the tables of calls of the host that recorded. Return 0, or -1, reported. */
+static int open_tables(struct report *r)
+{
+	if (!r->decode.abi && !*r->dat.machine)
+		return err_msg("%s does not name its machine: give -O abi=NAME", r->dat.path);
+	if (decode_open(&r->decode, r->dat.machine) < 0)
+		return -1;
+	confine();
+	return 0;
+}
+
 static int open_file(struct report *r, const char *path)
 {
 	char *text;
 
 	if (dat_file(&r->dat, path) < 0)
 		return -1;
-	confine(); /* the file may be hostile */
+	/* the file may be hostile; the tables of calls are opened when its machine is known */
+	if (r->decode.on)
+		confine_paths(0, NULL, 0);
+	else
+		confine();
 	if (dat_read_head(&r->dat) < 0)
+		return -1;
+	if (r->decode.on && open_tables(r) < 0)
 		return -1;
 	if (r->dat.cut)
 		r->status = REFUSED;
@@ -132,6 +152,18 @@ static int globs_match_events(const struct report *r)
 	return 1;
 }
 
+/* Take the date of the file. Return 0, or -1, reported, if a time has none. */
+static int take_date(struct report *r)
+{
+	int dated = r->dat.dated;
+
+	for (size_t i = 0; i < r->dat.nbuffers; i++)
+		dated &= !line_clock_counts(r->dat.buffers[i].clock);
+	r->show.offset = r->dat.offset;
+	return dated ? 0 : err_msg("%s has no date, or its clock counts no seconds",
+				   r->dat.path);
+}
+
 /* ---- the records of an instance ------------------------------------------------------ */
 
 /* Open the next sub-buffer of a processor for the merge, and count a corrupt one. */
@@ -155,15 +187,23 @@ static void print_records(struct report *r, struct merge *m)
 {
 	const struct record *record;
 	int64_t lost;
+	size_t n;
 	int shown;
 
 	while ((record = merge_next(m, &lost))) {
 		if (pick_when(&r->show.pick, record) > 0)
 			break;
+		if (!r->told++)
+			r->n += show_date(&r->show, (int64_t)(record->ts / 1000),
+					  r->text + r->n, CHUNK - r->n);
 		r->n += show_record(&r->show, record, lost, r->text + r->n, CHUNK - r->n,
 				    &shown);
 		if (CHUNK - r->n < SHOW_ROOM)
 			write_text(r);
+	}
+	while (r->decode.on && (n = decode_end(&r->decode, r->text + r->n, CHUNK - r->n))) {
+		r->n += n;
+		write_text(r);
 	}
 }
 
@@ -187,6 +227,8 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
 	show_begin(&r->show, &r->line);
+	if (r->decode.on)
+		decode_begin(&r->decode, &r->show);
 	if (*b->name && !r->show.json)
 		print_name(r, b->name);
 	m.cpus = xcalloc(b->ncpus, sizeof(*m.cpus));
@@ -211,15 +253,17 @@ int main(int argc, char **argv)
 
 		if (shown < 0)
 			return REFUSED;
-		if (!shown)
-			instance = opt_value;
+		if (shown || decode_take(&r.decode, &tool, c))
+			continue;
+		instance = opt_value;
 	}
+	decode_check(&r.decode, &tool, &r.show);
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");
 	opt_end(&tool, argv[opt_index + 1]);
 	if (open_file(&r, argv[opt_index]) < 0)
 		return REFUSED;
-	if (!globs_match_events(&r))
+	if (!globs_match_events(&r) || (r.show.dated && take_date(&r) < 0))
 		return NO;
 	for (size_t i = 0; i < r.dat.nbuffers; i++)
 		found |= !instance || !strcmp(instance, r.dat.buffers[i].name);

@@ -31,9 +31,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-run",
-	.usage = "tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]",
-	.purpose = "run a trace hook and show its trace, for people",
-	.options =
+	.help =
+		"tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]\n"
+		"run a trace hook and show its trace, for people\n"
 		"-m SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
 		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
 		"--check  print whether this kernel can run the hook, or all hooks\n"
@@ -44,7 +44,9 @@ static const struct tool tool = {
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
 #define STUCK_MS 2000
 
+/* What PROG gets unchanged: the caller's signal mask and environment. */
 static sigset_t inherited;
+static char **environment;
 
 /* One run: the manager, PROG, and the copy of the trace. */
 struct run {
@@ -57,7 +59,7 @@ struct run {
 	int out, chunk;         /* output of the trace; the most bytes of one write */
 	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
 	int failed;             /* exit status after a failed write; 0: no failure */
-	int no_reader;          /* the reader of the output has left */
+	int no_reader;          /* the reader of the output has left; 2: that of the filter */
 	size_t start, n;        /* n bytes of text, from start on, are not written yet */
 	char text[64 * 1024];
 };
@@ -99,6 +101,7 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	}
 	close(hold[1]);
 	sigprocmask(SIG_SETMASK, &inherited, NULL);
+	environ = environment;
 	if (!keeps_stdout)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (read(hold[0], &c, 1) != 1)
@@ -120,8 +123,8 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 		size += 4 * strlen(*w) + 4;
 	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
-	str_format(args, size, "--output %s%s%s", o->dat ? "dat" : "fifo",
-		   o->json ? " --json" : "", more);
+	str_format(args, size, "--output %s%s%s%s", o->dat ? "dat" : "fifo",
+		   o->json ? " --json" : "", o->date ? " --date" : "", more);
 	for (; *words; words++)
 		words_quote(args, size, *words);
 	if (prog_pid) {
@@ -229,10 +232,13 @@ static void give_up(struct run *r)
 		kill(r->manager, SIGINT);
 }
 
-/* Send SIGPIPE to PROG, as if PROG itself wrote to the reader, and end the session. */
-static void reader_left(struct run *r)
+/*
+ * Send SIGPIPE to PROG, as if PROG itself wrote to the reader, and end the session. whose: see
+ * no_reader.
+ */
+static void reader_left(struct run *r, int whose)
 {
-	r->no_reader = 1;
+	r->no_reader = whose;
 	if (r->prog && !r->prog_over)
 		kill(r->prog, SIGPIPE);
 	give_up(r);
@@ -247,9 +253,9 @@ static void write_some(struct run *r)
 		r->start += (size_t)n;
 		r->n -= (size_t)n;
 	} else if (errno == EPIPE) {
-		reader_left(r);
+		reader_left(r, 1);
 	} else if (errno != EINTR && errno != EAGAIN) {
-		err_errno("unable to write the trace");
+		err_errno("unable to write %s", r->output.file ? r->output.file : "the trace");
 		r->failed = REFUSED;
 		give_up(r);
 	}
@@ -261,8 +267,7 @@ static void read_some(struct run *r)
 
 	r->start = 0;
 	r->n = n > 0 ? (size_t)n : 0;
-	if (r->output.human)
-		output_count(&r->output, r->text, r->n);
+	output_count(&r->output, r->text, r->n);
 	if (n == 0 || (n < 0 && errno != EINTR))
 		close_trace(r);
 }
@@ -327,11 +332,16 @@ static void copy_trace(struct run *r)
 			{ .fd = r->n ? -1 : r->trace, .events = POLLIN },
 			{ .fd = r->no_reader || r->failed ? -1 : r->out,
 			  .events = r->n ? POLLOUT : 0 },
+			/* the filter notices only when it writes that its reader has left */
+			{ .fd = r->no_reader || r->output.file || !r->output.pid ? -1 :
+				STDOUT_FILENO },
 		};
 		int stoppable = r->stop_signal && r->n && (!r->prog || r->prog_over);
-		int ready = poll(p, 3, stoppable ? STUCK_MS : -1);
+		int ready = poll(p, 4, stoppable ? STUCK_MS :
+				 r->output.progress ? PROGRESS_MS : -1);
 
-		if (!ready) {
+		output_progress(&r->output);
+		if (!ready && stoppable) {
 			err_msg("unable to write the trace: signal %d came, and its reader "
 				"takes nothing", r->stop_signal);
 			r->failed = 128 + r->stop_signal;
@@ -342,7 +352,9 @@ static void copy_trace(struct run *r)
 		if (p[0].revents)
 			handle_signals(r);
 		if (p[2].revents & (POLLERR | POLLHUP))
-			reader_left(r);
+			reader_left(r, 1);
+		else if (p[3].revents)
+			reader_left(r, 2);
 		else if (r->n && p[2].revents)
 			write_some(r);
 		else if (r->trace >= 0 && p[1].revents)
@@ -351,6 +363,16 @@ static void copy_trace(struct run *r)
 }
 
 /* ---- main ------------------------------------------------------------------------ */
+
+/* Copy the pointers of the environment, because tfs-run sets variables for the manager. */
+static char **copy_environment(void)
+{
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	return memcpy(xcalloc(n + 1, sizeof(*environ)), environ, n * sizeof(*environ));
+}
 
 static int hold_signals(void)
 {
@@ -382,9 +404,12 @@ static void find_program(const char *name, char *path)
 	int status = ask_find_program(name, path);
 
 	if (status)
-		err_exit(status, "unable to run %s: %s", name,
-			 status == 126 ? "the file in PATH is not executable"
-				       : "no such program in PATH");
+		err_exit(status, status == 127 && strchr(name, '/') ?
+				 "unable to run %s: no such program; correct the path" :
+			 status == 127 ?
+				 "unable to run %s: no such program in PATH; give its path" :
+				 "unable to run %s: not executable; run chmod +x %s",
+			 name, path);
 }
 
 /* Find the hook that ask names. Exit if there is none. */
@@ -392,21 +417,27 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 {
 	int r = catalog_choose(hook, hooks, ask->subsystem, ask->hook);
 
-	if (r == CATALOG_NONE && !ask_hook_is_program(ask))
+	if (r == CATALOG_NONE && ask->subsystem &&
+	    !catalog_choose(hook, hooks, NULL, ask->hook))
+		err_msg("%s is a hook of %s, not of %s; leave -m out", hook->name,
+			hook->subsystem, ask->subsystem);
+	else if (r == CATALOG_NONE && !ask_hook_is_program(ask))
 		catalog_suggest(hooks, ask->subsystem, ask->hook);
 	if (r < 0)
 		exit(MISUSED);
 }
 
-/* Does the summary need the returns of system calls, which the hook prints on request? */
-static int needs_returns(const struct ask *ask, const struct catalog_hook *hook)
+/* Return the options that system calls need for a summary, or for a person. */
+static const char *more_options(const struct ask *ask, const struct output *o,
+				const struct catalog_hook *hook)
 {
-	if (!ask->summary || strcmp(hook->name, "trace_syscalls"))
-		return 0;
+	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls"))
+		return "";
 	for (char **word = ask->words; *word; word++)
-		if (!strcmp(*word, "--returns"))
-			return 0;
-	return 1;
+		if (!strcmp(*word, "--returns") || !strcmp(*word, "--decode") ||
+		    (o->human && !strcmp(*word, "--raw")))
+			return "";
+	return o->human ? " --decode" : " --returns";
 }
 
 /* Answer a command line that runs nothing. */
@@ -435,6 +466,9 @@ int main(int argc, char **argv)
 	r.trace = -1;
 	r.out = STDOUT_FILENO;
 	fd_open_standard();
+	environment = copy_environment();
+	if (ask_check_option(&tool, argv + 1) < 0)
+		return MISUSED;
 	ask_parse(&ask, &tool, argc, argv);
 	status = catalog_find(hooks, ask.subsystem);
 	if (status)
@@ -448,41 +482,43 @@ int main(int argc, char **argv)
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
-	if (output_plan(&r.output, &ask) < 0)
+	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
 	if (ask.check) {
 		args = make_args(ask.words, &r.output, "", 0);
-		execl(manager, manager, "--check", hook.name, "--args", args, (char *)NULL);
+		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)hook.name,
+		      *ask.words ? (char *)"--args" : NULL, args, NULL });
 		err_errno("unable to run %s", manager);
 		return REFUSED;
 	}
-	if (output_open(&r.output) < 0)
+	if (output_columns(&r.output, hook.path) < 0 || output_open(&r.output) < 0)
 		return REFUSED;
-	r.out = r.output.fd;
-	r.chunk = write_limit(r.out);
 
 	r.signals = hold_signals();
 	if (ask.command)
 		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
-	args = make_args(ask.words, &r.output, needs_returns(&ask, &hook) ? " --returns" : "",
-			 r.prog);
+	args = make_args(ask.words, &r.output, more_options(&ask, &r.output, &hook), r.prog);
 	r.manager = start_manager(manager, hook.name, args, &from);
 	free(args);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
 	signo = await_path(from, r.signals, path, &dump);
 	if (signo) {
 		status = abandon(&r, release, signo > 0 ? signo : 0);
+		output_drop(&r.output);
 		if (signo < 0 && status == MISUSED)
-			ask_hint(&ask);
+			ask_hint(&ask, &hook);
 		return signo > 0 ? 128 + signo : status ? status : REFUSED;
 	}
 	if (!r.output.dat)
 		r.trace = open(path, O_RDONLY | O_CLOEXEC);
-	if (!r.output.dat && r.trace < 0) {
+	if (!r.output.dat && r.trace < 0)
 		err_errno("unable to open %s", path);
+	if ((!r.output.dat && r.trace < 0) || output_start(&r.output) < 0) {
 		status = abandon(&r, release, 0);
 		return status ? status : REFUSED;
 	}
+	r.out = r.output.fd;
+	r.chunk = write_limit(r.out);
 	/* fails if PROG was killed meanwhile */
 	if (ask.command && write(release, "", 1) != 1)
 		err_errno("unable to release %s", *ask.command);
@@ -490,12 +526,14 @@ int main(int argc, char **argv)
 		kill(r.manager, SIGUSR1);
 	output_begin(&r.output, ask.command ? *ask.command : NULL, r.prog);
 	look_at_children(&r);
+	output_watch(&r.output, path);
 	copy_trace(&r);
+	output_clear(&r.output);
 	status = r.prog ? child_wait(r.prog) : 0;
 	if (r.output.dat && output_copy(&r.output, path) < 0)
 		r.failed = REFUSED;
 	filter = output_close(&r.output);
-	if (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE))
+	if (r.no_reader > 1 || (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE)))
 		stdout_broken_pipe();
 	output_end(&r.output, &ask);
 	return r.failed ? r.failed : r.status ? r.status : status ? status : filter;

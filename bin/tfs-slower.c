@@ -19,9 +19,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-slower",
-	.usage = "tfs-slower MICROSECONDS",
-	.purpose = "print the calls of function_graph that took at least a given time",
-	.options = "",
+	.help =
+		"tfs-slower MICROSECONDS\n"
+		"print the calls of function_graph that took at least a given time\n",
 };
 
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-strings - record paths and arguments of opens and execs with BPF programs
+ * tfs-strings - record strings and structures of system calls with BPF programs
  *
  * Requires: Linux 5.10 with CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS, tracefs, root;
  * with -i only a trace on standard input.
  *	opens        attach programs that record each call that opens a file, with its path
  *	execs        attach programs that record each program that is executed, with its
  *	             words
+ *	calls        attach programs that record the user memory of all system calls, or only
+ *	             of the calls that are named: strings, structures, socket addresses
+ *	-a           calls: do not record the words of a program that is executed
+ *	-d BYTES     calls: record at most so many bytes of what is read and written; default 0
+ *	-e           calls: record the environment of a program that is executed
  *	-f           opens: only those that fail. execs: also those that fail
- *	-w WORDS     execs: record at most so many words; default 8
+ *	-w WORDS     execs, calls: record at most so many words; default 8
  *	-i ID        instead: join the records of this ID on standard input into event lines
  *	-c COMMENT   with -i: print this comment line in front of the first event
  * The programs run for all tasks. Their records are events bpf_trace:bpf_trace_printk, which
@@ -25,19 +30,25 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
 #include "filter/filter.h"
 
 static const struct tool tool = {
 	.name = "tfs-strings",
-	.usage = "tfs-strings [-f] [-w WORDS] opens|execs | tfs-strings -i ID [-c COMMENT]",
-	.purpose = "record paths and arguments of opens and execs with BPF programs",
-	.options =
+	.help =
+		"tfs-strings [-aef] [-d BYTES] [-w WORDS] opens|execs|calls [CALL ...] | "
+		"tfs-strings -i ID [-c COMMENT]\n"
+		"record strings and structures of system calls with BPF programs\n"
 		"opens  attach programs that record each call that opens a file\n"
 		"execs  attach programs that record each program that is executed\n"
+		"calls  attach a program that records the user memory of all calls\n"
+		"-a  calls: do not record the words of programs that are executed\n"
+		"-d BYTES  calls: record so many bytes of what is read and written; default 0\n"
+		"-e  calls: record the environment of programs that are executed\n"
 		"-f  opens: only those that fail; execs: also those that fail\n"
-		"-w WORDS  execs: record at most so many words, 1 to 32; default 8\n"
+		"-w WORDS  execs, calls: record at most so many words, 1 to 32; default 8\n"
 		"-i ID  join the records of this ID on standard input into event lines\n"
 		"-c COMMENT  with -i: print this comment line in front of the first event\n",
 };
@@ -291,7 +302,7 @@ static int join(const char *id, const char *comment)
 /* ---- attach programs --------------------------------------------------------------------- */
 
 /* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
-static int attach(struct strings_plan *p, int execs)
+static int attach(struct strings_plan *p, char kind)
 {
 	int lock = printk_lock(p->root), on, r;
 
@@ -303,7 +314,8 @@ static int attach(struct strings_plan *p, int execs)
 		return err_file("unable to read " PRINTK_ENABLE);
 	r = strings_prepare(p);
 	if (!r)
-		r = execs ? strings_attach_execs(p) : strings_attach_opens(p);
+		r = kind == 'c' ? strings_attach_calls(p) : kind == 'e' ? strings_attach_execs(p) :
+		    strings_attach_opens(p);
 	if (!on && printk_quiet(p->root) < 0)
 		r = -1;
 	close(lock);
@@ -335,15 +347,39 @@ static int keep(const struct strings_plan *p)
 	return 0;
 }
 
+/* Set tasks if the instance that is in use has a pid filter. Return 0, or -1, reported. */
+static int has_filter(struct strings_plan *p)
+{
+	struct pids pids = { 0 };
+	int instance = tracefs_open(NULL, NULL, NULL);
+
+	if (instance < 0 || pidfilter_list(instance, &pids) < 0)
+		return -1;
+	if (pids.n)
+		p->tasks = instance;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct strings_plan p = { .words = 8 };
 	const char *id = NULL, *comment = NULL, *words = NULL, *what;
 	unsigned long n;
-	int c;
+	int c, calls = 0;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'a':
+			p.no_args = calls = 1;
+			break;
+		case 'd':
+			opt_number(&tool, "a number of bytes, 0 to 4096", 0, 4096, &n);
+			p.data = (unsigned)n;
+			calls = 1;
+			break;
+		case 'e':
+			p.env = calls = 1;
+			break;
 		case 'f':
 			p.failed = 1;
 			break;
@@ -361,20 +397,27 @@ int main(int argc, char **argv)
 			comment = opt_value;
 		}
 	what = argv[opt_index];
-	if (what && argv[opt_index + 1])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index + 1]);
-	if (id && (what || p.failed || words))
-		usage_error(&tool, "-i takes no operand, -f or -w");
+	if (id && (what || p.failed || calls || words))
+		usage_error(&tool, "-i takes no operand, and no other option than -c");
 	if (id)
 		return join(id, comment);
 	if (comment)
 		usage_error(&tool, "-c is for -i");
-	if (!what || (strcmp(what, "opens") && strcmp(what, "execs")))
-		usage_error(&tool, "one operand is needed: opens or execs");
+	if (!what || (strcmp(what, "opens") && strcmp(what, "execs") && strcmp(what, "calls")))
+		usage_error(&tool, "one operand is needed: opens, execs or calls");
+	p.names = argv + opt_index + 1;
+	if (*what != 'c')
+		opt_end(&tool, *p.names);
 	if (words && *what == 'o')
-		usage_error(&tool, "-w is for execs");
+		usage_error(&tool, "-w is for execs and calls");
+	if (p.failed && *what == 'c')
+		usage_error(&tool, "-f is for opens and execs");
+	if (calls && *what != 'c')
+		usage_error(&tool, "-a, -d and -e are for calls");
 	p.root = tracefs_open(NULL, "", NULL);
-	if (p.root < 0 || attach(&p, *what == 'e') < 0 || keep(&p) < 0)
+	if (p.root >= 0 && *what == 'c' && has_filter(&p) < 0)
+		return REFUSED;
+	if (p.root < 0 || attach(&p, *what) < 0 || keep(&p) < 0)
 		return REFUSED;
 	return DONE;
 }

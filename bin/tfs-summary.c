@@ -5,7 +5,8 @@
  * Requires: only a trace on standard input, as text or lines of JSON.
  * tfs-summary pairs the beginning and the end of each system call, as tfs-latency syscalls
  * does. Of other events it sums up the lat= that tfs-latency has appended: of sched_switch
- * for each next_comm, of block devices for each dev and rwbs, otherwise for each event.
+ * for each next_comm, of block devices for each dev and rwbs, otherwise for each event. If no
+ * event has lat=, it counts the events.
  * At the end of the trace, tfs-summary prints a header, a line for each key, and a line
  * with the total. Times are in microseconds. Comment lines count what the table lacks; the
  * lines about lost events come last. tfs-summary ignores SIGINT, so that the program that
@@ -20,9 +21,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-summary",
-	.usage = "tfs-summary [-k KEY]... [-n N] [-s COLUMN]",
-	.purpose = "sum up a trace: calls, errors and times of each system call",
-	.options =
+	.help =
+		"tfs-summary [-k KEY]... [-n N] [-s COLUMN]\n"
+		"sum up a trace: calls, errors and times of each system call\n"
 		"-k KEY  one line for each value of KEY, any key of tfs-count\n"
 		"-n N  print only the first N lines, and the total of all\n"
 		"-s COLUMN  sort by calls, errors, total (default), avg or max\n",
@@ -38,11 +39,12 @@ static const struct kind {
 } kinds[] = {
 	{ "sys_*", { "syscall" } }, /* is_call decides */
 	{ "sched_switch", { "next_comm" } },
+	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
 	{ "*", { "event" } },
 };
 
-enum { KIND_CALL, KIND_COUNT = sizeof(kinds) / sizeof(*kinds) };
+enum { KIND_CALL };
 
 /* A line of the table. The first byte of its key is the number of its kind, and not printed. */
 struct row {
@@ -63,10 +65,11 @@ struct open {
 static struct summary {
 	const char **keys;              /* of -k; empty: those of the kind */
 	struct table rows, open;
+	struct table untimed;           /* events without lat; shown if there are no others */
 	struct strbuf key, event;
 	struct row all;
 	unsigned long long no_end, no_begin, no_time, no_lat;
-	int used[KIND_COUNT];
+	int other;                      /* the trace has lines that are no events */
 	int precise;                    /* a time has digits behind its point */
 	int plain;                      /* a clock without a point has its own unit */
 } sum;
@@ -230,11 +233,10 @@ static void make_row_key(const struct trace_line *l, size_t kind)
 	strbuf_add(&sum.key, values.text, values.n);
 }
 
-static struct row *row_of(const struct trace_line *l, size_t kind)
+static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
 {
 	make_row_key(l, kind);
-	sum.used[kind] = 1;
-	return table_at(&sum.rows, sum.key.text, sum.key.n);
+	return table_at(rows, sum.key.text, sum.key.n);
 }
 
 /* Read the lat of an event. Return 0, or -1 if it is no number, or negative. */
@@ -271,7 +273,7 @@ static const char *const call_keys[] = { "pid", "call", NULL };
 
 static void begin_call(const struct trace_line *l)
 {
-	struct row *r = row_of(l, KIND_CALL);
+	struct row *r = row_of(&sum.rows, l, KIND_CALL);
 	struct open *o;
 
 	r->calls++;
@@ -295,7 +297,7 @@ static void end_call(const struct trace_line *l)
 		sum.no_begin += !is_birth(l);
 		return;
 	}
-	r = o ? o->row : row_of(l, KIND_CALL);
+	r = o ? o->row : row_of(&sum.rows, l, KIND_CALL);
 	r->calls += !o;
 	r->errors += (unsigned)is_error(result_of(l));
 	if (lat.text ? !read_lat(l, lat, &v) : !o->gap && !measure(o, l, &v))
@@ -319,18 +321,16 @@ static void each_event(const struct trace_line *l)
 		return;
 	}
 	lat = trace_line_key(l, "lat");
-	if (!lat.text) {
-		sum.no_lat++;
-		return;
-	}
 	sum.event.n = 0;
 	strbuf_add(&sum.event, l->event.text, l->event.n);
 	while (!glob_matches(kinds[kind].glob, sum.event.text))
 		kind++;
-	r = row_of(l, kind);
+	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
 	r->calls++;
 	r->errors += (unsigned)has_error(l);
-	if (!read_lat(l, lat, &v))
+	if (!lat.text)
+		sum.no_lat++;
+	else if (!read_lat(l, lat, &v))
 		add_time(r, &v);
 	else
 		sum.no_time++;
@@ -406,16 +406,16 @@ static void print_row(const struct row *r, const char *name)
 static void print_header(void)
 {
 	const char *const *keys = sum.keys;
-	size_t only = KIND_COUNT - 1, n = 0;
+	size_t kind = 0;
+	unsigned used = 0;
 	char cell[24];
 
-	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (sum.used[i]) {
-			only = i;
-			n++;
-		}
-	if (!*keys && n == 1)
-		keys = kinds[only].keys;
+	for (size_t i = 0; i < sum.rows.n; i++)
+		used |= 1u << (*sum.rows.v[i]->key - '0');
+	for (; !(used & 1); used >>= 1)
+		kind++;
+	if (!*keys && used == 1)
+		keys = kinds[kind].keys;
 	for (int i = 0; i < COLUMNS; i++) {
 		str_format(cell, sizeof(cell), "%s%s", column_names[i],
 			   i >= TOTAL && !sum.plain ? " us" : "");
@@ -465,6 +465,10 @@ static void print_count(const char *what, unsigned long long n, const char *coun
 
 static void print_table(unsigned long most)
 {
+	if (!sum.rows.n) {
+		sum.rows = sum.untimed;
+		sum.no_lat = 0;
+	}
 	add_up();
 	table_sort(&sum.rows, order);
 	if (sum.rows.n) {
@@ -502,6 +506,7 @@ int main(int argc, char **argv)
 	int c;
 
 	sum.rows.size = sizeof(struct row);
+	sum.untimed.size = sizeof(struct row);
 	sum.open.size = sizeof(struct open);
 	sum.keys = xcalloc((size_t)argc + 1, sizeof(*sum.keys));
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
@@ -526,6 +531,7 @@ int main(int argc, char **argv)
 			if (!l.stack)
 				each_event(&l);
 		} else {
+			sum.other |= *line != '#' && *line != '{';
 			comments_keep(&comments, line);
 			if (comments_is_gap(line))
 				each_gap();
@@ -536,5 +542,7 @@ int main(int argc, char **argv)
 	print_table(most);
 	comments_print(&comments);
 	stdout_flush();
+	if (!sum.rows.n && sum.other)
+		err_msg("unable to sum up lines that are no events; leave the summary out");
 	return sum.rows.n ? DONE : NO;
 }

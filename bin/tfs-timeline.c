@@ -21,9 +21,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-timeline",
-	.usage = "tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]",
-	.purpose = "draw a trace as a timeline, in SVG",
-	.options =
+	.help =
+		"tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]\n"
+		"draw a trace as a timeline, in SVG\n"
 		"-a  draw all tasks, not only the traced tasks\n"
 		"-c  draw a lane for each processor instead of each task\n"
 		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n"
@@ -421,7 +421,7 @@ static void sort_lanes(struct timeline *t, struct lane **v, size_t n)
 		v[i]->process_first = p ? p->first : v[i]->first;
 		v[i]->threads = p ? p->threads : 1;
 	}
-	qsort(v, n, sizeof(*v), by_first);
+	array_sort(v, n, sizeof(*v), by_first);
 }
 
 /* ---- draw the lanes -------------------------------------------------------------------- */
@@ -555,7 +555,7 @@ static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
 	size_t i, j;
 
 	draw_label(t, "", l->threads > 1 ? 22 : 10, y, l->label);
-	qsort(l->v, l->n, sizeof(*l->v), by_kind);
+	array_sort(l->v, l->n, sizeof(*l->v), by_kind);
 	for (i = 0; i < l->n; i = j) {
 		const struct mark *longest = &l->v[i];
 

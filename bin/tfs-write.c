@@ -10,9 +10,11 @@
  * order and stops at the first one that the kernel refuses, with the kernel's reason.
  * Exit: 0 all written, 100 usage error, 111 refused.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <fcntl.h>
 
@@ -21,9 +23,9 @@
 
 static const struct tool tool = {
 	.name = "tfs-write",
-	.usage = "tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...",
-	.purpose = "write records to control files of tracefs",
-	.options =
+	.help =
+		"tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...\n"
+		"write records to control files of tracefs\n"
 		"-c  clear each file before its first record\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
@@ -50,6 +52,18 @@ static int write_lines(int dir, const char *file, int flags)
 	return in.failed ? -1 : r;
 }
 
+/*
+ * May the process write the file? This is faccessat(3), whose copy for kernels before 5.8 makes
+ * a child in musl. The older call asks for the real user, and is for seccomp filters that do
+ * not know the newer one.
+ */
+static int writable(int dir, const char *file)
+{
+	if (!syscall(SYS_faccessat2, dir, file, W_OK, AT_EACCESS))
+		return 1;
+	return (errno == ENOSYS || errno == EPERM) && !syscall(SYS_faccessat, dir, file, W_OK);
+}
+
 /* Exit with an error message unless the record can be written to the file. */
 static void check(int dir, char *file, char *record)
 {
@@ -60,7 +74,7 @@ static void check(int dir, char *file, char *record)
 	if (strchr(record, '\n'))
 		usage_error(&tool, "a newline in the record for %s: give each record "
 			    "a FILE of its own", file);
-	if (fstatat(dir, file, &st, 0) < 0 || faccessat(dir, file, W_OK, AT_EACCESS) < 0) {
+	if (fstatat(dir, file, &st, 0) < 0 || !writable(dir, file)) {
 		err_file("unable to write %s", file);
 		exit(REFUSED);
 	}

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-catpipe [-klnx] [-s KB] [-w MS] [-jH] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-fklnx] [-s KB] [-w MS] [-jHd] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -501,6 +501,93 @@ whose() {
 	exactly out $'two\n'
 }
 
+@test "tfs-catpipe: plain directory: -d: begins with the date, and says by how much the clocks moved apart" {
+	plain_root
+	before=$(now_us)
+	catpipe -d >out
+	feed 'one\n'
+	eventually [ "$(wc -l <out)" = 2 ]
+	after=$(now_us)
+	between "$before" "$(date_of out 3865.559362)" "$after"
+	[ "$(sed 1d out)" = one ]
+	sed 's/^now ts: .*/now ts:   265.559362/' root/per_cpu/cpu0/stats >stats
+	cp stats root/per_cpu/cpu0/stats
+	stops
+	ended=$(now_us)
+	[ "$(wc -l <out)" = 3 ]
+	moved=$(sed -n "3s/^# the time of day moved by \([0-9]*\) ms against the trace's clock$/\1/p" out)
+	[ "$moved" -ge 3600000 ]
+	[ "$moved" -le $((3600001 + (ended - before) / 1000)) ]
+	exactly err ''
+}
+
+@test "tfs-catpipe: plain directory: -d: works if the trace clock is ahead of the time of day" {
+	plain_root
+	# by a century, as if the clock of the machine was at 1970
+	sed 's/^now ts: .*/now ts: 4954870400.000000/' root/per_cpu/cpu0/stats >stats
+	cp stats root/per_cpu/cpu0/stats
+	before=$(now_us)
+	catpipe -d >out
+	stops
+	after=$(now_us)
+	between "$before" "$(date_of out 4954870400.000000)" "$after"
+}
+
+@test "tfs-catpipe: -d refuses a trace clock that counts no seconds" {
+	plain_root
+	echo 'now ts: 3865559362' >root/per_cpu/cpu0/stats
+	for more in '' -k; do
+		fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock counts no seconds" \
+			tfs-catpipe -R root -d $more
+	done
+	rm root/per_cpu/cpu0/stats
+	fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock counts no seconds" \
+		tfs-catpipe -R root -d
+}
+
+@test "tfs-catpipe: kernel: -d: tells the time of day of an event, in text and JSON, and -d alone adds one line" {
+	new_instance
+	for clock in local mono boot; do
+		echo "$clock" >"$DIR/trace_clock" 2>/dev/null || lacks "clock $clock"
+		for form in -d -dj; do
+			reading $form >out
+			before=$(now_us)
+			echo 'a mark' >"$DIR/trace_marker"
+			after=$(now_us)
+			eventually grep -q 'a mark' out
+			kill -TERM "$CATPIPE"
+			finishes "$CATPIPE" 0
+			# local runs a little faster or slower than the time of day
+			[ $clock = local ] || ! grep -q moved out
+			if [ $form = -d ]; then
+				[ "$(grep -vc moved out)" = 2 ]
+				[[ $(head -n 1 out) = '# date: '* ]]
+				time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): tracing_mark_write: a mark$/\1/p' out)
+				between "$before" "$(date_of out "$time")" "$after"
+			else
+				[ "$(grep -vc moved out)" = 1 ]
+				nano=$(sed -n 's/^{"ts":[0-9.]*,"timeUnixNano":"\([0-9]*\)","cpu":.*/\1/p' out)
+				between "$before" "$((nano / 1000))" "$after"
+			fi
+		done
+	done
+}
+
+@test "tfs-catpipe: kernel: -d: the date line follows those of -H, and -k can have it" {
+	new_instance
+	reading -dH >out
+	eventually [ -s out ]
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[ "$(head -n 1 out)" = '# tracer: nop' ]
+	[[ $(grep -v moved out | tail -n 1) = '# date: '* ]]
+	reading -dk >out
+	eventually [ -s out ]
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	[[ $(grep -v moved out) = '# date: '* ]]
+}
+
 @test "tfs-catpipe: kernel: prints N lines for N calls" {
 	recording 20000 8192
 	reading >got
@@ -735,7 +822,7 @@ short_lives() {
 	misuse "not a list of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
 	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
 		# shellcheck disable=SC2086 # two words
-		misuse "-k copies the kernel's text: it excludes -e, -p, -t, -u, -U, -C, -N, -j, -P and -H" \
+		misuse "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, -U, -C, -N, -j, -P, -H and -D" \
 			tfs-catpipe -k $option
 	done
 }
@@ -785,6 +872,128 @@ short_lives() {
 	[ "$(grep -c ': sched_process_fork: ' got)" = 5 ]
 	[ "$(grep -c '<stack trace>' got)" = 5 ]
 	[ "$(grep -c ': ' got)" = 10 ]
+}
+
+# stacks PROGRAM ARGUMENT...: Record the stacks of the getppid calls of PROGRAM, an acts callers 3 2
+# that waits at its end, as tfs-catpipe with the ARGUMENTs prints them in got.
+stacks() {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	new_instance
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$1" callers 3 2 <>"$GO" >ready
+	ACT=$PID
+	eventually grep -q ready ready
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-write -i "$INSTANCE" options/userstacktrace 1 events/syscalls/sys_enter_getppid/enable 1
+	reading "${@:2}" >got
+	release
+	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
+	eventually all_read
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	echo >"$GO"
+	finishes "$ACT" 0
+	head -n 6 got # for a test that fails
+}
+
+@test "tfs-catpipe: kernel: -f: names the functions of a program's stack, the place in them, and the file" {
+	stacks "$PROG/acts" -n -f
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+	[ "$(grep -c "^ => main+0x[0-9a-f]* ($PROG/acts)$" got)" = 5 ]
+	[ "$(grep -c '<user stack trace>' got)" = 5 ]
+	[ "$(grep -c ' => .*<' got)" = 0 ]
+}
+
+@test "tfs-catpipe: kernel: without -f, a program's stack has addresses, as the kernel prints it" {
+	stacks "$PROG/acts"
+	[ "$(grep -c '^ => ' got)" -ge 15 ]
+	[ "$(grep '^ => ' got | grep -Evc '^ =>  <[0-9a-f]{16}>$')" = 0 ]
+}
+
+@test "tfs-catpipe: kernel: -f: names the functions of a file that was deleted, and not those of its successor" {
+	cp "$PROG/acts" mine
+	before() { # delete the file while the program waits
+		rm mine
+		cp "$PROG/calls" mine
+	}
+	eval "$(declare -f release | sed 's/^release/released/')"
+	release() { before; released; }
+	stacks "$PWD/mine" -n -f
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PWD/mine?(deleted))$" got)" = 3 ]
+	[ "$(grep -c "^ => main+0x" got)" = 5 ]
+}
+
+@test "tfs-catpipe: kernel: -f: prints the place in a file that was stripped" {
+	need_tool strip
+	strip -o mine "$PROG/acts"
+	stacks "$PWD/mine" -n -f
+	[ "$(grep -c "^ => $PWD/mine:0x[0-9a-f]*$" got)" -ge 10 ]
+	[ "$(grep -c 'acts_often\|main' got)" = 0 ]
+}
+
+@test "tfs-catpipe: kernel: -f: the name of a function forges no line and no field" {
+	need_tool objcopy
+	objcopy --redefine-sym "acts_often=a \"b;c=d\\"$'\n'"e@f" "$PROG/acts" mine
+	stacks "$PWD/mine" -n -f
+	[ "$(grep -c "^ => a??b?c?d??e+0x[0-9a-f]* ($PWD/mine)$" got)" = 3 ]
+}
+
+@test "tfs-catpipe: kernel: -f: leaves the addresses of a task that ended unseen, and of another program's memory" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	new_instance
+	act callers 3 2
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-write -i "$INSTANCE" options/userstacktrace 1 events/syscalls/sys_enter_getppid/enable 1
+	release
+	echo >"$GO"
+	finishes "$ACT" 0
+	background tfs-catpipe -i "$INSTANCE" -n -f >got
+	local catpipe=$PID
+	ended() { [ "$(grep -c 'sys_getppid()' got)" = 5 ]; }
+	eventually ended
+	kill -TERM "$catpipe"
+	finishes "$catpipe" 0
+	[ "$(grep -c '^ => ' got)" -ge 10 ]
+	[ "$(grep '^ => ' got | grep -Evc '^ =>  <[0-9a-f]{16}>$')" = 0 ]
+}
+
+@test "tfs-catpipe: kernel: -f: a task that begins another program has the functions of that program" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	new_instance
+	cp "$PROG/acts" first
+	cp "$PROG/acts" second
+	mkfifo go
+	# the shell's process becomes the first program, and a child of it the second
+	background sh -c 'read -r _; ./first callers 2 0; exec ./second callers 0 3' <>go >ready
+	local shell=$PID
+	tfs-write -i "$INSTANCE" options/userstacktrace 1 options/event-fork 1
+	tfs-pidfilter -i "$INSTANCE" set "$shell"
+	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
+	background tfs-catpipe -i "$INSTANCE" -n -f >got
+	local catpipe=$PID
+	eventually blocks "$catpipe"
+	echo >go
+	begun() { [ "$(grep -c ready ready)" = "$1" ]; }
+	named() { [ "$(grep -c '^ => main' got)" = "$1" ]; }
+	for n in 1 2; do
+		eventually begun "$n"
+		echo >go # let it call
+		eventually named $((3 * n - 1))
+		echo >go # let it end
+	done
+	finishes "$shell" 0
+	kill -TERM "$catpipe"
+	finishes "$catpipe" 0
+	cat got
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PWD/first)$" got)" = 2 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PWD/second)$" got)" = 3 ]
 }
 
 @test "tfs-catpipe: kernel: -s with -e: counts delivered events, and lost events that -e chose" {

@@ -57,9 +57,9 @@ END
 	local dir name
 	dir=$(realpath "$TREE")/bin/../trace-hooks
 	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b' nosuch; do
-		fails 100 "tfs-run: fatal: no subsystem '$name' in $dir" tfs-run -m "$name"
+		fails 100 "tfs-run: fatal: no subsystem '$name' in $dir; leave -m out" tfs-run -m "$name"
 	done
-	fails 100 "tfs-run: fatal: no subsystem 'a?b?[2J' in $dir" tfs-run -m $'a\nb\e[2J'
+	fails 100 "tfs-run: fatal: no subsystem 'a?b?[2J' in $dir; leave -m out" tfs-run -m $'a\nb\e[2J'
 }
 
 @test "tfs-run: refuses -- without a program" {
@@ -69,7 +69,7 @@ END
 
 # hooks DIR: the names of the executable hooks of a tree
 hooks() {
-	find "$1"/trace-hooks/*/hooks.d -type f -perm -100 -printf '%f\n' | sort
+	find "$1"/trace-hooks/*/hooks.d -type f -perm -100 | sed 's|.*/||' | sort
 }
 
 @test "tfs-run: lists every hook of every subsystem if none is named, below a question" {
@@ -275,9 +275,9 @@ END
 	run -0 tfs-run trace_syscalls -s execve -- true
 	[ "${#lines[@]}" = 1 ]
 	chmod -x c/prog
-	PATH=$PWD/b:$PATH fails 126 "tfs-run: fatal: unable to run prog: the file in PATH is not executable" \
+	PATH=$PWD/b:$PATH fails 126 "tfs-run: fatal: unable to run prog: not executable; run chmod +x $PWD/b/prog" \
 		tfs-run trace_syscalls -s execve -- prog
-	fails 127 "tfs-run: fatal: unable to run nosuch: no such program in PATH" \
+	fails 127 "tfs-run: fatal: unable to run nosuch: no such program in PATH; give its path" \
 		tfs-run trace_syscalls -s execve -- nosuch
 }
 
@@ -400,9 +400,26 @@ END
 	exactly err ''
 }
 
+@test "tfs-run: -o leaves FILE alone if the session is refused, and makes no new FILE" {
+	fake_tree <<-'END'
+		echo 'manager: fatal: not today' >&2
+		exit 111
+	END
+	ln -s "$TREE/bin/tfs-timeline" fake/bin
+	local end
+	for end in txt json dat svg; do
+		echo old >"old.$end"
+		fails 111 'manager: fatal: not today' "$RUN" hook -o "old.$end" -- touch ran
+		exactly "old.$end" $'old\n'
+		fails 111 'manager: fatal: not today' "$RUN" hook -o "new.$end" -- touch ran
+		[ ! -e "new.$end" ]
+	done
+	[ ! -e ran ]
+}
+
 @test "tfs-run: -o names a FILE that cannot be written, and nothing runs" {
 	noting_tree
-	fails 111 "tfs-run: fatal: unable to open no/where: No such file or directory" \
+	fails 111 "tfs-run: fatal: unable to open no/where: no such directory; make it first" \
 		"$RUN" -o no/where hook -- touch ran
 	[ ! -e ran ] && [ ! -e args ]
 }
@@ -522,6 +539,16 @@ INT
 		to_full "$RUN" hook
 }
 
+@test "tfs-run: a full disk is an error that names FILE, of the trace and of a summary" {
+	noting_tree
+	ln -s /dev/full full
+	fails 111 "tfs-run: fatal: unable to write full: No space left on device" \
+		"$RUN" hook -o full
+	need_tracefs events/syscalls
+	fails 111 "tfs-summary: fatal: unable to write to full: No space left on device" \
+		tfs-run trace_syscalls --summary -o full -- true
+}
+
 # ---- the kernel ------------------------------------------------------------------
 
 # Succeed when this test's session records: tracing_on is written after the hook.
@@ -567,9 +594,9 @@ hook() {
 	need_tracefs events/syscalls
 	: >plain
 	run -127 --separate-stderr hook --syscall execve -- ./nosuch
-	[ "$stderr" = "tfs-run: fatal: unable to run ./nosuch: No such file or directory" ]
+	[ "$stderr" = "tfs-run: fatal: unable to run ./nosuch: no such program; correct the path" ]
 	run -126 --separate-stderr hook --syscall execve -- ./plain
-	[ "$stderr" = "tfs-run: fatal: unable to run ./plain: Permission denied" ]
+	[ "$stderr" = "tfs-run: fatal: unable to run ./plain: not executable; run chmod +x ./plain" ]
 	nothing_left
 }
 
@@ -650,6 +677,16 @@ hook() {
 		nothing_left
 		grep -q ': sys_execve(' "got$i"
 	done
+}
+
+@test "tfs-run: kernel: --human ends at once when its reader goes away, and SIGPIPE ends PROG" {
+	need_tracefs events/syscalls
+	mkfifo never
+	hook --human --clock counter --syscall execve -- cat never | head -n 1 >got
+	[ "${PIPESTATUS[0]}" = 141 ]
+	nothing_left
+	exactly got '        SECONDS  COMM                PID EVENT
+'
 }
 
 @test "tfs-run: kernel: a program that reads the trace does not take PROG's output for events" {
@@ -739,6 +776,30 @@ hook() {
 	"$MANAGER" --clear
 }
 
+@test "tfs-run: --human prints the date and times of day, unless the clock counts; a pipe gets neither" {
+	need_tracefs events/syscalls
+	before=$(now_us)
+	tfs-run trace_syscalls -s getppid --human --raw -- "$PROG/calls" 1 >out
+	after=$(now_us)
+	sed -n 's/^\([0-9:.]*\)  calls .* getppid()$/\1/p' out >day_time
+	day=$(sed -n '1s/^# \(.*\), UTC$/\1/p' out)
+	[ "$(sed -n 2p out)" = 'TIME             COMM                PID EVENT' ]
+	# midnight is in between
+	[ "$(grep -c UTC out)" = 1 ] || skip "the day has just changed"
+	between "$before" "$(date_us "${day}T$(cat day_time)Z")" "$after"
+	tfs-run trace_syscalls -s getppid --human --raw --date -- "$PROG/calls" 1 >out
+	[ "$(grep -c UTC out)" -ge 1 ]
+	for clock in '--clock counter' --clock=counter; do
+		# shellcheck disable=SC2086 # two words, or one
+		tfs-run trace_syscalls -s getppid --human --raw $clock -- "$PROG/calls" 1 >out
+		[ "$(head -n 1 out)" = '        SECONDS  COMM                PID EVENT' ]
+		[ "$(wc -l <out)" = 2 ]
+	done
+	tfs-run trace_syscalls -s getppid -- "$PROG/calls" 1 >out
+	[ "$(wc -l <out)" = 1 ]
+	nothing_left
+}
+
 @test "tfs-run: refuses outputs that contradict each other, before anything starts" {
 	fails 100 "tfs-run: fatal: --summary prints text, so -o x.dat is not possible; leave one of them out" \
 		tfs-run trace_syscalls --summary -o x.dat -- touch ran
@@ -751,10 +812,53 @@ hook() {
 
 @test "tfs-run: --json is refused for hooks that print no events" {
 	need_tracefs
-	run -111 --separate-stderr tfs-run trace_blk --device loop0 --json --all
-	[ "$stderr" = "tfs-run: fatal: --json is for ftrace: this is blkparse's text" ]
 	fails 100 "tfs-run: fatal: trace_flight: --json is not possible; give --dump json" \
 		tfs-run trace_flight -e sched_switch --json --all
 	fails 100 "tfs-run: fatal: trace_event: --json is not possible with --output dat" \
 		tfs-run trace_event -e sched_switch --json -o x.dat --all
+	[ -d "${TRACER_SYSFS_PATH:-/sys}/kernel/debug/block" ] || skip "needs debugfs"
+	run -111 --separate-stderr tfs-run trace_blk --device loop0 --json --all
+	[ "$stderr" = "tfs-run: fatal: --json is for ftrace: this is blkparse's text" ]
+}
+
+@test "tfs-run: PROG gets the environment of the caller unchanged" {
+	need_tracefs events/syscalls
+	cp "$TREE/trace-hooks/ftrace/hooks.d/trace_syscalls" mine
+	for set in -uTFS_RUN TFS_RUN=mine TFS_HOOKS=/none; do
+		env "$set" A=$'1\n2' env >expected
+		env "$set" A=$'1\n2' tfs-run -o trace ./mine -s getppid -- env >out
+		diff expected out
+	done
+	nothing_left
+}
+
+@test "tfs-run: names a missing filter before PROG runs, and leaves nothing behind" {
+	noting_tree
+	while IFS='|' read -r tool words; do
+		# shellcheck disable=SC2086 # several words
+		fails 111 "tfs-run: fatal: no $tool in $PWD/fake/bin: the installation is not complete" \
+			"$RUN" hook $words -- touch ran
+		run ls ran args new new.svg
+		[ "$(grep -c 'No such file' <<<"$output")" = 4 ]
+	done <<'END'
+tfs-summary|--summary
+tfs-summary|--summary -o new
+tfs-human|--human
+tfs-timeline|-o new.svg
+tfs-flame|--stack -o new.svg
+END
+	echo mine >old.svg
+	fails 111 "tfs-run: fatal: no tfs-timeline in $PWD/fake/bin: the installation is not complete" \
+		"$RUN" hook -o old.svg -- touch ran
+	exactly old.svg 'mine
+'
+}
+
+@test "tfs-run: a terminal needs tfs-human as well" {
+	need_tool script
+	noting_tree
+	# shellcheck disable=SC2016 # for the shell of script
+	RUN=$RUN run -111 script -qec '"$RUN" hook -- touch ran' /dev/null </dev/null
+	[ "$output" = "tfs-run: fatal: no tfs-human in $PWD/fake/bin: the installation is not complete"$'\r' ]
+	[ ! -e ran ] && [ ! -e args ]
 }

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-record [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE'
+USAGE='tfs-record [-d] [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE'
 
 misuse() {
 	fails 100 "tfs-record: fatal: $1; usage: $USAGE" "${@:2}"
@@ -441,6 +441,50 @@ in_small() {
 	report file
 	[ "$(grep -c '^ *calls-'"$CALLS"' .*: sys_enter_getppid:' text)" = 20000 ]
 	[ "$(wc -l <text)" = 20001 ] # the first line tells the number of CPUs
+}
+
+@test "tfs-record: kernel: -d: records the date, and trace-cmd report shows the same times of day" {
+	need_tool trace-cmd
+	new_instance
+	echo mono >"$DIR/trace_clock"
+	recorder -d -i "$INSTANCE" file
+	before=$(now_us)
+	echo 'a mark' >"$DIR/trace_marker"
+	after=$(now_us)
+	stops
+	exactly err ''
+	tfs-report -d file >out
+	time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): .*: a mark$/\1/p' out)
+	between "$before" "$(date_of out "$time")" "$after"
+	report file
+	theirs=$(sed -n 's/.* \([0-9]*\.[0-9]*\): print: .* a mark$/\1/p' text)
+	[ "${theirs/./}" = "$(date_of out "$time")" ]
+	trace-cmd report --nodate -i file >text
+	[ "$(sed -n 's/.* \([0-9]*\.[0-9]*\): print: .* a mark$/\1/p' text)" = "$time" ]
+}
+
+@test "tfs-record: plain directory: -d: a clock that is ahead, and one that moves" {
+	plain_root
+	printf 'entries: 0\nnow ts: 4954870400.000000\n' >root/per_cpu/cpu0/stats
+	before=$(now_us)
+	recorder -R root -d file
+	after=$(now_us)
+	printf 'entries: 0\nnow ts: 4954866800.000000\n' >root/per_cpu/cpu0/stats
+	stops
+	ended=$(now_us)
+	moved=$(sed -n "s/^tfs-record: the time of day moved by \([0-9]*\) ms against the trace's clock$/\1/p" err)
+	[ "$moved" -ge 3600000 ]
+	[ "$moved" -le $((3600001 + (ended - before) / 1000)) ]
+	date=$(tr '\0' '\n' <file | grep -a -o -- '-0x[0-9a-f]*$')
+	between "$before" "$((4954870400000000 - ${date#-}))" "$after"
+}
+
+@test "tfs-record: -d refuses a trace clock that counts no seconds" {
+	plain_root
+	printf 'entries: 0\nnow ts: 12345678\n' >root/per_cpu/cpu0/stats
+	fails 111 "tfs-record: fatal: unable to tell the date: trace_clock counts no seconds" \
+		tfs-record -R root -d file
+	[ ! -e file ]
 }
 
 @test "tfs-record: kernel: trace-cmd report shows no event for an empty recording" {

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-report [-jHx] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-i INSTANCE] FILE'
+USAGE='tfs-report [-jHdx] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-i INSTANCE] FILE'
 CORPUS=$BATS_TEST_DIRNAME/fuzz/corpus/tracedat
 
 misuse() {
@@ -82,7 +82,7 @@ same_lines() {
 
 @test "tfs-report: names unknown options and options that lack their value" {
 	misuse "no such option: -y" tfs-report -y
-	for letter in e p t i u C U N P; do
+	for letter in e p t i u C U N P O; do
 		misuse "option -$letter needs a value" tfs-report -$letter
 	done
 }
@@ -424,6 +424,87 @@ bare() {
 	[ "$(tfs-report -i ins seven | wc -l)" = 3 ]
 	trace-cmd convert -i seven -o six --file-version 6 >said 2>&1
 	tfs-report -i '' six | cmp <(hand_text) -
+}
+
+@test "tfs-report: -d: prints the date in front of the first event, and in each event of JSON" {
+	for order in little big; do
+		DATE=0x660f9d93f0f4a by_hand $order 8
+		tfs-report -d file >out
+		exactly out "# date: 2026-11-23T23:21:09.175691Z, 1795476069.175691 since 1970, is 1.000001 of the trace's clock
+$(hand_text)
+"
+		hand_text | cmp - <(tfs-report file)
+		tfs-report -dH file | grep -v '^ \|^CPU\|^$' >out
+		[ "$(head -n 1 out)" = '# tracer: nop' ]
+		[[ $(tail -n 1 out) = '# date: '* ]]
+		tfs-report -dj file >out
+		json_lines <out >n
+		[ "$(cat n)" = "$(wc -l <out)" ]
+		sed -n 's/^{"ts":\([0-9.]*\),"timeUnixNano":"\([0-9]*\)",.*"fields".*/\1 \2/p' out >got
+		exactly got '1.000001000 1795476069175691000
+1.000002000 1795476069175692000
+1.000003000 1795476069175693000
+2.000000007 1795476070175690007
+'
+	done
+}
+
+@test "tfs-report: -d: the clock may be ahead of the time of day, and trace-cmd prints the same times" {
+	# half a second, so that the first events are before 1970
+	DATE=-0x7a120 by_hand little 8
+	[ "$(tfs-report -d -e demo -t 2- file | head -n 1)" = "# date: 1970-01-01T00:00:00.500001Z, 0.500001 since 1970, is 1.000001 of the trace's clock" ]
+	tfs-report -dj file | sed -n 's/.*"timeUnixNano":"\([0-9]*\)".*"fields".*/\1/p' >got
+	exactly got '500001000
+500002000
+500003000
+1500000007
+'
+	need_tool trace-cmd
+	trace-cmd report -i file 2>/dev/null | LC_ALL=C sed -n 's/.* \([0-9.]*\): demo:.*/\1/p' >got
+	exactly got '0.500001
+0.500002
+0.500003
+1.500000
+'
+	# no time of day is before 1970
+	DATE=-0x1e8480 by_hand little 8
+	[ "$(tfs-report -d file | head -n 1)" = "# date: 1970-01-01T00:00:00.000000Z, 0.000000 since 1970, is 2.000000 of the trace's clock" ]
+	tfs-report -dj file | sed -n 's/.*"timeUnixNano":"\([0-9]*\)".*"fields".*/\1/p' >got
+	exactly got '0
+0
+0
+7
+'
+}
+
+@test "tfs-report: -d: reads the date of a file that trace-cmd converted to version 7" {
+	need_tool trace-cmd
+	DATE=0x660f9d93f0f4a by_hand little 8
+	trace-cmd convert -i file -o seven --file-version 7 --compression none >said 2>&1 ||
+		skip "needs a trace-cmd that converts (3.1)"
+	tfs-report -d seven | cmp <(tfs-report -d file) -
+}
+
+@test "tfs-report: -d: refuses a file without a date, one whose clock counts, and a date that is none" {
+	none() {
+		fails 1 "tfs-report: fatal: file has no date, or its clock counts no seconds" \
+			tfs-report -d file
+		tfs-report -i '' file | cmp <(hand_text) -
+	}
+	by_hand little 8
+	none
+	DATE=0x660f9d93f0f4a by_hand little 8 ins
+	none
+	for date in 0xg 0X1 0x7fffffffffffffff -0x7fffffffffffffff 0x8000000000000000 \
+		0x10000000000000001 12 x '0x 1' ''; do
+		DATE=$date by_hand little 8
+		none
+	done
+	# a negative date as trace-cmd writes it
+	DATE=0xfffffffffff85ee0 by_hand big 8
+	tfs-report -d file >out
+	DATE=-0x7a120 by_hand big 8
+	tfs-report -d file | cmp out -
 }
 
 @test "tfs-report: kernel: prints the same text as trace for the same sub-buffers, byte for byte" {

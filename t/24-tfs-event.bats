@@ -119,7 +119,8 @@ irq:softirq_raise' ]
 	[ "${stderr_lines[0]}" = "tfs-event: fatal: unable to write 'prev_prio > 1 && nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
 	[ "${stderr_lines[1]}" = '  Command: prev_prio > 1 && nope == 2' ]
 	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
-	[ "${#stderr_lines[@]}" = 3 ]
+	[ "${stderr_lines[3]}" = '  events/sched/sched_switch/format lists the fields' ]
+	[ "${#stderr_lines[@]}" = 4 ]
 	[ "$(state sched:sched_switch)" = "$before" ]
 	# the first event accepts the filter, the second refuses it
 	before="$(state sched:sched_switch)$(state sched:sched_waking)"

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | PAIR'
+USAGE='tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -85,7 +85,7 @@ json() {
 	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency -e a
 	misuse "no pair is called 'disk'; there are syscalls, block and wakeup" tfs-latency disk
 	misuse "unexpected operand 'wakeup'" tfs-latency block wakeup
-	misuse 'a pair by name excludes -s and -e' tfs-latency -s a -e b block
+	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -s a -e b block
 	misuse "not a key: '' in 'a:b,'" tfs-latency -s a:b, -e b
 	misuse "not a key: '.' in 'a:.'" tfs-latency -s b -e a:.
 	misuse "no event in ':pid'" tfs-latency -s :pid -e b
@@ -1236,4 +1236,56 @@ at() {
 		misuse '-d takes no option but -s and -e' tfs-latency -d -s a -e b $word
 	done
 	misuse '-d takes no option but -s and -e' tfs-latency -d block
+}
+
+@test "tfs-latency: -f pairs each function with its own return, the innermost call first" {
+	{
+		event 7 1.000000 'f_entry: (0x10) i=1'
+		event 7 1.000001 'g_entry: (0x20) i=2'
+		event 8 1.000002 'f_entry: (0x10) i=3'
+		event 7 1.000010 'f_entry: (0x10) i=4'
+		event 7 1.000012 'f_entry: (0x10) i=5'
+		event 7 1.000020 'f: (0x30 <- 0x10) ret=50'
+		event 7 1.000100 'f: (0x30 <- 0x10) ret=40'
+		event 7 1.000200 'g: (0x30 <- 0x20) ret=20'
+		event 7 1.000300 'f: (0x30 <- 0x10) ret=10'
+		event 7 1.000301 'f: (0x30 <- 0x10) ret=9'
+		event 7 1.000400 'f_entry: (0x10) i=6'
+		event 7 1.000401 'f_entry: (0x10) i=7'
+	} >trace
+	prints '7 f: (0x30 <- 0x10) ret=50 i=5 lat=8
+7 f: (0x30 <- 0x10) ret=40 i=4 lat=90
+7 g: (0x30 <- 0x20) ret=20 i=2 lat=199
+7 f: (0x30 <- 0x10) ret=10 i=1 lat=300
+# unpaired 4 events: 3 without an end, 1 without a beginning' -c i -f _entry <trace
+	prints '7 f: (0x30 <- 0x10) ret=10 lat=300
+# unpaired 4 events: 3 without an end, 1 without a beginning' -m 200 -f _entry <trace
+}
+
+@test "tfs-latency: -f closes all open calls at a gap, and frees them" {
+	{
+		event 7 1.000000 'f_entry: (0x10)'
+		event 7 1.000001 'f_entry: (0x10)'
+		echo 'CPU:1 [LOST 3 EVENTS]'
+		event 7 1.000002 'f: (0x30 <- 0x10)'
+		event 7 1.000003 'f_entry: (0x10)'
+		event 7 1.000005 'f: (0x30 <- 0x10)'
+	} | prints 'CPU:1 [LOST 3 EVENTS]
+7 f: (0x30 <- 0x10) lat=2
+# unpaired 3 events: 2 without an end, 1 without a beginning' -f _entry
+}
+
+@test "tfs-latency: -f pairs lines of JSON, and takes no suffix that is empty" {
+	local i=0
+	for event in f_entry f_entry f f; do
+		i=$((i + 1))
+		echo "{\"ts\":1.00000000$i,\"cpu\":0,\"pid\":5,\"comm\":\"a\",\"system\":\"g\",\"event\":\"$event\",\"fields\":{\"i\":$i}}"
+	done | tfs-latency -c j=i -f _entry | sed 's/.*"fields"//' >got
+	exactly got ':{"i":3,"j":2,"lat":0.001}}
+:{"i":4,"j":1,"lat":0.003}}
+'
+	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f ''
+	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f _entry -s a -e b
+	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -f _entry syscalls
+	misuse '-d takes no option but -s and -e' tfs-latency -d -f _entry
 }

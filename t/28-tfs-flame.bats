@@ -174,6 +174,9 @@ http://www.w3.org/2000/svg' ]
 	# the stack of the program alone, and another event before it on another processor
 	{ stack sh 0 e | head -n 1; stack sh 1 f x; user_stack ' <00007f1c2a>' ' <0000550010>'; } |
 		tfs-flame -f -k event | diff - <(printf '%s\n' 'e;<0000550010>;<00007f1c2a> 1' 'f;x 1')
+	# as tfs-catpipe -f names functions: without the place of the call, and without the file
+	{ stack sh 0 e b; user_stack 'work+0x0 (/bin/a b)' 'main+0x1f (/bin/a b)' '/lib/c.so:0x2724a'; } |
+		tfs-flame -f | diff - <(echo 'sh;/lib/c.so:0x2724a;main;work;b 1')
 	# two stacks of the kernel, and one of the program, which belongs to the second
 	{ stack sh 0 e b a; stack sh 0 e d c | tail -n 3; user_stack m; } |
 		tfs-flame -f | diff - <(printf '%s\n' 'sh;m;c;d 1' 'sh;a;b 1')

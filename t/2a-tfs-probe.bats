@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove [EVENT [PROBE]]...'
+USAGE='tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...'
 
 misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -49,8 +49,8 @@ place() {
 
 @test "tfs-probe: refuses an invalid verb, group or name" {
 	misuse 'no such option: -x' tfs-probe -x
-	misuse 'no command; give add, list or remove' tfs-probe -g g
-	misuse 'no command; give add, list or remove' tfs-probe -g g make
+	misuse 'no command; give add, list, remove or usdt' tfs-probe -g g
+	misuse 'no command; give add, list, remove or usdt' tfs-probe -g g make
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe list
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe -g '' list
 	for group in a/b 1a a-b "$(printf 'x%.0s' {1..64})" 'a b'; do
@@ -61,12 +61,14 @@ place() {
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add e
 	misuse "unexpected operand 'e'" tfs-probe -g g list e
+	misuse 'no FILE for usdt' tfs-probe usdt
+	misuse "unexpected operand 'e'" tfs-probe usdt "$PROG/acts" e
 }
 
 @test "tfs-probe: refuses an invalid probe before it writes anything" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	for probe in '' p 'p ' 'x f' 'pp f' 'r1x f' '-:g/e' $'p\tf'; do
-		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r or e, then the place" \
+		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r, e or u, then the place" \
 			tfs-probe -R root -g g add good 'p f' e "$probe"
 	done
 	fails 111 'tfs-probe: fatal: e: the probe is longer than a record may be' \
@@ -91,6 +93,94 @@ place() {
 	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'
 	exactly root/dynamic_events $'e:g/three sched/sched_switch p=$prev_pid\n'
 	exactly root/uprobe_events $'p:g/four /bin/sh:16 x=%di\n'
+}
+
+@test "tfs-probe: plain directory: refuses two probes of one name, in one call or to an event that exists" {
+	plain_root kprobe_events uprobe_events
+	echo 'p:g/there /bin/sh:1' >root/dynamic_events
+	fails 111 "tfs-probe: fatal: two probes have the name 'e'; give each its own" \
+		tfs-probe -oR root -g g add e 'p /bin/sh:0x10' x 'p f' e 'p /bin/sh:0x20'
+	fails 111 'tfs-probe: fatal: g/there is there already' \
+		tfs-probe -oR root -g g add e 'p /bin/sh:0x10' there 'p /bin/sh:0x20'
+	[ ! -s root/uprobe_events ]
+	[ ! -s root/kprobe_events ]
+	# without the list, nothing is known
+	rm root/dynamic_events
+	mkdir root/dynamic_events
+	fails 111 'tfs-probe: fatal: unable to read dynamic_events: Is a directory' \
+		tfs-probe -oR root -g g add e 'p /bin/sh:0x10'
+	[ ! -s root/uprobe_events ]
+}
+
+@test "tfs-probe: plain directory: refuses the arguments of a program's function at its return" {
+	plain_root uprobe_events
+	[[ $(uname -m) != arm* ]] || skip "needs returns of programs, which end them on 32-bit ARM"
+	fails 111 'tfs-probe: fatal: e: a return has no $arg1 any more: record it where the function begins' \
+		tfs-probe -R root -g g add e "r $PROG/acts:acts_work ret=\$retval i=\$arg1"
+	[ ! -s root/uprobe_events ]
+}
+
+@test "tfs-probe: usdt prints the USDT probes of a file, one line for each place, with their arguments" {
+	tfs-probe usdt "$PROG/acts" >got
+	[ "$(sed 's/ .*//' got)" = 'acts:pass
+acts:two
+acts:seen
+acts:two' ]
+	case $(uname -m) in
+	x86_64) exactly <(sed 's/(%[a-z]*):s16/(%REG):s16/; s/=-*[0-9]*(/=N(/' got) \
+		'acts:pass arg1=%di:s32 arg2=%si:u64 arg3=N(%REG):s16 arg4=\-7:s32 # not read: arg5=8f@%xmm0
+acts:two
+acts:seen arg1=%di:u32
+acts:two
+' ;;
+	esac
+	run -1 --separate-stderr tfs-probe usdt "$PROG/calls"
+	[ -z "$output$stderr" ]
+	fails 111 'tfs-probe: fatal: unable to open /nowhere: No such file or directory' tfs-probe usdt /nowhere
+	echo text >text
+	fails 111 "tfs-probe: fatal: text is no program or library (ELF)" tfs-probe usdt text
+}
+
+@test "tfs-probe: plain directory: writes each place of a USDT probe as an event, with its reference counter" {
+	plain_root uprobe_events
+	tfs-probe -R root -g g add two "u $PROG/acts:acts:two" seen "u $PROG/acts:acts:seen x=%di"
+	[ "$(cut -d ' ' -f 1,2 root/uprobe_events | sed 's/acts:[0-9]*/acts:N/; s/([1-9][0-9]*)$/(N)/')" = "p:g/two $PROG/acts:N
+p:g/two_2 $PROG/acts:N
+p:g/seen $PROG/acts:N(N)" ]
+	[ "$(grep -c ' x=%di$' root/uprobe_events)" = 1 ]
+	[ "$(cut -d ' ' -f 2 root/uprobe_events | sort -u | wc -l)" = 3 ]
+	: >root/uprobe_events
+	says() {
+		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "u $2" "${@:3}"
+	}
+	says "$PROG/acts has no USDT probe 'acts:tow'; is it acts:two?" "$PROG/acts:acts:tow"
+	says "$PROG/acts has no USDT probe 'nothing:at_all'; tfs-probe usdt FILE prints those that it has" \
+		"$PROG/acts:nothing:at_all"
+	says "e: no USDT probe in 'acts:two'; give FILE:PROVIDER:NAME" acts:two
+	says "e: no USDT probe in '/acts'; give FILE:PROVIDER:NAME" /acts
+	says "e: a probe is one line" "$PROG/acts:acts:two"$'\n-:g/x'
+	says "two probes have the name 'two_2'; give each its own" "$PROG/acts:acts:seen" \
+		two_2 "u $PROG/acts:acts:pass" two "u $PROG/acts:acts:two"
+	[ ! -s root/uprobe_events ]
+}
+
+@test "tfs-probe: plain directory: leaves an event of two places alone while it is enabled anywhere" {
+	plain_root
+	local at
+	mkdir -p root/events/a/two root/instances/x/events/a/two
+	for at in root/events root/instances/x/events; do
+		printf '%s\n' 'p:a/one /bin/f:0x1' 'p:a/two /bin/f:0x2' 'p:a/two /bin/f:0x3' >root/dynamic_events
+		echo 0 | tee root/events/a/two/enable >root/instances/x/events/a/two/enable
+		echo 1 >"$at/a/two/enable"
+		run -111 tfs-probe -R root -g a remove two
+		[[ $output == 'tfs-probe: fatal: unable to remove a/two, which is enabled or in use: '* ]]
+		[ "$(wc -l <root/dynamic_events)" = 3 ]
+		run -111 tfs-probe -R root -g a remove
+		[ "$(tail -n +4 root/dynamic_events)" = '-:a/one' ]
+	done
+	echo 0 >"$at/a/two/enable"
+	tfs-probe -R root -g a remove two
+	[ "$(tail -n 2 root/dynamic_events | sort -u)" = '-:a/two' ]
 }
 
 @test "tfs-probe: plain directory: list prints the group's probes, and remove removes them, newest first" {

@@ -447,6 +447,33 @@ plain() {
 	[ "$(plain d/dump.2 | wc -l)" = 10 ]
 }
 
+@test "tfs-flight: -D prints the date of each dump, as text, in JSON and in trace.dat" {
+	small_instance
+	for form in '' -j -r; do
+		echo mono >"$DIR/trace_clock"
+		# shellcheck disable=SC2086 # an option, or none
+		flight -D $form
+		before=$(now_us)
+		called 1
+		after=$(now_us)
+		dumped 1
+		stops
+		dump=$(tail -n 1 out)
+		if [ "$form" = -j ]; then
+			nano=$(sed -n 's/^{"ts":[0-9.]*,"timeUnixNano":"\([0-9]*\)",.*/\1/p' "$dump")
+			between "$before" "$((nano / 1000))" "$after"
+			continue
+		fi
+		[ -z "$form" ] || { tfs-report -d "$dump" >text; dump=text; }
+		[ "$(wc -l <"$dump")" = 2 ]
+		time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): sys_getppid()$/\1/p' "$dump")
+		between "$before" "$(date_of "$dump" "$time")" "$after"
+	done
+	echo counter >"$DIR/trace_clock"
+	fails 111 "tfs-flight: fatal: unable to tell the date: trace_clock counts no seconds" \
+		tfs-flight -D -i "$INSTANCE" d
+}
+
 @test "tfs-flight: -n prints the names of dead tasks, and no event for them" {
 	need_tracefs events/task/task_rename
 	small_instance

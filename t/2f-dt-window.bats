@@ -61,7 +61,7 @@ quiet() {
 		misuse "not a thread: '$tid'" dt-window -t "$tid"
 	done
 	for id in x '' -1 2A 0x 11112222333344445; do
-		misuse "not the ID of a probe: '$id'" dt-window -i "$id"
+		misuse "not the ID of a request probe: '$id'" dt-window -i "$id"
 	done
 }
 

@@ -134,7 +134,7 @@ on_and_another() {
 @test "dt-probe: refuses a second on and leaves the first; another name is another probe" {
 	need_probe
 	on
-	fails 111 "dt-probe: fatal: the probe $N is on, or left over from a killed dt-probe: run dt-probe off first" \
+	fails 111 "dt-probe: fatal: the request probe $N is on, or left over from a killed dt-probe: run dt-probe off first" \
 		dt-probe -N "$N" on
 	[ "$(dt-probe -N "$N")" = 1 ]
 	dt-probe -N "$N.2" on >second.out
@@ -182,8 +182,8 @@ on_and_another() {
 	done
 	bad "-f: not a network's bits, 0 to 128: '::1/129'" -f ::1/129 on
 	for word in .a -a a/b '' a+b; do
-		bad "not a probe's name: '$word'" "-N$word" on 2>/dev/null ||
-			bad "not a probe's name: '$word'" -N "$word" on
+		bad "not a request probe's name: '$word'" "-N$word" on 2>/dev/null ||
+			bad "not a request probe's name: '$word'" -N "$word" on
 	done
 }
 
@@ -205,7 +205,7 @@ on_and_another() {
 
 @test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
 	need_probe
-	fails 111 "dt-probe: fatal: the probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
+	fails 111 "dt-probe: fatal: the request probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
 	mkdir -p sys/fs/bpf
 	fails 111 "dt-probe: fatal: no bpffs at $PWD/sys/fs/bpf: as root, mount -t bpf bpf $PWD/sys/fs/bpf" \
 		env TRACER_SYSFS_PATH="$PWD/sys" dt-probe -N "$N" on
@@ -225,7 +225,7 @@ on_and_another() {
 	need_probe
 	fails 111 "dt-probe: fatal: unable to write to standard output: No space left on device" \
 		to_full dt-probe -N "$N" state 2>/dev/null ||
-		fails 111 "dt-probe: fatal: the probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
+		fails 111 "dt-probe: fatal: the request probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
 	run -111 to_full dt-probe -N "$N" on
 	[ "$output" = "dt-probe: fatal: unable to write to standard output: No space left on device" ]
 	[ "$(dt-probe -N "$N")" = 1 ]
@@ -354,6 +354,18 @@ killed_and_off() {
 	run -1 dev remove lo
 }
 
+@test "dt-dev: nothing of a removed device is left, so it can be added again at once" {
+	local i
+	need_probe
+	host
+	on
+	need_tcx
+	for ((i = $(so_many 200); i; i--)); do
+		[ "$(dev add lo)" = "lo tcx" ]
+		dev remove lo
+	done
+}
+
 @test "dt-dev: refuses one device of several, and keeps the devices that were there before" {
 	need_probe
 	host
@@ -391,9 +403,9 @@ killed_and_off() {
 	bad "no devices; -a is for all" add
 	bad "no devices; -a is for all" remove
 	bad "-a: unexpected operand 'lo'" -a add lo
-	bad "not a probe's name: '.x'" -N .x add lo
-	fails 111 "dt-dev: fatal: the probe $N is off: dt-probe on begins it" dt-dev -N "$N" add lo
-	fails 111 "dt-dev: fatal: the probe $N is off: dt-probe on begins it" dt-dev -N "$N" remove lo
+	bad "not a request probe's name: '.x'" -N .x add lo
+	fails 111 "dt-dev: fatal: the request probe $N is off: dt-probe on begins it" dt-dev -N "$N" add lo
+	fails 111 "dt-dev: fatal: the request probe $N is off: dt-probe on begins it" dt-dev -N "$N" remove lo
 	fails 111 "dt-dev: fatal: unable to enter the network namespace none: No such file or directory" \
 		dt-dev -N "$N" -n none add lo
 	: >file
@@ -580,7 +592,7 @@ threads() {
 	need_probe
 	on -g
 	threads 3
-	fails 111 "dt-pid: fatal: $OTHER is a thread of $THREADS: this probe follows processes" \
+	fails 111 "dt-pid: fatal: $OTHER is a thread of $THREADS: this request probe follows processes" \
 		dt-pid -N "$N" add "$THREADS" "$OTHER"
 	listed
 	dt-pid -N "$N" add "$THREADS"
@@ -615,14 +627,14 @@ threads() {
 	bad "unexpected operand '1'" list 1
 	bad "not a pid: 'x'" add x
 	bad "not a pid: '0'" remove 0
-	bad "not a probe's name: '-'" -N - list
+	bad "not a request probe's name: '-'" -N - list
 	: >empty
 	from empty bad "no pids" add
 	printf '1\0002\n' >nul
 	from nul bad "a NUL byte among the pids" add
 	for word in list "add 1" "remove 1"; do
 		# shellcheck disable=SC2086 # words
-		fails 111 "dt-pid: fatal: the probe $N is off: dt-probe on begins it" dt-pid -N "$N" $word
+		fails 111 "dt-pid: fatal: the request probe $N is off: dt-probe on begins it" dt-pid -N "$N" $word
 	done
 }
 
@@ -636,9 +648,9 @@ serving() {
 	need_probe
 	usage=$(synopsis dt-trace)
 	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
-	fails 100 "dt-trace: fatal: not a probe's name: '.'; usage: $usage" dt-trace -N .
-	fails 111 "dt-trace: fatal: the probe $N is off: dt-probe on begins it" dt-trace -N "$N"
-	fails 111 "dt-trace: fatal: the probe $N is off: dt-probe on begins it" dt-trace -w -N "$N"
+	fails 100 "dt-trace: fatal: not a request probe's name: '.'; usage: $usage" dt-trace -N .
+	fails 111 "dt-trace: fatal: the request probe $N is off: dt-probe on begins it" dt-trace -N "$N"
+	fails 111 "dt-trace: fatal: the request probe $N is off: dt-probe on begins it" dt-trace -w -N "$N"
 }
 
 # bats test_tags=quick

@@ -39,7 +39,7 @@ same() {
 }
 
 @test "tfs-human: --help has the synopsis, the purpose and the options" {
-	helps tfs-human "tfs-human [-R ROOT] [-i INSTANCE]" \
+	helps tfs-human "tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]" \
 		"print a trace for people: names for numbers, times of day, colours"
 }
 
@@ -162,7 +162,6 @@ same() {
 	#           TASK   PID CPU        TIMESTAMP  EVENT
 
 	# lost 12 events: 12 overwritten in a full buffer, 0 not written
-	# unpaired 4 events: 3 without an end, 1 without a beginning
 	CPU:1 [LOST 3 EVENTS]
 	 => do_sys_openat2
 	 => entry_SYSCALL_64_after_hwframe
@@ -187,6 +186,15 @@ same() {
 	cmp in out
 	: >in
 	same
+}
+
+@test "tfs-human: says in words that events without an end or a beginning are not shown" {
+	echo '# unpaired 4 events: 3 without an end, 1 without a beginning; 1 because events are missing' >in
+	run -0 from in tfs-human
+	[ "$output" = '# incomplete, and not shown: 3 without an end, 1 without a beginning; 1 because events are missing' ]
+	echo '# unpaired 4' >in
+	run -0 from in tfs-human
+	[ "$output" = '# unpaired 4' ]
 }
 
 @test "tfs-human: prints no control character to the terminal" {
@@ -310,15 +318,146 @@ date
 '
 }
 
+# event TIME: Print an event line.
+event() {
+	printf '              sh-7       [000] ..... %12s: e: a=1\n' "$1"
+}
+
+@test "tfs-human: prints times of day from the date line on, and its date in the place of that line" {
+	{
+		event 4.5
+		echo "# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1970, is 5.000001 of the trace's clock"
+		event 5.000001
+		event 5.876545
+		event 5.876546
+		echo "# date: 2000-01-01T00:00:00.000000Z, 946684800.000000 since 1970, is 1.000000 of the trace's clock"
+		event 1.000000
+		echo "# the time of day moved by -5 ms against the trace's clock"
+	} >in
+	export TZ=UTC-9 # it must not matter
+	tfs-human <in >out
+	exactly out "$TITLE
+            4.5  sh                    7 e a=1
+# 2026-11-23, UTC
+23:59:59.123456  sh                    7 e a=1
+# 2026-11-24, UTC
+00:00:00.000000  sh                    7 e a=1
+00:00:00.000001  sh                    7 e a=1
+# date: 2000-01-01T00:00:00.000000Z, 946684800.000000 since 1970, is 1.000000 of the trace's clock
+# 2026-11-23, UTC
+23:59:55.123455  sh                    7 e a=1
+# the time of day moved by -5 ms against the trace's clock
+"
+	{ echo '# 2026-11-23, UTC'; echo 'TIME             COMM                PID EVENT'; } >begin
+	sed 1d in | tfs-human | head -n 2 | cmp begin -
+	sed '1d; s/^/web | /' in | tfs-human | head -n 2 | cmp begin -
+}
+
+@test "tfs-human: knows leap years and the ends of months" {
+	while read -r date seconds next; do
+		{
+			echo "# date: ${date}T23:59:59.999999Z, $seconds.999999 since 1970, is 1.000000 of the trace's clock"
+			event 1.000001
+		} | tfs-human >out
+		exactly out "# $date, UTC
+# $next, UTC
+TIME             COMM                PID EVENT
+00:00:00.000000  sh                    7 e a=1
+"
+	done <<-'END'
+		1970-01-01 86399 1970-01-02
+		1999-12-31 946684799 2000-01-01
+		2000-02-28 951782399 2000-02-29
+		2000-02-29 951868799 2000-03-01
+		2026-11-30 1796083199 2026-12-01
+		2028-02-29 1835481599 2028-03-01
+		2100-02-28 4107542399 2100-03-01
+		2104-12-31 4260211199 2105-01-01
+	END
+}
+
+@test "tfs-human: passes a line on that only resembles a date line" {
+	cat >in <<-'END'
+		# date: 2026-11-23T23:59:59.123456Z
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1970, is of the trace's clock
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1971, is 1.0 of the trace's clock
+		# date: 2026-11-23T23:59:59.123456Z, x since 1970, is 1.0 of the trace's clock
+		# date: 2026-11-23 23:59:59.123456Z, 1795478399.123456 since 1970, is 1.0 of the trace's clock
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1970, is 99999999999999999999 of the trace's clock
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1970, is 9999999999.0 of the trace's clock
+		# date: 2026-11-23T23:59:59.123456Z, 1795478399.123456 since 1970, is 1.0000000001 of the trace's clock
+		# date:
+	END
+	same
+}
+
 @test "tfs-human: refuses a trace clock that does not count time, and a missing instance" {
 	mkdir -p root/per_cpu/cpu0
 	echo 'now ts: 12345678' >root/per_cpu/cpu0/stats
-	fails 111 "tfs-human: fatal: unable to tell the time by the trace clock of instance '/'; give no -i for times of the trace" \
+	fails 111 "tfs-human: fatal: unable to tell the date: trace_clock counts no seconds" \
 		tfs-human -R root -i /
 	fails 111 "tfs-human: fatal: unable to open instance none in root: No such file or directory" \
 		tfs-human -R root -i none
-	fails 100 "tfs-human: fatal: unexpected operand 'x'; usage: tfs-human [-R ROOT] [-i INSTANCE]" \
+	fails 100 "tfs-human: fatal: unexpected operand 'x'; usage: tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]" \
 		tfs-human x
+}
+
+@test "tfs-human: -c prints fields in columns, and other events as a whole" {
+	cat >in <<-'END'
+	              ls-7       [001] ...21     1.000000: open: (sys_openat) path="/a b" flags=0x88000 ret=3
+	              ls-7       [001] ...21     2.000000: open: (sys_openat) path="x" flags=0x0 ret=7" flags=0x88000 ret=-2
+	              ls-7       [001] ...21     3.000000: open_long: (sys_openat) flags=0x88000 ret=-36
+	              ls-7       [001] .....     4.000000: sys_openat -> 0xfffffffffffffffe
+	              ls-7       [001] .....     5.000000: e: path="/b"
+	# lost 1 events
+	END
+	tfs-human -c 'RET:8=ret  PATH=path' <in >out
+	exactly out '        SECONDS  COMM                PID RET      PATH
+       1.000000  ls                    7 3        "/a b"
+       2.000000  ls                    7 -ENOENT  "x" flags=0x0 ret=7"
+       3.000000  ls                    7 -ENAMETOOLONG -
+       4.000000  ls                    7 openat = -1 ENOENT (No such file or directory)
+       5.000000  ls                    7 e path="/b"
+# lost 1 events
+'
+	cat >in <<-'END'
+	              sh-7       [001] d..1.     1.000000: signal_generate: sig=9 errno=0 code=0 comm=a pid=5 pid=8 grp=1 res=0
+	              sh-7       [001] d..1.     2.000000: signal_deliver: sig=9 errno=0 code=0 sa_handler=0 sa_flags=0
+	END
+	tfs-human -c 'SIG:8=sig CODE:10=code TPID:7=.pid TO=.comm' <in >out
+	exactly out '        SECONDS  COMM                PID SIG      CODE       TPID    TO
+       1.000000  sh                    7 SIGKILL  SI_USER    8       a pid=5
+       2.000000  sh                    7 SIGKILL  SI_USER    -       -
+'
+	cat >in <<-'END'
+	              sh-7       [001] .....     1.000000: inet_sock_set_state: family=AF_INET protocol=IPPROTO_TCP sport=0 dport=22 saddr=127.0.0.1 daddr=127.0.0.1 saddrv6=::ffff:127.0.0.1 daddrv6=::ffff:127.0.0.1 oldstate=TCP_CLOSE newstate=TCP_SYN_SENT
+	              sh-7       [001] .....     2.000000: exec1: (finalize_exec+0x0/0x10) filename="/a) b" argc=1
+	END
+	tfs-human -c 'STATE:9=newstate-TCP_ PORT=dport DADDR=daddrv6-::ffff:' <in | tail -n 2 >out
+	exactly out '       1.000000  sh                    7 SYN_SENT  22   127.0.0.1
+       2.000000  sh                    7 exec1 (finalize_exec+0x0/0x10) filename="/a) b" argc=1
+'
+	[ "$(tfs-human -c 'EXEC=*' <in | tail -n 1)" = \
+		'       2.000000  sh                    7 filename="/a) b" argc=1' ]
+}
+
+@test "tfs-human: -c refuses words that are no columns" {
+	for words in x =x A= A:=x A:0=x A:100=x AB:1=x A=X A=x:8 'A=a B' \
+		'A=a A=a A=a A=a A=a A=a A=a A=a' "A=$(printf '%032d' 0)"; do
+		fails 100 "tfs-human: fatal: not at most 7 columns: '$words'; usage: $(synopsis tfs-human)" \
+			tfs-human -c "$words"
+	done
+	run -0 tfs-human -c 'A=a A=a A=a A=a A=a A=a A:99=a-=:b' </dev/null
+}
+
+@test "tfs-human: a flush has the sector -1" {
+	[ "$(body 'block_rq_complete: 8,0 FF () 18446744073709551615 + 0 none,0,0 [0]')" = \
+		'block_rq_complete 8,0 FF () -1 + 0 none,0,0 [0]' ]
+	[ "$(body 'block_rq_complete: 8,0 FF () 18446744073709551615 + 0 none,0,0 [-5] lat=4')" = \
+		'block_rq_complete 8,0 FF () -1 + 0 none,0,0 [-EIO] lat=4us' ]
+	[ "$(body 'e: sector=18446744073709551615')" = 'e sector=-1' ]
+	[ "$(body 'e: a=18446744073709551615')" = 'e a=18446744073709551615' ]
 }
 
 @test "tfs-human: prints colours only to a terminal, and respects NO_COLOR" {

@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-strings [-f] [-w WORDS] opens|execs | tfs-strings -i ID [-c COMMENT]'
+USAGE='tfs-strings [-aef] [-d BYTES] [-w WORDS] opens|execs|calls [CALL ...] | tfs-strings -i ID [-c COMMENT]'
 
 misuse() {
 	fails 100 "tfs-strings: fatal: $1; usage: $USAGE" "${@:2}"
@@ -115,16 +115,24 @@ joins() {
 }
 
 @test "tfs-strings: refuses wrong options" {
-	misuse 'one operand is needed: opens or execs' tfs-strings
-	misuse 'one operand is needed: opens or execs' tfs-strings files
+	misuse 'one operand is needed: opens, execs or calls' tfs-strings
+	misuse 'one operand is needed: opens, execs or calls' tfs-strings files
 	misuse "unexpected operand 'execs'" tfs-strings opens execs
 	misuse "-w: not a number from 1 to 32: '33'" tfs-strings -w 33 execs
-	misuse "-w: not a number from 1 to 32: '0'" tfs-strings -w 0 execs
-	misuse '-w is for execs' tfs-strings -w 3 opens
+	misuse "-w: not a number from 1 to 32: '0'" tfs-strings -w 0 calls
+	misuse "not a number of bytes, 0 to 4096: '4097'" tfs-strings -d 4097 calls
+	misuse "not a number of bytes, 0 to 4096: ''" tfs-strings -d '' calls
+	misuse '-w is for execs and calls' tfs-strings -w 3 opens
+	misuse '-f is for opens and execs' tfs-strings -f calls
+	for option in -a -d1 -e; do
+		misuse '-a, -d and -e are for calls' tfs-strings "$option" opens
+		misuse '-a, -d and -e are for calls' tfs-strings "$option" execs
+		misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a "$option"
+	done
 	misuse '-c is for -i' tfs-strings -c x opens
-	misuse '-i takes no operand, -f or -w' tfs-strings -i 2a opens
-	misuse '-i takes no operand, -f or -w' tfs-strings -i 2a -f
-	misuse '-i takes no operand, -f or -w' tfs-strings -i 2a -w 3
+	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a opens
+	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -f
+	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -w 3
 }
 
 @test "tfs-strings: its programs live as long as it runs, and die with it by SIGKILL" {

@@ -321,13 +321,41 @@ calls_text() {
 	run -1 --separate-stderr from /dev/null tfs-summary
 	[ -z "$output" ]
 	[ -z "$stderr" ]
+	echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written' >trace
+	run -1 --separate-stderr from trace tfs-summary
+	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
+	[ -z "$stderr" ]
+	echo '              sh 26276   0      4347.262308 exec' >>trace
+	run -1 --separate-stderr from trace tfs-summary
+	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
+	[ "$stderr" = 'tfs-summary: fatal: unable to sum up lines that are no events; leave the summary out' ]
+}
+
+@test "tfs-summary: counts the events of a trace in which no event has a time" {
 	{
-		event 1 1.000010 'sched_wakeup: comm=a pid=1 prio=1 target_cpu=003'
+		event 1 1.000010 'signal_generate: sig=10 errno=0 code=0 comm=a pid=1 grp=1 res=0'
+		event 1 1.000020 'signal_generate: sig=10 errno=0 code=0 comm=a pid=1 grp=1 res=0'
+		event 1 1.000030 'signal_deliver: sig=17 errno=0 code=1 sa_handler=0 sa_flags=0'
 		echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written'
 	} >trace
-	run -1 --separate-stderr from trace tfs-summary
-	[ "$output" = '# events without a time: 1 (not counted)
-# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
+	sums 'event	sig
+        2        0          -          -          -  signal_generate	10
+        1        0          -          -          -  signal_deliver	17
+        3        0          -          -          -  total
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
+	event 1 1.000040 'sched_wakeup: comm=a pid=1 prio=1 target_cpu=003' >>trace
+	sums 'name
+        2        0          -          -          -  signal_generate	10
+        1        0          -          -          -  signal_deliver	17
+        1        0          -          -          -  sched_wakeup
+        4        0          -          -          -  total
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
+	event 1 1.000050 'block_rq_issue: 254,16 R 4096 () 2048 + 8 none,0,0 [x] lat=7' >>trace
+	sums 'dev	rwbs
+        1        0          7          7          7  254,16	R
+        1        0          7          7          7  total
+# events without a time: 4 (not counted)
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
 }
 
 @test "tfs-summary: lines cut at any byte do no harm" {

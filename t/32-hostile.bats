@@ -129,34 +129,40 @@ hostile_names=(
 	no_option "--pid 1 -=x" "-=x"
 	no_option "--pid 1 '--time 5'" "--time 5" time
 	no_option "--Pid 1" "--Pid" pid
-	no_option "--run trace_syscalls" "--run"
-	not "1 --pid 1" "'1' stands before any option"
-	not "'' --pid 1" "'' stands before any option"
+	no_option "--run trace_syscalls" "--run" raw
+	not "1 --pid 1" "'1' stands before any option; name its option"
+	not "'' --pid 1" "'' stands before any option; name its option"
 	not "--pid=1=2" "--pid: '1=2' is not a pid"
-	not "--all=1" "--all takes no value: '1'"
-	not "--all=" "--all takes no value: ''"
-	not "--all all" "--all takes no value: 'all'"
+	not "--all=1" "--all takes no value; leave '1' out"
+	not "--all=" "--all takes no value; leave '' out"
+	not "--all all" "--all takes no value; leave 'all' out"
 }
 
 @test "hostile: an option given twice, or with too many values, is refused" {
-	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many"
-	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many"
-	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many"
-	not "--pid $$ --output fifo lines" "--output takes one value, and 'lines' is one too many"
-	not "--pid $$ -i a --instance b" "--instance takes one value, and 'b' is one too many"
-	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many"
+	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many; leave it out"
+	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many; leave it out"
+	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many; leave it out"
+	not "--pid $$ --output fifo lines" "--output takes one value, and 'lines' is one too many; leave it out"
+	not "--pid $$ -i a --instance b" "--instance takes one value, and 'b' is one too many; leave it out"
+	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many; leave it out"
 }
 
 @test "hostile: a number consists of decimal digits in its range, and nothing else" {
 	local time='a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h'
-	local size='a size such as 1024 (kilobytes), 64M or 1G'
+	local size='a size such as 500 (kilobytes), 64M or 1G'
+	local times='from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h'
+	local sizes='from 1 to 2147483647 kilobytes; give a size such as 64M or 1G'
 	not "--pid '1,'" "--pid: '' is not a pid"
 	not "--pid $$ --time '1,'" "--time: '1,' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
-	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' 99999999999999999999999 18446744073709551617 \
-		$'\xd9\xa1' 0b1 1_000 '$((1))'; do
+	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' \
+		$'\xd9\xa1' 0b1 1_000 '$((1))' 99999999999999999999999 18446744073709551617; do
 		not "--pid '$bad'" "--pid: '$bad' is not a pid"
 		not "--parent '$bad'" "--parent: '$bad' is not a pid"
 		not "--uid '$bad'" "--uid: '$bad' is not the name or the number of a user"
+		case $bad in
+		*[!0-9]* | '') ;;
+		*) time=$times size=$sizes ;;
+		esac
 		not "--pid $$ --time '$bad'" "--time: '$bad' is not $time"
 		# 1k is a size
 		[ "$bad" != 1k ] || continue
@@ -166,10 +172,12 @@ hostile_names=(
 	for bad in 0 -1 4194305 4294967297; do
 		not "--pid=$bad" "--pid: '$bad' is not a pid"
 	done
-	for bad in 0 -1 2147483648; do
-		not "--pid $$ --time=$bad" "--time: '$bad' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
-		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not a size such as 1024 (kilobytes), 64M or 1G"
-		not "--pid $$ --size=$bad" "--size: '$bad' is not a size such as 1024 (kilobytes), 64M or 1G"
+	not "--pid $$ --time=-1" "--time: '-1' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--pid $$ --buffer=-1" "--buffer: '-1' is not a size such as 500 (kilobytes), 64M or 1G"
+	for bad in 0 2147483648; do
+		not "--pid $$ --time=$bad" "--time: '$bad' is not $times"
+		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not $sizes"
+		not "--pid $$ --size=$bad" "--size: '$bad' is not $sizes"
 	done
 	for bad in -1 4294967296; do
 		not "--uid=$bad" "--uid: '$bad' is not the name or the number of a user"
@@ -208,8 +216,8 @@ long_text() {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
 	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
-	not "$ones" "'1' stands before any option"
-	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many"
+	not "$ones" "'1' stands before any option; name its option"
+	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many; leave it out"
 	refused 111 "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall $ones"
 	not "$(long_text 131000 ' ')" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"

@@ -54,6 +54,19 @@ head_refused() {
 	head_refused "# option:" "line 3: not an option declaration, or its name is in use: "
 }
 
+@test "hook: columns are for tfs-human, and a mistake in them is refused with its line number" {
+	head_refused "# columns: RET:1=ret" "line 3: not columns: RET:1=ret"
+	head_refused "# columns: RET" "line 3: not columns: RET"
+	hook good <<-'END'
+	# description: good
+	# columns: RET:8=ret PATH=path
+	# option: --x  y
+	END
+	"$MANAGER" --describe good >with
+	sed -i /columns/d "$HOOKS/good"
+	"$MANAGER" --describe good | cmp with -
+}
+
 @test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \
@@ -86,7 +99,7 @@ head_refused() {
 	END
 	refused 100 "mine: no task is selected; give --pid, or see --describe mine" \
 		--run mine --args "--uid 0 --comm x"
-	refused 100 "--uid takes one value, and '2' is one too many" --run mine --args "--pid $$ --uid 1 2"
+	refused 100 "--uid takes one value, and '2' is one too many; leave it out" --run mine --args "--pid $$ --uid 1 2"
 }
 
 @test "hook: too many requirements are refused" {
@@ -221,9 +234,9 @@ has() {
 	HOOK_MANY=b c d
 	HOOK_ONE=a
 	END
-	refused 100 "--one takes one value, and 'b' is one too many" --run counts --args "--pid $$ --one a b"
-	refused 100 "--one needs a value" --run counts --args "--pid $$ --one"
-	refused 100 "--many needs a value" --run counts --args "--pid $$ --many"
+	refused 100 "--one takes one value, and 'b' is one too many; leave it out" --run counts --args "--pid $$ --one a b"
+	refused 100 "--one needs a value; --describe counts describes it" --run counts --args "--pid $$ --one"
+	refused 100 "--many needs a value; --describe counts describes it" --run counts --args "--pid $$ --many"
 }
 
 @test "hook: [NAME...] accepts an empty list" {
@@ -313,7 +326,9 @@ has() {
 	need_tracefs
 	local name="a name: letters, digits, _ . - and 64 of them at most"
 	local time='a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h'
-	local size='a size such as 1024 (kilobytes), 64M or 1G'
+	local size='a size such as 500 (kilobytes), 64M or 1G'
+	local times='from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h'
+	local sizes='from 1 to 2147483647 kilobytes; give a size such as 64M or 1G'
 	hook typed <<-'END'
 	# description: types
 	# option: --name NAME  name
@@ -325,6 +340,7 @@ has() {
 	# option: --port PORT...  ports
 	# option: --box ID  a container
 	# option: --user UID  user
+	# option: --disk DISK  disk
 	# option: --text TEXT  text
 	# option: --flag  flag
 	END
@@ -365,9 +381,9 @@ has() {
 	n::a number
 	n:-1:a number
 	n:1x:a number
-	ms:0:$time
-	ms:2147483648:$time
-	ms:2147484s:$time
+	ms:0:$times
+	ms:2147483648:$times
+	ms:2147484s:$times
 	ms:5 s:$time
 	ms:s:$time
 	ms:5S:$time
@@ -375,10 +391,10 @@ has() {
 	us:-1:a time such as 500 (microseconds), 500us, 10ms or 1s
 	us:5m:a time such as 500 (microseconds), 500us, 10ms or 1s
 	us:18446744073709551615ms:a time such as 500 (microseconds), 500us, 10ms or 1s
-	kb:0:$size
-	kb:0M:$size
+	kb:0:$sizes
+	kb:0M:$sizes
 	kb:1KB:$size
-	kb:2048G:$size
+	kb:2048G:$sizes
 	port:65536:the name or the number of a port
 	port:a b:the name or the number of a port
 	box:abc:a container's id: at least 4 of its first digits, 0-9 a-f
@@ -387,9 +403,10 @@ has() {
 	user:a b:the name or the number of a user
 	user:1a:the name or the number of a user
 	user:4294967296:the name or the number of a user
+	disk:../sda:the name of a disk, such as sda
 	text::printable text
 	END
-	refused 100 "--flag takes no value: 'x'" --run typed --args "--pid $$ --flag x"
+	refused 100 "--flag takes no value; leave 'x' out" --run typed --args "--pid $$ --flag x"
 	refused 100 "--task: no task 4194304 is alive" --run typed --args "--pid $$ --task 4194304"
 }
 
@@ -509,7 +526,7 @@ refused_later() {
 	refused 111 "closed: $why" --run closed --args "--pid $$"
 	MANAGER=$TREE/trace-hooks/ftrace/manager
 	run -1 "$MANAGER" --check trace_function
-	[ "$output" = "trace_function: $why" ]
+	[ "$output" = "trace_function: $why; instead: tfs-run trace_kprobe -k FUNCTION, or trace_event -e 'EVENT'" ]
 }
 
 @test "manager: --check reports missing tools, as --run does" {

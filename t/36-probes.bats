@@ -48,7 +48,7 @@ refuses() {
 	local status=0
 	"$MANAGER" --run "$2" --args "--instance $MARK --pid $$ ${*:3}" >out 2>err || status=$?
 	case $1 in # refused because of the caller, or because of the system
-	'no function is named'* | "'"*"is not the name of a function"* | 'no program'* | --words*)
+	'no function is named'* | "'"*"is not the name of a function"* | 'no program'* | --words* | --latency* | --usdt* | "'"*"is not the name of a USDT"* | --top* | 'a return has'*)
 		[ "$status" = 100 ] || status=0
 		;;
 	*) [ "$status" = 111 ] || status=0 ;;
@@ -254,16 +254,200 @@ uses_returns() {
 	[ "$(lines ' ret=0x[13]$')" = 2 ]
 }
 
+# slept NAME LEAST: Fail unless each line of NAME in got has a lat of at least LEAST us, and
+# a call around others took longer than those.
+slept() {
+	# shellcheck disable=SC2016 # awk
+	run -0 --separate-stderr awk -v name=": $1: " -v least="$2" '
+		!/^#/ && index($0, name) {
+			match($0, / i=[0-9]*/)
+			i = substr($0, RSTART + 3, RLENGTH - 3)
+			match($0, / lat=[0-9]*$/)
+			lat = RLENGTH < 0 ? -1 : substr($0, RSTART + 5, RLENGTH - 5)
+			if (lat + 0 < least * (i + 1) || (i + 0 && lat + 0 < before + least))
+				print
+			before = lat
+		}' got
+	[ -z "$output" ]
+}
+
+@test "trace_uprobe: --latency prints the time from call to return, nested, with arguments and result" {
+	uses_returns
+	act sleeps 5 2
+	traced trace_uprobe --binary "$acts" --symbol acts_sleep --latency --arg 'i=$arg1:s32'
+	for i in 0 1 2; do
+		[ "$(lines ": acts_sleep: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=$((10 + i)) i=$i lat=[0-9]*$")" = 5 ]
+	done
+	[ "$(wc -l <got)" = 15 ]
+	slept acts_sleep 1000
+	act functions 3
+	traced trace_uprobe --binary "$acts" --symbol acts_work --latency \
+		--arg 'word=+0($arg2):string' 'ret=$retval:x8' '$arg1:s32'
+	[ "$(lines ': acts_work: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=0x[135] word=word arg3=[0-2] lat=[0-9]*$')" = 3 ]
+	[ "$(wc -l <got)" = 3 ]
+}
+
+@test "trace_uprobe: --latency with --output dat keeps both events, and tfs-latency -f pairs them" {
+	uses_returns
+	act sleeps 2 0
+	start_session trace_uprobe --output dat --pid "$ACT" --binary "$acts" --symbol acts_sleep --latency
+	release
+	session_ends
+	tfs-report "$TRACE" | grep -v '^#' >got
+	tfs-report "$TRACE" | tfs-latency -f _entry >paired
+	rm -r "${TRACE%/*}"
+	[ "$(lines ': acts_sleep_entry: ')" = 2 ]
+	[ "$(lines ': acts_sleep: ')" = 2 ]
+	[ "$(grep -c ': acts_sleep: .* lat=' paired)" = 2 ]
+}
+
+@test "trace_uprobe: arguments at a return, and a filter with --latency, are refused" {
+	uses uprobe_events
+	refuses 'a return has no $arg: give --latency, which records them at the call' \
+		trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'i=$arg1'
+	for option in '--filter ret' --stack; do
+		# shellcheck disable=SC2086 # words
+		refuses '--latency excludes --filter and --stack' \
+			trace_uprobe --binary "$acts" --symbol acts_work --latency $option
+	done
+	[[ $(uname -m) != arm* ]] || return 0
+	refuses "two probes have the name 'acts_work'; give each its own" \
+		trace_uprobe --binary "$acts" --symbol acts_work acts_work
+}
+
+# both SESSION-WORDS: Record acts_work, called 5 times by acts_often and 3 times by acts_rarely,
+# into got. The program lives until the trace has been read.
+both() {
+	uses uprobe_events
+	[ "$(uname -m)" != riscv64 ] || skip "needs stacks, in which Linux 6.12 hangs on riscv64"
+	act callers 5 3
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --symbol acts_work "$@"
+	read_by cat >got
+	release
+}
+
+# consumed N: Has the session read so many events?
+consumed() {
+	cat "$TRACEFS/instances/tfs.$MARK"/per_cpu/cpu*/stats |
+		awk -v least="$1" '/^read events: / { n += $3 } END { exit n < least }'
+}
+
+# both_end N: End the session when it has read N events, and then the program.
+both_end() {
+	eventually consumed "$1"
+	stop_session
+	finishes "$READER" 0
+	echo >"$GO"
+	finishes "$ACT" 0
+	no_probes
+	head -n 20 got # for a test that fails
+}
+
+@test "trace_uprobe: --stack prints the program's stack below each call, with functions and the caller" {
+	both --stack
+	both_end 16
+	[ "$(lines ': acts_work: (0x[0-9a-f]*) parent_ip=0x[0-9a-f]* caller=acts_often$')" = 5 ]
+	[ "$(lines ': acts_work: (0x[0-9a-f]*) parent_ip=0x[0-9a-f]* caller=acts_rarely$')" = 3 ]
+	[ "$(lines '<user stack trace>')" = 8 ]
+	[ "$(lines "^ => acts_work+0x[0-9a-f]* ($acts)$")" = 8 ]
+	[ "$(lines "^ => acts_often+0x[0-9a-f]* ($acts)$")" = 5 ]
+	[ "$(lines "^ => acts_rarely+0x[0-9a-f]* ($acts)$")" = 3 ]
+	[ "$(uname -m)" != x86_64 ] || [ "$(lines "^ => main+0x[0-9a-f]* ($acts)$")" = 8 ]
+	tfs-flame -f <got >folded
+	grep -q '^acts;.*acts_often;acts_work 5$' folded
+	grep -q '^acts;.*acts_rarely;acts_work 3$' folded
+}
+
+@test "trace_uprobe: --stack --json keeps addresses, and each call has its caller" {
+	both --stack --json
+	both_end 16
+	[ "$(lines '"event":"acts_work","fields":{.*,"parent_ip":[0-9]*,"caller":"acts_often"}}$')" = 5 ]
+	[ "$(lines '"event":"acts_work","fields":{.*,"parent_ip":[0-9]*,"caller":"acts_rarely"}}$')" = 3 ]
+	[ "$(lines '"event":"user_stack","fields":{"tgid":[0-9]*,"caller":\["0x')" = 8 ]
+}
+
+@test "trace_uprobe: --top counts the calls by caller, and prints the most frequent" {
+	both --top 1
+	both_end 8
+	echo '      5 acts_often' | diff - got
+}
+
+@test "trace_uprobe: --top of several functions counts each pair of caller and function" {
+	uses uprobe_events
+	act callers 2 7
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" \
+		--symbol acts_work acts_ask --arg 'i=$arg1:s32' 'text=+0($arg2):string' --top 4
+	read_by cat >got
+	release
+	both_end 18
+	printf '%s\t%s\n' '      7 acts_rarely' acts_ask '      7 acts_rarely' acts_work \
+		'      2 acts_often' acts_ask '      2 acts_often' acts_work | diff - got
+}
+
+@test "trace_uprobe: --top excludes --usdt, --return and --latency" {
+	uses uprobe_events
+	for words in '--usdt acts:two' '--symbol acts_work --return' '--symbol acts_work --latency'; do
+		# shellcheck disable=SC2086 # words
+		refuses '--top excludes --usdt, --return and --latency' \
+			trace_uprobe --binary "$acts" --top 3 $words
+	done
+}
+
+@test "trace_uprobe: --usdt records each pass of a USDT probe, whose semaphore is set only meanwhile" {
+	uses uprobe_events
+	act usdt 7
+	traced trace_uprobe --binary "$acts" --usdt acts:pass acts:two acts:seen
+	[ "$(tail -n 1 ready)" = 'seen 7' ]
+	for event in pass two two_2 seen; do
+		[ "$(lines ": $event: (0x[0-9a-f]*)")" = 7 ]
+	done
+	[ "$(grep -vc '^#' got)" = 28 ]
+	if [ "$(uname -m)" = x86_64 ]; then
+		for i in 0 -1 -2 -3 -4 -5 -6; do
+			[ "$(lines ": pass: (0x[0-9a-f]*) arg1=${i#-} arg2=[0-9]* arg3=$i arg4=-7$")" = 1 ]
+			[ "$(lines ": seen: (0x[0-9a-f]*) arg1=${i#-}$")" = 1 ]
+		done
+		act usdt 7
+		traced trace_uprobe --binary "$acts" --usdt acts:pass --arg 'word=+0(%si):string' \
+			--filter "'arg1 > 4'"
+		[ "$(lines ': pass: (0x[0-9a-f]*) arg1=[56] arg2=.* word="word"$')" = 2 ]
+		[ "$(grep -vc '^#' got)" = 2 ]
+	fi
+	# after the session the semaphore is 0 again, in a process that lives on
+	act usdt 5
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary "$acts" --usdt acts:seen
+	stop_session
+	no_probes
+	release
+	finishes "$ACT" 0
+	[ "$(tail -n 1 ready)" = 'seen 0' ]
+}
+
+@test "trace_uprobe: --usdt refuses an unknown probe, an invalid name, and options about functions" {
+	uses uprobe_events
+	refuses "$acts has no USDT probe 'acts:tow'; is it acts:two?" \
+		trace_uprobe --binary "$acts" --usdt acts:tow
+	for name in two : acts: :two acts:two:x 'acts:t*' acts:1; do
+		refuses "'$name' is not the name of a USDT probe; give PROVIDER:NAME" \
+			trace_uprobe --binary "$acts" --usdt "'$name'"
+	done
+	for option in '--symbol x' --return --latency; do
+		# shellcheck disable=SC2086 # words
+		refuses '--usdt excludes --symbol, --return and --latency' \
+			trace_uprobe --binary "$acts" --usdt acts:two $option
+	done
+}
+
 @test "trace_uprobe: reports an unknown function and an invalid program on one line" {
 	uses uprobe_events
-	refuses 'no function is named; give --binary and --symbol' trace_uprobe --symbol x
+	refuses 'no function is named; give --binary, and --symbol or --usdt' trace_uprobe --symbol x
 	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
 	refuses "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
 	[ "$(wc -l <err)" = 1 ]
-	refuses "no program is called './acts'; give a file by its absolute path" \
+	refuses "no program or library is called './acts'; give a file by its absolute path" \
 		trace_uprobe --binary ./acts --symbol main
-	refuses "no program is called 'a b'; give a file by its absolute path" \
+	refuses "no program or library is called 'a b'; give a file by its absolute path" \
 		trace_uprobe --binary "'a b'" --symbol main
 	for word in '$(touch evil)' '`touch evil`' ';touch evil' '-x' '*'; do
 		run ! "$MANAGER" --run trace_uprobe --args \
@@ -271,6 +455,47 @@ uses_returns() {
 		nothing_left
 	done
 	[ ! -e evil ]
+}
+
+# place: Print the files of the session's probes.
+place() {
+	sed -n "s|^p:$(group)/[^ ]* \(.*\):0x[0-9a-f]*$|\1|p" "$TRACEFS/dynamic_events"
+}
+
+@test "trace_uprobe: finds a library by its short name where a task has mapped it" {
+	uses uprobe_events
+	need_tool flock
+	mkfifo hold
+	background flock there cat hold # is dynamically linked, and ends by exit
+	holds() { grep -q ' r.xp .*/libc[.-].*so' "/proc/$PID/maps" && [ -n "$(children "$PID")" ]; }
+	eventually holds || skip "needs a dynamically linked program"
+	flock=$PID
+	for name in libc libc.so.6; do
+		start_session trace_uprobe --output fifo --pid "$flock" --binary "$name" --symbol exit
+		[[ $(place) == "/proc/$flock/root/"*/libc[.-]*so* ]]
+		if [ "$name" = libc ]; then
+			stop_session
+			continue
+		fi
+		read_by cat >got
+		: >hold
+		session_ends
+		finishes "$READER" 0
+		[ "$(lines "flock-$flock .*: exit: (0x[0-9a-f]*)$")" = 1 ]
+	done
+}
+
+@test "trace_uprobe: finds a library by its name in the system's directories" {
+	uses uprobe_events
+	[ -e "/lib/$(uname -m)-linux-gnu/libm.so.6" ] || skip "needs libm.so.6"
+	act functions 1 # has not mapped it
+	start_session trace_uprobe --output fifo --pid "$ACT" --binary libm --symbol frexp
+	[ "$(place)" = "/lib/$(uname -m)-linux-gnu/libm.so.6" ]
+	stop_session
+	for name in lib 'l*' libm.so.5 ..; do
+		refuses "no program or library is called '$name'; give a file by its absolute path" \
+			trace_uprobe --binary "'$name'" --symbol x
+	done
 }
 
 @test "trace_uprobe: shows the kernel's reason and caret for a refused argument" {
@@ -406,6 +631,33 @@ big() {
 	[ "$(lines ': do_sys_openat2: .* what="[^"]*" x=-100$')" = 5 ]
 	[ "$(lines ': do_filp_open: ')" = 5 ]
 	[ "$(grep -vc '^#' got)" = 10 ]
+}
+
+@test "trace_kprobe: --latency prints the time from call to return, with arguments and result" {
+	uses kprobe_events
+	act sleeps 2 2
+	traced trace_kprobe -k hrtimer_nanosleep --latency --arg 'i=$arg1'
+	[ "$(lines ': hrtimer_nanosleep: (.* <- hrtimer_nanosleep) ret=0 i=0x1e8480 lat=[0-9]*$')" = 6 ]
+	[ "$(wc -l <got)" = 6 ]
+	run -0 awk '{ sub(/.* lat=/, "") } $0 + 0 < 1000' got
+	[ -z "$output" ]
+	act opens 3 2 "$PWD/there"
+	traced trace_kprobe -k do_sys_openat2 do_filp_open --latency --arg 'x=$arg1:s32' 'ret=$retval:s64'
+	[ "$(lines ': do_sys_openat2: .* ret=-2 x=-100 lat=[0-9]*$')" = 2 ]
+	[ "$(lines ': do_sys_openat2: .* ret=[0-9]* x=-100 lat=[0-9]*$')" = 3 ]
+	[ "$(lines ': do_filp_open: .* x=-100 lat=[0-9]*$')" = 5 ]
+	[ "$(grep -vc '^#' got)" = 10 ]
+}
+
+@test "trace_kprobe: --latency excludes --filter and --stack, and old kernels have no arguments at a return" {
+	uses kprobe_events
+	for option in '--filter x' --stack; do
+		# shellcheck disable=SC2086 # words
+		refuses '--latency excludes --filter and --stack' trace_kprobe -k do_exit --latency $option
+	done
+	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || return 0
+	refuses 'a return has no $arg: give --latency, which records them at the call' \
+		trace_kprobe -k do_exit --return --arg '$arg1'
 }
 
 @test "trace_kprobe: reports no function or an unknown function on one line, with the nearest name" {

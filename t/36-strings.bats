@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031 # words as they are; each test is a process of its own
-# trace_open and trace_exec without kprobes: exact counts, paths and words from BPF programs
+# trace_open, trace_exec and the memory of calls without kprobes: exact counts, paths and words
+# from BPF programs
 
 load helper
 
@@ -268,9 +269,23 @@ killed() {
 	[ "$(lines ': sys_open[at]*(.*filename: ')" = 20 ]
 	[ "$(lines ': sys_open[at]* -> 0x')" = 20 ]
 	[ "$(wc -l <got)" = 41 ]
+}
+
+@test "trace_open: --source syscalls --failed prints the calls that fail" {
+	need_bpf
+	[[ $(uname -m) != ppc* ]] || skip "needs errors with a sign, which PowerPC lacks"
 	act opens 12 8 "$PWD/there"
 	traced trace_open --source syscalls --failed
 	[ "$(lines ': sys_open[at]* -> 0x')" -ge 8 ]
+}
+
+@test "trace_open: refuses --source syscalls --failed on PowerPC, where errors have no sign" {
+	mkdir machine
+	printf '#!%s\necho ppc64le\n' "$BASH" >machine/uname
+	chmod +x machine/uname
+	fails 111 '--failed needs --source kprobes or bpf on PowerPC' \
+		env PATH="$PWD/machine:$PATH" HOOK_SOURCE=syscalls HOOK_FAILED=1 \
+		"$BASH" "$TREE/trace-hooks/ftrace/hooks.d/trace_open"
 }
 
 @test "trace_open: --source kprobes is refused without kprobes, and names the file" {
@@ -366,4 +381,84 @@ killed() {
 	[ "$(head -n 1 got)" = '# words are not known' ]
 	[ "$(lines ": sched_process_exec: filename=$PROG/acts ")" = 5 ]
 	[ "$(wc -l <got)" = 6 ]
+}
+
+# ---- tfs-strings calls ---------------------------------------------------------------------
+
+# memory OPTION...: Record "acts memory" with the programs of tfs-strings in an instance.
+# Write what they print to got, and the records of calls between.
+memory() {
+	local strings enter=raw_syscalls:sys_enter exit=raw_syscalls:sys_exit
+	need_bpf
+	new_instance
+	export TFS_INSTANCE=$INSTANCE
+	[ ! -e "$DIR/syscall_user_buf_size" ] || tfs-write syscall_user_buf_size 0
+	act memory
+	tfs-pidfilter set "$ACT"
+	: >id
+	background tfs-strings "$@" >id
+	strings=$PID
+	eventually test -s id
+	ID=$(cat id)
+	tfs-event "$enter" "$exit"
+	tfs-event -f "bpf_string ~ \"$ID *\"" bpf_trace:bpf_trace_printk
+	release
+	eventually gone "$ACT"
+	tfs-write tracing_on 0
+	sed -n "s/^ *acts-.*: bpf_trace_printk: $ID /  /p; s/^ *acts-.*: \(sys_exit\): NR \([0-9]*\) = .*/\1 \2/p" \
+		"$DIR/trace" | sed '/^  a0 .*\/acts$/,/^sys_exit/ { /^sys_exit/q; }' >got
+	kill "$strings"
+	wait "$strings"
+	cat got # for a test that fails
+}
+
+# Print what was recorded, without the returns of calls.
+printed() {
+	grep '^  ' got
+}
+
+# bats test_tags=quick
+@test "tfs-strings calls: records strings, structures, addresses and words of each call" {
+	memory calls openat renameat2 connect getsockname ppoll execve
+	q=$(printf 'q%.0s' {1..600})
+	z=$(printf 'z%.0s' {1..500})
+	[ "$(printed | sed -n 's/^  a1 \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
+	[ "$(printed | sed -n 's/^  [ab]1 \(q*\)$/\1/p' | tr -d '\n')" = "$q" ]
+	[[ $z == "$(printed | sed -n 's/^  b1 \(z*\)$/\1/p' | tr -d '\n')"* ]]
+	[ "$(printed | grep -c '^  x1$')" = 2 ]
+	[ "$(printed | grep -A 1 'from$')" = $'  a1 /nowhere/from\n  a3 /nowhere/to' ]
+	[ "$(printed | grep -c '^  d1 [0-9a-f]* [0-9a-f]*$')" = 1 ] # connect
+	printed | grep '^  d2 20*$' # getsockname
+	[ "$(printed | sed -n 's/^  d0 //p' | wc -w)" = 14 ] # 8 bytes of 1 and 13 structures
+	[ "$(printed | sed -n '/^  [abx]0/,$p')" = "$(
+		echo '  a0 /nowhere/three'
+		for program in three self; do
+			[ $program = three ] || echo "  a0 $PROG/acts"
+			for word in acts nothing 'two words' SECRET-word ''; do
+				printf '  %s\n' s1 "a1 $word"
+			done
+		done
+	)" ]
+}
+
+@test "tfs-strings calls: each record comes in front of the return of its call" {
+	memory calls openat
+	# what follows a return is the next call's
+	[ "$(grep -B 1 '^sys_exit' got | grep -c '^  [ax]1')" -ge 5 ]
+	last=$(grep -n '^  ' got | tail -n 1 | cut -d: -f1)
+	sed -n "$((last + 1))p" got | grep '^sys_exit'
+}
+
+@test "tfs-strings calls: no secret is recorded unless it is asked for" {
+	memory -a calls
+	[ -n "$(printed)" ]
+	run -1 grep -c SECRET "$DIR/trace"
+	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  a0 %s\n' /nowhere/three "$PROG/acts")" ]
+	tfs-instance remove "$INSTANCE"
+	memory -d 9 -e -w 2 calls write sendto execve
+	printed | grep '^  e1 [0-9a-f]* [0-9a-f]*$'
+	[ "$(printed | grep -c '^  e1 ')" = 2 ]
+	[ "$(printed | grep -c '^  e1$')" = 2 ]
+	[ "$(printed | grep -c 'a2 ONE=SECRET-env$')" = 2 ]
+	run -1 grep -c SECRET-word got
 }

@@ -394,7 +394,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	refuses "--uid: 4294967295 is not a valid user id" --uid 4294967295
 	refused 100 "--uid: 'no one' is not the name or the number of a user" --run trace_process \
 		--args "--pid $$ --uid 'no one'"
-	refused 100 "--uid takes one value, and '2' is one too many" --run trace_process \
+	refused 100 "--uid takes one value, and '2' is one too many; leave it out" --run trace_process \
 		--args "--pid $$ --uid 1 2"
 	refused 100 "--format: 'xml' is not one of process|text" --run trace_process \
 		--args "--pid $$ --format xml"

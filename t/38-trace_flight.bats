@@ -445,7 +445,7 @@ run_flight() {
 	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
 	refused 111 "no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
-	refused 100 "trace_flight writes its own files, so --output dat is not possible" \
+	refused 100 "trace_flight writes its own files, so --output dat is not possible; leave it out" \
 		--run trace_flight --args "$args --output dat"
 	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
 	refused 111 "unable to tell the time by this trace_clock, for -b" \

@@ -31,6 +31,34 @@ need_hist() {
 	need_tracefs events/sched/sched_switch/hist
 }
 
+# ---- trace_syscalls --slower ------------------------------------------------------------
+
+@test "trace_syscalls: --slower passes the returns of calls that take at least so long, with lat" {
+	need_tracefs events/syscalls
+	calls 10 1 5
+	traced trace_syscalls -s getppid --slower 0
+	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 50 ]
+	[ "$(wc -l <got)" = 50 ]
+	calls 10
+	traced trace_syscalls -s sys_exit_getppid --slower 0 --returns
+	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 10 ]
+	[ "$(wc -l <got)" = 10 ]
+	calls 10 1 5
+	traced trace_syscalls -s getppid --slower 2000s
+	[ ! -s got ]
+	refuses trace_syscalls 100 "--slower: '1m' is not a time such as 500 (microseconds), 500us, 10ms or 1s" \
+		--pid $$ --slower 1m
+}
+
+@test "trace_syscalls: the summary of --slower has the slow calls only" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls -s getppid --slower 0 --summary -- "$PROG/calls" 10 2>err >table
+	[ "$(sed 1d table | awk '{ print $1, $NF }')" = "10 getppid
+10 total" ] || { cat table; false; }
+	run -1 tfs-run trace_syscalls -s getppid --slower 2000s --summary -- "$PROG/calls" 10
+	nothing_left
+}
+
 # ---- trace_signal ---------------------------------------------------------------------
 
 # Start a shell that gets two USR1 of its own, counts them and ends.
@@ -426,9 +454,9 @@ reads_of() {
 @test "trace_block: reports a file that is no block device on one line" {
 	need_tracefs events/block/block_rq_complete
 	refuses trace_block 100 \
-		"null is not a block device; ${TRACER_SYSFS_PATH:-/sys}/class/block has their names" \
+		"--device: no disk 'null' in ${TRACER_SYSFS_PATH:-/sys}/class/block; give one of the names there" \
 		--all --device null
-	refuses trace_block 100 "--device: '../../etc' is not a name: letters, digits, _ . - and 64 of them at most" --all --device ../../etc
+	refuses trace_block 100 "--device: '../../etc' is not the name of a disk, such as sda" --all --device ../../etc
 }
 
 # ---- trace_count -----------------------------------------------------------------------

@@ -334,17 +334,18 @@ parsed() {
 	run_with() {
 		refused "$1" "$2" --run trace_blk --args "--instance $MARK --pid $TASK ${*:3}"
 	}
-	run_with 100 "--device: '../../etc/passwd' is not a name: letters, digits, _ . - and 64 of them at most" \
+	run_with 100 "--device: '../../etc/passwd' is not the name of a disk, such as sda" \
 		--device ../../etc/passwd
-	run_with 100 "--device: 'sda;rm' is not a name: letters, digits, _ . - and 64 of them at most" \
+	run_with 100 "--device: 'sda;rm' is not the name of a disk, such as sda" \
 		--device "'sda;rm'"
 	run_with 111 '--output dat is for ftrace; relay-cat -o keeps the records of block devices' \
 		--device "$DEVICE" --output dat
 	run_with 111 '--clock: the records of block devices have one clock' \
 		--device "$DEVICE" --clock mono
 	run_with 111 "--header is for ftrace: this is blkparse's text" --device "$DEVICE" --header
+	run_with 111 "--date is for ftrace: this is blkparse's text" --device "$DEVICE" --date
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
-	[ "$(cat err)" = 'manager: fatal: /dev/null is not a block device' ]
+	[ "$(cat err)" = "manager: fatal: --device: no disk 'null' in /sys/class/block; give one of the names there" ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
 	[ "$(cat err)" = 'manager: fatal: no device is named; give --device' ]
 	[ ! -s out ]

@@ -588,7 +588,7 @@ killed_early() {
 	stop_session
 	# a probe of that name that another program began
 	dt-probe -N "tfs-dt.$MARK" on >said
-	refused 111 "there is a probe tfs-dt.$MARK already; give --instance another name" \
+	refused 111 "there is a request probe tfs-dt.$MARK already; give --instance another name" \
 		--run trace_request --args "--instance $MARK --pid $$"
 	run -0 dt-probe -N "tfs-dt.$MARK"
 	[ "$output" = 1 ]

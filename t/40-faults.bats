@@ -982,6 +982,82 @@ told() {
 		paste -sd +))) = 40000 ]
 }
 
+# slow_tool: Make the hook "slow". Its tool stands in front of a filter, waits for a line of
+# the FIFO "gate" without using the processor, and then prints an event.
+slow_tool() {
+	need_tracefs
+	own_tree
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+	mkfifo gate
+	cat >tree/bin/slow <<-EOF
+		#!/bin/sh
+		trap '' TERM
+		: >"$PWD/begun"
+		read -r _ <"$PWD/gate"
+		echo '          <...>-7       [000] .....     1.000001: sched_wakeup: pid=7'
+	EOF
+	chmod +x tree/bin/slow
+	make_hook slow <<-'EOF'
+		# description: a tool that is slow at the end
+		printf '%s\n' slow '|' tfs-latency -d -s '*:pid' -e '*_long:pid'
+	EOF
+	calls 1
+	start_session slow --output fifo --pid "$CALLS"
+	JANITOR=$(children "$SESSION")
+	read_by cat >got
+	eventually test -e begun
+}
+
+# looks N: Succeed once the janitor has slept N times more often than at the first call, or has
+# ended.
+LOOKS=
+looks() {
+	local key slept=
+	while read -r key slept; do
+		[ "$key" != voluntary_ctxt_switches: ] || break
+	done 2>/dev/null <"/proc/$JANITOR/status"
+	[ -n "$slept" ] || return 0
+	[ -n "$LOOKS" ] || LOOKS=$slept
+	[ $((slept - LOOKS)) -ge "$1" ]
+}
+
+# bats test_tags=long
+@test "manager: waits for a tool that is slow at the end, if the reader of its filter has taken everything" {
+	slow_tool
+	kill -INT "$SESSION"
+	# it looks after the stream every 100 ms, and gives up a reader that stalls after 10 s
+	eventually looks 130
+	echo >gate
+	session_ends
+	finishes "$READER" 0
+	[ "$(cat got)" = '          <...>-7       [000] .....     1.000001: sched_wakeup: pid=7' ]
+}
+
+# bats test_tags=long
+@test "manager: gives up a tool that hangs at the end within 64 s, and leaves nothing" {
+	DEADLINE=$((3 * DEADLINE))
+	slow_tool
+	count_waits "$JANITOR"
+	kill -INT "$SESSION"
+	session_ends
+	finishes "$READER" 0
+	[ ! -s got ]
+	few_waits 64000
+	leaves_nothing
+}
+
+@test "manager: --clear does not wait for a tool that hangs at the end" {
+	slow_tool
+	count_waits "$JANITOR"
+	"$MANAGER" --clear
+	session_ends
+	finishes "$READER" 0
+	[ ! -s got ]
+	few_waits 9000
+}
+
 # ---- the ground taken away ------------------------------------------------------------
 
 # small SIZE INODES COMMAND...: Run COMMAND with a file system of this size at $TFS_RUNDIR.

@@ -227,7 +227,7 @@ unharmed() {
 	ln -s "$PLACE/victim/important" "$PINS/tfs/x/send2"
 	ln -s "$PLACE/victim/important" "$PINS/tfs/x/dev_4026531840_1"
 	run -111 dt-probe -N x off
-	[ "$(grep -c 'in the directory of the probe x was not made by dt-probe and stays$' <<<"$output")" = 3 ]
+	[ "$(grep -c 'in the directory of the request probe x was not made by dt-probe and stays$' <<<"$output")" = 3 ]
 	[ "$(ls "$PINS/tfs/x")" = $'dev_1_\npids2\nsend1' ]
 	unharmed
 	rmdir "$PINS/tfs/x/"*
@@ -597,7 +597,7 @@ denied() {
 	chmod 755 "$PINS/tfs/x"
 	run -111 without dac_override dt-probe -N x off
 	for pin in "$PINS"/tfs/x/*; do
-		grep -qxF "dt-probe: fatal: unable to remove ${pin##*/} of the probe x: $DENIED" <<<"$output"
+		grep -qxF "dt-probe: fatal: unable to remove ${pin##*/} of the request probe x: $DENIED" <<<"$output"
 	done
 	dt-probe -N x off
 	[ ! -e "$PINS/tfs/x" ]

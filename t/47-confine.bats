@@ -58,7 +58,7 @@ confines() {
 	pid=$!
 	exec 7>input
 	eventually has_rights "$pid" "1 2 $NONE $NONE $NONE"
-	echo '      sh-7       [000] .....     1.000000: e: lat=1' >&7
+	echo '              sh-7       [000] .....     1.000000: e: lat=1' >&7
 	exec 7>&-
 	wait "$pid" || [ $? = 1 ]
 	[ ! -s errors ]
@@ -327,8 +327,10 @@ flight_of() {
 	mkdir d
 	# a parent that does not wait for its child before it ends
 	mkfifo gate end
-	background sh -c 'setpriv --reuid 65534 sh -c "read -r _; exit 3" <gate &
-		echo $! >failed; exec cat end'
+	# by its path, because the sh of busybox prefers its own setpriv
+	# shellcheck disable=SC2016 # words of the other shell
+	background sh -c '"$1" --reuid 65534 sh -c "read -r _; exit 3" <gate &
+		echo $! >failed; exec cat end' sh "$(command -v setpriv)"
 	parent=$PID
 	exec 7>gate
 	eventually grep -qx cat "/proc/$parent/comm"

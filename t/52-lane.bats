@@ -79,6 +79,7 @@ guests_end() {
 	sed '/^step lint$/,$d' "$TREE/.ci/run" >lane/.ci/run
 	echo 'read -r _ <fail; false' >>lane/.ci/run
 	cp "$TREE/t/vm/lib.bash" lane/t/vm
+	cp "$TREE/t/answers" lane/t
 	printf '%s amd64 suite package harness qemu\n' 6.1 5.10 >lane/t/vm/guests
 	cat >lane/t/vm/run <<-'END'
 	#!/bin/bash

@@ -58,7 +58,7 @@ ran() {
 		sed -En 's/^ok [0-9]+ //p' | paste -sd ' '
 }
 
-@test "t/run: without a file it leaves out long tests, and --all and files run all" {
+@test "t/run: without a file it leaves out long tests, as --short does, and --all and files run all" {
 	suite <<-'END'
 	QUICK
 	TEST "one" { :; }
@@ -76,11 +76,80 @@ ran() {
 		[ "$(ran $jobs --all | wc -w)" = 4 ]
 		[ "$(ran $jobs t/own.bats | wc -w)" = 4 ]
 		[ "$(ran $jobs --quick t/own.bats)" = one ]
+		[ "$(ran $jobs --short t/own.bats)" = "one three" ]
 	done
-	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--all] [FILE.bats]..." \
+	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--short|--all] [FILE.bats]..." \
 		env TFS_VARIANT=vm suite/t/run -f one
 	run -0 env TFS_VARIANT=vm suite/t/run --help
-	[ "${lines[0]}" = "run [--quick|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+	[ "${lines[0]}" = "run [--quick|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+}
+
+@test "t/run: ends a test that hangs with all its processes, and runs the next test" {
+	suite <<-END
+	load $TREE/t/helper
+	# hang NAME: Write the pid to a file, and ignore SIGTERM.
+	hang() {
+		trap '' TERM
+		echo \$BASHPID >$PWD/\$1
+		while :; do read -r _ <>never; done
+	}
+	TEST "a command of a command" {
+		mkfifo never
+		[ -z "\$(hang one | cat)" ]
+	}
+	TEST "a job" {
+		mkfifo never
+		background hang two
+		wait "\$PID"
+	}
+	TEST "the test itself" {
+		mkfifo never
+		echo \$BASHPID >$PWD/three
+		read -r _ <>never
+	}
+	END
+	local pid
+	run -1 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_TEST_SECONDS=4 suite/t/run t/own.bats
+	[ "$(grep '^not ok' <<<"$output")" = "$(cat <<-'END'
+		not ok 1 a command of a command # timeout after 4s
+		not ok 2 a job # timeout after 4s
+		not ok 3 the test itself # timeout after 4s
+	END
+	)" ]
+	[ "${lines[-1]}" = "0 passed, 3 failed, 0 skipped" ]
+	while read -r pid; do
+		gone "$pid"
+	done < <(cat one two three)
+	[ "$(cat one two three | wc -l)" = 3 ]
+}
+
+@test "t/answers: refuses a tracefs that hangs, and passes a tracefs that answers or refuses" {
+	need_tracefs
+	run -0 "$TREE/t/answers"
+	[ -z "$output" ]
+	run ! compgen -G "$TRACEFS/instances/answers*"
+	TRACER_SYSFS_PATH=$PWD/none run -0 "$TREE/t/answers"
+	[ -z "$output" ]
+	mkdir slow
+	mkfifo never
+	# shellcheck disable=SC2016 # the other shell's
+	printf '#!/bin/sh\necho $$ >%s/pid\nread -r _ <%s/never\n' "$PWD" "$PWD" >slow/mkdir
+	chmod +x slow/mkdir
+	fails 111 "tracefs of this machine hangs; restart it" \
+		env PATH="$PWD/slow:$PATH" "$TREE/t/answers" 3
+	kill "$(cat pid)"
+}
+
+@test "t/run: a test neither sees nor waits for the process that limits its time" {
+	suite <<-END
+	load $TREE/t/helper
+	TEST "no jobs" {
+		[ -z "\$(jobs)" ]
+		wait
+	}
+	END
+	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_TEST_SECONDS=100000 suite/t/run t/own.bats
+	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
 }
 
 @test "t/run: a test file that is started below nohup without it says why it fails" {

@@ -12,6 +12,10 @@ load helper
 	"$PROG/unit/words"
 }
 
+@test "lib: arrays are sorted" {
+	"$PROG/unit/sort"
+}
+
 @test "lib: globs match names of events, and many stars take no longer" {
 	"$PROG/unit/glob"
 }
@@ -34,6 +38,45 @@ load helper
 
 @test "lib: a BPF program that is too long is refused, and does not end the tool" {
 	"$PROG/unit/bpf"
+}
+
+@test "lib: the probes of a group are disabled everywhere before they are removed" {
+	"$PROG/unit/probes"
+}
+
+@test "lib: arguments of USDT probes are translated for x86 and arm64" {
+	"$PROG/unit/usdt"
+}
+
+@test "lib: arguments and results of system calls are printed as C has them" {
+	"$PROG/unit/calls" "$TREE/bin/tfs-calls.tab"
+}
+
+@test "lib: the descriptors and directories of tasks are followed by their calls" {
+	"$PROG/unit/follow"
+}
+
+@test "lib: user memory of calls is put together from records of strings, arrays and words" {
+	"$PROG/unit/calluser"
+}
+
+@test "lib: a place in a file belongs to the innermost function around it" {
+	"$PROG/unit/functions"
+}
+
+@test "lib: the functions of a library are those that nm prints, each once and in order" {
+	need_tool nm
+	local libc
+	libc=$(ldd "$PROG/acts" | sed -n 's/.*libc\.so[^ ]* => \([^ ]*\) .*/\1/p')
+	[ -n "$libc" ] || skip "needs a program with a shared libc"
+	"$PROG/unit/functions" "$libc" >got
+	# a place of the file is an address in the same page: compare names and sizes
+	nm -D --defined-only -S "$libc" | awk '$3 ~ /^[TWtw]$/ { sub("@.*", "", $4); print $4 }' | sort -u >names
+	awk '{ sub("@.*", "", $3); print $3 }' got | sort -u | comm -23 - names >others
+	[ "$(wc -l <got)" -gt 1000 ]
+	[ ! -s others ]
+	grep -Eq '^[0-9a-f]+ [0-9]+ malloc$' got
+	cut -d ' ' -f 1 got | sed 's/^/0000000000000000/; s/.*\(.\{16\}\)$/\1/' | sort -c
 }
 
 @test "lib: each program of t/unit has its test" {

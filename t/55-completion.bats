@@ -127,7 +127,7 @@ lines() {
 	local hook
 	[ "$(answers tfs-run '' | sort)" = "$(ls "$TREE/trace-hooks/ftrace/hooks.d")" ]
 	for hook in "$TREE"/trace-hooks/ftrace/hooks.d/*; do
-		sed -n 's/^# option: .*--\([a-z-]*\).*/--\1/p' "$hook" | sort >want
+		sed -n 's/^# option: \(-., \)\{0,1\}--\([a-z-]*\).*/--\2/p' "$hook" | sort >want
 		answers tfs-run "${hook##*/}" -- | sort >got
 		[ -z "$(comm -23 want got)" ]
 		grep -qx -e --pid got
@@ -176,7 +176,7 @@ lines() {
 	[ "$(answers tfs-run trace_syscalls -- '')" = "@command 3" ]
 	[ "$(answers tfs-run trace_syscalls --all -- ls -l '')" = "@command 4" ]
 	[ "$(answers sigwait-run -t 5 s)" = "@command 3" ]
-	[ "$(answers sigwait-run -t 5 sleep 1)" = "@command 3" ]
+	[ "$(answers sigwait-run -t 5 cat file)" = "@command 3" ]
 	[ "$(answers tfs-instance hold name '')" = "@command 3" ]
 	[ "$(answers tfs-report x)" = "@files" ]
 }

@@ -54,6 +54,50 @@ if [ "${BATS_TRACE_LEVEL:-0}" = 0 ] && declare -F bats_get_failure_stack_trace >
 	}
 fi
 
+# t/run sets BATS_TEST_TIMEOUT. When this time has passed, bats ends the test as failed and calls
+# this function, because a command of the test may wait for ever. bats's own function ends only
+# the children; here all processes below the test get SIGTERM, so that managers remove their
+# sessions, and five seconds later SIGKILL. A test that still waits after that is killed,
+# too, and t/run reports that it did not run.
+bats_kill_childprocesses_of() {
+	local self=$BASHPID one tree=() n=0
+	trap '' ABRT # of a test that ends meanwhile
+	mapfile -t tree < <(processes_below "$1" "$self")
+	for one in "${tree[@]}"; do
+		kill -TERM "${one%:*}"
+	done
+	sleep 5
+	for one in "${tree[@]}"; do
+		# another process may have the pid now
+		[ "$(started_at "${one%:*}")" != "${one#*:}" ] || kill -KILL "${one%:*}"
+	done
+	until [ $((n++)) = 100 ] || ! kill -0 "$1"; do
+		sleep 1
+	done
+	kill -KILL "$1"
+}
+
+# processes_below PID EXCEPT: Print PID:START for each process below PID but for the tree EXCEPT.
+processes_below() {
+	local pid list pids
+	for list in /proc/"$1"/task/*/children; do
+		read -ra pids <"$list" || : # it has no newline
+		for pid in "${pids[@]}"; do
+			[ "$pid" != "$2" ] || continue
+			echo "$pid:$(started_at "$pid")"
+			processes_below "$pid" "$2"
+		done
+	done
+}
+
+# started_at PID: Print when the process started, in ticks since boot.
+started_at() {
+	local stat
+	stat=$(cat "/proc/$1/stat") || return
+	read -ra stat <<<"${stat##*) }"
+	echo "${stat[19]}"
+}
+
 # The tests send the signals HUP INT USR1 USR2 PIPE ALRM TERM. If the caller ignores one of
 # them, as nohup(1) does, the programs of a test never get it, and no shell can undo that.
 hears_signals() {
@@ -71,6 +115,7 @@ setup() {
 	# in a guest the product finds busybox, but not the tools of the test harness
 	[ "${TFS_VARIANT-}" != vm ] || PATH=$TREE/bin:/harness/tools:/bin
 	export PATH
+	disown -a # the countdown of BATS_TEST_TIMEOUT is no job of the test
 	unset TFS_INSTANCE
 	export TFS_RUNDIR=$BATS_TEST_TMPDIR/run/tfs
 	# each name of a test begins with MARK, which separates it from names of other programs
@@ -465,6 +510,26 @@ few_waits() {
 		END { if (ms > most) { print "waited " ms " ms"; exit 1 } }'
 }
 
+# count_calls: Let strace record the system calls of the sessions that follow, for calls_to_path.
+count_calls() {
+	[ -z "${TFS_VARIANT-}" ] || skip "counts the system calls of the plain build"
+	need_tool strace
+	COUNTED=$MANAGER
+	counted_manager() {
+		strace -f -s 500 -o session.calls "$COUNTED" "$@"
+	}
+	MANAGER=counted_manager
+}
+
+# calls_to_path: Print the number of system calls until the session printed its path. Fail if
+# one of them waited for nothing.
+calls_to_path() {
+	awk -v path="write(1, \"$TRACE\\\\n\"" '
+		index($0, path) { print NR; found = 1; exit !found }
+		/\(Timeout\)$/ || $2 ~ /^(clock_)?nanosleep\(/ { print "waits: " $0 >"/dev/stderr"; exit 1 }
+		END { exit !found }' session.calls
+}
+
 # read_by COMMAND...: Run COMMAND with the trace as standard input, and return once
 # the path is open. Set $READER to its pid.
 read_by() {
@@ -472,4 +537,32 @@ read_by() {
 	background "$@" <&8
 	READER=$PID
 	exec 8<&-
+}
+
+# now_us: Print the time of day in microseconds.
+now_us() {
+	echo "${EPOCHREALTIME/[.,]/}"
+}
+
+# date_us DATE: Print the microseconds of a date such as 2026-11-23T19:50:01.123456Z.
+date_us() {
+	local day=${1%.*} part=${1#*.}
+	[[ $1 =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$ ]]
+	echo "$(date -u -d "${day/T/ }" +%s)${part%Z}"
+}
+
+# date_of FILE SECONDS: Print the time of day, in microseconds, that the date line of FILE gives
+# to this time of its clock.
+date_of() {
+	local date unix at
+	read -r date unix at < <(sed -n "s/^# date: \([^ ]*\), \([0-9]*\.[0-9]*\) since 1970, is \([0-9]*\.[0-9]*\) of the trace's clock$/\1 \2 \3/p" "$1")
+	[ "$(date_us "$date")" = "${unix/./}" ]
+	echo $((${unix/./} + 10#${2/./} - 10#${at/./}))
+}
+
+# between BEFORE US AFTER: Fail unless US is between these, or not further away than the clocks
+# are compared exactly: less than a millisecond.
+between() {
+	[ "$2" -ge "$(($1 - 1000))" ]
+	[ "$2" -le "$(($3 + 1000))" ]
 }

@@ -36,6 +36,9 @@ NET=77
 # and its programs live. All test runs share the lock files, so they stay.
 own_net() {
 	local directory=${TMPDIR:-/tmp}/tfs-nets lock
+	# a file calls it before setup, which lets the tests of a guest find the harness
+	[ "${TFS_VARIANT-}" != vm ] || local PATH=/harness/tools:$PATH
+	need_tool flock
 	mkdir -p "$directory"
 	for ((NET = 10; NET < 100; NET++)); do
 		exec {lock}>"$directory/$NET"

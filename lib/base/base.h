@@ -138,26 +138,30 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 /* For keep: the capabilities of a tool that streams the records of an instance. */
 #define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
 
+/* For keep: to read the files that a task maps: CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE. */
+#define CAPS_MAPPED (CAPS(2) | CAPS(40))
+
 /* ---- options.c: the command line of a tool ----------------------------------------- */
 
 /*
- * The command line of one tool. usage is the synopsis without the word "usage", the same
- * string in --help, the manual page and the README. purpose is the text after the dash
- * in the tool's first comment.
- *
- * options has a line for each option and command, from which opt_next reads the command
- * line and which --help prints:
+ * The command line of one tool. The lines of help are:
+ * - the synopsis without the word "usage", the same in the manual page and the README;
+ * - the purpose, the text after the dash in the tool's first comment;
+ * - a line for each option and command, from which opt_next reads the command line:
  *	-k KEY  text    the option -k with a value
  *	-f  text        the option -f without a value
  *	list  text      anything else is only printed
- * Two blanks begin the text. The manual page has the same options, commands and values.
+ *   Two blanks begin the text. The manual page has the same options, commands and values.
+ * --help prints all of them. help is one string and name is an array, because a static
+ * program relocates each pointer when it starts.
  */
 struct tool {
-	const char *name, *usage, *purpose, *options;
+	char name[16];
+	const char *help;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself */
 };
 
-/* Lines of options that many tools have. */
+/* Lines of help that many tools have. */
 #define OPTION_ROOT "-R ROOT  take ROOT for the tracefs root, without a check\n"
 #define OPTION_INSTANCE "-i INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
 
@@ -198,13 +202,14 @@ int text_number(const char *s, unsigned long low, unsigned long high,
 
 /* A unit behind a number, and the factor of it. The name "" is that of a bare number. */
 struct text_unit {
-	const char *name;
-	unsigned long factor;
+	char name[4];
+	unsigned factor; /* 0 ends an array of units */
 };
 
 /*
- * Read a decimal number with one of the units behind it, such as 5s, into *n. The name NULL
- * ends the units. The product is of the range low to high. Return 0, or -1, silent.
+ * Read a decimal number with one of the units behind it, such as 5s, into *n. A unit
+ * with the factor 0 ends the units. The product is of the range low to high. Return 0, or
+ * -1, silent.
  */
 int text_quantity(const char *s, const struct text_unit *units, unsigned long low,
 		  unsigned long high, unsigned long *n);
@@ -235,6 +240,19 @@ static inline void text_mask_controls(char *s, const char *end)
 
 /* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);
+
+/* A column of tfs-human, NAME[:WIDTH]=FIELD[-PREFIX], see tfs-human(1). */
+struct column {
+	const char *name, *prefix;      /* of nname and nprefix bytes */
+	size_t nname, nprefix, width;
+	char field[32];
+};
+
+/*
+ * Read the next of the columns at *s, which blanks separate, and move *s behind it. Return
+ * 1, 0 at the end, or -1 if it is no column.
+ */
+int column_next(const char **s, struct column *);
 
 /* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
 #define PID_MAX_LIMIT (4 * 1024 * 1024)
@@ -424,10 +442,22 @@ void table_sort(struct table *, int (*compare)(const void *, const void *));
 /* For table_sort: compare the bytes of the keys. */
 int table_by_key(const void *, const void *);
 
-/* ---- time.c, signals.c: the clock for time limits, and the signals that stop a tool -- */
+/* ---- sort.c: sort an array ---------------------------------------------------------- */
+
+/* Sort as qsort(3) does. */
+void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *));
+
+/* ---- time.c, signals.c: the clock for time limits, dates, signals that stop a tool --- */
 
 /* Return milliseconds of the monotonic clock. */
 long long time_now_ms(void);
+
+/* Return the time of day: microseconds since 1970, in UTC. */
+int64_t time_of_day_us(void);
+
+/* Write a time of day, 0 or more, to out as "2026-11-23T19:50:01.123456Z" and a NUL. */
+enum { TIME_DATE = 28 };
+void time_date(char *out, int64_t us);
 
 /* Stop, and do not wait for a reader that does not read: report the rest as lost. */
 #define GIVE_UP SIGUSR2
@@ -507,6 +537,9 @@ const char *path_procfs(void);
 const char *path_sysfs(void);
 
 /* ---- file.c: read files and directories, open untrusted paths, find mounts ----------- */
+
+/* Raise the limit of open files as far as the process may. */
+void file_raise_limit(void);
 
 /*
  * Return the contents of a file with a NUL behind them, and the length in *len unless len
@@ -614,6 +647,9 @@ enum { STDOUT_NO_READER = -2 };
  * After an error standard output is unchanged.
  */
 int stdout_reopen(const struct tool *t, int access, int packets);
+
+/* The environment variable with the name of the file that is standard output, for messages. */
+#define STDOUT_NAME "TFS_STDOUT"
 
 /*
  * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO

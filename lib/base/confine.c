@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -103,7 +104,7 @@ enum { ALWAYS, IS, HAS, LACKS, IS_OURS };
 static const struct rule {
 	uint16_t number;
 	uint8_t argument, test; /* test compares argument and value */
-	uint16_t value;
+	uint32_t value;
 } rules[] = {
 	/* these use only open files, memory and signals to the process itself */
 #define CALL(number) { number, 0, ALWAYS, 0 }
@@ -183,6 +184,8 @@ static const struct rule {
 #ifdef SYS_statx
 	{ SYS_statx, 2, HAS, AT_EMPTY_PATH },
 #endif
+	/* tfs-human asks for the width of the terminal */
+	{ SYS_ioctl, 1, IS, TIOCGWINSZ },
 	/* relay.c moves itself to each CPU in turn */
 	{ SYS_sched_setaffinity, 0, IS, 0 },
 	{ SYS_sched_getaffinity, 0, IS, 0 },

@@ -84,5 +84,5 @@ void usage_error(const struct tool *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	str_vformat(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	err_exit(MISUSED, "%s; usage: %s", what, t->usage);
+	err_exit(MISUSED, "%s; usage: %.*s", what, (int)strcspn(t->help, "\n"), t->help);
 }

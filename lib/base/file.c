@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -121,6 +122,16 @@ fail:
 	free(text);
 	errno = e;
 	return NULL;
+}
+
+void file_raise_limit(void)
+{
+	struct rlimit l;
+
+	if (!prlimit(0, RLIMIT_NOFILE, NULL, &l)) {
+		l.rlim_cur = l.rlim_max;
+		prlimit(0, RLIMIT_NOFILE, &l, NULL);
+	}
 }
 
 DIR *file_list(int dir, const char *name)

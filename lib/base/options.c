@@ -11,10 +11,15 @@ int opt_index = 1;
 
 enum { COLUMNS = 80 };
 
-/* Return the line of an option in the table, or NULL. */
+static const char *next_line(const char *line)
+{
+	return strchr(line, '\n') + 1;
+}
+
+/* Return the line of an option in the help, or NULL. */
 static const char *find_option(const struct tool *t, char letter)
 {
-	for (const char *line = t->options; *line; line = strchr(line, '\n') + 1)
+	for (const char *line = next_line(next_line(t->help)); *line; line = next_line(line))
 		if (line[0] == '-' && line[1] == letter && letter != '-')
 			return line;
 	return NULL;
@@ -37,8 +42,8 @@ static void print_usage(const char *p)
 	int depth = 0;
 
 	stdout_print("usage:");
-	for (; *p; p += n + (p[n] == ' ')) {
-		for (n = 0; p[n] && (depth || p[n] != ' ' || (n == 2 && *p == '-')); n++)
+	for (; *p != '\n'; p += n + (p[n] == ' ')) {
+		for (n = 0; p[n] != '\n' && (depth || p[n] != ' ' || (n == 2 && *p == '-')); n++)
 			depth += (p[n] == '[') - (p[n] == ']');
 		if (column + 1 + n > COLUMNS) {
 			stdout_print("\n      ");
@@ -52,17 +57,19 @@ static void print_usage(const char *p)
 _Noreturn static void print_help(const struct tool *t)
 {
 	static const char blanks[] = "                        ";
+	const char *purpose = next_line(t->help), *options = next_line(purpose);
 	const char *line, *end;
 	size_t wide = 0, n;
 
-	print_usage(t->usage);
-	stdout_print("\n%s - %s\n%s", t->name, t->purpose, *t->options ? "\n" : "");
-	for (line = t->options; *line; line = strchr(line, '\n') + 1) {
+	print_usage(t->help);
+	stdout_print("\n%s - %.*s%s", t->name, (int)(options - purpose), purpose,
+		     *options ? "\n" : "");
+	for (line = options; *line; line = next_line(line)) {
 		n = length_of(line);
 		wide = n > wide ? n : wide;
 	}
-	for (line = t->options; *line; line = end) {
-		end = strchr(line, '\n') + 1;
+	for (line = options; *line; line = end) {
+		end = next_line(line);
 		n = length_of(line);
 		stdout_print("  %.*s%.*s%.*s", (int)n, line, (int)(wide - n), blanks,
 			     (int)(end - line - (ssize_t)n), line + n);

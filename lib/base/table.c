@@ -100,7 +100,7 @@ void table_sort(struct table *t, int (*compare)(const void *, const void *))
 		if (t->v[i])
 			t->v[n++] = t->v[i];
 	if (n)
-		qsort(t->v, n, sizeof(*t->v), compare);
+		array_sort(t->v, n, sizeof(*t->v), compare);
 }
 
 int table_by_key(const void *a, const void *b)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* time.c - the clock for time limits */
+/* time.c - the clock for time limits, and dates */
+#include <string.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -10,4 +11,37 @@ long long time_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+int64_t time_of_day_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+/*
+ * Years begin in March here, so that the day of a leap year is the last one of its year. Days
+ * count from 0000-03-01, which is 719,468 days before 1970. 153 days are five months.
+ */
+void time_date(char *out, int64_t us)
+{
+	int64_t second = us / 1000000, day = second / 86400 + 719468;
+	int in_era = (int)(day % 146097); /* 400 years */
+	int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	int in_year = in_era - 365 * year - year / 4 + year / 100;
+	int month = (5 * in_year + 2) / 153;
+	int v[] = { year + 400 * (int)(day / 146097) + (month > 9), (month + 2) % 12 + 1,
+		    in_year - (153 * month + 2) / 5 + 1, (int)(second / 3600 % 24),
+		    (int)(second / 60 % 60), (int)(second % 60), (int)(us % 1000000) };
+
+	memcpy(out, "0000-00-00T00:00:00.000000Z", TIME_DATE);
+	for (int i = TIME_DATE - 3, k = 6; i >= 0; i--)
+		if (out[i] != '0') {
+			k--;
+		} else {
+			out[i] = (char)('0' + v[k] % 10);
+			v[k] /= 10;
+		}
 }

@@ -80,7 +80,7 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME]);
 int blk_end_session(const char *instance);
 
 /* Names of groups of actions; the index is the bit; NULL at the end. */
-extern const char *const blk_actions[];
+extern const char blk_actions[][9];
 
 /* ---- relay.c: read relay files -------------------------------------------------- */
 

@@ -27,9 +27,9 @@ struct setup {
 #define STOP _IO(0x12, 117)
 #define TEARDOWN _IO(0x12, 118)
 
-const char *const blk_actions[] = {
+const char blk_actions[][9] = {
 	"read", "write", "flush", "sync", "queue", "requeue", "issue", "complete", "fs",
-	"pc", "notify", "ahead", "meta", "discard", "drv_data", "fua", NULL,
+	"pc", "notify", "ahead", "meta", "discard", "drv_data", "fua", "",
 };
 
 uint64_t blk_key(const char *name)

@@ -50,6 +50,19 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 	return 0;
 }
 
+/* Does the machine have more than one CPU? If nobody knows, it may have. */
+static int several_cpus(void)
+{
+	char path[PATH_MAX], *online;
+	int several;
+
+	str_format(path, sizeof(path), "%s/devices/system/cpu/online", path_sysfs());
+	online = file_read(AT_FDCWD, path, NULL);
+	several = !online || strpbrk(online, "-,");
+	free(online);
+	return several;
+}
+
 int relay_open(struct relay *r, const char *path, const char *prefix)
 {
 	size_t len = strlen(prefix), first = r->n;
@@ -70,8 +83,8 @@ int relay_open(struct relay *r, const char *path, const char *prefix)
 	if (r->n == first)
 		return err_msg("no %s0 in %s: that is no relay directory, or no channel is open "
 			       "in it", prefix, path);
-	qsort(r->v + first, r->n - first, sizeof(*r->v), by_number);
-	r->v[first].alone = r->n - first == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	array_sort(r->v + first, r->n - first, sizeof(*r->v), by_number);
+	r->v[first].alone = r->n - first == 1 && several_cpus();
 	return 0;
 }
 

@@ -16,9 +16,10 @@
 #include "bpf/bpf.h"
 
 enum command { MAP_CREATE = 0, LOOKUP = 1, UPDATE = 2, DELETE = 3, NEXT_KEY = 4, LOAD = 5,
-	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, LINK_CREATE = 28 };
+	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, LINK_CREATE = 28,
+	       LINK_DETACH = 34 };
 
-enum { NAME = 16, NO_PREALLOCATION = 1, LOG_LEAST = 64 * 1024 };
+enum { NAME = 16, NO_PREALLOCATION = 1, MMAPABLE = 1024, LOG_LEAST = 64 * 1024 };
 
 static int bpf(enum command cmd, void *attr, size_t size)
 {
@@ -36,7 +37,7 @@ static void unlimited(void)
 {
 	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 
-	setrlimit(RLIMIT_MEMLOCK, &none);
+	prlimit(0, RLIMIT_MEMLOCK, &none, NULL);
 }
 
 int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value,
@@ -46,7 +47,8 @@ int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned val
 		uint32_t kind, key, value, entries, flags, inner, node;
 		char name[NAME];
 	} a = { .kind = kind, .key = key, .value = value, .entries = entries,
-		.flags = kind == MAP_LPM_TRIE ? NO_PREALLOCATION : 0 };
+		.flags = kind == MAP_LPM_TRIE ? NO_PREALLOCATION :
+			 kind == MAP_ARRAY ? MMAPABLE : 0 };
 
 	unlimited();
 	str_format(a.name, sizeof(a.name), "%s", name);
@@ -138,6 +140,13 @@ int bpf_link(int program, int target, enum bpf_attach_type kind)
 	return bpf(LINK_CREATE, &a, sizeof(a));
 }
 
+int bpf_link_detach(int link)
+{
+	uint32_t a = (uint32_t)link;
+
+	return bpf(LINK_DETACH, &a, sizeof(a));
+}
+
 int bpf_tracepoint(int program, unsigned long id)
 {
 	struct {
@@ -154,7 +163,8 @@ int bpf_tracepoint(int program, unsigned long id)
 		if (fd < 0 && errno != ENODEV)
 			return -1;
 	}
-	if (fd >= 0 && ioctl(fd, _IOW('$', SET_BPF, uint32_t), program) < 0) {
+	/* musl and glibc declare the command of ioctl() with different types */
+	if (fd >= 0 && syscall(SYS_ioctl, fd, _IOW('$', SET_BPF, uint32_t), program) < 0) {
 		e = errno;
 		close(fd);
 		errno = e;

@@ -11,8 +11,8 @@
  *	TCX, clsact           two ways to run a program when a device sends a packet
  *
  * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf).
- * The layer uses base and tracefs. Its functions write no error messages, unless their
- * comment says otherwise.
+ * The layer uses base, tracefs, event and calls. Its functions write no error messages,
+ * unless their comment says otherwise.
  */
 #ifndef BPF_H
 #define BPF_H
@@ -28,17 +28,18 @@ enum bpf_reg { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
 /* Width of a memory access: 4, 2, 1 or 8 bytes. */
 enum bpf_size { SIZE_W = 0x00, SIZE_H = 0x08, SIZE_B = 0x10, SIZE_DW = 0x18 };
 
-enum bpf_alu { ALU_ADD = 0x00, ALU_SUB = 0x10, ALU_OR = 0x40, ALU_AND = 0x50, ALU_LSH = 0x60,
-	       ALU_RSH = 0x70, ALU_MOV = 0xb0, ALU_ARSH = 0xc0 };
+enum bpf_alu { ALU_ADD = 0x00, ALU_SUB = 0x10, ALU_MUL = 0x20, ALU_OR = 0x40,
+	       ALU_AND = 0x50, ALU_LSH = 0x60, ALU_RSH = 0x70, ALU_MOV = 0xb0, ALU_ARSH = 0xc0 };
 
-enum bpf_jump { JEQ = 0x10, JGT = 0x20, JSET = 0x40, JNE = 0x50, JSGT = 0x60, JSGE = 0x70,
-		JSLT = 0xc0, JSLE = 0xd0 };
+enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSGT = 0x60,
+		JSGE = 0x70, JSLT = 0xc0, JSLE = 0xd0 };
 
 enum bpf_helper { FN_MAP_LOOKUP_ELEM = 1, FN_MAP_UPDATE_ELEM = 2, FN_MAP_DELETE_ELEM = 3,
 		  FN_TRACE_PRINTK = 6, FN_SKB_STORE_BYTES = 9, FN_L4_CSUM_REPLACE = 11,
 		  FN_GET_CURRENT_PID_TGID = 14, FN_SKB_LOAD_BYTES = 26, FN_SK_FULLSOCK = 95,
 		  FN_TCP_SOCK = 96, FN_PROBE_READ_USER = 112, FN_PROBE_READ_KERNEL = 113,
-		  FN_PROBE_READ_USER_STR = 114, FN_PROBE_READ_KERNEL_STR = 115 };
+		  FN_PROBE_READ_USER_STR = 114, FN_PROBE_READ_KERNEL_STR = 115,
+		  FN_TRACE_VPRINTK = 177 };
 
 struct bpf_insn {
 	uint8_t code, regs;
@@ -99,6 +100,7 @@ enum bpf_attach_type { ATTACH_CGROUP_INGRESS = 0, ATTACH_FENTRY = 24, ATTACH_PER
 		       ATTACH_TCX_EGRESS = 47 };
 
 /* All return a descriptor or 0, or -1 and errno. */
+/* A MAP_ARRAY can be mapped into memory: its values follow each other, 8 bytes aligned. */
 int bpf_map(enum bpf_map_type, const char *name, unsigned key, unsigned value, unsigned entries);
 int bpf_lookup(int map, const void *key, void *value);
 int bpf_update(int map, const void *key, const void *value);
@@ -112,6 +114,8 @@ int bpf_pinned(const char *path);
 int bpf_raw_tracepoint(int program, const char *name);
 /* Attach a program to a cgroup, a perf event, or the device with this index. */
 int bpf_link(int program, int target, enum bpf_attach_type);
+/* Detach the program now. The kernel detaches it some time after the last pin is removed. */
+int bpf_link_detach(int link);
 /*
  * Attach a program to the event of tracefs with this id (its file id). The descriptor that
  * is returned keeps the program attached.
@@ -166,12 +170,17 @@ struct strings_plan {
 	int root;               /* the tracefs root */
 	char id[16];            /* each record begins with it, and programs have it as name */
 	int failed;             /* opens: only those that fail; execs: also those that fail */
-	unsigned words;         /* execs: the most words of a program, 1 to STRINGS_WORDS_MAX */
+	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
+	unsigned data;          /* calls: the most bytes of a buffer; 0: no buffer is read */
+	int no_args, env;       /* calls: not the words of execs; their environment, too */
+	char *const *names;     /* calls: only these, up to NULL; none: all */
+	int tasks;              /* calls: the instance whose pid filter says which tasks; 0: all */
 	size_t n;               /* number of fds */
 	int fds[16];            /* descriptors that keep the programs attached */
 	/* private */
 	int buffer;
 	unsigned piece;
+	unsigned numbers;       /* the most numbers in a record */
 	unsigned word;          /* bytes of the kernel's long */
 };
 
@@ -200,6 +209,12 @@ int strings_prepare(struct strings_plan *);
  */
 int strings_attach_opens(struct strings_plan *);
 int strings_attach_execs(struct strings_plan *);
+
+/*
+ * Attach programs that print the user memory of system calls, as lib/calls/calls.h describes
+ * their records, and set fds. Return 0, or -1, reported. The caller closes fds in both cases.
+ */
+int strings_attach_calls(struct strings_plan *);
 
 /* ---- btf.c: find structure members and functions in BTF ---------------------------- */
 

@@ -21,16 +21,10 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "bpf/bpf.h"
+#include "bpf/strings.h"
 
 /* Calls of one kind that may be under way at once; the path of any other is not known. */
 enum { CALLS_MAX = 1024 };
-
-/*
- * Most bytes of a string in a record. Linux 5.10 prints at most 63 bytes of a string, and
- * since Linux 5.13 all strings and numbers have 512 bytes.
- */
-enum { PIECE_OLD = 63, PIECE_NEW = 448 };
 
 /* The kernel's flag for an exec's open (include/linux/fs.h), and its O_LARGEFILE. */
 enum { FMODE_EXEC = 0x20 };
@@ -58,7 +52,7 @@ enum { O_OPEN_MASK = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEN
        O_PATH_MASK = O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC };
 
 /* A system call with a path. */
-struct call {
+struct path_call {
 	const char *name;
 	int path;               /* index of the argument */
 	int flags;              /* index of the argument, or one of these: */
@@ -66,12 +60,12 @@ struct call {
 };
 enum { FLAGS_CREAT = -1, FLAGS_HOW = -2, FLAGS_EXEC = -3 };
 
-static const struct call opens[] = {
+static const struct path_call opens[] = {
 	{ "openat", 1, 2, 0 }, { "open", 0, 1, 0 }, { "creat", 0, FLAGS_CREAT, 0 },
 	{ "openat2", 1, FLAGS_HOW, 0 },
 };
 
-static const struct call execs[] = {
+static const struct path_call execs[] = {
 	{ "execve", 0, FLAGS_EXEC, 1 }, { "execveat", 1, FLAGS_EXEC, 1 },
 };
 
@@ -84,7 +78,7 @@ enum { BUFFER_LEFT = 0, BUFFER_NEXT = 8, BUFFER_TEXT = 16 };
 
 /* ---- phrases of instructions -------------------------------------------------------------- */
 
-static void slot(struct bpf_code *c, enum bpf_reg to, int at)
+void strings_slot(struct bpf_code *c, enum bpf_reg to, int at)
 {
 	emit_alu(c, ALU_MOV, to, FP);
 	emit_alu_imm(c, ALU_ADD, to, at);
@@ -109,7 +103,7 @@ static void read_to(struct bpf_code *c, enum bpf_helper read, int at, unsigned s
 	if (offset)
 		emit_alu_imm(c, ALU_ADD, R3, offset);
 	emit_store_imm(c, SIZE_DW, FP, at, 0);
-	slot(c, R1, at);
+	strings_slot(c, R1, at);
 	emit_alu_imm(c, ALU_MOV, R2, (int32_t)size);
 	emit_call(c, read);
 }
@@ -133,7 +127,7 @@ static void set_key(struct bpf_code *c, int thread)
 static void map_call(struct bpf_code *c, enum bpf_helper helper, int map)
 {
 	emit_load_map(c, R1, map);
-	slot(c, R2, KEY);
+	strings_slot(c, R2, KEY);
 	emit_call(c, helper);
 }
 
@@ -158,7 +152,7 @@ static void set_text(struct bpf_code *c, const struct strings_plan *p, const cha
 		emit_load_imm64(c, R1, eight);
 		emit_store(c, SIZE_DW, FP, TEXT + (int)i, R1);
 	}
-	slot(c, R1, TEXT);
+	strings_slot(c, R1, TEXT);
 	emit_alu_imm(c, ALU_MOV, R2, (int32_t)n); /* with the NUL, which Linux 5.10 wants */
 }
 
@@ -195,8 +189,7 @@ static void read_piece(struct bpf_code *c, const struct strings_plan *p, enum bp
 	emit_call(c, read);
 }
 
-/* The most pieces of a path. */
-static int pieces(const struct strings_plan *p)
+int strings_pieces(const struct strings_plan *p)
 {
 	return (int)(4096 / p->piece) + 1;
 }
@@ -204,8 +197,8 @@ static int pieces(const struct strings_plan *p)
 /* ---- the programs ---------------------------------------------------------------------- */
 
 /* A call begins: note where its path and flags are. */
-static void call_begins(struct bpf_code *c, const struct strings_plan *p, const struct call *call,
-			int calls)
+static void call_begins(struct bpf_code *c, const struct strings_plan *p,
+			const struct path_call *call, int calls)
 {
 	enum { OUT };
 	int first = p->word == 8 ? 16 : 12;
@@ -223,8 +216,8 @@ static void call_begins(struct bpf_code *c, const struct strings_plan *p, const 
 	emit_store(c, SIZE_DW, FP, FLAGS, R6);
 	set_key(c, 1);
 	emit_load_map(c, R1, calls);
-	slot(c, R2, KEY);
-	slot(c, R3, FLAGS); /* CALL_FLAGS and CALL_PATH are in the order of the stack */
+	strings_slot(c, R2, KEY);
+	strings_slot(c, R3, FLAGS); /* CALL_FLAGS and CALL_PATH are in the order of the stack */
 	emit_alu_imm(c, ALU_MOV, R4, 0);
 	emit_call(c, FN_MAP_UPDATE_ELEM);
 	if (RAW_EXITS) { /* the end will not know that this is a call */
@@ -240,7 +233,7 @@ static void call_begins(struct bpf_code *c, const struct strings_plan *p, const 
 
 /* Change the flags at FLAGS as the kernel does (fs/open.c, build_open_how). */
 static void normalize_flags(struct bpf_code *c, const struct strings_plan *p,
-			    const struct call *call, int is_path, int done)
+			    const struct path_call *call, int is_path, int done)
 {
 	if (call->flags == FLAGS_HOW) {
 		emit_load(c, SIZE_DW, R6, FP, FLAGS);
@@ -270,8 +263,8 @@ static void set_numbers(struct bpf_code *c)
 }
 
 /* A call ends: print its result and its path. */
-static void call_ends(struct bpf_code *c, const struct strings_plan *p, const struct call *call,
-		      int calls)
+static void call_ends(struct bpf_code *c, const struct strings_plan *p,
+		      const struct path_call *call, int calls)
 {
 	enum { OUT, UNKNOWN, IS_PATH, NORMAL, FAULT, MORE, NEXT, LAST, LATE_FAULT };
 	char text[64];
@@ -318,7 +311,7 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p, const st
 	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, LAST);
 	print_piece(c, p, "&%pks");
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JNE, pieces(p), NEXT);
+	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), NEXT);
 	print_mark(c, p, "~");
 	emit_exit(c, 0);
 	emit_label(c, LAST);
@@ -335,15 +328,17 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p, const st
 	emit_call(c, FN_TRACE_PRINTK);
 	emit_exit(c, 0);
 
-	emit_label(c, UNKNOWN);
-	if (call->is_exec)
-		emit_jump_if_imm(c, R6, JEQ, 0, OUT);
-	else if (p->failed)
-		emit_jump_if_imm(c, R6, JSGE, 0, OUT);
-	str_format(text, sizeof(text), "?%s %%d", call->name);
-	set_text(c, p, text);
-	emit_alu(c, ALU_MOV, R3, R6);
-	emit_call(c, FN_TRACE_PRINTK);
+	if (!RAW_EXITS) { /* the kernel refuses code that nothing jumps to */
+		emit_label(c, UNKNOWN);
+		if (call->is_exec)
+			emit_jump_if_imm(c, R6, JEQ, 0, OUT);
+		else if (p->failed)
+			emit_jump_if_imm(c, R6, JSGE, 0, OUT);
+		str_format(text, sizeof(text), "?%s %%d", call->name);
+		set_text(c, p, text);
+		emit_alu(c, ALU_MOV, R3, R6);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
 	emit_label(c, OUT);
 	emit_exit(c, 0);
 }
@@ -404,7 +399,7 @@ static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 	print_piece(c, p, "&%pks");
 	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JNE, pieces(p), FILE_NEXT);
+	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), FILE_NEXT);
 	emit_jump(c, CUT);
 	emit_label(c, FILE_FAULT);
 	print_mark(c, p, "x");
@@ -430,7 +425,7 @@ static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 	load_read(c, p, R8, PATH);
 	emit_label(c, NEXT);
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, pieces(p) + STRINGS_WORDS_MAX, CUT);
+	emit_jump_if_imm(c, R9, JGT, strings_pieces(p) + STRINGS_WORDS_MAX, CUT);
 	read_piece(c, p, FN_PROBE_READ_USER_STR);
 	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
 	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, LAST);
@@ -456,14 +451,16 @@ int strings_prepare(struct strings_plan *p)
 {
 	char *page = file_read(p->root, "events/header_page", NULL);
 	struct utsname host;
+	unsigned version;
 
 	if (!page)
 		return err_file("unable to read events/header_page");
 	p->word = strstr(page, "commit;") && strstr(strstr(page, "commit;"), "size:8") ? 8 : 4;
 	free(page);
-	p->piece = !uname(&host) && kernel_version(host.release) >= KERNEL(5, 13) ?
-		   PIECE_NEW : PIECE_OLD;
-	p->buffer = bpf_map(MAP_PERCPU_ARRAY, "tfs_strings", 4, BUFFER_TEXT + 512, 1);
+	version = !uname(&host) ? kernel_version(host.release) : 0;
+	p->piece = version >= KERNEL(5, 13) ? PIECE_NEW : PIECE_OLD;
+	p->numbers = version >= KERNEL(5, 16) ? 12 : 3; /* bpf_trace_vprintk */
+	p->buffer = bpf_map(MAP_PERCPU_ARRAY, "tfs_strings", 4, STRINGS_BUFFER, 2);
 	if (p->buffer < 0)
 		return err_capability(CAPS_BPF, "unable to make a map of BPF");
 	/* not only a number: the kernel's filters take a glob that begins with a digit for one */
@@ -487,8 +484,7 @@ static int load(const struct strings_plan *p, struct bpf_code *c, const char *na
 	return fd;
 }
 
-/* Load the code and attach it to an event of syscalls, or a raw tracepoint. Return 0 or -1. */
-static int attach(struct strings_plan *p, struct bpf_code *c, const char *event, int raw)
+int strings_attach(struct strings_plan *p, struct bpf_code *c, const char *event, int raw)
 {
 	char path[128], *id = NULL;
 	const char *digits;
@@ -497,7 +493,7 @@ static int attach(struct strings_plan *p, struct bpf_code *c, const char *event,
 	if (p->n == sizeof(p->fds) / sizeof(*p->fds))
 		return err_msg("too many programs");
 	if (!raw) {
-		str_format(path, sizeof(path), "events/syscalls/%s/id", event);
+		str_format(path, sizeof(path), "events/%s/id", event);
 		id = file_read(p->root, path, NULL);
 		if (!id)
 			return err_file("unable to read %s", path);
@@ -518,7 +514,7 @@ static int attach(struct strings_plan *p, struct bpf_code *c, const char *event,
 }
 
 /* Attach to the beginnings and ends of the calls that this kernel has. Return 0 or -1. */
-static int attach_calls(struct strings_plan *p, const struct call *calls, size_t n)
+static int attach_calls(struct strings_plan *p, const struct path_call *calls, size_t n)
 {
 	static struct bpf_code begins, ends;
 	char event[64];
@@ -540,10 +536,10 @@ static int attach_calls(struct strings_plan *p, const struct call *calls, size_t
 		call_begins(&begins, p, &calls[i], map);
 		call_ends(&ends, p, &calls[i], map);
 		/* the end first: a call without a beginning is printed, but not the reverse */
-		str_format(event, sizeof(event), "sys_exit_%s", calls[i].name);
-		r = RAW_EXITS ? attach(p, &ends, "sys_exit", 1) : attach(p, &ends, event, 0);
-		str_format(event, sizeof(event), "sys_enter_%s", calls[i].name);
-		r = r < 0 ? r : attach(p, &begins, event, 0);
+		str_format(event, sizeof(event), "syscalls/sys_exit_%s", calls[i].name);
+		r = strings_attach(p, &ends, RAW_EXITS ? "sys_exit" : event, RAW_EXITS);
+		str_format(event, sizeof(event), "syscalls/sys_enter_%s", calls[i].name);
+		r = r < 0 ? r : strings_attach(p, &begins, event, 0);
 		close(map);
 	}
 	return r;
@@ -581,7 +577,7 @@ int strings_attach_execs(struct strings_plan *p)
 	find_binprm(p, &b);
 	memset(&c, 0, sizeof(c));
 	program_begins(&c, p, &b);
-	if (attach(p, &c, "sched_process_exec", 1) < 0)
+	if (strings_attach(p, &c, "sched_process_exec", 1) < 0)
 		return -1;
 	return p->failed ? attach_calls(p, execs, sizeof(execs) / sizeof(*execs)) : 0;
 }

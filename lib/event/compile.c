@@ -551,12 +551,12 @@ NOINLINE static struct expr statement_block(struct compiler *c)
 /* Compile a macro, a variable or a constant; its name is the token. */
 NOINLINE static struct expr macro_call(struct compiler *c)
 {
-	static const char *const memory[] = {
+	static const char memory[][24] = {
 		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
 		"__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr",
 		"__get_sockaddr_rel",
 	};
-	static const char *const text_macros[] = {
+	static const char text_macros[][27] = {
 		[FLAGS] = "__print_flags", [FLAGS64] = "__print_flags_u64",
 		[SYMBOLIC] = "__print_symbolic", [SYMBOLIC64] = "__print_symbolic_u64",
 		[HEX] = "__print_hex", [HEX_STR] = "__print_hex_str",
@@ -565,7 +565,7 @@ NOINLINE static struct expr macro_call(struct compiler *c)
 		[BITMASK] = "__get_bitmask", "__get_cpumask", "__get_rel_bitmask",
 		"__get_rel_cpumask",
 	};
-	static const char *const builtins[] = {
+	static const char builtins[][22] = {
 		[BUILTIN_IP] = "__ftrace_ip", [BUILTIN_BYTES] = "__ftrace_bytes",
 		[BUILTIN_STACK] = "__ftrace_stack",
 		[BUILTIN_USER_STACK] = "__ftrace_user_stack", [BUILTIN_TIME] = "__ftrace_time",
@@ -585,7 +585,7 @@ NOINLINE static struct expr macro_call(struct compiler *c)
 			return text_macro(c, (int)i);
 		}
 	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
-		if (builtins[i] && lexer_at_name(c, builtins[i])) {
+		if (*builtins[i] && lexer_at_name(c, builtins[i])) {
 			lexer_next(c);
 			return builtin_call(c, (enum builtin)i);
 		}
@@ -1179,7 +1179,8 @@ static void print_format(struct compiler *c, const char *text)
  * print fmts make the same text. A '!' in front: the text brings its own newline.
  */
 static const struct {
-	const char *name, *fmt;
+	char name[13];
+	const char *fmt;
 } ftrace_formats[] = {
 	{ "function", "\"%s%s%s\", __ftrace_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
 		"REC->parent_ip ? __ftrace_ip(REC->parent_ip) : \"\"" },

@@ -222,6 +222,7 @@ struct vm_memo {
 };
 
 struct symbols;
+struct out;
 
 /*
  * Everything that is known about the kernel that wrote the trace. Zero it, set the fields
@@ -252,6 +253,14 @@ struct event_set {
 	 * does. 0: print control characters as \n, \t or \x1b, so that one event is one line.
 	 */
 	int exact;
+	/*
+	 * NULL, or print the function at an address of a program; see programs_put (live.h).
+	 * caller is the function that called the innermost one of the user stack that is
+	 * printed next; 0: not known.
+	 */
+	int (*put_user)(const struct event_set *, struct out *, int pid, uint64_t address,
+			int call, int frame);
+	uint64_t caller;
 
 	/* private */
 	struct event **by_id;   /* some are NULL */
@@ -318,6 +327,9 @@ int event_prepare(struct event_set *, struct event *);
  * events refer to. Return 0, or -1 if memory ran out.
  */
 int events_strings(struct event_set *, const char *text, size_t len);
+
+/* Parse the hexadecimal digits at *s, and move *s behind them. */
+uint64_t text_hex(const char **s, const char *end);
 
 void events_free(struct event_set *);
 
@@ -434,6 +446,13 @@ void line_learn(struct line_format *, const struct record *);
  * length, at most size; a longer line is cut. Give 16 KiB: a kernel line has at most 8.
  */
 size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
+
+/*
+ * Print the beginning of a record's line, up to the event, in LINE_HEAD_ROOM bytes. Return its
+ * length.
+ */
+enum { LINE_HEAD_ROOM = 128 };
+size_t line_begin(struct line_format *, const struct record *, char *buf);
 
 /* Print "CPU:N [LOST M EVENTS]", without M if lost is LOST_UNKNOWN. Return the length. */
 size_t line_lost(int cpu, int64_t lost, char *buf, size_t size);

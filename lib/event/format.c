@@ -36,8 +36,8 @@ static int has_word(const char *type, const char *word)
 static unsigned size_of(const char *type, unsigned long_size)
 {
 	static const struct {
-		const char *word;
-		unsigned size;
+		char word[9];
+		uint8_t size;
 	} sizes[] = {
 		{ "char", 1 }, { "u8", 1 }, { "s8", 1 }, { "__u8", 1 }, { "__s8", 1 },
 		{ "uint8_t", 1 }, { "int8_t", 1 }, { "bool", 1 }, { "short", 2 },

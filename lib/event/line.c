@@ -181,19 +181,14 @@ static inline uint64_t head_key(const struct event_set *evs, const struct record
 	return raw_number(r->data, 8, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) & ~type;
 }
 
-/* The room that a head, its time and the text in front of an event need at most. */
-enum { HEAD_ROOM = 128 };
-
-size_t line_print(struct line_format *l, const struct record *r, char *buf, size_t size)
+/* Write the head and the time of a line, in LINE_HEAD_ROOM bytes. Return their end. */
+static inline char *begin_line(struct line_format *l, const struct record *r, char *buf)
 {
-	struct event_set *evs = l->events;
-	uint64_t key = head_key(evs, r);
+	uint64_t key = head_key(l->events, r);
 	struct line_head *h = &l->heads[(key * 0x9e3779b97f4a7c15ull >> 32 ^ (unsigned)r->cpu) %
 					(sizeof(l->heads) / sizeof(*l->heads))];
 	char *p;
 
-	if (size < HEAD_ROOM)
-		return 0;
 	if (h->key != key || h->cpu != r->cpu || !h->len || key == NOBODY) {
 		make_head(l, h, r);
 		h->key = key;
@@ -201,7 +196,21 @@ size_t line_print(struct line_format *l, const struct record *r, char *buf, size
 	memcpy(buf, h->text, sizeof(h->text));
 	p = line_time(l, buf + h->len, r->ts);
 	memcpy(p, ": ", 2);
-	p = vm_run(evs, r, l->raw_clock, p + 2, buf + size);
+	return p + 2;
+}
+
+size_t line_begin(struct line_format *l, const struct record *r, char *buf)
+{
+	return (size_t)(begin_line(l, r, buf) - buf);
+}
+
+size_t line_print(struct line_format *l, const struct record *r, char *buf, size_t size)
+{
+	char *p;
+
+	if (size < LINE_HEAD_ROOM)
+		return 0;
+	p = vm_run(l->events, r, l->raw_clock, begin_line(l, r, buf), buf + size);
 	if (p == buf + size) /* the line may be cut */
 		p[-1] = '\n';
 	return (size_t)(p - buf);
@@ -229,7 +238,7 @@ COLD size_t line_header(const struct line_format *l, const char *tracer, uint64_
 {
 	/* the text before, above and behind the column of the thread group */
 	static const struct {
-		const char *before, *column, *behind;
+		char before[29], column[13], behind[42];
 	} lines[] = {
 #define ROOM "                            ", "            "
 		/* 5.13 and later */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "event/event.h"
 #include "event/vm.h"
 
@@ -103,7 +104,7 @@ struct symbols *symbols_parse(char *text, size_t len)
 	if (!t->text_to) /* without CONFIG_KALLSYMS_ALL there is no _end */
 		t->text_to = t->text_end;
 	if (!sorted)
-		qsort(t->v, t->n, sizeof(*t->v), by_address);
+		array_sort(t->v, t->n, sizeof(*t->v), by_address);
 	if (!t->n || !t->v[t->n - 1].address) {
 		symbols_free(t);
 		return NULL;

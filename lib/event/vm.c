@@ -236,13 +236,26 @@ static void put_ip(struct vm *m, uint64_t ip)
 		put_address(m, ip);
 }
 
+/* Print a frame of a user stack. call says that it is not the innermost one. */
+static COLD void put_user(struct vm *m, uint64_t ip, int call)
+{
+	const struct event_set *evs = m->evs;
+
+	out_text(&m->o, " => ", 4);
+	if (!evs->put_user ||
+	    !evs->put_user(evs, &m->o, record_pid(evs, m->r), ip, call, 1))
+		put_address(m, ip);
+	out_char(&m->o, '\n');
+}
+
 /* Print the lines of a kernel's or a user stack. */
 static void put_stack(struct vm *m, uint64_t where, int user)
 {
 	uint32_t at = (uint32_t)where, len = (uint32_t)(where >> 32);
 	const unsigned char *s = m->r->data + at;
 	unsigned size = (unsigned)m->evs->long_size;
-	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX;
+	uint64_t last = size == 8 ? UINT64_MAX : UINT32_MAX, caller = 0;
+	int frames = 0;
 
 	if (at > m->r->len)
 		return;
@@ -254,15 +267,23 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 
 		if (user ? !ip : ip == last)
 			break;
+		if (user) {
+			/* the kernel finds the caller by a frame that is not there yet */
+			if (frames == 1 && caller && caller != ip)
+				put_user(m, caller, 1);
+			put_user(m, ip, frames > 0);
+			caller = frames++ ? 0 : m->evs->caller;
+			continue;
+		}
 		out_text(&m->o, " => ", 4);
-		if (user)
-			put_address(m, ip);
-		else if (ip == INT32_MAX)
+		if (ip == INT32_MAX)
 			out_text(&m->o, "[FTRACE TRAMPOLINE]", 19);
 		else
 			put_ip(m, ip);
 		out_char(&m->o, '\n');
 	}
+	if (caller)
+		put_user(m, caller, 1);
 }
 
 /*

@@ -244,12 +244,9 @@ void out_dump(struct out *, const char *prefix, size_t prefix_len, int prefix_ty
 	      int row, int group, const unsigned char *data, size_t len, int ascii,
 	      int big);
 
-/* ---- format.c: strings of printk_formats, hexadecimal digits ------------------------------ */
+/* ---- format.c: strings of printk_formats -------------------------------------------------- */
 
 /* Return the string of printk_formats at an address; NULL if there is none. */
 const char *event_string_at(const struct event_set *, uint64_t address);
-
-/* Parse the hexadecimal digits at *s, and move *s behind them. */
-uint64_t text_hex(const char **s, const char *end);
 
 #endif

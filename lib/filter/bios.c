@@ -60,7 +60,7 @@ static void forget_older_half(struct bios *b)
 
 	for (size_t i = 0; i < b->n; i++)
 		numbers[i] = b->v[i].number;
-	qsort(numbers, b->n, sizeof(*numbers), by_number);
+	array_sort(numbers, b->n, sizeof(*numbers), by_number);
 	middle = numbers[b->n / 2];
 	free(numbers);
 	for (size_t i = 0; i < b->n; i++)

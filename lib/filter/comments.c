@@ -81,6 +81,29 @@ void comments_draw(const struct comments *r, uint64_t bottom)
 			  SIZE_MAX);
 }
 
+int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset)
+{
+	static const char *const words[] = { "# date: ", "Z, ", " since 1970, is " };
+	const char *s = behind_host(line);
+	struct trace_line l = { .prefix = "" };
+	uint64_t v[3] = { 0 };
+	int digits;
+
+	for (int i = 0; i < 3; i++) {
+		if (!begins(s, words[i]))
+			return 0;
+		s += strlen(words[i]);
+		l.time = (struct text_part){ s, strspn(s, i ? "0123456789." : "0123456789-T:.") };
+		s += l.time.n;
+		if (i && (trace_line_time(&l, &v[i], &digits) < 0 || v[i] > INT64_MAX / 2))
+			return 0;
+	}
+	*seconds = l.time;
+	*time = (int64_t)v[2];
+	*offset = (int64_t)(v[1] - v[2]);
+	return 1;
+}
+
 int comments_is_gap(const char *line)
 {
 	line = behind_host(line);

@@ -20,8 +20,9 @@ enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
  * length, at most one per event.
  */
 static const struct form {
-	size_t n;
-	const char *event, *text;
+	unsigned char n;
+	char event[23];
+	const char *text;
 } forms[] = {
 #define FORM(event, text) { sizeof(event) - 1, event, text }
 	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "

@@ -44,6 +44,10 @@ struct trace_line {
 	struct text_part body;  /* the fields of the event */
 	int json;
 	int stack;              /* no event, but the title of a stack; 0: neither */
+	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
+	int decoded;
+	struct text_part ret, error;
+	char lat[24];           /* in microseconds; "": not known */
 };
 
 /* The stack of the kernel's functions, or of the program's. */
@@ -64,9 +68,9 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * without its prefix. call is the name of the system call, in its sys_enter_ and sys_exit_
  * events only. host is a field if the line has no host.
  *
- * In text a field is NAME=VALUE or NAME: VALUE. The result of a system call is ret, the
- * names of a function event are func and caller, and the events of block devices have dev,
- * rwbs, sector and nr_sector.
+ * In text a field is NAME=VALUE or NAME: VALUE. The result of a system call is ret. A decoded
+ * call has only ret, error (a name) and lat. The names of a function event are func and caller,
+ * and the events of block devices have dev, rwbs, sector and nr_sector.
  *
  * An untrusted string may look like a field. Such a string is never taken for a field in
  * the events of event_text_field and of block devices. In events whose strings are all
@@ -240,6 +244,13 @@ void comments_draw(const struct comments *, uint64_t bottom);
 
 /* Does the line report lost events between the events around it? */
 int comments_is_gap(const char *line);
+
+/*
+ * If this is the line of show_date (view.h), set seconds to the time of the trace's clock,
+ * *time to that time and *offset to the difference of the time of day, both
+ * in nanoseconds. Return 1, or 0 for another line. A host's column may be in front.
+ */
+int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
 
 /* ---- latency.c: beginnings and ends of latencies ------------------------------------- */
 

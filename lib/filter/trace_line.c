@@ -52,7 +52,71 @@ static struct text_part digits(const char **s, const char *end)
 	return p;
 }
 
-/* Read sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, or EVENT: FIELDS. */
+/* Return the last place of a word in the text from s to end, or NULL. */
+static const char *last_of(const char *s, const char *end, const char *word)
+{
+	for (const char *p = end; p-- > s;)
+		if (begins(p, end, word))
+			return p;
+	return NULL;
+}
+
+/*
+ * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>
+ * or <... NAME resumed>) = RESULT. RESULT is a value, or -1 and the name of an error.
+ */
+static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
+{
+	static const char unfinished[] = " <unfinished ...>";
+	int resumed = begins(s, end, "<... ");
+	const char *name = resumed ? s + 5 : s, *p = name, *last;
+	char *lat = l->lat;
+
+	while (p < end && in_name(*p))
+		p++;
+	if (p == name || !begins(p, end, resumed ? " resumed>) = " : "("))
+		return 0;
+	l->event = (struct text_part){ name, (size_t)(p - name) };
+	l->body = (struct text_part){ s, (size_t)(end - s) };
+	last = last_of(p, end, " <");
+	if (!resumed && last && !strncmp(last, unfinished, (size_t)(end - last)) &&
+	    end - last == sizeof(unfinished) - 1)
+		end = p;
+	else if (!resumed && last && end[-1] == '>') {
+		for (const char *d = last + 2; d < end - 1; d++) {
+			if (!is_digit(*d) && *d != '.')
+				return 0;
+			/* from seconds with six digits to microseconds */
+			if (is_digit(*d) && lat < l->lat + sizeof(l->lat) - 1 &&
+			    (*d != '0' || lat > l->lat || d == end - 2))
+				*lat++ = *d;
+		}
+		end = last;
+	} else if (!resumed && !(end - p > 5 && begins(end - 5, end, ") = ?"))) {
+		return 0;
+	}
+	*lat = '\0';
+	l->decoded = 1;
+	l->prefix = "sys_exit_";
+	last = last_of(p, end, ") = ");
+	if (last) {
+		last += 4;
+		/* the file of a descriptor is in <> */
+		for (p = last; p < end && *p != ' ' && *p != '<'; p++)
+			;
+		l->ret = (struct text_part){ last, (size_t)(p - last) };
+		name = p + 1;
+		while (++p < end && in_name(*p))
+			;
+		if (name <= end && name[-1] == ' ' && begins(name, end, "E"))
+			l->error = (struct text_part){ name, (size_t)(p - name) };
+	}
+	return 1;
+}
+
+/*
+ * Read sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, EVENT: FIELDS, or a decoded call.
+ */
 static int event_of_text(struct trace_line *l, const char *s, const char *end)
 {
 	const char *name = s;
@@ -62,6 +126,8 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	l->event = (struct text_part){ name, (size_t)(s - name) };
 	l->stack = begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
 		   begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
+	if (s == name ? begins(s, end, "<... ") : begins(s, end, "(") && !begins(name, s, "sys_"))
+		return decoded_of_text(l, name, end);
 	if (s == name || s == end)
 		return 0;
 	l->body = (struct text_part){ s, (size_t)(end - s) };
@@ -533,6 +599,10 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 	if (!strcmp(key, "host") && l->host.text)
 		return l->host;
 	key += *key == '.';
+	if (l->decoded)
+		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
+		       !strcmp(key, "lat") && *l->lat ?
+		       (struct text_part){ l->lat, strlen(l->lat) } : none;
 	if (!l->json)
 		return l->body.text ? field_of_text(l, key) : none;
 	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);

@@ -313,12 +313,20 @@ static void end_parts(struct flight_dumps *d)
 
 /* ---- text ---------------------------------------------------------------- */
 
+/* Write the comment lines of the head to text (CHUNK bytes), and return their length. */
+static size_t put_head_lines(const struct flight_dumps *d, const struct show *show, char *text)
+{
+	size_t n = show_header(show, d->cpus, text, CHUNK);
+
+	return n + show_date(show, -1, text + n, CHUNK - n);
+}
+
 static void begin_text(struct flight_dumps *d, struct part *p, const struct show *show)
 {
 	if (open_part(d, p) < 0)
 		d->failed = errno;
 	else
-		p->n = show_header(show, d->cpus, p->text, CHUNK);
+		p->n = put_head_lines(d, show, p->text);
 }
 
 static void put_record(struct flight_dumps *d, struct show *show, const struct record *r,
@@ -439,7 +447,7 @@ int flight_dump_out(struct flight_dumps *d, struct live *live, struct live_kerne
 		while ((r = live_next(live, &lost))) {
 			len = show_record(show, r, lost, record_text, sizeof(record_text), &shown);
 			if (len && !begun++)
-				write_out(d, text, show_header(show, d->cpus, text, CHUNK));
+				write_out(d, text, put_head_lines(d, show, text));
 			write_out(d, record_text, len);
 			d->cut += d->failed && shown;
 		}

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "front/front.h"
+#include "session/session.h"
 
 const char *const ask_options[] = {
 	"-o FILE  write the trace to FILE; PROG keeps standard output; the name's end "
@@ -18,25 +19,38 @@ const char *const ask_options[] = {
 	NULL,
 };
 
+/* Return 0 if the path leads to a program, 126 if its file is not executable, or else 127. */
+static int program_status(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 127;
+	return access(path, X_OK) ? 126 : 0;
+}
+
 int ask_find_program(const char *name, char *path)
 {
 	const char *s = getenv("PATH");
+	char file[PATH_MAX];
 	int status = 127;
 	size_t n;
 
 	if (strchr(name, '/'))
-		return str_format(path, PATH_MAX, "%s", name) < PATH_MAX ? 0 : 127;
-	for (s = s ? s : "/usr/bin:/bin"; *name && *s; s += n + (s[n] == ':')) {
-		struct stat st;
+		return str_format(path, PATH_MAX, "%s", name) < PATH_MAX ? program_status(path) :
+									   127;
+	for (s = s ? s : "/usr/bin:/bin"; *name && *s && status; s += n + (s[n] == ':')) {
+		int found;
 
 		n = strcspn(s, ":");
-		if (str_format(path, PATH_MAX, "%.*s%s%s", (int)n, s, n ? "/" : "", name) >=
-			    PATH_MAX ||
-		    stat(path, &st) || !S_ISREG(st.st_mode))
+		if (str_format(file, PATH_MAX, "%.*s%s%s", (int)n, s, n ? "/" : "", name) >=
+		    PATH_MAX)
 			continue;
-		if (!access(path, X_OK))
-			return 0;
-		status = 126;
+		found = program_status(file);
+		if (found < status) {
+			status = found;
+			str_format(path, PATH_MAX, "%s", file);
+		}
 	}
 	return status;
 }
@@ -46,7 +60,7 @@ static int is_program(const char *word)
 {
 	char path[PATH_MAX];
 
-	return *word != '-' && !ask_find_program(word, path) && !access(path, X_OK);
+	return *word != '-' && !ask_find_program(word, path);
 }
 
 /* Append a word to line as a person types it: in quotes only if a shell needs them. */
@@ -74,12 +88,29 @@ static void suggest_line(char *line, size_t size, const struct ask *ask, size_t 
 	}
 }
 
-void ask_hint(const struct ask *ask)
+/* Is the word an option of the hook that takes values? */
+static int takes_values(const struct hook *h, const char *word)
 {
+	for (size_t i = 0; i < h->noptions; i++) {
+		const struct hook_option *o = &h->options[i];
+
+		if (o->type != TYPE_FLAG && word[0] == '-' &&
+		    (word[1] == '-' ? !strcmp(word + 2, o->name) : word[1] == o->letter))
+			return 1;
+	}
+	return 0;
+}
+
+void ask_hint(const struct ask *ask, const struct catalog_hook *hook)
+{
+	struct hook parsed;
 	char line[400];
 
+	if (hook_read(&parsed, hook->dir, hook->name) < 0)
+		return;
+
 	for (size_t i = 0; !ask->command && ask->words[i]; i++)
-		if (is_program(ask->words[i])) {
+		if (is_program(ask->words[i]) && !takes_values(&parsed, ask->words[i - 1])) {
 			suggest_line(line, sizeof(line), ask, i);
 			err_note("to trace the program %s, put -- in front of it: %s",
 				 ask->words[i], line);
@@ -89,16 +120,41 @@ void ask_hint(const struct ask *ask)
 
 int ask_hook_is_program(const struct ask *ask)
 {
-	char line[400] = "";
+	int strace = !strcmp(ask->hook, "strace");
+	char line[400] = "", **word = ask->words;
 
-	if (!is_program(ask->hook))
-		return 0;
-	add_word(line, sizeof(line), ask->hook);
-	for (char **word = ask->words; *word; word++)
+	while (strace && *word && !is_program(*word))
+		word++;
+	if (!*word || !strace) {
+		if (!is_program(ask->hook))
+			return 0;
+		word = ask->words - 1; /* HOOK */
+	}
+	for (; *word; word++)
 		add_word(line, sizeof(line), *word);
 	err_msg("'%.80s' is a program, not a hook; tfs-run trace_process --%s shows what it "
 		"does", ask->hook, line);
 	return 1;
+}
+
+int ask_check_option(const struct tool *tool, char **words)
+{
+	char line[400] = "", **word = words;
+	int pid;
+
+	if (!*words || **words != '-' || strchr("-hmo", (*words)[1]))
+		return 0;
+	pid = !strcmp(*words, "-p");
+	for (; !pid && *word && !is_program(*word); word++)
+		if (word[1] && (!strcmp(*word, "-e") || !strcmp(*word, "-o")))
+			word++; /* the value */
+	if (!*word)
+		return 0;
+	for (char **w = word; *w; w++)
+		add_word(line, sizeof(line), *w);
+	program_name = tool->name;
+	return err_msg("option %s needs a hook in front of it; tfs-run trace_process%s%s shows "
+		       "system calls", *words, pid ? "" : " --", line);
 }
 
 int ask_check_first(const struct ask *ask, const struct tool *tool)
@@ -106,6 +162,10 @@ int ask_check_first(const struct ask *ask, const struct tool *tool)
 	const char *word = *ask->words;
 	char line[400];
 
+	for (char **w = ask->words; *w; w++)
+		if (!strcmp(*w, "--output"))
+			return err_msg("tfs-run has no --output; give -o FILE, such as x.json, "
+				       "x.dat or x.svg");
 	if (!word || *word == '-')
 		return 0;
 	if (!is_program(word))
@@ -135,6 +195,8 @@ static void take_own(struct ask *ask, const struct tool *tool)
 			    !strcmp(*from, "--summary") ? &ask->summary :
 			    !strcmp(*from, "--human") ? &ask->human : NULL;
 
+		if (value && *value)
+			usage_error(tool, "option %s is given twice", *from);
 		if (flag)
 			*flag = 1;
 		else if (!value)
@@ -157,6 +219,8 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 			continue;
 		}
 		c = opt_next(tool, argc, argv);
+		if (c == 'o' && ask->file)
+			usage_error(tool, "option -o is given twice");
 		if (c == -1)
 			break;
 		if (c == 'm')

@@ -24,7 +24,7 @@ int catalog_find(char *dir, const char *subsystem)
 		return 0;
 	str_format(manager, sizeof(manager), "%s/%s/manager", dir, subsystem);
 	if (!text_is_name(subsystem) || access(manager, F_OK) < 0)
-		return err_msg("no subsystem '%.80s' in %s", subsystem, dir), MISUSED;
+		return err_msg("no subsystem '%.80s' in %s; leave -m out", subsystem, dir), MISUSED;
 	return 0;
 }
 
@@ -107,7 +107,7 @@ struct catalog_hook *catalog_read(const char *dir, const char *subsystem, size_t
 
 	search(&s);
 	if (s.n)
-		qsort(s.v, s.n, sizeof(*s.v), by_name);
+		array_sort(s.v, s.n, sizeof(*s.v), by_name);
 	*n = s.n;
 	return s.v;
 }

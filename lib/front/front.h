@@ -32,7 +32,16 @@ extern const char *const ask_options[];
 /* Read the words behind tfs-run's name. Exit MISUSED if they are wrong. */
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
-/* Check that the first word behind HOOK is an option. Return 0, or -1, reported. */
+/*
+ * If these words, which stand behind tfs-run's name, are a command line of strace without
+ * its name, report the command to type and return -1. Otherwise return 0.
+ */
+int ask_check_option(const struct tool *tool, char **words);
+
+/*
+ * Check that the first word behind HOOK is an option, and that none is --output. Return 0, or
+ * -1, reported.
+ */
 int ask_check_first(const struct ask *ask, const struct tool *tool);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
@@ -42,11 +51,13 @@ int ask_hook_is_program(const struct ask *ask);
  * The manager has refused the words of ask with MISUSED. If one of them is a program, print
  * the command line with "--" in front of it.
  */
-void ask_hint(const struct ask *ask);
+struct catalog_hook;
+void ask_hint(const struct ask *ask, const struct catalog_hook *hook);
 
 /*
  * Write the path of a program to path (PATH_MAX bytes) as execvp(3) finds it. Return 0, or
- * the exit status that a shell gives, 126 or 127, silent.
+ * the exit status that a shell gives, silent: 126 and the path of a file that is not
+ * executable, or 127.
  */
 int ask_find_program(const char *name, char *path);
 
@@ -56,34 +67,63 @@ struct output {
 	const char *file;           /* -o; NULL: standard output */
 	int dat;                    /* the session writes a trace.dat, which becomes the file */
 	int json;                   /* the session has to print JSON */
-	int human, asked;           /* a person reads the lines; --human was given */
+	int human;                  /* a person reads the lines */
+	int date;                   /* the session has to give the date */
 	const char *filter[4];      /* a tool that reads the trace, and its options; or none */
 	pid_t pid;                  /* of the filter */
+	int made;                   /* the file is new */
 	int fd;                     /* write the trace to this */
 	/* for a person: what output_count has seen */
-	unsigned long long events, lost;
-	int in_line, comment;
-	char last[200];
+	unsigned long long events, lost, bytes;
+	char last[40];              /* the beginning of the line */
 	size_t nlast;
+	/* the line of the progress */
+	int progress, drawn;        /* a person wants it; it is there */
+	int tracefs;                /* the root */
+	long long next;             /* when to draw it again */
+	char instance[NAME_MAX + 16]; /* below the root */
 };
 
 /*
  * Choose the output by the options and the end of the file's name. Return 0, or -1,
- * reported: options contradict each other. ask must live as long as the output.
+ * reported: options contradict each other. ask must live as long as the output. subsystem is
+ * that of the hook.
  */
-int output_plan(struct output *o, const struct ask *ask);
+int output_plan(struct output *o, const struct ask *ask, const char *subsystem);
 
-/* Open the file and start the filter. Return 0, or -1, reported. */
+/*
+ * If a person reads the lines, give the filter the columns that the header of the hook's
+ * file names. Return 0, or -1, reported.
+ */
+int output_columns(struct output *o, const char *path);
+
+/* Find the filter and open the file; its content stays. Return 0, or -1, reported. */
 int output_open(struct output *o);
 
-/* Move the session's trace.dat to the file. Return 0, or -1, reported. */
+/* Remove the file if output_open has made it, because no session has begun. */
+void output_drop(const struct output *o);
+
+/* The session has begun: empty the file and start the filter. Return 0, or -1, reported. */
+int output_start(struct output *o);
+
+/* Move the session's trace.dat to the file, and remove its directory. Return 0, or -1, reported. */
 int output_copy(struct output *o, const char *path);
 
 /* Close the output and wait for the filter. Return its exit status, or REFUSED, reported. */
 int output_close(struct output *o);
 
-/* Count the events in n bytes of the trace. */
+/* If a person is to know them, count the events in n bytes of the trace. */
 void output_count(struct output *o, const char *text, size_t n);
+
+/*
+ * If the trace goes to a file or into a summary and standard error is a terminal, a line
+ * shows the progress. output_watch begins, after the session has printed path; call
+ * output_progress every PROGRESS_MS. output_clear removes the line for good.
+ */
+enum { PROGRESS_MS = 500 };
+void output_watch(struct output *o, const char *path);
+void output_progress(struct output *o);
+void output_clear(struct output *o);
 
 /* Tell a person at a terminal that the trace begins (prog may be NULL), and how it ended. */
 void output_begin(const struct output *o, const char *prog, pid_t pid);

@@ -61,7 +61,8 @@ static int ask_manager(const struct catalog_hook *h, char *why, size_t size)
 		dup2(ends[1], STDOUT_FILENO);
 		dup2(ends[1], STDERR_FILENO);
 		close(ends[0]);
-		execl(manager, manager, "--check", h->name, (char *)NULL);
+		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)h->name,
+					   NULL });
 		err_errno("unable to run %s", manager);
 		_exit(126);
 	}

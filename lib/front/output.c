@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /* output.c - where the trace goes: a file, a filter, a person */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "event/event.h"
 #include "front/front.h"
+#include "session/session.h"
+#include "tracefs/tracefs.h"
 
 /* ---- what the options ask for --------------------------------------------------------- */
 
@@ -26,15 +32,51 @@ static int ends_with(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-int output_plan(struct output *o, const struct ask *ask)
+/*
+ * Check that the end of the file's name names a format, if it looks like one: a dot and up to
+ * five small letters. Return 0, or -1, reported.
+ */
+static int check_ending(const char *file)
+{
+	static const char *const known[] = { "json", "dat", "svg", "txt", "text", "log", "out",
+					     "trace", "tmp", "" };
+	const char *base = strrchr(file, '/'), *end = strrchr(base ? base : file, '.');
+	size_t n;
+
+	if (!end++)
+		return 0;
+	n = strspn(end, "abcdefghijklmnopqrstuvwxyz");
+	if (end[n] || n > 5)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i], end))
+			return 0;
+	return err_msg("-o %s: tfs-run writes no .%s; the name can end in .json, .dat, .svg or "
+		       ".txt", file, end);
+}
+
+/* Can the session give the date? Not with a word such as "counter" or "--clock=counter". */
+static int has_date(char *const *words)
+{
+	for (; *words; words++) {
+		const char *equals = strchr(*words, '=');
+
+		if (line_clock_counts(equals ? equals + 1 : *words))
+			return 0;
+	}
+	return 1;
+}
+
+int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
 
-	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .asked = ask->human };
+	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !has_word(ask->words, "--json");
-	o->human = ask->human || (!ask->file && !has_word(ask->words, "--json") &&
-				  isatty(STDOUT_FILENO));
+	o->human = ask->human || (!ask->file && !ask->summary && isatty(STDOUT_FILENO) &&
+				  !has_word(ask->words, "--json"));
+	o->progress = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	if (ask->summary) {
 		o->filter[0] = "tfs-summary";
 		if (ask->top) {
@@ -45,7 +87,14 @@ int output_plan(struct output *o, const struct ask *ask)
 		o->filter[0] = has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
 	} else if (o->human) {
 		o->filter[0] = "tfs-human";
+		o->date = !has_word(ask->words, "--date") && has_date(ask->words) &&
+			  strcmp(subsystem, "blktrace"); /* blkparse's text has none */
 	}
+	if (check_ending(file) < 0)
+		return -1;
+	if (ask->summary && has_word(ask->words, "--json"))
+		return err_msg("--summary prints a table and --json prints events; leave one of "
+			       "them out");
 	if (ask->summary && (o->dat || o->json || ends_with(file, ".svg")))
 		return err_msg("--summary prints text, so -o %s is not possible; leave one of "
 			       "them out", file);
@@ -57,20 +106,42 @@ int output_plan(struct output *o, const struct ask *ask)
 	return 0;
 }
 
+int output_columns(struct output *o, const char *path)
+{
+	static struct hook hook;
+	char *text = o->human ? file_read(AT_FDCWD, path, NULL) : NULL;
+
+	if (text && hook_parse_header(&hook, text, path) < 0)
+		return -1;
+	if (hook.columns) {
+		o->filter[1] = "-c";
+		o->filter[2] = hook.columns;
+	}
+	return 0;
+}
+
 /* ---- begin and end ---------------------------------------------------------------------- */
 
-/* Start the filter between tfs-run and o->fd, and set o->fd to its standard input. */
-static int start_filter(struct output *o)
+static char filter_path[PATH_MAX];
+
+/* Write the path of the filter to path (PATH_MAX bytes). Return 0, or -1, reported. */
+static int find_filter(const struct output *o, char *path)
 {
-	char path[PATH_MAX], bin[PATH_MAX];
-	int ends[2];
+	char bin[PATH_MAX];
 
 	if (program_directory(bin) < 0)
 		return -1;
-	if (str_format(path, sizeof(path), "%s/%s", bin, o->filter[0]) >= sizeof(path) ||
-	    access(path, X_OK) < 0)
-		return o->human && !o->asked ? 0 :
-		       err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
+	if (str_format(path, PATH_MAX, "%s/%s", bin, o->filter[0]) < PATH_MAX &&
+	    !access(path, X_OK))
+		return 0;
+	return err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
+}
+
+/* Start the filter between tfs-run and o->fd, and set o->fd to its standard input. */
+static int start_filter(struct output *o, const char *path)
+{
+	int ends[2];
+
 	if (pipe2(ends, O_CLOEXEC) < 0 || (o->pid = fork()) < 0)
 		return err_errno("unable to start %s", o->filter[0]);
 	if (!o->pid) {
@@ -78,9 +149,12 @@ static int start_filter(struct output *o)
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGPIPE, SIG_DFL);
 		signal(SIGINT, SIG_IGN); /* ^C ends the session, and then the trace ends */
 		dup2(ends[0], STDIN_FILENO);
 		dup2(o->fd, STDOUT_FILENO);
+		if (o->file)
+			setenv(STDOUT_NAME, o->file, 1);
 		execv(path, (char *const *)(size_t)o->filter);
 		err_errno("unable to run %s", path);
 		_exit(126);
@@ -94,18 +168,41 @@ static int start_filter(struct output *o)
 
 int output_open(struct output *o)
 {
-	if (o->file) {
-		o->fd = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (o->fd < 0)
-			return err_errno("unable to open %s", o->file);
-	}
-	return o->filter[0] ? start_filter(o) : 0;
+	if (o->filter[0] && find_filter(o, filter_path) < 0)
+		return -1;
+	if (!o->file)
+		return 0;
+	o->fd = open(o->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->made = o->fd >= 0;
+	if (o->fd < 0)
+		o->fd = open(o->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (o->fd < 0)
+		return errno == ENOENT ?
+		       err_msg("unable to open %s: no such directory; make it first", o->file) :
+		       err_errno("unable to open %s", o->file);
+	return 0;
+}
+
+void output_drop(const struct output *o)
+{
+	if (o->made)
+		unlink(o->file);
+}
+
+int output_start(struct output *o)
+{
+	struct stat st;
+
+	if (o->file && !fstat(o->fd, &st) && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) < 0)
+		return err_errno("unable to write %s", o->file);
+	return o->filter[0] ? start_filter(o, filter_path) : 0;
 }
 
 int output_copy(struct output *o, const char *path)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC);
 	static char text[64 * 1024];
+	char dir[PATH_MAX];
 	ssize_t n;
 
 	if (from < 0)
@@ -117,6 +214,9 @@ int output_copy(struct output *o, const char *path)
 	if (n)
 		return err_errno("unable to write %s; the trace is in %s", o->file, path);
 	unlink(path);
+	/* the session's directory, which the manager left because of the file */
+	str_format(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	rmdir(dir);
 	return 0;
 }
 
@@ -131,37 +231,126 @@ int output_close(struct output *o)
 
 /* ---- for a person ------------------------------------------------------------------------ */
 
-/* Remember the number of lost events: the last such line counts all of them. */
-static void read_lost(struct output *o)
+/* Count a line by its beginning, which is in o->last. The last of lost events counts all. */
+static void count_line(struct output *o)
 {
-	const char *number = o->last + sizeof("# lost ") - 1;
+	static const char *const lost[] = { "# lost ", "{\"lost\":" };
 
-	o->lost = text_digits(&number);
+	for (size_t i = 0; i < 2; i++) {
+		const char *number = o->last + strlen(lost[i]);
+
+		if (!strncmp(o->last, lost[i], strlen(lost[i]))) {
+			o->lost = text_digits(&number);
+			return;
+		}
+	}
+	o->events += *o->last != '#';
 }
 
 void output_count(struct output *o, const char *text, size_t n)
 {
+	if (!o->human && !o->progress)
+		return;
+	o->bytes += n;
 	for (const char *end = text + n; text < end; text++) {
-		if (!o->in_line && *text == '#')
-			o->comment = 1;
-		else if (!o->in_line)
-			o->events++;
-		o->in_line = *text != '\n';
-		if (o->comment && o->nlast < sizeof(o->last) - 1)
-			o->last[o->nlast++] = *text;
-		if (o->in_line)
+		if (*text != '\n') {
+			if (o->nlast < sizeof(o->last) - 1)
+				o->last[o->nlast++] = *text;
 			continue;
+		}
 		o->last[o->nlast] = '\0';
-		if (o->comment && !strncmp(o->last, "# lost ", 7))
-			read_lost(o);
 		o->nlast = 0;
-		o->comment = 0;
+		count_line(o);
 	}
 }
 
+/* ---- progress ------------------------------------------------------------------------------ */
+
+enum { FIRST_MS = 1000 }; /* no line for a shorter recording */
+
+/* Ask the ring buffer of the session's instance, which is gone when the session has ended. */
+static void ask_buffer(struct output *o)
+{
+	int dir = openat(o->tracefs, o->instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return;
+	o->lost = instance_lost(dir);
+	if (o->dat)
+		o->events = instance_buffer_count(dir, "entries: ") +
+			    instance_buffer_count(dir, "read events: ");
+	close(dir);
+}
+
+/* Write n with commas between groups of three digits to text (32 bytes). Return text. */
+static const char *with_commas(char *text, unsigned long long n)
+{
+	char *s = text + 31;
+
+	*s = '\0';
+	for (int i = 0; n || !i; n /= 10, i++) {
+		if (i && i % 3 == 0)
+			*--s = ',';
+		*--s = (char)('0' + n % 10);
+	}
+	return s;
+}
+
+/* Is the terminal in the hands of a program such as an editor, or does it ask a password? */
+static int is_taken(void)
+{
+	struct termios t;
+
+	return tcgetattr(STDERR_FILENO, &t) < 0 || (t.c_lflag & (ICANON | ECHO)) != (ICANON | ECHO);
+}
+
+void output_watch(struct output *o, const char *path)
+{
+	const char *end = strrchr(path, '/'), *name = end;
+
+	if (!o->progress || !end)
+		return;
+	while (name > path && name[-1] != '/')
+		name--;
+	str_format(o->instance, sizeof(o->instance), "instances/" INSTANCE_PREFIX "%.*s",
+		   (int)(end - name), name);
+	o->tracefs = tracefs_open(NULL, TOP_LEVEL, NULL);
+	o->next = time_now_ms() + FIRST_MS;
+}
+
+void output_progress(struct output *o)
+{
+	char events[32], lost[32], size[32] = "", line[120];
+	long long now = time_now_ms();
+
+	if (!o->progress || now < o->next)
+		return;
+	o->next = now + PROGRESS_MS;
+	if (is_taken())
+		return;
+	ask_buffer(o);
+	if (!o->dat)
+		str_format(size, sizeof(size), ", %llu.%llu MB", o->bytes / 1000000,
+			   o->bytes / 100000 % 10);
+	/* \r: another text overwrites the line */
+	str_format(line, sizeof(line), "\r\033[K%s events, %s lost%s\r",
+		   with_commas(events, o->events), with_commas(lost, o->lost), size);
+	fd_write_all(STDERR_FILENO, line, strlen(line));
+	o->drawn = 1;
+}
+
+void output_clear(struct output *o)
+{
+	if (o->drawn)
+		fd_write_all(STDERR_FILENO, "\033[K", 3);
+	o->drawn = o->progress = 0;
+}
+
+/* ---- what a person reads ------------------------------------------------------------------- */
+
 void output_begin(const struct output *o, const char *prog, pid_t pid)
 {
-	if (!o->human || !isatty(STDERR_FILENO))
+	if (!(o->human || o->progress) || !isatty(STDERR_FILENO))
 		return;
 	if (prog)
 		err_note("tracing %s (pid %d) until it ends", prog, (int)pid);
@@ -195,11 +384,11 @@ static unsigned long buffer_size(char *const *words)
 
 void output_end(const struct output *o, const struct ask *ask)
 {
-	if (!o->human || !isatty(STDERR_FILENO))
-		return;
+	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
+		return; /* tfs-record reports the losses of a trace.dat */
 	if (o->lost)
 		err_note("%llu of %llu events are lost; --buffer %lu may keep them all", o->lost,
 			 o->events + o->lost, larger_buffer(o, buffer_size(ask->words)));
 	else if (!o->events)
-		err_note("no event: the traced tasks caused none");
+		err_note("no event: the traced tasks caused none that the options select");
 }

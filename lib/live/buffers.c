@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -85,17 +84,6 @@ static int open_buffer(struct live_cpu *h, int per_cpu, unsigned cpu)
 	return h->fd < -1 || h->stats < -1 ? -1 : 0;
 }
 
-/* Raise the limit of open files: two per CPU are more than the usual 1024 with 512 CPUs. */
-static void allow_files(void)
-{
-	struct rlimit l;
-
-	if (!prlimit(0, RLIMIT_NOFILE, NULL, &l)) {
-		l.rlim_cur = l.rlim_max;
-		prlimit(0, RLIMIT_NOFILE, &l, NULL);
-	}
-}
-
 int live_open(struct live *l, int dir)
 {
 	size_t n = 0;
@@ -116,7 +104,7 @@ int live_open(struct live *l, int dir)
 	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (per_cpu < 0)
 		return err_file("unable to open per_cpu");
-	allow_files();
+	file_raise_limit(); /* two per CPU are more than the usual 1024 with 512 CPUs */
 	l->ncpus = instance_cpu_count(per_cpu);
 	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));
 	l->merge = (struct merge){

@@ -13,7 +13,7 @@
 #include "live/live.h"
 
 /* The default state, in trace_options, of the options that change the text of events. */
-static const char *const plain[] = {
+static const char plain[][17] = {
 	"noraw", "nohex", "nobin", "noverbose", "nofields", "nolatency-format",
 	"context-info", "nosym-offset", "nosym-addr", "nosym-userobj",
 	"noblk_cgname", "noblk_classic",

@@ -20,9 +20,9 @@
 
 static const struct tool tool = {
 	.name = "tfs",
-	.usage = "tfs TOOL [ARGUMENT]...",
-	.purpose = "all the tools, each by its name",
-	.options = "",
+	.help =
+		"tfs TOOL [ARGUMENT]...\n"
+		"all the tools, each by its name\n",
 };
 
 #define TOOL(name, main) int main(int, char **);
@@ -34,7 +34,7 @@ static const struct tool tool = {
 int main_manager(int, char **);
 
 static const struct {
-	const char *name;
+	char name[16];
 	int (*main)(int, char **);
 } tools[] = {
 #define TOOL(name, main) { name, main },

@@ -63,6 +63,9 @@ struct task {
 	char comm[64];          /* may hold any byte except NUL */
 };
 
+/* Read the beginning of a task's file in procfs into text. Return 0, or -1, silent. */
+int task_read_file(pid_t, const char *name, char *text, size_t size);
+
 /* Read a task. Return 0, or -1, silent, if there is none with this pid. */
 int task_read(pid_t, struct task *);
 

@@ -16,21 +16,22 @@
 /* include/uapi/linux/pidfd.h, since Linux 6.9 */
 #define PIDFD_THREAD_FLAG O_EXCL
 
-/* Read the beginning of a task's file in procfs into text. Return 0, or -1, silent. */
-static int read_file(pid_t pid, const char *name, char *text, size_t size)
+int task_read_file(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];
-	ssize_t n;
+	size_t n = 0;
+	ssize_t got;
 	int fd;
 
 	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), (int)pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	n = read(fd, text, size - 1);
+	while (n < size - 1 && (got = read(fd, text + n, size - 1 - n)) > 0)
+		n += (size_t)got;
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? 0 : -1;
+	text[n] = '\0';
+	return n ? 0 : -1;
 }
 
 int task_read(pid_t pid, struct task *t)
@@ -38,7 +39,7 @@ int task_read(pid_t pid, struct task *t)
 	char text[1024], *open_p, *close_p;
 	const char *p;
 
-	if (read_file(pid, "stat", text, sizeof(text)) < 0)
+	if (task_read_file(pid, "stat", text, sizeof(text)) < 0)
 		return -1;
 	/* a comm may hold ") R 1", so the last parenthesis ends it */
 	open_p = strchr(text, '(');
@@ -167,7 +168,7 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 	char text[4096];
 	const char *group, *user;
 
-	if (read_file(pid, "status", text, sizeof(text)) < 0)
+	if (task_read_file(pid, "status", text, sizeof(text)) < 0)
 		return -1;
 	/* the kernel escapes newlines of a comm, so these matches are real fields */
 	group = strstr(text, "\nTgid:\t");

@@ -211,9 +211,16 @@ int dt_device_off(const char *name, const char *device)
 	struct dt_device at = { .netns = own_netns(), .index = if_nametoindex(device) };
 	struct dt_clsact is;
 	char what[64];
-	int map, r = 1;
+	int link, map, r = 1;
 
 	link_name(what, sizeof(what), at.netns, at.index);
+	link = dt_pinned(name, what);
+	if (link >= 0) {
+		bpf_link_detach(link);
+		close(link);
+	} else if (errno != ENOENT) {
+		return -1;
+	}
 	if (!dt_unpin(name, what))
 		return 0;
 	if (errno != ENOENT)

@@ -10,7 +10,9 @@ int dt_host_next(struct dt_host *h)
 {
 	ssize_t n = line_read(&h->in, &h->line);
 	uint64_t time;
+	int64_t offset;
 
+	h->date = -1;
 	h->there = n >= 0;
 	if (!h->there)
 		return h->in.failed ? -1 : 0;
@@ -22,13 +24,17 @@ int dt_host_next(struct dt_host *h)
 	h->event = trace_line(&h->l, h->line, h->n);
 	h->timed = (h->event || h->l.stack || h->l.json) &&
 		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
-	if (!h->timed)
+	/* the line of the date stays where it is: its time may be later than the next event */
+	if (!h->timed && !comments_date(h->line, &h->l.time, &h->date, &offset))
 		return 1;
+	if (!h->timed)
+		h->digits_now = 6;
 	if (h->digits_now < 0)
 		return err_msg("unable to join %s: its clock counts and has no seconds", h->file);
 	if (h->digits_now > h->digits)
 		h->digits = h->digits_now;
-	h->time = (int64_t)time;
+	if (h->timed)
+		h->time = (int64_t)time;
 	return 1;
 }
 
@@ -71,7 +77,7 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 		put_blanks(&w, wide - strlen(h->name));
 		strbuf_puts(&w, " | ");
 	}
-	if (h->timed) {
+	if (h->timed || h->date >= 0) {
 		const char *from = h->l.time.text, *to = from + h->l.time.n;
 		size_t n, was;
 
@@ -81,9 +87,9 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 		was = (size_t)(to - from);
 		strbuf_add(&w, line, (size_t)(from - line));
 		time.n = 0;
-		strbuf_seconds(&time, h->time, h->digits_now);
+		strbuf_seconds(&time, h->timed ? h->time : h->date, h->digits_now);
 		n = time.n;
-		put_blanks(&w, !h->l.json && n < was ? was - n : 0);
+		put_blanks(&w, h->timed && !h->l.json && n < was ? was - n : 0);
 		strbuf_add(&w, time.text, n);
 		line = to;
 	}

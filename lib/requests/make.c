@@ -390,7 +390,7 @@ int dt_make(const char *name, const struct dt_wanted *wanted, struct dt_made *ma
 		return -1;
 	held = dt_hold(name);
 	if (held < 0)
-		return err_errno("unable to hold the probe %s", name);
+		return err_errno("unable to hold the request probe %s", name);
 	r = fill(&m);
 	close(held);
 	if (r < 0) {

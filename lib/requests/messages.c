@@ -2,6 +2,7 @@
 /* messages.c - find the two ends of each message by its key */
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "requests/requests.h"
 
 /* Return 0 for a mark line of a sender, 1 of a receiver, 2 of neither. */
@@ -74,7 +75,7 @@ void dt_messages_find(struct dt_messages *m)
 		m->least[i] = NO_MESSAGE;
 	if (!m->n)
 		return;
-	qsort(p, m->n, sizeof(*p), by_key);
+	array_sort(p, m->n, sizeof(*p), by_key);
 	end = p + m->n;
 	while (p < end) {
 		size_t n[3] = { 0 };

@@ -88,7 +88,7 @@ int dt_open_probe(const char *name)
 	fd = openat(home, in_home, OPEN_DIRECTORY);
 	e = errno;
 	if (fd < 0 && e != ENOENT)
-		err_file("unable to open the probe %s", name);
+		err_file("unable to open the request probe %s", name);
 	close(home);
 	errno = e;
 	return fd;
@@ -158,7 +158,7 @@ int dt_unpin(const char *name, const char *what)
 	r = unlinkat(dir, what, 0);
 	e = errno;
 	if (r < 0 && e != ENOENT)
-		err_file("unable to remove %s of the probe %s", what, name);
+		err_file("unable to remove %s of the request probe %s", what, name);
 	close(dir);
 	errno = e;
 	return r;
@@ -175,10 +175,10 @@ int dt_make_directory(const char *name)
 	r = mkdirat(home, in_home, 0700);
 	e = errno;
 	if (r < 0 && e == EEXIST)
-		err_msg("the probe %s is on, or left over from a killed dt-probe: run dt-probe off "
-			"first", name);
+		err_msg("the request probe %s is on, or left over from a killed dt-probe: run "
+			"dt-probe off first", name);
 	else if (r < 0)
-		err_file("unable to make the probe %s", name);
+		err_file("unable to make the request probe %s", name);
 	close(home);
 	errno = e;
 	return r;
@@ -226,7 +226,7 @@ int dt_open(const char *name, const char *what)
 		fd = dt_pinned(name, what);
 	}
 	if (fd < 0 && errno == ENOENT)
-		err_msg("the probe %s is off: dt-probe on begins it", name);
+		err_msg("the request probe %s is off: dt-probe on begins it", name);
 	return fd;
 }
 
@@ -239,7 +239,7 @@ int dt_remove_directory(const char *name)
 		return 0;
 	name_in_home(in_home, name);
 	if (unlinkat(home, in_home, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		r = err_file("unable to remove the directory of the probe %s", name);
+		r = err_file("unable to remove the directory of the request probe %s", name);
 	close(home);
 	return r;
 }

@@ -49,7 +49,7 @@ static int keep_quiet(const char *name, int before)
 	} else if (before || s.was_quiet) {
 		root = tracefs_open(NULL, "", NULL);
 		if (root >= 0 && hushing < 0 && (hushing = printk_lock(root)) < 0)
-			r = err_errno("unable to lock the probe %s", name);
+			r = err_errno("unable to lock the request probe %s", name);
 		on = root < 0 ? -1 : printk_is_on(root);
 		if (on < 0)
 			r = root < 0 ? -1 : err_file("unable to read " PRINTK_ENABLE);
@@ -61,7 +61,8 @@ static int keep_quiet(const char *name, int before)
 			close(root);
 		if (!r && bpf_update(map, &zero, &s) < 0)
 			r = err_capability(CAPS_BPF,
-					   "unable to write the settings of the probe %s", name);
+					   "unable to write the settings of the request probe %s",
+					   name);
 	}
 	close(map);
 	return r;
@@ -117,7 +118,7 @@ static int is_ours(const char *what)
 		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
 	};
 	/* if there are several of these, the others end with a digit (make.c) */
-	static const char *const numbered[] = {
+	static const char numbered[][8] = {
 		"gone", "exit", "fork", "sockets", "read", "wait", "end", "send",
 	};
 	unsigned long long n;
@@ -152,16 +153,17 @@ static int empty(int dir, const char *name)
 	if (!d) {
 		if (fd >= 0)
 			close(fd);
-		return err_file("unable to list the probe %s", name);
+		return err_file("unable to list the request probe %s", name);
 	}
 	while ((e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		if (!is_ours(e->d_name))
-			r = err_msg("'%.80s' in the directory of the probe %s was not made by "
-				    "dt-probe and stays", e->d_name, name);
+			r = err_msg("'%.80s' in the directory of the request probe %s was not "
+				    "made by dt-probe and stays", e->d_name, name);
 		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
-			r = err_file("unable to remove %s of the probe %s", e->d_name, name);
+			r = err_file("unable to remove %s of the request probe %s", e->d_name,
+				     name);
 	}
 	closedir(d);
 	return r;
@@ -175,8 +177,8 @@ int dt_off(const char *name)
 
 	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
 		if (time_now_ms() >= end)
-			return err_msg("another dt-probe or dt-dev is using the probe %s: try "
-				       "again", name);
+			return err_msg("another dt-probe or dt-dev is using the request probe "
+				       "%s: try again", name);
 		nanosleep(&pause, NULL);
 	}
 	if (held < 0)

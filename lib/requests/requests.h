@@ -31,7 +31,7 @@
 #include "filter/filter.h"
 #include "bpf/bpf.h"
 
-/* The option that the programs of bin/dt-*.c have, a line of struct tool. */
+/* The option that the programs of bin/dt-*.c have, a line of help in struct tool. */
 #define DT_OPTION_NAME "-N NAME  the name of the request probe; default $TFS_PROBE, or dt\n"
 
 /* ---- the maps of a request probe ----------------------------------------------------- */
@@ -339,6 +339,7 @@ struct dt_host {
 	struct trace_line l;
 	int event, timed, rank;         /* it is an event; it has a time; dt_host_rank */
 	int64_t time;                   /* aligned; without a time, that of the line before */
+	int64_t date;                   /* aligned time of its "# date" line; -1: another line */
 };
 
 /*
@@ -353,7 +354,7 @@ int dt_host_next(struct dt_host *);
  */
 int dt_host_rank(const struct dt_host *);
 
-/* Print the line with the host's name in a column of this width, and with h->time. */
+/* Print the line with the host's name in a column of this width, and with h->time or date. */
 void dt_host_print(const struct dt_host *, size_t wide);
 
 /* Append nanoseconds as seconds with this many digits after the point; cut off the rest. */

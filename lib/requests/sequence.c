@@ -56,7 +56,7 @@ static void choose_points(struct sequence *s)
 	for (size_t i = 0; i < s->m->n; i++)
 		s->points[i] = &s->m->points[i];
 	if (s->m->n)
-		qsort(s->points, s->m->n, sizeof(*s->points), by_time);
+		array_sort(s->points, s->m->n, sizeof(*s->points), by_time);
 	for (; n < s->m->n && n < MOST_POINTS; n++) {
 		int message = is_message(s, s->points[n]);
 
@@ -136,7 +136,7 @@ static void choose_lanes(struct sequence *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->points[i]->actor->lane == &none)
 			s->points[i]->actor->lane = NULL;
-	qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_host);
+	array_sort(s->lanes, s->nlanes, sizeof(*s->lanes), by_host);
 	for (size_t i = 0; i < s->nlanes; i++) {
 		if (i && s->lanes[i]->actor->host != s->lanes[i - 1]->actor->host)
 			x += GAP;

@@ -11,6 +11,7 @@
  *	# stream: alone
  *	# question: TEXT
  *	# example: COMMAND[  TEXT]
+ *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
  *	# whom: optional
  *	# whom: hook  TEXT
  * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
@@ -33,10 +34,10 @@
 
 /* ---- parsing ----------------------------------------------------------------------- */
 
-static const struct { const char *name; enum hook_type type; } types[] = {
+static const struct { char name[8]; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
 	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
-	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID },
+	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "DISK", TYPE_DISK },
 	{ "SYSCALL", TYPE_SYSCALL }, { "TEXT", TYPE_TEXT },
 };
 
@@ -153,6 +154,17 @@ static char *after(char *line, const char *key)
 	return line + n + strspn(line + n, " \t");
 }
 
+/* Are these the columns of tfs-human? */
+static int are_columns(const char *s)
+{
+	struct column c;
+	int n;
+
+	while ((n = column_next(&s, &c)) > 0)
+		;
+	return !n;
+}
+
 int hook_parse_header(struct hook *r, char *text, const char *file)
 {
 	char *line, *next, *value;
@@ -181,6 +193,10 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 		} else if ((value = after(line, "# example:"))) {
 			if (r->nexamples < sizeof(r->examples) / sizeof(*r->examples))
 				r->examples[r->nexamples++] = value;
+		} else if ((value = after(line, "# columns:"))) {
+			r->columns = value;
+			if (!are_columns(value))
+				return err_msg("%s: line %u: not columns: %s", file, number, value);
 		} else if ((value = after(line, "# stream:"))) {
 			r->alone = !strcmp(value, "alone");
 			if (!r->alone)
@@ -320,7 +336,7 @@ const struct hook_option *hook_common_option(const struct hook *r, const char *n
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!strcmp(r->options[i].name, name))
 			return &r->options[i];
-	abort(); /* a bug: request_common_options has no such name */
+	__builtin_trap(); /* a bug: request_common_options has no such name */
 }
 
 /* ---- requirements ------------------------------------------------------------------ */

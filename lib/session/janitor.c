@@ -38,10 +38,16 @@
 /* Time for a reader inside open() to get from the name to the FIFO. */
 #define OPENING_MS 20
 /*
- * A stream that does not run for this long at the end waits for a reader that does not read.
- * A slow reader is waited for as long as it reads.
+ * A stream that does not run for this long at the end, while the FIFO has text, waits for a
+ * reader that does not read. A slow reader is waited for as long as it reads.
  */
 #define STALL_MS 10000
+/*
+ * A stream that does not run while the FIFO is empty waits for something else: a disk, a
+ * processor that others keep busy, or a tool in front of the filter that waits for these. If
+ * it does not run for this long, take it for a stream that hangs for ever.
+ */
+#define HANG_MS 60000
 /* How often to check for a reader while the stream ends. */
 #define LOOK_MS 100
 /* How long a slow reader is waited for after --clear, which waits CLEAR_MS (session.c). */
@@ -61,6 +67,7 @@ struct janitor {
 	int keeps[KEEPS_MAX]; /* descriptors that the hook's tools left */
 	size_t nkeeps;
 	pid_t stream;     /* 0: none runs */
+	pid_t parts[2];   /* the processes of the stream; 0: not so many */
 	int stream_status;
 	int misused;      /* the hook or a tool reported a usage error */
 	char path[PATH_MAX];
@@ -150,7 +157,11 @@ static int run_hook(struct janitor *j, int words, int socket)
 		if (dup2(socket, KEEPS_FD) < 0 || fcntl(KEEPS_FD, F_SETFD, 0) < 0)
 			_exit(REFUSED);
 		execve(j->rq->hook->path, argv, env);
-		err_errno("unable to run %s", j->rq->hook->path);
+		if (errno == ENOEXEC)
+			err_msg("unable to run %s: its first line must be #!/bin/sh",
+				j->rq->hook->path);
+		else
+			err_errno("unable to run %s", j->rq->hook->path);
 		_exit(126);
 	}
 	setpgid(pid, pid); /* here and in the child: either may run first */
@@ -273,18 +284,22 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 
 /*
  * Exclude the session's own tasks: the janitor, the manager, and the processes of the stream,
- * which write their pids to pids. Return 0, or -1, reported.
+ * which write their pids to pids: the pid in procfs, and the pid for the janitor. Return 0, or
+ * -1, reported.
  */
-static int exclude_session(const struct janitor *j, int pids)
+static int exclude_session(struct janitor *j, int pids)
 {
-	pid_t self = task_self(), pid;
+	pid_t self = task_self(), pid[2];
 	size_t streams = 0;
 	struct pids us = { 0 };
 	struct task t;
 	int r;
 
-	for (; read(pids, &pid, sizeof(pid)) == sizeof(pid); streams++)
-		pids_add(&us, pid);
+	j->parts[1] = 0;
+	for (; streams < 2 && read(pids, pid, sizeof(pid)) == sizeof(pid); streams++) {
+		pids_add(&us, pid[0]);
+		j->parts[streams] = pid[1];
+	}
 	if (streams != (j->rq->output != OUTPUT_DAT && j->words.filter ? 2 : 1))
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	else if (task_read(self, &t) < 0)
@@ -382,15 +397,37 @@ static int reader_is_there(const struct janitor *j)
 	return fd >= 0;
 }
 
-/* Return the CPU time of a process in ns, or -1. It grows while the process works. */
-static long long time_run(pid_t pid)
+/* Return the CPU time of the stream's processes in ns. It grows while one of them works. */
+static long long time_run(const struct janitor *j)
 {
+	long long ns = 0;
 	struct timespec t;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) < 0)
-		return -1;
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
+	for (int i = 0; i < 2; i++)
+		if (j->parts[i] && !clock_getcpuclockid(j->parts[i], &clock) &&
+		    !clock_gettime(clock, &t))
+			ns += t.tv_sec * 1000000000LL + t.tv_nsec;
+	return ns;
+}
+
+/*
+ * Return whether the FIFO has text that a reader left unread. mode is the end to look from:
+ * O_WRONLY if the FIFO has a reader, because to open it for reading would be another reader.
+ */
+static int text_is_left(const struct janitor *j, int mode)
+{
+	int fd, n = 0;
+
+	if (j->rq->output >= OUTPUT_FILE)
+		return 0;
+	fd = openat(j->dir, "trace", mode | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, FIONREAD, &n) < 0)
+		n = 0;
+	close(fd);
+	return n > 0;
 }
 
 static void tell_stream(const struct janitor *j, int signo)
@@ -400,16 +437,18 @@ static void tell_stream(const struct janitor *j, int signo)
 }
 
 /*
- * Wait for the stream as long as it writes, because then its reader reads. Tell a stream that
- * stalls to give up its reader and to count the lost events. If the reader leaves, do not wait
- * for another one. Return 1 if the stream has ended, 0 if it has to be killed.
+ * Wait for the stream as long as one of its processes runs, because then its reader reads. Tell
+ * a stream that stalls to give up its reader and to count the lost events. If the reader
+ * leaves, do not wait for another one. Return 1 if the stream has ended, 0 if it has to be
+ * killed.
  */
 static int drain(struct janitor *j)
 {
-	long long before = time_run(j->stream), since = time_now_ms(), now, left;
+	long long before = time_run(j), since = time_now_ms(), now, left;
 
 	for (;;) {
-		left = (j->end ? j->end : since + STALL_MS) - time_now_ms();
+		left = j->end ? j->end : since + (text_is_left(j, O_WRONLY) ? STALL_MS : HANG_MS);
+		left -= time_now_ms();
 		if (left <= 0)
 			break;
 		if (await(j, j->stream, left < LOOK_MS ? (long)left : LOOK_MS, 0))
@@ -417,7 +456,7 @@ static int drain(struct janitor *j)
 		/* a stream that works alone has other work than to write to a reader */
 		if (!j->rq->hook->alone && !reader_is_there(j))
 			return 0;
-		now = time_run(j->stream);
+		now = time_run(j);
 		if (now != before)
 			since = time_now_ms();
 		before = now;
@@ -453,22 +492,6 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		j->stream_status = child_status(status);
 }
 
-/* Return whether the FIFO has text that a reader left unread. */
-static int text_is_left(const struct janitor *j)
-{
-	int fd, n = 0;
-
-	if (j->rq->output >= OUTPUT_FILE)
-		return 0;
-	fd = openat(j->dir, "trace", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (ioctl(fd, FIONREAD, &n) < 0)
-		n = 0;
-	close(fd);
-	return n > 0;
-}
-
 /* Return whether the stream has output at its end: the hook's own tool or a filter does. */
 static int writes_at_end(const struct janitor *j)
 {
@@ -489,7 +512,8 @@ static int take_down(struct janitor *j, int by_itself)
 		unread = manager_subsystem.stop();
 		fd_close_together(j->keeps, j->nkeeps);
 		j->nkeeps = 0;
-		end_stream(j, by_itself && (unread || writes_at_end(j) || text_is_left(j)));
+		end_stream(j, by_itself && (unread || writes_at_end(j) ||
+					    text_is_left(j, O_RDONLY)));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);
 		r = manager_subsystem.close(j->rq);

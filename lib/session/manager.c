@@ -54,6 +54,22 @@ static int find_tools(const char *dir, const struct request *rq, char *tools)
 	return 0;
 }
 
+/*
+ * Check what the kernel needs for the hook. Return 0, or -1 and what it lacks, and what can
+ * be used in place of the hook, in why (size bytes).
+ */
+static int find_lack(const struct hook *r, int root, const char *path, char *why, size_t size)
+{
+	size_t n;
+
+	if (!hook_check_requirements(r, root, path, why, size))
+		return 0;
+	n = strlen(why);
+	if (r->alternative)
+		str_format(why + n, size - n, "; instead: %s", r->alternative);
+	return -1;
+}
+
 /* Print the result of --check. Return status. */
 static int tell_verdict(const char *hook, const char *verdict, int status)
 {
@@ -85,11 +101,7 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 		return REFUSED;
 	if (request_expand_syscalls(&rq, root) < 0)
 		return MISUSED;
-	if (hook_check_requirements(&parsed, root, path, why, sizeof(why)) < 0) {
-		size_t n = strlen(why);
-
-		if (parsed.alternative)
-			str_format(why + n, sizeof(why) - n, "; instead: %s", parsed.alternative);
+	if (find_lack(&parsed, root, path, why, sizeof(why)) < 0) {
 		if (dry)
 			return tell_verdict(hook, why, NO);
 		err_exit(REFUSED, "%s: %s", hook, why);
@@ -116,7 +128,7 @@ static int check(const char *dir, const char *hook)
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0 || find_tools(dir, &rq, tools) < 0)
 		return REFUSED;
-	r = hook_check_requirements(&parsed, root, path, why, sizeof(why));
+	r = find_lack(&parsed, root, path, why, sizeof(why));
 	return tell_verdict(hook, why, r < 0 ? NO : DONE);
 }
 

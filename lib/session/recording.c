@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
+#include "event/event.h"
 #include "session/session.h"
 
 /* ---- check the request, make the instance ------------------------------------------ */
@@ -71,6 +73,8 @@ int recording_check(const struct request *rq, int root)
 		return err_msg("this kernel has no instances; it needs CONFIG_TRACING");
 	if (rq->clock && check_clock(rq->clock, root) < 0)
 		return -1;
+	if (rq->date && rq->clock && line_clock_counts(rq->clock))
+		return err_msg("--date: the clock %s counts no seconds", rq->clock);
 	return rq->buffer_kb ? check_buffer(rq->buffer_kb, root) : 0;
 }
 
@@ -152,6 +156,8 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 		argv[n++] = "-j";
 	if (rq->header)
 		argv[n++] = "-H";
+	if (rq->date) /* tfs-flight has another -d */
+		argv[n++] = rq->hook->alone ? "-D" : "-d";
 	argv[n] = NULL;
 	return n;
 }
@@ -378,7 +384,7 @@ static _Noreturn void follow_entries(const struct request *rq, const struct cgro
 		if (fd != pipe && fd != instance)
 			close(fd);
 	/* Be fast, because events are lost until then. If this is refused, it only takes longer. */
-	sched_setscheduler(0, SCHED_FIFO, &first);
+	syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first); /* musl's function does nothing */
 	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
 		text[got] = '\0';
 		add_entries(cgroups, n, text, instance);

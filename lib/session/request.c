@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* request.c - parse and check the options that the caller gave; make nothing */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,6 +28,7 @@ const char request_common_options[] =
 	"or a file that stays: text or trace.dat\n"
 	"# option: --json  print each event as a JSON object in a line of its own\n"
 	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace\n"
+	"# option: --date  begin with the date, for times of day; with --json one in each event\n"
 	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
 	"# option: --buffer KB  size of each processor's ring buffer, such as 8M\n"
 	"# option: --clock NAME  trace clock, one of trace_clock\n";
@@ -54,16 +56,16 @@ static int is_choice(const char *choices, const char *s)
 }
 
 static const struct text_unit ms_units[] = {
-	{ "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { NULL, 0 },
+	{ "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "", 0 },
 };
 
 static const struct text_unit us_units[] = {
-	{ "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { NULL, 0 },
+	{ "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { "", 0 },
 };
 
 static const struct text_unit kb_units[] = {
 	{ "", 1 }, { "K", 1 }, { "k", 1 }, { "M", 1024 }, { "m", 1024 }, { "G", 1048576 },
-	{ "g", 1048576 }, { NULL, 0 },
+	{ "g", 1048576 }, { "", 0 },
 };
 
 /* Return the number as an allocated text, or NULL, reported. */
@@ -106,19 +108,70 @@ static const char *named_number(const struct hook_option *o, const char *name)
 	return NULL;
 }
 
+/* Return the name if it is a disk of this machine, or NULL, reported. */
+static const char *check_disk(const struct hook_option *o, const char *name)
+{
+	struct suggest near = { .word = name };
+	char disks[PATH_MAX], file[PATH_MAX], **names;
+
+	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());
+	str_format(file, sizeof(file), "%s/%s/partition", disks, name);
+	if (file_exists(AT_FDCWD, file)) {
+		err_msg("--%s: %s is a partition; give its disk", o->name, name);
+		return NULL;
+	}
+	*strrchr(file, '/') = '\0';
+	if (file_exists(AT_FDCWD, file))
+		return name;
+	names = file_names(disks);
+	for (char **disk = names; disk && *disk; disk++) {
+		str_format(file, sizeof(file), "%s/%s/partition", disks, *disk);
+		if (!file_exists(AT_FDCWD, file))
+			suggest_offer(&near, *disk);
+	}
+	if (near.n)
+		err_msg("--%s: no disk '%s' in %s; did you mean %s?", o->name, name, disks,
+			suggest_list(&near));
+	else
+		err_msg("--%s: no disk '%s' in %s; give one of the names there", o->name, name,
+			disks);
+	free(names);
+	return NULL;
+}
+
+/*
+ * Return the number of smallest units in a time or size, as an allocated text, or NULL,
+ * reported. The number must be at least low and, unless low is 0, at most INT_MAX.
+ */
+static const char *check_quantity(const struct hook_option *o, const char *s,
+				  const struct text_unit *units, unsigned long low,
+				  const char *what, const char *unit, const char *examples)
+{
+	unsigned long high = low ? INT_MAX : ULONG_MAX, n;
+
+	if (!text_quantity(s, units, low, high, &n))
+		return s[strspn(s, "0123456789")] ? number_text(n) : s;
+	if (*s && (!s[strspn(s, "0123456789")] || !text_quantity(s, units, 0, ULONG_MAX, &n)))
+		err_msg("--%s: '%.80s' is not from %lu to %lu %s; give %s such as %s", o->name, s,
+			low, high, unit, what, examples);
+	else
+		err_msg("--%s: '%.80s' is not %s such as 500 (%s), %s", o->name, s, what, unit,
+			examples);
+	return NULL;
+}
+
 /*
  * Check a value. Return the value as the hook gets it: a number without a unit, or the number
  * of a name. Return NULL, reported, if the option cannot have the value.
  */
 static const char *check_value(const struct hook_option *o, const char *s)
 {
-	static const unsigned long most = INT_MAX;
 	const char *what = "";
 	unsigned long n;
 
 	switch (o->type) {
 	case TYPE_FLAG:
-		err_msg("--%s takes no value: '%.80s'", o->name, s);
+		err_msg("--%s takes no value; leave '%.80s' out", o->name, s);
 		return NULL;
 	case TYPE_NAME:
 		if (text_is_name(s))
@@ -128,6 +181,10 @@ static const char *check_value(const struct hook_option *o, const char *s)
 	case TYPE_PID:
 		if (text_pid(s))
 			return s; /* drop_dead checks that it is alive */
+		if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z') {
+			err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s);
+			return NULL;
+		}
 		what = "a pid";
 		break;
 	case TYPE_NUMBER:
@@ -136,26 +193,13 @@ static const char *check_value(const struct hook_option *o, const char *s)
 		what = "a number";
 		break;
 	case TYPE_MS:
-		if (!text_number(s, 1, most, &n))
-			return s;
-		if (!text_quantity(s, ms_units, 1, most, &n))
-			return number_text(n);
-		what = "a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h";
-		break;
+		return check_quantity(o, s, ms_units, 1, "a time", "milliseconds",
+				      "500ms, 5s, 2m or 1h");
 	case TYPE_US:
-		if (!text_number(s, 0, ULONG_MAX, &n))
-			return s;
-		if (!text_quantity(s, us_units, 0, ULONG_MAX, &n))
-			return number_text(n);
-		what = "a time such as 500 (microseconds), 500us, 10ms or 1s";
-		break;
+		return check_quantity(o, s, us_units, 0, "a time", "microseconds",
+				      "500us, 10ms or 1s");
 	case TYPE_KB:
-		if (!text_number(s, 1, most, &n))
-			return s;
-		if (!text_quantity(s, kb_units, 1, most, &n))
-			return number_text(n);
-		what = "a size such as 1024 (kilobytes), 64M or 1G";
-		break;
+		return check_quantity(o, s, kb_units, 1, "a size", "kilobytes", "64M or 1G");
 	case TYPE_UID:
 		if (!text_number(s, 0, UINT_MAX, &n))
 			return s;
@@ -184,6 +228,11 @@ static const char *check_value(const struct hook_option *o, const char *s)
 		if (n >= 4 && n <= CONTAINER_ID && !s[n])
 			return s;
 		what = "a container's id: at least 4 of its first digits, 0-9 a-f";
+		break;
+	case TYPE_DISK:
+		if (text_is_name(s))
+			return check_disk(o, s);
+		what = "the name of a disk, such as sda";
 		break;
 	case TYPE_TEXT:
 		if (*s && printable(s))
@@ -230,11 +279,8 @@ static int add_one(struct hook_option *o, const char *given)
 
 	if (n && !strncmp(given, o->prefix, n))
 		given += n;
-	s = check_value(o, given);
-	if (!s)
-		return -1;
 	if (o->n && !o->many)
-		return err_msg("--%s takes one value, and '%.80s' is one too many",
+		return err_msg("--%s takes one value, and '%.80s' is one too many; leave it out",
 			       o->name, given);
 	/* room doubles at the powers of two */
 	if (!(o->n & (o->n - 1))) {
@@ -243,6 +289,9 @@ static int add_one(struct hook_option *o, const char *given)
 			return err_msg("out of memory");
 		o->v = more;
 	}
+	s = check_value(o, given);
+	if (!s)
+		return -1;
 	o->v[o->n++] = s;
 	return 0;
 }
@@ -303,7 +352,7 @@ static int parse_words(struct hook *r, char **words)
 			if (value && add_value(o, value) < 0)
 				return -1;
 		} else if (!o) {
-			return err_msg("'%.80s' stands before any option", *words);
+			return err_msg("'%.80s' stands before any option; name its option", *words);
 		} else if (add_value(o, *words) < 0) {
 			return -1;
 		}
@@ -311,14 +360,15 @@ static int parse_words(struct hook *r, char **words)
 	for (size_t i = 0; i < r->noptions; i++) {
 		o = &r->options[i];
 		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
-			return err_msg("--%s needs a value", o->name);
+			return err_msg("--%s needs a value; %s describes it", o->name,
+				       hook_help(r->name));
 	}
 	return 0;
 }
 
 /* ---- the request ------------------------------------------------------------------- */
 
-static const struct { const char *name; enum selector_kind kind; } selector_options[] = {
+static const struct { char name[10]; enum selector_kind kind; } selector_options[] = {
 	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
@@ -531,11 +581,13 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 		     !strcmp(s, "fifo") ? OUTPUT_FIFO :
 		     !strcmp(s, "file") ? OUTPUT_FILE : OUTPUT_DAT;
 	if (r->alone && rq->output == OUTPUT_DAT)
-		return err_msg("%s writes its own files, so --output dat is not possible",
+		return err_msg("%s writes its own files, so --output dat is not possible; "
+			       "leave it out",
 			       r->name);
 	rq->header = hook_common_option(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
-		return err_msg("--header is for text, and --output dat makes none");
+		return err_msg("--header is for text, and --output dat makes none; leave one out");
+	rq->date = hook_common_option(r, "date")->given;
 	rq->json = hook_common_option(r, "json")->given;
 	if (rq->json && (rq->output == OUTPUT_DAT || r->alone))
 		return err_msg("%s: --json is not possible%s", r->name,

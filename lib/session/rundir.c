@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -159,7 +160,7 @@ void rundir_hand_over(const char *session)
 	int dir = rundir < 0 ? -1 : openat(rundir, session, OPEN_DIR);
 
 	/* the session may have ended already, and its file may be removed */
-	if (dir >= 0 && fchmodat(dir, "trace", 0600, 0) < 0 && errno != ENOENT)
+	if (dir >= 0 && syscall(SYS_fchmodat, dir, "trace", 0600) < 0 && errno != ENOENT)
 		err_errno("unable to set the mode of the trace");
 	if (dir >= 0)
 		close(dir);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,12 +204,12 @@ static int wait_for_janitor(pid_t pid, const struct request *rq)
 /* Check that a file fits into its file system, which others use too. Return 0, or -1, reported. */
 static int check_size(const struct request *rq, int dir, const char *path)
 {
-	struct statvfs fs;
+	struct statfs fs;
 	unsigned long long kb;
 
-	if (rq->output < OUTPUT_FILE || fstatvfs(dir, &fs) < 0)
+	if (rq->output < OUTPUT_FILE || fstatfs(dir, &fs) < 0)
 		return 0;
-	kb = (unsigned long long)fs.f_bavail * fs.f_frsize / 1024;
+	kb = (unsigned long long)fs.f_bavail * (unsigned long)fs.f_frsize / 1024;
 	if (rq->size_kb <= kb)
 		return 0;
 	return err_msg("--size: %lu KB do not fit into %s, which has %llu left",

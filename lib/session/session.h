@@ -33,6 +33,7 @@ enum hook_type {
 	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
 	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these behind ! */
 	TYPE_ID,     /* of a container: its first digits */
+	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
 	TYPE_TEXT,   /* printable text */
 	TYPE_CHOICE, /* one|of|these */
 };
@@ -62,6 +63,7 @@ struct hook {
 	const char *question;       /* that it answers, for tfs-run; NULL: none */
 	const char *examples[4];    /* "COMMAND[  TEXT]" */
 	size_t nexamples;
+	const char *columns;        /* for tfs-human; NULL: none */
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* the hook selects events itself: what selectors mean */
@@ -139,6 +141,7 @@ struct request {
 	enum output_kind output;
 	int dry;                     /* --check: make the session, record nothing, remove it */
 	int header;                  /* begin text with header lines */
+	int date;                    /* give the date */
 	int json;                    /* print JSON lines, not text */
 	unsigned long buffer_kb;     /* per processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
@@ -359,8 +362,9 @@ int stream_parse(struct stream_words *, size_t n, const char *hook, const char *
 
 /*
  * In the stream's process: if there is a filter, fork a second process. Each process writes
- * its pid, as procfs shows it, to pids and waits for a byte from go. Then return, with a
- * nonzero value in the child of the filter, whose standard output stream_run connects.
+ * its pid to pids, first as procfs shows it and then as the janitor sees it, and waits for a
+ * byte from go. Then return, with a nonzero value in the child of the filter, whose standard
+ * output stream_run connects.
  */
 int stream_hold(const struct request *rq, const struct stream_words *, int pids, int go);
 

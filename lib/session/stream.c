@@ -78,7 +78,7 @@ static void limit_output(const struct request *rq)
 	if (rq->output == OUTPUT_LINES) /* pipe(7): packets */
 		fcntl(STDOUT_FILENO, F_SETFL, O_DIRECT);
 	if (rq->output >= OUTPUT_FILE)
-		setrlimit(RLIMIT_FSIZE, &most);
+		prlimit(0, RLIMIT_FSIZE, &most, NULL);
 	signal(SIGPIPE, SIG_DFL);
 }
 
@@ -108,13 +108,14 @@ static void split(void)
 
 int stream_hold(const struct request *rq, const struct stream_words *s, int pids, int go)
 {
-	pid_t self;
+	pid_t self[2];
 	char c;
 
 	if (rq->output != OUTPUT_DAT && s->filter)
 		split();
-	self = task_self();
-	if (write(pids, &self, sizeof(self)) != sizeof(self))
+	self[0] = task_self();
+	self[1] = getpid();
+	if (write(pids, self, sizeof(self)) != sizeof(self))
 		_exit(REFUSED);
 	close(pids);
 	if (read(two.tool ? two.go[0] : go, &c, 1) != 1)

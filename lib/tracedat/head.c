@@ -242,7 +242,7 @@ static void add_option(struct bytes *out, uint16_t id, const struct bytes *data)
 	bytes_add(out, data->v, data->n);
 }
 
-/* Add the options: the CPUs' stats, the clock, uname. */
+/* Add the options: the CPUs' stats, the date, the clock, uname. */
 static void add_options(const struct dat_head *h, struct bytes *out)
 {
 	static const uint16_t done = DAT_DONE;
@@ -274,6 +274,16 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 		add_option(out, DAT_CPUSTAT, &data);
 	}
 	data.n = 0;
+	if (h->dated) {
+		/* trace-cmd reads it with strtoll(3): no two's complement */
+		uint64_t us = (uint64_t)(h->offset < 0 ? -h->offset : h->offset);
+
+		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "%s0x%llx",
+						      h->offset < 0 ? "-" : "",
+						      (unsigned long long)us));
+		add_option(out, DAT_DATE, &data);
+		data.n = 0;
+	}
 	if (h->clock)
 		add_option(out, DAT_TRACECLOCK, &data);
 	if (!uname(&u)) {

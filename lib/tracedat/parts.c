@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -70,15 +70,10 @@ static size_t subbufs_held(const struct dat_parts *p)
 
 int dat_parts_open(struct dat_parts *p)
 {
-	struct rlimit files;
 	char file[64];
 	int fd;
 
-	/* two files per CPU, and there may be many CPUs */
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	file_raise_limit(); /* two files per CPU, and there may be many CPUs */
 	if (dat_parts_begin(p) < 0)
 		return -1;
 	p->ballast = -1;
@@ -101,7 +96,7 @@ int dat_parts_open(struct dat_parts *p)
 		return err_errno("unable to make a pipe");
 	/* in the pipe a sub-buffer takes the room of a memory page, whatever its size */
 	fcntl(p->pipe[1], F_SETPIPE_SZ, 1024 * 1024);
-	p->pipe_room = (size_t)fcntl(p->pipe[1], F_GETPIPE_SZ) / (size_t)sysconf(_SC_PAGESIZE);
+	p->pipe_room = (size_t)fcntl(p->pipe[1], F_GETPIPE_SZ) / getauxval(AT_PAGESZ);
 	return 0;
 }
 

@@ -249,7 +249,7 @@ static void flyrecord(struct dat_cursor *a)
 }
 
 /* Set the release: the third word of system, host, release and machine. */
-static void set_release(struct dat *d, struct dat_cursor *option)
+static void set_host(struct dat *d, struct dat_cursor *option)
 {
 	char text[256], *word = text;
 
@@ -259,6 +259,33 @@ static void set_release(struct dat *d, struct dat_cursor *option)
 		word += *word == ' ';
 	}
 	str_format(d->release, sizeof(d->release), "%.*s", (int)strcspn(word, " "), word);
+	word += strcspn(word, " ");
+	word += *word == ' ';
+	str_format(d->machine, sizeof(d->machine), "%.*s", (int)strcspn(word, " "), word);
+}
+
+/* A date is less than 190 years away from the clock's zero. */
+#define DATE_MOST INT64_C(6000000000000000)
+
+/* Set the date: "0x5f3a", with a minus sign, or of 64 bits in two's complement. */
+static void set_date(struct dat *d, struct dat_cursor *option)
+{
+	char text[32], *digit = text;
+	uint64_t us = 0;
+
+	dat_cursor_string(option, text, sizeof(text));
+	digit += *text == '-';
+	if (strncmp(digit, "0x", 2))
+		return;
+	for (digit += 2; *digit; digit++) {
+		unsigned v = (unsigned)*digit - (*digit <= '9' ? '0' : 'a' - 10);
+
+		if (v > 15 || us >> 60)
+			return;
+		us = 16 * us + v;
+	}
+	d->offset = (int64_t)(*text == '-' ? 0 - us : us);
+	d->dated = d->offset < DATE_MOST && d->offset > -DATE_MOST;
 }
 
 /* Further ring buffers: where their tables are. */
@@ -279,7 +306,9 @@ static void options6(struct dat_cursor *a, struct dat *d, struct instances *othe
 		if (a->failed)
 			continue;
 		if (id == DAT_UNAME)
-			set_release(d, &o);
+			set_host(d, &o);
+		else if (id == DAT_DATE)
+			set_date(d, &o);
 		a->failed |= o.failed;
 		if (id == DAT_TRACECLOCK) {
 			*clock = 1;
@@ -394,7 +423,9 @@ static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat
 	else if (id == DAT_CPUCOUNT)
 		d->cpus = (unsigned)dat_cursor_number(&o, 4);
 	else if (id == DAT_UNAME)
-		set_release(d, &o);
+		set_host(d, &o);
+	else if (id == DAT_DATE)
+		set_date(d, &o);
 	a->failed |= o.failed;
 	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
 		return;

@@ -25,6 +25,7 @@
 /* Ids of options. In version 7, option 3 and those from 16 on describe sections. */
 enum dat_option {
 	DAT_DONE = 0,
+	DAT_DATE = 1,           /* text, NUL: hexadecimal microseconds to add to all times */
 	DAT_CPUSTAT = 2,        /* text, NUL: "CPU: N\n" and its stats */
 	DAT_BUFFER = 3,
 	DAT_TRACECLOCK = 4,     /* empty: the clock is behind the table */
@@ -60,6 +61,9 @@ struct dat_head {
 	char *clock;            /* text of trace_clock */
 	int failed;             /* memory ran out: formats are missing */
 	unsigned long long unwritten; /* set by the caller: events that are not in the file */
+	/* set by the caller: write the offset of the time of day to the clock, in microseconds */
+	int dated;
+	int64_t offset;
 };
 
 /*
@@ -124,6 +128,9 @@ struct dat {
 	unsigned cpus;          /* of the machine; 0: not known */
 	uint64_t cut;           /* 0, or 1 + the first CPU whose sub-buffers end too early */
 	char release[64];       /* of the kernel, as in uname; "": not known */
+	char machine[16];       /* of the host, as in uname; "": not known */
+	int dated;              /* the file has the offset of the time of day to its clock */
+	int64_t offset;         /* in microseconds */
 	struct dat_extent ftrace, events; /* formats, see dat_formats */
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* clock.c - the trace clock of an instance */
+/* clock.c - the trace clock of an instance, and the time of day */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,4 +21,41 @@ uint64_t trace_clock_now(int dir)
 	}
 	free(text);
 	return now;
+}
+
+/* Read both clocks this often, or until a reading takes less than ENOUGH microseconds. */
+enum { READINGS = 32, ENOUGH = 20 };
+
+/* Do as trace_clock_offset, silent. */
+static int read_offset(int dir, int64_t *offset)
+{
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < READINGS && least > ENOUGH; i++) {
+		int64_t before = time_of_day_us();
+		uint64_t now = trace_clock_now(dir) / 1000;
+		int64_t took = time_of_day_us() - before;
+
+		if (!now)
+			return -1;
+		/* negative if the time of day was set meanwhile */
+		if (took < 0 || took >= least)
+			continue;
+		least = took;
+		*offset = before + took / 2 - (int64_t)now;
+	}
+	return 0;
+}
+
+int trace_clock_offset(int dir, int64_t *offset)
+{
+	return read_offset(dir, offset) < 0 ?
+	       err_msg("unable to tell the date: trace_clock counts no seconds") : 0;
+}
+
+long long trace_clock_moved(int dir, int64_t offset)
+{
+	int64_t now = offset;
+
+	return read_offset(dir, &now) < 0 ? 0 : (now - offset) / 1000;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * elf.c - find functions of a program or library by name or offset
+ * elf.c - find functions and USDT probes of a program or library, by name or by place
  *
  * A probe in user space needs the offset of a function in its file. The symbol gives an
  * address, and the program header that maps this address gives the offset. The code reads
@@ -18,8 +18,14 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
-/* No real symbol table is larger, but a sparse file may claim so. In bytes. */
-enum { MOST = 1 << 30 };
+/*
+ * No real symbol table is larger, but a sparse file may claim so. In bytes. SILENT_MOST is for
+ * files of traced programs, of which a tool may read many.
+ */
+enum { MOST = 1 << 30, SILENT_MOST = 1 << 27 };
+
+/* For struct elf: report nothing. */
+enum { SILENT = 2 };
 
 struct elf_table {
 	unsigned char *v;
@@ -33,7 +39,7 @@ struct elf {
 	int wide, big;
 	unsigned machine;
 	struct elf_table segments, sections;
-	unsigned segment_size, section_size;
+	unsigned segment_size, section_size, section_names;
 	struct elf_table names[2]; /* of .symtab and .dynsym; messages may quote them */
 };
 
@@ -41,6 +47,7 @@ struct elf {
 struct found {
 	const char *name;       /* wanted; NULL: search a function at offset instead */
 	uint64_t offset;
+	struct elf_functions *all; /* not NULL: instead, keep all functions here */
 	int begins;             /* a function begins at offset */
 	int rank;               /* 0: nothing found; the highest rank wins */
 	int undefined;          /* the file uses the name without defining it */
@@ -69,11 +76,11 @@ static uint64_t number_at(const struct elf *e, const unsigned char *p, size_t n)
 
 /*
  * If the caller must not learn anything about the file, report the one message that
- * stands for all reasons. Return whether that is so.
+ * stands for all reasons, unless e is silent. Return whether that is so.
  */
 static int discreet(const struct elf *e)
 {
-	if (e->discreet)
+	if (e->discreet && e->discreet != SILENT)
 		err_msg("%s is not a program or library that can be probed", e->path);
 	return e->discreet;
 }
@@ -86,7 +93,7 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 	if (offset > e->size || n > e->size - offset)
 		return discreet(e) ? -1 :
 		       err_msg("%s is damaged: a table lies behind the end of the file", e->path);
-	if (n > MOST)
+	if (n > (e->discreet == SILENT ? SILENT_MOST : MOST))
 		return discreet(e) ? -1 :
 		       err_msg("%s has a table of more than a gigabyte", e->path);
 	t->v = malloc((size_t)n + 1);
@@ -139,6 +146,7 @@ static int read_head(struct elf *e)
 	e->machine = (unsigned)FIELD(e, head, Ehdr, e_machine);
 	e->segment_size = (unsigned)FIELD(e, head, Ehdr, e_phentsize);
 	e->section_size = (unsigned)FIELD(e, head, Ehdr, e_shentsize);
+	e->section_names = (unsigned)FIELD(e, head, Ehdr, e_shstrndx);
 	if (load_table(e, FIELD(e, head, Ehdr, e_phoff), FIELD(e, head, Ehdr, e_phnum),
 		       e->segment_size, SIZE(e, Phdr), &e->segments) < 0)
 		return -1;
@@ -163,21 +171,30 @@ static int load_section(const struct elf *e, const unsigned char *s, struct elf_
 	return load(e, FIELD(e, s, Shdr, sh_offset), FIELD(e, s, Shdr, sh_size), t);
 }
 
-/* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is no code. */
-static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
+/*
+ * Set *offset to the file offset of the address. Return 0, or -1, silent, if the address is
+ * not in a segment with this flag, PF_X or PF_W.
+ */
+static int segment_offset(const struct elf *e, uint64_t address, unsigned flag, uint64_t *offset)
 {
 	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
 		const unsigned char *p = e->segments.v + i;
 		uint64_t from = FIELD(e, p, Phdr, p_vaddr);
 
 		if (FIELD(e, p, Phdr, p_type) == PT_LOAD &&
-		    FIELD(e, p, Phdr, p_flags) & PF_X && address >= from &&
+		    FIELD(e, p, Phdr, p_flags) & flag && address >= from &&
 		    address - from < FIELD(e, p, Phdr, p_filesz)) {
 			*offset = address - from + FIELD(e, p, Phdr, p_offset);
 			return *offset < e->size ? 0 : -1;
 		}
 	}
 	return -1;
+}
+
+/* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is no code. */
+static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
+{
+	return segment_offset(e, address, PF_X, offset);
 }
 
 /*
@@ -244,6 +261,27 @@ static void compare_symbol(const struct elf *e, const unsigned char *s, int hidd
 			     .size = FIELD(e, s, Sym, st_size) };
 }
 
+/* Add the function of symbol s, unless it is none or its size is not known. */
+static void add_function(const struct elf *e, const unsigned char *s, const char *name,
+			 uint32_t at, struct elf_functions *all)
+{
+	unsigned info = (unsigned)FIELD(e, s, Sym, st_info);
+	uint64_t size = FIELD(e, s, Sym, st_size), value = FIELD(e, s, Sym, st_value);
+	struct elf_function f = {
+		.name = at, .size = (uint32_t)size, /* a global name, without underscores */
+		.rank = (ELF64_ST_BIND(info) != STB_LOCAL) * 4 - (*name == '_') -
+			!strncmp(name, "__", 2),
+	};
+
+	/* bit 0 says that the function is Thumb code */
+	if (ELF64_ST_TYPE(info) != STT_FUNC || FIELD(e, s, Sym, st_shndx) == SHN_UNDEF ||
+	    !size || f.size != size ||
+	    offset_of(e, e->machine == EM_ARM ? value & ~1ull : value, &f.from) < 0)
+		return;
+	all->v = xgrow(all->v, all->n, &all->room, sizeof(f));
+	all->v[all->n++] = f;
+}
+
 /*
  * Compare all symbols of the first table of the type with f, and offer other functions to
  * near. Return 0, or -1, reported.
@@ -273,7 +311,7 @@ static int search(struct elf *e, unsigned type, struct elf_table *names, struct 
 		const char *name;
 
 		s = symbols.v + i * SIZE(e, Sym);
-		if (!f->name) {
+		if (!f->name && !f->all) {
 			compare_offset(e, s, f);
 			continue;
 		}
@@ -281,7 +319,9 @@ static int search(struct elf *e, unsigned type, struct elf_table *names, struct 
 		if (!number || number >= names->size)
 			continue;
 		name = (const char *)names->v + number;
-		if (is_named(name, f->name))
+		if (f->all)
+			add_function(e, s, name, (uint32_t)number, f->all);
+		else if (is_named(name, f->name))
 			compare_symbol(e, s, 2 * i + 2 <= versions.size &&
 				       number_at(e, versions.v + 2 * i, 2) & 0x8000, f);
 		else if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) == STT_FUNC &&
@@ -344,12 +384,8 @@ static int locate(const struct elf *e, const char *name, uint64_t into, const st
 	return 0;
 }
 
-/*
- * Open the file, and search both of its symbol tables for f. Return 0, or -1, reported.
- * The caller calls elf_close in both cases.
- */
-static int elf_search(struct elf *e, const char *path, int discreetly, struct found *f,
-		      struct suggest *near)
+/* Open the file. Return 0, or -1, reported. The caller calls elf_close in both cases. */
+static int elf_open(struct elf *e, const char *path, int discreetly)
 {
 	struct stat st;
 
@@ -360,7 +396,15 @@ static int elf_search(struct elf *e, const char *path, int discreetly, struct fo
 	if (e->fd < 0)
 		return discreet(e) ? -1 : err_errno("unable to open %s", path);
 	e->size = (uint64_t)st.st_size;
-	if (read_head(e) < 0 || search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
+	return read_head(e);
+}
+
+/* Open the file, and search both of its symbol tables for f, as elf_open does. */
+static int elf_search(struct elf *e, const char *path, int discreetly, struct found *f,
+		      struct suggest *near)
+{
+	if (elf_open(e, path, discreetly) < 0 ||
+	    search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
 	    search(e, SHT_DYNSYM, &e->names[1], f, near) < 0)
 		return -1;
 	return 0;
@@ -400,4 +444,160 @@ int elf_function_at(const char *path, uint64_t offset, struct elf_location *loca
 						   .wide = e.wide };
 	elf_close(&e);
 	return r < 0 ? -1 : f.begins;
+}
+
+/* Compare functions by their place, and of two at one place the better name last. */
+static int by_place(const void *a, const void *b)
+{
+	const struct elf_function *x = a, *y = b;
+
+	return x->from != y->from ? x->from < y->from ? -1 : 1 : x->rank - y->rank;
+}
+
+void elf_functions(int fd, uint64_t size, struct elf_functions *f)
+{
+	struct elf e = { .path = "", .discreet = SILENT, .fd = fd, .size = size };
+	struct found found = { .all = f };
+	int dynamic = 0;
+
+	*f = (struct elf_functions){ 0 };
+	if (!read_head(&e) && (search(&e, SHT_SYMTAB, &e.names[0], &found, NULL) < 0 || !f->n)) {
+		dynamic = 1;
+		search(&e, SHT_DYNSYM, &e.names[1], &found, NULL);
+	}
+	f->names = (char *)e.names[dynamic].v;
+	f->names_size = e.names[dynamic].size;
+	e.names[dynamic].v = NULL;
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), by_place);
+	e.fd = -1;
+	elf_close(&e);
+}
+
+const char *elf_function_around(const struct elf_functions *f, uint64_t offset, uint64_t *into)
+{
+	size_t low = 0, high = f->n, mid;
+
+	while (low < high) { /* find the first function behind the offset */
+		mid = low + (high - low) / 2;
+		if (f->v[mid].from > offset)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	/* a function may lie inside another one */
+	for (high = low < 8 ? 0 : low - 8; low-- > high;) {
+		*into = offset - f->v[low].from;
+		if (*into < f->v[low].size)
+			return f->names + f->v[low].name;
+	}
+	return NULL;
+}
+
+/*
+ * USDT probes are notes of the owner stapsdt, in a section of their own
+ * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). The description is
+ * three addresses (of the probe, of the section .stapsdt.base when the file was linked, and
+ * of the semaphore) and three strings (provider, name and arguments).
+ */
+
+/*
+ * Set *address to that of the section .stapsdt.base, or to 0 if there is none. Return 0, or
+ * -1, reported.
+ */
+static int base_address(const struct elf *e, uint64_t *address)
+{
+	struct elf_table names = { 0 };
+	uint64_t i = 0;
+	const unsigned char *s;
+
+	*address = 0;
+	if (e->section_names >= e->sections.size / (e->section_size ? e->section_size : 1))
+		return 0;
+	if (load_section(e, e->sections.v + e->section_names * e->section_size, &names) < 0)
+		return -1;
+	while (!*address && (s = section(e, SHT_PROGBITS, &i)))
+		if (FIELD(e, s, Shdr, sh_name) < names.size &&
+		    !strcmp((char *)names.v + FIELD(e, s, Shdr, sh_name), ".stapsdt.base"))
+			*address = FIELD(e, s, Shdr, sh_addr);
+	free(names.v);
+	return 0;
+}
+
+/*
+ * Read the description d (n bytes) of a note. Return 0, or -1, silent, if it is invalid
+ * or contains other characters than printable ones.
+ */
+static int read_usdt(const struct elf *e, const unsigned char *d, size_t n, uint64_t base,
+		     struct elf_usdt *u)
+{
+	size_t width = e->wide ? 8 : 4;
+	const char **text[] = { &u->provider, &u->name, &u->args };
+	const unsigned char *at = d + 3 * width, *end;
+	uint64_t linked, counter;
+
+	if (n < 3 * width)
+		return -1;
+	linked = number_at(e, d + width, width);
+	base = base && linked ? base - linked : 0;
+	for (size_t i = 0; i < 3; i++, at = end + 1) {
+		end = memchr(at, '\0', n - (size_t)(at - d));
+		for (const unsigned char *c = at; c < end; c++)
+			if (*c < ' ' || *c > '~')
+				return -1;
+		if (!end)
+			return -1;
+		*text[i] = (const char *)at;
+	}
+	counter = number_at(e, d + 2 * width, width);
+	u->counter = 0;
+	if (counter && segment_offset(e, counter + base, PF_W, &u->counter) < 0)
+		return -1;
+	u->machine = e->machine;
+	return offset_of(e, number_at(e, d, width) + base, &u->offset);
+}
+
+/* Call fn for each USDT probe in the section t. Return 0, or what fn returned. */
+static int each_note(const struct elf *e, const struct elf_table *t, uint64_t base,
+		     int (*fn)(void *, const struct elf_usdt *), void *arg)
+{
+	struct elf_usdt u;
+	int r = 0;
+
+	for (uint64_t at = 0; !r && t->size - at >= 12;) {
+		const unsigned char *n = t->v + at;
+		uint64_t name = (number_at(e, n, 4) + 3) & ~3ull, size = number_at(e, n + 4, 4);
+
+		at += 12;
+		if (name > t->size - at || size > t->size - at - name)
+			break;
+		if (number_at(e, n + 8, 4) == 3 && name == 8 && !memcmp(n + 12, "stapsdt", 8) &&
+		    !read_usdt(e, n + 20, (size_t)size, base, &u))
+			r = fn(arg, &u);
+		at += name + size;
+		at += t->size - at < (-at & 3) ? t->size - at : -at & 3;
+	}
+	return r;
+}
+
+int elf_each_usdt(const char *path, int discreetly, int (*fn)(void *, const struct elf_usdt *),
+		  void *arg)
+{
+	const unsigned char *s;
+	uint64_t i = 0, base = 0;
+	struct elf e;
+	int r = elf_open(&e, path, discreetly);
+
+	if (!r)
+		r = base_address(&e, &base);
+	while (!r && (s = section(&e, SHT_NOTE, &i))) {
+		struct elf_table notes = { 0 };
+
+		r = load_section(&e, s, &notes);
+		if (!r)
+			r = each_note(&e, &notes, base, fn, arg);
+		free(notes.v);
+	}
+	elf_close(&e);
+	return r;
 }

@@ -70,6 +70,49 @@ int probe_next(const char **text, struct probe *p)
 	return 0;
 }
 
+/* Is the event enabled below dir? "0*" is one that a trigger uses. */
+static int is_enabled(int root, const char *dir, const char *group, const char *event)
+{
+	char path[NAME_MAX + 2 * PROBE_NAME + 40], *text;
+	int on;
+
+	str_format(path, sizeof(path), "%s/events/%s/%s/enable", dir, group, event);
+	text = file_read(root, path, NULL);
+	on = text && (*text != '0' || text[1] == '*');
+	free(text);
+	return on;
+}
+
+/* Is the event enabled at the top level or in an instance? */
+static int is_enabled_anywhere(int root, const char *group, const char *event)
+{
+	int fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int on = is_enabled(root, ".", group, event);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	char dir[NAME_MAX + 16];
+	struct dirent *e;
+
+	while (d && !on && (e = readdir(d))) {
+		str_format(dir, sizeof(dir), "instances/%s", e->d_name);
+		on = *e->d_name != '.' && is_enabled(root, dir, group, event);
+	}
+	if (d)
+		closedir(d);
+	return on;
+}
+
+/*
+ * Must all[i] stay? The removal of an enabled uprobe event of two places can hang tracefs for
+ * ever in Linux 5.10 to 6.18, see add in bin/tfs-probe.c.
+ */
+static int must_stay(int root, const struct probe *all, size_t n, size_t i)
+{
+	for (size_t k = 0; k < n; k++)
+		if (k != i && !strcmp(all[k].event, all[i].event))
+			return is_enabled_anywhere(root, all[i].group, all[i].event);
+	return 0;
+}
+
 int probes_remove(int root, const char *group, const char *event)
 {
 	char *text = file_read(root, "dynamic_events", NULL), record[2 * PROBE_NAME + 4];
@@ -96,9 +139,10 @@ int probes_remove(int root, const char *group, const char *event)
 		all[n++] = p;
 	}
 	/* the newest first, because an event probe may be attached to an older event */
-	while (n) {
-		str_format(record, sizeof(record), "-:%s/%s", group, all[--n].event);
-		r = -ctl_try(root, "dynamic_events", record, 0);
+	for (size_t i = n; i--;) {
+		str_format(record, sizeof(record), "-:%s/%s", group, all[i].event);
+		r = must_stay(root, all, n, i) ? EBUSY :
+		    -ctl_try(root, "dynamic_events", record, 0);
 		/* ENOENT: one record removes all probes of an event */
 		if (r && r != ENOENT)
 			e = r;
@@ -113,22 +157,26 @@ int probes_end(int root, const char *group)
 {
 	char file[PROBE_NAME + NAME_MAX + 32];
 	struct dirent *d;
-	int r = probes_remove(root, group, NULL);
 	DIR *dir;
 
-	if (!r || errno != EBUSY)
-		return r;
-	/* a process has enabled all events of an instance, and so our probes as well */
+	/*
+	 * Another process may have enabled all events of an instance. If an event has two
+	 * places, the kernel does not refuse to remove it while it is enabled, and hangs later
+	 * (see add in tfs-probe.c). So disable first.
+	 */
 	str_format(file, sizeof(file), "events/%s/enable", group);
-	ctl_try(root, file, "0", 0);
-	dir = file_list(root, "instances");
-	while (dir && (d = readdir(dir))) {
-		str_format(file, sizeof(file), "instances/%s/events/%s/enable", d->d_name, group);
-		if (*d->d_name != '.')
-			ctl_try(root, file, "0", 0);
+	if (file_exists(root, file)) {
+		ctl_try(root, file, "0", 0);
+		dir = file_list(root, "instances");
+		while (dir && (d = readdir(dir))) {
+			str_format(file, sizeof(file), "instances/%s/events/%s/enable", d->d_name,
+				   group);
+			if (*d->d_name != '.')
+				ctl_try(root, file, "0", 0);
+		}
+		if (dir)
+			closedir(dir);
 	}
-	if (dir)
-		closedir(dir);
 	return probes_remove(root, group, NULL);
 }
 

@@ -113,7 +113,7 @@ static char **all_calls(int root, size_t *n)
 	if (d)
 		closedir(d);
 	if (v)
-		qsort(v, *n, sizeof(*v), by_name);
+		array_sort(v, *n, sizeof(*v), by_name);
 	return v;
 }
 

@@ -57,13 +57,26 @@ int ctl_explain(int dir, const char *file, const char *record, int flags);
 /* Write the path of a control file of the event SYSTEM:EVENT to path (PATH_MAX bytes). */
 void ctl_event_file(char *path, const char *event, const char *file);
 
-/* ---- clock.c: the trace clock of an instance --------------------------------------- */
+/* ---- clock.c: the trace clock of an instance, and the time of day -------------------- */
 
 /*
  * Return the time of the trace clock in nanoseconds. Return 0 if the clock does not count
  * time, or if the file cannot be read; silent.
  */
 uint64_t trace_clock_now(int dir);
+
+/*
+ * Set *offset to the time of day (time_of_day_us) minus the time of the trace clock, in
+ * microseconds. Return 0, or -1, reported, if the clock does not count time.
+ */
+int trace_clock_offset(int dir, int64_t *offset);
+
+/*
+ * Return by how many milliseconds the offset is larger now. It changes if somebody sets the
+ * time of day, if the clocks do not run equally fast, or if the machine sleeps. Return 0 if the
+ * clock cannot be read any more.
+ */
+long long trace_clock_moved(int dir, int64_t offset);
 
 /* ---- owned.c: directories that live as long as the process that made them ----------- */
 
@@ -174,7 +187,7 @@ int probe_next(const char **text, struct probe *);
 int probes_remove(int root, const char *group, const char *event);
 
 /*
- * Remove all events of the group, after disabling them in every instance if necessary.
+ * Remove all events of the group, after disabling them in every instance.
  * Return 0, or -1 and errno, silent.
  */
 int probes_end(int root, const char *group);
@@ -248,6 +261,59 @@ int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_loc
  * the location; or -1, reported.
  */
 int elf_function_at(const char *path, uint64_t offset, struct elf_location *);
+
+/* A function: its place and size in the file, and the place of its name. */
+struct elf_function {
+	uint64_t from;
+	uint32_t size, name;
+	int rank;               /* of several functions at one place the last is the best */
+};
+
+/* The functions of a file, by place. The caller frees v and names. */
+struct elf_functions {
+	struct elf_function *v;
+	size_t n, room;
+	char *names;            /* of names_size bytes, and a NUL */
+	uint64_t names_size;
+};
+
+/*
+ * Read the functions in .symtab, or else in .dynsym, of the open file of this size. Silent: a
+ * file that is not ELF, is damaged, or has tables of more than 128 MiB has no functions. Exit
+ * REFUSED without memory.
+ */
+void elf_functions(int fd, uint64_t size, struct elf_functions *);
+
+/*
+ * Return the name of the function that contains the byte at offset of the file, and set *into
+ * to the place in the function; NULL if no symbol tells. The name may have any bytes.
+ */
+const char *elf_function_around(const struct elf_functions *, uint64_t offset, uint64_t *into);
+
+/* A USDT probe: a place that the author of a program has marked. */
+struct elf_usdt {
+	const char *provider, *name;
+	const char *args;       /* assembler operands, as in "-4@%edi 8@16(%rsp)" */
+	uint64_t offset;        /* in the file */
+	uint64_t counter;       /* the offset of the reference counter; 0: none */
+	unsigned machine;       /* EM_* of <elf.h> */
+};
+
+/*
+ * Call fn for each USDT probe of the file until fn returns nonzero. Leave out probes whose
+ * addresses are not in the file. discreet is as in struct elf_location. Return 0, or what
+ * fn returned, or -1, reported.
+ */
+int elf_each_usdt(const char *path, int discreet, int (*fn)(void *, const struct elf_usdt *),
+		  void *arg);
+
+/* ---- usdt.c: the arguments of a USDT probe ------------------------------------------- */
+
+/*
+ * Append the arguments to fetch, as " argN=FETCH:TYPE" in the kernel's syntax. If other is not
+ * NULL, append the arguments that the kernel cannot read to other, as " argN=OPERAND".
+ */
+void usdt_args(const struct elf_usdt *, struct strbuf *fetch, struct strbuf *other);
 
 /* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
 

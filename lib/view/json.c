@@ -15,8 +15,7 @@ static void put_text(struct out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
-/* Print a JSON string. */
-static void put_quoted(struct out *o, const void *text, size_t n)
+void json_string(struct out *o, const void *text, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *s = text, *end = s + n, *from;
@@ -52,7 +51,7 @@ static void put_quoted(struct out *o, const void *text, size_t n)
 
 static void put_name(struct out *o, const char *name)
 {
-	put_quoted(o, name, strnlen(name, MOST_NAME));
+	json_string(o, name, strnlen(name, MOST_NAME));
 }
 
 static void put_address(struct out *o, uint64_t v)
@@ -141,7 +140,7 @@ static void put_value(const struct event_set *evs, struct out *o, const struct e
 		put_address(o, v.u);
 		break;
 	case FIELD_STRING:
-		put_quoted(o, v.data, v.n);
+		json_string(o, v.data, v.n);
 		break;
 	case FIELD_ARRAY:
 		put_array(evs, o, f, &v, strchr(f->type, '*') != NULL);
@@ -172,6 +171,13 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 		digits[8] = (char)('0' + nano % 10);
 		out_text(o, digits, 9);
 	}
+	if (j->dated) {
+		int64_t nano = (int64_t)(r->ts + (uint64_t)j->offset * 1000);
+
+		put_text(o, ",\"timeUnixNano\":\"");
+		out_decimal(o, nano < 0 ? 0 : (uint64_t)nano);
+		out_char(o, '"');
+	}
 	out_text(o, ",\"cpu\":", 7);
 	out_decimal(o, r->cpu < 0 ? 0 : (uint64_t)r->cpu);
 	if (j->instance) {
@@ -194,26 +200,42 @@ static void make_head(struct json *j, struct json_head *h, int pid)
 	put_integer(&o, (uint64_t)(int64_t)pid, 1);
 	put_text(&o, ",\"comm\":");
 	if (name)
-		put_quoted(&o, name, strlen(name));
+		json_string(&o, name, strlen(name));
 	else
 		put_text(&o, "null");
 	h->pid = pid;
 	h->len = (uint8_t)(o.at - h->text);
 }
 
+/* Print up to the name of the task. */
+static void put_head(struct json *j, struct out *o, const struct record *r)
+{
+	int pid = record_pid(j->line->events, r);
+	struct json_head *h = &j->heads[(unsigned)pid % (sizeof(j->heads) / sizeof(*j->heads))];
+
+	if (!h->len || h->pid != pid)
+		make_head(j, h, pid);
+	put_when(j, o, r);
+	out_text(o, h->text, h->len);
+}
+
+size_t json_begin(struct json *j, const struct record *r, char *buf, size_t size)
+{
+	struct out o = { buf, buf + size };
+
+	put_head(j, &o, r);
+	return (size_t)(o.at - buf);
+}
+
 size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 {
 	struct event_set *evs = j->line->events;
 	struct event *e = event_wanted(evs, r);
-	int pid = record_pid(evs, r), cut = 0;
-	struct json_head *h = &j->heads[(unsigned)pid % (sizeof(j->heads) / sizeof(*j->heads))];
 	struct out o = { buf, buf + size - TAIL };
 	char *mark;
+	int cut = 0;
 
-	if (!h->len || h->pid != pid)
-		make_head(j, h, pid);
-	put_when(j, &o, r);
-	out_text(&o, h->text, h->len);
+	put_head(j, &o, r);
 	if (e) {
 		out_text(&o, ",\"system\":", 10);
 		put_name(&o, e->system);

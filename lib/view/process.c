@@ -56,9 +56,9 @@ static inline struct comm *group_of(struct process *p, const struct comm *t)
 /* ---- roles of events, and their fields by name ---- */
 
 static const struct {
-	const char *system, *name;
-	unsigned kind;
-	const char *fields[4];
+	char system[13], name[19];
+	unsigned char kind;
+	char fields[4][12];
 } roles[ROLES] = {
 	[ROLE_ENTER] = { "raw_syscalls", "sys_enter", SHOW_SYSCALLS, { "id", "args" } },
 	[ROLE_EXIT] = { "raw_syscalls", "sys_exit", SHOW_SYSCALLS, { "id", "ret" } },
@@ -95,7 +95,7 @@ static enum role role_of(struct process *p, const struct record *r)
 	if (of->event != e) {
 		of->event = e;
 		for (unsigned i = 0; i < 4; i++)
-			of->field[i] = roles[e->role].fields[i] ?
+			of->field[i] = *roles[e->role].fields[i] ?
 				       event_field(e, roles[e->role].fields[i]) : NULL;
 	}
 	return e->role;

@@ -34,6 +34,9 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	case 'x':
 		s->exact = 1;
 		break;
+	case 'd':
+		s->dated = 1;
+		break;
 	case 'u':
 		if (text_number(opt_value, 0, UINT_MAX - 1, &uid) < 0)
 			usage_error(tool, "not a uid: '%.80s'", opt_value);
@@ -63,7 +66,7 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		usage_error(tool, "-j and -P cannot be given together");
 	if (s->exact && (s->json || s->process.kinds))
 		usage_error(tool, "-x cannot be given with -j or -P");
-	s->asked |= letter != 'x';
+	s->asked |= letter != 'x' && letter != 'd';
 	return 1;
 }
 
@@ -80,6 +83,8 @@ void show_begin(struct show *s, struct line_format *l)
 	l->events->exact = s->exact;
 	s->line = l;
 	s->lines.line = l;
+	s->lines.dated = s->dated;
+	s->lines.offset = s->offset;
 	pick_begin(&s->pick, l->raw_clock);
 	process_begin(&s->process, l);
 	s->plain = !s->json && s->pick.all && !process_on(&s->process);
@@ -113,6 +118,13 @@ static int picked(struct show *s, const struct record *r)
 	return shown;
 }
 
+size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
+{
+	return s->json ? json_line(&s->lines, r, buf, size)
+	       : s->process.kinds ? process_line(&s->process, r, buf, size)
+				  : line_print(s->line, r, buf, size);
+}
+
 /* Show a record that needs more than its line. */
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
@@ -131,13 +143,11 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : line_lost(r->cpu, lost, buf, size);
-	if (!*shown)
-		return n;
 	buf += n;
 	size -= n;
-	return n + (s->json ? json_line(&s->lines, r, buf, size)
-		    : s->process.kinds ? process_line(&s->process, r, buf, size)
-				       : line_print(s->line, r, buf, size));
+	if (s->decoder)
+		return n + s->decoder(s->decode, r, lost != 0, shown, buf, size);
+	return *shown ? n + show_text(s, r, buf, size) : n;
 }
 
 size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
@@ -163,6 +173,29 @@ size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 	if (s->header && s->process.kinds)
 		return process_header(buf, size);
 	return s->header ? line_header(s->line, "nop", 0, 0, cpus, buf, size) : 0;
+}
+
+size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
+{
+	char date[TIME_DATE], times[2][24];
+
+	if (!s->dated || s->json)
+		return 0;
+	if (at < 0)
+		at = time_of_day_us() - s->offset;
+	/* neither time can be negative */
+	if (at < 0 || at + s->offset < 0)
+		at = s->offset < 0 ? -s->offset : 0;
+	time_date(date, at + s->offset);
+	for (int i = 0; i < 2; i++) {
+		struct out o = { times[i], times[i] + sizeof(*times) - 1 };
+
+		out_time(&o, (uint64_t)(at + (i ? 0 : s->offset)) * 1000, 0);
+		*o.at = '\0';
+	}
+	return str_format(buf, size, "# date: %s, %s since 1970, is %s of the trace's clock\n",
+			  date, times[0] + strspn(times[0], " "),
+			  times[1] + strspn(times[1], " "));
 }
 
 void show_changed(struct show *s)

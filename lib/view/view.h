@@ -6,9 +6,9 @@
  * from record to record: it selects by the uid and name that a task has at that time (-u, -C)
  * and prints the lines of the process event tracer (-P). A struct show has all options of
  * tfs-catpipe, tfs-report and tfs-flight together. The exit code of a task is what wait(2)
- * gives.
+ * gives. A struct decode makes one line of each system call (-D).
  *
- * It includes the layers base, proc and event.
+ * It includes the layers base, proc, event and calls.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "calls/calls.h"
 
 /* ---- pick.c: select records by event, task and time ---------------------------------- */
 
@@ -77,13 +78,16 @@ int pick_record(const struct pick *, struct event_set *, const struct record *);
  * digits. Bytes of a string that are no UTF-8 become U+FFFD. comm is null if it is not known,
  * and so is a field for which the record has no room. For an unknown event, system and event
  * are null, and "type" is its id. Fields that would make the line longer than its room are
- * left out, and "cut" is true.
+ * left out, and "cut" is true. With dated, "timeUnixNano":"1795463401123456901" follows ts, in
+ * nanoseconds as OTLP has it.
  */
 
-/* Zero it, set the first two. */
+/* Zero it, set the first four. */
 struct json {
 	struct line_format *line; /* its events, names and clock are used */
 	const char *instance;   /* NULL, or the value of "instance" in each line */
+	int dated;              /* print timeUnixNano: the time of day */
+	int64_t offset;         /* of the time of day to the clock, in microseconds */
 
 	/* private */
 	struct json_head {
@@ -98,6 +102,15 @@ enum { JSON_ROOM = 32 * 1024 };
 
 /* Print the line with its newline. Return its length. size: JSON_ROOM, 8 KiB at least. */
 size_t json_line(struct json *, const struct record *, char *buf, size_t size);
+
+/*
+ * Print the beginning of a line, up to the name of the task. Return its length. size: at least
+ * 1 KiB.
+ */
+size_t json_begin(struct json *, const struct record *, char *buf, size_t size);
+
+/* Print a string with its quotes. */
+void json_string(struct out *, const void *text, size_t n);
 
 /* Print {"ts":...,"cpu":0,"lost":204} in front of the record; null if lost is not known. */
 size_t json_lost(struct json *, const struct record *, int64_t lost, char *buf, size_t size);
@@ -204,7 +217,7 @@ long taskstats_killed_code(void *taskstats, int pid);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/* These options, lines of struct tool. With -x, newlines in strings are printed as well. */
+/* These options, lines of help in struct tool. With -x, newlines in strings are printed as well. */
 #define SHOW_OPTIONS \
 	"-e GLOB  print only these events, SYSTEM:EVENT or EVENT; may be repeated\n" \
 	"-p PID,...  print only events of these tasks; may be repeated\n" \
@@ -214,6 +227,7 @@ long taskstats_killed_code(void *taskstats, int pid);
 	"-U PID,...  these tasks have the uid of -u at first; -PID: not this task\n" \
 	"-N PID,...  these tasks have the name of -C at first; -PID: not this task\n" \
 	"-j  print JSON, one line for each event\n" \
+	"-d  print the date, for times of day\n" \
 	"-P KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
 	"-H  print the comment lines of the kernel's trace first\n" \
 	"-x  print control characters in strings as the kernel does\n"
@@ -228,6 +242,8 @@ struct show {
 	struct process process; /* live, ended, killed and arg are set by the caller */
 	struct line_format *line;
 	int json, header, exact; /* -j, -H, -x */
+	int dated;              /* -d */
+	int64_t offset;         /* the caller sets it: see struct json */
 	int asked;              /* an option that changes the kernel's text is given */
 	int plain;              /* text of all records: the usual case */
 	int hide_names;         /* do not show the naming events */
@@ -237,6 +253,10 @@ struct show {
 	 */
 	unsigned char left_out[SHOW_CPUS];
 	unsigned nleft_out;     /* number of bits that events have set */
+	/* NULL, or print the text of a record instead (decode.c); shown: it is selected */
+	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
+			  size_t size);
+	void *decode;
 };
 
 /*
@@ -259,13 +279,98 @@ enum { SHOW_ROOM = JSON_ROOM };
 size_t show_record(struct show *, const struct record *, int64_t lost, char *buf, size_t size,
 		   int *shown);
 
+/* Print a record that is selected, as text or JSON. Return the length. */
+size_t show_text(struct show *, const struct record *, char *buf, size_t size);
+
 /* Would show_record show the record? For live_rest; show is a struct show. */
 int show_counts(void *show, const struct record *);
 
 /* Print the comment lines of -H. Return their length; 0 without -H. */
 size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
 
+/*
+ * Print the comment line of -d: the time of day at this time of the trace's clock, in
+ * microseconds, or now if it is negative. Return its length; 0 without -d or with -j.
+ *	# date: 2026-11-23T19:50:01.123456Z, 1795463401.123456 since 1970, is 39290.156794 of
+ *	the trace's clock
+ * in one line.
+ */
+size_t show_date(const struct show *, int64_t at, char *buf, size_t size);
+
 /* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
+
+/* ---- decode.c: system calls, one line each ----------------------------------------------- */
+
+/*
+ * It pairs the events syscalls:sys_enter_* and sys_exit_* (or raw_syscalls) of each task, and
+ * prints a call when it returns, with the time of its beginning:
+ *
+ *	... openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 <0.000003>
+ *	... read(0, 0x7ffd5c3a1000, 4096 <unfinished ...>
+ *	... <... clone resumed>) = 0
+ *
+ * A call is unfinished if its task or the trace ends, or if its return may be lost. It is
+ * resumed if its beginning is not known. Other events are printed as without it. It uses
+ * sched:sched_process_exit and sched_process_exec as well. User memory comes from the records
+ * of tfs-strings (calls.h), or from the kernel's own copies.
+ */
+
+/* The options of decode.c, for struct tool. */
+#define DECODE_OPTIONS \
+	"-D  decode system calls: one line for each, at its return\n" \
+	"-O OPTION  for -D: failed errno=E,... fd=N slower=US path=GLOB id=ID abi=ABI\n"
+
+/* All zero at first. */
+struct decode {
+	int on, options;        /* -D, -O */
+	const char *abi;        /* NULL: that of the host */
+	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
+	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
+	/* select calls */
+	int failed, by_error, by_fd;
+	int32_t fd;
+	uint64_t errors[64];    /* a bit each */
+	uint64_t slower;        /* ns, or units of a clock that counts */
+	const char *path;       /* a glob */
+	int names;              /* print the files of descriptors: 3</etc/passwd> */
+	int paths;              /* print absolute paths */
+	struct follow follow;   /* set live */
+
+	/* private */
+	struct calls *calls;
+	struct show *show;
+	struct decode_event **events;   /* by id */
+	size_t nevents;
+	struct table tasks;
+	struct decode_task *last;
+	size_t held;            /* bytes of user memory */
+	size_t hand;            /* where to look for a task to drop */
+	uint32_t generation;    /* number of losses */
+	int ended;
+};
+
+/*
+ * Take an option with its opt_value. Return 1, or 0 if it is not one of those above. Exit with
+ * a usage error if the value is wrong.
+ */
+int decode_take(struct decode *, const struct tool *, int letter);
+
+/* Exit with a usage error if the options contradict each other. Call it after the last one. */
+void decode_check(const struct decode *, const struct tool *, struct show *);
+
+/*
+ * Read the tables of calls: those of -O, or of the machine (as uname -m has it), or of this
+ * program if it is NULL. Return 0, or -1, reported.
+ */
+int decode_open(struct decode *, const char *machine);
+
+/* Begin to decode the records of s, after each show_begin. */
+void decode_begin(struct decode *, struct show *s);
+
+/* Print the calls that have not returned when the trace ends. Call it until it returns 0. */
+size_t decode_end(struct decode *, char *buf, size_t size);
+
+void decode_free(struct decode *);
 
 #endif

@@ -40,7 +40,7 @@ static _Noreturn void leave_with_usage(const struct tool *t, const char *fmt, ..
 	va_start(ap, fmt);
 	str_vformat(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	leave_saying(MISUSED, "%s; usage: %s", what, t->usage);
+	leave_saying(MISUSED, "%s; usage: %.*s", what, (int)strcspn(t->help, "\n"), t->help);
 }
 
 /* Include both sources, with an exit that leads back here. */
@@ -136,11 +136,14 @@ struct subsystem manager_subsystem = { .name = "none", .root = root, .reset = no
 /* ---- the tools ---------------------------------------------------------------------- */
 
 static const struct tool tools[] = {
-	{ "pids-of", "pids-of ...", "print pids",
-	  "-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
-	{ "tfs-write", "tfs-write ...", "put records", "-c  a\n" OPTION_ROOT OPTION_INSTANCE },
-	{ "syscall-nr", "syscall-nr [NAME]...", "print numbers", "" },
-	{ "tfs-run", "tfs-run ...", "run a hook", "-m M  a\n-- PROG...  b\n" },
+	{ .name = "pids-of",
+	  .help = "pids-of ...\nprint pids\n-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
+	{ .name = "tfs-write",
+	  .help = "tfs-write ...\nput records\n-c  a\n" OPTION_ROOT OPTION_INSTANCE },
+	{ .name = "syscall-nr",
+	  .help = "syscall-nr [NAME]...\nprint numbers\n" },
+	{ .name = "tfs-run",
+	  .help = "tfs-run ...\nrun a hook\n-m M  a\n-- PROG...  b\n" },
 };
 
 static void run_tool(const struct tool *t, int argc, char **argv)
@@ -148,10 +151,11 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 	int c;
 
 	while ((c = opt_next(t, argc, argv)) != -1) {
-		const char line[] = { '-', (char)c, ' ', '\0' }, *option = strstr(t->options, line);
+		const char line[] = { '\n', '-', (char)c, ' ', '\0' };
+		const char *option = strstr(t->help, line);
 
 		must(c > 0 && c != '-' && option);
-		must((option[3] != ' ') == (opt_value != NULL));
+		must((option[4] != ' ') == (opt_value != NULL));
 	}
 	must(opt_index >= 1 && opt_index <= argc);
 	status = -1;

@@ -3,11 +3,42 @@
  * elf.c - a program or library, damaged or not
  *
  * Input: the name of a function, a NUL, the file. A place that is found is inside the
- * file, and a failure is reported on one line.
+ * file, and a failure is reported on one line. All functions are inside the file and sorted,
+ * and the function around a place contains it; reading them says nothing.
  */
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "fuzz.h"
+
+static void check_functions(const char *path, size_t size)
+{
+	struct elf_functions f;
+	struct stat st;
+	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	uint64_t into;
+	size_t len;
+
+	listen_to_stderr();
+	elf_functions(fd, size, &f);
+	heard(&len);
+	must(!len);
+	close(fd);
+	for (size_t i = 0; i < f.n; i++) {
+		must(f.v[i].from < size);
+		must(f.v[i].size && f.v[i].name < f.names_size && f.names[f.v[i].name]);
+		must(!i || f.v[i].from >= f.v[i - 1].from);
+		must(elf_function_around(&f, f.v[i].from, &into) != NULL);
+		must(into == 0);
+	}
+	for (uint64_t i = 0; i < 64; i++)
+		if (elf_function_around(&f, i * 61, &into))
+			must(into <= i * 61);
+	free(f.v);
+	free(f.names);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = elf_symbol(path, name, 0, &p);
 	must_be_said(r);
 	must(r || p.offset < size);
+	check_functions(path, size);
 	free(name);
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* hook.c - check what must be true of an accepted hook and of a request */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 
 #include "fuzz.h"
@@ -102,6 +103,8 @@ int valid(const struct hook_option *o, const char *s)
 						    !names_user(s, &n, &near));
 	case TYPE_PORT:
 		return in_range(s, 0, 65535) || (plain_name(s) && !names_port(s, &n, &near));
+	case TYPE_DISK:
+		return *s && *s != '.' && strlen(s) < NAME_MAX && !strchr(s, '/');
 	case TYPE_ID:
 		return strlen(s) >= 4 && strlen(s) <= 64 && !s[strspn(s, "0123456789abcdef")];
 	case TYPE_SYSCALL:
@@ -185,7 +188,8 @@ static void check_environment(const struct request *rq)
 void check_request(const struct request *rq)
 {
 	const struct hook *r = rq->hook;
-	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm" };
+	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
+					    "container" };
 	size_t who = 0;
 
 	for (size_t i = 0; i < r->noptions; i++) {
@@ -209,8 +213,19 @@ void check_request(const struct request *rq)
 
 void free_request(struct request *rq)
 {
-	for (size_t i = 0; i < rq->hook->noptions; i++)
-		free(rq->hook->options[i].v);
+	const char *words = (const char *)rq->words, *end = words;
+
+	if (words)
+		end += malloc_usable_size(rq->words);
+	for (size_t i = 0; i < rq->hook->noptions; i++) {
+		const struct hook_option *o = &rq->hook->options[i];
+
+		/* the number of a name or quantity is no part of the words */
+		for (size_t j = 0; words && j < o->n; j++)
+			if (o->v[j] < words || o->v[j] >= end)
+				free((char *)(size_t)o->v[j]);
+		free(o->v);
+	}
 	free(rq->words);
 	free(rq->selectors);
 	pids_clear(&rq->parents);

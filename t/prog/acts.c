@@ -3,6 +3,14 @@
  * acts - a program that does one thing a known number of times
  *
  *	acts functions N [WORD]   call acts_work(i, WORD) N times; default "word"
+ *	acts sleeps N M           call acts_sleep(M) N times; it sleeps 2 ms, then calls
+ *	                          acts_sleep(M - 1) if M is not 0
+ *	acts usdt N               pass the USDT probes acts:pass, acts:two (at two places) and
+ *	                          acts:seen N times; acts:seen only if its semaphore is not 0.
+ *	                          Print how often it was not 0
+ *	acts callers N M          call acts_work N times from acts_often and M times from
+ *	                          acts_rarely, each of which also calls getppid; then wait for
+ *	                          another line of standard input
  *	acts opens N M PATH       open PATH N times, and a missing file M times
  *	acts threads N M PATH     open PATH N times in each of M threads, and in each of M
  *	                          children
@@ -17,6 +25,8 @@
  *	                          past the page cache
  *	acts cached N M PATH      the same, into the page cache
  *	acts fsyncs N M PATH      the same, and call fsync after each
+ *	acts memory               call the kernel with user memory of all kinds, which memory()
+ *	                          lists; then execute this program
  *	acts nothing
  * First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
@@ -34,10 +44,15 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 int acts_work(int i, const char *word);
+int acts_sleep(int n);
+int acts_ask(int i);
+int acts_often(int i);
+int acts_rarely(int i);
 int acts_worker(void);          /* a similar name */
 
 #ifdef __arm__ /* Linux cannot probe Thumb code */
@@ -51,6 +66,73 @@ PLAIN int acts_work(int i, const char *word)
 {
 	__asm__ volatile("" : : "r"(word) : "memory");
 	return 2 * i + 1;
+}
+
+/* The Makefile compiles this program with frame pointers. */
+PLAIN int acts_ask(int i)
+{
+	return (int)syscall(SYS_getppid) + i;
+}
+
+PLAIN int acts_often(int i)
+{
+	return acts_work(i, "often") + acts_ask(i) + 1;
+}
+
+PLAIN int acts_rarely(int i)
+{
+	return acts_work(i, "rarely") + acts_ask(i) + 2;
+}
+
+PLAIN int acts_sleep(int n)
+{
+	struct timespec t = { .tv_nsec = 2000000 };
+
+	while (nanosleep(&t, &t) < 0)
+		;
+	return n ? acts_sleep(n - 1) + 1 : 10;
+}
+
+/*
+ * A USDT probe as <sys/sdt.h> makes it: an instruction that does nothing, and a note with
+ * three addresses and three strings.
+ */
+#if __SIZEOF_POINTER__ == 8
+#define WORD ".8byte "
+#else
+#define WORD ".4byte "
+#endif
+#define USDT(name, semaphore, args, ...) \
+	__asm__ volatile("990: nop\n" \
+		".pushsection .note.stapsdt,\"\",%%note\n" \
+		".balign 4\n.4byte 992f-991f, 994f-993f, 3\n" \
+		"991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+		"993: " WORD "990b\n" WORD "_.stapsdt.base\n" WORD semaphore "\n" \
+		".asciz \"acts\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n" \
+		"994: .balign 4\n.popsection\n" \
+		".ifndef _.stapsdt.base\n" \
+		".pushsection .stapsdt.base,\"aG\",%%progbits,.stapsdt.base,comdat\n" \
+		".weak _.stapsdt.base\n.hidden _.stapsdt.base\n" \
+		"_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n" \
+		".popsection\n.endif\n" : : __VA_ARGS__)
+
+__attribute__((section(".probes"), used)) volatile unsigned short acts_semaphore;
+
+/* clones would have further places */
+PLAIN int acts_pass(int i, const char *word)
+{
+	volatile int16_t small = (int16_t)-i;
+	int seen = 0;
+
+	USDT("pass", "0", "-4@%0 8@%1 -2@%2 -4@%3 8f@%%xmm0", "r"(i), "r"(word),
+	     "m"(small), "i"(-7));
+	USDT("two", "0", "", "r"(i));
+	if (acts_semaphore) {
+		USDT("seen", "acts_semaphore", "4@%0", "r"(i));
+		seen = 1;
+	}
+	USDT("two", "0", "", "r"(i));
+	return seen;
 }
 
 PLAIN int acts_worker(void)
@@ -183,6 +265,50 @@ static void blocks(long n, long first, const char *path, int flags, int (*then)(
 	close(fd);
 }
 
+/* Secrets in what it writes, in the words of programs, and in their environment */
+static void memory(const char *self)
+{
+	static char secret[] = "SECRET-written";
+	char *words[] = { (char *)(size_t)"acts", (char *)(size_t)"nothing",
+			  (char *)(size_t)"two words", (char *)(size_t)"SECRET-word",
+			  (char *)(size_t)"", NULL };
+	char *env[] = { (char *)(size_t)"ONE=SECRET-env", NULL };
+	struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "/nowhere/two" };
+	struct pollfd polls[13];
+	struct timespec none = { 0 };
+	socklen_t size = sizeof(to);
+	long page = sysconf(_SC_PAGESIZE);
+	char longer[601], *end = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int pair[2], to_null = open("/dev/null", O_WRONLY);
+
+	if (end == MAP_FAILED || munmap(end + page, (size_t)page) < 0)
+		exit(111);
+	end += page - 500;
+	memset(end, 'z', 500);
+	memset(longer, 'q', 600);
+	longer[600] = '\0';
+	for (int i = 0; i < 13; i++)
+		polls[i] = (struct pollfd){ .fd = 999, .events = POLLIN };
+	syscall(SYS_openat, AT_FDCWD, "/nowhere/one", O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, longer, O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, "", O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, NULL, O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, end, O_RDONLY);
+	syscall(SYS_renameat2, AT_FDCWD, "/nowhere/from", AT_FDCWD, "/nowhere/to", 0);
+	if (syscall(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+		exit(111);
+	syscall(SYS_connect, pair[0], &to, sizeof(sa_family_t) + 13);
+	syscall(SYS_getsockname, pair[0], &to, &size);
+	syscall(SYS_ppoll, polls, 1, &none, NULL, 0);
+	syscall(SYS_ppoll, polls, 13, &none, NULL, 0);
+	syscall(SYS_write, to_null, secret, sizeof(secret));
+	syscall(SYS_sendto, pair[0], secret, sizeof(secret), 0, NULL, 0);
+	syscall(SYS_execve, "/nowhere/three", words, env);
+	syscall(SYS_execve, self, words, env);
+}
+
 int main(int argc, char **argv)
 {
 	const char *act = argc > 1 ? argv[1] : "nothing";
@@ -206,11 +332,24 @@ int main(int argc, char **argv)
 	if (!strcmp(act, "functions"))
 		for (long i = 0; i < n; i++)
 			acts_work((int)i, argc > 3 ? argv[3] : "word");
-	else if (!strcmp(act, "opens"))
+	else if (!strcmp(act, "callers")) {
+		for (long i = 0; i < n + m; i++)
+			i < n ? acts_often((int)i) : acts_rarely((int)i);
+		getchar();
+	} else if (!strcmp(act, "sleeps"))
+		for (long i = 0; i < n; i++)
+			acts_sleep((int)m);
+	else if (!strcmp(act, "usdt")) {
+		for (long i = 0; i < n; i++)
+			m += acts_pass((int)i, "word");
+		printf("seen %ld\n", m);
+	} else if (!strcmp(act, "opens"))
 		for (long i = 0; i < n + m; i++)
 			close(open(i < n ? argv[4] : none[0], O_RDONLY));
 	else if (!strcmp(act, "threads"))
 		in_threads(n, m, argv[4]);
+	else if (!strcmp(act, "memory"))
+		memory(self);
 	else if (!strcmp(act, "unread"))
 		unread(n, m, argv[4]);
 	else if (!strcmp(act, "blocks"))

@@ -3,8 +3,10 @@
 
 tracedat.py little|big 4|8 FILE [INSTANCE]: one of two processors, of that byte
 order and long, with an event demo:demo that has a field of each kind; and the
-same in an instance of that name, with a clock that counts.
+same in an instance of that name, with a clock that counts. $DATE is the text of the option
+DATE, if it is set.
 """
+import os
 import struct
 import sys
 
@@ -46,7 +48,8 @@ class Machine:
     def sized(self, data, letter="Q"):
         return self.pack(letter, len(data)) + data
 
-    def write(self, path, formats, buffers, names=b"", release="6.18.0", header_page=None):
+    def write(self, path, formats, buffers, names=b"", release="6.18.0", header_page=None,
+              machine="machine"):
         """Write a file. formats: (system, text); buffers: (name, clock, sub-buffers of each CPU).
 
         An empty clock is not written, because trace-cmd 3.1.6 sometimes takes a clock
@@ -67,8 +70,11 @@ class Machine:
             head += b"".join(self.sized(text) for text in those)
         cpus = len(buffers[0][2])
         head += self.pack("II", 0, 0) + self.sized(names) + self.pack("I", cpus)
-        uname = f"Linux host {release} machine".encode() + b"\0"
+        uname = f"Linux host {release} {machine}".encode() + b"\0"
         head += b"options  \0" + self.pack("HI", 5, len(uname)) + uname
+        if "DATE" in os.environ:
+            date = os.environ["DATE"].encode() + b"\0"
+            head += self.pack("HI", 1, len(date)) + date
         # the tables follow all options; each table has its clock
         sizes = [10 + 16 * cpus + (8 + len(clock) if clock else 0) for _, clock, _ in buffers]
         option = self.pack("HI", 4, 0) if buffers[0][1] else b""

@@ -49,6 +49,10 @@ make_guest() {
 	rm -r "$tree"/build/lib "$tree"/build/t/lib
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin,var/tmp}
 	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"
+	printf '%s\n' root:x:0:0:root:/tmp:/bin/sh nobody:x:65534:65534:nobody:/:/bin/false \
+		>"$guest/etc/passwd"
+	printf '%s\n' 'domain 53/tcp' 'domain 53/udp' 'http 80/tcp www' 'https 443/tcp' \
+		>"$guest/etc/services"
 	cp "$tools"/bin/busybox "$guest/bin"
 	cp t/vm/init "$guest/init"
 }

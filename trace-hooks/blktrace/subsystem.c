@@ -58,6 +58,8 @@ static int check(const struct request *rq, int root)
 		return err_msg("--json is for ftrace: this is blkparse's text");
 	if (rq->header)
 		return err_msg("--header is for ftrace: this is blkparse's text");
+	if (rq->date)
+		return err_msg("--date is for ftrace: this is blkparse's text");
 	return recording_check_tasks(rq);
 }
 

@@ -43,7 +43,7 @@ static int check(const struct request *rq, int root)
 static int open_session(const struct request *rq)
 {
 	if (dt_there(recording_name(rq)))
-		return err_msg("there is a probe %s already; give --instance another name",
+		return err_msg("there is a request probe %s already; give --instance another name",
 			       recording_name(rq));
 	instances = recording_instances();
 	if (instances < 0)
@@ -73,8 +73,10 @@ static int flags_of(const struct request *rq)
 
 	if (map < 0)
 		return -1;
-	r = bpf_lookup(map, &zero, &s) < 0 ?
-	    err_capability(CAPS_BPF, "unable to read the settings of the probe") : (int)s.flags;
+	if (bpf_lookup(map, &zero, &s) < 0)
+		r = err_capability(CAPS_BPF, "unable to read the settings of the request probe");
+	else
+		r = (int)s.flags;
 	close(map);
 	return r;
 }

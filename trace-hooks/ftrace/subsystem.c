@@ -349,7 +349,7 @@ static int restore(int root, const char *file, const char *usual, const char *va
 
 static int reset(void)
 {
-	static const struct { const char *file, *usual, *value; int flags; } defaults[] = {
+	static const struct { char file[23], usual[9], value[6]; int flags; } defaults[] = {
 		{ "current_tracer", "nop\n", "nop", 0 },
 		{ "events/enable", "0\n", "0", 0 },
 		{ "set_event_pid", "no pid", "", CTL_TRUNCATE },

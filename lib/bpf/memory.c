@@ -1,0 +1,846 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * memory.c - programs that print the user memory of system calls
+ *
+ * A program runs at the raw tracepoint sys_exit. An array has an entry for each call, by its
+ * number, which is made from the tables of the calls and says where user memory is. A call
+ * without user memory costs the look-up of its entry.
+ *
+ * At the return the kernel has read the memory, too, so that it is there. Then the registers
+ * still have the arguments, so nothing is noted at the beginning, and a task that never
+ * returns leaves nothing behind. After an exec, path, words and environment are on the stack of
+ * the new program.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "calls/calls.h"
+#include "bpf/strings.h"
+
+/*
+ * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
+ * call, and the stack. The programs copy SIZE bytes of it, from FROM on. MODE says
+ * that the task executes 32-bit code, if its bits MODE_MASK are MODE_32; without MODE_MASK
+ * no such task exists. HEAD_SIZE bytes from HEAD_FROM on have number and mode. NR_SIZE is SIZE_W or
+ * SIZE_DW. An exec that succeeds keeps the number, or else clears the register CLEARED.
+ */
+#if defined(__x86_64__)
+enum { FROM = 32, SIZE = 128, HEAD_FROM = 120, HEAD_SIZE = 24, NR = 120, NR_SIZE = SIZE_DW,
+       STACK = 152, MODE = 136, MODE_MASK = 0xff, MODE_32 = 0x23 };
+static const uint16_t args[2][CALL_ARGS] = { { 112, 104, 96, 56, 72, 64 },
+					     { 40, 88, 96, 104, 112, 32 } };
+#define ABI_32 "i386"
+#elif defined(__aarch64__)
+enum { FROM = 0, SIZE = 288, HEAD_FROM = 264, HEAD_SIZE = 24, NR = 280, NR_SIZE = SIZE_W,
+       STACK = 248, MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+static const uint16_t args[2][CALL_ARGS] = { { 272, 8, 16, 24, 32, 40 },
+					     { 272, 8, 16, 24, 32, 40 } };
+#define ABI_32 "arm"
+#else
+#if defined(__arm__)
+enum { FROM = 0, SIZE = 72, NR = 28, NR_SIZE = SIZE_W, HEAD_SIZE = 32, STACK = 52, CLEARED = 56,
+       EXECVE = 11 };
+static const uint16_t args[1][CALL_ARGS] = { { 68, 4, 8, 12, 16, 20 } };
+#elif defined(__s390x__)
+enum { FROM = 0, SIZE = 168, NR = 160, NR_SIZE = SIZE_W, HEAD_SIZE = 8, STACK = 144 };
+static const uint16_t args[1][CALL_ARGS] = { { 152, 48, 56, 64, 72, 80 } };
+#elif defined(__riscv)
+enum { FROM = 0, SIZE = 288, NR = 136, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 16 };
+static const uint16_t args[1][CALL_ARGS] = { { 280, 88, 96, 104, 112, 120 } };
+#elif defined(__powerpc64__)
+enum { FROM = 0, SIZE = 280, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 8 };
+static const uint16_t args[1][CALL_ARGS] = { { 272, 32, 40, 48, 56, 64 } };
+#else
+enum { FROM = 0, SIZE = 0, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 0 };
+static const uint16_t args[1][CALL_ARGS];
+#endif
+enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
+#define ABI_32 NULL
+#endif
+
+/* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
+enum { TASKS = 64, PIDS_64 = 4 * 1024 * 1024, PIDS_32 = 32 * 1024 };
+
+/* Numbers of calls are below this. In the array, those of 32-bit code follow the others. */
+enum { NUMBERS = 1024 };
+
+/* Most bytes of structures, and of an environment, in words */
+enum { STRUCT_MOST = 512, ENV_MOST = 32 };
+
+enum item_kind { END, STRING, DATA, STRINGS };
+
+enum item_flag {
+	IF_DONE = 1,            /* only if the call succeeds */
+	COUNT_IS_ADDRESS = 2,   /* the argument with the count is the address of an int */
+	COUNT_IS_RESULT = 4,    /* the result is the count, if it is smaller */
+	ON_STACK = 8,           /* of an exec that succeeded, the address is at count */
+};
+
+/* User memory of a call, as the map has it. Arguments are offsets in the copied registers. */
+struct item {
+	uint8_t kind, flags, digit, has_count;
+	uint16_t arg, count;
+	uint32_t size, most;
+};
+
+/* The value of the map of calls. A call that is not known is all zero. */
+struct entry {
+	uint32_t known, exec, pad[2];
+	struct item items[CALL_ARGS];
+};
+
+/* Offsets on the stack of a program */
+enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -56, ITEM = -72 };
+
+/*
+ * Offsets in the buffer. The verifier does not know what is there, so it checks each
+ * round of the loop only once.
+ */
+enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH = 48, CHUNK = 56,
+       REGS = 64, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
+       TEXT = FORMAT_DATA + 96 };
+
+/* Behind the copied registers: the addresses of a new program's path, words and environment */
+enum { NEW_PATH = 0x1e0, NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0, AUX_EXECFN = 31, STACK_MOST = 512 };
+
+/* What is next on the stack of a new program; the buffer has it at CUT */
+enum { IN_ENV, AT_TYPE, AT_OTHER, AT_PATH };
+
+/* The programs */
+struct memory {
+	const struct strings_plan *p;
+	int calls;              /* the map of calls */
+	int tasks;              /* the map of the traced tasks; -1: all are traced */
+	int id;                 /* length of the id */
+	unsigned numbers;       /* the most numbers in a record */
+	unsigned rounds;        /* most rounds of the loop, about as many as records */
+};
+
+/* ---- phrases of instructions ------------------------------------------------------------- */
+
+static void load(struct bpf_code *c, enum bpf_reg to, int at)
+{
+	emit_load(c, SIZE_DW, to, R7, at);
+}
+
+static void store(struct bpf_code *c, int at, enum bpf_reg from)
+{
+	emit_store(c, SIZE_DW, R7, at, from);
+}
+
+static void set(struct bpf_code *c, int at, int32_t n)
+{
+	emit_store_imm(c, SIZE_DW, R7, at, n);
+}
+
+/* to = from + at */
+static void address(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at)
+{
+	emit_alu(c, ALU_MOV, to, from);
+	emit_alu_imm(c, ALU_ADD, to, at);
+}
+
+/* Set R0 to the value of the map for the key at KEY; jump if there is none. */
+static void look_up(struct bpf_code *c, int map, int none)
+{
+	emit_load_map(c, R1, map);
+	address(c, R2, FP, KEY);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+	emit_jump_if_imm(c, R0, JEQ, 0, none);
+}
+
+/* to = the register whose offset is in R1 */
+static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+{
+	emit_alu_imm(c, ALU_AND, R1, m->p->word == 8 ? REGS_MASK : REGS_MASK | 4);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, to, R1, REGS);
+	load(c, R1, MASK);
+	emit_alu(c, ALU_AND, to, R1);
+}
+
+/* Copy a text to the buffer. */
+static void set_text(struct bpf_code *c, int at, const char *text)
+{
+	char all[96] = "";
+	uint64_t eight;
+	int n = (int)str_format(all, sizeof(all), "%s", text) + 1;
+
+	for (int i = 0; i < n; i += 8) {
+		memcpy(&eight, all + i, 8);
+		emit_load_imm64(c, R1, eight);
+		store(c, at + i, R1);
+	}
+}
+
+/* Prepare a record with this mark, and a string if strings is set, for the label PRINT. */
+static void set_mark(struct bpf_code *c, const struct memory *m, char mark, int strings)
+{
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, mark);
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 3, strings ? ' ' : '\0');
+	set(c, LENGTH, m->id + (strings ? 8 : 3)); /* without the NUL */
+}
+
+/* Count a round of the loop, and jump after the last. */
+static void count_round(struct bpf_code *c, const struct memory *m, int out)
+{
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, out);
+}
+
+/* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
+static void read_slot(struct bpf_code *c)
+{
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	address(c, R1, FP, SLOT);
+	emit_call(c, FN_PROBE_READ_USER);
+}
+
+/* to = bytes of a pointer of the task, which is 4 in 32-bit code */
+static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+{
+	if (MODE_MASK) {
+		load(c, to, MASK); /* -1 or 2^32 - 1 */
+		emit_alu_imm(c, ALU_RSH, to, 61);
+		emit_alu_imm(c, ALU_AND, to, 4);
+		emit_alu_imm(c, ALU_ADD, to, 4);
+	} else {
+		emit_alu_imm(c, ALU_MOV, to, (int32_t)m->p->word);
+	}
+}
+
+/* Copy the pointer at R8 to the slot, and move R8 behind it. R0 is 0, or an error. */
+static void read_word(struct bpf_code *c, const struct memory *m)
+{
+	load_word(c, m, R2);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_alu(c, ALU_ADD, R8, R2);
+	read_slot(c);
+}
+
+/* to = the member of the item */
+#define load_item(c, member, to) \
+	emit_load(c, sizeof(((struct item *)0)->member) == 1 ? SIZE_B : \
+		  sizeof(((struct item *)0)->member) == 2 ? SIZE_H : SIZE_W, to, FP, \
+		  ITEM + (int)offsetof(struct item, member))
+
+/* Set R0 to the address of the byte of the task whose pid is in reg; jump if there is none. */
+static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg, int none)
+{
+	emit_alu(c, ALU_MOV, R1, reg);
+	emit_alu_imm(c, ALU_RSH, R1, 6);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	look_up(c, m->tasks, none);
+	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
+	emit_alu(c, ALU_ADD, R0, reg);
+}
+
+/* Set the register to the pid of the task. */
+static void set_pid(struct bpf_code *c, enum bpf_reg to)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_alu32(c, ALU_MOV, to, R0);
+}
+
+/* ---- the programs ------------------------------------------------------------------------- */
+
+enum { OUT, NATIVE, NOT_EXEC, KNOWN, STEP, NEXT_PAIR, PAIR, PAIR_KNOWN, AT_VALUE, IN_REGISTER,
+       NEXT, RETURNED, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, MANY,
+       ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART, NOT_LAST };
+
+/*
+ * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
+ * is nothing to read.
+ */
+static void begin(struct bpf_code *c, const struct memory *m)
+{
+	char text[32];
+
+	emit_load(c, SIZE_DW, R6, R1, 0);
+	emit_load(c, SIZE_DW, R8, R1, 8);
+	if (m->p->word == 4) {
+		emit_alu_imm(c, ALU_LSH, R8, 32);
+		emit_alu_imm(c, ALU_ARSH, R8, 32);
+	}
+	emit_store(c, SIZE_DW, FP, REGS_AT, R6);
+	emit_store(c, SIZE_DW, FP, RESULT, R8);
+	address(c, R1, FP, HEAD);
+	emit_alu_imm(c, ALU_MOV, R2, HEAD_SIZE);
+	address(c, R3, R6, HEAD_FROM);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, HEAD + NR - HEAD_FROM);
+#ifdef __s390x__
+	emit_alu_imm(c, ALU_AND, R8, 0xffff);
+#endif
+#ifdef __arm__
+	emit_jump_if_imm(c, R8, JNE, 0, NOT_EXEC);
+	emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
+	emit_jump_if_imm(c, R1, JNE, 0, NOT_EXEC);
+	emit_alu_imm(c, ALU_MOV, R8, EXECVE);
+	emit_label(c, NOT_EXEC);
+#endif
+	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, OUT);
+	if (MODE_MASK) {
+		emit_load(c, SIZE_DW, R1, FP, HEAD + MODE - HEAD_FROM);
+		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
+		emit_jump_if_imm(c, R1, JNE, MODE_32, NATIVE);
+		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
+		emit_label(c, NATIVE);
+	}
+	emit_store(c, SIZE_W, FP, KEY, R8);
+	look_up(c, m->calls, OUT);
+	emit_alu(c, ALU_MOV, R6, R0);
+	emit_load(c, SIZE_W, R1, R6, (int)offsetof(struct entry, known));
+	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	if (m->tasks >= 0) {
+		set_pid(c, R9);
+		find_task(c, m, R9, OUT);
+		emit_load(c, SIZE_B, R1, R0, 0);
+		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	}
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	look_up(c, m->p->buffer, OUT);
+	emit_alu(c, ALU_MOV, R7, R0);
+	address(c, R1, R7, REGS);
+	emit_alu_imm(c, ALU_MOV, R2, SIZE);
+	emit_load(c, SIZE_DW, R3, FP, REGS_AT);
+	emit_alu_imm(c, ALU_ADD, R3, FROM);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	str_format(text, sizeof(text), "%s ?? %%pks", m->p->id);
+	set_text(c, FORMAT, text);
+	set(c, MASK, -1);
+	set(c, INDEX, 0);
+	if (MODE_MASK) {
+		load(c, R1, REGS + MODE - FROM);
+		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
+		emit_jump_if_imm(c, R1, JNE, MODE_32, KNOWN);
+		emit_load_imm64(c, R1, UINT32_MAX);
+		store(c, MASK, R1);
+		emit_label(c, KNOWN);
+	}
+}
+
+/*
+ * After an exec, find its path, words and environment on the stack: the number of words, the
+ * words, 0, the environment, 0, and pairs of a number and a value. The stack of a 64-bit
+ * big-endian program has the number of words in 8 bytes.
+ */
+static void find_new_program(struct bpf_code *c, const struct memory *m)
+{
+	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+
+	emit_load(c, SIZE_W, R1, R6, (int)offsetof(struct entry, exec));
+	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	emit_jump_if_imm(c, R1, JNE, 0, IN_REGISTER);
+	emit_load(c, size, R8, R7, REGS + STACK - FROM);
+	read_word(c, m);
+	store(c, REGS + NEW_WORDS, R8);
+	emit_load(c, size, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_ADD, R1, 1);
+	load_word(c, m, R2);
+	emit_alu(c, ALU_MUL, R1, R2);
+	emit_alu(c, ALU_ADD, R8, R1);
+	store(c, REGS + NEW_ENV, R8);
+	set(c, REGS + NEW_PATH, 0);
+	set(c, CUT, IN_ENV);
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	emit_label(c, STEP);
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, STACK_MOST, IN_REGISTER);
+	read_word(c, m);
+	emit_jump_if_imm(c, R0, JNE, 0, IN_REGISTER);
+	emit_load(c, size, R1, FP, SLOT);
+	load(c, R2, CUT);
+	emit_jump_if_imm(c, R2, JEQ, AT_PATH, AT_VALUE);
+	emit_jump_if_imm(c, R2, JEQ, AT_OTHER, NEXT_PAIR);
+	emit_jump_if_imm(c, R2, JEQ, AT_TYPE, PAIR);
+	emit_jump_if_imm(c, R1, JNE, 0, STEP);
+	emit_label(c, NEXT_PAIR);
+	set(c, CUT, AT_TYPE);
+	emit_jump(c, STEP);
+	emit_label(c, PAIR);
+	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	emit_alu_imm(c, ALU_MOV, R2, AT_PATH);
+	emit_jump_if_imm(c, R1, JEQ, AUX_EXECFN, PAIR_KNOWN);
+	emit_alu_imm(c, ALU_MOV, R2, AT_OTHER);
+	emit_label(c, PAIR_KNOWN);
+	store(c, CUT, R2);
+	emit_jump(c, STEP);
+	emit_label(c, AT_VALUE);
+	store(c, REGS + NEW_PATH, R1);
+	emit_label(c, IN_REGISTER);
+}
+
+/* Take the next item, R8 = its address, and jump to what reads its kind. */
+static void take_item(struct bpf_code *c, const struct memory *m)
+{
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	if (MODE_MASK) {
+		load(c, R1, MASK);
+		emit_jump_if_imm(c, R1, JEQ, -1, NEXT);
+		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
+		set_mark(c, m, 'k', 0);
+		set(c, LENGTH, m->id + 2);
+		set(c, ARRAY, 0);
+		emit_jump(c, PRINT);
+	}
+	emit_label(c, NEXT);
+	count_round(c, m, OUT);
+	set(c, ARRAY, 0);
+	load(c, R1, INDEX);
+	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, OUT);
+	emit_alu(c, ALU_MOV, R2, R1);
+	emit_alu_imm(c, ALU_ADD, R2, 1);
+	store(c, INDEX, R2);
+	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
+	emit_alu(c, ALU_ADD, R1, R6);
+	for (int i = 0; i < 16; i += 8) {
+		emit_load(c, SIZE_DW, R2, R1, (int)offsetof(struct entry, items) + i);
+		emit_store(c, SIZE_DW, FP, ITEM + i, R2);
+	}
+	load_item(c, kind, R1);
+	emit_jump_if_imm(c, R1, JEQ, END, OUT);
+	load_item(c, digit, R1);
+	emit_store(c, SIZE_B, R7, FORMAT + m->id + 2, R1);
+	load_item(c, flags, R2);
+	load_item(c, arg, R1);
+	emit_load(c, SIZE_DW, R3, FP, RESULT);
+	emit_jump_if_imm(c, R3, JSGE, 0, RETURNED);
+	emit_alu_imm(c, ALU_AND, R2, IF_DONE);
+	emit_jump_if_imm(c, R2, JNE, 0, NEXT);
+	emit_label(c, RETURNED);
+	emit_alu_imm(c, ALU_AND, R2, ON_STACK);
+	emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
+	emit_jump_if_imm(c, R3, JSLT, 0, HAS_ADDRESS);
+	load_item(c, count, R1);
+	emit_label(c, HAS_ADDRESS);
+	load_register(c, m, R8);
+	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+	load_item(c, kind, R1);
+	emit_jump_if_imm(c, R1, JEQ, STRINGS, ARRAY_BEGINS);
+	emit_jump_if_imm(c, R1, JEQ, DATA, DATA_BEGINS);
+	set(c, LEFT, strings_pieces(m->p));
+}
+
+/* Print the string at R8, piece by piece, or the next strings of an array. */
+static void print_strings(struct bpf_code *c, const struct memory *m)
+{
+	int piece = (int)m->p->piece;
+
+	emit_label(c, MORE);
+	count_round(c, m, OUT);
+	address(c, R1, R7, TEXT);
+	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER_STR);
+	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
+	set_mark(c, m, 'a', 1);
+	emit_jump_if_imm(c, R0, JEQ, 0, EMPTY); /* Linux 5.10: an empty string */
+	emit_jump_if_imm(c, R0, JNE, piece + 1, PRINT);
+	set_mark(c, m, 'c', 1);
+	load(c, R1, LEFT);
+	emit_jump_if_imm(c, R1, JSLE, 1, PRINT);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	store(c, LEFT, R1);
+	set_mark(c, m, 'b', 1);
+	emit_alu_imm(c, ALU_ADD, R8, piece);
+	emit_jump(c, PRINT);
+	emit_label(c, EMPTY);
+	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
+
+	emit_label(c, PRINT);
+	address(c, R1, R7, FORMAT);
+	load(c, R2, LENGTH);
+	emit_alu_imm(c, ALU_AND, R2, 31);
+	emit_alu_imm(c, ALU_ADD, R2, 1);
+	address(c, R3, R7, TEXT);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_load(c, SIZE_B, R1, R7, FORMAT + m->id + 1);
+	emit_jump_if_imm(c, R1, JEQ, 'b', MORE);
+	emit_jump_if_imm(c, R1, JEQ, 's', MORE);
+	load(c, R8, ARRAY);
+	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+
+	/* the next word of an array, whose address is at R8 */
+	emit_label(c, WORD);
+	count_round(c, m, OUT);
+	read_word(c, m);
+	store(c, ARRAY, R8);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
+	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
+	set(c, ARRAY, 0);
+	emit_label(c, FAULT);
+	set_mark(c, m, 'x', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, WORD_READ);
+	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+	load(c, R1, WORDS);
+	emit_jump_if_imm(c, R1, JEQ, 0, MANY);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	store(c, WORDS, R1);
+	set_mark(c, m, 's', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, MANY);
+	set(c, ARRAY, 0);
+	set_mark(c, m, 'e', 0);
+	emit_jump(c, PRINT);
+
+	emit_label(c, ARRAY_BEGINS);
+	set(c, LEFT, strings_pieces(m->p));
+	load_item(c, most, R1);
+	store(c, WORDS, R1);
+	emit_jump(c, WORD);
+}
+
+/* Print the bytes at R8 as numbers. */
+static void print_data(struct bpf_code *c, const struct memory *m)
+{
+	const int most = (int)m->numbers * 8, mark = FORMAT_DATA + m->id + 1;
+	char text[96];
+	size_t n = str_format(text, sizeof(text), "%s d0", m->p->id);
+
+	for (unsigned i = 0; i < m->numbers; i++)
+		n += str_format(text + n, sizeof(text) - n, " %%llx");
+	emit_label(c, DATA_BEGINS);
+	set_text(c, FORMAT_DATA, text);
+	load_item(c, digit, R1);
+	emit_store(c, SIZE_B, R7, mark + 1, R1);
+
+	/* R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer */
+	load_item(c, size, R1);
+	store(c, LEFT, R1);
+	load_item(c, has_count, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, COUNTED);
+	load_item(c, count, R1);
+	load_register(c, m, R3);
+	load_item(c, flags, R1);
+	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_ADDRESS);
+	emit_jump_if_imm(c, R1, JEQ, 0, NO_ADDRESS);
+	emit_alu_imm(c, ALU_MOV, R2, 4);
+	read_slot(c);
+	emit_load(c, SIZE_W, R3, FP, SLOT);
+	emit_label(c, NO_ADDRESS);
+	emit_alu32(c, ALU_MOV, R3, R3);
+	load_item(c, flags, R1);
+	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
+	emit_alu(c, ALU_MOV, R3, R1);
+	emit_label(c, NO_RESULT);
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_MUL, R1, R3);
+	store(c, LEFT, R1);
+	emit_label(c, COUNTED);
+	set(c, CUT, 0);
+	load(c, R1, LEFT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
+	load_item(c, most, R2);
+	emit_jump_if(c, R1, JSLE, R2, FITS);
+	store(c, LEFT, R2);
+	set(c, CUT, 1);
+	emit_label(c, FITS);
+
+	emit_label(c, DATA_MORE);
+	count_round(c, m, OUT);
+	load(c, R2, LEFT);
+	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R2, JLE, most, PART);
+	emit_alu_imm(c, ALU_MOV, R2, most);
+	emit_label(c, PART);
+	store(c, CHUNK, R2);
+	/* no byte of an earlier record is behind the last one */
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	emit_alu_imm(c, ALU_AND, R1, 0x78);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_DW, R1, TEXT, 0);
+	address(c, R1, R7, TEXT);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JNE, 0, FAULT);
+	load(c, R2, CHUNK);
+	emit_alu(c, ALU_ADD, R8, R2);
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_SUB, R1, R2);
+	store(c, LEFT, R1);
+	emit_store_imm(c, SIZE_B, R7, mark, 'd');
+	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
+	load(c, R1, CUT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
+	emit_store_imm(c, SIZE_B, R7, mark, 'e');
+	emit_label(c, NOT_LAST);
+
+	/* end the format behind the last number: R2 = 5 bytes for each */
+	emit_alu_imm(c, ALU_ADD, R2, 7);
+	emit_alu_imm(c, ALU_RSH, R2, 3);
+	emit_alu_imm(c, ALU_AND, R2, 15);
+	emit_alu_imm(c, ALU_MUL, R2, 5);
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
+	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
+	address(c, R1, R7, FORMAT_DATA);
+	if (m->numbers > 3) {
+		address(c, R3, R7, TEXT);
+		emit_alu_imm(c, ALU_MOV, R4, most);
+		emit_call(c, FN_TRACE_VPRINTK);
+	} else {
+		load(c, R3, TEXT);
+		load(c, R4, TEXT + 8);
+		load(c, R5, TEXT + 16);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
+	emit_jump(c, DATA_MORE);
+}
+
+static void emit_program(struct bpf_code *c, const struct memory *m)
+{
+	memset(c, 0, sizeof(*c));
+	begin(c, m);
+	find_new_program(c, m);
+	take_item(c, m);
+	print_strings(c, m);
+	print_data(c, m);
+	emit_label(c, OUT);
+	emit_exit(c, 0);
+}
+
+/* ---- the traced tasks -------------------------------------------------------------------- */
+
+/* A task forks: its child is traced if the task is. */
+static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, int child)
+{
+	memset(c, 0, sizeof(*c));
+	emit_load(c, SIZE_W, R6, R1, parent);
+	emit_load(c, SIZE_W, R7, R1, child);
+	find_task(c, m, R6, OUT);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
+	find_task(c, m, R7, OUT);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_label(c, OUT);
+	emit_exit(c, 0);
+}
+
+/* A task ends: the next one with its pid is not traced. */
+static void emit_end(struct bpf_code *c, const struct memory *m)
+{
+	memset(c, 0, sizeof(*c));
+	set_pid(c, R6);
+	find_task(c, m, R6, OUT);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	emit_label(c, OUT);
+	emit_exit(c, 0);
+}
+
+/* Return the offset of a field in the format of an event; 0: there is none. */
+static int field_offset(const char *format, const char *field)
+{
+	const char *s = strstr(format, field);
+
+	s = s ? strstr(s, "offset:") : NULL;
+	s = s ? s + 7 : "";
+	return (int)text_digits(&s);
+}
+
+/*
+ * Follow the tasks of the pid filter, as the kernel does. A child of a task that is not
+ * in the map yet is in the filter, so read the filter until it has no other tasks.
+ * Return 0, or -1, reported.
+ */
+static int follow_tasks(const struct memory *m, struct strings_plan *p, struct bpf_code *code,
+			volatile uint8_t *bytes, size_t pids)
+{
+	static const char event[] = "sched/sched_process_fork";
+	char *format = file_read(p->root, "events/sched/sched_process_fork/format", NULL);
+	int parent = format ? field_offset(format, " parent_pid;") : 0;
+	int child = format ? field_offset(format, " child_pid;") : 0, r;
+	struct pids known = { 0 }, now = { 0 };
+
+	free(format);
+	if (!parent || !child)
+		return err_file("unable to read events/%s/format", event);
+	emit_end(code, m);
+	r = strings_attach(p, code, "sched_process_exit", 1);
+	emit_fork(code, m, parent, child);
+	r = r ? r : strings_attach(p, code, event, 0);
+	while (!r) {
+		r = pidfilter_list(p->tasks, &now);
+		if (!r && pids_same(&known, &now))
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			if ((size_t)now.v[i] < pids)
+				bytes[now.v[i]] = 1;
+		pids_clear(&known);
+		known = now;
+		now = (struct pids){ 0 };
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+/* ---- the map of calls ---------------------------------------------------------------------- */
+
+/* Set the item of an argument that is user memory, in 32-bit code if compat is set. */
+static void describe(struct item *item, const struct strings_plan *p, const struct call_arg *a,
+		     int compat, int arrays)
+{
+	int exec = arrays >= 0, count = a->count;
+
+	item->flags = a->out ? IF_DONE : 0;
+	item->most = STRUCT_MOST;
+	item->size = 1;
+	switch (a->kind) {
+	case CALL_PATH:
+	case CALL_STRING:
+		item->kind = a->out && a->count >= 0 ? DATA : STRING;
+		item->most = 4096;
+		item->flags |= exec ? ON_STACK : 0;
+		item->count = NEW_PATH;
+		break;
+	case CALL_STRINGS:
+		item->kind = arrays == 1 ? !p->env ? END : STRINGS : p->no_args ? END : STRINGS;
+		item->most = arrays == 1 ? ENV_MOST : p->words;
+		item->flags |= exec ? ON_STACK : 0;
+		item->count = arrays ? NEW_ENV : NEW_WORDS;
+		break;
+	case CALL_BUFFER:
+		item->kind = p->data ? DATA : END;
+		item->most = p->data;
+		break;
+	case CALL_STRUCT:
+		item->kind = a->size ? DATA : END;
+		item->size = count < 0 ? a->used : a->size;
+		break;
+	case CALL_SOCKADDR:
+		item->kind = DATA;
+		if (a->out) { /* the address of its length follows */
+			item->flags |= COUNT_IS_ADDRESS;
+			count = item->digit - '0' + 1;
+		}
+	}
+	if (count >= 0) {
+		item->has_count = 1;
+		item->count = (uint16_t)(args[compat][count] - FROM);
+		if (a->out && !(item->flags & COUNT_IS_ADDRESS))
+			item->flags |= COUNT_IS_RESULT;
+	}
+}
+
+/* Is this call recorded? */
+static int is_chosen(const struct strings_plan *p, const char *name)
+{
+	char *const *n = p->names;
+
+	if (!*n)
+		return 1;
+	while (*n && strcmp(*n, name))
+		n++;
+	return *n != NULL;
+}
+
+/* Describe a call. */
+static void describe_call(struct entry *e, const struct strings_plan *p, const struct call *call,
+			  int compat)
+{
+	int exec = !strncmp(call->name, "exec", 4), arrays = exec ? 0 : -1;
+	struct item *item = e->items;
+
+	e->known = (uint32_t)compat; /* for the mark k */
+	e->exec = (uint32_t)exec;
+	for (unsigned i = 0; i < call->nargs; i++) {
+		*item = (struct item){ .digit = (uint8_t)('0' + i),
+				       .arg = (uint16_t)(args[compat][i] - FROM) };
+		describe(item, p, &call->args[i], compat, arrays);
+		arrays += exec && call->args[i].kind == CALL_STRINGS;
+		if (!item->kind)
+			continue;
+		e->known = 1;
+		item++;
+	}
+	if (item < e->items + CALL_ARGS)
+		item->kind = END;
+}
+
+/* Report a name that no call has. Return 0 or -1. */
+static int check_names(char *const *names, struct calls *const *calls)
+{
+	for (; *names; names++) {
+		const struct call *call = NULL;
+		unsigned n = 0;
+
+		while (n < 2 * NUMBERS && (!call || strcmp(call->name, *names))) {
+			call = calls[n & 1] ? calls_find(calls[n & 1], n / 2) : NULL;
+			n++;
+		}
+		if (!call || strcmp(call->name, *names))
+			return err_msg("unknown system call '%.80s'", *names);
+	}
+	return 0;
+}
+
+/* Fill the map of calls. Return 0, or -1, reported. */
+static int describe_calls(const struct strings_plan *p, struct entry *entries)
+{
+	const char *abi_32 = ABI_32;
+	struct calls *calls[2] = { calls_open(NULL), abi_32 ? calls_open(abi_32) : NULL };
+	const struct call *call;
+
+	if (!calls[0] || (abi_32 && !calls[1]) || check_names(p->names, calls) < 0)
+		return -1;
+	for (unsigned n = 0; n < 2 * NUMBERS; n++) {
+		int compat = n >= NUMBERS;
+
+		call = calls[compat] ? calls_find(calls[compat], n % NUMBERS) : NULL;
+		if (call && is_chosen(p, call->name))
+			describe_call(&entries[n], p, call, compat);
+	}
+	return 0;
+}
+
+/* Make a map of entries that this process writes without bpf(2). Return it and set *fd, or NULL. */
+static void *shared_map(const char *name, int *fd, unsigned size, unsigned entries)
+{
+	void *map = MAP_FAILED;
+
+	*fd = bpf_map(MAP_ARRAY, name, 4, size, entries);
+	if (*fd >= 0)
+		map = mmap(NULL, (size_t)size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd,
+			   0);
+	if (map != MAP_FAILED)
+		return map;
+	err_capability(CAPS_BPF, "unable to make a map of BPF");
+	return NULL;
+}
+
+int strings_attach_calls(struct strings_plan *p)
+{
+	static struct bpf_code code;
+	struct memory m = { .p = p, .tasks = -1, .id = (int)strlen(p->id) };
+	const unsigned pids = p->word == 8 ? PIDS_64 : PIDS_32;
+	struct entry *entries;
+	uint8_t *tasks;
+	int r = 0;
+
+	if (!SIZE || p->word != sizeof(long))
+		return err_msg("calls: the registers of this kernel are not known");
+	m.rounds = (unsigned)strings_pieces(p) + 2 * (p->words + (p->env ? ENV_MOST : 0)) + 30;
+	m.numbers = p->numbers;
+	entries = shared_map(p->id, &m.calls, sizeof(*entries), 2 * NUMBERS);
+	if (!entries || describe_calls(p, entries) < 0)
+		return -1;
+	if (p->tasks) {
+		tasks = shared_map(p->id, &m.tasks, TASKS, pids / TASKS);
+		r = tasks ? follow_tasks(&m, p, &code, tasks, pids) : -1;
+	}
+	emit_program(&code, &m);
+	return r ? r : strings_attach(p, &code, "sys_exit", 1);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/* strings.h - what the programs of strings.c and memory.c share */
+#ifndef BPF_STRINGS_H
+#define BPF_STRINGS_H
+
+#include "bpf/bpf.h"
+
+/*
+ * Most bytes of a string in a record. Linux 5.10 prints at most 63 bytes of a string, and
+ * since Linux 5.13 all strings and numbers have 512 bytes.
+ */
+enum { PIECE_OLD = 63, PIECE_NEW = 448 };
+
+/* Size of the value of the map strings_plan.buffer, which has two for each CPU. */
+enum { STRINGS_BUFFER = 1216 };
+
+/* Set the register to the address of a slot of the stack. */
+void strings_slot(struct bpf_code *, enum bpf_reg, int at);
+
+/* Return the most pieces of a path. */
+int strings_pieces(const struct strings_plan *);
+
+/*
+ * Load the code and attach it to an event, such as syscalls/sys_exit_open, or to a raw
+ * tracepoint. Add the descriptor to the plan. Return 0, or -1, reported.
+ */
+int strings_attach(struct strings_plan *, struct bpf_code *, const char *event, int raw);
+
+#endif

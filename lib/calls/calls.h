@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * calls.h - what the arguments and results of system calls mean
+ *
+ * The tables are data: calls, their arguments, constants and structures of each ABI, in
+ * lib/calls/data/. The build makes one text file of them, tfs-calls.tab, which lies beside
+ * the programs or is installed with the hooks. So a program that decodes no call does not
+ * grow. Terms:
+ *
+ *	ABI              the calls of one kind of program: x86_64, i386, aarch64, arm, s390x,
+ *	                 ppc64le, riscv64; numbers, constants and structures depend on it
+ *	user memory      bytes of the traced program that an argument points to
+ *	set              the constants of one type of argument: flags or an enumeration
+ *	layout           the members of a structure
+ *
+ * It includes the layers base, proc, tracefs and event.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/* ---- table.c: read the tables ---------------------------------------------------------- */
+
+enum { CALL_ARGS = 6 };
+
+enum call_kind {
+	CALL_HEX,               /* an address, or anything unknown */
+	CALL_INT,               /* int, with its sign */
+	CALL_UINT,
+	CALL_LONG,              /* as wide as the ABI's long, with its sign */
+	CALL_ULONG,
+	CALL_OCTAL,             /* a mode */
+	CALL_FD,
+	CALL_DIRFD,             /* a descriptor, or AT_FDCWD */
+	CALL_SET,               /* constants of a set */
+	CALL_PATH,              /* user memory: a string that names a file */
+	CALL_STRING,            /* user memory: another string */
+	CALL_STRINGS,           /* user memory: an array of strings, as argv */
+	CALL_BUFFER,            /* user memory: count bytes of data */
+	CALL_STRUCT,            /* user memory: count structures of a layout */
+	CALL_SOCKADDR,          /* user memory: a socket address of count bytes */
+	CALL_NONE,              /* a part of the argument in front, or nothing: do not print it */
+};
+
+/* An argument, or the result. */
+struct call_arg {
+	const char *name;       /* as in the kernel's source; not ended by a NUL: see length */
+	uint8_t length;
+	uint8_t kind;           /* enum call_kind */
+	uint8_t out;            /* user memory is written by the kernel: read it at the return */
+	int8_t count;           /* argument with the number of elements or bytes; -1: one */
+	uint16_t size;          /* bytes of one element in this ABI, or of the value */
+	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
+	uint16_t set;           /* private: the set or layout */
+};
+
+struct call {
+	const char *name;       /* without sys_ */
+	uint8_t nargs;
+	struct call_arg args[CALL_ARGS];
+	struct call_arg result;
+};
+
+/* The tables of one ABI. */
+struct calls;
+
+/*
+ * Read the tables of an ABI, by the name that uname -m has for it; NULL: that of this
+ * program. Return NULL, reported, without memory, the file or the ABI.
+ */
+struct calls *calls_open(const char *abi);
+
+/* Do the same with another file. */
+struct calls *calls_read(const char *path, const char *abi);
+
+/* Free the tables and the calls that calls_find returned. A tool needs not. */
+void calls_free(struct calls *);
+
+/* Return the call with this number, or NULL. It stays valid as long as the tables do. */
+const struct call *calls_find(struct calls *, uint64_t number);
+
+/*
+ * Return the variant of the call for the values of its arguments, or the call itself. A variant
+ * has another list of arguments: open has a mode only with O_CREAT, and the third argument of
+ * fcntl depends on the second. It may have fewer arguments. Print with it; user memory is
+ * recorded as the call itself says.
+ */
+const struct call *calls_match(const struct call *, const uint64_t *args);
+
+/* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
+int calls_big_endian(const struct calls *);
+
+/* Return the highest number of a call. */
+unsigned calls_most(const struct calls *);
+
+/* ---- print.c: print arguments ------------------------------------------------------------ */
+
+/* User memory of an argument, as far as the trace has it. All zero: nothing is known. */
+struct call_bytes {
+	const char *bytes;      /* NULL: nothing is known */
+	size_t n;
+	uint8_t cut;            /* the program had more of it */
+	uint8_t fault;          /* the address could not be read */
+};
+
+/* A call that is printed. */
+struct call_values {
+	uint64_t args[CALL_ARGS];
+	struct call_bytes user[CALL_ARGS];
+	int64_t result;
+	uint8_t returned;       /* result is known; otherwise what the kernel writes is not */
+};
+
+/*
+ * Print an argument as a C programmer would write it: O_RDONLY|O_CLOEXEC, 0644, "/etc/passwd",
+ * {sa_family=AF_INET, ...}, [{fd=3, events=POLLIN}], 0x7ffc1234. User memory that is not known
+ * is printed as its address. A descriptor is a number. Control characters, quotes and
+ * backslashes in strings are escaped as in C. Return the length, at most size. A text that
+ * does not fit ends with "...".
+ */
+size_t call_print(const struct calls *, const struct call *, unsigned arg,
+		  const struct call_values *, char *buf, size_t size);
+
+/*
+ * Print the result: 3, 0x7f2a4000 or -1 ENOENT. Return the length. An error of the kernel
+ * is from -4095 to -1.
+ */
+size_t call_print_result(const struct calls *, const struct call *, int64_t result,
+			 char *buf, size_t size);
+
+/* ---- user.c: user memory in a trace ------------------------------------------------------ */
+
+/*
+ * Programs of tfs-strings calls print the user memory of a call in the event
+ * bpf_trace:bpf_trace_printk, in the task's own context. A record is the id of the programs, a
+ * blank, a mark, the number of the argument (0 to 5), a blank, and what the mark says:
+ *
+ *	a2 TEXT           the string, or its last part
+ *	b2 TEXT           a part of the string; more follows
+ *	c2 TEXT           a part of the string; the rest is not recorded
+ *	x2                it could not be read, from here on
+ *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the byte order of the host
+ *	e2 HEX HEX ...    the same; the rest is not recorded
+ *	s2                of an array of strings: the next string follows, as a, b, c or x
+ *	e2                of an array of strings: more follow, which are not recorded
+ *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
+ *
+ * Bytes behind the size of a structure or buffer have no meaning. Of a structure, members
+ * that are not printed may be missing at its end. A record that should follow b or s may be
+ * missing, if events are lost or a call has very many bytes.
+ *
+ * The records come at the return of the call, in front of its record sys_exit if the instance
+ * enables that event after the programs were attached, otherwise behind it. k is the first of
+ * them. If an exec succeeds, path, words and environment are read from the stack of the new
+ * program, and k says that the new program is 32-bit code. The path of execveat is then as the
+ * kernel names it: /dev/fd/3/name for a file below descriptor 3.
+ */
+
+/* The user memory of the call of one task. All zero at first; set big. */
+struct call_user {
+	struct strbuf text[CALL_ARGS];
+	struct call_bytes args[CALL_ARGS];
+	int big;                /* the traced host is big-endian */
+	int compat;             /* the record k has come */
+	/* private: a bit for each argument */
+	unsigned arrays;        /* an array of strings */
+	unsigned cut;           /* cut, whatever follows */
+};
+
+/*
+ * Add a record, without its id and the blank. Return 0; -1 if it is no such record or memory
+ * is used up. At most CALL_USER_MOST bytes are kept of an argument; it is then cut.
+ * The strings of an array end with a NUL each, except for a last one that is cut.
+ */
+enum { CALL_USER_MOST = 8192 };
+int call_user_add(struct call_user *, const char *record, size_t n);
+
+/* Set the bytes of an argument. Return 0, or -1 if memory is used up. */
+int call_user_set(struct call_user *, unsigned arg, const void *bytes, size_t n);
+
+/* Return the bytes of memory that it has. */
+size_t call_user_room(const struct call_user *);
+
+/* Forget the memory of the last call, and keep the room. */
+void call_user_clear(struct call_user *);
+void call_user_free(struct call_user *);
+
+/* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */
+
+/*
+ * It follows open, dup, close, fcntl, pipe, socket, connect, accept, chdir, fchdir, clone, exec
+ * and their relatives. The knowledge of a task begins with its procfs, if the trace is live.
+ * What cannot be known, after lost events for instance, is forgotten and not guessed. Memory
+ * is bounded: beyond the bound a descriptor is unknown.
+ *
+ * Print the arguments of a call before follow_call, and its result after follow_call. A live
+ * trace calls follow_begin for the tasks that exist before it starts to record: procfs
+ * shows them later as they are then, and not as they are in the trace.
+ */
+
+/* All zero at first; set the first three. */
+struct follow {
+	int live;               /* the tasks are in procfs */
+	int host_paths;         /* give the host's paths, not those that the container sees */
+	int swapped;            /* numbers in user memory have the other byte order */
+
+	/* private */
+	struct table tasks;
+	size_t used;            /* bytes of memory */
+	int64_t when;           /* time of the last sockets that were looked up, */
+	unsigned looked;        /* and their number */
+	struct {
+		const struct call *call;
+		uint16_t rule;
+	} known[64];            /* what to do for a call */
+};
+
+/* Read the descriptors of a task now, if the trace is live and the task is not known. */
+void follow_begin(struct follow *, int pid);
+
+/* Follow a call of a task that has returned. */
+void follow_call(struct follow *, int pid, const struct call *, const struct call_values *);
+
+/* Follow a new task, with the flags of clone(2); the end of a task; the exec of a program. */
+void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);
+void follow_end(struct follow *, int pid);
+void follow_exec(struct follow *, int pid);
+
+/* Events were lost: the descriptors of all tasks are read again, or are unknown. */
+void follow_lost(struct follow *);
+
+/*
+ * Print the file of a descriptor, such as /etc/passwd or TCP:10.0.0.1:5000->10.0.0.2:80; of
+ * AT_FDCWD the directory of the task. Control characters, < > " \ and the ) of ") = " are escaped.
+ * Return the length, below size; 0: unknown. A NUL follows. A text that does not fit ends
+ * with "...".
+ */
+size_t follow_print_fd(struct follow *, int pid, int fd, char *buf, size_t size);
+
+/*
+ * Print the absolute path of a path that the task gave, relative to the descriptor dirfd, or to
+ * its directory with AT_FDCWD. It is not escaped, because the caller quotes it as a
+ * string. Return its length, below size; 0: unknown, or it does not fit. A NUL follows.
+ */
+size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, char *buf,
+			 size_t size);
+
+void follow_free(struct follow *);
+
+#endif

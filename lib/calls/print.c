@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: ISC */
+/* print.c - print arguments and results of system calls, as a C programmer would write them */
+#include <string.h>
+
+#include "calls/tables.h"
+
+struct out {
+	const struct calls *c;
+	char *at, *end;
+	int full;
+};
+
+static void put(struct out *o, const char *s, size_t n)
+{
+	size_t room = (size_t)(o->end - o->at);
+
+	if (n > room) {
+		n = room;
+		o->full = 1;
+	}
+	memcpy(o->at, s, n);
+	o->at += n;
+}
+
+static void text(struct out *o, const char *s)
+{
+	put(o, s, strlen(s));
+}
+
+/* Print a number in base 8, 10 or 16, without a prefix. */
+static void digits(struct out *o, uint64_t v, unsigned base)
+{
+	char buf[24], *s = buf + sizeof(buf);
+
+	do
+		*--s = "0123456789abcdef"[v % base];
+	while (v /= base);
+	put(o, s, (size_t)(buf + sizeof(buf) - s));
+}
+
+static void hex(struct out *o, uint64_t v)
+{
+	if (v)
+		text(o, "0x");
+	digits(o, v, 16);
+}
+
+static void signed_number(struct out *o, uint64_t v)
+{
+	if ((int64_t)v < 0) {
+		text(o, "-");
+		v = 0 - v;
+	}
+	digits(o, v, 10);
+}
+
+/* Print a mode: three digits at least. */
+static void octal(struct out *o, uint64_t v)
+{
+	text(o, v < 8 ? "00" : "0");
+	digits(o, v, 8);
+}
+
+static uint64_t bits_of(unsigned width)
+{
+	return width >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
+}
+
+/* Cut the value to its width, with its sign if it has one. */
+static uint64_t cut(uint64_t v, unsigned width, int sign)
+{
+	uint64_t bits = bits_of(width);
+
+	v &= bits;
+	return sign && v > bits >> 1 ? v | ~bits : v;
+}
+
+static void name(struct out *o, const struct set *set, const struct constant *k)
+{
+	put(o, set->prefix, set->nprefix);
+	put(o, k->name, k->length);
+}
+
+/* Return the constant with this value below the mask. An enumeration is sorted by values. */
+static const struct constant *find(const struct set *set, uint64_t v, uint64_t bits)
+{
+	size_t low = 0, high = set->n;
+
+	if (set->flags || bits != UINT64_MAX) {
+		for (size_t i = 0; i < set->n; i++)
+			if ((set->v[i].value & bits) == v)
+				return &set->v[i];
+		return NULL;
+	}
+	while (low < high) {
+		size_t i = (low + high) / 2;
+
+		if (set->v[i].value == v)
+			return &set->v[i];
+		if (set->v[i].value < v)
+			low = i + 1;
+		else
+			high = i;
+	}
+	return NULL;
+}
+
+/* Print a number that no constant is equal to, as the set says. */
+static void rest(struct out *o, const struct set *set, uint64_t v, unsigned width)
+{
+	if (set->rest == 'd')
+		signed_number(o, cut(v, width, 1));
+	else if (set->rest == 'o')
+		octal(o, v);
+	else if (set->rest == 'k' && v > 1024 && !(v % 1024)) {
+		digits(o, v / 1024, 10);
+		text(o, "*1024");
+	} else if (set->rest == 'u' || set->rest == 'k')
+		digits(o, v, 10);
+	else
+		hex(o, v);
+}
+
+static void flag_bar(struct out *o, int *any)
+{
+	if (*any)
+		text(o, "|");
+	*any = 1;
+}
+
+static void print_set(struct out *o, unsigned index, uint64_t v, unsigned width)
+{
+	const struct set *set = &o->c->sets[index < o->c->nsets ? index : 0];
+	uint64_t bits = bits_of(width), low;
+	const struct constant *k;
+	int any = 0;
+
+	v &= bits;
+	if (!set->flags) {
+		uint64_t key = v;
+
+		/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
+		if (set->rest == 'i' && o->c->ppc && v >> 29)
+			key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
+		k = find(set, key, UINT64_MAX);
+		if (!k && v >> (8 * width - 1) & 1)
+			k = find(set, v | ~bits, UINT64_MAX);
+		if (k)
+			name(o, set, k);
+		else
+			rest(o, set, v, width);
+		return;
+	}
+	low = v & set->mask;
+	v &= ~set->mask;
+	if (set->mask && !set->sub) {
+		for (k = set->v; k < set->v + set->n; k++)
+			if (k->value == low) {
+				flag_bar(o, &any);
+				name(o, set, k);
+				low = 0;
+				break;
+			}
+		v |= low;
+	}
+	for (k = set->v; v && k < set->v + set->n; k++) {
+		uint64_t value = k->value & bits;
+
+		if (value && (v & value) == value && value & ~set->mask) {
+			flag_bar(o, &any);
+			name(o, set, k);
+			v &= ~value;
+		}
+	}
+	if (v || (set->rest == 'o' && any)) {
+		flag_bar(o, &any);
+		rest(o, set, v, width);
+	}
+	if (set->sub && low) {
+		flag_bar(o, &any);
+		print_set(o, set->sub, low, width);
+	}
+	if (!any) {
+		k = find(set, 0, bits);
+		if (k)
+			name(o, set, k);
+		else
+			rest(o, set, 0, width);
+	}
+}
+
+/* Print a value that lies in a register, or a number of a structure. */
+static void print_value(struct out *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
+{
+	uint64_t u = v & bits_of(width);
+
+	switch (kind) {
+	case CALL_INT:
+	case CALL_LONG:
+	case CALL_FD: /* an int, also where the kernel takes a long */
+		signed_number(o, (uint64_t)(int32_t)v);
+		break;
+	case CALL_DIRFD:
+		if ((int32_t)v == -100) /* linux/fcntl.h */
+			text(o, "AT_FDCWD");
+		else
+			signed_number(o, cut(v, 4, 1));
+		break;
+	case CALL_UINT:
+	case CALL_ULONG:
+		digits(o, u, 10);
+		break;
+	case CALL_OCTAL:
+		octal(o, u);
+		break;
+	case CALL_SET:
+		print_set(o, set, v, width);
+		break;
+	case CALL_NONE:
+		break;
+	default:
+		u = v & bits_of(kind == CALL_HEX ? width : o->c->word);
+		if (u || (kind == CALL_HEX && !set))
+			hex(o, u);
+		else
+			text(o, "NULL");
+	}
+}
+
+/* Print bytes as a string of C. more: there are more of them. */
+static void quoted(struct out *o, const char *s, size_t n, int more)
+{
+	static const char escaped[] = "\"\\\t\n\v\f\r", as[] = "\"\\tnvfr";
+	const char *end = s + n;
+
+	text(o, "\"");
+	for (; s < end && !o->full; s++) {
+		const char *run = s, *e;
+		unsigned char b;
+
+		while (s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
+			s++;
+		put(o, run, (size_t)(s - run));
+		if (s == end)
+			break;
+		b = (unsigned char)*s;
+		e = b ? strchr(escaped, b) : NULL;
+		if (e) {
+			text(o, "\\");
+			put(o, &as[e - escaped], 1);
+		} else {
+			text(o, "\\");
+			if (s + 1 < end && s[1] >= '0' && s[1] <= '9')
+				text(o, b < 8 ? "00" : b < 64 ? "0" : "");
+			digits(o, b, 8);
+		}
+	}
+	text(o, more ? "\"..." : "\"");
+}
+
+/* Return an integer of user memory. */
+static uint64_t load(const struct calls *c, const char *at, unsigned width)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < width; i++)
+		v |= (uint64_t)(unsigned char)at[i] << 8 * (c->big ? width - 1 - i : i);
+	return v;
+}
+
+/* Is the bit of a set of signals or descriptors set? The kernel keeps them in longs. */
+static int bit(const struct calls *c, const char *at, size_t n, size_t i)
+{
+	size_t byte = i / 8;
+
+	if (c->big)
+		byte ^= c->word - 1u;
+	return byte < n && at[byte] >> i % 8 & 1;
+}
+
+/* Print the signals of a set, or those that are not in it if that is shorter. */
+static void signals(struct out *o, const char *at, size_t n)
+{
+	const struct set *set = &o->c->sets[SET_SIGNAL];
+	size_t count = 0, most = n < 8 ? 8 * n : 64;
+	int any = 0, others;
+
+	for (size_t i = 0; i < most; i++)
+		count += (size_t)bit(o->c, at, n, i);
+	others = count > most * 2 / 3;
+	text(o, others ? "~[" : "[");
+	for (size_t i = 0; i < most; i++) {
+		const struct constant *k;
+
+		if (bit(o->c, at, n, i) == others)
+			continue;
+		if (any++)
+			text(o, " ");
+		k = find(set, i + 1, UINT64_MAX);
+		if (k)
+			put(o, k->name, k->length);
+		else
+			digits(o, i + 1, 10);
+	}
+	text(o, "]");
+}
+
+static void descriptors(struct out *o, const char *at, size_t n, uint64_t most)
+{
+	int any = 0;
+
+	text(o, "[");
+	for (size_t i = 0; i < 8 * n && i < most; i++)
+		if (bit(o->c, at, n, i)) {
+			if (any++)
+				text(o, " ");
+			digits(o, i, 10);
+		}
+	text(o, "]");
+}
+
+/* Print a status of wait(2): an exit code in bits 8 to 15, a signal in bits 0 to 6. */
+static void wait_status(struct out *o, unsigned v)
+{
+	unsigned low = v & 0x7f, high = v >> 8 & 0xff;
+
+	text(o, "[{WIF");
+	if (v == 0xffff) {
+		text(o, "CONTINUED(s)");
+	} else if (!low) {
+		text(o, "EXITED(s) && WEXITSTATUS(s) == ");
+		digits(o, high, 10);
+	} else {
+		int stopped = low == 0x7f;
+
+		text(o, stopped ? "STOPPED(s) && WSTOPSIG(s) == "
+				: "SIGNALED(s) && WTERMSIG(s) == ");
+		print_set(o, SET_SIGNAL, stopped ? high : low, 4);
+		if (!stopped && v & 0x80)
+			text(o, " && WCOREDUMP(s)");
+	}
+	text(o, "}]");
+}
+
+static void inet(struct out *o, const char *at)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		if (i)
+			text(o, ".");
+		digits(o, (unsigned char)at[i], 10);
+	}
+}
+
+/* Print an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
+static void inet6(struct out *o, const char *at)
+{
+	unsigned part[8], run = 0, best = 0, length = 1;
+
+	for (unsigned i = 0; i < 8; i++) {
+		part[i] = (unsigned)(unsigned char)at[2 * i] << 8 | (unsigned char)at[2 * i + 1];
+		run = part[i] ? 0 : run + 1;
+		if (run > length) {
+			length = run;
+			best = i + 1 - run;
+		}
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		if (length > 1 && i == best) {
+			text(o, "::");
+			i += length - 1;
+			continue;
+		}
+		if (i && !(length > 1 && i == best + length))
+			text(o, ":");
+		if (i == 6 && !best && (length == 6 || (length == 5 && part[5] == 0xffff))) {
+			inet(o, at + 12);
+			break;
+		}
+		digits(o, part[i], 16);
+	}
+}
+
+/* What a structure needs of its call: the number of descriptors in a set. */
+static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most);
+
+/* Print the element of a member, of which n bytes are known. */
+static void print_element(struct out *o, const struct member *m, const char *at, size_t n,
+			  uint64_t most)
+{
+	switch (m->kind) {
+	case CALL_STRUCT:
+		print_layout(o, m->set, at, n, most);
+		break;
+	case MEMBER_SIGSET:
+		signals(o, at, m->width);
+		break;
+	case MEMBER_WAIT:
+		wait_status(o, (unsigned)load(o->c, at, 4));
+		break;
+	case MEMBER_PORT:
+		text(o, m->width == 2 ? "htons(" : "htonl(");
+		digits(o, m->width == 2
+		       ? (unsigned)(unsigned char)at[0] << 8 | (unsigned char)at[1]
+		       : (uint64_t)((unsigned)(unsigned char)at[0] << 24 |
+				    (unsigned)(unsigned char)at[1] << 16 |
+				    (unsigned)(unsigned char)at[2] << 8 |
+				    (unsigned char)at[3]), 10);
+		text(o, ")");
+		break;
+	case MEMBER_INET:
+		text(o, "inet_addr(\"");
+		inet(o, at);
+		text(o, "\")");
+		break;
+	default:
+		print_value(o, m->kind, m->width, m->set, load(o->c, at, m->width));
+	}
+}
+
+/* Print a structure that begins at at; n bytes of it are known. */
+static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most)
+{
+	const struct layout *l = &o->c->layouts[index];
+	int any = 0, more = l->more;
+
+	if (!l->bare)
+		text(o, "{");
+	for (const struct member *m = l->v; m < l->v + l->n && !o->full; m++) {
+		size_t one = m->kind == CALL_STRUCT ? o->c->layouts[m->set].size :
+			     m->kind == MEMBER_INET6 ? 16 : m->width;
+		const char *from = at + m->offset;
+		size_t known = n > m->offset ? n - m->offset : 0;
+
+		if (m->kind == MEMBER_PAD)
+			continue;
+		if (known < one && m->kind != MEMBER_SUN_PATH) {
+			more = 1;
+			break;
+		}
+		if (m->kind == MEMBER_SUN_PATH && !known)
+			break;
+		if (any++)
+			text(o, ", ");
+		if (m->length && m->kind != MEMBER_INET6) {
+			put(o, m->name, m->length);
+			text(o, "=");
+		}
+		if (m->kind == MEMBER_FDSET) {
+			descriptors(o, from, known < m->count ? known : m->count, most);
+		} else if (m->kind == MEMBER_INET6) {
+			text(o, "inet_pton(AF_INET6, \"");
+			inet6(o, from);
+			text(o, "\", &");
+			put(o, m->name, m->length);
+			text(o, ")");
+		} else if (m->kind == MEMBER_CHARS || m->kind == MEMBER_SUN_PATH) {
+			size_t room = known < m->count ? known : m->count;
+
+			if (m->kind == MEMBER_SUN_PATH && !*from) {
+				/* an abstract name: all its bytes count */
+				while (room > 1 && n >= 110 && !from[room - 1])
+					room--;
+				text(o, "@");
+				from++;
+				room--;
+			} else {
+				room = strnlen(from, room);
+			}
+			quoted(o, from, room, 0);
+		} else if (!m->array) {
+			print_element(o, m, from, known, most);
+		} else {
+			text(o, "[");
+			for (size_t i = 0; i < m->count; i++) {
+				if (i)
+					text(o, ", ");
+				if (known < (i + 1) * one) {
+					text(o, "...");
+					break;
+				}
+				print_element(o, m, from + i * one, one, most);
+			}
+			text(o, "]");
+		}
+	}
+	if (!l->bare)
+		text(o, more ? any ? ", ...}" : "...}" : "}");
+	else if (!any)
+		text(o, "...");
+}
+
+static void print_address(struct out *o, const char *at, size_t n)
+{
+	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
+	static const struct { uint8_t family, layout; } known[] = {
+		{ 1, ADDRESS_UNIX }, { 2, ADDRESS_INET }, { 10, ADDRESS_INET6 },
+		{ 16, ADDRESS_NETLINK }, { 17, ADDRESS_PACKET }, { 40, ADDRESS_VSOCK },
+	};
+	unsigned layout = ADDRESS_ANY;
+	uint64_t family;
+
+	family = n < 2 ? 0 : load(o->c, at, 2);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].family == family)
+			layout = known[i].layout;
+	print_layout(o, layout, at, n < 2 ? 0 : n, 0);
+}
+
+/* Print strings that end with a NUL each. */
+static void strings(struct out *o, const char *s, size_t n, int more)
+{
+	int any = 0;
+
+	text(o, "[");
+	while (n && !o->full) {
+		size_t len = strnlen(s, n), step = len < n ? len + 1 : n;
+
+		if (any++)
+			text(o, ", ");
+		quoted(o, s, len, len == n && more);
+		s += step;
+		n -= step;
+	}
+	text(o, more ? any ? ", ...]" : "...]" : "]");
+}
+
+/* Print an array of count structures, or the only one. */
+static void structures(struct out *o, const struct call_arg *a, const struct call_bytes *user,
+		       uint64_t count, uint64_t most)
+{
+	const struct layout *l = &o->c->layouts[a->set];
+	const struct member *m = l->v;
+	int brackets = a->count >= 0 || (l->bare && l->n && !m->array && m->kind <= CALL_SET);
+	size_t at = 0;
+
+	if (brackets)
+		text(o, "[");
+	for (uint64_t i = 0; i < count && !o->full; i++, at += a->size) {
+		if (i)
+			text(o, ", ");
+		if (at >= user->n || (i && user->n - at < a->size)) {
+			text(o, "...");
+			break;
+		}
+		print_layout(o, a->set, user->bytes + at, user->n - at, most);
+		if (!a->size)
+			break;
+	}
+	if (brackets)
+		text(o, "]");
+}
+
+static void print_user(struct out *o, const struct call *call, unsigned arg,
+		       const struct call_values *v)
+{
+	const struct call_arg *a = &call->args[arg];
+	const struct call_bytes *user = &v->user[arg];
+	uint64_t count = a->size;
+	size_t n = user->n;
+
+	if (a->count >= 0)
+		count = v->args[a->count] & bits_of(o->c->word);
+	else if (a->kind == CALL_STRUCT)
+		count = 1;
+	if (a->out && a->count >= 0 && v->returned && v->result >= 0 &&
+	    (uint64_t)v->result < count)
+		count = (uint64_t)v->result;
+	switch (a->kind) {
+	case CALL_PATH:
+	case CALL_STRING:
+		n = strnlen(user->bytes, n);
+		quoted(o, user->bytes, n, n == user->n && user->cut);
+		break;
+	case CALL_STRINGS:
+		strings(o, user->bytes, n, user->cut);
+		break;
+	case CALL_BUFFER:
+		if (n > count)
+			n = (size_t)count;
+		quoted(o, user->bytes, n, n < count);
+		break;
+	case CALL_SOCKADDR:
+		/* the length may be in user memory, in the next argument */
+		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
+		    v->user[arg + 1].bytes)
+			count = load(o->c, v->user[arg + 1].bytes, 4);
+		print_address(o, user->bytes, n < count ? n : (size_t)count);
+		break;
+	default:
+		structures(o, a, user, count, v->args[0]);
+	}
+}
+
+static size_t end(struct out *o, char *buf)
+{
+	size_t n = (size_t)(o->at - buf);
+
+	if (o->full)
+		memcpy(o->at - (n < 3 ? n : 3), "...", n < 3 ? n : 3);
+	return n;
+}
+
+size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
+		  const struct call_values *v, char *buf, size_t size)
+{
+	struct out o = { .c = c, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->args[arg];
+	const struct call_bytes *user = &v->user[arg];
+
+	if (arg >= call->nargs)
+		return 0;
+	if (a->kind >= CALL_PATH && a->kind <= CALL_SOCKADDR && user->bytes && !user->fault &&
+	    (!a->out || (v->returned && v->result >= 0)) &&
+	    (a->kind != CALL_STRUCT || a->set < c->nlayouts))
+		print_user(&o, call, arg, v);
+	else
+		print_value(&o, a->kind, a->size, a->set, v->args[arg]);
+	return end(&o, buf);
+}
+
+size_t call_print_result(const struct calls *c, const struct call *call, int64_t result,
+			 char *buf, size_t size)
+{
+	struct out o = { .c = c, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->result;
+
+	if (c->word == 4)
+		result = (int32_t)result;
+	if (result < 0 && result >= -4095) {
+		const struct set *set = &c->sets[SET_ERRNO];
+		const struct constant *k = find(set, (uint64_t)-result, UINT64_MAX);
+
+		text(&o, result <= -512 ? "? " : "-1 ");
+		if (k)
+			name(&o, set, k);
+		else
+			digits(&o, (uint64_t)-result, 10);
+	} else if (a->kind == CALL_NONE) {
+		text(&o, "?");
+	} else if (a->kind == CALL_SET && c->sets[a->set < c->nsets ? a->set : 0].flags) {
+		hex(&o, (uint64_t)result);
+		if (result) {
+			text(&o, " (flags ");
+			print_set(&o, a->set, (uint64_t)result, a->size);
+			text(&o, ")");
+		}
+	} else {
+		print_value(&o, a->kind, a->size, a->set, (uint64_t)result);
+	}
+	return end(&o, buf);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/* tables.h - the tables of an ABI in memory: table.c reads them, print.c prints with them */
+#ifndef CALLS_TABLES_H
+#define CALLS_TABLES_H
+
+#include "calls/calls.h"
+
+/* The kinds of members that no argument has. */
+enum {
+	MEMBER_SIGSET = CALL_NONE + 1,
+	MEMBER_FDSET,
+	MEMBER_WAIT,            /* a status of wait(2) */
+	MEMBER_CHARS,           /* an array of characters that a NUL may end */
+	MEMBER_PAD,
+	MEMBER_PORT,            /* a number in network byte order */
+	MEMBER_INET,
+	MEMBER_INET6,
+	MEMBER_SUN_PATH,
+	MEMBER_KINDS
+};
+
+/* The sets that print.c itself uses: tables.awk gives them these numbers. */
+enum { SET_ERRNO, SET_SIGNAL, SET_OWN };
+
+/* The same of layouts: socket addresses. */
+enum { ADDRESS_ANY, ADDRESS_UNIX, ADDRESS_INET, ADDRESS_INET6, ADDRESS_NETLINK, ADDRESS_PACKET,
+       ADDRESS_VSOCK, LAYOUTS_OWN };
+
+struct constant {
+	uint64_t value;
+	const char *name;       /* without the prefix of the set */
+	size_t length;
+};
+
+struct set {
+	const struct constant *v;       /* of an enumeration: in the order of values */
+	size_t n;
+	uint64_t mask;                  /* these bits of flags are an enumeration */
+	const char *prefix;
+	uint8_t nprefix, parsed;
+	uint8_t flags;
+	char rest;                      /* how to print an unknown value: x d u o k i */
+	uint16_t sub;                   /* the set of the enumeration in mask; 0: this one */
+};
+
+struct member {
+	const char *name;
+	uint16_t offset, count, set;
+	uint8_t length, kind, width;
+	uint8_t array;                  /* print brackets */
+};
+
+struct layout {
+	const struct member *v;
+	uint16_t n, size, used;
+	uint8_t parsed;
+	uint8_t bare;                   /* one member that is printed without a name */
+	uint8_t more;                   /* members are missing: "..." */
+};
+
+struct call_entry {
+	struct call call;
+	uint64_t value;                 /* of a variant: see calls_match */
+	char condition;                 /* = & !; 0: no variant */
+	uint8_t arg, parsed;
+};
+
+struct calls {
+	char *text;
+	char **lines;                   /* sets, layouts, calls */
+	struct set *sets;
+	struct layout *layouts;
+	struct call_entry *calls;
+	struct constant *constants;     /* room for nconstants */
+	struct member *members;
+	void *all_constants, *all_members;
+	uint16_t *numbers;              /* 1 + the index of the call */
+	size_t nsets, nlayouts, ncalls, nconstants, nmembers, nnumbers;
+	uint8_t abi, ppc, word, big, align8; /* align8: the alignment of 8 bytes */
+};
+
+#endif

@@ -1,0 +1,963 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * decode.c - print each system call as one line, when it returns
+ *
+ * A record of the beginning of a call waits in its task until the call returns. The records of
+ * its user memory come in between, or just in front of it. In this file, each part uses those
+ * above it:
+ *	events, and what their records say
+ *	tasks
+ *	filters
+ *	lines and JSON
+ *	records
+ *	the interface
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "calls/calls.h"
+#include "view/view.h"
+
+enum {
+	TASKS_MOST = 65536,             /* tasks that are known at the same time */
+	HELD_MOST = 16 * 1024 * 1024,   /* bytes of user memory of all tasks */
+	HEAD = 16,                      /* bytes of a record with its common fields */
+	LINE_MOST = SHOW_ROOM / 4,      /* of a line, in bytes */
+	ARG_MOST = 4096,                /* of the text of an argument in JSON */
+	MAX_ERROR = 4095,               /* include/linux/err.h */
+};
+
+/* ---- events, and what their records say ---- */
+
+enum kind { OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END };
+
+struct decode_event {
+	const struct event *event;
+	enum kind kind;
+	unsigned nargs;
+	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid.
+	 * NEWTASK: pid, flags. */
+	const struct field *field[2];
+	const struct field *user[CALL_ARGS]; /* user memory that the kernel has copied */
+};
+
+/* The call of a task. */
+struct decode_task {
+	struct table_entry entry;       /* the pid */
+	int32_t pid, cpu;
+	uint8_t open;                   /* a call has begun */
+	uint8_t shown;                  /* its beginning is selected */
+	uint8_t swallow;                /* the next return is no news: the call is printed */
+	uint8_t followed;               /* follow_call has seen it */
+	uint8_t lacking;                /* user memory is missing: print addresses */
+	uint8_t nhead;
+	unsigned char head[HEAD];
+	uint32_t generation;            /* struct decode's when the call began */
+	uint32_t memory;                /* and when its user memory began */
+	uint64_t ts, number;
+	const struct call *call;        /* NULL: not in the tables */
+	char name[32];                  /* then: its name, of the event */
+	unsigned nargs;
+	struct call_values values;
+	struct call_user *user;         /* NULL: none */
+};
+
+static int begins(const char *s, const char *word)
+{
+	return !strncmp(s, word, strlen(word));
+}
+
+/* Find out what an event says, and where. */
+static void look_at(struct decode_event *of, const struct event *e)
+{
+	static const struct {
+		char system[13], name[19];
+		uint8_t kind;
+		char fields[2][13];
+	} kinds[] = {
+		{ "syscalls", "sys_enter_", ENTER, { "__syscall_nr", "" } },
+		{ "syscalls", "sys_exit_", EXIT, { "__syscall_nr", "ret" } },
+		{ "raw_syscalls", "sys_enter", ENTER, { "id", "args" } },
+		{ "raw_syscalls", "sys_exit", EXIT, { "id", "ret" } },
+		{ "bpf_trace", "bpf_trace_printk", MEMORY, { "bpf_string" } },
+		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
+		{ "sched", "sched_process_exec", EXEC, { "old_pid" } },
+		{ "sched", "sched_process_exit", END, { "" } },
+	};
+	char name[64];
+
+	*of = (struct decode_event){ .event = e };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(e->system, kinds[i].system) ||
+		    (i < 2 ? !begins(e->name, kinds[i].name) : strcmp(e->name, kinds[i].name)))
+			continue;
+		of->kind = kinds[i].kind;
+		for (unsigned f = 0; f < 2; f++)
+			of->field[f] = event_field(e, kinds[i].fields[f]);
+	}
+	if (of->kind != ENTER)
+		return;
+	if (of->field[1]) { /* all arguments in one field */
+		of->nargs = CALL_ARGS;
+		return;
+	}
+	/* an argument each, and behind them __NAME_val, what the argument NAME points to */
+	for (unsigned i = e->ncommon; i < e->nfields && of->nargs < CALL_ARGS; i++) {
+		const struct field *f = &e->fields[i];
+
+		if (f == of->field[0] || f->place != PLACE_HERE)
+			continue;
+		if (!of->nargs)
+			of->field[1] = f;
+		str_format(name, sizeof(name), "__%.50s_val", f->name);
+		of->user[of->nargs++] = event_field(e, name);
+	}
+}
+
+/* Return what the event of a record says; NULL if it is not known. */
+static const struct decode_event *event_at(struct decode *d, const struct record *r)
+{
+	const struct event *e = event_wanted(d->show->line->events, r);
+	struct decode_event *of;
+
+	if (!e)
+		return NULL;
+	if (e->id >= d->nevents) {
+		size_t n = d->nevents;
+
+		d->nevents = e->id + 64u;
+		d->events = xrealloc(d->events, d->nevents, sizeof(*d->events));
+		memset(d->events + n, 0, (d->nevents - n) * sizeof(*d->events));
+	}
+	of = d->events[e->id];
+	if (!of)
+		of = d->events[e->id] = xcalloc(1, sizeof(*of));
+	if (of->event != e)
+		look_at(of, e);
+	return of;
+}
+
+/* Return field i of a record as a number; 0 if there is none. */
+static int64_t number_at(const struct decode *d, const struct decode_event *of, unsigned i,
+			 const struct record *r)
+{
+	struct field_data v;
+
+	if (!of->field[i] || field_value(d->show->line->events, of->field[i], r, &v) < 0 ||
+	    v.kind > FIELD_POINTER)
+		return 0;
+	return v.i;
+}
+
+/* ---- tasks ---- */
+
+/* Forget the user memory of a call, and keep its room only if there is enough. */
+static void drop_memory(struct decode *d, struct decode_task *t)
+{
+	t->lacking = 0;
+	t->memory = d->generation;
+	if (!t->user)
+		return;
+	if (d->held < HELD_MOST / 2) {
+		call_user_clear(t->user);
+		return;
+	}
+	d->held -= call_user_room(t->user);
+	call_user_free(t->user);
+	free(t->user);
+	t->user = NULL;
+}
+
+static void forget(struct decode *d, struct decode_task *t)
+{
+	if (t->user) {
+		d->held -= call_user_room(t->user);
+		call_user_free(t->user);
+		free(t->user);
+	}
+	if (d->last == t)
+		d->last = NULL;
+	table_remove(&d->tasks, t);
+}
+
+static struct decode_task *find(struct decode *d, int32_t pid)
+{
+	if (d->last && d->last->pid == pid)
+		return d->last;
+	return table_find(&d->tasks, (const char *)&pid, sizeof(pid));
+}
+
+/* Return the user memory of a task; NULL if there is too much, and the call lacks it. */
+static struct call_user *memory_of(struct decode *d, struct decode_task *t)
+{
+	/* a part may be lost */
+	t->lacking |= t->memory != d->generation;
+	t->memory = d->generation;
+	if (t->lacking)
+		return NULL;
+	if (!t->user && d->held < HELD_MOST && (t->user = calloc(1, sizeof(*t->user)))) {
+		t->user->big = d->show->line->events->big;
+		d->held += sizeof(*t->user);
+	}
+	t->lacking = !t->user || d->held >= HELD_MOST;
+	return t->lacking ? NULL : t->user;
+}
+
+/* Use the user memory that came since the last call, if all of it did. */
+static void use_memory(const struct decode *d, struct decode_task *t)
+{
+	if (t->user && !t->lacking && t->memory == d->generation)
+		memcpy(t->values.user, t->user->args, sizeof(t->values.user));
+	else
+		memset(t->values.user, 0, sizeof(t->values.user));
+}
+
+/* ---- filters ---- */
+
+static int is_error(int64_t v)
+{
+	return v < 0 && v >= -MAX_ERROR;
+}
+
+/* Do the options select a call by its result and its time? resumed: the time is not known. */
+static int picks_result(const struct decode *d, int64_t result, int resumed, uint64_t time)
+{
+	uint64_t error = is_error(result) ? (uint64_t)-result : 0;
+
+	if ((d->failed && !error) || (d->slower && (resumed || time < d->slower)))
+		return 0;
+	return !d->by_error || (error && d->errors[error / 64] >> error % 64 & 1);
+}
+
+/* Do the options select a call by its arguments? */
+static int picks_arguments(const struct decode *d, const struct decode_task *t)
+{
+	const struct call *c = t->call;
+	int fd = !d->by_fd, path = !d->path;
+
+	if (fd && path)
+		return 1;
+	if (!c)
+		return 0;
+	for (unsigned i = 0; i < c->nargs; i++) {
+		unsigned kind = c->args[i].kind;
+
+		if (kind == CALL_FD || kind == CALL_DIRFD)
+			fd |= (int32_t)t->values.args[i] == d->fd;
+		if (kind == CALL_PATH && d->path && t->values.user[i].bytes)
+			path |= glob_matches(d->path, t->values.user[i].bytes);
+	}
+	fd |= c->result.kind == CALL_FD && t->values.returned && t->values.result == d->fd;
+	return fd && path;
+}
+
+/* ---- lines and JSON ---- */
+
+static void put(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
+
+/* Write the file of a descriptor. */
+static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
+{
+	size_t n = d->names && fd == (int32_t)fd && out_room(o) > 8 ?
+		   follow_print_fd(&d->follow, pid, (int)fd, o->at + 1, out_room(o) - 2) : 0;
+
+	if (!n)
+		return;
+	*o->at = '<';
+	o->at += n + 1;
+	out_char(o, '>');
+}
+
+/* Write an argument as text. */
+static void put_argument(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+{
+	if (t->call) {
+		const struct call_arg *a = &t->call->args[i];
+		struct call_values values = t->values;
+		struct call_bytes *path = &values.user[i];
+		char absolute[PATH_MAX];
+
+		if (d->paths && a->kind == CALL_PATH && path->bytes && path->n && !path->cut) {
+			path->n = follow_print_path(&d->follow, t->pid,
+						    i && a[-1].kind == CALL_DIRFD ?
+						    (int)values.args[i - 1] : AT_FDCWD,
+						    path->bytes, absolute, sizeof(absolute));
+			if (path->n)
+				path->bytes = absolute;
+			else
+				*path = t->values.user[i];
+		}
+		o->at += call_print(d->calls, t->call, i, &values, o->at, out_room(o));
+		if (a->kind == CALL_FD || a->kind == CALL_DIRFD)
+			put_file(d, t->pid, (int32_t)t->values.args[i], o);
+		return;
+	}
+	put(o, "0x");
+	out_hex(o, t->values.args[i]);
+}
+
+static void put_result(struct decode *d, const struct call *c, int64_t result, struct out *o)
+{
+	const char *name = is_error(result) ? name_of_error(-result) : NULL;
+
+	if (c) {
+		o->at += call_print_result(d->calls, c, result, o->at, out_room(o));
+		return;
+	}
+	put(o, name ? "-1 " : result < 0 ? "-" : "");
+	if (name)
+		put(o, name);
+	else
+		out_decimal(o, result < 0 ? 0 - (uint64_t)result : (uint64_t)result);
+}
+
+/* Write a time in seconds, or the number of a clock that counts. */
+static void put_duration(const struct decode *d, struct out *o, uint64_t time)
+{
+	uint64_t us = (time + 500) / 1000;
+	char digits[6];
+
+	if (d->show->line->raw_clock) {
+		out_decimal(o, time);
+		return;
+	}
+	out_decimal(o, us / 1000000);
+	out_char(o, '.');
+	six_digits(digits, (uint32_t)(us % 1000000));
+	out_text(o, digits, 6);
+}
+
+/* The record of the beginning of a call, as far as a line's head needs it. */
+static struct record head_of(const struct decode_task *t)
+{
+	return (struct record){ .ts = t->ts, .data = t->head, .len = t->nhead, .cpu = t->cpu };
+}
+
+/* Let the files of the task be those after its call. */
+static void follow(struct decode *d, struct decode_task *t)
+{
+	if ((d->names || d->paths) && t->call && !t->followed)
+		follow_call(&d->follow, t->pid, t->call, &t->values);
+	t->followed = 1;
+}
+
+/* What is known of a call. */
+enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED };
+
+static const char *name_of(const struct decode_task *t)
+{
+	return t->call ? t->call->name : t->name;
+}
+
+/* Is an argument printed? */
+static int is_printed(const struct decode_task *t, unsigned i)
+{
+	return !t->call || t->call->args[i].kind != CALL_NONE;
+}
+
+static unsigned arguments(const struct decode_task *t)
+{
+	return t->call ? t->call->nargs : t->nargs;
+}
+
+/* Write the line of a call behind its head. */
+static void put_call(struct decode *d, struct decode_task *t, enum state state,
+		     uint64_t time, struct out *o)
+{
+	unsigned first = 1;
+
+	put(o, state == RESUMED ? "<... " : "");
+	put(o, name_of(t));
+	put(o, state == RESUMED ? " resumed>)" : "(");
+	for (unsigned i = 0; state != RESUMED && i < arguments(t); i++) {
+		if (!is_printed(t, i))
+			continue;
+		put(o, first ? "" : ", ");
+		put_argument(d, t, i, o);
+		first = 0;
+	}
+	/* the rest is short: there is room for it behind a long line */
+	o->end += LINE_HEAD_ROOM;
+	put(o, state == UNFINISHED ? " <unfinished ...>" : state == RESUMED ? " = " : ") = ");
+	if (state == NO_RETURN)
+		out_char(o, '?');
+	if (state == RETURNED)
+		follow(d, t);
+	if (state == RETURNED || state == RESUMED)
+		put_result(d, t->call, t->values.result, o);
+	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
+		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
+	if (state == RETURNED) {
+		put(o, " <");
+		put_duration(d, o, time);
+		out_char(o, '>');
+	}
+	out_char(o, '\n');
+}
+
+/* Write the value of an argument in JSON: a number, or an address in quotes. */
+static void put_value(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+{
+	uint64_t v = t->values.args[i];
+	int is_long = 0;
+
+	switch (t->call ? t->call->args[i].kind : CALL_HEX) {
+	case CALL_LONG:
+		is_long = d->show->line->events->long_size == 8;
+		/* fall through */
+	case CALL_INT:
+	case CALL_FD:
+	case CALL_DIRFD:
+		v = is_long ? v : (uint64_t)(int32_t)v;
+		if ((int64_t)v < 0)
+			out_char(o, '-');
+		out_decimal(o, (int64_t)v < 0 ? 0 - v : v);
+		break;
+	case CALL_UINT:
+	case CALL_OCTAL:
+		out_decimal(o, (uint32_t)v);
+		break;
+	case CALL_ULONG:
+	case CALL_SET:
+		out_decimal(o, v);
+		break;
+	default:
+		put(o, "\"0x");
+		out_hex(o, v);
+		out_char(o, '"');
+	}
+}
+
+/* Write a call as JSON behind its head. */
+static void put_json(struct decode *d, const struct decode_task *t, enum state state,
+		     uint64_t time, struct out *o)
+{
+	char text[ARG_MOST], *mark;
+	const char *name;
+	int cut = 0;
+
+	put(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
+	put(o, name_of(t));
+	put(o, "\",\"fields\":{");
+	if (state == RETURNED || state == RESUMED) {
+		int64_t v = t->values.result;
+
+		put(o, "\"ret\":");
+		if (v < 0)
+			out_char(o, '-');
+		out_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+		name = is_error(v) ? name_of_error(-v) : NULL;
+		if (name) {
+			put(o, ",\"error\":\"");
+			put(o, name);
+			out_char(o, '"');
+		}
+	}
+	if (state == RETURNED) {
+		put(o, ",\"lat\":");
+		out_decimal(o, d->show->line->raw_clock ? time : time / 1000);
+		if (!d->show->line->raw_clock) {
+			char digits[6];
+
+			out_char(o, '.');
+			six_digits(digits, (uint32_t)(time % 1000));
+			out_text(o, digits + 3, 3);
+		}
+	}
+	if (state == UNFINISHED || state == NO_RETURN)
+		put(o, "\"unfinished\":true");
+	if (state == RESUMED)
+		put(o, ",\"resumed\":true");
+	else
+		put(o, ",\"args\":[");
+	for (unsigned i = 0; state != RESUMED && i < arguments(t) && !cut; i++) {
+		struct out argument = { text, text + sizeof(text) };
+
+		if (!is_printed(t, i))
+			continue;
+		put_argument(d, t, i, &argument);
+		mark = o->at;
+		put(o, mark[-1] == '[' ? "{" : ",{");
+		if (t->call) {
+			put(o, "\"name\":\"");
+			out_text(o, t->call->args[i].name, t->call->args[i].length);
+			put(o, "\",");
+		}
+		put(o, "\"value\":");
+		put_value(d, t, i, o);
+		put(o, ",\"text\":");
+		json_string(o, text, (size_t)(argument.at - text));
+		out_char(o, '}');
+		if (o->at == o->end) {
+			o->at = mark;
+			cut = 1;
+		}
+	}
+	o->end += LINE_HEAD_ROOM;
+	put(o, state == RESUMED ? "}" : "]}");
+	put(o, cut ? ",\"cut\":true}\n" : "}\n");
+}
+
+/* Write a call. r: the record of its beginning, or of its return if that is all there is. */
+static void put_record(struct decode *d, struct decode_task *t, enum state state,
+		       uint64_t time, const struct record *r, struct out *o)
+{
+	struct show *s = d->show;
+	struct out line = *o;
+
+	if (out_room(o) < LINE_MOST)
+		return;
+	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
+	if (s->json) {
+		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
+		put_json(d, t, state, time, &line);
+	} else {
+		line.at += line_begin(s->line, r, line.at);
+		put_call(d, t, state, time, &line);
+	}
+	o->at = line.at;
+}
+
+/* End the call of a task that is not known to return. */
+static void put_unfinished(struct decode *d, struct decode_task *t, enum state state,
+			   struct out *o)
+{
+	struct record r = head_of(t);
+
+	if (!t->open)
+		return;
+	t->open = 0;
+	t->values.returned = 0;
+	use_memory(d, t);
+	if (t->shown && !d->failed && !d->by_error && !d->slower && picks_arguments(d, t))
+		put_record(d, t, state, 0, &r, o);
+	drop_memory(d, t);
+}
+
+/* ---- records ---- */
+
+/* Return the task; make it if it is not known, and make room for that. */
+static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
+{
+	struct decode_task *t = find(d, pid);
+
+	for (; !t && d->tasks.n >= TASKS_MOST; d->hand++) {
+		struct table_entry *e = d->tasks.v[d->hand &= d->tasks.room - 1];
+
+		if (!e)
+			continue;
+		put_unfinished(d, (struct decode_task *)(void *)e, UNFINISHED, o);
+		forget(d, (struct decode_task *)(void *)e);
+		break;
+	}
+	if (!t) {
+		t = table_at(&d->tasks, (const char *)&pid, sizeof(pid));
+		t->pid = pid;
+		t->memory = d->generation;
+	}
+	d->last = t;
+	return t;
+}
+
+/* Set the call of a task. known: look into the tables. */
+static void set_call(struct decode *d, struct decode_task *t, const struct decode_event *of,
+		     const struct record *r, int known)
+{
+	const char *name = of->event->name;
+
+	t->number = (uint64_t)number_at(d, of, 0, r);
+	t->call = known ? calls_find(d->calls, t->number) : NULL;
+	if (t->call)
+		return;
+	name += begins(name, "sys_enter_") ? 10 : begins(name, "sys_exit_") ? 9 : 0;
+	if (name == of->event->name)
+		str_format(t->name, sizeof(t->name), "syscall_%llu",
+			   (unsigned long long)t->number);
+	else
+		str_format(t->name, sizeof(t->name), "%s", name);
+}
+
+/* Take the user memory that the kernel has copied into the record. */
+static void take_copies(struct decode *d, struct decode_task *t, const struct decode_event *of,
+			const struct record *r)
+{
+	static const char fault[] = "(fault)", more[] = "...";
+	struct call_user *u;
+	struct field_data v;
+
+	for (unsigned i = 0; i < of->nargs; i++) {
+		if (!of->user[i] || field_value(d->show->line->events, of->user[i], r, &v) < 0 ||
+		    v.kind <= FIELD_POINTER || !(u = memory_of(d, t)) || u->args[i].bytes)
+			continue;
+		if (v.kind == FIELD_STRING && v.n == sizeof(fault) - 1 &&
+		    !memcmp(v.data, fault, v.n)) {
+			u->args[i].fault = 1;
+			continue;
+		}
+		if (v.kind == FIELD_ARRAY)
+			v.n *= of->user[i]->elem;
+		d->held -= call_user_room(u);
+		call_user_set(u, i, v.data, v.n);
+		d->held += call_user_room(u);
+		if (v.kind == FIELD_STRING && v.n >= 3 && !memcmp(v.data + v.n - 3, more, 3)) {
+			u->args[i].n -= 3;
+			u->args[i].cut = 1;
+		}
+	}
+}
+
+/* Does a call end the task, or return to where a signal came? 2: its return is no news. */
+static int never_returns(const char *name)
+{
+	if (*name == 'e')
+		return !strcmp(name, "exit") || !strcmp(name, "exit_group");
+	name += *name == 'r' ? strlen("rt_") : 0;
+	return *name == 's' && !strcmp(name, "sigreturn") ? 2 : 0;
+}
+
+static void enter(struct decode *d, const struct decode_event *of, const struct record *r,
+		  int shown, struct out *o)
+{
+	const struct event_set *evs = d->show->line->events;
+	struct decode_task *t = task_at(d, record_pid(evs, r), o);
+	uint32_t at = of->field[1] ? of->field[1]->offset : 0;
+	unsigned size = (unsigned)evs->long_size;
+	int never;
+
+	put_unfinished(d, t, UNFINISHED, o);
+	if (t->memory != d->generation)
+		drop_memory(d, t);
+	set_call(d, t, of, r, 1);
+	t->open = 1;
+	t->followed = 0;
+	t->swallow = 0;
+	t->shown = shown != 0;
+	t->generation = d->generation;
+	t->ts = r->ts;
+	t->cpu = r->cpu;
+	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
+	memcpy(t->head, r->data, t->nhead);
+	t->nargs = of->nargs;
+	for (unsigned i = 0; i < CALL_ARGS; i++, at += size)
+		t->values.args[i] = i < of->nargs && at + size <= r->len ?
+				    raw_number(r->data + at, size, 0, evs->big) : 0;
+	if (t->call)
+		t->call = calls_match(t->call, t->values.args);
+	take_copies(d, t, of, r);
+	never = never_returns(name_of(t));
+	if (never) {
+		put_unfinished(d, t, NO_RETURN, o);
+		t->swallow = never == 2;
+	}
+}
+
+static void leave(struct decode *d, const struct decode_event *of, const struct record *r,
+		  int shown, struct out *o)
+{
+	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
+	int64_t number = number_at(d, of, 0, r);
+	struct record begin = head_of(t);
+	uint64_t time = r->ts > t->ts ? r->ts - t->ts : 0;
+	int resumed, compat;
+
+	if (t->swallow || (number == -1 && !t->open)) {
+		t->swallow = 0;
+		return;
+	}
+	/* the kernel has forgotten the number (-1) if the program changed meanwhile */
+	if (t->open && (t->generation != d->generation ||
+			(number != -1 && (uint64_t)number != t->number)))
+		put_unfinished(d, t, UNFINISHED, o);
+	resumed = !t->open;
+	/* 32-bit code has other numbers; the events of syscalls leave it out */
+	compat = t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
+		 !of->event->name[8] && !begins(name_of(t), "exec");
+	if (resumed || compat)
+		set_call(d, t, of, r, !compat);
+	t->open = 0;
+	t->values.result = number_at(d, of, 1, r);
+	t->values.returned = 1;
+	use_memory(d, t);
+	if (shown && picks_result(d, t->values.result, resumed, time) &&
+	    (resumed ? !d->by_fd && !d->path : picks_arguments(d, t)))
+		put_record(d, t, resumed ? RESUMED : RETURNED, time, resumed ? r : &begin, o);
+	if (!resumed && !compat)
+		follow(d, t);
+	drop_memory(d, t);
+}
+
+/* Take a record of user memory. Return 1, or 0 if it is not one of ours. */
+static int take_memory(struct decode *d, const struct decode_event *of, const struct record *r,
+		       struct out *o)
+{
+	const struct event_set *evs = d->show->line->events;
+	struct call_user *u;
+	struct field_data v;
+	size_t n = d->id ? strlen(d->id) : 4;
+	int32_t pid = record_pid(evs, r);
+	struct decode_task *t;
+
+	if (!of->field[0] || field_value(evs, of->field[0], r, &v) < 0 ||
+	    v.kind != FIELD_STRING || v.n <= n || memcmp(v.data, d->id ? d->id : "tfs_", n))
+		return 0;
+	while (!d->id && n < v.n - 1 && v.data[n] != ' ')
+		n++;
+	if (v.data[n] != ' ')
+		return 0;
+	t = find(d, pid);
+	if (!t) { /* perhaps its first part is from before the trace */
+		t = task_at(d, pid, o);
+		t->lacking = 1;
+	}
+	u = memory_of(d, t);
+	if (u) {
+		d->held -= call_user_room(u);
+		t->lacking = call_user_add(u, (const char *)v.data + n + 1, v.n - n - 1) < 0;
+		d->held += call_user_room(u);
+	}
+	return d->id || !t->lacking;
+}
+
+/* A thread that is not the leader has executed a program: it takes the leader's pid. */
+static void exec(struct decode *d, int old_pid, int pid, struct out *o)
+{
+	struct decode_task *old = old_pid != pid ? find(d, old_pid) : NULL, *t;
+	struct table_entry entry;
+
+	if (!old)
+		return;
+	t = task_at(d, pid, o);
+	old = find(d, old_pid); /* if task_at has not dropped it */
+	put_unfinished(d, t, UNFINISHED, o);
+	if (!old)
+		return;
+	if (t->user) {
+		d->held -= call_user_room(t->user);
+		call_user_free(t->user);
+		free(t->user);
+	}
+	entry = t->entry;
+	*t = *old;
+	t->entry = entry;
+	t->pid = pid;
+	old->user = NULL;
+	old->open = 0;
+	forget(d, old);
+}
+
+/* Print what a record gives: nothing, a call, or the text of another event. */
+static size_t decode_text(void *decode, const struct record *r, int lost, int *shown, char *buf,
+			  size_t size)
+{
+	struct decode *d = decode;
+	const struct decode_event *of = event_at(d, r);
+	enum kind kind = of ? of->kind : OTHER;
+	int pid = record_pid(d->show->line->events, r);
+	struct out o = { buf, buf + size };
+	struct decode_task *t;
+
+	d->generation += lost != 0;
+	if (lost)
+		follow_lost(&d->follow);
+	if (kind == ENTER) {
+		enter(d, of, r, *shown, &o);
+	} else if (kind == EXIT) {
+		leave(d, of, r, *shown, &o);
+	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
+		if (kind == EXEC) {
+			exec(d, (int)number_at(d, of, 0, r), pid, &o);
+			if (d->names || d->paths)
+				follow_exec(&d->follow, pid);
+		}
+		if (kind == NEWTASK && (d->names || d->paths))
+			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),
+				    (uint64_t)number_at(d, of, 1, r));
+		if (kind == END)
+			follow_end(&d->follow, pid);
+		t = kind == END ? find(d, pid) : NULL;
+		if (t) {
+			put_unfinished(d, t, UNFINISHED, &o);
+			forget(d, t);
+		}
+		if (*shown)
+			o.at += show_text(d->show, r, o.at, out_room(&o));
+	}
+	*shown = o.at > buf;
+	return (size_t)(o.at - buf);
+}
+
+/* ---- the interface ---- */
+
+/* Set the errors of a list of names. Return 0, or -1. */
+static int parse_errors(struct decode *d, const char *names)
+{
+	for (;; names++) {
+		size_t n = strcspn(names, ",");
+		uint64_t e = 1;
+		const char *name = NULL;
+
+		for (; e <= MAX_ERROR; e++) {
+			name = name_of_error((int64_t)e);
+			if (name && strlen(name) == n && !strncmp(name, names, n))
+				break;
+		}
+		if (e > MAX_ERROR)
+			return -1;
+		d->errors[e / 64] |= (uint64_t)1 << e % 64;
+		d->by_error = 1;
+		names += n;
+		if (!*names)
+			return 0;
+	}
+}
+
+/* Take a value of -O. Exit with a usage error if it is wrong. */
+static void take_option(struct decode *d, const struct tool *tool, const char *word)
+{
+	static const struct {
+		char name[11];
+		uint8_t value;
+	} keys[] = {
+		{ "abi", 1 }, { "id", 1 }, { "failed", 0 }, { "errno", 1 }, { "fd", 1 },
+		{ "slower", 1 }, { "path", 1 }, { "note", 1 }, { "names", 0 }, { "paths", 0 },
+		{ "host-paths", 0 },
+	};
+	const char *equals = strchr(word, '='), *value = equals ? equals + 1 : "";
+	size_t n = equals ? (size_t)(equals - word) : strlen(word), i = 0;
+	unsigned long v = 0;
+	int bad = 0;
+
+	while (i < sizeof(keys) / sizeof(*keys) &&
+	       (strlen(keys[i].name) != n || strncmp(keys[i].name, word, n) ||
+		keys[i].value != (equals != NULL)))
+		i++;
+	switch (i) {
+	case 0:
+		d->abi = value;
+		break;
+	case 1:
+		d->id = value;
+		break;
+	case 2:
+		d->failed = 1;
+		break;
+	case 3:
+		bad = parse_errors(d, value) < 0;
+		break;
+	case 4:
+		bad = text_number(value, 0, INT_MAX, &v) < 0;
+		d->fd = (int32_t)v;
+		d->by_fd = 1;
+		break;
+	case 5:
+		bad = text_number(value, 1, INT_MAX, &v) < 0;
+		d->slower = (uint64_t)v * 1000;
+		break;
+	case 6:
+		d->path = value;
+		break;
+	case 7:
+		d->note = value;
+		break;
+	case 8:
+		d->names = 1;
+		break;
+	case 10:
+		d->follow.host_paths = 1;
+		/* fall through */
+	case 9:
+		d->paths = 1;
+		break;
+	default:
+		bad = 1;
+	}
+	if (bad)
+		usage_error(tool, "-O: not an option of tfs-report(1): '%.80s'", word);
+}
+
+int decode_take(struct decode *d, const struct tool *tool, int letter)
+{
+	if (letter == 'O')
+		take_option(d, tool, opt_value);
+	d->on |= letter == 'D';
+	d->options |= letter == 'O';
+	return letter == 'D' || letter == 'O';
+}
+
+void decode_check(const struct decode *d, const struct tool *tool, struct show *s)
+{
+	if (d->options && !d->on)
+		usage_error(tool, "-O is for -D");
+	if (d->on && s->process.kinds)
+		usage_error(tool, "-D and -P cannot be given together");
+	s->asked |= d->on;
+}
+
+int decode_open(struct decode *d, const char *machine)
+{
+	d->calls = calls_open(d->abi ? d->abi : machine);
+	return d->calls ? 0 : -1;
+}
+
+void decode_begin(struct decode *d, struct show *s)
+{
+	decode_free(d);
+	d->tasks.size = sizeof(struct decode_task);
+	d->follow.swapped = calls_big_endian(d->calls) !=
+			    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	d->show = s;
+	s->decoder = decode_text;
+	s->decode = d;
+	s->plain = 0;
+}
+
+/* Compare the times at which the calls of two tasks began. */
+static int by_time(const void *a, const void *b)
+{
+	const struct decode_task *x = *(struct decode_task *const *)a;
+	const struct decode_task *y = *(struct decode_task *const *)b;
+
+	return x->ts != y->ts ? x->ts > y->ts ? 1 : -1 : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+size_t decode_end(struct decode *d, char *buf, size_t size)
+{
+	struct out o = { buf, buf + size };
+
+	if (!d->ended++) {
+		table_sort(&d->tasks, by_time);
+		d->hand = 0;
+	}
+	while (d->hand < d->tasks.n && out_room(&o) >= LINE_MOST)
+		put_unfinished(d, (struct decode_task *)(void *)d->tasks.v[d->hand++], UNFINISHED,
+			       &o);
+	return (size_t)(o.at - buf);
+}
+
+void decode_free(struct decode *d)
+{
+	for (size_t i = 0; i < (d->ended ? d->tasks.n : d->tasks.room); i++) {
+		struct decode_task *t = (struct decode_task *)(void *)d->tasks.v[i];
+
+		if (t && t->user)
+			call_user_free(t->user);
+		if (t)
+			free(t->user);
+		free(t);
+	}
+	for (size_t i = 0; i < d->nevents; i++)
+		free(d->events[i]);
+	follow_free(&d->follow);
+	free(d->tasks.v);
+	free(d->events);
+	d->tasks = (struct table){ 0 };
+	d->events = NULL;
+	d->nevents = d->held = d->hand = 0;
+	d->last = NULL;
+	d->ended = 0;
+}

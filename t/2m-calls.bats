@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2028,SC2030,SC2031,SC2154 # text of C; each test is a process; run sets stderr
+# the tables of system calls: data, generator, damaged tables
+# parts: 3
+
+load helper
+
+DATA=$TREE/lib/calls/data
+TABLE=$TREE/bin/tfs-calls.tab
+
+# host_abi: print the name of this machine's ABI in the tables
+host_abi() {
+	case $(uname -m) in
+	armv*) echo arm ;;
+	i?86) echo i386 ;;
+	*) uname -m ;;
+	esac
+}
+
+@test "calls: each number is that of this machine's headers" {
+	need_tool cc
+	echo '#include <asm/unistd.h>' | cc -E -dM -x c - |
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/\1 \2/p' | sort >wanted
+	awk -v abi="$(host_abi)" '/^# name/ { for (i = 3; i <= NF; i++) if ($i == abi) n = i - 1 }
+		!/^#/ && $n != "-" { print $1, $n }' "$DATA/numbers.in" | sort >got
+	join -v 1 -j 1 wanted got >missing
+	[ ! -s missing ] || { cat missing; false; }
+	join wanted got | awk '$2 != $3' >other
+	[ ! -s other ] || { cat other; false; }
+	[ "$(wc -l <wanted)" -ge 250 ]
+}
+
+@test "calls: each call has as many arguments as this kernel's format of it" {
+	need_tracefs events/syscalls
+	local file name
+	for file in "$TRACEFS"/events/syscalls/sys_enter_*/format; do
+		name=${file%/format}
+		name=${name##*/sys_enter_}
+		case $name in # a name of the kernel that no program uses
+		newstat | newfstat | newlstat | newuname) name=${name#new} ;;
+		sendfile64) [ "$(host_abi)" = i386 ] || [ "$(host_abi)" = arm ] || name=sendfile ;;
+		umount) name=umount2 ;;
+		esac
+		# the kernel's text has all arguments behind the fields of each event and the number
+		echo "$name $(awk '$1 ~ /^field:/ && !/ common_| __syscall_nr;/ && !/__data_loc/' "$file" | wc -l)"
+	done | sort >kernel
+	awk -v abi="$(host_abi)" '/^#/ || /^\?/ || !NF { next } {
+		for (n = 1; n < NF && $(n + 1) != "="; n++)
+			;
+		n--
+		name = $1
+		if (!sub(/@.*/, "", name)) {
+			if (!(name in special))
+				count[name] = n
+		} else if (index("," substr($1, length(name) + 2) ",", "," abi ",")) {
+			count[name] = n
+			special[name] = 1
+		}
+	} END { for (name in count) print name, count[name] }' "$DATA/calls.in" | sort >tables
+	join kernel tables | awk '$2 != $3' >other
+	[ ! -s other ] || { cat other; false; }
+	[ "$(join kernel tables | wc -l)" -ge 250 ]
+}
+
+@test "calls: the sizes and offsets of structures are those of this machine's headers" {
+	need_tool cc
+	need_tool awk
+	"$PROG/unit/calls" "$TABLE" sizes >got
+	{
+		printf '#include <%s>\n' sys/stat.h linux/stat.h sys/resource.h sys/socket.h sys/uio.h poll.h \
+			sys/epoll.h sys/utsname.h time.h sys/time.h signal.h fcntl.h stdio.h sys/times.h
+		echo 'int main(void) {'
+		while read -r call name; do
+			echo "printf(\"$call %d\\n\", (int)sizeof($name));"
+		done <<-'END'
+		fstat struct stat
+		statx struct statx
+		prlimit64 struct rlimit64
+		getrusage struct rusage
+		sendmsg struct msghdr
+		writev struct iovec
+		poll struct pollfd
+		epoll_ctl struct epoll_event
+		nanosleep struct timespec
+		setitimer struct itimerval
+		sigaltstack stack_t
+		uname struct utsname
+		times struct tms
+		END
+		echo 'return 0; }'
+	} | sed 's/#include <linux.*//' >sizes.c
+	cc -D_GNU_SOURCE -o sizes sizes.c
+	./sizes | sort >wanted
+	sort got | join wanted - | awk '$2 != $3' >other
+	[ ! -s other ] || { cat other; false; }
+	[ "$(sort got | join wanted - | wc -l)" -ge 11 ]
+}
+
+@test "calls: the table is no program, and has at most 128 KiB" {
+	[ ! -x "$TABLE" ]
+	[ "$(wc -c <"$TABLE")" -le 131072 ]
+}
+
+@test "calls: gawk, mawk and busybox awk make the same table" {
+	local awk n=0
+	for awk in gawk mawk "busybox awk"; do
+		command -v "${awk%% *}" >/dev/null || continue
+		LC_ALL=C $awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in" "$DATA"/sets/*.in \
+			"$DATA/layouts.in" "$DATA/calls.in" >table
+		cmp table "$TABLE"
+		n=$((n + 1))
+	done
+	[ "$n" -ge 1 ] || skip "needs gawk, mawk or busybox"
+}
+
+@test "calls: mistakes in the data are refused with the file and the line" {
+	need_tool awk
+	local awk=(env LC_ALL=C awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in")
+	mkdir sets
+	printf 'flags\nA 1\nB zwei\n' >sets/x.in
+	run -1 --separate-stderr "${awk[@]}" ./sets/x.in
+	[ "$stderr" = "./sets/x.in:3: no number: zwei" ]
+	sed 's/^close .*/close fd:nosuch = int/' "$DATA/calls.in" >calls.in
+	run -1 --separate-stderr "${awk[@]}" "$DATA"/sets/*.in "$DATA/layouts.in" calls.in
+	[ "$stderr" = "no set nosuch" ]
+}
+
+# damaged FILE: the tables are refused with one line
+damaged() {
+	run -1 --separate-stderr "$PROG/unit/calls" "$1"
+	[ "$output" = "" ]
+	[[ $stderr == *": fatal: $1 is damaged; install it again" ]]
+}
+
+@test "calls: a table that is cut or has other counts is refused with one line" {
+	local n
+	for n in 0 1 11 12 40 1000 50000 $(($(wc -c <"$TABLE") - 1)); do
+		head -c "$n" "$TABLE" >short
+		damaged short
+	done
+	sed '1s/tfs-calls 1/tfs-calls 2/' "$TABLE" >version
+	damaged version
+	{ cat "$TABLE"; echo more; } >longer
+	damaged longer
+	sed '1s/ \([0-9]*\) [0-9]* \([0-9]* [0-9]* [0-9]*\)$/ \1 9 \2/' "$TABLE" >counts
+	damaged counts
+	printf 'tfs-calls 1 999999999999999999999 1 1 1 1 1\n' >huge
+	damaged huge
+	tr '\n' '\0' <"$TABLE" >zeros
+	damaged zeros
+}
+
+@test "calls: a table without this ABI is refused with one line, as is no table" {
+	sed 's/^x86_64 /y86_64 /' "$TABLE" >other
+	run -1 --separate-stderr "$PROG/unit/calls" other
+	[[ $stderr == *": fatal: other has no system calls of x86_64" ]]
+	run -1 --separate-stderr "$PROG/unit/calls" nosuch
+	[[ $stderr == *": fatal: unable to read nosuch: No such file or directory" ]]
+}

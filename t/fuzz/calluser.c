@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * calluser.c - records of user memory
+ *
+ * Input: the byte order, and records, one a line. The strings of arguments without an array
+ * are their parts one behind the other; a plainer parser puts them together.
+ */
+#include "calls/calls.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char text[CALL_ARGS][1 << 16];
+	size_t n[CALL_ARGS] = { 0 };
+	int known[CALL_ARGS] = { 0 }, other[CALL_ARGS] = { 0 };
+	struct call_user u = { .big = size && data[0] & 1 };
+
+	for (const char *s = (const char *)data, *end = s + size, *line; s < end; s++) {
+		line = s;
+		while (s < end && *s != '\n')
+			s++;
+		if (s - line >= 3 && strchr("abc", line[0]) && line[0] && line[1] >= '0' &&
+		    line[1] < '0' + CALL_ARGS && line[2] == ' ') {
+			int arg = line[1] - '0';
+			size_t more = (size_t)(s - line) - 3;
+
+			if (n[arg] + more < sizeof(*text)) {
+				memcpy(text[arg] + n[arg], line + 3, more);
+				n[arg] += more;
+				known[arg] = 1;
+			} else {
+				other[arg] = 1;
+			}
+		} else if (s - line >= 2 && line[1] >= '0' && line[1] < '0' + CALL_ARGS) {
+			other[line[1] - '0'] = 1;
+		}
+		call_user_add(&u, line, (size_t)(s - line));
+	}
+	for (unsigned i = 0; i < CALL_ARGS; i++) {
+		size_t most = n[i] < CALL_USER_MOST ? n[i] : CALL_USER_MOST;
+
+		must(u.args[i].n <= CALL_USER_MOST);
+		must(u.args[i].bytes || !u.args[i].n);
+		if (!known[i] || other[i])
+			continue;
+		must(u.args[i].n == most && !memcmp(u.args[i].bytes, text[i], most));
+		must(!u.args[i].fault && (n[i] <= CALL_USER_MOST || u.args[i].cut));
+	}
+	call_user_clear(&u);
+	for (unsigned i = 0; i < CALL_ARGS; i++)
+		must(!u.args[i].bytes && !u.args[i].n);
+	call_user_free(&u);
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/* calls.c - arguments of system calls as text; usage: calls bin/tfs-calls.tab [sizes] */
+#include "calls/calls.h"
+#include "unit.h"
+
+static struct calls *calls;
+static const struct call *call;
+static struct call_values values;
+
+/* Choose the call with this number; the arguments end with the last that is given. */
+static void choose(unsigned number, const uint64_t *args)
+{
+	memset(&values, 0, sizeof(values));
+	memcpy(values.args, args, sizeof(values.args));
+	call = calls_find(calls, number);
+	if (call)
+		call = calls_match(call, values.args);
+}
+
+#define CALL(number, ...) choose(number, (const uint64_t[CALL_ARGS]){ __VA_ARGS__ })
+
+static void memory(unsigned arg, const void *bytes, size_t n)
+{
+	values.user[arg] = (struct call_bytes){ .bytes = bytes, .n = n };
+}
+
+#define MEMORY(arg, bytes) memory(arg, bytes, sizeof(bytes) - 1)
+
+/* Return the call as text, with its result if it has returned. */
+static const char *line(void)
+{
+	static char text[4096];
+	size_t n;
+
+	if (!call)
+		return NULL;
+	n = (size_t)sprintf(text, "%s(", call->name);
+	for (unsigned i = 0; i < call->nargs; i++) {
+		if (call->args[i].kind == CALL_NONE)
+			continue;
+		if (i)
+			n += (size_t)sprintf(text + n, ", ");
+		n += call_print(calls, call, i, &values, text + n, 1000);
+	}
+	n += (size_t)sprintf(text + n, ")");
+	if (values.returned) {
+		n += (size_t)sprintf(text + n, " = ");
+		n += call_print_result(calls, call, values.result, text + n, 1000);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+static const char *returns(int64_t result)
+{
+	values.returned = 1;
+	values.result = result;
+	return line();
+}
+
+static void test_open(void)
+{
+	CALL(257, (uint64_t)-100, 0x1000, 02000000);
+	EQUAL_TEXT(line(), "openat(AT_FDCWD, 0x1000, O_RDONLY|O_CLOEXEC)");
+	MEMORY(1, "/etc/passwd");
+	EQUAL_TEXT(returns(3), "openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY|O_CLOEXEC) = 3");
+	CALL(257, 7, 0, 0101 | 0x80000000, 0644);
+	EQUAL_TEXT(returns(-2), "openat(7, NULL, O_WRONLY|O_CREAT|0x80000000, 0644) = -1 ENOENT");
+}
+
+/* Print each call with a structure, and the size of the first one, in this host's ABI. */
+static void sizes(void)
+{
+	for (unsigned n = 0; n <= calls_most(calls); n++) {
+		const struct call *c = calls_find(calls, n);
+
+		for (unsigned i = 0; c && i < c->nargs; i++)
+			if (c->args[i].kind == CALL_STRUCT) {
+				printf("%s %u\n", c->name, c->args[i].size);
+				break;
+			}
+	}
+}
+
+static void test_files(void)
+{
+	static const char stat[144] = { [24] = (char)0xa4, [25] = (char)0x81, [49] = 4 };
+	static const char two[] = "/tmp/a\0/tmp/b";
+
+	CALL(0, 3, 0x1000, 10);
+	EQUAL_TEXT(line(), "read(3, 0x1000, 10)");
+	MEMORY(1, "ab\t\"\1\0012\377");
+	EQUAL_TEXT(returns(4), "read(3, \"ab\\t\\\"\", 10) = 4");
+	EQUAL_TEXT(returns(-11), "read(3, 0x1000, 10) = -1 EAGAIN");
+	CALL(1, 1, 0x1000, 5);
+	MEMORY(1, "\1\0012\377");
+	EQUAL_TEXT(returns(5), "write(1, \"\\1\\0012\\377\"..., 5) = 5");
+	CALL(4, 0x1000, 0x2000);
+	MEMORY(0, "/x");
+	memory(1, stat, sizeof(stat));
+	EQUAL_TEXT(returns(0), "stat(\"/x\", {st_mode=S_IFREG|0644, st_size=1024, ...}) = 0");
+	EQUAL_TEXT(returns(-2), "stat(\"/x\", 0x2000) = -1 ENOENT");
+	CALL(59, 0x1000, 0x2000, 0);
+	memory(1, two, sizeof(two));
+	EQUAL_TEXT(line(), "execve(0x1000, [\"/tmp/a\", \"/tmp/b\"], NULL)");
+	CALL(8, 3, (uint64_t)-1, 2);
+	EQUAL_TEXT(returns(1 << 20), "lseek(3, -1, SEEK_END) = 1048576");
+	CALL(21, 0, 4);
+	EQUAL_TEXT(line(), "access(NULL, R_OK)");
+	CALL(21, 0, 0);
+	EQUAL_TEXT(line(), "access(NULL, F_OK)");
+	CALL(90, 0, 04755);
+	EQUAL_TEXT(line(), "chmod(NULL, 04755)");
+	CALL(133, 0, 0020666, 0x103);
+	EQUAL_TEXT(line(), "mknod(NULL, S_IFCHR|0666, 0x103)");
+	CALL(72, 3, 3, 77);
+	EQUAL_TEXT(returns(0100002), "fcntl(3, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)");
+	CALL(72, 3, 2, 1);
+	EQUAL_TEXT(line(), "fcntl(3, F_SETFD, FD_CLOEXEC)");
+	CALL(16, 1, 0x5401, 0x1000);
+	EQUAL_TEXT(returns(-25), "ioctl(1, TCGETS, 0x1000) = -1 ENOTTY");
+	CALL(293, 0x1000, 02004000);
+	MEMORY(0, "\3\0\0\0\4\0\0\0");
+	EQUAL_TEXT(returns(0), "pipe2([3, 4], O_NONBLOCK|O_CLOEXEC) = 0");
+	CALL(95, 022);
+	EQUAL_TEXT(returns(077), "umask(022) = 077");
+}
+
+static void test_memory(void)
+{
+	CALL(9, 0, 8192, 3, 0x22, (uint64_t)-1, 0);
+	EQUAL_TEXT(returns(0x7f1234567000), "mmap(NULL, 8192, PROT_READ|PROT_WRITE, "
+		   "MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f1234567000");
+	CALL(10, 0x1000, 4096, 0);
+	EQUAL_TEXT(line(), "mprotect(0x1000, 4096, PROT_NONE)");
+	CALL(12, 0);
+	EQUAL_TEXT(returns(0x5000), "brk(NULL) = 0x5000");
+	CALL(28, 0x1000, 4096, 4);
+	EQUAL_TEXT(line(), "madvise(0x1000, 4096, MADV_DONTNEED)");
+}
+
+static void test_sockets(void)
+{
+	CALL(41, 2, 02000001, 6);
+	EQUAL_TEXT(returns(3), "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3");
+	CALL(41, 16, 3, 0);
+	EQUAL_TEXT(line(), "socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)");
+	CALL(42, 3, 0x1000, 16);
+	MEMORY(1, "\2\0\0\120\12\0\0\1\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(0), "connect(3, {sa_family=AF_INET, sin_port=htons(80), "
+		   "sin_addr=inet_addr(\"10.0.0.1\")}, 16) = 0");
+	CALL(42, 3, 0x1000, 28);
+	MEMORY(1, "\12\0\0\120\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\2\0\0\0");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_INET6, sin6_port=htons(80), "
+		   "sin6_flowinfo=htonl(0), inet_pton(AF_INET6, \"::1\", &sin6_addr), "
+		   "sin6_scope_id=2}, 28)");
+	CALL(42, 3, 0x1000, 8);
+	MEMORY(1, "\1\0/a/\"\0\0");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_UNIX, sun_path=\"/a/\\\"\"}, 8)");
+	CALL(42, 3, 0x1000, 6);
+	MEMORY(1, "\1\0\0a\0b");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_UNIX, sun_path=@\"a\\0b\"}, 6)");
+	CALL(43, 3, 0x1000, 0x2000);
+	MEMORY(1, "\1\0/no");
+	MEMORY(2, "\2\0\0\0");
+	EQUAL_TEXT(returns(4), "accept(3, {sa_family=AF_UNIX}, [2]) = 4");
+	CALL(54, 3, 1, 2, 0x1000, 4);
+	MEMORY(3, "\1\0\0\0");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4)");
+	CALL(54, 3, 6, 1, 0x1000, 4);
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_TCP, TCP_NODELAY, 0x1000, 4)");
+	CALL(7, 0x1000, 2, (uint64_t)-1);
+	MEMORY(0, "\3\0\0\0\1\0\0\0\4\0\0\0\5\0\0\0");
+	EQUAL_TEXT(returns(1), "poll([{fd=3, events=POLLIN}, "
+		   "{fd=4, events=POLLIN|POLLOUT}], 2, -1) = 1");
+	CALL(233, 4, 1, 3, 0x1000);
+	MEMORY(3, "\1\0\0\0\3\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "epoll_ctl(4, EPOLL_CTL_ADD, 3, {events=EPOLLIN, data={u32=3, u64=3}})");
+	CALL(20, 1, 0x1000, 1);
+	MEMORY(1, "\0\20\0\0\0\0\0\0\5\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "writev(1, [{iov_base=0x1000, iov_len=5}], 1)");
+}
+
+static void test_tasks(void)
+{
+	CALL(56, 0x1200011, 0, 0, 0x1000, 0);
+	EQUAL_TEXT(returns(7), "clone(CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, NULL, NULL, "
+		   "0x1000, 0) = 7");
+	CALL(61, (uint64_t)-1, 0x1000, 1, 0);
+	MEMORY(1, "\0\3\0\0");
+	EQUAL_TEXT(returns(7), "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], "
+		   "WNOHANG, NULL) = 7");
+	MEMORY(1, "\213\0\0\0");
+	EQUAL_TEXT(returns(7), "wait4(-1, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGSEGV && "
+		   "WCOREDUMP(s)}], WNOHANG, NULL) = 7");
+	CALL(14, 0, 0x1000, 0, 8);
+	MEMORY(1, "\2\0\1\0\0\0\0\0");
+	EQUAL_TEXT(returns(0), "rt_sigprocmask(SIG_BLOCK, [INT CHLD], NULL, 8) = 0");
+	MEMORY(1, "\376\377\377\377\377\377\377\377");
+	EQUAL_TEXT(returns(0), "rt_sigprocmask(SIG_BLOCK, ~[HUP], NULL, 8) = 0");
+	CALL(13, 2, 0x1000, 0, 8);
+	MEMORY(1, "\0\20\0\0\0\0\0\0\0\0\0\24\0\0\0\0\0\40\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "rt_sigaction(SIGINT, {sa_handler=0x1000, "
+		   "sa_flags=SA_RESTORER|SA_RESTART, "
+		   "sa_restorer=0x2000, sa_mask=[]}, NULL, 8)");
+	CALL(202, 0x1000, 128, 2, 0);
+	EQUAL_TEXT(line(), "futex(0x1000, FUTEX_WAIT_PRIVATE, 2, NULL)");
+	CALL(202, 0x1000, 129, 1, 0x33);
+	EQUAL_TEXT(line(), "futex(0x1000, FUTEX_WAKE_PRIVATE, 1)");
+	CALL(302, 0, 3, 0, 0x1000);
+	MEMORY(3, "\0\0\200\0\0\0\0\0\377\377\377\377\377\377\377\377");
+	EQUAL_TEXT(returns(0), "prlimit64(0, RLIMIT_STACK, NULL, "
+		   "{rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}) = 0");
+	CALL(35, 0x1000, 0);
+	MEMORY(0, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(-516),
+		   "nanosleep({tv_sec=1, tv_nsec=0}, NULL) = ? ERESTART_RESTARTBLOCK");
+	CALL(23, 10, 0x1000, 0, 0, 0);
+	MEMORY(1, "\51\1\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "select(10, [0 3 5 8], NULL, NULL, NULL)");
+	CALL(62, 0, 34);
+	EQUAL_TEXT(line(), "kill(0, SIGRT_2)");
+	CALL(157, 15, 0x1000);
+	MEMORY(1, "me");
+	EQUAL_TEXT(line(), "prctl(PR_SET_NAME, \"me\")");
+	CALL(231, 1);
+	EQUAL_TEXT(returns(0), "exit_group(1) = ?");
+}
+
+static void test_short(void)
+{
+	char text[8];
+
+	CALL(257, (uint64_t)-100);
+	EQUAL(call_print(calls, call, 0, &values, text, 8), 8);
+	CHECK(!memcmp(text, "AT_FDCWD", 8));
+	EQUAL(call_print(calls, call, 0, &values, text, 7), 7);
+	CHECK(!memcmp(text, "AT_F...", 7));
+	EQUAL(call_print(calls, call, 0, &values, text, 2), 2);
+	EQUAL(call_print(calls, call, 0, &values, text, 0), 0);
+	CHECK(!calls_find(calls, 100000));
+	CHECK(!calls_find(calls, UINT64_MAX));
+}
+
+/* Print the calls of another ABI. */
+static void test_abis(const char *file)
+{
+	struct calls *own = calls;
+
+	calls = calls_read(file, "i386");
+	CALL(295, 0xffffff9c, 0, 0100101, 0600);
+	EQUAL_TEXT(returns(3), "openat(AT_FDCWD, NULL, O_WRONLY|O_CREAT|O_LARGEFILE, 0600) = 3");
+	CALL(192, 0, 4096, 5, 2, 3, 0);
+	EQUAL_TEXT(returns((int32_t)0xf7f00000), "mmap2(NULL, 4096, "
+		   "PROT_READ|PROT_EXEC, MAP_PRIVATE, "
+		   "3, 0) = 0xf7f00000");
+	CALL(180, 3, 0x1000, 1, 9, 0);
+	EQUAL_TEXT(line(), "pread64(3, 0x1000, 1, 9)");
+	calls_free(calls);
+	calls = calls_read(file, "armv7l");
+	CALL(322, 0xffffff9c, 0, 0240000);
+	EQUAL_TEXT(line(), "openat(AT_FDCWD, NULL, O_RDONLY|O_DIRECT|O_DIRECTORY)");
+	calls_free(calls);
+	calls = calls_read(file, "s390x");
+	CHECK(calls_big_endian(calls));
+	CALL(120, 0x1000, 0x11, 0, 0, 0);
+	EQUAL_TEXT(line(), "clone(0x1000, SIGCHLD, NULL, NULL, 0)");
+	CALL(168, 0x1000, 1, 0);
+	MEMORY(0, "\0\0\0\3\0\1\0\0");
+	EQUAL_TEXT(line(), "poll([{fd=3, events=POLLIN}], 1, 0)");
+	CALL(175, 2, 0x1000, 0, 8);
+	MEMORY(1, "\0\0\0\0\0\1\0\2");
+	EQUAL_TEXT(line(), "rt_sigprocmask(SIG_SETMASK, [INT CHLD], NULL, 8)");
+	calls_free(calls);
+	calls = calls_read(file, "ppc64le");
+	CALL(54, 1, 0x402c7413, 0x1000);
+	EQUAL_TEXT(line(), "ioctl(1, TCGETS, 0x1000)");
+	calls_free(calls);
+	calls = own;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 1;
+	program_name = "calls";
+	calls = calls_read(argv[1], argc > 2 ? NULL : "x86_64");
+	if (!calls)
+		return 1;
+	if (argc > 2)
+		return sizes(), 0;
+	TEST(open);
+	TEST(files);
+	TEST(memory);
+	TEST(sockets);
+	TEST(tasks);
+	TEST(short);
+	unit_test = "abis";
+	test_abis(argv[1]);
+	return unit_end();
+}
