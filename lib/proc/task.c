@@ -16,6 +16,12 @@
 /* include/uapi/linux/pidfd.h, since Linux 6.9 */
 #define PIDFD_THREAD_FLAG O_EXCL
 
+/*
+ * fs/seq_file.c: a read gives whole records, as many as a page or the caller's buffer takes. A
+ * read of fewer bytes has reached the end, because no record here is as long as half a page.
+ */
+enum { SHORT_READ = 2048 };
+
 int task_read_file(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -27,8 +33,10 @@ int task_read_file(pid_t pid, const char *name, char *text, size_t size)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	while (n < size - 1 && (got = read(fd, text + n, size - 1 - n)) > 0)
-		n += (size_t)got;
+	do {
+		got = read(fd, text + n, size - 1 - n);
+		n += got > 0 ? (size_t)got : 0;
+	} while (got >= SHORT_READ && n < size - 1);
 	close(fd);
 	text[n] = '\0';
 	return n ? 0 : -1;
