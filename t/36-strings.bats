@@ -214,6 +214,9 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(lines ': open: .* ret=-2$')" = 8 ]
 }
 
+# This test is alone because the kernel enables the event of the top level whenever a program that
+# prints is loaded; until the session that loaded it has disabled the event again, it records.
+# bats test_tags=alone
 @test "trace_open: the top level does not record what BPF programs print" {
 	need_bpf
 	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable

@@ -4,21 +4,30 @@
 
 #include "base/base.h"
 
-int text_number(const char *s, unsigned long low, unsigned long high,
-		unsigned long *n)
+/* Convert the first len characters of s, all of them digits. Return 0, or -1 if they are not. */
+static int number(const char *s, size_t len, unsigned long *n)
 {
 	unsigned long v = 0;
 
-	if (!*s)
+	if (!len)
 		return -1;
-	for (; *s; s++) {
+	for (; len; s++, len--) {
 		unsigned long digit = (unsigned long)(*s - '0');
 
 		if (*s < '0' || *s > '9' || v > (ULONG_MAX - digit) / 10)
 			return -1;
 		v = 10 * v + digit;
 	}
-	if (v < low || v > high)
+	*n = v;
+	return 0;
+}
+
+int text_number(const char *s, unsigned long low, unsigned long high,
+		unsigned long *n)
+{
+	unsigned long v;
+
+	if (number(s, strlen(s), &v) < 0 || v < low || v > high)
 		return -1;
 	*n = v;
 	return 0;
@@ -28,16 +37,11 @@ int text_quantity(const char *s, const struct text_unit *units, unsigned long lo
 		  unsigned long high, unsigned long *n)
 {
 	size_t digits = strspn(s, "0123456789");
-	char number[24];
 	unsigned long v;
 
 	while (units->factor && strcmp(units->name, s + digits))
 		units++;
-	if (!units->factor || digits >= sizeof(number))
-		return -1;
-	memcpy(number, s, digits);
-	number[digits] = '\0';
-	if (text_number(number, 0, ULONG_MAX / units->factor, &v) < 0)
+	if (!units->factor || number(s, digits, &v) < 0 || v > ULONG_MAX / units->factor)
 		return -1;
 	v *= units->factor;
 	if (v < low || v > high)

@@ -25,7 +25,7 @@
 
 enum {
 	OLD_MS = 1000,          /* look at what a process maps again after so long */
-	MISSED_MS = 50,         /* or so long, if an address was not in it */
+	MISSED_MS = 63,         /* or at most so long, if an address was not in it */
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 256,            /* that are remembered, by pid */
 	PROCESSES = 1024,       /* that are remembered */
@@ -58,6 +58,7 @@ struct region {
 struct process_maps {
 	struct kept kept;
 	long long at;                   /* when it was read, or could not be read */
+	int missed_ms;                  /* wait so long if an address is not in it */
 	struct region *regions;
 	size_t n, room;
 };
@@ -210,8 +211,11 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 	p = table_at(&all.processes, (const char *)&tgid, sizeof(tgid));
 	r = region_at(p, address);
 	age = time_now_ms() - p->at;
-	if (age < (r ? OLD_MS : MISSED_MS))
+	if (age < (r ? OLD_MS : p->missed_ms))
 		return r;
+	/* a task that just began a program may not have mapped it yet: soon look again */
+	if (!r && p->missed_ms < MISSED_MS)
+		p->missed_ms = 2 * p->missed_ms + (p->at != 0);
 	read_maps(p, pid, line_task_name(evs, pid));
 	return region_at(p, address);
 }

@@ -166,10 +166,12 @@ static void check_environment(const struct request *rq)
 	char **env = request_environment(rq, "/tools", place);
 	size_t n = 0, given = 0;
 
-	for (size_t i = 0; i < rq->hook->noptions; i++)
-		given += rq->hook->options[i].given &&
-			 (i >= rq->hook->ncommon ||
-			  !strcmp(rq->hook->options[i].name, "buffer"));
+	for (size_t i = 0; i < rq->hook->noptions; i++) {
+		const struct hook_option *o = &rq->hook->options[i];
+
+		given += o->given && (i >= rq->hook->ncommon || !strcmp(o->name, "buffer") ||
+				      !strcmp(o->name, "json"));
+	}
 	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[2], "TFS_INSTANCE=x") &&
 	     !strcmp(env[3], "TFS_GROUP=y"));
 	for (char **e = env; *e; e++) {
