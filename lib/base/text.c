@@ -4,22 +4,18 @@
 
 #include "base/base.h"
 
-/* Convert the first len characters of s, all of them digits. Return 0, or -1 if they are not. */
+/* Convert the first len characters of s. Return 0, or -1 if they are not a number. */
 static int number(const char *s, size_t len, unsigned long *n)
 {
-	unsigned long v = 0;
+	*n = 0;
+	for (size_t i = 0; i < len; i++) {
+		unsigned long digit = (unsigned long)(s[i] - '0');
 
-	if (!len)
-		return -1;
-	for (; len; s++, len--) {
-		unsigned long digit = (unsigned long)(*s - '0');
-
-		if (*s < '0' || *s > '9' || v > (ULONG_MAX - digit) / 10)
+		if (s[i] < '0' || s[i] > '9' || *n > (ULONG_MAX - digit) / 10)
 			return -1;
-		v = 10 * v + digit;
+		*n = 10 * *n + digit;
 	}
-	*n = v;
-	return 0;
+	return len ? 0 : -1;
 }
 
 int text_number(const char *s, unsigned long low, unsigned long high,
