@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -79,10 +80,32 @@ static void run_script(const char *path, char **argv)
 	execv("/bin/sh", words);
 }
 
+/* The byte that PROG waits for: start, or stop first. */
+enum { START = 'g', STOP = 's' };
+
 /*
- * Fork PROG and hold it until a byte arrives on *release. If *release closes without a
- * byte, PROG never runs. PROG's standard output becomes standard error unless
- * keeps_stdout is set. Return its pid.
+ * Let the child stop itself, as a debugger does. A call that waits would return when the session
+ * records, and be the first event of the trace. The kernel kills the child if tfs-run dies
+ * (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like forbids it.
+ */
+static int stop_child(pid_t pid, int release)
+{
+	siginfo_t si;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0)
+		return -1;
+	if (write(release, &(char){ STOP }, 1) != 1)
+		return 0; /* it is dead: start_child fails */
+	/* without WEXITED: child_wait gets its status if another signal kills it */
+	while (!waitid(P_PID, (id_t)pid, &si, WSTOPPED) && si.si_status != SIGSTOP)
+		ptrace(PTRACE_CONT, pid, NULL, si.si_status < 128 ? si.si_status : 0);
+	return 0;
+}
+
+/*
+ * Fork PROG and hold it, either stopped or until a byte arrives on *release. If *release closes
+ * without a byte, PROG never runs. PROG's standard output becomes standard error unless
+ * keeps_stdout is set. Return its pid. *release is -1 if PROG is stopped.
  */
 static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 {
@@ -97,6 +120,10 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	if (pid) {
 		close(hold[0]);
 		*release = hold[1];
+		if (!stop_child(pid, *release)) {
+			close(*release);
+			*release = -1;
+		}
 		return pid;
 	}
 	close(hold[1]);
@@ -106,11 +133,21 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (read(hold[0], &c, 1) != 1)
 		_exit(REFUSED);
+	if (c == STOP)
+		kill(getpid(), SIGSTOP);
 	execv(path, argv);
 	if (errno == ENOEXEC)
 		run_script(path, argv);
 	err_errno("unable to run %s", *argv);
 	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
+static int start_child(pid_t pid, int release)
+{
+	if (release < 0)
+		return (int)ptrace(PTRACE_DETACH, pid, NULL, 0);
+	return write(release, &(char){ START }, 1) == 1 ? 0 : -1;
 }
 
 /* Return the hook's options as one --args string, with those of the output and PROG's pid. */
@@ -202,12 +239,15 @@ static int await_path(int from, int signals, char *path, int *dump)
 }
 
 /*
- * End the run before PROG starts: PROG exits when release closes. Pass signo, or SIGINT
- * if it is 0, to the manager. Return the manager's status.
+ * End the run before PROG starts: kill PROG, or let it exit because release closes. Pass signo,
+ * or SIGINT if it is 0, to the manager. Return the manager's status.
  */
 static int abandon(struct run *r, int release, int signo)
 {
-	close(release);
+	if (release >= 0)
+		close(release);
+	else if (r->prog)
+		kill(r->prog, SIGKILL);
 	kill(r->manager, signo ? signo : SIGINT);
 	if (r->prog)
 		child_wait(r->prog);
@@ -520,7 +560,7 @@ int main(int argc, char **argv)
 	r.out = r.output.fd;
 	r.chunk = write_limit(r.out);
 	/* fails if PROG was killed meanwhile */
-	if (ask.command && write(release, "", 1) != 1)
+	if (ask.command && start_child(r.prog, release) < 0)
 		err_errno("unable to release %s", *ask.command);
 	if (dump)
 		kill(r.manager, SIGUSR1);

@@ -506,7 +506,7 @@ whose() {
 	before=$(now_us)
 	catpipe -d >out
 	feed 'one\n'
-	eventually [ "$(wc -l <out)" = 2 ]
+	eventually grep -qx one out
 	after=$(now_us)
 	between "$before" "$(date_of out 3865.559362)" "$after"
 	[ "$(sed 1d out)" = one ]

@@ -6,8 +6,8 @@
 
 load helper
 
-undo() {
-	[ -z "${ID-}" ] || none_loaded
+undo() { # the kernel frees maps and programs a while after their last descriptor is closed
+	[ -z "${ID-}" ] || eventually none_loaded || { objects; return 1; }
 }
 
 # traced HOOK WORDS: Run a session of the held $ACT, release it, and read the trace to its
@@ -34,7 +34,7 @@ objects() {
 }
 
 none_loaded() {
-	[ -z "$(objects)" ] || { objects; return 1; }
+	[ -z "$(objects)" ]
 }
 
 lines() {

@@ -247,6 +247,17 @@ static void set_pid(struct bpf_code *c, enum bpf_reg to)
 	emit_alu32(c, ALU_MOV, to, R0);
 }
 
+/*
+ * Emit a label of a loop that is entered in several places. Before Linux 6.8 the verifier
+ * refuses an edge back to it from an instruction that is no jump (check_cfg in
+ * kernel/bpf/verifier.c), so go on to it by a jump.
+ */
+static void loop_label(struct bpf_code *c, int label)
+{
+	emit_jump(c, label);
+	emit_label(c, label);
+}
+
 /* ---- the programs ------------------------------------------------------------------------- */
 
 enum { OUT, NATIVE, NOT_EXEC, KNOWN, STEP, NEXT_PAIR, PAIR, PAIR_KNOWN, AT_VALUE, IN_REGISTER,
@@ -433,7 +444,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 {
 	int piece = (int)m->p->piece;
 
-	emit_label(c, MORE);
+	loop_label(c, MORE);
 	count_round(c, m, OUT);
 	address(c, R1, R7, TEXT);
 	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
@@ -454,7 +465,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_label(c, EMPTY);
 	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
 
-	emit_label(c, PRINT);
+	loop_label(c, PRINT);
 	address(c, R1, R7, FORMAT);
 	load(c, R2, LENGTH);
 	emit_alu_imm(c, ALU_AND, R2, 31);
@@ -475,7 +486,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
 	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
 	set(c, ARRAY, 0);
-	emit_label(c, FAULT);
+	loop_label(c, FAULT);
 	set_mark(c, m, 'x', 0);
 	emit_jump(c, PRINT);
 	emit_label(c, WORD_READ);

@@ -166,7 +166,9 @@ struct call_user {
 	struct call_bytes args[CALL_ARGS];
 	int big;                /* the traced host is big-endian */
 	int compat;             /* the record k has come */
-	/* private: a bit for each argument */
+	/* private: */
+	size_t room;            /* of text */
+	/* private, a bit for each argument: */
 	unsigned arrays;        /* an array of strings */
 	unsigned cut;           /* cut, whatever follows */
 };

@@ -22,19 +22,23 @@ static void put(struct out *o, const char *s, size_t n)
 	o->at += n;
 }
 
-static void text(struct out *o, const char *s)
-{
-	put(o, s, strlen(s));
-}
+/* a macro: the compiler knows the length of a literal */
+#define text(o, s) put(o, s, strlen(s))
 
 /* Print a number in base 8, 10 or 16, without a prefix. */
 static void digits(struct out *o, uint64_t v, unsigned base)
 {
+	unsigned shift = base == 8 ? 3 : 4;
 	char buf[24], *s = buf + sizeof(buf);
 
-	do
-		*--s = "0123456789abcdef"[v % base];
-	while (v /= base);
+	if (base == 10) /* a division by a constant is a multiplication */
+		do
+			*--s = (char)('0' + v % 10);
+		while (v /= 10);
+	else
+		do
+			*--s = "0123456789abcdef"[v & (base - 1)];
+		while (v >>= shift);
 	put(o, s, (size_t)(buf + sizeof(buf) - s));
 }
 

@@ -23,6 +23,7 @@ static int add(struct call_user *u, unsigned arg, const char *s, size_t n)
 		if (!more)
 			return -1;
 		b->text = more;
+		u->room += room - b->room;
 		b->room = room;
 	}
 	if (n)
@@ -119,19 +120,14 @@ int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n
 
 size_t call_user_room(const struct call_user *u)
 {
-	size_t room = sizeof(*u);
-
-	for (unsigned i = 0; i < CALL_ARGS; i++)
-		room += u->text[i].room;
-	return room;
+	return sizeof(*u) + u->room;
 }
 
 void call_user_clear(struct call_user *u)
 {
-	for (unsigned i = 0; i < CALL_ARGS; i++) {
+	for (unsigned i = 0; i < CALL_ARGS; i++)
 		u->text[i].n = 0;
-		u->args[i] = (struct call_bytes){ 0 };
-	}
+	memset(u->args, 0, sizeof(u->args));
 	u->arrays = u->cut = 0;
 	u->compat = 0;
 }

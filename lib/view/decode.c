@@ -255,10 +255,7 @@ static int picks_arguments(const struct decode *d, const struct decode_task *t)
 
 /* ---- lines and JSON ---- */
 
-static void put(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
+#define put(o, s) out_text(o, s, strlen(s)) /* a macro: the length of a literal is known */
 
 /* Write the file of a descriptor. */
 static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
@@ -273,42 +270,49 @@ static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
 	out_char(o, '>');
 }
 
+/* Write a path that begins at the root. Return 0 if it is not known. */
+static int put_absolute(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+{
+	const struct call_arg *a = &t->call->args[i];
+	struct call_values values = t->values;
+	struct call_bytes *path = &values.user[i];
+	char absolute[PATH_MAX];
+
+	if (a->kind != CALL_PATH || !path->bytes || !path->n || path->cut)
+		return 0;
+	path->n = follow_print_path(&d->follow, t->pid, i && a[-1].kind == CALL_DIRFD ?
+				    (int)values.args[i - 1] : AT_FDCWD,
+				    path->bytes, absolute, sizeof(absolute));
+	path->bytes = absolute;
+	if (path->n)
+		o->at += call_print(d->calls, t->call, i, &values, o->at, out_room(o));
+	return path->n != 0;
+}
+
 /* Write an argument as text. */
 static void put_argument(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
-	if (t->call) {
-		const struct call_arg *a = &t->call->args[i];
-		struct call_values values = t->values;
-		struct call_bytes *path = &values.user[i];
-		char absolute[PATH_MAX];
-
-		if (d->paths && a->kind == CALL_PATH && path->bytes && path->n && !path->cut) {
-			path->n = follow_print_path(&d->follow, t->pid,
-						    i && a[-1].kind == CALL_DIRFD ?
-						    (int)values.args[i - 1] : AT_FDCWD,
-						    path->bytes, absolute, sizeof(absolute));
-			if (path->n)
-				path->bytes = absolute;
-			else
-				*path = t->values.user[i];
-		}
-		o->at += call_print(d->calls, t->call, i, &values, o->at, out_room(o));
-		if (a->kind == CALL_FD || a->kind == CALL_DIRFD)
-			put_file(d, t->pid, (int32_t)t->values.args[i], o);
+	if (!t->call) {
+		put(o, "0x");
+		out_hex(o, t->values.args[i]);
 		return;
 	}
-	put(o, "0x");
-	out_hex(o, t->values.args[i]);
+	if (d->paths && put_absolute(d, t, i, o))
+		return;
+	o->at += call_print(d->calls, t->call, i, &t->values, o->at, out_room(o));
+	if (t->call->args[i].kind == CALL_FD || t->call->args[i].kind == CALL_DIRFD)
+		put_file(d, t->pid, (int32_t)t->values.args[i], o);
 }
 
 static void put_result(struct decode *d, const struct call *c, int64_t result, struct out *o)
 {
-	const char *name = is_error(result) ? name_of_error(-result) : NULL;
+	const char *name;
 
 	if (c) {
 		o->at += call_print_result(d->calls, c, result, o->at, out_room(o));
 		return;
 	}
+	name = is_error(result) ? name_of_error(-result) : NULL;
 	put(o, name ? "-1 " : result < 0 ? "-" : "");
 	if (name)
 		put(o, name);
