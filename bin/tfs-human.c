@@ -284,8 +284,16 @@ static void edit_directories(struct edits *e, const struct trace_line *l)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct text_part p = trace_line_key(l, keys[i]);
 
-		if (p.n && (text_part_is(p, "0xffffff9c") ||
-			    text_part_is(p, "0xffffffffffffff9c") || text_part_is(p, "-100")))
+		struct text_part hex = p;
+
+		if (!p.n)
+			continue;
+		if (p.n > 2 && !memcmp(p.text, "0x", 2)) { /* not every kernel prints 0x */
+			hex.text += 2;
+			hex.n -= 2;
+		}
+		if (text_part_is(hex, "ffffff9c") || text_part_is(hex, "ffffffffffffff9c") ||
+		    text_part_is(p, "-100"))
 			replace(e, p, "AT_FDCWD", 0);
 	}
 }

@@ -371,8 +371,33 @@ echo one >"$HERE/trace"
 END
 	run -137 --separate-stderr "$RUN" hook -- touch ran
 	[ "$output" = one ]
-	[ "$stderr" = "tfs-run: fatal: unable to release touch: Broken pipe" ]
+	[ "$stderr" = "tfs-run: fatal: unable to release touch: No such process" ]
 	[ ! -e ran ]
+}
+
+@test "tfs-run: if it is killed before the release, PROG is killed as well, and never runs" {
+	fake_tree <<'END'
+echo "${4##*--pid }" >"$HERE/pid"
+kill -KILL "$PPID"
+END
+	run -137 "$RUN" hook -- touch ran
+	eventually gone "$(cat pid)"
+	[ ! -e ran ]
+}
+
+@test "tfs-run: below another tracer, PROG waits for its release as well" {
+	need_tool strace
+	mkfifo trace
+	fake_tree <<'END'
+trap exit INT
+[ ! -e "$HERE/ran" ] && echo held >"$HERE/held"
+echo "$HERE/trace"
+exec >&-
+echo one >"$HERE/trace"
+END
+	run -0 strace -f -e trace=none -e signal=none -qq "$RUN" hook -- touch ran
+	[ -e held ]
+	[ -e ran ]
 }
 
 @test "tfs-run: sends PROG's standard output to standard error, not into the trace" {

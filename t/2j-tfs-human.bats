@@ -84,6 +84,7 @@ same() {
 	sys_renameat2(olddfd: 0xffffff9c, oldname: 0x1, newdfd: 0xffffffffffffff9c, newname: 0x2, flags: 0) | renameat2(olddfd: AT_FDCWD, oldname: 0x1, newdfd: AT_FDCWD, newname: 0x2, flags: 0)
 	sys_openat(dfd: 3, filename: 0xffffff9c, flags: 0, mode: 0) | openat(dfd: 3, filename: 0xffffff9c, flags: 0, mode: 0)
 	sys_x(mydfd: 0xffffff9c) | x(mydfd: 0xffffff9c)
+	sys_openat(dfd: ffffff9c, filename: 40900d, flags: 0) | openat(dfd: AT_FDCWD, filename: 40900d, flags: 0)
 	END
 }
 
