@@ -25,11 +25,11 @@ static int nr(const char *name)
 	const char *call = NULL;
 	int n;
 
+	name = syscall_of_function(name);
 	while ((call = syscall_next(call, &n)))
 		if (!strcmp(call, name))
 			return n;
-	/* tracefs uses the name of the kernel's function, sys_newstat; the call is stat */
-	return strncmp(name, "new", 3) ? -1 : nr(name + 3);
+	return -1;
 }
 
 int main(int argc, char **argv)

@@ -50,32 +50,10 @@ static const char needed[][16] = {
 	"execve", "exit", "exit_group", "restart_syscall", "rt_sigreturn",
 };
 
-/* tracefs uses the names of the kernel's functions: the call, and its function. */
-static const char functions[][2][12] = {
-	{ "fstat", "newfstat" }, { "lstat", "newlstat" }, { "mmap2", "mmap_pgoff" },
-	{ "sendfile", "sendfile64" }, { "stat", "newstat" }, { "umount2", "umount" },
-	{ "uname", "newuname" },
-};
-
 static void add(struct table *calls, struct text_part p)
 {
 	if (p.n && strspn(p.text, "abcdefghijklmnopqrstuvwxyz0123456789_") >= p.n)
 		table_at(calls, p.text, p.n);
-}
-
-/* Return the name of the call. If this host does not know it, another host may. */
-static const char *name_of(const char *function)
-{
-	const char *call = NULL;
-	int n;
-
-	while ((call = syscall_next(call, &n)))
-		if (!strcmp(call, function))
-			return function;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!strcmp(functions[i][1], function))
-			return functions[i][0];
-	return function;
 }
 
 /* Return the call that an event of raw_syscalls names by its number. -1 is none: seccomp(2). */
@@ -172,7 +150,7 @@ int main(int argc, char **argv)
 			 "with a larger buffer, or give -f");
 	table_sort(&calls, table_by_key);
 	for (size_t i = 0; i < calls.n; i++) {
-		const char *name = name_of(calls.v[i]->key);
+		const char *name = syscall_of_function(calls.v[i]->key);
 
 		table_at(&allowed, name, strlen(name));
 	}

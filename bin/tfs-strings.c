@@ -406,6 +406,8 @@ int main(int argc, char **argv)
 	if (!what || (strcmp(what, "opens") && strcmp(what, "execs") && strcmp(what, "calls")))
 		usage_error(&tool, "one operand is needed: opens, execs or calls");
 	p.names = argv + opt_index + 1;
+	for (char **name = argv + opt_index; *name; name++) /* the hook gives names of events */
+		*name = (char *)(size_t)syscall_of_function(*name);
 	if (*what != 'c')
 		opt_end(&tool, *p.names);
 	if (words && *what == 'o')

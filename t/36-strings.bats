@@ -452,6 +452,12 @@ printed() {
 	sed -n "$((last + 1))p" got | grep '^sys_exit'
 }
 
+@test "tfs-strings calls: takes the names of events, and refuses an unknown name" {
+	memory calls newuname umount openat
+	[ "$(printed | grep -c '^  a1 /nowhere/one$')" = 1 ]
+	fails 111 "tfs-strings: fatal: unknown system call 'nosuch'" tfs-strings calls openat nosuch
+}
+
 @test "tfs-strings calls: no secret is recorded unless it is asked for" {
 	memory -a calls
 	[ -n "$(printed)" ]

@@ -369,6 +369,12 @@ const char *name_of_syscall(int64_t number);
  */
 const char *syscall_next(const char *name, int *number);
 
+/*
+ * Return the name of the call. tracefs uses the names of the kernel's functions: sys_newstat is the
+ * call stat. A name that this host does not know is returned as it is.
+ */
+const char *syscall_of_function(const char *function);
+
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
 /* Do as calloc(3) and reallocarray(3), but never return NULL. */

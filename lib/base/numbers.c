@@ -108,3 +108,22 @@ const char *syscall_next(const char *name, int *number)
 	*number = syscall_numbers[i];
 	return name;
 }
+
+const char *syscall_of_function(const char *function)
+{
+	static const char functions[][2][12] = {
+		{ "fstat", "newfstat" }, { "lstat", "newlstat" }, { "mmap2", "mmap_pgoff" },
+		{ "sendfile", "sendfile64" }, { "stat", "newstat" }, { "umount2", "umount" },
+		{ "uname", "newuname" },
+	};
+	const char *call = NULL;
+	int n;
+
+	while ((call = syscall_next(call, &n)))
+		if (!strcmp(call, function))
+			return function;
+	for (size_t i = 0; i < COUNT(functions); i++)
+		if (!strcmp(functions[i][1], function))
+			return functions[i][0];
+	return function;
+}
