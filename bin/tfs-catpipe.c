@@ -90,6 +90,7 @@ struct stream {
 	long quarter;           /* of one processor's buffer, in sub-buffers */
 	long gather;            /* how long to sleep, in us */
 	long subbufs;           /* number read since the buffer was found empty */
+	unsigned begun;         /* tasks whose files were known at the beginning */
 	long long empty_at;     /* time at which the buffer was found empty, in us */
 	long long names_at;     /* time of the last look at names, in ms */
 	unsigned long long cut; /* events read from the buffer and not written */
@@ -259,7 +260,7 @@ static int pump_raw(struct stream *s)
 	return n || s->live.held;
 }
 
-/* Read the files of the traced tasks before they go on. */
+/* Read the files of the traced tasks. tfs-run waits for the line that says so. */
 static void begin_tasks(struct stream *s)
 {
 	char *list = s->decode.names || s->decode.paths ?
@@ -268,8 +269,10 @@ static void begin_tasks(struct stream *s)
 	for (const char *p = list; p && *p; p += *p == '\n') {
 		int pid = (int)text_digits(&p);
 
-		if (pid && (*p == '\n' || !*p))
+		if (pid && (*p == '\n' || !*p)) {
 			follow_begin(&s->decode.follow, pid);
+			s->begun++;
+		}
 		p += strcspn(p, "\n");
 	}
 	free(list);
@@ -422,6 +425,10 @@ static void write_header(struct stream *s)
 	n += show_date(&s->show, -1, text + n, sizeof(text) - n);
 	if (s->decode.note && !s->show.json)
 		n += str_format(text + n, sizeof(text) - n, "# %.200s\n", s->decode.note);
+	if (s->decode.names || s->decode.paths)
+		n += str_format(text + n, sizeof(text) - n, s->show.json ?
+				"{\"files_of_tasks\":%u}\n" :
+				"# tasks whose files are known at the beginning: %u\n", s->begun);
 	if (s->to.left >= 0 && (long long)n > s->to.left)
 		s->to.full = 1;
 	s->readers = s->to.readers;

@@ -45,6 +45,9 @@ static const struct tool tool = {
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
 #define STUCK_MS 2000
 
+/* Wait so long for the stream to read which files PROG has open. */
+#define FILES_MS 2000
+
 /* What PROG gets unchanged: the caller's signal mask and environment. */
 static sigset_t inherited;
 static char **environment;
@@ -140,6 +143,16 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 		run_script(path, argv);
 	err_errno("unable to run %s", *argv);
 	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Does the trace begin with a line which says that the files of the tasks are known? */
+static int follows_files(char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, "--names") || !strcmp(*words, "--paths") ||
+		    !strcmp(*words, "--host-paths"))
+			return 1;
+	return 0;
 }
 
 /* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
@@ -559,6 +572,9 @@ int main(int argc, char **argv)
 	}
 	r.out = r.output.fd;
 	r.chunk = write_limit(r.out);
+	if (ask.command && r.trace >= 0 && follows_files(ask.words))
+		poll((struct pollfd[]){ { r.trace, POLLIN, 0 }, { r.signals, POLLIN, 0 } }, 2,
+		     FILES_MS);
 	/* fails if PROG was killed meanwhile */
 	if (ask.command && start_child(r.prog, release) < 0)
 		err_errno("unable to release %s", *ask.command);

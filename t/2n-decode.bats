@@ -378,6 +378,21 @@ strings_work() {
 	nothing_left
 }
 
+@test "trace_syscalls: --names knows what PROG has open, and follows what it opens" {
+	strings_work
+	: >there
+	for _ in 1 2 3; do
+		(cd / && echo | tfs-run trace_syscalls --instance "$MARK" --names -o "$OLDPWD/names" -- \
+			"$PROG/acts" opens 1 1 "$OLDPWD/there" >said 2>&1) 2>/dev/null || :
+		sed -i 's/^.*[0-9]: //; s/ <[0-9.]*>$//' names
+		there="[0-9]*<$PWD/there>"
+		[ "$(grep -c "^openat(AT_FDCWD</>, \"$PWD/there\", O_RDONLY) = $there$" names)" = 1 ]
+		[ "$(grep -c "^close($there) = 0$" names)" = 1 ]
+		grep -q '^read(0<pipe:\[[0-9]*\]>, ' names
+	done
+	[ "$(head -n 1 names)" = '# tasks whose files are known at the beginning: 1' ]
+}
+
 @test "trace_syscalls: --no-data records no byte of the program's memory" {
 	opens --decode --no-data
 	[ "$(grep -c 'openat(AT_FDCWD, 0x[0-9a-f]*, O_RDONLY) = ' out)" = 5 ]

@@ -113,6 +113,9 @@ struct call_values {
 	struct call_bytes user[CALL_ARGS];
 	int64_t result;
 	uint8_t returned;       /* result is known; otherwise what the kernel writes is not */
+	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
+	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
+	void *arg;
 };
 
 /*

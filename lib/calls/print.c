@@ -6,6 +6,7 @@
 
 struct out {
 	const struct calls *c;
+	const struct call_values *v;    /* of the call; not of a result */
 	char *at, *end;
 	int full;
 };
@@ -254,7 +255,7 @@ static void quoted(struct out *o, const char *s, size_t n, int more)
 			put(o, &as[e - escaped], 1);
 		} else {
 			text(o, "\\");
-			if (s + 1 < end && s[1] >= '0' && s[1] <= '9')
+			if (s + 1 < end && s[1] >= '0' && s[1] <= '7')
 				text(o, b < 8 ? "00" : b < 64 ? "0" : "");
 			digits(o, b, 8);
 		}
@@ -384,6 +385,20 @@ static void inet6(struct out *o, const char *at)
 	}
 }
 
+/* Print the file of a descriptor. */
+static void named(struct out *o, int fd)
+{
+	size_t room = (size_t)(o->end - o->at), n = 0;
+
+	if (room > 8)
+		n = o->v->print_fd(o->v->arg, fd, o->at + 1, room - 2);
+	if (!n)
+		return;
+	*o->at = '<';
+	o->at[n + 1] = '>';
+	o->at += n + 2;
+}
+
 /* What a structure needs of its call: the number of descriptors in a set. */
 static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most);
 
@@ -391,6 +406,8 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 static void print_element(struct out *o, const struct member *m, const char *at, size_t n,
 			  uint64_t most)
 {
+	uint64_t v;
+
 	switch (m->kind) {
 	case CALL_STRUCT:
 		print_layout(o, m->set, at, n, most);
@@ -416,8 +433,19 @@ static void print_element(struct out *o, const struct member *m, const char *at,
 		inet(o, at);
 		text(o, "\")");
 		break;
+	case MEMBER_DEV: /* as new_encode_dev of include/linux/kdev_t.h makes it */
+		v = load(o->c, at, m->width);
+		text(o, "makedev(");
+		hex(o, v >> 8 & 0xfff);
+		text(o, ", ");
+		hex(o, (v & 0xff) | (v >> 12 & 0xfff00));
+		text(o, ")");
+		break;
 	default:
-		print_value(o, m->kind, m->width, m->set, load(o->c, at, m->width));
+		v = load(o->c, at, m->width);
+		print_value(o, m->kind, m->width, m->set, v);
+		if (m->kind == CALL_FD && o->v->print_fd)
+			named(o, (int32_t)v);
 	}
 }
 
@@ -425,7 +453,7 @@ static void print_element(struct out *o, const struct member *m, const char *at,
 static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most)
 {
 	const struct layout *l = &o->c->layouts[index];
-	int any = 0, more = l->more;
+	int any = 0, more = l->more, in_place = 0;
 
 	if (!l->bare)
 		text(o, "{");
@@ -443,6 +471,13 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 		}
 		if (m->kind == MEMBER_SUN_PATH && !known)
 			break;
+		if (in_place) {
+			in_place = 0;
+			continue;
+		}
+		if ((m->rare || m->kind == MEMBER_DEV) && !load(o->c, from, m->width))
+			continue;
+		in_place = m->kind == MEMBER_DEV;
 		if (any++)
 			text(o, ", ");
 		if (m->length && m->kind != MEMBER_INET6) {
@@ -607,13 +642,15 @@ static size_t end(struct out *o, char *buf)
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
-	struct out o = { .c = c, .at = buf, .end = buf + size };
+	struct out o = { .c = c, .v = v, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg];
 
 	if (arg >= call->nargs)
 		return 0;
-	if (a->kind >= CALL_PATH && a->kind <= CALL_SOCKADDR && user->bytes && !user->fault &&
+	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result)
+		text(&o, "\"\""); /* the end of a file: nothing was read */
+	else if (a->kind >= CALL_PATH && a->kind <= CALL_SOCKADDR && user->bytes && !user->fault &&
 	    (!a->out || (v->returned && v->result >= 0)) &&
 	    (a->kind != CALL_STRUCT || a->set < c->nlayouts))
 		print_user(&o, call, arg, v);

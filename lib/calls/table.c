@@ -125,12 +125,12 @@ static void parse_set(struct calls *c, unsigned index)
 }
 
 /* The kinds of values, by their letters. */
-static const char letters[] = "HDUOFWSPQVBTAXGIECZYJKM";
+static const char letters[] = "HDUOFWSPQVBTAXGIECZYJKMR";
 static const uint8_t kinds[] = {
 	CALL_HEX, CALL_INT, CALL_UINT, CALL_OCTAL, CALL_FD, CALL_DIRFD, CALL_SET, CALL_PATH,
 	CALL_STRING, CALL_STRINGS, CALL_BUFFER, CALL_STRUCT, CALL_SOCKADDR, CALL_NONE,
 	MEMBER_SIGSET, MEMBER_FDSET, MEMBER_WAIT, MEMBER_CHARS, MEMBER_PAD, MEMBER_PORT,
-	MEMBER_INET, MEMBER_INET6, MEMBER_SUN_PATH,
+	MEMBER_INET, MEMBER_INET6, MEMBER_SUN_PATH, MEMBER_DEV,
 };
 
 static void parse_layout(struct calls *c, unsigned index);
@@ -168,7 +168,8 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 
 /*
  * A structure: /ABIS, the letters b (bare), p (packed), m (more) or -, then members: a value, *N
- * for an array, < at the offset of the member in front. Other ABIs follow on the same line.
+ * for an array, < at the offset of the member in front, ? if zero is not printed. Other ABIs
+ * follow on the same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
 {
@@ -238,6 +239,7 @@ static void parse_layout(struct calls *c, unsigned index)
 			size = (size + align - 1) / align * align;
 			last = m->offset = (uint16_t)size;
 		}
+		m->rare = (uint8_t)next(&s, '?');
 		if (m->offset + one * m->count > 4096)
 			return;
 		if (m->offset + one * m->count > size)

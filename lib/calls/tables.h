@@ -16,6 +16,7 @@ enum {
 	MEMBER_INET,
 	MEMBER_INET6,
 	MEMBER_SUN_PATH,
+	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
 	MEMBER_KINDS
 };
 
@@ -48,6 +49,7 @@ struct member {
 	uint16_t offset, count, set;
 	uint8_t length, kind, width;
 	uint8_t array;                  /* print brackets */
+	uint8_t rare;                   /* do not print zero */
 };
 
 struct layout {

@@ -270,6 +270,14 @@ static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
 	out_char(o, '>');
 }
 
+/* Print the file of a descriptor in a structure of the last task's call (call_values.print_fd). */
+static size_t print_fd(void *decode, int fd, char *buf, size_t size)
+{
+	struct decode *d = decode;
+
+	return follow_print_fd(&d->follow, d->last->pid, fd, buf, size);
+}
+
 /* Write a path that begins at the root. Return 0 if it is not known. */
 static int put_absolute(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
@@ -516,6 +524,7 @@ static void put_record(struct decode *d, struct decode_task *t, enum state state
 
 	if (out_room(o) < LINE_MOST)
 		return;
+	d->last = t; /* for print_fd */
 	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
@@ -563,6 +572,8 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 		t = table_at(&d->tasks, (const char *)&pid, sizeof(pid));
 		t->pid = pid;
 		t->memory = d->generation;
+		t->values.print_fd = d->names ? print_fd : NULL;
+		t->values.arg = d;
 	}
 	d->last = t;
 	return t;
