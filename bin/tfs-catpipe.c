@@ -427,8 +427,8 @@ static void write_header(struct stream *s)
 		n += str_format(text + n, sizeof(text) - n, "# %.200s\n", s->decode.note);
 	if (s->decode.names || s->decode.paths)
 		n += str_format(text + n, sizeof(text) - n, s->show.json ?
-				"{\"files_of_tasks\":%u}\n" :
-				"# tasks whose files are known at the beginning: %u\n", s->begun);
+				"{\"files\":%u}\n" :
+				"# files of %u tasks are known\n", s->begun);
 	if (s->to.left >= 0 && (long long)n > s->to.left)
 		s->to.full = 1;
 	s->readers = s->to.readers;

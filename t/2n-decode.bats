@@ -390,7 +390,7 @@ strings_work() {
 		[ "$(grep -c "^close($there) = 0$" names)" = 1 ]
 		grep -q '^read(0<pipe:\[[0-9]*\]>, ' names
 	done
-	[ "$(head -n 1 names)" = '# tasks whose files are known at the beginning: 1' ]
+	[ "$(head -n 1 names)" = '# files of 1 tasks are known' ]
 }
 
 @test "trace_syscalls: --no-data records no byte of the program's memory" {

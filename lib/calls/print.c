@@ -23,8 +23,10 @@ static void put(struct out *o, const char *s, size_t n)
 	o->at += n;
 }
 
-/* a macro: the compiler knows the length of a literal */
-#define text(o, s) put(o, s, strlen(s))
+static void text(struct out *o, const char *s)
+{
+	put(o, s, strlen(s));
+}
 
 /* Print a number in base 8, 10 or 16, without a prefix. */
 static void digits(struct out *o, uint64_t v, unsigned base)
@@ -388,10 +390,11 @@ static void inet6(struct out *o, const char *at)
 /* Print the file of a descriptor. */
 static void named(struct out *o, int fd)
 {
-	size_t room = (size_t)(o->end - o->at), n = 0;
+	size_t n;
 
-	if (room > 8)
-		n = o->v->print_fd(o->v->arg, fd, o->at + 1, room - 2);
+	if (o->end - o->at <= 8)
+		return;
+	n = o->v->print_fd(o->v->arg, fd, o->at + 1, (size_t)(o->end - o->at) - 2);
 	if (!n)
 		return;
 	*o->at = '<';
@@ -475,7 +478,7 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 			in_place = 0;
 			continue;
 		}
-		if ((m->rare || m->kind == MEMBER_DEV) && !load(o->c, from, m->width))
+		if (m->rare && !load(o->c, from, m->width))
 			continue;
 		in_place = m->kind == MEMBER_DEV;
 		if (any++)

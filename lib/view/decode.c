@@ -255,7 +255,10 @@ static int picks_arguments(const struct decode *d, const struct decode_task *t)
 
 /* ---- lines and JSON ---- */
 
-#define put(o, s) out_text(o, s, strlen(s)) /* a macro: the length of a literal is known */
+static void put(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
 
 /* Write the file of a descriptor. */
 static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
