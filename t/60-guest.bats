@@ -854,9 +854,10 @@ state() {
 	later tfs-write buffer_size_kb "$kb" events/sched/sched_switch/filter 0 \
 		events/sched/sched_switch/trigger '!stacktrace:3'
 	left_alone=(events/sched/sched_switch/filter events/sched/sched_switch/trigger buffer_size_kb)
+	# no task has the pid of the trigger, so that its count stays
 	tfs-write trace_clock mono buffer_size_kb 128 \
 		events/sched/sched_switch/filter 'prev_pid == 1' \
-		events/sched/sched_switch/trigger stacktrace:3 events/sched/enable 1 \
+		events/sched/sched_switch/trigger 'stacktrace:3 if prev_pid == 4194304' events/sched/enable 1 \
 		options/event-fork 1 set_event_pid 1 set_event_notrace_pid 2 \
 		current_tracer "$(tracer)" trace_marker "$MARK" tracing_on 0
 	[ "$(tracer)" = nop ] ||
