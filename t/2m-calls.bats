@@ -46,9 +46,9 @@ host_abi() {
 		echo "$name $(awk '$1 ~ /^field:/ && !/ common_| __syscall_nr;/ && !/__data_loc/' "$file" | wc -l)"
 	done | sort >kernel
 	awk -v abi="$(host_abi)" '/^#/ || /^\?/ || !NF { next } {
-		for (n = 1; n < NF && $(n + 1) != "="; n++)
-			;
-		n--
+		n = 0 # without the registers that are half of a 64-bit argument
+		for (i = 2; i <= NF && $i != "="; i++)
+			n += $i != "pad:none"
 		name = $1
 		if (!sub(/@.*/, "", name)) {
 			if (!(name in special))
@@ -58,9 +58,10 @@ host_abi() {
 			special[name] = 1
 		}
 	} END { for (name in count) print name, count[name] }' "$DATA/calls.in" | sort >tables
-	join kernel tables | awk '$2 != $3' >other
+	awk 'NR == FNR { kernel[$1] = $2; next } $1 in kernel { print $0, kernel[$1] }' kernel tables >both
+	awk '$2 != $3' both >other
 	[ ! -s other ] || { cat other; false; }
-	[ "$(join kernel tables | wc -l)" -ge 250 ]
+	[ "$(wc -l <both)" -ge 250 ]
 }
 
 @test "calls: the sizes and offsets of structures are those of this machine's headers" {

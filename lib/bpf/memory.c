@@ -94,8 +94,9 @@ struct entry {
 	struct item items[CALL_ARGS];
 };
 
-/* Offsets on the stack of a program */
-enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -56, ITEM = -72 };
+/* Offsets on the stack of a program, where ITEM is used after HEAD */
+enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -64, ITEM = -64 };
+_Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
 
 /*
  * Offsets in the buffer. The verifier does not know what is there, so it checks each
