@@ -282,9 +282,7 @@ static void edit_directories(struct edits *e, const struct trace_line *l)
 	static const char keys[][7] = { "dfd", "olddfd", "newdfd" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct text_part p = trace_line_key(l, keys[i]);
-
-		struct text_part hex = p;
+		struct text_part p = trace_line_key(l, keys[i]), hex = p;
 
 		if (!p.n)
 			continue;
@@ -292,7 +290,9 @@ static void edit_directories(struct edits *e, const struct trace_line *l)
 			hex.text += 2;
 			hex.n -= 2;
 		}
+		/* Linux 7 prints decimal numbers without a sign */
 		if (text_part_is(hex, "ffffff9c") || text_part_is(hex, "ffffffffffffff9c") ||
+		    text_part_is(p, "4294967196") || text_part_is(p, "18446744073709551516") ||
 		    text_part_is(p, "-100"))
 			replace(e, p, "AT_FDCWD", 0);
 	}

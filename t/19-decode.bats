@@ -482,16 +482,18 @@ entered() {
 	plain | sed 's/.*: sys_/sys_/'
 }
 
-# opened FLAGS MODE: Print an openat of "abc".
+# opened FLAGS MODE [BYTES]: Print an openat of "abc", of which BYTES (4) were copied.
 opened() {
 	entered openat 'dfd filename flags mode' "$OPENAT" "$(number 8 -100)$(number 8 16
-		number 8 "$1"; number 8 "$2"; number 4 $((4 << 16 | 52)))61626300"
+		number 8 "$1"; number 8 "$2"; number 4 $((${3-4} << 16 | 52)))61626300"
 }
 
 @test "decode: prints the user data that a system call reads as the kernel does" {
 	OPENAT='"dfd: 0x%08lx, filename: 0x%08lx \"%s\", flags: %s%s, mode: 0%03o", ((unsigned long)(REC->dfd)), ((unsigned long)(REC->filename)), __get_str(__filename_val), (REC->flags & ~3) && !(REC->flags & 3) ? "O_RDONLY|" : "",  REC->flags ? __print_flags(REC->flags, "|", { 0x1, "O_WRONLY" }, { 0x2, "O_RDWR" }, { 0x40, "O_CREAT" }, { 0x200, "O_TRUNC" }, { 0x10000, "O_DIRECTORY" }) : "O_RDONLY",  ((unsigned long)(REC->mode))'
 	[ "$(opened 0 0)" = \
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY)' ]
+	[ "$(opened 0 0 0)" = \
+		'sys_openat(dfd: 18446744073709551516, filename: 16 "", flags: O_RDONLY)' ]
 	[ "$(opened $((0x200)) 7)" = \
 		'sys_openat(dfd: 18446744073709551516, filename: 16 "abc", flags: O_RDONLY|O_TRUNC)' ]
 	[ "$(opened $((0x241)) $((0666)))" = \

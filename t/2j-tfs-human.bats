@@ -85,6 +85,8 @@ same() {
 	sys_openat(dfd: 3, filename: 0xffffff9c, flags: 0, mode: 0) | openat(dfd: 3, filename: 0xffffff9c, flags: 0, mode: 0)
 	sys_x(mydfd: 0xffffff9c) | x(mydfd: 0xffffff9c)
 	sys_openat(dfd: ffffff9c, filename: 40900d, flags: 0) | openat(dfd: AT_FDCWD, filename: 40900d, flags: 0)
+	sys_openat(dfd: 4294967196, filename: 409 "x", flags: 0) | openat(dfd: AT_FDCWD, filename: 409 "x", flags: 0)
+	sys_openat(dfd: 18446744073709551516, filename: 409, flags: 0) | openat(dfd: AT_FDCWD, filename: 409, flags: 0)
 	END
 }
 

@@ -255,6 +255,8 @@ some_calls() {
 		33 43 user tfs_1a k
 		33 43 user tfs_1a a0 /etc/passwd
 		34 43 raw-exit 5 3
+		35 43 enter openat -100 0x7000 0 0 filename:
+		36 43 exit openat -2
 	EOF
 	decodes <<-'EOF'
 		21: write(1, "ab"..., 3) = 3 <0.000002>
@@ -263,6 +265,7 @@ some_calls() {
 		28: openat(AT_FDCWD, "/proc/self"..., O_RDONLY) = 5 <0.000001>
 		30: openat(AT_FDCWD, 0x7000, O_RDONLY) = -1 EFAULT <0.000001>
 		32: syscall_5(0x7000, 0x0, 0x0, 0x0, 0x0, 0x0) = 3 <0.000002>
+		35: openat(AT_FDCWD, 0x7000, O_RDONLY) = -1 ENOENT <0.000001>
 	EOF
 }
 
@@ -398,7 +401,7 @@ strings_work() {
 	[ "$(grep -c 'openat(AT_FDCWD, 0x[0-9a-f]*, O_RDONLY) = ' out)" = 5 ]
 	tfs-run trace_syscalls --instance "$MARK" --decode --no-data -o x.dat -- \
 		"$PROG/acts" opens 3 2 "$PWD/there" <<<go 2>err
-	[ "$(tfs-report x.dat | grep -c sys_openat)" -ge 10 ]
+	[ "$(tfs-report x.dat | grep -c "sys_openat(")" -ge 5 ]
 	run -1 grep -c 'nowhere/at' x.dat
 }
 

@@ -1084,15 +1084,18 @@ NOINLINE static void conversion(struct compiler *c, const struct conversion *v)
 }
 
 /*
- * Is it __get_str(argvN)? The hook trace_exec reads these arguments where exec has just put
- * them, so an argument without a byte is empty. In other fields it may also be one that could
+ * Is it a string that is empty if it has no byte? These are __get_str(argvN), since the hook
+ * trace_exec reads these arguments where exec has just put them, and the path of sys_openat,
+ * for which the kernel itself stores "(fault)". In other fields it may also be one that could
  * not be read: the kernel stores both without a byte (mm/maccess.c,
  * strncpy_from_user_nofault).
  */
-static int is_exec_argument(const char *s)
+static int is_readable_string(const char *s)
 {
 	size_t digits;
 
+	if (!strncmp(s, "__get_str(__filename_val)", 25))
+		return 1;
 	if (strncmp(s, "__get_str(argv", 14))
 		return 0;
 	digits = strspn(s + 14, "0123456789");
@@ -1108,7 +1111,7 @@ static int is_exec_argument(const char *s)
 static const char *quoted_string(struct compiler *c, const char *s)
 {
 	const char *p = c->s + strspn(c->s, " ");
-	int word = is_exec_argument(p);
+	int word = is_readable_string(p);
 	struct expr x;
 
 	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||

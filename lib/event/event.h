@@ -344,6 +344,7 @@ struct field_data {
 	};
 	const unsigned char *data;      /* of the other kinds, in the record */
 	size_t n;               /* characters, elements, or bytes of a bitmask */
+	size_t size;            /* bytes in the record, with the NUL of a string */
 };
 
 /* Read a field. Return 0, or -1 if the record ends before the field. */

@@ -44,6 +44,7 @@ int field_value(const struct event_set *evs, const struct field *f, const struct
 		return -1;
 	v->data = r->data + (uint32_t)where;
 	v->n = (size_t)(where >> 32);
+	v->size = v->n;
 	if (f->kind == FIELD_STRING)
 		v->n = strnlen((const char *)v->data, v->n);
 	else if (f->kind == FIELD_ARRAY)

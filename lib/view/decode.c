@@ -610,7 +610,8 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 
 	for (unsigned i = 0; i < of->nargs; i++) {
 		if (!of->user[i] || field_value(d->show->line->events, of->user[i], r, &v) < 0 ||
-		    v.kind <= FIELD_POINTER || !(u = memory_of(d, t)) || u->args[i].bytes)
+		    v.kind <= FIELD_POINTER || !v.size /* none was copied */ ||
+		    !(u = memory_of(d, t)) || u->args[i].bytes)
 			continue;
 		if (v.kind == FIELD_STRING && v.n == sizeof(fault) - 1 &&
 		    !memcmp(v.data, fault, v.n)) {

@@ -73,7 +73,7 @@ def main(order, long, machine, path):
             locs = b""
             for i, (a, s) in enumerate(copies):
                 fields.append(("__data_loc char[]", f"__{a}_val", end + 4 * i, 4, 0))
-                s = s.encode() + b"\0"
+                s = s.encode() + b"\0" if s else b""  # nothing is copied
                 locs += m.pack("I", len(s) << 16 | end + 4 * len(copies) + len(text))
                 text += s
             event("syscalls", name, fields)
