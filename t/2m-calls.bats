@@ -59,7 +59,8 @@ host_abi() {
 		}
 	} END { for (name in count) print name, count[name] }' "$DATA/calls.in" | sort >tables
 	awk 'NR == FNR { kernel[$1] = $2; next } $1 in kernel { print $0, kernel[$1] }' kernel tables >both
-	awk '$2 != $3' both >other
+	# Linux 7 has two more arguments of bpf, which are 0 in programs that do not know them
+	awk '$2 != $3 && $0 != "bpf 3 5"' both >other
 	[ ! -s other ] || { cat other; false; }
 	[ "$(wc -l <both)" -ge 250 ]
 }
