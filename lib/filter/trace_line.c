@@ -477,49 +477,15 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-/* Return the end of the JSON value at s. If the value is cut, return end. */
-static const char *behind_value(const char *s, const char *end)
-{
-	int depth = 0, quoted = 0;
-
-	for (; s < end; s++) {
-		if (quoted)
-			if (*s == '\\')
-				s++;
-			else
-				quoted = *s != '"';
-		else if (*s == '"')
-			quoted = 1;
-		else if (*s == '{' || *s == '[')
-			depth++;
-		else if (!depth && (*s == ',' || *s == '}' || *s == ']'))
-			return s;
-		else if (*s == '}' || *s == ']')
-			depth--;
-	}
-	return end;
-}
-
 /* Return a member's value in the object at s. A string is returned without its quotes. */
 static struct text_part member(const char *s, const char *end, const char *key)
 {
+	struct text_part name, value;
 	size_t n = strlen(key);
 
-	if (s == end || *s++ != '{')
-		return none;
-	while (s < end && *s == '"') {
-		const char *name = s + 1, *value = memchr(name, '"', (size_t)(end - name)), *next;
-
-		if (!value || ++value == end || *value != ':')
-			return none;
-		next = behind_value(++value, end);
-		if ((size_t)(value - 2 - name) == n && !memcmp(name, key, n)) {
-			if (next - value >= 2 && *value == '"' && next[-1] == '"')
-				return (struct text_part){ value + 1, (size_t)(next - value - 2) };
-			return (struct text_part){ value, (size_t)(next - value) };
-		}
-		s = next + (next < end && *next == ',');
-	}
+	while (json_member(&s, end, &name, &value))
+		if (name.n == n && !memcmp(name.text, key, n))
+			return json_unquoted(value);
 	return none;
 }
 

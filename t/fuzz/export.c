@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * export.c - records that leave the host
+ *
+ * Input: the room of the fields, and lines. Fields take no more room than they have, and no
+ * record of OTLP makes a line longer.
+ */
+#include <fcntl.h>
+
+#include "base/base.h"
+#include "export/export.h"
+#include "fuzz.h"
+
+enum { ROOM_LEAST = 64, LINE_MOST = 4096 };
+
+static void take_line(const char *line, size_t n, size_t room)
+{
+	static struct origin origin = { .host = "h", .session = "s", .no_tasks = 1 };
+	static struct otlp logs = { .origin = &origin, .most = LINE_MOST };
+	static struct otlp to = { .origin = &origin, .most = LINE_MOST, .spans = 1 };
+	static struct spans spans = { .to = &to, .sample = 2 };
+	struct export_record r;
+	struct origin_task task;
+	char path[256];
+
+	str_format(path, sizeof(path), "%.*s", (int)(n < 255 ? n : 255), line);
+	origin_parse(&task, path);
+	must(strlen(task.container) < sizeof(task.container));
+	must(strlen(task.pod) < sizeof(task.pod));
+	if (!export_read(&r, line, n))
+		return;
+	for (int flags = 0; flags <= EXPORT_REDACT; flags++) {
+		struct strbuf b = { 0 };
+
+		export_fields(&b, &r, flags, room);
+		must(b.n && b.n <= room && b.text[b.n - 1] == '}');
+		free(b.text);
+	}
+	otlp_log(&logs, &r, 1);
+	otlp_flush(&logs);
+	spans_take(&spans, &r, 1);
+	if (n % 16 == 0)
+		spans_end(&spans, r.time);
+	otlp_flush(&to);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int null = -1;
+	size_t room = size ? ROOM_LEAST + 8u * data[0] : 0;
+
+	if (null < 0) {
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		must(null >= 0);
+		stdout_to(null, "/dev/null");
+	}
+	if (!size)
+		return 0;
+	for (const char *s = (const char *)data + 1, *end = s + size - 1, *line; s < end; s++) {
+		char *copy; /* without room behind the line, so that ASan sees what is read there */
+		size_t n;
+
+		for (line = s; s < end && *s != '\n'; s++)
+			;
+		n = (size_t)(s - line);
+		copy = malloc(n + !n);
+		must(copy != NULL);
+		memcpy(copy, line, n);
+		take_line(copy, n, room);
+		free(copy);
+	}
+	return 0;
+}
