@@ -291,13 +291,27 @@ need_schema() {
 	EOF
 }
 
+@test "tfs-export: spans: a window whose message no host has sent has no parent, and says so" {
+	need_schema
+	{
+		mark 70 1000 'dtM 2a 70 a1' a
+		mark 80 2000 'dtB 2a 80 a2' b
+		mark 80 7100 'dtE 2a 80 a2' b
+	} | tfs-export -n -f spans | by_schema spans | sed 's/.*| //; s/thread.*seq=[0-9]* *//' |
+		sed 's/0\{14\}/~/g; s/f\{14\}/!/g; s/17955593580000//g' >got
+	diff - got <<-'EOF'
+		~a2~a2 !5d - 2 task 02000 07100 - tfs.no_sender=True
+		~a1~a1 ~a1 - 3 task 01000 07100 - tfs.not_answered=True
+	EOF
+}
+
 @test "tfs-export: spans: 20000 requests over three hosts have no orphan, and each its own trace" {
 	need_schema
 	python3 "$TREE/t/prog/requests.py" 20000 200 >lines
 	tfs-export -n -f spans <lines >joined
 	local host
 	for host in a b c; do
-		grep "\"host\":\"$host\"}" lines | tfs-export -n -f spans
+		sed -n "s/,\"host\":\"$host\"}\$/}/p" lines | tfs-export -n -f spans -H "$host"
 	done >apart
 	python3 - joined apart <<-'EOF'
 		import json, sys

@@ -20,6 +20,7 @@ enum {
 struct thread {
 	struct table_entry entry;       /* host, NUL, number of the thread */
 	int serves, sends;
+	int no_sender;                  /* serves: the trace of all hosts lacks the message */
 	uint64_t window, trace;         /* serves: the key of its message, and its trace */
 	uint64_t since;                 /* serves: when the window began */
 	uint64_t message, sent;         /* sends: the key, and when */
@@ -142,16 +143,10 @@ static void end_window(struct spans *s, struct thread *t, uint64_t time, const c
 	if (!t->window) /* a task that is traced from the beginning serves no message */
 		return;
 	span.id = ~t->window;
-	span.parent = t->window;
+	span.parent = t->no_sender ? 0 : t->window;
+	if (t->no_sender)
+		span.note = "tfs.no_sender";
 	put_span(s, t, &span, number);
-}
-
-/* Return the trace of a message that this trace has seen, or the one that its key gives. */
-static uint64_t trace_of(struct spans *s, uint64_t key)
-{
-	struct message *m = table_find(&s->messages, (const char *)&key, sizeof(key));
-
-	return m ? m->trace : key;
 }
 
 static void forget_messages(struct spans *s)
@@ -187,7 +182,9 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 		end_window(s, t, r->time, "tfs.replaced", number);
 		t->serves = 1;
 		t->window = mark->key;
-		t->trace = trace_of(s, mark->key);
+		m = table_find(&s->messages, (const char *)&mark->key, sizeof(mark->key));
+		t->trace = m ? m->trace : mark->key;
+		t->no_sender = !m && r->host.n;
 		t->since = r->time;
 		break;
 	case 'R':
