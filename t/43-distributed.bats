@@ -954,6 +954,91 @@ turns() {
 	done
 }
 
+# have_ended N: Succeed if the stream has so many ends of windows of requests.
+have_ended() {
+	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = "$1" ]
+}
+
+# spans_of REQUESTS: Record these requests of 200 connections at once, and write the spans of the
+# joined trace to "spans", as HOST-INDEPENDENT lines: TRACE SPAN PARENT KIND NOTE.
+spans_of() {
+	local each=$(($1 / 200))
+	echo mono >"$DIR/trace_clock"
+	echo 32768 >"$DIR/buffer_size_kb"
+	serve "-m thread" "-m thread"
+	client many -t 200 -n $each
+	follow many
+	go many
+	client_ends many
+	eventually truly A $((2 * $1))
+	stop_roles
+	tfs-catpipe -jd -i "$INSTANCE" >lines &
+	eventually have_ended $((2 * $1))
+	kill -TERM $!
+	wait $!
+	! grep -q '"lost"' lines
+	sed 's/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
+	python3 - >spans <<-'EOF'
+		import json
+		for line in open("otlp"):
+		    for s in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+		        notes = [a["key"] for a in s["attributes"] if a["key"] == "tfs.no_sender"]
+		        print(s["traceId"], s["spanId"], s.get("parentSpanId", "-"), s["kind"], *notes)
+	EOF
+}
+
+# bats test_tags=long
+@test "dt: 20000 requests of 200 connections give a trace of six spans each, without an orphan" {
+	local n
+	need_tool python3
+	n=$(($(so_many 20000) / 200 * 200))
+	hosts
+	spans_of $n
+	# client, window and its two messages, window and its message
+	[ "$(grep -c . spans)" = $((6 * n + 1)) ] # and the count of events without a duration
+	awk -v n="$n" '$4 != 1 {
+		spans[$2]++; parent[$2] = $3; trace[$2] = $1; count[$1]++; windows += $4 == 2
+	} END {
+		for (s in spans) {
+			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans)) ||
+				(parent[s] != "-" && trace[parent[s]] != trace[s])
+			roots += parent[s] == "-"
+		}
+		for (t in count) { traces++; bad += count[t] != 6 }
+		print bad + 0, roots, traces, windows
+		exit !(!bad && roots == n && traces == n && windows == 2 * n)
+	}' spans
+}
+
+# bats test_tags=long
+@test "dt: behind a translated address a window has no parent, says so, and loses none of its spans" {
+	local n
+	need_tool python3 nft
+	n=$(($(so_many 20000) / 200 * 200))
+	hosts
+	in_ns dts nft -f - <<-EOF || skip "needs nft with NAT"
+		table ip tfs {
+			chain in {
+				type nat hook prerouting priority -100;
+				tcp dport 7 redirect to :7777
+			}
+		}
+	EOF
+	SERVER_PORT=7777 SERVER_SEEN=7 spans_of $n
+	[ "$(grep -c . spans)" = $((6 * n + 1)) ]
+	# the server's windows have no parent; their requests, and their answers, are not paired
+	awk -v n="$n" '$4 != 1 {
+		spans[$2]++; parent[$2] = $3; noted += $5 == "tfs.no_sender"
+	} END {
+		for (s in spans) {
+			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans))
+			roots += parent[s] == "-"
+		}
+		print bad + 0, roots, noted + 0
+		exit !(!bad && roots == 2 * n && noted == n)
+	}' spans
+}
+
 # A thread's window ends where the thread hands the request on: only -g follows the request.
 @test "dt: with -g it follows a process whose threads pass on a request" {
 	hosts -o -g

@@ -218,11 +218,13 @@ chain_server() {
 	server_on dts "$@"
 }
 
-# server_on HOST OPTION...: Start the server on HOST; the client then connects to dtm.
+# server_on HOST OPTION...: Start the server on HOST; the client then connects to dtm. The
+# server has SERVER_PORT (0: any), which others see as SERVER_SEEN if that is set.
 server_on() {
-	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" 0
+	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" \
+		"${SERVER_PORT:-0}"
 	SERVER=$PID
-	TARGET=("$(address "$1")" "$(sed -n 's/^ready //p' server.out)")
+	TARGET=("$(address "$1")" "${SERVER_SEEN:-$(sed -n 's/^ready //p' server.out)}")
 }
 
 # chain_middle OPTION...: Start the middle on dtm, after the server; set MIDDLE to its pid.
