@@ -28,6 +28,7 @@
 
 #include "base/base.h"
 #include "front/front.h"
+#include "proc/proc.h"
 #include "session/session.h"
 
 static const struct tool tool = {
@@ -180,7 +181,8 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 	if (prog_pid) {
 		size_t n = strlen(args);
 
-		str_format(args + n, size - n, " --pid %d", (int)prog_pid);
+		/* in a container, tfs-run and the manager may know PROG by different pids */
+		str_format(args + n, size - n, " --pid %d", (int)task_procfs_pid(prog_pid));
 	}
 	return args;
 }

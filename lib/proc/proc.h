@@ -83,6 +83,12 @@ int task_ids(pid_t, pid_t *tgid, uid_t *uid);
 pid_t task_self(void);
 
 /*
+ * Return the pid in procfs of a task with this pid in the own pid namespace. Return the pid
+ * unchanged if procfs does not show the task, or if the kernel has no pidfd_open(2).
+ */
+pid_t task_procfs_pid(pid_t);
+
+/*
  * Return a descriptor that polls readable once the task is gone: a pidfd, of the thread
  * itself if the kernel has PIDFD_THREAD. Return -1, silent, if this kernel or this pid
  * namespace cannot give one; the caller then has to poll task_alive.

@@ -139,6 +139,16 @@ static pid_t pid_behind(int fd)
 	return pid;
 }
 
+pid_t task_procfs_pid(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	pid_t shown = fd < 0 ? 0 : pid_behind(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return shown > 0 ? shown : pid;
+}
+
 int task_fd(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
