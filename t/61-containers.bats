@@ -5,6 +5,7 @@
 # the host and from a container. t/vm/run puts crun into the guest.
 
 load helper
+load containers
 
 # End the containers of the test, and remove what the runtime made for them.
 undo() {
@@ -31,13 +32,6 @@ need_containers() {
 # oci WORD...: Run the runtime, with its state below the test's directory.
 oci() {
 	crun --root "$BATS_TEST_TMPDIR/crun" --cgroup-manager cgroupfs "$@" 3>&-
-}
-
-# as_json WORD...: Print the words as a JSON list.
-as_json() {
-	local list
-	list=$(printf ', "%s"' "$@")
-	echo "[${list#, }]"
 }
 
 # The mounts, namespaces and variables of a test's containers; tests change some of them.
