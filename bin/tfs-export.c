@@ -49,7 +49,8 @@ static struct spans spans = { .to = &otlp };
 /* What -k and -r have left out and no record has told */
 static unsigned long long sampled, over_rate;
 
-static uint64_t number;         /* of the last line */
+static uint64_t lines;          /* lines that were read */
+static uint64_t number;         /* of the last record: of the lines, and of the tool's own */
 static uint64_t last;           /* its time */
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -141,6 +142,7 @@ static void tell_left_out(uint64_t time)
 			       "\"fields\":{\"left_out\":%llu,\"by\":\"%s\",\"lat\":0}}",
 			       (unsigned long long)time, *counts[i].n, counts[i].by);
 		*counts[i].n = 0;
+		number++;
 		if (export_read(&r, line, n))
 			put_record(&r);
 	}
@@ -149,12 +151,12 @@ static void tell_left_out(uint64_t time)
 /* Is the record within -k and -r? */
 static int is_within(const struct export_record *r)
 {
-	static uint64_t second, in_second;
+	static uint64_t second, in_second, kept;
 
 	/* lost events and the marks of requests are always kept; -k of spans keeps whole traces */
 	if (r->lost.n || !r->event.n || export_is_mark(r))
 		return 1;
-	if (opt.keep && opt.format != SPANS && number % opt.keep) {
+	if (opt.keep && opt.format != SPANS && kept++ % opt.keep) {
 		sampled++;
 		return 0;
 	}
@@ -163,8 +165,6 @@ static int is_within(const struct export_record *r)
 	if (r->time / SECOND != second) {
 		second = r->time / SECOND;
 		in_second = 0;
-		if (over_rate)
-			tell_left_out(r->time);
 	}
 	over_rate += in_second == opt.rate;
 	in_second += in_second < opt.rate;
@@ -178,13 +178,13 @@ static void take(const char *line, size_t n)
 	struct export_record r;
 	char head[64];
 
-	number++;
+	lines++;
 	if (memchr(line, '\0', n) || n > INT_MAX / 2 || !export_read(&r, line, n))
 		err_exit(REFUSED, "line %llu is no record of JSON: "
-			 "tfs-run --json --date prints some", (unsigned long long)number);
+			 "tfs-run --json --date prints some", (unsigned long long)lines);
 	if (r.event.n && !r.time)
 		err_exit(REFUSED, "line %llu has no timeUnixNano: tfs-run --json --date, or "
-			 "tfs-report -j -d, prints it", (unsigned long long)number);
+			 "tfs-report -j -d, prints it", (unsigned long long)lines);
 	if (!r.time && n > 2) { /* the counts at the end of a trace */
 		str_format(head, sizeof(head), "{\"timeUnixNano\":\"%llu\",",
 			   (unsigned long long)(last ? last : (uint64_t)time_of_day_us() * 1000));
@@ -193,7 +193,10 @@ static void take(const char *line, size_t n)
 		strbuf_add(&dated, line + 1, n - 1);
 		export_read(&r, dated.text, dated.n);
 	}
+	if (over_rate && r.time / SECOND != last / SECOND)
+		tell_left_out(r.time);
 	last = r.time;
+	number++;
 	if (is_within(&r))
 		put_record(&r);
 }
@@ -274,5 +277,5 @@ int main(int argc, char **argv)
 	if (in.failed)
 		return REFUSED;
 	stdout_flush();
-	return number ? DONE : NO;
+	return lines ? DONE : NO;
 }

@@ -256,7 +256,7 @@ need_schema() {
 		T1 16 - 1 stat 1795559358000006000 1795559358000006250 ENOENT thread.id=7 thread.name=task tfs.cpu=1 tfs.seq=2 tfs.system=demo ret=-2 error=ENOENT lat=0.25
 		T1 16 - 1 sched_switch 1795559358000007000 1795559358000009000 - thread.id=7 tfs.cpu=1 tfs.seq=3 tfs.system=demo prev_pid=9 next_comm=task next_pid=7 lat=2.0
 		T2 16 - 1 lost events 1795559358000009600 1795559358000009600 - tfs.cpu=1 tfs.seq=5 tfs.lost=204
-		T2 16 - 1 left_out 1795559358000009600 1795559358000009600 - tfs.cpu=0 tfs.seq=5 left_out=1 by=no duration lat=0
+		T2 16 - 1 left_out 1795559358000009600 1795559358000009600 - tfs.cpu=0 tfs.seq=6 left_out=1 by=no duration lat=0
 	EOF
 }
 

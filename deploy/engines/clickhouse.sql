@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: ISC
+-- clickhouse.sql - tables and views over records of tfs-export, for ClickHouse 24.4 and later
+--
+-- Then load records:  clickhouse-client --query 'INSERT INTO records
+--	SETTINGS input_format_skip_unknown_fields = 1 FORMAT JSONEachRow' <records.json
+-- A record that was delivered twice has the same boot, session and number, and counts once.
+
+CREATE TABLE IF NOT EXISTS records (
+    host LowCardinality(String), boot_id String, session String, seq UInt64,
+    container_id String, pod_uid String, timeUnixNano UInt64, cpu UInt32, pid Int32,
+    comm String, system LowCardinality(String), event LowCardinality(String), fields String,
+    lost Nullable(UInt64), overwritten Nullable(UInt64))
+ENGINE = ReplacingMergeTree ORDER BY (host, boot_id, session, seq);
+
+-- decoded system calls: their results, and their times in microseconds
+CREATE OR REPLACE VIEW calls AS
+SELECT host, session, container_id, pod_uid, pid, comm, timeUnixNano, substr(event, 10) AS call,
+    JSONExtractInt(fields, 'ret') AS ret, JSONExtractString(fields, 'error') AS error,
+    JSONExtractFloat(fields, 'lat') AS us
+FROM records FINAL
+WHERE startsWith(event, 'sys_exit_') AND JSONHas(fields, 'lat');
+
+-- mark lines of request probes, and the window in which the thread wrote each of them
+CREATE OR REPLACE VIEW marks AS
+WITH splitByChar(' ', JSONExtractString(fields, 'bpf_string')) AS word
+SELECT host, boot_id, session, comm, timeUnixNano, seq, substr(word[1], 3) AS what,
+    word[3] AS tid, word[4] AS key,
+    anyLast(multiIf(what = 'B', key, what = 'E', '', NULL))
+        OVER (PARTITION BY host, boot_id, tid ORDER BY timeUnixNano, seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS in_window
+FROM records FINAL
+WHERE event IN ('bpf_trace_printk', 'tracing_mark_write')
+    AND match(JSONExtractString(fields, 'bpf_string'), '^dt[BRME] [0-9a-f]+ [0-9]+ [0-9a-f]+$');
+
+-- messages that were sent and received: the first end of each, if a thread tried again
+CREATE OR REPLACE VIEW messages AS
+SELECT m.key AS key, m.host AS from_host, m.comm AS from_comm, m.timeUnixNano AS sent,
+    ifNull(m.in_window, '') AS from_window, r.host AS to_host, r.comm AS to_comm, r.what AS what,
+    r.timeUnixNano AS received
+FROM (SELECT * FROM marks WHERE what = 'M' ORDER BY key, timeUnixNano LIMIT 1 BY key) AS m
+JOIN (SELECT * FROM marks WHERE what IN ('B', 'R') ORDER BY key, timeUnixNano LIMIT 1 BY key) AS r
+    ON m.key = r.key;
