@@ -78,15 +78,6 @@ static struct symbols *load_symbols(void *report)
 	return text ? symbols_parse(text, (size_t)r->dat.kallsyms.n) : NULL;
 }
 
-/* Add an event's format. Text that is no format leaves the event unknown. */
-static int add_format(void *report, const char *system, const char *text, size_t n)
-{
-	struct report *r = report;
-
-	event_add(&r->events, system, text, n);
-	return 0;
-}
-
 /* Open the tables of calls of the host that recorded. Return 0, or -1, reported. */
 static int open_tables(struct report *r)
 {
@@ -100,8 +91,6 @@ static int open_tables(struct report *r)
 
 static int open_file(struct report *r, const char *path)
 {
-	char *text;
-
 	if (dat_file(&r->dat, path) < 0)
 		return -1;
 	/* the file may be hostile; the tables of calls are opened when its machine is known */
@@ -115,22 +104,9 @@ static int open_file(struct report *r, const char *path)
 		return -1;
 	if (r->dat.cut)
 		r->status = REFUSED;
-	r->events = (struct event_set){
-		.big = r->dat.layout.big,
-		.long_size = (int)r->dat.layout.commit_size,
-		.version = kernel_version(r->dat.release),
-		.load_symbols = load_symbols,
-		.arg = r,
-	};
-	if (dat_formats(&r->dat, add_format, r) < 0 || dat_comms(&r->dat, &r->events.comms) < 0)
-		return -1;
-	text = dat_text(&r->dat, r->dat.printk);
-	if (!text)
-		return -1;
-	if (events_strings(&r->events, text, (size_t)r->dat.printk.n) < 0)
-		return err_msg("out of memory");
-	free(text);
-	return 0;
+	r->events.load_symbols = load_symbols;
+	r->events.arg = r;
+	return dat_events(&r->dat, &r->events);
 }
 
 /* Return 1 if each glob of -e matches an event of the file. Otherwise print an error. */

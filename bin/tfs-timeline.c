@@ -57,6 +57,11 @@ struct lane {
 	int leader;             /* the first thread of its process */
 };
 
+static const enum kind kinds_of_wait[] = {
+	[WAIT_NONE] = NONE, [WAIT_ASLEEP] = ASLEEP, [WAIT_BLOCKED] = BLOCKED,
+	[WAIT_RUNNABLE] = WAITED,
+};
+
 /* What a task does since when, while it does not run. */
 struct task_state {
 	struct table_entry entry;
@@ -181,21 +186,6 @@ static void change_state(struct timeline *t, const struct trace_line *l, struct 
 	s->since = now;
 }
 
-/* Return what a task does that leaves its processor with this prev_state. */
-static enum kind kind_of_state(struct text_part p)
-{
-	struct decimal v;
-
-	if (!p.n)
-		return NONE;
-	/* in JSON it is the number of __trace_sched_switch_state */
-	if (!decimal_parse(&v, p))
-		return !v.whole || v.whole >= 256 ? WAITED : v.whole & 2 ? BLOCKED :
-		       v.whole & (16 | 32) ? NONE : ASLEEP;
-	return *p.text == 'R' ? WAITED : *p.text == 'D' ? BLOCKED :
-	       *p.text == 'X' || *p.text == 'Z' ? NONE : ASLEEP;
-}
-
 /*
  * Add a mark for the task that leaves the processor, from the switch to it until now, if
  * the trace has that switch. The idle task, pid 0, gets none.
@@ -227,7 +217,7 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 		memcpy(r->pid, next.text, next.n);
 	r->since = now;
 	change_state(t, l, prev, NULL, now,
-		     some ? NONE : kind_of_state(trace_line_key(l, "prev_state")));
+		     some ? NONE : kinds_of_wait[trace_line_wait(l)]);
 	change_state(t, l, next, some ? NULL : r->name, now, NONE);
 }
 
@@ -271,17 +261,6 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 		     parent->process : s->entry.key;
 }
 
-/* Return the value of lat in ns, or in counts of the clock, or 0 if the line has none. */
-static uint64_t latency_of(const struct trace_line *l, int digits)
-{
-	struct text_part p = trace_line_key(l, "lat");
-	struct decimal v;
-
-	if (!p.n || decimal_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
-		return 0;
-	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
-}
-
 static void read_line(struct timeline *t, const char *line, size_t n)
 {
 	struct text_part lane, comm, pid;
@@ -318,10 +297,9 @@ static void read_line(struct timeline *t, const char *line, size_t n)
 	switched = text_part_is(l.event, "sched_switch");
 	if (switched)
 		read_switch(t, &l, now);
-	else if (text_part_is(l.event, "sched_waking") || text_part_is(l.event, "sched_wakeup") ||
-		 text_part_is(l.event, "sched_wakeup_new"))
+	else if (trace_line_wakes(&l))
 		read_wakeup(t, &l, now);
-	lat = latency_of(&l, digits);
+	lat = trace_line_latency(&l, digits);
 	if (switched && !lat) {
 		if (now < t->begin)
 			t->begin = now;

@@ -87,6 +87,21 @@ struct text_part trace_line_key(const struct trace_line *, const char *key);
  */
 int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 
+/*
+ * Return the value of lat in ns, or in counts of the clock if digits is negative; 0 if the line
+ * has none.
+ */
+uint64_t trace_line_latency(const struct trace_line *, int digits);
+
+/* What a task does while it does not run. */
+enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
+
+/* Return what the task does that leaves its processor in this sched_switch, by its prev_state. */
+enum task_wait trace_line_wait(const struct trace_line *);
+
+/* Does the event wake up the task .pid? */
+int trace_line_wakes(const struct trace_line *);
+
 /* Is the part this word? */
 int text_part_is(struct text_part, const char *word);
 

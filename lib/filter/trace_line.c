@@ -574,6 +574,37 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
 }
 
+uint64_t trace_line_latency(const struct trace_line *l, int digits)
+{
+	struct text_part p = trace_line_key(l, "lat");
+	struct decimal v;
+
+	if (!p.n || decimal_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
+		return 0;
+	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
+}
+
+enum task_wait trace_line_wait(const struct trace_line *l)
+{
+	struct text_part p = trace_line_key(l, "prev_state");
+	struct decimal v;
+
+	if (!p.n)
+		return WAIT_NONE;
+	/* in JSON it is the number of __trace_sched_switch_state */
+	if (!decimal_parse(&v, p))
+		return !v.whole || v.whole >= 256 ? WAIT_RUNNABLE : v.whole & 2 ? WAIT_BLOCKED :
+		       v.whole & (16 | 32) ? WAIT_NONE : WAIT_ASLEEP;
+	return *p.text == 'R' ? WAIT_RUNNABLE : *p.text == 'D' ? WAIT_BLOCKED :
+	       *p.text == 'X' || *p.text == 'Z' ? WAIT_NONE : WAIT_ASLEEP;
+}
+
+int trace_line_wakes(const struct trace_line *l)
+{
+	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
+	       text_part_is(l->event, "sched_wakeup_new");
+}
+
 int text_part_number(struct text_part p, unsigned base, uint64_t *n)
 {
 	uint64_t v = 0;

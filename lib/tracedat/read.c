@@ -154,6 +154,31 @@ int dat_comms(const struct dat *d, struct comms *c)
 	return 0;
 }
 
+/* Add an event's format. Text that is no format leaves the event unknown. */
+static int add_format(void *events, const char *system, const char *text, size_t n)
+{
+	event_add(events, system, text, n);
+	return 0;
+}
+
+int dat_events(const struct dat *d, struct event_set *events)
+{
+	char *text;
+	int r;
+
+	events->big = d->layout.big;
+	events->long_size = (int)d->layout.commit_size;
+	events->version = kernel_version(d->release);
+	if (dat_formats(d, add_format, events) < 0 || dat_comms(d, &events->comms) < 0)
+		return -1;
+	text = dat_text(d, d->printk);
+	if (!text)
+		return -1;
+	r = events_strings(events, text, (size_t)d->printk.n);
+	free(text);
+	return r < 0 ? err_msg("out of memory") : 0;
+}
+
 /* Add a ring buffer. Return NULL if the cursor fails or there are too many. */
 static struct dat_buffer *add_buffer(struct dat_cursor *a, struct dat *d)
 {

@@ -164,6 +164,13 @@ int dat_formats(const struct dat *d,
 /* Add the names of the tasks. Return 0, or -1, reported. */
 int dat_comms(const struct dat *d, struct comms *);
 
+/*
+ * Set what the file says of its kernel: byte order, size of a long and version. Add its formats,
+ * its names of tasks and its printk_formats. The other fields stay as the caller has set them.
+ * Return 0, or -1, reported.
+ */
+int dat_events(const struct dat *d, struct event_set *);
+
 /* An iterator over the sub-buffers of one CPU. */
 struct dat_subbufs {
 	const struct dat *dat;

@@ -117,8 +117,8 @@ static int is_stack(const struct event *e, const struct field *f)
 	       !strcmp(f->name, "caller") && !strcmp(e->system, "ftrace");
 }
 
-static void put_value(const struct event_set *evs, struct out *o, const struct event *e,
-		      const struct field *f, const struct record *r)
+void json_value(const struct event_set *evs, struct out *o, const struct event *e,
+		const struct field *f, const struct record *r)
 {
 	struct field_data v;
 
@@ -255,7 +255,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 		out_char(&o, '"');
 		out_text(&o, f->name, strlen(f->name));
 		out_text(&o, "\":", 2);
-		put_value(evs, &o, e, f, r);
+		json_value(evs, &o, e, f, r);
 		if (o.at == o.end) {
 			o.at = mark;
 			cut = 1;
