@@ -100,6 +100,7 @@ confines() {
 	confines tfs-flame
 	confines tfs-human
 	confines tfs-timeline
+	confines tfs-chrome
 	confines dt-window
 	confines dt-join -c a=/dev/stdin
 }
@@ -116,6 +117,23 @@ confines() {
 	grep -q '^capset(.*effective=0, permitted=0, inheritable=0' after
 	run -1 grep -E 'ENOSYS|EPERM' after
 	[ -s text ]
+}
+
+@test "tfs-perfetto: has no capabilities and few system calls before it reads the files" {
+	need_confinement
+	need_tool strace python3
+	python3 "$TREE/t/prog/tracedat.py" little 8 file
+	strace -o calls tfs-perfetto file file >out 2>/dev/null
+	# it gives up its rights after it opens the last file and before it reads the first byte
+	sed -n '/^openat(.*"file"/,$p' calls >after
+	[ "$(grep -c '^openat(.*"file"' after)" = 2 ]
+	[ "$(grep -n '^openat(.*"file"' after | tail -n 1 | cut -d: -f1)" -lt \
+		"$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" ]
+	[ "$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" -lt \
+		"$(grep -nm1 '^pread64' after | cut -d: -f1)" ]
+	grep -q '^capset(.*effective=0, permitted=0, inheritable=0' after
+	run -1 grep -E 'ENOSYS|EPERM' after
+	[ -s out ]
 }
 
 @test "blk-text: has no capabilities and few system calls before it parses a file" {
