@@ -95,6 +95,9 @@ package_lives() {
 	# two commands: this was the first one
 	within tfs-run trace_syscalls -s exit_group -- true >trace
 	[ "$(grep -c ': sys_exit_group(error_code: 0)$' trace)" = 1 ]
+	# the unit of the flight recorder is there, and nothing has enabled it
+	cmp "$TREE/deploy/systemd/tfs-flight.service" "$ROOT/lib/systemd/system/tfs-flight.service"
+	[ -z "$(find "$ROOT/etc/systemd" -name 'tfs-flight*')" ]
 	[ "$(within tfs-run --version)" = "tfs-run $(dpkg-deb -f "$ROOT/new.deb" Version)" ]
 	# an upgrade keeps a session that runs
 	background within tfs-run trace_syscalls -s getppid --all >all 2>err
