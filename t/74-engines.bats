@@ -107,18 +107,18 @@ answered() {
 	local brokers n=0 p
 	need_tool kcat python3 cc
 	"${CC:-cc}" -o kafka "$TREE/t/kafka/broker.c" -lrdkafka 2>err || skip "needs librdkafka-dev"
-	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >records
+	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >lines
 	coproc ./kafka 2>err
 	read -r brokers <&"${COPROC[0]}"
-	"$SQL/by-message" <records | kcat -P -b "$brokers" -t records -K '	' 2>err
+	"$SQL/by-message" <lines | kcat -P -b "$brokers" -t records -K '	' 2>err
 	for p in 0 1 2 3; do
 		kcat -C -b "$brokers" -t records -p $p -e -q >part.$p
 		n=$((n + $(wc -l <part.$p)))
 		sed -n 's/.*"bpf_string":"dt[BRM] [0-9a-f]* [0-9]* \([0-9a-f]*\)".*/\1/p' part.$p |
 			sort -u >keys.$p
 	done
-	[ "$n" = "$(wc -l <records)" ]
-	sort part.? | cmp - <(sort records)
+	[ "$n" = "$(wc -l <lines)" ]
+	sort part.? | cmp - <(sort lines)
 	[ "$(cat keys.? | sort | uniq -d | wc -l)" = 0 ]
 	[ "$(cat keys.? | wc -l)" = 8000 ]
 	[ -s part.0 ] && [ -s part.3 ]
