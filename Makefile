@@ -156,14 +156,21 @@ build/libtfs.a: $(OBJECTS)
 
 -include $(wildcard build/lib/*/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
 
+# These convert traces for other machines. Hosts that need one small program seldom need them.
+APART := bin/tfs-chrome bin/tfs-export bin/tfs-perfetto
+
 ifdef ONE
-$(TOOLS): bin/tfs
+WITHIN := $(filter-out $(APART),$(TOOLS))
+$(WITHIN): bin/tfs
 	ln -sf tfs $@
+
+$(APART): %: build/%.o $(LIBRARY) .build
+	$(BUILD) -o $@ $(filter %.o %.a,$^)
 
 $(MANAGERS): bin/tfs
 	ln -sf ../../bin/tfs $@
 
-bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(TOOLS:bin/%=build/one/%.o) \
+bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(WITHIN:bin/%=build/one/%.o) \
 		$(SUBSYSTEMS:trace-hooks/%=build/one/subsystem-%.o) \
 		$(LIBRARY) .build
 	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
@@ -180,10 +187,10 @@ build/one/%.o: bin/%.c build/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$*) -c -o $@ $<
 
-build/one/one.h: $(TOOLS:%=%.c) .build
+build/one/one.h: $(WITHIN:%=%.c) .build
 	@mkdir -p $(@D)
 	printf 'TOOL("%s", %s)\n' \
-		$(foreach t,$(notdir $(TOOLS)),$t main_$(subst -,_,$t)) >$@
+		$(foreach t,$(notdir $(WITHIN)),$t main_$(subst -,_,$t)) >$@
 	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=subsystem_%) >>$@
 else
 $(TOOLS): %: build/%.o $(LIBRARY) .build
@@ -257,8 +264,8 @@ FILL = sed 's|@TOOLS@|$(notdir $(TOOLS))|'
 install: all
 	install -d $(BINDIR)
 ifdef ONE
-	install bin/tfs $(BINDIR)
-	for t in $(notdir $(TOOLS)); do ln -sf tfs $(BINDIR)/$$t || exit; done
+	install bin/tfs $(APART) $(BINDIR)
+	for t in $(notdir $(WITHIN)); do ln -sf tfs $(BINDIR)/$$t || exit; done
 else
 	install $(TOOLS) $(BINDIR)
 endif
