@@ -27,6 +27,8 @@
  *	acts fsyncs N M PATH      the same, and call fsync after each
  *	acts memory               call the kernel with user memory of all kinds, which memory()
  *	                          lists; then execute this program
+ *	acts secrets              pass a secret to the kernel in each way that secrets() lists;
+ *	                          then wait for another line of standard input
  *	acts nothing
  * First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
@@ -44,6 +46,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -309,6 +312,47 @@ static void memory(const char *self)
 	syscall(SYS_execve, self, words, env);
 }
 
+/*
+ * Pass SECRET-x, three times, to the kernel: x is w in what is written, v in vectors, s in what is
+ * sent, q in a message of a queue, x in an attribute, p in a path, a in the words of a program,
+ * and e in its environment. Calls that fail pass it as well.
+ */
+static void secrets(const char *self)
+{
+#define SECRET(x) "SECRET-" x "SECRET-" x "SECRET-" x
+	static char written[] = SECRET("w"), vector[] = SECRET("v"), sent[] = SECRET("s");
+	static char back[sizeof(written)];
+	char *words[] = { (char *)(size_t)"acts", (char *)(size_t)"nothing",
+			  (char *)(size_t)SECRET("a"), NULL };
+	char *env[] = { (char *)(size_t)"NAME=" SECRET("e"), NULL };
+	struct iovec iov = { vector, sizeof(vector) };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int pair[2], to_null = open("/dev/null", O_WRONLY);
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+		exit(111);
+	syscall(SYS_write, pair[0], written, sizeof(written));
+	syscall(SYS_read, pair[1], back, sizeof(back));
+	syscall(SYS_pwrite64, -1, written, sizeof(written), 0, 0);
+	syscall(SYS_writev, to_null, &iov, 1);
+	syscall(SYS_sendmsg, pair[0], &message, 0);
+	syscall(SYS_sendto, pair[0], sent, sizeof(sent), 0, NULL, 0);
+	syscall(SYS_mq_timedsend, -1, SECRET("q"), 24, 0, NULL);
+	syscall(SYS_fsetxattr, -1, "user.name", SECRET("x"), 24, 0);
+	syscall(SYS_openat, AT_FDCWD, "/nowhere/" SECRET("p"), O_RDONLY);
+	pid = fork();
+	if (!pid) {
+		syscall(SYS_execve, "/nowhere/three", words, env);
+		syscall(SYS_execve, self, words, env);
+		_exit(111);
+	}
+	waitpid(pid, NULL, 0);
+	puts("passed");
+	fflush(stdout);
+	getchar();
+}
+
 int main(int argc, char **argv)
 {
 	const char *act = argc > 1 ? argv[1] : "nothing";
@@ -352,6 +396,8 @@ int main(int argc, char **argv)
 		in_threads(n, m, argv[4]);
 	else if (!strcmp(act, "memory"))
 		memory(self);
+	else if (!strcmp(act, "secrets"))
+		secrets(self);
 	else if (!strcmp(act, "unread"))
 		unread(n, m, argv[4]);
 	else if (!strcmp(act, "blocks"))
