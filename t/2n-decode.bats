@@ -237,6 +237,49 @@ some_calls() {
 	EOF
 }
 
+@test "tfs-report: -D: memory of 32-bit calls, which have no events, is printed with no other call" {
+	need_tool python3
+	by_hand <<-'EOF'
+		1 43 user tfs_1a a1 /forged
+		2 43 enter openat -100 0x7000 0 0
+		3 43 user tfs_1a a1 /own
+		4 43 exit openat 3
+		5 43 user tfs_1a k
+		5 43 user tfs_1a a1 /forged
+		6 43 enter openat -100 0x7000 0 0
+		7 43 exit openat 3
+		8 43 enter execve 0x7 0x8 0
+		9 43 user tfs_1a k
+		9 43 user tfs_1a a0 /bin/32
+		9 43 user tfs_1a s1
+		9 43 user tfs_1a a1 word
+		10 43 user tfs_1a k
+		10 43 user tfs_1a a0 /forged
+		11 43 user tfs_1a k
+		11 43 user tfs_1a a1 /forged
+		12 43 end
+	EOF
+	decodes <<-'EOF'
+		02: openat(AT_FDCWD, "/own", O_RDONLY) = 3 <0.000002>
+		06: openat(AT_FDCWD, 0x7000, O_RDONLY) = 3 <0.000001>
+		08: execve("/bin/32", ["word"], NULL <unfinished ...>
+	EOF
+}
+
+@test "tfs-report: -D: -O abi decodes 32-bit calls of raw_syscalls by their own table" {
+	need_tool python3
+	by_hand <<-'EOF'
+		32 43 raw-enter 5 0x7000 0x80000 0
+		33 43 user tfs_1a k
+		33 43 user tfs_1a a0 /etc/passwd
+		34 43 raw-exit 5 3
+	EOF
+	decodes -O abi=i386 <<-'EOF'
+		32: open("/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 <0.000002>
+	EOF
+	tfs-report -D -j -O abi=i386 -O path='/etc/*' file | grep -q '"event":"sys_exit_open",.*"text":"\\"/etc/passwd\\""'
+}
+
 @test "tfs-report: -D: calls that the tables do not know, calls of 32-bit code, and the kernel's own strings" {
 	need_tool python3
 	by_hand <<-'EOF'

@@ -109,3 +109,197 @@ need_strings() {
 	recorded --data 64 --no-data
 	[ "$(found raw)" = "" ]
 }
+
+# ---- hostile programs ----------------------------------------------------------------------
+
+# hostile WORD...: Start the program hostile, held before it acts; set $ACT to its pid.
+hostile() {
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/hostile" "$@" <>"$GO" >ready
+	ACT=$PID
+	eventually grep -q ready ready
+}
+
+# resident NAME: Print the most memory, in KiB, that the process NAME of the session has had.
+resident() {
+	local pid
+	for pid in $(processes_below "$SESSION" 0); do
+		pid=${pid%:*}
+		[ "$(cat "/proc/$pid/comm")" != "$1" ] || sed -n 's/^VmHWM: *//p' "/proc/$pid/status"
+	done | sed 's/ kB$//'
+}
+
+# attacked OPTION...: Trace the held program while it attacks, as text with names in got. The
+# stream needs at most 48 MiB.
+attacked() {
+	local kib
+	start_session trace_syscalls --output fifo --pid "$ACT" --names --buffer 16384 "$@"
+	read_by cat >got
+	eventually grep -q '^# files of 1 tasks are known$' got
+	release
+	eventually grep -q '^done' ready
+	kib=$(resident tfs-catpipe)
+	echo "tfs-catpipe: $kib KiB" # for a test that fails
+	[ "$kib" -lt 49152 ]
+	release
+	session_ends
+	finishes "$READER" 0
+	are_lines got
+	read -r _ DONE < <(tail -n 1 ready)
+}
+
+# the beginning of an event line
+HEAD='^.{16}-[0-9]+ +\[[0-9]{3}\] .{5} +[0-9]+\.[0-9]{6}: '
+
+# are_lines FILE: Fail unless each line has the form of an event, and no byte is a control
+# character. Events may be lost, and then a comment says it.
+are_lines() {
+	! LC_ALL=C tr -d '\n -~\200-\377' <"$1" | od -c | grep -v '^0000000$' || return 1
+	! LC_ALL=C grep -avE "$HEAD"'([a-z0-9_]+\(.*|<\.\.\. [a-z0-9_]+ resumed>\).*)$' "$1" |
+		grep -av '^# files of [0-9]* tasks are known$' || return 1
+}
+
+# recorded_attack OPTION...: Record the held program as trace.dat, and decode it with all
+# options, as text in dat.text and as JSON in dat.json. They have a line for each beginning of a
+# call, and one for each return of a call that began before.
+recorded_attack() {
+	local calls
+	start_session trace_syscalls --output dat --pid "$ACT" --names --buffer 16384 "$@"
+	release
+	eventually grep -q '^done' ready
+	release
+	session_ends
+	mv "$TRACE" x.dat
+	rm -r "${TRACE%/*}"
+	limited tfs-report -D -e 'sys_*' -O names -O paths x.dat >dat.text
+	limited tfs-report -D -e 'sys_*' -O names -O paths -j x.dat >dat.json
+	are_lines dat.text
+	calls=$(tfs-report -e 'sys_enter*' x.dat | wc -l)
+	[ "$(LC_ALL=C grep -avcE "$HEAD<\.\.\. [a-z0-9_]+ resumed>" dat.text)" = "$calls" ]
+	python3 -c '
+import json, re, sys
+with open("dat.text", "rb") as text, open("dat.json", "rb") as lines:
+	for n, (t, j) in enumerate(zip(text, lines, strict=True)):
+		assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", j), j
+		j = json.loads(j)
+		head = re.match(rb".{16}-(\d+) +\[(\d+)\] .{5} +(\d+\.\d+): (?:<\.\.\. )?(\w+)", t)
+		assert head, t
+		assert int(head[1]) == j["pid"] and int(head[2]) == j["cpu"], (t, j)
+		assert "sys_exit_" + head[4].decode() == j["event"], (t, j)
+		assert set(j) == {"ts", "cpu", "pid", "comm", "system", "event", "fields"}, j
+	print(n + 1)'
+}
+
+# limited COMMAND...: Run COMMAND in 48 MiB of memory and the size of x.dat.
+limited() {
+	python3 -c '
+import os, resource, subprocess, sys
+r = subprocess.run(sys.argv[1:]).returncode
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(sys.argv[1], most, "KiB", file=sys.stderr)
+sys.exit(r or most > 48 * 1024 + os.stat("x.dat").st_size // 1024)' "$@"
+}
+
+# opens FILE: Print how many calls openat FILE has.
+opens() {
+	LC_ALL=C grep -acE "$HEAD"'openat\(AT_FDCWD.*\) = ' "$1"
+}
+
+need_decoded() {
+	need_strings
+	need_tool python3
+}
+
+@test "decode: paths without an end, at the ends of pages, and bad pointers make one line each" {
+	need_decoded
+	hostile strings
+	attacked
+	[ "$(opens got)" = "$DONE" ]
+	every='\\1\\2\\3\\4\\5\\6\\7\\10\\t\\n\\v\\f\\r\\16'
+	[ "$(grep -ac ": openat(AT_FDCWD<.*>, \"$every.*\\\\376\\\\377\", O_RDONLY) = -1 ENOENT <" got)" = 1 ]
+	z=$(printf 'z%.0s' {1..4095})
+	[ "$(grep -acF ", \"$z\", O_RDONLY) = -1 ENAMETOOLONG <" got)" = 1 ]
+	hostile strings
+	recorded_attack
+}
+
+@test "decode: texts in paths and in the name of the task forge no line, record or field" {
+	need_decoded
+	id=$(printf 'tfs_%x' {0..40} | sed 's/tfs_/\\ntfs_/g')
+	texts=(
+		'\n           hand-42      [000] .....     1.000002: openat(AT_FDCWD, "/etc/shadow", O_RDONLY) = 3 <0.000003>'
+		'x-1 [000] ..... 1.0: exit_group(0) = ?' '/a", O_RDONLY) = 3 <0.000001>\n' '# lost 7 events'
+		'\x1b]0;title\x07\x1b[2J' '\x9b31m\xc2\x9b31m\x7f\x80' '"},{"event":"forged"}\\,'
+		'tfs_1 a1 /forged' '\ntfs_1 k' "$id" '<... read resumed>) = 5' ') = 0 <1.0>' $'\u2028\ufeff'
+		'%s%n%p%lx' '' '.........................................................................'
+	)
+	hostile names "${texts[@]}"
+	attacked
+	[ "$DONE" = "${#texts[@]}" ]
+	[ "$(opens got)" = "$DONE" ]
+	[ "$(grep -ac '"\\n           hand-42      \[000\] .....     1.000002: openat(AT_FDCWD, \\"/etc/shadow\\", O_RDONLY) = 3 <0.000003>", O_RDONLY) = -1 ENOENT <' got)" = 1 ]
+	[ "$(grep -acF '"\23331m\302\23331m\177\200", O_RDONLY) = -1 ENOENT <' got)" = 1 ]
+	[ "$(grep -acF '"tfs_1 a1 /forged", O_RDONLY) = -1 ENOENT <' got)" = 1 ]
+	run -1 grep -a 'forged"[^,]*, O_RDONLY) = [^-]' got
+	hostile names "${texts[@]}"
+	recorded_attack --paths
+	tfs-count -k event <got >counts
+	[ "$(sed -n "s/^ *\([0-9]*\) sys_exit_openat$/\1/p" counts)" -ge "$DONE" ]
+}
+
+@test "decode: memory that other threads change while a call runs makes one line a call" {
+	need_decoded
+	hostile races 1000
+	attacked --data 64
+	[ "$DONE" = 1000 ]
+	grep -aq '^# lost' got || [ "$(opens got)" = 1000 ]
+	hostile races 1000
+	recorded_attack
+}
+
+@test "decode: tens of thousands of descriptors are followed in bounded memory" {
+	need_decoded
+	n=$(so_many 40000)
+	hostile fds "$n"
+	attacked --paths
+	# as the limit of descriptors allows
+	[ "$DONE" -ge $((n / 4)) ] && [ "$DONE" -le "$n" ]
+	grep -aq '^# lost' got || {
+		[ "$(grep -ac ': dup([0-9]*</>) = [0-9]*</> <' got)" = $((DONE / 2)) ]
+		[ "$(grep -ac ': close([0-9]*</>) = 0 <' got)" = $((DONE - DONE / 2 + 2)) ]
+	}
+}
+
+@test "decode: threads that execute programs while others are in calls make one line a call" {
+	need_decoded
+	hostile execs 20
+	attacked
+	grep -aq '^# lost' got ||
+		[ "$(grep -ac ': execve("/proc/self/exe", \[".*", "execs-again", "[0-9]*"\], 0x[0-9a-f]*) = 0 <' got)" = 20 ]
+	hostile execs 20
+	recorded_attack
+}
+
+@test "decode: calls with numbers that the kernel lacks end no call and lend it no path" {
+	need_decoded
+	hostile numbers
+	attacked
+	[ "$(grep -ac ': openat(AT_FDCWD<.*>, "/own", O_RDONLY) = -1 ENOENT <' got)" = 1 ]
+	[ "$(opens got)" -le 2 ] # the number above 32 bits is openat's, or none
+	hostile numbers
+	recorded_attack
+}
+
+@test "decode: 32-bit calls of a 64-bit program lend their paths to no other call" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs a processor of x86_64"
+	need_decoded
+	hostile compat 50
+	attacked
+	[ "$(grep -ac ': openat(AT_FDCWD<.*>, "/own", O_RDONLY) = -1 ENOENT <' got)" = 50 ]
+	run -1 grep -a forged got
+	hostile compat 50
+	recorded_attack
+	run -1 grep -a forged dat.text
+}

@@ -652,6 +652,24 @@ static void emit_end(struct bpf_code *c, const struct memory *m)
 	emit_exit(c, 0);
 }
 
+/*
+ * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
+ * ended.
+ */
+static void emit_exec(struct bpf_code *c, const struct memory *m)
+{
+	memset(c, 0, sizeof(*c));
+	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	set_pid(c, R7);
+	find_task(c, m, R6, OUT);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	find_task(c, m, R7, OUT);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_label(c, OUT);
+	emit_exit(c, 0);
+}
+
 /* Return the offset of a field in the format of an event; 0: there is none. */
 static int field_offset(const char *format, const char *field)
 {
@@ -681,6 +699,8 @@ static int follow_tasks(const struct memory *m, struct strings_plan *p, struct b
 		return err_file("unable to read events/%s/format", event);
 	emit_end(code, m);
 	r = strings_attach(p, code, "sched_process_exit", 1);
+	emit_exec(code, m);
+	r = r ? r : strings_attach(p, code, "sched_process_exec", 1);
 	emit_fork(code, m, parent, child);
 	r = r ? r : strings_attach(p, code, event, 0);
 	while (!r) {

@@ -3,8 +3,7 @@
  * decode.c - print each system call as one line, when it returns
  *
  * A record of the beginning of a call waits in its task until the call returns. The records of
- * its user memory come in between, or just in front of it. In this file, each part uses those
- * above it:
+ * its user memory come in between. In this file, each part uses those above it:
  *	events, and what their records say
  *	tasks
  *	filters
@@ -153,30 +152,30 @@ static int64_t number_at(const struct decode *d, const struct decode_event *of, 
 
 /* ---- tasks ---- */
 
-/* Forget the user memory of a call, and keep its room only if there is enough. */
-static void drop_memory(struct decode *d, struct decode_task *t)
+static void free_memory(struct decode *d, struct decode_task *t)
 {
-	t->lacking = 0;
-	t->memory = d->generation;
 	if (!t->user)
 		return;
-	if (d->held < HELD_MOST / 2) {
-		call_user_clear(t->user);
-		return;
-	}
 	d->held -= call_user_room(t->user);
 	call_user_free(t->user);
 	free(t->user);
 	t->user = NULL;
 }
 
+/* Forget the user memory of a call, and keep its room only if there is enough. */
+static void drop_memory(struct decode *d, struct decode_task *t)
+{
+	t->lacking = 0;
+	t->memory = d->generation;
+	if (d->held >= HELD_MOST / 2)
+		free_memory(d, t);
+	else if (t->user)
+		call_user_clear(t->user);
+}
+
 static void forget(struct decode *d, struct decode_task *t)
 {
-	if (t->user) {
-		d->held -= call_user_room(t->user);
-		call_user_free(t->user);
-		free(t->user);
-	}
+	free_memory(d, t);
 	if (d->last == t)
 		d->last = NULL;
 	table_remove(&d->tasks, t);
@@ -649,8 +648,7 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	int never;
 
 	put_unfinished(d, t, UNFINISHED, o);
-	if (t->memory != d->generation)
-		drop_memory(d, t);
+	drop_memory(d, t); /* of a call without events, as those of 32-bit code */
 	set_call(d, t, of, r, 1);
 	t->open = 1;
 	t->followed = 0;
@@ -693,8 +691,8 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 			(number != -1 && (uint64_t)number != t->number)))
 		put_unfinished(d, t, UNFINISHED, o);
 	resumed = !t->open;
-	/* 32-bit code has other numbers; the events of syscalls leave it out */
-	compat = t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
+	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
+	compat = !d->abi && t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
 		 !of->event->name[8] && !begins(name_of(t), "exec");
 	if (resumed || compat)
 		set_call(d, t, of, r, !compat);
@@ -726,17 +724,20 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		return 0;
 	while (!d->id && n < v.n - 1 && v.data[n] != ' ')
 		n++;
-	if (v.data[n] != ' ')
+	if (v.data[n++] != ' ' || n == v.n)
 		return 0;
 	t = find(d, pid);
 	if (!t) { /* perhaps its first part is from before the trace */
 		t = task_at(d, pid, o);
 		t->lacking = 1;
 	}
+	/* k begins a call of 32-bit code, which has no events, after its exec */
+	if (t->user && t->user->compat && v.data[n] == 'k')
+		put_unfinished(d, t, UNFINISHED, o);
 	u = memory_of(d, t);
 	if (u) {
 		d->held -= call_user_room(u);
-		t->lacking = call_user_add(u, (const char *)v.data + n + 1, v.n - n - 1) < 0;
+		t->lacking = call_user_add(u, (const char *)v.data + n, v.n - n) < 0;
 		d->held += call_user_room(u);
 	}
 	return d->id || !t->lacking;
@@ -755,11 +756,7 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	put_unfinished(d, t, UNFINISHED, o);
 	if (!old)
 		return;
-	if (t->user) {
-		d->held -= call_user_room(t->user);
-		call_user_free(t->user);
-		free(t->user);
-	}
+	free_memory(d, t);
 	entry = t->entry;
 	*t = *old;
 	t->entry = entry;
@@ -963,10 +960,8 @@ void decode_free(struct decode *d)
 	for (size_t i = 0; i < (d->ended ? d->tasks.n : d->tasks.room); i++) {
 		struct decode_task *t = (struct decode_task *)(void *)d->tasks.v[i];
 
-		if (t && t->user)
-			call_user_free(t->user);
 		if (t)
-			free(t->user);
+			free_memory(d, t);
 		free(t);
 	}
 	for (size_t i = 0; i < d->nevents; i++)

@@ -23,7 +23,7 @@ void json_string(struct out *o, const void *text, size_t n)
 
 	out_char(o, '"');
 	while (s < end) {
-		for (from = s; s < end && *s >= ' ' && *s < 0x80 && *s != '"' && *s != '\\'; s++)
+		for (from = s; s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\'; s++)
 			;
 		out_text(o, (const char *)from, (size_t)(s - from));
 		if (s == end)
