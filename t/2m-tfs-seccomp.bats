@@ -150,3 +150,103 @@ filters() {
 	run systemd-analyze verify --man=no "$PWD/mine.service"
 	[[ $output == *newuname* ]]
 }
+
+@test "tfs-seccomp: systemd knows each call of the line, and a program runs with these calls only" {
+	need_tracefs events/syscalls
+	need_tool systemd-analyze
+	mkdir dir
+	touch dir/a
+	tfs-run trace_syscalls --instance "$MARK" --decode -- ls dir >trace 2>errors
+	tfs-seccomp -s <trace >line
+	sed 's/^SystemCallFilter=//' line | tr ' ' '\n' >names
+	[ "$(wc -l <names)" -ge 10 ]
+	systemd-analyze syscall-filter @known | tr -d ' ' | grep -v '^#' | sort >known
+	run -0 comm -23 names known
+	[ -z "$output" ]
+	numbers=$(xargs syscall-nr <names | paste -sd ,)
+	run -0 --separate-stderr "$PROG/allowed" "$numbers" ls dir
+	[ "$output" = a ]
+	run -1 --separate-stderr "$PROG/allowed" "$numbers" mkdir dir/c
+	[[ $stderr == *'Operation not permitted'* ]]
+}
+
+# guarded: Make a root directory with a static program bin/guarded, which prints "ran" and then
+# makes the directory of its word, if there is one; trace it without a word, and write its
+# profile. Tests run it in a mount namespace with cgroup v2, because crun refuses a mixture.
+guarded() {
+	need_tracefs events/syscalls
+	need_tool cc unshare
+	mkdir -p one/rootfs/{bin,dev,proc,sys,etc,dir}
+	cat >guarded.c <<-'END'
+		#include <stdio.h>
+		#include <sys/stat.h>
+
+		int main(int argc, char **argv)
+		{
+			puts("ran");
+			fflush(stdout);
+			if (argc < 2 || !mkdir(argv[1], 0700))
+				return 0;
+			perror("mkdir");
+			return 7;
+		}
+	END
+	cc -static -o one/rootfs/bin/guarded guarded.c 2>/dev/null || skip "needs a static libc"
+	tfs-run trace_syscalls --instance "$MARK" --decode -- one/rootfs/bin/guarded >trace 2>errors
+	tfs-seccomp <trace >profile
+}
+
+# with_crun LIMIT WORD...: Run the words in a container with the members LIMIT of its "linux".
+with_crun() {
+	local words
+	words=$(printf ', "%s"' "${@:2}")
+	cat >one/config.json <<-END
+		{ "ociVersion": "1.0.2", "root": { "path": "rootfs" }, "mounts": [],
+		"process": { "cwd": "/", "args": [ ${words#, } ], "noNewPrivileges": true },
+		"linux": { $1 "namespaces": [ {"type": "mount"}, {"type": "pid"} ] } }
+	END
+	# shellcheck disable=SC2016 # the words of sh
+	unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup &&
+		exec crun --root "$1/crun" --cgroup-manager disabled run --no-pivot -b one "$2"' \
+		sh "$PWD" "$MARK" 3>&-
+}
+
+@test "tfs-seccomp: crun runs a program under its own profile, and another call fails" {
+	need_tool crun
+	guarded
+	with_crun '' /bin/guarded /dir/a >out 2>&1 || skip "needs crun to run a container here ($(tail -n 1 out))"
+	[ -d one/rootfs/dir/a ]
+	run -0 --separate-stderr with_crun "\"seccomp\": $(cat profile)," /bin/guarded
+	[ "$output" = ran ]
+	run -7 --separate-stderr with_crun "\"seccomp\": $(cat profile)," /bin/guarded /dir/b
+	[ "$output" = ran ]
+	[[ $stderr == *'mkdir: Operation not permitted' ]]
+	[ ! -e one/rootfs/dir/b ]
+}
+
+# with_podman OPTION... -- WORD...: Run the words in a container. podman keeps its files below the
+# test's directory, and asks for limits that this process may have.
+with_podman() {
+	# shellcheck disable=SC2016 # the words of sh
+	unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && where=$1 && shift &&
+		exec podman --root "$where/storage" --runroot "$where/runroot" --storage-driver vfs \
+			--cgroup-manager cgroupfs --runtime crun run --rm --network none \
+			--cgroups disabled --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 "$@"' \
+		sh "$PWD" "${@:1:$#-WORDS}" --rootfs "$PWD/one/rootfs" "${@:$#-WORDS+1}" 3>&-
+}
+
+@test "tfs-seccomp: podman runs a program under its own profile, and another call fails" {
+	need_tool podman crun
+	guarded
+	WORDS=2
+	with_podman /bin/guarded /dir/a >out 2>&1 || skip "needs podman to run a container here ($(tail -n 1 out))"
+	[ -d one/rootfs/dir/a ]
+	options=(--security-opt "seccomp=$PWD/profile" --security-opt no-new-privileges)
+	run -7 --separate-stderr with_podman "${options[@]}" /bin/guarded /dir/b
+	[ "$output" = ran ]
+	[[ $stderr == *'mkdir: Operation not permitted' ]]
+	[ ! -e one/rootfs/dir/b ]
+	WORDS=1
+	run -0 --separate-stderr with_podman "${options[@]}" /bin/guarded
+	[ "$output" = ran ]
+}

@@ -303,3 +303,65 @@ need_decoded() {
 	recorded_attack
 	run -1 grep -a forged dat.text
 }
+
+# ---- programs of 32 bits -------------------------------------------------------------------
+
+# Skip unless there is a program of 32 bits, and the kernel runs it.
+need_compat() {
+	need_decoded
+	[ -x "$PROG/compat32" ] || skip "needs a compiler of 32-bit programs (gcc -m32)"
+	run "$PROG/compat32"
+	[ "$status" = 7 ] || skip "needs a kernel that runs 32-bit programs (CONFIG_IA32_EMULATION)"
+}
+
+@test "trace_syscalls: the exec of a 32-bit program has its own words, and its calls are left out" {
+	need_compat
+	run -7 tfs-run trace_syscalls --instance "$MARK" --decode -o got -- "$PROG/compat32" word
+	sed 's/^.*[0-9]: //; s/0x[0-9a-f]*/ENV/' got | diff - /dev/fd/3 3<<-EOF
+		execve("$PROG/compat32", ["$PROG/compat32", "word"], ENV <unfinished ...>
+	EOF
+	nothing_left
+}
+
+@test "tfs-report: -O abi=i386 decodes each call of a 32-bit program from raw_syscalls" {
+	need_compat
+	new_instance
+	export TFS_INSTANCE=$INSTANCE
+	GO=$BATS_TEST_TMPDIR/go
+	mkfifo "$GO"
+	background "$BASH" -c "echo ready; read -r; exec '$PROG/compat32'" <>"$GO" >ready
+	program=$PID
+	eventually grep -q ready ready
+	tfs-pidfilter set "$program"
+	: >id
+	background tfs-strings calls >id
+	strings=$PID
+	eventually test -s id
+	tfs-event raw_syscalls:sys_enter raw_syscalls:sys_exit
+	tfs-event -f "bpf_string ~ \"$(cat id) *\"" bpf_trace:bpf_trace_printk
+	release
+	finishes "$program" 7
+	tfs-write tracing_on 0
+	background tfs-record x.dat
+	recorder=$PID
+	eventually blocks "$recorder"
+	kill -INT "$recorder"
+	finishes "$recorder" 0
+	kill "$strings"
+	finishes "$strings" 0
+	tfs-report -D -e 'sys_*' -O "id=$(cat id)" -O abi=i386 x.dat >text
+	sed 's/^.*[0-9]: //; s/0x[0-9a-f]\{6,\}/ADDRESS/; s/ <[0-9.]*>$//
+		s/^\(socket.*\) = [0-9]*$/\1 = FD/; s/^connect([0-9]*/connect(FD/' text | sed -n '/"\/nowhere\/open"/,$p' |
+		diff - /dev/fd/3 3<<-'EOF'
+			open("/nowhere/open", O_RDONLY|O_CLOEXEC) = -1 ENOENT
+			openat(AT_FDCWD, "/nowhere/openat", O_WRONLY|O_CREAT, 0644) = -1 ENOENT
+			mmap2(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = ADDRESS
+			socketcall(SYS_SOCKET, ADDRESS) = FD
+			socketcall(SYS_CONNECT, ADDRESS) = -1 ENOENT
+			socket(AF_UNIX, SOCK_DGRAM, 0) = FD
+			connect(FD, {sa_family=AF_UNIX, sun_path="/nowhere/connect"}, 22) = -1 ENOENT
+			execve("/nowhere/execve", ["word"], ADDRESS) = -1 ENOENT
+			write(1, ADDRESS, 7) = 7
+			exit_group(7) = ?
+		EOF
+}

@@ -155,3 +155,98 @@ void must_be_said(int result)
 	for (size_t i = 0; i + 1 < n; i++)
 		must((unsigned char)text[i] >= ' ' && text[i] != 0x7f);
 }
+
+/* ---- JSON -------------------------------------------------------------------- */
+
+static const unsigned char *at, *end;
+
+static void character(void)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned n = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3
+		     : *at < 0xf8 ? 4 : 0;
+	uint32_t c;
+
+	must(n && n <= (size_t)(end - at));
+	c = n == 1 ? *at : *at & (0x7fu >> n);
+	for (unsigned i = 1; i < n; i++) {
+		must((at[i] & 0xc0) == 0x80);
+		c = c << 6 | (at[i] & 0x3f);
+	}
+	must(c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) && c >= ' ');
+	at += n;
+}
+
+static void string(void)
+{
+	must(*at == '"');
+	for (at++; *at != '"';) {
+		must(at < end);
+		if (*at != '\\') {
+			character();
+			continue;
+		}
+		at++;
+		must(*at && strchr("\"\\/bfnrtu", *at));
+		if (*at++ == 'u')
+			for (int i = 0; i < 4; i++, at++)
+				must(*at && strchr("0123456789abcdefABCDEF", *at));
+	}
+	at++;
+}
+
+static void integer(void)
+{
+	must(*at >= '0' && *at <= '9');
+	must(*at != '0' || at[1] < '0' || at[1] > '9');
+	while (*at >= '0' && *at <= '9')
+		at++;
+}
+
+static void value(int depth)
+{
+	unsigned char open = *at, close = open == '{' ? '}' : ']';
+
+	must(at < end && depth < 5);
+	if (open == '"') {
+		string();
+	} else if (open == '-' || (open >= '0' && open <= '9')) {
+		at += open == '-';
+		integer();
+		if (*at == '.') {
+			at++;
+			must(*at >= '0' && *at <= '9');
+			while (*at >= '0' && *at <= '9')
+				at++;
+		}
+	} else if (open == '{' || open == '[') {
+		for (at++; *at != close; at += *at == ',') {
+			if (open == '{') {
+				string();
+				must(*at++ == ':');
+			}
+			value(depth + 1);
+			must(*at == close || (*at == ',' && at[1] != close));
+		}
+		at++;
+	} else if (!strncmp((const char *)at, "null", 4) ||
+		   !strncmp((const char *)at, "true", 4)) {
+		at += 4;
+	} else {
+		must(!"a value");
+	}
+}
+
+void must_be_json(const char *text, size_t n)
+{
+	char *copy = malloc(n + 1);
+
+	must(copy);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	at = (const unsigned char *)copy;
+	end = at + n;
+	value(0);
+	must(at == end);
+	free(copy);
+}

@@ -16,102 +16,15 @@
 #include "event/event.h"
 #include "view/view.h"
 
-static const unsigned char *at, *end;
-
-static void character(void)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3
-		     : *at < 0xf8 ? 4 : 0;
-	uint32_t c;
-
-	must(n && n <= (size_t)(end - at));
-	c = n == 1 ? *at : *at & (0x7fu >> n);
-	for (unsigned i = 1; i < n; i++) {
-		must((at[i] & 0xc0) == 0x80);
-		c = c << 6 | (at[i] & 0x3f);
-	}
-	must(c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) && c >= ' ');
-	at += n;
-}
-
-static void string(void)
-{
-	must(*at == '"');
-	for (at++; *at != '"';) {
-		must(at < end);
-		if (*at != '\\') {
-			character();
-			continue;
-		}
-		at++;
-		must(*at && strchr("\"\\/bfnrtu", *at));
-		if (*at++ == 'u')
-			for (int i = 0; i < 4; i++, at++)
-				must(*at && strchr("0123456789abcdefABCDEF", *at));
-	}
-	at++;
-}
-
-static void integer(void)
-{
-	must(*at >= '0' && *at <= '9');
-	must(*at != '0' || at[1] < '0' || at[1] > '9');
-	while (*at >= '0' && *at <= '9')
-		at++;
-}
-
-static void value(int depth)
-{
-	unsigned char open = *at, close = open == '{' ? '}' : ']';
-
-	must(at < end && depth < 4);
-	if (open == '"') {
-		string();
-	} else if (open == '-' || (open >= '0' && open <= '9')) {
-		at += open == '-';
-		integer();
-		if (*at == '.') {
-			at++;
-			must(*at >= '0' && *at <= '9');
-			while (*at >= '0' && *at <= '9')
-				at++;
-		}
-	} else if (open == '{' || open == '[') {
-		for (at++; *at != close; at += *at == ',') {
-			if (open == '{') {
-				string();
-				must(*at++ == ':');
-			}
-			value(depth + 1);
-			must(*at == close || (*at == ',' && at[1] != close));
-		}
-		at++;
-	} else if (!strncmp((const char *)at, "null", 4) ||
-		   !strncmp((const char *)at, "true", 4)) {
-		at += 4;
-	} else {
-		must(!"a value");
-	}
-}
-
 static void check_line(struct json *j, const struct record *r, size_t size)
 {
-	char *buf = malloc(size), *copy;
+	char *buf = malloc(size);
 	size_t n;
 
 	must(buf);
 	n = json_line(j, r, buf, size);
 	must(n > 30 && n <= size && buf[n - 1] == '\n' && *buf == '{');
-	copy = malloc(n + 1);
-	must(copy);
-	memcpy(copy, buf, n);
-	copy[n] = '\0';
-	at = (const unsigned char *)copy;
-	end = at + n - 1;
-	value(0);
-	must(at == end);
-	free(copy);
+	must_be_json(buf, n - 1);
 	n = json_lost(j, r, 7, buf, size);
 	must(n && n < 2000 && buf[n - 1] == '\n');
 	free(buf);

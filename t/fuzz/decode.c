@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * decode.c - records of system calls in any order and with any values, decoded
+ *
+ * Input: a byte with the ABI, a byte with options, then a record after the other: a byte with
+ * its kind, a byte with its task, and its values. Each output is complete lines, without control
+ * characters, or JSON. Each beginning of a call gives one line, unless an option selects calls.
+ */
+#include "calls/calls.h"
+#include "fuzz.h"
+
+enum { HELD_MOST = 17 << 20, TASKS_MOST = 65536, FOLLOW_MOST = 64 << 20 };
+
+static const uint8_t *data;
+static size_t left;
+
+static unsigned byte(void)
+{
+	return left ? (left--, *data++) : 0;
+}
+
+/* Return a number; some bytes stand for numbers that calls often have. */
+static uint64_t number(void)
+{
+	static const int64_t some[] = { -1, -2, -100, -4095, -512, -516, -4096, INT32_MIN,
+					INT64_MIN, INT64_MAX, UINT32_MAX, 0x80000 };
+	unsigned b = byte();
+	uint64_t v = 0;
+
+	if (b < 0xf0)
+		return b;
+	if (b < 0xf4) {
+		for (unsigned i = 1u << (b - 0xf0); i--;)
+			v = v << 8 | byte();
+		return v;
+	}
+	return (uint64_t)some[b - 0xf4];
+}
+
+/* ---- events ---- */
+
+struct named {
+	const char *name;
+	int number;
+};
+
+static const struct named calls[] = {
+	{ "read", 0 }, { "open", 2 }, { "close", 3 }, { "poll", 7 }, { "rt_sigreturn", 15 },
+	{ "dup", 32 }, { "nanosleep", 35 }, { "connect", 42 }, { "clone", 56 }, { "execve", 59 },
+	{ "fcntl", 72 }, { "chdir", 80 }, { "exit_group", 231 }, { "openat", 257 }, { "dup3", 292 },
+	{ "pipe2", 293 }, { "openat2", 437 },
+	{ "a_call_that_has_a_name_of_very_many_letters_and_no_number", 999 },
+};
+enum { CALLS = sizeof(calls) / sizeof(*calls) };
+
+enum { ENTER = 300, COPY = 350, EXIT = 400, RAW_ENTER = 450, RAW_EXIT, USER, NEWTASK, EXEC, END,
+       OTHER };
+
+static struct event_set sets[3][2];
+static struct event_set *evs;
+
+static void add(const char *system, const char *name, int id, const char *fields)
+{
+	static const char common[] =
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+	char text[4096];
+
+	str_format(text, sizeof(text), "name: %s\nID: %d\nformat:\n%s\n%s\nprint fmt: \"x\"\n",
+		   name, id, common, fields);
+	must(event_add(evs, system, text, strlen(text)));
+}
+
+/* Write a field of a format behind others. */
+static void field(char *fields, const char *type, const char *name, int at, int size)
+{
+	char one[128];
+
+	str_format(one, sizeof(one), "\tfield:%s %s;\toffset:%d;\tsize:%d;\tsigned:%d;\n", type,
+		   name, at, size, *type != 'u');
+	strcat(fields, one);
+}
+
+static void make_events(void)
+{
+	int w = evs->long_size, copied;
+	char fields[2048], name[80];
+
+	for (int i = 0; i < CALLS; i++) {
+		for (copied = 0; copied < 2; copied++) {
+			*fields = '\0';
+			field(fields, "int", "__syscall_nr", 8, 4);
+			for (int a = 0; a < 6; a++)
+				field(fields, "unsigned long", (char[]){ (char)('a' + a), '\0' },
+				      8 + w + a * w, w);
+			if (copied) {
+				field(fields, "__data_loc char[]", "__a_val", 8 + 7 * w, 4);
+				field(fields, "__data_loc char[]", "__b_val", 12 + 7 * w, 4);
+			}
+			str_format(name, sizeof(name), "sys_enter_%s", calls[i].name);
+			add("syscalls", name, (copied ? COPY : ENTER) + i, fields);
+		}
+		*fields = '\0';
+		field(fields, "int", "__syscall_nr", 8, 4);
+		field(fields, "long", "ret", 8 + w, w);
+		str_format(name, sizeof(name), "sys_exit_%s", calls[i].name);
+		add("syscalls", name, EXIT + i, fields);
+	}
+	*fields = '\0';
+	field(fields, "long", "id", 8, w);
+	field(fields, "unsigned long", "args[6]", 8 + w, 6 * w);
+	add("raw_syscalls", "sys_enter", RAW_ENTER, fields);
+	*fields = '\0';
+	field(fields, "long", "id", 8, w);
+	field(fields, "long", "ret", 8 + w, w);
+	add("raw_syscalls", "sys_exit", RAW_EXIT, fields);
+	*fields = '\0';
+	field(fields, "__data_loc char[]", "bpf_string", 8, 4);
+	add("bpf_trace", "bpf_trace_printk", USER, fields);
+	*fields = '\0';
+	field(fields, "pid_t", "pid", 8, 4);
+	field(fields, "unsigned long", "clone_flags", 16, w);
+	add("task", "task_newtask", NEWTASK, fields);
+	*fields = '\0';
+	field(fields, "pid_t", "old_pid", 8, 4);
+	add("sched", "sched_process_exec", EXEC, fields);
+	add("sched", "sched_process_exit", END, fields);
+	add("other", "other", OTHER, fields);
+}
+
+/* ---- records ---- */
+
+static struct decode d;
+static struct show show;
+static unsigned char bytes[2048];
+static struct record r;
+static unsigned long begun, lines, resumed;
+
+static void put(size_t at, unsigned size, uint64_t v)
+{
+	for (unsigned i = 0; i < size; i++)
+		bytes[at + (evs->big ? size - 1 - i : i)] = (unsigned char)(v >> 8 * i);
+	if (at + size > r.len)
+		r.len = (uint32_t)(at + size);
+}
+
+static void head(int id, int pid)
+{
+	memset(bytes, 0, sizeof(bytes));
+	r.len = 0;
+	put(0, 2, (uint64_t)id);
+	put(4, 4, (uint64_t)pid);
+}
+
+static void words(size_t at, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		put(at + i * (unsigned)evs->long_size, (unsigned)evs->long_size, number());
+}
+
+/* Put a string of n bytes of the input behind the record, and its place at the offset. */
+static void string(size_t at, const char *text, size_t n)
+{
+	size_t from = r.len;
+
+	must(from + n + 1 < sizeof(bytes));
+	memcpy(bytes + from, text, n);
+	r.len = (uint32_t)(from + n + 1);
+	put(at, 4, (n + 1) << 16 | from);
+}
+
+/* Check complete lines, and count those of calls. */
+static void check(const char *text, size_t n, size_t room)
+{
+	const char *end = text + n, *body, *next;
+
+	must(n <= room && (!n || end[-1] == '\n'));
+	for (; text < end; text = next + 1) {
+		next = memchr(text, '\n', (size_t)(end - text));
+		must(next - text < SHOW_ROOM / 4 + 64);
+		for (const char *s = text; s < next; s++)
+			must((unsigned char)*s >= ' ' && *s != 0x7f);
+		if (show.json) {
+			must_be_json(text, (size_t)(next - text));
+			if (memmem(text, (size_t)(next - text), ",\"lost\":", 8))
+				continue;
+			body = memmem(text, (size_t)(next - text), "\"resumed\":true", 14);
+			resumed += body != NULL;
+			lines++;
+			continue;
+		}
+		if (!strncmp(text, "CPU:", 4))
+			continue;
+		body = memmem(text, (size_t)(next - text), ": ", 2);
+		must(body);
+		resumed += !strncmp(body + 2, "<... ", 5);
+		lines++;
+	}
+}
+
+static void give(int64_t lost)
+{
+	static char text[SHOW_ROOM];
+	unsigned char *exact = malloc(r.len ? r.len : 1);
+	struct record one = r;
+	int shown;
+
+	must(exact);
+	memcpy(exact, bytes, r.len);
+	one.data = exact;
+	check(text, show_record(&show, &one, lost, text, sizeof(text), &shown), sizeof(text));
+	free(exact);
+	must(d.held <= HELD_MOST && d.tasks.n <= TASKS_MOST && d.follow.used <= FOLLOW_MOST);
+}
+
+/* Give a record of user memory: its id, a mark, and text of the input. */
+static void user(int pid)
+{
+	static const char *const ids[] = { "tfs_1a ", "tfs_1a ", "tfs_1a ", "tfs_2", "tfs_1a", "" };
+	static const char marks[] = "abcdexsk";
+	char text[600];
+	unsigned how = byte(), n = byte() * (how & 128 ? 2 : 1);
+	size_t len = str_format(text, 80, "%s", ids[how % 6]);
+
+	head(USER, pid);
+	put(8, 4, 0);
+	text[len++] = marks[how / 6 % 8];
+	if (text[len - 1] != 'k' || n & 1) {
+		text[len++] = (char)('0' + n % 8);
+		text[len++] = ' ';
+	}
+	for (unsigned i = 0; i < n && left; i++)
+		text[len++] = (char)byte();
+	string(8, text, len);
+}
+
+/* As many tasks and as much user memory as there may be. */
+static void many(void)
+{
+	char text[256];
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "tfs_1a b1 ", 10);
+	for (int pid = 1000; pid < 3000; pid++) {
+		head(ENTER + 13, pid);
+		put(8, 4, 257);
+		put(8 + 7u * (unsigned)evs->long_size - 1, 1, 0);
+		begun++;
+		give(0);
+		for (int i = 0; i < 40; i++) {
+			head(USER, pid);
+			put(8, 4, 0);
+			string(8, text, sizeof(text));
+			give(0);
+		}
+	}
+	for (int pid = 3000; pid < 3000 + TASKS_MOST + 100; pid++) {
+		head(RAW_ENTER, pid);
+		put(8 + 7u * (unsigned)evs->long_size - 1, 1, 0);
+		begun++;
+		give(0);
+	}
+}
+
+/* Give the next record of the input. */
+static void next(void)
+{
+	static int last[8]; /* the call of a task, and whether it was by number */
+	unsigned kind = byte(), task = byte(), w = (unsigned)evs->long_size, call;
+	int pid = task < 250 ? (int)task % 6 + 40 : (int)number(), *of = &last[pid & 7];
+	int64_t lost = 0;
+	char text[256];
+	size_t n;
+
+	r.ts += task;
+	r.cpu = (int)(kind >> 4 & 3);
+	if (kind >> 6 == 3)
+		lost = kind & 16 ? LOST_UNKNOWN : 3;
+	switch (kind & 15) {
+	case 0:
+	case 1:
+	case 2:
+		call = byte() % CALLS;
+		head((kind & 15) == 2 ? COPY + (int)call : ENTER + (int)call, pid);
+		put(8, 4, (uint64_t)calls[call].number);
+		words(8 + w, 6);
+		if ((kind & 15) == 2) {
+			put(8 + 7 * w, 4, 0);
+			put(12 + 7 * w, 4, 0);
+			for (unsigned i = 0; i < 2; i++) {
+				unsigned most = byte() % 200;
+
+				for (n = 0; n < most && left; n++)
+					text[n] = (char)byte();
+				string(8 + 7 * w + 4 * i, text, n);
+			}
+		}
+		*of = (int)call;
+		begun++;
+		break;
+	case 3:
+		call = byte() % CALLS;
+		head(EXIT + (int)call, pid);
+		put(8, 4, (uint64_t)calls[call].number);
+		words(8 + w, 1);
+		break;
+	case 4:
+	case 5: /* the end of the last call */
+		if (*of < 0) {
+			head(RAW_EXIT, pid);
+			put(8, w, (uint64_t)(-1 - *of));
+		} else {
+			head(EXIT + *of, pid);
+			put(8, 4, (uint64_t)calls[*of].number);
+		}
+		words(8 + w, 1);
+		break;
+	case 6:
+		head(RAW_ENTER, pid);
+		words(8, 7);
+		*of = -1 - (int)bytes[evs->big ? 8 + w - 1 : 8];
+		begun++;
+		break;
+	case 7:
+		head(RAW_EXIT, pid);
+		words(8, 2);
+		break;
+	case 8:
+	case 9:
+	case 10:
+		user(pid);
+		break;
+	case 11:
+		head(NEWTASK, pid);
+		put(8, 4, number());
+		words(16, 1);
+		break;
+	case 12:
+		head(EXEC, pid);
+		put(8, 4, 40 + byte() % 6);
+		break;
+	case 13:
+		head(END, pid);
+		put(8, 4, (uint64_t)pid);
+		break;
+	case 14:
+		head(OTHER, pid);
+		put(8, 4, number());
+		break;
+	default: /* any bytes */
+		n = byte() % 64;
+		head(0, pid);
+		for (size_t i = 0; i < n; i++)
+			put(i, 1, byte());
+		call = r.len >= 2 ? (unsigned)bytes[evs->big] | (unsigned)bytes[!evs->big] << 8 : 0;
+		begun += call - ENTER < CALLS || call - COPY < CALLS || call == RAW_ENTER;
+	}
+	give(lost);
+}
+
+/* ---- options ---- */
+
+static void option(int letter, const char *value)
+{
+	static const struct tool tool = { .name = "fuzz", .help = "" };
+
+	opt_value = (char *)(uintptr_t)value;
+	must(decode_take(&d, &tool, letter));
+	decode_check(&d, &tool, &show);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+{
+	static const char *const abis[] = { "x86_64", "arm", "s390x" };
+	static struct calls *tables[3];
+	static char text[SHOW_ROOM];
+	static struct line_format line;
+	unsigned abi, how, all = 1;
+	size_t n;
+
+	data = input;
+	left = size;
+	abi = byte();
+	how = byte();
+	evs = &sets[abi % 3][how & 1];
+	if (!evs->long_size) {
+		evs->long_size = abi % 3 == 1 ? 4 : 8;
+		evs->big = abi % 3 == 2;
+		make_events();
+	}
+	if (!tables[abi % 3])
+		tables[abi % 3] = calls_read("bin/tfs-calls.tab", abis[abi % 3]);
+	memset(&show, 0, sizeof(show));
+	memset(&d, 0, sizeof(d));
+	line = (struct line_format){ .events = evs, .raw_clock = (abi & 64) != 0 };
+	r = (struct record){ 0 };
+	begun = lines = resumed = 0;
+
+	option('D', NULL);
+	if (how & 2)
+		option('O', "names");
+	if (how & 4)
+		option('O', "paths");
+	show.json = (how & 8) != 0;
+	if (how & 16)
+		option('O', "id=tfs_1a");
+	if (how & 32) {
+		static const char *const filters[] = { "failed", "errno=ENOENT,EINTR", "fd=3",
+						       "slower=1", "path=*a*", "path=/*" };
+
+		option('O', filters[byte() % 6]);
+		all = 0;
+	}
+	if (how & 64)
+		option('O', "abi=i386"); /* 32-bit calls are known */
+	if (how & 1)
+		must(!pick_event(&show.pick, "sys_*"));
+	show_begin(&show, &line);
+	d.calls = tables[abi % 3];
+	must(d.calls);
+	decode_begin(&d, &show);
+	if (left == 4 && !memcmp(data, "many", 4))
+		many();
+	while (left)
+		next();
+	while ((n = decode_end(&d, text, sizeof(text))))
+		check(text, n, sizeof(text));
+	/* with how & 1 the lines of calls are all lines */
+	must(!(all && how & 1) || lines - resumed == begun);
+	decode_free(&d);
+	must(!d.held && !d.follow.used);
+	free(show.pick.globs);
+	return 0;
+}
