@@ -143,7 +143,7 @@ resident() {
 }
 
 # attacked OPTION...: Trace the held program while it attacks, as text with names in got. The
-# stream needs at most 48 MiB.
+# stream needs at most 16 MiB.
 attacked() {
 	local kib
 	start_session trace_syscalls --output fifo --pid "$ACT" --names --buffer 16384 "$@"
@@ -153,7 +153,7 @@ attacked() {
 	eventually grep -q '^done' ready
 	kib=$(resident tfs-catpipe)
 	echo "tfs-catpipe: $kib KiB" # for a test that fails
-	[ "$kib" -lt 49152 ]
+	[ "$kib" -lt 16384 ]
 	release
 	session_ends
 	finishes "$READER" 0
@@ -203,14 +203,14 @@ with open("dat.text", "rb") as text, open("dat.json", "rb") as lines:
 	print(n + 1)'
 }
 
-# limited COMMAND...: Run COMMAND in 48 MiB of memory and the size of x.dat.
+# limited COMMAND...: Run COMMAND in 32 MiB of memory and the size of x.dat.
 limited() {
 	python3 -c '
 import os, resource, subprocess, sys
 r = subprocess.run(sys.argv[1:]).returncode
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(sys.argv[1], most, "KiB", file=sys.stderr)
-sys.exit(r or most > 48 * 1024 + os.stat("x.dat").st_size // 1024)' "$@"
+sys.exit(r or most > 32 * 1024 + os.stat("x.dat").st_size // 1024)' "$@"
 }
 
 # opens FILE: Print how many calls openat FILE has.
