@@ -207,7 +207,7 @@ static void value(int depth)
 {
 	unsigned char open = *at, close = open == '{' ? '}' : ']';
 
-	must(at < end && depth < 5);
+	must(at < end && depth);
 	if (open == '"') {
 		string();
 	} else if (open == '-' || (open >= '0' && open <= '9')) {
@@ -225,7 +225,7 @@ static void value(int depth)
 				string();
 				must(*at++ == ':');
 			}
-			value(depth + 1);
+			value(depth - 1);
 			must(*at == close || (*at == ',' && at[1] != close));
 		}
 		at++;
@@ -237,7 +237,7 @@ static void value(int depth)
 	}
 }
 
-void must_be_json(const char *text, size_t n)
+void must_be_json(const char *text, size_t n, int depth)
 {
 	char *copy = malloc(n + 1);
 
@@ -246,7 +246,7 @@ void must_be_json(const char *text, size_t n)
 	copy[n] = '\0';
 	at = (const unsigned char *)copy;
 	end = at + n;
-	value(0);
+	value(depth);
 	must(at == end);
 	free(copy);
 }

@@ -55,8 +55,8 @@ const char *heard(size_t *len);
 /* Check the output of a function that reports -1: one line for -1, otherwise none. */
 void must_be_said(int result);
 
-/* Check that a text is one value of RFC 8259, in UTF-8. */
-void must_be_json(const char *text, size_t n);
+/* Check that a text is one value of RFC 8259, in UTF-8, of at most depth values in each other. */
+void must_be_json(const char *text, size_t n, int depth);
 
 /* Return 1 if the option may have the value s, decided without request.c. */
 int valid(const struct hook_option *o, const char *s);

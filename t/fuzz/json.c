@@ -24,7 +24,7 @@ static void check_line(struct json *j, const struct record *r, size_t size)
 	must(buf);
 	n = json_line(j, r, buf, size);
 	must(n > 30 && n <= size && buf[n - 1] == '\n' && *buf == '{');
-	must_be_json(buf, n - 1);
+	must_be_json(buf, n - 1, 4);
 	n = json_lost(j, r, 7, buf, size);
 	must(n && n < 2000 && buf[n - 1] == '\n');
 	free(buf);
