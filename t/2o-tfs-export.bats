@@ -260,6 +260,39 @@ need_schema() {
 	EOF
 }
 
+@test "tfs-export: spans: curl posts each line to a collector, as the page says" {
+	need_schema
+	need_tool curl
+	local port i
+	cat >server.py <<-'EOF'
+		import http.server, sys
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def do_POST(self):
+		        assert self.path == "/v1/traces"
+		        assert self.headers["Content-Type"] == "application/json"
+		        body = self.rfile.read(int(self.headers["Content-Length"]))
+		        print(body.decode(), flush=True)
+		        self.send_response(200)
+		        self.end_headers()
+		    def log_message(self, *arguments):
+		        pass
+		server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+		print(server.server_port, file=sys.stderr, flush=True)
+		server.serve_forever()
+	EOF
+	python3 server.py >posted 2>port &
+	eventually grep -q . port
+	read -r port <port
+	for i in {1..300}; do
+		call 7 $((i * 1000)) read 3 0.5 ''
+	done | tfs-export -n -f spans -m 8192 | while read -r line; do
+		printf %s "$line" | curl -sf -H 'Content-Type: application/json' \
+			--data-binary @- "http://127.0.0.1:$port/v1/traces"
+	done
+	[ "$(wc -l <posted)" -ge 5 ]
+	[ "$(by_schema spans <posted | grep -c ' read ')" = 300 ]
+}
+
 @test "tfs-export: spans: a window is the child of the message that opened it, on another host" {
 	need_schema
 	{

@@ -103,6 +103,24 @@ answered() {
 	[ "$(head -n 1 got)" = "24000	24000" ]
 }
 
+@test "engines: an engine that is killed while it loads has each record once after the next load" {
+	local part status killed=0
+	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >records
+	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
+	export DATABASE=$PWD/traces.db
+	for part in 1 2 3 4 5 6 7 8 9; do
+		status=0
+		SQL_FILE=queries.sql timeout -s KILL "0.$part" "$BASH" -c \
+			'PACKAGES=$1 exec node "$2" records "$3" queries.sql' bash \
+			"$("$TREE/t/npm" duckdb 3>&- 2>npm.err || echo none)" \
+			"$TREE/t/duckdb/run.mjs" "$SQL/duckdb.sql" >/dev/null 2>&1 || status=$?
+		killed=$((killed + (status == 137)))
+	done
+	SQL_FILE=queries.sql answers duckdb records >got
+	[ "$(head -n 1 got)" = "24000	24000" ]
+	[ $killed -ge 3 ]
+}
+
 @test "engines: Kafka has both ends of a message in one partition, and each record once" {
 	local brokers n=0 p
 	need_tool kcat python3 cc

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: ISC
 // run.mjs RECORDS FILE... - run the statements of SQL files over records; print each row of the
-// queries with tabs between the values, and an empty line behind each query
+// queries with tabs between the values, and an empty line behind each query. The database is the
+// file DATABASE, or in memory.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(process.env.PACKAGES + "/");
 const { DuckDBInstance } = require("@duckdb/node-api");
 const [records, ...files] = process.argv.slice(2);
-const connection = await (await DuckDBInstance.create(":memory:")).connect();
+const connection = await (await DuckDBInstance.create(process.env.DATABASE ?? ":memory:")).connect();
 
 await connection.run(`SET VARIABLE records = '${records}'`);
 for (const file of files) {
