@@ -263,7 +263,7 @@ need_schema() {
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
 	need_schema
 	need_tool curl
-	local port i
+	local port i line
 	cat >server.py <<-'EOF'
 		import http.server, sys
 		class Handler(http.server.BaseHTTPRequestHandler):
@@ -280,9 +280,9 @@ need_schema() {
 		print(server.server_port, file=sys.stderr, flush=True)
 		server.serve_forever()
 	EOF
-	python3 server.py >posted 2>port &
-	eventually grep -q . port
-	read -r port <port
+	python3 server.py >posted 2>address &
+	eventually grep -q . address
+	port=$(cat address)
 	for i in {1..300}; do
 		call 7 $((i * 1000)) read 3 0.5 ''
 	done | tfs-export -n -f spans -m 8192 | while read -r line; do

@@ -107,13 +107,14 @@ answered() {
 	local part status killed=0
 	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >records
 	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
-	export DATABASE=$PWD/traces.db
+	export DATABASE=$PWD/traces.db PACKAGES
+	need_tool node npm
+	PACKAGES=$("$TREE/t/npm" duckdb 3>&- 2>npm.err) ||
+		skip "needs npm packages: $(tail -n 1 npm.err)"
 	for part in 1 2 3 4 5 6 7 8 9; do
 		status=0
-		SQL_FILE=queries.sql timeout -s KILL "0.$part" "$BASH" -c \
-			'PACKAGES=$1 exec node "$2" records "$3" queries.sql' bash \
-			"$("$TREE/t/npm" duckdb 3>&- 2>npm.err || echo none)" \
-			"$TREE/t/duckdb/run.mjs" "$SQL/duckdb.sql" >/dev/null 2>&1 || status=$?
+		timeout -s KILL "0.$part" node "$TREE/t/duckdb/run.mjs" records "$SQL/duckdb.sql" \
+			queries.sql >/dev/null 2>&1 || status=$?
 		killed=$((killed + (status == 137)))
 	done
 	SQL_FILE=queries.sql answers duckdb records >got
