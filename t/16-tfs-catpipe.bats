@@ -1079,5 +1079,5 @@ marked() {
 	need_tracefs trace_marker
 	new_instance
 	marked -j
-	[ "$(sed -n '1s/.*"buf"://p' got)" = '"one\n# lost 9 events: 9\ntwo\tand\u001b[31m'$'\177''\n"}}' ]
+	[ "$(sed -n '1s/.*"buf"://p' got)" = '"one\n# lost 9 events: 9\ntwo\tand\u001b[31m\u007f\n"}}' ]
 }

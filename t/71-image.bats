@@ -28,7 +28,11 @@ load containers
 @test "image: it has every tool and hook, busybox, and no file that others may change" {
 	unpack_image
 	for tool in "$TREE"/bin/*.c; do
-		[ "$(readlink "$ROOTFS/usr/bin/$(basename "$tool" .c)")" = tfs ]
+		tool=$ROOTFS/usr/bin/$(basename "$tool" .c)
+		case $tool in
+		*/tfs-chrome | */tfs-export | */tfs-perfetto) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
+		*) [ "$(readlink "$tool")" = tfs ] ;;
+		esac
 	done
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		cmp "$hook" "$ROOTFS/usr/lib/${hook#"$TREE"/}"

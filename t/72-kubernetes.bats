@@ -105,12 +105,12 @@ pids_of() {
 }
 
 # kill_container NAME: Kill all processes of the container, as a kernel out of memory or a
-# kubelet does.
+# kubelet does. They stop first, so that none sees another die.
 kill_container() {
 	local pids
 	pids=$(pids_of "$1")
 	# shellcheck disable=SC2086 # words
-	[ -z "$pids" ] || kill -KILL $pids
+	[ -z "$pids" ] || { kill -STOP $pids && kill -KILL $pids; }
 }
 
 # records NAME: Does the instance of the session record?
