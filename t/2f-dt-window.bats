@@ -580,6 +580,7 @@ chain() {
 		syscalls/sys_enter_getpgid; do
 		tfs-write -i "$INSTANCE" "events/$event/enable" 1
 	done
+	rm -f trace
 	mkfifo live
 	exec 9<>live
 	background dt-window -a -t "$CLIENT" <live >out 9>&-
@@ -591,6 +592,7 @@ chain() {
 	release
 	finishes "$CLIENTS" 0
 	tfs-write -i "$INSTANCE" tracing_on 0
+	eventually test -s trace # then tfs-catpipe waits for the signal
 	kill -INT "$(cat catpipe)"
 	finishes "$copy" 0
 	finishes "$filter" 0
