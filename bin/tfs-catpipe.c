@@ -490,15 +490,18 @@ int main(int argc, char **argv)
 	if (consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
 	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
-	write_header(&s);
 
-	while (r >= 0 && !s.to.stopping) {
+	s.readers = s.to.readers - 1;
+	for (;;) {
+		/* also for a reader that comes just before the end */
+		if (s.readers != s.to.readers)
+			write_header(&s);
+		if (r < 0 || s.to.stopping)
+			break;
 		if (s.to.full) { /* the newest events stay in the buffer */
 			consumer_wait(&s.to, -1, 0, -1);
 			continue;
 		}
-		if (s.readers != s.to.readers)
-			write_header(&s);
 		r = pump(&s);
 		if (r < 0 || r > 1)
 			continue;
