@@ -89,7 +89,7 @@ static const char *argument_register(const struct elf_location *p, unsigned n, c
 	static const char x86[][4] = { "di", "si", "dx", "cx", "r8", "r9" };
 	static const struct { unsigned machine, first, most; const char *letters; } regular[] = {
 		{ EM_AARCH64, 0, 8, "x" }, { EM_ARM, 0, 4, "r" }, { EM_S390, 2, 5, "r" },
-		{ EM_PPC64, 3, 8, "gpr" }, { EM_RISCV, 0, 8, "a" },
+		{ EM_PPC64, 3, 8, "gpr" }, { EM_RISCV, 0, 8, "a" }, { EM_MIPS, 4, 4, "r" },
 	};
 
 	if (p->machine == EM_X86_64 && p->wide)
@@ -302,6 +302,8 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	place.machine = EM_ARM;
 #elif defined(__powerpc__)
 	place.machine = EM_PPC64;
+#elif defined(__mips__)
+	place.machine = EM_MIPS;
 #endif
 	/* at a return only the kernel knows the arguments, since Linux 6.9 */
 	return append_args(m, where, place.machine && *probe != 'r' ? &place : NULL);

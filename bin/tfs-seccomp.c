@@ -43,6 +43,14 @@ static const struct tool tool = {
 #define ARCH "RISCV64"
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 #define ARCH "PPC64LE"
+#elif defined(__mips__) && defined(__MIPSEL__) && _MIPS_SIM == _ABIO32
+#define ARCH "MIPSEL"
+#elif defined(__mips__) && defined(__MIPSEL__) && _MIPS_SIM == _ABI64
+#define ARCH "MIPSEL64"
+#elif defined(__mips__) && _MIPS_SIM == _ABIO32
+#define ARCH "MIPS"
+#elif defined(__mips__) && _MIPS_SIM == _ABI64
+#define ARCH "MIPS64"
 #endif
 
 /* A trace begins behind the execve of its program, and may end in front of its end. */

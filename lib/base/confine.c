@@ -64,6 +64,9 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 
 /* ---- system calls ---------------------------------------------------------------- */
 
+/* The flag of a little-endian machine, where both byte orders exist */
+#define LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0x40000000u : 0)
+
 /* linux/audit.h: AUDIT_ARCH_*, the machine's ELF number and flags */
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define ARCH 0xc000003eu
@@ -77,6 +80,10 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 #define ARCH 0xc0000015u
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCH 0xc00000f3u
+#elif defined(__mips__) && _MIPS_SIM == _ABIO32
+#define ARCH (0x00000008u | LITTLE)
+#elif defined(__mips__) && _MIPS_SIM == _ABI64
+#define ARCH (0x80000008u | LITTLE)
 #endif
 
 #ifdef ARCH

@@ -32,15 +32,17 @@ enum { FMODE_EXEC = 0x20 };
 enum { LARGEFILE = 0400000 };
 #elif defined(__powerpc__)
 enum { LARGEFILE = 0200000 };
+#elif defined(__mips__)
+enum { LARGEFILE = 020000 };
 #else
 enum { LARGEFILE = 0100000 };
 #endif
 
 /*
- * On PowerPC the record of sys_exit has errors without a sign. There the ends of all calls
- * are seen through the raw tracepoint sys_exit, which has the sign.
+ * On PowerPC and MIPS the record of sys_exit has errors without a sign. There the ends of all
+ * calls are seen through the raw tracepoint sys_exit, which has the sign.
  */
-#ifdef __powerpc__
+#if defined(__powerpc__) || defined(__mips__)
 enum { RAW_EXITS = 1 };
 #else
 enum { RAW_EXITS = 0 };

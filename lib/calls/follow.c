@@ -282,7 +282,7 @@ static unsigned address(char out[ADDRESS], const struct call_bytes *user, uint64
 	else if (family == AF_INET6 && n >= 24)
 		inet(out, 1, a + 8, (unsigned)a[2] << 8 | a[3]);
 	else if (family == AF_UNIX && n <= 110) {
-		memcpy(out, a + 2, n - 2);
+		memcpy(out, a + 2, (size_t)n - 2);
 		out[n - 2] = '\0';
 		if (!*out) /* abstract, unix(7) */
 			*out = '@';

@@ -361,7 +361,7 @@ static int parse_numbers(struct calls *c, char *s)
 		uint64_t i;
 
 		if (next(&s, '~')) {
-			n += number(&s, 10);
+			n += (size_t)number(&s, 10);
 			continue;
 		}
 		i = number(&s, 10);
@@ -469,6 +469,10 @@ struct calls *calls_read(const char *path, const char *abi)
 			"ppc64le";
 #elif defined(__riscv) && __riscv_xlen == 64
 			"riscv64";
+#elif defined(__mips64)
+			"mips64";
+#elif defined(__mips__)
+			"mips";
 #else
 			"this architecture";
 #endif
