@@ -18,6 +18,265 @@ copy_tree() {
 	tar -cf - -C "$TREE" -T files | tar -xf - -C source
 }
 
+EMBEDDED=$TREE/deploy/embedded
+VERSION=$(sed -n 's/^VERSION = //p' "$TREE/Makefile")
+
+# ---- the recipes -----------------------------------------------------------------
+
+# make_recorder: Make a program that stands for make: it adds its words to the file words, a
+# line each, and installs a few files.
+make_recorder() {
+	cat >recorder <<-'END'
+		#!/bin/sh
+		printf '%s\n' "$@" . >>words
+		for word; do
+			case $word in DESTDIR=*) to=${word#DESTDIR=} ;; esac
+		done
+		[ -n "${to-}" ] || exit 0
+		mkdir -p "$to/usr/bin" "$to/usr/lib/trace-hooks"
+		cd "$to/usr"
+		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-perfetto \
+			lib/trace-hooks/tfs-calls.tab lib/trace-hooks/complete
+	END
+	chmod +x recorder
+}
+
+# recorded WORD...: Fail unless these are the words of all calls of the recorder.
+recorded() {
+	printf '%s\n' "$@" | diff - words
+}
+
+# names DIRECTORY: Print every file and link below it.
+names() {
+	(cd "$1" && find . ! -type d | LC_ALL=C sort)
+}
+
+# whole DIRECTORY: Fail unless the programs there are for MIPS, every tool but the converters is
+# a link to one program, and every hook is there.
+whole() {
+	local tool hook
+	readelf -h "$1/usr/bin/tfs" | grep -q 'Machine: *MIPS R3000$'
+	for tool in "$TREE"/bin/*.c; do
+		tool=$(basename "$tool" .c)
+		case $tool in
+		tfs-chrome | tfs-export | tfs-perfetto) ;;
+		*) [ "$(readlink "$1/usr/bin/$tool")" = tfs ] ;;
+		esac
+	done
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		cmp "$hook" "$1/usr/lib/${hook#"$TREE"/}"
+	done
+	[ "$(readlink "$1/usr/lib/trace-hooks/ftrace/manager")" = ../../../bin/tfs ]
+}
+
+need_mips() {
+	need_tool mipsel-linux-gnu-gcc mipsel-linux-gnu-gcc-ar readelf
+	echo '#include <sys/types.h>' | mipsel-linux-gnu-gcc -E - >headers 2>&1 ||
+		skip "needs headers of libc for mipsel-linux-gnu-gcc"
+	copy_tree
+}
+
+@test "embedded: each recipe is of the version in the Makefile" {
+	grep -qx "TFS_TOOLS_VERSION = $VERSION" "$EMBEDDED/buildroot/tfs-tools.mk"
+	grep -qx "PKG_VERSION:=$VERSION" "$EMBEDDED/openwrt/Makefile"
+	[ -e "$EMBEDDED/yocto/tfs-tools_$VERSION.bb" ]
+}
+
+# buildroot WORD...: Make the package with a small stand-in for Buildroot. The sources are in
+# the directory source.
+buildroot() {
+	mkdir -p source
+	cat >buildroot.mk <<'END'
+qstrip = $(strip $(subst ",,$(1)))
+TARGET_CC = mipsel-linux-gnu-gcc
+TARGET_AR = mipsel-linux-gnu-gcc-ar
+TARGET_CFLAGS = -O1 -pipe
+TARGET_LDFLAGS = -Wl,-O1
+TARGET_MAKE_ENV = BUILDROOT=yes
+TARGET_DIR = $(CURDIR)/target
+BR2_PACKAGE_TFS_TOOLS_SITE = "file:///archives"
+define generic-package
+all: source/.installed
+source/.built:
+	$$(TFS_TOOLS_BUILD_CMDS)
+source/.installed: source/.built
+	$$(TFS_TOOLS_INSTALL_TARGET_CMDS)
+	$$(foreach hook,$$(TFS_TOOLS_POST_INSTALL_TARGET_HOOKS),$$(call $$(hook))$$(sep))
+print:
+	@echo $$(TFS_TOOLS_SITE)/$$(TFS_TOOLS_SOURCE) $$(TFS_TOOLS_LICENSE)
+endef
+define sep
+
+
+endef
+END
+	echo "include $EMBEDDED/buildroot/tfs-tools.mk" >>buildroot.mk
+	make -s -f buildroot.mk "$@" 3>&-
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot builds with the compiler of the target, and installs what is chosen" {
+	need_tool make
+	make_recorder
+	[ "$(buildroot print)" = "file:///archives/tfs-tools-$VERSION.tar.gz ISC" ]
+	buildroot MAKE="$PWD/recorder"
+	local words=(-C source ONE=1 CC=mipsel-linux-gnu-gcc AR=mipsel-linux-gnu-gcc-ar PREFIX=/usr)
+	local flags=('CFLAGS=-O1 -pipe' LDFLAGS=-Wl,-O1)
+	recorded "${words[@]}" "${flags[@]}" all . \
+		"${words[@]}" "${flags[@]}" "DESTDIR=$PWD/target" install .
+	[ "$(names target)" = $'./usr/bin/tfs\n./usr/lib/trace-hooks/complete' ]
+	rm -r target words
+	buildroot MAKE="$PWD/recorder" BR2_PACKAGE_TFS_TOOLS_DECODE=y \
+		BR2_PACKAGE_TFS_TOOLS_CONVERT=y BR2_STATIC_LIBS=y
+	recorded "${words[@]}" STATIC=1 all . "${words[@]}" STATIC=1 "DESTDIR=$PWD/target" install .
+	[ "$(names target | wc -l)" = 6 ]
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot's menu has each option of the package" {
+	local option
+	grep -o 'BR2_PACKAGE_TFS_TOOLS[A-Z_]*' "$EMBEDDED/buildroot/tfs-tools.mk" | sort -u >used
+	[ "$(wc -l <used)" = 3 ]
+	while read -r option; do
+		grep -qx "config $option" "$EMBEDDED/buildroot/Config.in"
+	done <used
+}
+
+# bats test_tags=long
+@test "embedded: Buildroot's package is built and installed for MIPS" {
+	need_mips
+	buildroot MAKE="make -s -j$(nproc)" BR2_PACKAGE_TFS_TOOLS_DECODE=y >said 2>&1
+	cat said
+	[ ! -s said ]
+	whole target
+	[ -s target/usr/lib/trace-hooks/tfs-calls.tab ]
+	[ ! -e target/usr/bin/tfs-chrome ]
+}
+
+# openwrt WORD...: Make the package with a small stand-in for OpenWrt. The sources are in the
+# directory source.
+openwrt() {
+	mkdir -p include source
+	cat >rules.mk <<-'END'
+		INCLUDE_DIR = $(TOPDIR)/include
+		INSTALL_DIR = install -d -m0755
+		INSTALL_BIN = install -m0755
+		INSTALL_DATA = install -m0644
+		CP = cp -fpR
+		TARGET_CC = mipsel-linux-gnu-gcc
+		TARGET_CFLAGS = -O1 -pipe
+		TARGET_CPPFLAGS = -DOPENWRT
+		TARGET_LDFLAGS = -Wl,-O1
+	END
+	cat >include/package.mk <<'END'
+PKG_BUILD_DIR = $(TOPDIR)/source
+PKG_INSTALL_DIR = $(TOPDIR)/source/ipkg-install
+MAKE_VARS = CFLAGS="$(TARGET_CFLAGS) $(TARGET_CPPFLAGS)" LDFLAGS="$(TARGET_LDFLAGS)"
+MAKE_FLAGS = AR="mipsel-linux-gnu-gcc-ar" CC="$(TARGET_CC)" ARCH="mipsel"
+MAKE_INSTALL_FLAGS = $(MAKE_FLAGS) DESTDIR="$(PKG_INSTALL_DIR)"
+compile:
+	$(MAKE_VARS) $(MAKE) -C $(PKG_BUILD_DIR) $(MAKE_FLAGS)
+	$(if $(PKG_INSTALL),$(MAKE_VARS) $(MAKE) -C $(PKG_BUILD_DIR) $(MAKE_INSTALL_FLAGS) install)
+print:
+	@echo $(PKG_SOURCE_URL)/$(PKG_SOURCE) $(PKG_LICENSE) $(PKG_LICENSE_FILES)
+define BuildPackage
+all: package-$(1)
+package-$(1): compile
+	$(call Package/$(1)/install,$(TOPDIR)/packages/$(1))
+endef
+.DEFAULT_GOAL = all
+.PHONY: compile
+END
+	make -s -f "$EMBEDDED/openwrt/Makefile" TOPDIR="$PWD" "$@" 3>&-
+}
+
+# bats test_tags=quick
+@test "embedded: OpenWrt builds with the compiler of the target, and makes three packages" {
+	need_tool make
+	make_recorder
+	[ "$(openwrt print)" = "file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
+	[ "$(openwrt print TFS_TOOLS_URL=https://sources.invalid)" = \
+		"https://sources.invalid/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
+	openwrt MAKE="$PWD/recorder"
+	local words=(-C "$PWD/source" AR=mipsel-linux-gnu-gcc-ar CC=mipsel-linux-gnu-gcc ARCH=mipsel
+		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT LDFLAGS=-Wl,-O1)
+	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
+	names packages | diff - <(printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,perfetto} \
+		tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab tfs-tools/usr/bin/tfs)
+}
+
+# bats test_tags=long
+@test "embedded: OpenWrt's packages are built for MIPS" {
+	need_mips
+	openwrt MAKE="make -s -j$(nproc)" >said 2>&1
+	cat said
+	[ ! -s said ]
+	whole packages/tfs-tools
+	readelf -h packages/tfs-tools-convert/usr/bin/tfs-perfetto | grep -q 'Machine: *MIPS R3000$'
+	cmp "$TREE/bin/tfs-calls.tab" packages/tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab
+}
+
+# yocto_variables: Print the variables of Yocto's recipe as assignments of the shell. Names with
+# a colon, which the shell does not have, are left out.
+yocto_variables() {
+	sed -e ':again' -e '/\\$/ { N; s/\\\n *//; b again' -e '}' \
+		"$EMBEDDED/yocto/tfs-tools_$VERSION.bb" |
+		sed -n 's/^\([A-Z_]*\) ?\{0,1\}= \(".*"\)$/\1=\2/p'
+}
+
+# yocto TASK: Run a task of Yocto's recipe in the directory source. MAKE is the make.
+yocto() {
+	sed -n "/^$1() {\$/,/^}\$/p" "$EMBEDDED/yocto/tfs-tools_$VERSION.bb" >task
+	[ -s task ]
+	(
+		# shellcheck disable=SC2034 # the recipe uses these
+		CC='mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar CFLAGS='-O1 -pipe' \
+			CPPFLAGS='' LDFLAGS=-Wl,-O1 prefix=/usr D=$PWD/image BP=tfs-tools-$VERSION
+		oe_runmake() {
+			eval "$MAKE -C source $EXTRA_OEMAKE \"\$@\""
+		}
+		eval "$(yocto_variables)"
+		. ./task
+		"$1"
+	)
+}
+
+# bats test_tags=quick
+@test "embedded: Yocto's recipe has the variables that a recipe needs, and the licence's checksum" {
+	local name
+	yocto_variables >variables
+	for name in SUMMARY SECTION LICENSE LIC_FILES_CHKSUM TFS_TOOLS_URL SRC_URI EXTRA_OEMAKE; do
+		[ "$(grep -c "^$name=\".\{3,\}\"\$" variables)" = 1 ]
+	done
+	grep -qx "LIC_FILES_CHKSUM=\"file://LICENSE;md5=$(md5sum <"$TREE/LICENSE" | cut -c -32)\"" \
+		variables
+	[ "$(BP=tfs-tools-$VERSION && . ./variables 2>err && echo "$SRC_URI $LICENSE")" = \
+		"file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC" ]
+	[ ! -s err ]
+}
+
+# bats test_tags=quick
+@test "embedded: Yocto builds with the compiler of the target" {
+	make_recorder
+	MAKE=./recorder yocto do_configure
+	[ ! -e words ]
+	MAKE=./recorder yocto do_compile
+	MAKE=./recorder yocto do_install
+	local words=(-C source ONE=1 'CC=mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar
+		'CFLAGS=-O1 -pipe' CPPFLAGS= LDFLAGS=-Wl,-O1 PREFIX=/usr)
+	recorded "${words[@]}" all . "${words[@]}" install "DESTDIR=$PWD/image" .
+}
+
+# bats test_tags=long
+@test "embedded: Yocto's recipe is built and installed for MIPS" {
+	need_mips
+	MAKE="make -s -j$(nproc)" yocto do_compile >said 2>&1
+	MAKE="make -s" yocto do_install >>said 2>&1
+	cat said
+	[ ! -s said ]
+	whole image
+}
+
 # ---- builds for MIPS -------------------------------------------------------------
 
 # cross COMPILER EMULATOR: Build all programs as one static program, and set RUN to a command

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: ISC
+SUMMARY = "Trace the Linux kernel from the shell with tracefs"
+DESCRIPTION = "Small programs and hooks that drive tracefs: the system calls, files, programs, \
+delays and network connections of the given tasks. The tools are links to one program."
+SECTION = "devel"
+LICENSE = "ISC"
+LIC_FILES_CHKSUM = "file://LICENSE;md5=d2d1dbc910a48dab73e9773ba44a8fc9"
+
+# The directory or URL of the source archive: local.conf can name another one.
+TFS_TOOLS_URL ?= "file:///srv/sources"
+SRC_URI = "${TFS_TOOLS_URL}/${BP}.tar.gz"
+# An archive from a network needs a checksum: SRC_URI[sha256sum] = "...", in a .bbappend.
+
+# The Makefile has no configure step. The tools are links to one program.
+EXTRA_OEMAKE = "ONE=1 'CC=${CC}' 'AR=${AR}' 'CFLAGS=${CFLAGS}' 'CPPFLAGS=${CPPFLAGS}' \
+    'LDFLAGS=${LDFLAGS}' PREFIX=${prefix}"
+
+do_configure() {
+	:
+}
+
+do_compile() {
+	oe_runmake all
+}
+
+do_install() {
+	oe_runmake install DESTDIR=${D}
+}
+
+# -convert: converters of traces for other machines; -decode: tables of system calls
+PACKAGES =+ "${PN}-convert ${PN}-decode ${PN}-completion"
+FILES:${PN}-convert = "${bindir}/tfs-chrome ${bindir}/tfs-export ${bindir}/tfs-perfetto"
+FILES:${PN}-decode = "${prefix}/lib/trace-hooks/tfs-calls.tab"
+FILES:${PN}-completion = "${prefix}/lib/trace-hooks/complete ${datadir}/bash-completion \
+    ${datadir}/zsh ${datadir}/fish"
+FILES:${PN} += "${prefix}/lib/trace-hooks"
