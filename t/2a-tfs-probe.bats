@@ -88,6 +88,7 @@ place() {
 	case $(uname -m) in # without $arg1 the register is named
 	armv*) argument=%r0 ;;
 	ppc*) argument=%gpr3 ;;
+	mips*) argument=%r4 ;;
 	*) argument=\$arg1 ;;
 	esac
 	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'

@@ -276,19 +276,22 @@ killed() {
 
 @test "trace_open: --source syscalls --failed prints the calls that fail" {
 	need_bpf
-	[[ $(uname -m) != ppc* ]] || skip "needs errors with a sign, which PowerPC lacks"
+	[[ $(uname -m) != @(ppc|mips)* ]] || skip "needs errors with a sign, which $(uname -m) lacks"
 	act opens 12 8 "$PWD/there"
 	traced trace_open --source syscalls --failed
 	[ "$(lines ': sys_open[at]* -> 0x')" -ge 8 ]
 }
 
-@test "trace_open: refuses --source syscalls --failed on PowerPC, where errors have no sign" {
+@test "trace_open: refuses --source syscalls --failed on PowerPC and MIPS, where errors have no sign" {
+	local machine
 	mkdir machine
-	printf '#!%s\necho ppc64le\n' "$BASH" >machine/uname
-	chmod +x machine/uname
-	fails 111 '--failed needs --source kprobes or bpf on PowerPC' \
-		env PATH="$PWD/machine:$PATH" HOOK_SOURCE=syscalls HOOK_FAILED=1 \
-		"$BASH" "$TREE/trace-hooks/ftrace/hooks.d/trace_open"
+	for machine in ppc64le mips mips64; do
+		printf '#!%s\necho %s\n' "$BASH" "$machine" >machine/uname
+		chmod +x machine/uname
+		fails 111 '--failed needs --source kprobes or bpf on PowerPC and MIPS' \
+			env PATH="$PWD/machine:$PATH" HOOK_SOURCE=syscalls HOOK_FAILED=1 \
+			"$BASH" "$TREE/trace-hooks/ftrace/hooks.d/trace_open"
+	done
 }
 
 @test "trace_open: --source kprobes is refused without kprobes, and names the file" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# shellcheck disable=SC1091,SC2030,SC2031 # files that a test makes; each test is a process
 # deploy/embedded: the recipes of Buildroot, OpenWrt and Yocto, and builds for MIPS
 # parts: 4
 
@@ -121,7 +121,7 @@ END
 	[ "$(buildroot print)" = "file:///archives/tfs-tools-$VERSION.tar.gz ISC" ]
 	buildroot MAKE="$PWD/recorder"
 	local words=(-C source ONE=1 CC=mipsel-linux-gnu-gcc AR=mipsel-linux-gnu-gcc-ar PREFIX=/usr)
-	local flags=('CFLAGS=-O1 -pipe' LDFLAGS=-Wl,-O1)
+	local flags=('CFLAGS=-O1 -pipe' 'LDFLAGS=-Wl,-O1')
 	recorded "${words[@]}" "${flags[@]}" all . \
 		"${words[@]}" "${flags[@]}" "DESTDIR=$PWD/target" install .
 	[ "$(names target)" = $'./usr/bin/tfs\n./usr/lib/trace-hooks/complete' ]
@@ -199,7 +199,7 @@ END
 		"https://sources.invalid/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
 	openwrt MAKE="$PWD/recorder"
 	local words=(-C "$PWD/source" AR=mipsel-linux-gnu-gcc-ar CC=mipsel-linux-gnu-gcc ARCH=mipsel
-		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT LDFLAGS=-Wl,-O1)
+		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT 'LDFLAGS=-Wl,-O1')
 	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
 	names packages | diff - <(printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,perfetto} \
 		tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab tfs-tools/usr/bin/tfs)
@@ -232,6 +232,7 @@ yocto() {
 		# shellcheck disable=SC2034 # the recipe uses these
 		CC='mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar CFLAGS='-O1 -pipe' \
 			CPPFLAGS='' LDFLAGS=-Wl,-O1 prefix=/usr D=$PWD/image BP=tfs-tools-$VERSION
+		# shellcheck disable=SC2317 # the recipe's task calls it
 		oe_runmake() {
 			eval "$MAKE -C source $EXTRA_OEMAKE \"\$@\""
 		}
@@ -250,7 +251,7 @@ yocto() {
 	done
 	grep -qx "LIC_FILES_CHKSUM=\"file://LICENSE;md5=$(md5sum <"$TREE/LICENSE" | cut -c -32)\"" \
 		variables
-	[ "$(BP=tfs-tools-$VERSION && . ./variables 2>err && echo "$SRC_URI $LICENSE")" = \
+	[ "$(export BP=tfs-tools-$VERSION && . ./variables 2>err && echo "$SRC_URI $LICENSE")" = \
 		"file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC" ]
 	[ ! -s err ]
 }
@@ -263,7 +264,7 @@ yocto() {
 	MAKE=./recorder yocto do_compile
 	MAKE=./recorder yocto do_install
 	local words=(-C source ONE=1 'CC=mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar
-		'CFLAGS=-O1 -pipe' CPPFLAGS= LDFLAGS=-Wl,-O1 PREFIX=/usr)
+		'CFLAGS=-O1 -pipe' CPPFLAGS= 'LDFLAGS=-Wl,-O1' PREFIX=/usr)
 	recorded "${words[@]}" all . "${words[@]}" install "DESTDIR=$PWD/image" .
 }
 
