@@ -235,11 +235,9 @@ killed() {
 	find_id
 	[ -n "$(objects)" ]
 	janitor=$(children "$SESSION" | head -n 1)
-	kill -STOP "$SESSION" "$janitor"
 	pids="$janitor $(children "$janitor")"
-	# a child may end by itself meanwhile
 	# shellcheck disable=SC2086 # a pid a word
-	kill -KILL "$SESSION" $pids || :
+	kill_at_once "$SESSION" $pids
 	wait "$SESSION" || :
 	eventually none_loaded
 	"$MANAGER" --run trace_event --args "--instance ${MARK}b --pid $$ -t 1 -e sched_process_exit" >/dev/null

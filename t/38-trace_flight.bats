@@ -391,7 +391,7 @@ run_flight() {
 	eventually there dump.1
 	janitor=$(children "$SESSION")
 	stream=$(children "$janitor")
-	kill -KILL "$SESSION" "$janitor" "$stream"
+	kill_at_once "$SESSION" "$janitor" "$stream"
 	wait "$SESSION" || :
 	eventually gone "$stream"
 	"$MANAGER" --run trace_event --args "--pid $CALLS -e sys_enter_getppid --time 1 \

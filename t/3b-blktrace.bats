@@ -549,8 +549,7 @@ WS 816 + 8 [0]' ]
 	task :
 	session --output fifo
 	janitor=$(children "$SESSION")
-	kill -STOP "$janitor"
-	kill -KILL "$SESSION" "$janitor"
+	kill_at_once "$SESSION" "$janitor"
 	eventually gone "$janitor"
 	stale=$DEVICE
 	traced "$stale"
@@ -573,8 +572,7 @@ WS 816 + 8 [0]' ]
 	task :
 	session --output fifo
 	janitor=$(children "$SESSION")
-	kill -STOP "$janitor"
-	kill -KILL "$SESSION" "$janitor"
+	kill_at_once "$SESSION" "$janitor"
 	eventually gone "$janitor"
 	traced "$DEVICE"
 	run -0 tfs-instance list -s

@@ -365,11 +365,7 @@ both_killed() {
 	calls 1
 	session --pid "$CALLS"
 	streams=$(children "$JANITOR")
-	# neither process sees the death of the other
-	stopped() { [[ $(cat "/proc/$SESSION/stat" "/proc/$JANITOR/stat") == *') T '*') T '* ]]; }
-	kill -STOP "$SESSION" "$JANITOR"
-	eventually stopped
-	kill -KILL "$SESSION" "$JANITOR"
+	kill_at_once "$SESSION" "$JANITOR"
 	wait "$SESSION" || [ $? = 137 ]
 	# a killed process loses its environment before it closes its files
 	for pid in "$JANITOR" $streams; do

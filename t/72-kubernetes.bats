@@ -105,12 +105,12 @@ pids_of() {
 }
 
 # kill_container NAME: Kill all processes of the container, as a kernel out of memory or a
-# kubelet does. They stop first, so that none sees another die.
+# kubelet does.
 kill_container() {
 	local pids
 	pids=$(pids_of "$1")
 	# shellcheck disable=SC2086 # words
-	[ -z "$pids" ] || { kill -STOP $pids && kill -KILL $pids; }
+	[ -z "$pids" ] || kill_at_once $pids
 }
 
 # records NAME: Does the instance of the session record?
@@ -297,8 +297,8 @@ three_programs() {
 	run -1 grep -v '^{.*}$' lines
 }
 
-# bats test_tags=long
-@test "kubernetes: after SIGKILL of everything in the container, its restart leaves nothing" {
+# session_in_pod: Run a session in the unprivileged pod; set $session to its pid.
+session_in_pod() {
 	need_overlay
 	render unprivileged
 	container pod unprivileged.yaml tfs-tools
@@ -308,6 +308,11 @@ three_programs() {
 		>got 2>err
 	session=$PID
 	eventually records "$MARK"
+}
+
+# bats test_tags=long
+@test "kubernetes: after SIGKILL of everything in the container, its restart leaves nothing" {
+	session_in_pod
 	kill_container pod
 	finishes "$session" 137
 	finishes "$CONTAINER_PID" 137
@@ -336,15 +341,7 @@ pre_stop() {
 
 # bats test_tags=long
 @test "kubernetes: preStop ends a session that runs, and nothing is left" {
-	need_overlay
-	render unprivileged
-	container pod unprivileged.yaml tfs-tools
-	eventually waits pod
-	calls 5000
-	background within pod tfs-run trace_syscalls --instance "$MARK" -s getppid --pid "$CALLS" \
-		>got 2>err
-	session=$PID
-	eventually records "$MARK"
+	session_in_pod
 	mapfile -t words < <(pre_stop unprivileged.yaml tfs-tools)
 	[ "${#words[@]}" = 3 ]
 	within pod "${words[@]}" >out 2>&1

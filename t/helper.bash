@@ -263,6 +263,23 @@ eventually() {
 	done
 }
 
+# kill_at_once PID...: Kill these processes, so that none sees another die. One of them may
+# have ended.
+kill_at_once() {
+	kill -STOP "$@" 2>/dev/null || :
+	eventually all_stopped "$@"
+	kill -KILL "$@" 2>/dev/null || :
+}
+
+# all_stopped PID...: Is each process stopped, or gone?
+all_stopped() {
+	local pid stat
+	for pid; do
+		stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+		[[ $stat == *') '[TZX]' '* ]] || return 1
+	done
+}
+
 # background COMMAND...: Run COMMAND until the test ends; set $PID.
 background() {
 	"$@" <&0 3>&- & # otherwise bash connects it to /dev/null
