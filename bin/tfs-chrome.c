@@ -296,7 +296,7 @@ static void read_event(struct chrome *c, const struct trace_line *l, const char 
 							    l->prefix, (int)l->event.n,
 							    l->event.text) };
 	if (ns || (call && trace_line_key(l, "lat").n)) {
-		/* the latency of a switch is the wait of the next task */
+		/* the next task has waited this long */
 		if (switched)
 			t = thread_by_key(c, l, "next_pid", "next_comm");
 		if (!t)

@@ -101,6 +101,15 @@ static void put_json(const struct export_record *r)
 		export_fields(&b, r, opt.redact ? EXPORT_REDACT : 0, room < 64 ? 64 : room);
 		strbuf_add(&b, fields + r->fields.n, tail);
 	}
+	if (b.n > opt.most) { /* what is too long is not among the fields */
+		char text[64];
+
+		b.n = 0;
+		put_origin(&b, r);
+		str_format(text, sizeof(text), "\"timeUnixNano\":\"%llu\",\"cut\":true}",
+			   (unsigned long long)r->time);
+		strbuf_puts(&b, text);
+	}
 	stdout_print("%.*s\n", (int)b.n, b.text);
 }
 

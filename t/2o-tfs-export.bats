@@ -171,8 +171,15 @@ need_schema() {
 		    event({"n": list(range(n // 4)), "b": 2})
 		    event({"ret": 1, "lat": 1.5, "args": [{"name": "n", "value": "0x1", "text": "\"y\"" * (n // 40)}] * 6})
 		    event({"k%d" % i: i for i in range(n // 8)})
+		    event({"error": "E" * n, "lat": 1, "b": "x" * n})
 		    event({"n": [1] * (n // 2), "m": [[]] * (n // 4), "o": {"p": [{}] * 99}})
 	EOF
+	{ # names that are longer than any of a kernel
+		event 7 6 '{"lat":1}' | sed "s/task/$(printf '%5000s' '' | tr ' ' c)/"
+		event 7 6 '{"lat":1}' "$(printf '%5000s' '' | tr ' ' e)"
+		event 7 6 '{"lat":1}' | sed "s/\"cpu\"/\"other\":\"$(printf '%5000s' '' | tr ' ' o)\",&/"
+		event 7 6 '{"lat":1}' | sed "s/\"fields.*/\"host\":\"$(printf '%5000s' '' | tr ' ' h)\"}/"
+	} >>lines
 	for format in json logs spans; do
 		for options in '' -x; do
 			# shellcheck disable=SC2086 # no word or one
@@ -184,10 +191,10 @@ need_schema() {
 				assert max(map(len, (line.encode() for line in lines))) <= 4096
 				records = [json.loads(line) for line in lines]
 				if sys.argv[1] == "json":
-				    assert len(records) == 518, len(records)
-				    assert [r["seq"] for r in records] == list(range(1, 519))
-				    cut = sum("cut" in r["fields"] for r in records)
-				    assert cut == (169 if sys.argv[2:] else 332), cut
+				    assert len(records) == 596, len(records)
+				    assert [r["seq"] for r in records] == list(range(1, 597))
+				    cut = sum("cut" in r.get("fields", r) for r in records)
+				    assert cut == (212 if sys.argv[2:] else 410), cut
 			EOF
 		done
 	done

@@ -439,6 +439,9 @@ void *table_find(const struct table *, const char *key, size_t n);
 /* Remove and free the entry. The caller frees what the entry points to. */
 void table_remove(struct table *, void *entry);
 
+/* Remove and free all entries. The caller frees what the entries point to. */
+void table_clear(struct table *);
+
 /*
  * Put all entries into v[0..n) in the order of compare(struct entry **, struct entry **).
  * The table can then no longer be searched.

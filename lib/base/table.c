@@ -92,6 +92,15 @@ void table_remove(struct table *t, void *entry)
 	free(entry);
 }
 
+void table_clear(struct table *t)
+{
+	for (size_t i = 0; i < t->room; i++) {
+		free(t->v[i]);
+		t->v[i] = NULL;
+	}
+	t->n = 0;
+}
+
 void table_sort(struct table *t, int (*compare)(const void *, const void *))
 {
 	size_t n = 0;

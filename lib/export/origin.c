@@ -105,10 +105,7 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	if (t && r->time - t->looked < SECOND)
 		return t;
 	if (!t && o->tasks.n >= TASKS_MOST)
-		while (o->tasks.n)
-			for (size_t i = 0; i < o->tasks.room; i++)
-				if (o->tasks.v[i])
-					table_remove(&o->tasks, o->tasks.v[i]);
+		table_clear(&o->tasks);
 	if (!t)
 		t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
 	t->looked = r->time;

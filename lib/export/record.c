@@ -4,6 +4,8 @@
 
 #include "export/export.h"
 
+enum { NAME_MOST = 400 };       /* bytes of a name as JSON */
+
 static int is(struct text_part name, const char *word)
 {
 	return text_part_is(name, word);
@@ -17,14 +19,10 @@ static uint64_t number(struct text_part value)
 	return text_part_number(value, 10, &n) < 0 ? 0 : n;
 }
 
-/* Return a duration of microseconds, with up to three digits behind the point, in nanoseconds. */
-static int64_t duration(struct text_part value)
+/* Return a value, or an empty string if it is longer than any of a kernel. */
+static struct text_part short_value(struct text_part value)
 {
-	struct decimal d;
-
-	if (decimal_parse(&d, value) < 0 || d.negative || d.whole > INT64_MAX / 2000)
-		return -1;
-	return (int64_t)(d.whole * 1000 + d.nano / 1000000);
+	return value.n <= NAME_MOST ? value : (struct text_part){ "\"\"", 2 };
 }
 
 static void read_fields(struct export_record *r)
@@ -34,11 +32,11 @@ static void read_fields(struct export_record *r)
 
 	while (json_member(&s, end, &name, &value)) {
 		if (is(name, "lat"))
-			r->lat = duration(value);
+			r->lat = decimal_latency(value, 0);
 		else if (is(name, "ret"))
 			r->ret = value;
 		else if (is(name, "error"))
-			r->error = value;
+			r->error = short_value(value);
 		else if (is(name, "args") && value.n && *value.text == '[')
 			r->decoded = 1;
 		else if (is(name, "resumed"))
@@ -60,17 +58,17 @@ int export_read(struct export_record *r, const char *line, size_t n)
 		else if (is(name, "cpu"))
 			r->cpu = number(value);
 		else if (is(name, "comm"))
-			r->comm = value;
+			r->comm = short_value(value);
 		else if (is(name, "system"))
-			r->system = value;
+			r->system = short_value(value);
 		else if (is(name, "event"))
-			r->event = value;
+			r->event = short_value(value);
 		else if (is(name, "fields"))
 			r->fields = value;
 		else if (is(name, "lost"))
-			r->lost = value;
+			r->lost = short_value(value);
 		else if (is(name, "host"))
-			r->host = value;
+			r->host = short_value(value);
 	}
 	if (n < 2 || s != end - 1 || *s != '}')
 		return 0;

@@ -36,7 +36,10 @@ struct message {
 	uint64_t trace;
 };
 
-/* Mix a number into a hash (the finalizer of MurmurHash3 spreads each bit). Never 0. */
+/*
+ * Mix a number into a hash, which is never 0. The finalizer of MurmurHash3 spreads each bit, and
+ * gives the same on hosts of both byte orders.
+ */
 static uint64_t mix(uint64_t hash, uint64_t n)
 {
 	hash ^= n + 0x9e3779b97f4a7c15;
@@ -46,20 +49,16 @@ static uint64_t mix(uint64_t hash, uint64_t n)
 	return hash ? hash : 1;
 }
 
-static uint64_t mix_text(uint64_t hash, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = mix(hash, (unsigned char)s[i]);
-	return hash;
-}
-
 /* The hash of the record's task: host, boot and thread. */
 static uint64_t task_hash(const struct spans *s, const struct export_record *r)
 {
 	const struct origin *o = s->to->origin;
-	uint64_t hash = r->host.n ? mix_text(1, r->host.text, r->host.n)
-				  : mix_text(mix_text(2, o->host, strlen(o->host)), o->boot,
-					     strlen(o->boot));
+	struct text_part host = r->host.n ? json_unquoted(r->host)
+					  : (struct text_part){ o->host, strlen(o->host) };
+	uint64_t hash = text_hash(TEXT_HASH, host.text, host.n);
+
+	if (!r->host.n)
+		hash = text_hash(hash, o->boot, strlen(o->boot));
 
 	return mix(hash, r->tid);
 }
@@ -149,14 +148,6 @@ static void end_window(struct spans *s, struct thread *t, uint64_t time, const c
 	put_span(s, t, &span, number);
 }
 
-static void forget_messages(struct spans *s)
-{
-	while (s->messages.n)
-		for (size_t i = 0; i < s->messages.room; i++)
-			if (s->messages.v[i])
-				table_remove(&s->messages, s->messages.v[i]);
-}
-
 /* Take a mark line of a request probe. */
 static void take_mark(struct spans *s, const struct dt_mark *mark, const struct export_record *r,
 		      uint64_t number)
@@ -199,7 +190,7 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 		t->sent = r->time;
 		t->root = mark->key;
 		if (s->messages.n >= MESSAGES_MOST)
-			forget_messages(s);
+			table_clear(&s->messages);
 		m = table_at(&s->messages, (const char *)&mark->key, sizeof(mark->key));
 		m->trace = t->serves && t->window ? t->trace : mark->key;
 		break;
@@ -213,15 +204,10 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 
 void spans_end(struct spans *s, uint64_t time)
 {
-	while (s->threads.n)
-		for (size_t i = 0; i < s->threads.room; i++) {
-			struct thread *t = (struct thread *)s->threads.v[i];
-
-			if (!t)
-				continue;
-			end_window(s, t, time, "tfs.end_unknown", 0);
-			table_remove(&s->threads, t);
-		}
+	for (size_t i = 0; i < s->threads.room; i++)
+		if (s->threads.v[i])
+			end_window(s, (struct thread *)s->threads.v[i], time, "tfs.end_unknown", 0);
+	table_clear(&s->threads);
 }
 
 /* ---- other records --------------------------------------------------------------------------- */

@@ -85,3 +85,12 @@ int decimal_power(const struct decimal *v)
 		power++;
 	return v->negative ? -1 - power : power;
 }
+
+int64_t decimal_latency(struct text_part p, int counts)
+{
+	struct decimal v;
+
+	if (!p.n || decimal_parse(&v, p) < 0 || v.negative || v.whole > INT64_MAX / 2000)
+		return -1;
+	return counts ? (int64_t)v.whole : (int64_t)(v.whole * 1000 + v.nano / 1000000);
+}

@@ -178,6 +178,12 @@ struct decimal {
  */
 int decimal_parse(struct decimal *, struct text_part);
 
+/*
+ * Return a latency, a number of microseconds, in nanoseconds; if it counts a clock, return the
+ * number itself. -1, silent: it is none.
+ */
+int64_t decimal_latency(struct text_part, int counts);
+
 /* Compare as strcmp does. */
 int decimal_compare(const struct decimal *, const struct decimal *);
 

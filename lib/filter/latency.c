@@ -181,10 +181,7 @@ void latency_forget_all(struct latency *t, struct table *all,
 			void (*fn)(struct latency *, void *))
 {
 	for (size_t i = 0; i < all->room; i++)
-		if (all->v[i]) {
+		if (all->v[i])
 			fn(t, all->v[i]);
-			free(all->v[i]);
-			all->v[i] = NULL;
-		}
-	all->n = 0;
+	table_clear(all);
 }

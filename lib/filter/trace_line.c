@@ -452,7 +452,7 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 		s += 4;
 	}
 	if (text_part_is(l->event, "function")) {
-		const char *arrow = memchr(s, ' ', l->body.n);
+		const char *arrow = memchr(s, ' ', (size_t)(end - s));
 
 		if (arrow && begins(arrow, end, " <-") &&
 		    (p = field_of_function(s, end, key)).text)
@@ -461,7 +461,7 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
 	    (is_digit(*s) || *s == '[')) {
 		p = field_of_block(l, key);
-		if (p.text || memchr(s, '[', l->body.n))
+		if (p.text || memchr(s, '[', (size_t)(end - s)))
 			return p;
 	} else if (!*l->prefix && event_text_field(l, key, &p)) {
 		return p;
@@ -576,12 +576,9 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 
 uint64_t trace_line_latency(const struct trace_line *l, int digits)
 {
-	struct text_part p = trace_line_key(l, "lat");
-	struct decimal v;
+	int64_t ns = decimal_latency(trace_line_key(l, "lat"), digits < 0);
 
-	if (!p.n || decimal_parse(&v, p) < 0 || v.negative || v.whole > UINT64_MAX / 2000)
-		return 0;
-	return digits < 0 ? v.whole : v.whole * 1000 + v.nano / 1000000;
+	return ns < 0 ? 0 : (uint64_t)ns;
 }
 
 enum task_wait trace_line_wait(const struct trace_line *l)

@@ -475,22 +475,13 @@ int sockets_event(struct sockets *s, enum sock_event event, const struct trace_l
 	return sockets_follow(s, task);
 }
 
-static void empty(struct table *t)
-{
-	for (size_t i = 0; i < t->room; i++) {
-		free(t->v[i]);
-		t->v[i] = NULL;
-	}
-	t->n = 0;
-}
-
 size_t sockets_forget(struct sockets *s)
 {
 	size_t n = s->threads.n;
 
-	empty(&s->threads);
-	empty(&s->sockets);
-	empty(&s->flows);
+	table_clear(&s->threads);
+	table_clear(&s->sockets);
+	table_clear(&s->flows);
 	s->under_way = 0;
 	return n;
 }
