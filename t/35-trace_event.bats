@@ -278,12 +278,17 @@ begins_anew() {
 	stop_session
 }
 
+# The pid list of the session has its own tasks, and no other.
+excludes_own_tasks() {
+	[ "$(grep -o '[0-9]*' "$TRACEFS/instances/tfs.$MARK/set_event_notrace_pid" | sort -n)" = \
+		"$(own_tasks | sort -n)" ]
+}
+
 @test "trace_event: with --all it keeps the cheaper pid list for events that only tasks cause" {
 	need_tracefs events/syscalls
 	start_session trace_event --output fifo --all -e sys_enter_getppid
 	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter")" = none ]
-	# the kernel adds the stream when the stream is forked
-	[ "$(grep -o '[0-9]*' "$TRACEFS/instances/tfs.$MARK/set_event_notrace_pid" | sort -n)" = \
-		"$(own_tasks | sort -n)" ]
+	# the kernel adds the stream when the stream is forked, and removes tasks that have ended
+	eventually excludes_own_tasks
 	stop_session
 }
