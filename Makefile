@@ -88,7 +88,7 @@ COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)
 BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer. A layer uses only layers in front of it: t/layers.
-LAYERS := base proc tracefs event calls live tracedat view filter flight blktrace bpf requests export session front
+LAYERS := base proc tracefs event calls live tracedat view filter flight persist blktrace bpf requests export session front
 
 # A tool is a file in bin/, a manager a directory in trace-hooks/. Each program is linked
 # with the library and keeps what it calls.

@@ -32,11 +32,12 @@
 #include "tracedat/tracedat.h"
 #include "view/view.h"
 #include "flight/flight.h"
+#include "persist/persist.h"
 
 static const struct tool tool = {
 	.name = "tfs-flight",
 	.help =
-		"tfs-flight [-rpeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
+		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
 		"[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
 		"dump the newest events of an instance when something happens\n"
 		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
@@ -47,6 +48,7 @@ static const struct tool tool = {
 		"-E  at the end, print the events since the last dump as text\n"
 		"-r  make trace.dat files instead of text\n"
 		"-p  make a file for each processor that has events\n"
+		"-P  save what the events mean, for after a crash\n"
 		"-c COUNT  keep the COUNT newest dumps; default 10\n"
 		"-s KB  keep only the newest KB kilobytes of a text\n"
 		"-L  make no control files\n"
@@ -70,6 +72,9 @@ struct flight {
 	struct flight_dumps dumps;
 	struct flight_trigger trigger;
 	struct flight_control controls;
+	struct persist persist;
+	int persists;           /* -P */
+	long long save_at;      /* when to save names next, in ms */
 
 	int raw, locked;
 	unsigned long back;     /* -b, in ms; 0: the whole buffer */
@@ -223,6 +228,21 @@ static void handle_signals(struct flight *f)
 			f->stopping = 1;
 }
 
+/* How often to save new names for after a crash, in ms. */
+#define SAVE_MS 10000
+
+/* With -P save new names if it is time. Return how long to wait at most, in ms; -1: any time. */
+static int save_names(struct flight *f)
+{
+	long long now = time_now_ms();
+
+	if (f->persists && now >= f->save_at) {
+		persist_update(&f->persist);
+		f->save_at = now + SAVE_MS;
+	}
+	return f->controls.tries ? 1 : f->persists ? (int)(f->save_at - now) : -1;
+}
+
 /* Make dumps until a signal stops the program. */
 static void wait_and_dump(struct flight *f)
 {
@@ -233,7 +253,7 @@ static void wait_and_dump(struct flight *f)
 	while (!f->stopping) {
 		uint64_t time = 0;
 
-		if (poll(p, 3, f->controls.tries ? 1 : -1) < 0)
+		if (poll(p, 3, save_names(f)) < 0)
 			continue;
 		if (p[1].revents)
 			handle_controls(f);
@@ -276,6 +296,9 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 				       "trace_options changes lines");
 		live_names_begin(&f->kernel, f->show.hide_names);
 	}
+	if (f->persists && (persist_open(&f->persist) < 0 ||
+			    persist_save_head(&f->persist, f->dir, top) < 0))
+		return -1;
 	if (f->back && !trace_clock_now(f->dir))
 		return err_msg("unable to tell the time by this trace_clock, for -b");
 	f->on = is_on(f);
@@ -294,7 +317,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
  */
 static void give_up_rights(struct flight *f)
 {
-	const int files[] = { f->dir, f->top, f->dumps.dir,
+	const int files[] = { f->dir, f->top, f->dumps.dir, f->persists ? f->persist.dir : -1,
 			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
 			      f->trigger.made ? f->trigger.instances : -1 };
 
@@ -332,6 +355,9 @@ int main(int argc, char **argv)
 			break;
 		case 'E':
 			f.end_writes = 1;
+			break;
+		case 'P':
+			f.persists = 1;
 			break;
 		case 'L':
 			f.locked = 1;
@@ -398,6 +424,8 @@ int main(int argc, char **argv)
 			report_ready(fd);
 		wait_and_dump(&f);
 		end(&f);
+		if (f.persists)
+			persist_forget(&f.persist);
 	}
 	flight_control_remove(&f.controls);
 	flight_trigger_close(&f.trigger);

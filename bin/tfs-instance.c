@@ -46,7 +46,7 @@ static int print_stale(void *arg, int dir, const char *name)
 
 static int remove_one(int dir, const char *name)
 {
-	if (!instance_remove(dir, name, (long)patience))
+	if (!stale_remove(dir, name, (long)patience))
 		return 0;
 	return err_file("unable to remove instance %s", name);
 }

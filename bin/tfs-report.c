@@ -2,6 +2,7 @@
 /*
  * tfs-report - print the events of a trace.dat as text or JSON
  *
+ * With -B the file is that of the last boot, which tfs-persist(1) writes.
  * Requires: only the file; it contains all that is needed, so any machine will do.
  * The text is the kernel's own trace: the events of all processors in the order of time.
  * Instances follow each other, each after a line "# instance: NAME".
@@ -17,15 +18,17 @@
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
+#include "persist/persist.h"
 
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
 		"tfs-report [-jHdx] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
-		"[-N PID[,PID...]]... [-i INSTANCE] FILE\n"
+		"[-N PID[,PID...]]... [-i INSTANCE] -B|FILE\n"
 		"print the events of a trace.dat as text or JSON\n"
 		"-i INSTANCE  print only this instance; '' is the one without a name\n"
+		"-B  print the trace of the last boot, see tfs-persist(1)\n"
 		SHOW_OPTIONS
 		DECODE_OPTIONS,
 };
@@ -221,12 +224,17 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 int main(int argc, char **argv)
 {
 	static struct report r;
-	const char *instance = NULL;
+	const char *instance = NULL, *file = NULL;
 	int c, found = 0;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		int shown = show_option(&r.show, &tool, c);
+		int shown;
 
+		if (c == 'B') {
+			file = persist_last_boot();
+			continue;
+		}
+		shown = show_option(&r.show, &tool, c);
 		if (shown < 0)
 			return REFUSED;
 		if (shown || decode_take(&r.decode, &tool, c))
@@ -234,10 +242,10 @@ int main(int argc, char **argv)
 		instance = opt_value;
 	}
 	decode_check(&r.decode, &tool, &r.show);
-	if (!argv[opt_index])
+	if (!file && !argv[opt_index])
 		usage_error(&tool, "no file");
-	opt_end(&tool, argv[opt_index + 1]);
-	if (open_file(&r, argv[opt_index]) < 0)
+	opt_end(&tool, argv[opt_index + !file]);
+	if (open_file(&r, file ? file : argv[opt_index]) < 0)
 		return REFUSED;
 	if (!globs_match_events(&r) || (r.show.dated && take_date(&r) < 0))
 		return NO;

@@ -20,6 +20,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "persist/persist.h"
 #include "session/session.h"
 
 /* ---- check the request, make the instance ------------------------------------------ */
@@ -67,10 +68,27 @@ static int check_buffer(unsigned long kb, int root)
 		       "of the memory that is free; %llu would fit", kb, cpus, most);
 }
 
+/* Check that the instance of --persist exists. Return 0, or -1, reported. */
+static int check_reserved(const struct request *rq, int root)
+{
+	int instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int there = instances >= 0 && reserved_is(instances, recording_name(rq));
+
+	if (instances >= 0)
+		close(instances);
+	if (!there)
+		return err_msg("--persist: the kernel's command line has not reserved %s; "
+			       "'tfs-persist reserve' prints the words", recording_name(rq));
+	return rq->buffer_kb ? err_msg("--buffer: the size of %s is fixed; leave it out",
+				       recording_name(rq)) : 0;
+}
+
 int recording_check(const struct request *rq, int root)
 {
 	if (!file_exists(root, "instances"))
 		return err_msg("this kernel has no instances; it needs CONFIG_TRACING");
+	if (rq->persist && check_reserved(rq, root) < 0)
+		return -1;
 	if (rq->clock && check_clock(rq->clock, root) < 0)
 		return -1;
 	if (rq->date && rq->clock && line_clock_counts(rq->clock))
@@ -86,11 +104,34 @@ const char *recording_name(const struct request *rq)
 	return name;
 }
 
+/* Take the reserved instance, and save the events of the last boot, which it may still have. */
+static int take_reserved(const char *name, int instances)
+{
+	static struct persist p; /* large */
+	struct last_boot last = { 0 };
+	int instance = owned_take(instances, name);
+
+	if (instance < 0 && errno == EBUSY)
+		return err_msg("another session records in %s; end it first", name);
+	if (instance < 0)
+		return err_file("unable to open instance %s", name);
+	if (!reserved_at_rest(instance))
+		err_msg("another program uses %s", name);
+	else if (persist_open(&p) >= 0 && last_boot_save(&p, instance, &p.last, &last) >= 0 &&
+		 reserved_reset(instance) >= 0)
+		return instance;
+	close(instance);
+	return -1;
+}
+
 int recording_own(const struct request *rq, int instances)
 {
 	const char *name = recording_name(rq);
-	int instance = owned_make(instances, name, 0750);
+	int instance = rq->persist ? take_reserved(name, instances) :
+				     owned_make(instances, name, 0750);
 
+	if (rq->persist)
+		return instance;
 	if (instance < 0 && errno == EEXIST)
 		return err_msg("instance %s exists already; give --instance another name", name);
 	return instance < 0 ? err_file("unable to make instance %s", name) : instance;
@@ -107,7 +148,7 @@ int recording_make(const struct request *rq, int instances, const char *clock)
 	if (ctl_write(instance, "tracing_on", "0", 0) < 0 ||
 	    (rq->buffer_kb && ctl_write(instance, "buffer_size_kb", kb, 0) < 0) ||
 	    (clock && ctl_write(instance, "trace_clock", clock, 0) < 0)) {
-		instance_remove(instances, recording_name(rq), 0);
+		stale_remove(instances, recording_name(rq), 0);
 		close(instance);
 		return -1;
 	}
@@ -127,7 +168,7 @@ int recording_remove(const struct request *rq, int instances, int instance)
 	const char *name = recording_name(rq);
 	int r = 0;
 
-	if (instance_remove(instances, name, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
+	if (stale_remove(instances, name, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 		r = err_file("unable to remove instance %s", name);
 	close(instance);
 	close(instances);
@@ -446,7 +487,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
 		return beside;
-	if (s->before(name) == 0 && (!instance_remove(dir, name, 0) || errno == ENOENT)) {
+	if (s->before(name) == 0 && (!stale_remove(dir, name, 0) || errno == ENOENT)) {
 		/* a process that is left of the session may have made something in between */
 		s->before(name);
 		return 0;

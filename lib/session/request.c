@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
+#include "persist/persist.h"
 #include "session/session.h"
 
 const char request_common_options[] =
@@ -554,8 +555,8 @@ static void name_session(struct request *rq)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	if (name)
-		str_format(rq->session, sizeof(rq->session), "%s", name);
+	if (name || rq->persist)
+		str_format(rq->session, sizeof(rq->session), "%s", name ? name : PERSIST_SESSION);
 	else
 		str_format(rq->session, sizeof(rq->session), "%s.%d.%lld", rq->hook->name,
 			   (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
@@ -572,6 +573,9 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 		return err_msg("--args: %s", why);
 	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
 		return -1;
+	for (size_t i = r->ncommon; i < r->noptions; i++)
+		if (!strcmp(r->options[i].name, "persist"))
+			rq->persist = r->options[i].given;
 	name_session(rq);
 	s = one(r, "time");
 	if (s && !text_number(s, 1, INT_MAX, &ms))

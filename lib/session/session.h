@@ -143,6 +143,7 @@ struct request {
 	int header;                  /* begin text with header lines */
 	int date;                    /* give the date */
 	int json;                    /* print JSON lines, not text */
+	int persist;                 /* record in the reserved instance (a hook's --persist) */
 	unsigned long buffer_kb;     /* per processor; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */
@@ -328,7 +329,10 @@ int recording_sweep(const char *session, int (*before)(const char *name));
  */
 int recording_check(const struct request *rq, int root);
 
-/* Make the instance of the session with owned_make. Return a descriptor, or -1, reported. */
+/*
+ * Make the instance of the session with owned_make, or for --persist take the reserved one, whose
+ * events of the last boot are saved first. Return a descriptor, or -1, reported.
+ */
 int recording_own(const struct request *rq, int instances);
 
 /*
@@ -463,7 +467,8 @@ int instance_is_reserved(const char *name);
 
 /*
  * Call fn for each instance of a stale session of any subsystem, while no other process can
- * make or sweep an instance. Return the sum of what fn returns, or -1.
+ * make or sweep an instance. A reserved instance without a session is at rest, and not stale.
+ * Return the sum of what fn returns, or -1.
  */
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
 
@@ -473,5 +478,11 @@ int stale_each(int instances, int (*fn)(void *, int instances, const char *name)
  * proves that they are stale. Return 0, or -1 and errno.
  */
 int stale_release(int instances, const char *name);
+
+/*
+ * Remove an instance as instance_remove does. Reset a reserved instance, which cannot be removed
+ * (persist.h). Return 0, or -1 and errno.
+ */
+int stale_remove(int instances, const char *name, long ms);
 
 #endif

@@ -7,9 +7,13 @@
  * name of the instance, so they have to be removed first.
  */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tracefs/tracefs.h"
+#include "persist/persist.h"
 #include "blktrace/blktrace.h"
 #include "requests/requests.h"
 #include "session/session.h"
@@ -59,11 +63,41 @@ struct each {
 	void *arg;
 };
 
+/* Return whether it is a reserved instance that no session uses. */
+static int rests(int instances, const char *name)
+{
+	int dir, r;
+
+	if (!reserved_is(instances, name))
+		return 0;
+	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = dir >= 0 && reserved_at_rest(dir);
+	if (dir >= 0)
+		close(dir);
+	return r;
+}
+
+int stale_remove(int instances, const char *name, long ms)
+{
+	int dir, r;
+
+	if (!reserved_is(instances, name))
+		return instance_remove(instances, name, ms);
+	if (rests(instances, name))
+		return 0;
+	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = dir < 0 ? -1 : reserved_reset(dir);
+	if (dir >= 0)
+		close(dir);
+	return r;
+}
+
 static int call_if_stale(void *arg, int instances, const char *name, pid_t owner)
 {
 	struct each *e = arg;
 
-	return owner == OWNER_NONE ? e->fn(e->arg, instances, name) : 0;
+	return owner == OWNER_NONE && !rests(instances, name) ?
+		e->fn(e->arg, instances, name) : 0;
 }
 
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg)

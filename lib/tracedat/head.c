@@ -14,14 +14,20 @@
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 
-/* Add a file behind its length of size bytes; without a file the length is 0. */
-static void add_file(struct bytes *b, int dir, const char *file, size_t size)
+/*
+ * Add a file behind its length of size bytes; without a file the length is 0. If the head comes
+ * from a saved one, add its bytes at saved.
+ */
+static void add_file(const struct dat_head *h, struct bytes *b, int dir, const char *file,
+		     size_t size, struct dat_extent saved)
 {
-	size_t n = 0;
-	char *text = file_read(dir, file, &n);
+	size_t n = saved.n;
+	char *text = h->from ? dat_text(h->from, saved) : file_read(dir, file, &n);
 
-	if (!text && errno == ENOMEM)
+	if (!text && (h->from || errno == ENOMEM)) {
 		b->failed = 1;
+		n = 0;
+	}
 	if (size == sizeof(uint64_t))
 		bytes_u64(b, n);
 	else
@@ -30,30 +36,19 @@ static void add_file(struct bytes *b, int dir, const char *file, size_t size)
 	free(text);
 }
 
-/* Add the format of an event, unless it is there or the event has none. */
-static void add_format(struct dat_head *h, const char *system, const char *event)
+/* Add a format, whose text of len bytes was allocated and is kept. */
+static void keep_format(struct dat_head *h, const char *system, const char *event, char *text,
+			size_t len)
 {
-	size_t room = strlen(system) + strlen(event) + 2, len;
+	size_t room = strlen(system) + strlen(event) + 2;
+	char *names = malloc(room);
 	struct dat_format *more;
-	char file[600], *text, *names, *shorter;
 
-	for (size_t i = 0; i < h->nformats; i++)
-		if (!strcmp(h->formats[i].event, event) &&
-		    !strcmp(h->formats[i].system, system))
-			return;
-	str_format(file, sizeof(file), "events/%s/%s/format", system, event);
-	text = file_read(h->dir, file, &len);
-	names = malloc(room);
-	if (!text || !names) {
-		h->failed |= !names || errno == ENOMEM;
+	if (!names) {
+		h->failed = 1;
 		free(text);
-		free(names);
 		return;
 	}
-	/* file_read leaves spare room, and there may be thousands of formats */
-	shorter = realloc(text, len + 1);
-	if (shorter)
-		text = shorter;
 	/* an event that prints an address as a symbol needs symbols (lib/vsprintf.c) */
 	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
 		h->symbols |= p[2] && strchr("sSfFB", p[2]);
@@ -76,6 +71,40 @@ static void add_format(struct dat_head *h, const char *system, const char *event
 		.len = len,
 	};
 	strcpy(h->formats[h->nformats - 1].event, event);
+}
+
+/* Add the format of an event, unless it is there or the event has none. */
+static void add_format(struct dat_head *h, const char *system, const char *event)
+{
+	char file[600], *text, *shorter;
+	size_t len;
+
+	for (size_t i = 0; i < h->nformats; i++)
+		if (!strcmp(h->formats[i].event, event) &&
+		    !strcmp(h->formats[i].system, system))
+			return;
+	str_format(file, sizeof(file), "events/%s/%s/format", system, event);
+	text = file_read(h->dir, file, &len);
+	if (!text) {
+		h->failed |= errno == ENOMEM;
+		return;
+	}
+	/* file_read leaves spare room, and there may be thousands of formats */
+	shorter = realloc(text, len + 1);
+	keep_format(h, system, event, shorter ? shorter : text, len);
+}
+
+/* Add a copy of a saved format (dat_formats). Only its text is written, so it needs no name. */
+static int copy_format(void *head, const char *system, const char *text, size_t n)
+{
+	struct dat_head *h = head;
+	char *copy = malloc(n + 1);
+
+	if (!copy)
+		return h->failed = 1;
+	memcpy(copy, text, n);
+	keep_format(h, system, "", copy, n);
+	return h->failed;
 }
 
 /* Add the formats of the enabled events. */
@@ -159,11 +188,30 @@ int dat_begin(struct dat_head *h)
 	return h->failed ? err_msg("unable to read events/ftrace: out of memory") : 0;
 }
 
+int dat_begin_from(struct dat_head *h, const struct dat *d)
+{
+	const struct dat_buffer *b = d->buffers;
+
+	h->from = d;
+	h->layout = d->layout;
+	h->cpus = d->cpus;
+	h->dated = d->dated;
+	h->offset = d->offset;
+	h->symbols = d->kallsyms.n > 0;
+	h->clock = d->nbuffers && *b->clock ? strdup(b->clock) : NULL;
+	if (dat_formats(d, copy_format, h) < 0 || dat_comms(d, &h->comms) < 0)
+		return -1;
+	return h->failed || (d->nbuffers && *b->clock && !h->clock) ?
+		err_msg("%s: out of memory", d->path) : 0;
+}
+
 size_t dat_look(struct dat_head *h, int all)
 {
 	size_t n = 0, len;
 	char *text;
 
+	if (h->from)
+		return 0;
 	add_enabled(h);
 	h->symbols |= records_addresses(h->dir);
 	text = file_read(h->root, "saved_cmdlines", &len);
@@ -248,7 +296,7 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 	static const uint16_t done = DAT_DONE;
 	struct bytes data = { 0 };
 	struct utsname u;
-	char text[5 * sizeof(u.release)];
+	char text[5 * sizeof(u.release)], *saved;
 
 	bytes_add(out, "options  ", 10);
 	for (unsigned cpu = 0; cpu < h->cpus; cpu++) {
@@ -286,7 +334,13 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 	}
 	if (h->clock)
 		add_option(out, DAT_TRACECLOCK, &data);
-	if (!uname(&u)) {
+	if (h->from) {
+		saved = dat_text(h->from, h->from->uname);
+		out->failed |= !saved;
+		bytes_add(&data, saved, saved ? (size_t)h->from->uname.n : 0);
+		add_option(out, DAT_UNAME, &data);
+		free(saved);
+	} else if (!uname(&u)) {
 		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "%s %s %s %s", u.sysname,
 						      u.nodename, u.release, u.machine));
 		add_option(out, DAT_UNAME, &data);
@@ -317,6 +371,8 @@ static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
 
 int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 {
+	static const struct dat none;
+	const struct dat *from = h->from ? h->from : &none;
 	struct bytes symbols = { 0 }, prints = { 0 }, names = { 0 }, tail = { 0 };
 	char kallsyms[PATH_MAX];
 	int fits;
@@ -328,16 +384,16 @@ int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 	bytes_add(out, h->layout.commit_size == 8 ? "\10" : "\4", 1);
 	bytes_u32(out, h->layout.size);
 	bytes_string(out, "header_page");
-	add_file(out, h->dir, "events/header_page", sizeof(uint64_t));
+	add_file(h, out, h->dir, "events/header_page", sizeof(uint64_t), from->header_page);
 	bytes_string(out, "header_event");
-	add_file(out, h->dir, "events/header_event", sizeof(uint64_t));
+	add_file(h, out, h->dir, "events/header_event", sizeof(uint64_t), from->header_event);
 	add_formats(h, out);
 
 	if (h->symbols) {
 		str_format(kallsyms, sizeof(kallsyms), "%s/kallsyms", path_procfs());
-		add_file(&symbols, AT_FDCWD, kallsyms, sizeof(uint32_t));
+		add_file(h, &symbols, AT_FDCWD, kallsyms, sizeof(uint32_t), from->kallsyms);
 	}
-	add_file(&prints, h->root, "printk_formats", sizeof(uint32_t));
+	add_file(h, &prints, h->root, "printk_formats", sizeof(uint32_t), from->printk);
 	bytes_u32(&tail, h->cpus);
 	add_options(h, &tail);
 	bytes_string(&tail, "flyrecord");

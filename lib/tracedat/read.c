@@ -66,7 +66,7 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 
 	a->what = "its header_page";
 	dat_cursor_expect(a, "header_page", 12, "no header_page");
-	e = dat_cursor_extent(a, 8);
+	e = d->header_page = dat_cursor_extent(a, 8);
 	if (!a->failed && e.n > 1 << 20)
 		dat_cursor_damaged(a, "its header_page is not valid");
 	text = a->failed ? NULL : dat_text(d, e);
@@ -81,7 +81,7 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 		dat_cursor_damaged(a, "its sub-buffers are too small");
 	a->what = "its header_event";
 	dat_cursor_expect(a, "header_event", 13, "no header_event");
-	dat_cursor_extent(a, 8);
+	d->header_event = limited_extent(a, 8, FORMAT_MOST);
 }
 
 /* Read the formats of a system behind their number, and call fn with each unless it is NULL. */
@@ -278,6 +278,7 @@ static void set_host(struct dat *d, struct dat_cursor *option)
 {
 	char text[256], *word = text;
 
+	d->uname = (struct dat_extent){ option->at, option->end - option->at };
 	dat_cursor_string(option, text, sizeof(text));
 	for (int i = 0; i < 2; i++) {
 		word += strcspn(word, " ");

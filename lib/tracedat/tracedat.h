@@ -39,6 +39,8 @@ enum dat_option {
 	DAT_CMDLINES = 21,
 };
 
+struct dat;
+
 /* ---- head.c: write the head of a file, from a tracefs ------------------------------ */
 
 /* The format of one event, as the kernel gives it. */
@@ -64,6 +66,7 @@ struct dat_head {
 	/* set by the caller: write the offset of the time of day to the clock, in microseconds */
 	int dated;
 	int64_t offset;
+	const struct dat *from; /* a saved head, which replaces files of the kernel; NULL: none */
 };
 
 /*
@@ -71,6 +74,13 @@ struct dat_head {
  * or -1, reported.
  */
 int dat_begin(struct dat_head *);
+
+/*
+ * Read the same, the formats of all events, the names, the clock and the date from a file, which
+ * has to live as long as the head. Of the instance at dir dat_head then needs only the stats.
+ * Return 0, or -1, reported.
+ */
+int dat_begin_from(struct dat_head *, const struct dat *);
 
 /*
  * Read what changed since the last call: enabled events and names of tasks. With all, also
@@ -129,8 +139,10 @@ struct dat {
 	uint64_t cut;           /* 0, or 1 + the first CPU whose sub-buffers end too early */
 	char release[64];       /* of the kernel, as in uname; "": not known */
 	char machine[16];       /* of the host, as in uname; "": not known */
+	struct dat_extent uname; /* system, host, release and machine, with a NUL */
 	int dated;              /* the file has the offset of the time of day to its clock */
 	int64_t offset;         /* in microseconds */
+	struct dat_extent header_page, header_event;
 	struct dat_extent ftrace, events; /* formats, see dat_formats */
 	struct dat_extent kallsyms, printk, cmdlines;
 	struct dat_buffer *buffers;

@@ -61,6 +61,25 @@ int owned_make(int parent, const char *name, mode_t mode)
 	return fd;
 }
 
+int owned_take(int parent, const char *name)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int held = owned_guard(parent), fd, e;
+
+	if (held < 0)
+		return -1;
+	fd = openat(parent, name, OPEN_DIR);
+	e = fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 ? errno : lock.l_type == F_UNLCK ? 0 : EBUSY;
+	lock = (struct flock){ .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	if (!e && fcntl(fd, F_SETLK, &lock) < 0)
+		e = errno;
+	if (e && fd >= 0)
+		close(fd);
+	close(held);
+	errno = e;
+	return e ? -1 : fd;
+}
+
 /* Return the pid of the owner, OWNER_NONE or OWNER_ELSEWHERE; -1 if the directory is gone. */
 static pid_t owned_by(int parent, const char *name)
 {

@@ -90,6 +90,9 @@ long long trace_clock_moved(int dir, int64_t offset);
  */
 int owned_make(int parent, const char *name, mode_t mode);
 
+/* Lock a directory that exists in the same way. errno is EBUSY if another process holds it. */
+int owned_take(int parent, const char *name);
+
 /* No process holds the lock; a process of another pid namespace holds it. */
 enum { OWNER_NONE = 0, OWNER_ELSEWHERE = -2 };
 
