@@ -271,6 +271,7 @@ assert ("thread_name", 42, "t42") in names'
 }
 
 @test "tfs-chrome: any names and any cut of the input give strict JSON" {
+	need_tool python3
 	printf '  a"b\\c</script>-7       [000] .....     1.000001: e: s="\\x01\303\244\377" x=1\n' >in
 	printf '{"ts":1.5,"cpu":0,"pid":8,"comm":"a\\"b","system":"s","event":"e","fields":{"s":"\\u0001\\\\","n":[1,{"m":null}]}}\n' >>in
 	printf '{"ts":1.6,"cpu":0,"pid":8,"comm":"c","system":"syscalls","event":"sys_exit_x","fields":{"ret":0,"lat":1.5,"args":[{"name":"a","value":1,"text":"}]"}]}}\n' >>in

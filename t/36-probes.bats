@@ -332,6 +332,10 @@ consumed() {
 		awk -v least="$1" '/^read events: / { n += $3 } END { exit n < least }'
 }
 
+need_user_stacks() {
+	[[ $(uname -m) == @(x86_64|i?86|riscv64) ]] || skip "needs CONFIG_USER_STACKTRACE_SUPPORT"
+}
+
 # both_end N: End the session when it has read N events, and then the program.
 both_end() {
 	eventually consumed "$1"
@@ -344,6 +348,7 @@ both_end() {
 }
 
 @test "trace_uprobe: --stack prints the program's stack below each call, with functions and the caller" {
+	need_user_stacks
 	both --stack
 	both_end 16
 	[ "$(lines ': acts_work: (0x[0-9a-f]*) parent_ip=0x[0-9a-f]* caller=acts_often$')" = 5 ]
@@ -359,6 +364,7 @@ both_end() {
 }
 
 @test "trace_uprobe: --stack --json keeps addresses, and each call has its caller" {
+	need_user_stacks
 	both --stack --json
 	both_end 16
 	[ "$(lines '"event":"acts_work","fields":{.*,"parent_ip":[0-9]*,"caller":"acts_often"}}$')" = 5 ]

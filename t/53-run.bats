@@ -125,10 +125,10 @@ ran() {
 
 @test "t/answers: refuses a tracefs that hangs, and passes a tracefs that answers or refuses" {
 	need_tracefs
-	run -0 "$TREE/t/answers"
+	run -0 bash "$TREE/t/answers"
 	[ -z "$output" ]
 	run ! compgen -G "$TRACEFS/instances/answers*"
-	TRACER_SYSFS_PATH=$PWD/none run -0 "$TREE/t/answers"
+	TRACER_SYSFS_PATH=$PWD/none run -0 bash "$TREE/t/answers"
 	[ -z "$output" ]
 	mkdir slow
 	mkfifo never
@@ -136,7 +136,7 @@ ran() {
 	printf '#!/bin/sh\necho $$ >%s/pid\nread -r _ <%s/never\n' "$PWD" "$PWD" >slow/mkdir
 	chmod +x slow/mkdir
 	fails 111 "tracefs of this machine hangs; restart it" \
-		env PATH="$PWD/slow:$PATH" "$TREE/t/answers" 3
+		env PATH="$PWD/slow:$PATH" bash "$TREE/t/answers" 3
 	kill "$(cat pid)"
 }
 

@@ -113,13 +113,14 @@ const char *syscall_of_function(const char *function)
 {
 	static const char functions[][2][12] = {
 		{ "fstat", "newfstat" }, { "lstat", "newlstat" }, { "mmap2", "mmap_pgoff" },
-		{ "sendfile", "sendfile64" }, { "stat", "newstat" }, { "umount2", "umount" },
-		{ "uname", "newuname" },
+		{ "sendfile", "sendfile64" }, { "stat", "newstat" }, { "umount", "oldumount" },
+		{ "umount2", "umount" }, { "uname", "newuname" },
 	};
 	const char *call = NULL;
 	int n;
 
-	while ((call = syscall_next(call, &n)))
+	/* where both calls exist, as on s390, the function umount is still that of umount2 */
+	while (strcmp(function, "umount") && (call = syscall_next(call, &n)))
 		if (!strcmp(call, function))
 			return function;
 	for (size_t i = 0; i < COUNT(functions); i++)
