@@ -66,7 +66,7 @@ static const struct tool tool = {
 struct flight {
 	int dir, top;           /* the instance, and tracefs itself */
 	struct live_kernel kernel;
-	struct live live;
+	struct flight_take take;
 	struct show show;
 	struct dat_head head;
 	struct flight_dumps dumps;
@@ -79,7 +79,7 @@ struct flight {
 	int raw, locked;
 	unsigned long back;     /* -b, in ms; 0: the whole buffer */
 	int signals;
-	int on;                 /* the instance records, except during a dump */
+	int on;                 /* the instance records */
 	int dump, stopping;     /* requested by signals */
 	int end_dumps, end_writes; /* -e, -E */
 	struct pids watched;    /* -F */
@@ -115,25 +115,18 @@ static uint64_t begin_of(const struct flight *f, uint64_t time)
 	return back && time > back ? time - back : 0;
 }
 
-/*
- * Make a dump for the event at this time, or for now if time is 0. Stop the recording
- * meanwhile, so that the events of all processors end at the same time.
- */
-static void dump(struct flight *f, uint64_t time)
+/* Make a dump for the event at this time, or for now if time is 0; last: none follows. */
+static void dump(struct flight *f, uint64_t time, int last)
 {
-	uint64_t begin;
+	uint64_t begin, least = f->trigger.newest;
 
 	f->dump = 0;
-	record(f, 0);
 	read_date(f);
 	begin = begin_of(f, time);
 	if (f->raw)
-		flight_dump_raw(&f->dumps, &f->live, &f->head, begin);
+		flight_dump_raw(&f->dumps, &f->take, &f->head, begin, least, last);
 	else
-		flight_dump_text(&f->dumps, &f->live, &f->kernel, &f->show, begin);
-	flight_trigger_take(&f->trigger);
-	if (f->on)
-		record(f, 1);
+		flight_dump_text(&f->dumps, &f->take, &f->kernel, &f->show, begin, least, last);
 }
 
 /*
@@ -166,29 +159,31 @@ static int is_on(const struct flight *f)
 	return on;
 }
 
-/* Do as -e, -E and -F ask at the end. The recording may be stopped already. */
+/* Do as -e, -E and -F ask at the end. */
 static void end(struct flight *f)
 {
 	int wanted = f->end_dumps;
 
 	for (size_t i = 0; i < f->watched.n; i++)
 		wanted |= has_failed(f->watched.v[i]);
-	f->on = is_on(f);
 	if (wanted) {
-		dump(f, 0);
+		dump(f, 0, 1);
 	} else if (f->end_writes) {
 		f->dumps.skip_empty = 1;
-		record(f, 0);
 		read_date(f);
 		if (f->raw || f->dumps.per_cpu ||
-		    !flight_dump_out(&f->dumps, &f->live, &f->kernel, &f->show, begin_of(f, 0)))
-			dump(f, 0);
-		else if (f->on)
-			record(f, 1);
+		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
+			dump(f, 0, 1);
 	}
 }
 
 /* ---- waiting ------------------------------------------------------------- */
+
+/* Events that rename tasks were not recorded or are gone: look names up again. */
+static void forget_names(struct flight *f)
+{
+	f->kernel.line.generation += f->kernel.line.generation != 0;
+}
 
 /* Do what was written to `state` and `reset`, and correct the text in `state`. */
 static void handle_controls(struct flight *f)
@@ -200,13 +195,15 @@ static void handle_controls(struct flight *f)
 		if (on >= 0) {
 			f->on = on;
 			record(f, on);
+			forget_names(f);
 		}
 		flight_control_tell(&f->controls, f->on);
 	}
 	if (asked & ASKED_RESET) {
 		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
 		f->dumps.cut = 0;
-		f->kernel.line.generation += f->kernel.line.generation != 0;
+		flight_take_forget(&f->take);
+		forget_names(f);
 	}
 }
 
@@ -261,9 +258,9 @@ static void wait_and_dump(struct flight *f)
 		if (p[0].revents)
 			handle_signals(f);
 		if (p[2].revents)
-			time = flight_trigger_take(&f->trigger);
+			time = flight_trigger_take(&f->trigger, f->take.end);
 		if (f->dump || time)
-			dump(f, time);
+			dump(f, time, 0);
 	}
 }
 
@@ -274,9 +271,9 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	int top = f->top = tracefs_open(root, "", NULL), odd;
 
 	f->dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
-	if (f->dir < 0 || read_date(f) < 0 || live_open(&f->live, f->dir) < 0)
+	if (f->dir < 0 || read_date(f) < 0 || flight_take_open(&f->take, f->dir) < 0)
 		return -1;
-	if (flight_dumps_begin(&f->dumps, f->live.ncpus) < 0)
+	if (flight_dumps_begin(&f->dumps, f->take.live.ncpus) < 0)
 		return -1;
 	if (f->raw) {
 		f->head.dir = f->dir;

@@ -101,6 +101,14 @@ int subbuf_next(struct subbuf *, struct record *);
 /* Return the number of records in a sub-buffer of size bytes. */
 size_t subbuf_count(const struct subbuf_format *, const void *data, size_t size);
 
+/*
+ * Move the records after this time from the sub-buffer in data to another one in rest, which
+ * also has room for size bytes. If data keeps no record, also move its count of lost events.
+ * Return 1, or 0 if no record is later.
+ */
+int subbuf_split(const struct subbuf_format *, void *data, size_t size, uint64_t time,
+		 void *rest);
+
 /* ---- comms.c: keep the names of tasks by pid ------------------------------------ */
 
 /*

@@ -161,6 +161,55 @@ int subbuf_next(struct subbuf *p, struct record *r)
 	return 0;
 }
 
+/* Write a number of size bytes, as raw_number reads it. */
+static void put_number(unsigned char *p, unsigned size, uint64_t v, int big)
+{
+	for (unsigned i = 0; i < size; i++)
+		p[big ? size - 1 - i : i] = (unsigned char)(v >> 8 * i);
+}
+
+/* Set the data of a sub-buffer to the len bytes at from, and the events lost before it. */
+static void put_data(const struct subbuf_format *f, unsigned char *to, size_t size, uint64_t ts,
+		     const unsigned char *from, size_t len, int64_t lost)
+{
+	unsigned char *end = to + f->data + len;
+	uint64_t flags = !lost ? 0 : lost > 0 ? MISSED_EVENTS | MISSED_STORED : MISSED_EVENTS;
+
+	memmove(to + f->data, from, len);
+	memset(end, 0, size - f->data - len);
+	put_number(to, 8, ts, f->big);
+	put_number(to + f->commit, f->commit_size, len | flags, f->big);
+	/* there is room, because a record has been moved */
+	if (lost > 0)
+		put_number(end, f->commit_size, (uint64_t)lost, f->big);
+}
+
+int subbuf_split(const struct subbuf_format *f, void *data, size_t size, uint64_t time,
+		 void *rest)
+{
+	const unsigned char *begin = (unsigned char *)data + f->data, *at;
+	struct record r;
+	struct subbuf p;
+	uint64_t ts;
+	int more;
+
+	subbuf_open(&p, f, data, size, 0);
+	do {
+		at = p.at;
+		ts = p.ts;
+		more = subbuf_next(&p, &r);
+	} while (more && r.ts <= time);
+	if (!more)
+		return 0;
+	if (at == begin)
+		memcpy(rest, data, size);
+	else /* the time of a record is relative to the one before it */
+		put_data(f, rest, size, ts, at, (size_t)(p.end - at), 0);
+	put_data(f, data, size, raw_number(data, 8, 0, f->big), begin, (size_t)(at - begin),
+		 at == begin ? 0 : p.lost);
+	return 1;
+}
+
 size_t subbuf_count(const struct subbuf_format *f, const void *data, size_t size)
 {
 	struct record r;

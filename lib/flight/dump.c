@@ -361,24 +361,22 @@ static void begin_show(struct live_kernel *kernel, struct show *show, uint64_t f
 	show_begin(show, &kernel->line);
 }
 
-void flight_dump_text(struct flight_dumps *d, struct live *live, struct live_kernel *kernel,
-		      struct show *show, uint64_t from)
+void flight_dump_text(struct flight_dumps *d, struct flight_take *take,
+		      struct live_kernel *kernel, struct show *show, uint64_t from,
+		      uint64_t least, int last)
 {
 	const struct record *r;
 	int64_t lost;
-	long n;
 
 	begin_parts(d);
-	begin_show(kernel, show, from);
-	do {
-		n = live_fill(live);
-		while ((r = live_next(live, &lost)))
+	if (flight_take_begin(take, least, last) < 0) {
+		d->failed = ENOMEM;
+	} else {
+		begin_show(kernel, show, from);
+		while ((r = flight_take_record(take, &lost)))
 			put_record(d, show, r, lost);
-	} while (n > 0 || (!n && live->held));
-	if (n < 0)
-		d->failed = EIO;
-	/* events that rename tasks were not recorded meanwhile: forget the names */
-	kernel->line.generation += kernel->line.generation != 0;
+		flight_take_end(take);
+	}
 	if (d->parts->fd < 0 && !d->failed && !d->per_cpu && !d->skip_empty)
 		begin_text(d, d->parts, show);
 	end_parts(d);
@@ -428,30 +426,27 @@ static void write_out(struct flight_dumps *d, const char *text, size_t n)
 	}
 }
 
-int flight_dump_out(struct flight_dumps *d, struct live *live, struct live_kernel *kernel,
-		    struct show *show, uint64_t from)
+int flight_dump_out(struct flight_dumps *d, struct flight_take *take,
+		    struct live_kernel *kernel, struct show *show, uint64_t from)
 {
 	static char text[CHUNK], record_text[SHOW_ROOM];
 	const struct record *r;
 	size_t len, begun = 0;
 	int64_t lost;
 	int shown;
-	long n;
 
-	if (!reopen_write_only(d))
+	if (!reopen_write_only(d) || flight_take_begin(take, 0, 1) < 0)
 		return 0;
 	d->failed = 0;
 	begin_show(kernel, show, from);
-	do {
-		n = live_fill(live);
-		while ((r = live_next(live, &lost))) {
-			len = show_record(show, r, lost, record_text, sizeof(record_text), &shown);
-			if (len && !begun++)
-				write_out(d, text, put_head_lines(d, show, text));
-			write_out(d, record_text, len);
-			d->cut += d->failed && shown;
-		}
-	} while (n > 0 || (!n && live->held));
+	while ((r = flight_take_record(take, &lost))) {
+		len = show_record(show, r, lost, record_text, sizeof(record_text), &shown);
+		if (len && !begun++)
+			write_out(d, text, put_head_lines(d, show, text));
+		write_out(d, record_text, len);
+		d->cut += d->failed && shown;
+	}
+	flight_take_end(take);
 	return 1;
 }
 
@@ -483,7 +478,7 @@ static void put_head(struct flight_dumps *d, struct part *p, const struct dat_he
 }
 
 static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live *live,
-		       const char *data)
+		       const void *data)
 {
 	size_t size = live->subbuf_size;
 	ssize_t n = 0;
@@ -494,20 +489,22 @@ static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live
 	p->size += size;
 }
 
-void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head *head,
-		     uint64_t from)
+void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct dat_head *head,
+		     uint64_t from, uint64_t least, int last)
 {
-	unsigned cpus = head->cpus;
+	const struct live *live = &take->live;
+	unsigned cpus = head->cpus, taken;
 	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, begin;
-	char *data = malloc(live->subbuf_size);
 	struct bytes text = { 0 };
+	const void *data;
 
 	begin_parts(d);
-	if (offset && data) {
+	if (offset) {
 		dat_look(head, 1);
 		dat_head(head, &text, SIZE_MAX);
 	}
-	if (!offset || !data || text.failed) {
+	taken = offset && !text.failed && !flight_take_begin(take, least, last);
+	if (!taken) {
 		d->failed = ENOMEM; /* leave the records in the ring buffer */
 		cpus = 0;
 	}
@@ -519,7 +516,7 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 		if (d->per_cpu)
 			memset(offset, 0, 2 * cpus * sizeof(*offset));
 		offset[cpu] = p->fd < 0 ? begin : p->size;
-		while (live_read_subbuf(live, cpu, data) > 0) {
+		while ((data = flight_take_subbuf(take, cpu))) {
 			if (!has_record_from(live, data, from))
 				continue;
 			if (p->fd < 0 && !d->failed) {
@@ -541,8 +538,9 @@ void flight_dump_raw(struct flight_dumps *d, struct live *live, struct dat_head 
 	if (!d->per_cpu && d->parts->fd >= 0 && !d->failed)
 		put_head(d, d->parts, head, &text, offset, size);
 	end_parts(d);
+	if (taken)
+		flight_take_end(take);
 	dat_forget(head);
 	free(text.v);
 	free(offset);
-	free(data);
 }

@@ -5,7 +5,7 @@
  * A flight recorder lets the ring buffer of an instance overwrite its oldest records, and
  * reads nothing until something happens. bin/tfs-flight.c is the program. Terms:
  *
- *	dump            a copy of what the ring buffer holds, in one file or in one per CPU
+ *	dump            what the ring buffer holds, moved to one file or to one per CPU
  *	trigger         an event that starts a dump; a second instance records it
  *	control file    here a plain file by which a user controls the recorder
  *
@@ -19,6 +19,43 @@
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
+
+/* ---- take.c: take the records of a dump out of the ring buffers -------------------- */
+
+/* The records of the dump in progress, and those that are kept for the next one. */
+struct flight_take {
+	int dir;                /* the instance; owned by the caller */
+	struct live live;
+	uint64_t end;           /* time of the dump; later records are in the next one */
+	int last;               /* no dump follows: keep nothing */
+	struct taken *cpu;
+	unsigned char *memory;  /* room sub-buffers for each CPU */
+	size_t room;
+	struct merge merge;
+};
+
+/* Open the ring buffers of the instance at dir. Return 0 or -1. */
+int flight_take_open(struct flight_take *, int dir);
+
+/*
+ * Begin to take the records up to now, or up to the time least if that is later (in units of
+ * a record's time). The instance may record meanwhile. If no dump will follow, last is 1: the
+ * dump then has all records that are taken. Return 0, or -1 without a message if there is no
+ * memory to read the time; nothing is taken then.
+ */
+int flight_take_begin(struct flight_take *, uint64_t least, int last);
+
+/* Return the CPU's next sub-buffer, valid until the next call for this CPU, or NULL. */
+const void *flight_take_subbuf(struct flight_take *, unsigned cpu);
+
+/* Return the next record of all CPUs as merge_next does, instead of sub-buffers. */
+const struct record *flight_take_record(struct flight_take *, int64_t *lost);
+
+/* End the dump, of which all records were taken. */
+void flight_take_end(struct flight_take *);
+
+/* Forget the records that are kept for the next dump, because the ring buffer was cleared. */
+void flight_take_forget(struct flight_take *);
 
 /* ---- dump.c: write dumps, each of them complete or absent -------------------- */
 
@@ -54,22 +91,23 @@ int flight_dumps_open(struct flight_dumps *, const char *path);
 int flight_dumps_begin(struct flight_dumps *, unsigned cpus);
 
 /*
- * Take all records out of the ring buffer and write those from this time on (ns of the
- * trace clock) to a new dump, as text or as trace.dat. A trace.dat gets whole sub-buffers.
- * The caller has stopped the recording. If the dump cannot be written, say so in an error
+ * Take the records and write those from this time on (ns of the trace clock) to a new dump, as
+ * text or as trace.dat. A trace.dat also gets older records of the first sub-buffers. least and
+ * last are those of flight_take_begin. If the dump cannot be written, say so in an error
  * message and to out, and add its events to cut.
  */
-void flight_dump_text(struct flight_dumps *, struct live *, struct live_kernel *, struct show *,
-		      uint64_t from);
-void flight_dump_raw(struct flight_dumps *, struct live *, struct dat_head *, uint64_t from);
+void flight_dump_text(struct flight_dumps *, struct flight_take *, struct live_kernel *,
+		      struct show *, uint64_t from, uint64_t least, int last);
+void flight_dump_raw(struct flight_dumps *, struct flight_take *, struct dat_head *,
+		     uint64_t from, uint64_t least, int last);
 
 /*
  * Write to out what flight_dump_text would write to a file, and wait for the reader. No
  * dump can follow. Return 1; or 0 and take nothing from the ring buffer, if out has no
  * reader or is no FIFO.
  */
-int flight_dump_out(struct flight_dumps *, struct live *, struct live_kernel *, struct show *,
-		    uint64_t from);
+int flight_dump_out(struct flight_dumps *, struct flight_take *, struct live_kernel *,
+		    struct show *, uint64_t from);
 
 /* ---- trigger.c: record the events that start a dump --------------------------- */
 
@@ -84,6 +122,7 @@ struct flight_trigger {
 	int made, dir, instances;
 	char name[160];
 	struct live live;
+	uint64_t newest;        /* time of the newest trigger that was consumed */
 };
 
 /*
@@ -93,8 +132,11 @@ struct flight_trigger {
  */
 int flight_trigger_open(struct flight_trigger *, int top, int dir, const char *instance);
 
-/* Consume all recorded triggers. Return the time of the first in ns, or 0 for none. */
-uint64_t flight_trigger_take(struct flight_trigger *);
+/*
+ * Consume all recorded triggers. Return the time of the first one after this time, in units
+ * of a record's time, or 0 for none.
+ */
+uint64_t flight_trigger_take(struct flight_trigger *, uint64_t after);
 
 /* Remove the instance. Write an error message if that fails. */
 void flight_trigger_close(struct flight_trigger *);

@@ -112,7 +112,7 @@ int flight_trigger_open(struct flight_trigger *t, int top, int dir, const char *
 	return 0;
 }
 
-uint64_t flight_trigger_take(struct flight_trigger *t)
+uint64_t flight_trigger_take(struct flight_trigger *t, uint64_t after)
 {
 	const struct record *r;
 	uint64_t first = 0;
@@ -123,8 +123,11 @@ uint64_t flight_trigger_take(struct flight_trigger *t)
 		return 0;
 	do {
 		n = live_fill(&t->live);
-		while ((r = live_next(&t->live, &lost)))
-			first = first ? first : r->ts;
+		while ((r = live_next(&t->live, &lost))) {
+			if (!first && r->ts > after)
+				first = r->ts;
+			t->newest = r->ts;
+		}
 	} while (n > 0 || (!n && t->live.held));
 	return first;
 }

@@ -5,7 +5,8 @@
 
 #include "tracefs/tracefs.h"
 
-uint64_t trace_clock_now(int dir)
+/* Return the time in ns, rounded down to 1 us, or the number of a clock that counts; or 0. */
+static uint64_t read_clock(int dir, int *counts)
 {
 	char *text = file_read(dir, "per_cpu/cpu0/stats", NULL);
 	const char *p = text ? strstr(text, "now ts:") : NULL;
@@ -13,14 +14,29 @@ uint64_t trace_clock_now(int dir)
 
 	if (p) {
 		p += strcspn(p, "0123456789");
-		now = text_digits(&p) * 1000000000;
-		if (*p++ == '.')
-			now += text_digits(&p) * 1000;
-		else /* a clock that counts prints no point */
-			now = 0;
+		now = text_digits(&p);
+		*counts = *p++ != '.'; /* a clock that counts prints no point */
+		if (!*counts)
+			now = now * 1000000000 + text_digits(&p) * 1000;
 	}
 	free(text);
 	return now;
+}
+
+uint64_t trace_clock_now(int dir)
+{
+	int counts = 0;
+	uint64_t now = read_clock(dir, &counts);
+
+	return counts ? 0 : now;
+}
+
+uint64_t trace_clock_mark(int dir)
+{
+	int counts = 1;
+	uint64_t now = read_clock(dir, &counts);
+
+	return counts ? now : now + 999;
 }
 
 /* Read both clocks this often, or until a reading takes less than ENOUGH microseconds. */

@@ -66,6 +66,12 @@ void ctl_event_file(char *path, const char *event, const char *file);
 uint64_t trace_clock_now(int dir);
 
 /*
+ * Return the time of any trace clock in the units of a record's time, rounded up to a
+ * microsecond. Return 0 if the file cannot be read; silent.
+ */
+uint64_t trace_clock_mark(int dir);
+
+/*
  * Set *offset to the time of day (time_of_day_us) minus the time of the trace clock, in
  * microseconds. Return 0, or -1, reported, if the clock does not count time.
  */
