@@ -36,6 +36,65 @@ called() {
 	finishes "$CALLS" 0
 }
 
+# numbers RATE [THREADS]: Let a program make RATE numbered calls with each thread, in a second;
+# set $NUMBERS to its pid.
+numbers() {
+	background "$PROG/numbers" 1 "$1" "${2:-2}" 9 <>"$BATS_TEST_TMPDIR/start"
+	NUMBERS=$PID
+	echo "$NUMBERS" >"$DIR/set_event_pid"
+	echo >"$BATS_TEST_TMPDIR/start"
+}
+
+# numbers_instance KB: Make an instance that records numbered calls into so many kilobytes.
+numbers_instance() {
+	small_instance
+	mkfifo "$BATS_TEST_TMPDIR/start"
+	echo "$1" >"$DIR/buffer_size_kb"
+	echo 1 >"$DIR/options/event-fork"
+	echo 0 >"$DIR/events/syscalls/enable"
+	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
+}
+
+# dumps_meanwhile: Make dumps, one after the other, until the numbered calls have ended.
+dumps_meanwhile() {
+	local n
+	n=$(wc -l <out)
+	while kill -0 "$NUMBERS" 2>/dev/null; do
+		dumped $((++n))
+	done
+	finishes "$NUMBERS" 0
+	[ "$n" -ge 3 ]
+}
+
+# all_dumps [-r]: Print the text of all dumps, in the order in which they were made.
+all_dumps() {
+	local file
+	while read -r file; do
+		if [ "${1-}" = -r ]; then tfs-report "$file"; else cat "$file"; fi
+	done <out
+}
+
+# count_numbers: Print how many numbered calls the text of stdin has. Fail if a thread has a
+# number twice, or a number after a higher one. With MISSING=0, fail if a number is missing.
+count_numbers() {
+	sed -En 's/^.{16}-([0-9]+) .*sys_getpriority\(which: 2, who: (0x)?([0-9a-f]+)\)$/\1 \3/p' |
+		awk -v missing="${MISSING-}" '
+		function hex(s,  i, v) {
+			for (i = 1; i <= length(s); i++)
+				v = 16 * v + index("0123456789abcdef", substr(s, i, 1)) - 1
+			return v
+		}
+		{
+			n = hex($2)
+			if (n < next_of[$1] || (missing == 0 && n != next_of[$1])) {
+				print "thread " $1 ": " n " instead of " next_of[$1] + 0 >"/dev/stderr"
+				wrong = 1
+			}
+			next_of[$1] = n + 1
+		}
+		END { print NR; exit wrong }'
+}
+
 printed() {
 	[ "$(wc -l <out)" = "$1" ]
 }
@@ -105,6 +164,136 @@ plain() {
 		plain "d/dump.$n" | cmp want -
 	done
 	[ "$(cat "$DIR/tracing_on")" = 1 ]
+	stops
+}
+
+# bats test_tags=quick
+@test "tfs-flight: records while it writes dumps: every call is in one dump, text or trace.dat" {
+	numbers_instance 16384
+	rate=$(so_many 100000)
+	for form in '' -r; do
+		flight -e -c 10000 $form
+		numbers "$rate"
+		dumps_meanwhile
+		[ "$(cat d/dropped)" = 0 ]
+		[ "$(cat "$DIR/tracing_on")" = 1 ]
+		stops
+		[ "$(all_dumps $form | MISSING=0 count_numbers)" = $((2 * rate)) ]
+		rm -r d
+	done
+}
+
+@test "tfs-flight: records while it writes dumps: what a small buffer loses is counted exactly" {
+	numbers_instance 64
+	rate=$(so_many 200000)
+	for form in '' -r; do
+		flight -e -c 10000 $form
+		echo >d/reset
+		eventually grep -qx 0 d/dropped
+		numbers "$rate"
+		dumps_meanwhile
+		dropped=$(cat d/dropped)
+		stops
+		all_dumps $form >all
+		n=$(count_numbers <all)
+		[ "$n" -gt 0 ] && [ "$dropped" -gt 0 ]
+		[ $((n + dropped)) = $((2 * rate)) ]
+		[ "$(sed -n 's/^CPU:[0-9]* \[LOST \([0-9]*\) EVENTS\]$/\1/p' all |
+			awk '{ n += $1 } END { print n + 0 }')" = "$dropped" ]
+		rm -r d
+	done
+}
+
+@test "tfs-flight: -p writes each call into the dump of one processor" {
+	numbers_instance 16384
+	rate=$(so_many 50000)
+	flight -ep -c 10000
+	numbers "$rate"
+	for _ in 1 2 3; do
+		before=$(wc -l <out)
+		more_or_ended() {
+			[ "$(wc -l <out)" -gt "$before" ] || ! kill -0 "$NUMBERS" 2>/dev/null
+		}
+		kill -USR1 "$FLIGHT"
+		eventually more_or_ended
+	done
+	finishes "$NUMBERS" 0
+	stops
+	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
+	[ "$(wc -l <calls)" = $((2 * rate)) ]
+	[ "$(sort -u calls | wc -l)" = $((2 * rate)) ]
+}
+
+@test "tfs-flight: an event of -t during a dump makes the next dump, and no call is missing" {
+	numbers_instance 16384
+	last=$(so_many 90000)
+	flight -t syscalls:sys_enter_getpriority -c 10000 \
+		-f "who == 10 || who == $((last / 3)) || who == $((last / 3 + 100)) || who == $last"
+	numbers $((last + 100)) 1
+	finishes "$NUMBERS" 0
+	found() { all_dumps | grep -q "who: $(printf %#x "$last"))$"; }
+	eventually found
+	stops
+	all_dumps >all
+	[ "$(MISSING=0 count_numbers <all)" -gt "$last" ]
+	# a dump may have the calls of several triggers
+	for who in 10 $((last / 3)) $((last / 3 + 100)); do
+		[ "$(grep -c "who: $(printf %#x "$who"))$" all)" = 1 ]
+	done
+}
+
+@test "tfs-flight: the next tfs-flight continues where the last dump of -e ended" {
+	numbers_instance 16384
+	rate=$(so_many 100000)
+	flight -e -c 10000
+	numbers "$rate"
+	for n in 1 2 3 4; do
+		eventually grep -q 'entries: [1-9]' "$DIR"/per_cpu/cpu*/stats
+		stops
+		cat out >>paths
+		flight -e -c 10000
+	done
+	finishes "$NUMBERS" 0
+	stops
+	cat out >>paths
+	cp paths out
+	[ "$(wc -l <out)" = 5 ]
+	# a dump of the end also has what was recorded after its time
+	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
+	[ "$(wc -l <calls)" = $((2 * rate)) ]
+	[ "$(sort -u calls | wc -l)" = $((2 * rate)) ]
+}
+
+@test "tfs-flight: without memory for its buffer a dump is written while it is read" {
+	need_tool prlimit
+	numbers_instance 16384
+	rate=$(so_many 100000)
+	flight -e -c 10000
+	dumped 1
+	kb=$(awk '/^VmSize:/ { print $2 }' "/proc/$FLIGHT/status")
+	prlimit --pid "$FLIGHT" --as=$(((kb + 1024) * 1024))
+	numbers "$rate"
+	dumps_meanwhile
+	[ "$(cat d/dropped)" = 0 ]
+	stops
+	[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * rate)) ]
+}
+
+@test "tfs-flight: reset forgets what was kept for the next dump" {
+	numbers_instance 16384
+	rate=$(so_many 100000)
+	flight
+	numbers "$rate"
+	dumped 1
+	dumped 2
+	echo stop >d/state
+	eventually grep -q 0 "$DIR/tracing_on"
+	echo >d/reset
+	eventually grep -qx 'entries: 0' "$DIR/per_cpu/cpu0/stats"
+	eventually grep -qx 'entries: 0' "$DIR/per_cpu/cpu1/stats"
+	eventually grep -qx 0 d/dropped
+	dumped 3
+	[ ! -s d/dump.3 ]
 	stops
 }
 

@@ -4,8 +4,9 @@
  *
  *	numbers SECONDS RATE THREADS EVERY
  * It waits for a line of standard input. Then for SECONDS each of the THREADS
- * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ...,
- * and the main thread calls umask every EVERY seconds.
+ * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ... up to
+ * SECONDS * RATE - 1, without pause if it is late. The main thread calls umask every EVERY
+ * seconds.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void *count(void *arg)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		due = (long)((double)(now.tv_sec - begin.tv_sec) * (double)rate +
 			     (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 * (double)rate);
+		due = due < seconds * rate ? due : seconds * rate;
 		while (n < due)
 			syscall(SYS_getpriority, PRIO_USER, (int)n++);
 		nanosleep(&ms, NULL);
