@@ -32,6 +32,10 @@ load helper
 	"$PROG/unit/merge"
 }
 
+@test "lib: a sub-buffer is split at a time, and both parts keep their records and times" {
+	"$PROG/unit/subbuf"
+}
+
 @test "lib: offsets of clocks are computed from messages" {
 	"$PROG/unit/clocks"
 }
