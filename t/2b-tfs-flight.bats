@@ -36,12 +36,13 @@ called() {
 	finishes "$CALLS" 0
 }
 
-# numbers RATE [THREADS]: Let a program make RATE numbered calls with each thread, in a second;
-# set $NUMBERS to its pid.
+# numbers N [THREADS]: Let each thread of a program make about N numbered calls in a second, or
+# in a guest in SLOW seconds. Set $NUMBERS to its pid and $EACH to the calls of a thread.
 numbers() {
-	background "$PROG/numbers" 1 "$1" "${2:-2}" 9 <>"$BATS_TEST_TMPDIR/start"
+	EACH=$(($1 / SLOW * SLOW))
+	background "$PROG/numbers" "$SLOW" $(($1 / SLOW)) "${2:-2}" 99 <>"$BATS_TEST_TMPDIR/start"
 	NUMBERS=$PID
-	echo "$NUMBERS" >"$DIR/set_event_pid"
+	echo "$NUMBERS" >>"$DIR/set_event_pid"
 	echo >"$BATS_TEST_TMPDIR/start"
 }
 
@@ -178,7 +179,7 @@ plain() {
 		[ "$(cat d/dropped)" = 0 ]
 		[ "$(cat "$DIR/tracing_on")" = 1 ]
 		stops
-		[ "$(all_dumps $form | MISSING=0 count_numbers)" = $((2 * rate)) ]
+		[ "$(all_dumps $form | MISSING=0 count_numbers)" = $((2 * EACH)) ]
 		rm -r d
 	done
 }
@@ -197,7 +198,7 @@ plain() {
 		all_dumps $form >all
 		n=$(count_numbers <all)
 		[ "$n" -gt 0 ] && [ "$dropped" -gt 0 ]
-		[ $((n + dropped)) = $((2 * rate)) ]
+		[ $((n + dropped)) = $((2 * EACH)) ]
 		[ "$(sed -n 's/^CPU:[0-9]* \[LOST \([0-9]*\) EVENTS\]$/\1/p' all |
 			awk '{ n += $1 } END { print n + 0 }')" = "$dropped" ]
 		rm -r d
@@ -220,8 +221,8 @@ plain() {
 	finishes "$NUMBERS" 0
 	stops
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = $((2 * rate)) ]
-	[ "$(sort -u calls | wc -l)" = $((2 * rate)) ]
+	[ "$(wc -l <calls)" = $((2 * EACH)) ]
+	[ "$(sort -u calls | wc -l)" = $((2 * EACH)) ]
 }
 
 @test "tfs-flight: an event of -t during a dump makes the next dump, and no call is missing" {
@@ -229,7 +230,7 @@ plain() {
 	last=$(so_many 90000)
 	flight -t syscalls:sys_enter_getpriority -c 10000 \
 		-f "who == 10 || who == $((last / 3)) || who == $((last / 3 + 100)) || who == $last"
-	numbers $((last + 100)) 1
+	numbers $((last + 600)) 1
 	finishes "$NUMBERS" 0
 	found() { all_dumps | grep -q "who: $(printf %#x "$last"))$"; }
 	eventually found
@@ -239,6 +240,22 @@ plain() {
 	# a dump may have the calls of several triggers
 	for who in 10 $((last / 3)) $((last / 3 + 100)); do
 		[ "$(grep -c "who: $(printf %#x "$who"))$" all)" = 1 ]
+	done
+}
+
+@test "tfs-flight: with a clock that counts, no call is missing between dumps" {
+	numbers_instance 16384
+	rate=$(so_many 50000)
+	for clock in counter x86-tsc; do
+		grep -qw "$clock" "$DIR/trace_clock" || continue
+		echo "$clock" >"$DIR/trace_clock"
+		flight -e -c 10000
+		numbers "$rate"
+		dumps_meanwhile
+		[ "$(cat d/dropped)" = 0 ]
+		stops
+		[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * EACH)) ]
+		rm -r d
 	done
 }
 
@@ -260,8 +277,8 @@ plain() {
 	[ "$(wc -l <out)" = 5 ]
 	# a dump of the end also has what was recorded after its time
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = $((2 * rate)) ]
-	[ "$(sort -u calls | wc -l)" = $((2 * rate)) ]
+	[ "$(wc -l <calls)" = $((2 * EACH)) ]
+	[ "$(sort -u calls | wc -l)" = $((2 * EACH)) ]
 }
 
 @test "tfs-flight: without memory for its buffer a dump is written while it is read" {
@@ -276,7 +293,7 @@ plain() {
 	dumps_meanwhile
 	[ "$(cat d/dropped)" = 0 ]
 	stops
-	[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * rate)) ]
+	[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * EACH)) ]
 }
 
 @test "tfs-flight: reset forgets what was kept for the next dump" {
@@ -502,6 +519,33 @@ plain() {
 	READERS=0 flight -E
 	stops
 	[ "$(cd d && echo *)" = dump.1 ]
+}
+
+@test "tfs-flight: -E: events that a slow reader has not taken yet are not overwritten" {
+	small_instance
+	mkfifo pipe gate
+	mkdir d
+	exec 8<>gate 7<>pipe 6<pipe
+	background tfs-flight -i "$INSTANCE" -E -d 8 d >&7 2>err 7>&- 6<&-
+	FLIGHT=$PID
+	read -rt "$DEADLINE" _ <&8
+	exec 7>&-
+	called 1500 # more text than the pipe holds
+	[ "$(cat d/dropped)" = 0 ]
+	kill "$FLIGHT"
+	empty() {
+		[ "$(cat "$DIR"/per_cpu/cpu*/stats | awk '/^entries: / { n += $2 } END { print n }')" = 0 ]
+	}
+	eventually empty
+	before=$CALLS
+	called 20000 # more than the buffer holds
+	background cat >got <&6
+	exec 6<&-
+	finishes "$PID" 0
+	finishes "$FLIGHT" 0
+	[ "$(wc -l <got)" = 1500 ]
+	[ "$(pids_in got)" = "$before" ]
+	[ ! -s err ]
 }
 
 @test "tfs-flight: -rp makes a trace.dat for each CPU" {

@@ -537,9 +537,9 @@ void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct da
 	}
 	if (!d->per_cpu && d->parts->fd >= 0 && !d->failed)
 		put_head(d, d->parts, head, &text, offset, size);
-	end_parts(d);
 	if (taken)
 		flight_take_end(take);
+	end_parts(d);
 	dat_forget(head);
 	free(text.v);
 	free(offset);
