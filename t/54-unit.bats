@@ -44,6 +44,10 @@ load helper
 	"$PROG/unit/bpf"
 }
 
+@test "lib: both ends of a message compute one key, also when sequence numbers wrap around" {
+	"$PROG/unit/key"
+}
+
 @test "lib: the probes of a group are disabled everywhere before they are removed" {
 	"$PROG/unit/probes"
 }

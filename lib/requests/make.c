@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* make.c - make a request probe: create its maps, load and attach its programs */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -82,8 +83,9 @@ static int find_fields(struct make *m)
 		{ "tcp_sock", "write_seq", &p->write_seq },
 		{ "tcp_sock", "snd_una", &p->snd_una },
 		{ "tcp_sock", "rcv_nxt", &p->rcv_nxt },
-		{ "sock_common", "skc_dport", &p->peer_port },
-		{ "sock_common", "skc_num", &p->port },
+		{ "tcp_sock", "bytes_acked", &p->bytes_acked },
+		{ "tcp_sock", "bytes_received", &p->bytes_received },
+		{ "sock_common", "skc_state", &p->status },
 		{ "sock", "sk_max_ack_backlog", &p->backlog },
 		{ "task_struct", "pid", &p->pid },
 		{ "task_struct", "tgid", &p->tgid },
@@ -94,6 +96,10 @@ static int find_fields(struct make *m)
 		if (*fields[i].at < 0)
 			return err_msg("this kernel's BTF has no %s in struct %s",
 				       fields[i].member, fields[i].in);
+	}
+	if (__BYTE_ORDER == __BIG_ENDIAN) {
+		p->bytes_acked += 4;
+		p->bytes_received += 4;
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* program.c - phrases of instructions that the programs of a request probe share */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 
 #include "bpf/bpf.h"
@@ -56,7 +57,7 @@ void dt_emit_delete(struct bpf_code *c, int map, int slot)
 void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, enum bpf_reg from, int at)
 {
 	dt_emit_slot(c, R1, WORD);
-	emit_alu_imm(c, ALU_MOV, R2, w == SIZE_H ? 2 : 4);
+	emit_alu_imm(c, ALU_MOV, R2, w == SIZE_B ? 1 : 4);
 	emit_alu(c, ALU_MOV, R3, from);
 	emit_alu_imm(c, ALU_ADD, R3, at);
 	emit_call(c, FN_PROBE_READ_KERNEL);
@@ -91,18 +92,59 @@ void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p, int ski
 	emit_alu(c, ALU_MOV, R7, R0);
 }
 
-void dt_emit_message(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int sending)
+/* MESSAGE = R0 as the upper half, and the number in the register as the lower half. */
+static void put_key(struct bpf_code *c, enum bpf_reg seq)
 {
-	dt_emit_field(c, SIZE_H, R0, R6, p->peer_port);
-	emit_from_be(c, R0, 16);
-	emit_alu_imm(c, ALU_LSH, R0, sending ? 32 : 48);
+	emit_alu_imm(c, ALU_LSH, R0, 32);
+	emit_alu(c, ALU_OR, R0, seq);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
-	dt_emit_field(c, SIZE_H, R0, R6, p->port);
-	emit_alu_imm(c, ALU_LSH, R0, sending ? 48 : 32);
+}
+
+/* R0 = the field at - the field minus, 32 bits. */
+static void difference(struct bpf_code *c, int at, int minus)
+{
+	dt_emit_field(c, SIZE_W, R0, R6, minus);
+	emit_store(c, SIZE_W, FP, MESSAGE, R0);
+	dt_emit_field(c, SIZE_W, R0, R6, at);
+	emit_load(c, SIZE_W, R1, FP, MESSAGE);
+	emit_alu32(c, ALU_SUB, R0, R1);
+}
+
+void dt_emit_key_sent(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int skip,
+		      int connected)
+{
+	difference(c, p->rcv_nxt, p->bytes_received);
+	emit_jump_if_imm(c, R0, JNE, 0, connected);
+	/* before the peer has answered, both fields are 0 */
+	dt_emit_field(c, SIZE_B, R0, R6, p->status);
+	emit_jump_if_imm(c, R0, JEQ, TCP_SYN_SENT, skip);
+	emit_jump_if_imm(c, R0, JEQ, TCP_CLOSE, skip);
+	emit_alu_imm(c, ALU_MOV, R0, 0);
+	emit_label(c, connected);
+	put_key(c, seq);
+}
+
+void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int labels)
+{
+	enum { OLDER, CONNECTED, ACCEPTED };
+
+	difference(c, p->snd_una, p->bytes_acked);
+	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
+	/* a socket that connected counts its SYN as an acknowledged byte */
+	dt_emit_find(c, p->sent, SOCKET, labels + OLDER);
+	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
+	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, labels + ACCEPTED);
+	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, labels + CONNECTED);
+	emit_label(c, labels + OLDER);
+	dt_emit_field(c, SIZE_W, R0, R6, p->backlog);
+	emit_jump_if_imm(c, R0, JNE, 0, labels + ACCEPTED);
+	emit_label(c, labels + CONNECTED);
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
-	emit_alu(c, ALU_OR, R1, R0);
-	emit_alu(c, ALU_OR, R1, seq);
+	emit_alu_imm(c, ALU_ADD, R1, 1);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
+	emit_label(c, labels + ACCEPTED);
+	emit_load(c, SIZE_DW, R0, FP, MESSAGE);
+	put_key(c, seq);
 }
 
 void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)

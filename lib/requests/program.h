@@ -42,7 +42,8 @@ struct dt_plan {
 	int plain;                                      /* no emit_cmpxchg (before 5.12) */
 	int pids, received, sent, from, state;          /* descriptors of maps */
 	int copied_seq, write_seq, snd_una, rcv_nxt;    /* offsets in struct tcp_sock */
-	int peer_port, port;                            /* offsets in struct sock_common */
+	int bytes_acked, bytes_received;                /* the same, of the low 32 bits */
+	int status;                                     /* offset in struct sock_common */
 	int backlog;                                    /* offset in struct sock */
 	int pid, tgid;                                  /* offsets in struct task_struct */
 };
@@ -110,8 +111,27 @@ void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 /* Do the same, and R7 = its struct dt_task. Jump to skip if it is not traced. */
 void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *, int skip);
 
-/* MESSAGE = the sender's port, the receiver's port, and the number in the register (R8, R9). */
-void dt_emit_message(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int sending);
+/*
+ * The key of a message has the sequence number of the first byte that its receiver sends on
+ * the connection, times 2^32, and the sequence number of the message's first marked byte. A
+ * box that translates addresses or ports leaves both as they are. The first number stays the
+ * same as long as the connection exists, and both sides have it, also of a connection that is
+ * older than the request probe.
+ */
+
+/*
+ * MESSAGE = the key of the message that the socket R6 sends from the number in the register
+ * on (R8, R9). Jump to skip if the socket is not connected yet. connected is an unused label
+ * of the caller.
+ */
+void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int skip,
+		      int connected);
+
+/*
+ * MESSAGE = the key of the message that the socket R6, which is SOCKET too, has read. labels
+ * is the first of three labels.
+ */
+void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int labels);
 
 /* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
 void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);

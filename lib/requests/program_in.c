@@ -201,7 +201,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labe
  */
 void dt_read(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, WHOSE };
+	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, KEY, WHOSE = KEY + 3 };
 	enum { BEFORE = NETWORK };
 
 	dt_emit_socket_arg(c, 0);
@@ -225,7 +225,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump32_if_imm(c, R1, JSGE, 0, FIRST);
 	emit_alu32(c, ALU_MOV, R8, R3);
 	emit_label(c, FIRST);
-	dt_emit_message(c, p, R8, 0);
+	dt_emit_key_read(c, p, R8, KEY);
 	if (!(p->flags & DT_MODULE))
 		request_socket(c, p, WHOSE);
 

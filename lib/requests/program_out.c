@@ -16,7 +16,7 @@ enum { CONTINUE = -1, ETHERNET = 14 };
 void dt_send(struct bpf_code *c, const struct dt_plan *p)
 {
 	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN, LOOKED,
-	       PASSED_ON, ACCEPTED, ANSWER };
+	       PASSED_ON, ACCEPTED, ANSWER, CONNECTED };
 
 	dt_emit_socket_arg(c, p->first_argument);
 	dt_emit_current(c, p);
@@ -130,10 +130,10 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, TELL);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, sending));
 	emit_jump_if(c, R1, JEQ, R6, TOLD);
+	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
+	dt_emit_key_sent(c, p, R9, TOLD, CONNECTED);
 	if (!p->end_at_send)
 		emit_store(c, SIZE_DW, R7, offsetof(struct dt_task, sending), R6);
-	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
-	dt_emit_message(c, p, R9, 1);
 	dt_emit_printk(c, p, 'M');
 	emit_label(c, TOLD);
 	if (p->end_at_send) {

@@ -89,7 +89,8 @@ int main(int argc, char **argv)
 	static struct bpf_code c;
 	struct dt_plan p = { .id = 0x2a, .pids = 3, .received = 4, .sent = 5, .from = 6, .state = 7,
 			     .copied_seq = 100, .write_seq = 200, .snd_una = 300, .rcv_nxt = 400,
-			     .peer_port = 12, .port = 14, .pid = 500, .tgid = 504 };
+			     .bytes_acked = 12, .bytes_received = 16,
+			     .status = 18, .pid = 500, .tgid = 504 };
 	const char *what = argc > 1 ? argv[1] : "";
 	int known = 1;
 
