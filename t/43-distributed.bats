@@ -672,6 +672,7 @@ fresh() {
 		go one "$n"
 		exact "$n" "$n"
 		counts marked-out=$((4 * n)) marked-in=$((4 * n)) windows=$((2 * n))
+		paired $((4 * n))
 		probe_off
 		go one "$n"
 		go one 0
@@ -959,14 +960,15 @@ have_ended() {
 	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = "$1" ]
 }
 
-# spans_of REQUESTS: Record these requests of 200 connections at once, and write the spans of the
-# joined trace to "spans", as HOST-INDEPENDENT lines: TRACE SPAN PARENT KIND NOTE.
+# spans_of REQUESTS [CONNECTIONS]: Record these requests of 200 connections at once, and write the
+# spans of the joined trace to "spans", as lines: TRACE SPAN PARENT KIND THREAD NOTE.
 spans_of() {
-	local each=$(($1 / 200))
+	local connections=${2:-200} each
+	each=$(($1 / connections))
 	echo mono >"$DIR/trace_clock"
 	echo 32768 >"$DIR/buffer_size_kb"
 	serve "-m thread" "-m thread"
-	client many -t 200 -n $each
+	client many -t "$connections" -n $each
 	follow many
 	go many
 	client_ends many
@@ -982,9 +984,41 @@ spans_of() {
 		import json
 		for line in open("otlp"):
 		    for s in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]:
-		        notes = [a["key"] for a in s["attributes"] if a["key"] == "tfs.no_sender"]
-		        print(s["traceId"], s["spanId"], s.get("parentSpanId", "-"), s["kind"], *notes)
+		        said = {a["key"]: a["value"] for a in s["attributes"]}
+		        notes = [key for key in said if key == "tfs.no_sender"]
+		        thread = said.get("thread.id", {}).get("intValue", "-")
+		        print(s["traceId"], s["spanId"], s.get("parentSpanId", "-"), s["kind"], thread, *notes)
 	EOF
+}
+
+# whole REQUESTS: Fail unless "spans" has so many traces: client, window and its two messages,
+# window and its message. Threads that serve one connection are the truth: all messages that a
+# thread sends to a server have to reach the same other thread, and only that thread.
+whole() {
+	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ] # and the count of events without a duration
+	awk -v n="$1" '$4 != 1 {
+		spans[$2]++; parent[$2] = $3; trace[$2] = $1; thread[$2] = $5; kind[$2] = $4
+		count[$1]++; windows += $4 == 2; noted += NF > 5
+	} END {
+		for (s in spans) {
+			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans)) ||
+				(parent[s] != "-" && trace[parent[s]] != trace[s])
+			roots += parent[s] == "-"
+			if (kind[s] != 2)
+				continue
+			from = thread[parent[s]]
+			to = thread[s]
+			mixed += (from in receiver && receiver[from] != to) ||
+				(to in sender && sender[to] != from)
+			receiver[from] = to
+			sender[to] = from
+		}
+		for (t in count) { traces++; bad += count[t] != 6 }
+		for (t in sender) pairs++
+		print bad + 0, mixed + 0, noted + 0, roots, traces, windows, pairs
+		exit !(!bad && !mixed && !noted && roots == n && traces == n && windows == 2 * n &&
+			pairs == 400)
+	}' spans
 }
 
 # bats test_tags=long
@@ -994,41 +1028,166 @@ spans_of() {
 	n=$(($(so_many 20000) / 200 * 200))
 	hosts
 	spans_of $n
-	# client, window and its two messages, window and its message
-	[ "$(grep -c . spans)" = $((6 * n + 1)) ] # and the count of events without a duration
-	awk -v n="$n" '$4 != 1 {
-		spans[$2]++; parent[$2] = $3; trace[$2] = $1; count[$1]++; windows += $4 == 2
-	} END {
-		for (s in spans) {
-			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans)) ||
-				(parent[s] != "-" && trace[parent[s]] != trace[s])
-			roots += parent[s] == "-"
-		}
-		for (t in count) { traces++; bad += count[t] != 6 }
-		print bad + 0, roots, traces, windows
-		exit !(!bad && roots == n && traces == n && windows == 2 * n)
-	}' spans
+	whole $n
 }
 
-# bats test_tags=long
-@test "dt: behind a translated address a window has no parent, says so, and loses none of its spans" {
-	local n
-	need_tool python3 nft
-	n=$(($(so_many 20000) / 200 * 200))
-	hosts
-	in_ns dts nft -f - <<-EOF || skip "needs nft with NAT"
-		table ip tfs {
+# ---- translated addresses ----------------------------------------------------------------
+
+# rewrite HOST: Give the host the rules of nft from standard input; T is the family of a table.
+rewrite() {
+	local family=ip
+	[ "$FAMILY" = 4 ] || family=ip6
+	sed "s/^table T /table $family /; s/T daddr/$family daddr/" >rules
+	in_ns "$1" nft -f - <rules || skip "needs nft with NAT and synproxy"
+}
+
+# at ADDRESS PORT: Print them as nft has them.
+at() {
+	if [ "$FAMILY" = 6 ]; then echo "[$1]:$2"; else echo "$1:$2"; fi
+}
+
+# served_at_port_7: dts has its server at port 7777, and others see port 7 (DNAT).
+served_at_port_7() {
+	SERVER_PORT=7777 SERVER_SEEN="$(address dts) 7"
+	rewrite dts <<-EOF
+		table T tfs {
 			chain in {
-				type nat hook prerouting priority -100;
+				type nat hook prerouting priority -100
 				tcp dport 7 redirect to :7777
 			}
 		}
 	EOF
-	SERVER_PORT=7777 SERVER_SEEN=7 spans_of $n
-	[ "$(grep -c . spans)" = $((6 * n + 1)) ]
-	# the server's windows have no parent; their requests, and their answers, are not paired
-	awk -v n="$n" '$4 != 1 {
-		spans[$2]++; parent[$2] = $3; noted += $5 == "tfs.no_sender"
+}
+
+# masked_by HOST: Change the source ports of all that the host sends (SNAT).
+masked_by() {
+	rewrite "$1" <<-EOF
+		table T mask {
+			chain out {
+				type nat hook postrouting priority 100
+				meta l4proto tcp masquerade to :${2:-20000-30000} random
+			}
+		}
+	EOF
+}
+
+# service_on HOST ADDRESS TARGET PORT: What the host sends to port 80 of the address goes to the
+# target, and comes from another port of the host.
+service_on() {
+	rewrite "$1" <<-EOF
+		table T service {
+			chain out {
+				type nat hook output priority -100
+				T daddr $2 tcp dport 80 dnat to $(at "$3" "$4")
+			}
+		}
+	EOF
+	masked_by "$1"
+	"$PROG/netns" route "$MARK-$1" "$2/$([ "$FAMILY" = 6 ] && echo 128 || echo 32)" "$3"
+}
+
+# services: Middle and server have an address of a service each, as a ClusterIP of Kubernetes.
+services() {
+	local one=10.$NET.96.1 two=10.$NET.96.2
+	[ "$FAMILY" = 4 ] || one=fd$NET:96::1 two=fd$NET:96::2
+	MIDDLE_PORT=7776 MIDDLE_SEEN="$one 80"
+	SERVER_PORT=7777 SERVER_SEEN="$two 80"
+	service_on dtc "$one" "$(address dtm)" 7776
+	service_on dtm "$two" "$(address dts)" 7777
+}
+
+# paired N: Fail unless so many messages, each with a key of its own, were sent and read.
+paired() {
+	measure
+	keys M >sent
+	keys BR >got
+	cmp sent got
+	[ "$(uniq sent | wc -l)" = "$1" ]
+}
+
+@test "dt: both ends of a message have one key, whichever addresses and ports are translated" {
+	local kind
+	need_tool nft
+	n=$(so_many 50)
+	hosts
+	for kind in served_at_port_7 'masked_by dtm' services; do
+		for FAMILY in 4 6; do
+			$kind
+			serve '-m thread' '-m thread'
+			asks "-n $n -t 2" "-n $n -t 2"
+			stop_roles
+			exact $((2 * n)) $((2 * n))
+			paired $((8 * n))
+			for host in dtc dtm dts; do
+				in_ns $host nft flush ruleset
+			done
+			unset SERVER_PORT SERVER_SEEN MIDDLE_PORT MIDDLE_SEEN
+			echo >"$DIR/trace"
+		done
+	done
+}
+
+@test "dt: keys are those of translated connections when 5 percent of the segments get lost" {
+	need_tool nft
+	hosts 1 2
+	n=$(so_many 40)
+	services
+	box 1 -p 5 -s 1
+	box 2 -p 5 -s 101
+	serve '-m thread' '-m pool -w 8'
+	asks "-n $n -s 3000 -t 2" "-n $n -s 3000 -t 2"
+	stop_roles
+	exact $((2 * n)) $((2 * n))
+	keys M >sent
+	{ keys BR; echo; } >got
+	[ "$(uniq sent | wc -l)" = $((8 * n)) ]
+	run -1 grep -vxFf got sent
+	box_ends 1
+	box_ends 2
+	at_least 1 dropped 1
+	at_least 1 again 1
+	at_least 2 dropped 1
+}
+
+# Without TIME_WAIT the host uses each of its four ports again at once.
+@test "dt: connections that use the same ports again, also translated ports, have other keys" {
+	local host
+	need_tool nft
+	hosts
+	n=$(so_many 100)
+	services
+	for host in dtc dtm; do
+		in_ns $host nft flush table ip mask
+		masked_by $host 20000-20003
+		in_ns $host sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets &&
+			echo "5000 5003" >/proc/sys/net/ipv4/ip_local_port_range' ||
+			skip "needs /proc/sys/net/ipv4"
+	done
+	serve '-m thread' '-m thread'
+	asks "-n $n -1" ""
+	exact "$n" 0
+	paired $((4 * n))
+}
+
+@test "dt: a box that changes sequence numbers separates the two ends, and both say so" {
+	need_tool python3
+	local n
+	n=$(($(so_many 2000) / 200 * 200))
+	hosts 2
+	box 2 -i 4000000000
+	spans_of $n
+	box_ends 2
+	is 2 badsum=0 "marked=$((2 * n))"
+	orphaned $n
+}
+
+# orphaned REQUESTS: Fail unless the server's windows have no parent and say so, and no other span
+# says it or has a parent that is missing.
+orphaned() {
+	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ]
+	awk -v n="$1" '$4 != 1 {
+		spans[$2]++; parent[$2] = $3
+		if (NF > 5) { noted++; bad += $4 != 2 || $3 != "-" }
 	} END {
 		for (s in spans) {
 			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans))
@@ -1037,6 +1196,59 @@ spans_of() {
 		print bad + 0, roots, noted + 0
 		exit !(!bad && roots == 2 * n && noted == n)
 	}' spans
+}
+
+# A proxy of the kernel shakes hands for the server, so both ends know other numbers.
+# bats test_tags=long
+@test "dt: behind synproxy a window has no parent, says so, and loses none of its spans" {
+	local n
+	need_tool python3 nft
+	n=$(($(so_many 2000) / 200 * 200))
+	hosts
+	rewrite dts <<-EOF
+		table ip proxy {
+			chain first {
+				type filter hook prerouting priority raw
+				tcp dport 7777 tcp flags syn notrack
+			}
+			chain in {
+				type filter hook input priority 0
+				tcp dport 7777 ct state invalid,untracked synproxy mss 1460 wscale 7 \
+					timestamp sack-perm
+				ct state invalid drop
+			}
+		}
+	EOF
+	in_ns dts sh -c 'echo 0 >/proc/sys/net/netfilter/nf_conntrack_tcp_loose' ||
+		skip "needs /proc/sys/net/netfilter"
+	SERVER_PORT=7777 spans_of "$n"
+	orphaned $n
+}
+
+# many_through RULES...: 20000 requests over three hosts, translated by these rules.
+many_through() {
+	local n
+	need_tool python3 nft
+	n=$(($(so_many 20000) / 200 * 200))
+	hosts
+	"$@"
+	spans_of $n
+	whole $n
+}
+
+# bats test_tags=long
+@test "dt: 20000 requests to a translated port (DNAT) give a trace of six spans each" {
+	many_through served_at_port_7
+}
+
+# bats test_tags=long
+@test "dt: 20000 requests from translated ports (SNAT) give a trace of six spans each" {
+	many_through masked_by dtm
+}
+
+# bats test_tags=long
+@test "dt: 20000 requests to the addresses of services (DNAT and SNAT) give a trace of six spans each" {
+	many_through services
 }
 
 # A thread's window ends where the thread hands the request on: only -g follows the request.
@@ -1104,6 +1316,10 @@ spans_of() {
 		box_ends 1
 		box_ends 2
 		exact $((n + 17)) $((n + 17))
+		keys M >sent
+		{ keys BR; echo; } >got
+		[ "$(uniq sent | wc -l)" = $((4 * (n + 17))) ]
+		run -1 grep -vxFf got sent
 		echo >"$DIR/trace"
 		n=$(so_many 20)
 	done

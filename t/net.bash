@@ -219,20 +219,21 @@ chain_server() {
 }
 
 # server_on HOST OPTION...: Start the server on HOST; the client then connects to dtm. The
-# server has SERVER_PORT (0: any), which others see as SERVER_SEEN if that is set.
+# server has SERVER_PORT (0: any). Others see SERVER_SEEN, an address and a port, if that is set.
 server_on() {
 	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" \
 		"${SERVER_PORT:-0}"
 	SERVER=$PID
-	TARGET=("$(address "$1")" "${SERVER_SEEN:-$(sed -n 's/^ready //p' server.out)}")
+	read -ra TARGET <<<"${SERVER_SEEN:-"$(address "$1") $(sed -n 's/^ready //p' server.out)"}"
 }
 
 # chain_middle OPTION...: Start the middle on dtm, after the server; set MIDDLE to its pid.
+# MIDDLE_PORT and MIDDLE_SEEN are as those of the server.
 chain_middle() {
-	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$(address dtm)" 0 \
-		"${TARGET[@]}"
+	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$(address dtm)" \
+		"${MIDDLE_PORT:-0}" "${TARGET[@]}"
 	MIDDLE=$PID
-	TARGET=("$(address dtm)" "$(sed -n 's/^ready //p' middle.out)")
+	read -ra TARGET <<<"${MIDDLE_SEEN:-"$(address dtm) $(sed -n 's/^ready //p' middle.out)"}"
 }
 
 # serve SERVER MIDDLE: Start both; each argument is the options of one role (words).

@@ -3,7 +3,7 @@
  * box - stand between two hosts, and lose, delay or change their TCP segments
  *
  *	box [-p PERCENT [-s SEED]] [-n N]... [-a] [-m] [-c] [-b] [-o ab|ba]
- *		[-r MBIT [-q FRAMES]] A B
+ *		[-i N] [-r MBIT [-q FRAMES]] A B
  *
  * It passes every frame that arrives on interface A out of B, and the other way. Both
  * interfaces are its own, without addresses. The interfaces at their other ends have
@@ -17,6 +17,8 @@
  *	-c          the mark is cleared, and the checksum is corrected
  *	-b          segments with data get the mark, and the checksum is corrected
  *	-o ab       all these for frames that arrive on A only; "-o ba": on B
+ *	-i N        add N to the sequence numbers of A's segments, and take it from those
+ *	            that B acknowledges, as a firewall that makes initial numbers random
  *	-r MBIT     limit of each direction per second; -q FRAMES (1000) wait, others get lost
  * It prints "ready" when it passes frames. At SIGUSR1 and at SIGTERM, which ends it, it
  * prints one line of NAME=NUMBER words that count the frames until then:
@@ -66,6 +68,7 @@ static struct {
 	uint64_t percent; /* of 2^32 */
 	unsigned long nth[16], nths;
 	int ack, drop_marked, clear, set, only;
+	uint32_t shift;
 	double mbit;
 	size_t queue;
 } opt = { .only = -1, .queue = 1000 };
@@ -157,17 +160,32 @@ static int sums_right(const struct segment *s)
 	return fold(add(sum, s->tcp, s->tcp_len)) == 0xffff;
 }
 
-/* Flip the mark and update the checksum: a wrong checksum stays as wrong. */
-static void turn(struct segment *s)
+/* Change two bytes of the header and update the checksum: a wrong checksum stays as wrong. */
+static void put16(struct segment *s, size_t at, unsigned word)
 {
-	unsigned old = get16(s->tcp + 12), sum;
-
-	s->tcp[12] ^= MARK;
 	/* RFC 1624: HC' = ~(~HC + ~m + m') */
-	sum = ~fold((~get16(s->tcp + 16) & 0xffff) + (~old & 0xffff) +
-		get16(s->tcp + 12)) & 0xffff;
+	unsigned sum = ~fold((~get16(s->tcp + 16) & 0xffff) +
+			     (~get16(s->tcp + at) & 0xffff) + word) & 0xffff;
+
+	s->tcp[at] = (unsigned char)(word >> 8);
+	s->tcp[at + 1] = (unsigned char)word;
 	s->tcp[16] = (unsigned char)(sum >> 8);
 	s->tcp[17] = (unsigned char)sum;
+}
+
+/* Flip the mark. */
+static void turn(struct segment *s)
+{
+	put16(s, 12, get16(s->tcp + 12) ^ MARK << 8);
+}
+
+/* Add a number to the sequence number at this offset. */
+static void shift(struct segment *s, size_t at, uint32_t by)
+{
+	uint32_t seq = get32(s->tcp + at) + by;
+
+	put16(s, at, seq >> 16);
+	put16(s, at + 2, seq & 0xffff);
 }
 
 /* ---- directions of connections -------------------------------------------- */
@@ -263,6 +281,10 @@ static int look(unsigned char *frame, size_t n, int from)
 	} else if (marked) {
 		seen.marked_other++;
 	}
+	if (from == 0)
+		shift(&s, 4, opt.shift);
+	else if (flags & HAS_ACK)
+		shift(&s, 8, -opt.shift);
 	if (opt.only >= 0 && opt.only != from)
 		return 1;
 	/* data may have overtaken this segment */
@@ -479,7 +501,7 @@ int main(int argc, char **argv)
 	sigset_t set;
 	int o, signals;
 
-	while ((o = getopt(argc, argv, "p:s:n:amcbo:r:q:")) != -1)
+	while ((o = getopt(argc, argv, "p:s:n:amcbo:i:r:q:")) != -1)
 		switch (o) {
 		case 'p': opt.percent = (uint64_t)(number(optarg) / 100 * 4294967296.0); break;
 		case 's': seed = (uint64_t)number(optarg); break;
@@ -493,6 +515,7 @@ int main(int argc, char **argv)
 		case 'c': opt.clear = 1; break;
 		case 'b': opt.set = 1; break;
 		case 'o': opt.only = !strcmp(optarg, "ba"); break;
+		case 'i': opt.shift = (uint32_t)number(optarg); break;
 		case 'r': opt.mbit = number(optarg); break;
 		case 'q': opt.queue = (size_t)number(optarg); break;
 		default: die(100, "no such option; see its source", "");
