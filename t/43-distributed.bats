@@ -955,9 +955,9 @@ turns() {
 	done
 }
 
-# have_ended N: Succeed if the stream has so many ends of windows of requests.
-have_ended() {
-	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = "$1" ]
+# drained: Succeed if the stream has taken all events.
+drained() {
+	run -1 grep -h '^entries: [^0]' "$DIR"/per_cpu/cpu*/stats
 }
 
 # spans_of REQUESTS [CONNECTIONS]: Record these requests of 200 connections at once, and write the
@@ -974,10 +974,12 @@ spans_of() {
 	client_ends many
 	eventually truly A $((2 * $1))
 	stop_roles
+	echo 0 >"$DIR/tracing_on"
 	tfs-catpipe -jd -i "$INSTANCE" >lines &
-	eventually have_ended $((2 * $1))
+	eventually drained
 	kill -TERM $!
 	wait $!
+	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = $((2 * $1)) ]
 	! grep -q '"lost"' lines
 	sed 's/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
 	python3 - >spans <<-'EOF'
@@ -1167,6 +1169,30 @@ paired() {
 	asks "-n $n -1" ""
 	exact "$n" 0
 	paired $((4 * n))
+}
+
+# Answers come from the address of the service, and requests from that of the host.
+@test "dt: believes marks by the addresses that the sockets see, also if they are translated" {
+	need_net
+	need_tool nft
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up
+	probe_on -f "10.$NET.0.0/18" # without 10.$NET.96.1 and 2
+	everywhere
+	n=$(so_many 50)
+	services
+	serve '-m thread' '-m thread'
+	asks "-n $n" "-n $n"
+	exact "$n" "$n"
+	counts marked-out=$((4 * n)) marked-in=$((2 * n)) windows=$((2 * n))
+	[ "$(state "not believed")" -ge $((2 * n)) ]
+	probe_off
+	probe_on -f "10.$NET.0.0/16"
+	everywhere
+	asks "-n $n" ""
+	counts marked-out=$((4 * n)) marked-in=$((4 * n)) windows=$((2 * n))
 }
 
 @test "dt: a box that changes sequence numbers separates the two ends, and both say so" {

@@ -120,8 +120,8 @@ void otlp_flush(struct otlp *);
  *   else to the thread's next message or the end of the window.
  * - The window that the message opens on the other host is a span whose id is the complement
  *   of the key, and whose parent has the key as its id. It lasts from dtB to dtE. If the trace
- *   of all hosts lacks the message, because its addresses were translated on the way or events
- *   were lost, the window has no parent, and says so.
+ *   of all hosts lacks the message, because events were lost or sequence numbers were changed on
+ *   the way, the window has no parent, and says so.
  * - A trace has the key of its first message twice as its id. In the trace of one host that
  *   is the message that opened the window. Where all hosts of a request are joined (dt-join), the
  *   trace goes on with the trace of the sender.

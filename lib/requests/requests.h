@@ -12,7 +12,8 @@
  *	                bytes to the send of the answer
  *	request probe   maps, programs and links in the kernel that set and find marks
  *	mark line       an event that a program of a request probe writes into a trace
- *	key             a number that both ends of a message derive from its TCP segments
+ *	key             a number that both ends of a message derive from the connection's
+ *	                sequence numbers
  *
  * The first half makes a request probe: make.c, pins.c, probe.c, device.c, program*.c. The
  * second half reads traces: mark.c, sockets.c, host.c, clocks.c, messages.c, sequence*.c.
