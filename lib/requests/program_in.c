@@ -201,7 +201,8 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labe
  */
 void dt_read(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, KEY, WHOSE = KEY + 3 };
+	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, KEY,
+	       WHOSE = KEY + 3 };
 	enum { BEFORE = NETWORK };
 
 	dt_emit_socket_arg(c, 0);

@@ -67,7 +67,10 @@ static uint64_t run(struct bpf_code *c, const struct end *e, uint64_t seq, uint6
 		case 0x61: case 0x71: case 0x79:
 			r[to] = load(r[from] + (uint64_t)(int64_t)in->off, in->code & 0x18);
 			break;
-		case 0x63: memcpy((char *)pointer(r[to]) + in->off, &(uint32_t){ (uint32_t)r[from] }, 4); break;
+		case 0x63:
+			half = (uint32_t)r[from];
+			memcpy((char *)pointer(r[to]) + in->off, &half, 4);
+			break;
 		case 0x7b: memcpy((char *)pointer(r[to]) + in->off, &r[from], 8); break;
 		case 0x05: i += (unsigned)in->off; break;
 		case 0x15: i += r[to] == by ? (unsigned)in->off : 0; break;
@@ -176,7 +179,7 @@ static void exchange(uint32_t a, uint32_t b)
 	client.rcv_nxt++;
 	client.bytes_received++;
 	message(&client, &server, 5, b + 1);
-	/* data of the other side that the sender has not read, or not acknowledged, changes nothing */
+	/* data of the other side that are on their way, or not acknowledged, change nothing */
 	connect_ends(&client, &server, a, b);
 	client.write_seq += 1000;
 	server.rcv_nxt += 400;
