@@ -844,6 +844,61 @@ short_lives() {
 	[ "$(grep -c '"event":"sys_enter_getppid","fields":{' got)" = 100 ]
 }
 
+# under TRACER OPTION: Record a mark and the files that cat opens, with the tracer and the option, and
+# compare what tfs-catpipe prints with `trace`. Do nothing if the kernel does not have the option.
+under() {
+	echo nop >"$DIR/current_tracer"
+	echo "$1" >"$DIR/current_tracer"
+	grep -qw "no${2#no}\|${2#no}" "$DIR/trace_options" || return 0
+	echo "$2" >"$DIR/trace_options"
+	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_openat/enable 1 tracing_on 1
+	cat /dev/null
+	echo 'a mark' >"$DIR/trace_marker"
+	tfs-write -i "$INSTANCE" tracing_on 0 events/syscalls/sys_enter_openat/enable 0
+	grep -v '^#' "$DIR/trace" >theirs
+	reading >got
+	kill -TERM "$CATPIPE"
+	finishes "$CATPIPE" 0
+	echo "option $2 of $1:"
+	diff theirs <(grep -v '^#' got)
+	grep -q 'a mark' got
+	tried="$tried $1:$2"
+	case $2 in
+	no*) echo "${2#no}" >"$DIR/trace_options" ;;
+	*) echo "no$2" >"$DIR/trace_options" ;;
+	esac
+}
+
+# options TRACER: Try the options that change lines of the tracer.
+options() {
+	local option tried=
+	for option in sym-offset nocontext-info noprint-parent printk-msg-only userstacktrace \
+		bitmask-list func-args; do
+		under "$1" "$option"
+	done
+	[[ $tried == *" $1:noprint-parent $1:printk-msg-only"* ]]
+}
+
+@test "tfs-catpipe: kernel: prints the lines of the kernel's trace with each option that changes them" {
+	need_tracefs events/syscalls
+	new_instance
+	tfs-write -i "$INSTANCE" tracing_on 0
+	tfs-pidfilter -i "$INSTANCE" set $$
+	options nop
+}
+
+@test "tfs-catpipe: kernel: prints calls of functions as the kernel's trace, with each option" {
+	need_tracefs set_ftrace_filter
+	head -c 1 "$TRACEFS/set_ftrace_filter" >first 2>/dev/null || skip "needs set_ftrace_filter, which is locked"
+	new_instance
+	tfs-write -i "$INSTANCE" tracing_on 0
+	tfs-pidfilter -i "$INSTANCE" set $$
+	tfs-pidfilter -i "$INSTANCE" mirror
+	tfs-write -i "$INSTANCE" set_ftrace_filter vfs_open
+	options function
+	grep -q ' vfs_open' theirs
+}
+
 @test "tfs-catpipe: kernel: -e, -p and -t pass the chosen events, and do not count the others as lost" {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1

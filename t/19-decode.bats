@@ -423,13 +423,13 @@ plain() {
 	END
 }
 
-# text FMT: Print a record with a = -1 and s = "abc" by this print fmt.
+# text FMT [OPTION]...: Print a record with a = -1 and s = "abc" by this print fmt.
 text() {
 	# shellcheck disable=SC2031 # it is this test's own
 	BIG='' LONG=${LONG:-8} SIZE=4096 FMT=$1
 	directory
 	page 0 0 "$(head_word 5 0)$(demo "${A:-4294967295}" abc)"
-	plain | sed 's/.*: demo: //'
+	plain "${@:2}" | sed 's/.*: demo: //'
 }
 
 @test "decode: evaluates a print fmt as C does" {
@@ -456,6 +456,23 @@ text() {
 	[ "$(text '"%*pbl %s", 32, &REC->a, __get_bitmask(s)')" = "0-31 00636261" ]
 	[ "$(text '"%px %p %ps", (void *)0x1234, 0, (void *)0x10')" = \
 		"0000000000001234 0000000000000000 0x10" ]
+}
+
+@test "decode: with bitmask-list, prints the bits of a mask as a list" {
+	local mask='"cpumask=%s", __get_cpumask(s)'
+	[ "$(text "$mask")" = cpumask=00636261 ]
+	[ "$(text "$mask" -b)" = cpumask=0,5-6,9,13-14,16-17,21-22 ]
+}
+
+@test "decode: with bitmask-list, prints masks as the kernel's trace does, byte for byte" {
+	need_tracefs options/bitmask-list
+	need_tracefs events/ipi/ipi_send_cpumask
+	set_up_record() { echo 1 >"$DIR/options/bitmask-list"; }
+	record ipi/enable
+	grep -aq ' cpumask=' trace || skip "needs a signal to several processors at once (three processors)"
+	grep -aq ' cpumask=[0-9]*[-,]' trace
+	decoded -b
+	same_lines
 }
 
 # entered NAME FIELDS FMT DATA: Print a system call's entry, of Linux 7.2; DATA follows

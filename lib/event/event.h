@@ -255,7 +255,7 @@ struct event_set {
 	 * computed from it. If it is 0 (not known), page= is computed from 0.
 	 */
 	uint64_t vmemmap;
-	int sym_offset, sym_addr; /* the options of these names are on */
+	int sym_offset, sym_addr, bitmask_list; /* the options of these names are on */
 	/*
 	 * 1: print every byte of a record's strings as it is, newlines too, as the kernel
 	 * does. 0: print control characters as \n, \t or \x1b, so that one event is one line.

@@ -181,7 +181,7 @@ static void put_value(struct vm *m, const struct field *f)
 			  v.n, f->elem);
 		break;
 	case FIELD_BITMASK:
-		out_bits(m->evs, &m->o, v.data, v.n, v.n * 8, 0);
+		out_bits(m->evs, &m->o, v.data, v.n, v.n * 8, m->evs->bitmask_list);
 		break;
 	}
 }
@@ -574,7 +574,7 @@ static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t
 		break;
 	case OP_BITS:
 		data = vm_memory(m, *top--, &len);
-		out_bits(m->evs, &m->o, data, len, len * 8, 0);
+		out_bits(m->evs, &m->o, data, len, len * 8, m->evs->bitmask_list);
 		break;
 	case OP_DUMP:
 		top -= 6;

@@ -12,11 +12,11 @@
 #include "event/event.h"
 #include "live/live.h"
 
-/* The default state, in trace_options, of the options that change the text of events. */
-static const char plain[][17] = {
-	"noraw", "nohex", "nobin", "noverbose", "nofields", "nolatency-format",
-	"context-info", "nosym-offset", "nosym-addr", "nosym-userobj",
-	"noblk_cgname", "noblk_classic",
+/* Words of trace_options with which the kernel prints events otherwise than the decoder does. */
+static const char odd[][17] = {
+	"raw", "hex", "bin", "verbose", "fields", "latency-format", "nocontext-info",
+	"noprint-parent", "printk-msg-only", "sym-offset", "sym-addr", "sym-userobj",
+	"func-args", "blk_cgname", "blk_classic",
 };
 
 /* Does the current clock, in brackets, count something else than nanoseconds? */
@@ -228,11 +228,11 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 	k->line = (struct line_format){ .events = &k->events, .learn_name = learn_name, .arg = k };
 	if (!uname(&un))
 		k->events.version = kernel_version(un.release);
-	for (size_t i = 0; options && i < sizeof(plain) / sizeof(*plain); i++)
-		/* an option that this kernel does not have is off */
-		if (has_word(options, *plain[i] == 'n' ? plain[i] + 2 : "nocontext-info"))
+	for (size_t i = 0; options && i < sizeof(odd) / sizeof(*odd); i++)
+		if (has_word(options, odd[i]))
 			known = 0;
 	if (options) {
+		k->events.bitmask_list = has_word(options, "bitmask-list");
 		k->line.no_irq_info = has_word(options, "noirq-info");
 		k->line.tgid = has_word(options, "record-tgid");
 	}

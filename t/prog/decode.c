@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsaohx] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
+ * decode [-BL] [-l BYTES] [-V VERSION] [-ctqsabohx] [-m VMEMMAP] [-n TIMES] INSTANCE [ROOT]
  *
  * Read per_cpu/cpuN/trace_pipe_raw of the instance to their ends and print the
  * text of all, merged by time, without the header. ROOT has the files that instances
@@ -10,7 +10,7 @@
  *	    -l 4 or 8: with a long of that size; default: as this machine
  *	-V  the kernel's version; default: this kernel's
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
- *	    -s with sym-offset; -a with sym-addr
+ *	    -s with sym-offset; -a with sym-addr; -b with bitmask-list
  *	-n  print only how many ns of CPU time an event takes, decoded so many times
  *	-o  print the names of the formats that could not be compiled, after
  *	    compiling all of them
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 	events.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	events.version = kernel_version(un.release);
 	events.load_symbols = symbols_load;
-	while ((c = getopt(argc, argv, "BLl:V:ctqsan:ohxm:")) != -1)
+	while ((c = getopt(argc, argv, "BLl:V:ctqsabn:ohxm:")) != -1)
 		switch (c) {
 		case 'B': events.big = 1; break;
 		case 'L': events.big = 0; break;
@@ -188,6 +188,7 @@ int main(int argc, char **argv)
 		case 'o': opaque = 1; break;
 		case 's': events.sym_offset = 1; break;
 		case 'a': events.sym_addr = 1; break;
+		case 'b': events.bitmask_list = 1; break;
 		case 'q': line.no_irq_info = 1; break;
 		case 'x': events.exact = 1; break;
 		case 'h': header = 1; break;
