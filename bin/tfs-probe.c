@@ -9,11 +9,13 @@
  * PROBE is one word: a place and the values to record there, in the kernel's grammar:
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
  *	r SYMBOL [ARG]...           where the function returns
+ *	f SYMBOL[%return] [ARG]...  the same by the function tracer; ARG may be a name of the source
  *	p FILE:SYMBOL[+OFFSET], r FILE:SYMBOL, or FILE:OFFSET: in a program or library
  *	e SYSTEM/EVENT [ARG]...     at another event, with memory that its fields point to
  *	u FILE:PROVIDER:NAME [ARG]...  a USDT probe of a program, with its arguments. For its
  *	                            second place in the program the event is EVENT_2, and so on
- * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 work in programs, too. If the kernel
+ * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 work in programs, too. If the kernel allows no
+ * p or r where a function of the kernel begins, tfs-probe makes it as f. If the kernel
  * refuses one probe, tfs-probe removes the probes before it again.
  * Exit: 0 done, 1 list or usdt: none, 100 usage error, 111 refused.
  */
@@ -277,15 +279,15 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	/* the kernel would take the text behind a newline for another record */
 	if (strchr(probe, '\n'))
 		return err_msg("%s: a probe is one line", event);
-	if (!strchr("pre", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
+	if (!strchr("pref", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
-		return err_msg("%s: not a probe: '%.80s'; give p, r, e or u, then the place",
+		return err_msg("%s: not a probe: '%.80s'; give p, r, f, e or u, then the place",
 			       event, probe);
 	n = strcspn(where, " ");
 	str_format(head, sizeof(head), ":%s/%s ", group, event);
 	if (append(m, probe, type) < 0 || append(m, head, strlen(head)) < 0)
 		return -1;
-	if (*probe != 'e' && memchr(where, '/', n)) {
+	if (strchr("pr", *probe) && memchr(where, '/', n)) {
 		m->file = "uprobe_events";
 		if (append_place(m, where, n, &place) < 0)
 			return -1;
@@ -294,7 +296,7 @@ static int make_record(struct made *m, const char *group, const char *event, con
 				       "returns of programs are not probed on 32-bit ARM", event);
 		return append_args(m, where + n, place.machine ? &place : NULL);
 	}
-	m->file = *probe == 'e' ? "dynamic_events" : "kprobe_events";
+	m->file = strchr("ef", *probe) ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')
 		m->symbol = where;
 	/* not all kernels of these architectures know $arg1 */
@@ -306,7 +308,7 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	place.machine = EM_MIPS;
 #endif
 	/* at a return only the kernel knows the arguments, since Linux 6.9 */
-	return append_args(m, where, place.machine && *probe != 'r' ? &place : NULL);
+	return append_args(m, where, place.machine && *probe == 'p' ? &place : NULL);
 }
 
 /* ---- USDT probes ----------------------------------------------------------------- */
@@ -508,17 +510,51 @@ static int is_defined(const char *text, const char *group, const char *event)
 	return 0;
 }
 
+/* Return whether the kernel has probes of kind f, with CONFIG_FPROBE_EVENTS. */
+static int has_function_probes(int root)
+{
+	char *text = file_read(root, "README", NULL);
+	int has = text && strstr(text, " f[:");
+
+	free(text);
+	return has;
+}
+
+/*
+ * Where ftrace has changed the beginning of functions, a kernel without CONFIG_KPROBES_ON_FTRACE
+ * allows no kprobe there. Define m, a kprobe at a function, as kind f instead. Return 0 or an
+ * error.
+ */
+static int define_as_function(int root, const struct made *m)
+{
+	const char *name = strchr(m->record, ':'), *end = strchr(m->record, ' ');
+	size_t n = strcspn(m->symbol, " "), word = strcspn(m->symbol, " :+%");
+	struct made f = { .file = "dynamic_events" };
+
+	if (word != n || (*m->symbol >= '0' && *m->symbol <= '9') || !has_function_probes(root))
+		return -EINVAL;
+	str_format(f.event, sizeof(f.event), "%s", m->event);
+	if (append(&f, "f", 1) < 0 || append(&f, name, (size_t)(end + 1 - name)) < 0 ||
+	    append(&f, m->symbol, n) < 0 || (*m->record == 'r' && append(&f, "%return", 7) < 0) ||
+	    append(&f, m->symbol + n, strlen(m->symbol + n)) < 0)
+		return -EINVAL;
+	return ctl_try(root, f.file, f.record, 0);
+}
+
 static int define(int root, const struct made *m)
 {
 	int e = ctl_try(root, m->file, m->record, 0);
 
-	if (!e)
+	if (!e || (e == -EINVAL && *m->file == 'k' && !define_as_function(root, m)))
 		return 0;
 	if (m->symbol && e != -EACCES && e != -EPERM && is_unknown_function(m))
 		return -1;
 	if (*m->record == 'e' && e == -EINVAL && lacks_event_probes())
 		return err_msg("this kernel has no probes at events; Linux 5.15 has, with "
 			       "CONFIG_EPROBE_EVENTS");
+	if (*m->record == 'f' && e == -EINVAL && !has_function_probes(root))
+		return err_msg("this kernel has no probes of kind f; Linux 6.5 has, with "
+			       "CONFIG_FPROBE_EVENTS");
 	/* write it again, to print the kernel's own reason */
 	return ctl_explain(root, m->file, m->record, 0);
 }

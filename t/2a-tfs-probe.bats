@@ -68,7 +68,7 @@ place() {
 @test "tfs-probe: refuses an invalid probe before it writes anything" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	for probe in '' p 'p ' 'x f' 'pp f' 'r1x f' '-:g/e' $'p\tf'; do
-		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r, e or u, then the place" \
+		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r, f, e or u, then the place" \
 			tfs-probe -R root -g g add good 'p f' e "$probe"
 	done
 	fails 111 'tfs-probe: fatal: e: the probe is longer than a record may be' \
@@ -84,7 +84,8 @@ place() {
 @test "tfs-probe: plain directory: writes each kind of probe as one record to its file" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	tfs-probe -oR root -g g add one 'p f+4 a=$arg1:u8' two 'r16 f ret=$retval' \
-		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di'
+		three 'e sched/sched_switch p=$prev_pid' four 'p /bin/sh:0x10 x=%di' \
+		five 'f do_exit code x=$arg1' six 'f do_exit%return ret=$retval'
 	case $(uname -m) in # without $arg1 the register is named
 	armv*) argument=%r0 ;;
 	ppc*) argument=%gpr3 ;;
@@ -92,7 +93,10 @@ place() {
 	*) argument=\$arg1 ;;
 	esac
 	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'
-	exactly root/dynamic_events $'e:g/three sched/sched_switch p=$prev_pid\n'
+	exactly root/dynamic_events "e:g/three sched/sched_switch p=\$prev_pid
+f:g/five do_exit code x=\$arg1
+f:g/six do_exit%return ret=\$retval
+"
 	exactly root/uprobe_events $'p:g/four /bin/sh:16 x=%di\n'
 }
 
@@ -404,4 +408,65 @@ acts_size() {
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': forked: (sched[./]sched_process_fork) child=[0-9]*$' got)" = 5 ]
 	[ "$(wc -l <got)" = 5 ]
+}
+
+need_function_probes() {
+	grep -q ' f\[:' "$TRACEFS/README" || skip "needs probes of kind f (CONFIG_FPROBE_EVENTS)"
+}
+
+@test "tfs-probe: kernel: records calls and returns by probes of kind f, byte for byte as in trace" {
+	local named='dir=dfd'
+	own_group dynamic_events
+	need_function_probes
+	# the names of arguments need BTF
+	[ -e /sys/kernel/btf/vmlinux ] || named='dir=$arg1:s32'
+	new_instance
+	: >there
+	act opens 7 5 "$PWD/there"
+	tfs-probe add call "f do_sys_openat2 $named path=+0(\$arg2):ustring" \
+		back 'f do_sys_openat2%return ret=$retval:s32'
+	tfs-probe list | grep -qx "f:$TFS_GROUP/back do_sys_openat2%return ret=\$retval:s32"
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
+	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
+	release
+	finishes "$ACT" 0
+	tfs-write -i "$INSTANCE" tracing_on 0
+	grep -v '^#' "$DIR/trace" >trace
+	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
+	background tfs-catpipe -i "$INSTANCE" >text
+	taken() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	eventually taken
+	kill "$PID"
+	finishes "$PID" 0
+	diff trace text
+	[ "$(grep -c ": call: (do_sys_openat2+0x[0-9a-f]*/0x[0-9a-f]*) dir=-100 path=\"$PWD/there\"$" text)" = 7 ]
+	[ "$(grep -c ': call: .* path="/nowhere/at all"$' text)" = 5 ]
+	[ "$(grep -c ': back: (.* <- do_sys_openat2) ret=-2$' text)" = 5 ]
+	[ "$(wc -l <text)" = 24 ]
+	fails 111 "tfs-probe: fatal: the kernel has no function 'nothing_at_all_like_what_it_has'; it may be part of its callers" \
+		tfs-probe add e 'f nothing_at_all_like_what_it_has%return'
+}
+
+@test "tfs-probe: kernel: if a function allows no kprobe, makes a probe of kind f" {
+	own_group dynamic_events
+	need_function_probes
+	# the kernel refuses kprobes here, because kprobes need this function
+	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 || skip "needs available_filter_functions, which is locked"
+	grep -qx dump_kprobe "$TRACEFS/available_filter_functions" || skip "needs the function dump_kprobe"
+	tfs-probe add call 'p dump_kprobe x=$arg1' back 'r16 dump_kprobe'
+	tfs-probe list >got
+	exactly got "f:$TFS_GROUP/call dump_kprobe x=\$arg1
+f:$TFS_GROUP/back dump_kprobe%return
+"
+	run -111 tfs-probe add more 'p dump_kprobe x=nonsense'
+	[[ $output == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/more dump_kprobe x=nonsense' to kprobe_events"* ]]
+	run -111 tfs-probe add more 'p dump_kprobe+1'
+	[[ $output == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/more dump_kprobe+1' to kprobe_events"* ]]
+}
+
+@test "tfs-probe: kernel: says that an older kernel has no probes of kind f" {
+	own_group dynamic_events
+	! grep -q ' f\[:' "$TRACEFS/README" || skip "needs a kernel without probes of kind f"
+	fails 111 'tfs-probe: fatal: this kernel has no probes of kind f; Linux 6.5 has, with CONFIG_FPROBE_EVENTS' \
+		tfs-probe add call 'f do_sys_openat2'
 }

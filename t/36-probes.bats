@@ -681,6 +681,24 @@ big() {
 	no_probes
 }
 
+@test "trace_kprobe: records a function at which the kernel allows no kprobe, by a probe of kind f" {
+	uses kprobe_events
+	grep -q ' f\[:' "$TRACEFS/README" || skip "needs probes of kind f (CONFIG_FPROBE_EVENTS)"
+	need_tool ifconfig
+	grep -qx notifier_call_chain "$TRACEFS/available_filter_functions" ||
+		skip "needs the function notifier_call_chain"
+	start_session trace_kprobe --output fifo --pid $$ -k notifier_call_chain --return
+	read_by cat >got
+	[ "$(sed -n "s/^f:$(group)\/\([^ ]* [^ ]*\) .*/\1/p" "$TRACEFS/dynamic_events")" = \
+		'notifier_call_chain notifier_call_chain%return' ]
+	ifconfig lo mtu 60000 # which the kernel tells all who want to know
+	ifconfig lo mtu 65536
+	stop_session
+	finishes "$READER" 0
+	no_probes
+	[ "$(lines ': notifier_call_chain: (.* <- notifier_call_chain) ret=[0-9]*$')" -ge 2 ]
+}
+
 @test "trace_kprobe: --check names the missing option if the kernel has no kprobes" {
 	need_tracefs
 	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
