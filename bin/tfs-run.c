@@ -490,7 +490,7 @@ static const char *more_options(const struct ask *ask, const struct output *o,
 		return "";
 	for (char **word = ask->words; *word; word++)
 		if (!strcmp(*word, "--returns") || !strcmp(*word, "--decode") ||
-		    (o->human && !strcmp(*word, "--raw")))
+		    (o->human && (!strcmp(*word, "--raw") || !strcmp(*word, "--user-stack"))))
 			return "";
 	return o->human ? " --decode" : " --returns";
 }

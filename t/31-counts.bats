@@ -371,3 +371,38 @@ overrun() {
 	[ "$(pids_in "$(cat two)")" = "$one" ]
 	nothing_left
 }
+
+@test "trace_syscalls: --user-stack prints the program's stack below each call, with functions and files" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	act callers 3 2
+	start_session trace_syscalls --output fifo --pid "$ACT" -s getppid --user-stack
+	read_by cat >got
+	release
+	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
+	eventually all_read
+	stop_session
+	finishes "$READER" 0
+	echo >"$GO"
+	finishes "$ACT" 0
+	head -n 20 got # for a test that fails
+	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+}
+
+@test "trace_syscalls: --user-stack excludes --slower and decoded calls, and tfs-run prints it for people" {
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	calls 2
+	for option in '--slower 1ms' --decode --failed '--data 9'; do
+		fails 100 'manager: fatal: --user-stack excludes --slower, and what needs decoded calls' \
+			"$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --user-stack $option"
+		nothing_left
+	done
+	# tfs-run asks for decoded calls without it
+	run -0 --separate-stderr tfs-run trace_syscalls --human -s getppid --user-stack -- "$PROG/calls" 2
+	[ "$(grep -c ' getppid()$' <<<"$output")" = 2 ]
+	[ "$(grep -c '<user stack trace>' <<<"$output")" = 2 ]
+}

@@ -78,6 +78,80 @@ refuses() {
 	[ "$(grep -c '^ => ' got)" -ge 10 ]
 }
 
+@test "trace_event: --user-stack prints the program's stack below each event, with functions and files" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	act callers 3 2
+	start_session trace_event --output fifo --pid "$ACT" -e sys_enter_getppid --user-stack --stack
+	read_by cat >got
+	release
+	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
+	eventually all_read
+	stop_session
+	finishes "$READER" 0
+	echo >"$GO"
+	finishes "$ACT" 0
+	head -n 20 got # for a test that fails
+	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+	[ "$(grep -c "^ => main+0x[0-9a-f]* ($PROG/acts)$" got)" = 5 ]
+	# below the kernel's stack
+	[ "$(grep -c '<stack trace>' got)" = 5 ]
+	tfs-flame -f <got >folded
+	grep -q '^acts;.*main;acts_often;.* 3$' folded
+}
+
+# need_markers: Skip unless instances can have copies of the marks, in a guest: the top level is
+# everyone's.
+need_markers() {
+	need_tracefs trace_marker
+	[ "${TFS_VARIANT-}" = vm ] || skip "needs a guest, because any session may have copies of the marks"
+	new_instance
+	[ -e "$DIR/options/copy_trace_marker" ] ||
+		skip "needs options/copy_trace_marker (Linux 6.16)"
+}
+
+# marked HOOK WORDS: Do as traced, and write a mark at the top level as an unrelated task.
+marked() {
+	calls 10
+	start_session "$1" --output fifo --pid "$CALLS" -e sys_enter_getppid "${@:2}"
+	read_by cat >got
+	echo 'of a stranger' >"$TRACEFS/trace_marker"
+	release
+	session_ends
+	finishes "$READER" 0
+	echo 'too late' >"$TRACEFS/trace_marker"
+	[ "$(grep -c ': sys_getppid()$' got)" = 10 ]
+}
+
+@test "trace_event and trace_flight: --markers also prints what other tasks write to trace_marker" {
+	local hook
+	need_tracefs events/syscalls
+	need_markers
+	for hook in trace_event trace_flight; do
+		marked "$hook" --markers
+		[ "$(grep -c ': tracing_mark_write: of a stranger$' got)" = 1 ]
+		[ "$(grep -vc '^#' got)" = 11 ]
+		marked "$hook"
+		[ "$(grep -vc '^#' got)" = 10 ]
+	done
+}
+
+@test "trace_event and trace_flight: --markers is refused if the kernel copies no marks" {
+	local hook
+	need_tracefs events/syscalls
+	new_instance
+	[ ! -e "$DIR/options/copy_trace_marker" ] || skip "needs a kernel without options/copy_trace_marker"
+	for hook in trace_event trace_flight; do
+		calls 1
+		fails 111 'manager: fatal: this kernel has no options/copy_trace_marker for --markers; Linux 6.16 has' \
+			"$MANAGER" --run "$hook" --args "--instance $MARK --pid $CALLS -e sys_enter_getppid --markers"
+		nothing_left
+	done
+}
+
 @test "trace_event: --trigger sets a trigger at each of the events" {
 	need_tracefs events/sched/sched_process_fork/trigger
 	calls 10 1 5

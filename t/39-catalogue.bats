@@ -614,6 +614,48 @@ reads_of() {
 		--parent "$CALLS" --function vfs_read
 }
 
+# argument_option NAME: Skip unless instances have an option NAME of their own.
+argument_option() {
+	local before
+	[ -d "${DIR-}" ] || new_instance
+	[ -e "$DIR/options/$1" ] || skip "needs options/$1 (Linux 6.15)"
+	read -r before <"$TRACEFS/options/$1"
+	echo 1 >"$DIR/options/$1"
+	[ "$(cat "$TRACEFS/options/$1")" = "$before" ] && return
+	echo 0 >"$DIR/options/$1"
+	skip "needs options/$1 for each instance (Linux 7)"
+}
+
+@test "trace_function: --arguments prints the arguments of each call by their names" {
+	need_functions
+	argument_option func-args
+	calls 100
+	traced trace_function --function '*sys_getppid' '*sys_exit_group' --arguments
+	[ "$(grep -Ec ': [_a-z0-9]*sys_getppid\([a-z_]+=0x[0-9a-f]+\) <-[_a-z0-9]+$' got)" = 100 ]
+	[ "$(grep -Ec ': [_a-z0-9]*sys_exit_group\([a-z_]+=0x[0-9a-f]+\) <-[_a-z0-9]+$' got)" = 1 ]
+	[ "$(grep -vc '^#' got)" = 101 ]
+	calls 100
+	traced trace_function --function '*sys_getppid' --arguments --json
+	[ "$(grep -c '"event":"function","fields":{"ip":[0-9]*,"parent_ip":[0-9]*,"args":\[[0-9]*,[0-9,]*\]}}$' got)" = 100 ]
+	[ "$(wc -l <got)" = 100 ]
+	# without the option they are gone
+	calls 100
+	traced trace_function --function '*sys_getppid'
+	[ "$(grep -Ec ': [_a-z0-9]*sys_getppid <-' got)" = 100 ]
+}
+
+@test "trace_function and trace_graph: --arguments is refused if the kernel has no such option" {
+	need_functions
+	new_instance
+	[ ! -e "$DIR/options/func-args" ] || skip "needs a kernel without options/func-args"
+	calls 1
+	refuses trace_function 111 'this kernel has no options/func-args for --arguments; Linux 6.15 has, with BTF' \
+		--pid "$CALLS" --function vfs_read --arguments
+	! grep -qw function_graph "$DIR/available_tracers" ||
+		refuses trace_graph 111 'this kernel has no options/funcgraph-args for --arguments; Linux 6.15 has, with BTF' \
+			--pid "$CALLS" --function vfs_read --arguments
+}
+
 # ---- trace_graph -----------------------------------------------------------------------
 
 need_graph() {
@@ -640,6 +682,17 @@ need_graph() {
 	calls 10
 	traced trace_graph --function '*sys_getppid' --slower 10000000
 	[ "$(grep -vc '^#' got)" = 0 ]
+}
+
+@test "trace_graph: --arguments prints the arguments of each call by their names" {
+	need_graph
+	argument_option funcgraph-args
+	calls 100
+	traced trace_graph --function '*sys_getppid' --arguments
+	[ "$(grep -Ec ' us +\|  [_a-z0-9]*sys_getppid\([a-z_]+=0x[0-9a-f]+\);' got)" = 100 ]
+	calls 10
+	traced trace_graph --function '*sys_getppid' '*sys_exit_group' --arguments --slower 0
+	[ "$(grep -Ec ' us +\|  [_a-z0-9]*sys_getppid\([a-z_]+=0x[0-9a-f]+\);' got)" = 10 ]
 }
 
 @test "trace_graph: says when the kernel can set it for the whole machine only" {
