@@ -123,7 +123,8 @@ pack_guest() {
 # process group, so that it ends with us.
 boot() {
 	# shellcheck disable=SC2086 # the words of the table
-	timeout --foreground "$1" $qemu" quiet panic=-1 $2" -nographic ${no_reboot--no-reboot} -smp 2 \
-		-accel tcg,thread=single -kernel "$image" -initrd "$work/initrd" "${@:3}" \
+	timeout --foreground "$1" $qemu" quiet panic=-1 $2" -nographic ${no_reboot--no-reboot} \
+		-smp "${TFS_VM_CPUS:-2}" -accel tcg,thread=single -kernel "$image" \
+		-initrd "$work/initrd" "${@:3}" \
 		</dev/null 2>&1
 }
