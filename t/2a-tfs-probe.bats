@@ -434,8 +434,8 @@ need_function_probes() {
 	grep -v '^#' "$DIR/trace" >trace
 	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
 	background tfs-catpipe -i "$INSTANCE" >text
-	taken() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
-	eventually taken
+	read_all() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	eventually read_all
 	kill "$PID"
 	finishes "$PID" 0
 	diff trace text
