@@ -13,11 +13,10 @@
 #include "live/live.h"
 
 /* Words of trace_options with which the kernel prints events otherwise than the decoder does. */
-static const char odd[][17] = {
-	"raw", "hex", "bin", "verbose", "fields", "latency-format", "nocontext-info",
-	"noprint-parent", "printk-msg-only", "sym-offset", "sym-addr", "sym-userobj",
-	"func-args", "blk_cgname", "blk_classic",
-};
+static const char odd[] =
+	"raw\0hex\0bin\0verbose\0fields\0latency-format\0nocontext-info\0noprint-parent\0"
+	"printk-msg-only\0sym-offset\0sym-addr\0sym-userobj\0func-args\0blk_cgname\0"
+	"blk_classic\0";
 
 /* Does the current clock, in brackets, count something else than nanoseconds? */
 static int clock_is_raw(const char *clocks)
@@ -228,8 +227,8 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 	k->line = (struct line_format){ .events = &k->events, .learn_name = learn_name, .arg = k };
 	if (!uname(&un))
 		k->events.version = kernel_version(un.release);
-	for (size_t i = 0; options && i < sizeof(odd) / sizeof(*odd); i++)
-		if (has_word(options, odd[i]))
+	for (const char *word = odd; options && *word; word += strlen(word) + 1)
+		if (has_word(options, word))
 			known = 0;
 	if (options) {
 		k->events.bitmask_list = has_word(options, "bitmask-list");
