@@ -137,6 +137,17 @@ plain() {
 	[ "$(ls -A d)" = dump.1 ]
 }
 
+@test "tfs-flight: a dump has all events of a processor, even if the others have none" {
+	small_instance
+	echo 4096 >"$DIR/buffer_size_kb"
+	flight
+	called 50000
+	dumped 1
+	[ "$(grep -c ': sys_getppid()$' d/dump.1)" = 50000 ]
+	[ "$(cat d/dropped)" = 0 ]
+	stops
+}
+
 @test "tfs-flight: one dump ends where the next begins, and numbers continue after existing files" {
 	small_instance
 	mkdir d
