@@ -536,6 +536,7 @@ plain() {
 	small_instance
 	mkfifo pipe gate
 	mkdir d
+	# shellcheck disable=SC2094 # a pipe has two ends
 	exec 8<>gate 7<>pipe 6<pipe
 	background tfs-flight -i "$INSTANCE" -E -d 8 d >&7 2>err 7>&- 6<&-
 	FLIGHT=$PID

@@ -97,21 +97,19 @@ struct range {
 /* Read the next range behind *at, and set *at behind its line. Return 0 at the end. */
 static int next_range(const char **at, struct range *r)
 {
-	const char *line = *at;
-	char *end;
+	const char *line = *at, *p, *end;
 
-	while (*line) {
-		r->top = *line != ' ';
-		r->first = strtoull(line, &end, 16);
-		if (*end == '-') {
-			r->last = strtoull(end + 1, &end, 16);
-			r->ram = !strncmp(end, " : System RAM\n", 14);
-			*at = line + strcspn(line, "\n");
-			*at += **at == '\n';
-			return 1;
-		}
-		line += strcspn(line, "\n");
-		line += *line == '\n';
+	for (; *line; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		p = line + strspn(line, " ");
+		r->top = p == line;
+		r->first = text_hex(&p, end);
+		if (*p++ != '-')
+			continue;
+		r->last = text_hex(&p, end);
+		r->ram = !strncmp(p, " : System RAM\n", 14);
+		*at = end + (*end == '\n');
+		return 1;
 	}
 	return 0;
 }

@@ -182,14 +182,19 @@ static const char *parse_boot(struct persist *p, const char *text)
 {
 	size_t n = strcspn(text, "\n");
 	const char *line = text + n + 1;
-	char *end;
+	int ahead;
 
 	if (strncmp(text, "boot ", 5) || !text[n] || n - 5 >= sizeof(p->boot) ||
 	    strncmp(line, "date ", 5))
 		return NULL;
 	str_format(p->boot, sizeof(p->boot), "%.*s", (int)n - 5, text + 5);
-	p->head.offset = strtoll(line + 5, &end, 10);
-	return *end == '\n' ? end + 1 : NULL;
+	line += 5;
+	ahead = *line == '-'; /* the trace clock is ahead of the time of day */
+	line += ahead;
+	p->head.offset = (int64_t)text_digits(&line);
+	if (ahead)
+		p->head.offset = -p->head.offset;
+	return *line == '\n' ? line + 1 : NULL;
 }
 
 int persist_load(struct persist *p)
