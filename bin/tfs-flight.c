@@ -38,7 +38,7 @@ static const struct tool tool = {
 	.name = "tfs-flight",
 	.help =
 		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
-		"[-c COUNT] [-s KB] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
+		"[-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
 		"dump the newest events of an instance when something happens\n"
 		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
 		"-t EVENT  make a dump at SYSTEM:EVENT of a traced task; may be repeated\n"
@@ -51,6 +51,7 @@ static const struct tool tool = {
 		"-P  save what the events mean, for after a crash\n"
 		"-c COUNT  keep the COUNT newest dumps; default 10\n"
 		"-s KB  keep only the newest KB kilobytes of a text\n"
+		"-B PERCENT  record less if that takes more than PERCENT of a processor's time\n"
 		"-L  make no control files\n"
 		"-n  also record the events that name tasks, and do not print them\n"
 		"-j  text: print JSON\n"
@@ -75,6 +76,7 @@ struct flight {
 	struct persist persist;
 	int persists;           /* -P */
 	long long save_at;      /* when to save names next, in ms */
+	struct flight_governor governor;
 
 	int raw, locked;
 	unsigned long back;     /* -b, in ms; 0: the whole buffer */
@@ -121,6 +123,7 @@ static void dump(struct flight *f, uint64_t time, int last)
 	uint64_t begin, least = f->trigger.newest;
 
 	f->dump = 0;
+	flight_governor_tell(&f->governor);
 	read_date(f);
 	begin = begin_of(f, time);
 	if (f->raw)
@@ -170,6 +173,7 @@ static void end(struct flight *f)
 		dump(f, 0, 1);
 	} else if (f->end_writes) {
 		f->dumps.skip_empty = 1;
+		flight_governor_tell(&f->governor);
 		read_date(f);
 		if (f->raw || f->dumps.per_cpu ||
 		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
@@ -229,15 +233,19 @@ static void handle_signals(struct flight *f)
 #define SAVE_MS 10000
 
 /* With -P save new names if it is time. Return how long to wait at most, in ms; -1: any time. */
-static int save_names(struct flight *f)
+static int patience(struct flight *f)
 {
 	long long now = time_now_ms();
+	int ms;
 
 	if (f->persists && now >= f->save_at) {
 		persist_update(&f->persist);
 		f->save_at = now + SAVE_MS;
 	}
-	return f->controls.tries ? 1 : f->persists ? (int)(f->save_at - now) : -1;
+	ms = flight_governor_wait(&f->governor);
+	if (f->persists && (ms < 0 || ms > f->save_at - now))
+		ms = (int)(f->save_at - now);
+	return f->controls.tries ? 1 : ms;
 }
 
 /* Make dumps until a signal stops the program. */
@@ -250,8 +258,9 @@ static void wait_and_dump(struct flight *f)
 	while (!f->stopping) {
 		uint64_t time = 0;
 
-		if (poll(p, 3, save_names(f)) < 0)
+		if (poll(p, 3, patience(f)) < 0)
 			continue;
+		flight_governor_look(&f->governor);
 		if (p[1].revents)
 			handle_controls(f);
 		flight_control_lease(&f->controls);
@@ -302,8 +311,15 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	if (flight_trigger_open(&f->trigger, top, f->dir,
 				instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
-	return f->locked ? 0 :
-	       flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on);
+	if (!f->locked &&
+	    flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on) < 0)
+		return -1;
+	f->governor.load.dir = f->dir;
+	f->governor.load.live = &f->live;
+	f->governor.trigger = &f->trigger;
+	f->governor.controls = &f->controls;
+	f->governor.dumps = &f->dumps;
+	return flight_governor_begin(&f->governor, top, instance);
 }
 
 /*
@@ -316,7 +332,7 @@ static void give_up_rights(struct flight *f)
 {
 	const int files[] = { f->dir, f->top, f->dumps.dir, f->persists ? f->persist.dir : -1,
 			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
-			      f->trigger.made ? f->trigger.instances : -1 };
+			      f->trigger.beside.made ? f->trigger.beside.instances : -1 };
 
 	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE), files,
 		      sizeof(files) / sizeof(*files));
@@ -388,6 +404,11 @@ int main(int argc, char **argv)
 			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
 			f.dumps.most = KB_BYTES(kb);
 			break;
+		case 'B':
+			if (flight_governor_parse(&f.governor, opt_value) < 0)
+				usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'",
+					    opt_value);
+			break;
 		case 'd':
 			opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &fd);
 			break;
@@ -424,6 +445,7 @@ int main(int argc, char **argv)
 		if (f.persists)
 			persist_forget(&f.persist);
 	}
+	flight_governor_end(&f.governor);
 	flight_control_remove(&f.controls);
 	flight_trigger_close(&f.trigger);
 	if (!f.raw)

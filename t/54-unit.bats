@@ -87,6 +87,10 @@ load helper
 	cut -d ' ' -f 1 got | sed 's/^/0000000000000000/; s/.*\(.\{16\}\)$/\1/' | sort -c
 }
 
+@test "lib: the account of a recorder with a budget, and its plans" {
+	"$PROG/unit/governor"
+}
+
 @test "lib: each program of t/unit has its test" {
 	local program
 	for program in "$TREE"/t/unit/*.c; do

@@ -112,6 +112,14 @@ void flight_control_answer(struct flight_control *c, unsigned long long dropped)
 	c->tries = LEASE_TRIES;
 }
 
+void flight_control_budget(struct flight_control *c, const char *line)
+{
+	if (c->dir && !c->budget)
+		c->budget = make_control(c->dir, "the directory of dumps", "budget");
+	if (c->budget > 0)
+		put_file(c->budget, line);
+}
+
 void flight_control_remove(const struct flight_control *c)
 {
 	if (!c->dir)
@@ -119,4 +127,6 @@ void flight_control_remove(const struct flight_control *c)
 	unlinkat(c->dir, "state", 0);
 	unlinkat(c->dir, "dropped", 0);
 	unlinkat(c->dir, "reset", 0);
+	if (c->budget)
+		unlinkat(c->dir, "budget", 0);
 }

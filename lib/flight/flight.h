@@ -8,6 +8,9 @@
  *	dump            what the ring buffer holds, moved to one file or to one per CPU
  *	trigger         an event that starts a dump; a second instance records it
  *	control file    here a plain file by which a user controls the recorder
+ *	budget          the share of a processor's time that the recorder may take from programs
+ *	load            the share that it takes
+ *	ppm             parts per million of the time of one processor
  *
  * The layer uses base, proc, tracefs, event, live, tracedat and view. All structures are
  * zero at first, except for the members that the caller sets. A function that fails writes
@@ -109,6 +112,30 @@ void flight_dump_raw(struct flight_dumps *, struct flight_take *, struct dat_hea
 int flight_dump_out(struct flight_dumps *, struct flight_take *, struct live_kernel *,
 		    struct show *, uint64_t from);
 
+/* ---- beside.c: a small second instance beside the one that records ------------- */
+
+struct flight_beside {
+	int made, dir, instances;
+	char name[160];
+};
+
+/*
+ * Make the instance whose name is that of the instance (NULL: $TFS_INSTANCE) and the suffix,
+ * with the trace clock of the instance at dir; top is the tracefs root. Return 0 or -1; call
+ * flight_beside_remove in both cases.
+ */
+int flight_beside_make(struct flight_beside *, int top, int dir, const char *instance,
+		       const char *suffix);
+
+/*
+ * Copy the pid filter of the instance at from, but exclude no task of us that the filter
+ * excludes. Return 0 or -1.
+ */
+int flight_beside_pids(const struct flight_beside *, int from, const struct pids *us);
+
+/* Remove the instance, if it was made. Write an error message if that fails. */
+void flight_beside_remove(const struct flight_beside *);
+
 /* ---- trigger.c: record the events that start a dump --------------------------- */
 
 /* An instance that records only the triggers. */
@@ -119,8 +146,8 @@ struct flight_trigger {
 	const char *filter;     /* filter of each event; NULL: none */
 
 	int pipe;               /* polls readable after a trigger was recorded; -1: no triggers */
-	int made, dir, instances;
-	char name[160];
+	int dir;
+	struct flight_beside beside;
 	struct live live;
 	uint64_t newest;        /* time of the newest trigger that was consumed */
 };
@@ -141,7 +168,104 @@ uint64_t flight_trigger_take(struct flight_trigger *, uint64_t after);
 /* Remove the instance. Write an error message if that fails. */
 void flight_trigger_close(struct flight_trigger *);
 
-/* ---- control.c: the control files state, dropped and reset ------------------------ */
+/* ---- load.c: measure what the recorder takes from programs ---------------------- */
+
+/* What happens to an event. A higher number costs less. */
+enum { EVENT_RECORDED, EVENT_COUNTED, EVENT_OFF };
+
+/* The trigger that counts an event. All events have the key, so a histogram has one entry. */
+#define EVENT_COUNTER "hist:keys=common_type"
+
+/* An event that the instance records, unless the governor has decided otherwise. */
+struct flight_event {
+	const char *name;       /* SYSTEM:EVENT */
+	uint16_t id;            /* the number in its records */
+	uint8_t first;          /* switch it off last: it starts dumps, or names tasks */
+	uint8_t now, next;      /* EVENT_* */
+	uint32_t here;          /* private: records of one CPU in the sample */
+	uint64_t most, sum;     /* per second: on the CPU that has most of them, and on all CPUs */
+	uint64_t since;         /* the time when its recording ended, in ns of the trace clock */
+	uint64_t hits;          /* EVENT_COUNTED: how many were counted */
+};
+
+/* What happened in an interval. All times are in ns. */
+struct flight_interval {
+	uint64_t wall;          /* its length */
+	uint64_t busy;          /* the time that all CPUs together were busy; 0: not known */
+	uint64_t most, sum;     /* number of events: on the CPU that has most, and on all */
+	uint64_t hits;          /* number of events that were counted */
+	uint64_t own;           /* processor time of this process */
+};
+
+struct flight_load {
+	/* set by the caller */
+	int dir;                /* the instance */
+	const struct live *live; /* its ring buffers */
+
+	uint32_t record, record_error; /* ns that a recorded event costs, and what is uncertain */
+	uint32_t count;         /* ns that a counted event costs; 0: the kernel cannot count */
+	struct flight_event *events;
+	size_t n;
+	uint64_t total;         /* events of the instance until now */
+
+	/* private */
+	struct flight_beside beside;
+	struct live small;      /* its ring buffers */
+	char *names;            /* of events */
+	uint64_t *seen;         /* events of each CPU */
+	uint64_t at, own, hits;
+	uint64_t busy;          /* of the last interval's end; 0: not known */
+	int stat;               /* /proc/stat */
+};
+
+/*
+ * Make an instance for measurements, and measure there what an event costs. Return 0 or -1;
+ * call flight_load_close in both cases.
+ */
+int flight_load_open(struct flight_load *, int top, const char *instance);
+
+/* Fill the interval since the last call. busy says that its member is needed. */
+void flight_load_interval(struct flight_load *, struct flight_interval *, int busy);
+
+/* Read which events the instance records. All of them are EVENT_RECORDED. Return 0 or -1. */
+int flight_load_events(struct flight_load *);
+
+/*
+ * Record all events for a moment in the small instance, and set most and sum of each. A rate
+ * is at least half of the one before, because a moment may be quiet. Return 0 or -1.
+ */
+int flight_load_sample(struct flight_load *);
+
+void flight_load_close(struct flight_load *);
+
+/* ---- governor.c: keep the load below the budget ----------------------------------- */
+
+/* The account of a budget: what a recorder may still spend, and when it looks upwards. */
+struct flight_account {
+	uint32_t budget;        /* in ppm */
+	uint32_t record, count; /* as in struct flight_load */
+	int64_t credit;         /* in ns */
+	uint64_t debt;          /* own time that is not charged yet, in ns */
+	uint64_t quiet;         /* ns since the last look */
+	uint64_t patience;      /* ns to wait before the next look upwards */
+	uint32_t load;          /* of the last interval, in ppm */
+	uint32_t cpus;          /* busy CPUs of the last interval, in ppm; at least one */
+	int reduced;            /* not all events are recorded */
+};
+
+enum { LOOK_NOT, LOOK_DOWN, LOOK_UP };
+
+/* Charge the interval to the account. Return LOOK_DOWN or LOOK_UP if a plan is needed. */
+int flight_account_charge(struct flight_account *, const struct flight_interval *);
+
+/*
+ * Set next of each event, so that the load stays below the budget. LOOK_DOWN spares nothing
+ * that is reduced, LOOK_UP reduces nothing more. Return the number of events that change.
+ */
+size_t flight_account_plan(const struct flight_account *, struct flight_event *, size_t n,
+			   int look);
+
+/* ---- control.c: the control files state, dropped, reset and budget ---------------- */
 
 /*
  * A user writes start or stop to `state`, or anything to `reset`. A user who opens
@@ -153,6 +277,7 @@ struct flight_control {
 				   if there are no control files */
 	int dir;                /* 0: no file was made */
 	int state, dropped;
+	int budget;             /* 0: not made yet */
 	int tries;              /* not 0: call flight_control_lease every ms */
 };
 
@@ -173,10 +298,53 @@ void flight_control_tell(const struct flight_control *, int on);
 /* Write the number to `dropped` and let the user who opens the file continue. */
 void flight_control_answer(struct flight_control *, unsigned long long dropped);
 
+/* Write the line to `budget`, if there are control files. */
+void flight_control_budget(struct flight_control *, const char *line);
+
 /* Try once to lease `dropped` again. The kernel refuses while a process has the file open. */
 void flight_control_lease(struct flight_control *);
 
 /* Remove the files, if flight_control_make has made them. */
 void flight_control_remove(const struct flight_control *);
+
+/* ---- governor.c: its steps ---------------------------------------------------------- */
+
+/*
+ * The governor of a recorder. It writes each step as a line to the trace_marker of the
+ * instance, to the reader of the dumps' paths, and to the control file `budget`. An event is
+ * missing only between the line of a step down and the line of the next step up.
+ */
+struct flight_governor {
+	/* set by the caller */
+	struct flight_account account; /* budget 0: there is no governor */
+	struct flight_load load; /* dir and live */
+	const struct flight_trigger *trigger; /* its events are switched off last */
+	const struct flight_dumps *dumps; /* its out receives the lines as well */
+	struct flight_control *controls;
+
+	/* private */
+	int marker;
+	uint64_t markers;       /* lines that were written to it */
+	uint64_t told;          /* events that were recorded until the last step */
+	uint64_t interval;      /* ns until the next look */
+};
+
+/* Read PERCENT, a number from 0.01 to 50 with up to four digits behind the point. 0 or -1. */
+int flight_governor_parse(struct flight_governor *, const char *percent);
+
+/* Begin to govern. Return 0 or -1; call flight_governor_end in both cases. */
+int flight_governor_begin(struct flight_governor *, int top, const char *instance);
+
+/* Return for how many milliseconds poll(2) may wait; -1: for ever. */
+int flight_governor_wait(const struct flight_governor *);
+
+/* Measure, and take a step if one is due. */
+void flight_governor_look(struct flight_governor *);
+
+/* Write to the trace which events are not recorded now, for the dump that follows. */
+void flight_governor_tell(struct flight_governor *);
+
+/* Record all events again, and say so. */
+void flight_governor_end(struct flight_governor *);
 
 #endif

@@ -130,6 +130,9 @@ int owned_guard(int parent);
  */
 #define TRIGGER_SUFFIX "+trigger"
 
+/* In this instance a recorder with a budget measures its load: */
+#define BUDGET_SUFFIX "+budget"
+
 /* In this instance the kernel follows tasks for a hook that filters their events itself. */
 #define TASKS_SUFFIX "+tasks"
 

@@ -2,9 +2,10 @@
 /*
  * subsystem.c - ftrace: a session records in an instance of tracefs, tfs.SESSION
  *
- * Further instances have the same name with a suffix: the stream's trigger
- * (TRIGGER_SUFFIX), the list of selected tasks if the hook selects the events (TASKS_SUFFIX),
- * and the record of tasks that enter a cgroup (ENTRIES_SUFFIX).
+ * Further instances have the same name with a suffix: those of the stream for triggers
+ * (TRIGGER_SUFFIX) and for its budget (BUDGET_SUFFIX), the list of selected tasks if the hook
+ * selects the events (TASKS_SUFFIX), and the record of tasks that enter a cgroup
+ * (ENTRIES_SUFFIX).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -226,7 +227,8 @@ static int stop(void)
 
 static int close_session(const struct request *rq)
 {
-	static const char *const suffixes[] = { TRIGGER_SUFFIX, TASKS_SUFFIX, ENTRIES_SUFFIX };
+	static const char *const suffixes[] = { TRIGGER_SUFFIX, BUDGET_SUFFIX, TASKS_SUFFIX,
+						ENTRIES_SUFFIX };
 	int r;
 
 	if (instance < 0)
