@@ -37,7 +37,7 @@ enum { MILLION = 1000000, SECOND = 1000000000 };
 #define MOST_PATIENCE ((uint64_t)60 * SECOND)
 /* Time between two measurements: at least, while the load is low, and at most. */
 #define LEAST_INTERVAL (20 * 1000 * 1000)
-#define CALM_INTERVAL (50 * 1000 * 1000)
+#define CALM_INTERVAL (40 * 1000 * 1000)
 #define MOST_INTERVAL (200 * 1000 * 1000)
 
 /* ---- decide ------------------------------------------------------------------------ */
@@ -438,7 +438,7 @@ void flight_governor_look(struct flight_governor *g)
 	look = flight_account_charge(a, &i);
 	/* the measurements themselves may take a tenth of the budget */
 	least = i.own * 10 * MILLION / a->budget;
-	g->interval = a->load < a->budget / 4 ? CALM_INTERVAL : LEAST_INTERVAL;
+	g->interval = a->load < a->budget / 16 ? CALM_INTERVAL : LEAST_INTERVAL;
 	if (g->interval < least)
 		g->interval = least;
 	if (g->interval > MOST_INTERVAL)
