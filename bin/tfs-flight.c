@@ -315,7 +315,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	    flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on) < 0)
 		return -1;
 	f->governor.load.dir = f->dir;
-	f->governor.load.live = &f->live;
+	f->governor.load.live = &f->take.live;
 	f->governor.trigger = &f->trigger;
 	f->governor.controls = &f->controls;
 	f->governor.dumps = &f->dumps;

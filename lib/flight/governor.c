@@ -394,6 +394,8 @@ int flight_governor_begin(struct flight_governor *g, int top, const char *instan
 	make_line(g, &line, 0);
 	put(&line, "; an event costs %u ns here, or up to %u ns less", a->record,
 	    g->load.record_error);
+	if (g->load.count)
+		put(&line, "; a counted one %u ns", g->load.count);
 	publish(g, &line);
 	return 0;
 }
