@@ -137,7 +137,7 @@ times() {
 		echo 1 >"$dir/events/syscalls/sys_enter_getpriority/enable"
 	done
 	echo 1 >"$DIR/events/sched/sched_process_exit/enable"
-	flight -B 10
+	flight -B 4
 	mkfifo go
 	exec 9<>go
 	for rate in 300000 100; do
@@ -177,6 +177,45 @@ times() {
 	eventually is_now off
 	dumped 1
 	[ "$(marked d/dump.1 | tail -n 1 | cut -d: -f 2)" = ' off' ]
+	stops
+}
+
+@test "tfs-flight: -B counts by a histogram what it cannot record, and says how many" {
+	need_tracefs events/syscalls
+	need_tracefs events/syscalls/sys_enter_getpriority/hist
+	new_instance
+	# a stack costs more than an entry of a histogram
+	echo 1 >"$DIR/options/stacktrace"
+	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
+	flight -B 20
+	cost=$(sed -n 's/.* an event costs \([0-9]*\) ns.*/\1/p' d/budget)
+	mkfifo go
+	exec 9<>go
+	"$PROG/numbers" 600 $((400000000 / cost)) 1 600 <&9 &
+	numbers=$!
+	echo >&9
+	eventually is_now counted
+	recorded=$(sed -n 's/.*; \([0-9]*\) events recorded before$/\1/p' d/budget)
+	dumped 1
+	marked d/dump.1 | grep -Eq '^budget: counted: .*; counted, not recorded since [0-9.]+: syscalls:sys_enter_getpriority \([0-9]+ counted\); '
+	ends "$numbers"
+	eventually is_now all
+	dumped 2
+	# the calls by their numbers: each is recorded or counted, and hardly any is both
+	counted=$(marked d/dump.2 | sed -n 's/^budget: all: .*; recorded again, not since .*: syscalls:sys_enter_getpriority (\([0-9]*\) counted); .*/\1/p')
+	echo "$recorded recorded, $counted counted"
+	[ "$counted" -gt 0 ]
+	stops
+	[ "$(grep -vc '^#' "$DIR/events/syscalls/sys_enter_getpriority/trigger")" = 0 ]
+}
+
+@test "tfs-flight: -B says if it cannot count, by switching off" {
+	flood_instance
+	echo 0 >"$DIR/events/sched/sched_process_exit/enable"
+	flight -B 1
+	flood
+	eventually is_now off
+	[ "$(grep -c counted d/budget)" = 0 ]
 	stops
 }
 

@@ -181,6 +181,7 @@ struct flight_event {
 	const char *name;       /* SYSTEM:EVENT */
 	uint16_t id;            /* the number in its records */
 	uint8_t first;          /* switch it off last: it starts dumps, or names tasks */
+	uint8_t call;           /* it makes all system calls of the machine slower */
 	uint8_t now, next;      /* EVENT_* */
 	uint32_t here;          /* private: records of one CPU in the sample */
 	uint64_t most, sum;     /* per second: on the CPU that has most of them, and on all CPUs */
@@ -204,14 +205,17 @@ struct flight_load {
 
 	uint32_t record, record_error; /* ns that a recorded event costs, and what is uncertain */
 	uint32_t count;         /* ns that a counted event costs; 0: the kernel cannot count */
+	uint32_t detour;        /* ns that a system call takes longer, while any of them is traced */
 	struct flight_event *events;
 	size_t n;
+	struct flight_event calls; /* all system calls of the tasks that are traced */
 	uint64_t total;         /* events of the instance until now */
 
 	/* private */
 	struct flight_beside beside;
 	struct live small;      /* its ring buffers */
 	char *names;            /* of events */
+	int all_calls;          /* the instance recorded all events of syscalls */
 	uint64_t *seen;         /* events of each CPU */
 	uint64_t at, own, hits;
 	uint64_t busy;          /* of the last interval's end; 0: not known */
@@ -243,7 +247,7 @@ void flight_load_close(struct flight_load *);
 /* The account of a budget: what a recorder may still spend, and when it looks upwards. */
 struct flight_account {
 	uint32_t budget;        /* in ppm */
-	uint32_t record, count; /* as in struct flight_load */
+	uint32_t record, count, detour; /* as in struct flight_load */
 	int64_t credit;         /* in ns */
 	uint64_t debt;          /* own time that is not charged yet, in ns */
 	uint64_t quiet;         /* ns since the last look */
@@ -260,10 +264,11 @@ int flight_account_charge(struct flight_account *, const struct flight_interval 
 
 /*
  * Set next of each event, so that the load stays below the budget. LOOK_DOWN spares nothing
- * that is reduced, LOOK_UP reduces nothing more. Return the number of events that change.
+ * that is reduced, LOOK_UP reduces nothing more, except if system calls became too many. calls
+ * has the rates of all system calls. Return the number of events that change.
  */
-size_t flight_account_plan(const struct flight_account *, struct flight_event *, size_t n,
-			   int look);
+size_t flight_account_plan(const struct flight_account *, const struct flight_event *calls,
+			   struct flight_event *, size_t n, int look);
 
 /* ---- control.c: the control files state, dropped, reset and budget ---------------- */
 
@@ -327,6 +332,8 @@ struct flight_governor {
 	uint64_t markers;       /* lines that were written to it */
 	uint64_t told;          /* events that were recorded until the last step */
 	uint64_t interval;      /* ns until the next look */
+	int rose;               /* the last step was upwards */
+	int guessed;            /* the last step went by an old sample */
 };
 
 /* Read PERCENT, a number from 0.01 to 50 with up to four digits behind the point. 0 or -1. */

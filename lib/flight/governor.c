@@ -92,20 +92,32 @@ static int by_cost(const void *a, const void *b)
 	       x->sum < y->sum ? -1 : x->sum > y->sum;
 }
 
-size_t flight_account_plan(const struct flight_account *a, struct flight_event *events, size_t n,
-			   int look)
+size_t flight_account_plan(const struct flight_account *a, const struct flight_event *calls,
+			   struct flight_event *events, size_t n, int look)
 {
 	/* ns a second, on one CPU and on all */
-	uint64_t aim = (uint64_t)a->budget * 1000 * (look == LOOK_UP ? 2 : 3) / 4, all, cost;
-	uint64_t here = 0, sum = 0, back = a->credit < 0 ? (uint64_t)-a->credit / 2 : 0;
+	uint64_t here = calls->most * a->detour, sum = calls->sum * a->detour, cost, aim, all;
+	uint64_t back = a->credit < 0 ? (uint64_t)-a->credit / 2 : 0;
 	size_t changes = 0;
+	int traced = 0, slow;
 
+	/* if the detour takes half of what is planned, no system call is traced */
+	for (size_t i = 0; i < n; i++)
+		traced |= events[i].call && events[i].now != EVENT_OFF;
+	aim = (uint64_t)a->budget * 1000 * (traced ? 3 : 2) / 8;
+	slow = here > aim || sum > aim * (a->cpus / 1000) / 1000;
+	if (slow)
+		here = sum = 0;
+	if (slow && traced)
+		look = LOOK_DOWN;
+	aim = (uint64_t)a->budget * 1000 * (look == LOOK_UP ? 2 : 3) / 4;
 	/* pay back what was spent too much, within two seconds */
 	aim -= back < aim / 2 ? back : aim / 2;
 	all = aim * (a->cpus / 1000) / 1000;
 	array_sort(events, n, sizeof(*events), by_cost);
 	for (struct flight_event *e = events; e < events + n; e++) {
-		for (e->next = EVENT_RECORDED; e->next < EVENT_OFF; e->next++) {
+		e->next = slow && e->call ? EVENT_OFF : EVENT_RECORDED;
+		for (; e->next < EVENT_OFF; e->next++) {
 			cost = e->next == EVENT_RECORDED ? a->record : a->count;
 			if (cost && here + e->most * cost <= aim && sum + e->sum * cost <= all)
 				break;
@@ -273,35 +285,53 @@ static int enable(const struct flight_load *l, const char *event, const char *va
 	return ctl_write(l->dir, file, value, 0);
 }
 
+/* Do with the event what the plan says. Return 0 or -1, reported. */
+static int change(const struct flight_load *l, const struct flight_event *e)
+{
+	/* a histogram begins before the recording ends, and ends after the recording begins */
+	if (e->next == EVENT_COUNTED && write_counter(l, e->name, "") < 0)
+		return -1;
+	if (e->next == EVENT_RECORDED && enable(l, e->name, "1") < 0)
+		return -1;
+	if (e->now == EVENT_RECORDED && enable(l, e->name, "0") < 0)
+		return -1;
+	return e->now == EVENT_COUNTED ? write_counter(l, e->name, "!") : 0;
+}
+
+/* If the plan does the same with all system calls, do it at once. That is much faster. */
+static void change_calls(const struct flight_load *l)
+{
+	uint8_t now[EVENT_OFF + 1] = { 0 }, next[EVENT_OFF + 1] = { 0 };
+	size_t n = 0;
+
+	for (const struct flight_event *e = l->events; e < l->events + l->n; e++)
+		if (e->call && *e->name == 's') {
+			now[e->now] = 1;
+			next[e->next] = 1;
+			n++;
+		}
+	if (n < 8 || now[EVENT_COUNTED] || next[EVENT_COUNTED])
+		return;
+	if (!next[EVENT_RECORDED] || (l->all_calls && !next[EVENT_OFF] && !now[EVENT_RECORDED]))
+		ctl_try(l->dir, "events/syscalls/enable", next[EVENT_OFF] ? "0" : "1", 0);
+}
+
 /* Do with each event what the plan says. What cannot be done is reported, and stays. */
 static void apply(struct flight_governor *g, uint64_t now)
 {
 	struct flight_load *l = &g->load;
 
+	change_calls(l);
+	g->account.reduced = 0;
 	for (struct flight_event *e = l->events; e < l->events + l->n; e++) {
-		int r = 0;
-
-		if (e->next == e->now)
-			continue;
-		if (e->next == EVENT_RECORDED)
-			r = enable(l, e->name, "1");
-		else if (e->now == EVENT_RECORDED)
-			r = enable(l, e->name, "0");
-		if (!r && e->now == EVENT_COUNTED)
-			r = write_counter(l, e->name, "!");
-		else if (!r && e->next == EVENT_COUNTED)
-			r = write_counter(l, e->name, "");
-		if (r)
+		if (e->next != e->now && change(l, e) < 0)
 			e->next = e->now;
-		else if (e->now == EVENT_RECORDED)
+		if (e->next != e->now && e->now == EVENT_RECORDED)
 			e->since = now;
 		e->now = e->next;
-		if (e->now != EVENT_COUNTED)
-			e->hits = 0;
+		e->hits = e->now == EVENT_COUNTED ? e->hits : 0;
+		g->account.reduced |= e->now != EVENT_RECORDED;
 	}
-	g->account.reduced = 0;
-	for (size_t i = 0; i < l->n; i++)
-		g->account.reduced |= l->events[i].now != EVENT_RECORDED;
 }
 
 /* Does the instance record now? Otherwise a step would not be told. */
@@ -312,6 +342,11 @@ static int is_recording(const struct flight_governor *g)
 
 	free(text);
 	return on;
+}
+
+static uint64_t longer(uint64_t patience)
+{
+	return patience < MOST_PATIENCE / 2 ? 2 * patience : MOST_PATIENCE;
 }
 
 /* Count the events until now. */
@@ -327,11 +362,19 @@ static void count(struct flight_governor *g)
  * Take the step that is planned. Its line comes first on the way down, and last on the way up.
  * The number of events is read when the events of the step are not recorded.
  */
-static void step(struct flight_governor *g, int look)
+static void step(struct flight_governor *g)
 {
 	uint64_t now = trace_clock_now(g->load.dir);
+	struct flight_account *a = &g->account;
 	struct line line;
+	int look = LOOK_UP;
 
+	for (size_t i = 0; i < g->load.n; i++)
+		if (g->load.events[i].next > g->load.events[i].now)
+			look = LOOK_DOWN;
+	/* wait longer if the last step upwards was wrong */
+	a->patience = look == LOOK_UP || !g->rose ? LEAST_PATIENCE : longer(a->patience);
+	g->rose = look == LOOK_UP;
 	if (look == LOOK_UP)
 		count(g);
 	make_line(g, &line, 1);
@@ -391,6 +434,7 @@ int flight_governor_begin(struct flight_governor *g, int top, const char *instan
 	if (flight_load_open(&g->load, top, instance) < 0)
 		return -1;
 	a->record = g->load.record;
+	a->detour = g->load.detour;
 	make_line(g, &line, 0);
 	put(&line, "; an event costs %u ns here, or up to %u ns less", a->record,
 	    g->load.record_error);
@@ -448,14 +492,16 @@ void flight_governor_look(struct flight_governor *g)
 	if (look == LOOK_NOT || !is_recording(g))
 		return;
 	a->quiet = 0;
-	if ((!a->reduced && read_events(g) < 0) || flight_load_sample(l) < 0)
+	/* a sample takes time: a heavy flood is first met as the last flood was */
+	g->guessed = look == LOOK_DOWN && a->load / 4 > a->budget && !g->guessed && l->n;
+	if (!g->guessed && ((!a->reduced && read_events(g) < 0) || flight_load_sample(l) < 0))
 		return;
 	if (look == LOOK_DOWN)
 		scale(l->events, l->n, &i);
-	if (flight_account_plan(a, l->events, l->n, look))
-		step(g, look);
-	a->patience = !a->reduced ? LEAST_PATIENCE :
-		      a->patience < MOST_PATIENCE / 2 ? 2 * a->patience : MOST_PATIENCE;
+	if (flight_account_plan(a, &l->calls, l->events, l->n, look))
+		step(g);
+	else if (look == LOOK_UP)
+		a->patience = longer(a->patience);
 }
 
 void flight_governor_tell(struct flight_governor *g)
@@ -475,6 +521,6 @@ void flight_governor_end(struct flight_governor *g)
 	for (size_t i = 0; i < g->load.n; i++)
 		g->load.events[i].next = EVENT_RECORDED;
 	if (g->account.reduced)
-		step(g, LOOK_UP);
+		step(g);
 	flight_load_close(&g->load);
 }

@@ -25,12 +25,12 @@
 
 /* Calls of one measurement, and measurements. */
 enum { CALLS = 200, ROUNDS = 12 };
-/* An event in a program costs more than one in a loop, because its memory is not in the cache. */
-#define COLD(ns) ((ns) * 3 / 2)
 /* The length of a sample. */
 #define SAMPLE_NS (5 * 1000 * 1000)
 /* Kilobytes of the small instance for each CPU. */
 #define SAMPLE_KB "32"
+/* A record of each system call. */
+#define CALLS_EVENT "raw_syscalls:sys_enter"
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -99,6 +99,19 @@ static void copy_option(const struct flight_load *l, const char *file)
 	free(text);
 }
 
+/* Read the id of the event. Return 0 or -1. */
+static int read_id(const struct flight_load *l, struct flight_event *e)
+{
+	char file[PATH_MAX], *text;
+	const char *p;
+
+	ctl_event_file(file, e->name, "id");
+	p = text = file_read(l->dir, file, NULL);
+	e->id = (uint16_t)(p ? text_digits(&p) : 0);
+	free(text);
+	return e->id ? 0 : -1;
+}
+
 static int calibrate(struct flight_load *l)
 {
 	const char *event = "syscalls:sys_enter_getppid";
@@ -113,16 +126,22 @@ static int calibrate(struct flight_load *l)
 	copy_option(l, "options/stacktrace");
 	copy_option(l, "options/userstacktrace");
 	str_format(pid, sizeof(pid), "%d", (int)task_self());
+	l->calls.name = CALLS_EVENT;
+	read_id(l, &l->calls);
 	if (ctl_write(dir, "set_event_pid", pid, 0) < 0)
 		return -1;
 	ctl_event_file(file, event, "enable");
-	l->record = COLD(measure(l, file, "1", "0", rename, &l->record_error));
+	l->record = measure(l, file, "1", "0", rename, &l->record_error);
 	if (!l->record) /* report why */
 		return ctl_write(dir, file, "1", 0), -1;
+	ctl_event_file(file, "syscalls:sys_enter_flock", "enable");
+	if (!rename)
+		l->detour = measure(l, file, "1", "0", 0, &error);
 	ctl_event_file(file, event, "hist");
 	if (file_exists(dir, file)) {
 		ctl_event_file(file, event, "trigger");
-		l->count = COLD(measure(l, file, EVENT_COUNTER, "!" EVENT_COUNTER, rename, &error));
+		l->count = measure(l, file, EVENT_COUNTER, "!" EVENT_COUNTER, rename,
+				   &error);
 	}
 	return ctl_write(dir, "tracing_on", "0", 0) || ctl_write(dir, "options/overwrite", "0", 0) ?
 	       -1 : 0;
@@ -222,19 +241,6 @@ void flight_load_interval(struct flight_load *l, struct flight_interval *i, int 
 
 /* ---- which events are frequent -------------------------------------------------------- */
 
-/* Read the id of the event. Return 0 or -1. */
-static int read_id(const struct flight_load *l, struct flight_event *e)
-{
-	char file[PATH_MAX], *text;
-	const char *p;
-
-	ctl_event_file(file, e->name, "id");
-	p = text = file_read(l->dir, file, NULL);
-	e->id = (uint16_t)(p ? text_digits(&p) : 0);
-	free(text);
-	return e->id ? 0 : -1;
-}
-
 /* Copy the filter of the event, if it has one. */
 static void copy_filter(const struct flight_load *l, const char *event)
 {
@@ -247,15 +253,24 @@ static void copy_filter(const struct flight_load *l, const char *event)
 	free(text);
 }
 
+/* Does the event make all system calls of the machine slower? */
+static uint8_t is_call(const char *event)
+{
+	return !strncmp(event, "syscalls:", 9) || !strncmp(event, "raw_syscalls:", 13);
+}
+
 int flight_load_events(struct flight_load *l)
 {
-	char *text = file_read(l->dir, "set_event", NULL), *save;
+	char *text = file_read(l->dir, "set_event", NULL), *save, *whole;
 	size_t room = 1;
 
 	if (!text)
 		return err_file("unable to read set_event");
 	free(l->names);
 	free(l->events);
+	whole = file_read(l->dir, "events/syscalls/enable", NULL);
+	l->all_calls = whole && *whole == '1';
+	free(whole);
 	l->names = text;
 	l->n = 0;
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
@@ -268,28 +283,32 @@ int flight_load_events(struct flight_load *l)
 		if (!strchr(p, ':') || read_id(l, &l->events[l->n]) < 0)
 			continue;
 		copy_filter(l, p);
-		l->n++;
+		l->events[l->n++].call = is_call(p);
 	}
 	return 0;
 }
 
-/* Enable all events of the instance in the small one, or disable them. */
+/* Enable all events of the instance in the small one, or disable them; and all system calls. */
 static void enable_all(const struct flight_load *l, const char *value)
 {
 	char file[PATH_MAX];
-	int many = 0;
+	int many = 0, calls = 0;
 
-	/* all system calls at once take less time than some of them */
-	for (size_t i = 0; i < l->n; i++)
-		many += !strncmp(l->events[i].name, "syscalls:", 9);
+	/* all events of system calls at once take less time than some of them */
+	for (size_t i = 0; i < l->n; i++) {
+		calls |= l->events[i].call;
+		many += *l->events[i].name == 's' && l->events[i].call;
+	}
 	if (many > 4)
 		ctl_try(l->beside.dir, "events/syscalls/enable", value, 0);
 	for (size_t i = 0; i < l->n; i++) {
-		if (many > 4 && !strncmp(l->events[i].name, "syscalls:", 9))
+		if (many > 4 && *l->events[i].name == 's' && l->events[i].call)
 			continue;
 		ctl_event_file(file, l->events[i].name, "enable");
 		ctl_try(l->beside.dir, file, value, 0);
 	}
+	if (calls)
+		ctl_try(l->beside.dir, "events/raw_syscalls/sys_enter/enable", value, 0);
 }
 
 /* Count the records of one CPU, by their events and all in *n. Return 0 or -1. */
@@ -308,6 +327,7 @@ static int count_records(struct flight_load *l, unsigned cpu, void *data, uint64
 			if (r.len >= sizeof(id))
 				memcpy(&id, r.data, sizeof(id));
 			++*n;
+			l->calls.here += id == l->calls.id;
 			for (size_t i = 0; i < l->n; i++)
 				if (l->events[i].id == id) {
 					l->events[i].here++;
@@ -318,17 +338,22 @@ static int count_records(struct flight_load *l, unsigned cpu, void *data, uint64
 	return got;
 }
 
-/* Add the records of a CPU to the rates. A sample that is full has only some of those tried. */
-static void add_rates(struct flight_load *l, uint64_t recorded, uint64_t tried, uint64_t ns)
+/* Add the records of a CPU to a rate. A sample that is full has only some of those tried. */
+static void add_rate(struct flight_event *e, uint64_t recorded, uint64_t tried, uint64_t ns)
 {
-	for (struct flight_event *e = l->events; e < l->events + l->n; e++) {
-		uint64_t rate = recorded ? e->here * tried / recorded * 1000000000 / ns : 0;
+	uint64_t rate = recorded ? e->here * tried / recorded * 1000000000 / ns : 0;
 
-		if (rate > e->most)
-			e->most = rate;
-		e->sum += rate;
-		e->here = 0;
-	}
+	if (rate > e->most)
+		e->most = rate;
+	e->sum += rate;
+	e->here = 0;
+}
+
+/* Forget half of a rate. */
+static void halve(struct flight_event *e)
+{
+	e->most /= 2;
+	e->sum = 0;
 }
 
 int flight_load_sample(struct flight_load *l)
@@ -354,15 +379,16 @@ int flight_load_sample(struct flight_load *l)
 		ns = clock_ns(CLOCK_MONOTONIC) - ns;
 		enable_all(l, "0");
 	}
-	for (struct flight_event *e = l->events; !r && e < l->events + l->n; e++) {
-		e->most /= 2;
-		e->sum = 0;
-	}
+	for (size_t i = 0; !r && i < l->n; i++)
+		halve(&l->events[i]);
+	halve(&l->calls);
 	for (unsigned cpu = 0; !r && cpu < l->small.ncpus; cpu++) {
 		uint64_t tried = events_of(&l->small.cpu[cpu]), recorded;
 
 		r = count_records(l, cpu, data, &recorded);
-		add_rates(l, recorded, tried, ns);
+		for (size_t i = 0; i < l->n; i++)
+			add_rate(&l->events[i], recorded, tried, ns);
+		add_rate(&l->calls, recorded, tried, ns);
 	}
 	free(data);
 	return r;

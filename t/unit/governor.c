@@ -137,6 +137,8 @@ static struct flight_event *find(struct flight_event *v, const char *name)
 	return v;
 }
 
+static const struct flight_event none;
+
 #define NEXT(name) find(v, name)->next
 
 /* The plan drops frequent events, and keeps rare ones. 7.5 ms a second are to be spent. */
@@ -150,25 +152,25 @@ static void test_plan_down(void)
 		{ .name = "exit", .most = 3000, .sum = 3000 },
 	};
 
-	EQUAL(flight_account_plan(&a, v, 4, LOOK_DOWN), 1);
+	EQUAL(flight_account_plan(&a, &none, v, 4, LOOK_DOWN), 1);
 	EQUAL(NEXT("switch"), EVENT_OFF);
 	EQUAL(NEXT("wakeup"), EVENT_RECORDED);
 	EQUAL(NEXT("exit"), EVENT_RECORDED);
 	EQUAL(NEXT("oom"), EVENT_RECORDED);
 	/* who has spent too much has less to spend */
 	a.credit = -10 * MS;
-	EQUAL(flight_account_plan(&a, v, 4, LOOK_DOWN), 2);
+	EQUAL(flight_account_plan(&a, &none, v, 4, LOOK_DOWN), 2);
 	EQUAL(NEXT("wakeup"), EVENT_OFF);
 	EQUAL(NEXT("exit"), EVENT_RECORDED);
 	/* an event that starts dumps is kept before others, but not at any price */
 	a = begin;
 	find(v, "wakeup")->first = 1;
 	find(v, "exit")->most = find(v, "exit")->sum = 6000;
-	EQUAL(flight_account_plan(&a, v, 4, LOOK_DOWN), 2);
+	EQUAL(flight_account_plan(&a, &none, v, 4, LOOK_DOWN), 2);
 	EQUAL(NEXT("wakeup"), EVENT_RECORDED);
 	EQUAL(NEXT("exit"), EVENT_OFF);
 	find(v, "wakeup")->most = 20000;
-	EQUAL(flight_account_plan(&a, v, 4, LOOK_DOWN), 2);
+	EQUAL(flight_account_plan(&a, &none, v, 4, LOOK_DOWN), 2);
 	EQUAL(NEXT("wakeup"), EVENT_OFF);
 	EQUAL(NEXT("exit"), EVENT_RECORDED);
 }
@@ -179,9 +181,9 @@ static void test_plan_cpus(void)
 	struct flight_account a = begin;
 	struct flight_event v[] = { { .name = "switch", .most = 15000, .sum = 30000 } };
 
-	EQUAL(flight_account_plan(&a, v, 1, LOOK_DOWN), 1);
+	EQUAL(flight_account_plan(&a, &none, v, 1, LOOK_DOWN), 1);
 	a.cpus = 2000000;
-	EQUAL(flight_account_plan(&a, v, 1, LOOK_DOWN), 0);
+	EQUAL(flight_account_plan(&a, &none, v, 1, LOOK_DOWN), 0);
 }
 
 /* Upwards only half of the budget is planned, and nothing is reduced. */
@@ -193,14 +195,14 @@ static void test_plan_up(void)
 		{ .name = "exit" },
 	};
 
-	EQUAL(flight_account_plan(&a, v, 2, LOOK_UP), 0);
+	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_UP), 0);
 	EQUAL(NEXT("switch"), EVENT_OFF);
 	find(v, "switch")->most = find(v, "switch")->sum = 12000;
-	EQUAL(flight_account_plan(&a, v, 2, LOOK_UP), 1);
+	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_UP), 1);
 	EQUAL(NEXT("switch"), EVENT_RECORDED);
 	find(v, "switch")->most = find(v, "switch")->sum = 500000;
 	find(v, "switch")->now = EVENT_RECORDED;
-	EQUAL(flight_account_plan(&a, v, 2, LOOK_UP), 0);
+	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_UP), 0);
 }
 
 /* What costs too much to record is counted, if that costs less. */
@@ -213,14 +215,42 @@ static void test_plan_counts(void)
 	};
 
 	a.count = 100;
-	EQUAL(flight_account_plan(&a, v, 2, LOOK_DOWN), 2);
+	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_DOWN), 2);
 	EQUAL(NEXT("a"), EVENT_COUNTED);
 	EQUAL(NEXT("b"), EVENT_OFF);
 	find(v, "a")->now = EVENT_COUNTED;
 	find(v, "b")->now = EVENT_OFF;
 	find(v, "a")->most = find(v, "a")->sum = 90000;
-	EQUAL(flight_account_plan(&a, v, 2, LOOK_DOWN), 1);
+	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_DOWN), 1);
 	EQUAL(NEXT("a"), EVENT_OFF);
+}
+
+/* While a system call is traced, all of them are slower. If they are many, none is traced. */
+static void test_plan_calls(void)
+{
+	struct flight_account a = begin;
+	struct flight_event calls = { .most = 100000, .sum = 100000 };
+	struct flight_event v[] = {
+		{ .name = "flock", .call = 1 },
+		{ .name = "exit", .most = 12000, .sum = 12000 },
+	};
+
+	a.detour = 20;
+	EQUAL(flight_account_plan(&a, &calls, v, 2, LOOK_DOWN), 0);
+	/* 2 of 7.5 ms are left out of what events may cost */
+	find(v, "exit")->most = find(v, "exit")->sum = 15000;
+	EQUAL(flight_account_plan(&a, &calls, v, 2, LOOK_DOWN), 1);
+	EQUAL(NEXT("exit"), EVENT_OFF);
+	EQUAL(NEXT("flock"), EVENT_RECORDED);
+	calls.most = calls.sum = 200000;
+	EQUAL(flight_account_plan(&a, &calls, v, 2, LOOK_DOWN), 1);
+	EQUAL(NEXT("flock"), EVENT_OFF);
+	EQUAL(NEXT("exit"), EVENT_RECORDED);
+	/* the load that is seen may be low: a look upwards finds out */
+	EQUAL(flight_account_plan(&a, &calls, v, 2, LOOK_UP), 1);
+	EQUAL(NEXT("flock"), EVENT_OFF);
+	find(v, "flock")->now = EVENT_OFF;
+	EQUAL(flight_account_plan(&a, &calls, v, 2, LOOK_UP), 0);
 }
 
 static void test_percent(void)
@@ -252,6 +282,7 @@ int main(void)
 	TEST(plan_cpus);
 	TEST(plan_up);
 	TEST(plan_counts);
+	TEST(plan_calls);
 	TEST(percent);
 	return unit_end();
 }
