@@ -156,8 +156,9 @@ build/libtfs.a: $(OBJECTS)
 
 -include $(wildcard build/lib/*/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
 
-# These convert traces for other machines. Hosts that need one small program seldom need them.
-APART := bin/tfs-chrome bin/tfs-export bin/tfs-perfetto
+# These draw or convert traces for other machines. Hosts that need one small program seldom need
+# them.
+APART := bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline
 
 ifdef ONE
 WITHIN := $(filter-out $(APART),$(TOOLS))

@@ -479,7 +479,7 @@ on_32_bits() {
 	for tool in source/bin/*.c; do
 		tool=root/usr/bin/$(basename "$tool" .c)
 		case $tool in
-		*/tfs-chrome | */tfs-export | */tfs-perfetto) "$tool" --version && [ ! -L "$tool" ] ;;
+		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) "$tool" --version && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;
 		esac
 	done

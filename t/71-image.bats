@@ -30,7 +30,7 @@ load containers
 	for tool in "$TREE"/bin/*.c; do
 		tool=$ROOTFS/usr/bin/$(basename "$tool" .c)
 		case $tool in
-		*/tfs-chrome | */tfs-export | */tfs-perfetto) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
+		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;
 		esac
 	done

@@ -35,7 +35,7 @@ make_recorder() {
 		[ -n "${to-}" ] || exit 0
 		mkdir -p "$to/usr/bin" "$to/usr/lib/trace-hooks"
 		cd "$to/usr"
-		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-perfetto \
+		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline \
 			lib/trace-hooks/tfs-calls.tab lib/trace-hooks/complete
 	END
 	chmod +x recorder
@@ -59,7 +59,7 @@ whole() {
 	for tool in "$TREE"/bin/*.c; do
 		tool=$(basename "$tool" .c)
 		case $tool in
-		tfs-chrome | tfs-export | tfs-perfetto) ;;
+		tfs-chrome | tfs-export | tfs-flame | tfs-perfetto | tfs-timeline) ;;
 		*) [ "$(readlink "$1/usr/bin/$tool")" = tfs ] ;;
 		esac
 	done

@@ -362,7 +362,7 @@ int flight_load_sample(struct flight_load *l)
 	void *data = malloc(l->small.subbuf_size);
 	int dir = l->beside.dir, r = 0;
 	struct pids us = { 0 };
-	uint64_t ns;
+	uint64_t ns = 0;
 
 	if (!data)
 		return err_msg("out of memory");

@@ -37,7 +37,7 @@ endif
 
 ifneq ($(BR2_PACKAGE_TFS_TOOLS_CONVERT),y)
 define TFS_TOOLS_REMOVE_CONVERTERS
-	rm -f $(addprefix $(TARGET_DIR)/usr/bin/,tfs-chrome tfs-export tfs-perfetto)
+	rm -f $(addprefix $(TARGET_DIR)/usr/bin/,tfs-chrome tfs-export tfs-flame tfs-perfetto tfs-timeline)
 endef
 TFS_TOOLS_POST_INSTALL_TARGET_HOOKS += TFS_TOOLS_REMOVE_CONVERTERS
 endif
