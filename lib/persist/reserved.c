@@ -141,9 +141,12 @@ static uint64_t place_for(const char *iomem, uint64_t size)
 	if (!best.last || best.last - best.first < 4 * size)
 		return 0;
 	first = (best.first + (best.last - best.first + 1) / 2) / ALIGN * ALIGN;
-	while ((used = used_until(iomem, first, first + size - 1)))
+	while (first <= best.last && (used = used_until(iomem, first, first + size - 1))) {
+		if (used > best.last - ALIGN)
+			return 0;
 		first = (used + ALIGN) / ALIGN * ALIGN;
-	return first + size <= best.last ? first : 0;
+	}
+	return first <= best.last && best.last - first >= size - 1 ? first : 0;
 }
 
 int reserved_words(const char *iomem, const char *machine, unsigned long mb, char *words,
