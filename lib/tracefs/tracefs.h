@@ -66,7 +66,7 @@ void ctl_event_file(char *path, const char *event, const char *file);
 uint64_t trace_clock_now(int dir);
 
 /*
- * Return the time of any trace clock in the units of a record's time, rounded up to a
+ * Return the time of any trace clock in the units of a record's time, rounded down to a
  * microsecond. Return 0 if the file cannot be read; silent.
  */
 uint64_t trace_clock_mark(int dir);
