@@ -6,13 +6,13 @@
  * SIGUSR1 always makes a dump. A process of -F has failed if its status is not 0 and its
  * parent has not waited for it yet. If nobody reads the text of -E, or with -r or -p,
  * tfs-flight makes a dump as -e does, but only if there are events.
- * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump stops
- * the recording, moves the events of the buffer into DIR/dump.1, dump.2 and so on
- * (dump.1.cpu0 ...), prints the paths of these files, one in a line, and lets the
- * recording go on. A file appears when it is complete. DIR, default ".", has three
- * control files. `state` contains start or stop; writing one of them starts or stops the
- * recording. Reading `dropped` gives the number of lost events. Writing `reset` clears
- * the buffer and that number.
+ * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump moves
+ * the events of the buffer into DIR/dump.1, dump.2 and so on (dump.1.cpu0 ...) and prints
+ * the paths of these files, one in a line. The instance records meanwhile, and the next
+ * dump begins where this one ends. A file appears when it is complete. DIR, default ".",
+ * has three control files. `state` contains start or stop; writing one of them starts or
+ * stops the recording. Reading `dropped` gives the number of lost events. Writing `reset`
+ * clears the buffer and that number.
  * Exit: 0 stopped by HUP INT TERM, 100 usage error, 111 refused.
  */
 #include <errno.h>
