@@ -203,6 +203,7 @@ plain() {
 		echo >d/reset
 		eventually grep -qx 0 d/dropped
 		numbers "$rate"
+		eventually grep -q '^overrun: [1-9]' "$DIR"/per_cpu/cpu*/stats
 		dumps_meanwhile
 		dropped=$(cat d/dropped)
 		stops
