@@ -955,6 +955,11 @@ turns() {
 	done
 }
 
+# no_task: Succeed when all windows have ended and all added threads are gone.
+no_task() {
+	[ -z "$(dt-pid -N "$PROBE" list)" ]
+}
+
 # drained: Succeed if the stream has taken all events.
 drained() {
 	run -1 grep -h '^entries: [^0]' "$DIR"/per_cpu/cpu*/stats
@@ -963,22 +968,24 @@ drained() {
 # spans_of REQUESTS [CONNECTIONS]: Record these requests of 200 connections at once, and write the
 # spans of the joined trace to "spans", as lines: TRACE SPAN PARENT KIND THREAD NOTE.
 spans_of() {
-	local connections=${2:-200} each
+	local connections=${2:-200} each stream
 	each=$(($1 / connections))
 	echo mono >"$DIR/trace_clock"
 	echo 32768 >"$DIR/buffer_size_kb"
 	serve "-m thread" "-m thread"
 	client many -t "$connections" -n $each
 	follow many
+	# it looks up the names of threads while they live: that is faster
+	tfs-catpipe -jd -i "$INSTANCE" >lines &
+	stream=$!
 	go many
 	client_ends many
-	eventually truly A $((2 * $1))
-	stop_roles
+	eventually no_task
 	echo 0 >"$DIR/tracing_on"
-	tfs-catpipe -jd -i "$INSTANCE" >lines &
 	eventually drained
-	kill -TERM $!
-	wait $!
+	kill -TERM "$stream"
+	wait "$stream"
+	stop_roles
 	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = $((2 * $1)) ]
 	! grep -q '"lost"' lines
 	sed 's/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp

@@ -162,7 +162,6 @@ static void read_saved(struct live_kernel *k)
 	size_t len;
 	char *text = file_read(k->root, "saved_cmdlines", &len);
 
-	k->names = k->now;
 	if (text)
 		comms_parse(&k->events.comms, text, len);
 	free(text);
@@ -188,11 +187,7 @@ static void learn_name(void *kernel, int pid)
 		return;
 	if (k->procfs && !task_read(pid, &t))
 		names_add_task(comms, &t);
-	else if (!c || (!*c->name && k->names != k->now))
-		/*
-		 * A dead task keeps the name that is known. If the kernel has none, look again, but
-		 * only once for all such tasks: the file may be long.
-		 */
+	else if (!c || !*c->name) /* a dead task keeps the name that is known */
 		read_saved(k);
 	entry = comms_entry(comms, pid);
 	if (entry)

@@ -27,7 +27,6 @@ struct live_kernel {
 	int scanned;            /* all events were read since then */
 	uint32_t now;           /* number of calls of live_kernel_refresh, plus 1 */
 	uint32_t tgids;         /* now when saved_tgids was read */
-	uint32_t names;         /* now when saved_cmdlines was read */
 	int procfs;             /* procfs shows the same pids as tracefs */
 	size_t pruned;          /* names that were left after the last pruning */
 	unsigned own;           /* naming events that live_names_begin enabled */
