@@ -205,7 +205,7 @@ struct flight_load {
 
 	uint32_t record, record_error; /* ns that a recorded event costs, and what is uncertain */
 	uint32_t count;         /* ns that a counted event costs; 0: the kernel cannot count */
-	uint32_t detour;        /* ns that each system call takes longer while one is traced */
+	uint32_t detour;        /* ns that a system call takes longer while any is traced */
 	struct flight_event *events;
 	size_t n;
 	struct flight_event calls; /* all system calls of the tasks that are traced */
