@@ -23,9 +23,9 @@
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
-		"tfs-report [-jHdx] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... "
+		"tfs-report [-jHdxB] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
-		"[-N PID[,PID...]]... [-i INSTANCE] -B|FILE\n"
+		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
 		"print the events of a trace.dat as text or JSON\n"
 		"-i INSTANCE  print only this instance; '' is the one without a name\n"
 		"-B  print the trace of the last boot, see tfs-persist(1)\n"

@@ -4,7 +4,7 @@
 
 load helper
 
-USAGE='tfs-report [-jHdx] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-i INSTANCE] FILE'
+USAGE='tfs-report [-jHdxB] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-i INSTANCE] [FILE]'
 CORPUS=$BATS_TEST_DIRNAME/fuzz/corpus/tracedat
 
 misuse() {

@@ -126,6 +126,7 @@ begin() {
 	-s, --syscall [[sys_enter_]SYSCALL...]  only these calls, or returns as sys_exit_NAME; default all
 	--returns  also record the return of each call
 	--slower US  only calls that took this many microseconds or more, at their return
+	--user-stack  print the program's stack below each event, with names of functions
 	--decode  one line for each call, with decoded arguments, as strace has them
 	--raw  the kernel's own text, also for people
 	--failed  decoded: only calls that fail

@@ -473,7 +473,7 @@ on_32_bits() {
 
 # ---- all of it as one program ---------------------------------------------------
 
-@test "make ONE=1: every tool is a name of one program but three that convert traces, and works by it" {
+@test "make ONE=1: every tool is a name of one program but five that draw or convert traces, and works by it" {
 	source_tree
 	remake ONE=1 install DESTDIR="$PWD/root" PREFIX=/usr
 	for tool in source/bin/*.c; do

@@ -129,7 +129,7 @@ END
 	buildroot MAKE="$PWD/recorder" BR2_PACKAGE_TFS_TOOLS_DECODE=y \
 		BR2_PACKAGE_TFS_TOOLS_CONVERT=y BR2_STATIC_LIBS=y
 	recorded "${words[@]}" STATIC=1 all . "${words[@]}" STATIC=1 "DESTDIR=$PWD/target" install .
-	[ "$(names target | wc -l)" = 6 ]
+	[ "$(names target | wc -l)" = 8 ]
 }
 
 # bats test_tags=quick
@@ -201,7 +201,8 @@ END
 	local words=(-C "$PWD/source" AR=mipsel-linux-gnu-gcc-ar CC=mipsel-linux-gnu-gcc ARCH=mipsel
 		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT 'LDFLAGS=-Wl,-O1')
 	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
-	names packages | diff - <(printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,perfetto} \
+	names packages | diff - <(
+		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,flame,perfetto,timeline} \
 		tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab tfs-tools/usr/bin/tfs)
 }
 

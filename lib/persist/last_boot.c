@@ -125,10 +125,10 @@ static uint64_t size_of(int instance, unsigned cpus)
 {
 	char *text = file_read(instance, "buffer_size_kb", NULL);
 	const char *digits = text ? text : "";
-	uint64_t kb = text_digits(&digits);
+	unsigned long kb = (unsigned long)text_digits(&digits);
 
 	free(text);
-	return kb * 1024 * cpus;
+	return KB_BYTES(kb) * cpus;
 }
 
 /*

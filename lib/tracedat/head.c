@@ -21,7 +21,7 @@
 static void add_file(const struct dat_head *h, struct bytes *b, int dir, const char *file,
 		     size_t size, struct dat_extent saved)
 {
-	size_t n = saved.n;
+	size_t n = (size_t)saved.n;
 	char *text = h->from ? dat_text(h->from, saved) : file_read(dir, file, &n);
 
 	if (!text && (h->from || errno == ENOMEM)) {
