@@ -605,9 +605,11 @@ b
 	need_tracefs events/syscalls
 	local times insns=()
 	new_instance
+	echo $$ >"$DIR/set_event_pid" # without a pid every task would be recorded
 	echo 1 >"$DIR/events/syscalls/sys_enter_getppid/enable"
 	for times in 1 11; do
 		calls -e 10000
+		echo "$CALLS" >>"$DIR/set_event_pid"
 		release
 		wait "$CALLS"
 		valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null \
