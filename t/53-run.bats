@@ -30,7 +30,8 @@ tests_of_suite() {
 }
 
 @test "t/run: programs of a test get the signals that the caller ignores or blocks" {
-	suite <<-'END'
+	suite <<-END
+	load $TREE/t/helper
 	tell() {
 		grep -E '^Sig(Blk|Ign):' /proc/self/status | sed 's/^/# /' >&3
 	}
@@ -59,7 +60,8 @@ ran() {
 }
 
 @test "t/run: without a file it leaves out long tests, as --short does, and --all and files run all" {
-	suite <<-'END'
+	suite <<-END
+	load $TREE/t/helper
 	QUICK
 	TEST "one" { :; }
 	LONG
@@ -150,6 +152,20 @@ ran() {
 	END
 	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_TEST_SECONDS=100000 suite/t/run t/own.bats
 	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
+}
+
+@test "t/run: a test ends, although the process that limits its time has not run yet" {
+	suite <<-END
+	load $TREE/t/helper
+	TEST "one" {
+		kill -STOP \$BATS_killer_pid
+		echo \$BATS_killer_pid >$PWD/pid
+	}
+	END
+	# a reader of the output waits until all its writers have ended
+	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_TEST_SECONDS=100000 suite/t/run t/own.bats
+	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
+	gone "$(cat pid)"
 }
 
 @test "t/run: a test file that is started below nohup without it says why it fails" {

@@ -19,6 +19,9 @@ SLOW=1
 # in seconds: the deadline for things that never end; other tests may keep the machine busy
 DEADLINE=$((60 * SLOW))
 PATH=$TREE/bin:$PATH
+# a FIFO that nothing is written to; a read from it waits, and costs nothing
+NEVER=$BATS_RUN_TMPDIR/never
+[ -p "$NEVER" ] || mkfifo "$NEVER"
 
 # bats calls bats_debug_trap for each command of a test, so that it can say where a test
 # failed. These two functions do the same with fewer commands, which saves a fifth of the
@@ -54,8 +57,28 @@ if [ "${BATS_TRACE_LEVEL:-0}" = 0 ] && declare -F bats_get_failure_stack_trace >
 	}
 fi
 
-# t/run sets BATS_TEST_TIMEOUT. When this time has passed, bats ends the test as failed and calls
-# this function, because a command of the test may wait for ever. bats's own function ends only
+# t/run sets BATS_TEST_TIMEOUT. bats starts a process that limits the time of a test. That of
+# bats starts sleep(1) and sets a trap for the signal that ends both. If a test ends before the
+# trap is set, as on a busy machine, the sleep goes on and keeps the output open, and everything
+# that reads the output hangs. The process here has no child and no output, and SIGKILL ends
+# it. The test does not see it as a job.
+bats_start_timeout_countdown() {
+	# shellcheck disable=SC2064 # the pid of now
+	trap "bats_timeout_trap $$" ABRT
+	{
+		read -rt "$1" _ <>"$NEVER" ||
+			{ kill -ABRT $$ && bats_kill_childprocesses_of $$; }
+	} >/dev/null 2>&1 3>&- 4>&- &
+	disown
+}
+
+# A test whose time has passed needs the process, because it ends what the test has started.
+bats_abort_timeout_countdown() {
+	[ -n "${BATS_TIMED_OUT-}" ] || kill -KILL "$1" 2>/dev/null || :
+}
+
+# When the time of a test has passed, bats ends the test as failed and calls this function,
+# because a command of the test may wait for ever. bats's own function ends only
 # the children; here all processes below the test get SIGTERM, so that managers remove their
 # sessions, and five seconds later SIGKILL. A test that still waits after that is killed,
 # too, and t/run reports that it did not run.
@@ -115,7 +138,6 @@ setup() {
 	# in a guest the product finds busybox, but not the tools of the test harness
 	[ "${TFS_VARIANT-}" != vm ] || PATH=$TREE/bin:/harness/tools:/bin
 	export PATH
-	disown -a # the countdown of BATS_TEST_TIMEOUT is no job of the test
 	unset TFS_INSTANCE
 	export TFS_RUNDIR=$BATS_TEST_TMPDIR/run/tfs
 	# each name of a test begins with MARK, which separates it from names of other programs
@@ -252,14 +274,13 @@ offset_of() {
 	echo $((${#all} / 2))
 }
 
-# eventually COMMAND...: Repeat COMMAND until it succeeds or the deadline has passed. A read
-# from a FIFO without a writer between two tries leaves the CPU to others.
+# eventually COMMAND...: Repeat COMMAND until it succeeds or the deadline has passed. The read
+# between two tries leaves the CPU to others.
 eventually() {
-	local end=$((SECONDS + DEADLINE)) never=$BATS_TEST_TMPDIR/.never
+	local end=$((SECONDS + DEADLINE))
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || { echo "never true: $*"; return 1; }
-		[ -p "$never" ] || mkfifo "$never"
-		read -rt 0.01 _ <>"$never" || :
+		read -rt 0.01 _ <>"$NEVER" || :
 	done
 }
 
@@ -332,11 +353,9 @@ ended() {
 }
 
 # finishes PID STATUS: Fail unless PID ends before the deadline with exactly STATUS.
-# The deadline is a read from a FIFO without a writer, which costs nothing.
 finishes() {
 	local status=0 dog
-	[ -p "$BATS_TEST_TMPDIR/.never" ] || mkfifo "$BATS_TEST_TMPDIR/.never"
-	{ read -rt "$DEADLINE" _ <>"$BATS_TEST_TMPDIR/.never" || kill -KILL "$1"; } 3>&- &
+	{ read -rt "$DEADLINE" _ <>"$NEVER" || kill -KILL "$1"; } 3>&- &
 	dog=$!
 	wait "$1" || status=$?
 	kill -KILL "$dog"
