@@ -88,8 +88,8 @@ static int reserve(const char *instance, const char *operand)
 	if (uname(&u) < 0)
 		return err_errno("unable to tell the kernel's version");
 	if (kernel_version(u.release) < KERNEL(6, 12))
-		return err_msg("Linux %.60s cannot keep a ring buffer over a boot; that needs 6.12",
-			       u.release);
+		return err_msg("Linux %.60s cannot keep a ring buffer over a boot; boot Linux 6.12 "
+			       "or later", u.release);
 	str_format(path, sizeof(path), "%s/iomem", path_procfs());
 	iomem = file_read(AT_FDCWD, path, NULL);
 	r = reserved_words(iomem ? iomem : "", u.machine, mb, words, sizeof(words));
@@ -116,6 +116,30 @@ static void print_end(const struct persist *p, const struct last_boot *last)
 		err_note("%s: %s", date, last->panic);
 }
 
+/* Say why there is nothing to save. */
+static void print_none(const struct persist *p, const char *name, enum last_boot_none why)
+{
+	switch (why) {
+	case LAST_BOOT_IN_USE:
+		err_note("%s is in use, so its events are of this boot; a session with --persist "
+			 "saves those of the last boot to %s before it records", name,
+			 p->last.path);
+		break;
+	case LAST_BOOT_EMPTY:
+		err_note("%s is empty: nothing has recorded, the last session ended before the "
+			 "machine did, or the memory was cleared", name);
+		break;
+	case LAST_BOOT_NO_HEAD:
+		err_note("%s has events, but %s does not have their formats, which only a session "
+			 "with --persist saves; instances/%s/trace shows the events", name,
+			 p->path, name);
+		break;
+	case LAST_BOOT_THIS:
+		err_note("%s has events of this boot only", name);
+		break;
+	}
+}
+
 static int save(const char *name, const char *file)
 {
 	static struct persist p;
@@ -127,13 +151,13 @@ static int save(const char *name, const char *file)
 		return REFUSED;
 	instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (instances < 0 || !reserved_is(instances, name)) {
-		err_msg("the kernel's command line has not reserved %s; 'tfs-persist reserve' "
-			"prints the words", name);
+		err_msg("this boot has no reserved instance %s: add the words that 'tfs-persist "
+			"reserve' prints to the kernel's command line, and boot", name);
 		return NO;
 	}
 	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
-		err_file("unable to open %s", name);
+		err_file("unable to open instance %s", name);
 		return REFUSED;
 	}
 	if (persist_open(&p) < 0)
@@ -147,8 +171,7 @@ static int save(const char *name, const char *file)
 	if (r < 0)
 		return REFUSED;
 	if (!r) {
-		err_note("%s has no events of the last boot, or no session with --persist has "
-			 "saved what they mean in %s", name, p.path);
+		print_none(&p, name, last.none);
 		return NO;
 	}
 	stdout_print("%s\n", place->path);
@@ -165,7 +188,7 @@ int main(int argc, char **argv)
 		;
 	what = argv[opt_index];
 	if (!what)
-		usage_error(&tool, "reserve or save?");
+		usage_error(&tool, "no command; give reserve or save");
 	operand = argv[opt_index + 1];
 	if (operand)
 		opt_end(&tool, argv[opt_index + 2]);
@@ -173,6 +196,6 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "reserve"))
 		return reserve(instance, operand) < 0 ? REFUSED : DONE;
 	if (strcmp(what, "save"))
-		usage_error(&tool, "no such command: '%.80s'", what);
+		usage_error(&tool, "no such command: '%.80s'; give reserve or save", what);
 	return save(instance, operand);
 }

@@ -87,27 +87,55 @@ plain() {
 	[ -z "$(ls -A state)" ]
 }
 
-@test "tfs-persist: keeps the events of this boot, and of none, in their buffer" {
+# saves_nothing MESSAGE: save has nothing to do, says why, and leaves the buffer as it is.
+saves_nothing() {
+	find boot -type f -size +0 -exec cksum {} + >before
+	run tfs-persist -R boot save
+	[ "$status" = 1 ]
+	[ "$output" = "tfs-persist: $1" ]
+	[ ! -e state/last-boot.dat ]
+	find boot -type f -size +0 -exec cksum {} + | cmp before -
+}
+
+@test "tfs-persist: keeps events of this boot, and those that nobody can read, in their buffer" {
 	recording
 	crash
 	sed -i "s/^boot .*/boot $(cat /proc/sys/kernel/random/boot_id)/" state/names
-	why="tfs-persist: tfs.boot has no events of the last boot, or no session with --persist has \
-saved what they mean in $PWD/state"
-	run tfs-persist -R boot save
-	[ "$status" = 1 ] && [ "$output" = "$why" ]
+	saves_nothing "tfs.boot has events of this boot only"
 	rm state/names
-	run tfs-persist -R boot save
-	[ "$status" = 1 ] && [ "$output" = "$why" ]
-	[ ! -e state/last-boot.dat ]
+	saves_nothing "tfs.boot has events, but $PWD/state does not have their formats, which only a \
+session with --persist saves; instances/tfs.boot/trace shows the events"
 }
 
 @test "tfs-persist: a buffer that records again is left alone" {
 	recording
 	crash
 	echo 1 >boot/instances/tfs.boot/tracing_on
+	saves_nothing "tfs.boot is in use, so its events are of this boot; a session with --persist \
+saves those of the last boot to $PWD/state/last-boot.dat before it records"
+}
+
+@test "tfs-persist: says that an empty buffer is empty" {
+	recording
+	crash
+	for stats in boot/instances/tfs.boot/per_cpu/*/stats; do
+		sed -i 's/^entries: .*/entries: 0/' "$stats"
+	done
+	saves_nothing "tfs.boot is empty: nothing has recorded, the last session ended before the \
+machine did, or the memory was cleared"
+}
+
+@test "tfs-persist: save -i reads a backup, which has no file to record" {
+	recording
+	crash
+	rm boot/instances/tfs.boot/tracing_on boot/instances/tfs.boot/set_event
+	mv boot/instances/tfs.boot boot/instances/old
 	run tfs-persist -R boot save
 	[ "$status" = 1 ]
-	[ ! -e state/last-boot.dat ]
+	[ "$output" = "tfs-persist: fatal: this boot has no reserved instance tfs.boot: add the words \
+that 'tfs-persist reserve' prints to the kernel's command line, and boot" ]
+	tfs-persist -R boot -i old save >out 2>err
+	[ "$(tfs-report state/last-boot.dat | wc -l)" = 1000 ]
 }
 
 @test "tfs-persist: a full disk loses nothing, and a later save has everything" {
@@ -176,7 +204,8 @@ to it: set TFS_STATE to another directory" ]
 	cp -r state kept
 	echo "boot x" >state/names
 	run tfs-persist -R boot save
-	[ "$status" = 111 ] && [ "$output" = "tfs-persist: fatal: $PWD/state/names is damaged" ]
+	[ "$status" = 111 ] && [ "$output" = "tfs-persist: fatal: $PWD/state/names is damaged, so the \
+events of the last boot cannot be read; remove it to give them up" ]
 	cp kept/names state
 	head -c 5000 kept/formats.dat >state/formats.dat
 	run tfs-persist -R boot save
@@ -223,17 +252,30 @@ reserves() {
 
 @test "tfs-persist: refuses wrong words, and memory that it cannot see" {
 	export TFS_STATE=$PWD/state
-	for words in "" "keep" "reserve 1" "reserve x" "save a b"; do
+	while IFS=: read -r words why; do
 		# shellcheck disable=SC2086 # words
 		run tfs-persist $words
 		[ "$status" = 100 ]
-	done
+		[[ $output == "tfs-persist: fatal: $why; usage: "* ]]
+	done <<-'EOF'
+		:no command; give reserve or save
+		keep:no such command: 'keep'; give reserve or save
+		reserve 1:not a number of megabytes from 2 to 65536: '1'
+		reserve x:not a number of megabytes from 2 to 65536: 'x'
+		save a b:unexpected operand 'b'
+	EOF
 	case $(uname -r) in [1-5].* | 6.[0-9].* | 6.1[01].*) skip "needs Linux 6.12" ;; esac
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86_64"
 	echo '00000000-00000000 : System RAM' >iomem
 	run reserves iomem 20
 	[ "$status" = 111 ]
-	grep -q "no free range for 20 MB, or you may not read it" err
+	[ "$(cat err)" = "tfs-persist: fatal: /proc/iomem does not show where memory is; run tfs-persist \
+as root, with CAP_SYS_ADMIN" ]
+	echo '00100000-027fffff : System RAM' >iomem
+	run reserves iomem 20
+	[ "$status" = 111 ]
+	[ "$(cat err)" = "tfs-persist: fatal: /proc/iomem has no room for 20 MB in the largest range of \
+memory; give a smaller number" ]
 }
 
 @test "trace_flight: --persist without a reserved buffer says what to do, and leaves nothing" {
@@ -241,6 +283,6 @@ reserves() {
 	[ ! -e "$TRACEFS/instances/tfs.boot" ] || skip "needs a machine without a reserved buffer"
 	run "$MANAGER" --run trace_flight --args "--all -e getppid --persist"
 	[ "$status" = 111 ]
-	[ "$output" = "manager: fatal: --persist: the kernel's command line has not reserved tfs.boot; \
-'tfs-persist reserve' prints the words" ]
+	[ "$output" = "manager: fatal: --persist: this boot has no reserved instance tfs.boot: add the \
+words that 'tfs-persist reserve' prints to the kernel's command line, and boot" ]
 }

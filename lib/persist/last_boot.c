@@ -213,8 +213,14 @@ end:
 int last_boot_save(struct persist *p, int instance, struct atomic_file *place,
 		   struct last_boot *last)
 {
-	int r = reserved_at_rest(instance) && instance_buffer_count(instance, "entries: ") ?
-		persist_load(p) : 0;
+	int r;
 
+	last->none = !reserved_at_rest(instance) ? LAST_BOOT_IN_USE :
+		     !instance_buffer_count(instance, "entries: ") ? LAST_BOOT_EMPTY : 0;
+	if (last->none)
+		return 0;
+	r = persist_load(p);
+	if (!r)
+		last->none = *p->boot ? LAST_BOOT_THIS : LAST_BOOT_NO_HEAD;
 	return r > 0 ? write_file(p, instance, place, last) : r;
 }

@@ -31,7 +31,10 @@
 /* Return whether the instance is reserved. The kernel gives only such instances this file. */
 int reserved_is(int instances, const char *name);
 
-/* Return whether nothing records in the instance and no event is enabled. */
+/*
+ * Return whether nothing records in the instance and no event is enabled. A backup, which newer
+ * kernels make of a reserved instance, is always at rest: it lacks the files to record.
+ */
 int reserved_at_rest(int instance);
 
 /*
@@ -104,8 +107,17 @@ int persist_load(struct persist *);
 /* The files of last boots to keep: last-boot.dat, last-boot.dat.1 and so on. */
 #define LAST_BOOTS 3
 
+/* Why an instance has no events of the last boot. */
+enum last_boot_none {
+	LAST_BOOT_IN_USE = 1,   /* it records, or events are enabled */
+	LAST_BOOT_EMPTY,        /* it has no event at all */
+	LAST_BOOT_NO_HEAD,      /* it has events, but nobody has saved what they mean */
+	LAST_BOOT_THIS,         /* its events are of this boot */
+};
+
 /* What is known of the end of the last boot. */
 struct last_boot {
+	enum last_boot_none none; /* after last_boot_save has returned 0 */
 	unsigned long long events; /* in the file */
 	int64_t end;            /* time of the last event, in microseconds since 1970 */
 	char panic[256];        /* the kernel's line about its panic; "": not recorded */
@@ -115,7 +127,8 @@ struct last_boot {
 /*
  * Move the events of the last boot out of the instance into a trace.dat with the head that
  * persist_load finds. Check first that the disk has room, so that no event is lost: after -1 the
- * events are still in the ring buffer. Return 1, 0 if there is no such event, or -1.
+ * events are still in the ring buffer. Return 1, 0 and the reason in `none` if there is no such
+ * event, or -1.
  */
 int last_boot_save(struct persist *, int instance, struct atomic_file *, struct last_boot *);
 

@@ -20,10 +20,15 @@ int reserved_is(int instances, const char *name)
 
 int reserved_at_rest(int instance)
 {
-	char *on = file_read(instance, "tracing_on", NULL);
-	char *events = file_read(instance, "set_event", NULL);
-	char *tracer = file_read(instance, "current_tracer", NULL);
-	int rest = on && *on == '0' && events && !*events && tracer && !strcmp(tracer, "nop\n");
+	char *on, *events, *tracer;
+	int rest;
+
+	if (!file_exists(instance, "tracing_on"))
+		return 1;
+	on = file_read(instance, "tracing_on", NULL);
+	events = file_read(instance, "set_event", NULL);
+	tracer = file_read(instance, "current_tracer", NULL);
+	rest = on && *on == '0' && events && !*events && tracer && !strcmp(tracer, "nop\n");
 
 	free(on);
 	free(events);
@@ -149,6 +154,17 @@ static uint64_t place_for(const char *iomem, uint64_t size)
 	return first <= best.last && best.last - first >= size - 1 ? first : 0;
 }
 
+/* Does the caller see addresses? The kernel shows zeros without CAP_SYS_ADMIN. */
+static int shows_addresses(const char *iomem)
+{
+	struct range r;
+
+	while (next_range(&iomem, &r))
+		if (r.last)
+			return 1;
+	return 0;
+}
+
 int reserved_words(const char *iomem, const char *machine, unsigned long mb, char *words,
 		   size_t size)
 {
@@ -160,9 +176,12 @@ int reserved_words(const char *iomem, const char *machine, unsigned long mb, cha
 		return 0;
 	}
 	at = place_for(iomem, mb * MB);
+	if (!at && !shows_addresses(iomem))
+		return err_msg("/proc/iomem does not show where memory is; run tfs-persist as "
+			       "root, with CAP_SYS_ADMIN");
 	if (!at)
-		return err_msg("/proc/iomem has no free range for %lu MB, or you may not read it",
-			       mb);
+		return err_msg("/proc/iomem has no room for %lu MB in the largest range of "
+			       "memory; give a smaller number", mb);
 	str_format(words, size, "memmap=%luM$0x%llx "
 		   "trace_instance=" PERSIST_INSTANCE "^traceoff@0x%llx:%luM", mb,
 		   (unsigned long long)at, (unsigned long long)at, mb);

@@ -212,7 +212,8 @@ int persist_load(struct persist *p)
 	offset = p->head.offset;
 	read_boot(now);
 	if (!names) {
-		err_msg("%s is damaged", p->names_path);
+		err_msg("%s is damaged, so the events of the last boot cannot be read; remove it "
+			"to give them up", p->names_path);
 	} else if (!strcmp(p->boot, now)) {
 		r = 0;
 	} else if (dat_file(&p->saved, p->formats_path) >= 0 && dat_read_head(&p->saved) >= 0 &&

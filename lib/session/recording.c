@@ -77,8 +77,9 @@ static int check_reserved(const struct request *rq, int root)
 	if (instances >= 0)
 		close(instances);
 	if (!there)
-		return err_msg("--persist: the kernel's command line has not reserved %s; "
-			       "'tfs-persist reserve' prints the words", recording_name(rq));
+		return err_msg("--persist: this boot has no reserved instance %s: add the words "
+			       "that 'tfs-persist reserve' prints to the kernel's command line, "
+			       "and boot", recording_name(rq));
 	return rq->buffer_kb ? err_msg("--buffer: the size of %s is fixed; leave it out",
 				       recording_name(rq)) : 0;
 }
