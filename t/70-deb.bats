@@ -95,9 +95,14 @@ package_lives() {
 	# two commands: this was the first one
 	within tfs-run trace_syscalls -s exit_group -- true >trace
 	[ "$(grep -c ': sys_exit_group(error_code: 0)$' trace)" = 1 ]
-	# the unit of the flight recorder is there, and nothing has enabled it
-	cmp "$TREE/deploy/systemd/tfs-flight.service" "$ROOT/lib/systemd/system/tfs-flight.service"
-	[ -z "$(find "$ROOT/etc/systemd" -name 'tfs-flight*')" ]
+	# the units are there, and nothing has enabled them
+	for unit in tfs-flight tfs-last-boot; do
+		cmp "$TREE/deploy/systemd/$unit.service" "$ROOT/lib/systemd/system/$unit.service"
+	done
+	[ -z "$(find "$ROOT/etc/systemd" -name 'tfs-*')" ]
+	# last boots, which the units have saved, stay until the package is purged
+	mkdir "$ROOT/var/lib/tfs"
+	: >"$ROOT/var/lib/tfs/last-boot.dat"
 	[ "$(within tfs-run --version)" = "tfs-run $(dpkg-deb -f "$ROOT/new.deb" Version)" ]
 	# an upgrade keeps a session that runs
 	background within tfs-run trace_syscalls -s getppid --all >all 2>err
@@ -110,6 +115,7 @@ package_lives() {
 	within dpkg -r "$package" >remove.log
 	finishes "$session" 0
 	run ! session_runs
+	[ -e "$ROOT/var/lib/tfs/last-boot.dat" ]
 	within dpkg -P "$package" >purge.log
 	rm "$ROOT/new.deb"
 	files | diff before -

@@ -1,14 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# deploy/systemd: the unit of the flight recorder is checked, and run by a systemd of the test,
-# the first process of a pid namespace, on an overlay of this host's files
+# deploy/systemd: the units are checked, and run by a systemd of the test, the first process of a
+# pid namespace, on an overlay of this host's files
 # parts: 4
 
 load helper
 load net
+load last_boot
 
-UNIT=$TREE/deploy/systemd/tfs-flight.service
+UNITS=$TREE/deploy/systemd
+UNIT=$UNITS/tfs-flight.service
 
 # End the systemd of the test with all its processes, and remove its cgroups.
 undo() {
@@ -31,19 +33,24 @@ need_analyze() {
 		skip "needs systemd 250 or later: systemd-analyze security --offline"
 }
 
-# analyze FILE: Print what systemd finds wrong with the unit in FILE, in a root with its programs.
+# analyze FILE [UNIT]: Print what systemd finds wrong with the unit in FILE, in a root with its
+# programs.
 analyze() {
+	local program unit=${2:-tfs-flight.service}
 	mkdir -p root/usr/bin root/etc/systemd/system
-	cp "$(command -v env)" root/usr/bin/tfs-run
-	cp "$(command -v env)" root/usr/bin/kill
-	cp "$1" root/etc/systemd/system/tfs-flight.service
-	systemd-analyze verify --man=no --recursive-errors=no --root="$PWD/root" tfs-flight.service 2>&1
+	for program in tfs-run tfs-persist kill; do
+		cp "$(command -v env)" "root/usr/bin/$program"
+	done
+	cp "$1" "root/etc/systemd/system/$unit"
+	systemd-analyze verify --man=no --recursive-errors=no --root="$PWD/root" "$unit" 2>&1
 }
 
-@test "systemd: verify finds nothing in the unit, but a mistake in a changed one" {
+@test "systemd: verify finds nothing in the units, but a mistake in a changed one" {
 	need_analyze
-	run -0 analyze "$UNIT"
-	[ -z "$output" ]
+	for unit in "$UNITS"/*.service; do
+		run -0 analyze "$unit" "${unit##*/}"
+		[ -z "$output" ]
+	done
 	sed 's/^ProtectSystem=/ProtectSystm=/' "$UNIT" >changed
 	run analyze changed
 	grep -Eq "Unknown key( name)? 'ProtectSystm'" <<<"$output"
@@ -53,16 +60,18 @@ analyze() {
 	grep -q 'tfs-walk is not executable' <<<"$output"
 }
 
-@test "systemd: the exposure of the unit is below 1.5, and above that without its sandbox" {
+@test "systemd: the exposure of each unit is below 1.5, and above that without its sandbox" {
 	need_analyze
-	systemd-analyze security --offline=true --threshold=15 "$UNIT" >said
-	echo "# $(tail -n 1 said)" >&3
-	sed '/^CapabilityBoundingSet=/d; /^Protect/d; /^Restrict/d' "$UNIT" >tfs-flight.service
-	run ! systemd-analyze security --offline=true --threshold=15 "$PWD/tfs-flight.service"
+	for unit in "$UNITS"/*.service; do
+		systemd-analyze security --offline=true --threshold=15 "$unit" >said
+		echo "# $(tail -n 1 said)" >&3
+		sed '/^CapabilityBoundingSet=/d; /^Protect/d; /^Restrict/d' "$unit" >"${unit##*/}"
+		run ! systemd-analyze security --offline=true --threshold=15 "$PWD/${unit##*/}"
+	done
 }
 
-# boot: Start systemd with the unit; HOST is its parent here, INIT its own pid. Its log of the
-# unit is in /run/out and /run/err of its file system, which is $FILES.
+# boot: Start systemd with the units; HOST is its parent here, INIT its own pid. Its log of the
+# units is in /run/out and /run/err of its file system, which is $FILES.
 boot() {
 	need_tracefs events/syscalls
 	need_tool unshare nsenter systemctl
@@ -83,9 +92,10 @@ boot() {
 		mkdir -p files/opt/tfs
 		mount --bind "$1" files/opt/tfs
 		cp default files/etc/default/tfs-flight
-		cp "$2" files/etc/tfs-flight.service
+		mkdir files/etc/units
+		cp "$2"/*.service files/etc/units
 		cd files
-		ln -sf /opt/tfs/bin/tfs-run usr/local/bin/tfs-run
+		ln -sf /opt/tfs/bin/tfs-run /opt/tfs/bin/tfs-persist usr/local/bin
 		mount -t proc proc proc
 		mount --rbind /sys sys
 		mount --make-rslave sys
@@ -101,10 +111,12 @@ boot() {
 		mkdir dev/shm dev/pts
 		mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
 		ln -s pts/ptmx dev/ptmx
-		mkdir -p run/units/tfs-flight.service.d
-		cp etc/tfs-flight.service run/units
-		printf '%s\n' '[Service]' StandardOutput=append:/run/out StandardError=append:/run/err \
-			>run/units/tfs-flight.service.d/log.conf
+		cp -r etc/units run
+		for unit in run/units/*.service; do
+			mkdir "$unit.d"
+			printf '%s\n' '[Service]' StandardOutput=append:/run/out \
+				StandardError=append:/run/err >"$unit.d/log.conf"
+		done
 		for target in sysinit basic shutdown umount multi-user; do
 			printf '%s\n' '[Unit]' DefaultDependencies=no >run/units/$target.target
 		done
@@ -114,7 +126,7 @@ boot() {
 	END
 	# shellcheck disable=SC2016 # the inner shell's parameters
 	background sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - "$SLICE" \
-		unshare -m -p -f -C -i -u --kill-child sh inner "$TREE" "$UNIT" </dev/null >boot.log 2>&1
+		unshare -m -p -f -C -i -u --kill-child sh inner "$TREE" "$UNITS" </dev/null >boot.log 2>&1
 	HOST=$PID
 	eventually runs_systemd
 	[ -n "$INIT" ] || { cat boot.log; return 1; }
@@ -142,9 +154,9 @@ by_own_pid() {
 	done <"$SLICE/system.slice/tfs-flight.service/cgroup.procs"
 }
 
-# is KEY VALUE: Has the unit this property?
+# is KEY VALUE [UNIT]: Has the unit this property?
 is() {
-	[ "$(sc show tfs-flight -p "$1" --value)" = "$2" ]
+	[ "$(sc show "${3-tfs-flight}" -p "$1" --value)" = "$2" ]
 }
 
 records() {
@@ -186,4 +198,50 @@ records() {
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(ls "$FILES/var/lib/tfs-flight/ftrace/$MARK")" = dump.1 ]
 	[ ! -s "$SLICE/system.slice/tfs-flight.service/cgroup.procs" ]
+}
+
+# saves STATE: Run the unit of the last boot until it has ended. It succeeds, and its state is STATE.
+saves() {
+	: >"$FILES/run/out"
+	: >"$FILES/run/err"
+	sc restart tfs-last-boot || { cat "$FILES/run/err"; false; }
+	is ActiveState "$1" tfs-last-boot
+	is Result success tfs-last-boot
+}
+
+@test "systemd: the last boot's events are saved in a sandbox, and a boot without any is no failure" {
+	recording
+	crash
+	boot
+	before=" $(sc show tfs-last-boot -p Before --value) "
+	[[ $before == *" sysinit.target "* ]]
+	[[ $before == *" tfs-flight.service "* ]]
+	# this host has no reserved instance
+	if [ ! -e "$TRACEFS/instances/tfs.boot" ]; then
+		saves inactive
+		is ConditionResult no tfs-last-boot
+		[ ! -e "$FILES/var/lib/tfs" ]
+	fi
+	cp -r boot "$FILES/run"
+	cat >"$FILES/run/units/tfs-last-boot.service.d/root.conf" <<-'END'
+		[Unit]
+		ConditionPathExists=
+		ConditionPathExists=/run/boot/instances/tfs.boot/last_boot_info
+		[Service]
+		ExecStart=
+		ExecStart=tfs-persist -R /run/boot save
+	END
+	sc daemon-reload
+	saves active
+	is ExecMainStatus 1 tfs-last-boot
+	[ ! -s "$FILES/run/out" ]
+	[[ $(cat "$FILES/run/err") == "tfs-persist: tfs.boot has events, but /var/lib/tfs does not "* ]]
+	[ "$(stat -c '%a %U' "$FILES/var/lib/tfs")" = "700 root" ]
+	cp state/* "$FILES/var/lib/tfs"
+	saves active
+	is ExecMainStatus 0 tfs-last-boot
+	[ "$(cat "$FILES/run/out")" = /var/lib/tfs/last-boot.dat ]
+	[[ $(cat "$FILES/run/err") == "tfs-persist: Linux $(uname -r) has left 1000 events; "* ]]
+	tfs-persist -R boot save >out 2>err
+	cmp state/last-boot.dat "$FILES/var/lib/tfs/last-boot.dat"
 }
