@@ -362,6 +362,9 @@ static int make_output(struct janitor *j)
 	int fd, r;
 
 	j->dir = owned_make(j->rundir, name, 0700);
+	/* Sessions with --persist have one name. Dumps of the last one stay, and are counted on. */
+	if (j->dir < 0 && errno == EEXIST && j->rq->persist)
+		j->dir = owned_take(j->rundir, name);
 	if (j->dir < 0 && errno == EEXIST)
 		return err_msg("%s/%s exists already, left by a session of that name; "
 			       "remove it, or give --instance another name", j->path, name);
