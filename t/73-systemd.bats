@@ -159,8 +159,10 @@ is() {
 	[ "$(sc show "${3-tfs-flight}" -p "$1" --value)" = "$2" ]
 }
 
+# A new instance is switched on until the recorder switches it off, and then it enables the events.
 records() {
-	[ "$(cat "$TRACEFS/instances/tfs.$MARK/tracing_on" 2>/dev/null)" = 1 ]
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/sched/sched_process_exec/enable" 2>/dev/null)" = 1 ] &&
+		[ "$(cat "$TRACEFS/instances/tfs.$MARK/tracing_on" 2>/dev/null)" = 1 ]
 }
 
 @test "systemd: the unit records in its sandbox, reload makes a dump, and stop leaves nothing but that" {
