@@ -254,9 +254,12 @@ static void write_first(uint64_t ts, int64_t ahead)
 		put("}");
 		packet_end();
 	}
-	if (c.dat->dated) {
-		put("1{6{1{1u2u}1{1u2u}}", (uint64_t)6, ts, (uint64_t)1,
-		    ts + (uint64_t)c.dat->offset * 1000);
+	/* without a snapshot of the first host's clock, Perfetto drops the other hosts' events */
+	if (!c.machine || c.dat->dated) {
+		put("1{6{1{1u2u}", (uint64_t)6, ts);
+		if (c.dat->dated)
+			put("1{1u2u}", (uint64_t)1, ts + (uint64_t)c.dat->offset * 1000);
+		put("}");
 		packet_end();
 	}
 	for (size_t i = 0; i < comms->room; i++) {

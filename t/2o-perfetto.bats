@@ -163,6 +163,10 @@ for e in events:
 	grep -qF 'client_clocks { clocks { clock_id: 6 timestamp: 1 } } host_clocks { clocks { clock_id: 6 timestamp: 3500000001 } }' flat
 	[ "$(grep -o 'machine_id: 2' flat | wc -l)" -gt 0 ]
 	[ "$(grep -o ' event {' flat | wc -l)" = 12 ]
+	# the first host's clock is known without a date, too
+	tfs-perfetto -a 1 c c | decode | tr -s ' \n' ' ' >flat
+	grep -qF 'clock_snapshot { clocks { clock_id: 6 timestamp: 1000000000 } } machine_id: 0 }' flat
+	[ "$(grep -o 'clock_snapshot {' flat | wc -l)" = 1 ]
 }
 
 @test "tfs-perfetto: says that a clock counts, and converts what it can of a damaged file" {
