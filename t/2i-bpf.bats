@@ -36,10 +36,13 @@ programs() {
 		c7 3 0 0 3f
 		dc 4 0 0 10
 		dc 4 0 0 20
+		b7 1 0 0 1
 		db 0 1 24 0
 		db 6 4 8 f1
 		18 1 1 0 7
 		00 0 0 0 0
+		bf 2 10 0 0
+		07 2 0 0 fffffff8
 		18 2 0 0 89abcdef
 		00 0 0 0 1234567
 		18 2 0 0 ffffffff

@@ -67,13 +67,17 @@ void emit_alu32(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg f
 void emit_alu_imm(struct bpf_code *, enum bpf_alu, enum bpf_reg to, int32_t n);
 /* Convert from network byte order; 16 or 32 bits. */
 void emit_from_be(struct bpf_code *, enum bpf_reg, int bits);
-/* *(u64 *)(to + at) += from, atomically */
-void emit_atomic_add(struct bpf_code *, enum bpf_reg to, int at, enum bpf_reg from);
+/* to = from + at */
+void emit_address(struct bpf_code *, enum bpf_reg to, enum bpf_reg from, int at);
+/* *(u64 *)(to + at) += 1, atomically. Overwrites R1. */
+void emit_count(struct bpf_code *, enum bpf_reg to, int at);
 /* If *(u64 *)(to + at) == R0, set it to from; R0 = the old value; atomically (Linux 5.12) */
 void emit_cmpxchg(struct bpf_code *, enum bpf_reg to, int at, enum bpf_reg from);
-/* to = the map of this descriptor */
-void emit_load_map(struct bpf_code *, enum bpf_reg to, int map);
 void emit_load_imm64(struct bpf_code *, enum bpf_reg to, uint64_t n);
+/* R1 = the map of this descriptor, R2 = the address of the key at FP + key */
+void emit_map(struct bpf_code *, int map, int key);
+/* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
+void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);
 void emit_jump(struct bpf_code *, int label);
 /* Jump if a CONDITION b; the 32 form compares the low halves as signed numbers. */
 void emit_jump_if(struct bpf_code *, enum bpf_reg a, enum bpf_jump, enum bpf_reg b, int label);
@@ -84,6 +88,9 @@ void emit_label(struct bpf_code *, int label);
 void emit_call(struct bpf_code *, enum bpf_helper);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
+/* Do the same at the end of a program, which has the label OUT. */
+enum { OUT };
+void emit_out(struct bpf_code *, int32_t n);
 
 /* Fill in the distances of all jumps. bpf_load calls it. */
 void emit_resolve(struct bpf_code *);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* emit.c - emit instructions of the BPF machine, one per call, with labels */
 #include <endian.h>
+#include <string.h>
 
 #include "bpf/bpf.h"
 
@@ -63,9 +64,16 @@ void emit_from_be(struct bpf_code *c, enum bpf_reg r, int bits)
 	emit(c, ALU32 | TO_BIG, r, R0, 0, bits);
 }
 
-void emit_atomic_add(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from)
+void emit_address(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at)
 {
-	emit(c, STX | ATOMIC | SIZE_DW, to, from, at, 0);
+	emit_alu(c, ALU_MOV, to, from);
+	emit_alu_imm(c, ALU_ADD, to, at);
+}
+
+void emit_count(struct bpf_code *c, enum bpf_reg to, int at)
+{
+	emit_alu_imm(c, ALU_MOV, R1, 1);
+	emit(c, STX | ATOMIC | SIZE_DW, to, R1, at, 0);
 }
 
 void emit_cmpxchg(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from)
@@ -80,14 +88,28 @@ static void wide(struct bpf_code *c, enum bpf_reg to, int source, uint64_t n)
 	emit(c, 0, R0, R0, 0, (int32_t)(n >> 32));
 }
 
-void emit_load_map(struct bpf_code *c, enum bpf_reg to, int map)
-{
-	wide(c, to, MAP_DESCRIPTOR, (uint32_t)map);
-}
-
 void emit_load_imm64(struct bpf_code *c, enum bpf_reg to, uint64_t n)
 {
 	wide(c, to, 0, n);
+}
+
+void emit_map(struct bpf_code *c, int map, int key)
+{
+	wide(c, R1, MAP_DESCRIPTOR, (uint32_t)map);
+	emit_address(c, R2, FP, key);
+}
+
+void emit_string(struct bpf_code *c, enum bpf_reg to, int at, const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	for (size_t i = 0; i < n; i += 8) {
+		uint64_t eight = 0;
+
+		memcpy(&eight, text + i, n - i < 8 ? n - i : 8);
+		emit_load_imm64(c, R1, eight);
+		emit_store(c, SIZE_DW, to, at + (int)i, R1);
+	}
 }
 
 static void jumps(struct bpf_code *c, int code, enum bpf_reg a, enum bpf_reg b, int32_t n, int to)
@@ -129,6 +151,12 @@ void emit_exit(struct bpf_code *c, int32_t n)
 {
 	emit_alu_imm(c, ALU_MOV, R0, n);
 	emit(c, JMP | EXIT, R0, R0, 0, 0);
+}
+
+void emit_out(struct bpf_code *c, int32_t n)
+{
+	emit_label(c, OUT);
+	emit_exit(c, n);
 }
 
 /* A distance counts from the instruction after the jump. */

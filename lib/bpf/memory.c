@@ -139,20 +139,12 @@ static void set(struct bpf_code *c, int at, int32_t n)
 	emit_store_imm(c, SIZE_DW, R7, at, n);
 }
 
-/* to = from + at */
-static void address(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at)
-{
-	emit_alu(c, ALU_MOV, to, from);
-	emit_alu_imm(c, ALU_ADD, to, at);
-}
-
 /* Set R0 to the value of the map for the key at KEY; jump if there is none. */
-static void look_up(struct bpf_code *c, int map, int none)
+static void look_up(struct bpf_code *c, int map)
 {
-	emit_load_map(c, R1, map);
-	address(c, R2, FP, KEY);
+	emit_map(c, map, KEY);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
-	emit_jump_if_imm(c, R0, JEQ, 0, none);
+	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
 }
 
 /* to = the register whose offset is in R1 */
@@ -165,20 +157,6 @@ static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_r
 	emit_alu(c, ALU_AND, to, R1);
 }
 
-/* Copy a text to the buffer. */
-static void set_text(struct bpf_code *c, int at, const char *text)
-{
-	char all[96] = "";
-	uint64_t eight;
-	int n = (int)str_format(all, sizeof(all), "%s", text) + 1;
-
-	for (int i = 0; i < n; i += 8) {
-		memcpy(&eight, all + i, 8);
-		emit_load_imm64(c, R1, eight);
-		store(c, at + i, R1);
-	}
-}
-
 /* Prepare a record with this mark, and a string if strings is set, for the label PRINT. */
 static void set_mark(struct bpf_code *c, const struct memory *m, char mark, int strings)
 {
@@ -188,17 +166,17 @@ static void set_mark(struct bpf_code *c, const struct memory *m, char mark, int 
 }
 
 /* Count a round of the loop, and jump after the last. */
-static void count_round(struct bpf_code *c, const struct memory *m, int out)
+static void count_round(struct bpf_code *c, const struct memory *m)
 {
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, out);
+	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, OUT);
 }
 
 /* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
 static void read_slot(struct bpf_code *c)
 {
 	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
-	address(c, R1, FP, SLOT);
+	emit_address(c, R1, FP, SLOT);
 	emit_call(c, FN_PROBE_READ_USER);
 }
 
@@ -231,12 +209,12 @@ static void read_word(struct bpf_code *c, const struct memory *m)
 		  ITEM + (int)offsetof(struct item, member))
 
 /* Set R0 to the address of the byte of the task whose pid is in reg; jump if there is none. */
-static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg, int none)
+static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg)
 {
 	emit_alu(c, ALU_MOV, R1, reg);
 	emit_alu_imm(c, ALU_RSH, R1, 6);
 	emit_store(c, SIZE_W, FP, KEY, R1);
-	look_up(c, m->tasks, none);
+	look_up(c, m->tasks);
 	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
 	emit_alu(c, ALU_ADD, R0, reg);
 }
@@ -261,7 +239,7 @@ static void loop_label(struct bpf_code *c, int label)
 
 /* ---- the programs ------------------------------------------------------------------------- */
 
-enum { OUT, NATIVE, NOT_EXEC, KNOWN, STEP, NEXT_PAIR, PAIR, PAIR_KNOWN, AT_VALUE, IN_REGISTER,
+enum { NATIVE = OUT + 1, NOT_EXEC, KNOWN, STEP, NEXT_PAIR, PAIR, PAIR_KNOWN, AT_VALUE, IN_REGISTER,
        NEXT, RETURNED, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, MANY,
        ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART, NOT_LAST };
 
@@ -281,9 +259,9 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	}
 	emit_store(c, SIZE_DW, FP, REGS_AT, R6);
 	emit_store(c, SIZE_DW, FP, RESULT, R8);
-	address(c, R1, FP, HEAD);
+	emit_address(c, R1, FP, HEAD);
 	emit_alu_imm(c, ALU_MOV, R2, HEAD_SIZE);
-	address(c, R3, R6, HEAD_FROM);
+	emit_address(c, R3, R6, HEAD_FROM);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, HEAD + NR - HEAD_FROM);
 #ifdef __s390x__
@@ -305,26 +283,26 @@ static void begin(struct bpf_code *c, const struct memory *m)
 		emit_label(c, NATIVE);
 	}
 	emit_store(c, SIZE_W, FP, KEY, R8);
-	look_up(c, m->calls, OUT);
+	look_up(c, m->calls);
 	emit_alu(c, ALU_MOV, R6, R0);
 	emit_load(c, SIZE_W, R1, R6, (int)offsetof(struct entry, known));
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 	if (m->tasks >= 0) {
 		set_pid(c, R9);
-		find_task(c, m, R9, OUT);
+		find_task(c, m, R9);
 		emit_load(c, SIZE_B, R1, R0, 0);
 		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 	}
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	look_up(c, m->p->buffer, OUT);
+	look_up(c, m->p->buffer);
 	emit_alu(c, ALU_MOV, R7, R0);
-	address(c, R1, R7, REGS);
+	emit_address(c, R1, R7, REGS);
 	emit_alu_imm(c, ALU_MOV, R2, SIZE);
 	emit_load(c, SIZE_DW, R3, FP, REGS_AT);
 	emit_alu_imm(c, ALU_ADD, R3, FROM);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	str_format(text, sizeof(text), "%s ?? %%pks", m->p->id);
-	set_text(c, FORMAT, text);
+	emit_string(c, R7, FORMAT, text);
 	set(c, MASK, -1);
 	set(c, INDEX, 0);
 	if (MODE_MASK) {
@@ -403,12 +381,11 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		emit_jump(c, PRINT);
 	}
 	emit_label(c, NEXT);
-	count_round(c, m, OUT);
+	count_round(c, m);
 	set(c, ARRAY, 0);
 	load(c, R1, INDEX);
 	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, OUT);
-	emit_alu(c, ALU_MOV, R2, R1);
-	emit_alu_imm(c, ALU_ADD, R2, 1);
+	emit_address(c, R2, R1, 1);
 	store(c, INDEX, R2);
 	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
 	emit_alu(c, ALU_ADD, R1, R6);
@@ -446,8 +423,8 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	int piece = (int)m->p->piece;
 
 	loop_label(c, MORE);
-	count_round(c, m, OUT);
-	address(c, R1, R7, TEXT);
+	count_round(c, m);
+	emit_address(c, R1, R7, TEXT);
 	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
 	emit_alu(c, ALU_MOV, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER_STR);
@@ -467,11 +444,11 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
 
 	loop_label(c, PRINT);
-	address(c, R1, R7, FORMAT);
+	emit_address(c, R1, R7, FORMAT);
 	load(c, R2, LENGTH);
 	emit_alu_imm(c, ALU_AND, R2, 31);
 	emit_alu_imm(c, ALU_ADD, R2, 1);
-	address(c, R3, R7, TEXT);
+	emit_address(c, R3, R7, TEXT);
 	emit_call(c, FN_TRACE_PRINTK);
 	emit_load(c, SIZE_B, R1, R7, FORMAT + m->id + 1);
 	emit_jump_if_imm(c, R1, JEQ, 'b', MORE);
@@ -481,7 +458,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 
 	/* the next word of an array, whose address is at R8 */
 	emit_label(c, WORD);
-	count_round(c, m, OUT);
+	count_round(c, m);
 	read_word(c, m);
 	store(c, ARRAY, R8);
 	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
@@ -520,7 +497,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	for (unsigned i = 0; i < m->numbers; i++)
 		n += str_format(text + n, sizeof(text) - n, " %%llx");
 	emit_label(c, DATA_BEGINS);
-	set_text(c, FORMAT_DATA, text);
+	emit_string(c, R7, FORMAT_DATA, text);
 	load_item(c, digit, R1);
 	emit_store(c, SIZE_B, R7, mark + 1, R1);
 
@@ -560,7 +537,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_label(c, FITS);
 
 	emit_label(c, DATA_MORE);
-	count_round(c, m, OUT);
+	count_round(c, m);
 	load(c, R2, LEFT);
 	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
 	emit_jump_if_imm(c, R2, JLE, most, PART);
@@ -573,7 +550,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_alu_imm(c, ALU_AND, R1, 0x78);
 	emit_alu(c, ALU_ADD, R1, R7);
 	emit_store_imm(c, SIZE_DW, R1, TEXT, 0);
-	address(c, R1, R7, TEXT);
+	emit_address(c, R1, R7, TEXT);
 	emit_alu(c, ALU_MOV, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER);
 	emit_jump_if_imm(c, R0, JNE, 0, FAULT);
@@ -598,9 +575,9 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_ADD, R1, R7);
 	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
 	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
-	address(c, R1, R7, FORMAT_DATA);
+	emit_address(c, R1, R7, FORMAT_DATA);
 	if (m->numbers > 3) {
-		address(c, R3, R7, TEXT);
+		emit_address(c, R3, R7, TEXT);
 		emit_alu_imm(c, ALU_MOV, R4, most);
 		emit_call(c, FN_TRACE_VPRINTK);
 	} else {
@@ -620,8 +597,7 @@ static void emit_program(struct bpf_code *c, const struct memory *m)
 	take_item(c, m);
 	print_strings(c, m);
 	print_data(c, m);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* ---- the traced tasks -------------------------------------------------------------------- */
@@ -632,13 +608,12 @@ static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, in
 	memset(c, 0, sizeof(*c));
 	emit_load(c, SIZE_W, R6, R1, parent);
 	emit_load(c, SIZE_W, R7, R1, child);
-	find_task(c, m, R6, OUT);
+	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
-	find_task(c, m, R7, OUT);
+	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* A task ends: the next one with its pid is not traced. */
@@ -646,10 +621,9 @@ static void emit_end(struct bpf_code *c, const struct memory *m)
 {
 	memset(c, 0, sizeof(*c));
 	set_pid(c, R6);
-	find_task(c, m, R6, OUT);
+	find_task(c, m, R6);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /*
@@ -661,13 +635,12 @@ static void emit_exec(struct bpf_code *c, const struct memory *m)
 	memset(c, 0, sizeof(*c));
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
 	set_pid(c, R7);
-	find_task(c, m, R6, OUT);
+	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
-	find_task(c, m, R7, OUT);
+	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* Return the offset of a field in the format of an event; 0: there is none. */

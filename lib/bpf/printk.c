@@ -55,8 +55,7 @@ int printk_quiet(int root)
 		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
 			return -1;
 		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
-		emit_alu(&c, ALU_MOV, R1, FP);
-		emit_alu_imm(&c, ALU_ADD, R1, -8);
+		emit_address(&c, R1, FP, -8);
 		emit_alu_imm(&c, ALU_MOV, R2, 8);
 		emit_call(&c, FN_TRACE_PRINTK);
 		emit_exit(&c, 0);

@@ -80,20 +80,13 @@ enum { BUFFER_LEFT = 0, BUFFER_NEXT = 8, BUFFER_TEXT = 16 };
 
 /* ---- phrases of instructions -------------------------------------------------------------- */
 
-void strings_slot(struct bpf_code *c, enum bpf_reg to, int at)
+/* R6 = a long of the tracepoint's record at R1, with its sign */
+static void load_long(struct bpf_code *c, const struct strings_plan *p, int at)
 {
-	emit_alu(c, ALU_MOV, to, FP);
-	emit_alu_imm(c, ALU_ADD, to, at);
-}
-
-/* Load a long of the kernel, with its sign. */
-static void load_long(struct bpf_code *c, const struct strings_plan *p, enum bpf_reg to,
-		      enum bpf_reg from, int at)
-{
-	emit_load(c, p->word == 8 ? SIZE_DW : SIZE_W, to, from, at);
+	emit_load(c, p->word == 8 ? SIZE_DW : SIZE_W, R6, R1, at);
 	if (p->word == 4) {
-		emit_alu_imm(c, ALU_LSH, to, 32);
-		emit_alu_imm(c, ALU_ARSH, to, 32);
+		emit_alu_imm(c, ALU_LSH, R6, 32);
+		emit_alu_imm(c, ALU_ARSH, R6, 32);
 	}
 }
 
@@ -105,7 +98,7 @@ static void read_to(struct bpf_code *c, enum bpf_helper read, int at, unsigned s
 	if (offset)
 		emit_alu_imm(c, ALU_ADD, R3, offset);
 	emit_store_imm(c, SIZE_DW, FP, at, 0);
-	strings_slot(c, R1, at);
+	emit_address(c, R1, FP, at);
 	emit_alu_imm(c, ALU_MOV, R2, (int32_t)size);
 	emit_call(c, read);
 }
@@ -128,17 +121,16 @@ static void set_key(struct bpf_code *c, int thread)
 
 static void map_call(struct bpf_code *c, enum bpf_helper helper, int map)
 {
-	emit_load_map(c, R1, map);
-	strings_slot(c, R2, KEY);
+	emit_map(c, map, KEY);
 	emit_call(c, helper);
 }
 
 /* Set R7 to the buffer of this CPU; jump if there is none, which cannot be. */
-static void find_buffer(struct bpf_code *c, const struct strings_plan *p, int none)
+static void find_buffer(struct bpf_code *c, const struct strings_plan *p)
 {
 	set_key(c, 0);
 	map_call(c, FN_MAP_LOOKUP_ELEM, p->buffer);
-	emit_jump_if_imm(c, R0, JEQ, 0, none);
+	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 }
 
@@ -146,23 +138,17 @@ static void find_buffer(struct bpf_code *c, const struct strings_plan *p, int no
 static void set_text(struct bpf_code *c, const struct strings_plan *p, const char *text)
 {
 	char all[-TEXT + STACK] = "";
-	uint64_t eight;
 	size_t n = str_format(all, sizeof(all), "%s %s", p->id, text) + 1;
 
-	for (size_t i = 0; i < n; i += 8) {
-		memcpy(&eight, all + i, 8);
-		emit_load_imm64(c, R1, eight);
-		emit_store(c, SIZE_DW, FP, TEXT + (int)i, R1);
-	}
-	strings_slot(c, R1, TEXT);
+	emit_string(c, FP, TEXT, all);
+	emit_address(c, R1, FP, TEXT);
 	emit_alu_imm(c, ALU_MOV, R2, (int32_t)n); /* with the NUL, which Linux 5.10 wants */
 }
 
 /* Set the register to the text in the buffer. */
 static void set_piece(struct bpf_code *c, enum bpf_reg to)
 {
-	emit_alu(c, ALU_MOV, to, R7);
-	emit_alu_imm(c, ALU_ADD, to, BUFFER_TEXT);
+	emit_address(c, to, R7, BUFFER_TEXT);
 }
 
 /* Print the piece in the buffer behind the mark. */
@@ -202,24 +188,22 @@ int strings_pieces(const struct strings_plan *p)
 static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 			const struct path_call *call, int calls)
 {
-	enum { OUT };
 	int first = p->word == 8 ? 16 : 12;
 
-	load_long(c, p, R6, R1, first + call->path * (int)p->word);
+	load_long(c, p, first + call->path * (int)p->word);
 	emit_store(c, SIZE_DW, FP, PATH, R6);
 	if (call->flags >= 0 || call->flags == FLAGS_HOW) {
 		int index = call->flags == FLAGS_HOW ? 2 : call->flags;
 
-		load_long(c, p, R6, R1, first + index * (int)p->word);
+		load_long(c, p, first + index * (int)p->word);
 	} else {
 		emit_alu_imm(c, ALU_MOV, R6, call->flags == FLAGS_CREAT ?
 			     O_CREAT | O_WRONLY | O_TRUNC : FMODE_EXEC);
 	}
 	emit_store(c, SIZE_DW, FP, FLAGS, R6);
 	set_key(c, 1);
-	emit_load_map(c, R1, calls);
-	strings_slot(c, R2, KEY);
-	strings_slot(c, R3, FLAGS); /* CALL_FLAGS and CALL_PATH are in the order of the stack */
+	emit_map(c, calls, KEY);
+	emit_address(c, R3, FP, FLAGS); /* CALL_FLAGS and CALL_PATH are in the order of the stack */
 	emit_alu_imm(c, ALU_MOV, R4, 0);
 	emit_call(c, FN_MAP_UPDATE_ELEM);
 	if (RAW_EXITS) { /* the end will not know that this is a call */
@@ -229,8 +213,7 @@ static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 		str_format(text, sizeof(text), "?%s", call->name);
 		print_mark(c, p, text);
 	}
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* Change the flags at FLAGS as the kernel does (fs/open.c, build_open_how). */
@@ -268,13 +251,13 @@ static void set_numbers(struct bpf_code *c)
 static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 		      const struct path_call *call, int calls)
 {
-	enum { OUT, UNKNOWN, IS_PATH, NORMAL, FAULT, MORE, NEXT, LAST, LATE_FAULT };
+	enum { UNKNOWN = OUT + 1, IS_PATH, NORMAL, FAULT, MORE, NEXT, LAST, LATE_FAULT };
 	char text[64];
 
 	if (RAW_EXITS)
 		emit_load(c, SIZE_DW, R6, R1, 8);
 	else
-		load_long(c, p, R6, R1, p->word == 8 ? 16 : 12);
+		load_long(c, p, p->word == 8 ? 16 : 12);
 	emit_store(c, SIZE_DW, FP, RET, R6);
 	set_key(c, 1);
 	map_call(c, FN_MAP_LOOKUP_ELEM, calls);
@@ -288,7 +271,7 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 	else if (p->failed)
 		emit_jump_if_imm(c, R6, JSGE, 0, OUT);
 	normalize_flags(c, p, call, IS_PATH, NORMAL);
-	find_buffer(c, p, OUT);
+	find_buffer(c, p);
 	read_piece(c, p, FN_PROBE_READ_USER_STR);
 	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
 	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, MORE);
@@ -341,8 +324,7 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 		emit_alu(c, ALU_MOV, R3, R6);
 		emit_call(c, FN_TRACE_PRINTK);
 	}
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* Offsets in struct linux_binprm. */
@@ -358,11 +340,11 @@ struct binprm {
 static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 			   const struct binprm *b)
 {
-	enum { OUT, FOUND, CHECKED, COUNTED, FILE_NEXT, FILE_LAST, FILE_FAULT, WORDS, WORD, NEXT,
-	       AGAIN, FAULT, LAST, END, CUT };
+	enum { FOUND = OUT + 1, CHECKED, COUNTED, FILE_NEXT, FILE_LAST, FILE_FAULT, WORDS, WORD,
+	       NEXT, FAULT, LAST, END, CUT };
 
 	emit_load(c, SIZE_DW, R6, R1, 16);
-	find_buffer(c, p, OUT);
+	find_buffer(c, p);
 	read_to(c, FN_PROBE_READ_KERNEL, RET, 4, R6, b->argc);
 	read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->stack);
 	if (b->other_stack) {
@@ -386,8 +368,7 @@ static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 	emit_store(c, SIZE_DW, R7, BUFFER_LEFT, R9);
 	set_text(c, p, "#%d %d");
 	emit_load(c, SIZE_W, R3, FP, RET);
-	emit_alu(c, ALU_MOV, R4, R9);
-	emit_alu_imm(c, ALU_ADD, R4, 1);
+	emit_address(c, R4, R9, 1);
 	emit_call(c, FN_TRACE_PRINTK);
 
 	/* the file, in the kernel's memory */
@@ -443,8 +424,7 @@ static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 	emit_label(c, CUT);
 	print_mark(c, p, "~");
 	emit_label(c, END);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* ---- load and attach -------------------------------------------------------------------- */

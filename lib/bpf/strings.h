@@ -14,9 +14,6 @@ enum { PIECE_OLD = 63, PIECE_NEW = 448 };
 /* Size of the value of the map strings_plan.buffer, which has two for each CPU. */
 enum { STRINGS_BUFFER = 1216 };
 
-/* Set the register to the address of a slot of the stack. */
-void strings_slot(struct bpf_code *, enum bpf_reg, int at);
-
 /* Return the most pieces of a path. */
 int strings_pieces(const struct strings_plan *);
 

@@ -2,22 +2,14 @@
 /* program.c - phrases of instructions that the programs of a request probe share */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <string.h>
 
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 #include "requests/program.h"
 
-void dt_emit_slot(struct bpf_code *c, enum bpf_reg to, int slot)
-{
-	emit_alu(c, ALU_MOV, to, FP);
-	emit_alu_imm(c, ALU_ADD, to, slot);
-}
-
 void dt_emit_lookup(struct bpf_code *c, int map, int slot)
 {
-	emit_load_map(c, R1, map);
-	dt_emit_slot(c, R2, slot);
+	emit_map(c, map, slot);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
 }
 
@@ -30,9 +22,8 @@ void dt_emit_find(struct bpf_code *c, int map, int slot, int skip)
 /* Emit the update of a map with these flags. */
 static void put(struct bpf_code *c, int map, int slot, int how)
 {
-	emit_load_map(c, R1, map);
-	dt_emit_slot(c, R2, slot);
-	dt_emit_slot(c, R3, VALUE);
+	emit_map(c, map, slot);
+	emit_address(c, R3, FP, VALUE);
 	emit_alu_imm(c, ALU_MOV, R4, how);
 	emit_call(c, FN_MAP_UPDATE_ELEM);
 }
@@ -49,17 +40,15 @@ void dt_emit_insert(struct bpf_code *c, int map, int slot)
 
 void dt_emit_delete(struct bpf_code *c, int map, int slot)
 {
-	emit_load_map(c, R1, map);
-	dt_emit_slot(c, R2, slot);
+	emit_map(c, map, slot);
 	emit_call(c, FN_MAP_DELETE_ELEM);
 }
 
-void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, enum bpf_reg from, int at)
+void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at)
 {
-	dt_emit_slot(c, R1, WORD);
+	emit_address(c, R1, FP, WORD);
 	emit_alu_imm(c, ALU_MOV, R2, w == SIZE_B ? 1 : 4);
-	emit_alu(c, ALU_MOV, R3, from);
-	emit_alu_imm(c, ALU_ADD, R3, at);
+	emit_address(c, R3, R6, at);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_load(c, w, to, FP, WORD);
 }
@@ -85,10 +74,10 @@ void dt_emit_current(struct bpf_code *c, const struct dt_plan *p)
 	emit_store(c, SIZE_W, FP, WHO, R0);
 }
 
-void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p, int skip)
+void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_current(c, p);
-	dt_emit_find(c, p->pids, WHO, skip);
+	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 }
 
@@ -103,9 +92,9 @@ static void put_key(struct bpf_code *c, enum bpf_reg seq)
 /* R0 = the field at - the field minus, 32 bits. */
 static void difference(struct bpf_code *c, int at, int minus)
 {
-	dt_emit_field(c, SIZE_W, R0, R6, minus);
+	dt_emit_field(c, SIZE_W, R0, minus);
 	emit_store(c, SIZE_W, FP, MESSAGE, R0);
-	dt_emit_field(c, SIZE_W, R0, R6, at);
+	dt_emit_field(c, SIZE_W, R0, at);
 	emit_load(c, SIZE_W, R1, FP, MESSAGE);
 	emit_alu32(c, ALU_SUB, R0, R1);
 }
@@ -116,7 +105,7 @@ void dt_emit_key_sent(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 	difference(c, p->rcv_nxt, p->bytes_received);
 	emit_jump_if_imm(c, R0, JNE, 0, connected);
 	/* before the peer has answered, both fields are 0 */
-	dt_emit_field(c, SIZE_B, R0, R6, p->status);
+	dt_emit_field(c, SIZE_B, R0, p->status);
 	emit_jump_if_imm(c, R0, JEQ, TCP_SYN_SENT, skip);
 	emit_jump_if_imm(c, R0, JEQ, TCP_CLOSE, skip);
 	emit_alu_imm(c, ALU_MOV, R0, 0);
@@ -136,7 +125,7 @@ void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, labels + ACCEPTED);
 	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, labels + CONNECTED);
 	emit_label(c, labels + OLDER);
-	dt_emit_field(c, SIZE_W, R0, R6, p->backlog);
+	dt_emit_field(c, SIZE_W, R0, p->backlog);
 	emit_jump_if_imm(c, R0, JNE, 0, labels + ACCEPTED);
 	emit_label(c, labels + CONNECTED);
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
@@ -149,29 +138,23 @@ void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 
 void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 {
-	char text[16] = "dt_ %x %d %llx"; /* for Linux 5.10 the last byte must be a NUL */
-	uint64_t half[2];
+	char text[] = "dt_ %x %d %llx";
 
 	text[2] = what;
-	memcpy(half, text, sizeof(half));
-	emit_load_imm64(c, R1, half[0]);
-	emit_store(c, SIZE_DW, FP, TEXT_AT, R1);
-	emit_load_imm64(c, R1, half[1]);
-	emit_store(c, SIZE_DW, FP, TEXT_AT + 8, R1);
-	dt_emit_slot(c, R1, TEXT_AT);
-	emit_alu_imm(c, ALU_MOV, R2, 15);
+	emit_string(c, FP, TEXT_AT, text);
+	emit_address(c, R1, FP, TEXT_AT);
+	emit_alu_imm(c, ALU_MOV, R2, sizeof(text)); /* with the NUL, which Linux 5.10 wants */
 	emit_load_imm64(c, R3, p->id);
 	emit_load(c, SIZE_W, R4, FP, WHO);
 	emit_load(c, SIZE_DW, R5, FP, MESSAGE);
 	emit_call(c, FN_TRACE_PRINTK);
 }
 
-void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter, int skip)
+void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter)
 {
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, skip);
-	emit_alu_imm(c, ALU_MOV, R1, 1);
-	emit_atomic_add(c, R0, (int)counter, R1);
+	dt_emit_find(c, p->state, WORD, OUT);
+	emit_count(c, R0, (int)counter);
 }
 
 void dt_emit_clear_value(struct bpf_code *c, size_t size)
@@ -200,9 +183,9 @@ void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg
 void dt_emit_begin_older(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
-	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
+	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R9);
-	dt_emit_field(c, SIZE_W, R9, R6, p->backlog);
+	dt_emit_field(c, SIZE_W, R9, p->backlog);
 }
 
 void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
@@ -213,11 +196,11 @@ void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_printk(c, p, 'E');
 }
 
-void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scratch, int skip)
+void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scratch)
 {
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, skip);
+	dt_emit_find(c, p->state, WORD, OUT);
 	emit_load(c, SIZE_DW, R1, FP, SOCKET);
 	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
 	emit_load(c, SIZE_DW, R1, R0, (int)scratch);
@@ -225,30 +208,30 @@ void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scra
 	emit_alu(c, ALU_MOV, R8, R0);
 }
 
-void dt_emit_packet_bytes(struct bpf_code *c, int slot, int n, int skip)
+void dt_emit_packet_bytes(struct bpf_code *c, int slot, int n)
 {
 	emit_alu(c, ALU_MOV, R1, R6);
-	dt_emit_slot(c, R3, slot);
+	emit_address(c, R3, FP, slot);
 	emit_alu_imm(c, ALU_MOV, R4, n);
 	emit_call(c, FN_SKB_LOAD_BYTES);
-	emit_jump_if_imm(c, R0, JNE, 0, skip);
+	emit_jump_if_imm(c, R0, JNE, 0, OUT);
 }
 
-void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp, int skip)
+void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp)
 {
 	emit_alu(c, ALU_MOV, R2, R7);
-	dt_emit_packet_bytes(c, IP, 24, skip);
+	dt_emit_packet_bytes(c, IP, 24);
 	emit_load(c, SIZE_B, R1, FP, IP);
 	emit_alu(c, ALU_MOV, R2, R1);
 	emit_alu_imm(c, ALU_RSH, R2, 4);
 	emit_jump_if_imm(c, R2, JEQ, 6, v6);
-	emit_jump_if_imm(c, R2, JNE, 4, skip);
+	emit_jump_if_imm(c, R2, JNE, 4, OUT);
 	emit_load(c, SIZE_B, R2, FP, IP + 9);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, skip);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, OUT);
 	emit_load(c, SIZE_H, R2, FP, IP + 6);
 	emit_from_be(c, R2, 16);
 	emit_alu_imm(c, ALU_AND, R2, 0x1fff); /* a later fragment has no TCP header */
-	emit_jump_if_imm(c, R2, JNE, 0, skip);
+	emit_jump_if_imm(c, R2, JNE, 0, OUT);
 	emit_alu_imm(c, ALU_AND, R1, 15);
 	emit_alu_imm(c, ALU_LSH, R1, 2);
 	emit_alu(c, ALU_ADD, R7, R1);
@@ -257,23 +240,23 @@ void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp, int skip)
 	emit_alu_imm(c, ALU_ADD, R7, 40);
 	emit_load(c, SIZE_B, R2, FP, IP + 6);
 	emit_jump_if_imm(c, R2, JEQ, IPPROTO_TCP, tcp);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_HOPOPTS, skip);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_HOPOPTS, OUT);
 	emit_alu(c, ALU_MOV, R2, R7);
-	dt_emit_packet_bytes(c, WORD, 2, skip);
+	dt_emit_packet_bytes(c, WORD, 2);
 	emit_load(c, SIZE_B, R2, FP, WORD);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, skip);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, OUT);
 	emit_load(c, SIZE_B, R2, FP, WORD + 1);
 	emit_alu_imm(c, ALU_LSH, R2, 3);
 	emit_alu_imm(c, ALU_ADD, R2, 8);
 	emit_alu(c, ALU_ADD, R7, R2);
 	emit_label(c, tcp);
 	emit_alu(c, ALU_MOV, R2, R7);
-	dt_emit_packet_bytes(c, HEADER, 16, skip);
+	dt_emit_packet_bytes(c, HEADER, 16);
 	emit_load(c, SIZE_W, R9, R6, SKB_LEN);
 	emit_alu(c, ALU_SUB, R9, R7);
 	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
 	emit_alu_imm(c, ALU_RSH, R1, 4);
 	emit_alu_imm(c, ALU_LSH, R1, 2);
 	emit_alu(c, ALU_SUB, R9, R1);
-	emit_jump_if_imm(c, R9, JSLE, 0, skip);
+	emit_jump_if_imm(c, R9, JSLE, 0, OUT);
 }

@@ -74,9 +74,6 @@ enum {
 	NETWORK = -160,         /* prefix length and address, a map's key */
 };
 
-/* to = address of the slot. Overwrites nothing else. */
-void dt_emit_slot(struct bpf_code *, enum bpf_reg to, int slot);
-
 /* R0 = address of the value that the map has for the key in the slot, or 0. */
 void dt_emit_lookup(struct bpf_code *, int map, int slot);
 
@@ -92,8 +89,8 @@ void dt_emit_insert(struct bpf_code *, int map, int slot);
 /* Delete the key in the slot from the map. */
 void dt_emit_delete(struct bpf_code *, int map, int slot);
 
-/* to = the field at this offset of the kernel's structure to which from points. */
-void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, enum bpf_reg from, int at);
+/* to = the field at this offset of the kernel's structure to which R6 points. */
+void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at);
 
 /* Jump if a - b, as a signed number of 32 bits, CONDITION 0. Overwrites only R1. */
 void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bpf_jump, int to);
@@ -108,8 +105,8 @@ void dt_emit_socket_arg(struct bpf_code *, int at);
 /* WHO = the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
-/* Do the same, and R7 = its struct dt_task. Jump to skip if it is not traced. */
-void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *, int skip);
+/* Do the same, and R7 = its struct dt_task. Jump to OUT if it is not traced. */
+void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
 
 /*
  * The key of a message has the sequence number of the first byte that its receiver sends on
@@ -136,8 +133,8 @@ void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg se
 /* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
 void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);
 
-/* Add 1 to a counter of struct dt_state. Jump to skip if the map has none. */
-void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter, int skip);
+/* Add 1 to a counter of struct dt_state. Jump to OUT if the map has none. */
+void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter);
 
 /* Fill this many bytes of VALUE with zeros. Overwrites no register. */
 void dt_emit_clear_value(struct bpf_code *, size_t);
@@ -161,21 +158,21 @@ void dt_emit_end_window(struct bpf_code *, const struct dt_plan *);
 
 /*
  * SOCKET = the address of the packet's socket in R1 as a number, because older kernels
- * accept no pointer as a map's key. R8 = the struct dt_state; jump to skip if there is
+ * accept no pointer as a map's key. R8 = the struct dt_state; jump to OUT if there is
  * none. scratch is the offset of the member of that struct to use for the copy.
  */
-void dt_emit_socket_key(struct bpf_code *, const struct dt_plan *, size_t scratch, int skip);
+void dt_emit_socket_key(struct bpf_code *, const struct dt_plan *, size_t scratch);
 
-/* Copy n bytes of the packet R6 at offset R2 to the slot. Jump to skip if it is too short. */
-void dt_emit_packet_bytes(struct bpf_code *, int slot, int n, int skip);
+/* Copy n bytes of the packet R6 at offset R2 to the slot. Jump to OUT if it is too short. */
+void dt_emit_packet_bytes(struct bpf_code *, int slot, int n);
 
 /*
  * The packet is R6, its IP header is at offset R7. If it is TCP with data, then IP and
  * HEADER = the headers, R7 = offset of the TCP header, R9 = bytes of data. Else jump to
- * skip. Hop-by-hop options may be between the headers: they have the length of a segment
+ * OUT. Hop-by-hop options may be between the headers: they have the length of a segment
  * of more than 64 KiB, which some devices and the loopback take (RFC 2675). v6 and tcp
  * are unused labels of the caller.
  */
-void dt_emit_tcp_data(struct bpf_code *, int v6, int tcp, int skip);
+void dt_emit_tcp_data(struct bpf_code *, int v6, int tcp);
 
 #endif

@@ -30,12 +30,12 @@ static void put_range(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 }
 
 /*
- * Add the marked bytes from R7 to R9 to the struct dt_received at R6, and jump to out. If
+ * Add the marked bytes from R7 to R9 to the struct dt_received at R6, and jump to OUT. If
  * the range was read completely, begin a new one. Else extend it at either end, because
  * segments may be out of order. If another CPU has changed the range meanwhile, change
  * nothing and fall through. Keeps R6, R7 and R9.
  */
-static void grow(struct bpf_code *c, const struct dt_plan *p, int labels, int out)
+static void grow(struct bpf_code *c, const struct dt_plan *p, int labels)
 {
 	int earlier = labels, done = labels + 1;
 
@@ -57,7 +57,7 @@ static void grow(struct bpf_code *c, const struct dt_plan *p, int labels, int ou
 	emit_alu(c, ALU_OR, R4, R5);
 	emit_alu(c, ALU_MOV, R0, R8);
 	put_range(c, p, R6, R4);
-	emit_jump_if(c, R0, JEQ, R8, out);
+	emit_jump_if(c, R0, JEQ, R8, OUT);
 }
 
 /*
@@ -67,11 +67,11 @@ static void grow(struct bpf_code *c, const struct dt_plan *p, int labels, int ou
  */
 void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, V6, TCP_HEADER, STRANGER, CHILD, V6_FROM, KNOWN, ADD, KNOWN_SOCKET, TRY };
+	enum { V6 = OUT + 1, TCP_HEADER, STRANGER, CHILD, V6_FROM, KNOWN, ADD, KNOWN_SOCKET, TRY };
 
 	emit_alu(c, ALU_MOV, R6, R1);
 	emit_alu_imm(c, ALU_MOV, R7, 0);
-	dt_emit_tcp_data(c, V6, TCP_HEADER, OUT);
+	dt_emit_tcp_data(c, V6, TCP_HEADER);
 	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
 	emit_alu_imm(c, ALU_AND, R1, MARK);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
@@ -109,7 +109,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
 	emit_alu(c, ALU_MOV, R6, R0);
 	emit_alu(c, ALU_MOV, R1, R0);
-	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_in), OUT);
+	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_in));
 	emit_load(c, SIZE_W, R1, R6, SOCK_STATE_ARG);
 	emit_jump_if_imm(c, R1, JEQ, LISTEN, CHILD);
 	emit_alu(c, ALU_MOV, R1, R6);
@@ -124,8 +124,7 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump32_if_imm(c, R1, JSGE, 0, ADD);
 	emit_alu32(c, ALU_MOV, R7, R6);
 	emit_label(c, ADD);
-	emit_alu_imm(c, ALU_MOV, R1, 1);
-	emit_atomic_add(c, R8, offsetof(struct dt_state, marked_in), R1);
+	emit_count(c, R8, offsetof(struct dt_state, marked_in));
 
 	dt_emit_lookup(c, p->received, SOCKET);
 	emit_jump_if_imm(c, R0, JNE, 0, KNOWN_SOCKET);
@@ -136,21 +135,19 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, KNOWN_SOCKET);
 	emit_alu(c, ALU_MOV, R6, R0);
 	for (int i = 0; i < TRIES; i++)
-		grow(c, p, TRY + 2 * i, OUT);
+		grow(c, p, TRY + 2 * i);
 	emit_exit(c, ACCEPT);
 
 	/* data came with the last ACK of a handshake: dt_state gives them to the new socket */
 	emit_label(c, CHILD);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_state, child_start), R7);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_state, child_end), R9);
-	emit_alu_imm(c, ALU_MOV, R1, 1);
-	emit_atomic_add(c, R8, offsetof(struct dt_state, marked_in), R1);
+	emit_count(c, R8, offsetof(struct dt_state, marked_in));
 	emit_exit(c, ACCEPT);
 
 	emit_label(c, STRANGER);
-	dt_emit_count(c, p, offsetof(struct dt_state, refused), OUT);
-	emit_label(c, OUT);
-	emit_exit(c, ACCEPT);
+	dt_emit_count(c, p, offsetof(struct dt_state, refused));
+	emit_out(c, ACCEPT);
 }
 
 /*
@@ -201,7 +198,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p, int labe
  */
 void dt_read(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, UNMARKED, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, KEY,
+	enum { UNMARKED = OUT + 1, FIRST, TRACED, FRESH, OWN, KEEP, ELSEWHERE, PASSED, KEY,
 	       WHOSE = KEY + 3 };
 	enum { BEFORE = NETWORK };
 
@@ -209,7 +206,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_current(c, p);
 	dt_emit_find(c, p->received, SOCKET, UNMARKED);
 	emit_alu(c, ALU_MOV, R7, R0);
-	dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
+	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_received, read));
 	emit_jump_if(c, R8, JEQ, R9, OUT);
 	/* get the range before storing read: after that dt_rx may begin another range */
@@ -256,7 +253,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_update(c, p->pids, WHO);
 	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* the map is full */
 	dt_emit_printk(c, p, 'B');
-	dt_emit_count(c, p, offsetof(struct dt_state, windows), OUT);
+	dt_emit_count(c, p, offsetof(struct dt_state, windows));
 	emit_exit(c, 0);
 
 	emit_label(c, TRACED);
@@ -308,7 +305,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 		dt_emit_find(c, p->sent, SOCKET, ELSEWHERE);
 		emit_alu(c, ALU_MOV, R8, R0);
-		dt_emit_field(c, SIZE_W, R9, R6, p->copied_seq);
+		dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 		emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, copied));
 		emit_jump_if(c, R1, JEQ, R9, OUT);
 		emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, copied), R9);
@@ -318,6 +315,5 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 		emit_label(c, ELSEWHERE);
 		dt_emit_end_window(c, p);
 	}
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }

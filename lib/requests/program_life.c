@@ -13,7 +13,7 @@
  */
 void dt_state(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, OPENED, PASSIVE, ENDS, OPENS, NEW };
+	enum { OPENED = OUT + 1, PASSIVE, ENDS, OPENS, NEW };
 
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	emit_load(c, SIZE_DW, R9, R1, 16);
@@ -25,7 +25,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if_imm(c, R9, JEQ, TCP_LAST_ACK, ENDS);
 	emit_jump_if_imm(c, R9, JNE, TCP_CLOSE, OUT);
 	emit_label(c, ENDS);
-	dt_emit_current_traced(c, p, OUT);
+	dt_emit_current_traced(c, p);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
 	emit_jump_if(c, R1, JNE, R6, OUT);
 	dt_emit_end_window(c, p);
@@ -33,7 +33,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 
 	if (!(p->flags & DT_MODULE)) {
 		emit_label(c, OPENS);
-		dt_emit_current_traced(c, p, OUT);
+		dt_emit_current_traced(c, p);
 		emit_load(c, SIZE_DW, R8, R7, offsetof(struct dt_task, tag));
 		emit_jump_if_imm(c, R8, JEQ, 0, OUT);
 		dt_emit_clear_value(c, sizeof(struct dt_sent));
@@ -47,7 +47,7 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	}
 
 	emit_label(c, OPENED);
-	dt_emit_field(c, SIZE_W, R7, R6, p->copied_seq);
+	dt_emit_field(c, SIZE_W, R7, p->copied_seq);
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R7);
 	emit_jump_if_imm(c, R8, JEQ, TCP_SYN_RECV, PASSIVE);
@@ -73,13 +73,12 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_state, child_start));
 	emit_load(c, SIZE_W, R9, R7, offsetof(struct dt_state, child_end));
 	emit_jump_if(c, R8, JEQ, R9, OUT);
-	dt_emit_field(c, SIZE_W, R0, R6, p->rcv_nxt);
+	dt_emit_field(c, SIZE_W, R0, p->rcv_nxt);
 	emit_jump_if(c, R0, JNE, R8, OUT);
 	emit_store(c, SIZE_W, R7, offsetof(struct dt_state, child_end), R8);
 	dt_emit_begin_received(c, R8, R9, R8);
 	dt_emit_update(c, p->received, SOCKET);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* A socket is destroyed (tcp_destroy_sock). Forget it, because its address is reused. */
@@ -97,14 +96,12 @@ void dt_gone(struct bpf_code *c, const struct dt_plan *p)
  */
 void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT };
-
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	dt_emit_current(c, p);
 	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_load(c, SIZE_DW, R1, R0, offsetof(struct dt_task, tag));
 	emit_jump_if_imm(c, R1, JNE, 0, OUT);
-	dt_emit_field(c, SIZE_W, R7, R6, p->flags & DT_GROUP ? p->tgid : p->pid);
+	dt_emit_field(c, SIZE_W, R7, p->flags & DT_GROUP ? p->tgid : p->pid);
 	emit_load(c, SIZE_W, R1, FP, WHO);
 	emit_jump_if(c, R1, JEQ, R7, OUT); /* a thread of the process */
 	emit_store(c, SIZE_W, FP, WHO, R7);
@@ -114,15 +111,12 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_update(c, p->pids, WHO);
 	emit_store_imm(c, SIZE_DW, FP, MESSAGE, 0);
 	dt_emit_printk(c, p, 'B');
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* A task exits (sched_process_exit). Forget it, because its pid is reused. */
 void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT };
-
 	emit_call(c, FN_GET_CURRENT_PID_TGID);
 	emit_alu(c, ALU_MOV, R1, R0);
 	emit_alu_imm(c, ALU_RSH, R1, 32);
@@ -134,8 +128,7 @@ void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_find(c, p->pids, WHO, OUT);
 	emit_alu(c, ALU_MOV, R7, R0);
 	dt_emit_end_window(c, p);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /*
@@ -150,17 +143,16 @@ void dt_wait(struct bpf_code *c, const struct dt_plan *p)
 #endif
 		SYS_epoll_pwait, 441 /* epoll_pwait2, the same number on all machines */
 	};
-	enum { OUT, WAITS };
+	enum { WAITS = OUT + 1 };
 
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
 		emit_jump_if_imm(c, R8, JEQ, waits[i], WAITS);
 	emit_jump(c, OUT);
 	emit_label(c, WAITS);
-	dt_emit_current_traced(c, p, OUT);
+	dt_emit_current_traced(c, p);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 	dt_emit_end_window(c, p);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }

@@ -15,7 +15,7 @@ enum { CONTINUE = -1, ETHERNET = 14 };
  */
 void dt_send(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT, TRACED, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN, LOOKED,
+	enum { TRACED = OUT + 1, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN, LOOKED,
 	       PASSED_ON, ACCEPTED, ANSWER, CONNECTED };
 
 	dt_emit_socket_arg(c, p->first_argument);
@@ -36,14 +36,14 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
 	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE, CLOSED_RANGE);
-	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, end), R9);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
 	emit_alu_imm(c, ALU_AND, R1, ~SENT_OPEN);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, flags), R1);
 	emit_exit(c, 0);
 	emit_label(c, CLOSED_RANGE);
-	dt_emit_field(c, SIZE_W, R9, R6, p->snd_una);
+	dt_emit_field(c, SIZE_W, R9, p->snd_una);
 	emit_load(c, SIZE_W, R2, R8, offsetof(struct dt_sent, end));
 	dt_emit_jump_seq(c, R9, R2, JSLT, OUT);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
@@ -73,7 +73,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	 * R9 = start of the marked bytes. If bytes of an older range are not acknowledged
 	 * yet, they stay marked, and so do all bytes between that range and these.
 	 */
-	dt_emit_field(c, SIZE_W, R9, R6, p->snd_una);
+	dt_emit_field(c, SIZE_W, R9, p->snd_una);
 	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
 	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
 	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE | SENT_OPEN, START);
@@ -81,7 +81,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_W, R2, R8, offsetof(struct dt_sent, end));
 	dt_emit_jump_seq(c, R9, R2, JSLT, START);
 	emit_label(c, NONE);
-	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, start), R9);
 	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, high), R9);
 	emit_jump(c, MARKED);
@@ -120,7 +120,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, ACCEPTED);
 	emit_alu_imm(c, ALU_OR, R8, SENT_PASSIVE);
 	emit_label(c, ANSWER);
-	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, start), R9);
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, end), R9);
 	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, high), R9);
@@ -130,7 +130,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, TELL);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, sending));
 	emit_jump_if(c, R1, JEQ, R6, TOLD);
-	dt_emit_field(c, SIZE_W, R9, R6, p->write_seq);
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
 	dt_emit_key_sent(c, p, R9, TOLD, CONNECTED);
 	if (!p->end_at_send)
 		emit_store(c, SIZE_DW, R7, offsetof(struct dt_task, sending), R6);
@@ -141,32 +141,28 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 		emit_jump_if(c, R1, JNE, R6, OUT);
 		dt_emit_end_window(c, p);
 	}
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
 /* A send has ended (sock_send_length). On the socket of the request it was the answer. */
 void dt_end(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OUT };
-
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	dt_emit_socket_arg(c, 0);
-	dt_emit_current_traced(c, p, OUT);
+	dt_emit_current_traced(c, p);
 	emit_store_imm(c, SIZE_DW, R7, offsetof(struct dt_task, sending), 0);
 	emit_jump32_if_imm(c, R8, JSLE, 0, OUT);
 	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
 	emit_jump_if(c, R1, JNE, R6, OUT);
 	dt_emit_end_window(c, p);
-	emit_label(c, OUT);
-	emit_exit(c, 0);
+	emit_out(c, 0);
 }
 
-/* R1 = the EtherType at this offset of the packet R6. Jump to skip if it is too short. */
-static void ether_type(struct bpf_code *c, int at, int skip)
+/* R1 = the EtherType at this offset of the packet R6. Jump to OUT if it is too short. */
+static void ether_type(struct bpf_code *c, int at)
 {
 	emit_alu_imm(c, ALU_MOV, R2, at);
-	dt_emit_packet_bytes(c, WORD, 2, skip);
+	dt_emit_packet_bytes(c, WORD, 2);
 	emit_load(c, SIZE_H, R1, FP, WORD);
 	emit_from_be(c, R1, 16);
 }
@@ -177,12 +173,12 @@ static void ether_type(struct bpf_code *c, int at, int skip)
  */
 static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 {
-	enum { OUT, V6, TCP_HEADER, TAGGED, PLAIN, IS_IP, OPEN };
+	enum { V6 = OUT + 1, TCP_HEADER, TAGGED, PLAIN, IS_IP, OPEN };
 
 	emit_alu(c, ALU_MOV, R6, R1);
 	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out), OUT);
+	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out));
 	dt_emit_find(c, p->sent, SOCKET, OUT);
 	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
 	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE);
@@ -190,19 +186,19 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 	emit_alu(c, ALU_MOV, R8, R0);
 	emit_alu_imm(c, ALU_MOV, R7, ethernet ? ETHERNET : 0);
 	if (ethernet) {
-		ether_type(c, 12, OUT);
+		ether_type(c, 12);
 		emit_jump_if_imm(c, R1, JEQ, 0x8100, TAGGED);
 		emit_jump_if_imm(c, R1, JNE, 0x88a8, PLAIN);
 		emit_label(c, TAGGED);
 		emit_alu_imm(c, ALU_ADD, R7, 4);
-		ether_type(c, 16, OUT);
+		ether_type(c, 16);
 		emit_label(c, PLAIN);
 		/* do not take a second tag, or MPLS labels, for an IP header */
 		emit_jump_if_imm(c, R1, JEQ, 0x0800, IS_IP);
 		emit_jump_if_imm(c, R1, JNE, 0x86dd, OUT);
 		emit_label(c, IS_IP);
 	}
-	dt_emit_tcp_data(c, V6, TCP_HEADER, OUT);
+	dt_emit_tcp_data(c, V6, TCP_HEADER);
 	emit_load(c, SIZE_W, R2, FP, HEADER + 4);
 	emit_from_be(c, R2, 32);
 	emit_alu32(c, ALU_ADD, R9, R2);
@@ -227,22 +223,19 @@ static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
 	emit_jump_if(c, R9, JEQ, R8, OUT);
 	emit_store(c, SIZE_H, FP, WORD, R9);
 	emit_alu(c, ALU_MOV, R1, R6);
-	emit_alu(c, ALU_MOV, R2, R7);
-	emit_alu_imm(c, ALU_ADD, R2, 16);
+	emit_address(c, R2, R7, 16);
 	emit_alu(c, ALU_MOV, R3, R8);
 	emit_alu(c, ALU_MOV, R4, R9);
 	emit_alu_imm(c, ALU_MOV, R5, 2);
 	emit_call(c, FN_L4_CSUM_REPLACE);
 	emit_alu(c, ALU_MOV, R1, R6);
-	emit_alu(c, ALU_MOV, R2, R7);
-	emit_alu_imm(c, ALU_ADD, R2, 12);
-	dt_emit_slot(c, R3, WORD);
+	emit_address(c, R2, R7, 12);
+	emit_address(c, R3, FP, WORD);
 	emit_alu_imm(c, ALU_MOV, R4, 2);
 	emit_alu_imm(c, ALU_MOV, R5, 0);
 	emit_call(c, FN_SKB_STORE_BYTES);
-	dt_emit_count(c, p, offsetof(struct dt_state, marked_out), OUT);
-	emit_label(c, OUT);
-	emit_exit(c, CONTINUE);
+	dt_emit_count(c, p, offsetof(struct dt_state, marked_out));
+	emit_out(c, CONTINUE);
 }
 
 void dt_egress(struct bpf_code *c, const struct dt_plan *p)

@@ -51,9 +51,9 @@ static void each(struct bpf_code *c)
 	emit_alu_imm(c, ALU_ARSH, R3, 63);
 	emit_from_be(c, R4, 16);
 	emit_from_be(c, R4, 32);
-	emit_atomic_add(c, R0, 24, R1);
+	emit_count(c, R0, 24);
 	emit_cmpxchg(c, R6, 8, R4);
-	emit_load_map(c, R1, 7);
+	emit_map(c, 7, -8);
 	emit_load_imm64(c, R2, 0x0123456789abcdef);
 	emit_load_imm64(c, R2, 0xffffffff);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
