@@ -326,41 +326,61 @@ static int is_path(void *arg, const struct mount *m)
 	return 1;
 }
 
-/* Search the tree of a directory for paths that end with the name. */
-static void look_below(struct cgroup_search *s, const struct mount *m, char *path, int depth)
+/*
+ * Call fn for each directory below the mount point, for at most DEEPEST levels. path has
+ * PATH_MAX bytes; its first n bytes are the directory to begin with.
+ */
+static void each_below(const struct mount *m, char *path, size_t n, int depth,
+		       void (*fn)(void *, const struct mount *, const char *path), void *arg)
 {
-	size_t n = strlen(path), name = strlen(s->name);
 	DIR *d = depth < DEEPEST ? opendir(path) : NULL;
-	struct cgroup c;
 	struct dirent *e;
+	size_t len;
 
 	while (d && (e = readdir(d))) {
-		if (e->d_type != DT_DIR || *e->d_name == '.' ||
-		    str_format(path + n, PATH_MAX - n, "/%s", e->d_name) >= PATH_MAX - n)
+		if (e->d_type != DT_DIR || *e->d_name == '.')
 			continue;
-		if (strlen(path) > name && !strcmp(path + strlen(path) - name, s->name) &&
-		    path[strlen(path) - name - 1] == '/' &&
-		    take(&c, m, path + strlen(m->point))) {
-			c.hierarchy = ANY_HIERARCHY;
-			if (!*s->found->path)
-				*s->found = c;
-			else if (strcmp(s->found->path, c.path))
-				str_format(s->other, sizeof(s->other), "%s", c.path);
-		}
-		look_below(s, m, path, depth + 1);
+		len = str_format(path + n, PATH_MAX - n, "/%s", e->d_name);
+		if (len >= PATH_MAX - n)
+			continue;
+		fn(arg, m, path);
+		each_below(m, path, n + len, depth + 1, fn, arg);
 	}
 	path[n] = '\0';
 	if (d)
 		closedir(d);
 }
 
-/* For each_mount: search the whole mount, and go on with the next mount. */
-static int is_somewhere(void *arg, const struct mount *m)
+/* Search the whole mount. */
+static void each_directory(const struct mount *m,
+			   void (*fn)(void *, const struct mount *, const char *path), void *arg)
 {
 	char path[PATH_MAX];
 
-	str_format(path, sizeof(path), "%s", m->point);
-	look_below(arg, m, path, 0);
+	each_below(m, path, str_format(path, sizeof(path), "%s", m->point), 0, fn, arg);
+}
+
+/* For each_directory: take a path that ends with the name. */
+static void ends_with_name(void *arg, const struct mount *m, const char *path)
+{
+	struct cgroup_search *s = arg;
+	size_t n = strlen(path), name = strlen(s->name);
+	struct cgroup c;
+
+	if (n <= name || strcmp(path + n - name, s->name) || path[n - name - 1] != '/' ||
+	    !take(&c, m, path + strlen(m->point)))
+		return;
+	c.hierarchy = ANY_HIERARCHY;
+	if (!*s->found->path)
+		*s->found = c;
+	else if (strcmp(s->found->path, c.path))
+		str_format(s->other, sizeof(s->other), "%s", c.path);
+}
+
+/* For each_mount: search the whole mount, and go on with the next mount. */
+static int is_somewhere(void *arg, const struct mount *m)
+{
+	each_directory(m, ends_with_name, arg);
 	return 0;
 }
 
@@ -440,7 +460,6 @@ struct container_search {
 	char id[CONTAINERS_MAX][CONTAINER_ID + 1];
 	size_t n;                       /* may be greater than CONTAINERS_MAX */
 	char *path;                     /* of the first one that was found */
-	const struct mount *mount;
 };
 
 /*
@@ -464,16 +483,20 @@ static int id_in_name(const char *name, char *id)
 	return -1;
 }
 
-/* Add the container unless it was found in another hierarchy or above. */
-static void add_container(struct container_search *s, const char *id, const char *path)
+/* For each_directory: add the container unless it was found in another hierarchy or above. */
+static void add_container(void *arg, const struct mount *m, const char *path)
 {
+	struct container_search *s = arg;
 	size_t kept = s->n < CONTAINERS_MAX ? s->n : CONTAINERS_MAX, i;
+	char id[CONTAINER_ID + 1];
 	struct cgroup c;
 
+	if (id_in_name(strrchr(path, '/') + 1, id) < 0 || strncmp(id, s->digits, strlen(s->digits)))
+		return;
 	for (i = 0; i < kept; i++)
 		if (!strcmp(s->id[i], id))
 			return;
-	if (!s->n && take(&c, s->mount, path + strlen(s->mount->point)))
+	if (!s->n && take(&c, m, path + strlen(m->point)))
 		str_format(s->path, PATH_MAX, "%s", c.path);
 	s->n++;
 	if (kept == CONTAINERS_MAX)
@@ -483,36 +506,10 @@ static void add_container(struct container_search *s, const char *id, const char
 	str_format(s->id[i], sizeof(s->id[i]), "%s", id);
 }
 
-/* Search the tree of a directory for containers. */
-static void containers_below(struct container_search *s, char *path, int depth)
-{
-	DIR *d = depth < DEEPEST ? opendir(path) : NULL;
-	char id[CONTAINER_ID + 1];
-	size_t n = strlen(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		if (e->d_type != DT_DIR || *e->d_name == '.' ||
-		    str_format(path + n, PATH_MAX - n, "/%s", e->d_name) >= PATH_MAX - n)
-			continue;
-		if (!id_in_name(e->d_name, id) && !strncmp(id, s->digits, strlen(s->digits)))
-			add_container(s, id, path);
-		containers_below(s, path, depth + 1);
-	}
-	path[n] = '\0';
-	if (d)
-		closedir(d);
-}
-
 /* For each_mount: search the whole mount, and go on with the next mount. */
 static int has_containers(void *arg, const struct mount *m)
 {
-	struct container_search *s = arg;
-	char path[PATH_MAX];
-
-	str_format(path, sizeof(path), "%s", m->point);
-	s->mount = m;
-	containers_below(s, path, 0);
+	each_directory(m, add_container, arg);
 	return 0;
 }
 
