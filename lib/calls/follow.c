@@ -575,15 +575,14 @@ static void share(struct member *m, const struct member *with)
 		m->w->refs++;
 }
 
-/* Return the task; begin with procfs if it is first seen, and set *fresh. NULL: no memory. */
-static struct member *member(struct follow *f, int pid, int *fresh)
+/* Return the task; begin with procfs if it is first seen. NULL: no memory. */
+static struct member *member(struct follow *f, int pid)
 {
 	struct member *m = member_find(f, pid), *leader;
 	char root[PATH_MAX];
 	pid_t tgid = pid;
 	uid_t uid;
 
-	*fresh = !m;
 	if (m)
 		return m;
 	if (f->live && task_ids(pid, &tgid, &uid) < 0)
@@ -830,16 +829,16 @@ void follow_call(struct follow *f, int pid, const struct call *c, const struct c
 	const struct call_bytes *user = v->user;
 	uint64_t flags, fd = (uint64_t)v->result;
 	struct file *p = NULL, *s;
-	int fresh, cloexec, set;
+	int cloexec, set;
 	uint32_t fds[2];
 	char name[PATH_MAX];
 	struct member *m;
-	size_t n;
+	size_t n, known = f->tasks.n;
 
 	if (!rule || (v->result < 0 && v->result >= -4095 && *rule != 'x' &&
 		      (*rule != 'C' || v->result != -EINPROGRESS)))
 		return;
-	m = member(f, pid, &fresh);
+	m = member(f, pid);
 	if (!m)
 		return;
 	cloexec = rule[1] == '+' ||
@@ -934,7 +933,7 @@ at:
 	case 'c':
 	case 'f':
 		/* procfs shows the directory after the call */
-		if (!fresh || !f->live)
+		if (!f->live || f->tasks.n == known)
 			change_directory(f, m, *rule == 'f' ? file_ref(s) :
 					 opened(f, pid, m, AT_FDCWD, &user[0], 0));
 		return;
@@ -980,16 +979,13 @@ at:
 
 void follow_begin(struct follow *f, int pid)
 {
-	int fresh;
-
 	if (f->live)
-		member(f, pid, &fresh);
+		member(f, pid);
 }
 
 void follow_task(struct follow *f, int pid, int child, uint64_t clone_flags)
 {
-	int fresh;
-	const struct member *parent = member(f, pid, &fresh);
+	const struct member *parent = member(f, pid);
 	struct member *m;
 
 	follow_end(f, child);
@@ -1016,8 +1012,7 @@ void follow_end(struct follow *f, int pid)
 
 void follow_exec(struct follow *f, int pid)
 {
-	int fresh;
-	struct member *m = member(f, pid, &fresh);
+	struct member *m = member(f, pid);
 
 	if (!m)
 		return;
@@ -1129,8 +1124,7 @@ size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size
 {
 	struct printed o = { buf, 0, size };
 	char path[PATH_MAX];
-	int fresh;
-	struct member *m = member(f, pid, &fresh);
+	struct member *m = member(f, pid);
 	struct file *p = !m ? NULL : fd == AT_FDCWD ? m->w ? m->w->cwd : NULL :
 			 fd_file(m->d, (unsigned)fd);
 
@@ -1157,8 +1151,7 @@ size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path,
 {
 	char joined[PATH_MAX], host[PATH_MAX];
 	const char *to;
-	int fresh;
-	struct member *m = member(f, pid, &fresh);
+	struct member *m = member(f, pid);
 	size_t n = m ? join(m, dirfd, path, strlen(path), joined) : 0;
 
 	if (!n)
