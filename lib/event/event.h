@@ -466,9 +466,8 @@ size_t line_begin(struct line_format *, const struct record *, char *buf);
 /* Print "CPU:N [LOST M EVENTS]", without M if lost is LOST_UNKNOWN. Return the length. */
 size_t line_lost(int cpu, int64_t lost, char *buf, size_t size);
 
-/* Print the comment lines at the top of `trace`. Return the length. */
-size_t line_header(const struct line_format *, const char *tracer, uint64_t entries,
-		   uint64_t written, unsigned cpus, char *buf, size_t size);
+/* Print the comment lines at the top of `trace`, with no counts. Return the length. */
+size_t line_header(const struct line_format *, unsigned cpus, char *buf, size_t size);
 
 /* ---- merge.c: give the records of all CPUs in the order of time ------------------------ */
 
@@ -545,6 +544,11 @@ static inline size_t out_room(const struct out *o)
 void out_text(struct out *, const char *s, size_t n);
 void out_char(struct out *, char c);
 
+static inline void out_string(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
+
 /* Return how many of eight bytes precede the first control character; 8 if there is none. */
 static inline unsigned out_plain_bytes(const void *s)
 {
@@ -569,6 +573,7 @@ static inline unsigned out_plain_bytes(const void *s)
  */
 void out_escaped(struct out *, const char *s, size_t n, int exact);
 void out_decimal(struct out *, uint64_t v);
+void out_signed(struct out *, int64_t v);
 void out_hex(struct out *, uint64_t v);
 /* Write v by the conversion, as the kernel's vsprintf does. */
 void out_number(struct out *, const struct conversion *, int width, int precision,

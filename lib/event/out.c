@@ -125,6 +125,13 @@ void out_decimal(struct out *o, uint64_t v)
 		out_text(o, digits, (size_t)(decimal_digits(digits, v) - digits));
 }
 
+void out_signed(struct out *o, int64_t v)
+{
+	if (v < 0)
+		out_char(o, '-');
+	out_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
 void out_hex(struct out *o, uint64_t v)
 {
 	char digits[DIGITS];
@@ -204,7 +211,7 @@ void out_number(struct out *o, const struct conversion *c, int width, int precis
 		fill(o, ' ', width);
 	if (sign)
 		out_char(o, sign);
-	out_text(o, prefix, strlen(prefix));
+	out_string(o, prefix);
 	if ((flags & (F_ZERO | F_LEFT)) == F_ZERO)
 		fill(o, '0', width);
 	fill(o, '0', total - n);

@@ -17,11 +17,6 @@ static void put_byte(struct out *o, unsigned byte, int upper)
 	out_char(o, set[byte & 15]);
 }
 
-static void put_text(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
-
 /* Write at least that many digits. */
 static void put_padded_hex(struct out *o, uint64_t v, int digits)
 {
@@ -40,19 +35,19 @@ void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offs
 	}
 	/* a return address belongs to the call in front of it */
 	if (!evs->symbols || !symbols_at(evs->symbols, address - (offset == 2), &s)) {
-		put_text(o, "0x");
+		out_string(o, "0x");
 		put_padded_hex(o, address, digits ? digits : 1);
 		return;
 	}
 	out_text(o, s.name, s.len);
 	if (offset) {
-		put_text(o, "+0x");
+		out_string(o, "+0x");
 		out_hex(o, address - s.address);
-		put_text(o, "/0x");
+		out_string(o, "/0x");
 		out_hex(o, s.size);
 	}
 	if (module && s.module) {
-		put_text(o, " [");
+		out_string(o, " [");
 		out_text(o, s.module, s.mlen);
 		out_char(o, ']');
 	}
@@ -68,7 +63,7 @@ static void put_ip4(struct out *o, const unsigned char *a, int zeros, int revers
 		if (i)
 			out_char(o, '.');
 		if (zeros && byte < 100)
-			put_text(o, byte < 10 ? "00" : "0");
+			out_string(o, byte < 10 ? "00" : "0");
 		out_decimal(o, byte);
 	}
 }
@@ -147,7 +142,7 @@ static void put_sockaddr(struct event_set *evs, struct out *o, const struct conv
 		if (more)
 			out_char(o, ']');
 	} else {
-		put_text(o, "(einval)");
+		out_string(o, "(einval)");
 		return;
 	}
 	if (has(c, 'p')) {
@@ -180,7 +175,7 @@ static void put_ip(struct event_set *evs, struct out *o, const struct conversion
 		else
 			put_ip6(o, a, c->suffix[0] == 'I');
 	} else {
-		put_text(o, "(einval)");
+		out_string(o, "(einval)");
 	}
 }
 
@@ -292,7 +287,7 @@ void out_dump(struct out *o, const char *prefix, size_t prefix_len, int prefix_t
 		out_text(o, prefix, prefix_len);
 		if (prefix_type == 2 || prefix_type == 1) {
 			put_padded_hex(o, at, 8);
-			put_text(o, ": ");
+			out_string(o, ": ");
 		}
 		for (size_t i = 0; i < n; i += step) {
 			if (i) {
@@ -364,12 +359,12 @@ void out_pointer(struct event_set *evs, struct out *o, const struct conversion *
 	case 'a':
 		if (!data || (len != 4 && len != 8))
 			break;
-		put_text(o, "0x");
+		out_string(o, "0x");
 		put_padded_hex(o, raw_number(data, (unsigned)len, 0, evs->big), (int)len * 2);
 		return;
 	}
 	if (data) { /* a field of the record: its address in the kernel is not known */
-		put_text(o, "(record)");
+		out_string(o, "(record)");
 		return;
 	}
 	if (width < 0) {

@@ -162,12 +162,10 @@ static void put_value(struct vm *m, const struct field *f)
 	}
 	switch (v.kind) {
 	case FIELD_NUMBER:
-		if (f->is_signed && v.i < 0) {
-			out_char(&m->o, '-');
-			out_decimal(&m->o, 0 - v.u);
-		} else {
+		if (f->is_signed)
+			out_signed(&m->o, v.i);
+		else
 			out_decimal(&m->o, v.u);
-		}
 		break;
 	case FIELD_POINTER:
 		out_text(&m->o, "0x", 2);
@@ -192,7 +190,7 @@ static void put_fields(struct vm *m)
 		const struct field *f = &m->e->fields[i];
 
 		out_char(&m->o, ' ');
-		out_text(&m->o, f->name, strlen(f->name));
+		out_string(&m->o, f->name);
 		out_char(&m->o, '=');
 		put_value(m, f);
 	}

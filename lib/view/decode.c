@@ -254,11 +254,6 @@ static int picks_arguments(const struct decode *d, const struct decode_task *t)
 
 /* ---- lines and JSON ---- */
 
-static void put(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
-
 /* Write the file of a descriptor. */
 static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
 {
@@ -303,7 +298,7 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 static void put_argument(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
 	if (!t->call) {
-		put(o, "0x");
+		out_string(o, "0x");
 		out_hex(o, t->values.args[i]);
 		return;
 	}
@@ -323,11 +318,12 @@ static void put_result(struct decode *d, const struct call *c, int64_t result, s
 		return;
 	}
 	name = is_error(result) ? name_of_error(-result) : NULL;
-	put(o, name ? "-1 " : result < 0 ? "-" : "");
-	if (name)
-		put(o, name);
-	else
-		out_decimal(o, result < 0 ? 0 - (uint64_t)result : (uint64_t)result);
+	if (name) {
+		out_string(o, "-1 ");
+		out_string(o, name);
+	} else {
+		out_signed(o, result);
+	}
 }
 
 /* Write a time in seconds, or the number of a clock that counts. */
@@ -385,19 +381,20 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 {
 	unsigned first = 1;
 
-	put(o, state == RESUMED ? "<... " : "");
-	put(o, name_of(t));
-	put(o, state == RESUMED ? " resumed>)" : "(");
+	out_string(o, state == RESUMED ? "<... " : "");
+	out_string(o, name_of(t));
+	out_string(o, state == RESUMED ? " resumed>)" : "(");
 	for (unsigned i = 0; state != RESUMED && i < arguments(t); i++) {
 		if (!is_printed(t, i))
 			continue;
-		put(o, first ? "" : ", ");
+		out_string(o, first ? "" : ", ");
 		put_argument(d, t, i, o);
 		first = 0;
 	}
 	/* the rest is short: there is room for it behind a long line */
 	o->end += LINE_HEAD_ROOM;
-	put(o, state == UNFINISHED ? " <unfinished ...>" : state == RESUMED ? " = " : ") = ");
+	out_string(o, state == UNFINISHED ? " <unfinished ...>" :
+		      state == RESUMED ? " = " : ") = ");
 	if (state == NO_RETURN)
 		out_char(o, '?');
 	if (state == RETURNED)
@@ -407,7 +404,7 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (state == RETURNED) {
-		put(o, " <");
+		out_string(o, " <");
 		put_duration(d, o, time);
 		out_char(o, '>');
 	}
@@ -427,10 +424,7 @@ static void put_value(struct decode *d, const struct decode_task *t, unsigned i,
 	case CALL_INT:
 	case CALL_FD:
 	case CALL_DIRFD:
-		v = is_long ? v : (uint64_t)(int32_t)v;
-		if ((int64_t)v < 0)
-			out_char(o, '-');
-		out_decimal(o, (int64_t)v < 0 ? 0 - v : v);
+		out_signed(o, is_long ? (int64_t)v : (int32_t)v);
 		break;
 	case CALL_UINT:
 	case CALL_OCTAL:
@@ -441,7 +435,7 @@ static void put_value(struct decode *d, const struct decode_task *t, unsigned i,
 		out_decimal(o, v);
 		break;
 	default:
-		put(o, "\"0x");
+		out_string(o, "\"0x");
 		out_hex(o, v);
 		out_char(o, '"');
 	}
@@ -455,25 +449,23 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	const char *name;
 	int cut = 0;
 
-	put(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
-	put(o, name_of(t));
-	put(o, "\",\"fields\":{");
+	out_string(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
+	out_string(o, name_of(t));
+	out_string(o, "\",\"fields\":{");
 	if (state == RETURNED || state == RESUMED) {
 		int64_t v = t->values.result;
 
-		put(o, "\"ret\":");
-		if (v < 0)
-			out_char(o, '-');
-		out_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+		out_string(o, "\"ret\":");
+		out_signed(o, v);
 		name = is_error(v) ? name_of_error(-v) : NULL;
 		if (name) {
-			put(o, ",\"error\":\"");
-			put(o, name);
+			out_string(o, ",\"error\":\"");
+			out_string(o, name);
 			out_char(o, '"');
 		}
 	}
 	if (state == RETURNED) {
-		put(o, ",\"lat\":");
+		out_string(o, ",\"lat\":");
 		out_decimal(o, d->show->line->raw_clock ? time : time / 1000);
 		if (!d->show->line->raw_clock) {
 			char digits[6];
@@ -484,11 +476,11 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		}
 	}
 	if (state == UNFINISHED || state == NO_RETURN)
-		put(o, "\"unfinished\":true");
+		out_string(o, "\"unfinished\":true");
 	if (state == RESUMED)
-		put(o, ",\"resumed\":true");
+		out_string(o, ",\"resumed\":true");
 	else
-		put(o, ",\"args\":[");
+		out_string(o, ",\"args\":[");
 	for (unsigned i = 0; state != RESUMED && i < arguments(t) && !cut; i++) {
 		struct out argument = { text, text + sizeof(text) };
 
@@ -496,15 +488,15 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 			continue;
 		put_argument(d, t, i, &argument);
 		mark = o->at;
-		put(o, mark[-1] == '[' ? "{" : ",{");
+		out_string(o, mark[-1] == '[' ? "{" : ",{");
 		if (t->call) {
-			put(o, "\"name\":\"");
+			out_string(o, "\"name\":\"");
 			out_text(o, t->call->args[i].name, t->call->args[i].length);
-			put(o, "\",");
+			out_string(o, "\",");
 		}
-		put(o, "\"value\":");
+		out_string(o, "\"value\":");
 		put_value(d, t, i, o);
-		put(o, ",\"text\":");
+		out_string(o, ",\"text\":");
 		json_string(o, text, (size_t)(argument.at - text));
 		out_char(o, '}');
 		if (o->at == o->end) {
@@ -513,8 +505,8 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		}
 	}
 	o->end += LINE_HEAD_ROOM;
-	put(o, state == RESUMED ? "}" : "]}");
-	put(o, cut ? ",\"cut\":true}\n" : "}\n");
+	out_string(o, state == RESUMED ? "}" : "]}");
+	out_string(o, cut ? ",\"cut\":true}\n" : "}\n");
 }
 
 /* Write a call. r: the record of its beginning, or of its return if that is all there is. */

@@ -10,11 +10,6 @@ enum {
 	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
 };
 
-static void put_text(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
-
 void json_string(struct out *o, const void *text, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -63,11 +58,10 @@ static void put_address(struct out *o, uint64_t v)
 
 static void put_integer(struct out *o, uint64_t v, int is_signed)
 {
-	if (is_signed && (int64_t)v < 0) {
-		out_char(o, '-');
-		v = 0 - v;
-	}
-	out_decimal(o, v);
+	if (is_signed)
+		out_signed(o, (int64_t)v);
+	else
+		out_decimal(o, v);
 }
 
 /* Print a bit mask as one number; the first word has the lowest bits. */
@@ -174,14 +168,14 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 	if (j->dated) {
 		int64_t nano = (int64_t)(r->ts + (uint64_t)j->offset * 1000);
 
-		put_text(o, ",\"timeUnixNano\":\"");
+		out_string(o, ",\"timeUnixNano\":\"");
 		out_decimal(o, nano < 0 ? 0 : (uint64_t)nano);
 		out_char(o, '"');
 	}
 	out_text(o, ",\"cpu\":", 7);
 	out_decimal(o, r->cpu < 0 ? 0 : (uint64_t)r->cpu);
 	if (j->instance) {
-		put_text(o, ",\"instance\":");
+		out_string(o, ",\"instance\":");
 		put_name(o, j->instance);
 	}
 }
@@ -196,13 +190,13 @@ static void make_head(struct json *j, struct json_head *h, int pid)
 	if (l->learn_name && pid > 0)
 		l->learn_name(l->arg, pid);
 	name = line_task_name(l->events, pid);
-	put_text(&o, ",\"pid\":");
-	put_integer(&o, (uint64_t)(int64_t)pid, 1);
-	put_text(&o, ",\"comm\":");
+	out_string(&o, ",\"pid\":");
+	out_signed(&o, pid);
+	out_string(&o, ",\"comm\":");
 	if (name)
 		json_string(&o, name, strlen(name));
 	else
-		put_text(&o, "null");
+		out_string(&o, "null");
 	h->pid = pid;
 	h->len = (uint8_t)(o.at - h->text);
 }
@@ -242,7 +236,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 		out_text(&o, ",\"event\":", 9);
 		put_name(&o, e->name);
 	} else {
-		put_text(&o, ",\"system\":null,\"event\":null,\"type\":");
+		out_string(&o, ",\"system\":null,\"event\":null,\"type\":");
 		out_decimal(&o, r->len < 2 ? 0 : raw_number(r->data, 2, 0, evs->big));
 	}
 	out_text(&o, ",\"fields\":{", 11);
@@ -253,7 +247,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 		if (mark[-1] != '{')
 			out_char(&o, ',');
 		out_char(&o, '"');
-		out_text(&o, f->name, strlen(f->name));
+		out_string(&o, f->name);
 		out_text(&o, "\":", 2);
 		json_value(evs, &o, e, f, r);
 		if (o.at == o.end) {
@@ -264,7 +258,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 	o.end += TAIL;
 	out_char(&o, '}');
 	if (cut)
-		put_text(&o, ",\"cut\":true");
+		out_string(&o, ",\"cut\":true");
 	out_text(&o, "}\n", 2);
 	return (size_t)(o.at - buf);
 }
@@ -274,9 +268,9 @@ size_t json_lost(struct json *j, const struct record *r, int64_t lost, char *buf
 	struct out o = { buf, buf + size };
 
 	put_when(j, &o, r);
-	put_text(&o, ",\"lost\":");
+	out_string(&o, ",\"lost\":");
 	if (lost == LOST_UNKNOWN)
-		put_text(&o, "null");
+		out_string(&o, "null");
 	else
 		out_decimal(&o, (uint64_t)lost);
 	out_text(&o, "}\n", 2);

@@ -303,14 +303,6 @@ static int is_comm(const struct process *p, const struct field_data *v)
 	       !memcmp(p->comm, v->data, v->n);
 }
 
-/* Return a uid argument; with old it is one of 16 bits, in which -1 is 0xffff. */
-static uint32_t uid_argument(struct process *p, unsigned i, const struct record *r, int old)
-{
-	uint32_t uid = (uint32_t)role_argument(p, i, r);
-
-	return !old ? uid : (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
-}
-
 /* Translate a uid from the task's user namespace to the initial one (/proc/PID/uid_map). */
 static uint32_t outside(const struct process *p, int pid, uint32_t uid)
 {
@@ -383,8 +375,10 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 		return;
 	}
 	if (bits & PENDING) {
-		uint32_t uid = uid_argument(p, 0, r, old);
+		uint32_t uid = (uint32_t)role_argument(p, 0, r);
 
+		if (old) /* of 16 bits, in which -1 is 0xffff */
+			uid = (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
 		if (!p->by_uid || uid == UINT32_MAX)
 			return;
 		if (outside(p, t->pid, uid) == p->uid)
@@ -501,18 +495,6 @@ static void forget(struct process *p)
 
 /* ---- lines of -P ---- */
 
-static void put_text(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
-
-static void put_signed(struct out *o, int64_t v)
-{
-	if (v < 0)
-		out_char(o, '-');
-	out_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-}
-
 static void put_address(struct out *o, uint64_t v)
 {
 	out_text(o, "0x", 2);
@@ -524,7 +506,7 @@ static void put_column(struct out *o, int width, int64_t v)
 {
 	char *start = o->at;
 
-	put_signed(o, v);
+	out_signed(o, v);
 	out_padded(o, start, 0, width, -1);
 }
 
@@ -540,7 +522,7 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 	if (l->learn_name && pid > 0)
 		l->learn_name(l->arg, pid);
 	name = line_task_name(l->events, pid);
-	put_text(o, name ? name : "<...>");
+	out_string(o, name ? name : "<...>");
 	text_mask_controls(start, o->at);
 	out_padded(o, start, 0, 16, -1);
 	out_char(o, ' ');
@@ -568,10 +550,10 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 	put_head(p, &o, r);
 	switch (role) {
 	case ROLE_ENTER:
-		put_text(&o, "syscall ");
-		put_signed(&o, role_number(p, role, 0, r));
+		out_string(&o, "syscall ");
+		out_signed(&o, role_number(p, role, 0, r));
 		for (unsigned i = 0; i < 6; i++) {
-			put_text(&o, i ? " " : " [");
+			out_string(&o, i ? " " : " [");
 			put_address(&o, role_argument(p, i, r));
 		}
 		out_char(&o, ']');
@@ -579,32 +561,32 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 	case ROLE_EXIT: {
 		int64_t rc = role_number(p, role, 1, r);
 
-		put_text(&o, "syscall rc ");
-		put_signed(&o, rc);
-		put_text(&o, " error ");
-		put_signed(&o, rc < 0 && rc >= -4095 ? rc : 0);
+		out_string(&o, "syscall rc ");
+		out_signed(&o, rc);
+		out_string(&o, " error ");
+		out_signed(&o, rc < 0 && rc >= -4095 ? rc : 0);
 		break;
 	}
 	case ROLE_DELIVER:
-		put_text(&o, "signal ");
-		put_signed(&o, p->signal);
-		put_text(&o, " errno ");
-		put_signed(&o, role_number(p, role, 1, r));
-		put_text(&o, " code ");
+		out_string(&o, "signal ");
+		out_signed(&o, p->signal);
+		out_string(&o, " errno ");
+		out_signed(&o, role_number(p, role, 1, r));
+		out_string(&o, " code ");
 		put_address(&o, (uint32_t)role_number(p, role, 2, r));
 		break;
 	case ROLE_NEWTASK:
-		put_text(&o, "fork ");
-		put_signed(&o, role_number(p, role, 0, r));
-		put_text(&o, " flags ");
+		out_string(&o, "fork ");
+		out_signed(&o, role_number(p, role, 0, r));
+		out_string(&o, " flags ");
 		put_address(&o, (uint64_t)role_number(p, role, 1, r));
 		break;
 	case ROLE_EXEC:
-		put_text(&o, "exec");
+		out_string(&o, "exec");
 		break;
 	case ROLE_END:
-		put_text(&o, "exit ");
-		put_signed(&o, p->code);
+		out_string(&o, "exit ");
+		out_signed(&o, p->code);
 		break;
 	default:
 		break;

@@ -172,7 +172,7 @@ size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 {
 	if (s->header && s->process.kinds)
 		return process_header(buf, size);
-	return s->header ? line_header(s->line, "nop", 0, 0, cpus, buf, size) : 0;
+	return s->header ? line_header(s->line, cpus, buf, size) : 0;
 }
 
 size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)

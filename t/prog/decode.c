@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 			read_subbufs(&streams[i], fd);
 	}
 	if (header) {
-		len = line_header(&line, "nop", 0, 0, 0, path, sizeof(path));
+		len = line_header(&line, 0, path, sizeof(path));
 		fwrite(path, 1, len, stdout);
 		return 0;
 	}
