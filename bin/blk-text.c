@@ -192,7 +192,7 @@ static int look(struct blk_stream *s, int last)
 		return -1;
 	find_records(s, before);
 	if (s->odd)
-		return err_msg("what the kernel wrote is no record");
+		return err_msg("unable to parse the records of the kernel");
 	print_until(s, began);
 	put(s);
 	return 0;
@@ -222,7 +222,7 @@ static int read_one(struct blk_stream *s, const char *file)
 	ssize_t n;
 
 	if (fd == FILE_OTHER)
-		return err_msg("%s is not a file to read from", file);
+		return err_msg("%s is neither a regular file nor a FIFO", file);
 	if (fd < 0)
 		return err_errno("unable to open %s", file);
 	while ((n = read(fd, chunk, sizeof(chunk))) != 0)
@@ -259,7 +259,7 @@ static int recorded(struct blk_stream *s, char **files, size_t n)
 		s->nbytes = ends[i];
 		find_records(s, i ? ends[i - 1] : 0);
 		if (s->odd)
-			return err_msg("%s is no blktrace file, or the end of it is missing",
+			return err_msg("%s is not a blktrace file, or its end is missing",
 				       files[i]);
 	}
 	free(ends);
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 			dirs[ndirs++] = (char *)(size_t)opt_value;
 		}
 	if (ndirs && argv[opt_index])
-		usage_error(&tool, "-d and files do not go together: '%.80s'", argv[opt_index]);
+		usage_error(&tool, "-d excludes files; leave out '%.80s'", argv[opt_index]);
 	if (instance)
 		instance_require(&tool, NULL, instance);
 	if (ndirs)

@@ -83,8 +83,8 @@ static int readable(const char *name, char *dir)
 	str_format(path, sizeof(path), "%s/trace0", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EPERM)
-		return err_errno("unable to open %s (a kernel in lockdown keeps relay files "
-				 "from everybody)", path);
+		return err_errno("unable to open %s (the lockdown of the kernel forbids relay "
+				 "files)", path);
 	if (fd < 0)
 		return err_file("unable to open %s (is debugfs mounted?)", path);
 	return close(fd);
@@ -97,7 +97,7 @@ static int set_up(int fd, const char *device, const struct blk_wanted *w)
 	int r = blk_setup(fd, w, name);
 
 	if (r == -EBUSY)
-		return err_msg("%s is traced already, by blktrace or another session", device);
+		return err_msg("%s is traced already; end that trace first", device);
 	if (r == -ENOTTY)
 		return err_msg("this kernel does not trace %s; it needs "
 			       "CONFIG_BLK_DEV_IO_TRACE", device);
@@ -127,7 +127,7 @@ static int command(int fd, const char *device, const char *what, dev_t dev,
 	if (!end)
 		return err_msg("%s is not traced", device);
 	if (end != w->to && !any_key)
-		return err_msg("%s is traced by somebody else; -f ignores that", device);
+		return err_msg("%s is traced with another key; give -k KEY, or -f", device);
 	r = !strcmp(what, "start") ? blk_start(fd) : !strcmp(what, "stop") ? blk_stop(fd) :
 	    blk_remove(fd);
 	/* it is started or stopped already */
@@ -175,12 +175,12 @@ int main(int argc, char **argv)
 	argv += opt_index;
 	what = *argv;
 	if (!what)
-		usage_error(&tool, "nothing to do");
+		usage_error(&tool, "no command; give setup, start, stop or remove");
 	setting_up = !strcmp(what, "setup");
 	if (!setting_up && strcmp(what, "start") && strcmp(what, "stop") && strcmp(what, "remove"))
 		usage_error(&tool, "no such command: '%.80s'", what);
 	if (!*++argv)
-		usage_error(&tool, "%s: no device", what);
+		usage_error(&tool, "%s needs a DEVICE", what);
 	w.n = (uint32_t)n;
 	w.size = (uint32_t)(KB_BYTES(kb) / n);
 	if (!w.to)

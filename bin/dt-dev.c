@@ -79,7 +79,8 @@ static int list_all(char **all)
 		if (!dt_device_ok(device))
 			continue;
 		if (n == DEVICES)
-			return err_msg("more than %d devices: name those that matter", DEVICES);
+			return err_msg("more than %d devices; name the devices at which to "
+				       "mark", DEVICES);
 		all[n++] = device;
 	}
 	return 0;
@@ -110,11 +111,12 @@ int main(int argc, char **argv)
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (strcmp(command, "add") && strcmp(command, "remove"))
-		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			    command);
+		usage_error(&tool, *command ? "no such command: '%.80s'" :
+			    "no command; give add or remove%s", command);
 	if (everything == !!*argv)
 		usage_error(&tool, everything ? "-a: unexpected operand '%.80s'"
-					  : "no devices; -a is for all%s", *argv ? *argv : "");
+					  : "no device; name devices, or give -a for all%s",
+			    *argv ? *argv : "");
 	if (netns) {
 		fd = file_open(netns, FILE_REGULAR, O_RDONLY, &st);
 		errno = fd == FILE_OTHER ? EINVAL : errno;

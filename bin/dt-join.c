@@ -83,7 +83,7 @@ static void add(struct join *j, unsigned host, const struct dt_mark *m)
 	struct dt_messages *all = &j->messages;
 
 	if (all->n == PEER_NOT)
-		err_exit(REFUSED, "unable to join %s: too many marks", h->file);
+		err_exit(REFUSED, "unable to join %s: too many mark lines; cut the trace", h->file);
 	all->points = xgrow(all->points, all->n, &j->room, sizeof(*all->points));
 	all->points[all->n] = (struct dt_point){
 		.key = m->key, .time = h->time, .actor = actor_of(j, host, &h->l, m),
@@ -230,8 +230,8 @@ static void print_clocks(struct join *j)
 	}
 	if (j->messages.many) {
 		put_number(w, "", j->messages.many,
-			   j->messages.many == 1 ? " key is that" : " keys are those");
-		strbuf_puts(w, " of several messages, which are left out");
+			   j->messages.many == 1 ? " key is left out" : " keys are left out");
+		strbuf_puts(w, ", because several messages have the same key");
 		print_head(j, NULL);
 	}
 	if (j->later) {
@@ -343,7 +343,8 @@ static int open_picture(const struct join *j, const char *path)
 	for (unsigned i = 0; i < j->n; i++)
 		if (fstat(j->v[i].in.fd, &other) == 0 && st.st_dev == other.st_dev &&
 		    st.st_ino == other.st_ino)
-			err_exit(REFUSED, "unable to draw into %s: it is a trace", path);
+			err_exit(REFUSED, "unable to draw into %s: it is a trace; give another "
+					  "file", path);
 	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0) {
 		err_errno("unable to empty %s", path);
 		exit(REFUSED);
@@ -393,13 +394,14 @@ int main(int argc, char **argv)
 
 		h->in.fd = file_open(h->file, FILE_REGULAR | FILE_FIFO | FILE_NULL, O_RDONLY, &st);
 		if (h->in.fd == FILE_OTHER)
-			err_exit(REFUSED, "%s is not a file to read from", h->file);
+			err_exit(REFUSED, "%s is neither a regular file nor a FIFO", h->file);
 		if (h->in.fd < 0) {
 			err_errno("unable to open %s", h->file);
 			return REFUSED;
 		}
 		if (!j.once && lseek(h->in.fd, 0, SEEK_CUR) < 0)
-			err_exit(REFUSED, "unable to read %s twice: it is no file", h->file);
+			err_exit(REFUSED, "unable to read %s twice: it is not a regular file",
+					  h->file);
 	}
 	if (picture)
 		fd = open_picture(&j, picture);

@@ -59,7 +59,7 @@ static int add(int map, const struct pids *s)
 
 	for (size_t i = 0; i < s->n; i++)
 		if (bpf_update(map, &s->v[i], &by_hand) < 0)
-			return err_capability(CAPS_BPF, "unable to add %d", (int)s->v[i]);
+			return err_capability(CAPS_BPF, "unable to follow task %d", (int)s->v[i]);
 	return 0;
 }
 
@@ -80,8 +80,8 @@ static int check(const struct pids *s, int of_processes)
 		if (task_read(s->v[i], &t) < 0)
 			return err_msg("there is no task %d", (int)s->v[i]);
 		if (of_processes && !task_ids(s->v[i], &tgid, &uid) && tgid != s->v[i])
-			return err_msg("%d is a thread of %d: this request probe follows processes",
-				       (int)s->v[i], (int)tgid);
+			return err_msg("%d is a thread of %d, and this request probe follows "
+				       "processes; give %d", (int)s->v[i], (int)tgid, (int)tgid);
 	}
 	return 0;
 }
@@ -106,8 +106,8 @@ int main(int argc, char **argv)
 		return map < 0 ? REFUSED : print_list(map);
 	}
 	if (strcmp(command, "add") && strcmp(command, "remove"))
-		usage_error(&tool, *command ? "no such command: '%.80s'" : "nothing to do%s",
-			    command);
+		usage_error(&tool, *command ? "no such command: '%.80s'" :
+			    "no command; give add, remove or list%s", command);
 	if (pids_operands(&tool, argv, &s) < 0)
 		return REFUSED;
 	map = dt_open(name, DT_SETTINGS);

@@ -58,7 +58,7 @@ static void believe(const char *cidr)
 	}
 	bits = 128 - least;
 	if (slash && text_number(slash + 1, 0, 128 - least, &bits) < 0)
-		usage_error(&tool, "-f: not a network's bits, 0 to %lu: '%.80s'",
+		usage_error(&tool, "-f: not a prefix length from 0 to %lu: '%.80s'",
 			    128 - least, cidr);
 	n->bits = (uint32_t)(bits + least);
 }
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	if (command)
 		opt_end(&tool, argv[opt_index + 1]);
 	if ((!command || strcmp(command, "on")) && (flags || nnetworks))
-		usage_error(&tool, "-1 -e -f -g -m are for \"on\"");
+		usage_error(&tool, "-1, -e, -f, -g and -m need the command on");
 	if (!command)
 		return is_on();
 	if (!strcmp(command, "on"))

@@ -114,7 +114,8 @@ static void begin(struct filter *f, const struct dt_mark *m)
 
 	if (f->windows.n >= MOST_WINDOWS && !window_of(f, m->tid)) {
 		if (!f->full)
-			stdout_print("# more than %d windows are open: the others are left out\n",
+			stdout_print("# more than %d windows are open; later windows are left "
+				     "out\n",
 				     MOST_WINDOWS);
 		f->full = 1;
 		return;
@@ -188,7 +189,8 @@ static void close_all(struct filter *f)
 	f->full = f->passes = 0;
 	if (n > kept)
 		stdout_print(f->json ? "{\"closed\":%zu}\n" :
-			     "# closed %zu windows: what ended them may be lost\n", n - kept);
+			     "# closed %zu windows, because the events that end them may be "
+			     "lost\n", n - kept);
 	while (kept)
 		begin(f, &own[--kept]);
 	free(own);
@@ -204,7 +206,8 @@ static uint64_t who(const struct filter *f, const struct trace_line *l)
 
 	if (f->by_group && !l->tgid.text)
 		err_exit(REFUSED,
-			 "-g needs text with a column of thread groups: options/record-tgid");
+			 "-g needs a trace with a column of thread groups; set "
+			 "options/record-tgid");
 	if (text_part_number(f->by_group ? l->tgid : l->pid, 10, &tid) < 0 || tid > INT_MAX)
 		return 0;
 	return tid;
@@ -298,8 +301,8 @@ static void take_what_is_known(struct filter *f, int all)
 			if (f->lines < MOST_LINES && f->bytes < MOST_BYTES)
 				return;
 			if (!f->gave_up)
-				stdout_print("# a send is not over after %zu lines: who reads it "
-					     "meanwhile is not seen\n", f->lines);
+				stdout_print("# a send takes longer than %zu lines, so its "
+					     "readers in that time are missed\n", f->lines);
 			f->gave_up = 1;
 		}
 		take_held(f);
@@ -405,14 +408,15 @@ static void tell_missing(const struct filter *f)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (!seen[needed[i].event] && !seen[needed[i].or]) {
-			err_note("no %s in the trace: no task can be followed", needed[i].name);
+			err_note("no %s in the trace, so no task can be followed; record that "
+				 "event", needed[i].name);
 			return;
 		}
 	if (!seen[SOCK_SENDS])
-		err_note("no tcp:tcp_sendmsg_locked in the trace: a read before the sender "
-			 "returns is missed");
+		err_note("no tcp:tcp_sendmsg_locked in the trace, so reads before the sender "
+			 "returns are missed");
 	if (f->sockets.full)
-		err_note("more than 65536 sockets or windows were open: the others are left out");
+		err_note("more than 65536 sockets or windows were open; later ones are left out");
 }
 
 /* Parse the number of a request probe: hexadecimal, with or without 0x. Return 0 or -1. */
@@ -455,7 +459,8 @@ int main(int argc, char **argv)
 		}
 	opt_end(&tool, argv[opt_index]);
 	if (f.by_sockets && f.one_probe)
-		usage_error(&tool, "-i chooses among marks, and -a needs none");
+		usage_error(&tool, "-i selects mark lines, and -a uses none; leave one "
+				   "of them out");
 	if (f.by_sockets && !f.always.n)
 		usage_error(&tool, "-a needs -t; give the thread that sends the first request");
 	if (pids_sort(&f.always) < 0)

@@ -123,6 +123,6 @@ int main(int argc, char **argv)
 		r = relay_read(&relay, 1, put, &out);
 	dropped = relay_dropped(counter);
 	if (dropped)
-		err_note("lost %llu records, as %s/dropped has it", dropped, dir);
+		err_note("lost %llu records; %s/dropped counts them", dropped, dir);
 	return out.to.full ? out.to.full : r < 0 ? REFUSED : DONE;
 }

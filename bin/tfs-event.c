@@ -58,7 +58,7 @@ static int no_such_event(const char *word, const struct event_names *all)
 	if (!near.n)
 		return err_msg("no event is called '%.80s'; tfs-event -l prints the names "
 			       "of all", word);
-	return err_msg("no event is called '%.80s'; is it %s?", word, suggest_list(&near));
+	return err_msg("no event is called '%.80s'; did you mean %s?", word, suggest_list(&near));
 }
 
 /*

@@ -61,11 +61,11 @@ static int check(const char *word, const char *all, size_t len)
 		suggest_offer(&near, name);
 	}
 	if (!found && near.n)
-		err_msg("the kernel has no function to trace that is called '%.80s'; "
-			"is it %s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
+		err_msg("the kernel cannot trace a function that is called '%.80s'; did you mean "
+			"%s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
 			near.n > 1 ? near.name[1] : "");
 	else if (!found)
-		err_msg("the kernel has no function to trace that is called '%.80s'; "
+		err_msg("the kernel cannot trace a function that is called '%.80s'; "
 			"tfs-function -l prints the names of all", word);
 	free(text);
 	return found ? 0 : -1;

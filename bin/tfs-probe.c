@@ -75,7 +75,8 @@ static int append(struct made *m, const char *text, size_t n)
 	size_t len = strlen(m->record);
 
 	if (n >= sizeof(m->record) - len)
-		return err_msg("%s: the probe is longer than a record may be", m->event);
+		return err_msg("%s: the probe is longer than the kernel takes; record fewer "
+			       "values", m->event);
 	memcpy(m->record + len, text, n);
 	m->record[len + n] = '\0';
 	return 0;
@@ -119,11 +120,11 @@ static int append_args(struct made *m, const char *s, const struct elf_location 
 						    sizeof(name));
 
 		if (*m->record == 'r')
-			return err_msg("%s: a return has no $arg%c any more: record it where "
-				       "the function begins", m->event, p[4]);
+			return err_msg("%s: a return has no $arg%c; record it where the function "
+				       "begins", m->event, p[4]);
 		if (!reg)
 			return err_msg("%s: the register of $arg%c is not known for such a "
-				       "program: give a register instead", m->event, p[4]);
+				       "program; give a register instead", m->event, p[4]);
 		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
 		    append(m, reg, strlen(reg)) < 0)
 			return -1;
@@ -167,8 +168,8 @@ static const char *cut_counter(const struct made *m, char *name)
 	if (!open)
 		return "";
 	if (!counters) {
-		err_msg("%s: '%.80s' asks the kernel to write into the program's memory: "
-			"-c allows that", m->event, open);
+		err_msg("%s: '%.80s' asks the kernel to write into the program's memory; -c "
+			"allows that", m->event, open);
 		return NULL;
 	}
 	if (close && !close[1]) {
@@ -204,7 +205,7 @@ static int find_place(const struct made *m, const char *path, char *name,
 		r = elf_function_at(path, place->offset, place);
 		if (!r)
 			return err_msg("%s: no function with a symbol begins at %s:%s, which may "
-				       "be inside an instruction: -o takes it all the same",
+				       "be inside an instruction; -o allows it",
 				       m->event, path, name);
 		return r < 0 ? -1 : 0;
 	}
@@ -214,8 +215,8 @@ static int find_place(const struct made *m, const char *path, char *name,
 		if (parse_offset(plus, &into) < 0)
 			return err_msg("%s: not an offset: '%.80s'", m->event, plus);
 		if (into && !any_offset)
-			return err_msg("%s: %.80s+%s may be inside an instruction: -o takes it "
-				       "all the same", m->event, name, plus);
+			return err_msg("%s: %.80s+%s may be inside an instruction; -o allows "
+				       "it", m->event, name, plus);
 	}
 	return elf_symbol(path, name, into, place);
 }
@@ -278,7 +279,7 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	str_format(m->event, sizeof(m->event), "%s", event);
 	/* the kernel would take the text behind a newline for another record */
 	if (strchr(probe, '\n'))
-		return err_msg("%s: a probe is one line", event);
+		return err_msg("%s: a probe is one line; remove the newline", event);
 	if (!strchr("pref", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
 		return err_msg("%s: not a probe: '%.80s'; give p, r, f, e or u, then the place",
@@ -390,7 +391,7 @@ static int make_usdt(const char *group, const char *event, const char *probe)
 	int r;
 
 	if (strchr(probe, '\n'))
-		return err_msg("%s: a probe is one line", event);
+		return err_msg("%s: a probe is one line; remove the newline", event);
 	path[strcspn(path, " ")] = '\0';
 	colon = strrchr(path, ':');
 	while (colon && colon > path && *--colon != ':')
@@ -404,7 +405,7 @@ static int make_usdt(const char *group, const char *event, const char *probe)
 	if (r || made_n > s.first)
 		return r;
 	if (s.near.n)
-		return err_msg("%s has no USDT probe '%.80s'; is it %s?", path, s.probe,
+		return err_msg("%s has no USDT probe '%.80s'; did you mean %s?", path, s.probe,
 			       suggest_list(&s.near));
 	return err_msg("%s has no USDT probe '%.80s'; tfs-probe usdt FILE prints those that it has",
 		       path, s.probe);
@@ -476,7 +477,8 @@ static int is_unknown_function(const struct made *m)
 	near.word = word;
 	unknown = !has_function(word, &text, &near);
 	if (unknown && near.n)
-		err_msg("the kernel has no function '%s'; is it %s?", word, suggest_list(&near));
+		err_msg("the kernel has no function '%s'; did you mean %s?", word,
+			suggest_list(&near));
 	else if (unknown)
 		err_msg("the kernel has no function '%s'; it may be part of its callers", word);
 	free(text);
@@ -550,10 +552,10 @@ static int define(int root, const struct made *m)
 	if (m->symbol && e != -EACCES && e != -EPERM && is_unknown_function(m))
 		return -1;
 	if (*m->record == 'e' && e == -EINVAL && lacks_event_probes())
-		return err_msg("this kernel has no probes at events; Linux 5.15 has, with "
+		return err_msg("this kernel has no probes at events; they need Linux 5.15 with "
 			       "CONFIG_EPROBE_EVENTS");
 	if (*m->record == 'f' && e == -EINVAL && !has_function_probes(root))
-		return err_msg("this kernel has no probes of kind f; Linux 6.5 has, with "
+		return err_msg("this kernel has no probes of kind f; they need Linux 6.5 with "
 			       "CONFIG_FPROBE_EVENTS");
 	/* write it again, to print the kernel's own reason */
 	return ctl_explain(root, m->file, m->record, 0);
@@ -581,10 +583,11 @@ static int add(int root, const char *group, char **words, size_t n)
 	}
 	for (i = 0; i < made_n && !r; i++) {
 		if (is_defined(text, group, made[i].event))
-			r = err_msg("%s/%s is there already", group, made[i].event);
+			r = err_msg("%s/%s exists already; remove it, or give another name",
+				    group, made[i].event);
 		for (size_t j = 0; j < i && !r; j++)
 			if (!strcmp(made[i].event, made[j].event))
-				r = err_msg("two probes have the name '%s'; give each its own",
+				r = err_msg("two probes have the name '%s'; give each its own name",
 					    made[i].event);
 		if (!r && !file_exists(root, made[i].file))
 			r = err_msg("this kernel has no %s; it needs %s", made[i].file,
@@ -638,7 +641,7 @@ static int remove_probes(int root, const char *group, char **events)
 
 	for (char **e = events; *e; e++)
 		if (!is_defined(text, group, *e))
-			r = err_msg("no probe is called %s/%.80s", group, *e);
+			r = err_msg("no such probe: %s/%.80s", group, *e);
 	free(text);
 	if (r || !*events)
 		return r ? r : remove_one(root, group, NULL);
@@ -668,7 +671,7 @@ int main(int argc, char **argv)
 	verb = *argv ? *argv++ : "";
 	if (!strcmp(verb, "usdt")) {
 		if (!*argv)
-			usage_error(&tool, "no FILE for usdt");
+			usage_error(&tool, "usdt needs a FILE");
 		opt_end(&tool, argv[1]);
 		return list_usdt(*argv);
 	}

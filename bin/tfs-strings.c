@@ -402,7 +402,7 @@ int main(int argc, char **argv)
 	if (id)
 		return join(id, comment);
 	if (comment)
-		usage_error(&tool, "-c is for -i");
+		usage_error(&tool, "-c needs -i");
 	if (!what || (strcmp(what, "opens") && strcmp(what, "execs") && strcmp(what, "calls")))
 		usage_error(&tool, "one operand is needed: opens, execs or calls");
 	p.names = argv + opt_index + 1;

@@ -843,7 +843,7 @@ hook() {
 		tfs-run trace_event -e sched_switch --json -o x.dat --all
 	[ -d "${TRACER_SYSFS_PATH:-/sys}/kernel/debug/block" ] || skip "needs debugfs"
 	run -111 --separate-stderr tfs-run trace_blk --device loop0 --json --all
-	[ "$stderr" = "tfs-run: fatal: --json is for ftrace: this is blkparse's text" ]
+	[ "$stderr" = "tfs-run: fatal: --json is for ftrace, and this hook prints the text of blkparse; leave it out" ]
 }
 
 @test "tfs-run: PROG gets the environment of the caller unchanged" {

@@ -70,12 +70,12 @@ irq:softirq_raise' ]
 
 @test "tfs-event: refuses an unknown event before it writes anything, and suggests the nearest name" {
 	plain_root sched:sched_switch sched:sched_waking sched:sched_wakeup irq:softirq_raise
-	fails 111 "tfs-event: fatal: no event is called 'sched_swich'; is it sched_switch?" \
+	fails 111 "tfs-event: fatal: no event is called 'sched_swich'; did you mean sched_switch?" \
 		tfs-event -R root sched_waking sched_swich
 	[ "$(cat root/events/*/*/enable | sort -u)" = 0 ]
-	fails 111 "tfs-event: fatal: no event is called 'sched_wakign'; is it sched_waking, sched_wakeup?" \
+	fails 111 "tfs-event: fatal: no event is called 'sched_wakign'; did you mean sched_waking, sched_wakeup?" \
 		tfs-event -R root sched_wakign
-	fails 111 "tfs-event: fatal: no event is called 'sched:softirq_raise'; is it irq:softirq_raise?" \
+	fails 111 "tfs-event: fatal: no event is called 'sched:softirq_raise'; did you mean irq:softirq_raise?" \
 		tfs-event -R root sched:softirq_raise
 	fails 111 "tfs-event: fatal: no event is called 'nothing_like_it'; tfs-event -l prints the names of all" \
 		tfs-event -R root nothing_like_it

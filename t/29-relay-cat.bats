@@ -53,7 +53,7 @@ got() {
 	: >none/trace
 	: >none/trace0x
 	: >none/xtrace0
-	refuse 'no trace0 in none: that is no relay directory, or no channel is open in it' \
+	refuse 'no trace0 in none: not a relay directory, or no channel is open there' \
 		relay-cat none
 }
 
@@ -157,7 +157,7 @@ second'
 	echo 12 >files/dropped
 	run -0 --separate-stderr relay-cat -1 files
 	[ "$output" = bytes ]
-	[ "$stderr" = 'relay-cat: lost 12 records, as files/dropped has it' ]
+	[ "$stderr" = 'relay-cat: lost 12 records; files/dropped counts them' ]
 }
 
 @test "relay-cat: passes on a megabyte of each file, one file after the other" {

@@ -61,7 +61,7 @@ place() {
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add e
 	misuse "unexpected operand 'e'" tfs-probe -g g list e
-	misuse 'no FILE for usdt' tfs-probe usdt
+	misuse 'usdt needs a FILE' tfs-probe usdt
 	misuse "unexpected operand 'e'" tfs-probe usdt "$PROG/acts" e
 }
 
@@ -71,7 +71,7 @@ place() {
 		fails 111 "tfs-probe: fatal: e: not a probe: '${probe//$'\t'/?}'; give p, r, f, e or u, then the place" \
 			tfs-probe -R root -g g add good 'p f' e "$probe"
 	done
-	fails 111 'tfs-probe: fatal: e: the probe is longer than a record may be' \
+	fails 111 'tfs-probe: fatal: e: the probe is longer than the kernel takes; record fewer values' \
 		tfs-probe -R root -g g add e "p $(printf 'x%.0s' {1..5000})"
 	[ ! -s root/kprobe_events ]
 	fails 111 'tfs-probe: fatal: e: no function of /bin/sh; give FILE:SYMBOL' \
@@ -103,9 +103,9 @@ f:g/six do_exit%return ret=\$retval
 @test "tfs-probe: plain directory: refuses two probes of one name, in one call or to an event that exists" {
 	plain_root kprobe_events uprobe_events
 	echo 'p:g/there /bin/sh:1' >root/dynamic_events
-	fails 111 "tfs-probe: fatal: two probes have the name 'e'; give each its own" \
+	fails 111 "tfs-probe: fatal: two probes have the name 'e'; give each its own name" \
 		tfs-probe -oR root -g g add e 'p /bin/sh:0x10' x 'p f' e 'p /bin/sh:0x20'
-	fails 111 'tfs-probe: fatal: g/there is there already' \
+	fails 111 'tfs-probe: fatal: g/there exists already; remove it, or give another name' \
 		tfs-probe -oR root -g g add e 'p /bin/sh:0x10' there 'p /bin/sh:0x20'
 	[ ! -s root/uprobe_events ]
 	[ ! -s root/kprobe_events ]
@@ -120,7 +120,7 @@ f:g/six do_exit%return ret=\$retval
 @test "tfs-probe: plain directory: refuses the arguments of a program's function at its return" {
 	plain_root uprobe_events
 	[[ $(uname -m) != arm* ]] || skip "needs returns of programs, which end them on 32-bit ARM"
-	fails 111 'tfs-probe: fatal: e: a return has no $arg1 any more: record it where the function begins' \
+	fails 111 'tfs-probe: fatal: e: a return has no $arg1; record it where the function begins' \
 		tfs-probe -R root -g g add e "r $PROG/acts:acts_work ret=\$retval i=\$arg1"
 	[ ! -s root/uprobe_events ]
 }
@@ -143,7 +143,7 @@ acts:two
 	[ -z "$output$stderr" ]
 	fails 111 'tfs-probe: fatal: unable to open /nowhere: No such file or directory' tfs-probe usdt /nowhere
 	echo text >text
-	fails 111 "tfs-probe: fatal: text is no program or library (ELF)" tfs-probe usdt text
+	fails 111 "tfs-probe: fatal: text is not a program or library (ELF)" tfs-probe usdt text
 }
 
 @test "tfs-probe: plain directory: writes each place of a USDT probe as an event, with its reference counter" {
@@ -158,13 +158,13 @@ p:g/seen $PROG/acts:N(N)" ]
 	says() {
 		fails 111 "tfs-probe: fatal: $1" tfs-probe -R root -g g add e "u $2" "${@:3}"
 	}
-	says "$PROG/acts has no USDT probe 'acts:tow'; is it acts:two?" "$PROG/acts:acts:tow"
+	says "$PROG/acts has no USDT probe 'acts:tow'; did you mean acts:two?" "$PROG/acts:acts:tow"
 	says "$PROG/acts has no USDT probe 'nothing:at_all'; tfs-probe usdt FILE prints those that it has" \
 		"$PROG/acts:nothing:at_all"
 	says "e: no USDT probe in 'acts:two'; give FILE:PROVIDER:NAME" acts:two
 	says "e: no USDT probe in '/acts'; give FILE:PROVIDER:NAME" /acts
-	says "e: a probe is one line" "$PROG/acts:acts:two"$'\n-:g/x'
-	says "two probes have the name 'two_2'; give each its own" "$PROG/acts:acts:seen" \
+	says "e: a probe is one line; remove the newline" "$PROG/acts:acts:two"$'\n-:g/x'
+	says "two probes have the name 'two_2'; give each its own name" "$PROG/acts:acts:seen" \
 		two_2 "u $PROG/acts:acts:pass" two "u $PROG/acts:acts:two"
 	[ ! -s root/uprobe_events ]
 }
@@ -197,7 +197,7 @@ p:g/seen $PROG/acts:N(N)" ]
 r:a/two f' ]
 	run -1 --separate-stderr tfs-probe -R root -g c list
 	[ -z "$output$stderr" ]
-	fails 111 'tfs-probe: fatal: no probe is called a/three' tfs-probe -R root -g a remove one three
+	fails 111 'tfs-probe: fatal: no such probe: a/three' tfs-probe -R root -g a remove one three
 	[ "$(wc -l <root/dynamic_events)" = 5 ]
 	cp -r root again
 	tfs-probe -R root -g a remove
@@ -244,12 +244,12 @@ r:a/two f' ]
 		fails 111 "tfs-probe: fatal: $1" tfs-probe -oR root -g g add e "p $2"
 	}
 	acts=$PROG/acts
-	says "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" "$acts:acts_wrok"
+	says "$acts has no function 'acts_wrok'; did you mean acts_work, acts_worker?" "$acts:acts_wrok"
 	says "$acts has no function 'nothing_at_all_like_it'" "$acts:nothing_at_all_like_it"
 	says 'unable to open /nowhere: No such file or directory' /nowhere:main
 	says "$PWD is not a regular file" "$PWD:main"
 	echo '#!/bin/sh' >script
-	says "$PWD/script is no program or library (ELF)" "$PWD/script:main"
+	says "$PWD/script is not a program or library (ELF)" "$PWD/script:main"
 	says "'acts_work' of $acts has only $(acts_size) bytes" "$acts:acts_work+10000000"
 	[ ! -s root/uprobe_events ]
 }
@@ -277,9 +277,9 @@ acts_size() {
 	}
 	says "$PWD/program has several versions of 'chosen' and chooses one when it is loaded (IFUNC); probe one of the versions" \
 		program:chosen
-	says "'data' of $PWD/program is no code" program:data
+	says "'data' of $PWD/program is not code; name a function" program:data
 	run -111 tfs-probe -R root -g g add e "p $PWD/program:bare"
-	[[ $output =~ ^"tfs-probe: fatal: 'bare' of $PWD/program has no size, it may be no function; its place is $PWD/program:"[0-9]+$ ]]
+	[[ $output =~ ^"tfs-probe: fatal: 'bare' of $PWD/program has no size and may not be a function; its place is $PWD/program:"[0-9]+$ ]]
 	place "$PWD/program:${output##*:}"
 	: >root/uprobe_events
 	strip program
@@ -374,7 +374,7 @@ acts_size() {
 	[ "${#stderr_lines[@]}" = 3 ]
 	[[ $(tfs-probe list) == "p:$TFS_GROUP/first "* ]]
 	[ "$(tfs-probe list | wc -l)" = 1 ]
-	fails 111 "tfs-probe: fatal: $TFS_GROUP/first is there already" \
+	fails 111 "tfs-probe: fatal: $TFS_GROUP/first exists already; remove it, or give another name" \
 		tfs-probe add second "p $PROG/acts:acts_work" first "p $PROG/acts:acts_worker"
 	[ "$(tfs-probe list | wc -l)" = 1 ]
 }
@@ -384,7 +384,7 @@ acts_size() {
 	need_entry_probes
 	run -111 --separate-stderr tfs-probe add first 'p do_sys_openat2' e 'p do_sys_opneat2 x=$arg1'
 	[ -z "$output" ]
-	[[ $stderr == "tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
+	[[ $stderr == "tfs-probe: fatal: the kernel has no function 'do_sys_opneat2'; did you mean do_sys_openat2"* ]]
 	[ "${#stderr_lines[@]}" = 1 ]
 	fails 111 "tfs-probe: fatal: the kernel has no function 'nothing_at_all_like_what_it_has'; it may be part of its callers" \
 		tfs-probe add e 'p nothing_at_all_like_what_it_has'
@@ -397,7 +397,7 @@ acts_size() {
 	status=0
 	tfs-probe add forked 'e sched/sched_process_fork child=$child_pid:s32' 2>err || status=$?
 	if [ "$status" != 0 ]; then
-		[ "$(cat err)" = 'tfs-probe: fatal: this kernel has no probes at events; Linux 5.15 has, with CONFIG_EPROBE_EVENTS' ]
+		[ "$(cat err)" = 'tfs-probe: fatal: this kernel has no probes at events; they need Linux 5.15 with CONFIG_EPROBE_EVENTS' ]
 		skip "needs probes at events (CONFIG_EPROBE_EVENTS)"
 	fi
 	act execs 2 3 word
@@ -467,6 +467,6 @@ f:$TFS_GROUP/back dump_kprobe%return
 @test "tfs-probe: kernel: says that an older kernel has no probes of kind f" {
 	own_group dynamic_events
 	! grep -q ' f\[:' "$TRACEFS/README" || skip "needs a kernel without probes of kind f"
-	fails 111 'tfs-probe: fatal: this kernel has no probes of kind f; Linux 6.5 has, with CONFIG_FPROBE_EVENTS' \
+	fails 111 'tfs-probe: fatal: this kernel has no probes of kind f; they need Linux 6.5 with CONFIG_FPROBE_EVENTS' \
 		tfs-probe add call 'f do_sys_openat2'
 }

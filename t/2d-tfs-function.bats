@@ -33,10 +33,10 @@ vfs_read*
 
 @test "tfs-function: refuses an unknown function, suggests the nearest name, and writes nothing" {
 	plain_root
-	fails 111 "tfs-function: fatal: the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
+	fails 111 "tfs-function: fatal: the kernel cannot trace a function that is called 'vfs_raed'; did you mean vfs_read, vfs_readv?" \
 		tfs-function -R root do_exit vfs_raed
 	for word in nonesuch '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '' 'a*'; do
-		fails 111 "tfs-function: fatal: the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
+		fails 111 "tfs-function: fatal: the kernel cannot trace a function that is called '$word'; tfs-function -l prints the names of all" \
 			tfs-function -R root "$word"
 	done
 	[ ! -s root/set_ftrace_filter ]

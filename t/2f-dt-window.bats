@@ -56,7 +56,7 @@ quiet() {
 	misuse 'no such option: -x' dt-window -x
 	misuse "unexpected operand 'file'" dt-window file
 	misuse '-a needs -t; give the thread that sends the first request' dt-window -a
-	misuse '-i chooses among marks, and -a needs none' dt-window -a -t 7 -i 2a
+	misuse '-i selects mark lines, and -a uses none; leave one of them out' dt-window -a -t 7 -i 2a
 	for tid in 0 -1 x '' 4194305 1.5; do
 		misuse "not a thread: '$tid'" dt-window -t "$tid"
 	done
@@ -181,7 +181,7 @@ quiet() {
 	mark 7 1.1 'dtB 2a 7 1' >in
 	echo '{"ts":1.1,"cpu":0,"pid":7,"comm":"x","event":"y","fields":{}}' >json
 	for file in in json; do
-		fails 111 "dt-window: fatal: -g needs text with a column of thread groups: options/record-tgid" \
+		fails 111 "dt-window: fatal: -g needs a trace with a column of thread groups; set options/record-tgid" \
 			from "$file" dt-window -g
 	done
 }
@@ -198,7 +198,7 @@ quiet() {
 8 bpf_trace_printk: dtB 2a 8 2
 8 bpf_trace_printk: dtB 3 8 2
 $lost
-# closed 3 windows: what ended them may be lost
+# closed 3 windows, because the events that end them may be lost
 9 a: 1
 8 bpf_trace_printk: dtB 2a 8 3
 8 a: 2" -t 9
@@ -270,7 +270,7 @@ $lost
 		printf "%16s-%-7d [001] ..... 1.5: a: 3\n", "x", 65540 }' >in
 	dt-window <in >out
 	{ sed -n '1,65536p' in
-		echo '# more than 65536 windows are open: the others are left out'
+		echo '# more than 65536 windows are open; later windows are left out'
 		sed -n '65542,$p' in; } | cmp - out
 }
 
@@ -379,7 +379,7 @@ ARGS=()
 	grep -v sendmsg in >late
 	dt-window -a -t 7 <late >out 2>err
 	run -1 grep 'in:' out
-	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace: a read before the sender returns is missed
+	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace, so reads before the sender returns are missed
 '
 }
 
@@ -405,7 +405,7 @@ ARGS=()
 			printf "%16s-%-7d [001] ..... 1.2: a: %d\n", "x", 7, i }'; } >in
 	dt-window -a -t 7 <in >out 2>err
 	sed -n '1,2p' in | cmp - <(head -n 2 out)
-	[ "$(sed -n 3p out)" = '# a send is not over after 65536 lines: who reads it meanwhile is not seen' ]
+	[ "$(sed -n 3p out)" = '# a send takes longer than 65536 lines, so its readers in that time are missed' ]
 	[ "$(grep -c '^#' out)" = 1 ]
 	sed -n '5,$p' in | cmp - <(sed -n '4,$p' out)
 }
@@ -514,7 +514,7 @@ ARGS=()
 		sent 7 1.3 c1 64; request 2; connections; request 3; } >in
 	follows 'in: 1' 'in: 3' 'in: 3' 'in: 3' 'in: 3'
 	[ "$(grep -A 1 LOST out)" = 'CPU:1 [LOST 3 EVENTS]
-# closed 1 windows: what ended them may be lost' ]
+# closed 1 windows, because the events that end them may be lost' ]
 }
 
 @test "dt-window -a: -g takes windows and -t by thread group" {
@@ -536,16 +536,16 @@ ARGS=()
 	local missing status
 	for missing in sock:sock_send_length sock:sock_recv_length; do
 		grep -v "${missing#*:}" all | dt-window -a -t 7 2>err >out
-		exactly err "dt-window: no $missing in the trace: no task can be followed
+		exactly err "dt-window: no $missing in the trace, so no task can be followed; record that event
 "
 	done
 	grep -v inet_sock_set_state all | dt-window -a -t 7 2>err >out
-	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace: no task can be followed
+	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace, so no task can be followed; record that event
 "
 	status=0
 	dt-window -a -t 7 </dev/null 2>err >out || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace: no task can be followed' ]
+	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace, so no task can be followed; record that event' ]
 }
 
 # truth FILE: Print the number of calls for the first client's requests, and for the other's.
@@ -685,7 +685,7 @@ port_of() {
 	dt-window -i 2a <trace >out
 	{
 		sed -n 1,4p trace
-		echo '# closed 1 windows: what ended them may be lost'
+		echo '# closed 1 windows, because the events that end them may be lost'
 		sed -n '5p;7p' trace
 	} | cmp - out
 }

@@ -71,7 +71,7 @@ titles() {
 	# shellcheck disable=SC2046 # words
 	misuse 'more than 64 traces' dt-join $(printf 'h%d=a ' {1..65})
 	refused 'unable to open nope: No such file or directory' dt-join -s svg a=nope
-	refused '. is not a file to read from' dt-join a=.
+	refused '. is neither a regular file nor a FIFO' dt-join a=.
 	[ ! -e svg ]
 }
 
@@ -79,14 +79,14 @@ titles() {
 	two
 	mkfifo pipe
 	cat a >pipe &
-	refused 'unable to read pipe twice: it is no file' dt-join a=pipe
+	refused 'unable to read pipe twice: it is not a regular file' dt-join a=pipe
 	wait
 	cat a >pipe &
 	dt-join -c b=b a=pipe | diff - <(echo '# b: its clock is not adjusted'; echo '# a: its clock is not adjusted'
 		sed 's/^/a | /' a; sed 's/^/b | /' b)
 	wait
 	cat a >pipe &
-	refused 'unable to read pipe twice: it is no file' dt-join -c -s svg a=pipe
+	refused 'unable to read pipe twice: it is not a regular file' dt-join -c -s svg a=pipe
 	wait
 }
 
@@ -184,7 +184,7 @@ titles() {
 	{ mark sv-9 15.000700 B 5; mark sv-9 15.000710 B 5; mark sv-9 15.001000 B 6; mark sw-8 15.001000 B 6; } >>b
 	heads a=a b=b | diff - <(echo 'a: all times are by this clock; 3 messages'
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 3 messages'
-		echo '1 key is that of several messages, which are left out')
+		echo '1 key is left out, because several messages have the same key')
 }
 
 @test "dt-join: counts messages that are sent and not received, or received and not sent" {
@@ -319,10 +319,10 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 @test "dt-join: refuses a counter clock, and -s into a trace" {
 	two
 	event x-1 123 'e: x=1' >counts
-	refused 'unable to join counts: its clock counts and has no seconds' dt-join a=a b=counts
-	refused 'unable to draw into b: it is a trace' dt-join -s b a=a b=b
+	refused 'unable to join counts: its trace clock does not count seconds' dt-join a=a b=counts
+	refused 'unable to draw into b: it is a trace; give another file' dt-join -s b a=a b=b
 	ln b other
-	refused 'unable to draw into other: it is a trace' dt-join -s other a=a b=b
+	refused 'unable to draw into other: it is a trace; give another file' dt-join -s other a=a b=b
 	[ "$(wc -l <b)" = 4 ]
 	refused 'unable to open none/svg: No such file or directory' dt-join -s none/svg a=a b=b
 	refused 'unable to write to standard output: No space left on device' to_full dt-join a=a b=b

@@ -170,17 +170,17 @@ on_and_another() {
 	bad "no such command: 'of'" of
 	bad "unexpected operand 'off'" on off
 	for word in -1 -e -g -m '-f::1'; do
-		bad '-1 -e -f -g -m are for "on"' "$word"
-		bad '-1 -e -f -g -m are for "on"' "$word" off
-		bad '-1 -e -f -g -m are for "on"' "$word" state
+		bad '-1, -e, -f, -g and -m need the command on' "$word"
+		bad '-1, -e, -f, -g and -m need the command on' "$word" off
+		bad '-1, -e, -f, -g and -m need the command on' "$word" state
 	done
 	for word in 10.0.0 10.0.0.256 here '' :::: 10.0.0.0.0 /8; do
 		bad "-f: not an address or a network: '$word'" -f "$word" on
 	done
 	for word in 10.0.0.0/33 10.0.0.0/ 10.0.0.0/x 10.0.0.0/-1; do
-		bad "-f: not a network's bits, 0 to 32: '$word'" -f "$word" on
+		bad "-f: not a prefix length from 0 to 32: '$word'" -f "$word" on
 	done
-	bad "-f: not a network's bits, 0 to 128: '::1/129'" -f ::1/129 on
+	bad "-f: not a prefix length from 0 to 128: '::1/129'" -f ::1/129 on
 	for word in .a -a a/b '' a+b; do
 		bad "not a request probe's name: '$word'" "-N$word" on 2>/dev/null ||
 			bad "not a request probe's name: '$word'" -N "$word" on
@@ -205,7 +205,7 @@ on_and_another() {
 
 @test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
 	need_probe
-	fails 111 "dt-probe: fatal: the request probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
+	fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
 	mkdir -p sys/fs/bpf
 	fails 111 "dt-probe: fatal: no bpffs at $PWD/sys/fs/bpf: as root, mount -t bpf bpf $PWD/sys/fs/bpf" \
 		env TRACER_SYSFS_PATH="$PWD/sys" dt-probe -N "$N" on
@@ -225,7 +225,7 @@ on_and_another() {
 	need_probe
 	fails 111 "dt-probe: fatal: unable to write to standard output: No space left on device" \
 		to_full dt-probe -N "$N" state 2>/dev/null ||
-		fails 111 "dt-probe: fatal: the request probe $N is off: dt-probe on begins it" dt-probe -N "$N" state
+		fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
 	run -111 to_full dt-probe -N "$N" on
 	[ "$output" = "dt-probe: fatal: unable to write to standard output: No space left on device" ]
 	[ "$(dt-probe -N "$N")" = 1 ]
@@ -398,14 +398,14 @@ killed_and_off() {
 	need_probe
 	usage=$(synopsis dt-dev)
 	bad() { fails 100 "dt-dev: fatal: $1; usage: $usage" dt-dev "${@:2}"; }
-	bad "nothing to do"
+	bad "no command; give add or remove"
 	bad "no such command: 'list'" list
-	bad "no devices; -a is for all" add
-	bad "no devices; -a is for all" remove
+	bad "no device; name devices, or give -a for all" add
+	bad "no device; name devices, or give -a for all" remove
 	bad "-a: unexpected operand 'lo'" -a add lo
 	bad "not a request probe's name: '.x'" -N .x add lo
-	fails 111 "dt-dev: fatal: the request probe $N is off: dt-probe on begins it" dt-dev -N "$N" add lo
-	fails 111 "dt-dev: fatal: the request probe $N is off: dt-probe on begins it" dt-dev -N "$N" remove lo
+	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" add lo
+	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" remove lo
 	fails 111 "dt-dev: fatal: unable to enter the network namespace none: No such file or directory" \
 		dt-dev -N "$N" -n none add lo
 	: >file
@@ -592,7 +592,7 @@ threads() {
 	need_probe
 	on -g
 	threads 3
-	fails 111 "dt-pid: fatal: $OTHER is a thread of $THREADS: this request probe follows processes" \
+	fails 111 "dt-pid: fatal: $OTHER is a thread of $THREADS, and this request probe follows processes; give $THREADS" \
 		dt-pid -N "$N" add "$THREADS" "$OTHER"
 	listed
 	dt-pid -N "$N" add "$THREADS"
@@ -622,7 +622,7 @@ threads() {
 	need_probe
 	usage=$(synopsis dt-pid)
 	bad() { fails 100 "dt-pid: fatal: $1; usage: $usage" dt-pid "${@:2}"; }
-	bad "nothing to do"
+	bad "no command; give add, remove or list"
 	bad "no such command: 'set'" set 1
 	bad "unexpected operand '1'" list 1
 	bad "not a pid: 'x'" add x
@@ -634,7 +634,7 @@ threads() {
 	from nul bad "a NUL byte among the pids" add
 	for word in list "add 1" "remove 1"; do
 		# shellcheck disable=SC2086 # words
-		fails 111 "dt-pid: fatal: the request probe $N is off: dt-probe on begins it" dt-pid -N "$N" $word
+		fails 111 "dt-pid: fatal: the request probe $N is off; begin it with dt-probe on" dt-pid -N "$N" $word
 	done
 }
 
@@ -649,8 +649,8 @@ serving() {
 	usage=$(synopsis dt-trace)
 	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
 	fails 100 "dt-trace: fatal: not a request probe's name: '.'; usage: $usage" dt-trace -N .
-	fails 111 "dt-trace: fatal: the request probe $N is off: dt-probe on begins it" dt-trace -N "$N"
-	fails 111 "dt-trace: fatal: the request probe $N is off: dt-probe on begins it" dt-trace -w -N "$N"
+	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -N "$N"
+	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -w -N "$N"
 }
 
 # bats test_tags=quick

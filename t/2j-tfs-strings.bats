@@ -129,7 +129,7 @@ joins() {
 		misuse '-a, -d and -e are for calls' tfs-strings "$option" execs
 		misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a "$option"
 	done
-	misuse '-c is for -i' tfs-strings -c x opens
+	misuse '-c needs -i' tfs-strings -c x opens
 	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a opens
 	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -f
 	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -w 3
@@ -156,7 +156,7 @@ joins() {
 @test "tfs-strings: names the reason if it may not load programs" {
 	need_tracefs events/bpf_trace
 	need_tool setpriv
-	fails 111 'tfs-strings: fatal: unable to make a map of BPF: Operation not permitted; this needs CAP_BPF' \
+	fails 111 'tfs-strings: fatal: unable to make a BPF map: Operation not permitted; this needs CAP_BPF' \
 		setpriv --bounding-set -sys_admin,-bpf,-perfmon --inh-caps -sys_admin,-bpf,-perfmon \
 		tfs-strings opens
 }

@@ -187,7 +187,7 @@ begin() {
 USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]"
 
 @test "manager: refuses an invalid command line, and prints the synopsis" {
-	refused 100 "nothing to do; $USAGE"
+	refused 100 "no action; $USAGE"
 	refused 100 "no such option: 'trace_syscalls'; $USAGE" trace_syscalls
 	refused 100 "no such option: '--nosuch'; $USAGE" --nosuch
 	refused 100 "no such option: '-x'; $USAGE" -x
@@ -200,9 +200,9 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "--args needs a value; $USAGE" --run trace_syscalls --args
 	refused 100 "--args goes with --run or --check; $USAGE" --get-all --args x
 	refused 100 "--args goes with --run or --check; $USAGE" --args x --describe trace_syscalls
-	refused 100 "--args is one too many; $USAGE" -r trace_syscalls -a x -a y
-	refused 100 "--describe is one too many; $USAGE" --get-all --describe x
-	refused 100 "--run is one too many; $USAGE" --run x --run y
+	refused 100 "--args is one option too many; $USAGE" -r trace_syscalls -a x -a y
+	refused 100 "--describe is one option too many; $USAGE" --get-all --describe x
+	refused 100 "--run is one option too many; $USAGE" --run x --run y
 }
 
 @test "manager: --check exits 0 if this kernel can run the hook, or 1 and names the missing requirement" {
@@ -405,7 +405,7 @@ not() {
 	not "--time 5" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "--all --pid $$" "trace_syscalls: --all selects every task already; leave the other selectors out"
 	need_tracefs events/syscalls
-	refused 111 "nobody to trace: the selectors match no task" \
+	refused 111 "no task to trace: the selectors match none; correct them" \
 		--run trace_syscalls --args "--comm $MARK"
 }
 
@@ -1052,7 +1052,7 @@ need_cgroup() {
 				--run trace_syscalls --args "$words"
 		done
 	done
-	refused 111 "nobody to trace: the selectors match no task" \
+	refused 111 "no task to trace: the selectors match none; correct them" \
 		--run trace_syscalls --args "--cgroup $CGROUP"
 }
 
@@ -1499,7 +1499,7 @@ id_of() {
 	need_tracefs
 	grep -q counter "$TRACEFS/trace_clock"
 	for more in '' --json '--output dat'; do
-		refused 111 '--date: the clock counter counts no seconds' \
+		refused 111 '--date: the clock counter does not count seconds; choose another' \
 			--run trace_syscalls --args "--pid $$ --clock counter --date $more"
 	done
 }

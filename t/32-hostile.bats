@@ -79,7 +79,7 @@ hostile_names=(
 	[ -z "$output" ]
 	run -123 --separate-stderr "$BASH" -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: --clear is one too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
+	[ "$stderr" = "manager: fatal: --clear is one option too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
 }
 
 @test "hostile: text stays text, whatever it would mean to a shell" {
@@ -87,7 +87,7 @@ hostile_names=(
 	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
 		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
 		quoted=\'${text//\'/\'\\\'\'}\'
-		refused 111 "nobody to trace: the selectors match no task" \
+		refused 111 "no task to trace: the selectors match none; correct them" \
 			--run trace_syscalls --args "--comm $quoted"
 		refused 111 "no such cgroup: '$text'; give a path, its last part, or a pid" \
 			--run trace_syscalls --args "--cgroup $quoted"
@@ -130,8 +130,8 @@ hostile_names=(
 	no_option "--pid 1 '--time 5'" "--time 5" time
 	no_option "--Pid 1" "--Pid" pid
 	no_option "--run trace_syscalls" "--run" raw
-	not "1 --pid 1" "'1' stands before any option; name its option"
-	not "'' --pid 1" "'' stands before any option; name its option"
+	not "1 --pid 1" "'1' stands before any option; put its option in front"
+	not "'' --pid 1" "'' stands before any option; put its option in front"
 	not "--pid=1=2" "--pid: '1=2' is not a pid"
 	not "--all=1" "--all takes no value; leave '1' out"
 	not "--all=" "--all takes no value; leave '' out"
@@ -204,7 +204,7 @@ long_text() {
 	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
 	no_option "--$text" "--${text:0:78}"
 	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
-	refused 111 "nobody to trace: the selectors match no task" \
+	refused 111 "no task to trace: the selectors match none; correct them" \
 		--run trace_syscalls --args "--comm $text"
 	refused 111 "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" \
 		--run trace_syscalls --args "--cgroup /$text"
@@ -216,7 +216,7 @@ long_text() {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
 	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
-	not "$ones" "'1' stands before any option; name its option"
+	not "$ones" "'1' stands before any option; put its option in front"
 	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many; leave it out"
 	refused 111 "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ --syscall $ones"

@@ -520,7 +520,7 @@ refused_later() {
 		return
 	fi
 	[ -e "$TRACEFS/set_ftrace_filter" ] || skip "needs set_ftrace_filter (CONFIG_DYNAMIC_FTRACE)"
-	why="unable to open set_ftrace_filter in $TRACEFS: Operation not permitted; the kernel or its security policy keeps it closed"
+	why="unable to open set_ftrace_filter in $TRACEFS: Operation not permitted; the kernel or its security policy forbids that"
 	run -1 --separate-stderr "$MANAGER" --check closed
 	[ "$output" = "closed: $why" ]
 	refused 111 "closed: $why" --run closed --args "--pid $$"
@@ -843,7 +843,7 @@ prints_refused() {
 	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
 	# shellcheck disable=SC2046 # a word each
 	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
-	prints_refused "printed too many words, or the last without its newline" \
+	prints_refused "printed too many words, or no newline behind the last word" \
 		"-$(printf 'x%.0s' {1..32768})"
 }
 
@@ -863,7 +863,7 @@ prints_refused() {
 	finishes "$READER" 0
 	exactly got "$((most - 11))
 "
-	prints_refused "printed too many words, or the last without its newline" \
+	prints_refused "printed too many words, or no newline behind the last word" \
 		'|' counted "x$word"
 }
 

@@ -146,7 +146,7 @@ marked() {
 	[ ! -e "$DIR/options/copy_trace_marker" ] || skip "needs a kernel without options/copy_trace_marker"
 	for hook in trace_event trace_flight; do
 		calls 1
-		fails 111 'manager: fatal: this kernel has no options/copy_trace_marker for --markers; Linux 6.16 has' \
+		fails 111 'manager: fatal: this kernel has no options/copy_trace_marker for --markers, which need Linux 6.16' \
 			"$MANAGER" --run "$hook" --args "--instance $MARK --pid $CALLS -e sys_enter_getppid --markers"
 		nothing_left
 	done
@@ -224,7 +224,7 @@ switches() {
 	need_tracefs
 	calls 1
 	refuses 100 'no event is named; give --event'
-	refuses 111 "no event is called 'sched_swich'; is it sched_switch?" \
+	refuses 111 "no event is called 'sched_swich'; did you mean sched_switch?" \
 		-e sched_waking sched_swich
 	[ "$(wc -l <err)" = 1 ]
 	refuses 100 "--event needs a value; --describe trace_event describes it" --event

@@ -303,7 +303,7 @@ slept() {
 
 @test "trace_uprobe: arguments at a return, and a filter with --latency, are refused" {
 	uses uprobe_events
-	refuses 'a return has no $arg: give --latency, which records them at the call' \
+	refuses 'a return has no $arg; give --latency to record arguments at the call' \
 		trace_uprobe --binary "$acts" --symbol acts_work --return --arg 'i=$arg1'
 	for option in '--filter ret' --stack; do
 		# shellcheck disable=SC2086 # words
@@ -311,7 +311,7 @@ slept() {
 			trace_uprobe --binary "$acts" --symbol acts_work --latency $option
 	done
 	[[ $(uname -m) != arm* ]] || return 0
-	refuses "two probes have the name 'acts_work'; give each its own" \
+	refuses "two probes have the name 'acts_work'; give each its own name" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_work
 }
 
@@ -431,7 +431,7 @@ both_end() {
 
 @test "trace_uprobe: --usdt refuses an unknown probe, an invalid name, and options about functions" {
 	uses uprobe_events
-	refuses "$acts has no USDT probe 'acts:tow'; is it acts:two?" \
+	refuses "$acts has no USDT probe 'acts:tow'; did you mean acts:two?" \
 		trace_uprobe --binary "$acts" --usdt acts:tow
 	for name in two : acts: :two acts:two:x 'acts:t*' acts:1; do
 		refuses "'$name' is not the name of a USDT probe; give PROVIDER:NAME" \
@@ -448,7 +448,7 @@ both_end() {
 	uses uprobe_events
 	refuses 'no function is named; give --binary, and --symbol or --usdt' trace_uprobe --symbol x
 	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
-	refuses "$acts has no function 'acts_wrok'; is it acts_work, acts_worker?" \
+	refuses "$acts has no function 'acts_wrok'; did you mean acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
 	[ "$(wc -l <err)" = 1 ]
 	refuses "no program or library is called './acts'; give a file by its absolute path" \
@@ -665,7 +665,7 @@ big() {
 		refuses '--latency excludes --filter and --stack' trace_kprobe -k do_exit --latency $option
 	done
 	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || return 0
-	refuses 'a return has no $arg: give --latency, which records them at the call' \
+	refuses 'a return has no $arg; give --latency to record arguments at the call' \
 		trace_kprobe -k do_exit --return --arg '$arg1'
 }
 
@@ -678,7 +678,7 @@ big() {
 	"$MANAGER" --run trace_kprobe --args "--instance $MARK --pid $$ -k do_sys_open do_sys_opneat2" \
 		>out 2>err || status=$?
 	[ "$status" = 111 ]
-	[[ $(cat err) == "manager: fatal: the kernel has no function 'do_sys_opneat2'; is it do_sys_openat2"* ]]
+	[[ $(cat err) == "manager: fatal: the kernel has no function 'do_sys_opneat2'; did you mean do_sys_openat2"* ]]
 	[ "$(wc -l <err)" = 1 ]
 	nothing_left
 	no_probes

@@ -147,7 +147,7 @@ signals() {
 	refuses trace_signal 100 "no signal is called 'USR3'; kill -l prints their names" \
 		--pid "$CALLS" --signal USR1 USR3
 	for number in 999 0 65 010 99999999999999999999; do
-		refuses trace_signal 100 "no signal has the number $number; 1 to 64 are there" \
+		refuses trace_signal 100 "no signal has the number $number; signals have the numbers 1 to 64" \
 			--pid "$CALLS" --signal "$number"
 	done
 	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
@@ -406,7 +406,7 @@ undo() {
 	"$MANAGER" --describe trace_block >out
 	grep -qx 'with selectors: requests that these tasks and their children queue, and flushes that they wait for' out
 	calls 1
-	refuses trace_block 100 'trace_block: --parent: its events belong to no task; use --pid' \
+	refuses trace_block 100 'trace_block: --parent: its events belong to no task; give --pid' \
 		--parent "$CALLS"
 }
 
@@ -537,7 +537,7 @@ reads_of() {
 @test "trace_count: refuses an unknown event, and suggests the nearest name" {
 	need_tracefs
 	calls 1
-	refuses trace_count 111 "no event is called 'sched_swich'; is it sched_switch?" \
+	refuses trace_count 111 "no event is called 'sched_swich'; did you mean sched_switch?" \
 		--pid "$CALLS" --event sched_swich
 }
 
@@ -598,11 +598,11 @@ reads_of() {
 	calls 1
 	refuses trace_function 100 'no function is named; give --function' --pid "$CALLS"
 	refuses trace_function 111 \
-		"the kernel has no function to trace that is called 'vfs_raed'; is it vfs_read, vfs_readv?" \
+		"the kernel cannot trace a function that is called 'vfs_raed'; did you mean vfs_read, vfs_readv?" \
 		--pid "$CALLS" --function vfs_open vfs_raed
 	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(evil)'; do
 		refuses trace_function 111 \
-			"the kernel has no function to trace that is called '$word'; tfs-function -l prints the names of all" \
+			"the kernel cannot trace a function that is called '$word'; tfs-function -l prints the names of all" \
 			--pid "$CALLS" --function "'$word'"
 	done
 }
@@ -610,7 +610,7 @@ reads_of() {
 @test "trace_function: refuses --parent, because the parents' own calls cannot be left out" {
 	need_functions
 	calls 1
-	refuses trace_function 111 "--parent: the parents' own calls of functions cannot be left out" \
+	refuses trace_function 111 "--parent: not possible with a function tracer; select the tasks with --pid" \
 		--parent "$CALLS" --function vfs_read
 }
 
@@ -649,10 +649,10 @@ argument_option() {
 	new_instance
 	[ ! -e "$DIR/options/func-args" ] || skip "needs a kernel without options/func-args"
 	calls 1
-	refuses trace_function 111 'this kernel has no options/func-args for --arguments; Linux 6.15 has, with BTF' \
+	refuses trace_function 111 'this kernel has no options/func-args for --arguments; they need Linux 6.15 with BTF' \
 		--pid "$CALLS" --function vfs_read --arguments
 	! grep -qw function_graph "$DIR/available_tracers" ||
-		refuses trace_graph 111 'this kernel has no options/funcgraph-args for --arguments; Linux 6.15 has, with BTF' \
+		refuses trace_graph 111 'this kernel has no options/funcgraph-args for --arguments; they need Linux 6.15 with BTF' \
 			--pid "$CALLS" --function vfs_read --arguments
 }
 
@@ -757,9 +757,9 @@ getppids() {
 @test "trace_hist: reports a bad filter, a second event, a missing or bad key on one line, with the kernel's caret" {
 	need_hist
 	calls 1
-	refuses trace_hist 100 "--filter: a parenthesis closes what none opened: 'id > 0) || (id > 1'" \
+	refuses trace_hist 100 "--filter: a closing parenthesis has no opening parenthesis: 'id > 0) || (id > 1'" \
 		--pid "$CALLS" --event sys_enter --key id --filter "'id > 0) || (id > 1'"
-	refuses trace_hist 100 'trace_hist: --parent: its events belong to no task; use --pid' \
+	refuses trace_hist 100 'trace_hist: --parent: its events belong to no task; give --pid' \
 		--parent "$CALLS" --event sched_switch --key prev_pid
 	refuses trace_hist 100 'an event or a key is missing; give --event and --key' --all --event sched_switch
 	refuses trace_hist 100 "'sched_s*' is more than one event; tfs-event -l 'sched_s*' lists them" \

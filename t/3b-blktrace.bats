@@ -96,8 +96,8 @@ refuse() {
 }
 
 @test "blk-trace: refuses an invalid command, kind, pid, range or size" {
-	for try in 'nothing to do|' "no such command: 'begin'|begin loop0" \
-		'setup: no device|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
+	for try in 'no command; give setup, start, stop or remove|' "no such command: 'begin'|begin loop0" \
+		'setup needs a DEVICE|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
 		"not a kind of action: ''|-a ,read setup loop0" "not a pid: '0'|-p 0 setup loop0" \
 		"not FROM-TO in sectors: '9-8'|-l 9-8 setup loop0" \
 		"not FROM-TO in sectors: '9'|-l 9 setup loop0" \
@@ -138,7 +138,7 @@ refuse() {
 	fi
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[ "$(cat err)" = "blk-trace: fatal: unable to open $DEBUGFS/block/$DEVICE/trace0 (a kernel in lockdown keeps relay files from everybody): Operation not permitted" ]
+	[ "$(cat err)" = "blk-trace: fatal: unable to open $DEBUGFS/block/$DEVICE/trace0 (the lockdown of the kernel forbids relay files): Operation not permitted" ]
 	free "$DEVICE"
 }
 
@@ -160,10 +160,10 @@ refuse() {
 	run -0 blk-trace -k "$MARK" setup "$DEVICE"
 	[ "$output" = "$DEBUGFS/block/$DEVICE" ]
 	[ -e "$output/trace0" ]
-	refuse "$DEVICE is traced already, by blktrace or another session" \
+	refuse "$DEVICE is traced already; end that trace first" \
 		blk-trace -k other setup "$DEVICE"
 	for command in start stop remove; do
-		refuse "$DEVICE is traced by somebody else; -f ignores that" \
+		refuse "$DEVICE is traced with another key; give -k KEY, or -f" \
 			blk-trace -k other $command "$DEVICE"
 	done
 	traced "$DEVICE"
@@ -179,7 +179,7 @@ refuse() {
 	one=$DEVICE
 	new_device
 	run -0 blk-trace -k "$MARK" setup "$DEVICE"
-	refuse "$DEVICE is traced already, by blktrace or another session" \
+	refuse "$DEVICE is traced already; end that trace first" \
 		blk-trace -k "$MARK" setup "$one" "$DEVICE"
 	free "$one"
 	run -0 blk-trace -f remove "$DEVICE"
@@ -231,7 +231,7 @@ refuse() {
 		misuse "not a list of pids: '$list'" blk-text -p "$list"
 		misuse "not a list of pids: '$list'" blk-text -n "$list"
 	done
-	misuse "-d and files do not go together: 'file'" blk-text -d . file
+	misuse "-d excludes files; leave out 'file'" blk-text -d . file
 	to_file() { "$@" >file; }
 	misuse '-l needs a FIFO or pipe as standard output' to_file blk-text -l
 	fails 111 'blk-text: fatal: unable to open nowhere: No such file or directory' blk-text nowhere
@@ -287,8 +287,8 @@ parsed() {
 	blk-text part >out 2>err || status=$?
 	[ "$status" = 111 ]
 	[ -s out ]
-	[ "$(cat err)" = 'blk-text: fatal: part is no blktrace file, or the end of it is missing' ]
-	fails 111 'blk-text: fatal: /proc/version is no blktrace file, or the end of it is missing' \
+	[ "$(cat err)" = 'blk-text: fatal: part is not a blktrace file, or its end is missing' ]
+	fails 111 'blk-text: fatal: /proc/version is not a blktrace file, or its end is missing' \
 		blk-text /proc/version
 	run -1 --separate-stderr blk-text /dev/null
 	[ -z "$output$stderr" ]
@@ -340,10 +340,10 @@ parsed() {
 		--device "'sda;rm'"
 	run_with 111 '--output dat is for ftrace; relay-cat -o keeps the records of block devices' \
 		--device "$DEVICE" --output dat
-	run_with 111 '--clock: the records of block devices have one clock' \
+	run_with 111 '--clock: block devices have only one clock; leave it out' \
 		--device "$DEVICE" --clock mono
-	run_with 111 "--header is for ftrace: this is blkparse's text" --device "$DEVICE" --header
-	run_with 111 "--date is for ftrace: this is blkparse's text" --device "$DEVICE" --date
+	run_with 111 "--header is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --header
+	run_with 111 "--date is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --date
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
 	[ "$(cat err)" = "manager: fatal: --device: no disk 'null' in /sys/class/block; give one of the names there" ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
@@ -444,7 +444,7 @@ WS 816 + 8 [0]' ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device $DEVICE" >out2 2>err2 || status=$?
 	[ "$status" = 111 ]
 	[ ! -s out2 ]
-	[ "$(cat err2)" = "manager: fatal: $DEVICE is traced already, by blktrace or another session" ]
+	[ "$(cat err2)" = "manager: fatal: $DEVICE is traced already; end that trace first" ]
 	echo >"$GO"
 	session_ends
 	finishes "$READER" 0

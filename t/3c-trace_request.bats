@@ -588,7 +588,7 @@ killed_early() {
 	stop_session
 	# a probe of that name that another program began
 	dt-probe -N "tfs-dt.$MARK" on >said
-	refused 111 "there is a request probe tfs-dt.$MARK already; give --instance another name" \
+	refused 111 "the request probe tfs-dt.$MARK exists already; give --instance another name" \
 		--run trace_request --args "--instance $MARK --pid $$"
 	run -0 dt-probe -N "tfs-dt.$MARK"
 	[ "$output" = 1 ]
@@ -601,9 +601,9 @@ killed_early() {
 	need_probe
 	usage="usage: $(synopsis dt-probe)"
 	refuse 100 "-f: not an address or a network: 'x'; $usage" --from x
-	refuse 100 "-f: not a network's bits, 0 to 32: '10.0.0.0/40'; $usage" \
+	refuse 100 "-f: not a prefix length from 0 to 32: '10.0.0.0/40'; $usage" \
 		--from 10."$NET".0.0/16 10.0.0.0/40
-	refuse 100 "-f: not a network's bits, 0 to 128: '::/129'; $usage" --from ::/129
+	refuse 100 "-f: not a prefix length from 0 to 128: '::/129'; $usage" --from ::/129
 	refuse 100 "--netns: '../x' is not a name: letters, digits, _ . - and 64 of them at most" \
 		--netns ../x
 	refuse 111 "unable to enter the network namespace /run/netns/$MARK-none: No such file or directory" \
@@ -614,7 +614,7 @@ killed_early() {
 		--netns "$PID"
 	refuse 111 "unable to find the device nosuch in this network namespace: No such device" \
 		--dev lo nosuch
-	refuse 111 "no event is called 'sched_swich'; is it sched_switch?" \
+	refuse 111 "no event is called 'sched_swich'; did you mean sched_switch?" \
 		--events sched_swich
 	refuse 111 "no event is called 'nosuch'; tfs-event -l prints the names of all" \
 		--events nosuch
@@ -640,7 +640,7 @@ killed_early() {
 	refused 100 'trace_request: --all is not possible: select the tasks whose requests to follow, or none' \
 		--run trace_request --args "--all"
 	refuse 111 '--parent is for ftrace; name the tasks with --pid' --parent $$
-	refuse 111 '--output dat is for ftrace: only text can leave out events between windows' \
+	refuse 111 '--output dat is for ftrace, because only text can omit the events between windows; leave it out' \
 		--output dat
 	refuse 111 '--clock: this kernel has no clock nosuch; trace_clock lists them' --clock nosuch
 }

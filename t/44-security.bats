@@ -82,7 +82,7 @@ run_victim() {
 	hex=$(printf 0x%x "$COUNTER")
 	# the attack: these words follow the kernel's grammar
 	for place in "$(printf 0x%x "$WORK")($hex)" "price($hex)" "price+0($hex)"; do
-		fails 111 "tfs-probe: fatal: e: '($hex)' asks the kernel to write into the program's memory: -c allows that" \
+		fails 111 "tfs-probe: fatal: e: '($hex)' asks the kernel to write into the program's memory; -c allows that" \
 			tfs-probe add e "p $PWD/victim:$place"
 	done
 	run -1 tfs-probe list
@@ -101,9 +101,9 @@ run_victim() {
 	says() {
 		fails 111 "tfs-probe: fatal: e: $1" tfs-probe -R root -g g add e "p $PWD/victim:$2"
 	}
-	says 'price+1 may be inside an instruction: -o takes it all the same' price+1
-	says 'price+0x4 may be inside an instruction: -o takes it all the same' price+0x4
-	says "no function with a symbol begins at $PWD/victim:$((WORK + 1)), which may be inside an instruction: -o takes it all the same" \
+	says 'price+1 may be inside an instruction; -o allows it' price+1
+	says 'price+0x4 may be inside an instruction; -o allows it' price+0x4
+	says "no function with a symbol begins at $PWD/victim:$((WORK + 1)), which may be inside an instruction; -o allows it" \
 		$((WORK + 1))
 	[ ! -s root/uprobe_events ]
 	# a function begins at this offset
@@ -129,7 +129,7 @@ p:g/i $PWD/victim:$((WORK + 1))
 	done
 	fails 111 "tfs-probe: fatal: e: not a reference counter: '(1)x'; give its offset as (NUMBER)" \
 		tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10(1)x"
-	fails 111 "tfs-probe: fatal: e: a probe is one line" \
+	fails 111 "tfs-probe: fatal: e: a probe is one line; remove the newline" \
 		tfs-probe -R root -g g add e $'p do_exit\n-:other/event'
 	[ ! -s root/uprobe_events ]
 }
@@ -143,9 +143,9 @@ p:g/i $PWD/victim:$((WORK + 1))
 	done
 	# the path cannot smuggle a place in either
 	for binary in "$PROG/acts:0x1146(0x3028) x" "$PROG/acts:1146 x"; do
-		reason="'(0x3028)' asks the kernel to write into the program's memory: -c allows that"
+		reason="'(0x3028)' asks the kernel to write into the program's memory; -c allows that"
 		[[ $binary == *0x3028* ]] ||
-			reason="no function with a symbol begins at $PROG/acts:1146, which may be inside an instruction: -o takes it all the same"
+			reason="no function with a symbol begins at $PROG/acts:1146, which may be inside an instruction; -o allows it"
 		no_session "manager: fatal: acts_work: $reason" trace_uprobe \
 			"--binary '$binary' --symbol acts_work"
 	done
@@ -206,17 +206,17 @@ unharmed() {
 	as_nobody mkdir -m 0777 "$PINS/tfs"
 	as_nobody ln -s "$PLACE/victim" "$PINS/tfs/x"
 	for command in off on state; do
-		fails 111 "dt-probe: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+		fails 111 "dt-probe: fatal: $PINS/tfs must be a directory that only this user can enter; remove it" \
 			dt-probe -N x "$command"
 	done
-	fails 111 "dt-dev: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+	fails 111 "dt-dev: fatal: $PINS/tfs must be a directory that only this user can enter; remove it" \
 		dt-dev -N x remove lo
 	unharmed
 	[ -L "$PINS/tfs/x" ]
 	as_nobody rm -r "$PINS/tfs"
 	# a directory of root that others may enter is refused too
 	mkdir -m 0755 "$PINS/tfs"
-	fails 111 "dt-probe: fatal: $PINS/tfs must be a directory of ours that nobody else can enter: remove it" \
+	fails 111 "dt-probe: fatal: $PINS/tfs must be a directory that only this user can enter; remove it" \
 		dt-probe -N x off
 }
 
@@ -338,8 +338,8 @@ only_looked_at() {
 @test "blk-text, dt-join: do not open a device in the place of a recording" {
 	odd_files
 	for file in device link; do
-		fails 111 "blk-text: fatal: $file is not a file to read from" blk-text $file
-		fails 111 "dt-join: fatal: $file is not a file to read from" dt-join a=$file
+		fails 111 "blk-text: fatal: $file is neither a regular file nor a FIFO" blk-text $file
+		fails 111 "dt-join: fatal: $file is neither a regular file nor a FIFO" dt-join a=$file
 	done
 	only_looked_at device blk-text device
 	only_looked_at device dt-join a=device
@@ -384,7 +384,7 @@ only_looked_at() {
 	# the administrator can read the reason
 	for reason in 'unable to open FILE: No such file or directory=none' \
 		'unable to open FILE: Not a directory=text/none' \
-		'FILE is no program or library (ELF)=text' 'FILE is not a regular file=fifo'; do
+		'FILE is not a program or library (ELF)=text' 'FILE is not a regular file=fifo'; do
 		file=$PWD/${reason#*=} reason=${reason%=*}
 		fails 111 "tfs-probe: fatal: ${reason/FILE/$file}" \
 			tfs-probe -g own_x add e "p $file:main"

@@ -131,7 +131,7 @@ common *"; do
 	b=$PID
 	eventually test -s out.b
 	find "$TFS_RUNDIR/ftrace" | sort >before
-	fails 111 "manager: fatal: 2 sessions exist, and no more are allowed; end one, or see tfs-policy(5)" \
+	fails 111 "manager: fatal: 2 sessions exist, and no more are allowed; end a session, or see tfs-policy(5)" \
 		"$MANAGER" --run trace_syscalls --args "--instance ${MARK}c --pid $CALLS"
 	find "$TFS_RUNDIR/ftrace" | sort | cmp before -
 	[ ! -e "$TRACEFS/instances/tfs.${MARK}c" ]
@@ -183,7 +183,7 @@ common *"; do
 		status=$?
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[[ $(cat err) =~ ^'manager: fatal: --buffer: with this session the buffers of all are '[0-9]+' KB, and the policy '.*' allows 1 MiB'$ ]]
+	[[ $(cat err) =~ ^'manager: fatal: --buffer: with this session, the buffers of all sessions are '[0-9]+' KB, but the policy '.*' allows 1 MiB'$ ]]
 	nothing_left
 	policy 'hook * *' 'buffer 100000'
 	start_session trace_syscalls --pid "$CALLS" --buffer 64
@@ -239,15 +239,15 @@ common *"; do
 		policy '# first' 'hook * *' "$line"
 		broken "policy $TFS_POLICY: line 3: $why; nothing is allowed"
 	done <<-'EOF'
-	hooks *|the word is unknown
-	allow|the word is unknown
+	hooks *|unknown word; use hook, common, all, sessions, buffer or audit
+	allow|unknown word; use hook, common, all, sessions, buffer or audit
 	all|the word takes one value
-	deny everything|the word is unknown
-	hook|nothing is named
-	common|nothing is named
-	hook trace_event --event|names have no dashes in front, and * is all
-	hook ../x|names have no dashes in front, and * is all
-	all maybe|it is yes or no
+	deny everything|unknown word; use hook, common, all, sessions, buffer or audit
+	hook|no name follows the word
+	common|no name follows the word
+	hook trace_event --event|a name has no dashes in front; * stands for all names
+	hook ../x|a name has no dashes in front; * stands for all names
+	all maybe|the value must be yes or no
 	all yes no|the word takes one value
 	sessions 0|not a number of sessions
 	sessions -1|not a number of sessions

@@ -267,7 +267,7 @@ waits_with() {
 		echo 3 >channel/dropped
 		kill -TERM "$PID"
 		finishes "$PID" 0
-		[ "$(cat err)" = 'relay-cat: lost 3 records, as channel/dropped has it' ]
+		[ "$(cat err)" = 'relay-cat: lost 3 records; channel/dropped counts them' ]
 	done
 	[ "$(cat to/trace0 to/trace1)" = onetwo ]
 }
@@ -495,7 +495,7 @@ records() {
 	stop_session
 	log_has 0
 	printf '%s\n' 'hook trace_event *' 'audit mail' >policy
-	refused 111 "policy $PWD/policy: line 2: it is syslog, kmsg, off or the path of a socket; nothing is allowed" --get-all
+	refused 111 "policy $PWD/policy: line 2: the value must be syslog, kmsg, off or the path of a socket; nothing is allowed" --get-all
 	rm policy
 	unset TFS_POLICY
 	TFS_AUDIT=mail refused 111 "TFS_AUDIT must be syslog, kmsg, off or the path of a socket: 'mail'" --get-all

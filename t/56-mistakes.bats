@@ -76,7 +76,7 @@ table() {
 	100|trace_syscalls --all --pid 1|trace_syscalls: --all selects every task already; leave the other selectors out
 	111|trace_event -e sched_switch --clock sundial -- true|--clock: this kernel has no clock sundial; trace_clock lists them
 	100|trace_event -- true|no event is named; give --event
-	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; is it sched_switch?
+	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; did you mean sched_switch?
 	111|trace_event -e sched_switch --filter 'prev_pd == 1' -- true|unable to write 'prev_pd == 1' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument\n  Command: prev_pd == 1\n                   ^\n  events/sched/sched_switch/format lists the fields
 	100|trace_event -e sched_switch --output tape -- true|tfs-run has no --output; give -o FILE, such as x.json, x.dat or x.svg
 	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]

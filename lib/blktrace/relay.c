@@ -40,8 +40,8 @@ static int add(struct relay *r, int dir, const char *path, const char *name, uns
 		return err_msg("%s/%s is neither a file nor a FIFO", path, name);
 	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == EPERM)
-		return err_errno("unable to open %s/%s (a kernel in lockdown keeps "
-				 "relay files from everybody)", path, name);
+		return err_errno("unable to open %s/%s (the lockdown of the kernel forbids relay "
+				 "files)", path, name);
 	if (fd < 0)
 		return err_file("unable to open %s/%s", path, name);
 	r->v = xrealloc(r->v, r->n + 1, sizeof(*r->v));
@@ -81,8 +81,8 @@ int relay_open(struct relay *r, const char *path, const char *prefix)
 	if (result)
 		return -1;
 	if (r->n == first)
-		return err_msg("no %s0 in %s: that is no relay directory, or no channel is open "
-			       "in it", prefix, path);
+		return err_msg("no %s0 in %s: not a relay directory, or no channel is open "
+			       "there", prefix, path);
 	array_sort(r->v + first, r->n - first, sizeof(*r->v), by_number);
 	r->v[first].alone = r->n - first == 1 && several_cpus();
 	return 0;

@@ -827,7 +827,7 @@ static void *shared_map(const char *name, int *fd, unsigned size, unsigned entri
 			   0);
 	if (map != MAP_FAILED)
 		return map;
-	err_capability(CAPS_BPF, "unable to make a map of BPF");
+	err_capability(CAPS_BPF, "unable to make a BPF map");
 	return NULL;
 }
 

@@ -444,7 +444,7 @@ int strings_prepare(struct strings_plan *p)
 	p->numbers = version >= KERNEL(5, 16) ? 12 : 3; /* bpf_trace_vprintk */
 	p->buffer = bpf_map(MAP_PERCPU_ARRAY, "tfs_strings", 4, STRINGS_BUFFER, 2);
 	if (p->buffer < 0)
-		return err_capability(CAPS_BPF, "unable to make a map of BPF");
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
 	/* not only a number: the kernel's filters take a glob that begins with a digit for one */
 	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(p->buffer));
 	return 0;
@@ -512,7 +512,7 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 		}
 		map = bpf_map(MAP_HASH, p->id, 4, CALL_SIZE, CALLS_MAX);
 		if (map < 0)
-			return err_capability(CAPS_BPF, "unable to make a map of BPF");
+			return err_capability(CAPS_BPF, "unable to make a BPF map");
 		memset(&begins, 0, sizeof(begins));
 		memset(&ends, 0, sizeof(ends));
 		call_begins(&begins, p, &calls[i], map);

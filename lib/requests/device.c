@@ -284,7 +284,7 @@ int dt_devices_off(const char *name)
 			r = remove_clsact(map, &at, &is);
 		/* do not call setns without need, because the process may lack the right */
 		if (at.netns != own && home >= 0 && setns(home, CLONE_NEWNET) < 0)
-			r = err_errno("unable to come back to the network namespace");
+			r = err_errno("unable to return to the network namespace");
 	}
 	if (home >= 0)
 		close(home);

@@ -30,7 +30,8 @@ int dt_host_next(struct dt_host *h)
 	if (!h->timed)
 		h->digits_now = 6;
 	if (h->digits_now < 0)
-		return err_msg("unable to join %s: its clock counts and has no seconds", h->file);
+		return err_msg("unable to join %s: its trace clock does not count seconds",
+			       h->file);
 	if (h->digits_now > h->digits)
 		h->digits = h->digits_now;
 	if (h->timed)

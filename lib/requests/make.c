@@ -65,11 +65,11 @@ static int make_maps(struct make *m, int *settings, int *devices)
 		return -1;
 	for (size_t i = 0; i < m->wanted->nnetworks; i++)
 		if (bpf_update(p->from, &m->wanted->networks[i], &one) < 0)
-			return err_capability(CAPS_BPF, "unable to note a network");
+			return err_capability(CAPS_BPF, "unable to store a network in its map");
 	if (bpf_update(*settings, &zero, &s) < 0)
-		return err_capability(CAPS_BPF, "unable to note the settings");
+		return err_capability(CAPS_BPF, "unable to store the settings in their map");
 	p->id = bpf_id(p->pids);
-	return p->id ? 0 : err_capability(CAPS_BPF, "unable to learn the id of a map");
+	return p->id ? 0 : err_capability(CAPS_BPF, "unable to read the id of a map");
 }
 
 static int find_fields(struct make *m)
@@ -316,7 +316,7 @@ static int at_send(struct make *m)
 		}
 		/* with perf_event_paranoid 3 Debian's kernel wants more than CAP_PERFMON */
 		if (r < 0)
-			return err_msg("this kernel does not show what is sent: it has no "
+			return err_msg("this kernel does not show sent data: it has no "
 				       "tracepoint tcp_sendmsg_locked (Linux 6.16), no fentry "
 				       "(%s), and no kprobe that stays (%s; Linux 5.15)%s", fentry,
 				       *m->why ? m->why : strerror(e),

@@ -68,7 +68,7 @@ int dt_open_home(int make)
 	errno = e;
 	if (fd >= 0 && (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || st.st_uid != geteuid() ||
 			st.st_mode & 077 || (unsigned)fs.f_type != BPFFS_MAGIC_NUMBER)) {
-		err_msg("%s must be a directory of ours that nobody else can enter: remove it",
+		err_msg("%s must be a directory that only this user can enter; remove it",
 			path);
 		close(fd);
 		fd = -1;
@@ -226,7 +226,7 @@ int dt_open(const char *name, const char *what)
 		fd = dt_pinned(name, what);
 	}
 	if (fd < 0 && errno == ENOENT)
-		err_msg("the request probe %s is off: dt-probe on begins it", name);
+		err_msg("the request probe %s is off; begin it with dt-probe on", name);
 	return fd;
 }
 

@@ -243,7 +243,7 @@ static void draw_stub(struct sequence *s, const struct dt_point *p)
 	put_end(s, sent ? "sent by " : "received by ", p);
 	put(s, " at ");
 	put_when(s, p->time);
-	put(s, p->peer == PEER_MANY ? ": several have its key" :
+	put(s, p->peer == PEER_MANY ? ": several messages have this key" :
 	       sequence_peer(s, p) ? ": the other end is not shown" :
 	       sent ? ": nobody here has received it" : ": nobody here has sent it");
 	put(s, "</title><circle");

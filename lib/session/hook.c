@@ -432,7 +432,7 @@ static int check_one(const char *line, const struct hook_option *o, const char *
 		const char *hint = reason == EACCES ? caps_hint(reason, CAPS_DAC_OVERRIDE) : "";
 
 		if (!*hint)
-			hint = "; the kernel or its security policy keeps it closed";
+			hint = "; the kernel or its security policy forbids that";
 		str_format(why, size, "unable to open %s in %s: %s%s", first, path,
 			   strerror(reason), hint);
 		return -1;

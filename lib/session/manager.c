@@ -196,7 +196,8 @@ int main(int argc, char **argv)
 		if (o->takes && !value && !(value = argv[++i]))
 			err_exit(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
 		if (o->letter == 'a' ? args != NULL : verb != 0)
-			err_exit(MISUSED, "--%s is one too many; usage: %s", o->name, usage);
+			err_exit(MISUSED, "--%s is one option too many; usage: %s", o->name,
+				 usage);
 		if (o->letter == 'a') {
 			args = value;
 			continue;
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
 		hook = value;
 	}
 	if (!verb)
-		err_exit(MISUSED, "nothing to do; usage: %s", usage);
+		err_exit(MISUSED, "no action; usage: %s", usage);
 	if (args && verb != 'r' && verb != 'k')
 		err_exit(MISUSED, "--args goes with --run or --check; usage: %s", usage);
 	if (program_directory(dir) < 0)

@@ -110,26 +110,26 @@ static const char *check_line(char **w)
 
 	if (!strcmp(key, "hook") || !strcmp(key, "common")) {
 		if (!w[1])
-			return "nothing is named";
+			return "no name follows the word";
 		for (w++; *w; w++)
 			if (!is_name(*w))
-				return "names have no dashes in front, and * is all";
+				return "a name has no dashes in front; * stands for all names";
 		return NULL;
 	}
 	if (strcmp(key, "all") && strcmp(key, "sessions") && strcmp(key, "buffer") &&
 	    strcmp(key, "audit"))
-		return "the word is unknown";
+		return "unknown word; use hook, common, all, sessions, buffer or audit";
 	if (!w[1] || w[2])
 		return "the word takes one value";
 	if (!strcmp(key, "all")) {
 		policy.all = !strcmp(w[1], "yes");
 		if (!policy.all && strcmp(w[1], "no"))
-			return "it is yes or no";
+			return "the value must be yes or no";
 		return seen_all++ ? "the word was given before" : NULL;
 	}
 	if (!strcmp(key, "audit")) {
 		if (audit_to(w[1]) < 0)
-			return "it is syslog, kmsg, off or the path of a socket";
+			return "the value must be syslog, kmsg, off or the path of a socket";
 		return seen_audit++ ? "the word was given before" : NULL;
 	}
 	if (!strcmp(key, "sessions")) {
@@ -319,8 +319,8 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	int dir;
 
 	if (n > policy.sessions)
-		return err_msg("%lu sessions exist, and no more are allowed; end one, or see "
-			       "tfs-policy(5)", n - 1);
+		return err_msg("%lu sessions exist, and no more are allowed; end a session, or "
+			       "see tfs-policy(5)", n - 1);
 	if (!policy.buffer_mb)
 		return 0;
 	dir = recording_instances();
@@ -330,6 +330,6 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	close(dir);
 	if (kb <= policy.buffer_mb * 1024ULL)
 		return 0;
-	return err_msg("--buffer: with this session the buffers of all are %llu KB, and the "
-		       "policy %s allows %lu MiB", kb, policy.path, policy.buffer_mb);
+	return err_msg("--buffer: with this session, the buffers of all sessions are %llu KB, "
+		       "but the policy %s allows %lu MiB", kb, policy.path, policy.buffer_mb);
 }

@@ -93,7 +93,8 @@ int recording_check(const struct request *rq, int root)
 	if (rq->clock && check_clock(rq->clock, root) < 0)
 		return -1;
 	if (rq->date && rq->clock && line_clock_counts(rq->clock))
-		return err_msg("--date: the clock %s counts no seconds", rq->clock);
+		return err_msg("--date: the clock %s does not count seconds; choose another",
+			       rq->clock);
 	return rq->buffer_kb ? check_buffer(rq->buffer_kb, root) : 0;
 }
 
@@ -257,7 +258,7 @@ int recording_check_tasks(const struct request *rq)
 	if (!plain && !rq->all_tasks) {
 		r = select_pids(rq->selectors, rq->nselectors, 0, &found);
 		if (!r && !found.n)
-			r = err_msg("nobody to trace: the selectors match no task");
+			r = err_msg("no task to trace: the selectors match none; correct them");
 		pids_clear(&found);
 	}
 	return r;
@@ -346,7 +347,7 @@ int recording_follow(const struct request *rq, int instance)
 	size_t added;
 	int r = add_all(rq->selectors, rq->nselectors, instance, &added);
 
-	return r || added ? r : err_msg("nobody to trace: the tasks are gone");
+	return r || added ? r : err_msg("no task to trace: the selected tasks have ended");
 }
 
 int recording_followed(const char *instance, struct pids *out)

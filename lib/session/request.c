@@ -353,7 +353,8 @@ static int parse_words(struct hook *r, char **words)
 			if (value && add_value(o, value) < 0)
 				return -1;
 		} else if (!o) {
-			return err_msg("'%.80s' stands before any option; name its option", *words);
+			return err_msg("'%.80s' stands before any option; put its option in "
+				       "front", *words);
 		} else if (add_value(o, *words) < 0) {
 			return -1;
 		}
@@ -500,7 +501,7 @@ static int fill_selectors(struct request *rq)
 		return err_msg("%s: --all selects every task already; leave the other "
 			       "selectors out", r->name);
 	if (r->selects && parent->n)
-		return err_msg("%s: --parent: its events belong to no task; use --pid", r->name);
+		return err_msg("%s: --parent: its events belong to no task; give --pid", r->name);
 	rq->selectors = calloc(n + 1, sizeof(*rq->selectors));
 	if (!rq->selectors)
 		return err_msg("out of memory");

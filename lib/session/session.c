@@ -309,7 +309,7 @@ int session_run(const struct request *rq, const char *tools)
 		close(ends[0]);
 		r = wait_for_janitor(pid, rq);
 		if (!status && r) {
-			err_msg("%s: unable to remove what the check made; --clear does",
+			err_msg("%s: unable to remove what the check has made; run --clear",
 				rq->session);
 			status = REFUSED;
 		}

@@ -40,8 +40,8 @@ int stream_parse(struct stream_words *s, size_t n, const char *hook, const char 
 	char *end;
 
 	if (n == sizeof(s->text) || (n && s->text[n - 1] != '\n'))
-		return err_msg("%s: the hook printed too many words, or the last without its "
-			       "newline", hook);
+		return err_msg("%s: the hook printed too many words, or no newline behind the "
+			       "last word", hook);
 	for (char *p = s->text; p < s->text + n; p = end + 1) {
 		end = memchr(p, '\n', (size_t)(s->text + n - p));
 		*end = '\0';

@@ -138,7 +138,7 @@ static int read_head(struct elf *e)
 	if (memcmp(head, ELFMAG, SELFMAG) || (size_t)n < SIZE(e, Ehdr) ||
 	    (!e->wide && head[EI_CLASS] != ELFCLASS32) ||
 	    (!e->big && head[EI_DATA] != ELFDATA2LSB))
-		return discreet(e) ? -1 : err_msg("%s is no program or library (ELF)", e->path);
+		return discreet(e) ? -1 : err_msg("%s is not a program or library (ELF)", e->path);
 	n = (ssize_t)FIELD(e, head, Ehdr, e_type);
 	if (n != ET_EXEC && n != ET_DYN)
 		return discreet(e) ? -1 :
@@ -349,7 +349,7 @@ static int report_missing(const struct elf *e, const char *name, const struct fo
 		return err_msg("%s has no function '%.80s'%s", e->path, name,
 			       i < e->sections.size / e->section_size || !j ? "" :
 			       "; the file is stripped, so only exported functions have names");
-	return err_msg("%s has no function '%.80s'; is it %s?", e->path, name,
+	return err_msg("%s has no function '%.80s'; did you mean %s?", e->path, name,
 		       suggest_list(near));
 }
 
@@ -370,9 +370,9 @@ static int locate(const struct elf *e, const char *name, uint64_t into, const st
 			       e->path);
 	if ((f->type != STT_FUNC && f->type != STT_NOTYPE) ||
 	    offset_of(e, entry(e, f->value, f->other), &location->offset) < 0)
-		return err_msg("'%s' of %s is no code", name, e->path);
+		return err_msg("'%s' of %s is not code; name a function", name, e->path);
 	if (!f->size)
-		return err_msg("'%s' of %s has no size, it may be no function; its place is "
+		return err_msg("'%s' of %s has no size and may not be a function; its place is "
 			       "%s:%llu", name, e->path, e->path,
 			       (unsigned long long)location->offset);
 	if (into >= f->size)

@@ -53,13 +53,16 @@ static int check(const struct request *rq, int root)
 		return err_msg("--output dat is for ftrace; relay-cat -o keeps the records of "
 			       "block devices");
 	if (rq->clock)
-		return err_msg("--clock: the records of block devices have one clock");
+		return err_msg("--clock: block devices have only one clock; leave it out");
 	if (rq->json)
-		return err_msg("--json is for ftrace: this is blkparse's text");
+		return err_msg("--json is for ftrace, and this hook prints the text of blkparse; "
+			       "leave it out");
 	if (rq->header)
-		return err_msg("--header is for ftrace: this is blkparse's text");
+		return err_msg("--header is for ftrace, and this hook prints the text of "
+			       "blkparse; leave it out");
 	if (rq->date)
-		return err_msg("--date is for ftrace: this is blkparse's text");
+		return err_msg("--date is for ftrace, and this hook prints the text of blkparse; "
+			       "leave it out");
 	return recording_check_tasks(rq);
 }
 
@@ -105,7 +108,8 @@ static int start(const struct request *rq)
 	if (n < 0)
 		return err_capability(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
 				      name);
-	return n ? 0 : err_msg("%s: the hook set up no device", rq->hook->name);
+	return n ? 0 : err_msg("%s: the hook has set up no device; name one with --device",
+			       rq->hook->name);
 }
 
 /*

@@ -30,8 +30,8 @@ static int open_root(char *path)
 static int check(const struct request *rq, int root)
 {
 	if (rq->output == OUTPUT_DAT)
-		return err_msg("--output dat is for ftrace: only text can leave out events "
-			       "between windows");
+		return err_msg("--output dat is for ftrace, because only text can omit the "
+			       "events between windows; leave it out");
 	if (rq->parents.n)
 		return err_msg("--parent is for ftrace; name the tasks with --pid");
 	if (dt_ready() < 0 || recording_check(rq, root) < 0)
@@ -43,7 +43,7 @@ static int check(const struct request *rq, int root)
 static int open_session(const struct request *rq)
 {
 	if (dt_there(recording_name(rq)))
-		return err_msg("there is a request probe %s already; give --instance another name",
+		return err_msg("the request probe %s exists already; give --instance another name",
 			       recording_name(rq));
 	instances = recording_instances();
 	if (instances < 0)
@@ -110,14 +110,14 @@ static int add_selected(const struct request *rq)
 		for (size_t i = 0; !r && i < now.n; i++) {
 			str_format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
 			r = bpf_update(map, &now.v[i], &by_hand) < 0 ?
-			    err_capability(CAPS_BPF, "unable to add %d", (int)now.v[i]) :
+			    err_capability(CAPS_BPF, "unable to follow task %d", (int)now.v[i]) :
 			    ctl_write(instance, "trace_marker", line, 0);
 			pids_add(&known, now.v[i]);
 		}
 		r |= pids_sort(&known);
 	} while (!r && now.n);
 	if (!r && !known.n)
-		r = err_msg("nobody to trace: the tasks are gone");
+		r = err_msg("no task to trace: the selected tasks have ended");
 	pids_clear(&known);
 	pids_clear(&now);
 	close(map);

@@ -73,7 +73,8 @@ static int leave_parents_out(const struct request *rq)
 	r = old && strcmp(old, "nop\n");
 	free(old);
 	if (r)
-		return err_msg("--parent: the parents' own calls of functions cannot be left out");
+		return err_msg("--parent: not possible with a function tracer; select the tasks "
+			       "with --pid");
 	r = recording_parents(rq, &all);
 	for (size_t i = 0; i < all.n && n < sizeof(filter); i++)
 		n += str_format(filter + n, sizeof(filter) - n, "%scommon_pid != %d",
@@ -81,8 +82,8 @@ static int leave_parents_out(const struct request *rq)
 	pids_clear(&all);
 	/* the kernel takes less than a page (trace_events.c, event_filter_write) */
 	if (n >= sizeof(filter) - 512)
-		return err_msg("--parent: too many parents and threads of theirs for "
-			       "one event filter");
+		return err_msg("--parent: one event filter cannot exclude so many parents and "
+			       "threads; give fewer parents");
 	if (r)
 		return r;
 	enabled = file_read(instance, "set_event", NULL);
@@ -98,7 +99,8 @@ static int leave_parents_out(const struct request *rq)
 		if (old && strcmp(old, "none"))
 			r = str_format(whole, sizeof(whole), "(%s) && %s", old, filter) <
 			    sizeof(whole) ? ctl_write(instance, file, whole, 0)
-			    : err_msg("--parent: %s is too long already", file);
+			    : err_msg("--parent: the filter in %s is too long to add the "
+				      "parents; give a shorter filter", file);
 		else
 			r = ctl_write(instance, file, filter, 0);
 		free(old);
