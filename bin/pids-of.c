@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		selectors[n++] = (struct selector){
 			.kind = SELECT_PID, .pid = opt_pid(&tool, *argv) };
 	if (!n)
-		usage_error(&tool, "no pid and no selector");
+		usage_error(&tool, "no pid and no selector; give at least one");
 	c = select_pids(selectors, n, flags, &found);
 	for (size_t i = 0; i < found.n; i++)
 		stdout_print("%d\n", (int)found.v[i]);

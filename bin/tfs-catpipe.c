@@ -297,9 +297,8 @@ static int open_raw(struct stream *s, const char *root)
 	if (r && !s->show.json && !s->show.process.kinds) {
 		s->text = 1;
 		return !s->show.asked ? 0 :
-		       err_msg("unable to show events otherwise than the kernel does: "
-			       "current_tracer is not nop, or an option in trace_options "
-			       "changes lines");
+		       err_msg("unable to select or format events: current_tracer is not nop, or "
+			       "trace_options change lines; reset them");
 	}
 	live_names_begin(&s->kernel, s->show.hide_names);
 	s->show.process.live = s->kernel.procfs;

@@ -189,11 +189,11 @@ static void take(const char *line, size_t n)
 
 	lines++;
 	if (memchr(line, '\0', n) || n > INT_MAX / 2 || !export_read(&r, line, n))
-		err_exit(REFUSED, "line %llu is no record of JSON: "
-			 "tfs-run --json --date prints some", (unsigned long long)lines);
+		err_exit(REFUSED, "line %llu is not a JSON record; tfs-run --json --date prints "
+				  "such lines", (unsigned long long)lines);
 	if (r.event.n && !r.time)
-		err_exit(REFUSED, "line %llu has no timeUnixNano: tfs-run --json --date, or "
-			 "tfs-report -j -d, prints it", (unsigned long long)lines);
+		err_exit(REFUSED, "line %llu has no timeUnixNano; tfs-run --json --date and "
+				  "tfs-report -j -d print it", (unsigned long long)lines);
 	if (!r.time && n > 2) { /* the counts at the end of a trace */
 		str_format(head, sizeof(head), "{\"timeUnixNano\":\"%llu\",",
 			   (unsigned long long)(last ? last : (uint64_t)time_of_day_us() * 1000));
@@ -222,7 +222,7 @@ static void read_options(int argc, char **argv)
 			while (opt.format <= SPANS && strcmp(opt_value, formats[opt.format]))
 				opt.format++;
 			if (opt.format > SPANS)
-				usage_error(&tool, "-f: json, logs or spans, not '%.80s'",
+				usage_error(&tool, "-f: '%.80s' is not json, logs or spans",
 					    opt_value);
 			break;
 		case 'H':

@@ -297,16 +297,16 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 		if (f->kernel.failed)
 			return err_msg("out of memory");
 		if (odd && !f->show.json)
-			return err_msg("unable to show events otherwise than the kernel does: "
-				       "current_tracer is not nop, or an option in "
-				       "trace_options changes lines");
+			return err_msg("unable to select or format events: current_tracer is not "
+				       "nop, or trace_options change lines; reset them");
 		live_names_begin(&f->kernel, f->show.hide_names);
 	}
 	if (f->persists && (persist_open(&f->persist) < 0 ||
 			    persist_save_head(&f->persist, f->dir, top) < 0))
 		return -1;
 	if (f->back && !trace_clock_now(f->dir))
-		return err_msg("unable to tell the time by this trace_clock, for -b");
+		return err_msg("-b is not possible: this trace_clock does not count time; choose "
+			       "another");
 	f->on = is_on(f);
 	if (flight_trigger_open(&f->trigger, top, f->dir,
 				instance ? instance : getenv("TFS_INSTANCE")) < 0)
@@ -341,7 +341,7 @@ static void give_up_rights(struct flight *f)
 static void report_ready(unsigned long fd)
 {
 	if (write((int)fd, "\n", 1) < 0)
-		err_note("unable to write to the descriptor of -d: %s", strerror(errno));
+		err_note("unable to write to the file descriptor of -d: %s", strerror(errno));
 	close((int)fd);
 }
 
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
 	if (argv[opt_index])
 		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
-		usage_error(&tool, "-j and -H are for text, and -r makes none");
+		usage_error(&tool, "-j and -H are for text, and -r makes none; leave one out");
 	if (f.trigger.filter && !f.trigger.n)
 		usage_error(&tool, "-f needs -t");
 	instance_require(&tool, opt_root, opt_instance);

@@ -46,7 +46,7 @@ struct counts {
 	unsigned long long events;
 	unsigned long long no_key, no_number;   /* events */
 	unsigned long long other_lines;         /* lines that are neither event nor number */
-	int plain;                              /* the clock of an event counts no seconds */
+	int plain;                              /* the clock of an event does not count seconds */
 };
 
 /* Return the counter of a power. Extend the array of counters if the power is outside. */

@@ -98,7 +98,7 @@ static void parse_half(struct half *h, const char *text)
 		if (!*key || !strcmp(key, "."))
 			usage_error(&tool, "not a key: '%s' in '%.80s'", key, text);
 	if (!*h->event)
-		usage_error(&tool, "no event in '%.80s'", text);
+		usage_error(&tool, "no event in '%.80s'; put its name in front", text);
 }
 
 /* ---- the pair of -s and -e ------------------------------------------------------- */
@@ -541,7 +541,7 @@ int main(int argc, char **argv)
 	if (t.only.failed)
 		return REFUSED;
 	if (drop && (pairs_only || argv[opt_index]))
-		usage_error(&tool, "-d takes no option but -s and -e");
+		usage_error(&tool, "-d excludes all other options but -s and -e");
 	t.least = least;
 	header |= isatty(STDOUT_FILENO);
 	if (except)

@@ -472,7 +472,7 @@ static int convert_file(struct dat *d, int64_t ahead)
 		const struct dat_buffer *b = &d->buffers[i];
 
 		if (line_clock_counts(b->clock))
-			err_note("%s: its clock counts no seconds", d->path);
+			err_note("%s: its trace clock does not count seconds", d->path);
 		for (size_t k = 0; k < b->ncpus; k++)
 			convert_cpu(b, &b->cpus[k], ahead);
 	}
@@ -518,7 +518,7 @@ int main(int argc, char **argv)
 		ahead[++given] = nanoseconds(opt_value);
 	n = (unsigned)(argc - opt_index);
 	if (n <= given)
-		usage_error(&tool, "too few files");
+		usage_error(&tool, "too few files; -a is for each file but the first");
 	dats = xcalloc(n, sizeof(*dats));
 	for (unsigned i = 0; i < n; i++)
 		if (dat_file(&dats[i], argv[opt_index + (int)i]) < 0)
@@ -537,7 +537,7 @@ int main(int argc, char **argv)
 			ahead[i] = (int64_t)(((uint64_t)dats[0].offset -
 					      (uint64_t)dats[i].offset) * 1000);
 		else
-			err_note("%s: its clock is not adjusted: give -a, or record with -d",
+			err_note("%s: its clock is not adjusted; give -a, or record with -d",
 				 dats[i].path);
 	}
 	text_clear();

@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	for (char **f = argv; *f; f++) {
 		if (!file_is_below(*f))
-			usage_error(&tool, "%.200s is not below the root or instance", *f);
+			usage_error(&tool, "%.200s is not below the tracefs root or the "
+					   "instance", *f);
 		others = is_others(dir, *f);
 		if (others < 0) {
 			err_file("unable to read %s", *f);

@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	if (!least)
 		return REFUSED;
 	if (r.parts.most && r.parts.most < least)
-		usage_error(&tool, "too few kilobytes for a file: %llu, it takes %llu",
+		usage_error(&tool, "%llu KB are too few for a file; give at least %llu",
 			    (unsigned long long)r.parts.most / 1024,
 			    (unsigned long long)(least + 1023) / 1024);
 	if (dat_parts_open(&r.parts) < 0)

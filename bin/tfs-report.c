@@ -85,7 +85,7 @@ static struct symbols *load_symbols(void *report)
 static int open_tables(struct report *r)
 {
 	if (!r->decode.abi && !*r->dat.machine)
-		return err_msg("%s does not name its machine: give -O abi=NAME", r->dat.path);
+		return err_msg("%s does not name its machine; give -O abi=NAME", r->dat.path);
 	if (decode_open(&r->decode, r->dat.machine) < 0)
 		return -1;
 	confine();
@@ -139,7 +139,7 @@ static int take_date(struct report *r)
 	for (size_t i = 0; i < r->dat.nbuffers; i++)
 		dated &= !line_clock_counts(r->dat.buffers[i].clock);
 	r->show.offset = r->dat.offset;
-	return dated ? 0 : err_msg("%s has no date, or its clock counts no seconds",
+	return dated ? 0 : err_msg("%s has no date, or its trace clock does not count seconds",
 				   r->dat.path);
 }
 

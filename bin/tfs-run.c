@@ -397,8 +397,8 @@ static void copy_trace(struct run *r)
 
 		output_progress(&r->output);
 		if (!ready && stoppable) {
-			err_msg("unable to write the trace: signal %d came, and its reader "
-				"takes nothing", r->stop_signal);
+			err_msg("unable to write the trace: signal %d came, and the reader reads "
+				"nothing", r->stop_signal);
 			r->failed = 128 + r->stop_signal;
 			give_up(r);
 		}

@@ -543,6 +543,6 @@ int main(int argc, char **argv)
 	comments_print(&comments);
 	stdout_flush();
 	if (!sum.rows.n && sum.other)
-		err_msg("unable to sum up lines that are no events; leave the summary out");
+		err_msg("unable to sum up lines that are not events; leave the summary out");
 	return sum.rows.n ? DONE : NO;
 }

@@ -70,7 +70,7 @@ static void check(int dir, char *file, char *record)
 	struct stat st;
 
 	if (!file_is_below(file))
-		usage_error(&tool, "%.200s is not below the root or instance", file);
+		usage_error(&tool, "%.200s is not below the tracefs root or the instance", file);
 	if (strchr(record, '\n'))
 		usage_error(&tool, "a newline in the record for %s: give each record "
 			    "a FILE of its own", file);
@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 	argc -= opt_index;
 	argv += opt_index;
 	if (!argc || argc % 2)
-		usage_error(&tool, argc ? "no record for %s" : "nothing to write",
+		usage_error(&tool, argc ? "%s needs a RECORD" :
+			    "nothing to write; give FILE and RECORD",
 			    argc ? argv[argc - 1] : "");
 	dir = tracefs_open(opt_root, opt_instance, NULL);
 	if (dir < 0)

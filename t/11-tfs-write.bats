@@ -46,14 +46,14 @@ error_log() {
 
 @test "tfs-write: refuses a call without a file and a record as a usage error" {
 	plain_root
-	misuse "nothing to write" tfs-write
-	misuse "nothing to write" tfs-write -R root -c
+	misuse "nothing to write; give FILE and RECORD" tfs-write
+	misuse "nothing to write; give FILE and RECORD" tfs-write -R root -c
 }
 
 @test "tfs-write: names a file without a record, and writes nothing" {
 	plain_root
-	misuse "no record for file" tfs-write -R root file
-	misuse "no record for other" tfs-write -R root file 1 other
+	misuse "file needs a RECORD" tfs-write -R root file
+	misuse "other needs a RECORD" tfs-write -R root file 1 other
 	exactly root/file ''
 }
 
@@ -219,7 +219,7 @@ error_log() {
 	plain_root
 	fails 111 "tfs-write: fatal: unable to write a?b?[2J: No such file or directory" \
 		tfs-write -R root $'a\nb\e[2J' 1
-	misuse "no record for a?b?[2J" tfs-write -R root $'a\nb\e[2J'
+	misuse "a?b?[2J needs a RECORD" tfs-write -R root $'a\nb\e[2J'
 }
 
 @test "tfs-write: quotes a refused record with file and reason, and stops writing" {

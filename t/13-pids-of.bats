@@ -84,8 +84,8 @@ dead_pid() {
 }
 
 @test "pids-of: refuses a call without a selector as a usage error" {
-	misuse "no pid and no selector" pids-of
-	misuse "no pid and no selector" pids-of -d -t
+	misuse "no pid and no selector; give at least one" pids-of
+	misuse "no pid and no selector; give at least one" pids-of -d -t
 }
 
 @test "pids-of: refuses an invalid pid" {

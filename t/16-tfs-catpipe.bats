@@ -537,11 +537,11 @@ whose() {
 	plain_root
 	echo 'now ts: 3865559362' >root/per_cpu/cpu0/stats
 	for more in '' -k; do
-		fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock counts no seconds" \
+		fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 			tfs-catpipe -R root -d $more
 	done
 	rm root/per_cpu/cpu0/stats
-	fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock counts no seconds" \
+	fails 111 "tfs-catpipe: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 		tfs-catpipe -R root -d
 }
 
@@ -833,7 +833,7 @@ short_lives() {
 	tfs-write -i "$INSTANCE" options/sym-addr 1
 	for option in '-e x' '-p 1' '-t 1-' -H; do
 		# shellcheck disable=SC2086 # two words
-		fails 111 "tfs-catpipe: fatal: unable to show events otherwise than the kernel does: current_tracer is not nop, or an option in trace_options changes lines" \
+		fails 111 "tfs-catpipe: fatal: unable to select or format events: current_tracer is not nop, or trace_options change lines; reset them" \
 			tfs-catpipe -i "$INSTANCE" $option
 	done
 	release

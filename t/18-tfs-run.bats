@@ -753,7 +753,7 @@ hook() {
 	kill -TERM "$runner"
 	finishes "$runner" 143
 	exec 7>&-
-	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and its reader takes nothing
+	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing
 '
 	nothing_left
 }

@@ -239,7 +239,7 @@ in_small() {
 	fails 111 "tfs-record: fatal: unable to read cpu0/trace_pipe_raw: Invalid argument" \
 		tfs-record -R root file
 	echo 'field: char data; offset:16; size:1;' >root/events/header_page
-	fails 111 "tfs-record: fatal: unable to make sense of events/header_page" \
+	fails 111 "tfs-record: fatal: unable to parse events/header_page" \
 		tfs-record -R root file
 	[ ! -e file.1 ] && nothing_unfinished
 }
@@ -352,7 +352,7 @@ in_small() {
 	status=0
 	tfs-record -R root -m 1 file 2>err 8>&- 9>&- || status=$?
 	[ "$status" = 100 ]
-	least=$(sed -n "s/.*too few kilobytes for a file: 1, it takes \([0-9]*\); .*/\1/p" err)
+	least=$(sed -n "s/.*1 KB are too few for a file; give at least \([0-9]*\); .*/\1/p" err)
 	[ "$least" -gt 1 ]
 	recorder -R root -m "$least" file
 	feed_hundred
@@ -482,7 +482,7 @@ in_small() {
 @test "tfs-record: -d refuses a trace clock that counts no seconds" {
 	plain_root
 	printf 'entries: 0\nnow ts: 12345678\n' >root/per_cpu/cpu0/stats
-	fails 111 "tfs-record: fatal: unable to tell the date: trace_clock counts no seconds" \
+	fails 111 "tfs-record: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 		tfs-record -R root -d file
 	[ ! -e file ]
 }

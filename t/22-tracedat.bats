@@ -57,23 +57,23 @@ bytes() {
 		'format one:two 24' "buffer '' local 128" 'cpu 0 0 0' 'cpu 1 0 0'
 }
 
-@test "trace.dat: a file that is no trace.dat is named" {
+@test "trace.dat: a file that is not a trace.dat is named" {
 	: >empty
 	echo 'some text that is longer than the magic' >text
-	refuses empty 'is no trace.dat'
-	refuses text 'is no trace.dat'
+	refuses empty 'is not a trace.dat'
+	refuses text 'is not a trace.dat'
 	refuses . 'is not a regular file'
 	mkfifo fifo
 	refuses fifo 'is not a regular file'
 	fails 111 'datinfo: fatal: unable to open nowhere: No such file or directory' \
 		datinfo nowhere
 	cp "$CORPUS/v9" file
-	refuses file 'is a trace.dat of version 9, and 6 and 7 are known'
+	refuses file 'is a trace.dat of version 9; only 6 and 7 are supported'
 }
 
 @test "trace.dat: a compressed file is refused, and the algorithm is named" {
 	cp "$CORPUS/v7-zstd" file
-	refuses file 'is compressed by zstd: make another of it with trace-cmd convert --file-version 6'
+	refuses file 'is compressed by zstd: convert it with trace-cmd convert --file-version 6'
 }
 
 @test "trace.dat: a file of a latency tracer is refused" {

@@ -120,9 +120,9 @@ same_lines() {
 	fails 111 "tfs-report: fatal: unable to open file: No such file or directory" \
 		tfs-report file
 	echo 'some text that is longer than the magic' >file
-	fails 111 "tfs-report: fatal: file is no trace.dat" tfs-report file
+	fails 111 "tfs-report: fatal: file is not a trace.dat" tfs-report file
 	cp "$CORPUS/v7-zstd" file
-	fails 111 "tfs-report: fatal: file is compressed by zstd: make another of it with trace-cmd convert --file-version 6" \
+	fails 111 "tfs-report: fatal: file is compressed by zstd: convert it with trace-cmd convert --file-version 6" \
 		tfs-report file
 }
 
@@ -487,7 +487,7 @@ $(hand_text)
 
 @test "tfs-report: -d: refuses a file without a date, one whose clock counts, and a date that is none" {
 	none() {
-		fails 1 "tfs-report: fatal: file has no date, or its clock counts no seconds" \
+		fails 1 "tfs-report: fatal: file has no date, or its trace clock does not count seconds" \
 			tfs-report -d file
 		tfs-report -i '' file | cmp <(hand_text) -
 	}

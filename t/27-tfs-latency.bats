@@ -62,7 +62,7 @@ json() {
 	exactly <(head -n 1 got) '# lat: units of the trace clock from the beginning to the end
 '
 	calls_text | run -1 --separate-stderr tfs-latency -H -s a -e b
-	misuse '-d takes no option but -s and -e' tfs-latency -H -d -s a -e b
+	misuse '-d excludes all other options but -s and -e' tfs-latency -H -d -s a -e b
 }
 
 @test "tfs-latency: prints the unit of lat on a terminal, and not into a pipe or a file" {
@@ -88,7 +88,7 @@ json() {
 	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -s a -e b block
 	misuse "not a key: '' in 'a:b,'" tfs-latency -s a:b, -e b
 	misuse "not a key: '.' in 'a:.'" tfs-latency -s b -e a:.
-	misuse "no event in ':pid'" tfs-latency -s :pid -e b
+	misuse "no event in ':pid'; put its name in front" tfs-latency -s :pid -e b
 	misuse '-s and -e have different numbers of keys' tfs-latency -s a:x,y -e b:x
 	misuse "not a number of microseconds: '-1'" tfs-latency -m -1 block
 	misuse "not a number of microseconds: '1.5'" tfs-latency -m 1.5 block
@@ -1233,9 +1233,9 @@ at() {
 @test "tfs-latency: -d refuses options and operands that are about pairs" {
 	for word in -a -b '-c pid' '-m 1' '-p 1' -u -x; do
 		# shellcheck disable=SC2086 # words
-		misuse '-d takes no option but -s and -e' tfs-latency -d -s a -e b $word
+		misuse '-d excludes all other options but -s and -e' tfs-latency -d -s a -e b $word
 	done
-	misuse '-d takes no option but -s and -e' tfs-latency -d block
+	misuse '-d excludes all other options but -s and -e' tfs-latency -d block
 }
 
 @test "tfs-latency: -f pairs each function with its own return, the innermost call first" {
@@ -1287,5 +1287,5 @@ at() {
 	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f ''
 	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f _entry -s a -e b
 	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -f _entry syscalls
-	misuse '-d takes no option but -s and -e' tfs-latency -d -f _entry
+	misuse '-d excludes all other options but -s and -e' tfs-latency -d -f _entry
 }

@@ -600,7 +600,7 @@ plain() {
 	[ "$(stat -c %s d/dump.1)" -le $((33 * 1024)) ]
 	plain d/dump.1 >got
 	plain kernel | tail -n "$(wc -l <got)" | cmp - got
-	left=$(sed -n '$s/^# \([0-9]*\) events before these are left out, a dump holds 32 KB$/\1/p' d/dump.1)
+	left=$(sed -n '$s/^# \([0-9]*\) older events are left out, because a dump holds 32 KB$/\1/p' d/dump.1)
 	[ $((left + $(wc -l <got))) = "$(plain kernel | wc -l)" ]
 	[ $((before + left)) = "$(cat d/dropped)" ]
 	stops
@@ -718,7 +718,7 @@ plain() {
 		between "$before" "$(date_of "$dump" "$time")" "$after"
 	done
 	echo counter >"$DIR/trace_clock"
-	fails 111 "tfs-flight: fatal: unable to tell the date: trace_clock counts no seconds" \
+	fails 111 "tfs-flight: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 		tfs-flight -D -i "$INSTANCE" d
 }
 
@@ -823,7 +823,7 @@ plain() {
 		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
 		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
 		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f needs -t" \
-		"-F 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none" "a b|unexpected operand 'b'"; do
+		"-F 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none; leave one out" "a b|unexpected operand 'b'"; do
 		status=0
 		# shellcheck disable=SC2086 # words
 		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?
@@ -844,6 +844,6 @@ plain() {
 	[ -z "$(ls -A d)" ]
 	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
 	echo counter >"$DIR/trace_clock"
-	fails 111 "tfs-flight: fatal: unable to tell the time by this trace_clock, for -b" \
+	fails 111 "tfs-flight: fatal: -b is not possible: this trace_clock does not count time; choose another" \
 		tfs-flight -i "$INSTANCE" -b 10 d
 }

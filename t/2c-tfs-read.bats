@@ -76,7 +76,7 @@ two
 	plain_root
 	local usage="usage: tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE..."
 	for file in /etc/passwd ../x a/../../x; do
-		fails 100 "tfs-read: fatal: $file is not below the root or instance; $usage" \
+		fails 100 "tfs-read: fatal: $file is not below the tracefs root or the instance; $usage" \
 			tfs-read -R root "$file"
 	done
 	fails 100 "tfs-read: fatal: no file; give at least one; $usage" tfs-read

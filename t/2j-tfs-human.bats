@@ -398,7 +398,7 @@ TIME             COMM                PID EVENT
 @test "tfs-human: refuses a trace clock that does not count time, and a missing instance" {
 	mkdir -p root/per_cpu/cpu0
 	echo 'now ts: 12345678' >root/per_cpu/cpu0/stats
-	fails 111 "tfs-human: fatal: unable to tell the date: trace_clock counts no seconds" \
+	fails 111 "tfs-human: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 		tfs-human -R root -i /
 	fails 111 "tfs-human: fatal: unable to open instance none in root: No such file or directory" \
 		tfs-human -R root -i none

@@ -328,7 +328,7 @@ calls_text() {
 	echo '              sh 26276   0      4347.262308 exec' >>trace
 	run -1 --separate-stderr from trace tfs-summary
 	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
-	[ "$stderr" = 'tfs-summary: fatal: unable to sum up lines that are no events; leave the summary out' ]
+	[ "$stderr" = 'tfs-summary: fatal: unable to sum up lines that are not events; leave the summary out' ]
 }
 
 @test "tfs-summary: counts the events of a trace in which no event has a time" {

@@ -382,7 +382,7 @@ some_calls() {
 	for word in x failed=1 errno errno= errno=ENOSUCH 'errno=ENOENT,' errno=enoent fd=-1 fd=x \
 		slower=0 slower path; do
 		run -100 tfs-report -D -O "$word" file
-		[[ $output == "tfs-report: fatal: -O: not an option of tfs-report(1): '$word'; "* ]]
+		[[ $output == "tfs-report: fatal: -O: no such option: '$word'; see tfs-report(1); "* ]]
 	done
 	run -100 tfs-report -O failed file
 	[[ $output == "tfs-report: fatal: -O is for -D; "* ]]

@@ -55,15 +55,15 @@ for e in events:
 @test "tfs-perfetto: refuses wrong options, numbers and files, each with its status" {
 	misuse "no such option: -y" tfs-perfetto -y
 	misuse "option -a needs a value" tfs-perfetto -a
-	misuse "too few files" tfs-perfetto
+	misuse "too few files; -a is for each file but the first" tfs-perfetto
 	for word in '' x 1,5 1.5s 99999999999; do
 		misuse "not a number of seconds: '$word'" tfs-perfetto -a "$word" file file
 	done
-	misuse "too few files" tfs-perfetto -a 1 file
+	misuse "too few files; -a is for each file but the first" tfs-perfetto -a 1 file
 	fails 111 "tfs-perfetto: fatal: unable to open file: No such file or directory" \
 		tfs-perfetto file
 	echo text >file
-	fails 111 "tfs-perfetto: fatal: file is no trace.dat" tfs-perfetto file
+	fails 111 "tfs-perfetto: fatal: file is not a trace.dat" tfs-perfetto file
 }
 
 @test "tfs-perfetto: a generic event describes its fields, which protoc decodes from files of either byte order and word size" {
@@ -158,7 +158,7 @@ for e in events:
 	grep -qF 'clock_snapshot { clocks { clock_id: 6 timestamp: 1000000000 } clocks { clock_id: 1 timestamp: 11000000000 } }' flat
 	# -a wins over dates, and a file without a date needs it
 	tfs-perfetto -a -3.5 a b c >out 2>err
-	[ "$(cat err)" = "tfs-perfetto: c: its clock is not adjusted: give -a, or record with -d" ]
+	[ "$(cat err)" = "tfs-perfetto: c: its clock is not adjusted; give -a, or record with -d" ]
 	decode <out | tr -s ' \n' ' ' >flat
 	grep -qF 'client_clocks { clocks { clock_id: 6 timestamp: 1 } } host_clocks { clocks { clock_id: 6 timestamp: 3500000001 } }' flat
 	[ "$(grep -o 'machine_id: 2' flat | wc -l)" -gt 0 ]
@@ -172,7 +172,7 @@ for e in events:
 @test "tfs-perfetto: says that a clock counts, and converts what it can of a damaged file" {
 	made tracedat little 8 file mine
 	tfs-perfetto file >out 2>err
-	[ "$(cat err)" = "tfs-perfetto: file: its clock counts no seconds" ]
+	[ "$(cat err)" = "tfs-perfetto: file: its trace clock does not count seconds" ]
 	[ "$(decode <out | grep -c '^    event {')" = 6 ]
 	made tracedat little 8 file
 	head -c -4096 file >short

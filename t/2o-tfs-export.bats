@@ -66,7 +66,7 @@ need_schema() {
 @test "tfs-export: refuses other options, operands, formats and names" {
 	fails 100 "tfs-export: fatal: no such option: -y; usage: $USAGE" tfs-export -y
 	fails 100 "tfs-export: fatal: unexpected operand 'a'; usage: $USAGE" tfs-export a
-	fails 100 "tfs-export: fatal: -f: json, logs or spans, not 'xml'; usage: $USAGE" \
+	fails 100 "tfs-export: fatal: -f: 'xml' is not json, logs or spans; usage: $USAGE" \
 		tfs-export -f xml
 	fails 100 "tfs-export: fatal: not a name of a host: 'a\"b'" tfs-export -H 'a"b'
 	fails 100 "tfs-export: fatal: not a name of a session: 'a b'" tfs-export -s 'a b'
@@ -78,11 +78,11 @@ need_schema() {
 	local line
 	for line in 'cat-1 [000] ..... 1.0: demo: a=1' '{"a":1' '[1]' '' '{"a":"}'; do
 		echo "$line" >line
-		fails 111 "tfs-export: fatal: line 1 is no record of JSON: tfs-run --json --date prints some" \
+		fails 111 "tfs-export: fatal: line 1 is not a JSON record; tfs-run --json --date prints such lines" \
 			tfs-export <line
 	done
 	event 1 5 '{}' | sed 's/"timeUnixNano":"[0-9]*",//' >line
-	fails 111 "tfs-export: fatal: line 1 has no timeUnixNano: tfs-run --json --date, or tfs-report -j -d, prints it" \
+	fails 111 "tfs-export: fatal: line 1 has no timeUnixNano; tfs-run --json --date and tfs-report -j -d print it" \
 		tfs-export <line
 	run -1 tfs-export </dev/null
 	[ -z "$output" ]

@@ -488,7 +488,7 @@ on_32_bits() {
 	[ "$(tfs pids-of --version)" = "$(pids-of --version)" ]
 	usage='usage: tfs TOOL [ARGUMENT]...'
 	fails 100 "tfs: fatal: no such tool: 'tfs-cat'; $usage" tfs tfs-cat
-	fails 100 "tfs: fatal: no tool is named; $usage" tfs
+	fails 100 "tfs: fatal: no tool; give its name; $usage" tfs
 	fails 100 "pids-of: fatal: no such option: -x; usage: $(synopsis pids-of)" \
 		tfs pids-of -x
 	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr

@@ -443,12 +443,12 @@ run_flight() {
 	args="--instance $MARK --pid $CALLS -e sched_switch"
 	mkdir -p "$TFS_RUNDIR/ftrace" # shows if anything is left there
 	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
-	refused 111 "no event is called 'sched_process_exi'; is it sched_process_exit, sched_process_exec, sched_process_wait?" \
+	refused 111 "no event is called 'sched_process_exi'; did you mean sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
 	refused 100 "trace_flight writes its own files, so --output dat is not possible; leave it out" \
 		--run trace_flight --args "$args --output dat"
 	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
-	refused 111 "unable to tell the time by this trace_clock, for -b" \
+	refused 111 "-b is not possible: this trace_clock does not count time; choose another" \
 		--run trace_flight --args "$args --clock counter --last 10"
 	status=0
 	"$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'" >out 2>err ||

@@ -270,10 +270,10 @@ little() {
 @test "tfs-report: refuses a section above its maximum in 32 MB, even if the file is as long as it says" {
 	dat hole
 	[ "$(stat -c %s file)" -gt 5000000000 ]
-	fails 111 "tfs-report: fatal: file: its names may have 8388608 bytes and has 5368709120" \
+	fails 111 "tfs-report: fatal: file: its names may have at most 8388608 bytes, not 5368709120" \
 		little 32 tfs-report file
 	dat kallsyms
-	fails 111 "tfs-report: fatal: file: its symbols may have 33554432 bytes and has 33554433" \
+	fails 111 "tfs-report: fatal: file: its symbols may have at most 33554432 bytes, not 33554433" \
 		little 32 tfs-report file
 }
 

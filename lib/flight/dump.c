@@ -160,8 +160,9 @@ static void join_halves(struct flight_dumps *d, struct part *p)
 	}
 	if (n < 0)
 		d->failed = errno;
-	n = (ssize_t)str_format(p->text, CHUNK, "# %llu events before these are left out, a dump "
-				"holds %llu KB\n", p->cut, (unsigned long long)d->most / 1024);
+	n = (ssize_t)str_format(p->text, CHUNK, "# %llu older events are left out, because a "
+				"dump holds %llu KB\n", p->cut,
+				(unsigned long long)d->most / 1024);
 	if (!d->failed && p->cut && fd_write_all(p->before, p->text, (size_t)n) < 0)
 		d->failed = errno;
 	d->cut += p->cut;

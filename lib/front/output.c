@@ -102,7 +102,7 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 		return err_msg("--human prints text lines to standard output; leave it out, or "
 			       "-o, --summary and --json");
 	if (ask->top && !ask->summary)
-		return err_msg("--top goes with --summary");
+		return err_msg("--top needs --summary");
 	return 0;
 }
 

@@ -95,7 +95,7 @@ int live_open(struct live *l, int dir)
 		return err_file("unable to read events/header_page");
 	if (subbuf_format_parse(&l->format, text, n) < 0) {
 		free(text);
-		return err_msg("unable to make sense of events/header_page");
+		return err_msg("unable to parse events/header_page");
 	}
 	free(text);
 	l->subbuf_size = l->format.size;

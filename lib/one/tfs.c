@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	while (opt_next(&tool, argc, argv) != -1)
 		;
 	if (!argv[opt_index])
-		usage_error(&tool, "no tool is named");
+		usage_error(&tool, "no tool; give its name");
 	argc -= opt_index;
 	argv += opt_index;
 	opt_index = 1; /* the tool's arguments begin here */

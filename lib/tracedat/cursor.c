@@ -27,7 +27,7 @@ int dat_read(const struct dat *d, void *out, size_t n, uint64_t at)
 		if (got < 0)
 			return err_errno("unable to read %s", d->path);
 		if (!got)
-			return err_msg("%s became shorter", d->path);
+			return err_msg("%s became shorter while it was read", d->path);
 		out = (char *)out + got;
 		n -= (size_t)got;
 		at += (uint64_t)got;

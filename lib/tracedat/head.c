@@ -167,7 +167,7 @@ int dat_begin(struct dat_head *h)
 	if (!text)
 		return err_file("unable to read events/header_page");
 	if (r < 0)
-		return err_msg("unable to make sense of events/header_page");
+		return err_msg("unable to parse events/header_page");
 	h->layout.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	fd = openat(h->dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -40,7 +40,7 @@ enum {
 static void at_most(struct dat_cursor *a, uint64_t n, uint64_t most)
 {
 	if (!a->failed && n > most) {
-		err_msg("%s: %s may have %llu bytes and has %llu", a->d->path, a->what,
+		err_msg("%s: %s may have at most %llu bytes, not %llu", a->d->path, a->what,
 			(unsigned long long)most, (unsigned long long)n);
 		a->failed = 1;
 	}
@@ -486,8 +486,8 @@ static void version7(struct dat_cursor *a, struct dat *d)
 	dat_cursor_string(a, version, sizeof(version));
 	at = dat_cursor_number(a, 8);
 	if (!a->failed && strcmp(algorithm, "none")) {
-		err_msg("%s is compressed by %s: make another of it with "
-			"trace-cmd convert --file-version 6", d->path, algorithm);
+		err_msg("%s is compressed by %s: convert it with trace-cmd convert "
+			"--file-version 6", d->path, algorithm);
 		a->failed = 1;
 	}
 	for (int n = 0; at && !a->failed; n++) {
@@ -547,12 +547,12 @@ int dat_read_head(struct dat *d)
 	a = dat_cursor_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : dat_cursor_bytes(&a, 10);
 	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
-		err_msg("%s is no trace.dat", path);
+		err_msg("%s is not a trace.dat", path);
 		a.failed = 1;
 	}
 	dat_cursor_string(&a, version, sizeof(version));
 	if (!a.failed && strcmp(version, "6") && strcmp(version, "7")) {
-		err_msg("%s is a trace.dat of version %s, and 6 and 7 are known", path,
+		err_msg("%s is a trace.dat of version %s; only 6 and 7 are supported", path,
 			version);
 		a.failed = 1;
 	}

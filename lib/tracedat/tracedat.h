@@ -159,7 +159,7 @@ int dat_file(struct dat *d, const char *path);
 /*
  * Read the head and the table of the open file. Each extent is checked against the size of the
  * file. If the file ends in its sub-buffers, keep those that are there, set cut and print a
- * message. Return 0, or -1 after a message of one line: it is no trace.dat, it is damaged,
+ * message. Return 0, or -1 after a message of one line: it is not a trace.dat, it is damaged,
  * compressed or of another version. After -1, d needs no dat_close.
  */
 int dat_read_head(struct dat *d);

@@ -65,7 +65,8 @@ static int read_offset(int dir, int64_t *offset)
 int trace_clock_offset(int dir, int64_t *offset)
 {
 	return read_offset(dir, offset) < 0 ?
-	       err_msg("unable to tell the date: trace_clock counts no seconds") : 0;
+	       err_msg("unable to tell the date: trace_clock does not count seconds; choose "
+		       "another") : 0;
 }
 
 long long trace_clock_moved(int dir, int64_t offset)

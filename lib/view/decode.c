@@ -885,7 +885,7 @@ static void take_option(struct decode *d, const struct tool *tool, const char *w
 		bad = 1;
 	}
 	if (bad)
-		usage_error(tool, "-O: not an option of tfs-report(1): '%.80s'", word);
+		usage_error(tool, "-O: no such option: '%.80s'; see tfs-report(1)", word);
 }
 
 int decode_take(struct decode *d, const struct tool *tool, int letter)
