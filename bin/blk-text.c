@@ -56,7 +56,7 @@ struct blk_stream {
 	size_t nbytes, room;
 	struct blk_position *v;
 	size_t n, vroom;
-	int odd;                /* there were bytes that are no record */
+	int odd;                /* there were bytes that are not a record */
 	struct blk_pick pick;
 	/* the text of the records */
 	struct blk_names names;

@@ -9,7 +9,7 @@
  * A line is printed if its thread has a window: from dtB to dtE, both included. Mark lines
  * of such a window are printed too, and lines that begin with #. A line that reports lost
  * events is printed and closes all windows; another line gives their number. A line that is
- * no event is printed if the event before it is.
+ * not an event is printed if the event before it is.
  * With -a, lines are held back while a followed thread sends, 65536 lines at most. Only the
  * end of the send shows its length, and another thread may have read the bytes before.
  * SIGINT is ignored, so that the producer of the trace can finish first.

@@ -157,7 +157,7 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 			more = programs_caller(&s->kernel.events, r, caller, line, more,
 					       CHUNK - *len);
 		if (s->to.left >= 0 && (long long)(*len + more) > s->to.left) {
-			/* a line about lost events alone is no event */
+			/* a line about lost events alone is not an event */
 			*over = 1 + shown;
 			break;
 		}

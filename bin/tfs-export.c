@@ -5,8 +5,8 @@
  * Requires: a trace as lines of JSON with dates on standard input, as tfs-run --json --date,
  * tfs-catpipe -j -d and tfs-report -j -d print it.
  * Each record gets the names of host, boot and session, its number, and the id of its container
- * and pod. OTLP is for collectors of OpenTelemetry. What -k and -r leave out is counted: a record
- * gives the number, and the numbers of the records have gaps.
+ * and pod. OTLP is for collectors of OpenTelemetry. A record counts what -k and -r leave out, and
+ * the numbers of the records have gaps.
  * SIGINT is ignored, so that the producer of the trace can finish first.
  * Exit: 0 done, 1 there was no record, 100 usage error, 111 refused.
  */
@@ -180,7 +180,7 @@ static int is_within(const struct export_record *r)
 	return !over_rate;
 }
 
-/* Take a line of the trace. Exit REFUSED if it is no record with a date. */
+/* Take a line of the trace. Exit REFUSED if it is not a record with a date. */
 static void take(const char *line, size_t n)
 {
 	static struct strbuf dated;

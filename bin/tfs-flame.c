@@ -50,7 +50,7 @@ struct stack {
 	unsigned long long n;
 };
 
-/* What is known of the last event of a processor, and its stack. */
+/* The last event of a processor, as far as it is known, and its stack. */
 struct last_event {
 	struct table_entry entry;
 	struct strbuf task;     /* the pid behind the host, or empty */

@@ -276,7 +276,7 @@ static void edit_signal(struct edits *e, const struct trace_line *l)
 		replace(e, error, name_of_error(v), 1);
 }
 
-/* Print the directory of the *at calls that is no descriptor. */
+/* Print the directory of the *at calls that is not a descriptor. */
 static void edit_directories(struct edits *e, const struct trace_line *l)
 {
 	static const char keys[][7] = { "dfd", "olddfd", "newdfd" };
@@ -779,7 +779,7 @@ static int put_process(const char *line, size_t n)
 	return 1;
 }
 
-/* Put a line that is no event. Say "incomplete" where programs read "unpaired N events". */
+/* Put a line that is not an event. Say "incomplete" where programs read "unpaired N events". */
 static void put_other(const char *line, size_t n)
 {
 	static const char unpaired[] = "# unpaired ";

@@ -328,7 +328,7 @@ static struct made *next_made(void)
 	return &made[made_n++];
 }
 
-/* What to look for in a file. */
+/* The things to look for in a file. */
 struct usdt_search {
 	const char *path, *group, *event, *args;
 	const char *probe;      /* PROVIDER:NAME */

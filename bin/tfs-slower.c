@@ -35,7 +35,7 @@ struct cpu {
 /*
  * Return the bar behind the duration, "1234.567 us |", and the whole microseconds in *us
  * (kernel/trace/trace_functions_graph.c, print_graph_duration). If the line has no
- * duration, return its last bar, with *us -1. Return NULL if the line is no call.
+ * duration, return its last bar, with *us -1. Return NULL if the line is not a call.
  */
 static const char *find_duration(const char *line, long long *us)
 {

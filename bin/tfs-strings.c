@@ -194,7 +194,7 @@ static void print_cut(struct join *j, struct partial *p, const struct trace_line
 	forget(j, p);
 }
 
-/* Process a record of ours, whose text is s behind the mark. */
+/* Process a record of tfs-strings, whose text is s behind the mark. */
 static void record(struct join *j, const struct trace_line *l, const char *line, char mark, char *s)
 {
 	struct partial *p = table_find(&j->tasks, l->pid.text, l->pid.n);
@@ -254,7 +254,7 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	print_complete(j, p, l, line);
 }
 
-/* Return the text of a record of ours, from its mark on, or NULL for any other line. */
+/* Return the text of a record of tfs-strings, from its mark on, or NULL for any other line. */
 static char *find_record(const struct join *j, const struct trace_line *l)
 {
 	size_t n = strlen(j->id);

@@ -4,9 +4,9 @@
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
  * tfs-summary pairs the beginning and the end of each system call, as tfs-latency syscalls
- * does. Of other events it sums up the lat= that tfs-latency has appended: of sched_switch
- * for each next_comm, of block devices for each dev and rwbs, otherwise for each event. If no
- * event has lat=, it counts the events.
+ * does. For other events it sums up the lat= that tfs-latency has appended: for each next_comm of
+ * sched_switch, for each dev and rwbs of block devices, otherwise for each event. If no event has
+ * lat=, it counts the events.
  * At the end of the trace, tfs-summary prints a header, a line for each key, and a line
  * with the total. Times are in microseconds. Comment lines count what the table lacks; the
  * lines about lost events come last. tfs-summary ignores SIGINT, so that the program that
@@ -33,7 +33,7 @@ enum { CALLS, ERRORS, TOTAL, AVG, MAX, COLUMNS };
 
 static const char *const column_names[COLUMNS] = { "calls", "errors", "total", "avg", "max" };
 
-/* The kinds of events that are told apart, and their keys without -k. */
+/* The kinds of events that tfs-summary distinguishes, and their keys without -k. */
 static const struct kind {
 	const char *glob, *keys[3];
 } kinds[] = {
@@ -69,7 +69,7 @@ static struct summary {
 	struct strbuf key, event;
 	struct row all;
 	unsigned long long no_end, no_begin, no_time, no_lat;
-	int other;                      /* the trace has lines that are no events */
+	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits behind its point */
 	int plain;                      /* a clock without a point has its own unit */
 } sum;
@@ -179,7 +179,7 @@ static int is_error(struct text_part p)
 	return v.negative && v.whole <= 4095 && v.whole;
 }
 
-/* Return whether an event that is no call has an error: another error than 0, or ret < 0. */
+/* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
 static int has_error(const struct trace_line *l)
 {
 	struct text_part p = trace_line_key(l, "error");
@@ -239,7 +239,7 @@ static struct row *row_of(struct table *rows, const struct trace_line *l, size_t
 	return table_at(rows, sum.key.text, sum.key.n);
 }
 
-/* Read the lat of an event. Return 0, or -1 if it is no number, or negative. */
+/* Read the lat of an event. Return 0, or -1 if it is not a number, or negative. */
 static int read_lat(const struct trace_line *l, struct text_part p, struct decimal *v)
 {
 	if (decimal_parse(v, p) < 0 || v->negative)

@@ -62,7 +62,7 @@ static const enum kind kinds_of_wait[] = {
 	[WAIT_RUNNABLE] = WAITED,
 };
 
-/* What a task does since when, while it does not run. */
+/* The state of a task that does not run, and the time at which that state began. */
 struct task_state {
 	struct table_entry entry;
 	enum kind kind;

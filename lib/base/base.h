@@ -250,7 +250,7 @@ struct column {
 
 /*
  * Read the next of the columns at *s, which blanks separate, and move *s behind it. Return
- * 1, 0 at the end, or -1 if it is no column.
+ * 1, 0 at the end, or -1 if it is not a column.
  */
 int column_next(const char **s, struct column *);
 

@@ -9,7 +9,7 @@
  *	key             a number that tells which session has set up a block trace
  *	relay channel   one file per CPU in debugfs, through which the kernel hands out records
  *	action          the kind of a record: queue, issue, complete and so on
- *	note            a record that is no action: a task's name, a time or a message
+ *	note            a record that is not an action: a task's name, a time or a message
  *
  * The layer uses base, proc and tracefs. A function that fails writes an error message and
  * returns -1, unless its comment says otherwise. relay.c, text.c and pick.c allocate by

@@ -22,7 +22,7 @@ static int learn_fork(struct blk_pick *k, const char *line)
 	const char *p = NULL, *next = line;
 	pid_t pid;
 
-	/* a newline in a task's name makes a line that is no event line */
+	/* a newline in a task's name makes a line that is not an event line */
 	if (!strstr(line, ": sched_process_fork: "))
 		return 0;
 	/* the last one in the line, because a task's name may contain the same text */

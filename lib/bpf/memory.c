@@ -109,7 +109,7 @@ enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH 
 /* Behind the copied registers: the addresses of a new program's path, words and environment */
 enum { NEW_PATH = 0x1e0, NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0, AUX_EXECFN = 31, STACK_MOST = 512 };
 
-/* What is next on the stack of a new program; the buffer has it at CUT */
+/* The next item on the stack of a new program; the buffer has it at CUT */
 enum { IN_ENV, AT_TYPE, AT_OTHER, AT_PATH };
 
 /* The programs */
@@ -228,7 +228,7 @@ static void set_pid(struct bpf_code *c, enum bpf_reg to)
 
 /*
  * Emit a label of a loop that is entered in several places. Before Linux 6.8 the verifier
- * refuses an edge back to it from an instruction that is no jump (check_cfg in
+ * refuses an edge back to it from an instruction that is not a jump (check_cfg in
  * kernel/bpf/verifier.c), so go on to it by a jump.
  */
 static void loop_label(struct bpf_code *c, int label)

@@ -152,9 +152,9 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	e2                of an array of strings: more follow, which are not recorded
  *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
  *
- * Bytes behind the size of a structure or buffer have no meaning. Of a structure, members
- * that are not printed may be missing at its end. A record that should follow b or s may be
- * missing, if events are lost or a call has very many bytes.
+ * Bytes behind the size of a structure or buffer have no meaning. Members that are not printed may
+ * be missing at the end of a structure. A record that should follow b or s may be missing, if
+ * events are lost or a call has very many bytes.
  *
  * The records come at the return of the call, in front of its record sys_exit if the instance
  * enables that event after the programs were attached, otherwise behind it. k is the first of
@@ -199,7 +199,7 @@ void call_user_free(struct call_user *);
 /*
  * It follows open, dup, close, fcntl, pipe, socket, connect, accept, chdir, fchdir, clone, exec
  * and their relatives. The knowledge of a task begins with its procfs, if the trace is live.
- * What cannot be known, after lost events for instance, is forgotten and not guessed. Memory
+ * If something cannot be known, as after lost events, then it is forgotten and not guessed. Memory
  * is bounded: beyond the bound a descriptor is unknown.
  *
  * Print the arguments of a call before follow_call, and its result after follow_call. A live

@@ -1089,7 +1089,7 @@ static void put_socket(struct printed *o, const struct file *s)
 	put(o, ":");
 	put(o, *s->name || s->family == AF_UNIX ? s->name : "?");
 	if (peer) {
-		/* this > is no part of a name */
+		/* this > is not a part of a name */
 		put(o, "-");
 		if (o->n + 1 < o->size)
 			o->buf[o->n] = '>';

@@ -402,7 +402,7 @@ static void named(struct out *o, int fd)
 	o->at += n + 2;
 }
 
-/* What a structure needs of its call: the number of descriptors in a set. */
+/* The value of a call that a structure needs: the number of descriptors in a set. */
 static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most);
 
 /* Print the element of a member, of which n bytes are known. */

@@ -199,7 +199,7 @@ static void parse_layout(struct calls *c, unsigned index)
 	}
 	for (const char *t = s; (t = strpbrk(t, "T\n")) && *t == 'T';)
 		if (t++) {
-			/* the members of an inner structure lie in front of ours */
+			/* the members of an inner structure come first */
 			char *at = (char *)t;
 			uint64_t inner = number(&at, 10);
 

@@ -59,7 +59,7 @@ NOINLINE static int sized_type(const char *s, size_t n, struct c_type *t)
 	return 1;
 }
 
-/* Parse the type that the token names. Return 1, or 0 if it is no type. */
+/* Parse the type that the token names. Return 1, or 0 if it is not a type. */
 static int named_type(struct compiler *c, struct c_type *t)
 {
 	static const struct {

@@ -178,7 +178,7 @@ void emit_pending_text(struct compiler *c);
 /* Push the expression onto the stack, if it is not there. */
 void emit_push(struct compiler *c, struct expr *x);
 
-/* The same; set bad if the expression is no number. */
+/* The same; set bad if the expression is not a number. */
 void emit_push_number(struct compiler *c, struct expr *x);
 
 /* Find the common type of two operands: C's usual arithmetic conversions. */

@@ -296,7 +296,7 @@ unsigned kernel_version(const char *release);
 
 /*
  * Parse the text of an events/SYSTEM/NAME/format and add its event. The text is copied. An
- * event of the same id is replaced. Return the event, or NULL if the text is no format or
+ * event of the same id is replaced. Return the event, or NULL if the text is not a format or
  * memory ran out.
  */
 struct event *event_add(struct event_set *, const char *system, const char *text, size_t len);

@@ -16,7 +16,7 @@ enum {
 #define KIND_SERVER "2"
 #define KIND_CLIENT "3"
 
-/* What a thread does. */
+/* The state of a thread. */
 struct thread {
 	struct table_entry entry;       /* host, NUL, number of the thread */
 	int serves, sends;

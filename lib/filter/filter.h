@@ -93,7 +93,7 @@ int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
  */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
 
-/* What a task does while it does not run. */
+/* The state of a task that does not run. */
 enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
 
 /* Return what the task does that leaves its processor in this sched_switch, by its prev_state. */
@@ -174,7 +174,7 @@ struct decimal {
 
 /*
  * Read [+-]DIGITS[.DIGITS] or 0xDIGITS. A hexadecimal number is a signed number of 64
- * bits. Return 0, or -1, silent, if the part is no number or exceeds 64 bits.
+ * bits. Return 0, or -1, silent, if the part is not a number or exceeds 64 bits.
  */
 int decimal_parse(struct decimal *, struct text_part);
 
@@ -197,7 +197,7 @@ int decimal_power(const struct decimal *);
 /* ---- svg.c: pictures that are well-formed with any names ----------------------------- */
 
 /*
- * Append the text, escaped. A byte that is no character of XML becomes a question mark. A
+ * Append the text, escaped. A byte that is not a character of XML becomes a question mark. A
  * text of more than most characters is cut and ends in two points; it is left out if the
  * points do not fit.
  */
@@ -228,7 +228,7 @@ unsigned svg_shade(const char *name, size_t n, unsigned shades);
  * A picture with a script: zoom, search, and a layout as wide as the window. Its items are
  * <g class='KIND' data-f='FROM' data-n='LENGTH'><title>NAME ...</title><rect .../></g>;
  * svg.c lists the kinds. The items come between svg_picture_begin and svg_picture_head.
- * What is printed between svg_picture_head and svg_picture_end stays at the top of the
+ * Everything that is printed between svg_picture_head and svg_picture_end stays at the top of the
  * window.
  */
 struct svg_picture {

@@ -227,7 +227,7 @@ static const char *behind_name(const char *s, const char *end)
 
 /*
  * Return the opening quote of a value that is a string, directly or behind an address.
- * Return NULL if the value is no string.
+ * Return NULL if the value is not a string.
  */
 static const char *quote_of(const char *s, const char *end)
 {

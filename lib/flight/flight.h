@@ -170,7 +170,7 @@ void flight_trigger_close(struct flight_trigger *);
 
 /* ---- load.c: measure what the recorder takes from programs ---------------------- */
 
-/* What happens to an event. A higher number costs less. */
+/* The fate of an event. A higher number costs less. */
 enum { EVENT_RECORDED, EVENT_COUNTED, EVENT_OFF };
 
 /* The trigger that counts an event. All events have the key, so a histogram has one entry. */
@@ -189,7 +189,7 @@ struct flight_event {
 	uint64_t hits;          /* EVENT_COUNTED: how many were counted */
 };
 
-/* What happened in an interval. All times are in ns. */
+/* The events and the time of an interval. All times are in ns. */
 struct flight_interval {
 	uint64_t wall;          /* its length */
 	uint64_t busy;          /* the time that all CPUs together were busy; 0: not known */
@@ -203,7 +203,7 @@ struct flight_load {
 	int dir;                /* the instance */
 	const struct live *live; /* its ring buffers */
 
-	uint32_t record, record_error; /* ns that a recorded event costs, and what is uncertain */
+	uint32_t record, record_error; /* ns that a recorded event costs, and its uncertainty */
 	uint32_t count;         /* ns that a counted event costs; 0: the kernel cannot count */
 	uint32_t detour;        /* ns that a system call takes longer while any is traced */
 	struct flight_event *events;

@@ -316,7 +316,7 @@ static void change_calls(const struct flight_load *l)
 		ctl_try(l->dir, "events/syscalls/enable", next[EVENT_OFF] ? "0" : "1", 0);
 }
 
-/* Do with each event what the plan says. What cannot be done is reported, and stays. */
+/* Do with each event what the plan says. Report what fails, and keep it as it is. */
 static void apply(struct flight_governor *g, uint64_t now)
 {
 	struct flight_load *l = &g->load;
@@ -334,7 +334,7 @@ static void apply(struct flight_governor *g, uint64_t now)
 	}
 }
 
-/* Does the instance record now? Otherwise a step would not be told. */
+/* Does the instance record now? Otherwise a step would not be reported. */
 static int is_recording(const struct flight_governor *g)
 {
 	char *text = file_read(g->load.dir, "tracing_on", NULL);

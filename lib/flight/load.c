@@ -3,10 +3,10 @@
  * load.c - measure what a recorder takes from programs
  *
  * The load of a recorder is the time that its events cost and its own processor time. The
- * kernel counts the events of each CPU (per_cpu/cpuN/stats). What one event costs is measured
- * at the start: a small second instance records system calls of this process, or not, in
- * turn. The same instance tells which events are frequent, when that matters: it records all of
- * them for a few milliseconds. Nothing of that is in the buffer of the recorder.
+ * kernel counts the events of each CPU (per_cpu/cpuN/stats). The cost of one event is measured at
+ * the start: a small second instance records system calls of this process, or not, in turn. The
+ * same instance tells which events are frequent, when that matters: it records all of them for a
+ * few milliseconds. Nothing of that is in the buffer of the recorder.
  */
 #include <errno.h>
 #include <fcntl.h>

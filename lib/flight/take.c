@@ -23,7 +23,7 @@
 /* The most bytes of sub-buffers that are read into memory. */
 #define MEMORY (32ul * 1024 * 1024)
 
-/* What was taken from one CPU. */
+/* The sub-buffers that were taken from one CPU. */
 struct taken {
 	unsigned char *now;     /* the sub-buffer that is read one by one; at first, older */
 	unsigned char *rest;    /* a sub-buffer with the records after the end of the dump */

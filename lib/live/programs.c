@@ -54,7 +54,9 @@ struct region {
 	const struct file *file;        /* NULL: it cannot be read */
 };
 
-/* What a process maps, by its tgid: kept has the text of /proc/PID/maps and the regions. */
+/*
+ * The files that a process maps, by its tgid: kept has the text of /proc/PID/maps and the regions.
+ */
 struct process_maps {
 	struct kept kept;
 	long long at;                   /* when it was read, or could not be read */
@@ -92,7 +94,7 @@ static void forget_all(struct table *t)
 			i++;
 }
 
-/* Return the file at this path, with its functions, or NULL if it is no regular file. */
+/* Return the file at this path, with its functions, or NULL if it is not a regular file. */
 static const struct file *file_at(const char *path)
 {
 	struct stat st;

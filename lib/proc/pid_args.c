@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* Add the pids of a list with commas between. Return -1, silent, if a word is no pid. */
+/* Add the pids of a list with commas between. Return -1, silent, if a word is not a pid. */
 static int add_list(struct pids *s, const char *list, int flags)
 {
 	for (;; list++) {

@@ -20,7 +20,7 @@ int dt_host_next(struct dt_host *h)
 	/* replace NUL bytes, which only a damaged or hostile trace has */
 	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
 		;
-	/* the head of a stack and a "lost" line of JSON have a time, too, but are no events */
+	/* the head of a stack and a "lost" line of JSON have a time, too, but are not events */
 	h->event = trace_line(&h->l, h->line, h->n);
 	h->timed = (h->event || h->l.stack || h->l.json) &&
 		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;

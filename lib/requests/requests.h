@@ -246,7 +246,7 @@ struct dt_mark {
 	uint64_t id, tid, key;
 };
 
-/* Parse the event. Return 1, or 0 without an error message if it is no mark line. */
+/* Parse the event. Return 1, or 0 without an error message if it is not a mark line. */
 int dt_mark(struct dt_mark *, const struct trace_line *);
 
 /* ---- sockets.c: follow requests without a request probe, by events of sockets -------- */
@@ -432,7 +432,7 @@ struct dt_point {
 	char what;              /* as in struct dt_mark */
 };
 
-/* the point is no end of a message, or another mark line of the actor stands for that end */
+/* the point is not an end of a message, or another mark line of the actor stands for that end */
 #define PEER_NOT UINT32_C(0xfffffffd)
 /* several actors have the key, so the other end is unknown */
 #define PEER_MANY UINT32_C(0xfffffffe)

@@ -490,7 +490,9 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		kill(j->stream, SIGKILL);
 	}
 	waitpid(j->stream, &status, 0);
-	/* to kill it is no failure, because no reader exists; but it may have ended just before */
+	/*
+	 * killing it is not a failure, because no reader exists; but it may have ended just before
+	 */
 	if (ended || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		j->stream_status = child_status(status);
 }
@@ -581,8 +583,8 @@ static int watch(struct janitor *j)
 }
 
 /*
- * Return whether the stream failed. It is no failure that a reader left, or that a filter
- * ended with NO because it had nothing to print.
+ * Return whether the stream failed. A reader that left is not a failure, nor is a filter that ended
+ * with NO because it had nothing to print.
  */
 static int stream_failed(const struct janitor *j)
 {

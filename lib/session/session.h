@@ -173,7 +173,7 @@ int request_expand_syscalls(struct request *rq, int root);
 
 /*
  * Return the environment of the hook: the path of the tools, the variables of the
- * subsystem (NULL ends them), and the options as HOOK_NAME. Nothing else is passed on.
+ * subsystem (NULL ends them), and the options as HOOK_NAME. No other variable is passed on.
  * Return NULL if memory is out.
  */
 char **request_environment(const struct request *rq, const char *tools,

@@ -154,7 +154,7 @@ int dat_comms(const struct dat *d, struct comms *c)
 	return 0;
 }
 
-/* Add an event's format. Text that is no format leaves the event unknown. */
+/* Add an event's format. Text that is not a format leaves the event unknown. */
 static int add_format(void *events, const char *system, const char *text, size_t n)
 {
 	event_add(events, system, text, n);

@@ -77,7 +77,7 @@ int dat_begin(struct dat_head *);
 
 /*
  * Read the same, the formats of all events, the names, the clock and the date from a file, which
- * has to live as long as the head. Of the instance at dir dat_head then needs only the stats.
+ * has to live as long as the head. Then dat_head needs only the stats of the instance at dir.
  * Return 0, or -1, reported.
  */
 int dat_begin_from(struct dat_head *, const struct dat *);

@@ -191,7 +191,7 @@ static int segment_offset(const struct elf *e, uint64_t address, unsigned flag, 
 	return -1;
 }
 
-/* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is no code. */
+/* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is not code. */
 static int offset_of(const struct elf *e, uint64_t address, uint64_t *offset)
 {
 	return segment_offset(e, address, PF_X, offset);

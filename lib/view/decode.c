@@ -48,7 +48,7 @@ struct decode_task {
 	int32_t pid, cpu;
 	uint8_t open;                   /* a call has begun */
 	uint8_t shown;                  /* its beginning is selected */
-	uint8_t swallow;                /* the next return is no news: the call is printed */
+	uint8_t swallow;                /* the next return is not news: the call is printed */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t nhead;
@@ -356,7 +356,7 @@ static void follow(struct decode *d, struct decode_task *t)
 	t->followed = 1;
 }
 
-/* What is known of a call. */
+/* A call, as far as it is known. */
 enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED };
 
 static const char *name_of(const struct decode_task *t)
@@ -621,7 +621,7 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 	}
 }
 
-/* Does a call end the task, or return to where a signal came? 2: its return is no news. */
+/* Does a call end the task, or return to where a signal came? 2: its return is not news. */
 static int never_returns(const char *name)
 {
 	if (*name == 'e')
@@ -700,7 +700,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	drop_memory(d, t);
 }
 
-/* Take a record of user memory. Return 1, or 0 if it is not one of ours. */
+/* Take a record of user memory. Return 1, or 0 if tfs-strings did not write the record. */
 static int take_memory(struct decode *d, const struct decode_event *of, const struct record *r,
 		       struct out *o)
 {

@@ -236,7 +236,7 @@ long taskstats_killed_code(void *taskstats, int pid);
 	"-H  print the comment lines of the kernel's trace first\n" \
 	"-x  print control characters in strings as the kernel does\n"
 
-/* CPUs whose stacks are told apart; with more CPUs some share a slot. */
+/* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
 
 /* All zero at first. */
