@@ -12,7 +12,7 @@ tools() {
 	done
 }
 
-# PAGE as plain text, no line broken.
+# text_of PAGE: Print the page as plain text, without broken lines.
 text_of() {
 	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
 }

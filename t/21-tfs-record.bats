@@ -390,7 +390,7 @@ in_small() {
 	nothing_unfinished
 }
 
-@test "tfs-record: plain directory: a CPU that goes away or has no file is no error" {
+@test "tfs-record: plain directory: a CPU that goes away or has no file is not an error" {
 	plain_root
 	rm root/per_cpu/cpu0/trace_pipe_raw
 	mv root/per_cpu/cpu1 root/per_cpu/cpu3

@@ -54,7 +54,7 @@ json() {
 	exactly <(head -n 1 got) '# lat: microseconds from the beginning to the end
 '
 	tail -n +2 got | cmp - want
-	# the numbers of a clock without a point are no microseconds
+	# the numbers of a clock without a point are not microseconds
 	{
 		event 7 100 'sys_close(fd: 3)'
 		event 7 150 'sys_close -> 0x0'

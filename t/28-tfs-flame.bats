@@ -159,7 +159,7 @@ http://www.w3.org/2000/svg' ]
 	# lost events may be the missing switch
 	{ head -n 3 gap; echo 'CPU:0 [LOST 3 EVENTS]'; tail -n 3 gap; } | tfs-flame -f |
 		diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
-	# an event that is no switch proves that c-9 was traced
+	# an event that is not a switch proves that c-9 was traced
 	{ cat gap; printf '%16s-%-7d [%03d] d..2. 1.3: softirq_raise: vec=1\n' c 9 1; } |
 		tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
 }

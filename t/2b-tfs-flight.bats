@@ -195,7 +195,7 @@ plain() {
 	done
 }
 
-@test "tfs-flight: records while it writes dumps: what a small buffer loses is counted exactly" {
+@test "tfs-flight: records while it writes dumps, and counts the events that a small buffer loses" {
 	numbers_instance 64
 	rate=$(so_many 200000)
 	for form in '' -r; do

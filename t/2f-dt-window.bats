@@ -215,7 +215,7 @@ $lost
 	done
 }
 
-@test "dt-window: treats stacks and other lines that are no event like the event before them" {
+@test "dt-window: treats stacks and other lines that are not events like the event before them" {
 	{ echo ' => before'
 		event 7 1.1 'a: 1'; event 7 1.1 '<stack trace>'; echo ' => f1'
 		mark 7 1.2 'dtB 2a 7 1'; event 7 1.2 '<stack trace>'; echo ' => f2'; echo

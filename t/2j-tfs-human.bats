@@ -159,7 +159,7 @@ same() {
 	END
 }
 
-@test "tfs-human: passes lines unchanged that are no events" {
+@test "tfs-human: passes lines unchanged that are not events" {
 	cat >in <<-'END'
 	# tracer: nop
 	#           TASK   PID CPU        TIMESTAMP  EVENT
@@ -445,7 +445,7 @@ TIME             COMM                PID EVENT
 		'       2.000000  sh                    7 filename="/a) b" argc=1' ]
 }
 
-@test "tfs-human: -c refuses words that are no columns" {
+@test "tfs-human: -c refuses words that are not columns" {
 	for words in x =x A= A:=x A:0=x A:100=x AB:1=x A=X A=x:8 'A=a B' \
 		'A=a A=a A=a A=a A=a A=a A=a A=a' "A=$(printf '%032d' 0)"; do
 		fails 100 "tfs-human: fatal: not at most 7 columns: '$words'; usage: $(synopsis tfs-human)" \

@@ -206,7 +206,7 @@ compare() {
 	[ "$(sort got | join wanted - | wc -l)" -ge 30 ]
 }
 
-@test "calls: the table is no program, and has at most 128 KiB" {
+@test "calls: the table is not a program, and has at most 128 KiB" {
 	[ ! -x "$TABLE" ]
 	[ "$(wc -c <"$TABLE")" -le 131072 ]
 }
@@ -260,7 +260,7 @@ damaged() {
 	damaged zeros
 }
 
-@test "calls: a table without this ABI is refused with one line, as is no table" {
+@test "calls: a table without this ABI and a missing table are refused with one line" {
 	sed 's/^x86_64 /y86_64 /' "$TABLE" >other
 	run -1 --separate-stderr "$PROG/unit/calls" other
 	[[ $stderr == *": fatal: other has no system calls of x86_64" ]]

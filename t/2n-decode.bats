@@ -38,7 +38,7 @@ decoded_text() {
 	[ "$(cat got)" = $'      1 9\t-\t2' ]
 }
 
-@test "decode: lines that only look like decoded calls are no events" {
+@test "decode: lines that only look like decoded calls are not events" {
 	local text
 	for text in 'f(1)' 'f(1) <-g' 'f(1) = 3' '<... f resumed>' '<... resumed>) = 1' \
 		'f(1) = 3 <1.x>' '(1) = 3 <0.000001>'; do

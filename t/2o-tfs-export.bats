@@ -74,7 +74,7 @@ need_schema() {
 		tfs-export -m 10
 }
 
-@test "tfs-export: refuses lines that are no records, and records without a date" {
+@test "tfs-export: refuses lines that are not records, and records without a date" {
 	local line
 	for line in 'cat-1 [000] ..... 1.0: demo: a=1' '{"a":1' '[1]' '' '{"a":"}'; do
 		echo "$line" >line
@@ -156,7 +156,7 @@ need_schema() {
 	[ "$(sed -n '3s/.*"seq":3,//p' got)" = '"timeUnixNano":"1795559358000000006","lost":204,"overwritten":204,"unwritten":0}' ]
 }
 
-@test "tfs-export: -m: no line is longer, each is JSON, and what is cut says so" {
+@test "tfs-export: -m: prints no longer line, each is JSON, and a cut record says so" {
 	need_tool python3
 	python3 - >lines <<-'EOF'
 		import json

@@ -1106,7 +1106,7 @@ id_of() {
 	need_cgroup
 	need_tracefs
 	OWN_DIGITS=$(printf 'f%010x' $$)
-	# a pod and the monitor of a container are no containers
+	# a pod and the monitor of a container are not containers
 	container "kubepods-pod$(id_of 0 | cut -c 1-32).slice"
 	container "libpod-conmon-$(id_of 0).scope"
 	container "$(id_of 0 | cut -c 1-31)"

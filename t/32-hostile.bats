@@ -236,7 +236,7 @@ long_text() {
 	refused 100 "no hook 'a?b'; --get-all lists them" --run=$'a\nb'
 }
 
-@test "hostile: a file of hooks.d that is not executable or not named like a hook is no hook" {
+@test "hostile: a file of hooks.d that is not executable or not named like a hook is not a hook" {
 	own_tree
 	for name in .hidden plain backup.orig 'with blank' "-dash" directory; do
 		cp "$HOOKS/trace_syscalls" "$HOOKS/$name"

@@ -835,7 +835,7 @@ prints_refused() {
 	nothing_left
 }
 
-@test "hook: words that are no valid stream are refused before anything begins" {
+@test "hook: words that are not a valid stream are refused before anything begins" {
 	need_tracefs events/syscalls
 	prints_refused "printed 'nosuch', which is not a tool of tfs-tools" nosuch
 	prints_refused "printed '../bin/sh', which is not a tool of tfs-tools" ../bin/sh

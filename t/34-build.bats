@@ -509,7 +509,7 @@ on_32_bits() {
 		ln -s "$PWD/root/usr/lib/trace-hooks/$name/manager.tfs" "other-$name"
 		"./other-$name" --get-all | cmp - hooks
 	done
-	# a link outside of the directories of subsystems is no manager
+	# a link outside of the directories of subsystems is not a manager
 	mkdir ftrace
 	ln -s "$PWD/root/usr/bin/tfs" manager
 	run -100 ./manager --get-all

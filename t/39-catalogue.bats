@@ -451,7 +451,7 @@ reads_of() {
 	run ! grep '^#' got
 }
 
-@test "trace_block: reports a file that is no block device on one line" {
+@test "trace_block: reports a file that is not a block device on one line" {
 	need_tracefs events/block/block_rq_complete
 	refuses trace_block 100 \
 		"--device: no disk 'null' in ${TRACER_SYSFS_PATH:-/sys}/class/block; give one of the names there" \

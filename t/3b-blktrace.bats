@@ -109,7 +109,7 @@ refuse() {
 	done
 }
 
-@test "blk-trace: reports a missing device or a file that is no block device on one clear line" {
+@test "blk-trace: reports a missing device or a file that is not a block device on one clear line" {
 	mkdir dir
 	refuse '/dev/null is not a block device' blk-trace setup null
 	refuse './dir is not a block device' blk-trace setup ./dir

@@ -138,7 +138,7 @@ shows() {
 	[ "$(marks "$1" "$2")" = "$3" ]
 }
 
-# in_windows NAME T U A: Fail unless the session shows so many calls of each kind.
+# in_windows NAME T U A: Fail unless the session shows this many calls of each kind.
 in_windows() {
 	local got
 	got="$(truths T "got.$1") $(truths U "got.$1") $(truths A "got.$1")"

@@ -243,7 +243,7 @@ waits_still() {
 	need_tracefs
 	burst=$(so_many "${SCALE_BURST:-100000}")
 	for buffer in 256 65536; do
-		# the thread exists before, so its birth is no event of the trace
+		# the thread exists before, so its birth is not an event of the trace
 		calls -e "$burst"
 		start_session trace_syscalls --syscall getppid --buffer $buffer --pid "$CALLS"
 		read_by "$PROG/paced" 20000 >got

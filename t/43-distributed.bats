@@ -759,7 +759,7 @@ marked() {
 # A loop that turns from one request to another begins a new window. The number of these
 # windows does not matter: no call of a traced client may be outside, and no call of another
 # client or after an answer inside.
-# right T U: Fail unless so many requests, through two hosts, are told apart.
+# right T U: Fail unless this many requests, through two hosts, are distinguished.
 right() {
 	eventually truly A $((2 * ($1 + $2)))
 	measure

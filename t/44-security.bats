@@ -371,7 +371,7 @@ only_looked_at() {
 	fails 111 "tfs-report: fatal: device is not a regular file" bare tfs-report device
 }
 
-@test "trace_uprobe: gives a client the same answer for all files that are no program" {
+@test "trace_uprobe: gives a client the same answer for all files that are not programs" {
 	need_tracefs uprobe_events
 	odd_files
 	echo text >text

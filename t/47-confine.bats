@@ -428,7 +428,7 @@ records() {
 		echo "session=$MARK end start=N end=N status=0 $what")
 }
 
-@test "audit: --check writes no record, because it is no session" {
+@test "audit: --check writes no record, because it is not a session" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	export TFS_AUDIT=$PWD/socket

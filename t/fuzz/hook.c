@@ -222,7 +222,7 @@ void free_request(struct request *rq)
 	for (size_t i = 0; i < rq->hook->noptions; i++) {
 		const struct hook_option *o = &rq->hook->options[i];
 
-		/* the number of a name or quantity is no part of the words */
+		/* the number of a name or quantity is not a part of the words */
 		for (size_t j = 0; words && j < o->n; j++)
 			if (o->v[j] < words || o->v[j] >= end)
 				free((char *)(size_t)o->v[j]);

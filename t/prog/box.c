@@ -117,7 +117,7 @@ static unsigned fold(uint64_t sum)
 	return (unsigned)sum;
 }
 
-/* Return 1 if the frame has a TCP header, so it is no later fragment of a packet. */
+/* Return 1 if the frame has a TCP header, so it is not a later fragment of a packet. */
 static int find(unsigned char *frame, size_t n, struct segment *s)
 {
 	unsigned char *ip = frame + 14;

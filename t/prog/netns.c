@@ -4,7 +4,7 @@
  *
  *	netns add NAME...                 make them, as "ip netns add" does; lo is up
  *	netns del NAME...                 remove them and everything in them; a missing
- *	                                  namespace is no error
+ *	                                  namespace is not an error
  *	netns veth NAME IF NAME IF [MTU]  a pair of interfaces, up, without addresses
  *	netns addr NAME IF ADDRESS/BITS...  v4 or v6, usable at once
  *	netns route NAME ADDRESS/BITS GATEWAY

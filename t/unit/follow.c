@@ -420,7 +420,7 @@ static void test_bounds(void)
 	CHECK(!*file(A, 3) || !strcmp(file(A, 3), "/b"));
 }
 
-/* What procfs shows of this program itself. */
+/* The entries of procfs for this program itself. */
 static void test_live(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC), other = open("/", O_RDONLY);

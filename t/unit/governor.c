@@ -205,7 +205,7 @@ static void test_plan_up(void)
 	EQUAL(flight_account_plan(&a, &none, v, 2, LOOK_UP), 0);
 }
 
-/* What costs too much to record is counted, if that costs less. */
+/* An event that costs too much to record is counted, if counting costs less. */
 static void test_plan_counts(void)
 {
 	struct flight_account a = begin;

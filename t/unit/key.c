@@ -7,7 +7,7 @@
 #include "requests/program.h"
 #include "unit.h"
 
-/* What the instructions read of a socket, and what the map "sent" has for it. */
+/* The fields of a socket that the instructions read, and the entry of the map "sent" for it. */
 struct end {
 	uint64_t bytes_acked, bytes_received;
 	uint32_t snd_una, rcv_nxt, backlog;
