@@ -55,7 +55,8 @@ struct region {
 };
 
 /*
- * The files that a process maps, by its tgid: kept has the text of /proc/PID/maps and the regions.
+ * The files that a process maps. The key is its tgid; kept has the text of /proc/PID/maps and its
+ * regions.
  */
 struct process_maps {
 	struct kept kept;
