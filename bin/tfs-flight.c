@@ -124,12 +124,14 @@ static void dump(struct flight *f, uint64_t time, int last)
 
 	f->dump = 0;
 	flight_governor_tell(&f->governor);
+	flight_governor_hurry(&f->governor, 0);
 	read_date(f);
 	begin = begin_of(f, time);
 	if (f->raw)
 		flight_dump_raw(&f->dumps, &f->take, &f->head, begin, least, last);
 	else
 		flight_dump_text(&f->dumps, &f->take, &f->kernel, &f->show, begin, least, last);
+	flight_governor_hurry(&f->governor, !last);
 }
 
 /*
@@ -174,6 +176,7 @@ static void end(struct flight *f)
 	} else if (f->end_writes) {
 		f->dumps.skip_empty = 1;
 		flight_governor_tell(&f->governor);
+		flight_governor_hurry(&f->governor, 0);
 		read_date(f);
 		if (f->raw || f->dumps.per_cpu ||
 		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
@@ -326,7 +329,7 @@ static int open_all(struct flight *f, const char *root, const char *instance)
  * Give up all rights but those for the dumps, control files and instances, which
  * tfs-flight opens until the end. -F needs CAP_SYS_PTRACE for the exit codes of other
  * users' processes. `dropped` needs CAP_LEASE on a file system that maps the owner of new
- * files to another user.
+ * files to another user. The governor needs CAP_SYS_NICE to hurry.
  */
 static void give_up_rights(struct flight *f)
 {
@@ -334,7 +337,8 @@ static void give_up_rights(struct flight *f)
 			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
 			      f->trigger.beside.made ? f->trigger.beside.instances : -1 };
 
-	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE), files,
+	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE) |
+		      (f->governor.account.budget ? CAPS_SYS_NICE : 0), files,
 		      sizeof(files) / sizeof(*files));
 }
 

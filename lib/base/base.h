@@ -88,6 +88,7 @@ _Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
 #define CAPS_NET_ADMIN    CAPS(12)
 #define CAPS_SYS_PTRACE   CAPS(19) /* procfs of other users' tasks */
 #define CAPS_SYS_ADMIN    CAPS(21)
+#define CAPS_SYS_NICE     CAPS(23) /* run before other programs */
 #define CAPS_SYS_RESOURCE CAPS(24) /* pipes beyond the limits */
 #define CAPS_LEASE        CAPS(28)
 #define CAPS_SYSLOG       CAPS(34) /* addresses of symbols */
@@ -496,6 +497,19 @@ void fd_to_null(int fd);
  * no other file gets its number.
  */
 void fd_open_standard(void);
+
+/* ---- urgent.c: run before the programs that a trace is about ------------------------ */
+
+/*
+ * Let this task run before all ordinary ones (SCHED_FIFO, sched(7)), because events are lost or
+ * time is taken from programs until it has run. Do nothing if that is refused, or if the user
+ * has given the task another policy or a lower priority. Return whether urgent_end is due. It
+ * needs CAP_SYS_NICE, or RLIMIT_RTPRIO.
+ */
+int urgent_begin(void);
+
+/* Run like ordinary tasks again. */
+void urgent_end(void);
 
 /* ---- descriptors.c: pass open descriptors to another process ------------------------ */
 

@@ -189,6 +189,9 @@ struct flight_event {
 	uint64_t hits;          /* EVENT_COUNTED: how many were counted */
 };
 
+/* Does the event make all system calls of the machine slower? */
+int flight_event_is_call(const char *event);
+
 /* The events and the time of an interval. All times are in ns. */
 struct flight_interval {
 	uint64_t wall;          /* its length */
@@ -214,6 +217,7 @@ struct flight_load {
 	/* private */
 	struct flight_beside beside;
 	struct live small;      /* its ring buffers */
+	char *enabled;          /* set_event, as it was read */
 	char *names;            /* of events */
 	int all_calls;          /* the instance recorded all events of syscalls */
 	uint64_t *seen;         /* events of each CPU */
@@ -231,7 +235,10 @@ int flight_load_open(struct flight_load *, int top, const char *instance);
 /* Fill the interval since the last call. busy says that its member is needed. */
 void flight_load_interval(struct flight_load *, struct flight_interval *, int busy);
 
-/* Read which events the instance records. All of them are EVENT_RECORDED. Return 0 or -1. */
+/*
+ * Read which events the instance records, and their filters, unless that is the same as at the
+ * last call. All of them are EVENT_RECORDED. Return 0 or -1.
+ */
 int flight_load_events(struct flight_load *);
 
 /*
@@ -333,7 +340,9 @@ struct flight_governor {
 	uint64_t told;          /* events that were recorded until the last step */
 	uint64_t interval;      /* ns until the next look */
 	int rose;               /* the last step was upwards */
+	int sampled;            /* the events have the rates of a sample */
 	int guessed;            /* the last step went by an old sample */
+	int urgent;             /* this task runs before all ordinary ones */
 };
 
 /* Read PERCENT, a number from 0.01 to 50 with up to four digits behind the point. 0 or -1. */
@@ -347,6 +356,13 @@ int flight_governor_wait(const struct flight_governor *);
 
 /* Measure, and take a step if one is due. */
 void flight_governor_look(struct flight_governor *);
+
+/*
+ * Let this task run before all ordinary ones, as it does from flight_governor_begin on, or like
+ * them. A flood may leave an ordinary task no processor for seconds. A dump takes too long to run
+ * first.
+ */
+void flight_governor_hurry(struct flight_governor *, int on);
 
 /* Write to the trace which events are not recorded now, for the dump that follows. */
 void flight_governor_tell(struct flight_governor *);

@@ -35,7 +35,8 @@ enum { MILLION = 1000000, SECOND = 1000000000 };
 /* Time before a look upwards, at first and at most. */
 #define LEAST_PATIENCE ((uint64_t)SECOND)
 #define MOST_PATIENCE ((uint64_t)60 * SECOND)
-/* Time between two measurements: at least, while the load is low, and at most. */
+/* Time between two measurements: above the budget, below it, while the load is low, at most. */
+#define FLOOD_INTERVAL (10 * 1000 * 1000)
 #define LEAST_INTERVAL (20 * 1000 * 1000)
 #define CALM_INTERVAL (40 * 1000 * 1000)
 #define MOST_INTERVAL (200 * 1000 * 1000)
@@ -135,19 +136,21 @@ size_t flight_account_plan(const struct flight_account *a, const struct flight_e
 
 /*
  * The sample is a moment, and the interval counts exactly: if the interval had more of the
- * recorded events, each of them was more frequent.
+ * events that were recorded then, each of them was more frequent. now is what they are now.
+ * Return 0 if the sample missed most of them.
  */
-static void scale(struct flight_event *events, size_t n, const struct flight_interval *i)
+static int scale(struct flight_event *events, size_t n, const struct flight_interval *i, int now)
 {
 	uint64_t sampled = 0, counted = i->wall ? i->most * SECOND / i->wall : 0;
 
 	for (struct flight_event *e = events; e < events + n; e++)
-		sampled += e->now == EVENT_RECORDED ? e->most : 0;
+		sampled += e->now == now ? e->most : 0;
 	for (struct flight_event *e = events; sampled && counted > sampled && e < events + n; e++)
-		if (e->now == EVENT_RECORDED) {
+		if (e->now == now) {
 			e->most = e->most * counted / sampled;
 			e->sum = e->sum * counted / sampled;
 		}
+	return sampled >= counted / 4;
 }
 
 /* ---- tell ---------------------------------------------------------------------------- */
@@ -298,8 +301,11 @@ static int change(const struct flight_load *l, const struct flight_event *e)
 	return e->now == EVENT_COUNTED ? write_counter(l, e->name, "!") : 0;
 }
 
-/* If the plan does the same with all system calls, do it at once. That is much faster. */
-static void change_calls(const struct flight_load *l)
+/*
+ * If the plan does the same with all system calls, do it at once. That is much faster. Return 1
+ * if no call needs more.
+ */
+static int change_calls(const struct flight_load *l)
 {
 	uint8_t now[EVENT_OFF + 1] = { 0 }, next[EVENT_OFF + 1] = { 0 };
 	size_t n = 0;
@@ -311,20 +317,22 @@ static void change_calls(const struct flight_load *l)
 			n++;
 		}
 	if (n < 8 || now[EVENT_COUNTED] || next[EVENT_COUNTED])
-		return;
+		return 0;
 	if (!next[EVENT_RECORDED] || (l->all_calls && !next[EVENT_OFF] && !now[EVENT_RECORDED]))
-		ctl_try(l->dir, "events/syscalls/enable", next[EVENT_OFF] ? "0" : "1", 0);
+		return ctl_try(l->dir, "events/syscalls/enable", next[EVENT_OFF] ? "0" : "1",
+			       0) >= 0;
+	return 0;
 }
 
 /* Do with each event what the plan says. Report what fails, and keep it as it is. */
 static void apply(struct flight_governor *g, uint64_t now)
 {
 	struct flight_load *l = &g->load;
+	int done = change_calls(l);
 
-	change_calls(l);
 	g->account.reduced = 0;
 	for (struct flight_event *e = l->events; e < l->events + l->n; e++) {
-		if (e->next != e->now && change(l, e) < 0)
+		if (e->next != e->now && !(done && e->call && *e->name == 's') && change(l, e) < 0)
 			e->next = e->now;
 		if (e->next != e->now && e->now == EVENT_RECORDED)
 			e->since = now;
@@ -358,13 +366,45 @@ static void count(struct flight_governor *g)
 	g->told = g->load.total - g->markers;
 }
 
-/*
- * Take the step that is planned. Its line comes first on the way down, and last on the way up.
- * The number of events is read when the events of the step are not recorded.
- */
-static void step(struct flight_governor *g)
+/* Write and print which events are not recorded now, and how many were recorded. */
+static void report(struct flight_governor *g)
+{
+	struct line line;
+
+	count(g);
+	make_line(g, &line, 0);
+	write_marker(g, &line);
+	publish(g, &line);
+}
+
+/* Record fewer events, as planned. The line of the step comes first. Return 0 or -1. */
+static int step_down(struct flight_governor *g)
 {
 	uint64_t now = trace_clock_now(g->load.dir);
+	struct line line;
+
+	make_line(g, &line, 1);
+	if (write_marker(g, &line) < 0) {
+		for (size_t i = 0; i < g->load.n; i++)
+			g->load.events[i].next = g->load.events[i].now;
+		return -1;
+	}
+	apply(g, now);
+	return 0;
+}
+
+/* Record more events, as planned. The line of the step, which is set, comes last. */
+static void step_up(struct flight_governor *g, struct line *line)
+{
+	count(g);
+	make_line(g, line, 1);
+	apply(g, 0);
+	write_marker(g, line);
+}
+
+/* Take the step that is planned. The number of events is read when fewer are recorded. */
+static void step(struct flight_governor *g)
+{
 	struct flight_account *a = &g->account;
 	struct line line;
 	int look = LOOK_UP;
@@ -375,23 +415,55 @@ static void step(struct flight_governor *g)
 	/* wait longer if the last step upwards was wrong */
 	a->patience = look == LOOK_UP || !g->rose ? LEAST_PATIENCE : longer(a->patience);
 	g->rose = look == LOOK_UP;
-	if (look == LOOK_UP)
-		count(g);
-	make_line(g, &line, 1);
-	if (look == LOOK_DOWN && write_marker(g, &line) < 0) {
-		for (size_t i = 0; i < g->load.n; i++)
-			g->load.events[i].next = g->load.events[i].now;
-		return;
-	}
-	apply(g, now);
 	if (look == LOOK_UP) {
-		write_marker(g, &line);
-	} else {
-		count(g);
-		make_line(g, &line, 0);
-		write_marker(g, &line);
+		step_up(g, &line);
+		publish(g, &line);
+	} else if (!step_down(g)) {
+		report(g);
 	}
-	publish(g, &line);
+}
+
+/*
+ * Meet the first heavy flood. Nothing says yet which events are rare, and a sample takes as long
+ * as it took to notice the flood. So record only the events that come first, then take a sample,
+ * and record the rare events again. If the sample missed the flood, they wait for the next one.
+ */
+static void stop_flood(struct flight_governor *g, const struct flight_interval *i)
+{
+	struct flight_load *l = &g->load;
+	struct line line;
+
+	for (struct flight_event *e = l->events; e < l->events + l->n; e++)
+		e->next = e->first ? EVENT_RECORDED : EVENT_OFF;
+	if (step_down(g) < 0)
+		return;
+	for (int tries = 0; tries < 3 && !g->sampled; tries++)
+		g->sampled = !flight_load_sample(l) && scale(l->events, l->n, i, EVENT_OFF);
+	if (g->sampled && flight_account_plan(&g->account, &l->calls, l->events, l->n, LOOK_UP))
+		step_up(g, &line);
+	report(g);
+	g->account.quiet = LEAST_QUIET; /* those that come first may be the flood */
+}
+
+/* Read the events, and find out whether they can be counted. Return 0 or -1. */
+static int read_events(struct flight_governor *g)
+{
+	struct flight_load *l = &g->load;
+	struct pids pids = { 0 };
+
+	if (flight_load_events(l) < 0)
+		return -1;
+	for (size_t i = 0; i < l->n; i++) {
+		struct flight_event *e = &l->events[i];
+
+		e->first = !strncmp(e->name, "task:", 5);
+		for (size_t k = 0; k < g->trigger->n; k++)
+			e->first |= !strcmp(e->name, g->trigger->events[k]);
+	}
+	/* a histogram counts all tasks */
+	g->account.count = !pidfilter_list(l->dir, &pids) && !pids.n ? l->count : 0;
+	pids_clear(&pids);
+	return 0;
 }
 
 /* ---- public --------------------------------------------------------------------------- */
@@ -433,14 +505,21 @@ int flight_governor_begin(struct flight_governor *g, int top, const char *instan
 		return err_file("unable to open trace_marker");
 	if (flight_load_open(&g->load, top, instance) < 0)
 		return -1;
+	if (read_events(g) < 0)
+		return -1;
 	a->record = g->load.record;
 	a->detour = g->load.detour;
+	/* calls take the detour anyway if one of them starts dumps, so rare ones cost no more */
+	for (size_t i = 0; i < g->trigger->n; i++)
+		if (flight_event_is_call(g->trigger->events[i]))
+			a->detour = 0;
 	make_line(g, &line, 0);
 	put(&line, "; an event costs %u ns here, or up to %u ns less", a->record,
 	    g->load.record_error);
 	if (g->load.count)
 		put(&line, "; a counted one %u ns", g->load.count);
 	publish(g, &line);
+	flight_governor_hurry(g, 1);
 	return 0;
 }
 
@@ -449,59 +528,56 @@ int flight_governor_wait(const struct flight_governor *g)
 	return g->account.budget ? (int)(g->interval / MILLION) : -1;
 }
 
-/* Read the events, and find out whether they can be counted. Return 0 or -1. */
-static int read_events(struct flight_governor *g)
-{
-	struct flight_load *l = &g->load;
-	struct pids pids = { 0 };
-
-	if (flight_load_events(l) < 0)
-		return -1;
-	for (size_t i = 0; i < l->n; i++) {
-		struct flight_event *e = &l->events[i];
-
-		e->first = !strncmp(e->name, "task:", 5);
-		for (size_t k = 0; k < g->trigger->n; k++)
-			e->first |= !strcmp(e->name, g->trigger->events[k]);
-	}
-	/* a histogram counts all tasks */
-	g->account.count = !pidfilter_list(l->dir, &pids) && !pids.n ? l->count : 0;
-	pids_clear(&pids);
-	return 0;
-}
-
 void flight_governor_look(struct flight_governor *g)
 {
 	struct flight_account *a = &g->account;
 	struct flight_load *l = &g->load;
 	struct flight_interval i;
 	uint64_t least;
-	int look;
+	int look, heavy;
 
 	if (!a->budget)
 		return;
 	flight_load_interval(l, &i, a->load > a->budget / 2);
 	look = flight_account_charge(a, &i);
-	/* the measurements themselves may take a tenth of the budget */
-	least = i.own * 10 * MILLION / a->budget;
+	/* the measurements themselves may take a quarter of the budget, except in a flood */
+	least = i.own * 4 * MILLION / a->budget;
 	g->interval = a->load < a->budget / 16 ? CALM_INTERVAL : LEAST_INTERVAL;
 	if (g->interval < least)
-		g->interval = least;
-	if (g->interval > MOST_INTERVAL)
-		g->interval = MOST_INTERVAL;
+		g->interval = least < MOST_INTERVAL ? least : MOST_INTERVAL;
+	if (a->load > a->budget)
+		g->interval = FLOOD_INTERVAL;
 	if (look == LOOK_NOT || !is_recording(g))
 		return;
 	a->quiet = 0;
 	/* a sample takes time: a heavy flood is first met as the last flood was */
-	g->guessed = look == LOOK_DOWN && a->load / 4 > a->budget && !g->guessed && l->n;
-	if (!g->guessed && ((!a->reduced && read_events(g) < 0) || flight_load_sample(l) < 0))
+	heavy = look == LOOK_DOWN && a->load / 4 > a->budget;
+	g->guessed = heavy && !g->guessed && g->sampled;
+	if (!g->guessed && !a->reduced && read_events(g) < 0)
 		return;
+	if (heavy && !g->sampled) {
+		stop_flood(g, &i);
+		return;
+	}
+	if (!g->guessed && flight_load_sample(l) < 0)
+		return;
+	g->sampled = 1;
 	if (look == LOOK_DOWN)
-		scale(l->events, l->n, &i);
+		scale(l->events, l->n, &i, EVENT_RECORDED);
 	if (flight_account_plan(a, &l->calls, l->events, l->n, look))
 		step(g);
 	else if (look == LOOK_UP)
 		a->patience = longer(a->patience);
+}
+
+void flight_governor_hurry(struct flight_governor *g, int on)
+{
+	if (!g->account.budget)
+		return;
+	if (on)
+		g->urgent = urgent_begin();
+	else if (g->urgent)
+		urgent_end();
 }
 
 void flight_governor_tell(struct flight_governor *g)

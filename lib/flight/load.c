@@ -253,8 +253,7 @@ static void copy_filter(const struct flight_load *l, const char *event)
 	free(text);
 }
 
-/* Does the event make all system calls of the machine slower? */
-static uint8_t is_call(const char *event)
+int flight_event_is_call(const char *event)
 {
 	return !strncmp(event, "syscalls:", 9) || !strncmp(event, "raw_syscalls:", 13);
 }
@@ -266,24 +265,32 @@ int flight_load_events(struct flight_load *l)
 
 	if (!text)
 		return err_file("unable to read set_event");
+	if (l->enabled && !strcmp(text, l->enabled)) {
+		free(text);
+		return 0;
+	}
+	free(l->enabled);
 	free(l->names);
 	free(l->events);
+	l->names = l->enabled = NULL;
+	l->events = NULL;
+	l->n = 0;
 	whole = file_read(l->dir, "events/syscalls/enable", NULL);
 	l->all_calls = whole && *whole == '1';
 	free(whole);
-	l->names = text;
-	l->n = 0;
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
 		room++;
+	l->names = text;
+	l->enabled = strdup(text);
 	l->events = calloc(room, sizeof(*l->events));
-	if (!l->events)
+	if (!l->events || !l->enabled)
 		return err_msg("out of memory");
 	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
 		l->events[l->n].name = p;
 		if (!strchr(p, ':') || read_id(l, &l->events[l->n]) < 0)
 			continue;
 		copy_filter(l, p);
-		l->events[l->n++].call = is_call(p);
+		l->events[l->n++].call = (uint8_t)flight_event_is_call(p);
 	}
 	return 0;
 }

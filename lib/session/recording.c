@@ -415,7 +415,6 @@ static void add_entries(const struct cgroup *cgroups, size_t n, const char *text
 static _Noreturn void follow_entries(const struct request *rq, const struct cgroup *cgroups,
 				     size_t n, int pipe, int instance)
 {
-	static const struct sched_param first = { .sched_priority = 1 };
 	static char text[64 * 1024];
 	size_t added;
 	ssize_t got;
@@ -426,8 +425,7 @@ static _Noreturn void follow_entries(const struct request *rq, const struct cgro
 	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
 		if (fd != pipe && fd != instance)
 			close(fd);
-	/* Be fast, because events are lost until then. If this is refused, it only takes longer. */
-	syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first); /* musl's function does nothing */
+	urgent_begin(); /* the first events of a task that enters are not recorded until then */
 	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
 		text[got] = '\0';
 		add_entries(cgroups, n, text, instance);
