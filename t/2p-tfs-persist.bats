@@ -93,6 +93,30 @@ that 'tfs-persist reserve' prints to the kernel's command line, and boot" ]
 	[ "$(tfs-report state/last-boot.dat | wc -l)" = 1000 ]
 }
 
+@test "tfs-persist: tells a gap behind the reader's sub-buffer if all others have events, too" {
+	recording
+	crash
+	where=boot/instances/tfs.boot/per_cpu
+	for cpu in "$where"/cpu*; do
+		bytes=$(stat -c %s "$cpu/trace_pipe_raw")
+		printf 'head_buffer:   1\ncommit_buffer: 2\nsubbuf_size:   4096\nnr_subbufs:    %d\n' \
+			$((bytes / 4096)) >"$cpu/buffer_meta"
+	done
+	tfs-persist -R boot save >out 2>err
+	tfs-report state/last-boot.dat >got
+	full=$(find boot -name trace_pipe_raw -size +8 | wc -l)
+	[ "$full" -gt 0 ]
+	[ "$(grep -c '^CPU:[0-9]* \[LOST EVENTS\]$' got)" = "$full" ]
+	cmp <(plain kernel) <(grep -v LOST got | plain)
+
+	for cpu in "$where"/cpu*; do
+		bytes=$(stat -c %s "$cpu/trace_pipe_raw")
+		echo "nr_subbufs:    $((bytes / 4096 + 1))" | sed "1s/^/\n/" >"$cpu/buffer_meta"
+	done
+	tfs-persist -R boot save >out 2>err
+	cmp <(plain kernel) <(tfs-report state/last-boot.dat | plain)
+}
+
 @test "tfs-persist: a full disk loses nothing, and a later save has everything" {
 	recording
 	crash

@@ -109,6 +109,9 @@ size_t subbuf_count(const struct subbuf_format *, const void *data, size_t size)
 int subbuf_split(const struct subbuf_format *, void *data, size_t size, uint64_t time,
 		 void *rest);
 
+/* Say in the sub-buffer that events before it are lost, if it does not say so. */
+void subbuf_lose(const struct subbuf_format *, void *data);
+
 /* ---- comms.c: keep the names of tasks by pid ------------------------------------ */
 
 /*

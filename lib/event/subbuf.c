@@ -210,6 +210,14 @@ int subbuf_split(const struct subbuf_format *f, void *data, size_t size, uint64_
 	return 1;
 }
 
+void subbuf_lose(const struct subbuf_format *f, void *data)
+{
+	unsigned char *commit = (unsigned char *)data + f->commit;
+	uint64_t value = raw_number(commit, f->commit_size, 0, f->big);
+
+	put_number(commit, f->commit_size, value | MISSED_EVENTS, f->big);
+}
+
 size_t subbuf_count(const struct subbuf_format *f, const void *data, size_t size)
 {
 	struct record r;

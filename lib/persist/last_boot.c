@@ -132,11 +132,51 @@ static uint64_t size_of(int instance, unsigned cpus)
 }
 
 /*
+ * Return whether this is the number of all sub-buffers of the CPU, that of the reader included.
+ * The kernel gives reserved instances the file buffer_meta (kernel/trace/ring_buffer.c).
+ */
+static int is_full(int instance, unsigned cpu, uint64_t subbufs)
+{
+	static const char key[] = "\nnr_subbufs:";
+	char file[64], *text;
+	const char *digits;
+	uint64_t all = 0;
+
+	str_format(file, sizeof(file), "per_cpu/cpu%u/buffer_meta", cpu);
+	text = file_read(instance, file, NULL);
+	digits = text ? strstr(text, key) : NULL;
+	if (digits) {
+		digits += strlen(key);
+		digits += strspn(digits, " ");
+		all = text_digits(&digits);
+	}
+	free(text);
+	return all && subbufs >= all;
+}
+
+/*
+ * Say in the file that events are lost between the first sub-buffer of the CPU and the others.
+ * The first one is that of the reader. A dump has taken it out of the ring, and the writer has not
+ * overwritten it since. If the writer has filled the ring, it has overwritten what came next,
+ * and after the boot the kernel does not know that.
+ */
+static void tell_overwritten(const struct reading *g, int out, uint64_t second, char *data)
+{
+	size_t n = g->live.subbuf_size;
+
+	if (pread(out, data, n, (off_t)second) != (ssize_t)n)
+		return;
+	subbuf_lose(&g->live.format, data);
+	if (pwrite(out, data, n, (off_t)second) != (ssize_t)n)
+		err_errno("unable to write a sub-buffer");
+}
+
+/*
  * Move the sub-buffers to the file from offset `from` on, and set offset and size of each CPU.
  * Return the end of the file.
  */
-static uint64_t move_subbufs(struct reading *g, int out, uint64_t from, char *data, unsigned cpus,
-			     uint64_t *offset, uint64_t *size)
+static uint64_t move_subbufs(struct reading *g, int instance, int out, uint64_t from, char *data,
+			     unsigned cpus, uint64_t *offset, uint64_t *size)
 {
 	size_t n = g->live.subbuf_size;
 	uint64_t at = from;
@@ -151,6 +191,8 @@ static uint64_t move_subbufs(struct reading *g, int out, uint64_t from, char *da
 			at += n;
 		}
 		size[cpu] = at - offset[cpu];
+		if (is_full(instance, cpu, size[cpu] / n))
+			tell_overwritten(g, out, offset[cpu] + n, data);
 	}
 	return at;
 }
@@ -185,7 +227,7 @@ static int write_file(struct persist *p, int instance, struct atomic_file *place
 			  place->path);
 		goto end;
 	}
-	end = move_subbufs(&g, out, from, data, cpus, offset, size);
+	end = move_subbufs(&g, instance, out, from, data, cpus, offset, size);
 	comms_clear(&g.events.comms);
 	g.events.comms = p->head.comms;
 	learn_names(&g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* subbuf.c - sub-buffers that are split at a time */
+/* subbuf.c - sub-buffers that are split at a time, and events lost before them */
 #include <stdint.h>
 
 #include "event/event.h"
@@ -119,6 +119,20 @@ static void test_twice(void)
 	has(rest, 2, 3, 0);
 }
 
+/* A count of lost events stays. */
+static void test_lose(void)
+{
+	static const int64_t lost[] = { 0, 7, LOST_UNKNOWN };
+
+	for (int big = 0; big < 2; big++)
+		for (unsigned word = 4; word <= 8; word += 4)
+			for (unsigned i = 0; i < 3; i++) {
+				make(big, word, lost[i]);
+				subbuf_lose(&format, data);
+				has(data, 1, RECORDS, lost[i] ? lost[i] : LOST_UNKNOWN);
+			}
+}
+
 /* A sub-buffer without records, or shorter than its header, is not split. */
 static void test_short(void)
 {
@@ -133,6 +147,7 @@ int main(void)
 {
 	TEST(split);
 	TEST(twice);
+	TEST(lose);
 	TEST(short);
 	return unit_end();
 }
