@@ -199,6 +199,7 @@ struct flight_interval {
 	uint64_t most, sum;     /* number of events: on the CPU that has most, and on all */
 	uint64_t hits;          /* number of events that were counted */
 	uint64_t own;           /* processor time of this process */
+	uint64_t measured;      /* the part of it that this measurement took */
 };
 
 struct flight_load {

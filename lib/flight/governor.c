@@ -498,6 +498,7 @@ int flight_governor_begin(struct flight_governor *g, int top, const char *instan
 		return 0;
 	g->interval = LEAST_INTERVAL;
 	a->patience = LEAST_PATIENCE;
+	a->quiet = LEAST_QUIET;
 	a->cpus = MILLION;
 	a->credit = (int64_t)a->budget * (CREDIT_NS / MILLION);
 	g->marker = openat(g->load.dir, "trace_marker", O_WRONLY | O_CLOEXEC);
@@ -541,8 +542,8 @@ void flight_governor_look(struct flight_governor *g)
 	flight_load_interval(l, &i, a->load > a->budget / 2);
 	look = flight_account_charge(a, &i);
 	/* the measurements themselves may take a quarter of the budget, except in a flood */
-	least = i.own * 4 * MILLION / a->budget;
-	g->interval = a->load < a->budget / 16 ? CALM_INTERVAL : LEAST_INTERVAL;
+	least = i.measured * 4 * MILLION / a->budget;
+	g->interval = a->load < a->budget / 2 ? CALM_INTERVAL : LEAST_INTERVAL;
 	if (g->interval < least)
 		g->interval = least < MOST_INTERVAL ? least : MOST_INTERVAL;
 	if (a->load > a->budget)

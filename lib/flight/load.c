@@ -237,6 +237,7 @@ void flight_load_interval(struct flight_load *l, struct flight_interval *i, int 
 	l->own = own;
 	l->hits = hits;
 	l->busy = now;
+	i->measured = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
 }
 
 /* ---- which events are frequent -------------------------------------------------------- */
