@@ -58,10 +58,7 @@ record() {
 	echo 'a mark' >"$DIR/trace_marker"
 	echo 0 >"$DIR/tracing_on"
 	grep -v '^#' "$DIR/trace" >theirs
-	background tfs-record -i "$INSTANCE" file
-	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	save_recording
 }
 
 # same_lines: Compare "ours" and "theirs", except for names that the kernel forgot before

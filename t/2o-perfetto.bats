@@ -195,22 +195,8 @@ for e in events:
 
 # bats test_tags=quick
 @test "tfs-perfetto: protoc decodes as many events of a mixed recording as the kernel has recorded" {
-	need_tracefs
-	new_instance
-	echo 16000 >"$DIR/buffer_size_kb"
-	for event in sched task raw_syscalls irq signal kmem/kmem_cache_alloc; do
-		[ ! -e "$DIR/events/$event/enable" ] || echo 1 >"$DIR/events/$event/enable"
-	done
-	find /proc/self/ -maxdepth 2 >found 2>/dev/null || :
-	echo 'a mark' >"$DIR/trace_marker"
-	echo 0 >"$DIR/tracing_on"
-	background tfs-record -i "$INSTANCE" file
-	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
-	tfs-report -j file >lines
-	recorded=$(grep -vc '"lost":[0-9n]' lines)
-	[ "$recorded" -gt 1000 ]
+	record_mixed
+	recorded=$(wc -l <lines)
 	tfs-perfetto file >out 2>err
 	decode <out >text
 	[ "$(grep -c '^    event {' text)" = "$recorded" ]
@@ -363,11 +349,7 @@ print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "
 		echo 1 >"$DIR/events/$event/enable"
 	done
 	"$PROG/calls" 500 >/dev/null
-	echo 0 >"$DIR/tracing_on"
-	background tfs-record -i "$INSTANCE" file
-	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	save_recording
 	tfs-report -jD file | tfs-chrome >trace.json
 	slices=$(slices trace.json | grep -c '^X')
 	[ "$slices" -ge 500 ]

@@ -32,32 +32,9 @@ made() {
 	python3 "$TREE/t/prog/$1.py" "${@:2}"
 }
 
-# record: Record switches, calls, tasks and more of a few programs to file; their lines to lines.
-record() {
-	local event
-	need_tracefs
-	new_instance
-	echo 16000 >"$DIR/buffer_size_kb"
-	for event in task raw_syscalls irq signal kmem/kmem_cache_alloc sched; do
-		[ ! -e "$DIR/events/$event/enable" ] || echo 1 >"$DIR/events/$event/enable"
-	done
-	find /proc/self/ -maxdepth 2 >found 2>/dev/null || :
-	for event in 1 2 3; do
-		"$BASH" -c 'cat /dev/null; : | cat'
-	done
-	echo 0 >"$DIR/tracing_on"
-	background tfs-record -i "$INSTANCE" file
-	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
-	tfs-report -j file >lines
-	[ "$(wc -l <lines)" -gt 1000 ]
-	run -1 grep '"lost":[0-9n]' lines
-}
-
 @test "tfs-perfetto: the trace processor has each event of a recording with its time, processor, name and task" {
 	need_processor
-	record
+	record_mixed
 	tfs-perfetto file >out
 	ask out "select e.ts, e.ucpu, e.name, t.tid from ftrace_event e join thread t using (utid)" |
 		LC_ALL=C sort -u >got
@@ -71,7 +48,7 @@ record() {
 
 @test "tfs-perfetto: the trace processor makes a slice of each switch, and knows names and processes" {
 	need_processor
-	record
+	record_mixed
 	tfs-perfetto file >out
 	ask out "select s.ts, s.ucpu, t.tid from sched s join thread t using (utid)" |
 		LC_ALL=C sort -u >got
@@ -144,7 +121,7 @@ record() {
 
 @test "tfs-perfetto: the published schema decodes the same as the part of it in t/data" {
 	need_processor
-	record
+	record_mixed
 	made perfettodat many
 	DATE=0x989680 made tracedat little 8 a
 	DATE=0x7a1200 made tracedat big 4 b
@@ -164,7 +141,7 @@ record() {
 
 @test "tfs-chrome: the trace processor has each slice, instant and arrow of a recording and of requests" {
 	need_processor
-	record
+	record_mixed
 	tfs-chrome <lines >out
 	# an instant is a slice without duration
 	read -r slices instants < <(sed -n 's/.*"slices":\([0-9]*\),"arrows":0,"instants":\([0-9]*\),.*/\1 \2/p' out)

@@ -363,6 +363,36 @@ finishes() {
 	[ "$status" = "$2" ] || { echo "status $status instead of $2"; return 1; }
 }
 
+# save_recording: Save what the instance of this test has recorded to `file`.
+save_recording() {
+	echo 0 >"$DIR/tracing_on"
+	background tfs-record -i "$INSTANCE" file
+	eventually blocks "$PID"
+	kill -TERM "$PID"
+	finishes "$PID" 0
+}
+
+# record_mixed: Record switches, calls, tasks and more of a few programs to `file`, and their
+# lines as JSON to `lines`, with none lost.
+record_mixed() {
+	local event
+	need_tracefs
+	new_instance
+	echo 16000 >"$DIR/buffer_size_kb"
+	for event in task raw_syscalls irq signal kmem/kmem_cache_alloc sched; do
+		[ ! -e "$DIR/events/$event/enable" ] || echo 1 >"$DIR/events/$event/enable"
+	done
+	find /proc/self/ -maxdepth 2 >found 2>/dev/null || :
+	for event in 1 2 3; do
+		"$BASH" -c 'cat /dev/null; : | cat'
+	done
+	echo "C|$$|a mark|1" >"$DIR/trace_marker" # other text is an error to Perfetto
+	save_recording
+	tfs-report -j file >lines
+	[ "$(wc -l <lines)" -gt 1000 ]
+	run -1 grep '"lost":[0-9n]' lines
+}
+
 # stop_session [SIGNAL]: Stop the session; fail unless it ends with status 0, has
 # printed only its path, and leaves nothing behind.
 stop_session() {
