@@ -33,8 +33,6 @@ static void read_fields(struct export_record *r)
 	while (json_member(&s, end, &name, &value)) {
 		if (is(name, "lat"))
 			r->lat = decimal_latency(value, 0);
-		else if (is(name, "ret"))
-			r->ret = value;
 		else if (is(name, "error"))
 			r->error = short_value(value);
 		else if (is(name, "args") && value.n && *value.text == '[')
