@@ -3,7 +3,7 @@
  * tfs-persist - keep the trace of a ring buffer that survives a crash
  *
  * Requires: Linux 6.12, and an instance that the kernel's command line has reserved.
- * "reserve" prints the words for the kernel's command line. "save" moves the events of the last
+ * "reserve" prints parameters for the kernel's command line. "save" moves the events of the last
  * boot into FILE, by default last-boot.dat in $TFS_STATE or /var/lib/tfs, and prints its path;
  * FILE.1 and FILE.2 are the files of the boots before. It reads the formats and names that
  * `tfs-flight -P` has saved there. Events stay in the ring buffer if the disk is full.
@@ -26,7 +26,7 @@ static const struct tool tool = {
 	.help =
 		"tfs-persist [-R ROOT] [-i INSTANCE] reserve|save [MB|FILE]\n"
 		"keep the trace of a ring buffer that survives a crash\n"
-		"reserve [MB]  print the words for the kernel's command line\n"
+		"reserve [MB]  print the kernel parameters that reserve memory\n"
 		"save [FILE]  write the events of the last boot to a trace.dat\n"
 		OPTION_ROOT
 		"-i INSTANCE  the reserved instance; default " PERSIST_INSTANCE "\n",
@@ -66,8 +66,8 @@ static void print_notes(const char *instance)
 			 text ? (int)strcspn(text, "\n") : 0, text ? text : "");
 		free(text);
 	} else {
-		err_note("add these words to the kernel's command line, with \\$ for $ in GRUB's "
-			 "configuration, and boot");
+		err_note("add these parameters to the kernel's command line, with \\$ for $ in "
+			 "GRUB's configuration, and reboot");
 	}
 	str_format(path, sizeof(path), "%s/sys/kernel/panic", path_procfs());
 	text = file_read(AT_FDCWD, path, NULL);
@@ -151,8 +151,9 @@ static int save(const char *name, const char *file)
 		return REFUSED;
 	instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (instances < 0 || !reserved_is(instances, name)) {
-		err_msg("this boot has no reserved instance %s: add the words that 'tfs-persist "
-			"reserve' prints to the kernel's command line, and boot", name);
+		err_msg("this boot has no reserved instance %s: add the parameters that "
+			"'tfs-persist reserve' prints to the kernel's command line, and reboot",
+			name);
 		return NO;
 	}
 	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

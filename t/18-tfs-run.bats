@@ -400,6 +400,16 @@ END
 	[ -e ran ]
 }
 
+@test "tfs-run: is not in its own trace if a selector has its user" {
+	need_tracefs events/syscalls
+	need_pending_signals
+	background tfs-run trace_syscalls --uid "$(id -u)" -s getppid read write poll \
+		--instance "$MARK" -- "$PROG/calls" 1000 >got 2>err </dev/null
+	finishes "$PID" 0
+	[ "$(grep -c '^ *calls-.*: sys_getppid()$' got)" -ge 1000 ]
+	run -1 grep -m 3 -- "-$PID " got
+}
+
 @test "tfs-run: sends PROG's standard output to standard error, not into the trace" {
 	noting_tree
 	"$RUN" hook -- echo two >out 2>err
@@ -639,6 +649,7 @@ hook() {
 		eventually armed
 		GO=$go release
 		finishes "$caller" 0
+		eventually test -s out # before it knows the trace, a signal ends it with 128+n
 		kill "-$signal" "$runner"
 		finishes "$runner" 0
 		exactly err ''

@@ -87,8 +87,8 @@ machine did, or the memory was cleared"
 	mv boot/instances/tfs.boot boot/instances/old
 	run tfs-persist -R boot save
 	[ "$status" = 1 ]
-	[ "$output" = "tfs-persist: fatal: this boot has no reserved instance tfs.boot: add the words \
-that 'tfs-persist reserve' prints to the kernel's command line, and boot" ]
+	[ "$output" = "tfs-persist: fatal: this boot has no reserved instance tfs.boot: add the parameters \
+that 'tfs-persist reserve' prints to the kernel's command line, and reboot" ]
 	tfs-persist -R boot -i old save >out 2>err
 	[ "$(tfs-report state/last-boot.dat | wc -l)" = 1000 ]
 }
@@ -226,7 +226,7 @@ reserves() {
 	sed -i '$d' iomem
 	[ "$(reserves iomem 20)" = \
 		'memmap=20M$0x20a00000 trace_instance=tfs.boot^traceoff@0x20a00000:20M' ]
-	grep -q "add these words" err
+	grep -q "add these parameters" err
 }
 
 @test "tfs-persist: refuses wrong words, and memory that it cannot see" {
@@ -263,5 +263,5 @@ memory; give a smaller number" ]
 	run "$MANAGER" --run trace_flight --args "--all -e getppid --persist"
 	[ "$status" = 111 ]
 	[ "$output" = "manager: fatal: --persist: this boot has no reserved instance tfs.boot: add the \
-words that 'tfs-persist reserve' prints to the kernel's command line, and boot" ]
+parameters that 'tfs-persist reserve' prints to the kernel's command line, and reboot" ]
 }

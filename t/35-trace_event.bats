@@ -296,6 +296,30 @@ interrupted() {
 	run -1 grep -m 3 -E "^[^#]{0,16}-($own) .*: sys_enter: " got
 }
 
+@test "trace_event: whatever selects the session's own tasks, it does not record them" {
+	need_tracefs events/syscalls
+	for words in "--pid $$" "--parent $$" "--uid $(id -u)" "--comm manager calls" "--cgroup $$"; do
+		calls 1000
+		start_session trace_event --output fifo "$words" -e sys_enter_getppid sys_enter_read
+		read_by cat >got
+		release
+		finishes "$CALLS" 0
+		own=$(own_tasks | tr '\n' '|')none
+		stop_session
+		finishes "$READER" 0
+		echo "$words"
+		[ "$(grep -c -- "-$CALLS .*: sys_getppid()$" got)" = 1000 ]
+		run -1 grep -m 3 -E "^[^#]{0,16}-($own) " got
+	done
+}
+
+@test "trace_event: refuses to trace nothing but its own session" {
+	need_tracefs
+	run -111 "$BASH" -c 'exec "$0" --run trace_event --args "--pid $$ -e sched_switch"' "$MANAGER"
+	[ "$output" = "manager: fatal: no task to trace: the selected tasks have ended, or are the \
+session's own" ]
+}
+
 @test "trace_event: with --all the event filters leave the session's own tasks out" {
 	need_tracefs events/signal
 	start_session trace_event --output fifo --all -e signal_deliver --filter "'sig == 10 || sig == 12'"

@@ -6,8 +6,8 @@
 
 load helper
 
-# flight WORD...: Start tfs-flight of the instance, behind the words of with if it is set, and wait
-# until it has begun; set $FLIGHT.
+# flight WORD...: Start tfs-flight of the instance and wait until it has begun; set $FLIGHT. The
+# command is prefixed with the array with, if that is set.
 flight() {
 	mkdir -p d
 	[ -p gate ] || mkfifo gate
@@ -61,7 +61,7 @@ marked() {
 	sed -n 's/.*: tracing_mark_write: //p' "$1"
 }
 
-@test "tfs-flight: -B records everything while that costs less, and says what an event costs" {
+@test "tfs-flight: -B records everything while the load is below the budget, and says what an event costs" {
 	flood_instance
 	flight -B 50%
 	grep -Eqx 'budget: all: load 0\.00 % of 50\.00 %; an event costs [1-9][0-9]* ns here, or up to [0-9]+ ns less(; a counted one [1-9][0-9]* ns)?' d/budget
@@ -193,7 +193,7 @@ times() {
 	stops
 }
 
-@test "tfs-flight: -B counts by a histogram what it cannot record, and says how many" {
+@test "tfs-flight: -B counts with a histogram the events that it cannot record, and says how many" {
 	need_tracefs events/syscalls
 	need_tracefs events/syscalls/sys_enter_getpriority/hist
 	new_instance -full # has the number of the last call
@@ -228,7 +228,7 @@ times() {
 	[ "$(grep -vc '^#' "$DIR/events/syscalls/sys_enter_getpriority/trigger")" = 0 ]
 }
 
-@test "tfs-flight: -B says if it cannot count, by switching off" {
+@test "tfs-flight: -B switches off an event that it cannot count" {
 	flood_instance
 	echo 0 >"$DIR/events/sched/sched_process_exit/enable"
 	flight -B 1

@@ -128,8 +128,7 @@ int flight_beside_make(struct flight_beside *, int top, int dir, const char *ins
 		       const char *suffix);
 
 /*
- * Copy the pid filter of the instance at from, but exclude no task of us that the filter
- * excludes. Return 0 or -1.
+ * Copy the pid filter of the instance at from, but do not exclude the tasks in us. Return 0 or -1.
  */
 int flight_beside_pids(const struct flight_beside *, int from, const struct pids *us);
 
@@ -243,8 +242,8 @@ void flight_load_interval(struct flight_load *, struct flight_interval *, int bu
 int flight_load_events(struct flight_load *);
 
 /*
- * Record all events for a moment in the small instance, and set most and sum of each. A rate
- * is at least half of the one before, because a moment may be quiet. Return 0 or -1.
+ * Record all events for a moment in the small instance, and set most and sum of each. most is at
+ * least half of its previous value, because a moment may be quiet. Return 0 or -1.
  */
 int flight_load_sample(struct flight_load *);
 
@@ -271,9 +270,9 @@ enum { LOOK_NOT, LOOK_DOWN, LOOK_UP };
 int flight_account_charge(struct flight_account *, const struct flight_interval *);
 
 /*
- * Set next of each event, so that the load stays below the budget. LOOK_DOWN spares nothing
- * that is reduced, LOOK_UP reduces nothing more, except if system calls became too many. calls
- * has the rates of all system calls. Return the number of events that change.
+ * Set next of each event, so that the load stays below the budget. LOOK_DOWN never records an
+ * event again. LOOK_UP never reduces one further, unless system calls have become too frequent.
+ * calls has the rates of all system calls. Return the number of events that change.
  */
 size_t flight_account_plan(const struct flight_account *, const struct flight_event *calls,
 			   struct flight_event *, size_t n, int look);
@@ -360,7 +359,7 @@ void flight_governor_look(struct flight_governor *);
 
 /*
  * Let this task run before all ordinary ones, as it does from flight_governor_begin on, or like
- * them. A flood may leave an ordinary task no processor for seconds. A dump takes too long to run
+ * them. A flood may leave an ordinary task no processor for a second. A dump takes too long to run
  * first.
  */
 void flight_governor_hurry(struct flight_governor *, int on);

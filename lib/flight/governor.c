@@ -13,7 +13,7 @@
  * process that ran out of memory. It counts the others by histograms if the kernel has
  * them and a counted event costs less, or disables them. Rates come from a sample. A recorder
  * with credit samples now and then, more and more rarely if that did not help, and
- * steps up if all that it would record costs half of the budget.
+ * steps up if all that it would then record costs at most half of the budget.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -135,9 +135,9 @@ size_t flight_account_plan(const struct flight_account *a, const struct flight_e
 }
 
 /*
- * The sample is a moment, and the interval counts exactly: if the interval had more of the
- * events that were recorded then, each of them was more frequent. now is what they are now.
- * Return 0 if the sample missed most of them.
+ * A sample is short, but the interval has exact counts. If the interval counted more than the
+ * sample, scale up the rates of the events whose state is `now`. Return 0 if the sample has less
+ * than a quarter of the interval's rate.
  */
 static int scale(struct flight_event *events, size_t n, const struct flight_interval *i, int now)
 {
@@ -189,7 +189,7 @@ static void put_since(struct line *line, uint64_t ns)
 
 /*
  * Put the events for which this is next, the most frequent first: those that change, or those
- * that do not. since says when their recording ended, unless it ends here.
+ * that do not; and the time at which their recording ended, unless it ends with this step.
  */
 static void put_events(struct line *line, const struct flight_load *l, const char *what, int next,
 		       int change)
@@ -426,7 +426,8 @@ static void step(struct flight_governor *g)
 /*
  * Meet the first heavy flood. Nothing says yet which events are rare, and a sample takes as long
  * as it took to notice the flood. So record only the events that come first, then take a sample,
- * and record the rare events again. If the sample missed the flood, they wait for the next one.
+ * and record the rare events again. If the samples missed the flood, these events stay off until
+ * a later sample.
  */
 static void stop_flood(struct flight_governor *g, const struct flight_interval *i)
 {
@@ -551,7 +552,7 @@ void flight_governor_look(struct flight_governor *g)
 	if (look == LOOK_NOT || !is_recording(g))
 		return;
 	a->quiet = 0;
-	/* a sample takes time: a heavy flood is first met as the last flood was */
+	/* in a heavy flood, first use the rates of the last sample, because a sample takes time */
 	heavy = look == LOOK_DOWN && a->load / 4 > a->budget;
 	g->guessed = heavy && !g->guessed && g->sampled;
 	if (!g->guessed && !a->reduced && read_events(g) < 0)

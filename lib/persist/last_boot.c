@@ -155,10 +155,10 @@ static int is_full(int instance, unsigned cpu, uint64_t subbufs)
 }
 
 /*
- * Say in the file that events are lost between the first sub-buffer of the CPU and the others.
- * The first one is that of the reader. A dump has taken it out of the ring, and the writer has not
- * overwritten it since. If the writer has filled the ring, it has overwritten what came next,
- * and after the boot the kernel does not know that.
+ * Say in the file that events are lost between the first sub-buffer of the CPU and the others. The
+ * first one is that of the reader: a dump has taken it out of the ring. If the writer has filled
+ * the ring since then, it has overwritten the events that followed, and the next boot does not
+ * know that.
  */
 static void tell_overwritten(const struct reading *g, int out, uint64_t second, char *data)
 {

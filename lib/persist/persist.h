@@ -45,7 +45,7 @@ int reserved_at_rest(int instance);
 int reserved_reset(int instance);
 
 /*
- * Write the words for the kernel's command line that reserve this much memory to words (size
+ * Write the kernel parameters that reserve this much memory to words (size
  * bytes): on x86 at an address in the middle of a range of free memory. iomem is the text
  * of /proc/iomem. machine is that of uname. Return 0 or -1.
  */

@@ -283,16 +283,15 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 }
 
 /*
- * Exclude the session's own tasks: the janitor, the manager, and the processes of the stream,
+ * Exclude the session's own tasks: those of recording_own_tasks, and the processes of the stream,
  * which write their pids to pids: the pid in procfs, and the pid for the janitor. Return 0, or
  * -1, reported.
  */
 static int exclude_session(struct janitor *j, int pids)
 {
-	pid_t self = task_self(), pid[2];
-	size_t streams = 0;
 	struct pids us = { 0 };
-	struct task t;
+	size_t streams = 0;
+	pid_t pid[2];
 	int r;
 
 	j->parts[1] = 0;
@@ -302,13 +301,8 @@ static int exclude_session(struct janitor *j, int pids)
 	}
 	if (streams != (j->rq->output != OUTPUT_DAT && j->words.filter ? 2 : 1))
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
-	else if (task_read(self, &t) < 0)
-		r = err_errno("unable to find this process in %s", path_procfs());
-	else {
-		pids_add(&us, self);
-		pids_add(&us, t.ppid);
-		r = pids_sort(&us);
-	}
+	else
+		r = recording_own_tasks(&us);
 	if (!r && manager_subsystem.exclude)
 		r = manager_subsystem.exclude(j->rq, &us);
 	pids_clear(&us);

@@ -77,9 +77,9 @@ static int check_reserved(const struct request *rq, int root)
 	if (instances >= 0)
 		close(instances);
 	if (!there)
-		return err_msg("--persist: this boot has no reserved instance %s: add the words "
-			       "that 'tfs-persist reserve' prints to the kernel's command line, "
-			       "and boot", recording_name(rq));
+		return err_msg("--persist: this boot has no reserved instance %s: add the "
+			       "parameters that 'tfs-persist reserve' prints to the kernel's "
+			       "command line, and reboot", recording_name(rq));
 	return rq->buffer_kb ? err_msg("--buffer: the size of %s is fixed; leave it out",
 				       recording_name(rq)) : 0;
 }
@@ -205,17 +205,24 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 	return n;
 }
 
+int recording_own_tasks(struct pids *us)
+{
+	struct task janitor, manager;
+
+	if (task_read(task_self(), &janitor) < 0 || task_read(janitor.ppid, &manager) < 0)
+		return err_errno("unable to find this process in %s", path_procfs());
+	pids_add(us, janitor.pid);
+	pids_add(us, manager.pid);
+	if (getenv(FOR_PEOPLE))
+		pids_add(us, manager.ppid);
+	return pids_sort(us);
+}
+
 int recording_exclude_session(int instance)
 {
 	struct pids us = { 0 };
-	struct task t;
-	int r;
+	int r = recording_own_tasks(&us);
 
-	if (task_read(task_self(), &t) < 0)
-		return err_errno("unable to find this process in %s", path_procfs());
-	pids_add(&us, t.pid);
-	pids_add(&us, t.ppid);
-	r = pids_sort(&us);
 	if (!r)
 		r = ctl_write(instance, "options/event-fork", "1", 0);
 	if (!r)
@@ -315,11 +322,41 @@ size_t recording_write_dead_comments(const struct request *rq, int fd)
 	return all;
 }
 
+/* The tasks of this session: the janitor, and those of recording_own_tasks. */
+static struct {
+	pid_t janitor;
+	struct pids tasks;
+} own;
+
 /*
- * Add all matching tasks with one write, because a second write waits for all processors to
- * drop the first list. From that write on, the kernel follows their children. Look again for
- * children that were born before it. Set *added to the number of tasks. Return 0, or -1,
- * reported.
+ * Take the session's own tasks out of the set, with the children that the janitor has now. They
+ * would record how they read the trace, for ever. Return 0, or -1, reported.
+ */
+static int leave_own_out(struct pids *set)
+{
+	struct selector s = { .kind = SELECT_PID };
+	struct pids children = { 0 };
+	int r = 0;
+
+	if (!own.janitor) {
+		own.janitor = task_self();
+		r = recording_own_tasks(&own.tasks);
+	}
+	s.pid = own.janitor;
+	if (!r)
+		r = select_pids(&s, 1, SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK,
+				&children);
+	pids_minus(set, &own.tasks);
+	pids_minus(set, &children);
+	pids_clear(&children);
+	return r;
+}
+
+/*
+ * Add all matching tasks but the session's own with one write, because a second write waits for
+ * all processors to drop the first list. From that write on, the kernel follows their children.
+ * Look again for children that were born before it. Set *added to the number of tasks. Return 0,
+ * or -1, reported.
  */
 static int add_all(const struct selector *selectors, size_t n, int instance, size_t *added)
 {
@@ -330,6 +367,8 @@ static int add_all(const struct selector *selectors, size_t n, int instance, siz
 		pids_clear(&now);
 		r = select_pids(selectors, n,
 				SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
+		if (!r)
+			r = leave_own_out(&now);
 		pids_minus(&now, &known);
 		if (!r)
 			r = pidfilter_add(instance, &now, 0);
@@ -347,7 +386,8 @@ int recording_follow(const struct request *rq, int instance)
 	size_t added;
 	int r = add_all(rq->selectors, rq->nselectors, instance, &added);
 
-	return r || added ? r : err_msg("no task to trace: the selected tasks have ended");
+	return r || added ? r : err_msg("no task to trace: the selected tasks have ended, or are "
+				       "the session's own");
 }
 
 int recording_followed(const char *instance, struct pids *out)

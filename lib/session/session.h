@@ -342,6 +342,12 @@ int recording_own(const struct request *rq, int instances);
 int recording_make(const struct request *rq, int instances, const char *clock);
 
 /*
+ * Add the janitor, which calls this, the manager and tfs-run, if it runs the manager, to us, and
+ * sort it. Return 0, or -1, reported.
+ */
+int recording_own_tasks(struct pids *us);
+
+/*
  * Record all tasks but the session's own processes and their children. After events are
  * enabled, the caller has to call exclude_tasks as well. Return 0, or -1, reported.
  */
