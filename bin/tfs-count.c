@@ -52,6 +52,16 @@ static void print_one(const struct counted *c)
 	stdout_print("%s%s %s\n", blanks + (n < 7 ? n : 7), number, c->entry.key);
 }
 
+/* If no event has had any of the keys, say so. */
+static void tell_missing(const struct table *table, const char *const *keys)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strspn(table->v[i]->key, "-\t") != strlen(table->v[i]->key))
+			return;
+	for (; table->n && *keys; keys++)
+		stdout_print("# no event has the key %s\n", *keys);
+}
+
 static void print_header(const char *const *keys)
 {
 	stdout_print("  count %s", *keys);
@@ -110,6 +120,7 @@ int main(int argc, char **argv)
 			trace_line_shorten(table.v[i]->key);
 		print_one((struct counted *)table.v[i]);
 	}
+	tell_missing(&table, keys);
 	comments_print(&comments);
 	stdout_flush();
 	return table.n ? DONE : NO;

@@ -40,7 +40,7 @@ static const struct tool tool = {
 		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
 		"--check  print whether this kernel can run the hook, or all hooks\n"
 		"HOOK  run this hook, by its name or file; without it, list all\n"
-		"-- PROG...  trace this program, and end with it\n",
+		"-- PROG...  trace this program, and end with it; it writes to stderr\n",
 };
 
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */

@@ -130,7 +130,7 @@ begin() {
 	--decode  one line for each call, with decoded arguments, as strace has them
 	--raw  the kernel's own text, also for people
 	--failed  decoded: only calls that fail
-	--errno NAME...  decoded: only calls that fail with one of these errors
+	--errno ERROR...  decoded: only calls that fail with one of these errors
 	--fd N  decoded: only calls with this descriptor
 	--path TEXT  decoded: only calls with a path that this glob matches
 	--names  decoded: the files of descriptors, as 3</etc/passwd>; of all calls only

@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 57 <<-'END'
+	table 60 <<-'END'
 	100|trace_opne -- true|no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
@@ -96,6 +96,9 @@ table() {
 	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
 	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
 	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
+	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines
+	100|trace_syscalls --fail -- true|trace_syscalls has no option '--fail'; did you mean --failed? tfs-run trace_syscalls --help lists them
 	100|trace_block --device sdx --all|--device: no disk 'sdx' in $PWD/sys/class/block; did you mean sda, sdb?|sys
 	100|trace_block --device sda1 --all|--device: sda1 is a partition; give its disk|sys
 	111|trace_syscalls -- true|no tracefs at $PWD/sys/kernel/tracing: as root, mount -t tracefs nodev $PWD/sys/kernel/tracing|sys

@@ -361,6 +361,9 @@ const char *suggest_list(const struct suggest *);
  * Real-time signals have no name.
  */
 const char *name_of_error(int64_t number);
+
+/* Return the number of the error whose name has these n bytes, such as ENOENT; or 0. */
+int64_t error_of_name(const char *name, size_t n);
 const char *name_of_signal(int64_t number);
 const char *name_of_syscall(int64_t number);
 

@@ -87,6 +87,16 @@ const char *name_of_error(int64_t number)
 	return find(error_names, error_numbers, COUNT(error_numbers), number);
 }
 
+int64_t error_of_name(const char *name, size_t n)
+{
+	const char *s = error_names;
+
+	for (size_t i = 0; i < COUNT(error_numbers); i++, s += strlen(s) + 1)
+		if (strlen(s) == n && !memcmp(s, name, n))
+			return error_numbers[i];
+	return 0;
+}
+
 const char *name_of_signal(int64_t number)
 {
 	return find(signal_names, signal_numbers, COUNT(signal_numbers), number);

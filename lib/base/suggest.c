@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, SHORTEST = 3 };
 
 /*
  * Return how many letters must be inserted, deleted, replaced, or swapped with the next
@@ -47,12 +47,16 @@ void suggest_offer(struct suggest *near, const char *name)
 	size_t wanted = strlen(near->word), n = strnlen(name, 2 * wanted + 16);
 	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
 
-	/* skip the comparison if the lengths differ too much: there may be 100,000 names */
-	if ((n > wanted ? n - wanted : wanted - n) > limit)
-		return;
-	d = distance(near->word, name);
-	if (d > limit)
-		return;
+	if (wanted >= SHORTEST && !strncmp(name, near->word, wanted)) {
+		d = 1; /* the beginning of a name */
+	} else {
+		/* compare no lengths that differ too much: there may be 100,000 names */
+		if ((n > wanted ? n - wanted : wanted - n) > limit)
+			return;
+		d = distance(near->word, name);
+		if (d > limit)
+			return;
+	}
 	/* of names that are equally near, the name that was offered first comes first */
 	for (i = near->n; i && near->far[i - 1] > d; i--)
 		if (i < SUGGEST_MAX) {

@@ -70,6 +70,7 @@ static int has_date(char *const *words)
 int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
+	unsigned long top;
 
 	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
 	o->dat = ends_with(file, ".dat");
@@ -103,6 +104,8 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 			       "-o, --summary and --json");
 	if (ask->top && !ask->summary)
 		return err_msg("--top needs --summary");
+	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)
+		return err_msg("--top: '%.80s' is not a number of lines", ask->top);
 	return 0;
 }
 

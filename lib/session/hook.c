@@ -38,7 +38,7 @@ static const struct { char name[8]; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
 	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
 	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "DISK", TYPE_DISK },
-	{ "SYSCALL", TYPE_SYSCALL }, { "TEXT", TYPE_TEXT },
+	{ "SYSCALL", TYPE_SYSCALL }, { "ERROR", TYPE_ERROR }, { "TEXT", TYPE_TEXT },
 };
 
 static int copy(char *to, size_t size, const char *from, size_t n)

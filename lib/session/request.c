@@ -224,6 +224,11 @@ static const char *check_value(const struct hook_option *o, const char *s)
 			return s;
 		what = "a system call, a glob such as open*, or a class such as file";
 		break;
+	case TYPE_ERROR:
+		if (error_of_name(s, strlen(s)))
+			return s;
+		what = "the name of an error, such as ENOENT";
+		break;
 	case TYPE_ID:
 		n = strspn(s, "0123456789abcdef");
 		if (n >= 4 && n <= CONTAINER_ID && !s[n])

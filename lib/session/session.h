@@ -32,6 +32,7 @@ enum hook_type {
 	TYPE_NUMBER, /* N */
 	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
 	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these behind ! */
+	TYPE_ERROR,  /* ENOENT */
 	TYPE_ID,     /* of a container: its first digits */
 	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
 	TYPE_TEXT,   /* printable text */

@@ -806,15 +806,9 @@ static int parse_errors(struct decode *d, const char *names)
 {
 	for (;; names++) {
 		size_t n = strcspn(names, ",");
-		uint64_t e = 1;
-		const char *name = NULL;
+		uint64_t e = (uint64_t)error_of_name(names, n);
 
-		for (; e <= MAX_ERROR; e++) {
-			name = name_of_error((int64_t)e);
-			if (name && strlen(name) == n && !strncmp(name, names, n))
-				break;
-		}
-		if (e > MAX_ERROR)
+		if (!e || e > MAX_ERROR)
 			return -1;
 		d->errors[e / 64] |= (uint64_t)1 << e % 64;
 		d->by_error = 1;
