@@ -14,9 +14,9 @@ made() {
 	python3 "$TREE/t/prog/$1.py" "${@:2}"
 }
 
-# decode: Decode a trace of Perfetto, as the published schema does.
+# decode: Decode a trace of Perfetto, as the published schema does. Before it: need_tool protoc,
+# which cannot skip a test from within a pipeline.
 decode() {
-	need_tool protoc
 	protoc --decode=perfetto.protos.Trace -I "$TREE/t/data" perfetto.proto
 }
 
@@ -67,6 +67,7 @@ for e in events:
 }
 
 @test "tfs-perfetto: a generic event describes its fields, which protoc decodes from files of either byte order and word size" {
+	need_tool protoc
 	for layout in 'little 8' 'little 4' 'big 8' 'big 4'; do
 		# shellcheck disable=SC2086 # two words
 		made tracedat $layout file
@@ -109,6 +110,7 @@ for e in events:
 }
 
 @test "tfs-perfetto: a loss begins a bundle with lost_events, and the sums are exact" {
+	need_tool protoc
 	made tracedat little 8 file
 	tfs-perfetto file | decode >text
 	[ "$(grep -c 'ftrace_events {' text)" = 3 ]
@@ -119,6 +121,7 @@ for e in events:
 }
 
 @test "tfs-perfetto: writes the schema's messages for switches, calls and prints, and all other events generic" {
+	need_tool protoc
 	made perfettodat file
 	tfs-perfetto file >out 2>err
 	[ "$(cat err)" = "tfs-perfetto: demo:many: only the first 31 of its fields are converted" ]
@@ -141,6 +144,7 @@ for e in events:
 }
 
 @test "tfs-perfetto: several files are machines, and the difference of their clocks is that of -a or of their dates" {
+	need_tool protoc
 	DATE=0x989680 made tracedat little 8 a # 10 s
 	DATE=0x7a1200 made tracedat big 4 b # 8 s
 	made tracedat little 4 c
@@ -170,6 +174,7 @@ for e in events:
 }
 
 @test "tfs-perfetto: says that a clock counts, and converts what it can of a damaged file" {
+	need_tool protoc
 	made tracedat little 8 file mine
 	tfs-perfetto file >out 2>err
 	[ "$(cat err)" = "tfs-perfetto: file: its trace clock does not count seconds" ]
@@ -195,6 +200,7 @@ for e in events:
 
 # bats test_tags=quick
 @test "tfs-perfetto: protoc decodes as many events of a mixed recording as the kernel has recorded" {
+	need_tool protoc
 	record_mixed
 	recorded=$(wc -l <lines)
 	tfs-perfetto file >out 2>err

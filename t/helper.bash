@@ -373,12 +373,14 @@ save_recording() {
 }
 
 # record_mixed: Record switches, calls, tasks and more of a few programs to `file`, and their
-# lines as JSON to `lines`, with none lost.
+# lines as JSON to `lines`, with none lost: what else the machine does is not recorded.
 record_mixed() {
 	local event
 	need_tracefs
 	new_instance
 	echo 16000 >"$DIR/buffer_size_kb"
+	echo 1 >"$DIR/options/event-fork"
+	echo $$ $BASHPID >"$DIR/set_event_pid"
 	for event in task raw_syscalls irq signal kmem/kmem_cache_alloc sched; do
 		[ ! -e "$DIR/events/$event/enable" ] || echo 1 >"$DIR/events/$event/enable"
 	done
