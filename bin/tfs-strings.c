@@ -58,12 +58,12 @@ static const struct tool tool = {
 /* The records of a task, until the last of them has come. */
 struct partial {
 	struct table_entry entry;       /* the pid, as text */
-	struct strbuf head;             /* of the line, from the event on; NULL: none */
-	struct strbuf tail;             /* fields behind the path */
-	struct strbuf text;             /* the strings that are complete, and a part */
-	size_t quote;                   /* where the last string begins in text */
-	int is_exec, in_string;
-	uint64_t strings, argc;         /* an exec's strings that are missing; its words */
+	struct strbuf call;             /* the system call; NULL: an exec that succeeded */
+	struct strbuf tail;             /* fields behind the path; an exec's argc */
+	struct strbuf fields;           /* those that are complete, and a part of a string */
+	size_t quote;                   /* where the value of the last string begins in fields */
+	int is_exec, in_string, json;
+	uint64_t strings;               /* an exec's strings that are missing */
 	unsigned word;                  /* number of the next word; the file comes first */
 };
 
@@ -75,28 +75,110 @@ struct join {
 
 static void forget(struct join *j, struct partial *p)
 {
-	free(p->head.text);
+	free(p->call.text);
 	free(p->tail.text);
-	free(p->text.text);
+	free(p->fields.text);
 	table_remove(&j->tasks, p);
 }
 
-/* Print the comment line unless that is done. */
-static void print_comment(struct join *j)
+/* Print the comment, as a line of the kind of the trace, unless that is done. */
+static void print_comment(struct join *j, int json)
 {
-	if (j->comment)
+	struct strbuf b = { 0 };
+
+	if (j->comment && json) {
+		for (const char *s = j->comment; *s; s++) {
+			strbuf_add(&b, "\\", *s == '"' || *s == '\\');
+			strbuf_add(&b, s, (unsigned char)*s >= ' ');
+		}
+		stdout_print("{\"comment\":\"%s\"}\n", b.text ? b.text : "");
+		free(b.text);
+	} else if (j->comment) {
 		stdout_print("# %s\n", j->comment);
+	}
 	j->comment = NULL;
 }
 
-/* Print the line: its beginning up to the event, then the event. */
-static void print_event(struct join *j, const struct trace_line *l, const char *line,
-			const char *event)
+/* ---- fields, as text or JSON ----------------------------------------------------------- */
+
+/* Append a field. */
+static void add(struct partial *p, struct strbuf *b, const char *name, const char *value)
 {
-	print_comment(j);
-	stdout_print("%.*s%s\n", (int)(l->event.text - line), line, event);
+	strbuf_puts(b, p->json ? ",\"" : " ");
+	strbuf_puts(b, name);
+	strbuf_puts(b, p->json ? "\":" : "=");
+	strbuf_puts(b, value);
+}
+
+/* Append a number, which is written in this base, 10 or 16. In JSON it is decimal. */
+static void add_number(struct partial *p, struct strbuf *b, const char *name, const char *value,
+		       unsigned base)
+{
+	const char *digits = value + (base == 10 && *value == '-');
+	char text[32] = "null";
+	uint64_t n;
+
+	if (!p->json)
+		str_format(text, sizeof(text), base == 16 ? "0x%s" : "%s", value);
+	else if (!text_part_number((struct text_part){ digits, strlen(digits) }, base, &n))
+		str_format(text, sizeof(text), "%s%llu", *value == '-' ? "-" : "",
+			   (unsigned long long)n);
+	add(p, b, name, text);
+}
+
+/* Begin a string. */
+static void begin_string(struct partial *p)
+{
+	char name[32];
+
+	str_format(name, sizeof(name), !p->is_exec ? "path" : p->word ? "argv%u" : "filename",
+		   p->word - 1);
+	add(p, &p->fields, name, "");
+	p->quote = p->fields.n;
+	strbuf_puts(&p->fields, "\"");
+	p->in_string = 1;
+}
+
+/* End a string, which could not be read if fault is set. */
+static void end_string(struct partial *p, int fault)
+{
+	if (fault) {
+		p->fields.n = p->quote;
+		strbuf_puts(&p->fields, p->json ? "\"(fault)\"" : "(fault)");
+	} else {
+		strbuf_puts(&p->fields, "\"");
+	}
+	if (p->is_exec && !p->word)
+		strbuf_puts(&p->fields, p->tail.text);
+	p->word++;
+	p->in_string = 0;
+}
+
+/* Print the event, in the place of the record in line. */
+static void print_event(struct join *j, const struct partial *p, const struct trace_line *l,
+			const char *line, const char *event, const struct strbuf *fields)
+{
+	const char *s = line, *end = l->event.text, *call = p->call.text ? p->call.text : "";
+	const char *text = fields->text ? fields->text : "";
+	struct text_part name, value;
+
+	print_comment(j, p->json);
+	if (p->json) {
+		while (json_member(&s, l->body.text, &name, &value) &&
+		       !text_part_is(name, "system"))
+			;
+		stdout_print("%.*s\"system\":\"%s\",\"event\":\"%s\",\"fields\":{%s%s%s%s}}\n",
+			     (int)(name.text - 1 - line), line, j->id, event,
+			     *call ? "\"call\":\"" : "", call, *call ? "\"" : "",
+			     text + (!*call && *text));
+	} else {
+		stdout_print("%.*s%s: (%s%s)%s\n", (int)(end - line), line, event,
+			     *call ? "sys_" : "sched_process_exec", call, text);
+	}
 	j->found = 1;
 }
+
+/* ---- records --------------------------------------------------------------------------- */
 
 /* Cut the next word, which ends at a blank or at the end, from *s. */
 static char *cut_word(char **s)
@@ -109,68 +191,35 @@ static char *cut_word(char **s)
 	return word;
 }
 
-/* Append a formatted field of numbers and names. */
-static void add(struct strbuf *b, const char *format, const char *a, const char *value)
+/* Is it the call of an exec that failed? */
+static int is_exec_call(const struct partial *p)
 {
-	char text[128];
-
-	strbuf_add(b, text, str_format(text, sizeof(text), format, a, value));
+	return p->call.text && !strncmp(p->call.text, "exec", 4);
 }
 
-static int is_exec_call(const char *call)
-{
-	return !strncmp(call, "exec", 4);
-}
-
-/* Set head and tail of a call from "CALL FLAGS RET"; return the rest, the path. */
+/* Set call and tail from "CALL FLAGS RET"; return the rest, the path. */
 static char *read_call(struct partial *p, char *s)
 {
 	char *call = cut_word(&s), *flags = cut_word(&s), *ret = cut_word(&s);
-	int exec = is_exec_call(call);
 
-	strbuf_add(&p->text, "", 0);
-	add(&p->head, exec ? "exec_open%s(sys_%s)" : "open%s(sys_%s)", ": ", call);
-	add(&p->tail, exec ? " flags=0x%s" : " flags=0x%s ret=%s", flags, ret);
+	strbuf_puts(&p->call, call);
+	add_number(p, &p->tail, "flags", flags, 16);
+	if (!is_exec_call(p))
+		add_number(p, &p->tail, "ret", ret, 10);
 	return s;
-}
-
-/* Begin a string. */
-static void begin_string(struct partial *p)
-{
-	char name[32];
-
-	if (p->is_exec && p->word)
-		str_format(name, sizeof(name), " argv%u=\"", p->word - 1);
-	strbuf_puts(&p->text, !p->is_exec ? " path=\"" : p->word ? name : " filename=\"");
-	p->quote = p->text.n - 1;
-	p->in_string = 1;
-}
-
-/* End a string, which could not be read if fault is set. */
-static void end_string(struct partial *p, int fault)
-{
-	if (fault)
-		p->text.n = p->quote;
-	strbuf_puts(&p->text, fault ? "(fault)" : "\"");
-	if (p->is_exec && !p->word)
-		add(&p->text, " argc=%s%s", p->tail.text, "");
-	p->word++;
-	p->in_string = 0;
 }
 
 /* Print the event of a task whose records have all come. */
 static void print_complete(struct join *j, struct partial *p, const struct trace_line *l,
 			   const char *line)
 {
-	char exec[64] = "";
+	char event[32];
 
-	if (p->is_exec)
-		str_format(exec, sizeof(exec), "exec%u: (sched_process_exec)", p->word - 1);
-	else
-		strbuf_puts(&p->text, p->tail.text);
-	strbuf_puts(&p->head, exec);
-	strbuf_puts(&p->head, p->text.text);
-	print_event(j, l, line, p->head.text);
+	str_format(event, sizeof(event), p->is_exec ? "exec%u" :
+		   is_exec_call(p) ? "exec_open" : "open", p->word - 1);
+	if (!p->is_exec)
+		strbuf_puts(&p->fields, p->tail.text);
+	print_event(j, p, l, line, event, &p->fields);
 	forget(j, p);
 }
 
@@ -178,19 +227,8 @@ static void print_complete(struct join *j, struct partial *p, const struct trace
 static void print_cut(struct join *j, struct partial *p, const struct trace_line *l,
 		      const char *line)
 {
-	struct strbuf text = { 0 };
-	const char *colon = p->is_exec ? NULL : strchr(p->head.text, ':');
-
-	if (p->is_exec) {
-		add(&text, "exec_long: (sched_process_exec) argc=%s%s", p->tail.text, "");
-	} else {
-		strbuf_add(&text, p->head.text, (size_t)(colon - p->head.text));
-		strbuf_puts(&text, "_long");
-		strbuf_puts(&text, colon);
-		strbuf_puts(&text, p->tail.text);
-	}
-	print_event(j, l, line, text.text);
-	free(text.text);
+	print_event(j, p, l, line, p->is_exec ? "exec_long" :
+		    is_exec_call(p) ? "exec_open_long" : "open_long", &p->tail);
 	forget(j, p);
 }
 
@@ -198,14 +236,14 @@ static void print_cut(struct join *j, struct partial *p, const struct trace_line
 static void record(struct join *j, const struct trace_line *l, const char *line, char mark, char *s)
 {
 	struct partial *p = table_find(&j->tasks, l->pid.text, l->pid.n);
-	uint64_t strings;
 	char *word;
 
 	if (strchr("=+!?#", mark)) {
 		if (p) /* its last records are lost, and counted */
 			forget(j, p);
 		p = table_at(&j->tasks, l->pid.text, l->pid.n);
-	} else if (!p) { /* its first records are lost, and counted */
+		p->json = l->json;
+	} else if (!p || p->json != l->json) { /* its first records are lost, and counted */
 		return;
 	}
 	switch (mark) {
@@ -213,7 +251,7 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	case '+':
 		s = read_call(p, s);
 		begin_string(p);
-		strbuf_puts(&p->text, s);
+		strbuf_puts(&p->fields, s);
 		if (mark == '+')
 			return;
 		end_string(p, 0);
@@ -224,19 +262,17 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 		end_string(p, 1);
 		break;
 	case '?':
-		word = cut_word(&s);
-		add(&p->head, is_exec_call(word) ? "exec_open%s(sys_%s)" : "open%s(sys_%s)", ": ",
-		    word);
-		strbuf_puts(&p->text, *s ? " ret=" : "");
-		strbuf_puts(&p->tail, s);
+		strbuf_puts(&p->call, cut_word(&s));
+		strbuf_puts(&p->tail, "");
+		if (*s)
+			add_number(p, &p->tail, "ret", s, 10);
 		break;
 	case '#':
 		p->is_exec = 1;
-		strbuf_puts(&p->head, "");
-		strbuf_puts(&p->tail, cut_word(&s));
-		if (text_part_number((struct text_part){ s, strlen(s) }, 10, &strings) < 0)
-			strings = 1;
-		p->strings = strings;
+		word = cut_word(&s);
+		add_number(p, &p->tail, "argc", word, 10);
+		if (text_part_number((struct text_part){ s, strlen(s) }, 10, &p->strings) < 0)
+			p->strings = 1;
 		return;
 	case '~':
 		print_cut(j, p, l, line);
@@ -244,7 +280,7 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	default:
 		if (!p->in_string)
 			begin_string(p);
-		strbuf_puts(&p->text, s);
+		strbuf_puts(&p->fields, s);
 		if (mark == '&')
 			return;
 		end_string(p, mark == 'x');
@@ -257,14 +293,21 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 /* Return the text of a record of tfs-strings, from its mark on, or NULL for any other line. */
 static char *find_record(const struct join *j, const struct trace_line *l)
 {
+	const char *fields = l->body.text;
+	struct text_part name, value = l->body;
 	size_t n = strlen(j->id);
 	char *s;
 
-	if (l->json || l->stack || !text_part_is(l->event, "bpf_trace_printk"))
+	if (l->stack || !text_part_is(l->event, "bpf_trace_printk"))
 		return NULL;
-	s = (char *)(size_t)l->body.text;
-	if (strncmp(s, j->id, n) || s[n] != ' ' || !s[n + 1])
+	if (l->json && !(json_member(&fields, fields + l->body.n, &name, &value) &&
+			 text_part_is(name, "bpf_string")))
 		return NULL;
+	value = l->json ? json_unquoted(value) : value;
+	s = (char *)(size_t)value.text;
+	if (value.n < n + 2 || strncmp(s, j->id, n) || s[n] != ' ')
+		return NULL;
+	s[value.n] = '\0';
 	return s + n + 1;
 }
 
@@ -288,7 +331,7 @@ static int join(const char *id, const char *comment)
 			continue;
 		}
 		if (*line != '#') {
-			print_comment(&j);
+			print_comment(&j, *line == '{');
 			j.found = 1;
 		}
 		stdout_print("%s\n", line);

@@ -101,6 +101,55 @@ joins() {
 	)" -i 2a
 }
 
+# json PID TS SYSTEM EVENT FIELDS: Print an event line of JSON as tfs-catpipe -j does.
+json() {
+	printf '{"ts":%s,"cpu":1,"pid":%s,"comm":"a \\"b\\"","system":"%s","event":"%s","fields":{%s}}\n' \
+		"$2" "$1" "$3" "$4" "$5"
+}
+
+# json_print PID TS RECORD: Print a record of a BPF program as JSON.
+json_print() {
+	json "$1" "$2" bpf_trace bpf_trace_printk "\"bpf_string\":\"$3\""
+}
+
+@test "tfs-strings: makes JSON of JSON, with the names of the text, and the comment is JSON, too" {
+	{
+		json_print 7 1.000001 '2a =openat 88000 3 /a \"b\"\u0001'
+		json 7 1.000002 syscalls sys_enter_close '"fd":3'
+		json_print 7 1.000003 '2b =openat 88000 3 /other'
+		json_print 7 1.000004 '2a +openat 8000 -2 /one\\'
+		json_print 7 1.000005 '2a .n/two'
+		json_print 7 1.000006 '2a !openat 8000 -14'
+		json_print 7 1.000007 '2a ?openat 3'
+		json_print 7 1.000008 '2a +openat 8000 -36 /long'
+		json_print 7 1.000009 '2a ~'
+		json_print 7 1.000010 '2a #3 4'
+		json_print 7 1.000011 '2a ./bin/sh'
+		json_print 7 1.000012 '2a .sh'
+		json_print 7 1.000013 '2a &a\n'
+		json_print 7 1.000014 '2a .b'
+		json_print 7 1.000015 '2a x'
+		json_print 7 1.000016 '2a #1 2'
+		json_print 7 1.000017 '2a ~'
+		json_print 7 1.000018 '2a =execve 8020 -2 /nowhere'
+		echo '{"lost":3}'
+	} >in
+	joins "$(
+		echo '{"comment":"by \"BPF\""}'
+		json 7 1.000001 2a open '"call":"openat","path":"/a \"b\"\u0001","flags":557056,"ret":3'
+		json 7 1.000002 syscalls sys_enter_close '"fd":3'
+		json_print 7 1.000003 '2b =openat 88000 3 /other'
+		json 7 1.000005 2a open '"call":"openat","path":"/one\\n/two","flags":32768,"ret":-2'
+		json 7 1.000006 2a open '"call":"openat","path":"(fault)","flags":32768,"ret":-14'
+		json 7 1.000007 2a open '"call":"openat","ret":3'
+		json 7 1.000009 2a open_long '"call":"openat","flags":32768,"ret":-36'
+		json 7 1.000015 2a exec3 '"filename":"/bin/sh","argc":3,"argv0":"sh","argv1":"a\nb","argv2":"(fault)"'
+		json 7 1.000017 2a exec_long '"argc":1'
+		json 7 1.000018 2a exec_open '"call":"execve","path":"/nowhere","flags":32800'
+		echo '{"lost":3}'
+	)" -i 2a -c 'by "BPF"' <in
+}
+
 @test "tfs-strings: ends with 1 if there is no event, and survives any bytes" {
 	run -1 tfs-strings -i 2a </dev/null
 	[ -z "$output" ]
@@ -110,6 +159,9 @@ joins() {
 		print 7 1.000001 "2a $text"
 		print 7 1.000001 "2a"
 		print 7 1.000001 "2a "
+		json_print 7 1.000001 "2a $text"
+		json_print 7 1.000001 "2a"
+		json_print 7 1.000001 "2a "
 	done >any
 	tfs-strings -i 2a <any >/dev/null
 }

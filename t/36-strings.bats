@@ -67,6 +67,21 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(wc -l <got)" = 21 ]
 }
 
+@test "trace_open, trace_exec: --json has the fields of the text, and tfs-export accepts each line" {
+	need_bpf
+	act opens 12 8 "$PWD/there"
+	traced trace_open --source bpf --json --date
+	tfs-export -f logs <got >logs
+	[ "$(head -n 1 got)" = '{"comment":"paths are read by BPF programs"}' ]
+	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"'"$PWD/there"'","flags":[0-9]*,"ret":[0-9]*}}$')" = 12 ]
+	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"/nowhere/at all","flags":[0-9]*,"ret":-2}}$')" = 8 ]
+	[ "$(wc -l <got)" = 21 ]
+	[ "$(grep -o '"body":{"stringValue":"paths are read by BPF programs"}' logs | wc -l)" = 1 ]
+	[ "$(grep -o '"body":{"stringValue":"open"}' logs | wc -l)" = 20 ]
+	tfs-run trace_exec --source bpf --json -- sh -c 'exec env echo "a\"b"' 2>/dev/null >got
+	[ "$(lines '"event":"exec2","fields":{"filename":"[^"]*echo","argc":2,"argv0":"echo","argv1":"a\\"b"}}$')" = 1 ]
+}
+
 # bats test_tags=quick
 @test "trace_open: chooses BPF programs by itself if the kernel has no kprobes" {
 	need_bpf

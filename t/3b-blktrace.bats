@@ -567,6 +567,8 @@ WS 816 + 8 [0]' ]
 	echo >"$GO"
 }
 
+# alone: it removes the dead sessions of other tests, too
+# bats test_tags=alone
 @test "trace_blk: tfs-instance remove -s removes a dead session, with the tracing of its device" {
 	need_relay
 	task :

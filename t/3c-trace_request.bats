@@ -474,6 +474,8 @@ refuse() {
 	nothing_at_all_left
 }
 
+# alone: it removes the dead sessions of other tests, too
+# bats test_tags=alone
 @test "trace_request: tfs-instance remove -s removes a dead session, with its BPF programs" {
 	need_probe
 	start_session trace_request --pid $$ --output fifo

@@ -278,6 +278,8 @@ void otlp_log(struct otlp *o, const struct export_record *r, uint64_t number)
 	put(b, ",\"body\":{\"stringValue\":");
 	if (r->event.n && *r->event.text == '"')
 		put_part(b, r->event);
+	else if (r->comment.n && *r->comment.text == '"')
+		put_part(b, r->comment);
 	else
 		put(b, r->lost.n ? "\"lost events\"" : "\"\"");
 	put(b, "}");

@@ -65,6 +65,8 @@ int export_read(struct export_record *r, const char *line, size_t n)
 			r->fields = value;
 		else if (is(name, "lost"))
 			r->lost = short_value(value);
+		else if (is(name, "comment"))
+			r->comment = short_value(value);
 		else if (is(name, "host"))
 			r->host = short_value(value);
 	}
