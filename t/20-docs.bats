@@ -28,7 +28,7 @@ section() {
 # always there, one a line. A message is a string among the arguments of the
 # functions that print one (base/error.c).
 messages() {
-	cat "$@" | awk '
+	awk '
 	function longest(s,   n, i, part, best) {
 		sub(/; usage: %(\.\*)?s$/, "", s)
 		gsub(/%(\.[0-9*]+)?[lz]*[sduc]/, "\n", s)
@@ -41,8 +41,10 @@ messages() {
 		if (length(best) > 3)
 			print best
 	}
+	FNR == 1 { all_of_file() }
 	{ all = all $0 "\n" }
-	END {
+	END { all_of_file() }
+	function all_of_file(   depth, text, open, quiet, i, c) {
 		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
@@ -62,7 +64,13 @@ messages() {
 				}
 			}
 		}
-	}' | sort -u
+		all = ""
+	}' "$@" | sort -u
+}
+
+# absent PAGES MESSAGES: Print each line of MESSAGES that no line of PAGES contains.
+absent() {
+	awk 'NR == FNR { pages = pages $0 "\n"; next } !index(pages, $0)' "$1" "$2"
 }
 
 # heads: Print the headers of all hooks as HOOK-FILE:LINE.
@@ -256,14 +264,26 @@ histogram() {
 
 @test "documents: each page of a program has the sections that a reader looks for" {
 	need_tool mandoc
-	local page name
+	local page n=0
 	for page in "$TREE"/bin/*.1 "$TREE/trace-hooks/tfs-manager.1"; do
-		for name in SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'ERROR MESSAGES' \
-			COST 'SEE ALSO'; do
-			echo "${page##*/} $name"
-			[ -n "$(section "$page" "$name")" ]
-		done
+		text_of "$page" | awk -v page="${page##*/}" '
+			/^[^ \t]/ { name = $0; next }
+			/[^ \t]/ { has[name] = 1 }
+			END {
+				n = split("SYNOPSIS DESCRIPTION EXIT STATUS EXAMPLES ERROR MESSAGES " \
+					  "COST SEE ALSO", word, " ")
+				for (i = 1; i <= n; i++) {
+					name = word[i]
+					if (name == "EXIT" || name == "ERROR" || name == "SEE")
+						name = name " " word[++i]
+					if (!has[name])
+						print page " " name
+				}
+			}' >>missing
+		n=$((n + 1))
 	done
+	[ ! -s missing ] || { cat missing; false; }
+	[ "$n" -ge 30 ]
 }
 
 @test "documents: mandoc finds nothing to say about any page" {
@@ -320,7 +340,7 @@ woke() {
 
 @test "documents: each message in a tool's source is in its page, with a remedy" {
 	need_tool mandoc
-	local tool message n=0
+	local tool n=0
 	# its own, though in lib/
 	local -A more=([blk-text]='blktrace/pick base/consumer' [dt-probe]=requests/make
 		[tfs-catpipe]=base/consumer
@@ -331,29 +351,24 @@ woke() {
 		# shellcheck disable=SC2046,SC2059,SC2086 # several words
 		messages "$TREE/bin/$tool.c" $(printf "$TREE/lib/%s.c " ${more[$tool]-}|
 			grep -v '/lib/\.c') >wanted
-		while IFS= read -r message; do
-			grep -qF -- "$message" page || echo "$tool: $message" >>missing
-			n=$((n + 1))
-		done <wanted
+		absent page wanted | sed "s/^/$tool: /" >>missing
+		n=$((n + $(wc -l <wanted)))
 	done
-	[ ! -e missing ] || { cat missing; false; }
+	[ ! -s missing ] || { cat missing; false; }
 	[ "$n" -ge 30 ]
 }
 
 @test "documents: each message in the manager's sources and in lib/ is in a page" {
 	need_tool mandoc
-	local page message n=0
+	local page
 	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157]; do
 		section "$page" 'ERROR MESSAGES'
 		echo
 	done >pages
 	messages "$TREE"/lib/[!o]*/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
-	while IFS= read -r message; do
-		grep -qF -- "$message" pages || echo "$message" >>missing
-		n=$((n + 1))
-	done <wanted
-	[ ! -e missing ] || { cat missing; false; }
-	[ "$n" -ge 50 ]
+	absent pages wanted >missing
+	[ ! -s missing ] || { cat missing; false; }
+	[ "$(wc -l <wanted)" -ge 50 ]
 }
 
 @test "documents: each common option of the hooks is in trace-hooks(7)" {
@@ -427,11 +442,12 @@ woke() {
 		case $file in
 		LICENSE | .gitignore | *.md | */package*.json | */corpus/* | */debian/changelog | */source/format) continue ;;
 		esac
-		[ -f "$file" ] || continue
-		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ISC' ||
-			echo "$file" >>"$BATS_TEST_TMPDIR/missing"
-	done <"$BATS_TEST_TMPDIR/files"
-	[ ! -e "$BATS_TEST_TMPDIR/missing" ] || { cat "$BATS_TEST_TMPDIR/missing"; false; }
+		[ ! -f "$file" ] || echo "$file"
+	done <"$BATS_TEST_TMPDIR/files" >"$BATS_TEST_TMPDIR/wanted"
+	tr '\n' '\0' <"$BATS_TEST_TMPDIR/wanted" | xargs -0 awk '
+		FNR <= 3 && /SPDX-License-Identifier: ISC/ { print FILENAME }' |
+		sort -u >"$BATS_TEST_TMPDIR/tagged"
+	run -1 grep -vxFf "$BATS_TEST_TMPDIR/tagged" "$BATS_TEST_TMPDIR/wanted"
 }
 
 @test "documents: NEWS begins with the version that the programs print" {

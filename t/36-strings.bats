@@ -71,13 +71,13 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	need_bpf
 	act opens 12 8 "$PWD/there"
 	traced trace_open --source bpf --json --date
-	tfs-export -f logs <got >logs
+	tfs-export -f logs <got >otlp
 	[ "$(head -n 1 got)" = '{"comment":"paths are read by BPF programs"}' ]
 	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"'"$PWD/there"'","flags":[0-9]*,"ret":[0-9]*}}$')" = 12 ]
 	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"/nowhere/at all","flags":[0-9]*,"ret":-2}}$')" = 8 ]
 	[ "$(wc -l <got)" = 21 ]
-	[ "$(grep -o '"body":{"stringValue":"paths are read by BPF programs"}' logs | wc -l)" = 1 ]
-	[ "$(grep -o '"body":{"stringValue":"open"}' logs | wc -l)" = 20 ]
+	[ "$(grep -o '"body":{"stringValue":"paths are read by BPF programs"}' otlp | wc -l)" = 1 ]
+	[ "$(grep -o '"body":{"stringValue":"open"}' otlp | wc -l)" = 20 ]
 	tfs-run trace_exec --source bpf --json -- sh -c 'exec env echo "a\"b"' 2>/dev/null >got
 	[ "$(lines '"event":"exec2","fields":{"filename":"[^"]*echo","argc":2,"argv0":"echo","argv1":"a\\"b"}}$')" = 1 ]
 }

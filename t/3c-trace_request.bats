@@ -449,6 +449,8 @@ refuse() {
 	nothing_at_all_left
 }
 
+# alone: the session of another test would remove the dead session first
+# bats test_tags=alone
 @test "trace_request: leaves nothing behind if manager, janitor or both are killed" {
 	need_probe
 	for victim in manager janitor both; do
