@@ -582,7 +582,7 @@ int main(int argc, char **argv)
 		err_errno("unable to release %s", *ask.command);
 	if (dump)
 		kill(r.manager, SIGUSR1);
-	output_begin(&r.output, ask.command ? *ask.command : NULL, r.prog);
+	output_begin(&r.output, &ask, r.prog);
 	look_at_children(&r);
 	output_watch(&r.output, path);
 	copy_trace(&r);

@@ -168,6 +168,15 @@ waiting_program() {
 	nothing_left
 }
 
+@test "terminal: with --time the first line says how long the trace takes at most" {
+	terminal 80
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $$ --time 100s"
+	eventually shows '^tfs-run: tracing for 100s; Ctrl-C ends$'
+	in_tmux send-keys C-c
+	ends 0
+	nothing_left
+}
+
 @test "terminal: head ends the trace and the program, and leaves nothing" {
 	terminal 80
 	printf '%s\n' 'echo $$ >pid' 'exec "$1/calls" 1000000000 </dev/null' >program

@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 60 <<-'END'
+	table 62 <<-'END'
 	100|trace_opne -- true|no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
@@ -95,6 +95,8 @@ table() {
 	100|-p 123|option -p needs a hook in front of it; tfs-run trace_process -p 123 shows system calls
 	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
 	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
+	100|--time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on: no event is called 'fial'; tfs-event -l prints the names of all; or give end, fail or SIGUSR1
 	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
 	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines

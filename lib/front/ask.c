@@ -137,11 +137,23 @@ int ask_hook_is_program(const struct ask *ask)
 	return 1;
 }
 
+/* Is the word one of the options that stand in front of HOOK? */
+static int stands_first(const char *word)
+{
+	return !strcmp(word, "--") || !strcmp(word, "--check") || !strcmp(word, "--help") ||
+	       !strcmp(word, "--version");
+}
+
 int ask_check_option(const struct tool *tool, char **words)
 {
 	char line[400] = "", **word = words;
 	int pid;
 
+	if (*words && !strncmp(*words, "--", 2) && !stands_first(*words)) {
+		program_name = tool->name;
+		return err_msg("option %.80s belongs behind the hook: tfs-run HOOK %.80s ...; "
+			       "tfs-run alone lists the hooks", *words, *words);
+	}
 	if (!*words || **words != '-' || strchr("-hmo", (*words)[1]))
 		return 0;
 	pid = !strcmp(*words, "-p");

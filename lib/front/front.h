@@ -33,8 +33,9 @@ extern const char *const ask_options[];
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
 /*
- * If these words, which stand behind tfs-run's name, are a command line of strace without
- * its name, report the command to type and return -1. Otherwise return 0.
+ * If these words, which stand behind tfs-run's name, begin with an option that belongs behind the
+ * hook, or are a command line of strace without its name, report what to type and return -1.
+ * Otherwise return 0.
  */
 int ask_check_option(const struct tool *tool, char **words);
 
@@ -125,8 +126,8 @@ void output_watch(struct output *o, const char *path);
 void output_progress(struct output *o);
 void output_clear(struct output *o);
 
-/* Tell a person at a terminal that the trace begins (prog may be NULL), and how it ended. */
-void output_begin(const struct output *o, const char *prog, pid_t pid);
+/* Tell a person at a terminal that the trace begins, and how it ended. */
+void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
 void output_end(const struct output *o, const struct ask *ask);
 
 /* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */

@@ -351,14 +351,28 @@ void output_clear(struct output *o)
 
 /* ---- what a person reads ------------------------------------------------------------------- */
 
-void output_begin(const struct output *o, const char *prog, pid_t pid)
+/* Return the last value of an option that takes one, or NULL. */
+static const char *value_of(char *const *words, const char *option)
 {
+	const char *value = NULL;
+
+	for (; words[0] && words[1]; words++)
+		if (!strcmp(words[0], option))
+			value = words[1];
+	return value;
+}
+
+void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
+{
+	const char *time = value_of(ask->words, "--time");
+
 	if (!(o->human || o->progress) || !isatty(STDERR_FILENO))
 		return;
-	if (prog)
-		err_note("tracing %s (pid %d) until it ends", prog, (int)pid);
+	if (ask->command)
+		err_note("tracing %s (pid %d) until it ends%s%s", *ask->command, (int)pid,
+			 time ? ", at most " : "", time ? time : "");
 	else
-		err_note("tracing; Ctrl-C ends");
+		err_note("tracing%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "");
 }
 
 /*
@@ -378,10 +392,10 @@ static unsigned long larger_buffer(const struct output *o, unsigned long kb)
 static unsigned long buffer_size(char *const *words)
 {
 	unsigned long kb = 1408; /* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
+	const char *value = value_of(words, "--buffer");
 
-	for (; words[0] && words[1]; words++)
-		if (!strcmp(words[0], "--buffer"))
-			text_number(words[1], 1, INT_MAX, &kb);
+	if (value)
+		text_number(value, 1, INT_MAX, &kb);
 	return kb;
 }
 
