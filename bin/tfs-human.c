@@ -38,6 +38,7 @@ static struct {
 	int tty;                /* standard output is a terminal */
 	struct column columns[8]; /* of -c; they replace the column EVENT */
 	size_t ncolumns;
+	const char *comm, *pid; /* of -c: the fields for the columns COMM and PID; NULL: the task */
 	size_t wrap_at;         /* where the last column of this line begins */
 	int64_t offset;         /* by_day: the time of day minus that of the trace, in ns */
 	char day[11];           /* "2026-11-23", as the last date line says */
@@ -464,11 +465,29 @@ static void print_title(void)
 	to.titled = 1;
 }
 
+/* Has the line a value for the first column of -c? */
+static int has_columns(const struct trace_line *l)
+{
+	const struct column *c = to.columns;
+
+	return to.ncolumns && !*l->prefix && (*c->field == '*' || trace_line_key(l, c->field).n);
+}
+
+/* Return the field that -c names for a column of the head, or the usual part of the line. */
+static struct text_part of_head(const struct trace_line *l, const char *field,
+				struct text_part usual)
+{
+	struct text_part p = field && has_columns(l) ? trace_line_key(l, field) : usual;
+
+	return p.n ? p : usual;
+}
+
 /* Put the columns TIME, COMM and PID. */
 static void put_head(const char *line, const struct trace_line *l)
 {
 	char date[TIME_DATE];
-	struct text_part time = l->time;
+	struct text_part time = l->time, comm = of_head(l, to.comm, l->comm);
+	struct text_part pid = of_head(l, to.pid, l->pid);
 	uint64_t ns;
 	int digits;
 	size_t n;
@@ -485,11 +504,11 @@ static void put_head(const char *line, const struct trace_line *l)
 	blanks(time.n < 15 ? 15 - time.n : 0);
 	put_coloured(DIM, time.text, time.n);
 	blanks(2);
-	put(l->comm.text, l->comm.n);
-	n = width(l->comm.text, l->comm.n);
+	put(comm.text, comm.n);
+	n = width(comm.text, comm.n);
 	blanks(n < 15 ? 15 - n : 0);
-	blanks(l->pid.n < 8 ? 8 - l->pid.n : 1);
-	put(l->pid.text, l->pid.n);
+	blanks(pid.n < 8 ? 8 - pid.n : 1);
+	put(pid.text, pid.n);
 	blanks(1);
 	to.wrap_at = to.line.n;
 }
@@ -546,7 +565,7 @@ static int put_columns(const struct trace_line *l, struct edits *e)
 {
 	const struct column *c = to.columns, *end = c + to.ncolumns;
 
-	if (c == end || *l->prefix || (*c->field != '*' && !trace_line_key(l, c->field).n))
+	if (!has_columns(l))
 		return 0;
 	for (; c < end; c++) {
 		size_t n;
@@ -817,6 +836,11 @@ static int find_offset(void)
 	return 0;
 }
 
+static int is_named(const struct column *c, const char *name)
+{
+	return text_part_is((struct text_part){ c->name, c->nname }, name);
+}
+
 static void read_columns(const char *s)
 {
 	const size_t most = sizeof(to.columns) / sizeof(*to.columns);
@@ -824,7 +848,12 @@ static void read_columns(const char *s)
 	int r;
 
 	while ((r = column_next(&s, &to.columns[to.ncolumns])) > 0 && to.ncolumns < most - 1)
-		to.ncolumns++;
+		if (is_named(&to.columns[to.ncolumns], "COMM"))
+			to.comm = xstrdup(to.columns[to.ncolumns].field);
+		else if (is_named(&to.columns[to.ncolumns], "PID"))
+			to.pid = xstrdup(to.columns[to.ncolumns].field);
+		else
+			to.ncolumns++;
 	if (r)
 		usage_error(&tool, "not at most %zu columns: '%.80s'", most - 1, all);
 }

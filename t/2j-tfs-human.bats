@@ -445,6 +445,21 @@ TIME             COMM                PID EVENT
 		'       2.000000  sh                    7 filename="/a) b" argc=1' ]
 }
 
+@test "tfs-human: -c COMM and PID show another task, in events that have the first column" {
+	cat >in <<-'END'
+	               a-7       [001] d..2.     1.000000: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120 lat=9
+	               a-7       [001] d..2.     2.000000: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120
+	               a-7       [001] d..2.     3.000000: block_rq_complete: 254,0 WS () 16 + 8 none,0,0 [0] by=dd by_pid=30429 lat=28757
+	END
+	tfs-human -c 'COMM=next_comm PID=next_pid WAITED:10=lat BEHIND=prev_comm' <in | head -n 3 >out
+	exactly out '        SECONDS  COMM                PID WAITED     BEHIND
+       1.000000  b c                  18 9us        a
+       2.000000  a                     7 sched_switch prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120
+'
+	[ "$(tfs-human -c 'COMM=by PID=by_pid TOOK:10=lat DISK:8=dev TYPE:5=rwbs SECTOR:12=sector SECTORS=nr_sector' <in | tail -n 1)" = \
+		'       3.000000  dd                30429 28757us    254,0    WS    16           8' ]
+}
+
 @test "tfs-human: -c refuses words that are not columns" {
 	for words in x =x A= A:=x A:0=x A:100=x AB:1=x A=X A=x:8 'A=a B' \
 		'A=a A=a A=a A=a A=a A=a A=a A=a' "A=$(printf '%032d' 0)"; do
