@@ -43,10 +43,14 @@ enum { MILLION = 1000000, SECOND = 1000000000 };
 
 /* ---- decide ------------------------------------------------------------------------ */
 
-/* Return the share of own time that is charged: all, but at most a quarter of the budget. */
-static uint64_t charge_debt(struct flight_account *a, uint64_t wall)
+/*
+ * Return the share of own time that is charged: what the events leave of the budget, and at least a
+ * quarter of the budget. So there is no credit for a look upwards until own time is paid for.
+ */
+static uint64_t charge_debt(struct flight_account *a, uint64_t wall, uint64_t events)
 {
-	uint64_t most = wall * a->budget / MILLION / 4;
+	uint64_t all = wall * a->budget / MILLION;
+	uint64_t most = events < all - all / 4 ? all - events : all / 4;
 	uint64_t charged = a->debt < most ? a->debt : most;
 
 	a->debt -= charged;
@@ -63,7 +67,7 @@ int flight_account_charge(struct flight_account *a, const struct flight_interval
 	a->debt += i->own;
 	if (a->debt > (uint64_t)lowest)
 		a->debt = (uint64_t)lowest;
-	own = charge_debt(a, wall) + i->hits * a->count;
+	own = charge_debt(a, wall, i->most * a->record + i->hits * a->count) + i->hits * a->count;
 	here = (i->most * a->record + own) * MILLION / wall;
 	all = (i->sum * a->record + own) * MILLION / cpus;
 	load = here > all ? here : all;

@@ -50,21 +50,27 @@ static void test_load(void)
 static void test_own_time(void)
 {
 	struct flight_account a = begin;
-	struct flight_interval i = { .wall = 100 * MS, .own = MS };
+	struct flight_interval i = events(500, 500);
 	int64_t before;
 
+	/* a quarter of the budget while events take all of it */
+	i.own = MS;
 	flight_account_charge(&a, &i);
-	EQUAL(a.load, PERCENT / 4);
-	EQUAL(a.debt, MS * 3 / 4);
-	i.own = 0;
-	for (int k = 0; k < 3; k++)
-		flight_account_charge(&a, &i);
-	EQUAL(a.load, PERCENT / 4);
-	EQUAL(a.debt, 0);
+	EQUAL(a.load, PERCENT + PERCENT / 4);
+	EQUAL(a.debt, MS * 19 / 20);
+	/* what the events leave of it: a look upwards has to wait, but is no reason to step down */
 	before = a.credit;
+	i = (struct flight_interval){ .wall = 50 * MS };
+	EQUAL(flight_account_charge(&a, &i), LOOK_NOT);
+	EQUAL(a.load, PERCENT);
+	EQUAL(a.debt, MS * 9 / 20);
+	EQUAL(a.credit, before);
+	flight_account_charge(&a, &i);
+	EQUAL(a.debt, 0);
+	EQUAL(a.load, PERCENT * 9 / 10);
 	flight_account_charge(&a, &i);
 	EQUAL(a.load, 0);
-	CHECK(a.credit >= before);
+	CHECK(a.credit > before);
 }
 
 /* A flood of 10 % takes the credit of 5 ms within three intervals, 1.2 % within five seconds. */
