@@ -91,6 +91,10 @@ load helper
 	"$PROG/unit/governor"
 }
 
+@test "lib: names of dead tasks are forgotten, however many tasks there are" {
+	"$PROG/unit/names"
+}
+
 @test "lib: each program of t/unit has its test" {
 	local program
 	for program in "$TREE"/t/unit/*.c; do

@@ -251,10 +251,12 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
  */
 static int is_wanted(void *kernel, struct comm *c)
 {
-	const struct live_kernel *k = kernel;
+	struct live_kernel *k = kernel;
 
-	if (task_alive(c->pid))
+	if (task_alive(c->pid)) {
+		k->living++;
 		return 1;
+	}
 	if (c->generation) {
 		c->generation = 0;
 		c->seen = k->now;
@@ -268,11 +270,11 @@ void live_kernel_refresh(struct live_kernel *k)
 
 	k->line.seen = ++k->now;
 	line_changed(&k->line);
-	if (k->now % PRUNE || comms->n < 2 * k->pruned + 4096)
+	if (k->now % PRUNE || comms->n < 2 * k->living + 4096)
 		return;
+	k->living = k->procfs ? 0 : comms->n;
 	if (k->procfs)
 		comms_prune(comms, is_wanted, k);
-	k->pruned = comms->n;
 }
 
 void live_names_begin(struct live_kernel *k, int enable)

@@ -28,7 +28,7 @@ struct live_kernel {
 	uint32_t now;           /* number of calls of live_kernel_refresh, plus 1 */
 	uint32_t tgids;         /* now when saved_tgids was read */
 	int procfs;             /* procfs shows the same pids as tracefs */
-	size_t pruned;          /* names that were left after the last pruning */
+	size_t living;          /* names of living tasks at the last pruning */
 	unsigned own;           /* naming events that live_names_begin enabled */
 	int failed;             /* memory ran out: a format is missing, or more */
 };
