@@ -443,7 +443,7 @@ run_flight() {
 	args="--instance $MARK --pid $CALLS -e sched_switch"
 	mkdir -p "$TFS_RUNDIR/ftrace" # shows if anything is left there
 	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
-	refused 111 "no event is called 'sched_process_exi'; did you mean sched_process_exit, sched_process_exec, sched_process_wait?" \
+	refused 111 "--dump-on takes an event, end, fail or SIGUSR1: no event is called 'sched_process_exi'; did you mean sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
 	refused 100 "trace_flight writes its own files, so --output dat is not possible; leave it out" \
 		--run trace_flight --args "$args --output dat"

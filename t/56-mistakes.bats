@@ -96,7 +96,7 @@ table() {
 	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
 	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
 	100|--time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
-	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on: no event is called 'fial'; tfs-event -l prints the names of all; or give end, fail or SIGUSR1
+	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
 	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines
