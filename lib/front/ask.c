@@ -149,7 +149,7 @@ int ask_check_option(const struct tool *tool, char **words)
 	char line[400] = "", **word = words;
 	int pid;
 
-	if (*words && !strncmp(*words, "--", 2) && !stands_first(*words)) {
+	if (*words && words[1] && !strncmp(*words, "--", 2) && !stands_first(*words)) {
 		program_name = tool->name;
 		return err_msg("option %.80s belongs behind the hook: tfs-run HOOK %.80s ...; "
 			       "tfs-run alone lists the hooks", *words, *words);
