@@ -97,7 +97,7 @@ sources() {
 	kill -INT "$PID"
 	finishes "$PID" 0
 	cat got
-	[ "$(rows "^[0-9:.]+  sh +$killer SIGTERM +SI_USER +$CALLS +calls")" = 1 ]
+	[ "$(rows "^[0-9:.]+  sh +$killer generate SIGTERM +SI_USER +$CALLS +calls")" = 1 ]
 	[ "$(rows SIGTERM)" = 1 ]
 }
 
