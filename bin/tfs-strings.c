@@ -81,7 +81,7 @@ static void forget(struct join *j, struct partial *p)
 	table_remove(&j->tasks, p);
 }
 
-/* Print the comment, as a line of the kind of the trace, unless that is done. */
+/* Print the comment once, as text or as JSON. */
 static void print_comment(struct join *j, int json)
 {
 	struct strbuf b = { 0 };
@@ -139,7 +139,7 @@ static void begin_string(struct partial *p)
 	p->in_string = 1;
 }
 
-/* End a string, which could not be read if fault is set. */
+/* End a string. With fault, print (fault) instead, because the string could not be read. */
 static void end_string(struct partial *p, int fault)
 {
 	if (fault) {
@@ -180,7 +180,7 @@ static void print_event(struct join *j, const struct partial *p, const struct tr
 
 /* ---- records --------------------------------------------------------------------------- */
 
-/* Cut the next word, which ends at a blank or at the end, from *s. */
+/* Return the next word of *s, end it with a NUL, and move *s behind its blank. */
 static char *cut_word(char **s)
 {
 	char *word = *s;
@@ -191,7 +191,7 @@ static char *cut_word(char **s)
 	return word;
 }
 
-/* Is it the call of an exec that failed? */
+/* Are these the records of an exec that failed? */
 static int is_exec_call(const struct partial *p)
 {
 	return p->call.text && !strncmp(p->call.text, "exec", 4);

@@ -70,7 +70,7 @@ messages() {
 
 # absent PAGES MESSAGES: Print each line of MESSAGES that no line of PAGES contains.
 absent() {
-	awk 'NR == FNR { pages = pages $0 "\n"; next } !index(pages, $0)' "$1" "$2"
+	awk 'FILENAME == ARGV[1] { pages = pages $0 "\n"; next } !index(pages, $0)' "$1" "$2"
 }
 
 # heads: Print the headers of all hooks as HOOK-FILE:LINE.
@@ -270,15 +270,11 @@ histogram() {
 			/^[^ \t]/ { name = $0; next }
 			/[^ \t]/ { has[name] = 1 }
 			END {
-				n = split("SYNOPSIS DESCRIPTION EXIT STATUS EXAMPLES ERROR MESSAGES " \
-					  "COST SEE ALSO", word, " ")
-				for (i = 1; i <= n; i++) {
-					name = word[i]
-					if (name == "EXIT" || name == "ERROR" || name == "SEE")
-						name = name " " word[++i]
-					if (!has[name])
-						print page " " name
-				}
+				n = split("SYNOPSIS,DESCRIPTION,EXIT STATUS,EXAMPLES,ERROR MESSAGES," \
+					  "COST,SEE ALSO", wanted, ",")
+				for (i = 1; i <= n; i++)
+					if (!has[wanted[i]])
+						print page " " wanted[i]
 			}' >>missing
 		n=$((n + 1))
 	done

@@ -112,7 +112,7 @@ json_print() {
 	json "$1" "$2" bpf_trace bpf_trace_printk "\"bpf_string\":\"$3\""
 }
 
-@test "tfs-strings: makes JSON of JSON, with the names of the text, and the comment is JSON, too" {
+@test "tfs-strings: joins records of JSON into events of JSON with the fields of the text" {
 	{
 		json_print 7 1.000001 '2a =openat 88000 3 /a \"b\"\u0001'
 		json 7 1.000002 syscalls sys_enter_close '"fd":3'

@@ -1361,7 +1361,7 @@ id_of() {
 	[ "$(control tracing_on)" = 1 ]
 	kill -KILL "$holder"
 	finishes "$holder" 137
-	# unless another test's session has removed it
+	# the session of another test may have removed it
 	tfs-instance remove "tfs.$MARK" || [ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 }
 

@@ -91,7 +91,7 @@ load helper
 	"$PROG/unit/governor"
 }
 
-@test "lib: names of dead tasks are forgotten, however many tasks there are" {
+@test "lib: a recorder forgets the names of dead tasks" {
 	"$PROG/unit/names"
 }
 

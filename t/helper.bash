@@ -373,7 +373,8 @@ save_recording() {
 }
 
 # record_mixed: Record switches, calls, tasks and more of a few programs to `file`, and their
-# lines as JSON to `lines`, with none lost: what else the machine does is not recorded.
+# lines as JSON to `lines`, with none lost. Only the tasks of the test are recorded, so that no
+# other load fills the buffer.
 record_mixed() {
 	local event
 	need_tracefs

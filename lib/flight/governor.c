@@ -44,8 +44,9 @@ enum { MILLION = 1000000, SECOND = 1000000000 };
 /* ---- decide ------------------------------------------------------------------------ */
 
 /*
- * Return the share of own time that is charged: what the events leave of the budget, and at least a
- * quarter of the budget. So there is no credit for a look upwards until own time is paid for.
+ * Return how much of the recorder's own time to charge, in ns: what the events leave of the budget
+ * of this time, and at least a quarter of the budget. So the account gets no credit for a look
+ * upwards until the own time is paid for. events is the cost of the events, in ns of wall.
  */
 static uint64_t charge_debt(struct flight_account *a, uint64_t wall, uint64_t events)
 {
@@ -60,14 +61,16 @@ static uint64_t charge_debt(struct flight_account *a, uint64_t wall, uint64_t ev
 int flight_account_charge(struct flight_account *a, const struct flight_interval *i)
 {
 	uint64_t wall = i->wall ? i->wall : 1, cpus = i->busy > wall ? i->busy : wall;
-	uint64_t own, here, all, load;
+	uint64_t own, here, all, load, counted = i->hits * a->count;
 	int64_t most = (int64_t)a->budget * (CREDIT_NS / MILLION);
 	int64_t lowest = (int64_t)a->budget * (int64_t)(DEBT_NS / MILLION);
 
 	a->debt += i->own;
 	if (a->debt > (uint64_t)lowest)
 		a->debt = (uint64_t)lowest;
-	own = charge_debt(a, wall, i->most * a->record + i->hits * a->count) + i->hits * a->count;
+	here = i->most * a->record + counted;
+	all = (i->sum * a->record + counted) * wall / cpus;
+	own = charge_debt(a, wall, here > all ? here : all) + counted;
 	here = (i->most * a->record + own) * MILLION / wall;
 	all = (i->sum * a->record + own) * MILLION / cpus;
 	load = here > all ? here : all;

@@ -137,7 +137,7 @@ int ask_hook_is_program(const struct ask *ask)
 	return 1;
 }
 
-/* Is the word one of the options that stand in front of HOOK? */
+/* Is the word an option that belongs in front of HOOK? */
 static int stands_first(const char *word)
 {
 	return !strcmp(word, "--") || !strcmp(word, "--check") || !strcmp(word, "--help") ||

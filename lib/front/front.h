@@ -33,9 +33,8 @@ extern const char *const ask_options[];
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
 /*
- * If these words, which stand behind tfs-run's name, begin with an option that belongs behind the
- * hook, or are a command line of strace without its name, report what to type and return -1.
- * Otherwise return 0.
+ * words are those behind tfs-run's name. If they begin with an option that belongs behind the hook,
+ * or if they are a command line of strace, report what to type and return -1. Otherwise return 0.
  */
 int ask_check_option(const struct tool *tool, char **words);
 

@@ -351,28 +351,33 @@ void output_clear(struct output *o)
 
 /* ---- what a person reads ------------------------------------------------------------------- */
 
-/* Return the last value of an option that takes one, or NULL. */
-static const char *value_of(char *const *words, const char *option)
+/* Return the last value of an option that takes one, or NULL. letter may be NULL. */
+static const char *value_of(char *const *words, const char *option, const char *letter)
 {
 	const char *value = NULL;
+	size_t n = strlen(option);
 
-	for (; words[0] && words[1]; words++)
-		if (!strcmp(words[0], option))
+	for (; *words; words++)
+		if (!strncmp(*words, option, n) && (*words)[n] == '=')
+			value = *words + n + 1;
+		else if (words[1] && (!strcmp(*words, option) ||
+				      (letter && !strcmp(*words, letter))))
 			value = words[1];
 	return value;
 }
 
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 {
-	const char *time = value_of(ask->words, "--time");
+	const char *time = value_of(ask->words, "--time", "-t");
+	const char *unit = time && !time[strspn(time, "0123456789")] ? " ms" : "";
 
 	if (!(o->human || o->progress) || !isatty(STDERR_FILENO))
 		return;
 	if (ask->command)
-		err_note("tracing %s (pid %d) until it ends%s%s", *ask->command, (int)pid,
-			 time ? ", at most " : "", time ? time : "");
+		err_note("tracing %s (pid %d) until it ends%s%s%s", *ask->command, (int)pid,
+			 time ? ", at most " : "", time ? time : "", unit);
 	else
-		err_note("tracing%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "");
+		err_note("tracing%s%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "", unit);
 }
 
 /*
@@ -392,7 +397,7 @@ static unsigned long larger_buffer(const struct output *o, unsigned long kb)
 static unsigned long buffer_size(char *const *words)
 {
 	unsigned long kb = 1408; /* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
-	const char *value = value_of(words, "--buffer");
+	const char *value = value_of(words, "--buffer", NULL);
 
 	if (value)
 		text_number(value, 1, INT_MAX, &kb);

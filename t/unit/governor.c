@@ -71,6 +71,12 @@ static void test_own_time(void)
 	flight_account_charge(&a, &i);
 	EQUAL(a.load, 0);
 	CHECK(a.credit > before);
+	/* programs that run by turns on two CPUs, whose events take half of the budget on each */
+	a.debt = MS;
+	before = a.credit;
+	i = events(200, 400);
+	EQUAL(flight_account_charge(&a, &i), LOOK_NOT);
+	EQUAL(a.load, PERCENT * 21 / 20);
 }
 
 /* A flood of 10 % takes the credit of 5 ms within three intervals, 1.2 % within five seconds. */
