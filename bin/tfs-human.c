@@ -36,9 +36,9 @@ static struct {
 	struct strbuf line;
 	int colours, titled, by_day;
 	int tty;                /* standard output is a terminal */
-	struct column columns[8]; /* of -c; they replace the column EVENT */
+	struct column columns[8]; /* the fields of -c, which replace the column EVENT */
 	size_t ncolumns;
-	const char *comm, *pid; /* of -c: the fields for the columns COMM and PID; NULL: the task */
+	const char *comm, *pid; /* fields of -c for the columns COMM and PID; NULL: the task */
 	size_t wrap_at;         /* where the last column of this line begins */
 	int64_t offset;         /* by_day: the time of day minus that of the trace, in ns */
 	char day[11];           /* "2026-11-23", as the last date line says */

@@ -49,7 +49,7 @@ static const struct tool tool = {
 /* Wait so long for the stream to read which files PROG has open. */
 #define FILES_MS 2000
 
-/* What PROG gets unchanged: the caller's signal mask and environment. */
+/* The caller's signal mask and environment, which PROG gets unchanged. */
 static sigset_t inherited;
 static char **environment;
 

@@ -1001,8 +1001,8 @@ spans_of() {
 }
 
 # whole REQUESTS: Fail unless "spans" has so many traces: client, window and its two messages,
-# window and its message. Threads that serve one connection are the truth: all messages that a
-# thread sends to a server have to reach the same other thread, and only that thread.
+# window and its message. The threads of a connection show whether the answer is right: each
+# message of a thread to a server has to reach the one thread that serves the connection.
 whole() {
 	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ] # and the count of events without a duration
 	awk -v n="$1" '$4 != 1 {
@@ -1080,8 +1080,8 @@ masked_by() {
 	EOF
 }
 
-# service_on HOST ADDRESS TARGET PORT: What the host sends to port 80 of the address goes to the
-# target, and comes from another port of the host.
+# service_on HOST ADDRESS TARGET PORT: Redirect packets of the host to port 80 of the address to
+# the target, and let them come from another port of the host.
 service_on() {
 	rewrite "$1" <<-EOF
 		table T service {

@@ -37,9 +37,9 @@ __asm__(".globl packed_start\n"
 
 /*
  * Add the address of the program to each word in the table. An even entry is the address of
- * a word. The bits of an odd entry, from bit 1 on, are the words behind the last one, one word
- * for each bit. Empty the table, because a newer libc would apply it again. The stack protector
- * does not work yet.
+ * a word. In an odd entry each bit from bit 1 on stands for one word behind the last address;
+ * a bit that is set selects its word. Empty the table, because a newer libc would apply it
+ * again. The stack protector does not work yet.
  */
 __attribute__((used, no_stack_protector, visibility("hidden"))) void packed_relocate(void)
 {

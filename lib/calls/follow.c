@@ -399,9 +399,9 @@ static struct file *socket_new(struct follow *f, unsigned family, unsigned type)
 /* ---- tasks: what procfs shows ---- */
 
 /*
- * Read a link of a task in procfs into out (PATH_MAX bytes). The path is that from the root
- * directory of the mount namespace, of which root is that of the task, if the task can
- * reach the file. Return the length; 0, silent, if it cannot be read.
+ * Read a link of a task in procfs into out (PATH_MAX bytes). The kernel gives a path from the
+ * root directory of the mount namespace. If the file lies below root, the root directory of
+ * the task, make it a path from there. Return the length; 0, silent, if the link cannot be read.
  */
 static size_t read_link(int dir, const char *name, const char *root, char *out)
 {

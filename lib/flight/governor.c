@@ -195,8 +195,9 @@ static void put_since(struct line *line, uint64_t ns)
 }
 
 /*
- * Put the events for which this is next, the most frequent first: those that change, or those
- * that do not; and the time at which their recording ended, unless it ends with this step.
+ * Put the events that are in the state next after the step, the most frequent first. change:
+ * those that enter the state with this step, or else those that were in it before. Put the time
+ * at which their recording ended, too, unless it ends with this step.
  */
 static void put_events(struct line *line, const struct flight_load *l, const char *what, int next,
 		       int change)

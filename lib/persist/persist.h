@@ -115,7 +115,7 @@ enum last_boot_none {
 	LAST_BOOT_THIS,         /* its events are of this boot */
 };
 
-/* What is known of the end of the last boot. */
+/* The facts about the end of the last boot that could be saved or found. */
 struct last_boot {
 	enum last_boot_none none; /* after last_boot_save has returned 0 */
 	unsigned long long events; /* in the file */

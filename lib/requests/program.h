@@ -11,8 +11,8 @@
  *	a thread reads marked bytes   dt_read begins a window of the thread
  *	the thread answers            dt_end ends the window
  *
- * dt_egress never looks at the task that runs when a segment leaves, because that is
- * mostly the one that was interrupted by an acknowledgement. A map's key for a socket is
+ * dt_egress never looks at the task that runs when a segment leaves: an acknowledgement has
+ * mostly interrupted some other task to send the segment. A map's key for a socket is
  * its address. Sequence numbers wrap around, so they are compared by the sign of their
  * difference. A range that has been read or acknowledged is forgotten before the numbers
  * come around.
@@ -102,7 +102,7 @@ void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bp
  */
 void dt_emit_socket_arg(struct bpf_code *, int at);
 
-/* WHO = the running thread. */
+/* Emit code that sets WHO to the id of the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
 /* Do the same, and R7 = its struct dt_task. Jump to OUT if it is not traced. */
