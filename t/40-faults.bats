@@ -793,7 +793,7 @@ stream_waits() {
 	for how in INT TERM time clear janitor; do
 		calls 20000
 		set --
-		[ "$how" != time ] || set -- --time 500
+		[ "$how" != time ] || set -- --time 3000 # the reader has to come before it
 		session --syscall getppid "$@" --pid "$CALLS" "$keep"
 		count_waits "$JANITOR"
 		release
@@ -889,7 +889,7 @@ buffer_is_empty() {
 	release
 	session_ends
 	calls 1000
-	session --pid "$CALLS" --time 1000
+	session --pid "$CALLS" --time 3000
 	count_waits "$JANITOR"
 	session_ends
 	session --pid "$CALLS"

@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 62 <<-'END'
+	table 65 <<-'END'
 	100|trace_opne -- true|no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
@@ -96,6 +96,9 @@ table() {
 	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
 	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
 	100|--time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|-o x --time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
+	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT

@@ -146,9 +146,12 @@ static int stands_first(const char *word)
 
 int ask_check_option(const struct tool *tool, char **words)
 {
-	char line[400] = "", **word = words;
+	char line[400] = "", **word;
 	int pid;
 
+	while (*words && words[1] && (!strcmp(*words, "-o") || !strcmp(*words, "-m")))
+		words += 2;
+	word = words;
 	if (*words && words[1] && !strncmp(*words, "--", 2) && !stands_first(*words)) {
 		program_name = tool->name;
 		return err_msg("option %.80s belongs behind the hook: tfs-run HOOK %.80s ...; "

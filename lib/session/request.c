@@ -344,17 +344,29 @@ static int no_option(const struct hook *r, const char *word)
 		       hook_help(r->name));
 }
 
+/* Has the option the values that it needs, if it had n of them when it was given? */
+static int check_given(const struct hook *r, const struct hook_option *o, size_t n)
+{
+	if (!o || o->n > n || o->type == TYPE_FLAG || o->may_be_empty)
+		return 0;
+	return err_msg("--%s needs a value; %s describes it", o->name, hook_help(r->name));
+}
+
 static int parse_words(struct hook *r, char **words)
 {
 	struct hook_option *o = NULL;
+	size_t n = 0; /* the values of o in front of this word */
 	char *value;
 
 	for (; *words; words++) {
 		if (**words == '-') {
+			if (check_given(r, o, n) < 0)
+				return -1;
 			o = find_option(r, *words, &value);
 			if (!o)
 				return no_option(r, *words);
 			o->given = 1;
+			n = o->n;
 			if (value && add_value(o, value) < 0)
 				return -1;
 		} else if (!o) {
@@ -364,13 +376,7 @@ static int parse_words(struct hook *r, char **words)
 			return -1;
 		}
 	}
-	for (size_t i = 0; i < r->noptions; i++) {
-		o = &r->options[i];
-		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)
-			return err_msg("--%s needs a value; %s describes it", o->name,
-				       hook_help(r->name));
-	}
-	return 0;
+	return check_given(r, o, n);
 }
 
 /* ---- the request ------------------------------------------------------------------- */
