@@ -237,6 +237,7 @@ janitor_killed() {
 	janitor_killed
 }
 
+# manager_signalled TURN...: In each TURN, send its signals to the manager at each step by turns.
 manager_signalled() {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
 	need_tracefs
@@ -252,8 +253,7 @@ manager_signalled() {
 	wait "$PID"
 	[ "$(cat status.9999)" = 0 ]
 	ENDLESS=yes
-	# Run it three times, so that each step meets three of the four signals.
-	for turn in '1 2 10 15' '2 10 15 1' '10 15 1 2'; do
+	for turn; do
 		tried 2 "$last"
 		at_steps "$turn" ''
 		read -ra signals <<<"$turn"
@@ -273,13 +273,23 @@ manager_signalled() {
 }
 
 # bats test_tags=long
-@test "manager: INT, TERM, HUP and USR1 at any step of the start end it with 128+n and no path, or with 0" {
-	manager_signalled
+@test "manager: HUP, INT, USR1 and TERM, by turns, at any step of its start end it with 128+n and no path, or with 0" {
+	manager_signalled '1 2 10 15'
 }
 
-@test "manager: INT, TERM, HUP and USR1 at each 15th step of the start end it with 128+n or 0" {
+# bats test_tags=long
+@test "manager: INT, USR1, TERM and HUP, by turns, at any step of its start end it with 128+n and no path, or with 0" {
+	manager_signalled '2 10 15 1'
+}
+
+# bats test_tags=long
+@test "manager: USR1, TERM, HUP and INT, by turns, at any step of its start end it with 128+n and no path, or with 0" {
+	manager_signalled '10 15 1 2'
+}
+
+@test "manager: HUP, INT, USR1 and TERM at each 15th step of its start end it with 128+n or 0" {
 	EVERY=15
-	manager_signalled
+	manager_signalled '1 2 10 15' '2 10 15 1' '10 15 1 2'
 }
 
 # Print the files that sessions left without having printed their path.
