@@ -310,7 +310,8 @@ session_in_pod() {
 	eventually records "$MARK"
 }
 
-# bats test_tags=long
+# Any other session would remove the instance first.
+# bats test_tags=long,alone
 @test "kubernetes: after SIGKILL of everything in the container, its restart leaves nothing" {
 	session_in_pod
 	kill_container pod

@@ -23,10 +23,10 @@
  *   process. Managers, janitors and recorders use struct bytes and struct pids, which
  *   remember the error instead.
  *
- * lib/ includes no header of linux/ or asm/. A build with musl has none, nor has one for the
- * guests of the tests (t/vm/cc), and those of an old distribution lack what newer kernels
- * have. So a file takes a constant from a header that glibc and musl have, such as
- * <net/if_arp.h>; it repeats any other, and names the kernel's header.
+ * lib/ includes no header of linux/ or asm/. Builds with musl and for the guests of the tests
+ * (t/vm/cc) have no such headers, and those of an old distribution lack newer constants. So a file
+ * takes a constant from a header that both glibc and musl have, such as <net/if_arp.h>. It defines
+ * any other constant itself, and names the kernel's header.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -284,8 +284,8 @@ uint64_t text_hash(uint64_t h, const char *s, size_t n);
 /* ---- values.c: numbers and pids on the command line --------------------------------- */
 
 /*
- * Read opt_value as text_number does. Exit MISUSED if it is no such number; what says what
- * it has to be, as "a number of files from 2 to 1000".
+ * Read opt_value as text_number does. Exit MISUSED if it is no number from low to high, with the
+ * message "not WHAT: 'VALUE'". what is text such as "a number of files from 2 to 1000".
  */
 void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
 		unsigned long *n);
@@ -293,7 +293,7 @@ void opt_number(const struct tool *, const char *what, unsigned long low, unsign
 /* Return the pid that a word of the command line names. Exit MISUSED if it names none. */
 pid_t opt_pid(const struct tool *, const char *word);
 
-/* Exit MISUSED unless operand, the word behind the last that the tool takes, is NULL. */
+/* Exit MISUSED unless operand, the first word that the tool does not take, is NULL. */
 void opt_end(const struct tool *, const char *operand);
 
 /* ---- words.c: words as a shell splits and quotes them ------------------------------ */
@@ -350,7 +350,10 @@ struct suggest {
  */
 void suggest_offer(struct suggest *, const char *name);
 
-/* Return the kept names, at least one, with commas between; valid until the next call. */
+/*
+ * Return the kept names with commas between. Call it only if n is not 0. The text is valid until
+ * the next call.
+ */
 const char *suggest_list(const struct suggest *);
 
 /* ---- numbers.c: names of errors, signals and system calls -------------------------- */
@@ -504,10 +507,10 @@ void fd_open_standard(void);
 /* ---- urgent.c: run before the programs that a trace is about ------------------------ */
 
 /*
- * Let this task run before all ordinary ones (SCHED_FIFO, sched(7)), because events are lost or
- * time is taken from programs until it has run. Do nothing if that is refused, or if the user
- * has given the task another policy or a lower priority. Return whether urgent_end is due. It
- * needs CAP_SYS_NICE, or RLIMIT_RTPRIO.
+ * Let this task run before all ordinary tasks (SCHED_FIFO, sched(7)), because until it has run,
+ * events are lost or tracing takes time from programs. Do nothing if that is refused, or if the
+ * user has given the task another policy or a lower priority. Return whether urgent_end is due.
+ * It needs CAP_SYS_NICE, or RLIMIT_RTPRIO.
  */
 int urgent_begin(void);
 
@@ -555,8 +558,8 @@ int program_find(const char *dir, char *path, const char *const *candidates);
 
 /* ---- paths.c: where procfs and sysfs are -------------------------------------------- */
 
-/* Return the environment variable, or otherwise if the variable is unset or empty. */
-const char *path_from_env(const char *name, const char *otherwise);
+/* Return the value of the environment variable, or fallback if it is unset or empty. */
+const char *path_from_env(const char *name, const char *fallback);
 
 /* Return $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
 const char *path_procfs(void);
@@ -756,8 +759,8 @@ int consumer_wait(struct consumer *, int fd, short events, long us);
 size_t consumer_put(struct consumer *, const char *text, size_t n);
 
 /*
- * After a regular file has run out of space: take back as many of its last lines as the
- * room for a last line needs. Return how many of these lines were events, or 0.
+ * Make room for a last line in a regular file whose disk is full: move its end back by as many
+ * whole lines as CONSUMER_LAST bytes need. Return how many of these lines were events.
  */
 unsigned long long consumer_take_back(struct consumer *);
 

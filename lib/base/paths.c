@@ -4,11 +4,11 @@
 
 #include "base/base.h"
 
-const char *path_from_env(const char *name, const char *otherwise)
+const char *path_from_env(const char *name, const char *fallback)
 {
 	const char *value = getenv(name);
 
-	return value && *value ? value : otherwise;
+	return value && *value ? value : fallback;
 }
 
 const char *path_procfs(void)

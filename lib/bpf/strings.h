@@ -6,8 +6,8 @@
 #include "bpf/bpf.h"
 
 /*
- * Most bytes of a string in a record. Linux 5.10 prints at most 63 bytes of a string, and
- * since Linux 5.13 all strings and numbers have 512 bytes.
+ * Most bytes of a string in a record. Before Linux 5.13 the kernel prints at most 63 bytes of each
+ * string. Since then all strings and numbers of a record share 512 bytes.
  */
 enum { PIECE_OLD = 63, PIECE_NEW = 448 };
 

@@ -86,8 +86,8 @@ const struct call *calls_find(struct calls *, uint64_t number);
 /*
  * Return the variant of the call for the values of its arguments, or the call itself. A variant
  * has another list of arguments: open has a mode only with O_CREAT, and the third argument of
- * fcntl depends on the second. It may have fewer arguments. Print with it; user memory is
- * recorded as the call itself says.
+ * fcntl depends on the second. It may have fewer arguments. Print the call by the variant, but find
+ * the recorded user memory by the call itself, because the BPF programs know no variants.
  */
 const struct call *calls_match(const struct call *, const uint64_t *args);
 
@@ -112,7 +112,7 @@ struct call_values {
 	uint64_t args[CALL_ARGS];
 	struct call_bytes user[CALL_ARGS];
 	int64_t result;
-	uint8_t returned;       /* result is known; otherwise what the kernel writes is not */
+	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
 	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
 	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
 	void *arg;

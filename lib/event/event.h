@@ -423,9 +423,9 @@ struct line_format {
 	void (*learn_name)(void *arg, int pid);
 	void *arg;
 	/*
-	 * line_learn copies both to struct comm. generation is 0, or in a live trace that
-	 * names all its tasks 1 and one more after each loss: a lost event may have renamed
-	 * a task.
+	 * line_learn copies both to struct comm. generation is 0 unless a live trace records
+	 * all naming events. Then it is 1 at first, and grows by 1 after each loss, because
+	 * a lost event may have renamed a task.
 	 */
 	uint32_t generation, seen;
 

@@ -39,10 +39,9 @@ int export_read(struct export_record *, const char *line, size_t n);
 int export_is_mark(const struct export_record *);
 
 /*
- * Append the fields, {"name":value,...}, without the bytes of a program's memory: an argument
- * with a string or a structure is its address, and other strings are empty, except names of
- * tasks and errors. The text has at most as many bytes as room; what does not fit is left
- * out, and "cut":true is added behind the others.
+ * Append the fields, {"name":value,...}, in at most room bytes. Leave out the fields that do not
+ * fit, and add "cut":true as the last one. EXPORT_REDACT: print an argument with a string or a
+ * structure as its address, and print other strings as empty, except names of tasks and errors.
  */
 enum { EXPORT_REDACT = 1 };
 void export_fields(struct strbuf *, const struct export_record *, int flags, size_t room);

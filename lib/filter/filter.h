@@ -72,11 +72,10 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * call has only ret, error (a name) and lat. The names of a function event are func and caller,
  * and the events of block devices have dev, rwbs, sector and nr_sector.
  *
- * An untrusted string may look like a field. Such a string is never taken for a field in
- * the events of event_text_field and of block devices. In events whose strings are all
- * quoted, as probes and system calls, fields count in front of the first quote and behind
- * the last quote. In other lines, a field that occurs twice with two values is treated as
- * missing.
+ * An untrusted string may look like a field. In the events of event_text_field and of block
+ * devices, this function never returns a part of such a string. In events that quote all their
+ * strings, such as probes and system calls, it looks only in front of the first quote and behind
+ * the last one. In other lines, a field that occurs twice with two values is treated as missing.
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
@@ -179,8 +178,8 @@ struct decimal {
 int decimal_parse(struct decimal *, struct text_part);
 
 /*
- * Return a latency, a number of microseconds, in nanoseconds; if it counts a clock, return the
- * number itself. -1, silent: it is none.
+ * Convert a latency from microseconds to nanoseconds. counts: the latency is in units of a clock
+ * that does not count seconds; return the number itself. Return -1, silent, if the part is none.
  */
 int64_t decimal_latency(struct text_part, int counts);
 
@@ -463,8 +462,8 @@ void strangers_gap(struct strangers *);
 void strangers_decide(struct strangers *);
 
 /*
- * Is the task of the host of this line a stranger? A task of which the trace does not tell
- * is none. The idle task is one, unless the trace has events of it other than switches and
+ * Return whether the task, on the host of this line, is a stranger. A task that is not in the trace
+ * is none. The idle task is one, unless the trace has other events of it than switches and
  * wake-ups.
  */
 int strangers_has(struct strangers *, const struct trace_line *, struct text_part pid);

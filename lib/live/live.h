@@ -72,8 +72,9 @@ size_t names_from_instance(struct comms *, int dir);
 
 /*
  * The naming events, by which a task gets its name: task:task_newtask (bit 0) and
- * task:task_rename (bit 1). Return those that the instance at dir records; enable the others
- * and return them; disable those of which. No messages.
+ * task:task_rename (bit 1). names_events_enabled returns the bits of those that the instance at dir
+ * records. names_events_enable enables the others, and returns their bits. names_events_disable
+ * disables those whose bits are in which. All are silent.
  */
 enum { NAMING = 3 };
 unsigned names_events_enabled(int dir);

@@ -28,7 +28,7 @@
 #define PERSIST_SESSION "boot"
 #define PERSIST_INSTANCE INSTANCE_PREFIX PERSIST_SESSION
 
-/* Return whether the instance is reserved. The kernel gives only such instances this file. */
+/* Return whether the instance is reserved: only then it has the file last_boot_info. */
 int reserved_is(int instances, const char *name);
 
 /*

@@ -11,16 +11,15 @@
  *	a thread reads marked bytes   dt_read begins a window of the thread
  *	the thread answers            dt_end ends the window
  *
- * dt_egress never looks at the task that runs when a segment leaves: an acknowledgement has
- * mostly interrupted some other task to send the segment. A map's key for a socket is
- * its address. Sequence numbers wrap around, so they are compared by the sign of their
- * difference. A range that has been read or acknowledged is forgotten before the numbers
- * come around.
+ * dt_egress never looks at the running task. Most segments leave when an acknowledgement comes,
+ * which interrupts a task that has nothing to do with them. A map's key for a socket is its
+ * address. Sequence numbers wrap around, so they are compared by the sign of their difference. A
+ * range that has been read or acknowledged is forgotten before the numbers come around.
  *
  * A program that runs twice for the same event changes nothing the second time. From Linux
- * 6.19 on the kernel may preempt a thread in a tracepoint. For the next thread there it
- * then skips the program, because it takes this for a recursion. So make.c attaches each
- * program of a tracepoint several times.
+ * 6.19 on the kernel may preempt a thread inside a program of a tracepoint. If another thread then
+ * comes to the tracepoint on the same CPU, the kernel skips the program, because it takes this for
+ * a recursion. So make.c attaches each program of a tracepoint several times.
  *
  * The dt_emit_... functions are phrases of instructions that several programs use. A
  * phrase overwrites R0 to R5 unless its comment says otherwise. R6 is the socket, or the
@@ -148,8 +147,8 @@ void dt_emit_begin_received(struct bpf_code *, enum bpf_reg start, enum bpf_reg 
 
 /*
  * VALUE = a struct dt_sent for the socket at R6, which is older than the request probe.
- * R9 = sk_max_ack_backlog of the socket. An accepted socket has it from the socket that
- * listened, whose copy it is. If it is 0, it is unknown which side has connected.
+ * R9 = sk_max_ack_backlog of the socket. An accepted socket is a copy of the socket that listened,
+ * and has this number from it. If R9 is 0, it is unknown which side has connected.
  */
 void dt_emit_begin_older(struct bpf_code *, const struct dt_plan *);
 

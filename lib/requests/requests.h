@@ -11,7 +11,7 @@
  *	window          the time in which a task serves a request: from the read of marked
  *	                bytes to the send of the answer
  *	request probe   maps, programs and links in the kernel that set and find marks
- *	mark line       an event that a program of a request probe writes into a trace
+ *	mark line       an event of a trace that tells of a window or a message; see mark.c
  *	key             a number that both ends of a message derive from the connection's
  *	                sequence numbers
  *
@@ -238,7 +238,8 @@ int dt_devices_off(const char *name);
  *	dtM ID TID KEY    a traced thread begins to send marked bytes
  *	dtE ID TID KEY    the window that began with this key ends
  * ID and KEY are hexadecimal, TID is decimal. ID is that of the request probe. TID is a
- * thread group if the request probe traces processes.
+ * thread group if the request probe traces processes. For each selected task the manager itself
+ * writes dtB with the key 0, as an event tracing_mark_write.
  */
 
 struct dt_mark {
@@ -255,7 +256,8 @@ int dt_mark(struct dt_mark *, const struct trace_line *);
  * This works on one host. Bytes that a followed thread sends count as marked, by their
  * offset in the connection. A thread that reads some of them begins a window. The window
  * ends when the thread has sent on the socket that it read from. If the bytes answer a
- * part of a request, it ends with the send on that request's socket. The trace must have
+ * request that this process passed on, the window ends with the send on the socket from which the
+ * first request came. The trace must have
  * these events with all their fields, in the order of time:
  *
  *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown
@@ -380,8 +382,8 @@ struct dt_clock {
 		CLOCK_LEAST,    /* one bound: the true value is add or more */
 		CLOCK_ALONE,    /* no message: add is 0 */
 	} known;
-	unsigned by;            /* add is right only if the add of this host is right: host 0,
-				   or a host that is not CLOCK_BOTH */
+	unsigned by;            /* the host from whose add this one was computed, so an error in
+				   that is also in this: host 0, or one that is not CLOCK_BOTH */
 };
 
 struct dt_clocks {

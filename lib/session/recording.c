@@ -511,7 +511,7 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 
 struct sweep {
 	const char *session;          /* NULL: all */
-	int (*before)(const char *name);
+	int (*release)(const char *name);
 	int last;                     /* report what cannot be removed */
 };
 
@@ -527,9 +527,9 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
 		return beside;
-	if (s->before(name) == 0 && (!stale_remove(dir, name, 0) || errno == ENOENT)) {
+	if (s->release(name) == 0 && (!stale_remove(dir, name, 0) || errno == ENOENT)) {
 		/* a process that is left of the session may have made something in between */
-		s->before(name);
+		s->release(name);
 		return 0;
 	}
 	if (s->session && !beside && !(its && !behind[n]))
@@ -540,11 +540,11 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 }
 
 /* owned_each blocks others that make an instance, so pause between two calls. */
-int recording_sweep(const char *session, int (*before)(const char *name))
+int recording_sweep(const char *session, int (*release)(const char *name))
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	long long end = time_now_ms() + INSTANCE_REMOVE_MS;
-	struct sweep s = { .session = session, .before = before };
+	struct sweep s = { .session = session, .release = release };
 	int dir = recording_instances(), r;
 
 	if (dir < 0)

@@ -2,7 +2,7 @@
 /*
  * session.h - sessions: managers, hooks, requests of callers, janitors and streams
  *
- * This layer is the top of lib/. It may include all other layers.
+ * This layer may include all layers but front.
  *
  * Terms: a hook is an executable file in hooks.d/; its header is the comment at its top,
  * which the manager reads. A session is one run of a hook, with its instance, its directory
@@ -67,7 +67,7 @@ struct hook {
 	const char *columns;        /* for tfs-human; NULL: none */
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
-	const char *selects;        /* the hook selects events itself: what selectors mean */
+	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
 	const char *alternative;    /* a command that needs less of the kernel, or NULL */
 	const char *requires[16];
 	size_t nrequires;
@@ -318,11 +318,11 @@ int recording_stop(int instance);
 int recording_remove(const struct request *rq, int instances, int instance);
 
 /*
- * Remove the stale instances of the subsystem. Call before before each removal; it returns -1
- * and errno if the instance has to stay for now. Call it again after the removal. session
- * is that of sweep in struct subsystem. Return 0 or -1.
+ * Remove the stale instances of the subsystem. Call release with the name of each before and after
+ * its removal. If the first call returns -1 and errno, the instance stays for now. session is that
+ * of sweep in struct subsystem. Return 0 or -1.
  */
-int recording_sweep(const char *session, int (*before)(const char *name));
+int recording_sweep(const char *session, int (*release)(const char *name));
 
 /*
  * Check that this kernel can record as requested, before anything is made. root is that of
@@ -343,8 +343,8 @@ int recording_own(const struct request *rq, int instances);
 int recording_make(const struct request *rq, int instances, const char *clock);
 
 /*
- * Add the janitor, which calls this, the manager and tfs-run, if it runs the manager, to us, and
- * sort it. Return 0, or -1, reported.
+ * Add to us the janitor, which calls this, the manager, and tfs-run if it runs the manager. Sort
+ * us. Return 0, or -1, reported.
  */
 int recording_own_tasks(struct pids *us);
 
@@ -453,8 +453,8 @@ int janitor_run(const struct request *rq, const char *tools, int manager);
 /* ---- session.c: run one session, or end all sessions ------------------------------- */
 
 /*
- * Block the signals that end a session until it waits for them. Call it first: a signal
- * that the caller ignores is lost until then.
+ * Block the signals that end a session until it waits for them. Call it first, because the kernel
+ * discards a signal that the caller ignores and that is not blocked.
  */
 void session_hold_signals(void);
 
@@ -467,8 +467,8 @@ int session_clear(void);
 /* ---- stale.c: instances of stale sessions ------------------------------------------ */
 
 /*
- * Return whether a session's instance can have this name: "tfs.NAME" or
- * "tfs-SUBSYSTEM.NAME". The next session removes such an instance if no process holds it.
+ * Return whether a session's instance can have this name: one of the prefixes in tracefs.h and the
+ * name of a session. The next session removes such an instance if no process holds it.
  */
 int instance_is_reserved(const char *name);
 
@@ -480,8 +480,8 @@ int instance_is_reserved(const char *name);
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
 
 /*
- * Remove what the session of a stale instance left outside of it: dynamic events, the
- * tracing of devices, request probes. Call it before instance_remove, because the instance
+ * Remove what the session of a stale instance left outside of it: dynamic events,
+ * block traces, request probes. Call it before instance_remove, because the instance
  * proves that they are stale. Return 0, or -1 and errno.
  */
 int stale_release(int instances, const char *name);

@@ -7,7 +7,7 @@
  * Terms: the tracefs root is the mounted tracefs, or the directory given with -R. An
  * instance is a directory below instances/ with ring buffers and enabled events of its
  * own. A control file is a file of tracefs that a tool reads or writes. A dynamic event
- * is a kprobe, uprobe or event probe that a session made.
+ * is a kprobe, uprobe or event probe.
  */
 #ifndef TRACEFS_H
 #define TRACEFS_H

@@ -145,8 +145,8 @@ struct process {
 	uid_t uid;
 	const char *comm;       /* NULL: any name */
 	/*
-	 * the knowledge of the caller at the beginning of the trace: a task PID has the uid
-	 * (the name), and a task -PID has another
+	 * set by the caller before the trace begins: PID means that the task has the uid (the
+	 * name), and -PID that it has another
 	 */
 	struct pids uids, comms;
 	/* NULL, or return the exit code of a task; -1: not known */
