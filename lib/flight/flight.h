@@ -128,7 +128,8 @@ int flight_beside_make(struct flight_beside *, int top, int dir, const char *ins
 		       const char *suffix);
 
 /*
- * Copy the pid filter of the instance at from, but do not exclude the tasks in us. Return 0 or -1.
+ * Copy the pid filter of the instance at from, but leave the tasks in us out of the list of
+ * excluded tasks, so that they are recorded. Return 0 or -1.
  */
 int flight_beside_pids(const struct flight_beside *, int from, const struct pids *us);
 
@@ -182,6 +183,7 @@ struct flight_event {
 	uint8_t first;          /* switch it off last: it starts dumps, or names tasks */
 	uint8_t call;           /* it makes all system calls of the machine slower */
 	uint8_t now, next;      /* EVENT_* */
+	uint8_t asked;          /* private: it is in the sample */
 	uint32_t here;          /* private: records of one CPU in the sample */
 	uint64_t most, sum;     /* per second: on the CPU that has most of them, and on all CPUs */
 	uint64_t since;         /* the time when its recording ended, in ns of the trace clock */
@@ -200,6 +202,9 @@ struct flight_interval {
 	uint64_t own;           /* processor time of this process */
 	uint64_t measured;      /* the part of it that this measurement took */
 };
+
+/* The aim of a look at the load: none, to record fewer events, or to record more. */
+enum { LOOK_NOT, LOOK_DOWN, LOOK_UP };
 
 struct flight_load {
 	/* set by the caller */
@@ -220,6 +225,7 @@ struct flight_load {
 	char *enabled;          /* set_event, as it was read */
 	char *names;            /* of events */
 	int all_calls;          /* the instance recorded all events of syscalls */
+	int ask_calls;          /* the sample has all events of syscalls */
 	uint64_t *seen;         /* events of each CPU */
 	uint64_t at, own, hits;
 	uint64_t busy;          /* of the last interval's end; 0: not known */
@@ -242,10 +248,11 @@ void flight_load_interval(struct flight_load *, struct flight_interval *, int bu
 int flight_load_events(struct flight_load *);
 
 /*
- * Record all events for a moment in the small instance, and set most and sum of each. most is at
- * least half of its previous value, because a moment may be quiet. Return 0 or -1.
+ * Record events for a moment in the small instance, and set most and sum of each: all events, or
+ * with LOOK_UP those that the recorder does not record. most is at least half of its previous
+ * value, because a moment may be quiet. Return 0 or -1.
  */
-int flight_load_sample(struct flight_load *);
+int flight_load_sample(struct flight_load *, int look);
 
 void flight_load_close(struct flight_load *);
 
@@ -263,8 +270,6 @@ struct flight_account {
 	uint32_t cpus;          /* busy CPUs of the last interval, in ppm; at least one */
 	int reduced;            /* not all events are recorded */
 };
-
-enum { LOOK_NOT, LOOK_DOWN, LOOK_UP };
 
 /* Charge the interval to the account. Return LOOK_DOWN or LOOK_UP if a plan is needed. */
 int flight_account_charge(struct flight_account *, const struct flight_interval *);
@@ -358,9 +363,9 @@ int flight_governor_wait(const struct flight_governor *);
 void flight_governor_look(struct flight_governor *);
 
 /*
- * Let this task run before all ordinary ones, as it does from flight_governor_begin on, or like
- * them. A flood may leave an ordinary task no processor for a second. A dump takes too long to run
- * first.
+ * Let this task run before all ordinary tasks (on is 1), because a flood may leave an ordinary task
+ * no processor for a second; or like them (0), while it makes a dump, which takes long.
+ * flight_governor_begin does the former.
  */
 void flight_governor_hurry(struct flight_governor *, int on);
 

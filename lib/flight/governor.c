@@ -447,7 +447,8 @@ static void stop_flood(struct flight_governor *g, const struct flight_interval *
 	if (step_down(g) < 0)
 		return;
 	for (int tries = 0; tries < 3 && !g->sampled; tries++)
-		g->sampled = !flight_load_sample(l) && scale(l->events, l->n, i, EVENT_OFF);
+		g->sampled = !flight_load_sample(l, LOOK_DOWN) &&
+			     scale(l->events, l->n, i, EVENT_OFF);
 	if (g->sampled && flight_account_plan(&g->account, &l->calls, l->events, l->n, LOOK_UP))
 		step_up(g, &line);
 	report(g);
@@ -569,11 +570,16 @@ void flight_governor_look(struct flight_governor *g)
 		stop_flood(g, &i);
 		return;
 	}
-	if (!g->guessed && flight_load_sample(l) < 0)
+	if (!g->guessed && flight_load_sample(l, look) < 0)
 		return;
 	g->sampled = 1;
-	if (look == LOOK_DOWN)
+	if (!scale(l->events, l->n, &i, EVENT_RECORDED) && look == LOOK_UP &&
+	    a->load > a->budget / 4) {
+		/* the recorded events, which are not in the sample, have become frequent */
+		if (flight_load_sample(l, LOOK_DOWN) < 0)
+			return;
 		scale(l->events, l->n, &i, EVENT_RECORDED);
+	}
 	if (flight_account_plan(a, &l->calls, l->events, l->n, look))
 		step(g);
 	else if (look == LOOK_UP)

@@ -296,23 +296,37 @@ int flight_load_events(struct flight_load *l)
 	return 0;
 }
 
-/* Enable all events of the instance in the small one, or disable them; and all system calls. */
-static void enable_all(const struct flight_load *l, const char *value)
+/*
+ * Choose the events of a sample. A look upwards asks only for the events that are not recorded,
+ * because each event that is enabled takes time and stops the other CPUs for a moment.
+ */
+static void choose(struct flight_load *l, int look)
+{
+	int many = 0;
+
+	for (struct flight_event *e = l->events; e < l->events + l->n; e++) {
+		e->asked = look != LOOK_UP || e->now != EVENT_RECORDED;
+		many += e->asked && e->call && *e->name == 's';
+	}
+	/* all events of system calls at once take less time than some of them */
+	l->ask_calls = many > 4;
+	for (struct flight_event *e = l->events; e < l->events + l->n; e++)
+		e->asked |= l->ask_calls && e->call && *e->name == 's';
+}
+
+/* Enable the chosen events in the small instance, or disable them; and all system calls. */
+static void enable_chosen(const struct flight_load *l, const char *value)
 {
 	char file[PATH_MAX];
-	int many = 0, calls = 0;
+	int calls = 0;
 
-	/* all events of system calls at once take less time than some of them */
-	for (size_t i = 0; i < l->n; i++) {
-		calls |= l->events[i].call;
-		many += *l->events[i].name == 's' && l->events[i].call;
-	}
-	if (many > 4)
+	if (l->ask_calls)
 		ctl_try(l->beside.dir, "events/syscalls/enable", value, 0);
-	for (size_t i = 0; i < l->n; i++) {
-		if (many > 4 && *l->events[i].name == 's' && l->events[i].call)
+	for (const struct flight_event *e = l->events; e < l->events + l->n; e++) {
+		calls |= e->call;
+		if (!e->asked || (l->ask_calls && e->call && *e->name == 's'))
 			continue;
-		ctl_event_file(file, l->events[i].name, "enable");
+		ctl_event_file(file, e->name, "enable");
 		ctl_try(l->beside.dir, file, value, 0);
 	}
 	if (calls)
@@ -357,14 +371,14 @@ static void add_rate(struct flight_event *e, uint64_t recorded, uint64_t tried, 
 	e->here = 0;
 }
 
-/* Forget half of a rate. */
-static void halve(struct flight_event *e)
+/* Forget half of a rate. The sample adds up the sum of the CPUs anew. */
+static void halve(struct flight_event *e, int asked)
 {
 	e->most /= 2;
-	e->sum = 0;
+	e->sum = asked ? 0 : e->sum / 2;
 }
 
-int flight_load_sample(struct flight_load *l)
+int flight_load_sample(struct flight_load *l, int look)
 {
 	const struct timespec pause = { .tv_nsec = SAMPLE_NS };
 	void *data = malloc(l->small.subbuf_size);
@@ -378,24 +392,26 @@ int flight_load_sample(struct flight_load *l)
 	    ctl_write(dir, "set_event_pid", "", CTL_TRUNCATE) < 0 ||
 	    flight_beside_pids(&l->beside, l->dir, &us) < 0)
 		r = -1;
+	choose(l, look);
 	if (!r) {
-		enable_all(l, "1");
+		enable_chosen(l, "1");
 		ns = clock_ns(CLOCK_MONOTONIC);
 		r = ctl_write(dir, "tracing_on", "1", 0);
 		nanosleep(&pause, NULL);
 		ctl_write(dir, "tracing_on", "0", 0);
 		ns = clock_ns(CLOCK_MONOTONIC) - ns;
-		enable_all(l, "0");
+		enable_chosen(l, "0");
 	}
 	for (size_t i = 0; !r && i < l->n; i++)
-		halve(&l->events[i]);
-	halve(&l->calls);
+		halve(&l->events[i], l->events[i].asked);
+	halve(&l->calls, 1);
 	for (unsigned cpu = 0; !r && cpu < l->small.ncpus; cpu++) {
 		uint64_t tried = events_of(&l->small.cpu[cpu]), recorded;
 
 		r = count_records(l, cpu, data, &recorded);
 		for (size_t i = 0; i < l->n; i++)
-			add_rate(&l->events[i], recorded, tried, ns);
+			if (l->events[i].asked)
+				add_rate(&l->events[i], recorded, tried, ns);
 		add_rate(&l->calls, recorded, tried, ns);
 	}
 	free(data);
