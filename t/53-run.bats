@@ -80,6 +80,10 @@ ran() {
 		[ "$(ran $jobs --quick t/own.bats)" = one ]
 		[ "$(ran $jobs --short t/own.bats)" = "one three" ]
 	done
+	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS=2 TFS_LONG_WITHIN=0 suite/t/run --all
+	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "one three" ]
+	[ "${lines[-3]}" = '# 2 long tests did not run: 0 seconds had passed' ]
+	[ "${lines[-1]}" = "2 passed, 0 failed, 0 skipped" ]
 	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--short|--all] [FILE.bats]..." \
 		env TFS_VARIANT=vm suite/t/run -f one
 	run -0 env TFS_VARIANT=vm suite/t/run --help
