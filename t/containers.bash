@@ -43,17 +43,20 @@ pod_image() {
 	IMAGE=$(cd "${LAYOUT%/*}" && pod pull -q "$IMAGE")
 }
 
-# need_image: Build the image once for the test file; set LAYOUT to its OCI layout, with the tag,
+# need_image: Build the image once for all test files; set LAYOUT to its OCI layout, with the tag,
 # BUILT to the last line of the build.
 need_image() {
-	local dir=$BATS_FILE_TMPDIR/image
+	local dir=$SHARED/image lock
 	need_root
 	need_tool umoci musl-gcc git unshare
 	git -C "$TREE" rev-parse --git-dir >/dev/null 2>&1 || skip "needs a git checkout"
+	exec {lock}>"$dir.lock"
+	flock "$lock"
 	if [ ! -d "$dir" ]; then
 		mkdir "$dir"
 		"$TREE/deploy/image/build" "$dir" >"$dir/log" 2>&1 3>&- || :
 	fi
+	exec {lock}>&-
 	! grep -q 'unable to download busybox-static' "$dir/log" ||
 		skip "needs busybox-static, or a Debian mirror"
 	[ -d "$dir/tfs-tools" ] || { cat "$dir/log"; return 1; }

@@ -22,6 +22,8 @@ PATH=$TREE/bin:$PATH
 # a FIFO that nothing is written to; a read from it waits, and costs nothing
 NEVER=$BATS_RUN_TMPDIR/never
 [ -p "$NEVER" ] || mkfifo "$NEVER"
+# a directory that all parts of a run of t/run have in common
+SHARED=${TFS_SHARED:-$BATS_RUN_TMPDIR}
 
 # bats calls bats_debug_trap for each command of a test, so that it can say where a test
 # failed. These two functions do the same with fewer commands, which saves a fifth of the

@@ -33,20 +33,37 @@ fetch_guest() {
 	done
 }
 
+# make_tree DIR: Copy the tree to DIR and build the programs there, unless another guest has done
+# it with the same files. TFS_VM_MAKE is a word for make.
+make_tree() {
+	local key
+	exec 8>"$1.lock"
+	flock 8
+	git ls-files -co --exclude-standard >"$work/files"
+	key="$(xargs -d '\n' sha1sum <"$work/files" | sha1sum) ${TFS_VM_MAKE-}"
+	if [ "$(cat "$1.key" 2>/dev/null)" != "$key" ]; then
+		rm -rf "$1" "$1.key"
+		mkdir "$1"
+		cpio -pdm --quiet "$1" <"$work/files"
+		# shellcheck disable=SC2086 # a word or none
+		make -s -j"$(nproc)" -C "$1" STATIC=1 CC="$PWD/t/vm/cc $arch" ${TFS_VM_MAKE-} all
+		# without -S an older ld crashes on debugging symbols of a newer ld (riscv64)
+		make -s -j"$(nproc)" -C "$1" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
+		rm -r "$1"/build/lib "$1"/build/t/lib
+		echo "$key" >"$1.key"
+	fi
+	exec 8>&-
+}
+
 # make_guest: Make the guest's file system in $guest, below $work: busybox, and in /tfs the
 # tree with static product and test programs.
 make_guest() {
-	local tree
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	guest=$work/root
-	tree=$guest/tfs
-	mkdir -p "$tree"
-	git ls-files -co --exclude-standard | cpio -pdm --quiet "$tree"
-	make -s -j"$(nproc)" -C "$tree" STATIC=1 CC="$PWD/t/vm/cc $arch" all
-	# without -S an older ld crashes on debugging symbols of a newer ld (riscv64)
-	make -s -j"$(nproc)" -C "$tree" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
-	rm -r "$tree"/build/lib "$tree"/build/t/lib
+	mkdir "$guest"
+	make_tree "$TFS_VM_CACHE/$harness-$arch/tree"
+	cp -a "$TFS_VM_CACHE/$harness-$arch/tree" "$guest/tfs"
 	mkdir -p "$guest"/{bin,proc,sys,dev,tmp,etc,usr/bin,var/tmp}
 	[ -n "${TFS_VM_NO_RUN:-}" ] || mkdir "$guest/run"
 	printf '%s\n' root:x:0:0:root:/tmp:/bin/sh nobody:x:65534:65534:nobody:/:/bin/false \
