@@ -83,6 +83,7 @@ marked() {
 	flight -B 1
 	flood
 	eventually is_now filtered
+	cat d/budget
 	recorded=$(sed -n 's/.*; \([0-9]*\) events recorded before$/\1/p' d/budget)
 	grep -Eq '; not recorded since [0-9]+\.[0-9]{6}: syscalls:sys_enter_getppid; [0-9]+ events recorded before$' d/budget
 	grep -qFx "# $(cat d/budget)" out
@@ -211,6 +212,7 @@ times() {
 	numbers=$!
 	echo >&9
 	eventually is_now counted
+	cat d/budget
 	recorded=$(sed -n 's/.*; \([0-9]*\) events recorded before$/\1/p' d/budget)
 	dumped 1
 	marked d/dump.1 | grep -Eq '^budget: counted: .*; counted, not recorded since [0-9.]+: syscalls:sys_enter_getpriority \([0-9]+ counted\); '
