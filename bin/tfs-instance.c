@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
 		check_names(argv, command);
 		for (char **name = argv; *command == 'm' && *name; name++)
-			if (instance_is_reserved(*name))
+			if (instance_is_session_name(*name))
 				usage_error(&tool, "the name %s is reserved for sessions: the next "
 					    "session would remove it", *name);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {

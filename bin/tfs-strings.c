@@ -232,13 +232,13 @@ static void print_cut(struct join *j, struct partial *p, const struct trace_line
 	forget(j, p);
 }
 
-/* Process a record of tfs-strings, whose text is s behind the mark. */
-static void record(struct join *j, const struct trace_line *l, const char *line, char mark, char *s)
+/* Process a record of tfs-strings, whose text is s behind the tag. */
+static void record(struct join *j, const struct trace_line *l, const char *line, char tag, char *s)
 {
 	struct partial *p = table_find(&j->tasks, l->pid.text, l->pid.n);
 	char *word;
 
-	if (strchr("=+!?#", mark)) {
+	if (strchr("=+!?#", tag)) {
 		if (p) /* its last records are lost, and counted */
 			forget(j, p);
 		p = table_at(&j->tasks, l->pid.text, l->pid.n);
@@ -246,13 +246,13 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	} else if (!p || p->json != l->json) { /* its first records are lost, and counted */
 		return;
 	}
-	switch (mark) {
+	switch (tag) {
 	case '=':
 	case '+':
 		s = read_call(p, s);
 		begin_string(p);
 		strbuf_puts(&p->fields, s);
-		if (mark == '+')
+		if (tag == '+')
 			return;
 		end_string(p, 0);
 		break;
@@ -281,16 +281,16 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 		if (!p->in_string)
 			begin_string(p);
 		strbuf_puts(&p->fields, s);
-		if (mark == '&')
+		if (tag == '&')
 			return;
-		end_string(p, mark == 'x');
+		end_string(p, tag == 'x');
 		if (p->is_exec && --p->strings)
 			return;
 	}
 	print_complete(j, p, l, line);
 }
 
-/* Return the text of a record of tfs-strings, from its mark on, or NULL for any other line. */
+/* Return the text of a record of tfs-strings, from its tag on, or NULL for any other line. */
 static char *find_record(const struct join *j, const struct trace_line *l)
 {
 	const char *fields = l->body.text;

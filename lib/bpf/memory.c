@@ -157,10 +157,10 @@ static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_r
 	emit_alu(c, ALU_AND, to, R1);
 }
 
-/* Prepare a record with this mark, and a string if strings is set, for the label PRINT. */
-static void set_mark(struct bpf_code *c, const struct memory *m, char mark, int strings)
+/* Prepare a record with this tag, and a string if strings is set, for the label PRINT. */
+static void set_tag(struct bpf_code *c, const struct memory *m, char tag, int strings)
 {
-	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, mark);
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, tag);
 	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 3, strings ? ' ' : '\0');
 	set(c, LENGTH, m->id + (strings ? 8 : 3)); /* without the NUL */
 }
@@ -375,7 +375,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		load(c, R1, MASK);
 		emit_jump_if_imm(c, R1, JEQ, -1, NEXT);
 		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
-		set_mark(c, m, 'k', 0);
+		set_tag(c, m, 'k', 0);
 		set(c, LENGTH, m->id + 2);
 		set(c, ARRAY, 0);
 		emit_jump(c, PRINT);
@@ -429,15 +429,15 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_MOV, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER_STR);
 	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
-	set_mark(c, m, 'a', 1);
+	set_tag(c, m, 'a', 1);
 	emit_jump_if_imm(c, R0, JEQ, 0, EMPTY); /* Linux 5.10: an empty string */
 	emit_jump_if_imm(c, R0, JNE, piece + 1, PRINT);
-	set_mark(c, m, 'c', 1);
+	set_tag(c, m, 'c', 1);
 	load(c, R1, LEFT);
 	emit_jump_if_imm(c, R1, JSLE, 1, PRINT);
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, LEFT, R1);
-	set_mark(c, m, 'b', 1);
+	set_tag(c, m, 'b', 1);
 	emit_alu_imm(c, ALU_ADD, R8, piece);
 	emit_jump(c, PRINT);
 	emit_label(c, EMPTY);
@@ -465,7 +465,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
 	set(c, ARRAY, 0);
 	loop_label(c, FAULT);
-	set_mark(c, m, 'x', 0);
+	set_tag(c, m, 'x', 0);
 	emit_jump(c, PRINT);
 	emit_label(c, WORD_READ);
 	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
@@ -473,11 +473,11 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R1, JEQ, 0, MANY);
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, WORDS, R1);
-	set_mark(c, m, 's', 0);
+	set_tag(c, m, 's', 0);
 	emit_jump(c, PRINT);
 	emit_label(c, MANY);
 	set(c, ARRAY, 0);
-	set_mark(c, m, 'e', 0);
+	set_tag(c, m, 'e', 0);
 	emit_jump(c, PRINT);
 
 	emit_label(c, ARRAY_BEGINS);
@@ -490,7 +490,7 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 /* Print the bytes at R8 as numbers. */
 static void print_data(struct bpf_code *c, const struct memory *m)
 {
-	const int most = (int)m->numbers * 8, mark = FORMAT_DATA + m->id + 1;
+	const int most = (int)m->numbers * 8, tag = FORMAT_DATA + m->id + 1;
 	char text[96];
 	size_t n = str_format(text, sizeof(text), "%s d0", m->p->id);
 
@@ -499,7 +499,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_label(c, DATA_BEGINS);
 	emit_string(c, R7, FORMAT_DATA, text);
 	load_item(c, digit, R1);
-	emit_store(c, SIZE_B, R7, mark + 1, R1);
+	emit_store(c, SIZE_B, R7, tag + 1, R1);
 
 	/* R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer */
 	load_item(c, size, R1);
@@ -559,11 +559,11 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	load(c, R1, LEFT);
 	emit_alu(c, ALU_SUB, R1, R2);
 	store(c, LEFT, R1);
-	emit_store_imm(c, SIZE_B, R7, mark, 'd');
+	emit_store_imm(c, SIZE_B, R7, tag, 'd');
 	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
 	load(c, R1, CUT);
 	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
-	emit_store_imm(c, SIZE_B, R7, mark, 'e');
+	emit_store_imm(c, SIZE_B, R7, tag, 'e');
 	emit_label(c, NOT_LAST);
 
 	/* end the format behind the last number: R2 = 5 bytes for each */
@@ -759,7 +759,7 @@ static void describe_call(struct entry *e, const struct strings_plan *p, const s
 	int exec = !strncmp(call->name, "exec", 4), arrays = exec ? 0 : -1;
 	struct item *item = e->items;
 
-	e->known = (uint32_t)compat; /* for the mark k */
+	e->known = (uint32_t)compat; /* for the tag k */
 	e->exec = (uint32_t)exec;
 	for (unsigned i = 0; i < call->nargs; i++) {
 		*item = (struct item){ .digit = (uint8_t)('0' + i),

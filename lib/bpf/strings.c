@@ -151,7 +151,7 @@ static void set_piece(struct bpf_code *c, enum bpf_reg to)
 	emit_address(c, to, R7, BUFFER_TEXT);
 }
 
-/* Print the piece in the buffer behind the mark. */
+/* Print the piece in the buffer behind the tag. */
 static void print_piece(struct bpf_code *c, const struct strings_plan *p, const char *text)
 {
 	set_text(c, p, text);

@@ -140,7 +140,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
 /*
  * Programs of tfs-strings calls print the user memory of a call in the event
  * bpf_trace:bpf_trace_printk, in the task's own context. A record is the id of the programs, a
- * blank, a mark, the number of the argument (0 to 5), a blank, and what the mark says:
+ * blank, a tag, the number of the argument (0 to 5), a blank, and what the tag says:
  *
  *	a2 TEXT           the string, or its last part
  *	b2 TEXT           a part of the string; more follows

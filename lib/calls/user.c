@@ -63,18 +63,18 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 {
 	unsigned arg = n < 2 ? CALL_ARGS : (unsigned)(unsigned char)record[1] - '0';
 	const char *s = record + (n < 3 ? n : 3), *end = record + n;
-	char mark = n ? *record : '\0';
+	char tag = n ? *record : '\0';
 	struct call_bytes *to;
 	int r = -1;
 
-	if (mark == 'k' && n == 1) {
+	if (tag == 'k' && n == 1) {
 		u->compat = 1;
 		return 0;
 	}
 	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
 		return -1;
 	to = &u->args[arg];
-	switch (mark) {
+	switch (tag) {
 	case 'a':
 		r = add(u, arg, s, (size_t)(end - s));
 		if (!r && u->arrays >> arg & 1)

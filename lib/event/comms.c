@@ -150,7 +150,7 @@ size_t comms_parse(struct comms *c, const char *text, size_t n)
 	return new;
 }
 
-void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t now)
+void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t round)
 {
 	const char *end = text + n, *p;
 	pid_t pid, tgid;
@@ -160,7 +160,7 @@ void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t now
 
 		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
-		if (at && (!now || at->tgid_asked != now))
+		if (at && (!round || at->tgid_asked != round))
 			at->tgid = tgid;
 	}
 }

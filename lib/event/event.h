@@ -122,9 +122,9 @@ void subbuf_lose(const struct subbuf_format *, void *data);
 struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* thread group; 0: not known */
-	/* used by lib/live: struct live_kernel's now at the last search for the name */
+	/* used by lib/live: struct live_kernel's round at the last search for the name */
 	uint32_t seen;
-	uint32_t tgid_asked;    /* used by lib/live: now when procfs gave the tgid */
+	uint32_t tgid_asked;    /* used by lib/live: round when procfs gave the tgid */
 	uint32_t generation;    /* line_format's generation when an event named the task; or 0 */
 	/* used by lib/view/process.c */
 	uint16_t state;         /* bits, see process.c */
@@ -170,9 +170,9 @@ size_t comms_parse(struct comms *, const char *text, size_t n);
 
 /*
  * Add the lines "PID TGID" of a saved_tgids of n bytes, except for tasks whose tgid_asked
- * is now. With now 0 add all of them.
+ * is round. With round 0 add all of them.
  */
-void comms_parse_tgids(struct comms *, const char *text, size_t n, uint32_t now);
+void comms_parse_tgids(struct comms *, const char *text, size_t n, uint32_t round);
 
 /* Drop all tasks for which keep returns 0. */
 void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);

@@ -143,16 +143,16 @@ static void learn_tgid(struct live_kernel *k, pid_t pid)
 		entry = comms_entry(&k->events.comms, pid);
 		if (entry) {
 			entry->tgid = tgid;
-			entry->tgid_asked = k->now;
+			entry->tgid_asked = k->round;
 		}
 		return;
 	}
-	if (k->tgids == k->now)
+	if (k->tgids == k->round)
 		return;
-	k->tgids = k->now;
+	k->tgids = k->round;
 	text = file_read(k->root, "saved_tgids", &len);
 	if (text)
-		comms_parse_tgids(&k->events.comms, text, len, k->now);
+		comms_parse_tgids(&k->events.comms, text, len, k->round);
 	free(text);
 }
 
@@ -176,13 +176,13 @@ static void learn_name(void *kernel, int pid)
 	struct comm *entry;
 	struct task t;
 
-	if (k->line.tgid && pid > 0 && (!c || c->tgid_asked != k->now)) {
+	if (k->line.tgid && pid > 0 && (!c || c->tgid_asked != k->round)) {
 		learn_tgid(k, pid);
 		c = comms_find(comms, pid);
 	}
 	if (pid <= 0)
 		return;
-	if (c && (c->seen == k->now ||
+	if (c && (c->seen == k->round ||
 		  (c->generation && c->generation == k->line.generation)))
 		return;
 	if (k->procfs && !task_read(pid, &t))
@@ -191,7 +191,7 @@ static void learn_name(void *kernel, int pid)
 		read_saved(k);
 	entry = comms_entry(comms, pid);
 	if (entry)
-		entry->seen = k->now;
+		entry->seen = k->round;
 }
 
 /* ---- the interface ---- */
@@ -209,7 +209,7 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 	*k = (struct live_kernel){
 		.dir = dir,
 		.root = root,
-		.now = 1,
+		.round = 1,
 		.procfs = procfs_shows_initial(),
 		.events = {
 			.long_size = sizeof(long),
@@ -259,18 +259,18 @@ static int is_wanted(void *kernel, struct comm *c)
 	}
 	if (c->generation) {
 		c->generation = 0;
-		c->seen = k->now;
+		c->seen = k->round;
 	}
-	return k->now - c->seen < PRUNE;
+	return k->round - c->seen < PRUNE;
 }
 
 void live_kernel_refresh(struct live_kernel *k)
 {
 	struct comms *comms = &k->events.comms;
 
-	k->line.seen = ++k->now;
+	k->line.seen = ++k->round;
 	line_changed(&k->line);
-	if (k->now % PRUNE || comms->n < 2 * k->living + 4096)
+	if (k->round % PRUNE || comms->n < 2 * k->living + 4096)
 		return;
 	k->living = k->procfs ? 0 : comms->n;
 	if (k->procfs)

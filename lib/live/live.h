@@ -25,8 +25,8 @@ struct live_kernel {
 	struct line_format line;
 	char *enabled;          /* set_event when it was last read */
 	int scanned;            /* all events were read since then */
-	uint32_t now;           /* number of calls of live_kernel_refresh, plus 1 */
-	uint32_t tgids;         /* now when saved_tgids was read */
+	uint32_t round;         /* number of calls of live_kernel_refresh, plus 1 */
+	uint32_t tgids;         /* round when saved_tgids was read */
 	int procfs;             /* procfs shows the same pids as tracefs */
 	size_t living;          /* names of living tasks at the last pruning */
 	unsigned own;           /* naming events that live_names_begin enabled */

@@ -470,7 +470,7 @@ int session_clear(void);
  * Return whether a session's instance can have this name: one of the prefixes in tracefs.h and the
  * name of a session. The next session removes such an instance if no process holds it.
  */
-int instance_is_reserved(const char *name);
+int instance_is_session_name(const char *name);
 
 /*
  * Call fn for each instance of a stale session of any subsystem, while no other process can

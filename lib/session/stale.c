@@ -47,7 +47,7 @@ static const struct {
 
 #define SUBSYSTEMS (sizeof(subsystems) / sizeof(*subsystems))
 
-int instance_is_reserved(const char *name)
+int instance_is_session_name(const char *name)
 {
 	if (strncmp(name, "tfs", 3))
 		return 0;
