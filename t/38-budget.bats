@@ -43,6 +43,11 @@ is_now() {
 	grep -q "^budget: $1: load [0-9.]* % of " d/budget
 }
 
+# exits: Let children exit, one after the other, until it is killed.
+exits() {
+	while :; do (:); done
+}
+
 # dumped N: Ask for a dump, and wait until dump.N exists.
 dumped() {
 	kill -USR1 "$FLIGHT"
@@ -180,6 +185,25 @@ times() {
 			else if ($2 == "up") { to[k] = $1; steps++ } next }
 		{ for (i = 1; i <= k; i++) if ($1 > from[i] - 0.001 && $1 < to[i] + 0.001) next; m++ }
 		END { print k, n[0], m; exit !(k >= 1 && m > 1000 && m <= n[0] + k) }' ours all
+	stops
+}
+
+@test "tfs-flight: -B does not blame a rare event for a flood that its samples miss" {
+	flood_instance
+	flight -B 1
+	# the flood pauses until the sample is over, and other tasks exit all the time
+	mkfifo pause
+	echo 1 >"$DIR/options/event-fork"
+	echo "$BASHPID" >>"$DIR/set_event_pid"
+	background exits
+	for i in {1..60}; do
+		"$PROG/calls" 6000 <<<go >/dev/null
+		read -rt 0.03 _ <>pause || :
+	done
+	kill "$PID"
+	cat out
+	grep -q '; not recorded since .*syscalls:sys_enter_getppid' out
+	run ! grep -E ': filtered: .*; not recorded since [0-9.]+: sched:sched_process_exit;' out
 	stops
 }
 

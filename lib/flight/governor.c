@@ -143,8 +143,9 @@ size_t flight_account_plan(const struct flight_account *a, const struct flight_e
 
 /*
  * A sample is short, but the interval has exact counts. If the interval counted more than the
- * sample, scale up the rates of the events whose state is `now`. Return 0 if the sample has less
- * than a quarter of the interval's rate.
+ * sample, scale up the rates of the events whose state is `now`. Return 0, and scale nothing, if the
+ * sample has less than a quarter of the interval's rate: it missed the flood, for example because
+ * the task did not run.
  */
 static int scale(struct flight_event *events, size_t n, const struct flight_interval *i, int now)
 {
@@ -152,12 +153,14 @@ static int scale(struct flight_event *events, size_t n, const struct flight_inte
 
 	for (struct flight_event *e = events; e < events + n; e++)
 		sampled += e->now == now ? e->most : 0;
+	if (sampled < counted / 4)
+		return 0;
 	for (struct flight_event *e = events; sampled && counted > sampled && e < events + n; e++)
 		if (e->now == now) {
 			e->most = e->most * counted / sampled;
 			e->sum = e->sum * counted / sampled;
 		}
-	return sampled >= counted / 4;
+	return 1;
 }
 
 /* ---- tell ---------------------------------------------------------------------------- */
@@ -432,20 +435,26 @@ static void step(struct flight_governor *g)
 }
 
 /*
- * Meet the first heavy flood. Nothing says yet which events are rare, and a sample takes as long
- * as it took to notice the flood. So record only the events that come first, then take a sample,
- * and record the rare events again. If the samples missed the flood, these events stay off until
- * a later sample.
+ * Meet a heavy flood of unknown events: the first one, when a sample would take as long as it took
+ * to notice the flood, or one that the sample missed. So record only the events that come first,
+ * then take a sample, and record the rare events again. If the samples missed the flood, these
+ * events stay off until a later sample. Return 0 if only those that come first are recorded.
  */
-static void stop_flood(struct flight_governor *g, const struct flight_interval *i)
+static int stop_flood(struct flight_governor *g, const struct flight_interval *i)
 {
 	struct flight_load *l = &g->load;
 	struct line line;
+	int changes = 0;
 
-	for (struct flight_event *e = l->events; e < l->events + l->n; e++)
-		e->next = e->first ? EVENT_RECORDED : EVENT_OFF;
+	for (struct flight_event *e = l->events; e < l->events + l->n; e++) {
+		e->next = e->first || e->now == EVENT_COUNTED ? e->now : EVENT_OFF;
+		changes |= e->next != e->now;
+	}
+	if (!changes)
+		return 0;
 	if (step_down(g) < 0)
-		return;
+		return 1;
+	g->sampled = 0;
 	for (int tries = 0; tries < 3 && !g->sampled; tries++)
 		g->sampled = !flight_load_sample(l, LOOK_DOWN) &&
 			     scale(l->events, l->n, i, EVENT_OFF);
@@ -453,6 +462,7 @@ static void stop_flood(struct flight_governor *g, const struct flight_interval *
 		step_up(g, &line);
 	report(g);
 	g->account.quiet = LEAST_QUIET; /* those that come first may be the flood */
+	return 1;
 }
 
 /* Read the events, and find out whether they can be counted. Return 0 or -1. */
@@ -545,7 +555,7 @@ void flight_governor_look(struct flight_governor *g)
 	struct flight_load *l = &g->load;
 	struct flight_interval i;
 	uint64_t least;
-	int look, heavy;
+	int look, heavy, explained;
 
 	if (!a->budget)
 		return;
@@ -563,23 +573,31 @@ void flight_governor_look(struct flight_governor *g)
 	a->quiet = 0;
 	/* in a heavy flood, first use the rates of the last sample, because a sample takes time */
 	heavy = look == LOOK_DOWN && a->load / 4 > a->budget;
-	g->guessed = heavy && !g->guessed && g->sampled;
+	g->guessed = heavy && !g->guessed && g->sampled &&
+		     scale(l->events, l->n, &i, EVENT_RECORDED);
 	if (!g->guessed && !a->reduced && read_events(g) < 0)
 		return;
-	if (heavy && !g->sampled) {
-		stop_flood(g, &i);
+	if (heavy && !g->sampled && stop_flood(g, &i))
 		return;
-	}
-	if (!g->guessed && flight_load_sample(l, look) < 0)
-		return;
-	g->sampled = 1;
-	if (!scale(l->events, l->n, &i, EVENT_RECORDED) && look == LOOK_UP &&
-	    a->load > a->budget / 4) {
-		/* the recorded events, which are not in the sample, have become frequent */
-		if (flight_load_sample(l, LOOK_DOWN) < 0)
+	if (!g->guessed) {
+		if (flight_load_sample(l, look) < 0)
 			return;
-		scale(l->events, l->n, &i, EVENT_RECORDED);
+		/* a look upwards does not sample the recorded events, unless they matter */
+		explained = scale(l->events, l->n, &i, EVENT_RECORDED);
+		if (look == LOOK_UP && !explained && a->load > a->budget / 4) {
+			if (flight_load_sample(l, LOOK_DOWN) < 0)
+				return;
+			explained = scale(l->events, l->n, &i, EVENT_RECORDED);
+		} else if (look == LOOK_UP) {
+			explained = 1;
+		}
+		if (!explained) {
+			if (heavy)
+				stop_flood(g, &i);
+			return;
+		}
 	}
+	g->sampled = 1;
 	if (flight_account_plan(a, &l->calls, l->events, l->n, look))
 		step(g);
 	else if (look == LOOK_UP)

@@ -354,17 +354,18 @@ static int check_given(const struct hook *r, const struct hook_option *o, size_t
 
 static int parse_words(struct hook *r, char **words)
 {
-	struct hook_option *o = NULL;
+	struct hook_option *o = NULL, *next;
 	size_t n = 0; /* the values of o in front of this word */
 	char *value;
 
 	for (; *words; words++) {
 		if (**words == '-') {
+			next = find_option(r, *words, &value);
+			if (!next)
+				return no_option(r, *words);
 			if (check_given(r, o, n) < 0)
 				return -1;
-			o = find_option(r, *words, &value);
-			if (!o)
-				return no_option(r, *words);
+			o = next;
 			o->given = 1;
 			n = o->n;
 			if (value && add_value(o, value) < 0)
