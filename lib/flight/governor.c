@@ -143,9 +143,9 @@ size_t flight_account_plan(const struct flight_account *a, const struct flight_e
 
 /*
  * A sample is short, but the interval has exact counts. If the interval counted more than the
- * sample, scale up the rates of the events whose state is `now`. Return 0, and scale nothing, if the
- * sample has less than a quarter of the interval's rate: it missed the flood, for example because
- * the task did not run.
+ * sample, scale up the rates of the events whose state is `now`. Return 0, and scale nothing, if
+ * the sample has less than a quarter of the interval's rate: it missed the flood, for example
+ * because the task did not run.
  */
 static int scale(struct flight_event *events, size_t n, const struct flight_interval *i, int now)
 {
