@@ -236,7 +236,6 @@ times() {
 	numbers=$!
 	echo >&9
 	eventually is_now counted
-	cat d/budget
 	recorded=$(sed -n 's/.*; \([0-9]*\) events recorded before$/\1/p' d/budget)
 	dumped 1
 	marked d/dump.1 | grep -Eq '^budget: counted: .*; counted, not recorded since [0-9.]+: syscalls:sys_enter_getpriority \([0-9]+ counted\); '
