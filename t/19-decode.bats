@@ -49,7 +49,7 @@ record() {
 	set_up_record
 	echo "${KB:-4000}" >"$DIR/buffer_size_kb"
 	echo 1 >"$DIR/events/$1"
-	workload >/dev/null 2>&1
+	workload >/dev/null
 	echo 0 >"$DIR/tracing_on"
 	echo 0 >"$DIR/events/$1"
 	cat "$TRACEFS/saved_cmdlines" >named

@@ -37,13 +37,25 @@ called() {
 }
 
 # numbers N [THREADS]: Let each thread of a program make about N numbered calls in a second, or
-# in a guest in SLOW seconds. Set $NUMBERS to its pid and $EACH to the calls of a thread.
+# in a guest in SLOW seconds. A buffer of 16 MB has room for 300,000 of them.
 numbers() {
-	EACH=$(($1 / SLOW * SLOW))
-	background "$PROG/numbers" "$SLOW" $(($1 / SLOW)) "${2:-2}" 99 <>"$BATS_TEST_TMPDIR/start"
+	number $(($1 / SLOW)) "${2:-2}" "$SLOW"
+}
+
+# number RATE THREADS SECONDS: Let each thread make RATE numbered calls a second, until
+# numbers_end.
+number() {
+	background "$PROG/numbers" "$3" "$1" "$2" 999 <>"$BATS_TEST_TMPDIR/start" >made
 	NUMBERS=$PID
 	echo "$NUMBERS" >>"$DIR/set_event_pid"
 	echo >"$BATS_TEST_TMPDIR/start"
+}
+
+# numbers_end: End the numbered calls; set $MADE to how many there were.
+numbers_end() {
+	echo 1<>"$BATS_TEST_TMPDIR/start" # even if nobody reads it any more
+	finishes "$NUMBERS" 0
+	MADE=$(cat made)
 }
 
 # numbers_instance KB: Make an instance that records numbered calls into so many kilobytes.
@@ -56,15 +68,14 @@ numbers_instance() {
 	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
 }
 
-# dumps_meanwhile: Make dumps, one after the other, until the numbered calls have ended.
+# dumps_meanwhile: Make dumps while numbered calls are made; then end the calls.
 dumps_meanwhile() {
-	local n
+	local n i
 	n=$(wc -l <out)
-	while kill -0 "$NUMBERS" 2>/dev/null; do
-		dumped $((++n))
+	for i in 1 2 3 4 5 6 7 8; do
+		dumped $((n + i))
 	done
-	finishes "$NUMBERS" 0
-	[ "$n" -ge 3 ]
+	numbers_end
 }
 
 # all_dumps [-r]: Print the text of all dumps, in the order in which they were made.
@@ -190,7 +201,7 @@ plain() {
 		[ "$(cat d/dropped)" = 0 ]
 		[ "$(cat "$DIR/tracing_on")" = 1 ]
 		stops
-		[ "$(all_dumps $form | MISSING=0 count_numbers)" = $((2 * EACH)) ]
+		[ "$(all_dumps $form | MISSING=0 count_numbers)" = "$MADE" ]
 		rm -r d
 	done
 }
@@ -210,7 +221,7 @@ plain() {
 		all_dumps $form >all
 		n=$(count_numbers <all)
 		[ "$n" -gt 0 ] && [ "$dropped" -gt 0 ]
-		[ $((n + dropped)) = $((2 * EACH)) ]
+		[ $((n + dropped)) = "$MADE" ]
 		[ "$(sed -n 's/^CPU:[0-9]* \[LOST \([0-9]*\) EVENTS\]$/\1/p' all |
 			awk '{ n += $1 } END { print n + 0 }')" = "$dropped" ]
 		rm -r d
@@ -219,22 +230,19 @@ plain() {
 
 @test "tfs-flight: -p writes each call into the dump of one processor" {
 	numbers_instance 16384
-	rate=$(so_many 50000)
 	flight -ep -c 10000
-	numbers "$rate"
+	number "$(so_many 20000)" 2 600
 	for _ in 1 2 3; do
 		before=$(wc -l <out)
-		more_or_ended() {
-			[ "$(wc -l <out)" -gt "$before" ] || ! kill -0 "$NUMBERS" 2>/dev/null
-		}
+		more() { [ "$(wc -l <out)" -gt "$before" ]; }
 		kill -USR1 "$FLIGHT"
-		eventually more_or_ended
+		eventually more
 	done
-	finishes "$NUMBERS" 0
+	numbers_end
 	stops
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = $((2 * EACH)) ]
-	[ "$(sort -u calls | wc -l)" = $((2 * EACH)) ]
+	[ "$(wc -l <calls)" = "$MADE" ]
+	[ "$(sort -u calls | wc -l)" = "$MADE" ]
 }
 
 @test "tfs-flight: an event of -t during a dump makes the next dump, and no call is missing" {
@@ -243,11 +251,11 @@ plain() {
 	flight -t syscalls:sys_enter_getpriority -c 10000 \
 		-f "who == 10 || who == $((last / 3)) || who == $((last / 3 + 100)) || who == $last"
 	numbers $((last + 600)) 1
-	finishes "$NUMBERS" 0
 	# some kernels print no 0x
 	call() { printf 'who: (0x)?%x\\)$' "$1"; }
 	found() { all_dumps | grep -qE "$(call "$last")"; }
 	eventually found
+	numbers_end
 	stops
 	all_dumps >all
 	[ "$(MISSING=0 count_numbers <all)" -gt "$last" ]
@@ -268,31 +276,30 @@ plain() {
 		dumps_meanwhile
 		[ "$(cat d/dropped)" = 0 ]
 		stops
-		[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * EACH)) ]
+		[ "$(all_dumps | MISSING=0 count_numbers)" = "$MADE" ]
 		rm -r d
 	done
 }
 
 @test "tfs-flight: the next tfs-flight continues where the last dump of -e ended" {
 	numbers_instance 16384
-	rate=$(so_many 100000)
 	flight -e -c 10000
-	numbers "$rate"
+	number "$(so_many 20000)" 2 600
 	for n in 1 2 3 4; do
 		eventually grep -q 'entries: [1-9]' "$DIR"/per_cpu/cpu*/stats
 		stops
 		cat out >>paths
 		flight -e -c 10000
 	done
-	finishes "$NUMBERS" 0
+	numbers_end
 	stops
 	cat out >>paths
 	cp paths out
 	[ "$(wc -l <out)" = 5 ]
 	# a dump of the end also has what was recorded after its time
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = $((2 * EACH)) ]
-	[ "$(sort -u calls | wc -l)" = $((2 * EACH)) ]
+	[ "$(wc -l <calls)" = "$MADE" ]
+	[ "$(sort -u calls | wc -l)" = "$MADE" ]
 }
 
 @test "tfs-flight: without memory for its buffer a dump is written while it is read" {
@@ -307,7 +314,7 @@ plain() {
 	dumps_meanwhile
 	[ "$(cat d/dropped)" = 0 ]
 	stops
-	[ "$(all_dumps | MISSING=0 count_numbers)" = $((2 * EACH)) ]
+	[ "$(all_dumps | MISSING=0 count_numbers)" = "$MADE" ]
 }
 
 @test "tfs-flight: reset forgets what was kept for the next dump" {

@@ -6,9 +6,12 @@
  * It waits for a line of standard input. Then for SECONDS each of the THREADS
  * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ... up to
  * SECONDS * RATE - 1, without pause if it is late. The main thread calls umask every EVERY
- * seconds.
+ * seconds. A second line ends the calls earlier. At the end it prints how many calls were made.
  */
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,6 +20,8 @@
 #include <unistd.h>
 
 static long seconds, rate;
+static atomic_long made;
+static atomic_bool ended;
 
 static void *count(void *arg)
 {
@@ -29,15 +34,17 @@ static void *count(void *arg)
 		due = (long)((double)(now.tv_sec - begin.tv_sec) * (double)rate +
 			     (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 * (double)rate);
 		due = due < seconds * rate ? due : seconds * rate;
-		while (n < due)
+		while (n < due && !ended)
 			syscall(SYS_getpriority, PRIO_USER, (int)n++);
 		nanosleep(&ms, NULL);
-	} while (due < seconds * rate);
+	} while (due < seconds * rate && !ended);
+	made += n;
 	return arg;
 }
 
 int main(int argc, char **argv)
 {
+	struct pollfd line = { .fd = STDIN_FILENO, .events = POLLIN };
 	pthread_t id[64];
 	char c;
 
@@ -50,12 +57,12 @@ int main(int argc, char **argv)
 	for (long i = 0; i < atol(argv[3]); i++)
 		if (pthread_create(&id[i], NULL, count, NULL))
 			return 111;
-	for (long i = 1; i < seconds; i++) {
-		sleep(1);
-		if (i % atol(argv[4]) == 0)
+	for (long i = 1; i < seconds && !ended; i++) {
+		ended = poll(&line, 1, 1000) > 0;
+		if (!ended && i % atol(argv[4]) == 0)
 			umask(022);
 	}
 	for (long i = 0; i < atol(argv[3]); i++)
 		pthread_join(id[i], NULL);
-	return 0;
+	return printf("%ld\n", made) < 0 ? 111 : 0;
 }
