@@ -40,15 +40,16 @@ for line in sys.stdin.buffer:
 print(n)'
 }
 
-# record EVENT...: Record EVENT... in this kernel as "file", and the kernel's own text of
-# the same sub-buffers as "theirs".
+# record EVENT...: Record EVENT... of the test's tasks in this kernel as "file", and the kernel's
+# own text of the same sub-buffers as "theirs". Another task could change its name between these.
 record() {
 	local event
 	new_instance
 	# addresses as they are, so that both texts can be compared
 	[ ! -e "$DIR/options/hash-ptr" ] || echo 0 >"$DIR/options/hash-ptr"
-	# large enough for what all tasks of a busy machine do meanwhile
 	echo 32000 >"$DIR/buffer_size_kb"
+	echo $$ $BASHPID >"$DIR/set_event_pid"
+	echo 1 >"$DIR/options/event-fork"
 	for event; do
 		[ -e "$DIR/events/$event" ] || lacks "events/$event"
 		echo 1 >"$DIR/events/$event/enable"
