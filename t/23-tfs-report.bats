@@ -40,8 +40,9 @@ for line in sys.stdin.buffer:
 print(n)'
 }
 
-# record EVENT...: Record EVENT... of the test's tasks in this kernel as "file", and the kernel's
-# own text of the same sub-buffers as "theirs". Another task could change its name between these.
+# record EVENT...: Record EVENT... in this kernel as "file", and the kernel's own text of the same
+# sub-buffers as "theirs". Only the test's own tasks are recorded: another one could get a new name
+# after the first text was read.
 record() {
 	local event
 	new_instance

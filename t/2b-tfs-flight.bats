@@ -36,24 +36,24 @@ called() {
 	finishes "$CALLS" 0
 }
 
-# numbers N [THREADS]: Let each thread of a program make about N numbered calls in a second, or
-# in a guest in SLOW seconds. A buffer of 16 MB has room for 300,000 of them.
+# numbers N [THREADS]: Start a program whose threads each make N numbered calls in one second, or
+# in a guest in SLOW seconds. 300,000 calls fit into a buffer of 16 MB.
 numbers() {
-	number $(($1 / SLOW)) "${2:-2}" "$SLOW"
+	numbers_at $(($1 / SLOW)) "${2:-2}" "$SLOW"
 }
 
-# number RATE THREADS SECONDS: Let each thread make RATE numbered calls a second, until
-# numbers_end.
-number() {
+# numbers_at RATE THREADS SECONDS: Start a program whose threads each make RATE numbered calls a
+# second, for SECONDS or until numbers_end. Set $NUMBERS to its pid.
+numbers_at() {
 	background "$PROG/numbers" "$3" "$1" "$2" 999 <>"$BATS_TEST_TMPDIR/start" >made
 	NUMBERS=$PID
 	echo "$NUMBERS" >>"$DIR/set_event_pid"
 	echo >"$BATS_TEST_TMPDIR/start"
 }
 
-# numbers_end: End the numbered calls; set $MADE to how many there were.
+# numbers_end: Stop that program, if it still runs, and set $MADE to the number of its calls.
 numbers_end() {
-	echo 1<>"$BATS_TEST_TMPDIR/start" # even if nobody reads it any more
+	echo 1<>"$BATS_TEST_TMPDIR/start" # does not wait for a reader: there is none if it has ended
 	finishes "$NUMBERS" 0
 	MADE=$(cat made)
 }
@@ -68,14 +68,15 @@ numbers_instance() {
 	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
 }
 
-# dumps_meanwhile: Make dumps while numbered calls are made; then end the calls.
+# dumps_meanwhile: Make dumps, one after the other, until the numbered calls have ended.
 dumps_meanwhile() {
-	local n i
+	local n
 	n=$(wc -l <out)
-	for i in 1 2 3 4 5 6 7 8; do
-		dumped $((n + i))
+	while kill -0 "$NUMBERS" 2>/dev/null; do
+		dumped $((++n))
 	done
 	numbers_end
+	[ "$n" -ge 3 ]
 }
 
 # all_dumps [-r]: Print the text of all dumps, in the order in which they were made.
@@ -231,7 +232,7 @@ plain() {
 @test "tfs-flight: -p writes each call into the dump of one processor" {
 	numbers_instance 16384
 	flight -ep -c 10000
-	number "$(so_many 20000)" 2 600
+	numbers_at "$(so_many 20000)" 2 600
 	for _ in 1 2 3; do
 		before=$(wc -l <out)
 		more() { [ "$(wc -l <out)" -gt "$before" ]; }
@@ -284,7 +285,7 @@ plain() {
 @test "tfs-flight: the next tfs-flight continues where the last dump of -e ended" {
 	numbers_instance 16384
 	flight -e -c 10000
-	number "$(so_many 20000)" 2 600
+	numbers_at "$(so_many 20000)" 2 600
 	for n in 1 2 3 4; do
 		eventually grep -q 'entries: [1-9]' "$DIR"/per_cpu/cpu*/stats
 		stops

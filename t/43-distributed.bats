@@ -1158,8 +1158,8 @@ paired() {
 	at_least 2 dropped 1
 }
 
-# Without TIME_WAIT the host uses each of its few ports again at once. A slow host has several
-# connections that have not ended yet.
+# Without TIME_WAIT a host can use a port again as soon as its connection has ended. On a slow host
+# that takes a moment, so there is one port for every five requests.
 @test "dt: connections that use the same ports again, also translated ports, have other keys" {
 	local host
 	need_tool nft

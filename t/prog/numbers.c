@@ -6,7 +6,7 @@
  * It waits for a line of standard input. Then for SECONDS each of the THREADS
  * makes RATE calls per second of getpriority(PRIO_USER, N), for N = 0, 1, 2 ... up to
  * SECONDS * RATE - 1, without pause if it is late. The main thread calls umask every EVERY
- * seconds. A second line ends the calls earlier. At the end it prints how many calls were made.
+ * seconds. A second line of standard input ends this early. Then it prints the number of calls.
  */
 #include <poll.h>
 #include <pthread.h>
