@@ -90,6 +90,69 @@ ran() {
 	[ "${lines[0]}" = "run [--quick|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
 }
 
+@test "t/run: runs a failed test once more, and names those that pass then and those that fail again" {
+	suite <<-END
+	load $TREE/t/helper
+	# once NAME: Fail at the first try.
+	once() {
+		[ -e $PWD/\$1 ] || { : >$PWD/\$1; echo "why not"; false; }
+	}
+	ALONE
+	TEST "a: with 'quotes' (once), [b]?" {
+		once a
+	}
+	TEST "c: never" {
+		false
+	}
+	TEST "d: always" {
+		:
+	}
+	TEST "e: skips at the second try" {
+		once e || false
+		skip "it is the second"
+	}
+	TEST "f: skips" {
+		skip "no f"
+	}
+	END
+	local jobs
+	for jobs in 1 2; do
+		rm -f a e
+		run -1 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS=$jobs suite/t/run t/own.bats
+		grep -v '^# (in \|^# *(*from\|^#   ' <<<"$output" >got
+		[ "$(grep -c '^# failed at the first try: t/own.bats: ' got)" = 3 ]
+		[ "$(grep -c '^# why not$' got)" = 2 ]
+		[ "$(grep '^ok' got | cut -d ' ' -f 3-)" = "$(printf '%s\n' "d: always" \
+			"f: skips # skip no f" "a: with 'quotes' (once), [b]?")" ]
+		[ "$(grep -x '1\.\..*' got)" = 1..5 ]
+		diff - <(sed -n '/^not checked/,$p' got) <<-'END'
+			not checked, 1 times: no f
+			failed: t/own.bats: c: never
+			failed: t/own.bats: e: skips at the second try # skipped at the second try
+			unsteady: t/own.bats: a: with 'quotes' (once), [b]?
+			2 passed, 2 failed, 1 skipped
+		END
+	done
+}
+
+@test "t/run: passes with three unsteady tests, and fails with four" {
+	local most
+	for most in 3 4; do
+		suite <<-END
+		load $TREE/t/helper
+		$(for ((i = 1; i <= most; i++)); do
+			printf 'TEST "test %s" {\n[ -e %s ] || { : >%s; false; }\n}\n' \
+				$i "$PWD/$most.$i" "$PWD/$most.$i"
+		done)
+		END
+		run env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS=2 suite/t/run t/own.bats
+		[ "$status" = $((most - 3)) ]
+		[ "$(grep -c '^unsteady: t/own.bats: test [1-4]$' <<<"$output")" = $most ]
+		[ "${lines[-1]}" = "$most passed, 0 failed, 0 skipped" ]
+	done
+	[ "${lines[-2]}" = "t/run: 4 tests passed only at the second try, and at most 3 may" ]
+}
+
 @test "t/run: ends a test that hangs with all its processes, and runs the next test" {
 	suite <<-END
 	load $TREE/t/helper
@@ -227,4 +290,85 @@ ran() {
 	grep -qF "# (from function \`inner' in file suite/t/own.bats, line 4," <<<"$plain"
 	run -1 report
 	diff <(echo "$plain") <(echo "$output")
+}
+
+# steady_suite: Make a tree with t/steady beside that of suite, and a build that says it ran.
+steady_suite() {
+	need_root
+	need_tool setpriv unshare make tar
+	suite
+	cp "$TREE/t/steady" suite/t
+	mkdir -p suite/t/prog
+	printf 'all:\n' >suite/t/prog/Makefile
+	printf 'all clean:\n\techo >%s\n' "$PWD/built" >suite/Makefile
+}
+
+# load_processes N: Does the load of this test have N processes?
+load_processes() {
+	local found
+	found=$(grep -lzsF "TFS_STEADY=" /proc/[0-9]*/environ |
+		xargs -r grep -lzsFx "OWN=$PWD" | wc -l) || :
+	if [ "$1" = 0 ]; then [ "$found" = 0 ]; else [ "$found" -ge "$1" ]; fi
+}
+
+@test "t/steady: runs the tests beside a load, and says how often which test failed" {
+	steady_suite <<-END
+	load $TREE/t/helper
+	# tries NAME N...: Fail except at these tries.
+	tries() {
+		local try
+		echo >>$PWD/\$1.tries
+		try=\$(wc -l <$PWD/\$1.tries)
+		[[ " \${*:2} " == *" \$try "* ]]
+	}
+	QUICK
+	TEST "a: always" {
+		[ -e $PWD/built ]
+	}
+	TEST "b: never" {
+		tries b
+	}
+	TEST "c: only the second run" {
+		tries c 3
+	}
+	TEST "d: not at once" {
+		tries d 2 3
+	}
+	END
+	run -1 env -i PATH="$OWN_PATH" suite/t/steady 2
+	[ -e built ]
+	diff - <(tail -n 3 <<<"$output") <<-'END'
+		failed 2 of 2 times: t/own.bats: b: never
+		failed 1 of 2 times: t/own.bats: c: only the second run
+		unsteady 1 of 2 times: t/own.bats: d: not at once
+	END
+	run -1 grep '^ok' <<<"$output"
+	run -0 env -i PATH="$OWN_PATH" suite/t/steady 1 --quick
+	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
+	local words
+	for words in 0 x -1 '1 '; do
+		fails 100 "t/steady: '$words' is no number of runs, 1 to 9999; usage: t/steady [N [WORD...]]" \
+			suite/t/steady "$words"
+	done
+}
+
+@test "t/steady: its load ends with it, whatever ends it" {
+	steady_suite <<-END
+	load $TREE/t/helper
+	TEST "waits" {
+		read -r _ <$PWD/never
+	}
+	END
+	mkfifo never
+	local signal loops=$((4 * $(nproc)))
+	for signal in TERM KILL; do
+		rm -f built
+		background env -i PATH="$OWN_PATH" OWN="$PWD" suite/t/steady 1
+		eventually test -e built
+		# the loops, the one that builds, and unshare
+		eventually load_processes $((loops + 2))
+		kill -$signal "$PID"
+		eventually load_processes 0
+		[ $signal = TERM ] || echo >never # the test goes on
+	done
 }
