@@ -29,10 +29,9 @@ enum { CALL_ARGS = 6 };
 
 enum call_kind {
 	CALL_HEX,               /* an address, or anything unknown */
-	CALL_INT,               /* int, with its sign */
-	CALL_UINT,
-	CALL_LONG,              /* as wide as the ABI's long, with its sign */
-	CALL_ULONG,
+	CALL_INT,               /* a number with a sign */
+	CALL_UINT,              /* a number without a sign */
+	CALL_ID,                /* an id of a user or group: as CALL_UINT, but all bits are -1 */
 	CALL_OCTAL,             /* a mode */
 	CALL_FD,
 	CALL_DIRFD,             /* a descriptor, or AT_FDCWD */
@@ -46,14 +45,24 @@ enum call_kind {
 	CALL_NONE,              /* a part of the argument in front, or nothing: do not print it */
 };
 
-/* An argument, or the result. */
+/* In which registers the value of an argument is. */
+enum call_place {
+	PLACE_REGISTER,         /* in its own */
+	PLACE_PAIR,             /* 64 bits in two registers of a 32-bit ABI, in its byte order */
+	PLACE_LOW_HIGH,         /* 64 bits in two longs, the lower half in its own register */
+	PLACE_HIGH_LOW,         /* 32 bits in its own register, the lower 32 in the next one */
+	PLACE_PAGES,            /* in units of 4096 */
+};
+
+/* An argument, or the result. The width of a number is that of its C type in this ABI. */
 struct call_arg {
 	const char *name;       /* as in the kernel's source; not ended by a NUL: see length */
 	uint8_t length;
 	uint8_t kind;           /* enum call_kind */
 	uint8_t out;            /* user memory is written by the kernel: read it at the return */
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
-	uint16_t size;          /* bytes of one element in this ABI, or of the value */
+	uint8_t place;          /* enum call_place */
+	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */
 };
@@ -117,6 +126,15 @@ struct call_values {
 	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
 	void *arg;
 };
+
+/*
+ * Return an argument as its C type has it in this ABI: put together from two registers,
+ * without the bits of the register above a narrower type, and extended by its sign if
+ * call_is_signed. args has a register for each argument.
+ */
+uint64_t call_value(const struct calls *, const struct call *, unsigned arg,
+		    const uint64_t *args);
+int call_is_signed(const struct call_arg *);
 
 /*
  * Print an argument as a C programmer would write it: O_RDONLY|O_CLOEXEC, 0644, "/etc/passwd",

@@ -196,25 +196,60 @@ static void print_set(struct out *o, unsigned index, uint64_t v, unsigned width)
 	}
 }
 
-/* Print a value that lies in a register, or a number of a structure. */
+int call_is_signed(const struct call_arg *a)
+{
+	return a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD;
+}
+
+uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
+		    const uint64_t *args)
+{
+	const struct call_arg *a = &call->args[arg];
+	uint64_t low = bits_of(c->word < 8 ? c->word : 4), v = args[arg], next;
+
+	next = arg + 1 < CALL_ARGS ? args[arg + 1] : 0;
+	switch (a->place) {
+	case PLACE_PAIR:
+	case PLACE_LOW_HIGH:
+		if (c->word == 8)
+			break;
+		v = a->place == PLACE_PAIR && c->big ? v << 32 | (next & low)
+						     : next << 32 | (v & low);
+		break;
+	case PLACE_HIGH_LOW:
+		v = v << 32 | (next & low);
+		break;
+	case PLACE_PAGES:
+		v = (v & bits_of(c->word)) * 4096;
+		break;
+	}
+	/* size of the others is that of what the address points to */
+	return cut(v, a->kind <= CALL_SET ? a->size : c->word, call_is_signed(a));
+}
+
+/* Print a number of an argument, a result or a structure. */
 static void print_value(struct out *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
 {
 	uint64_t u = v & bits_of(width);
 
 	switch (kind) {
-	case CALL_INT:
-	case CALL_LONG:
-	case CALL_FD: /* an int, also where the kernel takes a long */
-		signed_number(o, (uint64_t)(int32_t)v);
-		break;
 	case CALL_DIRFD:
-		if ((int32_t)v == -100) /* linux/fcntl.h */
+		if ((int32_t)v == -100) { /* linux/fcntl.h */
 			text(o, "AT_FDCWD");
-		else
-			signed_number(o, cut(v, 4, 1));
+			break;
+		}
+		/* fall through */
+	case CALL_INT:
+	case CALL_FD:
+		signed_number(o, cut(v, width, 1));
 		break;
+	case CALL_ID:
+		if (u == bits_of(width)) {
+			text(o, "-1");
+			break;
+		}
+		/* fall through */
 	case CALL_UINT:
-	case CALL_ULONG:
 		digits(o, u, 10);
 		break;
 	case CALL_OCTAL:
@@ -601,7 +636,7 @@ static void print_user(struct out *o, const struct call *call, unsigned arg,
 	size_t n = user->n;
 
 	if (a->count >= 0)
-		count = v->args[a->count] & bits_of(o->c->word);
+		count = call_value(o->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
 	if (a->out && a->count >= 0 && v->returned && v->result >= 0 &&
@@ -629,7 +664,7 @@ static void print_user(struct out *o, const struct call *call, unsigned arg,
 		print_address(o, user->bytes, n < count ? n : (size_t)count);
 		break;
 	default:
-		structures(o, a, user, count, v->args[0]);
+		structures(o, a, user, count, call_value(o->c, call, 0, v->args));
 	}
 }
 
@@ -658,7 +693,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	    (a->kind != CALL_STRUCT || a->set < c->nlayouts))
 		print_user(&o, call, arg, v);
 	else
-		print_value(&o, a->kind, a->size, a->set, v->args[arg]);
+		print_value(&o, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
 	return end(&o, buf);
 }
 

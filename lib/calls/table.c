@@ -125,9 +125,9 @@ static void parse_set(struct calls *c, unsigned index)
 }
 
 /* The kinds of values, by their letters. */
-static const char letters[] = "HDUOFWSPQVBTAXGIECZYJKMR";
+static const char letters[] = "HDUNOFWSPQVBTAXGIECZYJKMR";
 static const uint8_t kinds[] = {
-	CALL_HEX, CALL_INT, CALL_UINT, CALL_OCTAL, CALL_FD, CALL_DIRFD, CALL_SET, CALL_PATH,
+	CALL_HEX, CALL_INT, CALL_UINT, CALL_ID, CALL_OCTAL, CALL_FD, CALL_DIRFD, CALL_SET, CALL_PATH,
 	CALL_STRING, CALL_STRINGS, CALL_BUFFER, CALL_STRUCT, CALL_SOCKADDR, CALL_NONE,
 	MEMBER_SIGSET, MEMBER_FDSET, MEMBER_WAIT, MEMBER_CHARS, MEMBER_PAD, MEMBER_PORT,
 	MEMBER_INET, MEMBER_INET6, MEMBER_SUN_PATH, MEMBER_DEV,
@@ -135,7 +135,11 @@ static const uint8_t kinds[] = {
 
 static void parse_layout(struct calls *c, unsigned index);
 
-/* A value: NAME, a letter, and the width 1, 2, 4, 8 or l, or N for a pointer, or a number. */
+/*
+ * A value: NAME, a letter, and the width, or N for a pointer, or a number. The width is 1, 2, 4,
+ * 8, l of a long, i of an old id; or where an argument of 8 bytes is: w x y z of PLACE_PAIR and
+ * those that follow.
+ */
 static void parse_value(struct calls *c, char **s, struct member *m)
 {
 	const char *letter;
@@ -155,15 +159,18 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 	} else if (m->kind <= CALL_SET || m->kind >= MEMBER_SIGSET) {
 		if (**s >= '1' && **s <= '8')
 			m->width = (uint8_t)(*(*s)++ - '0');
-		else if (!next(s, 'l') && next(s, 'N'))
+		else if (**s >= 'w' && **s <= 'z') {
+			m->place = (uint8_t)(PLACE_PAIR + *(*s)++ - 'w');
+			m->width = 8;
+		} else if (next(s, 'i')) {
+			m->width = c->word == 4 ? 2 : 4;
+		} else if (!next(s, 'l') && next(s, 'N'))
 			m->set = 1;
 		if (m->kind == CALL_SET) {
 			m->set = (uint16_t)number(s, 10);
 			parse_set(c, m->set);
 		}
 	}
-	if (m->width == c->word && (m->kind == CALL_INT || m->kind == CALL_UINT))
-		m->kind = m->kind == CALL_INT ? CALL_LONG : CALL_ULONG;
 }
 
 /*
@@ -260,7 +267,7 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 
 	parse_value(c, s, &m);
 	*a = (struct call_arg){ .name = m.name, .length = m.length, .kind = m.kind, .count = -1,
-				.size = m.width, .set = m.set };
+				.place = m.place, .size = m.width, .set = m.set };
 	if (a->kind == CALL_STRUCT) {
 		parse_layout(c, a->set);
 		a->size = a->set < c->nlayouts ? c->layouts[a->set].size : 0;
@@ -275,9 +282,17 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 		a->size = (uint16_t)number(s, 10);
 }
 
-/* A call: NAME, or ?ARG, = & or !, and HEX for a variant of the last; arguments, =result. */
+/*
+ * A call: NAME, or ?ARG, = & or !, and HEX for a variant of the last; arguments, =result. A
+ * number of 64 bits takes two registers of a 32-bit ABI, from an even one on if the ABI aligns
+ * 8 bytes so.
+ */
 static void parse_call(struct calls *c, struct call_entry *e)
 {
+	static const struct call_arg none = { .kind = CALL_NONE, .count = -1 };
+	struct call_arg *args = e->call.args;
+	uint8_t at[CALL_ARGS], n = 0;   /* the registers of the arguments in the tables */
+	uint8_t *nargs = &e->call.nargs;
 	char *s = c->lines[c->nsets + c->nlayouts + (size_t)(e - c->calls)];
 
 	e->parsed = 1;
@@ -291,7 +306,7 @@ static void parse_call(struct calls *c, struct call_entry *e)
 		e->call.name = s;
 		s += strcspn(s, " \n");
 	}
-	e->call.result.kind = CALL_LONG;
+	e->call.result.kind = CALL_INT;
 	e->call.result.size = c->word;
 	while (*s == ' ') {
 		*s++ = '\0';            /* ends the name */
@@ -299,10 +314,26 @@ static void parse_call(struct calls *c, struct call_entry *e)
 			parse_arg(c, &s, &e->call.result);
 			break;
 		}
-		if (e->call.nargs == CALL_ARGS)
+		if (*nargs == CALL_ARGS)
 			break;
-		parse_arg(c, &s, &e->call.args[e->call.nargs++]);
+		parse_arg(c, &s, &args[*nargs]);
+		if (args[*nargs].place == PLACE_PAIR && c->word == 4) {
+			if (c->align8 == 8 && *nargs % 2 && *nargs < CALL_ARGS - 1) {
+				args[*nargs + 1] = args[*nargs];
+				args[(*nargs)++] = none;
+			}
+			at[n++] = *nargs;
+			if (*nargs < CALL_ARGS - 1)
+				args[++*nargs] = none;
+			++*nargs;
+		} else {
+			at[n++] = (*nargs)++;
+		}
 	}
+	for (unsigned i = 0; i < *nargs; i++)
+		if (args[i].count >= 0)
+			args[i].count = (int8_t)(args[i].count < n ? at[args[i].count] : -1);
+	e->arg = e->arg < n ? at[e->arg] : 0;
 	if (*s == '\n')
 		*s = '\0';
 }

@@ -178,11 +178,12 @@ BEGIN {
 	split("8l8 4l4 8l8 4l8 8b8 8l8 8l8", abi_kind, " ")
 	for (i = 1; i <= nabis; i++)
 		abi_index[abi[i]] = i - 1
-	n = split("int D4 uint U4 long Dl ulong Ul size Ul ptr HN hex Hl hex32 H4 mode O4 fd F4 " \
-		"dirfd W4 path P string Q strings V buffer B sockaddr A none X sigset G8 fdset I8*128 " \
+	n = split("int D4 uint U4 long Dl ulong Ul size Ul ptr HN hex Hl hex32 H4 mode O2 fd F4 " \
+		"dirfd W4 id N4 oldid Ni loff Dw uloff Uw hexoff Hw lowhigh Dx highlow Dy pages Hz " \
+		"path P string Q strings V buffer B sockaddr A none X sigset G8 fdset I8*128 " \
 		"status E4 char C1 pad Z1 port Y2 port4 Y4 inet J4 inet6 K1 sunpath M1*108 dev R8? " \
 		"s8 D1 u8 U1 x8 H1 s16 D2 u16 U2 x16 H2 s32 D4 u32 U4 x32 H4 s64 D8 u64 U8 x64 H8 " \
-		"mode16 O2 mode8 O8 fdlong Fl", word, " ")
+		"mode8 O8", word, " ")
 	for (i = 1; i < n; i += 2)
 		letters[word[i]] = word[i + 1]
 	set_index("errno")

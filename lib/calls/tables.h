@@ -50,6 +50,7 @@ struct member {
 	uint8_t length, kind, width;
 	uint8_t array;                  /* print brackets */
 	uint8_t rare;                   /* do not print zero */
+	uint8_t place;                  /* of an argument: enum call_place */
 };
 
 struct layout {

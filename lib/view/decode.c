@@ -414,23 +414,18 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 /* Write the value of an argument in JSON: a number, or an address in quotes. */
 static void put_value(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
-	uint64_t v = t->values.args[i];
-	int is_long = 0;
+	uint64_t v = t->call ? call_value(d->calls, t->call, i, t->values.args)
+			     : t->values.args[i];
 
 	switch (t->call ? t->call->args[i].kind : CALL_HEX) {
-	case CALL_LONG:
-		is_long = d->show->line->events->long_size == 8;
-		/* fall through */
 	case CALL_INT:
 	case CALL_FD:
 	case CALL_DIRFD:
-		out_signed(o, is_long ? (int64_t)v : (int32_t)v);
+		out_signed(o, (int64_t)v);
 		break;
 	case CALL_UINT:
+	case CALL_ID:
 	case CALL_OCTAL:
-		out_decimal(o, (uint32_t)v);
-		break;
-	case CALL_ULONG:
 	case CALL_SET:
 		out_decimal(o, v);
 		break;

@@ -227,6 +227,112 @@ static void test_tasks(void)
 	EQUAL_TEXT(returns(0), "exit_group(1) = ?");
 }
 
+/*
+ * Each number is as its C type has it, whatever the rest of the register is: GARBAGE is in the
+ * upper half of registers with an int.
+ */
+#define GARBAGE 0xdeadbeef00000000ull
+
+static void test_widths(void)
+{
+	static const char date[32] = { 0, 0, 0, 0, 1, 0, 0, 0, (char)0xff, (char)0xff, (char)0xff,
+				       (char)0xff, (char)0xff, (char)0xff, (char)0xff, (char)0xff };
+	static const char stat[144] = { [24] = (char)0xa4, [25] = (char)0x81, [52] = 1 };
+
+	CALL(8, GARBAGE | 3, 5368709120, 0);
+	EQUAL_TEXT(returns(5368709120), "lseek(3, 5368709120, SEEK_SET) = 5368709120");
+	CALL(8, 3, 1ull << 63, GARBAGE | 1);
+	EQUAL_TEXT(returns(-4096), "lseek(3, -9223372036854775808, SEEK_CUR) = -4096");
+	CALL(17, 3, 0x1000, 1, 8589934593);
+	EQUAL_TEXT(line(), "pread64(3, 0x1000, 1, 8589934593)");
+	CALL(285, 3, GARBAGE | 3, 1ull << 32, 1ull << 40);
+	EQUAL_TEXT(line(), "fallocate(3, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, "
+		   "4294967296, 1099511627776)");
+	CALL(76, 0, 8589934592);
+	EQUAL_TEXT(line(), "truncate(NULL, 8589934592)");
+	CALL(295, GARBAGE | 3, 0, 2, 1ull << 33, 0xffff);
+	EQUAL_TEXT(line(), "preadv(3, NULL, 2, 8589934592)");
+	CALL(4, 0, 0x2000);
+	memory(1, stat, sizeof(stat));
+	EQUAL_TEXT(returns(0), "stat(NULL, {st_mode=S_IFREG|0644, st_size=4294967296, ...}) = 0");
+	CALL(280, (uint64_t)-100, 0, 0x1000, 0);
+	memory(2, date, sizeof(date));
+	EQUAL_TEXT(line(), "utimensat(AT_FDCWD, NULL, [{tv_sec=4294967296, tv_nsec=-1}, "
+		   "{tv_sec=0, tv_nsec=0}], 0)");
+	CALL(201, 0x1000);
+	MEMORY(0, "\0\0\0\0\1\0\0\0");
+	EQUAL_TEXT(returns(4294967296), "time([4294967296]) = 4294967296");
+	CALL(95, 037777600000);
+	EQUAL_TEXT(returns(022), "umask(000) = 022");
+	CALL(90, 0, GARBAGE | 0xffff0000 | 04755);
+	EQUAL_TEXT(line(), "chmod(NULL, 04755)");
+	CALL(92, 0, GARBAGE | 4294967295, 2147483648);
+	EQUAL_TEXT(line(), "chown(NULL, -1, 2147483648)");
+	CALL(102, 0);
+	EQUAL_TEXT(returns(4294967294), "getuid() = 4294967294");
+	CALL(116, 2, 0x1000);
+	MEMORY(1, "\377\377\377\377\376\377\377\377");
+	EQUAL_TEXT(line(), "setgroups(2, [-1, 4294967294])");
+	CALL(3, GARBAGE | 0xffffffff);
+	EQUAL_TEXT(line(), "close(-1)");
+	CALL(7, 0x1000, GARBAGE | 1, GARBAGE | 0xffffffff);
+	MEMORY(0, "\3\0\0\0\1\0\0\0");
+	EQUAL_TEXT(line(), "poll([{fd=3, events=POLLIN}], 1, -1)");
+	CALL(275, 3, 0x1000, 4, 0, 5, 0);
+	MEMORY(1, "\0\0\0\0\1\0\0\0");
+	EQUAL_TEXT(line(), "splice(3, [4294967296], 4, NULL, 5, 0)");
+}
+
+/* The same in two registers of 32-bit ABIs, of which each has 32 bits. */
+static void test_pairs(const char *file)
+{
+	struct calls *own = calls;
+
+	calls = calls_read(file, "i386");
+	CALL(180, 3, 0x1000, 1, GARBAGE | 9, GARBAGE | 1);
+	EQUAL_TEXT(line(), "pread64(3, 0x1000, 1, 4294967305)");
+	CALL(140, 3, 1, 0x40000000, 0x1000, 0);
+	MEMORY(3, "\0\0\0\100\1\0\0\0");
+	EQUAL_TEXT(returns(0), "_llseek(3, 5368709120, [5368709120], SEEK_SET) = 0");
+	CALL(19, 3, 0xfffffff6, 2);
+	EQUAL_TEXT(returns(0x7fffffff), "lseek(3, -10, SEEK_END) = 2147483647");
+	CALL(272, 3, 0, 256, 0, 512, 4);
+	EQUAL_TEXT(line(), "fadvise64_64(3, 1099511627776, 2199023255552, POSIX_FADV_DONTNEED)");
+	CALL(324, 3, 1, 0, 1, 0xffffffff, 0xffffffff);
+	EQUAL_TEXT(line(), "fallocate(3, FALLOC_FL_KEEP_SIZE, 4294967296, -1)");
+	CALL(193, 0, 0xffffffff, 0x7fffffff);
+	EQUAL_TEXT(line(), "truncate64(NULL, 9223372036854775807)");
+	CALL(339, 3, 1, 0x80, 1, 0xffffff9c, 0);
+	EQUAL_TEXT(line(), "fanotify_mark(3, 0x1, 0x100000080, AT_FDCWD, NULL)");
+	CALL(333, 3, 0, 1, 7, 2);
+	EQUAL_TEXT(line(), "preadv(3, NULL, 1, 8589934599)");
+	CALL(192, 0, 4096, 0, 1, 3, 0x100000);
+	EQUAL_TEXT(returns(-12), "mmap2(NULL, 4096, PROT_NONE, MAP_SHARED, 3, 0x100000000) = "
+		   "-1 ENOMEM");
+	CALL(182, 0, 0xffff, 0x10001);
+	EQUAL_TEXT(line(), "chown(NULL, -1, 1)");
+	CALL(212, 0, 0xffff, 0xffffffff);
+	EQUAL_TEXT(line(), "chown32(NULL, 65535, -1)");
+	CALL(199, 0);
+	EQUAL_TEXT(returns(-5000), "getuid32() = 4294962296");
+	CALL(13, 0x1000);
+	MEMORY(0, "\377\377\377\177");
+	EQUAL_TEXT(returns(0x7fffffff), "time([2147483647]) = 2147483647");
+	calls_free(calls);
+	calls = calls_read(file, "arm");
+	CALL(180, 3, 0x1000, 1, 77, 9, 1);
+	EQUAL_TEXT(line(), "pread64(3, 0x1000, 1, 4294967305)");
+	CALL(194, 3, 77, 0, 2);
+	EQUAL_TEXT(line(), "ftruncate64(3, 8589934592)");
+	CALL(270, 3, 4, 0, 256, 0, 512);
+	EQUAL_TEXT(line(), "arm_fadvise64_64(3, POSIX_FADV_DONTNEED, 1099511627776, "
+		   "2199023255552)");
+	CALL(352, 3, 1, 0, 1, 5, 0);
+	EQUAL_TEXT(line(), "fallocate(3, FALLOC_FL_KEEP_SIZE, 4294967296, 5)");
+	calls_free(calls);
+	calls = own;
+}
+
 static void test_short(void)
 {
 	char text[8];
@@ -294,7 +400,10 @@ int main(int argc, char **argv)
 	TEST(memory);
 	TEST(sockets);
 	TEST(tasks);
+	TEST(widths);
 	TEST(short);
+	unit_test = "pairs";
+	test_pairs(argv[1]);
 	unit_test = "abis";
 	test_abis(argv[1]);
 	return unit_end();
