@@ -129,12 +129,11 @@ struct call_values {
 
 /*
  * Return an argument as its C type has it in this ABI: put together from two registers,
- * without the bits of the register above a narrower type, and extended by its sign if
- * call_is_signed. args has a register for each argument.
+ * without the bits of the register above a narrower type, and with the sign of CALL_INT, CALL_FD
+ * and CALL_DIRFD in all bits. args has a register for each argument.
  */
 uint64_t call_value(const struct calls *, const struct call *, unsigned arg,
 		    const uint64_t *args);
-int call_is_signed(const struct call_arg *);
 
 /*
  * Print an argument as a C programmer would write it: O_RDONLY|O_CLOEXEC, 0644, "/etc/passwd",

@@ -196,11 +196,6 @@ static void print_set(struct out *o, unsigned index, uint64_t v, unsigned width)
 	}
 }
 
-int call_is_signed(const struct call_arg *a)
-{
-	return a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD;
-}
-
 uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
 		    const uint64_t *args)
 {
@@ -224,7 +219,8 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 		break;
 	}
 	/* size of the others is that of what the address points to */
-	return cut(v, a->kind <= CALL_SET ? a->size : c->word, call_is_signed(a));
+	return cut(v, a->kind <= CALL_SET ? a->size : c->word,
+		   a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD);
 }
 
 /* Print a number of an argument, a result or a structure. */
