@@ -306,7 +306,7 @@ dead_pid() {
 	# shellcheck disable=SC2016 # the shell's own parameter
 	background "$BASH" -c 'exec -a zombie "$1" 0 <&0 & exec cat <>never' - "$PROG/calls" <>go >ready
 	parent=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 	child=$(children "$parent")
 	gives "$parent
 $child" pids-of -d "$parent"
@@ -399,7 +399,7 @@ $child" pids-of -d "$parent"
 	cp "$PROG/calls" "./$ODD"
 	mkfifo in
 	background "./$ODD" 1 <>in >ready
-	eventually grep -q ready ready
+	eventually is_ready
 	run -0 pids-of -C "$ODD"
 	grep -qx "$PID" <<<"$output"
 	gives "$PID" pids-of "$PID"
@@ -413,14 +413,14 @@ $child" pids-of -d "$parent"
 	cp "$PROG/calls" $'./a\n) Z\e[2J'
 	mkfifo in
 	background $'./a\n) Z\e[2J' 1 <>in >ready
-	eventually grep -q ready ready
+	eventually is_ready
 	gives "$PID" pids-of -C $'a\n) Z\e[2J'
 }
 
 @test "pids-of: kernel: finds a process that renamed itself by its new name" {
 	mkfifo in
 	background "$BASH" -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
-	eventually grep -q ready ready
+	eventually is_ready
 	run -0 pids-of -C ') R 1'
 	grep -qx "$PID" <<<"$output"
 	gives "$PID" pids-of "$PID"
@@ -440,7 +440,7 @@ $child" pids-of -d "$parent"
 	calls -e 1 1000
 	pids-of -t "$CALLS" >out
 	threads "$CALLS" | cmp - out
-	[ "$(wc -l <out)" = 1000 ]
+	file_has 1000 out
 }
 
 @test "pids-of: kernel: -d prints descendants, and with -t the threads of each" {
@@ -518,7 +518,7 @@ $child" pids-of -d "$parent"
 	mkfifo in
 	background unshare --pid --fork --mount-proc --kill-child \
 		sh -c 'cat <>in & cat <>in & echo ready; wait' <>in >ready
-	eventually grep -q ready ready
+	eventually is_ready
 	local init
 	init=$(children "$PID")
 	run -0 pids-of -n "$init"

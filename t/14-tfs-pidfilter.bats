@@ -439,5 +439,5 @@ functions_of() {
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS" "$other"
 	tfs-pidfilter -i "$INSTANCE" mirror
 	[ "$(cat "$DIR/set_ftrace_pid")" = "$(cat "$DIR/set_event_pid")" ]
-	[ "$(cat "$DIR/options/function-fork")" = 1 ]
+	file_is "$DIR/options/function-fork" 1
 }

@@ -225,7 +225,7 @@ lost() {
 		stops
 		finishes "$reader" 0
 		[ "$(tail -n 1 "out$how")" = "# lost 2 events: 0 overwritten in a full buffer, 2 not written" ]
-		[ "$(wc -l <"out$how")" = 4 ]
+		file_has 4 "out$how"
 	done
 }
 
@@ -364,7 +364,7 @@ lost() {
 	background strace -D -qq -o log -e trace=ppoll -e inject=ppoll:delay_exit=1000000 \
 		tfs-catpipe -R root -k >fifo 2>err 8>&- 9<&-
 	waits() {
-		[ "$(wc -l <log)" = 1 ] && grep -q '^State:.S' "/proc/$PID/status"
+		file_has 1 log && grep -q '^State:.S' "/proc/$PID/status"
 	}
 	held() {
 		grep -q '^State:.t' "/proc/$PID/status"
@@ -514,7 +514,7 @@ whose() {
 	cp stats root/per_cpu/cpu0/stats
 	stops
 	ended=$(now_us)
-	[ "$(wc -l <out)" = 3 ]
+	file_has 3 out
 	moved=$(sed -n "3s/^# the time of day moved by \([0-9]*\) ms against the trace's clock$/\1/p" out)
 	[ "$moved" -ge 3600000 ]
 	[ "$moved" -le $((3600001 + (ended - before) / 1000)) ]
@@ -596,7 +596,7 @@ whose() {
 	kill -TERM "$CATPIPE"
 	finishes "$CATPIPE" 0
 	[ "$(delivered got)" = 20000 ]
-	[ "$(wc -l <got)" = 20000 ]
+	file_has 20000 got
 	exactly err ''
 }
 
@@ -612,7 +612,7 @@ whose() {
 	finishes "$CATPIPE" 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
-	[ "$(wc -l <got)" = 20000 ]
+	file_has 20000 got
 }
 
 @test "tfs-catpipe: kernel: -l: prints N lines for N calls to a reader that keeps one line of each 4096 bytes" {
@@ -627,7 +627,7 @@ whose() {
 	finishes "$CATPIPE" 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
-	[ "$(wc -l <got)" = 20000 ]
+	file_has 20000 got
 }
 
 @test "tfs-catpipe: plain directory: counts entries that are missing from the buffer as not written" {
@@ -640,7 +640,7 @@ whose() {
 	stats 0 5 0 0 160
 	catpipe >got 6>&- 7>&-
 	stops
-	[ "$(cat got)" = "# lost 165 events: 5 overwritten in a full buffer, 160 not written" ]
+	file_is got "# lost 165 events: 5 overwritten in a full buffer, 160 not written"
 	[ ! -s err ]
 }
 
@@ -794,8 +794,8 @@ short_lives() {
 		printf bats >"/proc/$me/comm"
 		kill "$PID"
 		finishes "$PID" 0
-		[ "$(cat "$DIR/events/task/task_newtask/enable")" = 0 ]
-		[ "$(cat "$DIR/events/task/task_rename/enable")" = "$was" ]
+		file_is "$DIR/events/task/task_newtask/enable" 0
+		file_is "$DIR/events/task/task_rename/enable" "$was"
 		[ ! -s hidden ]
 	done
 	tfs-write -i "$INSTANCE" events/task/enable 1
@@ -908,7 +908,7 @@ options() {
 	kill -TERM "$CATPIPE"
 	finishes "$CATPIPE" 0
 	[ "$(delivered got)" = 20000 ]
-	[ "$(wc -l <got)" = 20000 ]
+	file_has 20000 got
 	exactly err ''
 }
 
@@ -941,7 +941,7 @@ stacks() {
 	: >ready
 	background "$1" callers 3 2 <>"$GO" >ready
 	ACT=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-write -i "$INSTANCE" options/userstacktrace 1 events/syscalls/sys_enter_getppid/enable 1
 	reading "${@:2}" >got
@@ -1107,7 +1107,7 @@ marked() {
 	done
 	kill -TERM "$CATPIPE"
 	finishes "$CATPIPE" 0
-	[ "$(cat err)" = '' ]
+	file_is err ''
 	sed -i 's/^.*: tracing_mark_write: /MARK: /' got
 }
 

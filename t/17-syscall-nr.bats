@@ -36,7 +36,7 @@ USAGE='syscall-nr [NAME]...'
 	printf '#include <sys/syscall.h>\nopenat SYS_openat\ngetppid SYS_getppid\nexecve SYS_execve\nsetns SYS_setns\n' >calls.c
 	"${CC:-cc}" -E -P calls.c 2>/dev/null | grep -E '^(openat|getppid|execve|setns) [0-9]+$' >expected ||
 		skip "needs sys/syscall.h with plain numbers"
-	[ "$(wc -l <expected)" = 4 ]
+	file_has 4 expected
 	while read -r name number; do
 		run -0 syscall-nr "$name"
 		[ "$output" = "$number" ]

@@ -482,7 +482,7 @@ END
 		kill "-$signal" "$PID"
 		n=$(kill -l "$signal")
 		finishes "$PID" $((128 + n))
-		[ "$(cat heard)" = "$signal" ]
+		file_is heard "$signal"
 		[ ! -s out ] && [ ! -s err ]
 		[ ! -e ran ]
 	done
@@ -526,7 +526,7 @@ INT
 	exactly err 'ready
 caught
 '
-	[ "$(cat heard)" = INT ]
+	file_is heard INT
 }
 
 @test "tfs-run: returns 128+n if the signal that it passed on kills PROG" {
@@ -538,7 +538,7 @@ caught
 		eventually grep -qx ready err
 		kill "-$signal" "$PID"
 		finishes "$PID" $((128 + $(kill -l "$signal")))
-		[ "$(cat heard)" = INT ]
+		file_is heard INT
 	done
 }
 
@@ -611,7 +611,7 @@ hook() {
 	exactly err 'ready
 '
 	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
-	[ "$(wc -l <out)" = 5000 ]
+	file_has 5000 out
 	nothing_left
 }
 
@@ -733,8 +733,8 @@ hook() {
 	exactly err 'a: b: 7 c: '
 	nothing_left
 	tfs-run trace_event -e sched_process_exit --instance "$MARK" -- seq 1000 1010 2>err >out
-	[ "$(wc -l <err)" = 11 ]
-	[ "$(wc -l <out)" = 1 ]
+	file_has 11 err
+	file_has 1 out
 	nothing_left
 }
 
@@ -785,7 +785,7 @@ hook() {
 	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.json -- "$PROG/calls" 3
 	[ "$output" = ready ]
 	[ "$(grep -c '^{"ts":.*"event":"sys_enter_getppid","fields":{.*}}$' x.json)" = 3 ]
-	[ "$(wc -l <x.json)" = 3 ]
+	file_has 3 x.json
 	run -0 tfs-run trace_syscalls -s getppid --json -- "$PROG/calls" 3
 	[ "$(grep -c '^{"ts":.*"event":"sys_enter_getppid","fields":{.*}}$' <<<"$output")" = 3 ]
 	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5
@@ -829,10 +829,10 @@ hook() {
 		# shellcheck disable=SC2086 # two words, or one
 		tfs-run trace_syscalls -s getppid --human --raw $clock -- "$PROG/calls" 1 >out
 		[ "$(head -n 1 out)" = '        SECONDS  COMM                PID EVENT' ]
-		[ "$(wc -l <out)" = 2 ]
+		file_has 2 out
 	done
 	tfs-run trace_syscalls -s getppid -- "$PROG/calls" 1 >out
-	[ "$(wc -l <out)" = 1 ]
+	file_has 1 out
 	nothing_left
 }
 

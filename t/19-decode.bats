@@ -160,7 +160,7 @@ same_lines() {
 			if (bad++ > 20) exit
 		}
 		END { exit bad > 0 }' opaque named saved theirs
-	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
+	file_has "$(wc -l <theirs)" ours
 }
 
 @test "decode: prints every event of the machine as the kernel's trace does, byte for byte" {

@@ -88,7 +88,7 @@ example() {
 		/^# tfs/ || /^```/ { inside = 0 }
 		index($0, start) == 1 { inside = 1; print substr($0, 3) >"example"; next }
 		inside { print >"shown" }' "$TREE/README.md"
-	[ "$(wc -l <example)" = 1 ]
+	file_has 1 example
 	[ -s shown ]
 }
 
@@ -258,7 +258,7 @@ histogram() {
 	for tool in $(tools); do
 		"$tool" --help
 	done >lines
-	[ "$(wc -l <lines)" -ge 200 ]
+	file_has 200+ lines
 	run -1 grep -E '.{81}' lines
 }
 
@@ -364,7 +364,7 @@ woke() {
 	messages "$TREE"/lib/[!o]*/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
 	absent pages wanted >missing
 	[ ! -s missing ] || { cat missing; false; }
-	[ "$(wc -l <wanted)" -ge 50 ]
+	file_has 50+ wanted
 }
 
 @test "documents: each common option of the hooks is in trace-hooks(7)" {

@@ -440,7 +440,7 @@ in_small() {
 	stops
 	report file
 	[ "$(grep -c '^ *calls-'"$CALLS"' .*: sys_enter_getppid:' text)" = 20000 ]
-	[ "$(wc -l <text)" = 20001 ] # the first line tells the number of CPUs
+	file_has 20001 text # the first line tells the number of CPUs
 }
 
 @test "tfs-record: kernel: -d: records the date, and trace-cmd report shows the same times of day" {
@@ -615,9 +615,9 @@ in_small() {
 	all_made
 	kill "$(cat pid)"
 	finishes "$shell" 0
-	[ "$(cat status)" = 111 ]
+	file_is status 111
 	grep -x 'tfs-record: fatal: unable to write small/file: No space left on device' err
-	[ "$(wc -l <err)" = 2 ]
+	file_has 2 err
 	[ "$(what file events)" -gt 10000 ]
 	[ $(($(what file events) + $(lost))) = 60000 ]
 	exactly left $'file\n'

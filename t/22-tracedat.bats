@@ -108,7 +108,7 @@ bytes() {
 			datinfo short >out 2>err || status=$?
 			case $status in
 			0) [ "$n" -ge "$whole" ] && [ ! -s err ] && cmp all out ;;
-			111) [ "$n" -lt "$whole" ] && [ "$(wc -l <err)" = 1 ] &&
+			111) [ "$n" -lt "$whole" ] && file_has 1 err &&
 				grep -q '^datinfo: fatal: short ' err ;;
 			*) false ;;
 			esac || { echo "$version cut to $n: $status"; cat err; return 1; }
@@ -139,7 +139,7 @@ bytes() {
 			datinfo file >out 2>err || status=$?
 			case $status in
 			0) [ ! -s err ] ;;
-			111) [ "$(wc -l <err)" = 1 ] && grep -q '^datinfo: fatal: file' err ;;
+			111) file_has 1 err && grep -q '^datinfo: fatal: file' err ;;
 			*) false ;;
 			esac || { echo "$version at $n: $status"; cat err; return 1; }
 		done

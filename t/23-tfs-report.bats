@@ -72,7 +72,7 @@ same_lines() {
 		substr($0, 12, 5) == "<...>" || substr(other, 12, 5) == "<...>" { $0 = substr($0, 17); other = substr(other, 17) }
 		$0 != other { print "- " $0; print "+ " other; if (bad++ > 10) exit }
 		END { exit bad > 0 }' theirs
-	[ "$(wc -l <ours)" = "$(wc -l <theirs)" ]
+	file_has "$(wc -l <theirs)" ours
 }
 
 @test "tfs-report: --help prints the synopsis and the purpose" {
@@ -139,7 +139,7 @@ same_lines() {
 @test "tfs-report: -x: prints strings as the kernel does, newlines included" {
 	by_hand little 8
 	hand_text | sed 's/\\\\.*/\\\n\t\x01\x7f/' >expected
-	[ "$(wc -l <expected)" = 7 ]
+	file_has 7 expected
 	tfs-report -x file | cmp expected -
 }
 
@@ -200,7 +200,7 @@ same_lines() {
 	by_hand big 8 ins
 	tfs-report -j file >out
 	json_lines <out >n
-	[ "$(cat n)" = 8 ]
+	file_is n 8
 	python3 - <<-'END'
 	import json
 	lines = [json.loads(line) for line in open("out", encoding="utf-8")]
@@ -371,7 +371,7 @@ bare() {
 			tfs-report -j $f >out 2>err || status=$?
 			case $status in
 			0) [ ! -s err ] ;;
-			111) [ "$(wc -l <err)" = 1 ] && grep -q "^tfs-report: fatal: $f " err ;;
+			111) file_has 1 err && grep -q "^tfs-report: fatal: $f " err ;;
 			*) false ;;
 			esac || { echo "$f at $n: $status"; cat err; return 1; }
 			cat out >>all
@@ -438,7 +438,7 @@ $(hand_text)
 		[[ $(tail -n 1 out) = '# date: '* ]]
 		tfs-report -dj file >out
 		json_lines <out >n
-		[ "$(cat n)" = "$(wc -l <out)" ]
+		file_is n "$(wc -l <out)"
 		sed -n 's/^{"ts":\([0-9.]*\),"timeUnixNano":"\([0-9]*\)",.*"fields".*/\1 \2/p' out >got
 		exactly got '1.000001000 1795476069175691000
 1.000002000 1795476069175692000
@@ -514,7 +514,7 @@ $(hand_text)
 	same_lines
 	[ "$(wc -l <ours)" -gt 500 ]
 	tfs-report -j file | json_lines >n
-	[ "$(cat n)" = "$(wc -l <ours)" ]
+	file_is n "$(wc -l <ours)"
 }
 
 @test "tfs-report: kernel: each filter passes exactly the lines that it describes" {

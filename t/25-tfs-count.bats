@@ -294,7 +294,7 @@ of() {
 	awk 'BEGIN { for (i = 0; i < 200000; i++)
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i % 100000 }' >many
 	tfs-count -k n <many >got
-	[ "$(wc -l <got)" = 100000 ]
+	file_has 100000 got
 	[ "$(awk '{ print $1 }' got | sort -u)" = 2 ]
 }
 

@@ -945,7 +945,7 @@ CPU:1 [LOST 3 EVENTS]
 		printf "%16s-%-7d [000] ..... 1.%06d: b: n=%d\n", "x", 1, i, i
 		printf "%16s-%-7d [000] ..... 1.%06d: e: n=%d\n", "x", 1, i, i } }' >many
 	(ulimit -v 20000 && exec tfs-latency -s b:n -e e:n) <many >got
-	[ "$(wc -l <got)" = "$n" ]
+	file_has "$n" got
 	[ "$(grep -c ' lat=0$' got)" = "$n" ]
 }
 
@@ -957,7 +957,7 @@ CPU:1 [LOST 3 EVENTS]
 		tfs-latency -s b:n -e e:n >got
 	[ "$(grep -c ' lat=1000000$' got)" = $((n / 2)) ]
 	[ "$(grep -c ' lat=2000000$' got)" = $((n / 2)) ]
-	[ "$(wc -l <got)" = "$n" ]
+	file_has "$n" got
 }
 
 @test "tfs-latency: exits 1 if there is no pair" {
@@ -975,7 +975,7 @@ CPU:1 [LOST 3 EVENTS]
 	calls_text >&9
 	exec 9>&-
 	finishes "$PID" 0
-	[ "$(wc -l <got)" = 3 ]
+	file_has 3 got
 }
 
 @test "tfs-latency: reports a full standard output" {
@@ -1008,7 +1008,7 @@ CPU:1 [LOST 3 EVENTS]
 			finishes "$PID" 0
 		fi
 		tfs-latency syscalls <got >pairs
-		[ "$(wc -l <pairs)" = 1000 ]
+		file_has 1000 pairs
 		[ "$(tfs-count -k call -k ret <pairs | wc -l)" = 1 ]
 		tfs-hist <pairs | head -n 1 | grep -q ': 1000 values, '
 	done
@@ -1027,7 +1027,7 @@ CPU:1 [LOST 3 EVENTS]
 	tfs-latency wakeup <got >pairs || :
 	# each child is woken once as a new task, and then runs
 	sed -n 's/.*sched_wakeup_new: .* pid=\([0-9]*\) .*/\1/p' got >new
-	[ "$(wc -l <new)" = 5 ]
+	file_has 5 new
 	while read -r pid; do
 		grep -q " next_pid=$pid .* lat=[0-9]*$" pairs
 	done <new

@@ -248,7 +248,7 @@ http://www.w3.org/2000/svg' ]
 	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
 		printf "%16s-1       [000] ..... 1.5: <stack trace>\n => f%d\n => g%d\n", "x", i, i % 100 }' >many
 	tfs-flame -f <many >got
-	[ "$(wc -l <got)" = "$n" ]
+	file_has "$n" got
 	tfs-flame <many >got.svg
 	[ "$(grep -c '<title>g[0-9]* ('$((n / 100))' stacks, 1.0%)' got.svg)" = 100 ]
 	[ "$(wc -c <got.svg)" -lt 100000 ]

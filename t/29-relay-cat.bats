@@ -30,7 +30,7 @@ streams() {
 }
 
 got() {
-	[ "$(cat "${2:-got}")" = "$1" ]
+	file_is "${2:-got}" "$1"
 }
 
 @test "relay-cat: --help prints the synopsis and the purpose" {
@@ -133,8 +133,8 @@ second'
 	eventually test -s out/trace1
 	kill -TERM "$PID"
 	finishes "$PID" 0
-	[ "$(cat out/trace0)" = "$(printf 'zero %s\n' 1 2 3 4 5)" ]
-	[ "$(cat out/trace1)" = "$(printf 'one %s\n' 1 2 3 4 5)" ]
+	file_is out/trace0 "$(printf 'zero %s\n' 1 2 3 4 5)"
+	file_is out/trace1 "$(printf 'one %s\n' 1 2 3 4 5)"
 	[ ! -s got ]
 }
 
@@ -144,7 +144,7 @@ second'
 	echo mine >out/trace1
 	refuse 'unable to make out/trace1: File exists' relay-cat -o out channel
 	[ "$(ls out)" = trace1 ]
-	[ "$(cat out/trace1)" = mine ]
+	file_is out/trace1 mine
 	refuse 'unable to open nowhere: No such file or directory' relay-cat -o nowhere channel
 }
 

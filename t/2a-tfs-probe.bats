@@ -179,7 +179,7 @@ p:g/seen $PROG/acts:N(N)" ]
 		echo 1 >"$at/a/two/enable"
 		run -111 tfs-probe -R root -g a remove two
 		[[ $output == 'tfs-probe: fatal: unable to remove a/two, which is enabled or in use: '* ]]
-		[ "$(wc -l <root/dynamic_events)" = 3 ]
+		file_has 3 root/dynamic_events
 		run -111 tfs-probe -R root -g a remove
 		[ "$(tail -n +4 root/dynamic_events)" = '-:a/one' ]
 	done
@@ -198,7 +198,7 @@ r:a/two f' ]
 	run -1 --separate-stderr tfs-probe -R root -g c list
 	[ -z "$output$stderr" ]
 	fails 111 'tfs-probe: fatal: no such probe: a/three' tfs-probe -R root -g a remove one three
-	[ "$(wc -l <root/dynamic_events)" = 5 ]
+	file_has 5 root/dynamic_events
 	cp -r root again
 	tfs-probe -R root -g a remove
 	[ "$(tail -n +6 root/dynamic_events)" = '-:a/two
@@ -327,7 +327,7 @@ acts_size() {
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': work: (0x[0-9a-f]*) n=[0-9]* word="word"$' got)" = 25 ]
 	[ "$(grep -c ': back: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=49$' got)" = 1 ]
-	[ "$(wc -l <got)" = 50 ]
+	file_has 50 got
 	run -111 tfs-probe remove work
 	[[ $output == "tfs-probe: fatal: unable to remove $TFS_GROUP/work, which is enabled or in use: "*[Rr]"esource busy" ]]
 	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
@@ -353,7 +353,7 @@ acts_size() {
 	tfs-write -i "$INSTANCE" tracing_on 0
 	grep -v '^#' "$DIR/trace" >trace
 	background tfs-catpipe -i "$INSTANCE" >text
-	taken() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	taken() { file_has "$(wc -l <trace)+" text; }
 	eventually taken
 	kill "$PID"
 	finishes "$PID" 0
@@ -397,7 +397,7 @@ acts_size() {
 	status=0
 	tfs-probe add forked 'e sched/sched_process_fork child=$child_pid:s32' 2>err || status=$?
 	if [ "$status" != 0 ]; then
-		[ "$(cat err)" = 'tfs-probe: fatal: this kernel has no probes at events; they need Linux 5.15 with CONFIG_EPROBE_EVENTS' ]
+		file_is err 'tfs-probe: fatal: this kernel has no probes at events; they need Linux 5.15 with CONFIG_EPROBE_EVENTS'
 		skip "needs probes at events (CONFIG_EPROBE_EVENTS)"
 	fi
 	act execs 2 3 word
@@ -407,7 +407,7 @@ acts_size() {
 	finishes "$ACT" 0
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': forked: (sched[./]sched_process_fork) child=[0-9]*$' got)" = 5 ]
-	[ "$(wc -l <got)" = 5 ]
+	file_has 5 got
 }
 
 need_function_probes() {
@@ -434,7 +434,7 @@ need_function_probes() {
 	grep -v '^#' "$DIR/trace" >trace
 	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0
 	background tfs-catpipe -i "$INSTANCE" >text
-	read_all() { [ "$(wc -l <text)" -ge "$(wc -l <trace)" ]; }
+	read_all() { file_has "$(wc -l <trace)+" text; }
 	eventually read_all
 	kill "$PID"
 	finishes "$PID" 0
@@ -442,7 +442,7 @@ need_function_probes() {
 	[ "$(grep -c ": call: (do_sys_openat2+0x[0-9a-f]*/0x[0-9a-f]*) dir=-100 path=\"$PWD/there\"$" text)" = 7 ]
 	[ "$(grep -c ': call: .* path="/nowhere/at all"$' text)" = 5 ]
 	[ "$(grep -c ': back: (.* <- do_sys_openat2) ret=-2$' text)" = 5 ]
-	[ "$(wc -l <text)" = 24 ]
+	file_has 24 text
 	fails 111 "tfs-probe: fatal: the kernel has no function 'nothing_at_all_like_what_it_has'; it may be part of its callers" \
 		tfs-probe add e 'f nothing_at_all_like_what_it_has%return'
 }

@@ -109,7 +109,7 @@ count_numbers() {
 }
 
 printed() {
-	[ "$(wc -l <out)" = "$1" ]
+	file_has "$1" out
 }
 
 # dumped N: Ask for a dump, and wait until the Nth dump exists.
@@ -138,7 +138,7 @@ plain() {
 	called 10000
 	cat "$DIR/trace" >kernel
 	dumped 1
-	[ "$(cat out)" = "$PWD/d/dump.1" ]
+	file_is out "$PWD/d/dump.1"
 	plain kernel >want
 	plain d/dump.1 >got
 	cmp want got
@@ -156,7 +156,7 @@ plain() {
 	called 50000
 	dumped 1
 	[ "$(grep -c ': sys_getppid()$' d/dump.1)" = 50000 ]
-	[ "$(cat d/dropped)" = 0 ]
+	file_is d/dropped 0
 	stops
 }
 
@@ -187,7 +187,7 @@ plain() {
 		plain kernel >want
 		plain "d/dump.$n" | cmp want -
 	done
-	[ "$(cat "$DIR/tracing_on")" = 1 ]
+	file_is "$DIR/tracing_on" 1
 	stops
 }
 
@@ -199,8 +199,8 @@ plain() {
 		flight -e -c 10000 $form
 		numbers "$rate"
 		dumps_meanwhile
-		[ "$(cat d/dropped)" = 0 ]
-		[ "$(cat "$DIR/tracing_on")" = 1 ]
+		file_is d/dropped 0
+		file_is "$DIR/tracing_on" 1
 		stops
 		[ "$(all_dumps $form | MISSING=0 count_numbers)" = "$MADE" ]
 		rm -r d
@@ -242,7 +242,7 @@ plain() {
 	numbers_end
 	stops
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = "$MADE" ]
+	file_has "$MADE" calls
 	[ "$(sort -u calls | wc -l)" = "$MADE" ]
 }
 
@@ -275,7 +275,7 @@ plain() {
 		flight -e -c 10000
 		numbers "$rate"
 		dumps_meanwhile
-		[ "$(cat d/dropped)" = 0 ]
+		file_is d/dropped 0
 		stops
 		[ "$(all_dumps | MISSING=0 count_numbers)" = "$MADE" ]
 		rm -r d
@@ -296,10 +296,10 @@ plain() {
 	stops
 	cat out >>paths
 	cp paths out
-	[ "$(wc -l <out)" = 5 ]
+	file_has 5 out
 	# a dump of the end also has what was recorded after its time
 	all_dumps | sed 's/.*-\([0-9]* \).*who: /\1/' >calls
-	[ "$(wc -l <calls)" = "$MADE" ]
+	file_has "$MADE" calls
 	[ "$(sort -u calls | wc -l)" = "$MADE" ]
 }
 
@@ -313,7 +313,7 @@ plain() {
 	prlimit --pid "$FLIGHT" --as=$(((kb + 1024) * 1024))
 	numbers "$rate"
 	dumps_meanwhile
-	[ "$(cat d/dropped)" = 0 ]
+	file_is d/dropped 0
 	stops
 	[ "$(all_dumps | MISSING=0 count_numbers)" = "$MADE" ]
 }
@@ -422,7 +422,7 @@ plain() {
 	called "$n"
 	dumped 1
 	tfs-report -p "$CALLS" d/dump.1 >got
-	[ "$(wc -l <got)" = "$n" ]
+	file_has "$n" got
 	[ "$(tfs-report d/dump.1 | wc -l)" -lt $((n * 3 / 2)) ]
 	stops
 }
@@ -436,7 +436,7 @@ plain() {
 	cat "$DIR/trace" >kernel
 	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
 	plain kernel | sort >want
-	[ "$(wc -l <want)" -ge 600 ]
+	file_has 600+ want
 	for file in d/dump.1.cpu*; do
 		plain "$file"
 		n=$(printf '[%03d]' "${file##*cpu}")
@@ -469,7 +469,7 @@ plain() {
 		[ "$(cd d && ls -A)" = "$(printf '%s\n' dropped "dump.1.cpu$last" "dump.2.cpu$last" reset state)" ]
 		exactly "d/dump.2.cpu$last" 'mine
 '
-		[ "$(cat d/dropped)" = 0 ]
+		file_is d/dropped 0
 		stops
 	done
 }
@@ -554,7 +554,7 @@ plain() {
 	read -rt "$DEADLINE" _ <&8
 	exec 7>&-
 	called 1500 # more text than the pipe holds
-	[ "$(cat d/dropped)" = 0 ]
+	file_is d/dropped 0
 	kill "$FLIGHT"
 	empty() {
 		[ "$(cat "$DIR"/per_cpu/cpu*/stats | awk '/^entries: / { n += $2 } END { print n }')" = 0 ]
@@ -566,7 +566,7 @@ plain() {
 	exec 6<&-
 	finishes "$PID" 0
 	finishes "$FLIGHT" 0
-	[ "$(wc -l <got)" = 1500 ]
+	file_has 1500 got
 	[ "$(pids_in got)" = "$before" ]
 	[ ! -s err ]
 }
@@ -579,7 +579,7 @@ plain() {
 	cat "$DIR/trace" >kernel
 	dumped "$(plain kernel | sed -n 's/.*\[\(0*[0-9]*\)\] .*/\1/p' | sort -u | wc -l)"
 	plain kernel | sort >want
-	[ "$(wc -l <want)" -ge 600 ]
+	file_has 600+ want
 	for file in d/dump.1.cpu*; do
 		tfs-report "$file"
 	done | cut -c 17- | sort | cmp want -
@@ -617,24 +617,24 @@ plain() {
 @test "tfs-flight: state reads start or stop, and accepts these two words only" {
 	small_instance
 	flight
-	[ "$(cat d/state)" = start ]
+	file_is d/state start
 	echo stop >d/state
 	eventually grep -q 0 "$DIR/tracing_on"
 	called 10
-	[ "$(cat d/state)" = stop ]
+	file_is d/state stop
 	echo 'start $(reboot)' >d/state
 	eventually grep -qx stop d/state
 	head -c 100000 /dev/zero >d/state
 	eventually grep -qx stop d/state
-	[ "$(cat "$DIR/tracing_on")" = 0 ]
+	file_is "$DIR/tracing_on" 0
 	echo start >d/state
 	eventually grep -q 1 "$DIR/tracing_on"
 	called 20
 	echo stop >d/state
 	eventually grep -q 0 "$DIR/tracing_on"
 	dumped 1
-	[ "$(cat "$DIR/tracing_on")" = 0 ]
-	[ "$(wc -l <d/dump.1)" = 20 ]
+	file_is "$DIR/tracing_on" 0
+	file_has 20 d/dump.1
 	stops
 }
 
@@ -650,7 +650,7 @@ plain() {
 	eventually grep -qx 0 d/dropped
 	called 5
 	dumped 1
-	[ "$(wc -l <d/dump.1)" = 5 ]
+	file_has 5 d/dump.1
 	[ "$(stat -c %a d/state d/dropped d/reset | sort -u)" = 600 ]
 	stops
 }
@@ -683,7 +683,7 @@ plain() {
 	called 10
 	dumped 1
 	[ "$(ls -A d)" = dump.1 ]
-	[ "$(wc -l <d/dump.1)" = 10 ]
+	file_has 10 d/dump.1
 	stops
 }
 
@@ -694,7 +694,7 @@ plain() {
 	dumped 1
 	stops
 	[ "$(grep -c '^{.*getppid.*}$' d/dump.1)" = 10 ]
-	[ "$(wc -l <d/dump.1)" = 10 ]
+	file_has 10 d/dump.1
 	flight -H
 	called 10
 	dumped 1
@@ -721,7 +721,7 @@ plain() {
 			continue
 		fi
 		[ -z "$form" ] || { tfs-report -d "$dump" >text; dump=text; }
-		[ "$(wc -l <"$dump")" = 2 ]
+		file_has 2 "$dump"
 		time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): sys_getppid()$/\1/p' "$dump")
 		between "$before" "$(date_of "$dump" "$time")" "$after"
 	done
@@ -738,9 +738,9 @@ plain() {
 	called 10 1 3
 	dumped 1
 	[ "$(grep -c '^ *calls-[0-9]* .*: sys_getppid()$' d/dump.1)" = 30 ]
-	[ "$(wc -l <d/dump.1)" = 30 ]
+	file_has 30 d/dump.1
 	stops
-	[ "$(cat "$DIR/events/task/enable")" = 0 ]
+	file_is "$DIR/events/task/enable" 0
 }
 
 @test "tfs-flight: reports a full disk, leaves no partial dump, and the next dump is complete" {
@@ -756,10 +756,10 @@ plain() {
 		called 10000
 		kill -USR1 "$FLIGHT"
 		eventually printed 1
-		[ "$(cat out)" = "# unable to write a dump to $PWD/small: No space left on device" ]
-		[ "$(cat err)" = "tfs-flight: fatal: unable to write a dump to $PWD/small: No space left on device" ]
+		file_is out "# unable to write a dump to $PWD/small: No space left on device"
+		file_is err "tfs-flight: fatal: unable to write a dump to $PWD/small: No space left on device"
 		[ "$(cd small && ls -A)" = "$(printf '%s\n' dropped reset state)" ]
-		[ "$(cat d/dropped)" = 10000 ] || [ "$raw" = -r ]
+		file_is d/dropped 10000 || [ "$raw" = -r ]
 		called 10
 		kill -USR1 "$FLIGHT"
 		eventually printed 2
@@ -799,10 +799,10 @@ plain() {
 	fails 111 'tfs-flight: fatal: another tfs-flight dumps into d' tfs-flight -i "$INSTANCE" d
 	fails 111 'tfs-flight: fatal: another tfs-flight dumps into d' \
 		tfs-flight -L -i "$INSTANCE" d
-	[ "$(cat d/state)" = start ]
+	file_is d/state start
 	called 10
 	dumped 1
-	[ "$(cat d/dropped)" = 0 ]
+	file_is d/dropped 0
 	stops
 	[ "$(ls d)" = dump.1 ]
 }
@@ -837,7 +837,7 @@ plain() {
 		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?
 		[ "$status" = 100 ]
 		[[ $(cat err) == "tfs-flight: fatal: ${words#*|}"* ]] || { cat err; return 1; }
-		[ "$(wc -l <err)" = 1 ]
+		file_has 1 err
 		[ ! -s out ]
 	done
 	fails 111 "tfs-flight: fatal: unable to open none: No such file or directory" \

@@ -55,7 +55,7 @@ two
 
 @test "tfs-read: -e prints the files at every interval, and at the end" {
 	plain_root
-	three() { [ "$(wc -l <out)" -ge 3 ]; }
+	three() { file_has 3+ out; }
 	echo x >root/a
 	background tfs-read -e 1 -R root a >out
 	eventually three

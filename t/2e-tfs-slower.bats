@@ -50,7 +50,7 @@ text() {
 	status=0
 	tfs-slower 100000 <in >out || status=$?
 	[ "$status" = 1 ]
-	[ "$(wc -l <out)" = 2 ]
+	file_has 2 out
 	status=0
 	tfs-slower 0 </dev/null >out 2>&1 || status=$?
 	[ "$status" = 1 ]

@@ -545,7 +545,7 @@ ARGS=()
 	status=0
 	dt-window -a -t 7 </dev/null 2>err >out || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat err)" = 'dt-window: no sock:sock_send_length in the trace, so no task can be followed; record that event' ]
+	file_is err 'dt-window: no sock:sock_send_length in the trace, so no task can be followed; record that event'
 }
 
 # truth FILE: Print the number of calls for the first client's requests, and for the other's.

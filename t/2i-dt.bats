@@ -113,7 +113,7 @@ on_and_another() {
 	run -1 dt-probe -N "$N"
 	[ "$output" = 0 ]
 	on
-	[ "$(wc -l <on.out)" = 3 ]
+	file_has 3 on.out
 	sed -n 1p on.out | grep -Eqx 'id [0-9a-f]+'
 	sed -n 2p on.out | grep -Eqx 'send (tracepoint|fentry|kprobe)'
 	sed -n 3p on.out | grep -Eqx 'end (at the send|sock_send_length)'
@@ -241,7 +241,7 @@ on_and_another() {
 			dt-probe -N "$N$j" on >"on.$j" 2>&3 &
 		done
 		wait
-		[ "$(cat "$TRACEFS/$PRINTK")" = "$before" ]
+		file_is "$TRACEFS/$PRINTK" "$before"
 		for j in 1 2 3; do
 			dt-probe -N "$N$j" off
 		done
@@ -582,7 +582,7 @@ threads() {
 	background sh -c "read -r _; exec '$PROG/chain' -t 3 client 127.0.0.1 1" <>go >ready
 	dt-pid -N "$N" add "$PID"
 	echo >go
-	eventually grep -q ready ready
+	eventually is_ready
 	mapfile -t tids < <(sed -n 's/^tid \([0-9]*\) .*/\1/p' ready)
 	[ ${#tids[@]} = 3 ]
 	listed "${tids[@]}"
@@ -667,7 +667,7 @@ serving() {
 	waits=$PID
 	kill "$waits"
 	finishes "$waits" 0
-	[ "$(cat waited)" = 0 ]
+	file_is waited 0
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$waits" ]
 }
 
@@ -691,7 +691,7 @@ serving() {
 	eventually polls "$begins"
 	echo 1 >one.go
 	finishes "$begins" 0
-	[ "$(cat begun)" = 1 ]
+	file_is begun 1
 	[ "$(dt-trace -N "$N")" = 1 ]
 	dt-pid -N "$N" list >list.out
 	[ "$(grep -c ' 1 (0)$' list.out)" = 1 ]
@@ -701,7 +701,7 @@ serving() {
 	eventually polls "$ends"
 	kill -CONT "$SERVER"
 	finishes "$ends" 0
-	[ "$(cat ended)" = 0 ]
+	file_is ended 0
 	eventually serving 0
 	echo 0 >one.go
 	client_ends one

@@ -251,7 +251,7 @@ $TITLE
 	head -c 300000 /dev/urandom >in
 	echo >>in
 	tfs-human <in >out
-	[ "$(wc -l <in)" = "$(wc -l <out)" ]
+	file_has "$(wc -l <out)" in
 	run -1 grep -aq $'[\001-\010\013-\037\177]' out
 }
 
@@ -274,7 +274,7 @@ $TITLE
 		[ "$status" = 143 ]
 		[ -s in ]
 		tfs-human <in >out
-		[ "$(wc -l <out)" = "$(($(wc -l <in) + 1))" ]
+		file_has "$(($(wc -l <in) + 1))" out
 		[ "$(grep -vc '^        SECONDS  COMM\|^ *[0-9.]*  [^ ].* [0-9]* [a-z]' out)" = \
 			"$(grep -c '^#' in)" ]
 	done

@@ -68,7 +68,7 @@ calls_text() {
 	local column
 	for column in calls:openat errors:openat total:read avg:read max:read; do
 		calls_text | tfs-summary -n 1 -s "${column%:*}" >got
-		[ "$(wc -l <got)" = 4 ]
+		file_has 4 got
 		[ "$(sed -n '2s/.* //p' got)" = "${column#*:}" ]
 		[ "$(sed -n 3p got)" = '        4        1    1000015     333338    1000001  total' ]
 	done
@@ -391,7 +391,7 @@ calls_text() {
 	awk '$NF ~ /^[a-z_0-9]+$/ && $4 ~ /^[0-9]+$/ && $NF != "total" {
 		print $4, NF == 6 ? $5 : 0, $NF }' counts | left_out | sort >want
 	awk 'NR > 1 && !/^#/ && $NF != "total" { print $1, $2, $NF }' table | left_out | sort >got
-	[ "$(wc -l <want)" -ge 12 ]
+	file_has 12+ want
 	diff want got
 	awk '$2 { n += $2 } END { exit n < 3 }' got
 }
@@ -406,7 +406,7 @@ calls_text() {
 	session_ends
 	finishes "$counter" 0
 	grep -Eqx ' +4000 +0 +[0-9]+ +[0-9]+ +[0-9]+  getppid' got
-	[ "$(wc -l <got)" = 3 ]
+	file_has 3 got
 }
 
 @test "tfs-summary: ignores SIGINT, so that the trace can end first" {

@@ -66,7 +66,7 @@ filters() {
 
 @test "tfs-seccomp: -s prints a line for systemd" {
 	line 'sys_write(fd: 1)' | tfs-seccomp -s >got
-	[ "$(cat got)" = 'SystemCallFilter=execve exit exit_group restart_syscall rt_sigreturn write' ]
+	file_is got 'SystemCallFilter=execve exit exit_group restart_syscall rt_sigreturn write'
 }
 
 @test "tfs-seccomp: reads decoded calls, numbers of raw_syscalls, and JSON" {
@@ -159,7 +159,7 @@ filters() {
 	tfs-run trace_syscalls --instance "$MARK" --decode -- ls dir >trace 2>errors
 	tfs-seccomp -s <trace >line
 	sed 's/^SystemCallFilter=//' line | tr ' ' '\n' >names
-	[ "$(wc -l <names)" -ge 10 ]
+	file_has 10+ names
 	systemd-analyze syscall-filter @known | tr -d ' ' | grep -v '^#' | sort >known
 	run -0 comm -23 names known
 	[ -z "$output" ]

@@ -356,7 +356,7 @@ some_calls() {
 		echo '7 42 exit openat -2'
 	} | by_hand
 	tfs-report -D file >out
-	[ "$(wc -l <out)" = 2 ]
+	file_has 2 out
 	[ "$(wc -c <out)" -lt 9000 ]
 	LC_ALL=C grep -q '[^ -~]' <(LC_ALL=C tr -d '\n\377' <out) && { cat -v out; false; }
 	tail -n 1 out | tfs-count -k ret -k error | grep -qx $'      1 -1\tENOENT'
@@ -418,10 +418,10 @@ strings_work() {
 	EOF
 	opens --path '*/there'
 	[ "$(grep -cx "openat(AT_FDCWD, \"$PWD/there\", O_RDONLY) = FD" out)" = 3 ]
-	[ "$(wc -l <out)" = 3 ]
+	file_has 3 out
 	opens --errno ENOENT,EACCES --path '/nowhere*'
 	[ "$(grep -cx 'openat(AT_FDCWD, "/nowhere/at all", O_RDONLY) = -1 ENOENT' out)" = 2 ]
-	[ "$(wc -l <out)" = 2 ]
+	file_has 2 out
 	nothing_left
 }
 
@@ -455,7 +455,7 @@ strings_work() {
 		"$PROG/acts" opens 1 2 /dev/null <<<go 2>err
 	tfs-report -D -e 'sys_*' -O failed -O path='/nowhere*' x.dat | sed -n 's/^.*[0-9]: //p' >out
 	[ "$(grep -c '^openat(AT_FDCWD, "/nowhere/at all", O_RDONLY) = -1 ENOENT <' out)" = 2 ]
-	[ "$(wc -l <out)" = 2 ]
+	file_has 2 out
 }
 
 @test "tfs-run: --human decodes system calls; --raw and a pipe get the kernel's text" {

@@ -126,7 +126,7 @@ for name in sys.argv[1:]:
 	need_tool protoc
 	made perfettodat file
 	tfs-perfetto file >out 2>err
-	[ "$(cat err)" = "tfs-perfetto: demo:many: only the first 31 of its fields are converted" ]
+	file_is err "tfs-perfetto: demo:many: only the first 31 of its fields are converted"
 	decode <out >text
 	sed -n '/ftrace_events/,$p' text | in_lines | grep '^ event' >events
 	diff - events <<-EOF
@@ -164,7 +164,7 @@ for name in sys.argv[1:]:
 	grep -qF 'clock_snapshot { clocks { clock_id: 6 timestamp: 1000000000 } clocks { clock_id: 1 timestamp: 11000000000 } }' flat
 	# -a wins over dates, and a file without a date needs it
 	tfs-perfetto -a -3.5 a b c >out 2>err
-	[ "$(cat err)" = "tfs-perfetto: c: its clock is not adjusted; give -a, or record with -d" ]
+	file_is err "tfs-perfetto: c: its clock is not adjusted; give -a, or record with -d"
 	decode <out | tr -s ' \n' ' ' >flat
 	grep -qF 'client_clocks { clocks { clock_id: 6 timestamp: 1 } } host_clocks { clocks { clock_id: 6 timestamp: 3500000001 } }' flat
 	[ "$(grep -o 'machine_id: 2' flat | wc -l)" -gt 0 ]
@@ -179,7 +179,7 @@ for name in sys.argv[1:]:
 	need_tool protoc
 	made tracedat little 8 file mine
 	tfs-perfetto file >out 2>err
-	[ "$(cat err)" = "tfs-perfetto: file: its trace clock does not count seconds" ]
+	file_is err "tfs-perfetto: file: its trace clock does not count seconds"
 	[ "$(decode <out | grep -c '^    event {')" = 6 ]
 	made tracedat little 8 file
 	head -c -4096 file >short
@@ -197,7 +197,7 @@ for name in sys.argv[1:]:
 	# the reader is gone before the first byte
 	status=0
 	{ eventually test -e gone; tfs-perfetto file 2>err || echo $? >status; } | { exec <&-; : >gone; }
-	[ "$(cat status)" = 141 ]
+	file_is status 141
 }
 
 # bats test_tags=quick
@@ -370,6 +370,6 @@ print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "
 	HOME=$BATS_TEST_TMPDIR "$TREE/t/browser" "$PWD/page.html" >got <<-'EOF'
 		print events.filter(e => e.ph === 'X' && e.dur >= 0 && e.ts > 0).length
 	EOF
-	[ "$(cat got)" = "$slices" ]
+	file_is got "$slices"
 	[ "$(tail -n 1 trace.json | python3 -c 'import json, sys; print(json.loads("[{" + sys.stdin.read().lstrip("],").rstrip()[:-1] + "}]")[0]["otherData"]["slices"])')" = "$slices" ]
 }

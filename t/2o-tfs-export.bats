@@ -238,7 +238,7 @@ need_schema() {
 		call 8 6 openat -2 1.5 '{"name":"filename","value":"0x7f00","text":"\"/x\""}'
 		echo '{"ts":0.000000006,"timeUnixNano":"1795559358000000007","cpu":1,"lost":204}'
 	} | tfs-export -f logs -H web -s mine >lines
-	[ "$(wc -l <lines)" = 1 ]
+	file_has 1 lines
 	by_schema logs <lines >got
 	diff - got <<-EOF
 		service.name=mine host.name=web tfs.boot_id=$BOOT container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 9 demo thread.id=7 thread.name=task tfs.cpu=1 tfs.seq=1 tfs.system=demo a=-1 s=x	y big=18446744073709551615 f=1.5 n=[1,2] z=null t=True
@@ -296,7 +296,7 @@ need_schema() {
 		printf %s "$line" | curl -sf -H 'Content-Type: application/json' \
 			--data-binary @- "http://127.0.0.1:$port/v1/traces"
 	done
-	[ "$(wc -l <posted)" -ge 5 ]
+	file_has 5+ posted
 	[ "$(by_schema spans <posted | grep -c ' read ')" = 300 ]
 }
 

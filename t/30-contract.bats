@@ -285,10 +285,10 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 @test "manager: --check refuses the name of an existing session, as --run does" {
 	need_tracefs
 	start_session trace_event --pid $$ -e sched_switch
-	before=$(our_sessions)
+	before=$(nothing_left || :)
 	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
 		--check trace_event --args "--instance $MARK --pid $$ -e sched_switch"
-	[ "$(our_sessions)" = "$before" ]
+	[ "$(nothing_left || :)" = "$before" ]
 	[ -p "$TRACE" ]
 	echo "$TRACE" >out # of the session
 	: >err
@@ -320,7 +320,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	[ "$output" = 'works: yes' ]
 	[ -z "$stderr" ]
 	# the stream has no end that it could write to a file
-	[ "$(cat seen)" = 0 ]
+	file_is seen 0
 	nothing_left
 }
 
@@ -485,7 +485,7 @@ not() {
 	calls 1
 	begin --pid "$CALLS"
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
-	[ "$(wc -l <out)" = 1 ]
+	file_has 1 out
 	[ -p "$TRACE" ]
 	[ "$(control tracing_on)" = 1 ]
 	[ "$(events_asked_for)" = syscalls:sys_enter_getppid ]
@@ -494,7 +494,7 @@ not() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 1 ]
+	file_has 1 got
 	[ "$(getppids got)" = 1 ]
 }
 
@@ -545,7 +545,7 @@ not() {
 		SESSION=$PID
 		eventually path_or_error
 		TRACE=$TFS_RUNDIR/ftrace/$MARK/trace
-		[ "$(cat out)" = "$TRACE" ]
+		file_is out "$TRACE"
 		release
 		session_ends
 	done
@@ -580,7 +580,7 @@ not() {
 	echo >"$gate"
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 4 ]
+	file_has 4 got
 }
 
 @test "manager: commas separate the values of a list, as blanks do" {
@@ -636,7 +636,7 @@ expands() {
 		signal) grep -xE 'kill|rt_sigaction|tgkill|read|getppid' chosen >some ;;
 		ipc) grep -xE 'shmget|semctl|msgsnd|read|getppid' chosen >some ;;
 		esac
-		[ "$(wc -l <some)" = 3 ]
+		file_has 3 some
 		run -1 grep -x getppid some
 		# each of its globs names calls, and the session has no others
 		run -1 grep -vxFf all chosen
@@ -664,7 +664,7 @@ expands() {
 	session_ends
 	finishes "$READER" 0
 	[ "$(grep -Ec ': sys_getppid -> 0x[0-9a-f]+$' got)" = 5 ]
-	[ "$(wc -l <got)" = 5 ]
+	file_has 5 got
 	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
 		--run trace_syscalls --args "--pid $$ -s sys_exit_nosuch"
 	refused 111 "trace_syscalls: no system call 'filter' in this kernel; look in $TRACEFS/events/syscalls" \
@@ -694,7 +694,7 @@ expands() {
 	finishes "$SESSION" 0
 	finishes "$reader_o" 0
 	finishes "$reader_e" 0
-	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
 	[ ! -s err ]
 	# and so does the path
 	cat <&8 >rest
@@ -792,7 +792,7 @@ expands() {
 	echo >go
 	finishes "$parent" 0
 	exec 8<>outlive
-	eventually grep -q ready ready
+	eventually is_ready
 	eventually filter_is "$(cat child)"
 	kill -0 "$SESSION"
 	echo >&8
@@ -841,7 +841,7 @@ dead() {
 	finishes "$READER" 0
 	[ "$(head -n 1 got)" = "# not alive when the session began: $(tr ' ' '\n' <<<"$DEAD" | sort -n | paste -sd ' ')" ]
 	[ "$(getppids got)" = 10 ]
-	[ "$(wc -l <got)" = 11 ]
+	file_has 11 got
 }
 
 @test "manager: --parent, --pidns and --cgroup skip dead tasks as --pid does" {
@@ -953,7 +953,7 @@ dead() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 10 ]
+	file_has 10 got
 	[ "$(pids_in got)" = "$CALLS" ]
 }
 
@@ -1168,7 +1168,7 @@ id_of() {
 		[ -d "$TRACEFS/instances/tfs.$MARK+cgroup" ]
 		janitor=$(children "$SESSION")
 		children "$janitor" >ours
-		[ "$(wc -l <ours)" = 2 ]
+		file_has 2 ours
 		follower=$(head -n 1 ours)
 		case $victim in
 		manager)
@@ -1226,7 +1226,7 @@ id_of() {
 	END
 	: >ready
 	background python3 user.py "$uid" <>go >ready
-	eventually grep -q ready ready
+	eventually is_ready
 	calls 10
 	begin --uid "$uid"
 	release
@@ -1401,7 +1401,7 @@ id_of() {
 	session_ends
 	finishes "$reader" 0
 	[ "$(getppids got)" = 1000 ]
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 }
 
 @test "manager: --output fifo gives many lines per read" {
@@ -1413,7 +1413,7 @@ id_of() {
 	finishes "$CALLS" 0
 	session_ends # the pipe holds everything, for the reader that has it open
 	dd bs=4096 count=1 of=got 2>/dev/null <&4
-	[ "$(wc -l <got)" -ge 40 ]
+	file_has 40+ got
 }
 
 @test "manager: --output file makes a regular file that stays after the session" {
@@ -1426,7 +1426,7 @@ id_of() {
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(stat -c %a "$TRACE")" = 600 ]
 	[ "$(getppids "$TRACE")" = 100 ]
-	[ "$(wc -l <"$TRACE")" = 100 ]
+	file_has 100 "$TRACE"
 }
 
 @test "manager: --output dat makes a trace.dat of all events, which exists at the end" {
@@ -1468,11 +1468,11 @@ id_of() {
 		finishes "$SESSION" 0
 		after=$(now_us)
 		if [ -z "$more" ]; then
-			[ "$(wc -l <"$TRACE")" = 2 ]
+			file_has 2 "$TRACE"
 			time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): sys_getppid()$/\1/p' "$TRACE")
 			between "$before" "$(date_of "$TRACE" "$time")" "$after"
 		else
-			[ "$(wc -l <"$TRACE")" = 1 ]
+			file_has 1 "$TRACE"
 			nano=$(sed -n 's/^{"ts":[0-9.]*,"timeUnixNano":"\([0-9]*\)",.*/\1/p' "$TRACE")
 			between "$before" "$((nano / 1000))" "$after"
 		fi
@@ -1590,8 +1590,8 @@ id_of() {
 may_clear() {
 	need_tracefs
 	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
-	[ "$(cat "$TRACEFS/current_tracer")" = nop ] || skip "needs nop in $TRACEFS/current_tracer"
-	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
+	file_is "$TRACEFS/current_tracer" nop || skip "needs nop in $TRACEFS/current_tracer"
+	file_is "$TRACEFS/tracing_on" 1 || skip "needs 1 in $TRACEFS/tracing_on"
 }
 
 # cleared WORD: Run --clear, and fail if it prints anything.
@@ -1653,7 +1653,7 @@ cleared() {
 	holder=$PID
 	eventually test -e "$TRACEFS/instances/tfs.$MARK.held/set_event"
 	cleared
-	[ "$(cat "$DIR/set_event")" = syscalls:sys_enter_getppid ]
+	file_is "$DIR/set_event" syscalls:sys_enter_getppid
 	[ -d "$TRACEFS/instances/tfs.$MARK.held" ]
 	kill -KILL "$holder"
 	finishes "$holder" 137

@@ -37,7 +37,7 @@ all_are() {
 	session_ends
 	finishes "$READER" 0
 	[ "$(count got)" = "$1" ]
-	[ "$(wc -l <got)" = "$1" ]
+	file_has "$1" got
 }
 
 by_lines() {
@@ -63,7 +63,7 @@ in_file() {
 	release
 	finishes "$SESSION" 0
 	[ "$(count "$TRACE")" = "$1" ]
-	[ "$(wc -l <"$TRACE")" = "$1" ]
+	file_has "$1" "$TRACE"
 }
 
 # bats test_tags=quick
@@ -276,7 +276,7 @@ overrun() {
 	finishes "$READER" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 2000 ]
 	[ "$(grep -c ': sys_getppid -> 0x' got)" = 2000 ]
-	[ "$(wc -l <got)" = 4000 ]
+	file_has 4000 got
 }
 
 @test "trace_syscalls: accepts several names, each as NAME or as sys_enter_NAME" {
@@ -290,7 +290,7 @@ overrun() {
 	finishes "$READER" 0
 	[ "$(count got getppid)" = 1000 ]
 	[ "$(count got exit_group)" = 1 ]
-	[ "$(wc -l <got)" = 1001 ]
+	file_has 1001 got
 }
 
 @test "trace_syscalls: openat and sys_enter_openat mean the same call" {
@@ -306,7 +306,7 @@ overrun() {
 		session_ends
 		finishes "$READER" 0
 		[ "$(count got openat)" = 3 ]
-		[ "$(wc -l <got)" = 3 ]
+		file_has 3 got
 	done
 }
 

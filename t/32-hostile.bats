@@ -107,7 +107,7 @@ hostile_names=(
 	echo >go
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 5 ]
+	file_has 5 got
 }
 
 @test "hostile: no value can smuggle in an option" {
@@ -262,7 +262,7 @@ wont_run_in() {
 	local status=0
 	TFS_RUNDIR=$1 "$MANAGER" --run trace_syscalls --args "--pid $$ --instance $MARK" \
 		>out 2>err || status=$?
-	[ "$(cat err)" = "manager: fatal: $2" ]
+	file_is err "manager: fatal: $2"
 	[ "$status" = 111 ]
 	[ ! -s out ]
 	[ ! -d "$TRACEFS/instances/tfs.$MARK" ]
@@ -367,7 +367,7 @@ wont_run_in() {
 	background "$MANAGER" --run planted --args \
 		"--pid $CALLS --instance $MARK --output file" >out 2>err
 	finishes "$PID" 111
-	[ "$(cat precious)" = precious ]
+	file_is precious precious
 	rm -rf "$TFS_RUNDIR/ftrace/$MARK"
 }
 
@@ -396,7 +396,7 @@ wont_run_in() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 1 ]
+	file_has 1 got
 }
 
 # ---- input and files of a hook -------------------------------------------------------
@@ -456,7 +456,7 @@ start_session_of() {
 	local status=0
 	"$MANAGER" --run "$1" --args "--pid $CALLS --instance $MARK --time 1" \
 		>out 2>err || status=$?
-	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
 	[ ! -s err ]
 	[ "$status" = 0 ]
 }
@@ -470,7 +470,7 @@ start_session_of() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 1 ]
+	file_has 1 got
 }
 
 # ---- what traced programs call themselves and their files ----------------------------
@@ -509,7 +509,7 @@ acts_up() {
 		run ! grep -v '^ ' got
 		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events: 99 overwritten' got)" = 1 ]
 		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7 ' got)" = 1 ]
-		[ "$(wc -l <got)" = "$(grep -c '^ *[^ ].*-[0-9]* *\[[0-9]*\] ' got)" ]
+		file_has "$(grep -c '^ *[^ ].*-[0-9]* *\[[0-9]*\] ' got)" got
 		tfs-count <got >counted
 		run ! grep lost counted
 	done

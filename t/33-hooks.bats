@@ -639,7 +639,7 @@ without_syscalls() {
 	session_ends
 	finishes "$READER" 0
 	[ "$(grep -c ": sys_enter: NR $(syscall-nr getppid) (" got)" = 1000 ]
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 }
 
 @test "hook: the fallback accepts several names and the returns" {
@@ -653,7 +653,7 @@ without_syscalls() {
 	[ "$(grep -c ": sys_enter: NR $getppid (" got)" = 1000 ]
 	[ "$(grep -c ": sys_exit: NR $getppid = " got)" = 1000 ]
 	[ "$(grep -c ": sys_enter: NR $(syscall-nr exit_group) (" got)" = 1 ]
-	[ "$(wc -l <got)" = 2001 ]
+	file_has 2001 got
 }
 
 @test "hook: the fallback without a name traces all calls" {
@@ -682,7 +682,7 @@ without_syscalls() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 20 ]
+	file_has 20 got
 	run -1 grep -e "-$parent " got
 }
 
@@ -691,7 +691,7 @@ without_syscalls() {
 	without_syscalls "--pid $CALLS --syscall getppid nosuch"
 	finishes "$SESSION" 111
 	[ ! -s out ]
-	[ "$(cat err)" = "manager: fatal: no system call 'nosuch' here; syscall-nr lists them" ]
+	file_is err "manager: fatal: no system call 'nosuch' here; syscall-nr lists them"
 	nothing_left
 }
 
@@ -721,7 +721,7 @@ own_tool() {
 }
 
 has_lines() {
-	[ "$(wc -l <"$2")" -ge "$1" ]
+	file_has "$1+" "$2"
 }
 
 @test "hook: options that a hook prints become options of the stream" {
@@ -734,7 +734,7 @@ has_lines() {
 	session_ends
 	finishes "$READER" 0
 	[ "$(grep -c '^{.*"event":"sys_enter_getppid"' got)" = 100 ]
-	[ "$(wc -l <got)" = 100 ]
+	file_has 100 got
 }
 
 @test "hook: the whole trace goes through the filter that a hook prints" {

@@ -85,7 +85,7 @@ names() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 100 ]
+	file_has 100 got
 	# and from bin, for people
 	moved/usr/bin/tfs-run -m ftrace | sed -n 's/^  \(trace_[a-z]*\)  .*/\1/p' | sort >list
 	cmp names list
@@ -143,7 +143,7 @@ names() {
 	release
 	session_ends
 	finishes "$READER" 0
-	[ "$(wc -l <got)" = 21 ]
+	file_has 21 got
 }
 
 # A subsystem whose kernel side is a directory of files, and one hook of it.
@@ -560,7 +560,7 @@ on_32_bits() {
 		for folder in */; do
 			[ ! -e "$folder${folder%/}.h" ] || echo "#include \"$folder${folder%/}.h\""
 		done | $order >"$BATS_TEST_TMPDIR/all.c"
-		[ "$(wc -l <"$BATS_TEST_TMPDIR/all.c")" -ge 10 ]
+		file_has 10+ "$BATS_TEST_TMPDIR/all.c"
 		gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only "$BATS_TEST_TMPDIR/all.c"
 	done
 }
@@ -615,7 +615,7 @@ musl has no such header" ]
 				if (name[k] in defined && defined[name[k]] != used[k])
 					print used[k], defined[name[k]]
 		}' >pairs
-	[ "$(wc -l <pairs)" -ge 20 ]
+	file_has 20+ pairs
 	tsort pairs >order
 }
 

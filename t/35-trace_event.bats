@@ -187,7 +187,7 @@ switches() {
 			finishes "$READER" 0
 		fi
 		switches <"$DIR/trace" >all
-		[ "$(wc -l <all)" -ge 100 ]
+		file_has 100+ all
 		switches <got | diff all -
 	done
 	"$MANAGER" --clear
@@ -226,7 +226,7 @@ switches() {
 	refuses 100 'no event is named; give --event'
 	refuses 111 "no event is called 'sched_swich'; did you mean sched_switch?" \
 		-e sched_waking sched_swich
-	[ "$(wc -l <err)" = 1 ]
+	file_has 1 err
 	refuses 100 "--event needs a value; --describe trace_event describes it" --event
 }
 
@@ -249,7 +249,7 @@ switches() {
 			status=$?
 		[ "$status" != 0 ]
 		[ ! -s out ]
-		[ "$(wc -l <err)" = 1 ]
+		file_has 1 err
 		nothing_left
 	done
 	[ ! -e evil ]
@@ -335,8 +335,8 @@ session's own" ]
 	filters=$TRACEFS/instances/tfs.$MARK/events/sched
 	own=$(clause)
 	others=${own#*|| (} others=${others%))}
-	[ "$(cat "$filters/sched_switch/filter")" = "${own%)} || (${others//common_pid/next_pid}))" ]
-	[ "$(cat "$filters/sched_waking/filter")" = "${own%)} || (${others//common_pid/pid}))" ]
+	file_is "$filters/sched_switch/filter" "${own%)} || (${others//common_pid/next_pid}))"
+	file_is "$filters/sched_waking/filter" "${own%)} || (${others//common_pid/pid}))"
 	stop_session
 }
 
@@ -351,7 +351,7 @@ begins_anew() {
 	start_session trace_event --output fifo --all -e 'sched:*'
 	filters=$TRACEFS/instances/tfs.$MARK/events/sched
 	# the name begins like the name of a wake-up, but the event names no second task
-	[ "$(cat "$filters/sched_wake_idle_without_ipi/filter")" = "$(clause)" ]
+	file_is "$filters/sched_wake_idle_without_ipi/filter" "$(clause)"
 	grep -qw pid "$filters/sched_wakeup_new/filter"
 	stop_session
 }
@@ -386,7 +386,7 @@ excludes_own_tasks() {
 @test "trace_event: with --all it keeps the cheaper pid list for events that only tasks cause" {
 	need_tracefs events/syscalls
 	start_session trace_event --output fifo --all -e sys_enter_getppid
-	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter")" = none ]
+	file_is "$TRACEFS/instances/tfs.$MARK/events/syscalls/sys_enter_getppid/filter" none
 	# the kernel adds the stream when the stream is forked, and removes tasks that have ended
 	eventually excludes_own_tasks
 	stop_session

@@ -103,7 +103,7 @@ uses() { # FILE of tracefs: run a program of our own, which has symbols
 	for name in a.b a-b a_b a__b a_db a_mb a "${long}1" "${long}-2" "${long}.2" "${long}_2"; do
 		"$MANAGER" --run names --args "--instance $MARK$name --pid $$" 2>>groups || :
 	done
-	[ "$(wc -l <groups)" = 11 ]
+	file_has 11 groups
 	[ "$(sort -u groups | wc -l)" = 11 ]
 	run ! grep -Ev '^manager: fatal: tfs_[A-Za-z0-9_]{1,59}$' groups
 }
@@ -278,13 +278,13 @@ slept() {
 	for i in 0 1 2; do
 		[ "$(lines ": acts_sleep: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=$((10 + i)) i=$i lat=[0-9]*$")" = 5 ]
 	done
-	[ "$(wc -l <got)" = 15 ]
+	file_has 15 got
 	slept acts_sleep 1000
 	act functions 3
 	traced trace_uprobe --binary "$acts" --symbol acts_work --latency \
 		--arg 'word=+0($arg2):string' 'ret=$retval:x8' '$arg1:s32'
 	[ "$(lines ': acts_work: (0x[0-9a-f]* <- 0x[0-9a-f]*) ret=0x[135] word=word arg3=[0-2] lat=[0-9]*$')" = 3 ]
-	[ "$(wc -l <got)" = 3 ]
+	file_has 3 got
 }
 
 @test "trace_uprobe: --latency with --output dat keeps both events, and tfs-latency -f pairs them" {
@@ -450,7 +450,7 @@ both_end() {
 	refuses "'*' is not the name of a function" trace_uprobe --binary "$acts" --symbol "'*'"
 	refuses "$acts has no function 'acts_wrok'; did you mean acts_work, acts_worker?" \
 		trace_uprobe --binary "$acts" --symbol acts_work acts_wrok
-	[ "$(wc -l <err)" = 1 ]
+	file_has 1 err
 	refuses "no program or library is called './acts'; give a file by its absolute path" \
 		trace_uprobe --binary ./acts --symbol main
 	refuses "no program or library is called 'a b'; give a file by its absolute path" \
@@ -513,7 +513,7 @@ place() {
 	[ ! -s out ]
 	[[ $(head -n 1 err) == "manager: fatal: unable to write 'p:$(group)/acts_work $acts:"*", the kernel says: "* ]]
 	[[ $(sed -n 3p err) =~ ^\ +\^$ ]]
-	[ "$(wc -l <err)" = 3 ]
+	file_has 3 err
 	nothing_left
 	no_probes
 }
@@ -644,7 +644,7 @@ big() {
 	act sleeps 2 2
 	traced trace_kprobe -k hrtimer_nanosleep --latency --arg 'i=$arg1'
 	[ "$(lines ': hrtimer_nanosleep: (.* <- hrtimer_nanosleep) ret=0 i=0x1e8480 lat=[0-9]*$')" = 6 ]
-	[ "$(wc -l <got)" = 6 ]
+	file_has 6 got
 	run -0 awk '{ sub(/.* lat=/, "") } $0 + 0 < 1000' got
 	[ -z "$output" ]
 	inner=do_filp_open
@@ -679,7 +679,7 @@ big() {
 		>out 2>err || status=$?
 	[ "$status" = 111 ]
 	[[ $(cat err) == "manager: fatal: the kernel has no function 'do_sys_opneat2'; did you mean do_sys_openat2"* ]]
-	[ "$(wc -l <err)" = 1 ]
+	file_has 1 err
 	nothing_left
 	no_probes
 }

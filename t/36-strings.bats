@@ -64,7 +64,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(head -n 1 got)" = '# paths are read by BPF programs' ]
 	[ "$(lines ": open: (sys_open[at]*) path=\"$PWD/there\" flags=0x[0-9a-f]* ret=[0-9]*$")" = 12 ]
 	[ "$(lines ': open: (sys_open[at]*) path="/nowhere/at all" flags=0x[0-9a-f]* ret=-2$')" = 8 ]
-	[ "$(wc -l <got)" = 21 ]
+	file_has 21 got
 }
 
 @test "trace_open, trace_exec: --json has the fields of the text, and tfs-export accepts each line" {
@@ -75,7 +75,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(head -n 1 got)" = '{"comment":"paths are read by BPF programs"}' ]
 	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"'"$PWD/there"'","flags":[0-9]*,"ret":[0-9]*}}$')" = 12 ]
 	[ "$(lines '"event":"open","fields":{"call":"open[at]*","path":"/nowhere/at all","flags":[0-9]*,"ret":-2}}$')" = 8 ]
-	[ "$(wc -l <got)" = 21 ]
+	file_has 21 got
 	[ "$(grep -o '"body":{"stringValue":"paths are read by BPF programs"}' otlp | wc -l)" = 1 ]
 	[ "$(grep -o '"body":{"stringValue":"open"}' otlp | wc -l)" = 20 ]
 	tfs-run trace_exec --source bpf --json -- sh -c 'exec env echo "a\"b"' 2>/dev/null >got
@@ -100,7 +100,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 		sed -n 's/.* path="\{0,1\}\(.*[^"]\)"\{0,1\} flags=\(0x[0-9a-f]*\).*/\1 \2/p' got | sort >"$source.paths"
 		sed -n 's/.* ret=\([-0-9]*\).*/\1/p' got | sort >"$source.rets"
 	done
-	[ "$(wc -l <bpf.paths)" = 8 ]
+	file_has 8 bpf.paths
 	diff kprobes.paths bpf.paths
 	diff kprobes.rets bpf.rets
 }
@@ -235,10 +235,10 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 @test "trace_open: the top level does not record what BPF programs print" {
 	need_bpf
 	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
-	[ "$(cat "$enable")" = 0 ] || skip "needs bpf_trace_printk disabled at the top level"
+	file_is "$enable" 0 || skip "needs bpf_trace_printk disabled at the top level"
 	act opens 3 0 "$PWD/there"
 	traced trace_open --source bpf
-	[ "$(cat "$enable")" = 0 ]
+	file_is "$enable" 0
 	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
 }
 
@@ -286,7 +286,7 @@ killed() {
 	fi
 	[ "$(lines ': sys_open[at]*(.*filename: ')" = 20 ]
 	[ "$(lines ': sys_open[at]* -> 0x')" = 20 ]
-	[ "$(wc -l <got)" = 41 ]
+	file_has 41 got
 }
 
 @test "trace_open: --source syscalls --failed prints the calls that fail" {
@@ -330,7 +330,7 @@ killed() {
 	traced trace_exec --source bpf
 	[ "$(head -n 1 got)" = '# words are read by BPF programs' ]
 	[ "$(lines ": exec5: (sched_process_exec) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
-	[ "$(wc -l <got)" = 6 ]
+	file_has 6 got
 }
 
 @test "trace_exec: a BPF program prints the same fields as kprobes do" {
@@ -350,7 +350,7 @@ killed() {
 		finishes "$READER" 0
 		sed -n 's/.*: \(exec[0-9]*:\) ([^)]*)\( filename="\.\/script"\)/\1\2/p' got >>"$source"
 	done
-	[ "$(wc -l <bpf)" = 4 ]
+	file_has 4 bpf
 	diff kprobes bpf
 }
 
@@ -401,7 +401,7 @@ killed() {
 	traced trace_exec --source syscalls
 	[ "$(head -n 1 got)" = '# words are not known' ]
 	[ "$(lines ": sched_process_exec: filename=$PROG/acts ")" = 5 ]
-	[ "$(wc -l <got)" = 6 ]
+	file_has 6 got
 }
 
 # ---- tfs-strings calls ---------------------------------------------------------------------

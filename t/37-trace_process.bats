@@ -13,7 +13,7 @@ scene() {
 	: >ready
 	background "$PROG/process" "$@" <>"$GO" >ready
 	CALLS=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 }
 
 # traced WORDS: Run a session of the held program, release it, and read the trace to its
@@ -69,7 +69,7 @@ refuses() {
 		status=$?
 	[ "$status" = 100 ]
 	[ ! -s out ]
-	[ "$(cat err)" = "manager: fatal: $1" ]
+	file_is err "manager: fatal: $1"
 	nothing_left
 }
 
@@ -80,7 +80,7 @@ refuses() {
 	[ "$(ends_of got)" = "$ENDS" ]
 	[ "$(told got | grep -c ' fork . flags 0x[0-9a-f]*$')" = 9 ]
 	[ "$(told got | grep ' exec$')" = "i exec" ]
-	[ "$(wc -l <got)" = 20 ]
+	file_has 20 got
 }
 
 @test "trace_process: prints the exit codes of threads: their own, of exit_group, of exec and of signals" {
@@ -105,7 +105,7 @@ refuses() {
 	n 11
 	END
 	[ "$(told got | grep ' exec$')" = "k exec" ]
-	[ "$(wc -l <got)" = 28 ]
+	file_has 28 got
 }
 
 # killed SCENE SIGNAL...: Run a session of a program with a child for each signal, and send
@@ -305,7 +305,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	[ "$(grep -c ': sched_process_exit: ' got)" = 10 ]
 	[ "$(grep -c ': task_newtask: ' got)" = 9 ]
 	[ "$(grep -c ': sched_process_exec: ' got)" = 1 ]
-	[ "$(wc -l <got)" = 20 ]
+	file_has 20 got
 	scene uids
 	traced --trace syscalls --format text --uid 4321
 	[ "$(grep -c ": sys_enter: NR $(syscall-nr getppid) " got)" = 3 ]
@@ -332,7 +332,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	finishes "$SESSION" 0
 	tfs-report -P lifecycle "$TRACE" >got
 	[ "$(ends_of got)" = "$ENDS" ]
-	[ "$(wc -l <got)" = 20 ]
+	file_has 20 got
 	scene uids
 	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
 	start_session trace_process --output dat --uid 0 --pid "$CALLS"

@@ -70,14 +70,14 @@ marked() {
 	flood_instance
 	flight -B 50%
 	grep -Eqx 'budget: all: load 0\.00 % of 50\.00 %; an event costs [1-9][0-9]* ns here, or up to [0-9]+ ns less(; a counted one [1-9][0-9]* ns)?' d/budget
-	[ "$(cat out)" = "# $(cat d/budget)" ]
+	file_is out "# $(cat d/budget)"
 	calls 100
 	echo "$CALLS" >>"$DIR/set_event_pid"
 	release
 	finishes "$CALLS" 0
 	dumped 1
 	[ "$(grep -c ': sys_getppid()$' d/dump.1)" = 100 ]
-	[ "$(wc -l <d/dump.1)" = 101 ] # and the exit of the task
+	file_has 101 d/dump.1 # and the exit of the task
 	stops
 }
 
@@ -106,11 +106,11 @@ marked() {
 	# the end of the step, and the beginning of the dump
 	[ "$(grep -c "; not recorded since .*: syscalls:sys_enter_getppid; $recorded events recorded before$" lines)" -ge 2 ]
 	[ $((dropped + $(grep -c ': sys_getppid()$' d/dump.1))) = "$recorded" ]
-	[ "$(cat "$DIR/events/syscalls/sys_enter_getppid/enable")" = 0 ]
+	file_is "$DIR/events/syscalls/sys_enter_getppid/enable" 0
 	[ "$(grep -c ': sched_process_exit: ' d/dump.2)" = 1 ]
 	marked d/dump.2 | head -n 1 | grep -q '^budget: '
 	stops
-	[ "$(cat "$DIR/events/syscalls/sys_enter_getppid/enable")" = 1 ]
+	file_is "$DIR/events/syscalls/sys_enter_getppid/enable" 1
 }
 
 @test "tfs-flight: -B records again after a flood, and says since when it did not" {
@@ -121,7 +121,7 @@ marked() {
 	since=$(sed -n 's/.* since \([0-9.]*\): .*/\1/p' d/budget)
 	ends "$CALLS"
 	eventually is_now all
-	[ "$(cat "$DIR/events/syscalls/sys_enter_getppid/enable")" = 1 ]
+	file_is "$DIR/events/syscalls/sys_enter_getppid/enable" 1
 	calls 100
 	echo "$CALLS" >>"$DIR/set_event_pid"
 	release
@@ -176,7 +176,7 @@ times() {
 	done
 	dumped 1
 	[ "$(cat "$full"/per_cpu/cpu*/stats | awk '/^overrun/ { n += $2 } END { print n }')" = 0 ]
-	[ "$(cat d/dropped)" = 0 ]
+	file_is d/dropped 0
 	times d/dump.1 >ours
 	times "$full/trace" >all
 	# The clocks of two instances differ by less than a millisecond. A step may interrupt the task
@@ -307,7 +307,7 @@ policy() {
 	dumped 1
 	[ ! -s d/dump.1 ]
 	is_now all
-	[ "$(cat "$DIR/events/syscalls/sys_enter_getppid/enable")" = 1 ]
+	file_is "$DIR/events/syscalls/sys_enter_getppid/enable" 1
 	echo start >d/state
 	eventually is_now filtered
 	stops
@@ -389,7 +389,7 @@ policy() {
 		status=$?
 	[ "$status" = 100 ]
 	[[ $(cat err) == "manager: fatal: not a percentage from 0.01 to 50: 'much'"* ]]
-	[ "$(wc -l <err)" = 1 ]
+	file_has 1 err
 	[ ! -s out ]
 	nothing_left
 }

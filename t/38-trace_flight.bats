@@ -33,7 +33,7 @@ there() {
 stop_flight() {
 	kill "-${1:-INT}" "$SESSION"
 	finishes "$SESSION" 0
-	[ "$(cat out)" = "$TRACE" ]
+	file_is out "$TRACE"
 	[ ! -s err ]
 }
 
@@ -58,7 +58,7 @@ stop_flight() {
 	finishes "$SESSION" 0
 	[ "$(grep -c ': sys_getppid()$' "$HERE/dump.1")" = 1000 ]
 	[ "$(tail -n 1 "$HERE/dump.1" | grep -c ': sched_process_exit: ')" = 1 ]
-	[ "$(wc -l <"$HERE/dump.1")" = 1001 ]
+	file_has 1001 "$HERE/dump.1"
 	left dump.1
 }
 
@@ -72,7 +72,7 @@ stop_flight() {
 	flight -e sys_enter_getppid --dump-on 'sched:sched_process_e?it'
 	release
 	finishes "$SESSION" 0
-	[ "$(wc -l <"$HERE/dump.1")" = 10 ]
+	file_has 10 "$HERE/dump.1"
 	left dump.1
 }
 
@@ -108,7 +108,7 @@ stop_flight() {
 "
 	[ "$(head -n 1 two)" = "$HERE/dump.2" ]
 	[ "$(tail -n +2 two | grep -c ': sys_getppid()$')" = 10 ]
-	[ "$(wc -l <two)" = 11 ]
+	file_has 11 two
 	left dump.1 dump.2
 }
 
@@ -134,7 +134,7 @@ stop_flight() {
 		finishes "$SESSION" 0
 		finishes "$READER" 0
 		[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
-		[ "$(wc -l <got)" = 100 ]
+		file_has 100 got
 		nothing_left
 		[ "$how" = task ] || kill -KILL "$stays"
 	done
@@ -150,7 +150,7 @@ stop_flight() {
 	release
 	finishes "$SESSION" 0
 	finishes "$READER" 0
-	[ "$(wc -l <lines)" = 21 ]
+	file_has 21 lines
 	[ "$(sort -u lines)" = 1 ]
 	[ "$(head -n 1 got)" = "$HERE/dump.1" ]
 	[ "$(tail -n +2 got | grep -c ': sys_getppid()$')" = 20 ]
@@ -162,7 +162,7 @@ stop_flight() {
 	flight -e sys_enter_getppid
 	release
 	finishes "$SESSION" 0
-	[ "$(wc -l <"$HERE/dump.1")" = 100 ]
+	file_has 100 "$HERE/dump.1"
 	left dump.1
 	calls 100
 	flight -e sys_enter_getppid
@@ -204,7 +204,7 @@ stop_flight() {
 	finishes "$READER" 0
 	exactly got "$HERE/dump.1
 "
-	[ "$(wc -l <"$HERE/dump.1")" = 10 ]
+	file_has 10 "$HERE/dump.1"
 	left dump.1
 	calls 10
 	flight -e sys_enter_getppid --dump-on end
@@ -266,7 +266,7 @@ run_flight() {
 	kill -USR1 "$SESSION"
 	eventually there dump.1
 	stop_flight TERM
-	[ "$(cat "$HERE/trace")" = "$HERE/dump.1" ]
+	file_is "$HERE/trace" "$HERE/dump.1"
 	left dump.1 trace
 }
 
@@ -289,7 +289,7 @@ run_flight() {
 	finishes "$one" 0
 	HERE=$here
 	there dump.1 || skip "needs to be told before its task is gone"
-	[ "$(wc -l <"$all")" = 5000 ]
+	file_has 5000 "$all"
 	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
 	[ "$(wc -l <got)" = $((5000 - lost)) ]
 	# the newest events of each CPU, because each buffer overwrites itself
@@ -315,13 +315,13 @@ run_flight() {
 	HERE=$(dirname "$(cat out)")
 	release
 	finishes "$SESSION" 0
-	[ "$(wc -l <"$HERE/dump.1")" = 200 ]
+	file_has 200 "$HERE/dump.1"
 	left dump.1
 	HERE=$here
 	run ! there dump.1
 	echo >"$go"
 	finishes "$one" 0
-	[ "$(wc -l <"$HERE/dump.1")" = 100 ]
+	file_has 100 "$HERE/dump.1"
 	left dump.1
 }
 
@@ -332,7 +332,7 @@ run_flight() {
 	[ "$(stat -c %a "$HERE"/[drs]* | sort -u)" = 600 ]
 	echo stop >"$HERE/state"
 	eventually grep -q 0 "$TRACEFS/instances/tfs.$MARK/tracing_on"
-	[ "$(cat "$HERE/dropped")" = 0 ]
+	file_is "$HERE/dropped" 0
 	stop_flight
 	nothing_left
 	flight -e sys_enter_getppid --locked
@@ -357,7 +357,7 @@ run_flight() {
 	tfs-run trace_flight -e sys_enter_execve --instance "$MARK" --dump-on sched_process_exit -- \
 		true >out
 	HERE=$TFS_RUNDIR/ftrace/$MARK
-	[ "$(cat out)" = "$HERE/dump.1" ]
+	file_is out "$HERE/dump.1"
 	[ "$(grep -c ': sys_execve(' "$HERE/dump.1")" -ge 1 ]
 	left dump.1
 }

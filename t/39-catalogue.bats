@@ -38,11 +38,11 @@ need_hist() {
 	calls 10 1 5
 	traced trace_syscalls -s getppid --slower 0
 	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 50 ]
-	[ "$(wc -l <got)" = 50 ]
+	file_has 50 got
 	calls 10
 	traced trace_syscalls -s sys_exit_getppid --slower 0 --returns
 	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 10 ]
-	[ "$(wc -l <got)" = 10 ]
+	file_has 10 got
 	calls 10 1 5
 	traced trace_syscalls -s getppid --slower 2000s
 	[ ! -s got ]
@@ -184,7 +184,7 @@ hold_waits() {
 	: >ready
 	background "$PROG/waits" "$@" <>"$GO" >ready
 	CALLS=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 }
 
 # beside_schedstat: Print "PID SHOWN COUNTED US COUNTED_US" for each task of the program.
@@ -224,7 +224,7 @@ same_clock() {
 		finishes "$READER" 0
 		beside_schedstat >beside
 		cat beside
-		[ "$(wc -l <beside)" = 2 ]
+		file_has 2 beside
 		while read -r pid shown counted us counted_us; do
 			# a new task is woken for the first time
 			[ "$shown" -ge 1001 ]
@@ -246,7 +246,7 @@ same_clock() {
 	beside_schedstat >beside
 	cat beside
 	grep '^#' got || :
-	[ "$(wc -l <beside)" = 4 ]
+	file_has 4 beside
 	while read -r pid shown counted us counted_us; do
 		[ "$shown" -ge 5 ]
 		n=$((n + shown)) all=$((all + counted))
@@ -414,7 +414,7 @@ undo() {
 	need_tracefs events/block/block_rq_complete
 	calls 1
 	start_session trace_block --pid "$CALLS"
-	[ "$(cat "$TRACEFS/instances/tfs.$MARK+tasks/set_event_pid")" = "$CALLS" ]
+	file_is "$TRACEFS/instances/tfs.$MARK+tasks/set_event_pid" "$CALLS"
 	janitor=$(children "$SESSION")
 	kill -STOP "$SESSION"
 	kill -KILL "$janitor"
@@ -523,7 +523,7 @@ reads_of() {
 	need_functions
 	calls 500
 	traced trace_count --function '*sys_getppid'
-	[ "$(wc -l <got)" = 1 ]
+	file_has 1 got
 	[[ $(cat got) =~ ^\ +500\ .*sys_getppid$ ]]
 }
 
@@ -621,7 +621,7 @@ argument_option() {
 	[ -e "$DIR/options/$1" ] || skip "needs options/$1 (Linux 6.15)"
 	read -r before <"$TRACEFS/options/$1"
 	echo 1 >"$DIR/options/$1"
-	[ "$(cat "$TRACEFS/options/$1")" = "$before" ] && return
+	file_is "$TRACEFS/options/$1" "$before" && return
 	echo 0 >"$DIR/options/$1"
 	skip "needs options/$1 for each instance (Linux 7)"
 }
@@ -637,7 +637,7 @@ argument_option() {
 	calls 100
 	traced trace_function --function '*sys_getppid' --arguments --json
 	[ "$(grep -c '"event":"function","fields":{"ip":[0-9]*,"parent_ip":[0-9]*,"args":\[[0-9]*,[0-9,]*\]}}$' got)" = 100 ]
-	[ "$(wc -l <got)" = 100 ]
+	file_has 100 got
 	# without the option they are gone
 	calls 100
 	traced trace_function --function '*sys_getppid'

@@ -138,7 +138,7 @@ refuse() {
 	fi
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[ "$(cat err)" = "blk-trace: fatal: unable to open $DEBUGFS/block/$DEVICE/trace0 (the lockdown of the kernel forbids relay files): Operation not permitted" ]
+	file_is err "blk-trace: fatal: unable to open $DEBUGFS/block/$DEVICE/trace0 (the lockdown of the kernel forbids relay files): Operation not permitted"
 	free "$DEVICE"
 }
 
@@ -198,7 +198,7 @@ refuse() {
 	relay-cat -1 "$DEBUGFS/block/$DEVICE" | blk-text >got
 	[ "$(how_many got D)" = 4 ]
 	[ "$(how_many got C)" = 4 ]
-	[ "$(wc -l <got)" = 8 ]
+	file_has 8 got
 	blk-trace -k "$MARK" remove "$DEVICE"
 	blk-trace -l 8-15 -a issue setup "$DEVICE"
 	blk-trace -f start "$DEVICE"
@@ -271,7 +271,7 @@ parsed() {
 		cp "$RECORDS/$arch".blktrace.* .
 		parsed "$arch" | grep -v ' m   N ' >theirs
 		blk-text "$arch".blktrace.* | grep -v ' m   N ' | cmp theirs -
-		[ "$(wc -l <theirs)" = 50 ]
+		file_has 50 theirs
 	done
 }
 
@@ -287,7 +287,7 @@ parsed() {
 	blk-text part >out 2>err || status=$?
 	[ "$status" = 111 ]
 	[ -s out ]
-	[ "$(cat err)" = 'blk-text: fatal: part is not a blktrace file, or its end is missing' ]
+	file_is err 'blk-text: fatal: part is not a blktrace file, or its end is missing'
 	fails 111 'blk-text: fatal: /proc/version is not a blktrace file, or its end is missing' \
 		blk-text /proc/version
 	run -1 --separate-stderr blk-text /dev/null
@@ -323,7 +323,7 @@ parsed() {
 		dd bs=4096 count=1 2>/dev/null
 		cat >/dev/null
 	} >first
-	[ "$(cat first)" = "$(head -n 1 all)" ]
+	file_is first "$(head -n 1 all)"
 }
 
 # ---- trace_blk ---------------------------------------------------------------
@@ -345,9 +345,9 @@ parsed() {
 	run_with 111 "--header is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --header
 	run_with 111 "--date is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --date
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
-	[ "$(cat err)" = "manager: fatal: --device: no disk 'null' in /sys/class/block; give one of the names there" ]
+	file_is err "manager: fatal: --device: no disk 'null' in /sys/class/block; give one of the names there"
 	"$MANAGER" --run trace_blk --args "--pid $TASK" >out 2>err && false
-	[ "$(cat err)" = 'manager: fatal: no device is named; give --device' ]
+	file_is err 'manager: fatal: no device is named; give --device'
 	[ ! -s out ]
 	nothing_left
 	free "$DEVICE"
@@ -364,8 +364,11 @@ parsed() {
 	done
 	alike trace_blk --pid $$
 	# a kernel in lockdown refuses both
-	[ "$(verdict --check trace_blk --pid $$ --device "$DEVICE")" = \
-		"$(verdict --run trace_blk --pid $$ --device "$DEVICE")" ]
+	local check
+	verdict --check trace_blk --pid $$ --device "$DEVICE"
+	check=$VERDICT
+	verdict --run trace_blk --pid $$ --device "$DEVICE"
+	[ "$check" = "$VERDICT" ]
 	nothing_left
 	free "$DEVICE"
 }
@@ -444,7 +447,7 @@ WS 816 + 8 [0]' ]
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device $DEVICE" >out2 2>err2 || status=$?
 	[ "$status" = 111 ]
 	[ ! -s out2 ]
-	[ "$(cat err2)" = "manager: fatal: $DEVICE is traced already; end that trace first" ]
+	file_is err2 "manager: fatal: $DEVICE is traced already; end that trace first"
 	echo >"$GO"
 	session_ends
 	finishes "$READER" 0

@@ -587,7 +587,7 @@ killed_early() {
 	[ "$status" = 111 ]
 	[ ! -s out2 ]
 	cat err2
-	[ "$(wc -l <err2)" = 1 ]
+	file_has 1 err2
 	is_there "$MARK"
 	stop_session
 	# a probe of that name that another program began
@@ -679,7 +679,7 @@ x'"
 		--run trace_request --args "--instance $MARK --pid $$" >out 2>err || status=$?
 	[ "$status" = 111 ]
 	[ ! -s out ]
-	[ "$(cat err)" = "manager: fatal: no bpffs at $BPFFS: as root, mount -t bpf bpf $BPFFS" ]
+	file_is err "manager: fatal: no bpffs at $BPFFS: as root, mount -t bpf bpf $BPFFS"
 	nothing_at_all_left
 }
 

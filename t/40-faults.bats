@@ -61,7 +61,7 @@ all_gone() {
 
 # leaves_nothing: Wait until nothing of the session exists.
 leaves_nothing() {
-	eventually all_gone || { our_sessions; processes "$MARK"; return 1; }
+	eventually all_gone || { nothing_left; processes "$MARK"; return 1; }
 }
 
 # is_gone NAME [RUNDIR]: Succeed if session NAME has no instance and no directory.
@@ -100,7 +100,7 @@ session() {
 says() {
 	finishes "$SESSION" "$1"
 	[ ! -s out ] || { echo "printed: $(cat out)"; return 1; }
-	[ "$(cat err)" = "${2:+manager: fatal: $2}" ] || { echo "said: $(cat err)"; return 1; }
+	file_is err "${2:+manager: fatal: $2}" || { echo "said: $(cat err)"; return 1; }
 	leaves_nothing
 }
 
@@ -166,7 +166,7 @@ waits() {
 # Count the steps of a manager ("") or of a janitor ("-c").
 steps() {
 	at_step 9999 9 "$1" --time 20
-	[ "$(cat status.9999)" = 0 ] || { cat err.9999; return 1; }
+	file_is status.9999 0 || { cat err.9999; return 1; }
 	cat step.9999
 }
 
@@ -190,10 +190,10 @@ manager_killed() {
 	at_steps 9 '' --time 20
 	for i in "${STEPS[@]}"; do
 		[ "$i" -le 50 ] || reached "$i" || continue
-		[ "$(cat "status.$i")" = 137 ] || { echo "$i: $(cat "status.$i")"; return 1; }
+		file_is "status.$i" 137 || { echo "$i: $(cat "status.$i")"; return 1; }
 		[ ! -s "err.$i" ] || { echo "$i: $(cat "err.$i")"; return 1; }
 	done
-	eventually none_left || { ls -d run.*/*/* ; our_sessions; return 1; }
+	eventually none_left || { ls -d run.*/*/* ; nothing_left; return 1; }
 }
 
 # bats test_tags=long
@@ -215,13 +215,13 @@ janitor_killed() {
 	at_steps 9 -c --time 20
 	for i in "${STEPS[@]}"; do
 		[ "$i" -le 50 ] || reached "$i" || continue
-		[ "$(cat "status.$i")" = 111 ] || { echo "$i: $(cat "status.$i")"; return 1; }
+		file_is "status.$i" 111 || { echo "$i: $(cat "status.$i")"; return 1; }
 		[ ! -e "left.$i" ] || { echo "$i: left over"; return 1; }
 		if [ -s "out.$i" ]; then
-			[ "$(cat "out.$i")" = "$PWD/run.$i/ftrace/$MARK.$i/trace" ]
+			file_is "out.$i" "$PWD/run.$i/ftrace/$MARK.$i/trace"
 			[ ! -s "err.$i" ] || { echo "$i: a path and $(cat "err.$i")"; return 1; }
 		else
-			[ "$(cat "err.$i")" = "manager: fatal: the session could not be made" ]
+			file_is "err.$i" "manager: fatal: the session could not be made"
 		fi
 	done
 	eventually none_left
@@ -251,7 +251,7 @@ manager_signalled() {
 	eventually last_step
 	kill -INT "$manager"
 	wait "$PID"
-	[ "$(cat status.9999)" = 0 ]
+	file_is status.9999 0
 	ENDLESS=yes
 	for turn; do
 		tried 2 "$last"
@@ -309,7 +309,7 @@ file_left() {
 	tried 2 "$last"
 	at_steps '9 15' '' --time 20 --output file
 	none_untold() { [ -z "$(untold_files)" ] && all_gone; }
-	eventually none_untold || { untold_files; our_sessions; return 1; }
+	eventually none_untold || { untold_files; nothing_left; return 1; }
 	compgen -G "$PWD/run.*/ftrace/*/trace"
 	[ -z "$(untold_files)" ]
 }
@@ -526,7 +526,7 @@ next_one_sweeps() {
 	# the kernel's caret is the only thing that may follow
 	[ "$(sed -n 2p err)" = '  Command: no such field == 1' ]
 	[[ "$(sed -n 3p err)" =~ ^\ +\^$ ]]
-	[ "$(wc -l <err)" = 3 ]
+	file_has 3 err
 	leaves_nothing
 }
 
@@ -661,9 +661,9 @@ hanging() {
 	session --output fifo --pid "$CALLS" "$keep"
 	release
 	head -n 1000 "$TRACE" >got
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 	head -n 1000 "$TRACE" >got
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 	stop_session
 }
 
@@ -705,8 +705,8 @@ lost() {
 			cat one two three >got
 			echo "$output $round: $(wc -l one two three | tr '\n' ' ')"
 			[ "$(grep -c ': sys_getppid()$' got)" = 20000 ]
-			[ "$(wc -l <got)" = 20000 ]
-			[ "$output" = fifo ] || [ "$(wc -l <one)" = "${round%:*}" ]
+			file_has 20000 got
+			[ "$output" = fifo ] || file_has "${round%:*}" one
 		done
 	done
 }
@@ -762,7 +762,7 @@ lost() {
 		rest three
 		cat one two three >got
 		[ "$(grep -c ' sys_getppid.*lat=' got)" = 20000 ]
-		[ "$(wc -l <got)" = 20000 ]
+		file_has 20000 got
 	done
 }
 
@@ -865,7 +865,7 @@ stream_waits() {
 	session_ends
 	[ "$(grep -c ': sys_getppid()$' one)" = 100 ]
 	[ "$(grep -c ': sys_getppid()$' two)" = 900 ]
-	[ "$(wc -l <two)" = 900 ]
+	file_has 900 two
 }
 
 @test "manager: gives up a reader that opens and never reads, and ends within 10 s" {
@@ -909,7 +909,7 @@ stream_waits() {
 	cat "$TRACE" >got
 	session_ends
 	[ "$(grep -c 'sys_getppid' got)" = 1000 ]
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 }
 
 # told N: Fail unless delivered and lost events of `paced` add up to N. Set $DELIVERED to
@@ -1032,7 +1032,7 @@ looks() {
 	echo >gate
 	session_ends
 	finishes "$READER" 0
-	[ "$(cat got)" = '          <...>-7       [000] .....     1.000001: sched_wakeup: pid=7' ]
+	file_is got '          <...>-7       [000] .....     1.000001: sched_wakeup: pid=7'
 }
 
 # bats test_tags=long
@@ -1087,7 +1087,7 @@ need_unshare() {
 	fails 111 "manager: fatal: unable to make $TFS_RUNDIR/ftrace/$MARK/trace: $no" small 64k 3 "$@"
 	nothing_left
 	small 64k 4 "$@" >out
-	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
 	leaves_nothing
 }
 
@@ -1101,7 +1101,7 @@ need_unshare() {
 	EOF
 	set -- small 64k 100 sh full "$MANAGER" --run trace_syscalls
 	"$@" --args "--instance $MARK --time 20 --pid $CALLS" >out
-	[ "$(cat out)" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
 	fails 111 "manager: fatal: --size: 8 KB do not fit into $TFS_RUNDIR/ftrace, which has 0 left" \
 		"$@" --args "--instance $MARK --time 20 --pid $CALLS --output file --size 8"
 	leaves_nothing
@@ -1129,7 +1129,7 @@ need_unshare() {
 	MANAGER=$MANAGER run -111 small 256k 100 sh middle "--instance $MARK --syscall getppid \
 		--pid $first $CALLS --output file --size 200" "$first_go" "$GO"
 	[ ! -s err ]
-	[ "$(cat left)" = "$MARK" ]
+	file_is left "$MARK"
 	delivered=$(grep -c 'sys_getppid()$' got)
 	[ "$delivered" -ge 1 ]
 	# every line is complete, and the last lines say why and how many events are missing

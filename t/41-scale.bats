@@ -67,7 +67,7 @@ all_began() {
 	eventually all_began
 	report "$SESSIONS sessions begun at once: $(($(now_ms) - begun)) ms"
 	for ((i = 0; i < SESSIONS; i++)); do
-		[ "$(cat "out.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ] || { cat "err.$i"; return 1; }
+		file_is "out.$i" "$TFS_RUNDIR/ftrace/$MARK.$i/trace" || { cat "err.$i"; return 1; }
 		background cat "$(cat "out.$i")" >"got.$i"
 		READERS[i]=$PID
 	done
@@ -157,7 +157,7 @@ crowd() {
 	for how in threads leader; do
 		calls -e 10 "$many"
 		pids-of -t "$CALLS" >threads
-		[ "$(wc -l <threads)" = "$many" ]
+		file_has "$many" threads
 		pids=$CALLS
 		[ "$how" = leader ] || pids=$(paste -sd ' ' threads)
 		start_session trace_syscalls --syscall getppid --output fifo --buffer 4096 \

@@ -130,7 +130,7 @@ hostile() {
 	: >ready
 	background "$PROG/hostile" "$@" <>"$GO" >ready
 	ACT=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 }
 
 # resident NAME: Print the most memory, in KiB, that the process NAME of the session has had.
@@ -345,7 +345,7 @@ need_compat() {
 	mkfifo "$GO"
 	background "$BASH" -c "echo ready; read -r; exec '$PROG/compat32'" <>"$GO" >ready
 	program=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 	tfs-pidfilter set "$program"
 	: >id
 	background tfs-strings calls >id

@@ -306,7 +306,7 @@ only_looked_at() {
 	need_tool strace
 	run -111 strace -f -qq -e trace=open,openat,openat2 -o calls "${@:2}"
 	grep -F "\"$1\"" calls >opens
-	[ "$(wc -l <opens)" = 1 ]
+	file_has 1 opens
 	grep -qF O_PATH opens
 	# a filter opens its own output again
 	[ "$(grep -F /proc/self/fd/ calls | grep -cvF '"/proc/self/fd/1"')" = 0 ]

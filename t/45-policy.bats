@@ -267,8 +267,8 @@ common *"; do
 	need_tracefs
 	policy 'nonsense here'
 	[ -z "$(cat "$TRACEFS/set_event")" ] || skip "needs an empty $TRACEFS/set_event"
-	[ "$(cat "$TRACEFS/current_tracer")" = nop ] || skip "needs nop in $TRACEFS/current_tracer"
-	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "needs 1 in $TRACEFS/tracing_on"
+	file_is "$TRACEFS/current_tracer" nop || skip "needs nop in $TRACEFS/current_tracer"
+	file_is "$TRACEFS/tracing_on" 1 || skip "needs 1 in $TRACEFS/tracing_on"
 	run -0 --separate-stderr "$MANAGER" --clear
 	[ -z "$output$stderr" ]
 }

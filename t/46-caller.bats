@@ -33,7 +33,7 @@ read_all() {
 	local i
 	for ((i = 0; i < $1; i++)); do
 		[ ! -s "err.$i" ] || { cat "err.$i"; return 1; }
-		[ "$(cat "out.$i")" = "$TFS_RUNDIR/ftrace/$MARK.$i/trace" ]
+		file_is "out.$i" "$TFS_RUNDIR/ftrace/$MARK.$i/trace"
 		background "$PROG/caller" "$(cat "out.$i")" >"got.$i"
 		READERS[i]=$PID
 	done
@@ -109,7 +109,7 @@ loop() {
 		finishes "${MANAGERS[i]}" 0
 		finishes "${READERS[i]}" 0
 		[ "$(grep -c ': sys_getppid()$' "got.$i")" = 500 ]
-		[ "$(wc -l <"got.$i")" = 500 ]
+		file_has 500 "got.$i"
 		[ ! -s "err.$i" ]
 	done
 	nothing_left
@@ -152,7 +152,7 @@ loop() {
 	drive 0 trace_syscalls "--pid $DEAD" --syscall getppid
 	finishes "${MANAGERS[0]}" 100
 	[ ! -s out.0 ]
-	[ "$(cat err.0)" = "manager: fatal: --pid: no task $DEAD is alive" ]
+	file_is err.0 "manager: fatal: --pid: no task $DEAD is alive"
 	nothing_left
 }
 
@@ -223,7 +223,7 @@ was_reset() {
 	eventually began 5
 	kill -KILL "$caller"
 	finishes "$caller" 137
-	[ "$(wc -l <managers)" = 5 ]
+	file_has 5 managers
 	while read -r pid; do
 		kill -0 "$pid"
 	done <managers
@@ -235,7 +235,7 @@ was_reset() {
 	finishes "$CALLS" 0
 	finishes "$reader" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 300 ]
-	[ "$(wc -l <got)" = 300 ]
+	file_has 300 got
 	apart "$MANAGER" --clear >clear.out 2>clear.err
 	[ ! -s clear.out ]
 	[ ! -s clear.err ]

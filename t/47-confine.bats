@@ -151,7 +151,7 @@ confines() {
 	need_confinement
 	yes '# a line' | { tfs-slower 0 || echo $? >status; } 2>errors | head -n 1 >line
 	eventually [ -s status ]
-	[ "$(cat status)" = 141 ]
+	file_is status 141
 	[ ! -s errors ]
 }
 
@@ -267,7 +267,7 @@ waits_with() {
 		echo 3 >channel/dropped
 		kill -TERM "$PID"
 		finishes "$PID" 0
-		[ "$(cat err)" = 'relay-cat: lost 3 records; channel/dropped counts them' ]
+		file_is err 'relay-cat: lost 3 records; channel/dropped counts them'
 	done
 	[ "$(cat to/trace0 to/trace1)" = onetwo ]
 }
@@ -281,7 +281,7 @@ waits_with() {
 	seq 10000 >files/trace0 &
 	seq 7 >files/trace1 &
 	strace -o calls relay-cat files 2>err | cat >got # until both files are closed
-	[ "$(wc -l <got)" = 10007 ]
+	file_has 10007 got
 	grep -q '^prctl(PR_SET_SECCOMP' calls
 	run -1 grep -E 'ENOSYS|EPERM' <(sed -n '/^prctl(PR_SET_SECCOMP/,$p' calls)
 	grep -q 'lost 12 records' err
@@ -297,7 +297,7 @@ waits_with() {
 	[ -d "$TRACEFS/instances/tfs.dt-trace.$PID" ]
 	kill -TERM "$PID"
 	finishes "$PID" 0
-	[ "$(cat out)" = 0 ]
+	file_is out 0
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$PID" ]
 }
 
@@ -312,7 +312,7 @@ flight_of() {
 	eventually [ -s out ]
 	grep -q ": tracing_mark_write: $MARK was here\$" "$(cat out)"
 	if [ -e "$dir/state" ]; then
-		[ "$(cat "$dir/dropped")" = 0 ]
+		file_is "$dir/dropped" 0
 		echo stop >"$dir/state"
 		eventually grep -qx 0 "$DIR/tracing_on"
 		echo start >"$dir/state"
@@ -358,7 +358,7 @@ flight_of() {
 	waits_with $FLIGHT
 	kill -TERM "$PID"
 	finishes "$PID" 0
-	[ "$(cat out)" = "$PWD/d/dump.1" ]
+	file_is out "$PWD/d/dump.1"
 	kill "$parent"
 }
 
@@ -407,7 +407,7 @@ while True:
 }
 
 log_has() {
-	[ "$(wc -l <log)" = "$1" ]
+	file_has "$1" log
 }
 
 # Print the records without the parts that differ each time.

@@ -89,7 +89,7 @@ guests_end() {
 	END
 	printf '%s\n' '#!/bin/sh' "echo \$\$ >>pids" 'exec cat hold' >lane/qemu
 	chmod +x lane/qemu
-	two_guests() { [ "$(wc -l <lane/pids)" = 2 ]; }
+	two_guests() { file_has 2 lane/pids; }
 	for end in TERM HUP failure; do
 		: >lane/pids
 		background "$BASH" lane/.ci/run >out 2>&1

@@ -220,5 +220,5 @@ sources() {
 	chmod +x my_hook
 	now 'tfs-run ./my_hook -- calls 5'
 	[ "$(rows '^ +calls-[0-9]+ .*: sys_getppid\(\)$')" = 5 ]
-	[ "$(wc -l <got)" = 5 ]
+	file_has 5 got
 }

@@ -58,7 +58,7 @@ has() {
 	session_ends
 	finishes "$READER" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = "$1" ]
-	[ "$(wc -l <got)" = "$1" ]
+	file_has "$1" got
 }
 
 # works [WORD...]: Fail unless a session works now.
@@ -407,7 +407,7 @@ need_cpu1() {
 # cpu1 0|1: Take the second CPU offline or online.
 cpu1() {
 	echo "$1" >"$CPU1/online"
-	[ "$(cat "$CPU1/online")" = "$1" ]
+	file_is "$CPU1/online" "$1"
 }
 
 # task N: Start one more program of N calls, held: TASK[i], GATE[i].
@@ -677,8 +677,8 @@ by_hand() {
 	release
 	finishes "$reader" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
-	[ "$(wc -l <got)" = 20 ]
-	[ "$(cat "$DIR/tracing_on")" = 0 ]
+	file_has 20 got
+	file_is "$DIR/tracing_on" 0
 }
 
 @test "gid=: after chmod -R g+w of an instance of root the group can trace in it by hand" {
@@ -866,9 +866,9 @@ state() {
 	run -0 "$MANAGER" --clear
 	[ -z "$output" ]
 	# as trace-hooks(7) says; the trigger keeps its event ready and disabled
-	[ "$(cat "$TRACEFS/current_tracer")" = nop ]
-	[ "$(cat "$TRACEFS/set_event")" = sched:sched_switch ]
-	[ "$(cat "$TRACEFS/events/sched/sched_switch/enable")" = '0*' ]
+	file_is "$TRACEFS/current_tracer" nop
+	file_is "$TRACEFS/set_event" sched:sched_switch
+	file_is "$TRACEFS/events/sched/sched_switch/enable" '0*'
 	for file in set_{event,ftrace}_{pid,notrace_pid}; do
 		[ ! -e "$TRACEFS/$file" ] || [[ $(cat "$TRACEFS/$file") =~ ^('no pid')?$ ]]
 	done
@@ -877,12 +877,12 @@ state() {
 	done
 	[[ $(cat "$TRACEFS/trace_clock") == *'[local]'* ]]
 	grep -q '^# entries-in-buffer/entries-written: 0/0 ' "$TRACEFS/trace"
-	[ "$(cat "$TRACEFS/tracing_on")" = 1 ]
+	file_is "$TRACEFS/tracing_on" 1
 	# and nothing more than that
 	state "$TRACEFS" "${left_alone[@]}" | diff alone -
 	state "$DIR" "${theirs[@]}" | diff before -
 	finishes "$SESSION" 0
-	[ "$(cat out)" = "$TRACE" ]
+	file_is out "$TRACE"
 	[ ! -s err ]
 	[ -z "$(ls -A "$TFS_RUNDIR/ftrace")" ]
 	nothing_left

@@ -126,10 +126,10 @@ same() {
 	run_ready 2 one calls -e 1 3 2
 	grep -qx "NSpid:	$INIT	1" "/proc/$INIT/status"
 	same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -c "/$MARK/one"
-	[ "$(wc -l <same.out)" = 3 ]
+	file_has 3 same.out
 	grep -qx "$INIT" same.out
 	same "$CGROUPS/$MARK/one/cgroup.threads" pids-of -t -c "/$MARK/one"
-	[ "$(wc -l <same.out)" = 7 ]
+	file_has 7 same.out
 }
 
 @test "pids-of: -c PID and -n PID list the tasks of a container for any PID in it" {
@@ -161,12 +161,12 @@ same() {
 	one=$INIT
 	run_ready 2 two calls -e 1 1 2
 	same "$CGROUPS/$MARK/one/cgroup.procs" pids-of -n "$one"
-	[ "$(cat same.out)" = "$one" ]
+	file_is same.out "$one"
 	same "$CGROUPS/$MARK/two/cgroup.procs" pids-of -n "$INIT"
-	[ "$(wc -l <same.out)" = 3 ]
+	file_has 3 same.out
 	cat "$CGROUPS/$MARK"/{one,two}/cgroup.threads >both
 	same both pids-of -t -c "/$MARK"
-	[ "$(wc -l <same.out)" = 5 ]
+	file_has 5 same.out
 }
 
 @test "pids-of: a container that has ended has no tasks, before and after its deletion" {
@@ -201,7 +201,7 @@ from_the_first() {
 	head -n 1 got | grep -q ': sys_execve('
 	got 1 execve
 	got 100 getppid
-	[ "$(wc -l <got)" = 101 ]
+	file_has 101 got
 	[ "$(pids_in got)" = "$container" ]
 }
 
@@ -237,7 +237,7 @@ from_the_first() {
 	let_go one
 	traced
 	got 600 getppid
-	[ "$(wc -l <got)" = 600 ]
+	file_has 600 got
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
 
@@ -249,7 +249,7 @@ from_the_first() {
 		let_go one
 		traced
 		got 600 getppid
-		[ "$(wc -l <got)" = 600 ]
+		file_has 600 got
 		[ "$(pids_in got | wc -l)" = 6 ]
 		oci delete one
 		rm -r one
@@ -277,7 +277,7 @@ from_the_first() {
 	let_go one
 	traced
 	got "$n" getppid
-	[ "$(wc -l <got)" = "$n" ]
+	file_has "$n" got
 }
 
 # ---- several -------------------------------------------------------------------------
@@ -329,7 +329,7 @@ another() {
 	let_go two
 	traced
 	got 300 getppid
-	[ "$(wc -l <got)" = 300 ]
+	file_has 300 got
 	[ "$(pids_in got)" = "$(printf '%s\n' "$one" "$INIT" | sort -n)" ]
 }
 
@@ -369,7 +369,7 @@ another() {
 	finishes "$running" 0
 	traced
 	got 100 getppid
-	[ "$(wc -l <got)" = 100 ]
+	file_has 100 got
 	[ ! -e "$CGROUPS/$MARK/one" ]
 }
 
@@ -385,7 +385,7 @@ busy() {
 }
 
 has_tasks() {
-	[ "$(wc -l <"$CGROUPS/$MARK/one/cgroup.threads")" = "$1" ]
+	file_has "$1" "$CGROUPS/$MARK/one/cgroup.threads"
 }
 
 # whole: Fail unless each line is a call of these tasks, or reports a loss. The kernel may
@@ -439,7 +439,7 @@ whole() {
 	oci resume one
 	traced
 	got 100 getppid
-	[ "$(wc -l <got)" = 100 ]
+	file_has 100 got
 }
 
 # ---- the manager in a container ----------------------------------------------------------
@@ -459,7 +459,7 @@ tracer() {
 	oci start "$1"
 	eventually test -s "$1/said"
 	grep . "$1/said"
-	[ "$(cat "$1/said")" = "/run/tfs/ftrace/$MARK.$1/trace" ]
+	file_is "$1/said" "/run/tfs/ftrace/$MARK.$1/trace"
 	TRACE=$TFS_RUNDIR/ftrace/$MARK.$1/trace
 	TRACER=$INIT
 }
@@ -501,7 +501,7 @@ ours() {
 	finishes "$READER" 0
 	eventually gone "$TRACER"
 	[ ! -s got ]
-	[ "$(wc -l <two/said)" = 1 ]
+	file_has 1 two/said
 	nothing_left
 }
 

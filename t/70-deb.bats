@@ -73,7 +73,7 @@ newer() {
 	need_packages
 	need_tool lintian
 	(cd "$DEB" && echo *.deb | sed 's/_[^ ]*//g') >names
-	[ "$(cat names)" = "tfs-tools-dbgsym tfs-tools-static tfs-tools" ]
+	file_is names "tfs-tools-dbgsym tfs-tools-static tfs-tools"
 	lintian --allow-root --fail-on error,warning "$DEB"/*.changes >out 2>&1 || { cat out; false; }
 	[ ! -s out ]
 	# the static one needs no other package, and its program no loader

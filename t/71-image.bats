@@ -60,7 +60,7 @@ load containers
 # traced FILE: Fail unless the trace in FILE has the 100 calls of HUNDRED, and nothing else.
 traced() {
 	[ "$(grep -c ': sys_mkdir(' "$1")" = 100 ]
-	[ "$(wc -l <"$1")" = 100 ]
+	file_has 100 "$1"
 	[ "$(pids_in "$1" | wc -l)" = 1 ]
 }
 
@@ -108,7 +108,7 @@ hundred() {
 	finishes "$CALLS" 0
 	finishes "$PID" 0
 	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
-	[ "$(wc -l <got)" = 1000 ]
+	file_has 1000 got
 	[ "$(pids_in got)" = "$CALLS" ]
 }
 

@@ -121,7 +121,7 @@ records() {
 # exactly_all FILE: Fail unless the trace has all 5,000 calls of CALLS, and nothing else.
 exactly_all() {
 	[ "$(grep -c ': sys_getppid()$' "$1")" = 5000 ]
-	[ "$(wc -l <"$1")" = 5000 ]
+	file_has 5000 "$1"
 	[ "$(pids_in "$1")" = "$CALLS" ]
 }
 
@@ -216,7 +216,7 @@ refuses() {
 		exec ./manager.tfs --run trace_syscalls --args "$1"' - \
 		"--pid $CALLS --instance $MARK --syscall getppid"
 	eventually grep -q . tracer.out
-	[ "$(cat tracer.out)" = "/var/lib/tfs/run/ftrace/$MARK/trace" ]
+	file_is tracer.out "/var/lib/tfs/run/ftrace/$MARK/trace"
 	[ "$(stat -c %a volumes/tfs-run volumes/tfs-run/run/ftrace)" = "777
 700" ]
 	background "$PROG/caller" "volumes/tfs-run/run/ftrace/$MARK/trace" >got
@@ -293,7 +293,7 @@ refuses() {
 
 three_programs() {
 	grep -F "$MARK-prog" pod.out | grep -F sched_process_exec >lines || :
-	[ "$(wc -l <lines)" = 3 ]
+	file_has 3 lines
 	run -1 grep -v '^{.*}$' lines
 }
 

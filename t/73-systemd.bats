@@ -82,7 +82,7 @@ boot() {
 	mkdir "$SLICE" rw files
 	# the recorder of the unit, under the name of the test
 	sed -n 's/^Environment="\(TFS_FLIGHT=.*\)"$/\1/p' "$UNIT" >default
-	[ "$(wc -l <default)" = 1 ]
+	file_has 1 default
 	sed -i "s/TFS_FLIGHT=\(.*\)/TFS_FLIGHT='\1 --instance $MARK'/" default
 	cat >inner <<-'END'
 		set -e
@@ -242,7 +242,7 @@ saves() {
 	cp state/* "$FILES/var/lib/tfs"
 	saves active
 	is ExecMainStatus 0 tfs-last-boot
-	[ "$(cat "$FILES/run/out")" = /var/lib/tfs/last-boot.dat ]
+	file_is "$FILES/run/out" /var/lib/tfs/last-boot.dat
 	[[ $(cat "$FILES/run/err") == "tfs-persist: Linux $(uname -r) has left 1000 events; "* ]]
 	tfs-persist -R boot save >out 2>err
 	cmp state/last-boot.dat "$FILES/var/lib/tfs/last-boot.dat"

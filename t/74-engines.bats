@@ -96,7 +96,7 @@ answered() {
 	tfs-export -n -H h -s one <lines >second
 	# the last line of the first file may be cut
 	sed -n '/}$/p' first >whole
-	[ "$(wc -l <second)" = 24000 ]
+	file_has 24000 second
 	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
 	cat whole second >records
 	SQL_FILE=queries.sql answers duckdb records >got

@@ -147,7 +147,7 @@ END
 @test "embedded: Buildroot's menu has each option of the package" {
 	local option
 	grep -o 'BR2_PACKAGE_TFS_TOOLS[A-Z_]*' "$EMBEDDED/buildroot/tfs-tools.mk" | sort -u >used
-	[ "$(wc -l <used)" = 3 ]
+	file_has 3 used
 	while read -r option; do
 		grep -qx "config $option" "$EMBEDDED/buildroot/Config.in"
 	done <used

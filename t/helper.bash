@@ -9,7 +9,7 @@
 
 bats_require_minimum_version 1.5.0
 
-TREE=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+TREE=${BATS_TEST_DIRNAME%/*}
 PROG=$TREE/build/t
 MANAGER=$TREE/trace-hooks/ftrace/manager
 TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing
@@ -18,6 +18,12 @@ SLOW=1
 [ "${TFS_VARIANT-}" != vm ] || SLOW=6
 # in seconds: the deadline for things that never end; other tests may keep the machine busy
 DEADLINE=$((60 * SLOW))
+# Below the shims of pyenv, each python3 starts 80 processes to find the real one.
+while [[ ":$PATH:" =~ :([^:]*/\.pyenv/[^:]*): ]]; do
+	PATH=:$PATH:
+	PATH=${PATH/":${BASH_REMATCH[1]}:"/:}
+	PATH=${PATH#:} PATH=${PATH%:}
+done
 PATH=$TREE/bin:$PATH
 # a FIFO that nothing is written to; a read from it waits, and costs nothing
 NEVER=$BATS_RUN_TMPDIR/never
@@ -58,6 +64,11 @@ if [ "${BATS_TRACE_LEVEL:-0}" = 0 ] && declare -F bats_get_failure_stack_trace >
 		done
 	}
 fi
+
+# bats asks date(1) for the time, also if it is not to print it: three processes for each test.
+get_mills_since_epoch() {
+	echo "$((${EPOCHREALTIME/[.,]/} / 1000))"
+}
 
 # t/run sets BATS_TEST_TIMEOUT. bats starts a process that limits the time of a test. That of
 # bats starts sleep(1) and sets a trap for the signal that ends both. If a test ends before the
@@ -115,10 +126,16 @@ processes_below() {
 	done
 }
 
+# stat_of PID: Set stat to the line of the process in /proc; fail if there is no such process.
+stat_of() {
+	stat=
+	{ IFS= read -rd '' stat <"/proc/$1/stat"; } 2>/dev/null || [ -n "$stat" ]
+}
+
 # started_at PID: Print when the process started, in ticks since boot.
 started_at() {
 	local stat
-	stat=$(cat "/proc/$1/stat") || return
+	stat_of "$1" || return
 	read -ra stat <<<"${stat##*) }"
 	echo "${stat[19]}"
 }
@@ -152,11 +169,13 @@ setup() {
 # End everything that the test left running. Then check here, once for all tests, that
 # everything else has gone by itself.
 teardown() {
-	local pid i left undone=
+	local pid i undone=
 	: "${MARK:?}" # without a mark every object on the machine would count as the test's
-	for pid in $(jobs -pr; jobs -ps); do
+	# not in a command substitution: each process counts
+	{ jobs -pr; jobs -ps; } >"$BATS_TEST_TMPDIR.jobs"
+	while read -r pid; do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
-	done
+	done <"$BATS_TEST_TMPDIR.jobs"
 	# the file's own undo removes what else its tests make
 	! declare -F undo >/dev/null || undo || undone=no
 	for i in "$TRACEFS"/instances/"$MARK"*; do
@@ -166,26 +185,31 @@ teardown() {
 		*) tfs-instance remove "${i##*/}" ;;
 		esac
 	done
-	left=$(our_sessions)
-	[ -z "$left" ] || { echo "left over: $left"; return 1; }
+	# bats would remove its file of output now, which goes with the directory of the run anyway
+	rm() {
+		[ "$*" = "-f $BATS_OUT" ] || command rm "$@"
+	}
+	nothing_left || return
 	[ -z "$undone" ]
 }
 
-# Print the instances and directories of sessions that this test began.
-our_sessions() {
-	local i
+# nothing_left: Fail, and print them, if instances or directories of sessions of this test are
+# there.
+nothing_left() {
+	local i left=()
 	for i in "$TRACEFS"/instances/tfs."$MARK"* "$TFS_RUNDIR"/*/*; do
 		[ -p "$i" ] || [ -d "$i" ] || continue
 		# leave out a file that was to stay; an instance may have the same name
 		[ -f "$i/trace" ] && [ ! -d "$i/events" ] && continue
-		echo "$i"
+		left+=("$i")
 	done
+	[ ${#left[@]} = 0 ] || { printf 'left over: %s\n' "${left[@]}"; return 1; }
 }
 
 # Skip the test, and name what is missing.
 
 need_root() {
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$EUID" = 0 ] || skip "needs root"
 }
 
 need_tracefs() {
@@ -276,14 +300,52 @@ offset_of() {
 	echo $((${#all} / 2))
 }
 
-# eventually COMMAND...: Repeat COMMAND until it succeeds or the deadline has passed. The read
-# between two tries leaves the CPU to others.
+# eventually COMMAND...: Repeat COMMAND until it succeeds or the deadline has passed. The reads
+# between two tries leave the CPU to others. They grow from 10 to 100 ms, because COMMAND may
+# be a process, of which a slow machine has too many.
 eventually() {
-	local end=$((SECONDS + DEADLINE))
+	local end=$((SECONDS + DEADLINE)) ms=10
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || { echo "never true: $*"; return 1; }
-		read -rt 0.01 _ <>"$NEVER" || :
+		read -rt "0.0$ms" _ <>"$NEVER" || :
+		[ $ms -ge 90 ] || ms=$((ms + 10))
 	done
+}
+
+# file_has N FILE: Has FILE exactly N lines, each with its newline? N+ stands for at least N.
+file_has() {
+	local all n
+	mapfile all <"$2" || return
+	n=${#all[@]}
+	[[ $n = 0 || ${all[-1]} == *$'\n' ]] || n=$((n - 1))
+	if [[ $1 == *+ ]]; then [ "$n" -ge "${1%+}" ]; else [ "$n" = "$1" ]; fi
+}
+
+# file_is FILE TEXT: Does FILE hold TEXT? As in $(cat FILE), newlines at the end do not count.
+file_is() {
+	local text
+	read_whole "$1" || return
+	while [[ $text == *$'\n' ]]; do
+		text=${text%$'\n'}
+	done
+	must_be "$1" "$2"
+}
+
+# read_whole FILE: Set text to what FILE holds; fail if it cannot be read or has a byte 0.
+read_whole() {
+	text=
+	[ -r "$1" ] || { echo "no file $1"; return 1; }
+	! IFS= read -rd '' text <"$1" || { echo "$1 has a byte 0"; return 1; }
+}
+
+# must_be NAME TEXT: Fail unless text is TEXT.
+must_be() {
+	[ "$text" = "$2" ] || { printf 'expected: %s\n%s: %s\n' "$2" "$1" "$text"; return 1; }
+}
+
+# is_ready: Has the program calls or acts begun?
+is_ready() {
+	read -r _ <ready
 }
 
 # kill_at_once PID...: Kill these processes, so that none sees another die. One of them may
@@ -298,7 +360,7 @@ kill_at_once() {
 all_stopped() {
 	local pid stat
 	for pid; do
-		stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+		stat_of "$pid" || continue
 		[[ $stat == *') '[TZX]' '* ]] || return 1
 	done
 }
@@ -317,7 +379,7 @@ calls() {
 	: >ready
 	background "$PROG/calls" "$@" <>"$GO" >ready
 	CALLS=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 }
 
 # act ACT WORD...: Start the program acts, held before it acts; set $ACT to its pid.
@@ -327,7 +389,7 @@ act() {
 	: >ready
 	background "$PROG/acts" "$@" <>"$GO" >ready
 	ACT=$PID
-	eventually grep -q ready ready
+	eventually is_ready
 }
 
 release() {
@@ -342,11 +404,11 @@ start_session() {
 	SESSION=$PID
 	eventually path_or_error
 	[ ! -s err ] || { cat err; return 1; }
-	TRACE=$(cat out)
+	read -r TRACE <out
 }
 
 path_or_error() {
-	[ "$(wc -l <out)" = 1 ] || [ -s err ] || ! kill -0 "$SESSION" 2>/dev/null
+	read -r _ <out || [ -s err ] || ! kill -0 "$SESSION" 2>/dev/null
 }
 
 # ended PID: Wait for PID and return its exit status.
@@ -407,51 +469,50 @@ stop_session() {
 
 session_ends() {
 	finishes "$SESSION" 0
-	[ "$(cat out)" = "$TRACE" ]
+	exactly out "$TRACE"$'\n'
 	[ ! -s err ]
 	nothing_left
-}
-
-nothing_left() {
-	[ -z "$(our_sessions)" ] || { our_sessions; return 1; }
 }
 
 # refused STATUS MESSAGE WORD...: Fail unless the manager exits with STATUS, prints
 # exactly MESSAGE on one line, and begins nothing.
 refused() {
-	local status=0 before
-	before=$(ls -A "$TFS_RUNDIR" 2>&1) || : # usually the directory does not exist
+	local status=0 before after
+	before=("$TFS_RUNDIR"/* "$TFS_RUNDIR"/.[!.]*) # usually the directory does not exist
 	"$MANAGER" "${@:3}" >out 2>err || status=$?
-	if [ "$status" != "$1" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] ||
-		[ "$(cat err)" != "manager: fatal: $2" ] ||
-		[ "$(ls -A "$TFS_RUNDIR" 2>&1)" != "$before" ]; then
-		printf 'of: %.200s\nexpected: %s: %s\nstatus: %s\nout: %s\nerr: %s\n' "${*:3}" \
-			"$1" "$2" "$status" "$(cat out)" "$(cat err)"
+	after=("$TFS_RUNDIR"/* "$TFS_RUNDIR"/.[!.]*)
+	if [ "$status" != "$1" ] || [ -s out ] || [ "${before[*]}" != "${after[*]}" ] ||
+		! exactly err "manager: fatal: $2"$'\n'; then
+		printf 'of: %.200s\nexpected: %s: %s\nstatus: %s\nout: %s\nrun directory: %s\n' \
+			"${*:3}" "$1" "$2" "$status" "$(cat out)" "${after[*]}"
 		return 1
 	fi
 }
 
-# verdict VERB HOOK WORDS: Print the status and the first line of --check or --run. --check
-# prints what the kernel lacks on standard output, with status 1.
+# verdict VERB HOOK WORDS: Set VERDICT to the status and the first line of --check or --run.
+# --check prints what the kernel lacks on standard output, with status 1.
 verdict() {
-	local status=0
+	local status=0 line
 	"$MANAGER" "$1" "$2" --args "--instance $MARK --time 50 ${*:3}" >out 2>err || status=$?
 	if [ "$1$status" = --check1 ]; then
-		echo "111 $(cat out)"
+		read -r line <out || :
+		VERDICT="111 $line"
 	else
-		echo "$status $(head -n 1 err | sed 's/^manager: fatal: //')"
+		read -r line <err || :
+		VERDICT="$status ${line#manager: fatal: }"
 	fi
 }
 
 # alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing behind.
 alike() {
-	local check run
-	check=$(verdict --check "$@")
+	local check
+	verdict --check "$@"
+	check=$VERDICT
 	nothing_left || return
-	run=$(verdict --run "$@")
+	verdict --run "$@"
 	nothing_left || return
-	if [ "$check" != "$run" ] || [ "${run%% *}" = 0 ]; then
-		printf 'of: %s\n--check: %s\n--run: %s\n' "$*" "$check" "$run"
+	if [ "$check" != "$VERDICT" ] || [ "${check%% *}" = 0 ]; then
+		printf 'of: %s\n--check: %s\n--run: %s\n' "$*" "$check" "$VERDICT"
 		return 1
 	fi
 }
@@ -485,7 +546,9 @@ strangers_objects() {
 
 # children PID: Print the pids of PID's children, one per line.
 children() {
-	tr ' ' '\n' <"/proc/$1/task/$1/children" | grep .
+	local pids
+	read -ra pids <"/proc/$1/task/$1/children" || : # it has no newline
+	[ ${#pids[@]} != 0 ] && printf '%s\n' "${pids[@]}"
 }
 
 # Print the pids that have lines in these files, in ascending order, one per line.
@@ -495,18 +558,30 @@ pids_in() {
 
 # synopsis TOOL: Print the synopsis of TOOL --help in one line.
 synopsis() {
-	"$1" --help | awk '$2 == "-" { exit }
-		{ sub(/^usage: | +/, ""); printf "%s%s", n++ ? " " : "", $0 }'
+	synopsis_of < <("$1" --help)
+	echo "$SYNOPSIS"
+}
+
+# synopsis_of: Set SYNOPSIS to that of the help on standard input, in one line.
+synopsis_of() {
+	local line
+	SYNOPSIS=
+	while read -r line && [[ ! $line =~ ^[^\ ]+\ -\  ]]; do
+		SYNOPSIS+=${SYNOPSIS:+ }${line#usage: }
+	done
 }
 
 # helps TOOL SYNOPSIS PURPOSE: Check what TOOL --help and TOOL -h print in front of the options.
 helps() {
 	local text
-	[ "$(synopsis "$1")" = "$2" ]
-	text=$("$1" --help 2>err)
+	"$1" --help >help 2>err
 	[ ! -s err ]
-	[ "$(grep -m 1 "^$1 - " <<<"$text")" = "$1 - $3" ]
-	[ "$("$1" -h)" = "$text" ]
+	synopsis_of <help
+	[ "$SYNOPSIS" = "$2" ]
+	! IFS= read -rd '' text <help
+	[[ $text == *$'\n'"$1 - $3"$'\n'* ]]
+	"$1" -h >help
+	exactly help "$text"
 }
 
 # fails STATUS LINE COMMAND...: Fail unless COMMAND exits with STATUS, prints LINE and
@@ -516,7 +591,7 @@ fails() {
 	shift 2
 	"$@" >fails.out 2>fails.err || status=$?
 	if [ "$status" != "$want" ] || [ -s fails.out ] ||
-		! printf '%s\n' "$line" | cmp -s - fails.err; then
+		! exactly fails.err "$line"$'\n' >/dev/null; then
 		echo "ended with $status, said:"
 		cat -v fails.err fails.out
 		return 1
@@ -530,7 +605,8 @@ to_full() {
 
 # exactly FILE TEXT: Fail unless FILE holds exactly the bytes of TEXT.
 exactly() {
-	printf '%s' "$2" | cmp - "$1"
+	local text
+	read_whole "$1" && must_be "$1" "$2"
 }
 
 # blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them.
@@ -545,9 +621,9 @@ blocks() {
 }
 
 gone() {
-	local state
-	state=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
-	[[ ${state##*) } == Z* ]]
+	local stat
+	stat_of "$1" || return 0
+	[[ ${stat##*) } == Z* ]]
 }
 
 # from FILE COMMAND...: Run COMMAND with FILE as standard input.
@@ -559,7 +635,7 @@ from() {
 
 # plainly COMMAND...: Run COMMAND without root's right to ignore permissions; needs setpriv.
 plainly() {
-	[ "$(id -u)" != 0 ] || set -- setpriv --inh-caps=-all --bounding-set=-all "$@"
+	[ "$EUID" != 0 ] || set -- setpriv --inh-caps=-all --bounding-set=-all "$@"
 	"$@"
 }
 
