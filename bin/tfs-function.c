@@ -55,6 +55,11 @@ static int check(const char *word, const char *all, size_t len)
 	char *text = xrealloc(NULL, len + 1, 1), *next = text, *name;
 	int found = 0;
 
+	if (ctl_cut(word) || strchr(word, ':')) {
+		free(text);
+		return err_msg("not the name of a function, nor a glob: '%.80s'; a colon or a "
+			       "blank would begin something else for the kernel", word);
+	}
 	memcpy(text, all, len);
 	while (!found && (name = next_name(&next, text + len))) {
 		found = glob_matches(word, name);

@@ -6,7 +6,9 @@
  * With -o, if an offset is not the beginning of an instruction, every process that runs the
  * program fails. With -c, the kernel counts the users of the probe in the program's memory.
  * With -q, the caller does not learn whether FILE exists.
- * PROBE is one word: a place and the values to record there, in the kernel's grammar:
+ * PROBE is one word: a place and the values to record there, in the kernel's grammar.
+ * With -b or -a it is only a letter and a place: FILE and each ARG are words of their own,
+ * which nothing splits.
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
  *	r SYMBOL [ARG]...           where the function returns
  *	f SYMBOL[%return] [ARG]...  the same by the function tracer; ARG may be a name of the source
@@ -31,13 +33,17 @@
 static const struct tool tool = {
 	.name = "tfs-probe",
 	.help =
-		"tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...\n"
+		"tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... "
+		"[-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...\n"
 		"define, list and remove probes of a group: new events\n"
 		"add EVENT PROBE...  define each EVENT by the PROBE behind it\n"
 		"list  print the group's probes as the kernel lists them\n"
 		"remove [EVENT]...  remove these probes, or all of the group\n"
 		"usdt FILE  print the USDT probes of a program or library\n"
 		"-g GROUP  the system of the new events; default $TFS_GROUP\n"
+		"-b FILE  the file of all places: PROBE has no FILE\n"
+		"-n NAME  the path of FILE for people, if it has another\n"
+		"-a ARG  record this value too, in each PROBE\n"
 		"-o  allow any offset into a program; the program may fail\n"
 		"-c  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
 		"-q  if a FILE cannot be probed, do not say why\n"
@@ -50,12 +56,24 @@ enum { RECORD = 4096 };
 /* The options -o, -c and -q. */
 static int any_offset, counters, discreet;
 
+/* The options -b and -n, and the values of -a. */
+static const char *binary, *binary_name;
+static const char **values;
+
+/* A file with places of probes. It stays open until the kernel has opened it, too. */
+struct probed {
+	struct elf_file elf;
+	char path[PATH_MAX];    /* the kernel's way to it */
+	struct probed *next;
+};
+
 /* A probe as a record, and the control file to write it to. */
 struct made {
 	char event[PROBE_NAME];
 	const char *file;
+	const struct probed *in; /* NULL: in the kernel */
+	uint64_t offset;        /* in that file */
 	const char *symbol;     /* a function of the kernel; NULL: none */
-	uint64_t place;         /* of a USDT probe */
 	char record[RECORD];
 };
 
@@ -66,6 +84,37 @@ static int is_identifier(const char *s)
 			     "0123456789_");
 
 	return n && n < PROBE_NAME && !s[n] && !(*s >= '0' && *s <= '9');
+}
+
+/* ---- files ------------------------------------------------------------------------- */
+
+/*
+ * Open the file of a probe unless it is open already. Return it, or NULL, reported. A path
+ * that the kernel would cut is refused even though uprobe_path does not need it: then no
+ * record can ever depend on who reads it.
+ */
+static const struct probed *open_probed(const char *event, const char *path)
+{
+	static struct probed *files;
+	const char *name = binary_name ? binary_name : path, *cut = ctl_cut(name);
+	struct probed *f;
+
+	for (f = files; f; f = f->next)
+		if (!strcmp(f->elf.path, name))
+			return f;
+	if (cut) {
+		err_msg("%s: the path '%.200s' has %s, where the kernel would cut it; give a link "
+			"to the file that has none", event, name, ctl_cut_name(cut));
+		return NULL;
+	}
+	f = xcalloc(1, sizeof(*f));
+	if (elf_file_open(&f->elf, path, discreet) < 0)
+		return NULL;
+	f->elf.path = xstrdup(name);
+	uprobe_path(&f->elf, f->path);
+	f->next = files;
+	files = f;
+	return f;
 }
 
 /* ---- make the record of a probe -------------------------------------------------- */
@@ -133,6 +182,38 @@ static int append_args(struct made *m, const char *s, const struct elf_location 
 	return append(m, s, strlen(s));
 }
 
+/* Append the ARGs s of the PROBE, and those of -a. Return 0, or -1, reported. */
+static int append_all(struct made *m, const char *s, const struct elf_location *place)
+{
+	if (append_args(m, s, place) < 0)
+		return -1;
+	for (const char **v = values; *v; v++)
+		if (append(m, " ", 1) < 0 || append_args(m, *v, place) < 0)
+			return -1;
+	return 0;
+}
+
+/*
+ * Check that the kernel reads the PROBE as the words that tfs-probe does. Return 0, or -1,
+ * reported.
+ */
+static int check_words(const char *event, const char *probe)
+{
+	const char *p = probe;
+
+	while ((p = ctl_cut(p)) && *p == ' ')
+		p++;
+	if (p)
+		return err_msg("%s: a probe cannot have %s, where the kernel would cut it; "
+			       "remove that", event, ctl_cut_name(p));
+	p = probe + strcspn(probe, " ");
+	p += strspn(p, " ");
+	if ((binary || *values) && strchr(p, ' '))
+		return err_msg("%s: with -b and -a a PROBE is a letter and a place; give each ARG "
+			       "by -a", event);
+	return 0;
+}
+
 /* Parse a number as strtoull(3) does with base 0, without a sign. Return 0, or -1, silent. */
 static int parse_offset(const char *s, uint64_t *n)
 {
@@ -190,9 +271,9 @@ static const char *cut_counter(const struct made *m, char *name)
  * breakpoint inside an instruction changes that instruction in every process that runs
  * the file.
  */
-static int find_place(const struct made *m, const char *path, char *name,
-		      struct elf_location *place)
+static int find_place(const struct made *m, char *name, struct elf_location *place)
 {
+	const struct elf_file *file = &m->in->elf;
 	uint64_t into = 0;
 	char *plus;
 	int r;
@@ -202,11 +283,11 @@ static int find_place(const struct made *m, const char *path, char *name,
 			return err_msg("%s: not an offset: '%.80s'", m->event, name);
 		if (any_offset)
 			return 0;
-		r = elf_function_at(path, place->offset, place);
+		r = elf_function_at(file, place->offset, place);
 		if (!r)
 			return err_msg("%s: no function with a symbol begins at %s:%s, which may "
 				       "be inside an instruction; -o allows it",
-				       m->event, path, name);
+				       m->event, file->path, name);
 		return r < 0 ? -1 : 0;
 	}
 	plus = strchr(name, '+');
@@ -218,39 +299,49 @@ static int find_place(const struct made *m, const char *path, char *name,
 			return err_msg("%s: %.80s+%s may be inside an instruction; -o allows "
 				       "it", m->event, name, plus);
 	}
-	return elf_symbol(path, name, into, place);
+	return elf_symbol(file, name, into, place);
+}
+
+/*
+ * Append the FILE:OFFSET of m as the kernel has to read it, and (COUNTER) unless counter is
+ * empty. Return 0, or -1, reported.
+ */
+static int append_offset(struct made *m, const char *counter)
+{
+	char number[64];
+
+	str_format(number, sizeof(number), ":%llu%s%s%s", (unsigned long long)m->offset,
+		   *counter ? "(" : "", counter, *counter ? ")" : "");
+	return append(m, m->in->path, strlen(m->in->path)) < 0 ||
+	       append(m, number, strlen(number)) < 0 ? -1 : 0;
 }
 
 /*
  * Append the place s (n bytes), FILE:SYMBOL[+OFFSET] or FILE:OFFSET, as FILE:OFFSET; with
- * -c also with its (COUNTER).
+ * -c also with its (COUNTER). With -b the place has no FILE.
  */
 static int append_place(struct made *m, const char *s, size_t n, struct elf_location *place)
 {
-	char *path = strndup(s, n), *name = path ? strrchr(path, ':') : NULL;
+	char *text = strndup(s, n), *name = text && !binary ? strrchr(text, ':') : text;
 	const char *counter = NULL;
-	char number[64];
 	int r = -1;
 
-	if (!path)
+	if (!text)
 		return err_msg("out of memory");
-	if (!name || !name[1]) {
-		err_msg("%s: no function of %s; give FILE:SYMBOL", m->event, path);
-		free(path);
-		return -1;
+	if (!name || (!binary && !*++name)) {
+		err_msg("%s: no function of %s; give FILE:SYMBOL", m->event, text);
+	} else {
+		if (!binary)
+			name[-1] = '\0';
+		m->in = open_probed(m->event, binary ? binary : text);
+		counter = m->in ? cut_counter(m, name) : NULL;
 	}
-	*name++ = '\0';
-	counter = cut_counter(m, name);
 	if (counter)
-		r = find_place(m, path, name, place);
-	if (!r) {
-		str_format(number, sizeof(number), ":%llu%s%s%s",
-			   (unsigned long long)place->offset, *counter ? "(" : "", counter,
-			   *counter ? ")" : "");
-		r = append(m, path, strlen(path)) < 0 || append(m, number, strlen(number)) < 0 ?
-			-1 : 0;
-	}
-	free(path);
+		r = find_place(m, name, place);
+	m->offset = place->offset;
+	if (!r)
+		r = append_offset(m, counter);
+	free(text);
 	return r;
 }
 
@@ -273,29 +364,31 @@ static int make_record(struct made *m, const char *group, const char *event, con
 {
 	size_t type = strcspn(probe, " "), n;   /* length of "p", "r100" or "e" */
 	const char *where = probe + type + strspn(probe + type, " ");
-	struct elf_location place = { .discreet = discreet };
+	struct elf_location place = { 0 };
 	char head[2 * PROBE_NAME + 4];
 
 	str_format(m->event, sizeof(m->event), "%s", event);
-	/* the kernel would take the text behind a newline for another record */
-	if (strchr(probe, '\n'))
-		return err_msg("%s: a probe is one line; remove the newline", event);
 	if (!strchr("pref", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
 	    type || !*where)
 		return err_msg("%s: not a probe: '%.80s'; give p, r, f, e or u, then the place",
 			       event, probe);
+	if (check_words(event, probe) < 0)
+		return -1;
+	if (binary && !strchr("pr", *probe))
+		return err_msg("%s: a probe of kind %c is not in a program; leave -b out", event,
+			       *probe);
 	n = strcspn(where, " ");
 	str_format(head, sizeof(head), ":%s/%s ", group, event);
 	if (append(m, probe, type) < 0 || append(m, head, strlen(head)) < 0)
 		return -1;
-	if (strchr("pr", *probe) && memchr(where, '/', n)) {
+	if (strchr("pr", *probe) && (binary || memchr(where, '/', n))) {
 		m->file = "uprobe_events";
 		if (append_place(m, where, n, &place) < 0)
 			return -1;
 		if (*probe == 'r' && returns_kill(&place))
 			return err_msg("%s: a return to Thumb code would end the program, so "
 				       "returns of programs are not probed on 32-bit ARM", event);
-		return append_args(m, where + n, place.machine ? &place : NULL);
+		return append_all(m, where + n, place.machine ? &place : NULL);
 	}
 	m->file = strchr("ef", *probe) ? "dynamic_events" : "kprobe_events";
 	if (*probe != 'e')
@@ -309,7 +402,7 @@ static int make_record(struct made *m, const char *group, const char *event, con
 	place.machine = EM_MIPS;
 #endif
 	/* at a return only the kernel knows the arguments, since Linux 6.9 */
-	return append_args(m, where, place.machine && *probe == 'p' ? &place : NULL);
+	return append_all(m, where, place.machine && *probe == 'p' ? &place : NULL);
 }
 
 /* ---- USDT probes ----------------------------------------------------------------- */
@@ -330,7 +423,8 @@ static struct made *next_made(void)
 
 /* The things to look for in a file. */
 struct usdt_search {
-	const char *path, *group, *event, *args;
+	const char *group, *event, *args;
+	const struct probed *in;
 	const char *probe;      /* PROVIDER:NAME */
 	struct suggest near;
 	struct strbuf text;
@@ -356,59 +450,63 @@ static int add_place(void *arg, const struct elf_usdt *u)
 		suggest_offer(&s->near, xstrdup(s->text.text));
 		return 0;
 	}
-	str_format(number, sizeof(number), u->counter ? ":%llu(%llu)" : ":%llu",
-		   (unsigned long long)u->offset, (unsigned long long)u->counter);
-	s->text.n = 0;
-	strbuf_puts(&s->text, s->path);
-	strbuf_puts(&s->text, number);
 	/* the linker may have kept a note twice */
 	for (size_t i = s->first; i < made_n; i++)
-		if (made[i].place == u->offset)
+		if (made[i].offset == u->offset)
 			return 0;
 	if (n > PLACES)
 		return err_msg("%s: more than %d places", s->event, PLACES);
 	m = next_made();
 	m->file = "uprobe_events";
-	m->place = u->offset;
+	m->in = s->in;
+	m->offset = u->offset;
 	*number = '\0';
 	if (n > 1)
 		str_format(number, sizeof(number), "_%u", (unsigned)n);
 	str_format(m->event, sizeof(m->event), "%.*s%s", PROBE_NAME - 5, s->event, number);
+	*number = '\0';
+	if (u->counter)
+		str_format(number, sizeof(number), "%llu", (unsigned long long)u->counter);
+	s->text.n = 0;
 	usdt_args(u, &s->text, NULL);
 	strbuf_puts(&s->text, s->args);
 	return append(m, "p:", 2) < 0 || append(m, s->group, strlen(s->group)) < 0 ||
 	       append(m, "/", 1) < 0 || append(m, m->event, strlen(m->event)) < 0 ||
-	       append(m, " ", 1) < 0 || append(m, s->text.text, s->text.n) < 0 ? -1 : 0;
+	       append(m, " ", 1) < 0 || append_offset(m, number) < 0 ||
+	       append_all(m, s->text.text, NULL) < 0 ? -1 : 0;
 }
 
 /* Make a record for each place of the probe "u FILE:PROVIDER:NAME [ARG]...". */
 static int make_usdt(const char *group, const char *event, const char *probe)
 {
 	const char *where = probe + 1 + strspn(probe + 1, " ");
-	char *path = xstrdup(where), *colon;
-	struct usdt_search s = { .path = path, .group = group, .event = event,
+	char *path = xstrdup(where), *colon = NULL;
+	struct usdt_search s = { .group = group, .event = event,
 				 .args = where + strcspn(where, " "), .first = made_n };
 	int r;
 
-	if (strchr(probe, '\n'))
-		return err_msg("%s: a probe is one line; remove the newline", event);
+	if (check_words(event, probe) < 0)
+		return -1;
 	path[strcspn(path, " ")] = '\0';
-	colon = strrchr(path, ':');
-	while (colon && colon > path && *--colon != ':')
-		;
-	if (!colon || colon == path)
-		return err_msg("%s: no USDT probe in '%.80s'; give FILE:PROVIDER:NAME", event,
-			       path);
-	*colon = '\0';
-	s.near.word = s.probe = colon + 1;
-	r = elf_each_usdt(path, discreet, add_place, &s);
+	if (!binary) {
+		colon = strrchr(path, ':');
+		while (colon && colon > path && *--colon != ':')
+			;
+		if (!colon || colon == path)
+			return err_msg("%s: no USDT probe in '%.80s'; give FILE:PROVIDER:NAME",
+				       event, path);
+		*colon = '\0';
+	}
+	s.near.word = s.probe = binary ? path : colon + 1;
+	s.in = open_probed(event, binary ? binary : path);
+	r = s.in ? elf_each_usdt(&s.in->elf, add_place, &s) : -1;
 	if (r || made_n > s.first)
 		return r;
 	if (s.near.n)
-		return err_msg("%s has no USDT probe '%.80s'; did you mean %s?", path, s.probe,
-			       suggest_list(&s.near));
+		return err_msg("%s has no USDT probe '%.80s'; did you mean %s?", s.in->elf.path,
+			       s.probe, suggest_list(&s.near));
 	return err_msg("%s has no USDT probe '%.80s'; tfs-probe usdt FILE prints those that it has",
-		       path, s.probe);
+		       s.in->elf.path, s.probe);
 }
 
 /* Print a USDT probe, its arguments, and behind # those that cannot be read. */
@@ -427,9 +525,11 @@ static int print_usdt(void *arg, const struct elf_usdt *u)
 
 static int list_usdt(const char *path)
 {
+	struct elf_file file;
 	int status = NO;
 
-	if (elf_each_usdt(path, discreet, print_usdt, &status) < 0)
+	if (elf_file_open(&file, path, discreet) < 0 ||
+	    elf_each_usdt(&file, print_usdt, &status) < 0)
 		return REFUSED;
 	stdout_flush();
 	return status;
@@ -527,11 +627,12 @@ static int has_function_probes(int root)
  * allows no kprobe there. Define m, a kprobe at a function, as kind f instead. Return 0 or an
  * error.
  */
-static int define_as_function(int root, const struct made *m)
+static int define_as_function(int root, struct made *m)
 {
 	const char *name = strchr(m->record, ':'), *end = strchr(m->record, ' ');
 	size_t n = strcspn(m->symbol, " "), word = strcspn(m->symbol, " :+%");
-	struct made f = { .file = "dynamic_events" };
+	struct made f = { .file = "dynamic_events", .symbol = m->symbol };
+	int e;
 
 	if (word != n || (*m->symbol >= '0' && *m->symbol <= '9') || !has_function_probes(root))
 		return -EINVAL;
@@ -540,10 +641,13 @@ static int define_as_function(int root, const struct made *m)
 	    append(&f, m->symbol, n) < 0 || (*m->record == 'r' && append(&f, "%return", 7) < 0) ||
 	    append(&f, m->symbol + n, strlen(m->symbol + n)) < 0)
 		return -EINVAL;
-	return ctl_try(root, f.file, f.record, 0);
+	e = ctl_try(root, f.file, f.record, 0);
+	if (!e)
+		*m = f;
+	return e;
 }
 
-static int define(int root, const struct made *m)
+static int define(int root, struct made *m)
 {
 	int e = ctl_try(root, m->file, m->record, 0);
 
@@ -559,6 +663,57 @@ static int define(int root, const struct made *m)
 			       "CONFIG_FPROBE_EVENTS");
 	/* write it again, to print the kernel's own reason */
 	return ctl_explain(root, m->file, m->record, 0);
+}
+
+/*
+ * Does the line of the kernel's list describe the probe m? Compare what decides where the
+ * kernel writes: the letter, and for a program the path and the offset.
+ */
+static int is_as_made(const struct made *m, const struct probe *p)
+{
+	const char *s = p->line + strcspn(p->line, " "), *end = p->line + p->length;
+	size_t n = m->in ? strlen(m->in->path) : 0;
+	char number[32];
+	uint64_t offset;
+
+	if (*p->line != *m->record)
+		return 0;
+	if (!m->in)
+		return 1;
+	s += *s == ' ';
+	if ((size_t)(end - s) <= n || strncmp(s, m->in->path, n) || s[n] != ':')
+		return 0;
+	s += n + 1;
+	str_format(number, sizeof(number), "%.*s", (int)strspn(s, "0123456789abcdefABCDEFx"), s);
+	return !parse_offset(number, &offset) && offset == m->offset;
+}
+
+/*
+ * Read a probe back from the kernel, before any instance can enable it. Return 0, or -1,
+ * reported, if the kernel did not make exactly the probe m in the file that was read.
+ */
+static int read_back(int root, const char *group, const struct made *m)
+{
+	char *text = file_read(root, m->file, NULL);
+	const char *at = text;
+	struct probe p;
+	int lines = 0, right = 0;
+
+	if (!text)
+		return err_file("unable to read %s", m->file);
+	while (probe_next(&at, &p))
+		if (!strcmp(p.group, group) && !strcmp(p.event, m->event)) {
+			lines++;
+			right += is_as_made(m, &p);
+		}
+	free(text);
+	if (lines != 1 || right != 1)
+		return err_msg("%s/%s: the kernel understood another probe than '%.200s', so it "
+			       "was removed", group, m->event, m->record);
+	if (m->in && !elf_file_is_unchanged(&m->in->elf))
+		return err_msg("%s: a process writes to the program or library; try again when it "
+			       "has ended", m->event);
+	return 0;
 }
 
 /*
@@ -599,6 +754,8 @@ static int add(int root, const char *group, char **words, size_t n)
 		return r;
 	for (i = 0; i < made_n && !r; i++)
 		r = define(root, &made[i]);
+	for (size_t j = 0; j < made_n && !r; j++)
+		r = read_back(root, group, &made[j]);
 	while (r && i-- > 0)
 		probes_remove(root, group, made[i].event);
 	return r;
@@ -617,7 +774,12 @@ static int list(int root, const char *group)
 	}
 	while (probe_next(&next, &p))
 		if (!strcmp(p.group, group)) {
-			stdout_print("%.*s\n", (int)p.length, p.line);
+			const char *place = p.line + strcspn(p.line, " \n"), *shown;
+
+			place += *place == ' ';
+			shown = uprobe_shown(place);
+			stdout_print("%.*s%.*s\n", (int)(place - p.line), p.line,
+				     (int)(p.line + p.length - shown), shown);
 			r = DONE;
 		}
 	free(text);
@@ -654,8 +816,9 @@ int main(int argc, char **argv)
 {
 	const char *root = NULL, *group = getenv("TFS_GROUP"), *verb;
 	int c, top, adds;
-	size_t n;
+	size_t n = 0;
 
+	values = xcalloc((size_t)argc + 1, sizeof(*values));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 'g')
 			group = opt_value;
@@ -665,6 +828,12 @@ int main(int argc, char **argv)
 			counters = 1;
 		else if (c == 'q')
 			discreet = 1;
+		else if (c == 'b')
+			binary = opt_value;
+		else if (c == 'n')
+			binary_name = opt_value;
+		else if (c == 'a')
+			values[n++] = opt_value;
 		else
 			root = opt_value;
 	argv += opt_index;
@@ -689,6 +858,14 @@ int main(int argc, char **argv)
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
 	if (*verb == 'l')
 		opt_end(&tool, *argv);
+	if (!adds && (binary || *values))
+		usage_error(&tool, "-b and -a go with add");
+	if (binary_name && !binary)
+		usage_error(&tool, "-n goes with -b");
+	for (const char **v = values; *v; v++)
+		if (!**v || ctl_cut(*v))
+			err_exit(MISUSED, "not one value to record: '%.80s'%s%s", *v,
+				 **v ? " has " : "", **v ? ctl_cut_name(ctl_cut(*v)) : "");
 
 	top = tracefs_open(root, "", NULL);
 	if (top < 0)

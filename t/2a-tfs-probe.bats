@@ -5,7 +5,7 @@
 
 load helper
 
-USAGE='tfs-probe [-ocq] [-g GROUP] [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...'
+USAGE='tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...'
 
 misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -30,11 +30,16 @@ plain_root() {
 	for file; do : >"root/$file"; done
 }
 
+# known FILE: Print the records of FILE with the paths of programs as people know them.
+known() {
+	sed 's,/proc/self/fd/[0-9]*/,/,' "$1"
+}
+
 # place SYMBOL: Print the FILE:OFFSET of SYMBOL, as the record has it.
 place() {
 	: >root/uprobe_events
 	tfs-probe -oR root -g g add e "p $1" || return
-	sed 's/^p:g\/e //' root/uprobe_events
+	known root/uprobe_events | sed 's/^p:g\/e //'
 }
 
 @test "tfs-probe: --help prints the synopsis and the purpose" {
@@ -97,7 +102,7 @@ place() {
 f:g/five do_exit code x=\$arg1
 f:g/six do_exit%return ret=\$retval
 "
-	exactly root/uprobe_events $'p:g/four /bin/sh:16 x=%di\n'
+	exactly <(known root/uprobe_events) $'p:g/four /bin/sh:16 x=%di\n'
 }
 
 @test "tfs-probe: plain directory: refuses two probes of one name, in one call or to an event that exists" {
@@ -125,6 +130,112 @@ f:g/six do_exit%return ret=\$retval
 	[ ! -s root/uprobe_events ]
 }
 
+@test "tfs-probe: plain directory: -b and -a give the file and the values as words that nothing splits" {
+	plain_root kprobe_events uprobe_events dynamic_events
+	tfs-probe -oR root -g g -b /bin/sh -a x=%di -a 'word=+0(%si):string' add one 'p 0x10' two 'r 32'
+	exactly <(known root/uprobe_events) 'p:g/one /bin/sh:16 x=%di word=+0(%si):string
+r:g/two /bin/sh:32 x=%di word=+0(%si):string
+'
+	: >root/uprobe_events
+	# a way to the file that another name is for
+	tfs-probe -oR root -g g -b /proc/self/root/bin/sh -n /usr/bin/known -a '$retval' add one 'r 0x10'
+	exactly <(known root/uprobe_events) 'r:g/one /usr/bin/known:16 $retval
+'
+	tfs-probe -R root -g g -a 'x=@jiffies' add three 'p f'
+	exactly root/kprobe_events $'p:g/three f x=@jiffies\n'
+	: >root/uprobe_events
+	says() {
+		fails "$1" "tfs-probe: fatal: $2" tfs-probe -oR root -g g "${@:3}"
+	}
+	says 111 'e: with -b and -a a PROBE is a letter and a place; give each ARG by -a' \
+		-b /bin/sh add e 'p 0x10 x=%di'
+	says 111 'e: with -b and -a a PROBE is a letter and a place; give each ARG by -a' \
+		-a x=%di add e 'p f y=%si'
+	says 111 'e: a probe of kind e is not in a program; leave -b out' -b /bin/sh add e 'e sched/sched_switch'
+	misuse '-b and -a go with add' tfs-probe -g g -b /bin/sh list
+	misuse '-n goes with -b' tfs-probe -g g -n /bin/sh list
+	[ ! -s root/uprobe_events ]
+}
+
+@test "tfs-probe: refuses each character at which the kernel would cut a path, a probe or a value" {
+	plain_root kprobe_events uprobe_events dynamic_events
+	local text name
+	mkdir plain
+	for text in ' blank' $'\ttab' '#hash' $'\nnewline' $'\vcontrol' $'\rcontrol' $'\x7fcontrol' $'\xc3\xa0byte'; do
+		case $text in
+		*blank) name='a blank' ;;
+		*tab) name='a tab' ;;
+		*hash) name="'#'" ;;
+		*newline) name='a newline' ;;
+		*control) name='a control character' ;;
+		*byte) name='the byte a0, a blank for the kernel' ;;
+		esac
+		cp /bin/sh "plain/z:16$text"
+		run -111 --separate-stderr tfs-probe -oR root -g g -b "$PWD/plain/z:16$text" add e 'p 0x10'
+		[[ $stderr == "tfs-probe: fatal: e: the path '$PWD/plain/z:16"*"' has $name, where the kernel would cut it; give a link to the file that has none" ]]
+		run -100 --separate-stderr tfs-probe -R root -g g -a "x=%di$text" add e 'p f'
+		[[ $stderr == "tfs-probe: fatal: not one value to record: 'x=%di"*"' has $name" ]]
+		[ "$name" != 'a blank' ] || continue
+		fails 111 "tfs-probe: fatal: e: a probe cannot have $name, where the kernel would cut it; remove that" \
+			tfs-probe -oR root -g g add e "p $PWD/plain/z:16$text:0x10"
+		fails 111 "tfs-probe: fatal: e: a probe cannot have $name, where the kernel would cut it; remove that" \
+			tfs-probe -oR root -g g add e "p f x=@jiffies$text"
+	done
+	cat root/*_events >all
+	[ ! -s all ]
+}
+
+# held PROGRAM: Start to add a probe of PROGRAM at offset 16, and hold it when it has read the
+# program, until the test has read the record from root/uprobe_events and written there again.
+held() {
+	mkdir -p root/events
+	[ -p root/uprobe_events ] || mkfifo root/uprobe_events
+	: >root/dynamic_events
+	background tfs-probe -oR root -g g add e "p $1:16" >out 2>&1
+	opened() { [ "$(readlink "/proc/$PID"/fd/* | grep -cxF "$1")" = 1 ]; }
+	eventually opened "$1"
+}
+
+@test "tfs-probe: names the file that it has read, whatever has its path when the kernel opens it" {
+	cp /bin/sh program
+	inode=$(stat -c %i program)
+	held "$PWD/program"
+	# another program of this name, before the kernel gets the record
+	mv program elsewhere
+	cp /bin/sh program
+	read -r record <root/uprobe_events
+	[[ $record =~ ^p:g/e\ (/proc/self/fd/[0-9]+$PWD/program):16$ ]]
+	link=${BASH_REMATCH[1]}
+	target=$(readlink "${link/self/$PID}")
+	[ "$(stat -Lc %i "${target/self/$PID}")" = "$inode" ]
+	[ "$inode" != "$(stat -c %i program)" ]
+	echo "$record" >root/uprobe_events
+	finishes "$PID" 0
+	[ ! -s out ]
+}
+
+@test "tfs-probe: removes a probe again if the kernel lists another one, or the program was written to" {
+	cp /bin/sh program
+	for wrong in 'p:g/e PATH:17' 'p:g/e PATH:16
+p:g/e PATH:32' 'r:g/e PATH:16' 'p:g/e /bin/sh:16' 'p:g/e PATH#:16' 'p:g/f PATH:16' '' same; do
+		held "$PWD/program"
+		read -r record <root/uprobe_events
+		path=${record#* }
+		[ "$wrong" != same ] || {
+			wrong=$record
+			echo x >>program
+		}
+		echo 'p:g/e /bin/sh:16' >root/dynamic_events
+		echo "${wrong//PATH/${path%:*}}" >root/uprobe_events
+		finishes "$PID" 111
+		case $wrong in
+		"$record") [ "$(cat out)" = 'tfs-probe: fatal: e: a process writes to the program or library; try again when it has ended' ] ;;
+		*) [ "$(cat out)" = "tfs-probe: fatal: g/e: the kernel understood another probe than '$record', so it was removed" ] ;;
+		esac
+		[ "$(tail -n 1 root/dynamic_events)" = '-:g/e' ]
+	done
+}
+
 @test "tfs-probe: usdt prints the USDT probes of a file, one line for each place, with their arguments" {
 	tfs-probe usdt "$PROG/acts" >got
 	[ "$(sed 's/ .*//' got)" = 'acts:pass
@@ -149,7 +260,7 @@ acts:two
 @test "tfs-probe: plain directory: writes each place of a USDT probe as an event, with its reference counter" {
 	plain_root uprobe_events
 	tfs-probe -R root -g g add two "u $PROG/acts:acts:two" seen "u $PROG/acts:acts:seen x=%di"
-	[ "$(cut -d ' ' -f 1,2 root/uprobe_events | sed 's/acts:[0-9]*/acts:N/; s/([1-9][0-9]*)$/(N)/')" = "p:g/two $PROG/acts:N
+	[ "$(known root/uprobe_events | cut -d ' ' -f 1,2 | sed 's/acts:[0-9]*/acts:N/; s/([1-9][0-9]*)$/(N)/')" = "p:g/two $PROG/acts:N
 p:g/two_2 $PROG/acts:N
 p:g/seen $PROG/acts:N(N)" ]
 	[ "$(grep -c ' x=%di$' root/uprobe_events)" = 1 ]
@@ -163,7 +274,7 @@ p:g/seen $PROG/acts:N(N)" ]
 		"$PROG/acts:nothing:at_all"
 	says "e: no USDT probe in 'acts:two'; give FILE:PROVIDER:NAME" acts:two
 	says "e: no USDT probe in '/acts'; give FILE:PROVIDER:NAME" /acts
-	says "e: a probe is one line; remove the newline" "$PROG/acts:acts:two"$'\n-:g/x'
+	says "e: a probe cannot have a newline, where the kernel would cut it; remove that" "$PROG/acts:acts:two"$'\n-:g/x'
 	says "two probes have the name 'two_2'; give each its own name" "$PROG/acts:acts:seen" \
 		two_2 "u $PROG/acts:acts:pass" two "u $PROG/acts:acts:two"
 	[ ! -s root/uprobe_events ]
@@ -320,6 +431,7 @@ acts_size() {
 	tfs-probe add work "p $PROG/acts:acts_work $args" back "r $PROG/acts:acts_work ret=\$retval:s32" ||
 		skip "needs uprobes on this machine"
 	tfs-probe list | grep -q "^p:$TFS_GROUP/work $PROG/acts:0x"
+	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
 	release
 	finishes "$ACT" 0
@@ -371,8 +483,12 @@ acts_size() {
 	[[ ${stderr_lines[0]} == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/third $PROG/acts:"*" x=nonsense' to uprobe_events, the kernel says: "*": Invalid argument" ]]
 	[[ ${stderr_lines[1]} == "  Command: p:$TFS_GROUP/third "*' x=nonsense' ]]
 	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
+	# the kernel's mark is in or behind the argument
+	before=${stderr_lines[1]%x=nonsense} mark=${stderr_lines[2]}
+	[ "${#mark}" -gt "${#before}" ]
+	[ "${#mark}" -le "$((${#before} + 11))" ]
 	[ "${#stderr_lines[@]}" = 3 ]
-	[[ $(tfs-probe list) == "p:$TFS_GROUP/first "* ]]
+	[[ $(tfs-probe list) == "p:$TFS_GROUP/first $PROG/acts:"* ]]
 	[ "$(tfs-probe list | wc -l)" = 1 ]
 	fails 111 "tfs-probe: fatal: $TFS_GROUP/first exists already; remove it, or give another name" \
 		tfs-probe add second "p $PROG/acts:acts_work" first "p $PROG/acts:acts_worker"

@@ -465,7 +465,7 @@ both_end() {
 
 # place: Print the files of the session's probes.
 place() {
-	sed -n "s|^p:$(group)/[^ ]* \(.*\):0x[0-9a-f]*$|\1|p" "$TRACEFS/dynamic_events"
+	tfs-probe -g "$(group)" list | sed -n 's|^p:[^ ]* \(.*\):0x[0-9a-f]*$|\1|p'
 }
 
 @test "trace_uprobe: finds a library by its short name where a task has mapped it" {
@@ -478,7 +478,7 @@ place() {
 	flock=$PID
 	for name in libc libc.so.6; do
 		start_session trace_uprobe --output fifo --pid "$flock" --binary "$name" --symbol exit
-		[[ $(place) == "/proc/$flock/root/"*/libc[.-]*so* ]]
+		[ "$(place)" = "$(sed -n 's,.* r.xp .* \(/.*/libc[.-].*so.*\),\1,p' "/proc/$flock/maps" | head -n 1)" ]
 		if [ "$name" = libc ]; then
 			stop_session
 			continue
@@ -489,6 +489,62 @@ place() {
 		finishes "$READER" 0
 		[ "$(lines "flock-$flock .*: exit: (0x[0-9a-f]*)$")" = 1 ]
 	done
+}
+
+@test "trace_uprobe: traces the library that a task has mapped, not another one of its path" {
+	uses uprobe_events
+	need_tool gcc
+	# in a root of its own, where its path is another file's, or no file's
+	mkdir -p jail/"$PWD"/jail/lib jail/lib
+	printf '%s\n' 'int main(void) { return 0; }' | gcc -o other -x c -
+	printf '%s\n' 'void probed(void) { }' | gcc -shared -fPIC -o jail/lib/libjail.so -x c -
+	cat >in.c <<-'END'
+		#include <fcntl.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			char c;
+
+			return argc < 3 || chroot(argv[1]) < 0 ||
+			       mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+				    open(argv[2], O_RDONLY), 0) == MAP_FAILED ||
+			       read(0, &c, 1) < 0;
+		}
+	END
+	gcc -o in in.c
+	mkfifo hold
+	cp other jail/"$PWD"/jail/lib/libjail.so
+	background sh -c './in jail /lib/libjail.so <hold'
+	exec 8>hold
+	mapped() { program=$(children "$PID" | head -n 1); grep -q 'r-xp.*libjail' "/proc/${program:-$PID}/maps"; }
+	eventually mapped
+	start_session trace_uprobe --output fifo --pid "${program:-$PID}" --binary libjail --symbol probed
+	[ "$(place)" = "$PWD/jail/lib/libjail.so" ]
+	stop_session
+	exec 8>&-
+	finishes "$PID" 0
+}
+
+@test "trace_uprobe: refuses a library whose path the kernel would cut into another place" {
+	uses uprobe_events
+	need_tool gcc
+	printf '%s\n' 'void malloc(void) { }' | gcc -w -ffreestanding -shared -fPIC -o lib.so -x c -
+	for path in 'z:16#' 'z:16(32)#' 'z x' 'z:16 x=+0(%di)'; do
+		mkdir "$path"
+		cp lib.so "$path/libodd.so"
+		refuses "malloc: the path '$PWD/$path/libodd.so' has $(case $path in
+			*#) echo "'#'" ;;
+			*) echo 'a blank' ;;
+			esac), where the kernel would cut it; give a link to the file that has none" \
+			trace_uprobe --binary "'$PWD/$path/libodd.so'" --symbol malloc
+	done
+	# a value of several words is refused before anything exists
+	status=0
+	"$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ --binary $acts --symbol acts_work --arg 'x=%di y=%si'" 2>err >out || status=$?
+	[ "$status" = 100 ]
+	[ "$(cat err)" = "manager: fatal: --arg: 'x=%di y=%si' has a blank, which would make it two values; give each value as a word" ]
+	nothing_left
 }
 
 @test "trace_uprobe: finds a library by its name in the system's directories" {

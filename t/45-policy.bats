@@ -78,6 +78,27 @@ setup_file() {
 	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
 }
 
+@test "policy: no value of an allowed option reaches what another option would" {
+	need_tracefs uprobe_events
+	cp "$PROG/acts" 'tgt:acts_work x=+0(%di)'
+	cp "$PROG/acts" tgt
+	policy 'hook trace_uprobe binary symbol' 'hook trace_flight event budget' 'hook trace_count event key'
+	for words in "--binary '$PWD/tgt:acts_work x=+0(%di)' --symbol string" \
+		"--binary '$PWD/tgt:acts_work x=+0(%di) y' --symbol acts_work"; do
+		run -111 --separate-stderr "$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ $words"
+		[[ $stderr == "manager: fatal: "*": the path '$PWD/tgt:acts_work x=+0(%di)"*"' has a blank, where the kernel would cut it; give a link to the file that has none" ]]
+		nothing_left
+	done
+	refused 100 "--symbol: 'acts_work x=+0(%di)' has a blank, which would make it two values; give each value as a word" \
+		--run trace_uprobe --args "--instance $MARK --pid $$ --binary $PWD/tgt --symbol 'acts_work x=+0(%di)'"
+	# a word of the janitor's protocol
+	refused 100 "--budget: '|' alone is not a value; leave it out" \
+		--run trace_flight --args "--instance $MARK --pid $$ -e sched_switch --budget '|'"
+	refused 100 "--key: '|' alone is not a value; leave it out" \
+		--run trace_count --args "--instance $MARK --pid $$ -e sched_switch --key '|'"
+	nothing_left
+}
+
 @test "policy: --all needs a line, and so does a hook that allows no selector" {
 	need_tracefs
 	for lines in 'hook * *' 'hook * * 

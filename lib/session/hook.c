@@ -314,6 +314,8 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 		return err_errno("unable to read %s", r->path);
 	if (hook_parse_header(r, r->text, r->path) < 0)
 		return -1;
+	for (size_t i = r->ncommon; i < r->noptions; i++)
+		r->options[i].for_hook = 1;
 	if (!r->description)
 		return err_msg("%s: no description in its header", r->path);
 	return 0;

@@ -241,6 +241,17 @@ static const char *check_value(const struct hook_option *o, const char *s)
 		what = "the name of a disk, such as sda";
 		break;
 	case TYPE_TEXT:
+		/* the hook gets many values with blanks between them (option_variable) */
+		if (o->many && o->for_hook && s[strcspn(s, " ")]) {
+			err_msg("--%s: '%.80s' has a blank, which would make it two values; give "
+				"each value as a word", o->name, s);
+			return NULL;
+		}
+		/* the hook may print the value as a word for its stream (stream_parse) */
+		if (o->for_hook && !strcmp(s, STREAM_FILTER)) {
+			err_msg("--%s: '%s' alone is not a value; leave it out", o->name, s);
+			return NULL;
+		}
 		if (*s && printable(s))
 			return s;
 		what = "printable text";

@@ -47,6 +47,7 @@ struct hook_option {
 	char choices[96];
 	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
 	int taken;          /* a common option that the hook has redefined */
+	int for_hook;       /* the hook's own option: it gets the values as one text */
 	const char *line;   /* the line of the header, for --describe */
 	/* given by the caller; the request owns the words */
 	int given;
@@ -357,6 +358,9 @@ int recording_exclude_session(int instance);
 /* ---- stream.c: the processes that write a session's output ------------------------- */
 
 #define STREAM_WORDS_MAX 64
+
+/* A line of a hook that is only this word begins the filter. No option can have it as value. */
+#define STREAM_FILTER "|"
 
 /* The words that a hook printed, see trace-hook(5). Initialize it with zeros. */
 struct stream_words {

@@ -47,7 +47,7 @@ int stream_parse(struct stream_words *s, size_t n, const char *hook, const char 
 		*end = '\0';
 		if (words == STREAM_WORDS_MAX - 1)
 			return err_msg("%s: the hook printed too many words", hook);
-		if (!s->filter && !strcmp(p, "|"))
+		if (!s->filter && !strcmp(p, STREAM_FILTER))
 			s->filter = &s->word[words++ + 1];
 		else
 			s->word[words++] = p;

@@ -85,31 +85,59 @@ none:
 	return NULL;
 }
 
+/*
+ * Remove from text, in place, the way to the descriptor of this process that uprobe_path put in
+ * front of a path. Return how many bytes, and where they were in *at; 0: none.
+ */
+static size_t show_path(char *text, size_t *at)
+{
+	char *way = strstr(text, UPROBE_FD);
+	const char *shown = way ? uprobe_shown(way) : NULL;
+	size_t n = way ? (size_t)(shown - way) : 0;
+
+	if (!n)
+		return 0;
+	memmove(way, shown, strlen(shown) + 1);
+	*at = (size_t)(way - text);
+	return n;
+}
+
 int ctl_write(int dir, const char *file, const char *record, int flags)
 {
 	int e = -ctl_try(dir, file, record, flags);
-	char *command, *log, *message;
+	char *command, *log, *message, *shown;
+	size_t at;
 
 	if (!e)
 		return 0;
 	log = e == EINVAL || e == ENOENT || e == EADDRNOTAVAIL ?
 		newest_error(dir, record, &command) : NULL;
 	message = log ? strstr(log, ": error: ") : NULL;
+	shown = strdup(record);
+	if (shown)
+		show_path(shown, &at);
 	errno = e;
-	err_file("unable to write '%s' to %s%s%s", record, file,
+	err_file("unable to write '%s' to %s%s%s", shown ? shown : record, file,
 		 message ? ", the kernel says: " : "",
 		 message ? message + strlen(": error: ") : "");
+	free(shown);
 	free(log);
 	return -1;
 }
 
 int ctl_explain(int dir, const char *file, const char *record, int flags)
 {
-	char *command, *log;
+	char *command, *log, *caret;
+	size_t n, at = 0;
 
 	if (!ctl_write(dir, file, record, flags))
 		return 0;
 	log = newest_error(dir, record, &command);
+	n = log ? show_path(command, &at) : 0;
+	caret = n ? strchr(command, '\n') : NULL;
+	/* the mark below moves with the text that it is about */
+	if (caret && strspn(++caret, " ") >= at + n)
+		memmove(caret, caret + n, strlen(caret + n) + 1);
 	for (char *p = log ? command : ""; *p; p++)
 		if (*p != '\n' && text_is_control((unsigned char)*p))
 			*p = '?';
@@ -125,4 +153,33 @@ void ctl_event_file(char *path, const char *event, const char *file)
 
 	str_format(path, PATH_MAX, "events/%.*s/%s/%s", system, event,
 		   event + system + (event[system] == ':'), file);
+}
+
+const char *ctl_cut(const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c <= ' ' || c == '#' || c == 0x7f || c == 0xa0)
+			return s;
+	}
+	return NULL;
+}
+
+const char *ctl_cut_name(const char *at)
+{
+	switch ((unsigned char)*at) {
+	case ' ':
+		return "a blank";
+	case '\t':
+		return "a tab";
+	case '\n':
+		return "a newline";
+	case '#':
+		return "'#'";
+	case 0xa0:
+		return "the byte a0, a blank for the kernel";
+	default:
+		return "a control character";
+	}
 }

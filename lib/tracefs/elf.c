@@ -384,26 +384,44 @@ static int locate(const struct elf *e, const char *name, uint64_t into, const st
 	return 0;
 }
 
-/* Open the file. Return 0, or -1, reported. The caller calls elf_close in both cases. */
-static int elf_open(struct elf *e, const char *path, int discreetly)
+int elf_file_open(struct elf_file *file, const char *path, int discreetly)
+{
+	const struct elf e = { .path = path, .discreet = discreetly };
+	struct stat st;
+
+	*file = (struct elf_file){ .path = path, .discreet = discreetly,
+				   .fd = file_open(path, FILE_REGULAR, O_RDONLY, &st) };
+	if (file->fd == FILE_OTHER)
+		return discreet(&e) ? -1 : err_msg("%s is not a regular file", path);
+	if (file->fd < 0)
+		return discreet(&e) ? -1 : err_errno("unable to open %s", path);
+	file->size = (uint64_t)st.st_size;
+	file->modified = st.st_mtim;
+	return 0;
+}
+
+int elf_file_is_unchanged(const struct elf_file *file)
 {
 	struct stat st;
 
-	*e = (struct elf){ .path = path, .discreet = discreetly,
-			   .fd = file_open(path, FILE_REGULAR, O_RDONLY, &st) };
-	if (e->fd == FILE_OTHER)
-		return discreet(e) ? -1 : err_msg("%s is not a regular file", path);
-	if (e->fd < 0)
-		return discreet(e) ? -1 : err_errno("unable to open %s", path);
-	e->size = (uint64_t)st.st_size;
+	return !fstat(file->fd, &st) && (uint64_t)st.st_size == file->size &&
+	       st.st_mtim.tv_sec == file->modified.tv_sec &&
+	       st.st_mtim.tv_nsec == file->modified.tv_nsec;
+}
+
+/* Begin to read the file. Return 0, or -1, reported. The caller calls elf_close in both cases. */
+static int elf_open(struct elf *e, const struct elf_file *file)
+{
+	*e = (struct elf){ .path = file->path, .discreet = file->discreet, .fd = file->fd,
+			   .size = file->size };
 	return read_head(e);
 }
 
-/* Open the file, and search both of its symbol tables for f, as elf_open does. */
-static int elf_search(struct elf *e, const char *path, int discreetly, struct found *f,
+/* Begin to read the file, and search both of its symbol tables for f, as elf_open does. */
+static int elf_search(struct elf *e, const struct elf_file *file, struct found *f,
 		      struct suggest *near)
 {
-	if (elf_open(e, path, discreetly) < 0 ||
+	if (elf_open(e, file) < 0 ||
 	    search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
 	    search(e, SHT_DYNSYM, &e->names[1], f, near) < 0)
 		return -1;
@@ -416,16 +434,15 @@ static void elf_close(struct elf *e)
 	free(e->names[1].v);
 	free(e->segments.v);
 	free(e->sections.v);
-	if (e->fd >= 0)
-		close(e->fd);
 }
 
-int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *location)
+int elf_symbol(const struct elf_file *file, const char *name, uint64_t into,
+	       struct elf_location *location)
 {
 	struct suggest near = { .word = name };
 	struct found f = { .name = name };
 	struct elf e;
-	int r = elf_search(&e, path, location->discreet, &f, &near);
+	int r = elf_search(&e, file, &f, &near);
 
 	if (!r)
 		r = locate(&e, name, into, &f, &near, location);
@@ -433,11 +450,11 @@ int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_loc
 	return r;
 }
 
-int elf_function_at(const char *path, uint64_t offset, struct elf_location *location)
+int elf_function_at(const struct elf_file *file, uint64_t offset, struct elf_location *location)
 {
 	struct found f = { .offset = offset };
 	struct elf e;
-	int r = elf_search(&e, path, location->discreet, &f, NULL);
+	int r = elf_search(&e, file, &f, NULL);
 
 	if (!r)
 		*location = (struct elf_location){ .offset = offset, .machine = e.machine,
@@ -470,7 +487,6 @@ void elf_functions(int fd, uint64_t size, struct elf_functions *f)
 	e.names[dynamic].v = NULL;
 	if (f->n)
 		qsort(f->v, f->n, sizeof(*f->v), by_place);
-	e.fd = -1;
 	elf_close(&e);
 }
 
@@ -580,13 +596,13 @@ static int each_note(const struct elf *e, const struct elf_table *t, uint64_t ba
 	return r;
 }
 
-int elf_each_usdt(const char *path, int discreetly, int (*fn)(void *, const struct elf_usdt *),
+int elf_each_usdt(const struct elf_file *file, int (*fn)(void *, const struct elf_usdt *),
 		  void *arg)
 {
 	const unsigned char *s;
 	uint64_t i = 0, base = 0;
 	struct elf e;
-	int r = elf_open(&e, path, discreetly);
+	int r = elf_open(&e, file);
 
 	if (!r)
 		r = base_address(&e, &base);

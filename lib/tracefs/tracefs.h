@@ -13,6 +13,7 @@
 #define TRACEFS_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -53,6 +54,18 @@ int ctl_try(int dir, const char *file, const char *record, int flags);
  * (the command and its caret) to stderr if they are about record. Replace control characters.
  */
 int ctl_explain(int dir, const char *file, const char *record, int flags);
+
+/*
+ * Return the first byte of s at which the kernel ends a word or the whole record of a dynamic
+ * event, or NULL if s is one word for it: blanks, also the byte a0 (isspace in lib/ctype.c),
+ * which many letters have in UTF-8, control characters, and #, which begins a comment
+ * (kernel/trace/trace.c, trace_parse_run_command). Every text that becomes a part of such a
+ * record has to pass this, whoever wrote it.
+ */
+const char *ctl_cut(const char *s);
+
+/* Return the name of a byte that ctl_cut found, for a message. */
+const char *ctl_cut_name(const char *at);
 
 /* Write the path of a control file of the event SYSTEM:EVENT to path (PATH_MAX bytes). */
 void ctl_event_file(char *path, const char *event, const char *file);
@@ -250,15 +263,29 @@ int exclude_tasks(int instance, const struct pids *tasks);
 
 /* ---- elf.c: find functions of a program or library by name or offset --------------- */
 
+/* An open program or library. All that is read of it comes from the same file. */
+struct elf_file {
+	int fd;                 /* the caller closes it; negative: not open */
+	const char *path;       /* for messages, not copied */
+	/*
+	 * If not 0, one message stands for all reasons that the file has no usable symbols,
+	 * and the message does not tell whether the file exists.
+	 */
+	int discreet;
+	uint64_t size;
+	struct timespec modified;
+};
+
+/* Open the file, if it is a regular one. Return 0, or -1, reported. */
+int elf_file_open(struct elf_file *, const char *path, int discreet);
+
+/* Return whether nobody has written to the file since it was opened. */
+int elf_file_is_unchanged(const struct elf_file *);
+
 struct elf_location {
 	uint64_t offset;        /* in the file */
 	unsigned machine;       /* EM_* of <elf.h> */
 	int wide;               /* 64 bits */
-	/*
-	 * Set by the caller. If not 0, one message stands for all reasons that the file has
-	 * no usable symbols, and the message does not tell whether the file exists.
-	 */
-	int discreet;
 };
 
 /*
@@ -266,13 +293,13 @@ struct elf_location {
  * is no ELF, is stripped, has no such function (the message suggests similar names), or the
  * symbol has no code.
  */
-int elf_symbol(const char *path, const char *name, uint64_t into, struct elf_location *);
+int elf_symbol(const struct elf_file *, const char *name, uint64_t into, struct elf_location *);
 
 /*
  * Does a function with a symbol begin at this offset of the file? Return 1 or 0, and fill
  * the location; or -1, reported.
  */
-int elf_function_at(const char *path, uint64_t offset, struct elf_location *);
+int elf_function_at(const struct elf_file *, uint64_t offset, struct elf_location *);
 
 /* A function: its place and size in the file, and the place of its name. */
 struct elf_function {
@@ -313,11 +340,24 @@ struct elf_usdt {
 
 /*
  * Call fn for each USDT probe of the file until fn returns nonzero. Leave out probes whose
- * addresses are not in the file. discreet is as in struct elf_location. Return 0, or what
- * fn returned, or -1, reported.
+ * addresses are not in the file. Return 0, or what fn returned, or -1, reported.
  */
-int elf_each_usdt(const char *path, int discreet, int (*fn)(void *, const struct elf_usdt *),
-		  void *arg);
+int elf_each_usdt(const struct elf_file *, int (*fn)(void *, const struct elf_usdt *), void *arg);
+
+/* ---- uprobe.c: name a file to the kernel --------------------------------------------- */
+
+/* The descriptors of the process that makes a probe, as the kernel finds them. */
+#define UPROBE_FD "/proc/self/fd/"
+
+/*
+ * Write a path to path (PATH_MAX bytes) that leads to the open file, for a record of
+ * uprobe_events that this process writes. It ends in the path of the file if that has no byte
+ * of ctl_cut and this kernel can do so (Linux 5.2).
+ */
+void uprobe_path(const struct elf_file *, char *path);
+
+/* Return the part of a listed path that people know: that behind UPROBE_FD and a number. */
+const char *uprobe_shown(const char *path);
 
 /* ---- usdt.c: the arguments of a USDT probe ------------------------------------------- */
 

@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -44,12 +45,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *name = next_part(&data, &size), path[PATH_MAX];
 	struct elf_location p = { 0 };
+	struct elf_file file;
 	int r;
 
 	put_file("elf", data, size);
 	str_format(path, sizeof(path), "%s/elf", place());
 	listen_to_stderr();
-	r = elf_symbol(path, name, 0, &p);
+	must(!elf_file_open(&file, path, 0));
+	r = elf_symbol(&file, name, 0, &p);
+	close(file.fd);
 	must_be_said(r);
 	must(r || p.offset < size);
 	check_functions(path, size);

@@ -6,6 +6,8 @@
  * are printable, and the translated arguments have only the characters of the kernel's
  * syntax.
  */
+#include <unistd.h>
+
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "fuzz.h"
@@ -34,12 +36,15 @@ static int one(void *arg, const struct elf_usdt *u)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct elf_file file;
 	char path[PATH_MAX];
 
 	length = size;
 	put_file("elf", data, size);
 	str_format(path, sizeof(path), "%s/elf", place());
 	listen_to_stderr();
-	must_be_said(elf_each_usdt(path, 0, one, NULL));
+	must(!elf_file_open(&file, path, 0));
+	must_be_said(elf_each_usdt(&file, one, NULL));
+	close(file.fd);
 	return 0;
 }
