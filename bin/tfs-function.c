@@ -55,15 +55,15 @@ static int check(const char *word, const char *all, size_t len)
 	char *text = xrealloc(NULL, len + 1, 1), *next = text, *name;
 	int found = 0;
 
-	if (ctl_cut(word) || strchr(word, ':')) {
-		free(text);
-		return err_msg("not the name of a function, nor a glob: '%.80s'; a colon or a "
-			       "blank would begin something else for the kernel", word);
-	}
 	memcpy(text, all, len);
 	while (!found && (name = next_name(&next, text + len))) {
 		found = glob_matches(word, name);
 		suggest_offer(&near, name);
+	}
+	if (found && (ctl_cut(word) || strchr(word, ':'))) { /* in brackets */
+		free(text);
+		return err_msg("not a glob for the kernel: '%.80s'; a colon begins a command, and "
+			       "a blank another name", word);
 	}
 	if (!found && near.n)
 		err_msg("the kernel cannot trace a function that is called '%.80s'; did you mean "

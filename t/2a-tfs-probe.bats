@@ -484,9 +484,9 @@ acts_size() {
 	[[ ${stderr_lines[1]} == "  Command: p:$TFS_GROUP/third "*' x=nonsense' ]]
 	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
 	# the kernel's mark is in or behind the argument
-	before=${stderr_lines[1]%x=nonsense} mark=${stderr_lines[2]}
-	[ "${#mark}" -gt "${#before}" ]
-	[ "${#mark}" -le "$((${#before} + 11))" ]
+	before=${stderr_lines[1]%x=nonsense} caret=${stderr_lines[2]}
+	[ "${#caret}" -gt "${#before}" ]
+	[ "${#caret}" -le "$((${#before} + 11))" ]
 	[ "${#stderr_lines[@]}" = 3 ]
 	[[ $(tfs-probe list) == "p:$TFS_GROUP/first $PROG/acts:"* ]]
 	[ "$(tfs-probe list | wc -l)" = 1 ]

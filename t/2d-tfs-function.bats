@@ -39,6 +39,11 @@ vfs_read*
 		fails 111 "tfs-function: fatal: the kernel cannot trace a function that is called '$word'; tfs-function -l prints the names of all" \
 			tfs-function -R root "$word"
 	done
+	# in brackets a glob matches, and the kernel would read a command or two names
+	for word in '[v:traceoff:]*' '[v do_exit ]*'; do
+		fails 111 "tfs-function: fatal: not a glob for the kernel: '$word'; a colon begins a command, and a blank another name" \
+			tfs-function -R root "$word"
+	done
 	[ ! -s root/set_ftrace_filter ]
 	fails 100 "tfs-function: fatal: no function; give at least one, or -l to list them; usage: tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]..." \
 		tfs-function
