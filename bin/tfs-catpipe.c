@@ -387,27 +387,23 @@ static void write_unfinished(struct stream *s)
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */
 static void write_losses(struct stream *s, int failed)
 {
-	unsigned long long over = instance_lost(s->dir), cut = s->cut;
+	struct losses l = { .overwritten = instance_lost(s->dir), .unwritten = s->cut };
 	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
 	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
 	size_t n = 0;
 
 	if (s->to.full || failed)
-		cut += left_over(s);
-	cut += consumer_take_back(&s->to);
+		l.unwritten += left_over(s);
+	l.unwritten += consumer_take_back(&s->to);
 	if (moved)
 		n = str_format(line, sizeof(line), s->show.json ? "{\"moved_ms\":%lld}\n" :
 			       "# the time of day moved by %lld ms against the trace's clock\n",
 			       moved);
-	if (why && (over || cut))
+	if (why && (l.overwritten || l.unwritten))
 		n += str_format(line + n, sizeof(line) - n,
 				"# unable to write the trace: %.60s\n", why);
-	if (over || cut)
-		n += str_format(line + n, sizeof(line) - n, s->show.json ?
-				"{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu}\n" :
-				"# lost %llu events: %llu overwritten in a full buffer, "
-				"%llu not written\n", over + cut, over, cut);
+	n += show_losses(&s->show, &l, line + n, sizeof(line) - n);
 	if (n)
 		consumer_last(&s->to, line, n);
 }

@@ -87,7 +87,7 @@ static struct convert {
 	struct event_set events;
 	struct plan *plans[UINT16_MAX + 1]; /* by id; NULL: no record yet */
 	struct total {
-		uint64_t events, lost;
+		uint64_t events, lost, unwritten;
 	} *totals;                      /* by processor */
 	unsigned ncpus;
 
@@ -222,13 +222,15 @@ static void packet_end(void)
 
 /*
  * Write TracePacket.ftrace_stats: the number of events, read_events, and of lost events,
- * overrun, of each processor. phase is 1 at the start, and 2 at the end.
+ * overrun, of each processor, and of unwritten ones, dropped_events. phase is 1 at the start,
+ * and 2 at the end.
  */
 static void write_totals(int phase)
 {
 	put("1{34{1u", (uint64_t)phase);
 	for (unsigned cpu = 0; cpu < c.ncpus; cpu++)
-		put("2{1u3u9u}", (uint64_t)cpu, c.totals[cpu].lost, c.totals[cpu].events);
+		put("2{1u3u8u9u}", (uint64_t)cpu, c.totals[cpu].lost, c.totals[cpu].unwritten,
+		    c.totals[cpu].events);
 	put("}");
 	packet_end();
 }
@@ -430,6 +432,7 @@ static void convert_cpu(const struct dat_buffer *b, const struct dat_cpu *cpu, i
 	const void *data;
 
 	c.cpu = cpu->cpu;
+	c.totals[c.cpu].lost += cpu->lost;
 	layout.size = (uint32_t)b->subbuf_size;
 	dat_subbufs_begin(&subbufs, c.dat, b, cpu);
 	while ((data = dat_subbufs_next(&subbufs))) {
@@ -442,7 +445,7 @@ static void convert_cpu(const struct dat_buffer *b, const struct dat_cpu *cpu, i
 			/* in a bundle there is no loss */
 			bundle_end();
 			c.lost = 1;
-			if (subbuf.lost != LOST_UNKNOWN)
+			if (subbuf.lost != LOST_UNKNOWN && !b->counted)
 				c.totals[c.cpu].lost += (uint64_t)subbuf.lost;
 		}
 		while (subbuf_next(&subbuf, &r))
@@ -475,6 +478,8 @@ static int convert_file(struct dat *d, int64_t ahead)
 			err_note("%s: its trace clock does not count seconds", d->path);
 		for (size_t k = 0; k < b->ncpus; k++)
 			convert_cpu(b, &b->cpus[k], ahead);
+		if (b->ncpus) /* the file does not say of which processor they are */
+			c.totals[b->cpus->cpu].unwritten += b->unwritten;
 	}
 	write_totals(2);
 	if (c.bad) {

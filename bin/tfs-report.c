@@ -5,7 +5,10 @@
  * With -B the file is that of the last boot, which tfs-persist(1) writes.
  * Requires: only the file; it contains all that is needed, so any machine will do.
  * The text is the kernel's own trace: the events of all processors in the order of time.
- * Instances follow each other, each after a line "# instance: NAME".
+ * Instances follow each other, each after a line "# instance: NAME". If events were lost, a
+ * last line gives their number:
+ *	# lost N events: N overwritten in a full buffer, N not written
+ * or with -j {"lost":N,"overwritten":N,"unwritten":N}.
  * Exit: 0 done, 1 no such event, instance or date, 100 usage error, 111 the file could not be
  * read or is damaged, and the readable part was printed; 141 the reader is gone.
  */
@@ -186,6 +189,14 @@ static void print_records(struct report *r, struct merge *m)
 	}
 }
 
+/* Print how many events were lost, as the kernel counted them: the records mark only where. */
+static void print_losses(struct report *r, const struct dat_buffer *b)
+{
+	struct losses l = { .overwritten = b->lost, .unwritten = b->unwritten };
+
+	r->n += show_losses(&r->show, &l, r->text + r->n, CHUNK - r->n);
+}
+
 /* Print the name of an instance, with each control character as a question mark. */
 static void print_name(struct report *r, const char *name)
 {
@@ -215,6 +226,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	for (unsigned i = 0; i < m.n; i++)
 		dat_subbufs_begin(&r->subbufs[i], &r->dat, b, &b->cpus[i]);
 	print_records(r, &m);
+	print_losses(r, b);
 	for (unsigned i = 0; i < m.n; i++)
 		dat_subbufs_end(&r->subbufs[i]);
 	free(m.cpus);

@@ -802,6 +802,23 @@ hook() {
 	nothing_left
 }
 
+@test "tfs-run: -o FILE.dat: standard error gives the number of events that the file lacks" {
+	local recorded lost
+	need_tracefs events/syscalls
+	run -0 --separate-stderr tfs-run trace_syscalls -s getppid --size 1100 --buffer 8192 -o x.dat -- \
+		"$PROG/calls" 100000 </dev/null
+	tfs-report x.dat >got
+	recorded=$(grep -c ': sys_getppid()$' got) lost=$((100000 - recorded))
+	[ "$lost" -gt 0 ]
+	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
+	[ "$(tail -n 1 got)" = "# lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
+	# no loss, no message
+	rm x.dat
+	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 10 </dev/null
+	[ -z "$stderr" ]
+	[ "$(tfs-report x.dat | grep -c '^# lost')" = 0 ]
+}
+
 @test "tfs-run: a trace.dat that cannot be copied stays where the session left it, and is named" {
 	need_tracefs events/syscalls
 	ln -s /dev/full x.dat

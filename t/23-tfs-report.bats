@@ -159,6 +159,51 @@ same_lines() {
 	[ "$(tfs-report -i $'i\nns' -t 1000001000-1000001000 file | wc -l)" = 2 ]
 }
 
+# The stats of three CPUs, of which the file has two, and those of the instance `i`, as
+# trace-cmd writes them.
+STATS=$'CPU: 0\nentries: 9\noverrun: 5\ncommit overrun: 1\nbytes: 8\ndropped events: 2\nread events: 77\n'
+STATS+=$'|CPU: 1\nentries: 9\noverrun: 70\ncommit overrun: 0\n|CPU: 9\noverrun: 400\n'
+STATS+=$'|\nBuffer: i\n\n|CPU: 0\noverrun: 0\ndropped events: 6\n|\nBuffer: other\n\n|CPU: 0\noverrun: 8\n'
+
+@test "tfs-report: the last line of each instance gives the number of lost events that the file has" {
+	STATS=$STATS by_hand little 8 i
+	{
+		hand_text
+		printf '# lost 478 events: 478 overwritten in a full buffer, 0 not written\n'
+	} >expected
+	tfs-report -i '' file | cmp expected -
+	[ "$(tfs-report file | tail -n 1)" = '# lost 6 events: 6 overwritten in a full buffer, 0 not written' ]
+	tfs-report -j file >out
+	json_lines <out
+	[ "$(grep -c '^{"lost":' out)" = 2 ]
+	grep -qxF '{"lost":478,"overwritten":478,"unwritten":0}' out
+	[ "$(tail -n 1 out)" = '{"lost":6,"overwritten":6,"unwritten":0,"instance":"i"}' ]
+	# a selection does not change what was lost
+	[ "$(tfs-report -i '' -e none:none file 2>&1)" = "tfs-report: fatal: file has no event 'none:none'" ]
+	[ "$(tfs-report -i '' -t 1.000003-1.000003 -p 42 file | tail -n 1)" = "$(tail -n 1 expected)" ]
+	# what tfs-record left out, in either byte order; a filter repeats the line
+	STATS=$'CPU: 1\noverrun: 3\n|not written: 40\n' by_hand big 4
+	[ "$(tfs-report file | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
+	[ "$(tfs-report -D -O abi=x86_64 file | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
+	[ "$(tfs-report -j file | tail -n 1)" = '{"lost":43,"overwritten":3,"unwritten":40}' ]
+	[ "$(tfs-report file | tfs-count | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
+	# no loss, no line
+	STATS=$'CPU: 0\nentries: 9\noverrun: 0\n|CPU: 1\ncommit overrun: 0\ndropped events: 0\n' by_hand little 8
+	tfs-report file | cmp <(hand_text) -
+	# numbers and names that are none
+	STATS=$'CPU: 0\noverrun: -3\n|CPU: \noverrun: 99999999999999999999\n|Buffer: |CPU: 0\noverrun: 4\n||x' by_hand little 8
+	tfs-report file | tail -n 1 | grep -q '^# lost [0-9]* events: [0-9]* overwritten in a full buffer, 0 not written$'
+}
+
+@test "tfs-report: finds the numbers of lost events in a file that trace-cmd converted to version 7" {
+	need_tool trace-cmd
+	STATS=$STATS by_hand little 8 i
+	trace-cmd convert --file-version 7 --compression none -i file -o seven >converted 2>&1
+	tfs-report file | grep '^# lost' >expected
+	[ "$(wc -l <expected)" = 2 ]
+	tfs-report seven | grep '^# lost' | cmp expected -
+}
+
 @test "tfs-report: prints nothing for a file without events" {
 	cp "$CORPUS/v6-empty" file
 	run -0 tfs-report file

@@ -119,7 +119,13 @@ for name in sys.argv[1:]:
 	[ "$(grep -c 'lost_events: true' text)" = 2 ]
 	[ "$(grep -c 'lost_events: false' text)" = 1 ]
 	sed -n '/END_OF_TRACE/,$p' text | tr -s ' \n' ' ' >end
-	grep -q '{ cpu: 0 overrun: 0 read_events: 2 } cpu_stats { cpu: 1 overrun: 5 read_events: 2 }' end
+	grep -q '{ cpu: 0 overrun: 0 dropped_events: 0 read_events: 2 } cpu_stats { cpu: 1 overrun: 5 dropped_events: 0 read_events: 2 }' end
+	# the kernel's own numbers, where the file has them, and what tfs-record left out
+	STATS=$'CPU: 0\noverrun: 1\ndropped events: 2\n|CPU: 1\noverrun: 70\n|not written: 9\n' \
+		made tracedat little 8 file
+	tfs-perfetto file | decode >text
+	sed -n '/END_OF_TRACE/,$p' text | tr -s ' \n' ' ' >end
+	grep -q '{ cpu: 0 overrun: 3 dropped_events: 9 read_events: 2 } cpu_stats { cpu: 1 overrun: 70 dropped_events: 0 read_events: 2 }' end
 }
 
 @test "tfs-perfetto: writes the schema's messages for switches, calls and prints, and all other events generic" {

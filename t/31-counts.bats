@@ -219,6 +219,42 @@ accounted() {
 	accounted "$TRACE" 200000
 }
 
+# The stream is tfs-record, which forks no filter.
+@test "trace_syscalls: a trace.dat has the number of lost events: as text, JSON, decoded and Perfetto's" {
+	local n=40000 lost recorded
+	calls $n
+	session --buffer 64 --output dat
+	overrun
+	finishes "$SESSION" 0
+	tfs-report "$TRACE" >got
+	accounted got $n
+	lost=$(tail -n 1 got | cut -d' ' -f3) recorded=$(count got)
+	tfs-report -j "$TRACE" >got
+	[ "$(grep -c '"event":"sys_enter_getppid"' got)" = "$recorded" ]
+	[ "$(tail -n 1 got)" = "{\"lost\":$lost,\"overwritten\":$lost,\"unwritten\":0}" ]
+	tfs-report -D "$TRACE" >got
+	[ "$(grep -c ' getppid(' got)" = "$recorded" ]
+	[ "$(tail -n 1 got)" = "# lost $lost events: $lost overwritten in a full buffer, 0 not written" ]
+	tfs-report "$TRACE" | tfs-summary >got
+	grep -q "^ *$recorded .* getppid$" got
+	grep -qx "# lost $lost events: .*" got
+	tfs-perfetto "$TRACE" | protoc --decode=perfetto.protos.Trace -I "$TREE/t/data" perfetto.proto 2>/dev/null |
+		awk '/END_OF_TRACE/ { at_end = 1 } at_end && /overrun:/ { lost += $2 }
+			at_end && /read_events:/ { read += $2 } END { print read, lost }' >sums
+	command -v protoc >/dev/null || skip "needs protoc"
+	[ "$(cat sums)" = "$recorded $lost" ]
+}
+
+@test "trace_syscalls: a trace.dat that is full has the number of events that are missing" {
+	calls 100000
+	session "${ROOM[@]}" --output dat --size 1100
+	release
+	finishes "$SESSION" 0
+	tfs-report "$TRACE" >got
+	accounted got 100000
+	[[ $(tail -n 1 got) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
+}
+
 # Make the calls while the stream is stopped.
 overrun() {
 	local janitor stream

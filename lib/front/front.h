@@ -180,4 +180,9 @@ int help_hook(const struct catalog_hook *hook, const char *const *front_options)
  */
 int help_check(const char *dir, const char *subsystem);
 
+/* ---- recorded.c: what a trace.dat says about its recording ---------------------------- */
+
+/* If events were lost, print their number, as tfs-record does. Errors are reported. */
+void recorded_losses(const char *path);
+
 #endif

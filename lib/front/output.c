@@ -216,6 +216,7 @@ int output_copy(struct output *o, const char *path)
 	close(from);
 	if (n)
 		return err_errno("unable to write %s; the trace is in %s", o->file, path);
+	recorded_losses(path); /* nobody reads the stderr of the session's tfs-record */
 	unlink(path);
 	/* the session's directory, which the manager left because of the file */
 	str_format(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
@@ -407,7 +408,7 @@ static unsigned long buffer_size(char *const *words)
 void output_end(const struct output *o, const struct ask *ask)
 {
 	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
-		return; /* tfs-record reports the losses of a trace.dat */
+		return; /* recorded_losses reports the losses of a trace.dat */
 	if (o->lost)
 		err_note("%llu of %llu events are lost; --buffer %lu may keep them all", o->lost,
 			 o->events + o->lost, larger_buffer(o, buffer_size(ask->words)));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "tracedat/cursor.h"
@@ -31,7 +32,7 @@
 enum {
 	BUFFERS_MOST = 1000, CPUS_MOST = 8192, SUBBUFS_MOST = 256 << 20, FORMAT_MOST = 1 << 20,
 	FORMATS_MOST = 32 << 20, KALLSYMS_MOST = 32 << 20, PRINTK_MOST = 8 << 20,
-	CMDLINES_MOST = 8 << 20,
+	CMDLINES_MOST = 8 << 20, STATS_MOST = 1 << 20,
 };
 /* The flag of a compressed section */
 #define COMPRESSED 1
@@ -234,6 +235,115 @@ static void set_clock(struct dat_buffer *b, const char *text)
 		   (int)strcspn(from, open ? "]\n" : "\n"), from);
 }
 
+/* ---- lost events ---- */
+
+/* The options DAT_CPUSTAT, whose ring buffers may come later in the file. */
+struct stats {
+	struct stat_of {
+		size_t owner;           /* in names, plus 1; 0: the buffer without a name */
+		unsigned cpu;
+		int written;            /* cpu has no meaning: lost is the number not written */
+		uint64_t lost;
+	} *v;
+	size_t n;
+	char (*names)[64];
+	size_t nnames;
+};
+
+/* Read an option: whose stats follow, the stats of a CPU, or the number of unwritten events. */
+static void option_stats(struct stats *s, struct dat_cursor *a, const struct dat_extent *e)
+{
+	struct dat_cursor o = dat_cursor_begin(a->d, e->at, e->n, "its options");
+	size_t n = e->n < DAT_CURSOR_MAX ? (size_t)e->n : DAT_CURSOR_MAX - 1;
+	const unsigned char *bytes = dat_cursor_bytes(&o, n);
+	char text[DAT_CURSOR_MAX], *line = text;
+	struct stat_of v = { .owner = s->nnames };
+
+	if (!bytes) {
+		a->failed = 1;
+		return;
+	}
+	memcpy(text, bytes, n);
+	text[n] = '\0';
+	line += strspn(line, "\n");
+	if (!strncmp(line, "Buffer: ", 8)) {
+		if (s->nnames == BUFFERS_MOST) {
+			dat_cursor_damaged(a, "too many instances");
+			return;
+		}
+		s->names = xrealloc(s->names, s->nnames + 1, sizeof(*s->names));
+		str_format(s->names[s->nnames++], sizeof(*s->names), "%.*s",
+			   (int)strcspn(line + 8, "\n"), line + 8);
+		return;
+	}
+	if (!strncmp(line, "CPU: ", 5)) {
+		v.cpu = (unsigned)stats_count(line, "CPU: ");
+		v.lost = stats_lost(line);
+	} else if (!strncmp(line, "not written: ", 13)) {
+		v.written = 1;
+		v.lost = stats_count(line, "not written: ");
+	} else {
+		return;
+	}
+	if (s->n == STATS_MOST) {
+		dat_cursor_damaged(a, "the stats of too many processors");
+		return;
+	}
+	if (!(s->n & (s->n - 1)))
+		s->v = xrealloc(s->v, s->n ? 2 * s->n : 1, sizeof(*s->v));
+	s->v[s->n++] = v;
+}
+
+/* Return the CPU of a ring buffer, or NULL. Their numbers ascend; if not, some are not found. */
+static struct dat_cpu *cpu_of(const struct dat_buffer *b, unsigned cpu)
+{
+	size_t low = 0, high = b->ncpus;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->cpus[middle].cpu < cpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < b->ncpus && b->cpus[low].cpu == cpu ? &b->cpus[low] : NULL;
+}
+
+/* Return the ring buffer of that name, or NULL. */
+static struct dat_buffer *buffer_of(const struct dat *d, const char *name)
+{
+	for (size_t i = 0; i < d->nbuffers; i++)
+		if (!strcmp(d->buffers[i].name, name))
+			return &d->buffers[i];
+	return NULL;
+}
+
+/* Give the stats to their ring buffers, and free them. */
+static void assign_stats(struct stats *s, struct dat *d)
+{
+	struct dat_buffer *b = NULL;
+	size_t owner = SIZE_MAX;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct stat_of *v = &s->v[i];
+		struct dat_cpu *cpu;
+
+		if (v->owner != owner)
+			b = buffer_of(d, v->owner ? s->names[v->owner - 1] : "");
+		owner = v->owner;
+		if (!b)
+			continue;
+		b->counted = 1;
+		*(v->written ? &b->unwritten : &b->lost) += v->lost;
+		cpu = v->written ? NULL : cpu_of(b, v->cpu);
+		if (cpu)
+			cpu->lost += v->lost;
+	}
+	free(s->v);
+	free(s->names);
+}
+
 /* ---- version 6 ---- */
 
 /* Read the table of a ring buffer, and with clock the clock behind it. */
@@ -321,7 +431,8 @@ struct instances {
 };
 
 /* Read the options; add ring buffers to others, and set *clock if there is a clock. */
-static void options6(struct dat_cursor *a, struct dat *d, struct instances *others, int *clock)
+static void options6(struct dat_cursor *a, struct dat *d, struct stats *stats,
+		     struct instances *others, int *clock)
 {
 	uint16_t id;
 
@@ -335,6 +446,8 @@ static void options6(struct dat_cursor *a, struct dat *d, struct instances *othe
 			set_host(d, &o);
 		else if (id == DAT_DATE)
 			set_date(d, &o);
+		else if (id == DAT_CPUSTAT)
+			option_stats(stats, a, &e);
 		a->failed |= o.failed;
 		if (id == DAT_TRACECLOCK) {
 			*clock = 1;
@@ -354,7 +467,7 @@ static void options6(struct dat_cursor *a, struct dat *d, struct instances *othe
 	}
 }
 
-static void version6(struct dat_cursor *a, struct dat *d)
+static void version6(struct dat_cursor *a, struct dat *d, struct stats *stats)
 {
 	struct instances others = { 0 };
 	const unsigned char *p;
@@ -376,7 +489,7 @@ static void version6(struct dat_cursor *a, struct dat *d)
 	a->what = "its options";
 	p = dat_cursor_bytes(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
-		options6(a, d, &others, &clock);
+		options6(a, d, stats, &others, &clock);
 	else
 		a->at -= p ? 10 : 0;
 	flyrecord(a);
@@ -439,7 +552,8 @@ static void buffer7(struct dat_cursor *o, struct dat *d)
 }
 
 /* Read an option with its data in the extent, and the section that it refers to. */
-static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat_extent e)
+static void option7(struct dat_cursor *a, struct dat *d, struct stats *stats, unsigned id,
+		    struct dat_extent e)
 {
 	struct dat_cursor o = dat_cursor_begin(d, e.at, e.n, "its options"), s;
 	uint64_t at;
@@ -452,6 +566,8 @@ static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat
 		set_host(d, &o);
 	else if (id == DAT_DATE)
 		set_date(d, &o);
+	else if (id == DAT_CPUSTAT)
+		option_stats(stats, a, &e);
 	a->failed |= o.failed;
 	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
 		return;
@@ -476,7 +592,7 @@ static void option7(struct dat_cursor *a, struct dat *d, unsigned id, struct dat
 	a->failed |= s.failed;
 }
 
-static void version7(struct dat_cursor *a, struct dat *d)
+static void version7(struct dat_cursor *a, struct dat *d, struct stats *stats)
 {
 	char algorithm[64], version[64];
 	uint64_t at, behind = 0;
@@ -512,7 +628,7 @@ static void version7(struct dat_cursor *a, struct dat *d)
 				s.failed |= o.failed;
 				break;
 			}
-			option7(&s, d, id, e);
+			option7(&s, d, stats, id, e);
 		}
 		a->failed |= s.failed;
 	}
@@ -539,6 +655,7 @@ int dat_file(struct dat *d, const char *path)
 int dat_read_head(struct dat *d)
 {
 	const char *path = d->path;
+	struct stats stats = { 0 };
 	struct dat_cursor a;
 	char version[8];
 	const unsigned char *p;
@@ -566,9 +683,10 @@ int dat_read_head(struct dat *d)
 	if (a.failed)
 		;
 	else if (d->version == 6)
-		version6(&a, d);
+		version6(&a, d, &stats);
 	else
-		version7(&a, d);
+		version7(&a, d, &stats);
+	assign_stats(&stats, d);
 	if (a.failed)
 		dat_close(d);
 	else if (d->cut)

@@ -26,7 +26,11 @@
 enum dat_option {
 	DAT_DONE = 0,
 	DAT_DATE = 1,           /* text, NUL: hexadecimal microseconds to add to all times */
-	DAT_CPUSTAT = 2,        /* text, NUL: "CPU: N\n" and its stats */
+	/*
+	 * text, NUL: "CPU: N\n" and its stats; "\nBuffer: NAME\n": of this instance are those
+	 * that follow; and only from tfs-record "not written: N\n"
+	 */
+	DAT_CPUSTAT = 2,
 	DAT_BUFFER = 3,
 	DAT_TRACECLOCK = 4,     /* empty: the clock is behind the table */
 	DAT_UNAME = 5,          /* text, NUL: system, name, release, machine */
@@ -117,6 +121,7 @@ struct dat_extent {
 struct dat_cpu {
 	unsigned cpu;
 	struct dat_extent subbufs;
+	uint64_t lost;          /* events that its ring buffer dropped; 0 unless counted */
 };
 
 /* The ring buffer of one instance. The first buffer of a version 6 file has no name. */
@@ -127,6 +132,14 @@ struct dat_buffer {
 	struct dat_cpu *cpus;   /* in version 6 all CPUs, in 7 those with sub-buffers */
 	size_t ncpus;
 	size_t nfull;           /* CPUs with sub-buffers */
+	/*
+	 * counted: the file has the stats of the ring buffer (DAT_CPUSTAT). Its sub-buffers only
+	 * mark where events are missing. Recorded and lost events add up to all events since the
+	 * ring buffer was made.
+	 */
+	int counted;
+	uint64_t lost;          /* events that the ring buffers of all CPUs dropped */
+	uint64_t unwritten;     /* further events that tfs-record did not write */
 };
 
 struct dat {

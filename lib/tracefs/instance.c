@@ -36,11 +36,32 @@ struct entry {
 	char name[];
 };
 
+unsigned long long stats_count(const char *text, const char *key)
+{
+	const char *p = text;
+
+	/* "overrun: " is also the end of "commit overrun: " */
+	while ((p = strstr(p, key)) && p != text && p[-1] != '\n')
+		p += strlen(key);
+	return p ? (p += strlen(key), text_digits(&p)) : 0;
+}
+
+/* What the kernel counts of lost events: ring_buffer_overrun_cpu and the like. */
+static const char *const lost_keys[] = { "overrun: ", "commit overrun: ", "dropped events: " };
+
+unsigned long long stats_lost(const char *text)
+{
+	unsigned long long n = 0;
+
+	for (size_t i = 0; i < sizeof(lost_keys) / sizeof(*lost_keys); i++)
+		n += stats_count(text, lost_keys[i]);
+	return n;
+}
+
 /* Return the count of the key in the stats of one CPU, or 0. */
 static unsigned long long count_of(int per_cpu, const char *cpu, const char *key)
 {
 	char file[300], text[2048];
-	const char *p = text;
 	ssize_t n;
 	int fd;
 
@@ -50,10 +71,7 @@ static unsigned long long count_of(int per_cpu, const char *cpu, const char *key
 	if (fd >= 0)
 		close(fd);
 	text[n < 0 ? 0 : n] = '\0';
-	/* "overrun: " is also the end of "commit overrun: " */
-	while ((p = strstr(p, key)) && p != text && p[-1] != '\n')
-		p += strlen(key);
-	return p ? (p += strlen(key), text_digits(&p)) : 0;
+	return stats_count(text, key);
 }
 
 /* opendir would allocate memory, but lost events must be counted even without memory. */
@@ -79,9 +97,11 @@ unsigned long long instance_buffer_count(int instance, const char *key)
 
 unsigned long long instance_lost(int instance)
 {
-	return instance_buffer_count(instance, "overrun: ") +
-	       instance_buffer_count(instance, "commit overrun: ") +
-	       instance_buffer_count(instance, "dropped events: ");
+	unsigned long long n = 0;
+
+	for (size_t i = 0; i < sizeof(lost_keys) / sizeof(*lost_keys); i++)
+		n += instance_buffer_count(instance, lost_keys[i]);
+	return n;
 }
 
 unsigned instance_cpu_count(int per_cpu)

@@ -177,6 +177,12 @@ enum { INSTANCE_REMOVE_MS = 5000 };
  */
 unsigned long long instance_buffer_count(int instance, const char *key);
 
+/* Return the count behind a key in the text of per_cpu/cpuN/stats; 0: there is no such line. */
+unsigned long long stats_count(const char *text, const char *key);
+
+/* Return the number of events that the ring buffer of a CPU has dropped, from its stats. */
+unsigned long long stats_lost(const char *text);
+
 /* Return the number of events that the ring buffers of the instance have dropped. */
 unsigned long long instance_lost(int instance);
 

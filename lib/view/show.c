@@ -198,6 +198,29 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 			  times[1] + strspn(times[1], " "));
 }
 
+size_t show_losses(const struct show *s, const struct losses *l, char *buf, size_t size)
+{
+	unsigned long long all = l->overwritten + l->unwritten;
+	struct out o = { buf, buf + size - 1 };
+
+	if (!all)
+		return 0;
+	if (!s->json)
+		return str_format(buf, size, "# lost %llu events: %llu overwritten in a full "
+				  "buffer, %llu not written\n", all,
+				  (unsigned long long)l->overwritten,
+				  (unsigned long long)l->unwritten);
+	o.at += str_format(buf, size, "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu",
+			   all, (unsigned long long)l->overwritten,
+			   (unsigned long long)l->unwritten);
+	if (s->lines.instance) {
+		out_string(&o, ",\"instance\":");
+		json_string(&o, s->lines.instance, strlen(s->lines.instance));
+	}
+	out_string(&o, "}\n");
+	return (size_t)(o.at - buf);
+}
+
 void show_changed(struct show *s)
 {
 	line_changed(s->line);

@@ -301,6 +301,20 @@ size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
  */
 size_t show_date(const struct show *, int64_t at, char *buf, size_t size);
 
+/* Numbers of lost events. */
+struct losses {
+	uint64_t overwritten;   /* what the ring buffers dropped */
+	uint64_t unwritten;     /* what was read and not delivered, or not read */
+};
+
+/*
+ * Print the last line of a trace, which gives the numbers:
+ *	# lost 7 events: 4 overwritten in a full buffer, 3 not written
+ * or with -j {"lost":7,"overwritten":4,"unwritten":3}. Return its length (at most 512 bytes);
+ * 0 if nothing was lost.
+ */
+size_t show_losses(const struct show *, const struct losses *, char *buf, size_t size);
+
 /* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
 

@@ -4,7 +4,7 @@
 tracedat.py little|big 4|8 FILE [INSTANCE]: one of two processors, of that byte
 order and long, with an event demo:demo that has a field of each kind; and the
 same in an instance of that name, with a clock that counts. $DATE is the text of the option
-DATE, if it is set.
+DATE, if it is set, and $STATS has those of the options CPUSTAT, with "|" between them.
 """
 import os
 import struct
@@ -75,6 +75,9 @@ class Machine:
         if "DATE" in os.environ:
             date = os.environ["DATE"].encode() + b"\0"
             head += self.pack("HI", 1, len(date)) + date
+        for text in os.environ["STATS"].split("|") if "STATS" in os.environ else []:
+            stats = text.encode() + b"\0"
+            head += self.pack("HI", 2, len(stats)) + stats
         # the tables follow all options; each table has its clock
         sizes = [10 + 16 * cpus + (8 + len(clock) if clock else 0) for _, clock, _ in buffers]
         option = self.pack("HI", 4, 0) if buffers[0][1] else b""
