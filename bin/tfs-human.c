@@ -614,14 +614,10 @@ static void wrap(void)
 /* Say in words what the error of a decoded call is. */
 static void edit_decoded(struct edits *e, const struct trace_line *l)
 {
-	struct edit *x;
-	int64_t v = 1;
+	int64_t v = l->error.n ? error_of_name(l->error.text, l->error.n) : 0;
+	struct edit *x = v && v < 512 ? edit(e, l->ret.text, (size_t)(l->error.text + l->error.n -
+								      l->ret.text)) : NULL;
 
-	for (; v < 4096; v++)
-		if (name_of_error(v) && text_part_is(l->error, name_of_error(v)))
-			break;
-	x = l->error.n && v < 512 ? edit(e, l->ret.text, (size_t)(l->error.text + l->error.n -
-								  l->ret.text)) : NULL;
 	if (!x)
 		return;
 	x->bad = 1;

@@ -46,6 +46,13 @@ static const struct tool tool = {
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
 #define STUCK_MS 2000
 
+/*
+ * After a stop signal: how long a terminal may go on showing what came before it, and how often
+ * to say after that time that it is over.
+ */
+#define SHOW_MS 500
+#define HURRY_MS 50
+
 /* Wait so long for the stream to read which files PROG has open. */
 #define FILES_MS 2000
 
@@ -63,6 +70,7 @@ struct run {
 	struct output output;
 	int out, chunk;         /* output of the trace; the most bytes of one write */
 	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
+	long long hurry_at;     /* when to end the output at a terminal, in ms; 0: not yet known */
 	int failed;             /* exit status after a failed write; 0: no failure */
 	int no_reader;          /* the reader of the output has left; 2: that of the filter */
 	size_t start, n;        /* n bytes of text, from start on, are not written yet */
@@ -377,6 +385,33 @@ static void handle_signals(struct run *r)
 			kill(r->manager, SIGUSR1);
 }
 
+/* Has tfs-run been told to stop, and is no PROG left that may go on nevertheless? */
+static int is_ending(const struct run *r)
+{
+	return r->stop_signal && (!r->prog || r->prog_over);
+}
+
+/*
+ * A person who has typed ^C wants the prompt back. If a terminal is still busy with the trace
+ * SHOW_MS later, tell the filter to count the other lines. Return for how many ms poll(2) may
+ * wait; -1: for ever.
+ */
+static int hurry(struct run *r)
+{
+	long long now;
+
+	if (!is_ending(r) || !r->output.terminal)
+		return r->output.progress ? PROGRESS_MS : -1;
+	now = time_now_ms();
+	if (!r->hurry_at)
+		r->hurry_at = now + SHOW_MS;
+	if (now >= r->hurry_at) {
+		output_hurry(&r->output);
+		r->hurry_at = now + HURRY_MS;
+	}
+	return (int)(r->hurry_at - now);
+}
+
 /* Copy the trace until it ends and the manager and PROG have ended. */
 static void copy_trace(struct run *r)
 {
@@ -391,9 +426,8 @@ static void copy_trace(struct run *r)
 			{ .fd = r->no_reader || r->output.file || !r->output.pid ? -1 :
 				STDOUT_FILENO },
 		};
-		int stoppable = r->stop_signal && r->n && (!r->prog || r->prog_over);
-		int ready = poll(p, 4, stoppable ? STUCK_MS :
-				 r->output.progress ? PROGRESS_MS : -1);
+		int wait = hurry(r), stoppable = is_ending(r) && r->n && !r->output.terminal;
+		int ready = poll(p, 4, stoppable ? STUCK_MS : wait);
 
 		output_progress(&r->output);
 		if (!ready && stoppable) {
@@ -415,6 +449,17 @@ static void copy_trace(struct run *r)
 		else if (r->trace >= 0 && p[1].revents)
 			read_some(r);
 	}
+}
+
+/* Wait until the terminal has shown the rest of the trace. */
+static void finish_terminal(struct run *r)
+{
+	struct pollfd p = { .fd = r->signals, .events = POLLIN };
+
+	output_finish(&r->output);
+	while (output_is_busy(&r->output))
+		if (poll(&p, 1, hurry(r)) > 0)
+			handle_signals(r);
 }
 
 /* ---- main ------------------------------------------------------------------------ */
@@ -495,6 +540,13 @@ static const char *more_options(const struct ask *ask, const struct output *o,
 	return o->human ? " --decode" : " --returns";
 }
 
+static int is_decoded(char *const *words)
+{
+	while (*words && strcmp(*words, "--decode"))
+		words++;
+	return *words != NULL;
+}
+
 /* Answer a command line that runs nothing. */
 static int answer(const struct ask *ask, const char *hooks)
 {
@@ -515,6 +567,7 @@ int main(int argc, char **argv)
 	static struct run r; /* large; an initializer would put it into the program's file */
 	static struct catalog_hook hook;
 	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX], *args;
+	const char *more;
 	int release = -1, from, dump = 0, signo, status, filter;
 	struct ask ask;
 
@@ -539,6 +592,8 @@ int main(int argc, char **argv)
 		find_program(*ask.command, prog);
 	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
+	more = more_options(&ask, &r.output, &hook);
+	r.output.decoded = *more ? strstr(more, "decode") != NULL : is_decoded(ask.words);
 	if (ask.check) {
 		args = make_args(ask.words, &r.output, "", 0);
 		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)hook.name,
@@ -552,7 +607,7 @@ int main(int argc, char **argv)
 	r.signals = hold_signals();
 	if (ask.command)
 		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
-	args = make_args(ask.words, &r.output, more_options(&ask, &r.output, &hook), r.prog);
+	args = make_args(ask.words, &r.output, more, r.prog);
 	r.manager = start_manager(manager, hook.name, args, &from);
 	free(args);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
@@ -590,6 +645,8 @@ int main(int argc, char **argv)
 	status = r.prog ? child_wait(r.prog) : 0;
 	if (r.output.dat && output_copy(&r.output, path) < 0)
 		r.failed = REFUSED;
+	if (r.output.terminal)
+		finish_terminal(&r);
 	filter = output_close(&r.output);
 	if (r.no_reader > 1 || (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE)))
 		stdout_broken_pipe();

@@ -231,14 +231,76 @@ progress() {
 }
 
 @test "terminal: the progress counts the events that the buffer has lost" {
-	terminal 80
+	terminal 120
 	waiting_program
 	types "tfs-run trace_syscalls -s getppid --instance $MARK --buffer 4 -o text -- sh program $PROG 200000"
 	eventually shows '^[0-9,]+ events, [0-9,]+,[0-9]{3} lost, '
 	release_go
 	ends 0
-	shows '^tfs-run: [0-9]+ of [0-9]+ events are lost; --buffer [0-9]+ may keep them all$'
+	shows '^tfs-run: [0-9]+ of [0-9]+ events are lost, because the buffer was full; --buffer [0-9]+ may keep them all$'
 	nothing_left
+}
+
+@test "terminal: the size of the buffer that the advice names keeps all events" {
+	terminal 120
+	waiting_program
+	types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer 64 -o text -- sh program $PROG 40000"
+	eventually [ -s pid ]
+	release_go
+	ends 0
+	# a fast machine may have lost none
+	if shows 'are lost'; then
+		screen | sed -n 's/.*--buffer \([0-9]*\) may keep them all$/\1/p' >kb
+		[ "$(cat kb)" -gt 64 ]
+		rm pid
+		types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer $(cat kb) -o text -- sh program $PROG 40000"
+		eventually [ -s pid ]
+		release_go
+		ends 0
+		run -1 shows 'are lost'
+	fi
+	[ "$(grep -c 'calls-.*getppid' text)" = 40000 ]
+	nothing_left
+}
+
+@test "terminal: ^C in a flood leaves whole lines, and the program and the session are gone" {
+	terminal 200
+	printf '%s\n' 'echo $$ >pid' 'exec "$1/calls" 1000000000 </dev/null' >program
+	types "tfs-run trace_syscalls -s getppid --decode --instance $MARK -- sh program $PROG"
+	eventually shows ' getppid\(\) = [0-9]+ <'
+	in_tmux send-keys C-c
+	ends 130
+	screen | sed -n '/ getppid/p' >lines
+	[ -s lines ]
+	run -1 grep -Ev '^[0-9:.]+  calls +[0-9]+ getppid\(\) = ([0-9]+ <[0-9.]+>|\?)$' lines
+	gone "$(cat pid)"
+	nothing_left
+}
+
+# A terminal that shows nothing more after its first bytes; then it is told to hurry.
+@test "tfs-human: at a slow terminal, shown and unwritten lines add up after SIGUSR2" {
+	need_tool python3
+	awk 'BEGIN { for (i = 0; i < 20000; i++)
+		printf "%16s-%-7d [000] ..... 1.%06d: getppid() = 1 <0.000001>\n", "calls", 42, i }' >in
+	NO_COLOR=1 run -0 python3 - <<-'END'
+		import os, pty, re, signal, subprocess
+		master, slave = pty.openpty()
+		human = subprocess.Popen(["tfs-human"], stdin=open("in"), stdout=slave)
+		os.close(slave)
+		text = os.read(master, 1)
+		human.send_signal(signal.SIGUSR2)
+		try:
+		    while more := os.read(master, 65536):
+		        text += more
+		except OSError: # it has closed the terminal
+		    pass
+		lines = text.decode().split("\r\n")
+		events = [l for l in lines if re.fullmatch(r" +1\.\d{6}  calls +42 getppid\(\) = 1 <0\.000001>", l)]
+		last = re.fullmatch(r"# unwritten (\d+) lines: the terminal was too slow", lines[-2])
+		print(human.wait(), len(lines) - len(events), len(events) > 0, len(events) + int(last[1]))
+	END
+	# beside the events: the title, the last line, and the end
+	[ "$output" = "0 3 True 20000" ]
 }
 
 @test "terminal: no progress line without a terminal as standard error" {

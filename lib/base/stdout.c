@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,17 +46,19 @@ static const char *out_name = "standard output";
 
 /*
  * A session gives up a stalled reader: the janitor sends GIVE_UP. That reader may be
- * reading the output of a filter. From then on the filter counts its lines instead of
- * writing them.
+ * reading the output of a filter. tfs-run gives up a terminal that is slow when a person
+ * wants to stop. From then on the filter counts its lines instead of writing them.
  */
 static volatile sig_atomic_t reader_given_up;
 static unsigned long long unwritten;
 static char last_out = '\n';
 static int outlives; /* stdout_outlives_reader() */
+static int terminal; /* the output is one */
 
 /*
  * Handle GIVE_UP. A write that waits for the reader fails with EINTR, and later writes do
- * not wait. The FIFO gets larger, so that the last lines fit.
+ * not wait. The FIFO gets larger, so that the last lines fit. A terminal is shared with other
+ * programs, so its mode stays.
  */
 static void handle_give_up(int signo)
 {
@@ -64,19 +67,31 @@ static void handle_give_up(int signo)
 	(void)signo;
 	if (size > 0)
 		fcntl(out, F_SETPIPE_SZ, 2 * size);
-	fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+	if (!terminal)
+		fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
 	reader_given_up = 1;
 	errno = e;
+}
+
+/* Wait so long for a terminal that shows nothing, because its user typed ^S, for example. */
+enum { TERMINAL_MS = 1000 };
+
+/* Write after GIVE_UP. Return what write(2) does, or -1 if the terminal shows nothing. */
+static ssize_t write_last(const char *text, size_t n)
+{
+	struct pollfd p = { .fd = out, .events = POLLOUT };
+
+	return terminal && poll(&p, 1, TERMINAL_MS) == 0 ? -1 : write(out, text, n);
 }
 
 /* At exit: atexit(3) of musl takes 900 bytes, which no other function needs. */
 __attribute__((destructor)) static void report_unwritten(void)
 {
 	char line[80];
-	size_t n = str_format(line, sizeof(line),
-			      "# unwritten %llu lines: the reader took nothing\n", unwritten);
+	size_t n = str_format(line, sizeof(line), "# unwritten %llu lines: %s\n", unwritten,
+			      terminal ? "the terminal was too slow" : "the reader took nothing");
 
-	if (unwritten && write(out, line, n) < 0)
+	if (unwritten && write_last(line, n) < 0)
 		return; /* the FIFO is full: nothing more can be done */
 }
 
@@ -98,7 +113,7 @@ static void put_after_give_up(const char *text, size_t n)
 		if (where == AT_START)
 			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
 				IN_WRITTEN : IN_LOST;
-		if (where == IN_WRITTEN && write(out, text, len) < 0)
+		if (where == IN_WRITTEN && write_last(text, len) < 0)
 			where = IN_LOST;
 		unwritten += end && where == IN_LOST;
 		if (end)
@@ -106,14 +121,18 @@ static void put_after_give_up(const char *text, size_t n)
 	}
 }
 
-/* Before the first write to a FIFO, handle GIVE_UP and the death of the reader. */
-static void prepare_fifo(void)
+/* Before the first write to a FIFO or terminal, handle GIVE_UP and the death of the reader. */
+static void prepare_reader(void)
 {
 	struct sigaction act = { .sa_handler = handle_give_up };
 	static int ready;
+	struct winsize w;
 	struct stat st;
 
-	if (ready++ || fstat(out, &st) < 0 || !S_ISFIFO(st.st_mode))
+	if (ready++)
+		return;
+	terminal = !ioctl(out, TIOCGWINSZ, &w); /* confine() does not let isatty(3) ask */
+	if (!terminal && (fstat(out, &st) < 0 || !S_ISFIFO(st.st_mode)))
 		return;
 	sigaction(GIVE_UP, &act, NULL);
 	outlives = stdout_outlives_reader(out);
@@ -124,7 +143,7 @@ static void prepare_fifo(void)
 static void put_out(const char *text, size_t n)
 {
 	npending = 0;
-	prepare_fifo();
+	prepare_reader();
 	while (n && !reader_given_up) {
 		ssize_t done = write(out, text, n);
 

@@ -68,14 +68,17 @@ struct output {
 	int dat;                    /* the session writes a trace.dat, which becomes the file */
 	int json;                   /* the session has to print JSON */
 	int human;                  /* a person reads the lines */
+	int terminal;               /* the filter writes to a terminal */
+	int decoded;                /* a line is a call: two events; set by the caller */
 	int date;                   /* the session has to give the date */
 	const char *filter[4];      /* a tool that reads the trace, and its options; or none */
 	pid_t pid;                  /* of the filter */
 	int made;                   /* the file is new */
 	int fd;                     /* write the trace to this */
 	/* for a person: what output_count has seen */
-	unsigned long long events, lost, bytes;
-	char last[40];              /* the beginning of the line */
+	unsigned long long events, bytes;
+	unsigned long long lost, overwritten; /* all lost events; those lost in a full buffer */
+	char last[80];              /* the beginning of the line */
 	size_t nlast;
 	/* the line of the progress */
 	int progress, drawn;        /* a person wants it; it is there */
@@ -108,6 +111,15 @@ int output_start(struct output *o);
 
 /* Move the session's trace.dat to the file, and remove its directory. Return 0, or -1, reported. */
 int output_copy(struct output *o, const char *path);
+
+/*
+ * At a terminal: output_hurry lets the filter count the lines that the terminal has not shown yet,
+ * instead of writing them. The filter may miss a call, so repeat it. output_finish closes the
+ * output. Then output_is_busy returns whether the filter still writes; output_close waits for it.
+ */
+void output_hurry(const struct output *o);
+void output_finish(struct output *o);
+int output_is_busy(const struct output *o);
 
 /* Close the output and wait for the filter. Return its exit status, or REFUSED, reported. */
 int output_close(struct output *o);

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "event/event.h"
+#include "filter/filter.h"
 #include "front/front.h"
 #include "session/session.h"
 #include "tracefs/tracefs.h"
@@ -73,10 +75,10 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	unsigned long top;
 
 	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
+	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !has_word(ask->words, "--json");
-	o->human = ask->human || (!ask->file && !ask->summary && isatty(STDOUT_FILENO) &&
-				  !has_word(ask->words, "--json"));
+	o->human = ask->human || (o->terminal && !has_word(ask->words, "--json"));
 	o->progress = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	if (ask->summary) {
 		o->filter[0] = "tfs-summary";
@@ -86,9 +88,9 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 		}
 	} else if (ends_with(file, ".svg")) {
 		o->filter[0] = has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
-	} else if (o->human) {
-		o->filter[0] = "tfs-human";
-		o->date = !has_word(ask->words, "--date") && has_date(ask->words) &&
+	} else if (o->human || o->terminal) {
+		o->filter[0] = "tfs-human"; /* passes JSON through, and may be told to hurry */
+		o->date = o->human && !has_word(ask->words, "--date") && has_date(ask->words) &&
 			  strcmp(subsystem, "blktrace"); /* blkparse's text has none */
 	}
 	if (check_ending(file) < 0)
@@ -154,6 +156,7 @@ static int start_filter(struct output *o, const char *path)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGINT, SIG_IGN); /* ^C ends the session, and then the trace ends */
+		signal(GIVE_UP, SIG_IGN); /* until the filter handles it */
 		dup2(ends[0], STDIN_FILENO);
 		dup2(o->fd, STDOUT_FILENO);
 		if (o->file)
@@ -224,9 +227,27 @@ int output_copy(struct output *o, const char *path)
 	return 0;
 }
 
+void output_hurry(const struct output *o)
+{
+	kill(o->pid, GIVE_UP);
+}
+
+void output_finish(struct output *o)
+{
+	close(o->fd);
+	o->fd = -1;
+}
+
+int output_is_busy(const struct output *o)
+{
+	siginfo_t ended = { .si_pid = 0 };
+
+	return !waitid(P_PID, (id_t)o->pid, &ended, WEXITED | WNOHANG | WNOWAIT) && !ended.si_pid;
+}
+
 int output_close(struct output *o)
 {
-	int r = close(o->fd);
+	int r = o->fd < 0 ? 0 : close(o->fd);
 
 	if (o->file && r < 0)
 		return err_errno("unable to write %s", o->file), REFUSED;
@@ -235,20 +256,29 @@ int output_close(struct output *o)
 
 /* ---- for a person ------------------------------------------------------------------------ */
 
+/* Read a number behind this word of the line. */
+static unsigned long long number_behind(const char *line, const char *word)
+{
+	const char *s = strstr(line, word);
+
+	s += s ? strlen(word) : 0;
+	return s ? text_digits(&s) : 0;
+}
+
 /* Count a line by its beginning, which is in o->last. The last of lost events counts all. */
 static void count_line(struct output *o)
 {
-	static const char *const lost[] = { "# lost ", "{\"lost\":" };
+	const char *line = o->last;
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *number = o->last + strlen(lost[i]);
-
-		if (!strncmp(o->last, lost[i], strlen(lost[i]))) {
-			o->lost = text_digits(&number);
-			return;
-		}
+	if (!strncmp(line, "# lost ", 7)) {
+		o->lost = number_behind(line, "# lost ");
+		o->overwritten = number_behind(line, " events: ");
+	} else if (!strncmp(line, "{\"lost\":", 8)) {
+		o->lost = number_behind(line, "{\"lost\":");
+		o->overwritten = number_behind(line, "\"overwritten\":");
+	} else if (*line != '#' && !comments_is_gap(line) && strncmp(line, " => ", 4)) {
+		o->events += o->decoded ? 2 : 1;
 	}
-	o->events += *o->last != '#';
 }
 
 void output_count(struct output *o, const char *text, size_t n)
@@ -381,17 +411,24 @@ void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 		err_note("tracing%s%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "", unit);
 }
 
+/* The bytes of a record with all arguments of a system call, the largest of the usual ones. */
+enum { RECORD_BYTES = 72 };
+
 /*
- * Return the size of a buffer, in KB, that had perhaps lost nothing: as much larger as the
- * share of lost events says, rounded up to a power of two. kb is the size that was given.
+ * Return the size of a buffer, in KB, that had probably lost nothing: one that also has room for
+ * the lost events, if one CPU had made them all, rounded up to a power of two. kb is the
+ * size that was given. Return 0 if that would be more than a quarter of the memory.
  */
 static unsigned long larger_buffer(const struct output *o, unsigned long kb)
 {
-	unsigned long long wanted = kb * (1 + o->lost / (o->events ? o->events : 1)), size = 1;
+	unsigned long long wanted = kb + (o->overwritten * RECORD_BYTES >> 10), size = 1;
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	while (size <= wanted && size < 1 << 30)
+	while (size < wanted)
 		size *= 2;
-	return (unsigned long)size;
+	return size > KB_MAX || (unsigned long long)pages * (unsigned long long)page / 4096 / 
+	       (unsigned long long)cpus < size ? 0 : (unsigned long)size;
 }
 
 /* Return the value of --buffer, or the size that a kernel gives a buffer on the first use. */
@@ -405,13 +442,29 @@ static unsigned long buffer_size(char *const *words)
 	return kb;
 }
 
+/* Tell a person how many events are lost, and what keeps them. */
+static void tell_loss(const struct output *o, const struct ask *ask)
+{
+	unsigned long kb = larger_buffer(o, buffer_size(ask->words));
+	char of[48] = "", advice[80] = "";
+
+	/* a call that was lost by half has no line, so the sum would not be exact */
+	if (!o->decoded)
+		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
+	if (o->overwritten && kb)
+		str_format(advice, sizeof(advice), "; --buffer %lu may keep them all", kb);
+	else if (o->overwritten)
+		str_format(advice, sizeof(advice), "; -o FILE.dat keeps up with more");
+	err_note("%llu%s events are lost%s%s", o->lost, of,
+		 o->overwritten ? ", because the buffer was full" : ": they were not written", advice);
+}
+
 void output_end(const struct output *o, const struct ask *ask)
 {
 	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
 		return; /* recorded_losses reports the losses of a trace.dat */
 	if (o->lost)
-		err_note("%llu of %llu events are lost; --buffer %lu may keep them all", o->lost,
-			 o->events + o->lost, larger_buffer(o, buffer_size(ask->words)));
+		tell_loss(o, ask);
 	else if (!o->events)
 		err_note("no event: the traced tasks caused none that the options select");
 }
