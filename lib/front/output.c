@@ -422,13 +422,12 @@ enum { RECORD_BYTES = 72 };
 static unsigned long larger_buffer(const struct output *o, unsigned long kb)
 {
 	unsigned long long wanted = kb + (o->overwritten * RECORD_BYTES >> 10), size = 1;
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), pages = sysconf(_SC_PHYS_PAGES);
+	long most = pages / 4 / (cpus > 0 ? cpus : 1) * (sysconf(_SC_PAGESIZE) / 1024);
 
 	while (size < wanted)
 		size *= 2;
-	return size > KB_MAX || (unsigned long long)pages * (unsigned long long)page / 4096 / 
-	       (unsigned long long)cpus < size ? 0 : (unsigned long)size;
+	return size > (unsigned long)most ? 0 : (unsigned long)size;
 }
 
 /* Return the value of --buffer, or the size that a kernel gives a buffer on the first use. */
@@ -455,8 +454,8 @@ static void tell_loss(const struct output *o, const struct ask *ask)
 		str_format(advice, sizeof(advice), "; --buffer %lu may keep them all", kb);
 	else if (o->overwritten)
 		str_format(advice, sizeof(advice), "; -o FILE.dat keeps up with more");
-	err_note("%llu%s events are lost%s%s", o->lost, of,
-		 o->overwritten ? ", because the buffer was full" : ": they were not written", advice);
+	err_note("%llu%s events are lost%s%s", o->lost, of, o->overwritten ?
+		 ", because the buffer was full" : ": they were not written", advice);
 }
 
 void output_end(const struct output *o, const struct ask *ask)
