@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "live/live.h"
@@ -218,18 +219,10 @@ static unsigned long long left_over(struct stream *s)
 	return n + live_rest(&s->live, show_counts, &s->show);
 }
 
-static long long now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* Do as pump, with raw sub-buffers. */
 static int pump_raw(struct stream *s)
 {
-	long long now = now_us(), since = now - s->empty_at;
+	long long now = time_now_us(), since = now - s->empty_at;
 	long n = fill(s);
 
 	if (n < 0)
@@ -384,6 +377,23 @@ static void write_unfinished(struct stream *s)
 	}
 }
 
+/* Write a line that says how much a program kept this tool from reading in procfs. */
+static void write_unread(struct stream *s)
+{
+	char line[CONSUMER_LAST];
+	size_t n;
+
+	if (!procfs_missed() || s->to.full)
+		return;
+	n = str_format(line, sizeof(line), s->show.json ? "{\"unread\":%llu}\n" :
+		       "# %llu reads of /proc were cut or left out: names or paths are missing\n",
+		       procfs_missed());
+	if (s->to.left >= 0 && (long long)n > s->to.left)
+		s->to.full = 1;
+	else
+		consumer_put(&s->to, line, n);
+}
+
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */
 static void write_losses(struct stream *s, int failed)
 {
@@ -484,6 +494,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
+	procfs_limit();
 	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 
 	s.readers = s.to.readers - 1;
@@ -505,12 +516,14 @@ int main(int argc, char **argv)
 			/* tasks outside of the trace fill the taskstats socket, too */
 			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
 	}
+	procfs_stop();
 	if (!s.text)
 		live_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
 	if (s.decode.on && !s.text)
 		write_unfinished(&s);
+	write_unread(&s);
 	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
 }

@@ -126,7 +126,32 @@ need_schema() {
 		6,
 		7,
 		8,
-		9,"container_id":"${id%dd}ee",
+		9,"container_id":"$id",
+	EOF
+}
+
+@test "tfs-export: takes the outermost container and its pod, and none if the hierarchies disagree" {
+	local a=4f2a00112233445566778899aabbccdd b=bbbb00112233445566778899aabbccdd n=20 text
+	local uid=0a1b2c3d-1111-2222-3333-444455556666
+	for text in "0::/docker/$b/docker-$a.scope" "0::/docker-$b.scope/kubepods/pod$uid/$a" \
+		"0::/kubepods/pod$uid/$b/kubepods-pod1${uid#0}/$a" "0::/app.service/kubepods-pod$uid/x" \
+		"2:cpu:/docker/$b\n0::/docker/$b/$a" "2:cpu:/docker/$b\n0::/docker/$a" \
+		"0::/ecs/$a/$b" "0::/ecs/$a/$a-1234" "0::/kubepods/pod$a/$b"; do
+		in_cgroup $n /
+		printf '%b\n' "$text" >"proc/$n/cgroup"
+		event $n 5 '{}'
+		n=$((n + 1))
+	done | tfs-export | sed 's/.*"seq":\([0-9]*\)/\1/; s/"ts":.*//' >got
+	diff - got <<-EOF
+		1,"container_id":"$b",
+		2,"container_id":"$b",
+		3,"container_id":"$b","pod_uid":"$uid",
+		4,
+		5,"container_id":"$b",
+		6,
+		7,"container_id":"$b",
+		8,"container_id":"$a",
+		9,"container_id":"$b",
 	EOF
 }
 

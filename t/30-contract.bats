@@ -1128,6 +1128,36 @@ id_of() {
 	nothing_left
 }
 
+@test "manager: --container takes no cgroup below another container, and refuses two cgroups with one id" {
+	need_cgroup
+	need_tracefs events/syscalls
+	local other path=/${CGROUP##*/}
+	OWN_DIGITS=$(printf 'a%010x' $$)
+	other=docker-$(id_of 2).scope
+	container "$other"
+	mkdir -p "$CGROUP/$other/sub/docker-$(id_of 1).scope"
+	refused 111 "the id '${OWN_DIGITS}1' is only in the cgroup of another container: $path/$other/sub/docker-$(id_of 1).scope; if you mean that, give the path with --cgroup" \
+		--run trace_syscalls --args "--container ${OWN_DIGITS}1"
+	container "docker-$(id_of 1).scope"
+	calls 2
+	echo "$CALLS" >"${CONTAINERS[-1]}/cgroup.procs"
+	act one getppid 1
+	echo "$ACT" >"$CGROUP/$other/sub/docker-$(id_of 1).scope/cgroup.procs"
+	begin --container "${OWN_DIGITS}1"
+	filter_is "$CALLS"
+	stop_session
+	echo >"$GO"
+	finishes "$ACT" 0
+	mkdir "$CGROUP/$MARK-user"
+	mkdir "$CGROUP/$MARK-user/$(id_of 1)"
+	run -111 --separate-stderr "$MANAGER" --run trace_syscalls --args "--container ${OWN_DIGITS}1"
+	[[ $stderr == "manager: fatal: two cgroups have the id of the container '${OWN_DIGITS}1': $path/"*" and $path/"*"; give the right one with --cgroup" ]]
+	[[ $stderr == *"$path/docker-$(id_of 1).scope"* && $stderr == *"$path/$MARK-user/$(id_of 1)"* ]]
+	rmdir "$CGROUP/$MARK-user/$(id_of 1)" "$CGROUP/$MARK-user"
+	find "$CGROUP/$other/sub" -depth -type d -exec rmdir {} \;
+	nothing_left
+}
+
 @test "manager: --cgroup follows a task that enters the cgroup later, and no other task" {
 	need_cgroup
 	need_tracefs events/cgroup/cgroup_attach_task

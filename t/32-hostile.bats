@@ -514,3 +514,27 @@ acts_up() {
 		run ! grep lost counted
 	done
 }
+
+@test "trace_syscalls: --user-stack of a program with 40 MB of mappings ends in time and counts what it did not read" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs options/userstacktrace
+	mkfifo go
+	background "$PROG/maps" 3000 <>go >ready
+	local mapper=$PID
+	eventually grep -q ready ready
+	start_session trace_syscalls --output fifo --pid "$mapper" -s getppid --user-stack
+	read_by cat >got
+	for turn in 1 2 3; do
+		echo >go
+		all_read() { [ "$(grep -c '<user stack trace>' got)" = $((10 * turn)) ]; }
+		eventually all_read
+	done
+	stop_session
+	finishes "$READER" 0
+	kill "$mapper"
+	finishes "$mapper" 143
+	rm -r "$BATS_TEST_TMPDIR"/$'\n'*
+	[ "$(grep -c ': sys_getppid()$' got)" = 30 ]
+	grep -q '^# [1-9][0-9]* reads of /proc were cut or left out: names or paths are missing$' got
+	nothing_left
+}

@@ -95,6 +95,10 @@ load helper
 	"$PROG/unit/names"
 }
 
+@test "lib: files of procfs that a task makes long are cut, and not read after a stop" {
+	"$PROG/unit/procfs"
+}
+
 @test "lib: each program of t/unit has its test" {
 	local program
 	for program in "$TREE"/t/unit/*.c; do

@@ -467,6 +467,7 @@ void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *,
 
 /* Return milliseconds of the monotonic clock. */
 long long time_now_ms(void);
+long long time_now_us(void);
 
 /* Return the time of day: microseconds since 1970, in UTC. */
 int64_t time_of_day_us(void);
@@ -575,6 +576,15 @@ void file_raise_limit(void);
  * is NULL. The caller frees the text. On an error return NULL and errno, silent.
  */
 char *file_read(int dir, const char *file, size_t *len);
+
+/*
+ * Do the same with the first bytes of a file, at most so many. Files of procfs that a task
+ * fills are for procfs_read (proc/proc.h).
+ */
+char *file_read_most(int dir, const char *file, size_t most, size_t *len);
+
+/* The most bytes of the own mount table; a container that shares its mounts can make it long. */
+enum { MOUNTS_MOST = 16 << 20 };
 
 /*
  * Return the names in a directory in ascending order, without those that begin with a

@@ -85,7 +85,7 @@ int file_open(const char *path, int kinds, int flags, struct stat *st)
 	return again;
 }
 
-char *file_read(int dir, const char *file, size_t *len)
+char *file_read_most(int dir, const char *file, size_t most, size_t *len)
 {
 	size_t n = 0, room = 0;
 	char *text = NULL, *more;
@@ -94,7 +94,7 @@ char *file_read(int dir, const char *file, size_t *len)
 
 	if (fd < 0)
 		return NULL;
-	for (;;) {
+	while (n < most) {
 		if (room - n < 4096) {
 			room = room ? 2 * room : 8192;
 			more = realloc(text, room);
@@ -102,7 +102,7 @@ char *file_read(int dir, const char *file, size_t *len)
 				goto fail;
 			text = more;
 		}
-		got = read(fd, text + n, room - n - 1);
+		got = read(fd, text + n, most - n < room - n ? most - n : room - n - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -122,6 +122,11 @@ fail:
 	free(text);
 	errno = e;
 	return NULL;
+}
+
+char *file_read(int dir, const char *file, size_t *len)
+{
+	return file_read_most(dir, file, SIZE_MAX, len);
 }
 
 void file_raise_limit(void)
@@ -252,7 +257,7 @@ int path_open_listed(char *path, const char *wanted, unsigned long magic)
 		char *text, *line, *next;
 
 		str_format(path, PATH_MAX, "%s/%s", path_procfs(), tables[i]);
-		text = file_read(AT_FDCWD, path, NULL);
+		text = file_read_most(AT_FDCWD, path, MOUNTS_MOST, NULL);
 		for (line = text; line && *line && fd < 0; line = next) {
 			char *type, *dir;
 

@@ -76,7 +76,7 @@ int origin_begin(struct origin *, const char *host, const char *session);
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
 
-/* Put container and pod of a path of a cgroup into the task. */
+/* Put container and pod of a text of /proc/PID/cgroup into the task. */
 void origin_parse(struct origin_task *, const char *path);
 
 /* ---- otlp.c: lines of OTLP ---------------------------------------------------------------- */

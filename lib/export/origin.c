@@ -12,7 +12,6 @@
 
 enum {
 	TASKS_MOST = 65536,             /* tasks whose containers are known */
-	DIGITS_LEAST = 32,              /* of the id of a container */
 	UID = 36,                       /* characters of the uid of a pod */
 	SECOND = 1000000000,
 };
@@ -73,23 +72,55 @@ static int take_uid(char *to, const char *s)
 }
 
 /*
- * The last part with 32 to 64 hexadecimal digits in a row has the container's id, as in
- * docker-ID.scope, cri-containerd-ID.scope and plain ID. The pod's uid follows "pod", as in
- * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers).
+ * Parse the path of one hierarchy. The pod's uid follows "pod" in front of the container, as in
+ * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers). What is
+ * behind the outermost container is named by that container.
  */
-void origin_parse(struct origin_task *t, const char *path)
+static void parse_path(struct origin_task *t, const char *path)
 {
-	*t->container = *t->pod = '\0';
-	for (const char *s = path; *s; s++) {
-		size_t n = s == path || !hex_digits(s - 1) ? hex_digits(s) : 0;
+	size_t n = cgroup_container(path, t->container), all = strcspn(path, "\n");
 
-		if (n >= DIGITS_LEAST && n < sizeof(t->container))
-			str_format(t->container, sizeof(t->container), "%.*s", (int)n, s);
-		if (!strncmp(s, "pod", 3) && take_uid(t->pod, s + 3))
-			s += 3 + UID - 1;
-		else if (n)
-			s += n - 1;
+	*t->pod = '\0';
+	if (!n)
+		n = all;
+	/* who may make cgroups elsewhere may give them the name of a pod */
+	if (strncmp(path, "/kubepods", 9) && strncmp(path, "/kubelet", 8))
+		return;
+	for (const char *s = path; s < path + n && !*t->pod; s++)
+		if (!strncmp(s, "pod", 3))
+			take_uid(t->pod, s + 3);
+}
+
+/*
+ * Of the lines of all hierarchies the outermost container counts; lines that disagree tell
+ * nothing, because a program that may make cgroups in one hierarchy need not be able to in another.
+ */
+void origin_parse(struct origin_task *t, const char *text)
+{
+	struct origin_task one;
+	int clash = 0, pods = 0;
+
+	*t->container = *t->pod = '\0';
+	for (const char *line = text; *line; line += !!*line) {
+		const char *path = strchr(line, '/');
+		size_t n = strcspn(line, "\n");
+
+		if (path && path < line + n) {
+			parse_path(&one, path);
+			clash |= *one.container && *t->container &&
+				 strcmp(one.container, t->container);
+			pods |= *one.pod && *t->pod && strcmp(one.pod, t->pod);
+			if (*one.container)
+				memcpy(t->container, one.container, sizeof(t->container));
+			if (*one.pod)
+				memcpy(t->pod, one.pod, sizeof(t->pod));
+		}
+		line += n;
 	}
+	if (clash)
+		*t->container = '\0';
+	if (clash || pods)
+		*t->pod = '\0';
 }
 
 const struct origin_task *origin_of(struct origin *o, const struct export_record *r)
@@ -97,7 +128,8 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	static const struct origin_task none;
 	int32_t pid = (int32_t)r->tid;
 	struct origin_task *t;
-	char *text, path[PATH_MAX];
+	char *text;
+	int cut;
 
 	if (o->no_tasks || pid <= 0 || r->host.n)
 		return &none;
@@ -109,8 +141,7 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	if (!t)
 		t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
 	t->looked = r->time;
-	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
-	text = file_read(AT_FDCWD, path, NULL);
+	text = procfs_read(pid, "cgroup", NULL, &cut);
 	if (text)
 		origin_parse(t, text);
 	free(text);

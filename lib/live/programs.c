@@ -26,6 +26,7 @@
 enum {
 	OLD_MS = 1000,          /* look at what a process maps again after so long */
 	MISSED_MS = 63,         /* or at most so long, if an address was not in it */
+	PATIENCE = 16,          /* and so many times longer than the last look took */
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 256,            /* that are remembered, by pid */
 	PROCESSES = 1024,       /* that are remembered */
@@ -61,9 +62,11 @@ struct region {
 struct process_maps {
 	struct kept kept;
 	long long at;                   /* when it was read, or could not be read */
+	long long cost_ms;              /* what that took */
 	int missed_ms;                  /* wait so long if an address is not in it */
 	struct region *regions;
 	size_t n, room;
+	int more;                       /* some regions are not here */
 };
 
 static struct {
@@ -72,6 +75,7 @@ static struct {
 	struct {
 		int pid;
 		pid_t tgid;             /* 0: not known */
+		int asked;              /* procfs was asked for it */
 		uint64_t caller;        /* of the last event; 0: none, or its stack is printed */
 	} tasks[TASKS];
 } all; /* large; an initializer would put it into the program's file */
@@ -129,8 +133,12 @@ static void add_region(struct process_maps *p, pid_t pid, const char *line, cons
 	r.from = text_hex(&line, end);
 	line += *line == '-';
 	r.to = text_hex(&line, end);
-	if (end - line < 6 || line[3] != 'x' || p->n == REGIONS)
+	if (end - line < 6 || line[3] != 'x')
 		return;
+	if (p->n == REGIONS) {
+		p->more = 1;
+		return;
+	}
 	line += 6;
 	r.offset = text_hex(&line, end);
 	r.path = memchr(line, '/', (size_t)(end - line));
@@ -143,18 +151,20 @@ static void add_region(struct process_maps *p, pid_t pid, const char *line, cons
 	p->regions[p->n++] = r;
 }
 
-/* Read what the task maps. Change nothing if it has ended or has another name than comm. */
+/*
+ * Read what the task maps. Change nothing if it has ended or has another name than comm. What
+ * lies behind PROCFS_MOST bytes is not known.
+ */
 static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 {
-	char path[64], *text, *next;
+	char *text, *next;
 	struct task t;
 	size_t len;
+	int cut;
 
-	p->at = time_now_ms();
 	if (task_read(pid, &t) < 0 || !comm || strcmp(t.comm, comm))
 		return;
-	str_format(path, sizeof(path), "%s/%d/maps", path_procfs(), (int)pid);
-	text = file_read(AT_FDCWD, path, &len);
+	text = procfs_read(pid, "maps", &len, &cut);
 	if (!text || !*text) {
 		free(text);
 		return;
@@ -164,12 +174,28 @@ static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 	all.bytes += len - p->kept.bytes;
 	p->kept.bytes = len;
 	p->n = 0;
+	p->more = 0;
 	for (char *line = text; *line; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
 		add_region(p, pid, line, line + strlen(line));
 	}
+	if (p->more && !cut)
+		procfs_miss();
+}
+
+/* Read what the task maps, and wait the longer until the next time the longer that took. */
+static void look_again(struct process_maps *p, pid_t pid, const char *comm)
+{
+	long long begun = time_now_us();
+
+	if (procfs_begin() < 0)
+		return;
+	read_maps(p, pid, comm);
+	procfs_end();
+	p->at = time_now_ms();
+	p->cost_ms = (time_now_us() - begun) / 1000;
 }
 
 static const struct region *region_at(const struct process_maps *p, uint64_t address)
@@ -186,12 +212,18 @@ static size_t task_of(int pid)
 	size_t i = (unsigned)pid % TASKS;
 
 	if (all.tasks[i].pid != pid) {
+		all.tasks[i].pid = pid;
+		all.tasks[i].tgid = 0;
+		all.tasks[i].caller = 0;
+		all.tasks[i].asked = 0;
+	}
+	if (!all.tasks[i].asked && !procfs_begin()) {
 		uid_t uid;
 
-		all.tasks[i].pid = pid;
-		all.tasks[i].caller = 0;
+		all.tasks[i].asked = 1;
 		if (task_ids(pid, &all.tasks[i].tgid, &uid) < 0)
 			all.tasks[i].tgid = 0;
+		procfs_end();
 	}
 	return i;
 }
@@ -214,12 +246,12 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 	p = table_at(&all.processes, (const char *)&tgid, sizeof(tgid));
 	r = region_at(p, address);
 	age = time_now_ms() - p->at;
-	if (age < (r ? OLD_MS : p->missed_ms))
+	if (p->at && age < (r ? OLD_MS : p->missed_ms) + PATIENCE * p->cost_ms)
 		return r;
 	/* a task that just began a program may not have mapped it yet: soon look again */
 	if (!r && p->missed_ms < MISSED_MS)
 		p->missed_ms = 2 * p->missed_ms + (p->at != 0);
-	read_maps(p, pid, line_task_name(evs, pid));
+	look_again(p, pid, line_task_name(evs, pid));
 	return region_at(p, address);
 }
 

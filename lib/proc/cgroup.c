@@ -28,10 +28,9 @@ enum { ID_DIGITS = 32 };
 
 static char *cgroups_of(pid_t pid)
 {
-	char path[PATH_MAX];
+	int cut;
 
-	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
-	return file_read(AT_FDCWD, path, NULL);
+	return procfs_read(pid, "cgroup", NULL, &cut);
 }
 
 /* A line of /proc/PID/cgroup. */
@@ -78,13 +77,61 @@ int cgroup_has(const struct cgroup *c, pid_t pid)
 	return has;
 }
 
+/*
+ * Write the container's id that is in the name of a directory, of n bytes, to id. Return 0, or -1
+ * if the name has none. Runtimes call the directory docker-ID.scope, cri-containerd-ID.scope,
+ * crio-ID.scope, libpod-ID.scope, SLICE:cri-containerd:ID, or ID. The uid of a pod stands
+ * behind "pod". conmon is the monitor of a container and not in it.
+ */
+static int id_in_name(const char *name, size_t n, char *id)
+{
+	static const char digits[] = "0123456789abcdef", conmon[] = "conmon-";
+	size_t part;
+
+	for (size_t i = 0; i + sizeof(conmon) - 1 <= n; i++)
+		if (!memcmp(name + i, conmon, sizeof(conmon) - 1))
+			return -1;
+	for (const char *s = name, *end = name + n; s < end; s += part + 1) {
+		for (part = 0; s + part < end && !strchr("-:.", s[part]); part++)
+			;
+		if (part < ID_DIGITS || part > CONTAINER_ID || strspn(s, digits) < part)
+			continue;
+		memcpy(id, s, part);
+		id[part] = '\0';
+		return 0;
+	}
+	return -1;
+}
+
+/*
+ * A container that may make cgroups below its own can give them any name, also the id of another
+ * container. So only the outermost id of a path is one that a runtime has given. Amazon's ECS
+ * has the id of a task in front of that of the container: /ecs/TASK/ID.
+ */
+size_t cgroup_container(const char *path, char *id)
+{
+	const char *s = path, *above = "";
+	size_t n;
+
+	for (; *s && *s != '\n'; above = s, s += n) {
+		s += strspn(s, "/");
+		n = strcspn(s, "/\n");
+		if (id_in_name(s, n, id) < 0)
+			continue;
+		if (!strncmp(above, "ecs/", 4) && s[n] == '/' && !strchr(id, '-') &&
+		    strlen(id) == n)
+			continue;
+		return (size_t)(s + n - path);
+	}
+	*id = '\0';
+	return 0;
+}
+
 static int has_container_id(const char *path)
 {
-	size_t n = 0;
+	char id[CONTAINER_ID + 1];
 
-	for (; *path && n < ID_DIGITS; path++)
-		n = strchr("0123456789abcdef", *path) ? n + 1 : 0;
-	return n == ID_DIGITS;
+	return cgroup_container(path, id) != 0;
 }
 
 /* Is task 1 in the same cgroup? Then the cgroup may hold all tasks. */
@@ -238,7 +285,7 @@ static int each_mount(int (*fn)(void *, const struct mount *), void *arg)
 	int r = 0;
 
 	str_format(path, sizeof(path), "%s/self/mountinfo", path_procfs());
-	text = file_read(AT_FDCWD, path, NULL);
+	text = file_read_most(AT_FDCWD, path, MOUNTS_MOST, NULL);
 	for (line = text; line && *line && !r; line = next) {
 		const char *p = line, *type = strstr(line, " - ");
 
@@ -457,53 +504,50 @@ enum { CONTAINERS_MAX = 4 };
 /* The containers whose ids begin with the digits, in the order of their ids. */
 struct container_search {
 	const char *digits;
-	char id[CONTAINERS_MAX][CONTAINER_ID + 1];
+	struct container {
+		char id[CONTAINER_ID + 1];
+		char *path;             /* its cgroup */
+		char *other;            /* another cgroup with the same id, or NULL */
+	} v[CONTAINERS_MAX];
 	size_t n;                       /* may be greater than CONTAINERS_MAX */
-	char *path;                     /* of the first one that was found */
+	char inside[PATH_MAX];          /* a cgroup with the id in the cgroup of a container */
 };
 
-/*
- * Write the container's id that is in the name of a directory to id. Return 0, or -1 if the
- * name has none. Runtimes call the directory docker-ID.scope, cri-containerd-ID.scope,
- * crio-ID.scope, libpod-ID.scope, SLICE:cri-containerd:ID, or ID. The uid of a pod stands
- * behind "pod". conmon is the monitor of a container and not in it.
- */
-static int id_in_name(const char *name, char *id)
-{
-	size_t n;
-
-	for (const char *s = name; *s && !strstr(name, "conmon-"); s += n + (s[n] != '\0')) {
-		n = strcspn(s, "-:.");
-		if (n < ID_DIGITS || n > CONTAINER_ID || strspn(s, "0123456789abcdef") != n)
-			continue;
-		memcpy(id, s, n);
-		id[n] = '\0';
-		return 0;
-	}
-	return -1;
-}
-
-/* For each_directory: add the container unless it was found in another hierarchy or above. */
+/* For each_directory: add the container unless it was found in another hierarchy. */
 static void add_container(void *arg, const struct mount *m, const char *path)
 {
 	struct container_search *s = arg;
-	size_t kept = s->n < CONTAINERS_MAX ? s->n : CONTAINERS_MAX, i;
+	size_t kept = s->n < CONTAINERS_MAX ? s->n : CONTAINERS_MAX, i, at, last;
+	const char *name = strrchr(path, '/') + 1;
 	char id[CONTAINER_ID + 1];
 	struct cgroup c;
 
-	if (id_in_name(strrchr(path, '/') + 1, id) < 0 || strncmp(id, s->digits, strlen(s->digits)))
+	if (id_in_name(name, strlen(name), id) < 0 ||
+	    strncmp(id, s->digits, strlen(s->digits)) || !take(&c, m, path + strlen(m->point)))
 		return;
-	for (i = 0; i < kept; i++)
-		if (!strcmp(s->id[i], id))
-			return;
-	if (!s->n && take(&c, m, path + strlen(m->point)))
-		str_format(s->path, PATH_MAX, "%s", c.path);
+	at = cgroup_container(c.path, id);
+	last = strlen(c.path);
+	if (at < last) { /* there is an id above it */
+		if (at)
+			str_format(s->inside, sizeof(s->inside), "%s", c.path);
+		return;
+	}
+	for (i = 0; i < kept; i++) {
+		struct container *known = &s->v[i];
+
+		if (strcmp(known->id, id))
+			continue;
+		if (strcmp(known->path, c.path) && !known->other)
+			known->other = xstrdup(c.path);
+		return;
+	}
 	s->n++;
 	if (kept == CONTAINERS_MAX)
 		return;
-	for (i = kept; i && strcmp(s->id[i - 1], id) > 0; i--)
-		memcpy(s->id[i], s->id[i - 1], sizeof(s->id[i]));
-	str_format(s->id[i], sizeof(s->id[i]), "%s", id);
+	for (i = kept; i && strcmp(s->v[i - 1].id, id) > 0; i--)
+		s->v[i] = s->v[i - 1];
+	s->v[i] = (struct container){ .path = xstrdup(c.path) };
+	str_format(s->v[i].id, sizeof(s->v[i].id), "%s", id);
 }
 
 /* For each_mount: search the whole mount, and go on with the next mount. */
@@ -513,31 +557,57 @@ static int has_containers(void *arg, const struct mount *m)
 	return 0;
 }
 
-int cgroup_find_container(const char *digits, char *path)
+/* Report that more than one id begins with the digits, with as many as tell them apart. */
+static int report_containers(const struct container_search *s)
 {
-	struct container_search s = { .digits = digits, .path = path };
 	char list[CONTAINERS_MAX * (CONTAINER_ID + 2) + 8];
-	/* show enough digits to tell the containers apart */
-	size_t shown = 12, n = 0, kept;
+	size_t kept = s->n < CONTAINERS_MAX ? s->n : CONTAINERS_MAX, shown = 12, n = 0;
 
-	*path = '\0';
-	each_mount(has_containers, &s);
-	if (s.n == 1 && *path)
-		return 0;
-	if (s.n < 2)
-		return err_msg("no cgroup of a container whose id begins with '%s'; give the id, "
-			       "not the name, or the cgroup with --cgroup", digits);
-	kept = s.n < CONTAINERS_MAX ? s.n : CONTAINERS_MAX;
 	for (size_t i = 1; i < kept; i++)
-		while (shown < CONTAINER_ID && !strncmp(s.id[i], s.id[i - 1], shown))
+		while (shown < CONTAINER_ID && !strncmp(s->v[i].id, s->v[i - 1].id, shown))
 			shown++;
 	for (size_t i = 0; i < kept; i++)
 		n += str_format(list + n, sizeof(list) - n, "%s%.*s", i ? ", " : "", (int)shown,
-				s.id[i]);
-	if (s.n > kept)
+				s->v[i].id);
+	if (s->n > kept)
 		str_format(list + n, sizeof(list) - n, ", ...");
 	return err_msg("more than one container has an id that begins with '%s': %s; give more "
-		       "digits", digits, list);
+		       "digits", s->digits, list);
+}
+
+static int choose_container(const struct container_search *s, char *path)
+{
+	const struct container *c = &s->v[0];
+
+	if (s->n > 1)
+		return report_containers(s);
+	if (!s->n && *s->inside)
+		return err_msg("the id '%s' is only in the cgroup of another container: %.700s; "
+			       "if you mean that, give the path with --cgroup", s->digits,
+			       s->inside);
+	if (!s->n)
+		return err_msg("no cgroup of a container whose id begins with '%s'; give the id, "
+			       "not the name, or the cgroup with --cgroup", s->digits);
+	if (c->other)
+		return err_msg("two cgroups have the id of the container '%s': %.400s and %.400s; "
+			       "give the right one with --cgroup", s->digits, c->path, c->other);
+	str_format(path, PATH_MAX, "%s", c->path);
+	return 0;
+}
+
+int cgroup_find_container(const char *digits, char *path)
+{
+	struct container_search s = { .digits = digits };
+	int r;
+
+	*path = '\0';
+	each_mount(has_containers, &s);
+	r = choose_container(&s, path);
+	for (size_t i = 0; i < CONTAINERS_MAX; i++) {
+		free(s.v[i].path);
+		free(s.v[i].other);
+	}
+	return r;
 }
 
 int cgroup_open_v2(void)

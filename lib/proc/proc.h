@@ -54,6 +54,42 @@ enum {
  */
 int pids_option(const struct tool *, const char *list, int flags, struct pids *out);
 
+/* ---- procfs.c: files of procfs that a task makes long or slow to read --------------- */
+
+/* The most bytes of a file that procfs_read returns. */
+enum { PROCFS_MOST = 4 << 20 };
+
+/*
+ * Return the contents of a file in the directory of a task in procfs, such as maps, with a NUL
+ * behind them, and the length in *len unless len is NULL. If the file has more than
+ * PROCFS_MOST bytes, set *cut to 1, otherwise to 0; the text is then cut behind a line. The
+ * caller frees the text. On an error, or if procfs_begin refuses, return NULL and errno (EAGAIN:
+ * refused), silent.
+ */
+char *procfs_read(pid_t, const char *name, size_t *len, int *cut);
+
+/*
+ * Spend at most a quarter of the time on procfs from now on, and on the files of traced
+ * programs. For a tool that has other work at the same time, as a stream does.
+ */
+void procfs_limit(void);
+
+/* Read nothing more from procfs: the tool was told to stop. */
+void procfs_stop(void);
+
+/*
+ * Begin and end a reading of what a task determines the length of. procfs_begin returns 0, or -1,
+ * silent: procfs_stop was called, or the share of time is used up, which procfs_missed counts.
+ * Call procfs_end only after 0. Inside of a reading, procfs_begin
+ * refuses only after procfs_stop.
+ */
+int procfs_begin(void);
+void procfs_end(void);
+
+/* Count one more reading that was cut or left out; return the number of them. */
+void procfs_miss(void);
+unsigned long long procfs_missed(void);
+
 /* ---- task.c: tasks and processes --------------------------------------------------- */
 
 struct task {
@@ -140,9 +176,16 @@ int cgroup_find(const char *name, struct cgroup *);
 enum { CONTAINER_ID = 64 };
 
 /*
+ * Write the id of the container that a path of a cgroup leads to, up to a newline, to id
+ * (CONTAINER_ID + 1 bytes), or "" if there is none: the outermost one, which the runtime has
+ * given. Return the length of the path up to the directory that has the id, or 0.
+ */
+size_t cgroup_container(const char *path, char *id);
+
+/*
  * Find the cgroup of the container whose id begins with these digits, by the directories of
  * the mounted hierarchies; no daemon is asked. Write its path from the root of the hierarchy
- * to path (PATH_MAX bytes). Return 0, or -1, reported.
+ * to path (PATH_MAX bytes). Return 0, or -1, reported: no cgroup has the id, or two have it.
  */
 int cgroup_find_container(const char *digits, char *path);
 

@@ -124,11 +124,13 @@ static int walk(const struct pids *roots, struct pids *tree, struct pids *thread
 			task_add_threads(threads, &t);
 		for (size_t k = first; k < threads->n; k++) {
 			struct pids children = { 0 };
-			char path[PATH_MAX], *text;
+			char name[64], *text;
+			int cut = 0;
 
-			str_format(path, sizeof(path), "%s/%d/task/%d/children", path_procfs(),
-				   (int)tree->v[i], (int)threads->v[k]);
-			text = file_read(AT_FDCWD, path, NULL);
+			str_format(name, sizeof(name), "task/%d/children", (int)threads->v[k]);
+			text = procfs_read(tree->v[i], name, NULL, &cut);
+			if (cut) /* of half a million children */
+				r = err_msg("task %d has too many children", (int)threads->v[k]);
 			if (text)
 				r |= pids_parse(&children, text);
 			for (size_t c = 0; c < children.n; c++)

@@ -185,8 +185,14 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 {
 	char text[4096];
 	const char *group, *user;
+	int r;
 
-	if (task_read_file(pid, "status", text, sizeof(text)) < 0)
+	/* the groups of a task can make this text long for the kernel, which writes all of it */
+	if (procfs_begin() < 0)
+		return -1;
+	r = task_read_file(pid, "status", text, sizeof(text));
+	procfs_end();
+	if (r < 0)
 		return -1;
 	/* the kernel escapes newlines of a comm, so these matches are real fields */
 	group = strstr(text, "\nTgid:\t");

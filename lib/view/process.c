@@ -10,7 +10,6 @@
  *	lines of -P
  *	the interface
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,14 +305,13 @@ static int is_comm(const struct process *p, const struct field_data *v)
 /* Translate a uid from the task's user namespace to the initial one (/proc/PID/uid_map). */
 static uint32_t outside(const struct process *p, int pid, uint32_t uid)
 {
-	char path[PATH_MAX];
 	const char *s;
 	char *text;
+	int cut;
 
 	if (!p->live)
 		return uid;
-	str_format(path, sizeof(path), "%s/%d/uid_map", path_procfs(), pid);
-	text = file_read(AT_FDCWD, path, NULL);
+	text = procfs_read(pid, "uid_map", NULL, &cut);
 	for (s = text; s && *s;) {
 		unsigned long long n[3];
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * procfs.c - read what a task makes long or slow to read: within bytes, and within a share of time
+ *
+ * The kernel writes these files when they are read, and a task decides how much there is: its
+ * mappings with long names (maps), its mounts (mountinfo), its groups (status), what its
+ * descriptors watch (fdinfo), the symbols of its programs. A stream that reads them would
+ * otherwise follow only that task, and would not end when it is told to.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+enum {
+	SHARE = 4,              /* one of so many milliseconds may be spent on procfs */
+	SAVED_MS = 1000,        /* time that can be saved up, as for the first look at many tasks */
+};
+
+static struct {
+	int limited, stopped, depth;
+	long long left_us;      /* of the share */
+	long long begun_us;     /* of the reading that goes on */
+	long long seen_us;      /* when the share last grew */
+	unsigned long long missed;
+} procfs;
+
+void procfs_limit(void)
+{
+	procfs.limited = 1;
+	procfs.left_us = SAVED_MS * 1000LL;
+	procfs.seen_us = time_now_us();
+}
+
+void procfs_stop(void)
+{
+	procfs.stopped = 1;
+}
+
+unsigned long long procfs_missed(void)
+{
+	return procfs.missed;
+}
+
+void procfs_miss(void)
+{
+	procfs.missed++;
+}
+
+/* Let the share grow until now. */
+static void grow(long long now)
+{
+	procfs.left_us += (now - procfs.seen_us) / SHARE;
+	if (procfs.left_us > SAVED_MS * 1000LL)
+		procfs.left_us = SAVED_MS * 1000LL;
+	procfs.seen_us = now;
+}
+
+int procfs_begin(void)
+{
+	if (procfs.stopped)
+		return -1;
+	if (!procfs.limited || procfs.depth) {
+		procfs.depth++;
+		return 0;
+	}
+	procfs.begun_us = time_now_us();
+	grow(procfs.begun_us);
+	if (procfs.left_us > 0) {
+		procfs.depth++;
+		return 0;
+	}
+	procfs.missed++;
+	return -1;
+}
+
+void procfs_end(void)
+{
+	if (!--procfs.depth && procfs.limited)
+		procfs.left_us -= time_now_us() - procfs.begun_us;
+}
+
+char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
+{
+	char path[PATH_MAX], *text;
+	size_t n = 0;
+	int e;
+
+	if (procfs_begin() < 0) {
+		errno = EAGAIN;
+		return NULL;
+	}
+	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), (int)pid, name);
+	text = file_read_most(AT_FDCWD, path, PROCFS_MOST, &n);
+	e = errno;
+	procfs_end();
+	errno = e;
+	*cut = n >= PROCFS_MOST;
+	if (*cut) {
+		procfs.missed++;
+		while (n && text[n - 1] != '\n')
+			n--;
+		text[n] = '\0';
+	}
+	if (len)
+		*len = n;
+	return text;
+}
