@@ -3,6 +3,7 @@
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
 # manager: keeps its contract, sentence by sentence, with the running kernel
 
+# bats file_tags=contract
 load helper
 
 DIRECTORY=$TREE/trace-hooks/ftrace

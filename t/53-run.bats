@@ -7,15 +7,15 @@ load helper
 # PATH without the directory of bats's own parts in front
 OWN_PATH=${PATH//"$BATS_LIBEXEC:"/}
 
-# suite: Make a tree with t/run and, from stdin, a test file; a line LONG, QUICK or ALONE
-# before a test is its tag.
+# suite: Make a tree with t/run and, from stdin, a test file; a line LONG, QUICK, ALONE or
+# CONTRACT before a test is its tag.
 suite() {
 	[ "${TFS_VARIANT-}" != vm ] || skip "needs the utilities of a whole system"
 	mkdir -p suite/t suite/build/t
 	cp "$TREE/t/run" suite/t
 	cp "$PROG/signals" suite/build/t
 	# unchanged, these lines would be tests of this file
-	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/
+	sed 's/^TEST /@test /; s/^ALONE$/# bats test_tags=alone/; s/^CONTRACT$/# bats test_tags=alone,contract/
 		s/^LONG/# bats test_tags=long/; s/^QUICK$/# bats test_tags=quick/' >suite/t/own.bats
 }
 
@@ -70,24 +70,27 @@ ran() {
 	TEST "three" { :; }
 	LONG,alone
 	TEST "four" { :; }
+	CONTRACT
+	TEST "five" { :; }
 	END
 	local jobs
 	for jobs in 1 2; do
-		[ "$(ran $jobs)" = "one three" ]
+		[ "$(ran $jobs)" = "one three five" ]
 		[ "$(ran $jobs --quick)" = one ]
-		[ "$(ran $jobs --all | wc -w)" = 4 ]
-		[ "$(ran $jobs t/own.bats | wc -w)" = 4 ]
+		[ "$(ran $jobs --check | tr ' ' '\n' | sort | paste -sd ' ')" = "five one" ]
+		[ "$(ran $jobs --all | wc -w)" = 5 ]
+		[ "$(ran $jobs t/own.bats | wc -w)" = 5 ]
 		[ "$(ran $jobs --quick t/own.bats)" = one ]
-		[ "$(ran $jobs --short t/own.bats)" = "one three" ]
+		[ "$(ran $jobs --short t/own.bats)" = "one three five" ]
 	done
 	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS=2 TFS_LONG_WITHIN=0 suite/t/run --all
-	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "one three" ]
+	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "one three five" ]
 	[ "${lines[-3]}" = '# 2 long tests did not run: 0 seconds had passed' ]
-	[ "${lines[-1]}" = "2 passed, 0 failed, 0 skipped" ]
-	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--short|--all] [FILE.bats]..." \
+	[ "${lines[-1]}" = "3 passed, 0 failed, 0 skipped" ]
+	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--check|--short|--all] [FILE.bats]..." \
 		env TFS_VARIANT=vm suite/t/run -f one
 	run -0 env TFS_VARIANT=vm suite/t/run --help
-	[ "${lines[0]}" = "run [--quick|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+	[ "${lines[0]}" = "run [--quick|--check|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
 }
 
 @test "t/run: runs a failed test once more, and names those that pass then and those that fail again" {
