@@ -333,10 +333,12 @@ static void open_host(struct join *j, char *word)
  */
 static int open_picture(const struct join *j, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	int made, fd = output_file(path, &made);
 	struct stat st, other;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
+	if (fd < 0)
+		exit(REFUSED);
+	if (fstat(fd, &st) < 0) {
 		err_errno("unable to open %s", path);
 		exit(REFUSED);
 	}

@@ -459,6 +459,49 @@ END
 	[ ! -e ran ] && [ ! -e args ]
 }
 
+@test "tfs-run: -o makes a FILE that only its owner reads, and follows no link, waits on no FIFO" {
+	noting_tree
+	(umask 0 && "$RUN" -o file hook -- true)
+	[ "$(stat -c %a file)" = 600 ]
+	# a file of the caller keeps its mode
+	chmod 640 file
+	"$RUN" -o file hook -- true
+	[ "$(stat -c %a file)" = 640 ]
+	echo mine >target
+	ln -s target link
+	ln -s nowhere dangling
+	mkfifo fifo
+	mkdir directory
+	cp target hard
+	ln hard harder
+	local name
+	for name in link dangling fifo directory hard; do
+		case $name in
+		link | dangling) reason='it is a symbolic link; name the file that it leads to' ;;
+		hard) reason='it has another name, a hard link; remove the file, or give another name' ;;
+		*) reason='it is not a regular file; give the name of a file' ;;
+		esac
+		rm -f args
+		fails 111 "tfs-run: fatal: unable to write to $name: $reason" "$RUN" -o "$name" hook -- touch ran
+		[ ! -e ran ] && [ ! -e args ]
+	done
+	exactly target $'mine\n'
+	exactly harder $'mine\n'
+	[ ! -e nowhere ]
+	fails 111 "tfs-run: fatal: unable to write to directory/: it is not the name of a file" \
+		"$RUN" -o directory/ hook -- touch ran
+	"$RUN" -o /dev/null hook -- true
+	# in a directory that all write to, a file of another user
+	[ "$(id -u)" = 0 ] || return 0
+	mkdir -m 1777 sticky
+	echo theirs >sticky/file
+	chown nobody sticky/file
+	fails 111 "tfs-run: fatal: unable to write to sticky/file: it belongs to another user, in a directory that all write to; give another name" \
+		"$RUN" -o sticky/file hook -- touch ran
+	exactly sticky/file $'theirs\n'
+	[ ! -e ran ]
+}
+
 # Make a manager that notes its signals and has not yet begun when it runs.
 slow_tree() {
 	mkfifo trace never
@@ -576,12 +619,11 @@ INT
 
 @test "tfs-run: a full disk is an error that names FILE, of the trace and of a summary" {
 	noting_tree
-	ln -s /dev/full full
-	fails 111 "tfs-run: fatal: unable to write full: No space left on device" \
-		"$RUN" hook -o full
+	fails 111 "tfs-run: fatal: unable to write /dev/full: No space left on device" \
+		"$RUN" hook -o /dev/full
 	need_tracefs events/syscalls
-	fails 111 "tfs-summary: fatal: unable to write to full: No space left on device" \
-		tfs-run trace_syscalls --summary -o full -- true
+	fails 111 "tfs-summary: fatal: unable to write to /dev/full: No space left on device" \
+		tfs-run trace_syscalls --summary -o /dev/full -- true
 }
 
 # ---- the kernel ------------------------------------------------------------------
@@ -821,7 +863,7 @@ hook() {
 
 @test "tfs-run: a trace.dat that cannot be copied stays where the session left it, and is named" {
 	need_tracefs events/syscalls
-	ln -s /dev/full x.dat
+	mknod x.dat c 1 7 || skip "needs root, to make a device that is full"
 	run -111 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5
 	[[ ${stderr##*$'\n'} =~ ^"tfs-run: fatal: unable to write x.dat; the trace is in "(.*)": No space left on device"$ ]]
 	run -0 tfs-report "${BASH_REMATCH[1]}"

@@ -191,7 +191,7 @@ in_small() {
 
 @test "tfs-record: names a missing directory" {
 	plain_root
-	fails 111 "tfs-record: fatal: unable to open nowhere/near: No such file or directory" \
+	fails 111 "tfs-record: fatal: unable to open nowhere/near/file: no such directory; make it first" \
 		tfs-record -R root nowhere/near/file
 	: >plain
 	fails 111 "tfs-record: fatal: unable to open plain: Not a directory" \

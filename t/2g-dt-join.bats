@@ -322,9 +322,13 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	refused 'unable to join counts: its trace clock does not count seconds' dt-join a=a b=counts
 	refused 'unable to draw into b: it is a trace; give another file' dt-join -s b a=a b=b
 	ln b other
-	refused 'unable to draw into other: it is a trace; give another file' dt-join -s other a=a b=b
+	refused 'unable to write to other: it has another name, a hard link; remove the file, or give another name' \
+		dt-join -s other a=a b=b
 	file_has 4 b
-	refused 'unable to open none/svg: No such file or directory' dt-join -s none/svg a=a b=b
+	ln -s nowhere link
+	refused 'unable to write to link: it is a symbolic link; name the file that it leads to' dt-join -s link a=a b=b
+	[ ! -e nowhere ]
+	refused 'unable to open none/svg: no such directory; make it first' dt-join -s none/svg a=a b=b
 	refused 'unable to write to standard output: No space left on device' to_full dt-join a=a b=b
 	run -111 --separate-stderr dt-join -s /dev/full a=a b=b
 	[ "$stderr" = 'dt-join: fatal: unable to write to /dev/full: No space left on device' ]

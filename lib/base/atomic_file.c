@@ -99,33 +99,21 @@ int atomic_file_publish(const struct atomic_file *p, int fd)
 
 int atomic_file_find(struct atomic_file *p, const struct tool *tool, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX] = ".";
-	struct stat st;
+	int regular;
 
 	p->path = path;
-	p->name = slash ? slash + 1 : path;
-	if (!*p->name || !strcmp(p->name, ".") || !strcmp(p->name, ".."))
+	p->dir = output_parent(path, &p->name);
+	if (p->dir == OUTPUT_NO_NAME)
 		usage_error(tool, "not a file's name: '%.80s'", path);
-	if (slash) {
-		size_t n = slash == path ? 1 : (size_t)(slash - path);
-
-		if (n >= sizeof(dir))
-			usage_error(tool, "not a file's name: '%.80s'", path);
-		memcpy(dir, path, n);
-		dir[n] = '\0';
-	}
-	p->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (p->dir < 0)
-		return err_errno("unable to open %s", dir);
+		return -1;
 	/* without this check, a rename would replace /dev/stdout by a file */
 	for (unsigned long i = 0; i < p->files + !p->files; i++) {
-		if (!fstatat(p->dir, name_of(p, i), &st, AT_SYMLINK_NOFOLLOW)) {
-			if (!S_ISREG(st.st_mode))
-				usage_error(tool, "not a regular file: '%.80s'", name_of(p, i));
-		} else if (errno != ENOENT) {
+		regular = output_is_regular(p->dir, name_of(p, i));
+		if (regular < 0)
 			return err_errno("unable to write %s", name_of(p, i));
-		}
+		if (!regular)
+			usage_error(tool, "not a regular file: '%.80s'", name_of(p, i));
 	}
 	return 0;
 }

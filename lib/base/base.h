@@ -634,6 +634,31 @@ int path_open_mounted(const char *path, unsigned long magic);
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
+/* ---- output_file.c: a file that the user has named for the output of a tool ---------- */
+
+/*
+ * Create the file, with mode 0600, or open it without truncating it if it exists: a regular file
+ * without another name, and in a sticky directory not of another user; or /dev/null or
+ * /dev/full. Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0. Return a descriptor for
+ * writing, or -1, reported.
+ */
+int output_file(const char *path, int *made);
+
+/* output_parent: the path ends in no file's name, or is too long. Silent. */
+enum { OUTPUT_NO_NAME = -2 };
+
+/*
+ * Open the directory of the path (O_PATH), and set *name to the last part of it. Return a
+ * descriptor, OUTPUT_NO_NAME, or -1, reported.
+ */
+int output_parent(const char *path, const char **name);
+
+/*
+ * May a new file replace the name? Return 1 if there is none or it is a regular file, 0 if it is
+ * anything else, or -1 and errno.
+ */
+int output_is_regular(int dir, const char *name);
+
 /* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 
 /*

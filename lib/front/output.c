@@ -178,15 +178,8 @@ int output_open(struct output *o)
 		return -1;
 	if (!o->file)
 		return 0;
-	o->fd = open(o->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	o->made = o->fd >= 0;
-	if (o->fd < 0)
-		o->fd = open(o->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (o->fd < 0)
-		return errno == ENOENT ?
-		       err_msg("unable to open %s: no such directory; make it first", o->file) :
-		       err_errno("unable to open %s", o->file);
-	return 0;
+	o->fd = output_file(o->file, &o->made);
+	return o->fd < 0 ? -1 : 0;
 }
 
 void output_drop(const struct output *o)
