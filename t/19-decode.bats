@@ -566,17 +566,20 @@ b
 }
 
 @test "decode: finds a control character anywhere in a long string" {
-	local at want
+	local at x y head want='' records=''
 	BIG='' LONG=8 SIZE=4096
+	directory
+	head=$(head_word 15 0)$(number 2 300; printf 0100; number 4 42; number 4 1
+		number 4 $((44 << 16 | 16)))
 	for at in {0..40}; do
-		want=$(head -c "$at" /dev/zero | tr '\0' x)'\n'$(head -c $((40 - at)) /dev/zero | tr '\0' y)
-		directory
-		page 0 0 "$(head_word 15 0)$(number 2 300; printf 0100; number 4 42; number 4 1
-			number 4 $((44 << 16 | 16))
-			printf '%s' "$want" | sed 's/\\n/~/' | od -An -v -tx1 | tr -d ' \n' | sed 's/7e/0a/'
-			printf 000000)"
-		[ "$(plain | sed 's/.*: demo: //')" = "a=1 s=$want" ]
+		printf -v x '%*s' "$at" ''
+		printf -v y '%*s' $((40 - at)) ''
+		records+=$head${x// /78}0a${y// /79}000000
+		want+="a=1 s=${x// /x}\n${y// /y}"$'\n'
 	done
+	page 0 0 "$records"
+	plain | sed 's/.*: demo: //' >got
+	exactly got "$want"
 }
 
 @test "decode: prints a control character in a task's name as a question mark" {

@@ -31,22 +31,28 @@ host_abi() {
 	file_has 250+ wanted
 }
 
-# assertions FILE [NAMES]: Print a C program that includes the headers that the comment of a set
-# names, as far as they are there, and has an assertion in a line for each constant of this ABI;
-# of those in the file NAMES only, if it is given, and then without headers.
+# assertions: Write SET.c for each file of sets but that of ioctl: a C program that includes the
+# headers that the comment of the set names, as far as they are there, and has an assertion in a
+# line for each constant of this ABI.
 assertions() {
-	awk -v abi="$(host_abi)" -v names="${2-}" '
-		BEGIN { while (names != "" && (getline name <names) > 0) wanted[name] = 1 }
+	awk -v abi="$(host_abi)" '
+		FNR == 1 {
+			if (out != "")
+				close(out)
+			out = FILENAME
+			sub(/.*\//, "", out)
+			sub(/\.in$/, ".c", out)
+		}
 		/^#/ {
 			for (i = 2; i <= NF; i++) {
 				sub(/,$/, "", $i)
-				if ($i ~ /\.h$/ && names == "")
-					printf "#if __has_include(<%s>)\n#include <%s>\n#endif\n", $i, $i
+				if ($i ~ /\.h$/)
+					printf "#if __has_include(<%s>)\n#include <%s>\n#endif\n", $i, $i >out
 			}
 			next
 		}
 		/^(flags|enum)/ || !NF { next }
-		names == "" || $1 in wanted {
+		{
 			value = $2
 			for (i = 3; i <= NF; i++) {
 				split($i, part, "=")
@@ -54,80 +60,104 @@ assertions() {
 					value = part[2]
 			}
 			if (value != "-")
-				printf "_Static_assert((unsigned)(%s) == (unsigned)(%s), \"DIFFERS\");\n", $1, value
-		}' "$1"
+				printf "_Static_assert((unsigned)(%s) == (unsigned)(%s), \"DIFFERS\");\n", $1, value >out
+		}' "$@"
 }
 
-# compare SET: Compile the assertions of SET.c. Write the lines that do not hold to differs, and
-# the constants that the compiler knows to known.
+# compare FILE.c...: Compile the assertions. Write the lines that do not hold to differs, and the
+# constants that the compiler knows to known, behind the name of their file.
 compare() {
-	LC_ALL=C cc -D_GNU_SOURCE -fmax-errors=0 -ftrack-macro-expansion=0 -fno-diagnostics-show-caret -fsyntax-only "$1.c" \
-		>"$1.said" 2>&1 || :
-	sed -n "s/^$1\.c:\([0-9]*\):.*static assertion failed.*/\1p/p" "$1.said" >lines
-	sed -n -f lines "$1.c" >>differs
-	! grep 'fatal error' "$1.said" || return 0 # the rest was not compiled
-	sed -n "s/^$1\.c:\([0-9]*\):.*error:.*/\1/p" "$1.said" | sort -u >lines
-	awk 'FILENAME == "lines" { bad[$1] = 1; next }
-		/^_Static_assert/ && !(FNR in bad) { split($1, part, /[()]+/); print part[3] }' lines "$1.c" |
-		sort -u >"$1.known"
-	cat "$1.known" >>known
+	LC_ALL=C cc -D_GNU_SOURCE -fmax-errors=0 -ftrack-macro-expansion=0 \
+		-fno-diagnostics-show-caret -fsyntax-only "$@" >said 2>&1 || :
+	: >differs
+	: >known
+	awk 'FILENAME == "said" {
+			split($0, part, ":")
+			if (/fatal error/)
+				fatal[part[1]] = 1 # the rest was not compiled
+			if (/static assertion failed/)
+				failed[part[1], part[2]] = 1
+			else if (/error:/)
+				bad[part[1], part[2]] = 1
+			next
+		}
+		!/^_Static_assert/ { next }
+		(FILENAME, FNR) in failed { print >"differs"; next }
+		!(FILENAME in fatal) && !((FILENAME, FNR) in bad) {
+			split($1, part, /[()]+/)
+			print FILENAME, part[3] >"known"
+		}' said "$@"
 }
 
 @test "calls: constants that this machine's headers have are those of the headers" {
 	need_tool cc
-	local file set
-	: >differs
-	: >known
-	for file in "$DATA"/sets/*.in; do
-		set=$(basename "$file" .in)
-		[ "$set" != ioctl ] || continue
-		assertions "$file" >"$set.c"
-		compare "$set"
-		[ -s "$set.known" ] || echo "$set" >>without
-	done
+	assertions "$DATA"/sets/*.in
+	rm ioctl.c
+	compare ./*.c
 	[ ! -s differs ] || { cat differs; false; }
 	# each set has a header, and older headers have fewer constants
-	[ ! -e without ] || { cat without; false; }
+	printf '%s\n' ./*.c | grep -vxFf <(cut -d ' ' -f 1 known) >without || :
+	[ ! -s without ] || { cat without; false; }
 	file_has 1200+ known
 }
 
 @test "calls: numbers of ioctl that this machine's headers have are those of the headers" {
 	need_tool cc
-	local file n=0 dir
+	local dir
 	dir=$(dirname "$(echo '#include <linux/ioctl.h>' | cc -E -x c - | sed -n 's/^# [0-9]* "\(\/.*\/linux\/ioctl.h\)".*/\1/p' | head -n 1)")
 	[ -d "$dir" ] || skip "needs the headers of Linux"
-	: >differs
-	: >known
+	assertions "$DATA/sets/ioctl.in"
 	awk '!/^#/ && NF == 2 || /^[A-Z_0-9]+ / { print $1 }' "$DATA/sets/ioctl.in" | grep -v '^enum' |
 		sort -u >names
-	grep -lwFf names "$dir"/*.h "$dir"/../{asm-generic,sound,mtd,misc,scsi,video,rdma}/*.h >files
-	while read -r file; do
-		grep -owFf names "$file" | sort -u >mentioned
-		n=$((n + 1))
+	# a program for each header, with the assertions of the names in it
+	grep -owHFf names "$dir"/*.h "$dir"/../{asm-generic,sound,mtd,misc,scsi,video,rdma}/*.h |
+		sort -u >mentioned
+	awk 'FILENAME == "ioctl.c" {
+			if (/^_Static_assert/) {
+				split($1, part, /[()]+/)
+				assertion[part[3]] = $0
+			}
+			next
+		}
 		{
-			printf '#include <%s>\n' sys/types.h stdint.h time.h sys/socket.h sys/ioctl.h "$file"
-			assertions "$DATA/sets/ioctl.in" mentioned
-		} >"h$n.c"
-		compare "h$n"
-	done <files
+			split($0, part, ":")
+			if (part[1] != last) {
+				out = "h" ++n ".c"
+				last = part[1]
+				printf "#include <%s>\n", "sys/types.h" >out
+				printf "#include <%s>\n", "stdint.h" >out
+				printf "#include <%s>\n", "time.h" >out
+				printf "#include <%s>\n", "sys/socket.h" >out
+				printf "#include <%s>\n", "sys/ioctl.h" >out
+				printf "#include <%s>\n", last >out
+			}
+			if (part[2] in assertion)
+				print assertion[part[2]] >out
+		}' ioctl.c mentioned
+	compare h*.c
 	[ ! -s differs ] || { cat differs; false; }
-	[ "$(sort -u known | wc -l)" -ge 1100 ]
+	[ "$(cut -d ' ' -f 2 known | sort -u | wc -l)" -ge 1100 ]
 }
 
 @test "calls: each call has as many arguments as this kernel's format of it" {
 	need_tracefs events/syscalls
-	local file name
-	for file in "$TRACEFS"/events/syscalls/sys_enter_*/format; do
-		name=${file%/format}
-		name=${name##*/sys_enter_}
-		case $name in # a name of the kernel that no program uses
-		newstat | newfstat | newlstat | newuname) name=${name#new} ;;
-		sendfile64) [ "$(host_abi)" = i386 ] || [ "$(host_abi)" = arm ] || name=sendfile ;;
-		umount) name=umount2 ;;
-		esac
-		# the kernel's text has all arguments behind the fields of each event and the number
-		echo "$name $(awk '$1 ~ /^field:/ && !/ common_| __syscall_nr;/ && !/__data_loc/' "$file" | wc -l)"
-	done | sort >kernel
+	# the kernel's text has all arguments behind the fields of each event and the number
+	awk -v abi="$(host_abi)" '
+		FNR == 1 {
+			name = FILENAME
+			gsub(/.*\/sys_enter_|\/format$/, "", name)
+			# names of the kernel that no program uses
+			if (name ~ /^new(stat|fstat|lstat|uname)$/)
+				sub(/^new/, "", name)
+			else if (name == "sendfile64" && abi != "i386" && abi != "arm")
+				name = "sendfile"
+			else if (name == "umount")
+				name = "umount2"
+			fields[name] = 0
+		}
+		$1 ~ /^field:/ && !/ common_| __syscall_nr;/ && !/__data_loc/ { fields[name]++ }
+		END { for (name in fields) print name, fields[name] }' \
+		"$TRACEFS"/events/syscalls/sys_enter_*/format | sort >kernel
 	awk -v abi="$(host_abi)" '/^#/ || /^\?/ || !NF { next } {
 		n = 0 # without the registers that are half of a 64-bit argument
 		for (i = 2; i <= NF && $i != "="; i++)
