@@ -276,10 +276,10 @@ endif
 		ln -sf manager $(HOOKDIR)/$$s/manager.tfs && \
 		install trace-hooks/$$s/hooks.d/* $(HOOKDIR)/$$s/hooks.d || exit; \
 	done
-	for p in $(PAGES); do \
-		install -d $(MANDIR)/man$${p##*.} && \
-		install -m 644 $$p $(MANDIR)/man$${p##*.} || exit; \
-	done
+	install -d $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7
+	install -m 644 $(filter %.1,$(PAGES)) $(MANDIR)/man1
+	install -m 644 $(filter %.5,$(PAGES)) $(MANDIR)/man5
+	install -m 644 $(filter %.7,$(PAGES)) $(MANDIR)/man7
 	install completion/complete $(HOOKDIR)
 	install -m 644 bin/tfs-calls.tab $(HOOKDIR)
 	install -d $(BASHDIR) $(ZSHDIR) $(FISHDIR)
