@@ -726,6 +726,7 @@ static void describe(struct item *item, const struct strings_plan *p, const stru
 		item->size = count < 0 ? a->used : a->size;
 		break;
 	case CALL_SOCKADDR:
+	case CALL_OPTION:
 		item->kind = DATA;
 		if (a->out) { /* the address of its length follows */
 			item->flags |= COUNT_IS_ADDRESS;

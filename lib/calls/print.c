@@ -597,6 +597,31 @@ static void strings(struct out *o, const char *s, size_t n, int more)
 	text(o, more ? any ? ", ...]" : "...]" : "]");
 }
 
+/*
+ * Print the value of a socket option that has count bytes, of which user has a part. A value that
+ * is shorter than its layout is no structure. Return 0 if only its address makes sense.
+ */
+static int print_option(struct out *o, const struct call_arg *a, const struct call_bytes *user,
+			uint64_t count)
+{
+	const struct layout *l = &o->c->layouts[a->set];
+	size_t n = user->n < count ? user->n : (size_t)count;
+
+	if ((int64_t)count < 0 || (a->out && !count))
+		return 0;
+	if (a->set == OPTION_TEXT || (a->set == OPTION_ANY && count != 4) ||
+	    (a->out && count < l->size)) {
+		quoted(o, user->bytes, n, n < count);
+		return 1;
+	}
+	if (count < l->size)
+		return 0;
+	text(o, l->bare && !l->v->array ? "[" : "");
+	print_layout(o, a->set, user->bytes, n, 0);
+	text(o, l->bare && !l->v->array ? "]" : "");
+	return 1;
+}
+
 /* Print an array of count structures, or the only one. */
 static void structures(struct out *o, const struct call_arg *a, const struct call_bytes *user,
 		       uint64_t count, uint64_t most)
@@ -623,8 +648,9 @@ static void structures(struct out *o, const struct call_arg *a, const struct cal
 		text(o, "]");
 }
 
-static void print_user(struct out *o, const struct call *call, unsigned arg,
-		       const struct call_values *v)
+/* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
+static int print_user(struct out *o, const struct call *call, unsigned arg,
+		      const struct call_values *v)
 {
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg];
@@ -653,15 +679,19 @@ static void print_user(struct out *o, const struct call *call, unsigned arg,
 		quoted(o, user->bytes, n, n < count);
 		break;
 	case CALL_SOCKADDR:
+	case CALL_OPTION:
 		/* the length may be in user memory, in the next argument */
 		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
 		    v->user[arg + 1].bytes)
-			count = load(o->c, v->user[arg + 1].bytes, 4);
+			count = cut(load(o->c, v->user[arg + 1].bytes, 4), 4, 1);
+		if (a->kind == CALL_OPTION)
+			return print_option(o, a, user, count);
 		print_address(o, user->bytes, n < count ? n : (size_t)count);
 		break;
 	default:
 		structures(o, a, user, count, call_value(o->c, call, 0, v->args));
 	}
+	return 1;
 }
 
 static size_t end(struct out *o, char *buf)
@@ -684,11 +714,10 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		return 0;
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result)
 		text(&o, "\"\""); /* the end of a file: nothing was read */
-	else if (a->kind >= CALL_PATH && a->kind <= CALL_SOCKADDR && user->bytes && !user->fault &&
-	    (!a->out || (v->returned && v->result >= 0)) &&
-	    (a->kind != CALL_STRUCT || a->set < c->nlayouts))
-		print_user(&o, call, arg, v);
-	else
+	else if (a->kind < CALL_PATH || a->kind >= CALL_NONE || !user->bytes || user->fault ||
+		 (a->out && (!v->returned || v->result < 0)) ||
+		 (a->kind == CALL_STRUCT && a->set >= c->nlayouts) ||
+		 !print_user(&o, call, arg, v))
 		print_value(&o, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
 	return end(&o, buf);
 }

@@ -57,6 +57,28 @@ static int value(char **s, uint64_t *v)
 	return *s != start;
 }
 
+/*
+ * Behind the value of a constant, take that of this ABI from /ABIS:VALUE. here: the constant has
+ * a value. Return the same of this ABI.
+ */
+static int own_value(const struct calls *c, char **s, int here, uint64_t *v)
+{
+	while (next(s, '/')) {
+		uint64_t other;
+		int mine = 0, is;
+
+		for (; **s >= '0' && **s <= '9'; (*s)++)
+			mine |= **s - '0' == c->abi;
+		next(s, ':');
+		is = value(s, &other);
+		if (mine) {
+			here = is;
+			*v = other;
+		}
+	}
+	return here;
+}
+
 /* A set: "f" or "e", how to print the rest, MASK[:SUB], PREFIX or -, constants. */
 static void parse_set(struct calls *c, unsigned index)
 {
@@ -97,19 +119,7 @@ static void parse_set(struct calls *c, unsigned index)
 		if (next(&s, '=')) {
 			here = value(&s, &k.value);
 			last = k.value;
-			while (next(&s, '/')) {
-				uint64_t other;
-				int mine = 0, is;
-
-				for (; *s >= '0' && *s <= '9'; s++)
-					mine |= *s - '0' == c->abi;
-				next(&s, ':');
-				is = value(&s, &other);
-				if (mine) {
-					here = is;
-					k.value = other;
-				}
-			}
+			here = own_value(c, &s, here, &k.value);
 		} else {
 			last = k.value;
 		}
@@ -125,12 +135,11 @@ static void parse_set(struct calls *c, unsigned index)
 }
 
 /* The kinds of values, by their letters. */
-static const char letters[] = "HDUNOFWSPQVBTAXGIECZYJKMR";
+static const char letters[] = "HDUNOFWSPQVBTALXGIECZYJKMR";
 static const uint8_t kinds[] = {
 	CALL_HEX, CALL_INT, CALL_UINT, CALL_ID, CALL_OCTAL, CALL_FD, CALL_DIRFD, CALL_SET,
-	CALL_PATH,
-	CALL_STRING, CALL_STRINGS, CALL_BUFFER, CALL_STRUCT, CALL_SOCKADDR, CALL_NONE,
-	MEMBER_SIGSET, MEMBER_FDSET, MEMBER_WAIT, MEMBER_CHARS, MEMBER_PAD, MEMBER_PORT,
+	CALL_PATH, CALL_STRING, CALL_STRINGS, CALL_BUFFER, CALL_STRUCT, CALL_SOCKADDR, CALL_OPTION,
+	CALL_NONE, MEMBER_SIGSET, MEMBER_FDSET, MEMBER_WAIT, MEMBER_CHARS, MEMBER_PAD, MEMBER_PORT,
 	MEMBER_INET, MEMBER_INET6, MEMBER_SUN_PATH, MEMBER_DEV,
 };
 
@@ -155,7 +164,7 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 		return;
 	(*s)++;
 	m->kind = kinds[letter - letters];
-	if (m->kind == CALL_STRUCT) {
+	if (m->kind == CALL_STRUCT || m->kind == CALL_OPTION) {
 		m->set = (uint16_t)number(s, 10);
 	} else if (m->kind <= CALL_SET || m->kind >= MEMBER_SIGSET) {
 		if (**s >= '1' && **s <= '8')
@@ -269,12 +278,14 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 	parse_value(c, s, &m);
 	*a = (struct call_arg){ .name = m.name, .length = m.length, .kind = m.kind, .count = -1,
 				.place = m.place, .size = m.width, .set = m.set };
+	if (a->kind == CALL_OPTION)
+		parse_layout(c, a->set);
 	if (a->kind == CALL_STRUCT) {
 		parse_layout(c, a->set);
 		a->size = a->set < c->nlayouts ? c->layouts[a->set].size : 0;
 		a->used = a->size ? c->layouts[a->set].used : 0;
 	}
-	if (a->kind == CALL_BUFFER || a->kind == CALL_SOCKADDR)
+	if (a->kind == CALL_BUFFER || a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION)
 		a->size = 1;
 	a->out = (uint8_t)next(s, '!');
 	if (next(s, '['))
@@ -284,7 +295,7 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 }
 
 /*
- * A call: NAME, or ?ARG, = & or !, and HEX for a variant of the last; arguments, =result. A
+ * A call: NAME, or for a variant of the last one or two of ?ARG, = & or !, HEX; arguments, =result. A
  * number of 64 bits takes two registers of a 32-bit ABI, from an even one on if the ABI aligns
  * 8 bytes so.
  */
@@ -297,11 +308,14 @@ static void parse_call(struct calls *c, struct call_entry *e)
 	char *s = c->lines[c->nsets + c->nlayouts + (size_t)(e - c->calls)];
 
 	e->parsed = 1;
-	if (next(&s, '?')) {
-		e->arg = (uint8_t)(number(&s, 10) % CALL_ARGS);
-		e->condition = *s;
-		s += *s != '\0';
-		e->value = number(&s, 16);
+	if (*s == '?') {
+		for (unsigned i = 0; i < 2 && next(&s, '?'); i++) {
+			e->when[i].arg = (uint8_t)(number(&s, 10) % CALL_ARGS);
+			e->when[i].test = *s;
+			s += *s != '\0';
+			if (!own_value(c, &s, value(&s, &e->when[i].value), &e->when[i].value))
+				e->when[i].value = UINT64_MAX; /* nothing is equal to it */
+		}
 		e->call.name = e[-1].call.name;
 	} else {
 		e->call.name = s;
@@ -334,7 +348,8 @@ static void parse_call(struct calls *c, struct call_entry *e)
 	for (unsigned i = 0; i < *nargs; i++)
 		if (args[i].count >= 0)
 			args[i].count = (int8_t)(args[i].count < n ? at[args[i].count] : -1);
-	e->arg = e->arg < n ? at[e->arg] : 0;
+	for (unsigned i = 0; i < 2; i++)
+		e->when[i].arg = e->when[i].arg < n ? at[e->when[i].arg] : 0;
 	if (*s == '\n')
 		*s = '\0';
 }
@@ -361,11 +376,16 @@ const struct call *calls_find(struct calls *c, uint64_t n)
 
 const struct call *calls_match(const struct call *call, const uint64_t *args)
 {
-	for (const struct call_entry *e = (const void *)call; (++e)->condition;) {
-		uint64_t a = args[e->arg];
+	for (const struct call_entry *e = (const void *)call; (++e)->when[0].test;) {
+		int is = 1;
 
-		if (e->condition == '=' ? (uint32_t)a == e->value
-					: !(a & e->value) == (e->condition == '!'))
+		for (unsigned i = 0; i < 2 && e->when[i].test; i++) {
+			uint64_t a = args[e->when[i].arg], v = e->when[i].value;
+
+			is &= e->when[i].test == '=' ? (uint32_t)a == v
+						     : !(a & v) == (e->when[i].test == '!');
+		}
+		if (is)
 			return &e->call;
 	}
 	return call;

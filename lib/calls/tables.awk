@@ -11,7 +11,8 @@
 #	                /ABIS:HEX where ABIs have other values; - is no value
 #	LAYOUTS lines:  b (printed without braces), p (packed), m (has more members) or -; members;
 #	                more than one begin with /ABIS
-#	CALLS lines:    the name, or ?ARG=HEX, ?ARG&HEX, ?ARG!HEX of a variant; arguments; =result
+#	CALLS lines:    the name, or one or two of ?ARG=HEX, ?ARG&HEX, ?ARG!HEX of a variant, with
+#	                /ABIS:HEX as above; arguments; =result
 #	7 lines:        an ABI, its word size, b (big-endian) or l, the alignment of 8 bytes; the
 #	                index of each call in the order of numbers; ~N for N numbers without one
 #
@@ -118,6 +119,8 @@ function value(text, argument,   name, type, array, width, union, out) {
 	}
 	if (type ~ /^\*/)
 		return name "T" layout_index(substr(type, 2)) array union out
+	if (argument && sub(/^option\./, "", type))
+		return name "L" layout_index(type) out
 	if (type in letters)
 		return name letters[type] array union out
 	width = 4
@@ -135,9 +138,12 @@ function argument_index(name) {
 	return argument_number[call_id, name]
 }
 
-# Return the value of constants with | between, in the set of an argument.
+# Return the value of constants with | between, in the set of an argument; of one constant also
+# those of other ABIs.
 function constants_value(set, text,   part, n, i, v) {
 	n = split(text, part, "|")
+	if (n == 1 && (set, text) in constant)
+		return constant[set, text] constant_others[set, text]
 	v = 0
 	for (i = 1; i <= n; i++) {
 		if (part[i] ~ /^[0-9]/)
@@ -150,6 +156,29 @@ function constants_value(set, text,   part, n, i, v) {
 	return tohex(v "")
 }
 
+# Return the texts in a list, each with a condition at its end: ARG=VALUE,VALUE..., where ARG may be
+# NAME:SET. Each value makes a text of its own.
+function conditions(text, list,   name, set, test, i, j, n, m, values, before, out) {
+	match(text, /[=&!]/)
+	test = substr(text, RSTART, 1)
+	name = substr(text, 1, RSTART - 1)
+	n = split(substr(text, RSTART + 1), values, ",")
+	set = argument_type[call_id, name]
+	if (name ~ /:/) {
+		set = name
+		sub(/:.*/, "", name)
+	}
+	sub(/[^:]*:/, "", set)
+	sub(/\.[1248l]$/, "", set)
+	m = split(list, before, " ")
+	out = ""
+	for (i = 1; i <= m; i++)
+		for (j = 1; j <= n; j++)
+			out = out " " before[i] (before[i] == "?" ? "" : "?") argument_index(name) \
+				test constants_value(set, values[j])
+	return out
+}
+
 # Return the arguments and the result from the word first on.
 function arguments(first,   i, text, name, n) {
 	text = ""
@@ -157,7 +186,7 @@ function arguments(first,   i, text, name, n) {
 	for (i = first; i <= NF && $i != "="; i++) {
 		name = $i
 		sub(/:.*/, "", name)
-		if (name != $i || !((call_id, name) in argument_type)) {
+		if ($1 != "?") {
 			argument_number[call_id, name] = n
 			argument_type[call_id, name] = $i
 		}
@@ -189,7 +218,7 @@ BEGIN {
 	set_index("errno")
 	set_index("signal")
 	n = split("sockaddr sockaddr_un sockaddr_in sockaddr_in6 sockaddr_nl sockaddr_ll " \
-		"sockaddr_vm", word, " ")
+		"sockaddr_vm option option_text", word, " ")
 	for (i = 1; i <= n; i++)
 		layout_index(word[i])
 }
@@ -245,6 +274,7 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 			constant[set, $1] = h
 		others = others "/" abis_of(word[1]) ":" h
 	}
+	constant_others[set, $1] = others
 	if (n == 1)
 		prefix[set] = $1
 	while (prefix[set] != "" && index($1, prefix[set]) != 1)
@@ -277,16 +307,14 @@ FILENAME ~ /layouts\.in$/ {
 
 FILENAME ~ /calls\.in$/ {
 	if ($1 == "?") {
-		match($2, /[=&!]/)
-		test = substr($2, RSTART, 1)
-		name = substr($2, 1, RSTART - 1)
-		set = argument_type[call_id, name]
-		sub(/[^:]*:/, "", set)
-		sub(/\.l$/, "", set)
-		i = argument_index(name)
-		n = split(substr($2, RSTART + 1), word, ",")
+		variants = "?"
+		for (i = 2; $i ~ /^[a-z0-9_]+(:[a-z0-9_]+)?[=&!][A-Z0-9_]/; i++)
+			variants = conditions($i, variants)
+		if (i == 2 || i > 4)
+			fail("a variant has one or two conditions")
+		n = split(variants, part, " ")
 		for (j = 1; j <= n; j++)
-			call[ncalls++] = "?" i test constants_value(set, word[j]) arguments(3)
+			call[ncalls++] = part[j] arguments(i)
 		next
 	}
 	call_id = ncalls

@@ -23,9 +23,9 @@ enum {
 /* The sets that print.c itself uses: tables.awk gives them these numbers. */
 enum { SET_ERRNO, SET_SIGNAL, SET_OWN };
 
-/* The same of layouts: socket addresses. */
+/* The same of layouts: socket addresses; options of sockets that have no layout. */
 enum { ADDRESS_ANY, ADDRESS_UNIX, ADDRESS_INET, ADDRESS_INET6, ADDRESS_NETLINK, ADDRESS_PACKET,
-       ADDRESS_VSOCK, LAYOUTS_OWN };
+       ADDRESS_VSOCK, OPTION_ANY, OPTION_TEXT, LAYOUTS_OWN };
 
 struct constant {
 	uint64_t value;
@@ -63,9 +63,12 @@ struct layout {
 
 struct call_entry {
 	struct call call;
-	uint64_t value;                 /* of a variant: see calls_match */
-	char condition;                 /* = & !; 0: no variant */
-	uint8_t arg, parsed;
+	struct {
+		uint64_t value;
+		char test;              /* = & !; 0: none */
+		uint8_t arg;
+	} when[2];                      /* of a variant: see calls_match */
+	uint8_t parsed;
 };
 
 struct calls {

@@ -181,6 +181,55 @@ static void test_sockets(void)
 	EQUAL_TEXT(line(), "writev(1, [{iov_base=0x1000, iov_len=5}], 1)");
 }
 
+/* A socket option is an int, a structure, a string or bytes, by its name and its length. */
+static void test_options(void)
+{
+	CALL(54, 3, 1, 13, 0x1000, 8);
+	MEMORY(3, "\1\0\0\0\5\0\0\0");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 8)");
+	CALL(54, 3, 1, 13, 0x1000, 4);
+	MEMORY(3, "\1\0\0\0");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_LINGER, 0x1000, 4)");
+	CALL(54, 3, 1, 20, 0x1000, 16);
+	MEMORY(3, "\12\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_RCVTIMEO, {tv_sec=10, tv_usec=7}, 16)");
+	CALL(54, 3, 1, 25, 0x1000, 4);
+	MEMORY(3, "eth0");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_BINDTODEVICE, \"eth0\", 4)");
+	CALL(54, 3, 6, 13, 0x1000, 5);
+	MEMORY(3, "cubic");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_TCP, TCP_CONGESTION, \"cubic\", 5)");
+	CALL(54, 3, 1, 2, 0x1000, 5);
+	MEMORY(3, "\1\0\0\0\1");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 5)");
+	CALL(54, 3, 1, 2, 0x1000, (uint64_t)-1);
+	MEMORY(3, "\1\0\0\0\1");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, 0x1000, -1)");
+	CALL(54, 3, 0, 1, 0x1000, 1);
+	MEMORY(3, "\20");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_IP, IP_TOS, \"\\20\", 1)");
+	CALL(54, 3, 0, 35, 0x1000, 8);
+	MEMORY(3, "\340\0\0\1\177\0\0\1");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_IP, IP_ADD_MEMBERSHIP, "
+		   "{imr_multiaddr=inet_addr(\"224.0.0.1\"), "
+		   "imr_interface=inet_addr(\"127.0.0.1\")}, 8)");
+	CALL(55, 3, 1, 17, 0x1000, 0x2000);
+	MEMORY(3, "\1\0\0\0\0\0\0\0\377\377\377\377");
+	MEMORY(4, "\14\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_SOCKET, SO_PEERCRED, {pid=1, uid=0, gid=-1}, [12]) = 0");
+	CALL(55, 3, 1, 4, 0x1000, 0x2000);
+	MEMORY(3, "\157\0\0\0");
+	MEMORY(4, "\4\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_SOCKET, SO_ERROR, [ECONNREFUSED], [4]) = 0");
+	CALL(55, 3, 6, 11, 0x1000, 0x2000);
+	MEMORY(3, "\1\0\0\0\0\7");
+	MEMORY(4, "\6\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_TCP, TCP_INFO, \"\\1\\0\\0\\0\\0\\7\", [6]) = 0");
+	CALL(289, (uint64_t)-1, 0x1000, 8, 02004000);
+	MEMORY(1, "\2\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(3), "signalfd4(-1, [INT], 8, SFD_NONBLOCK|SFD_CLOEXEC) = 3");
+}
+
 static void test_tasks(void)
 {
 	CALL(56, 0x1200011, 0, 0, 0x1000, 0);
@@ -399,6 +448,7 @@ int main(int argc, char **argv)
 	TEST(files);
 	TEST(memory);
 	TEST(sockets);
+	TEST(options);
 	TEST(tasks);
 	TEST(widths);
 	TEST(short);
