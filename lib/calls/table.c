@@ -295,8 +295,8 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 }
 
 /*
- * A call: NAME, or for a variant of the last one or two of ?ARG, = & or !, HEX; arguments, =result. A
- * number of 64 bits takes two registers of a 32-bit ABI, from an even one on if the ABI aligns
+ * A call: NAME, or for a variant of the last one or two of ?ARG, = & or !, HEX; arguments, =result.
+ * A number of 64 bits takes two registers of a 32-bit ABI, from an even one on if the ABI aligns
  * 8 bytes so.
  */
 static void parse_call(struct calls *c, struct call_entry *e)

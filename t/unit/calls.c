@@ -216,7 +216,8 @@ static void test_options(void)
 	CALL(55, 3, 1, 17, 0x1000, 0x2000);
 	MEMORY(3, "\1\0\0\0\0\0\0\0\377\377\377\377");
 	MEMORY(4, "\14\0\0\0");
-	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_SOCKET, SO_PEERCRED, {pid=1, uid=0, gid=-1}, [12]) = 0");
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_SOCKET, SO_PEERCRED, {pid=1, uid=0, gid=-1}, "
+		   "[12]) = 0");
 	CALL(55, 3, 1, 4, 0x1000, 0x2000);
 	MEMORY(3, "\157\0\0\0");
 	MEMORY(4, "\4\0\0\0");
