@@ -91,6 +91,10 @@ load helper
 	"$PROG/unit/governor"
 }
 
+@test "lib: a recorder with a budget takes the right steps, whatever the machine does" {
+	"$PROG/unit/budget" .
+}
+
 @test "lib: a recorder forgets the names of dead tasks" {
 	"$PROG/unit/names"
 }
