@@ -18,9 +18,12 @@ static void swap(char *a, char *b, size_t size)
 /* Shell's method: sort entries that are `gap` apart, with smaller and smaller gaps. */
 void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
-	char *v = array, *end = v + n * size;
+	char *v = array, *end;
 	size_t step;
 
+	if (n < 2) /* an empty array may be NULL */
+		return;
+	end = v + n * size;
 	for (size_t gap = n; gap > 1;) {
 		gap = gap < 3 ? 1 : gap * 5 / 11;
 		step = gap * size;

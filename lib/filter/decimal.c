@@ -32,11 +32,14 @@ static int fraction(struct decimal *v, const char *s, const char *end)
 
 int decimal_parse(struct decimal *v, struct text_part p)
 {
-	const char *s = p.text, *end = s + p.n, *first;
+	const char *s = p.text, *end, *first;
 	int base = 10;
 
 	*v = (struct decimal){ 0 };
-	if (p.n && (*s == '-' || *s == '+'))
+	if (!p.n) /* its text may be NULL */
+		return -1;
+	end = s + p.n;
+	if (*s == '-' || *s == '+')
 		v->negative = *s++ == '-';
 	if (end - s > 2 && s[0] == '0' && s[1] == 'x') {
 		base = 16;

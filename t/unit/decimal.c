@@ -60,8 +60,19 @@ static void test_power(void)
 	EQUAL(power("-1"), -2);
 }
 
+/* A key that a line lacks has no text at all; UBSan watches what is done with it. */
+static void test_none(void)
+{
+	struct decimal d;
+
+	EQUAL(decimal_parse(&d, (struct text_part){ NULL, 0 }), -1);
+	EQUAL(decimal_parse(&d, (struct text_part){ "12", 0 }), -1);
+	EQUAL(decimal_parse(&d, (struct text_part){ "-", 1 }), -1);
+}
+
 int main(void)
 {
+	TEST(none);
 	TEST(parse);
 	TEST(compare);
 	TEST(power);

@@ -39,8 +39,16 @@ static void test_sizes(void)
 	check_sorted(20000, 251);
 }
 
+/* An array without elements may be NULL. */
+static void test_empty(void)
+{
+	array_sort(NULL, 0, 8, NULL);
+	CHECK(1);
+}
+
 int main(void)
 {
+	TEST(empty);
 	TEST(sizes);
 	return unit_end();
 }

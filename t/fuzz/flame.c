@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+/* flame.c - the stacks of a trace */
+#include "again.h"
+
+#define main tool_main
+#include "../../bin/tfs-flame.c"
+#undef main
+
+static void check(const char *out, size_t n, int status, const char *line)
+{
+	must((status == DONE) == (n > 0));
+	if (strstr(line, "f"))
+		must_be_clean(out, n);
+	else if (n)
+		must_be_xml(out, n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const lines[] = {
+		"",
+		"-a",
+		"-f",
+		"-af",
+		"-a -k pid -k lat -k event",
+		"-k comm -f -T t",
+		NULL,
+	};
+	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
+
+	run_again(&again, data, size);
+	return 0;
+}

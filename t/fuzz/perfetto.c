@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+/* perfetto.c - a trace.dat, damaged or not, for Perfetto */
+#include "again.h"
+
+#define main tool_main
+#include "../../bin/tfs-perfetto.c"
+#undef main
+
+/* Check that the output is a list of packets: field 1, a length, and as many bytes. */
+static void check(const char *out, size_t n, int status, const char *line)
+{
+	const unsigned char *p = (const unsigned char *)out, *end = p + n;
+
+	(void)line;
+	must(status != NO);
+	while (p < end) {
+		uint64_t size = 0;
+
+		must(*p++ == (1 << 3 | 2));
+		for (unsigned shift = 0;; shift += 7) {
+			must(p < end && shift < 64);
+			size |= (uint64_t)(*p & 0x7f) << shift;
+			if (!(*p++ & 0x80))
+				break;
+		}
+		must(size <= (uint64_t)(end - p));
+		p += size;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const lines[] = {
+		"&",
+		"-a 1.5 & &",
+		"& &",
+		"-a -0.000000001 & &",
+		NULL,
+	};
+	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
+
+	run_again(&again, data, size);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/* slower.c - the calls of function_graph that took long */
+#include "again.h"
+
+#define main tool_main
+#include "../../bin/tfs-slower.c"
+#undef main
+
+static void check(const char *out, size_t n, int status, const char *line)
+{
+	(void)line;
+	must(status != REFUSED);
+	must(!n || out[n - 1] == '\n');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const lines[] = {
+		"0",
+		"1",
+		"1000",
+		"18446744073709551615",
+		NULL,
+	};
+	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
+
+	run_again(&again, data, size);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* summary.c - the summary of a trace */
+#include "again.h"
+
+#define main tool_main
+#include "../../bin/tfs-summary.c"
+#undef main
+
+static void check(const char *out, size_t n, int status, const char *line)
+{
+	(void)line;
+	must(status != REFUSED);
+	/* comment lines of the trace are copied */
+	for (const char *end = out + n, *next; out < end; out = next) {
+		next = memchr(out, '\n', (size_t)(end - out));
+		must(next++);
+		if (*out != '#' && *out != '{')
+			must_be_clean(out, (size_t)(next - out));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const lines[] = {
+		"",
+		"-k comm",
+		"-k pid -k call",
+		"-s calls -n 1",
+		"-s errors",
+		"-s avg",
+		"-s max -k ret",
+		NULL,
+	};
+	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
+
+	run_again(&again, data, size);
+	return 0;
+}
