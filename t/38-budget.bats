@@ -105,8 +105,8 @@ marked() {
 	# if the calls are off at the end, only exits came after the last line
 	! reduced lines || [ "$n" -le $((told + $(grep -c ': sched_process_exit: ' d/dump.1))) ]
 	stops
-	[ "$(cat "$DIR/events/syscalls/sys_enter_getppid/enable")" = 1 ]
-	[ "$(cat "$DIR/events/sched/sched_process_exit/enable")" = 1 ]
+	file_is "$DIR/events/syscalls/sys_enter_getppid/enable" 1
+	file_is "$DIR/events/sched/sched_process_exit/enable" 1
 	grep -q '^# budget: all: ' out
 }
 

@@ -12,7 +12,7 @@ own_copy() {
 	need_tool gcc
 	[ -d "$common" ] || {
 		mkdir -p "$common/t"
-		cp -a "$TREE/lib" "$common"
+		cp -a "$TREE/lib" "$TREE/bin" "$common"
 		cp -a "$TREE/t/fuzz" "$common/t"
 		"$common/t/fuzz/run" 0 value >/dev/null
 	}
@@ -43,12 +43,13 @@ targets() {
 	export FUZZ_DIR=$BATS_TEST_TMPDIR
 	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -It/fuzz -w)
 	echo 'void __sanitizer_set_report_fd(void *fd) { (void)fd; }' >"$FUZZ_DIR/none.c"
-	for file in t/fuzz/{fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
+	for file in t/fuzz/{again,fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
 		"${compile[@]}" -c -o "$FUZZ_DIR/$(basename "$file" .c).o" "$file"
 	done
 	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o
 	for target in $(targets); do
-		"${compile[@]}" -o "$FUZZ_DIR/replay" "t/fuzz/$target.c" "$FUZZ_DIR/replay.o" \
+		"${compile[@]}" -c -o "$FUZZ_DIR/target.o" "t/fuzz/$target.c"
+		gcc @t/fuzz/link -o "$FUZZ_DIR/replay" "$FUZZ_DIR"/{target,again,replay}.o \
 			"$FUZZ_DIR/fuzz.a" build/libtfs.a
 		"$FUZZ_DIR/replay" "t/fuzz/corpus/$target" >"$FUZZ_DIR/out" 2>"$FUZZ_DIR/err" ||
 			{ echo "$target"; tail "$FUZZ_DIR/err"; return 1; }

@@ -186,7 +186,7 @@ static void restore(void)
 
 enum { FDS = 64 };
 
-static int in = -1, out = -1;
+static int in = -1, out = -1, real_stdout;
 static struct sigaction interrupt;
 
 static void prepare(void)
@@ -194,7 +194,8 @@ static void prepare(void)
 	listen_to_stderr();
 	in = memfd_create("stdin", MFD_CLOEXEC);
 	out = memfd_create("stdout", MFD_CLOEXEC);
-	must(in >= 0 && out >= 0);
+	real_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	must(in >= 0 && out >= 0 && real_stdout >= 0);
 	sigaction(SIGINT, NULL, &interrupt);
 	setenv("TZ", "UTC0", 1);
 	tzset();
@@ -278,6 +279,7 @@ static char *run_once(const struct again *a, const char *line, const uint8_t *da
 		status = a->main(argc, argv);
 	}
 	running = 0;
+	must(dup2(real_stdout, STDOUT_FILENO) == STDOUT_FILENO);
 	sigaction(SIGINT, &interrupt, NULL);
 	restore();
 	for (int fd = 0; fd < FDS; fd++)

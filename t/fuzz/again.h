@@ -16,8 +16,8 @@
 struct again {
 	int (*main)(int, char **);
 	/*
-	 * Command lines, each a string of words, with ^ for a blank in a word, up to NULL. The first
-	 * byte of the input selects one. A word "%" is a file with the next part of the input, up to a NUL;
+	 * Command lines, each a string of words, with ^ for a blank in a word, up to NULL. The
+	 * first byte of the input selects one. A word "%" is a file with the next part of the input, up to a NUL;
 	 * "N=%" is one, too. "&" is a file with all of the rest. A "!" in front: standard
 	 * output is a terminal.
 	 */
