@@ -5,7 +5,8 @@
  * Requires: tracefs; no other reader of the instance's trace_pipe.
  * With -l each read of 4096 bytes or more gets exactly one line. With -k a full buffer
  * loses more events, and no option that selects events or changes their text is allowed.
- * With -x, newlines in strings are printed, too.
+ * With -x, newlines in strings are printed, too. -S needs the events that name tasks, for the
+ * children, and an instance that records all tasks.
  * tfs-catpipe makes the text itself, from raw sub-buffers. The text is the kernel's, to
  * the byte, with two exceptions: tfs-catpipe knows more names of tasks, and control
  * characters in strings are \n, \t or \x1b, so that no string can begin a line. With a
@@ -40,8 +41,9 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-fklnx] [-s KB] [-w MS] [-jHd] [-D [-O OPTION]...] "
-		"[-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] "
+		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHd] "
+		"[-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
+		"[-t FROM-TO] [-u UID] "
 		"[-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"
 		"-f  name functions of programs: frames of user stacks, and callers\n"
@@ -49,6 +51,7 @@ static const struct tool tool = {
 		"-l  write one line per packet to standard output, a FIFO or pipe\n"
 		"-n  also record the events that name tasks, and do not print them\n"
 		"-s KB  write no more than KB kilobytes\n"
+		"-S PID,...  print only events about these tasks and their later children\n"
 		"-w MS  stopping, wait MS for a reader that reads nothing; default 2000\n"
 		SHOW_OPTIONS
 		DECODE_OPTIONS
@@ -208,7 +211,7 @@ static unsigned long long left_over(struct stream *s)
 
 	if (s->text)
 		return entries;
-	if (s->show.pick.all && !s->show.hide_names)
+	if (s->show.pick.all && !s->show.hide_names && !s->show.subjects.member)
 		return entries + live_rest(&s->live, show_counts, &s->show);
 	entries += live_rest(&s->live, count_any, NULL);
 	do {
@@ -443,6 +446,7 @@ static void write_header(struct stream *s)
 int main(int argc, char **argv)
 {
 	static struct stream s; /* large */
+	struct pids about = { 0 };
 	int c, r = 1;
 
 	s.to = CONSUMER;
@@ -464,6 +468,11 @@ int main(int argc, char **argv)
 		case 's':
 			consumer_limit(&s.to, &tool, opt_value);
 			break;
+		case 'S':
+			if (pids_option(&tool, opt_value, 0, &about) < 0)
+				return REFUSED;
+			s.show.asked = 1;
+			break;
 		case 'w':
 			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s.to.patience);
 			break;
@@ -473,6 +482,8 @@ int main(int argc, char **argv)
 				return REFUSED;
 		}
 	decode_check(&s.decode, &tool, &s.show);
+	if (about.n && subjects_begin(&s.show.subjects, &about) < 0)
+		return REFUSED;
 	opt_end(&tool, argv[opt_index]);
 	if (s.text && s.show.asked)
 		usage_error(&tool, "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, "

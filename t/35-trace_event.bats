@@ -61,6 +61,76 @@ refuses() {
 	[ "$(grep -vc '^#' got)" = 11 ]
 }
 
+# A task that moves itself is moved by a thread of the kernel: no event of its own.
+moved() {
+	grep -c "^ *migration/.*: sched_migrate_task: .*comm=acts pid=$1 " "${2-got}" || :
+}
+
+# act_traced WORDS: Do as traced for the held program acts.
+act_traced() {
+	start_session trace_event --output fifo --pid "$ACT" "$@"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+}
+
+@test "trace_event: events about another task than the one that runs are those of the traced tasks" {
+	local n children
+	need_tracefs events/sched/sched_migrate_task
+	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
+	act moves 50 3
+	act_traced -e sched_migrate_task
+	# the first move is to the processor on which a task may be already
+	n=$(moved "$ACT")
+	[ "$n" = 50 ] || [ "$n" = 51 ]
+	[ "$(grep -v '^#' got | grep -vc ' comm=acts ')" = 0 ]
+	children=$(sed -n 's/.* comm=acts pid=\([0-9]*\) .*/\1/p' got | sort -u | grep -vx "$ACT")
+	[ "$(wc -w <<<"$children")" = 3 ]
+	for n in $children; do
+		[ "$(moved "$n")" = 50 ] || [ "$(moved "$n")" = 51 ]
+	done
+	# beside it, other events of the tasks themselves, as JSON
+	act moves 20 0
+	act_traced --json -e sched:sched_migrate_task sched_process_exit
+	n=$(grep -c '"event":"sched_migrate_task","fields":{"comm":"acts","pid":'"$ACT," got)
+	[ "$n" -ge 20 ]
+	[ "$(wc -l <got)" = $((n + 1)) ]
+	[ "$(grep -c '"event":"sched_process_exit"' got)" = 1 ]
+}
+
+@test "trace_event: signals that a stranger sends to a traced task are among its events" {
+	need_tracefs events/signal/signal_generate
+	act moves 0 0
+	start_session trace_event --output fifo --pid "$ACT" -e signal_generate
+	read_by cat >got
+	kill -TERM "$ACT"
+	finishes "$ACT" 143
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ": signal_generate: sig=15 errno=0 code=0 comm=acts pid=$ACT " got)" = 1 ]
+}
+
+@test "trace_event: refuses events that name no task, and what cannot be selected, with the command that works" {
+	need_tracefs
+	calls 1
+	refuses 100 "--event: power:cpu_idle happens in unrelated tasks and names none; give --all instead of selected tasks" \
+		-e power:cpu_idle
+	refuses 100 "--output dat: sched:sched_migrate_task is recorded in all tasks, and only text can be selected; give --all, or another output" \
+		-e sched_migrate_task --output dat
+	fails 100 "manager: fatal: --parent: sched:sched_migrate_task happens in other tasks; give --pid" \
+		"$MANAGER" --run trace_event --args "--instance $MARK --parent $CALLS -e sched_migrate_task"
+	fails 100 "manager: fatal: --event: sched:sched_migrate_task happens in other tasks than the one it is about; give --all and the filter 'pid == PID'" \
+		"$MANAGER" --run trace_flight --args "--instance $MARK --pid $CALLS -e sched_migrate_task"
+	for word in sched_migrate_task sched:sched_migrate_task 'sched_migrate_task:pid>1' 'sched:sched_migrate_task:pid>1'; do
+		fails 100 "manager: fatal: --dump-on: sched:sched_migrate_task happens in other tasks than the one it is about; give --all and the filter 'pid == PID'" \
+			"$MANAGER" --run trace_flight --args "--instance $MARK --pid $CALLS -e sched_switch --dump-on '$word'"
+	done
+	fails 100 "manager: fatal: --event: tcp:tcp_retransmit_skb happens in unrelated tasks and names none; give --all instead of selected tasks" \
+		"$MANAGER" --run trace_hist --args "--instance $MARK --pid $CALLS -e tcp_retransmit_skb -k dport"
+	nothing_left
+}
+
 @test "trace_event: --filter passes the events for which the filter holds" {
 	need_tracefs events/raw_syscalls/sys_enter
 	calls 1000

@@ -978,3 +978,16 @@ port() {
 	[ "$(lines ": tcp_retransmit_skb: .* dport=$(port) .* state=TCP_SYN_SENT")" = 1 ]
 	[ "$(grep -vc '^#' got)" = 1 ]
 }
+
+@test "trace_tcp: refuses what happens in unrelated tasks for selected ones, with what works, and records connects alone" {
+	need_tracefs events/sock/inet_sock_set_state
+	act connects 2
+	fails 100 "manager: fatal: --accept: packets make connections, in unrelated tasks; give --all and --port, or run trace_syscalls -s accept accept4 --decode for the selected tasks" \
+		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --accept"
+	fails 100 "manager: fatal: --retransmit: timers and packets send them, in unrelated tasks; give --all and --port instead of selected tasks" \
+		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --connect --retransmit"
+	nothing_left
+	traced trace_tcp
+	[ "$(lines 'oldstate=TCP_CLOSE newstate=TCP_SYN_SENT$')" = 2 ]
+	[ "$(grep -vc '^#' got)" = 2 ]
+}

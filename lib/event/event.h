@@ -216,6 +216,8 @@ struct event {
 	uint8_t opaque;         /* unsupported print fmt: fields are printed as field=value */
 	uint8_t picked;         /* used by lib/view/pick.c; 0: not decided yet */
 	uint8_t role;           /* used by lib/view/process.c; 0: not decided yet */
+	uint8_t about;          /* used by lib/view/subjects.c; 0: not decided yet */
+	const struct field *subject; /* the same */
 };
 
 /* A kernel address and the string at that address. */

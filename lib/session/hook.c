@@ -14,6 +14,7 @@
  *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
  *	# whom: optional
  *	# whom: hook  TEXT
+ *	# whom: subject
  * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
  * one of them must hold. A VALUE is a type in capitals (enum hook_type) or choices that are
  * separated by |. "..." behind it allows many values. ",..." allows many values of type TEXT
@@ -204,9 +205,10 @@ int hook_parse_header(struct hook *r, char *text, const char *file)
 					       number, value);
 		} else if ((value = after(line, "# whom:"))) {
 			r->selectors_optional = !strcmp(value, "optional");
+			r->selects_subjects = !strcmp(value, "subject");
 			if (!strncmp(value, "hook  ", 6))
 				r->selects = value + 6;
-			else if (!r->selectors_optional)
+			else if (!r->selectors_optional && !r->selects_subjects)
 				return err_msg("%s: line %u: unknown value of whom: %s", file,
 					       number, value);
 		} else if ((value = after(line, "# option:")) &&

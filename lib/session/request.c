@@ -502,6 +502,63 @@ static unsigned long kilobytes(const struct hook *r, const char *name, unsigned 
 	return n;
 }
 
+/*
+ * With selected tasks, check an event that an option names, not by a glob: is it about the task
+ * that runs? If not, the hook has to select the events. Return 0, or -1, reported.
+ */
+static int check_subject(struct request *rq, const char *option, const char *word)
+{
+	const struct subject *s = subject_named(word);
+	int selects = !strcmp(option, "event");
+
+	if (!s || s->kind == SUBJECT_FILTERED)
+		return 0;
+	if (s->kind == SUBJECT_NONE)
+		return err_msg("--%s: %s:%s happens in unrelated tasks and names none; give --all "
+			       "instead of selected tasks", option, s->system, s->event);
+	if (selects && rq->hook->selects_subjects)
+		rq->about = s;
+	else if (s->kind == SUBJECT_OTHER && selects && rq->hook->selects)
+		rq->subject = s;
+	else if (s->kind == SUBJECT_OTHER)
+		return err_msg("--%s: %s:%s happens in other tasks than the one it is about; give "
+			       "--all and the filter '%s == PID'", option, s->system, s->event,
+			       s->field);
+	return 0;
+}
+
+/* Check all events of --event, and that of --dump-on, which a filter may follow. */
+static int check_subjects(struct request *rq)
+{
+	const struct hook *r = rq->hook;
+	char word[128];
+
+	for (size_t i = r->ncommon; i < r->noptions && !rq->all_tasks; i++) {
+		const struct hook_option *o = &r->options[i];
+		int dump = !strcmp(o->name, "dump-on");
+
+		for (size_t k = 0; k < o->n && (dump || !strcmp(o->name, "event")); k++) {
+			const char *filter = dump ? strchr(o->v[k], ':') : NULL;
+
+			/* SYSTEM:EVENT[:FILTER], or EVENT[:FILTER] */
+			if (filter && !subject_named(o->v[k])) {
+				size_t n = strcspn(filter + 1, ":");
+
+				str_format(word, sizeof(word), "%.*s", (int)(filter - o->v[k]),
+					   o->v[k]);
+				if (!subject_named(word))
+					str_format(word, sizeof(word), "%.*s",
+						   (int)(filter + 1 - o->v[k] + (int)n), o->v[k]);
+			} else {
+				str_format(word, sizeof(word), "%s", o->v[k]);
+			}
+			if (check_subject(rq, o->name, word) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 /* Fill in the selectors. One is required, or --all, or a hook that needs none. */
 static int fill_selectors(struct request *rq)
 {
@@ -523,6 +580,11 @@ static int fill_selectors(struct request *rq)
 	if (n && rq->all_tasks)
 		return err_msg("%s: --all selects every task already; leave the other "
 			       "selectors out", r->name);
+	if (check_subjects(rq) < 0)
+		return -1;
+	if (rq->about && parent->n)
+		return err_msg("--parent: %s:%s happens in other tasks; give --pid",
+			       rq->about->system, rq->about->event);
 	if (r->selects && parent->n)
 		return err_msg("%s: --parent: its events belong to no task; give --pid", r->name);
 	rq->selectors = calloc(n + 1, sizeof(*rq->selectors));
@@ -569,7 +631,7 @@ int request_expand_syscalls(struct request *rq, int root)
 
 int request_hook_selects(const struct request *rq)
 {
-	return rq->hook->selects && !rq->all_tasks;
+	return (rq->hook->selects || rq->about) && !rq->all_tasks;
 }
 
 /* Set the session's name. The default, HOOK.PID.MILLISECONDS, shows owner and time. */
@@ -612,6 +674,10 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 		return err_msg("%s writes its own files, so --output dat is not possible; "
 			       "leave it out",
 			       r->name);
+	if (rq->about && rq->output == OUTPUT_DAT)
+		return err_msg("--output dat: %s:%s is recorded in all tasks, and only text can "
+			       "be selected; give --all, or another output", rq->about->system,
+			       rq->about->event);
 	rq->header = hook_common_option(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
 		return err_msg("--header is for text, and --output dat makes none; leave one out");

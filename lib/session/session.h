@@ -69,6 +69,7 @@ struct hook {
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
+	int selects_subjects;       /* only if --event names an event about another task */
 	const char *alternative;    /* a command that needs less of the kernel, or NULL */
 	const char *requires[16];
 	size_t nrequires;
@@ -139,6 +140,8 @@ struct request {
 	struct pids parents;         /* of --parent: trace only their children */
 	struct pids dead;            /* named, but dead when the request was parsed */
 	int all_tasks;               /* --all, or a hook without selectors */
+	const struct subject *about; /* an event that selects_subjects means; NULL: none */
+	const struct subject *subject; /* one in other tasks alone, for a hook that selects */
 	long ms;                     /* time limit; -1: none */
 	enum output_kind output;
 	int dry;                     /* --check: make the session, record nothing, remove it */

@@ -51,15 +51,9 @@ static size_t none_of(char *buf, size_t size, size_t n, const char *field,
  */
 static const char *other_task(const char *event)
 {
-	static const char *const fields[][2] = {
-		{ "sched:sched_switch", "next_pid" }, { "sched:sched_waking", "pid" },
-		{ "sched:sched_wakeup", "pid" }, { "sched:sched_wakeup_new", "pid" },
-	};
+	const struct subject *s = subject_named(event);
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		if (!strcmp(event, fields[i][0]))
-			return fields[i][1];
-	return NULL;
+	return s && *s->field ? s->field : NULL;
 }
 
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,

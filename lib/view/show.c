@@ -87,10 +87,10 @@ void show_begin(struct show *s, struct line_format *l)
 	s->lines.offset = s->offset;
 	pick_begin(&s->pick, l->raw_clock);
 	process_begin(&s->process, l);
-	s->plain = !s->json && s->pick.all && !process_on(&s->process);
+	s->plain = !s->json && s->pick.all && !process_on(&s->process) && !s->subjects.member;
 	/* leave out a stack without an event in front of it, unless all is shown */
-	memset(s->left_out, s->pick.all && !process_on(&s->process) ? 0 : 0xff,
-	       sizeof(s->left_out));
+	memset(s->left_out, s->pick.all && !process_on(&s->process) && !s->subjects.member ?
+	       0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }
@@ -104,7 +104,8 @@ static int picked(struct show *s, const struct record *r)
 	unsigned bit = flags & FLAG_NMI ? 8 : flags & FLAG_HARDIRQ ? 4
 		       : flags & FLAG_SOFTIRQ ? 2 : 1;
 	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
-	int shown = pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
+	int about = !s->subjects.member || subjects_pick(&s->subjects, evs, r);
+	int shown = about && pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
 
 	if (s->process.kinds)
 		return shown && process_picks(&s->process, r);

@@ -8,7 +8,7 @@
  * tfs-catpipe, tfs-report and tfs-flight together. The exit code of a task is what wait(2)
  * gives. A struct decode makes one line of each system call (-D).
  *
- * It includes the layers base, proc, event and calls.
+ * It includes the layers base, proc, event and calls; its files also use tracefs.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -66,6 +66,25 @@ static inline int pick_when(const struct pick *p, const struct record *r)
  * match of an event is computed once and kept in struct event.
  */
 int pick_record(const struct pick *, struct event_set *, const struct record *);
+
+/* ---- subjects.c: select the records that are about given tasks -------------------------- */
+
+/*
+ * A set of tasks. A task that one of them makes belongs to it, as task:task_newtask says. All
+ * zero: no selection.
+ */
+struct subjects {
+	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
+};
+
+/* Begin with these tasks. Return 0, or -1, reported. */
+int subjects_begin(struct subjects *, const struct pids *);
+
+/*
+ * Is the record about one of the tasks? That is the task that runs, or the one that the table of
+ * lib/tracefs/subject.c says. Give all records in order.
+ */
+int subjects_pick(struct subjects *, struct event_set *, const struct record *);
 
 /* ---- json.c: print a record as one line of JSON ---------------------------------------- */
 
@@ -242,6 +261,7 @@ enum { SHOW_CPUS = 4096 };
 /* All zero at first. */
 struct show {
 	struct pick pick;
+	struct subjects subjects;
 	struct json lines;
 	struct process process; /* live, ended, killed and arg are set by the caller */
 	struct line_format *line;

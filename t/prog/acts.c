@@ -29,6 +29,8 @@
  *	                          lists; then execute this program
  *	acts secrets              pass a secret to the kernel in each way that secrets() lists;
  *	                          then wait for another line of standard input
+ *	acts moves N M            move to another processor N times, by its affinity, in this
+ *	                          process and in M children, after a move to the first one
  *	acts nothing
  * First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
@@ -38,6 +40,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +204,36 @@ static void unread(long n, long m, const char *file)
 	for (long i = 0; i < m; i++)
 		syscall(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY);
 	close(fd);
+}
+
+/* Move between the first two processors that this process may use. */
+static void move_often(long n)
+{
+	cpu_set_t all, one;
+	size_t cpus[2];
+	int found = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &all))
+			cpus[found++] = cpu;
+	for (long i = 0; i <= n && found == 2; i++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpus[i % 2], &one);
+		sched_setaffinity(0, sizeof(one), &one);
+	}
+}
+
+static void moves(long n, long children)
+{
+	for (long i = 0; i < children; i++)
+		if (!fork()) {
+			move_often(n);
+			_exit(0);
+		}
+	move_often(n);
+	while (wait(NULL) > 0)
+		;
 }
 
 /* Return a socket that listens on loopback; store its address in *to. */
@@ -404,6 +437,8 @@ int main(int argc, char **argv)
 		blocks(n, m, argv[4], O_DIRECT, NULL);
 	else if (!strcmp(act, "cached") || !strcmp(act, "fsyncs"))
 		blocks(n, m, argv[4], 0, *act == 'f' ? fsync : NULL);
+	else if (!strcmp(act, "moves"))
+		moves(n, m);
 	else if (!strcmp(act, "connects"))
 		connects(in, &to, n);
 	else if (!strcmp(act, "retransmits"))

@@ -28,6 +28,7 @@ static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process that adds tasks that enter a cgroup */
 static int for_names;  /* the naming events are recorded but not printed */
+static char *about;    /* the tasks whose events the stream selects, for rq->about */
 
 /* Return the name of the instance with this suffix. */
 static const char *beside_name(const struct request *rq, const char *suffix)
@@ -152,20 +153,24 @@ static int open_session(const struct request *rq)
 static int hook_env(const struct request *rq, const char **variables)
 {
 	static char text[128 + sizeof(rq->session)], group[PROBE_NAME], of_probes[PROBE_NAME + 16];
-	static char of_tasks[128 + sizeof(rq->session)];
+	static char of_tasks[128 + sizeof(rq->session)], subject[64];
+	size_t n = 2;
 
 	str_format(text, sizeof(text), "TFS_INSTANCE=%s", recording_name(rq));
 	probe_group(group, rq->session);
 	str_format(of_probes, sizeof(of_probes), "TFS_GROUP=%s", group);
 	variables[0] = text;
 	variables[1] = of_probes;
-	variables[2] = NULL;
 	if (request_hook_selects(rq)) {
 		str_format(of_tasks, sizeof(of_tasks), "TFS_TASKS=%s",
 			   beside_name(rq, TASKS_SUFFIX));
-		variables[2] = of_tasks;
-		variables[3] = NULL;
+		variables[n++] = of_tasks;
 	}
+	if (rq->subject) {
+		str_format(subject, sizeof(subject), "TFS_SUBJECT=%s", rq->subject->field);
+		variables[n++] = subject;
+	}
+	variables[n] = NULL;
 	return instance;
 }
 
@@ -182,13 +187,46 @@ static void record_names(void)
 		names_events_disable(instance, enabled);
 }
 
+/* The most bytes of one argument: MAX_ARG_STRLEN of the kernel is 32 pages. */
+enum { ABOUT_MOST = 100 * 1024 };
+
+/*
+ * The instance records all tasks. List the selected ones for the stream, which follows their
+ * children by the naming events. Record these before the list is read, so that no child is missed.
+ * Return 0, or -1, reported.
+ */
+static int list_subjects(void)
+{
+	struct pids all = { 0 };
+	size_t n = 0;
+	int r;
+
+	names_events_enable(instance);
+	if (!(names_events_enabled(instance) & 1))
+		return err_msg("unable to follow the children of the selected tasks: this kernel has "
+			       "no event task:task_newtask; give --all");
+	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
+		return -1;
+	r = pidfilter_list(tasks, &all);
+	about = malloc(ABOUT_MOST);
+	if (!r && !about)
+		r = err_msg("out of memory");
+	if (!r && all.n > ABOUT_MOST / 8)
+		r = err_msg("unable to follow more than %d tasks by their own pid; select fewer",
+			    ABOUT_MOST / 8);
+	for (size_t i = 0; i < all.n && !r; i++)
+		n += str_format(about + n, ABOUT_MOST - n, "%s%d", i ? "," : "", (int)all.v[i]);
+	pids_clear(&all);
+	return r;
+}
+
 static int prepare(const struct request *rq)
 {
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT)
 		record_names();
-	return 0;
+	return rq->about ? list_subjects() : 0;
 }
 
 static int exclude(const struct request *rq, const struct pids *us)
@@ -216,6 +254,10 @@ static int stream(const struct request *rq, const char **argv)
 
 	if (for_names)
 		argv[n++] = "-n";
+	if (about) {
+		argv[n++] = "-S";
+		argv[n++] = about;
+	}
 	if (rq->output == OUTPUT_DAT)
 		argv[n++] = "trace";
 	argv[n] = NULL;
