@@ -426,8 +426,9 @@ memory() {
 	release
 	eventually gone "$ACT"
 	tfs-write tracing_on 0
-	sed -n "s/^ *acts-.*: bpf_trace_printk: $ID /  /p; s/^ *acts-.*: \(sys_exit\): NR \([0-9]*\) = .*/\1 \2/p" \
-		"$DIR/trace" | sed '/^  a0 .*\/acts$/,/^sys_exit/ { /^sys_exit/q; }' >got
+	sed -n "s/^ *acts-.*: bpf_trace_printk: $ID /  /p; s/^ *acts-.*: \(sys_exit\): NR \([0-9]*\) = .*/\1 \2/p
+		s/^ *acts-.*: \(sys_enter\): NR \([0-9]*\) (.*/\1 \2/p" \
+		"$DIR/trace" | sed '/^  Aa .*\/acts$/,/^sys_exit/ { /^sys_exit/q; }' >got
 	kill "$strings"
 	wait "$strings"
 	cat got # for a test that fails
@@ -443,36 +444,41 @@ printed() {
 	memory calls openat renameat2 connect getsockname ppoll execve
 	q=$(printf 'q%.0s' {1..600})
 	z=$(printf 'z%.0s' {1..500})
-	[ "$(printed | sed -n 's/^  a1 \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
-	[ "$(printed | sed -n 's/^  [ab]1 \(q*\)$/\1/p' | tr -d '\n')" = "$q" ]
+	[ "$(printed | sed -n 's/^  Ab \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
+	[ "$(printed | sed -n 's/^  [AB][b1] \(q*\)$/\1/p' | tr -d '\n')" = "$q" ]
+	# what is not in memory is read again at the return
 	[[ $z == "$(printed | sed -n 's/^  b1 \(z*\)$/\1/p' | tr -d '\n')"* ]]
+	[ "$(printed | grep -c '^  X[b1]$')" = 2 ]
 	[ "$(printed | grep -c '^  x1$')" = 2 ]
-	[ "$(printed | grep -A 1 'from$')" = $'  a1 /nowhere/from\n  a3 /nowhere/to' ]
-	[ "$(printed | grep -c '^  d1 [0-9a-f]* [0-9a-f]*$')" = 1 ] # connect
-	printed | grep '^  d2 20*$' # getsockname
-	[ "$(printed | sed -n 's/^  d0 //p' | wc -w)" = 14 ] # 8 bytes of 1 and 13 structures
-	[ "$(printed | sed -n '/^  [abx]0/,$p')" = "$(
-		echo '  a0 /nowhere/three'
-		for program in three self; do
-			[ $program = three ] || echo "  a0 $PROG/acts"
+	[ "$(printed | grep -A 1 'from$')" = $'  Ab /nowhere/from\n  A3 /nowhere/to' ]
+	[ "$(printed | grep -c '^  Db [0-9a-f]* [0-9a-f]*$')" = 1 ] # connect
+	printed | grep '^  Dc 6e0*$' # getsockname
+	printed | grep '^  d1 10*$'
+	printed | grep '^  d2 20*$'
+	[ "$(printed | sed -n 's/^  D[a0] //p' | wc -w)" = 14 ] # 8 bytes of 1 and 13 structures
+	[ "$(printed | sed -n 's/^  d0 //p' | wc -w)" = 14 ]
+	[ "$(printed | sed -n '/^  Aa/,$p')" = "$(
+		for program in /nowhere/three "$PROG/acts"; do
+			echo "  Aa $program"
 			for word in acts nothing 'two words' SECRET-word ''; do
-				printf '  %s\n' s1 "a1 $word"
+				printf '  %s\n' S1 "A1 $word"
 			done
 		done
 	)" ]
 }
 
-@test "tfs-strings calls: each record comes in front of the return of its call" {
+@test "tfs-strings calls: each record comes in front of the entry or the return of its call" {
 	memory calls openat
 	# what follows a return is the next call's
-	[ "$(grep -B 1 '^sys_exit' got | grep -c '^  [ax]1')" -ge 5 ]
+	[ "$(grep -A 1 '^sys_enter' got | grep -c '^  x1')" = 1 ]
+	[ "$(grep -B 1 '^sys_enter' got | grep -c '^  [AX][b1]')" -ge 5 ]
 	last=$(grep -n '^  ' got | tail -n 1 | cut -d: -f1)
-	sed -n "$((last + 1))p" got | grep '^sys_exit'
+	sed -n "$((last + 1))p" got | grep "^sys_enter"
 }
 
 @test "tfs-strings calls: takes the names of events, and refuses an unknown name" {
 	memory calls newuname umount openat
-	[ "$(printed | grep -c '^  a1 /nowhere/one$')" = 1 ]
+	[ "$(printed | grep -c '^  Ab /nowhere/one$')" = 1 ]
 	fails 111 "tfs-strings: fatal: unknown system call 'nosuch'" tfs-strings calls openat nosuch
 }
 
@@ -480,12 +486,12 @@ printed() {
 	memory -a calls
 	[ -n "$(printed)" ]
 	run -1 grep -c SECRET "$DIR/trace"
-	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  a0 %s\n' /nowhere/three "$PROG/acts")" ]
+	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  Aa %s\n' /nowhere/three "$PROG/acts")" ]
 	tfs-instance remove "$INSTANCE"
 	memory -d 9 -e -w 2 calls write sendto execve
-	printed | grep '^  e1 [0-9a-f]* [0-9a-f]*$'
-	[ "$(printed | grep -c '^  e1 ')" = 2 ]
-	[ "$(printed | grep -c '^  e1$')" = 2 ]
-	[ "$(printed | grep -c 'a2 ONE=SECRET-env$')" = 2 ]
+	printed | grep '^  Eb [0-9a-f]* [0-9a-f]*$'
+	[ "$(printed | grep -c '^  Eb ')" = 2 ]
+	[ "$(printed | grep -c '^  E1$')" = 2 ]
+	[ "$(printed | grep -c 'A2 ONE=SECRET-env$')" = 2 ]
 	run -1 grep -c SECRET-word got
 }

@@ -47,7 +47,7 @@ struct bpf_insn {
 	int32_t imm;
 };
 
-enum { CODE_MOST = 512, LABELS_MOST = 32 };
+enum { CODE_MOST = 1024, LABELS_MOST = 48 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {

@@ -2,15 +2,19 @@
 /*
  * memory.c - programs that print the user memory of system calls
  *
- * A program runs at the raw tracepoint sys_exit. An array has an entry for each call, by its
- * number, which is made from the tables of the calls and says where user memory is. A call
- * without user memory costs the look-up of its entry.
+ * Programs run at the raw tracepoints sys_enter and sys_exit. An array has an entry for each
+ * call, by its number, which is made from the tables of the calls and says where user memory is,
+ * and when it is read. A call without user memory costs the look-up of its entry.
  *
- * At the return the kernel has read the memory, too, so that it is there. Then the registers
- * still have the arguments, so nothing is noted at the beginning, and a task that never
- * returns leaves nothing behind. After an exec, path, words and environment are on the stack of
- * the new program.
+ * Memory that the kernel reads is read at the entry, because the program may change it while the
+ * call runs. A page that is not in memory cannot be read there, as a BPF program must not sleep;
+ * it is read at the return, when the kernel has read it, too. A byte for each possible pid says
+ * which arguments that concerns. The registers still have the arguments at the return.
+ *
+ * After an exec, the words and the environment are on the stack of the new program. A third
+ * program, at sched_process_exec, prints the path from the kernel's memory if it is needed.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,8 +70,19 @@ enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 /* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
 enum { TASKS = 64, PIDS_64 = 4 * 1024 * 1024, PIDS_32 = 32 * 1024 };
 
-/* Numbers of calls are below this. In the array, those of 32-bit code follow the others. */
-enum { NUMBERS = 1024 };
+/* The bits of the byte. The call is the one that the task is in. */
+enum {
+	TRACED = 1,
+	ENTERED = 2,            /* the beginning of the call was seen */
+	MISSING = 4,            /* argument 0 was not in memory at the beginning; 8: argument 1, ... */
+	MISSING_SHIFT = 2,
+};
+
+/*
+ * Numbers of calls are below this. In the array, those of 32-bit code follow the others, and
+ * then variants of calls, at most VARIANTS.
+ */
+enum { NUMBERS = 1024, VARIANTS = 1024 };
 
 /* Most bytes of structures, and of an environment, in words */
 enum { STRUCT_MOST = 512, ENV_MOST = 32 };
@@ -75,10 +90,12 @@ enum { STRUCT_MOST = 512, ENV_MOST = 32 };
 enum item_kind { END, STRING, DATA, STRINGS };
 
 enum item_flag {
-	IF_DONE = 1,            /* only if the call succeeds */
-	COUNT_IS_ADDRESS = 2,   /* the argument with the count is the address of an int */
-	COUNT_IS_RESULT = 4,    /* the result is the count, if it is smaller */
-	ON_STACK = 8,           /* of an exec that succeeded, the address is at count */
+	AT_ENTRY = 1,           /* read it at the entry, or else at the return */
+	AT_RETURN = 2,          /* read it at the return if the call succeeds */
+	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
+	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
+	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
+	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
 };
 
 /* User memory of a call, as the map has it. Arguments are offsets in the copied registers. */
@@ -90,12 +107,26 @@ struct item {
 
 /* The value of the map of calls. A call that is not known is all zero. */
 struct entry {
-	uint32_t known, exec, pad[2];
+	uint8_t known;
+	uint8_t exec;
+	uint8_t at_entry, at_return;    /* has such items */
+	uint8_t variants;
+	uint8_t pad;
+	uint16_t by;                    /* the register whose value chooses a variant */
+	uint64_t pad_8;
 	struct item items[CALL_ARGS];
 };
 
-/* Offsets on the stack of a program, where ITEM is used after HEAD */
-enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -64, ITEM = -64 };
+/* The key of the map of variants, whose value is the index of an entry */
+struct variant {
+	uint32_t value, number;
+};
+
+/*
+ * Offsets on the stack of a program, where ITEM is used after HEAD. STATE has the address of
+ * the byte of the task.
+ */
+enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -64, ITEM = -64, STATE = -72 };
 _Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
 
 /*
@@ -103,23 +134,30 @@ _Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its o
  * round of the loop only once.
  */
 enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH = 48, CHUNK = 56,
-       REGS = 64, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
+       FIRST = 64, ABSENT = 72,
+       REGS = 80, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
        TEXT = FORMAT_DATA + 96 };
 
-/* Behind the copied registers: the addresses of a new program's path, words and environment */
-enum { NEW_PATH = 0x1e0, NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0, AUX_EXECFN = 31, STACK_MOST = 512 };
+/* The digit of the first record of a call at its entry is a letter. */
+enum { FIRST_DIGIT = 'a' - '0' };
 
-/* The next item on the stack of a new program; the buffer has it at CUT */
-enum { IN_ENV, AT_TYPE, AT_OTHER, AT_PATH };
+/* Behind the copied registers: the addresses of a new program's words and environment */
+enum { NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0 };
+
+/* The errors of a call that a signal interrupted: EINTR, ERESTART_RESTARTBLOCK */
+enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 
 /* The programs */
 struct memory {
 	const struct strings_plan *p;
 	int calls;              /* the map of calls */
-	int tasks;              /* the map of the traced tasks; -1: all are traced */
+	int variants;           /* the map of variants */
+	int tasks;              /* the map of the traced tasks */
+	int all;                /* all tasks are traced */
 	int id;                 /* length of the id */
+	int entering;           /* the program is that of sys_enter */
 	unsigned numbers;       /* the most numbers in a record */
-	unsigned rounds;        /* most rounds of the loop, about as many as records */
+	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
 };
 
 /* ---- phrases of instructions ------------------------------------------------------------- */
@@ -157,10 +195,16 @@ static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_r
 	emit_alu(c, ALU_AND, to, R1);
 }
 
+/* Return the letter of a tag: at the entry, a capital letter. */
+static char tag_of(const struct memory *m, char tag)
+{
+	return m->entering ? (char)(tag - 'a' + 'A') : tag;
+}
+
 /* Prepare a record with this tag, and a string if strings is set, for the label PRINT. */
 static void set_tag(struct bpf_code *c, const struct memory *m, char tag, int strings)
 {
-	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, tag);
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, tag_of(m, tag));
 	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 3, strings ? ' ' : '\0');
 	set(c, LENGTH, m->id + (strings ? 8 : 3)); /* without the NUL */
 }
@@ -239,21 +283,26 @@ static void loop_label(struct bpf_code *c, int label)
 
 /* ---- the programs ------------------------------------------------------------------------- */
 
-enum { NATIVE = OUT + 1, NOT_EXEC, KNOWN, STEP, NEXT_PAIR, PAIR, PAIR_KNOWN, AT_VALUE, IN_REGISTER,
-       NEXT, RETURNED, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, MANY,
-       ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART, NOT_LAST };
+enum { NATIVE = OUT + 1, NOT_EXEC, NO_VARIANT, KNOWN, SEEN, NEEDED, IN_REGISTER, NEXT, READ,
+       NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, LAST_WORD, MANY,
+       ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART,
+       NOT_LAST };
+
+#define load_entry(c, member, to) \
+	emit_load(c, sizeof(((struct entry *)0)->member) == 1 ? SIZE_B : SIZE_H, to, R6, \
+		  (int)offsetof(struct entry, member))
 
 /*
- * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
- * is nothing to read.
+ * Copy the beginning of the registers, and set R8 to the index of the call in the map, where
+ * R6 has its entry. Jump out if it is not known.
  */
-static void begin(struct bpf_code *c, const struct memory *m)
+static void find_call(struct bpf_code *c, const struct memory *m)
 {
-	char text[32];
-
 	emit_load(c, SIZE_DW, R6, R1, 0);
 	emit_load(c, SIZE_DW, R8, R1, 8);
-	if (m->p->word == 4) {
+	if (m->entering) {
+		emit_alu_imm(c, ALU_MOV, R8, 0);
+	} else if (m->p->word == 4) {
 		emit_alu_imm(c, ALU_LSH, R8, 32);
 		emit_alu_imm(c, ALU_ARSH, R8, 32);
 	}
@@ -268,11 +317,13 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	emit_alu_imm(c, ALU_AND, R8, 0xffff);
 #endif
 #ifdef __arm__
-	emit_jump_if_imm(c, R8, JNE, 0, NOT_EXEC);
-	emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
-	emit_jump_if_imm(c, R1, JNE, 0, NOT_EXEC);
-	emit_alu_imm(c, ALU_MOV, R8, EXECVE);
-	emit_label(c, NOT_EXEC);
+	if (!m->entering) {
+		emit_jump_if_imm(c, R8, JNE, 0, NOT_EXEC);
+		emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
+		emit_jump_if_imm(c, R1, JNE, 0, NOT_EXEC);
+		emit_alu_imm(c, ALU_MOV, R8, EXECVE);
+		emit_label(c, NOT_EXEC);
+	}
 #endif
 	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, OUT);
 	if (MODE_MASK) {
@@ -285,14 +336,78 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	emit_store(c, SIZE_W, FP, KEY, R8);
 	look_up(c, m->calls);
 	emit_alu(c, ALU_MOV, R6, R0);
-	emit_load(c, SIZE_W, R1, R6, (int)offsetof(struct entry, known));
+	load_entry(c, known, R1);
 	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	if (m->tasks >= 0) {
-		set_pid(c, R9);
-		find_task(c, m, R9);
-		emit_load(c, SIZE_B, R1, R0, 0);
+}
+
+/*
+ * Note in the byte of the task that its call has begun. At the return forget that, and set R9 to
+ * a bit for each argument that could not be read at the entry. Jump out if the task is not
+ * traced.
+ */
+static void note_call(struct bpf_code *c, const struct memory *m)
+{
+	set_pid(c, R9);
+	find_task(c, m, R9);
+	emit_load(c, SIZE_B, R9, R0, 0);
+	emit_alu(c, ALU_MOV, R1, R9);
+	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	if (!m->all)
 		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	if (m->entering) {
+		emit_alu_imm(c, ALU_OR, R1, ENTERED);
+		emit_store(c, SIZE_B, R0, 0, R1);
+		emit_store(c, SIZE_DW, FP, STATE, R0);
+		return;
 	}
+	emit_store(c, SIZE_B, R0, 0, R1);
+	emit_alu(c, ALU_MOV, R1, R9);
+	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
+	emit_alu_imm(c, ALU_AND, R1, ENTERED);
+	emit_jump_if_imm(c, R1, JNE, 0, SEEN);
+	emit_alu_imm(c, ALU_MOV, R9, -1); /* as after a filter of seccomp(2) refused it */
+	emit_label(c, SEEN);
+}
+
+/* Let R6 be the entry of the variant of the call, whose index is in R8. */
+static void find_variant(struct bpf_code *c, const struct memory *m)
+{
+	load_entry(c, variants, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, NO_VARIANT);
+	load_entry(c, by, R1);
+	load_register(c, m, R2);
+	emit_store(c, SIZE_W, FP, KEY, R2);
+	emit_store(c, SIZE_W, FP, KEY + 4, R8);
+	emit_map(c, m->variants, KEY);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+	emit_jump_if_imm(c, R0, JEQ, 0, NO_VARIANT);
+	emit_load(c, SIZE_W, R1, R0, 0);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	look_up(c, m->calls);
+	emit_alu(c, ALU_MOV, R6, R0);
+	emit_label(c, NO_VARIANT);
+}
+
+/*
+ * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
+ * is nothing to read.
+ */
+static void begin(struct bpf_code *c, const struct memory *m)
+{
+	char text[32];
+
+	find_call(c, m);
+	note_call(c, m);
+	load_entry(c, variants, R1);
+	emit_jump_if_imm(c, R1, JNE, 0, NEEDED);
+	if (m->entering) {
+		load_entry(c, at_entry, R1);
+	} else {
+		emit_jump_if_imm(c, R9, JNE, 0, NEEDED);
+		load_entry(c, at_return, R1);
+	}
+	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	emit_label(c, NEEDED);
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
 	look_up(c, m->p->buffer);
 	emit_alu(c, ALU_MOV, R7, R0);
@@ -305,6 +420,9 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	emit_string(c, R7, FORMAT, text);
 	set(c, MASK, -1);
 	set(c, INDEX, 0);
+	set(c, FIRST, m->entering ? FIRST_DIGIT : 0);
+	if (!m->entering)
+		store(c, ABSENT, R9);
 	if (MODE_MASK) {
 		load(c, R1, REGS + MODE - FROM);
 		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
@@ -313,18 +431,18 @@ static void begin(struct bpf_code *c, const struct memory *m)
 		store(c, MASK, R1);
 		emit_label(c, KNOWN);
 	}
+	find_variant(c, m);
 }
 
 /*
- * After an exec, find its path, words and environment on the stack: the number of words, the
- * words, 0, the environment, 0, and pairs of a number and a value. The stack of a 64-bit
- * big-endian program has the number of words in 8 bytes.
+ * After an exec, find words and environment on the stack: the number of words, the words, 0, and
+ * the environment. The stack of a 64-bit big-endian program has the number in 8 bytes.
  */
 static void find_new_program(struct bpf_code *c, const struct memory *m)
 {
 	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
 
-	emit_load(c, SIZE_W, R1, R6, (int)offsetof(struct entry, exec));
+	load_entry(c, exec, R1);
 	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
 	emit_load(c, SIZE_DW, R1, FP, RESULT);
 	emit_jump_if_imm(c, R1, JNE, 0, IN_REGISTER);
@@ -337,34 +455,57 @@ static void find_new_program(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_MUL, R1, R2);
 	emit_alu(c, ALU_ADD, R8, R1);
 	store(c, REGS + NEW_ENV, R8);
-	set(c, REGS + NEW_PATH, 0);
-	set(c, CUT, IN_ENV);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, STEP);
-	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, STACK_MOST, IN_REGISTER);
-	read_word(c, m);
-	emit_jump_if_imm(c, R0, JNE, 0, IN_REGISTER);
-	emit_load(c, size, R1, FP, SLOT);
-	load(c, R2, CUT);
-	emit_jump_if_imm(c, R2, JEQ, AT_PATH, AT_VALUE);
-	emit_jump_if_imm(c, R2, JEQ, AT_OTHER, NEXT_PAIR);
-	emit_jump_if_imm(c, R2, JEQ, AT_TYPE, PAIR);
-	emit_jump_if_imm(c, R1, JNE, 0, STEP);
-	emit_label(c, NEXT_PAIR);
-	set(c, CUT, AT_TYPE);
-	emit_jump(c, STEP);
-	emit_label(c, PAIR);
+	/* the number may be that of execve, where the call was execveat: arguments have moved */
+	load(c, R1, ABSENT);
 	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
-	emit_alu_imm(c, ALU_MOV, R2, AT_PATH);
-	emit_jump_if_imm(c, R1, JEQ, AUX_EXECFN, PAIR_KNOWN);
-	emit_alu_imm(c, ALU_MOV, R2, AT_OTHER);
-	emit_label(c, PAIR_KNOWN);
-	store(c, CUT, R2);
-	emit_jump(c, STEP);
-	emit_label(c, AT_VALUE);
-	store(c, REGS + NEW_PATH, R1);
+	set(c, ABSENT, -1);
 	emit_label(c, IN_REGISTER);
+}
+
+/* Set the digit of a record. */
+static void set_digit(struct bpf_code *c, const struct memory *m, int format)
+{
+	load_item(c, digit, R1);
+	load(c, R2, FIRST);
+	emit_alu(c, ALU_ADD, R1, R2);
+	emit_store(c, SIZE_B, R7, format + m->id + 2, R1);
+}
+
+/* A record is printed: the next one is not the first. */
+static void not_first(struct bpf_code *c, const struct memory *m)
+{
+	set(c, FIRST, 0);
+	load_item(c, digit, R1);
+	emit_store(c, SIZE_B, R7, FORMAT + m->id + 2, R1);
+}
+
+/* Jump to NEXT unless the item, whose flags are in R2, is read at this side of the call. */
+static void choose_side(struct bpf_code *c, const struct memory *m)
+{
+	if (m->entering) {
+		emit_alu_imm(c, ALU_AND, R2, AT_ENTRY);
+		emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+		return;
+	}
+	/* R4: it is absent, although it should have been read at the entry */
+	load(c, R4, ABSENT);
+	load_item(c, digit, R1);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu(c, ALU_RSH, R4, R1);
+	emit_alu(c, ALU_AND, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, AT_ENTRY); /* which is 1 */
+	emit_jump_if_imm(c, R4, JNE, 0, READ);
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu_imm(c, ALU_AND, R1, AT_RETURN);
+	emit_load(c, SIZE_DW, R3, FP, RESULT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NOT_NEW);
+	emit_jump_if_imm(c, R3, JSGE, 0, READ);
+	emit_label(c, NOT_NEW);
+	emit_alu_imm(c, ALU_AND, R2, IF_INTERRUPTED);
+	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R3, JEQ, INTERRUPTED, READ);
+	emit_jump_if_imm(c, R3, JNE, INTERRUPTED_RESTART, NEXT);
+	emit_label(c, READ);
 }
 
 /* Take the next item, R8 = its address, and jump to what reads its kind. */
@@ -395,20 +536,20 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	}
 	load_item(c, kind, R1);
 	emit_jump_if_imm(c, R1, JEQ, END, OUT);
-	load_item(c, digit, R1);
-	emit_store(c, SIZE_B, R7, FORMAT + m->id + 2, R1);
 	load_item(c, flags, R2);
+	choose_side(c, m);
+	set_digit(c, m, FORMAT);
 	load_item(c, arg, R1);
-	emit_load(c, SIZE_DW, R3, FP, RESULT);
-	emit_jump_if_imm(c, R3, JSGE, 0, RETURNED);
-	emit_alu_imm(c, ALU_AND, R2, IF_DONE);
-	emit_jump_if_imm(c, R2, JNE, 0, NEXT);
-	emit_label(c, RETURNED);
-	emit_alu_imm(c, ALU_AND, R2, ON_STACK);
-	emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
-	emit_jump_if_imm(c, R3, JSLT, 0, HAS_ADDRESS);
-	load_item(c, count, R1);
-	emit_label(c, HAS_ADDRESS);
+	if (!m->entering) {
+		load_item(c, flags, R2);
+		emit_alu_imm(c, ALU_AND, R2, ON_STACK);
+		emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
+		emit_load(c, SIZE_DW, R3, FP, RESULT);
+		emit_jump_if_imm(c, R3, JNE, 0, HAS_ADDRESS);
+		load_item(c, count, R1);
+		emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
+		emit_label(c, HAS_ADDRESS);
+	}
 	load_register(c, m, R8);
 	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
 	load_item(c, kind, R1);
@@ -450,9 +591,10 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_alu_imm(c, ALU_ADD, R2, 1);
 	emit_address(c, R3, R7, TEXT);
 	emit_call(c, FN_TRACE_PRINTK);
+	not_first(c, m);
 	emit_load(c, SIZE_B, R1, R7, FORMAT + m->id + 1);
-	emit_jump_if_imm(c, R1, JEQ, 'b', MORE);
-	emit_jump_if_imm(c, R1, JEQ, 's', MORE);
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 'b'), MORE);
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 's'), MORE);
 	load(c, R8, ARRAY);
 	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
 
@@ -465,11 +607,22 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
 	set(c, ARRAY, 0);
 	loop_label(c, FAULT);
+	set(c, ARRAY, 0);
+	if (m->entering) { /* read it again at the return */
+		load_item(c, digit, R1);
+		emit_alu_imm(c, ALU_AND, R1, 7);
+		emit_alu_imm(c, ALU_MOV, R2, MISSING);
+		emit_alu(c, ALU_LSH, R2, R1);
+		emit_load(c, SIZE_DW, R3, FP, STATE);
+		emit_load(c, SIZE_B, R1, R3, 0);
+		emit_alu(c, ALU_OR, R1, R2);
+		emit_store(c, SIZE_B, R3, 0, R1);
+	}
 	set_tag(c, m, 'x', 0);
 	emit_jump(c, PRINT);
 	emit_label(c, WORD_READ);
-	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
 	load(c, R1, WORDS);
+	emit_jump_if_imm(c, R8, JEQ, 0, LAST_WORD);
 	emit_jump_if_imm(c, R1, JEQ, 0, MANY);
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, WORDS, R1);
@@ -478,6 +631,12 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_label(c, MANY);
 	set(c, ARRAY, 0);
 	set_tag(c, m, 'e', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, LAST_WORD);
+	load_item(c, most, R2);
+	emit_jump_if(c, R1, JNE, R2, NEXT);
+	set(c, ARRAY, 0);
+	set_tag(c, m, 'z', 0); /* there was no word */
 	emit_jump(c, PRINT);
 
 	emit_label(c, ARRAY_BEGINS);
@@ -492,14 +651,13 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 {
 	const int most = (int)m->numbers * 8, tag = FORMAT_DATA + m->id + 1;
 	char text[96];
-	size_t n = str_format(text, sizeof(text), "%s d0", m->p->id);
+	size_t n = str_format(text, sizeof(text), "%s %c0", m->p->id, tag_of(m, 'd'));
 
 	for (unsigned i = 0; i < m->numbers; i++)
 		n += str_format(text + n, sizeof(text) - n, " %%llx");
 	emit_label(c, DATA_BEGINS);
 	emit_string(c, R7, FORMAT_DATA, text);
-	load_item(c, digit, R1);
-	emit_store(c, SIZE_B, R7, tag + 1, R1);
+	set_digit(c, m, FORMAT_DATA);
 
 	/* R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer */
 	load_item(c, size, R1);
@@ -516,13 +674,15 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_load(c, SIZE_W, R3, FP, SLOT);
 	emit_label(c, NO_ADDRESS);
 	emit_alu32(c, ALU_MOV, R3, R3);
-	load_item(c, flags, R1);
-	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
-	emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
-	emit_load(c, SIZE_DW, R1, FP, RESULT);
-	emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
-	emit_alu(c, ALU_MOV, R3, R1);
-	emit_label(c, NO_RESULT);
+	if (!m->entering) {
+		load_item(c, flags, R1);
+		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
+		emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
+		emit_load(c, SIZE_DW, R1, FP, RESULT);
+		emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
+		emit_alu(c, ALU_MOV, R3, R1);
+		emit_label(c, NO_RESULT);
+	}
 	load(c, R1, LEFT);
 	emit_alu(c, ALU_MUL, R1, R3);
 	store(c, LEFT, R1);
@@ -559,11 +719,11 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	load(c, R1, LEFT);
 	emit_alu(c, ALU_SUB, R1, R2);
 	store(c, LEFT, R1);
-	emit_store_imm(c, SIZE_B, R7, tag, 'd');
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
 	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
 	load(c, R1, CUT);
 	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
-	emit_store_imm(c, SIZE_B, R7, tag, 'e');
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
 	emit_label(c, NOT_LAST);
 
 	/* end the format behind the last number: R2 = 5 bytes for each */
@@ -586,6 +746,8 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 		load(c, R5, TEXT + 16);
 		emit_call(c, FN_TRACE_PRINTK);
 	}
+	not_first(c, m);
+	emit_store(c, SIZE_B, R7, tag + 1, R1);
 	emit_jump(c, DATA_MORE);
 }
 
@@ -593,7 +755,8 @@ static void emit_program(struct bpf_code *c, const struct memory *m)
 {
 	memset(c, 0, sizeof(*c));
 	begin(c, m);
-	find_new_program(c, m);
+	if (!m->entering)
+		find_new_program(c, m);
 	take_item(c, m);
 	print_strings(c, m);
 	print_data(c, m);
@@ -610,6 +773,7 @@ static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, in
 	emit_load(c, SIZE_W, R7, R1, child);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_alu_imm(c, ALU_AND, R8, TRACED);
 	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
@@ -628,18 +792,60 @@ static void emit_end(struct bpf_code *c, const struct memory *m)
 
 /*
  * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
- * ended.
+ * ended. If path or words could not be read at the entry, print the path as the kernel has it.
  */
-static void emit_exec(struct bpf_code *c, const struct memory *m)
+static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
 {
+	enum { NEXT_PART = OUT + 1, LAST_PART };
+	const int piece = (int)m->p->piece;
+	char text[32];
+
 	memset(c, 0, sizeof(*c));
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	emit_load(c, SIZE_DW, R9, R1, 16); /* the third: struct linux_binprm */
 	set_pid(c, R7);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
+	if (!m->all) {
+		emit_alu(c, ALU_MOV, R1, R8);
+		emit_alu_imm(c, ALU_AND, R1, TRACED);
+		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	}
+	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
+	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	look_up(c, m->p->buffer);
+	emit_alu(c, ALU_MOV, R7, R0);
+	emit_address(c, R3, R9, path);
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_MOV, R2, (int32_t)m->p->word);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
+	str_format(text, sizeof(text), "%s m0 %%pks", m->p->id);
+	emit_string(c, R7, FORMAT, text);
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	emit_label(c, NEXT_PART);
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), OUT);
+	emit_address(c, R1, R7, TEXT);
+	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_KERNEL_STR);
+	emit_jump_if_imm(c, R0, JSLT, 0, OUT);
+	emit_alu(c, ALU_MOV, R6, R0);
+	emit_alu_imm(c, ALU_ADD, R8, piece);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, LAST_PART);
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, 'n');
+	emit_label(c, LAST_PART);
+	emit_address(c, R1, R7, FORMAT);
+	emit_alu_imm(c, ALU_MOV, R2, m->id + 9);
+	emit_address(c, R3, R7, TEXT);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, NEXT_PART);
 	emit_out(c, 0);
 }
 
@@ -672,8 +878,6 @@ static int follow_tasks(const struct memory *m, struct strings_plan *p, struct b
 		return err_file("unable to read events/%s/format", event);
 	emit_end(code, m);
 	r = strings_attach(p, code, "sched_process_exit", 1);
-	emit_exec(code, m);
-	r = r ? r : strings_attach(p, code, "sched_process_exec", 1);
 	emit_fork(code, m, parent, child);
 	r = r ? r : strings_attach(p, code, event, 0);
 	while (!r) {
@@ -682,7 +886,7 @@ static int follow_tasks(const struct memory *m, struct strings_plan *p, struct b
 			break;
 		for (size_t i = 0; i < now.n; i++)
 			if ((size_t)now.v[i] < pids)
-				bytes[now.v[i]] = 1;
+				bytes[now.v[i]] |= TRACED;
 		pids_clear(&known);
 		known = now;
 		now = (struct pids){ 0 };
@@ -700,7 +904,8 @@ static void describe(struct item *item, const struct strings_plan *p, const stru
 {
 	int exec = arrays >= 0, count = a->count;
 
-	item->flags = a->out ? IF_DONE : 0;
+	item->flags = (uint8_t)((a->in ? AT_ENTRY : 0) | (a->out == CALL_OUT ? AT_RETURN : 0) |
+				(a->out == CALL_OUT_INTERRUPTED ? IF_INTERRUPTED : 0));
 	item->most = STRUCT_MOST;
 	item->size = 1;
 	switch (a->kind) {
@@ -709,7 +914,6 @@ static void describe(struct item *item, const struct strings_plan *p, const stru
 		item->kind = a->out && a->count >= 0 ? DATA : STRING;
 		item->most = 4096;
 		item->flags |= exec ? ON_STACK : 0;
-		item->count = NEW_PATH;
 		break;
 	case CALL_STRINGS:
 		item->kind = arrays == 1 ? !p->env ? END : STRINGS : p->no_args ? END : STRINGS;
@@ -736,9 +940,23 @@ static void describe(struct item *item, const struct strings_plan *p, const stru
 	if (count >= 0) {
 		item->has_count = 1;
 		item->count = (uint16_t)(args[compat][count] - FROM);
-		if (a->out && !(item->flags & COUNT_IS_ADDRESS))
+		if (a->out && !a->in && !(item->flags & COUNT_IS_ADDRESS))
 			item->flags |= COUNT_IS_RESULT;
 	}
+}
+
+/* Return the most rounds of the loop that an item takes. */
+static unsigned rounds_of(const struct strings_plan *p, const struct item *item)
+{
+	switch (item->kind) {
+	case STRING:
+		return (unsigned)strings_pieces(p) + 2;
+	case STRINGS: /* words share the pieces, and each one takes a round and a piece at least */
+		return (unsigned)strings_pieces(p) + 2 * item->most + 4;
+	case DATA:
+		return item->most / (8 * p->numbers) + 4;
+	}
+	return 1;
 }
 
 /* Is this call recorded? */
@@ -753,27 +971,66 @@ static int is_chosen(const struct strings_plan *p, const char *name)
 	return *n != NULL;
 }
 
-/* Describe a call. */
-static void describe_call(struct entry *e, const struct strings_plan *p, const struct call *call,
-			  int compat)
+/* Describe a call, and raise the number of rounds to what it needs. */
+static void describe_call(struct entry *e, struct memory *m, const struct call *call, int compat)
 {
 	int exec = !strncmp(call->name, "exec", 4), arrays = exec ? 0 : -1;
 	struct item *item = e->items;
+	unsigned rounds = 4;
 
-	e->known = (uint32_t)compat; /* for the tag k */
-	e->exec = (uint32_t)exec;
+	e->exec = (uint8_t)exec;
 	for (unsigned i = 0; i < call->nargs; i++) {
 		*item = (struct item){ .digit = (uint8_t)('0' + i),
 				       .arg = (uint16_t)(args[compat][i] - FROM) };
-		describe(item, p, &call->args[i], compat, arrays);
+		describe(item, m->p, &call->args[i], compat, arrays);
 		arrays += exec && call->args[i].kind == CALL_STRINGS;
 		if (!item->kind)
 			continue;
 		e->known = 1;
+		e->at_entry |= !!(item->flags & AT_ENTRY);
+		e->at_return |= !!(item->flags & (AT_RETURN | IF_INTERRUPTED));
+		rounds += rounds_of(m->p, item);
 		item++;
 	}
 	if (item < e->items + CALL_ARGS)
-		item->kind = END;
+		*item = (struct item){ .kind = END };
+	if (rounds > m->rounds)
+		m->rounds = rounds;
+	if (compat) /* the tag k tells which call it is */
+		e->known = e->at_entry = 1;
+}
+
+/*
+ * Describe the variants of the call with this index that have other memory than the call itself.
+ * The entries from *next on are free. Return 0, or -1 and errno.
+ */
+static int describe_variants(struct entry *entries, struct memory *m, const struct call *call,
+			     uint32_t index, uint32_t *next)
+{
+	int compat = index >= NUMBERS;
+	struct call_variant v;
+	struct entry e;
+
+	for (unsigned i = 0; calls_variant(call, i, &v); i++) {
+		struct variant key = { .value = v.value, .number = index };
+
+		memset(&e, 0, sizeof(e));
+		describe_call(&e, m, v.call, compat);
+		if (!memcmp(e.items, entries[index].items, sizeof(e.items)))
+			continue;
+		if (*next == 2 * NUMBERS + VARIANTS) {
+			errno = E2BIG; /* all variants are in this source tree, so this is a bug */
+			return -1;
+		}
+		e.known = 1;
+		entries[*next] = e;
+		entries[index].known = entries[index].variants = 1;
+		entries[index].by = (uint16_t)(args[compat][v.arg] - FROM);
+		if (bpf_update(m->variants, &key, next) < 0)
+			return -1;
+		++*next;
+	}
+	return 0;
 }
 
 /*
@@ -799,20 +1056,24 @@ static int check_names(const struct strings_plan *p, struct calls *const *calls)
 }
 
 /* Fill the map of calls. Return 0, or -1, reported. */
-static int describe_calls(const struct strings_plan *p, struct entry *entries)
+static int describe_calls(struct memory *m, struct entry *entries)
 {
 	const char *abi_32 = ABI_32;
 	struct calls *calls[2] = { calls_open(NULL), abi_32 ? calls_open(abi_32) : NULL };
+	uint32_t next = 2 * NUMBERS;
 	const struct call *call;
 
-	if (!calls[0] || (abi_32 && !calls[1]) || check_names(p, calls) < 0)
+	if (!calls[0] || (abi_32 && !calls[1]) || check_names(m->p, calls) < 0)
 		return -1;
 	for (unsigned n = 0; n < 2 * NUMBERS; n++) {
 		int compat = n >= NUMBERS;
 
 		call = calls[compat] ? calls_find(calls[compat], n % NUMBERS) : NULL;
-		if (call && is_chosen(p, call->name))
-			describe_call(&entries[n], p, call, compat);
+		if (!call || !is_chosen(m->p, call->name))
+			continue;
+		describe_call(&entries[n], m, call, compat);
+		if (describe_variants(entries, m, call, n, &next) < 0)
+			return err_capability(CAPS_BPF, "unable to fill a BPF map");
 	}
 	return 0;
 }
@@ -835,23 +1096,30 @@ static void *shared_map(const char *name, int *fd, unsigned size, unsigned entri
 int strings_attach_calls(struct strings_plan *p)
 {
 	static struct bpf_code code;
-	struct memory m = { .p = p, .tasks = -1, .id = (int)strlen(p->id) };
+	struct memory m = { .p = p, .all = !p->tasks, .id = (int)strlen(p->id),
+			    .numbers = p->numbers };
 	const unsigned pids = p->word == 8 ? PIDS_64 : PIDS_32;
 	struct entry *entries;
 	uint8_t *tasks;
-	int r = 0;
+	int r;
 
 	if (!SIZE || p->word != sizeof(long))
 		return err_msg("calls: the registers of this kernel are not known");
-	m.rounds = (unsigned)strings_pieces(p) + 2 * (p->words + (p->env ? ENV_MOST : 0)) + 30;
-	m.numbers = p->numbers;
-	entries = shared_map(p->id, &m.calls, sizeof(*entries), 2 * NUMBERS);
-	if (!entries || describe_calls(p, entries) < 0)
+	m.variants = bpf_map(MAP_HASH, p->id, sizeof(struct variant), 4, VARIANTS);
+	if (m.variants < 0)
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
+	entries = shared_map(p->id, &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
+	tasks = entries ? shared_map(p->id, &m.tasks, TASKS, pids / TASKS) : NULL;
+	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
-	if (p->tasks) {
-		tasks = shared_map(p->id, &m.tasks, TASKS, pids / TASKS);
-		r = tasks ? follow_tasks(&m, p, &code, tasks, pids) : -1;
-	}
+	emit_exec(&code, &m, strings_binprm_file(p));
+	r = strings_attach(p, &code, "sched_process_exec", 1);
+	if (p->tasks)
+		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
+	/* the return first: a call whose beginning was not seen is read there */
 	emit_program(&code, &m);
-	return r ? r : strings_attach(p, &code, "sys_exit", 1);
+	r = r ? r : strings_attach(p, &code, "sys_exit", 1);
+	m.entering = 1;
+	emit_program(&code, &m);
+	return r ? r : strings_attach(p, &code, "sys_enter", 1);
 }

@@ -551,6 +551,14 @@ static void find_binprm(const struct strings_plan *p, struct binprm *b)
 	btf_free(&btf);
 }
 
+int strings_binprm_file(const struct strings_plan *p)
+{
+	struct binprm b;
+
+	find_binprm(p, &b);
+	return b.file;
+}
+
 int strings_attach_execs(struct strings_plan *p)
 {
 	static struct bpf_code c;

@@ -23,4 +23,7 @@ int strings_pieces(const struct strings_plan *);
  */
 int strings_attach(struct strings_plan *, struct bpf_code *, const char *event, int raw);
 
+/* Return the offset of the path in the kernel's struct linux_binprm. */
+int strings_binprm_file(const struct strings_plan *);
+
 #endif

@@ -55,12 +55,22 @@ enum call_place {
 	PLACE_PAGES,            /* in units of 4096 */
 };
 
+/* When the kernel writes the user memory of an argument */
+enum call_out {
+	CALL_OUT = 1,           /* if the call succeeds */
+	CALL_OUT_INTERRUPTED,   /* if a signal interrupts it */
+};
+
 /* An argument, or the result. The width of a number is that of its C type in this ABI. */
 struct call_arg {
 	const char *name;       /* as in the kernel's source; not ended by a NUL: see length */
 	uint8_t length;
 	uint8_t kind;           /* enum call_kind */
-	uint8_t out;            /* user memory is written by the kernel: read it at the return */
+	uint8_t in;             /* user memory is read by the kernel: it counts at the entry */
+	uint8_t out;            /* user memory is written by the kernel: enum call_out */
+	uint8_t behind;         /* if both, what was written is printed behind the result */
+	uint8_t nlabel;
+	const char *label;      /* with this word in front, of nlabel bytes */
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
 	uint8_t place;          /* enum call_place */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
@@ -96,10 +106,22 @@ const struct call *calls_find(struct calls *, uint64_t number);
 /*
  * Return the variant of the call for the values of its arguments, or the call itself. A variant
  * has another list of arguments: open has a mode only with O_CREAT, and the third argument of
- * fcntl depends on the second. It may have fewer arguments. Print the call by the variant, but find
- * the recorded user memory by the call itself, because the BPF programs know no variants.
+ * fcntl depends on the second. It may have fewer arguments. Print the call by the variant.
  */
 const struct call *calls_match(const struct call *, const uint64_t *args);
+
+/* A variant that is chosen by the value of an argument. */
+struct call_variant {
+	const struct call *call;
+	uint32_t value;
+	unsigned arg;
+};
+
+/*
+ * Set v to such a variant of a call that calls_find returned: i is 0 for the first one. Return 1,
+ * or 0 if there are no more. If values agree, the first one counts.
+ */
+int calls_variant(const struct call *, unsigned i, struct call_variant *v);
 
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);
@@ -115,12 +137,14 @@ struct call_bytes {
 	size_t n;
 	uint8_t cut;            /* the program had more of it */
 	uint8_t fault;          /* the address could not be read */
+	uint64_t cut_strings;   /* of an array of strings: a bit for each string that is cut */
 };
 
 /* A call that is printed. */
 struct call_values {
 	uint64_t args[CALL_ARGS];
-	struct call_bytes user[CALL_ARGS];
+	struct call_bytes user[CALL_ARGS];      /* at the return, or else at the entry */
+	struct call_bytes entry[CALL_ARGS];     /* at the entry */
 	int64_t result;
 	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
 	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
@@ -147,6 +171,20 @@ size_t call_print(const struct calls *, const struct call *, unsigned arg,
 		  const struct call_values *, char *buf, size_t size);
 
 /*
+ * Print what the kernel wrote to the memory of an argument whose old value call_print prints:
+ * [4] of the set [3 4] of select. Return the length; 0: nothing.
+ */
+size_t call_print_written(const struct calls *, const struct call *, unsigned arg,
+			  const struct call_values *, char *buf, size_t size);
+
+/*
+ * Print that of all arguments, as strace does behind the result: " (in [4], left {tv_sec=0,
+ * tv_usec=999999})" or " (Timeout)". Return the length; 0: nothing.
+ */
+size_t call_print_behind(const struct calls *, const struct call *, const struct call_values *,
+			 char *buf, size_t size);
+
+/*
  * Print the result: 3, 0x7f2a4000 or -1 ENOENT. Return the length. An error of the kernel
  * is from -4095 to -1.
  */
@@ -168,42 +206,78 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	e2 HEX HEX ...    the same; the rest is not recorded
  *	s2                of an array of strings: the next string follows, as a, b, c or x
  *	e2                of an array of strings: more follow, which are not recorded
+ *	z2                of an array of strings: it has none
  *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
+ *	n0 TEXT           the path of a new program as the kernel has it, or its last part
+ *	m0 TEXT           a part of this path; more follows
+ *
+ * A capital letter says that the memory was read at the entry of the call: A2, B2, ... The
+ * first record of a call at its entry is K, or has a letter from a to f in place of the number of
+ * the argument: Ac is A2. A small letter says that the memory was read at the return. Memory
+ * that the kernel reads is read at the entry, if it is in memory there, and otherwise at the
+ * return; then x says so at the entry.
  *
  * Bytes behind the size of a structure or buffer have no meaning. Members that are not printed may
- * be missing at the end of a structure. A record that should follow b or s may be missing, if
- * events are lost or a call has very many bytes.
+ * be missing at the end of a structure. A record that should follow b or s may be missing if
+ * events are lost.
  *
- * The records come at the return of the call, in front of its record sys_exit if the instance
- * enables that event after the programs were attached, otherwise behind it. k is the first of
- * them. If an exec succeeds, path, words and environment are read from the stack of the new
- * program, and k says that the new program is 32-bit code. The path of execveat is then as the
- * kernel names it: /dev/fd/3/name for a file below descriptor 3.
+ * The records at the entry come in front of the record sys_enter of the call, and those at the
+ * return in front of sys_exit, if the instance enables these events after the programs were
+ * attached. If an exec succeeds, words and environment that could not be read at the entry
+ * are read from the stack of the new program, and k says that the new program is 32-bit code. Its
+ * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3. These
+ * records, m and n, may have the pid of the leader while another thread executes the program.
  */
+
+/* The user memory of an argument */
+struct call_memory {
+	struct call_bytes bytes;
+	/* private: */
+	struct strbuf text;
+	uint32_t strings;       /* of an array of strings: their number */
+	uint8_t array;          /* it is an array of strings */
+	uint8_t cut;            /* cut, whatever follows */
+};
 
 /* The user memory of the call of one task. All zero at first; set big. */
 struct call_user {
-	struct strbuf text[CALL_ARGS];
-	struct call_bytes args[CALL_ARGS];
+	struct call_memory entry[CALL_ARGS];    /* at the entry */
+	struct call_memory after[CALL_ARGS];    /* at the return */
+	struct call_memory program;             /* the path of a new program */
 	int big;                /* the traced host is big-endian */
 	int compat;             /* the record k has come */
-	/* private: */
-	size_t room;            /* of text */
-	/* private, a bit for each argument: */
-	unsigned arrays;        /* an array of strings */
-	unsigned cut;           /* cut, whatever follows */
+	size_t room;            /* private: of all texts */
 };
 
 /*
  * Add a record, without its id and the blank. Return 0; -1 if it is no such record or memory
- * is used up. At most CALL_USER_MOST bytes are kept of an argument; it is then cut.
- * The strings of an array end with a NUL each, except for a last one that is cut.
+ * is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
+ * The strings of an array end with a NUL each, except for a last one that is cut. The first
+ * CALL_STRINGS_MOST of them can be cut each.
  */
-enum { CALL_USER_MOST = 8192 };
+enum { CALL_USER_MOST = 8192, CALL_STRINGS_MOST = 64 };
 int call_user_add(struct call_user *, const char *record, size_t n);
 
-/* Set the bytes of an argument. Return 0, or -1 if memory is used up. */
+/* Is this record the first one of a call, at its entry? */
+int call_user_begins(const char *record, size_t n);
+
+/* Set the bytes of an argument at the entry. Return 0, or -1 if memory is used up. */
 int call_user_set(struct call_user *, unsigned arg, const void *bytes, size_t n);
+
+/*
+ * Set user and entry of the values of a call, which has its arguments there; call NULL: it is
+ * not known. The bytes stay in the user memory.
+ */
+void call_user_get(const struct call_user *, const struct call *, struct call_values *);
+
+/*
+ * An execveat(2) has returned as execve(2): let each record that came at the return belong to
+ * the argument behind. The memory of the last argument belongs to the first one then.
+ */
+void call_user_shift(struct call_user *);
+
+/* Move the path of a new program. */
+void call_user_move_program(struct call_user *to, struct call_user *from);
 
 /* Return the bytes of memory that it has. */
 size_t call_user_room(const struct call_user *);

@@ -7,6 +7,9 @@
 struct out {
 	const struct calls *c;
 	const struct call_values *v;    /* of the call; not of a result */
+	const char *old;                /* the structure at the entry; NULL: not known */
+	size_t nold;
+	int written;                    /* print only the members that the kernel writes */
 	char *at, *end;
 	int full;
 };
@@ -497,7 +500,7 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 		const char *from = at + m->offset;
 		size_t known = n > m->offset ? n - m->offset : 0;
 
-		if (m->kind == MEMBER_PAD)
+		if (m->kind == MEMBER_PAD || (o->written ? !m->out && m != l->v : m->out))
 			continue;
 		if (known < one && m->kind != MEMBER_SUN_PATH) {
 			more = 1;
@@ -541,6 +544,11 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 			}
 			quoted(o, from, room, 0);
 		} else if (!m->array) {
+			if (m->both && o->old && o->nold >= m->offset + one &&
+			    memcmp(o->old + m->offset, from, one)) {
+				print_element(o, m, o->old + m->offset, one, most);
+				text(o, " => ");
+			}
 			print_element(o, m, from, known, most);
 		} else {
 			text(o, "[");
@@ -580,21 +588,32 @@ static void print_address(struct out *o, const char *at, size_t n)
 }
 
 /* Print strings that end with a NUL each. */
-static void strings(struct out *o, const char *s, size_t n, int more)
+static void strings(struct out *o, const struct call_bytes *user)
 {
-	int any = 0;
+	const char *s = user->bytes;
+	size_t n = user->n;
+	unsigned i = 0;
 
 	text(o, "[");
-	while (n && !o->full) {
+	for (; n && !o->full; i++) {
 		size_t len = strnlen(s, n), step = len < n ? len + 1 : n;
 
-		if (any++)
+		if (i)
 			text(o, ", ");
-		quoted(o, s, len, len == n && more);
+		quoted(o, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
 		s += step;
 		n -= step;
 	}
-	text(o, more ? any ? ", ...]" : "...]" : "]");
+	text(o, user->cut ? i ? ", ...]" : "...]" : "]");
+}
+
+/* Is a member of the structure not zero that the kernel writes? */
+static int is_written(const struct calls *c, const struct layout *l, const char *at, size_t n)
+{
+	for (const struct member *m = l->v; m < l->v + l->n; m++)
+		if (m->out && n >= (size_t)m->offset + m->width && load(c, at + m->offset, m->width))
+			return 1;
+	return 0;
 }
 
 /*
@@ -629,12 +648,16 @@ static void structures(struct out *o, const struct call_arg *a, const struct cal
 	const struct layout *l = &o->c->layouts[a->set];
 	const struct member *m = l->v;
 	int brackets = a->count >= 0 || (l->bare && l->n && !m->array && m->kind <= CALL_SET);
+	int any = 0;
 	size_t at = 0;
 
 	if (brackets)
 		text(o, "[");
 	for (uint64_t i = 0; i < count && !o->full; i++, at += a->size) {
-		if (i)
+		if (o->written && at < user->n &&
+		    !is_written(o->c, l, user->bytes + at, user->n - at))
+			continue;
+		if (any++)
 			text(o, ", ");
 		if (at >= user->n || (i && user->n - at < a->size)) {
 			text(o, "...");
@@ -648,12 +671,17 @@ static void structures(struct out *o, const struct call_arg *a, const struct cal
 		text(o, "]");
 }
 
+static int is_known(const struct call_bytes *user)
+{
+	return user->bytes && !user->fault;
+}
+
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
 static int print_user(struct out *o, const struct call *call, unsigned arg,
-		      const struct call_values *v)
+		      const struct call_bytes *user)
 {
+	const struct call_values *v = o->v;
 	const struct call_arg *a = &call->args[arg];
-	const struct call_bytes *user = &v->user[arg];
 	uint64_t count = a->size;
 	size_t n = user->n;
 
@@ -661,7 +689,7 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 		count = call_value(o->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
-	if (a->out && a->count >= 0 && v->returned && v->result >= 0 &&
+	if (a->out && !a->in && a->count >= 0 && v->returned && v->result >= 0 &&
 	    (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
 	switch (a->kind) {
@@ -671,7 +699,7 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 		quoted(o, user->bytes, n, n == user->n && user->cut);
 		break;
 	case CALL_STRINGS:
-		strings(o, user->bytes, n, user->cut);
+		strings(o, user);
 		break;
 	case CALL_BUFFER:
 		if (n > count)
@@ -684,6 +712,10 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
 		    v->user[arg + 1].bytes)
 			count = cut(load(o->c, v->user[arg + 1].bytes, 4), 4, 1);
+		/* it is that of the whole address, and the program had room for a part */
+		if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
+		    v->entry[arg + 1].n >= 4 && load(o->c, v->entry[arg + 1].bytes, 4) < count)
+			count = load(o->c, v->entry[arg + 1].bytes, 4);
 		if (a->kind == CALL_OPTION)
 			return print_option(o, a, user, count);
 		print_address(o, user->bytes, n < count ? n : (size_t)count);
@@ -703,22 +735,145 @@ static size_t end(struct out *o, char *buf)
 	return n;
 }
 
+/* Did a signal interrupt the call? EINTR, or ERESTART_RESTARTBLOCK of include/linux/errno.h */
+static int is_interrupted(const struct call_values *v)
+{
+	int32_t result = (int32_t)v->result;
+
+	return v->returned && (result == -4 || result == -516);
+}
+
+/* Return what the kernel wrote to an argument that it reads and writes, or NULL. */
+static const struct call_bytes *written(const struct call_arg *a, unsigned arg,
+					const struct call_values *v)
+{
+	const struct call_bytes *user = &v->user[arg];
+
+	return a->in && a->out && v->args[arg] && v->returned && v->result >= 0 &&
+	       is_known(user) && user->bytes != v->entry[arg].bytes ? user : NULL;
+}
+
+/* Return the layout of an argument, or NULL. */
+static const struct layout *layout_of(const struct calls *c, const struct call_arg *a)
+{
+	return a->kind == CALL_STRUCT && a->set < c->nlayouts ? &c->layouts[a->set] : NULL;
+}
+
+/* Does the structure have members that the kernel writes, and others? */
+static int has_sides(const struct layout *l)
+{
+	for (unsigned i = 0; l && i < l->n; i++)
+		if (l->v[i].out)
+			return 1;
+	return 0;
+}
+
+/* Print a value before and after the call: [3] => [8], or [100 => 16] of a length. */
+static void changed(struct out *o, const struct call *call, unsigned arg,
+		    const struct call_bytes *old, const struct call_bytes *new)
+{
+	const struct layout *l = layout_of(o->c, &call->args[arg]);
+	size_t n = l->size;
+
+	if (is_known(old) && old->n >= n && new->n >= n && !memcmp(old->bytes, new->bytes, n)) {
+		print_user(o, call, arg, new);
+	} else if (is_known(old) && l->length) {
+		text(o, "[");
+		print_layout(o, call->args[arg].set, old->bytes, old->n, 0);
+		text(o, " => ");
+		print_layout(o, call->args[arg].set, new->bytes, new->n, 0);
+		text(o, "]");
+	} else {
+		if (is_known(old))
+			print_user(o, call, arg, old);
+		else if (old->fault) /* and not the memory of an older trace */
+			hex(o, o->v->args[arg]);
+		if (is_known(old) || old->fault)
+			text(o, " => ");
+		print_user(o, call, arg, new);
+	}
+}
+
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
 	struct out o = { .c = c, .v = v, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->args[arg];
-	const struct call_bytes *user = &v->user[arg];
+	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
+	const struct layout *l = layout_of(c, a);
+	int address = 0;
 
 	if (arg >= call->nargs)
 		return 0;
-	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result)
+	if (a->behind && new && !has_sides(l))
+		user = &v->entry[arg];
+	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
 		text(&o, "\"\""); /* the end of a file: nothing was read */
-	else if (a->kind < CALL_PATH || a->kind >= CALL_NONE || !user->bytes || user->fault ||
-		 (a->out && (!v->returned || v->result < 0)) ||
-		 (a->kind == CALL_STRUCT && a->set >= c->nlayouts) ||
-		 !print_user(&o, call, arg, v))
+	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
+		   !v->result) {
+		text(&o, "[]"); /* no event came */
+	} else if (new && !a->behind && l && l->bare) {
+		changed(&o, call, arg, &v->entry[arg], new);
+	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
+		   v->args[arg] && (a->in || (a->out == CALL_OUT ? v->returned && v->result >= 0 :
+						   is_interrupted(v))) &&
+		   (a->kind != CALL_STRUCT || l)) {
+		if (new && !a->behind && is_known(&v->entry[arg])) {
+			o.old = v->entry[arg].bytes;
+			o.nold = v->entry[arg].n;
+		}
+		address = !print_user(&o, call, arg, user);
+	} else {
+		address = 1;
+	}
+	if (address)
 		print_value(&o, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
+	return end(&o, buf);
+}
+
+size_t call_print_written(const struct calls *c, const struct call *call, unsigned arg,
+			  const struct call_values *v, char *buf, size_t size)
+{
+	struct out o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->args[arg];
+	const struct call_bytes *new = written(a, arg, v);
+
+	if (arg >= call->nargs || !a->behind || !new)
+		return 0;
+	o.written = has_sides(layout_of(c, a));
+	print_user(&o, call, arg, new);
+	/* strace leaves out what is empty, too */
+	return o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&o, buf);
+}
+
+size_t call_print_behind(const struct calls *c, const struct call *call,
+			 const struct call_values *v, char *buf, size_t size)
+{
+	struct out o = { .c = c, .at = buf, .end = buf + size };
+	int any = 0;
+
+	for (unsigned i = 0; i < call->nargs; i++) {
+		const struct call_arg *a = &call->args[i];
+		char *begin = o.at;
+		size_t n;
+
+		if (!a->behind || !v->returned || v->result < 0 || o.full)
+			continue;
+		if (!v->result && !any) {
+			text(&o, " (Timeout)");
+			break;
+		}
+		text(&o, any ? ", " : " (");
+		put(&o, a->label, a->nlabel);
+		text(&o, a->nlabel ? " " : "");
+		n = call_print_written(c, call, i, v, o.at, (size_t)(o.end - o.at));
+		if (!n)
+			o.at = begin;
+		o.at += n;
+		any |= n != 0;
+	}
+	if (any)
+		text(&o, ")");
 	return end(&o, buf);
 }
 

@@ -184,9 +184,9 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 }
 
 /*
- * A structure: /ABIS, the letters b (bare), p (packed), m (more) or -, then members: a value, *N
- * for an array, < at the offset of the member in front, ? if zero is not printed. Other ABIs
- * follow on the same line.
+ * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more) or -, then members: a value, *N
+ * for an array, < at the offset of the member in front, ? if zero is not printed, ! if the kernel
+ * writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
 {
@@ -211,6 +211,7 @@ static void parse_layout(struct calls *c, unsigned index)
 	}
 	for (; *s > ' '; s++) {
 		l->bare |= *s == 'b';
+		l->length |= *s == 'l';
 		l->more |= *s == 'm';
 		packed |= *s == 'p';
 	}
@@ -257,6 +258,8 @@ static void parse_layout(struct calls *c, unsigned index)
 			last = m->offset = (uint16_t)size;
 		}
 		m->rare = (uint8_t)next(&s, '?');
+		m->out = (uint8_t)next(&s, '!');
+		m->both = (uint8_t)next(&s, '^');
 		if (m->offset + one * m->count > 4096)
 			return;
 		if (m->offset + one * m->count > size)
@@ -270,7 +273,11 @@ static void parse_layout(struct calls *c, unsigned index)
 	}
 }
 
-/* An argument or result: a value, ! for out, [N for the argument with the count, {N bytes. */
+/*
+ * An argument or result: a value; ! if the kernel writes it, ~ if it does so when a signal
+ * interrupts the call, ^ if the kernel reads and writes it, with a label or _ if what was written
+ * is printed behind the result; [N for the argument with the count, {N bytes.
+ */
 static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 {
 	struct member m;
@@ -287,7 +294,18 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 	}
 	if (a->kind == CALL_BUFFER || a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION)
 		a->size = 1;
-	a->out = (uint8_t)next(s, '!');
+	if (next(s, '!')) {
+		a->out = CALL_OUT;
+	} else if (next(s, '~')) {
+		a->out = CALL_OUT_INTERRUPTED;
+	} else {
+		a->in = 1;
+		a->out = next(s, '^') ? CALL_OUT : 0;
+		a->label = *s;
+		*s += strspn(*s, "abcdefghijklmnopqrstuvwxyz_");
+		a->behind = *s > a->label;
+		a->nlabel = *a->label == '_' ? 0 : (uint8_t)(*s - a->label);
+	}
 	if (next(s, '['))
 		a->count = (int8_t)(number(s, 10) % CALL_ARGS);
 	if (next(s, '{'))
@@ -389,6 +407,30 @@ const struct call *calls_match(const struct call *call, const uint64_t *args)
 			return &e->call;
 	}
 	return call;
+}
+
+/* Is the variant chosen by the value of one argument alone? */
+static int has_value(const struct call_entry *e)
+{
+	return e->when[0].test == '=' && !e->when[1].test && e->when[0].value <= UINT32_MAX;
+}
+
+int calls_variant(const struct call *call, unsigned i, struct call_variant *v)
+{
+	for (const struct call_entry *e = (const void *)call; (++e)->when[0].test;) {
+		const struct call_entry *f = (const void *)call;
+
+		if (!has_value(e))
+			continue;
+		while (++f < e && (!has_value(f) || f->when[0].arg != e->when[0].arg ||
+				   f->when[0].value != e->when[0].value))
+			;
+		if (f < e || i--)
+			continue;
+		*v = (struct call_variant){ &e->call, (uint32_t)e->when[0].value, e->when[0].arg };
+		return 1;
+	}
+	return 0;
 }
 
 unsigned calls_most(const struct calls *c)

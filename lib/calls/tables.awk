@@ -9,7 +9,8 @@
 #	                that are an enumeration, with :SET for that of another set; the prefix
 #	                of the names; NAME, or NAME=HEX if it is not 1 more than the last, with
 #	                /ABIS:HEX where ABIs have other values; - is no value
-#	LAYOUTS lines:  b (printed without braces), p (packed), m (has more members) or -; members;
+#	LAYOUTS lines:  b (printed without braces), l (the length of an address), p (packed),
+#	                m (has more members) or -; members;
 #	                more than one begin with /ABIS
 #	CALLS lines:    the name, or one or two of ?ARG=HEX, ?ARG&HEX, ?ARG!HEX of a variant, with
 #	                /ABIS:HEX as above; arguments; =result
@@ -89,16 +90,16 @@ function layout_index(name) {
 }
 
 # Return a value of the tables: NAME:TYPE, with [N] in a structure.
-function value(text, argument,   name, type, array, width, union, out) {
+function value(text, argument,   name, type, array, width, union, out, side) {
 	name = text
 	if (!sub(/:.*/, "", name))
 		fail("no type: " text)
 	type = substr(text, length(name) + 2)
-	out = array = union = rare = ""
+	out = array = union = rare = side = ""
 	if (name !~ /^[a-z0-9_]*$/)
 		fail("no name: " name)
 	if (argument) {
-		if (match(type, /[!\[{].*/)) {
+		if (match(type, /[!^~\[{].*/)) {
 			out = substr(type, RSTART)
 			type = substr(type, 1, RSTART - 1)
 			if (match(out, /\[[a-z_0-9]+\]/))
@@ -106,12 +107,16 @@ function value(text, argument,   name, type, array, width, union, out) {
 			sub(/}/, "", out)
 		}
 	} else {
+		if (match(type, /[!^]$/)) {
+			side = substr(type, RSTART)
+			type = substr(type, 1, RSTART - 1)
+		}
 		if (sub(/\?$/, "", type))
 			rare = "?"
 		if (sub(/<$/, "", type))
-			union = "<" rare
+			union = "<" rare side
 		else
-			union = rare
+			union = rare side
 		if (match(type, /\[[0-9]+\]$/)) {
 			array = "*" substr(type, RSTART + 1, RLENGTH - 2)
 			type = substr(type, 1, RSTART - 1)
@@ -293,7 +298,7 @@ FILENAME ~ /layouts\.in$/ {
 	}
 	flags = ""
 	first = 2
-	while ($first ~ /^(bare|packed|more)$/)
+	while ($first ~ /^(bare|length|packed|more)$/)
 		flags = flags substr($(first++), 1, 1)
 	text = where (flags == "" ? "-" : flags)
 	for (i = first; i <= NF; i++) {

@@ -51,6 +51,8 @@ struct member {
 	uint8_t array;                  /* print brackets */
 	uint8_t rare;                   /* do not print zero */
 	uint8_t place;                  /* of an argument: enum call_place */
+	uint8_t out;                    /* the kernel writes it */
+	uint8_t both;                   /* the kernel reads and writes it */
 };
 
 struct layout {
@@ -59,6 +61,7 @@ struct layout {
 	uint8_t parsed;
 	uint8_t bare;                   /* one member that is printed without a name */
 	uint8_t more;                   /* members are missing: "..." */
+	uint8_t length;                 /* of an address: the old and the new one in one pair of [] */
 };
 
 struct call_entry {

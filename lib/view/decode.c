@@ -51,6 +51,7 @@ struct decode_task {
 	uint8_t swallow;                /* the next return is not news: the call is printed */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
+	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
 	uint32_t generation;            /* struct decode's when the call began */
@@ -165,7 +166,7 @@ static void free_memory(struct decode *d, struct decode_task *t)
 /* Forget the user memory of a call, and keep its room only if there is enough. */
 static void drop_memory(struct decode *d, struct decode_task *t)
 {
-	t->lacking = 0;
+	t->lacking = t->early = 0;
 	t->memory = d->generation;
 	if (d->held >= HELD_MOST / 2)
 		free_memory(d, t);
@@ -204,13 +205,15 @@ static struct call_user *memory_of(struct decode *d, struct decode_task *t)
 	return t->lacking ? NULL : t->user;
 }
 
-/* Use the user memory that came since the last call, if all of it did. */
+/* Use the user memory of the call, if all of it came. */
 static void use_memory(const struct decode *d, struct decode_task *t)
 {
-	if (t->user && !t->lacking && t->memory == d->generation)
-		memcpy(t->values.user, t->user->args, sizeof(t->values.user));
-	else
+	if (t->user && !t->lacking && t->memory == d->generation) {
+		call_user_get(t->user, t->call, &t->values);
+	} else {
 		memset(t->values.user, 0, sizeof(t->values.user));
+		memset(t->values.entry, 0, sizeof(t->values.entry));
+	}
 }
 
 /* ---- filters ---- */
@@ -403,6 +406,8 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 		put_result(d, t->call, t->values.result, o);
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
+	if (state == RETURNED && t->call)
+		o->at += call_print_behind(d->calls, t->call, &t->values, o->at, out_room(o));
 	if (state == RETURNED) {
 		out_string(o, " <");
 		put_duration(d, o, time);
@@ -443,6 +448,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	char text[ARG_MOST], *mark;
 	const char *name;
 	int cut = 0;
+	size_t n;
 
 	out_string(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
 	out_string(o, name_of(t));
@@ -493,6 +499,12 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		put_value(d, t, i, o);
 		out_string(o, ",\"text\":");
 		json_string(o, text, (size_t)(argument.at - text));
+		n = t->call ? call_print_written(d->calls, t->call, i, &t->values, text,
+						 sizeof(text)) : 0;
+		if (n) {
+			out_string(o, ",\"written\":");
+			json_string(o, text, n);
+		}
 		out_char(o, '}');
 		if (o->at == o->end) {
 			o->at = mark;
@@ -597,11 +609,11 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 	for (unsigned i = 0; i < of->nargs; i++) {
 		if (!of->user[i] || field_value(d->show->line->events, of->user[i], r, &v) < 0 ||
 		    v.kind <= FIELD_POINTER || !v.size /* none was copied */ ||
-		    !(u = memory_of(d, t)) || u->args[i].bytes)
+		    !(u = memory_of(d, t)) || u->entry[i].bytes.bytes)
 			continue;
 		if (v.kind == FIELD_STRING && v.n == sizeof(fault) - 1 &&
 		    !memcmp(v.data, fault, v.n)) {
-			u->args[i].fault = 1;
+			u->entry[i].bytes.fault = 1;
 			continue;
 		}
 		if (v.kind == FIELD_ARRAY)
@@ -610,8 +622,8 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 		call_user_set(u, i, v.data, v.n);
 		d->held += call_user_room(u);
 		if (v.kind == FIELD_STRING && v.n >= 3 && !memcmp(v.data + v.n - 3, more, 3)) {
-			u->args[i].n -= 3;
-			u->args[i].cut = 1;
+			u->entry[i].bytes.n -= 3;
+			u->entry[i].bytes.cut = 1;
 		}
 	}
 }
@@ -632,11 +644,16 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	struct decode_task *t = task_at(d, record_pid(evs, r), o);
 	uint32_t at = of->field[1] ? of->field[1]->offset : 0;
 	unsigned size = (unsigned)evs->long_size;
-	int never;
+	int never, compat;
 
 	put_unfinished(d, t, UNFINISHED, o);
-	drop_memory(d, t); /* of a call without events, as those of 32-bit code */
-	set_call(d, t, of, r, 1);
+	/* of a call without events, as those of 32-bit code */
+	compat = t->early && t->user && t->user->compat;
+	if (!t->early || (compat && begins(of->event->name, "sys_enter_")))
+		drop_memory(d, t);
+	t->early = 0;
+	/* 32-bit code has other numbers, if no option names its ABI */
+	set_call(d, t, of, r, !compat || d->abi);
 	t->open = 1;
 	t->followed = 0;
 	t->swallow = 0;
@@ -660,6 +677,14 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	}
 }
 
+/* Does the number at the return name an exec, and the task is in an exec? */
+static int is_exec(const struct decode *d, const struct decode_task *t, int64_t number)
+{
+	const struct call *c = calls_find(d->calls, (uint64_t)number);
+
+	return c && begins(c->name, "exec") && begins(name_of(t), "exec");
+}
+
 static void leave(struct decode *d, const struct decode_event *of, const struct record *r,
 		  int shown, struct out *o)
 {
@@ -673,10 +698,16 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 		t->swallow = 0;
 		return;
 	}
-	/* the kernel has forgotten the number (-1) if the program changed meanwhile */
+	/*
+	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
+	 * says execve for any call that executed it.
+	 */
 	if (t->open && (t->generation != d->generation ||
-			(number != -1 && (uint64_t)number != t->number)))
+			(number != -1 && (uint64_t)number != t->number && !is_exec(d, t, number))))
 		put_unfinished(d, t, UNFINISHED, o);
+	if (t->open && t->user && number != -1 && (uint64_t)number != t->number &&
+	    !strcmp(name_of(t), "execveat"))
+		call_user_shift(t->user);
 	resumed = !t->open;
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
 	compat = !d->abi && t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
@@ -714,13 +745,19 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 	if (v.data[n++] != ' ' || n == v.n)
 		return 0;
 	t = find(d, pid);
-	if (!t) { /* perhaps its first part is from before the trace */
-		t = task_at(d, pid, o);
-		t->lacking = 1;
-	}
-	/* k begins a call of 32-bit code, which has no events, after its exec */
-	if (t->user && t->user->compat && v.data[n] == 'k')
+	if (call_user_begins((const char *)v.data + n, v.n - n)) {
+		/* the return of the last call is missing, as that of an exec of 32-bit code */
+		t = t ? t : task_at(d, pid, o);
 		put_unfinished(d, t, UNFINISHED, o);
+		drop_memory(d, t);
+		t->early = 1;
+	} else if (!t) { /* perhaps its first part is from before the trace */
+		t = task_at(d, pid, o);
+		t->lacking = v.data[n] != 'm' && v.data[n] != 'n';
+	}
+	/* 32-bit code has no events: its call returns, and was not that which begins next */
+	if (t->early && v.data[n] == 'k')
+		t->early = 0;
 	u = memory_of(d, t);
 	if (u) {
 		d->held -= call_user_room(u);
@@ -740,9 +777,11 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 		return;
 	t = task_at(d, pid, o);
 	old = find(d, old_pid); /* if task_at has not dropped it */
-	put_unfinished(d, t, UNFINISHED, o);
 	if (!old)
-		return;
+		return put_unfinished(d, t, UNFINISHED, o);
+	if (t->user && old->user) /* this memory came under the new pid already */
+		call_user_move_program(old->user, t->user);
+	put_unfinished(d, t, UNFINISHED, o);
 	free_memory(d, t);
 	entry = t->entry;
 	*t = *old;

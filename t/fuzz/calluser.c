@@ -39,16 +39,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
 		size_t most = n[i] < CALL_USER_MOST ? n[i] : CALL_USER_MOST;
 
-		must(u.args[i].n <= CALL_USER_MOST);
-		must(u.args[i].bytes || !u.args[i].n);
+		must(u.after[i].bytes.n <= CALL_USER_MOST);
+		must(u.after[i].bytes.bytes || !u.after[i].bytes.n);
 		if (!known[i] || other[i])
 			continue;
-		must(u.args[i].n == most && !memcmp(u.args[i].bytes, text[i], most));
-		must(!u.args[i].fault && (n[i] <= CALL_USER_MOST || u.args[i].cut));
+		must(u.after[i].bytes.n == most && !memcmp(u.after[i].bytes.bytes, text[i], most));
+		must(!u.after[i].bytes.fault && (n[i] <= CALL_USER_MOST || u.after[i].bytes.cut));
 	}
 	call_user_clear(&u);
 	for (unsigned i = 0; i < CALL_ARGS; i++)
-		must(!u.args[i].bytes && !u.args[i].n);
+		must(!u.after[i].bytes.bytes && !u.after[i].bytes.n);
 	call_user_free(&u);
 	return 0;
 }

@@ -25,6 +25,8 @@ static void memory(unsigned arg, const void *bytes, size_t n)
 }
 
 #define MEMORY(arg, bytes) memory(arg, bytes, sizeof(bytes) - 1)
+#define ENTRY(arg, text) \
+	(values.entry[arg] = (struct call_bytes){ .bytes = text, .n = sizeof(text) - 1 })
 
 /* Return the call as text, with its result if it has returned. */
 static const char *line(void)
@@ -46,6 +48,7 @@ static const char *line(void)
 	if (values.returned) {
 		n += (size_t)sprintf(text + n, " = ");
 		n += call_print_result(calls, call, values.result, text + n, 1000);
+		n += call_print_behind(calls, call, &values, text + n, 1000);
 	}
 	text[n] = '\0';
 	return text;
@@ -381,6 +384,65 @@ static void test_pairs(const char *file)
 	EQUAL_TEXT(line(), "fallocate(3, FALLOC_FL_KEEP_SIZE, 4294967296, 5)");
 	calls_free(calls);
 	calls = own;
+/* What the kernel reads is from the entry, what it writes from the return. */
+static void test_sides(void)
+{
+	CALL(40, 4, 3, 0x1000, 5);
+	ENTRY(2, "\3\0\0\0\0\0\0\0");
+	MEMORY(2, "\10\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(5), "sendfile(4, 3, [3] => [8], 5) = 5");
+	MEMORY(2, "\3\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(0), "sendfile(4, 3, [3], 5) = 0");
+	values.entry[2] = (struct call_bytes){ .fault = 1 };
+	EQUAL_TEXT(returns(5), "sendfile(4, 3, 0x1000 => [3], 5) = 5");
+	values.user[2] = (struct call_bytes){ .bytes = "\3\0\0\0\0\0\0\0", .n = 8 };
+	values.entry[2] = values.user[2];
+	EQUAL_TEXT(returns(-9), "sendfile(4, 3, [3], 5) = -1 EBADF");
+	CALL(51, 3, 0x1000, 0x2000);
+	MEMORY(1, "\1\0/no");
+	ENTRY(2, "\144\0\0\0");
+	MEMORY(2, "\5\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockname(3, {sa_family=AF_UNIX, sun_path=\"/no\"}, [100 => 5]) = 0");
+	ENTRY(2, "\5\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockname(3, {sa_family=AF_UNIX, sun_path=\"/no\"}, [5]) = 0");
+	CALL(23, 10, 0x1000, 0x1080, 0, 0x1100);
+	ENTRY(1, "\30\0\0\0\0\0\0\0");
+	ENTRY(2, "\40\0\0\0\0\0\0\0");
+	ENTRY(4, "\1\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0");
+	MEMORY(1, "\10\0\0\0\0\0\0\0");
+	MEMORY(2, "\0\0\0\0\0\0\0\0");
+	MEMORY(4, "\0\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(1), "select(10, [3 4], [5], NULL, {tv_sec=1, tv_usec=5}) = 1 "
+		   "(in [3], left {tv_sec=0, tv_usec=7})");
+	EQUAL_TEXT(returns(0), "select(10, [3 4], [5], NULL, {tv_sec=1, tv_usec=5}) = 0 (Timeout)");
+	CALL(7, 0x1000, 2, 9);
+	ENTRY(0, "\3\0\0\0\1\0\0\0\4\0\0\0\1\0\0\0");
+	MEMORY(0, "\3\0\0\0\1\0\0\0\4\0\0\0\1\0\1\0");
+	EQUAL_TEXT(returns(1), "poll([{fd=3, events=POLLIN}, {fd=4, events=POLLIN}], 2, 9) = 1 "
+		   "([{fd=4, revents=POLLIN}])");
+	CALL(35, 0x1000, 0x1000);
+	ENTRY(0, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	values.user[0] = values.entry[0];
+	MEMORY(1, "\0\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0");
+	EQUAL_TEXT(returns(-516), "nanosleep({tv_sec=1, tv_nsec=0}, {tv_sec=0, tv_nsec=7}) = "
+		   "? ERESTART_RESTARTBLOCK");
+	EQUAL_TEXT(returns(0), "nanosleep({tv_sec=1, tv_nsec=0}, 0x1000) = 0");
+	CALL(232, 3, 0x1000, 4, 1);
+	EQUAL_TEXT(returns(0), "epoll_wait(3, [], 4, 1) = 0");
+}
+
+/* A mark is behind the string that is cut; a complete list has none. */
+static void test_cut(void)
+{
+	CALL(59, 0x1000, 0x2000, 0);
+	MEMORY(1, "a\0bb\0c\0");
+	EQUAL_TEXT(line(), "execve(0x1000, [\"a\", \"bb\", \"c\"], NULL)");
+	values.user[1].cut_strings = 2;
+	EQUAL_TEXT(line(), "execve(0x1000, [\"a\", \"bb\"..., \"c\"], NULL)");
+	values.user[1].cut = 1;
+	EQUAL_TEXT(line(), "execve(0x1000, [\"a\", \"bb\"..., \"c\", ...], NULL)");
+	MEMORY(1, "");
+	EQUAL_TEXT(line(), "execve(0x1000, [], NULL)");
 }
 
 static void test_short(void)
@@ -452,6 +514,8 @@ int main(int argc, char **argv)
 	TEST(options);
 	TEST(tasks);
 	TEST(widths);
+	TEST(sides);
+	TEST(cut);
 	TEST(short);
 	unit_test = "pairs";
 	test_pairs(argv[1]);

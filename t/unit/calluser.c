@@ -13,7 +13,9 @@ static int give(const char *record)
 /* Compare the bytes of an argument. */
 static int holds(unsigned arg, const char *bytes, size_t n)
 {
-	return u.args[arg].bytes && u.args[arg].n == n && !memcmp(u.args[arg].bytes, bytes, n);
+	const struct call_bytes *b = &u.after[arg].bytes;
+
+	return b->bytes && b->n == n && !memcmp(b->bytes, bytes, n);
 }
 
 static void test_strings(void)
@@ -21,18 +23,19 @@ static void test_strings(void)
 	EQUAL(give("b1 /etc/"), 0);
 	EQUAL(give("a1 passwd"), 0);
 	CHECK(holds(1, "/etc/passwd", 11));
-	CHECK(!u.args[1].cut && !u.args[1].fault);
+	CHECK(!u.after[1].bytes.cut && !u.after[1].bytes.fault);
 	EQUAL(give("a0 "), 0);
 	CHECK(holds(0, "", 0));
 	EQUAL(give("c2 abc"), 0);
 	CHECK(holds(2, "abc", 3));
-	EQUAL(u.args[2].cut, 1);
+	EQUAL(u.after[2].bytes.cut, 1);
 	EQUAL(give("x3"), 0);
-	EQUAL(u.args[3].fault, 1);
-	CHECK(!u.args[3].bytes && !u.args[4].bytes && !u.args[5].bytes);
+	EQUAL(u.after[3].bytes.fault, 1);
+	CHECK(!u.after[3].bytes.bytes && !u.after[4].bytes.bytes && !u.after[5].bytes.bytes);
 	call_user_clear(&u);
 	for (unsigned i = 0; i < CALL_ARGS; i++)
-		CHECK(!u.args[i].bytes && !u.args[i].n && !u.args[i].cut && !u.args[i].fault);
+		CHECK(!u.after[i].bytes.bytes && !u.after[i].bytes.n && !u.after[i].bytes.cut &&
+		      !u.after[i].bytes.fault);
 	EQUAL(give("a1 x"), 0);
 	CHECK(holds(1, "x", 1));
 	call_user_clear(&u);
@@ -50,7 +53,8 @@ static void test_arrays(void)
 	CHECK(holds(1, "ls\0-l\0", 7));
 	EQUAL(give("s1"), 0);
 	EQUAL(give("c1 lo"), 0);
-	CHECK(holds(1, "ls\0-l\0\0lo", 9));
+	CHECK(holds(1, "ls\0-l\0\0lo", 10));
+	EQUAL(u.after[1].bytes.cut_strings, 8);
 	EQUAL(give("s1"), 0);
 	CHECK(holds(1, "ls\0-l\0\0lo", 10));
 	call_user_clear(&u);
@@ -63,26 +67,26 @@ static void test_arrays(void)
 static void test_missing_parts(void)
 {
 	EQUAL(give("b0 /etc"), 0);
-	EQUAL(u.args[0].cut, 1);
+	EQUAL(u.after[0].bytes.cut, 1);
 	EQUAL(give("s1"), 0);
 	EQUAL(give("a1 x"), 0);
-	EQUAL(u.args[1].cut, 0);
+	EQUAL(u.after[1].bytes.cut, 0);
 	EQUAL(give("s1"), 0);
-	EQUAL(u.args[1].cut, 1);
+	EQUAL(u.after[1].bytes.cut, 1);
 	CHECK(holds(1, "x", 2));
 	EQUAL(give("s1"), 0);
 	EQUAL(give("a1 y"), 0);
-	EQUAL(u.args[1].cut, 0);
+	EQUAL(u.after[1].bytes.cut, 0);
 	EQUAL(give("e1"), 0);
-	EQUAL(u.args[1].cut, 1);
+	EQUAL(u.after[1].bytes.cut, 1);
 	CHECK(holds(1, "x\0y", 4));
 	EQUAL(give("c2 x"), 0);
 	EQUAL(give("s2"), 0);
 	EQUAL(give("a2 y"), 0);
-	EQUAL(u.args[2].cut, 1);
+	EQUAL(u.after[2].bytes.cut, 1);
 	call_user_clear(&u);
 	EQUAL(give("e2"), 0);
-	EQUAL(u.args[2].cut, 1);
+	EQUAL(u.after[2].bytes.cut, 1);
 	CHECK(holds(2, "", 0));
 	call_user_clear(&u);
 	EQUAL(u.compat, 0);
@@ -93,6 +97,101 @@ static void test_missing_parts(void)
 	EQUAL(u.compat, 0);
 }
 
+static const struct call exec = {
+	.name = "execveat", .nargs = 5, .args = { [1].kind = CALL_PATH, [2].kind = CALL_STRINGS },
+};
+
+static int are(const struct call_bytes *b, const char *text)
+{
+	return b->bytes && b->n == strlen(text) && !memcmp(b->bytes, text, b->n);
+}
+
+/* Capital letters are the memory at the entry. */
+static void test_sides(void)
+{
+	struct call_values v = { 0 };
+
+	EQUAL(call_user_begins("Ab /old", 7), 1);
+	EQUAL(call_user_begins("K", 1), 1);
+	EQUAL(call_user_begins("A1 /old", 7), 0);
+	EQUAL(call_user_begins("ab /old", 7), 0);
+	EQUAL(call_user_begins("", 0), 0);
+	EQUAL(give("Ab /old"), 0);
+	EQUAL(give("D2 3"), 0);
+	EQUAL(give("X3"), 0);
+	EQUAL(give("d2 8"), 0);
+	EQUAL(give("a3 late"), 0);
+	call_user_get(&u, NULL, &v);
+	CHECK(are(&v.user[1], "/old"));
+	CHECK(v.user[1].bytes == v.entry[1].bytes);
+	EQUAL(*v.entry[2].bytes, 3);
+	EQUAL(*v.user[2].bytes, 8);
+	EQUAL(v.entry[3].fault, 1);
+	EQUAL(v.user[3].fault, 0);
+	CHECK(are(&v.user[3], "late"));
+	EQUAL(give("ab x"), -1);
+	EQUAL(give("Ag x"), -1);
+	EQUAL(give("K"), 0);
+	EQUAL(u.compat, 1);
+	call_user_clear(&u);
+	CHECK(!u.entry[1].bytes.bytes && !u.after[2].bytes.bytes);
+}
+
+/* Each string of an array that is cut has its bit; only a list that is not complete is cut. */
+static void test_cut_strings(void)
+{
+	EQUAL(give("S1"), 0);
+	EQUAL(give("A1 one"), 0);
+	EQUAL(give("S1"), 0);
+	EQUAL(give("B1 tw"), 0);
+	EQUAL(give("C1 o"), 0);
+	EQUAL(give("S1"), 0);
+	EQUAL(give("A1 three"), 0);
+	EQUAL(u.entry[1].bytes.n, 14);
+	CHECK(!memcmp(u.entry[1].bytes.bytes, "one\0two\0three", 14));
+	EQUAL(u.entry[1].bytes.cut_strings, 2);
+	EQUAL(u.entry[1].bytes.cut, 0);
+	EQUAL(give("E1"), 0);
+	EQUAL(u.entry[1].bytes.cut, 1);
+	EQUAL(give("Z2"), 0);
+	CHECK(u.entry[2].bytes.bytes && !u.entry[2].bytes.n && !u.entry[2].bytes.cut);
+	call_user_clear(&u);
+	EQUAL(u.entry[1].bytes.cut_strings, 0);
+}
+
+/* The kernel's name of a program stands for a path that was not in memory. */
+static void test_program(void)
+{
+	static const struct { const char *name, *path; } paths[] = {
+		{ "/dev/fd/3", "" }, { "/dev/fd/3/true", "true" }, { "/dev/fd/33/x", "/dev/fd/33/x" },
+		{ "/bin/true", "/bin/true" },
+	};
+	struct call_values v = { .args = { 3 } };
+	char record[64];
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		EQUAL(give("Xb"), 0);
+		EQUAL(give("S2"), 0);
+		EQUAL(give("X2"), 0);
+		str_format(record, sizeof(record), "n0 %s", paths[i].name);
+		EQUAL(give(record), 0);
+		/* as of execve */
+		EQUAL(give("s1"), 0);
+		EQUAL(give("a1 word"), 0);
+		call_user_shift(&u);
+		call_user_get(&u, &exec, &v);
+		CHECK(are(&v.user[1], paths[i].path));
+		CHECK(v.user[2].n == 5 && !memcmp(v.user[2].bytes, "word", 5));
+		call_user_clear(&u);
+	}
+	EQUAL(give("Ab given"), 0);
+	EQUAL(give("m0 /dev/fd/"), 0);
+	EQUAL(give("n0 3/given"), 0);
+	call_user_get(&u, &exec, &v);
+	CHECK(are(&v.user[1], "given"));
+	call_user_clear(&u);
+}
+
 static void test_words(void)
 {
 	for (u.big = 0; u.big < 2; u.big++) {
@@ -101,10 +200,10 @@ static void test_words(void)
 		EQUAL(give("d5 100007f50000002 0"), 0);
 		CHECK(holds(5, u.big ? "\x01\0\0\x7f\x50\0\0\x02\0\0\0\0\0\0\0" :
 			       "\x02\0\0\x50\x7f\0\0\x01\0\0\0\0\0\0\0", 16));
-		CHECK(!memcmp(u.args[5].bytes, u.big ? other : first, 8));
+		CHECK(!memcmp(u.after[5].bytes.bytes, u.big ? other : first, 8));
 		EQUAL(give("e5 ffffffffffffffff"), 0);
-		EQUAL(u.args[5].n, 24);
-		EQUAL(u.args[5].cut, 1);
+		EQUAL(u.after[5].bytes.n, 24);
+		EQUAL(u.after[5].bytes.cut, 1);
 		call_user_clear(&u);
 	}
 	u.big = 0;
@@ -130,12 +229,14 @@ static void test_much(void)
 	memset(part + 3, 'y', 99);
 	for (int i = 0; i < 1000; i++)
 		EQUAL(give(part), 0);
-	EQUAL(u.args[0].n, CALL_USER_MOST);
-	EQUAL(u.args[0].cut, 1);
+	EQUAL(u.after[0].bytes.n, CALL_USER_MOST);
+	EQUAL(u.after[0].bytes.cut, 1);
 	CHECK(call_user_room(&u) < 4 * CALL_USER_MOST);
+	EQUAL(give("Aa x"), 0);
 	EQUAL(call_user_set(&u, 0, "abc", 3), 0);
-	CHECK(holds(0, "abc", 3));
-	EQUAL(u.args[0].cut, 0);
+	EQUAL(u.entry[0].bytes.n, 3);
+	CHECK(!memcmp(u.entry[0].bytes.bytes, "abc", 3));
+	EQUAL(u.entry[0].bytes.cut, 0);
 	call_user_free(&u);
 	CHECK(call_user_room(&u) == sizeof(u));
 }
@@ -145,6 +246,9 @@ int main(void)
 	TEST(strings);
 	TEST(arrays);
 	TEST(missing_parts);
+	TEST(sides);
+	TEST(cut_strings);
+	TEST(program);
 	TEST(words);
 	TEST(others);
 	TEST(much);
