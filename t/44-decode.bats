@@ -318,6 +318,95 @@ need_decoded() {
 	run -1 grep -a forged dat.text
 }
 
+# ---- the two sides of a call -----------------------------------------------------------------
+
+# decoded ACT... : Print the lines of "sides ACT..." behind its getpriority, without heads and
+# times, and addresses as ADDR.
+decoded() {
+	tfs-run trace_syscalls --instance "$MARK" --decode --buffer 4096 -o x.txt -- "$PROG/sides" "$@" \
+		>said 2>&1
+	[ ! -s said ]
+	sed -E 's/^.{16}-[0-9]+ .*[0-9]: //; s/ <[0-9.]+>$//; s/0x[0-9a-f]{6,}/ADDR/g' x.txt |
+		sed '1,/^getpriority(/d'
+	nothing_left
+}
+
+@test "decode: what the kernel reads is from the entry, what it writes from the return, as strace has it" {
+	need_strings
+	need_tool strace
+	# addresses, the rest of a time and what only one of them prints are not compared
+	alike() {
+		sed -E 's/ \([A-Z][a-z ]*\)$//; s/0x[0-9a-f]{6,}/ADDR/g; s/\) +=/) =/
+			s/"(hey|he|[\\0-9]*)"/ADDR/; s/, l_pid=0//; s/(, [0-9]+|, NULL, [0-9]+)\) = 0$/) = 0/
+			s/(left \{tv_sec=[0-9], tv_[a-z]*=|\{tv_sec=8, tv_nsec=)[0-9]+/\1N/' |
+			grep -E '^(p?select6?|p?poll|(clock_)?nanosleep|sendfile|getsockname|recvfrom|getsockopt|epoll_p?wait|futex|fcntl)\('
+	}
+	strace -o strace.txt "$PROG/sides" calls
+	decoded calls >lines
+	sed '1,/^getpriority(/d' strace.txt | alike >theirs
+	# a page that is not in memory at the entry
+	alike <lines | sed 's/ADDR => \[8\]/[3] => [8]/' >ours
+	[ "$(wc -l <theirs)" -ge 20 ]
+	diff theirs ours
+	# newer than the strace of some distributions
+	grep '^splice([0-9]*, \[3\] => \[5\], [0-9]*, NULL, 2, 0) = 2$' lines
+	grep '^recvmsg(.*, msg_namelen=110 => [0-9]*, ' lines
+	tfs-run trace_syscalls --instance "$MARK" --decode -o x.json -- "$PROG/sides" calls
+	grep -o '"name":"inp","value":"0x[0-9a-f]*","text":"\[[0-9 ]*\]","written":"\[[0-9]*\]"' x.json
+	grep -o '"text":"\[3\] => \[8\]"' x.json
+}
+
+@test "decode: a path is that of the entry, whatever a thread writes there while the call waits" {
+	need_strings
+	mkfifo fifo
+	decoded hidden "$PWD/fifo" >lines
+	[ "$(grep -c "^openat(AT_FDCWD, \"$PWD/fifo\", O_RDONLY) = [0-9]*$" lines)" = 1 ]
+	[ "$(grep -c '"/nowhere/else"' lines)" = 0 ]
+	[ "$(grep -c '^openat(AT_FDCWD, "/nowhere/absent", O_RDONLY) = -1 ENOENT$' lines)" = 1 ]
+	[ "$(grep -c '^openat(AT_FDCWD, 0x8, O_RDONLY) = -1 EFAULT$' lines)" = 1 ]
+}
+
+@test "decode: each exec has its path and words, with any number of variables" {
+	need_strings
+	decoded execs 3000 | sed -n 's/^execveat([0-9]*,/execveat(FD,/; /^exec/p' >lines
+	# strace has the same, but for the number of variables
+	diff lines - <<-'EOF'
+		execve("/bin/true", ["one", ""], ADDR) = 0
+		execve("/bin/true", ["one", ""], ADDR) = 0
+		execve("/bin/true", ["absent", "x"], ADDR) = 0
+		execveat(FD, "", ["one", ""], ADDR, AT_EMPTY_PATH) = 0
+		execveat(FD, "true", ["one", ""], ADDR, 0) = 0
+		execveat(FD, "true", ["absent", "x"], ADDR, 0) = 0
+		execveat(FD, "", ["one", ""], ADDR, AT_EMPTY_PATH) = 0
+		execve("/bin/true", ["thread", "word"], ADDR) = 0
+		execve("/bin/true", ["thread", "word"], ADDR) = 0
+		execve("/bin/true", [], ADDR) = 0
+		execve("/nowhere/program", ["one", ""], ADDR) = -1 ENOENT
+	EOF
+}
+
+@test "decode: a word that is cut has a mark behind it, and a complete list of words has none" {
+	need_strings
+	decoded words | sed -n 's/^execve("\/bin\/true", \(.*\), NULL) = 0$/\1/p' >lines
+	python3 - <<-'EOF'
+		import ast, re
+		lines = [line.rstrip("\n") for line in open("lines")]
+		wanted = [["true", "z" * n, "last"] for n in (100, 1400, 2700, 4000, 20000)]
+		wanted += [["true"] + ["q" * n] * 5 + ["end"] for n in (700, 1400, 2100, 2800, 3500)]
+		wanted += [["true"] + ["w"] * n for n in (3, 7, 8, 31, 32)]
+		assert len(lines) == len(wanted), len(lines)
+		cuts = 0
+		for line, words in zip(lines, wanted):
+		    more = line.endswith(", ...]")
+		    shown = re.findall(r'"([^"]*)"(\.\.\.)?', line)
+		    assert more == (len(words) > 8) and len(shown) == min(8, len(words)), line
+		    for (text, cut), word in zip(shown, words):
+		        assert word.startswith(text) and (text == word) == (not cut), line
+		        cuts += cut != ""
+		assert cuts
+	EOF
+}
+
 # ---- programs of 32 bits -------------------------------------------------------------------
 
 # Skip unless there is a program of 32 bits, and the kernel runs it.

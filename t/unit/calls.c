@@ -384,6 +384,8 @@ static void test_pairs(const char *file)
 	EQUAL_TEXT(line(), "fallocate(3, FALLOC_FL_KEEP_SIZE, 4294967296, 5)");
 	calls_free(calls);
 	calls = own;
+}
+
 /* What the kernel reads is from the entry, what it writes from the return. */
 static void test_sides(void)
 {
