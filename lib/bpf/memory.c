@@ -74,7 +74,7 @@ enum { TASKS = 64, PIDS_64 = 4 * 1024 * 1024, PIDS_32 = 32 * 1024 };
 enum {
 	TRACED = 1,
 	ENTERED = 2,            /* the beginning of the call was seen */
-	MISSING = 4,            /* argument 0 was not in memory at the beginning; 8: argument 1, ... */
+	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
 	MISSING_SHIFT = 2,
 };
 

@@ -611,7 +611,8 @@ static void strings(struct out *o, const struct call_bytes *user)
 static int is_written(const struct calls *c, const struct layout *l, const char *at, size_t n)
 {
 	for (const struct member *m = l->v; m < l->v + l->n; m++)
-		if (m->out && n >= (size_t)m->offset + m->width && load(c, at + m->offset, m->width))
+		if (m->out && n >= (size_t)m->offset + m->width &&
+		    load(c, at + m->offset, m->width))
 			return 1;
 	return 0;
 }

@@ -184,9 +184,9 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 }
 
 /*
- * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more) or -, then members: a value, *N
- * for an array, < at the offset of the member in front, ? if zero is not printed, ! if the kernel
- * writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
+ * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more) or -, then members:
+ * a value, *N for an array, < at the offset of the member in front, ? if zero is not printed, ! if
+ * the kernel writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
 {

@@ -61,7 +61,7 @@ struct layout {
 	uint8_t parsed;
 	uint8_t bare;                   /* one member that is printed without a name */
 	uint8_t more;                   /* members are missing: "..." */
-	uint8_t length;                 /* of an address: the old and the new one in one pair of [] */
+	uint8_t length;                 /* print the old and the new value in one pair of [] */
 };
 
 struct call_entry {

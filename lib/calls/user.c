@@ -166,13 +166,14 @@ int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n
 	return add(u, m, bytes, n);
 }
 
-/* Return the path of a program that the kernel names /dev/fd/FD/PATH, as execveat(2) was given it. */
+/* Return the path that execveat(2) was given, of a program that the kernel names /dev/fd/FD/PATH. */
 static struct call_bytes as_given(struct call_bytes path, int fd)
 {
 	char begin[24];
 	size_t n = str_format(begin, sizeof(begin), "/dev/fd/%d", fd);
 
-	if (path.n >= n && !memcmp(path.bytes, begin, n) && (!path.bytes[n] || path.bytes[n] == '/')) {
+	if (path.n >= n && !memcmp(path.bytes, begin, n) &&
+	    (!path.bytes[n] || path.bytes[n] == '/')) {
 		n += path.bytes[n] == '/';
 		path.bytes += n;
 		path.n -= n;

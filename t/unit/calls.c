@@ -404,7 +404,8 @@ static void test_sides(void)
 	MEMORY(1, "\1\0/no");
 	ENTRY(2, "\144\0\0\0");
 	MEMORY(2, "\5\0\0\0");
-	EQUAL_TEXT(returns(0), "getsockname(3, {sa_family=AF_UNIX, sun_path=\"/no\"}, [100 => 5]) = 0");
+	EQUAL_TEXT(returns(0), "getsockname(3, {sa_family=AF_UNIX, sun_path=\"/no\"}, "
+		   "[100 => 5]) = 0");
 	ENTRY(2, "\5\0\0\0");
 	EQUAL_TEXT(returns(0), "getsockname(3, {sa_family=AF_UNIX, sun_path=\"/no\"}, [5]) = 0");
 	CALL(23, 10, 0x1000, 0x1080, 0, 0x1100);

@@ -163,8 +163,8 @@ static void test_cut_strings(void)
 static void test_program(void)
 {
 	static const struct { const char *name, *path; } paths[] = {
-		{ "/dev/fd/3", "" }, { "/dev/fd/3/true", "true" }, { "/dev/fd/33/x", "/dev/fd/33/x" },
-		{ "/bin/true", "/bin/true" },
+		{ "/dev/fd/3", "" }, { "/dev/fd/3/true", "true" },
+		{ "/dev/fd/33/x", "/dev/fd/33/x" }, { "/bin/true", "/bin/true" },
 	};
 	struct call_values v = { .args = { 3 } };
 	char record[64];
