@@ -166,7 +166,7 @@ int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n
 	return add(u, m, bytes, n);
 }
 
-/* Return the path that execveat(2) was given, of a program that the kernel names /dev/fd/FD/PATH. */
+/* Return the path that execveat(2) was given, of a program that the kernel names /dev/fd/FD/... */
 static struct call_bytes as_given(struct call_bytes path, int fd)
 {
 	char begin[24];
