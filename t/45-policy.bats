@@ -168,6 +168,75 @@ common *"; do
 	stop_session
 }
 
+# filed SUFFIX WORDS: Run a session with a file to its end.
+filed() {
+	"$MANAGER" --run trace_event --args "--instance $MARK$1 --pid $$ -t 1 -e sched_process_exit ${*:2}" >>paths
+}
+
+# full MESSAGE WORDS: Fail unless a session with these words is refused with MESSAGE.
+full() {
+	fails 111 "manager: fatal: $1" "$MANAGER" --run trace_event \
+		--args "--instance ${MARK}x --pid $$ -t 1 -e sched_process_exit ${*:2}"
+	[ ! -e "$TFS_RUNDIR/ftrace/${MARK}x" ]
+}
+
+@test "policy: the number of files is limited, of ended sessions too" {
+	need_tracefs
+	policy 'hook * *' 'files 2'
+	filed a --output file
+	filed b --output dat
+	for output in file dat; do
+		full '--output: 2 files of sessions exist, and no more are allowed; remove those of ended sessions, or see tfs-policy(5)' \
+			--output $output
+	done
+	# sessions without a file
+	"$MANAGER" --check trace_event --args "--pid $$ -e sched_process_exit --output fifo"
+	"$MANAGER" --check trace_event --args "--pid $$ -e sched_process_exit"
+	read -r path <paths
+	[ "$(find "${path%/*}" -mindepth 1)" = "$path" ]
+	rm -r "${path%/*}"
+	filed c --output file
+	rm -r "$TFS_RUNDIR/ftrace/$MARK"[bc]
+}
+
+@test "policy: the size of all files is limited, with the sizes that live sessions may reach" {
+	need_tracefs
+	policy 'hook * *' 'space 3'
+	calls 0
+	full '--size: with this session, the files of all sessions may take 3073 KB, and 3072 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)' \
+		--output file --size 3073
+	start_session trace_event --pid "$CALLS" -e sched_process_exit --output file --size 2000
+	full '--size: with this session, the files of all sessions may take 3100 KB, and 3072 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)' \
+		--output dat --size 1100
+	filed a --output file --size 1000
+	stop_session
+	# an ended session counts with what it has
+	head -c 2000000 /dev/zero >"$TRACE"
+	filed b --output file --size 1050
+	run -111 --separate-stderr "$MANAGER" --run trace_event \
+		--args "--instance ${MARK}x --pid $$ -t 1 -e sched_process_exit --output file --size 1200"
+	[[ $stderr =~ ' may take '31[0-9][0-9]' KB, and 3072 KB are allowed; ' ]]
+	rm -r "$TFS_RUNDIR/ftrace/$MARK"*
+}
+
+@test "policy: without a limit of the size, files fill at most half of the run directory's disk" {
+	need_tracefs
+	need_tool unshare
+	unset TFS_POLICY
+	[ ! -e /etc/tfs/policy ] || skip "needs a host without /etc/tfs/policy"
+	mkdir small
+	in_small() {
+		# shellcheck disable=SC2016 # the shell's own
+		unshare -m sh -c 'mount -t tmpfs -o size=4m,mode=755 none small && TFS_RUNDIR=$PWD/small/run "$@"' - "$@"
+	}
+	in_small true || skip "needs a mount namespace"
+	fails 111 "manager: fatal: --size: with this session, the files of all sessions may take 2049 KB, and 2048 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)" \
+		in_small "$MANAGER" --run trace_event \
+		--args "--instance $MARK --pid $$ -t 1 -e sched_process_exit --output file --size 2049"
+	in_small "$MANAGER" --run trace_event \
+		--args "--instance $MARK --pid $$ -t 1 -e sched_process_exit --output file --size 2048"
+}
+
 @test "policy: of many sessions that begin at once only the allowed number get a path" {
 	need_tracefs
 	policy 'hook * *' 'sessions 3'
@@ -260,10 +329,10 @@ common *"; do
 		policy '# first' 'hook * *' "$line"
 		broken "policy $TFS_POLICY: line 3: $why; nothing is allowed"
 	done <<-'EOF'
-	hooks *|unknown word; use hook, common, all, sessions, buffer or audit
-	allow|unknown word; use hook, common, all, sessions, buffer or audit
+	hooks *|unknown word; use hook, common, all, sessions, buffer, files, space or audit
+	allow|unknown word; use hook, common, all, sessions, buffer, files, space or audit
 	all|the word takes one value
-	deny everything|unknown word; use hook, common, all, sessions, buffer or audit
+	deny everything|unknown word; use hook, common, all, sessions, buffer, files, space or audit
 	hook|no name follows the word
 	common|no name follows the word
 	hook trace_event --event|a name has no dashes in front; * stands for all names
@@ -271,6 +340,9 @@ common *"; do
 	all maybe|the value must be yes or no
 	all yes no|the word takes one value
 	sessions 0|not a number of sessions
+	files 0|not a number of files
+	space 1.5|not a number of MiB
+	space 1 2|the word takes one value
 	sessions -1|not a number of sessions
 	sessions 99999999999999999999|not a number of sessions
 	buffer 1M|not a number of MiB

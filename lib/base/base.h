@@ -639,8 +639,8 @@ int path_open_listed(char *path, const char *type, unsigned long magic);
 /*
  * Create the file, with mode 0600, or open it without truncating it if it exists: a regular file
  * without another name, and in a sticky directory not of another user; or /dev/null or
- * /dev/full. Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0. Return a descriptor for
- * writing, or -1, reported.
+ * /dev/full. Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0.
+ * Return a descriptor for writing, or -1, reported.
  */
 int output_file(const char *path, int *made);
 

@@ -369,6 +369,8 @@ static int make_output(struct janitor *j)
 	if (j->rq->output >= OUTPUT_FILE) {
 		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNANNOUNCED);
 		r = fd < 0 ? fd : close(fd);
+		if (!r)
+			r = rundir_reserve(j->dir, j->rq->size_kb);
 	} else {
 		r = mkfifoat(j->dir, "trace", 0600);
 	}

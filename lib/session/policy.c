@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -20,6 +21,7 @@
 enum {
 	MOST_BYTES = 64 * 1024,
 	SESSIONS = 64,          /* the default of "sessions" */
+	FILES = 256,            /* that of "files" */
 };
 
 static struct {
@@ -29,7 +31,8 @@ static struct {
 	size_t n;
 	int all;
 	unsigned long sessions, buffer_mb; /* buffer_mb 0: no limit */
-} policy = { .path = "/etc/tfs/policy", .sessions = SESSIONS };
+	unsigned long files, space_mb;     /* space_mb 0: half of the file system */
+} policy = { .path = "/etc/tfs/policy", .sessions = SESSIONS, .files = FILES };
 
 /* ---- read the file ----------------------------------------------------------------- */
 
@@ -104,9 +107,16 @@ static int is_name(const char *s)
 /* Check the words of one line and set the values in policy. Return NULL, or the error. */
 static const char *check_line(char **w)
 {
-	static int seen_all, seen_sessions, seen_buffer, seen_audit;
+	static const struct { char key[9]; unsigned long *value; const char *wrong; } numbers[] = {
+		{ "sessions", &policy.sessions, "not a number of sessions" },
+		{ "buffer", &policy.buffer_mb, "not a number of MiB" },
+		{ "files", &policy.files, "not a number of files" },
+		{ "space", &policy.space_mb, "not a number of MiB" },
+	};
+	static int seen_all, seen_audit, seen[sizeof(numbers) / sizeof(*numbers)];
 	unsigned long most = 1024 * 1024;
 	const char *key = w[0];
+	size_t i = 0;
 
 	if (!strcmp(key, "hook") || !strcmp(key, "common")) {
 		if (!w[1])
@@ -116,9 +126,11 @@ static const char *check_line(char **w)
 				return "a name has no dashes in front; * stands for all names";
 		return NULL;
 	}
-	if (strcmp(key, "all") && strcmp(key, "sessions") && strcmp(key, "buffer") &&
-	    strcmp(key, "audit"))
-		return "unknown word; use hook, common, all, sessions, buffer or audit";
+	while (i < sizeof(numbers) / sizeof(*numbers) && strcmp(key, numbers[i].key))
+		i++;
+	if (i == sizeof(numbers) / sizeof(*numbers) && strcmp(key, "all") && strcmp(key, "audit"))
+		return "unknown word; use hook, common, all, sessions, buffer, files, space or "
+		       "audit";
 	if (!w[1] || w[2])
 		return "the word takes one value";
 	if (!strcmp(key, "all")) {
@@ -132,14 +144,9 @@ static const char *check_line(char **w)
 			return "the value must be syslog, kmsg, off or the path of a socket";
 		return seen_audit++ ? "the word was given before" : NULL;
 	}
-	if (!strcmp(key, "sessions")) {
-		if (text_number(w[1], 1, most, &policy.sessions) < 0)
-			return "not a number of sessions";
-		return seen_sessions++ ? "the word was given before" : NULL;
-	}
-	if (text_number(w[1], 1, most, &policy.buffer_mb) < 0)
-		return "not a number of MiB";
-	return seen_buffer++ ? "the word was given before" : NULL;
+	if (text_number(w[1], 1, most, numbers[i].value) < 0)
+		return numbers[i].wrong;
+	return seen[i]++ ? "the word was given before" : NULL;
 }
 
 /* Parse the text, which is overwritten and kept. Return 0, or -1, reported. */
@@ -312,6 +319,73 @@ static unsigned long long buffers_kb(int instances)
 	return kb;
 }
 
+/* The regular files of sessions, live and ended ones. */
+struct kept {
+	unsigned long n;
+	unsigned long long kb;
+};
+
+/* Add the files of a session's directory: what they take, or may take while it records. */
+static void add_session(struct kept *kept, int dir, const char *name)
+{
+	DIR *d = file_list(dir, name);
+	unsigned long long kb = 0, limit;
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d)))
+		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode)) {
+			kept->n++;
+			kb += (unsigned long long)st.st_blocks / 2; /* of 512 bytes, stat(2) */
+		}
+	if (!d)
+		return;
+	limit = rundir_reserved(dirfd(d));
+	kept->kb += limit > kb ? limit : kb;
+	closedir(d);
+}
+
+/* Add the files of all sessions of a subsystem. */
+static void add_subsystem(struct kept *kept, int all, const char *name)
+{
+	DIR *d = file_list(all, name);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			add_session(kept, dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* Check the number and the size of the files of all sessions. Return 0, or -1, reported. */
+static int check_files(const struct request *rq, int rundir, int more)
+{
+	struct kept kept = { .n = more ? 1 : 0, .kb = more ? rq->size_kb : 0 };
+	DIR *all = file_list(rundir, "..");
+	unsigned long long most = policy.space_mb * 1024ULL;
+	struct dirent *e;
+	struct statfs fs;
+
+	while (all && (e = readdir(all)))
+		if (*e->d_name != '.')
+			add_subsystem(&kept, dirfd(all), e->d_name);
+	if (all)
+		closedir(all);
+	if (!most && !fstatfs(rundir, &fs))
+		most = (unsigned long long)fs.f_blocks * (unsigned long)fs.f_bsize / 1024 / 2;
+	if (kept.n > policy.files)
+		return err_msg("--output: %lu files of sessions exist, and no more are allowed; "
+			       "remove those of ended sessions, or see tfs-policy(5)",
+			       kept.n - 1);
+	if (kept.kb > most && most)
+		return err_msg("--size: with this session, the files of all sessions may take "
+			       "%llu KB, and %llu KB are allowed; remove those of ended sessions, "
+			       "give a smaller --size, or see tfs-policy(5)", kept.kb, most);
+	return 0;
+}
+
 int policy_limits(const struct request *rq, int rundir, int more)
 {
 	unsigned long n = sessions_alive(rundir) + (unsigned long)more;
@@ -321,6 +395,8 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	if (n > policy.sessions)
 		return err_msg("%lu sessions exist, and no more are allowed; end a session, or "
 			       "see tfs-policy(5)", n - 1);
+	if (rq->output >= OUTPUT_FILE && check_files(rq, rundir, more) < 0)
+		return -1;
 	if (!policy.buffer_mb)
 		return 0;
 	dir = recording_instances();

@@ -168,6 +168,31 @@ void rundir_hand_over(const char *session)
 		close(rundir);
 }
 
+/*
+ * The space is a link to a number, because a link appears complete, and needs no other file system
+ * feature. Only a live session has it.
+ */
+static const char reserved[] = ".reserved";
+
+int rundir_reserve(int dir, unsigned long kb)
+{
+	char number[24];
+
+	str_format(number, sizeof(number), "%lu", kb);
+	return symlinkat(number, dir, reserved);
+}
+
+unsigned long rundir_reserved(int dir)
+{
+	char number[24];
+	ssize_t n = readlinkat(dir, reserved, number, sizeof(number) - 1);
+	unsigned long kb = 0;
+
+	number[n > 0 ? n : 0] = '\0';
+	text_number(number, 0, ULONG_MAX, &kb);
+	return kb;
+}
+
 int rundir_unlink_trace(int dir)
 {
 	int fd = openat(dir, "trace", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -183,7 +208,7 @@ int rundir_unlink_trace(int dir)
 static int stays(const char *name, int announced)
 {
 	return !strncmp(name, DUMP_PREFIX, strlen(DUMP_PREFIX)) ||
-	       (announced && (!strcmp(name, "trace") || *name == '.'));
+	       (announced && strcmp(name, reserved) && (!strcmp(name, "trace") || *name == '.'));
 }
 
 int rundir_remove(int dir, const char *name, int files)

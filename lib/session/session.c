@@ -271,13 +271,12 @@ int session_run(const struct request *rq, const char *tools)
 	rundir = rundir_open(manager_subsystem.name, path);
 	if (rundir < 0 || check_size(rq, rundir, path) < 0)
 		return REFUSED;
-	if (policy_limits(rq, rundir, 1) < 0) {
-		close(rundir);
-		return REFUSED;
-	}
 	/* remove what stale sessions left; only --clear reports failures */
 	sweep_rundir(rundir, 0);
+	r = policy_limits(rq, rundir, 1);
 	close(rundir);
+	if (r < 0)
+		return REFUSED;
 	manager_subsystem.sweep("");
 	audit_begin(rq, manager_subsystem.name);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||

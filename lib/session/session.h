@@ -201,7 +201,7 @@ int policy_hook(const char *hook);
 int policy_request(const struct request *rq);
 
 /*
- * Check the limits for sessions and buffers. Call it with more = 1 before the session is
+ * Check the limits for sessions, buffers and files. Call it with more = 1 before the session is
  * made, and with 0 when it exists, so that sessions that start at the same time see each
  * other. Return 0, or -1, reported.
  */
@@ -240,6 +240,13 @@ int rundir_open(const char *subsystem, char *path);
 
 /* Give the session's file its final mode, because its path was printed. */
 void rundir_hand_over(const char *session);
+
+/*
+ * Note in a session's directory that its files may take so many KB; return 0, or -1 and errno. Read
+ * that back: 0 if the session has ended, or has no such file.
+ */
+int rundir_reserve(int dir, unsigned long kb);
+unsigned long rundir_reserved(int dir);
 
 /*
  * Remove the trace from a session's directory. Return an open descriptor of it, which the
