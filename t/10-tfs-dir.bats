@@ -4,11 +4,6 @@
 
 load helper
 
-USAGE='tfs-dir [-R ROOT] [-i INSTANCE]'
-
-misuse() {
-	fails 100 "tfs-dir: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # no_tracefs SYSFS: Set the environment so that neither SYSFS nor the mount table has a tracefs.
 no_tracefs() {
@@ -16,44 +11,10 @@ no_tracefs() {
 	export TRACER_SYSFS_PATH=$PWD/$1 TRACER_PROCFS_PATH=$PWD/no-procfs
 }
 
-@test "tfs-dir: --help prints the synopsis and the purpose" {
-	helps tfs-dir "$USAGE" "print the tracefs root, or the directory of an instance"
-}
-
 @test "tfs-dir: --version prints name and version" {
 	run -0 --separate-stderr tfs-dir --version
 	[[ $output =~ ^tfs-dir\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-dir: names an unknown letter and shows the usage" {
-	misuse "no such option: -x" tfs-dir -x
-}
-
-@test "tfs-dir: names an unknown long option" {
-	misuse "no such option: --instance (did you mean -i?)" tfs-dir --instance x
-}
-
-@test "tfs-dir: names an unknown long option that follows other options" {
-	misuse "no such option: --instance (did you mean -i?)" tfs-dir -R / --instance
-}
-
-@test "tfs-dir: prints an escape character given as an option letter in a harmless form" {
-	misuse "no such option: -?" tfs-dir -$'\e'
-}
-
-@test "tfs-dir: names an option that lacks its value" {
-	misuse "option -R needs a value" tfs-dir -R
-	misuse "option -i needs a value" tfs-dir -i
-}
-
-@test "tfs-dir: refuses an operand" {
-	misuse "unexpected operand 'x'" tfs-dir x
-	misuse "unexpected operand '-R'" tfs-dir -- -R
-}
-
-@test "tfs-dir: newlines and control bytes in an operand keep the error on one line" {
-	misuse "unexpected operand 'a?b??[31mc?'" tfs-dir $'a\nb\r\e[31mc\177'
 }
 
 @test "tfs-dir: cuts an operand of 100000 bytes in the message" {
@@ -109,19 +70,9 @@ no_tracefs() {
 	[ "$output" = b ]
 }
 
-@test "tfs-dir: names a missing root and the reason" {
-	fails 111 "tfs-dir: fatal: unable to open nowhere: No such file or directory" \
-		tfs-dir -R nowhere
-}
-
 @test "tfs-dir: names a root that is a file, and the reason" {
 	: >file
 	fails 111 "tfs-dir: fatal: unable to open file: Not a directory" tfs-dir -R file
-}
-
-@test "tfs-dir: a newline in the root's name keeps the error on one line" {
-	fails 111 "tfs-dir: fatal: unable to open a?b: No such file or directory" \
-		tfs-dir -R $'a\nb'
 }
 
 @test "tfs-dir: refuses a root longer than a path can be, on one line" {
@@ -146,34 +97,6 @@ no_tracefs() {
 		TFS_INSTANCE=$name fails 111 \
 			"tfs-dir: fatal: not an instance's name: '$name'" tfs-dir -R root
 	done
-}
-
-@test "tfs-dir: refuses an instance name of more than 255 bytes" {
-	mkdir -p root/instances
-	local long
-	long=$(printf '%0256d' 0)
-	fails 111 "tfs-dir: fatal: not an instance's name: '$long'" tfs-dir -R root -i "$long"
-	fails 111 "tfs-dir: fatal: unable to open instance ${long#0} in root: No such file or directory" \
-		tfs-dir -R root -i "${long#0}"
-}
-
-@test "tfs-dir: control bytes in an instance name keep the error on one line" {
-	mkdir -p root
-	fails 111 "tfs-dir: fatal: unable to open instance a?b?[2J in root: No such file or directory" \
-		tfs-dir -R root -i $'a\nb\e[2J'
-}
-
-@test "tfs-dir: a full standard output is an error" {
-	mkdir -p root
-	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
-		to_full tfs-dir -R root
-}
-
-@test "tfs-dir: a full standard output is an error for --help and --version" {
-	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
-		to_full tfs-dir --help
-	fails 111 "tfs-dir: fatal: unable to write to standard output: No space left on device" \
-		to_full tfs-dir --version
 }
 
 @test "tfs-dir: a closed standard output is an error" {

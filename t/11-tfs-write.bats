@@ -4,11 +4,6 @@
 
 load helper
 
-USAGE='tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...'
-
-misuse() {
-	fails 100 "tfs-write: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # Make a root with files. The file picky refuses everything but numbers, as a control
 # file does: it is the test's own oom_score_adj.
@@ -27,55 +22,10 @@ error_log() {
 		"$1" "$2" "$1" >root/error_log
 }
 
-@test "tfs-write: --help prints the synopsis and the purpose" {
-	helps tfs-write "$USAGE" "write records to control files of tracefs"
-}
-
 @test "tfs-write: --version prints name and version" {
 	run -0 --separate-stderr tfs-write --version
 	[[ $output =~ ^tfs-write\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-write: names unknown options and options that lack their value" {
-	misuse "no such option: -x" tfs-write -x
-	misuse "no such option: --clear (did you mean -c?)" tfs-write --clear
-	misuse "option -R needs a value" tfs-write -R
-	misuse "option -i needs a value" tfs-write -c -i
-}
-
-@test "tfs-write: refuses a call without a file and a record as a usage error" {
-	plain_root
-	misuse "nothing to write; give FILE and RECORD" tfs-write
-	misuse "nothing to write; give FILE and RECORD" tfs-write -R root -c
-}
-
-@test "tfs-write: names a file without a record, and writes nothing" {
-	plain_root
-	misuse "file needs a RECORD" tfs-write -R root file
-	misuse "other needs a RECORD" tfs-write -R root file 1 other
-	exactly root/file ''
-}
-
-@test "tfs-write: refuses a newline in a record before it writes anything" {
-	plain_root
-	misuse "a newline in the record for other: give each record a FILE of its own" \
-		tfs-write -R root file 1 other $'1\n2'
-	exactly root/file ''
-	exactly root/other ''
-}
-
-@test "tfs-write: names a missing root and the reason" {
-	fails 111 "tfs-write: fatal: unable to open nowhere: No such file or directory" \
-		tfs-write -R nowhere file 1
-}
-
-@test "tfs-write: names a missing instance" {
-	plain_root
-	fails 111 "tfs-write: fatal: unable to open instance two in root: No such file or directory" \
-		tfs-write -R root -i two file 1
-	fails 111 "tfs-write: fatal: not an instance's name: '../..'" \
-		tfs-write -R root -i ../.. file 1
 }
 
 # bats test_tags=quick
@@ -191,21 +141,6 @@ error_log() {
 	grep -q '"file", O_WRONLY|O_TRUNC|O_CLOEXEC)' log
 }
 
-@test "tfs-write: finds a missing file before it writes anything" {
-	plain_root
-	fails 111 "tfs-write: fatal: unable to write missing: No such file or directory" \
-		tfs-write -c -R root file 1 missing 2
-	exactly root/file ''
-	[ ! -e root/missing ]
-}
-
-@test "tfs-write: finds a directory before it writes anything" {
-	plain_root
-	fails 111 "tfs-write: fatal: unable to write instances: it is a directory" \
-		tfs-write -R root file 1 instances 2
-	exactly root/file ''
-}
-
 @test "tfs-write: finds a file without permission before it writes anything" {
 	need_tool setpriv
 	plain_root
@@ -213,13 +148,6 @@ error_log() {
 	fails 111 "tfs-write: fatal: unable to write other: Permission denied; this needs CAP_DAC_OVERRIDE" \
 		plainly tfs-write -R root file 1 other 2
 	exactly root/file ''
-}
-
-@test "tfs-write: control bytes in a file name keep the error on one line" {
-	plain_root
-	fails 111 "tfs-write: fatal: unable to write a?b?[2J: No such file or directory" \
-		tfs-write -R root $'a\nb\e[2J' 1
-	misuse "a?b?[2J needs a RECORD" tfs-write -R root $'a\nb\e[2J'
 }
 
 @test "tfs-write: quotes a refused record with file and reason, and stops writing" {
@@ -312,11 +240,6 @@ error_log() {
 	ln -s /dev/full root/full
 	fails 111 "tfs-write: fatal: unable to write '1' to full: No space left on device" \
 		tfs-write -R root full 1
-}
-
-@test "tfs-write: --help into a full standard output is an error" {
-	fails 111 "tfs-write: fatal: unable to write to standard output: No space left on device" \
-		to_full tfs-write --help
 }
 
 @test "tfs-write: kernel: the kernel reads back what the tool wrote" {

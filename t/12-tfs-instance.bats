@@ -46,75 +46,10 @@ slept_often() {
 	[ "$(slept "$1")" -ge 5 ]
 }
 
-@test "tfs-instance: --help prints the synopsis and the purpose" {
-	helps tfs-instance "$USAGE" "make, hold, list and remove instances of tracefs"
-}
-
 @test "tfs-instance: --version prints name and version" {
 	run -0 --separate-stderr tfs-instance --version
 	[[ $output =~ ^tfs-instance\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-instance: names unknown options and options that lack their value" {
-	misuse "no such option: -x" tfs-instance -x
-	misuse "no such option: --stale (did you mean -s?)" tfs-instance --stale
-	misuse "no such option: --stale (did you mean -s?)" tfs-instance list --stale
-	misuse "no such option: -x" tfs-instance list -x
-	misuse "no such option: -s-" tfs-instance list -s-
-	misuse "option -R needs a value" tfs-instance list -R
-	misuse "option -t needs a value" tfs-instance -t
-}
-
-@test "tfs-instance: refuses an invalid number of milliseconds" {
-	for ms in '' -1 +1 1.5 1s ' 1' 2147483648 18446744073709551617; do
-		misuse "not a number of milliseconds: '$ms'" tfs-instance remove -t "$ms" x
-	done
-	misuse "not a number of milliseconds: '1?2?'" tfs-instance remove -t $'1\n2\e' x
-}
-
-@test "tfs-instance: refuses a call without a command as a usage error" {
-	misuse "no command; give make, hold, list or remove" tfs-instance
-	misuse "no command; give make, hold, list or remove" tfs-instance -s
-}
-
-@test "tfs-instance: quotes an unknown command" {
-	misuse "no such command: 'destroy'" tfs-instance destroy x
-	misuse "no such command: 'a?b'" tfs-instance $'a\nb'
-	misuse "no such command: ''" tfs-instance ''
-}
-
-@test "tfs-instance: make and remove without a name are usage errors" {
-	misuse "make needs a NAME" tfs-instance make
-	misuse "remove needs a NAME" tfs-instance remove
-}
-
-@test "tfs-instance: hold needs a name and a program" {
-	misuse "hold needs a NAME and a PROG" tfs-instance hold
-	misuse "hold needs a NAME and a PROG" tfs-instance hold x
-}
-
-@test "tfs-instance: list refuses a name, and remove -s refuses a name" {
-	misuse "unexpected operand 'x'" tfs-instance list x
-	misuse "unexpected operand 'x'" tfs-instance remove -s x
-}
-
-@test "tfs-instance: refuses a name that could be a path, an option or hidden before it makes anything" {
-	mkdir -p root/instances/one
-	local long
-	long=$(printf '%065d' 0)
-	# shellcheck disable=SC2016 # not to be expanded, that is the point
-	for name in a/b / ../x .. . .hidden '' 'a b' 'a;b' "a'" '$(a)' '*' ä "$long"; do
-		for command in make remove; do
-			misuse "not an instance's name: '$name'" \
-				tfs-instance -R root "$command" two "$name"
-		done
-		misuse "not an instance's name: '$name'" tfs-instance -R root hold "$name" touch ran
-	done
-	misuse "not an instance's name: '-x'" tfs-instance -R root make -- two -x
-	misuse "not an instance's name: 'a?b??[2J'" tfs-instance -R root make $'a\nb\177\e[2J'
-	[ ! -e ran ]
-	[ "$(ls root/instances)" = one ]
 }
 
 @test "tfs-instance: make refuses session names, because the next session would remove them" {
@@ -127,11 +62,6 @@ slept_often() {
 	run -0 tfs-instance -R root make tfs tfsx tfs-x tfs-X.y tfs_x.y
 	names=(root/instances/*)
 	[ ${#names[@]} = 5 ]
-}
-
-@test "tfs-instance: names a missing root and the reason" {
-	fails 111 "tfs-instance: fatal: unable to open nowhere: No such file or directory" \
-		tfs-instance -R nowhere list
 }
 
 @test "tfs-instance: names a root without instances and the reason" {

@@ -5,12 +5,7 @@
 
 load helper
 
-USAGE='pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...'
 ODD=') R 1 (x'
-
-misuse() {
-	fails 100 "pids-of: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 undo() {
 	[ -z "${CGROUP-}" ] || rmdir "$CGROUP" 2>/dev/null || :
@@ -65,52 +60,10 @@ dead_pid() {
 	echo $!
 }
 
-@test "pids-of: --help prints the synopsis and the purpose" {
-	helps pids-of "$USAGE" "print the pids that selectors name, one a line"
-}
-
 @test "pids-of: --version prints name and version" {
 	run -0 --separate-stderr pids-of --version
 	[[ $output =~ ^pids-of\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "pids-of: names unknown options and options that lack their value" {
-	misuse "no such option: -x" pids-of -x
-	misuse "no such option: --uid (did you mean -u?)" pids-of --uid 0
-	for letter in c n u C; do
-		misuse "option -$letter needs a value" pids-of -dt -$letter
-	done
-}
-
-@test "pids-of: refuses a call without a selector as a usage error" {
-	misuse "no pid and no selector; give at least one" pids-of
-	misuse "no pid and no selector; give at least one" pids-of -d -t
-}
-
-@test "pids-of: refuses an invalid pid" {
-	local huge
-	huge=$(printf '9%079d' 0)
-	for pid in 0 00 +1 1x ' 1' '1 ' 1.0 0x1 4194305 4294967297 18446744073709551617 \
-		../1 /proc/1 '*' "$huge"; do
-		misuse "not a pid: '$pid'" pids-of "$pid"
-		misuse "not a pid: '$pid'" pids-of -n "$pid"
-	done
-	misuse "not a pid: ''" pids-of ''
-	misuse "not a pid: '-1'" pids-of -- -1
-	misuse "not a pid: '1?2?[2J'" pids-of $'1\n2\e[2J'
-	misuse "not a pid: '$huge'" pids-of "${huge}1"
-}
-
-@test "pids-of: refuses an invalid uid" {
-	for uid in '' root -1 +1 '1 ' 4294967296 18446744073709551616; do
-		misuse "not a uid: '$uid'" pids-of -u "$uid"
-	done
-	misuse "not a uid: '0?1'" pids-of -u $'0\n1'
-}
-
-@test "pids-of: refuses an empty cgroup, and does not take it for all tasks" {
-	misuse "not a cgroup: ''" pids-of -c ''
 }
 
 @test "pids-of: names a missing procfs and the reason" {

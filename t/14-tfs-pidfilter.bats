@@ -47,43 +47,10 @@ getppids() {
 	fi
 }
 
-@test "tfs-pidfilter: --help prints the synopsis and the purpose" {
-	helps tfs-pidfilter "$USAGE" "select the tasks whose events an instance records"
-}
-
 @test "tfs-pidfilter: --version prints name and version" {
 	run -0 --separate-stderr tfs-pidfilter --version
 	[[ $output =~ ^tfs-pidfilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-pidfilter: names unknown options and options that lack their value" {
-	misuse "no such option: -x" tfs-pidfilter -x
-	misuse "no such option: --set" tfs-pidfilter --set 1
-	misuse "option -R needs a value" tfs-pidfilter -f -R
-	misuse "option -i needs a value" tfs-pidfilter -i
-}
-
-@test "tfs-pidfilter: refuses a call without a command, and quotes an unknown command" {
-	misuse "no command; give set, add, remove, list or mirror" tfs-pidfilter
-	misuse "no command; give set, add, remove, list or mirror" tfs-pidfilter -f
-	misuse "no such command: 'clear'" tfs-pidfilter clear
-	misuse "no such command: '1'" tfs-pidfilter 1
-	misuse "no such command: 'a?b?'" tfs-pidfilter $'a\nb\e'
-}
-
-@test "tfs-pidfilter: list refuses a pid" {
-	misuse "unexpected operand '1'" tfs-pidfilter list 1
-}
-
-@test "tfs-pidfilter: refuses an invalid pid, and writes none" {
-	plain_root
-	for pid in '' 0 -1 +1 1x '1 2' 4194305 18446744073709551617 ../1 '*' -R; do
-		misuse "not a pid: '$pid'" tfs-pidfilter -R root set 5 "$pid"
-	done
-	misuse "not a pid: '1?2?[2J'" tfs-pidfilter -R root add $'1\n2\e[2J'
-	exactly root/set_event_pid ''
-	exactly root/options/event-fork ''
 }
 
 @test "tfs-pidfilter: refuses an invalid pid on standard input too" {
@@ -139,16 +106,6 @@ getppids() {
 	closed() { tfs-pidfilter -R root set <&-; }
 	fails 111 "tfs-pidfilter: fatal: unable to read standard input: Bad file descriptor" closed
 	exactly root/set_event_pid ''
-}
-
-@test "tfs-pidfilter: names a missing root or instance" {
-	plain_root
-	fails 111 "tfs-pidfilter: fatal: unable to open nowhere: No such file or directory" \
-		tfs-pidfilter -R nowhere list
-	fails 111 "tfs-pidfilter: fatal: unable to open instance two in root: No such file or directory" \
-		tfs-pidfilter -R root -i two set 5
-	fails 111 "tfs-pidfilter: fatal: not an instance's name: '../..'" \
-		tfs-pidfilter -R root -i ../.. set 5
 }
 
 # bats test_tags=quick

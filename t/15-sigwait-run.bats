@@ -4,12 +4,7 @@
 
 load helper
 
-USAGE='sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]'
 UNDO='echo undone >>undone'
-
-misuse() {
-	fails 100 "sigwait-run: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # Fail unless the undo command has run exactly once.
 undone() {
@@ -34,47 +29,10 @@ sleeps() {
 	[[ ${state##*) } == S* ]]
 }
 
-@test "sigwait-run: --help prints the synopsis and the purpose" {
-	helps sigwait-run "$USAGE" "wait for a signal, a time limit or the end of tasks; then undo"
-}
-
 @test "sigwait-run: --version prints name and version" {
 	run -0 --separate-stderr sigwait-run --version
 	[[ $output =~ ^sigwait-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "sigwait-run: --help into a full standard output is an error" {
-	fails 111 "sigwait-run: fatal: unable to write to standard output: No space left on device" \
-		to_full sigwait-run --help
-}
-
-@test "sigwait-run: names unknown options and options that lack their value" {
-	misuse "no such option: -x" sigwait-run -u "$UNDO" -x
-	misuse "no such option: --undo (did you mean -u?)" sigwait-run --undo "$UNDO"
-	for letter in t p u; do
-		misuse "option -$letter needs a value" sigwait-run -$letter
-	done
-	[ ! -e undone ]
-}
-
-@test "sigwait-run: refuses an invalid number of milliseconds, and starts and undoes nothing" {
-	for ms in '' -1 +1 1.5 1s ' 1' 0x1 2147483648 18446744073709551617; do
-		misuse "not a number of milliseconds: '$ms'" \
-			sigwait-run -u "$UNDO" -t "$ms" touch started
-	done
-	misuse "not a number of milliseconds: '1?2?[2J'" sigwait-run -t $'1\n2\e[2J'
-	[ ! -e undone ]
-	[ ! -e started ]
-}
-
-@test "sigwait-run: refuses an invalid pid, and starts and undoes nothing" {
-	for pid in '' 0 -1 +1 1x 4194305 18446744073709551617 self ../1; do
-		misuse "not a pid: '$pid'" sigwait-run -u "$UNDO" -p 1 -p "$pid" touch started
-	done
-	misuse "not a pid: '1?2?'" sigwait-run -p $'1\n2\e'
-	[ ! -e undone ]
-	[ ! -e started ]
 }
 
 @test "sigwait-run: exits 99 when the time is up, after the undo command" {

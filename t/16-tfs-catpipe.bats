@@ -79,56 +79,16 @@ lost() {
 	sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$1" | grep . || echo 0
 }
 
-@test "tfs-catpipe: --help prints the synopsis and the purpose" {
-	helps tfs-catpipe "$USAGE" "stream an instance's trace as text until told to stop"
-}
-
 @test "tfs-catpipe: --version prints name and version" {
 	run -0 --separate-stderr tfs-catpipe --version
 	[[ $output =~ ^tfs-catpipe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
 }
 
-@test "tfs-catpipe: names unknown options and options that lack their value" {
-	misuse "no such option: -y" tfs-catpipe -y
-	misuse "no such option: --lines (did you mean -l?)" tfs-catpipe -l --lines
-	for letter in s w R i; do
-		misuse "option -$letter needs a value" tfs-catpipe -$letter
-	done
-}
-
-@test "tfs-catpipe: refuses an invalid size or time" {
-	for n in '' -1 +1 1k ' 1' 18446744073709551617; do
-		misuse "not a number of kilobytes: '$n'" tfs-catpipe -s "$n"
-		misuse "not a number of milliseconds: '$n'" tfs-catpipe -w "$n"
-	done
-	misuse "not a number of kilobytes: '0'" tfs-catpipe -s 0
-	misuse "not a number of milliseconds: '2147483648'" tfs-catpipe -w 2147483648
-	misuse "not a number of kilobytes: '1?2?[2J'" tfs-catpipe -s $'1\n2\e[2J'
-	misuse "not a number of milliseconds: '1?2?[2J'" tfs-catpipe -w $'1\n2\e[2J'
-}
-
-@test "tfs-catpipe: refuses an operand" {
-	misuse "unexpected operand 'x'" tfs-catpipe -l x
-	misuse "unexpected operand 'a?b?'" tfs-catpipe $'a\nb\e'
-}
-
 @test "tfs-catpipe: -l needs a pipe as standard output" {
 	plain_root
 	into_file() { tfs-catpipe -R root -l >file; }
 	misuse "-l needs a FIFO or pipe as standard output" into_file
-}
-
-@test "tfs-catpipe: names a missing root, instance or trace_pipe" {
-	mkdir -p root/instances
-	fails 111 "tfs-catpipe: fatal: unable to open nowhere: No such file or directory" \
-		tfs-catpipe -R nowhere
-	fails 111 "tfs-catpipe: fatal: unable to open instance one in root: No such file or directory" \
-		tfs-catpipe -R root -i one
-	fails 111 "tfs-catpipe: fatal: not an instance's name: '../one'" \
-		tfs-catpipe -R root -i ../one
-	fails 111 "tfs-catpipe: fatal: unable to open trace_pipe: No such file or directory" \
-		tfs-catpipe -R root
 }
 
 @test "tfs-catpipe: names an unreadable trace_pipe" {
@@ -815,22 +775,6 @@ short_lives() {
 }
 
 # ---- choice and form of events; t/23-tfs-report.bats tests the options ----
-
-@test "tfs-catpipe: refuses an invalid pid or time, and options that exclude each other" {
-	misuse "not a list of pids: '1,'" tfs-catpipe -p 1,
-	misuse "not a range of seconds: '5'" tfs-catpipe -t 5
-	misuse "-H cannot be given with -j" tfs-catpipe -H -j
-	misuse "-j and -P cannot be given together" tfs-catpipe -P signals -j
-	misuse "-x cannot be given with -j or -P" tfs-catpipe -xj
-	misuse "-x cannot be given with -j or -P" tfs-catpipe -P signals -x
-	misuse "not a uid: 'x'" tfs-catpipe -u x
-	misuse "not a list of syscalls, signals, lifecycle: 'x'" tfs-catpipe -P x
-	for option in '-e x' '-p 1' '-t 1-' '-u 1' '-U 1' '-C x' '-N 1' -j '-P signals' -H; do
-		# shellcheck disable=SC2086 # two words
-		misuse "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, -U, -C, -N, -j, -P, -H and -D" \
-			tfs-catpipe -k $option
-	done
-}
 
 @test "tfs-catpipe: kernel: offers only -j where only the kernel can print the lines" {
 	recording 100

@@ -4,21 +4,11 @@
 
 load helper
 
-USAGE='syscall-nr [NAME]...'
-
-@test "syscall-nr: --help prints the synopsis and the purpose" {
-	helps syscall-nr "$USAGE" "print the number of a system call, or the names of all"
-}
 
 @test "syscall-nr: --version prints name and version" {
 	run -0 --separate-stderr syscall-nr --version
 	[[ $output =~ ^syscall-nr\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "syscall-nr: names an unknown option" {
-	fails 100 "syscall-nr: fatal: no such option: -x; usage: $USAGE" syscall-nr -x
-	fails 100 "syscall-nr: fatal: no such option: --all; usage: $USAGE" syscall-nr --all
 }
 
 @test "syscall-nr: prints the numbers, one per line, in the given order" {
@@ -67,33 +57,10 @@ USAGE='syscall-nr [NAME]...'
 	[ "${found-}" = 1 ]
 }
 
-@test "syscall-nr: exits 1 and quotes a name that is not a system call" {
-	for name in nosuch getppi getppidd GETPPID '' ../read 'read write' new 39; do
-		fails 1 "syscall-nr: fatal: no system call '$name' here; syscall-nr lists them" \
-			syscall-nr "$name"
-	done
-	fails 1 "syscall-nr: fatal: no system call '-x' here; syscall-nr lists them" \
-		syscall-nr -- -x
-	fails 1 "syscall-nr: fatal: no system call 'a?b?[2J' here; syscall-nr lists them" \
-		syscall-nr $'a\nb\e[2J'
-}
-
-@test "syscall-nr: prints no number if one of the names is unknown" {
-	fails 1 "syscall-nr: fatal: no system call 'nosuch' here; syscall-nr lists them" \
-		syscall-nr read nosuch write
-}
-
 @test "syscall-nr: cuts a name of 100000 bytes in the message" {
 	run -1 --separate-stderr syscall-nr "$(printf '%0100000d' 0)"
 	[ -z "$output" ]
 	[ "$stderr" = "syscall-nr: fatal: no system call '$(printf '%080d' 0)' here; syscall-nr lists them" ]
-}
-
-@test "syscall-nr: a full standard output is an error" {
-	fails 111 "syscall-nr: fatal: unable to write to standard output: No space left on device" \
-		to_full syscall-nr read
-	fails 111 "syscall-nr: fatal: unable to write to standard output: No space left on device" \
-		to_full syscall-nr
 }
 
 # bats test_tags=quick

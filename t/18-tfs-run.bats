@@ -7,10 +7,6 @@ load helper
 
 USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]'
 
-misuse() {
-	fails 100 "tfs-run: fatal: $1; usage: $USAGE" "${@:2}"
-}
-
 # fake_tree: Copy tfs-run next to a manager that is the shell script on stdin. The
 # script finds its arguments in "$@"; $HERE is the test's directory. The subsystem has one
 # hook, which is called hook.
@@ -37,20 +33,10 @@ echo one >"$HERE/trace"
 END
 }
 
-@test "tfs-run: --help prints the synopsis and the purpose" {
-	helps tfs-run "$USAGE" "run a trace hook and show its trace, for people"
-}
-
 @test "tfs-run: --version prints name and version" {
 	run -0 --separate-stderr tfs-run --version
 	[[ $output =~ ^tfs-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-run: names unknown options and options that lack their value" {
-	misuse "no such option: -x" tfs-run -x
-	misuse "no such option: --list" tfs-run --list
-	misuse "option -m needs a value" tfs-run -m
 }
 
 @test "tfs-run: refuses a subsystem name that could be a path, and one that is missing" {
@@ -60,11 +46,6 @@ END
 		fails 100 "tfs-run: fatal: no subsystem '$name' in $dir; leave -m out" tfs-run -m "$name"
 	done
 	fails 100 "tfs-run: fatal: no subsystem 'a?b?[2J' in $dir; leave -m out" tfs-run -m $'a\nb\e[2J'
-}
-
-@test "tfs-run: refuses -- without a program" {
-	misuse "no program after --" tfs-run trace_syscalls --
-	misuse "no program after --" tfs-run trace_syscalls --all --
 }
 
 # hooks DIR: the names of the executable hooks of a tree
@@ -200,15 +181,6 @@ man hook has the fields, the cost and all messages." ]]
 		"$RUN" hook --check
 }
 
-@test "tfs-run: suggests the hook that a misspelled word may mean" {
-	fails 100 "tfs-run: fatal: no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks" \
-		tfs-run trace_opne -- ls
-	fails 100 "tfs-run: fatal: no hook 'sycalls'; did you mean syscalls? tfs-run alone lists the hooks" \
-		tfs-run sycalls
-	fails 100 "tfs-run: fatal: no hook 'zzzzzzzzz'; tfs-run alone lists the hooks" tfs-run zzzzzzzzz
-	fails 100 "tfs-run: fatal: no hook '..'; tfs-run alone lists the hooks" tfs-run ..
-}
-
 @test "tfs-run: names a program that has no -- in front of it" {
 	fails 100 "tfs-run: fatal: 'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls -l 'a b'" \
 		tfs-run trace_syscalls ls -l 'a b'
@@ -219,13 +191,6 @@ man hook has the fields, the cost and all messages." ]]
 	run -100 --separate-stderr tfs-run trace_syscalls -s openat ls -l
 	[ "$stderr" = "tfs-run: fatal: trace_syscalls has no option '-l'; tfs-run trace_syscalls --help lists them
 tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls -s openat -- ls -l" ]
-}
-
-@test "tfs-run: messages of the manager name tfs-run, and no command that is not in PATH" {
-	fails 100 "tfs-run: fatal: trace_syscalls: no task is selected; give --pid, or see tfs-run trace_syscalls --help" \
-		tfs-run trace_syscalls
-	fails 100 "tfs-run: fatal: trace_syscalls has no option '--chekc'; tfs-run trace_syscalls --help lists them" \
-		tfs-run trace_syscalls --chekc
 }
 
 @test "tfs-run: runs a hook of the user, by its path or from a directory of TFS_HOOKS" {
@@ -893,16 +858,6 @@ hook() {
 	tfs-run trace_syscalls -s getppid -- "$PROG/calls" 1 >out
 	file_has 1 out
 	nothing_left
-}
-
-@test "tfs-run: refuses outputs that contradict each other, before anything starts" {
-	fails 100 "tfs-run: fatal: --summary prints text, so -o x.dat is not possible; leave one of them out" \
-		tfs-run trace_syscalls --summary -o x.dat -- touch ran
-	fails 100 "tfs-run: fatal: --human prints text lines to standard output; leave it out, or -o, --summary and --json" \
-		tfs-run trace_syscalls --human --json -- touch ran
-	fails 100 "tfs-run: fatal: option --top needs a value; usage: $USAGE" \
-		tfs-run trace_syscalls --summary --top
-	[ ! -e ran ] && [ ! -e x.dat ]
 }
 
 @test "tfs-run: --json is refused for hooks that print no events" {

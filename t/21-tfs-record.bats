@@ -135,39 +135,11 @@ in_small() {
 		sh "$@"
 }
 
-@test "tfs-record: --help prints the synopsis and the purpose" {
-	helps tfs-record "$USAGE" "record an instance's raw trace into a trace.dat until told to stop"
-}
-
 @test "tfs-record: --version prints name and version" {
 	run -0 --separate-stderr tfs-record --version
 	[[ $output =~ ^tfs-record\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
-}
-
-@test "tfs-record: names unknown options and options that lack their value" {
-	misuse "no such option: -x" tfs-record -x
-	misuse "no such option: --size" tfs-record --size f
-	for letter in m n R i; do
-		misuse "option -$letter needs a value" tfs-record -$letter
-	done
-}
-
-@test "tfs-record: refuses an invalid size or number of files" {
-	for n in '' 0 -1 +1 1k ' 1' 18446744073709551617; do
-		misuse "not a number of kilobytes: '$n'" tfs-record -m "$n" f
-	done
-	for n in '' 0 1 1001 -2 2x; do
-		misuse "not a number of files from 2 to 1000: '$n'" tfs-record -m 9 -n "$n" f
-	done
-	misuse "not a number of kilobytes: '1?2?[2J'" tfs-record -m $'1\n2\e[2J' f
-	misuse "-n needs -m" tfs-record -n 2 f
-}
-
-@test "tfs-record: refuses any number of operands but one" {
-	misuse "no file" tfs-record
-	misuse "unexpected operand 'b?'" tfs-record a $'b\e'
 }
 
 @test "tfs-record: refuses an output that is not a regular file, and does not change it" {

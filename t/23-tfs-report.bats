@@ -4,12 +4,7 @@
 
 load helper
 
-USAGE='tfs-report [-jHdxB] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-i INSTANCE] [FILE]'
 CORPUS=$BATS_TEST_DIRNAME/fuzz/corpus/tracedat
-
-misuse() {
-	fails 100 "tfs-report: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # by_hand ORDER LONG [INSTANCE]: Make "file", with two CPUs and five events.
 by_hand() {
@@ -73,46 +68,6 @@ same_lines() {
 		$0 != other { print "- " $0; print "+ " other; if (bad++ > 10) exit }
 		END { exit bad > 0 }' theirs
 	file_has "$(wc -l <theirs)" ours
-}
-
-@test "tfs-report: --help prints the synopsis and the purpose" {
-	helps tfs-report "$USAGE" "print the events of a trace.dat as text or JSON"
-}
-
-@test "tfs-report: names unknown options and options that lack their value" {
-	misuse "no such option: -y" tfs-report -y
-	for letter in e p t i u C U N P O; do
-		misuse "option -$letter needs a value" tfs-report -$letter
-	done
-}
-
-@test "tfs-report: refuses any number of files but one" {
-	misuse "no file" tfs-report
-	misuse "no file" tfs-report -j
-	misuse "unexpected operand 'b?'" tfs-report a $'b\n'
-}
-
-@test "tfs-report: refuses an invalid pid or time, and both output formats at once" {
-	for pids in '' ',' '1,' ',1' -1 '1 2' 1,x 4294967297 99999999999; do
-		misuse "not a list of pids: '$pids'" tfs-report -p "$pids" file
-	done
-	for time in '' - 1 x 1-x 2-1 1.5-1.4 1.-2 .5-1 1.0000000001- 99999999999999999999- 1-2-3; do
-		misuse "not a range of seconds: '$time'" tfs-report -t "$time" file
-	done
-	misuse "-H cannot be given with -j" tfs-report -jH file
-	misuse "-j and -P cannot be given together" tfs-report -jP signals file
-	misuse "-x cannot be given with -j or -P" tfs-report -xj file
-	misuse "-x cannot be given with -j or -P" tfs-report -P signals -x file
-	for uid in '' -1 x 4294967295; do
-		misuse "not a uid: '$uid'" tfs-report -u "$uid" file
-	done
-	for list in '' ',' '1,' -- 1- 99999999999; do
-		misuse "not a list of pids: '$list'" tfs-report -U "$list" file
-		misuse "not a list of pids: '$list'" tfs-report -N "$list" file
-	done
-	for kinds in '' signal 'signals,' signals,x SIGNALS; do
-		misuse "not a list of syscalls, signals, lifecycle: '$kinds'" tfs-report -P "$kinds" file
-	done
 }
 
 @test "tfs-report: a missing, foreign or compressed file gives one line and status 111" {

@@ -5,7 +5,6 @@
 
 load helper
 
-USAGE='tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...'
 
 # Make a root with these events (SYSTEM:EVENT), none enabled and none with a filter.
 plain_root() {
@@ -25,31 +24,10 @@ state() {
 	(cd "$DIR/events/${1%:*}/${1#*:}" && cat enable filter trigger) | grep -v '^#'
 }
 
-@test "tfs-event: --help prints the synopsis and the purpose" {
-	helps tfs-event "$USAGE" "enable events by name or glob, with filter and triggers"
-}
-
 @test "tfs-event: --version prints name and version" {
 	run -0 --separate-stderr tfs-event --version
 	[[ $output =~ ^tfs-event\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-event: refuses no event, an unknown option, and options that exclude each other" {
-	fails 100 "tfs-event: fatal: no event; give at least one, or -l to list them; usage: $USAGE" tfs-event
-	fails 100 "tfs-event: fatal: no such option: -x; usage: $USAGE" tfs-event -x
-	fails 100 "tfs-event: fatal: option -f needs a value; usage: $USAGE" tfs-event -f
-	for words in '-f a' '-t a'; do
-		# shellcheck disable=SC2086 # an option and its value
-		fails 100 "tfs-event: fatal: -l writes nothing: it excludes -f and -t; usage: $USAGE" \
-			tfs-event -l $words
-	done
-}
-
-@test "tfs-event: names a root without events" {
-	mkdir root
-	fails 111 'tfs-event: fatal: unable to read available_events: No such file or directory' \
-		tfs-event -R root -l
 }
 
 @test "tfs-event: -l prints the names of all events, or of the given events" {

@@ -7,10 +7,6 @@ load helper
 
 USAGE='tfs-count [-H] [-k KEY]... [-n N]'
 
-misuse() {
-	fails 100 "tfs-count: fatal: $1; usage: $USAGE" "${@:2}"
-}
-
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
 	tfs-count "${@:2}" | sed 's/^ *//' | diff <(printf '%s\n' "$1") -
@@ -46,10 +42,6 @@ json() {
 	EOF
 }
 
-@test "tfs-count: --help prints the synopsis and the purpose" {
-	helps tfs-count "$USAGE" "count the events of a trace by the values of a key"
-}
-
 @test "tfs-count: --help, also behind other options, lists the options, one line each" {
 	cat >want <<-'END'
 		usage: tfs-count [-H] [-k KEY]... [-n N]
@@ -73,20 +65,6 @@ json() {
 	run -0 --separate-stderr tfs-count --version
 	[[ $output =~ ^tfs-count\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-count: refuses an invalid key or number, and operands" {
-	misuse 'no such option: -x' tfs-count -x
-	misuse 'no such option: -K (did you mean -k?)' tfs-count -K pid
-	misuse 'no such option: --key (did you mean -k?)' tfs-count --key pid
-	misuse 'no such option: --x' tfs-count --x
-	misuse 'no such option: ---' tfs-count ---
-	misuse 'option -k needs a value' tfs-count -k
-	misuse "not a key: ''" tfs-count -k ''
-	misuse "not a key: '.'" tfs-count -k .
-	misuse "not a number: '0'" tfs-count -n 0
-	misuse "not a number: 'ten'" tfs-count -n ten
-	misuse "unexpected operand 'file'" tfs-count file
 }
 
 # bats test_tags=quick

@@ -4,11 +4,6 @@
 
 load helper
 
-USAGE='tfs-hist [-H] [-k KEY] [-b KEY]...'
-
-misuse() {
-	fails 100 "tfs-hist: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # of N: Print an event with N as lat, of the tasks a and b in turn.
 events() {
@@ -25,22 +20,10 @@ counts() {
 	tfs-hist "${@:2}" | sed 's/ *|.*//; s/  */ /g' | diff <(printf '%s\n' "$1") -
 }
 
-@test "tfs-hist: --help prints the synopsis and the purpose" {
-	helps tfs-hist "$USAGE" "draw a histogram of the values of a key, by powers of two"
-}
-
 @test "tfs-hist: --version prints name and version" {
 	run -0 --separate-stderr tfs-hist --version
 	[[ $output =~ ^tfs-hist\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-hist: refuses an invalid key, and operands" {
-	misuse 'no such option: -x' tfs-hist -x
-	misuse 'option -k needs a value' tfs-hist -k
-	misuse "not a key: ''" tfs-hist -k ''
-	misuse "not a key: '.'" tfs-hist -b .
-	misuse "unexpected operand 'file'" tfs-hist file
 }
 
 # bats test_tags=quick

@@ -38,10 +38,6 @@ json() {
 	EOF
 }
 
-@test "tfs-latency: --help prints the synopsis and the purpose" {
-	helps tfs-latency "$USAGE" "print the time from one event of a trace to another"
-}
-
 @test "tfs-latency: --version prints name and version" {
 	run -0 --separate-stderr tfs-latency --version
 	[[ $output =~ ^tfs-latency\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
@@ -76,26 +72,6 @@ json() {
 	script -qec 'tfs-latency -d -s "sys_enter*" -e "sys_exit*" <trace' /dev/null </dev/null |
 		tr -d '\r' >terminal
 	tfs-latency -d -s "sys_enter*" -e "sys_exit*" <trace | cmp terminal -
-}
-
-@test "tfs-latency: refuses an invalid pair, key, name or time" {
-	misuse 'no such option: -z' tfs-latency -z
-	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency
-	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency -s a
-	misuse 'no pair of events; give both -s and -e, or a pair by name' tfs-latency -e a
-	misuse "no pair is called 'disk'; there are syscalls, block and wakeup" tfs-latency disk
-	misuse "unexpected operand 'wakeup'" tfs-latency block wakeup
-	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -s a -e b block
-	misuse "not a key: '' in 'a:b,'" tfs-latency -s a:b, -e b
-	misuse "not a key: '.' in 'a:.'" tfs-latency -s b -e a:.
-	misuse "no event in ':pid'; put its name in front" tfs-latency -s :pid -e b
-	misuse '-s and -e have different numbers of keys' tfs-latency -s a:x,y -e b:x
-	misuse "not a number of microseconds: '-1'" tfs-latency -m -1 block
-	misuse "not a number of microseconds: '1.5'" tfs-latency -m 1.5 block
-	misuse "not a key: ''" tfs-latency -c a= block
-	misuse "not a key: '.'" tfs-latency -c a=. block
-	misuse "not a name: 'a b'" tfs-latency -c 'a b=c' block
-	misuse "not a name: ''" tfs-latency -c '' block
 }
 
 @test "tfs-latency: does not pair events that lack the key" {
@@ -1228,14 +1204,6 @@ at() {
 	printf '%s\n' "$line" "$stack" "${line/open/open_long}" "$stack" "${line/open/x}" "$stack" |
 		tfs-latency -d -s open:cpu,pid -e open_long:cpu,pid |
 		diff <(printf '%s\n' "$line" "$stack" "${line/open/x}" "$stack") -
-}
-
-@test "tfs-latency: -d refuses options and operands that are about pairs" {
-	for word in -a -b '-c pid' '-m 1' '-p 1' -u -x; do
-		# shellcheck disable=SC2086 # words
-		misuse '-d excludes all other options but -s and -e' tfs-latency -d -s a -e b $word
-	done
-	misuse '-d excludes all other options but -s and -e' tfs-latency -d block
 }
 
 @test "tfs-latency: -f pairs each function with its own return, the innermost call first" {

@@ -4,11 +4,6 @@
 
 load helper
 
-USAGE='tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]'
-
-misuse() {
-	fails 100 "tfs-flame: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # stack COMM CPU EVENT FRAME...: Print an event and its stack, the innermost frame first.
 stack() {
@@ -48,21 +43,10 @@ well_formed() {
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
 }
 
-@test "tfs-flame: --help prints the synopsis and the purpose" {
-	helps tfs-flame "$USAGE" "draw the stacks of a trace as a flame graph, in SVG"
-}
-
 @test "tfs-flame: --version prints name and version" {
 	run -0 --separate-stderr tfs-flame --version
 	[[ $output =~ ^tfs-flame\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-flame: refuses an invalid key, and operands" {
-	misuse 'no such option: -x' tfs-flame -x
-	misuse "not a key: ''" tfs-flame -k ''
-	misuse "not a key: '.'" tfs-flame -k .
-	misuse "unexpected operand 'file'" tfs-flame file
 }
 
 # bats test_tags=quick

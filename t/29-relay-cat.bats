@@ -33,10 +33,6 @@ got() {
 	file_is "${2:-got}" "$1"
 }
 
-@test "relay-cat: --help prints the synopsis and the purpose" {
-	helps relay-cat "$USAGE" "drain the files of a relay channel until told to stop"
-}
-
 @test "relay-cat: --version prints name and version" {
 	run -0 --separate-stderr relay-cat --version
 	[[ $output =~ ^relay-cat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]

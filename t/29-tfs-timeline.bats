@@ -4,11 +4,6 @@
 
 load helper
 
-USAGE='tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]'
-
-misuse() {
-	fails 100 "tfs-timeline: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # event COMM-PID CPU TIME TEXT: Print an event line.
 event() {
@@ -47,20 +42,10 @@ well_formed() {
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
 }
 
-@test "tfs-timeline: --help prints the synopsis and the purpose" {
-	helps tfs-timeline "$USAGE" "draw a trace as a timeline, in SVG"
-}
-
 @test "tfs-timeline: --version prints name and version" {
 	run -0 --separate-stderr tfs-timeline --version
 	[[ $output =~ ^tfs-timeline\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-timeline: refuses an invalid number, and operands" {
-	misuse 'no such option: -x' tfs-timeline -x
-	misuse "not a number: '0'" tfs-timeline -n 0
-	misuse "unexpected operand 'file'" tfs-timeline file
 }
 
 # bats test_tags=quick

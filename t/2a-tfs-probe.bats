@@ -42,10 +42,6 @@ place() {
 	known root/uprobe_events | sed 's/^p:g\/e //'
 }
 
-@test "tfs-probe: --help prints the synopsis and the purpose" {
-	helps tfs-probe "$USAGE" "define, list and remove probes of a group: new events"
-}
-
 @test "tfs-probe: --version prints name and version" {
 	run -0 --separate-stderr tfs-probe --version
 	[[ $output =~ ^tfs-probe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]

@@ -49,12 +49,6 @@ vfs_read*
 		tfs-function
 }
 
-@test "tfs-function: says when the kernel has no function tracer" {
-	mkdir root
-	fails 111 "tfs-function: fatal: unable to read available_filter_functions: No such file or directory" \
-		tfs-function -R root vfs_read
-}
-
 @test "tfs-function: the kernel accepts the names and globs that it writes" {
 	need_tracefs set_ftrace_filter
 	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 ||

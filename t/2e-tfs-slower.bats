@@ -67,16 +67,6 @@ text() {
 "
 }
 
-@test "tfs-slower: no operand, two operands or an invalid number is a usage error" {
-	fails 100 "tfs-slower: fatal: one operand is needed: a number of microseconds; usage: tfs-slower MICROSECONDS" tfs-slower
-	fails 100 "tfs-slower: fatal: one operand is needed: a number of microseconds; usage: tfs-slower MICROSECONDS" tfs-slower 1 2
-	for n in -1 1ms '' 1.5; do
-		[ "$n" != -1 ] || continue
-		fails 100 "tfs-slower: fatal: not a number of microseconds: '$n'; usage: tfs-slower MICROSECONDS" \
-			tfs-slower "$n"
-	done
-}
-
 @test "tfs-slower: names no function after lost events, and reports the loss" {
 	printf '%s\n' ' 0)               |  foo() {' 'CPU:0 [LOST 3 EVENTS]' \
 		' 0) ! 200.000 us  |  }' >in

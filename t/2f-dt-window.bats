@@ -5,11 +5,6 @@
 
 load helper
 
-USAGE='dt-window [-ag] [-i ID] [-t TID]...'
-
-misuse() {
-	fails 100 "dt-window: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # event PID TIME TEXT: Print an event line as the kernel does.
 event() {
@@ -41,28 +36,11 @@ quiet() {
 	[ ! -s quiet.err ]
 }
 
-@test "dt-window: --help prints the synopsis and the purpose" {
-	helps dt-window "$USAGE" "select the lines of a trace that belong to followed requests"
-}
-
 @test "dt-window: --version prints name and version" {
 	run -0 --separate-stderr dt-window --version
 	[[ $output =~ ^dt-window\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	# shellcheck disable=SC2154 # set by run
 	[ -z "$stderr" ]
-}
-
-@test "dt-window: refuses an invalid thread or probe, and operands" {
-	misuse 'no such option: -x' dt-window -x
-	misuse "unexpected operand 'file'" dt-window file
-	misuse '-a needs -t; give the thread that sends the first request' dt-window -a
-	misuse '-i selects mark lines, and -a uses none; leave one of them out' dt-window -a -t 7 -i 2a
-	for tid in 0 -1 x '' 4194305 1.5; do
-		misuse "not a thread: '$tid'" dt-window -t "$tid"
-	done
-	for id in x '' -1 2A 0x 11112222333344445; do
-		misuse "not the ID of a request probe: '$id'" dt-window -i "$id"
-	done
 }
 
 # bats test_tags=quick

@@ -48,10 +48,6 @@ titles() {
 	sed -n 's/.*<title>\([^<]*\)<.*/\1/p' "$1"
 }
 
-@test "dt-join: --help prints the synopsis and the purpose" {
-	helps dt-join "$USAGE" "merge the traces of several hosts by time"
-}
-
 @test "dt-join: --version prints name and version" {
 	run -0 --separate-stderr dt-join --version
 	[[ $output =~ ^dt-join\ [0-9]+\.[0-9]+\.[0-9]+$ ]]

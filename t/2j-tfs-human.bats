@@ -38,11 +38,6 @@ same() {
 	cmp in out
 }
 
-@test "tfs-human: --help has the synopsis, the purpose and the options" {
-	helps tfs-human "tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]" \
-		"print a trace for people: names for numbers, times of day, colours"
-}
-
 # bats test_tags=quick
 @test "tfs-human: prints time, task, pid and event below a header" {
 	cat >in <<-'END'

@@ -5,11 +5,6 @@
 
 load helper
 
-USAGE='tfs-strings [-aef] [-d BYTES] [-w WORDS] opens|execs|calls [CALL ...] | tfs-strings -i ID [-c COMMENT]'
-
-misuse() {
-	fails 100 "tfs-strings: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # event PID TIME TEXT: Print an event line as the kernel does.
 event() {
@@ -164,27 +159,6 @@ json_print() {
 		json_print 7 1.000001 "2a "
 	done >any
 	tfs-strings -i 2a <any >/dev/null
-}
-
-@test "tfs-strings: refuses wrong options" {
-	misuse 'one operand is needed: opens, execs or calls' tfs-strings
-	misuse 'one operand is needed: opens, execs or calls' tfs-strings files
-	misuse "unexpected operand 'execs'" tfs-strings opens execs
-	misuse "-w: not a number from 1 to 32: '33'" tfs-strings -w 33 execs
-	misuse "-w: not a number from 1 to 32: '0'" tfs-strings -w 0 calls
-	misuse "not a number of bytes, 0 to 4096: '4097'" tfs-strings -d 4097 calls
-	misuse "not a number of bytes, 0 to 4096: ''" tfs-strings -d '' calls
-	misuse '-w is for execs and calls' tfs-strings -w 3 opens
-	misuse '-f is for opens and execs' tfs-strings -f calls
-	for option in -a -d1 -e; do
-		misuse '-a, -d and -e are for calls' tfs-strings "$option" opens
-		misuse '-a, -d and -e are for calls' tfs-strings "$option" execs
-		misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a "$option"
-	done
-	misuse '-c needs -i' tfs-strings -c x opens
-	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a opens
-	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -f
-	misuse '-i takes no operand, and no other option than -c' tfs-strings -i 2a -w 3
 }
 
 @test "tfs-strings: its programs live as long as it runs, and die with it by SIGKILL" {

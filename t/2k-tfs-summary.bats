@@ -4,12 +4,7 @@
 
 load helper
 
-USAGE='tfs-summary [-k KEY]... [-n N] [-s COLUMN]'
 HEAD='    calls   errors   total us     avg us     max us  '
-
-misuse() {
-	fails 100 "tfs-summary: fatal: $1; usage: $USAGE" "${@:2}"
-}
 
 # event PID TIME TEXT: Print an event line as the kernel does.
 event() {
@@ -33,25 +28,10 @@ calls_text() {
 	event 7 2.000013 'sys_exit_group(error_code: 0)'
 }
 
-@test "tfs-summary: --help prints the synopsis and the purpose" {
-	helps tfs-summary "$USAGE" "sum up a trace: calls, errors and times of each system call"
-}
-
 @test "tfs-summary: --version prints name and version" {
 	run -0 --separate-stderr tfs-summary --version
 	[[ $output =~ ^tfs-summary\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ -z "$stderr" ]
-}
-
-@test "tfs-summary: refuses an invalid key, number or column, and operands" {
-	misuse 'no such option: -x' tfs-summary -x
-	misuse "not a key: ''" tfs-summary -k ''
-	misuse "not a key: '.'" tfs-summary -k .
-	misuse "not a number: '0'" tfs-summary -n 0
-	misuse "not a number: '-1'" tfs-summary -n -1
-	misuse "not a column: 'time'; there are calls, errors, total, avg and max" tfs-summary -s time
-	misuse "not a column: ''; there are calls, errors, total, avg and max" tfs-summary -s ''
-	misuse "unexpected operand 'file'" tfs-summary file
 }
 
 # bats test_tags=quick

@@ -4,7 +4,6 @@
 
 load helper
 
-USAGE='tfs-seccomp [-fs]'
 LOST='tfs-seccomp: fatal: events were lost, so the profile may lack calls: trace again with a larger buffer, or give -f'
 
 # line EVENT: Print an event line of the kernel's text.
@@ -18,15 +17,6 @@ filters() {
 	sed 's/^SystemCallFilter=//; s/ /\n/g' got |
 		grep -vx 'execve\|exit\|exit_group\|restart_syscall\|rt_sigreturn' >names || :
 	printf '%s\n' "$@" | diff - names
-}
-
-@test "tfs-seccomp: --help prints the synopsis and the purpose" {
-	helps tfs-seccomp "$USAGE" "print a seccomp profile that allows the system calls of a trace"
-}
-
-@test "tfs-seccomp: refuses other options, and operands" {
-	fails 100 "tfs-seccomp: fatal: no such option: -x; usage: $USAGE" tfs-seccomp -x
-	fails 100 "tfs-seccomp: fatal: unexpected operand 'a'; usage: $USAGE" tfs-seccomp a
 }
 
 # bats test_tags=quick

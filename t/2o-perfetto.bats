@@ -49,11 +49,6 @@ for name in sys.argv[1:]:
             print(e["ph"], e["cat"], e["pid"], e["tid"], e["name"], e["ts"], e.get("dur", "-"))' "$@"
 }
 
-@test "tfs-perfetto: --help prints the synopsis and the purpose" {
-	helps tfs-perfetto 'tfs-perfetto [-a SECONDS]... FILE...' \
-		"convert a trace.dat to a trace of Perfetto"
-}
-
 @test "tfs-perfetto: refuses wrong options, numbers and files, each with its status" {
 	misuse "no such option: -y" tfs-perfetto -y
 	misuse "option -a needs a value" tfs-perfetto -a
@@ -224,12 +219,6 @@ for name in sys.argv[1:]:
 		[ "$(grep -c "^      $event {" text)" = "$(grep -c "\"event\":\"$event\"," lines)" ]
 	done
 	run -1 grep -E '^        [0-9]+:' <(awk '/^      [a-z_]+ \{/ { on = 1 } /^      [0-9]/ { on = 0 } on' text)
-}
-
-@test "tfs-chrome: --help prints the synopsis and the purpose" {
-	helps tfs-chrome tfs-chrome "convert a trace to Chrome's trace JSON"
-	fails 100 "tfs-chrome: fatal: unexpected operand 'x'; usage: tfs-chrome" tfs-chrome x
-	fails 100 "tfs-chrome: fatal: no such option: -y; usage: tfs-chrome" tfs-chrome -y
 }
 
 @test "tfs-chrome: without an event it prints an empty trace, and the status is 1" {

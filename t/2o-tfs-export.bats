@@ -4,7 +4,6 @@
 
 load helper
 
-USAGE='tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] [-r N]'
 BOOT=01234567-89ab-cdef-0123-456789abcdef
 # published .proto files of OpenTelemetry, from the npm registry
 PROTOS=@opentelemetry/otlp-grpc-exporter-base@0.30.0
@@ -57,21 +56,6 @@ need_schema() {
 	(cd "$to.new/package/build/protos" &&
 		find opentelemetry -name '*.proto' -exec protoc --python_out="$to.new" {} +)
 	mv "$to.new" "$to"
-}
-
-@test "tfs-export: --help prints the synopsis and the purpose" {
-	helps tfs-export "$USAGE" "make the records of a trace ready to leave this host"
-}
-
-@test "tfs-export: refuses other options, operands, formats and names" {
-	fails 100 "tfs-export: fatal: no such option: -y; usage: $USAGE" tfs-export -y
-	fails 100 "tfs-export: fatal: unexpected operand 'a'; usage: $USAGE" tfs-export a
-	fails 100 "tfs-export: fatal: -f: 'xml' is not json, logs or spans; usage: $USAGE" \
-		tfs-export -f xml
-	fails 100 "tfs-export: fatal: not a name of a host: 'a\"b'" tfs-export -H 'a"b'
-	fails 100 "tfs-export: fatal: not a name of a session: 'a b'" tfs-export -s 'a b'
-	fails 100 "tfs-export: fatal: not a number of bytes from 4096: '10'; usage: $USAGE" \
-		tfs-export -m 10
 }
 
 @test "tfs-export: refuses lines that are not records, and records without a date" {

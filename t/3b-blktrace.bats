@@ -9,7 +9,6 @@ load helper
 MANAGER=$TREE/trace-hooks/blktrace/manager
 RECORDS=$TREE/t/fuzz/corpus/blktext
 DEBUGFS=${TRACER_SYSFS_PATH:-/sys}/kernel/debug
-TRACE_USAGE='blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] [-n N] setup|start|stop|remove DEVICE...'
 TEXT_USAGE='blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... [-n PID[,PID...]]... [-d DIR]... [FILE]...'
 
 undo() {
@@ -90,24 +89,6 @@ refuse() {
 }
 
 # ---- blk-trace ---------------------------------------------------------------
-
-@test "blk-trace: --help prints the synopsis and the purpose" {
-	helps blk-trace "$TRACE_USAGE" "set up, start, stop and remove the tracing of block devices"
-}
-
-@test "blk-trace: refuses an invalid command, kind, pid, range or size" {
-	for try in 'no command; give setup, start, stop or remove|' "no such command: 'begin'|begin loop0" \
-		'setup needs a DEVICE|setup' "not a kind of action: 'qeue'|-a read,qeue setup loop0" \
-		"not a kind of action: ''|-a ,read setup loop0" "not a pid: '0'|-p 0 setup loop0" \
-		"not FROM-TO in sectors: '9-8'|-l 9-8 setup loop0" \
-		"not FROM-TO in sectors: '9'|-l 9 setup loop0" \
-		"not a number of kilobytes, 16 to 1048576: '8'|-b 8 setup loop0" \
-		"not a number of sub-buffers, 2 to 1024: '1'|-n 1 setup loop0" \
-		'no such option: -x|-x setup loop0'; do
-		# shellcheck disable=SC2086 # words
-		fails 100 "blk-trace: fatal: ${try%%|*}; usage: $TRACE_USAGE" blk-trace ${try#*|}
-	done
-}
 
 @test "blk-trace: reports a missing device or a file that is not a block device on one clear line" {
 	mkdir dir
@@ -216,10 +197,6 @@ refuse() {
 }
 
 # ---- blk-text ----------------------------------------------------------------
-
-@test "blk-text: --help prints the synopsis and the purpose" {
-	helps blk-text "$TEXT_USAGE" "print records of the block layer's trace as blkparse does"
-}
 
 @test "blk-text: refuses an invalid number, pid or pipe" {
 	misuse() {
