@@ -519,6 +519,52 @@ WS 64 + 8 10
 		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
 }
 
+# bio_completed TIME BIO: Print the end of a bio, on the disk of issued.
+bio_completed() {
+	event 0 "$1" "block_bio_complete: 254,0 ${2%%|*} ${2#*|} [0]"
+}
+
+@test "tfs-latency: block: a bio that no request takes lasts until it is complete" {
+	{
+		queued 10 'WS|64 + 8' # at 0.5
+		queued 11 'WS|64 + 8'
+		queued 11 'R|900 + 16'
+		bio_completed 0.500003 'WS|64 + 8'
+		bio_completed 0.500004 'WS|64 + 8'
+		# the kernel has moved its beginning
+		bio_completed 0.500010 'R|916 + 0'
+		# a flush in front of data, and a flush alone
+		queued 10 'FWS|200 + 8'
+		queued 11 'FWS|0 + 0'
+		bio_completed 0.500020 'WS|200 + 8'
+		bio_completed 0.500030 'FWS|0 + 0'
+		# without an end, and without a beginning
+		queued 11 'WS|5000 + 8'
+		bio_completed 0.6 'WS|7000 + 8'
+	} >in
+	prints '0 block_bio_complete: 254,0 WS 64 + 8 [0] by=sh by_pid=10 lat=3
+0 block_bio_complete: 254,0 WS 64 + 8 [0] by=sh by_pid=11 lat=4
+0 block_bio_complete: 254,0 R 916 + 0 [0] by=sh by_pid=11 lat=10
+0 block_bio_complete: 254,0 WS 200 + 8 [0] by=sh by_pid=10 lat=20
+0 block_bio_complete: 254,0 FWS 0 + 0 [0] by=sh by_pid=11 lat=30
+# unpaired 2 events: 1 without an end, 1 without a beginning' -c by=.comm -c by_pid=pid block <in
+	prints '0 block_bio_complete: 254,0 WS 64 + 8 [0] by_pid=10 lat=3
+0 block_bio_complete: 254,0 WS 200 + 8 [0] by_pid=10 lat=20' -p 10 -c by_pid=pid block <in
+	# where requests take the bios, only requests are printed
+	{
+		queued 10 'WS|64 + 8'
+		queued 10 'FWS|0 + 0'
+		issued 1.000001 'WS|64 + 8'
+		completed 1.000005 'WS|64 + 8'
+		bio_completed 1.000006 'WS|72 + 0'
+		issued 1.000010 'FF|0 + 0'
+		completed 1.000015 'FF|0 + 0'
+		bio_completed 1.000016 'FWS|0 + 0'
+	} >in
+	prints '0 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] lat=4
+0 block_rq_complete: 254,0 FF () 0 + 0 none,0,0 [0] lat=5' block <in
+}
+
 @test "tfs-latency: block: -c .comm is the name that the event has, not the column, which may be old" {
 	{
 		event 10 0.5 'block_bio_queue: 254,0 WS 64 + 8 [a [1] b]' # its column has "task"

@@ -293,7 +293,18 @@ loop() {
 	LOOP=${free#/dev/}
 }
 
+# Make a zram disk, which has bios and no requests; set $ZRAM to its number.
+zram() {
+	local add=/sys/class/zram-control/hot_add
+	need_tracefs events/block/block_bio_complete
+	[ -e "$add" ] || skip "needs a disk without requests (CONFIG_ZRAM)"
+	ZRAM=$(cat "$add")
+	echo 16M >"/sys/block/zram$ZRAM/disksize"
+	[ -b "/dev/zram$ZRAM" ] || skip "needs /dev/zram$ZRAM"
+}
+
 undo() {
+	[ -z "${ZRAM-}" ] || echo "$ZRAM" >/sys/class/zram-control/hot_remove
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 
@@ -307,6 +318,52 @@ undo() {
 	finishes "$READER" 0
 	cat got
 	[ "$(grep -Ec ': block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* [0-9]+ \+ 8 .*by=.* by_pid=[0-9]+ lat=[0-9.]+$' got)" = 8 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+@test "trace_block: prints the bios of a disk without requests, of all tasks or of one" {
+	zram
+	for whom in --all --pid; do
+		act blocks 8 0 "/dev/zram$ZRAM"
+		[ "$whom" = --all ] || whom="--pid $ACT"
+		# shellcheck disable=SC2086 # two words
+		start_session trace_block --output fifo $whom --device "zram$ZRAM"
+		read_by cat >got
+		if [ "$whom" != --all ]; then # an unrelated task
+			"$PROG/acts" blocks 8 32 "/dev/zram$ZRAM" </dev/null >/dev/null
+		fi
+		release
+		finishes "$ACT" 0
+		if [ "$whom" = --all ]; then stop_session; else session_ends; fi
+		finishes "$READER" 0
+		cat got
+		[ "$(grep -Ec ": block_bio_complete: [0-9]+,$ZRAM W[A-Z]* [0-9]+ \+ 8 \[0\] by=acts by_pid=$ACT lat=[0-9.]+\$" got)" = 8 ]
+		[ "$(grep -vc '^#' got)" = 8 ]
+		run -1 grep '^#' got
+	done
+	# the events themselves
+	act blocks 8 0 "/dev/zram$ZRAM"
+	start_session trace_block --output fifo --all --device "zram$ZRAM" --events
+	read_by cat >got
+	release
+	finishes "$ACT" 0
+	stop_session
+	finishes "$READER" 0
+	[ "$(grep -c ": block_bio_queue: [0-9]*,$ZRAM W" got)" = 8 ]
+	[ "$(grep -c ": block_bio_complete: [0-9]*,$ZRAM W" got)" = 8 ]
+	[ "$(grep -vc '^#' got)" = 16 ]
+}
+
+@test "trace_block: prints a request, and not its bios, also if --device names no disk" {
+	loop
+	zram
+	act blocks 8 0 "/dev/$LOOP"
+	start_session trace_block --output fifo --pid "$ACT"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -Ec ": block_rq_complete: .* by=acts by_pid=$ACT lat=" got)" = 8 ]
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 

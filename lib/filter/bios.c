@@ -40,6 +40,12 @@ static size_t upper_bound(const struct bios *b, uint64_t from, uint64_t number)
 	return low;
 }
 
+static void free_bio(struct bio *bio)
+{
+	free(bio->task);
+	latency_start_clear(&bio->begun);
+}
+
 static void drop(struct bios *b, size_t i)
 {
 	b->n--;
@@ -65,7 +71,7 @@ static void forget_older_half(struct bios *b)
 	free(numbers);
 	for (size_t i = 0; i < b->n; i++)
 		if (b->v[i].number <= middle)
-			free(b->v[i].task);
+			free_bio(&b->v[i]);
 		else
 			b->v[n++] = b->v[i];
 	b->n = n;
@@ -75,7 +81,7 @@ void bios_add(struct bios *b, const struct bio *bio)
 {
 	size_t i;
 
-	if (b->n == (b->served ? MOST : MOST_UNSERVED))
+	if (b->n == (b->served || b->completed ? MOST : MOST_UNSERVED))
 		forget_older_half(b);
 	b->v = xgrow(b->v, b->n, &b->room, sizeof(*b->v));
 	i = upper_bound(b, bio->from, bio->number);
@@ -128,6 +134,7 @@ int bios_take(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
 			break;
 		bio = b->v[i];
 		drop(b, i);
+		latency_start_clear(&bio.begun);
 		add_part(b, &bio, bio.from, from);
 		add_part(b, &bio, to, bio.to);
 		from = bio.to;
@@ -167,14 +174,39 @@ void bios_end(struct bios *b, uint64_t sector)
 			oldest = i;
 	if (oldest == b->n)
 		return;
-	free(b->v[oldest].task);
+	free_bio(&b->v[oldest]);
 	drop(b, oldest);
+}
+
+int bios_complete(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
+{
+	size_t best = b->n;
+	int exact = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct bio *v = &b->v[i];
+		int same = v->from == from && v->to == to;
+
+		if (!same && v->from != from && v->to != from)
+			continue;
+		if (best == b->n || same > exact ||
+		    (same == exact && v->number < b->v[best].number)) {
+			best = i;
+			exact = same;
+		}
+	}
+	b->completed = 1;
+	if (best == b->n)
+		return 0;
+	*got = b->v[best];
+	drop(b, best);
+	return 1;
 }
 
 void bios_clear(struct bios *b)
 {
 	for (size_t i = 0; i < b->n; i++)
-		free(b->v[i].task);
+		free_bio(&b->v[i]);
 	free(b->v);
 	b->v = NULL;
 	b->n = b->room = 0;

@@ -351,6 +351,10 @@ char *latency_task_fields(struct latency *, const struct trace_line *);
 void latency_start_set_for(struct latency *, struct latency_start *, const struct latency_event *,
 			   const char *task);
 
+/* Do as latency_start_set_for, but print nothing. */
+void latency_start_keep_for(struct latency *, struct latency_start *, const struct latency_event *,
+			    const char *task);
+
 /* Print the line of the end with the carried fields and lat=, if it took long enough. */
 void latency_start_print(struct latency *, const struct latency_start *,
 			 const struct latency_event *);
@@ -407,6 +411,7 @@ struct bio {
 	int unfollowed;                 /* with -p: the task is not followed */
 	int fua;                        /* must be on the medium when it is complete */
 	char *task;                     /* latency_task_fields; may be NULL */
+	struct latency_start begun;     /* when it was queued; all zero: not needed */
 };
 
 /* The bios of a device and an operation, sorted by from and number. All zero at first. */
@@ -415,18 +420,19 @@ struct bios {
 	struct bio *v;
 	size_t n, room;
 	int served;                     /* a request has come that could take a bio */
+	int completed;                  /* a bio is complete that no request took */
 };
 
 /*
- * Add a bio, and take over the memory of its task. If there are too many bios, forget the
+ * Add a bio, and take over the memory of its task and begun. If there are too many bios, forget the
  * older half: the device makes no requests of bios, or the trace lost some requests.
  */
 void bios_add(struct bios *, const struct bio *);
 
 /*
  * Remove the sectors of a request from the bios. Set *got to the first of these bios, or
- * the first one of a followed task; the caller frees got->task. Return 1, or 0 if there is
- * no such bio.
+ * the first one of a followed task, without begun; the caller frees got->task. Return 1, or 0
+ * if there is no such bio.
  */
 int bios_take(struct bios *, uint64_t from, uint64_t to, struct bio *got);
 
@@ -435,6 +441,13 @@ const struct bio *bios_oldest(const struct bios *);
 
 /* Remove the oldest bio that begins or ends at this sector, if there is one. */
 void bios_end(struct bios *, uint64_t sector);
+
+/*
+ * Remove the bio that is complete by an event of these sectors: the oldest with the same sectors,
+ * or else one that begins or ends there, because the kernel may have moved the beginning. Set
+ * *got to it; the caller frees its task and clears begun. Return 1, or 0 if there is none.
+ */
+int bios_complete(struct bios *, uint64_t from, uint64_t to, struct bio *got);
 
 /* Remove all bios. */
 void bios_clear(struct bios *);

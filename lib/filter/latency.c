@@ -108,6 +108,13 @@ static void put_lat(struct strbuf *w, const struct latency_start *b, const struc
 	strbuf_puts(w, text);
 }
 
+void latency_start_keep_for(struct latency *t, struct latency_start *b,
+			    const struct latency_event *m, const char *task)
+{
+	put_carried(t, m->l, task);
+	keep(t, b, m);
+}
+
 void latency_start_print(struct latency *t, const struct latency_start *b,
 			 const struct latency_event *m)
 {

@@ -14,6 +14,10 @@
  * (submit_bio_noacct). A flush (FF) has no bio. It belongs to a task that waits for it:
  * the task queued a bio with a flush in front (rwbs begins with F), or a bio with a flush
  * behind it (FUA), if the device cannot write through its cache.
+ *
+ * Some devices make no requests: their drivers do what a bio says (zram, a RAM disk), or pass bios
+ * on to other devices (device mapper, RAID). There a bio takes the time from block_bio_queue to
+ * block_bio_complete. A bio that a request has taken is no longer here when it is complete.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -192,22 +196,59 @@ static uint64_t end_of(const struct disk_place *p)
 	return p->sector + (p->length ? p->length : 1);
 }
 
-static void queue(struct latency *t, const struct trace_line *l)
+/* Add a bio of the task of the event. Keep its time unless the device makes requests. */
+static void add_bio(struct latency *t, const struct latency_event *m, struct bios *b,
+		    struct bio *bio)
+{
+	if (!b->served && !bio->unfollowed)
+		latency_start_keep_for(t, &bio->begun, m, bio->task);
+	bios_add(b, bio);
+}
+
+static void queue(struct latency *t, const struct latency_event *m)
 {
 	struct disk_place p;
 	struct bio bio;
 
-	if (read_place(l, &p) < 0)
+	if (read_place(m->l, &p) < 0)
 		return;
 	if (flush_in_front(&p)) {
-		bio = bio_at(t, l, p.sector, p.sector + p.length);
-		bios_add(bios_of(t, l, &p, 'F', 1), &bio);
+		bio = bio_at(t, m->l, p.sector, p.sector + p.length);
+		add_bio(t, m, bios_of(t, m->l, &p, 'F', 1), &bio);
 		if (!p.length)
 			return;
 	}
-	bio = bio_at(t, l, p.sector, end_of(&p));
+	bio = bio_at(t, m->l, p.sector, end_of(&p));
 	bio.fua = is_fua(&p) && !flush_in_front(&p);
-	bios_add(bios_of(t, l, &p, operation(&p), 1), &bio);
+	add_bio(t, m, bios_of(t, m->l, &p, operation(&p), 1), &bio);
+}
+
+/* A bio is complete. Print it, unless its device makes requests of bios. */
+static void complete_bio(struct latency *t, const struct latency_event *m)
+{
+	struct disk_place p;
+	struct bios *b, *flushes;
+	struct bio bio;
+	int flush;
+
+	if (read_place(m->l, &p) < 0)
+		return;
+	flush = flush_in_front(&p) && !p.length;
+	b = bios_of(t, m->l, &p, flush ? 'F' : operation(&p), 0);
+	if (!b || b->served)
+		return;
+	if (!bios_complete(b, p.sector, flush ? p.sector : end_of(&p), &bio)) {
+		t->no_begin += !t->only.n;
+		return;
+	}
+	if (!bio.unfollowed)
+		latency_start_print(t, &bio.begun, m);
+	free(bio.task);
+	latency_start_clear(&bio.begun);
+	/* the flush in front of data is complete as well */
+	flushes = flush ? NULL : bios_of(t, m->l, &p, 'F', 0);
+	if (flushes && !flushes->served)
+		bios_end(flushes, bio.from);
 }
 
 /* Set the task of a request that is issued: the task that queued it, or else the issuer. */
@@ -219,8 +260,11 @@ static void find_task(struct latency *t, const struct trace_line *l, const struc
 	const struct bio *oldest = b && kind == 'F' ? bios_oldest(b) : NULL;
 	struct bio bio = { 0 }, flush;
 
+	if (b)
+		b->served = 1;
 	if (oldest) {
 		bio = *oldest;
+		bio.begun = (struct latency_start){ 0 };
 		bio.task = xstrdup(oldest->task);
 	} else if (!b || kind == 'F' || !bios_take(b, p->sector, end_of(p), &bio)) {
 		bio = bio_at(t, l, p->sector, end_of(p));
@@ -276,8 +320,10 @@ static void complete(struct latency *t, const struct latency_event *m)
 		r = take(t, m->l, &p);
 		if (!r && never_issued(&p)) {
 			waiting = bios_of(t, m->l, &p, 'F', 0);
-			if (waiting)
+			if (waiting) {
+				waiting->served = 1;
 				bios_end(waiting, p.sector);
+			}
 			return;
 		}
 	}
@@ -325,7 +371,9 @@ static int event(struct latency *t, const struct latency_event *m)
 	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return latency_follow_fork(t, m->l);
 	if (!strcmp(m->event, "block_bio_queue"))
-		queue(t, m->l);
+		queue(t, m);
+	else if (!strcmp(m->event, "block_bio_complete"))
+		complete_bio(t, m);
 	else if (!strcmp(m->event, "block_rq_issue"))
 		issue(t, m);
 	else if (!strcmp(m->event, "block_rq_complete"))
@@ -348,7 +396,10 @@ static void forget_one(struct latency *t, void *entry)
 
 static void forget_bios(struct latency *t, void *entry)
 {
-	(void)t;
+	const struct bios *b = entry;
+
+	for (size_t i = 0; b->completed && !b->served && i < b->n; i++)
+		t->no_end += !b->v[i].unfollowed;
 	bios_clear(entry);
 }
 
