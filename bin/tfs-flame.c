@@ -83,10 +83,9 @@ static void add_frame(struct strbuf *w, const char *s, size_t n)
 
 	strbuf_add(w, s, n);
 	end = w->text + w->n;
+	text_mask_controls(end - n, end);
 	for (c = end - n; c < end; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-		else if (*c == ';')
+		if (*c == ';')
 			*c = ':'; /* a semicolon separates frames in folded lines */
 }
 

@@ -139,26 +139,6 @@ static void put_edited(const char *s, const char *end, const struct edits *e)
 	put(s, (size_t)(end - s));
 }
 
-/*
- * Replace control characters by question marks, because a terminal executes them. Those of
- * ISO 8859 (0x80 to 0x9f) count as well, in UTF-8 or alone. Keep tabs.
- */
-static void mask(char *line, size_t n)
-{
-	unsigned char *s = (unsigned char *)line;
-
-	for (size_t i = 0, len; i < n; i += len) {
-		len = s[i] < 0x80 ? 1 : text_utf8(s + i, n - i);
-		if (len == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0)
-			s[i] = s[i + 1] = '?';
-		else if (!len && s[i] < 0xa0)
-			s[i] = '?';
-		else if (len == 1 && text_is_control(s[i]) && s[i] != '\t')
-			s[i] = '?';
-		len += !len;
-	}
-}
-
 /* ---- numbers ------------------------------------------------------------------------- */
 
 /*
@@ -887,7 +867,7 @@ int main(int argc, char **argv)
 		size_t n = (size_t)got;
 		struct trace_line l;
 
-		mask(line, n);
+		text_mask(line, line + n, '\t');
 		if (take_date(line))
 			continue;
 		to.line.n = to.wrap_at = 0;

@@ -547,6 +547,14 @@ bytes() {
 	[ "$(bytes 091b7f)" = 'a=-1 s=\t\x1b\x7f' ]
 	[ "$(bytes 5c6e22)" = 'a=-1 s=\n"' ]
 	[ "$(bytes c3a90a)" = 'a=-1 s=é\n' ]
+	# the C1 set, alone and in UTF-8; a byte that is only a part of a character is none
+	[ "$(bytes 9b6d80)" = 'a=-1 s=\x9bm\x80' ]
+	[ "$(bytes c29b6d)" = 'a=-1 s=\xc2\x9bm' ]
+	[ "$(bytes c2a06d)" = $'a=-1 s=\xc2\xa0m' ]
+	[ "$(bytes e29b84)" = $'a=-1 s=\xe2\x9b\x84' ]
+	[ "$(bytes e29b6d)" = $'a=-1 s=\xe2\\x9bm' ]
+	bytes 9bc280 -x >out
+	exactly out $'a=-1 s=\x9b\xc2\x80\n'
 	bytes 610a62 -x >out
 	exactly out "a=-1 s=a
 b
@@ -559,6 +567,7 @@ b
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	FMT='"%c|%3c|%-5c|", __get_str(s)[0], __get_str(s)[1], __get_str(s)[2]'
 	[ "$(bytes 610a1b)" = 'a| \n|\x1b |' ]
+	[ "$(bytes 61e49b)" = $'a|  \xe4|\\x9b |' ]
 	# text of the format itself stays as the kernel has it
 	FMT='"%d\n => %s", REC->a, __get_str(s)'
 	[ "$(bytes 610a62)" = '-1

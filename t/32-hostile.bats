@@ -67,6 +67,7 @@ hostile_names=(
 	not $'--pid 1 --instance \'a\nb\'' "--instance: 'a?b' $NAME"
 	not $'--pid 1 --instance \'a\tb\'' "--instance: 'a?b' $NAME"
 	not $'--pid 1 --instance a\x1b[31m' "--instance: 'a?[31m' $NAME"
+	not $'--pid 1 --instance a\xc2\x9b31m\x9b31m\xe2\x9b\x84' "--instance: 'a??31m?31m⛄' $NAME"
 	not $'--pid 1 --instance a\x7f' "--instance: 'a?' $NAME"
 	not $'--comm \'a\nb\'' "--comm: 'a?b' is not printable text"
 	not $'--cgroup \'/a\x01\'' "--cgroup: '/a?' is not printable text"

@@ -225,19 +225,23 @@ int text_quantity(const char *s, const struct text_unit *units, unsigned long lo
 /* Return the number whose digits begin at *s, 0 without digits. Move *s behind the digits. */
 unsigned long long text_digits(const char **s);
 
-/* Is c a control character, which a line of text must not contain? */
-static inline int text_is_control(unsigned char c)
-{
-	return c < ' ' || c == 0x7f;
-}
+/*
+ * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for
+ * a byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
+ * executes and a line of text must not contain: 00 to 1f, 7f, and the C1 set of ISO 6429, which is
+ * 80 to 9f alone, and c2 80 to c2 9f in UTF-8. No other place decides that.
+ */
+size_t text_char(const char *s, size_t n, int *control);
 
-/* Replace each control character by '?', so that a column keeps its width. */
-static inline void text_mask_controls(char *s, const char *end)
-{
-	for (; s < end; s++)
-		if (text_is_control((unsigned char)*s))
-			*s = '?';
-}
+/* Is there a control character in s? */
+int text_has_control(const char *s);
+
+/*
+ * Replace each byte of a control character by '?', so that a column keeps its width.
+ * text_mask leaves the control character keep.
+ */
+void text_mask(char *s, const char *end, char keep);
+void text_mask_controls(char *s, const char *end);
 
 /* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);

@@ -71,6 +71,41 @@ size_t text_utf8(const unsigned char *s, size_t n)
 	return len;
 }
 
+size_t text_char(const char *text, size_t n, int *control)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = *s < 0x80 ? 1 : text_utf8(s, n);
+
+	*control = len == 1 ? *s < ' ' || *s == 0x7f :
+		   len == 2 ? *s == 0xc2 && s[1] < 0xa0 : !len && *s < 0xa0;
+	return len + !len;
+}
+
+int text_has_control(const char *s)
+{
+	int control = 0;
+
+	for (size_t n = strlen(s), len; n && !control; s += len, n -= len)
+		len = text_char(s, n, &control);
+	return control;
+}
+
+void text_mask(char *s, const char *end, char keep)
+{
+	int control;
+
+	for (size_t len; s < end; s += len) {
+		len = text_char(s, (size_t)(end - s), &control);
+		if (control && *s != keep)
+			memset(s, '?', len);
+	}
+}
+
+void text_mask_controls(char *s, const char *end)
+{
+	text_mask(s, end, '?');
+}
+
 pid_t text_pid(const char *s)
 {
 	unsigned long n;

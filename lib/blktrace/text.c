@@ -288,10 +288,13 @@ static void message(struct line *l, const struct blk_record *r, uint64_t start)
 	n -= r->payload[n - 1] == '\n';
 	plainly.sequence = plainly.pid = 0;
 	head(l, &plainly, r->device, start, "m", "N");
-	for (size_t i = 0; i < n && r->payload[i]; i++) {
-		char c = (char)r->payload[i];
+	for (size_t i = 0, len; i < n && r->payload[i]; i += len) {
+		const char *c = (const char *)r->payload + i;
+		int control;
 
-		add(l, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c, 1);
+		len = text_char(c, n - i, &control);
+		for (size_t k = 0; k < len; k++)
+			add(l, control ? "?" : c + k, 1);
 	}
 	add(l, "\n", 1);
 }

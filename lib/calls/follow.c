@@ -1044,13 +1044,17 @@ struct printed {
 
 static void put(struct printed *o, const char *s)
 {
-	for (char one[8]; *s; s++) {
+	size_t left = 0;        /* bytes of this character */
+	int control = 0;
+
+	for (char one[8]; *s; s++, left--) {
 		size_t len = 1;
 
+		if (!left)
+			left = text_char(s, strnlen(s, 4), &control);
 		one[0] = *s;
 		/* no name looks like the result of a call behind its arguments */
-		if (text_is_control((unsigned char)*s) || strchr("<>\"\\", *s) ||
-		    !strncmp(s, ") = ", 4))
+		if (control || strchr("<>\"\\", *s) || !strncmp(s, ") = ", 4))
 			len = str_format(one, sizeof(one), "\\%d%d%d", (unsigned char)*s >> 6,
 					 (unsigned char)*s >> 3 & 7, *s & 7);
 		for (size_t i = 0; i < len; i++, o->n++)

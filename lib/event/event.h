@@ -565,10 +565,10 @@ static inline unsigned out_plain_bytes(const void *s)
 		v = __builtin_bswap64(v);
 	x = v ^ 0x7f * ones;
 	/*
-	 * Set the high bit of each byte that is DEL or less than a blank. Bits above the
-	 * lowest one may be wrong, because a borrow goes up.
+	 * Set the high bit of each byte that is DEL, less than a blank, or not ASCII. Bits
+	 * above the lowest one may be wrong, because a borrow goes up.
 	 */
-	found = (((v - ' ' * ones) & ~v) | ((x - ones) & ~x)) & 0x80 * ones;
+	found = ((v - ' ' * ones) | (x - ones) | v) & 0x80 * ones;
 	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
 }
 

@@ -19,7 +19,7 @@ void out_char(struct out *o, char c)
 		*o->at++ = c;
 }
 
-/* Return the number of bytes in front of the first control character. */
+/* Return the number of bytes in front of the first one that is not a printable one of ASCII. */
 static size_t plain(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -30,7 +30,7 @@ static size_t plain(const char *s, size_t n)
 		if (some < 8)
 			return i + some;
 	}
-	while (i < n && !text_is_control((unsigned char)s[i]))
+	while (i < n && s[i] >= ' ' && s[i] < 0x7f)
 		i++;
 	return i;
 }
@@ -45,22 +45,31 @@ void out_escaped(struct out *o, const char *s, size_t n, int exact)
 		return;
 	}
 	while (s < end && o->at < o->end) {
-		unsigned char c;
+		int control;
 
 		n = plain(s, (size_t)(end - s));
 		out_text(o, s, n);
 		s += n;
 		if (s == end)
 			return;
-		c = (unsigned char)*s++;
-		out_char(o, '\\');
-		if (c == '\n' || c == '\t') {
-			out_char(o, c == '\n' ? 'n' : 't');
+		n = text_char(s, (size_t)(end - s), &control);
+		if (!control) {
+			out_text(o, s, n);
+			s += n;
 			continue;
 		}
-		out_char(o, 'x');
-		out_char(o, hex[c >> 4]);
-		out_char(o, hex[c & 15]);
+		for (; n; n--, s++) {
+			unsigned char c = (unsigned char)*s;
+
+			out_char(o, '\\');
+			if (c == '\n' || c == '\t') {
+				out_char(o, c == '\n' ? 'n' : 't');
+				continue;
+			}
+			out_char(o, 'x');
+			out_char(o, hex[c >> 4]);
+			out_char(o, hex[c & 15]);
+		}
 	}
 }
 

@@ -201,8 +201,11 @@ static void vm_print_number(struct vm *m, const struct conversion *c, int width,
 			    uint64_t v)
 {
 	char *start = m->o.at, byte = (char)v;
+	int control = 0;
 
-	if (c->letter != 'c' || m->evs->exact || !text_is_control((unsigned char)byte)) {
+	if (c->letter == 'c' && !m->evs->exact)
+		text_char(&byte, 1, &control);
+	if (!control) {
 		out_number(&m->o, c, width, precision, v);
 		return;
 	}

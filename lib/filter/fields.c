@@ -10,17 +10,22 @@ static void add_value(struct strbuf *w, struct text_part p)
 {
 	const char *from = p.text, *s = from, *end = s + p.n;
 
-	for (; s < end; s++) {
-		unsigned char c = (unsigned char)*s;
+	for (size_t len; s < end; s += len) {
+		static const char digits[] = "0123456789abcdef";
+		int control;
 		char hex[8];
 
-		if (c >= ' ' && c != 0x7f)
+		len = text_char(s, (size_t)(end - s), &control);
+		if (!control)
 			continue;
 		strbuf_add(w, from, (size_t)(s - from));
-		from = s + 1;
-		str_format(hex, sizeof(hex), "\\x%c%c", "01234567"[c >> 4],
-			   "0123456789abcdef"[c & 15]);
-		strbuf_puts(w, c == '\n' ? "\\n" : c == '\t' ? "\\t" : hex);
+		from = s + len;
+		for (size_t i = 0; i < len; i++) {
+			unsigned char c = (unsigned char)s[i];
+
+			str_format(hex, sizeof(hex), "\\x%c%c", digits[c >> 4], digits[c & 15]);
+			strbuf_puts(w, c == '\n' ? "\\n" : c == '\t' ? "\\t" : hex);
+		}
 	}
 	strbuf_add(w, from, (size_t)(end - from));
 }

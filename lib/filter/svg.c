@@ -10,11 +10,12 @@
 static size_t character(const char *s, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)s;
-	size_t len;
+	size_t len = *u < 0x80 ? 1 : text_utf8(u, n);
+	int control;
 
-	if (*u < 0x80)
-		return *u >= ' ' && *u != 0x7f;
-	len = text_utf8(u, n);
+	text_char(s, n, &control);
+	if (control) /* XML discourages those that it allows */
+		return 0;
 	/* XML does not allow U+FFFE and U+FFFF */
 	return len == 3 && !memcmp(s, "\xef\xbf", 2) && u[2] >= 0xbe ? 0 : len;
 }

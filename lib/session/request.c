@@ -36,14 +36,6 @@ const char request_common_options[] =
 
 /* ---- values ------------------------------------------------------------------------ */
 
-static int printable(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return 0;
-	return 1;
-}
-
 static int is_choice(const char *choices, const char *s)
 {
 	size_t n = strlen(s), m;
@@ -252,7 +244,7 @@ static const char *check_value(const struct hook_option *o, const char *s)
 			err_msg("--%s: '%s' alone is not a value; leave it out", o->name, s);
 			return NULL;
 		}
-		if (*s && printable(s))
+		if (*s && !text_has_control(s))
 			return s;
 		what = "printable text";
 		break;

@@ -86,9 +86,7 @@ static void print_messages(struct messages *s)
 		err_msg("%s", without_tool(line));
 	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
 		end = strchr(end, '\n') + 1;
-	for (char *p = more; p < end; p++)
-		if (((unsigned char)*p < ' ' && *p != '\n') || *p == 0x7f)
-			*p = '?';
+	text_mask(more, end, '\n');
 	fd_write_all(STDERR_FILENO, more, (size_t)(end - more));
 }
 

@@ -138,9 +138,8 @@ int ctl_explain(int dir, const char *file, const char *record, int flags)
 	/* the mark below moves with the text that it is about */
 	if (caret && strspn(++caret, " ") >= at + n)
 		memmove(caret, caret + n, strlen(caret + n) + 1);
-	for (char *p = log ? command : ""; *p; p++)
-		if (*p != '\n' && text_is_control((unsigned char)*p))
-			*p = '?';
+	if (log)
+		text_mask(command, command + strlen(command), '\n');
 	if (log)
 		fd_write_all(STDERR_FILENO, command, strlen(command));
 	free(log);

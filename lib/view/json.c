@@ -15,6 +15,7 @@ void json_string(struct out *o, const void *text, size_t n)
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *s = text, *end = s + n, *from;
 	size_t len;
+	int control;
 
 	out_char(o, '"');
 	while (s < end) {
@@ -25,7 +26,14 @@ void json_string(struct out *o, const void *text, size_t n)
 			break;
 		if (*s >= 0x80) {
 			len = text_utf8(s, (size_t)(end - s));
-			out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
+			text_char((const char *)s, (size_t)(end - s), &control);
+			if (len && control) { /* U+0080 to U+009F; the second byte is the number */
+				out_text(o, "\\u00", 4);
+				out_char(o, hex[s[1] >> 4]);
+				out_char(o, hex[s[1] & 15]);
+			} else {
+				out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
+			}
 			s += len ? len : 1;
 			continue;
 		}

@@ -3,6 +3,8 @@
 #include <limits.h>
 
 #include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
 #include "unit.h"
 
 static long number(const char *s, unsigned long low, unsigned long high)
@@ -41,6 +43,61 @@ static void test_pid(void)
 static size_t utf8(const char *s)
 {
 	return text_utf8((const unsigned char *)s, strlen(s));
+}
+
+/* Return the length of the first character, and 10 more if it is a control character. */
+static size_t character(const char *s)
+{
+	int control;
+	size_t n = text_char(s, strlen(s), &control);
+
+	return n + (control ? 10 : 0);
+}
+
+static const char *masked(const char *s, char keep)
+{
+	static char text[64];
+
+	str_format(text, sizeof(text), "%s", s);
+	text_mask(text, text + strlen(text), keep);
+	return text;
+}
+
+static void test_control(void)
+{
+	for (int c = 1; c < 256; c++) {
+		char one[] = { (char)c, '\0' }, two[] = { '\xc2', (char)c, '\0' };
+
+		EQUAL(character(one), c < 32 || (c >= 127 && c < 160) ? 11 : 1);
+		EQUAL(character(two), c < 128 || c >= 192 ? 1 : c < 160 ? 12 : 2);
+	}
+	EQUAL(character("\xc3\x9b"), 2);
+	EQUAL(character("\xe2\x9b\x84"), 3);
+	EQUAL(character("\xe2\x9b"), 1);
+	EQUAL(character("\xf0\x9f\x98\x80"), 4);
+	CHECK(!text_has_control("a\xe2\x9b\x84\xc3\xa4 b"));
+	CHECK(text_has_control("a\xe2\x9b"));
+	CHECK(text_has_control("a\xc2\x9b"));
+	CHECK(!text_has_control(""));
+	EQUAL_TEXT(masked("a\tb\n\x7f", '\t'), "a\tb??");
+	EQUAL_TEXT(masked("\xc2\x9b" "31m\x9b\xe2\x9b\x84", '\n'), "??31m?\xe2\x9b\x84");
+}
+
+static const char *json(const char *s)
+{
+	static char text[64];
+	struct out o = { text, text + sizeof(text) - 1 };
+
+	json_string(&o, s, strlen(s));
+	*o.at = '\0';
+	return text;
+}
+
+static void test_json(void)
+{
+	EQUAL_TEXT(json("\xc2\x80" "a\xc2\x9b\xc2\x9f\xc2\xa0"),
+		   "\"\\u0080a\\u009b\\u009f\xc2\xa0\"");
+	EQUAL_TEXT(json("\x9b\x7f\xe2\x9b\x84"), "\"\xef\xbf\xbd\\u007f\xe2\x9b\x84\"");
 }
 
 static void test_utf8(void)
@@ -86,6 +143,8 @@ int main(void)
 	TEST(number);
 	TEST(pid);
 	TEST(utf8);
+	TEST(control);
+	TEST(json);
 	TEST(format);
 	TEST(suggest);
 	return unit_end();
