@@ -800,7 +800,10 @@ under() {
 	echo "$1" >"$DIR/current_tracer"
 	grep -qw "no${2#no}\|${2#no}" "$DIR/trace_options" || return 0
 	echo "$2" >"$DIR/trace_options"
-	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_openat/enable 1 tracing_on 1
+	# not the tasks of other programs, whose names the kernel may forget meanwhile
+	echo $$ $BASHPID >"$DIR/set_event_pid"
+	tfs-write -i "$INSTANCE" options/event-fork 1 events/syscalls/sys_enter_openat/enable 1 \
+		tracing_on 1
 	cat /dev/null
 	echo 'a mark' >"$DIR/trace_marker"
 	tfs-write -i "$INSTANCE" tracing_on 0 events/syscalls/sys_enter_openat/enable 0

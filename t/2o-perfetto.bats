@@ -348,10 +348,13 @@ print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "
 	/usr/bin/python3 -c 'import selenium' 2>/dev/null || skip "needs python3-selenium"
 	need_tracefs
 	new_instance
+	calls 500
+	echo "$CALLS" >"$DIR/set_event_pid" # other tasks would fill the buffer
 	for event in sched/sched_switch sched/sched_waking raw_syscalls; do
 		echo 1 >"$DIR/events/$event/enable"
 	done
-	"$PROG/calls" 500 >/dev/null
+	release
+	finishes "$CALLS" 0
 	save_recording
 	tfs-report -jD file | tfs-chrome >trace.json
 	slices=$(slices trace.json | grep -c '^X')

@@ -124,7 +124,7 @@ stop_flight() {
 			stays=$PID
 			set -- "$stays"
 		fi
-		[ "$how" != time ] || set -- "$@" --time 3000
+		[ "$how" != time ] || set -- "$@" --time "$(ample)"
 		start_session trace_flight --pid "$calls" "$@" -e sys_enter_getppid
 		HERE=${TRACE%/*}
 		read_by cat >got

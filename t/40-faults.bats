@@ -803,7 +803,7 @@ stream_waits() {
 	for how in INT TERM time clear janitor; do
 		calls 20000
 		set --
-		[ "$how" != time ] || set -- --time 3000 # the reader has to come before it
+		[ "$how" != time ] || set -- --time "$(ample)" # the reader has to come before it
 		session --syscall getppid "$@" --pid "$CALLS" "$keep"
 		count_waits "$JANITOR"
 		release
@@ -891,7 +891,7 @@ stream_waits() {
 	release
 	session_ends
 	calls 1000
-	session --pid "$CALLS" --time 3000
+	session --pid "$CALLS" --time "$(ample)"
 	count_waits "$JANITOR"
 	session_ends
 	session --pid "$CALLS"

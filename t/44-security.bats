@@ -21,7 +21,7 @@ undo() {
 # no_session MESSAGE HOOK WORDS: Fail unless the session is refused with MESSAGE.
 no_session() {
 	local status=0
-	timeout 30 "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
+	timeout "$DEADLINE" "$MANAGER" --run "$2" --args "--instance $MARK --pid $$ --time 1000 $3" \
 		>out 2>err || status=$?
 	# a hook may refuse with 100 or 111
 	if [[ $status != 1[01][01] || -s out ]] || ! grep -qxF -- "$1" err; then
