@@ -267,7 +267,7 @@ slept_often() {
 @test "tfs-instance: kernel: remove waits until a reader closes its file" {
 	new_instance
 	exec 8<"$DIR/trace_pipe"
-	background tfs-instance remove -t 20000 "$INSTANCE" 8>&-
+	background tfs-instance remove -t 600000 "$INSTANCE" 8>&-
 	eventually slept_often "$PID"
 	[ -d "$DIR" ]
 	exec 8<&-
@@ -286,7 +286,7 @@ slept_often() {
 		[ -d "$DIR" ]
 	done
 	exec 8<&-
-	tfs-instance remove -t 20000 "$INSTANCE"
+	tfs-instance remove -t 600000 "$INSTANCE"
 }
 
 @test "tfs-instance: kernel: remove -t waits as long as MS says" {

@@ -95,7 +95,7 @@ sleeps() {
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's
 	run -143 perl -MPOSIX -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); kill TERM => $$; exec @ARGV' \
-		sigwait-run -t 20000 -u "$UNDO"
+		sigwait-run -t 600000 -u "$UNDO"
 	undone
 }
 
@@ -157,7 +157,7 @@ sleeps() {
 	echo >go
 	eventually gone "$(cat zombie)"
 	grep -q 'State:.*Z' "/proc/$(cat zombie)/status"
-	run -0 sigwait-run -t 20000 -p "$(cat zombie)" -u "$UNDO"
+	run -0 sigwait-run -t 600000 -p "$(cat zombie)" -u "$UNDO"
 	undone
 }
 
@@ -216,9 +216,9 @@ sleeps() {
 
 @test "sigwait-run: passes PROG its own options" {
 	need_pidfd
-	run -0 sigwait-run -t 20000 printf '%s %s %s\n' -t -u --help
+	run -0 sigwait-run -t 600000 printf '%s %s %s\n' -t -u --help
 	[ "$output" = "-t -u --help" ]
-	run -0 sigwait-run -t 20000 -- printf '%s\n' x
+	run -0 sigwait-run -t 600000 -- printf '%s\n' x
 	[ "$output" = x ]
 }
 
@@ -310,7 +310,7 @@ sleeps() {
 	need_pidfd
 	need_tool perl
 	# shellcheck disable=SC2016 # perl's
-	run -7 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' sigwait-run -t 20000 -u "$UNDO" sh -c 'exit 7'
+	run -7 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' sigwait-run -t 600000 -u "$UNDO" sh -c 'exit 7'
 	undone
 }
 
@@ -381,19 +381,22 @@ sleeps() {
 
 @test "sigwait-run: -p reads only the procfs entries of the tasks it names" {
 	calls 1
-	TRACER_PROCFS_PATH=$PWD/nowhere run -0 sigwait-run -t 20000 -p "$CALLS"
+	TRACER_PROCFS_PATH=$PWD/nowhere run -0 sigwait-run -t 600000 -p "$CALLS"
 	run ! gone "$CALLS"
 }
 
 @test "sigwait-run: does not wake up while it waits" {
 	calls 1
-	waiting -t 60000 -p "$CALLS" -p $$
-	eventually sleeps "$PID"
-	local before
-	before=$(switches "$PID")
-	# other programs on the machine may take a good part of a second
-	run -99 sigwait-run -t 300
-	[ "$(switches "$PID")" = "$before" ]
+	waiting -t 600000 -p "$CALLS" -p $$
+	# it may sleep for a moment before it waits, for a page of its program
+	still() {
+		local before
+		sleeps "$1" || return
+		before=$(switches "$1")
+		run -99 sigwait-run -t 300
+		[ "$(switches "$1")" = "$before" ]
+	}
+	eventually still "$PID"
 	kill -TERM "$PID"
 	finishes "$PID" 143
 	undone

@@ -18,7 +18,7 @@ workload() {
 	cat a b >/dev/null
 	mkdir -p deep/er
 	rmdir deep/er deep
-	sigwait-run -t 20000 & # a timer, and a process to kill
+	sigwait-run -t 600000 & # a timer, and a process to kill
 	kill "$!"
 	wait "$!" || :
 	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)

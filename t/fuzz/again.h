@@ -17,9 +17,9 @@ struct again {
 	int (*main)(int, char **);
 	/*
 	 * Command lines, each a string of words, with ^ for a blank in a word, up to NULL. The
-	 * first byte of the input selects one. A word "%" is a file with the next part of the input, up to a NUL;
-	 * "N=%" is one, too. "&" is a file with all of the rest. A "!" in front: standard
-	 * output is a terminal.
+	 * first byte of the input selects one. A word "%" is a file with the next part of the
+	 * input, up to a NUL; "N=%" is one, too. "&" is a file with all of the rest. A "!" in
+	 * front: standard output is a terminal.
 	 */
 	const char *const *lines;
 	/* Check the output of a run with this command line. */
