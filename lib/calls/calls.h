@@ -299,6 +299,12 @@ void call_user_free(struct call_user *);
  * shows them later as they are then, and not as they are in the trace.
  */
 
+/* A symbolic link that a task has made. */
+enum { FOLLOW_LINKS = 64 };
+struct follow_link {
+	struct file *at, *to;
+};
+
 /* All zero at first; set the first three. */
 struct follow {
 	int live;               /* the tasks are in procfs */
@@ -307,6 +313,9 @@ struct follow {
 
 	/* private */
 	struct table tasks;
+	struct mount_space *spaces;
+	struct follow_link links[FOLLOW_LINKS];
+	unsigned newest;        /* of links */
 	size_t used;            /* bytes of memory */
 	int64_t when;           /* time of the last sockets that were looked up, */
 	unsigned looked;        /* and their number */

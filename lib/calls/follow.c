@@ -25,13 +25,13 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "calls/calls.h"
+#include "calls/mounts.h"
 
 enum {
 	MOST_MEMORY = 64 << 20, /* bytes */
 	MOST_FDS = 1 << 16,     /* of a table; greater descriptors are unknown */
 	MOST_READ = 4096,       /* descriptors of a task that procfs shows */
 	MOST_LOOKUPS = 16,      /* of sockets, in about 128 ms */
-	MOST_MOUNTS = 256,      /* of a task */
 	SOCKETS = 1 << 16,      /* bytes of a list of sockets */
 	ADDRESS = 112,          /* bytes of the text of a socket address */
 };
@@ -42,6 +42,7 @@ struct file {
 	uint32_t size;          /* bytes of memory */
 	uint8_t socket;
 	uint8_t final;          /* do not look up the addresses of the socket (again) */
+	uint8_t accepted;       /* the kernel chose the address: that of the listener is a guess */
 	uint16_t family, type;  /* of the socket; 0: unknown */
 	unsigned long long inode;
 	char name[];            /* a socket has two addresses: its own, and that of its peer */
@@ -55,15 +56,29 @@ struct descriptors {
 	} *v;
 };
 
+/* A mount namespace. */
+struct mount_space {
+	unsigned refs;
+	int own;                /* it is that of this program */
+	int host;               /* it is that of the host */
+	unsigned long long id;  /* its number in procfs, 0: unknown */
+	struct mounts *mounts;  /* where they are on the host; NULL: not asked, or own */
+	struct mount_space *next;
+};
+
+/*
+ * The names of files and directories are paths from the root of the mount namespace, as procfs
+ * has them. "?" in front says that the path may lead elsewhere: it has not been followed.
+ */
 struct directories {
 	unsigned refs;
-	int own;                /* the root directory and the mounts are those of this program */
-	struct file *cwd;       /* NULL: unknown */
-	struct file *mounts;    /* pairs of directories: in the task, on the host; or NULL */
+	struct file *root, *cwd;        /* NULL: unknown */
+	struct mount_space *space;
 };
 
 struct member {
 	struct table_entry entry;
+	int tgid;                       /* 0: unknown */
 	struct descriptors *d;
 	struct directories *w;
 };
@@ -171,12 +186,53 @@ static struct descriptors *descriptors_copy(struct follow *f, const struct descr
 	return d;
 }
 
+static struct mount_space *space_new(struct follow *f)
+{
+	struct mount_space *p = take(f, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->refs = 1;
+	p->next = f->spaces;
+	f->spaces = p;
+	return p;
+}
+
+/* Give a namespace its mounts, NULL: none. */
+static void space_set(struct follow *f, struct mount_space *p, struct mounts *m)
+{
+	if (p->mounts)
+		f->used -= p->mounts->bytes;
+	mounts_free(p->mounts);
+	if (m && m->bytes > MOST_MEMORY - f->used) {
+		mounts_free(m);
+		m = mounts_unknown();
+	}
+	if (m)
+		f->used += m->bytes;
+	p->mounts = m;
+}
+
+static void space_put(struct follow *f, struct mount_space *p)
+{
+	struct mount_space **at = &f->spaces;
+
+	if (!p || --p->refs)
+		return;
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	space_set(f, p, NULL);
+	give(f, p, sizeof(*p));
+}
+
 static void directories_put(struct follow *f, struct directories *w)
 {
 	if (!w || --w->refs)
 		return;
+	file_put(f, w->root);
 	file_put(f, w->cwd);
-	file_put(f, w->mounts);
+	space_put(f, w->space);
 	give(f, w, sizeof(*w));
 }
 
@@ -188,8 +244,12 @@ static struct directories *directories_new(struct follow *f, const struct direct
 		return NULL;
 	if (from) {
 		*w = *from;
+		file_ref(w->root);
 		file_ref(w->cwd);
-		file_ref(w->mounts);
+		if (w->space)
+			w->space->refs++;
+	} else {
+		w->root = file_new(f, "/", 1);
 	}
 	w->refs = 1;
 	return w;
@@ -400,23 +460,23 @@ static struct file *socket_new(struct follow *f, unsigned family, unsigned type)
 
 /*
  * Read a link of a task in procfs into out (PATH_MAX bytes). The kernel gives a path from the
- * root directory of the mount namespace. If the file lies below root, the root directory of
- * the task, make it a path from there. Return the length; 0, silent, if the link cannot be read.
+ * root directory of the mount namespace. Return the length; 0, silent, if it cannot be read.
  */
-static size_t read_link(int dir, const char *name, const char *root, char *out)
+static size_t read_link(int dir, const char *name, char *out)
 {
 	ssize_t n = readlinkat(dir, name, out, PATH_MAX - 1);
-	size_t len = strlen(root);
 
-	if (n <= 0)
-		return 0;
-	out[n] = '\0';
-	if (len > 1 && !strncmp(out, root, len) && (!out[len] || out[len] == '/')) {
-		n -= (ssize_t)len;
-		memmove(out, n ? out + len : "/", (size_t)n + 1);
-		n += !n;
-	}
-	return (size_t)n;
+	out[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Do the same with a link below the task's directory. */
+static size_t read_task_link(int pid, const char *name, char *out)
+{
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), pid, name);
+	return read_link(AT_FDCWD, path, out);
 }
 
 /* Return the file of a link in procfs. */
@@ -434,7 +494,7 @@ static struct file *file_of_link(struct follow *f, const char *link, size_t n)
 }
 
 /* Read the descriptors of a task. */
-static void read_descriptors(struct follow *f, struct descriptors *d, int pid, const char *root)
+static void read_descriptors(struct follow *f, struct descriptors *d, int pid)
 {
 	char path[PATH_MAX], text[128];
 	struct dirent *e;
@@ -449,101 +509,74 @@ static void read_descriptors(struct follow *f, struct descriptors *d, int pid, c
 
 		if (text_number(e->d_name, 0, MOST_FDS - 1, &fd) < 0)
 			continue;
-		len = read_link(dirfd(list), e->d_name, root, path);
-		if (!len)
+		/* what the kernel says of a descriptor can be long, too */
+		if (procfs_begin() < 0)
+			break;
+		len = read_link(dirfd(list), e->d_name, path);
+		if (!len) {
+			procfs_end();
 			continue;
+		}
 		str_format(text, sizeof(text), "fdinfo/%lu", fd);
 		s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL :
 		    strstr(text, "flags:\t");
 		for (s += s ? 7 : 0; s && *s >= '0' && *s <= '7'; s++)
 			flags = flags * 8 + (unsigned)(*s - '0');
+		procfs_end();
 		fd_set_file(f, d, fd, file_of_link(f, path, len), !!(flags & O_CLOEXEC));
 	}
 	if (list)
 		closedir(list);
 }
 
-/* Is the path the directory, or below it? */
-static int is_below(const char *path, const char *dir, size_t n)
+/* Return the number of a task's mount namespace in procfs, 0: unknown. pid 0: this program. */
+static unsigned long long space_id(int pid)
 {
-	if (n && dir[n - 1] == '/')
-		n--;
-	return !strncmp(path, dir, n) && (!path[n] || strchr("/ \n", path[n]));
+	char link[PATH_MAX], self[PATH_MAX];
+	const char *digits = link + sizeof("mnt:[") - 1;
+
+	if (!pid)
+		str_format(self, sizeof(self), "%s/self/ns/mnt", path_procfs());
+	if (pid ? !read_task_link(pid, "ns/mnt", link) : !read_link(AT_FDCWD, self, link))
+		return 0;
+	return strncmp(link, "mnt:[", sizeof("mnt:[") - 1) ? 0 : text_digits(&digits);
 }
 
-/*
- * Return where the mounts of a task are on the host. A file system is known by its device
- * (proc_pid_mountinfo(5)): words 2 to 4 of a line are the device, the directory of the file
- * system that is mounted, and the directory where it is mounted.
- */
-static struct file *read_mounts(struct follow *f, int pid)
+/* Return the namespace of a task, as procfs shows it now. NULL: no memory. */
+static struct mount_space *read_space(struct follow *f, int pid, const char *root)
+{
+	unsigned long long id = space_id(pid);
+	struct mount_space *p;
+
+	for (p = id ? f->spaces : NULL; p; p = p->next)
+		if (p->id == id) {
+			p->refs++;
+			return p;
+		}
+	p = space_new(f);
+	if (!p)
+		return NULL;
+	p->id = id;
+	p->own = id && id == space_id(0);
+	p->host = id && id == space_id(1);
+	if (f->host_paths && !p->host)
+		space_set(f, p, *root == '/' ? mounts_read(pid, root) : mounts_unknown());
+	return p;
+}
+
+/* Read the directories of a task. */
+static void read_directories(struct follow *f, struct directories *w, int pid)
 {
 	char path[PATH_MAX];
-	struct strbuf out = { 0 };
-	struct file *mounts;
-	char *theirs, *ours;
-	unsigned left = MOST_MOUNTS;
+	size_t n = read_task_link(pid, "root", path);
 
-	str_format(path, sizeof(path), "%s/%d/mountinfo", path_procfs(), pid);
-	theirs = file_read(AT_FDCWD, path, NULL);
-	str_format(path, sizeof(path), "%s/1/mountinfo", path_procfs());
-	ours = file_read(AT_FDCWD, path, NULL);
-	for (const char *a = theirs; a && ours && *a && left--; a = next_line(a)) {
-		const char *device = word(a, 2), *root = word(a, 3), *at = word(a, 4);
-		size_t ndevice = (size_t)(root - device), best = 0, n;
-		const char *host = NULL;
-
-		for (const char *b = ours; *b; b = next_line(b)) {
-			const char *part = word(b, 3);
-
-			n = strcspn(part, " ");
-			if (strncmp(word(b, 2), device, ndevice) || !is_below(root, part, n) ||
-			    n <= best)
-				continue;
-			best = n;
-			host = word(b, 4);
-		}
-		if (!host)
-			continue;
-		strbuf_add(&out, at, strcspn(at, " "));
-		strbuf_add(&out, "", 1);
-		n = strcspn(host, " \n");
-		strbuf_add(&out, host, n - (n && host[n - 1] == '/'));
-		root += best - (root[best - 1] == '/');
-		n = strcspn(root, " \n");
-		strbuf_add(&out, root, n - (n && root[n - 1] == '/'));
-		strbuf_add(&out, "", 1);
-	}
-	free(theirs);
-	free(ours);
-	mounts = out.n ? file_new(f, out.text, out.n) : NULL;
-	free(out.text);
-	return mounts;
-}
-
-/* Read the directories of a task. Write the link of its root directory to root. */
-static void read_directories(struct follow *f, struct directories *w, int pid, char *root)
-{
-	char path[PATH_MAX], ours[64], theirs[64];
-	size_t n;
-
-	str_format(path, sizeof(path), "%s/%d/root", path_procfs(), pid);
-	if (!read_link(AT_FDCWD, path, "", root))
-		*root = '\0';
-	if (w) {
-		memset(ours, 0, sizeof(ours));
-		memset(theirs, 0, sizeof(theirs));
-		str_format(path, sizeof(path), "%s/%d/ns/mnt", path_procfs(), pid);
-		w->own = readlink(path, theirs, sizeof(theirs) - 1) > 0;
-		str_format(path, sizeof(path), "%s/self/ns/mnt", path_procfs());
-		w->own = w->own && readlink(path, ours, sizeof(ours) - 1) > 0 &&
-			 !strcmp(ours, theirs) && !strcmp(root, "/");
-		if (f->host_paths && !w->own)
-			w->mounts = read_mounts(f, pid);
-		str_format(path, sizeof(path), "%s/%d/cwd", path_procfs(), pid);
-		n = read_link(AT_FDCWD, path, root, path);
-		w->cwd = n ? file_new(f, path, n) : NULL;
-	}
+	if (!w)
+		return;
+	file_put(f, w->root);
+	w->root = n && *path == '/' ? file_new(f, path, n) : NULL;
+	w->space = read_space(f, pid, path);
+	n = read_task_link(pid, "cwd", path);
+	w->cwd = n ? file_new(f, path, n) : NULL;
 }
 
 static struct member *member_find(struct follow *f, int pid)
@@ -579,7 +612,6 @@ static void share(struct member *m, const struct member *with)
 static struct member *member(struct follow *f, int pid)
 {
 	struct member *m = member_find(f, pid), *leader;
-	char root[PATH_MAX];
 	pid_t tgid = pid;
 	uid_t uid;
 
@@ -590,6 +622,7 @@ static struct member *member(struct follow *f, int pid)
 	m = member_new(f, pid);
 	if (!m)
 		return NULL;
+	m->tgid = f->live ? tgid : 0;
 	leader = tgid == pid ? NULL : member_find(f, tgid);
 	if (leader) {
 		share(m, leader);
@@ -597,14 +630,21 @@ static struct member *member(struct follow *f, int pid)
 	}
 	m->d = descriptors_new(f);
 	m->w = directories_new(f, NULL);
-	if (f->live) {
-		read_directories(f, m->w, pid, root);
+	if (f->live && !procfs_begin()) {
+		read_directories(f, m->w, pid);
+		procfs_end();
 		if (m->d)
-			read_descriptors(f, m->d, pid, root);
+			read_descriptors(f, m->d, pid);
+	} else if (f->live && m->w) {
+		file_put(f, m->w->root);
+		m->w->root = NULL;
 	}
 	leader = tgid == pid ? NULL : member_new(f, tgid);
-	if (leader)
+	if (leader) {
+		leader->tgid = tgid;
+		m = member_find(f, pid);
 		share(leader, m);
+	}
 	return m;
 }
 
@@ -612,23 +652,37 @@ static struct member *member(struct follow *f, int pid)
 
 /*
  * Join path, of n bytes, and the directory where it begins. The directory has no symbolic
- * links, so .. removes its last part; behind a part of path, which may be a link, .. stays.
- * Return the length, 0 if the directory is unknown or the path does not fit.
+ * links, so .. removes its last part, but nothing of the root directory; behind a part of path,
+ * which may be a link, .. stays. Return the length, 0 if the directory is unknown or the path
+ * does not fit. The path begins with "?" if the directory does, or is gone. Set *sure if it has no
+ * link for another reason than that.
  */
-static size_t join(const struct member *m, int dirfd, const char *path, size_t n, char *out)
+static size_t join(const struct member *m, int dirfd, const char *path, size_t n, char *out,
+		   int *sure)
 {
-	const struct file *from = NULL;
-	size_t len = 0, solid;
+	const struct file *root = m->w ? m->w->root : NULL, *from = root;
+	size_t len, solid, base = 0, mark;
+	const char *name;
 
 	if (n && *path != '/') {
 		from = dirfd != AT_FDCWD ? fd_file(m->d, (unsigned)dirfd) :
 		       m->w ? m->w->cwd : NULL;
-		if (!from || from->socket || *from->name != '/')
+		if (!from || from->socket)
 			return 0;
-		len = strlen(from->name);
-		memcpy(out, from->name, len);
-		len -= len == 1;
 	}
+	name = from ? from->name : "?/";
+	mark = *name == '?';
+	if (name[mark] != '/')
+		return 0;
+	name += mark;
+	len = strlen(name);
+	mark |= len > 10 && !strcmp(name + len - 10, " (deleted)");
+	if (mark)
+		*out++ = '?';
+	memcpy(out, name, len);
+	len -= len == 1;
+	if (root && *root->name == '/' && root->name[1] && path_is_below(name, root->name))
+		base = strlen(root->name);
 	solid = len;
 	for (const char *end = path + n; path < end;) {
 		size_t part = 0;
@@ -636,11 +690,11 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
 		while (path + part < end && path[part] != '/')
 			part++;
 		if (part == 2 && !memcmp(path, "..", 2) && len <= solid) {
-			while (len && out[--len] != '/')
+			while (len > base && out[--len] != '/')
 				;
 			solid = len;
 		} else if (part && (part != 1 || *path != '.')) {
-			if (len + part + 2 > PATH_MAX)
+			if (len + part + 3 > PATH_MAX)
 				return 0;
 			out[len++] = '/';
 			memcpy(out + len, path, part);
@@ -648,81 +702,349 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
 		}
 		path += part + (path + part < end);
 	}
+	*sure = !mark && len <= solid;
 	if (!len && n)
 		out[len++] = '/';
 	out[len] = '\0';
-	return len;
+	return len + mark;
 }
 
-/* include/uapi/linux/openat2.h; the call has the same number on all architectures */
-struct how {
-	uint64_t flags, mode, resolve;
-};
-enum { NO_MAGICLINKS = 2, IN_ROOT = 16, CACHED = 32, OPENAT2 = 437 };
+/*
+ * Open the root directory of a task. Return a descriptor, -1 if it is that of this program, or
+ * -2 if it cannot be opened, or is another one by now. Set *skip to the length of its path.
+ */
+static int open_root(const struct member *m, int pid, size_t *skip)
+{
+	const struct directories *w = m->w;
+	const char *root = w->root ? w->root->name : "?";
+	char now[PATH_MAX];
+	int dir = -2;
+
+	*skip = root[1] ? strlen(root) : 0;
+	if (*root != '/' || !w->space)
+		return -2;
+	if (w->space->own && !root[1])
+		return -1;
+	if (w->space->own) {
+		dir = path_open_cached(-1, root, O_PATH | O_DIRECTORY, PATH_NO_LINKS);
+	} else if (!procfs_begin()) {
+		if (w->space->id && space_id(pid) == w->space->id &&
+		    read_task_link(pid, "root", now) && !strcmp(now, root)) {
+			str_format(now, sizeof(now), "%s/%d/root", path_procfs(), pid);
+			dir = open(now, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		}
+		procfs_end();
+	}
+	return dir < 0 ? -2 : dir;
+}
 
 /*
- * Follow the symbolic links of an absolute path of the task, as procfs shows the file. Ask
- * only the kernel's cache of names (RESOLVE_CACHED, 5.12): a file system of the task, such as
- * FUSE, could let this program wait. Return the length, or 0 if the path stays as it is.
+ * Follow the symbolic links of a path of the task below its root directory. Return the length of
+ * the path that procfs shows then, or 0 if it is not known.
  */
 static size_t resolve(const struct member *m, int pid, int nofollow, const char *path, char *out)
 {
-	struct how how = { (uint64_t)(O_PATH | O_CLOEXEC | (nofollow ? O_NOFOLLOW : 0)), 0,
-			   CACHED | NO_MAGICLINKS };
-	char name[PATH_MAX], root[PATH_MAX] = "";
-	int dir = -1, fd;
-	size_t n;
+	char name[PATH_MAX];
+	size_t n, skip;
+	int dir = open_root(m, pid, &skip), fd = -1;
 
-	if (!m->w->own) {
-		how.resolve |= IN_ROOT;
-		str_format(name, sizeof(name), "%s/%d/root", path_procfs(), pid);
-		dir = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0 || !read_link(AT_FDCWD, name, "", root))
-			path = "";
-	}
-	fd = (int)syscall(OPENAT2, dir, path, &how, sizeof(how));
+	if (dir > -2 && path_is_below(path, skip ? m->w->root->name : "/"))
+		fd = path_open_cached(dir, path[skip] ? path + skip : "/",
+				      O_PATH | (nofollow ? O_NOFOLLOW : 0), PATH_LINKS);
 	if (dir >= 0)
 		close(dir);
 	if (fd < 0)
 		return 0;
 	str_format(name, sizeof(name), "%s/self/fd/%d", path_procfs(), fd);
-	n = read_link(AT_FDCWD, name, root, out);
+	n = read_link(AT_FDCWD, name, out);
 	close(fd);
 	/* /proc/self would be this program */
 	return n < 10 || (strncmp(out, "/proc/", 6) && strcmp(out + n - 10, " (deleted)")) ? n : 0;
 }
 
-/* Return the file that a task has opened by its path, or NULL. */
-static struct file *opened(struct follow *f, int pid, const struct member *m, int dirfd,
-			   const struct call_bytes *user, int nofollow)
+/*
+ * Follow a link of procfs to a file of a task, "/proc/PID/fd/3", cwd or root. here is such a path,
+ * or another one. Return 1 and the file, NULL if it is not known; or 0 if it is no such link.
+ * Replace /proc/self by the path that it leads to.
+ */
+static int magic(struct follow *f, const struct member *m, int pid, char *here, size_t *n,
+		 const struct file **to)
 {
-	char path[PATH_MAX], real[PATH_MAX], *slash;
-	size_t len = user->bytes ? strnlen(user->bytes, user->n) : 0, n;
+	static const char self[] = "/proc/self", thread[] = "/proc/thread-self";
+	const struct member *of = m;
+	const char *s = here + 6;
+	unsigned long long id;
+
+	if (!m->tgid && (!strcmp(here, self) || !strcmp(here, thread)))
+		return *to = NULL, 1;
+	if (!strcmp(here, self))
+		*n = str_format(here, PATH_MAX, "/proc/%d", m->tgid);
+	if (!strcmp(here, thread))
+		*n = str_format(here, PATH_MAX, "/proc/%d/task/%d", m->tgid, pid);
+	if (strncmp(here, "/proc/", 6) || *s < '0' || *s > '9')
+		return 0;
+	id = text_digits(&s);
+	if (!strncmp(s, "/task/", 6) && s[6] >= '0' && s[6] <= '9') {
+		s += 6;
+		id = text_digits(&s);
+	}
+	if (*s++ != '/')
+		return 0;
+	*to = NULL;
+	/* another pid namespace may have other numbers */
+	if (id != (unsigned)pid && id != (unsigned)m->tgid)
+		of = m->w->space && m->w->space->own && id <= INT_MAX ?
+		     table_find(&f->tasks, (const char *)&(const int){ (int)id }, sizeof(int)) :
+		     NULL;
+	if (!strcmp(s, "root") || !strcmp(s, "cwd")) {
+		*to = !of || !of->w ? NULL : *s == 'r' ? of->w->root : of->w->cwd;
+		return 1;
+	}
+	if (!strncmp(s, "fd/", 3) && s[3] >= '0' && s[3] <= '9') {
+		s += 3;
+		id = text_digits(&s);
+		if (of && !*s)
+			*to = fd_file(of->d, id);
+		return 1;
+	}
+	return !strcmp(s, "exe") || !strncmp(s, "ns/", 3) || !strncmp(s, "map_files/", 10);
+}
+
+/* Is a file of the host made by the kernel? */
+static int is_of_kernel(const char *path)
+{
+	return path_is_below(path, "/sys") || path_is_below(path, "/dev/pts");
+}
+
+/*
+ * Follow a path part by part, because the kernel would follow the links of procfs for this
+ * program. Return the file, which the caller gives away, or NULL if it is not known.
+ */
+static struct file *walk(struct follow *f, const struct member *m, int pid, int nofollow,
+			 const char *path)
+{
+	char here[PATH_MAX], rest[PATH_MAX], text[PATH_MAX], *s = rest;
+	size_t skip, n = 0, base;
+	int dir = open_root(m, pid, &skip), links = 0, fd, link = 0, known = 1;
+	const struct file *to = NULL;
+
+	if (dir == -2)
+		return NULL;
+	base = skip;
+	str_format(rest, sizeof(rest), "%s", path + skip);
+	if (skip)
+		n = str_format(here, sizeof(here), "%s", m->w->root->name);
+	for (; *s && known; s += strspn(s, "/")) {
+		size_t part = strcspn(s, "/");
+
+		to = NULL;
+		if (part == 2 && !memcmp(s, "..", 2)) {
+			while (n > base && here[--n] != '/')
+				;
+		} else if (part && (part != 1 || *s != '.')) {
+			known = n + part + 2 <= PATH_MAX;
+			if (!known)
+				break;
+			here[n++] = '/';
+			memcpy(here + n, s, part);
+			n += part;
+		}
+		here[n] = '\0';
+		s += part;
+		if (!n || (!s[strspn(s, "/")] && nofollow))
+			continue;
+		if (magic(f, m, pid, here, &n, &to)) {
+			/* a pipe or socket ends the path */
+			known = to && (*to->name == '/' || !s[strspn(s, "/")]);
+			if (!known)
+				break;
+			n = str_format(here, sizeof(here), "%s", *to->name == '/' ? to->name : "");
+			n -= n == 1;
+			continue;
+		}
+		fd = -1;
+		link = 0;
+		if (!strcmp(here, "/proc/mounts") || !strcmp(here, "/proc/net")) {
+			link = (int)str_format(text, sizeof(text), "self%s", here + 5);
+		} else if (strncmp(here, "/proc/", 6)) {
+			fd = path_open_cached(dir, here + skip, O_PATH | O_NOFOLLOW, PATH_LINKS);
+			/* the kernel itself answers for these files, and keeps no names of them */
+			if (fd < 0 && dir < 0 && is_of_kernel(here))
+				fd = open(here, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+			known = fd >= 0;
+			if (!known)
+				break;
+			link = (int)readlinkat(fd, "", text, sizeof(text) - 1);
+			close(fd);
+		}
+		if (link <= 0)
+			continue;
+		known = ++links <= 40 && (size_t)link + strlen(s) + 1 <= sizeof(rest);
+		if (!known)
+			break;
+		text[link] = '\0';
+		if (*text == '/')
+			n = base;
+		else
+			while (n > base && here[--n] != '/')
+				;
+		memcpy(here, m->w->root->name, skip);
+		memmove(rest + link, s, strlen(s) + 1);
+		memcpy(rest, text, (size_t)link);
+		s = rest;
+	}
+	if (dir >= 0)
+		close(dir);
+	if (!known)
+		return NULL;
+	if (to)
+		return file_ref((struct file *)(size_t)to);
+	return n ? file_new(f, here, n) : file_new(f, "/", 1);
+}
+
+/* Does the host have the file of a namespace that is no more to be entered, and no link? */
+static int is_on_host(const struct member *m, const char *path)
+{
+	const struct mount_space *p = m->w->space;
+	char host[PATH_MAX];
+	int fd = p && !p->own && p->mounts && !mounts_host(p->mounts, path, host) ?
+		 path_open_cached(-1, host, O_PATH, PATH_NO_LINKS) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/*
+ * Return the place of a symbolic link that a task has made, or NULL. The link may be gone, or lead
+ * elsewhere, when its trace is read.
+ */
+static struct follow_link *made_link(struct follow *f, const char *path)
+{
+	for (unsigned i = 0; i < FOLLOW_LINKS; i++) {
+		struct follow_link *l = &f->links[(f->newest - i) % FOLLOW_LINKS];
+
+		if (l->at && !strcmp(l->at->name, path))
+			return l;
+	}
+	return NULL;
+}
+
+static void forget_link(struct follow *f, struct follow_link *l)
+{
+	if (l) {
+		file_put(f, l->at);
+		file_put(f, l->to);
+		l->at = l->to = NULL;
+	}
+}
+
+static void make_link(struct follow *f, struct file *at, const struct call_bytes *to)
+{
+	struct follow_link *l;
+	size_t n = to->bytes && !to->cut && !to->fault ? strnlen(to->bytes, to->n) : 0;
+
+	if (!at || *at->name != '/' || !n) {
+		file_put(f, at);
+		return;
+	}
+	l = &f->links[++f->newest % FOLLOW_LINKS];
+	forget_link(f, l);
+	l->at = at;
+	l->to = file_new(f, to->bytes, n);
+}
+
+/* Write the path where such a link leads to out. Return 0, or -1. */
+static int end_of_link(const struct follow_link *l, const char *root, char *out)
+{
+	const char *to = l->to ? l->to->name : "", *at = l->at->name;
+	int n = (int)(strrchr(at, '/') - at);
+
+	if (!*to || str_format(out, PATH_MAX, "%.*s%s%s", *to == '/' ? (int)strlen(root) : n,
+			       *to == '/' ? root : at, *to == '/' ? "" : "/", to) >= PATH_MAX)
+		return -1;
+	return 0;
+}
+
+/* Is the file with this name a file of the task's descriptor now? It may be removed. */
+static int is_open(int pid, int fd, const char *name)
+{
+	char link[PATH_MAX], which[32];
+	size_t n = strlen(name), got;
+
+	if (fd < 0 || procfs_begin() < 0)
+		return 0;
+	str_format(which, sizeof(which), "fd/%d", fd);
+	got = read_task_link(pid, which, link);
+	procfs_end();
+	return got >= n && !strncmp(link, name, n) &&
+	       (!link[n] || !strcmp(link + n, " (deleted)"));
+}
+
+/* What is known of the last part of a path that a task gave: */
+enum {
+	NO_FOLLOW = 1,          /* the call does not follow it, if it is a link */
+	NO_LINK = 2,            /* it is none */
+};
+
+/*
+ * Return the file that a task names by a path of user memory, or NULL. fd is the descriptor that
+ * it got, or -1.
+ */
+static struct file *opened(struct follow *f, int pid, const struct member *m, int dirfd,
+			   const struct call_bytes *user, int how, int fd)
+{
+	char path[PATH_MAX + 1], real[PATH_MAX + 1], *slash;
+	size_t len = user->bytes ? strnlen(user->bytes, user->n) : 0, n = 0;
+	struct file *p;
+	int sure;
 
 	if (!len || user->cut || user->fault)
 		return NULL;
-	len = join(m, dirfd, user->bytes, len, path);
+	len = join(m, dirfd, user->bytes, len, path, &sure);
 	if (!len)
 		return NULL;
-	if (!f->live || !m->w)
+	if (!f->live || !m->w || *path == '?' || sure)
 		return file_new(f, path, len);
-	n = resolve(m, pid, nofollow, path, real);
+	for (int i = 0; i < 8 && !(how & NO_FOLLOW); i++) {
+		const struct follow_link *l = made_link(f, path);
+
+		if (!l || !m->w->root ||
+		    end_of_link(l, m->w->root->name[1] ? m->w->root->name : "", real) < 0)
+			break;
+		len = str_format(path, PATH_MAX, "%s", real);
+	}
+	n = resolve(m, pid, how & NO_FOLLOW, path, real);
+	if (n)
+		return file_new(f, real, n);
+	p = walk(f, m, pid, how & NO_FOLLOW, path);
+	if (p)
+		return p;
+	if (is_on_host(m, path))
+		return file_new(f, path, len);
+	*real = '?';
 	slash = strrchr(path, '/');
-	if (!n && slash > path) {
+	if (slash > path) {
 		/* the file may be gone, and its directory not */
 		*slash = '\0';
-		n = resolve(m, pid, 0, path, real);
+		n = resolve(m, pid, 0, path, real + 1);
 		*slash = '/';
 		len -= (size_t)(slash - path);
-		if (n && n + len < sizeof(real)) {
+		if (n && n + len < PATH_MAX && strcmp(slash, "/..")) {
 			n -= n == 1;
-			memcpy(real + n, slash, len + 1);
+			memcpy(real + 1 + n, slash, len + 1);
 			n += len;
 		} else {
 			n = 0;
 		}
 	}
-	return n ? file_new(f, real, n) : file_new(f, path, strlen(path));
+	if (!n)
+		n = str_format(real + 1, PATH_MAX, "%s", path);
+	else if (how)
+		return file_new(f, real + 1, n);
+	/* the name may have been a link, whose end is not known any more */
+	return is_open(pid, fd, real + 1) ? file_new(f, real + 1, n) :
+	       file_new(f, real, n + 1);
 }
 
 /* ---- rules: what each call does ---- */
@@ -733,11 +1055,12 @@ static struct file *opened(struct follow *f, int pid, const struct member *m, in
  * anonymous file, as procfs shows it. Other calls that return a descriptor have the first.
  */
 static const char rules[] =
-	"\nother N-o"
+	"\nother N-o\nmount M-o\nmove_mount W-o\nrename n-o\nrenameat n-o\nrenameat2 n-o"
+	"\nrmdir l-o\nsymlink y-o\nsymlinkat y-o\numount U-o\numount2 U-o\nunlink l-o\nunlinkat l-o"
 	"\naccept A-o\naccept4 A3o\nbind B-o\nchdir c-o\nchroot r-o\nclose x-o\nclose_range X-o"
 	"\nconnect C-o\ncreat k-o\ndup d-o\ndup2 D-o\ndup3 D2o\nfchdir f-o\nfcntl F-o"
 	"\nfcntl64 F-o\ngetpeername Q-o\ngetsockname q-o\nioctl i-o\nmemfd_create m11\nopen o1o"
-	"\nopenat O2o\nopenat2 h-o\nopen_tree O2o\npipe p-o\npipe2 p1o\npivot_root r-o\nsetns s-o"
+	"\nopenat O2o\nopenat2 h-o\nopen_tree O2o\npipe p-o\npipe2 p1o\npivot_root v-o\nsetns s-o"
 	"\nsocket S1o\nsocketpair P1o\nunshare u-o\nepoll_create N-o[eventpoll]"
 	"\nepoll_create1 N0o[eventpoll]\neventfd N-o[eventfd]\neventfd2 N1o[eventfd]"
 	"\nfanotify_init N01[fanotify]\ninotify_init N-oinotify\ninotify_init1 N0oinotify"
@@ -799,20 +1122,182 @@ static void change_directory(struct follow *f, struct member *m, struct file *to
 	m->w->cwd = to;
 }
 
-/* The root directory or the mounts of a task change. */
-static void change_root(struct follow *f, struct member *m)
+/* Let the root directory be the file, or unknown. */
+static void change_root(struct follow *f, struct member *m, struct file *to)
+{
+	if (!m->w) {
+		file_put(f, to);
+		return;
+	}
+	file_put(f, m->w->root);
+	m->w->root = to;
+	if (to && *to->name != '/') {
+		file_put(f, to);
+		m->w->root = NULL;
+	}
+}
+
+/* Give a task a mount namespace of its own, whose mounts are a copy of those of its old one. */
+static void unshare_mounts(struct follow *f, struct member *m, int pid)
+{
+	struct mount_space *old = m->w ? m->w->space : NULL, *p;
+
+	if (!old)
+		return;
+	p = m->w->space = space_new(f);
+	if (p && f->live && !procfs_begin()) {
+		p->id = space_id(pid);
+		procfs_end();
+		p->id = p->id == old->id ? 0 : p->id;
+	}
+	if (p && f->host_paths)
+		space_set(f, p, old->host ? mounts_same() :
+			  old->mounts ? mounts_copy(old->mounts) : mounts_unknown());
+	space_put(f, old);
+}
+
+/* A task has entered another mount namespace, at its root directory. */
+static void enter_mounts(struct follow *f, struct member *m, int pid)
 {
 	if (!m->w)
 		return;
-	m->w->own = 0;
-	file_put(f, m->w->mounts);
-	m->w->mounts = NULL;
+	space_put(f, m->w->space);
+	m->w->space = NULL;
+	change_root(f, m, file_new(f, "/", 1));
+	change_directory(f, m, file_new(f, "/", 1));
+	if (f->live && !procfs_begin()) {
+		m->w->space = read_space(f, pid, "/");
+		procfs_end();
+	}
+}
+
+/* Change the name of a file that moves, for the descriptors and the directory of the task. */
+static void rename_files(struct follow *f, struct member *m,
+			 int (*name)(const void *arg, const char *old, char *new), const void *arg)
+{
+	char new[PATH_MAX];
+	struct file **at;
+	int r;
+
+	for (unsigned i = 0; i < (m->d ? m->d->n : 0) + (m->w ? 2 : 0); i++) {
+		unsigned dir = i - (m->d ? m->d->n : 0);
+
+		at = m->d && i < m->d->n ? &m->d->v[i].file : dir ? &m->w->root : &m->w->cwd;
+		if (!*at || (*at)->socket || *(*at)->name != '/' ||
+		    !(r = name(arg, (*at)->name, new)))
+			continue;
+		file_put(f, *at);
+		*at = r < 0 ? NULL : file_new(f, new, strlen(new));
+	}
+}
+
+/* For rename_files: where a file is behind a pivot_root, or from one name to another. */
+struct moved {
+	const char *from, *to;  /* to NULL: removed */
+};
+
+static int by_pivot(const void *arg, const char *old, char *new)
+{
+	const struct moved *v = arg;
+
+	return path_pivot(old, v->from, v->to, new) < 0 ? -1 : 1;
+}
+
+static int by_rename(const void *arg, const char *old, char *new)
+{
+	const struct moved *v = arg;
+	size_t n = strlen(v->from);
+
+	if (!path_is_below(old, v->from) || (!v->to && old[n]))
+		return 0;
+	return str_format(new, PATH_MAX, "%s%s", v->to ? v->to : old,
+			  v->to ? old + n : " (deleted)") < PATH_MAX ? 1 : -1;
+}
+
+/* Follow a rename or a removal. */
+static void renamed(struct follow *f, struct member *m, const struct file *from,
+		    const struct file *to, int removed)
+{
+	struct moved v = { from ? from->name : NULL, to ? to->name : NULL };
+
+	if (from && *from->name == '/' && from->name[1] && (removed || (to && *to->name == '/')))
+		rename_files(f, m, by_rename, &v);
+}
+
+/* Follow pivot_root: the directory root becomes "/", and the old "/" goes to old. */
+static void pivot(struct follow *f, struct member *m, const struct file *root,
+		  const struct file *old)
+{
+	struct mount_space *p = m->w ? m->w->space : NULL;
+	struct moved v = { root ? root->name : "?", old ? old->name : "?" };
+
+	if (!p)
+		return;
+	if (*v.from == '/' && *v.to == '/') {
+		struct moved was = { xstrdup(v.from), xstrdup(v.to) };
+
+		/* tasks at the old root directory go to the new one */
+		rename_files(f, m, by_pivot, &was);
+		change_root(f, m, file_new(f, "/", 1));
+		if (!m->w->cwd)
+			change_directory(f, m, file_new(f, "/", 1));
+		if (p->mounts) {
+			f->used -= p->mounts->bytes;
+			mounts_pivot(p->mounts, was.from, was.to);
+			f->used += p->mounts->bytes;
+		}
+		free((char *)(size_t)was.from);
+		free((char *)(size_t)was.to);
+		return;
+	}
+	change_root(f, m, NULL);
+	change_directory(f, m, NULL);
+	for (unsigned fd = 0; m->d && fd < m->d->n; fd++)
+		if (m->d->v[fd].file && *m->d->v[fd].file->name == '/')
+			fd_set_file(f, m->d, fd, NULL, 0);
+	if (p->mounts)
+		space_set(f, p, mounts_unknown());
+}
+
+/* include/uapi/linux/mount.h */
+enum {
+	REMOUNT = 32, BIND = 4096, MOVE = 8192, RECURSIVE = 16384,
+	PROPAGATION = 1 << 17 | 1 << 18 | 1 << 19 | 1 << 20,
+};
+
+/* Follow mount, or an unmount (target alone). flags: of mount; -1 for an unmount. */
+static void mounted(struct follow *f, struct member *m, const struct file *source,
+		    const struct file *target, int64_t flags)
+{
+	struct mount_space *p = m->w ? m->w->space : NULL;
+	const char *from = source && *source->name == '/' ? source->name : NULL;
+	const char *to = target && *target->name == '/' ? target->name : NULL;
+
+	if (!p || !p->mounts || (flags >= 0 && (flags & REMOUNT ||
+				(!(flags & BIND) && flags & PROPAGATION))))
+		return;
+	f->used -= p->mounts->bytes;
+	if (!to || (flags >= 0 && !(flags & BIND) && flags & MOVE && !from)) {
+		f->used += p->mounts->bytes;
+		space_set(f, p, mounts_unknown());
+		return;
+	}
+	if (flags < 0)
+		mounts_remove(p->mounts, to);
+	else if (from && flags & BIND)
+		mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
+	else if (from && flags & MOVE)
+		mounts_move(p->mounts, from, to);
+	else
+		mounts_add(p->mounts, to, NULL);
+	f->used += p->mounts->bytes;
 }
 
 /* include/uapi: linux/fcntl.h, linux/sched.h, linux/close_range.h, asm-generic/fcntl.h */
 enum {
 	DUPFD = 0, SETFD = 2, DUPFD_CLOEXEC = 1030, SHARE_FS = 0x200, SHARE_FILES = 0x400,
-	NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000, RANGE_UNSHARE = 2, RANGE_CLOEXEC = 4,
+	NEW_MOUNTS = 0x20000, NEW_THREAD = 0x10000, NEW_USERS = 0x10000000, RANGE_UNSHARE = 2,
+	RANGE_CLOEXEC = 4,
 	TEMPORARY = 020000000,
 };
 
@@ -828,12 +1313,13 @@ void follow_call(struct follow *f, int pid, const struct call *c, const struct c
 	const uint64_t *a = v->args;
 	const struct call_bytes *user = v->user;
 	uint64_t flags, fd = (uint64_t)v->result;
-	struct file *p = NULL, *s;
-	int cloexec, set;
+	struct file *p = NULL, *s, *q;
+	int cloexec, set, at;
 	uint32_t fds[2];
 	char name[PATH_MAX];
 	struct member *m;
 	size_t n, known = f->tasks.n;
+	int new;
 
 	if (!rule || (v->result < 0 && v->result >= -4095 && *rule != 'x' &&
 		      (*rule != 'C' || v->result != -EINPROGRESS)))
@@ -841,6 +1327,7 @@ void follow_call(struct follow *f, int pid, const struct call *c, const struct c
 	m = member(f, pid);
 	if (!m)
 		return;
+	new = f->live && f->tasks.n != known; /* procfs shows what is behind the call */
 	cloexec = rule[1] == '+' ||
 		  (rule[1] != '-' && a[rule[1] - '0'] & (rule[2] == 'o' ? (unsigned)O_CLOEXEC :
 							 (unsigned)rule[2] - '0'));
@@ -862,7 +1349,9 @@ at:
 		n = *rule == 'O' || *rule == 'h';
 		if (!(flags & TEMPORARY))
 			p = opened(f, pid, m, n ? (int)a[0] : AT_FDCWD, &user[n],
-				   !!(flags & O_NOFOLLOW));
+				   (flags & O_NOFOLLOW ? NO_FOLLOW : 0) |
+				   (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK),
+				   (int)fd);
 		break;
 	case 'D':
 		if ((uint32_t)a[0] == fd)
@@ -932,26 +1421,71 @@ at:
 		return;
 	case 'c':
 	case 'f':
-		/* procfs shows the directory after the call */
-		if (!f->live || f->tasks.n == known)
-			change_directory(f, m, *rule == 'f' ? file_ref(s) :
-					 opened(f, pid, m, AT_FDCWD, &user[0], 0));
+		if (new)
+			return;
+		change_directory(f, m, *rule == 'f' ? file_ref(s) :
+				 opened(f, pid, m, AT_FDCWD, &user[0], 0, -1));
+		return;
+	case 'r':
+		if (!new)
+			change_root(f, m, opened(f, pid, m, AT_FDCWD, &user[0], 0, -1));
 		return;
 	case 's':
-		if (a[1] && !(a[1] & NEW_MOUNTS))
+		/* 0: the descriptor decides */
+		if (new || (a[1] && !(a[1] & NEW_MOUNTS)) ||
+		    (!a[1] && s && strchr(s->name, ':') && strncmp(s->name, "mnt:", 4)))
 			return;
-		/* fall through */
-	case 'r':
-		change_root(f, m);
-		change_directory(f, m, NULL);
+		enter_mounts(f, m, pid);
+		return;
+	case 'v':
+	case 'n':
+		if (new)
+			return;
+		/* rename of two paths, or of two pairs of directory and path; it follows no link */
+		at = c->name[*rule == 'n' ? 6 : 0] == 'a';
+		set = *rule == 'n' ? NO_FOLLOW : 0;
+		p = opened(f, pid, m, at ? (int)a[0] : AT_FDCWD, &user[at], set, -1);
+		q = opened(f, pid, m, at ? (int)a[2] : AT_FDCWD, &user[1 + 2 * at], set, -1);
+		if (*rule == 'v')
+			pivot(f, m, p, q);
+		else
+			renamed(f, m, p, q, 0);
+		file_put(f, p);
+		file_put(f, q);
+		return;
+	case 'y':
+		at = c->name[7] == 'a';
+		if (f->live && !new)
+			make_link(f, opened(f, pid, m, at ? (int)a[1] : AT_FDCWD, &user[1 + at],
+					    NO_FOLLOW, -1), &user[0]);
+		return;
+	case 'l':
+		at = c->name[0] == 'u' && c->name[6] == 'a';
+		p = opened(f, pid, m, at ? (int)a[0] : AT_FDCWD, &user[at], NO_FOLLOW, -1);
+		renamed(f, m, p, NULL, 1);
+		if (p)
+			forget_link(f, made_link(f, p->name));
+		file_put(f, p);
+		return;
+	case 'M':
+	case 'U':
+	case 'W':
+		if (new)
+			return;
+		n = *rule == 'M' ? 1 : *rule == 'W' ? 3 : 0;
+		q = opened(f, pid, m, *rule == 'W' ? (int)a[2] : AT_FDCWD, &user[n], 0, -1);
+		p = *rule == 'M' ? opened(f, pid, m, AT_FDCWD, &user[0], 0, -1) : NULL;
+		mounted(f, m, p, q, *rule == 'U' ? -1 : *rule == 'W' ? 0 : (int64_t)a[3]);
+		file_put(f, p);
+		file_put(f, q);
 		return;
 	case 'u':
 		if (a[0] & SHARE_FILES)
 			unshare_files(f, m);
 		if (a[0] & (SHARE_FS | NEW_MOUNTS | NEW_USERS))
 			unshare_directories(f, m);
-		if (a[0] & NEW_MOUNTS)
-			change_root(f, m);
+		if (a[0] & NEW_MOUNTS && !new)
+			unshare_mounts(f, m, pid);
 		return;
 	case 'm':
 		n = user->bytes ? strnlen(user->bytes, user->n) : 0;
@@ -998,8 +1532,10 @@ void follow_task(struct follow *f, int pid, int child, uint64_t clone_flags)
 		unshare_files(f, m);
 	if (!(clone_flags & SHARE_FS))
 		unshare_directories(f, m);
+	if (f->live)
+		m->tgid = clone_flags & NEW_THREAD ? parent->tgid : child;
 	if (clone_flags & NEW_MOUNTS)
-		change_root(f, m);
+		unshare_mounts(f, m, child);
 }
 
 void follow_end(struct follow *f, int pid)
@@ -1024,6 +1560,8 @@ void follow_exec(struct follow *f, int pid)
 
 void follow_lost(struct follow *f)
 {
+	for (unsigned i = 0; i < FOLLOW_LINKS; i++)
+		forget_link(f, &f->links[i]);
 	for (size_t i = 0; i < f->tasks.room; i++)
 		while (f->tasks.v[i])
 			forget(f, (struct member *)f->tasks.v[i]);
@@ -1102,32 +1640,37 @@ static void put_socket(struct printed *o, const struct file *s)
 	}
 }
 
-/* Write the path that a path of the task has on the host to out; keep it if it is not known. */
-static const char *host_path(const struct directories *w, const char *path, char *out)
+/*
+ * Return a path of a namespace as the task sees it, or as the host does. What is not known has "?"
+ * in front.
+ */
+static const char *shown(const struct follow *f, const struct directories *w, const char *path,
+			 char *out)
 {
-	const char *s = w && w->mounts ? w->mounts->name : "", *to = NULL;
-	size_t best = 0;
+	const char *root = w && w->root ? w->root->name : "/";
+	unsigned mark = *path == '?';
 
-	while (*s) {
-		size_t n = strlen(s);
-
-		if (n >= best && is_below(path, s, n)) {
-			best = n;
-			to = s + n + 1;
-		}
-		s += n + 1;
-		s += strlen(s) + 1;
-	}
-	if (!to)
+	/* include/linux/memfd.h: no file of a directory */
+	if (path[mark] != '/' || !strncmp(path, "/memfd:", 7))
 		return path;
-	str_format(out, PATH_MAX, "%s%s", to, best == 1 ? path : path + best);
-	return out;
+	path += mark;
+	*out = '?';
+	if (f->host_paths && !(w && w->space && w->space->host)) {
+		if (w && w->space && w->space->mounts &&
+		    !mounts_host(w->space->mounts, path, out + 1))
+			return out + !mark;
+		mark = 1;
+	}
+	if (root[1] && !f->host_paths && path_is_below(path, root))
+		path += strlen(root);
+	str_format(out + 1, PATH_MAX, "%s", *path ? path : "/");
+	return out + !mark;
 }
 
 size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size)
 {
 	struct printed o = { buf, 0, size };
-	char path[PATH_MAX];
+	char path[PATH_MAX + 1];
 	struct member *m = member(f, pid);
 	struct file *p = !m ? NULL : fd == AT_FDCWD ? m->w ? m->w->cwd : NULL :
 			 fd_file(m->d, (unsigned)fd);
@@ -1135,7 +1678,7 @@ size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size
 	if (!p || !size)
 		return 0;
 	if (!p->socket) {
-		put(&o, *p->name == '/' ? host_path(m->w, p->name, path) : p->name);
+		put(&o, shown(f, m->w, p->name, path));
 	} else {
 		if (f->live && !p->final && incomplete(p))
 			look_up(f, pid, fd, p);
@@ -1153,14 +1696,24 @@ size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size
 size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path, char *buf,
 			 size_t size)
 {
-	char joined[PATH_MAX], host[PATH_MAX];
+	char joined[PATH_MAX + 1], host[PATH_MAX + 1];
 	const char *to;
 	struct member *m = member(f, pid);
-	size_t n = m ? join(m, dirfd, path, strlen(path), joined) : 0;
+	int sure;
+	size_t n = m ? join(m, dirfd, path, strlen(path), joined, &sure) : 0;
 
 	if (!n)
 		return 0;
-	to = host_path(m->w, joined, host);
+	/* on the host, .. behind a link or at the root directory leads elsewhere */
+	if (f->host_paths && strstr(joined, "/..") && !sure) {
+		struct call_bytes user = { .bytes = path, .n = strlen(path) };
+		struct file *p = opened(f, pid, m, dirfd, &user, NO_FOLLOW, -1);
+
+		str_format(joined, sizeof(joined), "%s%s", !p || !f->live ? "?" : "",
+			   p ? p->name : joined);
+		file_put(f, p);
+	}
+	to = shown(f, m->w, joined, host);
 	n = strlen(to);
 	if (n >= size)
 		return 0;

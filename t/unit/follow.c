@@ -209,7 +209,8 @@ static void test_directories(void)
 	chdir_to(A, "/srv");
 	user(0, "/srv", 4);
 	call(A, "chroot", 0, 0, 0, 0, 0);
-	EQUAL_TEXT(path(A, AT_FDCWD, "x"), "");
+	EQUAL_TEXT(path(A, AT_FDCWD, "x"), "/x");
+	EQUAL_TEXT(path(A, AT_FDCWD, "../../x"), "/x");
 	/* no room: no part of a path */
 	chdir_to(A, "/srv");
 	EQUAL(follow_print_path(&f, A, AT_FDCWD, "x", text, 6), 0);
@@ -454,9 +455,10 @@ static void test_live(void)
 	EQUAL_TEXT(file(pid, other), "/");
 	/* the end of the link, when the kernel has its name in memory (Linux 5.12) */
 	openat_of(pid, "/proc/self/maps", AT_FDCWD, 0, 50);
-	EQUAL_TEXT(file(pid, 50), "/proc/self/maps");
+	snprintf(wanted, sizeof(wanted), "/proc/%d/maps", pid);
+	EQUAL_TEXT(file(pid, 50), wanted);
 	openat_of(pid, "/no/such/file", AT_FDCWD, 0, 51);
-	EQUAL_TEXT(file(pid, 51), "/no/such/file");
+	EQUAL_TEXT(file(pid, 51), "?/no/such/file"); /* it may have been a link */
 	if (!symlink("/etc/passwd", "follow.link")) {
 		int link = open("follow.link", O_RDONLY);
 
