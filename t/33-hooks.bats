@@ -271,6 +271,26 @@ has() {
 		--run prefixed --args "--pid $$ --one sys_../x"
 }
 
+@test "hook: N:LEAST-MOST is a number in this range" {
+	need_tracefs
+	hook ranges <<-'END'
+	# description: ranges
+	# option: --data N:0-4096  bytes
+	# option: --words N:1-32...  words
+	END
+	for n in 0 1 4095 4096; do
+		given ranges --data "$n" --words 1 32 <<-END
+		HOOK_DATA=$n
+		HOOK_WORDS=1 32
+		END
+	done
+	for n in 4097 5000 99999999999999999999 -1 x 0x10; do
+		refused 100 "--data: '$n' is not a number from 0 to 4096" --run ranges --args "--pid $$ --data=$n"
+	done
+	refused 100 "--words: '0' is not a number from 1 to 32" --run ranges --args "--pid $$ --words 0"
+	refused 100 "--words: '33' is not a number from 1 to 32" --run ranges --args "--pid $$ --words 32 33"
+}
+
 @test "hook: commas separate the values of lists, but of text only with TEXT,..." {
 	need_tracefs
 	hook lists <<-'END'

@@ -782,8 +782,8 @@ big() {
 	traced trace_exec --words 2
 	[ "$(lines ": exec2: .* argc=5 argv0=\"$acts\" argv1=\"nothing\"$")" = 5 ]
 	[ "$(grep -vc '^#' got)" = 5 ]
-	refuses '--words: 0 is not from 1 to 32' trace_exec --words 0
-	refuses '--words: 33 is not from 1 to 32' trace_exec --words 33
+	refuses "--words: '0' is not a number from 1 to 32" trace_exec --words 0
+	refuses "--words: '33' is not a number from 1 to 32" trace_exec --words 33
 	act execs 1 0 one
 	traced trace_exec --words 32
 	[ "$(lines ': exec3: ')" = 1 ]

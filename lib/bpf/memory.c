@@ -286,7 +286,7 @@ static void loop_label(struct bpf_code *c, int label)
 enum { NATIVE = OUT + 1, NOT_EXEC, NO_VARIANT, KNOWN, SEEN, NEEDED, IN_REGISTER, NEXT, READ,
        NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, LAST_WORD, MANY,
        ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART,
-       NOT_LAST };
+       NOT_LAST, ALL_BYTES };
 
 #define load_entry(c, member, to) \
 	emit_load(c, sizeof(((struct entry *)0)->member) == 1 ? SIZE_B : SIZE_H, to, R6, \
@@ -720,10 +720,13 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_SUB, R1, R2);
 	store(c, LEFT, R1);
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
+	emit_alu_imm(c, ALU_MOV, R4, 0);
 	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
 	load(c, R1, CUT);
 	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
+	emit_alu(c, ALU_MOV, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, 7);
 	emit_label(c, NOT_LAST);
 
 	/* end the format behind the last number: R2 = 5 bytes for each */
@@ -735,6 +738,13 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_ADD, R1, R7);
 	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
 	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
+	emit_jump_if_imm(c, R4, JEQ, 0, ALL_BYTES);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, '.');
+	emit_alu_imm(c, ALU_ADD, R4, '0');
+	emit_store(c, SIZE_B, R1, FORMAT_DATA + m->id + 4, R4);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 5, 0);
+	emit_alu_imm(c, ALU_ADD, R2, 2);
+	emit_label(c, ALL_BYTES);
 	emit_address(c, R1, R7, FORMAT_DATA);
 	if (m->numbers > 3) {
 		emit_address(c, R3, R7, TEXT);

@@ -203,7 +203,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	c2 TEXT           a part of the string; the rest is not recorded
  *	x2                it could not be read, from here on
  *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the byte order of the host
- *	e2 HEX HEX ...    the same; the rest is not recorded
+ *	e2 HEX HEX ...    the same; the rest is not recorded. HEX.3 at the end: 3 bytes of it count
  *	s2                of an array of strings: the next string follows, as a, b, c or x
  *	e2                of an array of strings: more follow, which are not recorded
  *	z2                of an array of strings: it has none

@@ -810,6 +810,9 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		user = &v->entry[arg];
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
 		text(&o, "\"\""); /* the end of a file: nothing was read */
+	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
+		   !call_value(c, call, (unsigned)a->count, v->args)) {
+		text(&o, "\"\""); /* nothing is to be written */
 	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
 		   !v->result) {
 		text(&o, "[]"); /* no event came */

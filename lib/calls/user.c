@@ -39,10 +39,11 @@ static int add_words(struct call_user *u, struct call_memory *m, const char *s, 
 	int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__), words = 0;
 
 	for (; s < end; s++, words++) {
+		size_t n = sizeof(uint64_t);
 		uint64_t v = 0;
 		int digits = 0;
 
-		for (; s < end && *s != ' '; s++, digits++) {
+		for (; s < end && *s != ' ' && *s != '.'; s++, digits++) {
 			unsigned c = (unsigned char)*s;
 			unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
 
@@ -52,7 +53,11 @@ static int add_words(struct call_user *u, struct call_memory *m, const char *s, 
 		}
 		if (swap)
 			v = __builtin_bswap64(v);
-		if (!digits || words == 12 || add(u, m, (const char *)&v, sizeof(v)) < 0)
+		if (s < end && *s == '.') {
+			n = end - s == 2 && s[1] > '0' && s[1] < '8' ? (size_t)s[1] - '0' : 0;
+			s++;
+		}
+		if (!digits || words == 12 || !n || add(u, m, (const char *)&v, n) < 0)
 			return -1;
 	}
 	return words ? 0 : -1;

@@ -82,6 +82,16 @@ static int parse_value(struct hook_option *o, const char *s, size_t n)
 			o->type = types[i].type;
 			return 0;
 		}
+	if (n > 2 && !strncmp(s, "N:", 2)) {
+		const char *text = s + 2;
+
+		o->type = TYPE_NUMBER;
+		o->least = (unsigned long)text_digits(&text);
+		if (*text++ != '-')
+			return -1;
+		o->most = (unsigned long)text_digits(&text);
+		return text == s + n && o->least <= o->most ? 0 : -1;
+	}
 	if (!memchr(s, '|', n) || memchr(s, ' ', n))
 		return -1;
 	o->type = TYPE_CHOICE;
@@ -93,7 +103,7 @@ static int parse_option(struct hook_option *o, const char *s)
 	const char *end;
 	size_t n;
 
-	*o = (struct hook_option){ .line = s };
+	*o = (struct hook_option){ .line = s, .most = ULONG_MAX };
 	if (*s == '-' && s[1] && s[1] != '-') {
 		if (s[2] != ',' || s[3] != ' ')
 			return -1;

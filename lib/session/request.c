@@ -181,8 +181,13 @@ static const char *check_value(const struct hook_option *o, const char *s)
 		what = "a pid";
 		break;
 	case TYPE_NUMBER:
-		if (!text_number(s, 0, ULONG_MAX, &n))
+		if (!text_number(s, o->least, o->most, &n))
 			return s;
+		if (o->most != ULONG_MAX) {
+			err_msg("--%s: '%.80s' is not a number from %lu to %lu", o->name, s,
+				o->least, o->most);
+			return NULL;
+		}
 		what = "a number";
 		break;
 	case TYPE_MS:

@@ -29,7 +29,7 @@ enum hook_type {
 	TYPE_FLAG,   /* no value */
 	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
 	TYPE_PID,    /* the pid of a live task */
-	TYPE_NUMBER, /* N */
+	TYPE_NUMBER, /* N, or N:LEAST-MOST */
 	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
 	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these behind ! */
 	TYPE_ERROR,  /* ENOENT */
@@ -43,6 +43,7 @@ struct hook_option {
 	char letter;        /* 0: long form only */
 	char name[32];
 	enum hook_type type;
+	unsigned long least, most;      /* of a number */
 	char prefix[32];    /* optional before a value; it is removed */
 	char choices[96];
 	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */

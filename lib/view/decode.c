@@ -891,8 +891,8 @@ static void take_option(struct decode *d, const struct tool *tool, const char *w
 		d->by_fd = 1;
 		break;
 	case 5:
-		bad = text_number(value, 1, INT_MAX, &v) < 0;
-		d->slower = (uint64_t)v * 1000;
+		bad = text_number(value, 0, ULONG_MAX, &v) < 0;
+		d->slower = v < UINT64_MAX / 1000 ? (uint64_t)v * 1000 : UINT64_MAX;
 		break;
 	case 6:
 		d->path = value;

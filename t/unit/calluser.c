@@ -207,6 +207,15 @@ static void test_words(void)
 		call_user_clear(&u);
 	}
 	u.big = 0;
+	EQUAL(give("e1 656463626100 79.1"), 0);
+	CHECK(holds(1, "\0abcde\0\0y", 9));
+	EQUAL(u.after[1].bytes.cut, 1);
+	EQUAL(give("e1 79.8"), -1);
+	EQUAL(give("e1 79.0"), -1);
+	EQUAL(give("e1 79.11"), -1);
+	EQUAL(give("e1 79."), -1);
+	EQUAL(give("e1 79.1 1"), -1);
+	call_user_clear(&u);
 }
 
 static void test_others(void)
