@@ -139,6 +139,22 @@ static void begin_string(struct partial *p)
 	p->in_string = 1;
 }
 
+/*
+ * Append a part of a string. In text, a \ goes in front of each quote and backslash, so that no
+ * string looks like its end and another field. The stream has escaped control characters as \n, \t
+ * and \x1b; these stay. In JSON the stream has escaped the string.
+ */
+static void add_part(struct partial *p, const char *s)
+{
+	for (; *s && !p->json; s++) {
+		int escape = *s == '\\' && (s[1] == 'n' || s[1] == 't' || s[1] == 'x');
+
+		strbuf_add(&p->fields, "\\", *s == '"' || (*s == '\\' && !escape));
+		strbuf_add(&p->fields, s, 1);
+	}
+	strbuf_puts(&p->fields, s);
+}
+
 /* End a string. With fault, print (fault) instead, because the string could not be read. */
 static void end_string(struct partial *p, int fault)
 {
@@ -251,7 +267,7 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	case '+':
 		s = read_call(p, s);
 		begin_string(p);
-		strbuf_puts(&p->fields, s);
+		add_part(p, s);
 		if (tag == '+')
 			return;
 		end_string(p, 0);
@@ -280,7 +296,7 @@ static void record(struct join *j, const struct trace_line *l, const char *line,
 	default:
 		if (!p->in_string)
 			begin_string(p);
-		strbuf_puts(&p->fields, s);
+		add_part(p, s);
 		if (tag == '&')
 			return;
 		end_string(p, tag == 'x');
