@@ -499,7 +499,7 @@ printed() {
 	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  Aa %s\n' /nowhere/three "$PROG/acts")" ]
 	tfs-instance remove "$INSTANCE"
 	memory -d 9 -e -w 2 calls write sendto execve
-	printed | grep '^  Eb [0-9a-f]* [0-9a-f]*$'
+	printed | grep '^  Eb [0-9a-f]* [0-9a-f]*[.]1$'
 	[ "$(printed | grep -c '^  Eb ')" = 2 ]
 	[ "$(printed | grep -c '^  E1$')" = 2 ]
 	[ "$(printed | grep -c 'A2 ONE=SECRET-env$')" = 2 ]

@@ -39,7 +39,7 @@ static struct call_values next;
 
 static void user(unsigned i, const void *bytes, size_t n)
 {
-	next.user[i] = (struct call_bytes){ bytes, n, 0, 0 };
+	next.user[i] = (struct call_bytes){ .bytes = bytes, .n = n };
 }
 
 static void call(int pid, const char *name, int64_t result, uint64_t a, uint64_t b, uint64_t c,
