@@ -173,6 +173,7 @@ plain() {
 	cmp want got
 	[ "$(wc -l <got)" -gt 500 ]
 	[ $(($(cat d/dropped) + $(wc -l <got))) = 10000 ]
+	[ "$(tail -n 1 d/dump.1)" = "# lost $(cat d/dropped) events: $(cat d/dropped) overwritten in a full buffer, 0 not written" ]
 	[ "$(stat -c %a d/dump.1)" = 600 ]
 	stops
 	[ "$(ls -A d)" = dump.1 ]
@@ -438,11 +439,13 @@ plain() {
 	tfs-report d/dump.1 >got
 	plain got | cmp want -
 	[ $(($(cat d/dropped) + $(wc -l <want))) = 10000 ]
+	[ "$(tail -n 1 got)" = "# lost $(cat d/dropped) events: $(cat d/dropped) overwritten in a full buffer, 0 not written" ]
 	called 10
 	dumped 2
-	[ "$(tfs-report d/dump.2 | wc -l)" = 10 ]
+	[ "$(tfs-report d/dump.2 | plain | wc -l)" = 10 ]
 	dumped 3
-	[ "$(tfs-report d/dump.3 | wc -l)" = 0 ]
+	# the number counts from the beginning
+	[ "$(tfs-report d/dump.3)" = "$(tail -n 1 got)" ]
 	stops
 	! command -v trace-cmd >/dev/null ||
 		[ "$(trace-cmd report d/dump.1 2>/dev/null | grep -c getppid)" = "$(wc -l <want)" ]
@@ -573,7 +576,9 @@ plain() {
 	called 5000 # more than the pipe holds
 	kept=$(cat "$DIR"/per_cpu/cpu*/stats | awk '/^entries: / { n += $2 } END { print n }')
 	stops
-	eventually printed "$(($(grep -c ^CPU: out || :) + kept))"
+	eventually grep -q '^# lost [1-9]' out
+	file_has "$(($(grep -c '^CPU:\|^# lost' out) + kept))" out
+	[ $((kept + $(sed -n 's/^# lost \([0-9]*\) .*/\1/p' out))) = 5000 ]
 	[ "$(cd d && echo *)" = '*' ]
 	READERS=0 flight -E
 	called 20
@@ -649,7 +654,7 @@ plain() {
 	[ "$(stat -c %s d/dump.1)" -le $((33 * 1024)) ]
 	plain d/dump.1 >got
 	plain kernel | tail -n "$(wc -l <got)" | cmp - got
-	left=$(sed -n '$s/^# \([0-9]*\) older events are left out, because a dump holds 32 KB$/\1/p' d/dump.1)
+	left=$(sed -n 's/^# \([0-9]*\) older events are left out, because a dump holds 32 KB$/\1/p' d/dump.1)
 	[ $((left + $(wc -l <got))) = "$(plain kernel | wc -l)" ]
 	[ $((before + left)) = "$(cat d/dropped)" ]
 	stops

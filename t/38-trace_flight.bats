@@ -290,8 +290,9 @@ run_flight() {
 	HERE=$here
 	there dump.1 || skip "needs to be told before its task is gone"
 	file_has 5000 "$all"
-	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:' | cut -c 17- >got
+	sed 's/\] [^ ]* *[0-9.]*: /] /' "$here/dump.1" | grep -v '^CPU:\|^# lost' | cut -c 17- >got
 	[ "$(wc -l <got)" = $((5000 - lost)) ]
+	[ "$(sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$here/dump.1")" = "$lost" ]
 	# the newest events of each CPU, because each buffer overwrites itself
 	for cpu in $(sed 's/.*\(\[[0-9]*\]\).*/\1/' got | sort -u | tr -d '[]'); do
 		grep -F "[$cpu]" got >of_it

@@ -263,8 +263,26 @@ static void drop_part(struct flight_dumps *d, struct part *p)
 		unlinkat(d->dir, temporary(d, p, p->other), 0);
 }
 
-/* Complete the dump: all files get their final names, or none and all are removed. */
-static void end_parts(struct flight_dumps *d)
+/*
+ * Print the line with the number of lost events, those of a CPU or of all, to text. Return its
+ * length.
+ */
+static size_t put_losses(const struct flight_dumps *d, const struct part *p,
+			 const struct flight_take *take, const struct show *show, char *text,
+			 size_t size)
+{
+	struct losses l = { .unwritten = d->per_cpu ? p->cut : d->cut };
+
+	l.overwritten = flight_take_lost(take, d->per_cpu ? (int)(p - d->parts) : -1);
+	return show_losses(show, &l, text, size);
+}
+
+/*
+ * Complete the dump: all files get their final names, or none and all are removed. show is NULL
+ * for a trace.dat, which has the number of lost events in its head.
+ */
+static void end_parts(struct flight_dumps *d, const struct flight_take *take,
+		      const struct show *show)
 {
 	char name[64], text[PATH_MAX];
 	unsigned files = 0;
@@ -276,6 +294,10 @@ static void end_parts(struct flight_dumps *d)
 			write_part(d, p);
 		if (p->fd >= 0)
 			join_halves(d, p);
+		if (p->fd >= 0 && show &&
+		    fd_write_all(p->fd, text, put_losses(d, p, take, show, text,
+							 sizeof(text))) < 0)
+			d->failed = errno;
 		if (p->fd >= 0 && close(p->fd) < 0)
 			d->failed = errno;
 		files += p->fd >= 0;
@@ -380,7 +402,7 @@ void flight_dump_text(struct flight_dumps *d, struct flight_take *take,
 	}
 	if (d->parts->fd < 0 && !d->failed && !d->per_cpu && !d->skip_empty)
 		begin_text(d, d->parts, show);
-	end_parts(d);
+	end_parts(d, take, show);
 }
 
 /* ---- to a reader ----------------------------------------------------------- */
@@ -447,6 +469,7 @@ int flight_dump_out(struct flight_dumps *d, struct flight_take *take,
 		write_out(d, record_text, len);
 		d->cut += d->failed && shown;
 	}
+	write_out(d, text, put_losses(d, d->parts, take, show, text, sizeof(text)));
 	flight_take_end(take);
 	return 1;
 }
@@ -490,6 +513,14 @@ static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live
 	p->size += size;
 }
 
+/* Return the offset of the first sub-buffer, behind the head and the table. */
+static uint64_t begin_of_subbufs(const struct dat_head *head, const struct bytes *text,
+				 const struct live *live)
+{
+	return (text->n + dat_table_size(head) + live->subbuf_size - 1) / live->subbuf_size *
+	       live->subbuf_size;
+}
+
 void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct dat_head *head,
 		     uint64_t from, uint64_t least, int last)
 {
@@ -502,6 +533,8 @@ void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct da
 	begin_parts(d);
 	if (offset) {
 		dat_look(head, 1);
+		head->only = 0;
+		head->unwritten = d->per_cpu ? 0 : d->cut;
 		dat_head(head, &text, SIZE_MAX);
 	}
 	taken = offset && !text.failed && !flight_take_begin(take, least, last);
@@ -509,13 +542,19 @@ void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct da
 		d->failed = ENOMEM; /* leave the records in the ring buffer */
 		cpus = 0;
 	}
-	begin = (text.n + dat_table_size(head) + live->subbuf_size - 1) / live->subbuf_size *
-		live->subbuf_size;
+	begin = begin_of_subbufs(head, &text, live);
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		struct part *p = &d->parts[d->per_cpu ? cpu : 0];
 
-		if (d->per_cpu)
+		if (d->per_cpu) {
 			memset(offset, 0, 2 * cpus * sizeof(*offset));
+			/* a file of one CPU has the stats of this CPU */
+			head->only = cpu + 1;
+			dat_head(head, &text, SIZE_MAX);
+			begin = begin_of_subbufs(head, &text, live);
+			if (text.failed)
+				d->failed = ENOMEM;
+		}
 		offset[cpu] = p->fd < 0 ? begin : p->size;
 		while ((data = flight_take_subbuf(take, cpu))) {
 			if (!has_record_from(live, data, from))
@@ -540,7 +579,7 @@ void flight_dump_raw(struct flight_dumps *d, struct flight_take *take, struct da
 		put_head(d, d->parts, head, &text, offset, size);
 	if (taken)
 		flight_take_end(take);
-	end_parts(d);
+	end_parts(d, take, NULL);
 	dat_forget(head);
 	free(text.v);
 	free(offset);

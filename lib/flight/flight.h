@@ -48,6 +48,12 @@ int flight_take_open(struct flight_take *, int dir);
  */
 int flight_take_begin(struct flight_take *, uint64_t least, int last);
 
+/*
+ * Return the number of events that the ring buffer of a CPU, or all (-1), had dropped when
+ * flight_take_begin read it, since the buffer was made.
+ */
+unsigned long long flight_take_lost(const struct flight_take *, int cpu);
+
 /* Return the CPU's next sub-buffer, valid until the next call for this CPU, or NULL. */
 const void *flight_take_subbuf(struct flight_take *, unsigned cpu);
 

@@ -30,6 +30,7 @@ struct taken {
 	int older, has_rest;    /* now has the rest of the last dump; rest has records */
 	int done;               /* the ring buffer has no more records of this dump */
 	size_t n, given;        /* sub-buffers in memory; how many of them were given */
+	unsigned long long lost; /* events that the ring buffer had dropped by then */
 };
 
 static size_t memory_size(const struct flight_take *t)
@@ -120,8 +121,19 @@ int flight_take_begin(struct flight_take *t, uint64_t least, int last)
 		while (t->memory != MAP_FAILED && c->n < t->room &&
 		       read_subbuf(t, i, in_memory(t, i, c->n)))
 			c->n++;
+		c->lost = live_lost(&t->live, i);
 	}
 	return 0;
+}
+
+unsigned long long flight_take_lost(const struct flight_take *t, int cpu)
+{
+	unsigned long long n = 0;
+
+	for (unsigned i = 0; i < t->live.ncpus; i++)
+		if (cpu < 0 || i == (unsigned)cpu)
+			n += t->cpu[i].lost;
+	return n;
 }
 
 const void *flight_take_subbuf(struct flight_take *t, unsigned cpu)

@@ -244,6 +244,16 @@ unsigned long long live_rest(const struct live *l,
 	return n;
 }
 
+unsigned long long live_lost(const struct live *l, unsigned cpu)
+{
+	char text[1024];
+	ssize_t n = l->cpu[cpu].stats < 0 ? -1 :
+		    pread(l->cpu[cpu].stats, text, sizeof(text) - 1, 0);
+
+	text[n < 0 ? 0 : n] = '\0';
+	return stats_lost(text);
+}
+
 void live_close(struct live *l)
 {
 	for (unsigned i = 0; i < l->ncpus; i++) {

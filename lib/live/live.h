@@ -157,6 +157,9 @@ const struct record *live_next(struct live *, int64_t *lost);
 unsigned long long live_rest(const struct live *,
 			     int (*counts)(void *, const struct record *), void *arg);
 
+/* Return the number of events that the ring buffer of a CPU has dropped. */
+unsigned long long live_lost(const struct live *, unsigned cpu);
+
 /* Close the ring buffers, so that the instance can be removed. */
 void live_close(struct live *);
 

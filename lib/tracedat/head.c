@@ -303,6 +303,8 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 		size_t n;
 		char *stats;
 
+		if (h->only && h->only != cpu + 1)
+			continue;
 		str_format(text, sizeof(text), "per_cpu/cpu%u/stats", cpu);
 		stats = file_read(h->dir, text, &n);
 		if (!stats) {
