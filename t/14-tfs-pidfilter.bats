@@ -272,6 +272,7 @@ getppids() {
 	[ -z "$output$stderr" ]
 }
 
+# bats test_tags=guest
 @test "tfs-pidfilter: kernel: -f sets the filter of the function tracers and their fork option" {
 	new_instance
 	cat "$DIR"/set_ftrace_{notrace_,}pid >/dev/null 2>&1 ||
@@ -386,6 +387,7 @@ functions_of() {
 		tfs-pidfilter -R root mirror
 }
 
+# bats test_tags=guest
 @test "tfs-pidfilter: mirror makes the kernel's function pid list equal to the events' list" {
 	need_tracefs set_ftrace_notrace_pid
 	new_instance

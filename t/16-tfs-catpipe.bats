@@ -839,6 +839,7 @@ options() {
 	options nop
 }
 
+# bats test_tags=guest
 @test "tfs-catpipe: kernel: prints calls of functions as the kernel's trace, with each option" {
 	need_tracefs set_ftrace_filter
 	head -c 1 "$TRACEFS/set_ftrace_filter" >first 2>/dev/null || skip "needs set_ftrace_filter, which is locked"

@@ -491,6 +491,7 @@ acts_size() {
 	[ "$(tfs-probe list | wc -l)" = 1 ]
 }
 
+# bats test_tags=guest
 @test "tfs-probe: kernel: reports an unknown kernel function on one line, with the nearest names" {
 	own_group kprobe_events
 	need_entry_probes
@@ -503,6 +504,7 @@ acts_size() {
 	run -1 tfs-probe list
 }
 
+# bats test_tags=guest
 @test "tfs-probe: kernel: an event probe has the fields of its event" {
 	own_group dynamic_events
 	new_instance

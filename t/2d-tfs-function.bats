@@ -49,6 +49,7 @@ vfs_read*
 		tfs-function
 }
 
+# bats test_tags=guest
 @test "tfs-function: the kernel accepts the names and globs that it writes" {
 	need_tracefs set_ftrace_filter
 	head -c 1 "$TRACEFS/available_filter_functions" >can.read 2>&1 ||

@@ -642,7 +642,7 @@ big() {
 
 # ---- trace_kprobe --------------------------------------------------------------------------
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_kprobe: records each call of a kernel function, with its arguments, or its return" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
@@ -655,6 +655,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: --stack prints the kernel's stack below each call" {
 	uses kprobe_events
 	act opens 2 0 "$PWD/there"
@@ -663,6 +664,7 @@ big() {
 	[ "$(lines '<stack trace>')" = 2 ]
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: if a string does not fit into a page, prints the call without it" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
@@ -685,6 +687,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: records two functions at once that have a string among their arguments" {
 	uses kprobe_events
 	grep -q ' t do_filp_open$\| T do_filp_open$' /proc/kallsyms || skip "needs do_filp_open"
@@ -695,6 +698,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 10 ]
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: --latency prints the time from call to return, with arguments and result" {
 	uses kprobe_events
 	act sleeps 2 2
@@ -714,6 +718,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 10 ]
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: --latency excludes --filter and --stack, and old kernels have no arguments at a return" {
 	uses kprobe_events
 	for option in '--filter x' --stack; do
@@ -725,6 +730,7 @@ big() {
 		trace_kprobe -k do_exit --return --arg '$arg1'
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: reports no function or an unknown function on one line, with the nearest name" {
 	uses kprobe_events
 	refuses 'no function is named; give --function' trace_kprobe
@@ -740,6 +746,7 @@ big() {
 	no_probes
 }
 
+# bats test_tags=guest
 @test "trace_kprobe: records a function at which the kernel allows no kprobe, by a probe of kind f" {
 	uses kprobe_events
 	grep -q ' f\[:' "$TRACEFS/README" || skip "needs probes of kind f (CONFIG_FPROBE_EVENTS)"
@@ -767,7 +774,7 @@ big() {
 
 # ---- trace_exec ----------------------------------------------------------------------------
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_exec: records each program that is started, with all its words and no others" {
 	uses kprobe_events
 	act execs 5 3 one "two words" ''
@@ -776,6 +783,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 5 ]
 }
 
+# bats test_tags=guest
 @test "trace_exec: --words limits the words, and must be a number that the kernel accepts" {
 	uses kprobe_events
 	act execs 5 3 one "two words" ''
@@ -789,6 +797,7 @@ big() {
 	[ "$(lines ': exec3: ')" = 1 ]
 }
 
+# bats test_tags=guest
 @test "trace_exec: if words do not fit into a page, prints the exec without them" {
 	uses kprobe_events
 	act execs 3 0 "$(big 3900)"
@@ -805,6 +814,7 @@ big() {
 	done
 }
 
+# bats test_tags=guest
 @test "trace_exec: --failed prints a line for a file whose path does not fit into a page" {
 	uses kprobe_events
 	long=$(printf '/%.0s' {1..4080})${PROG#/}/acts
@@ -818,6 +828,7 @@ big() {
 	run -1 grep ': exec[_o0-9]*pen: .*////\|: exec2: .*////' got
 }
 
+# bats test_tags=guest
 @test "trace_exec: --failed also prints the failed execs, and the error" {
 	uses kprobe_events
 	act execs 2 3 one
@@ -828,6 +839,7 @@ big() {
 	[ "$(lines ': sys_execve -> 0x\(f*fe\|2\)$')" = 3 ] # PowerPC prints errors without a sign
 }
 
+# bats test_tags=guest
 @test "trace_exec: a script is started under its own name, with its interpreter's words" {
 	uses kprobe_events
 	printf '#!/bin/sh -e\n:\n' >script
@@ -843,7 +855,7 @@ big() {
 
 # ---- trace_open ----------------------------------------------------------------------------
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_open: records each file that is opened, and the result" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
@@ -853,6 +865,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 20 ]
 }
 
+# bats test_tags=guest
 @test "trace_open: --failed prints the opens that fail, with path and error" {
 	uses kprobe_events
 	act opens 12 8 "$PWD/there"
@@ -863,6 +876,7 @@ big() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
+# bats test_tags=guest
 @test "trace_open: if a path does not fit into a page, prints the open without it" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080})
@@ -881,6 +895,7 @@ big() {
 	[ "$(grep -c '^#' got)" = 0 ]
 }
 
+# bats test_tags=guest
 @test "trace_open: a path forges no fields, before Linux 6.9" {
 	uses kprobe_events
 	! grep -q 'return probes.*\$arg' "$TRACEFS/README" ||
@@ -891,6 +906,7 @@ big() {
 	run -1 grep -E ' flags=0x7 lat=' got
 }
 
+# bats test_tags=guest
 @test "trace_open: prints (fault) for a path that cannot be read, and never an empty path" {
 	uses kprobe_events
 	printf '%s\0' "$PWD/there" >name
@@ -904,6 +920,7 @@ big() {
 	[ "$(grep -vc "name\|^#" got)" = 25 ]
 }
 
+# bats test_tags=guest
 @test "trace_open: two sessions at once do not see each other's opens" {
 	uses kprobe_events
 	act opens 3 0 "$PWD/there"

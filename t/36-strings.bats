@@ -91,6 +91,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(lines ' cat-[0-9]* .*: open: (sys_openat) path="nowhere" flags=0x[0-9a-f]* ret=-2$')" = 1 ]
 }
 
+# bats test_tags=guest
 @test "trace_open: BPF programs print the same fields as kprobes do" {
 	need_bpf
 	need_entry_probes
@@ -336,6 +337,7 @@ killed() {
 	file_has 6 got
 }
 
+# bats test_tags=guest
 @test "trace_exec: a BPF program prints the same fields as kprobes do" {
 	need_bpf
 	need_entry_probes

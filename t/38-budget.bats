@@ -167,6 +167,7 @@ times() {
 	stops
 }
 
+# bats test_tags=guest
 @test "tfs-flight: -B counts with a histogram the events that it cannot record, and says how many" {
 	need_tracefs events/syscalls
 	need_tracefs events/syscalls/sys_enter_getpriority/hist

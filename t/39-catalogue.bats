@@ -576,6 +576,7 @@ reads_of() {
 "
 }
 
+# bats test_tags=guest
 @test "trace_count: --function counts the kernel's functions by name" {
 	need_functions
 	calls 500
@@ -600,7 +601,7 @@ reads_of() {
 
 # ---- trace_function --------------------------------------------------------------------
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_function: prints each call of a function, as often as it was called" {
 	need_functions
 	calls 1000
@@ -609,6 +610,7 @@ reads_of() {
 	[ "$(grep -vc '^#' got)" = 1000 ]
 }
 
+# bats test_tags=guest
 @test "trace_function: follows children and threads" {
 	need_functions
 	calls 100 2 3
@@ -617,6 +619,7 @@ reads_of() {
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
 
+# bats test_tags=guest
 @test "trace_function: --not leaves out some of the functions" {
 	need_functions
 	calls 100
@@ -625,6 +628,7 @@ reads_of() {
 	[ "$(grep -vc '^#' got)" = 1 ]
 }
 
+# bats test_tags=guest
 @test "trace_function: two sessions at once do not see each other's functions" {
 	need_functions
 	calls 100
@@ -650,6 +654,7 @@ reads_of() {
 	[ "$(grep -vc '^#' got.one)" = 100 ]
 }
 
+# bats test_tags=guest
 @test "trace_function: refuses no function, or an unknown function with the nearest name" {
 	need_functions
 	calls 1
@@ -664,6 +669,7 @@ reads_of() {
 	done
 }
 
+# bats test_tags=guest
 @test "trace_function: refuses --parent, because the parents' own calls cannot be left out" {
 	need_functions
 	calls 1
@@ -683,6 +689,7 @@ argument_option() {
 	skip "needs options/$1 for each instance (Linux 7)"
 }
 
+# bats test_tags=guest
 @test "trace_function: --arguments prints the arguments of each call by their names" {
 	need_functions
 	argument_option func-args
@@ -701,6 +708,7 @@ argument_option() {
 	[ "$(grep -Ec ': [_a-z0-9]*sys_getppid <-' got)" = 100 ]
 }
 
+# bats test_tags=guest
 @test "trace_function and trace_graph: --arguments is refused if the kernel has no such option" {
 	need_functions
 	new_instance
@@ -722,7 +730,7 @@ need_graph() {
 		skip "needs function_graph in instances, which Linux 6.12 has"
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_graph: prints each call of a function with its duration" {
 	need_graph
 	calls 100
@@ -731,6 +739,7 @@ need_graph() {
 	[ "$(grep -c ' us ' got)" = 100 ]
 }
 
+# bats test_tags=guest
 @test "trace_graph: --slower passes calls that take at least so long, with their names" {
 	need_graph
 	calls 10
@@ -741,6 +750,7 @@ need_graph() {
 	[ "$(grep -vc '^#' got)" = 0 ]
 }
 
+# bats test_tags=guest
 @test "trace_graph: --arguments prints the arguments of each call by their names" {
 	need_graph
 	argument_option funcgraph-args
@@ -752,6 +762,7 @@ need_graph() {
 	[ "$(grep -Ec ' us +\|  [_a-z0-9]*sys_getppid\([a-z_]+=0x[0-9a-f]+\);' got)" = 10 ]
 }
 
+# bats test_tags=guest
 @test "trace_graph: says when the kernel can set it for the whole machine only" {
 	need_functions
 	new_instance
@@ -765,7 +776,7 @@ need_graph() {
 
 # ---- trace_hist ------------------------------------------------------------------------
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_hist: prints the kernel's histogram, with exact hits" {
 	need_hist
 	need_tracefs events/raw_syscalls/sys_enter/hist
@@ -799,6 +810,7 @@ getppids() {
 	hits=$(sed -n 's/^    Hits: //p' got)
 }
 
+# bats test_tags=guest
 @test "trace_hist: --pid counts that task, its threads and children, but no task born later and no others" {
 	need_hist
 	need_tracefs events/raw_syscalls/sys_enter/hist
@@ -811,6 +823,7 @@ getppids() {
 	[ "$hits" = 0 ]
 }
 
+# bats test_tags=guest
 @test "trace_hist: reports a bad filter, a second event, a missing or bad key on one line, with the kernel's caret" {
 	need_hist
 	calls 1

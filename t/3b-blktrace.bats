@@ -136,6 +136,7 @@ refuse() {
 	free "$DEVICE"
 }
 
+# bats test_tags=guest
 @test "blk-trace: setup prints the directory, and a second setup is refused and leaves the first alone" {
 	need_relay
 	run -0 blk-trace -k "$MARK" setup "$DEVICE"
@@ -155,6 +156,7 @@ refuse() {
 	free "$DEVICE"
 }
 
+# bats test_tags=guest
 @test "blk-trace: sets up all of several devices, or none" {
 	need_relay
 	one=$DEVICE
@@ -169,7 +171,7 @@ refuse() {
 	run -0 blk-trace -k "$MARK" remove "$one" "$DEVICE"
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "blk-trace: -a, -l and -p limit the recorded events" {
 	need_relay
 	blk-trace -k "$MARK" -a issue,complete setup "$DEVICE"
@@ -350,7 +352,7 @@ parsed() {
 	free "$DEVICE"
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,guest
 @test "trace_blk: records the writes of a task and its children exactly, and no other task's" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 5); ($(write_blocks "$DEVICE" 3 100)); true"
@@ -377,6 +379,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
+# bats test_tags=guest
 @test "trace_blk: --output lines gives one line per packet, and --output file a file that stays" {
 	need_relay
 	for output in lines file; do
@@ -394,6 +397,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
+# bats test_tags=guest
 @test "trace_blk: --all: records every task, unrelated tasks too" {
 	need_relay
 	start_session trace_blk --all --output fifo --device "$DEVICE"
@@ -404,6 +408,7 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got C)" = 4 ]
 }
 
+# bats test_tags=guest
 @test "trace_blk: tfs-run -m blktrace holds the program until the device is traced" {
 	need_relay
 	run -0 --separate-stderr tfs-run -m blktrace trace_blk --device "$DEVICE" -- \
@@ -414,6 +419,7 @@ WS 816 + 8 [0]' ]
 	free "$DEVICE"
 }
 
+# bats test_tags=guest
 @test "trace_blk: refuses a device that is traced already, and leaves that trace alone" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 2)"
@@ -431,6 +437,7 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got C)" = 2 ]
 }
 
+# bats test_tags=guest
 @test "trace_blk: two sessions at once each trace their own device" {
 	need_relay
 	one=$DEVICE
@@ -458,6 +465,7 @@ WS 816 + 8 [0]' ]
 	[ "$(how_many got.two C)" = 3 ]
 }
 
+# bats test_tags=guest
 @test "trace_blk: two killed readers and the next reader get each line once, and times go on" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 2000); read -r _ <hold"
@@ -484,6 +492,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
+# bats test_tags=guest
 @test "trace_blk: the last line counts the events that did not fit into a full buffer" {
 	need_relay
 	task "$(write_blocks "$DEVICE" 600)"
@@ -499,6 +508,7 @@ WS 816 + 8 [0]' ]
 	[ "${BASH_REMATCH[1]}" -gt 0 ]
 }
 
+# bats test_tags=guest
 @test "trace_blk: frees the device if manager, janitor or both are killed" {
 	need_relay
 	for victim in manager janitor both; do
@@ -524,6 +534,7 @@ WS 816 + 8 [0]' ]
 	done
 }
 
+# bats test_tags=guest
 @test "trace_blk: the next session removes the tracing of a stale session, and no other tracing" {
 	need_relay
 	task :
@@ -548,7 +559,7 @@ WS 816 + 8 [0]' ]
 }
 
 # alone: it removes the dead sessions of other tests, too
-# bats test_tags=alone
+# bats test_tags=alone,guest
 @test "trace_blk: tfs-instance remove -s removes a dead session, with the tracing of its device" {
 	need_relay
 	task :
@@ -566,6 +577,7 @@ WS 816 + 8 [0]' ]
 	echo >"$GO"
 }
 
+# bats test_tags=guest
 @test "trace_blk: prints what blkparse prints for the same records" {
 	need_relay
 	need_tool blktrace blkparse

@@ -48,7 +48,8 @@ running() {
 }
 
 asleep() {
-	[[ $(cat "/proc/$1/stat" 2>/dev/null) == *') S '* ]]
+	local stat
+	stat_of "$1" && [[ $stat == *') S '* ]]
 }
 
 no_processes() {
@@ -151,16 +152,17 @@ at_steps() {
 # session that waits and did not reach its step got no signal, so end it.
 ENDLESS=
 ends_or_is_told() {
-	local manager
+	local manager step
 	[ ! -e "status.$1" ] || return 0
-	manager=$(children "$(children "$2")" 2>/dev/null) && [ "$(cat "step.$1")" -lt "$1" ] &&
-		waits "$1" "$manager" && kill -INT "$manager"
+	child "$2" && child "$CHILD" && manager=$CHILD && read -r step <"step.$1" &&
+		[ "$step" -lt "$1" ] && waits "$1" "$manager" && kill -INT "$manager"
 }
 
 # waits STEP MANAGER: Succeed if the session has printed its path and sleeps.
 waits() {
-	local step
-	[ -s "out.$1" ] && step=$(cat "step.$1") && asleep "$2" && [ "$step" = "$(cat "step.$1")" ]
+	local step now
+	[ -s "out.$1" ] && read -r step <"step.$1" && asleep "$2" && read -r now <"step.$1" &&
+		[ "$step" = "$now" ]
 }
 
 # Count the steps of a manager ("") or of a janitor ("-c").
@@ -173,7 +175,9 @@ steps() {
 # reached STEP: Succeed if there was such a step. A session looks at the instances of others,
 # so more of these give more steps.
 reached() {
-	[ "$(cat "step.$1")" -ge "$1" ]
+	local step
+	read -r step <"step.$1"
+	[ "$step" -ge "$1" ]
 }
 
 none_left() {
@@ -258,11 +262,11 @@ manager_signalled() {
 		at_steps "$turn" ''
 		read -ra signals <<<"$turn"
 		for i in "${STEPS[@]}"; do
-			status=$(cat "status.$i")
+			read -r status <"status.$i"
 			path=
-			[ "$status" != 0 ] || path=$PWD/run.$i/ftrace/$MARK.$i/trace
-			echo "step $i: $status '$(cat "out.$i")' '$(cat "err.$i")'"
-			[ ! -s "err.$i" ] && [ "$(cat "out.$i")" = "$path" ]
+			[ "$status" != 0 ] || path=$PWD/run.$i/ftrace/$MARK.$i/trace$'\n'
+			echo "step $i: $status"
+			exactly "err.$i" '' && exactly "out.$i" "$path"
 			[ "$status" = 0 ] || [ "$status" = $((128 + signals[i % 4])) ]
 			[ ! -e "left.$i" ]
 			rm "status.$i"
@@ -1018,11 +1022,10 @@ slow_tool() {
 # ended.
 LOOKS=
 looks() {
-	local key slept=
-	while read -r key slept; do
-		[ "$key" != voluntary_ctxt_switches: ] || break
-	done 2>/dev/null <"/proc/$JANITOR/status"
-	[ -n "$slept" ] || return 0
+	local text='' slept
+	{ IFS= read -rd '' text <"/proc/$JANITOR/status"; } 2>/dev/null
+	[[ $text =~ voluntary_ctxt_switches:[[:space:]]*([0-9]+) ]] || return 0
+	slept=${BASH_REMATCH[1]}
 	[ -n "$LOOKS" ] || LOOKS=$slept
 	[ $((slept - LOOKS)) -ge "$1" ]
 }

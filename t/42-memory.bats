@@ -24,7 +24,9 @@ without() {
 
 # one_line: Fail unless err is empty or has one line of the error grammar.
 one_line() {
-	[ "$(wc -l <err)" -le 1 ] && ! grep -Ev '^[a-z-]+: fatal: .' err
+	local text line=$'^[a-z-]+: fatal: [^\n]+\n$'
+	read_whole err || return
+	[[ -z $text || $text =~ $line ]] || { echo "$text"; return 1; }
 }
 
 # ---- sessions ------------------------------------------------------------------
@@ -128,10 +130,9 @@ tools_without() {
 	tfs-event -i "$INSTANCE" syscalls:sys_enter_getppid
 	for ((n = 1; ; n++)); do
 		recorded
-		rm -f got.dat
+		[ ! -e got.dat ] || rm got.dat
 		STATUS=0
-		rm -f hit
-		env LD_PRELOAD="$PROG/nomemory.so" NOMEMORY="$1 0 $n $PWD/hit" "$@" \
+		LD_PRELOAD=$PROG/nomemory.so NOMEMORY="$1 0 $n $PWD/hit.$n" "$@" \
 			-i "$INSTANCE" ${FILE:+"$FILE"} >got 2>err 3>&- &
 		local pid=$!
 		eventually stops_or_ends "$pid"
@@ -143,7 +144,7 @@ tools_without() {
 		}
 		echo >"$DIR/trace"
 		# the number of allocations varies a little with the moment
-		if [ -e hit ]; then beyond=0; else beyond=$((beyond + 1)); fi
+		if [ -e "hit.$n" ]; then beyond=0; else beyond=$((beyond + 1)); fi
 		[ "$beyond" -lt 3 ] || break
 	done
 	[ "$n" -gt "$least" ]
@@ -157,7 +158,7 @@ stops_or_ends() {
 tool_is_right() {
 	if [ "$STATUS" = 0 ]; then
 		# it may report formats printed as fields, because it cannot compile more of them
-		[ "$(wc -l <err)" -le 1 ] && whole
+		{ file_has 0 err || file_has 1 err; } && whole
 	else
 		[ "$STATUS" = 111 ] && [ -s err ] && one_line
 	fi

@@ -117,7 +117,8 @@ hosts() {
 
 # answered: Succeed once each host has made the call after its answer, too.
 answered() {
-	[ $(($(truths T) + $(truths U))) = $((2 * $(truths A))) ]
+	tally "$DIR/trace" || :
+	[ $((TALLY[T] + TALLY[U])) = $((2 * TALLY[A])) ]
 }
 
 # stop_roles: End the roles, so that others can start.
@@ -167,10 +168,10 @@ asks() {
 measure() {
 	cat "$DIR/trace" >all
 	dt-window "${BY[@]}" -i "$ID" <all >in || [ $? = 1 ]
-	ASKED="$(truths T all) $(truths U all)"
-	MISSED=$(($(truths T all) - $(truths T in)))
-	FALSE=$(truths U in)
-	AFTER=$(truths A in)
+	tally all || :
+	ASKED="${TALLY[T]} ${TALLY[U]}" MISSED=${TALLY[T]}
+	tally in || :
+	MISSED=$((MISSED - TALLY[T])) FALSE=${TALLY[U]} AFTER=${TALLY[A]}
 	WINDOWS=$(grep -c ": dtB $ID " all) || :
 }
 
@@ -199,10 +200,13 @@ state() {
 # counts NAME=NUMBER...: Compare the probe's counters, with - for a blank. A guest is so slow
 # that hosts take segments for lost and send them twice.
 counts() {
-	local pair name more
+	local pair name more text
+	dt-probe -N "$PROBE" state >state.out
+	read_whole state.out
 	for pair; do
 		name=${pair%=*}
-		more=$(($(state "${name//-/ }") - ${pair#*=}))
+		[[ $'\n'$text =~ $'\n'"${name//-/ }"\ ([0-9]+)$'\n' ]] || { echo "no $name: $text"; return 1; }
+		more=$((BASH_REMATCH[1] - ${pair#*=}))
 		[ "${TFS_VARIANT-}$name" != vmmarked-out ] || [ $more -lt 0 ] || more=0
 		[ $more = 0 ] || {
 			echo "not $pair:"
@@ -217,10 +221,11 @@ is() {
 	local pair again more
 	for pair in "${@:2}"; do
 		case $pair in
-		data* | marked=* | marked_[ab]* | set=* | cleared=*) again=$(counted "$1" again) ;;
+		data* | marked=* | marked_[ab]* | set=* | cleared=*) count_of "$1" again; again=$COUNT ;;
 		*) again=0 ;;
 		esac
-		more=$(($(counted "$1" "${pair%=*}") - ${pair#*=}))
+		count_of "$1" "${pair%=*}"
+		more=$((COUNT - ${pair#*=}))
 		[ $more -lt 0 ] || [ $more -gt "$again" ] || continue
 		echo "not $pair:"
 		tail -n 1 "box$1.out"

@@ -171,8 +171,14 @@ sources() {
 	release
 	# the program waits at its end, so that it lives until the trace has been read
 	read_all() {
-		cat "$TRACEFS/instances/tfs.$(basename "$TFS_RUNDIR"/ftrace/*/)"/per_cpu/cpu*/stats |
-			awk '/^read events: / { n += $3 } END { exit n < 43 }'
+		local session=("$TFS_RUNDIR"/ftrace/*/) file name value n=0
+		session=${session[0]%/}
+		for file in "$TRACEFS/instances/tfs.${session##*/}"/per_cpu/cpu*/stats; do
+			while IFS=: read -r name value; do
+				[ "$name" != "read events" ] || n=$((n + value))
+			done <"$file"
+		done 2>/dev/null
+		[ "$n" -ge 43 ]
 	}
 	eventually read_all
 	kill -INT "$PID"

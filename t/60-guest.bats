@@ -6,6 +6,7 @@
 # test skips.
 # parts: 4
 
+# bats file_tags=guest
 load helper
 
 NO_ROOM='No space left on device'

@@ -4,6 +4,7 @@
 # pids-of, manager: containers of a real runtime (crun, cgroup v2), seen and traced from
 # the host and from a container. t/vm/run puts crun into the guest.
 
+# bats file_tags=guest
 load helper
 load containers
 

@@ -4,6 +4,7 @@
 # guest: the guest itself: its disk, and what tools expect of any machine. Everywhere else
 # each test skips.
 
+# bats file_tags=guest
 load helper
 
 # interrupts: Print how many interrupts the virtio devices have raised, on all CPUs.

@@ -551,6 +551,14 @@ children() {
 	[ ${#pids[@]} != 0 ] && printf '%s\n' "${pids[@]}"
 }
 
+# child PID: Set CHILD to the pid of PID's only child; fail if PID has none, or is not there.
+child() {
+	local pids=()
+	{ read -ra pids <"/proc/$1/task/$1/children" || :; } 2>/dev/null
+	CHILD=${pids[0]-}
+	[ ${#pids[@]} = 1 ]
+}
+
 # Print the pids that have lines in these files, in ascending order, one per line.
 pids_in() {
 	sed -En 's/^.{16}-([0-9]+) +\[.*/\1/p' "$@" | sort -un
@@ -611,13 +619,13 @@ exactly() {
 
 # blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them.
 blocks() {
-	local key mask
+	local text=
 	[ "${TFS_VARIANT-}" != valgrind ] ||
 		skip "needs to see a program's signal mask, which valgrind keeps to itself"
-	while read -r key mask; do
-		[ "$key" = SigBlk: ] && return $((!(0x$mask & 1)))
-	done 2>/dev/null <"/proc/$1/status"
-	return 1
+	# Read to the end: what a read leaves of a dead process's file, where bash cannot seek back, it
+	# gives to its next read, of any file.
+	{ IFS= read -rd '' text <"/proc/$1/status"; } 2>/dev/null
+	[[ $text =~ SigBlk:[[:space:]]*([0-9a-f]+) ]] && (((0x${BASH_REMATCH[1]} & 1) != 0))
 }
 
 gone() {

@@ -101,21 +101,36 @@ start_in() {
 	: >"$2.out"
 	background "$PROG/netns" exec "$MARK-$1" "${@:3}" >"$2.out"
 	eventually ready_or_gone "$2.out" "$PID"
-	grep -q '^ready' "$2.out"
+	ready_of "$2.out"
 }
 
 ready_or_gone() {
-	grep -q '^ready' "$1" || gone "$2"
+	ready_of "$1" || gone "$2"
+}
+
+# ready_of FILE: Set READY to what follows "ready" in the output of a program; fail if it is not
+# there yet.
+ready_of() {
+	local text end=$'\n'
+	read_whole "$1" || return
+	[[ $end$text =~ "${end}ready"\ ?([^$end]*) ]] && READY=${BASH_REMATCH[1]}
 }
 
 # address HOST: Print the address of dtm for dtc, or of another host for dtm.
 address() {
+	address_of "$1"
+	echo "$ADDRESS"
+}
+
+# address_of HOST: Set ADDRESS to it.
+address_of() {
 	local network=2 host=3
 	case $1 in
 	dtc) network=1 host=1 ;;
 	dtm) network=1 host=2 ;;
 	esac
-	if [ "$FAMILY" = 6 ]; then echo "fd$NET:$network::$host"; else echo "10.$NET.$network.$host"; fi
+	ADDRESS=10.$NET.$network.$host
+	[ "$FAMILY" != 6 ] || ADDRESS=fd$NET:$network::$host
 }
 
 # net_up [HOP]...: Make the hosts, with a box on each HOP, 1 or 2. Offloads are off
@@ -177,24 +192,31 @@ box() {
 
 # counted HOP NAME: Print NAME of the last line that the box has printed; see t/prog/box.c.
 counted() {
-	sed -n "\$s/.*\<$2=\([0-9]*\).*/\1/p" "box$1.out"
+	count_of "$1" "$2"
+	echo "$COUNT"
+}
+
+# count_of HOP NAME: Set COUNT to it.
+count_of() {
+	local lines
+	COUNT=
+	mapfile -t lines <"box$1.out"
+	[[ " ${lines[-1]-}" =~ [^a-z_]"$2"=([0-9]+) ]] && COUNT=${BASH_REMATCH[1]}
+	return 0
 }
 
 # box_tells HOP: Make the box print its counts so far, and let it go on.
 box_tells() {
 	local lines
-	lines=$(wc -l <"box$1.out")
+	mapfile lines <"box$1.out"
 	kill -USR1 "${BOXES[$1]}"
-	eventually more_lines "box$1.out" "$lines"
-}
-
-more_lines() {
-	[ "$(wc -l <"$1")" -gt "$2" ]
+	eventually file_has $((${#lines[@]} + 1))+ "box$1.out"
 }
 
 # at_least HOP NAME N: Fail unless the box has counted N or more by its last line.
 at_least() {
-	[ "$(counted "$1" "$2")" -ge "$3" ]
+	count_of "$1" "$2"
+	[ "$COUNT" -ge "$3" ]
 }
 
 # told HOP NAME N: Ask the box, and succeed if it has counted N or more.
@@ -207,7 +229,8 @@ told() {
 box_ends() {
 	kill -TERM "${BOXES[$1]}"
 	finishes "${BOXES[$1]}" 0
-	[ "$(counted "$1" lost)" = 0 ]
+	count_of "$1" lost
+	[ "$COUNT" = 0 ]
 }
 
 # roles; see t/prog/chain.c for their options
@@ -221,19 +244,20 @@ chain_server() {
 # server_on HOST OPTION...: Start the server on HOST; the client then connects to dtm. The
 # server has SERVER_PORT (0: any). Others see SERVER_SEEN, an address and a port, if that is set.
 server_on() {
-	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$(address "$1")" \
-		"${SERVER_PORT:-0}"
+	address_of "$1"
+	start_in "$1" server "$PROG/chain" -g "$TRUTH" "${@:2}" server "$ADDRESS" "${SERVER_PORT:-0}"
 	SERVER=$PID
-	read -ra TARGET <<<"${SERVER_SEEN:-"$(address "$1") $(sed -n 's/^ready //p' server.out)"}"
+	read -ra TARGET <<<"${SERVER_SEEN:-"$ADDRESS $READY"}"
 }
 
 # chain_middle OPTION...: Start the middle on dtm, after the server; set MIDDLE to its pid.
 # MIDDLE_PORT and MIDDLE_SEEN are as those of the server.
 chain_middle() {
-	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$(address dtm)" \
-		"${MIDDLE_PORT:-0}" "${TARGET[@]}"
+	address_of dtm
+	start_in dtm middle "$PROG/chain" -g "$TRUTH" "$@" middle "$ADDRESS" "${MIDDLE_PORT:-0}" \
+		"${TARGET[@]}"
 	MIDDLE=$PID
-	read -ra TARGET <<<"${MIDDLE_SEEN:-"$(address dtm) $(sed -n 's/^ready //p' middle.out)"}"
+	read -ra TARGET <<<"${MIDDLE_SEEN:-"$ADDRESS $READY"}"
 }
 
 # serve SERVER MIDDLE: Start both; each argument is the options of one role (words).
@@ -259,9 +283,9 @@ tids_of() {
 # go NAME [N]: Let a client begin; a client with -i makes N requests, done on return.
 go() {
 	local lines
-	lines=$(wc -l <"$1.out")
+	mapfile lines <"$1.out"
 	echo "${2-}" >"$1.go"
-	[ -z "${2-}" ] || [ "$2" = 0 ] || eventually more_lines "$1.out" "$lines"
+	[ -z "${2-}" ] || [ "$2" = 0 ] || eventually file_has $((${#lines[@]} + 1))+ "$1.out"
 }
 
 # client_ends NAME [STATUS]: Fail unless the client ends by itself and each answer was right.
@@ -288,16 +312,35 @@ truth_on() {
 # truths T|U|A [FILE]: Count the calls of a kind in the text of a trace. Without FILE read
 # the instance's own trace, and fail if it lacks events.
 truths() {
-	local hex file=${2:-$DIR/trace}
-	hex=$(printf %x "${TRUTHS[$1]}")
-	awk -v "call=(getpgid[(]pid: |NR [0-9]+ [(])(0x)?${hex}[,)]" '
+	local status=0
+	tally "${2:-$DIR/trace}" || status=$?
+	echo "${TALLY[$1]}"
+	return $status
+}
+
+# tally FILE: Set TALLY[T], TALLY[U] and TALLY[A] to the numbers of these calls in the text of a
+# trace. Fail if it lacks events.
+declare -gA TALLY
+tally() {
+	local hex bad
+	printf -v hex '%x|%x|%x' "${TRUTHS[T]}" "${TRUTHS[U]}" "${TRUTHS[A]}"
+	read -r "TALLY[T]" "TALLY[U]" "TALLY[A]" bad < <(awk -v hexes="$hex" '
+		BEGIN {
+			split(hexes, hex, "|")
+			call = "(getpgid[(]pid: |NR [0-9]+ [(])(0x)?"
+		}
 		/entries-in-buffer/ { sub(/.*: /, ""); split($1, n, "/"); bad = n[1] != n[2] }
-		$0 ~ call { calls++ }
-		END { print calls + 0; exit bad }' "$file"
+		$0 ~ call {
+			for (i = 1; i <= 3; i++)
+				calls[i] += $0 ~ (call hex[i] "[,)]")
+		}
+		END { print calls[1] + 0, calls[2] + 0, calls[3] + 0, bad + 0 }' "$1")
+	return "$bad"
 }
 
 # truly KIND N: Check a count, for eventually. The calls T and U come before the answer, so
 # their number is right once a client has the answer; A comes after it.
 truly() {
-	[ "$(truths "$1")" = "$2" ]
+	tally "$DIR/trace" || : # as $(truths KIND)
+	[ "${TALLY[$1]}" = "$2" ]
 }
