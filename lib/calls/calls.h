@@ -73,6 +73,7 @@ struct call_arg {
 	const char *label;      /* with this word in front, of nlabel bytes */
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
 	uint8_t place;          /* enum call_place */
+	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */
@@ -294,9 +295,9 @@ void call_user_free(struct call_user *);
  * If something cannot be known, as after lost events, then it is forgotten and not guessed. Memory
  * is bounded: beyond the bound a descriptor is unknown.
  *
- * Print the arguments of a call before follow_call, and its result after follow_call. A live
- * trace calls follow_begin for the tasks that exist before it starts to record: procfs
- * shows them later as they are then, and not as they are in the trace.
+ * Print the arguments of a call before follow_call, but those of a pair after it, and its result
+ * after follow_call. A live trace calls follow_begin for the tasks that exist before it starts
+ * to record: procfs shows them later as they are then, and not as they are in the trace.
  */
 
 /* A symbolic link that a task has made. */
@@ -330,6 +331,9 @@ void follow_begin(struct follow *, int pid);
 
 /* Follow a call of a task that has returned. */
 void follow_call(struct follow *, int pid, const struct call *, const struct call_values *);
+
+/* Does the call make two descriptors, which are in user memory and not in its result? */
+int follow_makes_pair(struct follow *, const struct call *);
 
 /* Follow a new task, with the flags of clone(2); the end of a task; the exec of a program. */
 void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);

@@ -1307,6 +1307,13 @@ static int is_ioctl(uint64_t request, int set)
 	return request == (set ? 0x5451 : 0x5450) || request == (set ? 0x20006601 : 0x20006602);
 }
 
+int follow_makes_pair(struct follow *f, const struct call *c)
+{
+	const char *rule = rule_of(f, c);
+
+	return rule && (*rule == 'p' || *rule == 'P');
+}
+
 void follow_call(struct follow *f, int pid, const struct call *c, const struct call_values *v)
 {
 	const char *rule = rule_of(f, c);

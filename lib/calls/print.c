@@ -98,7 +98,7 @@ static const struct constant *find(const struct set *set, uint64_t v, uint64_t b
 
 	if (set->flags || bits != UINT64_MAX) {
 		for (size_t i = 0; i < set->n; i++)
-			if ((set->v[i].value & bits) == v)
+			if ((set->v[i].value & bits) == v && (v || !set->v[i].value))
 				return &set->v[i];
 		return NULL;
 	}
@@ -171,6 +171,10 @@ static void print_set(struct out *o, unsigned index, uint64_t v, unsigned width)
 				low = 0;
 				break;
 			}
+		if (low && set->rest == 'o') { /* of an unknown type of file nothing is known */
+			octal(o, v | low);
+			return;
+		}
 		v |= low;
 	}
 	for (k = set->v; v && k < set->v + set->n; k++) {
@@ -226,6 +230,16 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 		   a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD);
 }
 
+/* Print the number of a device, as new_encode_dev of include/linux/kdev_t.h makes it. */
+static void device(struct out *o, uint64_t v)
+{
+	text(o, "makedev(");
+	hex(o, v >> 8 & 0xfff);
+	text(o, ", ");
+	hex(o, (v & 0xff) | (v >> 12 & 0xfff00));
+	text(o, ")");
+}
+
 /* Print a number of an argument, a result or a structure. */
 static void print_value(struct out *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
 {
@@ -258,6 +272,9 @@ static void print_value(struct out *o, unsigned kind, unsigned width, unsigned s
 		print_set(o, set, v, width);
 		break;
 	case CALL_NONE:
+		break;
+	case MEMBER_DEV:
+		device(o, v);
 		break;
 	default:
 		u = v & bits_of(kind == CALL_HEX ? width : o->c->word);
@@ -470,20 +487,32 @@ static void print_element(struct out *o, const struct member *m, const char *at,
 		inet(o, at);
 		text(o, "\")");
 		break;
-	case MEMBER_DEV: /* as new_encode_dev of include/linux/kdev_t.h makes it */
-		v = load(o->c, at, m->width);
-		text(o, "makedev(");
-		hex(o, v >> 8 & 0xfff);
-		text(o, ", ");
-		hex(o, (v & 0xff) | (v >> 12 & 0xfff00));
-		text(o, ")");
-		break;
 	default:
 		v = load(o->c, at, m->width);
 		print_value(o, m->kind, m->width, m->set, v);
 		if (m->kind == CALL_FD && o->v->print_fd)
 			named(o, (int32_t)v);
 	}
+}
+
+/* Is a member left out of a structure, of which n bytes are known? */
+static int left_out(const struct out *o, const struct layout *l, const struct member *m,
+		    const char *at, size_t n)
+{
+	const struct member *other = &l->v[m->other];
+	uint64_t v;
+	int out;
+
+	if (m->rare == RARE_NEVER ||
+	    (m->rare != RARE_OTHER && load(o->c, at + m->offset, m->width)))
+		return 0;
+	if (m->rare == RARE_ZERO)
+		return 1;
+	if (m->other >= l->n || other->offset + (size_t)other->width > n)
+		return 0;
+	v = load(o->c, at + other->offset, other->width);
+	out = !(v & m->bits);
+	return m->test == '!' ? !out : out;
 }
 
 /* Print a structure that begins at at; n bytes of it are known. */
@@ -512,7 +541,7 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 			in_place = 0;
 			continue;
 		}
-		if (m->rare && !load(o->c, from, m->width))
+		if (left_out(o, l, m, at, n))
 			continue;
 		in_place = m->kind == MEMBER_DEV;
 		if (any++)
@@ -570,21 +599,37 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 		text(o, "...");
 }
 
-static void print_address(struct out *o, const char *at, size_t n)
+/* Print a socket address of n bytes, of which known are known. */
+static void print_address(struct out *o, const char *at, size_t known, size_t n)
 {
+	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
 	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
-	static const struct { uint8_t family, layout; } known[] = {
+	static const struct { uint8_t family, layout; } families[] = {
 		{ 1, ADDRESS_UNIX }, { 2, ADDRESS_INET }, { 10, ADDRESS_INET6 },
 		{ 16, ADDRESS_NETLINK }, { 17, ADDRESS_PACKET }, { 40, ADDRESS_VSOCK },
 	};
 	unsigned layout = ADDRESS_ANY;
 	uint64_t family;
+	size_t least;
 
-	family = n < 2 ? 0 : load(o->c, at, 2);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i].family == family)
-			layout = known[i].layout;
-	print_layout(o, layout, at, n < 2 ? 0 : n, 0);
+	family = known < 2 ? 0 : load(o->c, at, 2);
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (families[i].family == family)
+			layout = families[i].layout;
+	/* what the kernel refuses because it is too short is no address of its family */
+	least = layout == ADDRESS_UNIX ? 2 : layout == ADDRESS_INET6 ? IPV6_LEAST :
+		o->c->layouts[layout].size;
+	if (layout == ADDRESS_ANY || n < least) {
+		text(o, "{sa_family=");
+		print_set(o, o->c->layouts[ADDRESS_ANY].v->set, family, 2);
+		if (known > 2) {
+			text(o, ", sa_data=");
+			quoted(o, at + 2, known - 2, known < n);
+		}
+		text(o, "}");
+		return;
+	}
+	print_layout(o, layout, at, known, 0);
 }
 
 /* Print strings that end with a NUL each. */
@@ -677,6 +722,24 @@ static int is_known(const struct call_bytes *user)
 	return user->bytes && !user->fault;
 }
 
+/* Does the kernel take no structure from this memory, or write none there? */
+static int is_refused(const struct calls *c, const struct call *call, unsigned arg,
+		      const struct call_values *v)
+{
+	const struct call_arg *a = &call->args[arg];
+	const struct layout *l = &c->layouts[a->set];
+	unsigned kind = l->n && l->bare ? l->v->kind : CALL_NONE;
+
+	if (a->sized) {
+		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
+
+		if (kind == MEMBER_SIGSET ? size != l->size : size < l->size)
+			return 1;
+	}
+	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
+	       (kind == MEMBER_WAIT && v->returned && !v->result);
+}
+
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
 static int print_user(struct out *o, const struct call *call, unsigned arg,
 		      const struct call_bytes *user)
@@ -705,6 +768,10 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 	case CALL_BUFFER:
 		if (n > count)
 			n = (size_t)count;
+		if (a->set && n && n == count && !user->bytes[n - 1]) {
+			n--;
+			count--;
+		}
 		quoted(o, user->bytes, n, n < count);
 		break;
 	case CALL_SOCKADDR:
@@ -719,9 +786,13 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 			count = load(o->c, v->entry[arg + 1].bytes, 4);
 		if (a->kind == CALL_OPTION)
 			return print_option(o, a, user, count);
-		print_address(o, user->bytes, n < count ? n : (size_t)count);
+		if ((int64_t)count < 2 || n < 2)
+			return 0;
+		print_address(o, user->bytes, n < count ? n : (size_t)count, (size_t)count);
 		break;
 	default:
+		if (is_refused(o->c, call, arg, v))
+			return 0;
 		structures(o, a, user, count, call_value(o->c, call, 0, v->args));
 	}
 	return 1;

@@ -176,6 +176,8 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 			m->width = c->word == 4 ? 2 : 4;
 		} else if (!next(s, 'l') && next(s, 'N'))
 			m->set = 1;
+		if (m->kind == CALL_HEX && next(s, 'N'))
+			m->set = 1;
 		if (m->kind == CALL_SET) {
 			m->set = (uint16_t)number(s, 10);
 			parse_set(c, m->set);
@@ -183,9 +185,26 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 	}
 }
 
+/* When a member is left out: ?, ?N, ?N&BITS, ?N!BITS with a member N, or one more ? in front. */
+static void parse_condition(char **s, struct member *m)
+{
+	if (!next(s, '?'))
+		return;
+	m->rare = RARE_ZERO;
+	if (next(s, '?'))
+		m->rare = RARE_BOTH;
+	else if (**s >= '0' && **s <= '9')
+		m->rare = RARE_OTHER;
+	else
+		return;
+	m->other = (uint8_t)number(s, 10);
+	m->test = **s == '&' || **s == '!' ? *(*s)++ : '\0';
+	m->bits = m->test ? number(s, 16) : UINT64_MAX;
+}
+
 /*
  * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more) or -, then members:
- * a value, *N for an array, < at the offset of the member in front, ? if zero is not printed, ! if
+ * a value, *N for an array, < at the offset of the member in front, ? if it may be left out, ! if
  * the kernel writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
@@ -257,7 +276,7 @@ static void parse_layout(struct calls *c, unsigned index)
 			size = (size + align - 1) / align * align;
 			last = m->offset = (uint16_t)size;
 		}
-		m->rare = (uint8_t)next(&s, '?');
+		parse_condition(&s, m);
 		m->out = (uint8_t)next(&s, '!');
 		m->both = (uint8_t)next(&s, '^');
 		if (m->offset + one * m->count > 4096)
@@ -276,7 +295,7 @@ static void parse_layout(struct calls *c, unsigned index)
 /*
  * An argument or result: a value; ! if the kernel writes it, ~ if it does so when a signal
  * interrupts the call, ^ if the kernel reads and writes it, with a label or _ if what was written
- * is printed behind the result; [N for the argument with the count, {N bytes.
+ * is printed behind the result; [N or %N for the argument with the count or size, {N bytes.
  */
 static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 {
@@ -294,6 +313,8 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 	}
 	if (a->kind == CALL_BUFFER || a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION)
 		a->size = 1;
+	if (a->kind == CALL_BUFFER)
+		a->set = (uint16_t)next(s, '0');
 	if (next(s, '!')) {
 		a->out = CALL_OUT;
 	} else if (next(s, '~')) {
@@ -308,6 +329,10 @@ static void parse_arg(struct calls *c, char **s, struct call_arg *a)
 	}
 	if (next(s, '['))
 		a->count = (int8_t)(number(s, 10) % CALL_ARGS);
+	if (next(s, '%')) {
+		a->count = (int8_t)(number(s, 10) % CALL_ARGS);
+		a->sized = 1;
+	}
 	if (next(s, '{'))
 		a->size = (uint16_t)number(s, 10);
 }
@@ -333,6 +358,7 @@ static void parse_call(struct calls *c, struct call_entry *e)
 			s += *s != '\0';
 			if (!own_value(c, &s, value(&s, &e->when[i].value), &e->when[i].value))
 				e->when[i].value = UINT64_MAX; /* nothing is equal to it */
+			e->when[i].bits = next(&s, '%') ? number(&s, 16) : UINT32_MAX;
 		}
 		e->call.name = e[-1].call.name;
 	} else {
@@ -363,9 +389,16 @@ static void parse_call(struct calls *c, struct call_entry *e)
 			at[n++] = (*nargs)++;
 		}
 	}
-	for (unsigned i = 0; i < *nargs; i++)
-		if (args[i].count >= 0)
-			args[i].count = (int8_t)(args[i].count < n ? at[args[i].count] : -1);
+	for (unsigned i = 0; i < *nargs; i++) {
+		struct call_arg *a = &args[i];
+
+		if (a->count >= 0)
+			a->count = (int8_t)(a->count < n ? at[a->count] : -1);
+		if (a->sized) { /* one structure */
+			a->sized = (uint8_t)(a->count + 1);
+			a->count = -1;
+		}
+	}
 	for (unsigned i = 0; i < 2; i++)
 		e->when[i].arg = e->when[i].arg < n ? at[e->when[i].arg] : 0;
 	if (*s == '\n')
@@ -400,7 +433,7 @@ const struct call *calls_match(const struct call *call, const uint64_t *args)
 		for (unsigned i = 0; i < 2 && e->when[i].test; i++) {
 			uint64_t a = args[e->when[i].arg], v = e->when[i].value;
 
-			is &= e->when[i].test == '=' ? (uint32_t)a == v
+			is &= e->when[i].test == '=' ? (a & e->when[i].bits) == v
 						     : !(a & v) == (e->when[i].test == '!');
 		}
 		if (is)
@@ -412,7 +445,8 @@ const struct call *calls_match(const struct call *call, const uint64_t *args)
 /* Is the variant chosen by the value of one argument alone? */
 static int has_value(const struct call_entry *e)
 {
-	return e->when[0].test == '=' && !e->when[1].test && e->when[0].value <= UINT32_MAX;
+	return e->when[0].test == '=' && !e->when[1].test && e->when[0].value <= UINT32_MAX &&
+	       e->when[0].bits == UINT32_MAX;
 }
 
 int calls_variant(const struct call *call, unsigned i, struct call_variant *v)

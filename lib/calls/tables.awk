@@ -13,7 +13,7 @@
 #	                m (has more members) or -; members;
 #	                more than one begin with /ABIS
 #	CALLS lines:    the name, or one or two of ?ARG=HEX, ?ARG&HEX, ?ARG!HEX of a variant, with
-#	                /ABIS:HEX as above; arguments; =result
+#	                /ABIS:HEX as above, %BITS; arguments; =result
 #	7 lines:        an ABI, its word size, b (big-endian) or l, the alignment of 8 bytes; the
 #	                index of each call in the order of numbers; ~N for N numbers without one
 #
@@ -99,11 +99,13 @@ function value(text, argument,   name, type, array, width, union, out, side) {
 	if (name !~ /^[a-z0-9_]*$/)
 		fail("no name: " name)
 	if (argument) {
-		if (match(type, /[!^~\[{].*/)) {
+		if (match(type, /[!^~\[{%].*/)) {
 			out = substr(type, RSTART)
 			type = substr(type, 1, RSTART - 1)
 			if (match(out, /\[[a-z_0-9]+\]/))
 				out = substr(out, 1, RSTART) argument_index(substr(out, RSTART + 1, RLENGTH - 2))
+			if (match(out, /%[a-z_0-9]+/))
+				out = substr(out, 1, RSTART) argument_index(substr(out, RSTART + 1))
 			sub(/}/, "", out)
 		}
 	} else {
@@ -111,8 +113,11 @@ function value(text, argument,   name, type, array, width, union, out, side) {
 			side = substr(type, RSTART)
 			type = substr(type, 1, RSTART - 1)
 		}
-		if (sub(/\?$/, "", type))
-			rare = "?"
+		if (match(type, /\?.*/)) {
+			rare = substr(type, RSTART)
+			type = substr(type, 1, RSTART - 1)
+			rare = member_condition(rare)
+		}
 		if (sub(/<$/, "", type))
 			union = "<" rare side
 		else
@@ -134,6 +139,28 @@ function value(text, argument,   name, type, array, width, union, out, side) {
 		type = substr(type, 1, RSTART - 1)
 	}
 	return name "S" width set_index(type) array union out
+}
+
+# Return the condition of a member: ?, ?NAME, ?NAME&BITS, ?NAME!BITS, or one more ? in front.
+function member_condition(text,   out, name, i, bits) {
+	out = "?"
+	text = substr(text, 2)
+	if (text == "")
+		return out
+	if (sub(/^\?/, "", text))
+		out = "??"
+	bits = ""
+	if (match(text, /[&!].*/)) {
+		bits = substr(text, RSTART, 1) tohex(substr(text, RSTART + 1))
+		text = substr(text, 1, RSTART - 1)
+	}
+	for (i = 0; i < NF - first; i++) {
+		name = $(first + i)
+		sub(/:.*/, "", name)
+		if (name == text)
+			return out i bits
+	}
+	fail("no member " text)
 }
 
 # Return the number of an argument of the last call.
@@ -158,15 +185,21 @@ function constants_value(set, text,   part, n, i, v) {
 		else
 			fail("the set " set " has no " part[i])
 	}
-	return tohex(v "")
+	return tohex(sprintf("%.0f", v))
 }
 
 # Return the texts in a list, each with a condition at its end: ARG=VALUE,VALUE..., where ARG may be
 # NAME:SET. Each value makes a text of its own.
-function conditions(text, list,   name, set, test, i, j, n, m, values, before, out) {
+function conditions(text, list,   name, set, test, bits, i, j, n, m, values, before, out) {
 	match(text, /[=&!]/)
 	test = substr(text, RSTART, 1)
 	name = substr(text, 1, RSTART - 1)
+	bits = ""
+	if (match(name, /%.*/)) {
+		bits = "%" tohex(substr(name, RSTART + 1))
+		name = substr(name, 1, RSTART - 1)
+	}
+	match(text, /[=&!]/)
 	n = split(substr(text, RSTART + 1), values, ",")
 	set = argument_type[call_id, name]
 	if (name ~ /:/) {
@@ -180,7 +213,7 @@ function conditions(text, list,   name, set, test, i, j, n, m, values, before, o
 	for (i = 1; i <= m; i++)
 		for (j = 1; j <= n; j++)
 			out = out " " before[i] (before[i] == "?" ? "" : "?") argument_index(name) \
-				test constants_value(set, values[j])
+				test constants_value(set, values[j]) bits
 	return out
 }
 
@@ -214,7 +247,7 @@ BEGIN {
 		abi_index[abi[i]] = i - 1
 	n = split("int D4 uint U4 long Dl ulong Ul size Ul ptr HN hex Hl hex32 H4 mode O2 fd F4 " \
 		"dirfd W4 id N4 oldid Ni loff Dw hexoff Hw lowhigh Dx highlow Dy pages Hz " \
-		"path P string Q strings V buffer B sockaddr A none X sigset G8 fdset I8*128 " \
+		"path P string Q strings V buffer B value B0 dev32 R4 p64 H8N sockaddr A none X sigset G8 fdset I8*128 " \
 		"status E4 char C1 pad Z1 port Y2 port4 Y4 inet J4 inet6 K1 sunpath M1*108 dev R8? " \
 		"s8 D1 u8 U1 x8 H1 s16 D2 u16 U2 x16 H2 s32 D4 u32 U4 x32 H4 s64 D8 u64 U8 x64 H8 " \
 		"mode8 O8", word, " ")
@@ -313,7 +346,7 @@ FILENAME ~ /layouts\.in$/ {
 FILENAME ~ /calls\.in$/ {
 	if ($1 == "?") {
 		variants = "?"
-		for (i = 2; $i ~ /^[a-z0-9_]+(:[a-z0-9_]+)?[=&!][A-Z0-9_]/; i++)
+		for (i = 2; $i ~ /^[a-z0-9_]+(:[a-z0-9_]+)?(%[0-9a-fx]+)?[=&!][A-Z0-9_]/; i++)
 			variants = conditions($i, variants)
 		if (i == 2 || i > 4)
 			fail("a variant has one or two conditions")

@@ -44,12 +44,17 @@ struct set {
 	uint16_t sub;                   /* the set of the enumeration in mask; 0: this one */
 };
 
+enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
+
 struct member {
 	const char *name;
 	uint16_t offset, count, set;
 	uint8_t length, kind, width;
 	uint8_t array;                  /* print brackets */
-	uint8_t rare;                   /* do not print zero */
+	uint8_t rare;                   /* enum member_rare: when the member is left out */
+	uint8_t other;                  /* the member that decides it */
+	char test;                      /* & one of the bits, ! none of them, 0: not zero */
+	uint64_t bits;
 	uint8_t place;                  /* of an argument: enum call_place */
 	uint8_t out;                    /* the kernel writes it */
 	uint8_t both;                   /* the kernel reads and writes it */
@@ -67,7 +72,7 @@ struct layout {
 struct call_entry {
 	struct call call;
 	struct {
-		uint64_t value;
+		uint64_t value, bits;
 		char test;              /* = & !; 0: none */
 		uint8_t arg;
 	} when[2];                      /* of a variant: see calls_match */
