@@ -111,6 +111,7 @@ static void collect(struct join *j, unsigned host)
 		exit(REFUSED);
 	free(h->in.text);
 	h->in = (struct line_reader){ .fd = h->in.fd, .name = h->file };
+	h->comments = (struct comments){ 0 }; /* the lines are read once more */
 	if (lseek(h->in.fd, 0, SEEK_SET) < 0) {
 		err_errno("unable to read %s again", h->file);
 		exit(REFUSED);
@@ -301,6 +302,13 @@ static void merge(struct join *j)
 		advance(j, i);
 	}
 	stdout_flush();
+	for (struct dt_host *h = j->v; h < j->v + j->n; h++) {
+		char text[COMMENTS_MISSED];
+
+		if (comments_missed(&h->comments, text, sizeof(text)))
+			err_note("%s: not understood, and joined as they are: %s", h->file, text);
+		comments_end(&h->comments);
+	}
 }
 
 /* ---- main --------------------------------------------------------------------------------- */

@@ -69,6 +69,7 @@ struct held {
 };
 
 struct filter {
+	struct comments comments;       /* only for lines that are not understood */
 	int by_group, one_probe, by_sockets;
 	uint64_t id;                    /* one_probe: of that request probe */
 	struct pids always;
@@ -365,6 +366,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 	struct socket_send *send;
 	uint64_t tid;
 
+	f->comments.lines += lost || *line == '#';
 	if (lost) {
 		take_what_is_known(f, 1);
 		pass(line, n);
@@ -378,7 +380,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 			pass(line, n);
 		return;
 	}
-	is_event = trace_line(&l, line, n);
+	is_event = comments_event(&f->comments, &l, line, n);
 	sock = f->by_sockets && is_event ? sock_event(&l) : SOCK_NONE;
 	send = send_of(f, sock, &l);
 	begins = send && sock == SOCK_SENDS;
@@ -430,7 +432,7 @@ int main(int argc, char **argv)
 {
 	static struct filter f; /* large; an initializer would put it into the program's file */
 	static struct line_reader in;
-	char *line;
+	char *line, text[COMMENTS_MISSED];
 	ssize_t n;
 	pid_t tid;
 	int c;
@@ -476,6 +478,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	take_what_is_known(&f, 1);
 	stdout_flush();
+	if (comments_missed(&f.comments, text, sizeof(text)))
+		err_note("not understood, and treated like the event before: %s", text);
 	if (f.by_sockets)
 		tell_missing(&f);
 	return f.found ? DONE : NO;

@@ -326,7 +326,7 @@ static void read_line(struct chrome *c, const char *line, size_t n)
 	uint64_t now;
 	int digits;
 
-	if (!trace_line(&l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
+	if (!comments_event(&c->comments, &l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
 		if (comments_is_gap(line))
 			forget(c);
 		comments_keep(&c->comments, line);
@@ -341,6 +341,7 @@ static void read_line(struct chrome *c, const char *line, size_t n)
 /* Write what follows the events: how many there are, and lines about lost events. */
 static void write_rest(struct chrome *c)
 {
+	comments_end(&c->comments);
 	stdout_print("\n],\"otherData\":{\"slices\":%llu,\"arrows\":%llu,\"instants\":%llu,"
 		     "\"comments\":[", c->slices, c->arrows, c->instants);
 	for (unsigned i = 0; i < c->comments.n; i++) {

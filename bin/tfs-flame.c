@@ -188,7 +188,7 @@ static void read_line(struct flame *f, const char *line, size_t n)
 {
 	struct trace_line l;
 	struct last_event *last;
-	int event = trace_line(&l, line, n);
+	int event = comments_event(&f->comments, &l, line, n);
 
 	if (!event && !l.stack) {
 		if (comments_is_gap(line))
@@ -255,6 +255,13 @@ static void choose_stacks(struct flame *f)
 
 /* ---- draw the stacks ------------------------------------------------------------------- */
 
+/* Say what the comment lines say where there is no picture: folded lines have no room for them. */
+static void tell_comments(const struct flame *f)
+{
+	for (unsigned i = 0; i < f->comments.n; i++)
+		err_note("%s", f->comments.line[i]);
+}
+
 /* Return the length of the frame at *s, and move *s to the next frame, or NULL. */
 static size_t next_frame(const char **s, const char *end)
 {
@@ -277,9 +284,7 @@ static void print_folded(const struct flame *f)
 				*to++ = *p == *EDGE ? ';' : *p;
 		stdout_print("%.*s %llu\n", (int)(to - s->entry.key), s->entry.key, s->n);
 	}
-	/* folded lines must not contain lines about lost events */
-	for (unsigned i = 0; i < f->comments.n; i++)
-		err_note("%s", f->comments.line[i]);
+	tell_comments(f);
 }
 
 /* A frame that begins at the stack number from, and has not ended yet. */
@@ -454,8 +459,11 @@ int main(int argc, char **argv)
 		return REFUSED;
 	count_all(&f);
 	choose_stacks(&f);
-	if (!f.shown.n)
+	comments_end(&f.comments);
+	if (!f.shown.n) {
+		tell_comments(&f);
 		return NO;
+	}
 	table_sort(&f.shown, table_by_key);
 	if (!folded)
 		draw(&f);

@@ -217,12 +217,16 @@ int main(int argc, char **argv)
 		struct decimal v;
 		int event = trace_line(&l, line, (size_t)n);
 
+		comments.lines++;
 		if (comments_keep(&comments, line) || (!event && (!p.n || *p.text == '#')))
 			continue;
-		if (event)
+		if (event) {
 			p = trace_line_key(&l, key);
-		else
+		} else {
+			if (counts.events && decimal_parse(&v, p) < 0)
+				comments_miss(&comments, &l);
 			l = (struct trace_line){ .prefix = "" };
+		}
 		counts.events += event != 0;
 		counts.plain |= event && !memchr(l.time.text, '.', l.time.n);
 		if (event && !p.text) {

@@ -360,13 +360,14 @@ static void each_line_but_ends(struct latency *t, char *line, size_t n)
 
 static const struct latency_matcher *matcher = &by_keys;
 static int header;
+static struct comments comments; /* only for lines that are not understood */
 
 static void each_line(struct latency *t, char *line, size_t n)
 {
 	struct latency_event m = { .line = line, .n = n };
 	struct trace_line l;
 
-	if (!trace_line(&l, line, n)) {
+	if (!comments_event(&comments, &l, line, n)) {
 		struct text_part host;
 
 		/* the lost events may contain any end */
@@ -564,6 +565,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (!drop)
 		print_unpaired(&t);
+	comments_print(&comments);
 	stdout_flush();
 	return t.printed ? DONE : NO;
 }

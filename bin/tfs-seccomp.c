@@ -122,8 +122,8 @@ int main(int argc, char **argv)
 	static struct table allowed = { .size = sizeof(struct table_entry) };
 	static struct comments comments;
 	static struct line_reader in;
-	int c, forced = 0, systemd = 0, lost = 0;
-	char *line;
+	char *line, text[COMMENTS_MISSED];
+	int c, forced = 0, systemd = 0, lost = 0, missed;
 	ssize_t n;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
@@ -137,10 +137,15 @@ int main(int argc, char **argv)
 	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
 
+		comments.lines++;
 		if (!trace_line(&l, line, (size_t)n)) {
+			struct text_part call = decoded(&l);
+
 			lost |= comments_is_gap(line) || !strncmp(line, "# unwritten ", 12);
 			comments_keep(&comments, line);
-			add(&calls, decoded(&l));
+			if (!call.n)
+				comments_miss(&comments, &l);
+			add(&calls, call);
 		} else if (text_part_is(l.event, "sys_enter") ||
 			   text_part_is(l.event, "sys_exit")) {
 			add(&calls, call_of_number(&l));
@@ -150,8 +155,14 @@ int main(int argc, char **argv)
 	}
 	if (in.failed)
 		return REFUSED;
+	missed = comments_missed(&comments, text, sizeof(text));
+	if (missed && (forced || !calls.n))
+		err_note("not understood: %s", text);
 	if (!calls.n)
 		return NO;
+	if (missed && !forced)
+		err_exit(REFUSED, "not understood: %s; the profile may lack their calls: give "
+			 "the trace alone, or -f", text);
 	/* comments.c keeps "# lost" in front of the others */
 	if ((lost || (comments.n && !*comments.kind)) && !forced)
 		err_exit(REFUSED, "events were lost, so the profile may lack calls: trace again "

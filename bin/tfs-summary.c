@@ -527,7 +527,7 @@ int main(int argc, char **argv)
 	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
 
-		if (trace_line(&l, line, (size_t)n)) {
+		if (comments_event(&comments, &l, line, (size_t)n)) {
 			if (!l.stack)
 				each_event(&l);
 		} else {

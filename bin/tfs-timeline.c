@@ -269,7 +269,7 @@ static void read_line(struct timeline *t, const char *line, size_t n)
 	uint64_t now, lat;
 	int digits, switched;
 
-	if (!trace_line(&l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
+	if (!comments_event(&t->comments, &l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
 		/* after lost events, the running tasks are unknown until the next switch */
 		int gap = comments_is_gap(line);
 
@@ -718,6 +718,9 @@ int main(int argc, char **argv)
 		read_line(&t, line, (size_t)n);
 	if (in.failed)
 		return REFUSED;
+	comments_end(&t.comments);
+	for (unsigned i = 0; !t.events && i < t.comments.n; i++)
+		err_note("%s", t.comments.line[i]);
 	if (!t.events)
 		return NO;
 	table_sort(&t.lanes, by_most);

@@ -235,7 +235,10 @@ $lost
 	{ mark 7 1.1 'dtB 2a 7 1'; event 7 1.2 'a: x@y'; } | tr @ '\0' >in
 	dt-window <in >out
 	tr '\0' '?' <in | cmp - out
-	head -c 300000 /dev/urandom | tr '#C{' '...' | quiet
+	head -c 300000 /dev/urandom | tr '#C{' '...' >in
+	run -1 --separate-stderr from in dt-window
+	[ -z "$output" ]
+	[[ $stderr =~ ^'dt-window: not understood, and treated like the event before: '[0-9]+' lines: ' ]]
 }
 
 @test "dt-window: leaves out windows beyond 65536, and reports that once" {

@@ -307,7 +307,8 @@ calls_text() {
 	[ -z "$stderr" ]
 	echo '              sh 26276   0      4347.262308 exec' >>trace
 	run -1 --separate-stderr from trace tfs-summary
-	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
+	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written
+# not understood 1 line: 1 without task, CPU and time in front; the first is line 2' ]
 	[ "$stderr" = 'tfs-summary: fatal: unable to sum up lines that are not events; leave the summary out' ]
 }
 

@@ -152,6 +152,24 @@ static void classify(struct field *f, unsigned long_size)
 			       has_word(type, "s64");
 }
 
+/*
+ * Let the array at the end of an entry of ftrace itself reach to the end of the record. Linux
+ * before 5.6 declares it without brackets and with size 0, as in "char buf" of the event print
+ * (kernel/trace/trace_entries.h, __dynamic_array).
+ */
+static void open_last_array(struct event *e, unsigned long_size)
+{
+	struct field *last = NULL;
+
+	for (unsigned i = e->ncommon; i < e->nfields; i++)
+		if (!last || e->fields[i].offset >= last->offset)
+			last = &e->fields[i];
+	if (!last || last->size || last->place || strchr(last->type, '*'))
+		return;
+	last->kind = FIELD_ARRAY;
+	classify(last, long_size);
+}
+
 static void free_event(struct event *e)
 {
 	if (e)
@@ -274,6 +292,8 @@ struct event *event_add(struct event_set *evs, const char *system, const char *t
 		return NULL;
 	}
 	e->id = (uint16_t)number_of(id, "ID: ");
+	if (!strcmp(system, "ftrace"))
+		open_last_array(e, (unsigned)evs->long_size);
 	if (keep(evs, e) < 0) {
 		free(e);
 		return NULL;

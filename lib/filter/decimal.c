@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* decimal.c - a number in a trace, and its power of two */
+#include <string.h>
 
 #include "filter/filter.h"
+#include "filter/scan.h"
 
 static int digit_of(char c)
 {
@@ -39,6 +41,13 @@ int decimal_parse(struct decimal *v, struct text_part p)
 	if (!p.n) /* its text may be NULL */
 		return -1;
 	end = s + p.n;
+	/* the kernel's option fields prints a number as 0x7b (123) */
+	if (p.n > 4 && p.n < 28 && s[1] == 'x' && end[-1] == ')' && (first = memchr(s, '(', p.n)) &&
+	    first - s > 3 && end - first > 2 && is_blank(first[-1])) {
+		/* of 32 bits, where the hexadecimal number has no sign */
+		s = first - s <= 11 ? first + 1 : s;
+		end = s > first ? end - 1 : first - 1;
+	}
 	if (*s == '-' || *s == '+')
 		v->negative = *s++ == '-';
 	if (end - s > 2 && s[0] == '0' && s[1] == 'x') {

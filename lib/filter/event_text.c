@@ -10,14 +10,16 @@
 #include <string.h>
 
 #include "filter/filter.h"
+#include "filter/scan.h"
 
 /* The bytes of a task's name; the same if all are escaped; the ends of strings to try. */
 enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
 
 /*
- * The forms in which the kernel prints events. %d: a number, decimal or hexadecimal; %w: up
- * to a blank; %p: up to a closing parenthesis; %c: a task's name; %s: a string of any
- * length, at most one per event.
+ * The forms in which the kernel, or a plugin of trace-cmd, prints events. %d: a number, decimal or
+ * hexadecimal; %w: up to a blank; %p: up to a closing parenthesis; %c: a task's name; %s: a
+ * string of any length, at most one per event. The name of the field is in front of it, or
+ * in braces behind it. A blank is a blank or a tab, and ~ is any number of them.
  */
 static const struct form {
 	unsigned char n;
@@ -25,13 +27,29 @@ static const struct form {
 	const char *text;
 } forms[] = {
 #define FORM(event, text) { sizeof(event) - 1, event, text }
+#define PLUGIN_WAKE "%c{comm}:%d{pid} [%d{prio}]"
 	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
 	     "next_comm=%c next_pid=%d next_prio=%d"),
+	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
+	     "next_comm=%c next_pid=%d next_prio=%d"),
+	FORM("sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
+	     "%c{next_comm}:%d{next_pid} [%d{next_prio}]"),
 	FORM("sched_waking", "comm=%c pid=%d prio=%d target_cpu=%d"),
 	FORM("sched_wakeup", "comm=%c pid=%d prio=%d target_cpu=%d"),
 	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d target_cpu=%d"),
+	FORM("sched_waking", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_waking", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_waking", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
+	FORM("sched_wakeup", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_wakeup", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_wakeup", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
+	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_wakeup_new", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_wakeup_new", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
 	FORM("sched_migrate_task", "comm=%c pid=%d prio=%d orig_cpu=%d dest_cpu=%d"),
 	FORM("sched_process_fork", "comm=%c pid=%d child_comm=%c child_pid=%d"),
+	FORM("sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
+	     "child_pid=%d"),
 	FORM("sched_process_exec", "filename=%s pid=%d old_pid=%d"),
 	FORM("sched_process_exit", "comm=%c pid=%d prio=%d group_dead=%w"),
 	FORM("sched_process_exit", "comm=%c pid=%d prio=%d"),
@@ -62,6 +80,28 @@ static const struct form {
 	FORM("open", "(%p) path=\"%s\" flags=%d ret=%d"),
 	FORM("open_path", "(%p) path=\"%s\" flags=%d"),
 	FORM("exec_open", "(%p) path=\"%s\" flags=%d"),
+	/* tracers, whose own text is in tracers[] below: the text of their formats */
+	FORM("osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
+	     "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}"),
+	FORM("timerlat", "seq:%d{seqnum} context:%d timer_latency:%d"),
+};
+
+/* Tracers whose text has no name of an event (kernel/trace/trace_output.c). */
+static const struct form tracers[] = {
+	FORM("timerlat", "#%d{seqnum}~context~%w{context}~timer_latency~%d{timer_latency}~ns"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d~"
+	     "nmi-total:%d{nmi_total}~nmi-count:%d{nmi_count}"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}"),
+	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~%d{hw_count}~"
+	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
+	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~"
+	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
+	FORM("raw_data", "#~%d{id}~buf:%s{buf}"),
+	FORM("context_switch", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~==>~[%d{next_cpu}]~"
+	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
+	FORM("wakeup", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~+~[%d{next_cpu}]~"
+	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
 #undef FORM
 };
 
@@ -136,8 +176,7 @@ struct field_search {
 	unsigned tries;         /* the ends of strings that may still be tried */
 };
 
-/* Return the length of a name without the decoder's escapes, such as \x1b and \n. */
-static size_t unescaped(const char *s, size_t n)
+size_t event_text_length(const char *s, size_t n)
 {
 	size_t length = 0;
 
@@ -147,15 +186,40 @@ static size_t unescaped(const char *s, size_t n)
 	return length;
 }
 
-/* Keep the value if the name in front of the % at f is the wanted key. */
-static void found(struct field_search *w, const char *form, const char *f, const char *from,
-		  const char *to)
+/* Keep the value if the field that f is in has the wanted name. */
+static void found(struct field_search *w, struct text_part name, const char *from, const char *to)
 {
-	f -= f > form && f[-1] == '"';
-	f -= f > form && f[-1] == '=';
-	if ((size_t)(f - form) >= w->n && !memcmp(f - w->n, w->key, w->n) &&
-	    ((size_t)(f - form) == w->n || !is_letter(f[-1 - (ptrdiff_t)w->n])))
+	if (name.n == w->n && !memcmp(name.text, w->key, w->n))
 		w->value = (struct text_part){ from, (size_t)(to - from) };
+}
+
+/*
+ * Return the name of the field whose letter is at *f: the name in braces behind it, or the one
+ * in front of its %. Move *f to the last character that belongs to the field.
+ */
+static struct text_part name_at(const char *form, const char **f)
+{
+	const char *s = *f - 1, *end;
+
+	if ((*f)[1] == '{') {
+		s = *f + 2;
+		*f = strchr(s, '}');
+		return (struct text_part){ s, (size_t)(*f - s) };
+	}
+	s -= s > form && s[-1] == '"';
+	s -= s > form && (s[-1] == '=' || s[-1] == ':');
+	for (end = s; s > form && is_letter(s[-1]); s--)
+		;
+	return (struct text_part){ s, (size_t)(end - s) };
+}
+
+/* Is the text at s the n characters of a form, with a tab for a blank? */
+static int is_text(const char *s, const char *form, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] != form[i] && !(form[i] == ' ' && s[i] == '\t'))
+			return 0;
+	return 1;
 }
 
 /*
@@ -167,21 +231,41 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 {
 	for (; *f; f++) {
 		const char *from = s, *e;
+		struct text_part name;
+		char letter;
 		size_t n;
 
+		if (*f == '~') {
+			s = blanks(s, end);
+			continue;
+		}
 		if (*f != '%') {
-			if (s == end || *s++ != *f)
+			if (s == end || !is_text(s++, f, 1))
 				return 0;
 			continue;
 		}
-		switch (*++f) {
+		letter = *++f;
+		name = name_at(form, &f);
+		switch (letter) {
 		case 'd':
 			while (s < end && ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f') ||
 					   *s == 'x' || *s == '-'))
 				s++;
+			/* the kernel's option fields: 0x7b (123) */
+			if (s - from > 2 && from[1] == 'x' && end - s > 2 && is_blank(*s) &&
+			    s[1] == '(') {
+				const char *number = s + 2, *p = number;
+
+				p += p < end && *p == '-';
+				if (digits(&p, end).n && p < end && *p == ')') {
+					found(w, name, number, p);
+					s = p + 1;
+					continue;
+				}
+			}
 			break;
 		case 'w':
-			while (s < end && *s != ' ')
+			while (s < end && !is_blank(*s))
 				s++;
 			break;
 		case 'p':
@@ -191,23 +275,23 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 		default:
 			n = strcspn(f + 1, "%");
 			if (!n) { /* the last string, which includes anything appended */
-				found(w, form, f - 1, s, end);
+				found(w, name, s, end);
 				w->behind = end;
 				return 1;
 			}
 			if ((size_t)(end - s) < n)
 				return 0;
-			e = *f == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
+			e = letter == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
 			for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
-				if (*e != f[1] || memcmp(e, f + 1, n) ||
-				    (*f == 'c' && e - s > COMM &&
-				     unescaped(s, (size_t)(e - s)) > COMM))
+				if (!is_text(e, f + 1, n) ||
+				    (letter == 'c' && e - s > COMM &&
+				     event_text_length(s, (size_t)(e - s)) > COMM))
 					continue;
 				if (!w->tries)
 					return 0;
 				w->tries--;
 				if (has_form(w, form, f + 1, e, end)) {
-					found(w, form, f - 1, s, e);
+					found(w, name, s, e);
 					return 1;
 				}
 			}
@@ -215,25 +299,49 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 		}
 		if (s == from)
 			return 0;
-		found(w, form, f - 1, from, s);
+		found(w, name, from, s);
 	}
 	w->behind = s;
 	return event_text_only_appended(s, end);
 }
 
-int event_text_field(const struct trace_line *l, const char *key, struct text_part *value)
+int event_text_tracer(struct trace_line *l, const char *s, const char *end)
+{
+	if (s == end || !(*s == '#' || is_digit(*s)))
+		return 0;
+	for (size_t i = 0; i < sizeof(tracers) / sizeof(*tracers); i++) {
+		struct field_search w = { .key = "" };
+
+		if (has_form(&w, tracers[i].text, tracers[i].text, s, end)) {
+			l->event = (struct text_part){ tracers[i].event, tracers[i].n };
+			l->body = (struct text_part){ s, (size_t)(end - s) };
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Do as event_text_field with these forms. */
+static int field_of_forms(const struct form *v, size_t count, const struct trace_line *l,
+			  const char *key, struct text_part *value)
 {
 	const char *s = l->body.text, *end = s + l->body.n;
 	size_t n = strlen(key);
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct field_search w = { .key = key, .n = n, .tries = TRIES };
 
-		if (forms[i].n != l->event.n || memcmp(forms[i].event, l->event.text, forms[i].n) ||
-		    !has_form(&w, forms[i].text, forms[i].text, s, end))
+		if (v[i].n != l->event.n || memcmp(v[i].event, l->event.text, v[i].n) ||
+		    !has_form(&w, v[i].text, v[i].text, s, end))
 			continue;
 		*value = w.value.text ? w.value : event_text_appended(w.behind, end, key);
 		return 1;
 	}
 	return 0;
+}
+
+int event_text_field(const struct trace_line *l, const char *key, struct text_part *value)
+{
+	return field_of_forms(forms, sizeof(forms) / sizeof(*forms), l, key, value) ||
+	       field_of_forms(tracers, sizeof(tracers) / sizeof(*tracers), l, key, value);
 }

@@ -26,9 +26,21 @@
 
 /*
  * The text is that of the kernel (kernel/trace/trace_output.c, trace_print_context), as
- * in trace, trace_pipe, and the output of tfs-catpipe, tfs-report and trace-cmd report.
- * The JSON is that of tfs-report -j.
+ * in trace, trace_pipe, and the output of tfs-catpipe and tfs-report; with and without
+ * latency-format. It may also be that of trace-cmd report, perf script and Android's systrace,
+ * and may be indented or have tabs. The JSON is that of tfs-report -j.
  */
+
+/* Why a line that should be an event line is none. */
+enum trace_miss {
+	MISS_NOTHING,   /* it is one; or it is a comment, a frame of a stack, an empty line ... */
+	MISS_HEAD,      /* no task, processor and time in front */
+	MISS_TIME,      /* no time behind the processor */
+	MISS_EVENT,     /* no event behind the time */
+	MISS_GRAPH,     /* a line of function_graph, which tfs-slower reads */
+	MISS_JSON,      /* an object that is neither an event nor a comment */
+	MISS_KINDS
+};
 
 /* A part of a line. text is NULL if the line has no such part. */
 struct text_part {
@@ -44,6 +56,7 @@ struct trace_line {
 	struct text_part body;  /* the fields of the event */
 	int json;
 	int stack;              /* no event, but the title of a stack; 0: neither */
+	enum trace_miss miss;   /* why it is no event line */
 	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
 	int decoded;
 	struct text_part ret, error;
@@ -55,6 +68,12 @@ enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
 
 /* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
 int trace_line(struct trace_line *, const char *line, size_t n);
+
+/*
+ * Read the task, the processor and the time of a line without a host: line_head.c. Return the
+ * text behind the colon of the time; or NULL, with l->miss set.
+ */
+const char *line_head(struct trace_line *, const char *s, const char *end);
 
 /*
  * Return the length of the column "HOST | " that dt-join puts in front of each line, or 0
@@ -80,8 +99,8 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
 /*
- * Read the time in nanoseconds. *digits is the number of digits behind the point; -1 if
- * the clock has no point, and *time is then the clock's own count. Return 0, or -1 if the
+ * Read the time in nanoseconds. *digits is the number of digits behind the point of the
+ * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or -1 if the
  * line has no time or the time exceeds 64 bits.
  */
 int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
@@ -132,6 +151,15 @@ struct text_part json_unquoted(struct text_part value);
  * event has no such field. Return 0 if the event or its format is unknown.
  */
 int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
+
+/*
+ * If the text is that of a tracer whose lines have no name of an event (osnoise, timerlat,
+ * hwlat, the switches of wakeup, raw markers), set event and body of the line and return 1.
+ */
+int event_text_tracer(struct trace_line *, const char *s, const char *end);
+
+/* Return the length of a name without the decoder's escapes, such as \x1b and \n. */
+size_t event_text_length(const char *s, size_t n);
 
 /* Are there only fields of trace_line_add_field between s and end? */
 int event_text_only_appended(const char *s, const char *end);
@@ -253,21 +281,42 @@ void svg_picture_head(const struct svg_picture *, const char *detail, const stru
 		      size_t nkeys);
 void svg_picture_end(void);
 
-/* ---- comments.c: comment lines that are repeated at the end of the output ------------ */
+/* ---- comments.c: what is said at the end of the output ------------------------------- */
 
 /*
- * The last "# lost" and "# unpaired" line of each host, in text or JSON. All zero at
- * first.
+ * The last "# lost" and "# unpaired" line of each host, in text or JSON, and the number of
+ * lines that should be events and are not understood. All zero at first.
  */
-enum { COMMENTS_MAX = 128 };
+enum { COMMENTS_MAX = 128, COMMENTS_MISSED = 400 };
 struct comments {
 	char *line[COMMENTS_MAX];
 	unsigned kind[COMMENTS_MAX], n;
+	unsigned long long lines;       /* that comments_event has read */
+	unsigned long long missed, misses[MISS_KINDS], first;
+	int json;                       /* an event was JSON */
 };
+
+/*
+ * Read a line as trace_line does, and count it if it should be an event and is not understood.
+ * No filter leaves such a line out without a word: comments_print says how many and why.
+ */
+int comments_event(struct comments *, struct trace_line *, const char *line, size_t n);
+
+/* Count a line that trace_line has read, if it should be an event and is not understood. */
+void comments_miss(struct comments *, const struct trace_line *);
+
+/*
+ * Set the text, with room for COMMENTS_MISSED bytes, to the number of lines that were not
+ * understood, and why. Return 1, or 0 if there was none.
+ */
+int comments_missed(const struct comments *, char *text, size_t size);
 
 /* If the line is of this kind, keep it and return 1. Otherwise return 0. */
 int comments_keep(struct comments *, const char *line);
-void comments_print(const struct comments *);
+
+/* Add the line "# not understood" if there is one to add. comments_print does so itself. */
+void comments_end(struct comments *);
+void comments_print(struct comments *);
 
 /*
  * Draw all kept lines in a picture, upwards from bottom. The picture has room for two;

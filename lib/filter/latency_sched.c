@@ -20,9 +20,6 @@
 #include "proc/proc.h"
 #include "filter/filter.h"
 
-/* Bits of prev_state in JSON (TASK_REPORT): exit and zombie; all bits except that of R+. */
-enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
-
 struct waiter {
 	struct table_entry entry;       /* by pid and origin */
 	enum { NOT_SEEN, RUNS, SLEEPS, WOKEN, WAITS } now; /* WOKEN: may have been running */
@@ -79,37 +76,19 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	latency_start_set(t, &w->wait, m);
 }
 
-static int could_go_on(const struct trace_line *l, struct text_part state)
-{
-	struct decimal v;
-
-	if (l->json)
-		return !decimal_parse(&v, state) && !(v.whole & STATE_LETTERS);
-	return state.n && *state.text == 'R';
-}
-
-static int is_dead(const struct trace_line *l, struct text_part state)
-{
-	struct decimal v;
-
-	if (l->json)
-		return !decimal_parse(&v, state) && v.whole & STATE_DEAD;
-	return state.n && (memchr(state.text, 'X', state.n) || memchr(state.text, 'Z', state.n));
-}
-
 /* The task leaves the CPU. */
 static void switch_from(struct latency *t, const struct latency_event *m, pid_t pid)
 {
-	struct text_part state = trace_line_key(m->l, "prev_state");
+	enum task_wait next = trace_line_wait(m->l);
 	struct waiter *w = waiter(t, m->l, pid);
 
 	/* WAITS: the switch to the task is missing; WOKEN: the task ran all the time */
 	t->no_end += w->now == WAITS;
 	t->lost_end += w->now == WAITS;
 	latency_start_clear(&w->wait);
-	if (is_dead(m->l, state)) {
+	if (next == WAIT_NONE && trace_line_key(m->l, "prev_state").n) {
 		forget_dead(t, w, pid);
-	} else if (could_go_on(m->l, state)) {
+	} else if (next == WAIT_RUNNABLE) {
 		w->now = WAITS;
 		latency_start_set(t, &w->wait, m);
 	} else {

@@ -3,63 +3,16 @@
 #include <string.h>
 
 #include "filter/filter.h"
-
-/* The width of the column of the task's name, which is padded with blanks in front. */
-enum { COMM_COLUMNS = 16 };
+#include "filter/scan.h"
 
 static const struct text_part none;
-
-static int is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static int in_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-	       c == '.';
-}
 
 int text_part_is(struct text_part p, const char *word)
 {
 	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
 }
 
-static int begins(const char *s, const char *end, const char *word)
-{
-	size_t n = strlen(word);
-
-	return (size_t)(end - s) >= n && !memcmp(s, word, n);
-}
-
 /* ---- the kernel's text ------------------------------------------------------------- */
-
-static const char *blanks(const char *s, const char *end)
-{
-	while (s < end && *s == ' ')
-		s++;
-	return s;
-}
-
-/* Return the digits at *s, and move *s behind them. */
-static struct text_part digits(const char **s, const char *end)
-{
-	struct text_part p = { *s, 0 };
-
-	while (*s < end && is_digit(**s))
-		++*s;
-	p.n = (size_t)(*s - p.text);
-	return p;
-}
-
-/* Return the last place of a word in the text from s to end, or NULL. */
-static const char *last_of(const char *s, const char *end, const char *word)
-{
-	for (const char *p = end; p-- > s;)
-		if (begins(p, end, word))
-			return p;
-	return NULL;
-}
 
 /*
  * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>
@@ -115,35 +68,80 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 }
 
 /*
- * Read sys_NAME(...), sys_NAME -> VALUE, FUNCTION <-CALLER, EVENT: FIELDS, or a decoded call.
+ * Is the text the title of a stack: <stack trace>, or trace-cmd's "kernel_stack: <stack trace >"?
+ * With -R trace-cmd prints the addresses of the frames there.
+ */
+static int stack_of_text(struct text_part name, const char *s, const char *end)
+{
+	int user = text_part_is(name, "user_stack");
+
+	if (!name.n)
+		return begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
+		       begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
+	if ((!user && !text_part_is(name, "kernel_stack")) || s == end || *s != ':')
+		return 0;
+	return user ? TRACE_LINE_USER_STACK : TRACE_LINE_STACK;
+}
+
+/*
+ * Read the text of the function tracer: FUNCTION <-CALLER, with the arguments of the function,
+ * with offsets and addresses, or FUNCTION alone.
+ */
+static int function_of_text(struct trace_line *l, const char *name, const char *s,
+			    const char *end)
+{
+	if (s == name || (blanks(s, end) < end &&
+			  !((*s == '+' || *s == '(' || begins(s, end, " <") ||
+			     begins(s, end, " [")) && last_of(s, end, " <-"))))
+		return 0;
+	l->body = (struct text_part){ name, (size_t)(end - name) };
+	l->event = (struct text_part){ "function", strlen("function") };
+	return 1;
+}
+
+/*
+ * Read sys_NAME(...), sys_NAME -> VALUE, EVENT: FIELDS, SYSTEM:EVENT: FIELDS as in perf script,
+ * a decoded call, FUNCTION <-CALLER, or the text of another tracer.
  */
 static int event_of_text(struct trace_line *l, const char *s, const char *end)
 {
-	const char *name = s;
+	const char *name, *p;
 
-	while (s < end && in_name(*s))
-		s++;
+	if (begins(s, end, "(+")) { /* trace-cmd report --ts-diff: the time since the last event */
+		for (p = s + 2; p < end && (is_digit(*p) || *p == '.'); p++)
+			;
+		if (p < end && *p == ')')
+			s = blanks(p + 1, end);
+	}
+	if (event_text_tracer(l, s, end))
+		return 1;
+	for (name = s; s < end && in_name(*s); s++)
+		;
+	if (s > name && s < end && *s == ':') {
+		for (p = s + 1; p < end && in_name(*p); p++)
+			;
+		if (p > s + 1 && p < end && *p == ':') {
+			name = s + 1;
+			s = p;
+		}
+	}
 	l->event = (struct text_part){ name, (size_t)(s - name) };
-	l->stack = begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
-		   begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
+	l->stack = stack_of_text(l->event, s, end);
+	if (l->stack)
+		return 0;
 	if (s == name ? begins(s, end, "<... ") : begins(s, end, "(") && !begins(name, s, "sys_"))
-		return decoded_of_text(l, name, end);
-	if (s == name || s == end)
+		return decoded_of_text(l, name, end) || function_of_text(l, name, s, end);
+	if (s == name)
 		return 0;
 	l->body = (struct text_part){ s, (size_t)(end - s) };
-	if (*s == ':') {
+	if (s < end && *s == ':') {
 		s = blanks(s + 1, end);
 		l->body = (struct text_part){ s, (size_t)(end - s) };
 		return 1;
 	}
-	if (begins(s, end, " <-")) {
-		l->body = (struct text_part){ name, (size_t)(end - name) };
-		l->event = (struct text_part){ "function", strlen("function") };
-		return 1;
-	}
 	if (!begins(name, s, "sys_") || (size_t)(s - name) == strlen("sys_") ||
-	    !(*s == '(' || begins(s, end, " -> ")))
-		return 0;
+	    !(begins(s, end, "(") || begins(s, end, " -> ")))
+		return function_of_text(l, name, s, end);
 	l->prefix = *s == '(' ? "sys_enter_" : "sys_exit_";
 	l->event.text += strlen("sys_");
 	l->event.n -= strlen("sys_");
@@ -168,47 +166,50 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host)
 	return (size_t)(s - line) + 2;
 }
 
-static int parse_text(struct trace_line *l, const char *s, const char *end)
+/*
+ * Is the line no event, and meant to be none: empty, a comment, a frame of a stack, or what
+ * trace and trace-cmd report print beside the events?
+ */
+static int is_other(const char *s, const char *end)
 {
-	const char *comm;
+	static const char *const heads[] = {
+		"#", "=> ", "cpus=", "version = ", "CPU ", "CPU:", "-----",
+	};
 
-	s += trace_line_host(s, (size_t)(end - s), &l->host);
-	comm = blanks(s, end);
-	if (end - s <= COMM_COLUMNS || s[COMM_COLUMNS] != '-' || comm > s + COMM_COLUMNS)
-		return 0;
-	s += COMM_COLUMNS;
-	l->comm = (struct text_part){ comm, (size_t)(s - comm) };
-	s++;
-	l->pid = digits(&s, end);
-	s = blanks(s, end);
-	if (s < end && *s == '(') { /* the thread group */
-		const char *tgid = blanks(s + 1, end);
+	if (s == end)
+		return 1;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (begins(s, end, heads[i]))
+			return 1;
+	return 0;
+}
 
-		s = memchr(s, ')', (size_t)(end - s));
-		if (!s)
-			return 0;
-		l->tgid = (struct text_part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
-		s = blanks(s + 1, end);
+/* Is it a line of function_graph: "CPU) DURATION | ...", or the task that runs from now on? */
+static int is_graph(const char *s, const char *end)
+{
+	const char *p = s;
+
+	return digits(&p, end).n && begins(p, end, ") ");
+}
+
+static int parse_text(struct trace_line *l, const char *line, const char *end)
+{
+	const char *s = line + trace_line_host(line, (size_t)(end - line), &l->host);
+	const char *first = blanks(s, end);
+
+	while (end > first && (end[-1] == '\r' || end[-1] == '\n'))
+		end--; /* text of other systems */
+	s = line_head(l, s, end);
+	if (s) {
+		l->miss = event_of_text(l, blanks(s, end), end) || l->stack ? MISS_NOTHING
+									    : MISS_EVENT;
+		return !l->miss && !l->stack;
 	}
-	if (!l->pid.n || s == end || *s++ != '[')
-		return 0;
-	l->cpu = digits(&s, end);
-	if (!l->cpu.n || s == end || *s++ != ']')
-		return 0;
-	s = blanks(s, end);
-	if (s < end && !is_digit(*s)) { /* the letters of the latency flags */
-		while (s < end && *s != ' ')
-			s++;
-		s = blanks(s, end);
-	}
-	l->time = digits(&s, end);
-	if (s < end && *s == '.') {
-		s++;
-		l->time.n += 1 + digits(&s, end).n;
-	}
-	if (!l->time.n || s == end || *s++ != ':')
-		return 0;
-	return event_of_text(l, blanks(s, end), end);
+	if (is_other(first, end))
+		l->miss = MISS_NOTHING;
+	else if (is_graph(first, end))
+		l->miss = MISS_GRAPH;
+	return 0;
 }
 
 /* If NAME= or NAME: begins at s, return its end, or NULL. */
@@ -222,7 +223,7 @@ static const char *behind_name(const char *s, const char *end)
 		return NULL;
 	if (*s == '=')
 		return s + 1;
-	return begins(s, end, ": ") ? s + 2 : NULL;
+	return end - s > 1 && *s == ':' && is_blank(s[1]) ? s + 2 : NULL;
 }
 
 /*
@@ -250,9 +251,9 @@ static struct text_part value_at(const char *s, const char *end)
 		return (struct text_part){ quote, (size_t)((p ? p : end) - quote) };
 	}
 	for (; p < end; p++)
-		if ((*p == ' ' && behind_name(p + 1, end)) || begins(p, end, " ==> "))
+		if ((is_blank(*p) && behind_name(p + 1, end)) || begins(p, end, " ==> "))
 			break;
-	while (p > s && (p[-1] == ',' || p[-1] == ' '))
+	while (p > s && (p[-1] == ',' || is_blank(p[-1])))
 		p--;
 	return (struct text_part){ s, (size_t)(p - s) };
 }
@@ -316,17 +317,16 @@ static struct text_part field_of_block(const struct trace_line *l, const char *k
 /* Return a field of FUNCTION <-CALLER. */
 static struct text_part field_of_function(const char *s, const char *end, const char *key)
 {
-	const char *arrow = s, *last;
+	const char *arrow = last_of(s, end, " <-"), *p = s;
 
-	while (arrow < end && *arrow != ' ')
-		arrow++;
-	for (last = arrow + 3; last < end && *last != ' '; last++)
-		;
-	if (!strcmp(key, "func"))
-		return (struct text_part){ s, (size_t)(arrow - s) };
-	if (!strcmp(key, "caller"))
-		return (struct text_part){ arrow + 3, (size_t)(last - arrow - 3) };
-	return none;
+	if (arrow && !strcmp(key, "caller")) {
+		for (p = arrow + 3; p < end && !is_blank(*p); p++)
+			;
+		return (struct text_part){ arrow + 3, (size_t)(p - arrow - 3) };
+	}
+	while (p < end && !is_blank(*p) && *p != '(')
+		p++;
+	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(p - s) } : none;
 }
 
 /* Return the first field named key that begins in [*s, until), and move *s behind it. */
@@ -345,7 +345,7 @@ static struct text_part next_named(const char **s, const char *until, const char
 			if (!*s)
 				*s = end;
 		}
-		while (*s < end && **s != ' ')
+		while (*s < end && !is_blank(**s))
 			++*s;
 		*s = blanks(*s, end);
 		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
@@ -382,7 +382,7 @@ static const char *last_name(const char *s, const char *until)
 	while (s < until) {
 		if (behind_name(s, until))
 			last = s;
-		while (s < until && *s != ' ')
+		while (s < until && !is_blank(*s))
 			s++;
 		s = blanks(s, until);
 	}
@@ -395,7 +395,7 @@ static int more_strings(const char *s, const char *end)
 	while (s < end) {
 		const char *value;
 
-		while (s < end && *s != ' ')
+		while (s < end && !is_blank(*s))
 			s++;
 		s = blanks(s, end);
 		value = behind_name(s, end);
@@ -451,13 +451,8 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 			return value_at(s + 4, end);
 		s += 4;
 	}
-	if (text_part_is(l->event, "function")) {
-		const char *arrow = memchr(s, ' ', (size_t)(end - s));
-
-		if (arrow && begins(arrow, end, " <-") &&
-		    (p = field_of_function(s, end, key)).text)
-			return p;
-	}
+	if (text_part_is(l->event, "function") && (p = field_of_function(s, end, key)).text)
+		return p;
 	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
 	    (is_digit(*s) || *s == '[')) {
 		p = field_of_block(l, key);
@@ -489,6 +484,22 @@ static struct text_part member(const char *s, const char *end, const char *key)
 	return none;
 }
 
+/* Is it an object of ours that is no event, and meant to be none, as {"lost":3,...}? */
+static int is_json_comment(const char *s, const char *end)
+{
+	static const char *const names[] = {
+		"lost", "unpaired", "not_understood", "closed", "clocks", "clock", "comment",
+		"moved_ms", "files", "key", "budget",
+	};
+	struct text_part name, value;
+
+	while (json_member(&s, end, &name, &value))
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (text_part_is(name, names[i]))
+				return 1;
+	return 0;
+}
+
 static int parse_json(struct trace_line *l, const char *s, const char *end)
 {
 	l->json = 1;
@@ -499,6 +510,8 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 	l->cpu = member(s, end, "cpu");
 	l->time = member(s, end, "ts");
 	l->body = member(s, end, "fields");
+	l->miss = l->event.n && l->time.n ? MISS_NOTHING : is_json_comment(s, end) ? MISS_NOTHING
+										   : MISS_JSON;
 	return l->event.n && l->time.n;
 }
 
@@ -526,22 +539,29 @@ static struct text_part call_of(const struct trace_line *l)
 
 int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 {
-	const char *s = l->time.text;
+	const char *s = l->time.text, *end = s + l->time.n;
 	uint64_t t = 0;
+	int unit = 0;
 
 	*digits = -1;
 	if (!l->time.n)
 		return -1;
-	for (const char *end = s + l->time.n; s < end; s++) {
+	if (l->time.n > 2 && end[-1] == 's' && !is_digit(end[-2])) {
+		/* latency-format: "12us", "12.345ms" */
+		unit = end[-2] == 'u' ? 6 : 3;
+		*digits = end[-2] == 'u' ? 6 : -1;
+		end -= 2;
+	}
+	for (; s < end; s++) {
 		if (*s == '.' && *digits < 0) {
-			*digits = 0;
+			*digits = unit;
 			continue;
 		}
 		if (!is_digit(*s) || *digits == 9 ||
 		    t > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
 			return -1;
 		t = 10 * t + (uint64_t)(*s - '0');
-		*digits += *digits >= 0;
+		*digits += *digits >= unit && unit != 6;
 	}
 	for (int i = *digits; i >= 0 && i < 9; i++) {
 		if (t > UINT64_MAX / 10)
@@ -583,17 +603,22 @@ uint64_t trace_line_latency(const struct trace_line *l, int digits)
 
 enum task_wait trace_line_wait(const struct trace_line *l)
 {
+	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */
+	enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
 	struct text_part p = trace_line_key(l, "prev_state");
 	struct decimal v;
 
 	if (!p.n)
 		return WAIT_NONE;
-	/* in JSON it is the number of __trace_sched_switch_state */
+	/* in JSON and with trace-cmd report -R: the number of __trace_sched_switch_state */
 	if (!decimal_parse(&v, p))
-		return !v.whole || v.whole >= 256 ? WAIT_RUNNABLE : v.whole & 2 ? WAIT_BLOCKED :
-		       v.whole & (16 | 32) ? WAIT_NONE : WAIT_ASLEEP;
-	return *p.text == 'R' ? WAIT_RUNNABLE : *p.text == 'D' ? WAIT_BLOCKED :
-	       *p.text == 'X' || *p.text == 'Z' ? WAIT_NONE : WAIT_ASLEEP;
+		return !(v.whole & STATE_LETTERS) ? WAIT_RUNNABLE :
+		       v.whole & STATE_DEAD ? WAIT_NONE : v.whole & 2 ? WAIT_BLOCKED :
+		       WAIT_ASLEEP;
+	/* a plus sign: preempted, before it could sleep */
+	return *p.text == 'R' || memchr(p.text, '+', p.n) ? WAIT_RUNNABLE :
+	       memchr(p.text, 'X', p.n) || memchr(p.text, 'Z', p.n) ? WAIT_NONE :
+	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
 }
 
 int trace_line_wakes(const struct trace_line *l)
