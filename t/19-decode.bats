@@ -604,11 +604,68 @@ b
 }
 
 @test "decode: prints the raw fields if it does not support the print fmt" {
-	[ "$(text '"%d", some_function(REC->a)')" = "a=-1 s=abc" ]
-	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
-	[ "$(text '"%d %d", REC->a')" = "a=-1 s=abc" ]
-	[ "$(text '"%d", REC->nothing')" = "a=-1 s=abc" ]
 	[ "$(text '"unfinished')" = "a=-1 s=abc" ]
+	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
+	[ "$(text 'some text')" = "a=-1 s=abc" ]
+}
+
+# part EXPECTED FMT: The text is this one, and the event is named as one that is clear in part.
+part() {
+	[ "$(text "$2")" = "$1" ]
+	[ "$("$PROG/decode" -o plain plain)" = demo:demo ]
+}
+
+@test "decode: prints the value of a part that it does not support, and all other parts" {
+	part '<-1> b=abc' '"<%d> b=%s", some_function(REC->a), __get_str(s)'
+	part '0x5 -1' '"%#x %d", 5, some_function(REC->a)[3].x'
+	part '{a=-1 s=abc} 7' '"%s %d", other(REC->a, (__get_str(s))), 7'
+	part 'a -1 z' '"a %*.*d z", 1, 2, f(REC->a, { 1, "x" })'
+	part '-1 %d' '"%d %d", REC->a'
+	part 'REC->nothing 1' '"%d %d", REC->nothing, 1'
+	part 'sizeof(struct x) 1' '"%d %d", sizeof(struct x), 1'
+	part '-1 1' '"%s %d", REC->a ? name(REC->a) : "none", 1'
+	part '-1 abc' '"%d %s", REC->a == SOME_ENUM ? 1 : 2, __get_str(s)'
+	part '-1 1' '"%s %d", __print_symbolic(REC->a, the_table), 1'
+	part '-1 abc' '"%k %s", REC->a, __get_str(s)'
+	part '-1 abc' '"%s %s", REC->a->name->x, __get_str(s)'
+	part 'abc' '"%s", __get_str(s)[some(1)] ? "x" : "y"'
+}
+
+@test "decode: prints the number of a name without a value in a table, and the rest of the line" {
+	part '0xffffffffffffffff abc' \
+		'"%s %s", __print_symbolic(REC->a, { VIDC_OPEN, "open" }, { VIDC_CLOSE, "close" }), __get_str(s)'
+	part 'two abc' \
+		'"%s %s", __print_symbolic(2, { VIDC_OPEN, "open" }, { 2, "two" }), __get_str(s)'
+	part 'one|0x6' '"%s", __print_flags(7, "|", { 1, "one" }, { FLAG_TWO | 4, "two" })'
+	part '0x3' '"%s", __print_symbolic(3, { (enum e)VIDC_OPEN, "a, }" }, { f(1, 2), "b" })'
+}
+
+@test "decode: converts byte orders, times and compound literals" {
+	[ "$(A=4660 text '"%u %x %x", ntohs(REC->a), htons(0x0102), ntohl(0x01020304)')" = \
+		'13330 201 4030201' ]
+	[ "$(text '"%x %x %llx", be16_to_cpu(0x0102), __fswab32(1), __builtin_bswap64(1)')" = \
+		'201 1000000 100000000000000' ]
+	[ "$(text '"%x %x", le16_to_cpu(0x0102), __cpu_to_le32(7)')" = '102 7' ]
+	[ "$(text '"%lld %lld", ((ktime_t) { .tv64 = (s64)5 }).tv64, (((ktime_t) { .tv64 = REC->a }).tv64)')" = \
+		'5 -1' ]
+	[ "$(text '"%llu %lld", (unsigned long long)(((ktime_t) { .tv64 = 9, }).tv64), ktime_to_us(5000)')" = \
+		'9 5' ]
+	[ "$(text '"%d %d %d", (MSM_TYPE)REC->a, (U8)7, (Foo)(3)')" = '-1 7 3' ]
+}
+
+@test "decode: swaps no byte of a big-endian kernel in ntohs, and those of le16_to_cpu" {
+	BIG=yes LONG=8 SIZE=4096 FMT='"%x %x %x", ntohs(0x0102), le16_to_cpu(0x0102), __swab32(1)'
+	directory
+	page 0 0 "$(head_word 5 0)$(demo 1 abc)"
+	[ "$(plain | sed 's/.*: demo: //')" = '102 201 1000000' ]
+}
+
+@test "decode: reads a print fmt with quotes inside the format string" {
+	[ "$(text '"name="%s" a=%d", __get_str(s), REC->a')" = 'name="abc" a=-1' ]
+	[ "$(text '"name="%s", a="%d"", __get_str(s), REC->a')" = 'name="abc", a="-1"' ]
+	[ "$(text '"it is "a", "b" and \"c\""')" = 'it is "a", "b" and "c"' ]
+	[ "$(text '""%s"", __get_str(s)')" = '"abc"' ]
+	[ "$(text '"name="%s" %s", __get_str(s), REC->a ? "a, b" : "c"')" = 'name="abc" a, b' ]
 }
 
 @test "decode: decodes a short event with less than 600 instructions" {

@@ -180,7 +180,7 @@ waits() {
       1 osnoise	-	-
       1 raw_data	-	-
       1 wakeup	-	-'
-	tfs-count -k next_comm -k next_pid -k noise -k thread_count <tracers | same '      6 -	-	-	-
+	tfs-count -k next_comm -k next_pid -k noise -k thread_count <tracers | same '      5 -	-	-	-
       2 sleep me	456	-	-
       1 -	-	190	1'
 }

@@ -272,6 +272,10 @@ uint64_t vm_calculate(enum operator op, uint64_t a, uint64_t b, unsigned size, i
 	case NEG: a = 0 - a; break;
 	case INV: a = ~a; break;
 	case NOT: return !a;
+	case SWAP:
+		a = size == 2 ? __builtin_bswap16((uint16_t)a) :
+		    size == 4 ? __builtin_bswap32((uint32_t)a) : size == 8 ? __builtin_bswap64(a) : a;
+		break;
 	}
 	return vm_extend(a, size, is_signed);
 }
@@ -282,7 +286,8 @@ struct expr emit_unary(struct compiler *c, enum operator op, struct expr a)
 
 	if (op == NOT && !is_number(&a) && is_lazy(&a) && a.kind != X_BAD)
 		return constant(0, 4, 1);
-	promote(&a);
+	if (op != SWAP)
+		promote(&a);
 	if (!is_number(&a))
 		return compile_fail(c);
 	if (!a.size) {

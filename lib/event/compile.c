@@ -3,6 +3,7 @@
  * compile.c - compile the print fmt of an event to bytecode
  *
  * In this file, each part uses those above it:
+ *	parts that are not supported
  *	names of types, and casts
  *	fields and other memory of the record
  *	macros of the kernel: __get_*(), __print_*(), min()
@@ -19,6 +20,63 @@
 
 /* Compile a whole expression; a macro and a parenthesis have expressions inside. */
 static struct expr ternary(struct compiler *c, int emit);
+
+/* ---- parts that are not supported ---- */
+
+/* The state of a compiler in front of a part that may not be supported. */
+struct undo {
+	struct bytecode p;
+	const char *from;
+	uint32_t text_at;
+	unsigned nlocals;
+	int depth, stack;
+};
+
+static void undo_begin(const struct compiler *c, struct undo *u)
+{
+	*u = (struct undo){ *c->p, c->from, c->text_at, c->nlocals, c->depth, c->stack };
+}
+
+/* Drop the code of a part that is not supported, and go back to its beginning. */
+static void undo(struct compiler *c, const struct undo *u)
+{
+	c->p->ninsns = u->p.ninsns;
+	c->p->nnames = u->p.nnames;
+	c->p->ntables = u->p.ntables;
+	c->p->nconversions = u->p.nconversions;
+	c->p->ntext = u->p.ntext;
+	c->text_at = u->text_at;
+	c->nlocals = u->nlocals;
+	c->depth = u->depth;
+	c->stack = u->stack;
+	c->bad = 0;
+	lexer_back_to(c, u->from);
+}
+
+/* Skip tokens up to the comma behind an expression, or to the parenthesis around it. */
+static void skip_expression(struct compiler *c)
+{
+	int depth = 0;
+
+	for (; c->token != T_END && !c->bad; lexer_next(c)) {
+		if (!depth && (c->token == ',' || c->token == ')' || c->token == '}'))
+			break;
+		depth += c->token == '(' || c->token == '{' || c->token == '[';
+		depth -= c->token == ')' || c->token == '}' || c->token == ']';
+	}
+}
+
+/* Note that the part from s up to the token is not supported; all, if the text is a copy. */
+static void note_unclear(struct compiler *c, const char *s)
+{
+	const char *fmt = c->e->print_fmt, *end = fmt + strlen(fmt);
+	int copy = (uintptr_t)s < (uintptr_t)fmt || (uintptr_t)s > (uintptr_t)end;
+
+	if (c->e->unclear)
+		return;
+	c->e->unclear = copy ? fmt : s;
+	c->e->unclear_len = (uint32_t)(copy ? end - fmt : c->from - s);
+}
 
 /* ---- names of types, and casts ---- */
 
@@ -318,11 +376,28 @@ NOINLINE static uint32_t table(struct compiler *c)
 	uint32_t first = c->p->nnames;
 
 	while (!c->bad && lexer_accept(c, '{')) {
-		struct expr x = ternary(c, 0);
+		struct undo before;
+		struct expr x;
 		uint32_t text = c->p->ntext;
 		struct vm_name *name;
+		int known;
 
+		undo_begin(c, &before);
+		x = ternary(c, 0);
+		known = !c->bad && x.kind == X_CONST;
+		if (!known) { /* such as the name of an enum: only the kernel knows its number */
+			undo(c, &before);
+			skip_expression(c);
+			note_unclear(c, before.from);
+		}
 		lexer_expect(c, ',');
+		if (!known && c->token == T_STRING) {
+			lexer_next(c);
+			lexer_accept(c, ',');
+			lexer_expect(c, '}');
+			lexer_accept(c, ',');
+			continue;
+		}
 		if (c->token != T_STRING && !c->bad) { /* { -1, NULL } ends the table */
 			x = ternary(c, 0);
 			if (x.kind != X_CONST || x.k)
@@ -548,6 +623,57 @@ NOINLINE static struct expr statement_block(struct compiler *c)
 	return compile_fail(c);
 }
 
+/*
+ * Compile a function that changes the order of bytes or the unit of a time. Return 1, or 0 and
+ * skip nothing if the token names no such function.
+ */
+NOINLINE static int function_call(struct compiler *c, struct expr *x)
+{
+	static const struct {
+		char name[18];
+		char to;                /* b, l: the order of its bytes; s: the other one */
+		uint8_t size;
+		uint32_t divisor;
+	} all[] = {
+		{ "ntohs", 'b', 2, 0 }, { "htons", 'b', 2, 0 }, { "ntohl", 'b', 4, 0 },
+		{ "htonl", 'b', 4, 0 }, { "__be16_to_cpu", 'b', 2, 0 },
+		{ "__be32_to_cpu", 'b', 4, 0 }, { "__be64_to_cpu", 'b', 8, 0 },
+		{ "__cpu_to_be16", 'b', 2, 0 }, { "__cpu_to_be32", 'b', 4, 0 },
+		{ "__cpu_to_be64", 'b', 8, 0 }, { "__le16_to_cpu", 'l', 2, 0 },
+		{ "__le32_to_cpu", 'l', 4, 0 }, { "__le64_to_cpu", 'l', 8, 0 },
+		{ "__cpu_to_le16", 'l', 2, 0 }, { "__cpu_to_le32", 'l', 4, 0 },
+		{ "__cpu_to_le64", 'l', 8, 0 }, { "__swab16", 's', 2, 0 },
+		{ "__swab32", 's', 4, 0 }, { "__swab64", 's', 8, 0 },
+		{ "__fswab16", 's', 2, 0 }, { "__fswab32", 's', 4, 0 },
+		{ "__fswab64", 's', 8, 0 }, { "__builtin_bswap16", 's', 2, 0 },
+		{ "__builtin_bswap32", 's', 4, 0 }, { "__builtin_bswap64", 's', 8, 0 },
+		{ "ktime_to_ns", 0, 8, 1 }, { "ktime_to_us", 0, 8, 1000 },
+		{ "ktime_to_ms", 0, 8, 1000000 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		const char *name = all[i].name;
+		struct c_type t = { .size = all[i].size, .is_signed = !all[i].to };
+
+		if (!lexer_at_name(c, name) &&
+		    (strncmp(name, "__", 2) || !lexer_at_name(c, name + 2)))
+			continue;
+		lexer_next(c);
+		lexer_expect(c, '(');
+		*x = argument(c);
+		lexer_expect(c, ')');
+		*x = cast(c, &t, *x);
+		if (!is_number(x))
+			*x = compile_fail(c);
+		else if (!all[i].to)
+			*x = emit_binary(c, DIV, *x, constant(all[i].divisor, 8, 1));
+		else if (all[i].to == 's' || (all[i].to == 'b') != c->evs->big)
+			*x = emit_unary(c, SWAP, *x);
+		return 1;
+	}
+	return 0;
+}
+
 /* Compile a macro, a variable or a constant; its name is the token. */
 NOINLINE static struct expr macro_call(struct compiler *c)
 {
@@ -632,6 +758,8 @@ NOINLINE static struct expr macro_call(struct compiler *c)
 		lexer_next(c);
 		return x;
 	}
+	if (function_call(c, &x))
+		return x;
 	if (lexer_at_name(c, "vmemmap_base") || lexer_at_name(c, "vmemmap")) {
 		x = constant(c->evs->vmemmap, 8, 0);
 		/* vmemmap is a pointer, vmemmap_base a number */
@@ -686,6 +814,37 @@ NOINLINE static struct expr primary(struct compiler *c, int emit)
 		x = compile_fail(c);
 	}
 	return x;
+}
+
+/* Parse the rest of "(TYPE){ .MEMBER = EXPRESSION }", a structure or union of one member. */
+static struct expr compound_literal(struct compiler *c)
+{
+	struct expr x;
+
+	lexer_expect(c, '{');
+	if (lexer_accept(c, '.')) {
+		lexer_next(c);
+		lexer_expect(c, '=');
+	}
+	x = ternary(c, 0);
+	lexer_accept(c, ',');
+	lexer_expect(c, '}');
+	return x;
+}
+
+/* Is the token, behind a parenthesis, "NAME) OPERAND", the cast to a type of that name? */
+static int is_cast(struct compiler *c)
+{
+	const char *was = c->from;
+	int yes = 0;
+
+	if (c->token == T_NAME && !lexer_at_name(c, "REC") && !local_of(c)) {
+		lexer_next(c);
+		yes = lexer_accept(c, ')') && (c->token == T_NAME || c->token == T_NUMBER ||
+					       c->token == '(' || c->token == '{');
+	}
+	lexer_back_to(c, was);
+	return yes;
 }
 
 /* Return element i of the memory x. */
@@ -763,11 +922,22 @@ static struct expr unary(struct compiler *c, int emit)
 		if (paren)
 			lexer_next(c);
 		if (paren && type_name(c, &t, ')')) {
-			x = cast(c, &t, unary(c, emit));
+			x = c->token == '{' ? compound_literal(c) : unary(c, emit);
+			x = cast(c, &t, x);
+		} else if (paren && is_cast(c)) { /* a type in capitals */
+			lexer_next(c);
+			lexer_next(c);
+			x = c->token == '{' ? compound_literal(c) : unary(c, emit);
 		} else {
 			lexer_back_to(c, was);
 			x = primary(c, emit);
-			while (!c->bad && lexer_accept(c, '[')) {
+			while (!c->bad && (c->token == '[' || c->token == '.')) {
+				if (lexer_accept(c, '.')) { /* the member of a literal */
+					c->bad |= c->token != T_NAME || !is_number(&x);
+					lexer_next(c);
+					continue;
+				}
+				lexer_next(c);
 				x = element(c, x, ternary(c, 0));
 				lexer_expect(c, ']');
 			}
@@ -1083,6 +1253,63 @@ NOINLINE static void conversion(struct compiler *c, const struct conversion *v)
 	number_conversion(c, v, x);
 }
 
+/* Return the number of the field whose name the token is, or -1. */
+static int field_number(struct compiler *c)
+{
+	const struct field *f = c->token == T_NAME ? find_field(c) : NULL;
+
+	return f ? (int)(f - c->e->fields) : -1;
+}
+
+/*
+ * Print a conversion whose arguments are not supported: the value of the field in them, or all
+ * fields in them as {NAME=VALUE NAME=VALUE}, or their C text if there is none. The token is the
+ * comma in front of them.
+ */
+NOINLINE static void raw_arguments(struct compiler *c, const struct conversion *v)
+{
+	enum { MOST = 8 };
+	int fields[MOST], n = 0;
+	const char *first = c->from, *end;
+
+	for (int i = stars(v) + 1; i && c->token == ','; i--) {
+		lexer_next(c);
+		first = c->from;
+		skip_expression(c);
+	}
+	end = c->from;
+	note_unclear(c, first);
+	lexer_back_to(c, first);
+	while (c->from < end && c->token != T_END && !c->bad) {
+		/* a field is behind REC-> or in the parentheses of a macro */
+		int is_field = c->token == T_ARROW || c->token == '(', number, i;
+
+		lexer_next(c);
+		number = is_field && c->from < end ? field_number(c) : -1;
+		for (i = 0; i < n && fields[i] != number; i++)
+			;
+		if (number >= 0 && i == n && n < MOST)
+			fields[n++] = number;
+	}
+	for (int i = 0; i < n; i++) {
+		if (n > 1) {
+			emit_text(c, i ? " " : "{");
+			emit_text(c, c->e->fields[fields[i]].name);
+			emit_char(c, '=');
+		}
+		emit_text_insn(c, OP_VALUE)->n = (uint32_t)fields[i];
+	}
+	if (n > 1)
+		emit_char(c, '}');
+	if (first == end) { /* there is no argument */
+		emit_char(c, '%');
+		emit_char(c, v->letter ? v->letter : ' ');
+	}
+	for (const char *s = first; !n && s < end; s++)
+		emit_char(c, *s == '\n' ? ' ' : *s);
+	lexer_back_to(c, end);
+}
+
 /*
  * Is it a string that is empty if it has no byte? These are __get_str(argvN), since the hook
  * trace_exec reads these arguments where exec has just put them, and the path of sys_openat,
@@ -1130,10 +1357,76 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	return s;
 }
 
+/* Return how many conversions are in the text, those for a width or precision included. */
+static int count_conversions(const char *s, const char *end)
+{
+	int n = 0;
+
+	for (; s < end; s++) {
+		if (*s != '%')
+			continue;
+		for (s++; s < end && strchr("-0# +.*123456789", *s); s++)
+			n += *s == '*';
+		n += s < end && *s != '%';
+	}
+	return n;
+}
+
+/*
+ * Return how many arguments follow: the commas outside of parentheses and strings. Return -1 if
+ * a string does not end.
+ */
+static int count_arguments(const char *s)
+{
+	int n = 0, depth = 0, quoted = 0;
+
+	for (; *s; s++) {
+		quoted ^= *s == '"' && s[-1] != '\\';
+		if (quoted)
+			continue;
+		depth += *s == '(' || *s == '{';
+		depth -= *s == ')' || *s == '}';
+		n += *s == ',' && !depth;
+	}
+	return quoted ? -1 : n;
+}
+
+/*
+ * Some drivers have quotes in their format string that the kernel prints without a backslash:
+ * "name="%s"", REC->name. Find the quote that ends the string: as many arguments follow as
+ * there are conversions in front. Return the text with the other quotes escaped, which the
+ * caller frees; or NULL.
+ */
+NOINLINE static char *escape_quotes(const char *text)
+{
+	const char *first = strchr(text, '"'), *last = NULL, *behind;
+	char *copy, *p;
+
+	for (const char *s = first ? strchr(first + 1, '"') : NULL; s; s = strchr(s + 1, '"')) {
+		behind = s + 1 + strspn(s + 1, " \n");
+		if (s[-1] == '\\' || (*behind && *behind != ','))
+			continue;
+		if (!last || count_conversions(first, s) == count_arguments(behind))
+			last = s;
+		if (count_conversions(first, s) == count_arguments(behind))
+			break;
+	}
+	p = copy = last ? malloc(2 * strlen(text) + 1) : NULL;
+	if (!copy)
+		return NULL;
+	for (const char *s = text; *s; s++) {
+		if (*s == '"' && s > first && s < last && s[-1] != '\\')
+			*p++ = '\\';
+		*p++ = *s;
+	}
+	*p = '\0';
+	return copy;
+}
+
 /* Compile "FORMAT", ARGUMENT... */
 static void print_format(struct compiler *c, const char *text)
 {
-	char spec[24];
+	char spec[24], *repaired = NULL;
 	const char *s;
 	int ch;
 
@@ -1146,8 +1439,17 @@ static void print_format(struct compiler *c, const char *text)
 	}
 	s = c->from + 1;
 	lexer_next(c);
+	if (c->token != ',' && c->token != T_END && (repaired = escape_quotes(text))) {
+		c->bad = 0;
+		c->s = repaired;
+		c->end = repaired + strlen(repaired);
+		lexer_next(c);
+		s = c->from + 1;
+		lexer_next(c);
+	}
 	while (!c->bad && (ch = lexer_literal_char(&s, c->end)) >= 0) {
 		struct conversion v;
+		struct undo before;
 		const char *was = s, *behind;
 		size_t n = 0;
 
@@ -1166,13 +1468,22 @@ static void print_format(struct compiler *c, const char *text)
 		s = was;
 		for (; behind > spec; behind--)
 			lexer_literal_char(&s, c->end);
-		if (v.letter == '%')
+		if (v.letter == '%') {
 			emit_char(c, '%');
-		else if (v.letter && strchr("duxXocsp", v.letter))
+			continue;
+		}
+		undo_begin(c, &before);
+		if (v.letter && strchr("duxXocsp", v.letter))
 			conversion(c, &v);
 		else
 			c->bad = 1;
+		if (c->bad || c->stack != before.stack ||
+		    (c->token != ',' && c->token != T_END)) {
+			undo(c, &before);
+			raw_arguments(c, &v);
+		}
 	}
+	free(repaired);
 }
 
 /* ---- whole events ---- */

@@ -214,6 +214,12 @@ struct event {
 	uint16_t nfields, ncommon;
 	uint16_t id;
 	uint8_t opaque;         /* unsupported print fmt: fields are printed as field=value */
+	/*
+	 * The first part of print_fmt that is not supported, in unclear_len bytes: its fields are
+	 * printed as values, or the number of a name. NULL: there is none.
+	 */
+	const char *unclear;
+	uint32_t unclear_len;
 	uint8_t picked;         /* used by lib/view/pick.c; 0: not decided yet */
 	uint8_t role;           /* used by lib/view/process.c; 0: not decided yet */
 	uint8_t about;          /* used by lib/view/subjects.c; 0: not decided yet */
@@ -252,7 +258,7 @@ struct event_set {
 	struct symbols *(*load_symbols)(void *arg);
 	/* Called for a record of an unknown event; adds the event if possible. */
 	void (*missing)(void *arg, const struct record *);
-	/* Called once for each opaque event. */
+	/* Called once for each event whose print fmt is not supported, or only in part. */
 	void (*unclear)(void *arg, const struct event *);
 	void *arg;
 	/*

@@ -331,7 +331,7 @@ int event_prepare(struct event_set *evs, struct event *e)
 	if (!e->program) {
 		e->program = bytecode_make(evs, e);
 		evs->failed |= !e->program;
-		if (e->opaque && evs->unclear)
+		if ((e->opaque || e->unclear) && evs->unclear)
 			evs->unclear(evs->arg, e);
 	}
 	return e->program && !e->opaque ? 0 : -1;

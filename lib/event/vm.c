@@ -606,6 +606,9 @@ static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t
 	case OP_FIELDS:
 		put_fields(m);
 		break;
+	case OP_VALUE:
+		put_value(m, &m->e->fields[s->n]);
+		break;
 	default: /* run executes the others */
 		break;
 	}

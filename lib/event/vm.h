@@ -51,6 +51,7 @@ enum op {
 	OP_POINTER,             /* pop a number or region; print %p by conversion k */
 	OP_BUILTIN,             /* pop; print what only events of ftrace have: enum builtin */
 	OP_FIELDS,              /* print all fields as name=value */
+	OP_VALUE,               /* print field n, whatever its type */
 };
 
 /* The text that OP_BUILTIN writes, in k. */
@@ -64,6 +65,7 @@ enum operator {
 	ADD, SUB, MUL, DIV, MOD, SHL, SHR, AND, OR, XOR,
 	EQ, NE, LT, LE, GT, GE, LAND, LOR,
 	NEG, NOT, INV,
+	SWAP,                   /* the bytes of a number of size bytes, in the other order */
 };
 
 struct vm_insn {

@@ -100,8 +100,8 @@ struct text_part trace_line_key(const struct trace_line *, const char *key);
 
 /*
  * Read the time in nanoseconds. *digits is the number of digits behind the point of the
- * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or -1 if the
- * line has no time or the time exceeds 64 bits.
+ * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or
+ * -1 if the line has no time or the time exceeds 64 bits.
  */
 int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 

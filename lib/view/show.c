@@ -73,8 +73,13 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 static void tell_unclear(void *arg, const struct event *e)
 {
 	(void)arg;
-	err_note("%s:%s: unsupported print fmt, its fields are printed instead", e->system,
-		 e->name);
+	if (e->opaque)
+		err_note("%s:%s: unsupported print fmt, its fields are printed instead",
+			 e->system, e->name);
+	else
+		err_note("%s:%s: unsupported in its print fmt, and printed as a value: %.*s%s",
+			 e->system, e->name, e->unclear_len < 60 ? (int)e->unclear_len : 60,
+			 e->unclear, e->unclear_len < 60 ? "" : "...");
 }
 
 void show_begin(struct show *s, struct line_format *l)

@@ -12,7 +12,7 @@
  *	-c  the clock is a counter; -t with thread groups; -q without irq-info;
  *	    -s with sym-offset; -a with sym-addr; -b with bitmask-list
  *	-n  print only how many ns of CPU time an event takes, decoded so many times
- *	-o  print the names of the formats that could not be compiled, after
+ *	-o  print the names of the formats that could not be compiled whole, after
  *	    compiling all of them
  *	-x  print control characters unchanged
  *	-h  print the header only, as of an empty buffer
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 		for (uint32_t id = 0; id < events.size; id++) {
 			struct event *e = event_by_id(&events, id);
 
-			if (e && event_prepare(&events, e) < 0)
+			if (e && (event_prepare(&events, e) < 0 || e->unclear))
 				printf("%s:%s\n", e->system, e->name);
 		}
 		return 0;
