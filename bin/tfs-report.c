@@ -42,6 +42,8 @@ struct report {
 	struct dat dat;
 	struct event_set events;
 	struct line_format line;
+	struct line_graph graph;
+	struct merge *merge;            /* of the instance that is being printed */
 	struct show show;
 	struct decode decode;
 	int status;
@@ -165,6 +167,13 @@ static int next_subbuf(void *report, unsigned i, struct subbuf *subbuf)
 	return MERGE_SUBBUF;
 }
 
+static const struct record *next_of_cpu(void *report)
+{
+	struct report *r = report;
+
+	return merge_peek(r->merge);
+}
+
 static void print_records(struct report *r, struct merge *m)
 {
 	const struct record *record;
@@ -213,7 +222,9 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	r->buffer = b;
 	r->layout = r->dat.layout;
 	r->layout.size = (uint32_t)b->subbuf_size;
-	r->line = (struct line_format){ .events = &r->events,
+	r->merge = &m;
+	r->graph = (struct line_graph){ .cpus = r->dat.cpus, .peek = next_of_cpu, .arg = r };
+	r->line = (struct line_format){ .events = &r->events, .graph = &r->graph,
 					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
 	show_begin(&r->show, &r->line);
@@ -229,6 +240,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	print_losses(r, b);
 	for (unsigned i = 0; i < m.n; i++)
 		dat_subbufs_end(&r->subbufs[i]);
+	graph_end(&r->graph);
 	free(m.cpus);
 	free(r->subbufs);
 }

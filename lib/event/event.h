@@ -295,6 +295,8 @@ struct event_set {
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
 	uint16_t stack, user_stack; /* ids of ftrace:kernel_stack, ftrace:user_stack; or 0 */
+	/* ids of ftrace:funcgraph_entry, fgraph_retaddr_entry, funcgraph_exit; or 0 */
+	uint16_t graph_entry, graph_retaddr, graph_exit;
 	uint8_t pid_size;
 	uint8_t usual_header;   /* common_flags, _preempt_count, _pid in bytes 2, 3, 4-7 */
 	struct vm_memo memos[256];
@@ -436,6 +438,7 @@ struct line_format {
 	 * a lost event may have renamed a task.
 	 */
 	uint32_t generation, seen;
+	struct line_graph *graph; /* NULL, or print function_graph as a graph; see graph.c */
 
 	/* private */
 	struct line_head {
@@ -447,6 +450,22 @@ struct line_format {
 	uint64_t second;        /* in usecs; second_text has the text of this second */
 	uint32_t second_len;
 	char second_text[24];
+};
+
+/* The graph of the tracer function_graph. Zero it and set the fields up to arg. */
+struct line_graph {
+	unsigned cpus;          /* of the traced machine */
+	/*
+	 * Return the next record of the processor whose record is printed, which is then
+	 * no longer valid. Return NULL if it is not known, or events before it were lost.
+	 * NULL: no record is known before its turn.
+	 */
+	const struct record *(*peek)(void *arg);
+	void *arg;
+
+	/* private */
+	struct graph_cpu *v;
+	unsigned room;
 };
 
 /* Return the task's name for a line; NULL if it is not known (the kernel prints "<...>"). */
@@ -521,6 +540,29 @@ struct merge {
  * before the record, as in struct subbuf. Return NULL if no record can be given now.
  */
 const struct record *merge_next(struct merge *, int64_t *lost);
+
+/*
+ * Return the record behind the one that merge_next returned, on the same CPU. The record of
+ * merge_next is not valid any more. Return NULL if there is none, or events between both
+ * were lost.
+ */
+const struct record *merge_peek(struct merge *);
+
+/* ---- graph.c: print function_graph as the kernel does ------------------------------------ */
+
+/* Return whether the record is the entry or the exit of a function. */
+enum { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
+int graph_kind(const struct event_set *, const struct record *);
+
+/*
+ * Print the record of a function, for which graph_kind is true, if l->graph is set: " 0)   1.500
+ * us    |    f();". If another task runs on the processor than before, a line in front says so.
+ * Return the length, at most size; 0 if the line of the entry was that of the exit, too.
+ */
+size_t graph_print(struct line_format *l, const struct record *, char *buf, size_t size);
+
+/* Forget what runs, and free the memory. The graph can be used again. */
+void graph_end(struct line_graph *);
 
 /* ---- out.c: print numbers and text within a bound ---------------------------------------- */
 

@@ -227,6 +227,9 @@ static void note_id(struct event_set *evs, const struct event *e, const char *sy
 		{ "task", "task_rename", &evs->rename },
 		{ "ftrace", "kernel_stack", &evs->stack },
 		{ "ftrace", "user_stack", &evs->user_stack },
+		{ "ftrace", "funcgraph_entry", &evs->graph_entry },
+		{ "ftrace", "fgraph_retaddr_entry", &evs->graph_retaddr },
+		{ "ftrace", "funcgraph_exit", &evs->graph_exit },
 	};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)

@@ -89,3 +89,12 @@ const struct record *merge_next(struct merge *m, int64_t *lost)
 	l->has = 0;
 	return &l->next;
 }
+
+const struct record *merge_peek(struct merge *m)
+{
+	struct merge_cpu *l = m->cpus + m->run;
+
+	if (!l->has && (l->none || look(m, m->run) != MERGE_SUBBUF))
+		return NULL;
+	return l->lost ? NULL : &l->next;
+}

@@ -126,6 +126,8 @@ static int picked(struct show *s, const struct record *r)
 
 size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 {
+	if (s->line->graph && !s->json && graph_kind(s->line->events, r))
+		return graph_print(s->line, r, buf, size);
 	return s->json ? json_line(&s->lines, r, buf, size)
 	       : s->process.kinds ? process_line(&s->process, r, buf, size)
 				  : line_print(s->line, r, buf, size);
@@ -162,6 +164,8 @@ size_t show_record(struct show *s, const struct record *r, int64_t lost, char *b
 	if (lost || !s->plain || s->nleft_out || record_names_task(s->line->events, r))
 		return show_other(s, r, lost, buf, size, shown);
 	*shown = 1;
+	if (s->line->graph && graph_kind(s->line->events, r))
+		return graph_print(s->line, r, buf, size);
 	return line_print(s->line, r, buf, size);
 }
 
