@@ -335,6 +335,78 @@ bare() {
 	tfs-report -j file | grep -q '"system":null,"event":null,"type":300,"fields":{}}$'
 }
 
+# ftrace_file KIND: Make "file" with entries of ftrace itself, for either byte order and size of
+# long, and compare its text with stdin. The addresses have as many digits as a long.
+ftrace_file() {
+	local order long
+	need_tool python3
+	cat >want
+	for order in little big; do
+		for long in 4 8; do
+			python3 "$TREE/t/prog/olddat.py" "$1" "$order" "$long" file
+			tfs-report file >text
+			[ "$long" = 8 ] || sed -i 's/<0000/<000000000000/' text
+			diff want text
+		done
+	done
+}
+
+@test "tfs-report: reads the arrays of size 0 at the end of ftrace's entries, before Linux 5.6" {
+	ftrace_file print <<-'EOF'
+		            init-1       [000] ....     1.000001: 0x00001000: hello world 42
+		            init-1       [000] ....     1.000002: 0x00001000: 
+		            init-1       [000] ....     1.000003: 0x00001000: 0x2000
+		            init-1       [000] ....     1.000004: # 3 buf: 01 02 03 04
+		            init-1       [000] ....     1.000005: <stack trace>
+		 => 0x00003000
+		 => 0x00004000
+		            init-1       [000] ....     1.000006: <user stack trace>
+		 =>  <0000000000005000>
+	EOF
+	tfs-report -j file | json_lines >n
+	[ "$(cat n)" = 6 ]
+	tfs-report -j file | grep -c '"fields":{"ip":4096,"buf":"hello world 42\\n"}}$'
+	tfs-report -j file | grep -c '"caller":\[12288,16384\]}}$'
+}
+
+@test "tfs-report: prints function_graph as a graph, with durations, and tfs-slower reads it" {
+	ftrace_file graph <<-'EOF'
+		 0)   0.012 us    |    } /* 0x9000 */
+		 1) ! 1000.000 us |  0x7000();
+		 0)               |  0x1000() {
+		 0)   1.500 us    |    0x2000();
+		 0)               |    0x3000() {
+		 0) ! 999.999 us  |      0x3000();
+		 0) * 10000.00 us |    }
+		 ------------------------------------------
+		 0)     init-1     =>   a_long_-7   
+		 ------------------------------------------
+
+		 0) $ 1234567 us  |  0x4000();
+		 0)               |  0x5000() {
+		     a_long_name-7       [000] .....     1.000023: other: n=3
+		 0) + 10.001 us   |  }
+		 ------------------------------------------
+		 0)   a_long_-7    =>     init-1    
+		 ------------------------------------------
+
+		 0) $ 12345678 us |  } /* 0x1000 */
+		 0)               |  0x6000() {
+		CPU:0 [LOST 3 EVENTS]
+		 0)   0.100 us    |  }
+	EOF
+	tfs-report file | tfs-slower 1000 | diff - <(cat <<-'EOF'
+		 1) ! 1000.000 us |  0x7000();
+		 0) * 10000.00 us |    } /* 0x3000 */
+		 0) $ 1234567 us  |  0x4000();
+		 0) $ 12345678 us |  } /* 0x1000 */
+		CPU:0 [LOST 3 EVENTS]
+	EOF
+	)
+	[ "$(tfs-report -j file | json_lines)" = 19 ]
+	tfs-report -e other file | diff - <(printf '     a_long_name-7       [000] .....     1.000023: other: n=3\n')
+}
+
 @test "tfs-report: prints the rest of a file that was cut short and one error line, and exits 111" {
 	by_hand little 8
 	hand_text >all

@@ -146,7 +146,7 @@ static void put_duration(struct out *o, uint64_t ns)
 /* Write the name of a function. */
 static void put_function(struct event_set *evs, struct out *o, uint64_t func)
 {
-	out_symbol(evs, o, func, evs->sym_offset, 0, 8);
+	out_symbol(evs, o, func, 0, 0, 0);
 }
 
 int graph_kind(const struct event_set *evs, const struct record *r)
