@@ -2,7 +2,8 @@
 /*
  * tfs-slower - print the calls of function_graph that took at least a given time
  *
- * Requires: only the text of function_graph on standard input.
+ * Requires: only the text of function_graph on standard input, from the kernel, tfs-report or
+ * trace-cmd report.
  * tfs-slower prints the lines whose duration, such as "1234.567 us", is at least
  * MICROSECONDS, the lines that begin with #, and the lines about lost events. It adds the
  * name of the function behind a closing brace, unless another task ran on the processor
@@ -61,13 +62,19 @@ static const char *find_duration(const char *line, long long *us)
 
 static struct cpu *cpus[MOST_CPUS];
 
-/* Return the processor of the line, as in " 12) ...", or NULL if the line has none. */
-static struct cpu *cpu_of(const char *line)
+/*
+ * Return the processor of the line, as in " 12) ..." of the kernel or "[012]" of trace-cmd report;
+ * NULL if the line has none.
+ */
+static struct cpu *cpu_of(const char *line, const struct trace_line *l)
 {
 	const char *p = line + strspn(line, " "), *digits = p;
-	unsigned long long n = text_digits(&p);
+	unsigned long long n;
 
-	if (p == digits || *p != ')' || n >= MOST_CPUS)
+	if (l->cpu.n)
+		digits = p = l->cpu.text;
+	n = text_digits(&p);
+	if (p == digits || *p != (l->cpu.n ? ']' : ')') || n >= MOST_CPUS)
 		return NULL;
 	if (!cpus[n])
 		cpus[n] = xcalloc(1, sizeof(**cpus));
@@ -93,10 +100,12 @@ static char **at_depth(struct cpu *c, const char *text)
 
 int main(int argc, char **argv)
 {
+	static struct comments comments; /* only for lines that are not understood */
 	struct line_reader in = { 0 };
 	unsigned long least;
 	int found = 0;
 	char *line;
+	ssize_t n;
 
 	opt_next(&tool, argc, argv);
 	argv += opt_index;
@@ -106,14 +115,19 @@ int main(int argc, char **argv)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
 	confine();
 	signal(SIGINT, SIG_IGN);
-	while (line_read(&in, &line) >= 0) {
+	while ((n = line_read(&in, &line)) >= 0) {
+		struct trace_line l;
 		long long us;
 		const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
-		struct cpu *c = cpu_of(line);
+		int event = trace_line(&l, line, (size_t)n);
+		struct cpu *c = cpu_of(line, &l);
 		char **open = text ? at_depth(c, text) : NULL;
 		size_t end = strlen(line);
 		int gap = comments_is_gap(line);
 
+		comments.lines++;
+		if (!event && !bar && l.miss != MISS_GRAPH)
+			comments_miss(&comments, &l);
 		if (*line == '#' || gap)
 			stdout_print("%s\n", line);
 		for (size_t i = 0; gap && i < MOST_CPUS; i++)
@@ -140,6 +154,7 @@ int main(int argc, char **argv)
 	}
 	if (in.failed)
 		return REFUSED;
+	comments_print(&comments);
 	stdout_flush();
 	return found ? DONE : NO;
 }

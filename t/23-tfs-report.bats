@@ -404,7 +404,11 @@ ftrace_file() {
 	EOF
 	)
 	[ "$(tfs-report -j file | json_lines)" = 19 ]
-	tfs-report -e other file | diff - <(printf '     a_long_name-7       [000] .....     1.000023: other: n=3\n')
+	tfs-report -e other file | diff - <(cat <<-'EOF'
+		     a_long_name-7       [000] .....     1.000023: other: n=3
+		CPU:0 [LOST 3 EVENTS]
+	EOF
+	)
 }
 
 @test "tfs-report: prints the rest of a file that was cut short and one error line, and exits 111" {

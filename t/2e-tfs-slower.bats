@@ -59,11 +59,13 @@ text() {
 
 @test "tfs-slower: leaves out lines without a duration, of any length and bytes" {
 	printf ' us |\n us |\n|||||\n 9 us\nus |\n 5 us|\n 1.2.3 us |\n 99999999999999999999999 us |\n' >in
-	head -c 300000 /dev/urandom | tr -d '\n' >>in
+	printf x >>in
+	head -c 300000 /dev/urandom | tr -d '\n|' >>in
 	printf '\0 7 us |\n' >>in
 	tfs-slower 5 <in >out
 	exactly out " 5 us|
  99999999999999999999999 us |
+# not understood 2 lines: 2 without task, CPU and time in front; the first is line 4
 "
 }
 
@@ -74,4 +76,22 @@ text() {
 	exactly out "CPU:0 [LOST 3 EVENTS]
  0) ! 200.000 us  |  }
 "
+}
+
+@test "tfs-slower: reads the graph of trace-cmd report, and counts the lines that are no calls" {
+	cat >trace <<-'EOF'
+		cpus=2
+		            init-1     [001]     1.000002: funcgraph_entry:                   |  f1() {
+		            init-1     [000]     1.000002: funcgraph_entry:                   |  f2() {
+		            init-1     [001]     1.000003: funcgraph_exit:       ! 1000.000 us |  }
+		            init-1     [000]     1.000003: funcgraph_entry:        1.500 us   |    f3();
+		            init-1     [000]     1.000004: other:                n=3
+		            init-1     [000]     1.000008: funcgraph_exit:       # 1000.001 us |  }
+		what is this
+	EOF
+	run -0 --separate-stderr from trace tfs-slower 1000
+	[ "$output" = '            init-1     [001]     1.000003: funcgraph_exit:       ! 1000.000 us |  } /* f1 */
+            init-1     [000]     1.000008: funcgraph_exit:       # 1000.001 us |  } /* f2 */
+# not understood 1 line: 1 without task, CPU and time in front; the first is line 8' ]
+	[ -z "$stderr" ]
 }
