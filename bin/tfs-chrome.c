@@ -249,6 +249,72 @@ static void read_mark(struct chrome *c, const struct trace_line *l, const struct
 	}
 }
 
+/* Is the name of the event the address of the function that wrote a marker? */
+static int is_address(struct text_part e)
+{
+	return e.n > 2 && !memcmp(e.text, "0x", 2);
+}
+
+/* Take the text up to the next bar from *s. */
+static struct text_part up_to_bar(struct text_part *s)
+{
+	const char *bar = s->n ? memchr(s->text, '|', s->n) : NULL;
+	struct text_part p = { s->text, bar ? (size_t)(bar - s->text) : s->n };
+
+	s->text += p.n + (bar != NULL);
+	s->n -= p.n + (bar != NULL);
+	return p;
+}
+
+/*
+ * Write what a marker of Android means: B|PID|NAME begins a slice of the thread and E ends it,
+ * S|PID|NAME|COOKIE and F|PID|NAME|COOKIE are the ends of a slice of no thread, C|PID|NAME|VALUE
+ * is a counter, and I|PID|NAME an instant. Return 1, or 0 if the line is no such marker.
+ */
+static int read_marker(struct chrome *c, const struct trace_line *l, const struct thread *t,
+		       uint64_t now)
+{
+	static const char kinds[] = "BESFCI", phases[] = "BEbeCi";
+	static const char end[] = "mark_write";
+	struct text_part s = l->json ? trace_line_key(l, "buf") : l->body, e = l->event, pid, name;
+	const char *kind;
+	uint64_t n;
+
+	if (l->json && s.n > 1 && !memcmp(s.text + s.n - 2, "\\n", 2))
+		s.n -= 2;
+	while (s.n && (s.text[s.n - 1] == '\r' || s.text[s.n - 1] == ' '))
+		s.n--;
+	if (!s.n || !(kind = memchr(kinds, *s.text, sizeof(kinds) - 1)) || (s.n > 1 && s.text[1] != '|') ||
+	    (s.n == 1 && *kind != 'E') ||
+	    !(text_part_is(e, "print") || is_address(e) ||
+	      (e.n >= strlen(end) && !memcmp(e.text + e.n - strlen(end), end, strlen(end)))))
+		return 0;
+	up_to_bar(&s);
+	pid = up_to_bar(&s);
+	if (*kind != 'E' && (text_part_number(pid, 10, &n) < 0 || !s.n))
+		return 0;
+	/* the name of a slice may have bars */
+	name = *kind == 'B' || *kind == 'E' || *kind == 'I' ? s : up_to_bar(&s);
+	begin(phases[kind - kinds], "marker", name, t, now);
+	if (*kind == 'S' || *kind == 'F') {
+		stdout_print(",\"id\":");
+		print_string(s);
+	} else if (*kind == 'C') {
+		struct decimal v;
+
+		stdout_print(",\"args\":{\"value\":");
+		if (decimal_parse(&v, s) < 0)
+			v = (struct decimal){ 0 };
+		stdout_print("%s%llu}", v.negative ? "-" : "", (unsigned long long)v.whole);
+	} else if (*kind == 'I') {
+		stdout_print(",\"s\":\"t\"");
+		c->instants++;
+	}
+	c->slices += *kind == 'B' || *kind == 'S';
+	stdout_print("}");
+	return 1;
+}
+
 /* End what is open: events were lost, or the trace has ended. */
 static void forget(struct chrome *c)
 {
@@ -289,6 +355,8 @@ static void read_event(struct chrome *c, const struct trace_line *l, const char 
 		read_mark(c, l, &m, now);
 		return;
 	}
+	if (read_marker(c, l, t, now))
+		return;
 	if (call && l->json)
 		name = trace_line_key(l, "call");
 	else if (*l->prefix && !call)

@@ -37,6 +37,8 @@ enum {
 	TAIL = 64,              /* bytes behind an event for what ends its messages */
 	MOST_FIELDS = 31,       /* Perfetto rejects the descriptor of an event with more */
 	MOST_NAME = 256,        /* bytes of the name of an event or a field */
+	PRINT = 3,              /* FtraceEvent.print: the text is field 2 */
+	MOST_MARKER = 8192,     /* bytes of the text of a marker */
 	SYS_ENTER = 329,        /* FtraceEvent.sys_enter: id is field 1, each argument field 2 */
 	GENERIC = 65536,        /* number of the first event that describes itself */
 };
@@ -76,6 +78,7 @@ struct plan {
 	unsigned number;                /* in FtraceEvent */
 	const struct field *fields[MOST_FIELDS]; /* field 1, 2, ...; NULL: the event lacks it */
 	unsigned nfields;
+	int marker;                     /* its text becomes that of a print */
 };
 
 static struct convert {
@@ -347,10 +350,35 @@ static void plan_typed(struct plan *p)
 	}
 }
 
+/*
+ * Is it an event with which a driver of Android marks slices and counters? Their texts are those of
+ * trace_marker, as "B|PID|NAME"; their fields differ.
+ */
+static int is_marker(struct event *e)
+{
+	static const char end[] = "tracing_mark_write";
+	size_t n = strlen(e->name);
+
+	return n >= sizeof(end) - 1 && !strcmp(e->name + n - (sizeof(end) - 1), end) &&
+	       event_prepare(&c.events, e) == 0;
+}
+
+/* Write the text of a marker as a print, which Perfetto makes slices and counters of. */
+static void put_marker(const struct plan *p, const struct record *r)
+{
+	static struct line_format line = { .events = &c.events };
+	static char text[MOST_MARKER];
+	size_t head = line_begin(&line, r, text) + strlen(p->event->name) + strlen(": ");
+	size_t n = line_print(&line, r, text, sizeof(text));
+
+	line_changed(&line); /* another file may follow */
+	put_string(2, text + head, n > head ? n - head : 0);
+}
+
 /* Return how to write the events of this id. Describe them in the bundle if necessary. */
 static const struct plan *plan_of(unsigned id)
 {
-	const struct event *e = event_by_id(&c.events, id);
+	struct event *e = event_by_id(&c.events, id);
 	struct plan *p = c.plans[id];
 
 	if (p)
@@ -359,6 +387,10 @@ static const struct plan *plan_of(unsigned id)
 	p->event = e;
 	if (e)
 		plan_typed(p);
+	if (!p->number && e && is_marker(e)) {
+		p->number = PRINT;
+		p->marker = 1;
+	}
 	if (p->number)
 		return p;
 	p->number = GENERIC + id;
@@ -416,6 +448,8 @@ static void put_record(const struct record *r)
 	message_begin(p->number);
 	for (unsigned i = 0; i < p->nfields; i++)
 		put_field(p, i, r);
+	if (p->marker)
+		put_marker(p, r);
 	message_end();
 	message_end();
 }

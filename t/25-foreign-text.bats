@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # filters: read the text of other programs, and say which lines they do not understand
 
 load helper

@@ -371,3 +371,46 @@ print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "
 	file_is got "$slices"
 	[ "$(tail -n 1 trace.json | python3 -c 'import json, sys; print(json.loads("[{" + sys.stdin.read().lstrip("],").rstrip()[:-1] + "}]")[0]["otherData"]["slices"])')" = "$slices" ]
 }
+
+@test "tfs-chrome: markers of Android are slices, counters and instants" {
+	need_tool python3
+	while read -r time text; do
+		printf '%s\n' "app-7   (    7) [000] ...1 $time: tracing_mark_write: $text"
+	done <<-'EOF' >markers
+		1.000000 B|7|draw|it
+		1.000001 C|7|frames|-3
+		1.000002 E|7
+		1.000003 S|7|load|5
+		1.000004 F|7|load|5
+		1.000005 I|7|now
+		1.000006 E
+		1.000007 Bx
+		1.000008 C|x|frames|1
+	EOF
+	tfs-chrome <markers >out
+	python3 -c '
+import json
+trace = json.load(open("out"))
+for e in trace["traceEvents"][2:]:
+    print(e["ph"], e["name"], e["ts"], e.get("id", "-"), e.get("args", {}).get("value", "-"))
+print(trace["otherData"]["slices"], trace["otherData"]["instants"])' >got
+	diff got - <<-'EOF'
+		B draw|it 1000000.0 - -
+		C frames 1000001.0 - -3
+		E  1000002.0 - -
+		b load 1000003.0 5 -
+		e load 1000004.0 5 -
+		i now 1000005.0 - -
+		E  1000006.0 - -
+		i tracing_mark_write 1000007.0 - -
+		i tracing_mark_write 1000008.0 - -
+		2 3
+	EOF
+}
+
+@test "tfs-perfetto: a driver's tracing_mark_write is a print with the text of a marker" {
+	need_tool protoc
+	made olddat markers little 8 file
+	tfs-perfetto file | decode | in_lines | sed -n 's/.* print { \([^}]*\) }.*/\1/p' |
+		diff - <(printf 'buf: "%s"\n' 'B|77|function1\n' 'E|77|function1\n')
+}

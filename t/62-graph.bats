@@ -20,7 +20,7 @@ load helper
 	echo function_graph >current_tracer
 	echo 1 >tracing_on
 	for ((i = 0; i < 20; i++)); do
-		cat /proc/version | tr a b >"$OLDPWD/copy"
+		tr a b </proc/version | cat >"$OLDPWD/copy"
 		ls / >/dev/null
 	done
 	echo 0 >tracing_on

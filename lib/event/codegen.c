@@ -274,7 +274,8 @@ uint64_t vm_calculate(enum operator op, uint64_t a, uint64_t b, unsigned size, i
 	case NOT: return !a;
 	case SWAP:
 		a = size == 2 ? __builtin_bswap16((uint16_t)a) :
-		    size == 4 ? __builtin_bswap32((uint32_t)a) : size == 8 ? __builtin_bswap64(a) : a;
+		    size == 4 ? __builtin_bswap32((uint32_t)a) :
+		    size == 8 ? __builtin_bswap64(a) : a;
 		break;
 	}
 	return vm_extend(a, size, is_signed);

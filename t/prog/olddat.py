@@ -5,6 +5,7 @@ olddat.py print ORDER LONG FILE: of Linux 4.4, whose formats declare the array a
 entry without brackets and with size 0: print, bputs, bprint, raw_data, kernel_stack, user_stack.
 olddat.py graph ORDER LONG FILE: two processors with function_graph: leaves, nested calls, a call
 that ends on another sub-buffer, an end without a beginning, two tasks on one processor.
+olddat.py markers ORDER LONG FILE: tracing_mark_write of a driver, with fields of its own.
 """
 import sys
 
@@ -55,6 +56,18 @@ def old_print(m, path):
             [("", "", [m.make_page(1000000000, body)])], b"1 init\n", release="4.4.88")
 
 
+def markers(m, path):
+    formats = [make_format("tracing_mark_write", 900, [
+        ("int pid", 8, 4), ("__data_loc char[] trace_name", 12, 4), ("bool trace_begin", 16, 1)],
+        '"%s|%d|%s", REC->trace_begin ? "B" : "E", REC->pid, __get_str(trace_name)')]
+    body = b""
+    for begin in 1, 0:
+        body += m.entry(m.pack("HBBiiII", 900, 0, 0, 1, 77, 10 << 16 | 20, begin) +
+                        b"function1\0\0\0", 1000)
+    m.write(path, [("mdss", text) for text in formats],
+            [("", "", [m.make_page(1000000000, body)])], b"1 init\n")
+
+
 def graph(m, path):
     at = 8 + m.long
     formats = [
@@ -90,5 +103,5 @@ def graph(m, path):
 
 
 if __name__ == "__main__":
-    {"print": old_print, "graph": graph}[sys.argv[1]](Machine(sys.argv[2], int(sys.argv[3])),
-                                                      sys.argv[4])
+    make = {"print": old_print, "graph": graph, "markers": markers}[sys.argv[1]]
+    make(Machine(sys.argv[2], int(sys.argv[3])), sys.argv[4])
