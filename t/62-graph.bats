@@ -27,17 +27,16 @@ load helper
 	echo 0 >events/enable
 	cd "$OLDPWD"
 	grep -v '^#' "$TRACEFS/trace" >theirs
-	# the names as the kernel knows them
-	tfs-record file & pid=$!
-	eventually test -e file || :
-	kill -INT "$pid"
-	wait "$pid"
+	background tfs-record -i / file
+	eventually blocks "$PID"
+	kill -TERM "$PID"
+	finishes "$PID" 0
 	echo nop >"$TRACEFS/current_tracer"
 	: >"$TRACEFS/set_ftrace_filter"
 	tfs-report file >ours
 	echo "# $(wc -l <theirs) lines, $(grep -c '();' theirs) leaves, $(diff theirs ours | grep -c '^[<>]') differ" >&3
 	[ "$(wc -l <theirs)" -gt 1000 ]
-	diff theirs ours >differ || { head -n 40 differ; false; }
+	diff theirs ours >differ || { head -n 60 differ >&3; false; }
 	tfs-slower 10 <ours >slow || [ $? = 1 ]
 	tfs-slower 10 <theirs | cmp slow - || [ $? = 1 ]
 }
