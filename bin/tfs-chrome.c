@@ -284,8 +284,8 @@ static int read_marker(struct chrome *c, const struct trace_line *l, const struc
 		s.n -= 2;
 	while (s.n && (s.text[s.n - 1] == '\r' || s.text[s.n - 1] == ' '))
 		s.n--;
-	if (!s.n || !(kind = memchr(kinds, *s.text, sizeof(kinds) - 1)) || (s.n > 1 && s.text[1] != '|') ||
-	    (s.n == 1 && *kind != 'E') ||
+	kind = s.n ? memchr(kinds, *s.text, sizeof(kinds) - 1) : NULL;
+	if (!kind || (s.n > 1 ? s.text[1] != '|' : *kind != 'E') ||
 	    !(text_part_is(e, "print") || is_address(e) ||
 	      (e.n >= strlen(end) && !memcmp(e.text + e.n - strlen(end), end, strlen(end)))))
 		return 0;
