@@ -363,7 +363,7 @@ static int join(const char *id, const char *comment)
 /* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
 static int attach(struct strings_plan *p, char kind)
 {
-	int lock = printk_lock(p->root), on, r;
+	int lock = printk_lock(p->root), on, guard = -1, r;
 
 	if (lock < 0)
 		return err_file("unable to lock events/bpf_trace; this kernel may lack "
@@ -371,12 +371,19 @@ static int attach(struct strings_plan *p, char kind)
 	on = printk_is_on(p->root);
 	if (on < 0)
 		return err_file("unable to read " PRINTK_ENABLE);
+	if (!on) {
+		guard = printk_guard(p->root);
+		if (guard < 0)
+			return -1;
+	}
 	r = strings_prepare(p);
 	if (!r)
 		r = kind == 'c' ? strings_attach_calls(p) : kind == 'e' ? strings_attach_execs(p) :
 		    strings_attach_opens(p);
 	if (!on && printk_quiet(p->root) < 0)
 		r = -1;
+	if (guard >= 0)
+		printk_relieve(guard);
 	close(lock);
 	return r;
 }

@@ -246,6 +246,26 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
 }
 
+# bats test_tags=alone
+@test "tfs-strings: killed while it attaches, it leaves the event of the top level disabled" {
+	need_bpf
+	need_tool strace flock
+	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
+	file_is "$enable" 0 || skip "needs bpf_trace_printk disabled at the top level"
+	background strace -o calls.out -e trace=bpf tfs-strings calls >id
+	eventually test -s id
+	kill -INT "$(children "$PID" | head -n 1)"
+	finishes "$PID" 0
+	# the kernel enables the event at a load of a program that prints, or soon after it
+	for n in $(grep -n BPF_PROG_LOAD calls.out | sed 's/:.*//' | sed -n '1p;2p;$p'); do
+		run -137 strace -o strace.out -e trace=bpf -e "inject=bpf:signal=KILL:when=$n" \
+			tfs-strings calls
+		# whoever puts the event back holds the lock
+		flock "$TRACEFS/events/bpf_trace" true
+		file_is "$enable" 0
+	done
+}
+
 # everything KILLED: Kill the processes that the word names of a session that runs.
 killed() {
 	local janitor pids

@@ -169,6 +169,14 @@ int printk_is_on(int root);
 /* Disable the event after programs were loaded. Return 0, or -1, reported. */
 int printk_quiet(int root);
 
+/*
+ * Start a process that calls printk_quiet if this process ends before it calls printk_relieve,
+ * whatever ends it. Call it under printk_lock and before any load: the new process keeps the
+ * lock until it is done. Return a descriptor for printk_relieve, or -1, reported.
+ */
+int printk_guard(int root);
+void printk_relieve(int guard);
+
 /* ---- strings.c: programs that print the strings of system calls ---------------------- */
 
 enum { STRINGS_WORDS_MAX = 32 };
