@@ -257,13 +257,15 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	kill -INT "$(children "$PID" | head -n 1)"
 	finishes "$PID" 0
 	# the kernel enables the event at a load of a program that prints, or soon after it
-	for n in $(sed -n '/BPF_PROG_LOAD/=' calls.out | sed -n '1p;2p;$p'); do
+	sed -n '/BPF_PROG_LOAD/=' calls.out | sed -n '1p;2p;$p' >loads
+	[ "$(wc -l <loads)" = 3 ]
+	while read -r n; do
 		run -137 strace -o strace.out -e trace=bpf -e "inject=bpf:signal=KILL:when=$n" \
 			tfs-strings calls
 		# whoever puts the event back holds the lock
 		flock "$TRACEFS/events/bpf_trace" true
 		file_is "$enable" 0
-	done
+	done <loads
 }
 
 # everything KILLED: Kill the processes that the word names of a session that runs.

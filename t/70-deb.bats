@@ -111,7 +111,8 @@ package_lives() {
 	newer "$package" 99
 	within dpkg -i /new.deb >upgrade.log
 	kill -0 "$session"
-	# the removal ends it
+	# the removal ends it; this root stands for a host, and is not one to leave alone
+	printf '#!/bin/sh\nexit 1\n' >"$ROOT/usr/bin/ischroot"
 	within dpkg -r "$package" >remove.log
 	finishes "$session" 0
 	run ! session_runs
