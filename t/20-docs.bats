@@ -8,20 +8,44 @@ load helper
 tools() {
 	local source
 	for source in "$TREE"/bin/*.c; do
-		basename "$source" .c
+		source=${source##*/}
+		echo "${source%.c}"
 	done
 }
 
 # text_of PAGE: Print the page as plain text, without broken lines.
+# section_of and read_page read it once for all sections of a page.
 text_of() {
 	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
 }
 
 # section PAGE SECTION: Print the words of the section, separated by one blank.
 section() {
-	text_of "$1" | awk -v name="$2" '
-		/^[^ \t]/ { inside = $0 == name; next }
-		inside { printf "%s ", $0 }' | tr -s ' \t\n' ' ' | sed 's/^ //; s/ $//'
+	section_of "$1" "$2"
+	[ -z "$SECTION" ] || echo "$SECTION"
+}
+
+# section_of PAGE SECTION: Set SECTION to these words.
+section_of() {
+	local line words inside=''
+	[ "$1" = "${PAGE-}" ] || read_page "$1"
+	SECTION=
+	for line in "${PAGE_LINES[@]}"; do
+		if [[ $line == [![:blank:]]* ]]; then
+			[ -z "$inside" ] || return 0
+			[ "$line" != "$2" ] || inside=yes
+		elif [ -n "$inside" ]; then
+			read -ra words <<<"$line"
+			SECTION+=${words[*]:+${SECTION:+ }${words[*]}}
+		fi
+	done
+}
+
+# read_page PAGE: Set PAGE_LINES to the text of the page.
+read_page() {
+	PAGE=$1
+	mapfile -t PAGE_LINES < <(mandoc -T ascii -O width=999 "$1")
+	PAGE_LINES=("${PAGE_LINES[@]//?$'\b'/}")
 }
 
 # SOURCE...: of each message that the code can print its longest part that is
@@ -106,8 +130,10 @@ example() {
 	local tool
 	for tool in $(tools); do
 		echo "$tool"
-		[ -n "$(synopsis "$tool")" ]
-		[ "$(section "$TREE/bin/$tool.1" SYNOPSIS)" = "$(synopsis "$tool")" ]
+		synopsis_of < <("$tool" --help)
+		[ -n "$SYNOPSIS" ]
+		section_of "$TREE/bin/$tool.1" SYNOPSIS
+		[ "$SECTION" = "$SYNOPSIS" ]
 	done
 	# shellcheck disable=SC2153 # the helper's
 	[ "$(section "$TREE/trace-hooks/tfs-manager.1" SYNOPSIS)" = "$(synopsis "$MANAGER")" ]
@@ -115,9 +141,13 @@ example() {
 
 @test "documents: a page's NAME is the line below the synopsis of the tool's --help" {
 	need_tool mandoc
-	local tool
+	local tool text end=$'\n'
 	for tool in $(tools); do
-		[ "$(section "$TREE/bin/$tool.1" NAME)" = "$("$tool" --help | awk '$2 == "-" { print; exit }')" ]
+		"$tool" --help >help
+		read_whole help
+		section_of "$TREE/bin/$tool.1" NAME
+		[[ $text =~ (^|$end)("$tool - "[^$end]*) ]]
+		[ "$SECTION" = "${BASH_REMATCH[2]}" ]
 	done
 }
 
@@ -166,7 +196,8 @@ questions() {
 		page=${hook%/hooks.d/*}/${hook##*/}.7
 		echo "$page"
 		for part in FIELDS OVERHEAD EXAMPLES 'ERROR MESSAGES'; do
-			[ -n "$(section "$page" "$part")" ]
+			section_of "$page" "$part"
+			[ -n "$SECTION" ]
 		done
 		while read -r option; do
 			grep -q "^\.It Fl .*-$option\( \|$\)" "$page" || { echo "no --$option"; return 1; }

@@ -438,12 +438,12 @@ a | CPU:0 [LOST 3 EVENTS]
 }
 
 @test "dt-join: -s: limits the picture and reports the rest, and says if there is no mark" {
-	for i in $(seq 300); do
-		mark "cl-$((i % 30 + 1))" "$((i + 100)).000000" M "$(printf %x "$i")"
-	done >a
-	for i in $(seq 300); do
-		mark sv-9 "$((i + 100)).000100" B "$(printf %x "$i")"
-	done >b
+	local hex
+	for ((i = 1; i <= 300; i++)); do
+		printf -v hex %x "$i"
+		mark "cl-$((i % 30 + 1))" "$((i + 100)).000000" M "$hex" >&8
+		mark sv-9 "$((i + 100)).000100" B "$hex" >&9
+	done 8>a 9>b
 	dt-join -s svg a=a b=b >got
 	[ "$(grep -c '^.. |' got)" = 0 ]
 	[ "$(grep -c '^[ab] |' got)" = 600 ]

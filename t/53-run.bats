@@ -76,13 +76,12 @@ ran() {
 	local jobs
 	for jobs in 1 2; do
 		[ "$(ran $jobs)" = "one three five" ]
-		[ "$(ran $jobs --quick)" = one ]
-		[ "$(ran $jobs --check | tr ' ' '\n' | sort | paste -sd ' ')" = "five one" ]
-		[ "$(ran $jobs --all | wc -w)" = 5 ]
+		[ "$(ran $jobs --check)" = "one five" ]
 		[ "$(ran $jobs t/own.bats | wc -w)" = 5 ]
-		[ "$(ran $jobs --quick t/own.bats)" = one ]
-		[ "$(ran $jobs --short t/own.bats)" = "one three five" ]
 	done
+	[ "$(ran 2 --all | wc -w)" = 5 ]
+	[ "$(ran 1 --quick t/own.bats)" = one ]
+	[ "$(ran 2 --short t/own.bats)" = "one three five" ]
 	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TFS_JOBS=2 TFS_LONG_WITHIN=0 suite/t/run --all
 	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "one three five" ]
 	[ "${lines[-3]}" = '# 2 long tests did not run: 0 seconds had passed' ]
@@ -303,7 +302,9 @@ steady_suite() {
 	cp "$TREE/t/steady" suite/t
 	mkdir -p suite/t/prog
 	printf 'all:\n' >suite/t/prog/Makefile
-	printf 'all clean:\n\techo >%s\n' "$PWD/built" >suite/Makefile
+	# a build in the load does not end by itself, as an empty one would start thousands of times
+	mkfifo hold
+	printf 'all:\nclean:\n\techo >%s; read x <%s\n' "$PWD/built" "$PWD/hold" >suite/Makefile
 }
 
 # load_processes N: Does the load of this test have N processes?
