@@ -651,5 +651,9 @@ int main(int argc, char **argv)
 	if (r.no_reader > 1 || (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE)))
 		stdout_broken_pipe();
 	output_end(&r.output, &ask);
+	/* the manager is silent once it has printed the path */
+	if (r.status && !r.failed)
+		err_msg("the session ended early with status %d: memory or the disk is short, or "
+			"somebody ended its processes; see the end of the trace", r.status);
 	return r.failed ? r.failed : r.status ? r.status : status ? status : filter;
 }

@@ -320,7 +320,9 @@ exec >&-
 echo one >"$HERE/trace"
 exit 111
 END
-	run -111 "$RUN" hook -- true
+	run -111 --separate-stderr "$RUN" hook -- true
+	[ "$output" = one ]
+	[ "$stderr" = 'tfs-run: fatal: the session ended early with status 111: memory or the disk is short, or somebody ended its processes; see the end of the trace' ]
 }
 
 @test "tfs-run: returns the status of a PROG that is killed before its release" {
