@@ -4,9 +4,9 @@
  *
  * Requires: only a trace on standard input, as text or lines of JSON, with the calls that
  * a program made: sys_enter and sys_exit events, by name or by number, or decoded calls.
- * The profile allows these calls and those that each program needs to start and to end. All
- * other calls fail with EPERM. tfs-seccomp prints JSON of the OCI runtime specification, or with
- * -s a line for a unit of systemd.
+ * The profile allows these calls, also those that only failed, and those that each program
+ * needs to start and to end. All other calls fail with EPERM. tfs-seccomp prints JSON of the OCI
+ * runtime specification, or with -s a line for a unit of systemd.
  * An event that was lost may have been a call that the profile would then lack. So tfs-seccomp
  * refuses a trace with lost events, unless -f is given. A profile is printed at the end of
  * the trace, or not at all. tfs-seccomp ignores SIGINT, so that the program that makes the trace
