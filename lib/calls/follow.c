@@ -384,64 +384,97 @@ static void listed(char out[ADDRESS], int v6, const char *s)
 	inet(out, v6, (const unsigned char *)ip, hex(s + 1, 4));
 }
 
-/* Find the addresses of a socket in the lists of procfs, by its inode. */
-static void look_up(struct follow *f, int pid, int fd, struct file *s)
+/* Return the port of an address, with its colon; "" if there is none. */
+static const char *port_of(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+
+	return colon ? colon : "";
+}
+
+/* Is it the address of a listener that takes connections to any address? */
+static int is_any(const char *address)
+{
+	return !*address || !strncmp(address, "0.0.0.0:", 8) || !strncmp(address, "[::]:", 5);
+}
+
+/*
+ * Compare the lines of a list with a socket: with its inode, or if that is not known, with the
+ * address of its peer and the port of its listener. Count the lines that fit, and write the
+ * addresses of one to local and peer.
+ */
+static unsigned compare(const struct file *s, int v6, const char *text, char local[ADDRESS],
+			char peer[ADDRESS])
+{
+	char a[ADDRESS], b[ADDRESS];
+	unsigned n = 0;
+
+	for (const char *line = next_line(text); *line; line = next_line(line)) {
+		const char *digits = word(line, 9);
+
+		if (s->inode && (text_digits(&digits) != s->inode || *digits != ' '))
+			continue;
+		listed(a, v6, word(line, 1));
+		listed(b, v6, word(line, 2));
+		if (!s->inode && (strcmp(b, s->name + ADDRESS) ||
+				  (s->accepted && strcmp(port_of(a), port_of(s->name)))))
+			continue;
+		memcpy(local, a, ADDRESS);
+		memcpy(peer, b, ADDRESS);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Find the addresses of a socket in the lists of procfs. A descriptor may be another socket by
+ * now, so a socket that was made in the trace is known only by the addresses that its calls gave;
+ * if two lines have them, or a list is too long, the rest is not known.
+ */
+static void look_up(struct follow *f, int pid, struct file *s)
 {
 	static const char lists[4][9] = { "net/tcp", "net/udp", "net/tcp6", "net/udp6" };
 	static const uint16_t families[4] = { AF_INET, AF_INET, AF_INET6, AF_INET6 };
-	unsigned long long inode = s->inode;
-	char path[PATH_MAX], text[SOCKETS], local[ADDRESS], peer[ADDRESS];
+	char text[SOCKETS], local[ADDRESS], peer[ADDRESS];
 	int64_t now = time_now_ms() / 128;
+	unsigned n = 0, found = 0;
 
 	if (f->when != now) {
 		f->when = now;
 		f->looked = 0;
 	}
-	if (f->looked >= MOST_LOOKUPS)
+	if (f->looked >= MOST_LOOKUPS || procfs_begin() < 0)
 		return;
 	f->looked++;
 	s->final = 1;
-	if (!inode) {
-		const char *digits = text + 8;
-		ssize_t n;
+	for (unsigned i = 0; i < 4 && !(n && s->inode); i++) {
+		unsigned lines;
 
-		str_format(path, sizeof(path), "%s/%d/fd/%d", path_procfs(), pid, fd);
-		n = readlink(path, text, sizeof(text) - 1);
-		text[n > 0 ? n : 0] = '\0';
-		if (strncmp(text, "socket:[", 8))
-			return;
-		inode = text_digits(&digits);
-	}
-	for (unsigned i = 0; i < 4; i++) {
 		if ((s->family && s->family != families[i]) ||
 		    (s->type && s->type != (i % 2 ? SOCK_DGRAM : SOCK_STREAM)) ||
 		    task_read_file(pid, lists[i], text, sizeof(text)) < 0)
 			continue;
-		for (const char *line = next_line(text); *line; line = next_line(line)) {
-			const char *digits = word(line, 9);
-
-			if (text_digits(&digits) != inode || *digits != ' ')
-				continue;
-			listed(local, i > 1, word(line, 1));
-			listed(peer, i > 1, word(line, 2));
-			/* the descriptor may be another socket by now */
-			if (s->name[ADDRESS] && strcmp(s->name + ADDRESS, peer))
-				return;
-			s->family = families[i];
-			s->type = i % 2 ? SOCK_DGRAM : SOCK_STREAM;
-			memcpy(s->name, local, ADDRESS);
-			memcpy(s->name + ADDRESS, peer, ADDRESS);
-			return;
-		}
+		lines = compare(s, i > 1, text, local, peer);
+		found = lines ? i : found;
+		n += lines;
+		if (!s->inode && strlen(text) == sizeof(text) - 1)
+			n = 2;
 	}
+	procfs_end();
+	if (n != 1)
+		return;
+	s->family = families[found];
+	s->type = found % 2 ? SOCK_DGRAM : SOCK_STREAM;
+	s->accepted = 0;
+	memcpy(s->name, local, ADDRESS);
+	memcpy(s->name + ADDRESS, peer, ADDRESS);
 }
 
 /* Is an address of the socket unknown which the kernel has? */
 static int incomplete(const struct file *s)
 {
-	return s->inode ? !*s->name : s->name[ADDRESS] &&
-	       (s->family == AF_INET || s->family == AF_INET6) &&
-	       (!*s->name || !strncmp(s->name, "0.0.0.0:", 8) || !strncmp(s->name, "[::]", 4));
+	return s->inode ? !*s->name : s->name[ADDRESS] && is_any(s->name) &&
+	       (s->family == AF_INET || s->family == AF_INET6);
 }
 
 static struct file *socket_new(struct follow *f, unsigned family, unsigned type)
@@ -1413,7 +1446,12 @@ at:
 		p = s && s->socket ? socket_new(f, s->family, s->type) : NULL;
 		if (!p)
 			break;
+		if (f->live && !s->final && incomplete(s))
+			look_up(f, pid, s);
+		p->family = s->family;
+		p->type = s->type;
 		memcpy(p->name, s->name, ADDRESS);
+		p->accepted = p->family != AF_UNIX;
 		/* the length of a name, which may be none, is not known */
 		if (p->family != AF_UNIX) {
 			set_address(p, 1, &user[1], 28);
@@ -1612,7 +1650,8 @@ static void put_socket(struct printed *o, const struct file *s)
 {
 	static const char unix_types[][11] = { "", "-STREAM", "-DGRAM", "", "", "-SEQPACKET" };
 	char inode[32];
-	int peer = !!s->name[ADDRESS];
+	int peer = s->name[ADDRESS] || s->accepted;
+	const char *local = s->name;
 
 	switch (s->family) {
 	case AF_INET:
@@ -1636,14 +1675,18 @@ static void put_socket(struct printed *o, const struct file *s)
 		return;
 	}
 	put(o, ":");
-	put(o, *s->name || s->family == AF_UNIX ? s->name : "?");
+	if (s->accepted && is_any(local)) { /* of the address of its listener, the port is right */
+		put(o, "?");
+		local = port_of(local);
+	}
+	put(o, *local || s->accepted || s->family == AF_UNIX ? local : "?");
 	if (peer) {
 		/* this > is not a part of a name */
 		put(o, "-");
 		if (o->n + 1 < o->size)
 			o->buf[o->n] = '>';
 		o->n++;
-		put(o, s->name + ADDRESS);
+		put(o, s->name[ADDRESS] || s->family == AF_UNIX ? s->name + ADDRESS : "?");
 	}
 }
 
@@ -1688,7 +1731,7 @@ size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size
 		put(&o, shown(f, m->w, p->name, path));
 	} else {
 		if (f->live && !p->final && incomplete(p))
-			look_up(f, pid, fd, p);
+			look_up(f, pid, p);
 		put_socket(&o, p);
 	}
 	if (o.n >= size) {

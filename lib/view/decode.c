@@ -30,7 +30,7 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END };
+enum kind { OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END, REQUEST };
 
 struct decode_event {
 	const struct event *event;
@@ -73,7 +73,7 @@ static int begins(const char *s, const char *word)
 static void look_at(struct decode_event *of, const struct event *e)
 {
 	static const struct {
-		char system[13], name[19];
+		char system[13], name[20];
 		uint8_t kind;
 		char fields[2][13];
 	} kinds[] = {
@@ -85,6 +85,8 @@ static void look_at(struct decode_event *of, const struct event *e)
 		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
 		{ "sched", "sched_process_exec", EXEC, { "old_pid" } },
 		{ "sched", "sched_process_exit", END, { "" } },
+		{ "io_uring", "io_uring_submit_req", REQUEST, { "" } }, /* since 6.4 */
+		{ "io_uring", "io_uring_submit_sqe", REQUEST, { "" } },
 	};
 	char name[64];
 
@@ -822,6 +824,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		if (kind == NEWTASK && (d->names || d->paths))
 			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),
 				    (uint64_t)number_at(d, of, 1, r));
+		d->requests += kind == REQUEST;
 		if (kind == END)
 			follow_end(&d->follow, pid);
 		t = kind == END ? find(d, pid) : NULL;
@@ -975,6 +978,12 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 	while (d->hand < d->tasks.n && out_room(&o) >= LINE_MOST)
 		put_unfinished(d, (struct decode_task *)(void *)d->tasks.v[d->hand++], UNFINISHED,
 			       &o);
+	if (o.at == buf && d->requests && size >= LINE_MOST) {
+		o.at += str_format(buf, LINE_MOST, d->show->json ? "{\"io_uring\":%llu}\n" :
+				   "# %llu requests of io_uring are not shown: they make no system "
+				   "calls\n", d->requests);
+		d->requests = 0;
+	}
 	return (size_t)(o.at - buf);
 }
 
@@ -997,4 +1006,5 @@ void decode_free(struct decode *d)
 	d->nevents = d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;
+	d->requests = 0;
 }

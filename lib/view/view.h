@@ -386,6 +386,7 @@ struct decode {
 	size_t hand;            /* where to look for a task to drop */
 	uint32_t generation;    /* number of losses */
 	int ended;
+	unsigned long long requests; /* of io_uring */
 };
 
 /*
@@ -406,7 +407,10 @@ int decode_open(struct decode *, const char *machine);
 /* Begin to decode the records of s, after each show_begin. */
 void decode_begin(struct decode *, struct show *s);
 
-/* Print the calls that have not returned when the trace ends. Call it until it returns 0. */
+/*
+ * Print the calls that have not returned when the trace ends, and a line with the number of
+ * requests of io_uring, which are no calls. Call it until it returns 0.
+ */
 size_t decode_end(struct decode *, char *buf, size_t size);
 
 void decode_free(struct decode *);
