@@ -350,7 +350,7 @@ static void test_sockets(void)
 	in.sin_family = AF_INET;
 
 	call(A, "accept", 6, 4, 0, 0, 0);
-	EQUAL_TEXT(file(A, 6), "TCP:10.0.0.1:5000");
+	EQUAL_TEXT(file(A, 6), "TCP:10.0.0.1:5000->?");
 	user(1, &in, sizeof(in));
 	call(A, "accept4", 7, 4, 0, 0, SOCK_CLOEXEC);
 	EQUAL_TEXT(file(A, 7), "TCP:10.0.0.1:5000->10.0.0.1:53");
