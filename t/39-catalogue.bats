@@ -824,6 +824,22 @@ getppids() {
 }
 
 # bats test_tags=guest
+@test "trace_hist: --pid counts the migrations of that task, which happen in a thread of the kernel" {
+	need_tracefs events/sched/sched_migrate_task/hist
+	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
+	act moves 20 0
+	start_session trace_hist --output fifo --pid "$ACT" -e sched_migrate_task -k pid
+	read_by cat >got
+	release
+	finishes "$ACT" 0
+	session_ends
+	finishes "$READER" 0
+	grep -q "trigger info: hist:keys=pid:.* if (pid == $ACT)" got
+	hits=$(sed -n "s/^{ pid: *$ACT } hitcount: *//p" got)
+	[ "$hits" = 20 ] || [ "$hits" = 21 ]
+}
+
+# bats test_tags=guest
 @test "trace_hist: reports a bad filter, a second event, a missing or bad key on one line, with the kernel's caret" {
 	need_hist
 	calls 1
