@@ -526,15 +526,18 @@ static void put_value(const struct column *c, const struct trace_line *l, struct
 {
 	int all = !strcmp(c->field, "*"), quoted;
 	struct text_part p = all ? l->body : trace_line_key(l, c->field);
-	const char *end = p.text + p.n, *s;
+	const char *end, *s;
 
-	if (!p.n) {
+	if (!p.n) { /* its text may be NULL */
 		put("-", 1);
 		return;
 	}
+	end = p.text + p.n;
 	if (all && *p.text == '(' && (s = strstr(p.text, ") ")))
 		p.text = s + 2; /* without the place of a probe */
-	quoted = !all && p.text[-1] == '"' && *end == '"';
+	/* a value outside of the body, as the name of the task, may begin where the line does */
+	quoted = !all && p.text > l->body.text && p.text < l->body.text + l->body.n &&
+		 p.text[-1] == '"' && *end == '"';
 	if (c->nprefix && p.n > c->nprefix && !memcmp(p.text, c->prefix, c->nprefix))
 		replace(e, (struct text_part){ p.text, c->nprefix }, "", 0);
 	put_edited(p.text - quoted, end + quoted, e);

@@ -455,6 +455,16 @@ TIME             COMM                PID EVENT
 		'       3.000000  dd                30429 28757us    254,0    WS    16           8' ]
 }
 
+@test "tfs-human: -c prints the event and the name of the task, which are no fields, also for calls of functions" {
+	printf '%s\n' '              sh-7     [000] .....     1.000001: do_it <-did_it' \
+		'              sh-7     [000] .....     1.000002: e: a="1"' |
+		tfs-human -c 'EVENT:9=event TASK:4=comm A=a' >out
+	exactly out '        SECONDS  COMM                PID EVENT     TASK A
+       1.000001  sh                    7 function  sh   -
+       1.000002  sh                    7 e         sh   "1"
+'
+}
+
 @test "tfs-human: -c refuses words that are not columns" {
 	for words in x =x A= A:=x A:0=x A:100=x AB:1=x A=X A=x:8 'A=a B' \
 		'A=a A=a A=a A=a A=a A=a A=a A=a' "A=$(printf '%032d' 0)"; do

@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"!",
 		"-c COMM=comm^PID=pid^A=dfd^B:5=filename",
 		"!-c RET:8=ret^PATH=filename-/etc^X=prev_state",
+		"-c E=event^C=comm^P=pid^T=time^F=func",
 		NULL,
 	};
 	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
