@@ -75,6 +75,7 @@ waits() {
 		printf '%16s-%-7d 105d..1.    12: e: n=1\n' "$name" 42
 		printf '%16s-%-5d  5d..2.   670.301463: e:  n=1\n' "$name" 42
 		printf '%16s-%-5d  5-0x9   670.301463: e:  n=1\n' "$name" 42
+		printf '%16s-%-7d   5d.h2.  651.850306+: e: n=1\n' "$name" 42
 	done >lines
 	# without a dash, a name that looks like a head is one
 	unset 'names[4]'
@@ -84,13 +85,13 @@ waits() {
 		printf '%16s %5d [005]   650.379603: sys:e: n=1\n' "$name" 42
 		printf '%16s %5d/%-5d [005]   650.379603:    1 sys:e: n=1\n' "$name" 41 42
 	done >dashless
-	[ "$(tfs-count -k n -k pid -k event <lines)" = '    143 1	42	e' ]
+	[ "$(tfs-count -k n -k pid -k event <lines)" = '    154 1	42	e' ]
 	[ "$(tfs-count -k n -k pid -k event <dashless)" = '     40 1	42	e' ]
-	cat dashless lines | tfs-count -k comm | same "$(printf '     17 %s\n' "${names[@]}" |
+	cat dashless lines | tfs-count -k comm | same "$(printf '     18 %s\n' "${names[@]}" |
 		LC_ALL=C sort)
-     13 a-1 [0] 1.0: b"
+     14 a-1 [0] 1.0: b"
 	cat dashless lines | tfs-count -k cpu | same '     97 005
-     64 5
+     75 5
      11 105
      11 1234'
 }

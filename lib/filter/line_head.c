@@ -46,8 +46,9 @@ static const char *time_at(struct trace_line *l, const char *s, const char *end,
 	} else if (relative && begins(s, end, "us")) {
 		s += 2;
 		l->time.n += 2;
-		s += s < end && *s != ':';
 	}
+	/* dt-join keeps the mark behind a time in seconds */
+	s += relative && s < end && memchr("$@*#!+ ", *s, 7) != NULL;
 	return s < end && *s == ':' ? s + 1 : NULL;
 }
 

@@ -90,9 +90,10 @@ static int stack_of_text(struct text_part name, const char *s, const char *end)
 static int function_of_text(struct trace_line *l, const char *name, const char *s,
 			    const char *end)
 {
-	if (s == name || (blanks(s, end) < end &&
-			  !((*s == '+' || *s == '(' || begins(s, end, " <") ||
-			     begins(s, end, " [")) && last_of(s, end, " <-"))))
+	int called = s < end && (*s == '+' || *s == '(' || begins(s, end, " <") ||
+				 begins(s, end, " [")) && last_of(s, end, " <-");
+
+	if (s == name || !(called || event_text_only_appended(s, end) || blanks(s, end) == end))
 		return 0;
 	l->body = (struct text_part){ name, (size_t)(end - name) };
 	l->event = (struct text_part){ "function", strlen("function") };
