@@ -93,7 +93,7 @@ static int function_of_text(struct trace_line *l, const char *name, const char *
 	int called = s < end && (*s == '+' || *s == '(' || begins(s, end, " <") ||
 				 begins(s, end, " [")) && last_of(s, end, " <-");
 
-	if (s == name || !(called || event_text_only_appended(s, end) || blanks(s, end) == end))
+	if (s == name || !(called || event_text_only_appended(s, end)))
 		return 0;
 	l->body = (struct text_part){ name, (size_t)(end - name) };
 	l->event = (struct text_part){ "function", strlen("function") };
