@@ -151,6 +151,8 @@ static int number(struct text_part p, int64_t *v)
 	unsigned base = 10;
 	uint64_t u;
 
+	if (!p.n) /* its text may be NULL */
+		return -1;
 	p.text += negative;
 	p.n -= (size_t)negative;
 	if (p.n > 2 && p.text[0] == '0' && p.text[1] == 'x' && !negative) {
@@ -158,7 +160,7 @@ static int number(struct text_part p, int64_t *v)
 		p.text += 2;
 		p.n -= 2;
 	}
-	if (!p.text || text_part_number(p, base, &u) < 0 || (base == 10 && u > INT64_MAX))
+	if (text_part_number(p, base, &u) < 0 || (base == 10 && u > INT64_MAX))
 		return -1;
 	/* a long of a kernel of 32 bits */
 	if (base == 16 && sizeof(long) == 4 && p.n == 8 && u >> 31)

@@ -252,7 +252,10 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 	flags = trace_line_key(l, "clone_flags");
 	if (!pid.n)
 		return;
-	flags.text += flags.n > 2 && !memcmp(flags.text, "0x", 2) ? 2 : 0;
+	if (flags.n > 2 && !memcmp(flags.text, "0x", 2)) {
+		flags.text += 2;
+		flags.n -= 2;
+	}
 	parent = state_of(t, l, l->pid);
 	if (!parent->process)
 		parent->process = parent->entry.key;

@@ -172,10 +172,11 @@ well_formed() {
 	tfs-timeline <events >got.svg
 	labels <got.svg | diff - <(printf '%s\n' '* main (7)' main-7 b-9 a-8 other-5)
 	well_formed got.svg
-	# the event of new tasks: 8 is a thread (CLONE_THREAD), 5 a process
+	# the event of new tasks, also with the 0x of options/fields: 8 and 9 are threads
+	# (CLONE_THREAD), 5 is a process
 	{ event main-7 0 1.0 'task_newtask: pid=8 comm=a clone_flags=3d0f00 oom_score_adj=0'
 		event other-5 0 1.1 'e: x=1'; event a-8 0 1.2 'e: x=1'
-		event a-8 0 1.3 'task_newtask: pid=9 comm=b clone_flags=3d0f00 oom_score_adj=0'
+		event a-8 0 1.3 'task_newtask: pid=9 comm=b clone_flags=0x3d0f00 oom_score_adj=0'
 		event a-8 0 1.4 'task_newtask: pid=5 comm=c clone_flags=1200000 oom_score_adj=0'; event b-9 0 1.5 'e: x=1'; } |
 		tfs-timeline | labels | diff - <(printf '%s\n' '* main (7)' main-7 a-8 b-9 other-5)
 	# without either, a lane for each task

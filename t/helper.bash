@@ -314,7 +314,8 @@ eventually() {
 
 # file_has N FILE: Has FILE exactly N lines, each with its newline? N+ stands for at least N.
 file_has() {
-	local all n
+	# bytes; in UTF-8 a pattern matches no text that has an incomplete character
+	local all n LC_ALL=C
 	mapfile all <"$2" || return
 	n=${#all[@]}
 	[[ $n = 0 || ${all[-1]} == *$'\n' ]] || n=$((n - 1))
