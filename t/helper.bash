@@ -313,9 +313,9 @@ eventually() {
 }
 
 # file_has N FILE: Has FILE exactly N lines, each with its newline? N+ stands for at least N.
+# FILE is text: mapfile cuts a line at a byte 0, and its newline with it.
 file_has() {
-	# bytes; in UTF-8 a pattern matches no text that has an incomplete character
-	local all n LC_ALL=C
+	local all n
 	mapfile all <"$2" || return
 	n=${#all[@]}
 	[[ $n = 0 || ${all[-1]} == *$'\n' ]] || n=$((n - 1))
