@@ -276,6 +276,13 @@ static void print_value(struct out *o, unsigned kind, unsigned width, unsigned s
 	case MEMBER_DEV:
 		device(o, v);
 		break;
+	case CALL_HEX:
+		if (set == HEX_BITS) {
+			for (unsigned i = 2 * width; i-- > 0;)
+				put(o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
+			break;
+		}
+		/* fall through */
 	default:
 		u = v & bits_of(kind == CALL_HEX ? width : o->c->word);
 		if (u || (kind == CALL_HEX && !set))
@@ -521,6 +528,15 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 	const struct layout *l = &o->c->layouts[index];
 	int any = 0, more = l->more, in_place = 0;
 
+	if (l->now && n >= l->size) {
+		uint64_t ns = load(o->c, at + l->v[1].offset, l->v[1].width);
+
+		/* linux/stat.h of the kernel; then the seconds have no meaning */
+		if (ns == 0x3fffffff || ns == 0x3ffffffe) {
+			text(o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
+			return;
+		}
+	}
 	if (!l->bare)
 		text(o, "{");
 	for (const struct member *m = l->v; m < l->v + l->n && !o->full; m++) {

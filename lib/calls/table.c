@@ -175,9 +175,11 @@ static void parse_value(struct calls *c, char **s, struct member *m)
 		} else if (next(s, 'i')) {
 			m->width = c->word == 4 ? 2 : 4;
 		} else if (!next(s, 'l') && next(s, 'N'))
-			m->set = 1;
+			m->set = HEX_POINTER;
 		if (m->kind == CALL_HEX && next(s, 'N'))
-			m->set = 1;
+			m->set = HEX_POINTER;
+		if (m->kind == CALL_HEX && next(s, 'B'))
+			m->set = HEX_BITS;
 		if (m->kind == CALL_SET) {
 			m->set = (uint16_t)number(s, 10);
 			parse_set(c, m->set);
@@ -203,8 +205,8 @@ static void parse_condition(char **s, struct member *m)
 }
 
 /*
- * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more) or -, then members:
- * a value, *N for an array, < at the offset of the member in front, ? if it may be left out, ! if
+ * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more), n (now) or -, then
+ * members: * a value, *N for an array, < at the offset of the member in front, ? if it may be left out, ! if
  * the kernel writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
@@ -232,6 +234,7 @@ static void parse_layout(struct calls *c, unsigned index)
 		l->bare |= *s == 'b';
 		l->length |= *s == 'l';
 		l->more |= *s == 'm';
+		l->now |= *s == 'n';
 		packed |= *s == 'p';
 	}
 	for (const char *t = s; (t = strpbrk(t, "T\n")) && *t == 'T';)

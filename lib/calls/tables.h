@@ -20,6 +20,9 @@ enum {
 	MEMBER_KINDS
 };
 
+/* How a number in hexadecimal is printed: its set. */
+enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
+
 /* The sets that print.c itself uses: tables.awk gives them these numbers. */
 enum { SET_ERRNO, SET_SIGNAL, SET_OWN };
 
@@ -66,6 +69,7 @@ struct layout {
 	uint8_t parsed;
 	uint8_t bare;                   /* one member that is printed without a name */
 	uint8_t more;                   /* members are missing: "..." */
+	uint8_t now;                    /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
 	uint8_t length;                 /* print the old and the new value in one pair of [] */
 };
 

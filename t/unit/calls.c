@@ -19,6 +19,9 @@ static void choose(unsigned number, const uint64_t *args)
 
 #define CALL(number, ...) choose(number, (const uint64_t[CALL_ARGS]){ __VA_ARGS__ })
 
+/* in the upper half of a register with an int */
+#define GARBAGE 0xdeadbeef00000000ull
+
 static void memory(unsigned arg, const void *bytes, size_t n)
 {
 	values.user[arg] = (struct call_bytes){ .bytes = bytes, .n = n };
@@ -195,7 +198,8 @@ static void test_options(void)
 	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_LINGER, 0x1000, 4)");
 	CALL(54, 3, 1, 20, 0x1000, 16);
 	MEMORY(3, "\12\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0");
-	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_RCVTIMEO, {tv_sec=10, tv_usec=7}, 16)");
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_RCVTIMEO_OLD, "
+		   "{tv_sec=10, tv_usec=7}, 16)");
 	CALL(54, 3, 1, 25, 0x1000, 4);
 	MEMORY(3, "eth0");
 	EQUAL_TEXT(line(), "setsockopt(3, SOL_SOCKET, SO_BINDTODEVICE, \"eth0\", 4)");
@@ -232,6 +236,55 @@ static void test_options(void)
 	CALL(289, (uint64_t)-1, 0x1000, 8, 02004000);
 	MEMORY(1, "\2\0\0\0\0\0\0\0");
 	EQUAL_TEXT(returns(3), "signalfd4(-1, [INT], 8, SFD_NONBLOCK|SFD_CLOEXEC) = 3");
+}
+
+/*
+ * The arguments that a command has are printed, and no structure that the kernel does not take:
+ * its size is refused, or it has another meaning there.
+ */
+static void test_commands(void)
+{
+	CALL(157, 37, 0x1000, 1, 2, 3);
+	EQUAL_TEXT(line(), "prctl(PR_GET_CHILD_SUBREAPER, 0x1000)");
+	CALL(157, 7, 0x1000, 1, 2, 3);
+	EQUAL_TEXT(line(), "prctl(PR_GET_KEEPCAPS)");
+	CALL(157, 47, 2, 12, 0, 0);
+	EQUAL_TEXT(line(), "prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_ADMIN, 0, 0)");
+	CALL(157, 47, 4, 12, 0, 0);
+	EQUAL_TEXT(line(), "prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0xc, 0, 0)");
+	CALL(250, 0, (uint64_t)-3, GARBAGE | 1);
+	EQUAL_TEXT(line(), "keyctl(KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1)");
+	CALL(312, 1, 2, 1, 7, 8);
+	EQUAL_TEXT(line(), "kcmp(1, 2, KCMP_VM)");
+	CALL(202, 0x1000, 0x189, 2, 0x2000, 0, 0xffffffff);
+	MEMORY(3, "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "futex(0x1000, FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, 2, "
+		   "{tv_sec=1, tv_nsec=2}, FUTEX_BITSET_MATCH_ANY)");
+	CALL(14, 0, 0x1000, 0, 16);
+	MEMORY(1, "\2\0\1\0\0\0\0\0");
+	EQUAL_TEXT(line(), "rt_sigprocmask(SIG_BLOCK, 0x1000, NULL, 16)");
+	CALL(437, (uint64_t)-100, 0, 0x1000, 11);
+	MEMORY(2, "\100\0\0\0\0\0\0\0\244\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, 0x1000, 11)");
+	CALL(437, (uint64_t)-100, 0, 0x1000, 24);
+	MEMORY(2, "\100\0\0\0\0\0\0\0\244\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, {flags=O_RDONLY|O_CREAT, mode=0644, "
+		   "resolve=0}, 24)");
+	CALL(42, 3, 0x1000, 8);
+	MEMORY(1, "\2\0\0\120\12\0\0\1");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_INET, sa_data=\"\\0P\\n\\0\\0\\1\"}, 8)");
+	CALL(280, (uint64_t)-100, 0, 0x1000, 0);
+	MEMORY(2, "\0\0\0\0\0\0\0\0\377\377\377\77\0\0\0\0"
+	       "\0\0\0\0\0\0\0\0\376\377\377\77\0\0\0\0");
+	EQUAL_TEXT(line(), "utimensat(AT_FDCWD, NULL, [UTIME_NOW, UTIME_OMIT], 0)");
+	CALL(16, 1, 0x5451, 0x1000);
+	EQUAL_TEXT(line(), "ioctl(1, FIOCLEX)");
+	CALL(165, 0, 0, 0x1000, 0xc0ed0001, 0);
+	EQUAL_TEXT(line(), "mount(NULL, NULL, 0x1000, MS_MGC_VAL|MS_RDONLY, NULL)");
+	CALL(308, 3, 0);
+	EQUAL_TEXT(line(), "setns(3, 0)");
+	CALL(62, 1, (uint64_t)-64206);
+	EQUAL_TEXT(line(), "kill(1, -64206)");
 }
 
 static void test_tasks(void)
@@ -280,12 +333,7 @@ static void test_tasks(void)
 	EQUAL_TEXT(returns(0), "exit_group(1) = ?");
 }
 
-/*
- * Each number is as its C type has it, whatever the rest of the register is: GARBAGE is in the
- * upper half of registers with an int.
- */
-#define GARBAGE 0xdeadbeef00000000ull
-
+/* Each number is as its C type has it, whatever the rest of the register is. */
 static void test_widths(void)
 {
 	static const char date[32] = { 0, 0, 0, 0, 1, 0, 0, 0, (char)0xff, (char)0xff, (char)0xff,
@@ -516,6 +564,7 @@ int main(int argc, char **argv)
 	TEST(memory);
 	TEST(sockets);
 	TEST(options);
+	TEST(commands);
 	TEST(tasks);
 	TEST(widths);
 	TEST(sides);
