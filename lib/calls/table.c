@@ -206,8 +206,9 @@ static void parse_condition(char **s, struct member *m)
 
 /*
  * A structure: /ABIS, the letters b (bare), l (length), p (packed), m (more), n (now) or -, then
- * members: * a value, *N for an array, < at the offset of the member in front, ? if it may be left out, ! if
- * the kernel writes it, ^ if the kernel reads and writes it. Other ABIs follow on the same line.
+ * members: a value, *N for an array, < at the offset of the member in front, ? if it may be left
+ * out, ! if the kernel writes it, ^ if the kernel reads and writes it. Other ABIs follow on the
+ * same line.
  */
 static void parse_layout(struct calls *c, unsigned index)
 {
