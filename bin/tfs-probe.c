@@ -639,7 +639,7 @@ static int define_as_function(int root, struct made *m)
 	str_format(f.event, sizeof(f.event), "%s", m->event);
 	if (append(&f, "f", 1) < 0 || append(&f, name, (size_t)(end + 1 - name)) < 0 ||
 	    append(&f, m->symbol, n) < 0 || (*m->record == 'r' && append(&f, "%return", 7) < 0) ||
-	    append(&f, m->symbol + n, strlen(m->symbol + n)) < 0)
+	    append_all(&f, m->symbol + n, NULL) < 0)
 		return -EINVAL;
 	e = ctl_try(root, f.file, f.record, 0);
 	if (!e)

@@ -572,6 +572,9 @@ need_function_probes() {
 	exactly got "f:$TFS_GROUP/call dump_kprobe x=\$arg1
 f:$TFS_GROUP/back dump_kprobe%return
 "
+	tfs-probe remove
+	tfs-probe -a 'x=$arg1' add call 'p dump_kprobe'
+	[ "$(tfs-probe list)" = "f:$TFS_GROUP/call dump_kprobe x=\$arg1" ]
 	run -111 tfs-probe add more 'p dump_kprobe x=nonsense'
 	[[ $output == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/more dump_kprobe x=nonsense' to kprobe_events"* ]]
 	run -111 tfs-probe add more 'p dump_kprobe+1'
