@@ -59,9 +59,11 @@ text() {
 
 @test "tfs-slower: leaves out lines without a duration, of any length and bytes" {
 	printf ' us |\n us |\n|||||\n 9 us\nus |\n 5 us|\n 1.2.3 us |\n 99999999999999999999999 us |\n' >in
-	printf x >>in
-	head -c 300000 /dev/urandom | tr -d '\n|' >>in
-	printf '\0 7 us |\n' >>in
+	{
+		printf x
+		head -c 300000 /dev/urandom | tr -d '\n|'
+		printf '\0 7 us |\n'
+	} >>in
 	tfs-slower 5 <in >out
 	exactly out " 5 us|
  99999999999999999999999 us |
