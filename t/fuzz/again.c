@@ -219,7 +219,7 @@ static int make_words(char **argv, char *line, const uint8_t **data, size_t *siz
 	int argc = 0, files = 0;
 
 	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
-		char *mark = word + strcspn(word, "%&"), name[16];
+		char *mark = word + strcspn(word, "%&"), name[32];
 
 		must(argc < WORDS - 1);
 		argv[argc++] = word;
@@ -262,7 +262,7 @@ static char *run_once(const struct again *a, const char *line, const uint8_t *da
 	static char words[1024];
 	char *argv[WORDS], *text;
 	struct stat st;
-	uint64_t open_before;
+	static uint64_t open_before; /* not a register, which longjmp may clobber */
 	int argc;
 
 	terminal = *line == '!';
