@@ -163,6 +163,21 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(grep -vc 'name"\|^#' got)" = 25 ]
 }
 
+@test "trace_open: a path is that of the entry, whatever a thread writes there while the call waits" {
+	need_bpf
+	long=$(path_of 4000)
+	for fifo in "$PWD/fifo" "${long%there}fifo"; do
+		rm -f fifo
+		mkfifo fifo
+		tfs-run trace_open --source bpf --instance "$MARK" -o got.txt -- "$PROG/sides" hidden "$fifo"
+		cp got.txt got
+		[ "$(lines ": open: (sys_openat) path=\"$fifo\" flags=0x[0-9a-f]* ret=[0-9]*$")" -ge 1 ]
+		[ "$(lines '"/nowhere/else"')" = 0 ]
+		[ "$(lines ': open: (sys_openat) path="/nowhere/absent" flags=0x[0-9a-f]* ret=-2$')" = 1 ]
+		[ "$(lines ': open: (sys_openat) path=(fault) flags=0x[0-9a-f]* ret=-14$')" = 1 ]
+	done
+}
+
 @test "trace_open: a path forges neither fields nor lines nor records" {
 	need_bpf
 	act opens 1 0 $'/a" flags=0x7 ret=9 x="\n#b'

@@ -194,6 +194,7 @@ struct strings_plan {
 	int fds[16];            /* descriptors that keep the programs attached */
 	/* private */
 	int buffer;
+	int notes, longs;       /* paths of calls that have begun */
 	unsigned piece;
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned word;          /* bytes of the kernel's long */

@@ -2,9 +2,9 @@
 /*
  * strings.c - programs that print the strings of system calls
  *
- * A program at the beginning of a call notes the address of the path by the thread's id. A
- * program at its end reads the path, when the kernel has read it, too, so that it is in
- * memory. Arguments and results come from the record of the tracepoint, which is the same on
+ * A program at the beginning of a call notes the path by the thread's id, because the program may
+ * change it while the call waits. If the path is not in memory there, a program at the end of the
+ * call reads it, when the kernel has read it, too. Arguments and results come from the record of the tracepoint, which is the same on
  * all architectures. Each end prints a record, so no call is missing without being counted as
  * lost by the ring buffer.
  *
@@ -25,6 +25,12 @@
 
 /* Calls of one kind that may be under way at once; the path of any other is not known. */
 enum { CALLS_MAX = 1024 };
+
+/*
+ * Bytes of a path that are noted with its call. A longer path is noted in a map of its own, which
+ * has room for LONGS_MAX of them; any other one is not known.
+ */
+enum { PATH_SHORT = 256, PATH_LONG = 4096, LONGS_MAX = 256 };
 
 /* The kernel's flag for an exec's open (include/linux/fs.h), and its O_LARGEFILE. */
 enum { FMODE_EXEC = 0x20 };
@@ -71,11 +77,18 @@ static const struct path_call execs[] = {
 	{ "execve", 0, FLAGS_EXEC, 1 }, { "execveat", 1, FLAGS_EXEC, 1 },
 };
 
-/* Offsets on the stack of a program, 8 bytes each; the text of a record lies below. */
+/*
+ * Offsets on the stack of a program, 8 bytes each; the text of a record lies below. At the end of
+ * a call STACK has the state of its path.
+ */
 enum { KEY = -8, PATH = -16, FLAGS = -24, RET = -32, STACK = -40, TEXT = -104 };
 
 /* The value of the map of calls, and of the buffer. */
-enum { CALL_FLAGS = 0, CALL_PATH = 8, CALL_SIZE = 16 };
+enum { CALL_FLAGS = 0, CALL_PATH = 8, CALL_STATE = 16, CALL_TEXT = 24,
+       CALL_SIZE = CALL_TEXT + PATH_SHORT };
+
+/* Where the path of a call is */
+enum { IN_CALL, IN_LONGS, IN_MEMORY, NOWHERE };
 enum { BUFFER_LEFT = 0, BUFFER_NEXT = 8, BUFFER_TEXT = 16 };
 
 /* ---- phrases of instructions -------------------------------------------------------------- */
@@ -184,10 +197,20 @@ int strings_pieces(const struct strings_plan *p)
 
 /* ---- the programs ---------------------------------------------------------------------- */
 
-/* A call begins: note where its path and flags are. */
+/* Copy at most size bytes of the string at R8, with its NUL, behind the note at R7. */
+static void note_path(struct bpf_code *c, int size)
+{
+	emit_address(c, R1, R7, CALL_TEXT);
+	emit_alu_imm(c, ALU_MOV, R2, size);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER_STR);
+}
+
+/* A call begins: note its path and its flags. */
 static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 			const struct path_call *call, int calls)
 {
+	enum { NOTED = OUT + 1 };
 	int first = p->word == 8 ? 16 : 12;
 
 	load_long(c, p, first + call->path * (int)p->word);
@@ -201,9 +224,36 @@ static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 			     O_CREAT | O_WRONLY | O_TRUNC : FMODE_EXEC);
 	}
 	emit_store(c, SIZE_DW, FP, FLAGS, R6);
+	set_key(c, 0);
+	map_call(c, FN_MAP_LOOKUP_ELEM, p->notes);
+	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	emit_alu(c, ALU_MOV, R7, R0);
+	emit_load(c, SIZE_DW, R1, FP, FLAGS);
+	emit_store(c, SIZE_DW, R7, CALL_FLAGS, R1);
+	emit_load(c, SIZE_DW, R8, FP, PATH);
+	emit_store(c, SIZE_DW, R7, CALL_PATH, R8);
+	emit_alu_imm(c, ALU_MOV, R9, IN_MEMORY);
+	note_path(c, PATH_SHORT);
+	emit_jump_if_imm(c, R0, JSLT, 0, NOTED);
+	emit_alu_imm(c, ALU_MOV, R9, IN_CALL);
+	emit_jump_if_imm(c, R0, JNE, PATH_SHORT, NOTED);
+	emit_alu_imm(c, ALU_MOV, R9, IN_MEMORY);
+	note_path(c, PATH_LONG + 1);
+	emit_jump_if_imm(c, R0, JSLT, 0, NOTED);
+	emit_jump_if_imm(c, R0, JEQ, PATH_LONG + 1, NOTED); /* the kernel refuses it */
+	set_key(c, 1);
+	emit_map(c, p->longs, KEY);
+	emit_address(c, R3, R7, CALL_TEXT);
+	emit_alu_imm(c, ALU_MOV, R4, 0);
+	emit_call(c, FN_MAP_UPDATE_ELEM);
+	emit_alu_imm(c, ALU_MOV, R9, IN_LONGS);
+	emit_jump_if_imm(c, R0, JEQ, 0, NOTED);
+	emit_alu_imm(c, ALU_MOV, R9, NOWHERE);
+	emit_label(c, NOTED);
+	emit_store(c, SIZE_DW, R7, CALL_STATE, R9);
 	set_key(c, 1);
 	emit_map(c, calls, KEY);
-	emit_address(c, R3, FP, FLAGS); /* CALL_FLAGS and CALL_PATH are in the order of the stack */
+	emit_alu(c, ALU_MOV, R3, R7);
 	emit_alu_imm(c, ALU_MOV, R4, 0);
 	emit_call(c, FN_MAP_UPDATE_ELEM);
 	if (RAW_EXITS) { /* the end will not know that this is a call */
@@ -247,11 +297,65 @@ static void set_numbers(struct bpf_code *c)
 	emit_load(c, SIZE_W, R4, FP, __BYTE_ORDER == __LITTLE_ENDIAN ? RET : RET + 4);
 }
 
+/*
+ * Print the result of a call and its path, at R8, which the helper reads. The labels from first
+ * on are free. At the end, go to done.
+ */
+static void print_path(struct bpf_code *c, const struct strings_plan *p,
+		       const struct path_call *call, enum bpf_helper read, int first, int done)
+{
+	const int fault = first, more = first + 1, next = first + 2, last = first + 3,
+		  late_fault = first + 4;
+	char text[64];
+
+	read_piece(c, p, read);
+	emit_jump_if_imm(c, R0, JSLT, 0, fault);
+	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, more);
+	str_format(text, sizeof(text), "=%s %%llx %%d %%pks", call->name);
+	set_text(c, p, text);
+	set_numbers(c);
+	set_piece(c, R5);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_jump(c, done);
+
+	emit_label(c, more);
+	*text = '+';
+	set_text(c, p, text);
+	set_numbers(c);
+	set_piece(c, R5);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	emit_label(c, next);
+	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
+	read_piece(c, p, read);
+	emit_jump_if_imm(c, R0, JSLT, 0, late_fault);
+	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, last);
+	print_piece(c, p, "&%pks");
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), next);
+	print_mark(c, p, "~");
+	emit_jump(c, done);
+	emit_label(c, last);
+	print_piece(c, p, ".%pks");
+	emit_jump(c, done);
+	emit_label(c, late_fault);
+	print_mark(c, p, "x");
+	emit_jump(c, done);
+
+	emit_label(c, fault);
+	str_format(text, sizeof(text), "!%s %%llx %%d", call->name);
+	set_text(c, p, text);
+	set_numbers(c);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_jump(c, done);
+}
+
 /* A call ends: print its result and its path. */
 static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 		      const struct path_call *call, int calls)
 {
-	enum { UNKNOWN = OUT + 1, IS_PATH, NORMAL, FAULT, MORE, NEXT, LAST, LATE_FAULT };
+	enum { UNKNOWN = OUT + 1, IS_PATH, NORMAL, NOTED, FOUND, LONG, ENDED, IN_KERNEL,
+	       IN_USER = IN_KERNEL + 5 };
 	char text[64];
 
 	if (RAW_EXITS)
@@ -265,52 +369,44 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 	emit_load(c, SIZE_DW, R1, R0, CALL_FLAGS);
 	emit_store(c, SIZE_DW, FP, FLAGS, R1);
 	emit_load(c, SIZE_DW, R8, R0, CALL_PATH);
-	map_call(c, FN_MAP_DELETE_ELEM, calls);
+	emit_load(c, SIZE_DW, R9, R0, CALL_STATE);
+	emit_store(c, SIZE_DW, FP, STACK, R9);
+	emit_address(c, R0, R0, CALL_TEXT);
+	emit_store(c, SIZE_DW, FP, PATH, R0);
 	if (call->is_exec)
-		emit_jump_if_imm(c, R6, JEQ, 0, OUT);
+		emit_jump_if_imm(c, R6, JEQ, 0, ENDED);
 	else if (p->failed)
-		emit_jump_if_imm(c, R6, JSGE, 0, OUT);
+		emit_jump_if_imm(c, R6, JSGE, 0, ENDED);
 	normalize_flags(c, p, call, IS_PATH, NORMAL);
+	emit_jump_if_imm(c, R9, JEQ, NOWHERE, NOTED);
 	find_buffer(c, p);
-	read_piece(c, p, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
-	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, MORE);
-	str_format(text, sizeof(text), "=%s %%llx %%d %%pks", call->name);
-	set_text(c, p, text);
-	set_numbers(c);
-	set_piece(c, R5);
-	emit_call(c, FN_TRACE_PRINTK);
-	emit_exit(c, 0);
+	emit_jump_if_imm(c, R9, JEQ, IN_MEMORY, FOUND);
+	emit_jump_if_imm(c, R9, JEQ, IN_LONGS, LONG);
+	emit_load(c, SIZE_DW, R1, FP, PATH);
+	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R1); /* from there it is a number */
+	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
+	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR, IN_KERNEL, ENDED);
+	emit_label(c, LONG);
+	set_key(c, 1);
+	map_call(c, FN_MAP_LOOKUP_ELEM, p->longs);
+	emit_jump_if_imm(c, R0, JEQ, 0, NOTED);
+	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R0);
+	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
+	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR, IN_USER + 5, ENDED);
+	emit_label(c, FOUND);
+	print_path(c, p, call, FN_PROBE_READ_USER_STR, IN_USER, ENDED);
 
-	emit_label(c, MORE);
-	*text = '+';
+	emit_label(c, NOTED);
+	str_format(text, sizeof(text), "?%s %%d", call->name);
 	set_text(c, p, text);
-	set_numbers(c);
-	set_piece(c, R5);
+	emit_load(c, SIZE_DW, R3, FP, RET);
 	emit_call(c, FN_TRACE_PRINTK);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, NEXT);
-	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
-	read_piece(c, p, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, LATE_FAULT);
-	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, LAST);
-	print_piece(c, p, "&%pks");
-	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), NEXT);
-	print_mark(c, p, "~");
-	emit_exit(c, 0);
-	emit_label(c, LAST);
-	print_piece(c, p, ".%pks");
-	emit_exit(c, 0);
-	emit_label(c, LATE_FAULT);
-	print_mark(c, p, "x");
-	emit_exit(c, 0);
-
-	emit_label(c, FAULT);
-	str_format(text, sizeof(text), "!%s %%llx %%d", call->name);
-	set_text(c, p, text);
-	set_numbers(c);
-	emit_call(c, FN_TRACE_PRINTK);
+	emit_label(c, ENDED);
+	set_key(c, 1);
+	map_call(c, FN_MAP_DELETE_ELEM, calls);
+	emit_load(c, SIZE_DW, R9, FP, STACK);
+	emit_jump_if_imm(c, R9, JNE, IN_LONGS, OUT);
+	map_call(c, FN_MAP_DELETE_ELEM, p->longs);
 	emit_exit(c, 0);
 
 	if (!RAW_EXITS) { /* the kernel refuses code that nothing jumps to */
@@ -502,6 +598,12 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 	char event[64];
 	int map, r = 0;
 
+	/* the longest path, its NUL, and a byte that tells whether it is longer */
+	p->notes = bpf_map(MAP_PERCPU_ARRAY, p->id, 4, CALL_TEXT + PATH_LONG + 8, 1);
+	p->longs = bpf_map(MAP_HASH, p->id, 4, PATH_LONG + 8, LONGS_MAX);
+	if (p->notes < 0 || p->longs < 0)
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
+
 	for (size_t i = 0; i < n && !r; i++) {
 		str_format(event, sizeof(event), "events/syscalls/sys_exit_%s", calls[i].name);
 		if (!file_exists(p->root, event)) {
@@ -524,6 +626,8 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 		r = r < 0 ? r : strings_attach(p, &begins, event, 0);
 		close(map);
 	}
+	close(p->notes);
+	close(p->longs);
 	return r;
 }
 

@@ -31,7 +31,7 @@
 
 #define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
 
-static char path[128];
+static char path[4096];
 static char **environment;
 
 /* Return the text in a page that is not in memory. */
@@ -146,7 +146,7 @@ static void *overwrite(void *fifo)
 
 static void hidden(const char *fifo)
 {
-	static char other[128];
+	static char other[4096];
 	pthread_t t;
 
 	strcpy(path, fifo);
