@@ -8,7 +8,7 @@
  *	chroot    DIR becomes the root directory; opens /sub, ../sub, and /sub/../../none
  *	chrooted  prints "ready" in there, and waits for a line before and behind its opens
  *	pivot     in a new mount namespace DIR becomes the root, "DIR/a b" is bound to /b, and /t is
- *	          a tmpfs; opens /f, /b/x, /t/y, and /sub. pivotdot does it with pivot_root(".", ".")
+ *	          a tmpfs; opens /f, /b/x, /t/y and /sub. pivotdot: pivot_root(".", ".")
  *	unknown   reads /etc/hostname by a hard link of a symbolic link, and removes both
  *	moved     writes to a file before and behind its rename, and behind its removal
  *	accept    two connections to a socket of all addresses; the second gives no address
