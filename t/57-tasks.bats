@@ -171,8 +171,8 @@ sources() {
 	release
 	# the program waits at its end, so that it lives until the trace has been read
 	read_all() {
-		local session=("$TFS_RUNDIR"/ftrace/*/) file name value n=0
-		session=${session[0]%/}
+		local sessions=("$TFS_RUNDIR"/ftrace/*/) session file name value n=0
+		session=${sessions[0]%/}
 		for file in "$TRACEFS/instances/tfs.${session##*/}"/per_cpu/cpu*/stats; do
 			while IFS=: read -r name value; do
 				[ "$name" != "read events" ] || n=$((n + value))
