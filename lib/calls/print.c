@@ -278,8 +278,10 @@ static void print_value(struct out *o, unsigned kind, unsigned width, unsigned s
 		break;
 	case CALL_HEX:
 		if (set == HEX_BITS) {
+			text(o, u ? "0x" : "00");
 			for (unsigned i = 2 * width; i-- > 0;)
-				put(o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
+				if (i < 2 * width - 2 || u >> 4 * i)
+					put(o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
 			break;
 		}
 		/* fall through */

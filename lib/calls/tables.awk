@@ -248,7 +248,7 @@ BEGIN {
 		abi_index[abi[i]] = i - 1
 	n = split("int D4 uint U4 long Dl ulong Ul size Ul ptr HN hex Hl hex32 H4 mode O2 fd F4 " \
 		"dirfd W4 id N4 oldid Ni loff Dw hexoff Hw lowhigh Dx highlow Dy pages Hz " \
-		"path P string Q strings V buffer B value B0 dev32 R4 p64 H8N bits32 H4B sockaddr A none X sigset G8 fdset I8*128 " \
+		"path P string Q strings V buffer B value B0 dev32 R4 p64 H8N bits32 H4B hex8 H1 sockaddr A none X sigset G8 fdset I8*128 " \
 		"status E4 char C1 pad Z1 port Y2 port4 Y4 inet J4 inet6 K1 sunpath M1*108 dev R8? " \
 		"s8 D1 u8 U1 x8 H1 s16 D2 u16 U2 x16 H2 s32 D4 u32 U4 x32 H4 s64 D8 u64 U8 x64 H8 " \
 		"mode8 O8", word, " ")
