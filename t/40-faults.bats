@@ -1122,7 +1122,7 @@ need_unshare() {
 	calls 20000
 	cat >middle <<-'EOF'
 		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
-		until [ -s out ]; do :; done
+		until [ -s out ] || [ -s err ]; do :; done
 		echo >"$2"
 		until [ -s "$(cat out)" ]; do :; done
 		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
@@ -1133,7 +1133,7 @@ need_unshare() {
 		ls "$TFS_RUNDIR/ftrace" >left
 		exit $status
 	EOF
-	MANAGER=$MANAGER run -111 small 256k 100 sh middle "--instance $MARK --syscall getppid \
+	MANAGER=$MANAGER run -111 small 512k 100 sh middle "--instance $MARK --syscall getppid \
 		--pid $first $CALLS --output file --size 200" "$first_go" "$GO"
 	[ ! -s err ]
 	file_is left "$MARK"
@@ -1156,7 +1156,7 @@ need_unshare() {
 	calls -e 100000
 	cat >middle <<-'EOF'
 		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
-		until [ -s out ]; do :; done
+		until [ -s out ] || [ -s err ]; do :; done
 		echo >"$2"
 		# the file reserves room for its header, and can be made from then on
 		until [ "$(df -k "$TFS_RUNDIR" | awk 'END { print $3 }')" -gt 200 ]; do :; done
@@ -1167,7 +1167,7 @@ need_unshare() {
 		cp "$(cat out)" got.dat
 		exit $status
 	EOF
-	MANAGER=$MANAGER run small 4096k 100 sh middle "--instance $MARK --syscall getppid \
+	MANAGER=$MANAGER run small 6144k 100 sh middle "--instance $MARK --syscall getppid \
 		--pid $first $CALLS --output dat --size 3000" "$first_go" "$GO"
 	[ "$status" = 0 ] || [ "$status" = 111 ]
 	delivered=$(tfs-report got.dat | grep -c getppid || :)
