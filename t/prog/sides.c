@@ -171,7 +171,8 @@ static void *exec_thread(void *file)
 /* Execute /bin/true in one of the ways, in a child. Return 0 if there are no more. */
 static int way(int i)
 {
-	static char *empty[] = { NULL }, *one[] = { (char *)"one", (char *)"", NULL };
+	static char *one[] = { (char *)"one", (char *)"", NULL };
+	char *empty[] = { NULL }; /* in memory: the kernel adds a word to a list that is empty */
 	char *words[] = { NULL, (char *)"x", NULL };
 	pid_t pid = i < 11 ? fork() : 0;
 	pthread_t t;
