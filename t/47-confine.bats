@@ -407,7 +407,7 @@ while True:
 }
 
 log_has() {
-	file_has "$1" log
+	eventually file_has "$1" log # another process writes it
 }
 
 # Print the records without the parts that differ each time.
