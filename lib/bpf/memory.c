@@ -29,13 +29,15 @@
 /*
  * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
  * call, and the stack. The programs copy SIZE bytes of it, from FROM on. MODE says
- * that the task executes 32-bit code, if its bits MODE_MASK are MODE_32; without MODE_MASK
- * no such task exists. HEAD_SIZE bytes from HEAD_FROM on have number and mode. NR_SIZE is SIZE_W or
+ * that the call is one of 32-bit code, if its bits MODE_MASK are MODE_32; without MODE_MASK
+ * no such call exists. On x86 64-bit code can make such a call, too (int 0x80), so MODE is -1, and
+ * the bits are those of thread_info.status: TS_COMPAT (arch/x86/include/asm/thread_info.h).
+ * HEAD_SIZE bytes from HEAD_FROM on have number and mode. NR_SIZE is SIZE_W or
  * SIZE_DW. An exec that succeeds keeps the number, or else clears the register CLEARED.
  */
 #if defined(__x86_64__)
-enum { FROM = 32, SIZE = 128, HEAD_FROM = 120, HEAD_SIZE = 24, NR = 120, NR_SIZE = SIZE_DW,
-       STACK = 152, MODE = 136, MODE_MASK = 0xff, MODE_32 = 0x23 };
+enum { FROM = 32, SIZE = 128, HEAD_FROM = 120, HEAD_SIZE = 8, NR = 120, NR_SIZE = SIZE_DW,
+       STACK = 152, MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
 static const uint16_t args[2][CALL_ARGS] = { { 112, 104, 96, 56, 72, 64 },
 					     { 40, 88, 96, 104, 112, 32 } };
 #define ABI_32 "i386"
@@ -98,6 +100,8 @@ enum item_flag {
 	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
 };
 
+enum { NO_MEMORY = 1, HAS_MEMORY };
+
 /* User memory of a call, as the map has it. Arguments are offsets in the copied registers. */
 struct item {
 	uint8_t kind, flags, digit, has_count;
@@ -107,7 +111,7 @@ struct item {
 
 /* The value of the map of calls. A call that is not known is all zero. */
 struct entry {
-	uint8_t known;
+	uint8_t known;                  /* has it memory? */
 	uint8_t exec;
 	uint8_t at_entry, at_return;    /* has such items */
 	uint8_t variants;
@@ -156,6 +160,7 @@ struct memory {
 	int all;                /* all tasks are traced */
 	int id;                 /* length of the id */
 	int entering;           /* the program is that of sys_enter */
+	int status;             /* offset of thread_info.status in struct task_struct */
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
 };
@@ -283,14 +288,30 @@ static void loop_label(struct bpf_code *c, int label)
 
 /* ---- the programs ------------------------------------------------------------------------- */
 
-enum { NATIVE = OUT + 1, NOT_EXEC, NO_VARIANT, KNOWN, SEEN, NEEDED, IN_REGISTER, NEXT, READ,
-       NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD, FAULT, WORD_READ, LAST_WORD, MANY,
-       ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT, COUNTED, FITS, DATA_MORE, PART,
-       NOT_LAST, ALL_BYTES };
+enum { NATIVE = OUT + 1, FOUND, FIRST_HALF, SECOND_HALF, HAS_ENTRY, NOT_EXEC, NO_VARIANT, KNOWN,
+       SEEN, NEEDED, IN_REGISTER, NEXT, READ, NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD,
+       FAULT, WORD_READ, LAST_WORD, MANY, ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT,
+       COUNTED, FITS, DATA_MORE, PART, NOT_LAST, ALL_BYTES };
 
 #define load_entry(c, member, to) \
 	emit_load(c, sizeof(((struct entry *)0)->member) == 1 ? SIZE_B : SIZE_H, to, R6, \
 		  (int)offsetof(struct entry, member))
+
+/* Set R1 to the bits that MODE_MASK is for. */
+static void load_mode(struct bpf_code *c, const struct memory *m)
+{
+	if (MODE >= 0) {
+		emit_load(c, SIZE_DW, R1, FP, HEAD + MODE - HEAD_FROM);
+		return;
+	}
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_address(c, R3, R0, m->status);
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_MOV, R2, 4);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, SIZE_W, R1, FP, SLOT);
+}
 
 /*
  * Copy the beginning of the registers, and set R8 to the index of the call in the map, where
@@ -327,7 +348,7 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 #endif
 	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, OUT);
 	if (MODE_MASK) {
-		emit_load(c, SIZE_DW, R1, FP, HEAD + MODE - HEAD_FROM);
+		load_mode(c, m);
 		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
 		emit_jump_if_imm(c, R1, JNE, MODE_32, NATIVE);
 		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
@@ -337,7 +358,19 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 	look_up(c, m->calls);
 	emit_alu(c, ALU_MOV, R6, R0);
 	load_entry(c, known, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	/* each call of 32-bit code says that it is one, because its number is not enough */
+	if (MODE_MASK)
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, FOUND);
+	if (!m->entering) { /* a filter of seccomp(2) may have denied it, without an entry */
+		emit_jump_if_imm(c, R1, JEQ, HAS_MEMORY, FOUND);
+		emit_load(c, SIZE_DW, R2, FP, RESULT);
+		emit_jump_if_imm(c, R2, JSGE, 0, OUT);
+		emit_jump_if_imm(c, R1, JNE, 0, FOUND);
+		emit_jump(c, OUT);
+	} else {
+		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, OUT);
+	}
+	emit_label(c, FOUND);
 }
 
 /*
@@ -389,6 +422,38 @@ static void find_variant(struct bpf_code *c, const struct memory *m)
 }
 
 /*
+ * Print the arguments of a call whose entry was not seen: a filter of seccomp(2) refused it, or
+ * it began earlier. The kernel keeps their registers.
+ */
+static void print_registers(struct bpf_code *c, const struct memory *m)
+{
+	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+	char text[48];
+
+	for (int first = 0; first < CALL_ARGS; first += 3) {
+		size_t n = str_format(text, sizeof(text), "%s r%d %%llx %%llx %%llx", m->p->id,
+				      first);
+
+		emit_string(c, R7, FORMAT_DATA, text);
+		for (int i = 0; i < 3; i++)
+			emit_load(c, size, (enum bpf_reg)(R3 + i), R7,
+				  REGS + args[0][first + i] - FROM);
+		if (MODE_MASK) {
+			int native = first ? SECOND_HALF : FIRST_HALF;
+
+			emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, native);
+			for (int i = 0; i < 3; i++)
+				emit_load(c, SIZE_W, (enum bpf_reg)(R3 + i), R7,
+					  REGS + args[MODE_MASK != 0][first + i] - FROM);
+			emit_label(c, native);
+		}
+		emit_address(c, R1, R7, FORMAT_DATA);
+		emit_alu_imm(c, ALU_MOV, R2, (int32_t)n + 1);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
+}
+
+/*
  * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
  * is nothing to read.
  */
@@ -400,6 +465,8 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	note_call(c, m);
 	load_entry(c, variants, R1);
 	emit_jump_if_imm(c, R1, JNE, 0, NEEDED);
+	if (MODE_MASK)
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, NEEDED);
 	if (m->entering) {
 		load_entry(c, at_entry, R1);
 	} else {
@@ -421,12 +488,14 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	set(c, MASK, -1);
 	set(c, INDEX, 0);
 	set(c, FIRST, m->entering ? FIRST_DIGIT : 0);
-	if (!m->entering)
+	if (!m->entering) {
 		store(c, ABSENT, R9);
+		emit_jump_if_imm(c, R9, JNE, -1, HAS_ENTRY);
+		print_registers(c, m);
+		emit_label(c, HAS_ENTRY);
+	}
 	if (MODE_MASK) {
-		load(c, R1, REGS + MODE - FROM);
-		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
-		emit_jump_if_imm(c, R1, JNE, MODE_32, KNOWN);
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, KNOWN);
 		emit_load_imm64(c, R1, UINT32_MAX);
 		store(c, MASK, R1);
 		emit_label(c, KNOWN);
@@ -989,6 +1058,7 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 	unsigned rounds = 4;
 
 	e->exec = (uint8_t)exec;
+	e->known = NO_MEMORY;
 	for (unsigned i = 0; i < call->nargs; i++) {
 		*item = (struct item){ .digit = (uint8_t)('0' + i),
 				       .arg = (uint16_t)(args[compat][i] - FROM) };
@@ -996,7 +1066,7 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 		arrays += exec && call->args[i].kind == CALL_STRINGS;
 		if (!item->kind)
 			continue;
-		e->known = 1;
+		e->known = HAS_MEMORY;
 		e->at_entry |= !!(item->flags & AT_ENTRY);
 		e->at_return |= !!(item->flags & (AT_RETURN | IF_INTERRUPTED));
 		rounds += rounds_of(m->p, item);
@@ -1007,7 +1077,7 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 	if (rounds > m->rounds)
 		m->rounds = rounds;
 	if (compat) /* the tag k tells which call it is */
-		e->known = e->at_entry = 1;
+		e->known = HAS_MEMORY;
 }
 
 /*
@@ -1032,9 +1102,10 @@ static int describe_variants(struct entry *entries, struct memory *m, const stru
 			errno = E2BIG; /* all variants are in this source tree, so this is a bug */
 			return -1;
 		}
-		e.known = 1;
+		e.known = HAS_MEMORY;
 		entries[*next] = e;
-		entries[index].known = entries[index].variants = 1;
+		entries[index].known = HAS_MEMORY;
+		entries[index].variants = 1;
 		entries[index].by = (uint16_t)(args[compat][v.arg] - FROM);
 		if (bpf_update(m->variants, &key, next) < 0)
 			return -1;
@@ -1113,6 +1184,7 @@ int strings_attach_calls(struct strings_plan *p)
 	uint8_t *tasks;
 	int r;
 
+	m.status = MODE < 0 ? strings_status() : 0;
 	if (!SIZE || p->word != sizeof(long))
 		return err_msg("calls: the registers of this kernel are not known");
 	m.variants = bpf_map(MAP_HASH, p->id, sizeof(struct variant), 4, VARIANTS);

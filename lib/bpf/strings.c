@@ -663,6 +663,25 @@ int strings_binprm_file(const struct strings_plan *p)
 	return b.file;
 }
 
+int strings_status(void)
+{
+	char path[PATH_MAX];
+	struct utsname host;
+	struct btf btf;
+	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
+	int at = !uname(&host) && kernel_version(host.release) < KERNEL(5, 11) ? 8 : 16;
+
+	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
+	if (btf_read(&btf, path) < 0)
+		return at;
+	if (btf_member(&btf, "task_struct", "thread_info") >= 0 &&
+	    btf_member(&btf, "thread_info", "status") >= 0)
+		at = btf_member(&btf, "task_struct", "thread_info") +
+		     btf_member(&btf, "thread_info", "status");
+	btf_free(&btf);
+	return at;
+}
+
 int strings_attach_execs(struct strings_plan *p)
 {
 	static struct bpf_code c;

@@ -26,4 +26,7 @@ int strings_attach(struct strings_plan *, struct bpf_code *, const char *event, 
 /* Return the offset of the path in the kernel's struct linux_binprm. */
 int strings_binprm_file(const struct strings_plan *);
 
+/* Return the offset of thread_info.status in the kernel's struct task_struct, on x86. */
+int strings_status(void);
+
 #endif

@@ -90,6 +90,12 @@ struct call {
 struct calls;
 
 /*
+ * Return the ABI of the 32-bit programs that a 64-bit kernel runs, by the names that uname -m has,
+ * or NULL.
+ */
+const char *calls_abi_32(const char *abi);
+
+/*
  * Read the tables of an ABI, by the name that uname -m has for it; NULL: that of this
  * program. Return NULL, reported, without memory, the file or the ABI.
  */
@@ -209,6 +215,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	e2                of an array of strings: more follow, which are not recorded
  *	z2                of an array of strings: it has none
  *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
+ *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
  *	n0 TEXT           the path of a new program as the kernel has it, or its last part
  *	m0 TEXT           a part of this path; more follows
  *
@@ -247,6 +254,8 @@ struct call_user {
 	struct call_memory program;             /* the path of a new program */
 	int big;                /* the traced host is big-endian */
 	int compat;             /* the record k has come */
+	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
+	uint64_t registers[CALL_ARGS];
 	size_t room;            /* private: of all texts */
 };
 

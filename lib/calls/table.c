@@ -632,6 +632,11 @@ struct calls *calls_read(const char *path, const char *abi)
 	return NULL;
 }
 
+const char *calls_abi_32(const char *abi)
+{
+	return !strcmp(abi, "x86_64") ? "i386" : !strcmp(abi, "aarch64") ? "arm" : NULL;
+}
+
 struct calls *calls_open(const char *abi)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 48];

@@ -33,34 +33,55 @@ static int add(struct call_user *u, struct call_memory *m, const char *s, size_t
 	return 0;
 }
 
+/* Read a hexadecimal number at *s up to a blank, a dot or the end, and move *s there. Return 0 or -1. */
+static int read_hex(const char **s, const char *end, uint64_t *v)
+{
+	int digits = 0;
+
+	for (*v = 0; *s < end && **s != ' ' && **s != '.'; ++*s, digits++) {
+		unsigned c = (unsigned char)**s;
+		unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
+
+		if (d > 15 || digits == 16)
+			return -1;
+		*v = *v << 4 | d;
+	}
+	return digits ? 0 : -1;
+}
+
 /* Add the bytes of hexadecimal numbers with blanks between. Return 0 or -1. */
 static int add_words(struct call_user *u, struct call_memory *m, const char *s, const char *end)
 {
 	int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__), words = 0;
+	uint64_t v;
 
 	for (; s < end; s++, words++) {
-		size_t n = sizeof(uint64_t);
-		uint64_t v = 0;
-		int digits = 0;
+		size_t n = sizeof(v);
 
-		for (; s < end && *s != ' ' && *s != '.'; s++, digits++) {
-			unsigned c = (unsigned char)*s;
-			unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
-
-			if (d > 15 || digits == 16)
-				return -1;
-			v = v << 4 | d;
-		}
+		if (words == 12 || read_hex(&s, end, &v) < 0)
+			return -1;
 		if (swap)
 			v = __builtin_bswap64(v);
 		if (s < end && *s == '.') {
 			n = end - s == 2 && s[1] > '0' && s[1] < '8' ? (size_t)s[1] - '0' : 0;
 			s++;
 		}
-		if (!digits || words == 12 || !n || add(u, m, (const char *)&v, n) < 0)
+		if (!n || add(u, m, (const char *)&v, n) < 0)
 			return -1;
 	}
 	return words ? 0 : -1;
+}
+
+/* Set three arguments, from the first on. Return 0 or -1. */
+static int set_registers(struct call_user *u, unsigned first, const char *s, const char *end)
+{
+	for (unsigned i = first; i < first + 3; i++, s++)
+		if (i >= CALL_ARGS || s >= end || read_hex(&s, end, &u->registers[i]) < 0)
+			return -1;
+	if (s <= end)
+		return -1;
+	u->nregisters = first + 3;
+	return 0;
 }
 
 /* Is it a capital letter, the tag of a record that comes at the entry of a call? */
@@ -153,6 +174,9 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	case 'z':
 		r = add(u, m, "", 0);
 		break;
+	case 'r':
+		r = set_registers(u, arg, s, end);
+		break;
 	case 'm':
 	case 'n': /* its last part may be lost, and the call is then not printed with it */
 		r = add(u, &u->program, s, (size_t)(end - s));
@@ -240,6 +264,7 @@ void call_user_clear(struct call_user *u)
 	}
 	clear(&u->program);
 	u->compat = 0;
+	u->nregisters = 0;
 }
 
 void call_user_free(struct call_user *u)

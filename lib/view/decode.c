@@ -13,6 +13,7 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "base/base.h"
 #include "event/event.h"
@@ -51,11 +52,14 @@ struct decode_task {
 	uint8_t swallow;                /* the next return is not news: the call is printed */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
+	uint8_t compat;                 /* the call is one of 32-bit code */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
 	uint32_t generation;            /* struct decode's when the call began */
 	uint32_t memory;                /* and when its user memory began */
+	uint32_t outside;               /* and 1 more, when it was last known to be in no call */
+	uint8_t entered;                /* the trace has an entry of its calls */
 	uint64_t ts, number;
 	const struct call *call;        /* NULL: not in the tables */
 	char name[32];                  /* then: its name, of the event */
@@ -218,6 +222,12 @@ static void use_memory(const struct decode *d, struct decode_task *t)
 	}
 }
 
+/* Return the tables of the task's call. */
+static struct calls *tables_of(const struct decode *d, int compat)
+{
+	return compat && d->calls_32 ? d->calls_32 : d->calls;
+}
+
 /* ---- filters ---- */
 
 static int is_error(int64_t v)
@@ -295,7 +305,7 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 				    path->bytes, absolute, sizeof(absolute));
 	path->bytes = absolute;
 	if (path->n)
-		o->at += call_print(d->calls, t->call, i, &values, o->at, out_room(o));
+		o->at += call_print(tables_of(d, t->compat), t->call, i, &values, o->at, out_room(o));
 	return path->n != 0;
 }
 
@@ -309,17 +319,18 @@ static void put_argument(struct decode *d, const struct decode_task *t, unsigned
 	}
 	if (d->paths && put_absolute(d, t, i, o))
 		return;
-	o->at += call_print(d->calls, t->call, i, &t->values, o->at, out_room(o));
+	o->at += call_print(tables_of(d, t->compat), t->call, i, &t->values, o->at, out_room(o));
 	if (t->call->args[i].kind == CALL_FD || t->call->args[i].kind == CALL_DIRFD)
 		put_file(d, t->pid, (int32_t)t->values.args[i], o);
 }
 
-static void put_result(struct decode *d, const struct call *c, int64_t result, struct out *o)
+static void put_result(struct decode *d, const struct decode_task *t, struct out *o)
 {
+	int64_t result = t->values.result;
 	const char *name;
 
-	if (c) {
-		o->at += call_print_result(d->calls, c, result, o->at, out_room(o));
+	if (t->call) {
+		o->at += call_print_result(tables_of(d, t->compat), t->call, result, o->at, out_room(o));
 		return;
 	}
 	name = is_error(result) ? name_of_error(-result) : NULL;
@@ -361,8 +372,17 @@ static void follow(struct decode *d, struct decode_task *t)
 	t->followed = 1;
 }
 
-/* A call, as far as it is known. */
-enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED };
+/*
+ * A call, as far as it is known. Filters of seccomp(2) come before the event of the entry, so a call
+ * that a filter denies has a return only.
+ */
+enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED, DENIED };
+
+/* Does a denied call have no result? One that is trapped or killed returns its own number. */
+static int is_trapped(const struct decode_task *t)
+{
+	return t->values.result == (int64_t)t->number;
+}
 
 static const char *name_of(const struct decode_task *t)
 {
@@ -380,6 +400,12 @@ static unsigned arguments(const struct decode_task *t)
 	return t->call ? t->call->nargs : t->nargs;
 }
 
+/* Are the arguments known? Those of a call without an entry may be. */
+static int has_arguments(const struct decode_task *t, enum state state)
+{
+	return state == DENIED ? t->nargs != 0 : state != RESUMED;
+}
+
 /* Write the line of a call behind its head. */
 static void put_call(struct decode *d, struct decode_task *t, enum state state,
 		     uint64_t time, struct out *o)
@@ -389,7 +415,7 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	out_string(o, state == RESUMED ? "<... " : "");
 	out_string(o, name_of(t));
 	out_string(o, state == RESUMED ? " resumed>)" : "(");
-	for (unsigned i = 0; state != RESUMED && i < arguments(t); i++) {
+	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t); i++) {
 		if (!is_printed(t, i))
 			continue;
 		out_string(o, first ? "" : ", ");
@@ -398,18 +424,22 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	}
 	/* the rest is short: there is room for it behind a long line */
 	o->end += LINE_HEAD_ROOM;
+	if (state == DENIED && !has_arguments(t, state))
+		out_string(o, "...");
 	out_string(o, state == UNFINISHED ? " <unfinished ...>" :
 		      state == RESUMED ? " = " : ") = ");
-	if (state == NO_RETURN)
+	if (state == NO_RETURN || (state == DENIED && is_trapped(t)))
 		out_char(o, '?');
 	if (state == RETURNED)
 		follow(d, t);
-	if (state == RETURNED || state == RESUMED)
-		put_result(d, t->call, t->values.result, o);
+	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(t)))
+		put_result(d, t, o);
+	if (state == DENIED)
+		out_string(o, is_trapped(t) || t->values.result < 0 ? " (denied)" : " (emulated)");
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (state == RETURNED && t->call)
-		o->at += call_print_behind(d->calls, t->call, &t->values, o->at, out_room(o));
+		o->at += call_print_behind(tables_of(d, t->compat), t->call, &t->values, o->at, out_room(o));
 	if (state == RETURNED) {
 		out_string(o, " <");
 		put_duration(d, o, time);
@@ -421,7 +451,7 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 /* Write the value of an argument in JSON: a number, or an address in quotes. */
 static void put_value(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
-	uint64_t v = t->call ? call_value(d->calls, t->call, i, t->values.args)
+	uint64_t v = t->call ? call_value(tables_of(d, t->compat), t->call, i, t->values.args)
 			     : t->values.args[i];
 
 	switch (t->call ? t->call->args[i].kind : CALL_HEX) {
@@ -455,7 +485,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	out_string(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
 	out_string(o, name_of(t));
 	out_string(o, "\",\"fields\":{");
-	if (state == RETURNED || state == RESUMED) {
+	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(t))) {
 		int64_t v = t->values.result;
 
 		out_string(o, "\"ret\":");
@@ -480,11 +510,14 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	}
 	if (state == UNFINISHED || state == NO_RETURN)
 		out_string(o, "\"unfinished\":true");
+	if (state == DENIED)
+		out_string(o, is_trapped(t) ? "\"denied\":true" : t->values.result < 0 ?
+			      ",\"denied\":true" : ",\"emulated\":true");
 	if (state == RESUMED)
 		out_string(o, ",\"resumed\":true");
 	else
 		out_string(o, ",\"args\":[");
-	for (unsigned i = 0; state != RESUMED && i < arguments(t) && !cut; i++) {
+	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t) && !cut; i++) {
 		struct out argument = { text, text + sizeof(text) };
 
 		if (!is_printed(t, i))
@@ -501,7 +534,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		put_value(d, t, i, o);
 		out_string(o, ",\"text\":");
 		json_string(o, text, (size_t)(argument.at - text));
-		n = t->call ? call_print_written(d->calls, t->call, i, &t->values, text,
+		n = t->call ? call_print_written(tables_of(d, t->compat), t->call, i, &t->values, text,
 						 sizeof(text)) : 0;
 		if (n) {
 			out_string(o, ",\"written\":");
@@ -585,19 +618,23 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 	return t;
 }
 
-/* Set the call of a task. known: look into the tables. */
+/*
+ * Set the call of a task. compat: it is one of 32-bit code, which has other numbers. A call that is
+ * not in the tables has the name that strace(1) gives it.
+ */
 static void set_call(struct decode *d, struct decode_task *t, const struct decode_event *of,
-		     const struct record *r, int known)
+		     const struct record *r, int compat)
 {
 	const char *name = of->event->name;
 
 	t->number = (uint64_t)number_at(d, of, 0, r);
-	t->call = known ? calls_find(d->calls, t->number) : NULL;
+	t->compat = compat != 0;
+	t->call = compat && !d->calls_32 ? NULL : calls_find(tables_of(d, compat), t->number);
 	if (t->call)
 		return;
 	name += begins(name, "sys_enter_") ? 10 : begins(name, "sys_exit_") ? 9 : 0;
 	if (name == of->event->name)
-		str_format(t->name, sizeof(t->name), "syscall_%llu",
+		str_format(t->name, sizeof(t->name), "syscall_0x%llx",
 			   (unsigned long long)t->number);
 	else
 		str_format(t->name, sizeof(t->name), "%s", name);
@@ -657,8 +694,9 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	if (!t->early || (compat && begins(of->event->name, "sys_enter_")))
 		drop_memory(d, t);
 	t->early = 0;
-	/* 32-bit code has other numbers, if no option names its ABI */
-	set_call(d, t, of, r, !compat || d->abi);
+	t->outside = 0;
+	t->entered = 1;
+	set_call(d, t, of, r, compat && !d->abi && !begins(of->event->name, "sys_enter_"));
 	t->open = 1;
 	t->followed = 0;
 	t->swallow = 0;
@@ -683,11 +721,32 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 }
 
 /* Does the number at the return name an exec, and the task is in an exec? */
-static int is_exec(const struct decode *d, const struct decode_task *t, int64_t number)
+static int is_exec(const struct decode *d, const struct decode_task *t, int64_t number, int compat)
 {
-	const struct call *c = calls_find(d->calls, (uint64_t)number);
+	const struct call *c = calls_find(tables_of(d, compat), (uint64_t)number);
 
 	return c && begins(c->name, "exec") && begins(name_of(t), "exec");
+}
+
+/* Take the arguments of a call without an entry, if they are known. */
+static void take_registers(struct decode_task *t)
+{
+	t->nargs = t->user && !t->lacking ? t->user->nregisters : 0;
+	memcpy(t->values.args, t->nargs ? t->user->registers : (uint64_t[CALL_ARGS]){ 0 },
+	       sizeof(t->values.args));
+	if (t->call && t->nargs)
+		t->call = calls_match(t->call, t->values.args);
+}
+
+/*
+ * Was this call without an entry denied? The task has come back from another call, without a loss
+ * since then. BPF programs that have not seen an entry either have recorded its arguments. Without
+ * them the trace must have entries of the task, and the call must fail.
+ */
+static int is_denied(const struct decode *d, const struct decode_task *t, int64_t result)
+{
+	return t->outside == d->generation + 1 &&
+	       ((t->user && t->user->nregisters) || (t->entered && is_error(result)));
 }
 
 static void leave(struct decode *d, const struct decode_event *of, const struct record *r,
@@ -697,38 +756,47 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	int64_t number = number_at(d, of, 0, r);
 	struct record begin = head_of(t);
 	uint64_t time = r->ts > t->ts ? r->ts - t->ts : 0;
-	int resumed, compat;
+	enum state state;
+	int compat, exec;
 
 	if (t->swallow || (number == -1 && !t->open)) {
 		t->swallow = 0;
+		t->outside = d->generation + 1;
 		return;
 	}
-	/*
-	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
-	 * says execve for any call that executed it.
-	 */
-	if (t->open && (t->generation != d->generation ||
-			(number != -1 && (uint64_t)number != t->number && !is_exec(d, t, number))))
-		put_unfinished(d, t, UNFINISHED, o);
-	if (t->open && t->user && number != -1 && (uint64_t)number != t->number &&
-	    !strcmp(name_of(t), "execveat"))
-		call_user_shift(t->user);
-	resumed = !t->open;
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
 	compat = !d->abi && t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
-		 !of->event->name[8] && !begins(name_of(t), "exec");
-	if (resumed || compat)
-		set_call(d, t, of, r, !compat);
+		 !of->event->name[8];
+	/*
+	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
+	 * says execve for any call that executed it, by the number of the new program's ABI.
+	 */
+	exec = t->open && is_exec(d, t, number, compat);
+	if (t->open && (t->generation != d->generation ||
+			(number != -1 && (uint64_t)number != t->number && !exec)))
+		put_unfinished(d, t, UNFINISHED, o);
+	if (t->open && exec && t->user && (uint64_t)number != t->number &&
+	    !strcmp(name_of(t), "execveat"))
+		call_user_shift(t->user);
+	if (t->open && (exec || t->compat))
+		compat = t->compat;
+	state = t->open ? RETURNED : is_denied(d, t, number_at(d, of, 1, r)) ? DENIED : RESUMED;
+	if (!t->open || compat != t->compat)
+		set_call(d, t, of, r, compat);
+	if (state == DENIED)
+		take_registers(t);
 	t->open = 0;
 	t->values.result = number_at(d, of, 1, r);
 	t->values.returned = 1;
 	use_memory(d, t);
-	if (shown && picks_result(d, t->values.result, resumed, time) &&
-	    (resumed ? !d->by_fd && !d->path : picks_arguments(d, t)))
-		put_record(d, t, resumed ? RESUMED : RETURNED, time, resumed ? r : &begin, o);
-	if (!resumed && !compat)
+	if (shown && picks_result(d, t->values.result, state != RETURNED, time) &&
+	    (state == RETURNED || (state == DENIED && t->nargs) ? picks_arguments(d, t) :
+	     !d->by_fd && !d->path))
+		put_record(d, t, state, time, state == RETURNED ? &begin : r, o);
+	if (state == RETURNED)
 		follow(d, t);
 	drop_memory(d, t);
+	t->outside = d->generation + 1;
 }
 
 /* Take a record of user memory. Return 1, or 0 if tfs-strings did not write the record. */
@@ -818,6 +886,9 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);
+			t = find(d, pid);
+			if (!t || !t->open) /* its calls are not recorded, but others are */
+				task_at(d, pid, &o)->outside = d->generation + 1;
 			if (d->names || d->paths)
 				follow_exec(&d->follow, pid);
 		}
@@ -942,8 +1013,14 @@ void decode_check(const struct decode *d, const struct tool *tool, struct show *
 
 int decode_open(struct decode *d, const char *machine)
 {
-	d->calls = calls_open(d->abi ? d->abi : machine);
-	return d->calls ? 0 : -1;
+	const char *abi = d->abi ? d->abi : machine, *abi_32 = NULL;
+	struct utsname u;
+
+	if (!d->abi)
+		abi_32 = calls_abi_32(machine ? machine : !uname(&u) ? u.machine : "");
+	d->calls = calls_open(abi);
+	d->calls_32 = abi_32 && d->calls ? calls_open(abi_32) : NULL;
+	return d->calls && (!abi_32 || d->calls_32) ? 0 : -1;
 }
 
 void decode_begin(struct decode *d, struct show *s)
