@@ -129,7 +129,7 @@ static int appended(const char **s, const char *end, struct text_part *name,
 	from = p;
 	if (p < end && *p == '"') {
 		from++;
-		p = memchr(from, '"', (size_t)(end - from));
+		p = closing_quote(from, end);
 		if (!p)
 			return 0;
 		*value = (struct text_part){ from, (size_t)(p - from) };

@@ -40,6 +40,21 @@ static inline const char *blanks(const char *s, const char *end)
 	return s;
 }
 
+/*
+ * Return the quote that ends the string at s: the first one without a backslash that escapes it. In
+ * text of others backslashes and quotes are not escaped, so if there is none, return the first
+ * quote of all, or NULL.
+ */
+static inline const char *closing_quote(const char *s, const char *end)
+{
+	for (const char *p = s; p < end; p++)
+		if (*p == '\\')
+			p++;
+		else if (*p == '"')
+			return p;
+	return s < end ? memchr(s, '"', (size_t)(end - s)) : NULL;
+}
+
 /* Return the digits at *s, and move *s behind them. */
 static inline struct text_part digits(const char **s, const char *end)
 {

@@ -15,8 +15,9 @@ int text_part_is(struct text_part p, const char *word)
 /* ---- the kernel's text ------------------------------------------------------------- */
 
 /*
- * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>
- * or <... NAME resumed>) = RESULT. RESULT is a value, or -1 and the name of an error.
+ * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>,
+ * NAME(...) = RESULT (denied), with (emulated) as well, or <... NAME resumed>) = RESULT. RESULT is
+ * a value, or -1 and the name of an error.
  */
 static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 {
@@ -45,6 +46,9 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 				*lat++ = *d;
 		}
 		end = last;
+	} else if (end[-1] == ')' && (last = last_of(p, end, " (")) &&
+		   (begins(last, end, " (denied)") || begins(last, end, " (emulated)"))) {
+		end = last; /* by a filter of seccomp(2) */
 	} else if (!resumed && !(end - p > 5 && begins(end - 5, end, ") = ?"))) {
 		return 0;
 	}
@@ -248,7 +252,7 @@ static struct text_part value_at(const char *s, const char *end)
 
 	if (quote) {
 		quote++;
-		p = memchr(quote, '"', (size_t)(end - quote));
+		p = closing_quote(quote, end);
 		return (struct text_part){ quote, (size_t)((p ? p : end) - quote) };
 	}
 	for (; p < end; p++)
@@ -342,7 +346,7 @@ static struct text_part next_named(const char **s, const char *until, const char
 
 		if (quote) {
 			/* skip the string, which contains no fields */
-			*s = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+			*s = closing_quote(quote + 1, end);
 			if (!*s)
 				*s = end;
 		}
