@@ -183,7 +183,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	act opens 1 0 $'/a" flags=0x7 ret=9 x="\n#b'
 	traced trace_open --source bpf
 	[ "$(lines ': open: .* path="/a\\" flags=0x7 ret=9 x=\\"\\n#b" flags=0x[0-9a-f]* ret=-2$')" = 1 ]
-	act opens 1 0 '/a\" flags=0x7 ret=9 x="\'
+	act opens 1 0 "/a\\\" flags=0x7 ret=9 x=\"\\"
 	traced trace_open --source bpf
 	[ "$(grep -cF ' path="/a\\\" flags=0x7 ret=9 x=\"\\" flags=0x' got)" = 1 ]
 	act opens 1 0 "=openat 8000 3 /etc/passwd"
@@ -429,7 +429,7 @@ killed() {
 
 @test "trace_exec: a word forges no field" {
 	need_bpf
-	act execs 1 0 'a" argv3="evil' '' 'back\' 'x'
+	act execs 1 0 'a" argv3="evil' '' "back\\" x
 	traced trace_exec --source bpf
 	[ "$(grep -cF ' argv2="a\" argv3=\"evil" argv3="" argv4="back\\" argv5="x"' got)" = 1 ]
 }

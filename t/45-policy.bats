@@ -215,7 +215,7 @@ full() {
 	filed b --output file --size 1050
 	run -111 --separate-stderr "$MANAGER" --run trace_event \
 		--args "--instance ${MARK}x --pid $$ -t 1 -e sched_process_exit --output file --size 1200"
-	[[ $stderr =~ ' may take '31[0-9][0-9]' KB, and 3072 KB are allowed; ' ]]
+	[[ $stderr =~ " may take "31[0-9][0-9]" KB, and 3072 KB are allowed; " ]]
 	rm -r "$TFS_RUNDIR/ftrace/$MARK"*
 }
 

@@ -4,9 +4,9 @@
  *
  * A program at the beginning of a call notes the path by the thread's id, because the program may
  * change it while the call waits. If the path is not in memory there, a program at the end of the
- * call reads it, when the kernel has read it, too. Arguments and results come from the record of the tracepoint, which is the same on
- * all architectures. Each end prints a record, so no call is missing without being counted as
- * lost by the ring buffer.
+ * call reads it, when the kernel has read it, too. Arguments and results come from the record of
+ * the tracepoint, which is the same on all architectures. Each end prints a record, so no call is
+ * missing without being counted as lost by the ring buffer.
  *
  * A program at sched_process_exec reads the words on the stack of the new program, where the
  * kernel has just copied them.

@@ -33,7 +33,10 @@ static int add(struct call_user *u, struct call_memory *m, const char *s, size_t
 	return 0;
 }
 
-/* Read a hexadecimal number at *s up to a blank, a dot or the end, and move *s there. Return 0 or -1. */
+/*
+ * Read a hexadecimal number at *s up to a blank, a dot or the end, and move *s there. Return 0 or
+ * -1.
+ */
 static int read_hex(const char **s, const char *end, uint64_t *v)
 {
 	int digits = 0;

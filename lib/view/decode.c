@@ -53,6 +53,7 @@ struct decode_task {
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
+	struct calls *tables;           /* those of the call */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
@@ -222,7 +223,7 @@ static void use_memory(const struct decode *d, struct decode_task *t)
 	}
 }
 
-/* Return the tables of the task's call. */
+/* Return the tables of calls of 64-bit or of 32-bit code. */
 static struct calls *tables_of(const struct decode *d, int compat)
 {
 	return compat && d->calls_32 ? d->calls_32 : d->calls;
@@ -305,7 +306,7 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 				    path->bytes, absolute, sizeof(absolute));
 	path->bytes = absolute;
 	if (path->n)
-		o->at += call_print(tables_of(d, t->compat), t->call, i, &values, o->at, out_room(o));
+		o->at += call_print(t->tables, t->call, i, &values, o->at, out_room(o));
 	return path->n != 0;
 }
 
@@ -319,18 +320,18 @@ static void put_argument(struct decode *d, const struct decode_task *t, unsigned
 	}
 	if (d->paths && put_absolute(d, t, i, o))
 		return;
-	o->at += call_print(tables_of(d, t->compat), t->call, i, &t->values, o->at, out_room(o));
+	o->at += call_print(t->tables, t->call, i, &t->values, o->at, out_room(o));
 	if (t->call->args[i].kind == CALL_FD || t->call->args[i].kind == CALL_DIRFD)
 		put_file(d, t->pid, (int32_t)t->values.args[i], o);
 }
 
-static void put_result(struct decode *d, const struct decode_task *t, struct out *o)
+static void put_result(const struct decode_task *t, struct out *o)
 {
 	int64_t result = t->values.result;
 	const char *name;
 
 	if (t->call) {
-		o->at += call_print_result(tables_of(d, t->compat), t->call, result, o->at, out_room(o));
+		o->at += call_print_result(t->tables, t->call, result, o->at, out_room(o));
 		return;
 	}
 	name = is_error(result) ? name_of_error(-result) : NULL;
@@ -373,8 +374,8 @@ static void follow(struct decode *d, struct decode_task *t)
 }
 
 /*
- * A call, as far as it is known. Filters of seccomp(2) come before the event of the entry, so a call
- * that a filter denies has a return only.
+ * A call, as far as it is known. Filters of seccomp(2) come before the event of the entry, so a
+ * call that a filter denies has a return only.
  */
 enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED, DENIED };
 
@@ -433,13 +434,13 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	if (state == RETURNED)
 		follow(d, t);
 	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(t)))
-		put_result(d, t, o);
+		put_result(t, o);
 	if (state == DENIED)
 		out_string(o, is_trapped(t) || t->values.result < 0 ? " (denied)" : " (emulated)");
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (state == RETURNED && t->call)
-		o->at += call_print_behind(tables_of(d, t->compat), t->call, &t->values, o->at, out_room(o));
+		o->at += call_print_behind(t->tables, t->call, &t->values, o->at, out_room(o));
 	if (state == RETURNED) {
 		out_string(o, " <");
 		put_duration(d, o, time);
@@ -449,9 +450,9 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 }
 
 /* Write the value of an argument in JSON: a number, or an address in quotes. */
-static void put_value(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 {
-	uint64_t v = t->call ? call_value(tables_of(d, t->compat), t->call, i, t->values.args)
+	uint64_t v = t->call ? call_value(t->tables, t->call, i, t->values.args)
 			     : t->values.args[i];
 
 	switch (t->call ? t->call->args[i].kind : CALL_HEX) {
@@ -531,10 +532,10 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 			out_string(o, "\",");
 		}
 		out_string(o, "\"value\":");
-		put_value(d, t, i, o);
+		put_value(t, i, o);
 		out_string(o, ",\"text\":");
 		json_string(o, text, (size_t)(argument.at - text));
-		n = t->call ? call_print_written(tables_of(d, t->compat), t->call, i, &t->values, text,
+		n = t->call ? call_print_written(t->tables, t->call, i, &t->values, text,
 						 sizeof(text)) : 0;
 		if (n) {
 			out_string(o, ",\"written\":");
@@ -629,7 +630,8 @@ static void set_call(struct decode *d, struct decode_task *t, const struct decod
 
 	t->number = (uint64_t)number_at(d, of, 0, r);
 	t->compat = compat != 0;
-	t->call = compat && !d->calls_32 ? NULL : calls_find(tables_of(d, compat), t->number);
+	t->tables = tables_of(d, compat);
+	t->call = compat && !d->calls_32 ? NULL : calls_find(t->tables, t->number);
 	if (t->call)
 		return;
 	name += begins(name, "sys_enter_") ? 10 : begins(name, "sys_exit_") ? 9 : 0;

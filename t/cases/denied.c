@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* denied - make calls that a seccomp filter denies: 5 mkdir EPERM, 2 getppid ENOSYS, 1 openat EACCES */
+/*
+ * denied - make calls that a seccomp filter denies: 5 mkdir EPERM, 2 getppid ENOSYS,
+ * 1 openat EACCES
+ */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdio.h>

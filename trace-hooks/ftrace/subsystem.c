@@ -203,8 +203,8 @@ static int list_subjects(void)
 
 	names_events_enable(instance);
 	if (!(names_events_enabled(instance) & 1))
-		return err_msg("unable to follow the children of the selected tasks: this kernel has "
-			       "no event task:task_newtask; give --all");
+		return err_msg("unable to follow the children of the selected tasks: this kernel "
+			       "has no event task:task_newtask; give --all");
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
 	r = pidfilter_list(tasks, &all);
