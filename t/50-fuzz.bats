@@ -49,7 +49,8 @@ targets() {
 	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o
 	for target in $(targets); do
 		"${compile[@]}" -c -o "$FUZZ_DIR/target.o" "t/fuzz/$target.c"
-		gcc @t/fuzz/link -o "$FUZZ_DIR/replay" "$FUZZ_DIR"/{target,again,replay}.o \
+		# shellcheck disable=SC2046 # several options
+		gcc $(t/fuzz/link) -o "$FUZZ_DIR/replay" "$FUZZ_DIR"/{target,again,replay}.o \
 			"$FUZZ_DIR/fuzz.a" build/libtfs.a
 		"$FUZZ_DIR/replay" "t/fuzz/corpus/$target" >"$FUZZ_DIR/out" 2>"$FUZZ_DIR/err" ||
 			{ echo "$target"; tail "$FUZZ_DIR/err"; return 1; }
