@@ -138,8 +138,8 @@ _Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its o
  * round of the loop only once.
  */
 enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH = 48, CHUNK = 56,
-       FIRST = 64, ABSENT = 72,
-       REGS = 80, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
+       FIRST = 64, ABSENT = 72, RETURNED = 80,
+       REGS = 88, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
        TEXT = FORMAT_DATA + 96 };
 
 /* The digit of the first record of a call at its entry is a letter. */
@@ -489,6 +489,8 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	set(c, INDEX, 0);
 	set(c, FIRST, m->entering ? FIRST_DIGIT : 0);
 	if (!m->entering) {
+		emit_load(c, SIZE_DW, R1, FP, RESULT);
+		store(c, RETURNED, R1);
 		store(c, ABSENT, R9);
 		emit_jump_if_imm(c, R9, JNE, -1, HAS_ENTRY);
 		print_registers(c, m);
@@ -513,7 +515,7 @@ static void find_new_program(struct bpf_code *c, const struct memory *m)
 
 	load_entry(c, exec, R1);
 	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
-	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	load(c, R1, RETURNED);
 	emit_jump_if_imm(c, R1, JNE, 0, IN_REGISTER);
 	emit_load(c, size, R8, R7, REGS + STACK - FROM);
 	read_word(c, m);
@@ -566,7 +568,7 @@ static void choose_side(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R4, JNE, 0, READ);
 	emit_alu(c, ALU_MOV, R1, R2);
 	emit_alu_imm(c, ALU_AND, R1, AT_RETURN);
-	emit_load(c, SIZE_DW, R3, FP, RESULT);
+	load(c, R3, RETURNED);
 	emit_jump_if_imm(c, R1, JEQ, 0, NOT_NEW);
 	emit_jump_if_imm(c, R3, JSGE, 0, READ);
 	emit_label(c, NOT_NEW);
@@ -613,7 +615,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		load_item(c, flags, R2);
 		emit_alu_imm(c, ALU_AND, R2, ON_STACK);
 		emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
-		emit_load(c, SIZE_DW, R3, FP, RESULT);
+		load(c, R3, RETURNED);
 		emit_jump_if_imm(c, R3, JNE, 0, HAS_ADDRESS);
 		load_item(c, count, R1);
 		emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
@@ -747,7 +749,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 		load_item(c, flags, R1);
 		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
 		emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
-		emit_load(c, SIZE_DW, R1, FP, RESULT);
+		load(c, R1, RETURNED);
 		emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
 		emit_alu(c, ALU_MOV, R3, R1);
 		emit_label(c, NO_RESULT);
