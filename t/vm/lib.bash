@@ -22,21 +22,23 @@ find_guest() {
 	t/packages cpio make "${qemu%% *}" "$(t/vm/cc "$arch")"
 }
 
-# fetch_guest PACKAGE...: Unpack the kernel in $root, and in $tools busybox, the libc to
-# build with and the packages.
+# fetch_guest PACKAGE...: Unpack the kernel in $root, and in $tools busybox, the libc and the
+# kernel headers to build with, and the packages.
 fetch_guest() {
 	local dir
 	root=$(t/vm/fetch "$suite" "$arch" "META:$package") &&
-		tools=$(t/vm/fetch "$harness" "$arch" busybox-static musl-dev "$@") || return
+		tools=$(t/vm/fetch "$harness" "$arch" busybox-static musl-dev linux-libc-dev \
+			"$@") || return
 	for dir in bin lib; do # in /usr alone since trixie
 		[ -e "$tools/$dir" ] || ln -s "usr/$dir" "$tools/$dir"
 	done
 }
 
 # make_tree DIR: Copy the tree to DIR and build the programs there, unless another guest has done
-# it with the same files. TFS_VM_MAKE is a word for make.
+# it with the same files. TFS_VM_MAKE is a word for make. The test programs include headers of the
+# kernel, which musl lacks; the product includes none (lib/base/base.h).
 make_tree() {
-	local key
+	local key cc="$PWD/t/vm/cc $arch"
 	exec 8>"$1.lock"
 	flock 8
 	git ls-files -co --exclude-standard >"$work/files"
@@ -46,9 +48,10 @@ make_tree() {
 		mkdir "$1"
 		cpio -pdm --quiet "$1" <"$work/files"
 		# shellcheck disable=SC2086 # a word or none
-		make -s -j"$(nproc)" -C "$1" STATIC=1 CC="$PWD/t/vm/cc $arch" ${TFS_VM_MAKE-} all
+		make -s -j"$(nproc)" -C "$1" STATIC=1 CC="$cc" ${TFS_VM_MAKE-} all
 		# without -S an older ld crashes on debugging symbols of a newer ld (riscv64)
-		make -s -j"$(nproc)" -C "$1" -f t/prog/Makefile CC="$PWD/t/vm/cc $arch" LINK=-Wl,-S
+		make -s -j"$(nproc)" -C "$1" -f t/prog/Makefile LINK=-Wl,-S \
+			CC="$cc$(printf ' -isystem %s' "$tools"/usr/include{,/*-linux-gnu*})"
 		rm -r "$1"/build/lib "$1"/build/t/lib
 		echo "$key" >"$1.key"
 	fi
