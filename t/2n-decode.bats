@@ -238,6 +238,47 @@ some_calls() {
 	EOF
 }
 
+@test "tfs-report: -D: calls of 32-bit code have the names of their own table at a fork, an exec and a loss" {
+	need_tool python3
+	by_hand <<-'EOF'
+		1 42 user tfs_1a r0 0x0 0x0 0x0
+		2 42 user tfs_1a k
+		3 42 raw-exit 2 0
+		4 42 user tfs_1a K
+		4 42 user tfs_1a A0 /bin/64
+		5 42 raw-enter 11 0x7 0 0
+		6 42 raw-exit 59 0
+		7 42 raw-enter 3 5
+		8 42 raw-exit 3 0
+		9 42 user tfs_1a K
+		10 42 raw-enter 20
+		11 42 user tfs_1a k
+		12 42 raw-exit 20 42
+		lost 3
+		13 42 raw-exit 20 42
+		lost 2
+		14 42 user tfs_1a k
+		15 42 raw-exit 20 42
+		16 42 user tfs_1a K
+		lost 4
+		17 42 raw-enter 20
+		18 42 user tfs_1a k
+		19 42 raw-exit 20 42
+		20 42 raw-enter 3 5
+		21 42 raw-exit 3 0
+	EOF
+	decodes <<-'EOF'
+		03: <... fork resumed>) = 0
+		05: execve("/bin/64", NULL, NULL) = 0 <0.000001>
+		07: close(5) = 0 <0.000001>
+		10: getpid() = 42 <0.000002>
+		13: <... getpid resumed>) = 42
+		15: <... getpid resumed>) = 42
+		17: getpid() = 42 <0.000002>
+		20: close(5) = 0 <0.000001>
+	EOF
+}
+
 @test "tfs-report: -D: memory of 32-bit calls, which have no events, is printed with no other call" {
 	need_tool python3
 	by_hand <<-'EOF'

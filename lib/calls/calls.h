@@ -253,7 +253,6 @@ struct call_user {
 	struct call_memory after[CALL_ARGS];    /* at the return */
 	struct call_memory program;             /* the path of a new program */
 	int big;                /* the traced host is big-endian */
-	int compat;             /* the record k has come */
 	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
 	uint64_t registers[CALL_ARGS];
 	size_t room;            /* private: of all texts */

@@ -141,10 +141,6 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	struct call_memory *m;
 	int r = -1;
 
-	if ((tag == 'k' || tag == 'K') && n == 1) {
-		u->compat = 1;
-		return 0;
-	}
 	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
 		return -1;
 	m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
@@ -266,7 +262,6 @@ void call_user_clear(struct call_user *u)
 		clear(&u->after[i]);
 	}
 	clear(&u->program);
-	u->compat = 0;
 	u->nregisters = 0;
 }
 

@@ -43,6 +43,9 @@ struct decode_event {
 	const struct field *user[CALL_ARGS]; /* user memory that the kernel has copied */
 };
 
+/* tfs-strings marks an event of 32-bit code directly before it, with the record K or k. */
+enum mark { MARK_NONE, MARK_ENTRY, MARK_RETURN };
+
 /* The call of a task. */
 struct decode_task {
 	struct table_entry entry;       /* the pid */
@@ -53,6 +56,8 @@ struct decode_task {
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
+	uint8_t marked;                 /* so is that of the next event: enum mark */
+	uint32_t mark;                  /* struct decode's generation when the mark came */
 	struct calls *tables;           /* those of the call */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
@@ -681,6 +686,19 @@ static int never_returns(const char *name)
 	return *name == 's' && !strcmp(name, "sigreturn") ? 2 : 0;
 }
 
+/*
+ * Is this event one of 32-bit code? If the mark of the event may be lost, the code is that of the
+ * task's event before.
+ */
+static int is_compat(const struct decode *d, struct decode_task *t, enum mark mark)
+{
+	int marked = t->marked == mark;
+
+	if (marked ? t->mark != d->generation : d->gap)
+		return t->compat;
+	return marked;
+}
+
 static void enter(struct decode *d, const struct decode_event *of, const struct record *r,
 		  int shown, struct out *o)
 {
@@ -692,7 +710,8 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 
 	put_unfinished(d, t, UNFINISHED, o);
 	/* of a call without events, as those of 32-bit code */
-	compat = t->early && t->user && t->user->compat;
+	compat = is_compat(d, t, MARK_ENTRY);
+	t->marked = MARK_NONE;
 	if (!t->early || (compat && begins(of->event->name, "sys_enter_")))
 		drop_memory(d, t);
 	t->early = 0;
@@ -759,16 +778,18 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	struct record begin = head_of(t);
 	uint64_t time = r->ts > t->ts ? r->ts - t->ts : 0;
 	enum state state;
-	int compat, exec;
+	int compat, marked, exec;
 
 	if (t->swallow || (number == -1 && !t->open)) {
 		t->swallow = 0;
+		t->marked = MARK_NONE;
 		t->outside = d->generation + 1;
 		return;
 	}
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
-	compat = !d->abi && t->user && t->user->compat && begins(of->event->name, "sys_exit") &&
-		 !of->event->name[8];
+	compat = marked = is_compat(d, t, MARK_RETURN) && !d->abi &&
+			  begins(of->event->name, "sys_exit") && !of->event->name[8];
+	t->marked = MARK_NONE;
 	/*
 	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
 	 * says execve for any call that executed it, by the number of the new program's ABI.
@@ -798,6 +819,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	if (state == RETURNED)
 		follow(d, t);
 	drop_memory(d, t);
+	t->compat = (uint8_t)(exec ? marked : compat);
 	t->outside = d->generation + 1;
 }
 
@@ -833,6 +855,11 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 	/* 32-bit code has no events: its call returns, and was not that which begins next */
 	if (t->early && v.data[n] == 'k')
 		t->early = 0;
+	if (v.n - n == 1 && (v.data[n] == 'K' || v.data[n] == 'k')) {
+		t->marked = v.data[n] == 'K' ? MARK_ENTRY : MARK_RETURN;
+		t->mark = d->generation;
+		return 1;
+	}
 	u = memory_of(d, t);
 	if (u) {
 		d->held -= call_user_room(u);
@@ -878,6 +905,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	struct out o = { buf, buf + size };
 	struct decode_task *t;
 
+	d->gap = lost != 0;
 	d->generation += lost != 0;
 	if (lost)
 		follow_lost(&d->follow);

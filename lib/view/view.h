@@ -386,6 +386,7 @@ struct decode {
 	size_t held;            /* bytes of user memory */
 	size_t hand;            /* where to look for a task to drop */
 	uint32_t generation;    /* number of losses */
+	int gap;                /* events were lost directly before this one */
 	int ended;
 	unsigned long long requests; /* of io_uring */
 };

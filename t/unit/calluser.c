@@ -89,12 +89,7 @@ static void test_missing_parts(void)
 	EQUAL(u.after[2].bytes.cut, 1);
 	CHECK(holds(2, "", 0));
 	call_user_clear(&u);
-	EQUAL(u.compat, 0);
-	EQUAL(give("k"), 0);
-	EQUAL(u.compat, 1);
 	EQUAL(give("k1"), -1);
-	call_user_clear(&u);
-	EQUAL(u.compat, 0);
 }
 
 static const struct call exec = {
@@ -131,8 +126,6 @@ static void test_sides(void)
 	CHECK(are(&v.user[3], "late"));
 	EQUAL(give("ab x"), -1);
 	EQUAL(give("Ag x"), -1);
-	EQUAL(give("K"), 0);
-	EQUAL(u.compat, 1);
 	call_user_clear(&u);
 	CHECK(!u.entry[1].bytes.bytes && !u.after[2].bytes.bytes);
 }
