@@ -279,6 +279,45 @@ some_calls() {
 	EOF
 }
 
+@test "tfs-report: -D: a call that seccomp traps has no result: its register is put back, by the machine" {
+	need_tool python3
+	# the result is the number, or the first argument, which is AT_FDCWD here, or 1
+	trapped() {
+		by_hand little 8 "$1" <<-EOF
+			1 42 raw-enter $2 5
+			2 42 raw-exit $2 0
+			3 42 user tfs_1a r0 ffffffffffffff9c 7000 1c9
+			4 42 user tfs_1a r3 0 0 0
+			5 42 raw-exit $3 $3
+			6 42 user tfs_1a r0 ffffffffffffff9c 7000 1c9
+			7 42 user tfs_1a r3 0 0 0
+			8 42 raw-exit $3 -100
+			9 42 user tfs_1a r0 1 0 1
+			10 42 user tfs_1a r3 0 0 0
+			11 42 raw-exit $4 1
+		EOF
+	}
+	trapped aarch64 57 34 64
+	decodes <<-'EOF'
+		01: close(5) = 0 <0.000001>
+		05: mkdirat(AT_FDCWD, 0x7000, 0711) = 34 (emulated)
+		08: mkdirat(AT_FDCWD, 0x7000, 0711) = ? (denied)
+		11: write(1, NULL, 1) = ? (denied)
+	EOF
+	decodes -O failed <<-'EOF'
+		08: mkdirat(AT_FDCWD, 0x7000, 0711) = ? (denied)
+		11: write(1, NULL, 1) = ? (denied)
+	EOF
+	decodes -O errno=ENETDOWN </dev/null
+	trapped x86_64 3 258 1
+	decodes <<-'EOF'
+		01: close(5) = 0 <0.000001>
+		05: mkdirat(AT_FDCWD, 0x7000, 0711) = ? (denied)
+		08: mkdirat(AT_FDCWD, 0x7000, 0711) = -1 ENETDOWN (denied)
+		11: write(1, NULL, 1) = ? (denied)
+	EOF
+}
+
 @test "tfs-report: -D: memory of 32-bit calls, which have no events, is printed with no other call" {
 	need_tool python3
 	by_hand <<-'EOF'

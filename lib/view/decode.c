@@ -241,12 +241,16 @@ static int is_error(int64_t v)
 	return v < 0 && v >= -MAX_ERROR;
 }
 
-/* Do the options select a call by its result and its time? resumed: the time is not known. */
-static int picks_result(const struct decode *d, int64_t result, int resumed, uint64_t time)
+/*
+ * Do the options select a call by its result and its time? resumed: the time is not known.
+ * trapped: the call failed without a result.
+ */
+static int picks_result(const struct decode *d, int64_t result, int trapped, int resumed,
+			uint64_t time)
 {
-	uint64_t error = is_error(result) ? (uint64_t)-result : 0;
+	uint64_t error = is_error(result) && !trapped ? (uint64_t)-result : 0;
 
-	if ((d->failed && !error) || (d->slower && (resumed || time < d->slower)))
+	if ((d->failed && !error && !trapped) || (d->slower && (resumed || time < d->slower)))
 		return 0;
 	return !d->by_error || (error && d->errors[error / 64] >> error % 64 & 1);
 }
@@ -384,10 +388,18 @@ static void follow(struct decode *d, struct decode_task *t)
  */
 enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED, DENIED };
 
-/* Does a denied call have no result? One that is trapped or killed returns its own number. */
-static int is_trapped(const struct decode_task *t)
+/*
+ * Does a denied call have no result? If the call is trapped or killed, the kernel puts back what
+ * was in the register of the result (syscall_rollback): the number, or the first argument.
+ */
+static int is_trapped(const struct decode *d, const struct decode_task *t)
 {
-	return t->values.result == (int64_t)t->number;
+	uint64_t first = t->values.args[0];
+
+	if (d->keeps_number)
+		return t->values.result == (int64_t)t->number;
+	return t->nargs && (t->values.result == (int64_t)first ||
+			    (first <= UINT32_MAX && t->values.result == (int32_t)first));
 }
 
 static const char *name_of(const struct decode_task *t)
@@ -434,14 +446,14 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 		out_string(o, "...");
 	out_string(o, state == UNFINISHED ? " <unfinished ...>" :
 		      state == RESUMED ? " = " : ") = ");
-	if (state == NO_RETURN || (state == DENIED && is_trapped(t)))
+	if (state == NO_RETURN || (state == DENIED && is_trapped(d, t)))
 		out_char(o, '?');
 	if (state == RETURNED)
 		follow(d, t);
-	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(t)))
+	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t)))
 		put_result(t, o);
 	if (state == DENIED)
-		out_string(o, is_trapped(t) || t->values.result < 0 ? " (denied)" : " (emulated)");
+		out_string(o, is_trapped(d, t) || t->values.result < 0 ? " (denied)" : " (emulated)");
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (state == RETURNED && t->call)
@@ -491,7 +503,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	out_string(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
 	out_string(o, name_of(t));
 	out_string(o, "\",\"fields\":{");
-	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(t))) {
+	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t))) {
 		int64_t v = t->values.result;
 
 		out_string(o, "\"ret\":");
@@ -517,7 +529,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	if (state == UNFINISHED || state == NO_RETURN)
 		out_string(o, "\"unfinished\":true");
 	if (state == DENIED)
-		out_string(o, is_trapped(t) ? "\"denied\":true" : t->values.result < 0 ?
+		out_string(o, is_trapped(d, t) ? "\"denied\":true" : t->values.result < 0 ?
 			      ",\"denied\":true" : ",\"emulated\":true");
 	if (state == RESUMED)
 		out_string(o, ",\"resumed\":true");
@@ -812,7 +824,8 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	t->values.result = number_at(d, of, 1, r);
 	t->values.returned = 1;
 	use_memory(d, t);
-	if (shown && picks_result(d, t->values.result, state != RETURNED, time) &&
+	if (shown && picks_result(d, t->values.result, state == DENIED && is_trapped(d, t),
+				  state != RETURNED, time) &&
 	    (state == RETURNED || (state == DENIED && t->nargs) ? picks_arguments(d, t) :
 	     !d->by_fd && !d->path))
 		put_record(d, t, state, time, state == RETURNED ? &begin : r, o);
@@ -1046,8 +1059,11 @@ int decode_open(struct decode *d, const char *machine)
 	const char *abi = d->abi ? d->abi : machine, *abi_32 = NULL;
 	struct utsname u;
 
+	machine = abi ? abi : !uname(&u) ? u.machine : "";
 	if (!d->abi)
-		abi_32 = calls_abi_32(machine ? machine : !uname(&u) ? u.machine : "");
+		abi_32 = calls_abi_32(machine);
+	d->keeps_number = begins(machine, "x86") || begins(machine, "mips") ||
+			  (*machine == 'i' && !strcmp(machine + 2, "86"));
 	d->calls = calls_open(abi);
 	d->calls_32 = abi_32 && d->calls ? calls_open(abi_32) : NULL;
 	return d->calls && (!abi_32 || d->calls_32) ? 0 : -1;

@@ -377,6 +377,7 @@ struct decode {
 
 	/* private */
 	struct calls *calls;
+	int keeps_number;       /* the register of a call's result has its number at first */
 	struct calls *calls_32; /* of 32-bit programs; NULL: none, or -O names the ABI */
 	struct show *show;
 	struct decode_event **events;   /* by id */
