@@ -348,6 +348,9 @@ void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);
 void follow_end(struct follow *, int pid);
 void follow_exec(struct follow *, int pid);
 
+/* A thread takes the pid of its leader, which has ended, because the thread executes a program. */
+void follow_rename(struct follow *, int old_pid, int pid);
+
 /* Events were lost: the descriptors of all tasks are read again, or are unknown. */
 void follow_lost(struct follow *);
 

@@ -1591,6 +1591,22 @@ void follow_end(struct follow *f, int pid)
 		forget(f, m);
 }
 
+void follow_rename(struct follow *f, int old_pid, int pid)
+{
+	struct member *m, *old;
+
+	if (old_pid == pid || !member_find(f, old_pid))
+		return;
+	follow_end(f, pid);
+	m = member_new(f, pid);
+	old = member_find(f, old_pid);
+	if (m) {
+		share(m, old);
+		m->tgid = f->live ? pid : 0;
+	}
+	forget(f, old);
+}
+
 void follow_exec(struct follow *f, int pid)
 {
 	struct member *m = member(f, pid);

@@ -932,8 +932,10 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 			t = find(d, pid);
 			if (!t || !t->open) /* its calls are not recorded, but others are */
 				task_at(d, pid, &o)->outside = d->generation + 1;
-			if (d->names || d->paths)
+			if (d->names || d->paths) {
+				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
+			}
 		}
 		if (kind == NEWTASK && (d->names || d->paths))
 			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),

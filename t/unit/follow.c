@@ -252,6 +252,16 @@ static void test_tasks(void)
 	follow_exec(&f, C);
 	call(C, "close", 0, 3, 0, 0, 0);
 	EQUAL_TEXT(file(A, 3), "/a");
+	/* a thread executes a program after its leader has ended */
+	follow_task(&f, B, C, CLONE_FILES | CLONE_FS | CLONE_THREAD);
+	openat_of(C, "/d", AT_FDCWD, 0, 5);
+	follow_end(&f, B);
+	EQUAL_TEXT(file(B, 5), "");
+	follow_rename(&f, C, B);
+	follow_exec(&f, B);
+	EQUAL_TEXT(file(B, 5), "/d");
+	EQUAL_TEXT(file(B, AT_FDCWD), "/b");
+	EQUAL_TEXT(file(C, 5), "");
 	/* the pid is used again */
 	follow_task(&f, B, A, SIGCHLD);
 	EQUAL_TEXT(file(A, 3), "");
