@@ -36,7 +36,7 @@ joins() {
 		event 7 1.000001 'open: (sys_openat) path="/etc/passwd" flags=0x88000 ret=3'
 		event 7 1.000002 'sys_close(fd: 3)'
 		print 7 1.000003 '2b =openat 88000 3 /other'
-		event 7 1.000004 'open: (sys_open) path="a "b" " flags=0x8000 ret=-2'
+		event 7 1.000004 'open: (sys_open) path="a \"b\" " flags=0x8000 ret=-2'
 		echo '# lost 3 events'
 	)" -i 2a -c 'by BPF'
 }

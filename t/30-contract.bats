@@ -132,12 +132,12 @@ begin() {
 	--raw  the kernel's own text, also for people
 	--failed  decoded: only calls that fail
 	--errno ERROR...  decoded: only calls that fail with one of these errors
-	--fd N  decoded: only calls with this descriptor
+	--fd N:0-2147483647  decoded: only calls with this descriptor
 	--path TEXT  decoded: only calls with a path that this glob matches
 	--names  decoded: the files of descriptors, as 3</etc/passwd>; of all calls only
 	--paths  decoded: absolute paths; of all calls only
 	--host-paths  decoded: absolute paths as the host has them; of all calls only
-	--data N  decoded: up to this many bytes of what is read and written, default 0
+	--data N:0-4096  decoded: up to N bytes of what is read and written, default 0
 	--no-args  decoded: record no arguments of programs that are executed
 	--no-data  record no byte of the program's memory: strings are addresses
 	-p, --pid PID...  trace these tasks, their threads and descendants
