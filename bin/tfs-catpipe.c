@@ -305,6 +305,7 @@ static int open_raw(struct stream *s, const char *root)
 		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)
 			return -1;
 		s->decode.follow.live = s->kernel.procfs;
+		s->decode.merge = &s->live.merge;
 		decode_begin(&s->decode, &s->show);
 		begin_tasks(s);
 	}

@@ -228,6 +228,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
 	show_begin(&r->show, &r->line);
+	r->decode.merge = &m;
 	if (r->decode.on)
 		decode_begin(&r->decode, &r->show);
 	if (*b->name && !r->show.json)

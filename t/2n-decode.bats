@@ -212,6 +212,30 @@ some_calls() {
 	[ "$(grep -c LOST out)" = 2 ]
 }
 
+@test "tfs-report: -D: no call is denied whose entry another CPU may have lost" {
+	need_tool python3
+	by_hand <<-'EOF'
+		cpu 0
+		1 42 enter read 3 0x1000 10
+		2 42 exit read 5
+		lost 3
+		9 43 enter close 3
+		10 43 exit close 0
+		cpu 1
+		5 42 exit read -11
+		11 42 enter close 3
+		12 42 exit close 0
+		13 42 exit read -13
+	EOF
+	decodes <<-'EOF'
+		01: read(3, 0x1000, 10) = 5 <0.000001>
+		05: <... read resumed>) = -1 EAGAIN
+		09: close(3) = 0 <0.000001>
+		11: close(3) = 0 <0.000001>
+		13: read(...) = -1 EACCES (denied)
+	EOF
+}
+
 @test "tfs-report: -D: exec of a thread, signals and restarted calls" {
 	need_tool python3
 	by_hand <<-'EOF'

@@ -542,6 +542,12 @@ struct merge {
 const struct record *merge_next(struct merge *, int64_t *lost);
 
 /*
+ * Were events lost on a CPU before its next record? The task of any record may have had such
+ * events, because a task moves between CPUs.
+ */
+int merge_in_loss(const struct merge *);
+
+/*
  * Return the record behind the one that merge_next returned, on the same CPU. The record of
  * merge_next is not valid any more. Return NULL if there is none, or events between both
  * were lost.

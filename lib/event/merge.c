@@ -90,6 +90,14 @@ const struct record *merge_next(struct merge *m, int64_t *lost)
 	return &l->next;
 }
 
+int merge_in_loss(const struct merge *m)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->cpus[i].has && m->cpus[i].lost)
+			return 1;
+	return 0;
+}
+
 const struct record *merge_peek(struct merge *m)
 {
 	struct merge_cpu *l = m->cpus + m->run;

@@ -773,12 +773,12 @@ static void take_registers(struct decode_task *t)
 
 /*
  * Was this call without an entry denied? The task has come back from another call, without a loss
- * since then. BPF programs that have not seen an entry either have recorded its arguments. Without
- * them the trace must have entries of the task, and the call must fail.
+ * since then on any CPU. BPF programs that have not seen an entry either have recorded its
+ * arguments. Without them the trace must have entries of the task, and the call must fail.
  */
 static int is_denied(const struct decode *d, const struct decode_task *t, int64_t result)
 {
-	return t->outside == d->generation + 1 &&
+	return t->outside == d->generation + 1 && !(d->merge && merge_in_loss(d->merge)) &&
 	       ((t->user && t->user->nregisters) || (t->entered && is_error(result)));
 }
 

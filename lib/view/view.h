@@ -374,6 +374,7 @@ struct decode {
 	int names;              /* print the files of descriptors: 3</etc/passwd> */
 	int paths;              /* print absolute paths */
 	struct follow follow;   /* set live */
+	const struct merge *merge; /* NULL, or where the records come from */
 
 	/* private */
 	struct calls *calls;
