@@ -653,10 +653,11 @@ killed_early() {
 	need_probe
 	usage="usage: $(synopsis dt-probe)"
 	# shellcheck disable=SC2016 # it must not be expanded
-	refuse 100 "-f: not an address or a network: '\$(touch'; $usage" \
+	refuse 100 "-f: not an address or a network: '\$(>pwned)'; $usage" "--from '\$(>pwned)'"
+	refuse 100 "-f: not an address or a network: '1.2.3.4;>pwned'; $usage" "--from '1.2.3.4;>pwned'"
+	# shellcheck disable=SC2016 # it must not be expanded
+	refuse 100 "--from: '\$(touch pwned)' has a blank, which would make it two values; give each value as a word" \
 		"--from '\$(touch pwned)'"
-	refuse 100 "-f: not an address or a network: '1.2.3.4;touch'; $usage" \
-		"--from '1.2.3.4;touch pwned'"
 	refuse 100 "-f: not an address or a network: '*'; $usage" "--from '*'"
 	refuse 111 "no event is called '\`touch'; tfs-event -l prints the names of all" \
 		"--events '\`touch pwned\`'"
