@@ -659,8 +659,8 @@ killed_early() {
 	refuse 100 "--from: '\$(touch pwned)' has a blank, which would make it two values; give each value as a word" \
 		"--from '\$(touch pwned)'"
 	refuse 100 "-f: not an address or a network: '*'; $usage" "--from '*'"
-	refuse 111 "no event is called '\`touch'; tfs-event -l prints the names of all" \
-		"--events '\`touch pwned\`'"
+	refuse 111 "no event is called '\`>pwned\`'; tfs-event -l prints the names of all" \
+		"--events '\`>pwned\`'"
 	refuse 100 "--dev: 'lo;touch' is not a name: letters, digits, _ . - and 64 of them at most" \
 		"--dev 'lo;touch'"
 	refuse 100 "--events: 'sched_switch?x' is not printable text" "--events 'sched_switch
