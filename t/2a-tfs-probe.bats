@@ -188,7 +188,13 @@ held() {
 	[ -p root/uprobe_events ] || mkfifo root/uprobe_events
 	: >root/dynamic_events
 	background tfs-probe -oR root -g g add e "p $1:16" >out 2>&1
-	opened() { [ "$(readlink "/proc/$PID"/fd/* | grep -cxF "$1")" = 1 ]; }
+	opened() { # readlink of busybox takes one path
+		local fd n=0
+		for fd in "/proc/$PID"/fd/*; do
+			[ ! "$fd" -ef "$1" ] || n=$((n + 1))
+		done
+		[ "$n" = 1 ]
+	}
 	eventually opened "$1"
 }
 
