@@ -212,6 +212,34 @@ some_calls() {
 	[ "$(grep -c LOST out)" = 2 ]
 }
 
+@test "tfs-report: -D: a call that returns on another CPU while the first one loses events is resumed" {
+	need_tool python3
+	by_hand <<-'EOF'
+		cpu 0
+		1 42 enter read 3 0x1000 10
+		3 43 enter read 4 0x1000 10
+		lost 3
+		9 44 enter close 3
+		10 44 exit close 0
+		11 42 enter read 5 0x1000 10
+		cpu 1
+		2 43 enter close 3
+		5 42 exit read 7
+		6 45 enter close 6
+		7 45 exit close 0
+		12 42 exit read 8
+	EOF
+	decodes <<-'EOF'
+		02: close(3 <unfinished ...>
+		01: read(3, 0x1000, 10 <unfinished ...>
+		05: <... read resumed>) = 7
+		06: close(6) = 0 <0.000001>
+		09: close(3) = 0 <0.000001>
+		11: read(5, 0x1000, 10) = 8 <0.000001>
+		03: read(4, 0x1000, 10 <unfinished ...>
+	EOF
+}
+
 @test "tfs-report: -D: no call is denied whose entry another CPU may have lost" {
 	need_tool python3
 	by_hand <<-'EOF'

@@ -771,6 +771,12 @@ static void take_registers(struct decode_task *t)
 		t->call = calls_match(t->call, t->values.args);
 }
 
+/* Is the next record of another CPU behind a loss, which began before this record? */
+static int in_loss(const struct decode *d)
+{
+	return d->merge && merge_in_loss(d->merge);
+}
+
 /*
  * Was this call without an entry denied? The task has come back from another call, without a loss
  * since then on any CPU. BPF programs that have not seen an entry either have recorded its
@@ -778,7 +784,7 @@ static void take_registers(struct decode_task *t)
  */
 static int is_denied(const struct decode *d, const struct decode_task *t, int64_t result)
 {
-	return t->outside == d->generation + 1 && !(d->merge && merge_in_loss(d->merge)) &&
+	return t->outside == d->generation + 1 && !in_loss(d) &&
 	       ((t->user && t->user->nregisters) || (t->entered && is_error(result)));
 }
 
@@ -807,7 +813,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	 * says execve for any call that executed it, by the number of the new program's ABI.
 	 */
 	exec = t->open && is_exec(d, t, number, compat);
-	if (t->open && (t->generation != d->generation ||
+	if (t->open && (t->generation != d->generation || (t->cpu != r->cpu && in_loss(d)) ||
 			(number != -1 && (uint64_t)number != t->number && !exec)))
 		put_unfinished(d, t, UNFINISHED, o);
 	if (t->open && exec && t->user && (uint64_t)number != t->number &&
