@@ -19,7 +19,7 @@ workload() {
 	mkdir -p deep/er
 	rmdir deep/er deep
 	sigwait-run -t 600000 & # a timer, and a process to kill
-	kill "$!"
+	kill -KILL "$!" # bash may lose another signal in front of an exec
 	wait "$!" || :
 	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)
 	echo abc | tr a b | cat >/dev/null
@@ -564,6 +564,8 @@ b
 	FMT='"%s", REC->a ? __get_str(s) : "no"'
 	[ "$(bytes 610a62)" = 'a\nb' ]
 	FMT='"%d", some_function(REC->a)'
+	[ "$(bytes 610a62)" = -1 ]
+	FMT='some_function(REC->a)'
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	FMT='"%c|%3c|%-5c|", __get_str(s)[0], __get_str(s)[1], __get_str(s)[2]'
 	[ "$(bytes 610a1b)" = 'a| \n|\x1b |' ]

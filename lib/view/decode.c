@@ -980,6 +980,11 @@ static int parse_errors(struct decode *d, const char *names)
 	}
 }
 
+static uint64_t nanoseconds(uint64_t us)
+{
+	return us < UINT64_MAX / 1000 ? us * 1000 : UINT64_MAX;
+}
+
 /* Take a value of -O. Exit with a usage error if it is wrong. */
 static void take_option(struct decode *d, const struct tool *tool, const char *word)
 {
@@ -1020,7 +1025,7 @@ static void take_option(struct decode *d, const struct tool *tool, const char *w
 		break;
 	case 5:
 		bad = text_number(value, 0, ULONG_MAX, &v) < 0;
-		d->slower = v < UINT64_MAX / 1000 ? (uint64_t)v * 1000 : UINT64_MAX;
+		d->slower = nanoseconds(v);
 		break;
 	case 6:
 		d->path = value;
