@@ -36,7 +36,7 @@ one_line() {
 session_without() {
 	STATUS=0
 	calls -e 50
-	: >out; : >got
+	: >out; : >err; : >got # path_or_error must not see the last session's
 	{ without "$1" "$2" "$3" "$MANAGER" --run trace_syscalls --args \
 		"--instance $MARK --syscall getppid --output fifo --pid $CALLS" >out 2>err; } 3>&- &
 	SESSION=$!

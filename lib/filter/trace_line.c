@@ -544,13 +544,14 @@ static struct text_part call_of(const struct trace_line *l)
 
 int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 {
-	const char *s = l->time.text, *end = s + l->time.n;
+	const char *s = l->time.text, *end;
 	uint64_t t = 0;
 	int unit = 0;
 
 	*digits = -1;
 	if (!l->time.n)
 		return -1;
+	end = s + l->time.n;
 	if (l->time.n > 2 && end[-1] == 's' && !is_digit(end[-2])) {
 		/* latency-format: "12us", "12.345ms" */
 		unit = end[-2] == 'u' ? 6 : 3;

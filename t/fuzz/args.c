@@ -73,13 +73,19 @@ static int take_all(struct hook *r, struct hook_option *o, char *word)
 	return good;
 }
 
+/* Return 1 if an option needs a value, and has taken none since it had n of them. */
+static int lacks_value(const struct hook_option *o, size_t n)
+{
+	return o && o->type != TYPE_FLAG && !o->may_be_empty && o->n == n;
+}
+
 /* Return 1 if the words are valid. r is a copy of the hook to count in. */
 static int acceptable(struct hook *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
 		"container" };
 	struct hook_option *o = NULL;
-	size_t who = 0, gone = 0;
+	size_t who = 0, gone = 0, before = 0;
 
 	memset(dead, 0, sizeof(dead));
 	for (; *words; words++) {
@@ -89,10 +95,11 @@ static int acceptable(struct hook *r, char **words)
 		if (**words == '-') {
 			size_t n = equals ? (size_t)(equals - *words) : strlen(*words);
 
-			if (n >= sizeof(word))
+			if (n >= sizeof(word) || lacks_value(o, before))
 				return 0;
 			memcpy(word, *words, n);
 			o = look_up(r, word);
+			before = o ? o->n : 0;
 			if (!o || (equals && n == 2))
 				return 0;
 			o->given = 1;
@@ -105,6 +112,8 @@ static int acceptable(struct hook *r, char **words)
 		if (!take_all(r, o, value))
 			return 0;
 	}
+	if (lacks_value(o, before))
+		return 0;
 	for (size_t i = 0; i < r->noptions; i++) {
 		o = &r->options[i];
 		if (o->given && !o->n && o->type != TYPE_FLAG && !o->may_be_empty)

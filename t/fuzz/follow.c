@@ -88,7 +88,7 @@ static void step(void)
 	table = tasks[t].table;
 	switch (op % 12) {
 	case 0:
-		next.user[1] = (struct call_bytes){ name, 2, 0, 0 };
+		next.user[1] = (struct call_bytes){ name, 2, 0, 0, 0 };
 		call(t, "openat", fd, (uint64_t)AT_FDCWD, 0, op & 128 ? O_CLOEXEC : 0);
 		tables[table].file[fd] = (unsigned char)(to % 8 + 1);
 		tables[table].cloexec[fd] = op >> 7;
@@ -144,7 +144,7 @@ static void step(void)
 		tasks[t].directory = new_table(tasks[t].directory);
 		break;
 	case 9:
-		next.user[0] = (struct call_bytes){ name, 2, 0, 0 };
+		next.user[0] = (struct call_bytes){ name, 2, 0, 0, 0 };
 		call(t, "chdir", 0, 0, 0, 0);
 		directories[tasks[t].directory] = (unsigned char)(to % 8 + 1);
 		break;
@@ -180,7 +180,7 @@ static void any(void)
 		memory[k] = (char)byte();
 	for (unsigned k = 0; k < CALL_ARGS; k++)
 		if (n & 1 << k)
-			next.user[k] = (struct call_bytes){ memory, n, n & 64, n & 128 };
+			next.user[k] = (struct call_bytes){ memory, n, n & 64, n & 128, 0 };
 	for (unsigned k = 0; k < 3; k++)
 		a[k] = byte() << (byte() % 64);
 	f.swapped = byte() & 1;

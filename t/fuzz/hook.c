@@ -84,7 +84,7 @@ int valid(const struct hook_option *o, const char *s)
 	case TYPE_PID:
 		return in_range(s, 1, 1 << 22) && lives(s);
 	case TYPE_NUMBER:
-		return in_range(s, 0, ULONG_MAX);
+		return in_range(s, o->least, o->most);
 	case TYPE_MS:
 		return in_range(s, 1, INT_MAX) || in_unit(s, "ms", 1, 1, INT_MAX) ||
 		       in_unit(s, "s", 1000, 1, INT_MAX) || in_unit(s, "m", 60000, 1, INT_MAX) ||
@@ -113,10 +113,11 @@ int valid(const struct hook_option *o, const char *s)
 				    "0123456789_.-*?[]!%")] &&
 		       (!strchr(s, '%') || (strrchr(s, '%') == s + (*s == '!')));
 	case TYPE_TEXT:
-		for (const char *p = s; *p; p++)
-			if ((*p > 0 && *p < ' ') || *p == 0x7f)
-				return 0;
-		return *s != '\0';
+		/* a blank would part the values of a hook, and | would begin a filter */
+		return *s && !text_has_control(s) &&
+		       !(o->for_hook && ((o->many && strchr(s, ' ')) || !strcmp(s, "|")));
+	case TYPE_ERROR:
+		return error_of_name(s, strlen(s)) != 0;
 	case TYPE_CHOICE:
 		return one_of(o->choices, s);
 	}
