@@ -167,42 +167,21 @@ times() {
 	stops
 }
 
+# t/unit/budget.c tests when the recorder counts; here the kernel takes its trigger and counts.
 # bats test_tags=guest
-@test "tfs-flight: -B counts with a histogram the events that it cannot record, and says how many" {
+@test "tfs-flight: -B: the trigger that counts what is not recorded counts each call, and no more" {
 	need_tracefs events/syscalls
-	need_tracefs events/syscalls/sys_enter_getpriority/hist
-	new_instance -full # has the number of the last call
-	full=$DIR
-	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
+	need_tracefs events/syscalls/sys_enter_getppid/hist
 	new_instance
-	# a stack costs more than an entry of a histogram
-	echo 1 >"$DIR/options/stacktrace"
-	echo 1 >"$DIR/events/syscalls/sys_enter_getpriority/enable"
-	flight -B 20
-	cost=$(sed -n 's/.* an event costs \([0-9]*\) ns.*/\1/p' d/budget)
-	mkfifo go
-	exec 9<>go
-	"$PROG/numbers" 600 $((400000000 / cost)) 1 600 <&9 &
-	numbers=$!
-	echo >&9
-	is_now() { grep -q "^budget: $1: load [0-9.]* % of " d/budget; }
-	eventually is_now counted
-	recorded=$(sed -n 's/.*; \([0-9]*\) events recorded before$/\1/p' d/budget)
-	dumped 1
-	marked d/dump.1 | grep -Eq '^budget: counted: .*; counted, not recorded since [0-9.]+: syscalls:sys_enter_getpriority \([0-9]+ counted\); '
-	ends "$numbers"
-	eventually is_now all
-	dumped 2
-	# each call is recorded or counted, and those between the two writes are both
-	counted=$(marked d/dump.2 | sed -n 's/^budget: all: .*; recorded again, not since .*: syscalls:sys_enter_getpriority (\([0-9]*\) counted); .*/\1/p')
-	calls=$((16#$(tail -n 1 "$full/trace" | sed 's/.*who: \(0x\)*\([0-9a-f]*\)).*/\2/') + 1))
-	echo "$recorded recorded, $counted counted of $calls"
-	[ "$counted" -gt 0 ]
-	[ "$recorded" -le "$calls" ]
-	[ "$counted" -le "$calls" ]
-	[ $((recorded + counted)) -ge "$calls" ]
-	stops
-	[ "$(grep -vc '^#' "$DIR/events/syscalls/sys_enter_getpriority/trigger")" = 0 ]
+	event=$DIR/events/syscalls/sys_enter_getppid
+	trigger=hist:keys=common_type # EVENT_COUNTER of lib/flight/flight.h
+	calls 1000
+	echo "$trigger if common_pid == $CALLS" >"$event/trigger"
+	release
+	wait "$CALLS"
+	grep -Eq "^\{ common_type: +[0-9]+ \} hitcount: +1000$" "$event/hist" || { cat "$event/hist"; return 1; }
+	echo "!$trigger" >"$event/trigger"
+	[ "$(grep -vc '^#' "$event/trigger")" = 0 ]
 }
 
 # policy: Print how the kernel schedules the recorder: 0 like other programs, 1 before them.
