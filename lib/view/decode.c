@@ -453,7 +453,8 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t)))
 		put_result(t, o);
 	if (state == DENIED)
-		out_string(o, is_trapped(d, t) || t->values.result < 0 ? " (denied)" : " (emulated)");
+		out_string(o, is_trapped(d, t) || t->values.result < 0 ? " (denied)" :
+			      " (emulated)");
 	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (state == RETURNED && t->call)
