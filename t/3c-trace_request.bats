@@ -655,7 +655,6 @@ killed_early() {
 	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 100 "-f: not an address or a network: '\$(>pwned)'; $usage" "--from '\$(>pwned)'"
 	refuse 100 "-f: not an address or a network: '1.2.3.4;>pwned'; $usage" "--from '1.2.3.4;>pwned'"
-	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 100 "--from: '\$(touch pwned)' has a blank, which would make it two values; give each value as a word" \
 		"--from '\$(touch pwned)'"
 	refuse 100 "-f: not an address or a network: '*'; $usage" "--from '*'"
