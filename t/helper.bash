@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# helper.bash - functions that every test file loads with: load helper
+# helper.bash - functions that every test file loads with: load ../helper
 #
 # Each test has a directory of its own ($BATS_TEST_TMPDIR, the working
 # directory), a run directory of its own ($TFS_RUNDIR) and, if the test calls
@@ -9,7 +9,7 @@
 
 bats_require_minimum_version 1.5.0
 
-TREE=${BATS_TEST_DIRNAME%/*}
+TREE=${BATS_TEST_DIRNAME%/*/*}
 PROG=$TREE/build/t
 MANAGER=$TREE/trace-hooks/ftrace/manager
 TRACEFS=${TRACER_SYSFS_PATH:-/sys}/kernel/tracing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2153 # the tests use the variables that are set here; MARK is from helper.bash
-# net.bash - three hosts in a row, for tests: load helper; load net
+# net.bash - three hosts in a row, for tests: load ../helper; load ../net
 #
 #	dtc eth0 -- hop 1 -- eth0 dtm eth1 -- hop 2 -- eth0 dts
 #	10.77.1.1     10.77.1.2, 10.77.2.2       10.77.2.3      and fd77:1::1 ...

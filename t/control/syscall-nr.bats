@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# syscall-nr: prints the numbers of system calls
+
+load ../helper
+
+
+@test "syscall-nr: --version prints name and version" {
+	run -0 --separate-stderr syscall-nr --version
+	[[ $output =~ ^syscall-nr\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "syscall-nr: prints the numbers, one per line, in the given order" {
+	run -0 --separate-stderr syscall-nr write read write
+	[ -z "$stderr" ]
+	[ "${#lines[@]}" = 3 ]
+	[ "${lines[0]}" = "${lines[2]}" ]
+	[ "${lines[0]}" != "${lines[1]}" ]
+	local number
+	for number in "${lines[@]}"; do [[ $number =~ ^[0-9]+$ ]]; done
+}
+
+@test "syscall-nr: the numbers equal those of the machine's headers" {
+	need_tool "${CC:-cc}"
+	printf '#include <sys/syscall.h>\nopenat SYS_openat\ngetppid SYS_getppid\nexecve SYS_execve\nsetns SYS_setns\n' >calls.c
+	"${CC:-cc}" -E -P calls.c 2>/dev/null | grep -E '^(openat|getppid|execve|setns) [0-9]+$' >expected ||
+		skip "needs sys/syscall.h with plain numbers"
+	file_has 4 expected
+	while read -r name number; do
+		run -0 syscall-nr "$name"
+		[ "$output" = "$number" ]
+	done <expected
+}
+
+@test "syscall-nr: without a name it lists all calls, number and name" {
+	syscall-nr >all
+	[ "$(wc -l <all)" -gt 200 ]
+	run ! grep -qvE '^[0-9]+ [a-z0-9_]+$' all
+	[ "$(sort all | uniq -d)" = '' ]
+	local number name
+	while read -r number name; do
+		echo "$number"
+	done <all >numbers
+	# shellcheck disable=SC2046 # a word a name
+	syscall-nr $(cut -d ' ' -f 2 all) | cmp - numbers
+}
+
+@test "syscall-nr: accepts a call by the name of its kernel function" {
+	syscall-nr >all
+	local name
+	for name in stat uname fstat; do
+		grep -q " $name$" all || continue
+		[ "$(syscall-nr new$name)" = "$(syscall-nr $name)" ]
+		found=1
+	done
+	[ "${found-}" = 1 ]
+}
+
+@test "syscall-nr: cuts a name of 100000 bytes in the message" {
+	run -1 --separate-stderr syscall-nr "$(printf '%0100000d' 0)"
+	[ -z "$output" ]
+	[ "$stderr" = "syscall-nr: fatal: no system call '$(printf '%080d' 0)' here; syscall-nr lists them" ]
+}
+
+# bats test_tags=quick
+@test "syscall-nr: kernel: the number equals that of the event's field" {
+	new_instance
+	[ -e "$DIR/events/raw_syscalls" ] || lacks events/raw_syscalls
+	calls 7
+	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
+	tfs-write -i "$INSTANCE" events/raw_syscalls/sys_enter/enable 1
+	release
+	finishes "$CALLS" 0
+	[ "$(grep -c "sys_enter: NR $(syscall-nr getppid) " "$DIR/trace")" = 7 ]
+}

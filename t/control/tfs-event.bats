@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # stderr_lines is run's
+# tfs-event: enables the events that names and globs select, or changes nothing
+
+load ../helper
+
+
+# Make a root with these events (SYSTEM:EVENT), none enabled and none with a filter.
+plain_root() {
+	local event
+	mkdir -p root/events
+	for event; do
+		mkdir -p "root/events/${event%:*}/${event#*:}"
+		echo none >"root/events/${event%:*}/${event#*:}/filter"
+		echo 0 >"root/events/${event%:*}/${event#*:}/enable"
+		: >"root/events/${event%:*}/${event#*:}/trigger"
+	done
+	printf '%s\n' "$@" >root/available_events
+}
+
+# state SYSTEM:EVENT: Print the three files of the event.
+state() {
+	(cd "$DIR/events/${1%:*}/${1#*:}" && cat enable filter trigger) | grep -v '^#'
+}
+
+@test "tfs-event: --version prints name and version" {
+	run -0 --separate-stderr tfs-event --version
+	[[ $output =~ ^tfs-event\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+@test "tfs-event: -l prints the names of all events, or of the given events" {
+	plain_root sched:sched_switch sched:sched_waking irq:softirq_raise
+	run -0 --separate-stderr tfs-event -R root -l
+	[ "$output" = "sched:sched_switch
+sched:sched_waking
+irq:softirq_raise" ]
+	[ -z "$stderr" ]
+	run -0 tfs-event -R root -l 'sched_wak*' 'irq:*'
+	[ "$output" = 'sched:sched_waking
+irq:softirq_raise' ]
+	run -0 tfs-event -R root -l 'irq:*' 'irq:softirq_raise' '*raise'
+	[ "$output" = 'irq:softirq_raise' ]
+	run -0 tfs-event -R root -l '[!s]*:?oft*'
+	[ "$output" = 'irq:softirq_raise' ]
+}
+
+@test "tfs-event: refuses an unknown event before it writes anything, and suggests the nearest name" {
+	plain_root sched:sched_switch sched:sched_waking sched:sched_wakeup irq:softirq_raise
+	fails 111 "tfs-event: fatal: no event is called 'sched_swich'; did you mean sched_switch?" \
+		tfs-event -R root sched_waking sched_swich
+	[ "$(cat root/events/*/*/enable | sort -u)" = 0 ]
+	fails 111 "tfs-event: fatal: no event is called 'sched_wakign'; did you mean sched_waking, sched_wakeup?" \
+		tfs-event -R root sched_wakign
+	fails 111 "tfs-event: fatal: no event is called 'sched:softirq_raise'; did you mean irq:softirq_raise?" \
+		tfs-event -R root sched:softirq_raise
+	fails 111 "tfs-event: fatal: no event is called 'nothing_like_it'; tfs-event -l prints the names of all" \
+		tfs-event -R root nothing_like_it
+	fails 111 "tfs-event: fatal: no event is called '$(printf 'x%.0s' {1..80})'; tfs-event -l prints the names of all" \
+		tfs-event -R root "$(printf 'x%.0s' {1..100000})"
+	fails 111 "tfs-event: fatal: no event is called '?[2J'; tfs-event -l prints the names of all" \
+		tfs-event -R root $'\e[2J'
+}
+
+@test "tfs-event: plain directory: writes filters first, then triggers, then enable" {
+	plain_root a:one b:two
+	tfs-event -R root -f 'x == 1' -t 'traceoff if x == 2' 'a:*' two
+	for event in a/one b/two; do
+		[ "$(tail -n 1 root/events/$event/filter)" = 'x == 1' ]
+		[ "$(tail -n 1 root/events/$event/trigger)" = 'traceoff if x == 2' ]
+		[ "$(tail -n 1 root/events/$event/enable)" = 1 ]
+	done
+}
+
+# bats test_tags=quick
+@test "tfs-event: kernel: only the named events are recorded" {
+	new_instance
+	tfs-event -i "$INSTANCE" 'sched:sched_wak*'
+	[ "$(cat "$DIR"/events/sched/sched_wak*/enable | sort -u)" = 1 ]
+	[ "$(grep -c . "$DIR/set_event")" = "$(tfs-event -l 'sched:sched_wak*' | grep -c .)" ]
+	run ! grep -v '^sched:sched_wak' "$DIR/set_event"
+}
+
+@test "tfs-event: kernel: -l without a name prints all of available_events" {
+	need_tracefs
+	tfs-event -l | cmp - "$TRACEFS/available_events"
+}
+
+@test "tfs-event: kernel: shows the kernel's reason and position for a refused filter, and undoes everything" {
+	new_instance
+	tfs-write -i "$INSTANCE" events/sched/sched_switch/filter 'prev_prio == 7'
+	before="$(state sched:sched_switch)"
+	run -111 --separate-stderr tfs-event -i "$INSTANCE" -f 'prev_prio > 1 && nope == 2' \
+		sched:sched_switch
+	[ -z "$output" ]
+	[ "${stderr_lines[0]}" = "tfs-event: fatal: unable to write 'prev_prio > 1 && nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
+	[ "${stderr_lines[1]}" = '  Command: prev_prio > 1 && nope == 2' ]
+	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
+	[ "${stderr_lines[3]}" = '  events/sched/sched_switch/format lists the fields' ]
+	[ "${#stderr_lines[@]}" = 4 ]
+	[ "$(state sched:sched_switch)" = "$before" ]
+	# the first event accepts the filter, the second refuses it
+	before="$(state sched:sched_switch)$(state sched:sched_waking)"
+	run -111 --separate-stderr tfs-event -i "$INSTANCE" -f 'prev_prio > 1' \
+		sched:sched_switch sched:sched_waking
+	[[ $stderr == *events/sched/sched_waking/filter* ]]
+	[ "$(state sched:sched_switch)$(state sched:sched_waking)" = "$before" ]
+}
+
+@test "tfs-event: kernel: a refused trigger takes back filters and triggers" {
+	new_instance
+	before=$(state sched:sched_switch)
+	run -111 --separate-stderr tfs-event -i "$INSTANCE" -f 'prev_prio > 1' \
+		-t 'traceoff if prev_prio == 3' -t nonsense sched:sched_switch
+	[[ $stderr == "tfs-event: fatal: unable to write 'nonsense' to events/sched/sched_switch/trigger"* ]]
+	[ "$(state sched:sched_switch)" = "$before" ]
+}
+
+@test "tfs-event: kernel: refuses a trigger that exists, and leaves it" {
+	new_instance
+	tfs-event -i "$INSTANCE" -t 'traceoff if prev_prio == 3' sched:sched_switch
+	before=$(state sched:sched_switch)
+	[[ $before == *'traceoff:unlimited if prev_prio == 3' ]]
+	run -111 tfs-event -i "$INSTANCE" -t 'traceoff if prev_prio == 3' sched:sched_switch
+	[ "$(state sched:sched_switch)" = "$before" ]
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# deploy/deb: the Debian packages are built, checked, used, upgraded and removed
+# parts: 1
+
+load ../helper
+
+# Each test uses the packages of the first.
+setup_file() {
+	export MAKEFLAGS=
+	command -v dpkg-buildpackage dh musl-gcc git >/dev/null || return 0
+	git -C "$TREE" rev-parse --git-dir >/dev/null 2>&1 || return 0
+	mkdir "$BATS_FILE_TMPDIR/deb"
+	"$TREE/deploy/deb/build" "$BATS_FILE_TMPDIR/deb" 3>&-
+}
+
+need_packages() {
+	need_tool dpkg-buildpackage dh musl-gcc git
+	DEB=$BATS_FILE_TMPDIR/deb
+	[ -d "$DEB" ] || skip "needs a git checkout"
+}
+
+# Make a root of Debian's smallest kind, with the kernel's file systems.
+clean_root() {
+	local dir
+	need_tool mmdebstrap
+	ROOT=$BATS_TEST_TMPDIR/root
+	mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
+		"$ROOT" 3>&- 2>mmdebstrap.log || skip "needs a Debian mirror: $(tail -n 1 mmdebstrap.log)"
+	for dir in proc sys dev; do
+		mount --rbind "/$dir" "$ROOT/$dir"
+		mount --make-rslave "$ROOT/$dir"
+	done
+}
+
+# Unmount what clean_root has mounted.
+undo() {
+	local dir status=0
+	for dir in proc sys dev; do
+		! mountpoint -q "$BATS_TEST_TMPDIR/root/$dir" ||
+			umount -R -l "$BATS_TEST_TMPDIR/root/$dir" || status=1
+	done
+	return "$status"
+}
+
+# within COMMAND...: Run the command in the root.
+within() {
+	chroot "$ROOT" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@" 3>&-
+}
+
+# Print the files of the root, without what dpkg itself keeps about packages.
+files() {
+	find "$ROOT" -xdev ! -type d ! -path "$ROOT/var/lib/dpkg/*" ! -path "$ROOT/var/log/*" \
+		! -path "$ROOT/var/cache/*" | LC_ALL=C sort
+}
+
+# Is there a session directory in the root?
+session_runs() {
+	[ -n "$(find "$ROOT/run/tfs/ftrace" -mindepth 1 2>/dev/null)" ]
+}
+
+# newer PACKAGE VERSION: Make a package of the same files with another version.
+newer() {
+	dpkg-deb -R "$DEB/$1"_[0-9]*.deb unpacked
+	sed -i "s/^Version: .*/Version: $2/" unpacked/DEBIAN/control
+	dpkg-deb -b unpacked "$ROOT/new.deb"
+	rm -r unpacked
+}
+
+# bats test_tags=alone,long
+@test "deb: two packages are built, and lintian finds nothing in them" {
+	need_packages
+	need_tool lintian
+	(cd "$DEB" && echo *.deb | sed 's/_[^ ]*//g') >names
+	file_is names "tfs-tools-dbgsym tfs-tools-static tfs-tools"
+	lintian --allow-root --fail-on error,warning "$DEB"/*.changes >out 2>&1 || { cat out; false; }
+	[ ! -s out ]
+	# the static one needs no other package, and its program no loader
+	[ -z "$(dpkg-deb -f "$DEB"/tfs-tools-static_*.deb Depends)" ]
+	dpkg-deb -x "$DEB"/tfs-tools-static_*.deb static
+	[ "$(wc -c <static/usr/bin/tfs)" -le 614400 ]
+	run -1 grep -q '/ld-\(linux\|musl\)' static/usr/bin/tfs
+}
+
+# package_lives PACKAGE: Install, use, upgrade, remove and purge it.
+package_lives() {
+	local package=$1 session
+	need_packages
+	need_tracefs events/syscalls
+	clean_root
+	files >before
+	cp "$DEB/$package"_[0-9]*.deb "$ROOT/new.deb"
+	within dpkg -i /new.deb >install.log
+	# two commands: this was the first one
+	within tfs-run trace_syscalls -s exit_group -- true >trace
+	[ "$(grep -c ': sys_exit_group(error_code: 0)$' trace)" = 1 ]
+	# the units are there, and nothing has enabled them
+	for unit in tfs-flight tfs-last-boot; do
+		cmp "$TREE/deploy/systemd/$unit.service" "$ROOT/lib/systemd/system/$unit.service"
+	done
+	[ -z "$(find "$ROOT/etc/systemd" -name 'tfs-*')" ]
+	# last boots, which the units have saved, stay until the package is purged
+	mkdir "$ROOT/var/lib/tfs"
+	: >"$ROOT/var/lib/tfs/last-boot.dat"
+	[ "$(within tfs-run --version)" = "tfs-run $(dpkg-deb -f "$ROOT/new.deb" Version)" ]
+	# an upgrade keeps a session that runs
+	background within tfs-run trace_syscalls -s getppid --all >all 2>err
+	session=$PID
+	eventually session_runs
+	newer "$package" 99
+	within dpkg -i /new.deb >upgrade.log
+	kill -0 "$session"
+	# the removal ends it; this root stands for a host, and is not one to leave alone
+	printf '#!/bin/sh\nexit 1\n' >"$ROOT/usr/bin/ischroot"
+	within dpkg -r "$package" >remove.log
+	finishes "$session" 0
+	run ! session_runs
+	[ -e "$ROOT/var/lib/tfs/last-boot.dat" ]
+	within dpkg -P "$package" >purge.log
+	rm "$ROOT/new.deb"
+	files | diff before -
+	[ ! -e "$ROOT/run/tfs" ]
+}
+
+# bats test_tags=alone,long
+@test "deb: tfs-tools is installed, used, upgraded, removed and purged in a clean root" {
+	package_lives tfs-tools
+}
+
+# bats test_tags=alone,long
+@test "deb: tfs-tools-static is installed, used, upgraded, removed and purged in a clean root" {
+	package_lives tfs-tools-static
+}

@@ -1,0 +1,410 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC1091,SC2030,SC2031 # files that a test makes; each test is a process
+# deploy/embedded: the recipes of Buildroot, OpenWrt and Yocto, and builds for MIPS
+# parts: 4
+
+load ../helper
+
+# The options of the make that runs the tests must not change the builds of a test.
+export MAKEFLAGS=
+
+# copy_tree: Copy the sources to the directory source, without built files.
+copy_tree() {
+	need_tool git make
+	mkdir source
+	git -C "$TREE" ls-files -co --exclude-standard >files 2>/dev/null ||
+		skip "needs a git checkout"
+	tar -cf - -C "$TREE" -T files | tar -xf - -C source
+}
+
+EMBEDDED=$TREE/deploy/embedded
+VERSION=$(sed -n 's/^VERSION = //p' "$TREE/Makefile")
+
+# ---- the recipes -----------------------------------------------------------------
+
+# make_recorder: Make a program that stands for make: it adds its words to the file words, a
+# line each, and installs a few files.
+make_recorder() {
+	cat >recorder <<-'END'
+		#!/bin/sh
+		printf '%s\n' "$@" . >>words
+		for word; do
+			case $word in DESTDIR=*) to=${word#DESTDIR=} ;; esac
+		done
+		[ -n "${to-}" ] || exit 0
+		mkdir -p "$to/usr/bin" "$to/usr/lib/trace-hooks"
+		cd "$to/usr"
+		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline \
+			lib/trace-hooks/tfs-calls.tab lib/trace-hooks/complete
+	END
+	chmod +x recorder
+}
+
+# recorded WORD...: Fail unless these are the words of all calls of the recorder.
+recorded() {
+	printf '%s\n' "$@" | diff - words
+}
+
+# names DIRECTORY: Print every file and link below it.
+names() {
+	(cd "$1" && find . ! -type d | LC_ALL=C sort)
+}
+
+# whole DIRECTORY: Fail unless the programs there are for MIPS, every tool but the converters is
+# a link to one program, and every hook is there.
+whole() {
+	local tool hook
+	readelf -h "$1/usr/bin/tfs" | grep -q 'Machine: *MIPS R3000$'
+	for tool in "$TREE"/bin/*.c; do
+		tool=$(basename "$tool" .c)
+		case $tool in
+		tfs-chrome | tfs-export | tfs-flame | tfs-perfetto | tfs-timeline) ;;
+		*) [ "$(readlink "$1/usr/bin/$tool")" = tfs ] ;;
+		esac
+	done
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		cmp "$hook" "$1/usr/lib/${hook#"$TREE"/}"
+	done
+	[ "$(readlink "$1/usr/lib/trace-hooks/ftrace/manager")" = ../../../bin/tfs ]
+}
+
+# need_mips: Copy the sources to the directory source; from the second test on with the objects that
+# the first one has built, which fit if a recipe gives the same compiler and flags.
+need_mips() {
+	need_tool mipsel-linux-gnu-gcc mipsel-linux-gnu-gcc-ar readelf
+	echo '#include <sys/types.h>' | mipsel-linux-gnu-gcc -E - >headers 2>&1 ||
+		skip "needs headers of libc for mipsel-linux-gnu-gcc"
+	if [ -d "$BATS_FILE_TMPDIR/mips" ]; then
+		cp -a "$BATS_FILE_TMPDIR/mips" source
+	else
+		copy_tree
+	fi
+}
+
+# keep_objects: Keep the sources with their objects for the next test.
+keep_objects() {
+	[ -d "$BATS_FILE_TMPDIR/mips" ] || cp -a source "$BATS_FILE_TMPDIR/mips"
+}
+
+@test "embedded: each recipe is of the version in the Makefile" {
+	grep -qx "TFS_TOOLS_VERSION = $VERSION" "$EMBEDDED/buildroot/tfs-tools.mk"
+	grep -qx "PKG_VERSION:=$VERSION" "$EMBEDDED/openwrt/Makefile"
+	[ -e "$EMBEDDED/yocto/tfs-tools_$VERSION.bb" ]
+}
+
+# buildroot WORD...: Make the package with a small stand-in for Buildroot. The sources are in
+# the directory source.
+buildroot() {
+	mkdir -p source
+	cat >buildroot.mk <<'END'
+qstrip = $(strip $(subst ",,$(1)))
+TARGET_CC = mipsel-linux-gnu-gcc
+TARGET_AR = mipsel-linux-gnu-gcc-ar
+TARGET_CFLAGS = -O1 -pipe
+TARGET_LDFLAGS = -Wl,-O1
+TARGET_MAKE_ENV = BUILDROOT=yes
+TARGET_DIR = $(CURDIR)/target
+BR2_PACKAGE_TFS_TOOLS_SITE = "file:///archives"
+define generic-package
+all: source/.installed
+source/.built:
+	$$(TFS_TOOLS_BUILD_CMDS)
+source/.installed: source/.built
+	$$(TFS_TOOLS_INSTALL_TARGET_CMDS)
+	$$(foreach hook,$$(TFS_TOOLS_POST_INSTALL_TARGET_HOOKS),$$(call $$(hook))$$(sep))
+print:
+	@echo $$(TFS_TOOLS_SITE)/$$(TFS_TOOLS_SOURCE) $$(TFS_TOOLS_LICENSE)
+endef
+define sep
+
+
+endef
+END
+	echo "include $EMBEDDED/buildroot/tfs-tools.mk" >>buildroot.mk
+	make -s -f buildroot.mk "$@" 3>&-
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot builds with the compiler of the target, and installs what is chosen" {
+	need_tool make
+	make_recorder
+	[ "$(buildroot print)" = "file:///archives/tfs-tools-$VERSION.tar.gz ISC" ]
+	buildroot MAKE="$PWD/recorder"
+	local words=(-C source ONE=1 CC=mipsel-linux-gnu-gcc AR=mipsel-linux-gnu-gcc-ar PREFIX=/usr)
+	local flags=('CFLAGS=-O1 -pipe' 'LDFLAGS=-Wl,-O1')
+	recorded "${words[@]}" "${flags[@]}" all . \
+		"${words[@]}" "${flags[@]}" "DESTDIR=$PWD/target" install .
+	[ "$(names target)" = $'./usr/bin/tfs\n./usr/lib/trace-hooks/complete' ]
+	rm -r target words
+	buildroot MAKE="$PWD/recorder" BR2_PACKAGE_TFS_TOOLS_DECODE=y \
+		BR2_PACKAGE_TFS_TOOLS_CONVERT=y BR2_STATIC_LIBS=y
+	recorded "${words[@]}" STATIC=1 all . "${words[@]}" STATIC=1 "DESTDIR=$PWD/target" install .
+	[ "$(names target | wc -l)" = 8 ]
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot's menu has each option of the package" {
+	local option
+	grep -o 'BR2_PACKAGE_TFS_TOOLS[A-Z_]*' "$EMBEDDED/buildroot/tfs-tools.mk" | sort -u >used
+	file_has 3 used
+	while read -r option; do
+		grep -qx "config $option" "$EMBEDDED/buildroot/Config.in"
+	done <used
+}
+
+# bats test_tags=long
+@test "embedded: Buildroot's package is built and installed for MIPS" {
+	need_mips
+	buildroot MAKE="make -s -j$(nproc)" BR2_PACKAGE_TFS_TOOLS_DECODE=y >said 2>&1
+	cat said
+	[ ! -s said ]
+	keep_objects
+	whole target
+	[ -s target/usr/lib/trace-hooks/tfs-calls.tab ]
+	[ ! -e target/usr/bin/tfs-chrome ]
+}
+
+# openwrt WORD...: Make the package with a small stand-in for OpenWrt. The sources are in the
+# directory source.
+openwrt() {
+	mkdir -p include source
+	cat >rules.mk <<-'END'
+		INCLUDE_DIR = $(TOPDIR)/include
+		INSTALL_DIR = install -d -m0755
+		INSTALL_BIN = install -m0755
+		INSTALL_DATA = install -m0644
+		CP = cp -fpR
+		TARGET_CC = mipsel-linux-gnu-gcc
+		TARGET_CFLAGS = -O1 -pipe
+		TARGET_CPPFLAGS = -DOPENWRT
+		TARGET_LDFLAGS = -Wl,-O1
+	END
+	cat >include/package.mk <<'END'
+PKG_BUILD_DIR = $(TOPDIR)/source
+PKG_INSTALL_DIR = $(TOPDIR)/source/ipkg-install
+MAKE_VARS = CFLAGS="$(TARGET_CFLAGS) $(TARGET_CPPFLAGS)" LDFLAGS="$(TARGET_LDFLAGS)"
+MAKE_FLAGS = AR="mipsel-linux-gnu-gcc-ar" CC="$(TARGET_CC)" ARCH="mipsel"
+MAKE_INSTALL_FLAGS = $(MAKE_FLAGS) DESTDIR="$(PKG_INSTALL_DIR)"
+compile:
+	$(MAKE_VARS) $(MAKE) -C $(PKG_BUILD_DIR) $(MAKE_FLAGS)
+	$(if $(PKG_INSTALL),$(MAKE_VARS) $(MAKE) -C $(PKG_BUILD_DIR) $(MAKE_INSTALL_FLAGS) install)
+print:
+	@echo $(PKG_SOURCE_URL)/$(PKG_SOURCE) $(PKG_LICENSE) $(PKG_LICENSE_FILES)
+define BuildPackage
+all: package-$(1)
+package-$(1): compile
+	$(call Package/$(1)/install,$(TOPDIR)/packages/$(1))
+endef
+.DEFAULT_GOAL = all
+.PHONY: compile
+END
+	make -s -f "$EMBEDDED/openwrt/Makefile" TOPDIR="$PWD" "$@" 3>&-
+}
+
+# bats test_tags=quick
+@test "embedded: OpenWrt builds with the compiler of the target, and makes three packages" {
+	need_tool make
+	make_recorder
+	[ "$(openwrt print)" = "file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
+	[ "$(openwrt print TFS_TOOLS_URL=https://sources.invalid)" = \
+		"https://sources.invalid/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
+	openwrt MAKE="$PWD/recorder"
+	local words=(-C "$PWD/source" AR=mipsel-linux-gnu-gcc-ar CC=mipsel-linux-gnu-gcc ARCH=mipsel
+		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT 'LDFLAGS=-Wl,-O1')
+	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
+	names packages | diff - <(
+		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,flame,perfetto,timeline} \
+		tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab tfs-tools/usr/bin/tfs)
+}
+
+# bats test_tags=long
+@test "embedded: OpenWrt's packages are built for MIPS" {
+	need_mips
+	openwrt MAKE="make -s -j$(nproc)" TARGET_CPPFLAGS= >said 2>&1
+	cat said
+	[ ! -s said ]
+	whole packages/tfs-tools
+	readelf -h packages/tfs-tools-convert/usr/bin/tfs-perfetto | grep -q 'Machine: *MIPS R3000$'
+	cmp "$TREE/bin/tfs-calls.tab" packages/tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab
+}
+
+# yocto_variables: Print the variables of Yocto's recipe as assignments of the shell. Names with
+# a colon, which the shell does not have, are left out.
+yocto_variables() {
+	sed -e ':again' -e '/\\$/ { N; s/\\\n *//; b again' -e '}' \
+		"$EMBEDDED/yocto/tfs-tools_$VERSION.bb" |
+		sed -n 's/^\([A-Z_]*\) ?\{0,1\}= \(".*"\)$/\1=\2/p'
+}
+
+# yocto TASK: Run a task of Yocto's recipe in the directory source. MAKE is the make.
+yocto() {
+	sed -n "/^$1() {\$/,/^}\$/p" "$EMBEDDED/yocto/tfs-tools_$VERSION.bb" >task
+	[ -s task ]
+	(
+		# shellcheck disable=SC2034 # the recipe uses these
+		CC="mipsel-linux-gnu-gcc${machine- -mips32r2}" AR=mipsel-linux-gnu-gcc-ar CFLAGS='-O1 -pipe' \
+			CPPFLAGS='' LDFLAGS=-Wl,-O1 prefix=/usr D=$PWD/image BP=tfs-tools-$VERSION
+		# shellcheck disable=SC2317 # the recipe's task calls it
+		oe_runmake() {
+			eval "$MAKE -C source $EXTRA_OEMAKE \"\$@\""
+		}
+		eval "$(yocto_variables)"
+		. ./task
+		"$1"
+	)
+}
+
+# bats test_tags=quick
+@test "embedded: Yocto's recipe has the variables that a recipe needs, and the licence's checksum" {
+	local name
+	yocto_variables >variables
+	for name in SUMMARY SECTION LICENSE LIC_FILES_CHKSUM TFS_TOOLS_URL SRC_URI EXTRA_OEMAKE; do
+		[ "$(grep -c "^$name=\".\{3,\}\"\$" variables)" = 1 ]
+	done
+	grep -qx "LIC_FILES_CHKSUM=\"file://LICENSE;md5=$(md5sum <"$TREE/LICENSE" | cut -c -32)\"" \
+		variables
+	[ "$(export BP=tfs-tools-$VERSION && . ./variables 2>err && echo "$SRC_URI $LICENSE")" = \
+		"file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC" ]
+	[ ! -s err ]
+}
+
+# bats test_tags=quick
+@test "embedded: Yocto builds with the compiler of the target" {
+	make_recorder
+	MAKE=./recorder yocto do_configure
+	[ ! -e words ]
+	MAKE=./recorder yocto do_compile
+	MAKE=./recorder yocto do_install
+	local words=(-C source ONE=1 'CC=mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar
+		'CFLAGS=-O1 -pipe' CPPFLAGS= 'LDFLAGS=-Wl,-O1' PREFIX=/usr)
+	recorded "${words[@]}" all . "${words[@]}" install "DESTDIR=$PWD/image" .
+}
+
+# bats test_tags=long
+@test "embedded: Yocto's recipe is built and installed for MIPS" {
+	need_mips
+	local machine=
+	MAKE="make -s -j$(nproc)" yocto do_compile >said 2>&1
+	MAKE="make -s" yocto do_install >>said 2>&1
+	cat said
+	[ ! -s said ]
+	whole image
+}
+
+# ---- builds for MIPS -------------------------------------------------------------
+
+# cross COMPILER EMULATOR: Build all programs as one static program, and set RUN to a command
+# that runs programs of that machine. Fail if the build prints anything.
+cross() {
+	need_tool "$1" "$2"
+	echo '#include <sys/types.h>' | "$1" -E - >headers 2>&1 ||
+		skip "needs headers of libc for $1"
+	copy_tree
+	CROSS=$1 RUN=("$2" -0)
+	make -s -j"$(nproc)" -C source STATIC=1 ONE=1 CC="$1" 3>&- >said 2>&1
+	cat said
+	[ ! -s said ]
+	[ "$(readlink source/bin/tfs-dir)" = tfs ]
+}
+
+# there TOOL WORD...: Run the tool of that machine.
+there() {
+	"${RUN[@]}" "$1" "$PWD/source/bin/$1" "${@:2}"
+}
+
+# number_of CALL: Print the number of a system call in the headers of that machine.
+number_of() {
+	echo $(($(printf '#include <sys/syscall.h>\n__NR_%s\n' "$1" | "$CROSS" -E -P - | tail -n 1)))
+}
+
+# works ELF-MACHINE GETPPID: Run programs of that machine. GETPPID is the number of the call.
+works() {
+	local order name
+	readelf -h source/bin/tfs | grep -q "Machine: *$1\$"
+	[ "$(there tfs-dir --version)" = "$(tfs-dir --version)" ]
+	[ "$(there syscall-nr getppid)" = "$2" ]
+	for name in getppid openat execve pidfd_open; do
+		[ "$(there syscall-nr "$name")" = "$(number_of "$name")" ]
+	done
+	# the same text of a trace of either byte order and size of long as on this machine
+	for order in 'little 8' 'big 4' 'little 4' 'big 8'; do
+		# shellcheck disable=SC2086 # two words
+		python3 "$TREE/t/prog/tracedat.py" $order file
+		tfs-report file >wanted
+		[ "$(grep -vc '^#' wanted)" -gt 0 ]
+		there tfs-report file >got
+		diff wanted got
+		tfs-report -j file >wanted
+		there tfs-report -j file >got
+		diff wanted got
+	done
+	# decoded calls of x86_64, by the table beside the program
+	python3 "$TREE/t/prog/callsdat.py" little 8 x86_64 file <<-'END'
+		2 42 raw-enter 257 -100 0x7000 0 0
+		5 42 raw-exit 257 -2
+	END
+	tfs-report -D file >wanted
+	[ "$(grep -c 'openat(AT_FDCWD, 0x7000, O_RDONLY) = -1 ENOENT' wanted)" = 1 ]
+	there tfs-report -D file >got
+	diff wanted got
+}
+
+# bats test_tags=long
+@test "embedded: a static build for 32-bit MIPS is silent, and its programs run" {
+	need_tool python3 readelf
+	cross mipsel-linux-gnu-gcc qemu-mipsel-static
+	works 'MIPS R3000' 4064
+}
+
+# bats test_tags=long
+@test "embedded: a static build for 64-bit MIPS is silent, and its programs run" {
+	need_tool python3 readelf
+	cross mips64el-linux-gnuabi64-gcc qemu-mips64el-static
+	works 'MIPS R3000' 5108
+}
+
+# bats test_tags=quick
+@test "tfs-report: -D: refuses a trace of MIPS, whose system calls are in no table" {
+	local machine order
+	need_tool python3
+	for order in 'little 4 mips' 'big 4 mips' 'little 8 mips64' 'big 8 mips64'; do
+		machine=${order##* }
+		# shellcheck disable=SC2086 # three words
+		python3 "$TREE/t/prog/callsdat.py" $order file <<-'END'
+			2 42 raw-enter 4005 0x7000 0 0
+			5 42 raw-exit 4005 -2
+		END
+		fails 111 "tfs-report: fatal: $(readlink -f "$TREE/bin/tfs-calls.tab") has no system calls of $machine" \
+			tfs-report -D file
+		# without -D there are no names
+		tfs-report file >got
+		[ "$(sed 's/.*: sys_/sys_/' got)" = $'sys_enter: x\nsys_exit: x' ]
+	done
+}
+
+# bats test_tags=quick
+@test "tfs-report: -D: a program for MIPS has no table for the calls of its own machine" {
+	local compiler emulator machine
+	need_tool mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc qemu-mipsel-static \
+		qemu-mips64el-static
+	cat >own.c <<-'END'
+		#include "base/base.h"
+		#include "calls/calls.h"
+
+		int main(int argc, char **argv)
+		{
+			return calls_read(argv[argc - 1], NULL) ? DONE : REFUSED;
+		}
+	END
+	while read -r compiler emulator machine; do
+		"$compiler" -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O1 \
+			-static -ffunction-sections -Wl,--gc-sections -I"$TREE/lib" -o own own.c \
+			"$TREE/lib/calls/table.c" "$TREE"/lib/base/{bytes,error,file,format,text}.c
+		fails 111 "tfs: fatal: $TREE/bin/tfs-calls.tab has no system calls of $machine" \
+			"$emulator" ./own "$TREE/bin/tfs-calls.tab"
+	done <<-'END'
+		mipsel-linux-gnu-gcc qemu-mipsel-static mips
+		mips64el-linux-gnuabi64-gcc qemu-mips64el-static mips64
+	END
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# deploy/engines: records of tfs-export in DuckDB, ClickHouse and Kafka: rows in are rows counted,
+# and the first five questions have the right answers
+
+load ../helper
+
+SQL=$TREE/deploy/engines
+
+# answers ENGINE RECORDS: Load the records, and print the answers of the five queries.
+answers() {
+	local packages
+	need_tool node npm
+	packages=$("$TREE/t/npm" "$1" 3>&- 2>npm.err) ||
+		skip "needs npm packages: $(tail -n 1 npm.err)"
+	PACKAGES=$packages node "$TREE/t/$1/run.mjs" "$2" "$SQL/$1.sql" "${SQL_FILE:-$SQL/$1-queries.sql}"
+}
+
+# record SECOND PID EVENT FIELDS: Print a record of tfs-run --json --date.
+record() {
+	printf '{"ts":%d.0,"timeUnixNano":"%d000000000","cpu":1,"pid":%d,"comm":"task","system":"s","event":"%s","fields":%s}\n' \
+		"$1" $((1795559358 + $1)) "$2" "$3" "$4"
+}
+
+# some_records: Write the records of two hosts to files a and b, with calls, messages and losses.
+some_records() {
+	{
+		record 1 70 sys_exit_openat '{"ret":-2,"error":"ENOENT","lat":1500.250,"args":[]}'
+		record 2 70 sys_exit_openat '{"ret":3,"lat":2.500,"args":[]}'
+		record 3 70 bpf_trace_printk '{"bpf_string":"dtM 2a 70 a1"}'
+		echo '{"ts":3.5,"timeUnixNano":"1795559361500000000","cpu":1,"lost":4}'
+		record 6 70 bpf_trace_printk '{"bpf_string":"dtR 2a 70 a2"}'
+		echo '{"lost":5,"overwritten":5,"unwritten":0}'
+	} | tfs-export -n -H web -s one >a
+	{
+		record 4 80 bpf_trace_printk '{"bpf_string":"dtB 2a 80 a1"}'
+		record 4 80 sys_exit_read '{"ret":10,"lat":7.000,"args":[]}'
+		record 5 80 bpf_trace_printk '{"bpf_string":"dtM 2a 80 a2"}'
+		record 5 80 bpf_trace_printk '{"bpf_string":"dtE 2a 80 a1"}'
+		record 5 80 demo '{"a":1}'
+		record 5 80 demo '{"a":2}'
+	} | tfs-export -n -H db -s one -r 1 >b
+	# the third record of b does not arrive
+	sed -i '/"seq":2,/d' b
+}
+
+# answered ENGINE: Compare the answers to some_records.
+answered() {
+	some_records
+	cat a b a >records # a was delivered twice
+	answers "$1" records | sed 's/^	/-	/' >got
+	diff got - <<-'EOF'
+		-	web	openat	2	1500.25	1500.25
+
+		web	openat	2	1	50	ENOENT
+
+		web	task	db	task	1
+
+		web	one	5	0	0
+		db	one	0	1	1
+
+		a1	1	db	task	1795559362000000000
+
+	EOF
+}
+
+@test "engines: DuckDB counts records that came twice once, and answers the first five questions" {
+	answered duckdb
+}
+
+@test "engines: ClickHouse counts records that came twice once, and answers the first five questions" {
+	answered clickhouse
+}
+
+@test "engines: 2000 requests over 100 hosts: both engines say the same, to the byte" {
+	python3 "$TREE/t/prog/requests.py" 2000 200 100 | tfs-export -n -s fleet >records
+	answers duckdb records >one
+	answers clickhouse records >two
+	cmp one two
+	# the last answer has a line for each window: each request has two
+	[ "$(grep -c '^[0-9a-f]*	[12]	' one)" = 4000 ]
+}
+
+@test "engines: an exporter that was killed and runs again leaves nothing out and nothing twice" {
+	local pid
+	python3 "$TREE/t/prog/requests.py" 2000 200 | sed 's/,"host":"."}$/}/' >lines
+	mkfifo in
+	tfs-export -n -H h -s one <in >first &
+	pid=$!
+	exec 4>in
+	head -n 10000 lines >&4
+	while [ ! -s first ]; do :; done
+	kill -KILL "$pid"
+	wait "$pid" || :
+	exec 4>&-
+	tfs-export -n -H h -s one <lines >second
+	# the last line of the first file may be cut
+	sed -n '/}$/p' first >whole
+	file_has 24000 second
+	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
+	cat whole second >records
+	SQL_FILE=queries.sql answers duckdb records >got
+	[ "$(head -n 1 got)" = "24000	24000" ]
+}
+
+@test "engines: an engine that is killed while it loads has each record once after the next load" {
+	local part status killed=0
+	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >records
+	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
+	export DATABASE=$PWD/traces.db PACKAGES
+	need_tool node npm
+	PACKAGES=$("$TREE/t/npm" duckdb 3>&- 2>npm.err) ||
+		skip "needs npm packages: $(tail -n 1 npm.err)"
+	for part in 1 2 3 4 5 6 7 8 9; do
+		status=0
+		timeout -s KILL "0.$part" node "$TREE/t/duckdb/run.mjs" records "$SQL/duckdb.sql" \
+			queries.sql >/dev/null 2>&1 || status=$?
+		killed=$((killed + (status == 137)))
+	done
+	SQL_FILE=queries.sql answers duckdb records >got
+	[ "$(head -n 1 got)" = "24000	24000" ]
+	[ $killed -ge 3 ]
+}
+
+@test "engines: Kafka has both ends of a message in one partition, and each record once" {
+	local brokers n=0 p
+	need_tool kcat python3 cc
+	"${CC:-cc}" -o kafka "$TREE/t/kafka/broker.c" -lrdkafka 2>err || skip "needs librdkafka-dev"
+	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >lines
+	coproc ./kafka 2>err
+	read -r brokers <&"${COPROC[0]}"
+	"$SQL/by-message" <lines | kcat -P -b "$brokers" -t records -K '	' 2>err
+	for p in 0 1 2 3; do
+		kcat -C -b "$brokers" -t records -p $p -e -q >part.$p
+		n=$((n + $(wc -l <part.$p)))
+		sed -n 's/.*"bpf_string":"dt[BRM] [0-9a-f]* [0-9]* \([0-9a-f]*\)".*/\1/p' part.$p |
+			sort -u >keys.$p
+	done
+	[ "$n" = "$(wc -l <lines)" ]
+	sort part.? | cmp - <(sort lines)
+	[ "$(cat keys.? | sort | uniq -d | wc -l)" = 0 ]
+	[ "$(cat keys.? | wc -l)" = 8000 ]
+	[ -s part.0 ] && [ -s part.3 ]
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-flame: counts each stack, and draws a well-formed picture for any names
+
+load ../helper
+
+
+# stack COMM CPU EVENT FRAME...: Print an event and its stack, the innermost frame first.
+stack() {
+	printf '%16s-7       [%03d] ..... 1.000001: %s: x=1\n' "$1" "$2" "$3"
+	printf '%16s-7       [%03d] ..... 1.000002: <stack trace>\n' "$1" "$2"
+	printf ' => %s\n' "${@:4}"
+}
+
+stacks() {
+	stack sh 0 e trace_event_raw_event_e __traceiter_e c b a
+	stack sh 0 e c b a
+	stack ls 1 f b a
+}
+
+# switch CPU TIME PREV-PID NEXT-PID [FRAME...]: Print a switch, and its stack.
+switch() {
+	printf '%16s-%-7d [%03d] d..2. %s: sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=%s next_pid=%d next_prio=120\n' \
+		"${3%-*}" "${3##*-}" "$1" "$2" "${3%-*}" "${3##*-}" "${4%-*}" "${4##*-}"
+	[ $# = 4 ] || printf '%16s-%-7d [%03d] d..2. %s: <stack trace>\n' "${3%-*}" "${3##*-}" "$1" "$2"
+	[ $# = 4 ] || printf ' => %s\n' "${@:5}"
+}
+
+# user_stack FRAME...: Print the stack of a program, the innermost frame first.
+user_stack() {
+	printf '%16s-7       [000] ..... 1.000003: <user stack trace>\n' sh
+	printf ' => %s\n' "$@"
+}
+
+# frames: Print "NAME (STACKS, SHARE) X Y WIDTH" for each frame of the picture on stdin.
+frames() {
+	sed -n "s/^<g class='[cku].*<title>\([^<]*\)<.title><rect x='\([0-9.]*\)' y='\([0-9]*\)' width='\([0-9.]*\)'.*/\1 \2 \3 \4/p"
+}
+
+# well_formed FILE: Fail unless an XML parser accepts FILE.
+well_formed() {
+	need_tool python3
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
+}
+
+@test "tfs-flame: --version prints name and version" {
+	run -0 --separate-stderr tfs-flame --version
+	[[ $output =~ ^tfs-flame\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+# bats test_tags=quick
+@test "tfs-flame: -f: prints folded lines, outermost function first, without functions of the tracing" {
+	stacks | tfs-flame -f | diff - <(printf '%s\n' 'ls;a;b 1' 'sh;a;b;c 2')
+}
+
+@test "tfs-flame: -k: puts a field of the stack's event below the stack" {
+	stacks | tfs-flame -f -k event -k comm | diff - <(printf '%s\n' 'e;sh;a;b;c 2' 'f;ls;a;b 1')
+	stacks | tfs-flame -f -k nope | diff - <(printf '%s\n' '-;a;b 1' '-;a;b;c 2')
+}
+
+@test "tfs-flame: assigns a stack to the last event of its CPU" {
+	{ stack a 0 first x | sed 2q | head -n 1; stack b 1 other y; stack a 0 first x | tail -n 2; } |
+		tfs-flame -f -k event | diff - <(printf '%s\n' 'first;x 1' 'other;y 1')
+}
+
+@test "tfs-flame: reads stacks as the function tracer and trace-cmd print them, with offsets and addresses" {
+	{ printf '%16s-7       [000] ..... 1.000001: vfs_read <-ksys_read\n' sh
+		printf '%16s-7       [000] ..... 1.000002: <stack trace>\n' sh
+		printf '%s\n' ' => vfs_read' ' => ksys_read+0x5f/0xe0' ' => do_syscall_64 <ffffffff81000000>' \
+			'=> entry (ffffffff81000130)' ' => [FTRACE TRAMPOLINE]' ' => f [ext4]'; } |
+		tfs-flame -f -k event -k caller |
+		diff - <(echo 'function;ksys_read;f [ext4];[FTRACE TRAMPOLINE];entry;do_syscall_64;ksys_read;vfs_read 1')
+}
+
+@test "tfs-flame: draws the expected picture of two functions, byte for byte" {
+	stack sh 0 e b a | tfs-flame >got.svg
+	# the style and the script are the same in each picture
+	sed '/^<style>/,/^<.style>/d; /^<script>/,/^.*<.script>/d' got.svg | diff - <(cat <<-'EOF'
+		<?xml version='1.0' encoding='UTF-8'?>
+		<svg xmlns='http://www.w3.org/2000/svg' class='flame' width='1200' height='182' viewBox='0 0 1200 182' data-n='1' data-left='10' data-digits='0'>
+		<title>Flame graph</title>
+		<rect class='bg' width='100%' height='100%'/>
+		<g class='k4' data-f='0' data-n='1'><title>b (1 stack, 100.0%)</title><rect x='10' y='74' width='1180' height='15' rx='2'/><text x='13' y='86'>b</text></g>
+		<g class='k2' data-f='0' data-n='1'><title>a (1 stack, 100.0%)</title><rect x='10' y='90' width='1180' height='15' rx='2'/><text x='13' y='102'>a</text></g>
+		<g class='c' data-f='0' data-n='1'><title>sh (1 stack, 100.0%)</title><rect x='10' y='106' width='1180' height='15' rx='2'/><text x='13' y='118'>sh</text></g>
+		<g class='c' data-f='0' data-n='1'><title>all (1 stack, 100.0%)</title><rect x='10' y='122' width='1180' height='15' rx='2'/><text x='13' y='134'>all</text></g>
+		<g class='head' data-height='74'>
+		<rect class='bg' width='100%' height='74'/>
+		<text class='t' x='10' y='24'>Flame graph</text>
+		<text class='detail' x='10' y='44'>1 stack</text>
+		<g class='key'><rect class='k1' x='10' y='54' width='12' height='10'/><text x='26' y='63'>kernel</text></g>
+		<g class='key'><rect class='c' x='83' y='54' width='12' height='10'/><text x='99' y='63'>comm</text></g>
+		</g>
+		</svg>
+	EOF
+	)
+	well_formed got.svg
+	stack sh 0 e b a | tfs-flame | cmp - got.svg
+}
+
+@test "tfs-flame: loads nothing from elsewhere" {
+	stacks | tfs-flame >got.svg
+	[ "$(grep -c '<script' got.svg)" = 1 ]
+	# the only addresses are the names of two formats
+	[ "$(grep -o 'https\?:[^'"'"']*' got.svg | sort -u)" = 'http://www.w3.org/1999/xhtml
+http://www.w3.org/2000/svg' ]
+	run -1 grep -E 'href|@import|url\(|<image|src=' got.svg
+}
+
+@test "tfs-flame: -T: sets the title, which the head shows as far as it fits" {
+	stacks | tfs-flame -T "<b> & 'c'" >got.svg
+	well_formed got.svg
+	grep -qx '<title>&lt;b&gt; &amp; &apos;c&apos;</title>' got.svg
+	grep -qx "<text class='t' x='10' y='24'>&lt;b&gt; &amp; &apos;c&apos;</text>" got.svg
+	stacks | tfs-flame -T "$(printf 'x%.0s' {1..300})" >got.svg
+	[ "$(grep -c '<title>x\{300\}</title>' got.svg)" = 1 ]
+	grep -qx "<text class='t' x='10' y='24'>x\{100\}\.\.</text>" got.svg
+	stacks | tfs-flame -f -T ignored | diff - <(stacks | tfs-flame -f)
+}
+
+@test "tfs-flame: leaves out the switches of tasks that the session did not trace, -a draws them" {
+	# between other-8 and third-9, the kernel has recorded no switch
+	{ switch 0 1.1 traced-7 other-8 b a; switch 0 1.2 third-9 traced-7 d c
+		switch 0 1.3 traced-7 '<idle>-0' b a; switch 0 1.4 '<idle>-0' traced-7 i; } >trace
+	tfs-flame -f <trace | diff - <(echo 'traced;a;b 2')
+	tfs-flame <trace | grep -q '>2 stacks; 2 of tasks that were not traced are left out</text>$'
+	tfs-flame -a -f <trace | diff - <(printf '%s\n' '<idle>;i 1' 'third;c;d 1' 'traced;a;b 2')
+	tfs-flame -a <trace | grep -q '>4 stacks</text>$'
+}
+
+@test "tfs-flame: draws all tasks if the trace does not tell which were traced" {
+	# each switch is there; without a pid filter, as after an event of the idle task; and
+	# two tasks, of which switches are missing, would not have passed a pid filter
+	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 b-8 c-9 g; switch 0 1.3 c-9 a-7 h; } >trace
+	tfs-flame -f <trace | diff - <(printf '%s\n' 'a;f 1' 'b;g 1' 'c;h 1')
+	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 c-9 a-7 g; } >gap
+	tfs-flame -f <gap | diff - <(echo 'a;f 1')
+	{ cat gap; printf '%16s-%-7d [%03d] d..2. 1.3: softirq_raise: vec=1\n' '<idle>' 0 1; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+	{ cat gap; switch 1 1.3 b-8 c-9 h; } | tfs-flame -f |
+		diff - <(printf '%s\n' 'a;f 1' 'b;h 1' 'c;g 1')
+	# lost events may be the missing switch
+	{ head -n 3 gap; echo 'CPU:0 [LOST 3 EVENTS]'; tail -n 3 gap; } | tfs-flame -f |
+		diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+	# an event that is not a switch proves that c-9 was traced
+	{ cat gap; printf '%16s-%-7d [%03d] d..2. 1.3: softirq_raise: vec=1\n' c 9 1; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'c;g 1')
+}
+
+@test "tfs-flame: puts the stack of the program below the kernel's, with files and offsets or addresses" {
+	{ stack sh 0 e b a; user_stack '/usr/lib/libc.so.6[+0xd2011]' '/usr/bin/sh[+0x10] <00005500>'; } >trace
+	tfs-flame -f <trace | diff - <(echo 'sh;/usr/bin/sh[+0x10];/usr/lib/libc.so.6[+0xd2011];a;b 1')
+	tfs-flame <trace >got.svg
+	well_formed got.svg
+	grep -q "^<g class='u[0-5]' .*<title>/usr/lib/libc.so.6\[+0xd2011\] (1 stack, 100.0%)</title>.*>libc.so.6\[+0xd2011\]</text></g>$" got.svg
+	grep -q "<rect class='u1' .*>program</text></g>$" got.svg
+	# the stack of the program alone, and another event before it on another processor
+	{ stack sh 0 e | head -n 1; stack sh 1 f x; user_stack ' <00007f1c2a>' ' <0000550010>'; } |
+		tfs-flame -f -k event | diff - <(printf '%s\n' 'e;<0000550010>;<00007f1c2a> 1' 'f;x 1')
+	# as tfs-catpipe -f names functions: without the place of the call, and without the file
+	{ stack sh 0 e b; user_stack 'work+0x0 (/bin/a b)' 'main+0x1f (/bin/a b)' '/lib/c.so:0x2724a'; } |
+		tfs-flame -f | diff - <(echo 'sh;/lib/c.so:0x2724a;main;work;b 1')
+	# two stacks of the kernel, and one of the program, which belongs to the second
+	{ stack sh 0 e b a; stack sh 0 e d c | tail -n 3; user_stack m; } |
+		tfs-flame -f | diff - <(printf '%s\n' 'sh;m;c;d 1' 'sh;a;b 1')
+}
+
+@test "tfs-flame: draws functions side by side, as wide as they are frequent" {
+	stacks | tfs-flame >got.svg
+	frames <got.svg | diff - <(printf '%s\n' 'b (1 stack, 33.3%) 10 90 393.33' 'a (1 stack, 33.3%) 10 106 393.33' \
+		'ls (1 stack, 33.3%) 10 122 393.33' 'c (2 stacks, 66.6%) 403.33 74 786.67' \
+		'b (2 stacks, 66.6%) 403.33 90 786.67' 'a (2 stacks, 66.6%) 403.33 106 786.67' \
+		'sh (2 stacks, 66.6%) 403.33 122 786.67' 'all (3 stacks, 100.0%) 10 138 1180')
+	well_formed got.svg
+}
+
+@test "tfs-flame: draws one frame per level for a recursive function, and one for a function that also ends a stack" {
+	{ stack s 0 e a; stack s 0 e b a; stack s 0 e a a; stack s 0 e 'a b'; stack s 0 e 'a!'; stack s 0 e b a; } >trace
+	tfs-flame -f <trace | diff - <(printf '%s\n' 's;a 1' 's;a;a 1' 's;a;b 2' 's;a b 1' 's;a! 1')
+	tfs-flame <trace >got.svg
+	[ "$(grep -c '<title>a (4 stacks, 66.6%)' got.svg)" = 1 ]
+	[ "$(grep -c '<title>a (1 stack, 16.6%)' got.svg)" = 1 ]
+	[ "$(frames <got.svg | wc -l)" = 7 ]
+}
+
+@test "tfs-flame: escapes hostile names, and the picture stays well-formed" {
+	{ stack '<script>&"' 0 e "</title><x a='\"]]>" $'\x01\x02\x7f' $'caf\xc3\xa9' $'\xff\xc3\xed\xa0\x80' $'\xef\xbf\xbe' 'a;b 7' ''
+		stack 'a;b' 1 e 'x&amp;y'; } >trace
+	tfs-flame <trace >got.svg
+	well_formed got.svg
+	[ "$(grep -c '<script' got.svg)" = 1 ] # the picture's own
+	run -1 grep -c '<x ' got.svg
+	grep -q '<title>&lt;script&gt;&amp;&quot; (1 stack' got.svg
+	grep -q "<title>&lt;/title&gt;&lt;x a=&apos;&quot;\]\]&gt; (1 stack" got.svg
+	grep -qF $'caf\xc3\xa9 (1' got.svg
+	grep -q '<title>???? *(1\|<title>?????* (1' got.svg
+	[ "$(tfs-flame -f <trace | wc -l)" = 2 ]
+	tfs-flame -f <trace | tail -n 1 | grep -q '^a:b;x&amp:y 1$'
+}
+
+@test "tfs-flame: shortens a name that does not fit with two dots, and leaves narrow frames empty" {
+	for i in $(seq 60); do stack s 0 e "a_function_with_a_long_name_$i"; done | tfs-flame >got.svg
+	[ "$(frames <got.svg | wc -l)" = 62 ]
+	[ "$(grep -c '></text></g>' got.svg)" = 60 ]
+	for i in 1 2 3 4 5 6; do stack s 0 e "a_function_with_a_long_name_$i"; done | tfs-flame >got.svg
+	[ "$(grep -c '>a_function_with_a_long_na..</text>\|>a_function_with_a_long_n..</text>' got.svg)" = 6 ]
+}
+
+@test "tfs-flame: reports losses in the picture, and on stderr with folded lines" {
+	{ stacks; echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } >trace
+	tfs-flame <trace | grep -q '>\# lost 12 events: 12 overwritten in a full buffer, 0 not written</text>$'
+	run -0 --separate-stderr from trace tfs-flame -f
+	[ "$stderr" = 'tfs-flame: # lost 12 events: 12 overwritten in a full buffer, 0 not written' ]
+	[ "${#lines[@]}" = 2 ]
+}
+
+@test "tfs-flame: exits 1 without a picture if there is no stack" {
+	stack sh 0 e a | head -n 1 >trace
+	run -1 --separate-stderr from trace tfs-flame
+	[ -z "$output$stderr" ]
+	stack sh 0 e a | sed -n 2p >trace
+	run -1 --separate-stderr from trace tfs-flame
+	[ -z "$output$stderr" ]
+	run -1 from /dev/null tfs-flame -f
+	echo ' => a' >trace
+	run -1 from trace tfs-flame -f
+}
+
+@test "tfs-flame: handles a hundred thousand stacks, deep stacks, lines of megabytes and cut lines" {
+	n=100000 # each function of a tenth would be wide enough to be drawn
+	awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++)
+		printf "%16s-1       [000] ..... 1.5: <stack trace>\n => f%d\n => g%d\n", "x", i, i % 100 }' >many
+	tfs-flame -f <many >got
+	file_has "$n" got
+	tfs-flame <many >got.svg
+	[ "$(grep -c '<title>g[0-9]* ('$((n / 100))' stacks, 1.0%)' got.svg)" = 100 ]
+	[ "$(wc -c <got.svg)" -lt 100000 ]
+	{ stack s 0 e a; seq 20000 | sed 's/^/ => f/'; stack s 0 e "$(head -c 100000 /dev/zero | tr '\0' '<')"
+		stack s 0 e b | tr -d '\n'; } >trace
+	tfs-flame <trace >got.svg
+	well_formed got.svg
+	tfs-flame -f <trace | cut -c 1-20 | diff - <(printf '%s\n' 's;<<<<<<<<<<<<<<<<<<' 's;f20000;f19999;f199')
+	{ stacks | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }'; stacks; } | tfs-flame >got.svg
+	well_formed got.svg
+	stack sh 0 e a b | tr ab 'a\000' | tfs-flame >got.svg
+	well_formed got.svg
+}
+
+@test "tfs-flame: kernel: prints five stacks for five forks" {
+	need_tracefs options/stacktrace
+	calls 10 1 5
+	start_session trace_event --output fifo --pid "$CALLS" -e sched_process_fork --stack
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	tfs-flame -f -k event <got >folded
+	cat folded
+	[ "$(awk '{ n += $NF } END { print n }' folded)" = 5 ]
+	[ "$(grep -vc '^sched_process_fork;.*\(_fork\|_clone\)' folded)" = 0 ]
+	tfs-flame <got | grep -q '>5 stacks</text>$'
+}

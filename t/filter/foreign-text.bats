@@ -1,0 +1,253 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
+# filters: read the text of other programs, and say which lines they do not understand
+
+load ../helper
+
+# same TEXT: Fail unless the text on stdin is this one.
+same() {
+	diff <(printf '%s\n' "$1") -
+}
+
+# What the kernel, trace-cmd report, perf script and systrace print for four events: 3 wakes 8
+# after 100 us, 8 runs after 297 more.
+bodies() {
+	cat <<-'EOF'
+		1 4.000100: sched_switch: prev_comm=a:b prev_pid=3 prev_prio=120 prev_state=S ==> next_comm=x next_pid=4 next_prio=120
+		4 4.000200: sched_wakeup: comm=r s:1 pid=8 prio=120 target_cpu=000
+		4 4.000300: sched_wakeup: comm=a:b pid=3 prio=120 target_cpu=000
+		4 4.000497: sched_switch: prev_comm=x prev_pid=4 prev_prio=120 prev_state=R ==> next_comm=r s:1 next_pid=8 next_prio=120
+	EOF
+}
+
+# The same as trace-cmd prints it: with its plugin, and with -R.
+plugin_bodies() {
+	sed 's/[a-z_]*comm=\([^=]*\) [a-z_]*pid=\([0-9]*\) [a-z_]*prio=\([0-9]*\)/\1:\2 [\3]/g
+		s/prev_state=//; s/target_cpu=/'"$1"'CPU:/'
+}
+
+raw_bodies() {
+	sed 's/prev_state=S ==>/prev_state=1/; s/prev_state=R ==>/prev_state=0/; s/cpu=000/cpu=0/'
+}
+
+# fields_bodies: the same as the kernel's option fields prints it
+fields_bodies() {
+	raw_bodies | sed 's/=1 /=0x1 (1) /; s/=0 /=0x0 (0) /
+		s/pid=3 /pid=0x3 (3) /; s/pid=4 /pid=0x4 (4) /; s/pid=8 /pid=0x8 (8) /'
+}
+
+# waits: The latencies of 8 and of 3, which has not run again.
+waits() {
+	tfs-latency wakeup | sed -n 's/.* \(lat=.*\)/\1/p; /^#/p' |
+		same 'lat=297
+# unpaired 3 events: 2 without an end, 1 without a beginning'
+}
+
+@test "filters: read names in column 0, thread groups that are not known, and dashes for flags" {
+	cat >systrace <<-'EOF'
+		RenderThread-1143  (  611) [004] ...1 514769.085985: tracing_mark_write: B|611|draw
+		          <idle>-0     (-----) [002] d..3 514769.086339: sched_switch: prev_comm=swapper/2 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=Binder_5 next_pid=1158 next_prio=120
+		Binder_4-280   (  184) [002] d..5 514769.186330: sched_wakeup: comm=Binder_5 pid=1158 prio=120 success=1 target_cpu=002
+		          <idle>-0     (-----) [002] d..3 514769.186339: sched_switch: prev_comm=swapper/2 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=Binder_5 next_pid=1158 next_prio=120
+	EOF
+	tfs-count -k comm -k pid -k cpu -k event <systrace | same '      2 <idle>	0	002	sched_switch
+      1 Binder_4	280	002	sched_wakeup
+      1 RenderThread	1143	004	tracing_mark_write'
+	tfs-count -k success -k target_cpu <systrace | same '      3 -	-
+      1 1	002'
+	sed 1,2d systrace | tfs-latency wakeup | grep -c 'lat=9$'
+}
+
+@test "filters: read every form of a line's head, whatever the name of the task contains" {
+	names=('a' 'two words' 'x-1' '-1' 'a-1 [0] 1.0: b' 'k:1-e' '<...>' '(1)' '[000]' ') [0' 'sixteen-letters')
+	for name in "${names[@]}"; do
+		printf '%16s-%-7d [005] d..2. 7.000001: e: n=1\n' "$name" 42
+		printf '%16s-%-5d [1234] 7.000001: e: n=1\n' "$name" 42
+		printf '%16s-%-7d (%7d) [005] ..... 7.000001: e: n=1\n' "$name" 42 41
+		printf '%16s-%-7d (-------) [005]    7.000001: e: n=1\n' "$name" 42
+		printf '%s-%d   (   41) [005] ...1 7.000001: e: n=1\n' "$name" 42
+		printf '     %16s-%-7d [005] d..2. 7.000001: e: n=1\n' "$name" 42
+		printf '%s-%d\t[005]\td..2.\t7.000001:\te:\tn=1\tm=2\n' "$name" 42
+		printf '%16s-%-7d [005] ..... 7000: e: n=1\r\n' "$name" 42
+		printf '%16s-%-7d   5d.h2. 1234us!: e: n=1\n' "$name" 42
+		printf '%16s-%-7d   5.....   12us : e: n=1\n' "$name" 42
+		printf '%16s-%-7d 105d..1.    12: e: n=1\n' "$name" 42
+		printf '%16s-%-5d  5d..2.   670.301463: e:  n=1\n' "$name" 42
+		printf '%16s-%-5d  5-0x9   670.301463: e:  n=1\n' "$name" 42
+		printf '%16s-%-7d   5d.h2.  651.850306+: e: n=1\n' "$name" 42
+	done >lines
+	# without a dash, a name that looks like a head is one
+	unset 'names[4]'
+	for name in "${names[@]}"; do
+		printf '%16s %7d %3d 1 00000002 0000000a [26da73a4] 651.660ms (+0.005ms): e: n=1\n' "$name" 42 5
+		printf '%16s %7d %3d 1 00000002 0000000a [0000000000029f84] 11 (+1): e: n=1\n' "$name" 42 5
+		printf '%16s %5d [005]   650.379603: sys:e: n=1\n' "$name" 42
+		printf '%16s %5d/%-5d [005]   650.379603:    1 sys:e: n=1\n' "$name" 41 42
+	done >dashless
+	[ "$(tfs-count -k n -k pid -k event <lines)" = '    154 1	42	e' ]
+	[ "$(tfs-count -k n -k pid -k event <dashless)" = '     40 1	42	e' ]
+	cat dashless lines | tfs-count -k comm | same "$(printf '     18 %s\n' "${names[@]}" |
+		LC_ALL=C sort)
+     14 a-1 [0] 1.0: b"
+	cat dashless lines | tfs-count -k cpu | same '     97 005
+     75 5
+     11 105
+     11 1234'
+}
+
+@test "filters: read the texts of trace-cmd, perf and the kernel's options alike" {
+	bodies >plain
+	plugin_bodies '' <plain >plugin
+	plugin_bodies 'success=1 ' <plain >older
+	raw_bodies <plain >raw
+	fields_bodies <plain >fields
+	sed 's/target/success=1 target/' plain >success
+	for form in plain plugin older raw fields success; do
+		sed 's/^\(.\) /             a:b-\1     [000]     /' "$form" | waits
+		sed 's/^\(.\) /     a:b-\1       0d..2.   /; s/e:/(+3)    &/2' "$form" | waits
+		sed 's/^\(.\) \([0-9.]*\): */             a:b  \1 [000] \2: sched:/' "$form" | waits
+		sed 's/^\(.\) [0-9.]*\(...\):/     a:b-\1       0d..2. \2us+:/' "$form" | waits
+		sed "s/ /$(printf '\t')/g;"'s/^\(.\)\t\([0-9.]*\)/a:b-\1\t[000]\td..1\t\2/' "$form" | waits
+	done
+}
+
+@test "filters: read the rcu task's wait of 297 us from trace-cmd's plugin form" {
+	tfs-latency wakeup >got <<-'EOF'
+		cpus=1
+		       trace-cmd-101   [000]    65.763545: sched_switch:         trace-cmd:101 [120] S ==> trace-cmd:102 [120]
+		       trace-cmd-102   [000]    65.764965: sched_wakeup:         rcu_sched:8 [120] success=1 CPU:000
+		       trace-cmd-102   [000]    65.765130: sched_wakeup:         ksoftirqd/0:7 [120] success=1 CPU:000
+		       trace-cmd-102   [000]    65.765262: sched_switch:         trace-cmd:102 [120] R ==> rcu_sched:8 [120]
+	EOF
+	[ "$(grep -c . got)" = 2 ]
+	[ "$(grep -c 'rcu_sched:8 \[120\] lat=297$' got)" = 1 ]
+}
+
+@test "filters: draw the stacks of trace-cmd report, whose frames begin in column 0" {
+	cat >stacks <<-'EOF'
+		          stress-30222 [000]   670.301463: sched_waking:         comm=m pid=1262 prio=120 target_cpu=000
+		          stress-30222 [000]   670.301466: kernel_stack:         <stack trace >
+		=> try_to_wake_up (ffffffff813aa9c4)
+		=> hrtimer_wakeup (ffffffff814204ce)
+		stress-30222   0d.h2.   670.301563: sched_waking:         comm=m pid=1262 prio=120 target_cpu=000
+		stress-30222   0d.h2.   670.301566: kernel_stack:         <stack trace >
+		=> try_to_wake_up (ffffffff813aa9c4)
+		=> hrtimer_wakeup (ffffffff814204ce)
+		          stress-30222 [000]   670.301663: kernel_stack:          size=1 caller=ARRAY[2c, e5]
+	EOF
+	tfs-flame -a -f <stacks | same 'stress;hrtimer_wakeup;try_to_wake_up 2'
+	tfs-count <stacks | same '      2 sched_waking'
+}
+
+@test "filters: read the lines of osnoise, timerlat, hwlat and latency tracers, which name no event" {
+	cat >rtla <<-'EOF'
+		# tracer: timerlat
+		          <idle>-0       [000] d.h1.    54.029328: #1     context    irq timer_latency       932 ns
+		           <...>-867     [000] .....    54.029339: #1     context thread timer_latency     11700 ns
+		      timerlat/1-868     [001] d.h..    54.029346: #1     context    irq timer_latency      2833 ns
+		       osnoise/0-961     [000] .....    81.637220:    1000000          190     99.98100         9       18         0     1007        18        1
+		           <...>-1729    [001] d....   678.473449: #1     inner/outer(us):   11/12    ts:1581527483.343962693 count:6
+		      timerlat/1-868     [001] .....    54.029353: thread_noise:     kworker/1:1:55 start 54.029346000 duration 1200 ns
+	EOF
+	tfs-count <rtla | same '      3 timerlat
+      1 hwlat
+      1 osnoise
+      1 thread_noise'
+	tfs-count -k context -k timer_latency -k seqnum <rtla | same '      2 -	-	-
+      1 -	-	1
+      1 irq	2833	1
+      1 irq	932	1
+      1 thread	11700	1'
+	tfs-count -k runtime -k noise -k available -k thread_count <rtla | sed 1d |
+		same '      1 1000000	190	99.98100	1'
+	tfs-count -k inner -k outer -k count <rtla | sed 1d | same '      1 11	12	6'
+	cat >tracers <<-'EOF'
+		  <idle>-0         1dNh1.   12us!: raw_spin_unlock <-wake_up
+		  <idle>-0         1dNh1.   13us+: f+0x4/0x20 [mod] <-g+0x1/0x2
+		  <idle>-0         1dNh1.   14us : f(a=0x1, b=2) <-g
+		  <idle>-0         1d..1.   15us : f
+		  <idle>-0         1d..1.   16us :    123:120:R ==> [001]   456:  0:S sleep me
+		  <idle>-0         1d..1.   17us :    123:120:R   + [001]   456:  0:S sleep me
+		  <idle>-0         1d..1.   18us : <stack trace>
+		 => f
+		            bash-1       [001] .....    19.000000: # 1 buf: 0a 0b
+		            bash-1       [001] .....    19.000000: osnoise: noise:190	max_sample:9	hw:18	nmi:0	irq:1007	softirq:18	thread:1
+	EOF
+	tfs-count -k event -k func -k caller <tracers | same '      1 context_switch	-	-
+      1 function	f	-
+      1 function	f	g
+      1 function	f+0x4/0x20	g+0x1/0x2
+      1 function	raw_spin_unlock	wake_up
+      1 osnoise	-	-
+      1 raw_data	-	-
+      1 wakeup	-	-'
+	tfs-count -k next_comm -k next_pid -k noise -k thread_count <tracers | same '      5 -	-	-	-
+      2 sleep me	456	-	-
+      1 -	-	190	1'
+}
+
+# Lines of each kind that a filter cannot read; and one event.
+strange() {
+	cat <<-'EOF'
+		# tracer: nop
+		version = 6
+		cpus=2
+		CPU 1 is empty
+		CPU:0 [3 EVENTS DROPPED]
+
+		            bash-1       [001] .....    19.000000: e: n=1
+		 => a_frame
+		sched_switch: prev_comm=head prev_pid=31725 prev_prio=120
+		31739 1 651849487086 # ffffffff8149ab1a hello
+		            bash-1       [001] ..... : e: n=1
+		            bash-1       [001] .....    19.000000: what is this
+		 0)   1.500 us    |    f();
+		{"ts":1.0,"cpu":1}
+	EOF
+}
+
+SAID='6 lines: 2 without task, CPU and time in front; 1 without a time behind the CPU; 1 without an event behind the time; 1 of function_graph, which tfs-slower reads; 1 of JSON that are no events; the first is line 9'
+
+@test "filters: the last line says how many lines are not understood, and why" {
+	strange >in
+	for filter in 'tfs-count' 'tfs-hist -k n' 'tfs-summary' 'tfs-latency -s e -e f' 'tfs-latency wakeup'; do
+		$filter <in >got || [ $? = 1 ]
+		tail -n 1 got | same "# not understood $SAID"
+	done
+	tfs-chrome <in | grep -c "\"# not understood $SAID\"\\]"
+	tfs-timeline <in | grep -c ">.*not understood $SAID<"
+	{ cat in; echo ' => f'; sed -n 7p in; } >stack
+	run -1 --separate-stderr from in tfs-flame
+	[ "$stderr" = "tfs-flame: # not understood $SAID" ]
+	run -1 --separate-stderr from in dt-window
+	[ "$stderr" = "dt-window: not understood, and treated like the event before: $SAID" ]
+	run -0 --separate-stderr dt-join a=in
+	[ "$stderr" = "dt-join: in: not understood, and joined as they are: $SAID" ]
+	# a filter behind a filter repeats the line
+	tfs-latency wakeup <in | tfs-count | tail -n 1 | same "# not understood $SAID" || [ $? = 1 ]
+}
+
+@test "filters: in JSON the last line is JSON, and lines that are not events on purpose do not count" {
+	cat >in <<-'EOF'
+		{"ts":1.0,"cpu":1,"pid":1,"comm":"a","event":"e","fields":{"n":1}}
+		{"ts":1.0,"cpu":1,"lost":3}
+		{"lost":3,"overwritten":3,"unwritten":0}
+		{"name":"slice","ph":"X","ts":3}
+	EOF
+	tfs-count <in | same '      1 e
+{"lost":3,"overwritten":3,"unwritten":0}
+{"not_understood":1,"because":"1 line: 1 of JSON that are no events; the first is line 4"}'
+	sed '$d' in | tfs-count | same '      1 e
+{"lost":3,"overwritten":3,"unwritten":0}'
+}
+
+@test "tfs-seccomp: refuses a trace with lines that it does not understand, unless -f is given" {
+	{ echo '              sh-1       [000] .....     1.0: sys_getppid()'; strange; } >in
+	run -111 --separate-stderr from in tfs-seccomp
+	[ -z "$output" ]
+	[[ $stderr == 'tfs-seccomp: fatal: not understood: 6 lines: '*'; the profile may lack their calls: give the trace alone, or -f' ]]
+	run -0 --separate-stderr from in tfs-seccomp -f
+	[[ $output == *'"getppid"'* ]]
+	[[ $stderr == 'tfs-seccomp: not understood: 6 lines: '* ]]
+}

@@ -1,0 +1,404 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-summary: sums up calls, errors and times as strace -c does, and tells what it cannot sum up
+
+load ../helper
+
+HEAD='    calls   errors   total us     avg us     max us  '
+
+# event PID TIME TEXT: Print an event line as the kernel does.
+event() {
+	printf '%16s-%-7d [001] ..... %s: %s\n' task "$1" "$2" "$3"
+}
+
+# sums EXPECTED ARGUMENT...: Compare the table for stdin. EXPECTED lacks the header's numbers.
+sums() {
+	tfs-summary "${@:2}" >got || return
+	diff <(printf '%s%s\n' "$HEAD" "$1") got
+}
+
+# Two threads whose calls overlap. One call fails, and one has no end.
+calls_text() {
+	event 7 1.000010 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00, flags: 0x80000, mode: 0)'
+	event 8 1.000011 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+	event 7 1.000015 'sys_openat -> 0xfffffffffffffffe'
+	event 7 1.000020 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00, flags: 0x80000, mode: 0)'
+	event 7 1.000029 'sys_openat -> 0x3'
+	event 8 2.000012 'sys_read -> 0xa'
+	event 7 2.000013 'sys_exit_group(error_code: 0)'
+}
+
+@test "tfs-summary: --version prints name and version" {
+	run -0 --separate-stderr tfs-summary --version
+	[[ $output =~ ^tfs-summary\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ -z "$stderr" ]
+}
+
+# bats test_tags=quick
+@test "tfs-summary: prints calls, errors and times of each call, the longest total first" {
+	calls_text | sums 'syscall
+        1        0    1000001    1000001    1000001  read
+        2        1         14          7          9  openat
+        1        0          -          -          -  exit_group
+        4        1    1000015     333338    1000001  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+@test "tfs-summary: sorts by any column, and prints the first N lines and the total of all" {
+	local column
+	for column in calls:openat errors:openat total:read avg:read max:read; do
+		calls_text | tfs-summary -n 1 -s "${column%:*}" >got
+		file_has 4 got
+		[ "$(sed -n '2s/.* //p' got)" = "${column#*:}" ]
+		[ "$(sed -n 3p got)" = '        4        1    1000015     333338    1000001  total' ]
+	done
+	# lines with equal numbers: more calls first, then by name
+	for call in b a c c; do
+		event 1 1.000001 "sys_$call()"
+		event 1 1.000001 "sys_$call -> 0x0"
+	done | sums 'syscall
+        2        0          0          0          0  c
+        1        0          0          0          0  a
+        1        0          0          0          0  b
+        4        0          0          0          0  total'
+}
+
+@test "tfs-summary: takes only results from -4095 to -1 for errors" {
+	local result
+	for result in 0xffffffffffffffff 0xfffffffffffff001 0xfffffffffffffe00; do
+		event 1 1.000001 'sys_a()'
+		event 1 1.000001 "sys_a -> $result"
+	done >trace
+	for result in 0x0 0x1 0xfffffffffffff000 0x8000000000000000 0x7fffffffffffffff 0xffffffff000; do
+		event 1 1.000001 'sys_b()'
+		event 1 1.000001 "sys_b -> $result"
+	done >>trace
+	# a kernel of 32 bits prints its longs with eight digits
+	for result in 0xffffffff 0xfffff001 0xfffff000; do
+		event 1 1.000001 'sys_c()'
+		event 1 1.000001 "sys_c -> $result"
+	done >>trace
+	sums 'syscall
+        6        0          0          0          0  b
+        3        3          0          0          0  a
+        3        2          0          0          0  c
+       12        5          0          0          0  total' <trace
+}
+
+@test "tfs-summary: reads the calls of raw_syscalls, which have numbers" {
+	{
+		event 7 1.000010 'sys_enter: NR 257 (ffffff9c, 7f00, 80000, 0, 0, 0)'
+		event 7 1.000015 'sys_exit: NR 257 = -2'
+		event 8 1.000016 'sys_enter: NR 0 (3, 7f00, a, 0, 0, 0)'
+		event 7 1.000017 'sys_enter: NR 15 (0, 0, 0, 0, 0, 0)'
+		event 8 1.000018 'sys_exit: NR 0 = 10'
+		event 7 1.000020 'sys_exit: NR -1 = 0'
+	} | sums 'syscall
+        1        1          5          5          5  syscall_257
+        1        0          3          3          3  syscall_15
+        1        0          2          2          2  syscall_0
+        3        1         10          3          5  total'
+}
+
+@test "tfs-summary: reads JSON, with three digits if the trace has nanoseconds" {
+	cat >trace <<-'END'
+		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_enter_openat","fields":{"__syscall_nr":257,"filename":"ret"}}
+		{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2}}
+		{"ts":2.000000000,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_enter","fields":{"id":39,"args":[0,0,0,0,0,0]}}
+		{"ts":2.000000007,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_exit","fields":{"id":39,"ret":6}}
+		{"lost":7,"overwritten":7,"unwritten":0}
+	END
+	sums 'syscall
+        1        1     12.345     12.345     12.345  openat
+        1        0      0.007      0.007      0.007  syscall_39
+        2        1     12.352      6.176     12.345  total
+{"lost":7,"overwritten":7,"unwritten":0}' <trace
+}
+
+@test "tfs-summary: sums up by any key of tfs-count, of the beginning of a call" {
+	calls_text | sums 'pid	call
+        1        0    1000001    1000001    1000001  8	read
+        2        1         14          7          9  7	openat
+        1        0          -          -          -  7	exit_group
+        4        1    1000015     333338    1000001  total
+# calls without an end: 1 (counted, without a time)' -k pid -k call
+	calls_text | sums 'event
+        1        0    1000001    1000001    1000001  read
+        2        1         14          7          9  openat
+        1        0          -          -          -  exit_group
+        4        1    1000015     333338    1000001  total
+# calls without an end: 1 (counted, without a time)' -k event
+}
+
+@test "tfs-summary: does not count the return of a new task from the call that made it" {
+	{
+		event 7 1.000010 'sys_clone(clone_flags: 11, newsp: 0, parent_tidptr: 0, child_tidptr: 0, tls: 0)'
+		event 8 1.000020 'sys_clone -> 0x0'
+		event 7 1.000030 'sys_clone -> 0x8'
+		event 7 1.000040 'sys_vfork()'
+		event 9 1.000050 'sys_vfork -> 0x0'
+		event 7 1.000060 'sys_vfork -> 0x9'
+	} | sums 'syscall
+        1        0         20         20         20  clone
+        1        0         20         20         20  vfork
+        2        0         40         20         20  total'
+}
+
+@test "tfs-summary: tells ends without a beginning, and does not count them as calls" {
+	{
+		event 7 1.000010 'sys_read -> 0xfffffffffffffffc'
+		event 7 1.000020 'sys_getpid()'
+		event 7 1.000021 'sys_getpid -> 0x7'
+		event 8 1.000022 'sys_clone -> 0x7'
+	} | sums 'syscall
+        1        0          1          1          1  getpid
+        1        0          1          1          1  total
+# ends without a beginning: 2 (not counted)'
+}
+
+@test "tfs-summary: a pid that is used again does not end the call of a dead task" {
+	{
+		event 7 1.000010 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+		event 7 9.000000 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+		event 7 9.000005 'sys_read -> 0x0'
+	} | sums 'syscall
+        2        0          5          5          5  read
+        2        0          5          5          5  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+@test "tfs-summary: measures no time across lost events, and repeats how many were lost" {
+	{
+		event 7 1.000010 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+		echo 'CPU:1 [LOST 3 EVENTS]'
+		event 7 9.000000 'sys_read -> 0xfffffffffffffffc'
+		event 7 9.000001 'sys_read(fd: 3, buf: 0x7f00, count: 10)'
+		event 7 9.000003 'sys_read -> 0x1'
+		echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written'
+	} | sums 'syscall
+        2        1          2          2          2  read
+        2        1          2          2          2  total
+# calls of unknown time: 1 (counted; events were lost meanwhile, or the clock went back)
+# lost 3 events: 3 overwritten in a full buffer, 0 not written'
+}
+
+@test "tfs-summary: sums up the lat of tfs-latency, and does not count a call twice" {
+	calls_text | tfs-latency -u syscalls | sums 'syscall
+        1        0    1000001    1000001    1000001  read
+        2        1         14          7          9  openat
+        3        1    1000015     333338    1000001  total'
+	# with -b, tfs-latency prints the beginnings as well
+	calls_text | tfs-latency -ub syscalls >pairs
+	calls_text | tfs-summary >want
+	tfs-summary <pairs | diff want -
+}
+
+@test "tfs-summary: sums up waits by task, and requests by device and operation" {
+	cat >waits <<-'END'
+		          <idle>-0       [001] d..2. 1.000010: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a b next_pid=7 next_prio=120 lat=5
+		          <idle>-0       [001] d..2. 1.000020: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=ls next_pid=8 next_prio=120 lat=7
+		          <idle>-0       [001] d..2. 1.000030: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a b next_pid=7 next_prio=120 lat=4
+		# unpaired 2 events: 1 without an end, 1 without a beginning
+	END
+	sums 'next_comm
+        2        0          9          4          5  a b
+        1        0          7          7          7  ls
+        3        0         16          5          7  total
+# unpaired 2 events: 1 without an end, 1 without a beginning' <waits
+	{
+		event 0 1.000010 'block_rq_complete: 254,0 WS () 2056 + 8 [0] by="a] [-5" by_pid=7 lat=8'
+		event 0 1.000020 'block_rq_complete: 254,0 WS () 2064 + 8 none,0,0 [-5] by=x by_pid=7 lat=20'
+		event 0 1.000030 'block_rq_complete: 254,16 R () 2048 + 8 none,0,0 [0] lat=30.5'
+		event 0 1.000040 'block_rq_issue: 254,16 R 4096 () 2048 + 8 none,0,0 [x]'
+	} >requests
+	sums 'dev	rwbs
+        1        0     30.500     30.500     30.500  254,16	R
+        2        1     28.000     14.000     20.000  254,0	WS
+        3        1     58.500     19.500     30.500  total
+# events without a time: 1 (not counted)' <requests
+	cat waits requests | sums "name
+        1        0     30.500     30.500     30.500  254,16	R
+        2        1     28.000     14.000     20.000  254,0	WS
+        2        0      9.000      4.500      5.000  a b
+        1        0      7.000      7.000      7.000  ls
+        6        1     74.500     12.416     30.500  total
+# events without a time: 1 (not counted)
+# unpaired 2 events: 1 without an end, 1 without a beginning"
+}
+
+@test "tfs-summary: of other events sums up lat by the name of the event" {
+	{
+		event 1 1.000010 'p: (f+0x0/0x10 <- g) ret=-2 lat=3'
+		event 1 1.000020 'p: (f+0x0/0x10 <- g) ret=7 lat=4'
+	} | sums 'event
+        2        1          7          3          4  p
+        2        1          7          3          4  total'
+}
+
+@test "tfs-summary: a clock without a point has no microseconds" {
+	{
+		event 1 100 'sys_a()'
+		event 1 150 'sys_a -> 0x0'
+	} | tfs-summary >got
+	exactly got "    calls   errors      total        avg        max  syscall
+        1        0         50         50         50  a
+        1        0         50         50         50  total
+"
+}
+
+@test "tfs-summary: counts a call whose clock went back, without a time" {
+	{
+		event 1 1.000010 'sys_a()'
+		event 1 1.000009 'sys_a -> 0x0'
+		event 1 1.000010 'sys_exit_a: ret=-5 lat=-3'
+		event 1 1.000010 'e: lat=many'
+	} | sums 'name
+        2        1          -          -          -  a
+        1        0          -          -          -  e
+        3        1          -          -          -  total
+# calls of unknown time: 3 (counted; events were lost meanwhile, or the clock went back)'
+}
+
+@test "tfs-summary: huge numbers make columns wider, and the greatest number stays" {
+	{
+		event 1 1.000010 'e: lat=18446744073709551615'
+		event 1 1.000020 'e: lat=18446744073709551615.999'
+		event 1 1.000030 'f: lat=18446744073709551616'
+		event 1 1.000040 'f: lat=1'
+	} | tfs-summary >got
+	exactly got "    calls   errors                  total us                    avg us                    max us  event
+        2        0  18446744073709551615.000   9223372036854775807.500  18446744073709551615.999  e
+        2        0                     1.000                     1.000                     1.000  f
+        4        0  18446744073709551615.000   6148914691236517205.000  18446744073709551615.999  total
+# calls of unknown time: 1 (counted; events were lost meanwhile, or the clock went back)
+"
+}
+
+@test "tfs-summary: no name that a task chooses forges a line, a column or a time" {
+	{
+		printf '%16s-%-7d [001] ..... 1.000000: sys_a()\n' $'x\ty\033[31m' 5
+		event 5 1.000002 'sys_a -> 0x0'
+		event 6 1.000000 'sys_b(name: 0x7f00 "x lat=99999 ret=-2")'
+		event 6 1.000001 'sys_b -> 0x0'
+	} >trace
+	sums 'comm
+        1        0          2          2          2  x\ty\x1b[31m
+        1        0          1          1          1  task
+        2        0          3          1          2  total' -k comm <trace
+	# the name ends neither the value nor the line
+	printf '{"ts":1.0,"cpu":0,"pid":5,"comm":"x","system":"s","event":"a\001\tb","fields":{"lat":1}}\n' |
+		sums 'event
+        1        0          1          1          1  a\x01\tb
+        1        0          1          1          1  total'
+	printf '%16s-%-7d [001] ..... 1.000000: sys_enter: NR 1\033[2J (0)\n' x 5 |
+		sums 'syscall
+        1        0          -          -          -  syscall_1\x1b[2J
+        1        0          -          -          -  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+@test "tfs-summary: exits 1 without a table if there is nothing to sum up" {
+	run -1 --separate-stderr from /dev/null tfs-summary
+	[ -z "$output" ]
+	[ -z "$stderr" ]
+	echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written' >trace
+	run -1 --separate-stderr from trace tfs-summary
+	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
+	[ -z "$stderr" ]
+	echo '              sh 26276   0      4347.262308 exec' >>trace
+	run -1 --separate-stderr from trace tfs-summary
+	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written
+# not understood 1 line: 1 without task, CPU and time in front; the first is line 2' ]
+	[ "$stderr" = 'tfs-summary: fatal: unable to sum up lines that are not events; leave the summary out' ]
+}
+
+@test "tfs-summary: counts the events of a trace in which no event has a time" {
+	{
+		event 1 1.000010 'signal_generate: sig=10 errno=0 code=0 comm=a pid=1 grp=1 res=0'
+		event 1 1.000020 'signal_generate: sig=10 errno=0 code=0 comm=a pid=1 grp=1 res=0'
+		event 1 1.000030 'signal_deliver: sig=17 errno=0 code=1 sa_handler=0 sa_flags=0'
+		echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written'
+	} >trace
+	sums 'event	sig
+        2        0          -          -          -  signal_generate	10
+        1        0          -          -          -  signal_deliver	17
+        3        0          -          -          -  total
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
+	event 1 1.000040 'sched_wakeup: comm=a pid=1 prio=1 target_cpu=003' >>trace
+	sums 'name
+        2        0          -          -          -  signal_generate	10
+        1        0          -          -          -  signal_deliver	17
+        1        0          -          -          -  sched_wakeup
+        4        0          -          -          -  total
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
+	event 1 1.000050 'block_rq_issue: 254,16 R 4096 () 2048 + 8 none,0,0 [x] lat=7' >>trace
+	sums 'dev	rwbs
+        1        0          7          7          7  254,16	R
+        1        0          7          7          7  total
+# events without a time: 4 (not counted)
+# lost 3 events: 3 overwritten in a full buffer, 0 not written' <trace
+}
+
+@test "tfs-summary: lines cut at any byte do no harm" {
+	{
+		calls_text
+		event 7 1.000010 'sys_enter: NR 257 (ffffff9c, 7f00, 80000, 0, 0, 0)'
+		event 7 1.000015 'sys_exit: NR 257 = -2'
+		event 0 1.000020 'block_rq_complete: 254,0 WS () 2064 + 8 none,0,0 [-5] by=x lat=20'
+		echo '{"ts":2.0,"cpu":1,"pid":6,"comm":"c","event":"sys_exit","fields":{"id":39,"ret":6,"lat":1}}'
+	} | awk '{ for (i = 1; i <= length($0); i++) print substr($0, 1, i) }' >parts
+	tfs-summary <parts >got
+	grep -q '  total$' got
+}
+
+@test "tfs-summary: kernel: has the calls and errors of strace -c, of a program with children" {
+	need_tracefs events/syscalls
+	need_tool strace
+	strace -c -f -o counts true 2>/dev/null || skip "needs ptrace"
+	cat >program <<-'END'
+		for i in 1 2 3; do
+			"$LS" /none /
+		done
+		(cd /none; exit 1)
+		exec "$LS" /nowhere
+	END
+	LS=$(command -v ls)
+	export LS
+	strace -c -f -o counts sh program >/dev/null 2>&1 || : # ls fails
+	tfs-run trace_syscalls --returns -- sh program 2>/dev/null | tfs-summary >table
+	# strace -c omits calls that do not return; the shell's SIGCHLD may come before or after
+	# its wait
+	left_out() { grep -vE ' (exit|exit_group|rt_sigreturn|wait4|restart_syscall)$'; }
+	awk '$NF ~ /^[a-z_0-9]+$/ && $4 ~ /^[0-9]+$/ && $NF != "total" {
+		print $4, NF == 6 ? $5 : 0, $NF }' counts | left_out | sort >want
+	awk 'NR > 1 && !/^#/ && $NF != "total" { print $1, $2, $NF }' table | left_out | sort >got
+	file_has 12+ want
+	diff want got
+	awk '$2 { n += $2 } END { exit n < 3 }' got
+}
+
+@test "tfs-summary: kernel: counts as many calls of each thread as were made" {
+	need_tracefs events/syscalls
+	calls 1000 2 2
+	start_session trace_syscalls --output fifo --pid "$CALLS" -s getppid --returns
+	background tfs-summary <"$TRACE" >got
+	counter=$PID
+	release
+	session_ends
+	finishes "$counter" 0
+	grep -Eqx ' +4000 +0 +[0-9]+ +[0-9]+ +[0-9]+  getppid' got
+	file_has 3 got
+}
+
+@test "tfs-summary: ignores SIGINT, so that the trace can end first" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-summary <trace >got 9>&-
+	ignores() { grep -q '^SigIgn:.*[2367abef]$' "/proc/$PID/status"; }
+	eventually ignores
+	kill -INT "$PID"
+	calls_text >&9
+	exec 9>&-
+	finishes "$PID" 0
+	[ "$(head -n 2 got | tail -n 1)" = '        1        0    1000001    1000001    1000001  read' ]
+}

@@ -1,0 +1,403 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
+# trace_process: prints the lines of the process event tracer, with exact codes and counts
+
+load ../helper
+
+# scene NAME [N]: Start the program, held before the scene; set $CALLS to its pid.
+scene() {
+	need_tracefs events/raw_syscalls
+	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
+	mkfifo "$GO"
+	: >ready
+	background "$PROG/process" "$@" <>"$GO" >ready
+	CALLS=$PID
+	eventually is_ready
+}
+
+# traced WORDS: Run a session of the held program, release it, and read the trace to its
+# end into got.
+traced() {
+	start_session trace_process --output fifo --buffer 8000 --pid "$CALLS" "$@"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	run -1 grep '^#' got
+}
+
+# told FILE: Print the lines without name, CPU and time; letters replace the pids in the
+# order in which they come, a for the program.
+told() {
+	sed -E "s/^.{16} +([0-9]+) +[0-9]+ +[0-9]+\.[0-9]{6} /\1 /" "$1" | awk '
+		function letter(pid) {
+			if (!(pid in letters))
+				letters[pid] = substr("abcdefghijklmnopqrstuvwxyz", ++n, 1)
+			return letters[pid]
+		}
+		{ $1 = letter($1) }
+		$2 == "fork" { $3 = letter($3) }
+		{ print }'
+}
+
+# ends_of FILE: Print the exit codes of tasks, each after the letter of its task.
+ends_of() {
+	told "$1" | sed -n 's/ exit / /p'
+}
+
+# getppids FILE: Print the number of these calls.
+getppids() {
+	grep -Ec " syscall $(syscall-nr getppid) \[(0x[0-9a-f]+ ){5}0x[0-9a-f]+\]\$" "$1" || :
+}
+
+ENDS='b 0
+c 768
+d 65280
+e 9
+f 15
+g 11
+h 10
+i 256
+j 13312
+a 0'
+
+# refuses LINE WORDS: Fail unless LINE is printed and nothing begins.
+refuses() {
+	local status=0
+	"$MANAGER" --run trace_process --args "--instance $MARK --pid $$ ${*:2}" >out 2>err ||
+		status=$?
+	[ "$status" = 100 ]
+	[ ! -s out ]
+	file_is err "manager: fatal: $1"
+	nothing_left
+}
+
+# bats test_tags=quick
+@test "trace_process: prints the exit codes that wait gives: of exit, of signals, of a child that execs" {
+	scene ends
+	traced --trace lifecycle
+	[ "$(ends_of got)" = "$ENDS" ]
+	[ "$(told got | grep -c ' fork . flags 0x[0-9a-f]*$')" = 9 ]
+	[ "$(told got | grep ' exec$')" = "i exec" ]
+	file_has 20 got
+}
+
+@test "trace_process: prints the exit codes of threads: their own, of exit_group, of exec and of signals" {
+	scene threads
+	traced --trace lifecycle
+	ends_of got | sort >ends
+	# the ends of a thread and of its leader may come in either order
+	diff - ends <<-'END'
+	a 0
+	b 2304
+	c 1792
+	d 1024
+	e 1024
+	f 1280
+	g 1280
+	h 15
+	i 15
+	j 15
+	k 256
+	l 0
+	m 11
+	n 11
+	END
+	[ "$(told got | grep ' exec$')" = "k exec" ]
+	file_has 28 got
+}
+
+# killed SCENE SIGNAL...: Run a session of a program with a child for each signal, and send
+# the signals once the stream works.
+killed() {
+	local signal pid
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	scene "$1" $(($# - 1))
+	shift
+	start_session trace_process --output fifo --trace lifecycle,signals --pid "$CALLS"
+	read_by cat >got
+	release
+	eventually [ -e pids ]
+	for signal; do
+		read -r pid
+		eventually grep -q " fork $pid " got
+		kill "-$signal" "$pid"
+		eventually grep -q " $pid .* exit " got
+	done <pids
+	session_ends
+	finishes "$READER" 0
+}
+
+@test "trace_process: prints the end of a process that an unrelated task's signal kills" {
+	killed waits TERM KILL HUP ALRM
+	[ "$(ends_of got)" = $'b 15\nc 9\nd 1\ne 14\na 0' ]
+}
+
+@test "trace_process: adds 0x80 to the exit code if a core was dumped" {
+	ulimit -c unlimited
+	killed core SEGV
+	[ -n "$(compgen -G 'core*')" ] ||
+		skip "needs core files where programs run (/proc/sys/kernel/core_pattern)"
+	[ "$(ends_of got)" = $'b 139\na 0' ]
+}
+
+@test "trace_process: prints every line in the documented form" {
+	scene ends
+	traced
+	hex='0x[0-9a-f]+'
+	run -1 grep -Ev "^ *(process|false|busybox|<...>) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags $hex|exec|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code $hex|syscall -?[0-9]+ \[($hex ){5}$hex\]|syscall rc -?[0-9]+ error (0|-[0-9]+))\$" got
+	[ "$(grep -c ' exec$' got)" = 1 ]
+	# the columns of the header, byte for byte
+	line=$(grep -m 1 ' exit 768$' got)
+	[ "$(printf '%16s %5d ' process "$(echo "$line" | awk '{ print $2 }')")" = "${line:0:23}" ]
+	[[ ${line:23} =~ ^\ *[0-9]+\ {1,9}[0-9]+\.[0-9]{6}\ exit\ 768$ ]]
+}
+
+@test "trace_process: prints calls and their returns, with the error" {
+	scene uids
+	traced --trace syscalls
+	[ "$(getppids got)" = 15 ]
+	[ "$(grep -c " syscall rc $$ error 0\$" got)" = 15 ]
+	[ "$(grep -c ' syscall rc -1 error -1$' got)" = 1 ]
+	run -1 grep -Ev ' syscall (-?[0-9]+ \[|rc )' got
+}
+
+@test "trace_process: prints signals as they are delivered" {
+	scene ends
+	traced --trace signals
+	# SIGCHLD, which is ignored, for a task that blocked it for a moment, as libc's fork does
+	grep -v ' signal 17 ' got >others
+	told others >lines
+	diff - lines <<-'END'
+	a signal 9 errno 0 code 0x0
+	b signal 15 errno 0 code 0x0
+	c signal 11 errno 0 code 0xfffffffa
+	d signal 10 errno 0 code 0x0
+	END
+}
+
+# signals_of FILE: Print the signal that hit each task, each after the letter of its task.
+signals_of() {
+	told "$1" | sed -n 's/ signal \([0-9]*\) .*/ \1/p' | grep -v ' 17$'
+}
+
+@test "trace_process: prints the sent signal that ends a process, even from an unrelated task" {
+	killed waits TERM USR1 KILL USR2 HUP
+	[ "$(ends_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1\na 0' ]
+	[ "$(signals_of got)" = $'b 15\nc 10\nd 9\ne 12\nf 1' ]
+}
+
+@test "trace_process: prints an unrelated task's signal for --trace signals alone, too" {
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	scene waits 3
+	start_session trace_process --output fifo --trace signals --pid "$CALLS"
+	read_by cat >got
+	release
+	eventually [ -e pids ]
+	{ read -r first; read -r second; read -r third; } <pids
+	# the stream listens for the ends of tasks from the start: this line shows that it has begun
+	kill -KILL "$third"
+	eventually grep -q " $third .* signal 9 " got
+	kill -TERM "$first"
+	eventually grep -q " $first .* signal " got
+	kill -USR1 "$second"
+	session_ends
+	finishes "$READER" 0
+	grep -q " $first .* signal 15 " got
+	grep -q " $second .* signal 10 " got
+	[ "$(grep -vc ' signal 17 ' got)" = 3 ]
+}
+
+# learns WORD...: Print what a stream learns about ends of tasks (t/prog/exits.c).
+learns() {
+	local status=0
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	output=$("$PROG/exits" "$@") || status=$?
+	[ "$status" != 77 ] || skip "needs taskstats, and clone3 with a pid of our choice"
+	[ "$status" = 0 ]
+}
+
+@test "trace_process: prints the kernel's code once per task, even for a task that is killed near the end" {
+	learns told
+	[ "$output" = $'killed: 15\nthree: 768\nterm: 15\ntwice: -1' ]
+}
+
+@test "trace_process: waits for no code that the kernel could not send because a socket was full" {
+	learns lost 60
+	[ "$output" = 'known: 0' ]
+	[ -z "${TFS_VARIANT-}" ] || return 0
+	need_tool strace
+	strace -f -e trace=poll,ppoll -o waits.all "$PROG/exits" lost 60
+	# waiting half a second for each of them would take 30 s
+	few_waits 500
+}
+
+@test "trace_process: does not give the code of an earlier task with the same pid to a later task" {
+	learns again
+	[ "$output" = 'killed: 15' ]
+}
+
+@test "trace_process: --uid: prints lines while the real user is that user, through every change" {
+	for want in "0 5" "1234 7" "4321 3" "77 0"; do
+		scene uids
+		traced --trace syscalls --uid "${want% *}"
+		[ "$(getppids got)" = "${want#* }" ]
+	done
+}
+
+@test "trace_process: --uid without calls follows the calls that change the user, and prints none of them" {
+	scene uids
+	traced --trace lifecycle --uid 1234
+	[ "$(told got)" = "a exit 0" ]
+	scene uids
+	traced --trace lifecycle --uid 0
+	[ ! -s got ]
+}
+
+@test "trace_process: --comm: prints lines while the name is that name, through prctl, fork and exec" {
+	for want in "process 1" "one 2" "two words 7" "tw 0"; do
+		scene names
+		traced --trace syscalls --comm "'${want% *}'"
+		[ "$(getppids got)" = "${want##* }" ]
+		run -1 grep -v "^ *${want% *} " got
+	done
+	scene ends
+	traced --trace lifecycle --comm false
+	[ "$(told got)" = $'a exec\na exit 256' ] || [[ $(told got) == a\ ex* ]]
+}
+
+@test "trace_process: --uid and --comm must both match" {
+	scene uids
+	traced --trace syscalls --uid 4321 --comm process
+	[ "$(getppids got)" = 3 ]
+	scene uids
+	traced --trace syscalls --uid 4321 --comm other
+	[ ! -s got ]
+}
+
+@test "trace_process: a thread that execs goes on as its process, with the same pid" {
+	scene becomes 12
+	traced
+	[ "$(getppids got)" = 12 ]
+	told got | grep -v ' s[yi]' >lines
+	[ "$(sed 's/flags.*/flags/' lines)" = $'a fork b flags\na exit 0\na exec\na exit 0' ]
+}
+
+@test "trace_process: keeps each task in its place when tasks are added, and removes pruned tasks" {
+	run -0 "$PROG/commtable" 100000
+	[ "$output" = 'added: 100000 tasks, 0 moved, 0 missing, 0 too many
+pruned: 50000 tasks, 0 moved, 0 missing, 0 too many
+again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
+}
+
+@test "trace_process: a name with newlines adds no lines" {
+	scene hostile
+	traced
+	[ "$(getppids got)" = 1 ]
+	run -1 grep -Ev '^.{16} +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} ' got
+	run -1 grep ' exec$' got
+}
+
+@test "trace_process: --format text prints the kernel's text for the same events, as often" {
+	scene ends
+	traced --trace lifecycle --format text
+	[ "$(grep -c ': sched_process_exit: ' got)" = 10 ]
+	[ "$(grep -c ': task_newtask: ' got)" = 9 ]
+	[ "$(grep -c ': sched_process_exec: ' got)" = 1 ]
+	file_has 20 got
+	scene uids
+	traced --trace syscalls --format text --uid 4321
+	[ "$(grep -c ": sys_enter: NR $(syscall-nr getppid) " got)" = 3 ]
+}
+
+@test "trace_process: --header names the columns" {
+	scene ends
+	start_session trace_process --output fifo --header --trace lifecycle --pid "$CALLS"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep '^#' got)" = '# tracer: process
+#
+#           TASK   PID CPU        TIMESTAMP  EVENT' ]
+	sed -i /^#/d got
+	[ "$(ends_of got)" = "$ENDS" ]
+}
+
+@test "trace_process: tfs-report -P prints the same lines for a trace.dat" {
+	scene ends
+	start_session trace_process --output dat --pid "$CALLS"
+	release
+	finishes "$SESSION" 0
+	tfs-report -P lifecycle "$TRACE" >got
+	[ "$(ends_of got)" = "$ENDS" ]
+	file_has 20 got
+	scene uids
+	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
+	start_session trace_process --output dat --uid 0 --pid "$CALLS"
+	release
+	finishes "$SESSION" 0
+	for want in "0 5" "1234 7" "4321 3"; do
+		tfs-report -P syscalls -u "${want% *}" -U "$([ "$want" != "0 5" ] || echo -n "$CALLS,")-1" \
+			"$TRACE" >got
+		[ "$(getppids got)" = "${want#* }" ]
+	done
+	tfs-report -P syscalls -C process "$TRACE" >got
+	[ "$(getppids got)" = 15 ]
+}
+
+@test "trace_process: two sessions at once each have a filter of their own" {
+	scene uids
+	one=$CALLS one_go=$GO
+	start_session trace_process --output fifo --trace syscalls --uid 4321 --pid "$one"
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	scene ends
+	: >out
+	background "$MANAGER" --run trace_process --args \
+		"--instance ${MARK}b --output fifo --pid $CALLS --trace lifecycle" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	[ "$(ends_of got)" = "$ENDS" ]
+	echo >"$one_go"
+	finishes "$one_session" 0
+	finishes "$one_reader" 0
+	[ "$(getppids got.one)" = 3 ]
+}
+
+@test "trace_process: --all with --comm prints lines of that program, and of no other program" {
+	scene names
+	start_session trace_process --output fifo --all --comm "'two words'" --trace syscalls
+	read_by cat >got
+	release
+	finishes "$CALLS" 0
+	eventually grep -q " syscall $(syscall-nr exit_group) " got
+	stop_session
+	finishes "$READER" 0
+	[ "$(getppids got)" = 7 ]
+	run -1 grep -Ev '^       two words ' got
+}
+
+@test "trace_process: reports bad input on one line, and begins nothing" {
+	need_tracefs events/raw_syscalls
+	refuses "--trace: 'nonsense' is not one of syscalls, signals, lifecycle" --trace nonsense
+	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
+	refuses "--comm: 'sixteen-letters-' is longer than 15 bytes, the maximum of a name" \
+		--comm sixteen-letters-
+	refuses "--trace: ',' names none of syscalls, signals, lifecycle" --trace ,
+	refuses "--uid: 4294967295 is not a valid user id" --uid 4294967295
+	refused 100 "--uid: 'no one' is not the name or the number of a user" --run trace_process \
+		--args "--pid $$ --uid 'no one'"
+	refused 100 "--uid takes one value, and '2' is one too many; leave it out" --run trace_process \
+		--args "--pid $$ --uid 1 2"
+	refused 100 "--format: 'xml' is not one of process|text" --run trace_process \
+		--args "--pid $$ --format xml"
+	refused 100 "trace_process: no task is selected; give --pid, or see --describe trace_process" \
+		--run trace_process --args "--uid 0 --comm x"
+}

@@ -1,0 +1,444 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# trace_syscalls: prints N lines for N calls, and counts lost events exactly
+# parts: 6
+
+# In a guest the larger numbers are a tenth of those in the names.
+
+load ../helper
+
+# For tests that may lose nothing: a million events of 24 bytes are 24 MB, and one
+# CPU may have to hold them all.
+ROOM=(--buffer "$(so_many 65536)")
+
+count() {
+	grep -c ": sys_${2:-getppid}[( ]" "$1" || :
+}
+
+# delivered_and_lost FILE NAME: Print the number of lines of the call, and the number in the
+# last line, which exists only after a loss.
+delivered_and_lost() {
+	local lost
+	lost=$(sed -En '$s/^# lost ([0-9]+) events: .*/\1/p' "$1")
+	[ "$(grep -c '^#' "$1")" = "${lost:+1}" ] || [ -z "$lost" ]
+	LOST=${lost:-0}
+	echo $(($(count "$1" "${2-}") + LOST))
+}
+
+# session WORDS: Start a session of getppid for the program that calls started.
+session() {
+	need_tracefs events/syscalls
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$@"
+}
+
+# all_are N: Fail unless the session ended by itself and got has N lines and nothing else.
+all_are() {
+	session_ends
+	finishes "$READER" 0
+	[ "$(count got)" = "$1" ]
+	file_has "$1" got
+}
+
+by_lines() {
+	calls "$1"
+	session "${ROOM[@]}"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	all_are "$1"
+}
+
+by_fifo() {
+	calls "$1"
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are "$1"
+}
+
+in_file() {
+	calls "$1"
+	session "${ROOM[@]}" --output file --size "$(so_many 262144)"
+	release
+	finishes "$SESSION" 0
+	[ "$(count "$TRACE")" = "$1" ]
+	file_has "$1" "$TRACE"
+}
+
+# bats test_tags=quick
+@test "trace_syscalls: one call gives one line to a caller that takes one line per read" {
+	by_lines 1
+}
+
+@test "trace_syscalls: one call gives one line to cat" {
+	by_fifo 1
+}
+
+@test "trace_syscalls: one call gives one line in a file" {
+	in_file 1
+}
+
+@test "trace_syscalls: 1000 calls give 1000 lines to a caller that takes one line per read" {
+	by_lines 1000
+}
+
+@test "trace_syscalls: 1000 calls give 1000 lines to cat" {
+	by_fifo 1000
+}
+
+@test "trace_syscalls: 1000 calls give 1000 lines in a file" {
+	in_file 1000
+}
+
+@test "trace_syscalls: 100000 calls give 100000 lines to a caller that takes one line per read" {
+	by_lines "$(so_many 100000)"
+}
+
+@test "trace_syscalls: 100000 calls give 100000 lines to cat" {
+	by_fifo "$(so_many 100000)"
+}
+
+@test "trace_syscalls: 100000 calls give 100000 lines in a file" {
+	in_file "$(so_many 100000)"
+}
+
+# bats test_tags=long
+@test "trace_syscalls: a million calls give a million lines to a caller that takes one line per read" {
+	by_lines "$(so_many 1000000)"
+}
+
+# bats test_tags=long
+@test "trace_syscalls: a million calls give a million lines to cat" {
+	by_fifo "$(so_many 1000000)"
+}
+
+# bats test_tags=long
+@test "trace_syscalls: a million calls give a million lines in a file" {
+	in_file "$(so_many 1000000)"
+}
+
+# ---- losses ------------------------------------------------------------------------
+
+# Make the session outlast the calls: it has another task to trace.
+lasting_session() {
+	need_tracefs events/syscalls
+	mkfifo stay
+	background cat <>stay
+	STAY=$PID
+	calls "$1"
+	start_session trace_syscalls --syscall getppid --pid "$STAY" "$CALLS" "${@:2}"
+}
+
+# accounted FILE N: Fail unless delivered and lost add up to N, and some were lost.
+accounted() {
+	[ "$(delivered_and_lost "$1")" = "$2" ] || {
+		echo "$(count "$1") delivered"
+		tail -n 1 "$1"
+		return 1
+	}
+	[[ $(tail -n 1 "$1") = '# lost '* ]]
+}
+
+@test "trace_syscalls: a late caller gets the newest lines and the number of lost events" {
+	lasting_session 50000 --buffer 64
+	release
+	finishes "$CALLS" 0
+	read_by "$PROG/caller" /dev/stdin >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 50000
+}
+
+@test "trace_syscalls: a late cat gets the newest lines and the number of lost events" {
+	lasting_session 50000 --buffer 64 --output fifo
+	release
+	finishes "$CALLS" 0
+	read_by cat >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 50000
+}
+
+@test "trace_syscalls: the default buffer loses events before a late reader, and their number is printed" {
+	lasting_session 300000 --output fifo
+	release
+	finishes "$CALLS" 0
+	read_by cat >got
+	stop_session
+	finishes "$READER" 0
+	accounted got 300000
+}
+
+@test "trace_syscalls: a caller that pauses half way misses only the events that are counted as lost" {
+	lasting_session 200000 --buffer 64
+	mkfifo narrow gate
+	# the reader takes the caller's output up to the first line, and then stops
+	exec 9<>narrow
+	# shellcheck disable=SC2016 # the shell's own variable
+	background sh -c 'read -r line; echo "$line"; read -r _ <gate; cat' \
+		<narrow >got 9>&-
+	last=$PID
+	read_by "$PROG/caller" /dev/stdin >&9 9>&-
+	exec 9>&-
+	release
+	finishes "$CALLS" 0
+	kill -INT "$SESSION"
+	echo >gate
+	session_ends
+	finishes "$READER" 0
+	finishes "$last" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, with cat" {
+	calls 200000
+	session --buffer 64 --output fifo
+	read_by cat >got
+	overrun
+	session_ends
+	finishes "$READER" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, with a caller" {
+	calls 200000
+	session --buffer 64
+	read_by "$PROG/caller" /dev/stdin >got
+	overrun
+	session_ends
+	finishes "$READER" 0
+	accounted got 200000
+}
+
+@test "trace_syscalls: a stream that cannot keep up counts its lost events, in a file" {
+	calls 200000
+	session --buffer 64 --output file
+	overrun
+	finishes "$SESSION" 0
+	accounted "$TRACE" 200000
+}
+
+# The stream is tfs-record, which forks no filter.
+@test "trace_syscalls: a trace.dat has the number of lost events: as text, JSON, decoded and Perfetto's" {
+	local n=40000 lost recorded
+	calls $n
+	session --buffer 64 --output dat
+	overrun
+	finishes "$SESSION" 0
+	tfs-report "$TRACE" >got
+	accounted got $n
+	lost=$(tail -n 1 got | cut -d' ' -f3) recorded=$(count got)
+	tfs-report -j "$TRACE" >got
+	[ "$(grep -c '"event":"sys_enter_getppid"' got)" = "$recorded" ]
+	[ "$(tail -n 1 got)" = "{\"lost\":$lost,\"overwritten\":$lost,\"unwritten\":0}" ]
+	tfs-report -D "$TRACE" >got
+	[ "$(grep -c ' getppid(' got)" = "$recorded" ]
+	[ "$(tail -n 1 got)" = "# lost $lost events: $lost overwritten in a full buffer, 0 not written" ]
+	tfs-report "$TRACE" | tfs-summary >got
+	grep -q "^ *$recorded .* getppid$" got
+	grep -qx "# lost $lost events: .*" got
+	tfs-perfetto "$TRACE" | protoc --decode=perfetto.protos.Trace -I "$TREE/t/data" perfetto.proto 2>/dev/null |
+		awk '/END_OF_TRACE/ { at_end = 1 } at_end && /overrun:/ { lost += $2 }
+			at_end && /read_events:/ { read += $2 } END { print read, lost }' >sums
+	command -v protoc >/dev/null || skip "needs protoc"
+	[ "$(cat sums)" = "$recorded $lost" ]
+}
+
+@test "trace_syscalls: a trace.dat that is full has the number of events that are missing" {
+	calls 100000
+	session "${ROOM[@]}" --output dat --size 1100
+	release
+	finishes "$SESSION" 0
+	tfs-report "$TRACE" >got
+	accounted got 100000
+	[[ $(tail -n 1 got) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
+}
+
+# Make the calls while the stream is stopped.
+overrun() {
+	local janitor stream
+	janitor=$(children "$SESSION")
+	stream=$(children "$janitor")
+	kill -STOP "$stream"
+	release
+	finishes "$CALLS" 0
+	kill -CONT "$stream"
+}
+
+@test "trace_syscalls: a full file ends with the number of missing events" {
+	calls 100000
+	session "${ROOM[@]}" --output file --size 256
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -c <"$TRACE")" -le $((256 * 1024)) ]
+	accounted "$TRACE" 100000
+	[[ $(tail -n 1 "$TRACE") =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
+}
+
+# ---- tasks and calls -----------------------------------------------------------------
+
+@test "trace_syscalls: each existing thread adds its lines" {
+	calls -e 2000 8
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are 16000
+}
+
+@test "trace_syscalls: each later thread adds its lines" {
+	calls 2000 8
+	session "${ROOM[@]}" --output fifo
+	read_by cat >got
+	release
+	all_are 16000
+}
+
+@test "trace_syscalls: each later child and its threads add their lines" {
+	calls 2000 2 8
+	session "${ROOM[@]}"
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	all_are 32000
+}
+
+@test "trace_syscalls: --returns doubles the lines" {
+	calls 2000
+	session "${ROOM[@]}" --output fifo --returns
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 2000 ]
+	[ "$(grep -c ': sys_getppid -> 0x' got)" = 2000 ]
+	file_has 4000 got
+}
+
+@test "trace_syscalls: accepts several names, each as NAME or as sys_enter_NAME" {
+	calls 1000
+	need_tracefs events/syscalls
+	start_session trace_syscalls --pid "$CALLS" --output fifo \
+		-s sys_enter_getppid exit_group
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(count got getppid)" = 1000 ]
+	[ "$(count got exit_group)" = 1 ]
+	file_has 1001 got
+}
+
+@test "trace_syscalls: openat and sys_enter_openat mean the same call" {
+	need_tracefs events/syscalls
+	small_shell
+	touch a b c
+	mkfifo go
+	for name in openat sys_enter_openat; do
+		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; : <b; : <c' <>go
+		start_session trace_syscalls --pid "$PID" --output fifo --syscall "$name"
+		read_by cat >got
+		echo >go
+		session_ends
+		finishes "$READER" 0
+		[ "$(count got openat)" = 3 ]
+		file_has 3 got
+	done
+}
+
+@test "trace_syscalls: traces all calls without --syscall, and with --syscall without a name" {
+	need_tracefs events/syscalls
+	small_shell
+	touch a
+	mkfifo go
+	for option in "" --syscall; do
+		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; umask 0' <>go
+		# shellcheck disable=SC2086 # a word or none
+		start_session trace_syscalls --pid "$PID" --output fifo $option
+		read_by cat >got
+		echo >go
+		session_ends
+		finishes "$READER" 0
+		for name in openat exit_group; do
+			[ "$(count got "$name")" = 1 ]
+		done
+		for name in umask close; do
+			[ "$(count got "$name")" -ge 1 ]
+		done
+	done
+}
+
+@test "trace_syscalls: every call has its return if all calls are traced" {
+	need_tracefs events/syscalls
+	calls 1000
+	start_session trace_syscalls --pid "$CALLS" --output fifo --returns
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
+	[ "$(grep -c ': sys_getppid -> 0x' got)" = 1000 ]
+	# the read that was in progress returns, which 32-bit arm does not report, and
+	# exit_group never returns
+	sed '1{/ -> /d}' got >whole
+	[ "$(grep -c ': sys_[a-z0-9_]* -> ' whole)" = "$(($(grep -c ': sys_[a-z0-9_]*(' whole) - 1))" ]
+}
+
+@test "trace_syscalls: two sessions at once each have lines of their own" {
+	need_tracefs events/syscalls
+	calls 3000
+	one=$CALLS gate=$GO
+	calls 5000
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo "${ROOM[@]}"
+	read_by cat >got
+	second=$READER session=$SESSION
+	background "$MANAGER" --run trace_syscalls --args \
+		"-i $MARK.two --pid $one -s getppid --output file ${ROOM[*]}" >two
+	SESSION=$PID
+	eventually test -s two
+	echo >"$gate"
+	release
+	finishes "$SESSION" 0
+	finishes "$session" 0
+	finishes "$second" 0
+	[ "$(count got)" = 5000 ]
+	[ "$(count "$(cat two)")" = 3000 ]
+	[ "$(pids_in got)" = "$CALLS" ]
+	[ "$(pids_in "$(cat two)")" = "$one" ]
+	nothing_left
+}
+
+@test "trace_syscalls: --user-stack prints the program's stack below each call, with functions and files" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	act callers 3 2
+	start_session trace_syscalls --output fifo --pid "$ACT" -s getppid --user-stack
+	read_by cat >got
+	release
+	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
+	eventually all_read
+	stop_session
+	finishes "$READER" 0
+	echo >"$GO"
+	finishes "$ACT" 0
+	head -n 20 got # for a test that fails
+	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+}
+
+@test "trace_syscalls: --user-stack excludes --slower and decoded calls, and tfs-run prints it for people" {
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	calls 2
+	for option in '--slower 1ms' --decode --failed '--data 9'; do
+		fails 100 'manager: fatal: --user-stack excludes --slower, and what needs decoded calls' \
+			"$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --user-stack $option"
+		nothing_left
+	done
+	# tfs-run asks for decoded calls without it
+	run -0 --separate-stderr tfs-run trace_syscalls --human -s getppid --user-stack -- "$PROG/calls" 2
+	[ "$(grep -c ' getppid()$' <<<"$output")" = 2 ]
+	[ "$(grep -c '<user stack trace>' <<<"$output")" = 2 ]
+}

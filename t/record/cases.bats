@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# parts: 4
+# Inputs of other people's reports that once gave a wrong answer: t/cases
+
+load ../helper
+
+CASES=$TREE/t/cases
+CASE=$PROG/case
+
+# decoded PROGRAM [OPTION]...: Trace the program of t/cases in the working directory. Print its
+# decoded calls without the head of the line and without their times.
+decoded() {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_syscalls --instance "$MARK" --buffer 16M --decode "${@:2}" -- "$CASE/$1" \
+		>trace 2>err </dev/null 3>&- 4>&- || :
+	run -1 grep '^# lost' trace
+	! grep -q '^# strings are' trace || skip "needs BPF programs that read strings"
+	sed -E 's/^.{16}-[0-9]+ +\[[0-9]+\] [^ ]+ +[0-9.]+: //; s/ <[0-9]+\.[0-9]{6}>$//' trace >calls
+}
+
+# has LINE...: Fail unless the calls have each line. Without a newline a program cannot forge one.
+has() {
+	local line
+	for line; do
+		grep -Fqx -e "$line" calls || { echo "not there: $line"; cat calls; return 1; }
+	done
+}
+
+@test "case off64: offsets, sizes and results have 64 bits" {
+	decoded off64
+	has 'ftruncate(3, 6442450944) = 0' 'lseek(3, 5368709120, SEEK_SET) = 5368709120' \
+		'lseek(3, 4294967303, SEEK_SET) = 4294967303' \
+		'fadvise64(3, 1099511627776, 2199023255552, POSIX_FADV_NORMAL) = 0' \
+		'fallocate(3, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 4294967296, 4294967296) = 0' \
+		'truncate("tfs-off64", 8589934592) = 0'
+	grep -Eqx 'pwrite64\(3, 0x[0-9a-f]+, 1, 4294967305\) = 1' calls
+	grep -Eqx 'fstat\(3, \{st_mode=S_IFREG\|0600, st_size=6442450944, \.\.\.\}\) = 0' calls
+	grep -Eqx 'mmap\(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0x100000000\) = 0x[0-9a-f]+' calls
+}
+
+@test "case inout: what goes in is of the entry, what comes out is of the return" {
+	decoded inout
+	has 'sendfile(4, 3, [3] => [8], 5) = 5' 'copy_file_range(3, [2] => [6], 4, [7] => [11], 4, 0) = 4' \
+		'splice(3, [1] => [7], 6, NULL, 6, 0) = 6'
+	grep -Eq '^getsockname\(7, .*, \[100 => 16\]\) = 0$' calls
+	grep -Eq '^recvmmsg\(7, \[.*\], 2, MSG_WAITFORONE, \{tv_sec=1, tv_nsec=5\}\) = 1' calls
+	grep -Eq '^recvmmsg\(7, 0x[0-9a-f]+, 2, MSG_DONTWAIT, \{tv_sec=0, tv_nsec=50000000\}\) = -1 EAGAIN$' calls
+}
+
+@test "case bigword: each word is whole, or has a mark; complete lists have none" {
+	decoded bigword
+	grep '^execve("/bin/true"' calls >execs
+	[ "$(wc -l <execs)" = 15 ]
+	# a word of z or q has the length that the program gave it, or a mark behind its end
+	awk -F '"' -v lengths='100 1000 3000 4000 4090 5000 19999' '{
+		split(lengths, z, " ")
+		for (i = 4; i < NF; i += 2)
+			if ($i ~ /^[zq]+$/) {
+				whole = length($i) == ($i ~ /^z/ ? z[NR] : (NR - 10) * 700)
+				if (whole != ($(i + 1) !~ /^\.\.\./)) { print; bad = 1 }
+				words++
+			}
+		} END { exit bad || words != 7 + 5 * 5 }' execs
+	sed -n '7p' execs | grep -Eq '"z+"\.\.\., "last"\], '
+	grep -Fq '["true", "a", "b"], ' execs
+	grep -Fq '["true", "1", "2", "3", "4", "5", "6", "7"], ' execs
+	grep -Fq '["true", "1", "2", "3", "4", "5", "6", "7", ...], ' execs
+}
+
+@test "case execat: a program that is executed by a descriptor is one call, with path and words" {
+	decoded execat
+	grep -Eqx 'execveat\(3, "", \["MARK1", "x"\], 0x[0-9a-f]+, AT_EMPTY_PATH\) = 0' calls
+	grep -Eqx 'execveat\(3, "true", \["MARK2", "y"\], 0x[0-9a-f]+, 0\) = 0' calls
+	grep -Eq '^execveat\(999, "nope", .*\) = -1 EBADF$' calls
+	run -1 grep -E 'resumed>|unfinished' <(grep exec calls)
+}
+
+@test "case inject: no name forges a field, a word or a line" {
+	decoded inject
+	has 'openat(AT_FDCWD, "/none/a\" flags=0x0 ret=77 x=\"", O_RDONLY) = -1 ENOENT' \
+		'openat(AT_FDCWD, "/none/back\\nslash", O_RDONLY) = -1 ENOENT' \
+		'openat(AT_FDCWD, "/none/new\nline", O_RDONLY) = -1 ENOENT' \
+		'openat(AT_FDCWD, "", O_RDONLY) = -1 ENOENT' \
+		'openat(AT_FDCWD, NULL, O_RDONLY) = -1 EFAULT' \
+		'openat(AT_FDCWD, 0x1, O_RDONLY) = -1 EFAULT'
+	grep -Fq 'execve("/bin/true", ["true", "hello world", "a\" argv3=\"evil", "", "x\ny", "back\\nslash"], ' calls
+	grep -Fq 'execve("/bin/true", ["true", "hello", "world"], ' calls
+	run -1 grep -E '^ +init-1 ' trace
+	tfs-run trace_exec --instance "$MARK" -- "$CASE/inject" >execs 2>/dev/null
+	[ "$(tfs-count -k argv2 <execs | grep -c 'a\\" argv3=\\"evil')" = 1 ] ||
+		{ cat execs; tfs-count -k argv2 <execs; return 1; }
+	[ "$(tfs-count -k argv3 <execs | grep -c evil)" = 0 ]
+}
+
+@test "case leader_exits: the process ends with the status of its last thread" {
+	need_tracefs events/sched
+	run -7 tfs-run trace_process --trace lifecycle --instance "$MARK" -- "$CASE/leader_exits"
+	[[ ${lines[-1]} == *' exit 1792' ]] || { echo "$output"; return 1; }
+	[ "$(grep -c ' exit 768$' <<<"$output")" = 1 ]
+}
+
+@test "case weird_sys: calls that no kernel knows are shown, with their error" {
+	decoded weird_sys
+	grep -Eqx 'syscall_0x3e7\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) = -1 ENOSYS' calls
+	grep -Eqx 'syscall_0xf4240\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) = -1 ENOSYS' calls
+	[ "$(grep -c '^syscall_.* = -1 ENOSYS$' calls)" -ge 4 ] || { cat calls; return 1; }
+}
+
+@test "case denied: calls that seccomp denies are calls, and counted" {
+	decoded denied
+	[ "$(grep -Ec '^mkdir\(.*\) = -1 EPERM \(denied\)$' calls)" = 5 ] || { cat calls; return 1; }
+	[ "$(grep -Ec '^getppid\(.*\) = -1 ENOSYS \(denied\)$' calls)" = 2 ]
+	[ "$(grep -Ec '^openat\(.*\) = -1 EACCES \(denied\)$' calls)" = 1 ]
+	tfs-run trace_syscalls --instance "$MARK" --failed -- "$CASE/denied" >failed 2>/dev/null || :
+	[ "$(grep -c '(denied)' failed)" = 8 ]
+	tfs-count -k call -k error <trace >counts
+	grep -qx '      5 mkdir	EPERM' counts
+	grep -qx '      2 getppid	ENOSYS' counts
+	# a summary pairs the kernel's own text, which does not tell them from calls begun earlier
+	tfs-run trace_syscalls --instance "$MARK" --summary -- "$CASE/denied" >summary 2>/dev/null || :
+	grep -Fqx '# ends without a beginning: 8 (not counted)' summary
+}
+
+@test "case dots: a file has its own name, not that of a link or of procfs" {
+	ln -s /etc/alternatives lnk
+	need_tracefs events/raw_syscalls
+	tfs-run trace_syscalls --instance "$MARK" --names -- "$CASE/dots" "$PWD" >trace 2>/dev/null 3>\&- 4>\&-
+	grep -Eo 'read\([3-9]</etc/hostname>' trace >reads
+	# the other reads are those of a library
+	[ "$(wc -l <reads)" = 7 ] || { grep -E 'read|open' trace; return 1; }
+}
+
+@test "case chr: with --host-paths a path in a chroot is the host's" {
+	mkdir -p root/sub
+	decoded chr --host-paths
+	grep -Fqx "openat(AT_FDCWD, \"$PWD/root/sub\", O_RDONLY) = 3" calls || { cat calls; return 1; }
+	[ "$(grep -Fc "\"$PWD/root/sub\"" calls)" -ge 2 ]
+	grep -Fqx "openat(AT_FDCWD, \"$PWD/root/nofile\", O_RDONLY) = -1 ENOENT" calls
+}
+
+@test "case uring: opens by io_uring are shown, or said to be missing" {
+	decoded uring
+	grep -q '^io_uring_setup(' calls || skip "needs io_uring"
+	grep -Eq '/none/uring|^# .*io_uring' trace || { cat calls; return 1; }
+}
+
+@test "case old-print: markers of kernels before 5.6 have their text" {
+	tfs-report "$CASES/old-print.dat" | grep -q ': hello world 42$'
+}
+
+@test "case graph: a graph of functions has durations, and tfs-slower finds them" {
+	tfs-report "$CASES/graph.dat" >graph
+	grep -Eq ' [0-9.]+ us +\| ' graph || { cat graph; return 1; }
+	run -1 grep -e '--> f' graph
+	tfs-slower 1 <graph >slower
+	grep -Eq '^ 0\) +1\.500 us +\| +0xffffffff81000020\(\);$' slower
+	grep -Eq '^ 0\) +3\.500 us +\| +\} /\* 0xffffffff81000010 \*/$' slower
+	[ "$(grep -c ' us ' slower)" = 2 ]
+}
+
+@test "case vendor-events: markers are slices, and vendor events keep their text" {
+	tfs-report "$CASES/vendor-events.dat" >text
+	grep -Fq ': msm_v4l2_vidc_buffer_event_start: (0xffffffc010203040), device_addr : 0xc9000000, timestamp : 12983744069' text
+	grep -Fq ': f2fs_truncate_partial_nodes: dev = (8,1), ino = 5, nid[0] = 11, nid[1] = 22, nid[2] = 33, depth = 2, err = -5' text
+	tfs-chrome <text >chrome
+	[ "$(grep -o '"ph":"[BE]"' chrome | tr -d '\n')" = '"ph":"B""ph":"E"' ]
+	grep -q '"name":"function1"' chrome
+	tfs-perfetto "$CASES/vendor-events.dat" | tr -c '[:print:]' '\n' >perfetto
+	grep -Fq 'B|77|function1' perfetto
+	grep -Fq 'E|77|function1' perfetto
+}
+
+@test "case systrace: names that begin in column 0 are read" {
+	[ "$(tfs-count <"$CASES/systrace-column0.txt" | awk '{ n += $1 } END { print n }')" = 4 ]
+}
+
+@test "case plugin text: trace-cmd's own form is read, and rcu_sched waited 297 us" {
+	[ "$(tfs-count <"$CASES/trace-cmd-plugin-text.txt" | awk '{ n += $1 } END { print n }')" = 4 ]
+	tfs-latency wakeup <"$CASES/trace-cmd-plugin-text.txt" | grep -q ' ==> rcu_sched:8 \[120\] lat=297$'
+}
+
+@test "case rtla: lines of osnoise, timerlat and hwlat are events" {
+	[ "$(tfs-count <"$CASES/rtla.txt" | awk '{ n += $1 } END { print n }')" = 6 ]
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# trace_syscalls: the files behind descriptors and paths, as /proc/PID/fd and the host have them
+
+load ../helper
+
+# traced WHAT OPTION...: Trace the program paths; got has its calls behind the times.
+traced() {
+	local what=$1
+	shift
+	need_tracefs events/syscalls
+	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
+	DIR=$PWD/d
+	mkdir "$DIR"
+	tfs-run trace_syscalls --instance "$MARK" "$@" -o all -- "$PROG/paths" "$what" "$DIR"
+	grep -q exit_group all
+	sed 's/^.*[0-9]: //; s/ <[0-9.]*>$//' all >got
+}
+
+need_cached_names() {
+	[ "$(printf '5.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 5.12 ] ||
+		skip "needs Linux 5.12"
+}
+
+@test "trace_syscalls: --names follows links, .., /proc/self and links that are gone, and has the file of each read" {
+	need_cached_names
+	traced dots --names
+	[ "$(grep -c '^read(.*, 1) = 1$' got)" = 8 ]
+	[ "$(grep -c '^read([0-9]*</etc/hostname>.*, 1) = 1$' got)" = 8 ]
+}
+
+@test "trace_syscalls: --names follows a rename and a removal" {
+	need_cached_names
+	traced moved --names
+	grep '^write(' got >writes
+	[ "$(sed -n 's/^write([0-9]*<\([^>]*\)>.*/\1/p' writes)" = "$DIR/one
+$DIR/two
+$DIR/two (deleted)" ]
+}
+
+@test "trace_syscalls: --names puts ? in front of a path that may have been a link" {
+	need_cached_names
+	traced unknown --names
+	[ "$(sed -n 's/^read([0-9]*<\([^>]*\)>.*, 1) = 1$/\1/p' got)" = "?$DIR/link" ]
+}
+
+# host_paths PREFIX: Check the calls of paths chroot: all files are below PREFIX.
+host_paths() {
+	local d=$1
+	grep -E '^openat\(.*(sub|none)' got | sed 's/^openat(\(.*\), O_RDONLY) = \(.*\)/\1 \2/' |
+		sed 's/AT_FDCWD//; s/ [0-9]*</ </' | diff - <(cat <<-EOF
+			<$d/sub>, "$d/sub" <$d/sub>
+			<$d/sub>, "$d/sub" <$d/sub>
+			<$d/sub>, "$d/none" -1 ENOENT
+		EOF
+		)
+}
+
+@test "trace_syscalls: --host-paths in a chroot has the paths of the host, and --paths those of the chroot" {
+	need_cached_names
+	traced chroot --names --host-paths
+	host_paths "$DIR"
+	rm -r "$DIR"
+	traced chroot --names --paths
+	grep -q '^openat(AT_FDCWD</sub>, "/sub", O_RDONLY) = [0-9]*</sub>$' got
+	grep -q '^openat(AT_FDCWD</sub>, "/sub", O_RDONLY) = [0-9]*</sub>$' got
+	grep -q '^openat(AT_FDCWD</sub>, "/sub/../../none", O_RDONLY) = -1 ENOENT$' got
+}
+
+@test "trace_syscalls: --host-paths knows a chroot from before the trace, also in a mount namespace" {
+	need_cached_names
+	need_tracefs events/syscalls
+	unshare -m true || skip "needs mount namespaces (unshare -m)"
+	local how
+	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
+	mkfifo go
+	for how in env 'unshare -m'; do
+		rm -rf d all
+		mkdir d
+		: >ready
+		# shellcheck disable=SC2086 # one word each
+		background $how "$PROG/paths" chrooted "$PWD/d" <>go >ready
+		local pid=$PID
+		eventually grep -q ready ready
+		start_session trace_syscalls --output fifo --pid "$pid" --decode --names --host-paths
+		read_by cat >all
+		echo >go
+		eventually grep -q none all
+		echo >go
+		finishes "$pid" 0
+		session_ends
+		finishes "$READER" 0
+		sed 's/^.*[0-9]: //; s/ <[0-9.]*>$//' all >got
+		host_paths "$PWD/d"
+	done
+}
+
+@test "trace_syscalls: --host-paths follows mounts and pivot_root, blanks in names, and marks what the host lacks" {
+	need_cached_names
+	unshare -m true || skip "needs mount namespaces (unshare -m)"
+	local what
+	for what in pivot pivotdot; do
+		rm -rf d
+		traced $what --names --host-paths
+		sed -n '/^pivot_root/,$s/^openat(\([^"]*"[^"]*"\).* = [0-9]*\(<.*>\)$/\1 \2/p' got |
+			sed 's/^[0-9]*<[^>]*>, //; s/^AT_FDCWD<[^>]*>, //' | diff - <(cat <<-EOF
+			"$DIR/f" <$DIR/f>
+			"$DIR/a b/x" <$DIR/a b/x>
+			"?/t/y" <?/t/y>
+			"$DIR/sub" <$DIR/sub>
+		EOF
+		)
+	done
+}
+
+@test "trace_syscalls: --names never gives an accepted socket the address of its listener" {
+	traced accept --names
+	[ "$(grep -c '^accept' got)" = 2 ]
+	port=$(sed -n 's/^accept([0-9]*<TCP:0.0.0.0:\([0-9]*\)>.*/\1/p' got | sort -u)
+	[ -n "$port" ]
+	[ "$(grep -Ec "^accept.* = [0-9]+<TCP:(\?|127.0.0.1):$port->127.0.0.1:[0-9]+>$" got)" = 1 ]
+	[ "$(grep -Ec "^accept.*NULL, NULL\) = [0-9]+<TCP:(\?|127.0.0.1):$port->\?>$" got)" = 1 ]
+}
+
+@test "trace_syscalls: --decode counts the requests of io_uring, which are no calls" {
+	need_tracefs events/io_uring/io_uring_submit_req
+	mkdir u
+	"$PROG/paths" uring u || skip "needs io_uring"
+	traced uring --decode
+	[ "$(tail -n 1 all)" = '# 2 requests of io_uring are not shown: they make no system calls' ]
+	rm -r d
+	traced uring --decode --json
+	[ "$(tail -n 1 all)" = '{"io_uring":2}' ]
+}

@@ -1,0 +1,299 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2028,SC2030,SC2031,SC2154 # text of C; each test is a process; run sets stderr
+# the tables of system calls: data, generator, damaged tables
+# parts: 3
+
+load ../helper
+
+DATA=$TREE/lib/calls/data
+TABLE=$TREE/bin/tfs-calls.tab
+
+# host_abi: print the name of this machine's ABI in the tables
+host_abi() {
+	case $(uname -m) in
+	armv*) echo arm ;;
+	i?86) echo i386 ;;
+	*) uname -m ;;
+	esac
+}
+
+@test "calls: each number is that of this machine's headers" {
+	need_tool cc
+	echo '#include <asm/unistd.h>' | cc -E -dM -x c - |
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/\1 \2/p' | sort >wanted
+	awk -v abi="$(host_abi)" '/^# name/ { for (i = 3; i <= NF; i++) if ($i == abi) n = i - 1 }
+		!/^#/ && $n != "-" { print $1, $n }' "$DATA/numbers.in" | sort >got
+	join -v 1 -j 1 wanted got >missing
+	[ ! -s missing ] || { cat missing; false; }
+	join wanted got | awk '$2 != $3' >other
+	[ ! -s other ] || { cat other; false; }
+	file_has 250+ wanted
+}
+
+# assertions: Write SET.c for each file of sets but that of ioctl: a C program that includes the
+# headers that the comment of the set names, as far as they are there, and has an assertion in a
+# line for each constant of this ABI.
+assertions() {
+	awk -v abi="$(host_abi)" '
+		FNR == 1 {
+			if (out != "")
+				close(out)
+			out = FILENAME
+			sub(/.*\//, "", out)
+			sub(/\.in$/, ".c", out)
+		}
+		/^#/ {
+			for (i = 2; i <= NF; i++) {
+				sub(/,$/, "", $i)
+				if ($i ~ /\.h$/)
+					printf "#if __has_include(<%s>)\n#include <%s>\n#endif\n", $i, $i >out
+			}
+			next
+		}
+		/^(flags|enum)/ || !NF { next }
+		{
+			value = $2
+			for (i = 3; i <= NF; i++) {
+				split($i, part, "=")
+				if (index("," part[1] ",", "," abi ","))
+					value = part[2]
+			}
+			if (value != "-")
+				printf "_Static_assert((unsigned)(%s) == (unsigned)(%s), \"DIFFERS\");\n", $1, value >out
+		}' "$@"
+}
+
+# compare FILE.c...: Compile the assertions. Write the lines that do not hold to differs, and the
+# constants that the compiler knows to known, behind the name of their file.
+compare() {
+	LC_ALL=C cc -D_GNU_SOURCE -fmax-errors=0 -ftrack-macro-expansion=0 \
+		-fno-diagnostics-show-caret -fsyntax-only "$@" >said 2>&1 || :
+	: >differs
+	: >known
+	awk 'FILENAME == "said" {
+			split($0, part, ":")
+			if (/fatal error/)
+				fatal[part[1]] = 1 # the rest was not compiled
+			if (/static assertion failed/)
+				failed[part[1], part[2]] = 1
+			else if (/error:/)
+				bad[part[1], part[2]] = 1
+			next
+		}
+		!/^_Static_assert/ { next }
+		(FILENAME, FNR) in failed { print >"differs"; next }
+		!(FILENAME in fatal) && !((FILENAME, FNR) in bad) {
+			split($1, part, /[()]+/)
+			print FILENAME, part[3] >"known"
+		}' said "$@"
+}
+
+@test "calls: constants that this machine's headers have are those of the headers" {
+	need_tool cc
+	assertions "$DATA"/sets/*.in
+	rm ioctl.c
+	compare ./*.c
+	[ ! -s differs ] || { cat differs; false; }
+	# each set has a header, and older headers have fewer constants
+	printf '%s\n' ./*.c | grep -vxFf <(cut -d ' ' -f 1 known) >without || :
+	[ ! -s without ] || { cat without; false; }
+	file_has 1200+ known
+}
+
+@test "calls: numbers of ioctl that this machine's headers have are those of the headers" {
+	need_tool cc
+	local dir
+	dir=$(dirname "$(echo '#include <linux/ioctl.h>' | cc -E -x c - | sed -n 's/^# [0-9]* "\(\/.*\/linux\/ioctl.h\)".*/\1/p' | head -n 1)")
+	[ -d "$dir" ] || skip "needs the headers of Linux"
+	assertions "$DATA/sets/ioctl.in"
+	awk '!/^#/ && NF == 2 || /^[A-Z_0-9]+ / { print $1 }' "$DATA/sets/ioctl.in" | grep -v '^enum' |
+		sort -u >names
+	# a program for each header, with the assertions of the names in it
+	grep -owHFf names "$dir"/*.h "$dir"/../{asm-generic,sound,mtd,misc,scsi,video,rdma}/*.h |
+		sort -u >mentioned
+	awk 'FILENAME == "ioctl.c" {
+			if (/^_Static_assert/) {
+				split($1, part, /[()]+/)
+				assertion[part[3]] = $0
+			}
+			next
+		}
+		{
+			split($0, part, ":")
+			if (part[1] != last) {
+				out = "h" ++n ".c"
+				last = part[1]
+				printf "#include <%s>\n", "sys/types.h" >out
+				printf "#include <%s>\n", "stdint.h" >out
+				printf "#include <%s>\n", "time.h" >out
+				printf "#include <%s>\n", "sys/socket.h" >out
+				printf "#include <%s>\n", "sys/ioctl.h" >out
+				printf "#include <%s>\n", last >out
+			}
+			if (part[2] in assertion)
+				print assertion[part[2]] >out
+		}' ioctl.c mentioned
+	compare h*.c
+	[ ! -s differs ] || { cat differs; false; }
+	[ "$(cut -d ' ' -f 2 known | sort -u | wc -l)" -ge 1100 ]
+}
+
+@test "calls: each call has as many arguments as this kernel's format of it" {
+	need_tracefs events/syscalls
+	# the kernel's text has all arguments behind the fields of each event and the number
+	awk -v abi="$(host_abi)" '
+		FNR == 1 {
+			name = FILENAME
+			gsub(/.*\/sys_enter_|\/format$/, "", name)
+			# names of the kernel that no program uses
+			if (name ~ /^new(stat|fstat|lstat|uname)$/)
+				sub(/^new/, "", name)
+			else if (name == "sendfile64" && abi != "i386" && abi != "arm")
+				name = "sendfile"
+			else if (name == "umount")
+				name = "umount2"
+			fields[name] = 0
+		}
+		$1 ~ /^field:/ && !/ common_| __syscall_nr;/ && !/__data_loc/ { fields[name]++ }
+		END { for (name in fields) print name, fields[name] }' \
+		"$TRACEFS"/events/syscalls/sys_enter_*/format | sort >kernel
+	awk -v abi="$(host_abi)" '/^#/ || /^\?/ || !NF { next } {
+		n = 0 # without the registers that are half of a 64-bit argument
+		for (i = 2; i <= NF && $i != "="; i++)
+			n += $i != "pad:none"
+		name = $1
+		if (!sub(/@.*/, "", name)) {
+			if (!(name in special))
+				count[name] = n
+		} else if (index("," substr($1, length(name) + 2) ",", "," abi ",")) {
+			count[name] = n
+			special[name] = 1
+		}
+	} END { for (name in count) print name, count[name] }' "$DATA/calls.in" | sort >tables
+	awk 'NR == FNR { kernel[$1] = $2; next } $1 in kernel { print $0, kernel[$1] }' kernel tables >both
+	# Linux 7 has two more arguments of bpf, which are 0 in programs that do not know them
+	awk '$2 != $3 && $0 != "bpf 3 5"' both >other
+	[ ! -s other ] || { cat other; false; }
+	file_has 250+ both
+}
+
+@test "calls: the sizes and offsets of structures are those of this machine's headers" {
+	need_tool cc
+	need_tool awk
+	"$PROG/unit/calls" "$TABLE" sizes >got
+	{
+		printf '#include <%s>\n' sys/stat.h linux/stat.h sys/resource.h sys/socket.h sys/uio.h poll.h \
+			sys/epoll.h sys/utsname.h time.h sys/time.h signal.h fcntl.h stdio.h sys/times.h \
+			sys/sysinfo.h sched.h utime.h sys/timerfd.h linux/openat2.h
+		echo 'int main(void) {'
+		while read -r call name; do
+			echo "printf(\"$call %d\\n\", (int)sizeof($name));"
+		done <<-'END'
+		fstat struct stat
+		statx struct statx
+		prlimit64 struct rlimit64
+		getrusage struct rusage
+		sendmsg struct msghdr
+		writev struct iovec
+		poll struct pollfd
+		epoll_ctl struct epoll_event
+		nanosleep struct timespec
+		setitimer struct itimerval
+		sigaltstack stack_t
+		uname struct utsname
+		times struct tms
+		sendmmsg struct mmsghdr
+		recvmmsg struct mmsghdr
+		getitimer struct itimerval
+		getrlimit struct rlimit
+		setrlimit struct rlimit
+		gettimeofday struct timeval
+		utime struct utimbuf
+		utimensat struct timespec[2]
+		utimes struct timeval[2]
+		sysinfo struct sysinfo
+		sched_setparam struct sched_param
+		sched_rr_get_interval struct timespec
+		timer_settime struct itimerspec
+		timerfd_settime struct itimerspec
+		clock_gettime struct timespec
+		epoll_wait struct epoll_event
+		epoll_pwait struct epoll_event
+		process_vm_readv struct iovec
+		vmsplice struct iovec
+		ppoll struct pollfd
+		wait4 int
+		pipe2 int[2]
+		openat2 struct open_how
+		END
+		echo 'return 0; }'
+	} | sed '/#include <linux.stat/d' >sizes.c
+	cc -D_GNU_SOURCE -o sizes sizes.c
+	./sizes | sort >wanted
+	sort got | join wanted - | awk '$2 != $3' >other
+	[ ! -s other ] || { cat other; false; }
+	[ "$(sort got | join wanted - | wc -l)" -ge 30 ]
+}
+
+@test "calls: the table is not a program, and has at most 128 KiB" {
+	[ ! -x "$TABLE" ]
+	[ "$(wc -c <"$TABLE")" -le 131072 ]
+}
+
+@test "calls: gawk, mawk and busybox awk make the same table" {
+	local awk n=0
+	for awk in gawk mawk "busybox awk"; do
+		command -v "${awk%% *}" >/dev/null || continue
+		LC_ALL=C $awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in" "$DATA"/sets/*.in \
+			"$DATA/layouts.in" "$DATA/calls.in" >table
+		cmp table "$TABLE"
+		n=$((n + 1))
+	done
+	[ "$n" -ge 1 ] || skip "needs gawk, mawk or busybox"
+}
+
+@test "calls: mistakes in the data are refused with the file and the line" {
+	need_tool awk
+	local awk=(env LC_ALL=C awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in")
+	mkdir sets
+	printf 'flags\nA 1\nB zwei\n' >sets/x.in
+	run -1 --separate-stderr "${awk[@]}" ./sets/x.in
+	[ "$stderr" = "./sets/x.in:3: no number: zwei" ]
+	sed 's/^close .*/close fd:nosuch = int/' "$DATA/calls.in" >calls.in
+	run -1 --separate-stderr "${awk[@]}" "$DATA"/sets/*.in "$DATA/layouts.in" calls.in
+	[ "$stderr" = "no set nosuch" ]
+}
+
+# damaged FILE: the tables are refused with one line
+damaged() {
+	run -1 --separate-stderr "$PROG/unit/calls" "$1"
+	[ "$output" = "" ]
+	[[ $stderr == *": fatal: $1 is damaged; install it again" ]]
+}
+
+@test "calls: a table that is cut or has other counts is refused with one line" {
+	local n
+	for n in 0 1 11 12 40 1000 50000 $(($(wc -c <"$TABLE") - 1)); do
+		head -c "$n" "$TABLE" >short
+		damaged short
+	done
+	sed '1s/tfs-calls 1/tfs-calls 2/' "$TABLE" >version
+	damaged version
+	{ cat "$TABLE"; echo more; } >longer
+	damaged longer
+	sed '1s/ \([0-9]*\) [0-9]* \([0-9]* [0-9]* [0-9]*\)$/ \1 9 \2/' "$TABLE" >counts
+	damaged counts
+	printf 'tfs-calls 1 999999999999999999999 1 1 1 1 1\n' >huge
+	damaged huge
+	tr '\n' '\0' <"$TABLE" >zeros
+	damaged zeros
+}
+
+@test "calls: a table without this ABI and a missing table are refused with one line" {
+	sed 's/^x86_64 /y86_64 /' "$TABLE" >other
+	run -1 --separate-stderr "$PROG/unit/calls" other
+	[[ $stderr == *": fatal: other has no system calls of x86_64" ]]
+	run -1 --separate-stderr "$PROG/unit/calls" nosuch
+	[[ $stderr == *": fatal: unable to read nosuch: No such file or directory" ]]
+}

@@ -1,0 +1,710 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
+# dt-probe, dt-dev, dt-pid, dt-trace: test their output and that they leave nothing behind.
+# distributed.bats tests the effect of the marks.
+# parts: 6
+
+load ../helper
+load ../net
+
+PRINTK=events/bpf_trace/bpf_trace_printk/enable
+BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
+
+# Make a probe of the test's own, with its own network; need_probe has named it.
+undo() {
+	[ -z "${N-}" ] || {
+		dt-probe -N "$N" off >/dev/null || :
+		dt-probe -N "$N.2" off >/dev/null || :
+	}
+	net_down
+}
+
+need_probe() {
+	need_bpf
+	need_tracefs
+	need_cgroup2
+	[ "$(stat -f -c %T "$BPFFS")" = bpf_fs ] || mount -t bpf bpf "$BPFFS" 2>/dev/null ||
+		skip "needs bpffs at $BPFFS"
+	N=$MARK
+}
+
+# on [OPTION]...: Begin the probe.
+on() {
+	dt-probe -N "$N" "$@" on >on.out
+}
+
+# host: Make a network namespace; set $NS to its file.
+host() {
+	need_net veth
+	NETS=(one)
+	NS=/run/netns/$MARK-one
+	"$PROG/netns" add "$MARK-one"
+}
+
+dev() {
+	dt-dev -N "$N" -n "$NS" "$@"
+}
+
+theirs() {
+	in_ns one "$PROG/qdisc" "$@"
+}
+
+need_clsact() {
+	local status=0 said
+	said=$("$PROG/qdisc" check 2>&1) || status=$?
+	[ "$status" != 77 ] || skip "${said#qdisc: }"
+	[ "$status" = 0 ]
+	"$PROG/nolink" true || skip "needs seccomp (CONFIG_SECCOMP_FILTER)"
+}
+
+old_dev() {
+	"$PROG/nolink" dt-dev -N "$N" -n "$NS" "$@"
+}
+
+need_tcx() {
+	[ "$(dev add lo)" = "lo tcx" ] || skip "needs TCX (Linux 6.6)"
+	dev remove lo
+}
+
+# objects: Print the BPF objects of probes that did not exist when the test began
+# (objects_before), and that no other program has pinned.
+objects() {
+	{ cat before.objects; strangers_objects; echo; } >not_these
+	"$PROG/bpfobjects" all | grep -vxFf not_these || :
+}
+
+objects_before() {
+	"$PROG/bpfobjects" all >before.objects
+}
+
+no_objects() {
+	[ -z "$(objects)" ]
+}
+
+# keeps 0|1 COMMAND...: Fail unless the top level's event is after COMMAND as it was before.
+# All users share the event: another probe that begins meanwhile switches it for a
+# moment, so this may take some tries.
+keeps() {
+	local i
+	for ((i = 0; i < 8; i++)); do
+		echo "$1" >"$TRACEFS/$PRINTK"
+		"${@:2}" || return
+		[ "$(cat "$TRACEFS/$PRINTK")" != "$1" ] || return 0
+	done
+	echo "no longer $1: ${*:2}"
+	return 1
+}
+
+# The kernel enables the event from a work queue, and the second probe may wait for it.
+on_and_another() {
+	on
+	dt-probe -N "$N.2" on >second.out
+	dt-probe -N "$N.2" off
+	dt-probe -N "$N" off
+}
+
+# ---- dt-probe -------------------------------------------------------------------
+
+# bats test_tags=quick
+@test "dt-probe: on prints the id and attach points and makes a directory; off ends the probe" {
+	need_probe
+	objects_before
+	run -1 dt-probe -N "$N"
+	[ "$output" = 0 ]
+	on
+	file_has 3 on.out
+	sed -n 1p on.out | grep -Eqx 'id [0-9a-f]+'
+	sed -n 2p on.out | grep -Eqx 'send (tracepoint|fentry|kprobe)'
+	sed -n 3p on.out | grep -Eqx 'end (at the send|sock_send_length)'
+	[ "$(dt-probe -N "$N")" = 1 ]
+	[ "$(stat -c %a "$BPFFS/tfs/$N")" = 700 ]
+	# the id of the probe is the id of its map
+	id=$((16#$(sed -n 's/^id //p' on.out)))
+	objects | grep -qx "map $id dt_pids"
+	[ "$(objects | grep -c '^program ')" -ge 10 ]
+	[ "$(dt-probe -N "$N" off)" = "" ]
+	[ ! -e "$BPFFS/tfs/$N" ]
+	eventually no_objects
+	run -1 dt-probe -N "$N" off
+	[ "$output" = "" ]
+	run -1 dt-probe -N "$N"
+}
+
+@test "dt-probe: refuses a second on and leaves the first; another name is another probe" {
+	need_probe
+	on
+	fails 111 "dt-probe: fatal: the request probe $N is on, or left over from a killed dt-probe: run dt-probe off first" \
+		dt-probe -N "$N" on
+	[ "$(dt-probe -N "$N")" = 1 ]
+	dt-probe -N "$N.2" on >second.out
+	[ "$(head -n 1 on.out)" != "$(head -n 1 second.out)" ]
+	# an instance name has a plus in place of the dot
+	[ -d "$BPFFS/tfs/$N+2" ]
+	dt-probe -N "$N" off
+	[ "$(dt-probe -N "$N.2")" = 1 ]
+	dt-probe -N "$N.2" off
+}
+
+@test "dt-probe: accepts each option, and has counted nothing yet" {
+	need_probe
+	on -1 -e -g -m -f 10.0.0.0/8 -f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0
+	[ "$(dt-probe -N "$N" state | sed 's/ [0-9]*$//')" = \
+		$'marked out\nmarked in\nnot believed\nwindows' ]
+}
+
+@test "dt-probe: accepts 1024 networks and refuses one more" {
+	need_probe
+	words=()
+	for ((i = 0; i < 1024; i++)); do words+=(-f "10.$((i / 256)).$((i % 256)).0/24"); done
+	on "${words[@]}"
+	dt-probe -N "$N" off
+	run -100 dt-probe -N "$N" "${words[@]}" -f 11.0.0.0/8 on
+	[[ $output == "dt-probe: fatal: -f: more than 1024 networks; usage: "* ]]
+}
+
+@test "dt-probe: reports usage errors before it does anything" {
+	local word
+	usage=$(synopsis dt-probe)
+	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
+	bad "no such command: 'of'" of
+	bad "unexpected operand 'off'" on off
+	for word in -1 -e -g -m '-f::1'; do
+		bad '-1, -e, -f, -g and -m need the command on' "$word"
+		bad '-1, -e, -f, -g and -m need the command on' "$word" off
+		bad '-1, -e, -f, -g and -m need the command on' "$word" state
+	done
+	for word in 10.0.0 10.0.0.256 here '' :::: 10.0.0.0.0 /8; do
+		bad "-f: not an address or a network: '$word'" -f "$word" on
+	done
+	for word in 10.0.0.0/33 10.0.0.0/ 10.0.0.0/x 10.0.0.0/-1; do
+		bad "-f: not a prefix length from 0 to 32: '$word'" -f "$word" on
+	done
+	bad "-f: not a prefix length from 0 to 128: '::1/129'" -f ::1/129 on
+	for word in .a -a a/b '' a+b; do
+		bad "not a request probe's name: '$word'" "-N$word" on 2>/dev/null ||
+			bad "not a request probe's name: '$word'" -N "$word" on
+	done
+}
+
+@test "dt-probe: TFS_PROBE is the default name of all four tools" {
+	need_probe
+	export TFS_PROBE=$N
+	dt-probe on >on.out
+	[ "$(dt-probe)" = 1 ]
+	[ "$(dt-probe -N "$N")" = 1 ]
+	dt-pid add $$
+	[ "$(dt-pid -N "$N" list | grep -c "^$$ ")" = 1 ]
+	[ "$(dt-trace)" = 0 ]
+	run -1 dt-dev remove lo
+	[ "$output" = "" ]
+	dt-probe off
+	run -1 dt-probe
+	[ "$output" = 0 ]
+}
+
+@test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
+	need_probe
+	fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
+	mkdir -p sys/fs/bpf
+	fails 111 "dt-probe: fatal: no bpffs at $PWD/sys/fs/bpf: as root, mount -t bpf bpf $PWD/sys/fs/bpf" \
+		env TRACER_SYSFS_PATH="$PWD/sys" dt-probe -N "$N" on
+	[ -z "$(ls sys/fs/bpf)" ]
+}
+
+@test "dt-probe: refuses to run without root, and begins nothing" {
+	need_probe
+	need_tool setpriv
+	run -111 setpriv --reuid 65534 --clear-groups "$(command -v dt-probe)" -N "$N" on
+	[ "$output" = "dt-probe: fatal: the kernel refused the program dt_rx: Operation not permitted; this needs CAP_NET_ADMIN and CAP_PERFMON and CAP_BPF" ] ||
+		[[ $output == "dt-probe: fatal: unable to make "*": "* ]]
+	[ ! -e "$BPFFS/tfs/$N" ]
+}
+
+@test "dt-probe: reports a full disk, and off ends the probe" {
+	need_probe
+	fails 111 "dt-probe: fatal: unable to write to standard output: No space left on device" \
+		to_full dt-probe -N "$N" state 2>/dev/null ||
+		fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
+	run -111 to_full dt-probe -N "$N" on
+	[ "$output" = "dt-probe: fatal: unable to write to standard output: No space left on device" ]
+	[ "$(dt-probe -N "$N")" = 1 ]
+	dt-probe -N "$N" off
+}
+
+# bats test_tags=alone,long
+@test "dt-probe: three probes that begin at once leave the top level's bpf_trace_printk as it was" {
+	need_probe
+	before=$(cat "$TRACEFS/$PRINTK")
+	for ((i = 0; i < 8; i++)); do
+		for j in 1 2 3; do
+			dt-probe -N "$N$j" on >"on.$j" 2>&3 &
+		done
+		wait
+		file_is "$TRACEFS/$PRINTK" "$before"
+		for j in 1 2 3; do
+			dt-probe -N "$N$j" off
+		done
+	done
+}
+
+@test "dt-probe: off restores the top level's bpf_trace_printk, also later" {
+	need_probe
+	before=$(cat "$TRACEFS/$PRINTK")
+	for i in 1 2 3 4 5; do
+		keeps 0 on_and_another
+		keeps 1 on_and_another
+	done
+	echo "$before" >"$TRACEFS/$PRINTK"
+}
+
+# killed_at STEP COMMAND...: Kill COMMAND with SIGKILL at that system call; note how far it came.
+killed_at() {
+	"$PROG/atstep" -o step 9 "$1" "$(command -v "$2")" "${@:3}" >killed.out 2>&1 || :
+}
+
+# Kill on at that call; fail unless off leaves nothing behind.
+killed_and_off() {
+	local status=0 said
+	killed_at "$1" dt-probe -N "$N" on
+	said=$(dt-probe -N "$N") || status=$?
+	[ "$said" = $((1 - status)) ] || return
+	said=$(dt-probe -N "$N" off 2>&1) || [ $? = 1 ] || return
+	[ "$said" = "" ] && [ ! -e "$BPFFS/tfs/$N" ]
+}
+
+# Most of the calls read the kernel's types: try each third of the others, and begin at
+# another call each time. A session of trace_open switches the top level's bpf_trace_printk off
+# for a moment, so no other test runs beside this one.
+# bats test_tags=alone,long
+@test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
+	need_probe
+	objects_before
+	before=$(cat "$TRACEFS/$PRINTK")
+	killed_at 99999 dt-probe -N "$N" on
+	last=$(cat step)
+	[ "$last" -gt 150 ]
+	dt-probe -N "$N" off
+	killed=0
+	for i in $(seq $((1 + RANDOM % 3)) 3 20) $(seq $((last - 140 + RANDOM % 3)) 3 "$last"); do
+		echo "step $i of $last"
+		keeps $((killed % 2)) killed_and_off "$i"
+		killed=$((killed + 1))
+	done
+	echo "$before" >"$TRACEFS/$PRINTK"
+	[ "$killed" -ge 40 ]
+	eventually no_objects
+}
+
+@test "dt-probe: killed at any system call of off, the next off leaves nothing" {
+	need_probe
+	objects_before
+	on
+	killed_at 99999 dt-probe -N "$N" off
+	last=$(cat step)
+	for ((i = 1 + RANDOM % 4; i <= last; i += 4)); do
+		on
+		killed_at "$i" dt-probe -N "$N" off
+		run dt-probe -N "$N" off
+		[ "$status" -le 1 ]
+		[ ! -e "$BPFFS/tfs/$N" ]
+	done
+	eventually no_objects
+}
+
+@test "dt-probe: leaves other people's pins and directories alone" {
+	need_probe
+	mkdir "$BPFFS/$MARK-theirs"
+	on
+	dt-probe -N "$N" off
+	rmdir "$BPFFS/$MARK-theirs"
+}
+
+# ---- dt-dev ---------------------------------------------------------------------
+
+@test "dt-dev: names the capability that a mark at a device needs" {
+	need_probe
+	need_clsact
+	need_tool setpriv
+	host
+	on
+	fails 111 "dt-dev: fatal: unable to mark at lo by clsact: Operation not permitted; this needs CAP_NET_ADMIN" \
+		setpriv --bounding-set -net_admin "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+	[ "$(old_dev add lo)" = "lo clsact" ]
+	old_dev remove lo
+}
+
+# bats test_tags=quick
+@test "dt-dev: adds, adds again, adds all, removes, and names a missing device" {
+	need_probe
+	host
+	on
+	need_tcx
+	[ "$(dev add lo)" = "lo tcx" ]
+	[ "$(dev add lo)" = "lo tcx" ]
+	dev remove lo
+	run -1 dev remove lo
+	[ "$output" = "" ]
+	run -1 dev remove nosuch
+	[ "$(dev -a add)" = "lo tcx" ]
+	dev -a remove
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add nosuch
+	# all or none
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
+	run -1 dev remove lo
+}
+
+@test "dt-dev: nothing of a removed device is left, so it can be added again at once" {
+	local i
+	need_probe
+	host
+	on
+	need_tcx
+	for ((i = $(so_many 200); i; i--)); do
+		[ "$(dev add lo)" = "lo tcx" ]
+		dev remove lo
+	done
+}
+
+@test "dt-dev: refuses one device of several, and keeps the devices that were there before" {
+	need_probe
+	host
+	on
+	need_tcx
+	dev add lo >add.out
+	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
+	dev remove lo
+}
+
+@test "dt-dev: two probes share a device, and each goes by itself" {
+	need_probe
+	host
+	objects_before
+	on
+	need_tcx
+	dt-probe -N "$N.2" on >second.out
+	dev add lo >add.out
+	[ "$(dt-dev -N "$N.2" -n "$NS" add lo)" = "lo tcx" ]
+	links() { [ "$(objects | grep -c '^link .* dt_mark$')" = "$1" ]; }
+	eventually links 2
+	dt-probe -N "$N" off
+	eventually links 1
+	dt-dev -N "$N.2" -n "$NS" remove lo
+	dt-probe -N "$N.2" off
+	eventually no_objects
+}
+
+@test "dt-dev: reports usage errors, a probe that is off, and an invalid namespace" {
+	need_probe
+	usage=$(synopsis dt-dev)
+	bad() { fails 100 "dt-dev: fatal: $1; usage: $usage" dt-dev "${@:2}"; }
+	bad "no command; give add or remove"
+	bad "no such command: 'list'" list
+	bad "no device; name devices, or give -a for all" add
+	bad "no device; name devices, or give -a for all" remove
+	bad "-a: unexpected operand 'lo'" -a add lo
+	bad "not a request probe's name: '.x'" -N .x add lo
+	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" add lo
+	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" remove lo
+	fails 111 "dt-dev: fatal: unable to enter the network namespace none: No such file or directory" \
+		dt-dev -N "$N" -n none add lo
+	: >file
+	fails 111 "dt-dev: fatal: unable to enter the network namespace file: Invalid argument" \
+		dt-dev -N "$N" -n file add lo
+}
+
+@test "dt-dev: without TCX it adds a clsact filter, and removes clsact with the filter" {
+	need_probe
+	need_clsact
+	host
+	on
+	[ "$(old_dev add lo)" = "lo clsact" ]
+	[ "$(theirs show lo)" = "clsact 1" ]
+	[ "$(old_dev add lo)" = "lo clsact" ]
+	[ "$(theirs show lo)" = "clsact 1" ]
+	old_dev remove lo
+	[ "$(theirs show lo)" = none ]
+	run -1 old_dev remove lo
+	old_dev add lo >add.out
+	dt-probe -N "$N" off
+	[ "$(theirs show lo)" = none ]
+}
+
+@test "dt-dev: removes only its own filter from another program's clsact" {
+	need_probe
+	need_clsact
+	host
+	on
+	theirs add clsact lo
+	old_dev add lo >add.out
+	[ "$(theirs show lo)" = "clsact 1" ]
+	old_dev remove lo
+	[ "$(theirs show lo)" = "clsact 0" ]
+	theirs filter lo
+	old_dev add lo >add.out
+	[ "$(theirs show lo)" = "clsact 2" ]
+	dt-probe -N "$N" off
+	[ "$(theirs show lo)" = "clsact 1" ]
+}
+
+@test "dt-dev: keeps its own clsact while another program has a filter there" {
+	need_probe
+	need_clsact
+	host
+	on
+	old_dev add lo >add.out
+	theirs filter lo
+	dt-probe -N "$N" off
+	[ "$(theirs show lo)" = "clsact 1" ]
+}
+
+@test "dt-dev: two probes share a clsact, and the last probe removes it" {
+	need_probe
+	need_clsact
+	host
+	on
+	dt-probe -N "$N.2" on >second.out
+	old_dev add lo >add.out
+	"$PROG/nolink" dt-dev -N "$N.2" -n "$NS" add lo >add.out
+	[ "$(theirs show lo)" = "clsact 2" ]
+	dt-probe -N "$N.2" off
+	[ "$(theirs show lo)" = "clsact 1" ]
+	dt-probe -N "$N" off
+	[ "$(theirs show lo)" = none ]
+}
+
+@test "dt-dev: reports another program's ingress qdisc in the place of clsact, and leaves it alone" {
+	need_probe
+	need_clsact
+	host
+	on
+	theirs add ingress lo
+	run -111 old_dev add lo
+	[[ $output == "dt-dev: fatal: unable to mark at lo by clsact: "*" busy" ]]
+	[ "$(theirs show lo)" = "ingress 0" ]
+	dt-probe -N "$N" off
+	[ "$(theirs show lo)" = "ingress 0" ]
+}
+
+# bats test_tags=long
+@test "dt-dev: killed at any system call, the next add marks, and off leaves nothing" {
+	need_probe
+	need_clsact
+	host
+	on
+	killed_at 99999 dt-dev -N "$N" -n "$NS" add lo
+	cp step steps.tcx
+	dev remove lo
+	# the signal is for dt-dev; nolink makes the kernel look old
+	killed_at 99999 "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+	last=$(cat step)
+	[ "$last" -gt "$(cat steps.tcx)" ]
+	old_dev remove lo
+	for ((i = 1 + RANDOM % 3; i <= last; i += 3)); do
+		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+		[ "$(old_dev add lo)" = "lo clsact" ]
+		[ "$(theirs show lo)" = "clsact 1" ] || { echo "at step $i of $last"; return 1; }
+		old_dev remove lo
+		[ "$(theirs show lo)" = none ]
+		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+		dt-probe -N "$N" off
+		[ "$(theirs show lo)" = none ]
+		on
+	done
+}
+
+# ---- dt-pid ---------------------------------------------------------------------
+
+# listed [PID]...: Fail unless exactly these pids were added by hand.
+listed() {
+	dt-pid -N "$N" list >list.out || [ $? = 1 ]
+	[ "$(cat list.out)" = "$([ $# = 0 ] || printf '%s 1 (0)\n' "$@" | sort -n)" ]
+}
+
+# bats test_tags=quick
+@test "dt-pid: adds, lists in order and removes pids from operands and standard input" {
+	need_probe
+	on
+	calls 1 3
+	first=$CALLS
+	calls 1
+	run -1 dt-pid -N "$N" list
+	[ "$output" = "" ]
+	dt-pid -N "$N" add "$first" "$CALLS"
+	listed "$first" "$CALLS"
+	dt-pid -N "$N" add "$first"
+	dt-pid -N "$N" remove "$first"
+	listed "$CALLS"
+	run -1 dt-pid -N "$N" remove "$first"
+	[ "$output" = "" ]
+	run -1 dt-pid -N "$N" remove "$first" "$CALLS"
+	listed
+	printf ' %s\n\n%s\t' "$first" "$CALLS" | dt-pid -N "$N" add
+	listed "$first" "$CALLS"
+	echo "$first" | dt-pid -N "$N" remove -
+	listed "$CALLS"
+}
+
+@test "dt-pid: follows the threads and children of an added task, and forgets tasks that end" {
+	need_probe
+	on
+	mkfifo go hold
+	# a shell that forks when it reads a line; its child waits, too
+	background sh -c 'read -r _; cat hold & echo $! >child; wait' <>go
+	shell=$PID
+	dt-pid -N "$N" add "$shell"
+	listed "$shell"
+	echo >go
+	eventually test -s child
+	listed "$shell" "$(cat child)"
+	# a child of a process that is not listed is not followed
+	dt-pid -N "$N" remove "$(cat child)"
+	listed "$shell"
+	kill "$shell"
+	echo >hold
+	eventually listed
+}
+
+# threads N: Start a program of N threads; set $THREADS to its pid and $OTHER to another TID.
+threads() {
+	mkfifo threads.go
+	: >threads.out
+	background "$PROG/chain" -t "$1" client 127.0.0.1 1 <>threads.go >threads.out
+	THREADS=$PID
+	eventually grep -q '^ready' threads.out
+	OTHER=$(sed -n 's/^tid \([0-9]*\) .*/\1/p' threads.out | grep -vxm 1 "$THREADS")
+}
+
+@test "dt-pid: lists the threads that an added task starts" {
+	need_probe
+	on
+	mkfifo go
+	background sh -c "read -r _; exec '$PROG/chain' -t 3 client 127.0.0.1 1" <>go >ready
+	dt-pid -N "$N" add "$PID"
+	echo >go
+	eventually is_ready
+	mapfile -t tids < <(sed -n 's/^tid \([0-9]*\) .*/\1/p' ready)
+	[ ${#tids[@]} = 3 ]
+	listed "${tids[@]}"
+}
+
+@test "dt-pid: with dt-probe -g it takes processes, and refuses a thread" {
+	need_probe
+	on -g
+	threads 3
+	fails 111 "dt-pid: fatal: $OTHER is a thread of $THREADS, and this request probe follows processes; give $THREADS" \
+		dt-pid -N "$N" add "$THREADS" "$OTHER"
+	listed
+	dt-pid -N "$N" add "$THREADS"
+	listed "$THREADS"
+	kill "$THREADS"
+	eventually listed
+}
+
+@test "dt-pid: without -g a thread can be added by itself" {
+	need_probe
+	on
+	threads 3
+	dt-pid -N "$N" add "$OTHER"
+	listed "$OTHER"
+}
+
+@test "dt-pid: refuses a dead pid, and adds none of the others" {
+	need_probe
+	on
+	calls 1
+	gone=$(sh -c 'echo $$')
+	fails 111 "dt-pid: fatal: there is no task $gone" dt-pid -N "$N" add "$CALLS" "$gone"
+	listed
+}
+
+@test "dt-pid: reports usage errors, and a probe that is off" {
+	need_probe
+	usage=$(synopsis dt-pid)
+	bad() { fails 100 "dt-pid: fatal: $1; usage: $usage" dt-pid "${@:2}"; }
+	bad "no command; give add, remove or list"
+	bad "no such command: 'set'" set 1
+	bad "unexpected operand '1'" list 1
+	bad "not a pid: 'x'" add x
+	bad "not a pid: '0'" remove 0
+	bad "not a request probe's name: '-'" -N - list
+	: >empty
+	from empty bad "no pids" add
+	printf '1\0002\n' >nul
+	from nul bad "a NUL byte among the pids" add
+	for word in list "add 1" "remove 1"; do
+		# shellcheck disable=SC2086 # words
+		fails 111 "dt-pid: fatal: the request probe $N is off; begin it with dt-probe on" dt-pid -N "$N" $word
+	done
+}
+
+# ---- dt-trace ---------------------------------------------------------------------
+
+serving() {
+	[ "$(dt-trace -N "$N")" = "$1" ]
+}
+
+@test "dt-trace: reports usage errors, and a probe that is off" {
+	need_probe
+	usage=$(synopsis dt-trace)
+	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
+	fails 100 "dt-trace: fatal: not a request probe's name: '.'; usage: $usage" dt-trace -N .
+	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -N "$N"
+	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -w -N "$N"
+}
+
+# bats test_tags=quick
+@test "dt-trace: ignores tasks that were added by hand; a signal ends -w and leaves no instance" {
+	need_probe
+	on
+	calls 1
+	dt-pid -N "$N" add "$CALLS"
+	[ "$(dt-trace -N "$N")" = 0 ]
+	background dt-trace -w -N "$N" >waited
+	made() { [ -d "$TRACEFS/instances/tfs.dt-trace.$PID" ]; }
+	eventually made
+	eventually blocks "$PID"
+	waits=$PID
+	kill "$waits"
+	finishes "$waits" 0
+	file_is waited 0
+	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$waits" ]
+}
+
+@test "dt-trace: -w wakes when a window begins and when it ends; dt-pid lists its socket" {
+	need_probe
+	need_net
+	net_up
+	on -f 10.77.0.0/16
+	for host in dtc dtm dts; do
+		dt-dev -N "$N" -n "$(ns_of "$host")" -a add >add.out
+	done
+	chain_server
+	chain_middle
+	client one -i
+	tids_of one | dt-pid -N "$N" add
+	# the server has the request and is stopped, so the middle is inside its window
+	kill -STOP "$SERVER"
+	background dt-trace -w -N "$N" >begun
+	begins=$PID
+	polls() { grep -q poll "/proc/$1/wchan" "/proc/$1/stack" 2>/dev/null; }
+	eventually polls "$begins"
+	echo 1 >one.go
+	finishes "$begins" 0
+	file_is begun 1
+	[ "$(dt-trace -N "$N")" = 1 ]
+	dt-pid -N "$N" list >list.out
+	[ "$(grep -c ' 1 (0)$' list.out)" = 1 ]
+	[ "$(grep -Ec '^[0-9]+ 1 \([0-9a-f]{6,16}\)$' list.out)" = 1 ]
+	background dt-trace -w -N "$N" >ended
+	ends=$PID
+	eventually polls "$ends"
+	kill -CONT "$SERVER"
+	finishes "$ends" 0
+	file_is ended 0
+	eventually serving 0
+	echo 0 >one.go
+	client_ends one
+	# the middle's and the server's; other tests use the same addresses
+	[ "$(dt-probe -N "$N" state | sed -n 's/^windows //p')" -ge 2 ]
+}

@@ -1,0 +1,541 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016 # what must not be expanded stands in single quotes
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # bats and the helper use them
+# hostile: a user of the REST side chooses the hook's name and all of --args, and gains
+# nothing; neither does another user of the machine.
+# parts: 6
+
+load ../helper
+
+NAME="is not a name: letters, digits, _ . - and 64 of them at most"
+NO_CALL="is not a system call, a glob such as open*, or a class such as file"
+
+# Each test here also proves that no value was evaluated.
+undo() {
+	local made
+	made=$(find / -xdev -maxdepth 2 -name "*$CANARY*"
+		find "$BATS_TEST_TMPDIR" "$TREE/trace-hooks" "$TREE/bin" -name "*$CANARY*")
+	[ -z "${PLACE-}" ] || rm -r "$PLACE"
+	[ -z "$made" ] || { echo "evaluated: $made"; return 1; }
+}
+
+# The file that a value would make if it were evaluated.
+CANARY=canary$$
+
+# not ARGS MESSAGE: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
+not() {
+	refused 100 "$2" --run trace_syscalls --args "$1"
+}
+
+# no_option WORDS WORD [NEAR]: Fail unless the manager names WORD, and the option that is near.
+no_option() {
+	not "$1" "trace_syscalls has no option '$2';${3:+ did you mean --$3?} --describe trace_syscalls lists them"
+}
+
+hostile_names=(
+	../../x ../x x/.. / /etc/passwd a/b ./a .. . .hidden '$(touch '"$CANARY"')'
+	'`touch '"$CANARY"'`' "; touch $CANARY" "a;touch $CANARY" "a|b" "a&b" "a b" 'a*' '?' '[a]'
+	'~' '$HOME' '${IFS}' 'a=b' 'a:b' 'a,b' 'a%s%n' 'a!b' 'a#b' 'a@b' 'a+b' $'\xc3\xa9' $'\xff'
+	"a'b" 'a"b' 'a\b' '{a,b}' '<x' '>x' '(x)'
+)
+
+@test "hostile: a name consists of letters, digits, _ . - and nothing else" {
+	for name in "${hostile_names[@]}"; do
+		quoted=\'${name//\'/\'\\\'\'}\'
+		for option in instance syscall clock; do
+			# commas separate the names of a list
+			expected=$NAME
+			if [ $option = syscall ]; then
+				# globs and ! are for system calls
+				[[ $name != *,* && $name != 'a*' && $name != 'a!b' && $name != '[a]' && $name != '?' ]] || continue
+				expected=$NO_CALL
+			fi
+			not "--pid $$ --$option $quoted" "--$option: '$name' $expected"
+			not "--pid $$ --$option=$quoted" "--$option: '$name' $expected"
+		done
+	done
+	not "--pid $$ --syscall '{a,b}'" "--syscall: '{a' $NO_CALL"
+	not "--pid $$ --instance=-x" "--instance: '-x' $NAME"
+	not "--pid $$ --instance=" "--instance: '' $NAME"
+	not "--pid $$ --instance ''" "--instance: '' $NAME"
+	long=$(printf 'a%.0s' {1..65})
+	not "--pid $$ --instance $long" "--instance: '$long' $NAME"
+}
+
+@test "hostile: control characters of a value reach neither the kernel nor the terminal" {
+	not $'--pid 1 --instance \'a\nb\'' "--instance: 'a?b' $NAME"
+	not $'--pid 1 --instance \'a\tb\'' "--instance: 'a?b' $NAME"
+	not $'--pid 1 --instance a\x1b[31m' "--instance: 'a?[31m' $NAME"
+	not $'--pid 1 --instance a\xc2\x9b31m\x9b31m\xe2\x9b\x84' "--instance: 'a??31m?31m⛄' $NAME"
+	not $'--pid 1 --instance a\x7f' "--instance: 'a?' $NAME"
+	not $'--comm \'a\nb\'' "--comm: 'a?b' is not printable text"
+	not $'--cgroup \'/a\x01\'' "--cgroup: '/a?' is not printable text"
+	not $'--pid 1 \'--x\ny\'' "trace_syscalls has no option '--x?y'; --describe trace_syscalls lists them"
+	not $'--pid 1\r' "--pid: '1?' is not a pid"
+}
+
+@test "hostile: a NUL ends an argument of exec, and the next word is an argument of its own" {
+	run -123 --separate-stderr "$BASH" -c 'printf "%s\0" --run trace_syscalls --args "--pid 1 --time 1\0--clear" | xargs -0 "$1"' - "$MANAGER"
+	[ -z "$output" ]
+	run -123 --separate-stderr "$BASH" -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
+	[ -z "$output" ]
+	[ "$stderr" = "manager: fatal: --clear is one option too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
+}
+
+@test "hostile: text stays text, whatever it would mean to a shell" {
+	need_tracefs events/syscalls
+	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
+		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
+		quoted=\'${text//\'/\'\\\'\'}\'
+		refused 111 "no task to trace: the selectors match none; correct them" \
+			--run trace_syscalls --args "--comm $quoted"
+		refused 111 "no such cgroup: '$text'; give a path, its last part, or a pid" \
+			--run trace_syscalls --args "--cgroup $quoted"
+	done
+}
+
+@test "hostile: a task whose name is a command is traced and the command does not run" {
+	need_tracefs events/syscalls
+	text='$(>'$CANARY')'
+	ln -s "$PROG/calls" "$text"
+	mkfifo go
+	background "./$text" 5 <>go >named
+	eventually test -s named
+	rm "$text"
+	start_session trace_syscalls --syscall getppid --output fifo --comm "'$text'"
+	read_by cat >got
+	echo >go
+	session_ends
+	finishes "$READER" 0
+	file_has 5 got
+}
+
+@test "hostile: no value can smuggle in an option" {
+	not "--pid 1 --output=../../x" "--output: '../../x' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output 'file --size 1'" "--output: 'file --size 1' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file|dat"
+	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file|dat"
+	no_option "-i=" "-i="
+	no_option "-i=x" "-i=x"
+	no_option "-ix" "-ix"
+	no_option "-p1" "-p1"
+	no_option "--pi 1" "--pi" pid
+	no_option "--pidx 1" "--pidx" pid
+	no_option "---pid 1" "---pid" pid
+	no_option "--pid 1 --" "--"
+	no_option "--pid 1 -" "-"
+	no_option "--pid 1 --=x" "--=x"
+	no_option "--pid 1 -=x" "-=x"
+	no_option "--pid 1 '--time 5'" "--time 5" time
+	no_option "--Pid 1" "--Pid" pid
+	no_option "--run trace_syscalls" "--run" raw
+	not "1 --pid 1" "'1' stands before any option; put its option in front"
+	not "'' --pid 1" "'' stands before any option; put its option in front"
+	not "--pid=1=2" "--pid: '1=2' is not a pid"
+	not "--all=1" "--all takes no value; leave '1' out"
+	not "--all=" "--all takes no value; leave '' out"
+	not "--all all" "--all takes no value; leave 'all' out"
+}
+
+@test "hostile: an option given twice, or with too many values, is refused" {
+	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many; leave it out"
+	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many; leave it out"
+	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many; leave it out"
+	not "--pid $$ --output fifo lines" "--output takes one value, and 'lines' is one too many; leave it out"
+	not "--pid $$ -i a --instance b" "--instance takes one value, and 'b' is one too many; leave it out"
+	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many; leave it out"
+}
+
+@test "hostile: a number consists of decimal digits in its range, and nothing else" {
+	local time='a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h'
+	local size='a size such as 500 (kilobytes), 64M or 1G'
+	local times='from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h'
+	local sizes='from 1 to 2147483647 kilobytes; give a size such as 64M or 1G'
+	not "--pid '1,'" "--pid: '' is not a pid"
+	not "--pid $$ --time '1,'" "--time: '1,' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' \
+		$'\xd9\xa1' 0b1 1_000 '$((1))' 99999999999999999999999 18446744073709551617; do
+		not "--pid '$bad'" "--pid: '$bad' is not a pid"
+		not "--parent '$bad'" "--parent: '$bad' is not a pid"
+		not "--uid '$bad'" "--uid: '$bad' is not the name or the number of a user"
+		case $bad in
+		*[!0-9]* | '') ;;
+		*) time=$times size=$sizes ;;
+		esac
+		not "--pid $$ --time '$bad'" "--time: '$bad' is not $time"
+		# 1k is a size
+		[ "$bad" != 1k ] || continue
+		not "--pid $$ --size '$bad'" "--size: '$bad' is not $size"
+		not "--pid $$ --buffer '$bad'" "--buffer: '$bad' is not $size"
+	done
+	for bad in 0 -1 4194305 4294967297; do
+		not "--pid=$bad" "--pid: '$bad' is not a pid"
+	done
+	not "--pid $$ --time=-1" "--time: '-1' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--pid $$ --buffer=-1" "--buffer: '-1' is not a size such as 500 (kilobytes), 64M or 1G"
+	for bad in 0 2147483648; do
+		not "--pid $$ --time=$bad" "--time: '$bad' is not $times"
+		not "--pid $$ --buffer=$bad" "--buffer: '$bad' is not $sizes"
+		not "--pid $$ --size=$bad" "--size: '$bad' is not $sizes"
+	done
+	for bad in -1 4294967296; do
+		not "--uid=$bad" "--uid: '$bad' is not the name or the number of a user"
+	done
+}
+
+@test "hostile: open quotes and a final backslash are refused" {
+	not "--pid $$ --instance 'x" "--args: a single quote is left open"
+	not "--pid $$ --instance \"x" "--args: a double quote is left open"
+	not "--pid $$ --instance x\\" "--args: a backslash at the end quotes nothing"
+	not "--pid $$ --instance \"x\\" "--args: a backslash at the end quotes nothing"
+	not '"' "--args: a double quote is left open"
+	not "'\\" "--args: a single quote is left open"
+}
+
+# Almost the 128 KiB that the kernel accepts for one argument of exec.
+long_text() {
+	head -c "$1" /dev/zero | tr '\0' "${2-a}"
+}
+
+@test "hostile: a value of 128 KiB is refused, and the message is cut" {
+	need_tracefs events/syscalls
+	text=$(long_text 131000)
+	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
+	no_option "--$text" "--${text:0:78}"
+	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
+	refused 111 "no task to trace: the selectors match none; correct them" \
+		--run trace_syscalls --args "--comm $text"
+	refused 111 "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" \
+		--run trace_syscalls --args "--cgroup /$text"
+	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"
+	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"
+}
+
+@test "hostile: an --args of 65,000 words is checked to its end" {
+	need_tracefs events/syscalls
+	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
+	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
+	not "$ones" "'1' stands before any option; put its option in front"
+	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many; leave it out"
+	refused 111 "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" \
+		--run trace_syscalls --args "--pid $$ --syscall $ones"
+	not "$(long_text 131000 ' ')" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
+	not "$(long_text 130998 \')\"" "--args: a double quote is left open"
+	not "$(long_text 131001 \')" "--args: a single quote is left open"
+}
+
+@test "hostile: a hook is a name in hooks.d and never a path" {
+	for name in ../hooks.d/trace_syscalls ../manager ../../../bin/tfs-dir /bin/sh hooks.d . .. '' \
+		trace_syscalls/ ./trace_syscalls /trace_syscalls .hidden -x 'trace_syscalls ' \
+		'trace_*' '$(touch '"$CANARY"')' "trace_syscalls;touch $CANARY" trace_syscalls.bak; do
+		for verb in --describe= --run=; do
+			refused 100 "no hook '$name'; --get-all lists them" "$verb$name"
+		done
+	done
+	refused 100 "no hook 'a?b'; --get-all lists them" --run=$'a\nb'
+}
+
+@test "hostile: a file of hooks.d that is not executable or not named like a hook is not a hook" {
+	own_tree
+	for name in .hidden plain backup.orig 'with blank' "-dash" directory; do
+		cp "$HOOKS/trace_syscalls" "$HOOKS/$name"
+	done
+	chmod -x "$HOOKS/plain"
+	rm "$HOOKS/directory"
+	mkdir "$HOOKS/directory"
+	mkfifo -m 755 "$HOOKS/fifo"
+	ln -s nowhere "$HOOKS/dangling"
+	[ "$("$MANAGER" --get-all)" = "$(cd "$TREE/trace-hooks/ftrace/hooks.d" && LC_ALL=C ls)" ]
+	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --describe plain
+	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --run plain
+	for name in .hidden backup.orig 'with blank' "-dash" directory fifo dangling; do
+		refused 100 "no hook '$name'; --get-all lists them" "--describe=$name"
+		refused 100 "no hook '$name'; --get-all lists them" "--run=$name" --args "--pid $$"
+	done
+}
+
+# ---- where sessions live --------------------------------------------------------------
+
+# wont_run_in DIRECTORY REASON: Fail unless DIRECTORY is refused as run directory for REASON.
+wont_run_in() {
+	local status=0
+	TFS_RUNDIR=$1 "$MANAGER" --run trace_syscalls --args "--pid $$ --instance $MARK" \
+		>out 2>err || status=$?
+	file_is err "manager: fatal: $2"
+	[ "$status" = 111 ]
+	[ ! -s out ]
+	[ ! -d "$TRACEFS/instances/tfs.$MARK" ]
+}
+
+@test "hostile: a run directory that another user may write is refused" {
+	need_tracefs
+	for mode in 777 775 757 1777; do
+		mkdir -m "$mode" open
+		wont_run_in "$PWD/open" "$PWD/open must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+		rmdir open
+	done
+	mkdir theirs
+	chown 4242 theirs
+	wont_run_in "$PWD/theirs" "$PWD/theirs must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+	mkdir -p tfs/ftrace
+	chown 4242 tfs/ftrace
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+	chown 0 tfs/ftrace
+	chmod 777 tfs/ftrace
+	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+}
+
+@test "hostile: a run directory is refused if another user may change a directory on its path" {
+	need_tracefs
+	mkdir -p way/tfs
+	for mode in 777 775 757; do
+		chmod "$mode" way
+		wont_run_in "$PWD/way/tfs" "$PWD/way can be changed by others: set TFS_RUNDIR to another directory"
+	done
+	chmod 755 way
+	chown 4242 way
+	wont_run_in "$PWD/way/tfs" "$PWD/way can be changed by others: set TFS_RUNDIR to another directory"
+	ln -s way link
+	chown -h 4242 link
+	wont_run_in "$PWD/link/tfs" "$PWD/link can be changed by others: set TFS_RUNDIR to another directory"
+	[ -z "$(ls -A way/tfs)" ]
+}
+
+@test "hostile: a run directory may lie in a volume that every user may write to, as in Kubernetes" {
+	need_tracefs
+	mkdir volume
+	mount -t tmpfs -o mode=777 tmpfs volume || skip "needs the right to mount"
+	TFS_RUNDIR=$PWD/volume/tfs start_session trace_syscalls --pid $$ || :
+	stop_session || :
+	made=$(ls -d volume/tfs/ftrace) || :
+	umount volume
+	[ "$made" = volume/tfs/ftrace ]
+}
+
+@test "hostile: a directory with files of others is refused as run directory, for example /etc" {
+	need_tracefs
+	mkdir other
+	touch other/passwd
+	wont_run_in "$PWD/other" "$PWD/other has files of others, such as passwd: set TFS_RUNDIR to a directory of its own"
+	[ "$(ls -A other)" = passwd ]
+	before=$(ls -A /etc)
+	run -111 env TFS_RUNDIR=/etc "$MANAGER" --run trace_syscalls --args "--pid $$ --time 1000"
+	[[ $output == 'manager: fatal: /etc has files of others, such as '*': set TFS_RUNDIR to a directory of its own' ]]
+	[ "$(ls -A /etc)" = "$before" ]
+}
+
+@test "hostile: a run directory that is a symbolic link, a file or no absolute path is refused" {
+	need_tracefs
+	mkdir elsewhere
+	ln -s elsewhere link
+	touch file
+	wont_run_in "$PWD/link" "unable to open $PWD/link: Not a directory"
+	wont_run_in "$PWD/file" "unable to open $PWD/file: Not a directory"
+	wont_run_in relative "TFS_RUNDIR must be an absolute path: 'relative'"
+	mkdir tfs
+	ln -s ../elsewhere tfs/ftrace
+	wont_run_in "$PWD/tfs" "unable to open $PWD/tfs/ftrace: Not a directory"
+	[ -z "$(ls -A elsewhere)" ]
+}
+
+@test "hostile: a symbolic link in the place of a session is neither followed nor replaced" {
+	need_tracefs
+	mkdir -p "$TFS_RUNDIR/ftrace" elsewhere
+	ln -s "$PWD/elsewhere" "$TFS_RUNDIR/ftrace/$MARK"
+	for output in lines file; do
+		refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
+			--run trace_syscalls --args "--pid $$ --instance $MARK --output $output"
+		[ "$(readlink "$TFS_RUNDIR/ftrace/$MARK")" = "$PWD/elsewhere" ]
+		[ -z "$(ls -A elsewhere)" ]
+	done
+	rm "$TFS_RUNDIR/ftrace/$MARK"
+}
+
+@test "hostile: a link in the place of the trace is not written through" {
+	need_tracefs events/syscalls
+	mkfifo gate
+	echo precious >precious
+	own_tree
+	# plant a link in the session's directory at the latest possible moment
+	make_hook planted <<-END
+	# description: a trace that is a link
+	ln -sf "$BATS_TEST_TMPDIR/precious" "$TFS_RUNDIR/ftrace/$MARK/trace"
+	END
+	calls 1
+	: >out; : >err
+	background "$MANAGER" --run planted --args \
+		"--pid $CALLS --instance $MARK --output file" >out 2>err
+	finishes "$PID" 111
+	file_is precious precious
+	rm -rf "$TFS_RUNDIR/ftrace/$MARK"
+}
+
+@test "hostile: another user can neither read the path of a session nor replace it" {
+	need_tracefs
+	need_tool setpriv
+	# below a directory that all users may enter
+	PLACE=$(mktemp -d /tmp/tfs-test.XXXXXX)
+	chmod 755 "$PLACE"
+	export TFS_RUNDIR=$PLACE/run
+	calls 1
+	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
+	inode=$(stat -c %i "$TRACE")
+	user=(setpriv --reuid 4242 --regid 4242 --clear-groups
+		sh -c 'cd / && exec "$@"' -)
+	"${user[@]}" test -d "$TFS_RUNDIR/ftrace"
+	run -1 "${user[@]}" cat "$TRACE"
+	run -1 "${user[@]}" rm -f "$TRACE"
+	run -1 "${user[@]}" mv "${TRACE%/*}" "$TFS_RUNDIR/ftrace/moved"
+	run -1 "${user[@]}" ln -sf /etc/passwd "$TRACE"
+	run -1 "${user[@]}" mkfifo "$TFS_RUNDIR/ftrace/new"
+	run -1 "${user[@]}" mv "$TFS_RUNDIR/ftrace" "$TFS_RUNDIR/moved"
+	run ! "${user[@]}" ls "${TRACE%/*}"
+	[ "$(stat -c %i "$TRACE")" = "$inode" ]
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	file_has 1 got
+}
+
+# ---- input and files of a hook -------------------------------------------------------
+
+@test "hostile: a hook gets only the documented variables of the caller" {
+	need_tracefs
+	own_tree
+	make_hook environment <<-'END'
+	# description: shows its environment
+	# option: --to TEXT  the file
+	# option: --loud  a flag
+	# option: --many-names NAME...  several
+	# option: --unused NAME  not given
+	tr '\0' '\n' </proc/$$/environ | grep -v -e '^_=' >"$HOOK_TO"
+	END
+	calls 0
+	export HOOK_SYSCALL=evil HOOK_UNUSED=evil TFS_INSTANCE="" IFS=x ENV=$PWD/$CANARY BASH_ENV=$PWD/$CANARY
+	export LD_LIBRARY_PATH=/evil GCONV_PATH=/evil CDPATH=/evil TFS_ROOT=/evil PS4='$(touch '"$CANARY"')'
+	: >out; : >err
+	TRACER_PROCFS_PATH=/proc TRACER_SYSFS_PATH=/sys background env PATH="/evil:$PATH" "$MANAGER" \
+		--run environment --args \
+		"--pid $CALLS -i $MARK --to $PWD/seen --many-names a b --loud" >out 2>err
+	SESSION=$PID
+	IFS=$' \t\n'
+	eventually path_or_error
+	TRACE=$(cat out)
+	stop_session
+	cat >expected <<-END
+	HOOK_LOUD=1
+	HOOK_MANY_NAMES=a b
+	HOOK_TO=$PWD/seen
+	PATH=$(realpath "$MANAGER" | sed 's,/trace-hooks/.*,,')/trace-hooks/ftrace/../../bin:/usr/sbin:/usr/bin:/sbin:/bin
+	TFS_GROUP=tfs_${MARK/-/_m}
+	TFS_INSTANCE=tfs.$MARK
+	TFS_KEEPS=3
+	TRACER_PROCFS_PATH=/proc
+	TRACER_SYSFS_PATH=/sys
+	END
+	LC_ALL=C sort seen | diff expected -
+}
+
+@test "hostile: a hook has an empty standard input, and its output does not become the path" {
+	need_tracefs
+	own_tree
+	make_hook chatty <<-END
+	# description: talks and listens
+	echo -j
+	cat >"$BATS_TEST_TMPDIR/heard"
+	END
+	calls 0
+	echo secret | start_session_of chatty
+	[ ! -s heard ]
+}
+
+# start_session_of HOOK: Run a session of HOOK to its end; HOOK could read stdin.
+start_session_of() {
+	local status=0
+	"$MANAGER" --run "$1" --args "--pid $CALLS --instance $MARK --time 1" \
+		>out 2>err || status=$?
+	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
+	[ ! -s err ]
+	[ "$status" = 0 ]
+}
+
+@test "hostile: a flood of names in one option gives a session or one error line" {
+	need_tracefs events/syscalls
+	calls 1
+	names=$(yes getppid | head -n 1000 | tr '\n' ' ')
+	start_session trace_syscalls --pid "$CALLS" --output fifo --syscall "$names"
+	read_by cat >got
+	release
+	session_ends
+	finishes "$READER" 0
+	file_has 1 got
+}
+
+# ---- what traced programs call themselves and their files ----------------------------
+
+FORGED='# lost 99 events: 99 overwritten in a full buffer, 0 not written'
+
+# acts_up COMMAND...: Start a task that waits, and then gets a name and runs a file whose names
+# hold newlines; set $PID to its pid. "go" lets it continue.
+acts_up() {
+	ln -s "$PROG/acts" $'x\n'"$FORGED"
+	mkfifo go
+	# shellcheck disable=SC2016 # the shell's own
+	background sh -c 'echo; read -r _; printf "a\n# lost 7 " >/proc/self/comm
+		./"$1" nothing; :' - $'x\n'"$FORGED" <>go >ready
+	eventually test -s ready
+}
+
+@test "hostile: a task or file whose name holds a newline adds no line to the trace" {
+	need_tracefs events/task/task_rename
+	need_tracefs events/sched/sched_process_exec
+	for output in fifo lines file; do
+		acts_up
+		start_session trace_event --output "$output" --pid "$PID" -e task_rename sched_process_exec
+		if [ "$output" = file ]; then
+			echo >go
+			session_ends
+			cp "$TRACE" got
+		else
+			read_by cat >got
+			echo >go
+			session_ends
+			finishes "$READER" 0
+		fi
+		rm -r x* go ready "$TFS_RUNDIR"
+		# the shell is renamed, the child runs the file, and that renames the child
+		run ! grep -v '^ ' got
+		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events: 99 overwritten' got)" = 1 ]
+		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7 ' got)" = 1 ]
+		file_has "$(grep -c '^ *[^ ].*-[0-9]* *\[[0-9]*\] ' got)" got
+		tfs-count <got >counted
+		run ! grep lost counted
+	done
+}
+
+@test "trace_syscalls: --user-stack of a program with 40 MB of mappings ends in time and counts what it did not read" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs options/userstacktrace
+	mkfifo go
+	background "$PROG/maps" 3000 <>go >ready
+	local mapper=$PID
+	eventually grep -q ready ready
+	start_session trace_syscalls --output fifo --pid "$mapper" -s getppid --user-stack
+	read_by cat >got
+	for turn in 1 2 3; do
+		echo >go
+		all_read() { [ "$(grep -c '<user stack trace>' got)" = $((10 * turn)) ]; }
+		eventually all_read
+	done
+	stop_session
+	finishes "$READER" 0
+	kill "$mapper"
+	finishes "$mapper" 143
+	rm -r "$BATS_TEST_TMPDIR"/$'\n'*
+	[ "$(grep -c ': sys_getppid()$' got)" = 30 ]
+	grep -q '^# [1-9][0-9]* reads of /proc were cut or left out: names or paths are missing$' got
+	nothing_left
+}

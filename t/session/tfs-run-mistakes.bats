@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-run: each typical mistake has a message that names the object, the reason and the next step
+
+load ../helper
+
+# says STATUS MESSAGE WORD...: Fail unless tfs-run WORD... ends with STATUS, prints nothing, and
+# says exactly MESSAGE.
+says() {
+	fails "$1" "tfs-run: fatal: $2" tfs-run "${@:3}"
+}
+
+# table ROWS: Check each row STATUS|WORDS|MESSAGE of standard input. A shell splits the words.
+# $PWD and \n in the message are the test's directory and a line break. With |sys at the end,
+# the sysfs of the row is the directory sys.
+table() {
+	local status words message rows=$1 n=0
+	while IFS= read -r line; do
+		status=${line%%|*} message=${line#*|}
+		words=${message%%|*} message=${message#*|}
+		unset TRACER_SYSFS_PATH
+		[[ $message != *'|sys' ]] || export TRACER_SYSFS_PATH=$PWD/sys
+		# shellcheck disable=SC2016 # the table has this word
+		message=${message%'|sys'} message=${message//'$PWD'/$PWD} message=${message//'\n'/$'\n'}
+		echo "tfs-run $words"
+		eval "set -- $words"
+		says "$status" "$message" "$@" </dev/null
+		n=$((n + 1))
+	done
+	unset TRACER_SYSFS_PATH
+	[ "$n" = "$rows" ]
+	nothing_left
+}
+
+@test "tfs-run: names the mistake in a command, and the next step" {
+	need_tracefs events/syscalls
+	mkdir -p sys/class/block/sda/queue sys/class/block/sda1 sys/class/block/sdb
+	: >sys/class/block/sda1/partition
+	mkdir hooks
+	printf '# description: A hook without its first line\ntrue\n' >hooks/bare
+	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
+	printf '#!/bin/sh\n' >program
+	chmod +x hooks/bare
+	table 65 <<-'END'
+	100|trace_opne -- true|no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks
+	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
+	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
+	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
+	111|trace_syscalls -s opnat -- true|trace_syscalls: no system call 'opnat' in this kernel; did you mean openat, openat2?
+	100|trace_syscalls -s %fil -- true|--syscall: no class of system calls '%fil'; the classes are file, desc, network, process, memory, signal, ipc
+	100|trace_syscalls -s 'opne*' -- true|--syscall: no system call of this kernel matches 'opne*'; syscall-nr lists the names
+	100|trace_syscalls -s '!fuetx' -- true|--syscall: no system call 'fuetx' to leave out; syscall-nr lists the names
+	100|trace_sched --slower 5m -- true|--slower: '5m' is not a time such as 500 (microseconds), 500us, 10ms or 1s
+	100|trace_syscalls -t soon -- true|--time: 'soon' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h
+	100|trace_syscalls -t 5min -- true|--time: '5min' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h
+	100|trace_syscalls -t 9999999999 -- true|--time: '9999999999' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h
+	100|trace_syscalls -t 9999h -- true|--time: '9999h' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h
+	100|trace_syscalls --buffer 0 -- true|--buffer: '0' is not from 1 to 2147483647 kilobytes; give a size such as 64M or 1G
+	100|trace_syscalls --buffer 64X -- true|--buffer: '64X' is not a size such as 500 (kilobytes), 64M or 1G
+	100|trace_syscalls --uid rooot|--uid: no user 'rooot' in /etc/passwd; did you mean root?
+	100|trace_syscalls --uid somebodyelse|--uid: no user 'somebodyelse' in /etc/passwd; give the number, as id -u prints it
+	100|trace_syscalls --container web|--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f
+	111|trace_syscalls --container 0123456789abcdef0|no cgroup of a container whose id begins with '0123456789abcdef0'; give the id, not the name, or the cgroup with --cgroup
+	111|trace_syscalls --cgroup nosuchgroup|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
+	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive
+	100|trace_syscalls --pid bash|--pid: 'bash' is not a pid; --comm selects tasks by name
+	100|trace_syscalls --pid|--pid needs a value; tfs-run trace_syscalls --help describes it
+	100|trace_sched --slower -- true|--slower needs a value; tfs-run trace_sched --help describes it
+	100|trace_syscalls --returns=yes -- true|--returns takes no value; leave 'yes' out
+	100|trace_syscalls -t 1 2 -- true|--time takes one value, and '2' is one too many; leave it out
+	100|trace_syscalls --instance 'a b' -- true|--instance: 'a b' is not a name: letters, digits, _ . - and 64 of them at most
+	100|trace_signal --only x -- true|--only: 'x' is not one of sent|delivered
+	100|trace_signal -s KIL --all|no signal is called 'KIL'; kill -l prints their names
+	100|trace_process --trace x -- true|--trace: 'x' is not one of syscalls, signals, lifecycle
+	100|trace_syscalls|trace_syscalls: no task is selected; give --pid, or see tfs-run trace_syscalls --help
+	100|trace_syscalls --all --pid 1|trace_syscalls: --all selects every task already; leave the other selectors out
+	111|trace_event -e sched_switch --clock sundial -- true|--clock: this kernel has no clock sundial; trace_clock lists them
+	100|trace_event -- true|no event is named; give --event
+	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; did you mean sched_switch?
+	111|trace_event -e sched_switch --filter 'prev_pd == 1' -- true|unable to write 'prev_pd == 1' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument\n  Command: prev_pd == 1\n                   ^\n  events/sched/sched_switch/format lists the fields
+	100|trace_event -e sched_switch --output tape -- true|tfs-run has no --output; give -o FILE, such as x.json, x.dat or x.svg
+	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
+	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
+	100|trace_syscalls --json --summary -- true|--summary prints a table and --json prints events; leave one of them out
+	100|trace_syscalls --summary -o x.svg -- true|--summary prints text, so -o x.svg is not possible; leave one of them out
+	100|trace_syscalls --top 5 -- true|trace_syscalls has no option '--top'; tfs-run trace_syscalls --help lists them
+	100|-m blktrace trace_open -- true|trace_open is a hook of ftrace, not of blktrace; leave -m out
+	127|trace_syscalls -- nosuchprogram|unable to run nosuchprogram: no such program in PATH; give its path
+	127|trace_syscalls -- ./nosuchprogram|unable to run ./nosuchprogram: no such program; correct the path
+	126|trace_syscalls -- ./program|unable to run ./program: not executable; run chmod +x ./program
+	111|./hooks/bare -- true|unable to run $PWD/hooks/bare: its first line must be #!/bin/sh
+	100|./hooks/closed -- true|closed is not executable; run chmod +x $PWD/hooks/closed
+	100|ls|'ls' is a program, not a hook; tfs-run trace_process -- ls shows what it does
+	100|-p 123|option -p needs a hook in front of it; tfs-run trace_process -p 123 shows system calls
+	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
+	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
+	100|--time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|-o x --time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
+	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
+	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
+	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
+	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines
+	100|trace_syscalls --fail -- true|trace_syscalls has no option '--fail'; did you mean --failed? tfs-run trace_syscalls --help lists them
+	100|trace_block --device sdx --all|--device: no disk 'sdx' in $PWD/sys/class/block; did you mean sda, sdb?|sys
+	100|trace_block --device sda1 --all|--device: sda1 is a partition; give its disk|sys
+	111|trace_syscalls -- true|no tracefs at $PWD/sys/kernel/tracing: as root, mount -t tracefs nodev $PWD/sys/kernel/tracing|sys
+	END
+}
+
+@test "tfs-run: offers the program that follows strace or an option" {
+	need_tracefs events/syscalls
+	PATH=$PWD:$PATH
+	printf '#!/bin/sh\n' >strace
+	chmod +x strace
+	table 2 <<-'END'
+	100|strace -f ls|'strace' is a program, not a hook; tfs-run trace_process -- ls shows what it does
+	100|strace|'strace' is a program, not a hook; tfs-run trace_process -- strace shows what it does
+	END
+	fails 100 "tfs-run: fatal: --returns takes no value; leave 'ls' out
+tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls --returns -- ls" \
+		tfs-run trace_syscalls --returns ls
+	nothing_left
+}
+
+undo() {
+	local dir
+	for dir in "${CGROUPS[@]}"; do
+		rmdir "$dir"
+	done
+}
+
+@test "tfs-run: lists the containers whose ids begin with the given digits" {
+	need_tracefs events/syscalls
+	local point id digits
+	point=$(awk '$3 ~ /^cgroup2?$/ { print $2; exit }' /proc/mounts)
+	[ -n "$point" ] || skip "needs a mounted cgroup file system"
+	digits=$(printf 'd%010x' $$)
+	for id in "${digits}0" "${digits}1"; do
+		id=$(printf '%s%064d' "$id" 0)
+		mkdir "$point/docker-${id:0:64}.scope" || skip "needs a cgroup that can be written"
+		CGROUPS+=("$point/docker-${id:0:64}.scope")
+	done
+	says 111 "more than one container has an id that begins with '$digits': ${digits}0, ${digits}1; give more digits" \
+		trace_syscalls --container "$digits"
+	nothing_left
+}
+
+@test "tfs-run: tells a user without rights what to do" {
+	need_tracefs events/syscalls
+	need_tool setpriv
+	[ "$(stat -c %a "$TRACEFS")" = 700 ] || skip "needs a tracefs that is closed to users"
+	fails 111 "tfs-run: fatal: no permission for $TRACEFS; this needs CAP_DAC_OVERRIDE: run this as root, or remount it with mode=750 and gid= of a group of yours" \
+		setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$(command -v tfs-run)" trace_syscalls -- true
+	nothing_left
+}
+
+@test "tfs-run: names another hook if the kernel lacks what the hook needs" {
+	need_tracefs
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "this kernel has kprobes"
+	lack="no kprobe_events in this kernel; it needs CONFIG_KPROBE_EVENTS; instead: tfs-run trace_event -e 'EVENT'"
+	says 111 "trace_kprobe: $lack" trace_kprobe -k do_exit -- true
+	run -1 --separate-stderr tfs-run --check trace_kprobe
+	[ "$output" = "trace_kprobe: $lack" ]
+	# the two lists break the line
+	run -1 --separate-stderr tfs-run --check
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *" trace_kprobe $lack trace_open "* ]]
+	run -0 --separate-stderr tfs-run
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *" (cannot run here: $lack) trace_uprobe "* ]]
+	nothing_left
+}

@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-run: each everyday task is one command of at most 80 characters
+# parts: 4
+
+load ../helper
+
+# typed COMMAND [exec]: Run COMMAND as a person types it. calls, acts and waits are in PATH; the
+# files got and said have what it prints.
+typed() {
+	echo "$1"
+	[ "${#1}" -le 80 ]
+	PATH=$PROG:$PATH
+	eval "$2 $1" <go >got 2>said
+}
+
+# ready: Prepare the line that calls, acts and waits wait for.
+setup_file() {
+	echo >"$BATS_FILE_TMPDIR/go"
+}
+
+# typed_later COMMAND: Run COMMAND as typed, in the background, until it records; set $PID.
+typed_later() {
+	ln -sf "$BATS_FILE_TMPDIR/go" go
+	background typed "$1" exec
+	eventually records
+}
+
+# Does a session of this test record?
+records() {
+	local dir on
+	for dir in "$TFS_RUNDIR"/ftrace/*/; do
+		on=$TRACEFS/instances/tfs.$(basename "$dir")/tracing_on
+		[ -p "$dir/trace" ] && [ "$(cat "$on" 2>/dev/null)" = 1 ] && return
+	done
+	return 1
+}
+
+now() {
+	ln -sf "$BATS_FILE_TMPDIR/go" go
+	typed "$1" "" || return
+	nothing_left
+}
+
+undo() {
+	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
+	[ -z "${CGROUP-}" ] || rmdir "$CGROUP"
+}
+
+# rows PATTERN: Print the number of lines of got that match.
+rows() {
+	grep -Ec "$1" got
+}
+
+# sources HOOK: Skip if nothing on this kernel reads the strings for the hook.
+sources() {
+	tfs-run --check "$1" >verdict || skip "$(cat verdict)"
+}
+
+@test "task: which files a program opens, with errors by name" {
+	need_tracefs events/syscalls
+	sources trace_open
+	now 'tfs-run trace_open --human -- acts opens 2 3 /etc/passwd'
+	cat got
+	! grep -q '^# paths are addresses' got || skip "needs kprobes, or BPF that reads paths"
+	[ "$(rows '^[0-9:.]+  acts +[0-9]+ [0-9]+ +"?/etc/passwd"?')" = 2 ]
+	[ "$(rows '^[0-9:.]+  acts +[0-9]+ -ENOENT +"/nowhere/at all"')" = 3 ]
+}
+
+@test "task: the calls of a process for a time, as counts with errors and times" {
+	need_tracefs events/syscalls
+	calls 1000
+	typed_later "tfs-run trace_syscalls --pid $CALLS --time 5m --summary"
+	release
+	finishes "$PID" 0
+	cat got
+	head -n 1 got | grep -Eqx ' +calls +errors +total us +avg us +max us +syscall'
+	[ "$(rows '^ +1000 +0 .* getppid$')" = 1 ]
+}
+
+@test "task: which system calls take longer than 1 ms" {
+	need_tracefs events/syscalls
+	now 'tfs-run trace_syscalls --slower 1ms -- acts sleeps 3 1'
+	cat got
+	[ "$(rows ': sys_[a-z0-9_]*nanosleep.* lat=[2-9][0-9]{3}|nanosleep.* lat=[0-9]{5,}')" = 6 ]
+	awk '!/^#/ && (!sub(/.* lat=/, "") || $0 < 1000) { bad = 1 } END { exit bad }' got
+}
+
+@test "task: who kills a process" {
+	need_tracefs events/signal
+	calls 1
+	typed_later "tfs-run trace_signal --all --only sent --to $CALLS --human"
+	sh -c 'kill -TERM "$1"' sh "$CALLS" &
+	killer=$!
+	wait "$killer"
+	eventually grep -q SIGTERM got
+	kill -INT "$PID"
+	finishes "$PID" 0
+	cat got
+	[ "$(rows "^[0-9:.]+  sh +$killer generate SIGTERM +SI_USER +$CALLS +calls")" = 1 ]
+	[ "$(rows SIGTERM)" = 1 ]
+}
+
+@test "task: which short-lived processes are started, with their arguments" {
+	need_tracefs
+	sources trace_exec
+	now 'tfs-run trace_exec -- acts execs 5 0 one two'
+	cat got
+	grep -q 'argv0=' got || skip "needs kprobes, or BPF that reads words"
+	[ "$(rows ' argv1="nothing" argv2="one" argv3="two"')" = 5 ]
+}
+
+@test "task: what a container does" {
+	need_tracefs events/syscalls
+	local point id
+	point=$(awk '$3 ~ /^cgroup2?$/ { print $2; exit }' /proc/mounts)
+	[ -n "$point" ] || skip "needs a mounted cgroup file system"
+	id=$(printf 'c%010x%053d' $$ 0)
+	mkdir "$point/docker-$id.scope" || skip "needs a cgroup that can be written"
+	CGROUP=$point/docker-$id.scope
+	calls 500
+	echo "$CALLS" >"$CGROUP/cgroup.procs" || skip "needs a cgroup that takes tasks"
+	calls 7 # not in the container
+	local other=$GO
+	typed_later "tfs-run trace_syscalls --container ${id:0:12} --summary"
+	echo >"$other"
+	finishes "$CALLS" 0
+	echo >"${other%.*}.1"
+	finishes "$PID" 0
+	cat got
+	[ "$(rows '^ +500 +0 .* getppid$')" = 1 ]
+}
+
+@test "task: how long tasks wait for a processor, as a histogram" {
+	need_tracefs events/sched/sched_wakeup
+	now 'tfs-run trace_sched -- waits loops 2 30 | tfs-hist'
+	cat got
+	n=$(sed -n '1s/^lat: \([0-9]*\) values, .*/\1/p' got)
+	# its own count of the waits; it prints them on standard error
+	own=$(awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n }' said)
+	[ "$own" -ge 2 ]
+	[ "$n" -ge "$own" ]
+	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = "$n" ]
+}
+
+@test "task: which TCP connections a program makes" {
+	need_tracefs events/sock/inet_sock_set_state
+	now 'tfs-run trace_tcp --connect --human -- acts connects 3'
+	cat got
+	port=$(sed -n 's/^port //p' said)
+	[ "$(rows "acts +[0-9]+ SYN_SENT +0 +$port 127\.0\.0\.1$")" = 3 ]
+	[ "$(grep -c ESTABLISHED got)" = 0 ]
+}
+
+@test "task: how long disk requests take, with those of fsync" {
+	need_tracefs events/block/block_rq_complete
+	need_tool losetup
+	head -c 1048576 /dev/zero >disk
+	LOOP=$(losetup -f) && losetup "$LOOP" disk || { LOOP=; skip "needs a loop device"; }
+	LOOP=${LOOP#/dev/}
+	now "tfs-run trace_block -d $LOOP -- acts fsyncs 3 0 /dev/$LOOP"
+	cat got
+	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ FF .* by=acts by_pid=[0-9]+ lat=[0-9.]+$")" = 3 ]
+	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* \+ 8 .* lat=[0-9.]+$")" = 3 ]
+}
+
+@test "task: which functions call a function such as malloc, and how often" {
+	need_tracefs uprobe_events
+	act callers 40 3
+	typed_later "tfs-run trace_uprobe --binary acts --symbol acts_work --top 9 --pid $ACT"
+	release
+	# the program waits at its end, so that it lives until the trace has been read
+	read_all() {
+		local sessions=("$TFS_RUNDIR"/ftrace/*/) session file name value n=0
+		session=${sessions[0]%/}
+		for file in "$TRACEFS/instances/tfs.${session##*/}"/per_cpu/cpu*/stats; do
+			while IFS=: read -r name value; do
+				[ "$name" != "read events" ] || n=$((n + value))
+			done <"$file"
+		done 2>/dev/null
+		[ "$n" -ge 43 ]
+	}
+	eventually read_all
+	kill -INT "$PID"
+	finishes "$PID" 0
+	echo >"$GO"
+	cat got
+	printf '%7d acts_%s\n' 40 often 3 rarely | diff - got
+}
+
+@test "task: a recording for KernelShark, as trace-cmd reads it" {
+	need_tracefs events/syscalls
+	need_tool trace-cmd
+	now 'tfs-run trace_syscalls -s getppid -o trace.dat -- calls 1000'
+	[ "$(trace-cmd report trace.dat 2>/dev/null | grep -c 'sys_enter_getppid')" = 1000 ]
+}
+
+@test "task: what happened before a program failed" {
+	need_tracefs events/syscalls
+	now "tfs-run trace_flight -e '*getppid' --dump-on fail -- sh -c 'calls 7; exit 3'" || status=$?
+	[ "$status" = 3 ]
+	dump=$(cat got)
+	[[ $dump == "$TFS_RUNDIR"/ftrace/*/dump.1 ]]
+	[ "$(grep -c '^ *calls-.*: sys_getppid()$' "$dump")" = 7 ]
+	[ "$(grep -c '^ *calls-.*: sys_getppid -> ' "$dump")" = 7 ]
+	"$MANAGER" --clear
+}
+
+@test "task: a flame graph of the stacks, and a timeline, as pictures" {
+	need_tracefs events/sched/sched_switch
+	now 'tfs-run trace_event -e sched_switch --stack -o flame.svg -- acts sleeps 5 0'
+	grep -q "class='flame'" flame.svg
+	grep -Eq '<title>.*schedule' flame.svg
+	now 'tfs-run trace_event -e sched_switch -o timeline.svg -- acts sleeps 5 0'
+	grep -q "class='lanes'" timeline.svg
+	grep -Eq '<title>(acts|tfs-run)-[0-9]+' timeline.svg
+}
+
+@test "task: a hook of one's own" {
+	need_tracefs events/syscalls
+	cat >my_hook <<-'END'
+	#!/bin/sh
+	# description: Parents that are asked for
+	tfs-write events/syscalls/sys_enter_getppid/enable 1
+	END
+	chmod +x my_hook
+	now 'tfs-run ./my_hook -- calls 5'
+	[ "$(rows '^ +calls-[0-9]+ .*: sys_getppid\(\)$')" = 5 ]
+	file_has 5 got
+}

@@ -1,0 +1,324 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031 # words for the other shell; each test is a process of its own
+# tfs-run at a terminal: columns, progress, ^C, colours; tmux is the terminal
+
+load ../helper
+
+SIGNAL_TITLE='TIME             COMM                PID EVENT    SIG      CODE       TPID    TO'
+OPEN_TITLE='TIME             COMM                PID RET      PATH'
+
+undo() {
+	[ ! -e tmux ] || in_tmux kill-server
+}
+
+# in_tmux COMMAND...: Give a command to the tmux of this test, which no other tmux knows.
+in_tmux() {
+	TMUX_TMPDIR=$BATS_TEST_TMPDIR/tmux tmux -L t -f /dev/null "$@" 3>&-
+}
+
+# terminal WIDTH: Start a shell in a terminal of that width.
+terminal() {
+	need_tool tmux
+	need_tracefs events/syscalls
+	mkdir tmux
+	unset NO_COLOR TMUX
+	in_tmux new-session -d -x "$1" -y 100 sh
+	mkfifo go
+	eventually shows '^[#$]'
+}
+
+screen() {
+	in_tmux capture-pane -p
+}
+
+# shows PATTERN: Succeed if a line of the screen matches.
+shows() {
+	screen | grep -Eq -e "$1"
+}
+
+# types LINE: Type the line, and then a command that prints its number and status.
+types() {
+	TYPED=$((${TYPED-0} + 1))
+	in_tmux send-keys -l "clear; $1; echo end$TYPED=\$?"
+	in_tmux send-keys Enter
+}
+
+# ends STATUS: Wait until the line that was typed has ended with STATUS.
+ends() {
+	if ! eventually shows "^(\^C)?end$TYPED=[0-9]" || ! shows "^(\^C)?end$TYPED=$1\$"; then
+		screen
+		return 1
+	fi
+}
+
+# long_path: Make an empty file; set LONG to its path of 104 characters.
+long_path() {
+	LONG=$BATS_TEST_TMPDIR/$(printf 'x%.0s' {1..120})
+	LONG=${LONG:0:104}
+	: >"$LONG"
+	run tfs-run trace_open -- cat "$LONG"
+	[[ $output == *"path=\"$LONG\""* ]] || skip "needs a kernel that records paths"
+}
+
+# opened: Print the path of the open of LONG by cat, with its parts joined.
+opened() {
+	screen | sed -E ':a; /\\$/ { N; s/\\\n {50}//; ta }' |
+		sed -nE 's/^.* cat +[0-9]+ 3        ("\/.*x")$/\1/p'
+}
+
+# fits N: Fail if a line of the screen has more than N characters.
+fits() {
+	run -1 grep -E "^.{$(($1 + 1))}" <(screen)
+}
+
+@test "terminal: 80 columns break a long path below the column PATH, 200 columns do not" {
+	terminal 80
+	long_path
+	types "tfs-run trace_open --instance $MARK -- cat '$LONG'"
+	ends 0
+	screen | grep -Fqx "$OPEN_TITLE"
+	shows '^[0-9:.]+ +cat +[0-9]+ 3        "/.{27}.$'
+	shows '^ {50}x{29}\\$'
+	[ "$(opened)" = "\"$LONG\"" ]
+	fits 80
+	in_tmux resize-window -x 200
+	types "tfs-run trace_open --instance $MARK -- cat '$LONG'"
+	ends 0
+	screen | grep -Fqx "$OPEN_TITLE"
+	shows "^[0-9:.]+ +cat +[0-9]+ 3        \"$LONG\"\$"
+	[ "$(opened)" = "\"$LONG\"" ]
+	nothing_left
+}
+
+@test "terminal: a resize during the trace counts from the next line on" {
+	terminal 200
+	long_path
+	echo 'cat "$1"; read -r _ <go; cat "$1"' >twice
+	types "tfs-run trace_open --instance $MARK -- sh twice '$LONG'"
+	eventually shows " 3        \"$LONG\"\$"
+	in_tmux resize-window -x 80
+	release_go
+	ends 0
+	shows '^ {50}x{29}\\$'
+	nothing_left
+}
+
+release_go() {
+	echo >go
+}
+
+@test "terminal: signals, connections, programs and processes have columns that fit" {
+	terminal 80
+	types "tfs-run trace_signal --instance $MARK -- sh -c 'trap : USR1; kill -USR1 \$\$'"
+	ends 0
+	screen | grep -Fqx "$SIGNAL_TITLE"
+	shows '^[0-9:.]+  sh +([0-9]+) generate SIGUSR1  SI_USER    \1 +sh$'
+	shows '^[0-9:.]+  sh +[0-9]+ deliver  SIGUSR1  SI_USER    -       -$'
+	types "tfs-run trace_tcp --connect --instance $MARK -- bash -c 'exec 5<>/dev/tcp/127.0.0.1/1'"
+	ends 1
+	screen | grep -Fqx 'TIME             COMM                PID STATE       SPORT DPORT DADDR'
+	shows '^[0-9:.]+  bash +[0-9]+ SYN_SENT    [0-9]+ +1     127\.0\.0\.1$'
+	types "tfs-run trace_exec --instance $MARK -- sh -c 'exit 0' a b c d e f g h i j k l"
+	ends 0
+	screen | grep -Fqx 'TIME             COMM                PID EXEC'
+	fits 80
+	types "tfs-run trace_process --trace lifecycle --instance $MARK -- sh -c 'exit 3'"
+	ends 3
+	shows '^[0-9:.]+  sh +[0-9]+ exit 3$'
+	nothing_left
+}
+
+@test "terminal: through a pipe there are no columns, but the bytes of the manager" {
+	need_tracefs events/signal
+	tfs-run trace_signal --instance "$MARK" -- sh -c 'trap : USR1; kill -USR1 $$' >out
+	grep -Eq ': signal_generate: sig=10 errno=0 code=0 comm=sh pid=[0-9]+ grp=1 res=0$' out
+	run -1 grep -E "SIG|TIME" out
+}
+
+# Write a program that makes 3 calls, prints its pid to the file pid, and waits for the FIFO go.
+waiting_program() {
+	printf '%s\n' '"$1/calls" "$2" </dev/null' 'echo $$ >pid' 'read -r _ <go' >program
+}
+
+@test "terminal: ^C prints the events so far, ends the program and leaves nothing" {
+	terminal 80
+	waiting_program
+	types "tfs-run trace_syscalls -s getppid --raw --instance $MARK -- sh program $PROG 3"
+	eventually shows '^tfs-run: tracing sh \(pid [0-9]+\) until it ends$'
+	eventually [ -s pid ]
+	in_tmux send-keys C-c
+	ends 130
+	[ "$(screen | grep -Ec '^[0-9:.]+  calls +[0-9]+ getppid\(\)$')" = 3 ]
+	gone "$(cat pid)"
+	nothing_left
+}
+
+@test "terminal: ^C ends a trace of other programs with status 0, and they go on" {
+	terminal 80
+	calls -e 3
+	types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --pid $CALLS $$"
+	eventually shows '^tfs-run: tracing; Ctrl-C ends$'
+	release
+	eventually shows ' getppid\(\)$'
+	in_tmux send-keys C-c
+	ends 0
+	[ "$(screen | grep -Ec '^[0-9:.]+  calls +[0-9]+ getppid\(\)$')" = 3 ]
+	kill -0 $$
+	nothing_left
+}
+
+@test "terminal: with --time the first line says how long the trace takes at most" {
+	terminal 80
+	for time in '--time 100s' '-t 100000' --time=100m; do
+		types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $$ $time"
+		case $time in
+		--time=*) eventually shows '^tfs-run: tracing for 100m; Ctrl-C ends$' ;;
+		-t*) eventually shows '^tfs-run: tracing for 100000 ms; Ctrl-C ends$' ;;
+		*) eventually shows '^tfs-run: tracing for 100s; Ctrl-C ends$' ;;
+		esac
+		in_tmux send-keys C-c
+		ends 0
+	done
+	nothing_left
+}
+
+@test "terminal: head ends the trace and the program, and leaves nothing" {
+	terminal 80
+	printf '%s\n' 'echo $$ >pid' 'exec "$1/calls" 1000000000 </dev/null' >program
+	types "tfs-run trace_syscalls -s getppid --human --raw --instance $MARK -- sh program $PROG | head -n 5"
+	ends 0
+	[ "$(screen | grep -Ec ' getppid\(\)$')" = 3 ]
+	gone "$(cat pid)"
+	nothing_left
+}
+
+@test "terminal: failures are red, but not with NO_COLOR" {
+	terminal 200
+	types "tfs-run trace_syscalls -s openat --returns --instance $MARK -- cat nothing"
+	ends 1
+	in_tmux capture-pane -pe >colours
+	grep -q $'\e\[31m= -1 ENOENT (No such file or directory)' colours
+	types "NO_COLOR=1 tfs-run trace_syscalls -s openat --returns --instance $MARK -- cat nothing"
+	ends 1
+	in_tmux capture-pane -pe >colours
+	grep -q ' = -1 ENOENT (No such file or directory)$' colours
+	run -1 grep -q $'\e\[3' colours
+	nothing_left
+}
+
+# progress PATTERN WORDS: Record calls with WORDS, see the progress line, and see it go.
+progress() {
+	rm -f pid
+	types "tfs-run trace_syscalls -s getppid --instance $MARK ${*:2} -- sh program $PROG 1234"
+	eventually shows "^$1\$"
+	release_go
+	ends 0
+	run -1 shows '[0-9] events, '
+	nothing_left
+}
+
+@test "terminal: a line shows the progress of -o and --summary, and disappears at the end" {
+	terminal 80
+	waiting_program
+	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o text
+	[ "$(grep -c 'calls-.*getppid' text)" = 1234 ]
+	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o x.json
+	progress '1,23[4-6] events, 0 lost' -o x.dat
+	# with the returns
+	progress '2,4[67][0-9] events, 0 lost, 0\.[0-9] MB' --summary
+	shows '^ +123[4-6] +0 .* getppid$'
+}
+
+@test "terminal: the progress counts the events that the buffer has lost" {
+	terminal 120
+	waiting_program
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --buffer 4 -o text -- sh program $PROG 200000"
+	eventually shows '^[0-9,]+ events, [0-9,]+,[0-9]{3} lost, '
+	release_go
+	ends 0
+	shows '^tfs-run: [0-9]+ of [0-9]+ events are lost, because the buffer was full; --buffer [0-9]+ may keep them all$'
+	nothing_left
+}
+
+@test "terminal: the size of the buffer that the advice names keeps all events" {
+	terminal 120
+	waiting_program
+	types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer 64 -o text -- sh program $PROG 40000"
+	eventually [ -s pid ]
+	release_go
+	ends 0
+	# a fast machine may have lost none
+	if shows 'are lost'; then
+		screen | sed -n 's/.*--buffer \([0-9]*\) may keep them all$/\1/p' >kb
+		[ "$(cat kb)" -gt 64 ]
+		rm pid
+		types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer $(cat kb) -o text -- sh program $PROG 40000"
+		eventually [ -s pid ]
+		release_go
+		ends 0
+		run -1 shows 'are lost'
+	fi
+	[ "$(grep -c 'calls-.*getppid' text)" = 40000 ]
+	nothing_left
+}
+
+@test "terminal: ^C in a flood leaves whole lines, and the program and the session are gone" {
+	terminal 200
+	printf '%s\n' 'echo $$ >pid' 'exec "$1/calls" 1000000000 </dev/null' >program
+	types "tfs-run trace_syscalls -s getppid --decode --instance $MARK -- sh program $PROG"
+	eventually shows ' getppid\(\) = [0-9]+ <'
+	in_tmux send-keys C-c
+	ends 130
+	screen | sed -n '/ getppid/p' >lines
+	[ -s lines ]
+	run -1 grep -Ev '^[0-9:.]+  calls +[0-9]+ getppid\(\) = ([0-9]+ <[0-9.]+>|\?)$' lines
+	gone "$(cat pid)"
+	nothing_left
+}
+
+# A terminal that shows nothing more after its first bytes; then it is told to hurry.
+@test "tfs-human: at a slow terminal, shown and unwritten lines add up after SIGUSR2" {
+	need_tool python3
+	awk 'BEGIN { for (i = 0; i < 20000; i++)
+		printf "%16s-%-7d [000] ..... 1.%06d: getppid() = 1 <0.000001>\n", "calls", 42, i }' >in
+	NO_COLOR=1 run -0 python3 - <<-'END'
+		import os, pty, re, signal, subprocess
+		master, slave = pty.openpty()
+		human = subprocess.Popen(["tfs-human"], stdin=open("in"), stdout=slave)
+		os.close(slave)
+		text = os.read(master, 1)
+		human.send_signal(signal.SIGUSR2)
+		try:
+		    while more := os.read(master, 65536):
+		        text += more
+		except OSError: # it has closed the terminal
+		    pass
+		lines = text.decode().split("\r\n")
+		events = [l for l in lines if re.fullmatch(r" +1\.\d{6}  calls +42 getppid\(\) = 1 <0\.000001>", l)]
+		last = re.fullmatch(r"# unwritten (\d+) lines: the terminal was too slow", lines[-2])
+		print(human.wait(), len(lines) - len(events), len(events) > 0, len(events) + int(last[1]))
+	END
+	# beside the events: the title, the last line, and the end
+	[ "$output" = "0 3 True 20000" ]
+}
+
+@test "terminal: no progress line without a terminal as standard error" {
+	terminal 80
+	waiting_program
+	types "tfs-run trace_syscalls -s getppid --instance $MARK -o text -- sh program $PROG 1234 2>err"
+	eventually [ -s pid ]
+	release_go
+	ends 0
+	[ ! -s err ] || { cat err; false; }
+}
+
+@test "terminal: an empty trace is explained" {
+	terminal 80
+	for output in '' '--summary' '-o text'; do
+		types "tfs-run trace_syscalls -s getppid --instance $MARK $output -- cat /dev/null"
+		eventually shows "^end$TYPED="
+		shows '^tfs-run: no event: the traced tasks caused none that the options select$'
+	done
+	nothing_left
+}

@@ -1,0 +1,482 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# documents: what pages, README and code say of each other is true
+
+load ../helper
+
+# The tools' names, from their sources.
+tools() {
+	local source
+	for source in "$TREE"/bin/*.c; do
+		source=${source##*/}
+		echo "${source%.c}"
+	done
+}
+
+# text_of PAGE: Print the page as plain text, without broken lines.
+# section_of and read_page read it once for all sections of a page.
+text_of() {
+	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
+}
+
+# section PAGE SECTION: Print the words of the section, separated by one blank.
+section() {
+	section_of "$1" "$2"
+	[ -z "$SECTION" ] || echo "$SECTION"
+}
+
+# section_of PAGE SECTION: Set SECTION to these words.
+section_of() {
+	local line words inside=''
+	[ "$1" = "${PAGE-}" ] || read_page "$1"
+	SECTION=
+	for line in "${PAGE_LINES[@]}"; do
+		if [[ $line == [![:blank:]]* ]]; then
+			[ -z "$inside" ] || return 0
+			[ "$line" != "$2" ] || inside=yes
+		elif [ -n "$inside" ]; then
+			read -ra words <<<"$line"
+			SECTION+=${words[*]:+${SECTION:+ }${words[*]}}
+		fi
+	done
+}
+
+# read_page PAGE: Set PAGE_LINES to the text of the page.
+read_page() {
+	PAGE=$1
+	mapfile -t PAGE_LINES < <(mandoc -T ascii -O width=999 "$1")
+	PAGE_LINES=("${PAGE_LINES[@]//?$'\b'/}")
+}
+
+# SOURCE...: of each message that the code can print its longest part that is
+# always there, one a line. A message is a string among the arguments of the
+# functions that print one (base/error.c).
+messages() {
+	awk '
+	function longest(s,   n, i, part, best) {
+		sub(/; usage: %(\.\*)?s$/, "", s)
+		gsub(/%(\.[0-9*]+)?[lz]*[sduc]/, "\n", s)
+		n = split(s, part, "\n")
+		for (i = 1; i <= n; i++) {
+			gsub(/^ +| +$/, "", part[i])
+			if (length(part[i]) > length(best))
+				best = part[i]
+		}
+		if (length(best) > 3)
+			print best
+	}
+	FNR == 1 { all_of_file() }
+	{ all = all $0 "\n" }
+	END { all_of_file() }
+	function all_of_file(   depth, text, open, quiet, i, c) {
+		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number)\(/)) {
+			all = substr(all, RSTART + RLENGTH)
+			depth = 1; text = ""; open = 0; quiet = 1
+			for (i = 1; depth; i++) {
+				c = substr(all, i, 1)
+				if (open && c == "\\") {
+					text = text substr(all, ++i, 1)
+				} else if (c == "\"") {
+					open = !open; quiet = 0
+				} else if (open) {
+					text = text c
+				} else if (c !~ /[ \t\n]/) { # strings side by side are one
+					if (!quiet && depth == 1)
+						longest(text)
+					text = ""; quiet = 1
+					depth += (c == "(") - (c == ")")
+				}
+			}
+		}
+		all = ""
+	}' "$@" | sort -u
+}
+
+# absent PAGES MESSAGES: Print each line of MESSAGES that no line of PAGES contains.
+absent() {
+	awk 'FILENAME == ARGV[1] { pages = pages $0 "\n"; next } !index(pages, $0)' "$1" "$2"
+}
+
+# heads: Print the headers of all hooks as HOOK-FILE:LINE.
+heads() {
+	local hook
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		awk -v f="${hook##*/}" '!/^#/ { exit } { print f ":" $0 }' "$hook"
+	done
+}
+
+# example WORDS: Write the README's command that begins with WORDS to the file example, and
+# the output that the README shows for it to the file shown.
+example() {
+	awk -v start="# $1" '
+		/^# tfs/ || /^```/ { inside = 0 }
+		index($0, start) == 1 { inside = 1; print substr($0, 3) >"example"; next }
+		inside { print >"shown" }' "$TREE/README.md"
+	file_has 1 example
+	[ -s shown ]
+}
+
+@test "documents: each tool has a page, and each page its tool" {
+	local page
+	for page in "$TREE"/bin/*.1; do
+		basename "$page" .1
+	done >pages
+	[ "$(tools)" = "$(cat pages)" ]
+	[ "$(tools | wc -l)" -ge 9 ]
+}
+
+@test "documents: a page's SYNOPSIS equals the synopsis of --help" {
+	need_tool mandoc
+	local tool
+	for tool in $(tools); do
+		echo "$tool"
+		synopsis_of < <("$tool" --help)
+		[ -n "$SYNOPSIS" ]
+		section_of "$TREE/bin/$tool.1" SYNOPSIS
+		[ "$SECTION" = "$SYNOPSIS" ]
+	done
+	# shellcheck disable=SC2153 # the helper's
+	[ "$(section "$TREE/trace-hooks/tfs-manager.1" SYNOPSIS)" = "$(synopsis "$MANAGER")" ]
+}
+
+@test "documents: a page's NAME is the line below the synopsis of the tool's --help" {
+	need_tool mandoc
+	local tool text end=$'\n'
+	for tool in $(tools); do
+		"$tool" --help >help
+		read_whole help
+		section_of "$TREE/bin/$tool.1" NAME
+		[[ $text =~ (^|$end)("$tool - "[^$end]*) ]]
+		[ "$SECTION" = "${BASH_REMATCH[2]}" ]
+	done
+}
+
+@test "documents: the README has each tool's purpose in its table" {
+	local tool purpose
+	for tool in $(tools); do
+		purpose=$("$tool" --help | sed -n "s/^$tool - //p")
+		echo "$tool | $purpose"
+		[ "$(grep -cxF "| \`$tool\` | $purpose |" "$TREE/README.md")" = 1 ]
+	done
+}
+
+# questions: a line SUBSYSTEM HOOK OPTION... for each command in the README's table of
+# questions, but for hooks that need a device, another host or a file
+questions() {
+	# shellcheck disable=SC2016 # backquotes of the README
+	sed -n '/^| I want to know/,/^$/p' "$TREE/README.md" | grep -Ev "trace_(request|blk) |/my_hook" |
+		sed -n 's/^.*| `tfs-run //p' |
+		sed -E 's/ *(\\\|| --? PROG|>|`).*//; s/ -- PROG$//; s/^/ftrace /' |
+		sed -E "s/^ftrace -m //; s/--pid PID|--container ID/--pid $$/; s/--to PID/--to $$/"
+}
+
+@test "documents: each question of the README is answered by a command that tfs-run takes" {
+	local subsystem hook options n=0
+	questions >rows
+	cat rows
+	while read -r subsystem hook options; do
+		[[ $options =~ --(pid|all) ]] || options+=" --pid $$"
+		eval "set -- $options" # they are quoted for a shell
+		run tfs-run -m "$subsystem" "$hook" "$@" --check
+		echo "$hook $options: $status $output"
+		# 1: this kernel lacks the hook, or 111 if the hook itself sees that; wrong options
+		# are 100. In a guest the product finds no bash.
+		[ "$status" = 0 ] || [ "$status" = 1 ] ||
+			[[ $status = 111 && $output == "tfs-run: fatal: this kernel has "* ]] ||
+			[[ $options == *"--binary bash"* && ${TFS_VARIANT-} = vm ]]
+		n=$((n + 1))
+	done <rows
+	[ "$n" -ge 20 ]
+}
+
+@test "documents: each hook has a page, with its fields, its cost, a session, and its options" {
+	need_tool mandoc
+	local hook page option
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		page=${hook%/hooks.d/*}/${hook##*/}.7
+		echo "$page"
+		for part in FIELDS OVERHEAD EXAMPLES 'ERROR MESSAGES'; do
+			section_of "$page" "$part"
+			[ -n "$SECTION" ]
+		done
+		while read -r option; do
+			grep -q "^\.It Fl .*-$option\( \|$\)" "$page" || { echo "no --$option"; return 1; }
+		done < <(sed -n 's/^# option: .*--\([a-z-]*\).*/\1/p' "$hook")
+	done
+}
+
+@test "documents: the README has each hook in its table" {
+	local hook n=0
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		echo "${hook##*/}"
+		grep -q "^| \`${hook##*/}\` |" "$TREE/README.md"
+		n=$((n + 1))
+	done
+	[ "$n" -ge 1 ]
+}
+
+@test "documents: trace_process prints what the README shows" {
+	need_tracefs events/raw_syscalls
+	need_pending_signals
+	need_tool script
+	sh -c 'PATH=/none; ls' >ls.out 2>ls.err &&
+		skip "needs a shell that has no ls of its own"
+	example 'tfs-run trace_process '
+	NO_COLOR=1 script -qec "$BASH ./example" /dev/null </dev/null >terminal || status=$?
+	[ "$status" = 3 ]
+	tr -d '\r' <terminal >got
+	code=0
+	ls /none 2>ls.err || code=$? # 2, or of busybox 1
+	sed -i "s/ exit 2$/ exit $code/" shown
+	for file in shown got; do
+		# pids in the order in which they come; no date, no time, and not how a shell forks
+		awk '
+			function letter(pid) {
+				if (!(pid in letters))
+					letters[pid] = substr("abcdef", ++n, 1)
+				return letters[pid]
+			}
+			/^#/ { $2 = "" }
+			$3 + 0 { $3 = letter($3); $1 = "" }
+			$4 == "fork" { $5 = letter($5); $7 = "" }
+			{ print }' "$file" >"$file.bare"
+	done
+	diff shown.bare got.bare
+}
+
+# histogram FILE: Fail unless FILE is a histogram with the number of rows that it announces.
+histogram() {
+	run -1 grep -Evx 'lat: [0-9]+ values, [0-9]+ to [0-9]+|\[[0-9]+[KMG]?, [0-9]+[KMG]?\) +[0-9]+ \|@* *\||\.\.\.' "$1"
+	head -n 1 "$1" | grep -q '^lat: '
+}
+
+@test "documents: trace_sched prints what the README shows" {
+	need_tracefs events/sched/sched_wakeup
+	need_pending_signals
+	need_tool make
+	example 'tfs-run trace_sched '
+	histogram shown
+	{
+		echo 'bin/tfs-dir:'
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			printf '\t@ls >ls.%s\n' "$i"
+		done
+	} >Makefile
+	"$BASH" ./example >got
+	histogram got
+	# it is woken by the end of each
+	n=$(sed -n 's/^lat: \([0-9]*\) values.*/\1/p' got)
+	[ "$n" -ge 5 ]
+	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = "$n" ]
+}
+
+@test "documents: --help and the page of a tool have the same options, commands and values" {
+	local tool n=0
+	for tool in $(tools); do
+		# operands such as HOOK may be in both or in the page only
+		"$tool" --help | sed -n '1,/^$/d; s/^  \(.*[^ ]\)  .*/\1/; s/  .*//; p' |
+			grep -v '^[A-Z]' | sort >help
+		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE/bin/$tool.1" |
+			grep -v '^--help' | sed 's/ Ar / /' | sort >page
+		diff -u page help || { echo "$tool"; return 1; }
+		n=$((n + $(wc -l <help)))
+	done
+	[ "$n" -ge 150 ]
+}
+
+@test "documents: --help has lines of at most 80 columns" {
+	local tool
+	for tool in $(tools); do
+		"$tool" --help
+	done >lines
+	file_has 200+ lines
+	run -1 grep -E '.{81}' lines
+}
+
+@test "documents: each page of a program has the sections that a reader looks for" {
+	need_tool mandoc
+	local page n=0
+	for page in "$TREE"/bin/*.1 "$TREE/trace-hooks/tfs-manager.1"; do
+		text_of "$page" | awk -v page="${page##*/}" '
+			/^[^ \t]/ { name = $0; next }
+			/[^ \t]/ { has[name] = 1 }
+			END {
+				n = split("SYNOPSIS,DESCRIPTION,EXIT STATUS,EXAMPLES,ERROR MESSAGES," \
+					  "COST,SEE ALSO", wanted, ",")
+				for (i = 1; i <= n; i++)
+					if (!has[wanted[i]])
+						print page " " wanted[i]
+			}' >>missing
+		n=$((n + 1))
+	done
+	[ ! -s missing ] || { cat missing; false; }
+	[ "$n" -ge 30 ]
+}
+
+@test "documents: mandoc finds nothing to say about any page" {
+	need_tool mandoc
+	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7
+	[ "$output" = "" ]
+}
+
+@test "documents: no page has a line of more than 80 columns" {
+	need_tool mandoc
+	local page n=0
+	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7; do
+		mandoc -T ascii -O width=80 "$page" | sed 's/.'$'\b''//g' |
+			awk -v page="${page##*/}: " 'length > 80 { print page $0 }' >>long
+		n=$((n + 1))
+	done
+	[ "$n" -ge 50 ]
+	[ ! -s long ] || { cat long; false; }
+}
+
+# trace_runs OPTION...: Run the hook that CONTRIBUTING.md shows, in the tree of the test, on a
+# program that writes once to a pipe and ends.
+trace_runs() {
+	"$BATS_TEST_TMPDIR/tree/bin/tfs-run" trace_runs "$@" -- "$PROG/calls" 3 <<<go 2>err
+}
+
+# woke: Trace wake-ups until calls, which writes to a pipe, wakes its reader.
+woke() {
+	trace_runs --wakeups >got
+	grep -Eq '^ +calls-.*: sched_waking: ' got
+}
+
+@test "documents: the hook that CONTRIBUTING shows runs as it is shown" {
+	need_tracefs events/sched/sched_switch
+	own_tree
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+	rm tree/bin/tfs-run
+	cp "$TREE/bin/tfs-run" tree/bin
+	[ ! -e "$HOOKS/trace_runs" ]
+	sed -n '/^#!\/bin\/sh$/,/^```/p' "$TREE/CONTRIBUTING.md" | sed '$d' >"$HOOKS/trace_runs"
+	chmod +x "$HOOKS/trace_runs"
+	run -0 --separate-stderr tree/bin/tfs-run
+	grep -qx '  trace_runs .*When the given tasks run and wake others' <<<"$output"
+	trace_runs >got
+	# the program ends once: the kernel switches from it for the last time
+	[ "$(grep -Ec ': sched_switch: prev_comm=calls .* prev_state=[XZ] ==> ' got)" = 1 ]
+	[ "$(grep -c ': sched_waking: ' got)" = 0 ]
+	pid=$(sed -n 's/.* prev_comm=calls prev_pid=\([0-9]*\) .* prev_state=[XZ] .*/\1/p' got)
+	run -1 grep -Ev ": sched_switch: .*(prev|next)_pid=$pid " got
+	eventually woke
+}
+
+@test "documents: each message in a tool's source is in its page, with a remedy" {
+	need_tool mandoc
+	local tool n=0
+	# its own, though in lib/
+	local -A more=([blk-text]='blktrace/pick base/consumer' [dt-probe]=requests/make
+		[tfs-catpipe]=base/consumer
+		[tfs-flight]='flight/control flight/dump flight/trigger'
+		[tfs-record]='tracedat/parts tracedat/join base/atomic_file')
+	for tool in $(tools); do
+		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page
+		# shellcheck disable=SC2046,SC2059,SC2086 # several words
+		messages "$TREE/bin/$tool.c" $(printf "$TREE/lib/%s.c " ${more[$tool]-}|
+			grep -v '/lib/\.c') >wanted
+		absent page wanted | sed "s/^/$tool: /" >>missing
+		n=$((n + $(wc -l <wanted)))
+	done
+	[ ! -s missing ] || { cat missing; false; }
+	[ "$n" -ge 30 ]
+}
+
+@test "documents: each message in the manager's sources and in lib/ is in a page" {
+	need_tool mandoc
+	local page
+	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157]; do
+		section "$page" 'ERROR MESSAGES'
+		echo
+	done >pages
+	messages "$TREE"/lib/[!o]*/*.c "$TREE"/trace-hooks/*/subsystem.c >wanted
+	absent pages wanted >missing
+	[ ! -s missing ] || { cat missing; false; }
+	file_has 50+ wanted
+}
+
+@test "documents: each common option of the hooks is in trace-hooks(7)" {
+	local name n=0
+	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/session/request.c" >names
+	while IFS= read -r name; do
+		echo "$name"
+		grep -Eq "^\.It Fl (. , -|-)$name( |$)" "$TREE/trace-hooks/trace-hooks.7"
+		n=$((n + 1))
+	done <names
+	[ "$n" -ge 13 ]
+}
+
+@test "documents: CONTRIBUTING and trace-hook(5) show the same hook" {
+	sed -n '/^# description:/,/^```/p' "$TREE/CONTRIBUTING.md" | sed '$d' >contributing
+	sed -n '/^# description:/,/^\.Ed/p' "$TREE/trace-hooks/trace-hook.5" | sed '$d' >page
+	[ -s page ]
+	cmp contributing page
+}
+
+@test "documents: each hook's header parses, and its first line is the description" {
+	local manager hook n=0
+	for manager in "$TREE"/trace-hooks/*/manager; do
+		for hook in "${manager%/*}"/hooks.d/*; do
+			run -0 --separate-stderr "$manager" --describe "${hook##*/}"
+			# shellcheck disable=SC2154 # set by run
+			[ "$stderr" = "" ]
+			[ "${lines[0]}" = "$(sed -n 's/^# description: *//p' "$hook")" ]
+			n=$((n + 1))
+		done
+	done
+	[ "$n" -ge 1 ]
+}
+
+@test "documents: the manager knows every key in the headers of hooks" {
+	heads >all
+	grep -q ':# description: ' all
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|whom): ' all)
+	run -1 grep -Ei ':#[[:blank:]]*(desc|req|opt)[a-z]*[[:blank:]]*:' \
+		<(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|whom): ' all)
+}
+
+@test "documents: the table of kernels has each guest, each tool and each hook" {
+	sed -n '/^<!-- guests:/,/^<!-- end of guests -->/p' "$TREE/KERNELS.md" >table
+	while read -r kernel arch _; do
+		[ "$kernel" = '#' ] || printf ' %s %s |' "$kernel" "$arch"
+	done <"$TREE/t/vm/guests" >guests
+	[ "$(sed -n 's/^| |//p' table)" = "$(cat guests)" ]
+	for file in "$TREE"/bin/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+		name=${file##*/}
+		grep -qF "| \`${name%.c}\` |" table || { echo "no ${name%.c}"; return 1; }
+	done
+	run -1 grep FAILED table
+}
+
+@test "documents: make check-quick has a test of each tool and each hook" {
+	local file
+	grep -hEA 1 '^# bats test_tags=quick(,|$)' "$TREE"/t/*/*.bats |
+		sed -n 's/^@test "\([^:]*\):.*/\1/p' >quick
+	for file in "$TREE"/bin/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+		grep -qx "$(basename "$file" .c)" quick || { echo "no $file"; return 1; }
+	done
+}
+
+@test "documents: every file that can has its SPDX tag at the top" {
+	need_tool git
+	cd "$TREE"
+	git ls-files >"$BATS_TEST_TMPDIR/files" 2>/dev/null || skip "needs a git checkout"
+	[ -s "$BATS_TEST_TMPDIR/files" ] || skip "needs a git checkout"
+	while IFS= read -r file; do
+		case $file in
+		LICENSE | .gitignore | *.md | */package*.json | */corpus/* | t/cases/*.dat | t/cases/*.txt | */debian/changelog | */source/format) continue ;;
+		esac
+		[ ! -f "$file" ] || echo "$file"
+	done <"$BATS_TEST_TMPDIR/files" >"$BATS_TEST_TMPDIR/wanted"
+	tr '\n' '\0' <"$BATS_TEST_TMPDIR/wanted" | xargs -0 awk '
+		FNR <= 3 && /SPDX-License-Identifier: ISC/ { print FILENAME }' |
+		sort -u >"$BATS_TEST_TMPDIR/tagged"
+	run -1 grep -vxFf "$BATS_TEST_TMPDIR/tagged" "$BATS_TEST_TMPDIR/wanted"
+}
+
+@test "documents: NEWS begins with the version that the programs print" {
+	[ "$(grep -m 1 '^## ' "$TREE/NEWS.md")" = "## $(tfs-dir --version | sed 's/.* //')" ]
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# The tests of single functions of lib/, t/unit: each program prints the checks that fail.
+
+load ../helper
+
+@test "lib: sorted sets of pids" {
+	"$PROG/unit/pids"
+}
+
+@test "lib: words are split and quoted as a shell does" {
+	"$PROG/unit/words"
+}
+
+@test "lib: arrays are sorted" {
+	"$PROG/unit/sort"
+}
+
+@test "lib: globs match names of events, and many stars take no longer" {
+	"$PROG/unit/glob"
+}
+
+@test "lib: numbers, UTF-8, formatted text and suggestions" {
+	"$PROG/unit/text"
+}
+
+@test "lib: numbers of a trace are compared and put into powers of two" {
+	"$PROG/unit/decimal"
+}
+
+@test "lib: records of several processors are merged in the order of time" {
+	"$PROG/unit/merge"
+}
+
+@test "lib: a sub-buffer is split at a time, and both parts keep their records and times" {
+	"$PROG/unit/subbuf"
+}
+
+@test "lib: offsets of clocks are computed from messages" {
+	"$PROG/unit/clocks"
+}
+
+@test "lib: a BPF program that is too long is refused, and does not end the tool" {
+	"$PROG/unit/bpf"
+}
+
+@test "lib: both ends of a message compute one key, also when sequence numbers wrap around" {
+	"$PROG/unit/key"
+}
+
+@test "lib: the probes of a group are disabled everywhere before they are removed" {
+	"$PROG/unit/probes"
+}
+
+@test "lib: arguments of USDT probes are translated for x86 and arm64" {
+	"$PROG/unit/usdt"
+}
+
+@test "lib: arguments and results of system calls are printed as C has them" {
+	"$PROG/unit/calls" "$TREE/bin/tfs-calls.tab"
+}
+
+@test "lib: the descriptors and directories of tasks are followed by their calls" {
+	"$PROG/unit/follow"
+}
+
+@test "lib: user memory of calls is put together from records of strings, arrays and words" {
+	"$PROG/unit/calluser"
+}
+
+@test "lib: a place in a file belongs to the innermost function around it" {
+	"$PROG/unit/functions"
+}
+
+@test "lib: the functions of a library are those that nm prints, each once and in order" {
+	need_tool nm
+	local libc
+	libc=$(ldd "$PROG/acts" | sed -n 's/.*libc\.so[^ ]* => \([^ ]*\) .*/\1/p')
+	[ -n "$libc" ] || skip "needs a program with a shared libc"
+	"$PROG/unit/functions" "$libc" >got
+	# a place of the file is an address in the same page: compare names and sizes
+	nm -D --defined-only -S "$libc" | awk '$3 ~ /^[TWtw]$/ { sub("@.*", "", $4); print $4 }' | sort -u >names
+	awk '{ sub("@.*", "", $3); print $3 }' got | sort -u | comm -23 - names >others
+	[ "$(wc -l <got)" -gt 1000 ]
+	[ ! -s others ]
+	grep -Eq '^[0-9a-f]+ [0-9]+ malloc$' got
+	cut -d ' ' -f 1 got | sed 's/^/0000000000000000/; s/.*\(.\{16\}\)$/\1/' | sort -c
+}
+
+@test "lib: the account of a recorder with a budget, and its plans" {
+	"$PROG/unit/governor"
+}
+
+@test "lib: a recorder with a budget takes the right steps, whatever the machine does" {
+	"$PROG/unit/budget" .
+}
+
+@test "lib: a recorder forgets the names of dead tasks" {
+	"$PROG/unit/names"
+}
+
+@test "lib: files of procfs that a task makes long are cut, and not read after a stop" {
+	"$PROG/unit/procfs"
+}
+
+@test "lib: each program of t/unit has its test" {
+	local program
+	for program in "$TREE"/t/unit/*.c; do
+		grep -q "PROG/unit/$(basename "$program" .c)\"" "$BATS_TEST_FILENAME"
+	done
+}
