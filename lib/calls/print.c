@@ -4,7 +4,7 @@
 
 #include "calls/tables.h"
 
-struct out {
+struct print {
 	const struct calls *c;
 	const struct call_values *v;    /* of the call; not of a result */
 	const char *old;                /* the structure at the entry; NULL: not known */
@@ -14,7 +14,7 @@ struct out {
 	int full;
 };
 
-static void put(struct out *o, const char *s, size_t n)
+static void put(struct print *o, const char *s, size_t n)
 {
 	size_t room = (size_t)(o->end - o->at);
 
@@ -26,13 +26,13 @@ static void put(struct out *o, const char *s, size_t n)
 	o->at += n;
 }
 
-static void text(struct out *o, const char *s)
+static void text(struct print *o, const char *s)
 {
 	put(o, s, strlen(s));
 }
 
 /* Print a number in base 8, 10 or 16, without a prefix. */
-static void digits(struct out *o, uint64_t v, unsigned base)
+static void digits(struct print *o, uint64_t v, unsigned base)
 {
 	unsigned shift = base == 8 ? 3 : 4;
 	char buf[24], *s = buf + sizeof(buf);
@@ -48,14 +48,14 @@ static void digits(struct out *o, uint64_t v, unsigned base)
 	put(o, s, (size_t)(buf + sizeof(buf) - s));
 }
 
-static void hex(struct out *o, uint64_t v)
+static void hex(struct print *o, uint64_t v)
 {
 	if (v)
 		text(o, "0x");
 	digits(o, v, 16);
 }
 
-static void signed_number(struct out *o, uint64_t v)
+static void signed_number(struct print *o, uint64_t v)
 {
 	if ((int64_t)v < 0) {
 		text(o, "-");
@@ -65,7 +65,7 @@ static void signed_number(struct out *o, uint64_t v)
 }
 
 /* Print a mode: three digits at least. */
-static void octal(struct out *o, uint64_t v)
+static void octal(struct print *o, uint64_t v)
 {
 	text(o, v < 8 ? "00" : "0");
 	digits(o, v, 8);
@@ -85,7 +85,7 @@ static uint64_t cut(uint64_t v, unsigned width, int sign)
 	return sign && v > bits >> 1 ? v | ~bits : v;
 }
 
-static void name(struct out *o, const struct set *set, const struct constant *k)
+static void name(struct print *o, const struct set *set, const struct constant *k)
 {
 	put(o, set->prefix, set->nprefix);
 	put(o, k->name, k->length);
@@ -116,7 +116,7 @@ static const struct constant *find(const struct set *set, uint64_t v, uint64_t b
 }
 
 /* Print a number that no constant is equal to, as the set says. */
-static void rest(struct out *o, const struct set *set, uint64_t v, unsigned width)
+static void rest(struct print *o, const struct set *set, uint64_t v, unsigned width)
 {
 	if (set->rest == 'd')
 		signed_number(o, cut(v, width, 1));
@@ -131,14 +131,14 @@ static void rest(struct out *o, const struct set *set, uint64_t v, unsigned widt
 		hex(o, v);
 }
 
-static void flag_bar(struct out *o, int *any)
+static void flag_bar(struct print *o, int *any)
 {
 	if (*any)
 		text(o, "|");
 	*any = 1;
 }
 
-static void print_set(struct out *o, unsigned index, uint64_t v, unsigned width)
+static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width)
 {
 	const struct set *set = &o->c->sets[index < o->c->nsets ? index : 0];
 	uint64_t bits = bits_of(width), low;
@@ -231,7 +231,7 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 }
 
 /* Print the number of a device, as new_encode_dev of include/linux/kdev_t.h makes it. */
-static void device(struct out *o, uint64_t v)
+static void device(struct print *o, uint64_t v)
 {
 	text(o, "makedev(");
 	hex(o, v >> 8 & 0xfff);
@@ -241,7 +241,7 @@ static void device(struct out *o, uint64_t v)
 }
 
 /* Print a number of an argument, a result or a structure. */
-static void print_value(struct out *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
+static void print_value(struct print *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
 {
 	uint64_t u = v & bits_of(width);
 
@@ -295,7 +295,7 @@ static void print_value(struct out *o, unsigned kind, unsigned width, unsigned s
 }
 
 /* Print bytes as a string of C. more: there are more of them. */
-static void quoted(struct out *o, const char *s, size_t n, int more)
+static void quoted(struct print *o, const char *s, size_t n, int more)
 {
 	static const char escaped[] = "\"\\\t\n\v\f\r", as[] = "\"\\tnvfr";
 	const char *end = s + n;
@@ -346,7 +346,7 @@ static int bit(const struct calls *c, const char *at, size_t n, size_t i)
 }
 
 /* Print the signals of a set, or those that are not in it if that is shorter. */
-static void signals(struct out *o, const char *at, size_t n)
+static void signals(struct print *o, const char *at, size_t n)
 {
 	const struct set *set = &o->c->sets[SET_SIGNAL];
 	size_t count = 0, most = n < 8 ? 8 * n : 64;
@@ -372,7 +372,7 @@ static void signals(struct out *o, const char *at, size_t n)
 	text(o, "]");
 }
 
-static void descriptors(struct out *o, const char *at, size_t n, uint64_t most)
+static void descriptors(struct print *o, const char *at, size_t n, uint64_t most)
 {
 	int any = 0;
 
@@ -387,7 +387,7 @@ static void descriptors(struct out *o, const char *at, size_t n, uint64_t most)
 }
 
 /* Print a status of wait(2): an exit code in bits 8 to 15, a signal in bits 0 to 6. */
-static void wait_status(struct out *o, unsigned v)
+static void wait_status(struct print *o, unsigned v)
 {
 	unsigned low = v & 0x7f, high = v >> 8 & 0xff;
 
@@ -409,7 +409,7 @@ static void wait_status(struct out *o, unsigned v)
 	text(o, "}]");
 }
 
-static void inet(struct out *o, const char *at)
+static void inet(struct print *o, const char *at)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		if (i)
@@ -419,7 +419,7 @@ static void inet(struct out *o, const char *at)
 }
 
 /* Print an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
-static void inet6(struct out *o, const char *at)
+static void inet6(struct print *o, const char *at)
 {
 	unsigned part[8], run = 0, best = 0, length = 1;
 
@@ -448,7 +448,7 @@ static void inet6(struct out *o, const char *at)
 }
 
 /* Print the file of a descriptor. */
-static void named(struct out *o, int fd)
+static void named(struct print *o, int fd)
 {
 	size_t n;
 
@@ -463,10 +463,10 @@ static void named(struct out *o, int fd)
 }
 
 /* The value of a call that a structure needs: the number of descriptors in a set. */
-static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most);
+static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most);
 
 /* Print the element of a member, of which n bytes are known. */
-static void print_element(struct out *o, const struct member *m, const char *at, size_t n,
+static void print_element(struct print *o, const struct member *m, const char *at, size_t n,
 			  uint64_t most)
 {
 	uint64_t v;
@@ -505,7 +505,7 @@ static void print_element(struct out *o, const struct member *m, const char *at,
 }
 
 /* Is a member left out of a structure, of which n bytes are known? */
-static int left_out(const struct out *o, const struct layout *l, const struct member *m,
+static int left_out(const struct print *o, const struct layout *l, const struct member *m,
 		    const char *at, size_t n)
 {
 	const struct member *other = &l->v[m->other];
@@ -525,7 +525,7 @@ static int left_out(const struct out *o, const struct layout *l, const struct me
 }
 
 /* Print a structure that begins at at; n bytes of it are known. */
-static void print_layout(struct out *o, unsigned index, const char *at, size_t n, uint64_t most)
+static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most)
 {
 	const struct layout *l = &o->c->layouts[index];
 	int any = 0, more = l->more, in_place = 0;
@@ -618,7 +618,7 @@ static void print_layout(struct out *o, unsigned index, const char *at, size_t n
 }
 
 /* Print a socket address of n bytes, of which known are known. */
-static void print_address(struct out *o, const char *at, size_t known, size_t n)
+static void print_address(struct print *o, const char *at, size_t known, size_t n)
 {
 	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
 	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
@@ -651,7 +651,7 @@ static void print_address(struct out *o, const char *at, size_t known, size_t n)
 }
 
 /* Print strings that end with a NUL each. */
-static void strings(struct out *o, const struct call_bytes *user)
+static void strings(struct print *o, const struct call_bytes *user)
 {
 	const char *s = user->bytes;
 	size_t n = user->n;
@@ -684,7 +684,7 @@ static int is_written(const struct calls *c, const struct layout *l, const char 
  * Print the value of a socket option that has count bytes, of which user has a part. A value that
  * is shorter than its layout is no structure. Return 0 if only its address makes sense.
  */
-static int print_option(struct out *o, const struct call_arg *a, const struct call_bytes *user,
+static int print_option(struct print *o, const struct call_arg *a, const struct call_bytes *user,
 			uint64_t count)
 {
 	const struct layout *l = &o->c->layouts[a->set];
@@ -706,7 +706,7 @@ static int print_option(struct out *o, const struct call_arg *a, const struct ca
 }
 
 /* Print an array of count structures, or the only one. */
-static void structures(struct out *o, const struct call_arg *a, const struct call_bytes *user,
+static void structures(struct print *o, const struct call_arg *a, const struct call_bytes *user,
 		       uint64_t count, uint64_t most)
 {
 	const struct layout *l = &o->c->layouts[a->set];
@@ -759,7 +759,7 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 }
 
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
-static int print_user(struct out *o, const struct call *call, unsigned arg,
+static int print_user(struct print *o, const struct call *call, unsigned arg,
 		      const struct call_bytes *user)
 {
 	const struct call_values *v = o->v;
@@ -816,7 +816,7 @@ static int print_user(struct out *o, const struct call *call, unsigned arg,
 	return 1;
 }
 
-static size_t end(struct out *o, char *buf)
+static size_t end(struct print *o, char *buf)
 {
 	size_t n = (size_t)(o->at - buf);
 
@@ -859,7 +859,7 @@ static int has_sides(const struct layout *l)
 }
 
 /* Print a value before and after the call: [3] => [8], or [100 => 16] of a length. */
-static void changed(struct out *o, const struct call *call, unsigned arg,
+static void changed(struct print *o, const struct call *call, unsigned arg,
 		    const struct call_bytes *old, const struct call_bytes *new)
 {
 	const struct layout *l = layout_of(o->c, &call->args[arg]);
@@ -887,7 +887,7 @@ static void changed(struct out *o, const struct call *call, unsigned arg,
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
-	struct out o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
 	const struct layout *l = layout_of(c, a);
@@ -927,7 +927,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 size_t call_print_written(const struct calls *c, const struct call *call, unsigned arg,
 			  const struct call_values *v, char *buf, size_t size)
 {
-	struct out o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *new = written(a, arg, v);
 
@@ -942,7 +942,7 @@ size_t call_print_written(const struct calls *c, const struct call *call, unsign
 size_t call_print_behind(const struct calls *c, const struct call *call,
 			 const struct call_values *v, char *buf, size_t size)
 {
-	struct out o = { .c = c, .at = buf, .end = buf + size };
+	struct print o = { .c = c, .at = buf, .end = buf + size };
 	int any = 0;
 
 	for (unsigned i = 0; i < call->nargs; i++) {
@@ -973,7 +973,7 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 size_t call_print_result(const struct calls *c, const struct call *call, int64_t result,
 			 char *buf, size_t size)
 {
-	struct out o = { .c = c, .at = buf, .end = buf + size };
+	struct print o = { .c = c, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->result;
 
 	if (c->word == 4)
