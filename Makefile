@@ -131,7 +131,7 @@ FORCE:
 # Every record of a trace passes through these files, so they are optimized for speed and not
 # for size. CFLAGS of the command line still count. JSON stays small in a static program, whose
 # other files here take 7 KiB less with -Os, and 4 % more time for a line of system calls.
-FAST := event/subbuf event/merge event/field event/vm event/out event/line \
+FAST := event/subbuf event/merge event/field event/vm event/conversion base/out event/line \
 	$(if $(STATIC),,view/json view/decode calls/print)
 DENSE := $(call accepts,-falign-functions=1 -falign-jumps=1 -falign-loops=1) \
 	$(call accepts,-fno-partial-inlining)

@@ -70,7 +70,7 @@ struct chrome {
 static void print_string(struct text_part p)
 {
 	static char text[ROOM];
-	struct out o = { text, text + ROOM };
+	struct out o = out_to(text, ROOM);
 
 	json_string(&o, p.text ? p.text : "", p.n < MOST_TEXT ? p.n : MOST_TEXT);
 	stdout_print("%.*s", (int)(o.at - text), text);

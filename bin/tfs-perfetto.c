@@ -131,7 +131,7 @@ static void message_end(void)
 {
 	char *begin = c.open[--c.depth];
 	size_t n = (size_t)(c.o.at - begin);
-	struct out length = { begin - 1, begin + 9 };
+	struct out length = out_to(begin - 1, 10);
 	unsigned more = 0;
 
 	for (size_t rest = n; rest >>= 7; more++)
@@ -198,7 +198,7 @@ static void put(const char *form, ...)
 
 static void text_clear(void)
 {
-	c.o = (struct out){ c.text, c.text + sizeof(c.text) - TAIL };
+	c.o = out_to(c.text, sizeof(c.text) - TAIL);
 }
 
 static void write_text(void)

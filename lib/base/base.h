@@ -37,6 +37,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* All exit statuses of the tools. The shell itself gives 126, 127 and 128+n. */
@@ -181,16 +182,127 @@ extern const char *opt_root, *opt_instance;
  */
 int opt_next(const struct tool *t, int argc, char **argv);
 
-/* ---- format.c: formatted text ------------------------------------------------------ */
+/* ---- out.c: text within a bound ------------------------------------------------------ */
 
 /*
- * Write as snprintf does, and return the length of the whole text. The conversions are
- * %s %d %u %x %c %%, the lengths l, ll and z, and a precision for %s. The build refuses
- * any other (formats.awk).
+ * The destination of text, the one bounded writer of the tree. Each function cuts its text at
+ * end, and adds the number of bytes that it has left out to cut.
  */
+struct out {
+	char *at, *end;
+	size_t cut;
+};
+
+static inline struct out out_to(char *buf, size_t size)
+{
+	return (struct out){ buf, buf + size, 0 };
+}
+
+/* Return the number of bytes that are free. */
+static inline size_t out_room(const struct out *o)
+{
+	return (size_t)(o->end - o->at);
+}
+
+void out_text(struct out *, const char *s, size_t n);
+void out_char(struct out *, char c);
+void out_fill(struct out *, char c, int n);
+
+static inline void out_string(struct out *o, const char *s)
+{
+	out_text(o, s, strlen(s));
+}
+
+/*
+ * Write text with control characters (text_char) as \n, \t or \x1b. If exact is set, write
+ * every byte as it is.
+ */
+void out_escaped(struct out *, const char *s, size_t n, int exact);
+
+void out_decimal(struct out *, uint64_t v);
+void out_signed(struct out *, int64_t v);
+void out_hex(struct out *, uint64_t v);
+
+/* Write two hexadecimal digits. */
+void out_byte(struct out *, unsigned char);
+
+/* Write v as a number with 3, 6 or 9 digits after the point: 1500000 with 6 is 1.500000. */
+void out_decimals(struct out *, uint64_t v, unsigned digits);
+
+/*
+ * Write as printf does. The conversions are %s %d %u %x %c %%, the lengths l, ll and z, and a
+ * precision for %s. The build refuses any other (formats.awk).
+ */
+void out_format(struct out *, const char *f, ...) __attribute__((format(printf, 2, 3)));
+void out_vformat(struct out *, const char *f, va_list);
+
+/* Write as snprintf does, with these conversions, and return the length of the whole text. */
 size_t str_format(char *buf, size_t size, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 size_t str_vformat(char *buf, size_t size, const char *f, va_list);
+
+/* Return how many of eight bytes precede the first control character; 8 if there is none. */
+static inline unsigned out_plain_bytes(const void *s)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t v, x, found;
+
+	memcpy(&v, s, 8);
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		v = __builtin_bswap64(v);
+	x = v ^ 0x7f * ones;
+	/*
+	 * Set the high bit of each byte that is DEL, less than a space, or not ASCII. Bits
+	 * above the lowest one may be wrong, because a borrow goes up.
+	 */
+	found = ((v - ' ' * ones) | (x - ones) | v) & 0x80 * ones;
+	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
+}
+
+/* "00" to "99" */
+extern const char digits_pairs[];
+
+/* Write six decimal digits of v, which must be less than 1000000. Return their end. */
+static inline char *digits_six(char *p, uint32_t v)
+{
+	uint32_t high = v / 10000, rest = v - high * 10000, mid = rest / 100;
+
+	memcpy(p, digits_pairs + 2 * high, 2);
+	memcpy(p + 2, digits_pairs + 2 * mid, 2);
+	memcpy(p + 4, digits_pairs + 2 * (rest - mid * 100), 2);
+	return p + 6;
+}
+
+/* Write eight hexadecimal digits of v. */
+static inline void digits_eight_hex(char *p, uint32_t v)
+{
+	uint64_t x = (uint64_t)(v >> 16) << 32 | (v & 0xffff), tens;
+
+	x = (x << 8 | x) & 0x00ff00ff00ff00ffull;
+	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0full;
+	tens = (x + 0x0606060606060606ull) >> 4 & 0x0101010101010101ull;
+	x += 0x3030303030303030ull + tens * ('a' - '0' - 10);
+	x = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? x : __builtin_bswap64(x);
+	memcpy(p, &x, 8);
+}
+
+/* The room that digits_hex and digits_decimal need, in bytes. */
+enum { DIGITS_ROOM = 20 };
+
+/* Write v in hexadecimal. Return the end of the digits. */
+static inline char *digits_hex(char *p, uint64_t v)
+{
+	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
+
+	v <<= 64 - 4 * n;
+	digits_eight_hex(p, (uint32_t)(v >> 32));
+	if (n > 8)
+		digits_eight_hex(p + 8, (uint32_t)v);
+	return p + n;
+}
+
+/* Write v in decimal. Return the end of the digits. */
+char *digits_decimal(char *p, uint64_t v);
 
 /* ---- text.c: numbers, names and lines in untrusted text ---------------------------- */
 

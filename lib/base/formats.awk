@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-# formats.awk - reject format strings that str_vformat (format.c) does not support
+# formats.awk - reject format strings that out_vformat (out.c) does not support
 #
 # The compiler checks these calls as calls of printf, which knows many more conversions
-# than str_vformat. "[%5d]" would compile and print "[5d]". This program reads C files,
+# than out_vformat. "[%5d]" would compile and print "[5d]". This program reads C files,
 # finds the functions that have the attribute format(printf, ...), and checks each string
 # in the argument lists of their calls. Exit status: 1 if a conversion is refused.
 
@@ -21,13 +21,13 @@ function line_of(file, rest,   before) {
 	return 1 + gsub(/\n/, "", before)
 }
 
-# Report each conversion in a string literal that str_vformat does not know.
+# Report each conversion in a string literal that out_vformat does not know.
 function check(file, rest, literal,   at) {
 	while ((at = index(literal, "%"))) {
 		literal = substr(literal, at)
 		if (!match(literal, /^%(%|c|(\.\*|\.[0-9]+)?s|(l|ll|z)?[dux])/)) {
 			match(literal, /^%[^a-zA-Z%"]*(hh|h|ll|l|z|j|t|L)?[a-zA-Z%]?/)
-			printf "%s:%d: str_vformat does not support \"%s\"; it knows %%s " \
+			printf "%s:%d: out_vformat does not support \"%s\"; it knows %%s " \
 				"%%d %%u %%x %%c, l, ll and z, and a precision for %%s\n",
 				file, line_of(file, rest), substr(literal, 1, RLENGTH)
 			failed = 1

@@ -8,8 +8,8 @@
  *
  * The sections follow the order of use: the layout of a sub-buffer and its records
  * (subbuf_*), names of tasks (comms_*), formats of events (event_*), kernel symbols
- * (symbols_*), lines of text (line_*), all CPUs merged by time (merge_*), and numbers as text
- * (out_*).
+ * (symbols_*), lines of text (line_*), all CPUs merged by time (merge_*), and the kernel's
+ * conversions of numbers (out_number, out_padded, out_time).
  *
  * This layer prints no message. It trusts no length and no offset, because a sub-buffer or a
  * format may come from any file. It allocates nothing for a record: a print fmt is compiled
@@ -21,10 +21,7 @@
 #ifndef EVENT_H
 #define EVENT_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 /* Return the number of size bytes at p, in the byte order of the traced kernel. */
 static inline uint64_t raw_number(const void *p, unsigned size, int is_signed, int big)
@@ -570,12 +567,7 @@ size_t graph_print(struct line_format *l, const struct record *, char *buf, size
 /* Forget what runs, and free the memory. The graph can be used again. */
 void graph_end(struct line_graph *);
 
-/* ---- out.c: print numbers and text within a bound ---------------------------------------- */
-
-/* The destination of text. Each function cuts its text at end. */
-struct out {
-	char *at, *end;
-};
+/* ---- conversion.c: numbers and padding as in the kernel's format strings ------------------ */
 
 /* Flags of a conversion of a format string. */
 enum {
@@ -594,46 +586,6 @@ struct conversion {
 	char suffix[6];         /* the letters behind p */
 };
 
-/* Return the number of bytes that are free. */
-static inline size_t out_room(const struct out *o)
-{
-	return (size_t)(o->end - o->at);
-}
-
-void out_text(struct out *, const char *s, size_t n);
-void out_char(struct out *, char c);
-
-static inline void out_string(struct out *o, const char *s)
-{
-	out_text(o, s, strlen(s));
-}
-
-/* Return how many of eight bytes precede the first control character; 8 if there is none. */
-static inline unsigned out_plain_bytes(const void *s)
-{
-	const uint64_t ones = 0x0101010101010101u;
-	uint64_t v, x, found;
-
-	memcpy(&v, s, 8);
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		v = __builtin_bswap64(v);
-	x = v ^ 0x7f * ones;
-	/*
-	 * Set the high bit of each byte that is DEL, less than a blank, or not ASCII. Bits
-	 * above the lowest one may be wrong, because a borrow goes up.
-	 */
-	found = ((v - ' ' * ones) | (x - ones) | v) & 0x80 * ones;
-	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
-}
-
-/*
- * Write text of a record with control characters as \n, \t or \x1b. If exact is set, write
- * every byte as it is.
- */
-void out_escaped(struct out *, const char *s, size_t n, int exact);
-void out_decimal(struct out *, uint64_t v);
-void out_signed(struct out *, int64_t v);
-void out_hex(struct out *, uint64_t v);
 /* Write v by the conversion, as the kernel's vsprintf does. */
 void out_number(struct out *, const struct conversion *, int width, int precision,
 		uint64_t v);
@@ -641,50 +593,5 @@ void out_number(struct out *, const struct conversion *, int width, int precisio
 void out_padded(struct out *, char *start, unsigned flags, int width, int precision);
 /* Write a time stamp as the kernel's trace_print_time does; if raw is set, as a number. */
 void out_time(struct out *, uint64_t ts, int raw);
-
-/* "00" to "99" */
-extern const char two_digits[];
-
-/* Write six decimal digits of v, which must be less than 1000000. Return their end. */
-static inline char *six_digits(char *p, uint32_t v)
-{
-	uint32_t high = v / 10000, rest = v - high * 10000, mid = rest / 100;
-
-	memcpy(p, two_digits + 2 * high, 2);
-	memcpy(p + 2, two_digits + 2 * mid, 2);
-	memcpy(p + 4, two_digits + 2 * (rest - mid * 100), 2);
-	return p + 6;
-}
-
-/* Write eight hexadecimal digits of v. */
-static inline void eight_hex(char *p, uint32_t v)
-{
-	uint64_t x = (uint64_t)(v >> 16) << 32 | (v & 0xffff), tens;
-
-	x = (x << 8 | x) & 0x00ff00ff00ff00ffull;
-	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0full;
-	tens = (x + 0x0606060606060606ull) >> 4 & 0x0101010101010101ull;
-	x += 0x3030303030303030ull + tens * ('a' - '0' - 10);
-	x = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? x : __builtin_bswap64(x);
-	memcpy(p, &x, 8);
-}
-
-/* The room that hex_digits and decimal_digits need, in bytes. */
-enum { DIGITS = 20 };
-
-/* Write v in hexadecimal. Return the end of the digits. */
-static inline char *hex_digits(char *p, uint64_t v)
-{
-	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
-
-	v <<= 64 - 4 * n;
-	eight_hex(p, (uint32_t)(v >> 32));
-	if (n > 8)
-		eight_hex(p + 8, (uint32_t)v);
-	return p + n;
-}
-
-/* Write v in decimal. Return the end of the digits. */
-char *decimal_digits(char *p, uint64_t v);
 
 #endif

@@ -72,7 +72,7 @@ static void put_cpu(struct out *o, const struct line_graph *g, int cpu)
 static void put_task(struct out *o, const struct event_set *evs, int pid)
 {
 	char text[32];
-	struct out word = { text, text + sizeof(text) };
+	struct out word = out_to(text, sizeof(text));
 	const char *name = line_task_name(evs, pid);
 	size_t n, blanks;
 
@@ -130,7 +130,7 @@ static void put_duration(struct out *o, uint64_t ns)
 	out_decimal(o, ns / 1000);
 	len = (size_t)(o->at - first);
 	if (len < 7) {
-		struct out f = { fraction, fraction + sizeof(fraction) };
+		struct out f = out_to(fraction, sizeof(fraction));
 
 		out_number(&f, &three, 3, -1, ns % 1000);
 		room = 7 - len < 3 ? 7 - len : 3;
@@ -177,7 +177,7 @@ size_t graph_print(struct line_format *l, const struct record *r, char *buf, siz
 {
 	struct event_set *evs = l->events;
 	struct line_graph *g = l->graph;
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 	int kind = graph_kind(evs, r), cpu = r->cpu, pid = record_pid(evs, r), named = 0, returns;
 	struct graph_cpu *c = cpu_at(g, cpu);
 	uint64_t func = 0, depth = 0, from = 0, to = 0, ns, caller = 0;

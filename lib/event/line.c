@@ -67,7 +67,7 @@ static char *put_flag_letters(const struct event_set *evs, char *p, unsigned fla
 static char *put_cpu(char *p, int cpu)
 {
 	static const struct conversion number = { .letter = 'u', .size = 4, .flags = F_ZERO };
-	struct out o = { p, p + 16 };
+	struct out o = out_to(p, 16);
 
 	out_char(&o, '[');
 	out_number(&o, &number, 3, -1, cpu < 0 ? 0 : (uint64_t)cpu);
@@ -83,7 +83,7 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 	int pid = record_pid(evs, r);
 	const struct comm *comm;
 	const char *name;
-	struct out o = { h->text, h->text + sizeof(h->text) };
+	struct out o = out_to(h->text, sizeof(h->text));
 
 	if (l->learn_name && pid > 0)
 		l->learn_name(l->arg, pid);
@@ -126,17 +126,17 @@ static char *line_time(struct line_format *l, char *p, uint64_t ts)
 	/* many lines are of the same second: keep its text */
 	if (us - l->second >= 1000000 || !l->second_len) {
 		if (l->raw_clock) {
-			o = (struct out){ p, p + 24 };
+			o = out_to(p, 24);
 			out_time(&o, ts, 1);
 			return o.at;
 		}
 		l->second = us - us % 1000000;
-		o = (struct out){ l->second_text, l->second_text + sizeof(l->second_text) };
+		o = out_to(l->second_text, sizeof(l->second_text));
 		out_time(&o, l->second * 1000, 0);
 		l->second_len = (uint32_t)(o.at - l->second_text) - 6;
 	}
 	memcpy(p, l->second_text, sizeof(l->second_text));
-	return six_digits(p + l->second_len, (uint32_t)(us - l->second));
+	return digits_six(p + l->second_len, (uint32_t)(us - l->second));
 }
 
 void line_learn(struct line_format *l, const struct record *r)
@@ -220,7 +220,7 @@ size_t line_print(struct line_format *l, const struct record *r, char *buf, size
 
 COLD size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
 {
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	out_text(&o, "CPU:", 4);
 	out_decimal(&o, cpu < 0 ? 0 : (uint64_t)cpu);
@@ -263,7 +263,7 @@ COLD size_t line_header(const struct line_format *l, unsigned cpus, char *buf, s
 	};
 	unsigned version = l->events->version ? l->events->version : KERNEL(99, 0);
 	size_t first = 0, last = 8;
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	if (l->no_irq_info) {
 		first = 15;

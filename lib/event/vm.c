@@ -117,7 +117,7 @@ static void vm_print_hex(struct vm *m, uint64_t where, char between)
 	for (size_t i = 0; i < len; i++) {
 		if (i && between)
 			out_char(&m->o, between);
-		eight_hex(digits, (uint32_t)s[i] << 24);
+		digits_eight_hex(digits, (uint32_t)s[i] << 24);
 		out_text(&m->o, digits, 2);
 	}
 }
@@ -623,7 +623,7 @@ static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t
  */
 static inline char *text_to(char *at, char *end, const char *s, size_t n)
 {
-	struct out o = { at, end };
+	struct out o = { at, end, 0 };
 
 	if (n <= TEXT_SLACK && (size_t)(end - at) >= TEXT_SLACK) {
 		memcpy(at, s, TEXT_SLACK);
@@ -660,7 +660,7 @@ static inline char *string_to(char *at, char *end, const struct event_set *evs,
 		*at++ = (char)*s++;
 	if (!n || !*s)
 		return at;
-	o = (struct out){ at, end };
+	o = (struct out){ at, end, 0 };
 	out_escaped(&o, (const char *)s, strnlen((const char *)s, n), evs->exact);
 	return o.at;
 }
@@ -690,7 +690,7 @@ static inline uint64_t number_at(const struct record *r, const struct vm_insn *s
 }
 
 /* The room that number_digits and argument_digits need, in bytes. */
-enum { NUMBER = DIGITS + 2 };
+enum { NUMBER = DIGITS_ROOM + 2 };
 
 /* Write the number of an OP_NUMBER. Return its end. */
 static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
@@ -698,13 +698,13 @@ static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
 {
 	switch (s->arg) {
 	case 'x':
-		return hex_digits(p, v);
+		return digits_hex(p, v);
 	case 'p':
 		if (long_size == 8) {
-			eight_hex(p, (uint32_t)(v >> 32));
+			digits_eight_hex(p, (uint32_t)(v >> 32));
 			p += 8;
 		}
-		eight_hex(p, (uint32_t)v);
+		digits_eight_hex(p, (uint32_t)v);
 		return p + 8;
 	case 'd':
 		if (s->is_signed && (int64_t)v < 0) {
@@ -712,7 +712,7 @@ static inline char *number_digits(char *p, const struct vm_insn *s, uint64_t v,
 			v = 0 - v;
 		}
 	}
-	return decimal_digits(p, v);
+	return digits_decimal(p, v);
 }
 
 /* Write the number of an OP_ARGUMENT. Return its end. */
@@ -722,7 +722,7 @@ static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v
 		memcpy(p, "0x", 2);
 		p += 2;
 	}
-	return hex_digits(p, v);
+	return digits_hex(p, v);
 }
 
 /*
@@ -732,7 +732,7 @@ static inline char *argument_digits(char *p, const struct vm_insn *s, uint64_t v
 static COLD char *cut_number(char *at, char *end, const struct vm_insn *s, uint64_t v,
 			     int long_size)
 {
-	struct out o = { at, end };
+	struct out o = { at, end, 0 };
 	char digits[NUMBER];
 
 	out_text(&o, digits, (size_t)((s->op == OP_NUMBER ? number_digits(digits, s, v, long_size)
@@ -834,7 +834,7 @@ static char *run(struct vm *m, char *at, char *const end)
 static COLD char *unknown_type(const struct event_set *evs, const struct record *r, char *at,
 			       char *end)
 {
-	struct out o = { at, end };
+	struct out o = { at, end, 0 };
 
 	out_text(&o, "Unknown type ", 13);
 	out_decimal(&o, record_id(evs, r));

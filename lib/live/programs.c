@@ -332,7 +332,7 @@ size_t programs_caller(const struct event_set *evs, const struct record *r, uint
 {
 	int json = n > 3 && !memcmp(line + n - 3, "}}\n", 3);
 	size_t end = json ? 3 : 1;
-	struct out o = { line + n - end, line + size - 4 };
+	struct out o = { line + n - end, line + size - 4, 0 };
 
 	out_text(&o, json ? ",\"caller\":\"" : " caller=", json ? 11 : 8);
 	if (!evs->put_user || !evs->put_user(evs, &o, record_pid(evs, r), caller, 1, 0)) {

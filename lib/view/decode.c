@@ -364,7 +364,7 @@ static void put_duration(const struct decode *d, struct out *o, uint64_t time)
 	}
 	out_decimal(o, us / 1000000);
 	out_char(o, '.');
-	six_digits(digits, (uint32_t)(us % 1000000));
+	digits_six(digits, (uint32_t)(us % 1000000));
 	out_text(o, digits, 6);
 }
 
@@ -523,7 +523,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 			char digits[6];
 
 			out_char(o, '.');
-			six_digits(digits, (uint32_t)(time % 1000));
+			digits_six(digits, (uint32_t)(time % 1000));
 			out_text(o, digits + 3, 3);
 		}
 	}
@@ -537,7 +537,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 	else
 		out_string(o, ",\"args\":[");
 	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t) && !cut; i++) {
-		struct out argument = { text, text + sizeof(text) };
+		struct out argument = out_to(text, sizeof(text));
 
 		if (!is_printed(t, i))
 			continue;
@@ -922,7 +922,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	const struct decode_event *of = event_at(d, r);
 	enum kind kind = of ? of->kind : OTHER;
 	int pid = record_pid(d->show->line->events, r);
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 	struct decode_task *t;
 
 	d->gap = lost != 0;
@@ -1106,7 +1106,7 @@ static int by_time(const void *a, const void *b)
 
 size_t decode_end(struct decode *d, char *buf, size_t size)
 {
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	if (!d->ended++) {
 		table_sort(&d->tasks, by_time);

@@ -168,8 +168,8 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 		out_decimal(o, second);
 		out_char(o, '.');
 		nano -= micro * 1000;
-		six_digits(digits, micro);
-		memcpy(digits + 6, two_digits + 2 * (nano / 10), 2);
+		digits_six(digits, micro);
+		memcpy(digits + 6, digits_pairs + 2 * (nano / 10), 2);
 		digits[8] = (char)('0' + nano % 10);
 		out_text(o, digits, 9);
 	}
@@ -191,7 +191,7 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 /* Make the text with pid and name of a task. */
 static void make_head(struct json *j, struct json_head *h, int pid)
 {
-	struct out o = { h->text, h->text + sizeof(h->text) };
+	struct out o = out_to(h->text, sizeof(h->text));
 	struct line_format *l = j->line;
 	const char *name;
 
@@ -223,7 +223,7 @@ static void put_head(struct json *j, struct out *o, const struct record *r)
 
 size_t json_begin(struct json *j, const struct record *r, char *buf, size_t size)
 {
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	put_head(j, &o, r);
 	return (size_t)(o.at - buf);
@@ -233,7 +233,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 {
 	struct event_set *evs = j->line->events;
 	struct event *e = event_wanted(evs, r);
-	struct out o = { buf, buf + size - TAIL };
+	struct out o = out_to(buf, size - TAIL);
 	char *mark;
 	int cut = 0;
 
@@ -273,7 +273,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 
 size_t json_lost(struct json *j, const struct record *r, int64_t lost, char *buf, size_t size)
 {
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	put_when(j, &o, r);
 	out_string(&o, ",\"lost\":");

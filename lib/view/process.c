@@ -535,7 +535,7 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 	} else {
 		put_column(o, 9, (int64_t)(us / 1000000));
 		out_char(o, '.');
-		o->at = six_digits(o->at, (uint32_t)(us % 1000000));
+		o->at = digits_six(o->at, (uint32_t)(us % 1000000));
 	}
 	out_char(o, ' ');
 }
@@ -543,7 +543,7 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
 {
 	enum role role = role_of(p, r);
-	struct out o = { buf, buf + size };
+	struct out o = out_to(buf, size);
 
 	put_head(p, &o, r);
 	switch (role) {

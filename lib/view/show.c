@@ -198,7 +198,7 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 		at = s->offset < 0 ? -s->offset : 0;
 	time_date(date, at + s->offset);
 	for (int i = 0; i < 2; i++) {
-		struct out o = { times[i], times[i] + sizeof(*times) - 1 };
+		struct out o = out_to(times[i], sizeof(*times) - 1);
 
 		out_time(&o, (uint64_t)(at + (i ? 0 : s->offset)) * 1000, 0);
 		*o.at = '\0';
@@ -211,7 +211,7 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 size_t show_losses(const struct show *s, const struct losses *l, char *buf, size_t size)
 {
 	unsigned long long all = l->overwritten + l->unwritten;
-	struct out o = { buf, buf + size - 1 };
+	struct out o = out_to(buf, size - 1);
 
 	if (!all)
 		return 0;

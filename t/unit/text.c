@@ -86,7 +86,7 @@ static void test_control(void)
 static const char *json(const char *s)
 {
 	static char text[64];
-	struct out o = { text, text + sizeof(text) - 1 };
+	struct out o = out_to(text, sizeof(text) - 1);
 
 	json_string(&o, s, strlen(s));
 	*o.at = '\0';

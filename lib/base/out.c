@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+/* out.c - write text, numbers and the conversions of printf(3) within a bound */
+#include <string.h>
+
+#include "base/base.h"
+
+void out_text(struct out *o, const char *s, size_t n)
+{
+	if (n > out_room(o)) {
+		o->cut += n - out_room(o);
+		n = out_room(o);
+	}
+	memcpy(o->at, s, n);
+	o->at += n;
+}
+
+void out_char(struct out *o, char c)
+{
+	if (o->at < o->end)
+		*o->at++ = c;
+	else
+		o->cut++;
+}
+
+void out_fill(struct out *o, char c, int n)
+{
+	size_t len = n < 0 ? 0 : (size_t)n;
+
+	if (len > out_room(o)) {
+		o->cut += len - out_room(o);
+		len = out_room(o);
+	}
+	memset(o->at, c, len);
+	o->at += len;
+}
+
+void out_byte(struct out *o, unsigned char byte)
+{
+	char digits[8];
+
+	digits_eight_hex(digits, (uint32_t)byte << 24);
+	out_text(o, digits, 2);
+}
+
+/* Return the number of bytes before the first one that is not a printable one of ASCII. */
+static size_t plain(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (; n - i >= 8; i += 8) {
+		unsigned some = out_plain_bytes(s + i);
+
+		if (some < 8)
+			return i + some;
+	}
+	while (i < n && s[i] >= ' ' && s[i] < 0x7f)
+		i++;
+	return i;
+}
+
+void out_escaped(struct out *o, const char *s, size_t n, int exact)
+{
+	const char *end = s + n;
+
+	if (exact) {
+		out_text(o, s, n);
+		return;
+	}
+	while (s < end && o->at < o->end) {
+		int control;
+
+		n = plain(s, (size_t)(end - s));
+		out_text(o, s, n);
+		s += n;
+		if (s == end)
+			return;
+		n = text_char(s, (size_t)(end - s), &control);
+		if (!control) {
+			out_text(o, s, n);
+			s += n;
+			continue;
+		}
+		for (; n; n--, s++) {
+			if (*s == '\n' || *s == '\t')
+				out_text(o, *s == '\n' ? "\\n" : "\\t", 2);
+			else {
+				out_text(o, "\\x", 2);
+				out_byte(o, (unsigned char)*s);
+			}
+		}
+	}
+	o->cut += (size_t)(end - s);
+}
+
+const char digits_pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
+/* Write the digits of v before end. Return the first digit. */
+static inline char *decimal(char *end, uint64_t v)
+{
+	while (v > UINT32_MAX) { /* a division of 64 bits is slow: get below it soon */
+		uint64_t q = v / 100;
+
+		end -= 2;
+		memcpy(end, digits_pairs + 2 * (v - q * 100), 2);
+		v = q;
+	}
+	for (uint32_t u = (uint32_t)v;;) {
+		uint32_t q = u / 100, r = u - q * 100;
+
+		if (u < 10) {
+			*--end = (char)('0' + u);
+			return end;
+		}
+		end -= 2;
+		memcpy(end, digits_pairs + 2 * r, 2);
+		if (!q)
+			return end;
+		u = q;
+	}
+}
+
+char *digits_decimal(char *p, uint64_t v)
+{
+	static const uint64_t powers[] = {
+		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+		1000000000000000, 10000000000000000, 100000000000000000,
+		1000000000000000000, 10000000000000000000u,
+	};
+	unsigned n;
+
+	if (v < 10) {
+		*p = (char)('0' + v);
+		return p + 1;
+	}
+	/* the number of digits: bits times log10(2), at most one too few */
+	n = (unsigned)(64 - __builtin_clzll(v)) * 1233 >> 12;
+	p += n + (v >= powers[n]);
+	decimal(p, v);
+	return p;
+}
+
+void out_decimal(struct out *o, uint64_t v)
+{
+	char digits[DIGITS_ROOM];
+
+	if (out_room(o) >= DIGITS_ROOM)
+		o->at = digits_decimal(o->at, v);
+	else
+		out_text(o, digits, (size_t)(digits_decimal(digits, v) - digits));
+}
+
+void out_signed(struct out *o, int64_t v)
+{
+	if (v < 0)
+		out_char(o, '-');
+	out_decimal(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void out_hex(struct out *o, uint64_t v)
+{
+	char digits[DIGITS_ROOM];
+
+	if (out_room(o) >= DIGITS_ROOM)
+		o->at = digits_hex(o->at, v);
+	else
+		out_text(o, digits, (size_t)(digits_hex(digits, v) - digits));
+}
+
+void out_decimals(struct out *o, uint64_t v, unsigned digits)
+{
+	uint64_t unit = digits == 3 ? 1000 : digits == 6 ? 1000000 : 1000000000;
+	uint32_t rest = (uint32_t)(v % unit);
+	char text[10] = ".";
+
+	for (unsigned i = digits; i; i--, rest /= 10)
+		text[i] = (char)('0' + rest % 10);
+	out_decimal(o, v / unit);
+	out_text(o, text, 1 + digits);
+}
+
+/* Write the argument of the conversion at f, behind its %. Return the text behind it. */
+static const char *conversion(struct out *o, const char *f, va_list *ap)
+{
+	size_t most = SIZE_MAX;
+	const char *s;
+	int longs = 0;
+
+	if (*f == '.' && f[1] == '*') {
+		most = (size_t)va_arg(*ap, int);
+		f += 2;
+	} else if (*f == '.') {
+		f++;
+		most = (size_t)text_digits(&f);
+	}
+	for (; *f == 'l' || *f == 'z'; f++)
+		longs += *f == 'l' ? 1 : (int)(sizeof(size_t) / sizeof(long));
+	switch (*f) {
+	case 's':
+		s = va_arg(*ap, const char *);
+		out_text(o, s, strnlen(s, most));
+		break;
+	case 'd':
+		out_signed(o, longs > 1 ? va_arg(*ap, long long) :
+			   longs ? va_arg(*ap, long) : va_arg(*ap, int));
+		break;
+	case 'u':
+	case 'x':
+		(*f == 'u' ? out_decimal : out_hex)(o, longs > 1 ?
+			   va_arg(*ap, unsigned long long) :
+			   longs ? va_arg(*ap, unsigned long) : va_arg(*ap, unsigned));
+		break;
+	case 'c':
+		out_char(o, (char)va_arg(*ap, int));
+		break;
+	default:
+		out_char(o, *f); /* %% */
+	}
+	return f + 1;
+}
+
+void out_vformat(struct out *o, const char *f, va_list args)
+{
+	va_list ap;
+
+	va_copy(ap, args);
+	while (*f) {
+		size_t n = strcspn(f, "%");
+
+		out_text(o, f, n);
+		f += n;
+		if (*f)
+			f = conversion(o, f + 1, &ap);
+	}
+	va_end(ap);
+}
+
+void out_format(struct out *o, const char *f, ...)
+{
+	va_list ap;
+
+	va_start(ap, f);
+	out_vformat(o, f, ap);
+	va_end(ap);
+}
+
+size_t str_vformat(char *buf, size_t size, const char *f, va_list ap)
+{
+	char none, *to = size ? buf : &none;
+	struct out o = out_to(to, size ? size - 1 : 0);
+
+	out_vformat(&o, f, ap);
+	*o.at = '\0';
+	return (size_t)(o.at - to) + o.cut;
+}
+
+size_t str_format(char *buf, size_t size, const char *f, ...)
+{
+	va_list ap;
+	size_t n;
+
+	va_start(ap, f);
+	n = str_vformat(buf, size, f, ap);
+	va_end(ap);
+	return n;
+}
