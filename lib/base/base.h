@@ -230,8 +230,9 @@ void out_byte(struct out *, unsigned char);
 void out_decimals(struct out *, uint64_t v, unsigned digits);
 
 /*
- * Write as printf does. The conversions are %s %d %u %x %c %%, the lengths l, ll and z, and a
- * precision for %s. The build refuses any other (formats.awk).
+ * Write as printf does. The conversions are %s %d %u %x %c %%, the lengths l, ll and z, a width
+ * with - or 0 before it, also as *, and a precision for %s. Zeros are for numbers that are not
+ * negative. The build refuses any other (formats.awk).
  */
 void out_format(struct out *, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void out_vformat(struct out *, const char *f, va_list);

@@ -2,7 +2,7 @@
 # formats.awk - reject format strings that out_vformat (out.c) does not support
 #
 # The compiler checks these calls as calls of printf, which knows many more conversions
-# than out_vformat. "[%5d]" would compile and print "[5d]". This program reads C files,
+# than out_vformat. "[%+d]" would compile and print "[+d]". This program reads C files,
 # finds the functions that have the attribute format(printf, ...), and checks each string
 # in the argument lists of their calls. Exit status: 1 if a conversion is refused.
 
@@ -25,10 +25,10 @@ function line_of(file, rest,   before) {
 function check(file, rest, literal,   at) {
 	while ((at = index(literal, "%"))) {
 		literal = substr(literal, at)
-		if (!match(literal, /^%(%|c|(\.\*|\.[0-9]+)?s|(l|ll|z)?[dux])/)) {
+		if (!match(literal, /^%(%|c|-?(\*|[0-9]*)(\.\*|\.[0-9]+)?s|-?(\*|[0-9]*)(l|ll|z)?[dux])/)) {
 			match(literal, /^%[^a-zA-Z%"]*(hh|h|ll|l|z|j|t|L)?[a-zA-Z%]?/)
 			printf "%s:%d: out_vformat does not support \"%s\"; it knows %%s " \
-				"%%d %%u %%x %%c, l, ll and z, and a precision for %%s\n",
+				"%%d %%u %%x %%c, l, ll and z, a width, a precision for %%s\n",
 				file, line_of(file, rest), substr(literal, 1, RLENGTH)
 			failed = 1
 		}

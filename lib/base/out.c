@@ -182,43 +182,57 @@ void out_decimals(struct out *o, uint64_t v, unsigned digits)
 	out_text(o, text, 1 + digits);
 }
 
-/* Write the argument of the conversion at f, behind its %. Return the text behind it. */
+/* Read the number at *f, or the next argument for an asterisk, and move *f after it. */
+static size_t count_at(const char **f, va_list *ap)
+{
+	if (**f != '*')
+		return (size_t)text_digits(f);
+	++*f;
+	return (size_t)va_arg(*ap, int);
+}
+
+/* Write the argument of the conversion at f, after its %. Return the text after it. */
 static const char *conversion(struct out *o, const char *f, va_list *ap)
 {
-	size_t most = SIZE_MAX;
-	const char *s;
-	int longs = 0;
+	char digits[DIGITS_ROOM + 1], *end = digits, *s = digits;
+	int left = 0, zeros = 0, longs = 0, pad;
+	size_t width, most = SIZE_MAX;
+	unsigned long long u;
+	long long d;
 
-	if (*f == '.' && f[1] == '*') {
-		most = (size_t)va_arg(*ap, int);
-		f += 2;
-	} else if (*f == '.') {
+	for (; *f == '-' || *f == '0'; f++)
+		*(*f == '-' ? &left : &zeros) = 1;
+	width = count_at(&f, ap);
+	if (*f == '.') {
 		f++;
-		most = (size_t)text_digits(&f);
+		most = count_at(&f, ap);
 	}
 	for (; *f == 'l' || *f == 'z'; f++)
 		longs += *f == 'l' ? 1 : (int)(sizeof(size_t) / sizeof(long));
 	switch (*f) {
 	case 's':
-		s = va_arg(*ap, const char *);
-		out_text(o, s, strnlen(s, most));
+		s = va_arg(*ap, char *);
+		end = s + strnlen(s, most);
 		break;
 	case 'd':
-		out_signed(o, longs > 1 ? va_arg(*ap, long long) :
-			   longs ? va_arg(*ap, long) : va_arg(*ap, int));
+		d = longs > 1 ? va_arg(*ap, long long) : longs ? va_arg(*ap, long) :
+		    va_arg(*ap, int);
+		*s = '-';
+		end = digits_decimal(s + (d < 0), d < 0 ? 0 - (uint64_t)d : (uint64_t)d);
 		break;
 	case 'u':
 	case 'x':
-		(*f == 'u' ? out_decimal : out_hex)(o, longs > 1 ?
-			   va_arg(*ap, unsigned long long) :
-			   longs ? va_arg(*ap, unsigned long) : va_arg(*ap, unsigned));
-		break;
-	case 'c':
-		out_char(o, (char)va_arg(*ap, int));
+		u = longs > 1 ? va_arg(*ap, unsigned long long) :
+		    longs ? va_arg(*ap, unsigned long) : va_arg(*ap, unsigned);
+		end = (*f == 'u' ? digits_decimal : digits_hex)(s, u);
 		break;
 	default:
-		out_char(o, *f); /* %% */
+		*end++ = *f == 'c' ? (char)va_arg(*ap, int) : *f; /* %% */
 	}
+	pad = (size_t)(end - s) < width ? (int)(width - (size_t)(end - s)) : 0;
+	out_fill(o, zeros ? '0' : ' ', left ? 0 : pad);
+	out_text(o, s, (size_t)(end - s));
+	out_fill(o, ' ', left ? pad : 0);
 	return f + 1;
 }
 

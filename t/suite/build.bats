@@ -531,14 +531,14 @@ on_32_bits() {
 		#include "base/base.h"
 		int main(void)
 		{
-			stdout_print("[%5d] [%hhu]", 1, (unsigned char)2);
+			stdout_print("[%+d] [%hhu]", 1, (unsigned char)2);
 			stdout_print("%d%% of %.*s %.80s %llx", 1, 2, "ab", "c", 3ULL);
 			return 0;
 		}
 	EOF
 	run -2 remake build/formats
-	[[ $output == *'bin/tfs-bad.c:4: str_vformat does not support "%5d"; it knows'* ]]
-	[[ $output == *'bin/tfs-bad.c:4: str_vformat does not support "%hhu"; it knows'* ]]
+	[[ $output == *'bin/tfs-bad.c:4: out_vformat does not support "%+d"; it knows'* ]]
+	[[ $output == *'bin/tfs-bad.c:4: out_vformat does not support "%hhu"; it knows'* ]]
 	[[ $output != *"tfs-bad.c:5"* ]]
 	rm source/bin/tfs-bad.c
 	remake build/formats
