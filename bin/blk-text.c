@@ -59,7 +59,7 @@ struct blk_stream {
 	int odd;                /* there were bytes that are not a record */
 	struct blk_pick pick;
 	/* the text of the records */
-	struct blk_names names;
+	struct table names;
 	uint64_t start;
 	int started;
 	char text[PIPE_BUF];

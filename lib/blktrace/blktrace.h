@@ -167,21 +167,21 @@ struct blk_record {
  */
 ssize_t blk_record(struct blk_record *, const uint8_t *p, size_t n);
 
-/* Names of tasks, from the notes of the trace. All zero at first. */
-struct blk_names {
-	struct blk_name { uint32_t pid; char comm[16]; } *v;
-	size_t n, room;
+/* The name of a task, from a note of the trace. Its key is the pid. */
+struct blk_name {
+	struct table_entry entry;
+	char comm[16];
 };
 
-/* Store the name of the task if the record is a note with one. */
-void blk_learn(struct blk_names *, const struct blk_record *);
+/* Store the name of the task if the record is a note with one. The table is all zero at first. */
+void blk_learn(struct table *names, const struct blk_record *);
 
 /*
  * Write the line of the record, as blkparse(1) without options prints it, with its newline
  * and a NUL; longer lines are cut. Its time counts from start. Return the length; 0 if
  * records of this kind have no line.
  */
-size_t blk_line(const struct blk_names *, const struct blk_record *, uint64_t start, char *,
+size_t blk_line(const struct table *names, const struct blk_record *, uint64_t start, char *,
 		size_t size);
 
 /* ---- pick.c: select the records of some tasks' I/O ---------------------------------- */

@@ -60,37 +60,18 @@ ssize_t blk_record(struct blk_record *r, const uint8_t *p, size_t n)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* Return the index of the pid, or the index at which to insert it. */
-static size_t find(const struct blk_names *t, uint32_t pid)
+void blk_learn(struct table *names, const struct blk_record *r)
 {
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->v[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-void blk_learn(struct blk_names *t, const struct blk_record *r)
-{
-	size_t i = find(t, r->pid), n;
+	struct blk_name *name;
 
 	if (!r->note || r->act != BLK_NOTE_PROCESS)
 		return;
-	if (i == t->n || t->v[i].pid != r->pid) {
-		t->v = xgrow(t->v, t->n, &t->room, sizeof(*t->v));
-		memmove(t->v + i + 1, t->v + i, (t->n++ - i) * sizeof(*t->v));
-	}
-	t->v[i] = (struct blk_name){ .pid = r->pid };
-	n = r->npayload < sizeof(t->v[i].comm) ? r->npayload : sizeof(t->v[i].comm) - 1;
-	memcpy(t->v[i].comm, r->payload, n);
+	names->size = sizeof(*name);
+	name = table_at(names, (const char *)&r->pid, sizeof(r->pid));
+	str_format(name->comm, sizeof(name->comm), "%.*s", (int)r->npayload,
+		   (const char *)r->payload);
 	/* a task's name may contain any bytes */
-	text_mask_controls(t->v[i].comm, t->v[i].comm + strlen(t->v[i].comm));
+	text_mask_controls(name->comm, name->comm + strlen(name->comm));
 }
 
 /* ---- a line ----------------------------------------------------------------- */
@@ -100,69 +81,35 @@ struct line {
 	size_t n, size;
 };
 
-/* Append n bytes, or as many as fit. */
-static void add(struct line *l, const char *s, size_t n)
+static void add(struct line *, const char *f, ...) __attribute__((format(printf, 2, 3)));
+
+/* Append the text, as much of it as fits. */
+static void add(struct line *l, const char *f, ...)
 {
-	if (n > l->size - 1 - l->n)
-		n = l->size - 1 - l->n;
-	memcpy(l->text + l->n, s, n);
-	l->n += n;
-	l->text[l->n] = '\0';
-}
-
-/* Append s right-aligned in width columns; left-aligned if width is negative. */
-static void add_padded(struct line *l, const char *s, int width)
-{
-	static const char blanks[] = "          ";
-	size_t n = strlen(s), all = (size_t)(width < 0 ? -width : width);
-	size_t more = n < all ? all - n : 0;
-
-	if (width > 0)
-		add(l, blanks, more);
-	add(l, s, n);
-	if (width < 0)
-		add(l, blanks, more);
-}
-
-/* Append the number, aligned as add_padded does. */
-static void add_number(struct line *l, long long v, int width)
-{
-	char s[24];
-
-	str_format(s, sizeof(s), "%lld", v);
-	add_padded(l, s, width);
-}
-
-static void add_format(struct line *l, const char *f, ...) __attribute__((format(printf, 2, 3)));
-
-static void add_format(struct line *l, const char *f, ...)
-{
-	char s[128];
 	va_list ap;
+	size_t n, room = l->size - l->n;
 
 	va_start(ap, f);
-	str_vformat(s, sizeof(s), f, ap);
+	n = str_vformat(l->text + l->n, room, f, ap);
 	va_end(ap);
-	add(l, s, strlen(s));
+	l->n += n < room ? n : room - 1;
 }
 
 /* Write blkparse's RWBS field to s. */
 static const char *rwbs_field(const struct blk_record *r, char *s)
 {
+	static const struct { unsigned bit; char letter; } rest[] = {
+		{ IS_FUA, 'F' }, { IS_AHEAD, 'A' }, { IS_SYNC, 'S' }, { IS_META, 'M' },
+	};
 	unsigned bits = r->action >> 16;
 	char *p = s;
 
 	if (bits & IS_FLUSH)
 		*p++ = 'F';
 	*p++ = bits & IS_DISCARD ? 'D' : bits & IS_WRITE ? 'W' : r->bytes ? 'R' : 'N';
-	if (bits & IS_FUA)
-		*p++ = 'F';
-	if (bits & IS_AHEAD)
-		*p++ = 'A';
-	if (bits & IS_SYNC)
-		*p++ = 'S';
-	if (bits & IS_META)
-		*p++ = 'M';
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
+		if (bits & rest[i].bit)
+			*p++ = rest[i].letter;
 	*p = '\0';
 	return s;
 }
@@ -181,55 +128,30 @@ static void head(struct line *l, const struct blk_record *r, uint32_t device, ui
 		 const char *act, const char *rwbs)
 {
 	uint64_t t = r->time - start;
-	char nanoseconds[16];
 
-	add_number(l, major_of(device), 3);
-	add(l, ",", 1);
-	add_number(l, minor_of(device), -3);
-	add(l, " ", 1);
-	add_number(l, r->cpu, 2);
-	add(l, " ", 1);
-	add_number(l, (int32_t)r->sequence, 8);
-	add(l, " ", 1);
-	add_number(l, (int32_t)(t / 1000000000), 5);
-	/* print ten digits and replace the first by the point: this keeps leading zeros */
-	str_format(nanoseconds, sizeof(nanoseconds), "%llu",
-		   1000000000ull + (unsigned long long)(t % 1000000000));
-	*nanoseconds = '.';
-	add(l, nanoseconds, strlen(nanoseconds));
-	add(l, " ", 1);
-	add_number(l, r->pid, 5);
-	add(l, " ", 1);
-	add_padded(l, act, 2);
-	add(l, " ", 1);
-	add_padded(l, rwbs, 3);
-	add(l, " ", 1);
+	add(l, "%3u,%-3u %2u %8d %5d.%09u %5u %2s %3s ", major_of(device), minor_of(device), r->cpu,
+	    (int32_t)r->sequence, (int32_t)(t / 1000000000), (unsigned)(t % 1000000000), r->pid,
+	    act, rwbs);
 }
 
 /* Append the bytes of a command in a packet, without the zeros at its end. */
 static void command(struct line *l, const struct blk_record *r)
 {
-	static const char digit[] = "0123456789abcdef";
 	size_t n = r->npayload;
 
 	if (!n)
 		return;
 	while (n && !r->payload[n - 1])
 		n--;
-	add(l, "(", 1);
-	for (size_t i = 0; i < n + (n < r->npayload); i++) {
-		char two[] = { ' ', digit[r->payload[i] >> 4], digit[r->payload[i] & 15] };
-
-		add(l, two + !i, 3 - (size_t)!i);
-	}
-	if (n < r->npayload)
-		add(l, " ..", 3);
-	add(l, ") ", 2);
+	add(l, "(");
+	for (size_t i = 0; i < n + (n < r->npayload); i++)
+		add(l, "%s%02x", i ? " " : "", r->payload[i]);
+	add(l, n < r->npayload ? " ..) " : ") ");
 }
 
 static void sectors(struct line *l, const struct blk_record *r)
 {
-	add_format(l, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
+	add(l, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
 }
 
 static void tail(struct line *l, const struct blk_record *r, const char *comm)
@@ -245,69 +167,63 @@ static void tail(struct line *l, const struct blk_record *r, const char *comm)
 		else if (!pc && r->bytes >> 9)
 			sectors(l, r);
 		else if (!pc)
-			add_format(l, "%llu ", (unsigned long long)r->sector);
-		add_format(l, "[%u]\n", r->error);
+			add(l, "%llu ", (unsigned long long)r->sector);
+		add(l, "[%u]\n", r->error);
 		return;
 	case BLK_REMAP: /* payload: source device, target device, sector */
 		if (r->npayload >= 16)
-			add_format(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
-				   r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
-				   minor_of((uint32_t)word(p, 4, 1)),
-				   (unsigned long long)word(p + 8, 8, 1));
+			add(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
+			    r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
+			    minor_of((uint32_t)word(p, 4, 1)), (unsigned long long)word(p + 8, 8, 1));
 		break;
 	case BLK_UNPLUG:
 	case BLK_UNPLUG_TIMER:
-		add_format(l, "[%s]", comm);
+		add(l, "[%s]", comm);
 		if (r->npayload >= 8)
-			add_format(l, " %u", (unsigned)word(p, 8, 1));
+			add(l, " %u", (unsigned)word(p, 8, 1));
 		break;
 	case BLK_SPLIT:
-		add_format(l, "%llu / ", (unsigned long long)r->sector);
+		add(l, "%llu / ", (unsigned long long)r->sector);
 		if (r->npayload >= 8)
-			add_format(l, "%u ", (unsigned)word(p, 8, 1));
-		add_format(l, "[%s]", comm);
+			add(l, "%u ", (unsigned)word(p, 8, 1));
+		add(l, "[%s]", comm);
 		break;
 	default:
 		if (pc && r->act != BLK_GETRQ && r->act != BLK_SLEEPRQ) {
-			add_format(l, "%u ", r->bytes);
+			add(l, "%u ", r->bytes);
 			if (r->act != BLK_QUEUE)
 				command(l, r);
 		} else if (r->act != BLK_PLUG && r->bytes >> 9) {
 			sectors(l, r);
 		}
-		add_format(l, "[%s]", comm);
+		add(l, "[%s]", comm);
 	}
-	add(l, "\n", 1);
+	add(l, "\n");
 }
 
 static void message(struct line *l, const struct blk_record *r, uint64_t start)
 {
 	struct blk_record plainly = *r;
+	char text[1024];
 	size_t n = r->npayload;
 
 	n -= r->payload[n - 1] == '\n';
 	plainly.sequence = plainly.pid = 0;
 	head(l, &plainly, r->device, start, "m", "N");
-	for (size_t i = 0, len; i < n && r->payload[i]; i += len) {
-		const char *c = (const char *)r->payload + i;
-		int control;
-
-		len = text_char(c, n - i, &control);
-		for (size_t k = 0; k < len; k++)
-			add(l, control ? "?" : c + k, 1);
-	}
-	add(l, "\n", 1);
+	str_format(text, sizeof(text), "%.*s", (int)n, (const char *)r->payload);
+	text_mask_controls(text, text + strlen(text));
+	add(l, "%s\n", text);
 }
 
-size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint64_t start,
-		char *text, size_t size)
+size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t start, char *text,
+		size_t size)
 {
 	static const char acts[][3] = {
 		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A",
 	};
+	const struct blk_name *name = table_find(names, (const char *)&r->pid, sizeof(r->pid));
 	struct line l = { .text = text, .size = size };
 	uint32_t device = r->device;
-	size_t i = find(names, r->pid);
 	char rwbs[8];
 
 	if (r->note ? r->act != BLK_NOTE_MESSAGE || !r->npayload : r->act == BLK_DRV_DATA)
@@ -320,8 +236,7 @@ size_t blk_line(const struct blk_names *names, const struct blk_record *r, uint6
 	} else {
 		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0],
 		     rwbs_field(r, rwbs));
-		tail(&l, r, i < names->n && names->v[i].pid == r->pid ? names->v[i].comm
-								      : "(null)");
+		tail(&l, r, name ? name->comm : "(null)");
 	}
 	if (l.n == size - 1)
 		text[l.n - 1] = '\n'; /* the line was cut */

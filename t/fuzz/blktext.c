@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *bytes = malloc(size ? size : 1);
-	struct blk_names names = { 0 };
+	struct table names = { 0 };
 	struct blk_record r;
 	size_t at = 0, room = 64;
 	ssize_t n;
@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += (size_t)n;
 		room = room == 64 ? 1024 : 64;
 	}
+	table_clear(&names);
 	free(names.v);
 	free(bytes);
 	return 0;
