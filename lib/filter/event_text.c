@@ -16,18 +16,21 @@
 enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
 
 /*
- * The forms in which the kernel, or a plugin of trace-cmd, prints events. %d: a number, decimal or
- * hexadecimal; %w: up to a blank; %p: up to a closing parenthesis; %c: a task's name; %s: a
- * string of any length, at most one per event. The name of the field is in front of it, or
- * in braces behind it. A blank is a blank or a tab, and ~ is any number of them.
+ * The forms in which the kernel, or a plugin of trace-cmd, prints events; tfs-count(1) says why
+ * they are here. %d: a number, decimal or hexadecimal; %v: MAJOR,MINOR of a device; %w: up to a
+ * space; %p: up to a closing parenthesis; %b: up to an opening bracket, perhaps nothing; %c: a
+ * task's name; %s: a string of any length, at most one per event. The name of the field is
+ * before it, or in braces after it. A space is a space or a tab, and ~ is any number of them.
+ * An event that ends in an asterisk is any event that begins so.
  */
 static const struct form {
-	unsigned char n;
 	char event[23];
 	const char *text;
 } forms[] = {
-#define FORM(event, text) { sizeof(event) - 1, event, text }
+#define FORM(event, text) { event, text }
 #define PLUGIN_WAKE "%c{comm}:%d{pid} [%d{prio}]"
+#define BLOCK_PLACE "%v{dev} %w{rwbs} "
+#define BLOCK_SECTORS "%d{sector} + %d{nr_sector}"
 	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
 	     "next_comm=%c next_pid=%d next_prio=%d"),
 	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
@@ -68,6 +71,17 @@ static const struct form {
 	FORM("task_newtask", "pid=%d comm=%c clone_flags=%d oom_score_adj=%d"),
 	FORM("task_rename", "pid=%d oldcomm=%c newcomm=%c oom_score_adj=%d"),
 	FORM("task_rename", "oldcomm=%c newcomm=%c oom_score_adj=%d"),
+	FORM("block_rq_complete", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_rq_requeue", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_rq_error", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]"),
+	FORM("block_bio_complete", BLOCK_PLACE BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " %b[%c{comm}]"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector}"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector} %d{nr_bios}"),
+	FORM("block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]"),
+	FORM("block_plug", "[%c{comm}]"),
+	FORM("block_unplug", "[%c{comm}] %d{nr_rq}"),
 	FORM("oom_score_adj_update", "pid=%d comm=%c oom_score_adj=%d"),
 	FORM("cgroup_attach_task", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d "
 	     "comm=%c"),
@@ -222,18 +236,97 @@ static int is_text(const char *s, const char *form, size_t n)
 	return 1;
 }
 
+static int has_form(struct field_search *, const char *form, const char *f, const char *s,
+		    const char *end);
+
 /*
- * Does the text from s on match the form from f on? If a string may end in several places,
- * choose the last one, because all text behind the string comes from the kernel.
+ * Match a string at s whose letter is at f, and all that follows it. If the string may end in
+ * several places, choose the last one, because all text after the string comes from the kernel.
  */
+static int has_string(struct field_search *w, const char *form, const char *f, char letter,
+		      struct text_part name, const char *s, const char *end)
+{
+	size_t n = strcspn(f + 1, "%");
+	const char *e = letter == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
+
+	if (!n) { /* the last string, which includes anything appended */
+		found(w, name, s, end);
+		w->behind = end;
+		return 1;
+	}
+	if ((size_t)(end - s) < n)
+		return 0;
+	for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
+		if (!is_text(e, f + 1, n) || (letter == 'c' && e - s > COMM &&
+					      event_text_length(s, (size_t)(e - s)) > COMM))
+			continue;
+		if (!w->tries)
+			return 0;
+		w->tries--;
+		if (has_form(w, form, f + 1, e, end)) {
+			found(w, name, s, e);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Return the end of the number at s. */
+static const char *number_end(const char *s, const char *end)
+{
+	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f') || *s == 'x' || *s == '-'))
+		s++;
+	return s;
+}
+
+/*
+ * If "0x7b (123)" is at s, the kernel's option fields, return the end of it, and set *number to
+ * 123. Otherwise return NULL.
+ */
+static const char *twice(const char *s, const char *end, struct text_part *number)
+{
+	const char *p = begins(s, end, "0x") ? number_end(s, end) : s, *from;
+
+	if (p - s <= 2 || end - p <= 2 || !is_blank(*p) || p[1] != '(')
+		return NULL;
+	from = p += 2;
+	p += p < end && *p == '-';
+	if (!digits(&p, end).n || p == end || *p != ')')
+		return NULL;
+	*number = (struct text_part){ from, (size_t)(p - from) };
+	return p + 1;
+}
+
+/* Return the end of the value at s that is no string, or s if there is none. */
+static const char *value_end(char letter, const char *s, const char *end)
+{
+	const char *comma = s;
+
+	switch (letter) {
+	case 'd':
+		return number_end(s, end);
+	case 'v':
+		digits(&comma, end);
+		return comma < end && *comma == ',' ? number_end(comma + 1, end) : s;
+	case 'w':
+		while (s < end && !is_blank(*s))
+			s++;
+		return s;
+	default:
+		while (s < end && *s != (letter == 'p' ? ')' : '['))
+			s++;
+		return s;
+	}
+}
+
+/* Does the text from s on match the form from f on? */
 static int has_form(struct field_search *w, const char *form, const char *f, const char *s,
 		    const char *end)
 {
 	for (; *f; f++) {
-		const char *from = s, *e;
-		struct text_part name;
+		const char *from = s;
+		struct text_part name, number;
 		char letter;
-		size_t n;
 
 		if (*f == '~') {
 			s = blanks(s, end);
@@ -246,63 +339,28 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 		}
 		letter = *++f;
 		name = name_at(form, &f);
-		switch (letter) {
-		case 'd':
-			while (s < end && ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f') ||
-					   *s == 'x' || *s == '-'))
-				s++;
-			/* the kernel's option fields: 0x7b (123) */
-			if (s - from > 2 && from[1] == 'x' && end - s > 2 && is_blank(*s) &&
-			    s[1] == '(') {
-				const char *number = s + 2, *p = number;
-
-				p += p < end && *p == '-';
-				if (digits(&p, end).n && p < end && *p == ')') {
-					found(w, name, number, p);
-					s = p + 1;
-					continue;
-				}
-			}
-			break;
-		case 'w':
-			while (s < end && !is_blank(*s))
-				s++;
-			break;
-		case 'p':
-			while (s < end && *s != ')')
-				s++;
-			break;
-		default:
-			n = strcspn(f + 1, "%");
-			if (!n) { /* the last string, which includes anything appended */
-				found(w, name, s, end);
-				w->behind = end;
-				return 1;
-			}
-			if ((size_t)(end - s) < n)
-				return 0;
-			e = letter == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
-			for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
-				if (!is_text(e, f + 1, n) ||
-				    (letter == 'c' && e - s > COMM &&
-				     event_text_length(s, (size_t)(e - s)) > COMM))
-					continue;
-				if (!w->tries)
-					return 0;
-				w->tries--;
-				if (has_form(w, form, f + 1, e, end)) {
-					found(w, name, s, e);
-					return 1;
-				}
-			}
-			return 0;
+		if (letter == 'c' || letter == 's')
+			return has_string(w, form, f, letter, name, s, end);
+		if (letter == 'd' && (s = twice(from, end, &number))) {
+			found(w, name, number.text, number.text + number.n);
+			continue;
 		}
-		if (s == from)
+		s = value_end(letter, from, end);
+		if (s == from && letter != 'b')
 			return 0;
 		found(w, name, from, s);
 	}
 	w->behind = s;
 	return event_text_only_appended(s, end);
+}
+
+/* Is the event the one of the form, or one of its events? */
+static int is_event_of(const struct form *f, struct text_part event)
+{
+	size_t n = strlen(f->event);
+
+	return f->event[n - 1] == '*' ? event.n >= n && !memcmp(event.text, f->event, n - 1) :
+	       text_part_is(event, f->event);
 }
 
 int event_text_tracer(struct trace_line *l, const char *s, const char *end)
@@ -313,7 +371,7 @@ int event_text_tracer(struct trace_line *l, const char *s, const char *end)
 		struct field_search w = { .key = "" };
 
 		if (has_form(&w, tracers[i].text, tracers[i].text, s, end)) {
-			l->event = (struct text_part){ tracers[i].event, tracers[i].n };
+			l->event = (struct text_part){ tracers[i].event, strlen(tracers[i].event) };
 			l->body = (struct text_part){ s, (size_t)(end - s) };
 			return 1;
 		}
@@ -331,8 +389,7 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 	for (size_t i = 0; i < count; i++) {
 		struct field_search w = { .key = key, .n = n, .tries = TRIES };
 
-		if (v[i].n != l->event.n || memcmp(v[i].event, l->event.text, v[i].n) ||
-		    !has_form(&w, v[i].text, v[i].text, s, end))
+		if (!is_event_of(&v[i], l->event) || !has_form(&w, v[i].text, v[i].text, s, end))
 			continue;
 		*value = w.value.text ? w.value : event_text_appended(w.behind, end, key);
 		return 1;

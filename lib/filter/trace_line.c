@@ -263,62 +263,6 @@ static struct text_part value_at(const char *s, const char *end)
 	return (struct text_part){ s, (size_t)(p - s) };
 }
 
-/* Does the event of a block device have an error in brackets, and not the task's name? */
-static int has_error(struct text_part event)
-{
-	static const char *const names[] = {
-		"block_rq_complete", "block_rq_requeue", "block_rq_error", "block_bio_complete",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (text_part_is(event, names[i]))
-			return 1;
-	return 0;
-}
-
-/*
- * Return a field of an event of block devices, MAJOR,MINOR RWBS ... SECTOR + SECTORS ...
- * [COMM]. The task's name is at the end if the event has one, and only appended fields
- * follow it.
- */
-static struct text_part field_of_block(const struct trace_line *l, const char *key)
-{
-	struct text_part body = l->body;
-	const char *s = body.text, *end = s + body.n, *plus = s, *from, *name, *close = end;
-	struct text_part dev = { s, 0 }, rwbs;
-
-	while (close > s && !(close[-1] == ']' && event_text_only_appended(close, end)))
-		close--;
-	name = memchr(s, '[', body.n);
-	name = name ? name : end;
-	while (s < name && *s != ' ')
-		s++;
-	dev.n = (size_t)(s - dev.text);
-	s = rwbs.text = blanks(s, name);
-	while (s < name && *s != ' ')
-		s++;
-	rwbs.n = (size_t)(s - rwbs.text);
-	while (plus < name && !begins(plus, name, " + "))
-		plus++;
-	if (plus < name) {
-		for (from = plus; from > s && is_digit(from[-1]); from--)
-			;
-		from -= from > s && from[-1] == '-';
-		s = plus + 3;
-		if (!strcmp(key, "dev"))
-			return dev;
-		if (!strcmp(key, "rwbs"))
-			return rwbs;
-		if (!strcmp(key, "sector"))
-			return (struct text_part){ from, (size_t)(plus - from) };
-		if (!strcmp(key, "nr_sector"))
-			return digits(&s, name);
-		if (name < close && !strcmp(key, has_error(l->event) ? "error" : "comm"))
-			return (struct text_part){ name + 1, (size_t)(close - name) - 2 };
-	}
-	return close > body.text ? event_text_appended(close, end, key) : none;
-}
-
 /* Return a field of FUNCTION <-CALLER. */
 static struct text_part field_of_function(const char *s, const char *end, const char *key)
 {
@@ -458,14 +402,8 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 	}
 	if (text_part_is(l->event, "function") && (p = field_of_function(s, end, key)).text)
 		return p;
-	if (begins(l->event.text, l->event.text + l->event.n, "block_") && s < end &&
-	    (is_digit(*s) || *s == '[')) {
-		p = field_of_block(l, key);
-		if (p.text || memchr(s, '[', (size_t)(end - s)))
-			return p;
-	} else if (!*l->prefix && event_text_field(l, key, &p)) {
+	if (!*l->prefix && event_text_field(l, key, &p))
 		return p;
-	}
 	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
 						   only_named(s, end, key);
 	/* remove the ')' if fields that were appended follow the last argument of a call */
