@@ -174,7 +174,8 @@ static void tail(struct line *l, const struct blk_record *r, const char *comm)
 		if (r->npayload >= 16)
 			add(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
 			    r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
-			    minor_of((uint32_t)word(p, 4, 1)), (unsigned long long)word(p + 8, 8, 1));
+			    minor_of((uint32_t)word(p, 4, 1)),
+			    (unsigned long long)word(p + 8, 8, 1));
 		break;
 	case BLK_UNPLUG:
 	case BLK_UNPLUG_TIMER:
