@@ -372,25 +372,27 @@ background() {
 	PID=$!
 }
 
-# calls [-e] N [THREADS [CHILDREN]]: Start the program calls, held before its
-# first call; set $CALLS to its pid. release lets it go.
-calls() {
+# hold COMMAND...: Start a command that prints a line when it is ready, and waits for release; set
+# $HELD to its pid.
+hold() {
 	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
 	mkfifo "$GO"
 	: >ready
-	background "$PROG/calls" "$@" <>"$GO" >ready
-	CALLS=$PID
+	background "$@" <>"$GO" >ready
+	HELD=$PID
 	eventually is_ready
 }
 
-# act ACT WORD...: Start the program acts, held before it acts; set $ACT to its pid.
+# calls [-e] N [THREADS [CHILDREN]]: Hold the program calls; set $CALLS to its pid.
+calls() {
+	hold "$PROG/calls" "$@"
+	CALLS=$HELD
+}
+
+# act ACT WORD...: Hold the program acts; set $ACT to its pid.
 act() {
-	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
-	mkfifo "$GO"
-	: >ready
-	background "$PROG/acts" "$@" <>"$GO" >ready
-	ACT=$PID
-	eventually is_ready
+	hold "$PROG/acts" "$@"
+	ACT=$HELD
 }
 
 release() {
@@ -400,8 +402,18 @@ release() {
 # start_session HOOK WORDS: Start a manager in the background; set $SESSION to its
 # pid and $TRACE to the path of its trace.
 start_session() {
+	session_named "$MARK" "$@"
+}
+
+# second_session HOOK WORDS: Start another one, which has b after its name.
+second_session() {
+	session_named "${MARK}b" "$@"
+}
+
+# session_named NAME HOOK WORDS: Start a session of this name.
+session_named() {
 	: >out; : >err
-	background "$MANAGER" --run "$1" --args "--instance $MARK ${*:2}" >out 2>err
+	background "$MANAGER" --run "$2" --args "--instance $1 ${*:3}" >out 2>err
 	SESSION=$PID
 	eventually path_or_error
 	[ ! -s err ] || { cat err; return 1; }
@@ -428,13 +440,34 @@ finishes() {
 	[ "$status" = "$2" ] || { echo "status $status instead of $2"; return 1; }
 }
 
+# all_end PID...: Fail unless each ends before the deadline with status 0.
+all_end() {
+	local pid
+	for pid; do
+		finishes "$pid" 0
+	done
+}
+
+# ends_by PID SIGNAL STATUS: Send the signal, and fail unless PID ends with STATUS.
+ends_by() {
+	kill "-$2" "$1"
+	finishes "$1" "$3"
+}
+
+# exits STATUS COMMAND...: Run COMMAND with its output in the files out and err; fail unless it ends
+# with STATUS.
+exits() {
+	local status=0
+	"${@:2}" >out 2>err || status=$?
+	[ "$status" = "$1" ] || { echo "ended with $status"; cat out err; return 1; }
+}
+
 # save_recording: Save what the instance of this test has recorded to `file`.
 save_recording() {
 	echo 0 >"$DIR/tracing_on"
 	background tfs-record -i "$INSTANCE" file
 	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 }
 
 # record_mixed: Record switches, calls, tasks and more of a few programs to `file`, and their
@@ -459,6 +492,31 @@ record_mixed() {
 	tfs-report -j file >lines
 	[ "$(wc -l <lines)" -gt 1000 ]
 	run -1 grep '"lost":[0-9n]' lines
+}
+
+# watch HOOK WORDS: Start a session whose trace cat reads into the file got.
+watch() {
+	start_session "$1" --output fifo "${@:2}"
+	read_by cat >got
+}
+
+# watch_end: Wait for the end of the session and of its reader.
+watch_end() {
+	session_ends
+	finishes "$READER" 0
+}
+
+# watch_stop [SIGNAL]: Stop the session, and wait for its reader.
+watch_stop() {
+	stop_session "$@"
+	finishes "$READER" 0
+}
+
+# watch_whole HOOK WORDS: Watch what the held program does, from its release to its end.
+watch_whole() {
+	watch "$@"
+	release
+	watch_end
 }
 
 # stop_session [SIGNAL]: Stop the session; fail unless it ends with status 0, has

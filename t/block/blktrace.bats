@@ -262,9 +262,7 @@ parsed() {
 
 @test "blk-text: reports a cut or foreign file, and prints the readable records" {
 	head -c 1000 "$RECORDS"/amd64.blktrace.0 >part
-	status=0
-	blk-text part >out 2>err || status=$?
-	[ "$status" = 111 ]
+	exits 111 blk-text part
 	[ -s out ]
 	file_is err 'blk-text: fatal: part is not a blktrace file, or its end is missing'
 	fails 111 'blk-text: fatal: /proc/version is not a blktrace file, or its end is missing' \
@@ -360,8 +358,7 @@ parsed() {
 	read_by cat >got
 	eval "$(write_blocks "$DEVICE" 7 1000)" # an unrelated task
 	echo >"$GO"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	cat got
 	[ "$(how_many got Q)" = 8 ]
 	[ "$(how_many got D)" = 8 ]
@@ -400,11 +397,9 @@ WS 816 + 8 [0]' ]
 # bats test_tags=guest
 @test "trace_blk: --all: records every task, unrelated tasks too" {
 	need_relay
-	start_session trace_blk --all --output fifo --device "$DEVICE"
-	read_by cat >got
+	watch trace_blk --all --device "$DEVICE"
 	eval "$(write_blocks "$DEVICE" 4)"
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ "$(how_many got C)" = 4 ]
 }
 
@@ -432,8 +427,7 @@ WS 816 + 8 [0]' ]
 	[ ! -s out2 ]
 	file_is err2 "manager: fatal: $DEVICE is traced already; end that trace first"
 	echo >"$GO"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(how_many got C)" = 2 ]
 }
 
@@ -456,11 +450,9 @@ WS 816 + 8 [0]' ]
 	read_by cat >got.one
 	TRACE=$TRACE_TWO
 	echo >"$GO"
-	finishes "$SESSION" 0
-	finishes "$other" 0
+	all_end "$SESSION" "$other"
 	nothing_left
-	finishes "$reader" 0
-	finishes "$READER" 0
+	all_end "$reader" "$READER"
 	[ "$(how_many got.one C)" = 2 ]
 	[ "$(how_many got.two C)" = 3 ]
 }
@@ -480,8 +472,7 @@ WS 816 + 8 [0]' ]
 		done
 		read_by cat >got.last
 		echo >hold
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		cat got.1 got.10 got.last >got
 		[ "$(how_many got C)" = 2000 ]
 		[ "$(grep -c '^#' got)" = 0 ]
@@ -500,8 +491,7 @@ WS 816 + 8 [0]' ]
 	echo >"$GO" # no reader exists yet
 	eventually gone "$TASK"
 	read_by cat >got
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	line=$(tail -n 1 got)
 	[[ $line =~ ^#\ lost\ ([0-9]+)\ events:\ ([0-9]+)\ dropped\ at\ a\ full\ buffer,\ 0\ not\ written$ ]]
 	[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]

@@ -89,8 +89,7 @@ got() {
 	printf 'second\n' >&9
 	eventually got 'first
 second'
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	[ ! -s err ]
 }
 
@@ -127,8 +126,7 @@ second'
 		echo "one $i" >&9
 	done
 	eventually test -s out/trace1
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	file_is out/trace0 "$(printf 'zero %s\n' 1 2 3 4 5)"
 	file_is out/trace1 "$(printf 'one %s\n' 1 2 3 4 5)"
 	[ ! -s got ]
@@ -173,8 +171,7 @@ second'
 	eventually got x
 	resting() { [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$PID/stat")" = S ]; }
 	eventually resting
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	exactly got x
 }
 
@@ -196,7 +193,6 @@ second'
 	exec 7<>stalled
 	background relay-cat channel >stalled 2>err 7>&-
 	eventually blocks "$PID"
-	kill "$PID"
-	finishes "$PID" 99
+	ends_by "$PID" TERM 99
 	[ ! -s err ]
 }

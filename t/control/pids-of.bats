@@ -350,9 +350,7 @@ $child" pids-of -d "$parent"
 
 @test "pids-of: kernel: reads a comm with a closing parenthesis whole" {
 	cp "$PROG/calls" "./$ODD"
-	mkfifo in
-	background "./$ODD" 1 <>in >ready
-	eventually is_ready
+	hold "./$ODD" 1
 	run -0 pids-of -C "$ODD"
 	grep -qx "$PID" <<<"$output"
 	gives "$PID" pids-of "$PID"
@@ -364,16 +362,12 @@ $child" pids-of -d "$parent"
 
 @test "pids-of: kernel: a comm may hold newlines and escapes" {
 	cp "$PROG/calls" $'./a\n) Z\e[2J'
-	mkfifo in
-	background $'./a\n) Z\e[2J' 1 <>in >ready
-	eventually is_ready
+	hold $'./a\n) Z\e[2J' 1
 	gives "$PID" pids-of -C $'a\n) Z\e[2J'
 }
 
 @test "pids-of: kernel: finds a process that renamed itself by its new name" {
-	mkfifo in
-	background "$BASH" -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _' <>in >ready
-	eventually is_ready
+	hold "$BASH" -c 'printf ") R 1" >/proc/self/comm; echo ready; read -r _'
 	run -0 pids-of -C ') R 1'
 	grep -qx "$PID" <<<"$output"
 	gives "$PID" pids-of "$PID"
@@ -479,9 +473,8 @@ prints_threads() {
 	need_tool unshare
 	unshare --pid --fork true 2>/dev/null || skip "needs pid namespaces"
 	mkfifo in
-	background unshare --pid --fork --mount-proc --kill-child \
-		sh -c 'cat <>in & cat <>in & echo ready; wait' <>in >ready
-	eventually is_ready
+	hold unshare --pid --fork --mount-proc --kill-child \
+		sh -c 'cat <>in & cat <>in & echo ready; wait'
 	local init
 	init=$(children "$PID")
 	run -0 pids-of -n "$init"

@@ -57,8 +57,7 @@ sleeps() {
 	waiting -t 2147483647
 	run -99 sigwait-run -t 20
 	run ! gone "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	undone
 }
 
@@ -121,8 +120,7 @@ sleeps() {
 	kill -CONT "$PID"
 	run -99 sigwait-run -t 20
 	run ! gone "$PID"
-	kill -USR1 "$PID"
-	finishes "$PID" 138
+	ends_by "$PID" USR1 138
 	undone
 }
 
@@ -196,8 +194,7 @@ sleeps() {
 @test "sigwait-run: -p: a signal ends the wait before the task ends, and the task keeps running" {
 	calls 1
 	waiting -p "$CALLS"
-	kill -INT "$PID"
-	finishes "$PID" 130
+	ends_by "$PID" INT 130
 	undone
 	run ! gone "$CALLS"
 }
@@ -322,8 +319,7 @@ sleeps() {
 	eventually blocks "$PID"
 	run -99 sigwait-run -t 20
 	run ! gone "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	undone
 }
 
@@ -339,8 +335,7 @@ sleeps() {
 	kill -CONT "$prog"
 	run -99 sigwait-run -t 20
 	run ! gone "$PID"
-	kill -USR1 "$PID"
-	finishes "$PID" 138
+	ends_by "$PID" USR1 138
 	gone "$prog"
 	undone
 }
@@ -397,7 +392,6 @@ sleeps() {
 		[ "$(switches "$1")" = "$before" ]
 	}
 	eventually still "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	undone
 }

@@ -220,8 +220,7 @@ slept_often() {
 	[ -z "$output" ]
 	run -0 tfs-instance -R root remove -s
 	[ -d root/instances/tfs.one ]
-	kill -KILL "$PID"
-	finishes "$PID" 137
+	ends_by "$PID" KILL 137
 	run -0 tfs-instance -R root list -s
 	[ "$output" = tfs.one ]
 	tfs-instance -R root remove -s
@@ -234,8 +233,7 @@ slept_often() {
 	background tfs-instance -R root hold one sh -c 'cat <>in & echo $! >child; wait' <>in
 	eventually test -s child
 	run -1 tfs-instance -R root list -s
-	kill -KILL "$PID"
-	finishes "$PID" 137
+	ends_by "$PID" KILL 137
 	run ! gone "$(cat child)"
 	run -0 tfs-instance -R root list -s
 	kill -KILL "$(cat child)"
@@ -320,15 +318,13 @@ slept_often() {
 	run ! lists -s "tfs.${MARK}a"
 	run ! "$BASH" -c "tfs-instance list -s | grep -xF tfs.${MARK}a"
 	run ! lists -s "tfs.${MARK}b"
-	kill -KILL "$HOLDER"
-	finishes "$HOLDER" 137
+	ends_by "$HOLDER" KILL 137
 	# at once, because there is nothing to wait for
 	stale "tfs.${MARK}b"
 	lists "tfs.${MARK}a"
 	run ! lists -s "tfs.${MARK}a"
 	remove_stale "tfs.${MARK}b"
-	kill -TERM "$first"
-	finishes "$first" 143
+	ends_by "$first" TERM 143
 	stale "tfs.${MARK}a"
 	remove_stale "tfs.${MARK}a"
 }
@@ -341,8 +337,7 @@ slept_often() {
 	background unshare --pid --fork --kill-child tfs-instance hold "$MARK" cat <>in >/dev/null
 	eventually test -d "$TRACEFS/instances/tfs.$MARK"
 	run ! lists -s "tfs.$MARK"
-	kill -KILL "$PID"
-	finishes "$PID" 137
+	ends_by "$PID" KILL 137
 	eventually stale "tfs.$MARK"
 	remove_stale "tfs.$MARK"
 }

@@ -294,8 +294,7 @@ getppids() {
 	getppids
 	release
 	GO=$other_go release
-	finishes "$CALLS" 0
-	finishes "$other" 0
+	all_end "$CALLS" "$other"
 	[ "$(traced)" = "$CALLS" ]
 	[ "$(grep -cv '^#' "$DIR/trace")" = 1000 ]
 }
@@ -324,8 +323,7 @@ getppids() {
 	getppids
 	release
 	GO=$other_go release
-	finishes "$CALLS" 0
-	finishes "$other" 0
+	all_end "$CALLS" "$other"
 	[ "$(traced)" = "$CALLS" ]
 	[ "$(grep -cv '^#' "$DIR/trace")" = 50 ]
 }

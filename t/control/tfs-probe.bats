@@ -469,8 +469,7 @@ acts_size() {
 	background tfs-catpipe -i "$INSTANCE" >text
 	taken() { file_has "$(wc -l <trace)+" text; }
 	eventually taken
-	kill "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	diff trace text
 	[ "$(grep -c ': work: (' text)" = 3 ]
 	[ $# = 2 ] || [ "$(grep -c ': back: (.* <- ' text)" = 3 ]
@@ -556,8 +555,7 @@ need_function_probes() {
 	background tfs-catpipe -i "$INSTANCE" >text
 	read_all() { file_has "$(wc -l <trace)+" text; }
 	eventually read_all
-	kill "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	diff trace text
 	[ "$(grep -c ": call: (do_sys_openat2+0x[0-9a-f]*/0x[0-9a-f]*) dir=-100 path=\"$PWD/there\"$" text)" = 7 ]
 	[ "$(grep -c ': call: .* path="/nowhere/at all"$' text)" = 5 ]

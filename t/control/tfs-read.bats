@@ -61,8 +61,7 @@ two
 	eventually three
 	echo y >root/a.new
 	mv root/a.new root/a
-	kill "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	[ "$(tail -n 1 out)" = y ]
 }
 

@@ -105,8 +105,7 @@ hundred() {
 		tfs-run trace_syscalls -s getppid --pid "$CALLS" >got 2>err
 	eventually records
 	release
-	finishes "$CALLS" 0
-	finishes "$PID" 0
+	all_end "$CALLS" "$PID"
 	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
 	file_has 1000 got
 	[ "$(pids_in got)" = "$CALLS" ]

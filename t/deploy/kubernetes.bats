@@ -222,9 +222,7 @@ refuses() {
 	background "$PROG/caller" "volumes/tfs-run/run/ftrace/$MARK/trace" >got
 	reader=$PID
 	release
-	finishes "$CALLS" 0
-	finishes "$CONTAINER_PID" 0
-	finishes "$reader" 0
+	all_end "$CALLS" "$CONTAINER_PID" "$reader"
 	(cd "$TREE/trace-hooks/ftrace/hooks.d" && printf '%s\n' *) | diff - tracer.err
 	exactly_all got
 	nothing_left
@@ -249,8 +247,7 @@ refuses() {
 	session=$PID
 	eventually records "$MARK"
 	release
-	finishes "$CALLS" 0
-	finishes "$session" 0
+	all_end "$CALLS" "$session"
 	exactly_all got
 	nothing_left
 }

@@ -250,11 +250,7 @@ http://www.w3.org/2000/svg' ]
 @test "tfs-flame: kernel: prints five stacks for five forks" {
 	need_tracefs options/stacktrace
 	calls 10 1 5
-	start_session trace_event --output fifo --pid "$CALLS" -e sched_process_fork --stack
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_event --pid "$CALLS" -e sched_process_fork --stack
 	tfs-flame -f -k event <got >folded
 	cat folded
 	[ "$(awk '{ n += $NF } END { print n }' folded)" = 5 ]

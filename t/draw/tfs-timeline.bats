@@ -276,11 +276,7 @@ well_formed() {
 @test "tfs-timeline: kernel: draws a lane for each task of a session" {
 	need_tracefs events/sched/sched_switch
 	calls 10 1 5
-	start_session trace_event --output fifo --pid "$CALLS" -e sched_switch sched_process_exit
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_event --pid "$CALLS" -e sched_switch sched_process_exit
 	tfs-timeline <got >got.svg
 	[ "$(grep -c '<title>sched_process_exit at ' got.svg)" = 6 ]
 	# the parent and its children

@@ -1012,11 +1012,7 @@ CPU:1 [LOST 3 EVENTS]
 	for format in text json; do
 		calls 1000
 		if [ $format = text ]; then
-			start_session trace_syscalls --output fifo --pid "$CALLS" --returns -s getppid
-			read_by cat >got
-			release
-			session_ends
-			finishes "$READER" 0
+			watch_whole trace_syscalls --pid "$CALLS" --returns -s getppid
 		else
 			new_instance
 			tfs-pidfilter -i "$INSTANCE" set "$CALLS"
@@ -1026,8 +1022,7 @@ CPU:1 [LOST 3 EVENTS]
 			eventually blocks "$PID"
 			release
 			eventually gone "$CALLS"
-			kill -TERM "$PID"
-			finishes "$PID" 0
+			ends_by "$PID" TERM 0
 		fi
 		tfs-latency syscalls <got >pairs
 		file_has 1000 pairs
@@ -1041,11 +1036,7 @@ CPU:1 [LOST 3 EVENTS]
 @test "tfs-latency: kernel: a program that is woken is then switched to" {
 	need_tracefs events/sched/sched_wakeup
 	calls 10 1 5
-	start_session trace_event --output fifo --pid "$CALLS" -e sched_wakeup sched_wakeup_new sched_switch
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_event --pid "$CALLS" -e sched_wakeup sched_wakeup_new sched_switch
 	tfs-latency wakeup <got >pairs || :
 	# each child is woken once as a new task, and then runs
 	sed -n 's/.*sched_wakeup_new: .* pid=\([0-9]*\) .*/\1/p' got >new
@@ -1071,20 +1062,16 @@ CPU:1 [LOST 3 EVENTS]
 	calls 100
 	start_session slow --pid "$CALLS" "$other" --output lines
 	background "$PROG/caller" "$TRACE" >got
+	# shellcheck disable=SC2034 # watch_end uses it
 	READER=$PID
 	release
 	paired() { [ "$(grep -c ': sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$' got)" = 100 ]; }
 	eventually paired
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ "$(grep -vc '^#' got)" = 100 ]
 	# a filter without any pair does not make the session fail
 	calls 0
-	start_session slow --pid "$CALLS" --output fifo
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole slow --pid "$CALLS"
 	[ ! -s got ]
 }
 

@@ -38,8 +38,7 @@ flood() {
 }
 
 ends() {
-	kill -KILL "$1"
-	finishes "$1" 137
+	ends_by "$1" KILL 137
 }
 
 # reduced FILE: Does the last line of the steps say that an event of the flood is not recorded?
@@ -54,8 +53,7 @@ dumped() {
 }
 
 stops() {
-	kill "$FLIGHT"
-	finishes "$FLIGHT" 0
+	ends_by "$FLIGHT" TERM 0
 	[ ! -s err ] || { cat err; return 1; }
 	[ ! -e "$TRACEFS/instances/$INSTANCE+budget" ]
 	[ ! -e d/budget ]
@@ -225,9 +223,7 @@ policy() {
 	new_instance
 	mkdir d
 	for word in 0 51 1.x x 0.001 '' 1%%; do
-		status=0
-		tfs-flight -i "$INSTANCE" -B "$word" d >out 2>err || status=$?
-		[ "$status" = 100 ]
+		exits 100 tfs-flight -i "$INSTANCE" -B "$word" d
 		[[ $(cat err) == "tfs-flight: fatal: not a percentage from 0.01 to 50: '$word'"* ]]
 		[ ! -s out ]
 	done
@@ -248,8 +244,7 @@ policy() {
 	kill -USR1 "$SESSION"
 	eventually test -e "$HERE/dump.1"
 	marked "$HERE/dump.1" | grep -q '^budget: [a-z]*: .*; not recorded from here on: '
-	kill -INT "$SESSION"
-	finishes "$SESSION" 0
+	ends_by "$SESSION" INT 0
 	finishes "$READER" 0
 	[ ! -s err ]
 	[ "$(cd "$HERE" && echo *)" = dump.1 ]
@@ -278,10 +273,7 @@ policy() {
 @test "trace_flight: --budget takes a percentage only" {
 	need_tracefs
 	calls 1
-	status=0
-	"$MANAGER" --run trace_flight --args "--pid $CALLS -e sched_switch --budget much" >out 2>err ||
-		status=$?
-	[ "$status" = 100 ]
+	exits 100 "$MANAGER" --run trace_flight --args "--pid $CALLS -e sched_switch --budget much"
 	[[ $(cat err) == "manager: fatal: not a percentage from 0.01 to 50: 'much'"* ]]
 	file_has 1 err
 	[ ! -s out ]

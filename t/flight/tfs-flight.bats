@@ -131,8 +131,7 @@ dumped() {
 }
 
 stops() {
-	kill "$FLIGHT"
-	finishes "$FLIGHT" 0
+	ends_by "$FLIGHT" TERM 0
 	[ ! -s err ] || { cat err; return 1; }
 	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
 }
@@ -610,8 +609,7 @@ plain() {
 	called 20000 # more than the buffer holds
 	background cat >got <&6
 	exec 6<&-
-	finishes "$PID" 0
-	finishes "$FLIGHT" 0
+	all_end "$PID" "$FLIGHT"
 	file_has 1500 got
 	[ "$(pids_in got)" = "$before" ]
 	[ ! -s err ]
@@ -810,8 +808,7 @@ plain() {
 		kill -USR1 "$FLIGHT"
 		eventually printed 2
 		[ "$(tail -n 1 out)" = "$PWD/small/dump.1" ] || [ "$raw" = -r ]
-		kill "$FLIGHT"
-		finishes "$FLIGHT" 0
+		ends_by "$FLIGHT" TERM 0
 		rm -f d/dump*
 	done
 	umount small
@@ -833,8 +830,7 @@ plain() {
 		eventually [ -e "d/dump.$n" ]
 	done
 	background cat <pipe >got
-	kill "$FLIGHT"
-	finishes "$FLIGHT" 0
+	ends_by "$FLIGHT" TERM 0
 	finishes "$PID" 0
 	[ "$(cat got)" = "$(printf "$PWD/d/dump.%s\n" 1 2 3)" ]
 }
@@ -859,9 +855,7 @@ plain() {
 	echo mine | tee d/state d/reset >d/dropped
 	echo counter >"$DIR/trace_clock"
 	run -111 tfs-flight -i "$INSTANCE" -b 10 d
-	status=0
-	tfs-flight -i "$INSTANCE" -l -t sched:sched_switch d >out 2>err || status=$?
-	[ "$status" = 100 ]
+	exits 100 tfs-flight -i "$INSTANCE" -l -t sched:sched_switch d
 	[[ $(cat err) == 'tfs-flight: fatal: -l needs a FIFO or pipe as standard output'* ]]
 	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
 	exactly d/state $'mine\n'
@@ -890,9 +884,7 @@ plain() {
 		tfs-flight -i "$INSTANCE" none
 	fails 111 "tfs-flight: fatal: unable to write '1' to events/sched/nope/enable: No such file or directory" \
 		tfs-flight -i "$INSTANCE" -t sched:nope d
-	status=0
-	tfs-flight -i "$INSTANCE" -t sched:sched_switch -f 'nope == 2' d >out 2>err || status=$?
-	[ "$status" = 111 ]
+	exits 111 tfs-flight -i "$INSTANCE" -t sched:sched_switch -f 'nope == 2' d
 	[ "$(head -n 1 err)" = "tfs-flight: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
 	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
 	[ -z "$(ls -A d)" ]

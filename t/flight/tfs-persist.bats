@@ -37,8 +37,7 @@ plain() {
 	grep -qx "$$ $(cat /proc/$$/comm)" state/names
 	run tfs-report state/formats.dat
 	[ "$status" = 0 ] && [ -z "$output" ]
-	kill "$FLIGHT"
-	finishes "$FLIGHT" 0
+	ends_by "$FLIGHT" TERM 0
 	[ -z "$(ls -A state)" ]
 }
 

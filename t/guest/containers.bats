@@ -87,14 +87,12 @@ let_go() {
 
 # trace WORDS: Start a session of getppid, and a reader that saves what it reads.
 trace() {
-	start_session trace_syscalls --output fifo --syscall getppid "$@"
-	read_by cat >got
+	watch trace_syscalls --syscall getppid "$@"
 }
 
 # traced: Fail unless the session and its reader ended by themselves.
 traced() {
-	session_ends
-	finishes "$READER" 0
+	watch_end
 }
 
 # all_traced: Fail unless the sessions of another ended well, and nothing is left.
@@ -190,8 +188,7 @@ same() {
 # command's exec on, and nothing of the host.
 from_the_first() {
 	local container=$INIT
-	start_session trace_syscalls --output fifo --syscall getppid execve "$@"
-	read_by cat >got
+	watch trace_syscalls --syscall getppid execve "$@"
 	calls 50
 	oci start one
 	eventually ready_are 1 one
@@ -347,8 +344,7 @@ another() {
 	echo >enter
 	finishes "$entered" 0
 	let_go one
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	[ ! -s err ]
 	got 100 getppid
 	[ "$(pids_in got)" = "$INIT" ]
@@ -433,8 +429,7 @@ whole() {
 	oci pause one
 	trace --cgroup "/$MARK/one"
 	let_go one
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ ! -s got ]
 	trace --cgroup "/$MARK/one"
 	oci resume one

@@ -29,8 +29,7 @@ load ../helper
 	grep -v '^#' "$TRACEFS/trace" >theirs
 	background tfs-record -i / file
 	eventually blocks "$PID"
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	echo nop >"$TRACEFS/current_tracer"
 	: >"$TRACEFS/set_ftrace_filter"
 	tfs-report file >ours

@@ -56,8 +56,7 @@ session() {
 
 # has N: Fail unless the session ended by itself and its reader has exactly N calls.
 has() {
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(grep -c ': sys_getppid()$' got)" = "$1" ]
 	file_has "$1" got
 }
@@ -471,8 +470,7 @@ called() {
 	cpu1 0
 	read_by cat >got
 	call 1 0
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[[ $(tail -n 1 got) =~ ^'# lost '([0-9]+)' events: '([0-9]+)' overwritten in a full buffer, 0 not written'$ ]]
 	lost=${BASH_REMATCH[1]}
 	[ "$lost" -gt 0 ]

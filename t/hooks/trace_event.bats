@@ -13,11 +13,7 @@ events_in() {
 # traced WORDS: Run a session of the held program calls, release the program, and read the
 # trace to its end into got.
 traced() {
-	start_session trace_event --output fifo --pid "$CALLS" "$@"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_event --pid "$CALLS" "$@"
 }
 
 # refuses STATUS LINE WORDS: Fail unless it is refused with STATUS and LINE, and nothing begins.
@@ -68,11 +64,7 @@ moved() {
 
 # act_traced WORDS: Do as traced for the held program acts.
 act_traced() {
-	start_session trace_event --output fifo --pid "$ACT" "$@"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_event --pid "$ACT" "$@"
 }
 
 @test "trace_event: events about another task than the one that runs are those of the traced tasks" {
@@ -102,12 +94,9 @@ act_traced() {
 @test "trace_event: signals that a stranger sends to a traced task are among its events" {
 	need_tracefs events/signal/signal_generate
 	act moves 0 0
-	start_session trace_event --output fifo --pid "$ACT" -e signal_generate
-	read_by cat >got
-	kill -TERM "$ACT"
-	finishes "$ACT" 143
-	session_ends
-	finishes "$READER" 0
+	watch trace_event --pid "$ACT" -e signal_generate
+	ends_by "$ACT" TERM 143
+	watch_end
 	[ "$(grep -c ": signal_generate: sig=15 errno=0 code=0 comm=acts pid=$ACT " got)" = 1 ]
 }
 
@@ -153,13 +142,11 @@ act_traced() {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace
 	act callers 3 2
-	start_session trace_event --output fifo --pid "$ACT" -e sys_enter_getppid --user-stack --stack
-	read_by cat >got
+	watch trace_event --pid "$ACT" -e sys_enter_getppid --user-stack --stack
 	release
 	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
 	eventually all_read
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	echo >"$GO"
 	finishes "$ACT" 0
 	head -n 20 got # for a test that fails
@@ -186,12 +173,10 @@ need_markers() {
 # marked HOOK WORDS: Do as traced, and write a mark at the top level as an unrelated task.
 marked() {
 	calls 10
-	start_session "$1" --output fifo --pid "$CALLS" -e sys_enter_getppid "${@:2}"
-	read_by cat >got
+	watch "$1" --pid "$CALLS" -e sys_enter_getppid "${@:2}"
 	echo 'of a stranger' >"$TRACEFS/trace_marker"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	echo 'too late' >"$TRACEFS/trace_marker"
 	[ "$(grep -c ': sys_getppid()$' got)" = 10 ]
 }
@@ -253,8 +238,7 @@ switches() {
 			finishes "$SESSION" 0
 			tfs-report "$TRACE" >got
 		else
-			session_ends
-			finishes "$READER" 0
+			watch_end
 		fi
 		switches <"$DIR/trace" >all
 		file_has 100+ all
@@ -271,21 +255,14 @@ switches() {
 	read_by cat >got.one
 	one_session=$SESSION one_reader=$READER
 	calls 100
-	: >out
-	background "$MANAGER" --run trace_event --args \
-		"--instance ${MARK}b --output fifo --pid $CALLS -e sys_enter_getppid" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	second_session trace_event "--output fifo --pid $CALLS -e sys_enter_getppid"
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
 	[ "$(grep -vc '^#' got)" = 100 ]
 	echo >"$one_go"
-	finishes "$one_session" 0
-	finishes "$one_reader" 0
+	all_end "$one_session" "$one_reader"
 	[ "$(events_in got.one sched_process_fork)" = 5 ]
 	[ "$(grep -vc '^#' got.one)" = 5 ]
 }
@@ -356,12 +333,10 @@ interrupted() {
 
 @test "trace_event: with --all it records interrupts that hit the session itself" {
 	need_tracefs events/irq/softirq_entry
-	start_session trace_event --output fifo --all -e softirq_entry raw_syscalls:sys_enter
-	read_by cat >got
+	watch trace_event --all -e softirq_entry raw_syscalls:sys_enter
 	eventually interrupted got
 	own=$(own_tasks | tr '\n' '|')none
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	# and no system call of the session itself
 	run -1 grep -m 3 -E "^[^#]{0,16}-($own) .*: sys_enter: " got
 }
@@ -370,14 +345,12 @@ interrupted() {
 	need_tracefs events/syscalls
 	for words in "--pid $$" "--parent $$" "--uid $(id -u)" "--comm manager calls" "--cgroup $$"; do
 		calls 1000
-		start_session trace_event --output fifo "$words" -e sys_enter_getppid sys_enter_read
-		read_by cat >got
+		watch trace_event "$words" -e sys_enter_getppid sys_enter_read
 		own=$(own_tasks | tr '\n' '|')none
 		release
 		finishes "$CALLS" 0
 		kill -INT "$SESSION" 2>/dev/null || : # with --comm it ends by itself
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		echo "$words"
 		[ "$(grep -c -- "-$CALLS .*: sys_getppid()$" got)" = 1000 ]
 		run -1 grep -m 3 -E "^[^#]{0,16}-($own) " got

@@ -102,8 +102,7 @@ stop_flight() {
 	eventually there dump.2
 	read_by cat >two
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	exactly one "$HERE/dump.1
 "
 	[ "$(head -n 1 two)" = "$HERE/dump.2" ]
@@ -131,8 +130,7 @@ stop_flight() {
 		release
 		finishes "$calls" 0
 		[ "$how" != signal ] || kill -INT "$SESSION"
-		finishes "$SESSION" 0
-		finishes "$READER" 0
+		all_end "$SESSION" "$READER"
 		[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
 		file_has 100 got
 		nothing_left
@@ -148,8 +146,7 @@ stop_flight() {
 	kill -USR1 "$SESSION"
 	eventually there dump.1
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	file_has 21 lines
 	[ "$(sort -u lines)" = 1 ]
 	[ "$(head -n 1 got)" = "$HERE/dump.1" ]
@@ -175,8 +172,7 @@ stop_flight() {
 	flight -e sys_enter_getppid --dump json
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	[ "$(grep -c '^{.*"sys_enter_getppid".*}$' got)" = 10 ]
 	nothing_left
 	for how in '--dump dat' --per-cpu; do
@@ -185,8 +181,7 @@ stop_flight() {
 		flight -e sys_enter_getppid $how
 		read_by cat >got
 		release
-		finishes "$SESSION" 0
-		finishes "$READER" 0
+		all_end "$SESSION" "$READER"
 		[ -s got ]
 		while read -r path; do
 			[ -s "$path" ]
@@ -200,8 +195,7 @@ stop_flight() {
 	flight -e sys_enter_getppid --dump-on end
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	exactly got "$HERE/dump.1
 "
 	file_has 10 "$HERE/dump.1"
@@ -253,8 +247,7 @@ run_flight() {
 	kill -USR1 "$PID"
 	eventually there dump.1
 	eventually grep -qx "$HERE/dump.1" got
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	[ "$(head -n 1 got)" = "$HERE/dump.1" ]
 	[ ! -s err ]
 	left dump.1
@@ -274,19 +267,14 @@ run_flight() {
 	calls 5000
 	flight -e sys_enter_getppid --buffer 64
 	one=$SESSION here=$HERE
-	: >out
-	background "$MANAGER" --run trace_event --args \
-		"--instance ${MARK}b --output file --pid $CALLS -e sys_enter_getppid" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
+	second_session trace_event "--output file --pid $CALLS -e sys_enter_getppid"
 	all=$(cat out)
 	kill -STOP "$one" # otherwise the session would end with its task
 	release
 	finishes "$SESSION" 0
 	lost=$(cat "$here/dropped")
 	kill -USR1 "$one"
-	kill -CONT "$one"
-	finishes "$one" 0
+	ends_by "$one" CONT 0
 	HERE=$here
 	there dump.1 || skip "needs to be told before its task is gone"
 	file_has 5000 "$all"
@@ -308,11 +296,8 @@ run_flight() {
 	flight -e sys_enter_getppid --dump-on sched_process_exit
 	one=$SESSION here=$HERE go=$GO
 	calls 200
-	: >out
-	background "$MANAGER" --run trace_flight --args "--instance ${MARK}b --pid $CALLS \
-		-e sys_enter_getppid --dump-on sched_process_exit" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
+	second_session trace_flight "--pid $CALLS \
+		-e sys_enter_getppid --dump-on sched_process_exit"
 	HERE=$(dirname "$(cat out)")
 	release
 	finishes "$SESSION" 0
@@ -451,10 +436,7 @@ run_flight() {
 	refused 100 "--dump: 'both' is not one of text|json|dat" --run trace_flight --args "$args --dump both"
 	refused 111 "-b is not possible: this trace_clock does not count time; choose another" \
 		--run trace_flight --args "$args --clock counter --last 10"
-	status=0
-	"$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'" >out 2>err ||
-		status=$?
-	[ "$status" = 111 ]
+	exits 111 "$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'"
 	[ "$(head -n 1 err)" = "manager: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
 	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
 	nothing_left

@@ -8,22 +8,14 @@ load ../helper
 # scene NAME [N]: Start the program, held before the scene; set $CALLS to its pid.
 scene() {
 	need_tracefs events/raw_syscalls
-	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
-	mkfifo "$GO"
-	: >ready
-	background "$PROG/process" "$@" <>"$GO" >ready
-	CALLS=$PID
-	eventually is_ready
+	hold "$PROG/process" "$@"
+	CALLS=$HELD
 }
 
 # traced WORDS: Run a session of the held program, release it, and read the trace to its
 # end into got.
 traced() {
-	start_session trace_process --output fifo --buffer 8000 --pid "$CALLS" "$@"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_process --buffer 8000 --pid "$CALLS" "$@"
 	run -1 grep '^#' got
 }
 
@@ -115,8 +107,7 @@ killed() {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
 	scene "$1" $(($# - 1))
 	shift
-	start_session trace_process --output fifo --trace lifecycle,signals --pid "$CALLS"
-	read_by cat >got
+	watch trace_process --trace lifecycle,signals --pid "$CALLS"
 	release
 	eventually [ -e pids ]
 	for signal; do
@@ -125,8 +116,7 @@ killed() {
 		kill "-$signal" "$pid"
 		eventually grep -q " $pid .* exit " got
 	done <pids
-	session_ends
-	finishes "$READER" 0
+	watch_end
 }
 
 @test "trace_process: prints the end of a process that an unrelated task's signal kills" {
@@ -191,8 +181,7 @@ signals_of() {
 @test "trace_process: prints an unrelated task's signal for --trace signals alone, too" {
 	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
 	scene waits 3
-	start_session trace_process --output fifo --trace signals --pid "$CALLS"
-	read_by cat >got
+	watch trace_process --trace signals --pid "$CALLS"
 	release
 	eventually [ -e pids ]
 	{ read -r first; read -r second; read -r third; } <pids
@@ -202,8 +191,7 @@ signals_of() {
 	kill -TERM "$first"
 	eventually grep -q " $first .* signal " got
 	kill -USR1 "$second"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	grep -q " $first .* signal 15 " got
 	grep -q " $second .* signal 10 " got
 	[ "$(grep -vc ' signal 17 ' got)" = 3 ]
@@ -313,11 +301,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 
 @test "trace_process: --header names the columns" {
 	scene ends
-	start_session trace_process --output fifo --header --trace lifecycle --pid "$CALLS"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_process --header --trace lifecycle --pid "$CALLS"
 	[ "$(grep '^#' got)" = '# tracer: process
 #
 #           TASK   PID CPU        TIMESTAMP  EVENT' ]
@@ -354,32 +338,23 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	read_by cat >got.one
 	one_session=$SESSION one_reader=$READER
 	scene ends
-	: >out
-	background "$MANAGER" --run trace_process --args \
-		"--instance ${MARK}b --output fifo --pid $CALLS --trace lifecycle" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	second_session trace_process "--output fifo --pid $CALLS --trace lifecycle"
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
-	finishes "$READER" 0
+	all_end "$SESSION" "$READER"
 	[ "$(ends_of got)" = "$ENDS" ]
 	echo >"$one_go"
-	finishes "$one_session" 0
-	finishes "$one_reader" 0
+	all_end "$one_session" "$one_reader"
 	[ "$(getppids got.one)" = 3 ]
 }
 
 @test "trace_process: --all with --comm prints lines of that program, and of no other program" {
 	scene names
-	start_session trace_process --output fifo --all --comm "'two words'" --trace syscalls
-	read_by cat >got
+	watch trace_process --all --comm "'two words'" --trace syscalls
 	release
 	finishes "$CALLS" 0
 	eventually grep -q " syscall $(syscall-nr exit_group) " got
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ "$(getppids got)" = 7 ]
 	run -1 grep -Ev '^       two words ' got
 }

@@ -422,8 +422,7 @@ refuse() {
 		read_by cat >got.3
 		go $output 0
 		client_ends $output
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		cat got.1 got.2 got.3 >got.s
 		in_windows s $((30 * 4)) 0 0
 		[ "$(marks s B)" = 60 ]

@@ -7,6 +7,7 @@
 # In a guest the larger numbers are a tenth of those in the names.
 
 load ../helper
+load ../hooks
 
 # For tests that may lose nothing: a million events of 24 bytes are 24 MB, and one
 # CPU may have to hold them all.
@@ -34,8 +35,7 @@ session() {
 
 # all_are N: Fail unless the session ended by itself and got has N lines and nothing else.
 all_are() {
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(count got)" = "$1" ]
 	file_has "$1" got
 }
@@ -145,8 +145,7 @@ accounted() {
 	release
 	finishes "$CALLS" 0
 	read_by "$PROG/caller" /dev/stdin >got
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	accounted got 50000
 }
 
@@ -155,8 +154,7 @@ accounted() {
 	release
 	finishes "$CALLS" 0
 	read_by cat >got
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	accounted got 50000
 }
 
@@ -165,8 +163,7 @@ accounted() {
 	release
 	finishes "$CALLS" 0
 	read_by cat >got
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	accounted got 300000
 }
 
@@ -185,8 +182,7 @@ accounted() {
 	finishes "$CALLS" 0
 	kill -INT "$SESSION"
 	echo >gate
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	finishes "$last" 0
 	accounted got 200000
 }
@@ -196,8 +192,7 @@ accounted() {
 	session --buffer 64 --output fifo
 	read_by cat >got
 	overrun
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	accounted got 200000
 }
 
@@ -206,8 +201,7 @@ accounted() {
 	session --buffer 64
 	read_by "$PROG/caller" /dev/stdin >got
 	overrun
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	accounted got 200000
 }
 
@@ -308,8 +302,7 @@ overrun() {
 	session "${ROOM[@]}" --output fifo --returns
 	read_by cat >got
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(grep -c ': sys_getppid()$' got)" = 2000 ]
 	[ "$(grep -c ': sys_getppid -> 0x' got)" = 2000 ]
 	file_has 4000 got
@@ -318,12 +311,8 @@ overrun() {
 @test "trace_syscalls: accepts several names, each as NAME or as sys_enter_NAME" {
 	calls 1000
 	need_tracefs events/syscalls
-	start_session trace_syscalls --pid "$CALLS" --output fifo \
+	watch_whole trace_syscalls --pid "$CALLS" \
 		-s sys_enter_getppid exit_group
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
 	[ "$(count got getppid)" = 1000 ]
 	[ "$(count got exit_group)" = 1 ]
 	file_has 1001 got
@@ -336,11 +325,9 @@ overrun() {
 	mkfifo go
 	for name in openat sys_enter_openat; do
 		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; : <b; : <c' <>go
-		start_session trace_syscalls --pid "$PID" --output fifo --syscall "$name"
-		read_by cat >got
+		watch trace_syscalls --pid "$PID" --syscall "$name"
 		echo >go
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		[ "$(count got openat)" = 3 ]
 		file_has 3 got
 	done
@@ -354,11 +341,9 @@ overrun() {
 	for option in "" --syscall; do
 		background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; umask 0' <>go
 		# shellcheck disable=SC2086 # a word or none
-		start_session trace_syscalls --pid "$PID" --output fifo $option
-		read_by cat >got
+		watch trace_syscalls --pid "$PID" $option
 		echo >go
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		for name in openat exit_group; do
 			[ "$(count got "$name")" = 1 ]
 		done
@@ -371,11 +356,7 @@ overrun() {
 @test "trace_syscalls: every call has its return if all calls are traced" {
 	need_tracefs events/syscalls
 	calls 1000
-	start_session trace_syscalls --pid "$CALLS" --output fifo --returns
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_syscalls --pid "$CALLS" --returns
 	[ "$(grep -c ': sys_getppid()$' got)" = 1000 ]
 	[ "$(grep -c ': sys_getppid -> 0x' got)" = 1000 ]
 	# the read that was in progress returns, which 32-bit arm does not report, and
@@ -389,8 +370,7 @@ overrun() {
 	calls 3000
 	one=$CALLS gate=$GO
 	calls 5000
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo "${ROOM[@]}"
-	read_by cat >got
+	watch trace_syscalls --syscall getppid --pid "$CALLS" "${ROOM[@]}"
 	second=$READER session=$SESSION
 	background "$MANAGER" --run trace_syscalls --args \
 		"-i $MARK.two --pid $one -s getppid --output file ${ROOM[*]}" >two
@@ -398,9 +378,7 @@ overrun() {
 	eventually test -s two
 	echo >"$gate"
 	release
-	finishes "$SESSION" 0
-	finishes "$session" 0
-	finishes "$second" 0
+	all_end "$SESSION" "$session" "$second"
 	[ "$(count got)" = 5000 ]
 	[ "$(count "$(cat two)")" = 3000 ]
 	[ "$(pids_in got)" = "$CALLS" ]
@@ -413,13 +391,11 @@ overrun() {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace
 	act callers 3 2
-	start_session trace_syscalls --output fifo --pid "$ACT" -s getppid --user-stack
-	read_by cat >got
+	watch trace_syscalls --pid "$ACT" -s getppid --user-stack
 	release
 	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
 	eventually all_read
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	echo >"$GO"
 	finishes "$ACT" 0
 	head -n 20 got # for a test that fails
@@ -441,4 +417,166 @@ overrun() {
 	run -0 --separate-stderr tfs-run trace_syscalls --human -s getppid --user-stack -- "$PROG/calls" 2
 	[ "$(grep -c ' getppid()$' <<<"$output")" = 2 ]
 	[ "$(grep -c '<user stack trace>' <<<"$output")" = 2 ]
+}
+
+# ---- --slower ---------------------------------------------------------------------------
+
+@test "trace_syscalls: --slower passes the returns of calls that take at least so long, with lat" {
+	need_tracefs events/syscalls
+	calls 10 1 5
+	traced trace_syscalls -s getppid --slower 0
+	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 50 ]
+	file_has 50 got
+	calls 10
+	traced trace_syscalls -s sys_exit_getppid --slower 0 --returns
+	[ "$(grep -c ": sys_getppid -> 0x[0-9a-f]* lat=[0-9]*$" got)" = 10 ]
+	file_has 10 got
+	calls 10 1 5
+	traced trace_syscalls -s getppid --slower 2000s
+	[ ! -s got ]
+	refuses trace_syscalls 100 "--slower: '1m' is not a time such as 500 (microseconds), 500us, 10ms or 1s" \
+		--pid $$ --slower 1m
+}
+
+@test "trace_syscalls: the summary of --slower has the slow calls only" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls -s getppid --slower 0 --summary -- "$PROG/calls" 10 2>err >table
+	[ "$(sed 1d table | awk '{ print $1, $NF }')" = "10 getppid
+10 total" ] || { cat table; false; }
+	run -1 tfs-run trace_syscalls -s getppid --slower 2000s --summary -- "$PROG/calls" 10
+	nothing_left
+}
+
+# ---- shells, and a kernel without CONFIG_FTRACE_SYSCALLS ---------------------------------
+
+# body SHELL...: Run the hook trace_syscalls with this shell in a new instance.
+body() {
+	(cd "$DIR" && env -i "PATH=$PATH" "TFS_INSTANCE=$INSTANCE" \
+		${HOOK_SYSCALL+HOOK_SYSCALL="$HOOK_SYSCALL"} ${HOOK_RETURNS+HOOK_RETURNS=1} \
+		"$@" "$TREE/trace-hooks/ftrace/hooks.d/trace_syscalls")
+	LC_ALL=C sort "$DIR/set_event"
+}
+
+in_every_shell() {
+	need_tracefs events/syscalls
+	local n=0
+	for shell in "busybox ash" dash "$BASH" "$BASH --posix"; do
+		command -v "${shell%% *}" >/dev/null || continue
+		new_instance ".$((++n))"
+		# shellcheck disable=SC2086 # a shell and its option
+		body $shell >"set.$n"
+		[ -s "set.$n" ]
+		tfs-instance remove "$INSTANCE"
+	done
+}
+
+@test "trace_syscalls: enables the same events in every shell" {
+	export HOOK_SYSCALL="getppid openat read"
+	in_every_shell
+	for set in set.*; do
+		diff - "$set" <<-'END'
+		syscalls:sys_enter_getppid
+		syscalls:sys_enter_openat
+		syscalls:sys_enter_read
+		END
+	done
+}
+
+@test "trace_syscalls: with returns it enables the same events in every shell" {
+	export HOOK_SYSCALL=getppid HOOK_RETURNS=1
+	in_every_shell
+	for set in set.*; do
+		diff - "$set" <<-'END'
+		syscalls:sys_enter_getppid
+		syscalls:sys_exit_getppid
+		END
+	done
+}
+
+@test "trace_syscalls: without a name it enables all events in every shell" {
+	in_every_shell
+	(cd "$TRACEFS/events/syscalls" && printf 'syscalls:%s\n' sys_enter_*) | LC_ALL=C sort >all
+	for set in set.*; do
+		cmp all "$set"
+	done
+}
+
+# without_syscalls ARGS: Run the manager with events/syscalls as an empty directory.
+without_syscalls() {
+	need_tracefs events/raw_syscalls
+	need_tool unshare
+	: >out; : >err
+	cat >without <<-'END'
+	[ ! -d "$1" ] || mount -t tmpfs none "$1" || exit 9
+	exec "$2" --run trace_syscalls --args "$3"
+	END
+	background unshare -m sh without "$TRACEFS/events/syscalls" "$MANAGER" \
+		"--instance $MARK $1" >out 2>err
+	SESSION=$PID
+	eventually path_or_error
+	TRACE=$(cat out)
+}
+
+@test "trace_syscalls: without events/syscalls it uses raw_syscalls and the number of the call" {
+	calls 1000
+	without_syscalls "--pid $CALLS --output fifo --syscall getppid"
+	cat err
+	[ "$(grep -v '^task:' "$TRACEFS/instances/tfs.$MARK/set_event")" = raw_syscalls:sys_enter ]
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/events/raw_syscalls/sys_enter/filter")" = \
+		"id == $(syscall-nr getppid)" ]
+	read_by cat >got
+	release
+	watch_end
+	[ "$(grep -c ": sys_enter: NR $(syscall-nr getppid) (" got)" = 1000 ]
+	file_has 1000 got
+}
+
+@test "trace_syscalls: the fallback accepts several names and the returns" {
+	calls 1000
+	without_syscalls "--pid $CALLS --output fifo --returns --syscall getppid sys_enter_exit_group"
+	read_by cat >got
+	release
+	watch_end
+	getppid=$(syscall-nr getppid)
+	[ "$(grep -c ": sys_enter: NR $getppid (" got)" = 1000 ]
+	[ "$(grep -c ": sys_exit: NR $getppid = " got)" = 1000 ]
+	[ "$(grep -c ": sys_enter: NR $(syscall-nr exit_group) (" got)" = 1 ]
+	file_has 2001 got
+}
+
+@test "trace_syscalls: the fallback without a name traces all calls" {
+	small_shell
+	touch a
+	mkfifo go
+	background "${SMALL_SHELL[@]}" -c 'read -r _; : <a; umask 0' <>go
+	without_syscalls "--pid $PID --output fifo"
+	read_by cat >got
+	echo >go
+	watch_end
+	for name in openat exit_group; do
+		[ "$(grep -c ": sys_enter: NR $(syscall-nr "$name") (" got)" = 1 ]
+	done
+	for name in umask close; do
+		grep -q ": sys_enter: NR $(syscall-nr "$name") (" got
+	done
+}
+
+@test "trace_syscalls: the fallback leaves out the parents of --parent" {
+	calls 10 1 2
+	parent=$CALLS
+	without_syscalls "--parent $CALLS --output fifo --syscall getppid wait4"
+	read_by cat >got
+	release
+	watch_end
+	file_has 20 got
+	run -1 grep -e "-$parent " got
+}
+
+@test "trace_syscalls: the fallback refuses an unknown call" {
+	calls 0
+	without_syscalls "--pid $CALLS --syscall getppid nosuch"
+	finishes "$SESSION" 111
+	[ ! -s out ]
+	file_is err "manager: fatal: no system call 'nosuch' here; syscall-nr lists them"
+	nothing_left
 }

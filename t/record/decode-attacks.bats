@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # each test is a process of its own; the helper uses them
+# shellcheck disable=SC2030,SC2031,SC2034,SC2153,SC2154 # each test is a process of its own; the helper uses them
 # trace_syscalls --decode: secrets that no option asks for, and programs that attack the decoder
 
 load ../helper
@@ -48,8 +48,7 @@ recorded() {
 	"$PROG/rawpages" "$TRACEFS/instances/tfs.$MARK" >raw
 	read_by cat >rest
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(wc -c <raw)" -ge 4096 ]
 }
 
@@ -125,12 +124,8 @@ need_strings() {
 
 # hostile WORD...: Start the program hostile, held before it acts; set $ACT to its pid.
 hostile() {
-	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
-	mkfifo "$GO"
-	: >ready
-	background "$PROG/hostile" "$@" <>"$GO" >ready
-	ACT=$PID
-	eventually is_ready
+	hold "$PROG/hostile" "$@"
+	ACT=$HELD
 }
 
 # resident NAME: Print the most memory, in KiB, that the process NAME of the session has had.
@@ -146,8 +141,7 @@ resident() {
 # stream needs at most 16 MiB.
 attacked() {
 	local kib
-	start_session trace_syscalls --output fifo --pid "$ACT" --names --buffer 16384 "$@"
-	read_by cat >got
+	watch trace_syscalls --pid "$ACT" --names --buffer 16384 "$@"
 	eventually grep -q '^# files of 1 tasks are known$' got
 	release
 	eventually grep -q '^done' ready
@@ -155,8 +149,7 @@ attacked() {
 	echo "tfs-catpipe: $kib KiB" # for a test that fails
 	[ "$kib" -lt 16384 ]
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	are_lines got
 	read -r _ DONE < <(tail -n 1 ready)
 }
@@ -463,11 +456,8 @@ need_compat() {
 	need_compat
 	new_instance
 	export TFS_INSTANCE=$INSTANCE
-	GO=$BATS_TEST_TMPDIR/go
-	mkfifo "$GO"
-	background "$BASH" -c "echo ready; read -r; exec '$PROG/compat32'" <>"$GO" >ready
-	program=$PID
-	eventually is_ready
+	hold "$BASH" -c "echo ready; read -r; exec '$PROG/compat32'"
+	program=$HELD
 	tfs-pidfilter set "$program"
 	: >id
 	background tfs-strings calls >id
@@ -481,10 +471,8 @@ need_compat() {
 	background tfs-record x.dat
 	recorder=$PID
 	eventually blocks "$recorder"
-	kill -INT "$recorder"
-	finishes "$recorder" 0
-	kill "$strings"
-	finishes "$strings" 0
+	ends_by "$recorder" INT 0
+	ends_by "$strings" TERM 0
 	tfs-report -D -e 'sys_*' -O "id=$(cat id)" -O abi=i386 x.dat >text
 	sed 's/^.*[0-9]: //; s/0x[0-9a-f]\{6,\}/ADDRESS/; s/ <[0-9.]*>$//
 		s/^\(socket.*\) = [0-9]*$/\1 = FD/; s/^connect([0-9]*/connect(FD/' text | sed -n '/"\/nowhere\/open"/,$p' |

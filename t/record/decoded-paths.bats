@@ -88,8 +88,7 @@ host_paths() {
 		eventually grep -q none all
 		echo >go
 		finishes "$pid" 0
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		sed 's/^.*[0-9]: //; s/ <[0-9.]*>$//' all >got
 		host_paths "$PWD/d"
 	done

@@ -280,8 +280,7 @@ lost() {
 	background cat <fifo >out 9<&-
 	local reader=$PID
 	exec 9<&-
-	finishes "$writer" 0
-	finishes "$reader" 0
+	all_end "$writer" "$reader"
 	cmp root/trace_pipe out
 	exactly err ''
 }
@@ -366,8 +365,7 @@ lost() {
 		: <fifo
 		background cat fifo >out 8>&-
 		eventually grep -q four out
-		kill "$writer"
-		finishes "$writer" 0
+		ends_by "$writer" TERM 0
 		finishes "$PID" 0
 		exactly out "${how:+tw}"$'o\nthree\nfour\n'
 		exactly err ''
@@ -515,8 +513,7 @@ whose() {
 			echo 'a mark' >"$DIR/trace_marker"
 			after=$(now_us)
 			eventually grep -q 'a mark' out
-			kill -TERM "$CATPIPE"
-			finishes "$CATPIPE" 0
+			ends_by "$CATPIPE" TERM 0
 			# local runs a little faster or slower than the time of day
 			[ $clock = local ] || ! grep -q moved out
 			if [ $form = -d ]; then
@@ -537,14 +534,12 @@ whose() {
 	new_instance
 	reading -dH >out
 	eventually [ -s out ]
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(head -n 1 out)" = '# tracer: nop' ]
 	[[ $(grep -v moved out | tail -n 1) = '# date: '* ]]
 	reading -dk >out
 	eventually [ -s out ]
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[[ $(grep -v moved out) = '# date: '* ]]
 }
 
@@ -553,8 +548,7 @@ whose() {
 	reading >got
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(delivered got)" = 20000 ]
 	file_has 20000 got
 	exactly err ''
@@ -568,8 +562,7 @@ whose() {
 	reading >fifo
 	release
 	finishes "$CALLS" 0
-	kill -INT "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" INT 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
 	file_has 20000 got
@@ -583,8 +576,7 @@ whose() {
 	reading -l -w 20000 >fifo
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
 	file_has 20000 got
@@ -609,8 +601,7 @@ whose() {
 	release
 	finishes "$CALLS" 0
 	reading >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(lost got)" -gt 0 ]
 	[ $(($(delivered got) + $(lost got))) = 20000 ]
 	[ "$(tail -n 1 got)" = "# lost $(lost got) events: $(lost got) overwritten in a full buffer, 0 not written" ]
@@ -621,8 +612,7 @@ whose() {
 	reading >got
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ $(($(delivered got) + $(lost got))) = 100000 ]
 }
 
@@ -631,8 +621,7 @@ whose() {
 	reading -s 64 >got
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(stat -c %s got)" -le 65536 ]
 	[ "$(stat -c %s got)" -gt 64000 ]
 	[ "$(lost got)" -gt 0 ]
@@ -645,8 +634,7 @@ whose() {
 	finishes "$CALLS" 0
 	tfs-write -i "$INSTANCE" tracing_on 0
 	reading >got
-	kill -USR1 "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" USR1 0
 	[ "$(delivered got)" = 100 ]
 }
 
@@ -676,8 +664,7 @@ whose() {
 		[ "$(grep ctxt "/proc/$CATPIPE/status")" = "$before" ]
 	}
 	eventually settled
-	kill -HUP "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" HUP 0
 	exactly got ''
 	exactly err ''
 }
@@ -685,8 +672,7 @@ whose() {
 @test "tfs-catpipe: kernel: the instance can be removed after it has ended" {
 	new_instance
 	reading >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	tfs-instance remove -t 0 "$INSTANCE"
 }
 
@@ -722,8 +708,7 @@ short_lives() {
 	grep -q "($(printf %7d "$CALLS")) " theirs
 	background tfs-catpipe -i "$INSTANCE" >got
 	eventually blocks "$PID"
-	kill "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	diff theirs got
 }
 
@@ -737,8 +722,7 @@ short_lives() {
 	eventually grep -q 'tracing_mark_write: begin$' got
 	echo >gate
 	finishes "$SHELL_PID" 0
-	kill "$reader"
-	finishes "$reader" 0
+	ends_by "$reader" TERM 0
 	sed 1d got >calls
 	run ! grep -F '<...>' calls
 	[ "$(grep -c '^ *busybox-short-' calls)" = 200 ]
@@ -757,8 +741,7 @@ short_lives() {
 		tfs-pidfilter -i "$INSTANCE" add "$me"
 		printf renamed >"/proc/$me/comm"
 		printf bats >"/proc/$me/comm"
-		kill "$PID"
-		finishes "$PID" 0
+		ends_by "$PID" TERM 0
 		file_is "$DIR/events/task/task_newtask/enable" 0
 		file_is "$DIR/events/task/task_rename/enable" "$was"
 		[ ! -s hidden ]
@@ -768,8 +751,7 @@ short_lives() {
 	eventually blocks "$PID"
 	printf renamed >"/proc/$me/comm"
 	printf bats >"/proc/$me/comm"
-	kill "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	[ "$(grep -c "^ *renamed-$me .*oldcomm=bats newcomm=renamed" got)" = 1 ]
 	[ "$(grep -c "^ *bats-$me .*oldcomm=renamed newcomm=bats" got)" = 1 ]
 }
@@ -788,8 +770,7 @@ short_lives() {
 	release
 	finishes "$CALLS" 0
 	reading -j >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(grep -c '"event":"sys_enter_getppid","fields":{' got)" = 100 ]
 }
 
@@ -809,8 +790,7 @@ under() {
 	tfs-write -i "$INSTANCE" tracing_on 0 events/syscalls/sys_enter_openat/enable 0
 	grep -v '^#' "$DIR/trace" >theirs
 	reading >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	echo "option $2 of $1:"
 	diff theirs <(grep -v '^#' got)
 	grep -q 'a mark' got
@@ -858,8 +838,7 @@ options() {
 	release
 	finishes "$CALLS" 0
 	reading -e 'sys_enter*' -p "1,$CALLS" -t 0- >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(delivered got)" = 20000 ]
 	file_has 20000 got
 	exactly err ''
@@ -875,8 +854,7 @@ options() {
 	reading -n -e sched_process_fork >got
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(grep -c ': sched_process_fork: ' got)" = 5 ]
 	[ "$(grep -c '<stack trace>' got)" = 5 ]
 	[ "$(grep -c ': ' got)" = 10 ]
@@ -889,20 +867,15 @@ stacks() {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace
 	new_instance
-	GO=$BATS_TEST_TMPDIR/go.$((++GATES))
-	mkfifo "$GO"
-	: >ready
-	background "$1" callers 3 2 <>"$GO" >ready
-	ACT=$PID
-	eventually is_ready
+	hold "$1" callers 3 2
+	ACT=$HELD
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-write -i "$INSTANCE" options/userstacktrace 1 events/syscalls/sys_enter_getppid/enable 1
 	reading "${@:2}" >got
 	release
 	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
 	eventually all_read
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	echo >"$GO"
 	finishes "$ACT" 0
 	head -n 6 got # for a test that fails
@@ -965,8 +938,7 @@ stacks() {
 	local catpipe=$PID
 	ended() { [ "$(grep -c 'sys_getppid()' got)" = 5 ]; }
 	eventually ended
-	kill -TERM "$catpipe"
-	finishes "$catpipe" 0
+	ends_by "$catpipe" TERM 0
 	[ "$(grep -c '^ => ' got)" -ge 10 ]
 	[ "$(grep '^ => ' got | grep -Evc '^ =>  <[0-9a-f]{16}>$')" = 0 ]
 }
@@ -997,8 +969,7 @@ stacks() {
 		echo >go # let it end
 	done
 	finishes "$shell" 0
-	kill -TERM "$catpipe"
-	finishes "$catpipe" 0
+	ends_by "$catpipe" TERM 0
 	cat got
 	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PWD/first)$" got)" = 2 ]
 	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PWD/second)$" got)" = 3 ]
@@ -1010,8 +981,7 @@ stacks() {
 	reading -s 64 -e sys_enter_getppid >got
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	[ "$(stat -c %s got)" -le 65536 ]
 	[ "$(lost got)" -gt 0 ]
 	[ $(($(delivered got) + $(lost got))) = 20000 ]
@@ -1025,8 +995,7 @@ stacks() {
 	reading -j -l -s 1000 -w 20000 >fifo
 	release
 	finishes "$CALLS" 0
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	finishes "$reader" 0
 	n=$(grep -cx '{"ts":[0-9]*\.[0-9]\{9\},"cpu":[0-9]*,"pid":'"$CALLS"',"comm":"calls","system":"syscalls","event":"sys_enter_getppid","fields":{"__syscall_nr":[0-9]*}}' got)
 	[ "$n" -gt 1000 ]
@@ -1041,8 +1010,7 @@ stacks() {
 	finishes "$CALLS" 0
 	sed -n '/^#/p' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' >theirs
 	reading -H >got
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	sed -n '/^#/p' got | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' | diff theirs -
 	[ "$(delivered got)" = 10 ]
 	[ "$(head -n 1 got)" = '# tracer: nop' ]
@@ -1058,8 +1026,7 @@ marked() {
 		printf "$mark" >mark
 		cat mark >"$DIR/trace_marker" # a shell writes it line by line
 	done
-	kill -TERM "$CATPIPE"
-	finishes "$CATPIPE" 0
+	ends_by "$CATPIPE" TERM 0
 	file_is err ''
 	sed -i 's/^.*: tracing_mark_write: /MARK: /' got
 }

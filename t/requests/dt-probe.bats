@@ -665,8 +665,7 @@ serving() {
 	eventually made
 	eventually blocks "$PID"
 	waits=$PID
-	kill "$waits"
-	finishes "$waits" 0
+	ends_by "$waits" TERM 0
 	file_is waited 0
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$waits" ]
 }

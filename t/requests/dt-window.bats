@@ -575,8 +575,7 @@ chain() {
 	tfs-write -i "$INSTANCE" tracing_on 0
 	eventually test -s trace # then tfs-catpipe waits for the signal
 	kill -INT "$(cat catpipe)"
-	finishes "$copy" 0
-	finishes "$filter" 0
+	all_end "$copy" "$filter"
 	run -1 grep lost trace
 	[ "$(truth trace)" = "$((3 * $2)) $((3 * $2))" ]
 	# calls of a host after its answer belong to no request

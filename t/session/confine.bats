@@ -214,8 +214,7 @@ waits_with() {
 		background tfs-read -w -R root a >out
 		waits_with $((ADDRESSES | (owner ? 2 : 0)))
 		echo after >root/a
-		kill -TERM "$PID"
-		finishes "$PID" 0
+		ends_by "$PID" TERM 0
 		exactly out 'after
 '
 	done
@@ -226,16 +225,14 @@ waits_with() {
 	background tfs-read -w -R root theirs/b >out
 	waits_with $((ADDRESSES | 2))
 	echo after >root/theirs/b
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	exactly out 'after
 '
 	chown 65534 root
 	chmod 700 root
 	background tfs-read -w -R root a >out
 	waits_with $((ADDRESSES | 0xa))
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	exactly out 'after
 '
 }
@@ -246,8 +243,7 @@ waits_with() {
 	background tfs-read -e 1 -i "$INSTANCE" tracing_on events/sched/sched_switch/format >out
 	waits_with $ADDRESSES
 	eventually [ -s out ]
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	[ "$(head -n 1 out)" = 1 ]
 	[ "$(grep -c '^name: sched_switch$' out)" -ge 2 ]
 }
@@ -265,8 +261,7 @@ waits_with() {
 		printf one >&8
 		printf two >&9
 		echo 3 >channel/dropped
-		kill -TERM "$PID"
-		finishes "$PID" 0
+		ends_by "$PID" TERM 0
 		file_is err 'relay-cat: lost 3 records; channel/dropped counts them'
 	done
 	[ "$(cat to/trace0 to/trace1)" = onetwo ]
@@ -295,8 +290,7 @@ waits_with() {
 	background dt-trace -w -N "$MARK" >out
 	waits_with 0x8000000000
 	[ -d "$TRACEFS/instances/tfs.dt-trace.$PID" ]
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	file_is out 0
 	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$PID" ]
 }
@@ -318,8 +312,7 @@ flight_of() {
 		echo start >"$dir/state"
 		eventually grep -qx 1 "$DIR/tracing_on"
 	fi
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	[ ! -s err ]
 	[ ! -e "$TRACEFS/instances/$INSTANCE+trigger" ]
 	[ "$(ls -A "$dir")" = dump.1 ]
@@ -356,8 +349,7 @@ flight_of() {
 	eventually grep -q '^State:.Z' "/proc/$(cat failed)/status"
 	background tfs-flight -i "$INSTANCE" -F "$(cat failed)" d >out
 	waits_with $FLIGHT
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	file_is out "$PWD/d/dump.1"
 	kill "$parent"
 }

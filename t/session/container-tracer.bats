@@ -221,8 +221,7 @@ was_reset() {
 	caller=$PID
 	eventually test -s managers
 	eventually began 5
-	kill -KILL "$caller"
-	finishes "$caller" 137
+	ends_by "$caller" KILL 137
 	file_has 5 managers
 	while read -r pid; do
 		kill -0 "$pid"
@@ -232,8 +231,7 @@ was_reset() {
 	background "$PROG/caller" "$(cat out.0)" >got
 	reader=$PID
 	release
-	finishes "$CALLS" 0
-	finishes "$reader" 0
+	all_end "$CALLS" "$reader"
 	[ "$(grep -c ': sys_getppid()$' got)" = 300 ]
 	file_has 300 got
 	apart "$MANAGER" --clear >clear.out 2>clear.err

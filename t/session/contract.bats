@@ -52,8 +52,7 @@ ready_are() {
 # begin WORDS: Start a session of getppid, and a reader that keeps what it reads.
 begin() {
 	need_tracefs events/syscalls
-	start_session trace_syscalls --output fifo --syscall getppid "$@"
-	read_by cat >got
+	watch trace_syscalls --syscall getppid "$@"
 }
 
 # ---- discovery -----------------------------------------------------------------
@@ -493,8 +492,7 @@ not() {
 	[ "$(control set_event_pid)" = "$CALLS" ]
 	[ "$(control options/event-fork)" = 1 ]
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 1 got
 	[ "$(getppids got)" = 1 ]
 }
@@ -579,8 +577,7 @@ not() {
 		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
 	release
 	echo >"$gate"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 4 got
 }
 
@@ -594,8 +591,7 @@ not() {
 		"syscalls:sys_enter_getgid syscalls:sys_enter_getppid syscalls:sys_enter_gettid" ]
 	release
 	echo >"$gate"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	not "--pid $$, -s getppid" "--pid: '' is not a pid"
 	not "--pid ,$$" "--pid: '' is not a pid"
 	not "--pid $$ -s a,,b" "--syscall: '' is not a system call, a glob such as open*, or a class such as file"
@@ -659,11 +655,7 @@ expands() {
 	[ "$(events_asked_for)" = \
 		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid" ]
 	stop_session
-	start_session trace_syscalls --output fifo --pid "$CALLS" -s sys_exit_getppid
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_syscalls --pid "$CALLS" -s sys_exit_getppid
 	[ "$(grep -Ec ': sys_getppid -> 0x[0-9a-f]+$' got)" = 5 ]
 	file_has 5 got
 	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
@@ -691,10 +683,8 @@ expands() {
 	SESSION=$PID
 	eventually test -s out
 	exec 8<"$(cat out)"
-	kill -INT "$SESSION"
-	finishes "$SESSION" 0
-	finishes "$reader_o" 0
-	finishes "$reader_e" 0
+	ends_by "$SESSION" INT 0
+	all_end "$reader_o" "$reader_e"
 	file_is out "$TFS_RUNDIR/ftrace/$MARK/trace"
 	[ ! -s err ]
 	# and so does the path
@@ -773,8 +763,7 @@ expands() {
 	eventually filter_is "$CALLS"
 	kill -0 "$SESSION"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 2 ]
 }
 
@@ -814,8 +803,7 @@ expands() {
 	END
 	background "$MANAGER" --run hangs --args "--pid $$ -i $MARK" >out 2>err
 	eventually test -s running
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	[ ! -s out ]
 	nothing_left
 }
@@ -838,8 +826,7 @@ dead() {
 	begin --pid "${DEAD% *}" "$CALLS" "${DEAD#* }"
 	filter_is "$CALLS"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(head -n 1 got)" = "# not alive when the session began: $(tr ' ' '\n' <<<"$DEAD" | sort -n | paste -sd ' ')" ]
 	[ "$(getppids got)" = 10 ]
 	file_has 11 got
@@ -851,8 +838,7 @@ dead() {
 		calls 1
 		begin "$option" "$DEAD" --pid "$CALLS"
 		release
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		[ "$(head -n 1 got)" = "# not alive when the session began: $DEAD" ]
 		[ "$(getppids got)" = 1 ]
 	done
@@ -917,8 +903,7 @@ dead() {
 	calls -e 10 4
 	begin --pid "$CALLS"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 40 ]
 	[ "$(pids_in got | wc -l)" = 4 ]
 }
@@ -927,8 +912,7 @@ dead() {
 	calls 10 2 3
 	begin --pid "$CALLS"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 60 ]
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
@@ -938,8 +922,7 @@ dead() {
 	eventually ready_are 3
 	begin --pid "$CALLS"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 60 ]
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
@@ -952,8 +935,7 @@ dead() {
 	echo >"$gate"
 	finishes "$stranger" 0
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 10 got
 	[ "$(pids_in got)" = "$CALLS" ]
 }
@@ -964,11 +946,7 @@ dead() {
 	parent=$CALLS
 	eventually ready_are 2
 	children "$parent" >kids
-	start_session trace_syscalls --output fifo --parent "$parent"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_syscalls --parent "$parent"
 	[ "$(getppids got)" = 20 ]
 	pids_in got | cmp - kids
 }
@@ -977,11 +955,7 @@ dead() {
 	need_tracefs
 	calls 10 1 2
 	parent=$CALLS
-	start_session trace_syscalls --output fifo --parent "$parent"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_syscalls --parent "$parent"
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 	run -1 grep -e "-$parent " got
@@ -996,8 +970,7 @@ dead() {
 	done
 	begin --cgroup "/${CGROUP##*/}"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
@@ -1012,8 +985,7 @@ dead() {
 	begin --cgroup "$one"
 	echo >"$gate"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
@@ -1042,8 +1014,7 @@ need_cgroup() {
 		begin --cgroup "$form"
 		filter_is "$CALLS"
 		release
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		[ "$(getppids got)" = 10 ]
 	done
 	rmdir "$CGROUP/sub-$MARK"
@@ -1089,8 +1060,7 @@ id_of() {
 		begin --container "$OWN_DIGITS$n"
 		filter_is "$CALLS"
 		release
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		[ "$(getppids got)" = 2 ]
 	done
 	calls 1
@@ -1182,8 +1152,7 @@ id_of() {
 	release
 	finishes "$CALLS" 0
 	echo >"$first_go"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 30 ]
 	run -1 grep -e "-$stranger " got
 	rmdir "$other" "$CGROUP/below pid=1 comm=x"
@@ -1203,8 +1172,7 @@ id_of() {
 		follower=$(head -n 1 ours)
 		case $victim in
 		manager)
-			kill -KILL "$SESSION"
-			finishes "$SESSION" 137
+			ends_by "$SESSION" KILL 137
 			;;
 		janitor)
 			kill -KILL "$janitor"
@@ -1212,8 +1180,7 @@ id_of() {
 			;;
 		follower)
 			kill -KILL "$follower"
-			kill -INT "$SESSION"
-			finishes "$SESSION" 0
+			ends_by "$SESSION" INT 0
 			;;
 		esac
 		eventually nothing_left
@@ -1235,8 +1202,7 @@ id_of() {
 	one=$(children "$first" | head -n 1)
 	begin --pidns "$one"
 	echo >go
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
@@ -1262,8 +1228,7 @@ id_of() {
 	begin --uid "$uid"
 	release
 	echo >go
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 10 ]
 	[ "$(pids_in got)" != "$CALLS" ]
 }
@@ -1280,8 +1245,7 @@ id_of() {
 	begin --comm "$MARK"
 	release
 	echo >go
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 10 ]
 	[ "$(pids_in got)" = "$named" ]
 }
@@ -1296,8 +1260,7 @@ id_of() {
 	begin --comm "$MARK" --pid "$CALLS"
 	release
 	echo >go
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 20 ]
 }
 
@@ -1318,8 +1281,7 @@ id_of() {
 	release
 	finishes "$CALLS" 0
 	kill -0 "$SESSION"
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ "$(grep -c -e "-$before  *\[.*: sys_exit_group(" got)" = 1 ]
 	[ "$(grep -c -e "-$CALLS  *\[.*: sys_exit_group(" got)" = 1 ]
 	[ "$(grep -c -e "-$CALLS  *\[.*: sys_execve(" got)" = 1 ]
@@ -1372,8 +1334,7 @@ id_of() {
 	cp mine out
 	: >err
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 1 ]
 }
 
@@ -1390,8 +1351,7 @@ id_of() {
 	[ -d "$TRACEFS/instances/tfs.$MARK" ]
 	[ -z "$(control set_event)" ]
 	[ "$(control tracing_on)" = 1 ]
-	kill -KILL "$holder"
-	finishes "$holder" 137
+	ends_by "$holder" KILL 137
 	# the session of another test may have removed it
 	tfs-instance remove "tfs.$MARK" || [ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 }
@@ -1610,8 +1570,7 @@ id_of() {
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
 	read_by cat >got
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(getppids got)" = 10 ]
 }
 
@@ -1638,8 +1597,7 @@ cleared() {
 	begin --pid "$CALLS"
 	cleared
 	nothing_left
-	session_ends
-	finishes "$READER" 0
+	watch_end
 }
 
 @test "manager: -c means --clear" {
@@ -1657,8 +1615,7 @@ cleared() {
 	janitor=$(children "$SESSION")
 	kill -STOP "$SESSION" # otherwise it would remove what its janitor left
 	kill -KILL "$janitor"
-	kill -KILL "$SESSION"
-	finishes "$SESSION" 137
+	ends_by "$SESSION" KILL 137
 	finishes "$READER" 0
 	cleared
 	nothing_left
@@ -1686,8 +1643,7 @@ cleared() {
 	cleared
 	file_is "$DIR/set_event" syscalls:sys_enter_getppid
 	[ -d "$TRACEFS/instances/tfs.$MARK.held" ]
-	kill -KILL "$holder"
-	finishes "$holder" 137
+	ends_by "$holder" KILL 137
 	# another user's manager may have removed it already
 	tfs-instance remove "tfs.$MARK.held" || [ ! -e "$TRACEFS/instances/tfs.$MARK.held" ]
 }

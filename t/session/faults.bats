@@ -652,8 +652,7 @@ hanging() {
 	done
 	read_by cat >got
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(grep -c getppid got)" = 100 ]
 }
 
@@ -682,8 +681,7 @@ takes() {
 # rest FILE: Read the rest of the trace into FILE, and wait for the session's end.
 rest() {
 	read_by cat >"$1"
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 }
 
 # lost FILE: the number in the last line, if that line tells of losses
@@ -938,8 +936,7 @@ told() {
 		read_by "$PROG/paced" 0 100 >got
 		release
 		session_ends
-		kill -USR1 "$READER"
-		finishes "$READER" 0
+		ends_by "$READER" USR1 0
 		told 20000
 		[[ $LAST == "# lost "*" events: 0 overwritten in a full buffer, "*" not written" ]]
 		[ "$DELIVERED" -ge 100 ]
@@ -980,8 +977,7 @@ told() {
 	read_by "$PROG/paced" 0 100 >got
 	release
 	session_ends
-	kill -USR1 "$READER"
-	finishes "$READER" 0
+	ends_by "$READER" USR1 0
 	counted='s/^# lost \([0-9]*\) .*/\1/p; s/^# unpaired \([0-9]*\) .*/\1/p'
 	counted+='; s/^# unwritten \([0-9]*\) lines: the reader took nothing$/2*\1/p'
 	[[ $(tail -n 1 got) == "# unwritten "* ]]
@@ -1037,8 +1033,7 @@ looks() {
 	# it looks after the stream every 100 ms, and gives up a reader that stalls after 10 s
 	eventually looks 130
 	echo >gate
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_is got '          <...>-7       [000] .....     1.000001: sched_wakeup: pid=7'
 }
 
@@ -1048,8 +1043,7 @@ looks() {
 	slow_tool
 	count_waits "$JANITOR"
 	kill -INT "$SESSION"
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ ! -s got ]
 	few_waits 64000
 	leaves_nothing
@@ -1059,8 +1053,7 @@ looks() {
 	slow_tool
 	count_waits "$JANITOR"
 	"$MANAGER" --clear
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ ! -s got ]
 	few_waits 9000
 }
@@ -1199,8 +1192,7 @@ need_unshare() {
 	tfs-write -i "tfs.$MARK" tracing_on 0
 	read_by cat >got # nothing is lost that a later reader could get
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ ! -s got ]
 }
 

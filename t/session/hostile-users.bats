@@ -103,11 +103,9 @@ hostile_names=(
 	background "./$text" 5 <>go >named
 	eventually test -s named
 	rm "$text"
-	start_session trace_syscalls --syscall getppid --output fifo --comm "'$text'"
-	read_by cat >got
+	watch trace_syscalls --syscall getppid --comm "'$text'"
 	echo >go
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 5 got
 }
 
@@ -395,8 +393,7 @@ wont_run_in() {
 	[ "$(stat -c %i "$TRACE")" = "$inode" ]
 	read_by cat >got
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 1 got
 }
 
@@ -466,11 +463,7 @@ start_session_of() {
 	need_tracefs events/syscalls
 	calls 1
 	names=$(yes getppid | head -n 1000 | tr '\n' ' ')
-	start_session trace_syscalls --pid "$CALLS" --output fifo --syscall "$names"
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole trace_syscalls --pid "$CALLS" --syscall "$names"
 	file_has 1 got
 }
 
@@ -502,8 +495,7 @@ acts_up() {
 		else
 			read_by cat >got
 			echo >go
-			session_ends
-			finishes "$READER" 0
+			watch_end
 		fi
 		rm -r x* go ready "$TFS_RUNDIR"
 		# the shell is renamed, the child runs the file, and that renames the child
@@ -523,17 +515,14 @@ acts_up() {
 	background "$PROG/maps" 3000 <>go >ready
 	local mapper=$PID
 	eventually grep -q ready ready
-	start_session trace_syscalls --output fifo --pid "$mapper" -s getppid --user-stack
-	read_by cat >got
+	watch trace_syscalls --pid "$mapper" -s getppid --user-stack
 	for turn in 1 2 3; do
 		echo >go
 		all_read() { [ "$(grep -c '<user stack trace>' got)" = $((10 * turn)) ]; }
 		eventually all_read
 	done
-	stop_session
-	finishes "$READER" 0
-	kill "$mapper"
-	finishes "$mapper" 143
+	watch_stop
+	ends_by "$mapper" TERM 143
 	rm -r "$BATS_TEST_TMPDIR"/$'\n'*
 	[ "$(grep -c ': sys_getppid()$' got)" = 30 ]
 	grep -q '^# [1-9][0-9]* reads of /proc were cut or left out: names or paths are missing$' got

@@ -163,8 +163,7 @@ common *"; do
 	kill -KILL "$a"
 	eventually gone "$janitor"
 	start_session trace_syscalls --pid "$first"
-	kill -INT "$b"
-	finishes "$b" 0
+	ends_by "$b" INT 0
 	stop_session
 }
 
@@ -268,10 +267,7 @@ full() {
 	need_tracefs
 	policy 'hook * *' 'buffer 1'
 	calls 0
-	status=0
-	"$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --buffer 8192" >out 2>err ||
-		status=$?
-	[ "$status" = 111 ]
+	exits 111 "$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --buffer 8192"
 	[ ! -s out ]
 	[[ $(cat err) =~ ^'manager: fatal: --buffer: with this session, the buffers of all sessions are '[0-9]+' KB, but the policy '.*' allows 1 MiB'$ ]]
 	nothing_left

@@ -256,8 +256,7 @@ waits_still() {
 		read_by "$PROG/paced" 20000 >got
 		release
 		wait "$SESSION" # the session lasts as long as the reader reads
-		session_ends
-		finishes "$READER" 0
+		watch_end
 		delivered=$(tail -n 2 got | head -n 1)
 		lost=$(tail -n 1 got | sed -En 's/^# lost ([0-9]+) events: .*/\1/p')
 		report "delivered $delivered, lost ${lost:-0}: $(tail -n 1 got)"

@@ -563,8 +563,7 @@ denied() {
 	background strace -D -qq -o calls -e trace=fcntl tfs-flight -i "$INSTANCE" d
 	eventually grep -q F_SETLEASE calls
 	n=$(grep -nm1 F_SETLEASE calls | cut -d: -f1)
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	# as on a file system with one owner for all files
 	fails 111 "tfs-flight: fatal: unable to lease $PWD/d/dropped: Permission denied; this needs CAP_LEASE" \
 		without lease strace -qq -o calls -e inject="fcntl:error=EACCES:when=$n" \

@@ -94,8 +94,7 @@ sources() {
 	killer=$!
 	wait "$killer"
 	eventually grep -q SIGTERM got
-	kill -INT "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" INT 0
 	cat got
 	[ "$(rows "^[0-9:.]+  sh +$killer generate SIGTERM +SI_USER +$CALLS +calls")" = 1 ]
 	[ "$(rows SIGTERM)" = 1 ]
@@ -181,8 +180,7 @@ sources() {
 		[ "$n" -ge 43 ]
 	}
 	eventually read_all
-	kill -INT "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" INT 0
 	echo >"$GO"
 	cat got
 	printf '%7d acts_%s\n' 40 often 3 rarely | diff - got

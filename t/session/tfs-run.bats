@@ -517,8 +517,7 @@ END
 	eventually grep -qx one out
 	kill -USR1 "$PID"
 	eventually grep -qx USR1 heard
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	exactly heard 'USR1
 INT
 '
@@ -531,8 +530,7 @@ INT
 		'trap "cat heard 2>/dev/null; echo caught; exit 7" TERM
 		echo ready; while :; do :; done' >out 2>err
 	eventually grep -qx ready err
-	kill -TERM "$PID"
-	finishes "$PID" 7
+	ends_by "$PID" TERM 7
 	exactly err 'ready
 caught
 '
@@ -560,8 +558,7 @@ caught
 	kill -HUP "$PID"
 	kill -USR1 "$PID"
 	eventually grep -qx USR1 heard
-	kill -TERM "$PID"
-	finishes "$PID" 0
+	ends_by "$PID" TERM 0
 	exactly heard 'USR1
 INT
 '
@@ -574,8 +571,7 @@ INT
 	eventually grep -qx one out
 	eventually test -s prog
 	eventually gone "$(children "$PID" | grep -vx "$(cat prog)" || echo 0)"
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 }
 
 @test "tfs-run: a full standard output is an error" {
@@ -754,8 +750,7 @@ hook() {
 		sh -c 'echo >ran; exec cat never' >out 2>err
 	eventually test -e ran
 	eventually nothing_left
-	kill -TERM "$PID"
-	finishes "$PID" 143
+	ends_by "$PID" TERM 143
 	exactly err ''
 }
 
@@ -770,8 +765,7 @@ hook() {
 	eventually armed
 	release
 	finishes "$caller" 0
-	kill -TERM "$runner"
-	finishes "$runner" 143
+	ends_by "$runner" TERM 143
 	exec 7>&-
 	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing
 '
@@ -783,8 +777,7 @@ hook() {
 	calls 1
 	background tfs-run trace_syscalls --instance "$MARK" --pid "$CALLS" >out 2>err
 	eventually test -d "$TRACEFS/instances/tfs.$MARK"
-	kill -KILL "$PID"
-	finishes "$PID" 137
+	ends_by "$PID" KILL 137
 	release
 	eventually nothing_left
 }

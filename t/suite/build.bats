@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
 # build: make install and uninstall; a new hook is one file, a new subsystem one directory
 # parts: 4
 
@@ -96,8 +96,7 @@ names() {
 	background "$PROG/caller" "$TRACE" >got
 	READER=$PID
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	file_has 100 got
 	# and from bin, for people
 	moved/usr/local/bin/tfs-run -m ftrace | sed -n 's/^  \(trace_[a-z]*\)  .*/\1/p' | sort >list
@@ -132,11 +131,7 @@ names() {
 		"--with exit|nothing  what else")
 	refused 100 "--with: 'all' is not one of exit|nothing" --run my_hook --args "--pid $$ --with all"
 	calls 20
-	start_session my_hook --pid "$CALLS" --output fifo --with exit
-	read_by cat >got
-	release
-	session_ends
-	finishes "$READER" 0
+	watch_whole my_hook --pid "$CALLS" --with exit
 	file_has 21 got
 }
 
@@ -296,8 +291,7 @@ demo_subsystem() {
 	[ "$TRACE" = "$TFS_RUNDIR/demo/$MARK/trace" ]
 	read_by cat >got
 	eventually grep -q "hello, me" got
-	stop_session
-	finishes "$READER" 0
+	watch_stop
 	[ "$(cat got)" = "hello, you (yes)
 hello, me (yes)" ]
 	[ ! -e "kernel/$MARK" ]

@@ -71,8 +71,7 @@ finds() {
 	mkdir tmp
 	background soak 60 >out
 	eventually compgen -G "$TRACEFS/instances/tfs.$MARK.soak.*" >/dev/null
-	kill -TERM "$PID"
-	finishes "$PID" 130
+	ends_by "$PID" TERM 130
 	[ -z "$(ls tmp)" ]
 	run ! compgen -G "$TRACEFS/instances/tfs.$MARK*"
 	run ! grep -asF "TFS_RUNDIR=$PWD/tmp" /proc/[0-9]*/environ

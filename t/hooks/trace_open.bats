@@ -1,51 +1,95 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2016,SC2030,SC2031 # words as they are; each test is a process of its own
-# trace_open, trace_exec and the memory of calls without kprobes: exact counts, paths and words
-# from BPF programs
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # words as they are; each test is a process of its own
+# trace_open: each file that is opened, by kprobes and by BPF programs; exact counts and paths
 
 load ../helper
+load ../hooks
 
-undo() { # the kernel frees maps and programs a while after their last descriptor is closed
-	[ -z "${ID-}" ] || eventually none_loaded || { objects; return 1; }
+# bats test_tags=quick,guest
+@test "trace_open: records each file that is opened, and the result" {
+	uses kprobe_events
+	act opens 12 8 "$PWD/there"
+	traced trace_open
+	[ "$(lines ": open: .*path=\"\?$PWD/there")" = 12 ]
+	[ "$(lines ': open: .* ret=-2')" = 8 ]
+	[ "$(grep -vc '^#' got)" = 20 ]
 }
 
-# traced HOOK WORDS: Run a session of the held $ACT, release it, and read the trace to its
-# end into got.
-traced() {
-	start_session "$1" --output fifo --pid "$ACT" "${@:2}"
+# bats test_tags=guest
+@test "trace_open: --failed prints the opens that fail, with path and error" {
+	uses kprobe_events
+	act opens 12 8 "$PWD/there"
+	traced trace_open --failed
+	[ "$(grep ': open: .* ret=-2' got | grep -c 'path="/nowhere/at all"')" = 8 ]
+	# successful opens add no comment line
+	[ "$(grep -c '^#' got)" = 0 ]
+	[ "$(grep -vc '^#' got)" = 8 ]
+}
+
+# bats test_tags=guest
+@test "trace_open: if a path does not fit into a page, prints the open without it" {
+	uses kprobe_events
+	path=$(printf '/%.0s' {1..4080})
+	event='open_long: .* flags=0x[0-9a-f]*'
+	grep -q 'return probes.*\$arg' "$TRACEFS/README" || event='open: ([^)]*)'
+	act opens 3 2 "$path"
+	traced trace_open
+	[ "$(lines ": $event ret=[0-9]*$")" = 3 ]
+	[ "$(lines ': open: .*path="/nowhere/at all".* ret=-2\|: open: .* ret=-2 path="/nowhere/at all"')" = 2 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	[ "$(grep -c '^#' got)" = 0 ]
+	act opens 3 2 "${path::4070}nowhere"
+	traced trace_open --failed
+	[ "$(lines ": $event ret=-2$")" = 3 ]
+	[ "$(grep -vc '^#' got)" = 5 ]
+	[ "$(grep -c '^#' got)" = 0 ]
+}
+
+# bats test_tags=guest
+@test "trace_open: a path forges no fields, before Linux 6.9" {
+	uses kprobe_events
+	! grep -q 'return probes.*\$arg' "$TRACEFS/README" ||
+		skip "needs a kernel that reads no arguments at returns, before 6.9"
+	act opens 3 0 '/a" flags=0x7 ret=9 x="'
+	traced trace_open
+	[ "$(grep -cE ': open: .* ret=-2 path=.* flags=0x[0-9a-f]+ lat=[0-9.]+$' got)" = 3 ]
+	run -1 grep -E ' flags=0x7 lat=' got
+}
+
+# bats test_tags=guest
+@test "trace_open: prints (fault) for a path that cannot be read, and never an empty path" {
+	uses kprobe_events
+	printf '%s\0' "$PWD/there" >name
+	act unread 20 5 "$PWD/name"
+	traced trace_open
+	read_at_end=0
+	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || read_at_end=20
+	[ "$(lines ": open: .*path=\"\?$PWD/there\"\? ")" = "$read_at_end" ]
+	[ "$(lines ': open: .* ret=-14')" = 5 ]
+	[ "$(lines ': open: .* path=(fault)')" = $((25 - read_at_end)) ]
+	[ "$(grep -vc "name\|^#" got)" = 25 ]
+}
+
+# bats test_tags=guest
+@test "trace_open: two sessions at once do not see each other's opens" {
+	uses kprobe_events
+	act opens 3 0 "$PWD/there"
+	one_go=$GO
+	start_session trace_open --output fifo --pid "$ACT"
+	read_by cat >got.one
+	one_session=$SESSION one_reader=$READER
+	act opens 5 0 "$PWD/there"
+	second_session trace_open --output fifo --pid "$ACT" --failed
 	read_by cat >got
-	find_id
 	release
-	session_ends
-	finishes "$READER" 0
-	head -n 20 got # for a test that fails
-}
-
-# Set ID to the number of the session's BPF programs, if it has any.
-find_id() {
-	ID=$(sed -n 's/.*"\(tfs_[0-9a-f]*\) \*".*/\1/p' \
-		"$TRACEFS/instances/tfs.$MARK/events/bpf_trace/bpf_trace_printk/filter")
-}
-
-# objects: Print the BPF objects of the session's programs.
-objects() {
-	"$PROG/bpfobjects" all "$ID"
-}
-
-none_loaded() {
-	[ -z "$(objects)" ]
-}
-
-lines() {
-	grep -c "$1" got || :
-}
-
-# Skip unless the kernel runs BPF programs at system calls.
-need_bpf() {
-	need_tracefs events/syscalls
-	need_tracefs events/bpf_trace
-	: >there
+	all_end "$SESSION" "$READER"
+	echo >"$one_go"
+	all_end "$one_session" "$one_reader"
+	[ "$(grep -vc '^#' got)" = 0 ]
+	[ "$(grep -vc '^#' got.one)" = 3 ]
+	no_probes
+	no_probes b
 }
 
 path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
@@ -53,8 +97,6 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	slashes=$(printf '/%.0s' {1..4096})
 	printf '%s' "${slashes::$(($1 - ${#PWD} - 6))}$PWD/there"
 }
-
-# ---- trace_open ----------------------------------------------------------------------------
 
 # bats test_tags=quick
 @test "trace_open: without kprobes, BPF programs record each file that is opened, and the result" {
@@ -119,14 +161,12 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	act opens 50 0 /dev/zero
 	stranger=$ACT stranger_go=$GO
 	act threads 7 3 "$PWD/there"
-	start_session trace_open --source bpf --output fifo --pid "$ACT"
-	read_by cat >got
+	watch trace_open --source bpf --pid "$ACT"
 	find_id
 	echo >"$stranger_go"
 	eventually gone "$stranger"
 	release
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	[ "$(lines ": open: .* path=\"$PWD/there\" ")" = 42 ]
 	[ "$(grep "path=\"$PWD/there\"" got | pids_in | wc -l)" = 6 ]
 	[ "$(lines '/dev/zero')" = 0 ]
@@ -198,20 +238,12 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	start_session trace_open --source bpf --output fifo --pid "$ACT"
 	one_session=$SESSION one_trace=$TRACE
 	find_id
-	: >out
-	background "$MANAGER" --run trace_open --args \
-		"--instance ${MARK}b --source bpf --output fifo --failed --pid $ACT" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	second_session trace_open "--source bpf --output fifo --failed --pid $ACT"
 	read_by cat >got.two
 	two_reader=$READER TRACE=$one_trace
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
-	finishes "$one_session" 0
-	finishes "$READER" 0
-	finishes "$two_reader" 0
+	all_end "$SESSION" "$one_session" "$READER" "$two_reader"
 	[ "$(grep -vc '^#' got)" = 8 ]
 	[ "$(grep -vc '^#' got.two)" = 3 ]
 	nothing_left
@@ -227,8 +259,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	release
 	eventually gone "$act" # no reader exists yet
 	read_by cat >got
-	session_ends
-	finishes "$READER" 0
+	watch_end
 	lost=$(sed -En '$s/^# lost ([0-9]+) events: .*/\1/p' got)
 	[ "$lost" -gt 0 ]
 	[ $((lost + $(lines ': open: '))) = "$n" ]
@@ -259,28 +290,6 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	traced trace_open --source bpf
 	file_is "$enable" 0
 	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
-}
-
-# bats test_tags=alone
-@test "tfs-strings: killed while it attaches, it leaves the event of the top level disabled" {
-	need_bpf
-	need_tool strace flock
-	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
-	file_is "$enable" 0 || skip "needs bpf_trace_printk disabled at the top level"
-	background strace -o calls.out -e trace=bpf tfs-strings calls >id
-	eventually test -s id
-	kill -INT "$(children "$PID" | head -n 1)"
-	finishes "$PID" 0
-	# the kernel enables the event at a load of a program that prints, or soon after it
-	sed -n '/BPF_PROG_LOAD/=' calls.out | sed -n '1p;2p;$p' >loads
-	[ "$(wc -l <loads)" = 3 ]
-	while read -r n; do
-		run -137 strace -o strace.out -e trace=bpf -e "inject=bpf:signal=KILL:when=$n" \
-			tfs-strings calls
-		# whoever puts the event back holds the lock
-		flock "$TRACEFS/events/bpf_trace" true
-		file_is "$enable" 0
-	done <loads
 }
 
 # everything KILLED: Kill the processes that the word names of a session that runs.
@@ -359,188 +368,4 @@ killed() {
 	# shellcheck disable=SC2154 # set by run
 	[ "$stderr" = 'manager: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' ]
 	nothing_left
-}
-
-# ---- trace_exec ----------------------------------------------------------------------------
-
-# bats test_tags=quick
-@test "trace_exec: without kprobes, a BPF program records each program, with all its words" {
-	need_bpf
-	acts=$PROG/acts
-	act execs 5 3 one "two words" ''
-	traced trace_exec --source bpf
-	[ "$(head -n 1 got)" = '# words are read by BPF programs' ]
-	[ "$(lines ": exec5: (sched_process_exec) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
-	file_has 6 got
-}
-
-# bats test_tags=guest
-@test "trace_exec: a BPF program prints the same fields as kprobes do" {
-	need_bpf
-	need_entry_probes
-	printf '#!/bin/sh -e\n:\n' >script
-	chmod +x script
-	for source in kprobes bpf; do
-		act execs 3 2 one "two words" ''
-		traced trace_exec --source "$source"
-		sed -n 's/.*: \(exec[0-9]*:\) ([^)]*)/\1/p' got >"$source"
-		start_session trace_exec --source "$source" --output fifo --pid $$
-		read_by cat >got
-		find_id
-		./script word
-		stop_session
-		finishes "$READER" 0
-		sed -n 's/.*: \(exec[0-9]*:\) ([^)]*)\( filename="\.\/script"\)/\1\2/p' got >>"$source"
-	done
-	file_has 4 bpf
-	diff kprobes bpf
-}
-
-@test "trace_exec: --words limits the words that a BPF program reads" {
-	need_bpf
-	acts=$PROG/acts
-	act execs 5 3 one "two words" ''
-	traced trace_exec --source bpf --words 2
-	[ "$(lines ": exec2: .* argc=5 argv0=\"$acts\" argv1=\"nothing\"$")" = 5 ]
-	[ "$(grep -vc '^#' got)" = 5 ]
-	act execs 1 0 one
-	traced trace_exec --source bpf --words 32
-	[ "$(lines ': exec3: ')" = 1 ]
-	act execs 1 0 {1..40}
-	traced trace_exec --source bpf --words 32
-	[ "$(lines ': exec32: .* argc=42 .* argv31="30"$')" = 1 ]
-}
-
-@test "trace_exec: a BPF program reads words of any length up to about 4,000 bytes in all" {
-	need_bpf
-	for n in 62 63 64 447 448 449 3900; do
-		word=$(printf "%0${n}d" 0)
-		act execs 3 0 "$word" behind
-		traced trace_exec --source bpf
-		[ "$(lines ": exec4: .* argv2=\"$word\" argv3=\"behind\"$")" = 3 ]
-		[ "$(grep -vc '^#' got)" = 3 ]
-	done
-	word=$(printf "%0100000d" 0)
-	act execs 3 0 "$word"
-	traced trace_exec --source bpf
-	[ "$(lines ': exec_long: (sched_process_exec) argc=3$')" = 3 ]
-	[ "$(grep -vc '^#' got)" = 3 ]
-}
-
-@test "trace_exec: a word forges no field" {
-	need_bpf
-	act execs 1 0 'a" argv3="evil' '' "back\\" x
-	traced trace_exec --source bpf
-	[ "$(grep -cF ' argv2="a\" argv3=\"evil" argv3="" argv4="back\\" argv5="x"' got)" = 1 ]
-}
-
-@test "trace_exec: --failed prints path and error of an exec that fails, without kprobes" {
-	need_bpf
-	act execs 2 3 one
-	traced trace_exec --source bpf --failed
-	[ "$(lines ': exec3: ')" = 2 ]
-	[ "$(lines ': exec_open: (sys_execve) path="/nowhere/at all" flags=0x[0-9a-f]*$')" = 3 ]
-	[ "$(lines ': sys_execve -> 0x\(f*fe\|2\)$')" = 3 ] # PowerPC prints errors without a sign
-	[ "$(grep -vc '^#' got)" = 8 ]
-}
-
-@test "trace_exec: --source syscalls prints the files, and says that the words are not known" {
-	need_bpf
-	act execs 5 3 one
-	traced trace_exec --source syscalls
-	[ "$(head -n 1 got)" = '# words are not known' ]
-	[ "$(lines ": sched_process_exec: filename=$PROG/acts ")" = 5 ]
-	file_has 6 got
-}
-
-# ---- tfs-strings calls ---------------------------------------------------------------------
-
-# memory OPTION...: Record "acts memory" with the programs of tfs-strings in an instance.
-# Write what they print to got, and the records of calls between.
-memory() {
-	local strings enter=raw_syscalls:sys_enter exit=raw_syscalls:sys_exit
-	need_bpf
-	new_instance
-	export TFS_INSTANCE=$INSTANCE
-	[ ! -e "$DIR/syscall_user_buf_size" ] || tfs-write syscall_user_buf_size 0
-	act memory
-	tfs-pidfilter set "$ACT"
-	: >id
-	background tfs-strings "$@" >id
-	strings=$PID
-	eventually test -s id
-	ID=$(cat id)
-	tfs-event "$enter" "$exit"
-	tfs-event -f "bpf_string ~ \"$ID *\"" bpf_trace:bpf_trace_printk
-	release
-	eventually gone "$ACT"
-	tfs-write tracing_on 0
-	sed -n "s/^ *acts-.*: bpf_trace_printk: $ID /  /p; s/^ *acts-.*: \(sys_exit\): NR \([0-9]*\) = .*/\1 \2/p
-		s/^ *acts-.*: \(sys_enter\): NR \([0-9]*\) (.*/\1 \2/p" \
-		"$DIR/trace" | sed '/^  Aa .*\/acts$/,/^sys_exit/ { /^sys_exit/q; }' >got
-	kill "$strings"
-	wait "$strings"
-	cat got # for a test that fails
-}
-
-# Print what was recorded, without the returns of calls.
-printed() {
-	grep '^  ' got
-}
-
-# bats test_tags=quick
-@test "tfs-strings calls: records strings, structures, addresses and words of each call" {
-	memory calls openat renameat2 connect getsockname ppoll execve
-	q=$(printf 'q%.0s' {1..600})
-	z=$(printf 'z%.0s' {1..500})
-	[ "$(printed | sed -n 's/^  Ab \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
-	[ "$(printed | sed -n 's/^  [AB][b1] \(q*\)$/\1/p' | tr -d '\n')" = "$q" ]
-	# what is not in memory is read again at the return
-	[[ $z == "$(printed | sed -n 's/^  b1 \(z*\)$/\1/p' | tr -d '\n')"* ]]
-	[ "$(printed | grep -c '^  X[b1]$')" = 2 ]
-	[ "$(printed | grep -c '^  x1$')" = 2 ]
-	[ "$(printed | grep -A 1 'from$')" = $'  Ab /nowhere/from\n  A3 /nowhere/to' ]
-	[ "$(printed | grep -c '^  Db [0-9a-f]* [0-9a-f]*$')" = 1 ] # connect
-	printed | grep '^  Dc 6e0*$' # getsockname
-	printed | grep '^  d1 10*$'
-	printed | grep '^  d2 20*$'
-	[ "$(printed | sed -n 's/^  D[a0] //p' | wc -w)" = 14 ] # 8 bytes of 1 and 13 structures
-	[ "$(printed | sed -n 's/^  d0 //p' | wc -w)" = 14 ]
-	[ "$(printed | sed -n '/^  Aa/,$p')" = "$(
-		for program in /nowhere/three "$PROG/acts"; do
-			echo "  Aa $program"
-			for word in acts nothing 'two words' SECRET-word ''; do
-				printf '  %s\n' S1 "A1 $word"
-			done
-		done
-	)" ]
-}
-
-@test "tfs-strings calls: each record comes in front of the entry or the return of its call" {
-	memory calls openat
-	# what follows a return is the next call's
-	[ "$(grep -A 1 '^sys_enter' got | grep -c '^  x1')" = 1 ]
-	[ "$(grep -B 1 '^sys_enter' got | grep -c '^  [AX][b1]')" -ge 5 ]
-	last=$(grep -n '^  ' got | tail -n 1 | cut -d: -f1)
-	sed -n "$((last + 1))p" got | grep "^sys_e"
-}
-
-@test "tfs-strings calls: takes the names of events, and refuses an unknown name" {
-	memory calls newuname umount openat
-	[ "$(printed | grep -c '^  Ab /nowhere/one$')" = 1 ]
-	fails 111 "tfs-strings: fatal: unknown system call 'nosuch'" tfs-strings calls openat nosuch
-}
-
-@test "tfs-strings calls: no secret is recorded unless it is asked for" {
-	memory -a calls
-	[ -n "$(printed)" ]
-	run -1 grep -c SECRET "$DIR/trace"
-	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  Aa %s\n' /nowhere/three "$PROG/acts")" ]
-	tfs-instance remove "$INSTANCE"
-	memory -d 9 -e -w 2 calls write sendto execve
-	printed | grep '^  Eb [0-9a-f]* [0-9a-f]*[.]1$'
-	[ "$(printed | grep -c '^  Eb ')" = 2 ]
-	[ "$(printed | grep -c '^  E1$')" = 2 ]
-	[ "$(printed | grep -c 'A2 ONE=SECRET-env$')" = 2 ]
-	run -1 grep -c SECRET-word got
 }

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # words as they are; each test is a process of its own
+# hook: what a hook prints becomes its stream: options, filters, tools
+
+load ../helper
+
+# prints WORD...: Make a hook that records getppid and prints these words, one per line.
+prints() {
+	[ -n "${HOOKS-}" ] || own_tree
+	printf "printf '%%s\\\\n'%s\n" "$(printf " '%s'" "$@")" >words
+	make_hook prints <<-END
+	# description: prints words
+	# requires: events/syscalls
+	tfs-write events/syscalls/sys_enter_getppid/enable 1
+	$(cat words)
+	END
+}
+
+# own_tool NAME: Make a tool of own_tree from "#!/bin/sh" and the lines of stdin.
+own_tool() {
+	if [ -L tree/bin ]; then
+		rm tree/bin
+		mkdir tree/bin
+		ln -s "$TREE"/bin/* tree/bin
+	fi
+	{ echo '#!/bin/sh'; cat; } >"tree/bin/$1"
+	chmod +x "tree/bin/$1"
+}
+
+has_lines() {
+	file_has "$1+" "$2"
+}
+
+@test "hook: options that a hook prints become options of the stream" {
+	need_tracefs events/syscalls
+	prints -j -e 'sys_enter_get*'
+	calls 100
+	watch_whole prints --pid "$CALLS"
+	[ "$(grep -c '^{.*"event":"sys_enter_getppid"' got)" = 100 ]
+	file_has 100 got
+}
+
+@test "hook: the whole trace goes through the filter that a hook prints" {
+	need_tracefs events/syscalls
+	prints -j '|' tfs-count -k event
+	for output in lines fifo; do
+		calls 1000
+		start_session prints --pid "$CALLS" --output "$output"
+		read_by cat >got
+		release
+		watch_end
+		exactly got "   1000 sys_enter_getppid"$'\n'
+	done
+	calls 1000
+	start_session prints --pid "$CALLS" --output file
+	release
+	session_ends
+	exactly "$TRACE" "   1000 sys_enter_getppid"$'\n'
+}
+
+@test "hook: a tool that a hook prints replaces the stream, and finds the instance" {
+	need_tracefs events/syscalls
+	prints as-asked -x 'a b'
+	own_tool as-asked <<<'echo "<$TFS_INSTANCE>"; for word; do echo "<$word>"; done
+exec "${0%/*}/tfs-catpipe" -e no'
+	calls 1
+	watch_whole prints --pid "$CALLS"
+	exactly got "<tfs.$MARK>
+<-x>
+<a b>
+"
+}
+
+@test "hook: lines of a filter are packets, and come while the trace goes on" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 1
+	other=$CALLS
+	calls 100
+	start_session prints --pid "$CALLS" "$other" --output lines
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
+	release
+	eventually has_lines 100 got
+	watch_stop
+	[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
+}
+
+@test "hook: a new reader can follow a reader that left a filter" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 10
+	start_session prints --pid "$CALLS" --output fifo
+	read_by true
+	finishes "$READER" 0
+	read_by cat >got
+	release
+	watch_end
+}
+
+@test "hook: a manager that is killed while its filter works leaves nothing behind" {
+	need_tracefs events/syscalls
+	prints '|' through
+	own_tool through <<<'while read -r line; do echo "$line"; done'
+	calls 10
+	watch prints --pid "$CALLS"
+	eventually grep -q through /proc/*/comm
+	kill -KILL "$SESSION"
+	finishes "$READER" 0
+	eventually nothing_left
+}
+
+@test "hook: --output dat ignores the options and the filter that a hook prints" {
+	need_tracefs events/syscalls
+	prints -j '|' tfs-count
+	calls 10
+	start_session prints --pid "$CALLS" --output dat
+	release
+	session_ends
+	[ "$(tfs-report "$TRACE" | grep -c ': sys_getppid()$')" = 10 ]
+}
+
+# prints_refused REASON WORD...: Fail unless a hook that prints WORD... is refused for REASON.
+prints_refused() {
+	prints "${@:2}"
+	fails 111 "manager: fatal: prints: the hook $1" \
+		"$MANAGER" --run prints --args "--instance $MARK --pid $$"
+	nothing_left
+}
+
+@test "hook: words that are not a valid stream are refused before anything begins" {
+	need_tracefs events/syscalls
+	prints_refused "printed 'nosuch', which is not a tool of tfs-tools" nosuch
+	prints_refused "printed '../bin/sh', which is not a tool of tfs-tools" ../bin/sh
+	prints_refused "printed '', which is not a tool of tfs-tools" ''
+	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
+	# shellcheck disable=SC2046 # a word each
+	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
+	prints_refused "printed too many words, or no newline behind the last word" \
+		"-$(printf 'x%.0s' {1..32768})"
+}
+
+@test "hook: a hook may print as many bytes as trace-hook(5) says, and not one more" {
+	need_tracefs events/syscalls
+	most=$(sed -n 's/^The hook may print at most 63 words and \([0-9]*\) bytes, newlines included\.$/\1/p' \
+		"$TREE/trace-hooks/trace-hook.5")
+	own_tree
+	own_tool counted <<<'while read -r line; do :; done; echo "${#1}"'
+	word=$(printf 'x%.0s' $(seq $((most - 11)))) # "|", "counted" and three newlines
+	prints '|' counted "$word"
+	calls 1
+	watch_whole prints --pid "$CALLS"
+	exactly got "$((most - 11))
+"
+	prints_refused "printed too many words, or no newline behind the last word" \
+		'|' counted "x$word"
+}
+
+@test "hook: a filter that fails ends the session with 111, even if it prints a message" {
+	need_tracefs events/syscalls
+	prints '|' fails
+	own_tool fails <<<'echo why >&2; exit 111'
+	calls 1
+	watch prints --pid "$CALLS"
+	finishes "$SESSION" 111
+	finishes "$READER" 0
+	[ ! -s got ]
+	nothing_left
+}
+
+@test "hook: a usage error of a filter, a tool or a tool that works alone ends the session with 100" {
+	need_tracefs events/syscalls
+	for words in '| tfs-count -n 0x' 'tfs-read -e' '-e'; do
+		# shellcheck disable=SC2086 # a word each
+		prints $words
+		calls 1
+		watch prints --pid "$CALLS"
+		finishes "$SESSION" 100
+		finishes "$READER" 0
+		[ ! -s got ]
+		nothing_left
+	done
+	make_hook alone <<-'END'
+	# description: works alone
+	# stream: alone
+	printf '%s\n' tfs-flight -b 0
+	END
+	refused 100 "not a number of milliseconds: '0'; usage: $(synopsis tfs-flight)" \
+		--run alone --args "--instance $MARK --pid $$"
+	nothing_left
+}
+
+@test "hook: a filter that ends early without a message ends the session with 111" {
+	need_tracefs events/syscalls
+	prints '|' says-no
+	own_tool says-no <<<'exit 1'
+	calls 1
+	watch prints --pid "$CALLS"
+	finishes "$SESSION" 111
+	finishes "$READER" 0
+	nothing_left
+}
+
+@test "hook: the last output of a tool waits a moment for a reader" {
+	need_tracefs
+	prints tfs-read -w tracing_on
+	calls 1
+	start_session prints --pid "$CALLS" --output fifo
+	release
+	ended "$CALLS"
+	read_by cat >got
+	watch_end
+	exactly got "0
+"
+}
