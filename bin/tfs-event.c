@@ -55,10 +55,8 @@ static int no_such_event(const char *word, const struct event_names *all)
 	for (size_t i = 0; i < all->n; i++)
 		suggest_offer(&near, strchr(word, ':') ? all->name[i] :
 							 strchr(all->name[i], ':') + 1);
-	if (!near.n)
-		return err_msg("no event is called '%.80s'; tfs-event -l prints the names "
-			       "of all", word);
-	return err_msg("no event is called '%.80s'; did you mean %s?", word, suggest_list(&near));
+	return err_msg("no event is called '%.80s'; %s", word,
+		       suggest_remedy(&near, "tfs-event -l prints the names of all"));
 }
 
 /*

@@ -502,11 +502,8 @@ static int make_usdt(const char *group, const char *event, const char *probe)
 	r = s.in ? elf_each_usdt(&s.in->elf, add_place, &s) : -1;
 	if (r || made_n > s.first)
 		return r;
-	if (s.near.n)
-		return err_msg("%s has no USDT probe '%.80s'; did you mean %s?", s.in->elf.path,
-			       s.probe, suggest_list(&s.near));
-	return err_msg("%s has no USDT probe '%.80s'; tfs-probe usdt FILE prints those that it has",
-		       s.in->elf.path, s.probe);
+	return err_msg("%s has no USDT probe '%.80s'; %s", s.in->elf.path, s.probe,
+		       suggest_remedy(&s.near, "tfs-probe usdt FILE prints those that it has"));
 }
 
 /* Print a USDT probe, its arguments, and behind # those that cannot be read. */
@@ -576,11 +573,9 @@ static int is_unknown_function(const struct made *m)
 		return 0;
 	near.word = word;
 	unknown = !has_function(word, &text, &near);
-	if (unknown && near.n)
-		err_msg("the kernel has no function '%s'; did you mean %s?", word,
-			suggest_list(&near));
-	else if (unknown)
-		err_msg("the kernel has no function '%s'; it may be part of its callers", word);
+	if (unknown)
+		err_msg("the kernel has no function '%s'; %s", word,
+			suggest_remedy(&near, "it may be part of its callers"));
 	free(text);
 	return unknown;
 }

@@ -2,31 +2,25 @@
 /*
  * base.h - the lowest layer: messages, options, text, files, standard output, memory
  *
- * This layer knows nothing of tracing. It includes no other layer; all layers include it.
+ * This layer knows nothing of tracing and includes no other layer.
  *
- * Terms: a function "reports" an error if it has written the message to stderr. A
- * "silent" function writes nothing; its caller reports. -1 is the error of a function
- * that returns int, unless its comment says otherwise. "errno" in a comment means that
- * the function leaves the reason there.
+ * Terms: a function "reports" an error if it has written the message to stderr. A "silent"
+ * function writes nothing; its caller reports. A function that returns int returns -1 on an error,
+ * unless its comment says otherwise. "errno" in a comment: the function leaves the reason there.
  *
- * A function of the library returns an error, and only main exits. There are three
- * exceptions, and the children of fork(2), which end by _exit; t/exits, a part of make lint,
- * names each function that ends the process:
- * - The command line. A function with an argument of type struct tool reads words of the
- *   command line for main. If a word is wrong, the function reports a usage error and
- *   exits MISUSED. Main calls such functions before it makes anything, so no clean-up is
- *   lost, and no main has to repeat the check. Errors of the system are still returned.
- * - Standard output. stdout_print and stdout_flush exit REFUSED if a write fails, as
- *   SIGPIPE ends a program whose reader has left. Hundreds of calls print a line each.
- * - Memory. xcalloc, xrealloc, xgrow, xstrdup, and with them strbuf_add, strbuf_puts and table_at,
- *   exit REFUSED without memory. They are for tools that hold nothing which outlives the
- *   process. Managers, janitors and recorders use struct bytes and struct pids, which
- *   remember the error instead.
+ * A function of the library returns an error, and only main exits. The exceptions, each of them
+ * named in t/exits, besides the children of fork(2), which end by _exit:
+ * - A function with an argument of type struct tool reads arguments of the command line for main,
+ *   before main makes anything. If one is wrong, it reports a usage error and exits MISUSED.
+ * - stdout_print and stdout_flush exit REFUSED if a write fails, as SIGPIPE ends a program whose
+ *   reader has left.
+ * - The x functions of memory.c, and with them strbuf_add, strbuf_puts and table_at, exit REFUSED
+ *   without memory. They are for tools that hold nothing which outlives the process. Managers,
+ *   janitors and recorders use struct bytes and struct pids, which remember the error instead.
  *
- * lib/ includes no header of linux/ or asm/. Builds with musl and for the guests of the tests
- * (t/vm/cc) have no such headers, and those of an old distribution lack newer constants. So a file
- * takes a constant from a header that both glibc and musl have, such as <net/if_arp.h>. It defines
- * any other constant itself, and names the kernel's header.
+ * lib/ includes no header of linux/ or asm/, which builds with musl and for the guests of the
+ * tests (t/vm/cc) do not have. A constant comes from a header that glibc and musl have, or is
+ * defined with the name of the kernel's header.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -55,24 +49,19 @@ enum {
 extern const char *program_name;
 
 /*
- * Write the line "PROGRAM: fatal: MESSAGE" to stderr. Control characters become '?', and
- * a long message is cut. Return -1, so that the caller can return the result.
+ * Write the line "PROGRAM: fatal: MESSAGE" to stderr. Control characters become '?', and a long
+ * message is cut. Return -1. err_errno appends ": strerror(errno)" and keeps errno; err_vmsg
+ * appends ": REASON" unless reason is NULL; err_exit exits with the status, and is for main.
  */
 int err_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int err_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void err_vmsg(const char *fmt, va_list ap, const char *reason)
+	__attribute__((format(printf, 1, 0)));
+_Noreturn void err_exit(int status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Write the line "PROGRAM: MESSAGE": a warning, after which the program goes on. */
 void err_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Write as err_msg does, and append ": strerror(errno)". Keep errno. Return -1. */
-int err_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Write as err_msg does, and append ": REASON" unless reason is NULL. */
-void err_vmsg(const char *fmt, va_list ap, const char *reason)
-	__attribute__((format(printf, 1, 0)));
-
-/* Write as err_msg does, then exit with the status. For main. */
-_Noreturn void err_exit(int status, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 
 struct tool;
 
@@ -97,43 +86,37 @@ _Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
 #define CAPS_BPF          CAPS(39)
 
 /*
- * Return a likely reason why the kernel refused a call with the error e. The text begins
- * with "; ". It names the capabilities of the set needs that the process lacks. If the
- * process has all of them, the text names a user namespace, lockdown or seccomp. The text
- * is "" if e is neither EPERM nor EACCES, or if no reason is known. It is valid until the
+ * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
+ * of the set needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
+ * for other errors than EPERM and EACCES, or if no reason is known. The text is valid until the
  * next call. errno is not kept.
  */
 const char *caps_hint(int e, uint64_t needs);
 
-/* Report as err_errno does, and append caps_hint to the reason. errno is kept. */
+/* Report as err_errno does, with caps_hint; for a file, CAP_DAC_OVERRIDE is needed. */
 int err_capability(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* Do the same for a file whose permissions may refuse it: CAP_DAC_OVERRIDE is needed. */
 int err_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Give up all capabilities except those of the set. From then on, no program that the
- * process runs gains any (PR_SET_NO_NEW_PRIVS). Errors are ignored.
+ * Give up all capabilities except those of the set. From then on, no program that the process runs
+ * gains any (PR_SET_NO_NEW_PRIVS). Errors are ignored.
  */
 void caps_keep(uint64_t keep);
 
 /* ---- confine.c: give up the rights that a tool no longer needs --------------------- */
 
 /*
- * Call this once, in main, after all files are open. From then on the process has no
- * capabilities, no program that it runs gains any (PR_SET_NO_NEW_PRIVS), and it can use
- * only its open files and its memory (seccomp). It cannot open a file, run a program, make
- * a socket, map executable memory, or send a signal to another process. Such a call fails
- * with ENOSYS. A kernel that lacks one of these protections skips that protection
- * silently. There is no filter of calls on architectures that confine.c does not know.
+ * Call this once, in main, after all files are open. From then on the process has no capabilities,
+ * and can use only its open files and its memory (seccomp): it cannot open a file, run a program,
+ * make a socket, map executable memory, or send a signal to another process. Such a call fails with
+ * ENOSYS. What the kernel or the architecture (confine.c) lacks is left out silently.
  */
 void confine(void);
 
 /*
- * Do the same for a tool that opens files by their paths until it ends: install no filter
- * of calls, and keep the capabilities of the set keep. files holds n descriptors (or -1)
- * of the files and directories where those paths begin. If another user owns one of them,
- * keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
+ * Do the same for a tool that opens files by their paths until it ends: install no filter of
+ * calls, and keep the capabilities of the set keep. If another user owns one of the n descriptors
+ * (or -1) in files, where those paths begin, keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
  */
 void confine_paths(uint64_t keep, const int *files, size_t n);
 
@@ -146,20 +129,17 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 /* ---- options.c: the command line of a tool ----------------------------------------- */
 
 /*
- * The command line of one tool. The lines of help are:
- * - the synopsis without the word "usage", the same in the manual page and the README;
+ * The command line of one tool. The lines of help, which --help prints, are:
+ * - the synopsis without "usage", the same in the manual page and the README;
  * - the purpose, the text after the dash in the tool's first comment;
  * - a line for each option and command, from which opt_next reads the command line:
  *	-k KEY  text    the option -k with a value
  *	-f  text        the option -f without a value
  *	list  text      anything else is only printed
- *   Two blanks begin the text. The manual page has the same options, commands and values.
- * --help prints all of them. help is one string and name is an array, because a static
- * program relocates each pointer when it starts.
+ *   Two spaces begin the text. The manual page has the same options, commands and values.
  */
 struct tool {
-	char name[16];
-	const char *help;
+	const char *name, *help;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself */
 };
 
@@ -167,7 +147,7 @@ struct tool {
 #define OPTION_ROOT "-R ROOT  take ROOT for the tracefs root, without a check\n"
 #define OPTION_INSTANCE "-i INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
 
-/* The value of the last option, NULL if it takes none; the index of the next word of argv. */
+/* The value of the last option, NULL if it takes none; the index of the next argument in argv. */
 extern char *opt_value;
 extern int opt_index;
 
@@ -175,12 +155,24 @@ extern int opt_index;
 extern const char *opt_root, *opt_instance;
 
 /*
- * Return the letter of the next option, or -1 after the last one; opt_index is then the
- * index of the first operand. The rules are those of POSIX getopt(3), whose code adds
- * three kilobytes to every program. Answer -h, --help and --version, and exit DONE. On an
- * unknown option, report the synopsis and exit MISUSED.
+ * Return the letter of the next option, or -1 after the last one; opt_index is then the index of
+ * the first operand. The rules are those of POSIX getopt(3). Answer -h, --help and --version, and
+ * exit DONE. On an unknown option, report the synopsis and exit MISUSED.
  */
 int opt_next(const struct tool *t, int argc, char **argv);
+
+/*
+ * Read opt_value as text_number does. Exit MISUSED if it is no number from low to high, with the
+ * message "not WHAT: 'VALUE'". what is text such as "a number of files from 2 to 1000".
+ */
+void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
+		unsigned long *n);
+
+/* Return the pid that an argument names. Exit MISUSED if it names none. */
+pid_t opt_pid(const struct tool *, const char *argument);
+
+/* Exit MISUSED unless operand, the first argument that the tool does not take, is NULL. */
+void opt_end(const struct tool *, const char *operand);
 
 /* ---- out.c: text within a bound ------------------------------------------------------ */
 
@@ -308,23 +300,18 @@ char *digits_decimal(char *p, uint64_t v);
 /* ---- text.c: numbers, names and lines in untrusted text ---------------------------- */
 
 /*
- * Read a decimal number that consists of digits only, and of the range low to high, into
- * *n. Return 0, or -1, silent, for anything else (sign, blank, overflow, empty text).
+ * Read a decimal number of digits only, from low to high, into *n. Return 0, or -1, silent, for
+ * anything else (sign, space, overflow, empty text).
  */
-int text_number(const char *s, unsigned long low, unsigned long high,
-		unsigned long *n);
+int text_number(const char *s, unsigned long low, unsigned long high, unsigned long *n);
 
-/* A unit behind a number, and the factor of it. The name "" is that of a bare number. */
+/* A unit after a number, "" that of a bare number, and its factor; 0 ends an array of units. */
 struct text_unit {
-	char name[4];
-	unsigned factor; /* 0 ends an array of units */
+	const char *name;
+	unsigned factor;
 };
 
-/*
- * Read a decimal number with one of the units behind it, such as 5s, into *n. A unit
- * with the factor 0 ends the units. The product is of the range low to high. Return 0, or
- * -1, silent.
- */
+/* Do the same with one of the units after the number, such as 5s; *n is the product. */
 int text_quantity(const char *s, const struct text_unit *units, unsigned long low,
 		  unsigned long high, unsigned long *n);
 
@@ -335,12 +322,12 @@ int text_quantity(const char *s, const struct text_unit *units, unsigned long lo
 #define KB_BYTES(n) ((unsigned long long)(n) * 1024)
 #define KB_MAX ((unsigned long)(sizeof(long) < sizeof(long long) ? ULONG_MAX : LONG_MAX / 1024))
 
-/* Return the number whose digits begin at *s, 0 without digits. Move *s behind the digits. */
+/* Return the number whose digits begin at *s, 0 without digits. Move *s after the digits. */
 unsigned long long text_digits(const char **s);
 
 /*
- * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for
- * a byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
+ * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for a
+ * byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
  * executes and a line of text must not contain: 00 to 1f, 7f, and the C1 set of ISO 6429, which is
  * 80 to 9f alone, and c2 80 to c2 9f in UTF-8. No other place decides that.
  */
@@ -349,10 +336,7 @@ size_t text_char(const char *s, size_t n, int *control);
 /* Is there a control character in s? */
 int text_has_control(const char *s);
 
-/*
- * Replace each byte of a control character by '?', so that a column keeps its width.
- * text_mask leaves the control character keep.
- */
+/* Replace each byte of a control character by '?'; text_mask leaves the character keep. */
 void text_mask(char *s, const char *end, char keep);
 void text_mask_controls(char *s, const char *end);
 
@@ -389,8 +373,8 @@ int text_is_name(const char *s);
 size_t text_line_length(const char *text, size_t n);
 
 /*
- * Count the lines of text. A last line without a newline counts as well, because Linux
- * 5.10 keeps such a newline for the next read of trace_pipe.
+ * Count the lines of text, also a last line without a newline, because Linux 5.10 keeps such a
+ * newline for the next read of trace_pipe.
  */
 unsigned long long text_count_lines(const char *text, size_t n);
 
@@ -398,27 +382,12 @@ unsigned long long text_count_lines(const char *text, size_t n);
 #define TEXT_HASH 0xcbf29ce484222325u
 uint64_t text_hash(uint64_t h, const char *s, size_t n);
 
-/* ---- values.c: numbers and pids on the command line --------------------------------- */
-
-/*
- * Read opt_value as text_number does. Exit MISUSED if it is no number from low to high, with the
- * message "not WHAT: 'VALUE'". what is text such as "a number of files from 2 to 1000".
- */
-void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
-		unsigned long *n);
-
-/* Return the pid that a word of the command line names. Exit MISUSED if it names none. */
-pid_t opt_pid(const struct tool *, const char *word);
-
-/* Exit MISUSED unless operand, the first word that the tool does not take, is NULL. */
-void opt_end(const struct tool *, const char *operand);
-
 /* ---- words.c: words as a shell splits and quotes them ------------------------------ */
 
 /*
- * Split s as a shell does: blanks and newlines separate words, and ' " \ quote. Nothing
- * is expanded. Return a vector of words that ends with NULL, in one allocation that the
- * caller frees. On an error return NULL, silent; *why is then a sentence with the reason.
+ * Split s as a shell does: spaces, tabs and newlines separate words, and ' " \ quote; nothing is
+ * expanded. Return a vector of words that ends with NULL, in one allocation that the caller frees.
+ * On an error return NULL, silent, with the reason as a sentence in *why.
  */
 char **words_split(const char *s, const char **why);
 
@@ -441,10 +410,10 @@ int glob_names(const char *glob, const char *system, const char *event);
 struct suggest;
 
 /*
- * Look a user up in /etc/passwd, or a port of TCP in /etc/services, and write its number to
- * *n. Other databases of names (NSS) are not asked. Return 0; 1, silent, if the file has no
- * such name: then the nearest names are offered to near, which points into memory that
- * stays allocated; or -1 and errno, silent, if the file cannot be read.
+ * Write the number of a user in /etc/passwd, or of a port of TCP in /etc/services, to *n. Other
+ * databases of names (NSS) are not asked. Return 0; 1, silent, if the file has no such name: then
+ * the nearest names, which stay allocated until the next call, are offered to near; or -1 and
+ * errno, silent, if the file cannot be read.
  */
 int names_user(const char *name, unsigned long *n, struct suggest *near);
 int names_port(const char *name, unsigned long *n, struct suggest *near);
@@ -462,41 +431,36 @@ struct suggest {
 };
 
 /*
- * Keep the name if it is nearer than the names found so far, and near enough to be a
- * mistyped form: at most a third of its letters differ, or at most two of a short name.
+ * Keep the name if it is nearer than the names found so far, and near enough to be a mistyped
+ * form: at most a third of its letters differ, or at most two of a short name.
  */
 void suggest_offer(struct suggest *, const char *name);
 
 /*
- * Return the kept names with commas between. Call it only if n is not 0. The text is valid until
- * the next call.
+ * Return what to tell a person: "did you mean A, B?", or otherwise if no name is near. The text is
+ * valid until the next call.
  */
-const char *suggest_list(const struct suggest *);
+const char *suggest_remedy(const struct suggest *, const char *otherwise);
 
 /* ---- numbers.c: names of errors, signals and system calls -------------------------- */
 
 /*
- * Return the name of an error (ENOENT), a signal (SIGTERM) or a system call (openat) of
- * this host, or NULL. Errors include those that only the kernel uses, such as ERESTARTSYS.
- * Real-time signals have no name.
+ * Return the name of an error (ENOENT), a signal (SIGTERM) or a system call (openat) of this host,
+ * or NULL. Errors include those that only the kernel uses, such as ERESTARTSYS. Real-time signals
+ * have no name. error_of_name returns the number of the error whose name has n bytes, or 0.
  */
 const char *name_of_error(int64_t number);
-
-/* Return the number of the error whose name has these n bytes, such as ENOENT; or 0. */
 int64_t error_of_name(const char *name, size_t n);
 const char *name_of_signal(int64_t number);
 const char *name_of_syscall(int64_t number);
 
 /*
- * Return the system call behind this one, by name, and set its number. Return the first if
- * name is NULL, and NULL behind the last. The caller goes through all in this order.
+ * Return the system call after name, and its number: the first after NULL, and NULL after the
+ * last. The caller goes through all in this order.
  */
 const char *syscall_next(const char *name, int *number);
 
-/*
- * Return the name of the call. tracefs uses the names of the kernel's functions: sys_newstat is the
- * call stat. A name that this host does not know is returned as it is.
- */
+/* Return the call of a kernel function: sys_newstat is stat. A function not known here is kept. */
 const char *syscall_of_function(const char *function);
 
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
@@ -554,16 +518,14 @@ struct table {
 	size_t n, room;
 };
 
-/* Return the entry of the key. A new entry is all zero behind its first member. */
+/* Return the entry of the key. A new entry is all zero after its first member. */
 void *table_at(struct table *, const char *key, size_t n);
 
 /* Return the entry of the key, or NULL if there is none. */
 void *table_find(const struct table *, const char *key, size_t n);
 
-/* Remove and free the entry. The caller frees what the entry points to. */
+/* Remove and free the entry, or all entries. The caller frees what an entry points to. */
 void table_remove(struct table *, void *entry);
-
-/* Remove and free all entries. The caller frees what the entries point to. */
 void table_clear(struct table *);
 
 /*
@@ -626,13 +588,11 @@ void fd_open_standard(void);
 
 /*
  * Let this task run before all ordinary tasks (SCHED_FIFO, sched(7)), because until it has run,
- * events are lost or tracing takes time from programs. Do nothing if that is refused, or if the
- * user has given the task another policy or a lower priority. Return whether urgent_end is due.
- * It needs CAP_SYS_NICE, or RLIMIT_RTPRIO.
+ * events are lost or tracing takes time from programs. Do nothing if that is refused (it needs
+ * CAP_SYS_NICE or RLIMIT_RTPRIO), or if the user has given the task another policy or a lower
+ * priority. Return whether urgent_end, which makes it an ordinary task again, is due.
  */
 int urgent_begin(void);
-
-/* Run like ordinary tasks again. */
 void urgent_end(void);
 
 /* ---- descriptors.c: pass open descriptors to another process ------------------------ */
@@ -640,8 +600,8 @@ void urgent_end(void);
 enum { FD_SEND_MAX = 16 };
 
 /*
- * In the environment of a hook: the number of a socket. The session keeps the descriptors
- * that a tool sends there until the session ends, whatever ends it.
+ * In the environment of a hook: the number of a socket. The session keeps the descriptors that a
+ * tool sends there until the session ends, for any reason.
  */
 #define SESSION_KEEPS "TFS_KEEPS"
 
@@ -657,7 +617,14 @@ size_t fd_receive(int socket, int *fds, size_t room);
 /* Close descriptors whose close waits for the kernel, all at the same time. */
 void fd_close_together(const int *fds, size_t n);
 
-/* ---- program.c: find the other programs of this installation ----------------------- */
+/* ---- paths.c: where procfs, sysfs and the other programs of this installation are ----- */
+
+/* Return the value of the environment variable, or fallback if it is unset or empty. */
+const char *path_from_env(const char *name, const char *fallback);
+
+/* Return $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
+const char *path_procfs(void);
+const char *path_sysfs(void);
 
 /* If a manager is a link to the single program (lib/one): the directory of the link. */
 extern const char *program_link;
@@ -669,19 +636,10 @@ extern const char *program_link;
 int program_directory(char *dir);
 
 /*
- * Write the first candidate that exists into path (PATH_MAX bytes). Candidates are paths
- * relative to dir, with a NULL after the last one. Return 0, or -1, silent.
+ * Write the first of the candidates, paths relative to dir with a NULL after the last one, that
+ * exists into path (PATH_MAX bytes). Return 0, or -1, silent.
  */
 int program_find(const char *dir, char *path, const char *const *candidates);
-
-/* ---- paths.c: where procfs and sysfs are -------------------------------------------- */
-
-/* Return the value of the environment variable, or fallback if it is unset or empty. */
-const char *path_from_env(const char *name, const char *fallback);
-
-/* Return $TRACER_PROCFS_PATH, or /proc; $TRACER_SYSFS_PATH, or /sys. */
-const char *path_procfs(void);
-const char *path_sysfs(void);
 
 /* ---- file.c: read files and directories, open untrusted paths, find mounts ----------- */
 
@@ -689,30 +647,25 @@ const char *path_sysfs(void);
 void file_raise_limit(void);
 
 /*
- * Return the contents of a file with a NUL behind them, and the length in *len unless len
- * is NULL. The caller frees the text. On an error return NULL and errno, silent.
+ * Return the contents of a file, of file_read_most at most so many bytes, with a NUL at the end,
+ * and the length in *len unless len is NULL. The caller frees the text. On an error return NULL
+ * and errno, silent. Files of procfs that a task fills are for procfs_read (proc/proc.h).
  */
 char *file_read(int dir, const char *file, size_t *len);
-
-/*
- * Do the same with the first bytes of a file, at most so many. Files of procfs that a task
- * fills are for procfs_read (proc/proc.h).
- */
 char *file_read_most(int dir, const char *file, size_t most, size_t *len);
 
 /* The most bytes of the own mount table; a container that shares its mounts can make it long. */
 enum { MOUNTS_MOST = 16 << 20 };
 
 /*
- * Return the names in a directory in ascending order, without those that begin with a
- * dot. NULL ends the vector. It is one allocation that the caller frees. On an error
- * return NULL and errno, silent.
+ * Return the names in a directory in ascending order, without those that begin with a dot. NULL
+ * ends the vector, one allocation that the caller frees. On an error return NULL and errno, silent.
  */
 char **file_names(const char *path);
 
 /*
- * Open a directory below dir to read its names from the first on. The caller closes it. On
- * an error return NULL and errno, silent.
+ * Open a directory below dir to read its names from the first on. The caller closes it. On an
+ * error return NULL and errno, silent.
  */
 DIR *file_list(int dir, const char *name);
 
@@ -724,30 +677,27 @@ int file_exists(int dir, const char *path);
 
 struct stat;
 
-/* Kinds of files; FILE_NULL is /dev/null. */
-enum { FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8 };
-
-/* file_open found a file of another kind. */
-enum { FILE_OTHER = -2 };
+/* Kinds of files; FILE_NULL is /dev/null. FILE_OTHER: file_open found another kind. */
+enum { FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8, FILE_OTHER = -2 };
 
 /*
- * Open the path with these flags of open(2), close-on-exec, if the path leads to a file
- * of one of the kinds; fill *st. Never open a file of another kind. Without FILE_FIFO the
- * open does not wait. Return a descriptor, FILE_OTHER, or -1 and errno; silent.
+ * Open the path with these flags of open(2), close-on-exec, if it leads to a file of one of the
+ * kinds; fill *st. Never open a file of another kind. Without FILE_FIFO the open does not wait.
+ * Return a descriptor, FILE_OTHER, or -1 and errno; silent.
  */
 int file_open(const char *path, int kinds, int flags, struct stat *st);
 
 /*
- * Open path if a file system with this magic number is mounted there. The number decides,
- * because a mount point without its file system is an empty directory. Return a
- * descriptor, or -1 and errno, silent: EACCES if the caller must not open it.
+ * Open path if a file system with this magic number is mounted there, because a mount point without
+ * its file system is an empty directory. Return a descriptor, or -1 and errno, silent: EACCES if
+ * the caller must not open it.
  */
 int path_open_mounted(const char *path, unsigned long magic);
 
 /*
- * Open the first file system of this type in the mount table, and write its directory to
- * path (PATH_MAX bytes). Look below path_sysfs() for a directory below /sys. Return a
- * descriptor, or -1, silent.
+ * Open the first file system of this type in the mount table, and write its directory to path
+ * (PATH_MAX bytes). A directory below /sys is one below path_sysfs(). Return a descriptor, or -1,
+ * silent.
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
@@ -755,19 +705,18 @@ int path_open_listed(char *path, const char *type, unsigned long magic);
 
 /*
  * Create the file, with mode 0600, or open it without truncating it if it exists: a regular file
- * without another name, and in a sticky directory not of another user; or /dev/null or
- * /dev/full. Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0.
- * Return a descriptor for writing, or -1, reported.
+ * without another name, and in a sticky directory not of another user; or /dev/null or /dev/full.
+ * Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0. Return a
+ * descriptor for writing, or -1, reported.
  */
 int output_file(const char *path, int *made);
 
-/* output_parent: the path ends in no file's name, or is too long. Silent. */
-enum { OUTPUT_NO_NAME = -2 };
-
 /*
  * Open the directory of the path (O_PATH), and set *name to the last part of it. Return a
- * descriptor, OUTPUT_NO_NAME, or -1, reported.
+ * descriptor; OUTPUT_NO_NAME, silent, if the path ends in no file's name, or is too long; or -1,
+ * reported.
  */
+enum { OUTPUT_NO_NAME = -2 };
 int output_parent(const char *path, const char **name);
 
 /*
@@ -816,28 +765,24 @@ struct line_reader {
  */
 ssize_t line_read(struct line_reader *, char **line);
 
-/* stdout_reopen found a FIFO without a reader. */
-enum { STDOUT_NO_READER = -2 };
-
 /*
- * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and
- * close standard output. Return a descriptor whose writes do not wait. With packets, each
- * write is one packet. If standard output is no FIFO, return STDOUT_FILENO; with packets
- * (option -l), exit MISUSED instead. Return STDOUT_NO_READER, silent, if access is
- * O_WRONLY and the FIFO has no reader. Return -1, reported, if the FIFO cannot be opened.
- * After an error standard output is unchanged.
+ * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and close
+ * standard output. Return a descriptor whose writes do not wait; with packets, each write is one
+ * packet. If standard output is no FIFO, return STDOUT_FILENO; with packets (option -l), exit
+ * MISUSED instead. Return STDOUT_NO_READER, silent, if access is O_WRONLY and the FIFO has no
+ * reader, or -1, reported, if it cannot be opened; then standard output is unchanged.
  */
+enum { STDOUT_NO_READER = -2 };
 int stdout_reopen(const struct tool *t, int access, int packets);
 
 /* The environment variable with the name of the file that is standard output, for messages. */
 #define STDOUT_NAME "TFS_STDOUT"
 
 /*
- * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO
- * (compare JOURNAL_STREAM in systemd.exec(5)). After the first reader of the FIFO has left,
- * another reader may come, so the stream waits for that reader and keeps the text that
- * no reader has taken yet. A program whose standard output is another FIFO or pipe ends with
- * its reader, even if it has inherited the variable.
+ * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO (compare
+ * JOURNAL_STREAM in systemd.exec(5)). After a reader of that FIFO has left, another one may come,
+ * so the stream waits for it and keeps the text that no reader has taken yet. A program whose standard
+ * output is another FIFO or pipe ends with its reader, even if it has inherited the variable.
  */
 #define NEXT_READER "TFS_NEXT_READER"
 
@@ -928,9 +873,8 @@ size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
 /* ---- atomic_file.c: a file that appears complete, or not at all --------------------- */
 
 /*
- * The file has no name while it is written, so it disappears if the program dies. Where
- * an unnamed file cannot get a name, the file is written as .PROGRAM.PID in the same
- * directory.
+ * The file has no name while it is written, so it disappears if the program dies. Where an unnamed
+ * file cannot get a name, the file is written as .PROGRAM.PID in the same directory.
  */
 struct atomic_file {
 	unsigned long files;    /* set by the caller: files to keep, NAME, NAME.1, ...; 0: NAME */

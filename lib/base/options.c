@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* options.c - the command line of a tool */
+/* options.c - the command line of a tool: options, numbers, pids, operands that are too many */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const char *find_option(const struct tool *t, char letter)
 	return NULL;
 }
 
-/* Return the length of the part in front of the text: option, command, value. */
+/* Return the length of the part before the text: option, command, value. */
 static size_t length_of(const char *line)
 {
 	size_t n = 0;
@@ -38,16 +38,17 @@ static size_t length_of(const char *line)
 /* Print the synopsis in lines of at most COLUMNS. Keep brackets, and "-k KEY", together. */
 static void print_usage(const char *p)
 {
-	size_t column = sizeof("usage:") - 1, n;
+	static const char head[] = "usage:";
+	size_t column = strlen(head), n;
 	int depth = 0;
 
-	stdout_print("usage:");
+	stdout_print("%s", head);
 	for (; *p != '\n'; p += n + (p[n] == ' ')) {
 		for (n = 0; p[n] != '\n' && (depth || p[n] != ' ' || (n == 2 && *p == '-')); n++)
 			depth += (p[n] == '[') - (p[n] == ']');
 		if (column + 1 + n > COLUMNS) {
 			stdout_print("\n      ");
-			column = sizeof("usage:") - 1;
+			column = strlen(head);
 		}
 		stdout_print(" %.*s", (int)n, p);
 		column += 1 + n;
@@ -92,7 +93,7 @@ _Noreturn static void no_such_option(const struct tool *t, const char *word)
 
 int opt_next(const struct tool *t, int argc, char **argv)
 {
-	static const char *rest = ""; /* unread letters of the word before opt_index */
+	static const char *rest = ""; /* unread letters of the argument before opt_index */
 	char letter_word[3] = "-";
 	const char *known;
 	char letter;
@@ -129,7 +130,7 @@ int opt_next(const struct tool *t, int argc, char **argv)
 	if (!known)
 		no_such_option(t, letter_word);
 	opt_value = NULL;
-	if (known[3] == ' ') /* two blanks: the text */
+	if (known[3] == ' ') /* two spaces: the text */
 		return letter;
 	if (!*rest && opt_index == argc)
 		usage_error(t, "option -%c needs a value", letter);
@@ -140,4 +141,26 @@ int opt_next(const struct tool *t, int argc, char **argv)
 		return opt_next(t, argc, argv);
 	}
 	return letter;
+}
+
+void opt_number(const struct tool *t, const char *what, unsigned long low, unsigned long high,
+		unsigned long *n)
+{
+	if (text_number(opt_value, low, high, n) < 0)
+		usage_error(t, "not %s: '%.80s'", what, opt_value);
+}
+
+pid_t opt_pid(const struct tool *t, const char *argument)
+{
+	pid_t pid = text_pid(argument);
+
+	if (!pid)
+		usage_error(t, "not a pid: '%.80s'", argument);
+	return pid;
+}
+
+void opt_end(const struct tool *t, const char *operand)
+{
+	if (operand)
+		usage_error(t, "unexpected operand '%.80s'", operand);
 }

@@ -6,40 +6,36 @@
 
 enum { LONGEST = 64, SHORTEST = 3 };
 
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 /*
- * Return how many letters must be inserted, deleted, replaced, or swapped with the next
- * letter to make a from b (Damerau 1964, adjacent swaps only). Return UINT_MAX if a word
- * is longer than LONGEST.
+ * Return how many letters must be inserted, deleted, replaced, or swapped with the next letter to
+ * make a from b (Damerau 1964, adjacent swaps only). Return UINT_MAX if one is longer than LONGEST.
  */
 static unsigned distance(const char *a, const char *b)
 {
-	unsigned row[3][LONGEST + 1], *two = row[0], *one = row[1], *now = row[2], *t;
+	unsigned rows[3][LONGEST + 1];
 	size_t la = strlen(a), lb = strlen(b);
 
 	if (la > LONGEST || lb > LONGEST)
 		return UINT_MAX;
 	for (unsigned j = 0; j <= lb; j++)
-		two[j] = one[j] = j;
+		rows[0][j] = j;
 	for (unsigned i = 1; i <= la; i++) {
+		unsigned *now = rows[i % 3], *one = rows[(i + 2) % 3], *two = rows[(i + 1) % 3];
+
 		now[0] = i;
 		for (unsigned j = 1; j <= lb; j++) {
-			unsigned d = one[j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (d > one[j] + 1)
-				d = one[j] + 1;
-			if (d > now[j - 1] + 1)
-				d = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    d > two[j - 2] + 1)
-				d = two[j - 2] + 1;
-			now[j] = d;
+			now[j] = least(one[j - 1] + (a[i - 1] != b[j - 1]),
+				       least(one[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = least(now[j], two[j - 2] + 1);
 		}
-		t = two;
-		two = one;
-		one = now;
-		now = t;
 	}
-	return one[lb];
+	return rows[la % 3][lb];
 }
 
 void suggest_offer(struct suggest *near, const char *name)
@@ -71,12 +67,13 @@ void suggest_offer(struct suggest *near, const char *name)
 		near->n++;
 }
 
-const char *suggest_list(const struct suggest *near)
+const char *suggest_remedy(const struct suggest *near, const char *otherwise)
 {
-	static char text[SUGGEST_MAX * (2 * LONGEST + 4)];
-	size_t n = 0;
+	static char text[SUGGEST_MAX * (2 * LONGEST + 4) + 16];
+	size_t n = str_format(text, sizeof(text), "did you mean ");
 
 	for (unsigned i = 0; i < near->n; i++)
-		n += str_format(text + n, sizeof(text) - n, "%s%s", i ? ", " : "", near->name[i]);
-	return text;
+		n += str_format(text + n, sizeof(text) - n, "%s%s", near->name[i],
+				i + 1 < near->n ? ", " : "?");
+	return near->n ? text : otherwise;
 }

@@ -463,12 +463,10 @@ static int check_one(const char *line, const struct hook_option *o, const char *
 
 		value += !strncmp(value, "sys_exit_", 9) ? 9 : 0;
 		near = (struct suggest){ .word = value };
-		if (syscalls_suggest(root, value, &near))
-			str_format(why, size, "no system call '%.80s' in this kernel; did you mean "
-				   "%s?", value, suggest_list(&near));
-		else
-			str_format(why, size, "no system call '%.80s' in this kernel; look in "
-				   "%s/events/syscalls", value, path);
+		syscalls_suggest(root, value, &near);
+		str_format(other, sizeof(other), "look in %s/events/syscalls", path);
+		str_format(why, size, "no system call '%.80s' in this kernel; %s", value,
+			   suggest_remedy(&near, other));
 		return -1;
 	}
 	slash = strrchr(other, '/');

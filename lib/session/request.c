@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -34,236 +33,6 @@ const char request_common_options[] =
 	"# option: --buffer KB  size of each processor's ring buffer, such as 8M\n"
 	"# option: --clock NAME  trace clock, one of trace_clock\n";
 
-/* ---- values ------------------------------------------------------------------------ */
-
-static int is_choice(const char *choices, const char *s)
-{
-	size_t n = strlen(s), m;
-
-	for (; n && *choices; choices += m + (choices[m] == '|')) {
-		m = strcspn(choices, "|");
-		if (m == n && !strncmp(choices, s, n))
-			return 1;
-	}
-	return 0;
-}
-
-static const struct text_unit ms_units[] = {
-	{ "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "", 0 },
-};
-
-static const struct text_unit us_units[] = {
-	{ "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { "", 0 },
-};
-
-static const struct text_unit kb_units[] = {
-	{ "", 1 }, { "K", 1 }, { "k", 1 }, { "M", 1024 }, { "m", 1024 }, { "G", 1048576 },
-	{ "g", 1048576 }, { "", 0 },
-};
-
-/* Return the number as an allocated text, or NULL, reported. */
-static const char *number_text(unsigned long n)
-{
-	char *s = malloc(24);
-
-	if (s)
-		str_format(s, 24, "%lu", n);
-	else
-		err_msg("out of memory");
-	return s;
-}
-
-/* Return the number of the user or the port with this name, or NULL, reported. */
-static const char *named_number(const struct hook_option *o, const char *name)
-{
-	struct suggest near = { .word = name };
-	int user = o->type == TYPE_UID, r;
-	unsigned long n;
-
-	r = user ? names_user(name, &n, &near) : names_port(name, &n, &near);
-	if (!r)
-		return number_text(n);
-	if (r < 0 && user)
-		err_errno("--%s: unable to look up user '%.80s' in /etc/passwd, give the number",
-			  o->name, name);
-	else if (r < 0)
-		err_errno("--%s: unable to look up port '%.80s' in /etc/services, give the number",
-			  o->name, name);
-	else if (near.n)
-		err_msg("--%s: no %s '%.80s' in %s; did you mean %s?", o->name,
-			user ? "user" : "port", name, user ? "/etc/passwd" : "/etc/services",
-			suggest_list(&near));
-	else if (user)
-		err_msg("--%s: no user '%.80s' in /etc/passwd; give the number, as id -u prints "
-			"it", o->name, name);
-	else
-		err_msg("--%s: no port '%.80s' in /etc/services; give the number", o->name, name);
-	return NULL;
-}
-
-/* Return the name if it is a disk of this machine, or NULL, reported. */
-static const char *check_disk(const struct hook_option *o, const char *name)
-{
-	struct suggest near = { .word = name };
-	char disks[PATH_MAX], file[PATH_MAX], **names;
-
-	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());
-	str_format(file, sizeof(file), "%s/%s/partition", disks, name);
-	if (file_exists(AT_FDCWD, file)) {
-		err_msg("--%s: %s is a partition; give its disk", o->name, name);
-		return NULL;
-	}
-	*strrchr(file, '/') = '\0';
-	if (file_exists(AT_FDCWD, file))
-		return name;
-	names = file_names(disks);
-	for (char **disk = names; disk && *disk; disk++) {
-		str_format(file, sizeof(file), "%s/%s/partition", disks, *disk);
-		if (!file_exists(AT_FDCWD, file))
-			suggest_offer(&near, *disk);
-	}
-	if (near.n)
-		err_msg("--%s: no disk '%s' in %s; did you mean %s?", o->name, name, disks,
-			suggest_list(&near));
-	else
-		err_msg("--%s: no disk '%s' in %s; give one of the names there", o->name, name,
-			disks);
-	free(names);
-	return NULL;
-}
-
-/*
- * Return the number of smallest units in a time or size, as an allocated text, or NULL,
- * reported. The number must be at least low and, unless low is 0, at most INT_MAX.
- */
-static const char *check_quantity(const struct hook_option *o, const char *s,
-				  const struct text_unit *units, unsigned long low,
-				  const char *what, const char *unit, const char *examples)
-{
-	unsigned long high = low ? INT_MAX : ULONG_MAX, n;
-
-	if (!text_quantity(s, units, low, high, &n))
-		return s[strspn(s, "0123456789")] ? number_text(n) : s;
-	if (*s && (!s[strspn(s, "0123456789")] || !text_quantity(s, units, 0, ULONG_MAX, &n)))
-		err_msg("--%s: '%.80s' is not from %lu to %lu %s; give %s such as %s", o->name, s,
-			low, high, unit, what, examples);
-	else
-		err_msg("--%s: '%.80s' is not %s such as 500 (%s), %s", o->name, s, what, unit,
-			examples);
-	return NULL;
-}
-
-/*
- * Check a value. Return the value as the hook gets it: a number without a unit, or the number
- * of a name. Return NULL, reported, if the option cannot have the value.
- */
-static const char *check_value(const struct hook_option *o, const char *s)
-{
-	const char *what = "";
-	unsigned long n;
-
-	switch (o->type) {
-	case TYPE_FLAG:
-		err_msg("--%s takes no value; leave '%.80s' out", o->name, s);
-		return NULL;
-	case TYPE_NAME:
-		if (text_is_name(s))
-			return s;
-		what = "a name: letters, digits, _ . - and 64 of them at most";
-		break;
-	case TYPE_PID:
-		if (text_pid(s))
-			return s; /* drop_dead checks that it is alive */
-		if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z') {
-			err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s);
-			return NULL;
-		}
-		what = "a pid";
-		break;
-	case TYPE_NUMBER:
-		if (!text_number(s, o->least, o->most, &n))
-			return s;
-		if (o->most != ULONG_MAX) {
-			err_msg("--%s: '%.80s' is not a number from %lu to %lu", o->name, s,
-				o->least, o->most);
-			return NULL;
-		}
-		what = "a number";
-		break;
-	case TYPE_MS:
-		return check_quantity(o, s, ms_units, 1, "a time", "milliseconds",
-				      "500ms, 5s, 2m or 1h");
-	case TYPE_US:
-		return check_quantity(o, s, us_units, 0, "a time", "microseconds",
-				      "500us, 10ms or 1s");
-	case TYPE_KB:
-		return check_quantity(o, s, kb_units, 1, "a size", "kilobytes", "64M or 1G");
-	case TYPE_UID:
-		if (!text_number(s, 0, UINT_MAX, &n))
-			return s;
-		if (text_is_name(s) && (*s < '0' || *s > '9'))
-			return named_number(o, s);
-		what = "the name or the number of a user";
-		break;
-	case TYPE_PORT:
-		if (!text_number(s, 0, 65535, &n))
-			return s;
-		if (text_is_name(s) && s[strspn(s, "0123456789")])
-			return named_number(o, s);
-		what = "the name or the number of a port";
-		break;
-	case TYPE_SYSCALL:
-		n = (unsigned long)(*s == '!');
-		n += s[n] == '%';
-		n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				   "0123456789_.-*?[]!");
-		if (n && n <= 64 && !s[n] && *s != '.' && *s != '-')
-			return s;
-		what = "a system call, a glob such as open*, or a class such as file";
-		break;
-	case TYPE_ERROR:
-		if (error_of_name(s, strlen(s)))
-			return s;
-		what = "the name of an error, such as ENOENT";
-		break;
-	case TYPE_ID:
-		n = strspn(s, "0123456789abcdef");
-		if (n >= 4 && n <= CONTAINER_ID && !s[n])
-			return s;
-		what = "a container's id: at least 4 of its first digits, 0-9 a-f";
-		break;
-	case TYPE_DISK:
-		if (text_is_name(s))
-			return check_disk(o, s);
-		what = "the name of a disk, such as sda";
-		break;
-	case TYPE_TEXT:
-		/* the hook gets many values with blanks between them (option_variable) */
-		if (o->many && o->for_hook && s[strcspn(s, " ")]) {
-			err_msg("--%s: '%.80s' has a blank, which would make it two values; give "
-				"each value as a word", o->name, s);
-			return NULL;
-		}
-		/* the hook may print the value as a word for its stream (stream_parse) */
-		if (o->for_hook && !strcmp(s, STREAM_FILTER)) {
-			err_msg("--%s: '%s' alone is not a value; leave it out", o->name, s);
-			return NULL;
-		}
-		if (*s && !text_has_control(s))
-			return s;
-		what = "printable text";
-		break;
-	case TYPE_CHOICE:
-		if (is_choice(o->choices, s))
-			return s;
-		what = o->choices;
-		break;
-	}
-	err_msg("--%s: '%.80s' is not %s%s", o->name, s,
-		o->type == TYPE_CHOICE ? "one of " : "", what);
-	return NULL;
-}
-
 /* ---- words to options -------------------------------------------------------------- */
 
 static struct hook_option *find_option(struct hook *r, char *word, char **value)
@@ -291,7 +60,7 @@ static int add_one(struct hook_option *o, const char *given)
 	const char **more, *s;
 	size_t n = strlen(o->prefix);
 
-	if (n && !strncmp(given, o->prefix, n))
+	if (!strncmp(given, o->prefix, n))
 		given += n;
 	if (o->n && !o->many)
 		return err_msg("--%s takes one value, and '%.80s' is one too many; leave it out",
@@ -303,7 +72,7 @@ static int add_one(struct hook_option *o, const char *given)
 			return err_msg("out of memory");
 		o->v = more;
 	}
-	s = check_value(o, given);
+	s = value_check(o, given);
 	if (!s)
 		return -1;
 	o->v[o->n++] = s;
@@ -313,11 +82,8 @@ static int add_one(struct hook_option *o, const char *given)
 /* Return whether commas separate values in this word. A TEXT may contain commas. */
 static int has_commas(const struct hook_option *o, const char *s)
 {
-	if (!o->many)
-		return 0;
-	if (o->type == TYPE_TEXT && !o->commas)
-		return !strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")];
-	return 1;
+	return o->many && (o->type != TYPE_TEXT || o->commas ||
+			   (!strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")]));
 }
 
 /* Add the values of one word. Overwrite its commas. */
@@ -345,11 +111,9 @@ static int no_option(const struct hook *r, const char *word)
 		for (size_t i = 0; i < r->noptions && strlen(name) > 1; i++)
 			suggest_offer(&near, r->options[i].name);
 	}
-	if (near.n)
-		return err_msg("%s has no option '%.80s'; did you mean --%s? %s lists them",
-			       r->name, word, near.name[0], hook_help(r->name));
-	return err_msg("%s has no option '%.80s'; %s lists them", r->name, word,
-		       hook_help(r->name));
+	return err_msg("%s has no option '%.80s';%s%s%s %s lists them", r->name, word,
+		       near.n ? " did you mean --" : "", near.n ? near.name[0] : "",
+		       near.n ? "?" : "", hook_help(r->name));
 }
 
 /* Has the option the values that it needs, if it had n of them when it was given? */
@@ -390,16 +154,18 @@ static int parse_words(struct hook *r, char **words)
 
 /* ---- the request ------------------------------------------------------------------- */
 
-static const struct { char name[10]; enum selector_kind kind; } selector_options[] = {
+static const struct { const char *name; enum selector_kind kind; } selector_options[] = {
 	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
 	{ "container", SELECT_CGROUP }, /* last: see request_find_containers */
 };
 
+enum { NSELECTORS = sizeof(selector_options) / sizeof(*selector_options) };
+
 static int is_selector(const struct hook_option *o)
 {
-	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+	for (size_t i = 0; i < NSELECTORS; i++)
 		if (!strcmp(selector_options[i].name, o->name))
 			return 1;
 	return 0;
@@ -437,6 +203,7 @@ static int drop_all_dead(struct request *rq)
 {
 	struct hook *r = rq->hook;
 	const char *first = NULL, *name = NULL;
+	char others[64];
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->noptions; i++) {
@@ -463,10 +230,8 @@ static int drop_all_dead(struct request *rq)
 		return -1;
 	if (!first || left)
 		return 0;
-	if (rq->dead.n == 1)
-		return err_msg("--%s: no task %s is alive", name, first);
-	return err_msg("--%s: no task %s is alive, and none of the other %zu", name, first,
-		       rq->dead.n - 1);
+	str_format(others, sizeof(others), ", and none of the other %zu", rq->dead.n - 1);
+	return err_msg("--%s: no task %s is alive%s", name, first, rq->dead.n > 1 ? others : "");
 }
 
 static void add_selectors(struct request *rq, const struct hook_option *o,
@@ -503,9 +268,8 @@ static unsigned long kilobytes(const struct hook *r, const char *name, unsigned 
  * With selected tasks, check an event that an option names, not by a glob: is it about the task
  * that runs? If not, the hook has to select the events. Return 0, or -1, reported.
  */
-static int check_subject(struct request *rq, const char *option, const char *word)
+static int check_subject(struct request *rq, const char *option, const struct subject *s)
 {
-	const struct subject *s = subject_named(word);
 	int selects = !strcmp(option, "event");
 
 	if (!s || s->kind == SUBJECT_FILTERED)
@@ -524,32 +288,23 @@ static int check_subject(struct request *rq, const char *option, const char *wor
 	return 0;
 }
 
-/* Check all events of --event, and that of --dump-on, which a filter may follow. */
+/* Check all events of --event, and that of --dump-on, [SYSTEM:]EVENT[:FILTER]. */
 static int check_subjects(struct request *rq)
 {
 	const struct hook *r = rq->hook;
-	char word[128];
 
 	for (size_t i = r->ncommon; i < r->noptions && !rq->all_tasks; i++) {
 		const struct hook_option *o = &r->options[i];
 		int dump = !strcmp(o->name, "dump-on");
 
 		for (size_t k = 0; k < o->n && (dump || !strcmp(o->name, "event")); k++) {
-			const char *filter = dump ? strchr(o->v[k], ':') : NULL;
+			const struct subject *s;
+			char word[128], *colon;
 
-			/* SYSTEM:EVENT[:FILTER], or EVENT[:FILTER] */
-			if (filter && !subject_named(o->v[k])) {
-				size_t n = strcspn(filter + 1, ":");
-
-				str_format(word, sizeof(word), "%.*s", (int)(filter - o->v[k]),
-					   o->v[k]);
-				if (!subject_named(word))
-					str_format(word, sizeof(word), "%.*s",
-						   (int)(filter + 1 - o->v[k] + (int)n), o->v[k]);
-			} else {
-				str_format(word, sizeof(word), "%s", o->v[k]);
-			}
-			if (check_subject(rq, o->name, word) < 0)
+			str_format(word, sizeof(word), "%s", o->v[k]);
+			while (!(s = subject_named(word)) && dump && (colon = strrchr(word, ':')))
+				*colon = '\0';
+			if (check_subject(rq, o->name, s) < 0)
 				return -1;
 		}
 	}
@@ -563,7 +318,7 @@ static int fill_selectors(struct request *rq)
 	const struct hook_option *parent = hook_common_option(r, "parent");
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+	for (size_t i = 0; i < NSELECTORS; i++)
 		n += hook_common_option(r, selector_options[i].name)->n;
 	rq->all_tasks = hook_common_option(r, "all")->given;
 	if (rq->all_tasks && r->selectors_optional)
@@ -587,7 +342,7 @@ static int fill_selectors(struct request *rq)
 	rq->selectors = calloc(n + 1, sizeof(*rq->selectors));
 	if (!rq->selectors)
 		return err_msg("out of memory");
-	for (size_t i = 0; i < sizeof(selector_options) / sizeof(*selector_options); i++)
+	for (size_t i = 0; i < NSELECTORS; i++)
 		add_selectors(rq, hook_common_option(r, selector_options[i].name),
 			      selector_options[i].kind);
 	for (size_t i = 0; i < parent->n; i++)
@@ -635,14 +390,12 @@ int request_hook_selects(const struct request *rq)
 static void name_session(struct request *rq)
 {
 	const char *name = one(rq->hook, "instance");
-	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
 	if (name || rq->persist)
 		str_format(rq->session, sizeof(rq->session), "%s", name ? name : PERSIST_SESSION);
 	else
 		str_format(rq->session, sizeof(rq->session), "%s.%d.%lld", rq->hook->name,
-			   (int)getpid(), t.tv_sec * 1000LL + t.tv_nsec / 1000000);
+			   (int)getpid(), (long long)time_of_day_us() / 1000);
 }
 
 int request_parse(struct request *rq, struct hook *r, const char *args)

@@ -128,6 +128,14 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 /* Return the common option of that name, which must exist. */
 const struct hook_option *hook_common_option(const struct hook *r, const char *name);
 
+/* ---- value.c: check the values of options ------------------------------------------ */
+
+/*
+ * Check a value of the option. Return the value as the hook gets it: a number without a unit, or the
+ * number of a name. Return NULL, reported, if the option cannot have the value.
+ */
+const char *value_check(const struct hook_option *o, const char *s);
+
 /* ---- request.c: parse the options that the caller gave ----------------------------- */
 
 enum output_kind { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* files last */

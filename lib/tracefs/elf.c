@@ -19,8 +19,8 @@
 #include "tracefs/tracefs.h"
 
 /*
- * No real symbol table is larger, but a sparse file may claim so. In bytes. SILENT_MOST is for
- * files of traced programs, of which a tool may read many.
+ * No real symbol table has more bytes, but a sparse file may claim so. SILENT_MOST is for files of
+ * traced programs, of which a tool may read many.
  */
 enum { MOST = 1 << 30, SILENT_MOST = 1 << 27 };
 
@@ -43,19 +43,6 @@ struct elf {
 	struct elf_table names[2]; /* of .symtab and .dynsym; messages may quote them */
 };
 
-/* The best symbol found for a name, or the function found at an offset. */
-struct found {
-	const char *name;       /* wanted; NULL: search a function at offset instead */
-	uint64_t offset;
-	struct elf_functions *all; /* not NULL: instead, keep all functions here */
-	int begins;             /* a function begins at offset */
-	int rank;               /* 0: nothing found; the highest rank wins */
-	int undefined;          /* the file uses the name without defining it */
-	unsigned type, other;
-	uint64_t value, size;
-	unsigned others;        /* symbols of the same rank at another address */
-};
-
 /* Return the number of n bytes at p, in the byte order of the file. */
 static uint64_t number_at(const struct elf *e, const unsigned char *p, size_t n)
 {
@@ -75,14 +62,22 @@ static uint64_t number_at(const struct elf *e, const unsigned char *p, size_t n)
 			       sizeof(((Elf32_##type *)0)->field)))
 
 /*
- * If the caller must not learn anything about the file, report the one message that
- * stands for all reasons, unless e is silent. Return whether that is so.
+ * Report the message, with reason unless it is NULL. If the caller must not learn anything about
+ * the file, report the one message that stands for all, and nothing if e is silent. Return -1.
  */
-static int discreet(const struct elf *e)
+__attribute__((format(printf, 3, 4)))
+static int fail(const struct elf *e, const char *reason, const char *fmt, ...)
 {
-	if (e->discreet && e->discreet != SILENT)
-		err_msg("%s is not a program or library that can be probed", e->path);
-	return e->discreet;
+	va_list ap;
+
+	if (e->discreet == SILENT)
+		return -1;
+	if (e->discreet)
+		return err_msg("%s is not a program or library that can be probed", e->path);
+	va_start(ap, fmt);
+	err_vmsg(fmt, ap, reason);
+	va_end(ap);
+	return -1;
 }
 
 /* Load n bytes of the file, and append a NUL. Return 0, or -1, reported. */
@@ -91,11 +86,10 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 	uint64_t at = 0;
 
 	if (offset > e->size || n > e->size - offset)
-		return discreet(e) ? -1 :
-		       err_msg("%s is damaged: a table lies behind the end of the file", e->path);
+		return fail(e, NULL, "%s is damaged: a table lies behind the end of the file",
+			    e->path);
 	if (n > (e->discreet == SILENT ? SILENT_MOST : MOST))
-		return discreet(e) ? -1 :
-		       err_msg("%s has a table of more than a gigabyte", e->path);
+		return fail(e, NULL, "%s has a table of more than a gigabyte", e->path);
 	t->v = malloc((size_t)n + 1);
 	if (!t->v)
 		return err_msg("out of memory");
@@ -107,7 +101,7 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 		if (got <= 0) {
 			free(t->v);
 			t->v = NULL;
-			return discreet(e) ? -1 : err_errno("unable to read %s", e->path);
+			return fail(e, strerror(errno), "unable to read %s", e->path);
 		}
 		at += (uint64_t)got;
 	}
@@ -120,9 +114,8 @@ static int load_table(const struct elf *e, uint64_t offset, uint64_t n, unsigned
 		      size_t least, struct elf_table *t)
 {
 	if (n && size < least)
-		return discreet(e) ? -1 :
-		       err_msg("%s is damaged: a table has records of %u bytes", e->path,
-			       size);
+		return fail(e, NULL, "%s is damaged: a table has records of %u bytes", e->path,
+			    size);
 	return load(e, n ? offset : 0, n * size, t);
 }
 
@@ -132,17 +125,16 @@ static int read_head(struct elf *e)
 	ssize_t n = pread(e->fd, head, sizeof(head), 0);
 
 	if (n < 0)
-		return discreet(e) ? -1 : err_errno("unable to read %s", e->path);
+		return fail(e, strerror(errno), "unable to read %s", e->path);
 	e->wide = head[EI_CLASS] == ELFCLASS64;
 	e->big = head[EI_DATA] == ELFDATA2MSB;
 	if (memcmp(head, ELFMAG, SELFMAG) || (size_t)n < SIZE(e, Ehdr) ||
 	    (!e->wide && head[EI_CLASS] != ELFCLASS32) ||
 	    (!e->big && head[EI_DATA] != ELFDATA2LSB))
-		return discreet(e) ? -1 : err_msg("%s is not a program or library (ELF)", e->path);
+		return fail(e, NULL, "%s is not a program or library (ELF)", e->path);
 	n = (ssize_t)FIELD(e, head, Ehdr, e_type);
 	if (n != ET_EXEC && n != ET_DYN)
-		return discreet(e) ? -1 :
-		       err_msg("%s is ELF, but neither a program nor a library", e->path);
+		return fail(e, NULL, "%s is ELF, but neither a program nor a library", e->path);
 	e->machine = (unsigned)FIELD(e, head, Ehdr, e_machine);
 	e->segment_size = (unsigned)FIELD(e, head, Ehdr, e_phentsize);
 	e->section_size = (unsigned)FIELD(e, head, Ehdr, e_shentsize);
@@ -154,10 +146,15 @@ static int read_head(struct elf *e)
 			  e->section_size, SIZE(e, Shdr), &e->sections);
 }
 
-/* Return the next section of the type from index *i on, and set *i behind it, or NULL. */
+static uint64_t section_count(const struct elf *e)
+{
+	return e->sections.size / (e->section_size ? e->section_size : 1);
+}
+
+/* Return the next section of the type from index *i on, and set *i after it, or NULL. */
 static const unsigned char *section(const struct elf *e, unsigned type, uint64_t *i)
 {
-	while (*i < e->sections.size / (e->section_size ? e->section_size : 1)) {
+	while (*i < section_count(e)) {
 		const unsigned char *s = e->sections.v + (*i)++ * e->section_size;
 
 		if (FIELD(e, s, Shdr, sh_type) == type)
@@ -208,20 +205,97 @@ static uint64_t entry(const struct elf *e, uint64_t value, unsigned other)
 	return value;
 }
 
-/* Note whether the function s begins at the wanted offset, by either entry. */
-static void compare_offset(const struct elf *e, const unsigned char *s, struct found *f)
-{
-	uint64_t value = FIELD(e, s, Sym, st_value), offset;
+/* A symbol of a table. */
+struct symbol {
+	const char *name;       /* "": none */
+	uint32_t name_at;       /* in the table of names */
+	unsigned type, other;
+	int defined, local, hidden; /* hidden: a version that new programs do not get */
+	uint64_t value, size;
+};
 
-	if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) != STT_FUNC ||
-	    FIELD(e, s, Sym, st_shndx) == SHN_UNDEF)
-		return;
-	if (!offset_of(e, value, &offset) && offset == f->offset)
-		f->begins = 1;
-	value = entry(e, value, (unsigned)FIELD(e, s, Sym, st_other));
-	if (!offset_of(e, value, &offset) && offset == f->offset)
-		f->begins = 1;
+typedef void symbol_fn(const struct elf *, const struct symbol *, void *);
+
+static struct symbol read_symbol(const struct elf *e, const unsigned char *s,
+				 const struct elf_table *names)
+{
+	unsigned info = (unsigned)FIELD(e, s, Sym, st_info);
+	uint64_t name = FIELD(e, s, Sym, st_name);
+
+	return (struct symbol){
+		.name = name && name < names->size ? (const char *)names->v + name : "",
+		.name_at = (uint32_t)name,
+		.type = ELF64_ST_TYPE(info),
+		.other = (unsigned)FIELD(e, s, Sym, st_other),
+		.defined = FIELD(e, s, Sym, st_shndx) != SHN_UNDEF,
+		.local = ELF64_ST_BIND(info) == STB_LOCAL,
+		.value = FIELD(e, s, Sym, st_value),
+		.size = FIELD(e, s, Sym, st_size),
+	};
 }
+
+/*
+ * Load the names of the first symbol table of the type, and call fn for each symbol. The names stay
+ * until elf_close. Return 0, or -1, reported.
+ */
+static int each_symbol(const struct elf *e, unsigned type, struct elf_table *names, symbol_fn *fn,
+		       void *arg)
+{
+	struct elf_table symbols = { 0 }, versions = { 0 };
+	uint64_t i = 0, j = 0, linked;
+	const unsigned char *s = section(e, type, &i), *v = NULL;
+	int r = 0;
+
+	if (!s)
+		return 0;
+	linked = FIELD(e, s, Shdr, sh_link);
+	if (linked >= section_count(e))
+		return fail(e, NULL, "%s is damaged: its symbols have no names", e->path);
+	while (type == SHT_DYNSYM && (v = section(e, SHT_GNU_versym, &j)) &&
+	       FIELD(e, v, Shdr, sh_link) != i - 1)
+		;
+	if (load_section(e, s, &symbols) < 0 ||
+	    load_section(e, e->sections.v + linked * e->section_size, names) < 0 ||
+	    (v && load_section(e, v, &versions) < 0))
+		r = -1;
+	for (i = 1; !r && i < symbols.size / SIZE(e, Sym); i++) {
+		struct symbol one = read_symbol(e, symbols.v + i * SIZE(e, Sym), names);
+
+		one.hidden = 2 * i + 2 <= versions.size &&
+			     number_at(e, versions.v + 2 * i, 2) & 0x8000;
+		fn(e, &one, arg);
+	}
+	free(symbols.v);
+	free(versions.v);
+	return r;
+}
+
+/* A search for a function by its place. */
+struct place {
+	uint64_t offset;
+	int begins;             /* a function begins there, by either entry */
+};
+
+static void compare_offset(const struct elf *e, const struct symbol *s, void *arg)
+{
+	struct place *p = arg;
+	uint64_t offset;
+
+	if (s->type == STT_FUNC && s->defined)
+		p->begins |= (!offset_of(e, s->value, &offset) && offset == p->offset) ||
+			     (!offset_of(e, entry(e, s->value, s->other), &offset) &&
+			      offset == p->offset);
+}
+
+/* A search for the best symbol of a name. */
+struct found {
+	const char *name;
+	struct suggest near;
+	int rank;               /* 0: nothing found; the highest rank wins */
+	int undefined;          /* the file uses the name without defining it */
+	struct symbol symbol;
+	unsigned others;        /* symbols of the same rank at another address */
+};
 
 /*
  * Is the symbol's name the wanted one? A library may have several versions of a name;
@@ -235,166 +309,114 @@ static int is_named(const char *name, const char *wanted)
 }
 
 /*
- * Note the symbol s if it is better than the one found so far. A global symbol is better
- * than a local one, and a hidden version, which new programs do not get, is the worst.
+ * Note the symbol if it is better than the one found so far. A global symbol is better than a
+ * local one, and a hidden version is the worst.
  */
-static void compare_symbol(const struct elf *e, const unsigned char *s, int hidden,
-			   struct found *f)
+static void compare_name(const struct elf *e, const struct symbol *s, void *arg)
 {
-	unsigned info = (unsigned)FIELD(e, s, Sym, st_info), type = ELF64_ST_TYPE(info);
-	int rank = hidden ? 1 : ELF64_ST_BIND(info) == STB_LOCAL ? 2 : 3;
-	uint64_t value = FIELD(e, s, Sym, st_value);
+	int rank = s->hidden ? 1 : s->local ? 2 : 3;
+	struct found *f = arg;
 
-	if (FIELD(e, s, Sym, st_shndx) == SHN_UNDEF) {
+	(void)e;
+	if (!*s->name)
+		return;
+	if (!is_named(s->name, f->name)) {
+		if (s->type == STT_FUNC && s->defined)
+			suggest_offer(&f->near, s->name);
+	} else if (!s->defined) {
 		f->undefined = 1;
-		return;
+	} else if (s->type == STT_FILE || s->type == STT_SECTION || s->type == STT_TLS) {
+		;
+	} else if (rank == f->rank) {
+		f->others += s->value != f->symbol.value;
+	} else if (rank > f->rank) {
+		f->rank = rank;
+		f->symbol = *s;
+		f->others = 0;
 	}
-	if (type == STT_FILE || type == STT_SECTION || type == STT_TLS || rank < f->rank)
-		return;
-	if (rank == f->rank) {
-		f->others += value != f->value;
-		return;
-	}
-	*f = (struct found){ .name = f->name, .rank = rank, .undefined = f->undefined,
-			     .type = type, .value = value,
-			     .other = (unsigned)FIELD(e, s, Sym, st_other),
-			     .size = FIELD(e, s, Sym, st_size) };
 }
 
-/* Add the function of symbol s, unless it is none or its size is not known. */
-static void add_function(const struct elf *e, const unsigned char *s, const char *name,
-			 uint32_t at, struct elf_functions *all)
+/* Add a function, unless its size is not known. */
+static void add_function(const struct elf *e, const struct symbol *s, void *arg)
 {
-	unsigned info = (unsigned)FIELD(e, s, Sym, st_info);
-	uint64_t size = FIELD(e, s, Sym, st_size), value = FIELD(e, s, Sym, st_value);
+	struct elf_functions *all = arg;
 	struct elf_function f = {
-		.name = at, .size = (uint32_t)size, /* a global name, without underscores */
-		.rank = (ELF64_ST_BIND(info) != STB_LOCAL) * 4 - (*name == '_') -
-			!strncmp(name, "__", 2),
+		.name = s->name_at, .size = (uint32_t)s->size,
+		/* a global name, without underscores */
+		.rank = !s->local * 4 - (*s->name == '_') - !strncmp(s->name, "__", 2),
 	};
 
 	/* bit 0 says that the function is Thumb code */
-	if (ELF64_ST_TYPE(info) != STT_FUNC || FIELD(e, s, Sym, st_shndx) == SHN_UNDEF ||
-	    !size || f.size != size ||
-	    offset_of(e, e->machine == EM_ARM ? value & ~1ull : value, &f.from) < 0)
+	if (!*s->name || s->type != STT_FUNC || !s->defined || !s->size || f.size != s->size ||
+	    offset_of(e, e->machine == EM_ARM ? s->value & ~1ull : s->value, &f.from) < 0)
 		return;
 	all->v = xgrow(all->v, all->n, &all->room, sizeof(f));
 	all->v[all->n++] = f;
 }
 
-/*
- * Compare all symbols of the first table of the type with f, and offer other functions to
- * near. Return 0, or -1, reported.
- */
-static int search(struct elf *e, unsigned type, struct elf_table *names, struct found *f,
-		  struct suggest *near)
-{
-	struct elf_table symbols = { 0 }, versions = { 0 };
-	uint64_t i = 0, j = 0, number;
-	const unsigned char *s = section(e, type, &i), *v = NULL;
-	int r = 0;
-
-	if (!s)
-		return 0;
-	number = FIELD(e, s, Shdr, sh_link);
-	if (number >= e->sections.size / e->section_size)
-		return discreet(e) ? -1 :
-		       err_msg("%s is damaged: its symbols have no names", e->path);
-	while (type == SHT_DYNSYM && (v = section(e, SHT_GNU_versym, &j)) &&
-	       FIELD(e, v, Shdr, sh_link) != i - 1)
-		;
-	if (load_section(e, s, &symbols) < 0 ||
-	    load_section(e, e->sections.v + number * e->section_size, names) < 0 ||
-	    (v && load_section(e, v, &versions) < 0))
-		r = -1;
-	for (i = 1; !r && i < symbols.size / SIZE(e, Sym); i++) {
-		const char *name;
-
-		s = symbols.v + i * SIZE(e, Sym);
-		if (!f->name && !f->all) {
-			compare_offset(e, s, f);
-			continue;
-		}
-		number = FIELD(e, s, Sym, st_name);
-		if (!number || number >= names->size)
-			continue;
-		name = (const char *)names->v + number;
-		if (f->all)
-			add_function(e, s, name, (uint32_t)number, f->all);
-		else if (is_named(name, f->name))
-			compare_symbol(e, s, 2 * i + 2 <= versions.size &&
-				       number_at(e, versions.v + 2 * i, 2) & 0x8000, f);
-		else if (ELF64_ST_TYPE(FIELD(e, s, Sym, st_info)) == STT_FUNC &&
-			 FIELD(e, s, Sym, st_shndx) != SHN_UNDEF)
-			suggest_offer(near, name);
-	}
-	free(symbols.v);
-	free(versions.v);
-	return r;
-}
-
 /* Report why the file has no symbol of this name. Return -1. */
-static int report_missing(const struct elf *e, const char *name, const struct found *f,
-			  const struct suggest *near)
+static int report_missing(const struct elf *e, const struct found *f)
 {
 	uint64_t i = 0, j = 0;
+	const unsigned char *all = section(e, SHT_SYMTAB, &i), *exported = section(e, SHT_DYNSYM, &j);
 
 	if (f->undefined)
 		return err_msg("%s only calls '%.80s'; probe the library that defines it",
-			       e->path, name);
-	if (!section(e, SHT_SYMTAB, &i) && !section(e, SHT_DYNSYM, &j))
+			       e->path, f->name);
+	if (!all && !exported)
 		return err_msg("%s is stripped and has no symbols; give the function as "
 			       "FILE:OFFSET", e->path);
-	if (!near->n)
-		return err_msg("%s has no function '%.80s'%s", e->path, name,
-			       i < e->sections.size / e->section_size || !j ? "" :
-			       "; the file is stripped, so only exported functions have names");
-	return err_msg("%s has no function '%.80s'; did you mean %s?", e->path, name,
-		       suggest_list(near));
+	if (!all && !f->near.n)
+		return err_msg("%s has no function '%.80s'; the file is stripped, so only exported "
+			       "functions have names", e->path, f->name);
+	return err_msg("%s has no function '%.80s'%s%s", e->path, f->name, f->near.n ? "; " : "",
+		       suggest_remedy(&f->near, ""));
 }
 
-/* Set *location to the byte at offset into of the symbol f. Return 0, or -1, reported. */
-static int locate(const struct elf *e, const char *name, uint64_t into, const struct found *f,
-		  const struct suggest *near, struct elf_location *location)
+/* Set *location to the byte at offset into of the symbol found. Return 0, or -1, reported. */
+static int locate(const struct elf *e, uint64_t into, const struct found *f,
+		  struct elf_location *location)
 {
+	const struct symbol *s = &f->symbol;
+
 	if (!f->rank)
-		return report_missing(e, name, f, near);
+		return report_missing(e, f);
 	if (f->others)
 		return err_msg("%s has %u functions '%s': give one as FILE:OFFSET", e->path,
-			       f->others + 1, name);
-	if (f->type == STT_GNU_IFUNC)
+			       f->others + 1, f->name);
+	if (s->type == STT_GNU_IFUNC)
 		return err_msg("%s has several versions of '%s' and chooses one when it is "
-			       "loaded (IFUNC); probe one of the versions", e->path, name);
-	if (e->machine == EM_ARM && f->value & 1)
-		return err_msg("'%s' of %s is Thumb code, which Linux cannot probe", name,
+			       "loaded (IFUNC); probe one of the versions", e->path, f->name);
+	if (e->machine == EM_ARM && s->value & 1)
+		return err_msg("'%s' of %s is Thumb code, which Linux cannot probe", f->name,
 			       e->path);
-	if ((f->type != STT_FUNC && f->type != STT_NOTYPE) ||
-	    offset_of(e, entry(e, f->value, f->other), &location->offset) < 0)
-		return err_msg("'%s' of %s is not code; name a function", name, e->path);
-	if (!f->size)
+	if ((s->type != STT_FUNC && s->type != STT_NOTYPE) ||
+	    offset_of(e, entry(e, s->value, s->other), &location->offset) < 0)
+		return err_msg("'%s' of %s is not code; name a function", f->name, e->path);
+	if (!s->size)
 		return err_msg("'%s' of %s has no size and may not be a function; its place is "
-			       "%s:%llu", name, e->path, e->path,
+			       "%s:%llu", f->name, e->path, e->path,
 			       (unsigned long long)location->offset);
-	if (into >= f->size)
-		return err_msg("'%s' of %s has only %llu bytes", name, e->path,
-			       (unsigned long long)f->size);
+	if (into >= s->size)
+		return err_msg("'%s' of %s has only %llu bytes", f->name, e->path,
+			       (unsigned long long)s->size);
 	location->offset += into;
 	location->machine = e->machine;
 	location->wide = e->wide;
 	return 0;
 }
 
-int elf_file_open(struct elf_file *file, const char *path, int discreetly)
+int elf_file_open(struct elf_file *file, const char *path, int discreet)
 {
-	const struct elf e = { .path = path, .discreet = discreetly };
+	const struct elf e = { .path = path, .discreet = discreet };
 	struct stat st;
 
-	*file = (struct elf_file){ .path = path, .discreet = discreetly,
+	*file = (struct elf_file){ .path = path, .discreet = discreet,
 				   .fd = file_open(path, FILE_REGULAR, O_RDONLY, &st) };
 	if (file->fd == FILE_OTHER)
-		return discreet(&e) ? -1 : err_msg("%s is not a regular file", path);
+		return fail(&e, NULL, "%s is not a regular file", path);
 	if (file->fd < 0)
-		return discreet(&e) ? -1 : err_errno("unable to open %s", path);
+		return fail(&e, strerror(errno), "unable to open %s", path);
 	file->size = (uint64_t)st.st_size;
 	file->modified = st.st_mtim;
 	return 0;
@@ -417,15 +439,12 @@ static int elf_open(struct elf *e, const struct elf_file *file)
 	return read_head(e);
 }
 
-/* Begin to read the file, and search both of its symbol tables for f, as elf_open does. */
-static int elf_search(struct elf *e, const struct elf_file *file, struct found *f,
-		      struct suggest *near)
+/* Begin to read the file, and call fn for all symbols of both tables, as elf_open does. */
+static int elf_search(struct elf *e, const struct elf_file *file, symbol_fn *fn, void *arg)
 {
-	if (elf_open(e, file) < 0 ||
-	    search(e, SHT_SYMTAB, &e->names[0], f, near) < 0 ||
-	    search(e, SHT_DYNSYM, &e->names[1], f, near) < 0)
+	if (elf_open(e, file) < 0 || each_symbol(e, SHT_SYMTAB, &e->names[0], fn, arg) < 0)
 		return -1;
-	return 0;
+	return each_symbol(e, SHT_DYNSYM, &e->names[1], fn, arg);
 }
 
 static void elf_close(struct elf *e)
@@ -439,28 +458,27 @@ static void elf_close(struct elf *e)
 int elf_symbol(const struct elf_file *file, const char *name, uint64_t into,
 	       struct elf_location *location)
 {
-	struct suggest near = { .word = name };
-	struct found f = { .name = name };
+	struct found f = { .name = name, .near.word = name };
 	struct elf e;
-	int r = elf_search(&e, file, &f, &near);
+	int r = elf_search(&e, file, compare_name, &f);
 
 	if (!r)
-		r = locate(&e, name, into, &f, &near, location);
+		r = locate(&e, into, &f, location);
 	elf_close(&e);
 	return r;
 }
 
 int elf_function_at(const struct elf_file *file, uint64_t offset, struct elf_location *location)
 {
-	struct found f = { .offset = offset };
+	struct place p = { .offset = offset };
 	struct elf e;
-	int r = elf_search(&e, file, &f, NULL);
+	int r = elf_search(&e, file, compare_offset, &p);
 
 	if (!r)
 		*location = (struct elf_location){ .offset = offset, .machine = e.machine,
 						   .wide = e.wide };
 	elf_close(&e);
-	return r < 0 ? -1 : f.begins;
+	return r < 0 ? -1 : p.begins;
 }
 
 /* Compare functions by their place, and of two at one place the better name last. */
@@ -474,13 +492,13 @@ static int by_place(const void *a, const void *b)
 void elf_functions(int fd, uint64_t size, struct elf_functions *f)
 {
 	struct elf e = { .path = "", .discreet = SILENT, .fd = fd, .size = size };
-	struct found found = { .all = f };
 	int dynamic = 0;
 
 	*f = (struct elf_functions){ 0 };
-	if (!read_head(&e) && (search(&e, SHT_SYMTAB, &e.names[0], &found, NULL) < 0 || !f->n)) {
+	if (!read_head(&e) &&
+	    (each_symbol(&e, SHT_SYMTAB, &e.names[0], add_function, f) < 0 || !f->n)) {
 		dynamic = 1;
-		search(&e, SHT_DYNSYM, &e.names[1], &found, NULL);
+		each_symbol(&e, SHT_DYNSYM, &e.names[1], add_function, f);
 	}
 	f->names = (char *)e.names[dynamic].v;
 	f->names_size = e.names[dynamic].size;
@@ -528,7 +546,7 @@ static int base_address(const struct elf *e, uint64_t *address)
 	const unsigned char *s;
 
 	*address = 0;
-	if (e->section_names >= e->sections.size / (e->section_size ? e->section_size : 1))
+	if (e->section_names >= section_count(e))
 		return 0;
 	if (load_section(e, e->sections.v + e->section_names * e->section_size, &names) < 0)
 		return -1;

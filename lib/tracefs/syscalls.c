@@ -88,10 +88,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Return the sorted names of all calls, NULL behind them; NULL and errno, silent. */
+/* Return the sorted names of all calls, and their number; NULL, silent. */
 static char **all_calls(int root, size_t *n)
 {
-	size_t room = 0;
 	char **v = NULL, **more;
 	struct dirent *e;
 	DIR *d = file_list(root, EVENTS);
@@ -100,9 +99,8 @@ static char **all_calls(int root, size_t *n)
 	while (d && (e = readdir(d))) {
 		if (strncmp(e->d_name, "sys_enter_", 10))
 			continue;
-		if (*n == room) {
-			room = room ? 2 * room : 512;
-			more = realloc(v, room * sizeof(*v));
+		if (!(*n & (*n - 1))) { /* room doubles at the powers of two */
+			more = realloc(v, (*n ? 2 * *n : 1) * sizeof(*v));
 			if (!more)
 				break;
 			v = more;
@@ -112,8 +110,7 @@ static char **all_calls(int root, size_t *n)
 	}
 	if (d)
 		closedir(d);
-	if (v)
-		array_sort(v, *n, sizeof(*v), by_name);
+	array_sort(v, *n, sizeof(*v), by_name);
 	return v;
 }
 
@@ -134,7 +131,7 @@ static const char *with_side(int exits, const char *name)
 	return s ? s : name;
 }
 
-int syscalls_suggest(int root, const char *word, struct suggest *near)
+void syscalls_suggest(int root, const char *word, struct suggest *near)
 {
 	size_t n;
 	char **all = all_calls(root, &n);
@@ -143,79 +140,92 @@ int syscalls_suggest(int root, const char *word, struct suggest *near)
 	for (size_t i = 0; i < n; i++)
 		suggest_offer(near, all[i]);
 	free(all);
-	return near->n > 0;
+}
+
+/* The call stat has the event newstat. */
+static void use_event_name(int root, const char **word)
+{
+	char name[256], *copy;
+
+	if (!is_call(root, *word) &&
+	    str_format(name, sizeof(name), "new%s", *word) < sizeof(name) && is_call(root, name) &&
+	    (copy = strdup(name)))
+		*word = copy;
+}
+
+/* The expansion of the words of one option. */
+struct expansion {
+	int root;
+	const char *option;
+	char **all;             /* the n calls of this kernel */
+	size_t n, nout;
+	char *chosen;           /* their entries, then their returns */
+	const char **out;
+};
+
+/* Choose the calls of a word, or with not leave out those behind its "!". 0, or -1, reported. */
+static int choose(struct expansion *x, const char *given, int not)
+{
+	const char *word = given + not, *globs;
+	int exits = !strncmp(word, "sys_exit_", 9), any = 0;
+
+	word += exits ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
+	globs = *word == '%' ? globs_of(word + 1) : is_call(x->root, word) ? NULL : globs_of(word);
+	if (!globs && *word == '%')
+		return err_msg("--%s: no class of system calls '%.80s'; the classes are file, desc, "
+			       "network, process, memory, signal, ipc", x->option, word);
+	for (size_t i = 0; i < x->n; i++) {
+		const char *call = x->all[i];
+
+		if (globs ? !one_matches(globs, call) : !glob_matches(word, call) &&
+		    (strncmp(call, "new", 3) || strcmp(call + 3, word)))
+			continue;
+		any = 1;
+		x->chosen[i + (exits ? x->n : 0)] = !not;
+	}
+	if (any)
+		return 0;
+	if (word[strcspn(word, "*?[")])
+		return err_msg("--%s: no system call of this kernel matches '%.80s'; syscall-nr "
+			       "lists the names", x->option, word);
+	if (not)
+		return err_msg("--%s: no system call '%.80s' to leave out; syscall-nr lists the "
+			       "names", x->option, word);
+	x->out[x->nout++] = given; /* the requirements of the hook refuse it */
+	return 0;
 }
 
 int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 {
-	size_t nall, nout = 0, positive = 0, needed = 0;
-	const char **out;
-	char *chosen, **all;
+	struct expansion x = { .root = root, .option = option };
+	int needed = 0, positive = 0;
 
-	if (!file_exists(root, EVENTS))
-		return 0;
 	for (size_t i = 0; i < *n; i++) {
-		const char *word = (*v)[i];
-		char path[512];
-
-		needed |= (size_t)needs_list(root, word);
-		/* the call stat has the event newstat */
-		if (!is_call(root, word) && !needed &&
-		    str_format(path, sizeof(path), "new%s", word) < sizeof(path) &&
-		    is_call(root, path) && (word = strdup(path)))
-			(*v)[i] = word;
+		use_event_name(root, &(*v)[i]);
+		needed |= needs_list(root, (*v)[i]);
+		positive |= *(*v)[i] != '!';
 	}
-	if (!needed)
+	if (!needed || !file_exists(root, EVENTS))
 		return 0;
-	all = all_calls(root, &nall);
-	chosen = calloc(2 * nall + 1, 1); /* entries, then returns */
-	out = calloc(2 * nall + *n + 1, sizeof(*out));
-	if (!all || !chosen || !out)
+	x.all = all_calls(root, &x.n);
+	x.chosen = calloc(2 * x.n + 1, 1);
+	x.out = calloc(2 * x.n + *n + 1, sizeof(*x.out));
+	if (!x.all || !x.chosen || !x.out)
 		return err_msg("out of memory");
-	for (size_t i = 0; i < *n; i++)
-		positive += *(*v)[i] != '!';
-	for (size_t i = 0; !positive && i < nall; i++)
-		chosen[i] = 1;
+	if (!positive)
+		memset(x.chosen, 1, x.n);
 	/* leave calls out after all others are in */
 	for (int not = 0; not < 2; not++)
-		for (size_t i = 0; i < *n; i++) {
-			const char *word = (*v)[i] + not, *globs;
-			int exits = !strncmp(word, "sys_exit_", 9), any = 0;
-
-			if ((*(*v)[i] == '!') != not)
-				continue;
-			word += exits ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
-			globs = *word == '%' ? globs_of(word + 1) :
-				is_call(root, word) ? NULL : globs_of(word);
-			if (!globs && *word == '%')
-				return err_msg("--%s: no class of system calls '%.80s'; the "
-					       "classes are file, desc, network, process, memory, "
-					       "signal, ipc", option, word);
-			for (size_t k = 0; k < nall; k++) {
-				if (globs ? !one_matches(globs, all[k]) :
-				    !glob_matches(word, all[k]) &&
-				    (strncmp(all[k], "new", 3) || strcmp(all[k] + 3, word)))
-					continue;
-				any = 1;
-				chosen[k + (exits ? nall : 0)] = !not;
-			}
-			if (any)
-				continue;
-			if (word[strcspn(word, "*?[")])
-				return err_msg("--%s: no system call of this kernel matches "
-					       "'%.80s'; syscall-nr lists the names", option, word);
-			if (not)
-				return err_msg("--%s: no system call '%.80s' to leave out; "
-					       "syscall-nr lists the names", option, word);
-			out[nout++] = (*v)[i]; /* the requirements of the hook refuse it */
-		}
-	for (size_t k = 0; k < 2 * nall; k++)
-		if (chosen[k])
-			out[nout++] = with_side(k >= nall, all[k % nall]);
-	if (!nout)
+		for (size_t i = 0; i < *n; i++)
+			if ((*(*v)[i] == '!') == not && choose(&x, (*v)[i], not) < 0)
+				return -1;
+	for (size_t i = 0; i < 2 * x.n; i++)
+		if (x.chosen[i])
+			x.out[x.nout++] = with_side(i >= x.n, x.all[i % x.n]);
+	if (!x.nout)
 		return err_msg("--%s: these words leave no system call", option);
-	free(chosen);
-	*v = out;
-	*n = nout;
+	free(x.chosen);
+	*v = x.out;
+	*n = x.nout;
 	return 0;
 }

@@ -406,8 +406,8 @@ void usdt_args(const struct elf_usdt *, struct strbuf *fetch, struct strbuf *oth
  */
 int syscalls_expand(int root, const char *option, const char ***v, size_t *n);
 
-/* Offer the names of all calls to near for the word. Return whether one is near. */
+/* Offer the names of all calls to near for the word. */
 struct suggest;
-int syscalls_suggest(int root, const char *word, struct suggest *near);
+void syscalls_suggest(int root, const char *word, struct suggest *near);
 
 #endif
