@@ -19,6 +19,8 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
+static const char *undo;
+
 static const struct tool tool = {
 	.name = "sigwait-run",
 	.help =
@@ -27,6 +29,7 @@ static const struct tool tool = {
 		"-t MS  wait no longer than MS milliseconds\n"
 		"-p PID  wait until this task has ended; if repeated, until all have\n"
 		"-u COMMAND  run this undo command once, in every case, with sh -c\n",
+	.places = (const struct opt_place[]){ { 'u', &undo, NULL }, { 0 } },
 };
 
 static sigset_t inherited;
@@ -56,36 +59,36 @@ static int tasks(void *arg, struct pids *out)
 	return pids_plus(out, arg);
 }
 
+/* Run the undo command. Return 0, or -1, reported. */
+static int run_undo(void)
+{
+	char *const sh[] = { "sh", "-c", (char *)(size_t)undo, NULL };
+	pid_t child = start(sh);
+
+	return child < 0 || child_wait(child) ? err_msg("the undo failed: %s", undo) : 0;
+}
+
 int main(int argc, char **argv)
 {
-	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
-				      SIGUSR2 };
+	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
 	struct pids given = { 0 };
 	struct wait w = { .ms = -1, .fd = -1, .arg = &given };
-	const char *undo = NULL;
 	unsigned long ms;
 	pid_t child = 0;
 	sigset_t set;
 	int c, signo = 0, r, status;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 't':
+		if (c == 'p') {
+			pids_add(&given, opt_pid(&tool, opt_value));
+		} else {
 			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &ms);
 			w.ms = (long)ms;
-			break;
-		case 'p':
-			pids_add(&given, opt_pid(&tool, opt_value));
-			break;
-		default:
-			undo = opt_value;
 		}
 	argv += opt_index;
 	if (pids_sort(&given) < 0)
 		return REFUSED;
-	if (given.n)
-		w.tasks = tasks;
-
+	w.tasks = given.n ? tasks : NULL;
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		sigaddset(&set, ending[i]);
@@ -99,24 +102,16 @@ int main(int argc, char **argv)
 	if (child && (w.fd = (int)syscall(SYS_pidfd_open, child, 0)) < 0)
 		err_errno("unable to wait for %s", *argv);
 	r = child && w.fd < 0 ? -1 : wait_for(&w, &signo);
-
 	status = r == ENDED_TASKS ? DONE : r == ENDED_TIME ? TIMED_OUT :
 		 r == ENDED_SIGNAL ? 128 + signo : REFUSED;
-	if (child && r == ENDED_FD) {
-		status = child_wait(child);
-	} else if (child) {
+	if (child && r != ENDED_FD)
 		kill(child, SIGTERM);
-		child_wait(child);
-	}
-	if (undo) {
-		char *const sh[] = { "sh", "-c", (char *)undo, NULL };
-
-		child = start(sh);
-		if (child < 0 || child_wait(child)) {
-			err_msg("the undo failed: %s", undo);
-			status = REFUSED;
-		}
-	}
+	if (child)
+		c = child_wait(child);
+	if (child && r == ENDED_FD)
+		status = c;
+	if (undo && run_undo() < 0)
+		status = REFUSED;
 	pids_clear(&given);
 	return status;
 }

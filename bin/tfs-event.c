@@ -17,6 +17,9 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
+static int lists;
+static const char *filter;
+
 static const struct tool tool = {
 	.name = "tfs-event",
 	.help =
@@ -28,6 +31,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){ { 'l', NULL, &lists }, { 'f', &filter, NULL }, { 0 } },
 };
 
 struct event_names {
@@ -36,15 +40,9 @@ struct event_names {
 };
 
 /* Return whether the glob matches the event SYSTEM:EVENT. */
-static int matches(const char *glob, char *name)
+static int matches(const char *glob, const char *name)
 {
-	char *colon = strchr(name, ':');
-	int r;
-
-	*colon = '\0';
-	r = glob_names(glob, name, colon + 1);
-	*colon = ':';
-	return r;
+	return glob_matches(glob, strchr(glob, ':') ? name : strchr(name, ':') + 1);
 }
 
 /* Print an error for a glob without a match, with the nearest names. Return -1. */
@@ -208,30 +206,20 @@ static int apply(struct change *c, size_t n)
 
 int main(int argc, char **argv)
 {
-	const char *filter = NULL;
 	static const char **triggers;
 	static struct change *changes;
 	static struct event_names events;
-	int c, dir, top, list = 0;
+	int dir, top;
 	size_t n = 0;
 	char *text;
 
 	triggers = xcalloc((size_t)argc + 1, sizeof(*triggers));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'l':
-			list = 1;
-			break;
-		case 'f':
-			filter = opt_value;
-			break;
-		case 't':
-			triggers[n++] = opt_value;
-		}
+	while (opt_next(&tool, argc, argv) != -1)
+		triggers[n++] = opt_value;
 	argv += opt_index;
-	if (!*argv && !list)
+	if (!*argv && !lists)
 		usage_error(&tool, "no event; give at least one, or -l to list them");
-	if (list && (filter || n))
+	if (lists && (filter || n))
 		usage_error(&tool, "-l writes nothing: it excludes -f and -t");
 
 	top = tracefs_open(opt_root, "", NULL);
@@ -248,7 +236,7 @@ int main(int argc, char **argv)
 	parse_events(&events, text);
 	if (*argv && select_events(&events, argv) < 0)
 		return REFUSED;
-	if (list) {
+	if (lists) {
 		for (size_t i = 0; i < events.n; i++)
 			stdout_print("%s\n", events.name[i]);
 		stdout_flush();

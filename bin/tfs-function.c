@@ -14,6 +14,8 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
+static int lists, excludes;
+
 static const struct tool tool = {
 	.name = "tfs-function",
 	.help =
@@ -24,6 +26,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){ { 'l', NULL, &lists }, { 'n', NULL, &excludes }, { 0 } },
 };
 
 /*
@@ -65,13 +68,9 @@ static int check(const char *word, const char *all, size_t len)
 		return err_msg("not a glob for the kernel: '%.80s'; a colon begins a command, and "
 			       "a blank another name", word);
 	}
-	if (!found && near.n)
-		err_msg("the kernel cannot trace a function that is called '%.80s'; did you mean "
-			"%s%s%s?", word, near.name[0], near.n > 1 ? ", " : "",
-			near.n > 1 ? near.name[1] : "");
-	else if (!found)
-		err_msg("the kernel cannot trace a function that is called '%.80s'; "
-			"tfs-function -l prints the names of all", word);
+	if (!found)
+		err_msg("the kernel cannot trace a function that is called '%.80s'; %s", word,
+			suggest_remedy(&near, "tfs-function -l prints the names of all"));
 	free(text);
 	return found ? 0 : -1;
 }
@@ -108,21 +107,15 @@ static int set(int dir, const char *file, char **words)
 
 int main(int argc, char **argv)
 {
-	const char *file = "set_ftrace_filter";
-	int c, dir, top, names = 0;
+	const char *file;
+	int dir, top;
 	size_t len;
 	char *all;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'l':
-			names = 1;
-			break;
-		case 'n':
-			file = "set_ftrace_notrace";
-		}
+	opt_next(&tool, argc, argv);
+	file = excludes ? "set_ftrace_notrace" : "set_ftrace_filter";
 	argv += opt_index;
-	if (!*argv && !names)
+	if (!*argv && !lists)
 		usage_error(&tool, "no function; give at least one, or -l to list them");
 	top = tracefs_open(opt_root, "", NULL);
 	dir = top < 0 ? -1 : tracefs_open(opt_root, opt_instance, NULL);
@@ -136,7 +129,7 @@ int main(int argc, char **argv)
 	for (char **w = argv; *w; w++)
 		if (check(*w, all, len) < 0)
 			return REFUSED;
-	if (!names)
+	if (!lists)
 		return set(dir, file, argv) < 0 ? REFUSED : DONE;
 	list(argv, all, len);
 	return DONE;

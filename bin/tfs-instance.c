@@ -20,6 +20,10 @@
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 
+static const char *root;
+static int stale;
+static unsigned long patience = 2000;
+
 static const struct tool tool = {
 	.name = "tfs-instance",
 	.help =
@@ -33,9 +37,8 @@ static const struct tool tool = {
 		"-s  list, remove: the stale instances, whose owner is dead\n"
 		"-t MS  remove: wait at most MS milliseconds; default 2000\n"
 		OPTION_ROOT,
+	.places = (const struct opt_place[]){ { 'R', &root, NULL }, { 's', NULL, &stale }, { 0 } },
 };
-
-static unsigned long patience = 2000;
 
 static int print_stale(void *arg, int dir, const char *name)
 {
@@ -110,28 +113,14 @@ static void check_names(char **names, const char *command)
 	for (; *names; names++)
 		if (!text_is_name(*names))
 			usage_error(&tool, "not an instance's name: '%.80s'", *names);
+		else if (*command == 'm' && instance_is_session_name(*names))
+			usage_error(&tool, "the name %s is reserved for sessions: the next "
+				    "session would remove it", *names);
 }
 
-int main(int argc, char **argv)
+/* Exit MISUSED if the arguments of the command are wrong. */
+static void check(const char *command, char **argv)
 {
-	const char *root = NULL, *command = NULL;
-	char path[PATH_MAX];
-	int c, dir, stale = 0, r;
-
-	for (;;) {
-		c = opt_next(&tool, argc, argv);
-		if (c == -1 && !command && argv[opt_index])
-			command = argv[opt_index++];
-		else if (c == -1)
-			break;
-		else if (c == 's')
-			stale = 1;
-		else if (c == 'R')
-			root = opt_value;
-		else
-			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &patience);
-	}
-	argv += opt_index;
 	if (!command)
 		usage_error(&tool, "no command; give make, hold, list or remove");
 	if (!strcmp(command, "hold")) {
@@ -141,16 +130,26 @@ int main(int argc, char **argv)
 			usage_error(&tool, "not an instance's name: '%.80s'", *argv);
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
 		check_names(argv, command);
-		for (char **name = argv; *command == 'm' && *name; name++)
-			if (instance_is_session_name(*name))
-				usage_error(&tool, "the name %s is reserved for sessions: the next "
-					    "session would remove it", *name);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
 		usage_error(&tool, "no such command: '%.80s'", command);
 	} else {
 		opt_end(&tool, *argv);
 	}
+}
 
+int main(int argc, char **argv)
+{
+	const char *command = NULL;
+	char path[PATH_MAX];
+	int c, dir, r;
+
+	while ((c = opt_next(&tool, argc, argv)) != -1 || (!command && argv[opt_index]))
+		if (c == -1)
+			command = argv[opt_index++];
+		else
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &patience);
+	argv += opt_index;
+	check(command, argv);
 	dir = tracefs_open(root, "", path);
 	if (dir < 0)
 		return REFUSED;
@@ -160,11 +159,12 @@ int main(int argc, char **argv)
 		err_file("unable to open %s", path);
 		return REFUSED;
 	}
-	if (*command == 'm')
+	switch (*command) {
+	case 'm':
 		return make_all(dir, argv) < 0 ? REFUSED : DONE;
-	if (*command == 'h')
+	case 'h':
 		return hold(dir, argv);
-	if (*command == 'r') {
+	case 'r':
 		r = stale ? stale_each(dir, remove_stale, NULL) : 0;
 		for (; !r && *argv; argv++)
 			r = remove_one(dir, *argv);

@@ -15,6 +15,8 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
+static int functions;
+
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
 	.help =
@@ -29,6 +31,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){ { 'f', NULL, &functions }, { 0 } },
 };
 
 static int print_list(int dir)
@@ -47,7 +50,7 @@ static int print_list(int dir)
 }
 
 /* Add the new pids before removing the old ones: an empty list would record all tasks. */
-static int set(int dir, struct pids *s, int functions)
+static int set(int dir, struct pids *s)
 {
 	struct pids old = { 0 };
 	int r = pidfilter_list(dir, &old);
@@ -65,13 +68,9 @@ int main(int argc, char **argv)
 {
 	const char *command;
 	struct pids s = { 0 };
-	int c, dir, functions = 0, r;
+	int dir, r;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'f':
-			functions = 1;
-		}
+	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list") || !strcmp(command, "mirror")) {
@@ -94,7 +93,7 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		r = -1;
 	else if (*command == 's')
-		r = set(dir, &s, functions);
+		r = set(dir, &s);
 	else if (*command == 'a')
 		r = pidfilter_add(dir, &s, functions);
 	else

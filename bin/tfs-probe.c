@@ -30,6 +30,11 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
+/* The options, and the values of -a; NULL ends them. */
+static const char *root, *group, *binary, *binary_name;
+static int any_offset, counters, discreet;
+static const char **values;
+
 static const struct tool tool = {
 	.name = "tfs-probe",
 	.help =
@@ -48,17 +53,15 @@ static const struct tool tool = {
 		"-c  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
 		"-q  if a FILE cannot be probed, do not say why\n"
 		OPTION_ROOT,
+	.places = (const struct opt_place[]){
+		{ 'R', &root, NULL }, { 'g', &group, NULL }, { 'b', &binary, NULL },
+		{ 'n', &binary_name, NULL }, { 'o', NULL, &any_offset }, { 'c', NULL, &counters },
+		{ 'q', NULL, &discreet }, { 0 },
+	},
 };
 
 /* The size of the longest record that the kernel takes (kernel/trace/trace.c, WRITE_BUFSIZE). */
 enum { RECORD = 4096 };
-
-/* The options -o, -c and -q. */
-static int any_offset, counters, discreet;
-
-/* The options -b and -n, and the values of -a. */
-static const char *binary, *binary_name;
-static const char **values;
 
 /* A file with places of probes. It stays open until the kernel has opened it, too. */
 struct probed {
@@ -119,40 +122,40 @@ static const struct probed *open_probed(const char *event, const char *path)
 
 /* ---- make the record of a probe -------------------------------------------------- */
 
-static int append(struct made *m, const char *text, size_t n)
+/* Append to the record. Return 0, or -1, reported. */
+__attribute__((format(printf, 2, 3)))
+static int append(struct made *m, const char *fmt, ...)
 {
-	size_t len = strlen(m->record);
+	size_t len = strlen(m->record), n;
+	va_list ap;
 
-	if (n >= sizeof(m->record) - len)
-		return err_msg("%s: the probe is longer than the kernel takes; record fewer "
-			       "values", m->event);
-	memcpy(m->record + len, text, n);
-	m->record[len + n] = '\0';
-	return 0;
+	va_start(ap, fmt);
+	n = str_vformat(m->record + len, sizeof(m->record) - len, fmt, ap);
+	va_end(ap);
+	return n < sizeof(m->record) - len ? 0 :
+	       err_msg("%s: the probe is longer than the kernel takes; record fewer values",
+		       m->event);
 }
 
 /*
- * Return the register of a function's n-th argument by the calling convention, or NULL if
- * it is unknown or the argument is on the stack. The result may be in name.
+ * Write the register of a function's n-th argument by the calling convention to name (16 bytes).
+ * Return -1, silent, if it is unknown or the argument is on the stack.
  */
-static const char *argument_register(const struct elf_location *p, unsigned n, char *name,
-				     size_t size)
+static int argument_register(const struct elf_location *p, unsigned n, char *name)
 {
-	static const char x86[][4] = { "di", "si", "dx", "cx", "r8", "r9" };
+	static const char *const x86[] = { "di", "si", "dx", "cx", "r8", "r9" };
 	static const struct { unsigned machine, first, most; const char *letters; } regular[] = {
 		{ EM_AARCH64, 0, 8, "x" }, { EM_ARM, 0, 4, "r" }, { EM_S390, 2, 5, "r" },
 		{ EM_PPC64, 3, 8, "gpr" }, { EM_RISCV, 0, 8, "a" }, { EM_MIPS, 4, 4, "r" },
 	};
 
-	if (p->machine == EM_X86_64 && p->wide)
-		return n <= 6 ? x86[n - 1] : NULL;
+	if (p->machine == EM_X86_64 && p->wide && n <= 6)
+		return str_format(name, 16, "%s", x86[n - 1]), 0;
 	for (size_t i = 0; i < sizeof(regular) / sizeof(*regular); i++)
-		if (regular[i].machine == p->machine && n <= regular[i].most) {
-			str_format(name, size, "%s%u", regular[i].letters,
-				   regular[i].first + n - 1);
-			return name;
-		}
-	return NULL;
+		if (regular[i].machine == p->machine && n <= regular[i].most)
+			return str_format(name, 16, "%s%u", regular[i].letters,
+					  regular[i].first + n - 1), 0;
+	return -1;
 }
 
 /*
@@ -161,25 +164,20 @@ static const char *argument_register(const struct elf_location *p, unsigned n, c
  */
 static int append_args(struct made *m, const char *s, const struct elf_location *place)
 {
-	const char *p;
+	char reg[16];
 
-	while (place && (p = strstr(s, "$arg")) && p[4] >= '1' && p[4] <= '8') {
-		char name[16];
-		const char *reg = argument_register(place, (unsigned)(p[4] - '0'), name,
-						    sizeof(name));
-
+	for (const char *p; place && (p = strstr(s, "$arg")) && p[4] >= '1' && p[4] <= '8';
+	     s = p + 5) {
 		if (*m->record == 'r')
 			return err_msg("%s: a return has no $arg%c; record it where the function "
 				       "begins", m->event, p[4]);
-		if (!reg)
+		if (argument_register(place, (unsigned)(p[4] - '0'), reg) < 0)
 			return err_msg("%s: the register of $arg%c is not known for such a "
 				       "program; give a register instead", m->event, p[4]);
-		if (append(m, s, (size_t)(p - s)) < 0 || append(m, "%", 1) < 0 ||
-		    append(m, reg, strlen(reg)) < 0)
+		if (append(m, "%.*s%%%s", (int)(p - s), s, reg) < 0)
 			return -1;
-		s = p + 5;
 	}
-	return append(m, s, strlen(s));
+	return append(m, "%s", s);
 }
 
 /* Append the ARGs s of the PROBE, and those of -a. Return 0, or -1, reported. */
@@ -188,7 +186,7 @@ static int append_all(struct made *m, const char *s, const struct elf_location *
 	if (append_args(m, s, place) < 0)
 		return -1;
 	for (const char **v = values; *v; v++)
-		if (append(m, " ", 1) < 0 || append_args(m, *v, place) < 0)
+		if (append(m, " ") < 0 || append_args(m, *v, place) < 0)
 			return -1;
 	return 0;
 }
@@ -302,18 +300,11 @@ static int find_place(const struct made *m, char *name, struct elf_location *pla
 	return elf_symbol(file, name, into, place);
 }
 
-/*
- * Append the FILE:OFFSET of m as the kernel has to read it, and (COUNTER) unless counter is
- * empty. Return 0, or -1, reported.
- */
+/* Append the FILE:OFFSET of m as the kernel has to read it, and (COUNTER) unless it is empty. */
 static int append_offset(struct made *m, const char *counter)
 {
-	char number[64];
-
-	str_format(number, sizeof(number), ":%llu%s%s%s", (unsigned long long)m->offset,
-		   *counter ? "(" : "", counter, *counter ? ")" : "");
-	return append(m, m->in->path, strlen(m->in->path)) < 0 ||
-	       append(m, number, strlen(number)) < 0 ? -1 : 0;
+	return append(m, "%s:%llu%s%s%s", m->in->path, (unsigned long long)m->offset,
+		      *counter ? "(" : "", counter, *counter ? ")" : "");
 }
 
 /*
@@ -360,12 +351,11 @@ static int returns_kill(const struct elf_location *place)
 }
 
 /* Make the record of an EVENT and its PROBE. Return 0, or -1, reported. */
-static int make_record(struct made *m, const char *group, const char *event, const char *probe)
+static int make_record(struct made *m, const char *event, const char *probe)
 {
 	size_t type = strcspn(probe, " "), n;   /* length of "p", "r100" or "e" */
 	const char *where = probe + type + strspn(probe + type, " ");
 	struct elf_location place = { 0 };
-	char head[2 * PROBE_NAME + 4];
 
 	str_format(m->event, sizeof(m->event), "%s", event);
 	if (!strchr("pref", *probe) || (*probe == 'r' ? strspn(probe + 1, "0123456789") + 1 : 1) !=
@@ -378,8 +368,7 @@ static int make_record(struct made *m, const char *group, const char *event, con
 		return err_msg("%s: a probe of kind %c is not in a program; leave -b out", event,
 			       *probe);
 	n = strcspn(where, " ");
-	str_format(head, sizeof(head), ":%s/%s ", group, event);
-	if (append(m, probe, type) < 0 || append(m, head, strlen(head)) < 0)
+	if (append(m, "%.*s:%s/%s ", (int)type, probe, group, event) < 0)
 		return -1;
 	if (strchr("pr", *probe) && (binary || memchr(where, '/', n))) {
 		m->file = "uprobe_events";
@@ -423,7 +412,7 @@ static struct made *next_made(void)
 
 /* The things to look for in a file. */
 struct usdt_search {
-	const char *group, *event, *args;
+	const char *event, *args;
 	const struct probed *in;
 	const char *probe;      /* PROVIDER:NAME */
 	struct suggest near;
@@ -460,29 +449,23 @@ static int add_place(void *arg, const struct elf_usdt *u)
 	m->file = "uprobe_events";
 	m->in = s->in;
 	m->offset = u->offset;
-	*number = '\0';
-	if (n > 1)
-		str_format(number, sizeof(number), "_%u", (unsigned)n);
+	str_format(number, sizeof(number), n > 1 ? "_%u" : "", (unsigned)n);
 	str_format(m->event, sizeof(m->event), "%.*s%s", PROBE_NAME - 5, s->event, number);
-	*number = '\0';
-	if (u->counter)
-		str_format(number, sizeof(number), "%llu", (unsigned long long)u->counter);
+	str_format(number, sizeof(number), u->counter ? "%llu" : "", (unsigned long long)u->counter);
 	s->text.n = 0;
 	usdt_args(u, &s->text, NULL);
 	strbuf_puts(&s->text, s->args);
-	return append(m, "p:", 2) < 0 || append(m, s->group, strlen(s->group)) < 0 ||
-	       append(m, "/", 1) < 0 || append(m, m->event, strlen(m->event)) < 0 ||
-	       append(m, " ", 1) < 0 || append_offset(m, number) < 0 ||
+	return append(m, "p:%s/%s ", group, m->event) < 0 || append_offset(m, number) < 0 ||
 	       append_all(m, s->text.text, NULL) < 0 ? -1 : 0;
 }
 
 /* Make a record for each place of the probe "u FILE:PROVIDER:NAME [ARG]...". */
-static int make_usdt(const char *group, const char *event, const char *probe)
+static int make_usdt(const char *event, const char *probe)
 {
 	const char *where = probe + 1 + strspn(probe + 1, " ");
 	char *path = xstrdup(where), *colon = NULL;
-	struct usdt_search s = { .group = group, .event = event,
-				 .args = where + strcspn(where, " "), .first = made_n };
+	struct usdt_search s = { .event = event, .args = where + strcspn(where, " "),
+				 .first = made_n };
 	int r;
 
 	if (check_words(event, probe) < 0)
@@ -596,21 +579,30 @@ static int lacks_event_probes(void)
 
 /* ---- add, list and remove ---------------------------------------------------------- */
 
+/* Read the next probe of the group in the text of a list, and move *text after it. */
+static int next_of_group(const char **text, struct probe *p)
+{
+	while (probe_next(text, p))
+		if (!strcmp(p->group, group))
+			return 1;
+	return 0;
+}
+
 /* Return whether text, the content of dynamic_events, has the event of the group. */
-static int is_defined(const char *text, const char *group, const char *event)
+static int is_defined(const char *text, const char *event)
 {
 	struct probe p;
 
-	while (text && probe_next(&text, &p))
-		if (!strcmp(p.group, group) && !strcmp(p.event, event))
+	while (text && next_of_group(&text, &p))
+		if (!strcmp(p.event, event))
 			return 1;
 	return 0;
 }
 
 /* Return whether the kernel has probes of kind f, with CONFIG_FPROBE_EVENTS. */
-static int has_function_probes(int root)
+static int has_function_probes(int top)
 {
-	char *text = file_read(root, "README", NULL);
+	char *text = file_read(top, "README", NULL);
 	int has = text && strstr(text, " f[:");
 
 	free(text);
@@ -622,42 +614,42 @@ static int has_function_probes(int root)
  * allows no kprobe there. Define m, a kprobe at a function, as kind f instead. Return 0 or an
  * error.
  */
-static int define_as_function(int root, struct made *m)
+static int define_as_function(int top, struct made *m)
 {
 	const char *name = strchr(m->record, ':'), *end = strchr(m->record, ' ');
 	size_t n = strcspn(m->symbol, " "), word = strcspn(m->symbol, " :+%");
 	struct made f = { .file = "dynamic_events", .symbol = m->symbol };
 	int e;
 
-	if (word != n || (*m->symbol >= '0' && *m->symbol <= '9') || !has_function_probes(root))
+	if (word != n || (*m->symbol >= '0' && *m->symbol <= '9') || !has_function_probes(top))
 		return -EINVAL;
 	str_format(f.event, sizeof(f.event), "%s", m->event);
-	if (append(&f, "f", 1) < 0 || append(&f, name, (size_t)(end + 1 - name)) < 0 ||
-	    append(&f, m->symbol, n) < 0 || (*m->record == 'r' && append(&f, "%return", 7) < 0) ||
+	if (append(&f, "f%.*s%.*s%s", (int)(end + 1 - name), name, (int)n, m->symbol,
+		   *m->record == 'r' ? "%return" : "") < 0 ||
 	    append_all(&f, m->symbol + n, NULL) < 0)
 		return -EINVAL;
-	e = ctl_try(root, f.file, f.record, 0);
+	e = ctl_try(top, f.file, f.record, 0);
 	if (!e)
 		*m = f;
 	return e;
 }
 
-static int define(int root, struct made *m)
+static int define(int top, struct made *m)
 {
-	int e = ctl_try(root, m->file, m->record, 0);
+	int e = ctl_try(top, m->file, m->record, 0);
 
-	if (!e || (e == -EINVAL && *m->file == 'k' && !define_as_function(root, m)))
+	if (!e || (e == -EINVAL && *m->file == 'k' && !define_as_function(top, m)))
 		return 0;
 	if (m->symbol && e != -EACCES && e != -EPERM && is_unknown_function(m))
 		return -1;
 	if (*m->record == 'e' && e == -EINVAL && lacks_event_probes())
 		return err_msg("this kernel has no probes at events; they need Linux 5.15 with "
 			       "CONFIG_EPROBE_EVENTS");
-	if (*m->record == 'f' && e == -EINVAL && !has_function_probes(root))
+	if (*m->record == 'f' && e == -EINVAL && !has_function_probes(top))
 		return err_msg("this kernel has no probes of kind f; they need Linux 6.5 with "
 			       "CONFIG_FPROBE_EVENTS");
 	/* write it again, to print the kernel's own reason */
-	return ctl_explain(root, m->file, m->record, 0);
+	return ctl_explain(top, m->file, m->record, 0);
 }
 
 /*
@@ -687,17 +679,17 @@ static int is_as_made(const struct made *m, const struct probe *p)
  * Read a probe back from the kernel, before any instance can enable it. Return 0, or -1,
  * reported, if the kernel did not make exactly the probe m in the file that was read.
  */
-static int read_back(int root, const char *group, const struct made *m)
+static int read_back(int top, const struct made *m)
 {
-	char *text = file_read(root, m->file, NULL);
+	char *text = file_read(top, m->file, NULL);
 	const char *at = text;
 	struct probe p;
 	int lines = 0, right = 0;
 
 	if (!text)
 		return err_file("unable to read %s", m->file);
-	while (probe_next(&at, &p))
-		if (!strcmp(p.group, group) && !strcmp(p.event, m->event)) {
+	while (next_of_group(&at, &p))
+		if (!strcmp(p.event, m->event)) {
 			lines++;
 			right += is_as_made(m, &p);
 		}
@@ -717,29 +709,26 @@ static int read_back(int root, const char *group, const struct made *m)
  * unregister_trace_uprobe tests for users only without siblings). The next enabled uprobe
  * then hangs in the kernel, with a lock that all of tracefs needs.
  */
-static int add(int root, const char *group, char **words, size_t n)
+static int add(int top, char **words)
 {
-	char *text = file_read(root, "dynamic_events", NULL);
+	char *text = file_read(top, "dynamic_events", NULL);
 	size_t i;
 	int r = 0;
 
 	if (!text && errno != ENOENT)
 		return err_file("unable to read dynamic_events");
-	for (i = 0; i < n && !r; i++) {
-		const char *event = words[2 * i], *probe = words[2 * i + 1];
-
-		r = *probe == 'u' && probe[1] == ' ' ? make_usdt(group, event, probe) :
-		    make_record(next_made(), group, event, probe);
-	}
+	for (; *words && !r; words += 2)
+		r = words[1][0] == 'u' && words[1][1] == ' ' ? make_usdt(words[0], words[1]) :
+		    make_record(next_made(), words[0], words[1]);
 	for (i = 0; i < made_n && !r; i++) {
-		if (is_defined(text, group, made[i].event))
+		if (is_defined(text, made[i].event))
 			r = err_msg("%s/%s exists already; remove it, or give another name",
 				    group, made[i].event);
 		for (size_t j = 0; j < i && !r; j++)
 			if (!strcmp(made[i].event, made[j].event))
 				r = err_msg("two probes have the name '%s'; give each its own name",
 					    made[i].event);
-		if (!r && !file_exists(root, made[i].file))
+		if (!r && !file_exists(top, made[i].file))
 			r = err_msg("this kernel has no %s; it needs %s", made[i].file,
 				    *made[i].file == 'k' ? "CONFIG_KPROBE_EVENTS" :
 				    "CONFIG_UPROBE_EVENTS");
@@ -748,17 +737,17 @@ static int add(int root, const char *group, char **words, size_t n)
 	if (r)
 		return r;
 	for (i = 0; i < made_n && !r; i++)
-		r = define(root, &made[i]);
+		r = define(top, &made[i]);
 	for (size_t j = 0; j < made_n && !r; j++)
-		r = read_back(root, group, &made[j]);
+		r = read_back(top, &made[j]);
 	while (r && i-- > 0)
-		probes_remove(root, group, made[i].event);
+		probes_remove(top, group, made[i].event);
 	return r;
 }
 
-static int list(int root, const char *group)
+static int list(int top)
 {
-	char *text = file_read(root, "dynamic_events", NULL);
+	char *text = file_read(top, "dynamic_events", NULL);
 	const char *next = text;
 	struct probe p;
 	int r = NO;
@@ -767,92 +756,61 @@ static int list(int root, const char *group)
 		err_file("unable to read dynamic_events");
 		return REFUSED;
 	}
-	while (probe_next(&next, &p))
-		if (!strcmp(p.group, group)) {
-			const char *place = p.line + strcspn(p.line, " \n"), *shown;
+	for (; next_of_group(&next, &p); r = DONE) {
+		const char *place = p.line + strcspn(p.line, " \n"), *shown;
 
-			place += *place == ' ';
-			shown = uprobe_shown(place);
-			stdout_print("%.*s%.*s\n", (int)(place - p.line), p.line,
-				     (int)(p.line + p.length - shown), shown);
-			r = DONE;
-		}
+		place += *place == ' ';
+		shown = uprobe_shown(place);
+		stdout_print("%.*s%.*s\n", (int)(place - p.line), p.line,
+			     (int)(p.line + p.length - shown), shown);
+	}
 	free(text);
 	stdout_flush();
 	return r;
 }
 
-static int remove_one(int root, const char *group, const char *event)
+static int remove_one(int top, const char *event)
 {
-	if (!probes_remove(root, group, event))
+	if (!probes_remove(top, group, event))
 		return 0;
 	return err_file("unable to remove %s%s%s%s", group, event ? "/" : "",
 			event ? event : "",
 			errno == EBUSY ? ", which is enabled or in use" : "");
 }
 
-static int remove_probes(int root, const char *group, char **events)
+static int remove_probes(int top, char **events)
 {
-	char *text = file_read(root, "dynamic_events", NULL);
+	char *text = file_read(top, "dynamic_events", NULL);
 	int r = 0;
 
 	for (char **e = events; *e; e++)
-		if (!is_defined(text, group, *e))
+		if (!is_defined(text, *e))
 			r = err_msg("no such probe: %s/%.80s", group, *e);
 	free(text);
 	if (r || !*events)
-		return r ? r : remove_one(root, group, NULL);
+		return r ? r : remove_one(top, NULL);
 	for (char **e = events; *e; e++)
-		r |= remove_one(root, group, *e);
+		r |= remove_one(top, *e);
 	return r;
 }
 
-int main(int argc, char **argv)
+/* Exit MISUSED if the arguments behind add, list or remove, or the options, are wrong. */
+static void check(const char *verb, char **words)
 {
-	const char *root = NULL, *group = getenv("TFS_GROUP"), *verb;
-	int c, top, adds;
-	size_t n = 0;
+	int adds = *verb == 'a';
+	size_t n;
 
-	values = xcalloc((size_t)argc + 1, sizeof(*values));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'g')
-			group = opt_value;
-		else if (c == 'o')
-			any_offset = 1;
-		else if (c == 'c')
-			counters = 1;
-		else if (c == 'q')
-			discreet = 1;
-		else if (c == 'b')
-			binary = opt_value;
-		else if (c == 'n')
-			binary_name = opt_value;
-		else if (c == 'a')
-			values[n++] = opt_value;
-		else
-			root = opt_value;
-	argv += opt_index;
-	verb = *argv ? *argv++ : "";
-	if (!strcmp(verb, "usdt")) {
-		if (!*argv)
-			usage_error(&tool, "usdt needs a FILE");
-		opt_end(&tool, argv[1]);
-		return list_usdt(*argv);
-	}
-	adds = !strcmp(verb, "add");
-	if (!adds && strcmp(verb, "list") && strcmp(verb, "remove"))
-		usage_error(&tool, "no command; give add, list, remove or usdt");
 	if (!group || !*group)
 		usage_error(&tool, "no group; give -g or set TFS_GROUP");
 	if (!is_identifier(group))
 		usage_error(&tool, "not the name of a group: '%.80s'", group);
-	for (n = 0; argv[n]; n++)
-		if ((!adds || n % 2 == 0) && !is_identifier(argv[n]))
-			usage_error(&tool, "not the name of an event: '%.80s'", argv[n]);
+	for (n = 0; words[n]; n++)
+		if ((!adds || n % 2 == 0) && !is_identifier(words[n]))
+			usage_error(&tool, "not the name of an event: '%.80s'", words[n]);
 	if (adds && (!n || n % 2))
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
 	if (*verb == 'l')
-		opt_end(&tool, *argv);
+		opt_end(&tool, *words);
 	if (!adds && (binary || *values))
 		usage_error(&tool, "-b and -a go with add");
 	if (binary_name && !binary)
@@ -861,12 +819,33 @@ int main(int argc, char **argv)
 		if (!**v || ctl_cut(*v))
 			err_exit(MISUSED, "not one value to record: '%.80s'%s%s", *v,
 				 **v ? " has " : "", **v ? ctl_cut_name(ctl_cut(*v)) : "");
+}
 
+int main(int argc, char **argv)
+{
+	const char *verb;
+	size_t n = 0;
+	int top;
+
+	group = getenv("TFS_GROUP");
+	values = xcalloc((size_t)argc + 1, sizeof(*values));
+	while (opt_next(&tool, argc, argv) != -1)
+		values[n++] = opt_value;
+	argv += opt_index;
+	verb = *argv ? *argv++ : "";
+	if (!strcmp(verb, "usdt")) {
+		if (!*argv)
+			usage_error(&tool, "usdt needs a FILE");
+		opt_end(&tool, argv[1]);
+		return list_usdt(*argv);
+	}
+	if (strcmp(verb, "add") && strcmp(verb, "list") && strcmp(verb, "remove"))
+		usage_error(&tool, "no command; give add, list, remove or usdt");
+	check(verb, argv);
 	top = tracefs_open(root, "", NULL);
 	if (top < 0)
 		return REFUSED;
 	if (*verb == 'l')
-		return list(top, group);
-	return (adds ? add(top, group, argv, n / 2) : remove_probes(top, group, argv)) < 0 ?
-		REFUSED : DONE;
+		return list(top);
+	return (*verb == 'a' ? add(top, argv) : remove_probes(top, argv)) < 0 ? REFUSED : DONE;
 }

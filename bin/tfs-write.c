@@ -21,6 +21,8 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
+static int clears;
+
 static const struct tool tool = {
 	.name = "tfs-write",
 	.help =
@@ -30,6 +32,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){ { 'c', NULL, &clears }, { 0 } },
 };
 
 /* Write each line of standard input as a record. */
@@ -83,23 +86,19 @@ static void check(int dir, char *file, char *record)
 }
 
 /* Return the flags for the operands at i: clear a file only before its first record. */
-static int flags_of(char **argv, int i, int flags)
+static int flags_of(char **argv, int i)
 {
 	for (int j = 0; j < i; j += 2)
 		if (!strcmp(argv[j], argv[i]))
 			return 0;
-	return flags;
+	return clears ? CTL_TRUNCATE : 0;
 }
 
 int main(int argc, char **argv)
 {
-	int c, dir, flags = 0;
+	int dir;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'c':
-			flags = CTL_TRUNCATE;
-		}
+	opt_next(&tool, argc, argv);
 	argc -= opt_index;
 	argv += opt_index;
 	if (!argc || argc % 2)
@@ -112,10 +111,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < argc; i += 2)
 		check(dir, argv[i], argv[i + 1]);
 	for (int i = 0; i < argc; i += 2) {
-		int now = flags ? flags_of(argv, i, flags) : 0;
+		int flags = flags_of(argv, i);
 
-		if ((strcmp(argv[i + 1], "-") ? ctl_explain(dir, argv[i], argv[i + 1], now)
-					      : write_lines(dir, argv[i], now)) < 0)
+		if ((strcmp(argv[i + 1], "-") ? ctl_explain(dir, argv[i], argv[i + 1], flags)
+					      : write_lines(dir, argv[i], flags)) < 0)
 			return REFUSED;
 	}
 	return DONE;

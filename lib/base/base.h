@@ -140,7 +140,12 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
  */
 struct tool {
 	const char *name, *help;
-	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself */
+	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself, */
+	const struct opt_place {
+		char letter;            /* 0: the end; NULL: no places */
+		const char **value;     /* of an option with a value, or */
+		int *flag;              /* becomes 1 */
+	} *places;              /* and these options */
 };
 
 /* Lines of help that many tools have. */

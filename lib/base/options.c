@@ -91,6 +91,24 @@ _Noreturn static void no_such_option(const struct tool *t, const char *word)
 	usage_error(t, "no such option: %s", word);
 }
 
+static const struct opt_place instance_places[] = {
+	{ 'R', &opt_root, NULL }, { 'i', &opt_instance, NULL }, { 0 },
+};
+
+/* Put the option where it belongs. Return 0 if it has no place. */
+static int put(const struct opt_place *p, char letter)
+{
+	while (p && p->letter && p->letter != letter)
+		p++;
+	if (!p || !p->letter)
+		return 0;
+	if (p->value)
+		*p->value = opt_value;
+	else
+		*p->flag = 1;
+	return 1;
+}
+
 int opt_next(const struct tool *t, int argc, char **argv)
 {
 	static const char *rest = ""; /* unread letters of the argument before opt_index */
@@ -130,16 +148,14 @@ int opt_next(const struct tool *t, int argc, char **argv)
 	if (!known)
 		no_such_option(t, letter_word);
 	opt_value = NULL;
-	if (known[3] == ' ') /* two spaces: the text */
-		return letter;
-	if (!*rest && opt_index == argc)
-		usage_error(t, "option -%c needs a value", letter);
-	opt_value = (char *)(size_t)(*rest ? rest : argv[opt_index++]);
-	rest = "";
-	if (t->takes_instance && (letter == 'R' || letter == 'i')) {
-		*(letter == 'R' ? &opt_root : &opt_instance) = opt_value;
-		return opt_next(t, argc, argv);
+	if (known[3] != ' ') { /* two spaces: the text */
+		if (!*rest && opt_index == argc)
+			usage_error(t, "option -%c needs a value", letter);
+		opt_value = (char *)(size_t)(*rest ? rest : argv[opt_index++]);
+		rest = "";
 	}
+	if ((t->takes_instance && put(instance_places, letter)) || put(t->places, letter))
+		return opt_next(t, argc, argv);
 	return letter;
 }
 
