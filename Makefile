@@ -10,7 +10,7 @@ CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
 # a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
-DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' -Ilib
+DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' -Ilib -Ibin -Ibuild/gen
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 # of a program of a few pages, the padding between segments is a good part
 LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
@@ -87,31 +87,39 @@ endif
 COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)
 BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
-# Each folder of lib/ is a layer. A layer uses only layers in front of it: t/layers.
-LAYERS := base proc tracefs event calls live tracedat view filter flight persist blktrace bpf requests export session front
+# Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
+# its page, and their private code. t/layers checks who includes whom.
+LAYERS := base reader proc tracefs event syscalls live tracedat view lines draw bpf session
+AREAS := control record filter draw flight block requests run
 
-# A tool is a file in bin/, a manager a directory in trace-hooks/. Each program is linked
-# with the library and keeps what it calls.
-TOOLS := $(patsubst %.c,%,$(wildcard bin/*.c))
+# A program is linked with its object, with the private code of its area and with the library,
+# and keeps what it calls.
+SOURCES := $(patsubst %.1,%.c,$(wildcard $(AREAS:%=bin/%/*.1)))
+TOOLS := $(patsubst %.c,bin/%,$(notdir $(SOURCES)))
 SUBSYSTEMS := $(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c))
 MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
 # container-tracer's code looks for "manager.*", its document for "manager"
 ALIASES := $(addsuffix .tfs,$(MANAGERS))
 HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
-PAGES := $(wildcard bin/*.1 trace-hooks/*.[157] trace-hooks/*/*.7)
-LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(addsuffix /*.c,$(addprefix lib/,$(LAYERS)))))
-OBJECTS := $(patsubst lib/%.c,build/lib/%.o,$(LIB_C))
+PAGES := $(wildcard bin/*/*.1 trace-hooks/*.[157] trace-hooks/*/*.7)
+LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(LAYERS:%=lib/%/*.c)))
+OBJECTS := $(LIB_C:%.c=build/%.o)
+# private AREA: The objects that only the tools of the area use
+private = $(patsubst %.c,build/%.o,$(filter-out $(SOURCES),$(wildcard bin/$1/*.c)))
 # With LTO the linker wants the objects themselves.
 ifdef LTO
 LIBRARY = $(OBJECTS)
 else
 LIBRARY = build/libtfs.a
 endif
+# what stale sessions of each subsystem leave: trace-hooks/*/instances.c
+KINDS := build/gen/kinds.o $(SUBSYSTEMS:%=build/%/instances.o) \
+	$(call private,block) $(call private,requests)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) bin/tfs-calls.tab build/formats
 
 # Every format string is one that vformat supports; the compiler would let more pass.
-build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*.c trace-hooks/*/*.c)
+build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*/*.[ch] trace-hooks/*/*.c)
 	@mkdir -p $(@D)
 	@awk -f $^
 	@touch $@
@@ -132,90 +140,95 @@ FORCE:
 # for size. CFLAGS of the command line still count. JSON stays small in a static program, whose
 # other files here take 7 KiB less with -Os, and 4 % more time for a line of system calls.
 FAST := event/subbuf event/merge event/field event/vm event/conversion base/out event/line \
-	$(if $(STATIC),,view/json view/decode calls/print)
+	$(if $(STATIC),,view/json view/decode syscalls/print)
 DENSE := $(call accepts,-falign-functions=1 -falign-jumps=1 -falign-loops=1) \
 	$(call accepts,-fno-partial-inlining)
 $(FAST:%=build/lib/%.o): private CFLAGS = $(if $(STATIC),-Os,-O2) $(DENSE)
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
-build/lib/%.o: lib/%.c build/flags
+build/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-build/bin/%.o: bin/%.c build/flags
-	@mkdir -p $(@D)
+build/gen/%.o: build/gen/%.c build/flags
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-build/hooks/%.o: trace-hooks/%/subsystem.c build/flags
+build/gen/kinds.c: $(SUBSYSTEMS:%=%/instances.c) build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@{ echo '#include "session/session.h"'; \
+	printf 'extern const struct instance_kind %s_instances;\n' $(SUBSYSTEMS:trace-hooks/%=%); \
+	echo 'const struct instance_kind *const instance_kinds[] = {'; \
+	printf '&%s_instances,\n' $(SUBSYSTEMS:trace-hooks/%=%); echo 'NULL };'; } >$@
 
 build/libtfs.a: $(OBJECTS)
 	@rm -f $@
 	$(AR) qcs $@ $(OBJECTS)
 
--include $(wildcard build/lib/*/*.d build/bin/*.d build/hooks/*.d build/one/*.d)
+-include $(wildcard build/*/*.d build/*/*/*.d)
 
-# These draw or convert traces for other machines. Hosts that need one small program seldom need
-# them.
-APART := bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline
+# The tools of this area draw or convert traces for other machines. Hosts that need one small
+# program seldom need them.
+APART := $(patsubst %.c,bin/%,$(notdir $(filter bin/draw/%,$(SOURCES))))
+APART_SOURCES := $(filter bin/draw/%,$(SOURCES))
+
+# link SOURCE: Make the program of this file.
+define link
+bin/$(notdir $(1:.c=)): build/$(1:.c=.o) $(call private,$(word 2,$(subst /, ,$1))) \
+		$(if $(filter %/tfs-instance.c,$1),$(KINDS)) $$(LIBRARY) .build
+	$$(BUILD) -o $$@ $$(filter %.o %.a,$$^)
+endef
 
 ifdef ONE
 WITHIN := $(filter-out $(APART),$(TOOLS))
+WITHIN_SOURCES := $(filter-out $(APART_SOURCES),$(SOURCES))
+$(foreach s,$(APART_SOURCES),$(eval $(call link,$s)))
 $(WITHIN): bin/tfs
 	ln -sf tfs $@
-
-$(APART): %: build/%.o $(LIBRARY) .build
-	$(BUILD) -o $@ $(filter %.o %.a,$^)
 
 $(MANAGERS): bin/tfs
 	ln -sf ../../bin/tfs $@
 
-bin/tfs: lib/one/tfs.c build/one/one.h build/one/manager.o $(WITHIN:bin/%=build/one/%.o) \
-		$(SUBSYSTEMS:trace-hooks/%=build/one/subsystem-%.o) \
+# ... with the mains and the subsystems under other names
+bin/tfs: bin/tfs.c build/one/one.h build/one/lib/session/manager.o \
+		$(WITHIN_SOURCES:%.c=build/one/%.o) $(SUBSYSTEMS:%=build/one/%/subsystem.o) \
+		$(sort $(KINDS) $(foreach a,$(filter-out draw,$(AREAS)),$(call private,$a))) \
 		$(LIBRARY) .build
 	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
 
-build/one/manager.o: lib/session/manager.c build/flags
+build/one/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -Dmain=main_manager -c -o $@ $<
+	$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$(notdir $*)) \
+		-Dmanager_subsystem$(if $(filter %/subsystem,$*),=subsystem_$(notdir $(*D)),=manager_subsystem) -c -o $@ $<
 
-build/one/subsystem-%.o: trace-hooks/%/subsystem.c build/flags
-	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -Dmanager_subsystem=subsystem_$* -c -o $@ $<
-
-build/one/%.o: bin/%.c build/flags
-	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$*) -c -o $@ $<
-
-build/one/one.h: $(WITHIN:%=%.c) .build
+build/one/one.h: $(WITHIN_SOURCES) .build
 	@mkdir -p $(@D)
 	printf 'TOOL("%s", %s)\n' \
 		$(foreach t,$(notdir $(WITHIN)),$t main_$(subst -,_,$t)) >$@
 	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=subsystem_%) >>$@
 else
-$(TOOLS): %: build/%.o $(LIBRARY) .build
-	$(BUILD) -o $@ $(filter %.o %.a,$^)
+$(foreach s,$(SOURCES),$(eval $(call link,$s)))
 
-$(MANAGERS): trace-hooks/%/manager: build/hooks/%.o build/lib/session/manager.o $(LIBRARY) .build
+$(MANAGERS): %/manager: build/%/subsystem.o build/%/instances.o build/lib/session/manager.o \
+		$(call private,block) $(call private,requests) $(LIBRARY) .build
 	$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
-build/lib/base/numbers.o: lib/base/syscalls.h
-lib/base/syscalls.h: build/flags
+build/lib/base/numbers.o: build/gen/syscall_numbers.h
+build/gen/syscall_numbers.h: build/flags
+	@mkdir -p $(@D)
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/ENTRY("\1", __NR_\1)/p' | sort >$@
 
 # the tables of system calls, which programs read beside themselves
-CALLS_IN := lib/calls/data/numbers.in $(sort $(wildcard lib/calls/data/sets/*.in)) \
-	lib/calls/data/layouts.in lib/calls/data/calls.in
-bin/tfs-calls.tab: lib/calls/tables.awk $(CALLS_IN)
+CALLS_IN := lib/syscalls/data/numbers.in $(sort $(wildcard lib/syscalls/data/sets/*.in)) \
+	lib/syscalls/data/layouts.in lib/syscalls/data/calls.in
+bin/tfs-calls.tab: lib/syscalls/tables.awk $(CALLS_IN)
 	LC_ALL=C awk -f $^ >$@.new
 	mv $@.new $@
 
 # the script of the pictures as a string, without comments, indentation and most blanks
-build/lib/filter/svg.o: lib/filter/svg_script.h
-lib/filter/svg_script.h: lib/filter/svg.js
+build/lib/draw/svg.o: build/gen/svg_script.h
+build/gen/svg_script.h: lib/draw/svg.js build/flags
 	{ echo 'static const char svg_script[] ='; \
 	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 
@@ -242,7 +255,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: lib/base/syscalls.h lib/filter/svg_script.h
+lint: build/gen/syscall_numbers.h build/gen/svg_script.h
 	t/lint
 
 bench: all
@@ -305,8 +318,7 @@ uninstall:
 		$(HOOKDIR) 2>/dev/null
 
 clean:
-	rm -f $(TOOLS) bin/tfs bin/tfs-calls.tab $(MANAGERS) $(ALIASES) lib/base/syscalls.h lib/filter/svg_script.h \
-		.build
+	rm -f $(TOOLS) bin/tfs bin/tfs-calls.tab $(MANAGERS) $(ALIASES) .build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 
 # make clean all, with -j as well

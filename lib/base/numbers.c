@@ -59,13 +59,13 @@
 #define ENTRY(name, number) name "\0"
 static const char error_names[] = ERRORS, signal_names[] = SIGNALS;
 static const char syscall_names[] =
-#include "base/syscalls.h" /* made by the Makefile from sys/syscall.h */
+#include "syscall_numbers.h" /* made by the Makefile from sys/syscall.h */
 ;
 #undef ENTRY
 #define ENTRY(name, number) number,
 static const short error_numbers[] = { ERRORS }, signal_numbers[] = { SIGNALS };
 static const short syscall_numbers[] = {
-#include "base/syscalls.h"
+#include "syscall_numbers.h"
 };
 
 #define COUNT(numbers) (sizeof(numbers) / sizeof(*(numbers)))

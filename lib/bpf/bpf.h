@@ -178,61 +178,6 @@ int printk_quiet(int root);
 int printk_guard(int root);
 void printk_relieve(int guard);
 
-/* ---- strings.c: programs that print the strings of system calls ---------------------- */
-
-enum { STRINGS_WORDS_MAX = 32 };
-
-struct strings_plan {
-	int root;               /* the tracefs root */
-	char id[16];            /* each record begins with it, and programs have it as name */
-	int failed;             /* opens: only those that fail; execs: also those that fail */
-	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
-	unsigned data;          /* calls: the most bytes of a buffer; 0: no buffer is read */
-	int no_args, env;       /* calls: not the words of execs; their environment, too */
-	char *const *names;     /* calls: only these, up to NULL; none: all */
-	int tasks;              /* calls: the instance whose pid filter says which tasks; 0: all */
-	size_t n;               /* number of fds */
-	int fds[16];            /* descriptors that keep the programs attached */
-	/* private */
-	int buffer;
-	int notes, longs;       /* paths of calls that have begun */
-	unsigned piece;
-	unsigned numbers;       /* the most numbers in a record */
-	unsigned word;          /* bytes of the kernel's long */
-};
-
-/*
- * The programs print records in the event bpf_trace:bpf_trace_printk, in the task's own
- * context. A record is the id, a blank, a tag, and what the tag says. CALL
- * is the name of a system call, and the last word of a record may contain blanks:
- *
- *	=CALL FLAGS RET PATH    a call has returned; FLAGS is hexadecimal
- *	+CALL FLAGS RET PART    the same, with the first part of the path
- *	!CALL FLAGS RET         the same; the path is not in memory
- *	?CALL RET               the same; nothing is known of its beginning
- *	#ARGC N                 a program was executed: N strings follow, the file and words
- *	&PART                   a part of a string, and more follow
- *	.PART                   the last part of a string
- *	x                       the string is not in memory, from here on
- *	~                       the strings are too long: no more of them follow
- */
-
-/* Make what all programs use. Return 0, or -1, reported. */
-int strings_prepare(struct strings_plan *);
-
-/*
- * Attach programs to the system calls that open files, or that execute programs, and set
- * fds. Return 0, or -1, reported. The caller closes fds in both cases.
- */
-int strings_attach_opens(struct strings_plan *);
-int strings_attach_execs(struct strings_plan *);
-
-/*
- * Attach programs that print the user memory of system calls, as lib/calls/calls.h describes
- * their records, and set fds. Return 0, or -1, reported. The caller closes fds in both cases.
- */
-int strings_attach_calls(struct strings_plan *);
-
 /* ---- btf.c: find structure members and functions in BTF ---------------------------- */
 
 /* The kernel's BTF; text NULL: not read. */
@@ -255,21 +200,5 @@ int btf_member(const struct btf *, const char *structure, const char *member);
 
 /* Return the BTF id of a function, for fentry; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
-
-/* ---- tc.c: attach programs by clsact, with rtnetlink(7) ---------------------------- */
-
-/*
- * A filter of the queueing discipline clsact runs a program when a device sends a packet,
- * on kernels without TCX. The device must be in the caller's network namespace. All return
- * -errno on failure. tc_has_clsact returns 1 or 0, tc_filters a number, the others 0.
- */
-int tc_has_clsact(unsigned device);
-int tc_add_clsact(unsigned device);
-int tc_remove_clsact(unsigned device);
-/* Return the number of filters of the device's clsact, ingress and egress. */
-int tc_filters(unsigned device);
-int tc_add_program(unsigned device, unsigned priority, uint32_t handle, int program,
-		   const char *name);
-int tc_remove_program(unsigned device, unsigned priority, uint32_t handle);
 
 #endif

@@ -81,30 +81,6 @@ unsigned names_events_enabled(int dir);
 unsigned names_events_enable(int dir);
 void names_events_disable(int dir, unsigned which);
 
-/* ---- programs.c: functions of programs, by addresses in the memory of a task ----------- */
-
-/*
- * Give each record to programs_record before it is printed, so that it learns which tasks
- * are new or begin another program. Return the record's field parent_ip, the address to
- * which the function of a uprobe returns; 0 if it has none.
- */
-uint64_t programs_record(struct line_format *, const struct record *);
-
-/*
- * Print the function at an address of a task, and for a frame of a stack its file, or else
- * FILE:0xOFFSET: put_user of struct event_set. call (0 or 1) says that the address follows
- * a call. Return 1, or 0 if nothing is known, and print nothing.
- */
-int programs_put(const struct event_set *, struct out *, int pid, uint64_t address, int call,
-		 int frame);
-
-/*
- * Append the field caller, the function at parent_ip, to the line of a record, text or JSON,
- * of n bytes in room for size. Return the length of the line.
- */
-size_t programs_caller(const struct event_set *, const struct record *, uint64_t parent_ip,
-		       char *line, size_t n, size_t size);
-
 /* ---- buffers.c: sub-buffers of all CPUs, merged -------------------------------------- */
 
 /* The sub-buffers that were read from one CPU, oldest first, in a ring. */

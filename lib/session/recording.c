@@ -20,7 +20,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "persist/persist.h"
+#include "tracedat/tracedat.h"
 #include "session/session.h"
 
 /* ---- check the request, make the instance ------------------------------------------ */
@@ -102,7 +102,7 @@ const char *recording_name(const struct request *rq)
 {
 	static char name[16 + sizeof(rq->session)];
 
-	str_format(name, sizeof(name), "%s%s", manager_subsystem.prefix, rq->session);
+	str_format(name, sizeof(name), "%s%s", manager_subsystem.instances->prefix, rq->session);
 	return name;
 }
 
@@ -511,15 +511,15 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 
 struct sweep {
 	const char *session;          /* NULL: all */
-	int (*release)(const char *name);
 	int last;                     /* report what cannot be removed */
 };
 
 /* Remove the instance if it is stale. Return 1 if that has to be tried again. */
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
+	const struct instance_kind *kind = manager_subsystem.instances;
 	const struct sweep *s = arg;
-	const char *behind = name + strlen(manager_subsystem.prefix);
+	const char *behind = name + strlen(kind->prefix);
 	size_t n = s->session ? strlen(s->session) : 0;
 	int its = n && !strncmp(behind, s->session, n);
 	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
@@ -527,9 +527,9 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
 		return beside;
-	if (s->release(name) == 0 && (!stale_remove(dir, name, 0) || errno == ENOENT)) {
+	if (kind->release(dir, name) == 0 && (!stale_remove(dir, name, 0) || errno == ENOENT)) {
 		/* a process that is left of the session may have made something in between */
-		s->release(name);
+		kind->release(dir, name);
 		return 0;
 	}
 	if (s->session && !beside && !(its && !behind[n]))
@@ -540,16 +540,17 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 }
 
 /* owned_each blocks others that make an instance, so pause between two calls. */
-int recording_sweep(const char *session, int (*release)(const char *name))
+int recording_sweep(const char *session)
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	long long end = time_now_ms() + INSTANCE_REMOVE_MS;
-	struct sweep s = { .session = session, .release = release };
+	struct sweep s = { .session = session };
 	int dir = recording_instances(), r;
 
 	if (dir < 0)
 		return -1;
-	while ((r = owned_each(dir, manager_subsystem.prefix, remove_stale, &s)) > 0 && !s.last) {
+	while ((r = owned_each(dir, manager_subsystem.instances->prefix, remove_stale,
+			       &s)) > 0 && !s.last) {
 		s.last = time_now_ms() >= end;
 		nanosleep(&pause, NULL);
 	}

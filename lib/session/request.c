@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
-#include "persist/persist.h"
+#include "tracedat/tracedat.h"
 #include "session/session.h"
 
 const char request_common_options[] =

@@ -338,11 +338,10 @@ int recording_stop(int instance);
 int recording_remove(const struct request *rq, int instances, int instance);
 
 /*
- * Remove the stale instances of the subsystem. Call release with the name of each before and after
- * its removal. If the first call returns -1 and errno, the instance stays for now. session is that
- * of sweep in struct subsystem. Return 0 or -1.
+ * Remove the stale instances of the subsystem: sweep of struct subsystem. Release each before and
+ * after its removal. If it cannot be released, the instance stays for now. Return 0 or -1.
  */
-int recording_sweep(const char *session, int (*release)(const char *name));
+int recording_sweep(const char *session);
 
 /*
  * Check that this kernel can record as requested, before anything is made. root is that of
@@ -413,11 +412,27 @@ _Noreturn void stream_run(const struct request *rq, const struct stream_words *,
 /* ---- janitor.c: make a session, and take it down ----------------------------------- */
 
 /*
+ * The instances of a subsystem, as trace-hooks/NAME/instances.c registers them. The Makefile makes
+ * the table of all subsystems, which ends with NULL.
+ */
+struct instance_kind {
+	const char *prefix;     /* of their names; the name of the session follows */
+	/*
+	 * Remove what a stale session left outside of this instance: dynamic events, block
+	 * traces, request probes. Return 0, or -1 and errno.
+	 */
+	int (*release)(int instances, const char *name);
+};
+
+extern const struct instance_kind *const instance_kinds[];
+
+/*
  * The differences between subsystems. Each function reports an error and returns -1. The
  * janitor calls those that are marked J.
  */
 struct subsystem {
-	const char *name, *prefix; /* prefix of its instances */
+	const char *name;
+	const struct instance_kind *instances;
 	/* Open the directory that "requires" lines refer to; path as in tracefs_open. */
 	int (*root)(char *path);
 	/* Check that the kernel supports the common options of the request. */
@@ -490,7 +505,7 @@ int session_clear(void);
 /* ---- stale.c: instances of stale sessions ------------------------------------------ */
 
 /*
- * Return whether a session's instance can have this name: one of the prefixes in tracefs.h and the
+ * Return whether a session's instance can have this name: tfs. or tfs-SUBSYSTEM. and the
  * name of a session. The next session removes such an instance if no process holds it.
  */
 int instance_is_session_name(const char *name);
@@ -511,7 +526,7 @@ int stale_release(int instances, const char *name);
 
 /*
  * Remove an instance as instance_remove does. Reset a reserved instance, which cannot be removed
- * (persist.h). Return 0, or -1 and errno.
+ * (tracedat.h). Return 0, or -1 and errno.
  */
 int stale_remove(int instances, const char *name, long ms);
 

@@ -13,39 +13,8 @@
 #include <unistd.h>
 
 #include "tracefs/tracefs.h"
-#include "persist/persist.h"
-#include "blktrace/blktrace.h"
-#include "requests/requests.h"
+#include "tracedat/tracedat.h"
 #include "session/session.h"
-
-static int end_probes(int instances, const char *name)
-{
-	return probes_end_session(instances, name + strlen(INSTANCE_PREFIX));
-}
-
-static int end_devices(int instances, const char *name)
-{
-	(void)instances;
-	return blk_end_session(name);
-}
-
-static int end_requests(int instances, const char *name)
-{
-	(void)instances;
-	return dt_end_session(name);
-}
-
-/* How each subsystem, known by the prefix of its instances, removes these parts. */
-static const struct {
-	const char *prefix;
-	int (*release)(int instances, const char *name);
-} subsystems[] = {
-	{ INSTANCE_PREFIX, end_probes },
-	{ BLK_INSTANCE_PREFIX, end_devices },
-	{ DT_INSTANCE_PREFIX, end_requests },
-};
-
-#define SUBSYSTEMS (sizeof(subsystems) / sizeof(*subsystems))
 
 int instance_is_session_name(const char *name)
 {
@@ -105,8 +74,8 @@ int stale_each(int instances, int (*fn)(void *, int instances, const char *name)
 	struct each e = { fn, arg };
 	int sum = 0;
 
-	for (size_t i = 0; i < SUBSYSTEMS; i++) {
-		int r = owned_each(instances, subsystems[i].prefix, call_if_stale, &e);
+	for (size_t i = 0; instance_kinds[i]; i++) {
+		int r = owned_each(instances, instance_kinds[i]->prefix, call_if_stale, &e);
 
 		if (r < 0)
 			return -1;
@@ -117,8 +86,11 @@ int stale_each(int instances, int (*fn)(void *, int instances, const char *name)
 
 int stale_release(int instances, const char *name)
 {
-	for (size_t i = 0; i < SUBSYSTEMS; i++)
-		if (!strncmp(name, subsystems[i].prefix, strlen(subsystems[i].prefix)))
-			return subsystems[i].release(instances, name);
+	for (size_t i = 0; instance_kinds[i]; i++) {
+		const char *prefix = instance_kinds[i]->prefix;
+
+		if (!strncmp(name, prefix, strlen(prefix)))
+			return instance_kinds[i]->release(instances, name);
+	}
 	return 0;
 }

@@ -134,8 +134,6 @@ int owned_guard(int parent);
 
 /* The name of a session's instance: the prefix of its subsystem, and the session's name. */
 #define INSTANCE_PREFIX "tfs."
-#define BLK_INSTANCE_PREFIX "tfs-blk."
-#define DT_INSTANCE_PREFIX "tfs-dt."
 
 /*
  * The names of a session's further instances end in one of these. No session's name has a
@@ -385,14 +383,6 @@ void uprobe_path(const struct elf_file *, char *path);
 
 /* Return the part of a listed path that people know: that behind UPROBE_FD and a number. */
 const char *uprobe_shown(const char *path);
-
-/* ---- usdt.c: the arguments of a USDT probe ------------------------------------------- */
-
-/*
- * Append the arguments to fetch, as " argN=FETCH:TYPE" in the kernel's syntax. If other is not
- * NULL, append the arguments that the kernel cannot read to other, as " argN=OPERAND".
- */
-void usdt_args(const struct elf_usdt *, struct strbuf *fetch, struct strbuf *other);
 
 /* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
 

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 enum {

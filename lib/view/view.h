@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 
 /* ---- pick.c: select records by event, task and time ---------------------------------- */
 
@@ -208,35 +208,6 @@ size_t process_line(struct process *, const struct record *, char *buf, size_t s
 
 /* Print the comment lines with the names of the columns. Return their length. */
 size_t process_header(char *buf, size_t size);
-
-/* ---- taskstats.c: the exit codes of tasks on this machine --------------------------------- */
-
-/*
- * The kernel sends the exit code by taskstats (a netlink protocol) before it records the end of
- * the task. So the code of a record is there if the socket is read after the record. Without
- * permission, or without taskstats in the kernel, no code is known.
- */
-struct taskstats {
-	int fd;                 /* -1: none */
-	uint16_t looks;         /* how many times the caller found the ring buffers empty */
-	struct taskstats_exit {
-		int32_t pid;    /* 0: empty */
-		uint16_t code;
-		uint16_t look;  /* looks when the code was read */
-	} slot[65536];          /* by pid */
-};
-
-/* Begin to listen for the tasks on that many CPUs. If it fails, fd is -1. */
-void taskstats_open(struct taskstats *, unsigned cpus);
-
-/* Read the messages that the kernel has sent. */
-void taskstats_read(struct taskstats *);
-
-/* Return the code of a task and forget it; -1: not known. For process.ended. */
-long taskstats_exit_code(void *taskstats, int pid);
-
-/* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */
-long taskstats_killed_code(void *taskstats, int pid);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 

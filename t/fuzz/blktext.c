@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* blktext.c - records of the block layer's trace, and their lines */
-#include "blktrace/blktrace.h"
+#include "block/blktrace.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
  * its kind, a byte with its task, and its values. Each output is complete lines, without control
  * characters, or JSON. Each beginning of a call gives one line, unless an option selects calls.
  */
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 #include "fuzz.h"
 
 enum { HELD_MOST = 17 << 20, TASKS_MOST = 65536, FOLLOW_MOST = 64 << 20 };

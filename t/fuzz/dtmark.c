@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "filter/filter.h"
+#include "lines/lines.h"
 #include "requests/requests.h"
 #include "fuzz.h"
 

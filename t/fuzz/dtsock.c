@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "filter/filter.h"
+#include "lines/lines.h"
 #include "requests/requests.h"
 #include "fuzz.h"
 

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #include "base/base.h"
-#include "export/export.h"
+#include "draw/export.h"
 #include "fuzz.h"
 
 enum { ROOM_LEAST = 64, LINE_MOST = 4096 };

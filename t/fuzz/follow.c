@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 #include "fuzz.h"
 
 enum { TASKS = 4, FDS = 20, MOST = 64 << 20 };

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "fuzz.h"
-#include "persist/persist.h"
+#include "tracedat/tracedat.h"
 
 /* Check that a proposed place for the ring buffer is aligned and inside of a range of memory. */
 static void check_words(const char *words, unsigned long mb)

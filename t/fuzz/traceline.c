@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* traceline.c - a line of a trace, text or JSON, and one of its keys */
 #include "base/base.h"
-#include "filter/filter.h"
+#include "lines/lines.h"
 #include "fuzz.h"
 
 /* Check that the text lies inside the line, which has this length. */

@@ -60,7 +60,7 @@ names() {
 			echo "./opt/tfs/lib/trace-hooks/$name/manager"
 			echo "./opt/tfs/lib/trace-hooks/$name/manager.tfs"
 		done
-		for page in source/bin/*.1 source/trace-hooks/*.[157] source/trace-hooks/*/*.7; do
+		for page in source/bin/*/*.1 source/trace-hooks/*.[157] source/trace-hooks/*/*.7; do
 			[ -e "$page" ] || continue
 			echo "./opt/tfs/share/man/man${page##*.}/${page##*/}"
 		done
@@ -455,7 +455,7 @@ on_32_bits() {
 	_Static_assert(KB_MAX == 4294967295ul, "number() has no more");
 	END
 	on_32_bits product.c
-	run ! grep -nE '[kK][bB] *\* *1024' "$TREE"/lib/*/*.c "$TREE"/bin/*.c \
+	run ! grep -nE '[kK][bB] *\* *1024' "$TREE"/lib/*/*.c "$TREE"/bin/*/*.c \
 		"$TREE"/trace-hooks/*/subsystem.c
 }
 

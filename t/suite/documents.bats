@@ -7,7 +7,7 @@ load ../helper
 # The tools' names, from their sources.
 tools() {
 	local source
-	for source in "$TREE"/bin/*.c; do
+	for source in "$TREE"/bin/*/*.c; do
 		source=${source##*/}
 		echo "${source%.c}"
 	done
@@ -118,7 +118,7 @@ example() {
 
 @test "documents: each tool has a page, and each page its tool" {
 	local page
-	for page in "$TREE"/bin/*.1; do
+	for page in "$TREE"/bin/*/*.1; do
 		basename "$page" .1
 	done >pages
 	[ "$(tools)" = "$(cat pages)" ]
@@ -296,7 +296,7 @@ histogram() {
 @test "documents: each page of a program has the sections that a reader looks for" {
 	need_tool mandoc
 	local page n=0
-	for page in "$TREE"/bin/*.1 "$TREE/trace-hooks/tfs-manager.1"; do
+	for page in "$TREE"/bin/*/*.1 "$TREE/trace-hooks/tfs-manager.1"; do
 		text_of "$page" | awk -v page="${page##*/}" '
 			/^[^ \t]/ { name = $0; next }
 			/[^ \t]/ { has[name] = 1 }
@@ -315,14 +315,14 @@ histogram() {
 
 @test "documents: mandoc finds nothing to say about any page" {
 	need_tool mandoc
-	run -0 mandoc -T lint -W warning "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7
+	run -0 mandoc -T lint -W warning "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7
 	[ "$output" = "" ]
 }
 
 @test "documents: no page has a line of more than 80 columns" {
 	need_tool mandoc
 	local page n=0
-	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7; do
+	for page in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*.[157] "$TREE"/trace-hooks/*/*.7; do
 		mandoc -T ascii -O width=80 "$page" | sed 's/.'$'\b''//g' |
 			awk -v page="${page##*/}: " 'length > 80 { print page $0 }' >>long
 		n=$((n + 1))
@@ -388,7 +388,7 @@ woke() {
 @test "documents: each message in the manager's sources and in lib/ is in a page" {
 	need_tool mandoc
 	local page
-	for page in "$TREE"/bin/*.1 "$TREE"/trace-hooks/*.[157]; do
+	for page in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*.[157]; do
 		section "$page" 'ERROR MESSAGES'
 		echo
 	done >pages
@@ -444,7 +444,7 @@ woke() {
 		[ "$kernel" = '#' ] || printf ' %s %s |' "$kernel" "$arch"
 	done <"$TREE/t/vm/guests" >guests
 	[ "$(sed -n 's/^| |//p' table)" = "$(cat guests)" ]
-	for file in "$TREE"/bin/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+	for file in "$TREE"/bin/*/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
 		name=${file##*/}
 		grep -qF "| \`${name%.c}\` |" table || { echo "no ${name%.c}"; return 1; }
 	done
@@ -455,7 +455,7 @@ woke() {
 	local file
 	grep -hEA 1 '^# bats test_tags=quick(,|$)' "$TREE"/t/*/*.bats |
 		sed -n 's/^@test "\([^:]*\):.*/\1/p' >quick
-	for file in "$TREE"/bin/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+	for file in "$TREE"/bin/*/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
 		grep -qx "$(basename "$file" .c)" quick || { echo "no $file"; return 1; }
 	done
 }

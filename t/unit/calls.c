@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* calls.c - arguments of system calls as text; usage: calls bin/tfs-calls.tab [sizes] */
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 #include "unit.h"
 
 static struct calls *calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* decimal.c - numbers as a trace has them */
-#include "filter/filter.h"
+#include "lines/lines.h"
 #include "unit.h"
 
 static int parse(struct decimal *d, const char *s)

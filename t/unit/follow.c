@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "calls/calls.h"
+#include "syscalls/syscalls.h"
 #include "unit.h"
 
 enum { A = 1001, B = 1002, C = 1003 };

@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
-#include "blktrace/blktrace.h"
+#include "block/blktrace.h"
 #include "session/session.h"
 
 #define DEBUGFS 0x64626720 /* DEBUGFS_MAGIC of linux/magic.h */
@@ -164,13 +164,10 @@ static int members(const struct request *rq, struct pids *out)
 	return recording_followed(recording_name(rq), out);
 }
 
-static int sweep(const char *session)
-{
-	return recording_sweep(session, blk_end_session);
-}
+extern const struct instance_kind blktrace_instances;
 
 struct subsystem manager_subsystem = {
-	.name = "blktrace", .prefix = BLK_INSTANCE_PREFIX, .root = open_root, .check = check,
+	.name = "blktrace", .instances = &blktrace_instances, .root = open_root, .check = check,
 	.open = open_session, .hook_env = hook_env, .start = start, .stream = stream, .stop = stop,
-	.close = close_session, .members = members, .sweep = sweep,
+	.close = close_session, .members = members, .sweep = recording_sweep,
 };

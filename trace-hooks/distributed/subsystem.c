@@ -167,13 +167,10 @@ static int members(const struct request *rq, struct pids *out)
 	return r;
 }
 
-static int sweep(const char *session)
-{
-	return recording_sweep(session, dt_end_session);
-}
+extern const struct instance_kind distributed_instances;
 
 struct subsystem manager_subsystem = {
-	.name = "distributed", .prefix = DT_INSTANCE_PREFIX, .root = open_root, .check = check,
+	.name = "distributed", .instances = &distributed_instances, .root = open_root, .check = check,
 	.open = open_session, .hook_env = hook_env, .exclude = exclude, .start = start,
-	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = sweep,
+	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = recording_sweep,
 };

@@ -302,17 +302,6 @@ static int members(const struct request *rq, struct pids *out)
 							 : recording_name(rq), out);
 }
 
-static int remove_stale_probes(const char *name)
-{
-	int dir = recording_instances(), r;
-
-	if (dir < 0)
-		return -1;
-	r = probes_end_session(dir, name + strlen(INSTANCE_PREFIX));
-	close(dir);
-	return r;
-}
-
 /*
  * Return the probe groups of all instances of sessions in one allocated string, each between
  * blanks, or NULL.
@@ -364,7 +353,7 @@ static void remove_orphans(int dir)
 
 static int sweep(const char *session)
 {
-	int r = recording_sweep(session, remove_stale_probes);
+	int r = recording_sweep(session);
 	int dir = recording_instances();
 
 	if (dir < 0)
@@ -421,8 +410,10 @@ static int reset(void)
 	return r;
 }
 
+extern const struct instance_kind ftrace_instances;
+
 struct subsystem manager_subsystem = {
-	.name = "ftrace", .prefix = INSTANCE_PREFIX, .root = open_root, .check = check,
+	.name = "ftrace", .instances = &ftrace_instances, .root = open_root, .check = check,
 	.open = open_session, .hook_env = hook_env, .prepare = prepare, .exclude = exclude,
 	.start = start, .stream = stream, .stop = stop, .close = close_session, .members = members,
 	.sweep = sweep, .reset = reset,

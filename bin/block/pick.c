@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+/* pick.c - select the records of some tasks' I/O */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "blktrace.h"
+
+/* Requests that are not complete. If there are more, the device has lost some completions. */
+#define MOST_UNDER_WAY 65536
+
+/*
+ * Select the child if this event line is "...: sched_process_fork: ... child_pid=N". Return 0,
+ * or -1, reported.
+ */
+static int learn_fork(struct blk_pick *k, const char *line)
+{
+	static const char key[] = "child_pid=";
+	const char *p = NULL, *next = line;
+	pid_t pid;
+
+	/* a newline in a task's name makes a line that is not an event line */
+	if (!strstr(line, ": sched_process_fork: "))
+		return 0;
+	/* the last one in the line, because a task's name may contain the same text */
+	while ((next = strstr(next, key)))
+		p = next += strlen(key);
+	pid = p ? text_pid(p) : 0;
+	if (!pid || pids_has(&k->selected, pid))
+		return 0;
+	pids_add(&k->selected, pid);
+	return pids_sort(&k->selected);
+}
+
+int blk_pick_forks(struct blk_pick *k)
+{
+	char text[4096];
+	ssize_t n;
+
+	while (k->fork_pipe >= 0 && (n = read(k->fork_pipe, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			int end = text[i] == '\n';
+
+			k->line[k->nline] = end ? '\0' : text[i];
+			if (end && learn_fork(k, k->line) < 0)
+				return -1;
+			k->nline = end ? 0 : k->nline + (k->nline < sizeof(k->line) - 1);
+		}
+	return 0;
+}
+
+/* Remove the sectors from the requests that are not complete. */
+static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < k->nbusy; i++) {
+		struct blk_request *u = &k->busy[i];
+
+		if (u->device != device || u->to <= from || u->from >= to)
+			continue;
+		if (u->from >= from && u->to <= to)
+			*u = k->busy[--k->nbusy], i--;
+		else if (u->from < from)
+			u->to = from; /* if these were in the middle, drop those behind them too */
+		else
+			u->from = to;
+	}
+}
+
+/* Has a selected task queued a request for some of these sectors? */
+static int waited_for(const struct blk_pick *k, uint32_t device, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < k->nbusy; i++)
+		if (k->busy[i].device == device && k->busy[i].to > from && k->busy[i].from < to)
+			return 1;
+	return 0;
+}
+
+int blk_picked(struct blk_pick *k, const struct blk_record *r)
+{
+	uint64_t to = r->sector + (r->bytes >> 9);
+	int any_task, selected;
+
+	/* the task of these records is only the one that happened to run */
+	any_task = r->act == BLK_COMPLETE || r->act == BLK_ISSUE || r->act == BLK_REQUEUE;
+	selected = (!k->only_selected || pids_has(&k->selected, (pid_t)r->pid)) &&
+		   !pids_has(&k->excluded, (pid_t)r->pid);
+	if (!k->only_selected)
+		return r->note || any_task || selected;
+	if (r->note)
+		return 0;
+	if (any_task)
+		selected = r->bytes >> 9 ? waited_for(k, r->device, r->sector, to) : selected;
+	else if (!selected)
+		selected = waited_for(k, r->device, r->sector, to);
+	else if (r->act == BLK_QUEUE && r->bytes >> 9) {
+		if (k->nbusy == MOST_UNDER_WAY) /* drop the oldest: its completion is lost */
+			memmove(k->busy, k->busy + 1, --k->nbusy * sizeof(*k->busy));
+		else if (!(k->nbusy & (k->nbusy - 1)))
+			k->busy = xrealloc(k->busy, k->nbusy ? 2 * k->nbusy : 1, sizeof(*k->busy));
+		k->busy[k->nbusy++] = (struct blk_request){ r->sector, to, r->device };
+	}
+	if (r->act == BLK_COMPLETE)
+		complete(k, r->device, r->sector, to);
+	return selected;
+}
+
+int blk_pick_follow(struct blk_pick *k, const char *instance)
+{
+	int dir = tracefs_open(NULL, instance, NULL), r;
+
+	if (dir < 0)
+		return -1;
+	k->only_selected = 1;
+	/* open this before pidfilter_list, so that no child is missed in between */
+	k->fork_pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	r = k->fork_pipe < 0 ? err_file("unable to open trace_pipe of %s", instance) :
+	    pidfilter_list(dir, &k->selected);
+	close(dir);
+	return r;
+}

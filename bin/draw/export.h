@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * export.h - records that leave the host: who made them, and OTLP
+ *
+ * A record is a line of JSON, as tfs-report -j and tfs-catpipe -j print it: an event, or a
+ * report of lost events. OTLP is the OpenTelemetry protocol, here in its JSON encoding: a line
+ * is one ExportLogsServiceRequest or ExportTraceServiceRequest of
+ * opentelemetry-proto (collector/logs/v1, collector/trace/v1).
+ *
+ * This layer includes base, proc, filter and requests.
+ */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+/* ---- record.c: parse a record -------------------------------------------------------- */
+
+struct export_record {
+	const char *line;               /* of n bytes */
+	size_t n;
+	uint64_t time;                  /* nanoseconds since 1970; 0: it has none */
+	uint64_t tid, cpu;              /* 0 if there is none */
+	struct text_part comm;          /* values of JSON: strings have their quotes */
+	struct text_part system, event, fields, lost, comment, host;
+	struct text_part error;         /* of fields */
+	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
+	int decoded;                    /* a decoded call: its time is that of its beginning */
+};
+
+/* Parse a line of n bytes. Return 1; 0 if it is no JSON object, or is cut. */
+int export_read(struct export_record *, const char *line, size_t n);
+
+/* Is it one of the events that request probes write? */
+int export_is_mark(const struct export_record *);
+
+/*
+ * Append the fields, {"name":value,...}, in at most room bytes. Leave out the fields that do not
+ * fit, and add "cut":true as the last one. EXPORT_REDACT: print an argument with a string or a
+ * structure as its address, and print other strings as empty, except names of tasks and errors.
+ */
+enum { EXPORT_REDACT = 1 };
+void export_fields(struct strbuf *, const struct export_record *, int flags, size_t room);
+
+/* ---- origin.c: who made a record ------------------------------------------------------- */
+
+/* The container of a task, by its cgroup; empty strings if there is none. */
+struct origin_task {
+	struct table_entry entry;       /* the pid */
+	uint64_t looked;                /* time of the record when it was looked up */
+	char container[65];             /* its id: hexadecimal digits */
+	char pod[37];                   /* the uid of its Kubernetes pod */
+};
+
+/* Set up with origin_begin. */
+struct origin {
+	const char *host, *session;
+	char name[65], boot[37];        /* this host's; empty if unknown */
+	int no_tasks;                   /* do not look for containers */
+	struct table tasks;
+};
+
+/*
+ * Find out the names of the host and of this boot. host and session may be NULL. Return 0, or
+ * -1, reported, if a name has other characters than letters, digits and "-_.:".
+ */
+int origin_begin(struct origin *, const char *host, const char *session);
+
+/*
+ * Return the container of the record's task. It is looked up again when it is a second old,
+ * because pids are used again and tasks enter cgroups. A task that is gone keeps what is known.
+ */
+const struct origin_task *origin_of(struct origin *, const struct export_record *);
+
+/* Put container and pod of a text of /proc/PID/cgroup into the task. */
+void origin_parse(struct origin_task *, const char *path);
+
+/* ---- otlp.c: lines of OTLP ---------------------------------------------------------------- */
+
+struct otlp {
+	struct origin *origin;
+	int spans;                      /* spans instead of logs */
+	int flags;                      /* EXPORT_REDACT */
+	size_t most;                    /* bytes of a line, at least 4096 */
+	/* private: */
+	struct strbuf line, resource, next_resource, record;
+};
+
+/* A span. Ids are 0 if there is none. */
+struct otlp_span {
+	uint64_t trace, id, parent;
+	struct text_part name;          /* a JSON string */
+	const char *kind;               /* a number, as in trace.proto */
+	uint64_t from, to;              /* nanoseconds since 1970 */
+	const char *note;               /* NULL, or the name of an attribute that is true */
+};
+
+/* Add a log record. */
+void otlp_log(struct otlp *, const struct export_record *, uint64_t number);
+
+/* Add a span with the record's task, its fields and its error. */
+void otlp_span(struct otlp *, const struct otlp_span *, const struct export_record *,
+	       uint64_t number);
+
+/* Print the line that is not complete yet. */
+void otlp_flush(struct otlp *);
+
+/* ---- spans.c: from records to spans ------------------------------------------------------- */
+
+/*
+ * Spans follow from records so that several hosts, or two runs over the same trace, give the same
+ * ids without asking each other:
+ * - A message of a request has a key, which the mark lines of both hosts have (requests.h).
+ *   Its sender's span has the key as its id. It lasts from dtM to the dtR of the answer, or
+ *   else to the thread's next message or the end of the window.
+ * - The window that the message opens on the other host is a span whose id is the complement
+ *   of the key, and whose parent has the key as its id. It lasts from dtB to dtE. If the trace
+ *   of all hosts lacks the message, because events were lost or sequence numbers were changed on
+ *   the way, the window has no parent, and says so.
+ * - A trace has the key of its first message twice as its id. In the trace of one host that
+ *   is the message that opened the window. Where all hosts of a request are joined (dt-join), the
+ *   trace goes on with the trace of the sender.
+ * - A call or a wait in a window belongs to the window. Another one is in a trace of its task.
+ */
+struct spans {
+	struct otlp *to;
+	unsigned long long instants;    /* events without a duration, which give no span */
+	unsigned sample;                /* keep one trace of so many */
+	unsigned long long left_out;    /* spans that were not kept */
+	/* private: */
+	struct table threads;           /* by host and thread */
+	struct table messages;          /* the trace of each message, by its key */
+};
+
+/* Take a record. number is its place in the input. */
+void spans_take(struct spans *, const struct export_record *, uint64_t number);
+
+/* End all windows: at the end of the trace, or because their ends may be lost. */
+void spans_end(struct spans *, uint64_t time);
+
+#endif

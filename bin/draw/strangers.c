@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * strangers.c - tell the traced tasks from the others, by the events of a trace
+ *
+ * The kernel's pid filter passes an event if the running task is traced. It passes a
+ * switch also if the next task is traced, and a wake-up also if the task that wakes up is
+ * (kernel/trace/trace_events.c, event_filter_pid_*). So every switch of a traced task is
+ * recorded. If another task runs on a processor than the last switch says, a switch
+ * between two tasks that are not traced is missing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/lines.h"
+#include "strangers.h"
+
+enum {
+	OWN = 1,        /* the task had an event that only traced tasks have */
+	ODD = 2,        /* a switch of the task is missing */
+	HELPER = 4,     /* a thread of the kernel that works for a processor */
+	BESIDE = 8,     /* a switch or wake-up with a stranger: the task is traced */
+};
+
+struct known_task {
+	struct table_entry entry;
+	unsigned flags;
+};
+
+/* The task that runs on a processor. */
+struct processor {
+	struct table_entry entry;
+	struct known_task *task;      /* NULL: unknown */
+};
+
+/* Two tasks of a switch or wake-up. The key is their addresses. */
+struct pair {
+	struct table_entry entry;
+	struct known_task *a, *b;
+};
+
+/* Set the key to "HOST\tID". */
+static void set_key(struct strangers *s, const struct trace_line *l, struct text_part id)
+{
+	s->key.n = 0;
+	strbuf_add(&s->key, l->host.text, l->host.n);
+	strbuf_puts(&s->key, "\t");
+	strbuf_add(&s->key, id.text, id.n);
+}
+
+static struct known_task *task_of(struct strangers *s, const struct trace_line *l,
+				  struct text_part pid)
+{
+	s->tasks.size = sizeof(struct known_task);
+	set_key(s, l, pid);
+	return table_at(&s->tasks, s->key.text, s->key.n);
+}
+
+static void add_pair(struct strangers *s, struct known_task *a, struct known_task *b)
+{
+	struct known_task *both[2] = { a, b };
+	struct pair *p;
+
+	s->pairs.size = sizeof(*p);
+	p = table_at(&s->pairs, (const char *)both, sizeof(both));
+	p->a = a;
+	p->b = b;
+}
+
+static int begins(struct text_part p, const char *word)
+{
+	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
+}
+
+static int is_idle(struct text_part pid)
+{
+	return pid.n == 1 && *pid.text == '0';
+}
+
+/*
+ * Is this a thread of the kernel that runs on a processor for a moment, on behalf of the
+ * tasks there?
+ */
+static int is_helper(struct text_part comm)
+{
+	return begins(comm, "kworker/") || begins(comm, "ksoftirqd/") ||
+	       begins(comm, "migration/") || begins(comm, "rcu_preempt") ||
+	       begins(comm, "rcu_sched") || begins(comm, "swapper/");
+}
+
+void strangers_read(struct strangers *s, const struct trace_line *l)
+{
+	int switches = !*l->prefix && text_part_is(l->event, "sched_switch");
+	int wakes = !*l->prefix && (text_part_is(l->event, "sched_waking") ||
+				    text_part_is(l->event, "sched_wakeup") ||
+				    text_part_is(l->event, "sched_wakeup_new"));
+	struct processor *p = NULL;
+	struct text_part other;
+	struct known_task *now, *next = NULL;
+
+	if (!l->pid.n || s->unfiltered)
+		return;
+	now = task_of(s, l, l->pid);
+	if (is_helper(l->comm))
+		now->flags |= HELPER;
+	if (!switches && !wakes) {
+		now->flags |= OWN;
+		/* the pid filter never passes an event of the idle task itself */
+		s->unfiltered |= is_idle(l->pid);
+	}
+	if (l->cpu.n) {
+		s->processors.size = sizeof(*p);
+		set_key(s, l, l->cpu);
+		p = table_at(&s->processors, s->key.text, s->key.n);
+		if (p->task && p->task != now) {
+			p->task->flags |= ODD;
+			now->flags |= ODD;
+			p->task = NULL;
+		}
+	}
+	if (!switches && !wakes)
+		return;
+	/* the key pid is the running task, and .pid the field */
+	other = trace_line_key(l, switches ? "next_pid" : ".pid");
+	if (other.n) {
+		next = task_of(s, l, other);
+		add_pair(s, now, next);
+		if (switches && !(next->flags & HELPER) &&
+		    is_helper(trace_line_key(l, "next_comm")))
+			next->flags |= HELPER;
+		/* tfs-latency has measured the wait of this task */
+		if (switches && trace_line_key(l, "lat").n)
+			next->flags |= OWN;
+	}
+	if (switches && p)
+		p->task = next;
+}
+
+void strangers_gap(struct strangers *s)
+{
+	for (size_t i = 0; i < s->processors.room; i++)
+		if (s->processors.v[i])
+			((struct processor *)s->processors.v[i])->task = NULL;
+}
+
+/* Is a switch of the task missing, or is the task the idle task of a host? */
+static int is_odd(const struct known_task *t)
+{
+	return ((t->flags & ODD) && !(t->flags & OWN)) ||
+	       !strcmp(strchr(t->entry.key, '\t'), "\t0");
+}
+
+void strangers_decide(struct strangers *s)
+{
+	s->filtered = 0;
+	for (size_t i = 0; i < s->tasks.room; i++) {
+		const struct known_task *t = (const struct known_task *)s->tasks.v[i];
+
+		s->filtered |= t && (t->flags & ODD) && is_odd(t);
+	}
+	if (s->unfiltered)
+		s->filtered = 0;
+	for (size_t i = 0; i < s->pairs.room; i++) {
+		struct pair *p = (struct pair *)s->pairs.v[i];
+
+		if (!p)
+			continue;
+		/* no pid filter lets two strangers pass */
+		if (is_odd(p->a) && is_odd(p->b))
+			s->filtered = 0;
+		if (is_odd(p->a))
+			p->b->flags |= BESIDE;
+		if (is_odd(p->b))
+			p->a->flags |= BESIDE;
+	}
+}
+
+int strangers_has(struct strangers *s, const struct trace_line *l, struct text_part pid)
+{
+	const struct known_task *t;
+
+	if (is_idle(pid))
+		return !s->unfiltered;
+	set_key(s, l, pid);
+	t = s->filtered ? table_find(&s->tasks, s->key.text, s->key.n) : NULL;
+	return t && (is_odd(t) || (t->flags & (OWN | BESIDE | HELPER)) == HELPER);
+}

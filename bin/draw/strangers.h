@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* strangers.h - tasks of a trace that the session did not trace */
+#ifndef STRANGERS_H
+#define STRANGERS_H
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+/* ---- strangers.c: tasks of a trace that the session did not trace --------------------- */
+
+/*
+ * A session's pid filter also passes switches and wake-ups between a traced task and
+ * another one, a stranger. All zero at first.
+ */
+struct strangers {
+	struct table tasks, processors, pairs;
+	struct strbuf key;
+	int unfiltered;         /* the trace has events that no pid filter passes */
+	int filtered;           /* set by strangers_decide: a pid filter explains the trace */
+};
+
+/* Read an event line. */
+void strangers_read(struct strangers *, const struct trace_line *);
+
+/* After lost events, the running tasks are unknown. */
+void strangers_gap(struct strangers *);
+
+/* Decide which tasks are strangers, after the last line. */
+void strangers_decide(struct strangers *);
+
+/*
+ * Return whether the task, on the host of this line, is a stranger. A task that is not in the trace
+ * is none. The idle task is one, unless the trace has other events of it than switches and
+ * wake-ups.
+ */
+int strangers_has(struct strangers *, const struct trace_line *, struct text_part pid);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-export - make the records of a trace ready to leave this host
+ *
+ * Requires: a trace as lines of JSON with dates on standard input, as tfs-run --json --date,
+ * tfs-catpipe -j -d and tfs-report -j -d print it.
+ * Each record gets the names of host, boot and session, its number, and the id of its container
+ * and pod. OTLP is for collectors of OpenTelemetry. A record counts what -k and -r leave out, and
+ * the numbers of the records have gaps.
+ * SIGINT is ignored, so that the producer of the trace can finish first.
+ * Exit: 0 done, 1 there was no record, 100 usage error, 111 refused.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "lines/lines.h"
+#include "export.h"
+
+static const struct tool tool = {
+	.name = "tfs-export",
+	.help =
+		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] [-r N]\n"
+		"make the records of a trace ready to leave this host\n"
+		"-f FORMAT  json, or OTLP: logs or spans; default json\n"
+		"-H HOST  the name of the host; default: the kernel's\n"
+		"-s SESSION  the name of the session; default $TFS_INSTANCE\n"
+		"-n  do not look for containers: the trace is from another host\n"
+		"-m BYTES  the longest line, at least 4096; default 1 MiB\n"
+		"-k N  keep one record, or trace, of N\n"
+		"-r N  at most N records in a second\n"
+		"-x  leave out strings and data of programs\n",
+};
+
+enum { LINE_LEAST = 4096, SECOND = 1000000000 };
+
+static struct {
+	enum { JSON, LOGS, SPANS } format;
+	unsigned long most, keep, rate;
+	int redact;
+} opt = { .most = 1024 * 1024 };
+
+static struct origin origin;
+static struct otlp otlp = { .origin = &origin };
+static struct spans spans = { .to = &otlp };
+
+/* What -k and -r have left out and no record has told */
+static unsigned long long sampled, over_rate;
+
+static uint64_t lines;          /* lines that were read */
+static uint64_t number;         /* of the last record: of the lines, and of the tool's own */
+static uint64_t last;           /* its time */
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void put_member(struct strbuf *b, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	strbuf_puts(b, "\"");
+	strbuf_puts(b, name);
+	strbuf_puts(b, "\":\"");
+	strbuf_puts(b, value);
+	strbuf_puts(b, "\",");
+}
+
+/* Begin a line with the names of its origin. */
+static void put_origin(struct strbuf *b, const struct export_record *r)
+{
+	const struct origin_task *t = origin_of(&origin, r);
+	char text[32];
+
+	strbuf_puts(b, "{");
+	if (!r->host.n) { /* dt-join has named another host */
+		put_member(b, "host", origin.host);
+		put_member(b, "boot_id", origin.boot);
+	}
+	put_member(b, "session", origin.session);
+	str_format(text, sizeof(text), "\"seq\":%llu,", (unsigned long long)number);
+	strbuf_puts(b, text);
+	put_member(b, "container_id", t->container);
+	put_member(b, "pod_uid", t->pod);
+}
+
+static void put_json(const struct export_record *r)
+{
+	static struct strbuf b;
+	const char *fields = r->fields.text;
+
+	b.n = 0;
+	put_origin(&b, r);
+	if (!r->fields.n || (!opt.redact && b.n + r->n <= opt.most)) {
+		strbuf_add(&b, r->line + 1, r->n - 1);
+	} else { /* {HEAD,"fields":{...}TAIL */
+		size_t head = (size_t)(fields - r->line), tail = r->n - head - r->fields.n;
+		size_t room = opt.most > b.n + head + tail ? opt.most - b.n - head - tail : 0;
+
+		strbuf_add(&b, r->line + 1, head - 1);
+		export_fields(&b, r, opt.redact ? EXPORT_REDACT : 0, room < 64 ? 64 : room);
+		strbuf_add(&b, fields + r->fields.n, tail);
+	}
+	if (b.n > opt.most) { /* what is too long is not among the fields */
+		char text[64];
+
+		b.n = 0;
+		put_origin(&b, r);
+		str_format(text, sizeof(text), "\"timeUnixNano\":\"%llu\",\"cut\":true}",
+			   (unsigned long long)r->time);
+		strbuf_puts(&b, text);
+	}
+	stdout_print("%.*s\n", (int)b.n, b.text);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void put_record(const struct export_record *r)
+{
+	switch (opt.format) {
+	case JSON:
+		put_json(r);
+		break;
+	case LOGS:
+		otlp_log(&otlp, r, number);
+		break;
+	default:
+		spans_take(&spans, r, number);
+	}
+}
+
+/* Tell how many records were left out since the last time, or have no place in spans. */
+static void tell_left_out(uint64_t time)
+{
+	const struct { const char *by; unsigned long long *n; } counts[] = {
+		{ "sample", opt.format == SPANS ? &spans.left_out : &sampled },
+		{ "rate", &over_rate },
+		{ "no duration", &spans.instants },
+	};
+	char line[160];
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct export_record r;
+		size_t n;
+
+		if (!*counts[i].n)
+			continue;
+		/* OTLP's records have it as a field of an event */
+		n = str_format(line, sizeof(line),
+			       "{\"timeUnixNano\":\"%llu\",\"event\":\"left_out\","
+			       "\"fields\":{\"left_out\":%llu,\"by\":\"%s\",\"lat\":0}}",
+			       (unsigned long long)time, *counts[i].n, counts[i].by);
+		*counts[i].n = 0;
+		number++;
+		if (export_read(&r, line, n))
+			put_record(&r);
+	}
+}
+
+/* Is the record within -k and -r? */
+static int is_within(const struct export_record *r)
+{
+	static uint64_t second, in_second, kept;
+
+	/* lost events and the marks of requests are always kept; -k of spans keeps whole traces */
+	if (r->lost.n || !r->event.n || export_is_mark(r))
+		return 1;
+	if (opt.keep && opt.format != SPANS && kept++ % opt.keep) {
+		sampled++;
+		return 0;
+	}
+	if (!opt.rate)
+		return 1;
+	if (r->time / SECOND != second) {
+		second = r->time / SECOND;
+		in_second = 0;
+	}
+	over_rate += in_second == opt.rate;
+	in_second += in_second < opt.rate;
+	return !over_rate;
+}
+
+/* Take a line of the trace. Exit REFUSED if it is not a record with a date. */
+static void take(const char *line, size_t n)
+{
+	static struct strbuf dated;
+	struct export_record r;
+	char head[64];
+
+	lines++;
+	if (memchr(line, '\0', n) || n > INT_MAX / 2 || !export_read(&r, line, n))
+		err_exit(REFUSED, "line %llu is not a JSON record; tfs-run --json --date prints "
+				  "such lines", (unsigned long long)lines);
+	if (r.event.n && !r.time)
+		err_exit(REFUSED, "line %llu has no timeUnixNano; tfs-run --json --date and "
+				  "tfs-report -j -d print it", (unsigned long long)lines);
+	if (!r.time && n > 2) { /* the counts at the end of a trace */
+		str_format(head, sizeof(head), "{\"timeUnixNano\":\"%llu\",",
+			   (unsigned long long)(last ? last : (uint64_t)time_of_day_us() * 1000));
+		dated.n = 0;
+		strbuf_puts(&dated, head);
+		strbuf_add(&dated, line + 1, n - 1);
+		export_read(&r, dated.text, dated.n);
+	}
+	if (over_rate && r.time / SECOND != last / SECOND)
+		tell_left_out(r.time);
+	last = r.time;
+	number++;
+	if (is_within(&r))
+		put_record(&r);
+}
+
+static void read_options(int argc, char **argv)
+{
+	static const char *const formats[] = { "json", "logs", "spans" };
+	const char *host = NULL, *session = getenv("TFS_INSTANCE");
+	int c;
+
+	while ((c = opt_next(&tool, argc, argv)) >= 0)
+		switch (c) {
+		case 'f':
+			while (opt.format <= SPANS && strcmp(opt_value, formats[opt.format]))
+				opt.format++;
+			if (opt.format > SPANS)
+				usage_error(&tool, "-f: '%.80s' is not json, logs or spans",
+					    opt_value);
+			break;
+		case 'H':
+			host = opt_value;
+			break;
+		case 's':
+			session = opt_value;
+			break;
+		case 'n':
+			origin.no_tasks = 1;
+			break;
+		case 'm':
+			opt_number(&tool, "a number of bytes from 4096", LINE_LEAST, INT_MAX / 2,
+				   &opt.most);
+			break;
+		case 'k':
+			opt_number(&tool, "a number of records", 1, UINT_MAX, &opt.keep);
+			break;
+		case 'r':
+			opt_number(&tool, "a number of records", 1, UINT_MAX, &opt.rate);
+			break;
+		case 'x':
+			opt.redact = 1;
+		}
+	if (argv[opt_index])
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	if (origin_begin(&origin, host, session) < 0)
+		exit(MISUSED);
+}
+
+int main(int argc, char **argv)
+{
+	struct line_reader in = { 0 };
+	ssize_t n;
+	char *line;
+
+	read_options(argc, argv);
+	otlp.spans = opt.format == SPANS;
+	otlp.flags = opt.redact ? EXPORT_REDACT : 0;
+	otlp.most = opt.most;
+	spans.sample = (unsigned)opt.keep;
+	if (origin.no_tasks)
+		confine();
+	else
+		confine_paths(0, NULL, 0);
+	signal(SIGINT, SIG_IGN);
+	for (;;) {
+		/* write what there is before the tool waits for more */
+		if (!in.text || !memchr(in.text + in.at, '\n', in.n))
+			otlp_flush(&otlp);
+		n = line_read(&in, &line);
+		if (n < 0)
+			break;
+		take(line, (size_t)n);
+	}
+	if (opt.format == SPANS)
+		spans_end(&spans, last);
+	if (last)
+		tell_left_out(last);
+	otlp_flush(&otlp);
+	if (in.failed)
+		return REFUSED;
+	stdout_flush();
+	return lines ? DONE : NO;
+}

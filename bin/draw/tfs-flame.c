@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-flame - draw the stacks of a trace as a flame graph, in SVG
+ *
+ * Requires: only a trace with stacks on standard input, as text.
+ * KEY is any key of tfs-count that the stack's event has; -k may be repeated.
+ * tfs-flame counts the stacks of --stack, of the options stacktrace and userstacktrace, and
+ * of the function tracer. The outermost function is at the bottom, and the functions of a
+ * program are below those of the kernel. The width of a function is the number of stacks
+ * that contain it. Frames narrower than a tenth of a pixel are not drawn. The functions
+ * that make the trace itself are left out. tfs-flame ignores SIGINT, so that the program
+ * that makes the trace can finish first.
+ * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "draw/draw.h"
+#include "strangers.h"
+
+static const struct tool tool = {
+	.name = "tfs-flame",
+	.help =
+		"tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]\n"
+		"draw the stacks of a trace as a flame graph, in SVG\n"
+		"-a  draw the stacks of all tasks, not only of the traced tasks\n"
+		"-k KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
+		"-f  print folded lines instead, a;b;c N, for other programs\n"
+		"-T TITLE  set the title of the picture\n",
+};
+
+/*
+ * Separates the frames of a stack. No frame contains this byte. It is less than any byte
+ * of a frame, so stacks that begin with the same frames are adjacent when sorted.
+ */
+#define EDGE "\1"
+
+/* The first byte of a frame of a program. No other frame begins with it. */
+#define USER '\2'
+
+enum { WIDTH = 1180, LEFT = 10, HEAD = 74, FOOT = 44, FRAME = 16,
+       NARROWEST = 10 /* hundredths */ };
+
+/*
+ * The key is the pid behind the host if the task may be a stranger, then EDGE, and then the
+ * frames.
+ */
+struct stack {
+	struct table_entry entry;
+	unsigned long long n;
+};
+
+/* The last event of a processor, as far as it is known, and its stack. */
+struct last_event {
+	struct table_entry entry;
+	struct strbuf task;     /* the pid behind the host, or empty */
+	struct strbuf roots;    /* the values of the keys */
+	/* an EDGE follows each frame, the innermost is first */
+	struct strbuf frames;
+	int user;               /* the frames of the program have been read as well */
+};
+
+struct flame {
+	const char **keys;
+	const char *title;
+	int all;
+	struct table stacks, shown;
+	struct table last;      /* struct last_event, by processor */
+	struct comments comments;
+	struct strangers strangers;
+	unsigned long long left_out;
+	struct last_event *now; /* whose stack is read; NULL: none */
+	int user;               /* it is the stack of a program */
+	struct strbuf key;
+};
+
+/* ---- read the trace -------------------------------------------------------------------- */
+
+/* Append a frame, without control characters and semicolons. */
+static void add_frame(struct strbuf *w, const char *s, size_t n)
+{
+	char *c, *end;
+
+	strbuf_add(w, s, n);
+	end = w->text + w->n;
+	text_mask_controls(end - n, end);
+	for (c = end - n; c < end; c++)
+		if (*c == ';')
+			*c = ':'; /* a semicolon separates frames in folded lines */
+}
+
+/* Make one frame of each key's value; values have tabs between them. */
+static void make_roots(struct flame *f, const struct trace_line *l, struct strbuf *roots)
+{
+	trace_line_values(&f->key, l, f->keys);
+	roots->n = 0;
+	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
+		end = strchr(s, '\t');
+		add_frame(roots, s, end ? (size_t)(end - s) : strlen(s));
+		strbuf_puts(roots, EDGE);
+	}
+}
+
+/* Count the stack of the event, with the outermost frame first. */
+static void count_stack(struct flame *f, struct last_event *e)
+{
+	const char *text = e->frames.text, *end, *s;
+
+	if (e->frames.n) {
+		end = text + e->frames.n;
+		f->key.n = 0;
+		strbuf_add(&f->key, e->task.text, e->task.n);
+		strbuf_puts(&f->key, EDGE);
+		strbuf_add(&f->key, e->roots.text, e->roots.n);
+		while (end-- > text) { /* end: the EDGE behind the frame */
+			for (s = end; s > text && s[-1] != *EDGE; s--)
+				;
+			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
+			end = s;
+		}
+		((struct stack *)table_at(&f->stacks, f->key.text, f->key.n))->n++;
+	}
+	e->frames.n = 0;
+	e->user = 0;
+}
+
+static void count_all(struct flame *f)
+{
+	for (size_t i = 0; i < f->last.room; i++)
+		if (f->last.v[i])
+			count_stack(f, (struct last_event *)f->last.v[i]);
+}
+
+static int begins(const char *s, const char *end, const char *word)
+{
+	return (size_t)(end - s) >= strlen(word) && !memcmp(s, word, strlen(word));
+}
+
+/*
+ * Read a line " => FUNCTION", which may have "+0xOFFSET", " <ADDRESS>", or " (ADDRESS)" or
+ * " (FILE)" behind it. In the stack of a program it may also be " => FILE[+0xOFFSET]", with
+ * " <ADDRESS>" behind it or alone. Any other line ends the stack.
+ */
+static void read_frame(struct flame *f, const char *line, size_t n)
+{
+	/* innermost functions that make the trace itself */
+	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
+	const char *s = line, *end = line + n, *p;
+	struct text_part host;
+
+	s += trace_line_host(line, n, &host);
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	if (!begins(s, end, "=> ")) {
+		f->now = NULL;
+		return;
+	}
+	for (s += 3; s < end && *s == ' '; s++)
+		;
+	for (p = s; p < end; p++)
+		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
+		    (*p == '+' && p > s && p[-1] != '[' && end - p > 3 && p[1] == '0' &&
+		     p[2] == 'x'))
+			break;
+	for (size_t i = 0; !f->now->frames.n && i < sizeof(own) / sizeof(*own); i++)
+		if ((size_t)(p - s) > strlen(own[i]) && begins(s, p, own[i]))
+			return;
+	if (p == s)
+		return;
+	if (f->user)
+		strbuf_add(&f->now->frames, (const char []){ USER }, 1);
+	add_frame(&f->now->frames, s, (size_t)(p - s));
+	strbuf_puts(&f->now->frames, EDGE);
+}
+
+/*
+ * Is this a switch or wake-up? These events of a task that is not traced may be in the
+ * trace.
+ */
+static int may_be_stranger(const struct trace_line *l)
+{
+	return text_part_is(l->event, "sched_switch") || text_part_is(l->event, "sched_waking") ||
+	       text_part_is(l->event, "sched_wakeup") ||
+	       text_part_is(l->event, "sched_wakeup_new");
+}
+
+static void read_line(struct flame *f, const char *line, size_t n)
+{
+	struct trace_line l;
+	struct last_event *last;
+	int event = comments_event(&f->comments, &l, line, n);
+
+	if (!event && !l.stack) {
+		if (comments_is_gap(line))
+			strangers_gap(&f->strangers);
+		if (!comments_keep(&f->comments, line) && f->now)
+			read_frame(f, line, n);
+		return;
+	}
+	/* a trace of several hosts has several processors of the same number */
+	f->key.n = 0;
+	strbuf_add(&f->key, l.cpu.text, l.cpu.n);
+	strbuf_puts(&f->key, " ");
+	strbuf_add(&f->key, l.host.text, l.host.n);
+	last = table_at(&f->last, f->key.text, f->key.n);
+	f->now = NULL;
+	/* the stack of the program follows that of the kernel, and continues it */
+	if (event || last->user || l.stack == TRACE_LINE_STACK)
+		count_stack(f, last);
+	if (event) {
+		if (!f->all)
+			strangers_read(&f->strangers, &l);
+		last->task.n = 0;
+		if (!f->all && may_be_stranger(&l)) {
+			strbuf_add(&last->task, l.host.text, l.host.n);
+			strbuf_puts(&last->task, "\t");
+			strbuf_add(&last->task, l.pid.text, l.pid.n);
+		}
+		make_roots(f, &l, &last->roots);
+		return;
+	}
+	/* the event of the stack is missing: only the stack's own line has keys */
+	if (!last->roots.n)
+		make_roots(f, &l, &last->roots);
+	f->user = last->user = l.stack == TRACE_LINE_USER_STACK;
+	f->now = last;
+}
+
+/* Move the stacks that are to be drawn to f->shown, without the tasks in their keys. */
+static void choose_stacks(struct flame *f)
+{
+	strangers_decide(&f->strangers);
+	for (size_t i = 0; i < f->stacks.room; i++) {
+		const struct stack *s = (const struct stack *)f->stacks.v[i];
+		struct trace_line l = { 0 };
+		struct text_part pid = { NULL, 0 };
+		const char *tab, *edge;
+
+		if (!s)
+			continue;
+		edge = strchr(s->entry.key, *EDGE);
+		tab = memchr(s->entry.key, '\t', (size_t)(edge - s->entry.key));
+		if (tab) {
+			l.host = (struct text_part){ s->entry.key, (size_t)(tab - s->entry.key) };
+			pid = (struct text_part){ tab + 1, (size_t)(edge - tab - 1) };
+		}
+		if (pid.n && strangers_has(&f->strangers, &l, pid)) {
+			f->left_out += s->n;
+			continue;
+		}
+		((struct stack *)table_at(&f->shown, edge + 1, s->entry.n -
+					  (size_t)(edge + 1 - s->entry.key)))->n += s->n;
+	}
+}
+
+/* ---- draw the stacks ------------------------------------------------------------------- */
+
+/* Say what the comment lines say where there is no picture: folded lines have no room for them. */
+static void tell_comments(const struct flame *f)
+{
+	for (unsigned i = 0; i < f->comments.n; i++)
+		err_note("%s", f->comments.line[i]);
+}
+
+/* Return the length of the frame at *s, and move *s to the next frame, or NULL. */
+static size_t next_frame(const char **s, const char *end)
+{
+	const char *edge = memchr(*s, *EDGE, (size_t)(end - *s));
+	size_t n = (size_t)((edge ? edge : end) - *s);
+
+	*s = edge ? edge + 1 : NULL;
+	return n;
+}
+
+static void print_folded(const struct flame *f)
+{
+	for (size_t i = 0; i < f->shown.n; i++) {
+		struct stack *s = (struct stack *)f->shown.v[i];
+
+		char *to = s->entry.key;
+
+		for (const char *p = to; *p; p++)
+			if (*p != USER)
+				*to++ = *p == *EDGE ? ';' : *p;
+		stdout_print("%.*s %llu\n", (int)(to - s->entry.key), s->entry.key, s->n);
+	}
+	tell_comments(f);
+}
+
+/* A frame that begins at the stack number from, and has not ended yet. */
+struct open {
+	const char *name;
+	size_t n;
+	unsigned long long from;
+};
+
+enum kind { KEY, KERNEL, PROGRAM, KINDS };
+
+struct drawing {
+	unsigned long long total;
+	uint64_t bottom;        /* of the frame "all" */
+	struct open *open;      /* depth frames, from the bottom up */
+	size_t depth, nkeys;
+	int used[KINDS];
+	struct strbuf words;
+};
+
+/* Return the place of the n-th stack, in hundredths of a pixel from the left. */
+static uint64_t across(const struct drawing *d, unsigned long long n)
+{
+	return LEFT * 100 + n * (WIDTH * 100) / d->total;
+}
+
+static void draw_frame(struct drawing *d, const struct open *o, size_t level,
+		       unsigned long long to)
+{
+	uint64_t x = across(d, o->from), width = across(d, to) - x;
+	uint64_t y = d->bottom - FRAME * (level + 1);
+	unsigned long long n = to - o->from, permille = n * 1000 / d->total;
+	enum kind kind = level <= d->nkeys ? KEY : *o->name == USER ? PROGRAM : KERNEL;
+	const char *name = o->name + (kind == PROGRAM), *end = o->name + o->n, *label = name;
+	struct strbuf *w = &d->words;
+	char text[96];
+
+	if (width < NARROWEST)
+		return;
+	d->used[kind] = 1;
+	w->n = 0;
+	if (kind == KEY)
+		strbuf_puts(w, "<g class='c'");
+	else
+		str_format(text, sizeof(text), "<g class='%s%u'", kind == PROGRAM ? "u" : "k",
+			   svg_shade(name, (size_t)(end - name), 6));
+	if (kind != KEY)
+		strbuf_puts(w, text);
+	str_format(text, sizeof(text), " data-f='%llu' data-n='%llu'><title>", o->from, n);
+	strbuf_puts(w, text);
+	svg_text(w, name, (size_t)(end - name), SIZE_MAX);
+	str_format(text, sizeof(text), " (%llu stack%s, %llu.%llu%%)</title><rect", n,
+		   n == 1 ? "" : "s", permille / 10, permille % 10);
+	strbuf_puts(w, text);
+	svg_attribute(w, "x", x);
+	svg_attribute(w, "y", y * 100);
+	svg_attribute(w, "width", width);
+	svg_attribute(w, "height", (FRAME - 1) * 100);
+	strbuf_puts(w, " rx='2'/><text");
+	svg_attribute(w, "x", x + 300);
+	svg_attribute(w, "y", (y + 12) * 100);
+	strbuf_puts(w, ">");
+	/* the label of a file is without its folder, as in the script */
+	for (const char *p = name; kind == PROGRAM && p < end; p++)
+		if (*p == '/')
+			label = p + 1;
+	svg_text(w, label, (size_t)(end - label),
+		 width > 600 ? (size_t)((width - 600) / SVG_LETTER) : 0);
+	strbuf_puts(w, "</text></g>");
+	stdout_print("%s\n", w->text);
+}
+
+/* Draw the open frames from this level on, which end at the stack number to. */
+static void close_frames(struct drawing *d, size_t level, unsigned long long to)
+{
+	while (d->depth > level) {
+		d->depth--;
+		draw_frame(d, &d->open[d->depth], d->depth, to);
+	}
+}
+
+static void draw(const struct flame *f)
+{
+	static struct drawing d;
+	struct svg_picture picture = { .kind = "flame", .title = f->title, .left = LEFT,
+				       .width = WIDTH + 2 * LEFT, .head = HEAD };
+	unsigned long long sum = 0;
+	size_t deepest = 0;
+	char detail[128];
+
+	for (size_t i = 0; i < f->shown.n; i++) {
+		const struct stack *s = (const struct stack *)f->shown.v[i];
+		size_t depth = 2;
+
+		d.total += s->n;
+		for (const char *p = s->entry.key; (p = strchr(p, *EDGE)); p++)
+			depth++;
+		deepest = depth > deepest ? depth : deepest;
+	}
+	d.open = xcalloc(deepest, sizeof(*d.open));
+	while (f->keys[d.nkeys])
+		d.nkeys++;
+	d.bottom = HEAD + FRAME * deepest;
+	picture.height = d.bottom + FOOT + comments_room(&f->comments);
+	picture.length = d.total;
+	svg_picture_begin(&picture);
+	d.open[d.depth++] = (struct open){ "all", 3, 0 };
+	for (size_t i = 0; i < f->shown.n; i++) {
+		const struct stack *s = (const struct stack *)f->shown.v[i];
+		const char *p = s->entry.key, *end = p + s->entry.n;
+		int same = 1;
+
+		for (size_t level = 1; p; level++) {
+			const char *name = p;
+			size_t n = next_frame(&p, end);
+
+			same = same && level < d.depth && d.open[level].n == n &&
+			       !memcmp(d.open[level].name, name, n);
+			if (same)
+				continue;
+			close_frames(&d, level, sum);
+			d.open[d.depth++] = (struct open){ name, n, sum };
+		}
+		sum += s->n;
+	}
+	close_frames(&d, 0, sum);
+	comments_draw(&f->comments, picture.height - 12);
+	str_format(detail, sizeof(detail), f->left_out ?
+		   "%llu stack%s; %llu of tasks that were not traced are left out" :
+		   "%llu stack%s", d.total, d.total == 1 ? "" : "s", f->left_out);
+	svg_picture_head(&picture, detail, (const struct svg_key []){
+		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
+		{ "c", d.nkeys == 1 ? *f->keys : "keys", d.used[KEY] },
+	}, 3);
+	svg_picture_end();
+}
+
+int main(int argc, char **argv)
+{
+	static struct flame f = { .title = "Flame graph",
+				  .stacks = { .size = sizeof(struct stack) },
+				  .shown = { .size = sizeof(struct stack) },
+				  .last = { .size = sizeof(struct last_event) } };
+	static struct line_reader in;
+	size_t nkeys = 0;
+	int c, folded = 0;
+	char *line;
+	ssize_t n;
+
+	f.keys = xcalloc((size_t)argc + 2, sizeof(*f.keys));
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		if (c == 'a')
+			f.all = 1;
+		else if (c == 'f')
+			folded = 1;
+		else if (c == 'T')
+			f.title = opt_value;
+		else if (!*opt_value || !strcmp(opt_value, "."))
+			usage_error(&tool, "not a key: '%s'", opt_value);
+		else
+			f.keys[nkeys++] = opt_value;
+	if (argv[opt_index])
+		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	if (!nkeys)
+		f.keys[0] = "comm";
+
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0)
+		read_line(&f, line, (size_t)n);
+	if (in.failed)
+		return REFUSED;
+	count_all(&f);
+	choose_stacks(&f);
+	comments_end(&f.comments);
+	if (!f.shown.n) {
+		tell_comments(&f);
+		return NO;
+	}
+	table_sort(&f.shown, table_by_key);
+	if (!folded)
+		draw(&f);
+	else
+		print_folded(&f);
+	stdout_flush();
+	return DONE;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-hist - draw a histogram of the values of a key, by powers of two
+ *
+ * Requires: only a trace on standard input, as text or lines of JSON, or lines with one
+ * number each.
+ * With several -b, tfs-hist draws a histogram for each combination of values.
+ * At the end of the trace, tfs-hist prints the histograms, that with most values first.
+ * Each has a title with the number of values, the least and the greatest, and a line for
+ * each power of two between them. Comment lines count the events that lack the key or have
+ * no number in it. On a terminal, tfs-hist prints as with -H. tfs-hist ignores SIGINT, so
+ * that the program that makes the trace can finish first.
+ * Exit: 0 done, 1 no value, 100 usage error, 111 refused.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+static const struct tool tool = {
+	.name = "tfs-hist",
+	.help =
+		"tfs-hist [-H] [-k KEY] [-b KEY]...\n"
+		"draw a histogram of the values of a key, by powers of two\n"
+		"-k KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
+		"-b KEY  draw a histogram for each value of KEY; may be repeated\n"
+		"-H  print a header, and the unit of lat\n",
+};
+
+enum { BAR = 40, NUMBER = 24 };
+
+/* The histogram of one value of -b. least_text and most_text are as in the input. */
+struct hist {
+	struct table_entry entry;
+	unsigned long long n;
+	struct decimal least, most;
+	char least_text[NUMBER], most_text[NUMBER];
+	unsigned first, count;                  /* powers in use, from DECIMAL_POWER_MIN on */
+	unsigned long long *counters;           /* one for each power in use */
+};
+
+struct counts {
+	unsigned long long events;
+	unsigned long long no_key, no_number;   /* events */
+	unsigned long long other_lines;         /* lines that are neither event nor number */
+	int plain;                              /* the clock of an event does not count seconds */
+};
+
+/* Return the counter of a power. Extend the array of counters if the power is outside. */
+static unsigned long long *counter(struct hist *h, unsigned power)
+{
+	unsigned first = h->count && h->first < power ? h->first : power;
+	unsigned end = h->first + h->count > power ? h->first + h->count : power + 1;
+
+	if (first != h->first || end - first != h->count) {
+		unsigned long long *more = xcalloc(end - first, sizeof(*more));
+
+		if (h->count)
+			memcpy(more + (h->first - first), h->counters, h->count * sizeof(*more));
+		free(h->counters);
+		h->counters = more;
+		h->first = first;
+		h->count = end - first;
+	}
+	return &h->counters[power - h->first];
+}
+
+static void keep(char *text, struct text_part p)
+{
+	/* leading zeros and digits behind the point can make a number longer: cut it */
+	str_format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
+}
+
+static void count(struct hist *h, const struct decimal *v, struct text_part p)
+{
+	if (!h->n || decimal_compare(v, &h->least) < 0) {
+		h->least = *v;
+		keep(h->least_text, p);
+	}
+	if (!h->n || decimal_compare(v, &h->most) > 0) {
+		h->most = *v;
+		keep(h->most_text, p);
+	}
+	h->n++;
+	++*counter(h, (unsigned)(decimal_power(v) - DECIMAL_POWER_MIN));
+}
+
+/* Compare two histograms: that with most values first, then by name. */
+static int order(const void *a, const void *b)
+{
+	const struct hist *x = *(struct hist *const *)a, *y = *(struct hist *const *)b;
+
+	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+}
+
+/* Format 2^power as bpftrace does: 512, 1K, 64M. */
+static size_t put_power(char *s, size_t size, int power)
+{
+	static const char units[] = "\0KMGTPE";
+
+	return str_format(s, size, units[power / 10] ? "%u%c" : "%u", 1u << power % 10,
+			  units[power / 10]);
+}
+
+static void label(char *s, size_t size, int power)
+{
+	char low[8] = "0", high[8];
+	int p = power < 0 ? -1 - power : power;
+
+	if (p)
+		put_power(low, sizeof(low), p - 1);
+	put_power(high, sizeof(high), p);
+	if (power >= 0)
+		str_format(s, size, "[%s, %s)", low, high);
+	else
+		str_format(s, size, p ? "(-%s, -%s]" : "(-%s, %s)", high, low);
+}
+
+static const char *pad(const char *text, size_t width)
+{
+	static const char blanks[] = "                    ";
+	size_t n = strlen(text);
+
+	return blanks + sizeof(blanks) - 1 - (n < width ? width - n : 0);
+}
+
+static void draw(const struct hist *h)
+{
+	static const char bar[] = "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
+				  "                                        ";
+	unsigned long long most = 0;
+
+	for (unsigned i = 0; i < h->count; i++)
+		most = h->counters[i] > most ? h->counters[i] : most;
+	for (unsigned i = 0; i < h->count; i++) {
+		char range[NUMBER], number[NUMBER];
+		/* round up, so that any value is visible; count * BAR fits into 64 bits */
+		int n = (int)((h->counters[i] * BAR + most - 1) / most);
+
+		label(range, sizeof(range), (int)(h->first + i) + DECIMAL_POWER_MIN);
+		str_format(number, sizeof(number), "%llu", h->counters[i]);
+		stdout_print("%s%s %s%s |%.40s|\n", range, pad(range, 14), pad(number, 8), number,
+			     bar + BAR - n);
+	}
+}
+
+/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95", and the unit behind it. */
+static void print_title(const struct hist *h, const char *key, const char *const *by,
+			const char *unit)
+{
+	const char *value = h->entry.key;
+
+	stdout_print("%s", key);
+	for (; *by; by++) {
+		int n = (int)strcspn(value, "\t");
+
+		stdout_print(" %s=%.*s", *by, n, value);
+		value += n + (value[n] != '\0');
+	}
+	stdout_print(": %llu value%s, %s to %s%s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
+		     h->most_text, unit);
+}
+
+/* Print a comment line such as "# not in 3 events" unless n is 0. */
+static void print_count(const char *what, unsigned long long n, const char *noun)
+{
+	if (n)
+		stdout_print("# %s %llu %s%s\n", what, n, noun, n == 1 ? "" : "s");
+}
+
+static struct text_part trimmed(const char *s, size_t n)
+{
+	while (n && (*s == ' ' || *s == '\t'))
+		s++, n--;
+	while (n && strchr(" \t\r", s[n - 1]))
+		n--;
+	return (struct text_part){ s, n };
+}
+
+int main(int argc, char **argv)
+{
+	static const char **by;
+	static struct table table = { .size = sizeof(struct hist) };
+	static struct comments comments;
+	static struct strbuf words;
+	static struct line_reader in;
+	struct counts counts = { 0 };
+	const char *key = "lat", *unit = "";
+	size_t nby = 0;
+	char *line;
+	ssize_t n;
+	int c, header = isatty(STDOUT_FILENO);
+
+	by = xcalloc((size_t)argc + 1, sizeof(*by));
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		if (c == 'H') {
+			header = 1;
+			continue;
+		}
+		if (!*opt_value || !strcmp(opt_value, "."))
+			usage_error(&tool, "not a key: '%s'", opt_value);
+		if (c == 'k')
+			key = opt_value;
+		else
+			by[nby++] = opt_value;
+	}
+	opt_end(&tool, argv[opt_index]);
+
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0) {
+		struct trace_line l;
+		struct text_part p = trimmed(line, (size_t)n);
+		struct decimal v;
+		int event = trace_line(&l, line, (size_t)n);
+
+		comments.lines++;
+		if (comments_keep(&comments, line) || (!event && (!p.n || *p.text == '#')))
+			continue;
+		if (event) {
+			p = trace_line_key(&l, key);
+		} else {
+			if (counts.events && decimal_parse(&v, p) < 0)
+				comments_miss(&comments, &l);
+			l = (struct trace_line){ .prefix = "" };
+		}
+		counts.events += event != 0;
+		counts.plain |= event && !memchr(l.time.text, '.', l.time.n);
+		if (event && !p.text) {
+			counts.no_key++;
+		} else if (decimal_parse(&v, p) < 0) {
+			++*(event ? &counts.no_number : &counts.other_lines);
+		} else {
+			trace_line_values(&words, &l, by);
+			count(table_at(&table, words.text, words.n), &v, p);
+		}
+	}
+	if (in.failed)
+		return REFUSED;
+	table_sort(&table, order);
+	if (header && counts.events && !counts.plain && !strcmp(key, "lat"))
+		unit = " us";
+	for (size_t i = 0; i < table.n; i++) {
+		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by, unit);
+		if (header)
+			stdout_print("range             count\n");
+		draw((struct hist *)table.v[i]);
+	}
+	print_count("not in", counts.no_key, "event");
+	print_count("no number in", counts.no_number, "event");
+	print_count("no number in", counts.events ? 0 : counts.other_lines, "line");
+	comments_print(&comments);
+	stdout_flush();
+	return table.n ? DONE : NO;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-slower - print the calls of function_graph that took at least a given time
+ *
+ * Requires: only the text of function_graph on standard input, from the kernel, tfs-report or
+ * trace-cmd report.
+ * tfs-slower prints the lines whose duration, such as "1234.567 us", is at least
+ * MICROSECONDS, the lines that begin with #, and the lines about lost events. It adds the
+ * name of the function behind a closing brace, unless another task ran on the processor
+ * meanwhile. tfs-slower ignores SIGINT, so that the program that makes the trace can
+ * finish first.
+ * Exit: 0 done, 1 no call took that long, 100 usage error, 111 refused.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+static const struct tool tool = {
+	.name = "tfs-slower",
+	.help =
+		"tfs-slower MICROSECONDS\n"
+		"print the calls of function_graph that took at least a given time\n",
+};
+
+#define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
+#define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */
+
+/* The functions that have been entered on a processor, by depth. */
+struct cpu {
+	char *open[MOST_DEPTH];
+};
+
+/*
+ * Return the bar behind the duration, "1234.567 us |", and the whole microseconds in *us
+ * (kernel/trace/trace_functions_graph.c, print_graph_duration). If the line has no
+ * duration, return its last bar, with *us -1. Return NULL if the line is not a call.
+ */
+static const char *find_duration(const char *line, long long *us)
+{
+	const char *last = NULL, *end, *p;
+
+	*us = -1;
+	for (const char *bar = strchr(line, '|'); bar; bar = strchr(bar + 1, '|')) {
+		last = bar;
+		for (end = bar; end > line && end[-1] == ' '; end--)
+			;
+		if (end - line < 3 || strncmp(end - 3, " us", 3))
+			continue;
+		for (p = end -= 3; p > line && strchr("0123456789.", p[-1]); p--)
+			;
+		if (p == end)
+			continue;
+		/* text_digits would overflow with more digits, and 15 digits are 31 years */
+		*us = strspn(p, "0123456789") > 15 ? LLONG_MAX : (long long)text_digits(&p);
+		break;
+	}
+	return last;
+}
+
+static struct cpu *cpus[MOST_CPUS];
+
+/*
+ * Return the processor of the line, as in " 12) ..." of the kernel or "[012]" of trace-cmd report;
+ * NULL if the line has none.
+ */
+static struct cpu *cpu_of(const char *line, const struct trace_line *l)
+{
+	const char *p = line + strspn(line, " "), *digits = p;
+	unsigned long long n;
+
+	if (l->cpu.n)
+		digits = p = l->cpu.text;
+	n = text_digits(&p);
+	if (p == digits || *p != (l->cpu.n ? ']' : ')') || n >= MOST_CPUS)
+		return NULL;
+	if (!cpus[n])
+		cpus[n] = xcalloc(1, sizeof(**cpus));
+	return cpus[n];
+}
+
+/* Forget the functions of a processor, because another task runs there now. */
+static void forget(struct cpu *c)
+{
+	for (size_t i = 0; i < MOST_DEPTH; i++) {
+		free(c->open[i]);
+		c->open[i] = NULL;
+	}
+}
+
+/* Return the place of the function at the depth of this line, or NULL if it is too deep. */
+static char **at_depth(struct cpu *c, const char *text)
+{
+	size_t depth = strspn(text, " ") / 2;
+
+	return c && depth < MOST_DEPTH ? &c->open[depth] : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static struct comments comments; /* only for lines that are not understood */
+	struct line_reader in = { 0 };
+	unsigned long least;
+	int found = 0;
+	char *line;
+	ssize_t n;
+
+	opt_next(&tool, argc, argv);
+	argv += opt_index;
+	if (!*argv || argv[1])
+		usage_error(&tool, "one operand is needed: a number of microseconds");
+	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
+		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0) {
+		struct trace_line l;
+		long long us;
+		const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
+		int event = trace_line(&l, line, (size_t)n);
+		struct cpu *c = cpu_of(line, &l);
+		char **open = text ? at_depth(c, text) : NULL;
+		size_t end = strlen(line);
+		int gap = comments_is_gap(line);
+
+		comments.lines++;
+		if (!event && !bar && l.miss != MISS_GRAPH)
+			comments_miss(&comments, &l);
+		if (*line == '#' || gap)
+			stdout_print("%s\n", line);
+		for (size_t i = 0; gap && i < MOST_CPUS; i++)
+			if (cpus[i])
+				forget(cpus[i]);
+		if (c && !bar && strstr(line, " => "))
+			forget(c);
+		text = text ? text + strspn(text, " ") : NULL;
+		if (us >= 0 && (unsigned long long)us >= least) {
+			int known = open && *open && !strcmp(text, "}");
+
+			stdout_print("%s%s%s%s\n", line, known ? " /* " : "", known ? *open : "",
+				     known ? " */" : "");
+			found = 1;
+		}
+		if (open) {
+			free(*open);
+			*open = NULL;
+		}
+		if (open && end > 4 && !strcmp(line + end - 4, "() {")) {
+			line[end - 4] = '\0';
+			*open = strdup(text);
+		}
+	}
+	if (in.failed)
+		return REFUSED;
+	comments_print(&comments);
+	stdout_flush();
+	return found ? DONE : NO;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-summary - sum up a trace: calls, errors and times of each system call
+ *
+ * Requires: only a trace on standard input, as text or lines of JSON.
+ * tfs-summary pairs the beginning and the end of each system call, as tfs-latency syscalls
+ * does. For other events it sums up the lat= that tfs-latency has appended: for each next_comm of
+ * sched_switch, for each dev and rwbs of block devices, otherwise for each event. If no event has
+ * lat=, it counts the events.
+ * At the end of the trace, tfs-summary prints a header, a line for each key, and a line
+ * with the total. Times are in microseconds. Comment lines count what the table lacks; the
+ * lines about lost events come last. tfs-summary ignores SIGINT, so that the program that
+ * makes the trace can finish first.
+ * Exit: 0 done, 1 nothing to sum up, 100 usage error, 111 refused.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "latency.h"
+
+static const struct tool tool = {
+	.name = "tfs-summary",
+	.help =
+		"tfs-summary [-k KEY]... [-n N] [-s COLUMN]\n"
+		"sum up a trace: calls, errors and times of each system call\n"
+		"-k KEY  one line for each value of KEY, any key of tfs-count\n"
+		"-n N  print only the first N lines, and the total of all\n"
+		"-s COLUMN  sort by calls, errors, total (default), avg or max\n",
+};
+
+enum { CALLS, ERRORS, TOTAL, AVG, MAX, COLUMNS };
+
+static const char *const column_names[COLUMNS] = { "calls", "errors", "total", "avg", "max" };
+
+/* The kinds of events that tfs-summary distinguishes, and their keys without -k. */
+static const struct kind {
+	const char *glob, *keys[3];
+} kinds[] = {
+	{ "sys_*", { "syscall" } }, /* is_call decides */
+	{ "sched_switch", { "next_comm" } },
+	{ "signal_*", { "event", "sig" } },
+	{ "block_*", { "dev", "rwbs" } },
+	{ "*", { "event" } },
+};
+
+enum { KIND_CALL };
+
+/* A line of the table. The first byte of its key is the number of its kind, and not printed. */
+struct row {
+	struct table_entry entry;
+	unsigned long long calls, errors, timed;
+	struct decimal total, avg, max; /* of the timed calls, in microseconds */
+};
+
+/* A call that has begun. */
+struct open {
+	struct table_entry entry;
+	struct row *row;
+	uint64_t time;
+	int digits;
+	int gap;                        /* events were lost since then */
+};
+
+static struct summary {
+	const char **keys;              /* of -k; empty: those of the kind */
+	struct table rows, open;
+	struct table untimed;           /* events without lat; shown if there are no others */
+	struct strbuf key, event;
+	struct row all;
+	unsigned long long no_end, no_begin, no_time, no_lat;
+	int other;                      /* the trace has lines that are not events */
+	int precise;                    /* a time has digits behind its point */
+	int plain;                      /* a clock without a point has its own unit */
+} sum;
+
+/* ---- times ------------------------------------------------------------------------- */
+
+enum { NANO = 1000000000 };
+
+/* Add a time. The greatest number of microseconds stays where it is. */
+static void add(struct decimal *to, const struct decimal *v)
+{
+	uint32_t nano = to->nano + v->nano, carry = nano >= NANO;
+
+	if (to->whole >= UINT64_MAX - v->whole) {
+		to->whole = UINT64_MAX;
+		to->nano = 0;
+		return;
+	}
+	to->whole += v->whole + carry;
+	to->nano = nano - carry * NANO;
+}
+
+/* Return total / n, cut to nanoseconds. n is a number of events, so no product overflows. */
+static struct decimal average(const struct decimal *total, unsigned long long n)
+{
+	struct decimal v = { .whole = total->whole / n };
+
+	v.nano = (uint32_t)((total->whole % n * 1000 + total->nano / 1000000) / n) * 1000000;
+	return v;
+}
+
+static void add_time(struct row *r, const struct decimal *v)
+{
+	add(&r->total, v);
+	r->timed++;
+	if (decimal_compare(v, &r->max) > 0)
+		r->max = *v;
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static int part_begins(struct text_part p, const char *word)
+{
+	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
+}
+
+/* Return 1 for the beginning of a system call, -1 for its end, 0 for another event. */
+static int is_call(const struct trace_line *l)
+{
+	if (*l->prefix)
+		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
+	if (text_part_is(l->event, "sys_enter") || part_begins(l->event, "sys_enter_"))
+		return 1;
+	return text_part_is(l->event, "sys_exit") || part_begins(l->event, "sys_exit_") ? -1 : 0;
+}
+
+/*
+ * Return the number of the call of an event of raw_syscalls, which has no name: in text it
+ * is behind "NR ". Set *rest to the text behind the number.
+ */
+static struct text_part number_of(const struct trace_line *l, struct text_part *rest)
+{
+	struct text_part p = l->body;
+	size_t n = 3;
+
+	if (l->json)
+		return trace_line_key(l, "id");
+	*rest = (struct text_part){ p.text, 0 };
+	if (!part_begins(p, "NR "))
+		return *rest;
+	while (n < p.n && p.text[n] != ' ')
+		n++;
+	*rest = (struct text_part){ p.text + n, p.n - n };
+	return (struct text_part){ p.text + 3, n - 3 };
+}
+
+/* Return the result of a call: ret, or in the text of raw_syscalls what is behind " = ". */
+static struct text_part result_of(const struct trace_line *l)
+{
+	struct text_part p = trace_line_key(l, "ret");
+
+	if (p.text || l->json || !text_part_is(l->event, "sys_exit"))
+		return p;
+	number_of(l, &p);
+	if (!part_begins(p, " = "))
+		return (struct text_part){ 0 };
+	p.text += 3;
+	p.n -= 3;
+	for (size_t i = 0; i < p.n; i++)
+		if (p.text[i] == ' ')
+			p.n = i;
+	return p;
+}
+
+/*
+ * Is the result an error, -4095 to -1 (include/linux/err.h)? A kernel of 32 bits prints
+ * these numbers with eight hexadecimal digits.
+ */
+static int is_error(struct text_part p)
+{
+	struct decimal v;
+
+	if (!p.text || decimal_parse(&v, p) < 0)
+		return 0;
+	if (p.n == 10 && part_begins(p, "0x"))
+		return v.whole > UINT32_MAX - 4095 && v.whole <= UINT32_MAX;
+	return v.negative && v.whole <= 4095 && v.whole;
+}
+
+/* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
+static int has_error(const struct trace_line *l)
+{
+	struct text_part p = trace_line_key(l, "error");
+	struct decimal v;
+
+	if (p.text && !decimal_parse(&v, p))
+		return v.whole != 0;
+	p = trace_line_key(l, "ret");
+	return is_error(p);
+}
+
+/* Is this the return of a new task from the call of its parent? The task made no call. */
+static int is_birth(const struct trace_line *l)
+{
+	static const char *const names[] = { "clone", "clone3", "fork", "vfork" };
+	struct text_part call = trace_line_key(l, "call");
+	struct decimal v;
+
+	if (decimal_parse(&v, result_of(l)) < 0 || v.whole)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (text_part_is(call, names[i]))
+			return 1;
+	return 0;
+}
+
+/* Set sum.key to the first byte and the key of the event's row. */
+static void make_row_key(const struct trace_line *l, size_t kind)
+{
+	static const char *const call[] = { "call", NULL };
+	static struct strbuf values;
+	const char digit = (char)('0' + kind);
+	struct text_part rest, number = { 0 };
+
+	if (*sum.keys)
+		trace_line_values(&values, l, sum.keys);
+	else
+		trace_line_values(&values, l, kind == KIND_CALL ? call : kinds[kind].keys);
+	if (!*sum.keys && kind == KIND_CALL && !trace_line_key(l, "call").n)
+		number = number_of(l, &rest);
+	sum.key.n = 0;
+	strbuf_add(&sum.key, &digit, 1);
+	if (number.n) {
+		/* escaped, as no kernel has printed it for certain */
+		struct trace_line one = *l;
+
+		one.comm = number;
+		trace_line_values(&values, &one, (const char *const[]){ "comm", NULL });
+		strbuf_puts(&sum.key, "syscall_");
+	}
+	strbuf_add(&sum.key, values.text, values.n);
+}
+
+static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
+{
+	make_row_key(l, kind);
+	return table_at(rows, sum.key.text, sum.key.n);
+}
+
+/* Read the lat of an event. Return 0, or -1 if it is not a number, or negative. */
+static int read_lat(const struct trace_line *l, struct text_part p, struct decimal *v)
+{
+	if (decimal_parse(v, p) < 0 || v->negative)
+		return -1;
+	sum.precise |= memchr(p.text, '.', p.n) != NULL;
+	sum.plain |= !memchr(l->time.text, '.', l->time.n);
+	return 0;
+}
+
+/* Read the time from the beginning of a call to its end. Return 0, or -1 if there is none. */
+static int measure(const struct open *o, const struct trace_line *l, struct decimal *v)
+{
+	uint64_t time;
+	int digits;
+
+	if (trace_line_time(l, &time, &digits) < 0 || time < o->time ||
+	    (digits < 0) != (o->digits < 0))
+		return -1;
+	time -= o->time;
+	*v = (struct decimal){ .whole = time };
+	if (digits >= 0) {
+		v->whole = time / 1000;
+		v->nano = (uint32_t)(time % 1000) * 1000000;
+	}
+	sum.precise |= digits > 6 || o->digits > 6;
+	sum.plain |= digits < 0;
+	return 0;
+}
+
+static const char *const call_keys[] = { "pid", "call", NULL };
+
+static void begin_call(const struct trace_line *l)
+{
+	struct row *r = row_of(&sum.rows, l, KIND_CALL);
+	struct open *o;
+
+	r->calls++;
+	latency_key(&sum.key, l, call_keys);
+	o = table_at(&sum.open, sum.key.text, sum.key.n);
+	sum.no_end += o->row != NULL;
+	o->row = r;
+	o->gap = trace_line_time(l, &o->time, &o->digits) < 0;
+}
+
+static void end_call(const struct trace_line *l)
+{
+	struct text_part lat = trace_line_key(l, "lat");
+	struct decimal v;
+	struct open *o;
+	struct row *r;
+
+	latency_key(&sum.key, l, call_keys);
+	o = table_find(&sum.open, sum.key.text, sum.key.n);
+	if (!o && !lat.text) {
+		sum.no_begin += !is_birth(l);
+		return;
+	}
+	r = o ? o->row : row_of(&sum.rows, l, KIND_CALL);
+	r->calls += !o;
+	r->errors += (unsigned)is_error(result_of(l));
+	if (lat.text ? !read_lat(l, lat, &v) : !o->gap && !measure(o, l, &v))
+		add_time(r, &v);
+	else
+		sum.no_time++;
+	if (o)
+		table_remove(&sum.open, o);
+}
+
+static void each_event(const struct trace_line *l)
+{
+	int call = is_call(l);
+	size_t kind = KIND_CALL + 1;
+	struct text_part lat;
+	struct decimal v;
+	struct row *r;
+
+	if (call) {
+		call > 0 ? begin_call(l) : end_call(l);
+		return;
+	}
+	lat = trace_line_key(l, "lat");
+	sum.event.n = 0;
+	strbuf_add(&sum.event, l->event.text, l->event.n);
+	while (!glob_matches(kinds[kind].glob, sum.event.text))
+		kind++;
+	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
+	r->calls++;
+	r->errors += (unsigned)has_error(l);
+	if (!lat.text)
+		sum.no_lat++;
+	else if (!read_lat(l, lat, &v))
+		add_time(r, &v);
+	else
+		sum.no_time++;
+}
+
+/* After lost events, the end of an open call may be that of a later call. */
+static void each_gap(void)
+{
+	for (size_t i = 0; i < sum.open.room; i++)
+		if (sum.open.v[i])
+			((struct open *)sum.open.v[i])->gap = 1;
+}
+
+/* ---- the table --------------------------------------------------------------------- */
+
+static size_t sort_column = TOTAL;
+
+static int compare_numbers(unsigned long long a, unsigned long long b)
+{
+	return (a < b) - (a > b);
+}
+
+/* Compare two rows by the column, the greatest first, then by calls, then by name. */
+static int order(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+	int differ = sort_column == ERRORS ? compare_numbers(x->errors, y->errors) :
+		     sort_column == TOTAL ? decimal_compare(&y->total, &x->total) :
+		     sort_column == AVG ? decimal_compare(&y->avg, &x->avg) :
+		     sort_column == MAX ? decimal_compare(&y->max, &x->max) : 0;
+
+	differ = differ ? differ : compare_numbers(x->calls, y->calls);
+	return differ ? differ : table_by_key(a, b);
+}
+
+/* Write a cell. A row without a timed call has "-" for its times. */
+static void put_cell(char *s, size_t size, const struct row *r, int column)
+{
+	const struct decimal *v = column == TOTAL ? &r->total : column == AVG ? &r->avg : &r->max;
+	uint32_t ns = v->nano / 1000000;
+
+	if (column < TOTAL)
+		str_format(s, size, "%llu", column == CALLS ? r->calls : r->errors);
+	else if (!r->timed)
+		str_format(s, size, "-");
+	else if (sum.precise)
+		str_format(s, size, "%llu.%c%c%c", (unsigned long long)v->whole,
+			   '0' + (int)(ns / 100), '0' + (int)(ns / 10 % 10), '0' + (int)(ns % 10));
+	else
+		str_format(s, size, "%llu", (unsigned long long)v->whole);
+}
+
+static size_t widths[COLUMNS] = { 9, 9, 11, 11, 11 };
+
+static void print_cell(const char *text, int column)
+{
+	static const char blanks[] = "                              ";
+
+	stdout_print("%.*s%s", (int)(widths[column] - strlen(text)), blanks, text);
+}
+
+static void print_row(const struct row *r, const char *name)
+{
+	char cell[48];
+
+	for (int i = 0; i < COLUMNS; i++) {
+		put_cell(cell, sizeof(cell), r, i);
+		print_cell(cell, i);
+	}
+	stdout_print("  %s\n", name);
+}
+
+static void print_header(void)
+{
+	const char *const *keys = sum.keys;
+	size_t kind = 0;
+	unsigned used = 0;
+	char cell[24];
+
+	for (size_t i = 0; i < sum.rows.n; i++)
+		used |= 1u << (*sum.rows.v[i]->key - '0');
+	for (; !(used & 1); used >>= 1)
+		kind++;
+	if (!*keys && used == 1)
+		keys = kinds[kind].keys;
+	for (int i = 0; i < COLUMNS; i++) {
+		str_format(cell, sizeof(cell), "%s%s", column_names[i],
+			   i >= TOTAL && !sum.plain ? " us" : "");
+		print_cell(cell, i);
+	}
+	stdout_print("  %s", *keys ? *keys : "name");
+	for (size_t i = 1; *keys && keys[i]; i++)
+		stdout_print("\t%s", keys[i]);
+	stdout_print("\n");
+}
+
+/* Add up all rows, and make the columns as wide as their greatest numbers. */
+static void add_up(void)
+{
+	char cell[48];
+
+	for (size_t i = 0; i < sum.rows.room; i++) {
+		struct row *r = (struct row *)sum.rows.v[i];
+
+		if (!r)
+			continue;
+		if (r->timed)
+			r->avg = average(&r->total, r->timed);
+		sum.all.calls += r->calls;
+		sum.all.errors += r->errors;
+		sum.all.timed += r->timed;
+		add(&sum.all.total, &r->total);
+		if (decimal_compare(&r->max, &sum.all.max) > 0)
+			sum.all.max = r->max;
+	}
+	if (sum.all.timed)
+		sum.all.avg = average(&sum.all.total, sum.all.timed);
+	for (int i = 0; i < COLUMNS; i++) {
+		/* no average of a row is above the greatest time */
+		put_cell(cell, sizeof(cell), &sum.all, i == AVG ? MAX : i);
+		if (strlen(cell) + 2 > widths[i])
+			widths[i] = strlen(cell) + 2;
+	}
+}
+
+/* Print a comment line, unless n is 0. */
+static void print_count(const char *what, unsigned long long n, const char *counted)
+{
+	if (n)
+		stdout_print("# %s: %llu (%s)\n", what, n, counted);
+}
+
+static void print_table(unsigned long most)
+{
+	if (!sum.rows.n) {
+		sum.rows = sum.untimed;
+		sum.no_lat = 0;
+	}
+	add_up();
+	table_sort(&sum.rows, order);
+	if (sum.rows.n) {
+		print_header();
+		for (size_t i = 0; i < sum.rows.n && i < most; i++) {
+			trace_line_shorten(sum.rows.v[i]->key + 1);
+			print_row((struct row *)sum.rows.v[i], sum.rows.v[i]->key + 1);
+		}
+		print_row(&sum.all, "total");
+	}
+	print_count("calls without an end", sum.no_end + sum.open.n, "counted, without a time");
+	print_count("calls of unknown time", sum.no_time,
+		    "counted; events were lost meanwhile, or the clock went back");
+	print_count("ends without a beginning", sum.no_begin, "not counted");
+	print_count("events without a time", sum.no_lat, "not counted");
+}
+
+static void parse_column(const char *text)
+{
+	for (sort_column = 0; sort_column < COLUMNS; sort_column++)
+		if (!strcmp(text, column_names[sort_column]))
+			return;
+	usage_error(&tool, "not a column: '%.80s'; there are calls, errors, total, avg and max",
+		    text);
+}
+
+int main(int argc, char **argv)
+{
+	static struct comments comments;
+	static struct line_reader in;
+	unsigned long most = ULONG_MAX;
+	size_t nkeys = 0;
+	char *line;
+	ssize_t n;
+	int c;
+
+	sum.rows.size = sizeof(struct row);
+	sum.untimed.size = sizeof(struct row);
+	sum.open.size = sizeof(struct open);
+	sum.keys = xcalloc((size_t)argc + 1, sizeof(*sum.keys));
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		if (c == 's') {
+			parse_column(opt_value);
+		} else if (c == 'k') {
+			if (!*opt_value || !strcmp(opt_value, "."))
+				usage_error(&tool, "not a key: '%s'", opt_value);
+			sum.keys[nkeys++] = opt_value;
+		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
+			usage_error(&tool, "not a number: '%.80s'", opt_value);
+		}
+	}
+	opt_end(&tool, argv[opt_index]);
+
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0) {
+		struct trace_line l;
+
+		if (comments_event(&comments, &l, line, (size_t)n)) {
+			if (!l.stack)
+				each_event(&l);
+		} else {
+			sum.other |= *line != '#' && *line != '{';
+			comments_keep(&comments, line);
+			if (comments_is_gap(line))
+				each_gap();
+		}
+	}
+	if (in.failed)
+		return REFUSED;
+	print_table(most);
+	comments_print(&comments);
+	stdout_flush();
+	if (!sum.rows.n && sum.other)
+		err_msg("unable to sum up lines that are not events; leave the summary out");
+	return sum.rows.n ? DONE : NO;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-flight - dump the newest events of an instance when something happens
+ *
+ * Requires: tracefs; no other reader of the instance's buffer; inotify, leases.
+ * SIGUSR1 always makes a dump. A process of -F has failed if its status is not 0 and its
+ * parent has not waited for it yet. If nobody reads the text of -E, or with -r or -p,
+ * tfs-flight makes a dump as -e does, but only if there are events.
+ * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump moves
+ * the events of the buffer into DIR/dump.1, dump.2 and so on (dump.1.cpu0 ...) and prints
+ * the paths of these files, one in a line. The instance records meanwhile, and the next
+ * dump begins where this one ends. A file appears when it is complete. DIR, default ".",
+ * has three control files. `state` contains start or stop; writing one of them starts or
+ * stops the recording. Reading `dropped` gives the number of lost events. Writing `reset`
+ * clears the buffer and that number.
+ * Exit: 0 stopped by HUP INT TERM, 100 usage error, 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "tracedat/tracedat.h"
+#include "view/view.h"
+#include "flight.h"
+
+static const struct tool tool = {
+	.name = "tfs-flight",
+	.help =
+		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
+		"[-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
+		"dump the newest events of an instance when something happens\n"
+		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
+		"-t EVENT  make a dump at SYSTEM:EVENT of a traced task; may be repeated\n"
+		"-f FILTER  only if this filter holds for the event of -t\n"
+		"-e  also make a dump at the end\n"
+		"-F PID,...  also make a dump at the end if this process has failed\n"
+		"-E  at the end, print the events since the last dump as text\n"
+		"-r  make trace.dat files instead of text\n"
+		"-p  make a file for each processor that has events\n"
+		"-P  save what the events mean, for after a crash\n"
+		"-c COUNT  keep the COUNT newest dumps; default 10\n"
+		"-s KB  keep only the newest KB kilobytes of a text\n"
+		"-B PERCENT  record less if that takes more than PERCENT of a processor's time\n"
+		"-L  make no control files\n"
+		"-n  also record the events that name tasks, and do not print them\n"
+		"-j  text: print JSON\n"
+		"-H  text: print the comment lines of the kernel's trace first\n"
+		"-D  print the date, for times of day\n"
+		"-l  write one line per packet to standard output, a FIFO or pipe\n"
+		"-d FD  when ready, write a newline to FD and close it\n"
+		OPTION_ROOT
+		OPTION_INSTANCE,
+	.takes_instance = 1,
+};
+
+struct flight {
+	int dir, top;           /* the instance, and tracefs itself */
+	struct live_kernel kernel;
+	struct flight_take take;
+	struct show show;
+	struct dat_head head;
+	struct flight_dumps dumps;
+	struct flight_trigger trigger;
+	struct flight_control controls;
+	struct persist persist;
+	int persists;           /* -P */
+	long long save_at;      /* when to save names next, in ms */
+	struct flight_governor governor;
+
+	int raw, locked;
+	unsigned long back;     /* -b, in ms; 0: the whole buffer */
+	int signals;
+	int on;                 /* the instance records */
+	int dump, stopping;     /* requested by signals */
+	int end_dumps, end_writes; /* -e, -E */
+	struct pids watched;    /* -F */
+};
+
+static int record(struct flight *f, int on)
+{
+	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
+}
+
+/* Read the date for the next dump, if -D is given. Return 0, or -1, reported. */
+static int read_date(struct flight *f)
+{
+	f->head.dated = f->show.dated;
+	if (!f->show.dated)
+		return 0;
+	if (trace_clock_offset(f->dir, &f->show.offset) < 0)
+		return -1;
+	f->head.offset = f->show.offset;
+	return 0;
+}
+
+/*
+ * Return the time of the first event that belongs to a dump at this time (0: now), in ns.
+ * Return 0 if the whole buffer belongs to it.
+ */
+static uint64_t begin_of(const struct flight *f, uint64_t time)
+{
+	uint64_t back = (uint64_t)f->back * 1000000;
+
+	if (!time)
+		time = trace_clock_now(f->dir);
+	return back && time > back ? time - back : 0;
+}
+
+/* Make a dump for the event at this time, or for now if time is 0; last: none follows. */
+static void dump(struct flight *f, uint64_t time, int last)
+{
+	uint64_t begin, least = f->trigger.newest;
+
+	f->dump = 0;
+	flight_governor_tell(&f->governor);
+	flight_governor_hurry(&f->governor, 0);
+	read_date(f);
+	begin = begin_of(f, time);
+	if (f->raw)
+		flight_dump_raw(&f->dumps, &f->take, &f->head, begin, least, last);
+	else
+		flight_dump_text(&f->dumps, &f->take, &f->kernel, &f->show, begin, least, last);
+	flight_governor_hurry(&f->governor, !last);
+}
+
+/*
+ * Return 1 if the process is a zombie with an exit code other than 0. The exit code is the
+ * last field of /proc/PID/stat, see proc(5).
+ */
+static int has_failed(pid_t pid)
+{
+	char path[PATH_MAX], *text, *state, *code;
+	int failed = 0;
+
+	str_format(path, sizeof(path), "%s/%d/stat", path_procfs(), (int)pid);
+	text = file_read(AT_FDCWD, path, NULL);
+	state = text ? strrchr(text, ')') : NULL;
+	if (state && !strncmp(state, ") Z", 3)) {
+		state[strcspn(state, "\n")] = '\0';
+		code = strrchr(state, ' ');
+		failed = strcmp(code, " 0") != 0;
+	}
+	free(text);
+	return failed;
+}
+
+static int is_on(const struct flight *f)
+{
+	char *text = file_read(f->dir, "tracing_on", NULL);
+	int on = text && *text == '1';
+
+	free(text);
+	return on;
+}
+
+/* Do as -e, -E and -F ask at the end. */
+static void end(struct flight *f)
+{
+	int wanted = f->end_dumps;
+
+	for (size_t i = 0; i < f->watched.n; i++)
+		wanted |= has_failed(f->watched.v[i]);
+	if (wanted) {
+		dump(f, 0, 1);
+	} else if (f->end_writes) {
+		f->dumps.skip_empty = 1;
+		flight_governor_tell(&f->governor);
+		flight_governor_hurry(&f->governor, 0);
+		read_date(f);
+		if (f->raw || f->dumps.per_cpu ||
+		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
+			dump(f, 0, 1);
+	}
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+/* Events that rename tasks were not recorded or are gone: look names up again. */
+static void forget_names(struct flight *f)
+{
+	f->kernel.line.generation += f->kernel.line.generation != 0;
+}
+
+/* Do what was written to `state` and `reset`, and correct the text in `state`. */
+static void handle_controls(struct flight *f)
+{
+	int asked = flight_control_asked(&f->controls), on;
+
+	if (asked & ASKED_STATE) {
+		on = flight_control_state(&f->controls);
+		if (on >= 0) {
+			f->on = on;
+			record(f, on);
+			forget_names(f);
+		}
+		flight_control_tell(&f->controls, f->on);
+	}
+	if (asked & ASKED_RESET) {
+		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
+		f->dumps.cut = 0;
+		flight_take_forget(&f->take);
+		forget_names(f);
+	}
+}
+
+static unsigned long long dropped(const struct flight *f)
+{
+	return instance_lost(f->dir) + f->dumps.cut;
+}
+
+static void handle_signals(struct flight *f)
+{
+	struct signalfd_siginfo si;
+
+	while (read(f->signals, &si, sizeof(si)) == sizeof(si))
+		if (si.ssi_signo == SIGUSR1)
+			f->dump = 1;
+		else if (si.ssi_signo == SIGIO)
+			flight_control_answer(&f->controls, dropped(f));
+		else
+			f->stopping = 1;
+}
+
+/* How often to save new names for after a crash, in ms. */
+#define SAVE_MS 10000
+
+/* With -P save new names if it is time. Return how long to wait at most, in ms; -1: any time. */
+static int patience(struct flight *f)
+{
+	long long now = time_now_ms();
+	int ms;
+
+	if (f->persists && now >= f->save_at) {
+		persist_update(&f->persist);
+		f->save_at = now + SAVE_MS;
+	}
+	ms = flight_governor_wait(&f->governor);
+	if (f->persists && (ms < 0 || ms > f->save_at - now))
+		ms = (int)(f->save_at - now);
+	return f->controls.tries ? 1 : ms;
+}
+
+/* Make dumps until a signal stops the program. */
+static void wait_and_dump(struct flight *f)
+{
+	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
+			      { .fd = f->controls.notify, .events = POLLIN },
+			      { .fd = f->trigger.pipe, .events = POLLIN } };
+
+	while (!f->stopping) {
+		uint64_t time = 0;
+
+		if (poll(p, 3, patience(f)) < 0)
+			continue;
+		flight_governor_look(&f->governor);
+		if (p[1].revents)
+			handle_controls(f);
+		flight_control_lease(&f->controls);
+		if (p[0].revents)
+			handle_signals(f);
+		if (p[2].revents)
+			time = flight_trigger_take(&f->trigger, f->take.end);
+		if (f->dump || time)
+			dump(f, time, 0);
+	}
+}
+
+/* ---- the beginning ------------------------------------------------------- */
+
+static int open_all(struct flight *f, const char *root, const char *instance)
+{
+	int top = f->top = tracefs_open(root, "", NULL), odd;
+
+	f->dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
+	if (f->dir < 0 || read_date(f) < 0 || flight_take_open(&f->take, f->dir) < 0)
+		return -1;
+	if (flight_dumps_begin(&f->dumps, f->take.live.ncpus) < 0)
+		return -1;
+	if (f->raw) {
+		f->head.dir = f->dir;
+		f->head.root = top;
+		if (dat_begin(&f->head) < 0)
+			return -1;
+		/* names in a trace.dat are looked up, so it does not need these events */
+		if (f->show.hide_names)
+			names_events_disable(f->dir, NAMING);
+	} else {
+		odd = live_kernel_open(&f->kernel, f->dir, top);
+		if (f->kernel.failed)
+			return err_msg("out of memory");
+		if (odd && !f->show.json)
+			return err_msg("unable to select or format events: current_tracer is not "
+				       "nop, or trace_options change lines; reset them");
+		live_names_begin(&f->kernel, f->show.hide_names);
+	}
+	if (f->persists && (persist_open(&f->persist) < 0 ||
+			    persist_save_head(&f->persist, f->dir, top) < 0))
+		return -1;
+	if (f->back && !trace_clock_now(f->dir))
+		return err_msg("-b is not possible: this trace_clock does not count time; choose "
+			       "another");
+	f->on = is_on(f);
+	if (flight_trigger_open(&f->trigger, top, f->dir,
+				instance ? instance : getenv("TFS_INSTANCE")) < 0)
+		return -1;
+	if (!f->locked &&
+	    flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on) < 0)
+		return -1;
+	f->governor.load.dir = f->dir;
+	f->governor.load.live = &f->take.live;
+	f->governor.trigger = &f->trigger;
+	f->governor.controls = &f->controls;
+	f->governor.dumps = &f->dumps;
+	return flight_governor_begin(&f->governor, top, instance);
+}
+
+/*
+ * Give up all rights but those for the dumps, control files and instances, which
+ * tfs-flight opens until the end. -F needs CAP_SYS_PTRACE for the exit codes of other
+ * users' processes. `dropped` needs CAP_LEASE on a file system that maps the owner of new
+ * files to another user. The governor needs CAP_SYS_NICE to hurry.
+ */
+static void give_up_rights(struct flight *f)
+{
+	const int files[] = { f->dir, f->top, f->dumps.dir, f->persists ? f->persist.dir : -1,
+			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
+			      f->trigger.beside.made ? f->trigger.beside.instances : -1 };
+
+	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE) |
+		      (f->governor.account.budget ? CAPS_SYS_NICE : 0), files,
+		      sizeof(files) / sizeof(*files));
+}
+
+static void report_ready(unsigned long fd)
+{
+	if (write((int)fd, "\n", 1) < 0)
+		err_note("unable to write to the file descriptor of -d: %s", strerror(errno));
+	close((int)fd);
+}
+
+int main(int argc, char **argv)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO, 0 };
+	static struct flight f; /* large */
+	unsigned long kb, fd = 0;
+	int c, r;
+
+	f.dumps.keep = 10;
+	f.controls.notify = -1;
+	f.trigger.events = xcalloc((size_t)argc, sizeof(*f.trigger.events));
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'r':
+			f.raw = 1;
+			break;
+		case 'p':
+			f.dumps.per_cpu = 1;
+			break;
+		case 'e':
+			f.end_dumps = 1;
+			break;
+		case 'E':
+			f.end_writes = 1;
+			break;
+		case 'P':
+			f.persists = 1;
+			break;
+		case 'L':
+			f.locked = 1;
+			break;
+		case 'n':
+			f.show.hide_names = 1;
+			break;
+		case 'l':
+			f.dumps.packets = 1;
+			break;
+		case 'b':
+			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &f.back);
+			break;
+		case 't':
+			if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
+				usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
+			f.trigger.events[f.trigger.n++] = opt_value;
+			break;
+		case 'f':
+			f.trigger.filter = opt_value;
+			break;
+		case 'F':
+			if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
+				return REFUSED;
+			break;
+		case 'c':
+			opt_number(&tool, "a number of dumps from 1 to 100000", 1, 100000,
+				   &f.dumps.keep);
+			break;
+		case 's':
+			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
+			f.dumps.most = KB_BYTES(kb);
+			break;
+		case 'B':
+			if (flight_governor_parse(&f.governor, opt_value) < 0)
+				usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'",
+					    opt_value);
+			break;
+		case 'd':
+			opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &fd);
+			break;
+		case 'D':
+			f.show.dated = 1;
+			break;
+		default:
+			if (show_option(&f.show, &tool, c) < 0)
+				return REFUSED;
+		}
+	if (argv[opt_index])
+		opt_end(&tool, argv[opt_index + 1]);
+	if (f.raw && f.show.asked)
+		usage_error(&tool, "-j and -H are for text, and -r makes none; leave one out");
+	if (f.trigger.filter && !f.trigger.n)
+		usage_error(&tool, "-f needs -t");
+	instance_require(&tool, opt_root, opt_instance);
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
+	f.signals = wait_signals(signals);
+	/* open the FIFO for reading as well, so that it keeps the text until a reader comes */
+	f.dumps.out = stdout_reopen(&tool, O_RDWR, f.dumps.packets);
+	if (f.dumps.out < 0 ||
+	    flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
+		return REFUSED;
+	r = open_all(&f, opt_root, opt_instance);
+	if (!r) {
+		give_up_rights(&f);
+		if (fd)
+			report_ready(fd);
+		wait_and_dump(&f);
+		end(&f);
+		if (f.persists)
+			persist_forget(&f.persist);
+	}
+	flight_governor_end(&f.governor);
+	flight_control_remove(&f.controls);
+	flight_trigger_close(&f.trigger);
+	if (!f.raw)
+		live_names_end(&f.kernel);
+	return r < 0 ? REFUSED : DONE;
+}

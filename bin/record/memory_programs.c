@@ -1,0 +1,1209 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * memory.c - programs that print the user memory of system calls
+ *
+ * Programs run at the raw tracepoints sys_enter and sys_exit. An array has an entry for each
+ * call, by its number, which is made from the tables of the calls and says where user memory is,
+ * and when it is read. A call without user memory costs the look-up of its entry.
+ *
+ * Memory that the kernel reads is read at the entry, because the program may change it while the
+ * call runs. A page that is not in memory cannot be read there, as a BPF program must not sleep;
+ * it is read at the return, when the kernel has read it, too. A byte for each possible pid says
+ * which arguments that concerns. The registers still have the arguments at the return.
+ *
+ * After an exec, the words and the environment are on the stack of the new program. A third
+ * program, at sched_process_exec, prints the path from the kernel's memory if it is needed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "syscalls/syscalls.h"
+#include "strings_programs.h"
+
+/*
+ * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
+ * call, and the stack. The programs copy SIZE bytes of it, from FROM on. MODE says
+ * that the call is one of 32-bit code, if its bits MODE_MASK are MODE_32; without MODE_MASK
+ * no such call exists. On x86 64-bit code can make such a call, too (int 0x80), so MODE is -1, and
+ * the bits are those of thread_info.status: TS_COMPAT (arch/x86/include/asm/thread_info.h).
+ * HEAD_SIZE bytes from HEAD_FROM on have number and mode. NR_SIZE is SIZE_W or
+ * SIZE_DW. An exec that succeeds keeps the number, or else clears the register CLEARED.
+ */
+#if defined(__x86_64__)
+enum { FROM = 32, SIZE = 128, HEAD_FROM = 120, HEAD_SIZE = 8, NR = 120, NR_SIZE = SIZE_DW,
+       STACK = 152, MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
+static const uint16_t args[2][CALL_ARGS] = { { 112, 104, 96, 56, 72, 64 },
+					     { 40, 88, 96, 104, 112, 32 } };
+#define ABI_32 "i386"
+#elif defined(__aarch64__)
+enum { FROM = 0, SIZE = 288, HEAD_FROM = 264, HEAD_SIZE = 24, NR = 280, NR_SIZE = SIZE_W,
+       STACK = 248, MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+static const uint16_t args[2][CALL_ARGS] = { { 272, 8, 16, 24, 32, 40 },
+					     { 272, 8, 16, 24, 32, 40 } };
+#define ABI_32 "arm"
+#else
+#if defined(__arm__)
+enum { FROM = 0, SIZE = 72, NR = 28, NR_SIZE = SIZE_W, HEAD_SIZE = 32, STACK = 52, CLEARED = 56,
+       EXECVE = 11 };
+static const uint16_t args[1][CALL_ARGS] = { { 68, 4, 8, 12, 16, 20 } };
+#elif defined(__s390x__)
+enum { FROM = 0, SIZE = 168, NR = 160, NR_SIZE = SIZE_W, HEAD_SIZE = 8, STACK = 144 };
+static const uint16_t args[1][CALL_ARGS] = { { 152, 48, 56, 64, 72, 80 } };
+#elif defined(__riscv)
+enum { FROM = 0, SIZE = 288, NR = 136, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 16 };
+static const uint16_t args[1][CALL_ARGS] = { { 280, 88, 96, 104, 112, 120 } };
+#elif defined(__powerpc64__)
+enum { FROM = 0, SIZE = 280, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 8 };
+static const uint16_t args[1][CALL_ARGS] = { { 272, 32, 40, 48, 56, 64 } };
+#else
+enum { FROM = 0, SIZE = 0, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 0 };
+static const uint16_t args[1][CALL_ARGS];
+#endif
+enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
+#define ABI_32 NULL
+#endif
+
+/* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
+enum { TASKS = 64, PIDS_64 = 4 * 1024 * 1024, PIDS_32 = 32 * 1024 };
+
+/* The bits of the byte. The call is the one that the task is in. */
+enum {
+	TRACED = 1,
+	ENTERED = 2,            /* the beginning of the call was seen */
+	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
+	MISSING_SHIFT = 2,
+};
+
+/*
+ * Numbers of calls are below this. In the array, those of 32-bit code follow the others, and
+ * then variants of calls, at most VARIANTS.
+ */
+enum { NUMBERS = 1024, VARIANTS = 1024 };
+
+/* Most bytes of structures, and of an environment, in words */
+enum { STRUCT_MOST = 512, ENV_MOST = 32 };
+
+enum item_kind { END, STRING, DATA, STRINGS };
+
+enum item_flag {
+	AT_ENTRY = 1,           /* read it at the entry, or else at the return */
+	AT_RETURN = 2,          /* read it at the return if the call succeeds */
+	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
+	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
+	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
+	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
+};
+
+enum { NO_MEMORY = 1, HAS_MEMORY };
+
+/* User memory of a call, as the map has it. Arguments are offsets in the copied registers. */
+struct item {
+	uint8_t kind, flags, digit, has_count;
+	uint16_t arg, count;
+	uint32_t size, most;
+};
+
+/* The value of the map of calls. A call that is not known is all zero. */
+struct entry {
+	uint8_t known;                  /* has it memory? */
+	uint8_t exec;
+	uint8_t at_entry, at_return;    /* has such items */
+	uint8_t variants;
+	uint8_t pad;
+	uint16_t by;                    /* the register whose value chooses a variant */
+	uint64_t pad_8;
+	struct item items[CALL_ARGS];
+};
+
+/* The key of the map of variants, whose value is the index of an entry */
+struct variant {
+	uint32_t value, number;
+};
+
+/*
+ * Offsets on the stack of a program, where ITEM is used after HEAD. STATE has the address of
+ * the byte of the task.
+ */
+enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -64, ITEM = -64, STATE = -72 };
+_Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
+
+/*
+ * Offsets in the buffer. The verifier does not know what is there, so it checks each
+ * round of the loop only once.
+ */
+enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH = 48, CHUNK = 56,
+       FIRST = 64, ABSENT = 72, RETURNED = 80,
+       REGS = 88, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
+       TEXT = FORMAT_DATA + 96 };
+
+/* The digit of the first record of a call at its entry is a letter. */
+enum { FIRST_DIGIT = 'a' - '0' };
+
+/* Behind the copied registers: the addresses of a new program's words and environment */
+enum { NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0 };
+
+/* The errors of a call that a signal interrupted: EINTR, ERESTART_RESTARTBLOCK */
+enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
+
+/* The programs */
+struct memory {
+	const struct strings_plan *p;
+	int calls;              /* the map of calls */
+	int variants;           /* the map of variants */
+	int tasks;              /* the map of the traced tasks */
+	int all;                /* all tasks are traced */
+	int id;                 /* length of the id */
+	int entering;           /* the program is that of sys_enter */
+	int status;             /* offset of thread_info.status in struct task_struct */
+	unsigned numbers;       /* the most numbers in a record */
+	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
+};
+
+/* ---- phrases of instructions ------------------------------------------------------------- */
+
+static void load(struct bpf_code *c, enum bpf_reg to, int at)
+{
+	emit_load(c, SIZE_DW, to, R7, at);
+}
+
+static void store(struct bpf_code *c, int at, enum bpf_reg from)
+{
+	emit_store(c, SIZE_DW, R7, at, from);
+}
+
+static void set(struct bpf_code *c, int at, int32_t n)
+{
+	emit_store_imm(c, SIZE_DW, R7, at, n);
+}
+
+/* Set R0 to the value of the map for the key at KEY; jump if there is none. */
+static void look_up(struct bpf_code *c, int map)
+{
+	emit_map(c, map, KEY);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+}
+
+/* to = the register whose offset is in R1 */
+static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+{
+	emit_alu_imm(c, ALU_AND, R1, m->p->word == 8 ? REGS_MASK : REGS_MASK | 4);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, to, R1, REGS);
+	load(c, R1, MASK);
+	emit_alu(c, ALU_AND, to, R1);
+}
+
+/* Return the letter of a tag: at the entry, a capital letter. */
+static char tag_of(const struct memory *m, char tag)
+{
+	return m->entering ? (char)(tag - 'a' + 'A') : tag;
+}
+
+/* Prepare a record with this tag, and a string if strings is set, for the label PRINT. */
+static void set_tag(struct bpf_code *c, const struct memory *m, char tag, int strings)
+{
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, tag_of(m, tag));
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 3, strings ? ' ' : '\0');
+	set(c, LENGTH, m->id + (strings ? 8 : 3)); /* without the NUL */
+}
+
+/* Count a round of the loop, and jump after the last. */
+static void count_round(struct bpf_code *c, const struct memory *m)
+{
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, OUT);
+}
+
+/* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
+static void read_slot(struct bpf_code *c)
+{
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_call(c, FN_PROBE_READ_USER);
+}
+
+/* to = bytes of a pointer of the task, which is 4 in 32-bit code */
+static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+{
+	if (MODE_MASK) {
+		load(c, to, MASK); /* -1 or 2^32 - 1 */
+		emit_alu_imm(c, ALU_RSH, to, 61);
+		emit_alu_imm(c, ALU_AND, to, 4);
+		emit_alu_imm(c, ALU_ADD, to, 4);
+	} else {
+		emit_alu_imm(c, ALU_MOV, to, (int32_t)m->p->word);
+	}
+}
+
+/* Copy the pointer at R8 to the slot, and move R8 behind it. R0 is 0, or an error. */
+static void read_word(struct bpf_code *c, const struct memory *m)
+{
+	load_word(c, m, R2);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_alu(c, ALU_ADD, R8, R2);
+	read_slot(c);
+}
+
+/* to = the member of the item */
+#define load_item(c, member, to) \
+	emit_load(c, sizeof(((struct item *)0)->member) == 1 ? SIZE_B : \
+		  sizeof(((struct item *)0)->member) == 2 ? SIZE_H : SIZE_W, to, FP, \
+		  ITEM + (int)offsetof(struct item, member))
+
+/* Set R0 to the address of the byte of the task whose pid is in reg; jump if there is none. */
+static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg)
+{
+	emit_alu(c, ALU_MOV, R1, reg);
+	emit_alu_imm(c, ALU_RSH, R1, 6);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	look_up(c, m->tasks);
+	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
+	emit_alu(c, ALU_ADD, R0, reg);
+}
+
+/* Set the register to the pid of the task. */
+static void set_pid(struct bpf_code *c, enum bpf_reg to)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_alu32(c, ALU_MOV, to, R0);
+}
+
+/*
+ * Emit a label of a loop that is entered in several places. Before Linux 6.8 the verifier
+ * refuses an edge back to it from an instruction that is not a jump (check_cfg in
+ * kernel/bpf/verifier.c), so go on to it by a jump.
+ */
+static void loop_label(struct bpf_code *c, int label)
+{
+	emit_jump(c, label);
+	emit_label(c, label);
+}
+
+/* ---- the programs ------------------------------------------------------------------------- */
+
+enum { NATIVE = OUT + 1, FOUND, FIRST_HALF, SECOND_HALF, HAS_ENTRY, NOT_EXEC, NO_VARIANT, KNOWN,
+       SEEN, NEEDED, IN_REGISTER, NEXT, READ, NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD,
+       FAULT, WORD_READ, LAST_WORD, MANY, ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT,
+       COUNTED, FITS, DATA_MORE, PART, NOT_LAST, ALL_BYTES };
+
+#define load_entry(c, member, to) \
+	emit_load(c, sizeof(((struct entry *)0)->member) == 1 ? SIZE_B : SIZE_H, to, R6, \
+		  (int)offsetof(struct entry, member))
+
+/* Set R1 to the bits that MODE_MASK is for. */
+static void load_mode(struct bpf_code *c, const struct memory *m)
+{
+	if (MODE >= 0) {
+		emit_load(c, SIZE_DW, R1, FP, HEAD + MODE - HEAD_FROM);
+		return;
+	}
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_address(c, R3, R0, m->status);
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_MOV, R2, 4);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, SIZE_W, R1, FP, SLOT);
+}
+
+/*
+ * Copy the beginning of the registers, and set R8 to the index of the call in the map, where
+ * R6 has its entry. Jump out if it is not known.
+ */
+static void find_call(struct bpf_code *c, const struct memory *m)
+{
+	emit_load(c, SIZE_DW, R6, R1, 0);
+	emit_load(c, SIZE_DW, R8, R1, 8);
+	if (m->entering) {
+		emit_alu_imm(c, ALU_MOV, R8, 0);
+	} else if (m->p->word == 4) {
+		emit_alu_imm(c, ALU_LSH, R8, 32);
+		emit_alu_imm(c, ALU_ARSH, R8, 32);
+	}
+	emit_store(c, SIZE_DW, FP, REGS_AT, R6);
+	emit_store(c, SIZE_DW, FP, RESULT, R8);
+	emit_address(c, R1, FP, HEAD);
+	emit_alu_imm(c, ALU_MOV, R2, HEAD_SIZE);
+	emit_address(c, R3, R6, HEAD_FROM);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, HEAD + NR - HEAD_FROM);
+#ifdef __s390x__
+	emit_alu_imm(c, ALU_AND, R8, 0xffff);
+#endif
+#ifdef __arm__
+	if (!m->entering) {
+		emit_jump_if_imm(c, R8, JNE, 0, NOT_EXEC);
+		emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
+		emit_jump_if_imm(c, R1, JNE, 0, NOT_EXEC);
+		emit_alu_imm(c, ALU_MOV, R8, EXECVE);
+		emit_label(c, NOT_EXEC);
+	}
+#endif
+	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, OUT);
+	if (MODE_MASK) {
+		load_mode(c, m);
+		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
+		emit_jump_if_imm(c, R1, JNE, MODE_32, NATIVE);
+		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
+		emit_label(c, NATIVE);
+	}
+	emit_store(c, SIZE_W, FP, KEY, R8);
+	look_up(c, m->calls);
+	emit_alu(c, ALU_MOV, R6, R0);
+	load_entry(c, known, R1);
+	/* each call of 32-bit code says that it is one, because its number is not enough */
+	if (MODE_MASK)
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, FOUND);
+	if (!m->entering) { /* a filter of seccomp(2) may have denied it, without an entry */
+		emit_jump_if_imm(c, R1, JEQ, HAS_MEMORY, FOUND);
+		emit_load(c, SIZE_DW, R2, FP, RESULT);
+		emit_jump_if_imm(c, R2, JSGE, 0, OUT);
+		emit_jump_if_imm(c, R1, JNE, 0, FOUND);
+		emit_jump(c, OUT);
+	} else {
+		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, OUT);
+	}
+	emit_label(c, FOUND);
+}
+
+/*
+ * Note in the byte of the task that its call has begun. At the return forget that, and set R9 to
+ * a bit for each argument that could not be read at the entry. Jump out if the task is not
+ * traced.
+ */
+static void note_call(struct bpf_code *c, const struct memory *m)
+{
+	set_pid(c, R9);
+	find_task(c, m, R9);
+	emit_load(c, SIZE_B, R9, R0, 0);
+	emit_alu(c, ALU_MOV, R1, R9);
+	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	if (!m->all)
+		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	if (m->entering) {
+		emit_alu_imm(c, ALU_OR, R1, ENTERED);
+		emit_store(c, SIZE_B, R0, 0, R1);
+		emit_store(c, SIZE_DW, FP, STATE, R0);
+		return;
+	}
+	emit_store(c, SIZE_B, R0, 0, R1);
+	emit_alu(c, ALU_MOV, R1, R9);
+	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
+	emit_alu_imm(c, ALU_AND, R1, ENTERED);
+	emit_jump_if_imm(c, R1, JNE, 0, SEEN);
+	emit_alu_imm(c, ALU_MOV, R9, -1); /* as after a filter of seccomp(2) refused it */
+	emit_label(c, SEEN);
+}
+
+/* Let R6 be the entry of the variant of the call, whose index is in R8. */
+static void find_variant(struct bpf_code *c, const struct memory *m)
+{
+	load_entry(c, variants, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, NO_VARIANT);
+	load_entry(c, by, R1);
+	load_register(c, m, R2);
+	emit_store(c, SIZE_W, FP, KEY, R2);
+	emit_store(c, SIZE_W, FP, KEY + 4, R8);
+	emit_map(c, m->variants, KEY);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+	emit_jump_if_imm(c, R0, JEQ, 0, NO_VARIANT);
+	emit_load(c, SIZE_W, R1, R0, 0);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	look_up(c, m->calls);
+	emit_alu(c, ALU_MOV, R6, R0);
+	emit_label(c, NO_VARIANT);
+}
+
+/*
+ * Print the arguments of a call whose entry was not seen: a filter of seccomp(2) refused it, or
+ * it began earlier. The kernel keeps their registers.
+ */
+static void print_registers(struct bpf_code *c, const struct memory *m)
+{
+	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+	char text[48];
+
+	for (int first = 0; first < CALL_ARGS; first += 3) {
+		size_t n = str_format(text, sizeof(text), "%s r%d %%llx %%llx %%llx", m->p->id,
+				      first);
+
+		emit_string(c, R7, FORMAT_DATA, text);
+		for (int i = 0; i < 3; i++)
+			emit_load(c, size, (enum bpf_reg)(R3 + i), R7,
+				  REGS + args[0][first + i] - FROM);
+		if (MODE_MASK) {
+			int native = first ? SECOND_HALF : FIRST_HALF;
+
+			emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, native);
+			for (int i = 0; i < 3; i++)
+				emit_load(c, SIZE_W, (enum bpf_reg)(R3 + i), R7,
+					  REGS + args[MODE_MASK != 0][first + i] - FROM);
+			emit_label(c, native);
+		}
+		emit_address(c, R1, R7, FORMAT_DATA);
+		emit_alu_imm(c, ALU_MOV, R2, (int32_t)n + 1);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
+}
+
+/*
+ * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
+ * is nothing to read.
+ */
+static void begin(struct bpf_code *c, const struct memory *m)
+{
+	char text[32];
+
+	find_call(c, m);
+	note_call(c, m);
+	load_entry(c, variants, R1);
+	emit_jump_if_imm(c, R1, JNE, 0, NEEDED);
+	if (MODE_MASK)
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, NEEDED);
+	if (m->entering) {
+		load_entry(c, at_entry, R1);
+	} else {
+		emit_jump_if_imm(c, R9, JNE, 0, NEEDED);
+		load_entry(c, at_return, R1);
+	}
+	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	emit_label(c, NEEDED);
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	look_up(c, m->p->buffer);
+	emit_alu(c, ALU_MOV, R7, R0);
+	emit_address(c, R1, R7, REGS);
+	emit_alu_imm(c, ALU_MOV, R2, SIZE);
+	emit_load(c, SIZE_DW, R3, FP, REGS_AT);
+	emit_alu_imm(c, ALU_ADD, R3, FROM);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	str_format(text, sizeof(text), "%s ?? %%pks", m->p->id);
+	emit_string(c, R7, FORMAT, text);
+	set(c, MASK, -1);
+	set(c, INDEX, 0);
+	set(c, FIRST, m->entering ? FIRST_DIGIT : 0);
+	if (!m->entering) {
+		emit_load(c, SIZE_DW, R1, FP, RESULT);
+		store(c, RETURNED, R1);
+		store(c, ABSENT, R9);
+		emit_jump_if_imm(c, R9, JNE, -1, HAS_ENTRY);
+		print_registers(c, m);
+		emit_label(c, HAS_ENTRY);
+	}
+	if (MODE_MASK) {
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, KNOWN);
+		emit_load_imm64(c, R1, UINT32_MAX);
+		store(c, MASK, R1);
+		emit_label(c, KNOWN);
+	}
+	find_variant(c, m);
+}
+
+/*
+ * After an exec, find words and environment on the stack: the number of words, the words, 0, and
+ * the environment. The stack of a 64-bit big-endian program has the number in 8 bytes.
+ */
+static void find_new_program(struct bpf_code *c, const struct memory *m)
+{
+	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+
+	load_entry(c, exec, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	load(c, R1, RETURNED);
+	emit_jump_if_imm(c, R1, JNE, 0, IN_REGISTER);
+	emit_load(c, size, R8, R7, REGS + STACK - FROM);
+	read_word(c, m);
+	store(c, REGS + NEW_WORDS, R8);
+	emit_load(c, size, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_ADD, R1, 1);
+	load_word(c, m, R2);
+	emit_alu(c, ALU_MUL, R1, R2);
+	emit_alu(c, ALU_ADD, R8, R1);
+	store(c, REGS + NEW_ENV, R8);
+	/* the number may be that of execve, where the call was execveat: arguments have moved */
+	load(c, R1, ABSENT);
+	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	set(c, ABSENT, -1);
+	emit_label(c, IN_REGISTER);
+}
+
+/* Set the digit of a record. */
+static void set_digit(struct bpf_code *c, const struct memory *m, int format)
+{
+	load_item(c, digit, R1);
+	load(c, R2, FIRST);
+	emit_alu(c, ALU_ADD, R1, R2);
+	emit_store(c, SIZE_B, R7, format + m->id + 2, R1);
+}
+
+/* A record is printed: the next one is not the first. */
+static void not_first(struct bpf_code *c, const struct memory *m)
+{
+	set(c, FIRST, 0);
+	load_item(c, digit, R1);
+	emit_store(c, SIZE_B, R7, FORMAT + m->id + 2, R1);
+}
+
+/* Jump to NEXT unless the item, whose flags are in R2, is read at this side of the call. */
+static void choose_side(struct bpf_code *c, const struct memory *m)
+{
+	if (m->entering) {
+		emit_alu_imm(c, ALU_AND, R2, AT_ENTRY);
+		emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+		return;
+	}
+	/* R4: it is absent, although it should have been read at the entry */
+	load(c, R4, ABSENT);
+	load_item(c, digit, R1);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu(c, ALU_RSH, R4, R1);
+	emit_alu(c, ALU_AND, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, AT_ENTRY); /* which is 1 */
+	emit_jump_if_imm(c, R4, JNE, 0, READ);
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu_imm(c, ALU_AND, R1, AT_RETURN);
+	load(c, R3, RETURNED);
+	emit_jump_if_imm(c, R1, JEQ, 0, NOT_NEW);
+	emit_jump_if_imm(c, R3, JSGE, 0, READ);
+	emit_label(c, NOT_NEW);
+	emit_alu_imm(c, ALU_AND, R2, IF_INTERRUPTED);
+	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R3, JEQ, INTERRUPTED, READ);
+	emit_jump_if_imm(c, R3, JNE, INTERRUPTED_RESTART, NEXT);
+	emit_label(c, READ);
+}
+
+/* Take the next item, R8 = its address, and jump to what reads its kind. */
+static void take_item(struct bpf_code *c, const struct memory *m)
+{
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	if (MODE_MASK) {
+		load(c, R1, MASK);
+		emit_jump_if_imm(c, R1, JEQ, -1, NEXT);
+		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
+		set_tag(c, m, 'k', 0);
+		set(c, LENGTH, m->id + 2);
+		set(c, ARRAY, 0);
+		emit_jump(c, PRINT);
+	}
+	emit_label(c, NEXT);
+	count_round(c, m);
+	set(c, ARRAY, 0);
+	load(c, R1, INDEX);
+	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, OUT);
+	emit_address(c, R2, R1, 1);
+	store(c, INDEX, R2);
+	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
+	emit_alu(c, ALU_ADD, R1, R6);
+	for (int i = 0; i < 16; i += 8) {
+		emit_load(c, SIZE_DW, R2, R1, (int)offsetof(struct entry, items) + i);
+		emit_store(c, SIZE_DW, FP, ITEM + i, R2);
+	}
+	load_item(c, kind, R1);
+	emit_jump_if_imm(c, R1, JEQ, END, OUT);
+	load_item(c, flags, R2);
+	choose_side(c, m);
+	set_digit(c, m, FORMAT);
+	load_item(c, arg, R1);
+	if (!m->entering) {
+		load_item(c, flags, R2);
+		emit_alu_imm(c, ALU_AND, R2, ON_STACK);
+		emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
+		load(c, R3, RETURNED);
+		emit_jump_if_imm(c, R3, JNE, 0, HAS_ADDRESS);
+		load_item(c, count, R1);
+		emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
+		emit_label(c, HAS_ADDRESS);
+	}
+	load_register(c, m, R8);
+	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+	load_item(c, kind, R1);
+	emit_jump_if_imm(c, R1, JEQ, STRINGS, ARRAY_BEGINS);
+	emit_jump_if_imm(c, R1, JEQ, DATA, DATA_BEGINS);
+	set(c, LEFT, strings_pieces(m->p));
+}
+
+/* Print the string at R8, piece by piece, or the next strings of an array. */
+static void print_strings(struct bpf_code *c, const struct memory *m)
+{
+	int piece = (int)m->p->piece;
+
+	loop_label(c, MORE);
+	count_round(c, m);
+	emit_address(c, R1, R7, TEXT);
+	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER_STR);
+	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
+	set_tag(c, m, 'a', 1);
+	emit_jump_if_imm(c, R0, JEQ, 0, EMPTY); /* Linux 5.10: an empty string */
+	emit_jump_if_imm(c, R0, JNE, piece + 1, PRINT);
+	set_tag(c, m, 'c', 1);
+	load(c, R1, LEFT);
+	emit_jump_if_imm(c, R1, JSLE, 1, PRINT);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	store(c, LEFT, R1);
+	set_tag(c, m, 'b', 1);
+	emit_alu_imm(c, ALU_ADD, R8, piece);
+	emit_jump(c, PRINT);
+	emit_label(c, EMPTY);
+	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
+
+	loop_label(c, PRINT);
+	emit_address(c, R1, R7, FORMAT);
+	load(c, R2, LENGTH);
+	emit_alu_imm(c, ALU_AND, R2, 31);
+	emit_alu_imm(c, ALU_ADD, R2, 1);
+	emit_address(c, R3, R7, TEXT);
+	emit_call(c, FN_TRACE_PRINTK);
+	not_first(c, m);
+	emit_load(c, SIZE_B, R1, R7, FORMAT + m->id + 1);
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 'b'), MORE);
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 's'), MORE);
+	load(c, R8, ARRAY);
+	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+
+	/* the next word of an array, whose address is at R8 */
+	emit_label(c, WORD);
+	count_round(c, m);
+	read_word(c, m);
+	store(c, ARRAY, R8);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
+	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
+	set(c, ARRAY, 0);
+	loop_label(c, FAULT);
+	set(c, ARRAY, 0);
+	if (m->entering) { /* read it again at the return */
+		load_item(c, digit, R1);
+		emit_alu_imm(c, ALU_AND, R1, 7);
+		emit_alu_imm(c, ALU_MOV, R2, MISSING);
+		emit_alu(c, ALU_LSH, R2, R1);
+		emit_load(c, SIZE_DW, R3, FP, STATE);
+		emit_load(c, SIZE_B, R1, R3, 0);
+		emit_alu(c, ALU_OR, R1, R2);
+		emit_store(c, SIZE_B, R3, 0, R1);
+	}
+	set_tag(c, m, 'x', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, WORD_READ);
+	load(c, R1, WORDS);
+	emit_jump_if_imm(c, R8, JEQ, 0, LAST_WORD);
+	emit_jump_if_imm(c, R1, JEQ, 0, MANY);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	store(c, WORDS, R1);
+	set_tag(c, m, 's', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, MANY);
+	set(c, ARRAY, 0);
+	set_tag(c, m, 'e', 0);
+	emit_jump(c, PRINT);
+	emit_label(c, LAST_WORD);
+	load_item(c, most, R2);
+	emit_jump_if(c, R1, JNE, R2, NEXT);
+	set(c, ARRAY, 0);
+	set_tag(c, m, 'z', 0); /* there was no word */
+	emit_jump(c, PRINT);
+
+	emit_label(c, ARRAY_BEGINS);
+	set(c, LEFT, strings_pieces(m->p));
+	load_item(c, most, R1);
+	store(c, WORDS, R1);
+	emit_jump(c, WORD);
+}
+
+/* Print the bytes at R8 as numbers. */
+static void print_data(struct bpf_code *c, const struct memory *m)
+{
+	const int most = (int)m->numbers * 8, tag = FORMAT_DATA + m->id + 1;
+	char text[96];
+	size_t n = str_format(text, sizeof(text), "%s %c0", m->p->id, tag_of(m, 'd'));
+
+	for (unsigned i = 0; i < m->numbers; i++)
+		n += str_format(text + n, sizeof(text) - n, " %%llx");
+	emit_label(c, DATA_BEGINS);
+	emit_string(c, R7, FORMAT_DATA, text);
+	set_digit(c, m, FORMAT_DATA);
+
+	/* R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer */
+	load_item(c, size, R1);
+	store(c, LEFT, R1);
+	load_item(c, has_count, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, COUNTED);
+	load_item(c, count, R1);
+	load_register(c, m, R3);
+	load_item(c, flags, R1);
+	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_ADDRESS);
+	emit_jump_if_imm(c, R1, JEQ, 0, NO_ADDRESS);
+	emit_alu_imm(c, ALU_MOV, R2, 4);
+	read_slot(c);
+	emit_load(c, SIZE_W, R3, FP, SLOT);
+	emit_label(c, NO_ADDRESS);
+	emit_alu32(c, ALU_MOV, R3, R3);
+	if (!m->entering) {
+		load_item(c, flags, R1);
+		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
+		emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
+		load(c, R1, RETURNED);
+		emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
+		emit_alu(c, ALU_MOV, R3, R1);
+		emit_label(c, NO_RESULT);
+	}
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_MUL, R1, R3);
+	store(c, LEFT, R1);
+	emit_label(c, COUNTED);
+	set(c, CUT, 0);
+	load(c, R1, LEFT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
+	load_item(c, most, R2);
+	emit_jump_if(c, R1, JSLE, R2, FITS);
+	store(c, LEFT, R2);
+	set(c, CUT, 1);
+	emit_label(c, FITS);
+
+	emit_label(c, DATA_MORE);
+	count_round(c, m);
+	load(c, R2, LEFT);
+	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R2, JLE, most, PART);
+	emit_alu_imm(c, ALU_MOV, R2, most);
+	emit_label(c, PART);
+	store(c, CHUNK, R2);
+	/* no byte of an earlier record is behind the last one */
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	emit_alu_imm(c, ALU_AND, R1, 0x78);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_DW, R1, TEXT, 0);
+	emit_address(c, R1, R7, TEXT);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JNE, 0, FAULT);
+	load(c, R2, CHUNK);
+	emit_alu(c, ALU_ADD, R8, R2);
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_SUB, R1, R2);
+	store(c, LEFT, R1);
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
+	emit_alu_imm(c, ALU_MOV, R4, 0);
+	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
+	load(c, R1, CUT);
+	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
+	emit_alu(c, ALU_MOV, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, 7);
+	emit_label(c, NOT_LAST);
+
+	/* end the format behind the last number: R2 = 5 bytes for each */
+	emit_alu_imm(c, ALU_ADD, R2, 7);
+	emit_alu_imm(c, ALU_RSH, R2, 3);
+	emit_alu_imm(c, ALU_AND, R2, 15);
+	emit_alu_imm(c, ALU_MUL, R2, 5);
+	emit_alu(c, ALU_MOV, R1, R2);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
+	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
+	emit_jump_if_imm(c, R4, JEQ, 0, ALL_BYTES);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, '.');
+	emit_alu_imm(c, ALU_ADD, R4, '0');
+	emit_store(c, SIZE_B, R1, FORMAT_DATA + m->id + 4, R4);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 5, 0);
+	emit_alu_imm(c, ALU_ADD, R2, 2);
+	emit_label(c, ALL_BYTES);
+	emit_address(c, R1, R7, FORMAT_DATA);
+	if (m->numbers > 3) {
+		emit_address(c, R3, R7, TEXT);
+		emit_alu_imm(c, ALU_MOV, R4, most);
+		emit_call(c, FN_TRACE_VPRINTK);
+	} else {
+		load(c, R3, TEXT);
+		load(c, R4, TEXT + 8);
+		load(c, R5, TEXT + 16);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
+	not_first(c, m);
+	emit_store(c, SIZE_B, R7, tag + 1, R1);
+	emit_jump(c, DATA_MORE);
+}
+
+static void emit_program(struct bpf_code *c, const struct memory *m)
+{
+	memset(c, 0, sizeof(*c));
+	begin(c, m);
+	if (!m->entering)
+		find_new_program(c, m);
+	take_item(c, m);
+	print_strings(c, m);
+	print_data(c, m);
+	emit_out(c, 0);
+}
+
+/* ---- the traced tasks -------------------------------------------------------------------- */
+
+/* A task forks: its child is traced if the task is. */
+static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, int child)
+{
+	memset(c, 0, sizeof(*c));
+	emit_load(c, SIZE_W, R6, R1, parent);
+	emit_load(c, SIZE_W, R7, R1, child);
+	find_task(c, m, R6);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_alu_imm(c, ALU_AND, R8, TRACED);
+	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
+	find_task(c, m, R7);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_out(c, 0);
+}
+
+/* A task ends: the next one with its pid is not traced. */
+static void emit_end(struct bpf_code *c, const struct memory *m)
+{
+	memset(c, 0, sizeof(*c));
+	set_pid(c, R6);
+	find_task(c, m, R6);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	emit_out(c, 0);
+}
+
+/*
+ * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
+ * ended. If path or words could not be read at the entry, print the path as the kernel has it.
+ */
+static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
+{
+	enum { NEXT_PART = OUT + 1, LAST_PART };
+	const int piece = (int)m->p->piece;
+	char text[32];
+
+	memset(c, 0, sizeof(*c));
+	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	emit_load(c, SIZE_DW, R9, R1, 16); /* the third: struct linux_binprm */
+	set_pid(c, R7);
+	find_task(c, m, R6);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	find_task(c, m, R7);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	if (!m->all) {
+		emit_alu(c, ALU_MOV, R1, R8);
+		emit_alu_imm(c, ALU_AND, R1, TRACED);
+		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	}
+	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
+	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	look_up(c, m->p->buffer);
+	emit_alu(c, ALU_MOV, R7, R0);
+	emit_address(c, R3, R9, path);
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_MOV, R2, (int32_t)m->p->word);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
+	str_format(text, sizeof(text), "%s m0 %%pks", m->p->id);
+	emit_string(c, R7, FORMAT, text);
+	emit_alu_imm(c, ALU_MOV, R9, 0);
+	emit_label(c, NEXT_PART);
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), OUT);
+	emit_address(c, R1, R7, TEXT);
+	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
+	emit_alu(c, ALU_MOV, R3, R8);
+	emit_call(c, FN_PROBE_READ_KERNEL_STR);
+	emit_jump_if_imm(c, R0, JSLT, 0, OUT);
+	emit_alu(c, ALU_MOV, R6, R0);
+	emit_alu_imm(c, ALU_ADD, R8, piece);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, LAST_PART);
+	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, 'n');
+	emit_label(c, LAST_PART);
+	emit_address(c, R1, R7, FORMAT);
+	emit_alu_imm(c, ALU_MOV, R2, m->id + 9);
+	emit_address(c, R3, R7, TEXT);
+	emit_call(c, FN_TRACE_PRINTK);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, NEXT_PART);
+	emit_out(c, 0);
+}
+
+/* Return the offset of a field in the format of an event; 0: there is none. */
+static int field_offset(const char *format, const char *field)
+{
+	const char *s = strstr(format, field);
+
+	s = s ? strstr(s, "offset:") : NULL;
+	s = s ? s + 7 : "";
+	return (int)text_digits(&s);
+}
+
+/*
+ * Follow the tasks of the pid filter, as the kernel does. A child of a task that is not
+ * in the map yet is in the filter, so read the filter until it has no other tasks.
+ * Return 0, or -1, reported.
+ */
+static int follow_tasks(const struct memory *m, struct strings_plan *p, struct bpf_code *code,
+			volatile uint8_t *bytes, size_t pids)
+{
+	static const char event[] = "sched/sched_process_fork";
+	char *format = file_read(p->root, "events/sched/sched_process_fork/format", NULL);
+	int parent = format ? field_offset(format, " parent_pid;") : 0;
+	int child = format ? field_offset(format, " child_pid;") : 0, r;
+	struct pids known = { 0 }, now = { 0 };
+
+	free(format);
+	if (!parent || !child)
+		return err_file("unable to read events/%s/format", event);
+	emit_end(code, m);
+	r = strings_attach(p, code, "sched_process_exit", 1);
+	emit_fork(code, m, parent, child);
+	r = r ? r : strings_attach(p, code, event, 0);
+	while (!r) {
+		r = pidfilter_list(p->tasks, &now);
+		if (!r && pids_same(&known, &now))
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			if ((size_t)now.v[i] < pids)
+				bytes[now.v[i]] |= TRACED;
+		pids_clear(&known);
+		known = now;
+		now = (struct pids){ 0 };
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+/* ---- the map of calls ---------------------------------------------------------------------- */
+
+/* Set the item of an argument that is user memory, in 32-bit code if compat is set. */
+static void describe(struct item *item, const struct strings_plan *p, const struct call_arg *a,
+		     int compat, int arrays)
+{
+	int exec = arrays >= 0, count = a->count;
+
+	item->flags = (uint8_t)((a->in ? AT_ENTRY : 0) | (a->out == CALL_OUT ? AT_RETURN : 0) |
+				(a->out == CALL_OUT_INTERRUPTED ? IF_INTERRUPTED : 0));
+	item->most = STRUCT_MOST;
+	item->size = 1;
+	switch (a->kind) {
+	case CALL_PATH:
+	case CALL_STRING:
+		item->kind = a->out && a->count >= 0 ? DATA : STRING;
+		item->most = 4096;
+		item->flags |= exec ? ON_STACK : 0;
+		break;
+	case CALL_STRINGS:
+		item->kind = arrays == 1 ? !p->env ? END : STRINGS : p->no_args ? END : STRINGS;
+		item->most = arrays == 1 ? ENV_MOST : p->words;
+		item->flags |= exec ? ON_STACK : 0;
+		item->count = arrays ? NEW_ENV : NEW_WORDS;
+		break;
+	case CALL_BUFFER:
+		item->kind = p->data ? DATA : END;
+		item->most = p->data;
+		break;
+	case CALL_STRUCT:
+		item->kind = a->size ? DATA : END;
+		item->size = count < 0 ? a->used : a->size;
+		break;
+	case CALL_SOCKADDR:
+	case CALL_OPTION:
+		item->kind = DATA;
+		if (a->out) { /* the address of its length follows */
+			item->flags |= COUNT_IS_ADDRESS;
+			count = item->digit - '0' + 1;
+		}
+	}
+	if (count >= 0) {
+		item->has_count = 1;
+		item->count = (uint16_t)(args[compat][count] - FROM);
+		if (a->out && !a->in && !(item->flags & COUNT_IS_ADDRESS))
+			item->flags |= COUNT_IS_RESULT;
+	}
+}
+
+/* Return the most rounds of the loop that an item takes. */
+static unsigned rounds_of(const struct strings_plan *p, const struct item *item)
+{
+	switch (item->kind) {
+	case STRING:
+		return (unsigned)strings_pieces(p) + 2;
+	case STRINGS: /* words share the pieces, and each one takes a round and a piece at least */
+		return (unsigned)strings_pieces(p) + 2 * item->most + 4;
+	case DATA:
+		return item->most / (8 * p->numbers) + 4;
+	}
+	return 1;
+}
+
+/* Is this call recorded? */
+static int is_chosen(const struct strings_plan *p, const char *name)
+{
+	char *const *n = p->names;
+
+	if (!*n)
+		return 1;
+	while (*n && strcmp(*n, name))
+		n++;
+	return *n != NULL;
+}
+
+/* Describe a call, and raise the number of rounds to what it needs. */
+static void describe_call(struct entry *e, struct memory *m, const struct call *call, int compat)
+{
+	int exec = !strncmp(call->name, "exec", 4), arrays = exec ? 0 : -1;
+	struct item *item = e->items;
+	unsigned rounds = 4;
+
+	e->exec = (uint8_t)exec;
+	e->known = NO_MEMORY;
+	for (unsigned i = 0; i < call->nargs; i++) {
+		*item = (struct item){ .digit = (uint8_t)('0' + i),
+				       .arg = (uint16_t)(args[compat][i] - FROM) };
+		describe(item, m->p, &call->args[i], compat, arrays);
+		arrays += exec && call->args[i].kind == CALL_STRINGS;
+		if (!item->kind)
+			continue;
+		e->known = HAS_MEMORY;
+		e->at_entry |= !!(item->flags & AT_ENTRY);
+		e->at_return |= !!(item->flags & (AT_RETURN | IF_INTERRUPTED));
+		rounds += rounds_of(m->p, item);
+		item++;
+	}
+	if (item < e->items + CALL_ARGS)
+		*item = (struct item){ .kind = END };
+	if (rounds > m->rounds)
+		m->rounds = rounds;
+	if (compat) /* the tag k tells which call it is */
+		e->known = HAS_MEMORY;
+}
+
+/*
+ * Describe the variants of the call with this index that have other memory than the call itself.
+ * The entries from *next on are free. Return 0, or -1 and errno.
+ */
+static int describe_variants(struct entry *entries, struct memory *m, const struct call *call,
+			     uint32_t index, uint32_t *next)
+{
+	int compat = index >= NUMBERS;
+	struct call_variant v;
+	struct entry e;
+
+	for (unsigned i = 0; calls_variant(call, i, &v); i++) {
+		struct variant key = { .value = v.value, .number = index };
+
+		memset(&e, 0, sizeof(e));
+		describe_call(&e, m, v.call, compat);
+		if (!memcmp(e.items, entries[index].items, sizeof(e.items)))
+			continue;
+		if (*next == 2 * NUMBERS + VARIANTS) {
+			errno = E2BIG; /* all variants are in this source tree, so this is a bug */
+			return -1;
+		}
+		e.known = HAS_MEMORY;
+		entries[*next] = e;
+		entries[index].known = HAS_MEMORY;
+		entries[index].variants = 1;
+		entries[index].by = (uint16_t)(args[compat][v.arg] - FROM);
+		if (bpf_update(m->variants, &key, next) < 0)
+			return -1;
+		++*next;
+	}
+	return 0;
+}
+
+/*
+ * Report a name that no call has. The kernel may have a call that the tables do not have; nothing
+ * is known of its memory. Return 0 or -1.
+ */
+static int check_names(const struct strings_plan *p, struct calls *const *calls)
+{
+	for (char *const *names = p->names; *names; names++) {
+		const struct call *call = NULL;
+		char event[128];
+		unsigned n = 0;
+
+		while (n < 2 * NUMBERS && (!call || strcmp(call->name, *names))) {
+			call = calls[n & 1] ? calls_find(calls[n & 1], n / 2) : NULL;
+			n++;
+		}
+		str_format(event, sizeof(event), "events/syscalls/sys_enter_%.80s", *names);
+		if ((!call || strcmp(call->name, *names)) && !file_exists(p->root, event))
+			return err_msg("unknown system call '%.80s'", *names);
+	}
+	return 0;
+}
+
+/* Fill the map of calls. Return 0, or -1, reported. */
+static int describe_calls(struct memory *m, struct entry *entries)
+{
+	const char *abi_32 = ABI_32;
+	struct calls *calls[2] = { calls_open(NULL), abi_32 ? calls_open(abi_32) : NULL };
+	uint32_t next = 2 * NUMBERS;
+	const struct call *call;
+
+	if (!calls[0] || (abi_32 && !calls[1]) || check_names(m->p, calls) < 0)
+		return -1;
+	for (unsigned n = 0; n < 2 * NUMBERS; n++) {
+		int compat = n >= NUMBERS;
+
+		call = calls[compat] ? calls_find(calls[compat], n % NUMBERS) : NULL;
+		if (!call || !is_chosen(m->p, call->name))
+			continue;
+		describe_call(&entries[n], m, call, compat);
+		if (describe_variants(entries, m, call, n, &next) < 0)
+			return err_capability(CAPS_BPF, "unable to fill a BPF map");
+	}
+	return 0;
+}
+
+/* Make a map of entries that this process writes without bpf(2). Return it and set *fd, or NULL. */
+static void *shared_map(const char *name, int *fd, unsigned size, unsigned entries)
+{
+	void *map = MAP_FAILED;
+
+	*fd = bpf_map(MAP_ARRAY, name, 4, size, entries);
+	if (*fd >= 0)
+		map = mmap(NULL, (size_t)size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd,
+			   0);
+	if (map != MAP_FAILED)
+		return map;
+	err_capability(CAPS_BPF, "unable to make a BPF map");
+	return NULL;
+}
+
+int strings_attach_calls(struct strings_plan *p)
+{
+	static struct bpf_code code;
+	struct memory m = { .p = p, .all = !p->tasks, .id = (int)strlen(p->id),
+			    .numbers = p->numbers };
+	const unsigned pids = p->word == 8 ? PIDS_64 : PIDS_32;
+	struct entry *entries;
+	uint8_t *tasks;
+	int r;
+
+	m.status = MODE < 0 ? strings_status() : 0;
+	if (!SIZE || p->word != sizeof(long))
+		return err_msg("calls: the registers of this kernel are not known");
+	m.variants = bpf_map(MAP_HASH, p->id, sizeof(struct variant), 4, VARIANTS);
+	if (m.variants < 0)
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
+	entries = shared_map(p->id, &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
+	tasks = entries ? shared_map(p->id, &m.tasks, TASKS, pids / TASKS) : NULL;
+	if (!tasks || describe_calls(&m, entries) < 0)
+		return -1;
+	emit_exec(&code, &m, strings_binprm_file(p));
+	r = strings_attach(p, &code, "sched_process_exec", 1);
+	if (p->tasks)
+		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
+	/* the return first: a call whose beginning was not seen is read there */
+	emit_program(&code, &m);
+	r = r ? r : strings_attach(p, &code, "sys_exit", 1);
+	m.entering = 1;
+	emit_program(&code, &m);
+	return r ? r : strings_attach(p, &code, "sys_enter", 1);
+}

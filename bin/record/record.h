@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/* record.h - what tfs-catpipe and tfs-record add to the libraries */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <poll.h>
+#include "base/base.h"
+#include "proc/proc.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "tracedat/tracedat.h"
+#include "view/view.h"
+
+/* ---- parts.c: read the ring buffers into a part per CPU -------------------------------- */
+
+/*
+ * The format wants the sub-buffers of a CPU side by side, but their number is not known
+ * before the end. So each CPU has an unlinked file of its own, its part, with room for the
+ * head in front. At the end the largest part gets the head, the sub-buffers of the other parts
+ * and a name.
+ */
+struct dat_part {
+	int fd;                 /* -1: none yet */
+	uint64_t size;          /* bytes of sub-buffers, which begin at dat_parts.reserve */
+};
+
+/* Zero it; set place, head and most. */
+struct dat_parts {
+	const struct atomic_file *place; /* owned by the caller */
+	struct dat_head *head;  /* owned by the caller, after dat_begin */
+	uint64_t most;          /* limit of a file in bytes; 0: none */
+	int full;               /* 1: most is reached; REFUSED: a write failed, after a message */
+	unsigned long long cut; /* events that were read and are in no file */
+	size_t holds;           /* about how many sub-buffers a ring buffer has */
+	int ballast;            /* a file that keeps the disk space that dat_parts_join needs */
+	struct pollfd *polls;   /* one per CPU, and one more for the caller */
+
+	/* private */
+	uint64_t reserve;       /* bytes for the head in each part */
+	size_t formats;         /* head->bytes when reserve was computed */
+	struct dat_part *part;  /* one per CPU */
+	uint64_t size;          /* bytes of sub-buffers in all parts */
+	int *raw;               /* trace_pipe_raw of each CPU, -1: ended */
+	int pipe[2];
+	size_t pipe_room;       /* sub-buffers that the pipe holds */
+	char *subbuf;           /* room for one sub-buffer */
+	uint64_t *table;        /* offset of each CPU's sub-buffers, then size of each */
+	struct bytes first;     /* the first head: later there may be no memory for another */
+};
+
+/*
+ * Compute the room for the head from its present contents. Return the least possible value of
+ * most: the head and one sub-buffer per CPU. Return 0 after a message if memory ran out.
+ */
+uint64_t dat_parts_reserve(struct dat_parts *);
+
+/* Open the ring buffers of the instance. Return 0, or -1, reported. */
+int dat_parts_open(struct dat_parts *);
+
+/*
+ * Begin a new file: no CPU has a part, and nothing is full. The caller keeps the old parts.
+ * Return 0, or -1, reported.
+ */
+int dat_parts_begin(struct dat_parts *);
+
+/*
+ * Move full sub-buffers of one CPU to its part, about `most` of them. Set full if there is no
+ * room for more. Return how many, or -1, reported, if they cannot be read.
+ */
+ssize_t dat_parts_take(struct dat_parts *, unsigned cpu, size_t most);
+
+/*
+ * Write the sub-buffer that the CPU has not filled yet, as a full one. Return the bytes that
+ * were read, 0 if there are none, or -1, reported.
+ */
+ssize_t dat_parts_rest(struct dat_parts *, unsigned cpu);
+
+/*
+ * If everything is set, move the full sub-buffers of all CPUs, else of the CPUs that are ready
+ * in polls. Stop polling a CPU that has no ring buffer. Return how many, or -1, reported.
+ */
+ssize_t dat_parts_collect(struct dat_parts *, int everything);
+
+/* Poll all CPUs again: a CPU without a ring buffer may have one now. */
+void dat_parts_watch(struct dat_parts *);
+
+/* Return the maximum size of a head: reserve, and the formats that were added since. */
+uint64_t dat_parts_head_room(const struct dat_parts *);
+
+/* Return n rounded up to a multiple of the sub-buffer size. */
+uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
+
+/* ---- join.c: make one file of the parts --------------------------------------------------- */
+
+/*
+ * Reserve the disk space that dat_parts_join needs, while there is some. Return 0, or -1,
+ * reported.
+ */
+int dat_parts_hold(struct dat_parts *);
+
+/*
+ * Make a file of the parts and put it in its place. Afterwards there are no parts, and no space
+ * is reserved. With more, begin new parts for the next file, and read the ring buffers into
+ * them in the meantime. Return 0, or -1, reported: there is no file, and its events are
+ * counted in cut.
+ */
+int dat_parts_join(struct dat_parts *, int more);
+
+/* ---- programs.c: functions of programs, by addresses in the memory of a task ----------- */
+
+/*
+ * Give each record to programs_record before it is printed, so that it learns which tasks
+ * are new or begin another program. Return the record's field parent_ip, the address to
+ * which the function of a uprobe returns; 0 if it has none.
+ */
+uint64_t programs_record(struct line_format *, const struct record *);
+
+/*
+ * Print the function at an address of a task, and for a frame of a stack its file, or else
+ * FILE:0xOFFSET: put_user of struct event_set. call (0 or 1) says that the address follows
+ * a call. Return 1, or 0 if nothing is known, and print nothing.
+ */
+int programs_put(const struct event_set *, struct out *, int pid, uint64_t address, int call,
+		 int frame);
+
+/*
+ * Append the field caller, the function at parent_ip, to the line of a record, text or JSON,
+ * of n bytes in room for size. Return the length of the line.
+ */
+size_t programs_caller(const struct event_set *, const struct record *, uint64_t parent_ip,
+		       char *line, size_t n, size_t size);
+
+/* ---- taskstats.c: the exit codes of tasks on this machine --------------------------------- */
+
+/*
+ * The kernel sends the exit code by taskstats (a netlink protocol) before it records the end of
+ * the task. So the code of a record is there if the socket is read after the record. Without
+ * permission, or without taskstats in the kernel, no code is known.
+ */
+struct taskstats {
+	int fd;                 /* -1: none */
+	uint16_t looks;         /* how many times the caller found the ring buffers empty */
+	struct taskstats_exit {
+		int32_t pid;    /* 0: empty */
+		uint16_t code;
+		uint16_t look;  /* looks when the code was read */
+	} slot[65536];          /* by pid */
+};
+
+/* Begin to listen for the tasks on that many CPUs. If it fails, fd is -1. */
+void taskstats_open(struct taskstats *, unsigned cpus);
+
+/* Read the messages that the kernel has sent. */
+void taskstats_read(struct taskstats *);
+
+/* Return the code of a task and forget it; -1: not known. For process.ended. */
+long taskstats_exit_code(void *taskstats, int pid);
+
+/* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */
+long taskstats_killed_code(void *taskstats, int pid);
+
+#endif

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-catpipe - stream an instance's trace as text until told to stop
+ *
+ * Requires: tracefs; no other reader of the instance's trace_pipe.
+ * With -l each read of 4096 bytes or more gets exactly one line. With -k a full buffer
+ * loses more events, and no option that selects events or changes their text is allowed.
+ * With -x, newlines in strings are printed, too. -S needs the events that name tasks, for the
+ * children, and an instance that records all tasks.
+ * tfs-catpipe makes the text itself, from raw sub-buffers. The text is the kernel's, to
+ * the byte, with two exceptions: tfs-catpipe knows more names of tasks, and control
+ * characters in strings are \n, \t or \x1b, so that no string can begin a line. With a
+ * tracer other than nop, or an option that changes lines, it does as with -k.
+ * HUP, INT, TERM and USR1 stop tfs-catpipe; USR2 also makes it give up the reader. It
+ * then writes the events that the buffer still holds, until tracing is off or the buffer
+ * is empty. If events were lost, a last line gives their number:
+ *	# lost N events ...
+ * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts since the buffer was
+ * made. Delivered, deselected and lost events add up to all events.
+ * With -d a line at the beginning tells the date, or with -j each event. If the time of day
+ * and the trace clock have moved apart by a millisecond, a line at the end says it.
+ * Exit: 0 stopped, 99 the reader was given up, 100 usage error, 111 refused,
+ * 141 the reader is gone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "view/view.h"
+#include "reader/reader.h"
+#include "record.h"
+
+static const struct tool tool = {
+	.name = "tfs-catpipe",
+	.help =
+		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHd] "
+		"[-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
+		"[-t FROM-TO] [-u UID] "
+		"[-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
+		"stream an instance's trace as text until told to stop\n"
+		"-f  name functions of programs: frames of user stacks, and callers\n"
+		"-k  copy the kernel's own text from trace_pipe, which is slower\n"
+		"-l  write one line per packet to standard output, a FIFO or pipe\n"
+		"-n  also record the events that name tasks, and do not print them\n"
+		"-s KB  write no more than KB kilobytes\n"
+		"-S PID,...  print only events about these tasks and their later children\n"
+		"-w MS  stopping, wait MS for a reader that reads nothing; default 2000\n"
+		SHOW_OPTIONS
+		DECODE_OPTIONS
+		OPTION_ROOT
+		OPTION_INSTANCE,
+	.takes_instance = 1,
+};
+
+/*
+ * How long to sleep after the buffer was found nearly empty. While a reader waits on the
+ * buffer, the kernel wakes it at every event, which costs the traced program time. A
+ * reader that reads again at once also runs after each event. So sleep, and then read all
+ * new events together. Sleep less if a quarter of the buffer would fill up before. In the
+ * kernel's text, sleep only after a read of less than SHORT bytes; a full read gets 4096.
+ */
+#define GATHER_US 5000
+#define SHORT 2048
+
+/* How often to look up names again, since an exec changes the name of a task. */
+#define NAMES_MS 100
+
+/* How often to drain the taskstats socket, so that it does not fill up. */
+#define EXITS_US 1000000
+
+/* The most bytes and events of one write. */
+#define CHUNK (64 * 1024)
+#define MOST_EVENTS 1024
+
+struct stream {
+	int dir, in;
+	int text;               /* copy the kernel's text from trace_pipe */
+	int functions;          /* -f */
+	struct consumer to;
+	unsigned readers;       /* value of to.readers when the header was written */
+	struct live_kernel kernel;
+	struct live live;
+	struct show show;
+	struct decode decode;
+	struct taskstats exits;
+	long quarter;           /* of one processor's buffer, in sub-buffers */
+	long gather;            /* how long to sleep, in us */
+	long subbufs;           /* number read since the buffer was found empty */
+	unsigned begun;         /* tasks whose files were known at the beginning */
+	long long empty_at;     /* time at which the buffer was found empty, in us */
+	long long names_at;     /* time of the last look at names, in ms */
+	unsigned long long cut; /* events read from the buffer and not written */
+};
+
+/* ---- copy the kernel's text -------------------------------------------------- */
+
+/* Do as pump, with trace_pipe. */
+static int pump_text(struct stream *s)
+{
+	static char text[64 * 1024];
+	ssize_t n = read(s->in, text, sizeof(text));
+	size_t fit, done;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return err_errno("unable to read trace_pipe");
+	fit = consumer_fitting(&s->to, text, (size_t)n);
+	done = fit - consumer_put(&s->to, text, fit);
+	if (fit < (size_t)n && !s->to.full)
+		s->to.full = 1;
+	s->cut += text_count_lines(text + done, (size_t)n - done);
+	s->gather = GATHER_US;
+	return n < SHORT ? n > 0 : 2;
+}
+
+/* ---- make text of raw sub-buffers ---------------------------------------------- */
+
+/* Do as live_fill, and read the exit codes of tasks that the records may tell of. */
+static long fill(struct stream *s)
+{
+	long n = live_fill(&s->live);
+
+	if (n >= 0 && live_empty(&s->live))
+		s->exits.looks++;
+	taskstats_read(&s->exits);
+	return n;
+}
+
+/*
+ * Print the next records into text (CHUNK bytes). Return the number of events, their ends
+ * in the text in ends, and the length in *len. If the size limit leaves no room for the
+ * next record, set *over to 1, or to 2 if the record is an event that would be shown.
+ */
+static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *ends, int *over)
+{
+	const struct record *r;
+	uint64_t caller = 0;
+	size_t n = 0;
+	int64_t lost;
+	int shown;
+
+	*len = 0;
+	while (n < MOST_EVENTS && CHUNK - *len >= SHOW_ROOM && !*over &&
+	       (r = live_next(&s->live, &lost))) {
+		char *line = text + *len;
+		size_t more;
+
+		if (s->functions)
+			caller = programs_record(&s->kernel.line, r);
+		more = show_record(&s->show, r, lost, line, CHUNK - *len, &shown);
+		if (caller && shown)
+			more = programs_caller(&s->kernel.events, r, caller, line, more,
+					       CHUNK - *len);
+		if (s->to.left >= 0 && (long long)(*len + more) > s->to.left) {
+			/* a line about lost events alone is not an event */
+			*over = 1 + shown;
+			break;
+		}
+		*len += more;
+		if (shown)
+			ends[n++] = (uint32_t)*len;
+	}
+	return n;
+}
+
+/* Write all records that are ready, and count the events that could not be written. */
+static void write_records(struct stream *s)
+{
+	static char text[CHUNK];
+	static uint32_t ends[MOST_EVENTS];
+	size_t n, len, done;
+	int over = 0;
+
+	do {
+		n = make_chunk(s, text, &len, ends, &over);
+		done = len - consumer_put(&s->to, text, len);
+		for (s->cut += over > 1; n && ends[n - 1] > done; n--)
+			s->cut++;
+		if (over && !s->to.full)
+			s->to.full = 1;
+	} while (len && !s->to.full);
+}
+
+static int count_any(void *unused, const struct record *r)
+{
+	(void)unused;
+	(void)r;
+	return 1;
+}
+
+/*
+ * Return the number of selected events that are left. With a selection, read the events in
+ * the buffer to know which of them are selected, but no more than there are at first.
+ */
+static unsigned long long left_over(struct stream *s)
+{
+	unsigned long long entries = instance_buffer_count(s->dir, "entries: ");
+	unsigned long long n = 0, seen = 0, before;
+	const struct record *r;
+	int64_t lost;
+	long subbufs;
+
+	if (s->text)
+		return entries;
+	if (s->show.pick.all && !s->show.hide_names && !s->show.subjects.member)
+		return entries + live_rest(&s->live, show_counts, &s->show);
+	entries += live_rest(&s->live, count_any, NULL);
+	do {
+		subbufs = fill(s);
+		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
+			n += show_counts(&s->show, r) != 0;
+	} while (seen < entries && (subbufs > 0 || seen > before));
+	return n + live_rest(&s->live, show_counts, &s->show);
+}
+
+/* Do as pump, with raw sub-buffers. */
+static int pump_raw(struct stream *s)
+{
+	long long now = time_now_us(), since = now - s->empty_at;
+	long n = fill(s);
+
+	if (n < 0)
+		return -1;
+	if (now / 1000 - s->names_at >= NAMES_MS) {
+		s->names_at = now / 1000;
+		live_kernel_refresh(&s->kernel);
+		show_changed(&s->show);
+	}
+	write_records(s);
+	if (s->to.full)
+		return 1;
+	if (s->kernel.events.comms.failed || s->kernel.events.failed || s->kernel.failed)
+		return err_msg("out of memory");
+	s->subbufs += n;
+	if (!live_empty(&s->live))
+		return 2;
+	n = s->subbufs;
+	s->empty_at = now;
+	s->gather = GATHER_US;
+	if (n && since * s->quarter / n < GATHER_US)
+		s->gather = (long)(since * s->quarter / n);
+	/* a second fill releases the records that the merge still holds for their order */
+	s->subbufs = fill(s);
+	if (s->subbufs < 0)
+		return -1;
+	write_records(s);
+	return n || s->live.held;
+}
+
+/* Read the files of the traced tasks. tfs-run waits for the line that says so. */
+static void begin_tasks(struct stream *s)
+{
+	char *list = s->decode.names || s->decode.paths ?
+		     file_read(s->dir, "set_event_pid", NULL) : NULL;
+
+	for (const char *p = list; p && *p; p += *p == '\n') {
+		int pid = (int)text_digits(&p);
+
+		if (pid && (*p == '\n' || !*p)) {
+			follow_begin(&s->decode.follow, pid);
+			s->begun++;
+		}
+		p += strcspn(p, "\n");
+	}
+	free(list);
+}
+
+/*
+ * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
+ * s->text instead. Return 0, or -1, reported.
+ */
+static int open_raw(struct stream *s, const char *root)
+{
+	struct utsname u;
+	int top = tracefs_open(root, "", NULL), r;
+	unsigned long kb = 0;
+	char *text;
+
+	if (top < 0)
+		return -1;
+	r = live_kernel_open(&s->kernel, s->dir, top);
+	if (s->kernel.failed)
+		return err_msg("out of memory");
+	if (r && !s->show.json && !s->show.process.kinds) {
+		s->text = 1;
+		return !s->show.asked ? 0 :
+		       err_msg("unable to select or format events: current_tracer is not nop, or "
+			       "trace_options change lines; reset them");
+	}
+	live_names_begin(&s->kernel, s->show.hide_names);
+	s->show.process.live = s->kernel.procfs;
+	if (s->functions && s->kernel.procfs)
+		s->kernel.events.put_user = programs_put;
+	show_begin(&s->show, &s->kernel.line);
+	if (s->decode.on) {
+		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)
+			return -1;
+		s->decode.follow.live = s->kernel.procfs;
+		s->decode.merge = &s->live.merge;
+		decode_begin(&s->decode, &s->show);
+		begin_tasks(s);
+	}
+	if (live_open(&s->live, s->dir) < 0)
+		return -1;
+	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS)) {
+		taskstats_open(&s->exits, s->live.ncpus);
+		s->show.process.ended = taskstats_exit_code;
+		s->show.process.killed = taskstats_killed_code;
+		s->show.process.arg = &s->exits;
+	}
+	text = file_read(s->dir, "buffer_size_kb", NULL);
+	if (text) {
+		const char *p = text;
+
+		kb = (unsigned long)text_digits(&p);
+	}
+	free(text);
+	s->quarter = (long)(KB_BYTES(kb) / s->live.subbuf_size / 4);
+	if (!s->quarter)
+		s->quarter = 1;
+	return 0;
+}
+
+/* ---- the stream from its header to its last line ----------------------------------- */
+
+/*
+ * Write the events that the buffer holds now. Return 0 if the buffer was empty, 1 if it is
+ * nearly empty now, 2 if it may hold more, or -1, reported.
+ */
+static int pump(struct stream *s)
+{
+	return s->text ? pump_text(s) : pump_raw(s);
+}
+
+/*
+ * Write the events that the buffer still holds. A writer may finish an event after the
+ * buffer seemed empty, so go by the number of entries. Try only four times, because some
+ * entries have no text, and the kernel loses sight of others: rb_get_reader_page first
+ * checks whether all of the reader's page was read, and then whether the writer has left
+ * it. Events written in between can never be read, but stay among the entries. They count
+ * as not written.
+ */
+static int drain(struct stream *s)
+{
+	unsigned long long entries = 0;
+	int r = 1, found = 1;
+
+	for (int tries = 0; r >= 0 && !s->to.full && tries < 4; tries++) {
+		entries = instance_buffer_count(s->dir, "entries: ");
+		for (found = 0; !s->to.full && (r = pump(s)) > 0;)
+			found = 1;
+		if (!entries)
+			break;
+		consumer_wait(&s->to, -1, 0, 1000);
+	}
+	if (!found && !s->to.full && !s->text)
+		s->cut += entries;
+	return r;
+}
+
+/* Write the calls that have not returned. */
+static void write_unfinished(struct stream *s)
+{
+	static char text[CHUNK];
+	size_t n;
+
+	while (!s->to.full && (n = decode_end(&s->decode, text, sizeof(text)))) {
+		if (s->to.left >= 0 && (long long)n > s->to.left)
+			s->to.full = 1;
+		else
+			consumer_put(&s->to, text, n);
+	}
+}
+
+/* Write a line that says how much a program kept this tool from reading in procfs. */
+static void write_unread(struct stream *s)
+{
+	char line[CONSUMER_LAST];
+	size_t n;
+
+	if (!procfs_missed() || s->to.full)
+		return;
+	n = str_format(line, sizeof(line), s->show.json ? "{\"unread\":%llu}\n" :
+		       "# %llu reads of /proc were cut or left out: names or paths are missing\n",
+		       procfs_missed());
+	if (s->to.left >= 0 && (long long)n > s->to.left)
+		s->to.full = 1;
+	else
+		consumer_put(&s->to, line, n);
+}
+
+/* Write the last lines: if the date has moved, if events were lost, why a write failed. */
+static void write_losses(struct stream *s, int failed)
+{
+	struct losses l = { .overwritten = instance_lost(s->dir), .unwritten = s->cut };
+	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
+	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
+	char line[CONSUMER_LAST];
+	size_t n = 0;
+
+	if (s->to.full || failed)
+		l.unwritten += left_over(s);
+	l.unwritten += consumer_take_back(&s->to);
+	if (moved)
+		n = str_format(line, sizeof(line), s->show.json ? "{\"moved_ms\":%lld}\n" :
+			       "# the time of day moved by %lld ms against the trace's clock\n",
+			       moved);
+	if (why && (l.overwritten || l.unwritten))
+		n += str_format(line + n, sizeof(line) - n,
+				"# unable to write the trace: %.60s\n", why);
+	n += show_losses(&s->show, &l, line + n, sizeof(line) - n);
+	if (n)
+		consumer_last(&s->to, line, n);
+}
+
+/*
+ * Write the comment lines of -H and -d in front of all text. For a reader that follows another,
+ * write them again, behind the rest of the text that the other reader was to get.
+ */
+static void write_header(struct stream *s)
+{
+	char text[2048];
+	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
+
+	n += show_date(&s->show, -1, text + n, sizeof(text) - n);
+	if (s->decode.note && !s->show.json)
+		n += str_format(text + n, sizeof(text) - n, "# %.200s\n", s->decode.note);
+	if (s->decode.names || s->decode.paths)
+		n += str_format(text + n, sizeof(text) - n, s->show.json ?
+				"{\"files\":%u}\n" :
+				"# files of %u tasks are known\n", s->begun);
+	if (s->to.left >= 0 && (long long)n > s->to.left)
+		s->to.full = 1;
+	s->readers = s->to.readers;
+	consumer_put(&s->to, text, n);
+}
+
+int main(int argc, char **argv)
+{
+	static struct stream s; /* large */
+	struct pids about = { 0 };
+	int c, r = 1;
+
+	s.to = CONSUMER;
+	s.exits.fd = -1;
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'f':
+			s.functions = s.show.asked = 1;
+			break;
+		case 'k':
+			s.text = 1;
+			break;
+		case 'l':
+			s.to.packets = 1;
+			break;
+		case 'n':
+			s.show.hide_names = 1;
+			break;
+		case 's':
+			consumer_limit(&s.to, &tool, opt_value);
+			break;
+		case 'S':
+			if (pids_option(&tool, opt_value, 0, &about) < 0)
+				return REFUSED;
+			s.show.asked = 1;
+			break;
+		case 'w':
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s.to.patience);
+			break;
+		default:
+			if (!decode_take(&s.decode, &tool, c) &&
+			    show_option(&s.show, &tool, c) < 0)
+				return REFUSED;
+		}
+	decode_check(&s.decode, &tool, &s.show);
+	if (about.n && subjects_begin(&s.show.subjects, &about) < 0)
+		return REFUSED;
+	opt_end(&tool, argv[opt_index]);
+	if (s.text && s.show.asked)
+		usage_error(&tool, "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, "
+			    "-U, -C, -N, -j, -P, -H and -D");
+
+	instance_require(&tool, opt_root, opt_instance);
+	s.to.signals = wait_stop_signals();
+	s.dir = tracefs_open(opt_root, opt_instance, NULL);
+	if (s.dir < 0)
+		return REFUSED;
+	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (s.in < 0) {
+		err_file("unable to open trace_pipe");
+		return REFUSED;
+	}
+	if (s.show.dated && trace_clock_offset(s.dir, &s.show.offset) < 0)
+		return REFUSED;
+	if (!s.text && open_raw(&s, opt_root) < 0)
+		return REFUSED;
+	if (consumer_open(&s.to, &tool) < 0)
+		return REFUSED;
+	procfs_limit();
+	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
+
+	s.readers = s.to.readers - 1;
+	for (;;) {
+		/* also for a reader that comes just before the end */
+		if (s.readers != s.to.readers)
+			write_header(&s);
+		if (r < 0 || s.to.stopping)
+			break;
+		if (s.to.full) { /* the newest events stay in the buffer */
+			consumer_wait(&s.to, -1, 0, -1);
+			continue;
+		}
+		r = pump(&s);
+		if (r < 0 || r > 1)
+			continue;
+		consumer_wait(&s.to, -1, 0, s.gather);
+		if (!s.to.stopping && !r)
+			/* tasks outside of the trace fill the taskstats socket, too */
+			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
+	}
+	procfs_stop();
+	if (!s.text)
+		live_names_end(&s.kernel);
+	if (r >= 0)
+		r = drain(&s);
+	if (s.decode.on && !s.text)
+		write_unfinished(&s);
+	write_unread(&s);
+	write_losses(&s, r < 0);
+	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * device.c - devices at whose egress segments are marked
+ *
+ * From Linux 6.6 on a link (TCX), pinned as dev_NETNS_INDEX, attaches the program. On older
+ * kernels the program is a filter of the queueing discipline clsact, which other programs
+ * may use as well. The map "devices" lists the filters and disciplines that this tool added. An
+ * entry is written before its filter is made, so that a killed dt-dev leaves no unknown one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "bpf/bpf.h"
+#include "requests.h"
+
+/* Take the first free priority of these. They are above those that people choose by hand. */
+enum { PRIORITY = 0xd700, PRIORITIES = 16 };
+
+#ifndef ARPHRD_IP6GRE /* glibc does not have it */
+#define ARPHRD_IP6GRE 823
+#endif
+
+/* Return the inode of a network namespace, or 0. */
+static uint64_t netns_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+static uint64_t own_netns(void)
+{
+	return netns_of("/proc/self/ns/net");
+}
+
+/*
+ * Return the name of the program for the device. Return NULL without an error message if
+ * there is none for its hardware type *kind, or if that is unknown: -1, and errno.
+ */
+static const char *program_for(const char *device, int *kind)
+{
+	struct ifreq r = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
+
+	*kind = -1;
+	errno = ENODEV;
+	e = fd < 0 || strlen(device) >= sizeof(r.ifr_name);
+	if (!e) {
+		memcpy(r.ifr_name, device, strlen(device));
+		e = ioctl(fd, SIOCGIFHWADDR, &r);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (e)
+		return NULL;
+	*kind = r.ifr_hwaddr.sa_family;
+	switch (*kind) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+		return DT_MARK;
+	case ARPHRD_PPP:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+	case ARPHRD_NONE:
+	case ARPHRD_RAWIP:
+		return DT_MARK_BARE;
+	}
+	return NULL;
+}
+
+int dt_device_ok(const char *device)
+{
+	int kind;
+
+	return program_for(device, &kind) != NULL;
+}
+
+/* Make the name of a device's link. */
+static void link_name(char *what, size_t size, uint64_t netns, unsigned index)
+{
+	str_format(what, size, "dev_%llu_%u", (unsigned long long)netns, index);
+}
+
+/* Attach the program by clsact. Return 0, 1 if it is attached already, or -1. */
+static int by_clsact(const char *name, const char *device, unsigned index, int program)
+{
+	struct dt_device at = { .netns = own_netns(), .index = index };
+	struct dt_clsact is = { .priority = PRIORITY }, old;
+	int map = dt_open(name, DT_DEVICES), pids = dt_open(name, DT_PIDS), r;
+	char as[16];
+
+	if (map < 0 || pids < 0)
+		return -1;
+	is.handle = bpf_id(pids);
+	close(pids);
+	str_format(as, sizeof(as), "dt_%x", is.handle);
+	if (!bpf_lookup(map, &at, &old)) {
+		/* a dt-dev that was killed may have left the entry without the filter */
+		r = tc_add_program(index, old.priority, old.handle, program, as);
+		if (!r || r == -EEXIST) {
+			close(map);
+			return r ? 1 : 0;
+		}
+	}
+	r = tc_has_clsact(index);
+	is.made = !r;
+	if (r >= 0)
+		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
+	if (!r && is.made) {
+		r = tc_add_clsact(index);
+		/*
+		 * Somebody else has just made clsact, so do not remove it later. Or there
+		 * is the discipline "ingress": it accepts egress filters but never runs them.
+		 */
+		if (r == -EEXIST) {
+			is.made = 0;
+			r = tc_has_clsact(index);
+			r = r > 0 ? 0 : r ? r : -EBUSY;
+		}
+	}
+	for (; !r; is.priority++) {
+		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
+		if (r)
+			break;
+		r = tc_add_program(index, is.priority, is.handle, program, as);
+		/* the priority has a filter of another kind (EINVAL), or this handle (EEXIST) */
+		if ((r != -EEXIST && r != -EINVAL) || is.priority == PRIORITY + PRIORITIES)
+			break;
+		r = 0;
+	}
+	if (r < 0) {
+		if (is.made && !tc_filters(index))
+			tc_remove_clsact(index);
+		bpf_delete(map, &at);
+	}
+	close(map);
+	errno = -r;
+	return r < 0 ? err_capability(CAPS_NET_ADMIN, "unable to mark at %s by clsact", device)
+		     : 0;
+}
+
+int dt_device_on(const char *name, const char *device, const char **how)
+{
+	char what[64];
+	int kind, program, link, r;
+	const char *which = program_for(device, &kind);
+	unsigned index = if_nametoindex(device);
+
+	if (!which && kind < 0)
+		return err_errno("unable to find the device %.80s in this network namespace",
+				 device);
+	if (!which)
+		return err_msg("%.80s is of kind %d (ARPHRD_...): neither Ethernet nor bare IP",
+			       device, kind);
+	program = dt_open(name, which);
+	if (program < 0)
+		return -1;
+	link_name(what, sizeof(what), own_netns(), index);
+	link = dt_pinned(name, what);
+	*how = "tcx";
+	r = 1;
+	if (link < 0) {
+		link = bpf_link(program, (int)index, ATTACH_TCX_EGRESS);
+		r = link < 0 ? -1 : dt_pin(name, what, link);
+	}
+	if (link >= 0) {
+		close(link);
+	} else if (errno == EINVAL || errno == ENOTSUP) {
+		*how = "clsact";
+		r = by_clsact(name, device, index, program);
+	} else {
+		err_capability(CAPS_NET_ADMIN, "unable to mark at %s", device);
+	}
+	close(program);
+	return r;
+}
+
+/* Remove one of our filters, in the network namespace of the device. Return 0 or -1. */
+static int remove_clsact(int map, const struct dt_device *at, const struct dt_clsact *is)
+{
+	int r = tc_remove_program(at->index, is->priority, is->handle);
+
+	if (r < 0 && r != -ENOENT && r != -EINVAL && r != -ENODEV) {
+		errno = -r;
+		return err_capability(CAPS_NET_ADMIN,
+				      "unable to remove the filter of device %u",
+				      at->index);
+	}
+	/* keep the discipline if others have added filters since */
+	if (is->made && !tc_filters(at->index))
+		tc_remove_clsact(at->index);
+	bpf_delete(map, at);
+	return 0;
+}
+
+int dt_device_off(const char *name, const char *device)
+{
+	struct dt_device at = { .netns = own_netns(), .index = if_nametoindex(device) };
+	struct dt_clsact is;
+	char what[64];
+	int link, map, r = 1;
+
+	link_name(what, sizeof(what), at.netns, at.index);
+	link = dt_pinned(name, what);
+	if (link >= 0) {
+		bpf_link_detach(link);
+		close(link);
+	} else if (errno != ENOENT) {
+		return -1;
+	}
+	if (!dt_unpin(name, what))
+		return 0;
+	if (errno != ENOENT)
+		return -1;
+	map = dt_open(name, DT_DEVICES);
+	if (map < 0)
+		return -1;
+	if (!bpf_lookup(map, &at, &is))
+		r = remove_clsact(map, &at, &is);
+	close(map);
+	return r;
+}
+
+/*
+ * Enter the network namespace with this inode, if a file of /run/netns or a task has it.
+ * Return 0, or -1 without an error message.
+ */
+static int enter(uint64_t netns)
+{
+	char path[PATH_MAX], **names = NULL;
+	const char *const where[] = { "/run/netns/%s", "%s/%s/ns/net" };
+	int fd, r = -1;
+
+	for (int i = 0; r < 0 && i < 2; i++) {
+		names = file_names(i ? path_procfs() : "/run/netns");
+		for (char **n = names; n && *n && r < 0; n++) {
+			if (i)
+				str_format(path, sizeof(path), where[1], path_procfs(), *n);
+			else
+				str_format(path, sizeof(path), where[0], *n);
+			if (netns_of(path) != netns)
+				continue;
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+			r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
+			if (fd >= 0)
+				close(fd);
+		}
+		free(names);
+	}
+	return r;
+}
+
+int dt_devices_off(const char *name)
+{
+	struct dt_device at;
+	struct dt_clsact is;
+	uint64_t own = own_netns();
+	int home, map = dt_pinned(name, DT_DEVICES), r = 0;
+
+	if (map < 0)
+		return 0;
+	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	/* each round removes the first entry of the map, or fails and ends the loop */
+	for (int e = bpf_next(map, NULL, &at); !r && !e; e = bpf_next(map, NULL, &at)) {
+		if (bpf_lookup(map, &at, &is) < 0)
+			break;
+		/* if no process has the namespace, its devices no longer exist */
+		if (at.netns != own && enter(at.netns) < 0)
+			bpf_delete(map, &at);
+		else
+			r = remove_clsact(map, &at, &is);
+		/* do not call setns without need, because the process may lack the right */
+		if (at.netns != own && home >= 0 && setns(home, CLONE_NEWNET) < 0)
+			r = err_errno("unable to return to the network namespace");
+	}
+	if (home >= 0)
+		close(home);
+	close(map);
+	return r;
+}

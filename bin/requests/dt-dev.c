@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-dev - add and remove the network devices at which a request probe marks
+ *
+ * Requires: a request probe that is on (dt-probe), root; Ethernet or bare IP.
+ * The kernel has tcx since Linux 6.6. "dt-probe off" releases all devices. NETNS is a file
+ * such as a container's /proc/PID/ns/net, or /run/netns/NAME.
+ * Exit: 0 done, 1 remove: the request probe did not mark at a device, 100 usage error,
+ * 111 refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "requests.h"
+
+static const struct tool tool = {
+	.name = "dt-dev",
+	.help =
+		"dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...\n"
+		"add and remove the network devices at which a request probe marks\n"
+		"add DEVICE...  mark at these devices, and print how: tcx or clsact\n"
+		"remove DEVICE...  stop marking at these devices\n"
+		"-a  use all existing devices of a kind that IP uses\n"
+		DT_OPTION_NAME
+		"-n NETNS  use devices of the network namespace of this file\n",
+};
+
+enum { DEVICES = 1024 };
+
+static const char *name;
+
+/* Mark at the devices. If one fails, remove those that are new. Return -1 if one fails. */
+static int add(char **devices)
+{
+	static char is_new[DEVICES];
+	const char *how = "";
+	int n = 0, r = 0;
+
+	for (; devices[n] && n < DEVICES; n++) {
+		r = dt_device_on(name, devices[n], &how);
+		if (r < 0)
+			break;
+		is_new[n] = !r;
+		stdout_print("%s %s\n", devices[n], how);
+	}
+	if (r >= 0)
+		stdout_flush();
+	else
+		while (n--)
+			if (is_new[n])
+				dt_device_off(name, devices[n]);
+	return r;
+}
+
+/*
+ * Write the names of all devices that a request probe can mark at to all, NULL behind them.
+ * Return 0, or -1, reported.
+ */
+static int list_all(char **all)
+{
+	char path[PATH_MAX], *line, *colon, *device;
+	size_t n = 0;
+
+	str_format(path, sizeof(path), "%s/thread-self/net/dev", path_procfs());
+	line = file_read(AT_FDCWD, path, NULL); /* until exit */
+	if (!line)
+		return err_errno("unable to list the devices");
+	/* "  eth0: 1 2 ...", below headings with columns */
+	line = strrchr(line, '|');
+	for (; line && (line = strchr(line, '\n')) && (colon = strchr(line, ':'));
+	     line = colon + 1) {
+		device = line + strspn(line, " \n");
+		*colon = '\0';
+		if (!dt_device_ok(device))
+			continue;
+		if (n == DEVICES)
+			return err_msg("more than %d devices; name the devices at which to "
+				       "mark", DEVICES);
+		all[n++] = device;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static char *all[DEVICES + 1];
+	const char *command;
+	int c, fd, everything = 0, r = 0;
+	struct stat st;
+	char *netns = NULL;
+
+	name = dt_name();
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'a':
+			everything = 1;
+			break;
+		case 'N':
+			name = opt_value;
+			break;
+		default:
+			netns = opt_value;
+		}
+	if (!dt_name_ok(name))
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+	argv += opt_index;
+	command = *argv ? *argv++ : "";
+	if (strcmp(command, "add") && strcmp(command, "remove"))
+		usage_error(&tool, *command ? "no such command: '%.80s'" :
+			    "no command; give add or remove%s", command);
+	if (everything == !!*argv)
+		usage_error(&tool, everything ? "-a: unexpected operand '%.80s'"
+					  : "no device; name devices, or give -a for all%s",
+			    *argv ? *argv : "");
+	if (netns) {
+		fd = file_open(netns, FILE_REGULAR, O_RDONLY, &st);
+		errno = fd == FILE_OTHER ? EINVAL : errno;
+		if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
+			/* the kernel opens a task's namespaces by the rules of ptrace(2) */
+			err_capability(fd < 0 ? CAPS_SYS_PTRACE : CAPS_SYS_ADMIN,
+				       "unable to enter the network namespace %.200s", netns);
+			return REFUSED;
+		}
+	}
+	if (everything) {
+		if (list_all(all) < 0)
+			return REFUSED;
+		argv = all;
+	}
+	/* hold the request probe until exit; if there is none, dt_device_on reports it */
+	if (*command == 'a') {
+		dt_hold(name);
+		return add(argv) < 0 ? REFUSED : DONE;
+	}
+	for (; r >= 0 && *argv; argv++)
+		r |= dt_device_off(name, *argv);
+	return r < 0 ? REFUSED : r ? NO : DONE;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-pid - add, remove and list the threads whose requests a request probe follows
+ *
+ * Requires: a request probe that is on (dt-probe), root.
+ * TAG is the socket, in hexadecimal, whose request the thread serves now; 0: the thread was
+ * added.
+ * Without PID, or with "-", dt-pid reads the pids from standard input, separated by commas,
+ * blanks or newlines. A pid is a thread of the initial pid namespace; with "dt-probe -g" it
+ * is a process.
+ * Exit: 0 done, 1 list: no thread; remove: a thread was not in the list, 100 usage error,
+ * 111 refused.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "bpf/bpf.h"
+#include "requests.h"
+
+static const struct tool tool = {
+	.name = "dt-pid",
+	.help =
+		"dt-pid [-N NAME] add|remove|list [PID]...\n"
+		"add, remove and list the threads whose requests a request probe follows\n"
+		"add PID...  follow these threads, and those that they start from now on\n"
+		"remove PID...  do not follow these threads any more\n"
+		"list  print the followed threads, one per line: PID COUNT (TAG)\n"
+		DT_OPTION_NAME,
+};
+
+/* Print the tasks of the map. Return an exit status. */
+static int print_list(int map)
+{
+	struct pids all = { 0 };
+	uint32_t pid;
+	int n = 0;
+
+	if (dt_tasks(map, 0, &all) < 0)
+		return REFUSED;
+	for (size_t i = 0; i < all.n; i++) {
+		struct dt_task t;
+
+		pid = (uint32_t)all.v[i];
+		if (bpf_lookup(map, &pid, &t) < 0)
+			continue; /* the task has ended meanwhile */
+		n++;
+		stdout_print("%u %u (%llx)\n", pid, t.count, (unsigned long long)t.tag);
+	}
+	pids_clear(&all);
+	stdout_flush();
+	return n ? DONE : NO;
+}
+
+/* Add the tasks to the map. Return 0, or -1, reported. */
+static int add(int map, const struct pids *s)
+{
+	static const struct dt_task by_hand = { .count = 1 };
+
+	for (size_t i = 0; i < s->n; i++)
+		if (bpf_update(map, &s->v[i], &by_hand) < 0)
+			return err_capability(CAPS_BPF, "unable to follow task %d", (int)s->v[i]);
+	return 0;
+}
+
+/*
+ * Check that each pid is an existing task, and with of_processes a process. Return 0, or -1,
+ * reported.
+ */
+static int check(const struct pids *s, int of_processes)
+{
+	struct task t;
+
+	if (procfs_is_initial() < 0)
+		return -1;
+	for (size_t i = 0; i < s->n; i++) {
+		pid_t tgid;
+		uid_t uid;
+
+		if (task_read(s->v[i], &t) < 0)
+			return err_msg("there is no task %d", (int)s->v[i]);
+		if (of_processes && !task_ids(s->v[i], &tgid, &uid) && tgid != s->v[i])
+			return err_msg("%d is a thread of %d, and this request probe follows "
+				       "processes; give %d", (int)s->v[i], (int)tgid, (int)tgid);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = dt_name(), *command;
+	struct dt_settings settings;
+	static struct pids s;
+	uint32_t zero = 0;
+	int map, r = 0;
+
+	while (opt_next(&tool, argc, argv) != -1)
+		name = opt_value;
+	if (!dt_name_ok(name))
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+	argv += opt_index;
+	command = *argv ? *argv++ : "";
+	if (!strcmp(command, "list")) {
+		opt_end(&tool, *argv);
+		map = dt_open(name, DT_PIDS);
+		return map < 0 ? REFUSED : print_list(map);
+	}
+	if (strcmp(command, "add") && strcmp(command, "remove"))
+		usage_error(&tool, *command ? "no such command: '%.80s'" :
+			    "no command; give add, remove or list%s", command);
+	if (pids_operands(&tool, argv, &s) < 0)
+		return REFUSED;
+	map = dt_open(name, DT_SETTINGS);
+	if (map < 0)
+		return REFUSED;
+	if (bpf_lookup(map, &zero, &settings) < 0) {
+		err_capability(CAPS_BPF, "unable to read the settings of the request probe %s",
+			       name);
+		return REFUSED;
+	}
+	map = dt_open(name, DT_PIDS);
+	if (map < 0)
+		return REFUSED;
+	if (*command == 'a')
+		return check(&s, settings.flags & DT_GROUP) < 0 || add(map, &s) < 0 ?
+		       REFUSED : DONE;
+	for (size_t i = 0; i < s.n; i++)
+		r |= bpf_delete(map, &s.v[i]) < 0;
+	return r ? NO : DONE;
+}

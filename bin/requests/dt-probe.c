@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dt-probe - let marks on TCP data follow a request from host to host
+ *
+ * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
+ * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
+ * loads the programs of the request probe and pins them. It prints the id of the request
+ * probe, how it sees sends, and when windows end. With -e each system call of every task
+ * takes longer.
+ * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests.h"
+
+static const struct tool tool = {
+	.name = "dt-probe",
+	.help =
+		"dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]\n"
+		"let marks on TCP data follow a request from host to host\n"
+		"on  begin the request probe; no process stays\n"
+		"off  end the request probe, and release the devices that dt-dev added\n"
+		"state  print the counters, one per line\n"
+		"-1  on: mark only the first transmission of data\n"
+		"-e  on: a thread that waits in epoll_wait(2) has no window\n"
+		"-f CIDR  on: believe the marks from this network; default: believe no host\n"
+		"-g  on: trace processes, not threads\n"
+		"-m  on: use the rules of the kernel module: none for event loops\n"
+		DT_OPTION_NAME,
+};
+
+static struct dt_network networks[DT_NETWORKS];
+static size_t nnetworks;
+
+/* Add the network or address of -f to networks. */
+static void believe(const char *cidr)
+{
+	struct dt_network *n = &networks[nnetworks];
+	const char *slash = strchr(cidr, '/');
+	unsigned long bits, least = 0;
+	char text[64];
+
+	if (nnetworks++ == DT_NETWORKS)
+		usage_error(&tool, "-f: more than %d networks", DT_NETWORKS);
+	str_format(text, sizeof(text), "%.*s", slash ? (int)(slash - cidr) : 63, cidr);
+	if (inet_pton(AF_INET, text, n->address + 12) == 1) {
+		memset(n->address + 10, 0xff, 2);
+		least = 96;
+	} else if (inet_pton(AF_INET6, text, n->address) != 1) {
+		usage_error(&tool, "-f: not an address or a network: '%.80s'", cidr);
+	}
+	bits = 128 - least;
+	if (slash && text_number(slash + 1, 0, 128 - least, &bits) < 0)
+		usage_error(&tool, "-f: not a prefix length from 0 to %lu: '%.80s'",
+			    128 - least, cidr);
+	n->bits = (uint32_t)(bits + least);
+}
+
+static const char *name;
+static int of_session; /* the name is from the environment, and $TFS_INSTANCE is set */
+
+/* Begin the request probe and print how it works. Return DONE or REFUSED. */
+static int on(int flags)
+{
+	const struct dt_wanted wanted = { flags, networks, nnetworks };
+	struct dt_made made = { 0 };
+	int instance;
+
+	if (dt_make(name, &wanted, &made) < 0)
+		return REFUSED;
+	/*
+	 * The session may have died meanwhile. Another manager has then removed its instance,
+	 * perhaps before this request probe existed, so no other process would end it.
+	 */
+	if (of_session) {
+		instance = tracefs_open(NULL, NULL, NULL);
+		if (instance < 0) {
+			dt_off(name);
+			return REFUSED;
+		}
+		close(instance);
+	}
+	stdout_print("id %x\nsend %s\nend %s\n", made.id, made.how_sent,
+		     made.end_at_send ? "at the send" : "sock_send_length");
+	stdout_flush();
+	return DONE;
+}
+
+/* Print the sum of each counter over all processors. Return DONE or REFUSED. */
+static int print_state(void)
+{
+	static struct dt_state each[8192]; /* Linux has at most as many processors */
+	struct dt_state sum = { 0 };
+	uint32_t zero = 0;
+	int map = dt_open(name, DT_STATE);
+
+	if (map < 0)
+		return REFUSED;
+	if (bpf_lookup(map, &zero, each) < 0) {
+		err_capability(CAPS_BPF, "unable to read the counters");
+		return REFUSED;
+	}
+	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {
+		sum.marked_out += each[i].marked_out;
+		sum.marked_in += each[i].marked_in;
+		sum.refused += each[i].refused;
+		sum.windows += each[i].windows;
+	}
+	stdout_print("marked out %llu\nmarked in %llu\nnot believed %llu\nwindows %llu\n",
+		     (unsigned long long)sum.marked_out, (unsigned long long)sum.marked_in,
+		     (unsigned long long)sum.refused, (unsigned long long)sum.windows);
+	stdout_flush();
+	return DONE;
+}
+
+/* Print 1 or 0. Return DONE, NO, or REFUSED if the pin cannot be opened. */
+static int is_on(void)
+{
+	int fd = dt_pinned(name, DT_PIDS);
+
+	if (fd < 0 && errno != ENOENT)
+		return REFUSED;
+	stdout_print("%d\n", fd >= 0);
+	stdout_flush();
+	return fd >= 0 ? DONE : NO;
+}
+
+int main(int argc, char **argv)
+{
+	const char *command;
+	int c, r, flags = 0;
+
+	name = dt_name();
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case '1':
+			flags |= DT_ONCE;
+			break;
+		case 'e':
+			flags |= DT_WAITING;
+			break;
+		case 'f':
+			believe(opt_value);
+			break;
+		case 'g':
+			flags |= DT_GROUP;
+			break;
+		case 'm':
+			flags |= DT_MODULE;
+			break;
+		default:
+			name = opt_value;
+		}
+	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
+	if (!dt_name_ok(name))
+		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+	command = argv[opt_index];
+	if (command)
+		opt_end(&tool, argv[opt_index + 1]);
+	if ((!command || strcmp(command, "on")) && (flags || nnetworks))
+		usage_error(&tool, "-1, -e, -f, -g and -m need the command on");
+	if (!command)
+		return is_on();
+	if (!strcmp(command, "on"))
+		return on(flags);
+	if (!strcmp(command, "state"))
+		return print_state();
+	if (strcmp(command, "off"))
+		usage_error(&tool, "no such command: '%.80s'", command);
+	r = dt_off(name);
+	return r < 0 ? REFUSED : r ? DONE : NO;
+}

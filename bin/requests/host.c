@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+/* host.c - read and print the trace of one host, line by line */
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "requests.h"
+
+int dt_host_next(struct dt_host *h)
+{
+	ssize_t n = line_read(&h->in, &h->line);
+	uint64_t time;
+	int64_t offset;
+
+	h->date = -1;
+	h->there = n >= 0;
+	if (!h->there)
+		return h->in.failed ? -1 : 0;
+	h->n = (size_t)n;
+	/* replace NUL bytes, which only a damaged or hostile trace has */
+	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
+		;
+	/* the head of a stack and a "lost" line of JSON have a time, too, but are not events */
+	h->event = comments_event(&h->comments, &h->l, h->line, h->n);
+	h->timed = (h->event || h->l.stack || h->l.json) &&
+		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
+	/* the line of the date stays where it is: its time may be later than the next event */
+	if (!h->timed && !comments_date(h->line, &h->l.time, &h->date, &offset))
+		return 1;
+	if (!h->timed)
+		h->digits_now = 6;
+	if (h->digits_now < 0)
+		return err_msg("unable to join %s: its trace clock does not count seconds",
+			       h->file);
+	if (h->digits_now > h->digits)
+		h->digits = h->digits_now;
+	if (h->timed)
+		h->time = (int64_t)time;
+	return 1;
+}
+
+int dt_host_rank(const struct dt_host *h)
+{
+	struct dt_mark m;
+
+	if (!h->timed)
+		return 0;
+	return h->event && dt_mark(&m, &h->l) && (m.what == 'B' || m.what == 'R') ? 2 : 1;
+}
+
+void strbuf_seconds(struct strbuf *w, int64_t time, int digits)
+{
+	char text[32];
+
+	str_format(text, sizeof(text), "%llu", (unsigned long long)(time / DT_SECOND));
+	strbuf_puts(w, text);
+	/* print ten digits and replace the first by the point: this keeps leading zeros */
+	str_format(text, sizeof(text), "%llu", (unsigned long long)(time % DT_SECOND + DT_SECOND));
+	*text = '.';
+	strbuf_add(w, text, digits ? (size_t)digits + 1 : 0);
+}
+
+static void put_blanks(struct strbuf *w, size_t n)
+{
+	while (n--)
+		strbuf_puts(w, " ");
+}
+
+void dt_host_print(const struct dt_host *h, size_t wide)
+{
+	static struct strbuf w, time;
+	const char *line = h->line, *end = line + h->n;
+	int json = h->n > 1 && *line == '{' && end[-1] == '}';
+
+	w.n = 0;
+	if (!json) {
+		strbuf_puts(&w, h->name);
+		put_blanks(&w, wide - strlen(h->name));
+		strbuf_puts(&w, " | ");
+	}
+	if (h->timed || h->date >= 0) {
+		const char *from = h->l.time.text, *to = from + h->l.time.n;
+		size_t n, was;
+
+		/* the new time takes the columns of the old one and its blanks, except one */
+		while (!h->l.json && from - line > 1 && from[-2] == ' ')
+			from--;
+		was = (size_t)(to - from);
+		strbuf_add(&w, line, (size_t)(from - line));
+		time.n = 0;
+		strbuf_seconds(&time, h->timed ? h->time : h->date, h->digits_now);
+		n = time.n;
+		put_blanks(&w, h->timed && !h->l.json && n < was ? was - n : 0);
+		strbuf_add(&w, time.text, n);
+		line = to;
+	}
+	strbuf_add(&w, line, (size_t)(end - line) - (size_t)json);
+	if (json) {
+		strbuf_puts(&w, w.n > 1 ? ",\"host\":\"" : "\"host\":\"");
+		strbuf_puts(&w, h->name);
+		strbuf_puts(&w, "\"}");
+	}
+	stdout_print("%s\n", w.text);
+}

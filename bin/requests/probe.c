@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+/* probe.c - hold and end a request probe, and keep its event quiet */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "bpf/bpf.h"
+#include "requests.h"
+#include "pins.h"
+
+/* Longer than it takes to load and attach the programs, except on an emulated machine. */
+#define HELD_MS 5000
+
+int dt_tasks(int map, int by_hand, struct pids *out)
+{
+	struct dt_task t;
+	uint32_t pid;
+	int r = bpf_next(map, NULL, &pid);
+
+	/* if a task exits meanwhile, the kernel starts over: limit the number of rounds */
+	for (unsigned i = 0; !r && i < 4 * DT_TASKS; i++, r = bpf_next(map, &pid, &pid))
+		if (!by_hand || (!bpf_lookup(map, &pid, &t) && !t.tag))
+			pids_add(out, (pid_t)pid);
+	return pids_sort(out);
+}
+
+/* printk_lock from dt_hush before loads to dt_hush after them; -1: not held. */
+static int hushing = -1;
+
+/* Disable or note the event, as dt_hush says. */
+static int keep_quiet(const char *name, int before)
+{
+	struct dt_settings s;
+	uint32_t zero = 0;
+	int root, on, map = dt_pinned(name, DT_SETTINGS), r = 0;
+
+	if (map < 0)
+		return -1;
+	if (bpf_lookup(map, &zero, &s) < 0) {
+		r = -1;
+	} else if (before || s.was_quiet) {
+		root = tracefs_open(NULL, "", NULL);
+		if (root >= 0 && hushing < 0 && (hushing = printk_lock(root)) < 0)
+			r = err_errno("unable to lock the request probe %s", name);
+		on = root < 0 ? -1 : printk_is_on(root);
+		if (on < 0)
+			r = root < 0 ? -1 : err_file("unable to read " PRINTK_ENABLE);
+		else if (before)
+			s.was_quiet = !on;
+		else
+			r = printk_quiet(root), s.was_quiet = 0;
+		if (root >= 0)
+			close(root);
+		if (!r && bpf_update(map, &zero, &s) < 0)
+			r = err_capability(CAPS_BPF,
+					   "unable to write the settings of the request probe %s",
+					   name);
+	}
+	close(map);
+	return r;
+}
+
+int dt_hush(const char *name, int before)
+{
+	int r = keep_quiet(name, before);
+
+	if (!before && hushing >= 0) {
+		close(hushing);
+		hushing = -1;
+	}
+	return r;
+}
+
+/*
+ * Open the directory and lock it. Return a descriptor, or -1 and errno. Only a directory
+ * that cannot be opened gives an error message.
+ */
+static int lock(const char *name, int how)
+{
+	int fd = dt_open_probe(name), e;
+
+	if (fd >= 0 && flock(fd, how) < 0) {
+		e = errno;
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	return fd;
+}
+
+int dt_hold(const char *name)
+{
+	return lock(name, LOCK_SH);
+}
+
+/* Does a process hold the request probe? */
+static int dt_held(const char *name)
+{
+	int fd = lock(name, LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
+}
+
+/* Is this the name of one of our pins? */
+static int is_ours(const char *what)
+{
+	static const char *const plain_names[] = {
+		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
+	};
+	/* if there are several of these, the others end with a digit (make.c) */
+	static const char numbered[][8] = {
+		"gone", "exit", "fork", "sockets", "read", "wait", "end", "send",
+	};
+	unsigned long long n;
+	const char *s = what;
+
+	for (size_t i = 0; i < sizeof(plain_names) / sizeof(*plain_names); i++)
+		if (!strcmp(what, plain_names[i]))
+			return 1;
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+		size_t len = strlen(numbered[i]);
+
+		if (!strncmp(what, numbered[i], len) &&
+		    (!what[len] || (what[len] >= '2' && what[len] <= '9' && !what[len + 1])))
+			return 1;
+	}
+	if (strncmp(s, "dev_", 4)) /* a device's link is dev_NETNS_INDEX (device.c) */
+		return 0;
+	s += 4;
+	n = text_digits(&s);
+	if (!n || *s++ != '_')
+		return 0;
+	return text_digits(&s) && !*s;
+}
+
+/* Remove our pins from the directory. Return 0, or -1 if something is left in it. */
+static int empty(int dir, const char *name)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return err_file("unable to list the request probe %s", name);
+	}
+	while ((e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!is_ours(e->d_name))
+			r = err_msg("'%.80s' in the directory of the request probe %s was not "
+				    "made by dt-probe and stays", e->d_name, name);
+		else if (unlinkat(dir, e->d_name, 0) < 0 && errno != ENOENT)
+			r = err_file("unable to remove %s of the request probe %s", e->d_name,
+				     name);
+	}
+	closedir(d);
+	return r;
+}
+
+int dt_off(const char *name)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = time_now_ms() + HELD_MS;
+	int r = 0, held;
+
+	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
+		if (time_now_ms() >= end)
+			return err_msg("another dt-probe or dt-dev is using the request probe "
+				       "%s: try again", name);
+		nanosleep(&pause, NULL);
+	}
+	if (held < 0)
+		return errno == ENOENT ? 0 : -1;
+	/* first, because without this pin no program takes the request probe for one that is on */
+	unlinkat(held, DT_PIDS, 0);
+	dt_hush(name, 0);
+	if (dt_devices_off(name) < 0)
+		r = -1;
+	if (empty(held, name) < 0)
+		r = -1;
+	if (!r && dt_remove_directory(name) < 0)
+		r = -1;
+	close(held);
+	return r < 0 ? -1 : 1;
+}
+
+/* How long to wait for a tool of a dead session to end by itself. */
+#define ORPHAN_MS 2000
+
+int dt_end_session(const char *instance)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	long long end = time_now_ms() + ORPHAN_MS;
+
+	while (dt_held(instance)) {
+		if (time_now_ms() >= end) {
+			errno = EBUSY;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return dt_off(instance) < 0 ? -1 : 0;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: ISC */
+/* help.c - print what hooks there are, what one of them does, and what this kernel can run */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "front.h"
+#include "session/session.h"
+
+enum { WIDTH = 80 };
+
+/*
+ * Print text, which begins in this column, and continue at the column indent. Blanks are
+ * broken before the line is longer than WIDTH.
+ */
+static void print_wrapped(const char *text, size_t column, size_t indent)
+{
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (column > indent && column + 1 + n > WIDTH) {
+			stdout_print("\n");
+			column = 0;
+		}
+		for (; column < indent; column++)
+			stdout_print(" ");
+		if (column > indent) {
+			stdout_print(" ");
+			column++;
+		}
+		stdout_print("%.*s", (int)n, text);
+		column += n;
+		text += n + strspn(text + n, " ");
+	}
+	stdout_print("\n");
+}
+
+/* ---- what this kernel can run ------------------------------------------------------------ */
+
+/*
+ * Run the hook's manager with --check. Write its first line, without the names of the
+ * manager and the hook, to why (size bytes). Return its exit status.
+ */
+static int ask_manager(const struct catalog_hook *h, char *why, size_t size)
+{
+	char manager[PATH_MAX + 16], *line, *text = why;
+	size_t n = 0, skip = strlen(h->name);
+	int ends[2], status;
+	ssize_t got;
+	pid_t pid;
+
+	str_format(manager, sizeof(manager), "%s/manager", h->dir);
+	if (pipe(ends) < 0 || (pid = fork()) < 0) {
+		str_format(why, size, "unable to run %s: %s", manager, strerror(errno));
+		return REFUSED;
+	}
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)h->name,
+					   NULL });
+		err_errno("unable to run %s", manager);
+		_exit(126);
+	}
+	close(ends[1]);
+	while (n < size - 1 && (got = read(ends[0], why + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	close(ends[0]);
+	status = child_wait(pid);
+	why[n] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	if ((line = strstr(text, "fatal: ")))
+		text = line + 7;
+	if (!strncmp(text, h->name, skip) && !strncmp(text + skip, ": ", 2))
+		text += skip + 2;
+	memmove(why, text, strlen(text) + 1);
+	return status;
+}
+
+int help_check(const char *dir, const char *subsystem)
+{
+	size_t n, width = 0;
+	struct catalog_hook *v = catalog_read(dir, subsystem, &n);
+	char why[PATH_MAX];
+	int r = DONE;
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(v[i].name) > width)
+			width = strlen(v[i].name);
+	for (size_t i = 0; i < n; i++) {
+		if (!v[i].executable)
+			str_format(why, sizeof(why), "not executable; run chmod +x %s", v[i].path);
+		if (!v[i].executable || ask_manager(&v[i], why, sizeof(why)))
+			r = NO;
+		stdout_print("%s", v[i].name);
+		print_wrapped(why, strlen(v[i].name), width + 2);
+	}
+	stdout_flush();
+	free(v);
+	return r;
+}
+
+/* ---- the list ------------------------------------------------------------------------------ */
+
+/* One hook of the list. */
+struct entry {
+	struct hook parsed;
+	int printed;
+};
+
+static void read_header(struct entry *e, const struct catalog_hook *h)
+{
+	char *text = file_read(AT_FDCWD, h->path, NULL);
+
+	e->parsed.name = h->name;
+	if (text)
+		hook_parse_header(&e->parsed, text, h->path);
+	if (!e->parsed.question)
+		e->parsed.question = "Other hooks";
+	if (!e->parsed.description)
+		e->parsed.description = "";
+}
+
+static void print_entry(const struct catalog_hook *h, const struct hook *parsed, size_t width)
+{
+	char why[PATH_MAX], line[PATH_MAX + 64];
+
+	stdout_print("  %s", h->name);
+	print_wrapped(parsed->description, 2 + strlen(h->name), width);
+	if (!h->executable)
+		str_format(why, sizeof(why), "not executable; run chmod +x %s", h->path);
+	else if (!ask_manager(h, why, sizeof(why)))
+		return;
+	str_format(line, sizeof(line), "(cannot run here: %s)", why);
+	print_wrapped(line, 0, width);
+}
+
+void help_list(const char *dir, const char *subsystem)
+{
+	/* the order of the groups; hooks with another question come last */
+	static const char *const questions[] = {
+		"What does a program do?", "Where does the time go?", "Who talks to whom?",
+		"Which functions run?", "How often does it happen?",
+		"Any event, and what happened before?",
+	};
+	size_t n, width = 0, groups = sizeof(questions) / sizeof(*questions);
+	struct catalog_hook *v = catalog_read(dir, subsystem, &n);
+	struct entry *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		read_header(&all[i], &v[i]);
+		if (strlen(v[i].name) + 4 > width)
+			width = strlen(v[i].name) + 4;
+	}
+	for (size_t g = 0; g < groups + n; g++) {
+		const char *question = g < groups ? questions[g] :
+				       all[g - groups].parsed.question;
+		int title = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			if (all[i].printed || strcmp(all[i].parsed.question, question))
+				continue;
+			if (!title++)
+				stdout_print("%s\n", question);
+			print_entry(&v[i], &all[i].parsed, width);
+			all[i].printed = 1;
+		}
+	}
+	stdout_print("\ntfs-run HOOK --help shows options and examples; man HOOK has all "
+		     "details.\n");
+	stdout_flush();
+}
+
+/* ---- one hook ------------------------------------------------------------------------------ */
+
+enum { TEXT_COLUMN = 24 };
+
+/* Print one option, whose line is "NAMES [VALUE]  TEXT". */
+static void print_option(const char *line)
+{
+	const char *text = strstr(line, "  ");
+	size_t n = text ? (size_t)(text - line) : strlen(line);
+
+	stdout_print("  %.*s", (int)n, line);
+	if (n + 4 > TEXT_COLUMN) {
+		stdout_print("\n");
+		n = 0;
+	} else {
+		n += 2;
+	}
+	print_wrapped(text ? text + 2 : "", n, TEXT_COLUMN);
+}
+
+static void print_examples(const struct hook *parsed)
+{
+	for (size_t i = 0; i < parsed->nexamples; i++) {
+		const char *line = parsed->examples[i], *text = strstr(line, "  ");
+
+		if (!i)
+			stdout_print("examples:\n");
+		stdout_print("  %.*s\n", (int)(text ? text - line : (long)strlen(line)), line);
+		if (text)
+			print_wrapped(text + 2, 0, 6);
+	}
+}
+
+/* Does tfs-run give this option of the manager itself? */
+static int is_own(const char *name)
+{
+	return !strcmp(name, "output") || !strcmp(name, "size");
+}
+
+int help_hook(const struct catalog_hook *h, const char *const *front_options)
+{
+	struct hook parsed;
+	size_t selectors;
+
+	if (hook_read(&parsed, h->dir, h->name) < 0)
+		return -1;
+	for (selectors = parsed.ncommon; selectors; selectors--)
+		if (!strcmp(parsed.options[selectors - 1].name, "all"))
+			break;
+	stdout_print("usage: tfs-run %s [OPTION]... [-- PROG...]\n", h->name);
+	print_wrapped(parsed.description, 0, 0);
+	if (parsed.noptions > parsed.ncommon)
+		stdout_print("\noptions of this hook:\n");
+	for (size_t i = parsed.ncommon; i < parsed.noptions; i++)
+		print_option(parsed.options[i].line);
+	stdout_print("\nwhich tasks, and their later children; PROG needs none of these:\n");
+	if (parsed.selects)
+		print_wrapped(parsed.selects, 0, 2);
+	for (size_t i = 0; i < parsed.ncommon; i++) {
+		if (i == selectors)
+			stdout_print("\nthe session:\n");
+		if (!parsed.options[i].taken && !is_own(parsed.options[i].name))
+			print_option(parsed.options[i].line);
+	}
+	if (*front_options)
+		stdout_print("\nthe output:\n");
+	for (; *front_options; front_options++)
+		print_option(*front_options);
+	stdout_print("\n");
+	print_examples(&parsed);
+	stdout_print("man %s has the fields, the cost and all messages.\n", h->name);
+	stdout_flush();
+	return 0;
+}

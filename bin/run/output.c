@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: ISC */
+/* output.c - where the trace goes: a file, a filter, a person */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "lines/lines.h"
+#include "front.h"
+#include "session/session.h"
+#include "tracefs/tracefs.h"
+
+/* ---- what the options ask for --------------------------------------------------------- */
+
+static int has_word(char *const *words, const char *word)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, word))
+			return 1;
+	return 0;
+}
+
+static int ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n > m && !strcmp(s + n - m, end);
+}
+
+/*
+ * Check that the end of the file's name names a format, if it looks like one: a dot and up to
+ * five small letters. Return 0, or -1, reported.
+ */
+static int check_ending(const char *file)
+{
+	static const char *const known[] = { "json", "dat", "svg", "txt", "text", "log", "out",
+					     "trace", "tmp", "" };
+	const char *base = strrchr(file, '/'), *end = strrchr(base ? base : file, '.');
+	size_t n;
+
+	if (!end++)
+		return 0;
+	n = strspn(end, "abcdefghijklmnopqrstuvwxyz");
+	if (end[n] || n > 5)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i], end))
+			return 0;
+	return err_msg("-o %s: tfs-run writes no .%s; the name can end in .json, .dat, .svg or "
+		       ".txt", file, end);
+}
+
+/* Can the session give the date? Not with a word such as "counter" or "--clock=counter". */
+static int has_date(char *const *words)
+{
+	for (; *words; words++) {
+		const char *equals = strchr(*words, '=');
+
+		if (line_clock_counts(equals ? equals + 1 : *words))
+			return 0;
+	}
+	return 1;
+}
+
+int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
+{
+	const char *file = ask->file ? ask->file : "";
+	unsigned long top;
+
+	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
+	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
+	o->dat = ends_with(file, ".dat");
+	o->json = ends_with(file, ".json") && !has_word(ask->words, "--json");
+	o->human = ask->human || (o->terminal && !has_word(ask->words, "--json"));
+	o->progress = (ask->file || ask->summary) && isatty(STDERR_FILENO);
+	if (ask->summary) {
+		o->filter[0] = "tfs-summary";
+		if (ask->top) {
+			o->filter[1] = "-n";
+			o->filter[2] = ask->top;
+		}
+	} else if (ends_with(file, ".svg")) {
+		o->filter[0] = has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
+	} else if (o->human || o->terminal) {
+		o->filter[0] = "tfs-human"; /* passes JSON through, and may be told to hurry */
+		o->date = o->human && !has_word(ask->words, "--date") && has_date(ask->words) &&
+			  strcmp(subsystem, "blktrace"); /* blkparse's text has none */
+	}
+	if (check_ending(file) < 0)
+		return -1;
+	if (ask->summary && has_word(ask->words, "--json"))
+		return err_msg("--summary prints a table and --json prints events; leave one of "
+			       "them out");
+	if (ask->summary && (o->dat || o->json || ends_with(file, ".svg")))
+		return err_msg("--summary prints text, so -o %s is not possible; leave one of "
+			       "them out", file);
+	if (ask->human && (ask->file || ask->summary || has_word(ask->words, "--json")))
+		return err_msg("--human prints text lines to standard output; leave it out, or "
+			       "-o, --summary and --json");
+	if (ask->top && !ask->summary)
+		return err_msg("--top needs --summary");
+	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)
+		return err_msg("--top: '%.80s' is not a number of lines", ask->top);
+	return 0;
+}
+
+int output_columns(struct output *o, const char *path)
+{
+	static struct hook hook;
+	char *text = o->human ? file_read(AT_FDCWD, path, NULL) : NULL;
+
+	if (text && hook_parse_header(&hook, text, path) < 0)
+		return -1;
+	if (hook.columns) {
+		o->filter[1] = "-c";
+		o->filter[2] = hook.columns;
+	}
+	return 0;
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
+
+static char filter_path[PATH_MAX];
+
+/* Write the path of the filter to path (PATH_MAX bytes). Return 0, or -1, reported. */
+static int find_filter(const struct output *o, char *path)
+{
+	char bin[PATH_MAX];
+
+	if (program_directory(bin) < 0)
+		return -1;
+	if (str_format(path, PATH_MAX, "%s/%s", bin, o->filter[0]) < PATH_MAX &&
+	    !access(path, X_OK))
+		return 0;
+	return err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
+}
+
+/* Start the filter between tfs-run and o->fd, and set o->fd to its standard input. */
+static int start_filter(struct output *o, const char *path)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (o->pid = fork()) < 0)
+		return err_errno("unable to start %s", o->filter[0]);
+	if (!o->pid) {
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGPIPE, SIG_DFL);
+		signal(SIGINT, SIG_IGN); /* ^C ends the session, and then the trace ends */
+		signal(GIVE_UP, SIG_IGN); /* until the filter handles it */
+		dup2(ends[0], STDIN_FILENO);
+		dup2(o->fd, STDOUT_FILENO);
+		if (o->file)
+			setenv(STDOUT_NAME, o->file, 1);
+		execv(path, (char *const *)(size_t)o->filter);
+		err_errno("unable to run %s", path);
+		_exit(126);
+	}
+	close(ends[0]);
+	if (o->fd != STDOUT_FILENO)
+		close(o->fd);
+	o->fd = ends[1];
+	return 0;
+}
+
+int output_open(struct output *o)
+{
+	if (o->filter[0] && find_filter(o, filter_path) < 0)
+		return -1;
+	if (!o->file)
+		return 0;
+	o->fd = output_file(o->file, &o->made);
+	return o->fd < 0 ? -1 : 0;
+}
+
+void output_drop(const struct output *o)
+{
+	if (o->made)
+		unlink(o->file);
+}
+
+int output_start(struct output *o)
+{
+	struct stat st;
+
+	if (o->file && !fstat(o->fd, &st) && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) < 0)
+		return err_errno("unable to write %s", o->file);
+	return o->filter[0] ? start_filter(o, filter_path) : 0;
+}
+
+int output_copy(struct output *o, const char *path)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC);
+	static char text[64 * 1024];
+	char dir[PATH_MAX];
+	ssize_t n;
+
+	if (from < 0)
+		return err_errno("unable to open %s", path);
+	while ((n = read(from, text, sizeof(text))) > 0)
+		if (fd_write_all(o->fd, text, (size_t)n) < 0)
+			break;
+	close(from);
+	if (n)
+		return err_errno("unable to write %s; the trace is in %s", o->file, path);
+	recorded_losses(path); /* nobody reads the stderr of the session's tfs-record */
+	unlink(path);
+	/* the session's directory, which the manager left because of the file */
+	str_format(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	rmdir(dir);
+	return 0;
+}
+
+void output_hurry(const struct output *o)
+{
+	kill(o->pid, GIVE_UP);
+}
+
+void output_finish(struct output *o)
+{
+	close(o->fd);
+	o->fd = -1;
+}
+
+int output_is_busy(const struct output *o)
+{
+	siginfo_t ended = { .si_pid = 0 };
+
+	return !waitid(P_PID, (id_t)o->pid, &ended, WEXITED | WNOHANG | WNOWAIT) && !ended.si_pid;
+}
+
+int output_close(struct output *o)
+{
+	int r = o->fd < 0 ? 0 : close(o->fd);
+
+	if (o->file && r < 0)
+		return err_errno("unable to write %s", o->file), REFUSED;
+	return o->pid ? child_wait(o->pid) : 0;
+}
+
+/* ---- for a person ------------------------------------------------------------------------ */
+
+/* Read a number behind this word of the line. */
+static unsigned long long number_behind(const char *line, const char *word)
+{
+	const char *s = strstr(line, word);
+
+	s += s ? strlen(word) : 0;
+	return s ? text_digits(&s) : 0;
+}
+
+/* Count a line by its beginning, which is in o->last. The last of lost events counts all. */
+static void count_line(struct output *o)
+{
+	const char *line = o->last;
+
+	if (!strncmp(line, "# lost ", 7)) {
+		o->lost = number_behind(line, "# lost ");
+		o->overwritten = number_behind(line, " events: ");
+	} else if (!strncmp(line, "{\"lost\":", 8)) {
+		o->lost = number_behind(line, "{\"lost\":");
+		o->overwritten = number_behind(line, "\"overwritten\":");
+	} else if (*line != '#' && !comments_is_gap(line) && strncmp(line, " => ", 4)) {
+		o->events += o->decoded ? 2 : 1;
+	}
+}
+
+void output_count(struct output *o, const char *text, size_t n)
+{
+	if (!o->human && !o->progress)
+		return;
+	o->bytes += n;
+	for (const char *end = text + n; text < end; text++) {
+		if (*text != '\n') {
+			if (o->nlast < sizeof(o->last) - 1)
+				o->last[o->nlast++] = *text;
+			continue;
+		}
+		o->last[o->nlast] = '\0';
+		o->nlast = 0;
+		count_line(o);
+	}
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+enum { FIRST_MS = 1000 }; /* no line for a shorter recording */
+
+/* Ask the ring buffer of the session's instance, which is gone when the session has ended. */
+static void ask_buffer(struct output *o)
+{
+	int dir = openat(o->tracefs, o->instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return;
+	o->lost = instance_lost(dir);
+	if (o->dat)
+		o->events = instance_buffer_count(dir, "entries: ") +
+			    instance_buffer_count(dir, "read events: ");
+	close(dir);
+}
+
+/* Write n with commas between groups of three digits to text (32 bytes). Return text. */
+static const char *with_commas(char *text, unsigned long long n)
+{
+	char *s = text + 31;
+
+	*s = '\0';
+	for (int i = 0; n || !i; n /= 10, i++) {
+		if (i && i % 3 == 0)
+			*--s = ',';
+		*--s = (char)('0' + n % 10);
+	}
+	return s;
+}
+
+/* Is the terminal in the hands of a program such as an editor, or does it ask a password? */
+static int is_taken(void)
+{
+	struct termios t;
+
+	return tcgetattr(STDERR_FILENO, &t) < 0 || (t.c_lflag & (ICANON | ECHO)) != (ICANON | ECHO);
+}
+
+void output_watch(struct output *o, const char *path)
+{
+	const char *end = strrchr(path, '/'), *name = end;
+
+	if (!o->progress || !end)
+		return;
+	while (name > path && name[-1] != '/')
+		name--;
+	str_format(o->instance, sizeof(o->instance), "instances/" INSTANCE_PREFIX "%.*s",
+		   (int)(end - name), name);
+	o->tracefs = tracefs_open(NULL, TOP_LEVEL, NULL);
+	o->next = time_now_ms() + FIRST_MS;
+}
+
+void output_progress(struct output *o)
+{
+	char events[32], lost[32], size[32] = "", line[120];
+	long long now = time_now_ms();
+
+	if (!o->progress || now < o->next)
+		return;
+	o->next = now + PROGRESS_MS;
+	if (is_taken())
+		return;
+	ask_buffer(o);
+	if (!o->dat)
+		str_format(size, sizeof(size), ", %llu.%llu MB", o->bytes / 1000000,
+			   o->bytes / 100000 % 10);
+	/* \r: another text overwrites the line */
+	str_format(line, sizeof(line), "\r\033[K%s events, %s lost%s\r",
+		   with_commas(events, o->events), with_commas(lost, o->lost), size);
+	fd_write_all(STDERR_FILENO, line, strlen(line));
+	o->drawn = 1;
+}
+
+void output_clear(struct output *o)
+{
+	if (o->drawn)
+		fd_write_all(STDERR_FILENO, "\033[K", 3);
+	o->drawn = o->progress = 0;
+}
+
+/* ---- what a person reads ------------------------------------------------------------------- */
+
+/* Return the last value of an option that takes one, or NULL. letter may be NULL. */
+static const char *value_of(char *const *words, const char *option, const char *letter)
+{
+	const char *value = NULL;
+	size_t n = strlen(option);
+
+	for (; *words; words++)
+		if (!strncmp(*words, option, n) && (*words)[n] == '=')
+			value = *words + n + 1;
+		else if (words[1] && (!strcmp(*words, option) ||
+				      (letter && !strcmp(*words, letter))))
+			value = words[1];
+	return value;
+}
+
+void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
+{
+	const char *time = value_of(ask->words, "--time", "-t");
+	const char *unit = time && !time[strspn(time, "0123456789")] ? " ms" : "";
+
+	if (!(o->human || o->progress) || !isatty(STDERR_FILENO))
+		return;
+	if (ask->command)
+		err_note("tracing %s (pid %d) until it ends%s%s%s", *ask->command, (int)pid,
+			 time ? ", at most " : "", time ? time : "", unit);
+	else
+		err_note("tracing%s%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "", unit);
+}
+
+/* The bytes of a record with all arguments of a system call, the largest of the usual ones. */
+enum { RECORD_BYTES = 72 };
+
+/*
+ * Return the size of a buffer, in KB, that had probably lost nothing: one that also has room for
+ * the lost events, if one CPU had made them all, rounded up to a power of two. kb is the
+ * size that was given. Return 0 if that would be more than a quarter of the memory.
+ */
+static unsigned long larger_buffer(const struct output *o, unsigned long kb)
+{
+	unsigned long long wanted = kb + (o->overwritten * RECORD_BYTES >> 10), size = 1;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), pages = sysconf(_SC_PHYS_PAGES);
+	long most = pages / 4 / (cpus > 0 ? cpus : 1) * (sysconf(_SC_PAGESIZE) / 1024);
+
+	while (size < wanted)
+		size *= 2;
+	return size > (unsigned long)most ? 0 : (unsigned long)size;
+}
+
+/* Return the value of --buffer, or the size that a kernel gives a buffer on the first use. */
+static unsigned long buffer_size(char *const *words)
+{
+	unsigned long kb = 1408; /* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
+	const char *value = value_of(words, "--buffer", NULL);
+
+	if (value)
+		text_number(value, 1, INT_MAX, &kb);
+	return kb;
+}
+
+/* Tell a person how many events are lost, and what keeps them. */
+static void tell_loss(const struct output *o, const struct ask *ask)
+{
+	unsigned long kb = larger_buffer(o, buffer_size(ask->words));
+	char of[48] = "", advice[80] = "";
+
+	/* a call that was lost by half has no line, so the sum would not be exact */
+	if (!o->decoded)
+		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
+	if (o->overwritten && kb)
+		str_format(advice, sizeof(advice), "; --buffer %lu may keep them all", kb);
+	else if (o->overwritten)
+		str_format(advice, sizeof(advice), "; -o FILE.dat keeps up with more");
+	err_note("%llu%s events are lost%s%s", o->lost, of, o->overwritten ?
+		 ", because the buffer was full" : ": they were not written", advice);
+}
+
+void output_end(const struct output *o, const struct ask *ask)
+{
+	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
+		return; /* recorded_losses reports the losses of a trace.dat */
+	if (o->lost)
+		tell_loss(o, ask);
+	else if (!o->events)
+		err_note("no event: the traced tasks caused none that the options select");
+}

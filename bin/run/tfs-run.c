@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-run - run a trace hook and show its trace, for people
+ *
+ * Requires: the managers of trace-hooks/, and the files that the hook requires.
+ * Without HOOK, tfs-run lists all hooks. OPTION... are options of the hook; tfs-run HOOK
+ * --help lists them. tfs-run holds PROG until the session records.
+ * tfs-run copies the trace to standard output until ^C, a time limit (--time MS), the
+ * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
+ * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
+ * to PROG; if no PROG is alive, these signals end the session. tfs-run passes USR1 to
+ * the manager. Nothing is left behind.
+ * Exit: 0 done, PROG's status, 100 usage error, 111 refused, 126 127 PROG did not start,
+ * 128+n signal n came before the session recorded, or the reader of the trace left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "front.h"
+#include "proc/proc.h"
+#include "session/session.h"
+
+static const struct tool tool = {
+	.name = "tfs-run",
+	.help =
+		"tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]\n"
+		"run a trace hook and show its trace, for people\n"
+		"-m SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
+		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
+		"--check  print whether this kernel can run the hook, or all hooks\n"
+		"HOOK  run this hook, by its name or file; without it, list all\n"
+		"-- PROG...  trace this program, and end with it; it writes to stderr\n",
+};
+
+/* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
+#define STUCK_MS 2000
+
+/*
+ * After a stop signal: how long a terminal may go on showing what came before it, and how often
+ * to say after that time that it is over.
+ */
+#define SHOW_MS 500
+#define HURRY_MS 50
+
+/* Wait so long for the stream to read which files PROG has open. */
+#define FILES_MS 2000
+
+/* The caller's signal mask and environment, which PROG gets unchanged. */
+static sigset_t inherited;
+static char **environment;
+
+/* One run: the manager, PROG, and the copy of the trace. */
+struct run {
+	pid_t manager, prog;    /* 0: not started, or reaped */
+	int prog_over;          /* PROG has ended, but is not reaped yet */
+	int status;             /* of the manager */
+	int signals;            /* a signalfd */
+	int trace;              /* -1: closed */
+	struct output output;
+	int out, chunk;         /* output of the trace; the most bytes of one write */
+	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
+	long long hurry_at;     /* when to end the output at a terminal, in ms; 0: not yet known */
+	int failed;             /* exit status after a failed write; 0: no failure */
+	int no_reader;          /* the reader of the output has left; 2: that of the filter */
+	size_t start, n;        /* n bytes of text, from start on, are not written yet */
+	char text[64 * 1024];
+};
+
+/* Run a file without #! as a shell does, see execvp(3). */
+static void run_script(const char *path, char **argv)
+{
+	size_t n = 1;
+	char **words;
+
+	while (argv[n])
+		n++;
+	words = xcalloc(n + 2, sizeof(*words));
+	words[0] = (char[]){ "sh" };
+	words[1] = (char *)(size_t)path;
+	memcpy(words + 2, argv + 1, (n - 1) * sizeof(*words));
+	execv("/bin/sh", words);
+}
+
+/* The byte that PROG waits for: start, or stop first. */
+enum { START = 'g', STOP = 's' };
+
+/*
+ * Let the child stop itself, as a debugger does. A call that waits would return when the session
+ * records, and be the first event of the trace. The kernel kills the child if tfs-run dies
+ * (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like forbids it.
+ */
+static int stop_child(pid_t pid, int release)
+{
+	siginfo_t si;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0)
+		return -1;
+	if (write(release, &(char){ STOP }, 1) != 1)
+		return 0; /* it is dead: start_child fails */
+	/* without WEXITED: child_wait gets its status if another signal kills it */
+	while (!waitid(P_PID, (id_t)pid, &si, WSTOPPED) && si.si_status != SIGSTOP)
+		ptrace(PTRACE_CONT, pid, NULL, si.si_status < 128 ? si.si_status : 0);
+	return 0;
+}
+
+/*
+ * Fork PROG and hold it, either stopped or until a byte arrives on *release. If *release closes
+ * without a byte, PROG never runs. PROG's standard output becomes standard error unless
+ * keeps_stdout is set. Return its pid. *release is -1 if PROG is stopped.
+ */
+static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
+{
+	int hold[2];
+	pid_t pid;
+	char c;
+
+	if (pipe2(hold, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		err_errno("unable to start %s", *argv);
+		exit(REFUSED);
+	}
+	if (pid) {
+		close(hold[0]);
+		*release = hold[1];
+		if (!stop_child(pid, *release)) {
+			close(*release);
+			*release = -1;
+		}
+		return pid;
+	}
+	close(hold[1]);
+	sigprocmask(SIG_SETMASK, &inherited, NULL);
+	environ = environment;
+	if (!keeps_stdout)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (read(hold[0], &c, 1) != 1)
+		_exit(REFUSED);
+	if (c == STOP)
+		kill(getpid(), SIGSTOP);
+	execv(path, argv);
+	if (errno == ENOEXEC)
+		run_script(path, argv);
+	err_errno("unable to run %s", *argv);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Does the trace begin with a line which says that the files of the tasks are known? */
+static int follows_files(char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, "--names") || !strcmp(*words, "--paths") ||
+		    !strcmp(*words, "--host-paths"))
+			return 1;
+	return 0;
+}
+
+/* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
+static int start_child(pid_t pid, int release)
+{
+	if (release < 0)
+		return (int)ptrace(PTRACE_DETACH, pid, NULL, 0);
+	return write(release, &(char){ START }, 1) == 1 ? 0 : -1;
+}
+
+/* Return the hook's options as one --args string, with those of the output and PROG's pid. */
+static char *make_args(char **words, const struct output *o, const char *more, pid_t prog_pid)
+{
+	size_t size = 96;
+	char *args;
+
+	for (char **w = words; *w; w++)
+		size += 4 * strlen(*w) + 4;
+	args = xcalloc(size, 1);
+	/* in front, so that the manager refuses an --output of the caller as the second one */
+	str_format(args, size, "--output %s%s%s%s", o->dat ? "dat" : "fifo",
+		   o->json ? " --json" : "", o->date ? " --date" : "", more);
+	for (; *words; words++)
+		words_quote(args, size, *words);
+	if (prog_pid) {
+		size_t n = strlen(args);
+
+		/* in a container, tfs-run and the manager may know PROG by different pids */
+		str_format(args + n, size - n, " --pid %d", (int)task_procfs_pid(prog_pid));
+	}
+	return args;
+}
+
+static pid_t start_manager(char *path, char *hook, char *args, int *out)
+{
+	char *const argv[] = { path, (char[]){ "--run" }, hook, (char[]){ "--args" }, args,
+			       NULL };
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		err_errno("unable to start the manager");
+		exit(REFUSED);
+	}
+	if (!pid) {
+		/* ^C at the terminal must reach tfs-run only; tfs-run ends the manager */
+		setpgid(0, 0);
+		signal(SIGTTOU, SIG_IGN); /* the manager may still write to the terminal */
+		signal(SIGINT, SIG_DFL); /* tfs-run ends the manager by SIGINT */
+		/* if tfs-run is killed, the session ends as well */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		sigprocmask(SIG_SETMASK, &inherited, NULL);
+		dup2(ends[1], STDOUT_FILENO);
+		execv(path, argv);
+		err_errno("unable to run %s", path);
+		_exit(126);
+	}
+	close(ends[1]);
+	*out = ends[0];
+	return pid;
+}
+
+/* ---- before the session records --------------------------------------------- */
+
+/*
+ * Read the manager's line, the path of the trace, into path (PATH_MAX bytes). Return 0,
+ * or -1 if the manager ended with a message of its own, or the number of a signal that
+ * asks tfs-run to stop. If SIGUSR1 arrives, set *dump for later.
+ */
+static int await_path(int from, int signals, char *path, int *dump)
+{
+	struct pollfd p[] = { { .fd = from, .events = POLLIN },
+			      { .fd = signals, .events = POLLIN } };
+	struct signalfd_siginfo si;
+	size_t n = 0;
+	ssize_t got;
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[1].revents && read(signals, &si, sizeof(si)) == sizeof(si)) {
+			if (si.ssi_signo == SIGUSR1)
+				*dump = 1;
+			else if (si.ssi_signo != SIGCHLD)
+				return (int)si.ssi_signo;
+		}
+		if (!p[0].revents)
+			continue;
+		got = read(from, path + n, PATH_MAX - 1 - n);
+		if (got <= 0)
+			return -1;
+		n += (size_t)got;
+		if (path[n - 1] != '\n')
+			continue;
+		path[n - 1] = '\0';
+		return 0;
+	}
+}
+
+/*
+ * End the run before PROG starts: kill PROG, or let it exit because release closes. Pass signo,
+ * or SIGINT if it is 0, to the manager. Return the manager's status.
+ */
+static int abandon(struct run *r, int release, int signo)
+{
+	if (release >= 0)
+		close(release);
+	else if (r->prog)
+		kill(r->prog, SIGKILL);
+	kill(r->manager, signo ? signo : SIGINT);
+	if (r->prog)
+		child_wait(r->prog);
+	return child_wait(r->manager);
+}
+
+/* ---- while the session records, and until everything has ended ----------------- */
+
+static void close_trace(struct run *r)
+{
+	if (r->trace >= 0)
+		close(r->trace);
+	r->trace = -1;
+	r->n = 0;
+}
+
+/* End the session and drop the rest of the trace, since it cannot be written. */
+static void give_up(struct run *r)
+{
+	close_trace(r);
+	if (r->manager)
+		kill(r->manager, SIGINT);
+}
+
+/*
+ * Send SIGPIPE to PROG, as if PROG itself wrote to the reader, and end the session. whose: see
+ * no_reader.
+ */
+static void reader_left(struct run *r, int whose)
+{
+	r->no_reader = whose;
+	if (r->prog && !r->prog_over)
+		kill(r->prog, SIGPIPE);
+	give_up(r);
+}
+
+static void write_some(struct run *r)
+{
+	size_t most = r->n < (size_t)r->chunk ? r->n : (size_t)r->chunk;
+	ssize_t n = write(r->out, r->text + r->start, most);
+
+	if (n >= 0) {
+		r->start += (size_t)n;
+		r->n -= (size_t)n;
+	} else if (errno == EPIPE) {
+		reader_left(r, 1);
+	} else if (errno != EINTR && errno != EAGAIN) {
+		err_errno("unable to write %s", r->output.file ? r->output.file : "the trace");
+		r->failed = REFUSED;
+		give_up(r);
+	}
+}
+
+static void read_some(struct run *r)
+{
+	ssize_t n = read(r->trace, r->text, sizeof(r->text));
+
+	r->start = 0;
+	r->n = n > 0 ? (size_t)n : 0;
+	output_count(&r->output, r->text, r->n);
+	if (n == 0 || (n < 0 && errno != EINTR))
+		close_trace(r);
+}
+
+/*
+ * Check whether the manager or PROG has ended. PROG stays a zombie until the manager has
+ * ended, because the session reads PROG's exit code from procfs.
+ */
+static void look_at_children(struct run *r)
+{
+	siginfo_t ended = { .si_pid = 0 };
+	int status;
+
+	if (r->manager && waitpid(r->manager, &status, WNOHANG) == r->manager) {
+		r->manager = 0;
+		r->status = child_status(status);
+	}
+	if (!r->prog || r->prog_over ||
+	    waitid(P_PID, (id_t)r->prog, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	    !ended.si_pid)
+		return;
+	r->prog_over = 1;
+	if (r->manager)
+		kill(r->manager, SIGINT);
+}
+
+/*
+ * Pass a stop signal to PROG, or end the session if PROG is not alive. A signal from the
+ * terminal (SI_KERNEL) has reached PROG already if PROG is in the same process group.
+ */
+static void stop(struct run *r, const struct signalfd_siginfo *si)
+{
+	r->stop_signal = (int)si->ssi_signo;
+	if (!r->prog || r->prog_over) {
+		if (r->manager)
+			kill(r->manager, SIGINT);
+	} else if (si->ssi_code != SI_KERNEL || getpgid(r->prog) != getpgrp()) {
+		kill(r->prog, r->stop_signal);
+	}
+}
+
+static void handle_signals(struct run *r)
+{
+	struct signalfd_siginfo si;
+
+	while (read(r->signals, &si, sizeof(si)) == sizeof(si))
+		if (si.ssi_signo == SIGCHLD)
+			look_at_children(r);
+		else if (si.ssi_signo != SIGUSR1)
+			stop(r, &si);
+		else if (r->manager)
+			kill(r->manager, SIGUSR1);
+}
+
+/* Has tfs-run been told to stop, and is no PROG left that may go on nevertheless? */
+static int is_ending(const struct run *r)
+{
+	return r->stop_signal && (!r->prog || r->prog_over);
+}
+
+/*
+ * A person who has typed ^C wants the prompt back. If a terminal is still busy with the trace
+ * SHOW_MS later, tell the filter to count the other lines. Return for how many ms poll(2) may
+ * wait; -1: for ever.
+ */
+static int hurry(struct run *r)
+{
+	long long now;
+
+	if (!is_ending(r) || !r->output.terminal)
+		return r->output.progress ? PROGRESS_MS : -1;
+	now = time_now_ms();
+	if (!r->hurry_at)
+		r->hurry_at = now + SHOW_MS;
+	if (now >= r->hurry_at) {
+		output_hurry(&r->output);
+		r->hurry_at = now + HURRY_MS;
+	}
+	return (int)(r->hurry_at - now);
+}
+
+/* Copy the trace until it ends and the manager and PROG have ended. */
+static void copy_trace(struct run *r)
+{
+	while (r->trace >= 0 || r->manager || (r->prog && !r->prog_over)) {
+		/* read no more until the text is written */
+		struct pollfd p[] = {
+			{ .fd = r->signals, .events = POLLIN },
+			{ .fd = r->n ? -1 : r->trace, .events = POLLIN },
+			{ .fd = r->no_reader || r->failed ? -1 : r->out,
+			  .events = r->n ? POLLOUT : 0 },
+			/* the filter notices only when it writes that its reader has left */
+			{ .fd = r->no_reader || r->output.file || !r->output.pid ? -1 :
+				STDOUT_FILENO },
+		};
+		int wait = hurry(r), stoppable = is_ending(r) && r->n && !r->output.terminal;
+		int ready = poll(p, 4, stoppable ? STUCK_MS : wait);
+
+		output_progress(&r->output);
+		if (!ready && stoppable) {
+			err_msg("unable to write the trace: signal %d came, and the reader reads "
+				"nothing", r->stop_signal);
+			r->failed = 128 + r->stop_signal;
+			give_up(r);
+		}
+		if (ready <= 0)
+			continue;
+		if (p[0].revents)
+			handle_signals(r);
+		if (p[2].revents & (POLLERR | POLLHUP))
+			reader_left(r, 1);
+		else if (p[3].revents)
+			reader_left(r, 2);
+		else if (r->n && p[2].revents)
+			write_some(r);
+		else if (r->trace >= 0 && p[1].revents)
+			read_some(r);
+	}
+}
+
+/* Wait until the terminal has shown the rest of the trace. */
+static void finish_terminal(struct run *r)
+{
+	struct pollfd p = { .fd = r->signals, .events = POLLIN };
+
+	output_finish(&r->output);
+	while (output_is_busy(&r->output))
+		if (poll(&p, 1, hurry(r)) > 0)
+			handle_signals(r);
+}
+
+/* ---- main ------------------------------------------------------------------------ */
+
+/* Copy the pointers of the environment, because tfs-run sets variables for the manager. */
+static char **copy_environment(void)
+{
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	return memcpy(xcalloc(n + 1, sizeof(*environ)), environ, n * sizeof(*environ));
+}
+
+static int hold_signals(void)
+{
+	int blocked[] = { SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGHUP, 0 };
+	struct sigaction hangup;
+
+	/* nohup(1) ignores SIGHUP, but a signalfd delivers a blocked signal nevertheless */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
+		blocked[4] = 0;
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, NULL, &inherited);
+	return wait_signals(blocked);
+}
+
+/*
+ * Return the number of bytes that one write may have. A pipe that polls writable takes
+ * PIPE_BUF bytes without blocking, see pipe(7).
+ */
+static int write_limit(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) ? INT_MAX : PIPE_BUF;
+}
+
+/* Exit unless the program can be run, and write its path to path (PATH_MAX bytes). */
+static void find_program(const char *name, char *path)
+{
+	int status = ask_find_program(name, path);
+
+	if (status)
+		err_exit(status, status == 127 && strchr(name, '/') ?
+				 "unable to run %s: no such program; correct the path" :
+			 status == 127 ?
+				 "unable to run %s: no such program in PATH; give its path" :
+				 "unable to run %s: not executable; run chmod +x %s",
+			 name, path);
+}
+
+/* Find the hook that ask names. Exit if there is none. */
+static void choose_hook(const struct ask *ask, const char *hooks, struct catalog_hook *hook)
+{
+	int r = catalog_choose(hook, hooks, ask->subsystem, ask->hook);
+
+	if (r == CATALOG_NONE && ask->subsystem &&
+	    !catalog_choose(hook, hooks, NULL, ask->hook))
+		err_msg("%s is a hook of %s, not of %s; leave -m out", hook->name,
+			hook->subsystem, ask->subsystem);
+	else if (r == CATALOG_NONE && !ask_hook_is_program(ask))
+		catalog_suggest(hooks, ask->subsystem, ask->hook);
+	if (r < 0)
+		exit(MISUSED);
+}
+
+/* Return the options that system calls need for a summary, or for a person. */
+static const char *more_options(const struct ask *ask, const struct output *o,
+				const struct catalog_hook *hook)
+{
+	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls"))
+		return "";
+	for (char **word = ask->words; *word; word++)
+		if (!strcmp(*word, "--returns") || !strcmp(*word, "--decode") ||
+		    (o->human && (!strcmp(*word, "--raw") || !strcmp(*word, "--user-stack"))))
+			return "";
+	return o->human ? " --decode" : " --returns";
+}
+
+static int is_decoded(char *const *words)
+{
+	while (*words && strcmp(*words, "--decode"))
+		words++;
+	return *words != NULL;
+}
+
+/* Answer a command line that runs nothing. */
+static int answer(const struct ask *ask, const char *hooks)
+{
+	struct catalog_hook hook;
+
+	if (!ask->hook && ask->check)
+		return help_check(hooks, ask->subsystem);
+	if (!ask->hook) {
+		help_list(hooks, ask->subsystem);
+		return DONE;
+	}
+	choose_hook(ask, hooks, &hook);
+	return help_hook(&hook, ask_options) < 0 ? REFUSED : DONE;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r; /* large; an initializer would put it into the program's file */
+	static struct catalog_hook hook;
+	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX], *args;
+	const char *more;
+	int release = -1, from, dump = 0, signo, status, filter;
+	struct ask ask;
+
+	r.trace = -1;
+	r.out = STDOUT_FILENO;
+	fd_open_standard();
+	environment = copy_environment();
+	if (ask_check_option(&tool, argv + 1) < 0)
+		return MISUSED;
+	ask_parse(&ask, &tool, argc, argv);
+	status = catalog_find(hooks, ask.subsystem);
+	if (status)
+		return status;
+	if (!ask.hook || ask.help)
+		return answer(&ask, hooks);
+	choose_hook(&ask, hooks, &hook);
+	if (ask_check_first(&ask, &tool) < 0)
+		return MISUSED;
+	setenv(FOR_PEOPLE, "1", 1);
+	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
+	if (ask.command)
+		find_program(*ask.command, prog);
+	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
+		return MISUSED;
+	more = more_options(&ask, &r.output, &hook);
+	r.output.decoded = *more ? strstr(more, "decode") != NULL : is_decoded(ask.words);
+	if (ask.check) {
+		args = make_args(ask.words, &r.output, "", 0);
+		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)hook.name,
+		      *ask.words ? (char *)"--args" : NULL, args, NULL });
+		err_errno("unable to run %s", manager);
+		return REFUSED;
+	}
+	if (output_columns(&r.output, hook.path) < 0 || output_open(&r.output) < 0)
+		return REFUSED;
+
+	r.signals = hold_signals();
+	if (ask.command)
+		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
+	args = make_args(ask.words, &r.output, more, r.prog);
+	r.manager = start_manager(manager, hook.name, args, &from);
+	free(args);
+	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
+	signo = await_path(from, r.signals, path, &dump);
+	if (signo) {
+		status = abandon(&r, release, signo > 0 ? signo : 0);
+		output_drop(&r.output);
+		if (signo < 0 && status == MISUSED)
+			ask_hint(&ask, &hook);
+		return signo > 0 ? 128 + signo : status ? status : REFUSED;
+	}
+	if (!r.output.dat)
+		r.trace = open(path, O_RDONLY | O_CLOEXEC);
+	if (!r.output.dat && r.trace < 0)
+		err_errno("unable to open %s", path);
+	if ((!r.output.dat && r.trace < 0) || output_start(&r.output) < 0) {
+		status = abandon(&r, release, 0);
+		return status ? status : REFUSED;
+	}
+	r.out = r.output.fd;
+	r.chunk = write_limit(r.out);
+	if (ask.command && r.trace >= 0 && follows_files(ask.words))
+		poll((struct pollfd[]){ { r.trace, POLLIN, 0 }, { r.signals, POLLIN, 0 } }, 2,
+		     FILES_MS);
+	/* fails if PROG was killed meanwhile */
+	if (ask.command && start_child(r.prog, release) < 0)
+		err_errno("unable to release %s", *ask.command);
+	if (dump)
+		kill(r.manager, SIGUSR1);
+	output_begin(&r.output, &ask, r.prog);
+	look_at_children(&r);
+	output_watch(&r.output, path);
+	copy_trace(&r);
+	output_clear(&r.output);
+	status = r.prog ? child_wait(r.prog) : 0;
+	if (r.output.dat && output_copy(&r.output, path) < 0)
+		r.failed = REFUSED;
+	if (r.output.terminal)
+		finish_terminal(&r);
+	filter = output_close(&r.output);
+	if (r.no_reader > 1 || (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE)))
+		stdout_broken_pipe();
+	output_end(&r.output, &ask);
+	/* the manager is silent once it has printed the path */
+	if (r.status && !r.failed)
+		err_msg("the session ended early with status %d: memory or the disk is short, or "
+			"somebody ended its processes; see the end of the trace", r.status);
+	return r.failed ? r.failed : r.status ? r.status : status ? status : filter;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+/* svg.c - pictures that are well-formed with any names */
+#include <string.h>
+
+#include "base/base.h"
+#include "draw/draw.h"
+#include "svg_script.h"
+
+/* Return the number of bytes of the character at s, or 0 if XML does not allow it. */
+static size_t character(const char *s, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t len = *u < 0x80 ? 1 : text_utf8(u, n);
+	int control;
+
+	text_char(s, n, &control);
+	if (control) /* XML discourages those that it allows */
+		return 0;
+	/* XML does not allow U+FFFE and U+FFFF */
+	return len == 3 && !memcmp(s, "\xef\xbf", 2) && u[2] >= 0xbe ? 0 : len;
+}
+
+static void put_character(struct strbuf *w, const char *s, size_t len)
+{
+	static const char special[] = "&<>'\"";
+	static const char *const names[] = { "&amp;", "&lt;", "&gt;", "&apos;", "&quot;" };
+	const char *p = len == 1 ? strchr(special, *s) : NULL;
+
+	if (p)
+		strbuf_puts(w, names[p - special]);
+	else
+		strbuf_add(w, len ? s : "?", len ? len : 1);
+}
+
+void svg_text(struct strbuf *w, const char *s, size_t n, size_t most)
+{
+	const char *end = s + n;
+	size_t all = 0, i = 0;
+
+	for (const char *p = s; p < end && all <= most; all++) {
+		size_t len = character(p, (size_t)(end - p));
+
+		p += len + !len;
+	}
+	if (all > most)
+		most = most > 2 ? most - 2 : 0;
+	for (; s < end && i < most; i++) {
+		size_t len = character(s, (size_t)(end - s));
+
+		put_character(w, s, len);
+		s += len + !len;
+	}
+	if (i && s < end)
+		strbuf_puts(w, "..");
+}
+
+void svg_number(struct strbuf *w, uint64_t hundredths)
+{
+	char text[32];
+	unsigned part = (unsigned)(hundredths % 100);
+
+	str_format(text, sizeof(text), "%llu.%c%c", (unsigned long long)hundredths / 100,
+		   '0' + (int)part / 10, '0' + (int)part % 10);
+	if (part % 10 == 0)
+		text[strlen(text) - (part ? 1 : 3)] = '\0';
+	strbuf_puts(w, text);
+}
+
+void svg_attribute(struct strbuf *w, const char *name, uint64_t hundredths)
+{
+	strbuf_puts(w, " ");
+	strbuf_puts(w, name);
+	strbuf_puts(w, "='");
+	svg_number(w, hundredths);
+	strbuf_puts(w, "'");
+}
+
+void svg_begin(uint64_t width, uint64_t height, const char *title)
+{
+	unsigned long long w = width, h = height;
+
+	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
+		     "<svg xmlns='http://www.w3.org/2000/svg' width='%llu' height='%llu' "
+		     "viewBox='0 0 %llu %llu'>\n"
+		     "<style>text{font:12px monospace}g:hover rect{stroke:#000}</style>\n"
+		     "<rect width='100%%' height='100%%' fill='#f8f8f8'/>\n", w, h, w, h);
+	svg_label(10, 20, title, strlen(title), SIZE_MAX);
+}
+
+void svg_end(void)
+{
+	stdout_print("</svg>\n");
+}
+
+static unsigned hash(const char *name, size_t n)
+{
+	unsigned h = 2166136261;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619;
+	return h;
+}
+
+void svg_colour(struct strbuf *w, const char *name, size_t n)
+{
+	unsigned h = hash(name, n);
+	char text[64];
+
+	str_format(text, sizeof(text), " fill='rgb(%u,%u,%u)'", 205 + (h >> 3) % 50,
+		   60 + (h >> 9) % 170, (h >> 18) % 55);
+	strbuf_puts(w, text);
+}
+
+unsigned svg_shade(const char *name, size_t n, unsigned shades)
+{
+	return (hash(name, n) >> 9) % shades;
+}
+
+void svg_label(unsigned x, uint64_t y, const char *s, size_t n, size_t most)
+{
+	static struct strbuf w;
+
+	w.n = 0;
+	svg_text(&w, s, n, most);
+	if (w.n)
+		stdout_print("<text x='%u' y='%llu'>%s</text>\n", x, (unsigned long long)y, w.text);
+}
+
+/* ---- pictures with a script ---------------------------------------------------------- */
+
+/*
+ * The classes of items: k0 to k5 functions of the kernel, u0 to u5 of programs, c keys;
+ * r running (p0 to p7: which task), w waiting, b blocked, s asleep, l latency, e event.
+ * The colours are those that Okabe and Ito chose for all kinds of colour vision, or
+ * lighter. Items keep them on a dark page.
+ */
+static const char style[] =
+	"text{font:12px monospace;fill:#222}.t{font:bold 17px sans-serif}\n"
+	".detail,.note,.axis text{fill:#555}.group text{font-weight:bold}\n"
+	".axis text{text-anchor:middle}"
+	"svg{background:#fff}.bg{fill:#fff}.odd{fill:#f4f6f8}.grid path{stroke:#d8dce0}\n"
+	".button{text-anchor:end;text-decoration:underline;cursor:pointer}\n"
+	"g[data-f]{cursor:pointer;outline:none}g[data-f] text{fill:#111;pointer-events:none}\n"
+	"g[data-f]:hover rect,g[data-f]:focus rect{stroke:#000}.up{opacity:.5}\n"
+	".area{fill:#0072b2;opacity:.25}\n"
+	".k0{fill:#ffd27a}.k1{fill:#fcbf49}.k2{fill:#f8a94f}.k3{fill:#f5995c}.k4{fill:#f28a45}\n"
+	".k5{fill:#ffb870}.u0{fill:#8ecae6}.u1{fill:#74b9e6}.u2{fill:#6cb2e0}.u3{fill:#a3d3f1}\n"
+	".u4{fill:#97bdf0}.u5{fill:#66c2d7}.c{fill:#b7cdb4}\n"
+	".r{fill:#009e73}.w{fill:#e69f00}.b{fill:#d55e00}.s{fill:#a8b0b8}.l{fill:#56b4e9}\n"
+	".e{fill:#222}.p0{fill:#7fb8da}.p1{fill:#7fceb9}.p2{fill:#eaae7f}.p3{fill:#e5bcd3}\n"
+	".p4{fill:#aad9f4}.p5{fill:#f2cf7f}.p6{fill:#c5b5d8}.p7{fill:#c4c4c4}\n"
+	".searching g[data-f]:not(.hit){opacity:.4}.hit rect{fill:#f26ff2}\n"
+	".label.hit text{fill:#c000c0;font-weight:bold}\n"
+	"input{box-sizing:border-box;width:100%;font:12px sans-serif;color-scheme:light dark}\n"
+	"@media(prefers-color-scheme:dark){text{fill:#ddd}.detail,.note,.axis text{fill:#aab}\n"
+	"svg{background:#16181c}.bg{fill:#16181c}.odd{fill:#1c1f24}.grid path{stroke:#363b42}\n"
+	".e{fill:#ddd}.s{fill:#6a727a}g[data-f]:hover rect,g[data-f]:focus rect{stroke:#fff}\n"
+	".label.hit text{fill:#ff6bff}}\n";
+
+void svg_picture_begin(const struct svg_picture *p)
+{
+	static struct strbuf w;
+
+	w.n = 0;
+	svg_text(&w, p->title, strlen(p->title), SIZE_MAX);
+	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
+		     "<svg xmlns='http://www.w3.org/2000/svg' class='%s' width='%llu' "
+		     "height='%llu' viewBox='0 0 %llu %llu' data-n='%llu' data-left='%u' "
+		     "data-digits='%d'>\n"
+		     "<title>%s</title>\n<style>\n", p->kind, (unsigned long long)p->width,
+		     (unsigned long long)p->height, (unsigned long long)p->width,
+		     (unsigned long long)p->height, p->length, p->left, p->digits, w.text);
+	stdout_print("%s</style>\n<rect class='bg' width='100%%' height='100%%'/>\n", style);
+}
+
+void svg_picture_head(const struct svg_picture *p, const char *detail,
+		      const struct svg_key *keys, size_t nkeys)
+{
+	static struct strbuf w;
+	unsigned x = 10;
+
+	w.n = 0;
+	/* as the script cuts it: space for the search on the right, and wide letters */
+	svg_text(&w, p->title, strlen(p->title), (size_t)(p->width - 200) * 10 / 98);
+	stdout_print("<g class='head' data-height='%u'>\n"
+		     "<rect class='bg' width='100%%' height='%u'/>\n"
+		     "<text class='t' x='10' y='24'>%s</text>\n"
+		     "<text class='detail' x='10' y='44'>%s</text>\n",
+		     p->head, p->head, w.text, detail);
+	for (size_t i = 0; i < nkeys; i++) {
+		if (!keys[i].used)
+			continue;
+		w.n = 0;
+		svg_text(&w, keys[i].label, strlen(keys[i].label), 20);
+		stdout_print("<g class='key'><rect class='%s' x='%u' y='54' width='12' "
+			     "height='10'/><text x='%u' y='63'>%s</text></g>\n",
+			     keys[i].kind, x, x + 16, w.text);
+		x += 30 + (unsigned)strlen(keys[i].label) * SVG_LETTER / 100;
+	}
+}
+
+void svg_picture_end(void)
+{
+	stdout_print("</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n", svg_script);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: ISC */
+/* comments.c - what is said at the end of the output: comment lines, lines not understood */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+static int begins(const char *s, const char *word)
+{
+	return !strncmp(s, word, strlen(word));
+}
+
+/* Return the line without the host's column of dt-join. */
+static const char *behind_host(const char *line)
+{
+	struct text_part host;
+
+	return *line == ' ' ? line : line + trace_line_host(line, strlen(line), &host);
+}
+
+static int same_host(const char *a, const char *b)
+{
+	struct trace_line x, y;
+
+	trace_line(&x, a, strlen(a));
+	trace_line(&y, b, strlen(b));
+	return x.host.n == y.host.n && (!x.host.n || !memcmp(x.host.text, y.host.text, x.host.n));
+}
+
+enum { LOST, UNPAIRED, NOT_UNDERSTOOD, KINDS };
+
+int comments_keep(struct comments *r, const char *line)
+{
+	static const char *const words[KINDS][2] = {
+		{ "# lost ", "{\"lost\":" }, { "# unpaired ", "{\"unpaired\":" },
+		{ "# not understood ", "{\"not_understood\":" },
+	};
+	const char *s = behind_host(line);
+	unsigned kind = 0, i;
+
+	if (*s != '#' && *s != '{')
+		return 0;
+	while (kind < KINDS && !begins(s, words[kind][0]) && !begins(s, words[kind][1]))
+		kind++;
+	if (kind == KINDS)
+		return 0;
+	for (i = 0; i < r->n && r->kind[i] < kind; i++)
+		;
+	for (; i < r->n && r->kind[i] == kind; i++)
+		/* each filter has its own lines that it does not understand */
+		if (kind != NOT_UNDERSTOOD && same_host(r->line[i], line))
+			break;
+	if (i == r->n || r->kind[i] != kind) {
+		if (r->n == COMMENTS_MAX)
+			return 1;
+		memmove(r->line + i + 1, r->line + i, (r->n - i) * sizeof(*r->line));
+		memmove(r->kind + i + 1, r->kind + i, (r->n - i) * sizeof(*r->kind));
+		r->line[i] = NULL;
+		r->kind[i] = kind;
+		r->n++;
+	}
+	free(r->line[i]);
+	r->line[i] = xstrdup(line);
+	return 1;
+}
+
+/* ---- lines that are not understood ---- */
+
+int comments_event(struct comments *r, struct trace_line *l, const char *line, size_t n)
+{
+	int event = trace_line(l, line, n);
+
+	r->lines++;
+	r->json |= event && l->json;
+	comments_miss(r, l);
+	return event;
+}
+
+void comments_miss(struct comments *r, const struct trace_line *l)
+{
+	if (!l->miss)
+		return;
+	if (!r->missed)
+		r->first = r->lines;
+	r->missed++;
+	r->misses[l->miss]++;
+}
+
+int comments_missed(const struct comments *r, char *text, size_t size)
+{
+	static const char *const why[MISS_KINDS] = {
+		[MISS_HEAD] = "without task, CPU and time in front",
+		[MISS_TIME] = "without a time behind the CPU",
+		[MISS_EVENT] = "without an event behind the time",
+		[MISS_GRAPH] = "of function_graph, which tfs-slower reads",
+		[MISS_JSON] = "of JSON that are no events",
+	};
+	size_t at;
+	int some = 0;
+
+	if (!r->missed)
+		return 0;
+	at = str_format(text, size, "%llu line%s:", r->missed, r->missed > 1 ? "s" : "");
+	for (int i = 0; i < MISS_KINDS; i++)
+		if (r->misses[i])
+			at += str_format(text + at, size - at, "%s %llu %s", some++ ? ";" : "",
+					 r->misses[i], why[i]);
+	str_format(text + at, size - at, "; the first is line %llu", r->first);
+	return 1;
+}
+
+void comments_end(struct comments *r)
+{
+	char text[COMMENTS_MISSED], line[COMMENTS_MISSED + 64];
+
+	if (!comments_missed(r, text, sizeof(text)))
+		return;
+	if (r->json)
+		str_format(line, sizeof(line), "{\"not_understood\":%llu,\"because\":\"%s\"}",
+			   r->missed, text);
+	else
+		str_format(line, sizeof(line), "# not understood %s", text);
+	comments_keep(r, line);
+	r->missed = 0;
+}
+
+/* ---- output ---- */
+
+void comments_print(struct comments *r)
+{
+	comments_end(r);
+	for (unsigned i = 0; i < r->n; i++)
+		stdout_print("%s\n", r->line[i]);
+}
+
+int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset)
+{
+	static const char *const words[] = { "# date: ", "Z, ", " since 1970, is " };
+	const char *s = behind_host(line);
+	struct trace_line l = { .prefix = "" };
+	uint64_t v[3] = { 0 };
+	int digits;
+
+	for (int i = 0; i < 3; i++) {
+		if (!begins(s, words[i]))
+			return 0;
+		s += strlen(words[i]);
+		l.time = (struct text_part){ s, strspn(s, i ? "0123456789." : "0123456789-T:.") };
+		s += l.time.n;
+		if (i && (trace_line_time(&l, &v[i], &digits) < 0 || v[i] > INT64_MAX / 2))
+			return 0;
+	}
+	*seconds = l.time;
+	*time = (int64_t)v[2];
+	*offset = (int64_t)(v[1] - v[2]);
+	return 1;
+}
+
+int comments_is_gap(const char *line)
+{
+	line = behind_host(line);
+	/*
+	 * trace_print_lat_context's "CPU:1 [LOST 3 EVENTS]", trace-cmd's "CPU:1 [3 EVENTS
+	 * DROPPED]", or {"ts":1.0,"cpu":1,"lost":3}
+	 */
+	return begins(line, "CPU:") ? strstr(line, " [LOST ") || strstr(line, "EVENTS DROPPED]") :
+	       begins(line, "{\"ts\":") && strstr(line, ",\"lost\":") != NULL;
+}

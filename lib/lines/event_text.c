@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * event_text.c - fields of events whose text contains untrusted strings
+ *
+ * A task's name may be "a next_pid=1", and a file's name anything, so the name of a field
+ * does not tell where the field is. Three facts do: the kernel prints an event in a fixed
+ * form (TP_printk in include/trace/events/), a task's name has at most 15 bytes, and only
+ * fields of trace_line_add_field follow the kernel's text.
+ */
+#include <string.h>
+
+#include "lines/lines.h"
+#include "lines/scan.h"
+
+/* The bytes of a task's name; the same if all are escaped; the ends of strings to try. */
+enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
+
+/*
+ * The forms in which the kernel, or a plugin of trace-cmd, prints events; tfs-count(1) says why
+ * they are here. %d: a number, decimal or hexadecimal; %v: MAJOR,MINOR of a device; %w: up to a
+ * space; %p: up to a closing parenthesis; %b: up to an opening bracket, perhaps nothing; %c: a
+ * task's name; %s: a string of any length, at most one per event. The name of the field is
+ * before it, or in braces after it. A space is a space or a tab, and ~ is any number of them.
+ * An event that ends in an asterisk is any event that begins so.
+ */
+static const struct form {
+	char event[23];
+	const char *text;
+} forms[] = {
+#define FORM(event, text) { event, text }
+#define PLUGIN_WAKE "%c{comm}:%d{pid} [%d{prio}]"
+#define BLOCK_PLACE "%v{dev} %w{rwbs} "
+#define BLOCK_SECTORS "%d{sector} + %d{nr_sector}"
+	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
+	     "next_comm=%c next_pid=%d next_prio=%d"),
+	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
+	     "next_comm=%c next_pid=%d next_prio=%d"),
+	FORM("sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
+	     "%c{next_comm}:%d{next_pid} [%d{next_prio}]"),
+	FORM("sched_waking", "comm=%c pid=%d prio=%d target_cpu=%d"),
+	FORM("sched_wakeup", "comm=%c pid=%d prio=%d target_cpu=%d"),
+	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d target_cpu=%d"),
+	FORM("sched_waking", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_waking", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_waking", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
+	FORM("sched_wakeup", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_wakeup", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_wakeup", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
+	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
+	FORM("sched_wakeup_new", PLUGIN_WAKE " CPU:%d{target_cpu}"),
+	FORM("sched_wakeup_new", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
+	FORM("sched_migrate_task", "comm=%c pid=%d prio=%d orig_cpu=%d dest_cpu=%d"),
+	FORM("sched_process_fork", "comm=%c pid=%d child_comm=%c child_pid=%d"),
+	FORM("sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
+	     "child_pid=%d"),
+	FORM("sched_process_exec", "filename=%s pid=%d old_pid=%d"),
+	FORM("sched_process_exit", "comm=%c pid=%d prio=%d group_dead=%w"),
+	FORM("sched_process_exit", "comm=%c pid=%d prio=%d"),
+	FORM("sched_process_free", "comm=%c pid=%d prio=%d"),
+	FORM("sched_process_wait", "comm=%c pid=%d prio=%d"),
+	FORM("sched_process_hang", "comm=%c pid=%d"),
+	FORM("sched_kthread_stop", "comm=%c pid=%d"),
+	FORM("sched_pi_setprio", "comm=%c pid=%d oldprio=%d newprio=%d"),
+	FORM("sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns] vruntime=%d [ns]"),
+	FORM("sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns]"),
+	FORM("sched_stat_wait", "comm=%c pid=%d delay=%d [ns]"),
+	FORM("sched_stat_sleep", "comm=%c pid=%d delay=%d [ns]"),
+	FORM("sched_stat_iowait", "comm=%c pid=%d delay=%d [ns]"),
+	FORM("sched_stat_blocked", "comm=%c pid=%d delay=%d [ns]"),
+	FORM("signal_generate", "sig=%d errno=%d code=%d comm=%c pid=%d grp=%d res=%d"),
+	FORM("task_newtask", "pid=%d comm=%c clone_flags=%d oom_score_adj=%d"),
+	FORM("task_rename", "pid=%d oldcomm=%c newcomm=%c oom_score_adj=%d"),
+	FORM("task_rename", "oldcomm=%c newcomm=%c oom_score_adj=%d"),
+	FORM("block_rq_complete", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_rq_requeue", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_rq_error", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]"),
+	FORM("block_bio_complete", BLOCK_PLACE BLOCK_SECTORS " %b[%d{error}]"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " %b[%c{comm}]"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector}"),
+	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector} %d{nr_bios}"),
+	FORM("block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]"),
+	FORM("block_plug", "[%c{comm}]"),
+	FORM("block_unplug", "[%c{comm}] %d{nr_rq}"),
+	FORM("oom_score_adj_update", "pid=%d comm=%c oom_score_adj=%d"),
+	FORM("cgroup_attach_task", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d "
+	     "comm=%c"),
+	FORM("cgroup_transfer_tasks", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d "
+	     "comm=%c"),
+	FORM("cgroup_mkdir", "root=%d id=%d level=%d path=%s"),
+	FORM("cgroup_rmdir", "root=%d id=%d level=%d path=%s"),
+	FORM("cgroup_rename", "root=%d id=%d level=%d path=%s"),
+	/* probes of the hook trace_open */
+	FORM("open", "(%p) path=\"%s\" flags=%d ret=%d"),
+	FORM("open_path", "(%p) path=\"%s\" flags=%d"),
+	FORM("exec_open", "(%p) path=\"%s\" flags=%d"),
+	/* tracers, whose own text is in tracers[] below: the text of their formats */
+	FORM("osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
+	     "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}"),
+	FORM("timerlat", "seq:%d{seqnum} context:%d timer_latency:%d"),
+};
+
+/* Tracers whose text has no name of an event (kernel/trace/trace_output.c). */
+static const struct form tracers[] = {
+	FORM("timerlat", "#%d{seqnum}~context~%w{context}~timer_latency~%d{timer_latency}~ns"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d~"
+	     "nmi-total:%d{nmi_total}~nmi-count:%d{nmi_count}"),
+	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}"),
+	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~%d{hw_count}~"
+	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
+	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~"
+	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
+	FORM("raw_data", "#~%d{id}~buf:%s{buf}"),
+	FORM("context_switch", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~==>~[%d{next_cpu}]~"
+	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
+	FORM("wakeup", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~+~[%d{next_cpu}]~"
+	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
+#undef FORM
+};
+
+static int is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (c >= '0' && c <= '9');
+}
+
+/* ---- fields of trace_line_add_field ------------------------------------------------ */
+
+/* Read the appended field at *s, and move *s behind it. Return 1, or 0 if there is none. */
+static int appended(const char **s, const char *end, struct text_part *name,
+		    struct text_part *value)
+{
+	const char *p = *s, *from;
+
+	if (p == end || *p++ != ' ')
+		return 0;
+	for (from = p; p < end && is_letter(*p); p++)
+		;
+	*name = (struct text_part){ from, (size_t)(p - from) };
+	if (!name->n || p == end || *p++ != '=')
+		return 0;
+	from = p;
+	if (p < end && *p == '"') {
+		from++;
+		p = closing_quote(from, end);
+		if (!p)
+			return 0;
+		*value = (struct text_part){ from, (size_t)(p - from) };
+		p++;
+	} else if (end - p >= 7 && !memcmp(p, "(fault)", 7)) {
+		p += 7;
+		*value = (struct text_part){ from, 7 };
+	} else {
+		while (p < end && !strchr(NOT_PLAIN, *p))
+			p++;
+		*value = (struct text_part){ from, (size_t)(p - from) };
+	}
+	*s = p;
+	return p == end || *p == ' ';
+}
+
+int event_text_only_appended(const char *s, const char *end)
+{
+	struct text_part name, value;
+
+	while (s < end)
+		if (!appended(&s, end, &name, &value))
+			return 0;
+	return 1;
+}
+
+struct text_part event_text_appended(const char *s, const char *end, const char *key)
+{
+	struct text_part name, value;
+
+	while (appended(&s, end, &name, &value))
+		if (text_part_is(name, key))
+			return value;
+	return (struct text_part){ NULL, 0 };
+}
+
+/* ---- forms ------------------------------------------------------------------------- */
+
+struct field_search {
+	const char *key;
+	size_t n;               /* its length */
+	struct text_part value; /* of the key */
+	const char *behind;     /* the end of the kernel's text */
+	unsigned tries;         /* the ends of strings that may still be tried */
+};
+
+size_t event_text_length(const char *s, size_t n)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < n; length++)
+		i += s[i] == '\\' && n - i >= 4 && s[i + 1] == 'x' ? 4 :
+		     s[i] == '\\' && n - i >= 2 && strchr("nt", s[i + 1]) ? 2 : 1;
+	return length;
+}
+
+/* Keep the value if the field that f is in has the wanted name. */
+static void found(struct field_search *w, struct text_part name, const char *from, const char *to)
+{
+	if (name.n == w->n && !memcmp(name.text, w->key, w->n))
+		w->value = (struct text_part){ from, (size_t)(to - from) };
+}
+
+/*
+ * Return the name of the field whose letter is at *f: the name in braces behind it, or the one
+ * in front of its %. Move *f to the last character that belongs to the field.
+ */
+static struct text_part name_at(const char *form, const char **f)
+{
+	const char *s = *f - 1, *end;
+
+	if ((*f)[1] == '{') {
+		s = *f + 2;
+		*f = strchr(s, '}');
+		return (struct text_part){ s, (size_t)(*f - s) };
+	}
+	s -= s > form && s[-1] == '"';
+	s -= s > form && (s[-1] == '=' || s[-1] == ':');
+	for (end = s; s > form && is_letter(s[-1]); s--)
+		;
+	return (struct text_part){ s, (size_t)(end - s) };
+}
+
+/* Is the text at s the n characters of a form, with a tab for a blank? */
+static int is_text(const char *s, const char *form, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] != form[i] && !(form[i] == ' ' && s[i] == '\t'))
+			return 0;
+	return 1;
+}
+
+static int has_form(struct field_search *, const char *form, const char *f, const char *s,
+		    const char *end);
+
+/*
+ * Match a string at s whose letter is at f, and all that follows it. If the string may end in
+ * several places, choose the last one, because all text after the string comes from the kernel.
+ */
+static int has_string(struct field_search *w, const char *form, const char *f, char letter,
+		      struct text_part name, const char *s, const char *end)
+{
+	size_t n = strcspn(f + 1, "%");
+	const char *e = letter == 'c' && end - s > ESCAPED ? s + ESCAPED : end;
+
+	if (!n) { /* the last string, which includes anything appended */
+		found(w, name, s, end);
+		w->behind = end;
+		return 1;
+	}
+	if ((size_t)(end - s) < n)
+		return 0;
+	for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
+		if (!is_text(e, f + 1, n) || (letter == 'c' && e - s > COMM &&
+					      event_text_length(s, (size_t)(e - s)) > COMM))
+			continue;
+		if (!w->tries)
+			return 0;
+		w->tries--;
+		if (has_form(w, form, f + 1, e, end)) {
+			found(w, name, s, e);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Return the end of the number at s. */
+static const char *number_end(const char *s, const char *end)
+{
+	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f') || *s == 'x' || *s == '-'))
+		s++;
+	return s;
+}
+
+/*
+ * If "0x7b (123)" is at s, the kernel's option fields, return the end of it, and set *number to
+ * 123. Otherwise return NULL.
+ */
+static const char *twice(const char *s, const char *end, struct text_part *number)
+{
+	const char *p = begins(s, end, "0x") ? number_end(s, end) : s, *from;
+
+	if (p - s <= 2 || end - p <= 2 || !is_blank(*p) || p[1] != '(')
+		return NULL;
+	from = p += 2;
+	p += p < end && *p == '-';
+	if (!digits(&p, end).n || p == end || *p != ')')
+		return NULL;
+	*number = (struct text_part){ from, (size_t)(p - from) };
+	return p + 1;
+}
+
+/* Return the end of the value at s that is no string, or s if there is none. */
+static const char *value_end(char letter, const char *s, const char *end)
+{
+	const char *comma = s;
+
+	switch (letter) {
+	case 'd':
+		return number_end(s, end);
+	case 'v':
+		digits(&comma, end);
+		return comma < end && *comma == ',' ? number_end(comma + 1, end) : s;
+	case 'w':
+		while (s < end && !is_blank(*s))
+			s++;
+		return s;
+	default:
+		while (s < end && *s != (letter == 'p' ? ')' : '['))
+			s++;
+		return s;
+	}
+}
+
+/* Does the text from s on match the form from f on? */
+static int has_form(struct field_search *w, const char *form, const char *f, const char *s,
+		    const char *end)
+{
+	for (; *f; f++) {
+		const char *from = s;
+		struct text_part name, number;
+		char letter;
+
+		if (*f == '~') {
+			s = blanks(s, end);
+			continue;
+		}
+		if (*f != '%') {
+			if (s == end || !is_text(s++, f, 1))
+				return 0;
+			continue;
+		}
+		letter = *++f;
+		name = name_at(form, &f);
+		if (letter == 'c' || letter == 's')
+			return has_string(w, form, f, letter, name, s, end);
+		if (letter == 'd' && (s = twice(from, end, &number))) {
+			found(w, name, number.text, number.text + number.n);
+			continue;
+		}
+		s = value_end(letter, from, end);
+		if (s == from && letter != 'b')
+			return 0;
+		found(w, name, from, s);
+	}
+	w->behind = s;
+	return event_text_only_appended(s, end);
+}
+
+/* Is the event the one of the form, or one of its events? */
+static int is_event_of(const struct form *f, struct text_part event)
+{
+	size_t n = strlen(f->event);
+
+	return f->event[n - 1] == '*' ? event.n >= n && !memcmp(event.text, f->event, n - 1) :
+	       text_part_is(event, f->event);
+}
+
+int event_text_tracer(struct trace_line *l, const char *s, const char *end)
+{
+	if (s == end || !(*s == '#' || is_digit(*s)))
+		return 0;
+	for (size_t i = 0; i < sizeof(tracers) / sizeof(*tracers); i++) {
+		struct field_search w = { .key = "" };
+
+		if (has_form(&w, tracers[i].text, tracers[i].text, s, end)) {
+			l->event = (struct text_part){ tracers[i].event, strlen(tracers[i].event) };
+			l->body = (struct text_part){ s, (size_t)(end - s) };
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Do as event_text_field with these forms. */
+static int field_of_forms(const struct form *v, size_t count, const struct trace_line *l,
+			  const char *key, struct text_part *value)
+{
+	const char *s = l->body.text, *end = s + l->body.n;
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < count; i++) {
+		struct field_search w = { .key = key, .n = n, .tries = TRIES };
+
+		if (!is_event_of(&v[i], l->event) || !has_form(&w, v[i].text, v[i].text, s, end))
+			continue;
+		*value = w.value.text ? w.value : event_text_appended(w.behind, end, key);
+		return 1;
+	}
+	return 0;
+}
+
+int event_text_field(const struct trace_line *l, const char *key, struct text_part *value)
+{
+	return field_of_forms(forms, sizeof(forms) / sizeof(*forms), l, key, value) ||
+	       field_of_forms(tracers, sizeof(tracers) / sizeof(*tracers), l, key, value);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+/* fields.c - values of several keys, and event lines with more fields */
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+/* Append a value, and escape its control characters, which could end a value or a line. */
+static void add_value(struct strbuf *w, struct text_part p)
+{
+	const char *from = p.text, *s = from, *end = s + p.n;
+
+	for (size_t len; s < end; s += len) {
+		static const char digits[] = "0123456789abcdef";
+		int control;
+		char hex[8];
+
+		len = text_char(s, (size_t)(end - s), &control);
+		if (!control)
+			continue;
+		strbuf_add(w, from, (size_t)(s - from));
+		from = s + len;
+		for (size_t i = 0; i < len; i++) {
+			unsigned char c = (unsigned char)s[i];
+
+			str_format(hex, sizeof(hex), "\\x%c%c", digits[c >> 4], digits[c & 15]);
+			strbuf_puts(w, c == '\n' ? "\\n" : c == '\t' ? "\\t" : hex);
+		}
+	}
+	strbuf_add(w, from, (size_t)(end - from));
+}
+
+size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const char *const *keys)
+{
+	size_t there = 0;
+
+	w->n = 0;
+	strbuf_add(w, "", 0);
+	for (const char *const *k = keys; *k; k++) {
+		struct text_part p = trace_line_key(l, *k);
+
+		if (k > keys)
+			strbuf_puts(w, "\t");
+		if (!strcmp(*k, "event"))
+			strbuf_puts(w, l->prefix);
+		add_value(w, p.n ? p : (struct text_part){ "-", 1 });
+		there += p.n > 0;
+	}
+	return there;
+}
+
+void trace_line_shorten(char *values)
+{
+	static const char enter[] = "sys_enter_";
+	const size_t most = sizeof(enter) - 1;
+	char *to = values;
+
+	for (const char *s = values; *s;) {
+		size_t n;
+
+		if (!strncmp(s, enter, most) && s[most] && s[most] != '\t')
+			s += most;
+		n = strcspn(s, "\t");
+		n += s[n] != '\0';
+		memmove(to, s, n);
+		to += n;
+		s += n;
+	}
+	*to = '\0';
+}
+
+/* Can the value stay without quotes? The beginning of the next field must be certain. */
+static int is_plain(struct text_part p)
+{
+	for (size_t i = 0; i < p.n; i++)
+		if (strchr(NOT_PLAIN, p.text[i]))
+			return 0;
+	return p.n && p.text[p.n - 1] != ',' && p.text[p.n - 1] != ':';
+}
+
+/* Is it the unquoted (fault), which a probe prints for a string that it could not read? */
+static int is_fault(struct text_part p)
+{
+	return text_part_is(p, "(fault)") && p.text[-1] == '=';
+}
+
+void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const char *name,
+			  struct text_part value)
+{
+	if (l->json) {
+		int quoted = value.text && value.text[-1] == '"';
+
+		strbuf_puts(w, ",\"");
+		strbuf_puts(w, name);
+		strbuf_puts(w, "\":");
+		if (value.text)
+			strbuf_add(w, value.text - quoted, value.n + 2 * (size_t)quoted);
+		else
+			strbuf_puts(w, "null");
+		return;
+	}
+	strbuf_puts(w, " ");
+	strbuf_puts(w, name);
+	if (!value.text || is_plain(value) || is_fault(value)) {
+		strbuf_puts(w, "=");
+		strbuf_add(w, value.text ? value.text : "-", value.text ? value.n : 1);
+		return;
+	}
+	strbuf_puts(w, "=\"");
+	for (size_t i = 0; i < value.n; i++)
+		strbuf_add(w, value.text[i] == '"' ? "'" : value.text + i, 1);
+	strbuf_puts(w, "\"");
+}
+
+void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line,
+			    size_t n, const struct strbuf *fields)
+{
+	const char *end = line + n;
+
+	w->n = 0;
+	if (!l->json) {
+		strbuf_add(w, line, n);
+		strbuf_add(w, fields->text, fields->n);
+		return;
+	}
+	end = l->body.text + l->body.n - 1;
+	strbuf_add(w, line, (size_t)(end - line));
+	/* the first member of an object has no comma in front */
+	strbuf_add(w, fields->text + (end[-1] == '{'), fields->n - (end[-1] == '{'));
+	strbuf_add(w, end, (size_t)(line + n - end));
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * line_head.c - read the task, the processor and the time in front of an event
+ *
+ * The name of a task may have blanks, dashes, colons and brackets, and may look like the rest
+ * of a line. So this file looks for the dash between name and pid, and accepts one only if
+ * all that follows it has the right form:
+ *	NAME-PID  [CPU] FLAGS TIME:             the kernel, trace-cmd report
+ *	NAME-PID  (TGID) [CPU] FLAGS TIME:      with record-tgid; Android's systrace
+ *	NAME-PID  CPUFLAGS TIMEus!:             with latency-format; trace-cmd report -l
+ * Two forms have no dash:
+ *	NAME PID CPU FLAGS DEPTH NUMBER [TIME] TIMEms (+TIMEms):   latency-format with verbose
+ *	NAME PID/TID [CPU] TIME:                perf script
+ * (kernel/trace/trace_output.c, trace_print_context and trace_print_lat_context).
+ */
+#include "lines/lines.h"
+#include "lines/scan.h"
+
+/*
+ * The column of the task's name, which the kernel fills up with blanks in front; a name; the
+ * bytes in which a head begins, so that a line of any length takes no longer.
+ */
+enum { COMM_COLUMNS = 16, COMM = 16, MOST = 256 };
+
+/* Skip a field that is not blank, and the blanks behind it. */
+static const char *skip_word(const char *s, const char *end)
+{
+	while (s < end && !is_blank(*s))
+		s++;
+	return blanks(s, end);
+}
+
+/*
+ * Read SECONDS.FRACTION: or a count of the clock with its colon. With relative, the time may
+ * be in microseconds with a mark for a long delay, as in "12us!:". Return the text behind the
+ * colon, or NULL.
+ */
+static const char *time_at(struct trace_line *l, const char *s, const char *end, int relative)
+{
+	l->time = digits(&s, end);
+	if (!l->time.n)
+		return NULL;
+	if (s < end && *s == '.') {
+		s++;
+		l->time.n += 1 + digits(&s, end).n;
+	} else if (relative && begins(s, end, "us")) {
+		s += 2;
+		l->time.n += 2;
+	}
+	/* dt-join keeps the mark behind a time in seconds */
+	s += relative && s < end && memchr("$@*#!+ ", *s, 7) != NULL;
+	return s < end && *s == ':' ? s + 1 : NULL;
+}
+
+/* Read "[CPU]". Return the text behind it, or NULL. */
+static const char *cpu_at(struct trace_line *l, const char *s, const char *end)
+{
+	if (s == end || *s++ != '[')
+		return NULL;
+	l->cpu = digits(&s, end);
+	return l->cpu.n && s < end && *s == ']' ? s + 1 : NULL;
+}
+
+/* Read what follows the dash between name and pid. Return the text behind the time, or NULL. */
+static const char *behind_dash(struct trace_line *l, const char *s, const char *end)
+{
+	const char *next;
+
+	l->pid = digits(&s, end);
+	if (!l->pid.n || s == end || !is_blank(*s))
+		return NULL;
+	s = blanks(s, end);
+	if (s < end && *s == '(') { /* the thread group */
+		const char *tgid = blanks(s + 1, end);
+
+		for (s = tgid; s < end && (is_digit(*s) || *s == '-'); s++)
+			;
+		if (s == end || *s != ')')
+			return NULL;
+		l->tgid = (struct text_part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
+		s = blanks(s + 1, end);
+	}
+	next = cpu_at(l, s, end);
+	if (next) {
+		l->miss = MISS_TIME;
+		s = blanks(next, end);
+		if (s < end && !is_digit(*s)) /* the letters of the latency flags */
+			s = skip_word(s, end);
+		return time_at(l, s, end, 1);
+	}
+	/* the flags follow the processor without a blank */
+	l->cpu = digits(&s, end);
+	if (!l->cpu.n || s == end || is_blank(*s))
+		return NULL;
+	return time_at(l, skip_word(s, end), end, 1);
+}
+
+/* Move back over blanks and a number. Return the number's beginning, or NULL. */
+static const char *number_before(const char *from, const char *s, struct text_part *number)
+{
+	const char *end;
+
+	while (s > from && is_blank(s[-1]))
+		s--;
+	for (end = s; s > from && ((s[-1] >= 'a' && s[-1] <= 'f') || is_digit(s[-1])); s--)
+		;
+	*number = (struct text_part){ s, (size_t)(end - s) };
+	return s > from && s < end && is_blank(s[-1]) ? s : NULL;
+}
+
+static int all_digits(struct text_part p)
+{
+	for (size_t i = 0; i < p.n; i++)
+		if (!is_digit(p.text[i]))
+			return 0;
+	return 1;
+}
+
+/* Set the name of the task: the text up to s, without the blanks around it. */
+static void set_comm(struct trace_line *l, const char *from, const char *s)
+{
+	while (s > from && is_blank(s[-1]))
+		s--;
+	l->comm = (struct text_part){ from, (size_t)(s - from) };
+}
+
+/* Read a verbose line whose absolute time begins at the bracket. Return the text behind it. */
+static const char *verbose(struct trace_line *l, const char *from, const char *bracket,
+			   const char *end)
+{
+	struct text_part other;
+	const char *s = bracket + 1, *back = bracket;
+
+	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')))
+		s++;
+	if (s - bracket < 8 || !begins(s, end, "] "))
+		return NULL;
+	s = blanks(s + 1, end);
+	l->time = digits(&s, end);
+	if (s < end && *s == '.') {
+		s++;
+		l->time.n += 1 + digits(&s, end).n;
+	}
+	if (l->time.n && begins(s, end, "ms")) {
+		s += 2;
+		l->time.n += 2;
+	}
+	if (!l->time.n || !begins(s, end, " (+"))
+		return NULL;
+	for (s += 3; s < end && (is_digit(*s) || *s == '.' || *s == 'm' || *s == 's'); s++)
+		;
+	if (!begins(s, end, "):"))
+		return NULL;
+	for (int i = 0; i < 3; i++) /* the number of the line, the depth, the flags */
+		if (!(back = number_before(from, back, &other)))
+			return NULL;
+	back = number_before(from, back, &l->cpu);
+	back = back ? number_before(from, back, &l->pid) : NULL;
+	if (!back || !all_digits(l->cpu) || !all_digits(l->pid))
+		return NULL;
+	set_comm(l, from, back);
+	return s + 2;
+}
+
+/* Read a line of perf script whose processor begins at the bracket. */
+static const char *perf_script(struct trace_line *l, const char *from, const char *bracket,
+			       const char *end)
+{
+	const char *s = cpu_at(l, bracket, end), *back, *number;
+
+	s = s ? time_at(l, blanks(s, end), end, 0) : NULL;
+	back = s ? number_before(from, bracket, &l->pid) : NULL;
+	if (s && !back && bracket > from) { /* PID/TID */
+		for (back = bracket; back > from && is_blank(back[-1]); back--)
+			;
+		for (number = back; number > from && is_digit(number[-1]); number--)
+			;
+		if (number == back || number == from || number[-1] != '/')
+			return NULL;
+		l->pid = (struct text_part){ number, (size_t)(back - number) };
+		back = number_before(from, number - 1, &l->tgid);
+	}
+	if (!s || !back || !all_digits(l->pid) || back == from)
+		return NULL;
+	set_comm(l, from, back);
+	s = blanks(s, end);
+	number = s;
+	if (digits(&number, end).n && number < end && is_blank(*number))
+		s = blanks(number, end); /* the period of the sample */
+	return s;
+}
+
+const char *line_head(struct trace_line *l, const char *s, const char *end)
+{
+	const char *comm = blanks(s, end), *dash = s + COMM_COLUMNS, *behind, *first;
+	const char *last = end - comm > MOST ? comm + MOST : end;
+
+	l->miss = MISS_HEAD;
+	if (end - s > COMM_COLUMNS && *dash == '-' && comm <= dash &&
+	    (behind = behind_dash(l, dash + 1, end))) {
+		l->comm = (struct text_part){ comm, (size_t)(dash - comm) };
+		return behind;
+	}
+	/*
+	 * A name has at most 15 bytes, so the last dash that can follow one is the right one:
+	 * another that looks right is a part of the name. A name that the decoder has escaped
+	 * or that no kernel made may be longer; then the first dash has to do.
+	 */
+	for (first = comm; first < end && event_text_length(comm, (size_t)(first - comm)) < COMM;
+	     first++)
+		;
+	for (dash = first; dash >= comm; dash--)
+		if (dash < end && *dash == '-' && (behind = behind_dash(l, dash + 1, end))) {
+			set_comm(l, comm, dash);
+			return behind;
+		}
+	for (dash = first; dash < last && (dash = memchr(dash, '-', (size_t)(last - dash))); dash++)
+		if ((behind = behind_dash(l, dash + 1, end))) {
+			set_comm(l, comm, dash);
+			return behind;
+		}
+	for (dash = comm; (dash = memchr(dash, '[', (size_t)(last - dash))); dash++)
+		if ((behind = verbose(l, comm, dash, end)) ||
+		    (behind = perf_script(l, comm, dash, end)))
+			return behind;
+	return NULL;
+}

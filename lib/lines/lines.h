@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * lines.h - lines of a trace read back: events, fields, comments
+ *
+ * The filter tools read a trace of any length, which may come from an untrusted source.
+ * They keep what differs in the trace, but not its lines. Without memory they exit
+ * REFUSED (base.h).
+ *
+ * This layer includes base and proc. It reads text and JSON, and knows nothing of records
+ * or event formats.
+ *
+ * Terms: an event line is one event as a line of text, as in the kernel's trace, or as
+ * JSON. A comment line begins with '#'. A key names a part of an event line.
+ */
+#ifndef LINES_H
+#define LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+
+/* ---- trace_line.c: read an event line ----------------------------------------------- */
+
+/*
+ * The text is that of the kernel (kernel/trace/trace_output.c, trace_print_context), as
+ * in trace, trace_pipe, and the output of tfs-catpipe and tfs-report; with and without
+ * latency-format. It may also be that of trace-cmd report, perf script and Android's systrace,
+ * and may be indented or have tabs. The JSON is that of tfs-report -j.
+ */
+
+/* Why a line that should be an event line is none. */
+enum trace_miss {
+	MISS_NOTHING,   /* it is one; or it is a comment, a frame of a stack, an empty line ... */
+	MISS_HEAD,      /* no task, processor and time in front */
+	MISS_TIME,      /* no time behind the processor */
+	MISS_EVENT,     /* no event behind the time */
+	MISS_GRAPH,     /* a line of function_graph, which tfs-slower reads */
+	MISS_JSON,      /* an object that is neither an event nor a comment */
+	MISS_KINDS
+};
+
+/* A part of a line. text is NULL if the line has no such part. */
+struct text_part {
+	const char *text;
+	size_t n;
+};
+
+struct trace_line {
+	struct text_part host;  /* in a trace made by dt-join */
+	struct text_part comm, pid, cpu, time, event;
+	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
+	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
+	struct text_part body;  /* the fields of the event */
+	int json;
+	int stack;              /* no event, but the title of a stack; 0: neither */
+	enum trace_miss miss;   /* why it is no event line */
+	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
+	int decoded;
+	struct text_part ret, error;
+	char lat[24];           /* in microseconds; "": not known */
+};
+
+/* The stack of the kernel's functions, or of the program's. */
+enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
+
+/* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
+int trace_line(struct trace_line *, const char *line, size_t n);
+
+/*
+ * Read the task, the processor and the time of a line without a host: line_head.c. Return the
+ * text behind the colon of the time; or NULL, with l->miss set.
+ */
+const char *line_head(struct trace_line *, const char *s, const char *end);
+
+/*
+ * Return the length of the column "HOST | " that dt-join puts in front of each line, or 0
+ * if the line has none.
+ */
+size_t trace_line_host(const char *line, size_t n, struct text_part *host);
+
+/*
+ * Return the part that the key names: comm, pid, cpu, time, event, call, host, or a field
+ * of the event. With a dot in front, as in .pid, the key is always a field. event is
+ * without its prefix. call is the name of the system call, in its sys_enter_ and sys_exit_
+ * events only. host is a field if the line has no host.
+ *
+ * In text a field is NAME=VALUE or NAME: VALUE. The result of a system call is ret. A decoded
+ * call has only ret, error (a name) and lat. The names of a function event are func and caller,
+ * and the events of block devices have dev, rwbs, sector and nr_sector.
+ *
+ * An untrusted string may look like a field. In the events of event_text_field and of block
+ * devices, this function never returns a part of such a string. In events that quote all their
+ * strings, such as probes and system calls, it looks only in front of the first quote and behind
+ * the last one. In other lines, a field that occurs twice with two values is treated as missing.
+ */
+struct text_part trace_line_key(const struct trace_line *, const char *key);
+
+/*
+ * Read the time in nanoseconds. *digits is the number of digits behind the point of the
+ * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or
+ * -1 if the line has no time or the time exceeds 64 bits.
+ */
+int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
+
+/*
+ * Return the value of lat in ns, or in counts of the clock if digits is negative; 0 if the line
+ * has none.
+ */
+uint64_t trace_line_latency(const struct trace_line *, int digits);
+
+/* The state of a task that does not run. */
+enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
+
+/* Return what the task does that leaves its processor in this sched_switch, by its prev_state. */
+enum task_wait trace_line_wait(const struct trace_line *);
+
+/* Does the event wake up the task .pid? */
+int trace_line_wakes(const struct trace_line *);
+
+/* Is the part this word? */
+int text_part_is(struct text_part, const char *word);
+
+/* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
+int text_part_number(struct text_part, unsigned base, uint64_t *n);
+
+/* ---- json_text.c: the members of an object, the elements of an array ------------------ */
+
+/*
+ * Take the next member of the JSON object that *s is at the beginning of, or the next element of
+ * the array, and move *s behind it. Strings keep their quotes and escapes. Return 1; 0 behind the
+ * last one, or if the text is no such JSON. There are no blanks between values, as in the
+ * JSON of tfs-report -j. Nothing is read at end or behind it.
+ */
+int json_member(const char **s, const char *end, struct text_part *name, struct text_part *value);
+int json_element(const char **s, const char *end, struct text_part *value);
+
+/* Return a string without its quotes, and another value as it is. */
+struct text_part json_unquoted(struct text_part value);
+
+/* ---- event_text.c: fields of events whose text contains untrusted strings ----------- */
+
+/* The bytes for which trace_line_add_field quotes a value. */
+#define NOT_PLAIN " \"=()]"
+
+/*
+ * Look for a field of an event whose format is known and contains the name of a task or a
+ * file. Return 1 if the line has that format: *value is the field, or is empty if the
+ * event has no such field. Return 0 if the event or its format is unknown.
+ */
+int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
+
+/*
+ * If the text is that of a tracer whose lines have no name of an event (osnoise, timerlat,
+ * hwlat, the switches of wakeup, raw markers), set event and body of the line and return 1.
+ */
+int event_text_tracer(struct trace_line *, const char *s, const char *end);
+
+/* Return the length of a name without the decoder's escapes, such as \x1b and \n. */
+size_t event_text_length(const char *s, size_t n);
+
+/* Are there only fields of trace_line_add_field between s and end? */
+int event_text_only_appended(const char *s, const char *end);
+
+/* Return the value of such a field between s and end. */
+struct text_part event_text_appended(const char *s, const char *end, const char *key);
+
+/* ---- fields.c: values of several keys, and lines with more fields -------------------- */
+
+/*
+ * Set the text to the values of the keys (NULL ends the keys), with tabs between. A
+ * missing value is "-", and control characters become \n, \t or \x1b. Return the number
+ * of values that are not missing.
+ */
+size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
+
+/* Remove the sys_enter_ in front of such values, for a person who asks about system calls. */
+void trace_line_shorten(char *values);
+
+/*
+ * Append a field for this event line, as text or JSON. The value is a part of a line of
+ * the same kind. In text, trace_line_key returns the same value again, except that double
+ * quotes have become single quotes.
+ */
+void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name,
+			  struct text_part);
+
+/* Set the text to the event line, of n bytes, with the appended fields. */
+void trace_line_with_fields(struct strbuf *, const struct trace_line *, const char *line, size_t n,
+			    const struct strbuf *fields);
+
+/* ---- decimal.c: a number in a trace -------------------------------------------------- */
+
+struct decimal {
+	int negative;
+	uint64_t whole;
+	uint32_t nano;          /* behind the point, cut to nine digits */
+};
+
+/*
+ * Read [+-]DIGITS[.DIGITS] or 0xDIGITS. A hexadecimal number is a signed number of 64
+ * bits. Return 0, or -1, silent, if the part is not a number or exceeds 64 bits.
+ */
+int decimal_parse(struct decimal *, struct text_part);
+
+/*
+ * Convert a latency from microseconds to nanoseconds. counts: the latency is in units of a clock
+ * that does not count seconds; return the number itself. Return -1, silent, if the part is none.
+ */
+int64_t decimal_latency(struct text_part, int counts);
+
+/* Compare as strcmp does. */
+int decimal_compare(const struct decimal *, const struct decimal *);
+
+/*
+ * Return the power of two: 0 for [0, 1), 1 for [1, 2), 2 for [2, 4) ... 64. For negative
+ * numbers return -1 for (-1, 0), -2 for (-2, -1] ... -65.
+ */
+enum { DECIMAL_POWER_MIN = -65 };
+int decimal_power(const struct decimal *);
+
+/* ---- comments.c: what is said at the end of the output ------------------------------- */
+
+/*
+ * The last "# lost" and "# unpaired" line of each host, in text or JSON, and the number of
+ * lines that should be events and are not understood. All zero at first.
+ */
+enum { COMMENTS_MAX = 128, COMMENTS_MISSED = 400 };
+struct comments {
+	char *line[COMMENTS_MAX];
+	unsigned kind[COMMENTS_MAX], n;
+	unsigned long long lines;       /* that comments_event has read */
+	unsigned long long missed, misses[MISS_KINDS], first;
+	int json;                       /* an event was JSON */
+};
+
+/*
+ * Read a line as trace_line does, and count it if it should be an event and is not understood.
+ * No filter leaves such a line out without a word: comments_print says how many and why.
+ */
+int comments_event(struct comments *, struct trace_line *, const char *line, size_t n);
+
+/* Count a line that trace_line has read, if it should be an event and is not understood. */
+void comments_miss(struct comments *, const struct trace_line *);
+
+/*
+ * Set the text, with room for COMMENTS_MISSED bytes, to the number of lines that were not
+ * understood, and why. Return 1, or 0 if there was none.
+ */
+int comments_missed(const struct comments *, char *text, size_t size);
+
+/* If the line is of this kind, keep it and return 1. Otherwise return 0. */
+int comments_keep(struct comments *, const char *line);
+
+/* Add the line "# not understood" if there is one to add. comments_print does so itself. */
+void comments_end(struct comments *);
+void comments_print(struct comments *);
+
+/* Does the line report lost events between the events around it? */
+int comments_is_gap(const char *line);
+
+/*
+ * If this is the line of show_date (view.h), set seconds to the time of the trace's clock,
+ * *time to that time and *offset to the difference of the time of day, both
+ * in nanoseconds. Return 1, or 0 for another line. A host's column may be in front.
+ */
+int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
+
+/* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */
+
+/*
+ * A mark line is an event bpf_trace:bpf_trace_printk with one of these texts:
+ *	dtB ID TID KEY    a window begins: the thread has read marked bytes
+ *	dtR ID TID KEY    a thread that is already traced has read marked bytes
+ *	dtM ID TID KEY    a traced thread begins to send marked bytes
+ *	dtE ID TID KEY    the window that began with this key ends
+ * ID and KEY are hexadecimal, TID is decimal. ID is that of the request probe. TID is a
+ * thread group if the request probe traces processes. For each selected task the manager itself
+ * writes dtB with the key 0, as an event tracing_mark_write.
+ */
+
+struct dt_mark {
+	char what;              /* B, R, M or E */
+	uint64_t id, tid, key;
+};
+
+/* Parse the event. Return 1, or 0 without an error message if it is not a mark line. */
+int dt_mark(struct dt_mark *, const struct trace_line *);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+/* mark.c - parse the mark lines that a request probe writes into a trace */
+#include <string.h>
+
+#include "lines/lines.h"
+
+/* Return the text up to the next blank, and move *rest behind that. */
+static struct text_part word(struct text_part *rest)
+{
+	const char *blank = memchr(rest->text, ' ', rest->n);
+	struct text_part p = { rest->text, blank ? (size_t)(blank - rest->text) : rest->n };
+	size_t used = p.n + (blank != NULL);
+
+	rest->text += used;
+	rest->n -= used;
+	return p;
+}
+
+int dt_mark(struct dt_mark *m, const struct trace_line *l)
+{
+	struct text_part p = l->body, first;
+
+	/* a manager writes the second event, for tasks that are traced from the beginning */
+	if (!text_part_is(l->event, "bpf_trace_printk") &&
+	    !text_part_is(l->event, "tracing_mark_write"))
+		return 0;
+	/* in JSON, and in text with options/fields, the mark line is a field */
+	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
+		p = trace_line_key(l, "bpf_string");
+	while (p.n && p.text[p.n - 1] == ' ')
+		p.n--;
+	if (p.n < 4 || memcmp(p.text, "dt", 2) || !memchr("BRME", p.text[2], 4))
+		return 0;
+	first = word(&p);
+	m->what = first.text[2];
+	return first.n == 3 && !text_part_number(word(&p), 16, &m->id) &&
+	       !text_part_number(word(&p), 10, &m->tid) &&
+	       !text_part_number(word(&p), 16, &m->key) && !p.n;
+}

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: ISC */
+/* trace_line.c - read an event line, in the kernel's text or in JSON */
+#include <string.h>
+
+#include "lines/lines.h"
+#include "lines/scan.h"
+
+static const struct text_part none;
+
+int text_part_is(struct text_part p, const char *word)
+{
+	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
+}
+
+/* ---- the kernel's text ------------------------------------------------------------- */
+
+/*
+ * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>,
+ * NAME(...) = RESULT (denied), with (emulated) as well, or <... NAME resumed>) = RESULT. RESULT is
+ * a value, or -1 and the name of an error.
+ */
+static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
+{
+	static const char unfinished[] = " <unfinished ...>";
+	int resumed = begins(s, end, "<... ");
+	const char *name = resumed ? s + 5 : s, *p = name, *last;
+	char *lat = l->lat;
+
+	while (p < end && in_name(*p))
+		p++;
+	if (p == name || !begins(p, end, resumed ? " resumed>) = " : "("))
+		return 0;
+	l->event = (struct text_part){ name, (size_t)(p - name) };
+	l->body = (struct text_part){ s, (size_t)(end - s) };
+	last = last_of(p, end, " <");
+	if (!resumed && last && !strncmp(last, unfinished, (size_t)(end - last)) &&
+	    end - last == sizeof(unfinished) - 1)
+		end = p;
+	else if (!resumed && last && end[-1] == '>') {
+		for (const char *d = last + 2; d < end - 1; d++) {
+			if (!is_digit(*d) && *d != '.')
+				return 0;
+			/* from seconds with six digits to microseconds */
+			if (is_digit(*d) && lat < l->lat + sizeof(l->lat) - 1 &&
+			    (*d != '0' || lat > l->lat || d == end - 2))
+				*lat++ = *d;
+		}
+		end = last;
+	} else if (end[-1] == ')' && (last = last_of(p, end, " (")) &&
+		   (begins(last, end, " (denied)") || begins(last, end, " (emulated)"))) {
+		end = last; /* by a filter of seccomp(2) */
+	} else if (!resumed && !(end - p > 5 && begins(end - 5, end, ") = ?"))) {
+		return 0;
+	}
+	*lat = '\0';
+	l->decoded = 1;
+	l->prefix = "sys_exit_";
+	last = last_of(p, end, ") = ");
+	if (last) {
+		last += 4;
+		/* the file of a descriptor is in <> */
+		for (p = last; p < end && *p != ' ' && *p != '<'; p++)
+			;
+		l->ret = (struct text_part){ last, (size_t)(p - last) };
+		name = p + 1;
+		while (++p < end && in_name(*p))
+			;
+		if (name <= end && name[-1] == ' ' && begins(name, end, "E"))
+			l->error = (struct text_part){ name, (size_t)(p - name) };
+	}
+	return 1;
+}
+
+/*
+ * Is the text the title of a stack: <stack trace>, or trace-cmd's "kernel_stack: <stack trace >"?
+ * With -R trace-cmd prints the addresses of the frames there.
+ */
+static int stack_of_text(struct text_part name, const char *s, const char *end)
+{
+	int user = text_part_is(name, "user_stack");
+
+	if (!name.n)
+		return begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
+		       begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
+	if ((!user && !text_part_is(name, "kernel_stack")) || s == end || *s != ':')
+		return 0;
+	return user ? TRACE_LINE_USER_STACK : TRACE_LINE_STACK;
+}
+
+/*
+ * Read the text of the function tracer: FUNCTION <-CALLER, with the arguments of the function,
+ * with offsets and addresses, or FUNCTION alone.
+ */
+static int function_of_text(struct trace_line *l, const char *name, const char *s,
+			    const char *end)
+{
+	int called = s < end && (*s == '+' || *s == '(' || begins(s, end, " <") ||
+				 begins(s, end, " [")) && last_of(s, end, " <-");
+
+	if (s == name || !(called || event_text_only_appended(s, end)))
+		return 0;
+	l->body = (struct text_part){ name, (size_t)(end - name) };
+	l->event = (struct text_part){ "function", strlen("function") };
+	return 1;
+}
+
+/*
+ * Read sys_NAME(...), sys_NAME -> VALUE, EVENT: FIELDS, SYSTEM:EVENT: FIELDS as in perf script,
+ * a decoded call, FUNCTION <-CALLER, or the text of another tracer.
+ */
+static int event_of_text(struct trace_line *l, const char *s, const char *end)
+{
+	const char *name, *p;
+
+	if (begins(s, end, "(+")) { /* trace-cmd report --ts-diff: the time since the last event */
+		for (p = s + 2; p < end && (is_digit(*p) || *p == '.'); p++)
+			;
+		if (p < end && *p == ')')
+			s = blanks(p + 1, end);
+	}
+	if (event_text_tracer(l, s, end))
+		return 1;
+	for (name = s; s < end && in_name(*s); s++)
+		;
+	if (s > name && s < end && *s == ':') {
+		for (p = s + 1; p < end && in_name(*p); p++)
+			;
+		if (p > s + 1 && p < end && *p == ':') {
+			name = s + 1;
+			s = p;
+		}
+	}
+	l->event = (struct text_part){ name, (size_t)(s - name) };
+	l->stack = stack_of_text(l->event, s, end);
+	if (l->stack)
+		return 0;
+	if (s == name ? begins(s, end, "<... ") : begins(s, end, "(") && !begins(name, s, "sys_"))
+		return decoded_of_text(l, name, end) || function_of_text(l, name, s, end);
+	if (s == name)
+		return 0;
+	l->body = (struct text_part){ s, (size_t)(end - s) };
+	if (s < end && *s == ':') {
+		s = blanks(s + 1, end);
+		l->body = (struct text_part){ s, (size_t)(end - s) };
+		return 1;
+	}
+	if (!begins(name, s, "sys_") || (size_t)(s - name) == strlen("sys_") ||
+	    !(begins(s, end, "(") || begins(s, end, " -> ")))
+		return function_of_text(l, name, s, end);
+	l->prefix = *s == '(' ? "sys_enter_" : "sys_exit_";
+	l->event.text += strlen("sys_");
+	l->event.n -= strlen("sys_");
+	if (*s == '(')
+		l->body = (struct text_part){ s + 1, (size_t)(end - s) - 1 - (end[-1] == ')') };
+	return 1;
+}
+
+size_t trace_line_host(const char *line, size_t n, struct text_part *host)
+{
+	const char *s = line, *end = line + n;
+
+	/* a line without a host begins with a blank: comms are shorter than their column */
+	while (s < end && (in_name(*s) || *s == '-'))
+		s++;
+	*host = (struct text_part){ line, (size_t)(s - line) };
+	s = blanks(s, end);
+	if (!host->n || !begins(s, end, "| ")) {
+		*host = none;
+		return 0;
+	}
+	return (size_t)(s - line) + 2;
+}
+
+/*
+ * Is the line no event, and meant to be none: empty, a comment, a frame of a stack, or what
+ * trace and trace-cmd report print beside the events?
+ */
+static int is_other(const char *s, const char *end)
+{
+	static const char *const heads[] = {
+		"#", "=> ", "cpus=", "version = ", "CPU ", "CPU:", "-----",
+	};
+
+	if (s == end)
+		return 1;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (begins(s, end, heads[i]))
+			return 1;
+	return 0;
+}
+
+/* Is it a line of function_graph: "CPU) DURATION | ...", or the task that runs from now on? */
+static int is_graph(const char *s, const char *end)
+{
+	const char *p = s;
+
+	return digits(&p, end).n && begins(p, end, ") ");
+}
+
+static int parse_text(struct trace_line *l, const char *line, const char *end)
+{
+	const char *s = line + trace_line_host(line, (size_t)(end - line), &l->host);
+	const char *first = blanks(s, end);
+
+	while (end > first && (end[-1] == '\r' || end[-1] == '\n'))
+		end--; /* text of other systems */
+	s = line_head(l, s, end);
+	if (s) {
+		l->miss = event_of_text(l, blanks(s, end), end) || l->stack ? MISS_NOTHING
+									    : MISS_EVENT;
+		return !l->miss && !l->stack;
+	}
+	if (is_other(first, end))
+		l->miss = MISS_NOTHING;
+	else if (is_graph(first, end))
+		l->miss = MISS_GRAPH;
+	return 0;
+}
+
+/* If NAME= or NAME: begins at s, return its end, or NULL. */
+static const char *behind_name(const char *s, const char *end)
+{
+	const char *name = s;
+
+	while (s < end && in_name(*s))
+		s++;
+	if (s == name || s == end)
+		return NULL;
+	if (*s == '=')
+		return s + 1;
+	return end - s > 1 && *s == ':' && is_blank(s[1]) ? s + 2 : NULL;
+}
+
+/*
+ * Return the opening quote of a value that is a string, directly or behind an address.
+ * Return NULL if the value is not a string.
+ */
+static const char *quote_of(const char *s, const char *end)
+{
+	if (begins(s, end, "0x"))
+		for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
+			;
+	if (begins(s, end, " \""))
+		s++;
+	return s < end && *s == '"' ? s : NULL;
+}
+
+/* Return the value at s. It ends at its closing quote, or in front of the next name. */
+static struct text_part value_at(const char *s, const char *end)
+{
+	const char *p = s, *quote = quote_of(s, end);
+
+	if (quote) {
+		quote++;
+		p = closing_quote(quote, end);
+		return (struct text_part){ quote, (size_t)((p ? p : end) - quote) };
+	}
+	for (; p < end; p++)
+		if ((is_blank(*p) && behind_name(p + 1, end)) || begins(p, end, " ==> "))
+			break;
+	while (p > s && (p[-1] == ',' || is_blank(p[-1])))
+		p--;
+	return (struct text_part){ s, (size_t)(p - s) };
+}
+
+/* Return a field of FUNCTION <-CALLER. */
+static struct text_part field_of_function(const char *s, const char *end, const char *key)
+{
+	const char *arrow = last_of(s, end, " <-"), *p = s;
+
+	if (arrow && !strcmp(key, "caller")) {
+		for (p = arrow + 3; p < end && !is_blank(*p); p++)
+			;
+		return (struct text_part){ arrow + 3, (size_t)(p - arrow - 3) };
+	}
+	while (p < end && !is_blank(*p) && *p != '(')
+		p++;
+	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(p - s) } : none;
+}
+
+/* Return the first field named key that begins in [*s, until), and move *s behind it. */
+static struct text_part next_named(const char **s, const char *until, const char *end,
+				   const char *key)
+{
+	size_t n = strlen(key);
+
+	while (*s < until) {
+		const char *name = *s, *value = behind_name(name, end);
+		const char *quote = value ? quote_of(value, end) : NULL;
+
+		if (quote) {
+			/* skip the string, which contains no fields */
+			*s = closing_quote(quote + 1, end);
+			if (!*s)
+				*s = end;
+		}
+		while (*s < end && !is_blank(**s))
+			++*s;
+		*s = blanks(*s, end);
+		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
+		    (name[n] == '=' || name[n] == ':'))
+			return value_at(value, end);
+	}
+	return none;
+}
+
+static int same_part(struct text_part a, struct text_part b)
+{
+	return a.n == b.n && !memcmp(a.text, b.text, a.n);
+}
+
+/*
+ * Return the field named key, or none if there are two with different values: one of them
+ * may be a part of a string.
+ */
+static struct text_part only_named(const char *s, const char *end, const char *key)
+{
+	struct text_part p = next_named(&s, end, end, key), other;
+
+	while (p.text && s < end && (other = next_named(&s, end, end, key)).text)
+		if (!same_part(p, other))
+			return none;
+	return p;
+}
+
+/* Return the beginning of the last name in front of until, or NULL. */
+static const char *last_name(const char *s, const char *until)
+{
+	const char *last = NULL;
+
+	while (s < until) {
+		if (behind_name(s, until))
+			last = s;
+		while (s < until && !is_blank(*s))
+			s++;
+		s = blanks(s, until);
+	}
+	return last;
+}
+
+/* Does anything between s and end look like the beginning of another string? */
+static int more_strings(const char *s, const char *end)
+{
+	while (s < end) {
+		const char *value;
+
+		while (s < end && !is_blank(*s))
+			s++;
+		s = blanks(s, end);
+		value = behind_name(s, end);
+		if (value && quote_of(value, end))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Return the field named key of an event whose strings are all quoted. A string may contain
+ * quotes as well, so only fields in front of the first quote and behind the last quote are
+ * certain.
+ * If no other string seems to begin between these quotes, all text between them is one
+ * string.
+ */
+static struct text_part quoted_named(const char *s, const char *end, const char *key)
+{
+	const char *first = memchr(s, '"', (size_t)(end - s)), *last = end, *at = s, *owner;
+	const char *value;
+	struct text_part p;
+
+	if (!first) /* the event has no string */
+		return next_named(&at, end, end, key);
+	while (*--last != '"')
+		;
+	owner = first < last ? last_name(s, first) : NULL;
+	if (!owner)
+		return only_named(s, end, key);
+	p = next_named(&at, owner, owner, key);
+	at = last + 1;
+	if (!p.text)
+		p = next_named(&at, end, end, key);
+	if (p.text)
+		return p;
+	if (more_strings(first + 1, last))
+		return only_named(owner, last + 1, key);
+	if (strncmp(owner, key, strlen(key)) || !strchr("=:", owner[strlen(key)]))
+		return none;
+	value = behind_name(owner, end);
+	if (quote_of(value, end) == first)
+		return (struct text_part){ first + 1, (size_t)(last - first - 1) };
+	return (struct text_part){ value, (size_t)(last + 1 - value) };
+}
+
+static struct text_part field_of_text(const struct trace_line *l, const char *key)
+{
+	const char *s = l->body.text, *end = s + l->body.n;
+	struct text_part p;
+
+	if (begins(s, end, " -> ")) {
+		if (!strcmp(key, "ret"))
+			return value_at(s + 4, end);
+		s += 4;
+	}
+	if (text_part_is(l->event, "function") && (p = field_of_function(s, end, key)).text)
+		return p;
+	if (!*l->prefix && event_text_field(l, key, &p))
+		return p;
+	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
+						   only_named(s, end, key);
+	/* remove the ')' if fields that were appended follow the last argument of a call */
+	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
+	    !memchr(p.text, '(', p.n))
+		p.n--;
+	return p;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+/* Return a member's value in the object at s. A string is returned without its quotes. */
+static struct text_part member(const char *s, const char *end, const char *key)
+{
+	struct text_part name, value;
+	size_t n = strlen(key);
+
+	while (json_member(&s, end, &name, &value))
+		if (name.n == n && !memcmp(name.text, key, n))
+			return json_unquoted(value);
+	return none;
+}
+
+/* Is it an object of ours that is no event, and meant to be none, as {"lost":3,...}? */
+static int is_json_comment(const char *s, const char *end)
+{
+	static const char *const names[] = {
+		"lost", "unpaired", "not_understood", "closed", "clocks", "clock", "comment",
+		"moved_ms", "files", "key", "budget",
+	};
+	struct text_part name, value;
+
+	while (json_member(&s, end, &name, &value))
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (text_part_is(name, names[i]))
+				return 1;
+	return 0;
+}
+
+static int parse_json(struct trace_line *l, const char *s, const char *end)
+{
+	l->json = 1;
+	l->host = member(s, end, "host");
+	l->event = member(s, end, "event");
+	l->comm = member(s, end, "comm");
+	l->pid = member(s, end, "pid");
+	l->cpu = member(s, end, "cpu");
+	l->time = member(s, end, "ts");
+	l->body = member(s, end, "fields");
+	l->miss = l->event.n && l->time.n ? MISS_NOTHING : is_json_comment(s, end) ? MISS_NOTHING
+										   : MISS_JSON;
+	return l->event.n && l->time.n;
+}
+
+/* ---- both forms -------------------------------------------------------------------- */
+
+int trace_line(struct trace_line *l, const char *line, size_t n)
+{
+	*l = (struct trace_line){ .prefix = "" };
+	if (n && *line == '{')
+		return parse_json(l, line, line + n);
+	return parse_text(l, line, line + n);
+}
+
+/* Return the name of the system call that the event begins or ends. */
+static struct text_part call_of(const struct trace_line *l)
+{
+	const char *s = l->event.text, *end = s + l->event.n;
+	size_t n = begins(s, end, "sys_enter_") ? strlen("sys_enter_") :
+		   begins(s, end, "sys_exit_") ? strlen("sys_exit_") : 0;
+
+	if (!n && !*l->prefix)
+		return none;
+	return (struct text_part){ s + n, (size_t)(end - s) - n };
+}
+
+int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
+{
+	const char *s = l->time.text, *end;
+	uint64_t t = 0;
+	int unit = 0;
+
+	*digits = -1;
+	if (!l->time.n)
+		return -1;
+	end = s + l->time.n;
+	if (l->time.n > 2 && end[-1] == 's' && !is_digit(end[-2])) {
+		/* latency-format: "12us", "12.345ms" */
+		unit = end[-2] == 'u' ? 6 : 3;
+		*digits = end[-2] == 'u' ? 6 : -1;
+		end -= 2;
+	}
+	for (; s < end; s++) {
+		if (*s == '.' && *digits < 0) {
+			*digits = unit;
+			continue;
+		}
+		if (!is_digit(*s) || *digits == 9 ||
+		    t > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
+			return -1;
+		t = 10 * t + (uint64_t)(*s - '0');
+		*digits += *digits >= unit && unit != 6;
+	}
+	for (int i = *digits; i >= 0 && i < 9; i++) {
+		if (t > UINT64_MAX / 10)
+			return -1;
+		t *= 10;
+	}
+	*time = t;
+	return 0;
+}
+
+struct text_part trace_line_key(const struct trace_line *l, const char *key)
+{
+	const struct { const char *name; struct text_part part; } heads[] = {
+		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
+		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (!strcmp(key, heads[i].name))
+			return heads[i].part;
+	if (!strcmp(key, "host") && l->host.text)
+		return l->host;
+	key += *key == '.';
+	if (l->decoded)
+		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
+		       !strcmp(key, "lat") && *l->lat ?
+		       (struct text_part){ l->lat, strlen(l->lat) } : none;
+	if (!l->json)
+		return l->body.text ? field_of_text(l, key) : none;
+	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
+}
+
+uint64_t trace_line_latency(const struct trace_line *l, int digits)
+{
+	int64_t ns = decimal_latency(trace_line_key(l, "lat"), digits < 0);
+
+	return ns < 0 ? 0 : (uint64_t)ns;
+}
+
+enum task_wait trace_line_wait(const struct trace_line *l)
+{
+	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */
+	enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
+	struct text_part p = trace_line_key(l, "prev_state");
+	struct decimal v;
+
+	if (!p.n)
+		return WAIT_NONE;
+	/* in JSON and with trace-cmd report -R: the number of __trace_sched_switch_state */
+	if (!decimal_parse(&v, p))
+		return !(v.whole & STATE_LETTERS) ? WAIT_RUNNABLE :
+		       v.whole & STATE_DEAD ? WAIT_NONE : v.whole & 2 ? WAIT_BLOCKED :
+		       WAIT_ASLEEP;
+	/* a plus sign: preempted, before it could sleep */
+	return *p.text == 'R' || memchr(p.text, '+', p.n) ? WAIT_RUNNABLE :
+	       memchr(p.text, 'X', p.n) || memchr(p.text, 'Z', p.n) ? WAIT_NONE :
+	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
+}
+
+int trace_line_wakes(const struct trace_line *l)
+{
+	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
+	       text_part_is(l->event, "sched_wakeup_new");
+}
+
+int text_part_number(struct text_part p, unsigned base, uint64_t *n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < p.n; i++) {
+		char c = p.text[i];
+		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+			     c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : base;
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return -1;
+		v = base * v + d;
+	}
+	*n = v;
+	return p.n ? 0 : -1;
+}

@@ -1,0 +1,1003 @@
+/* SPDX-License-Identifier: ISC */
+/* print.c - print arguments and results of system calls, as a C programmer would write them */
+#include <string.h>
+
+#include "syscalls/tables.h"
+
+struct print {
+	const struct calls *c;
+	const struct call_values *v;    /* of the call; not of a result */
+	const char *old;                /* the structure at the entry; NULL: not known */
+	size_t nold;
+	int written;                    /* print only the members that the kernel writes */
+	char *at, *end;
+	int full;
+};
+
+static void put(struct print *o, const char *s, size_t n)
+{
+	size_t room = (size_t)(o->end - o->at);
+
+	if (n > room) {
+		n = room;
+		o->full = 1;
+	}
+	memcpy(o->at, s, n);
+	o->at += n;
+}
+
+static void text(struct print *o, const char *s)
+{
+	put(o, s, strlen(s));
+}
+
+/* Print a number in base 8, 10 or 16, without a prefix. */
+static void digits(struct print *o, uint64_t v, unsigned base)
+{
+	unsigned shift = base == 8 ? 3 : 4;
+	char buf[24], *s = buf + sizeof(buf);
+
+	if (base == 10) /* a division by a constant is a multiplication */
+		do
+			*--s = (char)('0' + v % 10);
+		while (v /= 10);
+	else
+		do
+			*--s = "0123456789abcdef"[v & (base - 1)];
+		while (v >>= shift);
+	put(o, s, (size_t)(buf + sizeof(buf) - s));
+}
+
+static void hex(struct print *o, uint64_t v)
+{
+	if (v)
+		text(o, "0x");
+	digits(o, v, 16);
+}
+
+static void signed_number(struct print *o, uint64_t v)
+{
+	if ((int64_t)v < 0) {
+		text(o, "-");
+		v = 0 - v;
+	}
+	digits(o, v, 10);
+}
+
+/* Print a mode: three digits at least. */
+static void octal(struct print *o, uint64_t v)
+{
+	text(o, v < 8 ? "00" : "0");
+	digits(o, v, 8);
+}
+
+static uint64_t bits_of(unsigned width)
+{
+	return width >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
+}
+
+/* Cut the value to its width, with its sign if it has one. */
+static uint64_t cut(uint64_t v, unsigned width, int sign)
+{
+	uint64_t bits = bits_of(width);
+
+	v &= bits;
+	return sign && v > bits >> 1 ? v | ~bits : v;
+}
+
+static void name(struct print *o, const struct set *set, const struct constant *k)
+{
+	put(o, set->prefix, set->nprefix);
+	put(o, k->name, k->length);
+}
+
+/* Return the constant with this value below the mask. An enumeration is sorted by values. */
+static const struct constant *find(const struct set *set, uint64_t v, uint64_t bits)
+{
+	size_t low = 0, high = set->n;
+
+	if (set->flags || bits != UINT64_MAX) {
+		for (size_t i = 0; i < set->n; i++)
+			if ((set->v[i].value & bits) == v && (v || !set->v[i].value))
+				return &set->v[i];
+		return NULL;
+	}
+	while (low < high) {
+		size_t i = (low + high) / 2;
+
+		if (set->v[i].value == v)
+			return &set->v[i];
+		if (set->v[i].value < v)
+			low = i + 1;
+		else
+			high = i;
+	}
+	return NULL;
+}
+
+/* Print a number that no constant is equal to, as the set says. */
+static void rest(struct print *o, const struct set *set, uint64_t v, unsigned width)
+{
+	if (set->rest == 'd')
+		signed_number(o, cut(v, width, 1));
+	else if (set->rest == 'o')
+		octal(o, v);
+	else if (set->rest == 'k' && v > 1024 && !(v % 1024)) {
+		digits(o, v / 1024, 10);
+		text(o, "*1024");
+	} else if (set->rest == 'u' || set->rest == 'k')
+		digits(o, v, 10);
+	else
+		hex(o, v);
+}
+
+static void flag_bar(struct print *o, int *any)
+{
+	if (*any)
+		text(o, "|");
+	*any = 1;
+}
+
+static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width)
+{
+	const struct set *set = &o->c->sets[index < o->c->nsets ? index : 0];
+	uint64_t bits = bits_of(width), low;
+	const struct constant *k;
+	int any = 0;
+
+	v &= bits;
+	if (!set->flags) {
+		uint64_t key = v;
+
+		/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
+		if (set->rest == 'i' && o->c->ppc && v >> 29)
+			key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
+		k = find(set, key, UINT64_MAX);
+		if (!k && v >> (8 * width - 1) & 1)
+			k = find(set, v | ~bits, UINT64_MAX);
+		if (k)
+			name(o, set, k);
+		else
+			rest(o, set, v, width);
+		return;
+	}
+	low = v & set->mask;
+	v &= ~set->mask;
+	if (set->mask && !set->sub) {
+		for (k = set->v; k < set->v + set->n; k++)
+			if (k->value == low) {
+				flag_bar(o, &any);
+				name(o, set, k);
+				low = 0;
+				break;
+			}
+		if (low && set->rest == 'o') { /* of an unknown type of file nothing is known */
+			octal(o, v | low);
+			return;
+		}
+		v |= low;
+	}
+	for (k = set->v; v && k < set->v + set->n; k++) {
+		uint64_t value = k->value & bits;
+
+		if (value && (v & value) == value && value & ~set->mask) {
+			flag_bar(o, &any);
+			name(o, set, k);
+			v &= ~value;
+		}
+	}
+	if (v || (set->rest == 'o' && any)) {
+		flag_bar(o, &any);
+		rest(o, set, v, width);
+	}
+	if (set->sub && low) {
+		flag_bar(o, &any);
+		print_set(o, set->sub, low, width);
+	}
+	if (!any) {
+		k = find(set, 0, bits);
+		if (k)
+			name(o, set, k);
+		else
+			rest(o, set, 0, width);
+	}
+}
+
+uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
+		    const uint64_t *args)
+{
+	const struct call_arg *a = &call->args[arg];
+	uint64_t low = bits_of(c->word < 8 ? c->word : 4), v = args[arg], next;
+
+	next = arg + 1 < CALL_ARGS ? args[arg + 1] : 0;
+	switch (a->place) {
+	case PLACE_PAIR:
+	case PLACE_LOW_HIGH:
+		if (c->word == 8)
+			break;
+		v = a->place == PLACE_PAIR && c->big ? v << 32 | (next & low)
+						     : next << 32 | (v & low);
+		break;
+	case PLACE_HIGH_LOW:
+		v = v << 32 | (next & low);
+		break;
+	case PLACE_PAGES:
+		v = (v & bits_of(c->word)) * 4096;
+		break;
+	}
+	/* size of the others is that of what the address points to */
+	return cut(v, a->kind <= CALL_SET ? a->size : c->word,
+		   a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD);
+}
+
+/* Print the number of a device, as new_encode_dev of include/linux/kdev_t.h makes it. */
+static void device(struct print *o, uint64_t v)
+{
+	text(o, "makedev(");
+	hex(o, v >> 8 & 0xfff);
+	text(o, ", ");
+	hex(o, (v & 0xff) | (v >> 12 & 0xfff00));
+	text(o, ")");
+}
+
+/* Print a number of an argument, a result or a structure. */
+static void print_value(struct print *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
+{
+	uint64_t u = v & bits_of(width);
+
+	switch (kind) {
+	case CALL_DIRFD:
+		if ((int32_t)v == -100) { /* linux/fcntl.h */
+			text(o, "AT_FDCWD");
+			break;
+		}
+		/* fall through */
+	case CALL_INT:
+	case CALL_FD:
+		signed_number(o, cut(v, width, 1));
+		break;
+	case CALL_ID:
+		if (u == bits_of(width)) {
+			text(o, "-1");
+			break;
+		}
+		/* fall through */
+	case CALL_UINT:
+		digits(o, u, 10);
+		break;
+	case CALL_OCTAL:
+		octal(o, u);
+		break;
+	case CALL_SET:
+		print_set(o, set, v, width);
+		break;
+	case CALL_NONE:
+		break;
+	case MEMBER_DEV:
+		device(o, v);
+		break;
+	case CALL_HEX:
+		if (set == HEX_BITS) {
+			text(o, u ? "0x" : "00");
+			for (unsigned i = 2 * width; i-- > 0;)
+				if (i < 2 * width - 2 || u >> 4 * i)
+					put(o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
+			break;
+		}
+		/* fall through */
+	default:
+		u = v & bits_of(kind == CALL_HEX ? width : o->c->word);
+		if (u || (kind == CALL_HEX && !set))
+			hex(o, u);
+		else
+			text(o, "NULL");
+	}
+}
+
+/* Print bytes as a string of C. more: there are more of them. */
+static void quoted(struct print *o, const char *s, size_t n, int more)
+{
+	static const char escaped[] = "\"\\\t\n\v\f\r", as[] = "\"\\tnvfr";
+	const char *end = s + n;
+
+	text(o, "\"");
+	for (; s < end && !o->full; s++) {
+		const char *run = s, *e;
+		unsigned char b;
+
+		while (s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
+			s++;
+		put(o, run, (size_t)(s - run));
+		if (s == end)
+			break;
+		b = (unsigned char)*s;
+		e = b ? strchr(escaped, b) : NULL;
+		if (e) {
+			text(o, "\\");
+			put(o, &as[e - escaped], 1);
+		} else {
+			text(o, "\\");
+			if (s + 1 < end && s[1] >= '0' && s[1] <= '7')
+				text(o, b < 8 ? "00" : b < 64 ? "0" : "");
+			digits(o, b, 8);
+		}
+	}
+	text(o, more ? "\"..." : "\"");
+}
+
+/* Return an integer of user memory. */
+static uint64_t load(const struct calls *c, const char *at, unsigned width)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < width; i++)
+		v |= (uint64_t)(unsigned char)at[i] << 8 * (c->big ? width - 1 - i : i);
+	return v;
+}
+
+/* Is the bit of a set of signals or descriptors set? The kernel keeps them in longs. */
+static int bit(const struct calls *c, const char *at, size_t n, size_t i)
+{
+	size_t byte = i / 8;
+
+	if (c->big)
+		byte ^= c->word - 1u;
+	return byte < n && at[byte] >> i % 8 & 1;
+}
+
+/* Print the signals of a set, or those that are not in it if that is shorter. */
+static void signals(struct print *o, const char *at, size_t n)
+{
+	const struct set *set = &o->c->sets[SET_SIGNAL];
+	size_t count = 0, most = n < 8 ? 8 * n : 64;
+	int any = 0, others;
+
+	for (size_t i = 0; i < most; i++)
+		count += (size_t)bit(o->c, at, n, i);
+	others = count > most * 2 / 3;
+	text(o, others ? "~[" : "[");
+	for (size_t i = 0; i < most; i++) {
+		const struct constant *k;
+
+		if (bit(o->c, at, n, i) == others)
+			continue;
+		if (any++)
+			text(o, " ");
+		k = find(set, i + 1, UINT64_MAX);
+		if (k)
+			put(o, k->name, k->length);
+		else
+			digits(o, i + 1, 10);
+	}
+	text(o, "]");
+}
+
+static void descriptors(struct print *o, const char *at, size_t n, uint64_t most)
+{
+	int any = 0;
+
+	text(o, "[");
+	for (size_t i = 0; i < 8 * n && i < most; i++)
+		if (bit(o->c, at, n, i)) {
+			if (any++)
+				text(o, " ");
+			digits(o, i, 10);
+		}
+	text(o, "]");
+}
+
+/* Print a status of wait(2): an exit code in bits 8 to 15, a signal in bits 0 to 6. */
+static void wait_status(struct print *o, unsigned v)
+{
+	unsigned low = v & 0x7f, high = v >> 8 & 0xff;
+
+	text(o, "[{WIF");
+	if (v == 0xffff) {
+		text(o, "CONTINUED(s)");
+	} else if (!low) {
+		text(o, "EXITED(s) && WEXITSTATUS(s) == ");
+		digits(o, high, 10);
+	} else {
+		int stopped = low == 0x7f;
+
+		text(o, stopped ? "STOPPED(s) && WSTOPSIG(s) == "
+				: "SIGNALED(s) && WTERMSIG(s) == ");
+		print_set(o, SET_SIGNAL, stopped ? high : low, 4);
+		if (!stopped && v & 0x80)
+			text(o, " && WCOREDUMP(s)");
+	}
+	text(o, "}]");
+}
+
+static void inet(struct print *o, const char *at)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		if (i)
+			text(o, ".");
+		digits(o, (unsigned char)at[i], 10);
+	}
+}
+
+/* Print an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
+static void inet6(struct print *o, const char *at)
+{
+	unsigned part[8], run = 0, best = 0, length = 1;
+
+	for (unsigned i = 0; i < 8; i++) {
+		part[i] = (unsigned)(unsigned char)at[2 * i] << 8 | (unsigned char)at[2 * i + 1];
+		run = part[i] ? 0 : run + 1;
+		if (run > length) {
+			length = run;
+			best = i + 1 - run;
+		}
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		if (length > 1 && i == best) {
+			text(o, "::");
+			i += length - 1;
+			continue;
+		}
+		if (i && !(length > 1 && i == best + length))
+			text(o, ":");
+		if (i == 6 && !best && (length == 6 || (length == 5 && part[5] == 0xffff))) {
+			inet(o, at + 12);
+			break;
+		}
+		digits(o, part[i], 16);
+	}
+}
+
+/* Print the file of a descriptor. */
+static void named(struct print *o, int fd)
+{
+	size_t n;
+
+	if (o->end - o->at <= 8)
+		return;
+	n = o->v->print_fd(o->v->arg, fd, o->at + 1, (size_t)(o->end - o->at) - 2);
+	if (!n)
+		return;
+	*o->at = '<';
+	o->at[n + 1] = '>';
+	o->at += n + 2;
+}
+
+/* The value of a call that a structure needs: the number of descriptors in a set. */
+static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most);
+
+/* Print the element of a member, of which n bytes are known. */
+static void print_element(struct print *o, const struct member *m, const char *at, size_t n,
+			  uint64_t most)
+{
+	uint64_t v;
+
+	switch (m->kind) {
+	case CALL_STRUCT:
+		print_layout(o, m->set, at, n, most);
+		break;
+	case MEMBER_SIGSET:
+		signals(o, at, m->width);
+		break;
+	case MEMBER_WAIT:
+		wait_status(o, (unsigned)load(o->c, at, 4));
+		break;
+	case MEMBER_PORT:
+		text(o, m->width == 2 ? "htons(" : "htonl(");
+		digits(o, m->width == 2
+		       ? (unsigned)(unsigned char)at[0] << 8 | (unsigned char)at[1]
+		       : (uint64_t)((unsigned)(unsigned char)at[0] << 24 |
+				    (unsigned)(unsigned char)at[1] << 16 |
+				    (unsigned)(unsigned char)at[2] << 8 |
+				    (unsigned char)at[3]), 10);
+		text(o, ")");
+		break;
+	case MEMBER_INET:
+		text(o, "inet_addr(\"");
+		inet(o, at);
+		text(o, "\")");
+		break;
+	default:
+		v = load(o->c, at, m->width);
+		print_value(o, m->kind, m->width, m->set, v);
+		if (m->kind == CALL_FD && o->v->print_fd)
+			named(o, (int32_t)v);
+	}
+}
+
+/* Is a member left out of a structure, of which n bytes are known? */
+static int left_out(const struct print *o, const struct layout *l, const struct member *m,
+		    const char *at, size_t n)
+{
+	const struct member *other = &l->v[m->other];
+	uint64_t v;
+	int out;
+
+	if (m->rare == RARE_NEVER ||
+	    (m->rare != RARE_OTHER && load(o->c, at + m->offset, m->width)))
+		return 0;
+	if (m->rare == RARE_ZERO)
+		return 1;
+	if (m->other >= l->n || other->offset + (size_t)other->width > n)
+		return 0;
+	v = load(o->c, at + other->offset, other->width);
+	out = !(v & m->bits);
+	return m->test == '!' ? !out : out;
+}
+
+/* Print a structure that begins at at; n bytes of it are known. */
+static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most)
+{
+	const struct layout *l = &o->c->layouts[index];
+	int any = 0, more = l->more, in_place = 0;
+
+	if (l->now && n >= l->size) {
+		uint64_t ns = load(o->c, at + l->v[1].offset, l->v[1].width);
+
+		/* linux/stat.h of the kernel; then the seconds have no meaning */
+		if (ns == 0x3fffffff || ns == 0x3ffffffe) {
+			text(o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
+			return;
+		}
+	}
+	if (!l->bare)
+		text(o, "{");
+	for (const struct member *m = l->v; m < l->v + l->n && !o->full; m++) {
+		size_t one = m->kind == CALL_STRUCT ? o->c->layouts[m->set].size :
+			     m->kind == MEMBER_INET6 ? 16 : m->width;
+		const char *from = at + m->offset;
+		size_t known = n > m->offset ? n - m->offset : 0;
+
+		if (m->kind == MEMBER_PAD || (o->written ? !m->out && m != l->v : m->out))
+			continue;
+		if (known < one && m->kind != MEMBER_SUN_PATH) {
+			more = 1;
+			break;
+		}
+		if (m->kind == MEMBER_SUN_PATH && !known)
+			break;
+		if (in_place) {
+			in_place = 0;
+			continue;
+		}
+		if (left_out(o, l, m, at, n))
+			continue;
+		in_place = m->kind == MEMBER_DEV;
+		if (any++)
+			text(o, ", ");
+		if (m->length && m->kind != MEMBER_INET6) {
+			put(o, m->name, m->length);
+			text(o, "=");
+		}
+		if (m->kind == MEMBER_FDSET) {
+			descriptors(o, from, known < m->count ? known : m->count, most);
+		} else if (m->kind == MEMBER_INET6) {
+			text(o, "inet_pton(AF_INET6, \"");
+			inet6(o, from);
+			text(o, "\", &");
+			put(o, m->name, m->length);
+			text(o, ")");
+		} else if (m->kind == MEMBER_CHARS || m->kind == MEMBER_SUN_PATH) {
+			size_t room = known < m->count ? known : m->count;
+
+			if (m->kind == MEMBER_SUN_PATH && !*from) {
+				/* an abstract name: all its bytes count */
+				while (room > 1 && n >= 110 && !from[room - 1])
+					room--;
+				text(o, "@");
+				from++;
+				room--;
+			} else {
+				room = strnlen(from, room);
+			}
+			quoted(o, from, room, 0);
+		} else if (!m->array) {
+			if (m->both && o->old && o->nold >= m->offset + one &&
+			    memcmp(o->old + m->offset, from, one)) {
+				print_element(o, m, o->old + m->offset, one, most);
+				text(o, " => ");
+			}
+			print_element(o, m, from, known, most);
+		} else {
+			text(o, "[");
+			for (size_t i = 0; i < m->count; i++) {
+				if (i)
+					text(o, ", ");
+				if (known < (i + 1) * one) {
+					text(o, "...");
+					break;
+				}
+				print_element(o, m, from + i * one, one, most);
+			}
+			text(o, "]");
+		}
+	}
+	if (!l->bare)
+		text(o, more ? any ? ", ...}" : "...}" : "}");
+	else if (!any)
+		text(o, "...");
+}
+
+/* Print a socket address of n bytes, of which known are known. */
+static void print_address(struct print *o, const char *at, size_t known, size_t n)
+{
+	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
+	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
+	static const struct { uint8_t family, layout; } families[] = {
+		{ 1, ADDRESS_UNIX }, { 2, ADDRESS_INET }, { 10, ADDRESS_INET6 },
+		{ 16, ADDRESS_NETLINK }, { 17, ADDRESS_PACKET }, { 40, ADDRESS_VSOCK },
+	};
+	unsigned layout = ADDRESS_ANY;
+	uint64_t family;
+	size_t least;
+
+	family = known < 2 ? 0 : load(o->c, at, 2);
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (families[i].family == family)
+			layout = families[i].layout;
+	/* what the kernel refuses because it is too short is no address of its family */
+	least = layout == ADDRESS_UNIX ? 2 : layout == ADDRESS_INET6 ? IPV6_LEAST :
+		o->c->layouts[layout].size;
+	if (layout == ADDRESS_ANY || n < least) {
+		text(o, "{sa_family=");
+		print_set(o, o->c->layouts[ADDRESS_ANY].v->set, family, 2);
+		if (known > 2) {
+			text(o, ", sa_data=");
+			quoted(o, at + 2, known - 2, known < n);
+		}
+		text(o, "}");
+		return;
+	}
+	print_layout(o, layout, at, known, 0);
+}
+
+/* Print strings that end with a NUL each. */
+static void strings(struct print *o, const struct call_bytes *user)
+{
+	const char *s = user->bytes;
+	size_t n = user->n;
+	unsigned i = 0;
+
+	text(o, "[");
+	for (; n && !o->full; i++) {
+		size_t len = strnlen(s, n), step = len < n ? len + 1 : n;
+
+		if (i)
+			text(o, ", ");
+		quoted(o, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
+		s += step;
+		n -= step;
+	}
+	text(o, user->cut ? i ? ", ...]" : "...]" : "]");
+}
+
+/* Is a member of the structure not zero that the kernel writes? */
+static int is_written(const struct calls *c, const struct layout *l, const char *at, size_t n)
+{
+	for (const struct member *m = l->v; m < l->v + l->n; m++)
+		if (m->out && n >= (size_t)m->offset + m->width &&
+		    load(c, at + m->offset, m->width))
+			return 1;
+	return 0;
+}
+
+/*
+ * Print the value of a socket option that has count bytes, of which user has a part. A value that
+ * is shorter than its layout is no structure. Return 0 if only its address makes sense.
+ */
+static int print_option(struct print *o, const struct call_arg *a, const struct call_bytes *user,
+			uint64_t count)
+{
+	const struct layout *l = &o->c->layouts[a->set];
+	size_t n = user->n < count ? user->n : (size_t)count;
+
+	if ((int64_t)count < 0 || (a->out && !count))
+		return 0;
+	if (a->set == OPTION_TEXT || (a->set == OPTION_ANY && count != 4) ||
+	    (a->out && count < l->size)) {
+		quoted(o, user->bytes, n, n < count);
+		return 1;
+	}
+	if (count < l->size)
+		return 0;
+	text(o, l->bare && !l->v->array ? "[" : "");
+	print_layout(o, a->set, user->bytes, n, 0);
+	text(o, l->bare && !l->v->array ? "]" : "");
+	return 1;
+}
+
+/* Print an array of count structures, or the only one. */
+static void structures(struct print *o, const struct call_arg *a, const struct call_bytes *user,
+		       uint64_t count, uint64_t most)
+{
+	const struct layout *l = &o->c->layouts[a->set];
+	const struct member *m = l->v;
+	int brackets = a->count >= 0 || (l->bare && l->n && !m->array && m->kind <= CALL_SET);
+	int any = 0;
+	size_t at = 0;
+
+	if (brackets)
+		text(o, "[");
+	for (uint64_t i = 0; i < count && !o->full; i++, at += a->size) {
+		if (o->written && at < user->n &&
+		    !is_written(o->c, l, user->bytes + at, user->n - at))
+			continue;
+		if (any++)
+			text(o, ", ");
+		if (at >= user->n || (i && user->n - at < a->size)) {
+			text(o, "...");
+			break;
+		}
+		print_layout(o, a->set, user->bytes + at, user->n - at, most);
+		if (!a->size)
+			break;
+	}
+	if (brackets)
+		text(o, "]");
+}
+
+static int is_known(const struct call_bytes *user)
+{
+	return user->bytes && !user->fault;
+}
+
+/* Does the kernel take no structure from this memory, or write none there? */
+static int is_refused(const struct calls *c, const struct call *call, unsigned arg,
+		      const struct call_values *v)
+{
+	const struct call_arg *a = &call->args[arg];
+	const struct layout *l = &c->layouts[a->set];
+	unsigned kind = l->n && l->bare ? l->v->kind : CALL_NONE;
+
+	if (a->sized) {
+		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
+
+		if (kind == MEMBER_SIGSET ? size != l->size : size < l->size)
+			return 1;
+	}
+	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
+	       (kind == MEMBER_WAIT && v->returned && !v->result);
+}
+
+/* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
+static int print_user(struct print *o, const struct call *call, unsigned arg,
+		      const struct call_bytes *user)
+{
+	const struct call_values *v = o->v;
+	const struct call_arg *a = &call->args[arg];
+	uint64_t count = a->size;
+	size_t n = user->n;
+
+	if (a->count >= 0)
+		count = call_value(o->c, call, (unsigned)a->count, v->args);
+	else if (a->kind == CALL_STRUCT)
+		count = 1;
+	if (a->out && !a->in && a->count >= 0 && v->returned && v->result >= 0 &&
+	    (uint64_t)v->result < count)
+		count = (uint64_t)v->result;
+	switch (a->kind) {
+	case CALL_PATH:
+	case CALL_STRING:
+		n = strnlen(user->bytes, n);
+		quoted(o, user->bytes, n, n == user->n && user->cut);
+		break;
+	case CALL_STRINGS:
+		strings(o, user);
+		break;
+	case CALL_BUFFER:
+		if (n > count)
+			n = (size_t)count;
+		if (a->set && n && n == count && !user->bytes[n - 1]) {
+			n--;
+			count--;
+		}
+		quoted(o, user->bytes, n, n < count);
+		break;
+	case CALL_SOCKADDR:
+	case CALL_OPTION:
+		/* the length may be in user memory, in the next argument */
+		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
+		    v->user[arg + 1].bytes)
+			count = cut(load(o->c, v->user[arg + 1].bytes, 4), 4, 1);
+		/* it is that of the whole address, and the program had room for a part */
+		if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
+		    v->entry[arg + 1].n >= 4 && load(o->c, v->entry[arg + 1].bytes, 4) < count)
+			count = load(o->c, v->entry[arg + 1].bytes, 4);
+		if (a->kind == CALL_OPTION)
+			return print_option(o, a, user, count);
+		if ((int64_t)count < 2 || n < 2)
+			return 0;
+		print_address(o, user->bytes, n < count ? n : (size_t)count, (size_t)count);
+		break;
+	default:
+		if (is_refused(o->c, call, arg, v))
+			return 0;
+		structures(o, a, user, count, call_value(o->c, call, 0, v->args));
+	}
+	return 1;
+}
+
+static size_t end(struct print *o, char *buf)
+{
+	size_t n = (size_t)(o->at - buf);
+
+	if (o->full)
+		memcpy(o->at - (n < 3 ? n : 3), "...", n < 3 ? n : 3);
+	return n;
+}
+
+/* Did a signal interrupt the call? EINTR, or ERESTART_RESTARTBLOCK of include/linux/errno.h */
+static int is_interrupted(const struct call_values *v)
+{
+	int32_t result = (int32_t)v->result;
+
+	return v->returned && (result == -4 || result == -516);
+}
+
+/* Return what the kernel wrote to an argument that it reads and writes, or NULL. */
+static const struct call_bytes *written(const struct call_arg *a, unsigned arg,
+					const struct call_values *v)
+{
+	const struct call_bytes *user = &v->user[arg];
+
+	return a->in && a->out && v->args[arg] && v->returned && v->result >= 0 &&
+	       is_known(user) && user->bytes != v->entry[arg].bytes ? user : NULL;
+}
+
+/* Return the layout of an argument, or NULL. */
+static const struct layout *layout_of(const struct calls *c, const struct call_arg *a)
+{
+	return a->kind == CALL_STRUCT && a->set < c->nlayouts ? &c->layouts[a->set] : NULL;
+}
+
+/* Does the structure have members that the kernel writes, and others? */
+static int has_sides(const struct layout *l)
+{
+	for (unsigned i = 0; l && i < l->n; i++)
+		if (l->v[i].out)
+			return 1;
+	return 0;
+}
+
+/* Print a value before and after the call: [3] => [8], or [100 => 16] of a length. */
+static void changed(struct print *o, const struct call *call, unsigned arg,
+		    const struct call_bytes *old, const struct call_bytes *new)
+{
+	const struct layout *l = layout_of(o->c, &call->args[arg]);
+	size_t n = l->size;
+
+	if (is_known(old) && old->n >= n && new->n >= n && !memcmp(old->bytes, new->bytes, n)) {
+		print_user(o, call, arg, new);
+	} else if (is_known(old) && l->length) {
+		text(o, "[");
+		print_layout(o, call->args[arg].set, old->bytes, old->n, 0);
+		text(o, " => ");
+		print_layout(o, call->args[arg].set, new->bytes, new->n, 0);
+		text(o, "]");
+	} else {
+		if (is_known(old))
+			print_user(o, call, arg, old);
+		else if (old->fault) /* and not the memory of an older trace */
+			hex(o, o->v->args[arg]);
+		if (is_known(old) || old->fault)
+			text(o, " => ");
+		print_user(o, call, arg, new);
+	}
+}
+
+size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
+		  const struct call_values *v, char *buf, size_t size)
+{
+	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->args[arg];
+	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
+	const struct layout *l = layout_of(c, a);
+	int address = 0;
+
+	if (arg >= call->nargs)
+		return 0;
+	if (a->behind && new && !has_sides(l))
+		user = &v->entry[arg];
+	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
+		text(&o, "\"\""); /* the end of a file: nothing was read */
+	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
+		   !call_value(c, call, (unsigned)a->count, v->args)) {
+		text(&o, "\"\""); /* nothing is to be written */
+	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
+		   !v->result) {
+		text(&o, "[]"); /* no event came */
+	} else if (new && !a->behind && l && l->bare) {
+		changed(&o, call, arg, &v->entry[arg], new);
+	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
+		   v->args[arg] && (a->in || (a->out == CALL_OUT ? v->returned && v->result >= 0 :
+						   is_interrupted(v))) &&
+		   (a->kind != CALL_STRUCT || l)) {
+		if (new && !a->behind && is_known(&v->entry[arg])) {
+			o.old = v->entry[arg].bytes;
+			o.nold = v->entry[arg].n;
+		}
+		address = !print_user(&o, call, arg, user);
+	} else {
+		address = 1;
+	}
+	if (address)
+		print_value(&o, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
+	return end(&o, buf);
+}
+
+size_t call_print_written(const struct calls *c, const struct call *call, unsigned arg,
+			  const struct call_values *v, char *buf, size_t size)
+{
+	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->args[arg];
+	const struct call_bytes *new = written(a, arg, v);
+
+	if (arg >= call->nargs || !a->behind || !new)
+		return 0;
+	o.written = has_sides(layout_of(c, a));
+	print_user(&o, call, arg, new);
+	/* strace leaves out what is empty, too */
+	return o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&o, buf);
+}
+
+size_t call_print_behind(const struct calls *c, const struct call *call,
+			 const struct call_values *v, char *buf, size_t size)
+{
+	struct print o = { .c = c, .at = buf, .end = buf + size };
+	int any = 0;
+
+	for (unsigned i = 0; i < call->nargs; i++) {
+		const struct call_arg *a = &call->args[i];
+		char *begin = o.at;
+		size_t n;
+
+		if (!a->behind || !v->returned || v->result < 0 || o.full)
+			continue;
+		if (!v->result && !any) {
+			text(&o, " (Timeout)");
+			break;
+		}
+		text(&o, any ? ", " : " (");
+		put(&o, a->label, a->nlabel);
+		text(&o, a->nlabel ? " " : "");
+		n = call_print_written(c, call, i, v, o.at, (size_t)(o.end - o.at));
+		if (!n)
+			o.at = begin;
+		o.at += n;
+		any |= n != 0;
+	}
+	if (any)
+		text(&o, ")");
+	return end(&o, buf);
+}
+
+size_t call_print_result(const struct calls *c, const struct call *call, int64_t result,
+			 char *buf, size_t size)
+{
+	struct print o = { .c = c, .at = buf, .end = buf + size };
+	const struct call_arg *a = &call->result;
+
+	if (c->word == 4)
+		result = (int32_t)result;
+	if (result < 0 && result >= -4095) {
+		const struct set *set = &c->sets[SET_ERRNO];
+		const struct constant *k = find(set, (uint64_t)-result, UINT64_MAX);
+
+		text(&o, result <= -512 ? "? " : "-1 ");
+		if (k)
+			name(&o, set, k);
+		else
+			digits(&o, (uint64_t)-result, 10);
+	} else if (a->kind == CALL_NONE) {
+		text(&o, "?");
+	} else if (a->kind == CALL_SET && c->sets[a->set < c->nsets ? a->set : 0].flags) {
+		hex(&o, (uint64_t)result);
+		if (result) {
+			text(&o, " (flags ");
+			print_set(&o, a->set, (uint64_t)result, a->size);
+			text(&o, ")");
+		}
+	} else {
+		print_value(&o, a->kind, a->size, a->set, (uint64_t)result);
+	}
+	return end(&o, buf);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * syscalls.h - what the arguments and results of system calls mean
+ *
+ * The tables are data: calls, their arguments, constants and structures of each ABI, in
+ * lib/calls/data/. The build makes one text file of them, tfs-calls.tab, which lies beside
+ * the programs or is installed with the hooks. So a program that decodes no call does not
+ * grow. Terms:
+ *
+ *	ABI              the calls of one kind of program: x86_64, i386, aarch64, arm, s390x,
+ *	                 ppc64le, riscv64; numbers, constants and structures depend on it
+ *	user memory      bytes of the traced program that an argument points to
+ *	set              the constants of one type of argument: flags or an enumeration
+ *	layout           the members of a structure
+ *
+ * It includes the layers base, proc, tracefs and event.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/* ---- table.c: read the tables ---------------------------------------------------------- */
+
+enum { CALL_ARGS = 6 };
+
+enum call_kind {
+	CALL_HEX,               /* an address, or anything unknown */
+	CALL_INT,               /* a number with a sign */
+	CALL_UINT,              /* a number without a sign */
+	CALL_ID,                /* an id of a user or group: as CALL_UINT, but all bits are -1 */
+	CALL_OCTAL,             /* a mode */
+	CALL_FD,
+	CALL_DIRFD,             /* a descriptor, or AT_FDCWD */
+	CALL_SET,               /* constants of a set */
+	CALL_PATH,              /* user memory: a string that names a file */
+	CALL_STRING,            /* user memory: another string */
+	CALL_STRINGS,           /* user memory: an array of strings, as argv */
+	CALL_BUFFER,            /* user memory: count bytes of data */
+	CALL_STRUCT,            /* user memory: count structures of a layout */
+	CALL_SOCKADDR,          /* user memory: a socket address of count bytes */
+	CALL_OPTION,            /* user memory: a value of count bytes, that may be a layout */
+	CALL_NONE,              /* a part of the argument in front, or nothing: do not print it */
+};
+
+/* In which registers the value of an argument is. */
+enum call_place {
+	PLACE_REGISTER,         /* in its own */
+	PLACE_PAIR,             /* 64 bits in two registers of a 32-bit ABI, in its byte order */
+	PLACE_LOW_HIGH,         /* 64 bits in two longs, the lower half in its own register */
+	PLACE_HIGH_LOW,         /* 32 bits in its own register, the lower 32 in the next one */
+	PLACE_PAGES,            /* in units of 4096 */
+};
+
+/* When the kernel writes the user memory of an argument */
+enum call_out {
+	CALL_OUT = 1,           /* if the call succeeds */
+	CALL_OUT_INTERRUPTED,   /* if a signal interrupts it */
+};
+
+/* An argument, or the result. The width of a number is that of its C type in this ABI. */
+struct call_arg {
+	const char *name;       /* as in the kernel's source; not ended by a NUL: see length */
+	uint8_t length;
+	uint8_t kind;           /* enum call_kind */
+	uint8_t in;             /* user memory is read by the kernel: it counts at the entry */
+	uint8_t out;            /* user memory is written by the kernel: enum call_out */
+	uint8_t behind;         /* if both, what was written is printed behind the result */
+	uint8_t nlabel;
+	const char *label;      /* with this word in front, of nlabel bytes */
+	int8_t count;           /* argument with the number of elements or bytes; -1: one */
+	uint8_t place;          /* enum call_place */
+	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
+	uint16_t size;          /* bytes of one element in this ABI, or of the number */
+	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
+	uint16_t set;           /* private: the set or layout */
+};
+
+struct call {
+	const char *name;       /* without sys_ */
+	uint8_t nargs;
+	struct call_arg args[CALL_ARGS];
+	struct call_arg result;
+};
+
+/* The tables of one ABI. */
+struct calls;
+
+/*
+ * Return the ABI of the 32-bit programs that a 64-bit kernel runs, by the names that uname -m has,
+ * or NULL.
+ */
+const char *calls_abi_32(const char *abi);
+
+/*
+ * Read the tables of an ABI, by the name that uname -m has for it; NULL: that of this
+ * program. Return NULL, reported, without memory, the file or the ABI.
+ */
+struct calls *calls_open(const char *abi);
+
+/* Do the same with another file. */
+struct calls *calls_read(const char *path, const char *abi);
+
+/* Free the tables and the calls that calls_find returned. A tool needs not. */
+void calls_free(struct calls *);
+
+/* Return the call with this number, or NULL. It stays valid as long as the tables do. */
+const struct call *calls_find(struct calls *, uint64_t number);
+
+/*
+ * Return the variant of the call for the values of its arguments, or the call itself. A variant
+ * has another list of arguments: open has a mode only with O_CREAT, and the third argument of
+ * fcntl depends on the second. It may have fewer arguments. Print the call by the variant.
+ */
+const struct call *calls_match(const struct call *, const uint64_t *args);
+
+/* A variant that is chosen by the value of an argument. */
+struct call_variant {
+	const struct call *call;
+	uint32_t value;
+	unsigned arg;
+};
+
+/*
+ * Set v to such a variant of a call that calls_find returned: i is 0 for the first one. Return 1,
+ * or 0 if there are no more. If values agree, the first one counts.
+ */
+int calls_variant(const struct call *, unsigned i, struct call_variant *v);
+
+/* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
+int calls_big_endian(const struct calls *);
+
+/* Return the highest number of a call. */
+unsigned calls_most(const struct calls *);
+
+/* ---- print.c: print arguments ------------------------------------------------------------ */
+
+/* User memory of an argument, as far as the trace has it. All zero: nothing is known. */
+struct call_bytes {
+	const char *bytes;      /* NULL: nothing is known */
+	size_t n;
+	uint8_t cut;            /* the program had more of it */
+	uint8_t fault;          /* the address could not be read */
+	uint64_t cut_strings;   /* of an array of strings: a bit for each string that is cut */
+};
+
+/* A call that is printed. */
+struct call_values {
+	uint64_t args[CALL_ARGS];
+	struct call_bytes user[CALL_ARGS];      /* at the return, or else at the entry */
+	struct call_bytes entry[CALL_ARGS];     /* at the entry */
+	int64_t result;
+	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
+	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
+	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
+	void *arg;
+};
+
+/*
+ * Return an argument as its C type has it in this ABI: put together from two registers,
+ * without the bits of the register above a narrower type, and with the sign of CALL_INT, CALL_FD
+ * and CALL_DIRFD in all bits. args has a register for each argument.
+ */
+uint64_t call_value(const struct calls *, const struct call *, unsigned arg,
+		    const uint64_t *args);
+
+/*
+ * Print an argument as a C programmer would write it: O_RDONLY|O_CLOEXEC, 0644, "/etc/passwd",
+ * {sa_family=AF_INET, ...}, [{fd=3, events=POLLIN}], 0x7ffc1234. User memory that is not known
+ * is printed as its address. A descriptor is a number. Control characters, quotes and
+ * backslashes in strings are escaped as in C. Return the length, at most size. A text that
+ * does not fit ends with "...".
+ */
+size_t call_print(const struct calls *, const struct call *, unsigned arg,
+		  const struct call_values *, char *buf, size_t size);
+
+/*
+ * Print what the kernel wrote to the memory of an argument whose old value call_print prints:
+ * [4] of the set [3 4] of select. Return the length; 0: nothing.
+ */
+size_t call_print_written(const struct calls *, const struct call *, unsigned arg,
+			  const struct call_values *, char *buf, size_t size);
+
+/*
+ * Print that of all arguments, as strace does behind the result: " (in [4], left {tv_sec=0,
+ * tv_usec=999999})" or " (Timeout)". Return the length; 0: nothing.
+ */
+size_t call_print_behind(const struct calls *, const struct call *, const struct call_values *,
+			 char *buf, size_t size);
+
+/*
+ * Print the result: 3, 0x7f2a4000 or -1 ENOENT. Return the length. An error of the kernel
+ * is from -4095 to -1.
+ */
+size_t call_print_result(const struct calls *, const struct call *, int64_t result,
+			 char *buf, size_t size);
+
+/* ---- user.c: user memory in a trace ------------------------------------------------------ */
+
+/*
+ * Programs of tfs-strings calls print the user memory of a call in the event
+ * bpf_trace:bpf_trace_printk, in the task's own context. A record is the id of the programs, a
+ * blank, a tag, the number of the argument (0 to 5), a blank, and what the tag says:
+ *
+ *	a2 TEXT           the string, or its last part
+ *	b2 TEXT           a part of the string; more follows
+ *	c2 TEXT           a part of the string; the rest is not recorded
+ *	x2                it could not be read, from here on
+ *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the byte order of the host
+ *	e2 HEX HEX ...    the same; the rest is not recorded. HEX.3 at the end: 3 bytes of it count
+ *	s2                of an array of strings: the next string follows, as a, b, c or x
+ *	e2                of an array of strings: more follow, which are not recorded
+ *	z2                of an array of strings: it has none
+ *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
+ *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
+ *	n0 TEXT           the path of a new program as the kernel has it, or its last part
+ *	m0 TEXT           a part of this path; more follows
+ *
+ * A capital letter says that the memory was read at the entry of the call: A2, B2, ... The
+ * first record of a call at its entry is K, or has a letter from a to f in place of the number of
+ * the argument: Ac is A2. A small letter says that the memory was read at the return. Memory
+ * that the kernel reads is read at the entry, if it is in memory there, and otherwise at the
+ * return; then x says so at the entry.
+ *
+ * Bytes behind the size of a structure or buffer have no meaning. Members that are not printed may
+ * be missing at the end of a structure. A record that should follow b or s may be missing if
+ * events are lost.
+ *
+ * The records at the entry come in front of the record sys_enter of the call, and those at the
+ * return in front of sys_exit, if the instance enables these events after the programs were
+ * attached. If an exec succeeds, words and environment that could not be read at the entry
+ * are read from the stack of the new program, and k says that the new program is 32-bit code. Its
+ * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3. These
+ * records, m and n, may have the pid of the leader while another thread executes the program.
+ */
+
+/* The user memory of an argument */
+struct call_memory {
+	struct call_bytes bytes;
+	/* private: */
+	struct strbuf text;
+	uint32_t strings;       /* of an array of strings: their number */
+	uint8_t array;          /* it is an array of strings */
+	uint8_t cut;            /* cut, whatever follows */
+};
+
+/* The user memory of the call of one task. All zero at first; set big. */
+struct call_user {
+	struct call_memory entry[CALL_ARGS];    /* at the entry */
+	struct call_memory after[CALL_ARGS];    /* at the return */
+	struct call_memory program;             /* the path of a new program */
+	int big;                /* the traced host is big-endian */
+	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
+	uint64_t registers[CALL_ARGS];
+	size_t room;            /* private: of all texts */
+};
+
+/*
+ * Add a record, without its id and the blank. Return 0; -1 if it is no such record or memory
+ * is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
+ * The strings of an array end with a NUL each, except for a last one that is cut. The first
+ * CALL_STRINGS_MOST of them can be cut each.
+ */
+enum { CALL_USER_MOST = 8192, CALL_STRINGS_MOST = 64 };
+int call_user_add(struct call_user *, const char *record, size_t n);
+
+/* Is this record the first one of a call, at its entry? */
+int call_user_begins(const char *record, size_t n);
+
+/* Set the bytes of an argument at the entry. Return 0, or -1 if memory is used up. */
+int call_user_set(struct call_user *, unsigned arg, const void *bytes, size_t n);
+
+/*
+ * Set user and entry of the values of a call, which has its arguments there; call NULL: it is
+ * not known. The bytes stay in the user memory.
+ */
+void call_user_get(const struct call_user *, const struct call *, struct call_values *);
+
+/*
+ * An execveat(2) has returned as execve(2): let each record that came at the return belong to
+ * the argument behind. The memory of the last argument belongs to the first one then.
+ */
+void call_user_shift(struct call_user *);
+
+/* Move the path of a new program. */
+void call_user_move_program(struct call_user *to, struct call_user *from);
+
+/* Return the bytes of memory that it has. */
+size_t call_user_room(const struct call_user *);
+
+/* Forget the memory of the last call, and keep the room. */
+void call_user_clear(struct call_user *);
+void call_user_free(struct call_user *);
+
+/* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */
+
+/*
+ * It follows open, dup, close, fcntl, pipe, socket, connect, accept, chdir, fchdir, clone, exec
+ * and their relatives. The knowledge of a task begins with its procfs, if the trace is live.
+ * If something cannot be known, as after lost events, then it is forgotten and not guessed. Memory
+ * is bounded: beyond the bound a descriptor is unknown.
+ *
+ * Print the arguments of a call before follow_call, but those of a pair after it, and its result
+ * after follow_call. A live trace calls follow_begin for the tasks that exist before it starts
+ * to record: procfs shows them later as they are then, and not as they are in the trace.
+ */
+
+/* A symbolic link that a task has made. */
+enum { FOLLOW_LINKS = 64 };
+struct follow_link {
+	struct file *at, *to;
+};
+
+/* All zero at first; set the first three. */
+struct follow {
+	int live;               /* the tasks are in procfs */
+	int host_paths;         /* give the host's paths, not those that the container sees */
+	int swapped;            /* numbers in user memory have the other byte order */
+
+	/* private */
+	struct table tasks;
+	struct mount_space *spaces;
+	struct follow_link links[FOLLOW_LINKS];
+	unsigned newest;        /* of links */
+	size_t used;            /* bytes of memory */
+	int64_t when;           /* time of the last sockets that were looked up, */
+	unsigned looked;        /* and their number */
+	struct {
+		const struct call *call;
+		uint16_t rule;
+	} known[64];            /* what to do for a call */
+};
+
+/* Read the descriptors of a task now, if the trace is live and the task is not known. */
+void follow_begin(struct follow *, int pid);
+
+/* Follow a call of a task that has returned. */
+void follow_call(struct follow *, int pid, const struct call *, const struct call_values *);
+
+/* Does the call make two descriptors, which are in user memory and not in its result? */
+int follow_makes_pair(struct follow *, const struct call *);
+
+/* Follow a new task, with the flags of clone(2); the end of a task; the exec of a program. */
+void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);
+void follow_end(struct follow *, int pid);
+void follow_exec(struct follow *, int pid);
+
+/* A thread takes the pid of its leader, which has ended, because the thread executes a program. */
+void follow_rename(struct follow *, int old_pid, int pid);
+
+/* Events were lost: the descriptors of all tasks are read again, or are unknown. */
+void follow_lost(struct follow *);
+
+/*
+ * Print the file of a descriptor, such as /etc/passwd or TCP:10.0.0.1:5000->10.0.0.2:80; of
+ * AT_FDCWD the directory of the task. Control characters, < > " \ and the ) of ") = " are escaped.
+ * Return the length, below size; 0: unknown. A NUL follows. A text that does not fit ends
+ * with "...".
+ */
+size_t follow_print_fd(struct follow *, int pid, int fd, char *buf, size_t size);
+
+/*
+ * Print the absolute path of a path that the task gave, relative to the descriptor dirfd, or to
+ * its directory with AT_FDCWD. It is not escaped, because the caller quotes it as a
+ * string. Return its length, below size; 0: unknown, or it does not fit. A NUL follows.
+ */
+size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, char *buf,
+			 size_t size);
+
+void follow_free(struct follow *);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: ISC */
+/* user.c - user memory of a call, from the records of a trace */
+#include <stdlib.h>
+#include <string.h>
+
+#include "syscalls/syscalls.h"
+
+/* Append bytes to an argument, as many as it may have. Return 0, or -1 without memory. */
+static int add(struct call_user *u, struct call_memory *m, const char *s, size_t n)
+{
+	struct strbuf *b = &m->text;
+
+	if (n > CALL_USER_MOST - b->n) {
+		n = CALL_USER_MOST - b->n;
+		m->cut = 1;
+	}
+	m->bytes.cut = m->cut;
+	if (b->n + n >= b->room) {
+		size_t room = 2 * (b->n + n) + 32;
+		char *more = realloc(b->text, room);
+
+		if (!more)
+			return -1;
+		b->text = more;
+		u->room += room - b->room;
+		b->room = room;
+	}
+	if (n)
+		memcpy(b->text + b->n, s, n);
+	m->bytes.bytes = b->text;
+	m->bytes.n = b->n += n;
+	b->text[b->n] = '\0';
+	return 0;
+}
+
+/*
+ * Read a hexadecimal number at *s up to a blank, a dot or the end, and move *s there. Return 0 or
+ * -1.
+ */
+static int read_hex(const char **s, const char *end, uint64_t *v)
+{
+	int digits = 0;
+
+	for (*v = 0; *s < end && **s != ' ' && **s != '.'; ++*s, digits++) {
+		unsigned c = (unsigned char)**s;
+		unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
+
+		if (d > 15 || digits == 16)
+			return -1;
+		*v = *v << 4 | d;
+	}
+	return digits ? 0 : -1;
+}
+
+/* Add the bytes of hexadecimal numbers with blanks between. Return 0 or -1. */
+static int add_words(struct call_user *u, struct call_memory *m, const char *s, const char *end)
+{
+	int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__), words = 0;
+	uint64_t v;
+
+	for (; s < end; s++, words++) {
+		size_t n = sizeof(v);
+
+		if (words == 12 || read_hex(&s, end, &v) < 0)
+			return -1;
+		if (swap)
+			v = __builtin_bswap64(v);
+		if (s < end && *s == '.') {
+			n = end - s == 2 && s[1] > '0' && s[1] < '8' ? (size_t)s[1] - '0' : 0;
+			s++;
+		}
+		if (!n || add(u, m, (const char *)&v, n) < 0)
+			return -1;
+	}
+	return words ? 0 : -1;
+}
+
+/* Set three arguments, from the first on. Return 0 or -1. */
+static int set_registers(struct call_user *u, unsigned first, const char *s, const char *end)
+{
+	for (unsigned i = first; i < first + 3; i++, s++)
+		if (i >= CALL_ARGS || s >= end || read_hex(&s, end, &u->registers[i]) < 0)
+			return -1;
+	if (s <= end)
+		return -1;
+	u->nregisters = first + 3;
+	return 0;
+}
+
+/* Is it a capital letter, the tag of a record that comes at the entry of a call? */
+static int is_entry(char tag)
+{
+	return tag >= 'A' && tag <= 'Z';
+}
+
+int call_user_begins(const char *record, size_t n)
+{
+	return n && is_entry(*record) && (n == 1 || (record[1] >= 'a' && record[1] <= 'f'));
+}
+
+/* Add a string, or a part of one, of an array or not. last: it is the last part. */
+static int add_string(struct call_user *u, struct call_memory *m, const char *s, size_t n,
+		      int last, int cut)
+{
+	int r = add(u, m, s, n);
+
+	if (!m->array) {
+		m->cut |= (uint8_t)cut;
+		m->bytes.cut = !last || m->cut; /* until the next part comes */
+		return r;
+	}
+	if (m->strings <= CALL_STRINGS_MOST) {
+		uint64_t bit = (uint64_t)1 << (m->strings - 1);
+
+		if (!last || cut || m->cut)
+			m->bytes.cut_strings |= bit;
+		else
+			m->bytes.cut_strings &= ~bit;
+	}
+	return !r && last && !m->cut ? add(u, m, "", 1) : r;
+}
+
+/* Begin the next string of an array. */
+static int next_string(struct call_user *u, struct call_memory *m)
+{
+	int ended = !m->array || !m->bytes.n || !m->bytes.bytes[m->bytes.n - 1];
+	int r = add(u, m, "", !ended); /* the string in front may be cut */
+
+	m->array = 1;
+	m->strings++;
+	m->bytes.cut = 1; /* until the string comes */
+	return r;
+}
+
+int call_user_add(struct call_user *u, const char *record, size_t n)
+{
+	int first = call_user_begins(record, n);
+	unsigned arg = n < 2 ? CALL_ARGS : (unsigned)(unsigned char)record[1] - (first ? 'a' : '0');
+	const char *s = record + (n < 3 ? n : 3), *end = record + n;
+	char tag = n ? *record : '\0';
+	struct call_memory *m;
+	int r = -1;
+
+	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
+		return -1;
+	m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
+	if (is_entry(tag))
+		tag = (char)(tag - 'A' + 'a');
+	switch (tag) {
+	case 'a':
+		r = add_string(u, m, s, (size_t)(end - s), 1, 0);
+		break;
+	case 'b':
+		r = add_string(u, m, s, (size_t)(end - s), 0, 0);
+		break;
+	case 'c':
+		r = add_string(u, m, s, (size_t)(end - s), 1, 1);
+		break;
+	case 'x':
+		m->bytes.fault = 1;
+		r = 0;
+		break;
+	case 'd':
+		r = add_words(u, m, s, end);
+		break;
+	case 'e':
+		m->cut = 1;
+		r = s == end ? add(u, m, "", 0) : add_words(u, m, s, end);
+		break;
+	case 's':
+		r = next_string(u, m);
+		break;
+	case 'z':
+		r = add(u, m, "", 0);
+		break;
+	case 'r':
+		r = set_registers(u, arg, s, end);
+		break;
+	case 'm':
+	case 'n': /* its last part may be lost, and the call is then not printed with it */
+		r = add(u, &u->program, s, (size_t)(end - s));
+		break;
+	}
+	return r;
+}
+
+int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n)
+{
+	struct call_memory *m = &u->entry[arg];
+
+	m->text.n = 0;
+	m->bytes = (struct call_bytes){ 0 };
+	m->cut = 0;
+	return add(u, m, bytes, n);
+}
+
+/* Return the path that execveat(2) was given, of a program that the kernel names /dev/fd/FD/... */
+static struct call_bytes as_given(struct call_bytes path, int fd)
+{
+	char begin[24];
+	size_t n = str_format(begin, sizeof(begin), "/dev/fd/%d", fd);
+
+	if (path.n >= n && !memcmp(path.bytes, begin, n) &&
+	    (!path.bytes[n] || path.bytes[n] == '/')) {
+		n += path.bytes[n] == '/';
+		path.bytes += n;
+		path.n -= n;
+	}
+	return path;
+}
+
+void call_user_get(const struct call_user *u, const struct call *call, struct call_values *v)
+{
+	for (unsigned i = 0; i < CALL_ARGS; i++) {
+		const struct call_bytes *entry = &u->entry[i].bytes, *after = &u->after[i].bytes;
+
+		v->entry[i] = *entry;
+		v->user[i] = after->bytes || after->fault ? *after : *entry;
+	}
+	if (!call || !u->program.bytes.bytes || strncmp(call->name, "exec", 4))
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		if (call->args[i].kind == CALL_PATH && (v->user[i].fault || !v->user[i].bytes))
+			v->user[i] = i ? as_given(u->program.bytes, (int)v->args[0]) :
+				     u->program.bytes;
+}
+
+void call_user_shift(struct call_user *u)
+{
+	struct call_memory last = u->after[CALL_ARGS - 1];
+
+	for (unsigned i = CALL_ARGS; --i;)
+		u->after[i] = u->after[i - 1];
+	u->after[0] = last;
+}
+
+void call_user_move_program(struct call_user *to, struct call_user *from)
+{
+	struct call_memory m = to->program;
+
+	to->room += from->program.text.room - m.text.room;
+	from->room += m.text.room - from->program.text.room;
+	to->program = from->program;
+	from->program = m;
+}
+
+size_t call_user_room(const struct call_user *u)
+{
+	return sizeof(*u) + u->room;
+}
+
+/* Forget memory, and keep the room. */
+static void clear(struct call_memory *m)
+{
+	*m = (struct call_memory){ .text = { .text = m->text.text, .room = m->text.room } };
+}
+
+void call_user_clear(struct call_user *u)
+{
+	for (unsigned i = 0; i < CALL_ARGS; i++) {
+		clear(&u->entry[i]);
+		clear(&u->after[i]);
+	}
+	clear(&u->program);
+	u->nregisters = 0;
+}
+
+void call_user_free(struct call_user *u)
+{
+	for (unsigned i = 0; i < CALL_ARGS; i++) {
+		free(u->entry[i].text.text);
+		free(u->after[i].text.text);
+	}
+	free(u->program.text.text);
+	*u = (struct call_user){ .big = u->big };
+}
