@@ -113,7 +113,8 @@ else
 LIBRARY = build/libtfs.a
 endif
 # what stale sessions of each subsystem leave: trace-hooks/*/instances.c
-KINDS := build/gen/kinds.o $(SUBSYSTEMS:%=build/%/instances.o) \
+INSTANCES := $(wildcard trace-hooks/*/instances.c)
+KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) \
 	$(call private,block) $(call private,requests)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) bin/tfs-calls.tab build/formats
@@ -153,12 +154,12 @@ build/%.o: %.c build/flags
 build/gen/%.o: build/gen/%.c build/flags
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-build/gen/kinds.c: $(SUBSYSTEMS:%=%/instances.c) build/flags
+build/gen/kinds.c: $(INSTANCES) build/flags
 	@mkdir -p $(@D)
 	@{ echo '#include "session/session.h"'; \
-	printf 'extern const struct instance_kind %s_instances;\n' $(SUBSYSTEMS:trace-hooks/%=%); \
+	printf 'extern const struct instance_kind %s_instances;\n' $(INSTANCES:trace-hooks/%/instances.c=%); \
 	echo 'const struct instance_kind *const instance_kinds[] = {'; \
-	printf '&%s_instances,\n' $(SUBSYSTEMS:trace-hooks/%=%); echo 'NULL };'; } >$@
+	printf '&%s_instances,\n' $(INSTANCES:trace-hooks/%/instances.c=%); echo 'NULL };'; } >$@
 
 build/libtfs.a: $(OBJECTS)
 	@rm -f $@
@@ -208,8 +209,10 @@ build/one/one.h: $(WITHIN_SOURCES) .build
 else
 $(foreach s,$(SOURCES),$(eval $(call link,$s)))
 
-$(MANAGERS): %/manager: build/%/subsystem.o build/%/instances.o build/lib/session/manager.o \
-		$(call private,block) $(call private,requests) $(LIBRARY) .build
+.SECONDEXPANSION:
+$(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildcard $$*/*.c)))) \
+		build/lib/session/manager.o $(call private,block) $(call private,requests) \
+		$(LIBRARY) .build
 	$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 

@@ -3,7 +3,7 @@
  * blktrace.h - block tracing: its setup on a device, its relay files, its records as text
  *
  * The kernel has a tracer of its own for block devices (blktrace(8)), beside tracefs.
- * Programs: bin/blk-trace.c, blk-text.c, relay-cat.c. Terms:
+ * Programs: bin/block/blk-trace.c, blk-text.c, relay-cat.c. Terms:
  *
  *	block trace     the tracing of one device; a device has at most one
  *	key             a number that tells which session has set up a block trace

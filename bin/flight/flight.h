@@ -3,7 +3,7 @@
  * flight.h - a flight recorder: dumps, the events that start one, and its control files
  *
  * A flight recorder lets the ring buffer of an instance overwrite its oldest records, and
- * reads nothing until something happens. bin/tfs-flight.c is the program. Terms:
+ * reads nothing until something happens. bin/flight/tfs-flight.c is the program. Terms:
  *
  *	dump            what the ring buffer holds, moved to one file or to one per CPU
  *	trigger         an event that starts a dump; a second instance records it

@@ -55,7 +55,7 @@ int strings_attach_opens(struct strings_plan *);
 int strings_attach_execs(struct strings_plan *);
 
 /*
- * Attach programs that print the user memory of system calls, as lib/calls/calls.h describes
+ * Attach programs that print the user memory of system calls, as lib/syscalls/syscalls.h describes
  * their records, and set fds. Return 0, or -1, reported. The caller closes fds in both cases.
  */
 int strings_attach_calls(struct strings_plan *);

@@ -5,7 +5,7 @@
  * Requires: a trace on standard input, as text or lines of JSON, with the mark lines of
  * dt-probe in it (bpf_trace:bpf_trace_printk).
  * With -a, dt-window follows requests by the events of this host's sockets (sockets.c in
- * lib/requests). The trace then has all fields of these events.
+ * bin/requests). The trace then has all fields of these events.
  * A line is printed if its thread has a window: from dtB to dtE, both included. Mark lines
  * of such a window are printed too, and lines that begin with #. A line that reports lost
  * events is printed and closes all windows; another line gives their number. A line that is

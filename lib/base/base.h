@@ -631,7 +631,7 @@ const char *path_from_env(const char *name, const char *fallback);
 const char *path_procfs(void);
 const char *path_sysfs(void);
 
-/* If a manager is a link to the single program (lib/one): the directory of the link. */
+/* If a manager is a link to the single program (bin/tfs.c): the directory of the link. */
 extern const char *program_link;
 
 /*

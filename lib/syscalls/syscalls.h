@@ -3,7 +3,7 @@
  * syscalls.h - what the arguments and results of system calls mean
  *
  * The tables are data: calls, their arguments, constants and structures of each ABI, in
- * lib/calls/data/. The build makes one text file of them, tfs-calls.tab, which lies beside
+ * lib/syscalls/data/. The build makes one text file of them, tfs-calls.tab, which lies beside
  * the programs or is installed with the hooks. So a program that decodes no call does not
  * grow. Terms:
  *

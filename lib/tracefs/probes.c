@@ -103,7 +103,7 @@ static int is_enabled_anywhere(int root, const char *group, const char *event)
 
 /*
  * Must all[i] stay? The removal of an enabled uprobe event of two places can hang tracefs for
- * ever in Linux 5.10 to 6.18, see add in bin/tfs-probe.c.
+ * ever in Linux 5.10 to 6.18, see add in bin/control/tfs-probe.c.
  */
 static int must_stay(int root, const struct probe *all, size_t n, size_t i)
 {

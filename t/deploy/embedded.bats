@@ -56,8 +56,8 @@ names() {
 whole() {
 	local tool hook
 	readelf -h "$1/usr/bin/tfs" | grep -q 'Machine: *MIPS R3000$'
-	for tool in "$TREE"/bin/*.c; do
-		tool=$(basename "$tool" .c)
+	for tool in "$TREE"/bin/*/*.1; do
+		tool=$(basename "$tool" .1)
 		case $tool in
 		tfs-chrome | tfs-export | tfs-flame | tfs-perfetto | tfs-timeline) ;;
 		*) [ "$(readlink "$1/usr/bin/$tool")" = tfs ] ;;
@@ -390,7 +390,7 @@ works() {
 		qemu-mips64el-static
 	cat >own.c <<-'END'
 		#include "base/base.h"
-		#include "calls/calls.h"
+		#include "syscalls/syscalls.h"
 
 		int main(int argc, char **argv)
 		{
@@ -400,7 +400,7 @@ works() {
 	while read -r compiler emulator machine; do
 		"$compiler" -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O1 \
 			-static -ffunction-sections -Wl,--gc-sections -I"$TREE/lib" -o own own.c \
-			"$TREE/lib/calls/table.c" "$TREE"/lib/base/{bytes,error,file,format,text}.c
+			"$TREE/lib/syscalls/table.c" "$TREE"/lib/base/{bytes,error,file,format,text}.c
 		fails 111 "tfs: fatal: $TREE/bin/tfs-calls.tab has no system calls of $machine" \
 			"$emulator" ./own "$TREE/bin/tfs-calls.tab"
 	done <<-'END'

@@ -27,8 +27,8 @@ load ../containers
 # bats test_tags=long
 @test "image: it has every tool and hook, busybox, and no file that others may change" {
 	unpack_image
-	for tool in "$TREE"/bin/*.c; do
-		tool=$ROOTFS/usr/bin/$(basename "$tool" .c)
+	for tool in "$TREE"/bin/*/*.1; do
+		tool=$ROOTFS/usr/bin/$(basename "$tool" .1)
 		case $tool in
 		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;

@@ -172,7 +172,7 @@ times() {
 	need_tracefs events/syscalls/sys_enter_getppid/hist
 	new_instance
 	event=$DIR/events/syscalls/sys_enter_getppid
-	trigger=hist:keys=common_type # EVENT_COUNTER of lib/flight/flight.h
+	trigger=hist:keys=common_type # EVENT_COUNTER of bin/flight/flight.h
 	calls 1000
 	echo "$trigger if common_pid == $CALLS" >"$event/trigger"
 	release

@@ -3,7 +3,7 @@
 #include "again.h"
 
 #define main tool_main
-#include "../../bin/dt-join.c"
+#include "../../bin/requests/dt-join.c"
 #undef main
 
 static void check(const char *out, size_t n, int status, const char *line)

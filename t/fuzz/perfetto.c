@@ -3,7 +3,7 @@
 #include "again.h"
 
 #define main tool_main
-#include "../../bin/tfs-perfetto.c"
+#include "../../bin/draw/tfs-perfetto.c"
 #undef main
 
 /* Check that the output is a list of packets: field 1, a length, and as many bytes. */

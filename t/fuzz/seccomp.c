@@ -3,7 +3,7 @@
 #include "again.h"
 
 #define main tool_main
-#include "../../bin/tfs-seccomp.c"
+#include "../../bin/filter/tfs-seccomp.c"
 #undef main
 
 static void check(const char *out, size_t n, int status, const char *line)

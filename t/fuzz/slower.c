@@ -3,7 +3,7 @@
 #include "again.h"
 
 #define main tool_main
-#include "../../bin/tfs-slower.c"
+#include "../../bin/filter/tfs-slower.c"
 #undef main
 
 static void check(const char *out, size_t n, int status, const char *line)

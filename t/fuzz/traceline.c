@@ -2,6 +2,7 @@
 /* traceline.c - a line of a trace, text or JSON, and one of its keys */
 #include "base/base.h"
 #include "lines/lines.h"
+#include "draw/draw.h"
 #include "fuzz.h"
 
 /* Check that the text lies inside the line, which has this length. */

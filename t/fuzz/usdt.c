@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
+#include "control/usdt.h"
 #include "fuzz.h"
 
 static size_t length;

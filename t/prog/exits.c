@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "view/view.h"
+#include "record/record.h"
 
 #ifndef SYS_clone3
 #define SYS_clone3 435

@@ -5,8 +5,8 @@
  *	insns each       one instruction of every kind
  *	insns jumps      jumps forward, backward, to the next and over a wide instruction
  *	insns rx|read|send|end|state|gone|fork|exit|mark|mark_bare [FLAGS [1]]
- * The last form prints a program of lib/requests/program.h, of a request probe with these
- * flags (lib/requests/requests.h). With 1, its windows end at the send. A line is "CODE TO
+ * The last form prints a program of bin/requests/program.h, of a request probe with these
+ * flags (bin/requests/requests.h). With 1, its windows end at the send. A line is "CODE TO
  * FROM OFFSET NUMBER", with CODE and NUMBER in hexadecimal, as in the kernel's
  * Documentation/bpf/standardization/instruction-set.rst.
  */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "bpf/bpf.h"
+#include "requests/requests.h"
 
 enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ERROR = 2, LAST = 3, REQUEST = 1,
        ACK = 4, EXCLUSIVE = 0x200, CREATE = 0x400, DUMP = 0x300, KIND = 1, NETLINK_ROUTES = 0 };

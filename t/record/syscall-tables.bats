@@ -6,7 +6,7 @@
 
 load ../helper
 
-DATA=$TREE/lib/calls/data
+DATA=$TREE/lib/syscalls/data
 TABLE=$TREE/bin/tfs-calls.tab
 
 # host_abi: print the name of this machine's ABI in the tables
@@ -245,7 +245,7 @@ compare() {
 	local awk n=0
 	for awk in gawk mawk "busybox awk"; do
 		command -v "${awk%% *}" >/dev/null || continue
-		LC_ALL=C $awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in" "$DATA"/sets/*.in \
+		LC_ALL=C $awk -f "$TREE/lib/syscalls/tables.awk" "$DATA/numbers.in" "$DATA"/sets/*.in \
 			"$DATA/layouts.in" "$DATA/calls.in" >table
 		cmp table "$TABLE"
 		n=$((n + 1))
@@ -255,7 +255,7 @@ compare() {
 
 @test "calls: mistakes in the data are refused with the file and the line" {
 	need_tool awk
-	local awk=(env LC_ALL=C awk -f "$TREE/lib/calls/tables.awk" "$DATA/numbers.in")
+	local awk=(env LC_ALL=C awk -f "$TREE/lib/syscalls/tables.awk" "$DATA/numbers.in")
 	mkdir sets
 	printf 'flags\nA 1\nB zwei\n' >sets/x.in
 	run -1 --separate-stderr "${awk[@]}" ./sets/x.in

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016 # programs for awk
 # emit, programs, btf: test what dt-probe makes its programs with, without a kernel that
-# runs them: lib/bpf, and the programs of lib/requests by their instructions.
+# runs them: lib/bpf, and the programs of bin/requests by their instructions.
 
 load ../helper
 

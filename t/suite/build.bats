@@ -16,7 +16,7 @@ source_tree() {
 	mkdir source
 	# with the times of all that is built, to the nanosecond: otherwise make links all again
 	(cd "$TREE" && cp -a --parents Makefile LICENSE completion lib bin trace-hooks .build \
-		build/flags build/formats build/lib* build/bin build/hooks "$BATS_TEST_TMPDIR/source")
+		build/flags build/formats build/lib* build/bin build/gen build/trace-hooks "$BATS_TEST_TMPDIR/source")
 	MANAGER=$BATS_TEST_TMPDIR/source/trace-hooks/ftrace/manager
 }
 
@@ -41,9 +41,9 @@ names() {
 	remake install DESTDIR="$PWD/root" PREFIX=/opt/tfs
 	{
 		cat before
-		for tool in source/bin/*.c; do
+		for tool in source/bin/*/*.1; do
 			name=${tool##*/}
-			name=${name%.c}
+			name=${name%.1}
 			echo "./opt/tfs/bin/$name"
 			echo "./opt/tfs/share/bash-completion/completions/$name"
 			echo "./opt/tfs/share/fish/vendor_completions.d/$name.fish"
@@ -244,7 +244,8 @@ demo_subsystem() {
 	for name in $HOOK_NAME; do echo "hello, $name ($DEMO)"; done >greeting
 	END
 	# the tool that streams: it prints all events, and then waits for a signal to stop
-	cat >source/bin/demo-stream.c <<-'END'
+	touch source/bin/run/demo-stream.1
+	cat >source/bin/run/demo-stream.c <<-'END'
 	/* SPDX-License-Identifier: ISC */
 	#include <fcntl.h>
 	#include <unistd.h>
@@ -320,10 +321,11 @@ hello, me (yes)" ]
 small_tree() {
 	local compiler=$1
 	need_tool make "$1" readelf objdump
-	mkdir -p small/lib/base small/bin
+	mkdir -p small/lib/base small/bin/run
 	cp "$TREE/Makefile" small
 	cp "$TREE/lib/base/relro.c" small/lib/base
-	cat >small/bin/show.c <<-'END'
+	touch small/bin/run/show.1
+	cat >small/bin/run/show.c <<-'END'
 	#include <stdio.h>
 	#include <string.h>
 
@@ -385,7 +387,7 @@ marked() {
 	*TIGHT* | *-no-pie*) skip "needs a build without TIGHT=1" ;;
 	esac
 	for file in "$TREE"/bin/* "$TREE"/trace-hooks/*/manager; do
-		[ -x "$file" ] && [ ! -L "$file" ] || continue
+		[ -f "$file" ] && [ -x "$file" ] && [ ! -L "$file" ] || continue
 		protected "$file" || { echo "$file"; cat elf; return 1; }
 	done
 }
@@ -464,8 +466,8 @@ on_32_bits() {
 @test "make ONE=1: every tool is a name of one program but five that draw or convert traces, and works by it" {
 	source_tree
 	remake ONE=1 install DESTDIR="$PWD/root" PREFIX=/usr
-	for tool in source/bin/*.c; do
-		tool=root/usr/bin/$(basename "$tool" .c)
+	for tool in source/bin/*/*.1; do
+		tool=root/usr/bin/$(basename "$tool" .1)
 		case $tool in
 		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) "$tool" --version && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;
@@ -521,7 +523,7 @@ on_32_bits() {
 
 @test "make: refuses a format string that our printf does not support" {
 	source_tree
-	cat >source/bin/tfs-bad.c <<-'EOF'
+	cat >source/bin/run/tfs-bad.c <<-'EOF'
 		#include "base/base.h"
 		int main(void)
 		{
@@ -531,10 +533,10 @@ on_32_bits() {
 		}
 	EOF
 	run -2 remake build/formats
-	[[ $output == *'bin/tfs-bad.c:4: out_vformat does not support "%+d"; it knows'* ]]
-	[[ $output == *'bin/tfs-bad.c:4: out_vformat does not support "%hhu"; it knows'* ]]
+	[[ $output == *'bin/run/tfs-bad.c:4: out_vformat does not support "%+d"; it knows'* ]]
+	[[ $output == *'bin/run/tfs-bad.c:4: out_vformat does not support "%hhu"; it knows'* ]]
 	[[ $output != *"tfs-bad.c:5"* ]]
-	rm source/bin/tfs-bad.c
+	rm source/bin/run/tfs-bad.c
 	remake build/formats
 }
 
@@ -571,24 +573,26 @@ on_32_bits() {
 }
 
 @test "lib: a folder that includes a layer above it, another's private header, or the kernel's, is refused" {
-	mkdir -p copy/bin copy/trace-hooks/x
+	mkdir -p copy/bin/run copy/trace-hooks/x
 	cp -r "$TREE/Makefile" "$TREE/lib" copy
-	touch copy/bin/x.c copy/trace-hooks/x/x.c
+	touch copy/bin/x.c copy/bin/run/x.c copy/bin/run/x.h copy/trace-hooks/x/x.c
 	run -0 "$TREE/t/layers" copy
 	[ "$output" = "" ]
 	echo '#include "session/session.h"' >>copy/lib/base/text.c
-	echo '#include "event/vm.h"' >>copy/bin/x.c
+	printf '#include "%s"\n' event/vm.h x.h draw/draw.h flight/flight.h >>copy/bin/run/x.c
+	echo '#include "flight/flight.h"' >copy/trace-hooks/x/x.c
 	run -1 "$TREE/t/layers" copy
-	[ "${#lines[@]}" = 2 ]
+	[ "${#lines[@]}" = 3 ]
 	[ "${lines[0]}" = "lib/base/text.c:$(wc -l <copy/lib/base/text.c): includes session/session.h, but base is below session" ]
-	[ "${lines[1]}" = "bin/x.c:1: includes event/vm.h, but event/vm.h is private to event" ]
-	echo '#include <linux/bpf.h>' >copy/bin/x.c
+	[ "${lines[1]}" = "bin/run/x.c:1: includes event/vm.h, but event/vm.h is private to event" ]
+	[ "${lines[2]}" = "bin/run/x.c:4: includes flight/flight.h, but it is no part of run" ]
+	echo '#include <linux/bpf.h>' >copy/bin/run/x.c
 	run -1 "$TREE/t/layers" copy
-	[ "$output" = "bin/x.c:1:#include <linux/bpf.h>
+	[ "$output" = "bin/run/x.c:1:#include <linux/bpf.h>
 musl has no such header" ]
 	mkdir copy/lib/attic
 	run -1 "$TREE/t/layers" copy
-	[ "$output" = "lib/attic/ is no layer: add it to LAYERS in the Makefile" ]
+	[ "$output" = "lib/attic/: add it to LAYERS or AREAS in the Makefile" ]
 }
 
 @test "lib/base: no two files need each other" {
@@ -609,7 +613,7 @@ musl has no such header" ]
 
 @test "lib: a function that ends the process, and is not named in t/exits, is refused" {
 	mkdir copy
-	cp -r "$TREE/lib" copy
+	cp -r "$TREE/lib" "$TREE/bin" copy
 	run -0 "$TREE/t/exits" copy
 	[ "$output" = "" ]
 	cat >copy/lib/event/bad.c <<-'END'

@@ -7,9 +7,9 @@ load ../helper
 # The tools' names, from their sources.
 tools() {
 	local source
-	for source in "$TREE"/bin/*/*.c; do
+	for source in "$TREE"/bin/*/*.1; do
 		source=${source##*/}
-		echo "${source%.c}"
+		echo "${source%.1}"
 	done
 }
 
@@ -132,7 +132,7 @@ example() {
 		echo "$tool"
 		synopsis_of < <("$tool" --help)
 		[ -n "$SYNOPSIS" ]
-		section_of "$TREE/bin/$tool.1" SYNOPSIS
+		section_of "$TREE"/bin/*/"$tool.1" SYNOPSIS
 		[ "$SECTION" = "$SYNOPSIS" ]
 	done
 	# shellcheck disable=SC2153 # the helper's
@@ -145,7 +145,7 @@ example() {
 	for tool in $(tools); do
 		"$tool" --help >help
 		read_whole help
-		section_of "$TREE/bin/$tool.1" NAME
+		section_of "$TREE"/bin/*/"$tool.1" NAME
 		[[ $text =~ (^|$end)("$tool - "[^$end]*) ]]
 		[ "$SECTION" = "${BASH_REMATCH[2]}" ]
 	done
@@ -276,7 +276,7 @@ histogram() {
 		# operands such as HOOK may be in both or in the page only
 		"$tool" --help | sed -n '1,/^$/d; s/^  \(.*[^ ]\)  .*/\1/; s/  .*//; p' |
 			grep -v '^[A-Z]' | sort >help
-		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE/bin/$tool.1" |
+		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE"/bin/*/"$tool.1" |
 			grep -v '^--help' | sed 's/ Ar / /' | sort >page
 		diff -u page help || { echo "$tool"; return 1; }
 		n=$((n + $(wc -l <help)))
@@ -368,16 +368,16 @@ woke() {
 @test "documents: each message in a tool's source is in its page, with a remedy" {
 	need_tool mandoc
 	local tool n=0
-	# its own, though in lib/
-	local -A more=([blk-text]='blktrace/pick base/consumer' [dt-probe]=requests/make
-		[tfs-catpipe]=base/consumer
-		[tfs-flight]='flight/control flight/dump flight/trigger'
-		[tfs-record]='tracedat/parts tracedat/join base/atomic_file')
+	# of the tool, though in another file
+	local -A more=([blk-text]='bin/block/pick lib/reader/consumer'
+		[dt-probe]=bin/requests/make [tfs-catpipe]=lib/reader/consumer
+		[tfs-flight]='bin/flight/control bin/flight/dump bin/flight/trigger'
+		[tfs-record]='bin/record/parts bin/record/join lib/base/atomic_file')
 	for tool in $(tools); do
-		section "$TREE/bin/$tool.1" 'ERROR MESSAGES' >page
+		section "$TREE"/bin/*/"$tool.1" 'ERROR MESSAGES' >page
 		# shellcheck disable=SC2046,SC2059,SC2086 # several words
-		messages "$TREE/bin/$tool.c" $(printf "$TREE/lib/%s.c " ${more[$tool]-}|
-			grep -v '/lib/\.c') >wanted
+		messages "$TREE"/bin/*/"$tool.c" $(printf "$TREE/%s.c " ${more[$tool]-} |
+			grep -v '/\.c') >wanted
 		absent page wanted | sed "s/^/$tool: /" >>missing
 		n=$((n + $(wc -l <wanted)))
 	done
@@ -444,9 +444,9 @@ woke() {
 		[ "$kernel" = '#' ] || printf ' %s %s |' "$kernel" "$arch"
 	done <"$TREE/t/vm/guests" >guests
 	[ "$(sed -n 's/^| |//p' table)" = "$(cat guests)" ]
-	for file in "$TREE"/bin/*/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
+	for file in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*/hooks.d/*; do
 		name=${file##*/}
-		grep -qF "| \`${name%.c}\` |" table || { echo "no ${name%.c}"; return 1; }
+		grep -qF "| \`${name%.1}\` |" table || { echo "no ${name%.1}"; return 1; }
 	done
 	run -1 grep FAILED table
 }
@@ -455,8 +455,8 @@ woke() {
 	local file
 	grep -hEA 1 '^# bats test_tags=quick(,|$)' "$TREE"/t/*/*.bats |
 		sed -n 's/^@test "\([^:]*\):.*/\1/p' >quick
-	for file in "$TREE"/bin/*/*.c "$TREE"/trace-hooks/*/hooks.d/*; do
-		grep -qx "$(basename "$file" .c)" quick || { echo "no $file"; return 1; }
+	for file in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*/hooks.d/*; do
+		grep -qx "$(basename "$file" .1)" quick || { echo "no $file"; return 1; }
 	done
 }
 

@@ -42,8 +42,8 @@ fixture() {
 		[ "$kind" != help ] || known["help $text"]=yes
 		[[ "$kind $what" != "100 no such option: "* ]] || known["option ${text%% *}"]=yes
 	done <"$TABLE"
-	for source in "$TREE"/bin/*.c; do
-		tool=${source##*/} tool=${tool%.c}
+	for source in "$TREE"/bin/*/*.1; do
+		tool=${source##*/} tool=${tool%.1}
 		echo "$tool"
 		[ "${known[help $tool]-} ${known[option $tool]-}" = "yes yes" ]
 	done

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
+#include "control/usdt.h"
 #include "unit.h"
 
 static struct strbuf fetch, other;

@@ -170,7 +170,8 @@ static int members(const struct request *rq, struct pids *out)
 extern const struct instance_kind distributed_instances;
 
 struct subsystem manager_subsystem = {
-	.name = "distributed", .instances = &distributed_instances, .root = open_root, .check = check,
-	.open = open_session, .hook_env = hook_env, .exclude = exclude, .start = start,
-	.stream = stream, .stop = stop, .close = close_session, .members = members, .sweep = recording_sweep,
+	.name = "distributed", .instances = &distributed_instances, .root = open_root,
+	.check = check, .open = open_session, .hook_env = hook_env, .exclude = exclude,
+	.start = start, .stream = stream, .stop = stop, .close = close_session,
+	.members = members, .sweep = recording_sweep,
 };
