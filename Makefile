@@ -117,7 +117,7 @@ INSTANCES := $(wildcard trace-hooks/*/instances.c)
 KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) \
 	$(call private,block) $(call private,requests)
 
-all: $(TOOLS) $(MANAGERS) $(ALIASES) bin/tfs-calls.tab build/formats
+all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
 # Every format string is one that vformat supports; the compiler would let more pass.
 build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*/*.[ch] trace-hooks/*/*.c)
@@ -222,11 +222,14 @@ build/gen/syscall_numbers.h: build/flags
 	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/ENTRY("\1", __NR_\1)/p' | sort >$@
 
-# the tables of system calls, which programs read beside themselves
-CALLS_IN := lib/syscalls/data/numbers.in $(sort $(wildcard lib/syscalls/data/sets/*.in)) \
-	lib/syscalls/data/layouts.in lib/syscalls/data/calls.in
-bin/tfs-calls.tab: lib/syscalls/tables.awk $(CALLS_IN)
-	LC_ALL=C awk -f $^ >$@.new
+# the tables of system calls, compiled
+CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
+	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
+	$(addprefix lib/syscalls/data/,layouts.in follow.in calls.in)
+build/lib/syscalls/table.o build/lib/syscalls/print.o build/lib/syscalls/follow.o: build/gen/syscalls_data.h
+build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
+	@mkdir -p $(@D)
+	LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
 	mv $@.new $@
 
 # the script of the pictures as a string, without comments, indentation and most blanks
@@ -258,7 +261,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: build/gen/syscall_numbers.h build/gen/svg_script.h
+lint: build/gen/syscall_numbers.h build/gen/svg_script.h build/gen/syscalls_data.h
 	t/lint
 
 bench: all
@@ -297,7 +300,6 @@ endif
 	install -m 644 $(filter %.5,$(PAGES)) $(MANDIR)/man5
 	install -m 644 $(filter %.7,$(PAGES)) $(MANDIR)/man7
 	install completion/complete $(HOOKDIR)
-	install -m 644 bin/tfs-calls.tab $(HOOKDIR)
 	install -d $(BASHDIR) $(ZSHDIR) $(FISHDIR)
 	$(FILL) completion/tfs.zsh >$(ZSHDIR)/_tfs
 	$(FILL) completion/tfs.bash >$(BASHDIR)/tfs-run
@@ -314,14 +316,14 @@ uninstall:
 	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(HOOKS))
 	for p in $(PAGES); do rm -f $(MANDIR)/man$${p##*.}/$${p##*/}; done
-	rm -f $(HOOKDIR)/complete $(HOOKDIR)/tfs-calls.tab $(ZSHDIR)/_tfs $(addprefix $(BASHDIR)/,$(notdir $(TOOLS))) \
+	rm -f $(HOOKDIR)/complete $(ZSHDIR)/_tfs $(addprefix $(BASHDIR)/,$(notdir $(TOOLS))) \
 		$(patsubst %,$(FISHDIR)/%.fish,$(notdir $(TOOLS)))
 # keep a hook that the administrator added, and its directory
 	-rmdir $(foreach s,$(notdir $(SUBSYSTEMS)),$(HOOKDIR)/$s/hooks.d $(HOOKDIR)/$s) \
 		$(HOOKDIR) 2>/dev/null
 
 clean:
-	rm -f $(TOOLS) bin/tfs bin/tfs-calls.tab $(MANAGERS) $(ALIASES) .build
+	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) .build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
 
 # make clean all, with -j as well

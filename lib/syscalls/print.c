@@ -85,122 +85,128 @@ static uint64_t cut(uint64_t v, unsigned width, int sign)
 	return sign && v > bits >> 1 ? v | ~bits : v;
 }
 
-static void name(struct print *o, const struct set *set, const struct constant *k)
+static uint64_t value_of(const struct call_constant *k)
 {
-	put(o, set->prefix, set->nprefix);
-	put(o, k->name, k->length);
+	return (uint64_t)(int64_t)k->high << 32 | k->low;
 }
 
-/* Return the constant with this value below the mask. An enumeration is sorted by values. */
-static const struct constant *find(const struct set *set, uint64_t v, uint64_t bits)
+static void name(struct print *o, const struct call_set *set, const struct call_constant *k)
 {
-	size_t low = 0, high = set->n;
+	text(o, call_texts + set->prefix);
+	text(o, call_texts + k->name);
+}
 
-	if (set->flags || bits != UINT64_MAX) {
-		for (size_t i = 0; i < set->n; i++)
-			if ((set->v[i].value & bits) == v && (v || !set->v[i].value))
-				return &set->v[i];
-		return NULL;
-	}
-	while (low < high) {
-		size_t i = (low + high) / 2;
+/* Return the constant of this ABI with this value below the mask, or NULL. */
+static const struct call_constant *find(const struct calls *c, const struct call_set *set,
+					uint64_t v, uint64_t bits)
+{
+	const struct call_constant *k = &call_constants[set->first], *end = k + set->n;
 
-		if (set->v[i].value == v)
-			return &set->v[i];
-		if (set->v[i].value < v)
-			low = i + 1;
-		else
-			high = i;
-	}
+	/* an enumeration is sorted by values */
+	for (size_t n = set->n, half; !set->flags && (half = n / 2); n -= half)
+		if (value_of(k + half - 1) < v)
+			k += half;
+	for (; k < end && (set->flags || value_of(k) <= v); k++)
+		if (k->abis & c->bit && (value_of(k) & bits) == v && (v || !value_of(k)))
+			return k;
 	return NULL;
 }
 
 /* Print a number that no constant is equal to, as the set says. */
-static void rest(struct print *o, const struct set *set, uint64_t v, unsigned width)
+static void rest(struct print *o, const struct call_set *set, uint64_t v, unsigned width)
 {
-	if (set->rest == 'd')
+	if (set->rest == REST_SIGNED)
 		signed_number(o, cut(v, width, 1));
-	else if (set->rest == 'o')
+	else if (set->rest == REST_OCTAL)
 		octal(o, v);
-	else if (set->rest == 'k' && v > 1024 && !(v % 1024)) {
+	else if (set->rest == REST_KIBI && v > 1024 && !(v % 1024)) {
 		digits(o, v / 1024, 10);
 		text(o, "*1024");
-	} else if (set->rest == 'u' || set->rest == 'k')
+	} else if (set->rest == REST_UNSIGNED || set->rest == REST_KIBI)
 		digits(o, v, 10);
 	else
 		hex(o, v);
 }
 
-static void flag_bar(struct print *o, int *any)
+static void constant_or_rest(struct print *o, const struct call_set *set,
+			     const struct call_constant *k, uint64_t v, unsigned width)
 {
-	if (*any)
-		text(o, "|");
-	*any = 1;
+	if (k)
+		name(o, set, k);
+	else
+		rest(o, set, v, width);
 }
 
-static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width)
+static void print_enumeration(struct print *o, const struct call_set *set, uint64_t v,
+			      unsigned width)
 {
-	const struct set *set = &o->c->sets[index < o->c->nsets ? index : 0];
-	uint64_t bits = bits_of(width), low;
-	const struct constant *k;
+	uint64_t key = v;
+	const struct call_constant *k;
+
+	/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
+	if (set->rest == REST_IOCTL && o->c->ppc && v >> 29)
+		key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
+	k = find(o->c, set, key, UINT64_MAX);
+	if (!k && v >> (8 * width - 1) & 1)
+		k = find(o->c, set, v | ~bits_of(width), UINT64_MAX);
+	constant_or_rest(o, set, k, v, width);
+}
+
+static void bar(struct print *o, int *any)
+{
+	if ((*any)++)
+		text(o, "|");
+}
+
+static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width);
+
+/* Print flags: the enumeration in the mask, or after the others if another set has it. */
+static void print_flags(struct print *o, const struct call_set *set, uint64_t v, unsigned width)
+{
+	uint64_t bits = bits_of(width), low = v & set->mask;
+	const struct call_constant *k;
 	int any = 0;
 
-	v &= bits;
-	if (!set->flags) {
-		uint64_t key = v;
-
-		/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
-		if (set->rest == 'i' && o->c->ppc && v >> 29)
-			key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
-		k = find(set, key, UINT64_MAX);
-		if (!k && v >> (8 * width - 1) & 1)
-			k = find(set, v | ~bits, UINT64_MAX);
-		if (k)
-			name(o, set, k);
-		else
-			rest(o, set, v, width);
-		return;
-	}
-	low = v & set->mask;
-	v &= ~set->mask;
+	v &= ~(uint64_t)set->mask;
 	if (set->mask && !set->sub) {
-		for (k = set->v; k < set->v + set->n; k++)
-			if (k->value == low) {
-				flag_bar(o, &any);
-				name(o, set, k);
-				low = 0;
-				break;
-			}
-		if (low && set->rest == 'o') { /* of an unknown type of file nothing is known */
+		k = find(o->c, set, low, UINT64_MAX);
+		if (k) {
+			bar(o, &any);
+			name(o, set, k);
+		} else if (low && set->rest == REST_OCTAL) { /* an unknown type of file */
 			octal(o, v | low);
 			return;
+		} else {
+			v |= low;
 		}
-		v |= low;
 	}
-	for (k = set->v; v && k < set->v + set->n; k++) {
-		uint64_t value = k->value & bits;
+	k = &call_constants[set->first];
+	for (const struct call_constant *end = k + set->n; v && k < end; k++) {
+		uint64_t value = value_of(k) & bits;
 
-		if (value && (v & value) == value && value & ~set->mask) {
-			flag_bar(o, &any);
+		if (k->abis & o->c->bit && value & ~(uint64_t)set->mask && (v & value) == value) {
+			bar(o, &any);
 			name(o, set, k);
 			v &= ~value;
 		}
 	}
-	if (v || (set->rest == 'o' && any)) {
-		flag_bar(o, &any);
+	if (v || (set->rest == REST_OCTAL && any)) {
+		bar(o, &any);
 		rest(o, set, v, width);
 	}
 	if (set->sub && low) {
-		flag_bar(o, &any);
+		bar(o, &any);
 		print_set(o, set->sub, low, width);
 	}
-	if (!any) {
-		k = find(set, 0, bits);
-		if (k)
-			name(o, set, k);
-		else
-			rest(o, set, 0, width);
-	}
+	if (!any)
+		constant_or_rest(o, set, find(o->c, set, 0, bits), 0, width);
+}
+
+static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width)
+{
+	const struct call_set *set = &call_sets[index];
+
+	(set->flags ? print_flags : print_enumeration)(o, set, v & bits_of(width), width);
 }
 
 uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
@@ -348,7 +354,6 @@ static int bit(const struct calls *c, const char *at, size_t n, size_t i)
 /* Print the signals of a set, or those that are not in it if that is shorter. */
 static void signals(struct print *o, const char *at, size_t n)
 {
-	const struct set *set = &o->c->sets[SET_SIGNAL];
 	size_t count = 0, most = n < 8 ? 8 * n : 64;
 	int any = 0, others;
 
@@ -357,15 +362,15 @@ static void signals(struct print *o, const char *at, size_t n)
 	others = count > most * 2 / 3;
 	text(o, others ? "~[" : "[");
 	for (size_t i = 0; i < most; i++) {
-		const struct constant *k;
+		const struct call_constant *k;
 
 		if (bit(o->c, at, n, i) == others)
 			continue;
 		if (any++)
 			text(o, " ");
-		k = find(set, i + 1, UINT64_MAX);
+		k = find(o->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
 		if (k)
-			put(o, k->name, k->length);
+			text(o, call_texts + k->name);
 		else
 			digits(o, i + 1, 10);
 	}
@@ -462,14 +467,28 @@ static void named(struct print *o, int fd)
 	o->at += n + 2;
 }
 
-/* The value of a call that a structure needs: the number of descriptors in a set. */
-static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most);
+/* A structure that is printed: n bytes of it are known. */
+struct structure {
+	const struct call_layout *l;
+	const char *at;
+	size_t n;
+	uint64_t most;          /* descriptors in a set */
+};
 
-/* Print the element of a member, of which n bytes are known. */
-static void print_element(struct print *o, const struct member *m, const char *at, size_t n,
+static void print_layout(struct print *o, unsigned layout, const char *at, size_t n, uint64_t most);
+
+/* Return the bytes of one element of a member. */
+static size_t size_of(const struct calls *c, const struct call_member *m)
+{
+	return m->kind == CALL_STRUCT ? call_layout(c, m->set)->size :
+	       m->kind == MEMBER_INET6 ? 16 : m->width;
+}
+
+/* Print an element of a member, of which n bytes are known. */
+static void print_element(struct print *o, const struct call_member *m, const char *at, size_t n,
 			  uint64_t most)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
 	switch (m->kind) {
 	case CALL_STRUCT:
@@ -482,13 +501,10 @@ static void print_element(struct print *o, const struct member *m, const char *a
 		wait_status(o, (unsigned)load(o->c, at, 4));
 		break;
 	case MEMBER_PORT:
+		for (unsigned i = 0; i < m->width; i++)
+			v = v << 8 | (unsigned char)at[i];
 		text(o, m->width == 2 ? "htons(" : "htonl(");
-		digits(o, m->width == 2
-		       ? (unsigned)(unsigned char)at[0] << 8 | (unsigned char)at[1]
-		       : (uint64_t)((unsigned)(unsigned char)at[0] << 24 |
-				    (unsigned)(unsigned char)at[1] << 16 |
-				    (unsigned)(unsigned char)at[2] << 8 |
-				    (unsigned char)at[3]), 10);
+		digits(o, v, 10);
 		text(o, ")");
 		break;
 	case MEMBER_INET:
@@ -504,114 +520,134 @@ static void print_element(struct print *o, const struct member *m, const char *a
 	}
 }
 
-/* Is a member left out of a structure, of which n bytes are known? */
-static int left_out(const struct print *o, const struct layout *l, const struct member *m,
-		    const char *at, size_t n)
+static void print_elements(struct print *o, const struct call_member *m, const char *at, size_t n,
+			   uint64_t most)
 {
-	const struct member *other = &l->v[m->other];
+	size_t one = size_of(o->c, m);
+
+	text(o, "[");
+	for (size_t i = 0; i < m->count; i++) {
+		if (i)
+			text(o, ", ");
+		if (n < (i + 1) * one) {
+			text(o, "...");
+			break;
+		}
+		print_element(o, m, at + i * one, one, most);
+	}
+	text(o, "]");
+}
+
+/* Print the name of a socket, of which n bytes are known. all: its length is the longest one. */
+static void print_sun_path(struct print *o, const char *at, size_t n, int all)
+{
+	if (*at) {
+		quoted(o, at, strnlen(at, n), 0);
+		return;
+	}
+	/* an abstract name: all its bytes count */
+	while (n > 1 && all && !at[n - 1])
+		n--;
+	text(o, "@");
+	quoted(o, at + 1, n - 1, 0);
+}
+
+/* Is a member left out of the structure? */
+static int left_out(const struct print *o, const struct structure *s, const struct call_member *m)
+{
+	const struct call_member *other = &call_members[s->l->first + m->other];
 	uint64_t v;
-	int out;
 
 	if (m->rare == RARE_NEVER ||
-	    (m->rare != RARE_OTHER && load(o->c, at + m->offset, m->width)))
+	    (m->rare != RARE_OTHER && load(o->c, s->at + m->offset, m->width)))
 		return 0;
 	if (m->rare == RARE_ZERO)
 		return 1;
-	if (m->other >= l->n || other->offset + (size_t)other->width > n)
+	if (other->offset + (size_t)other->width > s->n)
 		return 0;
-	v = load(o->c, at + other->offset, other->width);
-	out = !(v & m->bits);
-	return m->test == '!' ? !out : out;
+	v = load(o->c, s->at + other->offset, other->width);
+	return (v & (m->bits ? m->bits : UINT64_MAX)) ? m->unless : !m->unless;
+}
+
+static void print_member(struct print *o, const struct structure *s, const struct call_member *m)
+{
+	const char *at = s->at + m->offset;
+	size_t known = s->n - m->offset, one = size_of(o->c, m);
+	size_t all = known < m->count ? known : m->count;
+
+	if (m->kind == MEMBER_INET6) {
+		text(o, "inet_pton(AF_INET6, \"");
+		inet6(o, at);
+		text(o, "\", &");
+		text(o, call_texts + m->name);
+		text(o, ")");
+		return;
+	}
+	text(o, call_texts + m->name);
+	if (call_texts[m->name])
+		text(o, "=");
+	if (m->kind == MEMBER_FDSET) {
+		descriptors(o, at, all, s->most);
+	} else if (m->kind == MEMBER_SUN_PATH) {
+		print_sun_path(o, at, all, s->n >= 110);
+	} else if (m->kind == MEMBER_CHARS) {
+		quoted(o, at, strnlen(at, all), 0);
+	} else if (m->array) {
+		print_elements(o, m, at, known, s->most);
+	} else {
+		const char *old = m->both && o->old && o->nold >= m->offset + one ?
+				  o->old + m->offset : at;
+
+		if (memcmp(old, at, one)) {
+			print_element(o, m, old, one, s->most);
+			text(o, " => ");
+		}
+		print_element(o, m, at, known, s->most);
+	}
+}
+
+/* Print UTIME_NOW or UTIME_OMIT of linux/stat.h; the seconds have no meaning then. */
+static int print_now(struct print *o, const struct structure *s)
+{
+	const struct call_member *m = &call_members[s->l->first + 1];
+	uint64_t ns = s->l->now && s->n >= s->l->size ? load(o->c, s->at + m->offset, m->width) : 0;
+
+	if (ns != 0x3fffffff && ns != 0x3ffffffe)
+		return 0;
+	text(o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
+	return 1;
 }
 
 /* Print a structure that begins at at; n bytes of it are known. */
-static void print_layout(struct print *o, unsigned index, const char *at, size_t n, uint64_t most)
+static void print_layout(struct print *o, unsigned layout, const char *at, size_t n, uint64_t most)
 {
-	const struct layout *l = &o->c->layouts[index];
-	int any = 0, more = l->more, in_place = 0;
+	struct structure s = { call_layout(o->c, layout), at, n, most };
+	const struct call_member *first = &call_members[s.l->first];
+	int any = 0, more = s.l->more, in_place = 0;
 
-	if (l->now && n >= l->size) {
-		uint64_t ns = load(o->c, at + l->v[1].offset, l->v[1].width);
-
-		/* linux/stat.h of the kernel; then the seconds have no meaning */
-		if (ns == 0x3fffffff || ns == 0x3ffffffe) {
-			text(o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
-			return;
-		}
-	}
-	if (!l->bare)
+	if (print_now(o, &s))
+		return;
+	if (!s.l->bare)
 		text(o, "{");
-	for (const struct member *m = l->v; m < l->v + l->n && !o->full; m++) {
-		size_t one = m->kind == CALL_STRUCT ? o->c->layouts[m->set].size :
-			     m->kind == MEMBER_INET6 ? 16 : m->width;
-		const char *from = at + m->offset;
+	for (const struct call_member *m = first; m < first + s.l->n && !o->full; m++) {
 		size_t known = n > m->offset ? n - m->offset : 0;
 
-		if (m->kind == MEMBER_PAD || (o->written ? !m->out && m != l->v : m->out))
+		if (m->kind == MEMBER_PAD || (o->written ? !m->out && m != first : m->out))
 			continue;
-		if (known < one && m->kind != MEMBER_SUN_PATH) {
-			more = 1;
+		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(o->c, m)) {
+			more |= m->kind != MEMBER_SUN_PATH;
 			break;
 		}
-		if (m->kind == MEMBER_SUN_PATH && !known)
-			break;
-		if (in_place) {
+		if (in_place || left_out(o, &s, m)) {
 			in_place = 0;
 			continue;
 		}
-		if (left_out(o, l, m, at, n))
-			continue;
 		in_place = m->kind == MEMBER_DEV;
 		if (any++)
 			text(o, ", ");
-		if (m->length && m->kind != MEMBER_INET6) {
-			put(o, m->name, m->length);
-			text(o, "=");
-		}
-		if (m->kind == MEMBER_FDSET) {
-			descriptors(o, from, known < m->count ? known : m->count, most);
-		} else if (m->kind == MEMBER_INET6) {
-			text(o, "inet_pton(AF_INET6, \"");
-			inet6(o, from);
-			text(o, "\", &");
-			put(o, m->name, m->length);
-			text(o, ")");
-		} else if (m->kind == MEMBER_CHARS || m->kind == MEMBER_SUN_PATH) {
-			size_t room = known < m->count ? known : m->count;
-
-			if (m->kind == MEMBER_SUN_PATH && !*from) {
-				/* an abstract name: all its bytes count */
-				while (room > 1 && n >= 110 && !from[room - 1])
-					room--;
-				text(o, "@");
-				from++;
-				room--;
-			} else {
-				room = strnlen(from, room);
-			}
-			quoted(o, from, room, 0);
-		} else if (!m->array) {
-			if (m->both && o->old && o->nold >= m->offset + one &&
-			    memcmp(o->old + m->offset, from, one)) {
-				print_element(o, m, o->old + m->offset, one, most);
-				text(o, " => ");
-			}
-			print_element(o, m, from, known, most);
-		} else {
-			text(o, "[");
-			for (size_t i = 0; i < m->count; i++) {
-				if (i)
-					text(o, ", ");
-				if (known < (i + 1) * one) {
-					text(o, "...");
-					break;
-				}
-				print_element(o, m, from + i * one, one, most);
-			}
-			text(o, "]");
-		}
+		print_member(o, &s, m);
 	}
-	if (!l->bare)
+	if (!s.l->bare)
 		text(o, more ? any ? ", ...}" : "...}" : "}");
 	else if (!any)
 		text(o, "...");
@@ -623,10 +659,10 @@ static void print_address(struct print *o, const char *at, size_t known, size_t 
 	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
 	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
 	static const struct { uint8_t family, layout; } families[] = {
-		{ 1, ADDRESS_UNIX }, { 2, ADDRESS_INET }, { 10, ADDRESS_INET6 },
-		{ 16, ADDRESS_NETLINK }, { 17, ADDRESS_PACKET }, { 40, ADDRESS_VSOCK },
+		{ 1, LAYOUT_SOCKADDR_UN }, { 2, LAYOUT_SOCKADDR_IN }, { 10, LAYOUT_SOCKADDR_IN6 },
+		{ 16, LAYOUT_SOCKADDR_NL }, { 17, LAYOUT_SOCKADDR_LL }, { 40, LAYOUT_SOCKADDR_VM },
 	};
-	unsigned layout = ADDRESS_ANY;
+	unsigned layout = LAYOUT_SOCKADDR;
 	uint64_t family;
 	size_t least;
 
@@ -635,11 +671,11 @@ static void print_address(struct print *o, const char *at, size_t known, size_t 
 		if (families[i].family == family)
 			layout = families[i].layout;
 	/* what the kernel refuses because it is too short is no address of its family */
-	least = layout == ADDRESS_UNIX ? 2 : layout == ADDRESS_INET6 ? IPV6_LEAST :
-		o->c->layouts[layout].size;
-	if (layout == ADDRESS_ANY || n < least) {
+	least = layout == LAYOUT_SOCKADDR_UN ? 2 : layout == LAYOUT_SOCKADDR_IN6 ? IPV6_LEAST :
+		call_layout(o->c, layout)->size;
+	if (layout == LAYOUT_SOCKADDR || n < least) {
 		text(o, "{sa_family=");
-		print_set(o, o->c->layouts[ADDRESS_ANY].v->set, family, 2);
+		print_set(o, SET_FAMILY, family, 2);
 		if (known > 2) {
 			text(o, ", sa_data=");
 			quoted(o, at + 2, known - 2, known < n);
@@ -671,9 +707,9 @@ static void strings(struct print *o, const struct call_bytes *user)
 }
 
 /* Is a member of the structure not zero that the kernel writes? */
-static int is_written(const struct calls *c, const struct layout *l, const char *at, size_t n)
+static int is_written(const struct calls *c, const struct call_layout *l, const char *at, size_t n)
 {
-	for (const struct member *m = l->v; m < l->v + l->n; m++)
+	for (const struct call_member *m = &call_members[l->first], *end = m + l->n; m < end; m++)
 		if (m->out && n >= (size_t)m->offset + m->width &&
 		    load(c, at + m->offset, m->width))
 			return 1;
@@ -687,21 +723,22 @@ static int is_written(const struct calls *c, const struct layout *l, const char 
 static int print_option(struct print *o, const struct call_arg *a, const struct call_bytes *user,
 			uint64_t count)
 {
-	const struct layout *l = &o->c->layouts[a->set];
+	const struct call_layout *l = call_layout(o->c, a->set);
 	size_t n = user->n < count ? user->n : (size_t)count;
+	int brackets = l->bare && !call_members[l->first].array;
 
 	if ((int64_t)count < 0 || (a->out && !count))
 		return 0;
-	if (a->set == OPTION_TEXT || (a->set == OPTION_ANY && count != 4) ||
+	if (a->set == LAYOUT_OPTION_TEXT || (a->set == LAYOUT_OPTION && count != 4) ||
 	    (a->out && count < l->size)) {
 		quoted(o, user->bytes, n, n < count);
 		return 1;
 	}
 	if (count < l->size)
 		return 0;
-	text(o, l->bare && !l->v->array ? "[" : "");
+	text(o, brackets ? "[" : "");
 	print_layout(o, a->set, user->bytes, n, 0);
-	text(o, l->bare && !l->v->array ? "]" : "");
+	text(o, brackets ? "]" : "");
 	return 1;
 }
 
@@ -709,9 +746,9 @@ static int print_option(struct print *o, const struct call_arg *a, const struct 
 static void structures(struct print *o, const struct call_arg *a, const struct call_bytes *user,
 		       uint64_t count, uint64_t most)
 {
-	const struct layout *l = &o->c->layouts[a->set];
-	const struct member *m = l->v;
-	int brackets = a->count >= 0 || (l->bare && l->n && !m->array && m->kind <= CALL_SET);
+	const struct call_layout *l = call_layout(o->c, a->set);
+	const struct call_member *m = &call_members[l->first];
+	int brackets = a->count >= 0 || (l->bare && !m->array && m->kind <= CALL_SET);
 	int any = 0;
 	size_t at = 0;
 
@@ -745,8 +782,8 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 		      const struct call_values *v)
 {
 	const struct call_arg *a = &call->args[arg];
-	const struct layout *l = &c->layouts[a->set];
-	unsigned kind = l->n && l->bare ? l->v->kind : CALL_NONE;
+	const struct call_layout *l = call_layout(c, a->set);
+	unsigned kind = l->bare ? call_members[l->first].kind : CALL_NONE;
 
 	if (a->sized) {
 		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
@@ -844,16 +881,16 @@ static const struct call_bytes *written(const struct call_arg *a, unsigned arg,
 }
 
 /* Return the layout of an argument, or NULL. */
-static const struct layout *layout_of(const struct calls *c, const struct call_arg *a)
+static const struct call_layout *layout_of(const struct calls *c, const struct call_arg *a)
 {
-	return a->kind == CALL_STRUCT && a->set < c->nlayouts ? &c->layouts[a->set] : NULL;
+	return a->kind == CALL_STRUCT ? call_layout(c, a->set) : NULL;
 }
 
 /* Does the structure have members that the kernel writes, and others? */
-static int has_sides(const struct layout *l)
+static int has_sides(const struct call_layout *l)
 {
 	for (unsigned i = 0; l && i < l->n; i++)
-		if (l->v[i].out)
+		if (call_members[l->first + i].out)
 			return 1;
 	return 0;
 }
@@ -862,7 +899,7 @@ static int has_sides(const struct layout *l)
 static void changed(struct print *o, const struct call *call, unsigned arg,
 		    const struct call_bytes *old, const struct call_bytes *new)
 {
-	const struct layout *l = layout_of(o->c, &call->args[arg]);
+	const struct call_layout *l = layout_of(o->c, &call->args[arg]);
 	size_t n = l->size;
 
 	if (is_known(old) && old->n >= n && new->n >= n && !memcmp(old->bytes, new->bytes, n)) {
@@ -890,7 +927,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
-	const struct layout *l = layout_of(c, a);
+	const struct call_layout *l = layout_of(c, a);
 	int address = 0;
 
 	if (arg >= call->nargs)
@@ -957,8 +994,8 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 			break;
 		}
 		text(&o, any ? ", " : " (");
-		put(&o, a->label, a->nlabel);
-		text(&o, a->nlabel ? " " : "");
+		text(&o, a->label);
+		text(&o, *a->label ? " " : "");
 		n = call_print_written(c, call, i, v, o.at, (size_t)(o.end - o.at));
 		if (!n)
 			o.at = begin;
@@ -979,8 +1016,9 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 	if (c->word == 4)
 		result = (int32_t)result;
 	if (result < 0 && result >= -4095) {
-		const struct set *set = &c->sets[SET_ERRNO];
-		const struct constant *k = find(set, (uint64_t)-result, UINT64_MAX);
+		const struct call_set *set = &call_sets[SET_ERRNO];
+
+		const struct call_constant *k = find(c, set, (uint64_t)-result, UINT64_MAX);
 
 		text(&o, result <= -512 ? "? " : "-1 ");
 		if (k)
@@ -989,7 +1027,7 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 			digits(&o, (uint64_t)-result, 10);
 	} else if (a->kind == CALL_NONE) {
 		text(&o, "?");
-	} else if (a->kind == CALL_SET && c->sets[a->set < c->nsets ? a->set : 0].flags) {
+	} else if (a->kind == CALL_SET && call_sets[a->set].flags) {
 		hex(&o, (uint64_t)result);
 		if (result) {
 			text(&o, " (flags ");

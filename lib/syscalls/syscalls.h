@@ -2,10 +2,8 @@
 /*
  * syscalls.h - what the arguments and results of system calls mean
  *
- * The tables are data: calls, their arguments, constants and structures of each ABI, in
- * lib/syscalls/data/. The build makes one text file of them, tfs-calls.tab, which lies beside
- * the programs or is installed with the hooks. So a program that decodes no call does not
- * grow. Terms:
+ * The tables are data: calls, their arguments, constants and structures of each ABI, in data/.
+ * The build compiles them to C (tables.awk, tables.h). Terms:
  *
  *	ABI              the calls of one kind of program: x86_64, i386, aarch64, arm, s390x,
  *	                 ppc64le, riscv64; numbers, constants and structures depend on it
@@ -23,7 +21,7 @@
 
 #include "base/base.h"
 
-/* ---- table.c: read the tables ---------------------------------------------------------- */
+/* ---- table.c: the tables ---------------------------------------------------------------- */
 
 enum { CALL_ARGS = 6 };
 
@@ -63,14 +61,12 @@ enum call_out {
 
 /* An argument, or the result. The width of a number is that of its C type in this ABI. */
 struct call_arg {
-	const char *name;       /* as in the kernel's source; not ended by a NUL: see length */
-	uint8_t length;
+	const char *name;       /* as in the kernel's source */
+	const char *label;      /* what was written is printed with this word before it */
 	uint8_t kind;           /* enum call_kind */
 	uint8_t in;             /* user memory is read by the kernel: it counts at the entry */
 	uint8_t out;            /* user memory is written by the kernel: enum call_out */
-	uint8_t behind;         /* if both, what was written is printed behind the result */
-	uint8_t nlabel;
-	const char *label;      /* with this word in front, of nlabel bytes */
+	uint8_t behind;         /* if both, what was written is printed after the result */
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
 	uint8_t place;          /* enum call_place */
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
@@ -82,6 +78,7 @@ struct call_arg {
 struct call {
 	const char *name;       /* without sys_ */
 	uint8_t nargs;
+	uint8_t follow;         /* private: the rule of follow.c */
 	struct call_arg args[CALL_ARGS];
 	struct call_arg result;
 };
@@ -96,18 +93,12 @@ struct calls;
 const char *calls_abi_32(const char *abi);
 
 /*
- * Read the tables of an ABI, by the name that uname -m has for it; NULL: that of this
- * program. Return NULL, reported, without memory, the file or the ABI.
+ * Return the tables of an ABI, by the name that uname -m has for it; NULL: that of this
+ * program. They stay for good. Return NULL, reported, if there is no such ABI.
  */
 struct calls *calls_open(const char *abi);
 
-/* Do the same with another file. */
-struct calls *calls_read(const char *path, const char *abi);
-
-/* Free the tables and the calls that calls_find returned. A tool needs not. */
-void calls_free(struct calls *);
-
-/* Return the call with this number, or NULL. It stays valid as long as the tables do. */
+/* Return the call with this number, or NULL. It stays valid. */
 const struct call *calls_find(struct calls *, uint64_t number);
 
 /*

@@ -1,24 +1,10 @@
 # SPDX-License-Identifier: ISC
-# tables.awk - make tfs-calls.tab, the tables of system calls that table.c reads
+# tables.awk - compile the tables of system calls to C
 #
-# usage: awk -f tables.awk data/numbers.in data/sets/*.in data/layouts.in data/calls.in
-# Each file describes its own form. The result is lines of text:
-#
-#	tfs-calls 1 BYTES SETS LAYOUTS CALLS CONSTANTS MEMBERS
-#	SETS lines:     f (flags) or e, how to print other values (x d u o k, i of ioctl), the bits in hex
-#	                that are an enumeration, with :SET for that of another set; the prefix
-#	                of the names; NAME, or NAME=HEX if it is not 1 more than the last, with
-#	                /ABIS:HEX where ABIs have other values; - is no value
-#	LAYOUTS lines:  b (printed without braces), l (the length of an address), p (packed),
-#	                m (has more members), n (a time that may be
-#	                UTIME_NOW) or -; members;
-#	                more than one begin with /ABIS
-#	CALLS lines:    the name, or one or two of ?ARG=HEX, ?ARG&HEX, ?ARG!HEX of a variant, with
-#	                /ABIS:HEX as above, %BITS; arguments; =result
-#	7 lines:        an ABI, its word size, b (big-endian) or l, the alignment of 8 bytes; the
-#	                index of each call in the order of numbers; ~N for N numbers without one
-#
-# A value is a name, the letter of its kind (letters in table.c) and its width or index.
+# usage: awk -f tables.awk -v NAMES=FILE data/types.in data/numbers.in data/sets/*.in \
+#		data/layouts.in data/follow.in data/calls.in
+# Each file describes its own form. NAMES gets the numbers of sets and layouts; the standard output
+# has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
@@ -26,43 +12,44 @@ function fail(text) {
 	exit 1
 }
 
-# Return a number of C as hex without zeros in front, or - if it is -.
-function tohex(s,   v, i, base, sign, out) {
+# Return the value of a number of C, with its sign, below 2^53; - is none.
+function number(s,   v, i, d, base, sign) {
 	if (s == "-")
 		return s
 	s = tolower(s)
-	sign = ""
-	if (s ~ /^-/) {
-		sign = "-"
-		s = substr(s, 2)
-	}
-	if (s ~ /^0x[0-9a-f]+$/) {
-		s = substr(s, 3)
-		sub(/^0+/, "", s)
-		return sign (s == "" ? "0" : s)
-	}
-	if (s !~ /^[0-9]+$/)
-		fail("no number: " s)
-	base = s ~ /^0/ ? 8 : 10
+	sign = sub(/^-/, "", s) ? -1 : 1
+	base = sub(/^0x/, "", s) ? 16 : s ~ /^0/ ? 8 : 10
 	v = 0
-	for (i = 1; i <= length(s); i++)
-		v = v * base + substr(s, i, 1)
-	out = ""
-	do {
-		out = substr("0123456789abcdef", v % 16 + 1, 1) out
-		v = int(v / 16)
-	} while (v)
-	return sign out
+	for (i = 1; i <= length(s); i++) {
+		d = index("0123456789abcdef", substr(s, i, 1)) - 1
+		if (d < 0 || d >= base)
+			fail("no number: " s)
+		v = v * base + d
+	}
+	if (s == "")
+		fail("no number: " s)
+	return sign * v
 }
 
-# Return the number that hex digits mean, if it is small.
-function fromhex(s,   v, i) {
-	for (v = 0; s != ""; s = substr(s, 2))
-		v = v * 16 + index("0123456789abcdef", substr(s, 1, 1)) - 1
-	return v
+# Return the number of a text in the tables.
+function text_of(s) {
+	if (!(s in text_number)) {
+		text_number[s] = ntext
+		texts[ntexts++] = s
+		ntext += length(s) + 1
+	}
+	return text_number[s]
 }
 
-# Return the digits of the ABIs in a list with commas.
+# Return the number of a line in a table, which has each line once.
+function row(table, line) {
+	if (!((table, line) in row_number)) {
+		row_number[table, line] = rows[table] + 0
+		row_line[table, rows[table]++] = line
+	}
+	return row_number[table, line]
+}
+
 function abis_of(list,   n, i, part, out) {
 	out = ""
 	n = split(list, part, ",")
@@ -74,134 +61,268 @@ function abis_of(list,   n, i, part, out) {
 	return out
 }
 
-function set_index(name) {
-	if (!(name in set_number)) {
-		set_number[name] = nsets
-		set_name[nsets++] = name
-	}
-	return set_number[name]
+# Return the ABIs of a that are in b, or not: is 0.
+function common_abis(a, b, is,   i, out) {
+	out = ""
+	for (i = 1; i <= length(a); i++)
+		if ((index(b, substr(a, i, 1)) > 0) == is)
+			out = out substr(a, i, 1)
+	return out
 }
 
-function layout_index(name) {
-	if (!(name in layout_number)) {
-		layout_number[name] = nlayouts
-		layout_name[nlayouts++] = name
-	}
-	return layout_number[name]
+function abi_bits(abis,   i, v) {
+	v = 0
+	for (i = 1; i <= length(abis); i++)
+		v += abi_bit[substr(abis, i, 1)]
+	return v
 }
 
-# Return a value of the tables: NAME:TYPE, with [N] in a structure.
-function value(text, argument,   name, type, array, width, union, out, side) {
-	name = text
-	if (!sub(/:.*/, "", name))
-		fail("no type: " text)
-	type = substr(text, length(name) + 2)
-	out = array = union = rare = side = ""
-	if (name !~ /^[a-z0-9_]*$/)
+# Name a set or layout that must follow; return the word for its number.
+function word_of(what, name) {
+	if (name !~ /^[a-z0-9_]+$/)
 		fail("no name: " name)
-	if (argument) {
-		if (match(type, /[!^~\[{%].*/)) {
-			out = substr(type, RSTART)
-			type = substr(type, 1, RSTART - 1)
-			if (match(out, /\[[a-z_0-9]+\]/))
-				out = substr(out, 1, RSTART) argument_index(substr(out, RSTART + 1, RLENGTH - 2))
-			if (match(out, /%[a-z_0-9]+/))
-				out = substr(out, 1, RSTART) argument_index(substr(out, RSTART + 1))
-			sub(/}/, "", out)
-		}
+	if (!((what, name) in named)) {
+		named[what, name] = 1
+		names[what, words[what]++] = name
+	}
+	return toupper(what "_" name)
+}
+
+# Set type_kind, type_width and type_more, other members, to those of a type.
+function read_type(type,   option) {
+	type_width = "long"
+	option = sub(/^option\./, "", type)
+	if (option || sub(/^\*/, "", type)) {
+		type_kind = option ? "CALL_OPTION" : "CALL_STRUCT"
+		type_more = ", .set = " word_of("layout", type)
+		type_name = type
+	} else if (type in kinds) {
+		type_kind = kinds[type]
+		type_width = widths[type]
+		type_more = more[type]
 	} else {
-		if (match(type, /[!^]$/)) {
-			side = substr(type, RSTART)
+		type_kind = "CALL_SET"
+		type_width = 4
+		if (match(type, /\.[1248l]$/)) {
+			type_width = substr(type, RSTART + 1)
 			type = substr(type, 1, RSTART - 1)
 		}
-		if (match(type, /\?.*/)) {
-			rare = substr(type, RSTART)
-			type = substr(type, 1, RSTART - 1)
-			rare = member_condition(rare)
-		}
-		if (sub(/<$/, "", type))
-			union = "<" rare side
-		else
-			union = rare side
-		if (match(type, /\[[0-9]+\]$/)) {
-			array = "*" substr(type, RSTART + 1, RLENGTH - 2)
-			type = substr(type, 1, RSTART - 1)
-		}
+		if (type_width == "l")
+			type_width = "long"
+		type_more = ", .set = " word_of("set", type)
 	}
-	if (type ~ /^\*/)
-		return name "T" layout_index(substr(type, 2)) array union out
-	if (argument && sub(/^option\./, "", type))
-		return name "L" layout_index(type) out
-	if (type in letters)
-		return name letters[type] array union out
-	width = 4
-	if (match(type, /\.[1248l]$/)) {
-		width = substr(type, RSTART + 1)
-		type = substr(type, 1, RSTART - 1)
-	}
-	return name "S" width set_index(type) array union out
 }
 
-# Return the condition of a member: ?, ?NAME, ?NAME&BITS, ?NAME!BITS, or one more ? in front.
-function member_condition(text,   out, name, i, bits) {
-	out = "?"
-	text = substr(text, 2)
-	if (text == "")
-		return out
-	if (sub(/^\?/, "", text))
-		out = "??"
-	bits = ""
-	if (match(text, /[&!].*/)) {
-		bits = substr(text, RSTART, 1) tohex(substr(text, RSTART + 1))
-		text = substr(text, 1, RSTART - 1)
-	}
-	for (i = 0; i < NF - first; i++) {
-		name = $(first + i)
-		sub(/:.*/, "", name)
-		if (name == text)
-			return out i bits
-	}
-	fail("no member " text)
-}
-
-# Return the number of an argument of the last call.
 function argument_index(name) {
 	if (!((call_id, name) in argument_number))
 		fail("no argument " name)
 	return argument_number[call_id, name]
 }
 
-# Return the value of constants with | between, in the set of an argument; of one constant also
-# those of other ABIs.
-function constants_value(set, text,   part, n, i, v) {
+# Return the number of an argument or a result: NAME:TYPE
+function argument(text,   name, type, out, side, label) {
+	name = text
+	if (!sub(/:.*/, "", name))
+		fail("no type: " text)
+	type = substr(text, length(name) + 2)
+	side = ""
+	if (match(type, /[!^~\[{%].*/)) {
+		side = substr(type, RSTART)
+		type = substr(type, 1, RSTART - 1)
+	}
+	read_type(type)
+	out = sprintf(".name = %d, .kind = %s, .width = %s", text_of(name), type_kind,
+		width_word(type_kind == "CALL_OPTION" ? 1 : type_width)) type_more
+	if (sub(/^!/, "", side)) {
+		out = out ", .out = CALL_OUT"
+	} else if (sub(/^~/, "", side)) {
+		out = out ", .out = CALL_OUT_INTERRUPTED"
+	} else {
+		out = out ", .in = 1"
+		if (sub(/^\^/, "", side)) {
+			match(side, /^[a-z_]*/)
+			label = substr(side, 1, RLENGTH)
+			side = substr(side, RLENGTH + 1)
+			out = out ", .out = CALL_OUT"
+			if (label != "")
+				out = out ", .behind = 1, .label = " text_of(label == "_" ? "" : label)
+		}
+	}
+	if (side ~ /^\[[a-z_0-9]+\]$/)
+		out = out ", .count = " 1 + argument_index(substr(side, 2, length(side) - 2))
+	else if (side ~ /^%/)
+		out = out ", .sized = " 1 + argument_index(substr(side, 2))
+	else if (side ~ /^\{[0-9]+\}$/)
+		out = out ", .bytes = " substr(side, 2, length(side) - 2)
+	else if (side != "")
+		fail("no such side: " side)
+	return row("arguments", out)
+}
+
+function width_word(width) {
+	return width == "long" ? "WIDTH_LONG" : width == "old" ? "WIDTH_OLD" : width
+}
+
+# Return the width of a type of an ABI.
+function width_in(a, width) {
+	return width == "long" ? abi_word[a] : width == "old" ? (abi_word[a] == 4 ? 2 : 4) : width
+}
+
+# Return the condition of a member: ?, ?NAME, ?NAME&BITS, ?NAME!BITS, or one more ? in front.
+function member_condition(text, part, n,   out, name, i, bits) {
+	text = substr(text, 2)
+	if (text == "")
+		return ", .rare = RARE_ZERO"
+	out = ", .rare = " (sub(/^\?/, "", text) ? "RARE_BOTH" : "RARE_OTHER")
+	bits = ""
+	if (match(text, /[&!].*/)) {
+		bits = sprintf(", .bits = %.0fu", number(substr(text, RSTART + 1)))
+		if (substr(text, RSTART, 1) == "!")
+			bits = bits ", .unless = 1"
+		text = substr(text, 1, RSTART - 1)
+	}
+	for (i = 1; i <= n; i++) {
+		name = part[i]
+		sub(/:.*/, "", name)
+		if (name == text)
+			return out ", .other = " i - layout_first bits
+	}
+	fail("no member " text)
+}
+
+# Lay out a structure of an ABI: return its number.
+function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, packed, text, type,
+		side, rare, union, count, one, align, offset, v) {
+	n = split((name, a) in layout ? layout[name, a] : layout[name], part, " ")
+	flags = members = ""
+	size = used = last = packed = layout_count = 0
+	most = 1
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|more)$/; i++)
+		if (part[i] == "packed")
+			packed = 1
+		else
+			flags = flags ", ." part[i] " = 1"
+	layout_first = i
+	for (; i <= n; i++) {
+		text = part[i]
+		sub(/:.*/, "", text)
+		type = substr(part[i], length(text) + 2)
+		side = rare = ""
+		if (match(type, /[!^]$/)) {
+			side = substr(type, RSTART) == "!" ? ", .out = 1" : ", .both = 1"
+			type = substr(type, 1, RSTART - 1)
+		}
+		if (match(type, /\?.*/)) {
+			rare = substr(type, RSTART)
+			type = substr(type, 1, RSTART - 1)
+			rare = member_condition(rare, part, n)
+		}
+		union = sub(/<$/, "", type)
+		count = 1
+		if (match(type, /\[[0-9]+\]$/)) {
+			count = substr(type, RSTART + 1, RLENGTH - 2)
+			type = substr(type, 1, RSTART - 1)
+			rare = ", .array = 1" rare
+		}
+		read_type(type)
+		one = align = width_in(a, type_width)
+		if (type_kind == "CALL_STRUCT") {
+			if (!((type_name, a) in layout_size))
+				fail("no layout above: " type_name)
+			one = layout_size[type_name, a]
+			align = (abi_word[a] == 4 && abi_align[a] == 4) || one % 8 ? 4 : 8
+			if (one < align)
+				align = one ? one : 1
+		}
+		if (align == 8)
+			align = abi_align[a]
+		if (type_kind == "MEMBER_INET6") {
+			one = 16
+			align = 4
+		}
+		if (packed)
+			align = 1
+		if (match(type_more, /count = [0-9]+/)) {
+			count = substr(type_more, RSTART + 8, RLENGTH - 8)
+			sub(/, .count = [0-9]+/, "", type_more)
+		}
+		offset = last
+		if (!union) {
+			if (align > most)
+				most = align
+			last = offset = int((size + align - 1) / align) * align
+		}
+		v = sprintf("{ .name = %d, .kind = %s, .width = %s, .offset = %d, .count = %d", \
+			text_of(text), type_kind, width_in(a, type_width), offset, count) \
+			type_more rare side
+		members = members "\t" v " },\n"
+		if (offset + one * count > size)
+			size = offset + one * count
+		if (type_kind != "MEMBER_PAD" && offset + one * count > used)
+			used = offset + one * count
+		layout_count++
+	}
+	layout_size[name, a] = size = int((size + most - 1) / most) * most
+	if (!(members in members_at)) {
+		members_at[members] = nmembers
+		all_members = all_members members
+		nmembers += layout_count
+	}
+	return row("layouts", sprintf(".first = %d, .n = %d, .size = %d, .used = %d",
+		members_at[members], layout_count, size, used) flags)
+}
+
+# Set group_abis and group_value to the values that a constant has, each with its ABIs; return
+# their number.
+function groups(v, others,   n, i, word, left, part) {
+	left = all_abis
+	ngroups = 0
+	n = split(others, part, " ")
+	for (i = 1; i <= n; i++) {
+		split(part[i], word, "=")
+		left = common_abis(left, abis_of(word[1]), 0)
+		if (word[2] == "-")
+			continue
+		group_abis[++ngroups] = abis_of(word[1])
+		group_value[ngroups] = number(word[2])
+	}
+	if (v != "-" && left != "") {
+		group_abis[++ngroups] = left
+		group_value[ngroups] = number(v)
+	}
+	return ngroups
+}
+
+# Set the groups of constants with | between in the set of an argument.
+function constant_groups(set, text,   part, n, i, v) {
 	n = split(text, part, "|")
 	if (n == 1 && (set, text) in constant)
-		return constant[set, text] constant_others[set, text]
+		return groups(constant[set, text], constant_others[set, text])
 	v = 0
 	for (i = 1; i <= n; i++) {
 		if (part[i] ~ /^[0-9]/)
-			v += fromhex(tohex(part[i]))
+			v += number(part[i])
 		else if ((set, part[i]) in constant)
-			v += fromhex(constant[set, part[i]])
+			v += number(constant[set, part[i]])
 		else
 			fail("the set " set " has no " part[i])
 	}
-	return tohex(sprintf("%.0f", v))
+	return groups(sprintf("%.0f", v), "")
 }
 
-# Return the texts in a list, each with a condition at its end: ARG=VALUE,VALUE..., where ARG may be
-# NAME:SET. Each value makes a text of its own.
-function conditions(text, list,   name, set, test, bits, i, j, n, m, values, before, out) {
+# Put the conditions ARG=VALUE,VALUE..., where ARG may be NAME:SET, to those of each variant that
+# is known: nvariants of variant_when, for variant_abis.
+function conditions(text,   name, set, test, bits, i, j, k, n, m, values, when, abis, old_when,
+		old_abis) {
 	match(text, /[=&!]/)
 	test = substr(text, RSTART, 1)
 	name = substr(text, 1, RSTART - 1)
+	n = split(substr(text, RSTART + 1), values, ",")
 	bits = ""
 	if (match(name, /%.*/)) {
-		bits = "%" tohex(substr(name, RSTART + 1))
+		bits = sprintf(", .bits = %.0fu", number(substr(name, RSTART + 1)))
 		name = substr(name, 1, RSTART - 1)
 	}
-	match(text, /[=&!]/)
-	n = split(substr(text, RSTART + 1), values, ",")
 	set = argument_type[call_id, name]
 	if (name ~ /:/) {
 		set = name
@@ -209,18 +330,36 @@ function conditions(text, list,   name, set, test, bits, i, j, n, m, values, bef
 	}
 	sub(/[^:]*:/, "", set)
 	sub(/\.[1248l]$/, "", set)
-	m = split(list, before, " ")
-	out = ""
+	m = nvariants
+	for (i = 1; i <= m; i++) {
+		old_when[i] = variant_when[i]
+		old_abis[i] = variant_abis[i]
+	}
+	nvariants = 0
 	for (i = 1; i <= m; i++)
-		for (j = 1; j <= n; j++)
-			out = out " " before[i] (before[i] == "?" ? "" : "?") argument_index(name) \
-				test constants_value(set, values[j]) bits
-	return out
+		for (j = 1; j <= n; j++) {
+			constant_groups(set, values[j])
+			for (k = 1; k <= ngroups; k++) {
+				abis = common_abis(old_abis[i], group_abis[k], 1)
+				if (abis == "")
+					continue
+				when = row("conditions", sprintf(".test = %s, .arg = %d, .value = %s", \
+					tests[test], argument_index(name), \
+					c_number(group_value[k])) bits)
+				variant_when[++nvariants] = old_when[i] (old_when[i] == "" ? "" : ", ") when
+				variant_abis[nvariants] = abis
+			}
+		}
 }
 
-# Return the arguments and the result from the word first on.
-function arguments(first,   i, text, name, n) {
-	text = ""
+# Return the lower 32 bits of a number in C.
+function c_number(v) {
+	return sprintf("%.0fu", v < 0 ? v + 4294967296 : v % 4294967296)
+}
+
+# Return the members .args and .nargs of a call whose arguments begin with a word of the line.
+function arguments(first,   i, list, name, n) {
+	list = ""
 	n = 0
 	for (i = first; i <= NF && $i != "="; i++) {
 		name = $i
@@ -231,38 +370,52 @@ function arguments(first,   i, text, name, n) {
 		}
 		n++
 	}
-	for (i = first; i <= NF && $i != "="; i++)
-		text = text " " value($i ~ /:/ ? $i : argument_type[call_id, $i], 1)
-	if (i < NF)
-		text = text " =" value(":" $(i + 1), 1)
 	if (n > 6)
 		fail("too many arguments")
-	return text
+	for (i = first; i <= NF && $i != "="; i++)
+		list = list argument($i ~ /:/ ? $i : argument_type[call_id, $i]) ", "
+	list = list argument(":" $NF)
+	if (!(list in list_at)) {
+		list_at[list] = nlists
+		lists = lists "\t" list ",\n"
+		nlists += n + 1
+	}
+	return sprintf(".args = %d, .nargs = %d", list_at[list], n)
 }
 
 BEGIN {
-	nsets = nlayouts = ncalls = nconstants = nmembers = 0
 	nabis = split("x86_64 i386 aarch64 arm s390x ppc64le riscv64", abi, " ")
-	split("8l8 4l4 8l8 4l8 8b8 8l8 8l8", abi_kind, " ")
-	for (i = 1; i <= nabis; i++)
+	split("8 4 8 4 8 8 8", abi_word, " ")
+	split("8 4 8 8 8 8 8", abi_align, " ") # of 8 bytes
+	for (i = bit = 1; i <= nabis; i++) {
 		abi_index[abi[i]] = i - 1
-	n = split("int D4 uint U4 long Dl ulong Ul size Ul ptr HN hex Hl hex32 H4 mode O2 fd F4 " \
-		"dirfd W4 id N4 oldid Ni loff Dw hexoff Hw lowhigh Dx highlow Dy pages Hz " \
-		"path P string Q strings V buffer B value B0 dev32 R4 p64 H8N bits32 H4B hex8 H1 sockaddr A none X sigset G8 fdset I8*128 " \
-		"status E4 char C1 pad Z1 port Y2 port4 Y4 inet J4 inet6 K1 sunpath M1*108 dev R8? " \
-		"s8 D1 u8 U1 x8 H1 s16 D2 u16 U2 x16 H2 s32 D4 u32 U4 x32 H4 s64 D8 u64 U8 x64 H8 " \
-		"mode8 O8", word, " ")
-	for (i = 1; i < n; i += 2)
-		letters[word[i]] = word[i + 1]
-	set_index("errno")
-	set_index("signal")
-	n = split("sockaddr sockaddr_un sockaddr_in sockaddr_in6 sockaddr_nl sockaddr_ll " \
-		"sockaddr_vm option option_text", word, " ")
-	for (i = 1; i <= n; i++)
-		layout_index(word[i])
+		abi_bit[i - 1] = bit
+		bit += bit
+		all_abis = all_abis (i - 1)
+	}
+	ncalls = nmembers = nlists = nall = ntext = ntexts = 0
+	tests["="] = "TEST_EQUAL"
+	tests["&"] = "TEST_ANY"
+	tests["!"] = "TEST_NONE"
+	text_of("")
+	row("conditions", ".test = TEST_END")
+	row("rules", ".what = FOLLOW_NOTHING")
+	row("rules", ".what = FOLLOW_UNKNOWN")
+	word_of("set", "errno") # a member without a set has the number 0
 }
 
 /^#/ || NF == 0 { next }
+
+FILENAME ~ /types\.in$/ {
+	kinds[$1] = $2
+	widths[$1] = $3
+	more[$1] = ""
+	for (i = 4; i <= NF; i++) {
+		sub(/=/, " = ", $i)
+		more[$1] = more[$1] ", ." $i
+	}
+	next
+}
 
 FILENAME ~ /numbers\.in$/ {
 	if (NF != nabis + 1)
@@ -279,21 +432,18 @@ FILENAME ~ /numbers\.in$/ {
 FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 	if (FILENAME != file) {
 		file = FILENAME
-		name = file
-		sub(/.*\//, "", name)
-		sub(/\.in$/, "", name)
-		set = name
-		set_index(set)
-		kind[set] = $1 == "flags" ? "f" : "e"
-		other[set] = "x"
-		mask[set] = "0"
+		set = file
+		sub(/.*\//, "", set)
+		sub(/\.in$/, "", set)
+		is_flags[set] = $1 == "flags"
+		set_more[set] = ""
 		for (i = 2; i <= NF; i++) {
 			if ($i ~ /^rest=/)
-				other[set] = substr($i, 6)
+				set_more[set] = set_more[set] ", .rest = REST_" toupper(substr($i, 6))
 			else if ($i ~ /^mask=/)
-				mask[set] = tohex(substr($i, 6))
+				set_more[set] = set_more[set] ", .mask = " c_number(number(substr($i, 6)))
 			else if ($i ~ /^sub=/)
-				mask[set] = mask[set] ":" set_index(substr($i, 5))
+				set_more[set] = set_more[set] ", .sub = " word_of("set", substr($i, 5))
 			else
 				fail("no such word: " $i)
 		}
@@ -301,129 +451,185 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 	}
 	if (NF < 2)
 		fail("a line is a name and a number")
-	n = ++set_n[set]
-	set_names[set, n] = $1
-	v = tohex($2)
-	constant[set, $1] = v
 	others = ""
-	for (i = 3; i <= NF; i++) {
-		split($i, word, "=")
-		h = tohex(word[2])
-		if (v == "-")
-			constant[set, $1] = h
-		others = others "/" abis_of(word[1]) ":" h
-	}
+	for (i = 3; i <= NF; i++)
+		others = others " " $i
+	constant[set, $1] = $2
 	constant_others[set, $1] = others
-	if (n == 1)
+	if (!(set in prefix))
 		prefix[set] = $1
 	while (prefix[set] != "" && index($1, prefix[set]) != 1)
 		prefix[set] = substr(prefix[set], 1, length(prefix[set]) - 1)
-	set_values[set, n] = v others
-	nconstants++
+	groups($2, others)
+	for (i = 1; i <= ngroups; i++) {
+		v = group_value[i]
+		# as numbers without a sign, negative ones are above all others
+		key = v < 0 ? v + 1e15 : v
+		for (j = ++set_n[set]; !is_flags[set] && j > 1 && set_key[set, j - 1] > key; j--) {
+			set_key[set, j] = set_key[set, j - 1]
+			set_name[set, j] = set_name[set, j - 1]
+			set_value[set, j] = set_value[set, j - 1]
+		}
+		set_key[set, j] = key
+		set_name[set, j] = $1
+		set_value[set, j] = c_number(v) ", " (v < 0 ? -1 : int(v / 4294967296)) ", " \
+			abi_bits(group_abis[i])
+	}
 	next
 }
 
 FILENAME ~ /layouts\.in$/ {
-	name = $1
-	where = ""
-	if (split(name, word, "@") > 1) {
-		name = word[1]
-		where = "/" abis_of(word[2])
+	n = split($1, word, "@")
+	name = word[1]
+	abis = n > 1 ? abis_of(word[2]) : all_abis
+	text = $0
+	sub(/^[^ ]* /, "", text)
+	word_of("layout", name)
+	for (j = 1; j <= length(abis); j++) {
+		i = substr(abis, j, 1) + 1
+		layout[name, i] = text
+		layout_of[name, i] = lay_out(name, i)
 	}
-	flags = ""
-	first = 2
-	while ($first ~ /^(bare|now|length|packed|more)$/)
-		flags = flags substr($(first++), 1, 1)
-	text = where (flags == "" ? "-" : flags)
-	for (i = first; i <= NF; i++) {
-		text = text " " value($i, 0)
-		nmembers++
-	}
-	i = layout_index(name)
-	layout[i] = layout[i] (layout[i] == "" ? "" : " ") text
+	next
+}
+
+FILENAME ~ /follow\.in$/ {
+	follow[$1] = $0
 	next
 }
 
 FILENAME ~ /calls\.in$/ {
 	if ($1 == "?") {
-		variants = "?"
+		nvariants = 1
+		variant_when[1] = ""
+		variant_abis[1] = all_abis
 		for (i = 2; $i ~ /^[a-z0-9_]+(:[a-z0-9_]+)?(%[0-9a-fx]+)?[=&!][A-Z0-9_]/; i++)
-			variants = conditions($i, variants)
+			conditions($i)
 		if (i == 2 || i > 4)
 			fail("a variant has one or two conditions")
-		n = split(variants, part, " ")
-		for (j = 1; j <= n; j++)
-			call[ncalls++] = part[j] arguments(i)
+		text = arguments(i)
+		for (j = 1; j <= nvariants; j++)
+			variants[nall++] = text sprintf(", .when = { %s }, .abis = %d", variant_when[j],
+				abi_bits(variant_abis[j]))
+		call_variants[call_id] += nvariants
 		next
 	}
-	call_id = ncalls
-	if (split($1, word, "@") > 1) {
+	call_id = ncalls++
+	call_variants[call_id] = 0
+	n = split($1, word, "@")
+	if (n > 1) {
 		n = split(word[2], part, ",")
 		for (i = 1; i <= n; i++)
 			special[word[1], abis_of(part[i]) + 1] = ncalls
 	} else {
 		common[word[1]] = ncalls
 	}
-	call[ncalls++] = word[1] arguments(2)
+	call[call_id] = sprintf(".name = %d, %s, .variants = %d", text_of(word[1]), arguments(2), nall)
+	rule = $NF == "fd"
+	if (word[1] in follow) {
+		n = split(follow[word[1]], part, " ")
+		text = ".what = FOLLOW_" toupper(part[2])
+		if (part[3] == "always") {
+			text = text ", .always = 1"
+		} else if (part[3] != "" && part[3] != "-") {
+			split(part[3], word, "&")
+			text = text ", .flags = " argument_index(word[1]) ", .cloexec = " \
+				c_number(number(word[2]))
+		}
+		if (n > 3)
+			text = text ", .text = " text_of(part[4])
+		rule = row("rules", text)
+	}
+	call[call_id] = call[call_id] ", .follow = " rule
 	next
 }
 
 { fail("unknown file") }
 
+# Print the lines of a table.
+function print_rows(table, type,   i) {
+	printf "const struct %s call_%s[] = {\n", type, table
+	for (i = 0; i < rows[table]; i++)
+		print "\t{ " row_line[table, i] " },"
+	print "};\n"
+}
+
+function print_words(what, found,   i) {
+	print "enum {" >NAMES
+	for (i = 0; i < words[what]; i++) {
+		if (!((names[what, i], 1) in found) && !(names[what, i] in found)) {
+			print "no " what " " names[what, i] >"/dev/stderr"
+			exit failed = 1
+		}
+		print "\t" toupper(what "_" names[what, i]) "," >NAMES
+	}
+	print "\t" toupper(what "_end") "\n};" >NAMES
+}
+
 END {
 	if (failed)
 		exit 1
-	out = ""
-	for (i = 0; i < nsets; i++) {
-		set = set_name[i]
-		if (!(set in kind)) {
-			print "no set " set >"/dev/stderr"
-			exit 1
+	for (name in follow)
+		if (!(name in common)) {
+			print "no call " name >"/dev/stderr"
+			exit failed = 1
 		}
-		text = kind[set] other[set] " " mask[set] " " (prefix[set] == "" ? "-" : prefix[set])
-		last = -2
-		for (j = 1; j <= set_n[set]; j++) {
-			text = text " " substr(set_names[set, j], length(prefix[set]) + 1)
-			v = set_values[set, j]
-			simple = v ~ /^[0-9a-f]+$/ && length(v) < 8
-			if (!simple || fromhex(v) != last + 1)
-				text = text "=" v
-			last = simple ? fromhex(v) : -2
-		}
-		out = out text "\n"
+	print_words("set", is_flags)
+	print_words("layout", layout)
+	print "const struct call_constant call_constants[] = {"
+	first = 0
+	for (i = 0; i < words["set"]; i++) {
+		set = names["set", i]
+		row("sets", sprintf(".first = %d, .n = %d, .prefix = %d, .flags = %d", first, set_n[set],
+			text_of(prefix[set]), is_flags[set]) set_more[set])
+		for (j = 1; j <= set_n[set]; j++)
+			printf "\t{ %s, %d },\n", set_value[set, j],
+				text_of(substr(set_name[set, j], length(prefix[set]) + 1))
+		first += set_n[set]
 	}
-	for (i = 0; i < nlayouts; i++) {
-		if (layout[i] == "") {
-			print "no layout " layout_name[i] >"/dev/stderr"
-			exit 1
-		}
-		out = out layout[i] "\n"
-	}
+	print "};\n"
+	print_rows("sets", "call_set")
+	print "const struct call_member call_members[] = {\n" all_members "};\n"
+	print_rows("layouts", "call_layout")
+	print_rows("arguments", "call_argument")
+	print "const uint16_t call_lists[] = {\n" lists "};\n"
+	print_rows("conditions", "call_condition")
+	print_rows("rules", "follow_rule")
+	print "const struct call_variant_data call_variants[] = {"
+	for (i = 0; i < nall; i++)
+		print "\t{ " variants[i] " },"
+	print "};\n\nconst struct call_data call_table[] = {"
 	for (i = 0; i < ncalls; i++)
-		out = out call[i] "\n"
+		printf "\t{ %s, .nvariants = %d },\n", call[i], call_variants[i]
+	print "};\n\nconst uint16_t call_numbers[] = {"
+	first = 0
 	for (i = 1; i <= nabis; i++) {
-		text = abi[i] " " abi_kind[i]
-		gap = 0
+		abi_numbers[i] = first
 		for (j = 0; j <= most[i]; j++) {
 			name = number_call[i, j]
-			if (name == "" || (!((name, i) in special) && !(name in common))) {
-				if (name != "")
-					missing[name] = 1
-				gap++
-				continue
+			if (name != "" && !((name, i) in special) && !(name in common)) {
+				print "no arguments of " name >"/dev/stderr"
+				failed = 1
 			}
-			if (gap)
-				text = text " ~" gap
-			gap = 0
-			text = text " " ((name, i) in special ? special[name, i] : common[name])
+			print "\t" ((name, i) in special ? special[name, i] : common[name] + 0) ","
 		}
-		out = out text "\n"
+		first += most[i] + 1
 	}
-	for (name in missing) {
-		print "no arguments of " name >"/dev/stderr"
+	print "};\n\nconst struct call_abi call_abis[] = {"
+	for (i = 1; i <= nabis; i++) {
+		printf "\t{ \"%s\", .word = %d, .big = %d, .align8 = %d, .numbers = %d, .n = %d, .layouts = {",
+			abi[i], abi_word[i], abi[i] == "s390x", abi_align[i], abi_numbers[i], most[i] + 1
+		for (j = 0; j < words["layout"]; j++)
+			printf " %d,", layout_of[names["layout", j], i]
+		print " } },"
+	}
+	print "};\n\nconst char call_texts[] ="
+	for (i = 0; i < ntexts; i++)
+		print "\t\"" texts[i] "\\0\""
+	print "\t;"
+	if (ntext > 65535 || rows["layouts"] > 255 || nlists > 65535) {
+		print "the tables are too large" >"/dev/stderr"
 		failed = 1
 	}
-	head = sprintf(" %d %d %d %d %d\n", nsets, nlayouts, ncalls, nconstants, nmembers)
-	printf "tfs-calls 1 %06d%s%s", length("tfs-calls 1 000000" head) + length(out), head, out
 	exit failed
 }

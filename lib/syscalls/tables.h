@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* tables.h - the tables of an ABI in memory: table.c reads them, print.c prints with them */
+/*
+ * tables.h - the compiled tables of system calls: tables.awk makes them of data/, table.c has them
+ *
+ * They have no pointers: a text is an offset, and what belongs to a set, layout or call are rows
+ * of a common table from .first on.
+ */
 #ifndef CALLS_TABLES_H
 #define CALLS_TABLES_H
 
 #include "syscalls/syscalls.h"
+#include "syscalls_names.h" /* SET_NAME and LAYOUT_NAME, made by tables.awk */
 
 /* The kinds of members that no argument has. */
 enum {
@@ -17,84 +23,120 @@ enum {
 	MEMBER_INET6,
 	MEMBER_SUN_PATH,
 	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
-	MEMBER_KINDS
 };
 
 /* How a number in hexadecimal is printed: its set. */
 enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 
-/* The sets that print.c itself uses: tables.awk gives them these numbers. */
-enum { SET_ERRNO, SET_SIGNAL, SET_OWN };
+/* How a number is printed that no constant is equal to. */
+enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL };
 
-/* The same of layouts: socket addresses; options of sockets that have no layout. */
-enum { ADDRESS_ANY, ADDRESS_UNIX, ADDRESS_INET, ADDRESS_INET6, ADDRESS_NETLINK, ADDRESS_PACKET,
-       ADDRESS_VSOCK, OPTION_ANY, OPTION_TEXT, LAYOUTS_OWN };
-
-struct constant {
-	uint64_t value;
-	const char *name;       /* without the prefix of the set */
-	size_t length;
+struct call_constant {
+	uint32_t low;
+	int8_t high;            /* the upper 32 bits of the value */
+	uint8_t abis;           /* a bit for each ABI that has it */
+	uint16_t name;          /* without the prefix of the set */
 };
 
-struct set {
-	const struct constant *v;       /* of an enumeration: in the order of values */
-	size_t n;
-	uint64_t mask;                  /* these bits of flags are an enumeration */
-	const char *prefix;
-	uint8_t nprefix, parsed;
-	uint8_t flags;
-	char rest;                      /* how to print an unknown value: x d u o k i */
-	uint16_t sub;                   /* the set of the enumeration in mask; 0: this one */
+struct call_set {
+	uint32_t mask;          /* these bits of flags are an enumeration */
+	uint16_t first, n;      /* constants; of an enumeration: in the order of values */
+	uint16_t prefix;
+	uint8_t flags, rest;    /* enum set_rest */
+	uint8_t sub;            /* the set of the enumeration in mask; 0: this one */
 };
 
 enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
 
-struct member {
-	const char *name;
-	uint16_t offset, count, set;
-	uint8_t length, kind, width;
-	uint8_t array;                  /* print brackets */
-	uint8_t rare;                   /* enum member_rare: when the member is left out */
-	uint8_t other;                  /* the member that decides it */
-	char test;                      /* & one of the bits, ! none of them, 0: not zero */
-	uint64_t bits;
-	uint8_t place;                  /* of an argument: enum call_place */
-	uint8_t out;                    /* the kernel writes it */
-	uint8_t both;                   /* the kernel reads and writes it */
+struct call_member {
+	uint32_t bits;          /* of the other member; 0: all */
+	uint16_t name, offset, count;
+	uint8_t kind, width, set;
+	uint8_t array;          /* print brackets */
+	uint8_t rare;           /* enum member_rare: when the member is left out */
+	uint8_t other;          /* the member that decides it, if none of its bits are set */
+	uint8_t unless;         /* or if one of them is */
+	uint8_t out;            /* the kernel writes it */
+	uint8_t both;           /* the kernel reads and writes it */
 };
 
-struct layout {
-	const struct member *v;
-	uint16_t n, size, used;
-	uint8_t parsed;
-	uint8_t bare;                   /* one member that is printed without a name */
-	uint8_t more;                   /* members are missing: "..." */
-	uint8_t now;                    /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
-	uint8_t length;                 /* print the old and the new value in one pair of [] */
+struct call_layout {
+	uint16_t first, n;      /* members */
+	uint16_t size, used;
+	uint8_t bare;           /* one member that is printed without a name */
+	uint8_t more;           /* members are missing: "..." */
+	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
+	uint8_t length;         /* print the old and the new value in one pair of [] */
 };
 
-struct call_entry {
-	struct call call;
-	struct {
-		uint64_t value, bits;
-		char test;              /* = & !; 0: none */
-		uint8_t arg;
-	} when[2];                      /* of a variant: see calls_match */
-	uint8_t parsed;
+enum { WIDTH_LONG = 16, WIDTH_OLD };    /* of an ABI: bytes of a long, and of an old id */
+
+/* An argument of any ABI; see struct call_arg. */
+struct call_argument {
+	uint16_t name, label, bytes;
+	uint8_t kind, width, set, in, out, behind, place;
+	uint8_t count, sized;   /* 1 + the argument; 0: none */
 };
+
+enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
+
+struct call_condition {
+	uint32_t value, bits;   /* TEST_EQUAL: these bits have the value; 0: the lower 32 */
+	uint8_t test, arg;
+};
+
+struct call_data {
+	uint16_t name, args;    /* the arguments and the result, in call_lists */
+	uint16_t variants, nvariants;
+	uint8_t nargs, follow;
+};
+
+struct call_variant_data {
+	uint16_t args, when[2];
+	uint8_t nargs, abis;
+};
+
+struct call_abi {
+	char name[8];
+	uint8_t word, big, align8;      /* align8: the alignment of 8 bytes */
+	uint16_t numbers, n;            /* 1 + the call with each number, in call_numbers */
+	uint8_t layouts[LAYOUT_END];
+};
+
+/* What a call does to descriptors and directories, as follow.in says. */
+enum follow_what {
+	FOLLOW_NOTHING, FOLLOW_UNKNOWN, FOLLOW_OPEN, FOLLOW_OPEN_HOW, FOLLOW_MEMFD, FOLLOW_CLOSE,
+	FOLLOW_CLOSE_RANGE, FOLLOW_DUP, FOLLOW_FCNTL, FOLLOW_IOCTL, FOLLOW_PIPE, FOLLOW_SOCKET,
+	FOLLOW_SOCKETPAIR, FOLLOW_ACCEPT, FOLLOW_BIND, FOLLOW_CONNECT, FOLLOW_OWN_NAME,
+	FOLLOW_PEER_NAME, FOLLOW_ANONYMOUS, FOLLOW_SIGNALFD, FOLLOW_CHDIR, FOLLOW_CHROOT,
+	FOLLOW_PIVOT_ROOT, FOLLOW_RENAME, FOLLOW_UNLINK, FOLLOW_SYMLINK, FOLLOW_MOUNT,
+	FOLLOW_MOVE_MOUNT, FOLLOW_UMOUNT, FOLLOW_SETNS, FOLLOW_UNSHARE, FOLLOW_RULES
+};
+
+struct follow_rule {
+	uint32_t cloexec;       /* bits of the argument flags */
+	uint16_t text;
+	uint8_t what, flags;
+	uint8_t always;         /* an exec closes the descriptor */
+};
+
+extern const struct call_constant call_constants[];
+extern const struct call_set call_sets[];
+extern const struct call_member call_members[];
+extern const struct call_layout call_layouts[];
+extern const struct follow_rule call_rules[];
+extern const char call_texts[];
+
+/* ---- table.c ---- */
 
 struct calls {
-	char *text;
-	char **lines;                   /* sets, layouts, calls */
-	struct set *sets;
-	struct layout *layouts;
-	struct call_entry *calls;
-	struct constant *constants;     /* room for nconstants */
-	struct member *members;
-	void *all_constants, *all_members;
-	uint16_t *numbers;              /* 1 + the index of the call */
-	size_t nsets, nlayouts, ncalls, nconstants, nmembers, nnumbers;
-	uint8_t abi, ppc, word, big, align8; /* align8: the alignment of 8 bytes */
+	const struct call_abi *abi;
+	uint8_t word, big, ppc;
+	uint8_t bit;                    /* in abis */
+	struct call_entry **found;      /* the calls that calls_find has returned, by number */
 };
+
+/* Return a layout of this ABI. */
+const struct call_layout *call_layout(const struct calls *, unsigned layout);
 
 #endif

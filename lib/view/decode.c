@@ -546,7 +546,7 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		out_string(o, mark[-1] == '[' ? "{" : ",{");
 		if (t->call) {
 			out_string(o, "\"name\":\"");
-			out_text(o, t->call->args[i].name, t->call->args[i].length);
+			out_string(o, t->call->args[i].name);
 			out_string(o, "\",");
 		}
 		out_string(o, "\"value\":");

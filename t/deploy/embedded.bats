@@ -36,7 +36,7 @@ make_recorder() {
 		mkdir -p "$to/usr/bin" "$to/usr/lib/trace-hooks"
 		cd "$to/usr"
 		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline \
-			lib/trace-hooks/tfs-calls.tab lib/trace-hooks/complete
+			lib/trace-hooks/complete
 	END
 	chmod +x recorder
 }
@@ -137,10 +137,10 @@ END
 		"${words[@]}" "${flags[@]}" "DESTDIR=$PWD/target" install .
 	[ "$(names target)" = $'./usr/bin/tfs\n./usr/lib/trace-hooks/complete' ]
 	rm -r target words
-	buildroot MAKE="$PWD/recorder" BR2_PACKAGE_TFS_TOOLS_DECODE=y \
+	buildroot MAKE="$PWD/recorder" \
 		BR2_PACKAGE_TFS_TOOLS_CONVERT=y BR2_STATIC_LIBS=y
 	recorded "${words[@]}" STATIC=1 all . "${words[@]}" STATIC=1 "DESTDIR=$PWD/target" install .
-	[ "$(names target | wc -l)" = 8 ]
+	[ "$(names target | wc -l)" = 7 ]
 }
 
 # bats test_tags=quick
@@ -156,12 +156,11 @@ END
 # bats test_tags=long
 @test "embedded: Buildroot's package is built and installed for MIPS" {
 	need_mips
-	buildroot MAKE="make -s -j$(nproc)" BR2_PACKAGE_TFS_TOOLS_DECODE=y >said 2>&1
+	buildroot MAKE="make -s -j$(nproc)" >said 2>&1
 	cat said
 	[ ! -s said ]
 	keep_objects
 	whole target
-	[ -s target/usr/lib/trace-hooks/tfs-calls.tab ]
 	[ ! -e target/usr/bin/tfs-chrome ]
 }
 
@@ -203,7 +202,7 @@ END
 }
 
 # bats test_tags=quick
-@test "embedded: OpenWrt builds with the compiler of the target, and makes three packages" {
+@test "embedded: OpenWrt builds with the compiler of the target, and makes two packages" {
 	need_tool make
 	make_recorder
 	[ "$(openwrt print)" = "file:///srv/sources/tfs-tools-$VERSION.tar.gz ISC LICENSE" ]
@@ -215,7 +214,7 @@ END
 	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
 	names packages | diff - <(
 		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,flame,perfetto,timeline} \
-		tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab tfs-tools/usr/bin/tfs)
+		tfs-tools/usr/bin/tfs)
 }
 
 # bats test_tags=long
@@ -226,7 +225,6 @@ END
 	[ ! -s said ]
 	whole packages/tfs-tools
 	readelf -h packages/tfs-tools-convert/usr/bin/tfs-perfetto | grep -q 'Machine: *MIPS R3000$'
-	cmp "$TREE/bin/tfs-calls.tab" packages/tfs-tools-decode/usr/lib/trace-hooks/tfs-calls.tab
 }
 
 # yocto_variables: Print the variables of Yocto's recipe as assignments of the shell. Names with
@@ -339,7 +337,7 @@ works() {
 		there tfs-report -j file >got
 		diff wanted got
 	done
-	# decoded calls of x86_64, by the table beside the program
+	# decoded calls of x86_64
 	python3 "$TREE/t/prog/callsdat.py" little 8 x86_64 file <<-'END'
 		2 42 raw-enter 257 -100 0x7000 0 0
 		5 42 raw-exit 257 -2
@@ -375,7 +373,7 @@ works() {
 			2 42 raw-enter 4005 0x7000 0 0
 			5 42 raw-exit 4005 -2
 		END
-		fails 111 "tfs-report: fatal: $(readlink -f "$TREE/bin/tfs-calls.tab") has no system calls of $machine" \
+		fails 111 "tfs-report: fatal: unable to decode system calls of $machine: there is no table of them" \
 			tfs-report -D file
 		# without -D there are no names
 		tfs-report file >got
@@ -392,17 +390,17 @@ works() {
 		#include "base/base.h"
 		#include "syscalls/syscalls.h"
 
-		int main(int argc, char **argv)
+		int main(void)
 		{
-			return calls_read(argv[argc - 1], NULL) ? DONE : REFUSED;
+			return calls_open(NULL) ? DONE : REFUSED;
 		}
 	END
 	while read -r compiler emulator machine; do
 		"$compiler" -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O1 \
-			-static -ffunction-sections -Wl,--gc-sections -I"$TREE/lib" -o own own.c \
+			-static -ffunction-sections -Wl,--gc-sections -I"$TREE/lib" -I"$TREE/build/gen" -o own own.c \
 			"$TREE/lib/syscalls/table.c" "$TREE"/lib/base/{bytes,error,file,format,text}.c
-		fails 111 "tfs: fatal: $TREE/bin/tfs-calls.tab has no system calls of $machine" \
-			"$emulator" ./own "$TREE/bin/tfs-calls.tab"
+		fails 111 "tfs: fatal: unable to decode system calls of $machine: there is no table of them" \
+			"$emulator" ./own
 	done <<-'END'
 		mipsel-linux-gnu-gcc qemu-mipsel-static mips
 		mips64el-linux-gnuabi64-gcc qemu-mips64el-static mips64

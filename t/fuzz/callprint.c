@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += taken;
 	size -= taken;
 	if (!tables[head[0] % 7])
-		tables[head[0] % 7] = calls_read("bin/tfs-calls.tab", abis[head[0] % 7]);
+		tables[head[0] % 7] = calls_open(abis[head[0] % 7]);
 	c = tables[head[0] % 7];
 	must(c);
 	call = calls_find(c, (unsigned)(head[2] | head[3] << 8) % (calls_most(c) + 2));

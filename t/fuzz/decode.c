@@ -391,7 +391,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 		make_events();
 	}
 	if (!tables[abi % 3])
-		tables[abi % 3] = calls_read("bin/tfs-calls.tab", abis[abi % 3]);
+		tables[abi % 3] = calls_open(abis[abi % 3]);
 	memset(&show, 0, sizeof(show));
 	memset(&d, 0, sizeof(d));
 	line = (struct line_format){ .events = evs, .raw_clock = (abi & 64) != 0 };

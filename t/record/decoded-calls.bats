@@ -139,7 +139,7 @@ some_calls() {
 		02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY) = -1 ENOENT <0.000003>
 	EOF
 	some_calls | by_hand little 8 machine
-	fails 111 "tfs-report: fatal: $(readlink -f "$TREE/bin/tfs-calls.tab") has no system calls of machine" \
+	fails 111 "tfs-report: fatal: unable to decode system calls of machine: there is no table of them" \
 		tfs-report -D file
 	decodes -O abi=x86_64 -O path='/etc/*' <<-'EOF'
 		02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>

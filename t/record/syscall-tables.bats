@@ -1,13 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2028,SC2030,SC2031,SC2154 # text of C; each test is a process; run sets stderr
-# the tables of system calls: data, generator, damaged tables
+# the tables of system calls: data, compiler of the data
 # parts: 3
 
 load ../helper
 
 DATA=$TREE/lib/syscalls/data
-TABLE=$TREE/bin/tfs-calls.tab
 
 # host_abi: print the name of this machine's ABI in the tables
 host_abi() {
@@ -181,7 +180,7 @@ compare() {
 @test "calls: the sizes and offsets of structures are those of this machine's headers" {
 	need_tool cc
 	need_tool awk
-	"$PROG/unit/calls" "$TABLE" sizes >got
+	"$PROG/unit/calls" sizes >got
 	{
 		printf '#include <%s>\n' sys/stat.h linux/stat.h sys/resource.h sys/socket.h sys/uio.h poll.h \
 			sys/epoll.h sys/utsname.h time.h sys/time.h signal.h fcntl.h stdio.h sys/times.h \
@@ -236,18 +235,20 @@ compare() {
 	[ "$(sort got | join wanted - | wc -l)" -ge 30 ]
 }
 
-@test "calls: the table is not a program, and has at most 128 KiB" {
-	[ ! -x "$TABLE" ]
-	[ "$(wc -c <"$TABLE")" -le 131072 ]
+# compiled AWK DATA...: Compile the tables.
+compiled() {
+	local awk=$1
+	shift
+	LC_ALL=C $awk -v NAMES=names -f "${DATA%/data}/tables.awk" "$DATA/types.in" "$DATA/numbers.in" "$@"
 }
 
-@test "calls: gawk, mawk and busybox awk make the same table" {
+@test "calls: gawk, mawk and busybox awk compile the same tables" {
 	local awk n=0
 	for awk in gawk mawk "busybox awk"; do
 		command -v "${awk%% *}" >/dev/null || continue
-		LC_ALL=C $awk -f "$TREE/lib/syscalls/tables.awk" "$DATA/numbers.in" "$DATA"/sets/*.in \
-			"$DATA/layouts.in" "$DATA/calls.in" >table
-		cmp table "$TABLE"
+		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,follow,calls}.in |
+			cmp - "$TREE/build/gen/syscalls_data.h"
+		cmp names "$TREE/build/gen/syscalls_names.h"
 		n=$((n + 1))
 	done
 	[ "$n" -ge 1 ] || skip "needs gawk, mawk or busybox"
@@ -255,45 +256,11 @@ compare() {
 
 @test "calls: mistakes in the data are refused with the file and the line" {
 	need_tool awk
-	local awk=(env LC_ALL=C awk -f "$TREE/lib/syscalls/tables.awk" "$DATA/numbers.in")
 	mkdir sets
 	printf 'flags\nA 1\nB zwei\n' >sets/x.in
-	run -1 --separate-stderr "${awk[@]}" ./sets/x.in
+	run -1 --separate-stderr compiled awk ./sets/x.in
 	[ "$stderr" = "./sets/x.in:3: no number: zwei" ]
 	sed 's/^close .*/close fd:nosuch = int/' "$DATA/calls.in" >calls.in
-	run -1 --separate-stderr "${awk[@]}" "$DATA"/sets/*.in "$DATA/layouts.in" calls.in
+	run -1 --separate-stderr compiled awk "$DATA"/sets/*.in "$DATA"/{layouts,follow}.in calls.in
 	[ "$stderr" = "no set nosuch" ]
-}
-
-# damaged FILE: the tables are refused with one line
-damaged() {
-	run -1 --separate-stderr "$PROG/unit/calls" "$1"
-	[ "$output" = "" ]
-	[[ $stderr == *": fatal: $1 is damaged; install it again" ]]
-}
-
-@test "calls: a table that is cut or has other counts is refused with one line" {
-	local n
-	for n in 0 1 11 12 40 1000 50000 $(($(wc -c <"$TABLE") - 1)); do
-		head -c "$n" "$TABLE" >short
-		damaged short
-	done
-	sed '1s/tfs-calls 1/tfs-calls 2/' "$TABLE" >version
-	damaged version
-	{ cat "$TABLE"; echo more; } >longer
-	damaged longer
-	sed '1s/ \([0-9]*\) [0-9]* \([0-9]* [0-9]* [0-9]*\)$/ \1 9 \2/' "$TABLE" >counts
-	damaged counts
-	printf 'tfs-calls 1 999999999999999999999 1 1 1 1 1\n' >huge
-	damaged huge
-	tr '\n' '\0' <"$TABLE" >zeros
-	damaged zeros
-}
-
-@test "calls: a table without this ABI and a missing table are refused with one line" {
-	sed 's/^x86_64 /y86_64 /' "$TABLE" >other
-	run -1 --separate-stderr "$PROG/unit/calls" other
-	[[ $stderr == *": fatal: other has no system calls of x86_64" ]]
-	run -1 --separate-stderr "$PROG/unit/calls" nosuch
-	[[ $stderr == *": fatal: unable to read nosuch: No such file or directory" ]]
 }

@@ -41,7 +41,7 @@ targets() {
 	[ -e "$TREE/build/libtfs.a" ] || skip "needs build/libtfs.a (a build without LTO=1)"
 	cd "$TREE"
 	export FUZZ_DIR=$BATS_TEST_TMPDIR
-	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -It/fuzz -w)
+	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -Ibuild/gen -It/fuzz -w)
 	echo 'void __sanitizer_set_report_fd(void *fd) { (void)fd; }' >"$FUZZ_DIR/none.c"
 	for file in t/fuzz/{again,fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
 		"${compile[@]}" -c -o "$FUZZ_DIR/$(basename "$file" .c).o" "$file"

@@ -57,7 +57,7 @@ load ../helper
 }
 
 @test "lib: arguments and results of system calls are printed as C has them" {
-	"$PROG/unit/calls" "$TREE/bin/tfs-calls.tab"
+	"$PROG/unit/calls"
 }
 
 @test "lib: the descriptors and directories of tasks are followed by their calls" {

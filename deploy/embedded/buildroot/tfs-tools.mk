@@ -28,13 +28,6 @@ define TFS_TOOLS_INSTALL_TARGET_CMDS
 	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D) $(TFS_TOOLS_MAKE_OPTS) DESTDIR=$(TARGET_DIR) install
 endef
 
-ifneq ($(BR2_PACKAGE_TFS_TOOLS_DECODE),y)
-define TFS_TOOLS_REMOVE_TABLES
-	rm -f $(TARGET_DIR)/usr/lib/trace-hooks/tfs-calls.tab
-endef
-TFS_TOOLS_POST_INSTALL_TARGET_HOOKS += TFS_TOOLS_REMOVE_TABLES
-endif
-
 ifneq ($(BR2_PACKAGE_TFS_TOOLS_CONVERT),y)
 define TFS_TOOLS_REMOVE_CONVERTERS
 	rm -f $(addprefix $(TARGET_DIR)/usr/bin/,tfs-chrome tfs-export tfs-flame tfs-perfetto tfs-timeline)

@@ -27,11 +27,10 @@ do_install() {
 	oe_runmake install DESTDIR=${D}
 }
 
-# -convert: converters of traces for other machines; -decode: tables of system calls
-PACKAGES =+ "${PN}-convert ${PN}-decode ${PN}-completion"
+# -convert: converters of traces for other machines
+PACKAGES =+ "${PN}-convert ${PN}-completion"
 FILES:${PN}-convert = "${bindir}/tfs-chrome ${bindir}/tfs-export ${bindir}/tfs-flame \
     ${bindir}/tfs-perfetto ${bindir}/tfs-timeline"
-FILES:${PN}-decode = "${prefix}/lib/trace-hooks/tfs-calls.tab"
 FILES:${PN}-completion = "${prefix}/lib/trace-hooks/complete ${datadir}/bash-completion \
     ${datadir}/zsh ${datadir}/fish"
 FILES:${PN} += "${prefix}/lib/trace-hooks"
