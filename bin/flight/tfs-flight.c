@@ -188,7 +188,7 @@ static void end(struct flight *f)
 /* Events that rename tasks were not recorded or are gone: look names up again. */
 static void forget_names(struct flight *f)
 {
-	f->kernel.line.generation += f->kernel.line.generation != 0;
+	f->kernel.line.losses++;
 }
 
 /* Do what was written to `state` and `reset`, and correct the text in `state`. */

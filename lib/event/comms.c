@@ -11,8 +11,15 @@
 /* Tasks that are allocated together, so that their addresses never change. */
 struct comm_block {
 	struct comm_block *next;
-	struct comm v[64];
+	_Alignas(max_align_t) char v[];
 };
+
+enum { BLOCK = 64 };
+
+static size_t size_of(const struct comms *c)
+{
+	return c->size ? c->size : sizeof(struct comm);
+}
 
 /* Return the slot of the pid, or the empty slot for it; one slot at least is empty. */
 static struct comm **slot(const struct comms *c, pid_t pid)
@@ -48,7 +55,8 @@ static int grow(struct comms *c)
 /* Put an entry on the list of unused entries. */
 static void put_back(struct comms *c, struct comm *at)
 {
-	*at = (struct comm){ .next = c->unused };
+	memset(at, 0, size_of(c));
+	at->next = c->unused;
 	c->unused = at;
 }
 
@@ -58,14 +66,15 @@ static struct comm *take(struct comms *c)
 	struct comm *at;
 
 	if (!c->unused) {
-		struct comm_block *more = calloc(1, sizeof(*more));
+		size_t size = size_of(c);
+		struct comm_block *more = malloc(sizeof(*more) + BLOCK * size);
 
 		if (!more)
 			return NULL;
 		more->next = c->blocks;
 		c->blocks = more;
-		for (size_t i = sizeof(more->v) / sizeof(*more->v); i--;)
-			put_back(c, &more->v[i]);
+		for (size_t i = BLOCK; i--;)
+			put_back(c, (struct comm *)(void *)(more->v + i * size));
 	}
 	at = c->unused;
 	c->unused = at->next;
@@ -150,7 +159,8 @@ size_t comms_parse(struct comms *c, const char *text, size_t n)
 	return new;
 }
 
-void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t round)
+void comms_parse_tgids(struct comms *c, const char *text, size_t n,
+		       int (*wanted)(void *, struct comm *), void *arg)
 {
 	const char *end = text + n, *p;
 	pid_t pid, tgid;
@@ -160,7 +170,7 @@ void comms_parse_tgids(struct comms *c, const char *text, size_t n, uint32_t rou
 
 		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
-		if (at && (!round || at->tgid_asked != round))
+		if (at && (!wanted || wanted(arg, at)))
 			at->tgid = tgid;
 	}
 }
@@ -195,5 +205,5 @@ void comms_clear(struct comms *c)
 		free(b);
 	}
 	free(c->v);
-	*c = (struct comms){ 0 };
+	*c = (struct comms){ .size = c->size };
 }

@@ -119,29 +119,26 @@ void subbuf_lose(const struct subbuf_format *, void *data);
 struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* thread group; 0: not known */
-	/* used by lib/live: struct live_kernel's round at the last search for the name */
-	uint32_t seen;
-	uint32_t tgid_asked;    /* used by lib/live: round when procfs gave the tgid */
-	uint32_t generation;    /* line_format's generation when an event named the task; or 0 */
-	/* used by lib/view/process.c */
-	uint16_t state;         /* bits, see process.c */
-	uint16_t code;          /* exit code of the task itself */
-	uint16_t group;         /* exit code of its process */
-	uint16_t sent;          /* last deadly signal that was sent to its process */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
-	struct comm *next;      /* used by comms.c: list of unused entries */
+	struct comm *next;      /* private: list of unused entries */
 };
 
 /*
- * A hash table of tasks by pid; all zero at first. The address of a task does not change
- * until the task is pruned or the table is cleared: only the slots move when the table grows.
+ * A hash table of tasks by pid; all zero at first, except size. The address of a task does not
+ * change until the task is pruned or the table is cleared.
  */
 struct comms {
+	/*
+	 * Bytes of an entry: a caller that keeps more of each task has entries that begin with a
+	 * struct comm, and the rest is zero at first. 0: struct comm.
+	 */
+	size_t size;
 	struct comm **v;        /* room slots, each NULL or a task; a collision takes the next */
 	size_t n, room;         /* tasks; slots, a power of two */
 	int failed;             /* memory ran out: a task is missing */
-	struct comm_block *blocks; /* used by comms.c: memory of the tasks */
-	struct comm *unused;    /* used by comms.c: free entries of the blocks */
+	/* private */
+	struct comm_block *blocks;
+	struct comm *unused;
 };
 
 /*
@@ -165,11 +162,9 @@ struct comm *comms_entry(struct comms *, pid_t);
  */
 size_t comms_parse(struct comms *, const char *text, size_t n);
 
-/*
- * Add the lines "PID TGID" of a saved_tgids of n bytes, except for tasks whose tgid_asked
- * is round. With round 0 add all of them.
- */
-void comms_parse_tgids(struct comms *, const char *text, size_t n, uint32_t round);
+/* Add the lines "PID TGID" of a saved_tgids of n bytes for tasks that wanted (or NULL) accepts. */
+void comms_parse_tgids(struct comms *, const char *text, size_t n,
+		       int (*wanted)(void *arg, struct comm *), void *arg);
 
 /* Drop all tasks for which keep returns 0. */
 void comms_prune(struct comms *, int (*keep)(void *arg, struct comm *), void *arg);
@@ -217,10 +212,7 @@ struct event {
 	 */
 	const char *unclear;
 	uint32_t unclear_len;
-	uint8_t picked;         /* used by lib/view/pick.c; 0: not decided yet */
-	uint8_t role;           /* used by lib/view/process.c; 0: not decided yet */
-	uint8_t about;          /* used by lib/view/subjects.c; 0: not decided yet */
-	const struct field *subject; /* the same */
+	uint32_t serial;        /* no other event of the set has or had it: for tables of callers */
 };
 
 /* A kernel address and the string at that address. */
@@ -280,7 +272,7 @@ struct event_set {
 
 	/* private */
 	struct event **by_id;   /* some are NULL */
-	uint32_t size;
+	uint32_t size, serial;
 	struct symbols *symbols;
 	int symbols_asked;
 	int failed;             /* memory ran out: an event has no program, and no text */
@@ -420,7 +412,7 @@ int symbols_at(struct symbols *, uint64_t address, struct symbol *);
 
 /* ---- line.c: print a record as a line of `trace` ------------------------------------- */
 
-/* How to print lines. Zero it and set the fields from events to seen. */
+/* How to print lines. Zero it and set the fields from events to graph. */
 struct line_format {
 	struct event_set *events;
 	int raw_clock;          /* the clock counts no nanoseconds: print its number as it is */
@@ -429,12 +421,9 @@ struct line_format {
 	/* Called before the name of a task is looked up in events->comms. */
 	void (*learn_name)(void *arg, int pid);
 	void *arg;
-	/*
-	 * line_learn copies both to struct comm. generation is 0 unless a live trace records
-	 * all naming events. Then it is 1 at first, and grows by 1 after each loss, because
-	 * a lost event may have renamed a task.
-	 */
-	uint32_t generation, seen;
+	/* NULL, or called when an event has named a task. */
+	void (*learned_name)(void *arg, int pid);
+	uint32_t losses;        /* how often events were lost; show_record counts them */
 	struct line_graph *graph; /* NULL, or print function_graph as a graph; see graph.c */
 
 	/* private */

@@ -194,6 +194,7 @@ static int keep(struct event_set *evs, struct event *e)
 		memset(evs->memos, 0, sizeof(evs->memos)); /* they refer to its program */
 	free_event(evs->by_id[e->id]);
 	evs->by_id[e->id] = e;
+	e->serial = evs->serial++;
 	return 0;
 }
 

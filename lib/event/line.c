@@ -145,7 +145,6 @@ void line_learn(struct line_format *l, const struct record *r)
 	const struct event *e = event_of(evs, r);
 	const struct field *field;
 	struct field_data v;
-	struct comm *comm;
 	int pid;
 
 	/* without a field pid, the task renamed itself */
@@ -155,11 +154,8 @@ void line_learn(struct line_format *l, const struct record *r)
 	if (!field || field_value(evs, field, r, &v) < 0 || v.kind != FIELD_STRING)
 		return;
 	comms_add(&evs->comms, pid, (const char *)v.data, v.n);
-	comm = comms_entry(&evs->comms, pid);
-	if (comm) {
-		comm->generation = l->generation;
-		comm->seen = l->seen;
-	}
+	if (l->learned_name)
+		l->learned_name(l->arg, pid);
 	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
 		if (l->heads[i].pid == pid)
 			l->heads[i].len = 0;

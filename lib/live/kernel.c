@@ -127,23 +127,45 @@ static void learn_format(void *kernel, const struct record *r)
 
 /* ---- names of tasks ---- */
 
+/* A task of the decoder's table of names, and how its name is known. */
+struct named {
+	struct comm comm;
+	uint32_t asked;         /* live_kernel's round at the last search for the name */
+	uint32_t tgid_asked;    /* round when procfs gave the tgid */
+	uint32_t event;         /* line_format's losses plus 1 when an event named it; 0: none did */
+};
+
+/* Return the task; make it if it is not known. NULL: no memory. */
+static struct named *task_at(struct live_kernel *k, pid_t pid)
+{
+	return (struct named *)comms_entry(&k->events.comms, pid);
+}
+
+/* Is the tgid of a task the one that an older task left? */
+static int wants_tgid(void *kernel, struct comm *c)
+{
+	const struct live_kernel *k = kernel;
+
+	return ((struct named *)c)->tgid_asked != k->round;
+}
+
 /*
  * Look up the thread group of a task, first in procfs. The kernel saves a tgid when the task
  * leaves the CPU. Before that, saved_tgids has no tgid, or that of an older task with this pid.
  */
 static void learn_tgid(struct live_kernel *k, pid_t pid)
 {
-	struct comm *entry;
+	struct named *t;
 	size_t len;
 	char *text;
 	pid_t tgid;
 	uid_t uid;
 
 	if (k->procfs && !task_ids(pid, &tgid, &uid)) {
-		entry = comms_entry(&k->events.comms, pid);
-		if (entry) {
-			entry->tgid = tgid;
-			entry->tgid_asked = k->round;
+		t = task_at(k, pid);
+		if (t) {
+			t->comm.tgid = tgid;
+			t->tgid_asked = k->round;
 		}
 		return;
 	}
@@ -152,7 +174,7 @@ static void learn_tgid(struct live_kernel *k, pid_t pid)
 	k->tgids = k->round;
 	text = file_read(k->root, "saved_tgids", &len);
 	if (text)
-		comms_parse_tgids(&k->events.comms, text, len, k->round);
+		comms_parse_tgids(&k->events.comms, text, len, wants_tgid, k);
 	free(text);
 }
 
@@ -172,26 +194,39 @@ static void learn_name(void *kernel, int pid)
 {
 	struct live_kernel *k = kernel;
 	struct comms *comms = &k->events.comms;
-	const struct comm *c = comms_find(comms, pid);
-	struct comm *entry;
+	struct named *n = pid > 0 ? task_at(k, pid) : NULL;
 	struct task t;
 
-	if (k->line.tgid && pid > 0 && (!c || c->tgid_asked != k->round)) {
+	if (!n)
+		return;
+	if (k->line.tgid && n->tgid_asked != k->round)
 		learn_tgid(k, pid);
-		c = comms_find(comms, pid);
-	}
-	if (pid <= 0)
+	if (n->asked == k->round || n->event == k->line.losses + 1)
 		return;
-	if (c && (c->seen == k->round ||
-		  (c->generation && c->generation == k->line.generation)))
-		return;
+	n->asked = k->round;
 	if (k->procfs && !task_read(pid, &t))
 		names_add_task(comms, &t);
-	else if (!c || !*c->name) /* a dead task keeps the name that is known */
+	else if (!*n->comm.name) /* a dead task keeps the name that is known */
 		read_saved(k);
-	entry = comms_entry(comms, pid);
-	if (entry)
-		entry->seen = k->round;
+}
+
+/* Note that an event has named a task (line_format.learned_name). */
+static void learned_name(void *kernel, int pid)
+{
+	struct live_kernel *k = kernel;
+	struct named *n = task_at(k, pid);
+
+	if (n) {
+		n->event = k->follows ? k->line.losses + 1 : 0;
+		n->asked = k->round;
+	}
+}
+
+void live_names_prepare(struct live_kernel *k)
+{
+	k->events.comms.size = sizeof(struct named);
+	k->line = (struct line_format){ .events = &k->events, .learn_name = learn_name,
+					.learned_name = learned_name, .arg = k };
 }
 
 /* ---- the interface ---- */
@@ -219,7 +254,7 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 			.arg = k,
 		},
 	};
-	k->line = (struct line_format){ .events = &k->events, .learn_name = learn_name, .arg = k };
+	live_names_prepare(k);
 	if (!uname(&un))
 		k->events.version = kernel_version(un.release);
 	for (const char *word = odd; options && *word; word += strlen(word) + 1)
@@ -252,23 +287,24 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 static int is_wanted(void *kernel, struct comm *c)
 {
 	struct live_kernel *k = kernel;
+	struct named *n = (struct named *)c;
 
 	if (task_alive(c->pid)) {
 		k->living++;
 		return 1;
 	}
-	if (c->generation) {
-		c->generation = 0;
-		c->seen = k->round;
+	if (n->event) {
+		n->event = 0;
+		n->asked = k->round;
 	}
-	return k->round - c->seen < PRUNE;
+	return k->round - n->asked < PRUNE;
 }
 
 void live_kernel_refresh(struct live_kernel *k)
 {
 	struct comms *comms = &k->events.comms;
 
-	k->line.seen = ++k->round;
+	k->round++;
 	line_changed(&k->line);
 	if (k->round % PRUNE || comms->n < 2 * k->living + 4096)
 		return;
@@ -288,11 +324,11 @@ void live_names_begin(struct live_kernel *k, int enable)
 	if (names_events_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||
 	    !add_format(k, "task", "task_rename"))
 		return;
-	k->line.generation = 1;
+	k->follows = 1;
 	names_from_instance(comms, k->dir);
 	for (size_t i = 0; i < comms->room; i++)
 		if (comms->v[i])
-			comms->v[i]->generation = k->line.generation;
+			((struct named *)comms->v[i])->event = k->line.losses + 1;
 }
 
 void live_names_end(struct live_kernel *k)

@@ -23,6 +23,7 @@ struct live_kernel {
 	int root;               /* the tracefs root; owned by the caller */
 	struct event_set events;
 	struct line_format line;
+	int follows;            /* events name all tasks: a name is right until a loss */
 	char *enabled;          /* set_event when it was last read */
 	int scanned;            /* all events were read since then */
 	uint32_t round;         /* number of calls of live_kernel_refresh, plus 1 */
@@ -45,6 +46,9 @@ int live_kernel_open(struct live_kernel *, int dir, int root);
  * are read when a record needs them.
  */
 void live_kernel_refresh(struct live_kernel *);
+
+/* Let lines have the names of this machine's tasks: a part of live_kernel_open. */
+void live_names_prepare(struct live_kernel *);
 
 /*
  * If the instance records task:task_newtask and task:task_rename, give each record the name

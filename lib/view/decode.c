@@ -31,11 +31,11 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END, REQUEST };
+enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END, REQUEST };
 
 struct decode_event {
-	const struct event *event;
 	enum kind kind;
+	const char *call;       /* ENTER, EXIT: the name of the call; NULL: one event for all */
 	unsigned nargs;
 	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid.
 	 * NEWTASK: pid, flags. */
@@ -80,33 +80,34 @@ static int begins(const char *s, const char *word)
 }
 
 /* Find out what an event says, and where. */
-static void look_at(struct decode_event *of, const struct event *e)
+static void decide(struct decode_event *of, const struct event *e)
 {
 	static const struct {
-		char system[13], name[20];
-		uint8_t kind;
-		char fields[2][13];
+		const char *system, *name;
+		enum kind kind;
+		const char *fields[2];
 	} kinds[] = {
-		{ "syscalls", "sys_enter_", ENTER, { "__syscall_nr", "" } },
+		{ "syscalls", "sys_enter_", ENTER, { "__syscall_nr" } },
 		{ "syscalls", "sys_exit_", EXIT, { "__syscall_nr", "ret" } },
 		{ "raw_syscalls", "sys_enter", ENTER, { "id", "args" } },
 		{ "raw_syscalls", "sys_exit", EXIT, { "id", "ret" } },
 		{ "bpf_trace", "bpf_trace_printk", MEMORY, { "bpf_string" } },
 		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
 		{ "sched", "sched_process_exec", EXEC, { "old_pid" } },
-		{ "sched", "sched_process_exit", END, { "" } },
-		{ "io_uring", "io_uring_submit_req", REQUEST, { "" } }, /* since 6.4 */
-		{ "io_uring", "io_uring_submit_sqe", REQUEST, { "" } },
+		{ "sched", "sched_process_exit", END, { NULL } },
+		{ "io_uring", "io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
+		{ "io_uring", "io_uring_submit_sqe", REQUEST, { NULL } },
 	};
 	char name[64];
 
-	*of = (struct decode_event){ .event = e };
+	of->kind = OTHER;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(e->system, kinds[i].system) ||
 		    (i < 2 ? !begins(e->name, kinds[i].name) : strcmp(e->name, kinds[i].name)))
 			continue;
 		of->kind = kinds[i].kind;
-		for (unsigned f = 0; f < 2; f++)
+		of->call = i < 2 ? e->name + strlen(kinds[i].name) : NULL;
+		for (unsigned f = 0; f < 2 && kinds[i].fields[f]; f++)
 			of->field[f] = event_field(e, kinds[i].fields[f]);
 	}
 	if (of->kind != ENTER)
@@ -128,26 +129,14 @@ static void look_at(struct decode_event *of, const struct event *e)
 	}
 }
 
-/* Return what the event of a record says; NULL if it is not known. */
+/* Return what the event of a record says, until the next call; NULL if it is not known. */
 static const struct decode_event *event_at(struct decode *d, const struct record *r)
 {
 	const struct event *e = event_wanted(d->show->line->events, r);
-	struct decode_event *of;
+	struct decode_event *of = e ? event_note(&d->events, e, sizeof(*of)) : NULL;
 
-	if (!e)
-		return NULL;
-	if (e->id >= d->nevents) {
-		size_t n = d->nevents;
-
-		d->nevents = e->id + 64u;
-		d->events = xrealloc(d->events, d->nevents, sizeof(*d->events));
-		memset(d->events + n, 0, (d->nevents - n) * sizeof(*d->events));
-	}
-	of = d->events[e->id];
-	if (!of)
-		of = d->events[e->id] = xcalloc(1, sizeof(*of));
-	if (of->event != e)
-		look_at(of, e);
+	if (of && !of->kind)
+		decide(of, e);
 	return of;
 }
 
@@ -322,11 +311,8 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 /* Write an argument as text. */
 static void put_argument(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
 {
-	if (!t->call) {
-		out_string(o, "0x");
-		out_hex(o, t->values.args[i]);
-		return;
-	}
+	if (!t->call)
+		return out_format(o, "0x%llx", (unsigned long long)t->values.args[i]);
 	if (d->paths && put_absolute(d, t, i, o))
 		return;
 	o->at += call_print(t->tables, t->call, i, &t->values, o->at, out_room(o));
@@ -344,28 +330,19 @@ static void put_result(const struct decode_task *t, struct out *o)
 		return;
 	}
 	name = is_error(result) ? name_of_error(-result) : NULL;
-	if (name) {
-		out_string(o, "-1 ");
-		out_string(o, name);
-	} else {
+	if (name)
+		out_format(o, "-1 %s", name);
+	else
 		out_signed(o, result);
-	}
 }
 
 /* Write a time in seconds, or the number of a clock that counts. */
 static void put_duration(const struct decode *d, struct out *o, uint64_t time)
 {
-	uint64_t us = (time + 500) / 1000;
-	char digits[6];
-
-	if (d->show->line->raw_clock) {
+	if (d->show->line->raw_clock)
 		out_decimal(o, time);
-		return;
-	}
-	out_decimal(o, us / 1000000);
-	out_char(o, '.');
-	digits_six(digits, (uint32_t)(us % 1000000));
-	out_text(o, digits, 6);
+	else
+		out_decimals(o, (time + 500) / 1000, 6);
 }
 
 /* The record of the beginning of a call, as far as a line's head needs it. */
@@ -424,34 +401,38 @@ static int has_arguments(const struct decode_task *t, enum state state)
 	return state == DENIED ? t->nargs != 0 : state != RESUMED;
 }
 
-/* Write the line of a call behind its head. */
+/* Has the call a result that is known? */
+static int has_result(const struct decode *d, const struct decode_task *t, enum state state)
+{
+	return state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t));
+}
+
+/* Write the line of a call after its head. */
 static void put_call(struct decode *d, struct decode_task *t, enum state state,
 		     uint64_t time, struct out *o)
 {
-	unsigned first = 1;
+	const char *comma = "";
 
-	out_string(o, state == RESUMED ? "<... " : "");
-	out_string(o, name_of(t));
-	out_string(o, state == RESUMED ? " resumed>)" : "(");
+	out_format(o, state == RESUMED ? "<... %s resumed>)" : "%s(", name_of(t));
 	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t); i++) {
 		if (!is_printed(t, i))
 			continue;
-		out_string(o, first ? "" : ", ");
+		out_string(o, comma);
 		put_argument(d, t, i, o);
-		first = 0;
+		comma = ", ";
 	}
-	/* the rest is short: there is room for it behind a long line */
+	/* the rest is short: there is room for it after a long line */
 	o->end += LINE_HEAD_ROOM;
 	if (state == DENIED && !has_arguments(t, state))
 		out_string(o, "...");
 	out_string(o, state == UNFINISHED ? " <unfinished ...>" :
 		      state == RESUMED ? " = " : ") = ");
-	if (state == NO_RETURN || (state == DENIED && is_trapped(d, t)))
-		out_char(o, '?');
 	if (state == RETURNED)
 		follow(d, t);
-	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t)))
+	if (has_result(d, t, state))
 		put_result(t, o);
+	else if (state != UNFINISHED)
+		out_char(o, '?');
 	if (state == DENIED)
 		out_string(o, is_trapped(d, t) || t->values.result < 0 ? " (denied)" :
 			      " (emulated)");
@@ -486,80 +467,87 @@ static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 		out_decimal(o, v);
 		break;
 	default:
-		out_string(o, "\"0x");
-		out_hex(o, v);
-		out_char(o, '"');
+		out_format(o, "\"0x%llx\"", (unsigned long long)v);
 	}
 }
 
-/* Write a call as JSON behind its head. */
+/* Write the result of a call, or why it has none, in JSON. */
+static void put_json_result(const struct decode *d, const struct decode_task *t, enum state state,
+			    uint64_t time, struct out *o)
+{
+	int64_t v = t->values.result;
+	int raw = d->show->line->raw_clock;
+	const char *name = is_error(v) ? name_of_error(-v) : NULL;
+
+	if (has_result(d, t, state)) {
+		out_format(o, "\"ret\":%lld", (long long)v);
+		if (name)
+			out_format(o, ",\"error\":\"%s\"", name);
+	}
+	switch (state) {
+	case RETURNED:
+		out_string(o, ",\"lat\":");
+		if (raw)
+			out_decimal(o, time);
+		else
+			out_decimals(o, time, 3);
+		break;
+	case UNFINISHED:
+	case NO_RETURN:
+		out_string(o, "\"unfinished\":true");
+		break;
+	case DENIED:
+		out_string(o, is_trapped(d, t) ? "\"denied\":true" :
+			      v < 0 ? ",\"denied\":true" : ",\"emulated\":true");
+		break;
+	case RESUMED:
+		out_string(o, ",\"resumed\":true");
+	}
+}
+
+/* Write an argument in JSON. */
+static void put_json_argument(struct decode *d, const struct decode_task *t, unsigned i,
+			      struct out *o)
+{
+	char text[ARG_MOST];
+	struct out argument = out_to(text, sizeof(text));
+	size_t n;
+
+	put_argument(d, t, i, &argument);
+	out_char(o, '{');
+	if (t->call)
+		out_format(o, "\"name\":\"%s\",", t->call->args[i].name);
+	out_string(o, "\"value\":");
+	put_value(t, i, o);
+	out_string(o, ",\"text\":");
+	json_string(o, text, (size_t)(argument.at - text));
+	n = t->call ? call_print_written(t->tables, t->call, i, &t->values, text, sizeof(text)) : 0;
+	if (n) {
+		out_string(o, ",\"written\":");
+		json_string(o, text, n);
+	}
+	out_char(o, '}');
+}
+
+/* Write a call as JSON after its head. */
 static void put_json(struct decode *d, const struct decode_task *t, enum state state,
 		     uint64_t time, struct out *o)
 {
-	char text[ARG_MOST], *mark;
-	const char *name;
+	const char *comma = "";
+	char *mark;
 	int cut = 0;
-	size_t n;
 
-	out_string(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_");
-	out_string(o, name_of(t));
-	out_string(o, "\",\"fields\":{");
-	if (state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t))) {
-		int64_t v = t->values.result;
-
-		out_string(o, "\"ret\":");
-		out_signed(o, v);
-		name = is_error(v) ? name_of_error(-v) : NULL;
-		if (name) {
-			out_string(o, ",\"error\":\"");
-			out_string(o, name);
-			out_char(o, '"');
-		}
-	}
-	if (state == RETURNED) {
-		out_string(o, ",\"lat\":");
-		out_decimal(o, d->show->line->raw_clock ? time : time / 1000);
-		if (!d->show->line->raw_clock) {
-			char digits[6];
-
-			out_char(o, '.');
-			digits_six(digits, (uint32_t)(time % 1000));
-			out_text(o, digits + 3, 3);
-		}
-	}
-	if (state == UNFINISHED || state == NO_RETURN)
-		out_string(o, "\"unfinished\":true");
-	if (state == DENIED)
-		out_string(o, is_trapped(d, t) ? "\"denied\":true" : t->values.result < 0 ?
-			      ",\"denied\":true" : ",\"emulated\":true");
-	if (state == RESUMED)
-		out_string(o, ",\"resumed\":true");
-	else
-		out_string(o, ",\"args\":[");
+	out_format(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_%s\",\"fields\":{",
+		   name_of(t));
+	put_json_result(d, t, state, time, o);
+	out_string(o, state == RESUMED ? "" : ",\"args\":[");
 	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t) && !cut; i++) {
-		struct out argument = out_to(text, sizeof(text));
-
 		if (!is_printed(t, i))
 			continue;
-		put_argument(d, t, i, &argument);
 		mark = o->at;
-		out_string(o, mark[-1] == '[' ? "{" : ",{");
-		if (t->call) {
-			out_string(o, "\"name\":\"");
-			out_string(o, t->call->args[i].name);
-			out_string(o, "\",");
-		}
-		out_string(o, "\"value\":");
-		put_value(t, i, o);
-		out_string(o, ",\"text\":");
-		json_string(o, text, (size_t)(argument.at - text));
-		n = t->call ? call_print_written(t->tables, t->call, i, &t->values, text,
-						 sizeof(text)) : 0;
-		if (n) {
-			out_string(o, ",\"written\":");
-			json_string(o, text, n);
-		}
-		out_char(o, '}');
+		out_string(o, comma);
+		put_json_argument(d, t, i, o);
+		comma = ",";
 		if (o->at == o->end) {
 			o->at = mark;
 			cut = 1;
@@ -644,20 +632,17 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 static void set_call(struct decode *d, struct decode_task *t, const struct decode_event *of,
 		     const struct record *r, int compat)
 {
-	const char *name = of->event->name;
-
 	t->number = (uint64_t)number_at(d, of, 0, r);
 	t->compat = compat != 0;
 	t->tables = tables_of(d, compat);
 	t->call = compat && !d->calls_32 ? NULL : calls_find(t->tables, t->number);
 	if (t->call)
 		return;
-	name += begins(name, "sys_enter_") ? 10 : begins(name, "sys_exit_") ? 9 : 0;
-	if (name == of->event->name)
+	if (of->call)
+		str_format(t->name, sizeof(t->name), "%s", of->call);
+	else
 		str_format(t->name, sizeof(t->name), "syscall_0x%llx",
 			   (unsigned long long)t->number);
-	else
-		str_format(t->name, sizeof(t->name), "%s", name);
 }
 
 /* Take the user memory that the kernel has copied into the record. */
@@ -725,12 +710,12 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	/* of a call without events, as those of 32-bit code */
 	compat = is_compat(d, t, MARK_ENTRY);
 	t->marked = MARK_NONE;
-	if (!t->early || (compat && begins(of->event->name, "sys_enter_")))
+	if (!t->early || (compat && of->call))
 		drop_memory(d, t);
 	t->early = 0;
 	t->outside = 0;
 	t->entered = 1;
-	set_call(d, t, of, r, compat && !d->abi && !begins(of->event->name, "sys_enter_"));
+	set_call(d, t, of, r, compat && !d->abi && !of->call);
 	t->open = 1;
 	t->followed = 0;
 	t->swallow = 0;
@@ -806,8 +791,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 		return;
 	}
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
-	compat = marked = is_compat(d, t, MARK_RETURN) && !d->abi &&
-			  begins(of->event->name, "sys_exit") && !of->event->name[8];
+	compat = marked = is_compat(d, t, MARK_RETURN) && !d->abi && !of->call;
 	t->marked = MARK_NONE;
 	/*
 	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
@@ -981,73 +965,65 @@ static int parse_errors(struct decode *d, const char *names)
 	}
 }
 
-static uint64_t nanoseconds(uint64_t us)
+/* Set a number of microseconds in nanoseconds. Return 0, or -1. */
+static int parse_time(struct decode *d, const char *us)
 {
-	return us < UINT64_MAX / 1000 ? us * 1000 : UINT64_MAX;
+	unsigned long v;
+
+	if (text_number(us, 0, ULONG_MAX, &v) < 0)
+		return -1;
+	d->slower = v < UINT64_MAX / 1000 ? (uint64_t)v * 1000 : UINT64_MAX;
+	return 0;
+}
+
+static int parse_fd(struct decode *d, const char *fd)
+{
+	unsigned long v;
+
+	if (text_number(fd, 0, INT_MAX, &v) < 0)
+		return -1;
+	d->fd = (int32_t)v;
+	d->by_fd = 1;
+	return 0;
 }
 
 /* Take a value of -O. Exit with a usage error if it is wrong. */
-static void take_option(struct decode *d, const struct tool *tool, const char *word)
+static void take_option(struct decode *d, const struct tool *tool, const char *option)
 {
-	static const struct {
-		char name[11];
-		uint8_t value;
-	} keys[] = {
-		{ "abi", 1 }, { "id", 1 }, { "failed", 0 }, { "errno", 1 }, { "fd", 1 },
-		{ "slower", 1 }, { "path", 1 }, { "note", 1 }, { "names", 0 }, { "paths", 0 },
-		{ "host-paths", 0 },
+	const struct {
+		const char *name;
+		int *flag;              /* set it, and its value is no argument */
+		const char **text;
+		int (*parse)(struct decode *, const char *);
+	} all[] = {
+		{ "abi=", NULL, &d->abi, NULL },
+		{ "id=", NULL, &d->id, NULL },
+		{ "path=", NULL, &d->path, NULL },
+		{ "note=", NULL, &d->note, NULL },
+		{ "errno=", NULL, NULL, parse_errors },
+		{ "fd=", NULL, NULL, parse_fd },
+		{ "slower=", NULL, NULL, parse_time },
+		{ "failed", &d->failed, NULL, NULL },
+		{ "names", &d->names, NULL, NULL },
+		{ "paths", &d->paths, NULL, NULL },
+		{ "host-paths", &d->follow.host_paths, NULL, NULL },
 	};
-	const char *equals = strchr(word, '='), *value = equals ? equals + 1 : "";
-	size_t n = equals ? (size_t)(equals - word) : strlen(word), i = 0;
-	unsigned long v = 0;
-	int bad = 0;
 
-	while (i < sizeof(keys) / sizeof(*keys) &&
-	       (strlen(keys[i].name) != n || strncmp(keys[i].name, word, n) ||
-		keys[i].value != (equals != NULL)))
-		i++;
-	switch (i) {
-	case 0:
-		d->abi = value;
-		break;
-	case 1:
-		d->id = value;
-		break;
-	case 2:
-		d->failed = 1;
-		break;
-	case 3:
-		bad = parse_errors(d, value) < 0;
-		break;
-	case 4:
-		bad = text_number(value, 0, INT_MAX, &v) < 0;
-		d->fd = (int32_t)v;
-		d->by_fd = 1;
-		break;
-	case 5:
-		bad = text_number(value, 0, ULONG_MAX, &v) < 0;
-		d->slower = nanoseconds(v);
-		break;
-	case 6:
-		d->path = value;
-		break;
-	case 7:
-		d->note = value;
-		break;
-	case 8:
-		d->names = 1;
-		break;
-	case 10:
-		d->follow.host_paths = 1;
-		/* fall through */
-	case 9:
-		d->paths = 1;
-		break;
-	default:
-		bad = 1;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		const char *value = option + strlen(all[i].name);
+
+		if (!begins(option, all[i].name) || (all[i].flag && *value))
+			continue;
+		if (all[i].flag)
+			*all[i].flag = 1;
+		else if (all[i].text)
+			*all[i].text = value;
+		else if (all[i].parse(d, value) < 0)
+			break;
+		d->paths |= d->follow.host_paths;
+		return;
 	}
-	if (bad)
-		usage_error(tool, "-O: no such option: '%.80s'; see tfs-report(1)", word);
+	usage_error(tool, "-O: no such option: '%.80s'; see tfs-report(1)", option);
 }
 
 int decode_take(struct decode *d, const struct tool *tool, int letter)
@@ -1116,9 +1092,9 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 		put_unfinished(d, (struct decode_task *)(void *)d->tasks.v[d->hand++], UNFINISHED,
 			       &o);
 	if (o.at == buf && d->requests && size >= LINE_MOST) {
-		o.at += str_format(buf, LINE_MOST, d->show->json ? "{\"io_uring\":%llu}\n" :
-				   "# %llu requests of io_uring are not shown: they make no system "
-				   "calls\n", d->requests);
+		out_format(&o, d->show->json ? "{\"io_uring\":%llu}\n" :
+			   "# %llu requests of io_uring are not shown: they make no system "
+			   "calls\n", d->requests);
 		d->requests = 0;
 	}
 	return (size_t)(o.at - buf);
@@ -1133,14 +1109,11 @@ void decode_free(struct decode *d)
 			free_memory(d, t);
 		free(t);
 	}
-	for (size_t i = 0; i < d->nevents; i++)
-		free(d->events[i]);
+	event_notes_free(&d->events);
 	follow_free(&d->follow);
 	free(d->tasks.v);
-	free(d->events);
 	d->tasks = (struct table){ 0 };
-	d->events = NULL;
-	d->nevents = d->held = d->hand = 0;
+	d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;
 	d->requests = 0;

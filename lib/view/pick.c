@@ -7,7 +7,7 @@
 #include "event/event.h"
 #include "view/view.h"
 
-enum { PICKED = 1, LEFT_OUT = 2 }; /* values of event.picked */
+enum { UNDECIDED, PICKED, LEFT_OUT }; /* what pick.picked has of an event */
 #define NSEC_PER_SEC 1000000000u
 
 int pick_event(struct pick *p, const char *glob)
@@ -91,11 +91,12 @@ void pick_begin(struct pick *p, int raw_clock)
 		to += 499;
 	p->from = p->begin.given ? from : 0;
 	p->to = p->end.given ? to : UINT64_MAX;
+	event_notes_free(&p->picked);
 	p->all = !p->nglobs && !p->pids.n && !p->begin.given && !p->end.given;
 }
 
 /* Does a glob match the event? */
-static int match_globs(const struct pick *p, const struct event *e)
+static char match_globs(const struct pick *p, const struct event *e)
 {
 	for (size_t i = 0; i < p->nglobs; i++)
 		if (glob_names(p->globs[i], e->system, e->name))
@@ -103,16 +104,18 @@ static int match_globs(const struct pick *p, const struct event *e)
 	return LEFT_OUT;
 }
 
-int pick_record(const struct pick *p, struct event_set *evs, const struct record *r)
+int pick_record(struct pick *p, struct event_set *evs, const struct record *r)
 {
 	if (p->nglobs) {
-		struct event *e = event_wanted(evs, r);
+		const struct event *e = event_wanted(evs, r);
+		char *picked;
 
 		if (!e)
 			return 0;
-		if (!e->picked)
-			e->picked = (uint8_t)match_globs(p, e);
-		if (e->picked == LEFT_OUT)
+		picked = event_note(&p->picked, e, sizeof(*picked));
+		if (*picked == UNDECIDED)
+			*picked = match_globs(p, e);
+		if (*picked == LEFT_OUT)
 			return 0;
 	}
 	return !p->pids.n || pids_has(&p->pids, record_pid(evs, r));

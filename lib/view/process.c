@@ -21,7 +21,7 @@
 #include "event/event.h"
 #include "view/view.h"
 
-/* The bits of struct comm's state */
+/* The bits of process_task.state */
 enum {
 	UID_KNOWN = 1, UID_OK = 2,      /* the task has the uid of -u */
 	COMM_KNOWN = 4, COMM_OK = 8,    /* the task has the name of -C */
@@ -29,36 +29,52 @@ enum {
 	PENDING_OK = 32,                /* to the uid of -u */
 	PENDING_ASK = 64,               /* or not: read procfs when it returns */
 	EXEC = 128,                     /* leader: a thread is in execve */
-	OWN_CODE = 256,                 /* comm.code is set, by exit */
-	GROUP_CODE = 512,               /* comm.group is set: the process ends with it */
+	OWN_CODE = 256,                 /* code is set, by exit */
+	GROUP_CODE = 512,               /* group is set: the process ends with it */
 	OVER = 1024,                    /* ended: the pid may be used again */
+	MISSED = 2048,                  /* dead, and its end was not recorded */
+};
+
+/* A task of process.tasks, whose names are not used. */
+struct process_task {
+	struct comm comm;
+	uint16_t state;
+	uint16_t code;          /* exit code of the task itself */
+	uint16_t group;         /* exit code of its process */
+	uint16_t sent;          /* last deadly signal that was sent to its process */
 };
 
 /* Return the task; make it if it is not known. NULL: no pid, or out of memory. */
-static inline struct comm *task(struct process *p, int pid)
+static struct process_task *task(struct process *p, int pid)
 {
-	return comms_entry(&p->line->events->comms, pid);
+	return (struct process_task *)comms_entry(&p->tasks, pid);
 }
 
 /* Clear bits and set those of to. */
-static inline void set(struct comm *t, unsigned bits, unsigned to)
+static void set(struct process_task *t, unsigned bits, unsigned to)
 {
 	t->state = (uint16_t)((t->state & ~bits) | to);
 }
 
 /* Return the leader of the task's process. */
-static inline struct comm *group_of(struct process *p, const struct comm *t)
+static struct process_task *group_of(struct process *p, const struct process_task *t)
 {
-	return task(p, t->tgid ? t->tgid : t->pid);
+	return task(p, t->comm.tgid ? t->comm.tgid : t->comm.pid);
 }
 
 /* ---- roles of events, and their fields by name ---- */
 
+enum role {
+	ROLE_UNDECIDED, ROLE_NONE, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE,
+	ROLE_NEWTASK, ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES
+};
+
 static const struct {
-	char system[13], name[19];
-	unsigned char kind;
-	char fields[4][12];
+	const char *system, *name;
+	unsigned kind;
+	const char *fields[4];
 } roles[ROLES] = {
+	[ROLE_NONE] = { "", "", 0, { NULL } },
 	[ROLE_ENTER] = { "raw_syscalls", "sys_enter", SHOW_SYSCALLS, { "id", "args" } },
 	[ROLE_EXIT] = { "raw_syscalls", "sys_exit", SHOW_SYSCALLS, { "id", "ret" } },
 	[ROLE_DELIVER] = { "signal", "signal_deliver", SHOW_SIGNALS,
@@ -71,68 +87,62 @@ static const struct {
 	[ROLE_END] = { "sched", "sched_process_exit", SHOW_LIFECYCLE, { "pid" } },
 };
 
-/* Find the role of an event. */
-static enum role ask(const struct event *e)
+/* The note of an event. */
+struct role_of {
+	enum role role;
+	const struct field *field[4];
+};
+
+/* Find the role of an event, and its fields. */
+static void decide(struct role_of *of, const struct event *e)
 {
-	for (unsigned i = ROLE_NONE + 1; i < ROLES; i++)
-		if (!strcmp(e->name, roles[i].name) && !strcmp(e->system, roles[i].system))
-			return i;
-	return ROLE_NONE;
+	enum role i = ROLES - 1;
+
+	while (i > ROLE_NONE && (strcmp(e->name, roles[i].name) ||
+				 strcmp(e->system, roles[i].system)))
+		i--;
+	of->role = i;
+	for (unsigned f = 0; f < 4 && roles[i].fields[f]; f++)
+		of->field[f] = event_field(e, roles[i].fields[f]);
 }
 
-/* Return the role of a record; find the fields of its event when they are first needed. */
-static enum role role_of(struct process *p, const struct record *r)
+/* Return the role of a record and the fields of its event, until the next call. */
+static const struct role_of *role_of(struct process *p, const struct record *r)
 {
-	struct event *e = event_wanted(p->line->events, r);
-	struct role_fields *of;
+	static const struct role_of none = { .role = ROLE_NONE };
+	const struct event *e = event_wanted(p->line->events, r);
+	struct role_of *of = e ? event_note(&p->roles, e, sizeof(*of)) : NULL;
 
-	if (!e)
-		return ROLE_NONE;
-	if (!e->role)
-		e->role = (uint8_t)ask(e);
-	of = &p->roles[e->role];
-	if (of->event != e) {
-		of->event = e;
-		for (unsigned i = 0; i < 4; i++)
-			of->field[i] = *roles[e->role].fields[i] ?
-				       event_field(e, roles[e->role].fields[i]) : NULL;
-	}
-	return e->role;
+	if (of && !of->role)
+		decide(of, e);
+	return of ? of : &none;
 }
 
 /* Read field i of a role from its record. Return 0, or -1 if there is no such field. */
-static int role_value(struct process *p, enum role role, unsigned i, const struct record *r,
-		      struct field_data *v)
+static int role_value(struct process *p, const struct role_of *of, unsigned i,
+		      const struct record *r, struct field_data *v)
 {
-	const struct field *f = p->roles[role].field[i];
-
-	return f ? field_value(p->line->events, f, r, v) : -1;
+	return of->field[i] ? field_value(p->line->events, of->field[i], r, v) : -1;
 }
 
 /* Return field i of a role as a number; 0 if there is none. */
-static int64_t role_number(struct process *p, enum role role, unsigned i, const struct record *r)
+static int64_t role_number(struct process *p, const struct role_of *of, unsigned i,
+			   const struct record *r)
 {
 	struct field_data v;
 
-	if (role_value(p, role, i, r, &v) < 0 || v.kind > FIELD_POINTER)
-		return 0;
-	return v.i;
+	return role_value(p, of, i, r, &v) < 0 || v.kind > FIELD_POINTER ? 0 : v.i;
 }
 
 /* Return argument i of the system call that a sys_enter record enters; 0 if there is none. */
-static uint64_t role_argument(struct process *p, unsigned i, const struct record *r)
+static uint64_t role_argument(struct process *p, const struct role_of *of, unsigned i,
+			      const struct record *r)
 {
 	struct field_data v;
 
-	if (role_value(p, ROLE_ENTER, 1, r, &v) < 0 || v.kind != FIELD_ARRAY || i >= v.n)
+	if (role_value(p, of, 1, r, &v) < 0 || v.kind != FIELD_ARRAY || i >= v.n)
 		return 0;
-	return field_element(p->line->events, p->roles[ROLE_ENTER].field[1], &v, i);
-}
-
-/* Is the record of a kind that -P shows? */
-static int role_shown(struct process *p, const struct record *r)
-{
-	return (roles[role_of(p, r)].kind & p->kinds) != 0;
+	return field_element(p->line->events, of->field[1], &v, i);
 }
 
 /* ---- exit codes ---- */
@@ -152,9 +162,9 @@ static int deadly(int64_t sig)
 }
 
 /* Set the code with which all threads of the task's process end, unless one is set. */
-static void end_group(struct process *p, struct comm *t, unsigned code)
+static void end_group(struct process *p, struct process_task *t, unsigned code)
 {
-	struct comm *g = group_of(p, t);
+	struct process_task *g = group_of(p, t);
 
 	if (!g || g->state & GROUP_CODE)
 		return;
@@ -163,7 +173,7 @@ static void end_group(struct process *p, struct comm *t, unsigned code)
 }
 
 /* Is the task's exit code that of its process? Before 5.17 only for the leader. */
-static int has_code(struct process *p, const struct comm *t, const struct comm *g)
+static int has_code(struct process *p, const struct process_task *t, const struct process_task *g)
 {
 	return g == t || p->line->events->version >= KERNEL(5, 17);
 }
@@ -174,14 +184,14 @@ static int has_code(struct process *p, const struct comm *t, const struct comm *
  * exit code has the signal itself. When a thread calls exit_group or execve, the kernel also
  * delivers SIGKILL to the other threads, although no signal was sent.
  */
-static int64_t killed_by(struct process *p, struct comm *t, struct comm *g)
+static int64_t killed_by(struct process *p, struct process_task *t, struct process_task *g)
 {
 	long code = -1;
 
 	if (g->state & EXEC)
 		return SIGKILL;
 	if (p->killed && has_code(p, t, g))
-		code = p->killed(p->arg, t->pid);
+		code = p->killed(p->arg, t->comm.pid);
 	if (code < 0 && g->state & GROUP_CODE)
 		code = g->group;
 	if (code < 0)
@@ -190,10 +200,11 @@ static int64_t killed_by(struct process *p, struct comm *t, struct comm *g)
 }
 
 /* Follow a record of signal_deliver. */
-static void end_delivered(struct process *p, struct comm *t, const struct record *r)
+static void end_delivered(struct process *p, struct process_task *t,
+			  const struct role_of *of, const struct record *r)
 {
-	int64_t sig = role_number(p, ROLE_DELIVER, 0, r);
-	struct comm *g = group_of(p, t);
+	int64_t sig = role_number(p, of, 0, r);
+	struct process_task *g = group_of(p, t);
 
 	p->signal = sig;
 	if (!g)
@@ -202,7 +213,7 @@ static void end_delivered(struct process *p, struct comm *t, const struct record
 		p->signal = killed_by(p, t, g);
 	if (sig == g->sent && sig != SIGKILL)
 		g->sent = 0;
-	if (role_number(p, ROLE_DELIVER, 3, r) || !deadly(sig))
+	if (role_number(p, of, 3, r) || !deadly(sig))
 		return;
 	if (sig != SIGKILL)
 		end_group(p, g, (unsigned)sig);
@@ -211,30 +222,30 @@ static void end_delivered(struct process *p, struct comm *t, const struct record
 }
 
 /* Follow a record of signal_generate. */
-static void end_generated(struct process *p, const struct record *r)
+static void end_generated(struct process *p, const struct role_of *of, const struct record *r)
 {
-	int64_t sig = role_number(p, ROLE_GENERATE, 0, r);
-	struct comm *t, *g;
+	int64_t sig = role_number(p, of, 0, r);
+	struct process_task *t, *g;
 
 	/* a result other than 0: the kernel dropped the signal */
-	if (deadly(sig) != 1 || role_number(p, ROLE_GENERATE, 2, r))
+	if (deadly(sig) != 1 || role_number(p, of, 2, r))
 		return;
-	t = task(p, (int)role_number(p, ROLE_GENERATE, 1, r));
+	t = task(p, (int)role_number(p, of, 1, r));
 	g = t ? group_of(p, t) : NULL;
 	if (g && (sig == SIGKILL || g->sent != SIGKILL))
 		g->sent = (uint16_t)sig;
 }
 
 /* Return the exit code of a task that ends. */
-static long end_code(struct process *p, struct comm *t)
+static long end_code(struct process *p, struct process_task *t)
 {
-	struct comm *g = group_of(p, t);
+	struct process_task *g = group_of(p, t);
 	/*
 	 * If another thread calls execve, the pid of the leader ends twice, and p->ended has the
 	 * other end.
 	 */
 	int twice = g == t && t->state & EXEC;
-	long code = p->ended && has_code(p, t, g) && !twice ? p->ended(p->arg, t->pid) : -1;
+	long code = p->ended && has_code(p, t, g) && !twice ? p->ended(p->arg, t->comm.pid) : -1;
 
 	if (code >= 0)
 		return code;
@@ -246,10 +257,10 @@ static long end_code(struct process *p, struct comm *t)
 /* ---- tasks ---- */
 
 /* Find out whether a task has the uid and the name, from the caller (-U, -N) or procfs. */
-static void look_up(struct process *p, struct comm *t)
+static void look_up(struct process *p, struct process_task *t)
 {
 	struct line_format *l = p->line;
-	int pid = t->pid, ok;
+	int pid = t->comm.pid, ok;
 	const char *name;
 	pid_t tgid;
 	uid_t uid;
@@ -274,19 +285,19 @@ static void look_up(struct process *p, struct comm *t)
 }
 
 /* Return the task of a record with uid and name known; make its leader too. NULL: no task. */
-static struct comm *known(struct process *p, int pid)
+static struct process_task *known(struct process *p, int pid)
 {
-	struct comm *t = task(p, pid);
+	struct process_task *t = task(p, pid);
 	unsigned want = (p->by_uid ? UID_KNOWN : 0u) | (p->comm ? COMM_KNOWN : 0u);
 
-	if (t && !t->tgid) {
+	if (t && !t->comm.tgid) {
 		pid_t tgid = pid;
 		uid_t uid;
 
 		if (!p->live || task_ids(pid, &tgid, &uid) < 0)
 			tgid = pid;
 		task(p, tgid);
-		t->tgid = tgid;
+		t->comm.tgid = tgid;
 	}
 	if (t && (t->state & want) != want)
 		look_up(p, t);
@@ -332,9 +343,10 @@ static uint32_t outside(const struct process *p, int pid, uint32_t uid)
 }
 
 /* Follow a record of sys_enter. */
-static void entered(struct process *p, struct comm *t, const struct record *r)
+static void entered(struct process *p, struct process_task *t,
+		    const struct role_of *of, const struct record *r)
 {
-	int64_t id = role_number(p, ROLE_ENTER, 0, r);
+	int64_t id = role_number(p, of, 0, r);
 	unsigned bits = 0;
 	int old = 0;
 
@@ -342,11 +354,11 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 		set(t, PENDING | PENDING_OK | PENDING_ASK | OWN_CODE, 0);
 	switch (id) {
 	case SYS_exit:
-		t->code = (uint16_t)((role_argument(p, 0, r) & 0xff) << 8);
+		t->code = (uint16_t)((role_argument(p, of, 0, r) & 0xff) << 8);
 		bits = OWN_CODE;
 		break;
 	case SYS_exit_group:
-		end_group(p, t, (unsigned)(role_argument(p, 0, r) & 0xff) << 8);
+		end_group(p, t, (unsigned)(role_argument(p, of, 0, r) & 0xff) << 8);
 		break;
 	case SYS_execve:
 	case SYS_execveat:
@@ -373,13 +385,13 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 		return;
 	}
 	if (bits & PENDING) {
-		uint32_t uid = (uint32_t)role_argument(p, 0, r);
+		uint32_t uid = (uint32_t)role_argument(p, of, 0, r);
 
 		if (old) /* of 16 bits, in which -1 is 0xffff */
 			uid = (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
 		if (!p->by_uid || uid == UINT32_MAX)
 			return;
-		if (outside(p, t->pid, uid) == p->uid)
+		if (outside(p, t->comm.pid, uid) == p->uid)
 			bits |= PENDING_OK;
 	}
 	if (t)
@@ -387,25 +399,26 @@ static void entered(struct process *p, struct comm *t, const struct record *r)
 }
 
 /* Did the call change the real uid? Without CAP_SETUID, setuid changes the effective uid only. */
-static int changed(const struct process *p, const struct comm *t)
+static int changed(const struct process *p, const struct process_task *t)
 {
 	pid_t tgid;
 	uid_t uid;
 
-	if (!(t->state & PENDING_ASK) || !p->live || task_ids(t->pid, &tgid, &uid) < 0)
+	if (!(t->state & PENDING_ASK) || !p->live || task_ids(t->comm.pid, &tgid, &uid) < 0)
 		return 1;
 	return (uid == p->uid) == !!(t->state & PENDING_OK);
 }
 
 /* Follow a record of sys_exit. */
-static void returned(struct process *p, struct comm *t, const struct record *r)
+static void returned(struct process *p, struct process_task *t,
+		     const struct role_of *of, const struct record *r)
 {
-	struct comm *g;
+	struct process_task *g;
 
 	/* execve failed; or exit_group returned, which is a call of another ABI */
 	g = group_of(p, t);
 	if (g && g->state & (EXEC | GROUP_CODE)) {
-		int64_t id = role_number(p, ROLE_EXIT, 0, r);
+		int64_t id = role_number(p, of, 0, r);
 
 		if (id == SYS_execve || id == SYS_execveat)
 			set(g, EXEC, 0);
@@ -414,7 +427,7 @@ static void returned(struct process *p, struct comm *t, const struct record *r)
 	}
 	if (!(t->state & PENDING))
 		return;
-	if (!role_number(p, ROLE_EXIT, 1, r) && changed(p, t))
+	if (!role_number(p, of, 1, r) && changed(p, t))
 		set(t, UID_OK, t->state & PENDING_OK ? UID_OK : 0);
 	set(t, PENDING | PENDING_OK | PENDING_ASK, 0);
 }
@@ -422,34 +435,34 @@ static void returned(struct process *p, struct comm *t, const struct record *r)
 #define THREAD 0x10000 /* CLONE_THREAD */
 
 /* Follow a record of task_newtask. */
-static void born(struct process *p, struct comm *parent, const struct record *r)
+static void born(struct process *p, struct process_task *parent,
+		 const struct role_of *of, const struct record *r)
 {
-	int pid = (int)role_number(p, ROLE_NEWTASK, 0, r);
-	uint64_t flags = (uint64_t)role_number(p, ROLE_NEWTASK, 1, r);
-	struct comm *g = parent && flags & THREAD ? group_of(p, parent) : NULL;
+	int pid = (int)role_number(p, of, 0, r);
+	uint64_t flags = (uint64_t)role_number(p, of, 1, r);
+	struct process_task *g = parent && flags & THREAD ? group_of(p, parent) : NULL;
 	unsigned state = parent ? parent->state & (UID_KNOWN | UID_OK) : 0;
-	pid_t tgid = g ? g->pid : pid;
-	struct comm *t = task(p, pid);
+	pid_t tgid = g ? g->comm.pid : pid;
+	struct process_task *t = task(p, pid);
 	struct field_data v;
 
 	if (!t)
 		return;
-	if (!role_value(p, ROLE_NEWTASK, 2, r, &v))
+	if (!role_value(p, of, 2, r, &v))
 		state |= is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN;
 	t->state = (uint16_t)state;
 	t->sent = 0;
-	t->tgid = tgid;
+	t->comm.tgid = tgid;
 }
 
 /* Follow a record of task_rename. */
-static void renamed(struct process *p, const struct record *r)
+static void renamed(struct process *p, const struct role_of *of, const struct record *r)
 {
-	const struct field *f = p->roles[ROLE_RENAME].field[0];
-	struct comm *t = task(p, f ? (int)role_number(p, ROLE_RENAME, 0, r)
+		struct process_task *t = task(p, of->field[0] ? (int)role_number(p, of, 0, r)
 				   : record_pid(p->line->events, r));
 	struct field_data v;
 
-	if (t && !role_value(p, ROLE_RENAME, 1, r, &v))
+	if (t && !role_value(p, of, 1, r, &v))
 		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
 }
 
@@ -457,13 +470,13 @@ static void renamed(struct process *p, const struct record *r)
  * Follow a record of sched_process_exec. A thread that is not the leader becomes the leader: it
  * keeps its uid and takes the leader's pid.
  */
-static void executed(struct process *p, const struct record *r)
+static void executed(struct process *p, const struct role_of *of, const struct record *r)
 {
 	int pid = record_pid(p->line->events, r);
-	int old_pid = (int)role_number(p, ROLE_EXEC, 0, r);
-	struct comm *old = old_pid && old_pid != pid ? task(p, old_pid) : NULL;
+	int old_pid = (int)role_number(p, of, 0, r);
+	struct process_task *old = old_pid && old_pid != pid ? task(p, old_pid) : NULL;
 	unsigned uid = old ? old->state & (UID_KNOWN | UID_OK) : 0;
-	struct comm *t = task(p, pid);
+	struct process_task *t = task(p, pid);
 
 	if (!t)
 		return;
@@ -471,7 +484,7 @@ static void executed(struct process *p, const struct record *r)
 		set(t, UID_KNOWN | UID_OK, uid);
 	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER, 0);
 	t->sent = 0;
-	t->tgid = pid;
+	t->comm.tgid = pid;
 	if (old)
 		set(old, 0, OVER);
 }
@@ -479,25 +492,39 @@ static void executed(struct process *p, const struct record *r)
 /* Forget what may be wrong after lost events. */
 static void forget(struct process *p)
 {
-	struct comms *c = &p->line->events->comms;
-
-	if (!p->live)
-		return;
-	for (size_t i = 0; i < c->room; i++)
-		if (c->v[i])
-			set(c->v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
+	for (size_t i = 0; p->live && i < p->tasks.room; i++)
+		if (p->tasks.v[i])
+			set((struct process_task *)p->tasks.v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
 				     GROUP_CODE, 0);
-	pids_clear(&p->uids);
-	pids_clear(&p->comms);
+	if (p->live) {
+		pids_clear(&p->uids);
+		pids_clear(&p->comms);
+	}
+}
+
+/* Keep a task in comms_prune? Its records may come after its death: ask twice. */
+static int is_wanted(void *process, struct comm *c)
+{
+	const struct process *p = process;
+	struct process_task *t = (struct process_task *)c;
+
+	if (t->state & (OVER | MISSED))
+		return 0;
+	set(t, 0, p->live && !task_alive(c->pid) ? MISSED : 0);
+	return 1;
+}
+
+/* Drop the tasks that have ended, when there are many. */
+static void prune(struct process *p)
+{
+	if (p->tasks.n < p->prune_at)
+		return;
+	if (p->prune_at)
+		comms_prune(&p->tasks, is_wanted, p);
+	p->prune_at = 2 * p->tasks.n + 4096;
 }
 
 /* ---- lines of -P ---- */
-
-static void put_address(struct out *o, uint64_t v)
-{
-	out_text(o, "0x", 2);
-	out_hex(o, v);
-}
 
 /* Write a number, right-justified. */
 static void put_column(struct out *o, int width, int64_t v)
@@ -528,63 +555,48 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 	out_char(o, ' ');
 	put_column(o, 3, r->cpu < 0 ? 0 : r->cpu);
 	out_char(o, ' ');
-	if (l->raw_clock) {
-		start = o->at;
+	start = o->at;
+	if (l->raw_clock)
 		out_decimal(o, r->ts);
-		out_padded(o, start, 0, 16, -1);
-	} else {
-		put_column(o, 9, (int64_t)(us / 1000000));
-		out_char(o, '.');
-		o->at = digits_six(o->at, (uint32_t)(us % 1000000));
-	}
+	else
+		out_decimals(o, us, 6);
+	out_padded(o, start, 0, 16, -1);
 	out_char(o, ' ');
 }
 
 size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
 {
-	enum role role = role_of(p, r);
+	const struct role_of *of = p->now;
 	struct out o = out_to(buf, size);
+	long long first, second;
 
 	put_head(p, &o, r);
-	switch (role) {
+	first = role_number(p, of, 0, r);
+	second = role_number(p, of, 1, r);
+	switch (of->role) {
 	case ROLE_ENTER:
-		out_string(&o, "syscall ");
-		out_signed(&o, role_number(p, role, 0, r));
-		for (unsigned i = 0; i < 6; i++) {
-			out_string(&o, i ? " " : " [");
-			put_address(&o, role_argument(p, i, r));
-		}
+		out_format(&o, "syscall %lld", first);
+		for (unsigned i = 0; i < 6; i++)
+			out_format(&o, i ? " 0x%llx" : " [0x%llx",
+				   (unsigned long long)role_argument(p, of, i, r));
 		out_char(&o, ']');
 		break;
-	case ROLE_EXIT: {
-		int64_t rc = role_number(p, role, 1, r);
-
-		out_string(&o, "syscall rc ");
-		out_signed(&o, rc);
-		out_string(&o, " error ");
-		out_signed(&o, rc < 0 && rc >= -4095 ? rc : 0);
+	case ROLE_EXIT:
+		out_format(&o, "syscall rc %lld error %lld", second,
+			   second < 0 && second >= -4095 ? second : 0);
 		break;
-	}
 	case ROLE_DELIVER:
-		out_string(&o, "signal ");
-		out_signed(&o, p->signal);
-		out_string(&o, " errno ");
-		out_signed(&o, role_number(p, role, 1, r));
-		out_string(&o, " code ");
-		put_address(&o, (uint32_t)role_number(p, role, 2, r));
+		out_format(&o, "signal %lld errno %lld code 0x%x", (long long)p->signal, second,
+			   (unsigned)role_number(p, of, 2, r));
 		break;
 	case ROLE_NEWTASK:
-		out_string(&o, "fork ");
-		out_signed(&o, role_number(p, role, 0, r));
-		out_string(&o, " flags ");
-		put_address(&o, (uint64_t)role_number(p, role, 1, r));
+		out_format(&o, "fork %lld flags 0x%llx", first, (unsigned long long)second);
 		break;
 	case ROLE_EXEC:
 		out_string(&o, "exec");
 		break;
 	case ROLE_END:
-		out_string(&o, "exit ");
-		out_signed(&o, p->code);
+		out_format(&o, "exit %ld", p->code);
 		break;
 	default:
 		break;
@@ -622,58 +634,55 @@ int process_kinds(struct process *p, const char *names)
 void process_begin(struct process *p, struct line_format *l)
 {
 	p->line = l;
-	memset(p->roles, 0, sizeof(p->roles));
+	event_notes_free(&p->roles);
+	p->tasks.size = sizeof(struct process_task);
 	/* a task of -N has the name until a record changes it */
 	for (size_t i = 0; p->comm && i < p->comms.n; i++)
 		if (p->comms.v[i] > 0) {
-			struct comm *t;
-
 			comms_add(&l->events->comms, p->comms.v[i], p->comm, strlen(p->comm));
-			t = task(p, p->comms.v[i]);
-			if (t) {
-				t->generation = l->generation;
-				t->seen = l->seen;
-			}
+			if (l->learned_name)
+				l->learned_name(l->arg, p->comms.v[i]);
 		}
 }
 
 void process_learn(struct process *p, const struct record *r, int lost)
 {
-	enum role role = role_of(p, r);
+	const struct role_of *of = p->now = role_of(p, r);
 	int pid = record_pid(p->line->events, r);
-	struct comm *t;
+	struct process_task *t;
 
 	if (lost)
 		forget(p);
-	if (role == ROLE_RENAME) {
-		renamed(p, r);
+	if (of->role == ROLE_RENAME) {
+		renamed(p, of, r);
 		return;
 	}
-	if (role == ROLE_EXEC)
-		executed(p, r);
-	if (role == ROLE_NONE && !p->by_uid && !p->comm)
+	if (of->role == ROLE_EXEC)
+		executed(p, of, r);
+	if (of->role == ROLE_NONE && !p->by_uid && !p->comm)
 		return;
+	prune(p);
 	t = task(p, pid);
-	if (t && t->state & OVER && role != ROLE_GENERATE && role != ROLE_NONE) {
+	if (t && t->state & OVER && of->role != ROLE_GENERATE && of->role != ROLE_NONE) {
 		t->state = 0;
-		t->tgid = 0;
+		t->comm.tgid = 0;
 	}
 	t = known(p, pid);
-	if (role == ROLE_NEWTASK)
-		born(p, t, r);
-	else if (role == ROLE_GENERATE)
-		end_generated(p, r);
+	if (of->role == ROLE_NEWTASK)
+		born(p, t, of, r);
+	else if (of->role == ROLE_GENERATE)
+		end_generated(p, of, r);
 	if (!t)
 		return;
-	switch (role) {
+	switch (of->role) {
 	case ROLE_ENTER:
-		entered(p, t, r);
+		entered(p, t, of, r);
 		break;
 	case ROLE_EXIT:
-		returned(p, t, r);
+		returned(p, t, of, r);
 		break;
 	case ROLE_DELIVER:
-		end_delivered(p, t, r);
+		end_delivered(p, t, of, r);
 		break;
 	case ROLE_END:
 		p->code = end_code(p, t);
@@ -686,9 +695,9 @@ void process_learn(struct process *p, const struct record *r, int lost)
 
 int process_picks(struct process *p, const struct record *r)
 {
-	struct comm *t;
+	struct process_task *t;
 
-	if (p->kinds && !role_shown(p, r))
+	if (p->kinds && !(roles[p->now->role].kind & p->kinds))
 		return 0;
 	if (!p->by_uid && !p->comm)
 		return 1;

@@ -90,6 +90,7 @@ void show_begin(struct show *s, struct line_format *l)
 	s->lines.line = l;
 	s->lines.dated = s->dated;
 	s->lines.offset = s->offset;
+	event_notes_free(&s->subjects.about);
 	pick_begin(&s->pick, l->raw_clock);
 	process_begin(&s->process, l);
 	s->plain = !s->json && s->pick.all && !process_on(&s->process) && !s->subjects.member;
@@ -139,7 +140,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 {
 	size_t n = 0;
 
-	s->line->generation += s->line->generation && lost;
+	s->line->losses += lost != 0;
 	if (record_names_task(s->line->events, r)) {
 		line_learn(s->line, r);
 		if (s->json)

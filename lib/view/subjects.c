@@ -12,8 +12,11 @@
 /* The kernel's PID_MAX_LIMIT of 64-bit hosts. */
 enum { PIDS = 4 * 1024 * 1024 };
 
-/* Values of event.about. */
-enum { RUNNING = 1, OTHER, EITHER, EVERY };
+/* Which task an event is about. */
+struct about {
+	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY } who;
+	const struct field *field; /* the pid of the other one */
+};
 
 static int has(const struct subjects *s, int64_t pid)
 {
@@ -39,17 +42,15 @@ int subjects_begin(struct subjects *s, const struct pids *pids)
 }
 
 /* Decide once which task the event is about. */
-static void decide(struct event *e)
+static void decide(struct about *a, const struct event *e)
 {
 	const struct subject *s = subject_of(e->system, e->name);
 
 	/* the pid filter does not apply to markers */
-	e->about = strcmp(e->system, "ftrace") ? RUNNING : EVERY;
-	if (!s || s->kind == SUBJECT_NONE)
-		return;
-	e->subject = event_field(e, s->field);
-	if (e->subject)
-		e->about = s->kind == SUBJECT_OTHER ? OTHER : EITHER;
+	a->who = strcmp(e->system, "ftrace") ? RUNNING : EVERY;
+	a->field = s && s->kind != SUBJECT_NONE ? event_field(e, s->field) : NULL;
+	if (a->field)
+		a->who = s->kind == SUBJECT_OTHER ? OTHER : EITHER;
 }
 
 /* Return the field of a record as a number; 0: it has none. */
@@ -62,16 +63,17 @@ static int64_t number(const struct event_set *evs, const struct field *f, const 
 
 int subjects_pick(struct subjects *s, struct event_set *evs, const struct record *r)
 {
-	struct event *e = event_wanted(evs, r);
+	const struct event *e = event_wanted(evs, r);
 	int running = has(s, record_pid(evs, r));
+	struct about *a;
 
 	if (!e)
 		return running;
-	if (!e->about)
-		decide(e);
+	a = event_note(&s->about, e, sizeof(*a));
+	if (a->who == UNDECIDED)
+		decide(a, e);
 	if (e->id == evs->newtask)
 		set(s, number(evs, event_field(e, "pid"), r), running);
-	if (e->about == RUNNING || e->about == EVERY)
-		return running || e->about == EVERY;
-	return (e->about == EITHER && running) || has(s, number(evs, e->subject, r));
+	return a->who == EVERY || (a->who != OTHER && running) ||
+	       (a->who != RUNNING && has(s, number(evs, a->field, r)));
 }

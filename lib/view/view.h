@@ -18,6 +18,22 @@
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 
+/* ---- notes.c: what a part of this layer keeps of each event ----------------------------- */
+
+/* A table with an entry for each event of a set; all zero at first. */
+struct event_notes {
+	char *v;
+	size_t n;
+};
+
+/*
+ * Return the event's entry of size bytes (NOTE_MOST at most), zero at first, and valid until the
+ * next call. Without memory it is zero at each call: then the caller decides anew.
+ */
+enum { NOTE_MOST = 128 };
+void *event_note(struct event_notes *, const struct event *, size_t size);
+void event_notes_free(struct event_notes *);
+
 /* ---- pick.c: select records by event, task and time ---------------------------------- */
 
 /* A time in seconds as the user wrote it, or a number of a clock that counts. */
@@ -34,6 +50,7 @@ struct pick {
 	size_t nglobs;
 	struct pids pids;
 	struct pick_time begin, end;
+	struct event_notes picked; /* private: whether a glob matches the event */
 	/* set by pick_begin */
 	uint64_t from, to;      /* in units of the clock, both included */
 	int all;                /* everything is selected */
@@ -61,11 +78,8 @@ static inline int pick_when(const struct pick *p, const struct record *r)
 	return r->ts < p->from ? -1 : r->ts > p->to;
 }
 
-/*
- * Do the globs and pids select the record? Globs select no record of an unknown event. The
- * match of an event is computed once and kept in struct event.
- */
-int pick_record(const struct pick *, struct event_set *, const struct record *);
+/* Do the globs and pids select the record? Globs select no record of an unknown event. */
+int pick_record(struct pick *, struct event_set *, const struct record *);
 
 /* ---- subjects.c: select the records that are about given tasks -------------------------- */
 
@@ -75,6 +89,7 @@ int pick_record(const struct pick *, struct event_set *, const struct record *);
  */
 struct subjects {
 	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
+	struct event_notes about; /* private: which task an event is about */
 };
 
 /* Begin with these tasks. Return 0, or -1, reported. */
@@ -153,10 +168,6 @@ void json_changed(struct json *);
 /* The kinds of lines of -P, a bit each. */
 enum { SHOW_SYSCALLS = 1, SHOW_SIGNALS = 2, SHOW_LIFECYCLE = 4 };
 
-/* The role of an event: one of those above, or none. */
-enum role { ROLE_NONE = 1, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE, ROLE_NEWTASK,
-	    ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES };
-
 /* All zero at first. */
 struct process {
 	unsigned kinds;         /* 0: no -P */
@@ -179,10 +190,10 @@ struct process {
 	struct line_format *line;
 	long code;              /* exit code in the present record */
 	int64_t signal;         /* signal in the present record */
-	struct role_fields {
-		const struct event *event;
-		const struct field *field[4];
-	} roles[ROLES];
+	struct event_notes roles;
+	const struct role_of *now; /* of the present record */
+	struct comms tasks;
+	size_t prune_at;        /* look for dead tasks when there are so many */
 };
 
 /* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
@@ -203,7 +214,7 @@ void process_learn(struct process *, const struct record *, int lost);
 /* Do -P, -u and -C select the record that process_learn had last? */
 int process_picks(struct process *, const struct record *);
 
-/* Print the -P line of a selected record. Return its length. */
+/* Print the -P line of that record. Return its length. */
 size_t process_line(struct process *, const struct record *, char *buf, size_t size);
 
 /* Print the comment lines with the names of the columns. Return their length. */
@@ -352,8 +363,7 @@ struct decode {
 	int keeps_number;       /* the register of a call's result has its number at first */
 	struct calls *calls_32; /* of 32-bit programs; NULL: none, or -O names the ABI */
 	struct show *show;
-	struct decode_event **events;   /* by id */
-	size_t nevents;
+	struct event_notes events;
 	struct table tasks;
 	struct decode_task *last;
 	size_t held;            /* bytes of user memory */

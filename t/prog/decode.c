@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 	comms_parse(&events.comms, text, len);
 	free(text);
 	text = slurp(root, "saved_tgids", &len);
-	comms_parse_tgids(&events.comms, text, len, 0);
+	comms_parse_tgids(&events.comms, text, len, NULL, NULL);
 	free(text);
 	text = slurp(root, "printk_formats", &len);
 	events_strings(&events, text, len);

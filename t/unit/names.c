@@ -10,17 +10,17 @@ enum { ROUNDS = 2000, TASKS = 100, MOST = 9000 };
 /* A hundred tasks are named, and die, between two refreshes: 200,000 in all. */
 static void test_dead_tasks(void)
 {
-	struct live_kernel k = { .procfs = 1 };
+	struct live_kernel k = { .procfs = 1, .follows = 1, .round = 1 };
 	struct comms *c = &k.events.comms;
 	pid_t pid = PID_MAX_LIMIT - ROUNDS * TASKS;
 	size_t most = 0;
 
-	k.line.events = &k.events;
+	live_names_prepare(&k);
 	comms_add(c, getpid(), "unit", 4);
 	for (int i = 0; i < ROUNDS; i++) {
 		for (int n = 0; n < TASKS; n++) {
 			comms_add(c, ++pid, "dead", 4);
-			comms_entry(c, pid)->generation = 1;
+			k.line.learned_name(&k, pid);
 		}
 		live_kernel_refresh(&k);
 		/* the last names are there */
@@ -41,7 +41,7 @@ static void test_without_procfs(void)
 	struct live_kernel k = { .procfs = 0 };
 	struct comms *c = &k.events.comms;
 
-	k.line.events = &k.events;
+	live_names_prepare(&k);
 	for (pid_t pid = 1; pid <= MOST; pid++)
 		comms_add(c, PID_MAX_LIMIT - pid, "dead", 4);
 	for (int i = 0; i < 100; i++)
