@@ -696,7 +696,7 @@ NOINLINE static struct expr macro_call(struct compiler *c)
 		[BUILTIN_STACK] = "__ftrace_stack",
 		[BUILTIN_USER_STACK] = "__ftrace_user_stack", [BUILTIN_TIME] = "__ftrace_time",
 		[BUILTIN_BPRINT] = "__ftrace_bprint", [BUILTIN_MODE] = "__ftrace_mode",
-		[BUILTIN_TEXT] = "__ftrace_text",
+		[BUILTIN_TEXT] = "__ftrace_text", [BUILTIN_READABLE] = "__ftrace_quoted",
 	};
 	struct expr x;
 
@@ -1310,42 +1310,33 @@ NOINLINE static void raw_arguments(struct compiler *c, const struct conversion *
 	lexer_back_to(c, end);
 }
 
-/*
- * Is it a string that is empty if it has no byte? These are __get_str(argvN), since the hook
- * trace_exec reads these arguments where exec has just put them, and the path of sys_openat,
- * for which the kernel itself stores "(fault)". In other fields it may also be one that could
- * not be read: the kernel stores both without a byte (mm/maccess.c,
- * strncpy_from_user_nofault).
- */
-static int is_readable_string(const char *s)
+/* Is the string of a probe in the field at s one that could be read? See event_set.readable. */
+static int is_readable(const struct compiler *c, const char *s, size_t n)
 {
-	size_t digits;
+	char name[64];
 
-	if (!strncmp(s, "__get_str(__filename_val)", 25))
-		return 1;
-	if (strncmp(s, "__get_str(argv", 14))
-		return 0;
-	digits = strspn(s + 14, "0123456789");
-	return digits && s[14 + digits] == ')';
+	str_format(name, sizeof(name), "%.*s", (int)n, s);
+	return c->evs->readable && glob_matches(c->evs->readable, name);
 }
 
 /*
- * Compile a string of a probe, "%s" in quotes; s is behind the first quote. If the memory
+ * Compile a string of a probe, "%s" in quotes; s is after the first quote. If the memory
  * could not be read, the string has no byte, not even a NUL, and the kernel prints neither the
- * string nor the quotes. Return the text behind the last quote, or NULL if the format string
+ * string nor the quotes. Return the text after the last quote, or NULL if the format string
  * has something else there.
  */
 static const char *quoted_string(struct compiler *c, const char *s)
 {
-	const char *p = c->s + strspn(c->s, " ");
-	int word = is_readable_string(p);
+	const char *p = c->s + strspn(c->s, " "), *field = p + strlen("__get_str(");
+	int readable;
 	struct expr x;
 
 	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||
 	    lexer_literal_char(&s, c->end) != '"' || c->token != ',' ||
 	    strncmp(p, "__get_str(", 10))
 		return NULL;
-	p += strcspn(p, ")");
+	p = field + strcspn(field, ")");
+	readable = is_readable(c, field, (size_t)(p - field));
 	p += *p == ')';
 	p += strspn(p, " \n");
 	if (*p && *p != ',')
@@ -1353,7 +1344,7 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	lexer_expect(c, ',');
 	x = ternary(c, 0);
 	emit_push(c, &x);
-	emit_text_insn(c, OP_BUILTIN)->k = word ? BUILTIN_WORD : BUILTIN_QUOTED;
+	emit_text_insn(c, OP_BUILTIN)->k = readable ? BUILTIN_READABLE : BUILTIN_QUOTED;
 	return s;
 }
 
@@ -1552,9 +1543,9 @@ NOINLINE static void openat_enter(struct compiler *c)
 	tmpfile = O_TMPFILE_ITSELF | flag_in(table, "\"O_DIRECTORY\"");
 	creat = flag_in(table, "\"O_CREAT\"");
 	str_format(fmt, sizeof(fmt),
-		   "\"sys_openat(dfd: %%lu, filename: %%lu \\\"%%s\\\", flags: %%s%%s%%s)\\n\", "
+		   "\"sys_openat(dfd: %%lu, filename: %%lu %%s, flags: %%s%%s%%s)\\n\", "
 		   "(unsigned long)REC->dfd, (unsigned long)REC->filename, "
-		   "__get_str(__filename_val), "
+		   "__ftrace_quoted(__get_str(__filename_val)), "
 		   "REC->flags & 3 || !REC->flags ? \"\" : \"O_RDONLY|\", "
 		   "REC->flags ? __print_flags(REC->flags, \"|\", { %llu, \"O_TMPFILE\" }, %.*s) "
 		   ": \"O_RDONLY\", REC->flags & %llu ? __ftrace_mode(REC->mode) : \"\"",

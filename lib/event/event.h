@@ -262,6 +262,12 @@ struct event_set {
 	 */
 	int exact;
 	/*
+	 * NULL, or a glob: strings of a probe in fields of such a name could be read, so one
+	 * without a byte is empty. In other fields the kernel stores a string that it could not
+	 * read in the same way (mm/maccess.c, strncpy_from_user_nofault).
+	 */
+	const char *readable;
+	/*
 	 * NULL, or print the function at an address of a program; see programs_put (live.h).
 	 * caller is the function that called the innermost one of the user stack that is
 	 * printed next; 0: not known.

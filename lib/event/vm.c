@@ -429,7 +429,7 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 		put_stack(m, v, which == BUILTIN_USER_STACK);
 		break;
 	case BUILTIN_QUOTED: /* kernel/trace/trace_probe.c, print_type_string */
-	case BUILTIN_WORD:
+	case BUILTIN_READABLE:
 		data = vm_memory(m, v, &len);
 		if (!len && which == BUILTIN_QUOTED) {
 			out_text(&m->o, "(fault)", 7);
