@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		return REFUSED;
 	strncat(path, "/instances", sizeof(path) - strlen(path) - 1);
-	dir = openat(dir, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = dir_open(dir, "instances");
 	if (dir < 0) {
 		err_file("unable to open %s", path);
 		return REFUSED;

@@ -298,7 +298,7 @@ enum { FIRST_MS = 1000 }; /* no line for a shorter recording */
 /* Ask the ring buffer of the session's instance, which is gone when the session has ended. */
 static void ask_buffer(struct output *o)
 {
-	int dir = openat(o->tracefs, o->instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = dir_open(o->tracefs, o->instance);
 
 	if (dir < 0)
 		return;

@@ -154,14 +154,18 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+static int has_word(char *const *words, const char *word)
+{
+	while (*words && strcmp(*words, word))
+		words++;
+	return *words != NULL;
+}
+
 /* Does the trace begin with a line which says that the files of the tasks are known? */
 static int follows_files(char *const *words)
 {
-	for (; *words; words++)
-		if (!strcmp(*words, "--names") || !strcmp(*words, "--paths") ||
-		    !strcmp(*words, "--host-paths"))
-			return 1;
-	return 0;
+	return has_word(words, "--names") || has_word(words, "--paths") ||
+	       has_word(words, "--host-paths");
 }
 
 /* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
@@ -531,20 +535,11 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 static const char *more_options(const struct ask *ask, const struct output *o,
 				const struct catalog_hook *hook)
 {
-	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls"))
+	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls") ||
+	    has_word(ask->words, "--returns") || has_word(ask->words, "--decode") ||
+	    (o->human && (has_word(ask->words, "--raw") || has_word(ask->words, "--user-stack"))))
 		return "";
-	for (char **word = ask->words; *word; word++)
-		if (!strcmp(*word, "--returns") || !strcmp(*word, "--decode") ||
-		    (o->human && (!strcmp(*word, "--raw") || !strcmp(*word, "--user-stack"))))
-			return "";
 	return o->human ? " --decode" : " --returns";
-}
-
-static int is_decoded(char *const *words)
-{
-	while (*words && strcmp(*words, "--decode"))
-		words++;
-	return *words != NULL;
 }
 
 /* Answer a command line that runs nothing. */
@@ -562,17 +557,99 @@ static int answer(const struct ask *ask, const char *hooks)
 	return help_hook(&hook, ask_options) < 0 ? REFUSED : DONE;
 }
 
+/* Become the manager that checks the hook, with its options if there are any. */
+static int check(const struct ask *ask, const struct output *o, char *manager, char *hook)
+{
+	char *args = make_args(ask->words, o, "", 0);
+
+	execv(manager, (char *[]){ manager, (char[]){ "--check" }, hook,
+				   *ask->words ? (char[]){ "--args" } : NULL, args, NULL });
+	return err_errno("unable to run %s", manager), REFUSED;
+}
+
+/* Start PROG, and read from the session. The trace is in path. Return 0, or the exit status. */
+static int start_prog(struct run *r, const struct ask *ask, const char *path, int release)
+{
+	int status;
+
+	if (!r->output.dat) {
+		r->trace = open(path, O_RDONLY | O_CLOEXEC);
+		if (r->trace < 0)
+			err_errno("unable to open %s", path);
+	}
+	if ((!r->output.dat && r->trace < 0) || output_start(&r->output) < 0) {
+		status = abandon(r, release, 0);
+		return status ? status : REFUSED;
+	}
+	r->out = r->output.fd;
+	r->chunk = write_limit(r->out);
+	if (ask->command && r->trace >= 0 && follows_files(ask->words))
+		poll((struct pollfd[]){ { r->trace, POLLIN, 0 }, { r->signals, POLLIN, 0 } }, 2,
+		     FILES_MS);
+	/* fails if PROG was killed meanwhile */
+	if (ask->command && start_child(r->prog, release) < 0)
+		err_errno("unable to release %s", *ask->command);
+	return 0;
+}
+
+/* Make the session, and start PROG. Set path (PATH_MAX bytes). Return 0, or the exit status. */
+static int begin(struct run *r, const struct ask *ask, const struct catalog_hook *hook,
+		 char *manager, const char *prog, const char *more, char *path)
+{
+	int release = -1, dump = 0, from, signo, status;
+	char *args;
+
+	r->signals = hold_signals();
+	if (ask->command)
+		r->prog = hold(prog, ask->command, ask->file != NULL, &release);
+	args = make_args(ask->words, &r->output, more, r->prog);
+	r->manager = start_manager(manager, (char *)(size_t)hook->name, args, &from);
+	free(args);
+	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
+	signo = await_path(from, r->signals, path, &dump);
+	if (signo) {
+		status = abandon(r, release, signo > 0 ? signo : 0);
+		output_drop(&r->output);
+		if (signo < 0 && status == MISUSED)
+			ask_hint(ask, hook);
+		return signo > 0 ? 128 + signo : status ? status : REFUSED;
+	}
+	status = start_prog(r, ask, path, release);
+	if (!status && dump)
+		kill(r->manager, SIGUSR1);
+	return status;
+}
+
+/* The trace is over: complete the output, and tell a person how it ended. Return the status. */
+static int end(struct run *r, const struct ask *ask, const char *path)
+{
+	int status = r->prog ? child_wait(r->prog) : 0, filter;
+
+	if (r->output.dat && output_copy(&r->output, path) < 0)
+		r->failed = REFUSED;
+	if (r->output.terminal)
+		finish_terminal(r);
+	filter = output_close(&r->output);
+	if (r->no_reader > 1 || (r->no_reader && (!r->output.pid || filter == 128 + SIGPIPE)))
+		stdout_broken_pipe();
+	output_end(&r->output, ask);
+	/* the manager is silent once it has printed the path */
+	if (r->status && !r->failed)
+		err_msg("the session ended early with status %d: memory or the disk is short, or "
+			"somebody ended its processes; see the end of the trace", r->status);
+	return r->failed ? r->failed : r->status ? r->status : status ? status : filter;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run r; /* large; an initializer would put it into the program's file */
 	static struct catalog_hook hook;
-	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX], *args;
+	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX];
 	const char *more;
-	int release = -1, from, dump = 0, signo, status, filter;
 	struct ask ask;
+	int status;
 
 	r.trace = -1;
-	r.out = STDOUT_FILENO;
 	fd_open_standard();
 	environment = copy_environment();
 	if (ask_check_option(&tool, argv + 1) < 0)
@@ -593,67 +670,18 @@ int main(int argc, char **argv)
 	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
 	more = more_options(&ask, &r.output, &hook);
-	r.output.decoded = *more ? strstr(more, "decode") != NULL : is_decoded(ask.words);
-	if (ask.check) {
-		args = make_args(ask.words, &r.output, "", 0);
-		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)hook.name,
-		      *ask.words ? (char *)"--args" : NULL, args, NULL });
-		err_errno("unable to run %s", manager);
-		return REFUSED;
-	}
+	r.output.decoded = strstr(more, "decode") || has_word(ask.words, "--decode");
+	if (ask.check)
+		return check(&ask, &r.output, manager, hook.name);
 	if (output_columns(&r.output, hook.path) < 0 || output_open(&r.output) < 0)
 		return REFUSED;
-
-	r.signals = hold_signals();
-	if (ask.command)
-		r.prog = hold(prog, ask.command, ask.file != NULL, &release);
-	args = make_args(ask.words, &r.output, more, r.prog);
-	r.manager = start_manager(manager, hook.name, args, &from);
-	free(args);
-	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
-	signo = await_path(from, r.signals, path, &dump);
-	if (signo) {
-		status = abandon(&r, release, signo > 0 ? signo : 0);
-		output_drop(&r.output);
-		if (signo < 0 && status == MISUSED)
-			ask_hint(&ask, &hook);
-		return signo > 0 ? 128 + signo : status ? status : REFUSED;
-	}
-	if (!r.output.dat)
-		r.trace = open(path, O_RDONLY | O_CLOEXEC);
-	if (!r.output.dat && r.trace < 0)
-		err_errno("unable to open %s", path);
-	if ((!r.output.dat && r.trace < 0) || output_start(&r.output) < 0) {
-		status = abandon(&r, release, 0);
-		return status ? status : REFUSED;
-	}
-	r.out = r.output.fd;
-	r.chunk = write_limit(r.out);
-	if (ask.command && r.trace >= 0 && follows_files(ask.words))
-		poll((struct pollfd[]){ { r.trace, POLLIN, 0 }, { r.signals, POLLIN, 0 } }, 2,
-		     FILES_MS);
-	/* fails if PROG was killed meanwhile */
-	if (ask.command && start_child(r.prog, release) < 0)
-		err_errno("unable to release %s", *ask.command);
-	if (dump)
-		kill(r.manager, SIGUSR1);
+	status = begin(&r, &ask, &hook, manager, prog, more, path);
+	if (status)
+		return status;
 	output_begin(&r.output, &ask, r.prog);
 	look_at_children(&r);
 	output_watch(&r.output, path);
 	copy_trace(&r);
 	output_clear(&r.output);
-	status = r.prog ? child_wait(r.prog) : 0;
-	if (r.output.dat && output_copy(&r.output, path) < 0)
-		r.failed = REFUSED;
-	if (r.output.terminal)
-		finish_terminal(&r);
-	filter = output_close(&r.output);
-	if (r.no_reader > 1 || (r.no_reader && (!r.output.pid || filter == 128 + SIGPIPE)))
-		stdout_broken_pipe();
-	output_end(&r.output, &ask);
-	/* the manager is silent once it has printed the path */
-	if (r.status && !r.failed)
-		err_msg("the session ended early with status %d: memory or the disk is short, or "
-			"somebody ended its processes; see the end of the trace", r.status);
-	return r.failed ? r.failed : r.status ? r.status : status ? status : filter;
+	return end(&r, &ask, path);
 }

@@ -580,6 +580,9 @@ int child_status(int status);
 /* Wait until the child ends, and return its child_status. */
 int child_wait(pid_t);
 
+/* Close the descriptor unless it is negative. Keep errno. */
+void fd_close(int fd);
+
 /* Redirect the descriptor to /dev/null. */
 void fd_to_null(int fd);
 
@@ -667,6 +670,9 @@ enum { MOUNTS_MOST = 16 << 20 };
  * ends the vector, one allocation that the caller frees. On an error return NULL and errno, silent.
  */
 char **file_names(const char *path);
+
+/* Open a directory below dir. Return a descriptor, or -1 and errno, silent. */
+int dir_open(int dir, const char *name);
 
 /*
  * Open a directory below dir to read its names from the first on. The caller closes it. On an

@@ -22,14 +22,22 @@ int child_wait(pid_t pid)
 	return child_status(status);
 }
 
+void fd_close(int fd)
+{
+	int e = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = e;
+}
+
 void fd_to_null(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null >= 0) {
+	if (null >= 0)
 		dup2(null, fd);
-		close(null);
-	}
+	fd_close(null);
 }
 
 void fd_open_standard(void)
@@ -39,6 +47,5 @@ void fd_open_standard(void)
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 }

@@ -139,9 +139,14 @@ void file_raise_limit(void)
 	}
 }
 
+int dir_open(int dir, const char *name)
+{
+	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 DIR *file_list(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir_open(dir, name);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	if (fd >= 0 && !d)

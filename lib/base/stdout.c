@@ -350,8 +350,7 @@ void stdout_await_reader(int fd)
 	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), fd);
 	while (poll(&p, 1, 0) > 0 && p.revents & POLLERR) {
 		other = open(path, O_WRONLY | O_CLOEXEC);
-		if (other >= 0)
-			close(other);
+		fd_close(other);
 		/* pause, because readers may come and leave all the time */
 		poll(NULL, 0, other < 0 ? LOOK_AGAIN_MS : 1);
 	}

@@ -144,8 +144,7 @@ pid_t task_procfs_pid(pid_t pid)
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	pid_t shown = fd < 0 ? 0 : pid_behind(fd);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return shown > 0 ? shown : pid;
 }
 

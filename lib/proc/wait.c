@@ -100,8 +100,7 @@ int wait_for(const struct wait *w, int *signo)
 		}
 	}
 	close(sfd);
-	if (t.fd >= 0)
-		close(t.fd);
+	fd_close(t.fd);
 	pids_clear(&t.now);
 	pids_clear(&t.before);
 	return r;

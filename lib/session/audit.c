@@ -77,8 +77,7 @@ static void send_record(char *line, size_t n)
 			sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
 			       (const struct sockaddr *)&address, sizeof(address));
 	}
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	errno = e;
 }
 

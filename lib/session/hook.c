@@ -35,7 +35,7 @@
 
 /* ---- parsing ----------------------------------------------------------------------- */
 
-static const struct { char name[8]; enum hook_type type; } types[] = {
+static const struct { const char *name; enum hook_type type; } types[] = {
 	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
 	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
 	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "DISK", TYPE_DISK },
@@ -155,16 +155,6 @@ static int add_option(struct hook *r, const char *line)
 	return 0;
 }
 
-/* Return the text behind key without leading blanks, or NULL if the line has another key. */
-static char *after(char *line, const char *key)
-{
-	size_t n = strlen(key);
-
-	if (strncmp(line, key, n))
-		return NULL;
-	return line + n + strspn(line + n, " \t");
-}
-
 /* Are these the columns of tfs-human? */
 static int are_columns(const char *s)
 {
@@ -176,56 +166,65 @@ static int are_columns(const char *s)
 	return !n;
 }
 
+/* Read a line of the header. Return NULL, or what is wrong: if a space ends it, with the value. */
+static const char *read_line(struct hook *r, const char *key, const char *value)
+{
+	if (!strcmp(key, "description")) {
+		r->description = value;
+	} else if (!strcmp(key, "alternative")) {
+		r->alternative = value;
+	} else if (!strcmp(key, "question")) {
+		r->question = value;
+	} else if (!strcmp(key, "columns")) {
+		r->columns = value;
+		return are_columns(value) ? NULL : "not columns: ";
+	} else if (!strcmp(key, "requires")) {
+		if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
+			return "too many requirements";
+		r->requires[r->nrequires++] = value;
+	} else if (!strcmp(key, "example")) {
+		if (r->nexamples < sizeof(r->examples) / sizeof(*r->examples))
+			r->examples[r->nexamples++] = value;
+	} else if (!strcmp(key, "stream")) {
+		r->alone = !strcmp(value, "alone");
+		return r->alone ? NULL : "unknown value of stream: ";
+	} else if (!strcmp(key, "whom")) {
+		r->selectors_optional = !strcmp(value, "optional");
+		r->selects_subjects = !strcmp(value, "subject");
+		if (!strncmp(value, "hook  ", 6))
+			r->selects = value + 6;
+		else if (!r->selectors_optional && !r->selects_subjects)
+			return "unknown value of whom: ";
+	} else if (!strcmp(key, "option")) {
+		return add_option(r, value) < 0 ?
+		       "not an option declaration, or its name is in use: " : NULL;
+	}
+	return NULL;
+}
+
 int hook_parse_header(struct hook *r, char *text, const char *file)
 {
-	char *line, *next, *value;
-	unsigned number = 0;
+	char *next, *value;
+	unsigned number = 1;
 
-	for (line = text; line && *line == '#'; line = next) {
+	for (char *line = text; line && *line == '#'; line = next, number++) {
+		const char *wrong = NULL;
 		size_t n;
 
-		number++;
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
 		for (n = strlen(line); n && strchr(" \t\r", line[n - 1]); n--)
 			line[n - 1] = '\0';
-		if ((value = after(line, "# description:"))) {
-			r->description = value;
-		} else if ((value = after(line, "# requires:"))) {
-			if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
-				return err_msg("%s: line %u: too many requirements",
-					       file, number);
-			r->requires[r->nrequires++] = value;
-		} else if ((value = after(line, "# alternative:"))) {
-			r->alternative = value;
-		} else if ((value = after(line, "# question:"))) {
-			r->question = value;
-		} else if ((value = after(line, "# example:"))) {
-			if (r->nexamples < sizeof(r->examples) / sizeof(*r->examples))
-				r->examples[r->nexamples++] = value;
-		} else if ((value = after(line, "# columns:"))) {
-			r->columns = value;
-			if (!are_columns(value))
-				return err_msg("%s: line %u: not columns: %s", file, number, value);
-		} else if ((value = after(line, "# stream:"))) {
-			r->alone = !strcmp(value, "alone");
-			if (!r->alone)
-				return err_msg("%s: line %u: unknown value of stream: %s", file,
-					       number, value);
-		} else if ((value = after(line, "# whom:"))) {
-			r->selectors_optional = !strcmp(value, "optional");
-			r->selects_subjects = !strcmp(value, "subject");
-			if (!strncmp(value, "hook  ", 6))
-				r->selects = value + 6;
-			else if (!r->selectors_optional && !r->selects_subjects)
-				return err_msg("%s: line %u: unknown value of whom: %s", file,
-					       number, value);
-		} else if ((value = after(line, "# option:")) &&
-			   add_option(r, value) < 0) {
-			return err_msg("%s: line %u: not an option declaration, or "
-				       "its name is in use: %s", file, number, value);
+		value = strncmp(line, "# ", 2) ? NULL : strchr(line, ':');
+		if (value) {
+			*value++ = '\0';
+			value += strspn(value, " \t");
+			wrong = read_line(r, line + 2, value);
 		}
+		if (wrong)
+			return err_msg("%s: line %u: %s%s", file, number, wrong,
+				       wrong[strlen(wrong) - 1] == ' ' ? value : "");
 	}
 	return 0;
 }
@@ -384,11 +383,9 @@ static int fill_in(char *path, const char *s, size_t n, const char *value)
 /* Return whether the kernel lets this process open the file; lockdown may refuse that. */
 static int may_open(int root, const char *path)
 {
-	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), e = errno;
+	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	errno = e;
+	fd_close(fd);
 	return fd >= 0;
 }
 
@@ -400,9 +397,7 @@ static int holds(int root, const char *s, const char *end, const char *value,
 		 char *missing, int *reason)
 {
 	*reason = 0;
-	while (s < end) {
-		size_t n;
-
+	for (size_t n;; s += n) {
 		s += strspn(s, " \t");
 		n = strcspn(s, " \t|");
 		if (s >= end || !n || *s == '(')
@@ -416,67 +411,75 @@ static int holds(int root, const char *s, const char *end, const char *value,
 			*reason = errno;
 			return 0;
 		}
-		s += n;
 	}
-	return 1;
 }
 
-/* value is that of the option o, which the line names, or NULL. */
-static int check_one(const char *line, const struct hook_option *o, const char *value, int root,
-		     const char *path, char *why, size_t size)
+/* A condition that does not hold, of a line that has value for {NAME} of o, or both NULL. */
+struct lack {
+	const char *line, *path; /* path of the root */
+	const struct hook_option *o;
+	const char *value;
+	char missing[PATH_MAX];
+	int reason;             /* why the file cannot be opened; 0: it does not exist */
+};
+
+/* Write what is missing, and where to look, to why. Return -1. */
+static int report_lack(const struct lack *l, int root, char *why, size_t size)
 {
-	char first[PATH_MAX], other[PATH_MAX], *slash;
-	const char *end = line + strcspn(line, "("), *s = line;
-	char *missing = first;
-	int reason = 0, other_reason;
+	const char *remedy = strchr(l->line, '('), *hint = "", *value = l->value;
+	struct suggest near;
+	char look[PATH_MAX + 32], *slash;
 
-	for (;;) {
-		const char *bar = s + strcspn(s, "|");
-
-		if (bar > end)
-			bar = end;
-		if (holds(root, s, bar, value, missing, missing == first ? &reason : &other_reason))
-			return 0;
-		if (bar == end)
-			break;
-		s = bar + 1;
-		missing = other; /* the message names the first alternative */
-	}
-	if (reason) {
-		const char *hint = reason == EACCES ? caps_hint(reason, CAPS_DAC_OVERRIDE) : "";
-
+	if (l->reason) {
+		if (l->reason == EACCES)
+			hint = caps_hint(l->reason, CAPS_DAC_OVERRIDE);
 		if (!*hint)
 			hint = "; the kernel or its security policy forbids that";
-		str_format(why, size, "unable to open %s in %s: %s%s", first, path,
-			   strerror(reason), hint);
-		return -1;
-	}
-	if (*end) {
-		str_format(other, sizeof(other), "%s", end + 1);
-		other[strcspn(other, ")")] = '\0';
-		str_format(why, size, "no %s in this kernel; it needs %s", first, other);
-		return -1;
-	}
-	str_format(other, sizeof(other), "%s", first);
-	if (value && o->type == TYPE_SYSCALL) {
-		struct suggest near;
-
+		str_format(why, size, "unable to open %s in %s: %s%s", l->missing, l->path,
+			   strerror(l->reason), hint);
+	} else if (remedy) {
+		str_format(why, size, "no %s in this kernel; it needs %.*s", l->missing,
+			   (int)strcspn(remedy + 1, ")"), remedy + 1);
+	} else if (value && l->o->type == TYPE_SYSCALL) {
 		value += !strncmp(value, "sys_exit_", 9) ? 9 : 0;
 		near = (struct suggest){ .word = value };
 		syscalls_suggest(root, value, &near);
-		str_format(other, sizeof(other), "look in %s/events/syscalls", path);
+		str_format(look, sizeof(look), "look in %s/events/syscalls", l->path);
 		str_format(why, size, "no system call '%.80s' in this kernel; %s", value,
-			   suggest_remedy(&near, other));
-		return -1;
+			   suggest_remedy(&near, look));
+	} else {
+		str_format(look, sizeof(look), "%s", l->missing);
+		slash = strrchr(look, '/');
+		if (slash)
+			*slash = '\0';
+		if (slash && file_exists(root, look))
+			str_format(why, size, "no %s in this kernel; look in %s/%s", l->missing,
+				   l->path, look);
+		else
+			str_format(why, size, "no %s in this kernel", l->missing);
 	}
-	slash = strrchr(other, '/');
-	if (slash)
-		*slash = '\0';
-	if (slash && file_exists(root, other))
-		str_format(why, size, "no %s in this kernel; look in %s/%s", first, path, other);
-	else
-		str_format(why, size, "no %s in this kernel", first);
 	return -1;
+}
+
+/* Check one line. The message names the first of the alternatives. */
+static int check_one(struct lack *l, int root, char *why, size_t size)
+{
+	const char *end = l->line + strcspn(l->line, "("), *bar;
+	char other[PATH_MAX];
+	int reason;
+
+	for (const char *s = l->line;; s = bar + 1) {
+		int first = s == l->line;
+
+		bar = s + strcspn(s, "|");
+		if (bar > end)
+			bar = end;
+		if (holds(root, s, bar, l->value, first ? l->missing : other,
+			  first ? &l->reason : &reason))
+			return 0;
+		if (bar == end)
+			return report_lack(l, root, why, size);
+	}
 }
 
 int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
@@ -486,8 +489,9 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 		const struct hook_option *o = braces(r, r->requires[i]);
 
 		for (size_t j = 0; j < (o ? o->n : 1); j++)
-			if (check_one(r->requires[i], o, o ? o->v[j] : NULL, root, path, why,
-				      size) < 0)
+			if (check_one(&(struct lack){ .line = r->requires[i], .path = path, .o = o,
+						      .value = o ? o->v[j] : NULL },
+				      root, why, size) < 0)
 				return -1;
 	}
 	return 0;

@@ -391,8 +391,7 @@ static int reader_is_there(const struct janitor *j)
 {
 	int fd = openat(j->dir, "trace", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return fd >= 0;
 }
 

@@ -28,16 +28,6 @@
 static const char usage[] =
 	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]";
 
-static const struct option_name {
-	const char *name;
-	char letter;
-	int takes; /* a value */
-} names[] = {
-	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
-	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
-	{ "version", 'V', 0 },
-};
-
 /* Find the directory of the tools, with the subsystem's stream in it. Return 0, or -1, reported. */
 static int find_tools(const char *dir, const struct request *rq, char *tools)
 {
@@ -156,89 +146,112 @@ static int describe(const char *dir, const char *hook)
 	return DONE;
 }
 
+/* ---- the command line ---------------------------------------------------------------- */
+
+static const struct option {
+	const char *name;
+	char letter;
+	int takes; /* a value */
+} options[] = {
+	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
+	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
+	{ "version", 'V', 0 },
+};
+
 /*
- * Return the option that a word is, or NULL. Set value to the value behind =, or to NULL if
- * the next word is the value.
+ * Return the option that an argument is, or NULL. Set value to the value after =, or to NULL if
+ * the next argument is the value.
  */
-static const struct option_name *find_name(const char *word, const char **value)
+static const struct option *find_option(const char *word, const char **value)
 {
 	*value = NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t n = strlen(names[i].name);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		const struct option *o = &options[i];
+		size_t n = strlen(o->name);
 
-		if (word[0] == '-' && word[1] == names[i].letter && !word[2])
-			return &names[i];
-		if (strncmp(word, "--", 2) || strncmp(word + 2, names[i].name, n))
+		if (word[0] == '-' && word[1] == o->letter && !word[2])
+			return o;
+		if (strncmp(word, "--", 2) || strncmp(word + 2, o->name, n))
 			continue;
 		if (!word[2 + n])
-			return &names[i];
-		if (word[2 + n] == '=' && names[i].takes) {
+			return o;
+		if (word[2 + n] == '=' && o->takes) {
 			*value = word + 3 + n;
-			return &names[i];
+			return o;
 		}
 	}
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* Return the letter of the action, and set its hook and args. Exit if the arguments are wrong. */
+static char read_action(char **argv, const char **hook, const char **args)
 {
-	const char *hook = NULL, *args = NULL, *value;
-	char dir[PATH_MAX], verb = 0;
-	int status = DONE;
+	const struct option *o;
+	const char *value;
+	char action = 0;
 
-	program_name = getenv(FOR_PEOPLE) ? "tfs-run" : "manager";
-	fd_open_standard();
-	for (int i = 1; i < argc; i++) {
-		const struct option_name *o = find_name(argv[i], &value);
-
+	for (argv++; *argv; argv++) {
+		o = find_option(*argv, &value);
 		if (!o)
-			err_exit(MISUSED, "no such option: '%.80s'; usage: %s", argv[i], usage);
-		if (o->takes && !value && !(value = argv[++i]))
+			err_exit(MISUSED, "no such option: '%.80s'; usage: %s", *argv, usage);
+		if (o->takes && !value && !(value = *++argv))
 			err_exit(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
-		if (o->letter == 'a' ? args != NULL : verb != 0)
+		if (o->letter == 'a' ? *args != NULL : action != 0)
 			err_exit(MISUSED, "--%s is one option too many; usage: %s", o->name,
 				 usage);
 		if (o->letter == 'a') {
-			args = value;
+			*args = value;
 			continue;
 		}
-		verb = o->letter;
-		hook = value;
+		action = o->letter;
+		*hook = value;
 	}
-	if (!verb)
+	if (!action)
 		err_exit(MISUSED, "no action; usage: %s", usage);
-	if (args && verb != 'r' && verb != 'k')
+	if (*args && action != 'r' && action != 'k')
 		err_exit(MISUSED, "--args goes with --run or --check; usage: %s", usage);
+	return action;
+}
+
+int main(int argc, char **argv)
+{
+	const char *hook = NULL, *args = NULL;
+	char dir[PATH_MAX], action;
+	int status = DONE;
+
+	(void)argc;
+	program_name = getenv(FOR_PEOPLE) ? "tfs-run" : "manager";
+	fd_open_standard();
+	action = read_action(argv, &hook, &args);
 	if (program_directory(dir) < 0)
 		return REFUSED;
-	if (verb == 'r' || (verb == 'k' && args))
+	if (action == 'r' || (action == 'k' && args))
 		session_hold_signals();
 	/* --clear is always allowed */
-	if (strchr("gdkr", verb) && policy_read() < 0)
+	if (strchr("gdkr", action) && policy_read() < 0)
 		return REFUSED;
 	if (hook && !policy_hook(hook))
 		err_exit(REFUSED, "%s: the policy does not allow this hook; %s lists those that "
 			 "it does", hook, getenv(FOR_PEOPLE) ? "tfs-run --check" : "--get-all");
-	switch (verb) {
+	switch (action) {
+	case 'r':
+		return run(dir, hook, args ? args : "", 0);
+	case 'k':
+		return args ? run(dir, hook, args, 1) : check(dir, hook);
+	case 'c':
+		return clear();
 	case 'g':
 		status = hook_list(dir) < 0 ? REFUSED : DONE;
 		break;
 	case 'd':
 		status = describe(dir, hook);
 		break;
-	case 'k':
-		return args ? run(dir, hook, args, 1) : check(dir, hook);
-	case 'c':
-		return clear();
-	case 'r':
-		return run(dir, hook, args ? args : "", 0);
 	case 'h':
 		stdout_print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
 			     manager_subsystem.name);
 		break;
 	case 'V':
 		stdout_print("manager %s\n", VERSION);
-		break;
 	}
 	stdout_flush();
 	return status;

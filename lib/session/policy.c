@@ -77,8 +77,7 @@ static int read_file(char **text)
 		return errno == ENOENT ? 1 : err_errno("policy %s: unable to open it; "
 						       "nothing is allowed", policy.path);
 	if (fd < 0 || !is_roots(&st, 0)) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(fd);
 		return err_msg("policy %s: it must be a file that only root can write to; "
 			       "nothing is allowed", policy.path);
 	}

@@ -47,14 +47,13 @@ static int check_clock(const char *clock, int root)
 static int check_buffer(unsigned long kb, int root)
 {
 	/* with musl, sysconf counts only the processors of this process's affinity mask */
-	int per_cpu = openat(root, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int per_cpu = dir_open(root, "per_cpu");
 	unsigned cpus = per_cpu < 0 ? 0 : instance_cpu_count(per_cpu);
 	unsigned long long most;
 	char path[PATH_MAX], *text;
 	const char *p;
 
-	if (per_cpu >= 0)
-		close(per_cpu);
+	fd_close(per_cpu);
 	str_format(path, sizeof(path), "%s/meminfo", path_procfs());
 	text = file_read(AT_FDCWD, path, NULL);
 	p = text ? strstr(text, "MemAvailable:") : NULL;
@@ -71,11 +70,10 @@ static int check_buffer(unsigned long kb, int root)
 /* Check that the instance of --persist exists. Return 0, or -1, reported. */
 static int check_reserved(const struct request *rq, int root)
 {
-	int instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int instances = dir_open(root, "instances");
 	int there = instances >= 0 && reserved_is(instances, recording_name(rq));
 
-	if (instances >= 0)
-		close(instances);
+	fd_close(instances);
 	if (!there)
 		return err_msg("--persist: this boot has no reserved instance %s: add the "
 			       "parameters that 'tfs-persist reserve' prints to the kernel's "
@@ -239,7 +237,7 @@ int recording_instances(void)
 
 	if (root < 0)
 		return -1;
-	fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = dir_open(root, "instances");
 	close(root);
 	return fd < 0 ? err_file("unable to open instances") : fd;
 }
@@ -396,7 +394,7 @@ int recording_followed(const char *instance, struct pids *out)
 
 	if (dir < 0)
 		return -1;
-	fd = openat(dir, instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = dir_open(dir, instance);
 	close(dir);
 	if (fd < 0)
 		return 0; /* the instance was removed, so it follows no task */
@@ -501,8 +499,7 @@ pid_t recording_follow_cgroup(const struct request *rq, int watched, int instanc
 	}
 	if (pid < 0)
 		err_file("unable to follow tasks that enter a cgroup");
-	if (pipe >= 0)
-		close(pipe);
+	fd_close(pipe);
 	free(cgroups);
 	return pid;
 }

@@ -162,10 +162,8 @@ void rundir_hand_over(const char *session)
 	/* the session may have ended already, and its file may be removed */
 	if (dir >= 0 && syscall(SYS_fchmodat, dir, "trace", 0600) < 0 && errno != ENOENT)
 		err_errno("unable to set the mode of the trace");
-	if (dir >= 0)
-		close(dir);
-	if (rundir >= 0)
-		close(rundir);
+	fd_close(dir);
+	fd_close(rundir);
 }
 
 /*
@@ -223,8 +221,7 @@ int rundir_remove(int dir, const char *name, int files)
 	announced = !fstatat(fd, "trace", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
 		    !(st.st_mode & S_ISVTX);
 	trace = announced && !files ? -1 : rundir_unlink_trace(fd);
-	if (trace >= 0)
-		close(trace);
+	fd_close(trace);
 	d = fdopendir(fd);
 	if (!d) { /* no memory: usually there is only the trace */
 		close(fd);

@@ -259,71 +259,97 @@ static int within_limits(const struct request *rq)
 	return r;
 }
 
-int session_run(const struct request *rq, const char *tools)
+/* Make room for a session, and check that it may begin. Return 0, or -1, reported. */
+static int make_way(const struct request *rq)
 {
-	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq };
-	int ends[2], errors[2], status, r, signo = 0, rundir;
-	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
+	char path[PATH_MAX];
+	int rundir = rundir_open(manager_subsystem.name, path), r;
+
+	if (rundir < 0)
+		return -1;
+	r = check_size(rq, rundir, path);
+	/* remove what stale sessions left; only --clear reports failures */
+	if (!r)
+		sweep_rundir(rundir, 0);
+	if (!r)
+		r = policy_limits(rq, rundir, 1);
+	close(rundir);
+	if (!r)
+		manager_subsystem.sweep("");
+	return r;
+}
+
+/* Fork the janitor. Set the manager's end of its socket, and of its stderr. -1, reported. */
+static pid_t start_janitor(const struct request *rq, const char *tools, int *janitor, int *errors)
+{
+	int ends[2], text[2], status;
 	pid_t pid;
 
-	rundir = rundir_open(manager_subsystem.name, path);
-	if (rundir < 0 || check_size(rq, rundir, path) < 0)
-		return REFUSED;
-	/* remove what stale sessions left; only --clear reports failures */
-	sweep_rundir(rundir, 0);
-	r = policy_limits(rq, rundir, 1);
-	close(rundir);
-	if (r < 0)
-		return REFUSED;
-	manager_subsystem.sweep("");
-	audit_begin(rq, manager_subsystem.name);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    pipe2(errors, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		err_errno("unable to start the session");
-		audit_end(rq, manager_subsystem.name, REFUSED);
-		return REFUSED;
-	}
+	    pipe2(text, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		return err_errno("unable to start the session");
 	if (!pid) {
 		close(ends[0]);
-		dup2(errors[1], STDERR_FILENO);
-		close(errors[0]);
-		close(errors[1]);
+		dup2(text[1], STDERR_FILENO);
+		close(text[0]);
+		close(text[1]);
 		status = janitor_run(rq, tools, ends[1]);
 		audit_end(rq, manager_subsystem.name, status);
 		_exit(status);
 	}
 	close(ends[1]);
-	close(errors[1]);
-	fcntl(errors[0], F_SETFL, O_NONBLOCK);
+	close(text[1]);
+	fcntl(text[0], F_SETFL, O_NONBLOCK);
+	*janitor = ends[0];
+	*errors = text[0];
+	return pid;
+}
 
-	status = await_path(ends[0], errors[0], path);
+/* End a session that did not begin with this status, or that was a check. Return the status. */
+static int end_unseen(const struct request *rq, pid_t pid, int status)
+{
+	int r = wait_for_janitor(pid, rq);
+
+	if (!status && r) {
+		err_msg("%s: unable to remove what the check has made; run --clear", rq->session);
+		return REFUSED;
+	}
+	/* the janitor's status tells whether the options of the hook were wrong */
+	return status == REFUSED && r == MISUSED ? r : status;
+}
+
+int session_run(const struct request *rq, const char *tools)
+{
+	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq, .signals = &signals,
+			  .tasks = rq->all_tasks ? NULL : members };
+	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
+	int errors = -1, status, r, signo = 0;
+	pid_t pid;
+
+	if (make_way(rq) < 0)
+		return REFUSED;
+	audit_begin(rq, manager_subsystem.name);
+	pid = start_janitor(rq, tools, &w.fd, &errors);
+	if (pid < 0) {
+		audit_end(rq, manager_subsystem.name, REFUSED);
+		return REFUSED;
+	}
+	status = await_path(w.fd, errors, path);
 	if (!status && within_limits(rq) < 0)
 		status = REFUSED;
 	if (!status && !rq->dry)
 		status = print_path(rq, path);
-	close(errors[0]);
+	close(errors);
 	if (status || rq->dry) {
-		close(ends[0]);
-		r = wait_for_janitor(pid, rq);
-		if (!status && r) {
-			err_msg("%s: unable to remove what the check has made; run --clear",
-				rq->session);
-			status = REFUSED;
-		}
-		/* the janitor's status tells whether the options of the hook were wrong */
-		return status == REFUSED && r == MISUSED ? r : status;
+		close(w.fd);
+		return end_unseen(rq, pid, status);
 	}
 	fd_to_null(STDOUT_FILENO);
 	fd_to_null(STDERR_FILENO);
-
-	w.signals = &signals;
-	w.fd = ends[0];
-	w.tasks = rq->all_tasks ? NULL : members;
 	r = wait_for_end(&w, rq, &signo);
-	if ((r == ENDED_TIME || r == ENDED_TASKS) &&
-	    send(ends[0], &byte, 1, MSG_NOSIGNAL) < 0)
+	if ((r == ENDED_TIME || r == ENDED_TASKS) && send(w.fd, &byte, 1, MSG_NOSIGNAL) < 0)
 		r = ENDED_FD; /* the janitor ended the session first */
-	close(ends[0]);
+	close(w.fd);
 	status = wait_for_janitor(pid, rq);
 	return r < 0 ? REFUSED : status;
 }

@@ -39,10 +39,9 @@ static int rests(int instances, const char *name)
 
 	if (!reserved_is(instances, name))
 		return 0;
-	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = dir_open(instances, name);
 	r = dir >= 0 && reserved_at_rest(dir);
-	if (dir >= 0)
-		close(dir);
+	fd_close(dir);
 	return r;
 }
 
@@ -54,10 +53,9 @@ int stale_remove(int instances, const char *name, long ms)
 		return instance_remove(instances, name, ms);
 	if (rests(instances, name))
 		return 0;
-	dir = openat(instances, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = dir_open(instances, name);
 	r = dir < 0 ? -1 : reserved_reset(dir);
-	if (dir >= 0)
-		close(dir);
+	fd_close(dir);
 	return r;
 }
 

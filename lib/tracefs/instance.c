@@ -68,8 +68,7 @@ static unsigned long long count_of(int per_cpu, const char *cpu, const char *key
 	str_format(file, sizeof(file), "%s/stats", cpu);
 	fd = openat(per_cpu, file, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	text[n < 0 ? 0 : n] = '\0';
 	return stats_count(text, key);
 }
@@ -77,7 +76,7 @@ static unsigned long long count_of(int per_cpu, const char *cpu, const char *key
 /* opendir would allocate memory, but lost events must be counted even without memory. */
 unsigned long long instance_buffer_count(int instance, const char *key)
 {
-	int fd = openat(instance, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir_open(instance, "per_cpu");
 	uint64_t some[512];
 	unsigned long long sum = 0;
 	long n;
@@ -90,8 +89,7 @@ unsigned long long instance_buffer_count(int instance, const char *key)
 				sum += count_of(fd, e->name, key);
 			at += e->length;
 		}
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return sum;
 }
 

@@ -48,8 +48,7 @@ int owned_make(int parent, const char *name, mode_t mode)
 		fd = openat(parent, name, OPEN_DIR);
 		if (fd < 0 || fcntl(fd, F_SETLK, &lock) < 0) {
 			e = errno;
-			if (fd >= 0)
-				close(fd);
+			fd_close(fd);
 			unlinkat(parent, name, AT_REMOVEDIR);
 			errno = e;
 			fd = -1;

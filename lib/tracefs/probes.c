@@ -86,7 +86,7 @@ static int is_enabled(int root, const char *dir, const char *group, const char *
 /* Is the event enabled at the top level or in an instance? */
 static int is_enabled_anywhere(int root, const char *group, const char *event)
 {
-	int fd = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir_open(root, "instances");
 	int on = is_enabled(root, ".", group, event);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	char dir[NAME_MAX + 16];
@@ -184,7 +184,7 @@ int probes_end(int root, const char *group)
 int probes_end_session(int instances, const char *session)
 {
 	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	int root = openat(instances, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	int root = dir_open(instances, ".."), r;
 	char group[PROBE_NAME];
 
 	if (root < 0)

@@ -98,8 +98,7 @@ static int add_selected(const struct request *rq)
 	char line[64];
 
 	if (flags < 0) {
-		if (map >= 0)
-			close(map);
+		fd_close(map);
 		return -1;
 	}
 	which |= flags & DT_GROUP ? 0 : SELECT_THREADS;

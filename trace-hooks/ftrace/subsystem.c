@@ -288,8 +288,7 @@ static int close_session(const struct request *rq)
 		if (instance_remove(instances, beside, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 			err_file("unable to remove instance %s", beside);
 	}
-	if (tasks >= 0)
-		close(tasks);
+	fd_close(tasks);
 	r = probes_end_session(instances, rq->session);
 	if (r < 0)
 		err_file("unable to remove the probes of %s", recording_name(rq));
@@ -332,7 +331,7 @@ static char *groups_of_sessions(int dir)
  */
 static void remove_orphans(int dir)
 {
-	int held = owned_guard(dir), root = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int held = owned_guard(dir), root = dir_open(dir, "..");
 	char *text = file_read(root, "dynamic_events", NULL), *groups = NULL, word[PROBE_NAME + 2];
 	const char *at = text;
 	struct probe p;
