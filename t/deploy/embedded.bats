@@ -35,7 +35,7 @@ make_recorder() {
 		[ -n "${to-}" ] || exit 0
 		mkdir -p "$to/usr/bin" "$to/usr/lib/trace-hooks"
 		cd "$to/usr"
-		touch bin/tfs bin/tfs-chrome bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline \
+		touch bin/tfs bin/tfs-export bin/tfs-flame bin/tfs-perfetto bin/tfs-timeline \
 			lib/trace-hooks/complete
 	END
 	chmod +x recorder
@@ -59,7 +59,7 @@ whole() {
 	for tool in "$TREE"/bin/*/*.1; do
 		tool=$(basename "$tool" .1)
 		case $tool in
-		tfs-chrome | tfs-export | tfs-flame | tfs-perfetto | tfs-timeline) ;;
+		tfs-export | tfs-flame | tfs-perfetto | tfs-timeline) ;;
 		*) [ "$(readlink "$1/usr/bin/$tool")" = tfs ] ;;
 		esac
 	done
@@ -161,7 +161,7 @@ END
 	[ ! -s said ]
 	keep_objects
 	whole target
-	[ ! -e target/usr/bin/tfs-chrome ]
+	[ ! -e target/usr/bin/tfs-perfetto ]
 }
 
 # openwrt WORD...: Make the package with a small stand-in for OpenWrt. The sources are in the
@@ -213,7 +213,7 @@ END
 		ONE=1 PREFIX=/usr 'CFLAGS=-O1 -pipe' CPPFLAGS=-DOPENWRT 'LDFLAGS=-Wl,-O1')
 	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
 	names packages | diff - <(
-		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{chrome,export,flame,perfetto,timeline} \
+		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{export,flame,perfetto,timeline} \
 		tfs-tools/usr/bin/tfs)
 }
 

@@ -30,7 +30,7 @@ load ../containers
 	for tool in "$TREE"/bin/*/*.1; do
 		tool=$ROOTFS/usr/bin/$(basename "$tool" .1)
 		case $tool in
-		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
+		*/tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) [ -x "$tool" ] && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;
 		esac
 	done

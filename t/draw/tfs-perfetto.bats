@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-perfetto and tfs-chrome: protoc decodes each event, and a browser counts each slice
+# tfs-perfetto: protoc decodes each event of a trace.dat, and each slice of event lines
 
 load ../helper
 
 misuse() {
-	fails 100 "tfs-perfetto: fatal: $1; usage: tfs-perfetto [-a SECONDS]... FILE..." "${@:2}"
+	fails 100 "tfs-perfetto: fatal: $1; usage: tfs-perfetto [[-a SECONDS]... FILE...]" "${@:2}"
 }
 
 # made PROGRAM WORDS: Make a trace.dat.
@@ -31,28 +31,15 @@ switched() {
 		"t$2" "$2" "$1" "$5" "$2" "$2" "$3" "$4" "$4"
 }
 
-# slices FILE...: Check that each FILE is strict JSON, with the numbers of slices and arrows that it
-# says it has. Print each slice: its category, thread, name, time and duration.
+# slices: Print the slices of a trace of Perfetto, as slices.py does.
 slices() {
-	need_tool python3
-	python3 -c '
-import json, sys
-for name in sys.argv[1:]:
-    print(name, file=sys.stderr) # for a test that fails
-    trace = json.load(open(name, encoding="utf-8"), parse_constant=sys.exit)
-    events, said = trace["traceEvents"], trace["otherData"]
-    assert sum(e["ph"] in "Xb" for e in events) == said["slices"], said
-    assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events) == said["arrows"]
-    assert sum(e["ph"] == "i" for e in events) == said["instants"]
-    for e in events:
-        if e["ph"] in "Xbesf":
-            print(e["ph"], e["cat"], e["pid"], e["tid"], e["name"], e["ts"], e.get("dur", "-"))' "$@"
+	decode | sed 's/\\\(["\\]\)/\1/g' | python3 "$TREE/t/perfetto/slices.py"
 }
 
 @test "tfs-perfetto: refuses wrong options, numbers and files, each with its status" {
 	misuse "no such option: -y" tfs-perfetto -y
 	misuse "option -a needs a value" tfs-perfetto -a
-	misuse "too few files; -a is for each file but the first" tfs-perfetto
+	misuse "too few files; -a is for each file but the first" tfs-perfetto -a 1
 	for word in '' x 1,5 1.5s 99999999999; do
 		misuse "not a number of seconds: '$word'" tfs-perfetto -a "$word" file file
 	done
@@ -192,8 +179,11 @@ for name in sys.argv[1:]:
 
 @test "tfs-perfetto: a full disk is an error, and a reader that goes away ends it" {
 	made tracedat little 8 file
-	run -111 --separate-stderr to_full tfs-perfetto file
-	[ "$stderr" = "tfs-perfetto: fatal: unable to write to standard output: No space left on device" ]
+	switched 0 42 S 43 1.000000 >in
+	for of in '' file; do
+		run -111 --separate-stderr from in to_full tfs-perfetto $of
+		[ "$stderr" = "tfs-perfetto: fatal: unable to write to standard output: No space left on device" ]
+	done
 	made perfettodat file
 	# the reader is gone before the first byte
 	status=0
@@ -221,17 +211,18 @@ for name in sys.argv[1:]:
 	run -1 grep -E '^        [0-9]+:' <(awk '/^      [a-z_]+ \{/ { on = 1 } /^      [0-9]/ { on = 0 } on' text)
 }
 
-@test "tfs-chrome: without an event it prints an empty trace, and the status is 1" {
-	run -1 --separate-stderr tfs-chrome </dev/null
-	[ -z "$stderr" ]
-	echo "$output" >out
-	[ "$(slices out)" = "" ]
-	run -1 tfs-chrome <<<'# lost 3 events: 3 overwritten in a full buffer, 0 not written'
-	echo "$output" | grep -qF '"comments":["# lost 3 events: 3 overwritten in a full buffer, 0 not written"]'
+@test "tfs-perfetto: lines without an event give only comments, and status 1" {
+	run -1 --separate-stderr tfs-perfetto </dev/null
+	[ -z "$stderr$output" ]
+	echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written' >in
+	run -1 tfs-perfetto <in
+	tfs-perfetto <in | slices >got || :
+	file_is got "i comment - - # lost 3 events: 3 overwritten in a full buffer, 0 not written 0"
 }
 
 # bats test_tags=quick
-@test "tfs-chrome: a decoded call, a latency and the waits of a task are slices with exact times" {
+@test "tfs-perfetto: a decoded call, a latency and the waits of a task are slices with exact times" {
+	need_tool protoc python3
 	{
 		echo '             cat-42      [000] .....     1.000003: openat(AT_FDCWD, "/etc/pass\"wd", O_RDONLY) = 3 <0.000002>'
 		echo '{"ts":1.000009001,"cpu":0,"pid":42,"comm":"cat","system":"syscalls","event":"sys_exit_read","fields":{"ret":-11,"error":"EAGAIN","lat":0.500,"args":[{"name":"fd","value":3,"text":"3"}]}}'
@@ -241,139 +232,96 @@ for name in sys.argv[1:]:
 		switched 0 43 S 42 2.000150
 		switched 0 42 R 0 2.000200
 		switched 0 0 R 42 2.000300
-	} >in
-	tfs-chrome <in >out
-	slices out >got
-	diff - got <<-EOF
-	X call 1 42 openat 1000003.0 2.0
-	X call 1 42 read 1000009.001 0.5
-	X latency 1 42 e 1000015.0 5.0
-	X wait 1 42 blocked 2000000.0 100.0
-	X wait 1 42 waiting 2000100.0 50.0
-	X wait 1 42 waiting 2000200.0 100.0
+	} | tfs-perfetto >out
+	slices <out | diff - <(cat <<-'EOF'
+	X call trace 42 openat 1000003000 2000 text=openat(AT_FDCWD, "/etc/pass\"wd", O_RDONLY) = 3 <0.000002>
+	X call trace 42 read 1000009001 500 fields={"ret":-11,"error":"EAGAIN","lat":0.500,"args":[{"name":"fd","value":3,"text":"3"}]}
+	X latency trace 42 e 1000015000 5000 text=x=1 lat=5
+	X wait trace 42 blocked 2000000000 100000
+	X wait trace 42 waiting 2000100000 50000
+	X wait trace 42 waiting 2000200000 100000
 	EOF
-	python3 -c '
-import json
-events = json.load(open("out"))["traceEvents"]
-calls = [e for e in events if e.get("cat") == "call"]
-assert "/etc/pass\\\"wd" in calls[0]["args"]["text"], calls[0]
-assert calls[1]["args"] == {"ret": -11, "error": "EAGAIN", "lat": 0.5, "args": [{"name": "fd", "value": 3, "text": "3"}]}
-names = [(e["name"], e["tid"], e["args"]["name"]) for e in events if e["ph"] == "M"]
-assert ("process_name", 42, "trace") in names and ("thread_name", 42, "cat") in names, names
-assert ("thread_name", 42, "t42") in names'
+	)
+	# the thread has its new name
+	decode <out | sed -n 's/.*thread_name: //p' | diff - <(printf '"%s"\n' cat t42 t43 t9 t0)
 }
 
-@test "tfs-chrome: any names and any cut of the input give strict JSON" {
-	need_tool python3
+@test "tfs-perfetto: slices of a thread that overlap keep their times" {
+	need_tool protoc python3
+	printf '               a-7       [000] .....     1.0000%d: e: lat=%d\n' 10 8 12 8 13 11 20 1 |
+		tfs-perfetto | slices | sed 's/ lat=.*//' | diff - <(cat <<-'EOF'
+	X latency trace 7 e 1000002000 8000 text=lat=8
+	X latency trace 7 e 1000002000 11000 text=lat=11
+	X latency trace 7 e 1000004000 8000 text=lat=8
+	X latency trace 7 e 1000019000 1000 text=lat=1
+	EOF
+	)
+}
+
+@test "tfs-perfetto: any names and any cut of the lines give a whole trace" {
+	need_tool protoc python3
 	printf '  a"b\\c</script>-7       [000] .....     1.000001: e: s="\\x01\303\244\377" x=1\n' >in
 	printf '{"ts":1.5,"cpu":0,"pid":8,"comm":"a\\"b","system":"s","event":"e","fields":{"s":"\\u0001\\\\","n":[1,{"m":null}]}}\n' >>in
 	printf '{"ts":1.6,"cpu":0,"pid":8,"comm":"c","system":"syscalls","event":"sys_exit_x","fields":{"ret":0,"lat":1.5,"args":[{"name":"a","value":1,"text":"}]"}]}}\n' >>in
-	tfs-chrome <in >out
-	[ "$(slices out)" = "X call 1 8 x 1600000.0 1.5" ]
-	# each whole picture begins with a line that holds its bracket
-	"$PROG/cuts" cut 1 in sh -c 'exec tfs-chrome >out.$$' >runs
+	[ "$(tfs-perfetto <in | slices | grep -c '^X')" = 1 ]
+	"$PROG/cuts" cut 1 in sh -c 'exec tfs-perfetto >out.$$' >runs
 	[ "$(awk '$2 > 1' runs)" = "" ]
 	file_has $(($(stat -c %s in) + 1)) runs
-	slices out.* >got
+	# traces behind each other are a trace
+	cat out.* | decode >text
+	[ "$(grep -c 'type: TYPE_SLICE_BEGIN' text)" = "$(grep -c 'type: TYPE_SLICE_END' text)" ]
+	# the fields of a line that is cut are text
+	sed -n 's/.*legacy_json_value: //p' text | sort -u >fields
+	file_has 2 fields
 }
 
-@test "tfs-chrome: windows and arrows follow the marks of two hosts by one clock" {
-	mark() {
-		printf '%16s-%-7d [000] ..... %12s: bpf_trace_printk: dt%s 2a %d %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "${1##*-}" "$4"
-	}
-	{ mark cl-7 5.000000 M 1; mark cl-7 5.000010 M 9; mark cl-7 5.000450 R 2; } >a
-	{ mark sv-9 15.000100 B 1; mark sv-9 15.000150 M 2; mark sv-9 15.000155 E 1; mark sv-9 15.000300 B 5; } >b
-	dt-join a=a b=b | tfs-chrome >out
-	slices out >got
+@test "tfs-perfetto: windows and arrows follow the marks of two hosts by one clock" {
+	need_tool protoc python3
+	two_hosts | tfs-perfetto >out
 	# a message takes 200 us on each way; message 9 is not received, and window 5 does not end
-	diff - got <<-EOF
-	X message 1 7 send 5000000.0 0.001
-	X message 1 7 send 5000010.0 0.001
-	X message 2 9 receive 5000200.0 0.001
-	s message 1 7 message 5000000.0 -
-	f message 2 9 message 5000200.0 -
-	X message 2 9 send 5000250.0 0.001
-	b window 2 9 window 5000200.0 -
-	e window 2 9 window 5000255.0 -
-	X message 2 9 receive 5000400.0 0.001
-	X message 1 7 receive 5000450.0 0.001
-	s message 2 9 message 5000250.0 -
-	f message 1 7 message 5000450.0 -
-	b window 2 9 window 5000400.0 -
-	e window 2 9 window 5000450.0 -
+	slices <out | diff - <(cat <<-'EOF'
+	X message a 7 send 5000000000 1 key=1
+	s 1 5000200000
+	X message a 7 send 5000010000 1 key=9
+	X message b 9 receive 5000200000 1 key=1
+	X window b 9 window 5000200000 55000 key=1
+	X message b 9 send 5000250000 1 key=2
+	s 2 5000450000
+	X message b 9 receive 5000400000 1 key=5
+	X window b 9 window 5000400000 50000 key=5
+	X message a 7 receive 5000450000 1 key=2
 	EOF
-	python3 -c '
-import json
-names = {(e["name"], e["pid"], e["args"]["name"]) for e in json.load(open("out"))["traceEvents"] if e["ph"] == "M"}
-assert names == {("process_name", 1, "a"), ("process_name", 2, "b"), ("thread_name", 1, "cl"), ("thread_name", 2, "sv")}, names'
+	)
+	[ "$(decode <out | sed -n 's/.*thread_name: //p')" = $'"cl"\n"sv"' ]
 }
 
-@test "tfs-chrome: calls that are not decoded are instants with their names" {
+@test "tfs-perfetto: calls that are not decoded are instants with their names" {
+	need_tool protoc python3
 	{
 		echo '{"ts":1.5,"cpu":0,"pid":8,"comm":"c","system":"raw_syscalls","event":"sys_enter","fields":{"id":2,"args":[1,2,3,4,5,6]}}'
 		echo '             cat-8       [000] .....     1.600000: sys_openat(dfd: 3, filename: 7ffc0)'
 		echo '             cat-8       [000] .....     1.700000: sys_openat -> 0x3'
-	} | tfs-chrome >out
-	slices out >got
-	[ ! -s got ]
-	[ "$(python3 -c '
-import json
-print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "i"])')" = "sys_enter sys_enter_openat sys_exit_openat" ]
+	} | tfs-perfetto | slices | cut -d' ' -f1-5 | diff - <(printf 'i event trace 8 %s\n' \
+		sys_enter sys_enter_openat sys_exit_openat)
 }
 
-@test "tfs-chrome: no wait and no window goes on over lost events" {
+@test "tfs-perfetto: no wait and no window goes on over lost events" {
+	need_tool protoc python3
 	{
 		switched 0 42 S 43 1.000000
 		printf '              sv-9       [000] .....     1.000010: bpf_trace_printk: dtB 2a 9 1\n'
 		echo 'CPU:0 [LOST 5 EVENTS]'
 		switched 0 43 S 42 1.000100
 		printf '              sv-9       [000] .....     1.000200: bpf_trace_printk: dtE 2a 9 1\n'
-	} | tfs-chrome >out
-	slices out >got
-	diff - got <<-EOF
-	X message 1 9 receive 1000010.0 0.001
-	b window 1 9 window 1000010.0 -
-	e window 1 9 window 1000010.0 -
+	} | tfs-perfetto | slices | diff - <(cat <<-'EOF'
+	X window trace 9 window 1000010000 0 key=1
+	X message trace 9 receive 1000010000 1 key=1
 	EOF
+	)
 }
 
-@test "tfs-chrome: a full disk is an error" {
-	switched 0 42 S 43 1.000000 >in
-	run -111 --separate-stderr from in to_full tfs-chrome
-	[ "$stderr" = "tfs-chrome: fatal: unable to write to standard output: No space left on device" ]
-}
-
-@test "tfs-chrome: a page in a browser loads the trace of recorded calls, and counts as many slices" {
-	need_tool chromium chromedriver
-	/usr/bin/python3 -c 'import selenium' 2>/dev/null || skip "needs python3-selenium"
-	need_tracefs
-	new_instance
-	calls 500
-	echo "$CALLS" >"$DIR/set_event_pid" # other tasks would fill the buffer
-	for event in sched/sched_switch sched/sched_waking raw_syscalls; do
-		echo 1 >"$DIR/events/$event/enable"
-	done
-	release
-	finishes "$CALLS" 0
-	save_recording
-	tfs-report -jD file | tfs-chrome >trace.json
-	slices=$(slices trace.json | grep -c '^X')
-	[ "$slices" -ge 500 ]
-	{
-		echo '<script>const text = new TextDecoder().decode(Uint8Array.from(atob("'
-		base64 -w 0 trace.json
-		echo '".trim()), c => c.charCodeAt(0)));'
-		echo 'const events = JSON.parse(text).traceEvents;</script>'
-	} | tr -d '\n' >page.html
-	HOME=$BATS_TEST_TMPDIR "$TREE/t/browser" "$PWD/page.html" >got <<-'EOF'
-		print events.filter(e => e.ph === 'X' && e.dur >= 0 && e.ts > 0).length
-	EOF
-	file_is got "$slices"
-	[ "$(tail -n 1 trace.json | python3 -c 'import json, sys; print(json.loads("[{" + sys.stdin.read().lstrip("],").rstrip()[:-1] + "}]")[0]["otherData"]["slices"])')" = "$slices" ]
-}
-
-@test "tfs-chrome: markers of Android are slices, counters and instants" {
-	need_tool python3
+@test "tfs-perfetto: markers of Android in lines are slices, counters and instants" {
+	need_tool protoc python3
 	while read -r time text; do
 		printf '%s\n' "app-7   (    7) [000] ...1 $time: tracing_mark_write: $text"
 	done <<-'EOF' >markers
@@ -386,26 +334,20 @@ print(*[e["name"] for e in json.load(open("out"))["traceEvents"] if e["ph"] == "
 		1.000006 E
 		1.000007 Bx
 		1.000008 C|x|frames|1
+		1.000009 F|7|load|5
+		1.000010 S|7|load|5
 	EOF
-	tfs-chrome <markers >out
-	python3 -c '
-import json
-trace = json.load(open("out"))
-for e in trace["traceEvents"][2:]:
-    print(e["ph"], e["name"], e["ts"], e.get("id", "-"), e.get("args", {}).get("value", "-"))
-print(trace["otherData"]["slices"], trace["otherData"]["instants"])' >got
-	diff got - <<-'EOF'
-		B draw|it 1000000.0 - -
-		C frames 1000001.0 - -3
-		E  1000002.0 - -
-		b load 1000003.0 5 -
-		e load 1000004.0 5 -
-		i now 1000005.0 - -
-		E  1000006.0 - -
-		i tracing_mark_write 1000007.0 - -
-		i tracing_mark_write 1000008.0 - -
-		2 3
+	# an end without a beginning is left out, and a slice without an end has none
+	run -1 --separate-stderr slices < <(tfs-perfetto <markers)
+	echo "$output" | diff - <(cat <<-'EOF'
+	X marker trace 7 draw|it 1000000000 2000
+	C - trace - frames 1000001000 -3
+	X marker trace - load 1000003000 1000
+	i marker trace 7 now 1000005000
+	i event trace 7 tracing_mark_write 1000007000 text=Bx
+	i event trace 7 tracing_mark_write 1000008000 text=C|x|frames|1
 	EOF
+	)
 }
 
 @test "tfs-perfetto: a driver's tracing_mark_write is a print with the text of a marker" {

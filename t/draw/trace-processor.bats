@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-perfetto and tfs-chrome: Perfetto's own trace processor has each event, slice and arrow, and
-# the published schema decodes the same
+# tfs-perfetto: Perfetto's own trace processor has each event, slice and arrow, and the published
+# schema decodes the same
 # bats file_tags=long
 
 load ../helper
@@ -128,6 +128,7 @@ made() {
 	tfs-perfetto file >out.1
 	tfs-perfetto many >out.2 2>err
 	tfs-perfetto a b >out.3
+	two_hosts | tfs-perfetto >out.4
 	for out in out.*; do
 		protoc --descriptor_set_in="$PERFETTO/schema" --decode=perfetto.protos.Trace <"$out" |
 			grep -v '^      event_descriptor: ' >got
@@ -139,35 +140,39 @@ made() {
 	done
 }
 
-@test "tfs-chrome: the trace processor has each slice, instant and arrow of a recording and of requests" {
+@test "tfs-perfetto: the trace processor has each call, wait and instant of decoded lines, with its time" {
 	need_processor
 	record_mixed
-	tfs-chrome <lines >out
-	# an instant is a slice without duration
-	read -r slices instants < <(sed -n 's/.*"slices":\([0-9]*\),"arrows":0,"instants":\([0-9]*\),.*/\1 \2/p' out)
-	[ "$(ask out 'select count(*) from slice where dur > 0')" = "$slices" ]
-	[ "$(ask out 'select count(*) from slice where dur = 0')" = "$instants" ]
-	[ "$slices" -gt 10 ]
+	tfs-report -jD file >lines
+	tfs-perfetto <lines >out
+	ask out "select s.ts, s.dur, s.category, t.tid from slice s
+		join thread_track on s.track_id = thread_track.id join thread t using (utid)" |
+		LC_ALL=C sort >got
+	python3 "$TREE/t/perfetto/expect.py" slices <lines | LC_ALL=C sort >wanted
+	diff wanted got
+	for category in call wait event; do
+		[ "$(grep -c "	$category	" got)" -gt 10 ]
+	done
+	[ "$(ask out 'select value from counter')" = 1 ]
 	[ -z "$(ask out "$ERRORS")" ]
-	mark() {
-		printf '%16s-%-7d [000] ..... %12s: bpf_trace_printk: dt%s 2a %d %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "${1##*-}" "$4"
-	}
-	{ mark cl-7 5.000000 M 1; mark cl-7 5.000010 M 9; mark cl-7 5.000450 R 2; } >a
-	{ mark sv-9 15.000100 B 1; mark sv-9 15.000150 M 2; mark sv-9 15.000155 E 1; mark sv-9 15.000300 B 5; } >b
-	dt-join a=a b=b | tfs-chrome >out
+}
+
+@test "tfs-perfetto: the trace processor has each slice and arrow of a request of two hosts" {
+	need_processor
+	two_hosts | tfs-perfetto >out
 	ask out "select s.ts, s.dur, s.name, t.name, p.name from slice s
-		left join thread_track on s.track_id = thread_track.id left join thread t using (utid)
-		left join process p using (upid) order by s.ts, s.name" \
+		join thread_track on s.track_id = thread_track.id join thread t using (utid)
+		join process p using (upid) order by s.ts, s.name" \
 		"select o.ts, i.ts from flow join slice o on o.id = slice_out
 		join slice i on i.id = slice_in order by o.ts" "$ERRORS" >got
 	diff - got <<-'EOF'
 		5000000000	1	send	cl	a
 		5000010000	1	send	cl	a
 		5000200000	1	receive	sv	b
-		5000200000	55000	window	[NULL]	[NULL]
+		5000200000	55000	window	sv	b
 		5000250000	1	send	sv	b
 		5000400000	1	receive	sv	b
-		5000400000	50000	window	[NULL]	[NULL]
+		5000400000	50000	window	sv	b
 		5000450000	1	receive	cl	a
 		5000000000	5000200000
 		5000250000	5000450000

@@ -215,7 +215,7 @@ SAID='6 lines: 2 without task, CPU and time in front; 1 without a time behind th
 		$filter <in >got || [ $? = 1 ]
 		tail -n 1 got | same "# not understood $SAID"
 	done
-	tfs-chrome <in | grep -c "\"# not understood $SAID\"\\]"
+	tfs-perfetto <in | grep -ac "# not understood $SAID"
 	tfs-timeline <in | grep -c ">.*not understood $SAID<"
 	{ cat in; echo ' => f'; sed -n 7p in; } >stack
 	run -1 --separate-stderr from in tfs-flame

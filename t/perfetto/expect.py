@@ -8,6 +8,7 @@ LINES are those of tfs-report -j. WHAT is
 	names       pid and name of each next task of a switch that has only one name
 	processes   the pid of each new process
 	mismatches  how many switches are not from the task that ran before, so that one is missing
+	slices      each call, wait and instant of a decoded trace: time, duration, category, pid
 """
 
 import decimal
@@ -15,6 +16,38 @@ import json
 import sys
 
 CLONE_THREAD = 0x10000
+
+
+def slices(events):
+    """Print the slices that the events make, by their meaning."""
+    waits = {}
+
+    def wait(pid, now, name):
+        if pid in waits and waits[pid][0] and now > waits[pid][1]:
+            print(waits[pid][1], now - waits[pid][1], "wait", pid, sep="\t")
+        waits[pid] = name, now
+
+    for e in events:
+        f, now = e["fields"], e["fields"]["ts"]
+        if e["event"].startswith("sys_exit_") and "args" in f:
+            if "lat" in f:
+                print(now, int(f["lat"] * 1000), "call", e["pid"], sep="\t")
+                continue
+        else:
+            waits[e["pid"]] = "", now
+        if e["event"] == "sched_switch":
+            if f["prev_pid"]:
+                state = "SDTtXZPI"[(f["prev_state"] & 0xff).bit_length() - 1] \
+                    if f["prev_state"] & 0xff else "R" # include/linux/sched.h, TASK_STATE_TO_CHAR_STR
+                wait(f["prev_pid"], now, {"R": "waiting", "D": "blocked", "X": "", "Z": ""}
+                     .get(state, "asleep"))
+            if f["next_pid"]:
+                wait(f["next_pid"], now, "")
+        elif e["event"] in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
+            if f["pid"] and waits.get(f["pid"], ("", 0))[0] != "waiting":
+                wait(f["pid"], now, "waiting")
+        elif e["event"] != "print":
+            print(now, 0, "event", e["pid"], sep="\t")
 
 
 def main(what):
@@ -48,6 +81,8 @@ def main(what):
         for pid in {e["fields"]["next_pid"] for e in switches} - {0}:
             if len(names[pid]) == 1:
                 print(pid, *names[pid], sep="\t")
+    elif what == "slices":
+        slices(events)
     elif what == "processes":
         for e in events:
             f = e["fields"]

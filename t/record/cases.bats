@@ -164,9 +164,9 @@ has() {
 	tfs-report "$CASES/vendor-events.dat" >text
 	grep -Fq ': msm_v4l2_vidc_buffer_event_start: (0xffffffc010203040), device_addr : 0xc9000000, timestamp : 12983744069' text
 	grep -Fq ': f2fs_truncate_partial_nodes: dev = (8,1), ino = 5, nid[0] = 11, nid[1] = 22, nid[2] = 33, depth = 2, err = -5' text
-	tfs-chrome <text >chrome
-	[ "$(grep -o '"ph":"[BE]"' chrome | tr -d '\n')" = '"ph":"B""ph":"E"' ]
-	grep -q '"name":"function1"' chrome
+	need_tool protoc
+	tfs-perfetto <text | protoc --decode=perfetto.protos.Trace -I "$TREE/t/data" perfetto.proto |
+		grep -A 4 ' track_event {' | sed -n 's/^    \(type\|name\): //p' | diff - <(printf '%s\n' TYPE_SLICE_BEGIN '"function1"' TYPE_SLICE_END)
 	tfs-perfetto "$CASES/vendor-events.dat" | tr -c '[:print:]' '\n' >perfetto
 	grep -Fq 'B|77|function1' perfetto
 	grep -Fq 'E|77|function1' perfetto

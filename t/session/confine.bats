@@ -100,7 +100,7 @@ confines() {
 	confines tfs-flame
 	confines tfs-human
 	confines tfs-timeline
-	confines tfs-chrome
+	confines tfs-perfetto
 	confines dt-window
 	confines dt-join -c a=/dev/stdin
 }

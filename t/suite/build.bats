@@ -468,7 +468,7 @@ on_32_bits() {
 	for tool in source/bin/*/*.1; do
 		tool=root/usr/bin/$(basename "$tool" .1)
 		case $tool in
-		*/tfs-chrome | */tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) "$tool" --version && [ ! -L "$tool" ] ;;
+		*/tfs-export | */tfs-flame | */tfs-perfetto | */tfs-timeline) "$tool" --version && [ ! -L "$tool" ] ;;
 		*) [ "$(readlink "$tool")" = tfs ] ;;
 		esac
 	done

@@ -30,7 +30,7 @@ endef
 
 ifneq ($(BR2_PACKAGE_TFS_TOOLS_CONVERT),y)
 define TFS_TOOLS_REMOVE_CONVERTERS
-	rm -f $(addprefix $(TARGET_DIR)/usr/bin/,tfs-chrome tfs-export tfs-flame tfs-perfetto tfs-timeline)
+	rm -f $(addprefix $(TARGET_DIR)/usr/bin/,tfs-export tfs-flame tfs-perfetto tfs-timeline)
 endef
 TFS_TOOLS_POST_INSTALL_TARGET_HOOKS += TFS_TOOLS_REMOVE_CONVERTERS
 endif

@@ -29,7 +29,7 @@ do_install() {
 
 # -convert: converters of traces for other machines
 PACKAGES =+ "${PN}-convert ${PN}-completion"
-FILES:${PN}-convert = "${bindir}/tfs-chrome ${bindir}/tfs-export ${bindir}/tfs-flame \
+FILES:${PN}-convert = "${bindir}/tfs-export ${bindir}/tfs-flame \
     ${bindir}/tfs-perfetto ${bindir}/tfs-timeline"
 FILES:${PN}-completion = "${prefix}/lib/trace-hooks/complete ${datadir}/bash-completion \
     ${datadir}/zsh ${datadir}/fish"

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tracks.c - event lines as Perfetto's slices, arrows, counters and instants
+ *
+ * Each host is a process, and each task is a thread of it. A thread has a track for each category
+ * of its slices: call, wait, latency, window, message, event; the slices of markers are on its own
+ * track. Perfetto wants the slices of a track nested, so a slice that begins before the end of the
+ * last one goes to another track of the same name, which the user interface shows as the same
+ * track. Perfetto sorts by time, so a slice is written when it ends.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "perfetto.h"
+
+/* TrackEvent.Type */
+enum { BEGIN = 1, END, INSTANT, COUNTER };
+
+/* Fields of TrackEvent: the ids of the arrows that begin or end at the event */
+enum { FLOWS = 47, ENDING_FLOWS = 48 };
+
+enum { MARK_NS = 1 /* of the slice of a mark, to which an arrow can bind */ };
+
+/* The key of a track: the uuid of its parent, its kind, its name. */
+struct track {
+	struct table_entry entry;
+	uint64_t uuid;                  /* 0: it is new */
+	uint64_t end;                   /* of the last slice */
+	unsigned open;                  /* slices of markers that have not ended */
+};
+
+struct thread {
+	struct track track;
+	struct track *host;
+	char comm[16];                  /* as it was written last, NUL-terminated */
+	enum task_wait wait;
+	uint64_t since;                 /* the wait began */
+	int window;                     /* a window is open */
+	uint64_t key, begun;            /* of the window */
+};
+
+struct slice {
+	const char *category;
+	struct text_part name;
+	uint64_t from, ns;
+	const struct trace_line *line;  /* whose fields are the arguments, or NULL */
+	unsigned flows;                 /* FLOWS or ENDING_FLOWS, if the key is that of an arrow */
+	uint64_t key;                   /* 0: none */
+};
+
+static struct tracks {
+	struct table tracks, threads;
+	struct table sent;              /* the keys of messages that no task has received */
+	uint64_t uuids;
+	struct comments comments;
+	unsigned long long events;
+	uint64_t last;                  /* the latest time */
+	const char *line_end;           /* of the event */
+} all = {
+	.tracks = { .size = sizeof(struct track) }, .threads = { .size = sizeof(struct thread) },
+	.sent = { .size = sizeof(struct table_entry) },
+};
+
+static struct text_part part_of(const char *s)
+{
+	return (struct text_part){ s, strlen(s) };
+}
+
+/* ---- tracks ------------------------------------------------------------------------------- */
+
+/* Return the track of this key. If it is new, *added is set; the caller describes it. */
+static struct track *track_at(struct table *table, uint64_t parent, char kind,
+			      struct text_part name, int *added)
+{
+	static struct strbuf key;
+	struct track *t;
+
+	key.n = 0;
+	strbuf_add(&key, (const char *)&parent, sizeof(parent));
+	strbuf_add(&key, &kind, 1);
+	strbuf_add(&key, name.n ? name.text : "", name.n);
+	t = table_at(table, key.text, key.n);
+	*added = !t->uuid;
+	if (*added)
+		t->uuid = ++all.uuids;
+	return t;
+}
+
+/* Return a track below another one. If it is new, describe it by the name. */
+static struct track *track_below(const struct track *parent, char kind, struct text_part key,
+				 struct text_part name)
+{
+	int added;
+	struct track *t = track_at(&all.tracks, parent->uuid, kind, key, &added);
+
+	if (added) {
+		proto_put("1{60{1u5u2p", t->uuid, parent->uuid, &name);
+		proto_put(kind == 'C' ? "8{}}" : "}");
+		packet_end();
+	}
+	return t;
+}
+
+/* Return a task of the line's host. comm is its name, or empty. */
+static struct thread *thread_at(const struct trace_line *l, uint64_t tid, struct text_part comm)
+{
+	struct text_part id = { (const char *)&tid, sizeof(tid) };
+	struct text_part host_name = l->host.n ? l->host : part_of("trace");
+	int added;
+	struct track *host = track_at(&all.tracks, 0, 'H', host_name, &added);
+	struct thread *t;
+	char name[sizeof(t->comm)] = "";
+
+	if (added) {
+		proto_put("1{60{1u3{1u6p}}", host->uuid, host->uuid, &host_name);
+		packet_end();
+	}
+	t = (struct thread *)(void *)track_at(&all.threads, host->uuid, 'T', id, &added);
+	t->host = host;
+	if (comm.n && *comm.text != '<')
+		memcpy(name, comm.text, comm.n < sizeof(name) ? comm.n : sizeof(name) - 1);
+	if (added || (*name && memcmp(t->comm, name, sizeof(name)))) {
+		memcpy(t->comm, name, sizeof(name));
+		proto_put(*name ? "1{60{1u4{1u2u5s}}" : "1{60{1u4{1u2u}}", t->track.uuid,
+			  host->uuid, tid & INT32_MAX, name);
+		packet_end();
+	}
+	return t;
+}
+
+/* Return the task that the key of a line names, or NULL for none or the idle task. */
+static struct thread *thread_by_key(const struct trace_line *l, const char *pid, const char *comm)
+{
+	uint64_t tid;
+
+	if (text_part_number(trace_line_key(l, pid), 10, &tid) < 0 || !tid)
+		return NULL;
+	return thread_at(l, tid, trace_line_key(l, comm));
+}
+
+/* ---- events of tracks ----------------------------------------------------------------------- */
+
+/* Begin the packet of an event. The caller adds to the event. */
+static void event_begin(const struct track *t, unsigned type, uint64_t time)
+{
+	proto_put("1{8u10u11{9u11u", time, (uint64_t)1, (uint64_t)type, t->uuid);
+}
+
+static void event_end(void)
+{
+	proto_end();
+	packet_end();
+}
+
+static void put_event(const struct track *t, unsigned type, uint64_t time, const char *category,
+		      struct text_part name)
+{
+	event_begin(t, type, time);
+	if (type != END) /* it ends the last slice, whatever its name is */
+		proto_put("22s23p", category, &name);
+	event_end();
+}
+
+/* Write the fields of a line as arguments: as JSON if the line is whole, or else as text. */
+static void put_arguments(const struct trace_line *l)
+{
+	const char *last = l->body.n ? l->body.text + l->body.n - 1 : "";
+
+	if (l->json && *last == '}' && last + 1 < all.line_end && l->body.n < PACKET_MOST / 2) {
+		proto_put("4{10s", "fields");
+		proto_string(9, l->body.text, l->body.n); /* legacy_json_value */
+		proto_end();
+	} else {
+		proto_put("4{10s6p}", "text", &l->body);
+	}
+}
+
+/* Write a slice of a task, or an instant. */
+static void put_slice(const struct thread *t, unsigned type, const struct slice *s)
+{
+	struct text_part category = part_of(s->category);
+	struct track *track = track_below(&t->track, 'S', category, category);
+	char key[20];
+
+	if (type == BEGIN && s->from < track->end) { /* it is not nested */
+		table_remove(&all.tracks, track);
+		track = track_below(&t->track, 'S', category, category);
+	}
+	event_begin(track, type, s->from);
+	proto_put("22s23p", s->category, &s->name);
+	if (s->flows)
+		proto_put(s->flows == FLOWS ? "47f" : "48f", s->key);
+	if (s->key) {
+		str_format(key, sizeof(key), "%llx", (unsigned long long)s->key);
+		proto_put("4{10s6s}", "key", key);
+	}
+	if (s->line)
+		put_arguments(s->line);
+	event_end();
+	if (type != BEGIN)
+		return;
+	track->end = s->from + s->ns;
+	event_begin(track, END, track->end);
+	event_end();
+}
+
+/* ---- waits and requests --------------------------------------------------------------------- */
+
+/* The task's wait ends now, and another one, or none, begins. Write the slice if it is known. */
+static void change_wait(struct thread *t, uint64_t now, enum task_wait wait)
+{
+	static const char *const names[] = {
+		[WAIT_ASLEEP] = "asleep", [WAIT_BLOCKED] = "blocked",
+		[WAIT_RUNNABLE] = "waiting",
+	};
+
+	if (!t)
+		return;
+	if (t->wait && now > t->since)
+		put_slice(t, BEGIN, &(struct slice){ .category = "wait",
+						     .name = part_of(names[t->wait]),
+						     .from = t->since, .ns = now - t->since });
+	t->wait = wait;
+	t->since = now;
+}
+
+static void end_window(struct thread *t, uint64_t now)
+{
+	if (t->window)
+		put_slice(t, BEGIN, &(struct slice){ .category = "window",
+						     .name = part_of("window"), .key = t->key,
+						     .from = t->begun,
+						     .ns = now > t->begun ? now - t->begun : 0 });
+	t->window = 0;
+}
+
+/* Process a mark line: the end of a message, the beginning or the end of a window. */
+static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint64_t now)
+{
+	struct thread *t = thread_at(l, m->tid, part_of(""));
+	void *sent = table_find(&all.sent, (const char *)&m->key, sizeof(m->key));
+	struct slice s = { .category = "message", .from = now, .ns = MARK_NS, .key = m->key };
+
+	if (m->what == 'B' || (m->what == 'E' && t->key == m->key))
+		end_window(t, now);
+	if (m->what == 'E')
+		return;
+	s.name = part_of(m->what == 'M' ? "send" : "receive");
+	/* only the first send of a key and its first receive make an arrow */
+	if (m->what == 'M' && !sent) {
+		s.flows = FLOWS;
+		table_at(&all.sent, (const char *)&m->key, sizeof(m->key));
+	} else if (m->what != 'M' && sent) {
+		s.flows = ENDING_FLOWS;
+		table_remove(&all.sent, sent);
+	}
+	put_slice(t, BEGIN, &s);
+	if (m->what == 'B') {
+		t->window = 1;
+		t->key = m->key;
+		t->begun = now;
+	}
+}
+
+/* ---- markers of Android --------------------------------------------------------------------- */
+
+/* Take the text up to the next bar from *s. */
+static struct text_part up_to_bar(struct text_part *s)
+{
+	const char *bar = s->n ? memchr(s->text, '|', s->n) : NULL;
+	struct text_part p = { s->text, bar ? (size_t)(bar - s->text) : s->n };
+
+	s->text += p.n + (bar != NULL);
+	s->n -= p.n + (bar != NULL);
+	return p;
+}
+
+/* Return the text of an event that may be a marker: print, the address of its function, ... */
+static struct text_part marker_text(const struct trace_line *l)
+{
+	static const char end[] = MARKER_EVENT;
+	struct text_part s = l->json ? trace_line_key(l, "buf") : l->body, e = l->event;
+
+	if (!text_part_is(e, "print") && !(e.n > 2 && !memcmp(e.text, "0x", 2)) &&
+	    !(e.n >= strlen(end) && !memcmp(e.text + e.n - strlen(end), end, strlen(end))))
+		return (struct text_part){ NULL, 0 };
+	if (l->json && s.n > 1 && !memcmp(s.text + s.n - 2, "\\n", 2))
+		s.n -= 2;
+	while (s.n && (s.text[s.n - 1] == '\r' || s.text[s.n - 1] == ' '))
+		s.n--;
+	return s;
+}
+
+/* Write one end of a slice on its track. Leave out an end whose beginning the trace lacks. */
+static void put_marker(struct track *t, int begins, uint64_t now, struct text_part name)
+{
+	if (!begins && !t->open)
+		return;
+	put_event(t, begins ? BEGIN : END, now, "marker", name);
+	t->open += begins ? 1 : -1U;
+}
+
+static void put_counter(struct track *host, uint64_t now, struct text_part name,
+			struct text_part value)
+{
+	struct decimal v;
+
+	if (decimal_parse(&v, value) < 0)
+		v = (struct decimal){ 0 };
+	event_begin(track_below(host, 'C', name, name), COUNTER, now);
+	proto_put("30u", v.negative ? 0 - v.whole : v.whole);
+	event_end();
+}
+
+/*
+ * Write what a marker means: B|PID|NAME begins a slice of the thread and E ends it,
+ * S|PID|NAME|COOKIE and F|PID|NAME|COOKIE are the ends of a slice of no thread, C|PID|NAME|VALUE
+ * is a counter, and I|PID|NAME an instant. Return 1, or 0 if the line is no marker.
+ */
+static int read_marker(const struct trace_line *l, struct thread *t, uint64_t now)
+{
+	struct text_part s = marker_text(l), pid, key, name;
+	struct track *async;
+	char kind = s.n ? *s.text : '\0';
+	uint64_t n;
+
+	if (!kind || !strchr("BESFCI", kind) || (s.n > 1 ? s.text[1] != '|' : kind != 'E'))
+		return 0;
+	up_to_bar(&s);
+	pid = up_to_bar(&s);
+	if (kind != 'E' && (text_part_number(pid, 10, &n) < 0 || !s.n))
+		return 0;
+	key = s;
+	/* the name of a slice may have bars */
+	name = kind == 'B' || kind == 'I' ? s : up_to_bar(&s);
+	if (kind == 'C') {
+		put_counter(t->host, now, name, s);
+	} else if (kind == 'S' || kind == 'F') {
+		async = track_below(t->host, 'A', key, name);
+		put_marker(async, kind == 'S', now, name);
+		if (!async->open)
+			table_remove(&all.tracks, async);
+	} else if (kind == 'I') {
+		put_event(&t->track, INSTANT, now, "marker", name);
+	} else {
+		put_marker(&t->track, kind == 'B', now, name);
+	}
+	return 1;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------ */
+
+/* End what is open: events were lost, or the trace has ended. */
+static void forget(void)
+{
+	for (size_t i = 0; i < all.threads.room; i++) {
+		struct thread *t = (struct thread *)(void *)all.threads.v[i];
+
+		if (!t)
+			continue;
+		t->wait = WAIT_NONE;
+		end_window(t, all.last);
+	}
+}
+
+static void read_event(const struct trace_line *l, uint64_t now, int digits)
+{
+	int switched = text_part_is(l->event, "sched_switch");
+	/* a decoded call has the time of its beginning, and other lines that of their end */
+	int call = l->decoded || (l->json && trace_line_key(l, "call").n &&
+				  trace_line_key(l, "args").n);
+	uint64_t ns = trace_line_latency(l, digits), tid;
+	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
+			   .from = call ? now : now > ns ? now - ns : 0, .line = l };
+	struct dt_mark m;
+	struct thread *t;
+	char text[64];
+
+	if (text_part_number(l->pid, 10, &tid) < 0)
+		tid = 0;
+	t = thread_at(l, tid, l->comm);
+	/* a task that has an event runs, or the trace does not have the switch to it */
+	if (!call)
+		t->wait = WAIT_NONE;
+	if (dt_mark(&m, l)) {
+		read_mark(l, &m, now);
+		return;
+	}
+	if (read_marker(l, t, now))
+		return;
+	if (call && l->json)
+		s.name = trace_line_key(l, "call");
+	else if (*l->prefix && !call)
+		s.name = (struct text_part){ text, str_format(text, sizeof(text), "%s%.*s",
+							      l->prefix, (int)l->event.n,
+							      l->event.text) };
+	if (ns || (call && trace_line_key(l, "lat").n)) {
+		/* the next task has waited this long */
+		if (switched)
+			t = thread_by_key(l, "next_pid", "next_comm");
+		if (t)
+			put_slice(t, BEGIN, &s);
+	} else if (switched) {
+		change_wait(thread_by_key(l, "prev_pid", "prev_comm"), now, trace_line_wait(l));
+		change_wait(thread_by_key(l, "next_pid", "next_comm"), now, WAIT_NONE);
+	} else if (trace_line_wakes(l)) {
+		t = thread_by_key(l, ".pid", ".comm");
+		if (t && t->wait != WAIT_RUNNABLE)
+			change_wait(t, now, WAIT_RUNNABLE);
+	} else {
+		s.category = "event";
+		s.from = now;
+		put_slice(t, INSTANT, &s);
+	}
+}
+
+static void read_line(const char *line, size_t n)
+{
+	struct trace_line l;
+	uint64_t now;
+	int digits;
+
+	if (!comments_event(&all.comments, &l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
+		if (comments_is_gap(line))
+			forget();
+		comments_keep(&all.comments, line);
+		return;
+	}
+	all.events++;
+	if (now > all.last)
+		all.last = now;
+	all.line_end = line + n;
+	read_event(&l, now, digits);
+}
+
+/* Write the lines about lost events, and about lines that are not understood, as instants. */
+static void put_comments(void)
+{
+	static const struct track top;
+
+	comments_end(&all.comments);
+	for (unsigned i = 0; i < all.comments.n; i++) {
+		struct text_part name = part_of("comments");
+
+		put_event(track_below(&top, 'S', name, name), INSTANT, all.last, "comment",
+			  part_of(all.comments.line[i]));
+	}
+}
+
+int perfetto_lines(void)
+{
+	static struct line_reader in;
+	char *line;
+	ssize_t n;
+
+	confine();
+	signal(SIGINT, SIG_IGN);
+	while ((n = line_read(&in, &line)) >= 0)
+		read_line(line, (size_t)n);
+	forget();
+	put_comments();
+	packets_write();
+	return in.failed ? REFUSED : all.events ? DONE : NO;
+}
