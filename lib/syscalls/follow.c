@@ -10,7 +10,7 @@
  *	texts of links in procfs and of addresses of sockets
  *	tasks: what procfs shows when they are first seen
  *	paths
- *	rules: what each call does
+ *	rules: what each call does, as data/follow.in says
  *	the interface
  */
 #include <dirent.h>
@@ -19,13 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "syscalls/syscalls.h"
 #include "syscalls/mounts.h"
+#include "syscalls/tables.h"
 
 enum {
 	MOST_MEMORY = 64 << 20, /* bytes */
@@ -36,24 +35,18 @@ enum {
 	ADDRESS = 112,          /* bytes of the text of a socket address */
 };
 
-/* An open file, a directory of tasks, or a list of mounts. */
+/*
+ * An open file, or a directory of tasks. Its name is a path from the root of the mount namespace,
+ * as procfs has it; "?" before it says that the path may lead elsewhere: it was not followed.
+ */
 struct file {
 	unsigned refs;
-	uint32_t size;          /* bytes of memory */
 	uint8_t socket;
 	uint8_t final;          /* do not look up the addresses of the socket (again) */
 	uint8_t accepted;       /* the kernel chose the address: that of the listener is a guess */
 	uint16_t family, type;  /* of the socket; 0: unknown */
 	unsigned long long inode;
 	char name[];            /* a socket has two addresses: its own, and that of its peer */
-};
-
-struct descriptors {
-	unsigned refs, n;
-	struct descriptor {
-		struct file *file;      /* NULL: unknown */
-		int cloexec;
-	} *v;
 };
 
 /* A mount namespace. */
@@ -66,56 +59,71 @@ struct mount_space {
 	struct mount_space *next;
 };
 
-/*
- * The names of files and directories are paths from the root of the mount namespace, as procfs
- * has them. "?" in front says that the path may lead elsewhere: it has not been followed.
- */
-struct directories {
-	unsigned refs;
-	struct file *root, *cwd;        /* NULL: unknown */
+/* Descriptors, or the directories ROOT and CWD with their mount namespace. */
+struct files {
+	unsigned refs, n;
+	struct descriptor {
+		struct file *file;      /* NULL: unknown */
+		int cloexec;
+	} *v;
 	struct mount_space *space;
 };
 
+enum { ROOT, CWD };
+
 struct member {
 	struct table_entry entry;
-	int tgid;                       /* 0: unknown */
-	struct descriptors *d;
-	struct directories *w;
+	int tgid;               /* 0: unknown */
+	struct files *d, *w;    /* descriptors, directories */
 };
 
 /* ---- objects and their references ---- */
 
+struct block {
+	size_t size;
+};
+
+/* Return n bytes that are zero, or NULL beyond the bound. */
 static void *take(struct follow *f, size_t n)
 {
+	struct block *b;
+
+	n += sizeof(*b);
 	if (n > MOST_MEMORY - f->used)
 		return NULL;
 	f->used += n;
-	return xcalloc(1, n);
+	b = xcalloc(1, n);
+	b->size = n;
+	return b + 1;
 }
 
-static void give(struct follow *f, void *p, size_t n)
+static void give(struct follow *f, void *p)
 {
-	f->used -= n;
-	free(p);
+	struct block *b = p;
+
+	if (!p)
+		return;
+	f->used -= b[-1].size;
+	free(b - 1);
 }
 
 /* Return a file with n bytes of name, all zero if name is NULL. NULL: no memory. */
 static struct file *file_new(struct follow *f, const char *name, size_t n)
 {
-	size_t size = sizeof(struct file) + n + 1;
-	struct file *p = take(f, size);
+	struct file *p = take(f, sizeof(*p) + n + 1);
 
 	if (!p)
 		return NULL;
 	p->refs = 1;
-	p->size = (uint32_t)size;
 	if (name)
 		memcpy(p->name, name, n);
 	return p;
 }
 
-static struct file *file_ref(struct file *p)
+static struct file *file_ref(const struct file *file)
 {
+	struct file *p = (struct file *)(size_t)file;
+
 	if (p)
 		p->refs++;
 	return p;
@@ -124,23 +132,19 @@ static struct file *file_ref(struct file *p)
 static void file_put(struct follow *f, struct file *p)
 {
 	if (p && !--p->refs)
-		give(f, p, p->size);
+		give(f, p);
 }
 
 /* Let a descriptor be the file, whose reference is given away. */
-static void fd_set_file(struct follow *f, struct descriptors *d, uint64_t fd, struct file *file,
-			int cloexec)
+static void set_file(struct follow *f, struct files *d, uint64_t fd, struct file *file, int cloexec)
 {
 	if (d && file && fd >= d->n && fd < MOST_FDS) {
-		unsigned n = ((unsigned)fd | 15) + 1;
-		struct descriptor *more;
+		unsigned n = ((unsigned)fd | 3) + 1 > 2 * d->n ? ((unsigned)fd | 3) + 1 : 2 * d->n;
+		struct descriptor *more = take(f, n * sizeof(*more));
 
-		if (n < 2 * d->n)
-			n = 2 * d->n;
-		more = take(f, n * sizeof(*more));
 		if (more) {
 			memcpy(more, d->v ? d->v : more, d->n * sizeof(*more));
-			give(f, d->v, d->n * sizeof(*more));
+			give(f, d->v);
 			d->v = more;
 			d->n = n;
 		}
@@ -153,37 +157,14 @@ static void fd_set_file(struct follow *f, struct descriptors *d, uint64_t fd, st
 	}
 }
 
-static struct file *fd_file(const struct descriptors *d, uint64_t fd)
+static struct file *get_file(const struct files *d, uint64_t fd)
 {
 	return d && fd < d->n ? d->v[fd].file : NULL;
 }
 
-static void descriptors_put(struct follow *f, struct descriptors *d)
+static struct mount_space *space_of(const struct member *m)
 {
-	if (!d || --d->refs)
-		return;
-	for (unsigned fd = 0; fd < d->n; fd++)
-		file_put(f, d->v[fd].file);
-	give(f, d->v, d->n * sizeof(*d->v));
-	give(f, d, sizeof(*d));
-}
-
-static struct descriptors *descriptors_new(struct follow *f)
-{
-	struct descriptors *d = take(f, sizeof(*d));
-
-	if (d)
-		d->refs = 1;
-	return d;
-}
-
-static struct descriptors *descriptors_copy(struct follow *f, const struct descriptors *from)
-{
-	struct descriptors *d = from ? descriptors_new(f) : NULL;
-
-	for (unsigned fd = from ? from->n : 0; fd--;)
-		fd_set_file(f, d, fd, file_ref(from->v[fd].file), from->v[fd].cloexec);
-	return d;
+	return m->w ? m->w->space : NULL;
 }
 
 static struct mount_space *space_new(struct follow *f)
@@ -195,6 +176,13 @@ static struct mount_space *space_new(struct follow *f)
 	p->refs = 1;
 	p->next = f->spaces;
 	f->spaces = p;
+	return p;
+}
+
+static struct mount_space *space_ref(struct mount_space *p)
+{
+	if (p)
+		p->refs++;
 	return p;
 }
 
@@ -223,63 +211,48 @@ static void space_put(struct follow *f, struct mount_space *p)
 		at = &(*at)->next;
 	*at = p->next;
 	space_set(f, p, NULL);
-	give(f, p, sizeof(*p));
+	give(f, p);
 }
 
-static void directories_put(struct follow *f, struct directories *w)
+static struct files *files_new(struct follow *f)
 {
-	if (!w || --w->refs)
+	struct files *d = take(f, sizeof(*d));
+
+	if (d)
+		d->refs = 1;
+	return d;
+}
+
+static void files_put(struct follow *f, struct files *d)
+{
+	if (!d || --d->refs)
 		return;
-	file_put(f, w->root);
-	file_put(f, w->cwd);
-	space_put(f, w->space);
-	give(f, w, sizeof(*w));
-}
-
-static struct directories *directories_new(struct follow *f, const struct directories *from)
-{
-	struct directories *w = take(f, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	if (from) {
-		*w = *from;
-		file_ref(w->root);
-		file_ref(w->cwd);
-		if (w->space)
-			w->space->refs++;
-	} else {
-		w->root = file_new(f, "/", 1);
-	}
-	w->refs = 1;
-	return w;
+	for (unsigned fd = 0; fd < d->n; fd++)
+		file_put(f, d->v[fd].file);
+	space_put(f, d->space);
+	give(f, d->v);
+	give(f, d);
 }
 
 /* Give a task a copy of its own. */
-static void unshare_files(struct follow *f, struct member *m)
+static void unshare(struct follow *f, struct files **at)
 {
-	struct descriptors *d = m->d;
+	struct files *from = *at, *d;
 
-	if (d && d->refs > 1) {
-		m->d = descriptors_copy(f, d);
-		descriptors_put(f, d);
-	}
-}
-
-static void unshare_directories(struct follow *f, struct member *m)
-{
-	struct directories *w = m->w;
-
-	if (w && w->refs > 1) {
-		m->w = directories_new(f, w);
-		directories_put(f, w);
-	}
+	if (!from || from->refs == 1)
+		return;
+	*at = d = files_new(f);
+	if (d)
+		d->space = space_ref(from->space);
+	for (unsigned fd = from->n; fd--;)
+		set_file(f, d, fd, file_ref(from->v[fd].file), from->v[fd].cloexec);
+	files_put(f, from);
 }
 
 static void forget(struct follow *f, struct member *m)
 {
-	descriptors_put(f, m->d);
-	directories_put(f, m->w);
+	files_put(f, m->d);
+	files_put(f, m->w);
 	table_remove(&f->tasks, m);
 	f->used -= sizeof(*m);
 }
@@ -289,37 +262,16 @@ static void forget(struct follow *f, struct member *m)
 /* Write the address of IPv4 or IPv6, without port 0, which the kernel replaces. */
 static void inet(char out[ADDRESS], int v6, const unsigned char *ip, unsigned port)
 {
-	unsigned zeros = 0, begin = 8, part[8];
-	char *s = out;
+	struct out o = out_to(out, ADDRESS - 1);
 
-	*out = '\0';
-	if (!port)
-		return;
-	if (!v6) {
-		str_format(out, ADDRESS, "%d.%d.%d.%d:%u", ip[0], ip[1], ip[2], ip[3], port);
-		return;
+	if (port && v6) {
+		out_char(&o, '[');
+		call_ip6(&o, ip);
+		out_format(&o, "]:%u", port);
+	} else if (port) {
+		out_format(&o, "%d.%d.%d.%d:%u", ip[0], ip[1], ip[2], ip[3], port);
 	}
-	/* the longest run of two or more zeros is :: */
-	for (unsigned i = 8, run = 0; i--;) {
-		part[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
-		run = part[i] ? 0 : run + 1;
-		if (run > 1 && run >= zeros) {
-			zeros = run;
-			begin = i;
-		}
-	}
-	*s++ = '[';
-	for (unsigned i = 0; i < 8; i++) {
-		if (i == begin) {
-			*s++ = ':';
-			i += zeros - 1;
-			if (i == 7)
-				*s++ = ':';
-			continue;
-		}
-		s += str_format(s, 8, i ? ":%x" : "%x", part[i]);
-	}
-	str_format(s, 16, "]:%u", port);
+	*o.at = '\0';
 }
 
 /*
@@ -350,7 +302,19 @@ static unsigned address(char out[ADDRESS], const struct call_bytes *user, uint64
 	return family;
 }
 
-/* Return word i of a line; words have blanks between. */
+/* Set an address of a socket: its own (0) or that of its peer (1). */
+static void set_address(struct file *s, unsigned which, const struct call_bytes *user, uint64_t n)
+{
+	unsigned family;
+
+	if (!s || !s->socket)
+		return;
+	family = address(s->name + which * ADDRESS, user, n);
+	if (!s->family)
+		s->family = (uint16_t)family;
+}
+
+/* Return word i of a line of a list; words have spaces between them. */
 static const char *word(const char *s, unsigned i)
 {
 	for (s += strspn(s, " "); i--; s += strspn(s, " "))
@@ -398,76 +362,36 @@ static int is_any(const char *address)
 	return !*address || !strncmp(address, "0.0.0.0:", 8) || !strncmp(address, "[::]:", 5);
 }
 
+/* The addresses that look_up finds */
+struct found {
+	unsigned n;                     /* sockets that they can be of */
+	unsigned list;
+	char local[ADDRESS], peer[ADDRESS];
+};
+
 /*
- * Compare the lines of a list with a socket: with its inode, or if that is not known, with the
- * address of its peer and the port of its listener. Count the lines that fit, and write the
- * addresses of one to local and peer.
+ * Find the lines of a list that fit a socket: by its inode, or if that is not known, by the
+ * address of its peer and the port of its listener.
  */
-static unsigned compare(const struct file *s, int v6, const char *text, char local[ADDRESS],
-			char peer[ADDRESS])
+static void compare(const struct file *s, unsigned list, const char *text, struct found *found)
 {
 	char a[ADDRESS], b[ADDRESS];
-	unsigned n = 0;
 
 	for (const char *line = next_line(text); *line; line = next_line(line)) {
 		const char *digits = word(line, 9);
 
 		if (s->inode && (text_digits(&digits) != s->inode || *digits != ' '))
 			continue;
-		listed(a, v6, word(line, 1));
-		listed(b, v6, word(line, 2));
+		listed(a, list > 1, word(line, 1));
+		listed(b, list > 1, word(line, 2));
 		if (!s->inode && (strcmp(b, s->name + ADDRESS) ||
 				  (s->accepted && strcmp(port_of(a), port_of(s->name)))))
 			continue;
-		memcpy(local, a, ADDRESS);
-		memcpy(peer, b, ADDRESS);
-		n++;
+		memcpy(found->local, a, ADDRESS);
+		memcpy(found->peer, b, ADDRESS);
+		found->list = list;
+		found->n++;
 	}
-	return n;
-}
-
-/*
- * Find the addresses of a socket in the lists of procfs. A descriptor may be another socket by
- * now, so a socket that was made in the trace is known only by the addresses that its calls gave;
- * if two lines have them, or a list is too long, the rest is not known.
- */
-static void look_up(struct follow *f, int pid, struct file *s)
-{
-	static const char lists[4][9] = { "net/tcp", "net/udp", "net/tcp6", "net/udp6" };
-	static const uint16_t families[4] = { AF_INET, AF_INET, AF_INET6, AF_INET6 };
-	char text[SOCKETS], local[ADDRESS], peer[ADDRESS];
-	int64_t now = time_now_ms() / 128;
-	unsigned n = 0, found = 0;
-
-	if (f->when != now) {
-		f->when = now;
-		f->looked = 0;
-	}
-	if (f->looked >= MOST_LOOKUPS || procfs_begin() < 0)
-		return;
-	f->looked++;
-	s->final = 1;
-	for (unsigned i = 0; i < 4 && !(n && s->inode); i++) {
-		unsigned lines;
-
-		if ((s->family && s->family != families[i]) ||
-		    (s->type && s->type != (i % 2 ? SOCK_DGRAM : SOCK_STREAM)) ||
-		    task_read_file(pid, lists[i], text, sizeof(text)) < 0)
-			continue;
-		lines = compare(s, i > 1, text, local, peer);
-		found = lines ? i : found;
-		n += lines;
-		if (!s->inode && strlen(text) == sizeof(text) - 1)
-			n = 2;
-	}
-	procfs_end();
-	if (n != 1)
-		return;
-	s->family = families[found];
-	s->type = found % 2 ? SOCK_DGRAM : SOCK_STREAM;
-	s->accepted = 0;
-	memcpy(s->name, local, ADDRESS);
-	memcpy(s->name + ADDRESS, peer, ADDRESS);
 }
 
 /* Is an address of the socket unknown which the kernel has? */
@@ -477,7 +401,48 @@ static int incomplete(const struct file *s)
 	       (s->family == AF_INET || s->family == AF_INET6);
 }
 
-static struct file *socket_new(struct follow *f, unsigned family, unsigned type)
+/*
+ * Find the addresses of a socket in the lists of procfs if one is unknown. A descriptor may be
+ * another socket by now, so a socket that was made in the trace is known only by the addresses that
+ * its calls gave; if two lines have them, or a list is too long, the rest is not known.
+ */
+static void look_up(struct follow *f, int pid, struct file *s)
+{
+	static const char *const lists[] = { "net/tcp", "net/udp", "net/tcp6", "net/udp6" };
+	struct found found = { 0 };
+	char text[SOCKETS];
+	int64_t now = time_now_ms() / 128;
+
+	if (!f->live || s->final || !incomplete(s))
+		return;
+	if (f->when != now) {
+		f->when = now;
+		f->looked = 0;
+	}
+	if (f->looked >= MOST_LOOKUPS || procfs_begin() < 0)
+		return;
+	f->looked++;
+	s->final = 1;
+	for (unsigned i = 0; i < 4 && !(found.n && s->inode); i++) {
+		if ((s->family && s->family != (i > 1 ? AF_INET6 : AF_INET)) ||
+		    (s->type && s->type != (i % 2 ? SOCK_DGRAM : SOCK_STREAM)) ||
+		    task_read_file(pid, lists[i], text, sizeof(text)) < 0)
+			continue;
+		compare(s, i, text, &found);
+		if (!s->inode && strlen(text) == sizeof(text) - 1)
+			found.n = 2;
+	}
+	procfs_end();
+	if (found.n != 1)
+		return;
+	s->family = found.list > 1 ? AF_INET6 : AF_INET;
+	s->type = found.list % 2 ? SOCK_DGRAM : SOCK_STREAM;
+	s->accepted = 0;
+	memcpy(s->name, found.local, ADDRESS);
+	memcpy(s->name + ADDRESS, found.peer, ADDRESS);
+}
+
+static struct file *socket_new(struct follow *f, uint64_t family, uint64_t type)
 {
 	struct file *s = file_new(f, NULL, 2 * ADDRESS);
 
@@ -491,72 +456,82 @@ static struct file *socket_new(struct follow *f, unsigned family, unsigned type)
 
 /* ---- tasks: what procfs shows ---- */
 
+/* Write the path of a task's file in procfs to out (PATH_MAX bytes). pid 0: this program. */
+static void task_path(int pid, const char *name, char *out)
+{
+	char digits[16];
+
+	str_format(digits, sizeof(digits), "%d", pid);
+	str_format(out, PATH_MAX, "%s/%s/%s", path_procfs(), pid ? digits : "self", name);
+}
+
 /*
  * Read a link of a task in procfs into out (PATH_MAX bytes). The kernel gives a path from the
  * root directory of the mount namespace. Return the length; 0, silent, if it cannot be read.
  */
-static size_t read_link(int dir, const char *name, char *out)
+static size_t read_link(int pid, const char *name, char *out)
 {
-	ssize_t n = readlinkat(dir, name, out, PATH_MAX - 1);
+	char path[PATH_MAX];
+	ssize_t n;
 
+	task_path(pid, name, path);
+	n = readlink(path, out, PATH_MAX - 1);
 	out[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Do the same with a link below the task's directory. */
-static size_t read_task_link(int pid, const char *name, char *out)
+/* Return the file of a link in procfs, NULL if there is none. */
+static struct file *file_of_link(struct follow *f, int pid, const char *name)
 {
-	char path[PATH_MAX];
-
-	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), pid, name);
-	return read_link(AT_FDCWD, path, out);
-}
-
-/* Return the file of a link in procfs. */
-static struct file *file_of_link(struct follow *f, const char *link, size_t n)
-{
+	char link[PATH_MAX];
+	const char *digits = link + 8;
+	size_t n = read_link(pid, name, link);
 	struct file *s;
 
-	if (strncmp(link, "socket:[", 8))
-		return file_new(f, link, n);
+	if (!n || strncmp(link, "socket:[", 8))
+		return n ? file_new(f, link, n) : NULL;
 	s = socket_new(f, 0, 0);
-	link += 8;
 	if (s)
-		s->inode = text_digits(&link);
+		s->inode = text_digits(&digits);
 	return s;
 }
 
-/* Read the descriptors of a task. */
-static void read_descriptors(struct follow *f, struct descriptors *d, int pid)
+/* Does an exec close the descriptor? */
+static int read_cloexec(int pid, const char *fd)
 {
-	char path[PATH_MAX], text[128];
+	char text[128];
+	const char *s;
+	unsigned flags = 0;
+
+	str_format(text, sizeof(text), "fdinfo/%s", fd);
+	s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL : strstr(text, "flags:\t");
+	for (s += s ? 7 : 0; s && *s >= '0' && *s <= '7'; s++)
+		flags = flags * 8 + (unsigned)(*s - '0');
+	return !!(flags & O_CLOEXEC);
+}
+
+static void read_descriptors(struct follow *f, struct files *d, int pid)
+{
+	char path[PATH_MAX];
 	struct dirent *e;
 	DIR *list;
 
-	str_format(path, sizeof(path), "%s/%d/fd", path_procfs(), pid);
+	task_path(pid, "fd", path);
 	list = file_list(AT_FDCWD, path);
 	for (unsigned n = 0; list && n < MOST_READ && (e = readdir(list)); n++) {
-		unsigned long fd, flags = 0;
-		const char *s;
-		size_t len;
+		unsigned long fd;
+		struct file *p;
 
 		if (text_number(e->d_name, 0, MOST_FDS - 1, &fd) < 0)
 			continue;
 		/* what the kernel says of a descriptor can be long, too */
 		if (procfs_begin() < 0)
 			break;
-		len = read_link(dirfd(list), e->d_name, path);
-		if (!len) {
-			procfs_end();
-			continue;
-		}
-		str_format(text, sizeof(text), "fdinfo/%lu", fd);
-		s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL :
-		    strstr(text, "flags:\t");
-		for (s += s ? 7 : 0; s && *s >= '0' && *s <= '7'; s++)
-			flags = flags * 8 + (unsigned)(*s - '0');
+		str_format(path, sizeof(path), "fd/%lu", fd);
+		p = file_of_link(f, pid, path);
+		if (p)
+			set_file(f, d, fd, p, read_cloexec(pid, e->d_name));
 		procfs_end();
-		fd_set_file(f, d, fd, file_of_link(f, path, len), !!(flags & O_CLOEXEC));
 	}
 	if (list)
 		closedir(list);
@@ -565,27 +540,22 @@ static void read_descriptors(struct follow *f, struct descriptors *d, int pid)
 /* Return the number of a task's mount namespace in procfs, 0: unknown. pid 0: this program. */
 static unsigned long long space_id(int pid)
 {
-	char link[PATH_MAX], self[PATH_MAX];
+	char link[PATH_MAX];
 	const char *digits = link + sizeof("mnt:[") - 1;
 
-	if (!pid)
-		str_format(self, sizeof(self), "%s/self/ns/mnt", path_procfs());
-	if (pid ? !read_task_link(pid, "ns/mnt", link) : !read_link(AT_FDCWD, self, link))
-		return 0;
-	return strncmp(link, "mnt:[", sizeof("mnt:[") - 1) ? 0 : text_digits(&digits);
+	return read_link(pid, "ns/mnt", link) && !strncmp(link, "mnt:[", sizeof("mnt:[") - 1) ?
+	       text_digits(&digits) : 0;
 }
 
 /* Return the namespace of a task, as procfs shows it now. NULL: no memory. */
-static struct mount_space *read_space(struct follow *f, int pid, const char *root)
+static struct mount_space *read_space(struct follow *f, int pid, const struct file *root)
 {
 	unsigned long long id = space_id(pid);
 	struct mount_space *p;
 
 	for (p = id ? f->spaces : NULL; p; p = p->next)
-		if (p->id == id) {
-			p->refs++;
-			return p;
-		}
+		if (p->id == id)
+			return space_ref(p);
 	p = space_new(f);
 	if (!p)
 		return NULL;
@@ -593,23 +563,17 @@ static struct mount_space *read_space(struct follow *f, int pid, const char *roo
 	p->own = id && id == space_id(0);
 	p->host = id && id == space_id(1);
 	if (f->host_paths && !p->host)
-		space_set(f, p, *root == '/' ? mounts_read(pid, root) : mounts_unknown());
+		space_set(f, p, root ? mounts_read(pid, root->name) : mounts_unknown());
 	return p;
 }
 
-/* Read the directories of a task. */
-static void read_directories(struct follow *f, struct directories *w, int pid)
+static void change_root(struct follow *f, struct member *m, struct file *to)
 {
-	char path[PATH_MAX];
-	size_t n = read_task_link(pid, "root", path);
-
-	if (!w)
-		return;
-	file_put(f, w->root);
-	w->root = n && *path == '/' ? file_new(f, path, n) : NULL;
-	w->space = read_space(f, pid, path);
-	n = read_task_link(pid, "cwd", path);
-	w->cwd = n ? file_new(f, path, n) : NULL;
+	if (to && *to->name != '/') {
+		file_put(f, to);
+		to = NULL;
+	}
+	set_file(f, m->w, ROOT, to, 0);
 }
 
 static struct member *member_find(struct follow *f, int pid)
@@ -641,6 +605,25 @@ static void share(struct member *m, const struct member *with)
 		m->w->refs++;
 }
 
+/* Begin with what procfs shows of a task. */
+static void read_task(struct follow *f, struct member *m, int pid)
+{
+	m->d = files_new(f);
+	m->w = files_new(f);
+	if (!f->live) {
+		change_root(f, m, file_new(f, "/", 1));
+	} else if (!procfs_begin()) {
+		if (m->w) {
+			change_root(f, m, file_of_link(f, pid, "root"));
+			m->w->space = read_space(f, pid, get_file(m->w, ROOT));
+			set_file(f, m->w, CWD, file_of_link(f, pid, "cwd"), 0);
+		}
+		procfs_end();
+		if (m->d)
+			read_descriptors(f, m->d, pid);
+	}
+}
+
 /* Return the task; begin with procfs if it is first seen. NULL: no memory. */
 static struct member *member(struct follow *f, int pid)
 {
@@ -661,17 +644,7 @@ static struct member *member(struct follow *f, int pid)
 		share(m, leader);
 		return m;
 	}
-	m->d = descriptors_new(f);
-	m->w = directories_new(f, NULL);
-	if (f->live && !procfs_begin()) {
-		read_directories(f, m->w, pid);
-		procfs_end();
-		if (m->d)
-			read_descriptors(f, m->d, pid);
-	} else if (f->live && m->w) {
-		file_put(f, m->w->root);
-		m->w->root = NULL;
-	}
+	read_task(f, m, pid);
 	leader = tgid == pid ? NULL : member_new(f, tgid);
 	if (leader) {
 		leader->tgid = tgid;
@@ -683,9 +656,17 @@ static struct member *member(struct follow *f, int pid)
 
 /* ---- paths ---- */
 
+/* Remove the last part of a path of n bytes, but nothing of the first base bytes. */
+static size_t parent(const char *path, size_t n, size_t base)
+{
+	while (n > base && path[--n] != '/')
+		;
+	return n;
+}
+
 /*
  * Join path, of n bytes, and the directory where it begins. The directory has no symbolic
- * links, so .. removes its last part, but nothing of the root directory; behind a part of path,
+ * links, so .. removes its last part, but nothing of the root directory; after a part of path,
  * which may be a link, .. stays. Return the length, 0 if the directory is unknown or the path
  * does not fit. The path begins with "?" if the directory does, or is gone. Set *sure if it has no
  * link for another reason than that.
@@ -693,39 +674,35 @@ static struct member *member(struct follow *f, int pid)
 static size_t join(const struct member *m, int dirfd, const char *path, size_t n, char *out,
 		   int *sure)
 {
-	const struct file *root = m->w ? m->w->root : NULL, *from = root;
+	const struct file *root = get_file(m->w, ROOT), *from = root;
 	size_t len, solid, base = 0, mark;
 	const char *name;
 
 	if (n && *path != '/') {
-		from = dirfd != AT_FDCWD ? fd_file(m->d, (unsigned)dirfd) :
-		       m->w ? m->w->cwd : NULL;
+		from = dirfd == AT_FDCWD ? get_file(m->w, CWD) : get_file(m->d, (unsigned)dirfd);
 		if (!from || from->socket)
 			return 0;
 	}
 	name = from ? from->name : "?/";
 	mark = *name == '?';
-	if (name[mark] != '/')
-		return 0;
 	name += mark;
+	if (*name != '/')
+		return 0;
 	len = strlen(name);
 	mark |= len > 10 && !strcmp(name + len - 10, " (deleted)");
-	if (mark)
-		*out++ = '?';
+	*out = '?';
+	out += mark;
 	memcpy(out, name, len);
 	len -= len == 1;
-	if (root && *root->name == '/' && root->name[1] && path_is_below(name, root->name))
+	if (root && root->name[1] && path_is_below(name, root->name))
 		base = strlen(root->name);
 	solid = len;
 	for (const char *end = path + n; path < end;) {
-		size_t part = 0;
+		const char *slash = memchr(path, '/', (size_t)(end - path));
+		size_t part = slash ? (size_t)(slash - path) : (size_t)(end - path);
 
-		while (path + part < end && path[part] != '/')
-			part++;
 		if (part == 2 && !memcmp(path, "..", 2) && len <= solid) {
-			while (len > base && out[--len] != '/')
-				;
-			solid = len;
+			solid = len = parent(out, len, base);
 		} else if (part && (part != 1 || *path != '.')) {
 			if (len + part + 3 > PATH_MAX)
 				return 0;
@@ -733,7 +710,7 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
 			memcpy(out + len, path, part);
 			len += part;
 		}
-		path += part + (path + part < end);
+		path += part + !!slash;
 	}
 	*sure = !mark && len <= solid;
 	if (!len && n)
@@ -748,22 +725,23 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
  */
 static int open_root(const struct member *m, int pid, size_t *skip)
 {
-	const struct directories *w = m->w;
-	const char *root = w->root ? w->root->name : "?";
+	const struct mount_space *space = space_of(m);
+	const struct file *file = get_file(m->w, ROOT);
+	const char *root = file ? file->name : "/";
 	char now[PATH_MAX];
 	int dir = -2;
 
 	*skip = root[1] ? strlen(root) : 0;
-	if (*root != '/' || !w->space)
+	if (!file || !space)
 		return -2;
-	if (w->space->own && !root[1])
+	if (space->own && !root[1])
 		return -1;
-	if (w->space->own) {
+	if (space->own) {
 		dir = path_open_cached(-1, root, O_PATH | O_DIRECTORY, PATH_NO_LINKS);
 	} else if (!procfs_begin()) {
-		if (w->space->id && space_id(pid) == w->space->id &&
-		    read_task_link(pid, "root", now) && !strcmp(now, root)) {
-			str_format(now, sizeof(now), "%s/%d/root", path_procfs(), pid);
+		if (space->id && space_id(pid) == space->id && read_link(pid, "root", now) &&
+		    !strcmp(now, root)) {
+			task_path(pid, "root", now);
 			dir = open(now, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		}
 		procfs_end();
@@ -777,22 +755,34 @@ static int open_root(const struct member *m, int pid, size_t *skip)
  */
 static size_t resolve(const struct member *m, int pid, int nofollow, const char *path, char *out)
 {
-	char name[PATH_MAX];
+	char name[32];
 	size_t n, skip;
 	int dir = open_root(m, pid, &skip), fd = -1;
 
-	if (dir > -2 && path_is_below(path, skip ? m->w->root->name : "/"))
+	if (dir > -2 && path_is_below(path, skip ? get_file(m->w, ROOT)->name : "/"))
 		fd = path_open_cached(dir, path[skip] ? path + skip : "/",
 				      O_PATH | (nofollow ? O_NOFOLLOW : 0), PATH_LINKS);
 	if (dir >= 0)
 		close(dir);
 	if (fd < 0)
 		return 0;
-	str_format(name, sizeof(name), "%s/self/fd/%d", path_procfs(), fd);
-	n = read_link(AT_FDCWD, name, out);
+	str_format(name, sizeof(name), "fd/%d", fd);
+	n = read_link(0, name, out);
 	close(fd);
 	/* /proc/self would be this program */
 	return n < 10 || (strncmp(out, "/proc/", 6) && strcmp(out + n - 10, " (deleted)")) ? n : 0;
+}
+
+/* Return the task with a number in procfs, NULL if it is not known. */
+static const struct member *member_of(struct follow *f, const struct member *m, int pid,
+				      unsigned long long id)
+{
+	const struct mount_space *space = space_of(m);
+
+	if (id == (unsigned)pid || id == (unsigned)m->tgid)
+		return m;
+	/* another pid namespace may have other numbers */
+	return space && space->own && id <= INT_MAX ? member_find(f, (int)id) : NULL;
 }
 
 /*
@@ -803,16 +793,17 @@ static size_t resolve(const struct member *m, int pid, int nofollow, const char 
 static int magic(struct follow *f, const struct member *m, int pid, char *here, size_t *n,
 		 const struct file **to)
 {
-	static const char self[] = "/proc/self", thread[] = "/proc/thread-self";
-	const struct member *of = m;
+	int self = !strcmp(here, "/proc/self"), thread = !strcmp(here, "/proc/thread-self");
+	const struct member *of;
 	const char *s = here + 6;
 	unsigned long long id;
 
-	if (!m->tgid && (!strcmp(here, self) || !strcmp(here, thread)))
-		return *to = NULL, 1;
-	if (!strcmp(here, self))
+	*to = NULL;
+	if (!m->tgid && (self || thread))
+		return 1;
+	if (self)
 		*n = str_format(here, PATH_MAX, "/proc/%d", m->tgid);
-	if (!strcmp(here, thread))
+	if (thread)
 		*n = str_format(here, PATH_MAX, "/proc/%d/task/%d", m->tgid, pid);
 	if (strncmp(here, "/proc/", 6) || *s < '0' || *s > '9')
 		return 0;
@@ -823,122 +814,117 @@ static int magic(struct follow *f, const struct member *m, int pid, char *here, 
 	}
 	if (*s++ != '/')
 		return 0;
-	*to = NULL;
-	/* another pid namespace may have other numbers */
-	if (id != (unsigned)pid && id != (unsigned)m->tgid)
-		of = m->w->space && m->w->space->own && id <= INT_MAX ?
-		     table_find(&f->tasks, (const char *)&(const int){ (int)id }, sizeof(int)) :
-		     NULL;
+	of = member_of(f, m, pid, id);
 	if (!strcmp(s, "root") || !strcmp(s, "cwd")) {
-		*to = !of || !of->w ? NULL : *s == 'r' ? of->w->root : of->w->cwd;
+		*to = of ? get_file(of->w, *s == 'r' ? ROOT : CWD) : NULL;
 		return 1;
 	}
 	if (!strncmp(s, "fd/", 3) && s[3] >= '0' && s[3] <= '9') {
 		s += 3;
 		id = text_digits(&s);
-		if (of && !*s)
-			*to = fd_file(of->d, id);
+		*to = of && !*s ? get_file(of->d, id) : NULL;
 		return 1;
 	}
 	return !strcmp(s, "exe") || !strncmp(s, "ns/", 3) || !strncmp(s, "map_files/", 10);
 }
 
-/* Is a file of the host made by the kernel? */
-static int is_of_kernel(const char *path)
+/*
+ * Read the link at a path below dir, without waiting for a file system. Return its length, 0 if it
+ * is another file, or -1 if it is not known.
+ */
+static int read_part(int dir, const char *here, size_t skip, char text[PATH_MAX])
 {
-	return path_is_below(path, "/sys") || path_is_below(path, "/dev/pts");
+	int fd, n;
+
+	if (!strcmp(here, "/proc/mounts") || !strcmp(here, "/proc/net"))
+		return (int)str_format(text, PATH_MAX, "self%s", here + 5);
+	if (!strncmp(here, "/proc/", 6))
+		return 0;
+	fd = path_open_cached(dir, here + skip, O_PATH | O_NOFOLLOW, PATH_LINKS);
+	/* the kernel itself answers for these files, and keeps no names of them */
+	if (fd < 0 && dir < 0 && (path_is_below(here, "/sys") || path_is_below(here, "/dev/pts")))
+		fd = open(here, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = (int)readlinkat(fd, "", text, PATH_MAX - 1);
+	close(fd);
+	return n < 0 ? 0 : n;
 }
 
 /*
- * Follow a path part by part, because the kernel would follow the links of procfs for this
- * program. Return the file, which the caller gives away, or NULL if it is not known.
+ * Follow path, below the directory root, part by part, because the kernel would follow the links of
+ * procfs for this program. The root has base bytes of name, and dir is a descriptor of it. Return
+ * the file, which the caller gives away, or NULL if it is not known.
  */
-static struct file *walk(struct follow *f, const struct member *m, int pid, int nofollow,
-			 const char *path)
+static struct file *walk_below(struct follow *f, const struct member *m, int pid, int nofollow,
+			       int dir, const char *root, size_t base, const char *path)
 {
 	char here[PATH_MAX], rest[PATH_MAX], text[PATH_MAX], *s = rest;
-	size_t skip, n = 0, base;
-	int dir = open_root(m, pid, &skip), links = 0, fd, link = 0, known = 1;
 	const struct file *to = NULL;
+	size_t n = base;
+	int links = 0;
 
-	if (dir == -2)
-		return NULL;
-	base = skip;
-	str_format(rest, sizeof(rest), "%s", path + skip);
-	if (skip)
-		n = str_format(here, sizeof(here), "%s", m->w->root->name);
-	for (; *s && known; s += strspn(s, "/")) {
+	memcpy(here, root, base);
+	str_format(rest, sizeof(rest), "%s", path);
+	for (; *s; s += strspn(s, "/")) {
 		size_t part = strcspn(s, "/");
+		int link, last = !s[part + strspn(s + part, "/")];
 
 		to = NULL;
 		if (part == 2 && !memcmp(s, "..", 2)) {
-			while (n > base && here[--n] != '/')
-				;
+			n = parent(here, n, base);
 		} else if (part && (part != 1 || *s != '.')) {
-			known = n + part + 2 <= PATH_MAX;
-			if (!known)
-				break;
+			if (n + part + 2 > PATH_MAX)
+				return NULL;
 			here[n++] = '/';
 			memcpy(here + n, s, part);
 			n += part;
 		}
 		here[n] = '\0';
 		s += part;
-		if (!n || (!s[strspn(s, "/")] && nofollow))
+		if (!n || (last && nofollow))
 			continue;
 		if (magic(f, m, pid, here, &n, &to)) {
 			/* a pipe or socket ends the path */
-			known = to && (*to->name == '/' || !s[strspn(s, "/")]);
-			if (!known)
-				break;
-			n = str_format(here, sizeof(here), "%s", *to->name == '/' ? to->name : "");
+			if (!to || (*to->name != '/' && !last))
+				return NULL;
+			n = str_format(here, PATH_MAX, "%s", *to->name == '/' ? to->name : "");
 			n -= n == 1;
 			continue;
 		}
-		fd = -1;
-		link = 0;
-		if (!strcmp(here, "/proc/mounts") || !strcmp(here, "/proc/net")) {
-			link = (int)str_format(text, sizeof(text), "self%s", here + 5);
-		} else if (strncmp(here, "/proc/", 6)) {
-			fd = path_open_cached(dir, here + skip, O_PATH | O_NOFOLLOW, PATH_LINKS);
-			/* the kernel itself answers for these files, and keeps no names of them */
-			if (fd < 0 && dir < 0 && is_of_kernel(here))
-				fd = open(here, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-			known = fd >= 0;
-			if (!known)
-				break;
-			link = (int)readlinkat(fd, "", text, sizeof(text) - 1);
-			close(fd);
-		}
-		if (link <= 0)
+		link = read_part(dir, here, base, text);
+		if (!link)
 			continue;
-		known = ++links <= 40 && (size_t)link + strlen(s) + 1 <= sizeof(rest);
-		if (!known)
-			break;
-		text[link] = '\0';
-		if (*text == '/')
-			n = base;
-		else
-			while (n > base && here[--n] != '/')
-				;
-		memcpy(here, m->w->root->name, skip);
+		if (link < 0 || ++links > 40 || (size_t)link + strlen(s) + 1 > sizeof(rest))
+			return NULL;
+		n = *text == '/' ? base : parent(here, n, base);
+		memcpy(here, root, base);
 		memmove(rest + link, s, strlen(s) + 1);
 		memcpy(rest, text, (size_t)link);
 		s = rest;
 	}
+	return to ? file_ref(to) : n ? file_new(f, here, n) : file_new(f, "/", 1);
+}
+
+static struct file *walk(struct follow *f, const struct member *m, int pid, int nofollow,
+			 const char *path)
+{
+	size_t skip;
+	int dir = open_root(m, pid, &skip);
+	struct file *p;
+
+	if (dir == -2)
+		return NULL;
+	p = walk_below(f, m, pid, nofollow, dir, get_file(m->w, ROOT)->name, skip, path + skip);
 	if (dir >= 0)
 		close(dir);
-	if (!known)
-		return NULL;
-	if (to)
-		return file_ref((struct file *)(size_t)to);
-	return n ? file_new(f, here, n) : file_new(f, "/", 1);
+	return p;
 }
 
 /* Does the host have the file of a namespace that is no more to be entered, and no link? */
 static int is_on_host(const struct member *m, const char *path)
 {
-	const struct mount_space *p = m->w->space;
+	const struct mount_space *p = space_of(m);
 	char host[PATH_MAX];
 	int fd = p && !p->own && p->mounts && !mounts_host(p->mounts, path, host) ?
 		 path_open_cached(-1, host, O_PATH, PATH_NO_LINKS) : -1;
@@ -972,30 +958,21 @@ static void forget_link(struct follow *f, struct follow_link *l)
 	}
 }
 
-static void make_link(struct follow *f, struct file *at, const struct call_bytes *to)
+/*
+ * If a task has made a link at the path, replace the path by where the link leads, below root.
+ * Return 0, or -1.
+ */
+static int follow_link(struct follow *f, const char *root, char path[PATH_MAX])
 {
-	struct follow_link *l;
-	size_t n = to->bytes && !to->cut && !to->fault ? strnlen(to->bytes, to->n) : 0;
+	const struct follow_link *l = made_link(f, path);
+	const char *to = l && l->to ? l->to->name : "", *at = *to == '/' ? root : path;
+	size_t n = *to == '/' ? root[1] ? strlen(root) : 0 : (size_t)(strrchr(path, '/') - path);
+	char real[PATH_MAX];
 
-	if (!at || *at->name != '/' || !n) {
-		file_put(f, at);
-		return;
-	}
-	l = &f->links[++f->newest % FOLLOW_LINKS];
-	forget_link(f, l);
-	l->at = at;
-	l->to = file_new(f, to->bytes, n);
-}
-
-/* Write the path where such a link leads to out. Return 0, or -1. */
-static int end_of_link(const struct follow_link *l, const char *root, char *out)
-{
-	const char *to = l->to ? l->to->name : "", *at = l->at->name;
-	int n = (int)(strrchr(at, '/') - at);
-
-	if (!*to || str_format(out, PATH_MAX, "%.*s%s%s", *to == '/' ? (int)strlen(root) : n,
-			       *to == '/' ? root : at, *to == '/' ? "" : "/", to) >= PATH_MAX)
+	if (!*to || str_format(real, PATH_MAX, "%.*s%s%s", (int)n, at, *to == '/' ? "" : "/",
+			       to) >= PATH_MAX)
 		return -1;
+	str_format(path, PATH_MAX, "%s", real);
 	return 0;
 }
 
@@ -1008,7 +985,7 @@ static int is_open(int pid, int fd, const char *name)
 	if (fd < 0 || procfs_begin() < 0)
 		return 0;
 	str_format(which, sizeof(which), "fd/%d", fd);
-	got = read_task_link(pid, which, link);
+	got = read_link(pid, which, link);
 	procfs_end();
 	return got >= n && !strncmp(link, name, n) &&
 	       (!link[n] || !strcmp(link + n, " (deleted)"));
@@ -1021,14 +998,39 @@ enum {
 };
 
 /*
+ * Return the file of a path that cannot be followed, because it is gone by now. Its directory may
+ * be there.
+ */
+static struct file *opened_before(struct follow *f, int pid, const struct member *m,
+				  const char *path, int how, int fd)
+{
+	char name[PATH_MAX + 1] = "?", dir[PATH_MAX] = "";
+	const char *last = strrchr(path, '/');
+	size_t n = 0;
+	int found = 0, sure;
+
+	if (last > path && strcmp(last, "/..")) {
+		str_format(name + 1, PATH_MAX, "%.*s", (int)(last - path), path);
+		n = resolve(m, pid, 0, name + 1, dir);
+		found = n && n + strlen(last) < PATH_MAX;
+		n -= n == 1;
+	}
+	str_format(name + 1, PATH_MAX, "%.*s%s", found ? (int)n : 0, dir, found ? last : path);
+	/* the name may have been a link, whose end is not known any more */
+	sure = (found && how) || is_open(pid, fd, name + 1);
+	return file_new(f, name + sure, strlen(name + sure));
+}
+
+/*
  * Return the file that a task names by a path of user memory, or NULL. fd is the descriptor that
  * it got, or -1.
  */
 static struct file *opened(struct follow *f, int pid, const struct member *m, int dirfd,
 			   const struct call_bytes *user, int how, int fd)
 {
-	char path[PATH_MAX + 1], real[PATH_MAX + 1], *slash;
-	size_t len = user->bytes ? strnlen(user->bytes, user->n) : 0, n = 0;
+	char path[PATH_MAX + 1], real[PATH_MAX + 1];
+	size_t len = user->bytes ? strnlen(user->bytes, user->n) : 0;
+	const struct file *root = get_file(m->w, ROOT);
 	struct file *p;
 	int sure;
 
@@ -1039,141 +1041,417 @@ static struct file *opened(struct follow *f, int pid, const struct member *m, in
 		return NULL;
 	if (!f->live || !m->w || *path == '?' || sure)
 		return file_new(f, path, len);
-	for (int i = 0; i < 8 && !(how & NO_FOLLOW); i++) {
-		const struct follow_link *l = made_link(f, path);
-
-		if (!l || !m->w->root ||
-		    end_of_link(l, m->w->root->name[1] ? m->w->root->name : "", real) < 0)
+	for (int i = 0; i < 8 && root && !(how & NO_FOLLOW); i++)
+		if (follow_link(f, root->name, path) < 0)
 			break;
-		len = str_format(path, PATH_MAX, "%s", real);
-	}
-	n = resolve(m, pid, how & NO_FOLLOW, path, real);
-	if (n)
-		return file_new(f, real, n);
+	len = resolve(m, pid, how & NO_FOLLOW, path, real);
+	if (len)
+		return file_new(f, real, len);
 	p = walk(f, m, pid, how & NO_FOLLOW, path);
 	if (p)
 		return p;
-	if (is_on_host(m, path))
-		return file_new(f, path, len);
-	*real = '?';
-	slash = strrchr(path, '/');
-	if (slash > path) {
-		/* the file may be gone, and its directory not */
-		*slash = '\0';
-		n = resolve(m, pid, 0, path, real + 1);
-		*slash = '/';
-		len -= (size_t)(slash - path);
-		if (n && n + len < PATH_MAX && strcmp(slash, "/..")) {
-			n -= n == 1;
-			memcpy(real + 1 + n, slash, len + 1);
-			n += len;
-		} else {
-			n = 0;
-		}
-	}
-	if (!n)
-		n = str_format(real + 1, PATH_MAX, "%s", path);
-	else if (how)
-		return file_new(f, real + 1, n);
-	/* the name may have been a link, whose end is not known any more */
-	return is_open(pid, fd, real + 1) ? file_new(f, real + 1, n) :
-	       file_new(f, real, n + 1);
+	return is_on_host(m, path) ? file_new(f, path, strlen(path)) :
+	       opened_before(f, pid, m, path, how, fd);
 }
 
 /* ---- rules: what each call does ---- */
 
+/* A call that has succeeded. */
+struct done {
+	struct follow *f;
+	struct member *m;
+	int pid;
+	int new;                        /* procfs shows what is after the call */
+	const struct call *c;
+	const uint64_t *a;
+	const struct call_bytes *user;
+	int64_t result;
+	const struct follow_rule *rule;
+	struct file *file;              /* of the first argument, if that is a descriptor */
+};
+
+/* include/uapi: linux/fcntl.h, linux/sched.h, linux/close_range.h, linux/mount.h */
+enum {
+	DUPFD = 0, SETFD = 2, DUPFD_CLOEXEC = 1030, SHARE_FS = 0x200, SHARE_FILES = 0x400,
+	NEW_MOUNTS = 0x20000, NEW_THREAD = 0x10000, NEW_USERS = 0x10000000, RANGE_UNSHARE = 2,
+	RANGE_CLOEXEC = 4, TEMPORARY = 020000000,
+	REMOUNT = 32, BIND = 4096, MOVE = 8192, RECURSIVE = 16384, PROPAGATION = 15 << 17,
+};
+
+/* Return the file of path number n of the call, which begins at the descriptor before it. */
+static struct file *path_of(const struct done *d, unsigned n, int how, int fd)
+{
+	for (unsigned i = 0; i < d->c->nargs; i++)
+		if (d->c->args[i].kind == CALL_PATH && !n--)
+			return opened(d->f, d->pid, d->m,
+				      i && d->c->args[i - 1].kind == CALL_DIRFD ?
+				      (int)d->a[i - 1] : AT_FDCWD, &d->user[i], how, fd);
+	return NULL;
+}
+
+static int closes(const struct done *d)
+{
+	return d->rule->always || d->a[d->rule->flags] & d->rule->cloexec;
+}
+
+/* Let the new descriptor be the file. */
+static void returns(const struct done *d, struct file *file)
+{
+	set_file(d->f, d->m->d, (uint64_t)d->result, file, closes(d));
+}
+
+static void do_unknown(const struct done *d)
+{
+	returns(d, NULL);
+}
+
+static void do_open(const struct done *d)
+{
+	uint64_t flags = d->rule->cloexec ? d->a[d->rule->flags] : 0;
+	int how;
+
+	if (d->rule->what == FOLLOW_OPEN_HOW) {
+		flags = TEMPORARY;
+		if (d->user[2].bytes && !d->user[2].fault && d->user[2].n >= 8)
+			memcpy(&flags, d->user[2].bytes, 8);
+		if (d->f->swapped)
+			flags = __builtin_bswap64(flags);
+	}
+	how = (flags & O_NOFOLLOW ? NO_FOLLOW : 0) | (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK);
+	set_file(d->f, d->m->d, (uint64_t)d->result,
+		 flags & TEMPORARY ? NULL : path_of(d, 0, how, (int)d->result),
+		 !!(flags & O_CLOEXEC));
+}
+
+static void do_memfd(const struct done *d)
+{
+	const struct call_bytes *user = d->user;
+	size_t n = user->bytes ? strnlen(user->bytes, user->n) : 0;
+	char name[300];
+
+	n = str_format(name, sizeof(name), "/memfd:%.*s (deleted)", (int)n, n ? user->bytes : "");
+	returns(d, user->bytes && !user->cut && !user->fault && n < 267 ?
+		   file_new(d->f, name, n) : NULL);
+}
+
+static void do_anonymous(const struct done *d)
+{
+	char name[64];
+
+	/* signalfd changes a descriptor that it is given */
+	if (d->rule->what == FOLLOW_SIGNALFD && (int)d->a[0] >= 0)
+		return;
+	returns(d, file_new(d->f, name, str_format(name, sizeof(name), "anon_inode:%s",
+						   call_texts + d->rule->text)));
+}
+
+static void do_close(const struct done *d)
+{
+	set_file(d->f, d->m->d, (uint32_t)d->a[0], NULL, 0);
+}
+
+static void do_close_range(const struct done *d)
+{
+	struct files **files = &d->m->d;
+
+	if (d->a[2] & RANGE_UNSHARE)
+		unshare(d->f, files);
+	for (uint32_t fd = (uint32_t)d->a[0]; *files && fd < (*files)->n && fd <= (uint32_t)d->a[1];
+	     fd++)
+		if (d->a[2] & RANGE_CLOEXEC)
+			(*files)->v[fd].cloexec = 1;
+		else
+			set_file(d->f, *files, fd, NULL, 0);
+}
+
+static void do_dup(const struct done *d)
+{
+	if ((uint32_t)d->a[0] != (uint64_t)d->result)
+		returns(d, file_ref(d->file));
+}
+
+static void set_cloexec(const struct done *d, int cloexec)
+{
+	if (d->file)
+		d->m->d->v[(uint32_t)d->a[0]].cloexec = cloexec;
+}
+
+static void do_fcntl(const struct done *d)
+{
+	if (d->a[1] == DUPFD || d->a[1] == DUPFD_CLOEXEC)
+		set_file(d->f, d->m->d, (uint64_t)d->result, file_ref(d->file),
+			 d->a[1] == DUPFD_CLOEXEC);
+	else if (d->a[1] == SETFD)
+		set_cloexec(d, d->a[2] & 1);
+}
+
+/* FIOCLEX and FIONCLEX of asm-generic/ioctls.h, and of asm/ioctls.h of powerpc */
+static void do_ioctl(const struct done *d)
+{
+	uint32_t request = (uint32_t)d->a[1];
+
+	if (request == 0x5451 || request == 0x20006601)
+		set_cloexec(d, 1);
+	else if (request == 0x5450 || request == 0x20006602)
+		set_cloexec(d, 0);
+}
+
+/* pipe, socketpair */
+static void do_pair(const struct done *d)
+{
+	int pipe = d->rule->what == FOLLOW_PIPE;
+	const struct call_bytes *user = &d->user[pipe ? 0 : 3];
+	struct file *p;
+	uint32_t fds[2];
+
+	if (!user->bytes || user->fault || user->n < sizeof(fds))
+		return;
+	memcpy(fds, user->bytes, sizeof(fds));
+	p = pipe ? file_new(d->f, "pipe", 4) : socket_new(d->f, d->a[0], d->a[1]);
+	for (unsigned i = 0; i < 2; i++)
+		set_file(d->f, d->m->d, d->f->swapped ? __builtin_bswap32(fds[i]) : fds[i],
+			 file_ref(p), closes(d));
+	file_put(d->f, p);
+}
+
+static void do_socket(const struct done *d)
+{
+	returns(d, socket_new(d->f, d->a[0], d->a[1]));
+}
+
+static void do_address(const struct done *d)
+{
+	set_address(d->file, d->rule->what == FOLLOW_CONNECT, &d->user[1], (uint32_t)d->a[2]);
+}
+
+/* getsockname, getpeername: the length of a name of AF_UNIX, which may be none, is not known */
+static void do_name(const struct done *d)
+{
+	if (d->file && d->file->family != AF_UNIX && d->user[1].bytes)
+		set_address(d->file, d->rule->what == FOLLOW_PEER_NAME, &d->user[1], 28);
+}
+
+static void do_accept(const struct done *d)
+{
+	struct file *p = NULL, *s = d->file;
+
+	if (s && s->socket) {
+		look_up(d->f, d->pid, s);
+		p = socket_new(d->f, s->family, s->type);
+	}
+	if (p) {
+		memcpy(p->name, s->name, ADDRESS);
+		p->accepted = p->family != AF_UNIX;
+	}
+	if (p && p->accepted) {
+		set_address(p, 1, &d->user[1], 28);
+		if (!p->type)
+			p->type = SOCK_STREAM;
+	}
+	returns(d, p);
+}
+
+static void do_chdir(const struct done *d)
+{
+	if (!d->new)
+		set_file(d->f, d->m->w, CWD, d->c->args[0].kind == CALL_PATH ?
+			 path_of(d, 0, 0, -1) : file_ref(d->file), 0);
+}
+
+static void do_chroot(const struct done *d)
+{
+	if (!d->new)
+		change_root(d->f, d->m, path_of(d, 0, 0, -1));
+}
+
 /*
- * A line for each call: its name; the letter of the rule; the argument with flags, or - for
- * none, or + if the descriptor is closed at an exec; the flag for that, or o for O_CLOEXEC; the
- * anonymous file, as procfs shows it. Other calls that return a descriptor have the first.
+ * Change the name of a file that moves, for the descriptors and the directories of the task: by
+ * name, which returns 0 if the file keeps its name, and -1 if the new one is unknown.
  */
-static const char rules[] =
-	"\nother N-o\nmount M-o\nmove_mount W-o\nrename n-o\nrenameat n-o\nrenameat2 n-o"
-	"\nrmdir l-o\nsymlink y-o\nsymlinkat y-o\numount U-o\numount2 U-o\nunlink l-o\nunlinkat l-o"
-	"\naccept A-o\naccept4 A3o\nbind B-o\nchdir c-o\nchroot r-o\nclose x-o\nclose_range X-o"
-	"\nconnect C-o\ncreat k-o\ndup d-o\ndup2 D-o\ndup3 D2o\nfchdir f-o\nfcntl F-o"
-	"\nfcntl64 F-o\ngetpeername Q-o\ngetsockname q-o\nioctl i-o\nmemfd_create m11\nopen o1o"
-	"\nopenat O2o\nopenat2 h-o\nopen_tree O2o\npipe p-o\npipe2 p1o\npivot_root v-o\nsetns s-o"
-	"\nsocket S1o\nsocketpair P1o\nunshare u-o\nepoll_create N-o[eventpoll]"
-	"\nepoll_create1 N0o[eventpoll]\neventfd N-o[eventfd]\neventfd2 N1o[eventfd]"
-	"\nfanotify_init N01[fanotify]\ninotify_init N-oinotify\ninotify_init1 N0oinotify"
-	"\nio_uring_setup N+o[io_uring]\nperf_event_open N48[perf_event]\npidfd_open N+o[pidfd]"
-	"\nsignalfd g-o[signalfd]\nsignalfd4 g3o[signalfd]\ntimerfd_create N1o[timerfd]\n";
+struct moved {
+	int (*name)(const struct moved *, const char *old, char *new);
+	const char *from, *to;  /* to NULL: removed */
+};
 
-/* Return the rule of a call, or NULL. */
-static const char *rule_of(struct follow *f, const struct call *c)
+static void rename_files(struct follow *f, struct files *d, const struct moved *v)
 {
-	size_t slot = (size_t)c / sizeof(*c) % (sizeof(f->known) / sizeof(*f->known));
-	size_t n;
-	const char *s = rules;
+	char new[PATH_MAX];
 
-	if (f->known[slot].call != c) {
-		f->known[slot].call = c;
-		n = strlen(c->name);
-		while (*++s && (strncmp(s, c->name, n) || s[n] != ' '))
-			s += strcspn(s, "\n");
-		if (!*s && c->result.kind == CALL_FD) {
-			s = rules + 1;
-			n = 5;
-		}
-		f->known[slot].rule = (uint16_t)(*s ? s + n + 1 - rules : 0);
+	for (unsigned fd = 0; d && fd < d->n; fd++) {
+		struct file *p = d->v[fd].file;
+		int r = p && !p->socket && *p->name == '/' ? v->name(v, p->name, new) : 0;
+
+		if (r)
+			set_file(f, d, fd, r < 0 ? NULL : file_new(f, new, strlen(new)),
+				 d->v[fd].cloexec);
 	}
-	return f->known[slot].rule ? rules + f->known[slot].rule : NULL;
 }
 
-/* Copy two descriptors from user memory. Return 0, or -1 if they are not known. */
-static int pair(const struct follow *f, const struct call_bytes *user, uint32_t fds[2])
+static int by_rename(const struct moved *v, const char *old, char *new)
 {
-	if (!user->bytes || user->fault || user->n < 8)
-		return -1;
-	memcpy(fds, user->bytes, 8);
-	for (unsigned i = 0; f->swapped && i < 2; i++)
-		fds[i] = __builtin_bswap32(fds[i]);
-	return 0;
+	size_t n = strlen(v->from);
+
+	if (!path_is_below(old, v->from) || (!v->to && old[n]))
+		return 0;
+	return str_format(new, PATH_MAX, "%s%s", v->to ? v->to : old,
+			  v->to ? old + n : " (deleted)") < PATH_MAX ? 1 : -1;
 }
 
-/* Set an address of a socket: its own (0) or that of its peer (1). */
-static void set_address(struct file *s, unsigned which, const struct call_bytes *user, uint64_t n)
+static int by_pivot(const struct moved *v, const char *old, char *new)
 {
-	unsigned family;
-
-	if (!s || !s->socket)
-		return;
-	family = address(s->name + which * ADDRESS, user, n);
-	if (!s->family)
-		s->family = (uint16_t)family;
+	return path_pivot(old, v->from, v->to, new) < 0 ? -1 : 1;
 }
 
-/* Let a directory be the file, or unknown. */
-static void change_directory(struct follow *f, struct member *m, struct file *to)
+static int is_absolute(const struct file *p)
 {
-	if (!m->w) {
-		file_put(f, to);
-		return;
+	return p && *p->name == '/';
+}
+
+/* rename, unlink: no link is followed */
+static void do_rename(const struct done *d)
+{
+	int removed = d->rule->what == FOLLOW_UNLINK;
+	struct file *from = d->new && !removed ? NULL : path_of(d, 0, NO_FOLLOW, -1);
+	struct file *to = d->new || removed ? NULL : path_of(d, 1, NO_FOLLOW, -1);
+	struct moved v = { by_rename, from ? from->name : NULL, to ? to->name : NULL };
+
+	if (is_absolute(from) && from->name[1] && (removed || is_absolute(to))) {
+		rename_files(d->f, d->m->d, &v);
+		rename_files(d->f, d->m->w, &v);
 	}
-	file_put(f, m->w->cwd);
-	m->w->cwd = to;
+	if (removed && from)
+		forget_link(d->f, made_link(d->f, from->name));
+	file_put(d->f, from);
+	file_put(d->f, to);
 }
 
-/* Let the root directory be the file, or unknown. */
-static void change_root(struct follow *f, struct member *m, struct file *to)
+static void do_symlink(const struct done *d)
 {
-	if (!m->w) {
-		file_put(f, to);
+	struct follow *f = d->f;
+	const struct call_bytes *to = &d->user[0];
+	size_t n = to->bytes && !to->cut && !to->fault ? strnlen(to->bytes, to->n) : 0;
+	struct file *at = f->live && !d->new && n ? path_of(d, 1, NO_FOLLOW, -1) : NULL;
+	struct follow_link *l;
+
+	if (!is_absolute(at)) {
+		file_put(f, at);
 		return;
 	}
-	file_put(f, m->w->root);
-	m->w->root = to;
-	if (to && *to->name != '/') {
-		file_put(f, to);
-		m->w->root = NULL;
+	l = &f->links[++f->newest % FOLLOW_LINKS];
+	forget_link(f, l);
+	l->at = at;
+	l->to = file_new(f, to->bytes, n);
+}
+
+/* The directory root becomes "/", and the old "/" goes to old. */
+static void pivot(struct follow *f, struct member *m, const struct file *root,
+		  const struct file *old)
+{
+	struct moved v = { by_pivot, root->name, old->name };
+	struct mounts *mounts = space_of(m)->mounts;
+
+	/* tasks at the old root directory go to the new one */
+	rename_files(f, m->d, &v);
+	rename_files(f, m->w, &v);
+	change_root(f, m, file_new(f, "/", 1));
+	if (!get_file(m->w, CWD))
+		set_file(f, m->w, CWD, file_new(f, "/", 1), 0);
+	if (mounts) {
+		f->used -= mounts->bytes;
+		mounts_pivot(mounts, root->name, old->name);
+		f->used += mounts->bytes;
+	}
+}
+
+static int to_unknown(const struct moved *v, const char *old, char *new)
+{
+	(void)v, (void)old, (void)new;
+	return -1;
+}
+
+static void do_pivot_root(const struct done *d)
+{
+	struct mount_space *p = d->new ? NULL : space_of(d->m);
+	struct file *root = p ? path_of(d, 0, 0, -1) : NULL, *old = p ? path_of(d, 1, 0, -1) : NULL;
+
+	if (is_absolute(root) && is_absolute(old)) {
+		pivot(d->f, d->m, root, old);
+	} else if (p) {
+		rename_files(d->f, d->m->d, &(struct moved){ .name = to_unknown });
+		change_root(d->f, d->m, NULL);
+		set_file(d->f, d->m->w, CWD, NULL, 0);
+		if (p->mounts)
+			space_set(d->f, p, mounts_unknown());
+	}
+	file_put(d->f, root);
+	file_put(d->f, old);
+}
+
+/* Change the mounts of a namespace. flags: of mount; -1 for an unmount. */
+static void change_mounts(struct follow *f, struct mount_space *p, const char *from, const char *to,
+			  int64_t flags)
+{
+	int binds = flags >= 0 && flags & BIND, moves = flags >= 0 && !binds && flags & MOVE;
+
+	if (!to || (moves && !from)) {
+		space_set(f, p, mounts_unknown());
+		return;
+	}
+	f->used -= p->mounts->bytes;
+	if (flags < 0)
+		mounts_remove(p->mounts, to);
+	else if (from && binds)
+		mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
+	else if (from && moves)
+		mounts_move(p->mounts, from, to);
+	else
+		mounts_add(p->mounts, to, NULL);
+	f->used += p->mounts->bytes;
+}
+
+/* mount, umount, move_mount, which may move a mount without a name */
+static void do_mount(const struct done *d)
+{
+	struct mount_space *p = d->new ? NULL : space_of(d->m);
+	int mount = d->rule->what == FOLLOW_MOUNT, umount = d->rule->what == FOLLOW_UMOUNT;
+	int64_t flags = umount ? -1 : mount ? (int64_t)d->a[3] : 0;
+	struct file *from, *to;
+
+	if (!p || !p->mounts || (flags >= 0 && (flags & REMOUNT ||
+				(!(flags & BIND) && flags & PROPAGATION))))
+		return;
+	from = mount ? path_of(d, 0, 0, -1) : NULL;
+	to = path_of(d, umount ? 0 : 1, 0, -1);
+	change_mounts(d->f, p, is_absolute(from) ? from->name : NULL,
+		      is_absolute(to) ? to->name : NULL, flags);
+	file_put(d->f, from);
+	file_put(d->f, to);
+}
+
+/* The task enters another mount namespace, at its root directory. */
+static void do_setns(const struct done *d)
+{
+	struct follow *f = d->f;
+
+	/* 0: the descriptor decides */
+	if (d->new || !d->m->w || (d->a[1] && !(d->a[1] & NEW_MOUNTS)) ||
+	    (!d->a[1] && d->file && strchr(d->file->name, ':') &&
+	     strncmp(d->file->name, "mnt:", 4)))
+		return;
+	space_put(f, d->m->w->space);
+	d->m->w->space = NULL;
+	change_root(f, d->m, file_new(f, "/", 1));
+	set_file(f, d->m->w, CWD, file_new(f, "/", 1), 0);
+	if (f->live && !procfs_begin()) {
+		d->m->w->space = read_space(f, d->pid, get_file(d->m->w, ROOT));
+		procfs_end();
 	}
 }
 
 /* Give a task a mount namespace of its own, whose mounts are a copy of those of its old one. */
 static void unshare_mounts(struct follow *f, struct member *m, int pid)
 {
-	struct mount_space *old = m->w ? m->w->space : NULL, *p;
+	struct mount_space *old = space_of(m), *p;
 
 	if (!old)
 		return;
@@ -1189,372 +1467,74 @@ static void unshare_mounts(struct follow *f, struct member *m, int pid)
 	space_put(f, old);
 }
 
-/* A task has entered another mount namespace, at its root directory. */
-static void enter_mounts(struct follow *f, struct member *m, int pid)
+static void do_unshare(const struct done *d)
 {
-	if (!m->w)
-		return;
-	space_put(f, m->w->space);
-	m->w->space = NULL;
-	change_root(f, m, file_new(f, "/", 1));
-	change_directory(f, m, file_new(f, "/", 1));
-	if (f->live && !procfs_begin()) {
-		m->w->space = read_space(f, pid, "/");
-		procfs_end();
-	}
+	if (d->a[0] & SHARE_FILES)
+		unshare(d->f, &d->m->d);
+	if (d->a[0] & (SHARE_FS | NEW_MOUNTS | NEW_USERS))
+		unshare(d->f, &d->m->w);
+	if (d->a[0] & NEW_MOUNTS && !d->new)
+		unshare_mounts(d->f, d->m, d->pid);
 }
 
-/* Change the name of a file that moves, for the descriptors and the directory of the task. */
-static void rename_files(struct follow *f, struct member *m,
-			 int (*name)(const void *arg, const char *old, char *new), const void *arg)
-{
-	char new[PATH_MAX];
-	struct file **at;
-	int r;
-
-	for (unsigned i = 0; i < (m->d ? m->d->n : 0) + (m->w ? 2 : 0); i++) {
-		unsigned dir = i - (m->d ? m->d->n : 0);
-
-		at = m->d && i < m->d->n ? &m->d->v[i].file : dir ? &m->w->root : &m->w->cwd;
-		if (!*at || (*at)->socket || *(*at)->name != '/' ||
-		    !(r = name(arg, (*at)->name, new)))
-			continue;
-		file_put(f, *at);
-		*at = r < 0 ? NULL : file_new(f, new, strlen(new));
-	}
-}
-
-/* For rename_files: where a file is behind a pivot_root, or from one name to another. */
-struct moved {
-	const char *from, *to;  /* to NULL: removed */
+static void (*const rules[FOLLOW_RULES])(const struct done *) = {
+	[FOLLOW_UNKNOWN] = do_unknown,
+	[FOLLOW_OPEN] = do_open,
+	[FOLLOW_OPEN_HOW] = do_open,
+	[FOLLOW_MEMFD] = do_memfd,
+	[FOLLOW_ANONYMOUS] = do_anonymous,
+	[FOLLOW_SIGNALFD] = do_anonymous,
+	[FOLLOW_CLOSE] = do_close,
+	[FOLLOW_CLOSE_RANGE] = do_close_range,
+	[FOLLOW_DUP] = do_dup,
+	[FOLLOW_FCNTL] = do_fcntl,
+	[FOLLOW_IOCTL] = do_ioctl,
+	[FOLLOW_PIPE] = do_pair,
+	[FOLLOW_SOCKETPAIR] = do_pair,
+	[FOLLOW_SOCKET] = do_socket,
+	[FOLLOW_BIND] = do_address,
+	[FOLLOW_CONNECT] = do_address,
+	[FOLLOW_OWN_NAME] = do_name,
+	[FOLLOW_PEER_NAME] = do_name,
+	[FOLLOW_ACCEPT] = do_accept,
+	[FOLLOW_CHDIR] = do_chdir,
+	[FOLLOW_CHROOT] = do_chroot,
+	[FOLLOW_RENAME] = do_rename,
+	[FOLLOW_UNLINK] = do_rename,
+	[FOLLOW_SYMLINK] = do_symlink,
+	[FOLLOW_PIVOT_ROOT] = do_pivot_root,
+	[FOLLOW_MOUNT] = do_mount,
+	[FOLLOW_MOVE_MOUNT] = do_mount,
+	[FOLLOW_UMOUNT] = do_mount,
+	[FOLLOW_SETNS] = do_setns,
+	[FOLLOW_UNSHARE] = do_unshare,
 };
 
-static int by_pivot(const void *arg, const char *old, char *new)
+/* ---- the interface ---- */
+
+int follow_makes_pair(const struct call *c)
 {
-	const struct moved *v = arg;
+	unsigned what = call_rules[c->follow].what;
 
-	return path_pivot(old, v->from, v->to, new) < 0 ? -1 : 1;
-}
-
-static int by_rename(const void *arg, const char *old, char *new)
-{
-	const struct moved *v = arg;
-	size_t n = strlen(v->from);
-
-	if (!path_is_below(old, v->from) || (!v->to && old[n]))
-		return 0;
-	return str_format(new, PATH_MAX, "%s%s", v->to ? v->to : old,
-			  v->to ? old + n : " (deleted)") < PATH_MAX ? 1 : -1;
-}
-
-/* Follow a rename or a removal. */
-static void renamed(struct follow *f, struct member *m, const struct file *from,
-		    const struct file *to, int removed)
-{
-	struct moved v = { from ? from->name : NULL, to ? to->name : NULL };
-
-	if (from && *from->name == '/' && from->name[1] && (removed || (to && *to->name == '/')))
-		rename_files(f, m, by_rename, &v);
-}
-
-/* Follow pivot_root: the directory root becomes "/", and the old "/" goes to old. */
-static void pivot(struct follow *f, struct member *m, const struct file *root,
-		  const struct file *old)
-{
-	struct mount_space *p = m->w ? m->w->space : NULL;
-	struct moved v = { root ? root->name : "?", old ? old->name : "?" };
-
-	if (!p)
-		return;
-	if (*v.from == '/' && *v.to == '/') {
-		struct moved was = { xstrdup(v.from), xstrdup(v.to) };
-
-		/* tasks at the old root directory go to the new one */
-		rename_files(f, m, by_pivot, &was);
-		change_root(f, m, file_new(f, "/", 1));
-		if (!m->w->cwd)
-			change_directory(f, m, file_new(f, "/", 1));
-		if (p->mounts) {
-			f->used -= p->mounts->bytes;
-			mounts_pivot(p->mounts, was.from, was.to);
-			f->used += p->mounts->bytes;
-		}
-		free((char *)(size_t)was.from);
-		free((char *)(size_t)was.to);
-		return;
-	}
-	change_root(f, m, NULL);
-	change_directory(f, m, NULL);
-	for (unsigned fd = 0; m->d && fd < m->d->n; fd++)
-		if (m->d->v[fd].file && *m->d->v[fd].file->name == '/')
-			fd_set_file(f, m->d, fd, NULL, 0);
-	if (p->mounts)
-		space_set(f, p, mounts_unknown());
-}
-
-/* include/uapi/linux/mount.h */
-enum {
-	REMOUNT = 32, BIND = 4096, MOVE = 8192, RECURSIVE = 16384,
-	PROPAGATION = 1 << 17 | 1 << 18 | 1 << 19 | 1 << 20,
-};
-
-/* Follow mount, or an unmount (target alone). flags: of mount; -1 for an unmount. */
-static void mounted(struct follow *f, struct member *m, const struct file *source,
-		    const struct file *target, int64_t flags)
-{
-	struct mount_space *p = m->w ? m->w->space : NULL;
-	const char *from = source && *source->name == '/' ? source->name : NULL;
-	const char *to = target && *target->name == '/' ? target->name : NULL;
-
-	if (!p || !p->mounts || (flags >= 0 && (flags & REMOUNT ||
-				(!(flags & BIND) && flags & PROPAGATION))))
-		return;
-	f->used -= p->mounts->bytes;
-	if (!to || (flags >= 0 && !(flags & BIND) && flags & MOVE && !from)) {
-		f->used += p->mounts->bytes;
-		space_set(f, p, mounts_unknown());
-		return;
-	}
-	if (flags < 0)
-		mounts_remove(p->mounts, to);
-	else if (from && flags & BIND)
-		mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
-	else if (from && flags & MOVE)
-		mounts_move(p->mounts, from, to);
-	else
-		mounts_add(p->mounts, to, NULL);
-	f->used += p->mounts->bytes;
-}
-
-/* include/uapi: linux/fcntl.h, linux/sched.h, linux/close_range.h, asm-generic/fcntl.h */
-enum {
-	DUPFD = 0, SETFD = 2, DUPFD_CLOEXEC = 1030, SHARE_FS = 0x200, SHARE_FILES = 0x400,
-	NEW_MOUNTS = 0x20000, NEW_THREAD = 0x10000, NEW_USERS = 0x10000000, RANGE_UNSHARE = 2,
-	RANGE_CLOEXEC = 4,
-	TEMPORARY = 020000000,
-};
-
-/* asm-generic/ioctls.h, and asm/ioctls.h of powerpc: set and clear close-on-exec */
-static int is_ioctl(uint64_t request, int set)
-{
-	return request == (set ? 0x5451 : 0x5450) || request == (set ? 0x20006601 : 0x20006602);
-}
-
-int follow_makes_pair(struct follow *f, const struct call *c)
-{
-	const char *rule = rule_of(f, c);
-
-	return rule && (*rule == 'p' || *rule == 'P');
+	return what == FOLLOW_PIPE || what == FOLLOW_SOCKETPAIR;
 }
 
 void follow_call(struct follow *f, int pid, const struct call *c, const struct call_values *v)
 {
-	const char *rule = rule_of(f, c);
-	const uint64_t *a = v->args;
-	const struct call_bytes *user = v->user;
-	uint64_t flags, fd = (uint64_t)v->result;
-	struct file *p = NULL, *s, *q;
-	int cloexec, set, at;
-	uint32_t fds[2];
-	char name[PATH_MAX];
-	struct member *m;
-	size_t n, known = f->tasks.n;
-	int new;
+	const struct follow_rule *rule = &call_rules[c->follow];
+	size_t known = f->tasks.n;
+	struct done d = { f, member(f, pid), pid, 0, c, v->args, v->user, v->result, rule, NULL };
+	int failed = v->result < 0 && v->result >= -4095;
 
-	if (!rule || (v->result < 0 && v->result >= -4095 && *rule != 'x' &&
-		      (*rule != 'C' || v->result != -EINPROGRESS)))
+	/* a descriptor is closed even so, close(2) */
+	if (!rules[rule->what] || !d.m ||
+	    (failed && rule->what != FOLLOW_CLOSE &&
+	     (rule->what != FOLLOW_CONNECT || v->result != -EINPROGRESS)))
 		return;
-	m = member(f, pid);
-	if (!m)
-		return;
-	new = f->live && f->tasks.n != known; /* procfs shows what is behind the call */
-	cloexec = rule[1] == '+' ||
-		  (rule[1] != '-' && a[rule[1] - '0'] & (rule[2] == 'o' ? (unsigned)O_CLOEXEC :
-							 (unsigned)rule[2] - '0'));
-	s = fd_file(m->d, (uint32_t)a[0]);
-	switch (*rule) {
-	case 'h':
-		flags = TEMPORARY;
-		if (user[2].bytes && !user[2].fault && user[2].n >= 8)
-			memcpy(&flags, user[2].bytes, 8);
-		if (f->swapped)
-			flags = __builtin_bswap64(flags);
-		cloexec = !!(flags & O_CLOEXEC);
-		goto at;
-	case 'k':
-	case 'o':
-	case 'O':
-		flags = *rule == 'k' ? 0 : a[rule[1] - '0'];
-at:
-		n = *rule == 'O' || *rule == 'h';
-		if (!(flags & TEMPORARY))
-			p = opened(f, pid, m, n ? (int)a[0] : AT_FDCWD, &user[n],
-				   (flags & O_NOFOLLOW ? NO_FOLLOW : 0) |
-				   (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK),
-				   (int)fd);
-		break;
-	case 'D':
-		if ((uint32_t)a[0] == fd)
-			return;
-		/* fall through */
-	case 'd':
-		p = file_ref(s);
-		break;
-	case 'x':
-		fd = (uint32_t)a[0];
-		break;
-	case 'X':
-		if (a[2] & RANGE_UNSHARE)
-			unshare_files(f, m);
-		for (fd = (uint32_t)a[0]; m->d && fd < m->d->n && fd <= (uint32_t)a[1]; fd++)
-			if (a[2] & RANGE_CLOEXEC)
-				m->d->v[fd].cloexec = 1;
-			else
-				fd_set_file(f, m->d, fd, NULL, 0);
-		return;
-	case 'F':
-		cloexec = a[1] == DUPFD_CLOEXEC;
-		p = file_ref(s);
-		if (cloexec || a[1] == DUPFD)
-			break;
-		file_put(f, p);
-		if (a[1] == SETFD && s)
-			m->d->v[(uint32_t)a[0]].cloexec = a[2] & 1;
-		return;
-	case 'i':
-		for (set = 0; s && set < 2; set++)
-			if (is_ioctl((uint32_t)a[1], set))
-				m->d->v[(uint32_t)a[0]].cloexec = set;
-		return;
-	case 'p':
-	case 'P':
-		if (pair(f, &user[*rule == 'p' ? 0 : 3], fds) < 0)
-			return;
-		p = *rule == 'p' ? file_new(f, "pipe", 4) :
-		    socket_new(f, (unsigned)a[0], (unsigned)a[1]);
-		fd_set_file(f, m->d, fds[0], file_ref(p), cloexec);
-		fd = fds[1];
-		break;
-	case 'S':
-		p = socket_new(f, (unsigned)a[0], (unsigned)a[1]);
-		break;
-	case 'C':
-	case 'B':
-		set_address(s, *rule == 'C', &user[1], (uint32_t)a[2]);
-		return;
-	case 'A':
-		p = s && s->socket ? socket_new(f, s->family, s->type) : NULL;
-		if (!p)
-			break;
-		if (f->live && !s->final && incomplete(s))
-			look_up(f, pid, s);
-		p->family = s->family;
-		p->type = s->type;
-		memcpy(p->name, s->name, ADDRESS);
-		p->accepted = p->family != AF_UNIX;
-		/* the length of a name, which may be none, is not known */
-		if (p->family != AF_UNIX) {
-			set_address(p, 1, &user[1], 28);
-			if (!p->type)
-				p->type = SOCK_STREAM;
-		}
-		break;
-	case 'q':
-	case 'Q':
-		if (s && s->family != AF_UNIX && user[1].bytes)
-			set_address(s, *rule == 'Q', &user[1], 28);
-		return;
-	case 'c':
-	case 'f':
-		if (new)
-			return;
-		change_directory(f, m, *rule == 'f' ? file_ref(s) :
-				 opened(f, pid, m, AT_FDCWD, &user[0], 0, -1));
-		return;
-	case 'r':
-		if (!new)
-			change_root(f, m, opened(f, pid, m, AT_FDCWD, &user[0], 0, -1));
-		return;
-	case 's':
-		/* 0: the descriptor decides */
-		if (new || (a[1] && !(a[1] & NEW_MOUNTS)) ||
-		    (!a[1] && s && strchr(s->name, ':') && strncmp(s->name, "mnt:", 4)))
-			return;
-		enter_mounts(f, m, pid);
-		return;
-	case 'v':
-	case 'n':
-		if (new)
-			return;
-		/* rename of two paths, or of two pairs of directory and path; it follows no link */
-		at = c->name[*rule == 'n' ? 6 : 0] == 'a';
-		set = *rule == 'n' ? NO_FOLLOW : 0;
-		p = opened(f, pid, m, at ? (int)a[0] : AT_FDCWD, &user[at], set, -1);
-		q = opened(f, pid, m, at ? (int)a[2] : AT_FDCWD, &user[1 + 2 * at], set, -1);
-		if (*rule == 'v')
-			pivot(f, m, p, q);
-		else
-			renamed(f, m, p, q, 0);
-		file_put(f, p);
-		file_put(f, q);
-		return;
-	case 'y':
-		at = c->name[7] == 'a';
-		if (f->live && !new)
-			make_link(f, opened(f, pid, m, at ? (int)a[1] : AT_FDCWD, &user[1 + at],
-					    NO_FOLLOW, -1), &user[0]);
-		return;
-	case 'l':
-		at = c->name[0] == 'u' && c->name[6] == 'a';
-		p = opened(f, pid, m, at ? (int)a[0] : AT_FDCWD, &user[at], NO_FOLLOW, -1);
-		renamed(f, m, p, NULL, 1);
-		if (p)
-			forget_link(f, made_link(f, p->name));
-		file_put(f, p);
-		return;
-	case 'M':
-	case 'U':
-	case 'W':
-		if (new)
-			return;
-		n = *rule == 'M' ? 1 : *rule == 'W' ? 3 : 0;
-		q = opened(f, pid, m, *rule == 'W' ? (int)a[2] : AT_FDCWD, &user[n], 0, -1);
-		p = *rule == 'M' ? opened(f, pid, m, AT_FDCWD, &user[0], 0, -1) : NULL;
-		mounted(f, m, p, q, *rule == 'U' ? -1 : *rule == 'W' ? 0 : (int64_t)a[3]);
-		file_put(f, p);
-		file_put(f, q);
-		return;
-	case 'u':
-		if (a[0] & SHARE_FILES)
-			unshare_files(f, m);
-		if (a[0] & (SHARE_FS | NEW_MOUNTS | NEW_USERS))
-			unshare_directories(f, m);
-		if (a[0] & NEW_MOUNTS && !new)
-			unshare_mounts(f, m, pid);
-		return;
-	case 'm':
-		n = user->bytes ? strnlen(user->bytes, user->n) : 0;
-		if (user->bytes && !user->cut && !user->fault && n < 250) {
-			n = str_format(name, sizeof(name), "/memfd:%.*s (deleted)", (int)n,
-				       user->bytes);
-			p = file_new(f, name, n);
-		}
-		break;
-	case 'g':
-		if ((int)a[0] >= 0)
-			return;
-		/* fall through */
-	case 'N':
-		rule += 3;
-		n = str_format(name, sizeof(name), "anon_inode:%.*s", (int)strcspn(rule, "\n"),
-			       rule);
-		if (*rule != '\n')
-			p = file_new(f, name, n);
-	}
-	fd_set_file(f, m->d, fd, p, cloexec);
+	d.new = f->live && f->tasks.n != known;
+	d.file = get_file(d.m->d, (uint32_t)v->args[0]);
+	rules[rule->what](&d);
 }
-
-/* ---- the interface ---- */
 
 void follow_begin(struct follow *f, int pid)
 {
@@ -1574,9 +1554,9 @@ void follow_task(struct follow *f, int pid, int child, uint64_t clone_flags)
 	parent = member_find(f, pid);
 	share(m, parent);
 	if (!(clone_flags & SHARE_FILES))
-		unshare_files(f, m);
+		unshare(f, &m->d);
 	if (!(clone_flags & SHARE_FS))
-		unshare_directories(f, m);
+		unshare(f, &m->w);
 	if (f->live)
 		m->tgid = clone_flags & NEW_THREAD ? parent->tgid : child;
 	if (clone_flags & NEW_MOUNTS)
@@ -1613,10 +1593,10 @@ void follow_exec(struct follow *f, int pid)
 
 	if (!m)
 		return;
-	unshare_files(f, m);
+	unshare(f, &m->d);
 	for (unsigned fd = 0; m->d && fd < m->d->n; fd++)
 		if (m->d->v[fd].cloexec)
-			fd_set_file(f, m->d, fd, NULL, 0);
+			set_file(f, m->d, fd, NULL, 0);
 }
 
 void follow_lost(struct follow *f)
@@ -1635,85 +1615,68 @@ void follow_free(struct follow *f)
 	f->tasks = (struct table){ 0 };
 }
 
-/* Text that is printed, at most size - 1 bytes and a NUL. */
-struct printed {
-	char *buf;
-	size_t n, size;
-};
-
-static void put(struct printed *o, const char *s)
+/* Write a name, which must not look like the result of a call after its arguments. */
+static void put(struct out *o, const char *s)
 {
-	size_t left = 0;        /* bytes of this character */
 	int control = 0;
 
-	for (char one[8]; *s; s++, left--) {
-		size_t len = 1;
-
-		if (!left)
+	for (size_t left = 0; *s; s++, left--) {
+		if (!left) /* the bytes of this character */
 			left = text_char(s, strnlen(s, 4), &control);
-		one[0] = *s;
-		/* no name looks like the result of a call behind its arguments */
 		if (control || strchr("<>\"\\", *s) || !strncmp(s, ") = ", 4))
-			len = str_format(one, sizeof(one), "\\%d%d%d", (unsigned char)*s >> 6,
-					 (unsigned char)*s >> 3 & 7, *s & 7);
-		for (size_t i = 0; i < len; i++, o->n++)
-			if (o->n + 1 < o->size)
-				o->buf[o->n] = one[i];
+			out_format(o, "\\%d%d%d", (unsigned char)*s >> 6,
+				   (unsigned char)*s >> 3 & 7, *s & 7);
+		else
+			out_char(o, *s);
 	}
 }
 
-static void put_socket(struct printed *o, const struct file *s)
+static void put_socket(struct out *o, const struct file *s)
 {
 	static const char unix_types[][11] = { "", "-STREAM", "-DGRAM", "", "", "-SEQPACKET" };
-	char inode[32];
 	int peer = s->name[ADDRESS] || s->accepted;
 	const char *local = s->name;
 
 	switch (s->family) {
 	case AF_INET:
 	case AF_INET6:
-		put(o, s->type == SOCK_STREAM ? "TCP" : s->type == SOCK_DGRAM ? "UDP" : "IP");
-		if (s->family == AF_INET6)
-			put(o, "v6");
+		out_string(o, s->type == SOCK_STREAM ? "TCP" : s->type == SOCK_DGRAM ? "UDP" : "IP");
+		out_string(o, s->family == AF_INET6 ? "v6" : "");
 		break;
 	case AF_UNIX:
-		put(o, "UNIX");
-		put(o, s->type < 6 ? unix_types[s->type] : "");
+		out_string(o, "UNIX");
+		out_string(o, s->type < 6 ? unix_types[s->type] : "");
 		break;
 	default:
-		put(o, s->family == AF_NETLINK ? "NETLINK" : "socket");
+		out_string(o, s->family == AF_NETLINK ? "NETLINK" : "socket");
 	}
-	if (!*s->name && !peer) {
-		if (s->inode) {
-			str_format(inode, sizeof(inode), ":[%llu]", s->inode);
-			put(o, inode);
-		}
+	if (!*local && !peer) {
+		if (s->inode)
+			out_format(o, ":[%llu]", s->inode);
 		return;
 	}
-	put(o, ":");
+	out_char(o, ':');
 	if (s->accepted && is_any(local)) { /* of the address of its listener, the port is right */
-		put(o, "?");
+		out_char(o, '?');
 		local = port_of(local);
 	}
 	put(o, *local || s->accepted || s->family == AF_UNIX ? local : "?");
 	if (peer) {
-		/* this > is not a part of a name */
-		put(o, "-");
-		if (o->n + 1 < o->size)
-			o->buf[o->n] = '>';
-		o->n++;
+		out_string(o, "->");
 		put(o, s->name[ADDRESS] || s->family == AF_UNIX ? s->name + ADDRESS : "?");
 	}
 }
 
 /*
  * Return a path of a namespace as the task sees it, or as the host does. What is not known has "?"
- * in front.
+ * before it.
  */
-static const char *shown(const struct follow *f, const struct directories *w, const char *path,
+static const char *shown(const struct follow *f, const struct member *m, const char *path,
 			 char *out)
 {
-	const char *root = w && w->root ? w->root->name : "/";
+	const struct file *file = get_file(m->w, ROOT);
+	const struct mount_space *space = space_of(m);
+	const char *root = file ? file->name : "/";
 	unsigned mark = *path == '?';
 
 	/* include/linux/memfd.h: no file of a directory */
@@ -1721,9 +1684,8 @@ static const char *shown(const struct follow *f, const struct directories *w, co
 		return path;
 	path += mark;
 	*out = '?';
-	if (f->host_paths && !(w && w->space && w->space->host)) {
-		if (w && w->space && w->space->mounts &&
-		    !mounts_host(w->space->mounts, path, out + 1))
+	if (f->host_paths && !(space && space->host)) {
+		if (space && space->mounts && !mounts_host(space->mounts, path, out + 1))
 			return out + !mark;
 		mark = 1;
 	}
@@ -1735,28 +1697,24 @@ static const char *shown(const struct follow *f, const struct directories *w, co
 
 size_t follow_print_fd(struct follow *f, int pid, int fd, char *buf, size_t size)
 {
-	struct printed o = { buf, 0, size };
+	struct out o = out_to(buf, size - !!size);
 	char path[PATH_MAX + 1];
 	struct member *m = member(f, pid);
-	struct file *p = !m ? NULL : fd == AT_FDCWD ? m->w ? m->w->cwd : NULL :
-			 fd_file(m->d, (unsigned)fd);
+	struct file *p = !m ? NULL : fd == AT_FDCWD ? get_file(m->w, CWD) :
+			 get_file(m->d, (unsigned)fd);
 
 	if (!p || !size)
 		return 0;
-	if (!p->socket) {
-		put(&o, shown(f, m->w, p->name, path));
-	} else {
-		if (f->live && !p->final && incomplete(p))
-			look_up(f, pid, p);
+	if (p->socket) {
+		look_up(f, pid, p);
 		put_socket(&o, p);
+	} else {
+		put(&o, shown(f, m, p->name, path));
 	}
-	if (o.n >= size) {
-		for (o.n = size - 1; o.n && size - o.n <= 3;)
-			buf[--o.n] = '.';
-		o.n = size - 1;
-	}
-	buf[o.n] = '\0';
-	return o.n;
+	for (char *s = o.end; o.cut && s > buf && o.end - s < 3;)
+		*--s = '.';
+	*o.at = '\0';
+	return (size_t)(o.at - buf);
 }
 
 size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path, char *buf,
@@ -1770,7 +1728,7 @@ size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path,
 
 	if (!n)
 		return 0;
-	/* on the host, .. behind a link or at the root directory leads elsewhere */
+	/* on the host, .. after a link or at the root directory leads elsewhere */
 	if (f->host_paths && strstr(joined, "/..") && !sure) {
 		struct call_bytes user = { .bytes = path, .n = strlen(path) };
 		struct file *p = opened(f, pid, m, dirfd, &user, NO_FOLLOW, -1);
@@ -1779,7 +1737,7 @@ size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path,
 			   p ? p->name : joined);
 		file_put(f, p);
 	}
-	to = shown(f, m->w, joined, host);
+	to = shown(f, m, joined, host);
 	n = strlen(to);
 	if (n >= size)
 		return 0;

@@ -423,33 +423,13 @@ static void inet(struct print *o, const char *at)
 	}
 }
 
-/* Print an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
 static void inet6(struct print *o, const char *at)
 {
-	unsigned part[8], run = 0, best = 0, length = 1;
+	char buf[48];
+	struct out out = out_to(buf, sizeof(buf));
 
-	for (unsigned i = 0; i < 8; i++) {
-		part[i] = (unsigned)(unsigned char)at[2 * i] << 8 | (unsigned char)at[2 * i + 1];
-		run = part[i] ? 0 : run + 1;
-		if (run > length) {
-			length = run;
-			best = i + 1 - run;
-		}
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		if (length > 1 && i == best) {
-			text(o, "::");
-			i += length - 1;
-			continue;
-		}
-		if (i && !(length > 1 && i == best + length))
-			text(o, ":");
-		if (i == 6 && !best && (length == 6 || (length == 5 && part[5] == 0xffff))) {
-			inet(o, at + 12);
-			break;
-		}
-		digits(o, part[i], 16);
-	}
+	call_ip6(&out, (const unsigned char *)at);
+	put(o, buf, (size_t)(out.at - buf));
 }
 
 /* Print the file of a descriptor. */
@@ -1038,4 +1018,32 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 		print_value(&o, a->kind, a->size, a->set, (uint64_t)result);
 	}
 	return end(&o, buf);
+}
+
+void call_ip6(struct out *o, const unsigned char *at)
+{
+	unsigned part[8], run = 0, best = 0, length = 1;
+
+	for (unsigned i = 0; i < 8; i++) {
+		part[i] = (unsigned)at[2 * i] << 8 | at[2 * i + 1];
+		run = part[i] ? 0 : run + 1;
+		if (run > length) {
+			length = run;
+			best = i + 1 - run;
+		}
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		if (length > 1 && i == best) {
+			out_string(o, "::");
+			i += length - 1;
+			continue;
+		}
+		if (i && !(length > 1 && i == best + length))
+			out_char(o, ':');
+		if (i == 6 && !best && (length == 6 || (length == 5 && part[5] == 0xffff))) {
+			out_format(o, "%d.%d.%d.%d", at[12], at[13], at[14], at[15]);
+			break;
+		}
+		out_format(o, "%x", part[i]);
+	}
 }

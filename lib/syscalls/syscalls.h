@@ -319,10 +319,6 @@ struct follow {
 	size_t used;            /* bytes of memory */
 	int64_t when;           /* time of the last sockets that were looked up, */
 	unsigned looked;        /* and their number */
-	struct {
-		const struct call *call;
-		uint16_t rule;
-	} known[64];            /* what to do for a call */
 };
 
 /* Read the descriptors of a task now, if the trace is live and the task is not known. */
@@ -332,7 +328,7 @@ void follow_begin(struct follow *, int pid);
 void follow_call(struct follow *, int pid, const struct call *, const struct call_values *);
 
 /* Does the call make two descriptors, which are in user memory and not in its result? */
-int follow_makes_pair(struct follow *, const struct call *);
+int follow_makes_pair(const struct call *);
 
 /* Follow a new task, with the flags of clone(2); the end of a task; the exec of a program. */
 void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);

@@ -139,4 +139,9 @@ struct calls {
 /* Return a layout of this ABI. */
 const struct call_layout *call_layout(const struct calls *, unsigned layout);
 
+/* ---- print.c ---- */
+
+/* Write an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
+void call_ip6(struct out *, const unsigned char *);
+
 #endif

@@ -569,7 +569,7 @@ static void put_record(struct decode *d, struct decode_task *t, enum state state
 		return;
 	d->last = t; /* for print_fd */
 	/* the files of a pair have names when it exists */
-	if (state == RETURNED && t->call && follow_makes_pair(&d->follow, t->call))
+	if (state == RETURNED && t->call && follow_makes_pair(t->call))
 		follow(d, t);
 	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
 	if (s->json) {

@@ -53,10 +53,10 @@ static const char *const names[] = {
 	"dup", "dup2", "dup3", "epoll_create1", "eventfd2", "fchdir", "fcntl", "getpeername",
 	"getsockname", "inotify_init1", "ioctl", "memfd_create", "open", "openat", "openat2",
 	"pidfd_open", "pipe", "pipe2", "setns", "signalfd4", "socket", "socketpair",
-	"timerfd_create", "unshare", "other",
+	"timerfd_create", "unshare", "mq_open",
 };
 enum { NAMES = sizeof(names) / sizeof(*names) };
-static struct call calls[NAMES];
+static const struct call *calls[NAMES];
 
 static struct call_values next;
 
@@ -66,14 +66,14 @@ static void call(unsigned t, const char *name, int64_t result, uint64_t a, uint6
 
 	while (strcmp(names[i], name))
 		i++;
-	calls[i].name = names[i];
-	calls[i].result.kind = CALL_FD;
+	for (unsigned n = 0; !calls[i] || strcmp(calls[i]->name, name); n++)
+		calls[i] = calls_find(calls_open("x86_64"), n);
 	next.args[0] = a;
 	next.args[1] = b;
 	next.args[2] = c;
 	next.result = result;
 	next.returned = 1;
-	follow_call(&f, (int)t + 100, &calls[i], &next);
+	follow_call(&f, (int)t + 100, calls[i], &next);
 	next = (struct call_values){ 0 };
 }
 
@@ -182,7 +182,7 @@ static void any(void)
 		if (n & 1 << k)
 			next.user[k] = (struct call_bytes){ memory, n, n & 64, n & 128, 0 };
 	for (unsigned k = 0; k < 3; k++)
-		a[k] = byte() << (byte() % 64);
+		a[k] = (uint64_t)byte() << (byte() % 64);
 	f.swapped = byte() & 1;
 	call(t, names[i], (int64_t)byte() - 20, a[0], a[1], a[2]);
 	for (int fd = -100; fd < 256; fd++) {

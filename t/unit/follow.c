@@ -42,22 +42,33 @@ static void user(unsigned i, const void *bytes, size_t n)
 	next.user[i] = (struct call_bytes){ .bytes = bytes, .n = n };
 }
 
+/* Return the call with this name of 64-bit or of 32-bit code. */
+static const struct call *find(const char *name)
+{
+	for (unsigned abi = 0; abi < 2; abi++) {
+		struct calls *calls = calls_open(abi ? "i386" : "x86_64");
+
+		for (unsigned n = 0; n <= calls_most(calls); n++) {
+			const struct call *c = calls_find(calls, n);
+
+			if (c && !strcmp(c->name, name))
+				return c;
+		}
+	}
+	CHECK(!name);
+	return NULL;
+}
+
 static void call(int pid, const char *name, int64_t result, uint64_t a, uint64_t b, uint64_t c,
 		 uint64_t d)
 {
-	static struct call calls[64];
-	unsigned i = 0;
-
-	while (calls[i].name && strcmp(calls[i].name, name))
-		i++;
-	calls[i].name = name;
 	next.args[0] = a;
 	next.args[1] = b;
 	next.args[2] = c;
 	next.args[3] = d;
 	next.result = result;
 	next.returned = 1;
-	follow_call(&f, pid, &calls[i], &next);
+	follow_call(&f, pid, find(name), &next);
 	next = (struct call_values){ 0 };
 }
 
