@@ -196,7 +196,8 @@ static void any(void)
 	}
 	memory[n - !!n] = '\0';
 	len = follow_print_path(&f, (int)t + 100, (int)a[0], memory, path, sizeof(path));
-	must(len < sizeof(path) && (!len || (*path == '/' && strlen(path) == len)));
+	must(len < sizeof(path) &&
+	     (!len || (path[*path == '?'] == '/' && strlen(path) == len)));
 	free(memory);
 }
 
