@@ -12,7 +12,6 @@
  * ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,16 +41,6 @@ static int order(const void *a, const void *b)
 	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
-/* Print a line, with the number as wide as uniq -c prints it. */
-static void print_one(const struct counted *c)
-{
-	static const char blanks[] = "       ";
-	char number[24];
-	size_t n = str_format(number, sizeof(number), "%llu", c->n);
-
-	stdout_print("%s%s %s\n", blanks + (n < 7 ? n : 7), number, c->entry.key);
-}
-
 /* If no event has had any of the keys, say so. */
 static void tell_missing(const struct table *table, const char *const *keys)
 {
@@ -74,43 +63,34 @@ int main(int argc, char **argv)
 {
 	static const char **keys;
 	static struct table table = { .size = sizeof(struct counted) };
-	static struct comments comments;
-	static struct strbuf words;
-	static struct line_reader in;
+	static struct input f;
+	static struct strbuf values;
 	unsigned long most = ULONG_MAX;
-	char *line;
 	size_t nkeys = 0;
-	ssize_t n;
 	int c, header = isatty(STDOUT_FILENO);
 
 	keys = xcalloc((size_t)argc + 2, sizeof(*keys));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'k') {
-			if (!*opt_value || !strcmp(opt_value, "."))
-				usage_error(&tool, "not a key: '%s'", opt_value);
-			keys[nkeys++] = opt_value;
-		} else if (c == 'H') {
+		if (c == 'k')
+			keys[nkeys++] = opt_key(&tool);
+		else if (c == 'H')
 			header = 1;
-		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
-			usage_error(&tool, "not a number: '%.80s'", opt_value);
-		}
+		else
+			opt_number(&tool, "a number", 1, LONG_MAX, &most);
 	opt_end(&tool, argv[opt_index]);
 	if (!nkeys)
 		keys[0] = "event";
 
-	confine();
-	signal(SIGINT, SIG_IGN);
-	while ((n = line_read(&in, &line)) >= 0) {
-		struct trace_line l;
-
-		if (comments_event(&comments, &l, line, (size_t)n)) {
-			trace_line_values(&words, &l, keys);
-			((struct counted *)table_at(&table, words.text, words.n))->n++;
-		} else {
-			comments_keep(&comments, line);
+	input_begin();
+	while (input_read(&f)) {
+		if (!input_event(&f)) {
+			comments_keep(&f.comments, f.line);
+			continue;
 		}
+		trace_line_values(&values, &f.l, keys);
+		((struct counted *)table_at(&table, values.text, values.n))->n++;
 	}
-	if (in.failed)
+	if (f.in.failed)
 		return REFUSED;
 	table_sort(&table, order);
 	if (header && table.n)
@@ -118,10 +98,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < table.n && i < most; i++) {
 		if (header)
 			trace_line_shorten(table.v[i]->key);
-		print_one((struct counted *)table.v[i]);
+		/* the number is as wide as uniq -c prints it */
+		stdout_print("%7llu %s\n", ((struct counted *)table.v[i])->n, table.v[i]->key);
 	}
 	tell_missing(&table, keys);
-	comments_print(&comments);
-	stdout_flush();
-	return table.n ? DONE : NO;
+	return input_end(&f, table.n ? DONE : NO);
 }

@@ -12,7 +12,6 @@
  * that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no value, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,12 +41,12 @@ struct hist {
 	unsigned long long *counters;           /* one for each power in use */
 };
 
-struct counts {
-	unsigned long long events;
-	unsigned long long no_key, no_number;   /* events */
-	unsigned long long other_lines;         /* lines that are neither event nor number */
-	int plain;                              /* the clock of an event does not count seconds */
-};
+static const char *key = "lat", **by;           /* the values of -k and -b */
+static struct table hists = { .size = sizeof(struct hist) };
+static unsigned long long events;
+static unsigned long long no_key, no_number;    /* events */
+static unsigned long long other_lines;          /* that are neither event nor number */
+static int plain;                               /* the clock of an event counts no seconds */
 
 /* Return the counter of a power. Extend the array of counters if the power is outside. */
 static unsigned long long *counter(struct hist *h, unsigned power)
@@ -119,14 +118,6 @@ static void label(char *s, size_t size, int power)
 		str_format(s, size, p ? "(-%s, -%s]" : "(-%s, %s)", high, low);
 }
 
-static const char *pad(const char *text, size_t width)
-{
-	static const char blanks[] = "                    ";
-	size_t n = strlen(text);
-
-	return blanks + sizeof(blanks) - 1 - (n < width ? width - n : 0);
-}
-
 static void draw(const struct hist *h)
 {
 	static const char bar[] = "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
@@ -136,28 +127,25 @@ static void draw(const struct hist *h)
 	for (unsigned i = 0; i < h->count; i++)
 		most = h->counters[i] > most ? h->counters[i] : most;
 	for (unsigned i = 0; i < h->count; i++) {
-		char range[NUMBER], number[NUMBER];
+		char range[NUMBER];
 		/* round up, so that any value is visible; count * BAR fits into 64 bits */
 		int n = (int)((h->counters[i] * BAR + most - 1) / most);
 
 		label(range, sizeof(range), (int)(h->first + i) + DECIMAL_POWER_MIN);
-		str_format(number, sizeof(number), "%llu", h->counters[i]);
-		stdout_print("%s%s %s%s |%.40s|\n", range, pad(range, 14), pad(number, 8), number,
-			     bar + BAR - n);
+		stdout_print("%-14s %8llu |%.40s|\n", range, h->counters[i], bar + BAR - n);
 	}
 }
 
 /* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95", and the unit behind it. */
-static void print_title(const struct hist *h, const char *key, const char *const *by,
-			const char *unit)
+static void print_title(const struct hist *h, const char *unit)
 {
 	const char *value = h->entry.key;
 
-	stdout_print("%s", key);
-	for (; *by; by++) {
+	stdout_print("%s", events ? key : "numbers");
+	for (const char **k = by; *k; k++) {
 		int n = (int)strcspn(value, "\t");
 
-		stdout_print(" %s=%.*s", *by, n, value);
+		stdout_print(" %s=%.*s", *k, n, value);
 		value += n + (value[n] != '\0');
 	}
 	stdout_print(": %llu value%s, %s to %s%s\n", h->n, h->n == 1 ? "" : "s", h->least_text,
@@ -180,79 +168,68 @@ static struct text_part trimmed(const char *s, size_t n)
 	return (struct text_part){ s, n };
 }
 
+static void each_line(struct input *f)
+{
+	static struct strbuf values;
+	struct text_part p = trimmed(f->line, f->n);
+	struct decimal v;
+	int event = trace_line(&f->l, f->line, f->n);
+
+	f->comments.lines++;
+	if (comments_keep(&f->comments, f->line) || (!event && (!p.n || *p.text == '#')))
+		return;
+	if (event) {
+		p = trace_line_key(&f->l, key);
+		events++;
+		plain |= !memchr(f->l.time.text, '.', f->l.time.n);
+	} else {
+		if (events && decimal_parse(&v, p) < 0)
+			comments_miss(&f->comments, &f->l);
+		f->l = (struct trace_line){ .prefix = "" };
+	}
+	if (event && !p.text) {
+		no_key++;
+	} else if (decimal_parse(&v, p) < 0) {
+		++*(event ? &no_number : &other_lines);
+	} else {
+		trace_line_values(&values, &f->l, by);
+		count(table_at(&hists, values.text, values.n), &v, p);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static const char **by;
-	static struct table table = { .size = sizeof(struct hist) };
-	static struct comments comments;
-	static struct strbuf words;
-	static struct line_reader in;
-	struct counts counts = { 0 };
-	const char *key = "lat", *unit = "";
+	static struct input f;
+	const char *unit = "";
 	size_t nby = 0;
-	char *line;
-	ssize_t n;
 	int c, header = isatty(STDOUT_FILENO);
 
 	by = xcalloc((size_t)argc + 1, sizeof(*by));
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		if (c == 'H') {
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		if (c == 'H')
 			header = 1;
-			continue;
-		}
-		if (!*opt_value || !strcmp(opt_value, "."))
-			usage_error(&tool, "not a key: '%s'", opt_value);
-		if (c == 'k')
-			key = opt_value;
+		else if (c == 'k')
+			key = opt_key(&tool);
 		else
-			by[nby++] = opt_value;
-	}
+			by[nby++] = opt_key(&tool);
 	opt_end(&tool, argv[opt_index]);
 
-	confine();
-	signal(SIGINT, SIG_IGN);
-	while ((n = line_read(&in, &line)) >= 0) {
-		struct trace_line l;
-		struct text_part p = trimmed(line, (size_t)n);
-		struct decimal v;
-		int event = trace_line(&l, line, (size_t)n);
-
-		comments.lines++;
-		if (comments_keep(&comments, line) || (!event && (!p.n || *p.text == '#')))
-			continue;
-		if (event) {
-			p = trace_line_key(&l, key);
-		} else {
-			if (counts.events && decimal_parse(&v, p) < 0)
-				comments_miss(&comments, &l);
-			l = (struct trace_line){ .prefix = "" };
-		}
-		counts.events += event != 0;
-		counts.plain |= event && !memchr(l.time.text, '.', l.time.n);
-		if (event && !p.text) {
-			counts.no_key++;
-		} else if (decimal_parse(&v, p) < 0) {
-			++*(event ? &counts.no_number : &counts.other_lines);
-		} else {
-			trace_line_values(&words, &l, by);
-			count(table_at(&table, words.text, words.n), &v, p);
-		}
-	}
-	if (in.failed)
+	input_begin();
+	while (input_read(&f))
+		each_line(&f);
+	if (f.in.failed)
 		return REFUSED;
-	table_sort(&table, order);
-	if (header && counts.events && !counts.plain && !strcmp(key, "lat"))
+	table_sort(&hists, order);
+	if (header && events && !plain && !strcmp(key, "lat"))
 		unit = " us";
-	for (size_t i = 0; i < table.n; i++) {
-		print_title((struct hist *)table.v[i], counts.events ? key : "numbers", by, unit);
+	for (size_t i = 0; i < hists.n; i++) {
+		print_title((struct hist *)hists.v[i], unit);
 		if (header)
 			stdout_print("range             count\n");
-		draw((struct hist *)table.v[i]);
+		draw((struct hist *)hists.v[i]);
 	}
-	print_count("not in", counts.no_key, "event");
-	print_count("no number in", counts.no_number, "event");
-	print_count("no number in", counts.events ? 0 : counts.other_lines, "line");
-	comments_print(&comments);
-	stdout_flush();
-	return table.n ? DONE : NO;
+	print_count("not in", no_key, "event");
+	print_count("no number in", no_number, "event");
+	print_count("no number in", events ? 0 : other_lines, "line");
+	return input_end(&f, hists.n ? DONE : NO);
 }

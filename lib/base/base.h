@@ -459,6 +459,9 @@ int64_t error_of_name(const char *name, size_t n);
 const char *name_of_signal(int64_t number);
 const char *name_of_syscall(int64_t number);
 
+/* Return the error, 1 to 4095, that is the result of a call or function; 0: the result is none. */
+int64_t error_of_result(int64_t result);
+
 /*
  * Return the system call after name, and its number: the first after NULL, and NULL after the
  * last. The caller goes through all in this order.
@@ -488,9 +491,14 @@ struct strbuf {
 	size_t n, room;
 };
 
-/* Append n bytes, or a string. */
+/* Append n bytes, a string, text as out_format writes it, or n bytes as out_escaped does. */
 void strbuf_add(struct strbuf *, const char *, size_t n);
 void strbuf_puts(struct strbuf *, const char *);
+void strbuf_format(struct strbuf *, const char *f, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_escaped(struct strbuf *, const char *, size_t n);
+
+/* Make room for n bytes and a NUL, and return the place after the text. */
+char *strbuf_room(struct strbuf *, size_t n);
 
 /* ---- bytes.c: growing bytes, for programs that must not exit without memory --------- */
 

@@ -87,6 +87,11 @@ const char *name_of_error(int64_t number)
 	return find(error_names, error_numbers, COUNT(error_numbers), number);
 }
 
+int64_t error_of_result(int64_t result)
+{
+	return result < 0 && result >= -4095 ? -result : 0; /* include/linux/err.h: MAX_ERRNO */
+}
+
 int64_t error_of_name(const char *name, size_t n)
 {
 	const char *s = error_names;

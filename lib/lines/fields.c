@@ -5,31 +5,6 @@
 #include "base/base.h"
 #include "lines/lines.h"
 
-/* Append a value, and escape its control characters, which could end a value or a line. */
-static void add_value(struct strbuf *w, struct text_part p)
-{
-	const char *from = p.text, *s = from, *end = s + p.n;
-
-	for (size_t len; s < end; s += len) {
-		static const char digits[] = "0123456789abcdef";
-		int control;
-		char hex[8];
-
-		len = text_char(s, (size_t)(end - s), &control);
-		if (!control)
-			continue;
-		strbuf_add(w, from, (size_t)(s - from));
-		from = s + len;
-		for (size_t i = 0; i < len; i++) {
-			unsigned char c = (unsigned char)s[i];
-
-			str_format(hex, sizeof(hex), "\\x%c%c", digits[c >> 4], digits[c & 15]);
-			strbuf_puts(w, c == '\n' ? "\\n" : c == '\t' ? "\\t" : hex);
-		}
-	}
-	strbuf_add(w, from, (size_t)(end - from));
-}
-
 size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const char *const *keys)
 {
 	size_t there = 0;
@@ -43,7 +18,7 @@ size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const cha
 			strbuf_puts(w, "\t");
 		if (!strcmp(*k, "event"))
 			strbuf_puts(w, l->prefix);
-		add_value(w, p.n ? p : (struct text_part){ "-", 1 });
+		strbuf_escaped(w, p.n ? p.text : "-", p.n ? p.n : 1);
 		there += p.n > 0;
 	}
 	return there;

@@ -267,6 +267,35 @@ int comments_is_gap(const char *line);
  */
 int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
 
+/* ---- input.c: the frame of a filter --------------------------------------------------- */
+
+/* The trace on standard input. All zero at first. */
+struct input {
+	struct line_reader in;
+	struct comments comments;
+	struct trace_line l;    /* of input_event */
+	char *line;             /* of n bytes, valid until the next input_read */
+	size_t n;
+};
+
+/* Return the key that is the value of the last option. Exit MISUSED if it is none. */
+const char *opt_key(const struct tool *);
+
+/*
+ * Give up all rights, when all files are open. Ignore SIGINT, so that the program that makes the
+ * trace can finish first.
+ */
+void input_begin(void);
+
+/* Read the next line. Return 1, or 0 at the end; in.failed is then set if reading failed. */
+int input_read(struct input *);
+
+/* Read the line as an event, as comments_event does. */
+int input_event(struct input *);
+
+/* Print the kept comments after the output, write it, and return the status. */
+int input_end(struct input *, int status);
+
 /* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */
 
 /*

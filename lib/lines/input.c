@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+/* input.c - the frame of a filter: it reads a trace from standard input to the end */
+#include <signal.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+const char *opt_key(const struct tool *t)
+{
+	if (!*opt_value || !strcmp(opt_value, "."))
+		usage_error(t, "not a key: '%s'", opt_value);
+	return opt_value;
+}
+
+void input_begin(void)
+{
+	confine();
+	signal(SIGINT, SIG_IGN);
+}
+
+int input_read(struct input *f)
+{
+	ssize_t n = line_read(&f->in, &f->line);
+
+	f->n = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
+
+int input_event(struct input *f)
+{
+	return comments_event(&f->comments, &f->l, f->line, f->n);
+}
+
+int input_end(struct input *f, int status)
+{
+	comments_print(&f->comments);
+	stdout_flush();
+	return status;
+}
