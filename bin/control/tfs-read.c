@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
 		if (others)
 			keep |= CAPS_DAC_OVERRIDE;
 	}
+	reader_of_filter();
 	confine_paths(keep, &dir, 1);
 	sigemptyset(&none);
 	if (at_end || w.ms >= 0) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "lines/lines.h"
 #include "perfetto.h"
 
@@ -118,7 +119,7 @@ void packets_write(void)
 {
 	if (fd_write_all(STDOUT_FILENO, packets.text, (size_t)(packets.o.at - packets.text)) < 0) {
 		if (errno == EPIPE)
-			stdout_broken_pipe();
+			reader_broken_pipe();
 		err_errno("unable to write to standard output");
 		exit(REFUSED);
 	}

@@ -453,8 +453,7 @@ int main(int argc, char **argv)
 	if (!nkeys)
 		f.keys[0] = "comm";
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0)
 		read_line(&f, line, (size_t)n);
 	if (in.failed)

@@ -717,8 +717,7 @@ int main(int argc, char **argv)
 	if (argv[opt_index])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0)
 		read_line(&t, line, (size_t)n);
 	if (in.failed)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "lines/lines.h"
 #include "tracefs/tracefs.h"
 #include "latency.h"
@@ -867,8 +868,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	to.tty = isatty(STDOUT_FILENO);
 	to.colours = wants_colours();
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((got = line_read(&in, &line)) >= 0) {
 		size_t n = (size_t)got;
 		struct trace_line l;

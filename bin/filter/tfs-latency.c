@@ -551,8 +551,7 @@ int main(int argc, char **argv)
 	choose_pair(from, to, argv + opt_index);
 	t.open.size = matcher->size;
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0) {
 		/* no line of the kernel has a NUL, so a string of an untrusted program has it */
 		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')

@@ -113,8 +113,7 @@ int main(int argc, char **argv)
 		usage_error(&tool, "one operand is needed: a number of microseconds");
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
 		long long us;

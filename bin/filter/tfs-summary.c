@@ -523,8 +523,7 @@ int main(int argc, char **argv)
 	}
 	opt_end(&tool, argv[opt_index]);
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0) {
 		struct trace_line l;
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
@@ -434,7 +435,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	f.signals = wait_signals(signals);
 	/* open the FIFO for reading as well, so that it keeps the text until a reader comes */
-	f.dumps.out = stdout_reopen(&tool, O_RDWR, f.dumps.packets);
+	f.dumps.out = reader_reopen(&tool, O_RDWR, f.dumps.packets);
 	if (f.dumps.out < 0 ||
 	    flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;

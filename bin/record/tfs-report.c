@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
@@ -62,7 +63,7 @@ static void write_text(struct report *r)
 {
 	if (fd_write_all(STDOUT_FILENO, r->text, r->n) < 0) {
 		if (errno == EPIPE)
-			stdout_broken_pipe();
+			reader_broken_pipe();
 		err_errno("unable to write to standard output");
 		exit(REFUSED);
 	}

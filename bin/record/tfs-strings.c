@@ -24,7 +24,6 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -336,8 +335,7 @@ static int join(const char *id, const char *comment)
 	char *line, *s;
 	ssize_t n;
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0) {
 		/* no line of the kernel has a NUL, so a string of an untrusted program has it */
 		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')

@@ -470,8 +470,7 @@ int main(int argc, char **argv)
 	sockets_begin(&f.sockets, &f.always);
 	f.last = &f.first;
 
-	confine();
-	signal(SIGINT, SIG_IGN);
+	input_begin();
 	while ((n = line_read(&in, &line)) >= 0)
 		each_line(&f, line, (size_t)n);
 	if (in.failed)

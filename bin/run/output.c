@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "event/event.h"
 #include "lines/lines.h"
 #include "front.h"
@@ -269,7 +270,7 @@ static void count_line(struct output *o)
 	} else if (!strncmp(line, "{\"lost\":", 8)) {
 		o->lost = number_behind(line, "{\"lost\":");
 		o->overwritten = number_behind(line, "\"overwritten\":");
-	} else if (*line != '#' && !comments_is_gap(line) && strncmp(line, " => ", 4)) {
+	} else if (reader_is_event(line) && !comments_is_gap(line)) {
 		o->events += o->decoded ? 2 : 1;
 	}
 }

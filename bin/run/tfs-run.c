@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "front.h"
 #include "proc/proc.h"
 #include "session/session.h"
@@ -631,7 +632,7 @@ static int end(struct run *r, const struct ask *ask, const char *path)
 		finish_terminal(r);
 	filter = output_close(&r->output);
 	if (r->no_reader > 1 || (r->no_reader && (!r->output.pid || filter == 128 + SIGPIPE)))
-		stdout_broken_pipe();
+		reader_broken_pipe();
 	output_end(&r->output, ask);
 	/* the manager is silent once it has printed the path */
 	if (r->status && !r->failed)

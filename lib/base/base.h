@@ -348,19 +348,6 @@ void text_mask_controls(char *s, const char *end);
 /* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);
 
-/* A column of tfs-human, NAME[:WIDTH]=FIELD[-PREFIX], see tfs-human(1). */
-struct column {
-	const char *name, *prefix;      /* of nname and nprefix bytes */
-	size_t nname, nprefix, width;
-	char field[32];
-};
-
-/*
- * Read the next of the columns at *s, which blanks separate, and move *s behind it. Return
- * 1, 0 at the end, or -1 if it is not a column.
- */
-int column_next(const char **s, struct column *);
-
 /* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
 #define PID_MAX_LIMIT (4 * 1024 * 1024)
 
@@ -746,26 +733,23 @@ int output_is_regular(int dir, const char *name);
 
 /* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 
-/*
- * Print to standard output through a buffer. On a FIFO of packets (O_DIRECT) each line
- * is one packet. If a write fails, report it and exit REFUSED.
- */
+/* Print to standard output through a buffer. If a write fails, report it and exit REFUSED. */
 void stdout_print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 
 /* Flush the buffer, then print to this file. name is for messages and is not copied. */
 void stdout_to(int fd, const char *name);
+
+/*
+ * Let put write the buffered text from now on, as reader_follows_filter does; with by_line after
+ * each line.
+ */
+void stdout_by(void (*put)(const char *, size_t), int by_line);
 
 /* Write the buffered text. Call this last. line_read calls it before it waits. */
 void stdout_flush(void);
 
 /* Write all n bytes with write(2). Return 0, or -1 and errno, silent. */
 int fd_write_all(int fd, const char *text, size_t n);
-
-/*
- * End the program as a filter ends if its reader has left: by SIGPIPE, even if the
- * program ignores that signal.
- */
-_Noreturn void stdout_broken_pipe(void);
 
 /* The lines of standard input or of a file. All zero at first, except fd and name. */
 struct line_reader {
@@ -783,36 +767,6 @@ struct line_reader {
  * report it, set failed and return -1.
  */
 ssize_t line_read(struct line_reader *, char **line);
-
-/*
- * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and close
- * standard output. Return a descriptor whose writes do not wait; with packets, each write is one
- * packet. If standard output is no FIFO, return STDOUT_FILENO; with packets (option -l), exit
- * MISUSED instead. Return STDOUT_NO_READER, silent, if access is O_WRONLY and the FIFO has no
- * reader, or -1, reported, if it cannot be opened; then standard output is unchanged.
- */
-enum { STDOUT_NO_READER = -2 };
-int stdout_reopen(const struct tool *t, int access, int packets);
-
-/* The environment variable with the name of the file that is standard output, for messages. */
-#define STDOUT_NAME "TFS_STDOUT"
-
-/*
- * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO (compare
- * JOURNAL_STREAM in systemd.exec(5)). After a reader of that FIFO has left, another one may come,
- * so the stream waits for it and keeps the text that no reader has taken yet. A program whose standard
- * output is another FIFO or pipe ends with its reader, even if it has inherited the variable.
- */
-#define NEXT_READER "TFS_NEXT_READER"
-
-/* Set the variable for the FIFO fd. Return 0; -1 if fd is no FIFO or memory runs out. */
-int stdout_expect_next_reader(int fd);
-
-/* Return 1 if fd is the FIFO that the variable names. */
-int stdout_outlives_reader(int fd);
-
-/* Wait until a process opens the FIFO to read. fd is open for writing. */
-void stdout_await_reader(int fd);
 
 /* ---- atomic_file.c: a file that appears complete, or not at all --------------------- */
 

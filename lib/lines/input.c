@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
+#include "reader/reader.h"
 
 const char *opt_key(const struct tool *t)
 {
@@ -15,6 +16,7 @@ const char *opt_key(const struct tool *t)
 
 void input_begin(void)
 {
+	reader_of_filter();
 	confine();
 	signal(SIGINT, SIG_IGN);
 }

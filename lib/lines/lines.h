@@ -282,8 +282,8 @@ struct input {
 const char *opt_key(const struct tool *);
 
 /*
- * Give up all rights, when all files are open. Ignore SIGINT, so that the program that makes the
- * trace can finish first.
+ * Give up all rights, when all files are open. Write for the reader of a filter (reader.h). Ignore
+ * SIGINT, so that the program that makes the trace can finish first.
  */
 void input_begin(void);
 

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,25 +14,106 @@
 #include "base/base.h"
 #include "reader/reader.h"
 
+int reader_is_event(const char *line)
+{
+	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4);
+}
+
+/* ---- readers that come and leave --------------------------------------------------------- */
+
+void reader_broken_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	exit(128 + SIGPIPE); /* only if the signal is blocked */
+}
+
+/* Write device and inode of the FIFO fd to id. Return 0, or -1 if fd is no FIFO. */
+static int identify(int fd, char *id, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return -1;
+	str_format(id, size, "%llu:%llu", (unsigned long long)st.st_dev,
+		   (unsigned long long)st.st_ino);
+	return 0;
+}
+
+int reader_expect_next(int fd)
+{
+	char id[48];
+
+	return identify(fd, id, sizeof(id)) < 0 ? -1 : setenv(NEXT_READER, id, 1);
+}
+
+/* Is fd the FIFO that NEXT_READER names? */
+static int outlives_reader(int fd)
+{
+	const char *value = getenv(NEXT_READER);
+	char id[48];
+
+	return value && !identify(fd, id, sizeof(id)) && !strcmp(value, id);
+}
+
+/* A confined tool cannot open the FIFO, so it looks for a reader in this interval. */
+#define LOOK_AGAIN_MS 100
+
 /*
  * Handle the departure of the reader. If another reader has come, go on. The stream of a
  * session waits for the next reader; its open descriptor keeps the FIFO's contents. Any
- * other program closes the FIFO and ends.
+ * other program closes its output and ends. When a reader opens a FIFO, the kernel wakes a
+ * writer in open, but not one in poll.
  */
 static void reader_left(struct consumer *c, int out)
 {
-	static const struct timespec now;
 	struct pollfd p = { .fd = out };
+	char path[PATH_MAX];
+	int other;
 
-	if (ppoll(&p, 1, &now, NULL) == 0)
+	if (poll(&p, 1, 0) == 0)
 		return;
-	if (!stdout_outlives_reader(out)) {
+	if (!outlives_reader(out)) {
 		close(out);
-		stdout_broken_pipe();
+		reader_broken_pipe();
 	}
-	stdout_await_reader(out);
+	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), out);
+	while (poll(&p, 1, 0) > 0 && p.revents & POLLERR) {
+		other = open(path, O_WRONLY | O_CLOEXEC);
+		fd_close(other);
+		/* pause, because readers may come and leave all the time */
+		poll(NULL, 0, other < 0 ? LOOK_AGAIN_MS : 1);
+	}
 	c->readers++;
 }
+
+int reader_reopen(const struct tool *t, int access, int packets)
+{
+	char path[PATH_MAX], id[48];
+	int fd;
+
+	if (identify(STDOUT_FILENO, id, sizeof(id)) < 0) {
+		if (packets)
+			usage_error(t, "-l needs a FIFO or pipe as standard output");
+		return STDOUT_FILENO;
+	}
+	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), STDOUT_FILENO);
+	fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENXIO)
+		return READER_NONE;
+	if (fd < 0)
+		return err_errno("unable to open %s", path);
+	/* packet mode, pipe(7): on a FIFO, F_SETFL accepts O_DIRECT and open does not */
+	if (packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0) {
+		err_errno("unable to write packets");
+		close(fd);
+		return -1;
+	}
+	close(STDOUT_FILENO);
+	return fd;
+}
+
+/* ---- the reader of a tool that waits for it ---------------------------------------------- */
 
 void consumer_limit(struct consumer *c, const struct tool *t, const char *kilobytes)
 {
@@ -45,7 +128,7 @@ int consumer_open(struct consumer *c, const struct tool *t)
 {
 	signal(SIGPIPE, SIG_IGN); /* reader_left() handles it */
 	/* the reader that opened the FIFO may be gone already */
-	while ((c->out = stdout_reopen(t, O_WRONLY, c->packets)) == STDOUT_NO_READER)
+	while ((c->out = reader_reopen(t, O_WRONLY, c->packets)) == READER_NONE)
 		reader_left(c, STDOUT_FILENO);
 	if (c->out < 0)
 		return -1;
@@ -127,14 +210,12 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 			n -= (size_t)done;
 			if (c->left >= 0)
 				c->left -= done;
-		} else if (done < 0 && errno == EAGAIN) {
+		} else if (done < 0 && (errno == EAGAIN || c->given_up)) {
 			await_room(c);
-		} else if (errno == EPIPE && c->out == STDOUT_FILENO) {
-			stdout_broken_pipe(); /* not a FIFO: no other reader can come */
-		} else if (errno == EPIPE) {
+		} else if (done < 0 && errno == EPIPE) {
 			reader_left(c, c->out);
 		} else if (done < 0 && errno != EINTR) {
-			err_errno("unable to write the trace");
+			err_errno("unable to write %s", c->what);
 			c->failed = errno;
 			c->full = REFUSED;
 		}
@@ -158,10 +239,10 @@ static size_t put_packets(struct consumer *c, const char *text, size_t n)
 	return n + rest;
 }
 
-/* Double the FIFO of a reader that stopped reading, to make room for one more line. */
+/* Double the FIFO of a reader that stopped reading, once, to make room for the last lines. */
 static void make_room(struct consumer *c)
 {
-	int size = fcntl(c->out, F_GETPIPE_SZ);
+	int size = c->grown++ ? 0 : fcntl(c->out, F_GETPIPE_SZ);
 
 	if (size > 0)
 		fcntl(c->out, F_SETPIPE_SZ, 2 * size);
@@ -183,12 +264,6 @@ size_t consumer_put(struct consumer *c, const char *text, size_t n)
 	return rest;
 }
 
-/* Is this an event line, and not part of a stack, a "CPU:" line of lost events, or a comment? */
-static int is_event(const char *line)
-{
-	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4);
-}
-
 unsigned long long consumer_take_back(struct consumer *c)
 {
 	unsigned long long events = 0;
@@ -200,7 +275,7 @@ unsigned long long consumer_take_back(struct consumer *c)
 	while (end && (c->ntail - end < CONSUMER_LAST || c->tail[end - 1] != '\n')) {
 		end--;
 		/* a line without a newline was not counted as written */
-		if ((!end || c->tail[end - 1] == '\n') && is_event(c->tail + end) &&
+		if ((!end || c->tail[end - 1] == '\n') && reader_is_event(c->tail + end) &&
 		    memchr(c->tail + end, '\n', c->ntail - end))
 			events++;
 	}
@@ -239,4 +314,113 @@ size_t consumer_fitting(const struct consumer *c, const char *text, size_t n)
 	       (long long)(fit + len) <= c->left)
 		fit += len;
 	return fit;
+}
+
+/* ---- the reader of a filter, which writes by stdout_print ------------------------------ */
+
+/*
+ * A filter waits for its input and not for its reader, and a write to the reader may wait for any
+ * time. So GIVE_UP interrupts the write. A terminal is shared with other programs, so its mode
+ * stays.
+ */
+static struct consumer printed;
+static int terminal;
+static unsigned long long unwritten; /* lines, after GIVE_UP */
+
+static void handle_give_up(int signo)
+{
+	int e = errno;
+
+	(void)signo;
+	if (!terminal)
+		fcntl(printed.out, F_SETFL, fcntl(printed.out, F_GETFL) | O_NONBLOCK);
+	printed.given_up = 1;
+	errno = e;
+}
+
+/* Wait so long for a terminal that shows nothing, because its user typed ^S, for example. */
+enum { TERMINAL_MS = 1000 };
+
+/* Write text of the last lines. Return 0, or -1 if the FIFO is full, or the terminal shows nothing. */
+static int put_last(const char *text, size_t n)
+{
+	struct pollfd p = { .fd = printed.out, .events = POLLOUT };
+
+	if (terminal && poll(&p, 1, TERMINAL_MS) == 0)
+		return -1;
+	make_room(&printed);
+	n = put(&printed, text, n);
+	printed.full = TIMED_OUT;
+	return n ? -1 : 0;
+}
+
+static void report_unwritten(void)
+{
+	char line[80];
+
+	if (unwritten)
+		put_last(line, str_format(line, sizeof(line), "# unwritten %llu lines: %s\n",
+					  unwritten, terminal ? "the terminal was too slow" :
+					  "the reader took nothing"));
+}
+
+/*
+ * After GIVE_UP, write only the rest of a line that was begun, comment lines and JSON
+ * lines of lost events, because they fit into the enlarged FIFO. Count all other lines.
+ */
+static void put_some(const char *text, size_t n)
+{
+	static enum { UNKNOWN, AT_START, IN_WRITTEN, IN_LOST } where;
+
+	if (where == UNKNOWN)
+		where = printed.in_line ? IN_WRITTEN : AT_START;
+	for (size_t len; n; text += len, n -= len) {
+		int whole;
+
+		len = text_line_length(text, n);
+		whole = text[len - 1] == '\n';
+		if (where == AT_START)
+			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
+				IN_WRITTEN : IN_LOST;
+		if (where == IN_WRITTEN && put_last(text, len) < 0)
+			where = IN_LOST;
+		unwritten += whole && where == IN_LOST;
+		if (whole)
+			where = AT_START;
+	}
+}
+
+static void put_printed(const char *text, size_t n)
+{
+	size_t rest;
+
+	if (printed.given_up)
+		printed.full = TIMED_OUT;
+	rest = put(&printed, text, n);
+	if (printed.full == REFUSED)
+		_exit(REFUSED);
+	put_some(text + n - rest, rest);
+}
+
+void reader_of_filter(void)
+{
+	struct sigaction act = { .sa_handler = handle_give_up };
+	const char *name = getenv(STDOUT_NAME);
+	static char what[PATH_MAX];
+	struct winsize w;
+	char id[48];
+
+	printed = CONSUMER;
+	printed.out = STDOUT_FILENO;
+	str_format(what, sizeof(what), "to %s", name ? name : "standard output");
+	printed.what = what;
+	/* pipe(7), O_DIRECT: each write is a packet */
+	stdout_by(put_printed, (fcntl(STDOUT_FILENO, F_GETFL) & O_DIRECT) != 0);
+	terminal = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w); /* confine() does not let isatty(3) ask */
+	if (!terminal && identify(STDOUT_FILENO, id, sizeof(id)) < 0)
+		return;
+	atexit(report_unwritten);
+	sigaction(GIVE_UP, &act, NULL);
+	if (outlives_reader(STDOUT_FILENO))
+		signal(SIGPIPE, SIG_IGN); /* reader_left() handles it */
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * reader.h - the reader of a trace
+ * reader.h - the reader of a trace, who may be slow, stop reading, or leave
+ *
+ * One protocol for all tools whose output is a trace. If the last reader of a FIFO leaves, the
+ * tool ends; the stream of a session waits for another reader (NEXT_READER). If a session or
+ * tfs-run sends GIVE_UP, the tool waits no longer for a reader that takes nothing: it writes only
+ * the last lines, which fit into the enlarged FIFO, and they count the others.
  *
  * This layer includes base.
  */
@@ -9,13 +14,52 @@
 
 #include "base/base.h"
 
-/* ---- consumer.c: write a trace to a reader that may be slow, or leave --------------- */
+/* Is this line of a trace an event, and no comment, frame of a stack or "CPU:" of lost events? */
+int reader_is_event(const char *line);
+
+/* ---- consumer.c: write a trace to its reader ------------------------------------------- */
 
 /*
- * The reader of a tool's standard output. If the last reader of a FIFO leaves, the tool
- * ends; the stream of a session (NEXT_READER) waits for another reader. consumer_wait is
- * the only place where a tool waits, so a tool never misses that its reader has died or
- * that it must stop.
+ * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO
+ * (compare JOURNAL_STREAM in systemd.exec(5)). After the first reader of the FIFO has left,
+ * another reader may come, so the stream waits for that reader and keeps the text that
+ * no reader has taken yet. A program whose standard output is another FIFO or pipe ends with
+ * its reader, even if it has inherited the variable.
+ */
+#define NEXT_READER "TFS_NEXT_READER"
+
+/* Set the variable for the FIFO fd. Return 0; -1 if fd is no FIFO or memory runs out. */
+int reader_expect_next(int fd);
+
+/* The environment variable with the name of the file that is standard output, for messages. */
+#define STDOUT_NAME "TFS_STDOUT"
+
+/* End the program as a filter ends if its reader has left: by SIGPIPE, even if it is ignored. */
+_Noreturn void reader_broken_pipe(void);
+
+/*
+ * For a filter, which reads lines, and writes by stdout_print: follow the protocol from now on. On
+ * a FIFO of packets (O_DIRECT) each line is one packet. A failed write ends the program, as base.h
+ * says.
+ */
+void reader_of_filter(void);
+
+/* reader_reopen found a FIFO without a reader. */
+enum { READER_NONE = -2 };
+
+/*
+ * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and
+ * close standard output. Return a descriptor whose writes do not wait. With packets, each
+ * write is one packet. If standard output is no FIFO, return STDOUT_FILENO; with packets
+ * (option -l), exit MISUSED instead. Return READER_NONE, silent, if access is
+ * O_WRONLY and the FIFO has no reader. Return -1, reported, if the FIFO cannot be opened.
+ * After an error standard output is unchanged.
+ */
+int reader_reopen(const struct tool *t, int access, int packets);
+
+/*
+ * The reader of a tool that waits for events and for its reader. consumer_wait is the only place
+ * where such a tool waits, so it never misses that its reader has died or that it must stop.
  */
 struct consumer {
 	int out;                /* standard output, or the same FIFO opened again */
@@ -23,13 +67,15 @@ struct consumer {
 	int packets;            /* write one line at a time, in parts of at most PIPE_BUF */
 	int stopping;           /* a signal told the tool to stop */
 	unsigned readers;       /* how many readers came after others had left */
-	int given_up;           /* GIVE_UP came: do not wait for the reader any more */
+	volatile sig_atomic_t given_up; /* GIVE_UP came: do not wait for the reader any more */
 	/*
 	 * Not 0: nothing more can be written. 1: the size limit leaves no room (the owner
 	 * may set this, too). TIMED_OUT: the reader took nothing. REFUSED: a write
 	 * failed, and the error is reported.
 	 */
 	int full;
+	int grown;              /* the FIFO is larger, for the last lines */
+	const char *what;       /* is written, for messages */
 	int in_line;            /* the last write did not end a line */
 	int failed;             /* errno of the write that failed */
 	char tail[4096];        /* the text that was written last */
@@ -39,7 +85,9 @@ struct consumer {
 };
 
 /* The initial value: no descriptors yet, two seconds of patience, any size. */
-#define CONSUMER (struct consumer){ .out = -1, .signals = -1, .patience = 2000, .left = -1 }
+#define CONSUMER \
+	(struct consumer){ .out = -1, .signals = -1, .what = "the trace", .patience = 2000, \
+			   .left = -1 }
 
 /* Bytes that a size limit reserves for the last line. */
 enum { CONSUMER_LAST = 256 };
@@ -48,7 +96,7 @@ enum { CONSUMER_LAST = 256 };
 void consumer_limit(struct consumer *, const struct tool *, const char *kilobytes);
 
 /*
- * Set out by stdout_reopen, with packets if c->packets is set. If the FIFO has no reader,
+ * Set out by reader_reopen, with packets if c->packets is set. If the FIFO has no reader,
  * do as consumer_wait does when the reader leaves. From here on SIGPIPE is ignored. Return
  * 0, or -1, reported.
  */
@@ -83,5 +131,20 @@ void consumer_last(struct consumer *, const char *line, size_t n);
 
 /* Return how many bytes of text, in whole lines, fit below the size limit. */
 size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
+
+/* ---- columns.c: the columns of a trace for people -------------------------------------- */
+
+/* A column of tfs-human, NAME[:WIDTH]=FIELD[-PREFIX], see tfs-human(1). */
+struct column {
+	const char *name, *prefix;      /* of nname and nprefix bytes */
+	size_t nname, nprefix, width;
+	char field[32];
+};
+
+/*
+ * Read the next of the columns at *s, which spaces separate, and move *s after it. Return
+ * 1, 0 at the end, or -1 if it is not a column.
+ */
+int column_next(const char **s, struct column *);
 
 #endif

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "session/session.h"
 #include "tracefs/tracefs.h"
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "proc/proc.h"
 #include "session/session.h"
 
@@ -141,7 +142,7 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	size_t n = 0;
 
 	/* the tool in front of a filter writes to a pipe, whose only reader is the filter */
-	if (rq->output < OUTPUT_FILE && !two.tool && stdout_expect_next_reader(STDOUT_FILENO) < 0)
+	if (rq->output < OUTPUT_FILE && !two.tool && reader_expect_next(STDOUT_FILENO) < 0)
 		_exit(REFUSED);
 	if (two.filter)
 		begin_filter(rq, tools, s->filter);
