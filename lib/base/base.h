@@ -740,7 +740,7 @@ void stdout_print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 void stdout_to(int fd, const char *name);
 
 /*
- * Let put write the buffered text from now on, as reader_follows_filter does; with by_line after
+ * Let put write the buffered text from now on, as reader_of_filter does; with by_line after
  * each line.
  */
 void stdout_by(void (*put)(const char *, size_t), int by_line);

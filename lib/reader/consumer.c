@@ -341,7 +341,7 @@ static void handle_give_up(int signo)
 /* Wait so long for a terminal that shows nothing, because its user typed ^S, for example. */
 enum { TERMINAL_MS = 1000 };
 
-/* Write text of the last lines. Return 0, or -1 if the FIFO is full, or the terminal shows nothing. */
+/* Write last lines. Return 0, or -1 if the FIFO is full, or if the terminal shows nothing. */
 static int put_last(const char *text, size_t n)
 {
 	struct pollfd p = { .fd = printed.out, .events = POLLOUT };
