@@ -174,119 +174,61 @@ uint64_t flight_trigger_take(struct flight_trigger *, uint64_t after);
 /* Remove the instance. Write an error message if that fails. */
 void flight_trigger_close(struct flight_trigger *);
 
-/* ---- load.c: measure what the recorder takes from programs ---------------------- */
+/* ---- cost.c: measure what recorded events take from programs ---------------------- */
 
-/* The fate of an event. A higher number costs less. */
-enum { EVENT_RECORDED, EVENT_COUNTED, EVENT_OFF };
-
-/* The trigger that counts an event. All events have the key, so a histogram has one entry. */
-#define EVENT_COUNTER "hist:keys=common_type"
-
-/* An event that the instance records, unless the governor has decided otherwise. */
+/* An event that the instance records, unless it is off. */
 struct flight_event {
 	const char *name;       /* SYSTEM:EVENT */
 	uint16_t id;            /* the number in its records */
-	uint8_t first;          /* switch it off last: it starts dumps, or names tasks */
 	uint8_t call;           /* it makes all system calls of the machine slower */
-	uint8_t now, next;      /* EVENT_* */
-	uint8_t asked;          /* private: it is in the sample */
-	uint32_t here;          /* private: records of one CPU in the sample */
-	uint64_t most, sum;     /* per second: on the CPU that has most of them, and on all CPUs */
+	uint8_t stays;          /* never switch it off: it starts dumps, or names tasks */
+	uint8_t off, costly;
+	uint8_t change;         /* flight_cost_enable is to change it */
+	uint32_t sampled;       /* its records in the last sample */
 	uint64_t since;         /* the time when its recording ended, in ns of the trace clock */
-	uint64_t hits;          /* EVENT_COUNTED: how many were counted */
 };
 
-/* Does the event make all system calls of the machine slower? */
-int flight_event_is_call(const char *event);
-
-/* The events and the time of an interval. All times are in ns. */
-struct flight_interval {
-	uint64_t wall;          /* its length */
-	uint64_t busy;          /* the time that all CPUs together were busy; 0: not known */
-	uint64_t most, sum;     /* number of events: on the CPU that has most, and on all */
-	uint64_t hits;          /* number of events that were counted */
-	uint64_t own;           /* processor time of this process */
-	uint64_t measured;      /* the part of it that this measurement took */
-};
-
-/* The aim of a look at the load: none, to record fewer events, or to record more. */
-enum { LOOK_NOT, LOOK_DOWN, LOOK_UP };
-
-struct flight_load {
+struct flight_cost {
 	/* set by the caller */
 	int dir;                /* the instance */
 	const struct live *live; /* its ring buffers */
 
-	uint32_t record, record_error; /* ns that a recorded event costs, and its uncertainty */
-	uint32_t count;         /* ns that a counted event costs; 0: the kernel cannot count */
+	uint32_t event;         /* ns that a recorded event costs */
 	uint32_t detour;        /* ns that a system call takes longer while any is traced */
 	struct flight_event *events;
 	size_t n;
-	struct flight_event calls; /* all system calls of the tasks that are traced */
-	uint64_t total;         /* events of the instance until now */
+	uint64_t recorded;      /* events of the instance until now */
+	uint64_t sampled, calls; /* records of the last sample: of the events, of all calls */
 
 	/* private */
 	struct flight_beside beside;
-	struct live small;      /* its ring buffers */
-	char *enabled;          /* set_event, as it was read */
 	char *names;            /* of events */
 	int all_calls;          /* the instance recorded all events of syscalls */
-	int ask_calls;          /* the sample has all events of syscalls */
-	uint64_t *seen;         /* events of each CPU */
-	uint64_t at, own, hits;
-	uint64_t busy;          /* of the last interval's end; 0: not known */
-	int stat;               /* /proc/stat */
+	uint64_t seen;          /* events when they were counted last */
 };
+
+/* Return the time of the clock, in ns. */
+uint64_t flight_clock_ns(clockid_t);
 
 /*
  * Make an instance for measurements, and measure there what an event costs. Return 0 or -1;
- * call flight_load_close in both cases.
+ * call flight_cost_close in both cases.
  */
-int flight_load_open(struct flight_load *, int top, const char *instance);
+int flight_cost_open(struct flight_cost *, int top, const char *instance);
 
-/* Fill the interval since the last call. busy says that its member is needed. */
-void flight_load_interval(struct flight_load *, struct flight_interval *, int busy);
+/* Return the number of events of all CPUs since the last call. */
+uint64_t flight_cost_count(struct flight_cost *);
 
-/*
- * Read which events the instance records, and their filters, unless that is the same as at the
- * last call. All of them are EVENT_RECORDED. Return 0 or -1.
- */
-int flight_load_events(struct flight_load *);
+/* Read which events the instance records, and their filters. Return 0 or -1. */
+int flight_cost_events(struct flight_cost *);
 
-/*
- * Record events for a moment in the small instance, and set most and sum of each: all events, or
- * with LOOK_UP those that the recorder does not record. most is at least half of its previous
- * value, because a moment may be quiet. Return 0 or -1.
- */
-int flight_load_sample(struct flight_load *, int look);
+/* Enable or disable the events with `change` in the instance at dir. Return 0 or -1. */
+int flight_cost_enable(const struct flight_cost *, int dir, int on);
 
-void flight_load_close(struct flight_load *);
+/* Record the events that are not off for a moment in the small instance. Return 0 or -1. */
+int flight_cost_sample(struct flight_cost *);
 
-/* ---- governor.c: keep the load below the budget ----------------------------------- */
-
-/* The account of a budget: what a recorder may still spend, and when it looks upwards. */
-struct flight_account {
-	uint32_t budget;        /* in ppm */
-	uint32_t record, count, detour; /* as in struct flight_load */
-	int64_t credit;         /* in ns */
-	uint64_t debt;          /* own time that is not charged yet, in ns */
-	uint64_t quiet;         /* ns since the last look */
-	uint64_t patience;      /* ns to wait before the next look upwards */
-	uint32_t load;          /* of the last interval, in ppm */
-	uint32_t cpus;          /* busy CPUs of the last interval, in ppm; at least one */
-	int reduced;            /* not all events are recorded */
-};
-
-/* Charge the interval to the account. Return LOOK_DOWN or LOOK_UP if a plan is needed. */
-int flight_account_charge(struct flight_account *, const struct flight_interval *);
-
-/*
- * Set next of each event, so that the load stays below the budget. LOOK_DOWN never records an
- * event again. LOOK_UP never reduces one further, unless system calls have become too frequent.
- * calls has the rates of all system calls. Return the number of events that change.
- */
-size_t flight_account_plan(const struct flight_account *, const struct flight_event *calls,
-			   struct flight_event *, size_t n, int look);
+void flight_cost_close(struct flight_cost *);
 
 /* ---- control.c: the control files state, dropped, reset and budget ---------------- */
 
@@ -330,55 +272,54 @@ void flight_control_lease(struct flight_control *);
 /* Remove the files, if flight_control_make has made them. */
 void flight_control_remove(const struct flight_control *);
 
-/* ---- governor.c: its steps ---------------------------------------------------------- */
+/* ---- budget.c: keep the load below a budget ------------------------------------------ */
 
 /*
- * The governor of a recorder. It writes each step as a line to the trace_marker of the
- * instance, to the reader of the dumps' paths, and to the control file `budget`. An event is
- * missing only between the line of a step down and the line of the next step up.
+ * The budget of a recorder. It writes each step as a line to the trace_marker of the instance,
+ * to the reader of the dumps' paths, and to the control file `budget`. An event is missing only
+ * between the line of a step down and the line of the next step up.
  */
-struct flight_governor {
+struct flight_budget {
 	/* set by the caller */
-	struct flight_account account; /* budget 0: there is no governor */
-	struct flight_load load; /* dir and live */
-	const struct flight_trigger *trigger; /* its events are switched off last */
+	uint32_t ppm;           /* 0: there is no budget */
+	struct flight_cost cost; /* dir and live */
+	const struct flight_trigger *trigger; /* its events are never off */
 	const struct flight_dumps *dumps; /* its out receives the lines as well */
 	struct flight_control *controls;
 
 	/* private */
 	int marker;
-	uint64_t markers;       /* lines that were written to it */
-	uint64_t told;          /* events that were recorded until the last step */
-	uint64_t interval;      /* ns until the next look */
-	int rose;               /* the last step was upwards */
-	int sampled;            /* the events have the rates of a sample */
-	int guessed;            /* the last step went by an old sample */
+	int64_t bucket;         /* ns that may still be spent */
+	uint32_t load;          /* of the events since the last look, in ppm */
+	uint64_t at, own;       /* of the last look: its time, the CPU time of this process */
+	uint64_t markers, steps; /* lines in the trace, steps */
+	int off, known;         /* costly events are off, or known by a sample */
 	int urgent;             /* this task runs before all ordinary ones */
 };
 
-/* Read PERCENT, a number from 0.01 to 50 with up to four digits behind the point. 0 or -1. */
-int flight_governor_parse(struct flight_governor *, const char *percent);
+/* Read PERCENT, a number from 0.01 to 50 with up to four decimals. Return 0 or -1, silent. */
+int flight_budget_parse(struct flight_budget *, const char *percent);
 
-/* Begin to govern. Return 0 or -1; call flight_governor_end in both cases. */
-int flight_governor_begin(struct flight_governor *, int top, const char *instance);
+/* Begin. Return 0 or -1; call flight_budget_end in both cases. */
+int flight_budget_begin(struct flight_budget *, int top, const char *instance);
 
 /* Return for how many milliseconds poll(2) may wait; -1: for ever. */
-int flight_governor_wait(const struct flight_governor *);
+int flight_budget_wait(const struct flight_budget *);
 
 /* Measure, and take a step if one is due. */
-void flight_governor_look(struct flight_governor *);
+void flight_budget_look(struct flight_budget *);
 
 /*
  * Let this task run before all ordinary tasks (on is 1), because a flood may leave an ordinary task
- * no processor for a second; or like them (0), while it makes a dump, which takes long.
- * flight_governor_begin does the former.
+ * no CPU for a second; or like them (0), while it makes a dump, which takes long.
+ * flight_budget_begin does the former.
  */
-void flight_governor_hurry(struct flight_governor *, int on);
+void flight_budget_hurry(struct flight_budget *, int on);
 
 /* Write to the trace which events are not recorded now, for the dump that follows. */
-void flight_governor_tell(struct flight_governor *);
+void flight_budget_tell(struct flight_budget *);
 
 /* Record all events again, and say so. */
-void flight_governor_end(struct flight_governor *);
+void flight_budget_end(struct flight_budget *);
 
 #endif

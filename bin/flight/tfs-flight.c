@@ -76,7 +76,7 @@ struct flight {
 	struct persist persist;
 	int persists;           /* -P */
 	long long save_at;      /* when to save names next, in ms */
-	struct flight_governor governor;
+	struct flight_budget budget;
 
 	int raw, locked;
 	unsigned long back;     /* -b, in ms; 0: the whole buffer */
@@ -123,15 +123,15 @@ static void dump(struct flight *f, uint64_t time, int last)
 	uint64_t begin, least = f->trigger.newest;
 
 	f->dump = 0;
-	flight_governor_tell(&f->governor);
-	flight_governor_hurry(&f->governor, 0);
+	flight_budget_tell(&f->budget);
+	flight_budget_hurry(&f->budget, 0);
 	read_date(f);
 	begin = begin_of(f, time);
 	if (f->raw)
 		flight_dump_raw(&f->dumps, &f->take, &f->head, begin, least, last);
 	else
 		flight_dump_text(&f->dumps, &f->take, &f->kernel, &f->show, begin, least, last);
-	flight_governor_hurry(&f->governor, !last);
+	flight_budget_hurry(&f->budget, !last);
 }
 
 /*
@@ -175,8 +175,8 @@ static void end(struct flight *f)
 		dump(f, 0, 1);
 	} else if (f->end_writes) {
 		f->dumps.skip_empty = 1;
-		flight_governor_tell(&f->governor);
-		flight_governor_hurry(&f->governor, 0);
+		flight_budget_tell(&f->budget);
+		flight_budget_hurry(&f->budget, 0);
 		read_date(f);
 		if (f->raw || f->dumps.per_cpu ||
 		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
@@ -245,7 +245,7 @@ static int patience(struct flight *f)
 		persist_update(&f->persist);
 		f->save_at = now + SAVE_MS;
 	}
-	ms = flight_governor_wait(&f->governor);
+	ms = flight_budget_wait(&f->budget);
 	if (f->persists && (ms < 0 || ms > f->save_at - now))
 		ms = (int)(f->save_at - now);
 	return f->controls.tries ? 1 : ms;
@@ -263,7 +263,7 @@ static void wait_and_dump(struct flight *f)
 
 		if (poll(p, 3, patience(f)) < 0)
 			continue;
-		flight_governor_look(&f->governor);
+		flight_budget_look(&f->budget);
 		if (p[1].revents)
 			handle_controls(f);
 		flight_control_lease(&f->controls);
@@ -317,19 +317,19 @@ static int open_all(struct flight *f, const char *root, const char *instance)
 	if (!f->locked &&
 	    flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on) < 0)
 		return -1;
-	f->governor.load.dir = f->dir;
-	f->governor.load.live = &f->take.live;
-	f->governor.trigger = &f->trigger;
-	f->governor.controls = &f->controls;
-	f->governor.dumps = &f->dumps;
-	return flight_governor_begin(&f->governor, top, instance);
+	f->budget.cost.dir = f->dir;
+	f->budget.cost.live = &f->take.live;
+	f->budget.trigger = &f->trigger;
+	f->budget.controls = &f->controls;
+	f->budget.dumps = &f->dumps;
+	return flight_budget_begin(&f->budget, top, instance);
 }
 
 /*
  * Give up all rights but those for the dumps, control files and instances, which
  * tfs-flight opens until the end. -F needs CAP_SYS_PTRACE for the exit codes of other
  * users' processes. `dropped` needs CAP_LEASE on a file system that maps the owner of new
- * files to another user. The governor needs CAP_SYS_NICE to hurry.
+ * files to another user. The budget needs CAP_SYS_NICE to hurry.
  */
 static void give_up_rights(struct flight *f)
 {
@@ -338,7 +338,7 @@ static void give_up_rights(struct flight *f)
 			      f->trigger.beside.made ? f->trigger.beside.instances : -1 };
 
 	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE) |
-		      (f->governor.account.budget ? CAPS_SYS_NICE : 0), files,
+		      (f->budget.ppm ? CAPS_SYS_NICE : 0), files,
 		      sizeof(files) / sizeof(*files));
 }
 
@@ -409,7 +409,7 @@ int main(int argc, char **argv)
 			f.dumps.most = KB_BYTES(kb);
 			break;
 		case 'B':
-			if (flight_governor_parse(&f.governor, opt_value) < 0)
+			if (flight_budget_parse(&f.budget, opt_value) < 0)
 				usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'",
 					    opt_value);
 			break;
@@ -449,7 +449,7 @@ int main(int argc, char **argv)
 		if (f.persists)
 			persist_forget(&f.persist);
 	}
-	flight_governor_end(&f.governor);
+	flight_budget_end(&f.budget);
 	flight_control_remove(&f.controls);
 	flight_trigger_close(&f.trigger);
 	if (!f.raw)

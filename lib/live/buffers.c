@@ -244,14 +244,28 @@ unsigned long long live_rest(const struct live *l,
 	return n;
 }
 
+/* Read the stats of the CPU. They are empty if that is not possible. */
+static void read_stats(const struct live *l, unsigned cpu, char *text, size_t size)
+{
+	ssize_t n = l->cpu[cpu].stats < 0 ? -1 : pread(l->cpu[cpu].stats, text, size - 1, 0);
+
+	text[n < 0 ? 0 : n] = '\0';
+}
+
 unsigned long long live_lost(const struct live *l, unsigned cpu)
 {
 	char text[1024];
-	ssize_t n = l->cpu[cpu].stats < 0 ? -1 :
-		    pread(l->cpu[cpu].stats, text, sizeof(text) - 1, 0);
 
-	text[n < 0 ? 0 : n] = '\0';
+	read_stats(l, cpu, text, sizeof(text));
 	return stats_lost(text);
+}
+
+unsigned long long live_tried(const struct live *l, unsigned cpu)
+{
+	char text[1024];
+
+	read_stats(l, cpu, text, sizeof(text));
+	return stats_lost(text) + stats_count(text, "entries: ") + stats_count(text, "read events: ");
 }
 
 void live_close(struct live *l)

@@ -140,6 +140,9 @@ unsigned long long live_rest(const struct live *,
 /* Return the number of events that the ring buffer of a CPU has dropped. */
 unsigned long long live_lost(const struct live *, unsigned cpu);
 
+/* Return the number of events that the CPU has tried to record since the buffer was cleared. */
+unsigned long long live_tried(const struct live *, unsigned cpu);
+
 /* Close the ring buffers, so that the instance can be removed. */
 void live_close(struct live *);
 

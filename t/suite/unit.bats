@@ -87,10 +87,6 @@ load ../helper
 	cut -d ' ' -f 1 got | sed 's/^/0000000000000000/; s/.*\(.\{16\}\)$/\1/' | sort -c
 }
 
-@test "lib: the account of a recorder with a budget, and its plans" {
-	"$PROG/unit/governor"
-}
-
 @test "lib: a recorder with a budget takes the right steps, whatever the machine does" {
 	"$PROG/unit/budget" .
 }
